@@ -1,0 +1,27 @@
+/* heap.h - where every byte of the core that the C library provides comes from.
+ * One Heap per runtime: it counts what is live and can be told to fail its Nth allocation
+ * (RG_STRESS=fail_alloc:N), so a test reaches every out-of-memory path.
+ * Knows nothing of what is stored; arenas of trees come from core/memory instead.
+ * Threads: any thread may call; counters are atomic. */
+#ifndef RG_BASE_HEAP_H
+#define RG_BASE_HEAP_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct Heap {
+  _Atomic int64_t live_bytes;
+  _Atomic int64_t allocations; /* made so far */
+  int64_t fail_at;             /* the allocation (1-based) that fails once; 0: none does */
+} Heap;
+
+void heap_init(Heap *heap, int64_t fail_at);
+/* Zero-filled memory, or NULL. `size_bytes` 0 gives a unique pointer. Free with heap_free. */
+void *heap_alloc(Heap *heap, size_t size_bytes);
+/* Grows or shrinks; new bytes are zero. On failure returns NULL and `memory` stays valid. */
+void *heap_resize(Heap *heap, void *memory, size_t size_bytes);
+char *heap_copy_text(Heap *heap, const char *text);
+void heap_free(Heap *heap, void *memory); /* NULL is fine */
+
+#endif

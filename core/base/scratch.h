@@ -1,0 +1,37 @@
+/* scratch.h - memory of one compile: bump-allocated, zero-filled, given back in one call.
+ * Allocation never returns NULL: when the heap is exhausted it leaves through scratch_run, which
+ * reports memory.host. So code that runs under scratch_run needs no check after an allocation and
+ * must hold nothing but scratch memory. One thread at a time. */
+#ifndef RG_BASE_SCRATCH_H
+#define RG_BASE_SCRATCH_H
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/heap.h"
+
+typedef struct ScratchBlock ScratchBlock;
+
+typedef struct Scratch {
+  Heap *heap;
+  ScratchBlock *blocks; /* newest first */
+  size_t used, size;    /* of the newest block, in bytes */
+  jmp_buf *on_failure;  /* set while scratch_run is active */
+} Scratch;
+
+void scratch_init(Scratch *scratch, Heap *heap);
+void scratch_deinit(Scratch *scratch);
+/* Calls `work(data, err)`; false with memory.host in err when an allocation in it failed. */
+bool scratch_run(Scratch *scratch, bool (*work)(void *data, Error *err), void *data, Error *err);
+
+/* 16-byte aligned, zero-filled, never NULL. */
+void *scratch_alloc(Scratch *scratch, size_t size_bytes);
+char *scratch_copy_text(Scratch *scratch, const char *text, size_t length); /* NUL added */
+char *scratch_format(Scratch *scratch, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#define scratch_new(scratch, T) ((T *)scratch_alloc((scratch), sizeof(T)))
+#define scratch_array(scratch, T, count) ((T *)scratch_alloc((scratch), sizeof(T) * (size_t)(count)))
+
+#endif

@@ -1,0 +1,39 @@
+/* str.h - text: slices that borrow, and a buffer that grows in scratch memory. */
+#ifndef RG_BASE_STR_H
+#define RG_BASE_STR_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/scratch.h"
+
+typedef struct Str {
+  const char *data; /* not NUL-terminated */
+  int length;       /* bytes */
+} Str;
+
+#define STR(literal) ((Str){(literal), (int)sizeof(literal) - 1})
+static inline Str str_of(const char *text) { return (Str){text, (int)strlen(text)}; }
+static inline bool str_equal(Str a, Str b) {
+  return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, (size_t)a.length) == 0);
+}
+static inline bool str_is(Str a, const char *text) { return str_equal(a, str_of(text)); }
+
+typedef struct StrBuf {
+  Scratch *scratch;
+  char *data; /* always NUL-terminated once something was added */
+  int length, capacity;
+} StrBuf;
+
+void strbuf_init(StrBuf *buf, Scratch *scratch);
+void strbuf_add(StrBuf *buf, const char *data, int length);
+void strbuf_text(StrBuf *buf, const char *text);
+void strbuf_char(StrBuf *buf, char c);
+void strbuf_format(StrBuf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *strbuf_end(StrBuf *buf); /* the text, "" when nothing was added; borrowed from scratch */
+
+/* The candidate nearest to `name` by edit distance, or NULL when none is near: "did you mean". */
+const char *str_nearest(Str name, const char *const *candidates, int count);
+
+#endif

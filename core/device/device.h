@@ -1,0 +1,53 @@
+/* device.h - the table of functions every device fills in. cpu.c is one; cuda/ will be another. */
+#ifndef RG_DEVICE_DEVICE_H
+#define RG_DEVICE_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/heap.h"
+#include "rt.h"
+
+typedef struct Device Device;
+
+typedef enum DeviceTaskKind { DEVICE_RANGE, DEVICE_NODES } DeviceTaskKind;
+
+typedef struct DeviceTask {   /* what running a task needs to know; filled from IrTask by program */
+  DeviceTaskKind kind;
+  RtTaskFunction *function;
+  int32_t axis_count;
+  int32_t bounds;             /* RANGE: frame slot of the (begin, end) pairs */
+  int32_t tree, manager;      /* NODES: number in context->trees */
+  int32_t block;              /* positions per chunk the user asked for; 0: ours to choose */
+  int64_t cost;               /* estimated ns per position, at least 1: small loops stay on the caller */
+  bool may_change_topology, may_deactivate;
+} DeviceTask;
+
+typedef struct DeviceLaunch {
+  RtContext context;          /* frame, trees, ambient, workers set by program */
+  RtHostFunction *host;
+  const DeviceTask *tasks;
+  int32_t task_count;
+  Device *device;
+} DeviceLaunch;
+
+typedef struct DeviceTable {
+  const char *name;
+  /* Runs the host function; tasks through context.run. Returns with context.error and workers filled. */
+  bool (*launch)(Device *device, DeviceLaunch *launch, Error *err);
+  void (*destroy)(Device *device);
+} DeviceTable;
+
+struct Device {
+  const DeviceTable *table;
+  Heap *heap;
+  int32_t worker_count;
+  bool shuffle_tasks, gc_each_launch;
+  uint64_t seed;
+};
+
+/* threads 0: all cores. */
+Device *device_cpu_create(Heap *heap, int32_t threads, Error *err);
+
+#endif

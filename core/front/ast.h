@@ -1,0 +1,131 @@
+/* ast.h - a kernel's text as a tree: all of Lua 5.1, LuaJIT's newer operators, and annotations.
+ * Nodes live in the Scratch of the Source they come from and are never changed by front again.
+ * Every expression and every local variable has a number, so that later rooms keep their facts in
+ * arrays beside the tree. Knows no types and no captures: names are text. */
+#ifndef RG_FRONT_AST_H
+#define RG_FRONT_AST_H
+
+#include "base/str.h"
+#include "base/vec.h"
+#include "front/source.h"
+
+typedef struct AstExpr AstExpr;
+typedef struct AstStmt AstStmt;
+typedef struct AstFunction AstFunction;
+typedef struct AstLocal AstLocal;
+
+typedef VEC(AstExpr *) AstExprs;
+typedef VEC(AstStmt *) AstBlock;
+
+/* A variable that the text declares: a local, a parameter, a loop variable. */
+struct AstLocal {
+  Str name;
+  Pos pos;
+  int id;               /* 0, 1, .. in its AstFunction's outermost function */
+  AstExpr *annotation;  /* the type, as an expression (a NAME, FIELD or CALL), or NULL */
+  bool is_const;        /* declared with `const` */
+  bool is_parameter, is_loop_variable;
+  bool is_assigned;     /* assigned again after its declaration */
+  AstFunction *owner;
+};
+
+typedef enum AstExprKind {
+  AST_NIL, AST_TRUE, AST_FALSE, AST_NUMBER, AST_STRING, AST_VARARG, AST_FUNCTION,
+  AST_LOCAL,   /* a name that the text declares: local */
+  AST_GLOBAL,  /* a name that it does not: captured or built in */
+  AST_INDEX,   /* object[index..]: `x[i]`, `x[i, j]` (several), `x[{i, j}]` has one TABLE */
+  AST_FIELD,   /* object.name */
+  AST_CALL,    /* callee(arguments) */
+  AST_METHOD,  /* object:name(arguments) */
+  AST_UNARY, AST_BINARY,
+  AST_AND, AST_OR,
+  AST_TERNARY, /* operands: condition, then, else */
+  AST_TABLE,
+  AST_PAREN    /* left */
+} AstExprKind;
+
+typedef enum AstOp {
+  AST_ADD, AST_SUB, AST_MUL, AST_DIV, AST_FLOORDIV, AST_MOD, AST_POW, AST_CONCAT,
+  AST_EQ, AST_NE, AST_LT, AST_LE, AST_GT, AST_GE,
+  AST_BAND, AST_BOR, AST_BXOR, AST_SHL, AST_SHR, AST_SAR,
+  AST_NEG, AST_NOT, AST_LEN, AST_BNOT,
+  AST_NO_OP
+} AstOp;
+const char *ast_op_text(AstOp op); /* "+", "not", ".." */
+
+typedef enum AstNumberKind {
+  AST_NUMBER_PLAIN,   /* no point, no exponent: takes the type it meets */
+  AST_NUMBER_FLOAT,   /* with either */
+  AST_NUMBER_I64,     /* 1LL */
+  AST_NUMBER_U64      /* 1ULL */
+} AstNumberKind;
+
+struct AstExpr {
+  AstExprKind kind;
+  int id;             /* number in the Ast */
+  Pos pos;            /* where a caret goes: the operator of a BINARY, the name, the bracket's object */
+  int32_t width;      /* bytes under the caret */
+  AstOp op;           /* UNARY (operand: left), BINARY */
+  AstExpr *left;      /* operand, object, callee, condition of TERNARY, inner of PAREN */
+  AstExpr *right;     /* second operand; TERNARY: then */
+  AstExpr *third;     /* TERNARY: else */
+  AstExprs list;      /* indices, arguments, positional items of a TABLE */
+  AstExprs keys;      /* TABLE: for list[k], its key (a STRING for name = v) or NULL */
+  Str text;           /* NAME, FIELD, METHOD: the name; STRING: its bytes; NUMBER: as written */
+  AstLocal *local;    /* LOCAL */
+  AstNumberKind number_kind;
+  double number;      /* PLAIN, FLOAT */
+  uint64_t integer;   /* I64, U64, and PLAIN below 2^64 */
+  AstFunction *function;
+};
+
+typedef enum AstStmtKind {
+  AST_STMT_LOCAL,    /* locals = values */
+  AST_STMT_ASSIGN,   /* targets = values */
+  AST_STMT_COMPOUND, /* targets[0] op= values[0] */
+  AST_STMT_CALL,     /* values[0] is the CALL or METHOD */
+  AST_STMT_DO, AST_STMT_WHILE, AST_STMT_REPEAT, AST_STMT_IF,
+  AST_STMT_FOR,      /* numeric: locals[0], values = start, stop [, step] */
+  AST_STMT_FOR_IN,   /* locals in values */
+  AST_STMT_FUNCTION, /* function a.b.c() end: targets[0], function; local function: locals[0] */
+  AST_STMT_LOCAL_FUNCTION,
+  AST_STMT_RETURN, AST_STMT_BREAK, AST_STMT_CONTINUE, AST_STMT_GOTO, AST_STMT_LABEL
+} AstStmtKind;
+
+struct AstStmt {
+  AstStmtKind kind;
+  Pos pos;
+  int32_t width;
+  AstOp op;                     /* COMPOUND */
+  VEC(AstLocal *) locals;
+  AstExprs targets, values;     /* IF: values[k] is the condition of bodies[k]; WHILE, REPEAT: values[0] */
+  VEC(AstBlock) bodies;         /* IF: one per condition, then one for `else` if there is one */
+  AstFunction *function;
+  Str name;                     /* GOTO, LABEL */
+};
+
+struct AstFunction {
+  Pos pos, end;                 /* the `function` keyword; the `end` keyword */
+  Str name;                     /* of a declaration, "" otherwise */
+  VEC(AstLocal *) parameters;   /* with `self` first for a method declaration */
+  bool has_varargs;
+  AstExprs results;             /* annotated result types: `function(x): f32` */
+  AstBlock body;
+  AstFunction *outer;           /* the function around it, or NULL */
+};
+
+/* A parsed text: the kernel is `function`; text kernels may have helpers before it. */
+typedef struct Ast {
+  Source *source;
+  AstFunction *function;        /* the kernel itself */
+  AstBlock helpers;             /* LOCAL_FUNCTION statements before it (text kernels) */
+  int expr_count, local_count;  /* ids are below these */
+} Ast;
+
+/* print.c: the tree as text, for RG_DUMP=ast and tests. */
+void ast_print(StrBuf *out, const Ast *ast);
+void ast_print_expr(StrBuf *out, const AstExpr *expr); /* as Lua text, one line */
+/* The same access path, letter by letter up to white space: `x[i + 1]` and `x[i+1]`. Calls nothing. */
+bool ast_same(const AstExpr *a, const AstExpr *b);
+
+#endif

@@ -1,0 +1,30 @@
+/* source.h - the text a kernel comes from, and positions in it. */
+#ifndef RG_FRONT_SOURCE_H
+#define RG_FRONT_SOURCE_H
+
+#include "base/error.h"
+#include "base/str.h"
+
+typedef struct Pos {
+  int32_t offset; /* byte in Source.text */
+  int32_t line;   /* 1-based, in the user's file (first_line is added) */
+  int32_t column; /* 1-based, in bytes */
+} Pos;
+
+typedef struct Source {
+  Scratch *scratch;
+  Str text;             /* the whole chunk, owned by scratch */
+  const char *name;     /* what errors show: "heat.lua", "kernel" */
+  int32_t first_line;   /* the user's line of the text's first line */
+} Source;
+
+/* Copies text and name into scratch; skips a byte-order mark and a `#!` line. */
+Source *source_create(Scratch *scratch, Str text, const char *name, int32_t first_line);
+/* The line that `pos` is in, without newline. */
+Str source_line(const Source *source, Pos pos);
+
+/* diag.c: an error at a place: fills file, line, column, width, source and the message. Always false. */
+bool diag_error(Error *err, const Source *source, Pos pos, int32_t width, ErrorCode code, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+
+#endif

@@ -1,0 +1,187 @@
+/* ir.h - structured SSA: regions in place of blocks, symbolic element access until the pass `places`.
+ *
+ * An inst is an op, a type, operands (other insts), a few attributes, and regions. A region is a list of
+ * insts with parameters. A value is visible to later insts of its region and to the regions inside them.
+ * There is no phi: what is reassigned is a VAR with GET and SET. Rows of op.def say each op's meaning.
+ * Everything lives in the kernel's scratch. Fields and levels are numbers into the kernel's tables.
+ *
+ * Stage 1 (from sema): kernel->body is the host region; RANGE and ACTIVE stand in it and hold bodies.
+ * Stage 2 (after pass `tasks`): each parallel region has become a Task (task.h) and a RUN; values from the host region
+ *   reach a body through frame slots. Stage 3 (after `places`): LOW ops only, no HIGH op is left. */
+#ifndef RG_IR_IR_H
+#define RG_IR_IR_H
+
+#include "base/str.h"
+#include "base/vec.h"
+#include "snode/tree.h"
+#include "type/type.h"
+
+enum { /* flags of op.def */
+  IR_PURE = 1, IR_COMMUTES = 2, IR_REGIONS = 4, IR_READ = 8, IR_WRITE = 16, IR_UPDATE_EFFECT = 32,
+  IR_TOPOLOGY = 64, IR_EXIT = 128, IR_LOW = 256, IR_HIGH = 512, IR_ANYTYPE = 1024
+};
+
+typedef enum IrOp {
+#define OP(NAME, TEXT, OPERANDS, FLAGS, MEANING) IR_##NAME,
+#include "ir/op.def"
+#undef OP
+  IR_OP_COUNT
+} IrOp;
+
+typedef struct IrOpInfo { const char *text; int operand_count; int flags; } IrOpInfo;
+extern const IrOpInfo ir_op_info[IR_OP_COUNT];
+
+typedef enum IrUpdate { /* the operator of UPDATE, RMW, REDUCE */
+  IR_UPDATE_ADD, IR_UPDATE_SUB, IR_UPDATE_MUL, IR_UPDATE_DIV, IR_UPDATE_MIN, IR_UPDATE_MAX,
+  IR_UPDATE_BAND, IR_UPDATE_BOR, IR_UPDATE_BXOR, IR_UPDATE_EXCHANGE, IR_UPDATE_FLOORDIV, IR_UPDATE_MOD,
+  IR_UPDATE_POW, IR_UPDATE_SHL, IR_UPDATE_SHR, IR_UPDATE_SAR, IR_UPDATE_COUNT
+} IrUpdate; /* ir/print.c names them: add sub mul div min max band bor bxor exchange floordiv mod pow shl shr sar */
+
+typedef struct IrInst IrInst;
+typedef struct IrRegion IrRegion;
+
+enum { IR_MAX_REGIONS = 2 };
+
+struct IrInst {
+  IrOp op;
+  Type type;                 /* TYPE_NONE: no result */
+  int id;                    /* unique in its kernel; printing renumbers */
+  int32_t line, column;      /* the user's; 0: none */
+  IrInst **operands;
+  int operand_count;
+  IrRegion *regions[IR_MAX_REGIONS];
+  IrInst *next, *previous;   /* in its region */
+  IrRegion *region;
+  /* attributes; each op's row says which it has, others are 0 */
+  int64_t imm;
+  int32_t field;             /* PLACE, CELL: kernel->fields */
+  int32_t level;             /* ACTIVE, ACTIVATE, .., LEAVES, NEAR: kernel->levels */
+  int32_t tree;              /* LOW ops: kernel->trees */
+  int32_t stride;            /* OFFSET: bytes */
+  int32_t begin, end, width; /* ROW */
+  int32_t lanes;             /* MEM_LOAD, MEM_STORE: 0 or 1 scalar */
+  int32_t block;             /* RANGE, ACTIVE: `:block(n)`, 0: ours to choose */
+  bool serial;               /* RANGE, ACTIVE */
+  bool independent;          /* RANGE, ACTIVE: the user's promise */
+  bool plain;                /* UPDATE: no other iteration reaches the element */
+  bool inside;               /* PLACE: indices proven inside the shape; the place needs no check */
+  int8_t axis_count;         /* how many of offset[] or extent[] count */
+  int32_t offset[SNODE_MAX_AXES]; /* NEAR (nodes), CELL (cells) */
+  int32_t extent[SNODE_MAX_AXES]; /* GRID, ROW_LOAD */
+};
+
+struct IrRegion {
+  IrInst *first, *last;
+  VEC(IrInst *) params;      /* PARAM insts, not in the list */
+  IrInst *owner;             /* NULL: the kernel's body or a task's */
+};
+
+/* What a kernel refers to. */
+typedef struct IrTree {
+  const SNodeTree *tree;     /* borrowed; NULL after reading canonical bytes */
+} IrTree;
+typedef struct IrField {
+  int32_t tree;              /* kernel->trees */
+  const SNode *node;         /* placed here */
+  int32_t component;
+  Type type;
+  const char *name;          /* for texts; may be "" */
+} IrField;
+typedef struct IrLevel {
+  int32_t tree;
+  const SNode *node;
+  const char *name;
+} IrLevel;
+typedef struct IrArg {       /* a number that each launch brings: frame slot = its position here */
+  Type type;
+  const char *name;          /* "dt", "self.grid.dt" */
+  int32_t line, column;      /* the use that settled its type, for value.fit */
+} IrArg;
+
+typedef struct IrNote { int32_t line; const char *text; } IrNote;
+
+typedef struct IrTask IrTask; /* task.h */
+
+typedef struct IrKernel {
+  Scratch *scratch;
+  const char *name;
+  VEC(IrTree) trees;
+  VEC(IrField) fields;
+  VEC(IrLevel) levels;
+  VEC(IrArg) args;
+  Type result;               /* TYPE_NONE: returns nothing */
+  IrRegion *body;            /* the host region */
+  VEC(IrTask *) tasks;       /* after pass `tasks` */
+  int frame_slots;           /* after `tasks`: 8-byte slots; the args come first, the result is slot args.count */
+  bool fast_math, unchecked;
+  int next_id;
+  VEC(IrNote) notes;         /* passes leave them for explain() */
+  Error *failed;             /* sticky: the first failed ir_* call; NULL: none */
+} IrKernel;
+
+/* -- build.c: sticky builders; insts go to the end of the builder's region ------------------------------ */
+typedef struct IrBuilder {
+  IrKernel *kernel;
+  IrRegion *region;
+  IrInst *before;            /* insert before this inst; NULL: at the end of region */
+  int32_t line, column;      /* given to new insts */
+} IrBuilder;
+
+IrKernel *ir_kernel_create(Scratch *scratch, const char *name);
+/* The number of the entry; equal entries are entered once. */
+int ir_add_tree(IrKernel *kernel, const SNodeTree *tree);
+int ir_add_field(IrKernel *kernel, const SNode *node, int component, const char *name);
+int ir_add_level(IrKernel *kernel, const SNode *node, const char *name);
+int ir_add_arg(IrKernel *kernel, Type type, const char *name, int32_t line, int32_t column);
+void ir_note(IrKernel *kernel, int32_t line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+IrRegion *ir_region_create(IrKernel *kernel, IrInst *owner);
+IrInst *ir_region_param(IrKernel *kernel, IrRegion *region, Type type);
+void ir_region_append(IrRegion *region, IrInst *inst);
+void ir_insert_before(IrInst *before, IrInst *inst);
+void ir_remove(IrInst *inst);                       /* unlinks; nothing may use it any more */
+void ir_replace_uses(IrRegion *root, IrInst *old, IrInst *with); /* in root and all regions inside */
+
+IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *const *operands);
+IrInst *ir_const_int(IrBuilder *b, Type type, int64_t value);   /* bool too */
+IrInst *ir_const_float(IrBuilder *b, Type type, double value);  /* f16 f32 f64; imm holds the bits of the double */
+IrInst *ir_arg(IrBuilder *b, int arg);
+IrInst *ir_unary(IrBuilder *b, IrOp op, IrInst *a);
+IrInst *ir_binary(IrBuilder *b, IrOp op, IrInst *a, IrInst *c); /* comparisons give bool, others a's type */
+IrInst *ir_select(IrBuilder *b, IrInst *condition, IrInst *yes, IrInst *no);
+IrInst *ir_convert(IrBuilder *b, IrInst *a, Type type);         /* a itself when it has the type */
+IrInst *ir_var(IrBuilder *b, Type type);
+IrInst *ir_get(IrBuilder *b, IrInst *var);
+void ir_set(IrBuilder *b, IrInst *var, IrInst *value);
+IrInst *ir_if(IrBuilder *b, IrInst *condition);     /* both regions made, empty */
+IrInst *ir_loop(IrBuilder *b);
+IrInst *ir_for(IrBuilder *b, IrInst *begin, IrInst *last, IrInst *step); /* param 0 made */
+IrInst *ir_break(IrBuilder *b, int levels);
+IrInst *ir_continue(IrBuilder *b, int levels);
+IrInst *ir_range(IrBuilder *b, int axis_count, IrInst *const *begin_end, Type index); /* params made */
+IrInst *ir_active(IrBuilder *b, int level);         /* params made: i32, i64 where the shape needs it */
+IrInst *ir_place(IrBuilder *b, int field, IrInst *const *indices); /* as many as the field's node has axes */
+IrInst *ir_load(IrBuilder *b, IrInst *place);
+void ir_store(IrBuilder *b, IrInst *place, IrInst *value);
+IrInst *ir_update(IrBuilder *b, IrUpdate op, IrInst *place, IrInst *value);
+IrInst *ir_rmw(IrBuilder *b, IrUpdate op, IrInst *place, IrInst *value);
+
+/* -- walk.c -------------------------------------------------------------------------------------------- */
+typedef bool IrVisit(void *data, IrInst *inst);     /* false: stop */
+bool ir_walk(IrRegion *region, IrVisit *visit, void *data); /* every inst, outer before inner */
+int ir_use_count(IrRegion *root, const IrInst *inst);
+bool ir_is_const(const IrInst *inst, int64_t *value);       /* an integer or bool CONST */
+bool ir_is_inside(const IrInst *inst, const IrRegion *region); /* directly or deeper */
+/* copy.c: a deep copy of a region; `map` (by inst id, as large as next_id was) gives the copies. */
+IrRegion *ir_copy_region(IrKernel *kernel, const IrRegion *region, IrInst *owner, IrInst **map);
+
+/* -- print.c, read.c: text, both ways; verify.c ----------------------------------------------------------- */
+const char *ir_update_text(IrUpdate op);
+void ir_print(StrBuf *out, const IrKernel *kernel);
+/* Reads what ir_print prints, at any stage. Trees come from the text's own `tree` lines, made in `heap`;
+ * the caller destroys those of kernel->trees. NULL with ir.invalid, "line N: ..". */
+IrKernel *ir_read(Scratch *scratch, Heap *heap, const char *text, Error *err);
+/* Operand counts and types, visibility, region shapes, attributes within the tables. */
+bool ir_verify(const IrKernel *kernel, Error *err);
+
+#endif

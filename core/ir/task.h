@@ -1,0 +1,49 @@
+/* task.h - what crosses to code generation: a host region and tasks, without any tree.
+ *
+ * frame: the launch's 8-byte slots. Slots 0..args-1: the arguments; slot args: the result; then what the
+ * host region hands to bodies (FRAME_SET before RUN, FRAME_GET inside) and what reductions bring back
+ * (the host region sets the identity or start value, the task combines into the slot atomically, the
+ * host region reads it by FRAME_LOAD after RUN). A value of any scalar type sits in the low bytes of its slot. */
+#ifndef RG_IR_TASK_H
+#define RG_IR_TASK_H
+
+#include "ir/ir.h"
+
+typedef enum IrTaskKind {
+  TASK_RANGE,  /* over begin..end per axis, from the frame; body params: the indices */
+  TASK_LEAVES, /* over the active nodes of one manager; body holds NEAR, GRID, ROW; params as LEAVES */
+  TASK_NODES   /* over the active nodes of one manager, one iteration per node; body params: the node's coordinates */
+} IrTaskKind;
+
+typedef struct IrReduction {
+  IrUpdate op;  /* ADD MIN MAX (MUL BAND BOR BXOR later) */
+  Type type;
+  int32_t slot; /* frame slot it combines into */
+} IrReduction;
+
+struct IrTask {
+  IrTaskKind kind;
+  IrRegion *body;
+  int32_t axis_count;
+  int32_t bounds;         /* RANGE: first frame slot of axis_count pairs (begin, end), i64 each */
+  Type index;             /* RANGE, NODES: i32 or i64 */
+  int32_t level;          /* LEAVES, NODES: kernel->levels, before `places` */
+  int32_t tree, manager;  /* LEAVES, NODES: after `places` */
+  int32_t factors[SNODE_MAX_AXES]; /* LEAVES: cells of a node per axis: coordinates = node coordinates * factor */
+  int32_t block;
+  bool may_deactivate;    /* the host collects after it */
+  VEC(IrReduction) reductions; /* REDUCE in the body: operand 0 is a FRAME_GET of the slot */
+  /* bounds (RANGE): where every place of the body is inside its shape, per axis of the range. */
+  bool has_interior;
+  int64_t interior_begin[SNODE_MAX_AXES], interior_end[SNODE_MAX_AXES];
+  IrRegion *interior;     /* the body without checks; NULL: none */
+};
+
+/* write.c: canonical bytes. Little-endian, no pointer, no name of the user's, equal for equal kernels; `target` is
+ * "x86-64-v3", "native-..", "sm_90". bytes.read is the other half, in the codegen library. */
+typedef struct IrBytes { uint8_t *data; int64_t length; } IrBytes;
+IrBytes ir_write(Scratch *scratch, const IrKernel *kernel, const char *target);
+/* Rebuilds kernel (trees without SNodeTree) and target. NULL with ir.invalid for any corrupt input. */
+IrKernel *ir_read_bytes(Scratch *scratch, const uint8_t *data, int64_t length, const char **target, Error *err);
+
+#endif

@@ -1,0 +1,35 @@
+/* codegen_border.h - the one function of libregolith-codegen.so, found by dlsym as "regolith_codegen".
+ * Canonical task bytes in; an x86-64 ELF object (functions `rg_host` and `rg_task_0..n`) out, or a diagnostic. */
+#ifndef RG_JIT_CODEGEN_BORDER_H
+#define RG_JIT_CODEGEN_BORDER_H
+
+#include <stdint.h>
+
+typedef struct RgCodegenRequest {
+  const uint8_t *bytes;     /* ir_write's */
+  int64_t length;
+  const char *build_id;     /* must equal the library's own */
+  const char *cpu;          /* "native", "x86-64", "x86-64-v3", "x86-64-v4", or "sm_75".. for PTX */
+  int32_t want_llvm;        /* keep the optimised LLVM text */
+  int32_t want_asm;         /* keep the assembly text */
+  int32_t instrument;       /* 0, 1 asan, 2 tsan */
+} RgCodegenRequest;
+
+typedef struct RgCodegenResult {
+  int32_t ok;
+  char *message;            /* when not ok: one sentence */
+  uint8_t *object;          /* ELF object, or PTX text for sm_.. */
+  int64_t object_length;
+  char *llvm_text, *asm_text; /* when wanted, else NULL */
+  double parse_ms, emit_ms, optimize_ms, object_ms;
+} RgCodegenResult;
+
+/* The result is the caller's: free it by regolith_codegen_free. Any thread; nothing is kept between calls
+ * but LLVM's own targets. */
+typedef RgCodegenResult *RgCodegenFunction(const RgCodegenRequest *request);
+typedef void RgCodegenFreeFunction(RgCodegenResult *result);
+RgCodegenResult *regolith_codegen(const RgCodegenRequest *request);
+void regolith_codegen_free(RgCodegenResult *result);
+const char *regolith_codegen_build_id(void);
+
+#endif

@@ -1,0 +1,22 @@
+/* arena.h - address ranges reserved large and committed as they are touched. */
+#ifndef RG_MEMORY_ARENA_H
+#define RG_MEMORY_ARENA_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+typedef struct Arena { uint8_t *base; uint64_t reserved; } Arena;
+
+/* Reserves up to `size_bytes`, at least `least_bytes`, readable and writable, zero until written; where the
+ * system refuses (ulimit -v, valgrind) it halves and retries. 64 KiB aligned. */
+bool arena_reserve(Arena *arena, uint64_t size_bytes, uint64_t least_bytes, Error *err);
+void arena_release(Arena *arena);
+/* Pages in the range read zero again and leave the process (whole pages inside only). */
+void arena_discard(uint8_t *from, uint64_t size_bytes);
+/* Read-only zeros. */
+bool arena_reserve_zeros(Arena *arena, uint64_t size_bytes, Error *err);
+/* Bytes of the range that are in memory now. */
+uint64_t arena_resident(const uint8_t *from, uint64_t size_bytes);
+
+#endif

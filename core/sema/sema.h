@@ -1,0 +1,64 @@
+/* sema.h - Ast + what it captured -> IrKernel. Resolves names, infers types, checks, lowers.
+ *
+ * capture: the free names of a kernel as *paths*: a name and the dots after it ("dt", "self.grid.dt",
+ * "rg.range", "math.sin", "x.shape"), one entry per distinct maximal path. The host (Lua) walks each path
+ * at every launch, stops at the first value that is not a plain table, and says what it met and how many
+ * names it used (`depth`); what is left of the path (`.shape`) is sema's. */
+#ifndef RG_SEMA_SEMA_H
+#define RG_SEMA_SEMA_H
+
+#include "front/ast.h"
+#include "ir/ir.h"
+
+typedef struct SemaPath {
+  Str name;             /* "self.grid.dt" */
+  Pos pos;              /* first use */
+  bool is_parameter_path; /* rooted in a parameter of the kernel (`self.dt`): the host walks the argument */
+  int parameter;        /* its number, then */
+} SemaPath;
+typedef VEC(SemaPath) SemaPaths;
+/* All captured paths, in order of first use. */
+SemaPaths sema_paths(Scratch *scratch, const Ast *ast);
+
+/* What a path or a parameter is in this launch. */
+typedef enum SemaValueKind {
+  VALUE_NIL, VALUE_NUMBER, VALUE_I64, VALUE_U64, VALUE_BOOL, VALUE_STRING,
+  VALUE_FIELD, VALUE_NODE,
+  VALUE_BUILTIN,        /* rg.range, math.sin, bit.band, print..: `name` says which, by the value's identity */
+  VALUE_TYPE,           /* rg.f32: `name` */
+  VALUE_FUNCTION, VALUE_TABLE, VALUE_OTHER /* refused by name; `name` says what it is ("a function", "a thread") */
+} SemaValueKind;
+typedef struct SemaValue {
+  SemaValueKind kind;
+  int depth;            /* names of the path used; 0 for parameters */
+  const char *name;     /* BUILTIN "math.sin", TYPE "f32", OTHER; field's or node's own name for messages */
+  const SNode *node;    /* FIELD: placed here (NULL: not placed yet), NODE */
+  int component;        /* FIELD */
+} SemaValue;
+
+typedef struct SemaInput {
+  const Ast *ast;
+  const SemaPaths *paths;
+  const SemaValue *captures;   /* by path */
+  const SemaValue *parameters; /* by parameter */
+  int parameter_count;         /* given at this launch */
+  bool default_f64, fast_math, unchecked;
+  const char *kernel_name;
+} SemaInput;
+
+/* Where each number argument of the result comes from: kernel->args[k] is capture or parameter `index`. */
+typedef struct SemaArg { bool is_parameter; int index; } SemaArg;
+typedef struct SemaOutput {
+  IrKernel *kernel;            /* stage 1; its trees, fields, levels borrow the input's SNodes */
+  VEC(SemaArg) args;           /* beside kernel->args */
+  VEC(SemaArg) fields;         /* beside kernel->fields: which capture or parameter each is (the first, when several are one) */
+  VEC(SemaArg) levels;         /* beside kernel->levels */
+} SemaOutput;
+
+/* False with a diagnostic. */
+bool sema_run(Scratch *scratch, const SemaInput *input, SemaOutput *output, Error *err);
+/* The same up to inference, printed: what RG_DUMP=infer shows and the tests compare: one line per local, parameter
+ * and captured number: "dt: f32", "i: i32". */
+bool sema_print_types(Scratch *scratch, const SemaInput *input, StrBuf *out, Error *err);
+
+#endif

@@ -1,0 +1,131 @@
+/* tree.h - the declaration of a sparse tree and, once laid out, every size and offset in it.
+ *
+ * A *container* of an SNode is one instance of it in memory; it has cell_count cells.
+ *   root, dense: the container holds, per component (a child SNode or a field), one run:
+ *       component of cell c at   container + component.offset + c * component.stride
+ *     (layout "soa": a run per component; "aos": stride = record size, offset within the record).
+ *   pointer: the container is uint32_t slots[cell_count]: handles. A live slot leads to a *node*,
+ *     which holds the components of that ONE cell:
+ *       component of a node at   node + component.offset            (stride unused, 0)
+ * A pointer SNode has a manager number (dense in the tree, 0, 1, ..) and a node_size.
+ * The root's container has one cell. Sizes are bytes; offsets are aligned to the component's needs
+ * (a dense container and a run start at 64 bytes where it is 64 bytes or larger, else at their size's
+ * power of two); node_size is a multiple of 64.
+ *
+ * Knows no runtime memory and no kernel. A tree is heap memory of the Heap it was created with. */
+#ifndef RG_SNODE_TREE_H
+#define RG_SNODE_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/heap.h"
+#include "base/scratch.h"
+#include "base/str.h"
+#include "type/type.h"
+
+enum { SNODE_MAX_AXES = 8, SNODE_MAX_DEPTH = 16 };
+
+typedef enum SNodeKind {
+#define KIND(NAME, TEXT, SLOTS) SNODE_##NAME,
+#include "snode/kind.def"
+#undef KIND
+  SNODE_KIND_COUNT
+} SNodeKind;
+
+typedef struct SNode SNode;
+typedef struct SNodeTree SNodeTree;
+
+/* What a cell holds: a child SNode's container, or one element of a field. */
+typedef struct SNodeComponent {
+  SNode *child;    /* NULL: a field */
+  Type type;       /* of the field's element */
+  char *name;      /* of the field; may be "" */
+  uint64_t offset; /* bytes, after layout */
+  uint64_t stride; /* bytes between cells, after layout */
+} SNodeComponent;
+
+struct SNode {
+  SNodeKind kind;
+  SNodeTree *tree;
+  SNode *parent;                       /* NULL for the root */
+  int id;                              /* number in tree->nodes, the root is 0 */
+  int depth;                           /* the root is 0 */
+  char *name;                          /* may be "" */
+  bool aos;
+  /* axes: letters i..p are 0..7. A node divides some of them. */
+  int axis_count;                      /* of this node's own division, in the order of its letters */
+  uint8_t axes[SNODE_MAX_AXES];        /* which axes (0..7), in the order given */
+  int64_t sizes[SNODE_MAX_AXES];       /* cells along axes[k] */
+  SNodeComponent *components;
+  int component_count, component_capacity;
+  uint32_t component_in_parent;        /* this node's row in parent->components */
+  /* after layout: */
+  uint64_t cell_count;                 /* product of sizes; the root 1 */
+  uint64_t container_size;             /* bytes of one container; pointer: 4 * cell_count */
+  uint64_t node_size;                  /* pointer: bytes of one node, a multiple of 64; else 0 */
+  int manager;                         /* pointer: its manager number; else -1 */
+  int rank;                            /* axes in use from the root down to here: the indices of a cell here */
+  uint8_t level_axes[SNODE_MAX_AXES];  /* those axes, ascending */
+  int64_t shape[SNODE_MAX_AXES];       /* by position in level_axes: cells of this level over the whole tree */
+};
+
+struct SNodeTree {
+  Heap *heap;
+  char *name;
+  SNode **nodes;       /* by id; nodes[0] is the root */
+  int node_count, node_capacity;
+  bool laid_out;
+  char fixed_at[200];  /* "script.lua:12": what laid it out, for messages */
+  int manager_count;
+  SNode **managers;    /* pointer nodes by manager number */
+  uint64_t root_size;  /* bytes of the root's container, a multiple of 64 */
+  bool is_sparse;      /* has a pointer node */
+  uint64_t layout_hash; /* equal for trees of one layout: kinds, axes, sizes, types, order, aos; names aside */
+};
+
+SNodeTree *snode_tree_create(Heap *heap, const char *name, Error *err); /* NULL with err on failure */
+void snode_tree_destroy(SNodeTree *tree);
+static inline SNode *snode_root(const SNodeTree *tree) { return tree->nodes[0]; }
+
+typedef struct SNodeOptions {
+  const char *name; /* NULL: none */
+  bool aos;
+} SNodeOptions;
+
+/* Adds a child. `axes` are letters i..p ("ij"); size_count is 1 (one for all axes) or one each.
+ * Refuses, each with one sentence: a laid-out tree (naming fixed_at), unknown or repeated letters,
+ * sizes below 1, products that no memory can hold. NULL with err on failure. */
+SNode *snode_add(SNode *parent, SNodeKind kind, const char *axes, const int64_t *sizes, int size_count,
+                 const SNodeOptions *options, Error *err);
+/* Places a field: returns its row in node->components, or -1 with err. */
+int snode_place(SNode *node, Type type, const char *name, Error *err);
+/* Settles every size and offset; `fixed_at` says where in the user's program. Idempotent. */
+bool snode_layout(SNodeTree *tree, const char *fixed_at, Error *err);
+
+const char *snode_kind_text(SNodeKind kind);
+bool snode_kind_parse(Str text, SNodeKind *kind);
+static inline bool snode_has_slots(const SNode *node) { return node->kind == SNODE_POINTER; }
+
+/* path.c: the levels between the root and `node`, the root first, `node` last; returns their count. */
+int snode_path(const SNode *node, const SNode *path[SNODE_MAX_DEPTH]);
+/* The deepest pointer node at or above `node`, or NULL: whose nodes `active` loops list. */
+const SNode *snode_listed(const SNode *node);
+/* How a level's coordinate along axis `axis` (0..7) splits: index at `node`'s level, given an index at the
+ * level of `below` (a descendant or the node itself), is floor(index / divisor): the product of the sizes
+ * along that axis of the levels under `node` down to `below`. */
+int64_t snode_divisor(const SNode *node, const SNode *below, int axis);
+/* Position of `axis` in node->level_axes, or -1. */
+int snode_axis_position(const SNode *node, int axis);
+/* The cell number in `node`'s own container, of local digits (one per own axis, row-major: last fastest). */
+
+/* print.c: a drawing, one line per node, with sizes after layout: what `tostring(tree)` shows. */
+void snode_print(StrBuf *out, const SNodeTree *tree);
+/* The one-line form that IR text uses and snode_read reads back:
+ *   root{ pointer "ijk" 64 64 64 block { dense "ijk" 8 8 8 { f32 t, f32 next } } } */
+void snode_write_text(StrBuf *out, const SNodeTree *tree);
+/* Reads that form from *text and moves *text behind it. NULL with err on failure. The result is laid out. */
+SNodeTree *snode_read(Heap *heap, const char **text, Error *err);
+
+#endif

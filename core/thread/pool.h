@@ -1,0 +1,25 @@
+/* pool.h - a persistent team of worker threads. The caller is worker 0.
+ * Workers spin briefly, then sleep on a futex; idle they use no CPU. One caller at a time. */
+#ifndef RG_THREAD_POOL_H
+#define RG_THREAD_POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/heap.h"
+
+typedef struct Pool Pool;
+/* Work on positions begin..end by worker `worker` (0 .. worker_count-1; no index twice at once). */
+typedef void PoolWork(void *data, int32_t worker, int64_t begin, int64_t end);
+
+/* thread_count 0: one per available core. Threads start at the first parallel_for. NULL with err. */
+Pool *pool_create(Heap *heap, int32_t thread_count, Error *err);
+void pool_destroy(Pool *pool); /* joins */
+int32_t pool_worker_count(const Pool *pool);
+/* Splits 0..total into chunks of `chunk` positions, handed out dynamically, and returns when all are done.
+ * shuffle_seed != 0: chunks in a shuffled order (RG_STRESS=shuffle_tasks). Runs on the caller alone when
+ * there is one chunk or one worker. */
+void pool_parallel_for(Pool *pool, int64_t total, int64_t chunk, uint64_t shuffle_seed, PoolWork *work, void *data);
+
+#endif
