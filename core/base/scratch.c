@@ -1,0 +1,81 @@
+/* scratch.c - bump allocation in blocks that double up to 1 MiB; see scratch.h. */
+#include "base/scratch.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20, ALIGNMENT = 16 };
+
+struct ScratchBlock {
+  ScratchBlock *older;
+  size_t pad;
+  char bytes[];
+};
+
+void scratch_init(Scratch *scratch, Heap *heap) {
+  memset(scratch, 0, sizeof *scratch);
+  scratch->heap = heap;
+}
+
+void scratch_deinit(Scratch *scratch) {
+  for (ScratchBlock *block = scratch->blocks, *older; block; block = older) {
+    older = block->older;
+    heap_free(scratch->heap, block);
+  }
+  scratch_init(scratch, scratch->heap);
+}
+
+bool scratch_run(Scratch *scratch, bool (*work)(void *data, Error *err), void *data, Error *err) {
+  jmp_buf here, *outer = scratch->on_failure;
+  if (setjmp(here)) {
+    scratch->on_failure = outer;
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiling");
+  }
+  scratch->on_failure = &here;
+  bool ok = work(data, err);
+  scratch->on_failure = outer;
+  return ok;
+}
+
+static void add_block(Scratch *scratch, size_t least_bytes) {
+  size_t size = scratch->size ? scratch->size * 2 : FIRST_BLOCK;
+  if (size > LARGEST_BLOCK) size = LARGEST_BLOCK;
+  if (size < least_bytes) size = least_bytes;
+  ScratchBlock *block = heap_alloc(scratch->heap, sizeof *block + size);
+  if (!block) {
+    ASSERT(scratch->on_failure, "scratch memory is used inside scratch_run");
+    longjmp(*scratch->on_failure, 1);
+  }
+  block->older = scratch->blocks;
+  scratch->blocks = block;
+  scratch->size = size;
+  scratch->used = 0;
+}
+
+void *scratch_alloc(Scratch *scratch, size_t size_bytes) {
+  size_t size = (size_bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+  if (!scratch->blocks || size > scratch->size - scratch->used) add_block(scratch, size);
+  void *memory = scratch->blocks->bytes + scratch->used;
+  scratch->used += size;
+  return memory;
+}
+
+char *scratch_copy_text(Scratch *scratch, const char *text, size_t length) {
+  char *copy = scratch_alloc(scratch, length + 1);
+  if (length) memcpy(copy, text, length);
+  return copy;
+}
+
+char *scratch_format(Scratch *scratch, const char *format, ...) {
+  va_list args, again;
+  va_start(args, format);
+  va_copy(again, args);
+  int length = vsnprintf(NULL, 0, format, args);
+  va_end(args);
+  char *text = scratch_alloc(scratch, (size_t)length + 1);
+  vsnprintf(text, (size_t)length + 1, format, again);
+  va_end(again);
+  return text;
+}
