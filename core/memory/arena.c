@@ -1,0 +1,72 @@
+/* arena.c - mmap without reserve: reserving 1 TiB costs microseconds, pages come when they are touched. */
+#include "memory/arena.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/bits.h"
+
+enum { ARENA_ALIGN = 65536, RESIDENT_STEP = 256 };
+
+/* `size_bytes` at a 64 KiB boundary: reserves more and cuts both ends off. */
+static uint8_t *reserve_aligned(uint64_t size_bytes, int protection) {
+  uint64_t total = size_bytes + ARENA_ALIGN;
+  if (total < size_bytes) return NULL;
+  void *mapped = mmap(NULL, total, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return NULL;
+  uint8_t *base = (uint8_t *)align_up((uint64_t)mapped, ARENA_ALIGN);
+  uint64_t before = (uint64_t)(base - (uint8_t *)mapped), after = total - before - size_bytes;
+  if (before) munmap(mapped, before);
+  if (after) munmap(base + size_bytes, after);
+  return base;
+}
+
+bool arena_reserve(Arena *arena, uint64_t size_bytes, uint64_t least_bytes, Error *err) {
+  uint64_t least = align_up(least_bytes ? least_bytes : 1, ARENA_ALIGN);
+  uint64_t size = align_up(size_bytes > least ? size_bytes : least, ARENA_ALIGN);
+  for (;;) {
+    uint8_t *base = reserve_aligned(size, PROT_READ | PROT_WRITE);
+    if (base) {
+      *arena = (Arena){base, size};
+      return true;
+    }
+    if (size == least)
+      return error_set(err, RG_ERROR_MEMORY, "the system refuses an address range of %llu bytes (%s)",
+                       (unsigned long long)size, strerror(errno));
+    size = align_up(size / 2, ARENA_ALIGN);
+    if (size < least) size = least;
+  }
+}
+
+bool arena_reserve_zeros(Arena *arena, uint64_t size_bytes, Error *err) {
+  uint64_t size = align_up(size_bytes ? size_bytes : 1, ARENA_ALIGN);
+  uint8_t *base = reserve_aligned(size, PROT_READ);
+  if (!base) return error_set(err, RG_ERROR_MEMORY, "the system refuses %llu bytes of zeros", (unsigned long long)size);
+  *arena = (Arena){base, size};
+  return true;
+}
+
+void arena_release(Arena *arena) {
+  if (arena->base) munmap(arena->base, arena->reserved);
+  *arena = (Arena){0};
+}
+
+void arena_discard(uint8_t *from, uint64_t size_bytes) {
+  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+  uint64_t begin = align_up((uint64_t)from, page), end = ((uint64_t)from + size_bytes) / page * page;
+  if (begin < end) madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
+
+uint64_t arena_resident(const uint8_t *from, uint64_t size_bytes) {
+  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), resident = 0;
+  uint64_t begin = (uint64_t)from / page * page, end = align_up((uint64_t)from + size_bytes, page);
+  unsigned char in_memory[RESIDENT_STEP];
+  for (uint64_t at = begin; at < end; at += RESIDENT_STEP * page) {
+    uint64_t pages = min_i64((int64_t)((end - at) / page), RESIDENT_STEP);
+    if (mincore((void *)at, pages * page, in_memory)) return resident;
+    for (uint64_t i = 0; i < pages; i++) resident += (in_memory[i] & 1) * page;
+  }
+  return resident;
+}

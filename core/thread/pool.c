@@ -1,0 +1,210 @@
+/* pool.c - fork and join by one atomic word.
+ *
+ * A loop is announced by raising `round`; workers wait for it to move: they spin for a moment, then sleep on
+ * it (futex). Chunks are handed out by one counter (`next`), so that uneven work evens out. The caller takes
+ * part as worker 0 and waits until `busy` workers have left the loop.
+ *
+ * Invariant: `work`, `data`, `total`, `chunk` change only while no worker is inside a loop (busy == 0). */
+#include "thread/pool.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_WORKERS = 1024, SPIN_NS = 50000, SPIN_STEP = 64 };
+
+typedef struct Worker {
+  Pool *pool;
+  int32_t index;
+  pthread_t thread;
+} Worker;
+
+struct Pool {
+  Heap *heap;
+  Worker *workers; /* [0] is the caller's place and has no thread */
+  int32_t worker_count;
+  bool started, stopping;
+  PoolWork *work;
+  void *data;
+  int64_t total, chunk, chunk_count;
+  uint64_t shuffle_step, shuffle_start; /* chunk k is (start + k * step) mod chunk_count; step 1: in order */
+  /* a cache line between what different workers hammer on */
+  char pad_round[64];
+  _Atomic uint32_t round;
+  _Atomic int32_t sleepers;
+  char pad_next[64];
+  _Atomic int64_t next;
+  char pad_busy[64];
+  _Atomic int32_t busy;
+  char pad_end[64];
+};
+
+static void futex_wait(_Atomic uint32_t *word, uint32_t value) {
+  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+static void futex_wake_all(_Atomic uint32_t *word) {
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+static int64_t now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+static void pause_briefly(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+static void run_chunks(Pool *pool, int32_t worker) {
+  for (;;) {
+    int64_t k = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
+    if (k >= pool->chunk_count) return;
+    uint64_t place = (pool->shuffle_start + (uint64_t)k * pool->shuffle_step) % (uint64_t)pool->chunk_count;
+    int64_t begin = (int64_t)place * pool->chunk, left = pool->total - begin;
+    pool->work(pool->data, worker, begin, begin + (left < pool->chunk ? left : pool->chunk));
+  }
+}
+
+/* The next round number; spins, then sleeps. */
+static uint32_t await_round(Pool *pool, uint32_t seen) {
+  int64_t until = now_ns() + SPIN_NS;
+  do {
+    for (int i = 0; i < SPIN_STEP; i++) {
+      uint32_t round = atomic_load_explicit(&pool->round, memory_order_acquire);
+      if (round != seen) return round;
+      pause_briefly();
+    }
+    sched_yield();
+  } while (now_ns() < until);
+  atomic_fetch_add(&pool->sleepers, 1);
+  uint32_t round;
+  while ((round = atomic_load(&pool->round)) == seen) futex_wait(&pool->round, seen);
+  atomic_fetch_sub(&pool->sleepers, 1);
+  return round;
+}
+
+static void *worker_main(void *argument) {
+  Worker *worker = argument;
+  Pool *pool = worker->pool;
+  uint32_t seen = 0;
+  for (;;) {
+    seen = await_round(pool, seen);
+    if (pool->stopping) return NULL;
+    run_chunks(pool, worker->index);
+    atomic_fetch_sub_explicit(&pool->busy, 1, memory_order_release);
+  }
+}
+
+static void announce(Pool *pool) {
+  atomic_fetch_add(&pool->round, 1);
+  if (atomic_load(&pool->sleepers)) futex_wake_all(&pool->round);
+}
+
+/* Signals of the host stay the host's: workers block all of them. Fewer threads than asked for are fine. */
+static void start(Pool *pool) {
+  sigset_t all, old;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  int32_t count = 1;
+  while (count < pool->worker_count) {
+    Worker *worker = &pool->workers[count];
+    *worker = (Worker){.pool = pool, .index = count};
+    if (pthread_create(&worker->thread, NULL, worker_main, worker)) break;
+    count++;
+  }
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  pool->worker_count = count;
+  pool->started = true;
+}
+
+static int32_t available_cores(void) {
+  cpu_set_t set;
+  if (!sched_getaffinity(0, sizeof set, &set)) return CPU_COUNT(&set);
+  long count = sysconf(_SC_NPROCESSORS_ONLN);
+  return count > 0 ? (int32_t)count : 1;
+}
+
+Pool *pool_create(Heap *heap, int32_t thread_count, Error *err) {
+  if (thread_count <= 0) thread_count = available_cores();
+  if (thread_count > MAX_WORKERS) thread_count = MAX_WORKERS;
+  Pool *pool = heap_alloc(heap, sizeof *pool);
+  Worker *workers = heap_alloc(heap, sizeof *workers * (size_t)thread_count);
+  if (!pool || !workers) {
+    heap_free(heap, pool);
+    heap_free(heap, workers);
+    error_set(err, RG_ERROR_MEMORY, "the host has no memory left for %d threads", thread_count);
+    return NULL;
+  }
+  pool->heap = heap;
+  pool->workers = workers;
+  pool->worker_count = thread_count;
+  return pool;
+}
+
+void pool_destroy(Pool *pool) {
+  if (!pool) return;
+  if (pool->started) {
+    pool->stopping = true;
+    announce(pool);
+    for (int32_t i = 1; i < pool->worker_count; i++) pthread_join(pool->workers[i].thread, NULL);
+  }
+  heap_free(pool->heap, pool->workers);
+  heap_free(pool->heap, pool);
+}
+
+int32_t pool_worker_count(const Pool *pool) { return pool->worker_count; }
+
+static uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
+  while (b) {
+    uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/* A step that shares no divisor with the count visits every chunk once. */
+static void choose_order(Pool *pool, uint64_t seed) {
+  uint64_t count = (uint64_t)pool->chunk_count;
+  pool->shuffle_step = 1;
+  pool->shuffle_start = 0;
+  if (!seed || count < 3) return;
+  uint64_t mixed = seed * 0x9E3779B97F4A7C15ull;
+  pool->shuffle_start = (mixed >> 33) % count;
+  uint64_t step = (mixed >> 11) % (count - 1) + 1;
+  while (greatest_common_divisor(step, count) != 1) step++;
+  pool->shuffle_step = step;
+}
+
+void pool_parallel_for(Pool *pool, int64_t total, int64_t chunk, uint64_t shuffle_seed, PoolWork *work, void *data) {
+  if (total <= 0) return;
+  if (chunk < 1) chunk = 1;
+  if (chunk > total) chunk = total;
+  pool->work = work;
+  pool->data = data;
+  pool->total = total;
+  pool->chunk = chunk;
+  pool->chunk_count = total / chunk + (total % chunk != 0);
+  choose_order(pool, shuffle_seed);
+  atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
+  if (pool->chunk_count == 1 || pool->worker_count == 1) {
+    run_chunks(pool, 0);
+    return;
+  }
+  if (!pool->started) start(pool);
+  atomic_store(&pool->busy, pool->worker_count - 1);
+  announce(pool);
+  run_chunks(pool, 0);
+  for (int spins = 0; atomic_load_explicit(&pool->busy, memory_order_acquire); spins++) {
+    if (spins < 2000) pause_briefly();
+    else sched_yield();
+  }
+}

@@ -1,0 +1,154 @@
+/* base_test.c - what every room takes for granted. */
+#include <stdlib.h>
+
+#include "base/bits.h"
+#include "base/map.h"
+#include "base/option.h"
+#include "base/vec.h"
+#include "check.h"
+
+typedef struct Greed { Scratch *scratch; int blocks; } Greed;
+
+static bool take_blocks(void *data, Error *err) {
+  Greed *greed = data;
+  for (int i = 0; i < greed->blocks; i++) scratch_alloc(greed->scratch, 100000);
+  return true;
+}
+
+static void heap_tests(void) {
+  TEST("the heap counts live bytes and gives zeros") {
+    Heap heap;
+    heap_init(&heap, 0);
+    char *block = heap_alloc(&heap, 100);
+    CHECK_INT(heap.live_bytes, 100);
+    CHECK_INT(block[99], 0);
+    block[99] = 7;
+    block = heap_resize(&heap, block, 200);
+    CHECK_INT(block[99], 7);
+    CHECK_INT(block[199], 0);
+    heap_free(&heap, block);
+    heap_free(&heap, NULL);
+    CHECK_INT(heap.live_bytes, 0);
+  }
+  TEST("the heap fails the allocation it is told to, once") {
+    Heap heap;
+    heap_init(&heap, 2);
+    void *first = heap_alloc(&heap, 1), *second = heap_alloc(&heap, 1), *third = heap_alloc(&heap, 1);
+    CHECK(first && !second && third);
+    heap_free(&heap, first);
+    heap_free(&heap, third);
+  }
+}
+
+static void scratch_tests(void) {
+  TEST("scratch memory that runs out leaves through scratch_run as memory.host, and nothing leaks") {
+    for (int fail_at = 1; fail_at < 6; fail_at++) {
+      Heap heap;
+      heap_init(&heap, fail_at);
+      Scratch scratch;
+      scratch_init(&scratch, &heap);
+      Error err = {0};
+      Greed greed = {&scratch, 20};
+      CHECK(!scratch_run(&scratch, take_blocks, &greed, &err));
+      CHECK_TEXT(error_code_text(err.code), "memory.host");
+      scratch_deinit(&scratch);
+      CHECK_INT(heap.live_bytes, 0);
+    }
+  }
+}
+
+static void text_tests(Scratch *scratch) {
+  TEST("a vector keeps its items while it grows") {
+    VEC(int) numbers = {0};
+    for (int i = 0; i < 1000; i++) vec_push(scratch, &numbers, i * i);
+    CHECK_INT(numbers.count, 1000);
+    CHECK_INT(numbers.items[999], 998001);
+  }
+  TEST("a map finds what was put last, by text and by number") {
+    Map map;
+    map_init(&map, scratch);
+    static int values[200];
+    for (int i = 0; i < 200; i++) {
+      map_put(&map, str_of(scratch_format(scratch, "name%d", i)), &values[i]);
+      map_put_int(&map, (uint64_t)i, &values[199 - i]);
+    }
+    map_put(&map, STR("name7"), &values[0]);
+    CHECK(map_find(&map, STR("name7")) == &values[0]);
+    CHECK(map_find(&map, STR("name8")) == &values[8]);
+    CHECK(map_find_int(&map, 8) == &values[191]);
+    CHECK(map_find(&map, STR("nobody")) == NULL);
+  }
+  TEST("a buffer formats text of any length") {
+    StrBuf buf;
+    strbuf_init(&buf, scratch);
+    CHECK_TEXT(strbuf_end(&buf), "");
+    for (int i = 0; i < 500; i++) strbuf_format(&buf, "%d,", i % 10);
+    CHECK_INT(buf.length, 1000);
+    CHECK_INT(strbuf_end(&buf)[998], '9');
+  }
+  TEST("the nearest name is near, or none") {
+    const char *names[] = {"density", "velocity", "age"};
+    CHECK_TEXT(str_nearest(STR("densty"), names, 3), "density");
+    CHECK_TEXT(str_nearest(STR("agee"), names, 3), "age");
+    CHECK(str_nearest(STR("pressure"), names, 3) == NULL);
+  }
+}
+
+static void error_tests(void) {
+  TEST("the first failure is kept") {
+    Error err = {0};
+    CHECK(!error_set(&err, RG_ERROR_IO, "first %d", 1));
+    error_set(&err, RG_ERROR_MEMORY, "second");
+    error_hint(&err, "do this");
+    error_hint(&err, "or that");
+    CHECK_TEXT(err.message, "first 1");
+    CHECK_TEXT(err.hint, "do this");
+    CHECK_TEXT(error_code_text(err.code), "io.failed");
+  }
+  TEST("amounts of memory are read with their units, and others refused with a hint") {
+    uint64_t bytes = 0;
+    Error err = {0};
+    CHECK(option_parse_bytes("512MiB", &bytes, &err));
+    CHECK_INT(bytes, 536870912);
+    CHECK(option_parse_bytes("1.5 GiB", &bytes, &err));
+    CHECK_INT(bytes, 1610612736);
+    CHECK(option_parse_bytes("1000000", &bytes, &err));
+    CHECK_INT(bytes, 1000000);
+    const char *wrong[] = {"", "much", "5 parsecs", "-1GiB", "0", "1e300TiB"};
+    for (int i = 0; i < 6; i++) {
+      error_clear(&err);
+      CHECK(!option_parse_bytes(wrong[i], &bytes, &err));
+      CHECK_TEXT(error_code_text(err.code), "option.invalid");
+      CHECK(err.hint[0]);
+    }
+  }
+  TEST("the environment's words are found whole") {
+    setenv("RG_STRESS", "tiny_chunks,fail_alloc:17", 1);
+    CHECK(option_has_word("RG_STRESS", "tiny_chunks"));
+    CHECK(!option_has_word("RG_STRESS", "tiny"));
+    CHECK_INT(option_number("RG_STRESS", "fail_alloc", 0), 17);
+    CHECK_INT(option_number("RG_STRESS", "tiny_chunks", 5), 5);
+    unsetenv("RG_STRESS");
+    CHECK_TEXT(option_text("RG_CPU"), "native");
+  }
+}
+
+int main(void) {
+  Heap heap;
+  heap_init(&heap, 0);
+  Scratch scratch;
+  scratch_init(&scratch, &heap);
+  heap_tests();
+  scratch_tests();
+  text_tests(&scratch);
+  error_tests();
+  TEST("division rounds down and logarithms are exact") {
+    CHECK_INT(floor_div(-7, 2), -4);
+    CHECK_INT(floor_div(7, -2), -4);
+    CHECK_INT(floor_div(-8, 2), -4);
+    CHECK_INT(log2_floor(64), 6);
+    CHECK_INT(align_up(65, 64), 128);
+  }
+  scratch_deinit(&scratch);
+  return check_report();
+}

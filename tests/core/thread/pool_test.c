@@ -1,0 +1,95 @@
+/* pool_test.c - every position is visited once, by one worker at a time, in any order. */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "thread/pool.h"
+
+enum { POSITIONS = 100003 };
+typedef struct Visits {
+  _Atomic int seen[POSITIONS];
+  _Atomic int inside[64];
+  _Atomic int overlaps;
+} Visits;
+
+static void visit(void *data, int32_t worker, int64_t begin, int64_t end) {
+  Visits *visits = data;
+  if (atomic_fetch_add(&visits->inside[worker], 1)) atomic_fetch_add(&visits->overlaps, 1);
+  for (int64_t i = begin; i < end; i++) atomic_fetch_add(&visits->seen[i], 1);
+  atomic_fetch_sub(&visits->inside[worker], 1);
+}
+
+static void all_visited(Pool *pool, int64_t total, int64_t chunk, uint64_t seed) {
+  Visits *visits = calloc(1, sizeof *visits);
+  pool_parallel_for(pool, total, chunk, seed, visit, visits);
+  int wrong = 0;
+  for (int i = 0; i < POSITIONS; i++) wrong += visits->seen[i] != (i < total);
+  CHECK_INT(wrong, 0);
+  CHECK_INT(visits->overlaps, 0);
+  free(visits);
+}
+
+static void note_order(void *data, int32_t worker, int64_t begin, int64_t end) {
+  int64_t **at = data;
+  *(*at)++ = begin;
+}
+
+int main(void) {
+  Heap heap;
+  heap_init(&heap, 0);
+  for (int threads = 1; threads <= 4; threads += 3) {
+    Error err = {0};
+    Pool *pool = pool_create(&heap, threads, &err);
+    CHECK_INT(pool_worker_count(pool), threads);
+    TEST("every position is visited once, whatever the chunk") {
+      for (int64_t chunk = 1; chunk <= POSITIONS * 2; chunk *= 7) all_visited(pool, POSITIONS, chunk, 0);
+      all_visited(pool, 0, 1, 0);
+      all_visited(pool, 1, 100, 0);
+    }
+    TEST("a shuffled order still visits every position once") {
+      for (uint64_t seed = 1; seed < 6; seed++) all_visited(pool, POSITIONS, 97, seed);
+      all_visited(pool, 3, 1, 5);
+    }
+    TEST("a thousand loops in a row, with sleeps between, all finish") {
+      for (int i = 0; i < 1000; i++) {
+        all_visited(pool, 100, 10, 0);
+        if (i % 400 == 0) usleep(1000);
+      }
+    }
+    pool_destroy(pool);
+  }
+  TEST("a seed changes the order of chunks") {
+    Error err = {0};
+    Pool *pool = pool_create(&heap, 1, &err);
+    int64_t order[100], *at = order;
+    pool_parallel_for(pool, 100, 1, 42, note_order, &at);
+    int moved = 0;
+    for (int i = 0; i < 100; i++) moved += order[i] != i;
+    CHECK(moved > 50);
+    pool_destroy(pool);
+  }
+  TEST("idle workers use no processor time") {
+    Error err = {0};
+    Pool *pool = pool_create(&heap, 4, &err);
+    all_visited(pool, POSITIONS, 10, 0);
+    usleep(20000);
+    clock_t before = clock();
+    usleep(100000);
+    CHECK(clock() - before < CLOCKS_PER_SEC / 50);
+    pool_destroy(pool);
+  }
+  TEST("a pool that memory refuses is an error") {
+    for (int fail_at = 1; fail_at <= 2; fail_at++) {
+      Heap poor;
+      heap_init(&poor, fail_at);
+      Error err = {0};
+      CHECK(pool_create(&poor, 2, &err) == NULL);
+      CHECK_TEXT(error_code_text(err.code), "memory.host");
+      CHECK_INT(poor.live_bytes, 0);
+    }
+  }
+  CHECK_INT(heap.live_bytes, 0);
+  return check_report();
+}
