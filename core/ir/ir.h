@@ -128,6 +128,9 @@ typedef struct IrBuilder {
 } IrBuilder;
 
 IrKernel *ir_kernel_create(Scratch *scratch, const char *name);
+/* Keeps the first failure; reports it: false with err. */
+void ir_fail(IrKernel *kernel, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool ir_finish(const IrKernel *kernel, Error *err);
 /* The number of the entry; equal entries are entered once. */
 int ir_add_tree(IrKernel *kernel, const SNodeTree *tree);
 int ir_add_field(IrKernel *kernel, const SNode *node, int component, const char *name);
@@ -142,9 +145,14 @@ void ir_insert_before(IrInst *before, IrInst *inst);
 void ir_remove(IrInst *inst);                       /* unlinks; nothing may use it any more */
 void ir_replace_uses(IrRegion *root, IrInst *old, IrInst *with); /* in root and all regions inside */
 
+/* With its regions made (IF two, other region ops one), without params. */
 IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *const *operands);
 IrInst *ir_const_int(IrBuilder *b, Type type, int64_t value);   /* bool too */
 IrInst *ir_const_float(IrBuilder *b, Type type, double value);  /* f16 f32 f64; imm holds the bits of the double */
+int64_t ir_wrap_int(Type type, int64_t value);       /* as a CONST of `type` holds it: sign- or zero-extended, bool 0 or 1 */
+double ir_round_float(Type type, double value);      /* to the nearest of `type` */
+int64_t ir_float_bits(double value);
+double ir_float_value(const IrInst *inst);           /* of a float CONST */
 IrInst *ir_arg(IrBuilder *b, int arg);
 IrInst *ir_unary(IrBuilder *b, IrOp op, IrInst *a);
 IrInst *ir_binary(IrBuilder *b, IrOp op, IrInst *a, IrInst *c); /* comparisons give bool, others a's type */
@@ -160,6 +168,7 @@ IrInst *ir_break(IrBuilder *b, int levels);
 IrInst *ir_continue(IrBuilder *b, int levels);
 IrInst *ir_range(IrBuilder *b, int axis_count, IrInst *const *begin_end, Type index); /* params made */
 IrInst *ir_active(IrBuilder *b, int level);         /* params made: i32, i64 where the shape needs it */
+Type ir_index_type(const SNode *node);              /* of the indices of a level */
 IrInst *ir_place(IrBuilder *b, int field, IrInst *const *indices); /* as many as the field's node has axes */
 IrInst *ir_load(IrBuilder *b, IrInst *place);
 void ir_store(IrBuilder *b, IrInst *place, IrInst *value);
@@ -170,6 +179,8 @@ IrInst *ir_rmw(IrBuilder *b, IrUpdate op, IrInst *place, IrInst *value);
 typedef bool IrVisit(void *data, IrInst *inst);     /* false: stop */
 bool ir_walk(IrRegion *region, IrVisit *visit, void *data); /* every inst, outer before inner */
 int ir_use_count(IrRegion *root, const IrInst *inst);
+int ir_region_count(IrOp op);
+bool ir_is_comparison(IrOp op);                     /* EQ .. GE */
 bool ir_is_const(const IrInst *inst, int64_t *value);       /* an integer or bool CONST */
 bool ir_is_inside(const IrInst *inst, const IrRegion *region); /* directly or deeper */
 /* copy.c: a deep copy of a region; `map` (by inst id, as large as next_id was) gives the copies. */

@@ -26,11 +26,14 @@ struct IrTask {
   IrRegion *body;
   int32_t axis_count;
   int32_t bounds;         /* RANGE: first frame slot of axis_count pairs (begin, end), i64 each */
-  Type index;             /* RANGE, NODES: i32 or i64 */
-  int32_t level;          /* LEAVES, NODES: kernel->levels, before `places` */
+  Type index;             /* of the body's indices: RANGE, NODES, `cells`: i32 or i64 */
+  int32_t level;          /* LEAVES, NODES: kernel->levels: the pointer SNode whose nodes are listed; before `places` */
+  bool cells;             /* LEAVES, from `tasks` until `leaf`: the body is still that of one cell: its params are the */
+  int32_t cells_level;    /* indices (type `index`, axis_count of them) of a cell of this level, below `level` */
   int32_t tree, manager;  /* LEAVES, NODES: after `places` */
   int32_t factors[SNODE_MAX_AXES]; /* LEAVES: cells of a node per axis: coordinates = node coordinates * factor */
   int32_t block;
+  int32_t cost;           /* estimate per position (`cells`: per cell): ops, weighted; for chunk sizes */
   bool may_deactivate;    /* the host collects after it */
   VEC(IrReduction) reductions; /* REDUCE in the body: operand 0 is a FRAME_GET of the slot */
   /* bounds (RANGE): where every place of the body is inside its shape, per axis of the range. */

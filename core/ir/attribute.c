@@ -1,0 +1,69 @@
+/* attribute.c - the op table and the little facts about ops that op.def's sentences state. */
+#include "ir/attribute.h"
+
+enum { /* op.def's words for the flags of ir.h */
+  PURE = IR_PURE, COMMUTES = IR_COMMUTES, REGIONS = IR_REGIONS, READ = IR_READ, WRITE = IR_WRITE,
+  UPDATE = IR_UPDATE_EFFECT, TOPOLOGY = IR_TOPOLOGY, EXIT = IR_EXIT, LOW = IR_LOW, HIGH = IR_HIGH,
+  ANYTYPE = IR_ANYTYPE
+};
+
+const IrOpInfo ir_op_info[IR_OP_COUNT] = {
+#define OP(NAME, TEXT, OPERANDS, FLAGS, MEANING) {TEXT, OPERANDS, FLAGS},
+#include "ir/op.def"
+#undef OP
+};
+
+const char *ir_update_text(IrUpdate op) {
+  static const char *const texts[IR_UPDATE_COUNT] = {
+      "add", "sub", "mul", "div", "min", "max", "band", "bor", "bxor", "exchange", "floordiv", "mod", "pow",
+      "shl", "shr", "sar"};
+  return (unsigned)op < IR_UPDATE_COUNT ? texts[op] : "?";
+}
+
+IrImm ir_imm_kind(IrOp op) {
+  switch (op) {
+  case IR_CONST: return IMM_CONST;
+  case IR_PARAM: case IR_ARG: case IR_FRAME_GET: case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_BREAK: case IR_CONTINUE: case IR_RUN:
+    return IMM_NUMBER;
+  case IR_UPDATE: case IR_RMW: case IR_REDUCE: case IR_MEM_UPDATE: case IR_MEM_RMW:
+    return IMM_UPDATE;
+  case IR_TREE_ROOT: return IMM_TREE;
+  case IR_SLOT_FIND: case IR_SLOT_ENSURE: case IR_SLOT_CLEAR: case IR_LIST_COUNT: case IR_TREE_CLEAR:
+    return IMM_MANAGER;
+  case IR_OFFSET: case IR_ROW_LOAD: return IMM_BYTES;
+  default: return IMM_OTHER;
+  }
+}
+
+bool ir_has_field(IrOp op) { return op == IR_PLACE || op == IR_CELL; }
+
+bool ir_has_level(IrOp op) {
+  switch (op) {
+  case IR_ACTIVE: case IR_ACTIVATE: case IR_DEACTIVATE: case IR_IS_ACTIVE: case IR_COUNT: case IR_CLEAR:
+  case IR_LEAVES: case IR_NEAR:
+    return true;
+  default: return false;
+  }
+}
+
+bool ir_has_tree(IrOp op) { return ir_imm_kind(op) == IMM_MANAGER; }
+
+int ir_axes_in_use(const IrInst *inst, const int32_t axes[SNODE_MAX_AXES]) {
+  int last = SNODE_MAX_AXES;
+  while (last > 0 && axes[last - 1] == 0) last--;
+  bool counts = axes == inst->offset ? inst->op == IR_NEAR || inst->op == IR_CELL
+                                     : inst->op == IR_GRID || inst->op == IR_ROW_LOAD;
+  return counts && inst->axis_count > last ? inst->axis_count : last;
+}
+
+const char *ir_type_text(Type type) {
+  if (type.scalar == TYPE_PTR) return "ptr";
+  if (type.scalar == TYPE_PLACE) return "place";
+  return type_text(type);
+}
+
+bool ir_type_parse(Str text, Type *type) {
+  if (str_is(text, "ptr")) return *type = TYPE(PTR), true;
+  if (str_is(text, "place")) return *type = TYPE(PLACE), true;
+  return type_parse(text, type) && type_is_scalar(*type) && type->scalar != TYPE_NONE;
+}

@@ -1,0 +1,303 @@
+/* build.c - kernels, their tables, and the builders that append insts.
+ * Builders are sticky: the first wrong call is kept in kernel->failed and building goes on with harmless
+ * insts, so that lowering code stays a plain list of calls; ir_finish reports it. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "ir/ir.h"
+
+IrKernel *ir_kernel_create(Scratch *scratch, const char *name) {
+  IrKernel *kernel = scratch_new(scratch, IrKernel);
+  kernel->scratch = scratch;
+  kernel->name = name ? scratch_copy_text(scratch, name, strlen(name)) : "";
+  kernel->result = TYPE(NONE);
+  kernel->body = ir_region_create(kernel, NULL);
+  return kernel;
+}
+
+void ir_fail(IrKernel *kernel, const char *format, ...) {
+  if (kernel->failed) return;
+  kernel->failed = scratch_new(kernel->scratch, Error);
+  va_list args;
+  va_start(args, format);
+  error_set_va(kernel->failed, RG_ERROR_INTERNAL, format, args);
+  va_end(args);
+}
+
+bool ir_finish(const IrKernel *kernel, Error *err) {
+  if (!kernel->failed) return true;
+  return error_set(err, kernel->failed->code, "%s", kernel->failed->message);
+}
+
+/* -- tables ---------------------------------------------------------------------------------------------- */
+
+static const char *copy_name(IrKernel *kernel, const char *name) {
+  return name ? scratch_copy_text(kernel->scratch, name, strlen(name)) : "";
+}
+
+int ir_add_tree(IrKernel *kernel, const SNodeTree *tree) {
+  for (int i = 0; i < kernel->trees.count; i++)
+    if (kernel->trees.items[i].tree == tree) return i;
+  vec_push(kernel->scratch, &kernel->trees, (IrTree){tree});
+  return kernel->trees.count - 1;
+}
+
+int ir_add_field(IrKernel *kernel, const SNode *node, int component, const char *name) {
+  for (int i = 0; i < kernel->fields.count; i++) {
+    const IrField *field = &kernel->fields.items[i];
+    if (field->node == node && field->component == component) return i;
+  }
+  IrField field = {.tree = ir_add_tree(kernel, node->tree), .node = node, .component = component,
+                   .type = node->components[component].type, .name = copy_name(kernel, name)};
+  vec_push(kernel->scratch, &kernel->fields, field);
+  return kernel->fields.count - 1;
+}
+
+int ir_add_level(IrKernel *kernel, const SNode *node, const char *name) {
+  for (int i = 0; i < kernel->levels.count; i++)
+    if (kernel->levels.items[i].node == node) return i;
+  IrLevel level = {.tree = ir_add_tree(kernel, node->tree), .node = node, .name = copy_name(kernel, name)};
+  vec_push(kernel->scratch, &kernel->levels, level);
+  return kernel->levels.count - 1;
+}
+
+int ir_add_arg(IrKernel *kernel, Type type, const char *name, int32_t line, int32_t column) {
+  IrArg arg = {.type = type, .name = copy_name(kernel, name), .line = line, .column = column};
+  vec_push(kernel->scratch, &kernel->args, arg);
+  return kernel->args.count - 1;
+}
+
+void ir_note(IrKernel *kernel, int32_t line, const char *format, ...) {
+  char text[400];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  vec_push(kernel->scratch, &kernel->notes, ((IrNote){line, copy_name(kernel, text)}));
+}
+
+/* -- regions and lists --------------------------------------------------------------------------------------- */
+
+IrRegion *ir_region_create(IrKernel *kernel, IrInst *owner) {
+  IrRegion *region = scratch_new(kernel->scratch, IrRegion);
+  region->owner = owner;
+  return region;
+}
+
+static IrInst *create_inst(IrKernel *kernel, IrOp op, Type type, int operand_count) {
+  IrInst *inst = scratch_new(kernel->scratch, IrInst);
+  inst->op = op;
+  inst->type = type;
+  inst->id = kernel->next_id++;
+  inst->operand_count = operand_count;
+  inst->operands = operand_count ? scratch_array(kernel->scratch, IrInst *, operand_count) : NULL;
+  return inst;
+}
+
+IrInst *ir_region_param(IrKernel *kernel, IrRegion *region, Type type) {
+  IrInst *param = create_inst(kernel, IR_PARAM, type, 0);
+  param->imm = region->params.count;
+  param->region = region;
+  vec_push(kernel->scratch, &region->params, param);
+  return param;
+}
+
+void ir_region_append(IrRegion *region, IrInst *inst) {
+  inst->region = region;
+  inst->next = NULL;
+  inst->previous = region->last;
+  *(region->last ? &region->last->next : &region->first) = inst;
+  region->last = inst;
+}
+
+void ir_insert_before(IrInst *before, IrInst *inst) {
+  IrRegion *region = before->region;
+  inst->region = region;
+  inst->next = before;
+  inst->previous = before->previous;
+  *(before->previous ? &before->previous->next : &region->first) = inst;
+  before->previous = inst;
+}
+
+void ir_remove(IrInst *inst) {
+  IrRegion *region = inst->region;
+  *(inst->previous ? &inst->previous->next : &region->first) = inst->next;
+  *(inst->next ? &inst->next->previous : &region->last) = inst->previous;
+  inst->next = inst->previous = NULL;
+  inst->region = NULL;
+}
+
+/* -- builders ------------------------------------------------------------------------------------------------ */
+
+static void place_inst(IrBuilder *b, IrInst *inst) {
+  inst->line = b->line;
+  inst->column = b->column;
+  if (b->before) ir_insert_before(b->before, inst);
+  else ir_region_append(b->region, inst);
+}
+
+IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *const *operands) {
+  IrKernel *kernel = b->kernel;
+  IrInst *inst = create_inst(kernel, op, type, operand_count);
+  for (int i = 0; i < operand_count; i++) {
+    inst->operands[i] = operands[i];
+    if (operands[i]) continue;
+    ir_fail(kernel, "operand %d of '%s' is missing", i, ir_op_info[op].text);
+    inst->operands[i] = ir_const_int(b, TYPE(I32), 0);
+  }
+  for (int i = 0; i < ir_region_count(op); i++) inst->regions[i] = ir_region_create(kernel, inst);
+  place_inst(b, inst);
+  return inst;
+}
+
+int64_t ir_wrap_int(Type type, int64_t value) {
+  switch (type.scalar) {
+  case TYPE_BOOL: return value != 0;
+  case TYPE_I8: return (int8_t)value;
+  case TYPE_I16: return (int16_t)value;
+  case TYPE_I32: return (int32_t)value;
+  case TYPE_U8: return (uint8_t)value;
+  case TYPE_U16: return (uint16_t)value;
+  case TYPE_U32: return (uint32_t)value;
+  default: return value;
+  }
+}
+
+/* To the nearest half, ties to even: scaling by a power of two is exact, so one rounding happens. */
+static double round_half(double value) {
+  if (!isfinite(value) || value == 0) return value;
+  int exponent;
+  frexp(value, &exponent); /* |value| in [2^(exponent-1), 2^exponent) */
+  int unit = (exponent - 1 < -14 ? -14 : exponent - 1) - 10;
+  double rounded = ldexp(nearbyint(ldexp(value, -unit)), unit);
+  return fabs(rounded) > 65504.0 ? copysign(INFINITY, value) : rounded;
+}
+
+double ir_round_float(Type type, double value) {
+  if (type.scalar == TYPE_F32) return (double)(float)value;
+  if (type.scalar == TYPE_F16) return round_half(value);
+  return value;
+}
+
+int64_t ir_float_bits(double value) {
+  int64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+double ir_float_value(const IrInst *inst) {
+  double value;
+  memcpy(&value, &inst->imm, sizeof value);
+  return value;
+}
+
+IrInst *ir_const_int(IrBuilder *b, Type type, int64_t value) {
+  IrInst *inst = create_inst(b->kernel, IR_CONST, type, 0);
+  inst->imm = ir_wrap_int(type, value);
+  place_inst(b, inst);
+  return inst;
+}
+
+IrInst *ir_const_float(IrBuilder *b, Type type, double value) {
+  IrInst *inst = create_inst(b->kernel, IR_CONST, type, 0);
+  inst->imm = ir_float_bits(ir_round_float(type, value));
+  place_inst(b, inst);
+  return inst;
+}
+
+static IrInst *emit_number(IrBuilder *b, IrOp op, Type type, int64_t imm) {
+  IrInst *inst = ir_emit(b, op, type, 0, NULL);
+  inst->imm = imm;
+  return inst;
+}
+
+IrInst *ir_arg(IrBuilder *b, int arg) {
+  if (arg >= 0 && arg < b->kernel->args.count)
+    return emit_number(b, IR_ARG, b->kernel->args.items[arg].type, arg);
+  ir_fail(b->kernel, "argument %d does not exist", arg);
+  return ir_const_int(b, TYPE(I32), 0);
+}
+
+IrInst *ir_unary(IrBuilder *b, IrOp op, IrInst *a) { return ir_emit(b, op, a ? a->type : TYPE(I32), 1, &a); }
+
+bool ir_is_comparison(IrOp op) { return op >= IR_EQ && op <= IR_GE; }
+
+IrInst *ir_binary(IrBuilder *b, IrOp op, IrInst *a, IrInst *c) {
+  Type type = ir_is_comparison(op) ? TYPE(BOOL) : a ? a->type : TYPE(I32);
+  return ir_emit(b, op, type, 2, (IrInst *[]){a, c});
+}
+
+IrInst *ir_select(IrBuilder *b, IrInst *condition, IrInst *yes, IrInst *no) {
+  return ir_emit(b, IR_SELECT, yes ? yes->type : TYPE(I32), 3, (IrInst *[]){condition, yes, no});
+}
+
+IrInst *ir_convert(IrBuilder *b, IrInst *a, Type type) {
+  return a && type_equal(a->type, type) ? a : ir_emit(b, IR_CONVERT, type, 1, &a);
+}
+
+IrInst *ir_var(IrBuilder *b, Type type) { return ir_emit(b, IR_VAR, type, 0, NULL); }
+IrInst *ir_get(IrBuilder *b, IrInst *var) { return ir_emit(b, IR_GET, var ? var->type : TYPE(I32), 1, &var); }
+void ir_set(IrBuilder *b, IrInst *var, IrInst *value) {
+  ir_emit(b, IR_SET, TYPE(NONE), 2, (IrInst *[]){var, value});
+}
+
+IrInst *ir_if(IrBuilder *b, IrInst *condition) { return ir_emit(b, IR_IF, TYPE(NONE), 1, &condition); }
+IrInst *ir_loop(IrBuilder *b) { return ir_emit(b, IR_LOOP, TYPE(NONE), 0, NULL); }
+
+IrInst *ir_for(IrBuilder *b, IrInst *begin, IrInst *last, IrInst *step) {
+  IrInst *inst = ir_emit(b, IR_FOR, TYPE(NONE), 3, (IrInst *[]){begin, last, step});
+  ir_region_param(b->kernel, inst->regions[0], inst->operands[0]->type);
+  return inst;
+}
+
+IrInst *ir_break(IrBuilder *b, int levels) { return emit_number(b, IR_BREAK, TYPE(NONE), levels); }
+IrInst *ir_continue(IrBuilder *b, int levels) { return emit_number(b, IR_CONTINUE, TYPE(NONE), levels); }
+
+IrInst *ir_range(IrBuilder *b, int axis_count, IrInst *const *begin_end, Type index) {
+  IrInst *inst = ir_emit(b, IR_RANGE, TYPE(NONE), 2 * axis_count, begin_end);
+  inst->axis_count = (int8_t)axis_count;
+  for (int i = 0; i < axis_count; i++) ir_region_param(b->kernel, inst->regions[0], index);
+  return inst;
+}
+
+Type ir_index_type(const SNode *node) {
+  for (int i = 0; i < node->rank; i++)
+    if (node->shape[i] > INT32_MAX) return TYPE(I64);
+  return TYPE(I32);
+}
+
+IrInst *ir_active(IrBuilder *b, int level) {
+  IrInst *inst = ir_emit(b, IR_ACTIVE, TYPE(NONE), 0, NULL);
+  inst->level = level;
+  const SNode *node = b->kernel->levels.items[level].node;
+  for (int i = 0; i < node->rank; i++) ir_region_param(b->kernel, inst->regions[0], ir_index_type(node));
+  return inst;
+}
+
+IrInst *ir_place(IrBuilder *b, int field, IrInst *const *indices) {
+  IrInst *inst = ir_emit(b, IR_PLACE, TYPE(PLACE), b->kernel->fields.items[field].node->rank, indices);
+  inst->field = field;
+  return inst;
+}
+
+static Type element_type(IrBuilder *b, const IrInst *place) {
+  if (place && (place->op == IR_PLACE || place->op == IR_CELL)) return b->kernel->fields.items[place->field].type;
+  ir_fail(b->kernel, "an access goes to what is not a place");
+  return TYPE(I32);
+}
+
+IrInst *ir_load(IrBuilder *b, IrInst *place) { return ir_emit(b, IR_LOAD, element_type(b, place), 1, &place); }
+void ir_store(IrBuilder *b, IrInst *place, IrInst *value) {
+  ir_emit(b, IR_STORE, TYPE(NONE), 2, (IrInst *[]){place, value});
+}
+IrInst *ir_update(IrBuilder *b, IrUpdate op, IrInst *place, IrInst *value) {
+  IrInst *inst = ir_emit(b, IR_UPDATE, TYPE(NONE), 2, (IrInst *[]){place, value});
+  inst->imm = op;
+  return inst;
+}
+IrInst *ir_rmw(IrBuilder *b, IrUpdate op, IrInst *place, IrInst *value) {
+  IrInst *inst = ir_emit(b, IR_RMW, element_type(b, place), 2, (IrInst *[]){place, value});
+  inst->imm = op;
+  return inst;
+}

@@ -1,0 +1,264 @@
+/* print.c - IR as text that people read in golden tests and ir_read reads back.
+ *
+ *   kernel step
+ *   tree t0 = root{ pointer "i" 32 block { dense "i" 8 { f32 t } } }
+ *   field f0 = t0.node 2.component 0: f32 t
+ *   level l0 = t0.node 2 t
+ *   arg 0: f32 rate
+ *   host {
+ *     active l0 (%0: i32) {
+ *       %1: place = place f0 %0
+ *       %2: f32 = load %1
+ *     }
+ *   }
+ *
+ * An inst is a line: result, op, attributes as words, operands, then its regions in braces with their
+ * parameters before. Values are renumbered in the order in which they appear, anew in the host region and in
+ * each region of a task, so equal kernels print equal texts. Lines of the user and notes stay out. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ir/attribute.h"
+#include "ir/task.h"
+
+typedef struct Printer {
+  StrBuf *out;
+  const IrKernel *kernel;
+  int *numbers; /* by inst id: the printed number + 1; 0: not met yet */
+  int next;
+  int indent;
+} Printer;
+
+/* -- small things -------------------------------------------------------------------------------------------- */
+
+static bool is_plain_name(const char *name) {
+  for (const char *c = name; *c; c++)
+    if (!isalnum((unsigned char)*c) && *c != '_' && *c != '.') return false;
+  return *name != 0;
+}
+
+/* Names come from users: what is not a plain word goes in quotes, bytes outside ASCII as \xNN. */
+static void print_name(StrBuf *out, const char *name) {
+  if (is_plain_name(name)) {
+    strbuf_text(out, name);
+    return;
+  }
+  strbuf_char(out, '"');
+  for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
+    if (*c == '"' || *c == '\\') strbuf_format(out, "\\%c", *c);
+    else if (*c < ' ' || *c > '~') strbuf_format(out, "\\x%02x", *c);
+    else strbuf_char(out, (char)*c);
+  }
+  strbuf_char(out, '"');
+}
+
+static void print_optional_name(StrBuf *out, const char *name) {
+  if (!name || !*name) return;
+  strbuf_char(out, ' ');
+  print_name(out, name);
+}
+
+/* The shortest decimal that reads back as the same double; a float always shows a point, exponent or word. */
+static void print_float(StrBuf *out, int64_t bits) {
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  if (isnan(value)) {
+    if (bits == 0x7ff8000000000000) strbuf_text(out, "nan");
+    else strbuf_format(out, "nan:%016" PRIx64, (uint64_t)bits);
+    return;
+  }
+  char text[40];
+  for (int digits = 6; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    if (strtod(text, NULL) == value) break;
+  }
+  strbuf_text(out, text);
+  if (isfinite(value) && !strpbrk(text, ".e")) strbuf_text(out, ".0");
+}
+
+static void print_const(StrBuf *out, const IrInst *inst) {
+  if (type_is_float(inst->type)) print_float(out, inst->imm);
+  else if (type_is_bool(inst->type)) strbuf_text(out, inst->imm ? "true" : "false");
+  else if (type_is_unsigned(inst->type)) strbuf_format(out, "%" PRIu64, (uint64_t)inst->imm);
+  else strbuf_format(out, "%" PRId64, inst->imm);
+}
+
+static void print_axes(StrBuf *out, const char *word, const int32_t *axes, int count) {
+  if (!count) return;
+  strbuf_format(out, " %s=(", word);
+  for (int i = 0; i < count; i++) strbuf_format(out, i ? ",%d" : "%d", axes[i]);
+  strbuf_char(out, ')');
+}
+
+static void new_line(Printer *p) {
+  if (p->out->length) strbuf_char(p->out, '\n');
+  for (int i = 0; i < p->indent; i++) strbuf_text(p->out, "  ");
+}
+
+/* -- insts and regions ----------------------------------------------------------------------------------------- */
+
+static int number_of(Printer *p, const IrInst *inst) {
+  if (!p->numbers[inst->id]) p->numbers[inst->id] = ++p->next;
+  return p->numbers[inst->id] - 1;
+}
+
+static void print_imm(StrBuf *out, const IrInst *inst) {
+  switch (ir_imm_kind(inst->op)) {
+  case IMM_CONST: strbuf_char(out, ' '), print_const(out, inst); break;
+  case IMM_NUMBER: strbuf_format(out, " %" PRId64, inst->imm); break;
+  case IMM_UPDATE: strbuf_format(out, " %s", ir_update_text((IrUpdate)inst->imm)); break;
+  case IMM_TREE: strbuf_format(out, " t%" PRId64, inst->imm); break;
+  case IMM_MANAGER: strbuf_format(out, " manager=%" PRId64, inst->imm); break;
+  case IMM_BYTES: if (inst->imm) strbuf_format(out, " %+" PRId64, inst->imm); break;
+  case IMM_OTHER: if (inst->imm) strbuf_format(out, " imm=%" PRId64, inst->imm); break;
+  }
+}
+
+#define SHOW_NUMBER(member, word) if (inst->member) strbuf_format(out, " " word "=%d", inst->member);
+#define SHOW_FLAG(member, word) if (inst->member) strbuf_text(out, " " word);
+
+static void print_attributes(StrBuf *out, const IrInst *inst) {
+  if (ir_has_field(inst->op) || inst->field) strbuf_format(out, " f%d", inst->field);
+  if (ir_has_level(inst->op) || inst->level) strbuf_format(out, " l%d", inst->level);
+  if (ir_has_tree(inst->op) || inst->tree) strbuf_format(out, " t%d", inst->tree);
+  print_imm(out, inst);
+#define ATTRIBUTE(member, word, kind) SHOW_##kind(member, word)
+#include "ir/attribute.def"
+#undef ATTRIBUTE
+  print_axes(out, "offset", inst->offset, ir_axes_in_use(inst, inst->offset));
+  print_axes(out, "extent", inst->extent, ir_axes_in_use(inst, inst->extent));
+}
+
+static void print_params(Printer *p, const IrRegion *region) {
+  if (!region->params.count) return;
+  strbuf_text(p->out, " (");
+  for (int i = 0; i < region->params.count; i++) {
+    const IrInst *param = region->params.items[i];
+    strbuf_format(p->out, "%s%%%d: %s", i ? ", " : "", number_of(p, param), ir_type_text(param->type));
+  }
+  strbuf_char(p->out, ')');
+}
+
+static void print_inst(Printer *p, const IrInst *inst);
+
+static void print_region(Printer *p, const IrRegion *region) {
+  print_params(p, region);
+  strbuf_text(p->out, " {");
+  p->indent++;
+  for (const IrInst *inst = region->first; inst; inst = inst->next) print_inst(p, inst);
+  p->indent--;
+  new_line(p);
+  strbuf_char(p->out, '}');
+}
+
+static void print_inst(Printer *p, const IrInst *inst) {
+  new_line(p);
+  if (!type_is_none(inst->type))
+    strbuf_format(p->out, "%%%d: %s = ", number_of(p, inst), ir_type_text(inst->type));
+  strbuf_text(p->out, ir_op_info[inst->op].text);
+  print_attributes(p->out, inst);
+  for (int i = 0; i < inst->operand_count; i++) {
+    const IrInst *operand = inst->operands[i];
+    strbuf_text(p->out, i ? ", " : " ");
+    if (operand && p->numbers[operand->id]) strbuf_format(p->out, "%%%d", number_of(p, operand));
+    else strbuf_text(p->out, "%?"); /* not visible: for dumps of wrong kernels */
+  }
+  if (inst->regions[0]) print_region(p, inst->regions[0]);
+  if (inst->regions[1] && inst->regions[1]->first) {
+    strbuf_text(p->out, " else");
+    print_region(p, inst->regions[1]);
+  }
+}
+
+static void print_function(Printer *p, const char *title, const IrRegion *region) {
+  p->next = 0; /* functions share no inst, so their numbers can stay side by side */
+  new_line(p);
+  strbuf_text(p->out, title);
+  print_region(p, region);
+}
+
+/* -- tables and tasks --------------------------------------------------------------------------------------------- */
+
+static void print_tables(StrBuf *out, const IrKernel *kernel) {
+  for (int i = 0; i < kernel->trees.count; i++) {
+    strbuf_format(out, "\ntree t%d", i);
+    if (!kernel->trees.items[i].tree) continue;
+    strbuf_text(out, " = ");
+    snode_write_text(out, kernel->trees.items[i].tree);
+  }
+  for (int i = 0; i < kernel->fields.count; i++) {
+    const IrField *field = &kernel->fields.items[i];
+    strbuf_format(out, "\nfield f%d = t%d.node %d.component %d: %s", i, field->tree,
+                  field->node ? field->node->id : -1, field->component, ir_type_text(field->type));
+    print_optional_name(out, field->name);
+  }
+  for (int i = 0; i < kernel->levels.count; i++) {
+    const IrLevel *level = &kernel->levels.items[i];
+    strbuf_format(out, "\nlevel l%d = t%d.node %d", i, level->tree, level->node ? level->node->id : -1);
+    print_optional_name(out, level->name);
+  }
+  for (int i = 0; i < kernel->args.count; i++) {
+    const IrArg *arg = &kernel->args.items[i];
+    strbuf_format(out, "\narg %d: %s", i, ir_type_text(arg->type));
+    print_optional_name(out, arg->name);
+    if (arg->line) strbuf_format(out, " @%d:%d", arg->line, arg->column);
+  }
+  if (!type_is_none(kernel->result)) strbuf_format(out, "\nresult %s", ir_type_text(kernel->result));
+  if (kernel->frame_slots) strbuf_format(out, "\nframe %d", kernel->frame_slots);
+}
+
+static const char *const task_kinds[] = {"range", "leaves", "nodes"};
+
+static void print_task_words(StrBuf *out, const IrTask *task) {
+  strbuf_format(out, " axes=%d", task->axis_count);
+  if (task->kind == TASK_RANGE) strbuf_format(out, " bounds=%d", task->bounds);
+  else strbuf_format(out, " l%d", task->level);
+  if (!type_is_none(task->index)) strbuf_format(out, " index=%s", ir_type_text(task->index));
+  if (task->cells) strbuf_format(out, " cells=l%d", task->cells_level);
+  if (task->kind != TASK_RANGE) strbuf_format(out, " t%d manager=%d", task->tree, task->manager);
+  int factors = SNODE_MAX_AXES;
+  while (factors > 0 && !task->factors[factors - 1]) factors--;
+  print_axes(out, "factors", task->factors, factors);
+  if (task->block) strbuf_format(out, " block=%d", task->block);
+  if (task->cost) strbuf_format(out, " cost=%d", task->cost);
+  if (task->may_deactivate) strbuf_text(out, " may_deactivate");
+}
+
+static void print_task(Printer *p, int number, const IrTask *task) {
+  strbuf_format(p->out, "\ntask %d = %s", number, task_kinds[task->kind]);
+  print_task_words(p->out, task);
+  strbuf_text(p->out, " {");
+  p->indent++;
+  for (int i = 0; i < task->reductions.count; i++) {
+    const IrReduction *reduction = &task->reductions.items[i];
+    new_line(p);
+    strbuf_format(p->out, "reduction %s slot=%d: %s", ir_update_text(reduction->op), reduction->slot,
+                  ir_type_text(reduction->type));
+  }
+  print_function(p, "body", task->body);
+  if (task->has_interior) {
+    new_line(p);
+    strbuf_text(p->out, "inside");
+    for (int i = 0; i < task->axis_count; i++)
+      strbuf_format(p->out, " %" PRId64 "..%" PRId64, task->interior_begin[i], task->interior_end[i]);
+  }
+  if (task->interior) print_function(p, "interior", task->interior);
+  p->indent--;
+  new_line(p);
+  strbuf_char(p->out, '}');
+}
+
+void ir_print(StrBuf *out, const IrKernel *kernel) {
+  strbuf_text(out, "kernel ");
+  print_name(out, kernel->name);
+  if (kernel->fast_math) strbuf_text(out, " fast_math");
+  if (kernel->unchecked) strbuf_text(out, " unchecked");
+  print_tables(out, kernel);
+  Printer p = {.out = out, .kernel = kernel, .numbers = scratch_array(out->scratch, int, kernel->next_id + 1)};
+  print_function(&p, "host", kernel->body);
+  for (int i = 0; i < kernel->tasks.count; i++) print_task(&p, i, kernel->tasks.items[i]);
+  strbuf_char(out, '\n');
+}

@@ -1,0 +1,53 @@
+/* walk.c - questions about regions: visit, count, find. All linear; recursion is as deep as regions nest. */
+#include "ir/ir.h"
+
+int ir_region_count(IrOp op) { return !(ir_op_info[op].flags & IR_REGIONS) ? 0 : op == IR_IF ? 2 : 1; }
+
+/* The next inst is read before the visit, so a visitor may remove the inst it is given. */
+bool ir_walk(IrRegion *region, IrVisit *visit, void *data) {
+  for (IrInst *inst = region->first, *next; inst; inst = next) {
+    next = inst->next;
+    if (!visit(data, inst)) return false;
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i] && !ir_walk(inst->regions[i], visit, data)) return false;
+  }
+  return true;
+}
+
+typedef struct Uses { const IrInst *of; IrInst *with; int count; } Uses;
+
+static bool count_uses(void *data, IrInst *inst) {
+  Uses *uses = data;
+  for (int i = 0; i < inst->operand_count; i++) uses->count += inst->operands[i] == uses->of;
+  return true;
+}
+
+int ir_use_count(IrRegion *root, const IrInst *inst) {
+  Uses uses = {.of = inst};
+  ir_walk(root, count_uses, &uses);
+  return uses.count;
+}
+
+static bool replace_uses(void *data, IrInst *inst) {
+  Uses *uses = data;
+  for (int i = 0; i < inst->operand_count; i++)
+    if (inst->operands[i] == uses->of) inst->operands[i] = uses->with;
+  return true;
+}
+
+void ir_replace_uses(IrRegion *root, IrInst *old, IrInst *with) {
+  Uses uses = {.of = old, .with = with};
+  ir_walk(root, replace_uses, &uses);
+}
+
+bool ir_is_const(const IrInst *inst, int64_t *value) {
+  if (inst->op != IR_CONST || type_is_float(inst->type)) return false;
+  *value = inst->imm;
+  return true;
+}
+
+bool ir_is_inside(const IrInst *inst, const IrRegion *region) {
+  const IrRegion *at = inst->region;
+  while (at && at != region) at = at->owner ? at->owner->region : NULL;
+  return at == region;
+}
