@@ -1,0 +1,76 @@
+/* code.c - counted code; see code.h. With RG_PERF=1 the functions are written to /tmp/perf-PID.map, which
+ * `perf` reads. */
+#include "loader/code.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/option.h"
+
+typedef struct Function {
+  char *name;
+  void *address;
+} Function;
+
+struct Code {
+  Heap *heap;
+  void *memory;
+  uint64_t size_bytes;
+  Function *functions;
+  int function_count, function_capacity;
+  _Atomic int32_t holders;
+};
+
+Code *code_create(Heap *heap, void *memory, uint64_t size_bytes) {
+  Code *code = heap_alloc(heap, sizeof *code);
+  if (!code) return NULL;
+  code->heap = heap;
+  code->memory = memory;
+  code->size_bytes = size_bytes;
+  atomic_init(&code->holders, 1);
+  return code;
+}
+
+static void write_perf_map(const char *name, void *address, uint64_t size_bytes) {
+  char path[64];
+  snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+  FILE *file = fopen(path, "a");
+  if (!file) return;
+  fprintf(file, "%llx %llx %s\n", (unsigned long long)(uintptr_t)address, (unsigned long long)size_bytes, name);
+  fclose(file);
+}
+
+bool code_add(Code *code, const char *name, void *address, uint64_t size_bytes) {
+  if (code->function_count == code->function_capacity) {
+    int capacity = code->function_capacity ? code->function_capacity * 2 : 8;
+    Function *grown = heap_resize(code->heap, code->functions, sizeof *grown * (size_t)capacity);
+    if (!grown) return false;
+    code->functions = grown;
+    code->function_capacity = capacity;
+  }
+  char *copy = heap_copy_text(code->heap, name);
+  if (!copy) return false;
+  code->functions[code->function_count++] = (Function){copy, address};
+  if (option_text("RG_PERF")[0] == '1') write_perf_map(name, address, size_bytes);
+  return true;
+}
+
+void *code_find(const Code *code, const char *symbol) {
+  for (int i = 0; i < code->function_count; i++)
+    if (!strcmp(code->functions[i].name, symbol)) return code->functions[i].address;
+  return NULL;
+}
+
+uint64_t code_size(const Code *code) { return code->size_bytes; }
+void code_retain(Code *code) { atomic_fetch_add(&code->holders, 1); }
+
+void code_release(Code *code) {
+  if (!code || atomic_fetch_sub(&code->holders, 1) > 1) return;
+  for (int i = 0; i < code->function_count; i++) heap_free(code->heap, code->functions[i].name);
+  heap_free(code->heap, code->functions);
+  munmap(code->memory, code->size_bytes);
+  heap_free(code->heap, code);
+}

@@ -1,0 +1,11 @@
+/* code.h - placed code: one mapping, its functions by name, and how many hold it. */
+#ifndef RG_LOADER_CODE_H
+#define RG_LOADER_CODE_H
+
+#include "loader/loader.h"
+
+/* Takes the mapping: the last release unmaps it. NULL: no memory, the mapping stays the caller's. */
+Code *code_create(Heap *heap, void *memory, uint64_t size_bytes);
+bool code_add(Code *code, const char *name, void *address, uint64_t size_bytes);
+
+#endif

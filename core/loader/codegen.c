@@ -1,0 +1,102 @@
+/* codegen.c - the door to libregolith-codegen.so: opened when something must be compiled, searched beside the
+ * library this code is in. Another build's library is refused. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/option.h"
+#include "build_id.h"
+#include "loader/helper_process.h"
+#include "loader/loader.h"
+
+enum { PATH_BYTES = 1024 };
+
+struct Codegen {
+  Heap *heap;
+  void *library; /* NULL: compiling in a helper process */
+  char path[PATH_BYTES];
+  RgCodegenFunction *compile;
+  RgCodegenFreeFunction *free_result;
+};
+
+/* The folder of the file that this code was loaded from, with its slash. */
+static void own_folder(char folder[PATH_BYTES]) {
+  Dl_info info;
+  folder[0] = 0;
+  if (!dladdr((void *)own_folder, &info) || !info.dli_fname) return;
+  const char *slash = strrchr(info.dli_fname, '/');
+  if (slash && slash - info.dli_fname < PATH_BYTES - 1)
+    snprintf(folder, PATH_BYTES, "%.*s", (int)(slash - info.dli_fname + 1), info.dli_fname);
+}
+
+static bool find_file(const char *const *places, int count, const char *name, char path[PATH_BYTES]) {
+  char folder[PATH_BYTES];
+  own_folder(folder);
+  for (int i = 0; i < count; i++) {
+    if (snprintf(path, PATH_BYTES, "%s%s%s", folder, places[i], name) >= PATH_BYTES) continue;
+    FILE *file = fopen(path, "rb");
+    if (!file) continue;
+    fclose(file);
+    return true;
+  }
+  snprintf(path, PATH_BYTES, "%s%s", folder, name);
+  return false;
+}
+
+static bool open_library(Codegen *codegen, Error *err) {
+  static const char *const places[] = {"", "../", "../../", "../../../"}; /* test programs live deeper in the build */
+  if (!find_file(places, 4, "libregolith-codegen.so", codegen->path))
+    return error_set(err, RG_ERROR_LIBRARY, "the compiler is not where it should be: %s", codegen->path);
+  codegen->library = dlopen(codegen->path, RTLD_NOW | RTLD_LOCAL);
+  if (!codegen->library) return error_set(err, RG_ERROR_LIBRARY, "the compiler cannot be opened: %s", dlerror());
+  const char *(*build_id)(void);
+  *(void **)&build_id = dlsym(codegen->library, "regolith_codegen_build_id");
+  *(void **)&codegen->compile = dlsym(codegen->library, "regolith_codegen");
+  *(void **)&codegen->free_result = dlsym(codegen->library, "regolith_codegen_free");
+  if (!build_id || !codegen->compile || !codegen->free_result || strcmp(build_id(), RG_BUILD_ID))
+    return error_set(err, RG_ERROR_VERSION, "%s comes from another build than libregolith.so", codegen->path);
+  return true;
+}
+
+Codegen *codegen_open(Heap *heap, Error *err) {
+  Codegen *codegen = heap_alloc(heap, sizeof *codegen);
+  if (!codegen) {
+    error_set(err, RG_ERROR_MEMORY, "the host has no memory left for the compiler");
+    return NULL;
+  }
+  codegen->heap = heap;
+  if (!strcmp(option_text("RG_COMPILE"), "process")) {
+    static const char *const places[] = {"", "../libexec/", "../", "../../", "../../../"};
+    if (find_file(places, 5, "regolith-codegen", codegen->path)) return codegen;
+    error_set(err, RG_ERROR_LIBRARY, "the compiling helper is not where it should be: %s", codegen->path);
+  } else if (open_library(codegen, err)) {
+    return codegen;
+  }
+  codegen_close(codegen);
+  return NULL;
+}
+
+void codegen_close(Codegen *codegen) {
+  if (!codegen) return;
+  if (codegen->library) dlclose(codegen->library);
+  heap_free(codegen->heap, codegen);
+}
+
+RgCodegenResult *codegen_compile(Codegen *codegen, const RgCodegenRequest *request, Error *err) {
+  RgCodegenResult *result =
+      codegen->library ? codegen->compile(request) : helper_compile(codegen->heap, codegen->path, request, err);
+  if (!result) {
+    error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiling");
+    return NULL;
+  }
+  if (result->ok) return result;
+  error_set(err, RG_ERROR_CODEGEN, "%s", result->message ? result->message : "the compiler failed");
+  codegen_result_free(codegen, result);
+  return NULL;
+}
+
+void codegen_result_free(Codegen *codegen, RgCodegenResult *result) {
+  if (!result) return;
+  if (codegen->library) codegen->free_result(result);
+  else helper_result_free(codegen->heap, result);
+}

@@ -1,0 +1,278 @@
+/* object.c - an x86-64 ELF object becomes one mapping of running code.
+ *
+ *     | code sections | stubs | page | read-only sections | GOT | page | writable sections |
+ *
+ * Stubs (jmp *GOT) carry calls to names far away, GOT words the addresses of names; both are made for every
+ * undefined symbol, so that any relocation to one finds what it needs. The loader reads nothing outside the
+ * bytes it was given: every offset, size and index of the file is checked before it is used.
+ * Accepted: PC32, PLT32, 32, 32S (within the mapping's reach: refused when it overflows), 64, GOTPCREL,
+ * GOTPCRELX, REX_GOTPCRELX, PC64. Anything else is object.invalid by number. */
+#include <elf.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/bits.h"
+#include "loader/code.h"
+#include "loader/loader.h"
+#include "loader/symbols.h"
+
+enum { STUB_BYTES = 8, GOT_BYTES = 8, LARGEST_OBJECT = 1 << 28, MAX_ALIGN = 4096 };
+
+typedef enum Group { GROUP_CODE, GROUP_CONST, GROUP_DATA, GROUP_COUNT, GROUP_NONE } Group;
+
+typedef struct Loading {
+  Heap *heap;
+  Error *err;
+  const uint8_t *bytes;
+  int64_t length;
+  const Elf64_Shdr *sections;
+  int section_count;
+  const Elf64_Sym *symbols;
+  int symbol_count;
+  const char *names; /* of symbols */
+  uint64_t names_size;
+  uint64_t *places;  /* by section: offset in the mapping */
+  uint64_t group_begin[GROUP_COUNT + 1];
+  uint64_t stubs, got; /* offsets of the tables; entry k belongs to symbol k */
+  uint8_t *memory;
+} Loading;
+
+static bool bad(Loading *l, const char *what) {
+  return error_set(l->err, RG_ERROR_OBJECT, "compiled code is not acceptable: %s", what);
+}
+
+static bool is_inside(const Loading *l, uint64_t offset, uint64_t size) {
+  return offset <= (uint64_t)l->length && size <= (uint64_t)l->length - offset;
+}
+
+static Group group_of(const Elf64_Shdr *section) {
+  if (!(section->sh_flags & SHF_ALLOC) || !section->sh_size) return GROUP_NONE;
+  if (section->sh_flags & SHF_EXECINSTR) return GROUP_CODE;
+  return section->sh_flags & SHF_WRITE ? GROUP_DATA : GROUP_CONST;
+}
+
+static bool read_symbols(Loading *l, const Elf64_Shdr *table) {
+  if (table->sh_link >= (uint32_t)l->section_count) return bad(l, "its symbol table has no names");
+  const Elf64_Shdr *names = &l->sections[table->sh_link];
+  if (!is_inside(l, names->sh_offset, names->sh_size) || !names->sh_size || names->sh_type != SHT_STRTAB ||
+      l->bytes[names->sh_offset + names->sh_size - 1] != 0)
+    return bad(l, "its names are cut off");
+  if (table->sh_offset % 8 || table->sh_size / sizeof(Elf64_Sym) > LARGEST_OBJECT) return bad(l, "its symbol table is misplaced");
+  l->symbols = (const Elf64_Sym *)(const void *)(l->bytes + table->sh_offset);
+  l->symbol_count = (int)(table->sh_size / sizeof(Elf64_Sym));
+  l->names = (const char *)l->bytes + names->sh_offset;
+  l->names_size = names->sh_size;
+  for (int i = 0; i < l->symbol_count; i++)
+    if (l->symbols[i].st_name >= l->names_size) return bad(l, "a symbol's name is outside");
+  return true;
+}
+
+static bool read_headers(Loading *l) {
+  if (l->length < (int64_t)sizeof(Elf64_Ehdr) || l->length > LARGEST_OBJECT || (uintptr_t)l->bytes % 8)
+    return bad(l, "it is too short, too long or misaligned");
+  const Elf64_Ehdr *header = (const Elf64_Ehdr *)(const void *)l->bytes;
+  if (memcmp(header->e_ident, ELFMAG, SELFMAG) || header->e_ident[EI_CLASS] != ELFCLASS64 ||
+      header->e_type != ET_REL || header->e_machine != EM_X86_64 || header->e_shentsize != sizeof(Elf64_Shdr))
+    return bad(l, "it is not an x86-64 object");
+  if (header->e_shoff % 8 || !is_inside(l, header->e_shoff, (uint64_t)header->e_shnum * sizeof(Elf64_Shdr)))
+    return bad(l, "its section table is cut off");
+  l->sections = (const Elf64_Shdr *)(const void *)(l->bytes + header->e_shoff);
+  l->section_count = header->e_shnum;
+  for (int i = 0; i < l->section_count; i++) {
+    const Elf64_Shdr *section = &l->sections[i];
+    if (section->sh_type != SHT_NOBITS && section->sh_type != SHT_NULL && !is_inside(l, section->sh_offset, section->sh_size))
+      return bad(l, "a section is cut off");
+    if (section->sh_size > LARGEST_OBJECT || section->sh_addralign > MAX_ALIGN ||
+        (section->sh_addralign && !is_power_of_two(section->sh_addralign)))
+      return bad(l, "a section has an impossible size or alignment");
+    if (section->sh_flags & SHF_TLS) return bad(l, "it has thread-local data");
+  }
+  for (int i = 0; i < l->section_count; i++)
+    if (l->sections[i].sh_type == SHT_SYMTAB) return read_symbols(l, &l->sections[i]);
+  return bad(l, "it has no symbol table");
+}
+
+/* Offsets of all sections and tables; the mapping's size is group_begin[GROUP_COUNT]. */
+static bool place_sections(Loading *l, uint64_t page) {
+  uint64_t at = 0;
+  for (Group group = GROUP_CODE; group < GROUP_COUNT; group++) {
+    at = align_up(at, page);
+    l->group_begin[group] = at;
+    for (int i = 0; i < l->section_count; i++) {
+      if (group_of(&l->sections[i]) != group) continue;
+      at = align_up(at, max_i64(1, (int64_t)l->sections[i].sh_addralign));
+      l->places[i] = at;
+      at += l->sections[i].sh_size;
+      if (at > LARGEST_OBJECT) return bad(l, "it is too large");
+    }
+    at = align_up(at, 64);
+    if (group == GROUP_CODE) {
+      l->stubs = at;
+      at += (uint64_t)l->symbol_count * STUB_BYTES;
+    } else if (group == GROUP_CONST) {
+      l->got = at;
+      at += (uint64_t)l->symbol_count * GOT_BYTES;
+    }
+  }
+  l->group_begin[GROUP_COUNT] = align_up(at, page);
+  return true;
+}
+
+/* The address of symbol `number`. */
+static bool resolve(Loading *l, int number, uint64_t *address) {
+  const Elf64_Sym *symbol = &l->symbols[number];
+  const char *name = l->names + symbol->st_name;
+  if (symbol->st_shndx == SHN_ABS) {
+    *address = symbol->st_value;
+    return true;
+  }
+  if (symbol->st_shndx == SHN_UNDEF) {
+    *address = (uint64_t)(uintptr_t)symbol_find(name);
+    if (*address) return true;
+    return error_set(l->err, RG_ERROR_OBJECT, "compiled code calls '%.80s', which kernels may not call", name);
+  }
+  if (symbol->st_shndx >= l->section_count || group_of(&l->sections[symbol->st_shndx]) == GROUP_NONE ||
+      symbol->st_value > l->sections[symbol->st_shndx].sh_size)
+    return bad(l, "a symbol lies outside its section");
+  *address = (uint64_t)(uintptr_t)(l->memory + l->places[symbol->st_shndx] + symbol->st_value);
+  return true;
+}
+
+static bool is_placed(const Loading *l, const Elf64_Sym *symbol) {
+  return symbol->st_shndx != SHN_UNDEF && symbol->st_shndx < l->section_count &&
+         group_of(&l->sections[symbol->st_shndx]) != GROUP_NONE;
+}
+
+/* The GOT word and, for names outside, the stub of symbol `number`; made when first needed. */
+static bool make_got(Loading *l, int number, uint64_t *got) {
+  uint64_t address;
+  if (!resolve(l, number, &address)) return false;
+  *got = (uint64_t)(uintptr_t)(l->memory + l->got + (uint64_t)number * GOT_BYTES);
+  memcpy((void *)(uintptr_t)*got, &address, sizeof address);
+  return true;
+}
+
+static bool make_stub(Loading *l, int number, uint64_t *stub) {
+  uint64_t got;
+  if (!make_got(l, number, &got)) return false;
+  uint8_t *code = l->memory + l->stubs + (uint64_t)number * STUB_BYTES;
+  int32_t distance = (int32_t)((int64_t)got - (int64_t)(uintptr_t)(code + 6));
+  static const uint8_t jump[STUB_BYTES] = {0xFF, 0x25, 0, 0, 0, 0, 0xCC, 0xCC}; /* jmp *distance(%rip) */
+  memcpy(code, jump, sizeof jump);
+  memcpy(code + 2, &distance, sizeof distance);
+  *stub = (uint64_t)(uintptr_t)code;
+  return true;
+}
+
+static bool put_32(Loading *l, uint8_t *place, int64_t value, bool is_signed) {
+  if (is_signed ? value != (int32_t)value : value != (int64_t)(uint32_t)value) return bad(l, "an address is out of reach");
+  uint32_t bits = (uint32_t)value;
+  memcpy(place, &bits, sizeof bits);
+  return true;
+}
+
+static bool relocate(Loading *l, const Elf64_Rela *rela, uint8_t *section, uint64_t section_size) {
+  int number = (int)ELF64_R_SYM(rela->r_info);
+  uint32_t type = ELF64_R_TYPE(rela->r_info);
+  uint64_t width = type == R_X86_64_64 || type == R_X86_64_PC64 ? 8 : 4, target;
+  if (type == R_X86_64_NONE) return true;
+  if (ELF64_R_SYM(rela->r_info) >= (uint64_t)l->symbol_count || section_size < width || rela->r_offset > section_size - width)
+    return bad(l, "a relocation lies outside its section");
+  uint8_t *place = section + rela->r_offset;
+  int64_t here = (int64_t)(uintptr_t)place;
+  switch (type) {
+  case R_X86_64_PLT32:
+    if (!(is_placed(l, &l->symbols[number]) ? resolve(l, number, &target) : make_stub(l, number, &target))) return false;
+    return put_32(l, place, (int64_t)target + rela->r_addend - here, true);
+  case R_X86_64_PC32:
+    return resolve(l, number, &target) && put_32(l, place, (int64_t)target + rela->r_addend - here, true);
+  case R_X86_64_32: return resolve(l, number, &target) && put_32(l, place, (int64_t)target + rela->r_addend, false);
+  case R_X86_64_32S: return resolve(l, number, &target) && put_32(l, place, (int64_t)target + rela->r_addend, true);
+  case R_X86_64_GOTPCREL:
+  case R_X86_64_GOTPCRELX:
+  case R_X86_64_REX_GOTPCRELX:
+    return make_got(l, number, &target) && put_32(l, place, (int64_t)target + rela->r_addend - here, true);
+  case R_X86_64_64:
+  case R_X86_64_PC64: {
+    if (!resolve(l, number, &target)) return false;
+    uint64_t value = target + (uint64_t)rela->r_addend - (type == R_X86_64_PC64 ? (uint64_t)here : 0);
+    memcpy(place, &value, sizeof value);
+    return true;
+  }
+  default: return error_set(l->err, RG_ERROR_OBJECT, "compiled code has a relocation of unknown kind %u", type);
+  }
+}
+
+static bool fill_and_relocate(Loading *l) {
+  for (int i = 0; i < l->section_count; i++) {
+    const Elf64_Shdr *section = &l->sections[i];
+    if (group_of(section) != GROUP_NONE && section->sh_type != SHT_NOBITS)
+      memcpy(l->memory + l->places[i], l->bytes + section->sh_offset, section->sh_size);
+  }
+  for (int i = 0; i < l->section_count; i++) {
+    const Elf64_Shdr *table = &l->sections[i];
+    if (table->sh_type == SHT_REL) return bad(l, "it has relocations without addends");
+    if (table->sh_type != SHT_RELA || table->sh_info >= (uint32_t)l->section_count) continue;
+    const Elf64_Shdr *section = &l->sections[table->sh_info];
+    if (group_of(section) == GROUP_NONE) continue;
+    if (table->sh_offset % 8) return bad(l, "its relocations are misplaced");
+    const Elf64_Rela *relas = (const Elf64_Rela *)(const void *)(l->bytes + table->sh_offset);
+    for (uint64_t k = 0; k < table->sh_size / sizeof *relas; k++)
+      if (!relocate(l, &relas[k], l->memory + l->places[table->sh_info], section->sh_size)) return false;
+  }
+  return true;
+}
+
+static bool protect(Loading *l) {
+  static const int protections[GROUP_COUNT] = {PROT_READ | PROT_EXEC, PROT_READ, PROT_READ | PROT_WRITE};
+  for (Group group = GROUP_CODE; group < GROUP_COUNT; group++) {
+    uint64_t begin = l->group_begin[group], end = l->group_begin[group + 1];
+    if (begin < end && mprotect(l->memory + begin, end - begin, protections[group]))
+      return error_set(l->err, RG_ERROR_MEMORY, "the system does not let memory become code");
+  }
+  return true;
+}
+
+static bool collect_functions(Loading *l, Code *code) {
+  for (int i = 1; i < l->symbol_count; i++) {
+    const Elf64_Sym *symbol = &l->symbols[i];
+    uint64_t address;
+    if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || !is_placed(l, symbol)) continue;
+    if (!resolve(l, i, &address)) return false;
+    if (!code_add(code, l->names + symbol->st_name, (void *)(uintptr_t)address, symbol->st_size))
+      return error_set(l->err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
+  }
+  return true;
+}
+
+static bool load(Loading *l, Code **out) {
+  if (!read_headers(l)) return false;
+  l->places = heap_alloc(l->heap, sizeof *l->places * (size_t)(l->section_count + 1));
+  if (!l->places) return error_set(l->err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
+  if (!place_sections(l, (uint64_t)sysconf(_SC_PAGESIZE))) return false;
+  uint64_t size = l->group_begin[GROUP_COUNT];
+  if (!size) return bad(l, "it is empty");
+  void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return error_set(l->err, RG_ERROR_MEMORY, "the system has no memory left for compiled code");
+  l->memory = memory;
+  Code *code = code_create(l->heap, memory, size);
+  if (!code) {
+    munmap(memory, size);
+    return error_set(l->err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
+  }
+  if (fill_and_relocate(l) && protect(l) && collect_functions(l, code)) {
+    *out = code;
+    return true;
+  }
+  code_release(code);
+  return false;
+}
+
+Code *object_load(Heap *heap, const uint8_t *object, int64_t length, Error *err) {
+  Loading loading = {.heap = heap, .err = err, .bytes = object, .length = length};
+  Code *code = NULL;
+  load(&loading, &code);
+  heap_free(heap, loading.places);
+  return code;
+}

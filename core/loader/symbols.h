@@ -1,0 +1,8 @@
+/* symbols.h - the one list of names that kernels may call; rows in symbols.def. */
+#ifndef RG_LOADER_SYMBOLS_H
+#define RG_LOADER_SYMBOLS_H
+
+/* The address behind a name, or NULL when kernels may not call it. */
+void *symbol_find(const char *name);
+
+#endif

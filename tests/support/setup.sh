@@ -1,0 +1,55 @@
+# setup.sh - what examples/run and tests/run share: install what is missing, configure, build.
+# Sourced with `root` set to the top of the source tree.
+
+build="${RG_BUILD:-$root/build}"
+packages="build-essential clang-19 llvm-19-dev lld-19 libclang-rt-19-dev luajit libluajit-5.1-dev libpng-dev libzstd-dev zlib1g-dev cmake ninja-build pkg-config"
+test_packages="lua-busted lua-check lcov"
+
+say() { printf '%s\n' "$*" >&2; }
+
+# Installs those of the named Debian packages that are missing; asks sudo only if not root.
+install_missing() {
+  local missing="" package
+  for package in "$@"; do
+    [ "$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null)" = "install ok installed" ] || missing="$missing $package"
+  done
+  [ -z "$missing" ] && return 0
+  say "installing:$missing"
+  local as_root=""
+  [ "$(id -u)" = 0 ] || as_root="sudo"
+  $as_root apt-get update -q >/dev/null &&
+    DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends $missing >/dev/null || {
+    say "these Debian packages could not be installed:$missing"
+    say "install them by hand (Debian 12, 'main' alone is enough) and run this again"
+    return 1
+  }
+}
+
+# configure_and_build FOLDER [CMAKE OPTION ..]: quick when nothing changed.
+configure_and_build() {
+  local folder="$1"
+  shift
+  if [ ! -f "$folder/build.ninja" ]; then
+    say "configuring in $folder"
+    cmake -S "$root" -B "$folder" -G Ninja "$@" >"$folder.configure.log" 2>&1 || {
+      mkdir -p "$folder"
+      cat "$folder.configure.log" >&2
+      rm -f "$folder/build.ninja"
+      return 1
+    }
+    rm -f "$folder.configure.log"
+    say "building (once; about a minute)"
+  fi
+  local log="$folder/build.log"
+  ninja -C "$folder" >"$log" 2>&1 || {
+    tail -n 40 "$log" >&2
+    say "the build failed; all of its output is in $log"
+    return 1
+  }
+}
+
+# What a script needs to find the module and the library of this tree.
+export_paths() {
+  export LUA_PATH="$root/lua/?.lua;$root/lua/?/init.lua;;"
+  export RG_LIBRARY="$build/libregolith.so"
+}

@@ -1,0 +1,146 @@
+# suites.sh - the suites that tests/run knows; each adds to `passed` and `failed`. Sourced after setup.sh.
+
+passed=0
+failed=0
+c_rooms="base type snode front sema ir pass codegen jit loader thread memory device program llvm_bc"
+all_rooms="$c_rooms lua examples lint"
+
+is_known_room() {
+  local room
+  for room in $1; do
+    case " $all_rooms " in
+      *" $room "*) ;;
+      *) say "tests/run: no room '$room'; rooms: $all_rooms"; return 1 ;;
+    esac
+  done
+}
+
+wants() { [ -z "$1" ] || case " $1 " in *" $2 "*) true ;; *) false ;; esac; }
+
+# add PASSED FAILED NAME
+add() {
+  passed=$((passed + $1))
+  failed=$((failed + $2))
+  say "$(printf '%-34s %5d passed, %d failed' "$3" "$1" "$2")"
+}
+
+# run_counted NAME COMMAND..: its last line must be `N passed, N failed`; a missing one counts as a failure.
+run_counted() {
+  local name="$1" log last
+  shift
+  log=$(mktemp)
+  timeout -k 5 900 "$@" >"$log" 2>&1
+  local status=$?
+  last=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
+  local p f
+  p=$(printf '%s' "$last" | sed -E 's/^([0-9]+) passed.*/\1/')
+  f=$(printf '%s' "$last" | sed -E 's/.* ([0-9]+) failed.*/\1/')
+  if [ -z "$last" ] || { [ $status -ne 0 ] && [ "$f" = 0 ]; }; then
+    say "$name ended with status $status without closing its count"
+    p=${p:-0} f=$((${f:-0} + 1))
+  fi
+  [ "$f" != 0 ] && { tail -n 60 "$log" >&2; say "repeat: $*"; }
+  grep -E '^skipped' "$log" >&2
+  add "$p" "$f" "$name"
+  rm -f "$log"
+}
+
+# busted counts in words of its own; `N successes / N failures / N errors / N pending`.
+run_busted() {
+  local name="$1" log line
+  shift
+  log=$(mktemp)
+  (cd "$root" && timeout -k 5 1500 env "$@" luajit /usr/bin/busted -o plainTerminal --helper=tests/lua/helper.lua \
+    --pattern='_spec%.lua$' ${specs:-tests/lua}) >"$log" 2>&1
+  line=$(grep -E '^[0-9]+ success(es)? /' "$log" | tail -n 1)
+  if [ -z "$line" ]; then
+    tail -n 30 "$log" >&2
+    say "$name ended without closing its count"
+    add 0 1 "$name"
+  else
+    local s f e
+    s=$(printf '%s' "$line" | sed -E 's/^([0-9]+) .*/\1/')
+    f=$(printf '%s' "$line" | sed -E 's/.* ([0-9]+) failures? .*/\1/')
+    e=$(printf '%s' "$line" | sed -E 's/.* ([0-9]+) errors? .*/\1/')
+    [ $((f + e)) != 0 ] && { tail -n 80 "$log" >&2; say "repeat: $* tests/run lua"; }
+    add "$s" $((f + e)) "$name"
+  fi
+  rm -f "$log"
+}
+
+run_c_tests() { # BUILD ROOMS
+  local room program
+  for room in $c_rooms; do
+    wants "$2" "$room" || continue
+    for program in $(find "$1/tests" -type f -perm -u+x -path "*/$room/test_*" | sort); do
+      run_counted "$room ${program##*/}" "$program"
+    done
+  done
+}
+
+run_lua() {
+  run_busted "lua, all threads" RG_X=
+  run_busted "lua, 1 thread" RG_THREADS=1
+  run_busted "lua, 4 threads, stressed" RG_THREADS=4 RG_STRESS=tiny_chunks,gc_each_launch,shuffle_tasks RG_SEED=${RG_SEED:-7}
+  if [ -n "${stress:-}" ]; then
+    local switch
+    for switch in tiny_chunks gc_each_launch shuffle_tasks; do
+      run_busted "lua, $switch" RG_THREADS=3 RG_STRESS=$switch RG_SEED=${RG_SEED:-11}
+    done
+  fi
+}
+
+run_examples() {
+  run_counted "examples" bash "$root/tests/examples/check"
+}
+
+run_lint() {
+  run_counted "lint" bash "$root/tests/support/lint"
+}
+
+bless_goldens() { "$build/tests/pass/test_pass" --bless; }
+
+run_suites() { # BUILD ROOMS
+  run_c_tests "$1" "$2"
+  wants "$2" lua && run_lua
+  wants "$2" examples && run_examples
+  wants "$2" lint && run_lint
+}
+
+run_sanitizers() {
+  local kind
+  for kind in address,undefined thread; do
+    local folder="$build-${kind%%,*}"
+    configure_and_build "$folder" -DRG_SANITIZE=$kind -DCMAKE_C_COMPILER=clang-19 -DCMAKE_CXX_COMPILER=clang++-19 || { add 0 1 "sanitizer build: $kind"; continue; }
+    ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 run_c_tests "$folder" "$rooms"
+  done
+}
+
+run_gpu() {
+  say "skipped: no device (kernels for CUDA come in a later version; the runtime's PTX is assembled by the llvm_bc tests)"
+  configure_and_build "$build" || exit 1
+  export_paths
+  run_c_tests "$build" llvm_bc
+}
+
+run_bench() { export_paths; bash "$root/tests/bench/run"; }
+
+run_coverage() {
+  local folder="$root/build-coverage"
+  configure_and_build "$folder" -DRG_COVERAGE=ON || { add 0 1 "coverage build"; return; }
+  build="$folder"
+  export_paths
+  find "$folder" -name '*.gcda' -delete
+  rm -f "$folder"/lua.*.info
+  run_c_tests "$folder" "$rooms"
+  run_busted "lua, counted" RG_COVERAGE="$folder/lua" LUA_INIT="@$root/tests/support/coverage.lua"
+  local quiet="--rc lcov_branch_coverage=0 -q"
+  lcov $quiet -c -d "$folder" -o "$folder/c.info" 2>/dev/null
+  lcov $quiet -e "$folder/c.info" "$root/core/*" "$root/llvm_bc/*" -o "$folder/c.info" 2>/dev/null
+  local parts="-a $folder/c.info" part
+  for part in "$folder"/lua.*.info; do [ -f "$part" ] && parts="$parts -a $part"; done
+  lcov $quiet $parts -o "$folder/all.info" 2>/dev/null
+  genhtml -q "$folder/all.info" -o "$folder/html" 2>/dev/null
+  lcov --list "$folder/all.info" 2>/dev/null | tail -n +2 >&2
+  lcov --summary "$folder/all.info" 2>&1 | grep lines >&2
+}
