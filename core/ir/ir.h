@@ -185,6 +185,7 @@ bool ir_is_const(const IrInst *inst, int64_t *value);       /* an integer or boo
 bool ir_is_inside(const IrInst *inst, const IrRegion *region); /* directly or deeper */
 /* copy.c: a deep copy of a region; `map` (by inst id, as large as next_id was) gives the copies. */
 IrRegion *ir_copy_region(IrKernel *kernel, const IrRegion *region, IrInst *owner, IrInst **map);
+IrInst *ir_copy_inst(IrKernel *kernel, const IrInst *inst, IrInst **map); /* not yet in a region */
 
 /* -- print.c, read.c: text, both ways; verify.c ----------------------------------------------------------- */
 const char *ir_update_text(IrUpdate op);

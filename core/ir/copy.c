@@ -1,0 +1,36 @@
+/* copy.c - deep copies of regions and insts.
+ * `map` leads from the id of an original to its copy; what is not in it (values from outside) stays shared. */
+#include "ir/ir.h"
+
+static IrInst *copy_param(IrKernel *kernel, const IrInst *param, IrRegion *to) {
+  IrInst *copy = ir_region_param(kernel, to, param->type);
+  copy->line = param->line;
+  copy->column = param->column;
+  return copy;
+}
+
+IrInst *ir_copy_inst(IrKernel *kernel, const IrInst *inst, IrInst **map) {
+  IrInst *copy = scratch_new(kernel->scratch, IrInst);
+  *copy = *inst;
+  copy->id = kernel->next_id++;
+  copy->next = copy->previous = NULL;
+  copy->region = NULL;
+  if (inst->operand_count) copy->operands = scratch_array(kernel->scratch, IrInst *, inst->operand_count);
+  for (int i = 0; i < inst->operand_count; i++) {
+    IrInst *operand = inst->operands[i], *mapped = map[operand->id];
+    copy->operands[i] = mapped ? mapped : operand;
+  }
+  map[inst->id] = copy;
+  for (int i = 0; i < IR_MAX_REGIONS; i++)
+    if (inst->regions[i]) copy->regions[i] = ir_copy_region(kernel, inst->regions[i], copy, map);
+  return copy;
+}
+
+IrRegion *ir_copy_region(IrKernel *kernel, const IrRegion *region, IrInst *owner, IrInst **map) {
+  IrRegion *to = ir_region_create(kernel, owner);
+  for (int i = 0; i < region->params.count; i++)
+    map[region->params.items[i]->id] = copy_param(kernel, region->params.items[i], to);
+  for (const IrInst *inst = region->first; inst; inst = inst->next)
+    ir_region_append(to, ir_copy_inst(kernel, inst, map));
+  return to;
+}

@@ -1,0 +1,426 @@
+/* verify.c - is this a kernel? Counts and types of operands, visibility, regions, exits, table entries.
+ * Runs after every pass in debug, and over everything that was read, so it believes nothing.
+ * One walk: a value is visible from its line to the end of its region; `visible` says so by id.
+ * `loops` counts the LOOPs, FORs and serial RANGEs and ACTIVEs that an exit may leave; inside a parallel body the
+ * count starts anew, and a CONTINUE of exactly that many levels ends the iteration. */
+#include "base/bits.h"
+#include "ir/attribute.h"
+#include "ir/task.h"
+
+typedef struct Verifier {
+  const IrKernel *kernel;
+  const IrInst **visible;
+  bool *seen;
+  bool is_final;
+  bool in_body;
+  int loops;
+  Error *err;
+} Verifier;
+
+static bool wrong(Verifier *v, const IrInst *inst, const char *what) {
+  const char *text = (unsigned)inst->op < IR_OP_COUNT ? ir_op_info[inst->op].text : "?";
+  if (inst->line) return error_set(v->err, RG_ERROR_IR, "line %d: '%s': %s", inst->line, text, what);
+  return error_set(v->err, RG_ERROR_IR, "'%s': %s", text, what);
+}
+
+/* -- types -------------------------------------------------------------------------------------------------------- */
+
+static bool is_number(Type t) { return type_is_integer(t) || type_is_float(t); }
+static bool is_integer_or_bool(Type t) { return type_is_integer(t) || type_is_bool(t); }
+static bool is_element(Type t) { return is_number(t) || type_is_bool(t); }
+static bool is_pointer(Type t) { return t.scalar == TYPE_PTR; }
+static Type type_at(const IrInst *inst, int k) { return inst->operands[k]->type; }
+
+static bool all_of_type(const IrInst *inst, int first, Type type) {
+  for (int i = first; i < inst->operand_count; i++)
+    if (!type_equal(type_at(inst, i), type)) return false;
+  return true;
+}
+
+static bool all_integers(const IrInst *inst, int first) {
+  for (int i = first; i < inst->operand_count; i++)
+    if (!type_is_integer(type_at(inst, i))) return false;
+  return true;
+}
+
+/* Operands and result of one type, of a class that the op takes. */
+static bool verify_uniform(Verifier *v, const IrInst *inst, bool (*fits)(Type)) {
+  if (!all_of_type(inst, 0, inst->type)) return wrong(v, inst, "operands and result must be of one type");
+  return fits(inst->type) || wrong(v, inst, "does not take this type");
+}
+
+static bool verify_comparison(Verifier *v, const IrInst *inst) {
+  if (!type_is_bool(inst->type)) return wrong(v, inst, "gives a bool");
+  Type type = type_at(inst, 0);
+  if (!type_equal(type, type_at(inst, 1))) return wrong(v, inst, "operands must be of one type");
+  bool equality = inst->op == IR_EQ || inst->op == IR_NE;
+  return is_number(type) || (equality && type_is_bool(type)) || wrong(v, inst, "does not take this type");
+}
+
+static bool verify_arithmetic(Verifier *v, const IrInst *inst) {
+  switch (inst->op) {
+  case IR_ADD: case IR_SUB: case IR_MUL: case IR_FLOORDIV: case IR_MOD: case IR_NEG: case IR_MIN: case IR_MAX:
+  case IR_ABS:
+    return verify_uniform(v, inst, is_number);
+  case IR_BAND: case IR_BOR: case IR_BXOR: case IR_BNOT:
+    return verify_uniform(v, inst, is_integer_or_bool);
+  case IR_SHL: case IR_SHR: case IR_SAR: case IR_ROL: case IR_ROR: case IR_BSWAP:
+    return verify_uniform(v, inst, type_is_integer);
+  case IR_SELECT:
+    if (!type_is_bool(type_at(inst, 0))) return wrong(v, inst, "needs a bool first");
+    return all_of_type(inst, 1, inst->type) || wrong(v, inst, "operands and result must be of one type");
+  case IR_CONVERT:
+    return (is_element(inst->type) && is_element(type_at(inst, 0))) || wrong(v, inst, "converts numbers and bools");
+  default: /* DIV POW and the mathematical functions */
+    return verify_uniform(v, inst, type_is_float);
+  }
+}
+
+/* -- attributes ------------------------------------------------------------------------------------------------------- */
+
+static bool verify_axes(Verifier *v, const IrInst *inst) {
+  return (inst->axis_count >= 0 && inst->axis_count <= SNODE_MAX_AXES) || wrong(v, inst, "too many axes");
+}
+
+static bool verify_imm(Verifier *v, const IrInst *inst) {
+  const IrKernel *kernel = v->kernel;
+  switch (inst->op) {
+  case IR_CONST:
+    if (!is_element(inst->type)) return wrong(v, inst, "is a number or a bool");
+    return type_is_float(inst->type) || ir_wrap_int(inst->type, inst->imm) == inst->imm ||
+           wrong(v, inst, "the value does not fit its type");
+  case IR_ARG:
+    if (inst->imm < 0 || inst->imm >= kernel->args.count) return wrong(v, inst, "no such argument");
+    return type_equal(inst->type, kernel->args.items[inst->imm].type) || wrong(v, inst, "not the argument's type");
+  case IR_FRAME_GET: case IR_FRAME_SET: case IR_FRAME_LOAD:
+    return (inst->imm >= 0 && inst->imm < kernel->frame_slots) || wrong(v, inst, "no such frame slot");
+  case IR_RUN:
+    if (v->in_body) return wrong(v, inst, "stands in the host region");
+    return (inst->imm >= 0 && inst->imm < kernel->tasks.count) || wrong(v, inst, "no such task");
+  case IR_TREE_ROOT:
+    return (inst->imm >= 0 && inst->imm < kernel->trees.count) || wrong(v, inst, "no such tree");
+  default: break;
+  }
+  if (ir_imm_kind(inst->op) == IMM_UPDATE && (inst->imm < 0 || inst->imm >= IR_UPDATE_COUNT))
+    return wrong(v, inst, "no such operator");
+  if (ir_imm_kind(inst->op) == IMM_MANAGER && (inst->imm < 0 || inst->imm > INT16_MAX))
+    return wrong(v, inst, "no such manager");
+  return true;
+}
+
+static bool verify_tables(Verifier *v, const IrInst *inst) {
+  const IrKernel *kernel = v->kernel;
+  if (ir_has_field(inst->op) && (inst->field < 0 || inst->field >= kernel->fields.count))
+    return wrong(v, inst, "no such field");
+  if (ir_has_level(inst->op) && (inst->level < 0 || inst->level >= kernel->levels.count))
+    return wrong(v, inst, "no such level");
+  if (ir_has_tree(inst->op) && (inst->tree < 0 || inst->tree >= kernel->trees.count))
+    return wrong(v, inst, "no such tree");
+  return verify_axes(v, inst) && verify_imm(v, inst);
+}
+
+/* -- operands ------------------------------------------------------------------------------------------------------------- */
+
+static bool verify_operands(Verifier *v, const IrInst *inst) {
+  int count = ir_op_info[inst->op].operand_count;
+  if (count >= 0 && inst->operand_count != count) return wrong(v, inst, "wrong number of operands");
+  for (int i = 0; i < inst->operand_count; i++) {
+    const IrInst *operand = inst->operands[i];
+    if (!operand || operand->id < 0 || operand->id >= v->kernel->next_id || v->visible[operand->id] != operand)
+      return wrong(v, inst, "an operand is not visible here");
+    if (type_is_none(operand->type)) return wrong(v, inst, "an operand has no value");
+    bool takes_var = i == 0 && (inst->op == IR_GET || inst->op == IR_SET || inst->op == IR_REDUCE);
+    if (operand->op == IR_VAR && !takes_var) return wrong(v, inst, "a variable is read by 'get'");
+    if (takes_var && operand->op != IR_VAR && !(inst->op == IR_REDUCE && operand->op == IR_FRAME_GET))
+      return wrong(v, inst, "needs a variable");
+  }
+  return true;
+}
+
+/* The type of the element at a place; NONE when the operand is none. */
+static Type element_of(const Verifier *v, const IrInst *place) {
+  return ir_has_field(place->op) ? v->kernel->fields.items[place->field].type : TYPE(NONE);
+}
+
+static bool verify_access(Verifier *v, const IrInst *inst) {
+  Type element = element_of(v, inst->operands[0]);
+  if (type_is_none(element)) return wrong(v, inst, "needs a place");
+  if (!all_of_type(inst, 1, element)) return wrong(v, inst, "the value is not of the field's type");
+  if (inst->op == IR_STORE || inst->op == IR_UPDATE) return true;
+  return type_equal(inst->type, element) || wrong(v, inst, "the result is not of the field's type");
+}
+
+/* One integer per axis of `node`; without trees (stage 3) nothing is left to compare with. */
+static bool verify_indices(Verifier *v, const IrInst *inst, const SNode *node) {
+  if (!all_integers(inst, 0)) return wrong(v, inst, "indices are integers");
+  return !node || inst->operand_count == node->rank || wrong(v, inst, "wrong number of indices");
+}
+
+static bool verify_memory(Verifier *v, const IrInst *inst) {
+  if (!is_pointer(type_at(inst, 0))) return wrong(v, inst, "needs an address first");
+  if (inst->lanes < 0 || inst->lanes > 64) return wrong(v, inst, "too many lanes");
+  Type element = inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE ? type_at(inst, 1) : inst->type;
+  if (!is_element(element)) return wrong(v, inst, "elements are numbers and bools");
+  if (inst->op == IR_ROW_LOAD)
+    return (is_pointer(type_at(inst, 1)) && type_is_integer(type_at(inst, 2))) ||
+           wrong(v, inst, "needs two addresses and a position");
+  return all_of_type(inst, 1, element) || wrong(v, inst, "the value is not of the element's type");
+}
+
+static bool verify_offset(Verifier *v, const IrInst *inst) {
+  return (is_pointer(type_at(inst, 0)) && type_is_integer(type_at(inst, 1))) ||
+         wrong(v, inst, "needs an address and an integer");
+}
+
+static bool verify_value(Verifier *v, const IrInst *inst) {
+  const IrKernel *kernel = v->kernel;
+  switch (inst->op) {
+  case IR_CONST: case IR_ARG: case IR_FRAME_GET: case IR_FRAME_LOAD: case IR_VAR: case IR_TREE_ROOT: case IR_AMBIENT:
+  case IR_BREAK: case IR_CONTINUE: case IR_RETURN: case IR_COUNT: case IR_CLEAR: case IR_OUTSIDE:
+  case IR_LIST_COUNT: case IR_TREE_CLEAR: case IR_RUN: case IR_LOOP:
+    return true;
+  case IR_PARAM: return wrong(v, inst, "belongs to a region's parameters");
+  case IR_FRAME_SET: return is_element(type_at(inst, 0)) || wrong(v, inst, "takes numbers and bools");
+  case IR_GET: case IR_LANE: return all_of_type(inst, 0, inst->type) || wrong(v, inst, "result and operand differ in type");
+  case IR_SET: case IR_REDUCE:
+    return type_equal(type_at(inst, 0), type_at(inst, 1)) || wrong(v, inst, "variable and value differ in type");
+  case IR_EQ: case IR_NE: case IR_LT: case IR_LE: case IR_GT: case IR_GE: return verify_comparison(v, inst);
+  case IR_PLACE: return verify_indices(v, inst, kernel->fields.items[inst->field].node);
+  case IR_LOAD: case IR_STORE: case IR_UPDATE: case IR_RMW: case IR_CAS: return verify_access(v, inst);
+  case IR_ACTIVATE: case IR_DEACTIVATE: case IR_IS_ACTIVE:
+    return verify_indices(v, inst, kernel->levels.items[inst->level].node);
+  case IR_NEAR: case IR_RANGE: case IR_ROW: return all_integers(inst, 0) || wrong(v, inst, "operands are integers");
+  case IR_CELL: return inst->operand_count > 0 || wrong(v, inst, "needs positions and cursors");
+  case IR_IF: return type_is_bool(type_at(inst, 0)) || wrong(v, inst, "needs a bool");
+  case IR_FOR:
+    return (is_number(type_at(inst, 0)) && all_of_type(inst, 0, type_at(inst, 0))) ||
+           wrong(v, inst, "begin, last and step must be numbers of one type");
+  case IR_ACTIVE: case IR_LEAVES: case IR_GRID: return true;
+  case IR_OFFSET: return verify_offset(v, inst);
+  case IR_SLOT_FIND: case IR_SLOT_ENSURE: case IR_SLOT_CLEAR: case IR_SLOT_LIVE:
+    return is_pointer(type_at(inst, 0)) || wrong(v, inst, "needs an address");
+  case IR_MEM_LOAD: case IR_MEM_STORE: case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS: case IR_ROW_LOAD:
+    return verify_memory(v, inst);
+  default: return verify_arithmetic(v, inst);
+  }
+}
+
+/* What each op gives: nothing, an address, a bool, an i64, a place, or any element. */
+static bool verify_result(Verifier *v, const IrInst *inst) {
+  Type expected = TYPE(NONE);
+  switch (inst->op) {
+  case IR_FRAME_SET: case IR_SET: case IR_STORE: case IR_UPDATE: case IR_REDUCE: case IR_ACTIVATE: case IR_DEACTIVATE:
+  case IR_CLEAR: case IR_BREAK: case IR_CONTINUE: case IR_RETURN: case IR_SLOT_CLEAR: case IR_MEM_STORE:
+  case IR_MEM_UPDATE: case IR_OUTSIDE: case IR_TREE_CLEAR: case IR_RUN:
+    break;
+  case IR_PLACE: case IR_CELL: expected = TYPE(PLACE); break;
+  case IR_NEAR: case IR_TREE_ROOT: case IR_AMBIENT: case IR_OFFSET: case IR_SLOT_FIND: case IR_SLOT_ENSURE:
+    expected = TYPE(PTR);
+    break;
+  case IR_IS_ACTIVE: case IR_SLOT_LIVE: expected = TYPE(BOOL); break;
+  case IR_COUNT: case IR_LIST_COUNT: expected = TYPE(I64); break;
+  default:
+    if (ir_op_info[inst->op].flags & IR_REGIONS) break;
+    if (inst->op == IR_SELECT && is_pointer(inst->type)) return true;
+    return (is_element(inst->type) && type_is_scalar(inst->type)) || wrong(v, inst, "gives a number or a bool");
+  }
+  if (type_is_none(expected)) return type_is_none(inst->type) || wrong(v, inst, "gives nothing");
+  return type_equal(inst->type, expected) || wrong(v, inst, "gives another type");
+}
+
+/* -- regions ---------------------------------------------------------------------------------------------------------------- */
+
+static bool verify_exit(Verifier *v, const IrInst *inst) {
+  if (v->is_final && inst->next) return wrong(v, inst, "something follows it");
+  if (inst->op == IR_RETURN) {
+    if (v->in_body) return wrong(v, inst, "stands in the host region");
+    return inst->operand_count == 0 || (inst->operand_count == 1 && all_of_type(inst, 0, v->kernel->result)) ||
+           wrong(v, inst, "not the kernel's result");
+  }
+  int levels = v->loops - (inst->op == IR_BREAK || !v->in_body);
+  return (inst->imm >= 0 && inst->imm <= levels) || wrong(v, inst, "leaves more loops than there are");
+}
+
+static bool params_are(const IrRegion *region, int first, bool (*fits)(Type)) {
+  for (int i = first; i < region->params.count; i++)
+    if (!fits(region->params.items[i]->type)) return false;
+  return true;
+}
+
+static bool verify_shape(Verifier *v, const IrInst *inst) {
+  const IrRegion *body = inst->regions[0];
+  int params = body->params.count;
+  const SNode *node;
+  switch (inst->op) {
+  case IR_FOR:
+    return (params == 1 && type_equal(body->params.items[0]->type, type_at(inst, 0))) ||
+           wrong(v, inst, "needs one parameter of its bounds' type");
+  case IR_RANGE:
+    if (params < 1 || params > SNODE_MAX_AXES || inst->operand_count != 2 * params || inst->axis_count != params)
+      return wrong(v, inst, "needs a begin and an end per parameter");
+    return params_are(body, 0, type_is_integer) || wrong(v, inst, "indices are integers");
+  case IR_ACTIVE:
+    node = v->kernel->levels.items[inst->level].node;
+    if (!node || node->rank != params) return wrong(v, inst, "needs a parameter per axis of its level");
+    return params_are(body, 0, type_is_integer) || wrong(v, inst, "indices are integers");
+  case IR_GRID:
+    if (params != inst->axis_count) return wrong(v, inst, "needs a parameter per extent");
+    for (int i = 0; i < params; i++)
+      if (inst->extent[i] < 1) return wrong(v, inst, "extents are positive");
+    return params_are(body, 0, type_is_integer) || wrong(v, inst, "positions are integers");
+  case IR_ROW:
+    if (inst->width < 1 || inst->width > 64 || !is_power_of_two((uint64_t)inst->width) || inst->begin < 0 ||
+        inst->end < inst->begin || (inst->end - inst->begin) % inst->width)
+      return wrong(v, inst, "begin, end and width do not fit");
+    return (params == 1 && params_are(body, 0, type_is_integer)) || wrong(v, inst, "needs one integer parameter");
+  case IR_LEAVES: return (params >= 1 && is_pointer(body->params.items[0]->type)) || wrong(v, inst, "needs a cursor");
+  default: return params == 0 || wrong(v, inst, "has no parameters");
+  }
+}
+
+static bool verify_region(Verifier *v, const IrRegion *region, int depth);
+
+/* Loops count for exits inside; a parallel body starts a count of its own. */
+static bool verify_regions(Verifier *v, const IrInst *inst, int depth) {
+  int loops = v->loops;
+  bool in_body = v->in_body;
+  bool parallel = (inst->op == IR_RANGE || inst->op == IR_ACTIVE) && !inst->serial && !in_body;
+  if (parallel || inst->op == IR_LEAVES || inst->op == IR_GRID || inst->op == IR_ROW) {
+    v->loops = 0;
+    v->in_body = true;
+  } else if (inst->op != IR_IF) {
+    v->loops++;
+  }
+  bool ok = true;
+  for (int i = 0; ok && i < ir_region_count(inst->op); i++)
+    ok = inst->regions[i]->owner == inst ? verify_region(v, inst->regions[i], depth)
+                                         : wrong(v, inst, "a region has another owner");
+  v->loops = loops;
+  v->in_body = in_body;
+  return ok;
+}
+
+static bool is_left_at_the_end(IrOp op) {
+  switch (op) {
+  case IR_RANGE: case IR_ACTIVE: case IR_LEAVES: case IR_LOAD: case IR_STORE: case IR_UPDATE: case IR_RMW: case IR_CAS:
+  case IR_ACTIVATE: case IR_DEACTIVATE: case IR_IS_ACTIVE: case IR_COUNT: case IR_CLEAR: case IR_NEAR:
+    return false;
+  default: return !(ir_op_info[op].flags & IR_HIGH);
+  }
+}
+
+static bool introduce(Verifier *v, const IrInst *inst, const IrRegion *region) {
+  if (inst->id < 0 || inst->id >= v->kernel->next_id || v->seen[inst->id])
+    return wrong(v, inst, "its id is not its own");
+  if (inst->region != region) return wrong(v, inst, "stands in another region than it says");
+  v->seen[inst->id] = true;
+  v->visible[inst->id] = inst;
+  return true;
+}
+
+static bool verify_inst(Verifier *v, const IrInst *inst, int depth) {
+  if ((unsigned)inst->op >= IR_OP_COUNT) return wrong(v, inst, "no such op");
+  for (int i = 0; i < IR_MAX_REGIONS; i++)
+    if ((inst->regions[i] != NULL) != (i < ir_region_count(inst->op))) return wrong(v, inst, "wrong number of regions");
+  if (v->is_final && !is_left_at_the_end(inst->op)) return wrong(v, inst, "should be lowered by now");
+  if (!verify_tables(v, inst) || !verify_operands(v, inst) || !verify_value(v, inst) || !verify_result(v, inst)) return false;
+  if ((ir_op_info[inst->op].flags & IR_EXIT) && !verify_exit(v, inst)) return false;
+  return !inst->regions[0] || (verify_shape(v, inst) && verify_regions(v, inst, depth));
+}
+
+static bool verify_region(Verifier *v, const IrRegion *region, int depth) {
+  if (depth > IR_MAX_NESTING) return error_set(v->err, RG_ERROR_IR, "regions nest too deeply");
+  for (int i = 0; i < region->params.count; i++) {
+    const IrInst *param = region->params.items[i];
+    if (param->op != IR_PARAM || param->imm != i) return wrong(v, param, "is no parameter");
+    if (!introduce(v, param, region)) return false;
+  }
+  const IrInst *previous = NULL;
+  for (const IrInst *inst = region->first; inst; previous = inst, inst = inst->next) {
+    if (inst->previous != previous) return wrong(v, inst, "the list of insts is broken");
+    if (!verify_inst(v, inst, depth + 1) || !introduce(v, inst, region)) return false;
+  }
+  if (region->last != previous) return error_set(v->err, RG_ERROR_IR, "a region's last inst is not its last");
+  for (int i = 0; i < region->params.count; i++) v->visible[region->params.items[i]->id] = NULL;
+  for (const IrInst *inst = region->first; inst; inst = inst->next) v->visible[inst->id] = NULL;
+  return true;
+}
+
+/* -- the whole --------------------------------------------------------------------------------------------------------------- */
+
+static bool verify_kernel_tables(const IrKernel *kernel, Error *err) {
+  for (int i = 0; i < kernel->fields.count; i++) {
+    const IrField *field = &kernel->fields.items[i];
+    if (field->tree < 0 || field->tree >= kernel->trees.count || !is_element(field->type))
+      return error_set(err, RG_ERROR_IR, "field f%d is not valid", i);
+  }
+  for (int i = 0; i < kernel->levels.count; i++)
+    if (kernel->levels.items[i].tree < 0 || kernel->levels.items[i].tree >= kernel->trees.count)
+      return error_set(err, RG_ERROR_IR, "level l%d is not valid", i);
+  for (int i = 0; i < kernel->args.count; i++)
+    if (!is_element(kernel->args.items[i].type)) return error_set(err, RG_ERROR_IR, "argument %d is not valid", i);
+  return true;
+}
+
+static bool task_fail(Verifier *v, const IrTask *task, const char *what) {
+  int number = 0;
+  while (v->kernel->tasks.items[number] != task) number++;
+  return error_set(v->err, RG_ERROR_IR, "task %d: %s", number, what);
+}
+
+static bool verify_task_params(Verifier *v, const IrTask *task, const IrRegion *body) {
+  bool is_leaves = task->kind == TASK_LEAVES && !task->cells;
+  if (body->params.count != task->axis_count + is_leaves) return task_fail(v, task, "wrong number of parameters");
+  if (is_leaves && !is_pointer(body->params.items[0]->type)) return task_fail(v, task, "needs a cursor");
+  for (int i = is_leaves; i < body->params.count; i++) {
+    Type expected = is_leaves ? TYPE(I64) : task->index;
+    if (!type_equal(body->params.items[i]->type, expected)) return task_fail(v, task, "indices are not of the index type");
+  }
+  return true;
+}
+
+static bool verify_task_tables(Verifier *v, const IrTask *task) {
+  const IrKernel *kernel = v->kernel;
+  if (task->axis_count < 1 || task->axis_count > SNODE_MAX_AXES) return task_fail(v, task, "1 to 8 axes");
+  if (task->kind == TASK_RANGE) {
+    if (task->bounds < 0 || task->bounds > kernel->frame_slots - 2 * task->axis_count)
+      return task_fail(v, task, "the bounds are outside the frame");
+  } else {
+    bool level_ok = v->is_final || (task->level >= 0 && task->level < kernel->levels.count);
+    bool tree_ok = task->tree >= 0 && task->tree < kernel->trees.count && task->manager >= 0 && task->manager <= INT16_MAX;
+    if (!level_ok || !tree_ok) return task_fail(v, task, "no such level or tree");
+  }
+  if (task->kind != TASK_LEAVES && !type_is_integer(task->index)) return task_fail(v, task, "needs an index type");
+  if (task->cells && (v->is_final || task->kind != TASK_LEAVES || task->cells_level < 0 || task->cells_level >= kernel->levels.count))
+    return task_fail(v, task, "cells of no such level");
+  for (int i = 0; i < task->reductions.count; i++) {
+    const IrReduction *reduction = &task->reductions.items[i];
+    if (reduction->op >= IR_UPDATE_COUNT || !is_element(reduction->type) || reduction->slot < 0 || reduction->slot >= kernel->frame_slots)
+      return task_fail(v, task, "a reduction is not valid");
+  }
+  return true;
+}
+
+static bool verify_task(Verifier *v, const IrTask *task) {
+  if ((unsigned)task->kind > TASK_NODES) return task_fail(v, task, "no such kind");
+  if (!task->body || !verify_task_tables(v, task) || !verify_task_params(v, task, task->body)) return false;
+  v->in_body = true;
+  v->loops = 0;
+  if (!verify_region(v, task->body, 1)) return false;
+  if (!task->interior) return true;
+  return verify_task_params(v, task, task->interior) && verify_region(v, task->interior, 1);
+}
+
+static bool verify(const IrKernel *kernel, bool is_final, Error *err) {
+  if (!ir_finish(kernel, err)) return false;
+  Verifier v = {.kernel = kernel, .is_final = is_final, .err = err,
+                .visible = scratch_array(kernel->scratch, const IrInst *, kernel->next_id + 1),
+                .seen = scratch_array(kernel->scratch, bool, kernel->next_id + 1)};
+  if (!verify_kernel_tables(kernel, err) || !verify_region(&v, kernel->body, 1)) return false;
+  for (int i = 0; i < kernel->tasks.count; i++)
+    if (!verify_task(&v, kernel->tasks.items[i])) return false;
+  return true;
+}
+
+bool ir_verify(const IrKernel *kernel, Error *err) { return verify(kernel, false, err); }
+bool ir_verify_final(const IrKernel *kernel, Error *err) { return verify(kernel, true, err); }
