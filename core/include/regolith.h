@@ -35,6 +35,7 @@ typedef struct RgOptions {
   uint64_t memory_bytes;  /* the budget; 0: three quarters of the machine's memory */
   uint64_t seed;
   int32_t debug, unchecked, fast_math, default_f64;
+  const char *arch;       /* "cpu"; NULL: cpu. Another: device.missing, saying why */
 } RgOptions;
 
 /* One number, boolean or handle, as argument or element. */

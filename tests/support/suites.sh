@@ -2,7 +2,7 @@
 
 passed=0
 failed=0
-c_rooms="base type snode front sema ir pass codegen jit loader thread memory device program llvm_bc"
+c_rooms="base type snode front sema ir pass codegen jit loader thread memory device program llvm_bc cuda"
 all_rooms="$c_rooms lua examples lint"
 
 is_known_room() {
