@@ -30,7 +30,7 @@ for file in files:lines() do
       if not own and not allowed[target] then print(("%s:%d: room %s may not look at %s"):format(file, number, room, name)) end
     end
     local system = line:match "^%s*#%s*include%s+<([^>]+)>"
-    local doors = { ["^llvm%-c/"] = "llvm codegen jit", ["^pthread"] = "thread", ["^lua"] = "", ["^cuda"] = "cuda", ["^png"] = "io" }
+    local doors = { ["^llvm%-c/"] = "llvm codegen jit", ["^pthread"] = "thread llvm", ["^lua"] = "", ["^cuda"] = "cuda", ["^png"] = "io" }
     for pattern, rooms in pairs(doors) do
       if system and system:match(pattern) and not (" " .. rooms .. " "):find(" " .. room .. " ", 1, true) then
         print(("%s:%d: room %s may not look at <%s>"):format(file, number, room, system))
