@@ -21,12 +21,12 @@ typedef VEC(AstStmt *) AstBlock;
 struct AstLocal {
   Str name;
   Pos pos;
-  int id;               /* 0, 1, .. in its AstFunction's outermost function */
-  AstExpr *annotation;  /* the type, as an expression (a NAME, FIELD or CALL), or NULL */
+  int id;               /* unique in the Ast, in order of declaration */
+  AstExpr *annotation;  /* the type, as an expression (a GLOBAL, FIELD or CALL), or NULL; names in it are never LOCAL */
   bool is_const;        /* declared with `const` */
   bool is_parameter, is_loop_variable;
   bool is_assigned;     /* assigned again after its declaration */
-  AstFunction *owner;
+  AstFunction *owner;   /* the function that declares it; NULL for a helper's name */
 };
 
 typedef enum AstExprKind {
@@ -54,28 +54,33 @@ typedef enum AstOp {
 const char *ast_op_text(AstOp op); /* "+", "not", ".." */
 
 typedef enum AstNumberKind {
-  AST_NUMBER_PLAIN,   /* no point, no exponent: takes the type it meets */
-  AST_NUMBER_FLOAT,   /* with either */
+  AST_NUMBER_PLAIN,   /* no point, no exponent, below 2^64: takes the type it meets */
+  AST_NUMBER_FLOAT,   /* with either, or larger */
   AST_NUMBER_I64,     /* 1LL */
   AST_NUMBER_U64      /* 1ULL */
 } AstNumberKind;
 
+/* No tree is taller than this, functions inside included, so walks may recurse. */
+enum { AST_MAX_HEIGHT = 500 };
+
 struct AstExpr {
   AstExprKind kind;
   int id;             /* number in the Ast */
-  Pos pos;            /* where a caret goes: the operator of a BINARY, the name, the bracket's object */
-  int32_t width;      /* bytes under the caret */
-  AstOp op;           /* UNARY (operand: left), BINARY */
+  int height;         /* of the tree below and including it */
+  Pos pos;            /* where a caret goes: an operator, the name (also of a FIELD or METHOD), an INDEX's object,
+                         a CALL's callee */
+  int32_t width;      /* bytes under the caret; those of an INDEX reach its closing bracket */
+  AstOp op;           /* UNARY (operand: left), BINARY; else AST_NO_OP */
   AstExpr *left;      /* operand, object, callee, condition of TERNARY, inner of PAREN */
   AstExpr *right;     /* second operand; TERNARY: then */
   AstExpr *third;     /* TERNARY: else */
   AstExprs list;      /* indices, arguments, positional items of a TABLE */
   AstExprs keys;      /* TABLE: for list[k], its key (a STRING for name = v) or NULL */
-  Str text;           /* NAME, FIELD, METHOD: the name; STRING: its bytes; NUMBER: as written */
+  Str text;           /* LOCAL, GLOBAL, FIELD, METHOD: the name; STRING: its bytes; NUMBER: as written */
   AstLocal *local;    /* LOCAL */
   AstNumberKind number_kind;
-  double number;      /* PLAIN, FLOAT */
-  uint64_t integer;   /* I64, U64, and PLAIN below 2^64 */
+  double number;
+  uint64_t integer;   /* PLAIN, I64, U64; an I64 may be 2^63, for the minus before it */
   AstFunction *function;
 };
 
@@ -94,7 +99,7 @@ typedef enum AstStmtKind {
 
 struct AstStmt {
   AstStmtKind kind;
-  Pos pos;
+  Pos pos;                      /* its first token */
   int32_t width;
   AstOp op;                     /* COMPOUND */
   VEC(AstLocal *) locals;
@@ -112,6 +117,7 @@ struct AstFunction {
   AstExprs results;             /* annotated result types: `function(x): f32` */
   AstBlock body;
   AstFunction *outer;           /* the function around it, or NULL */
+  int height;                   /* at least that of its statements and expressions */
 };
 
 /* A parsed text: the kernel is `function`; text kernels may have helpers before it. */
@@ -122,9 +128,9 @@ typedef struct Ast {
   int expr_count, local_count;  /* ids are below these */
 } Ast;
 
-/* print.c: the tree as text, for RG_DUMP=ast and tests. */
+/* print.c: the tree as text, for RG_DUMP=ast and tests: locals with their ids (`n#1`), operands in parentheses. */
 void ast_print(StrBuf *out, const Ast *ast);
-void ast_print_expr(StrBuf *out, const AstExpr *expr); /* as Lua text, one line */
+void ast_print_expr(StrBuf *out, const AstExpr *expr); /* as Lua text, one line, as grouped by its writer */
 /* The same access path, letter by letter up to white space: `x[i + 1]` and `x[i+1]`. Calls nothing. */
 bool ast_same(const AstExpr *a, const AstExpr *b);
 

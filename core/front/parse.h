@@ -1,0 +1,99 @@
+/* parse.h - what the parser's files share; private to front.
+ * The parser is sticky: the first failure is kept and moves it to the END token, where every loop ends and every
+ * expectation fails silently; parse functions always return a node, so they read as a plain list of calls. */
+#ifndef RG_FRONT_PARSE_H
+#define RG_FRONT_PARSE_H
+
+#include "base/map.h"
+#include "front/lexer.h"
+
+enum { PARSE_MAX_DEPTH = 200 };
+
+/* A loop around the statement being parsed. */
+typedef struct Loop {
+  struct Loop *outer;
+  int continue_id;  /* locals from here on are declared after the first `continue`; INT_MAX: there is none */
+  int continue_line;
+} Loop;
+
+/* A function around it. */
+typedef struct Frame {
+  struct Frame *outer;
+  AstFunction *function;
+  Loop *loop;
+  int tallest;      /* expression so far */
+  int deepest;      /* block so far, counted from the function */
+  int base_depth;
+} Frame;
+
+/* A name in scope, and what it hides. */
+typedef struct Binding {
+  AstLocal *local, *hidden;
+} Binding;
+
+typedef struct Parser {
+  Source *source;
+  Scratch *scratch;
+  Error *err;
+  bool failed;
+  bool takes_hint;    /* the last call that failed is the one that was reported */
+  Tokens tokens;
+  int at;             /* the current token */
+  int depth;          /* nesting of expressions and blocks */
+  Frame *frame;       /* NULL outside functions */
+  Map visible;        /* name -> AstLocal */
+  VEC(Binding) scope;
+  int expr_count, local_count;
+  bool is_text;       /* a text kernel: the text may have been cut by `]]` */
+  int brackets;       /* `[` open here */
+  bool no_method;     /* between `?` and `:`, where a colon is the conditional's */
+  bool after_colon;   /* in the last part of a conditional */
+  bool in_annotation; /* names are not resolved */
+  /* While a `repeat`'s condition is parsed: locals [until_from, until_to) may be jumped over by a `continue`. */
+  int until_from, until_to, until_line;
+} Parser;
+
+/* parser.c */
+const Token *parser_current(const Parser *p);
+const Token *parser_ahead(const Parser *p, int count);
+const Token *parser_last(const Parser *p); /* the one before the current */
+bool parser_is(const Parser *p, TokenKind kind);
+void parser_next(Parser *p);
+bool parser_accept(Parser *p, TokenKind kind);
+bool parser_is_adjacent(const Parser *p); /* no space between the last token and the current */
+
+/* All false, and only the first has an effect. */
+bool parser_fail(Parser *p, Pos pos, int32_t width, const char *format, ...) __attribute__((format(printf, 4, 5)));
+bool parser_fail_here(Parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* "'then' expected, found 'x'". */
+bool parser_fail_expected(Parser *p, const char *what);
+void parser_stop(Parser *p); /* the failure is in `err` already */
+bool parser_hint(Parser *p, const char *hint); /* to the failure that the call before reported */
+bool parser_expect(Parser *p, TokenKind kind);
+/* The end of what `open` began at `start`. */
+bool parser_match(Parser *p, TokenKind close, const char *open, Pos start);
+Str parser_name(Parser *p); /* the current NAME, passed; "" on failure */
+
+bool parser_enter(Parser *p); /* one level deeper; pairs with parser_leave, also when it fails */
+void parser_leave(Parser *p);
+
+AstLocal *parser_new_local(Parser *p, Str name, Pos pos);
+void parser_declare(Parser *p, AstLocal *local);
+void parser_close_scope(Parser *p, int count); /* back to `count` bindings */
+
+/* parse_expr.c */
+AstExpr *parse_expr(Parser *p);
+AstExpr *parse_suffixed(Parser *p); /* a name or parenthesis with its indices and calls */
+AstExpr *parse_name_use(Parser *p);
+AstExpr *parse_field(Parser *p, AstExpr *object); /* at the `.` or, in a declaration, at the `:` */
+void parse_expr_list(Parser *p, AstExprs *list);
+AstExpr *parse_annotation(Parser *p);  /* `: T` or `--[[: T]]` here, or NULL */
+void parse_annotations(Parser *p, AstExprs *types);
+
+/* parse_stmt.c */
+void parse_block(Parser *p, AstBlock *block);
+/* From the parameters to `end`. `self` is declared first for a method. */
+AstFunction *parse_body(Parser *p, Pos keyword, Str name, bool is_method);
+AstStmt *parse_local_function(Parser *p); /* at `local` or `const` before `function` */
+
+#endif

@@ -1,0 +1,297 @@
+/* parser.c - entry points, tokens, failures and scopes; the grammar is in parse_expr.c and parse_stmt.c. */
+#include "front/parser.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+#include "front/parse.h"
+
+/* Tokens. */
+
+const Token *parser_current(const Parser *p) { return &p->tokens.items[p->at]; }
+const Token *parser_last(const Parser *p) { return &p->tokens.items[p->at > 0 ? p->at - 1 : 0]; }
+const Token *parser_ahead(const Parser *p, int count) {
+  int at = p->at + count;
+  return &p->tokens.items[at < p->tokens.count ? at : p->tokens.count - 1];
+}
+bool parser_is(const Parser *p, TokenKind kind) { return parser_current(p)->kind == kind; }
+void parser_next(Parser *p) {
+  if (p->at < p->tokens.count - 1) p->at++;
+}
+bool parser_accept(Parser *p, TokenKind kind) {
+  if (!parser_is(p, kind)) return false;
+  parser_next(p);
+  return true;
+}
+bool parser_is_adjacent(const Parser *p) {
+  const Token *last = parser_last(p);
+  return last->pos.offset + last->length == parser_current(p)->pos.offset;
+}
+
+/* Failures. */
+
+/* Operators of other languages, and what a kernel says instead. */
+static const struct { TokenKind token; const char *hint; } foreign[] = {
+    {TOKEN_BANG, "write 'not'"},
+    {TOKEN_AND_AND, "write 'and'"},
+    {TOKEN_OR_OR, "write 'or'"},
+    {TOKEN_INCREMENT, "write 'x += 1'"},
+    {TOKEN_POW_SET, "write 'x = x ^ y'"},
+    {TOKEN_COALESCE, "no value in a kernel is nil; write 'c ? a : b' to choose"},
+    {TOKEN_NAVIGATE, "no value in a kernel is nil; write '.'"},
+    {TOKEN_ARROW, "write 'function(x) return .. end'"},
+};
+
+void parser_stop(Parser *p) {
+  p->failed = true;
+  p->at = p->tokens.count - 1;
+}
+
+/* `]]` inside the text ends a plain long string, so what arrives here stops inside two brackets. */
+static void hint_cut_text(Parser *p) {
+  if (p->is_text && p->brackets >= 2)
+    error_hint(p->err, "']]' ends a plain long string: write the kernel between [=[ and ]=]");
+}
+
+static bool fail(Parser *p, Pos pos, int32_t width, const char *format, va_list args) {
+  p->takes_hint = false;
+  if (p->failed) return false;
+  if (parser_is(p, TOKEN_FAULT)) {
+    token_report_fault(p->source, parser_current(p), p->err);
+  } else {
+    char message[400];
+    p->takes_hint = true;
+    vsnprintf(message, sizeof message, format, args);
+    diag_error(p->err, p->source, pos, width, RG_ERROR_SYNTAX, "%s", message);
+    if (parser_is(p, TOKEN_END)) hint_cut_text(p);
+  }
+  parser_stop(p);
+  return false;
+}
+
+bool parser_fail(Parser *p, Pos pos, int32_t width, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  fail(p, pos, width, format, args);
+  va_end(args);
+  return false;
+}
+
+bool parser_fail_here(Parser *p, const char *format, ...) {
+  const Token *token = parser_current(p);
+  va_list args;
+  va_start(args, format);
+  fail(p, token->pos, token->length, format, args);
+  va_end(args);
+  return false;
+}
+
+bool parser_hint(Parser *p, const char *hint) { return p->takes_hint ? error_hint(p->err, "%s", hint) : false; }
+
+static bool fail_foreign(Parser *p) {
+  for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
+    if (!parser_is(p, foreign[i].token)) continue;
+    parser_fail_here(p, "kernels have no '%s'", token_text(foreign[i].token));
+    parser_hint(p, foreign[i].hint);
+    return true;
+  }
+  return false;
+}
+
+/* How a message names the current token. */
+static const char *found(const Parser *p, char text[64]) {
+  const Token *token = parser_current(p);
+  Str source = token_source(p->source, token);
+  if (token->kind == TOKEN_END || token->kind == TOKEN_STRING) return token_text(token->kind);
+  snprintf(text, 64, "'%.*s'", source.length < 40 ? source.length : 40, source.data);
+  return text;
+}
+
+bool parser_fail_expected(Parser *p, const char *what) {
+  char text[64];
+  if (!p->failed && fail_foreign(p)) return false;
+  return parser_fail_here(p, "%s expected, found %s", what, found(p, text));
+}
+
+bool parser_expect(Parser *p, TokenKind kind) {
+  char quoted[24];
+  if (parser_accept(p, kind)) return true;
+  snprintf(quoted, sizeof quoted, kind <= TOKEN_STRING ? "%s" : "'%s'", token_text(kind));
+  return parser_fail_expected(p, quoted);
+}
+
+bool parser_match(Parser *p, TokenKind close, const char *open, Pos start) {
+  if (parser_accept(p, close)) return true;
+  if (!p->failed && fail_foreign(p)) return false;
+  char text[64];
+  const char *missing = token_text(close);
+  if (parser_is(p, TOKEN_END))
+    return parser_fail(p, start, (int32_t)strlen(open), "this '%s' of line %d is never closed: '%s' is missing", open,
+                       start.line, missing);
+  if (parser_current(p)->pos.line == start.line) return parser_expect(p, close);
+  return parser_fail_here(p, "'%s' expected to close the '%s' of line %d, found %s", missing, open, start.line,
+                          found(p, text));
+}
+
+Str parser_name(Parser *p) {
+  const Token *token = parser_current(p);
+  if (token_is_keyword(token->kind)) {
+    parser_fail_here(p, "'%s' is a keyword and cannot be a name", token_text(token->kind));
+    return STR("");
+  }
+  return parser_expect(p, TOKEN_NAME) ? token_source(p->source, token) : STR("");
+}
+
+bool parser_enter(Parser *p) {
+  if (++p->depth <= PARSE_MAX_DEPTH) return true;
+  parser_fail_here(p, "this is nested more than %d levels deep", PARSE_MAX_DEPTH);
+  return parser_hint(p, "move a part into a local or a helper function");
+}
+void parser_leave(Parser *p) { p->depth--; }
+
+/* Scopes. */
+
+AstLocal *parser_new_local(Parser *p, Str name, Pos pos) {
+  AstLocal *local = scratch_new(p->scratch, AstLocal);
+  *local = (AstLocal){.name = name, .pos = pos, .owner = p->frame ? p->frame->function : NULL};
+  return local;
+}
+
+void parser_declare(Parser *p, AstLocal *local) {
+  Binding binding = {local, map_find(&p->visible, local->name)};
+  local->id = p->local_count++;
+  vec_push(p->scratch, &p->scope, binding);
+  map_put(&p->visible, local->name, local);
+}
+
+void parser_close_scope(Parser *p, int count) {
+  while (p->scope.count > count) {
+    Binding binding = p->scope.items[--p->scope.count];
+    map_put(&p->visible, binding.local->name, binding.hidden);
+  }
+}
+
+/* Entry points. */
+
+static Parser *new_parser(Source *source, Tokens tokens, Error *err) {
+  Parser *p = scratch_new(source->scratch, Parser);
+  *p = (Parser){.source = source, .scratch = source->scratch, .err = err, .tokens = tokens,
+                .until_from = INT_MAX, .until_to = INT_MAX};
+  map_init(&p->visible, source->scratch);
+  return p;
+}
+
+static Ast *finish(Parser *p, AstFunction *function, AstBlock helpers) {
+  if (p->failed) return NULL;
+  Ast *ast = scratch_new(p->scratch, Ast);
+  *ast = (Ast){.source = p->source, .function = function, .helpers = helpers,
+               .expr_count = p->expr_count, .local_count = p->local_count};
+  return ast;
+}
+
+static bool is_helper(const Parser *p) {
+  const Token *token = parser_current(p);
+  if (parser_ahead(p, 1)->kind != TOKEN_FUNCTION) return false;
+  return token->kind == TOKEN_LOCAL || (token->kind == TOKEN_NAME && str_is(token_source(p->source, token), "const"));
+}
+
+static void parse_helpers(Parser *p, AstBlock *helpers) {
+  while (is_helper(p)) {
+    AstStmt *helper = parse_local_function(p);
+    vec_push(p->scratch, helpers, helper);
+    while (parser_accept(p, TOKEN_SEMICOLON)) {}
+  }
+}
+
+static void fail_no_function(Parser *p) {
+  parser_fail_expected(p, "the kernel's 'function('");
+  parser_hint(p, "a text kernel is one function, with 'local function' helpers before it if wanted");
+}
+
+static AstFunction *parse_kernel_function(Parser *p) {
+  Pos keyword = parser_current(p)->pos;
+  if (!parser_accept(p, TOKEN_FUNCTION)) {
+    fail_no_function(p);
+  } else if (parser_is(p, TOKEN_NAME)) {
+    parser_fail_here(p, "the function of a text kernel has no name");
+    parser_hint(p, "write 'function(', or 'local function' for a helper");
+  }
+  return parse_body(p, keyword, STR(""), false);
+}
+
+Ast *parse_kernel_text(Source *source, Error *err) {
+  Parser *p = new_parser(source, lexer_run(source), err);
+  AstBlock helpers = {0};
+  p->is_text = true;
+  parse_helpers(p, &helpers);
+  parser_accept(p, TOKEN_RETURN);
+  AstFunction *function = parse_kernel_function(p);
+  while (parser_accept(p, TOKEN_SEMICOLON)) {}
+  if (!parser_is(p, TOKEN_END)) parser_fail_here(p, "the text goes on after the kernel's function");
+  return finish(p, function, helpers);
+}
+
+/* `function` at token `at`, with the dotted name of a declaration if it has one. */
+static Ast *parse_candidate(Source *source, Tokens tokens, int at, Error *err) {
+  Parser *p = new_parser(source, tokens, err);
+  StrBuf name;
+  bool is_method = false;
+  strbuf_init(&name, p->scratch);
+  p->at = at;
+  Pos keyword = parser_current(p)->pos;
+  parser_next(p);
+  while (parser_is(p, TOKEN_NAME) || parser_is(p, TOKEN_DOT) || parser_is(p, TOKEN_COLON)) {
+    Str part = token_source(source, parser_current(p));
+    is_method |= parser_is(p, TOKEN_COLON);
+    strbuf_add(&name, part.data, part.length);
+    parser_next(p);
+  }
+  AstFunction *function = parse_body(p, keyword, str_of(strbuf_end(&name)), is_method);
+  return finish(p, function, (AstBlock){0});
+}
+
+/* LuaJIT says a declaration begins at `function`, an expression at its parenthesis. */
+static bool begins_at(const Tokens *tokens, int at, int32_t line) {
+  const Token *token = &tokens->items[at];
+  if (token->kind != TOKEN_FUNCTION) return false;
+  return token->pos.line == line || token[1].pos.line == line; /* END follows at the latest */
+}
+
+static Str function_text(const Ast *ast) {
+  int32_t start = ast->function->pos.offset;
+  return (Str){ast->source->text.data + start, ast->function->end.offset - start};
+}
+
+static bool fail_twins(Error *err, const Ast *second) {
+  AstFunction *function = second->function;
+  diag_error(err, second->source, function->pos, 8, RG_ERROR_SOURCE,
+             "two functions begin in line %d and end in line %d, so which one is meant cannot be told",
+             function->pos.line, function->end.line);
+  return error_hint(err, "put them on separate lines");
+}
+
+static bool fail_missing(Error *err, const Source *source, int32_t line_defined, int32_t last_line) {
+  error_set(err, RG_ERROR_SOURCE, "no function that begins in line %d and ends in line %d of '%.100s' was found",
+            line_defined, last_line, source->name);
+  return error_hint(err, "the file may have changed since it was loaded");
+}
+
+Ast *parse_function_at(Source *source, int32_t line_defined, int32_t last_line, Error *err) {
+  Tokens tokens = lexer_run(source);
+  Error *first = scratch_new(source->scratch, Error); /* of a function that begins there but does not parse */
+  Ast *chosen = NULL;
+  for (int at = 0; at < tokens.count; at++) {
+    if (!begins_at(&tokens, at, line_defined)) continue;
+    Ast *ast = parse_candidate(source, tokens, at, first);
+    if (!ast || ast->function->end.line != last_line) continue;
+    if (chosen && !str_equal(function_text(chosen), function_text(ast))) {
+      fail_twins(err, ast);
+      return NULL;
+    }
+    if (!chosen) chosen = ast;
+  }
+  if (chosen) return chosen;
+  if (error_is_set(first) && err && !error_is_set(err)) *err = *first;
+  else fail_missing(err, source, line_defined, last_line);
+  return NULL;
+}
