@@ -411,6 +411,12 @@ static bool read_task_value(Reader *r, IrTask *task, Str word) {
   return fail(r, "unknown attribute", word);
 }
 
+static bool read_task_flag(Reader *r, IrTask *task, Str word) {
+  if (str_is(word, "may_deactivate")) return task->may_deactivate = true;
+  if (str_is(word, "independent")) return task->independent = true;
+  return fail(r, "unknown attribute", word);
+}
+
 static bool read_task_words(Reader *r, IrTask *task) {
   for (Str word = peek_word(r); word.length; word = peek_word(r)) {
     bool ok;
@@ -419,7 +425,7 @@ static bool read_task_words(Reader *r, IrTask *task) {
     else if (*word.data == 't' && isdigit((unsigned char)word.data[1]))
       ok = read_entry(r, 't', r->kernel->trees.count, &task->tree);
     else if (take_word(r), try_char(r, '=')) ok = read_task_value(r, task, word);
-    else ok = task->may_deactivate = str_is(word, "may_deactivate") || fail(r, "unknown attribute", word);
+    else ok = read_task_flag(r, task, word);
     if (!ok) return false;
   }
   return true;

@@ -34,6 +34,7 @@ struct IrTask {
   int32_t factors[SNODE_MAX_AXES]; /* LEAVES: cells of a node per axis: coordinates = node coordinates * factor */
   int32_t block;
   int32_t cost;           /* estimate per position (`cells`: per cell): ops, weighted; for chunk sizes */
+  bool independent;       /* the user's promise: no element is written by two iterations */
   bool may_deactivate;    /* the host collects after it */
   VEC(IrReduction) reductions; /* REDUCE in the body: operand 0 is a FRAME_GET of the slot */
   /* bounds (RANGE): where every place of the body is inside its shape, per axis of the range. */

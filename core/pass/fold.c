@@ -1,0 +1,305 @@
+/* fold.c - constants, identities, common values and dead code, in two linear walks.
+ *
+ * Forward: each inst meets operands that are settled already. It becomes a constant, gives way to one of its
+ * operands (identity) or to an equal inst that is visible here (common value), or stays. An `if` over a constant
+ * gives way to the arm that is taken; what stands behind an exit goes.
+ * Backward: what has no effect and no use goes, and then what only that used.
+ *
+ * Invariant: floats stay IEEE to the bit. x + 0 is kept (-0 + 0 is 0), x - 0, x * 1 and x / 1 are not.
+ * needs: nothing     keeps: everything others know     breaks: use counts */
+#include "base/map.h"
+#include "ir/attribute.h"
+#include "pass/fold_constant.h"
+#include "pass/pass.h"
+
+typedef struct Uses { int *reads, *writes; } Uses; /* by id; writes: SETs of a VAR, which keep nothing alive */
+
+typedef struct Folder {
+  Scratch *scratch;
+  IrInst **with;     /* by id: what stands for an inst that gave way */
+  Map values;        /* key of a pure inst -> the visible one */
+  VEC(Str) entered;  /* keys in `values`, to be taken back when their region ends */
+  Uses uses;
+} Folder;
+
+/* -- identities -------------------------------------------------------------------------------------------------------- */
+
+static bool is_int(const IrInst *inst, int64_t value) {
+  int64_t known;
+  return ir_is_const(inst, &known) && known == ir_wrap_int(inst->type, value);
+}
+
+static bool is_float(const IrInst *inst, double value) {
+  return inst->op == IR_CONST && type_is_float(inst->type) && inst->imm == ir_float_bits(value);
+}
+
+static IrInst *become_const(IrInst *inst, int64_t imm) {
+  inst->op = IR_CONST;
+  inst->imm = imm;
+  inst->operand_count = 0;
+  return NULL;
+}
+
+static IrInst *become_unary(IrInst *inst, IrOp op, IrInst *operand) {
+  inst->op = op;
+  inst->operands[0] = operand;
+  inst->operand_count = 1;
+  return NULL;
+}
+
+/* A constant to the right, so that the rules below look there alone. Floats' min and max tell their sides apart. */
+static void order_operands(IrInst *inst) {
+  bool commutes = ir_op_info[inst->op].flags & IR_COMMUTES;
+  if ((inst->op == IR_MIN || inst->op == IR_MAX) && type_is_float(inst->type)) commutes = false;
+  if (!commutes || inst->operands[0]->op != IR_CONST || inst->operands[1]->op == IR_CONST) return;
+  IrInst *first = inst->operands[0];
+  inst->operands[0] = inst->operands[1];
+  inst->operands[1] = first;
+}
+
+static IrInst *simplify_integer(IrInst *inst) {
+  IrInst *a = inst->operands[0], *b = inst->operands[1];
+  bool same = a == b, zero = is_int(b, 0), one = is_int(b, 1);
+  switch (inst->op) {
+  case IR_ADD: case IR_SHL: case IR_SHR: case IR_SAR: case IR_ROL: case IR_ROR: return zero ? a : NULL;
+  case IR_SUB: return zero ? a : same ? become_const(inst, 0) : NULL;
+  case IR_MUL: return one ? a : zero ? b : NULL;
+  case IR_FLOORDIV: return one ? a : zero ? b : NULL;
+  case IR_MOD: return zero ? b : one || same ? become_const(inst, 0) : NULL; /* also 0 % 0 */
+  case IR_BAND: return zero ? b : same || is_int(b, -1) ? a : NULL;
+  case IR_BOR: return is_int(b, -1) ? b : same || zero ? a : NULL;
+  case IR_BXOR: return zero ? a : same ? become_const(inst, 0) : NULL;
+  case IR_MIN: case IR_MAX: return same ? a : NULL;
+  case IR_EQ: case IR_LE: case IR_GE: return same ? become_const(inst, 1) : NULL;
+  case IR_NE: case IR_LT: case IR_GT: return same ? become_const(inst, 0) : NULL;
+  default: return NULL;
+  }
+}
+
+static IrInst *simplify_float(IrInst *inst) {
+  IrInst *a = inst->operands[0], *b = inst->operands[1];
+  switch (inst->op) {
+  case IR_ADD: return is_float(b, -0.0) ? a : NULL;
+  case IR_SUB: return is_float(b, 0.0) ? a : NULL;
+  case IR_MUL: return is_float(b, 1) ? a : is_float(b, -1) ? become_unary(inst, IR_NEG, a) : NULL;
+  case IR_DIV: return is_float(b, 1) ? a : NULL;
+  case IR_POW:
+    if (is_float(b, 1)) return a;
+    if (!is_float(b, 2)) return NULL;
+    inst->op = IR_MUL; /* the square is the exact result, rounded once */
+    inst->operands[1] = a;
+    return NULL;
+  case IR_MIN: case IR_MAX: return a == b ? a : NULL;
+  case IR_LT: case IR_GT: return a == b ? become_const(inst, 0) : NULL; /* NaN too */
+  default: return NULL;
+  }
+}
+
+static IrInst *simplify_select(IrInst *inst) {
+  IrInst *condition = inst->operands[0], *yes = inst->operands[1], *no = inst->operands[2];
+  int64_t known;
+  if (ir_is_const(condition, &known)) return known ? yes : no;
+  if (yes == no) return yes;
+  if (!type_is_bool(inst->type)) return NULL;
+  if (is_int(yes, 1) && is_int(no, 0)) return condition;
+  return is_int(yes, 0) && is_int(no, 1) ? become_unary(inst, IR_BNOT, condition) : NULL;
+}
+
+/* Does every value of `inner` survive a stay in `outer`? */
+static bool widens(Type inner, Type outer) {
+  if (type_is_float(inner) && type_is_float(outer)) return type_size(outer) > type_size(inner);
+  return type_is_integer(inner) && type_is_integer(outer) && type_size(outer) >= type_size(inner);
+}
+
+static IrInst *simplify_unary(IrInst *inst) {
+  IrInst *a = inst->operands[0];
+  IrInst *inner = a->operand_count == 1 ? a->operands[0] : NULL;
+  switch (inst->op) {
+  case IR_CONVERT:
+    if (type_equal(a->type, inst->type)) return a;
+    return a->op == IR_CONVERT && type_equal(inner->type, inst->type) && widens(inner->type, a->type) ? inner : NULL;
+  case IR_NEG: case IR_BNOT: case IR_BSWAP: return a->op == inst->op ? inner : NULL;
+  default: return NULL;
+  }
+}
+
+/* What stands for the inst, or NULL: it stays, perhaps as something simpler. */
+static IrInst *simplify(IrInst *inst) {
+  int64_t imm;
+  if (fold_constant(inst, &imm)) return become_const(inst, imm);
+  if (inst->op == IR_SELECT) return simplify_select(inst);
+  if (inst->operand_count == 1) return simplify_unary(inst);
+  if (inst->operand_count != 2 || inst->op < IR_ADD || inst->op > IR_GE) return NULL;
+  order_operands(inst);
+  return type_is_float(inst->operands[0]->type) ? simplify_float(inst) : simplify_integer(inst);
+}
+
+/* -- common values -------------------------------------------------------------------------------------------------------- */
+
+typedef struct Key { /* everything but the operands; no padding, so that bytes compare */
+  int64_t imm;
+  int32_t op, field, level, tree, stride, lanes, inside, axis_count;
+  Type type;
+  int32_t pad;
+  int32_t offset[SNODE_MAX_AXES], extent[SNODE_MAX_AXES];
+} Key;
+_Static_assert(sizeof(Key) == 8 + 4 * 10 + 64, "a Key has no padding");
+
+static Str key_of(Folder *f, const IrInst *inst) {
+  Key key = {.imm = inst->imm, .op = inst->op, .field = inst->field, .level = inst->level, .tree = inst->tree,
+             .stride = inst->stride, .lanes = inst->lanes, .inside = inst->inside, .axis_count = inst->axis_count,
+             .type = inst->type};
+  memcpy(key.offset, inst->offset, sizeof key.offset);
+  memcpy(key.extent, inst->extent, sizeof key.extent);
+  size_t operand_bytes = sizeof(int32_t) * (size_t)inst->operand_count;
+  bool is_plain = !ir_axes_in_use(inst, inst->offset) && !ir_axes_in_use(inst, inst->extent); /* as most are */
+  size_t key_bytes = is_plain ? offsetof(Key, offset) : sizeof key;
+  char *bytes = scratch_alloc(f->scratch, key_bytes + operand_bytes);
+  memcpy(bytes, &key, key_bytes);
+  for (int i = 0; i < inst->operand_count; i++)
+    memcpy(bytes + key_bytes + sizeof(int32_t) * (size_t)i, &inst->operands[i]->id, sizeof(int32_t));
+  return (Str){bytes, (int)(key_bytes + operand_bytes)};
+}
+
+/* The visible inst that computes the same, or NULL; then this one is it from here to the end of its region. */
+static IrInst *find_common(Folder *f, IrInst *inst) {
+  if (!(ir_op_info[inst->op].flags & IR_PURE)) return NULL;
+  Str key = key_of(f, inst);
+  IrInst *known = map_find(&f->values, key);
+  if (known) return known;
+  vec_push(f->scratch, &f->entered, key);
+  map_put(&f->values, key, inst);
+  return NULL;
+}
+
+/* -- forward ------------------------------------------------------------------------------------------------------------------ */
+
+static void fold_region(Folder *f, IrRegion *region);
+
+/* The insts of `from` take the place of `inst`, which goes. Returns the first of them, or what follows. */
+static IrInst *splice(IrInst *inst, IrRegion *from) {
+  IrInst *next = inst->next, *first = from ? from->first : NULL;
+  if (!first) return ir_remove(inst), next;
+  for (IrInst *moved = first; moved; moved = moved->next) moved->region = inst->region;
+  IrRegion *region = inst->region;
+  first->previous = inst->previous;
+  *(inst->previous ? &inst->previous->next : &region->first) = first;
+  from->last->next = next;
+  *(next ? &next->previous : &region->last) = from->last;
+  return first;
+}
+
+static void cut_behind(IrInst *exit) {
+  exit->next = NULL;
+  exit->region->last = exit;
+}
+
+static bool ends_in_exit(const IrRegion *region) {
+  return region->last && (ir_op_info[region->last->op].flags & IR_EXIT);
+}
+
+static bool never_runs(const IrInst *inst) {
+  int64_t begin, last, step;
+  if (inst->op != IR_FOR || type_is_unsigned(inst->operands[0]->type)) return false;
+  if (!ir_is_const(inst->operands[2], &step)) return false;
+  if (step == 0) return true;
+  if (!ir_is_const(inst->operands[0], &begin) || !ir_is_const(inst->operands[1], &last)) return false;
+  return step > 0 ? begin > last : begin < last;
+}
+
+/* Folds what is inside; returns the inst to go on with. */
+static IrInst *fold_regions(Folder *f, IrInst *inst) {
+  int64_t known;
+  if (inst->op == IR_IF && ir_is_const(inst->operands[0], &known)) return splice(inst, inst->regions[known ? 0 : 1]);
+  if (never_runs(inst)) return splice(inst, NULL);
+  for (int i = 0; i < ir_region_count(inst->op); i++) fold_region(f, inst->regions[i]);
+  if (inst->op == IR_IF && ends_in_exit(inst->regions[0]) && ends_in_exit(inst->regions[1])) cut_behind(inst);
+  return inst->next;
+}
+
+static IrInst *fold_inst(Folder *f, IrInst *inst) {
+  for (int i = 0; i < inst->operand_count; i++) {
+    IrInst *with = f->with[inst->operands[i]->id];
+    if (with) inst->operands[i] = with;
+  }
+  if (inst->regions[0]) return fold_regions(f, inst);
+  if (ir_op_info[inst->op].flags & IR_EXIT) cut_behind(inst);
+  IrInst *next = inst->next;
+  if (!(ir_op_info[inst->op].flags & IR_PURE)) return next;
+  IrInst *with = simplify(inst);
+  if (!with) with = find_common(f, inst);
+  if (!with) return next;
+  f->with[inst->id] = with;
+  ir_remove(inst);
+  return next;
+}
+
+static void fold_region(Folder *f, IrRegion *region) {
+  int outer = f->entered.count;
+  for (IrInst *inst = region->first; inst;) inst = fold_inst(f, inst);
+  while (f->entered.count > outer) map_put(&f->values, f->entered.items[--f->entered.count], NULL);
+}
+
+/* -- backward -------------------------------------------------------------------------------------------------------------------- */
+
+static void count_operands(Uses *uses, const IrInst *inst, int by) {
+  for (int i = 0; i < inst->operand_count; i++)
+    (inst->op == IR_SET && i == 0 ? uses->writes : uses->reads)[inst->operands[i]->id] += by;
+}
+
+static bool count_inst(void *data, IrInst *inst) {
+  count_operands(data, inst, 1);
+  return true;
+}
+
+static bool is_empty(const IrInst *inst) {
+  for (int i = 0; i < ir_region_count(inst->op); i++)
+    if (inst->regions[i]->first) return false;
+  return true;
+}
+
+static bool is_dead(const Uses *uses, const IrInst *inst) {
+  int flags = ir_op_info[inst->op].flags;
+  switch (inst->op) {
+  case IR_LOOP: case IR_LEAVES: case IR_LIST_COUNT: return false; /* may not end; brings a list up to date */
+  case IR_VAR: return !uses->reads[inst->id] && !uses->writes[inst->id];
+  case IR_SET: return !uses->reads[inst->operands[0]->id];
+  case IR_GET: case IR_FRAME_LOAD: return !uses->reads[inst->id];
+  default: break;
+  }
+  if (flags & IR_REGIONS) return is_empty(inst);
+  if (flags & (IR_WRITE | IR_UPDATE_EFFECT | IR_TOPOLOGY | IR_EXIT)) return false;
+  return (flags & (IR_PURE | IR_READ)) && !uses->reads[inst->id];
+}
+
+static void sweep(Uses *uses, IrRegion *region) {
+  for (IrInst *inst = region->last, *previous; inst; inst = previous) {
+    previous = inst->previous;
+    for (int i = 0; i < ir_region_count(inst->op); i++) sweep(uses, inst->regions[i]);
+    if (!is_dead(uses, inst)) continue;
+    count_operands(uses, inst, -1);
+    ir_remove(inst);
+  }
+}
+
+/* -- the whole ---------------------------------------------------------------------------------------------------------------------- */
+
+static void fold_function(Folder *f, IrRegion *body) {
+  fold_region(f, body);
+  ir_walk(body, count_inst, &f->uses);
+  sweep(&f->uses, body);
+}
+
+bool pass_fold(PassContext *ctx, IrKernel *kernel, Error *err) {
+  (void)err;
+  Folder f = {.scratch = ctx->scratch, .with = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
+  f.uses.reads = scratch_array(ctx->scratch, int, kernel->next_id);
+  f.uses.writes = scratch_array(ctx->scratch, int, kernel->next_id);
+  map_init(&f.values, ctx->scratch);
+  fold_function(&f, kernel->body);
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    fold_function(&f, kernel->tasks.items[i]->body);
+    if (kernel->tasks.items[i]->interior) fold_function(&f, kernel->tasks.items[i]->interior);
+  }
+  return true;
+}

@@ -1,0 +1,11 @@
+/* fold_constant.h - the value of an op over constants. */
+#ifndef RG_PASS_FOLD_CONSTANT_H
+#define RG_PASS_FOLD_CONSTANT_H
+
+#include "ir/ir.h"
+
+/* All operands are CONST: *imm becomes the result's. False for what is left to the machine: the mathematical
+ * functions that a libm rounds in its own way, and the float modulo. */
+bool fold_constant(const IrInst *inst, int64_t *imm);
+
+#endif

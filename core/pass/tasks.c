@@ -1,0 +1,323 @@
+/* tasks.c - the host region keeps control flow and hands each parallel loop's body to a task.
+ *
+ *   range %a, %b (%i: i32) { .. %x .. }     frame.set 1 %a; frame.set 2 %b; frame.set 3 %x; run 0
+ *                                           task 0 = range bounds=1 { body (%i: i32) { %x = frame.get 3 .. } }
+ *
+ * One walk in program order meets definitions before uses. What a body takes from outside comes in at its top:
+ * constants and places are computed again there, arguments are frame slots already, other values are set before RUN.
+ * A variable of the host region is read as it is when the loop starts; REDUCE brings it back through a slot.
+ * Slots: the arguments, the result, then each task's own: bounds, captures, reductions, in the order of their meeting.
+ *
+ * Serial loops, and all inside bodies, become FORs (tasks_nest.c). For exits a RANGE or ACTIVE counts as one
+ * level; behind this pass each FOR of its nest does.
+ * needs: nothing     keeps: insts' order     breaks: use counts */
+#include "pass/tasks.h"
+
+#include "base/map.h"
+#include "pass/pass.h"
+
+typedef struct Tasker {
+  IrKernel *kernel;
+  Scratch *scratch;
+  IrInst **with;    /* by id: what stands for an inst that went; ids from before the pass */
+  int id_count;
+  VEC(int) home;    /* by id: the function it stands in: 0 the host region, else task number + 1 */
+  VEC(int) levels;  /* of the loops around, innermost last: how many FORs each is */
+  Error *err;
+  /* the task being made; NULL in the host region */
+  IrTask *task;
+  IrInst *loop;     /* its RANGE or ACTIVE, in front of which the host region is written */
+  IrRegion *top;    /* what its body starts with */
+  Map inside;       /* id of a value outside -> its value inside */
+  Map reduced;      /* id of a host variable -> row of task->reductions + 1 */
+  VEC(IrInst *) reduced_vars; /* by row */
+} Tasker;
+
+static bool visit_region(Tasker *t, IrRegion *region);
+
+static int function_of(const Tasker *t) { return t->task ? t->kernel->tasks.count + 1 : 0; }
+
+/* Insts made since the last call belong to the function being walked. */
+static void settle(Tasker *t) {
+  while (t->home.count < t->kernel->next_id) vec_push(t->scratch, &t->home, function_of(t));
+}
+
+static bool is_outside(const Tasker *t, const IrInst *inst) {
+  return t->task && t->home.items[inst->id] != function_of(t);
+}
+
+static void adopt(Tasker *t, const IrInst *inst) { t->home.items[inst->id] = function_of(t); }
+
+static int take_slots(Tasker *t, int count) {
+  int first = t->kernel->frame_slots;
+  t->kernel->frame_slots += count;
+  return first;
+}
+
+static IrBuilder host_builder(Tasker *t) {
+  return (IrBuilder){.kernel = t->kernel, .region = t->loop->region, .before = t->loop, .line = t->loop->line, .column = t->loop->column};
+}
+
+static IrBuilder top_builder(Tasker *t) { return (IrBuilder){.kernel = t->kernel, .region = t->top, .line = t->loop->line}; }
+
+static void set_slot(IrBuilder *host, int slot, IrInst *value) {
+  ir_emit(host, IR_FRAME_SET, TYPE(NONE), 1, &value)->imm = slot;
+}
+
+static IrInst *get_slot(IrBuilder *b, IrOp op, Type type, int slot) {
+  IrInst *inst = ir_emit(b, op, type, 0, NULL);
+  inst->imm = slot;
+  return inst;
+}
+
+/* -- what a body takes from outside ---------------------------------------------------------------------------------- */
+
+static bool refuse(Tasker *t, const IrInst *inst, const char *why) {
+  return error_set(t->err, RG_ERROR_INTERNAL, "'%s' in a parallel loop: %s", ir_op_info[inst->op].text, why);
+}
+
+static IrInst *pass_value(Tasker *t, IrInst *value) {
+  IrBuilder host = host_builder(t), top = top_builder(t);
+  int slot = take_slots(t, 1);
+  set_slot(&host, slot, value);
+  return get_slot(&top, IR_FRAME_GET, value->type, slot);
+}
+
+static IrInst *capture(Tasker *t, IrInst *outer);
+
+static IrInst *compute_again(Tasker *t, const IrInst *outer) {
+  IrBuilder top = top_builder(t);
+  IrInst **operands = scratch_array(t->scratch, IrInst *, outer->operand_count);
+  for (int i = 0; i < outer->operand_count; i++) operands[i] = capture(t, outer->operands[i]);
+  IrInst *inst = ir_emit(&top, outer->op, outer->type, outer->operand_count, operands);
+  inst->imm = outer->imm;
+  inst->field = outer->field;
+  inst->inside = outer->inside;
+  return inst;
+}
+
+/* The value inside the body of what is defined outside. Places have no bits to pass, constants need none. */
+static IrInst *capture(Tasker *t, IrInst *outer) {
+  IrInst *inside = map_find_int(&t->inside, (uint64_t)outer->id);
+  if (inside) return inside;
+  IrBuilder top = top_builder(t), host = host_builder(t);
+  if (outer->op == IR_CONST || outer->op == IR_PLACE) inside = compute_again(t, outer);
+  else if (outer->op == IR_ARG) inside = get_slot(&top, IR_FRAME_GET, outer->type, (int)outer->imm);
+  else inside = pass_value(t, outer->op == IR_VAR ? ir_get(&host, outer) : outer);
+  settle(t);
+  map_put_int(&t->inside, (uint64_t)outer->id, inside);
+  return inside;
+}
+
+static void resolve_operands(Tasker *t, IrInst *inst) {
+  bool has_var = inst->op == IR_GET || inst->op == IR_SET || inst->op == IR_REDUCE;
+  for (int i = 0; i < inst->operand_count; i++) {
+    IrInst *operand = inst->operands[i];
+    if (operand->id < t->id_count && t->with[operand->id]) operand = t->with[operand->id];
+    if (is_outside(t, operand) && !(has_var && i == 0)) operand = capture(t, operand);
+    inst->operands[i] = operand;
+  }
+}
+
+/* -- reductions ------------------------------------------------------------------------------------------------------------ */
+
+/* A sum of differences is a sum of negated values, so that partial results can be added up. */
+static void subtract_by_adding(Tasker *t, IrInst *reduce) {
+  IrBuilder b = {.kernel = t->kernel, .region = reduce->region, .before = reduce, .line = reduce->line, .column = reduce->column};
+  reduce->operands[1] = ir_unary(&b, IR_NEG, reduce->operands[1]);
+  reduce->imm = IR_UPDATE_ADD;
+  settle(t);
+}
+
+static int find_reduction(Tasker *t, IrInst *var, IrUpdate op) {
+  int row = (int)(intptr_t)map_find_int(&t->reduced, (uint64_t)var->id) - 1;
+  if (row >= 0) return row;
+  IrReduction reduction = {.op = op, .type = var->type, .slot = take_slots(t, 1)};
+  vec_push(t->scratch, &t->task->reductions, reduction);
+  vec_push(t->scratch, &t->reduced_vars, var);
+  row = t->task->reductions.count - 1;
+  map_put_int(&t->reduced, (uint64_t)var->id, (void *)(intptr_t)(row + 1));
+  IrBuilder host = host_builder(t);
+  set_slot(&host, reduction.slot, ir_get(&host, var));
+  settle(t);
+  return row;
+}
+
+static bool visit_reduce(Tasker *t, IrInst *reduce) {
+  IrInst *var = reduce->operands[0];
+  if (!t->task || !is_outside(t, var)) return refuse(t, reduce, "its variable belongs to the host region");
+  if (reduce->imm == IR_UPDATE_SUB) subtract_by_adding(t, reduce);
+  const IrReduction *reduction = &t->task->reductions.items[find_reduction(t, var, (IrUpdate)reduce->imm)];
+  if (reduction->op != (IrUpdate)reduce->imm) return refuse(t, reduce, "one variable is reduced by two operators");
+  IrBuilder b = {.kernel = t->kernel, .region = reduce->region, .before = reduce, .line = reduce->line};
+  reduce->operands[0] = get_slot(&b, IR_FRAME_GET, reduction->type, reduction->slot);
+  settle(t);
+  return true;
+}
+
+static void bring_reductions_back(Tasker *t) {
+  IrBuilder host = host_builder(t);
+  for (int row = 0; row < t->task->reductions.count; row++) {
+    const IrReduction *reduction = &t->task->reductions.items[row];
+    ir_set(&host, t->reduced_vars.items[row], get_slot(&host, IR_FRAME_LOAD, reduction->type, reduction->slot));
+  }
+}
+
+/* -- tasks -------------------------------------------------------------------------------------------------------------------- */
+
+/* Bounds are i64 in the frame, whatever the indices are. */
+static void set_bounds(Tasker *t, int axis_count, IrInst *const *begin_end) {
+  IrBuilder host = host_builder(t);
+  t->task->bounds = take_slots(t, 2 * axis_count);
+  for (int i = 0; i < 2 * axis_count; i++)
+    set_slot(&host, t->task->bounds + i, ir_convert(&host, begin_end[i], TYPE(I64)));
+}
+
+/* A level without a pointer SNode at or above it is active everywhere. A level without axes has one cell. */
+static void set_shape_bounds(Tasker *t, const SNode *node) {
+  IrInst *begin_end[2 * SNODE_MAX_AXES];
+  IrBuilder host = host_builder(t);
+  int axes = node->rank ? node->rank : 1;
+  for (int i = 0; i < axes; i++) {
+    begin_end[2 * i] = ir_const_int(&host, TYPE(I64), 0);
+    begin_end[2 * i + 1] = ir_const_int(&host, TYPE(I64), node->rank ? node->shape[i] : 1);
+  }
+  set_bounds(t, axes, begin_end);
+}
+
+static void describe_active(Tasker *t) {
+  IrTask *task = t->task;
+  const SNode *node = t->kernel->levels.items[t->loop->level].node, *listed = snode_listed(node);
+  if (!listed) {
+    task->kind = TASK_RANGE;
+    set_shape_bounds(t, node);
+    return;
+  }
+  task->kind = listed == node ? TASK_NODES : TASK_LEAVES;
+  task->level = ir_add_level(t->kernel, listed, listed->name);
+  task->cells = listed != node;
+  task->cells_level = task->cells ? t->loop->level : 0;
+}
+
+static IrTask *describe_task(Tasker *t, IrInst *loop) {
+  IrTask *task = scratch_new(t->scratch, IrTask);
+  t->task = task;
+  t->loop = loop;
+  t->top = ir_region_create(t->kernel, NULL);
+  map_init(&t->inside, t->scratch);
+  map_init(&t->reduced, t->scratch);
+  t->reduced_vars.count = 0;
+  task->body = loop->regions[0];
+  task->body->owner = NULL;
+  if (!task->body->params.count) ir_region_param(t->kernel, task->body, TYPE(I32));
+  task->axis_count = task->body->params.count;
+  task->index = task->body->params.items[0]->type;
+  task->block = loop->block;
+  task->independent = loop->independent;
+  if (loop->op == IR_ACTIVE) describe_active(t);
+  else set_bounds(t, loop->axis_count, loop->operands);
+  return task;
+}
+
+static void prepend(IrRegion *region, IrRegion *top) {
+  if (!top->first) return;
+  for (IrInst *inst = top->first; inst; inst = inst->next) inst->region = region;
+  top->last->next = region->first;
+  *(region->first ? &region->first->previous : &region->last) = top->last;
+  region->first = top->first;
+}
+
+static bool make_task(Tasker *t, IrInst *loop) {
+  IrTask *task = describe_task(t, loop);
+  settle(t);
+  if (!visit_region(t, task->body)) return false;
+  prepend(task->body, t->top);
+  task->cost = tasks_cost(task->body);
+  IrBuilder host = host_builder(t);
+  ir_emit(&host, IR_RUN, TYPE(NONE), 0, NULL)->imm = t->kernel->tasks.count;
+  bring_reductions_back(t);
+  ir_remove(loop);
+  vec_push(t->scratch, &t->kernel->tasks, task);
+  t->task = NULL;
+  settle(t);
+  return true;
+}
+
+/* -- loops and exits ------------------------------------------------------------------------------------------------------------ */
+
+/* Every source level between becomes as many levels as it has FORs. */
+static void renumber_exit(const Tasker *t, IrInst *inst) {
+  int64_t crossed = inst->op == IR_BREAK ? inst->imm + 1 : inst->imm, levels = 0;
+  for (int64_t k = 0; k < crossed && k < t->levels.count; k++) levels += t->levels.items[t->levels.count - 1 - k];
+  inst->imm = inst->op == IR_BREAK ? levels - 1 : levels;
+}
+
+static bool visit_inside(Tasker *t, IrRegion *region, int levels) {
+  vec_push(t->scratch, &t->levels, levels);
+  bool ok = visit_region(t, region);
+  t->levels.count--;
+  return ok;
+}
+
+static bool make_nest(Tasker *t, IrInst *loop) {
+  IrInst *indices[SNODE_MAX_AXES];
+  int levels;
+  IrRegion *body = loop->regions[0], *inner = tasks_nest(t->kernel, loop, indices, &levels);
+  settle(t);
+  for (int i = 0; i < body->params.count; i++) t->with[body->params.items[i]->id] = indices[i];
+  ir_remove(loop);
+  IrInst *first = body->first;
+  if (!first) return true;
+  for (IrInst *inst = first; inst; inst = inst->next) inst->region = inner;
+  first->previous = inner->last;
+  *(inner->last ? &inner->last->next : &inner->first) = first;
+  inner->last = body->last;
+  return visit_inside(t, inner, levels);
+}
+
+static bool visit_regions(Tasker *t, IrInst *inst) {
+  switch (inst->op) {
+  case IR_RANGE: case IR_ACTIVE: return t->task || inst->serial ? make_nest(t, inst) : make_task(t, inst);
+  case IR_IF: return visit_region(t, inst->regions[0]) && visit_region(t, inst->regions[1]);
+  default: return visit_inside(t, inst->regions[0], 1);
+  }
+}
+
+static bool visit_inst(Tasker *t, IrInst *inst) {
+  resolve_operands(t, inst);
+  adopt(t, inst);
+  switch (inst->op) {
+  case IR_ARG:
+    if (t->task) inst->op = IR_FRAME_GET; /* argument k is slot k */
+    return true;
+  case IR_GET:
+    if (!is_outside(t, inst->operands[0])) return true;
+    t->with[inst->id] = capture(t, inst->operands[0]);
+    ir_remove(inst);
+    return true;
+  case IR_SET: return !is_outside(t, inst->operands[0]) || refuse(t, inst, "assigns a variable of the host region");
+  case IR_REDUCE: return visit_reduce(t, inst);
+  case IR_BREAK: case IR_CONTINUE: renumber_exit(t, inst); return true;
+  case IR_DEACTIVATE: case IR_CLEAR:
+    if (t->task) t->task->may_deactivate = true;
+    return true;
+  default: return !inst->regions[0] || visit_regions(t, inst);
+  }
+}
+
+static bool visit_region(Tasker *t, IrRegion *region) {
+  for (int i = 0; i < region->params.count; i++) adopt(t, region->params.items[i]);
+  for (IrInst *inst = region->first, *next; inst; inst = next) {
+    next = inst->next;
+    if (!visit_inst(t, inst)) return false;
+  }
+  return true;
+}
+
+bool pass_tasks(PassContext *ctx, IrKernel *kernel, Error *err) {
+  Tasker t = {.kernel = kernel, .scratch = ctx->scratch, .id_count = kernel->next_id, .err = err,
+              .with = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
+  kernel->frame_slots = kernel->args.count + 1;
+  settle(&t);
+  return visit_region(&t, kernel->body);
+}
