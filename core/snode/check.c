@@ -1,0 +1,100 @@
+/* check.c - refusals of a declaration, in the order a user meets them. */
+#include "snode/check.h"
+
+#include <stdio.h>
+
+const char *snode_quoted(const char *name, char buffer[80]) {
+  if (!name || !name[0]) return "";
+  snprintf(buffer, 80, " '%.70s'", name);
+  return buffer;
+}
+
+bool snode_check_open(const SNode *node, Error *err) {
+  if (!node->tree->laid_out) return true;
+  char name[80], tree[80];
+  error_set(err, RG_ERROR_TREE_FIXED, "nothing can be added below %s node%s: its tree%s has been laid out since %s",
+            node->kind == SNODE_ROOT ? "the root" : node->kind == SNODE_DENSE ? "the dense" : "the pointer",
+            snode_quoted(node->name, name), snode_quoted(node->tree->name, tree),
+            node->tree->fixed_at[0] ? node->tree->fixed_at : "its first use");
+  return error_hint(err, "declare the whole tree before the first use of any of its fields");
+}
+
+static bool check_letters(const char *axes, Error *err) {
+  unsigned seen = 0;
+  if (!axes[0]) return error_set(err, RG_ERROR_TREE_DECLARATION, "a node divides at least one axis: letters from 'i' to 'p'");
+  for (const char *letter = axes; *letter; letter++) {
+    if (*letter < 'i' || *letter > 'p')
+      return error_set(err, RG_ERROR_TREE_DECLARATION, "'%c' is no axis: axes are letters from 'i' to 'p'",
+                       *letter >= ' ' && *letter < 127 ? *letter : '?');
+    if (seen >> (*letter - 'i') & 1)
+      return error_set(err, RG_ERROR_TREE_DECLARATION, "axis '%c' stands twice in \"%.16s\"", *letter, axes);
+    seen |= 1u << (*letter - 'i');
+  }
+  return true;
+}
+
+static bool too_large(int64_t size, uint64_t *cells) {
+  return __builtin_mul_overflow(*cells, (uint64_t)size, cells) || *cells > SNODE_MAX_CELLS;
+}
+
+static bool check_extent(const SNode *parent, char letter, int64_t size, Error *err) {
+  int at = snode_axis_position(parent, letter - 'i');
+  int64_t product;
+  if (at < 0 || (!__builtin_mul_overflow(parent->shape[at], size, &product) && product <= INT64_MAX / 2)) return true;
+  return error_set(err, RG_ERROR_TREE_TOO_LARGE, "axis '%c' would have more than 2^62 cells", letter);
+}
+
+bool snode_check_child(const SNode *parent, SNodeKind kind, const char *axes, const int64_t *sizes, int size_count,
+                       int64_t sizes_out[SNODE_MAX_AXES], Error *err) {
+  if (kind <= SNODE_ROOT || kind >= SNODE_KIND_COUNT)
+    return error_set(err, RG_ERROR_TREE_DECLARATION, "a child node is dense or pointer");
+  if (!snode_check_open(parent, err) || !check_letters(axes, err)) return false;
+  if (parent->depth + 1 >= SNODE_MAX_DEPTH)
+    return error_set(err, RG_ERROR_TREE_DECLARATION, "a tree has at most %d levels below its root", SNODE_MAX_DEPTH - 1);
+  int axis_count = (int)strlen(axes);
+  if (size_count != 1 && size_count != axis_count)
+    return error_set(err, RG_ERROR_TREE_DECLARATION, "\"%s\" takes one size, or %d: %d given", axes, axis_count, size_count);
+  uint64_t cells = 1;
+  for (int k = 0; k < axis_count; k++) {
+    sizes_out[k] = sizes[size_count == 1 ? 0 : k];
+    if (sizes_out[k] < 1)
+      return error_set(err, RG_ERROR_TREE_DECLARATION, "the size of axis '%c' must be at least 1, it is %lld", axes[k],
+                       (long long)sizes_out[k]);
+    if (too_large(sizes_out[k], &cells))
+      return error_set(err, RG_ERROR_TREE_TOO_LARGE, "a node of more than 2^46 cells is more than any memory holds");
+    if (!check_extent(parent, axes[k], sizes_out[k], err)) return false;
+  }
+  return true;
+}
+
+/* Bytes from the start of the block that holds `node`'s container to its end, at the container's last place. */
+static uint64_t last_byte_in_block(const SNode *node) {
+  uint64_t end = node->container_size;
+  for (const SNode *at = node; at->parent; at = at->parent) {
+    const SNodeComponent *component = &at->parent->components[at->component_in_parent];
+    end += component->offset;
+    if (snode_has_slots(at->parent)) break;
+    end += (at->parent->cell_count - 1) * component->stride;
+  }
+  return end;
+}
+
+bool snode_check_layout(const SNodeTree *tree, Error *err) {
+  char name[80];
+  uint64_t limit = tree->is_sparse ? SNODE_MAX_ARENA - 4096 : SNODE_MAX_DENSE;
+  if (tree->root_size > limit)
+    return error_set(err, RG_ERROR_TREE_TOO_LARGE, "tree%s needs %.0f GiB at once, more than %s",
+                     snode_quoted(tree->name, name), (double)tree->root_size / (1 << 30),
+                     tree->is_sparse ? "the 256 GiB of a sparse tree" : "any memory holds");
+  for (int k = 0; k < tree->manager_count; k++) {
+    const SNode *node = tree->managers[k];
+    if (node->node_size > limit)
+      return error_set(err, RG_ERROR_TREE_TOO_LARGE, "each node of%s%s needs %.0f GiB, more than the 256 GiB of a sparse tree",
+                       node->name[0] ? "" : " a pointer", snode_quoted(node->name, name),
+                       (double)node->node_size / (1 << 30));
+    if (last_byte_in_block(node) > SNODE_MAX_SLOT_BYTES)
+      return error_set(err, RG_ERROR_TREE_TOO_LARGE, "the slots of pointer node%s reach past 16 GiB in one block",
+                       snode_quoted(node->name, name));
+  }
+  return true;
+}

@@ -1,0 +1,23 @@
+/* check.h - what a declaration may look like; each refusal is one sentence. For the room alone. */
+#ifndef RG_SNODE_CHECK_H
+#define RG_SNODE_CHECK_H
+
+#include "snode/tree.h"
+
+/* Limits that follow from the runtime: rt.h counts an arena in 2^32 granules, a slot's place in 4-byte units. */
+#define SNODE_MAX_ARENA ((uint64_t)1 << 38)
+#define SNODE_MAX_SLOT_BYTES ((uint64_t)1 << 34)
+#define SNODE_MAX_DENSE ((uint64_t)1 << 46)
+#define SNODE_MAX_CELLS ((uint64_t)1 << 46)
+
+/* May something be added below `node`? */
+bool snode_check_open(const SNode *node, Error *err);
+/* Kind, letters and sizes of a new child; fills `sizes_out` with one size per letter. */
+bool snode_check_child(const SNode *parent, SNodeKind kind, const char *axes, const int64_t *sizes, int size_count,
+                       int64_t sizes_out[SNODE_MAX_AXES], Error *err);
+/* After layout: no block is larger than the runtime can address. */
+bool snode_check_layout(const SNodeTree *tree, Error *err);
+/* " 'block'" or "", for sentences. Valid until the next call with the same buffer. */
+const char *snode_quoted(const char *name, char buffer[80]);
+
+#endif

@@ -1,0 +1,143 @@
+/* layout.c - settles every size and offset of a tree, from the deepest containers upward.
+ *
+ * soa: | a0 a1 a2 .. | b0 b1 b2 .. |   one run per component       aos: | a0 b0 | a1 b1 | ..   one record per cell
+ *
+ * Alignment of anything that is `size` bytes: 64 from 64 bytes on, below that the least power of two that holds it.
+ * So what lies inside never needs more than what holds it. A dense container is a whole number of its alignment,
+ * so containers repeat at their size. Nodes are numbered depth first in the order of components: trees of one
+ * layout_hash agree in the numbers of their nodes and managers, so one variant of a kernel serves them all. */
+#include "base/bits.h"
+#include "base/map.h"
+#include "snode/check.h"
+#include "snode/tree.h"
+
+enum { WHOLE_LINE = 64 };
+#define UNREACHABLE_SIZE ((uint64_t)1 << 62) /* where sizes saturate; snode_check_layout refuses far smaller ones */
+
+static uint64_t alignment_of(uint64_t size) {
+  if (size >= WHOLE_LINE) return WHOLE_LINE;
+  uint64_t align = 1;
+  while (align < size) align *= 2;
+  return align;
+}
+
+static uint64_t saturating_mul(uint64_t a, uint64_t b) {
+  uint64_t product;
+  return __builtin_mul_overflow(a, b, &product) || product > UNREACHABLE_SIZE ? UNREACHABLE_SIZE : product;
+}
+static uint64_t saturating_add(uint64_t a, uint64_t b) { return a + b > UNREACHABLE_SIZE ? UNREACHABLE_SIZE : a + b; }
+
+static uint64_t element_size(const SNodeComponent *component) {
+  return component->child ? component->child->container_size : (uint64_t)type_size(component->type);
+}
+
+/* Lays the components of one cell out behind each other; gives the bytes they take together. */
+static uint64_t lay_record(SNode *node) {
+  uint64_t end = 0;
+  for (int k = 0; k < node->component_count; k++) {
+    SNodeComponent *component = &node->components[k];
+    uint64_t size = element_size(component);
+    component->offset = align_up(end, alignment_of(size));
+    component->stride = 0;
+    end = saturating_add(component->offset, size);
+  }
+  return end;
+}
+
+static uint64_t lay_runs(SNode *node) {
+  uint64_t end = 0;
+  for (int k = 0; k < node->component_count; k++) {
+    SNodeComponent *component = &node->components[k];
+    component->stride = element_size(component);
+    uint64_t run = saturating_mul(component->stride, node->cell_count);
+    component->offset = align_up(end, alignment_of(run));
+    end = saturating_add(component->offset, run);
+  }
+  return end;
+}
+
+static uint64_t lay_records(SNode *node) {
+  uint64_t record = lay_record(node), align = 1;
+  for (int k = 0; k < node->component_count; k++) {
+    uint64_t needed = alignment_of(element_size(&node->components[k]));
+    if (needed > align) align = needed;
+  }
+  record = align_up(record, align);
+  for (int k = 0; k < node->component_count; k++) node->components[k].stride = record;
+  return saturating_mul(record, node->cell_count);
+}
+
+/* Depth is limited by SNODE_MAX_DEPTH, so this may recurse. */
+static void lay_node(SNode *node) {
+  for (int k = 0; k < node->component_count; k++)
+    if (node->components[k].child) lay_node(node->components[k].child);
+  if (snode_has_slots(node)) {
+    node->container_size = saturating_mul(4, node->cell_count);
+    node->node_size = align_up(max_i64((int64_t)lay_record(node), 1), WHOLE_LINE);
+    return;
+  }
+  uint64_t size = node->aos ? lay_records(node) : lay_runs(node);
+  node->container_size = align_up(size, alignment_of(size));
+}
+
+static void number_node(SNode *node, int *next) {
+  SNodeTree *tree = node->tree;
+  node->id = (*next)++;
+  if (snode_has_slots(node)) {
+    node->manager = tree->manager_count;
+    tree->managers[tree->manager_count++] = node;
+  }
+  for (int k = 0; k < node->component_count; k++)
+    if (node->components[k].child) number_node(node->components[k].child, next);
+}
+
+/* Puts tree->nodes in the order of their ids: swaps each into its place. */
+static void sort_nodes(SNodeTree *tree) {
+  for (int k = 0; k < tree->node_count; k++) {
+    while (tree->nodes[k]->id != k) {
+      SNode *node = tree->nodes[k];
+      tree->nodes[k] = tree->nodes[node->id];
+      tree->nodes[node->id] = node;
+    }
+  }
+}
+
+static uint64_t hash_number(uint64_t hash, uint64_t number) { return hash_bytes(hash, &number, sizeof number); }
+
+static uint64_t hash_node(uint64_t hash, const SNode *node) {
+  hash = hash_number(hash, (uint64_t)node->kind * 2 + node->aos);
+  hash = hash_number(hash, (uint64_t)node->axis_count);
+  for (int k = 0; k < node->axis_count; k++) {
+    hash = hash_number(hash, node->axes[k]);
+    hash = hash_number(hash, (uint64_t)node->sizes[k]);
+  }
+  hash = hash_number(hash, (uint64_t)node->component_count);
+  for (int k = 0; k < node->component_count; k++) {
+    const SNodeComponent *component = &node->components[k];
+    const uint8_t type[4] = {component->type.scalar, component->type.rows, component->type.cols, component->child != NULL};
+    hash = hash_bytes(hash, type, sizeof type);
+    if (component->child) hash = hash_node(hash, component->child);
+  }
+  return hash;
+}
+
+bool snode_layout(SNodeTree *tree, const char *fixed_at, Error *err) {
+  if (tree->laid_out) return true;
+  heap_free(tree->heap, tree->managers);
+  tree->manager_count = 0;
+  tree->managers = heap_alloc(tree->heap, sizeof *tree->managers * (size_t)tree->node_count);
+  if (!tree->managers) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree's layout");
+  int next = 0;
+  number_node(snode_root(tree), &next);
+  sort_nodes(tree);
+  lay_node(snode_root(tree));
+  tree->is_sparse = tree->manager_count > 0;
+  tree->root_size = align_up(max_i64((int64_t)snode_root(tree)->container_size, 1), WHOLE_LINE);
+  tree->layout_hash = hash_node(0, snode_root(tree));
+  if (!snode_check_layout(tree, err)) return false;
+  size_t length = fixed_at ? strlen(fixed_at) : 0;
+  if (length >= sizeof tree->fixed_at) length = sizeof tree->fixed_at - 1;
+  if (length) memcpy(tree->fixed_at, fixed_at, length);
+  tree->laid_out = true;
+  return true;
+}

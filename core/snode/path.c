@@ -1,0 +1,27 @@
+/* path.c - questions about where a level stands: its path, its axes, how a coordinate splits. */
+#include "snode/tree.h"
+
+int snode_path(const SNode *node, const SNode *path[SNODE_MAX_DEPTH]) {
+  int count = node->depth + 1;
+  for (int k = count - 1; k >= 0; k--, node = node->parent) path[k] = node;
+  return count;
+}
+
+const SNode *snode_listed(const SNode *node) {
+  while (node && !snode_has_slots(node)) node = node->parent;
+  return node;
+}
+
+int64_t snode_divisor(const SNode *node, const SNode *below, int axis) {
+  int64_t divisor = 1;
+  for (; below != node; below = below->parent)
+    for (int k = 0; k < below->axis_count; k++)
+      if (below->axes[k] == axis) divisor *= below->sizes[k];
+  return divisor;
+}
+
+int snode_axis_position(const SNode *node, int axis) {
+  for (int k = 0; k < node->rank; k++)
+    if (node->level_axes[k] == axis) return k;
+  return -1;
+}

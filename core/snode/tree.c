@@ -1,0 +1,159 @@
+/* tree.c - a declaration grows: nodes and fields are added below the root until the tree is laid out. */
+#include "snode/tree.h"
+
+#include "base/bits.h"
+#include "snode/check.h"
+
+static const char *const kind_texts[] = {
+#define KIND(NAME, TEXT, SLOTS) TEXT,
+#include "snode/kind.def"
+#undef KIND
+};
+
+const char *snode_kind_text(SNodeKind kind) { return (unsigned)kind < SNODE_KIND_COUNT ? kind_texts[kind] : "unknown"; }
+
+bool snode_kind_parse(Str text, SNodeKind *kind) {
+  for (int k = 0; k < SNODE_KIND_COUNT; k++) {
+    if (!str_is(text, kind_texts[k])) continue;
+    *kind = (SNodeKind)k;
+    return true;
+  }
+  return false;
+}
+
+static bool no_memory(Error *err) {
+  return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree's declaration");
+}
+
+static void node_free(Heap *heap, SNode *node) {
+  if (!node) return;
+  for (int k = 0; k < node->component_count; k++) heap_free(heap, node->components[k].name);
+  heap_free(heap, node->components);
+  heap_free(heap, node->name);
+  heap_free(heap, node);
+}
+
+/* A node that the tree does not know yet. */
+static SNode *node_create(SNodeTree *tree, SNodeKind kind, const char *name) {
+  SNode *node = heap_alloc(tree->heap, sizeof *node);
+  if (!node) return NULL;
+  node->kind = kind;
+  node->tree = tree;
+  node->manager = -1;
+  node->cell_count = 1;
+  node->name = heap_copy_text(tree->heap, name ? name : "");
+  if (node->name) return node;
+  node_free(tree->heap, node);
+  return NULL;
+}
+
+/* Room for one more item in an array of the heap. */
+static bool make_room(Heap *heap, void **items, size_t item_bytes, int count, int *capacity) {
+  if (count < *capacity) return true;
+  int larger = *capacity ? *capacity * 2 : 4;
+  void *grown = heap_resize(heap, *items, item_bytes * (size_t)larger);
+  if (!grown) return false;
+  *items = grown;
+  *capacity = larger;
+  return true;
+}
+
+static bool tree_add_node(SNodeTree *tree, SNode *node) {
+  if (!make_room(tree->heap, (void **)&tree->nodes, sizeof *tree->nodes, tree->node_count, &tree->node_capacity))
+    return false;
+  node->id = tree->node_count;
+  tree->nodes[tree->node_count++] = node;
+  return true;
+}
+
+SNodeTree *snode_tree_create(Heap *heap, const char *name, Error *err) {
+  SNodeTree *tree = heap_alloc(heap, sizeof *tree);
+  if (!tree) {
+    no_memory(err);
+    return NULL;
+  }
+  tree->heap = heap;
+  tree->name = heap_copy_text(heap, name ? name : "");
+  SNode *root = tree->name ? node_create(tree, SNODE_ROOT, NULL) : NULL;
+  if (root && tree_add_node(tree, root)) return tree;
+  no_memory(err);
+  node_free(heap, root);
+  snode_tree_destroy(tree);
+  return NULL;
+}
+
+void snode_tree_destroy(SNodeTree *tree) {
+  if (!tree) return;
+  for (int k = 0; k < tree->node_count; k++) node_free(tree->heap, tree->nodes[k]);
+  heap_free(tree->heap, tree->nodes);
+  heap_free(tree->heap, tree->managers);
+  heap_free(tree->heap, tree->name);
+  heap_free(tree->heap, tree);
+}
+
+static SNodeComponent *next_component(SNode *node) {
+  if (!make_room(node->tree->heap, (void **)&node->components, sizeof *node->components, node->component_count,
+                 &node->component_capacity))
+    return NULL;
+  return &node->components[node->component_count];
+}
+
+/* Rank, axes and shape of a new level: its parent's, with each own axis multiplied in. */
+static void settle_shape(SNode *node) {
+  const SNode *parent = node->parent;
+  for (int axis = 0; axis < SNODE_MAX_AXES; axis++) {
+    int above = snode_axis_position(parent, axis);
+    int64_t extent = above < 0 ? 0 : parent->shape[above];
+    for (int k = 0; k < node->axis_count; k++)
+      if (node->axes[k] == axis) extent = (extent ? extent : 1) * node->sizes[k];
+    if (!extent) continue;
+    node->level_axes[node->rank] = (uint8_t)axis;
+    node->shape[node->rank++] = extent;
+  }
+}
+
+SNode *snode_add(SNode *parent, SNodeKind kind, const char *axes, const int64_t *sizes, int size_count,
+                 const SNodeOptions *options, Error *err) {
+  int64_t checked[SNODE_MAX_AXES];
+  if (!snode_check_child(parent, kind, axes, sizes, size_count, checked, err)) return NULL;
+  SNodeTree *tree = parent->tree;
+  SNodeComponent *component = next_component(parent);
+  SNode *node = component ? node_create(tree, kind, options ? options->name : NULL) : NULL;
+  char *no_name = node ? heap_copy_text(tree->heap, "") : NULL;
+  if (!no_name || !tree_add_node(tree, node)) {
+    heap_free(tree->heap, no_name);
+    node_free(tree->heap, node);
+    no_memory(err);
+    return NULL;
+  }
+  node->parent = parent;
+  node->depth = parent->depth + 1;
+  node->aos = options && options->aos;
+  node->axis_count = (int)strlen(axes);
+  for (int k = 0; k < node->axis_count; k++) {
+    node->axes[k] = (uint8_t)(axes[k] - 'i');
+    node->sizes[k] = checked[k];
+    node->cell_count *= (uint64_t)checked[k];
+  }
+  settle_shape(node);
+  node->component_in_parent = (uint32_t)parent->component_count;
+  *component = (SNodeComponent){.child = node, .name = no_name};
+  parent->component_count++;
+  return node;
+}
+
+int snode_place(SNode *node, Type type, const char *name, Error *err) {
+  if (!snode_check_open(node, err)) return -1;
+  if (type_size(type) == 0) {
+    error_set(err, RG_ERROR_TREE_DECLARATION, "a field has elements of some type, this one of %s", type_text(type));
+    return -1;
+  }
+  SNodeComponent *component = next_component(node);
+  char *copy = component ? heap_copy_text(node->tree->heap, name ? name : "") : NULL;
+  if (!copy) {
+    no_memory(err);
+    return -1;
+  }
+  *component = (SNodeComponent){.type = type, .name = copy};
+  return node->component_count++;
+}

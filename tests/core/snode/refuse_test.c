@@ -1,0 +1,119 @@
+/* refuse_test.c - declarations that are refused, each with its sentence. */
+#include "check.h"
+#include "snode/tree.h"
+
+static const char *add_says(SNodeKind kind, const char *axes, const int64_t *sizes, int size_count) {
+  static Error err;
+  Heap heap;
+  heap_init(&heap, 0);
+  error_clear(&err);
+  SNodeTree *tree = snode_tree_create(&heap, "t", &err);
+  SNode *node = snode_add(snode_root(tree), kind, axes, sizes, size_count, NULL, &err);
+  CHECK(!node || !error_is_set(&err));
+  snode_tree_destroy(tree);
+  CHECK_INT(heap.live_bytes, 0);
+  return err.message;
+}
+
+static const char *read_says(const char *text) {
+  static Error err;
+  Heap heap;
+  heap_init(&heap, 0);
+  error_clear(&err);
+  SNodeTree *tree = snode_read(&heap, &text, &err);
+  CHECK(!tree == error_is_set(&err));
+  snode_tree_destroy(tree);
+  CHECK_INT(heap.live_bytes, 0);
+  return err.message;
+}
+
+static void additions(void) {
+  const int64_t four = 4, zero = 0, two[2] = {4, -3}, huge = INT64_MAX, pair[2] = {1ll << 40, 1ll << 40};
+  TEST("axes are letters from i to p, each once") {
+    CHECK_TEXT(add_says(SNODE_DENSE, "", &four, 1), "a node divides at least one axis: letters from 'i' to 'p'");
+    CHECK_TEXT(add_says(SNODE_DENSE, "ix", &four, 1), "'x' is no axis: axes are letters from 'i' to 'p'");
+    CHECK_TEXT(add_says(SNODE_POINTER, "iji", &four, 1), "axis 'i' stands twice in \"iji\"");
+  }
+  TEST("there is one size, or one per axis, and none below 1") {
+    CHECK_TEXT(add_says(SNODE_DENSE, "ijk", two, 2), "\"ijk\" takes one size, or 3: 2 given");
+    CHECK_TEXT(add_says(SNODE_DENSE, "i", &zero, 1), "the size of axis 'i' must be at least 1, it is 0");
+    CHECK_TEXT(add_says(SNODE_DENSE, "ij", two, 2), "the size of axis 'j' must be at least 1, it is -3");
+  }
+  TEST("what no memory can hold is refused at once") {
+    CHECK_TEXT(add_says(SNODE_DENSE, "i", &huge, 1), "a node of more than 2^46 cells is more than any memory holds");
+    CHECK_TEXT(add_says(SNODE_DENSE, "ij", pair, 2), "a node of more than 2^46 cells is more than any memory holds");
+  }
+  TEST("a second root is no child") CHECK_TEXT(add_says(SNODE_ROOT, "i", &four, 1), "a child node is dense or pointer");
+}
+
+static void texts(void) {
+  TEST("a tree has at most 15 levels below its root") {
+    char deep[600] = "root{";
+    for (int k = 0; k < 16; k++) strcat(deep, " dense \"i\" 1 {");
+    for (int k = 0; k < 16; k++) strcat(deep, " }");
+    strcat(deep, " }");
+    CHECK_TEXT(read_says(deep), "a tree has at most 15 levels below its root");
+  }
+  TEST("an axis has at most 2^62 cells in the whole tree") {
+    CHECK_TEXT(read_says("root{ pointer \"i\" 2147483648 { pointer \"i\" 2147483648 { pointer \"i\" 2 { } } } }"),
+               "axis 'i' would have more than 2^62 cells");
+  }
+  TEST("a sparse tree fits its arena, and its slots their units") {
+    CHECK_TEXT(read_says("root{ dense \"i\" 70368744177664 { pointer \"j\" 2 { f32 } } }"),
+               "tree needs 524288 GiB at once, more than the 256 GiB of a sparse tree");
+    CHECK_TEXT(read_says("root{ pointer \"i\" 4 big { dense \"i\" 68719476736 { f64 } } }"),
+               "each node of 'big' needs 512 GiB, more than the 256 GiB of a sparse tree");
+    CHECK_TEXT(read_says("root{ pointer \"i\" 8589934592 wide { f32 } }"),
+               "the slots of pointer node 'wide' reach past 16 GiB in one block");
+  }
+  TEST("a dense tree fits some memory") {
+    CHECK_TEXT(read_says("root{ dense \"i\" 70368744177664 { f64, f64 } }"),
+               "tree needs 1048576 GiB at once, more than any memory holds");
+    CHECK_TEXT(read_says("root{ dense \"i\" 70368744177664 { dense \"j\" 70368744177664 { f64 } } }"),
+               "tree needs 4294967296 GiB at once, more than any memory holds");
+  }
+  TEST("text that is no tree is refused") {
+    CHECK_TEXT(read_says("tree{ }"), "a tree's text wants 'root' at '{ }'");
+    CHECK_TEXT(read_says("root{ f32 a f32 b }"), "a tree's text wants ',' or '}' at 'f32 b }'");
+    CHECK_TEXT(read_says("root{ f33 a }"), "a tree's text wants a type or a kind of node before this at ' a }'");
+    CHECK_TEXT(read_says("root{ dense \"i\" { } }"), "a tree's text wants a size at '{ } }'");
+    CHECK_TEXT(read_says("root{ dense \"i\" 99999999999999999999 { } }"), "a tree's text wants a smaller size at '99 { } }'");
+    CHECK_TEXT(read_says("root{ dense \"ijklmnopi\" 1"), "a tree's text wants at most eight axes and a closing quote at 'i\" 1'");
+    CHECK_TEXT(read_says("root{ dense \"i\" 4 { f32 }"), "a tree's text wants a type or a kind of node before this at ''");
+  }
+}
+
+static void fixed(void) {
+  TEST("a laid-out tree takes nothing more, and says since when") {
+    Heap heap;
+    Error err = {0};
+    int64_t four = 4;
+    heap_init(&heap, 0);
+    SNodeTree *tree = snode_tree_create(&heap, "t", &err);
+    SNode *block = snode_add(snode_root(tree), SNODE_POINTER, "i", &four, 1, &(SNodeOptions){.name = "block"}, &err);
+    CHECK(snode_layout(tree, "heat.lua:12", &err) && snode_layout(tree, "later", &err));
+    CHECK(!snode_add(block, SNODE_DENSE, "i", &four, 1, NULL, &err));
+    CHECK_TEXT(err.message, "nothing can be added below the pointer node 'block': its tree 't' has been laid out since heat.lua:12");
+    CHECK_TEXT(error_code_text(err.code), "tree.fixed");
+    error_clear(&err);
+    CHECK_INT(snode_place(block, TYPE(F32), "x", &err), -1);
+    CHECK(err.code == RG_ERROR_TREE_FIXED);
+    snode_tree_destroy(tree);
+  }
+  TEST("a field has a type") {
+    Heap heap;
+    Error err = {0};
+    heap_init(&heap, 0);
+    SNodeTree *tree = snode_tree_create(&heap, NULL, &err);
+    CHECK_INT(snode_place(snode_root(tree), TYPE(NONE), "x", &err), -1);
+    CHECK_TEXT(err.message, "a field has elements of some type, this one of nothing");
+    snode_tree_destroy(tree);
+  }
+}
+
+int main(void) {
+  additions();
+  texts();
+  fixed();
+  return check_report();
+}

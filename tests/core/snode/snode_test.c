@@ -1,0 +1,221 @@
+/* snode_test.c - layouts with their exact offsets, shapes, drawings, and the text form both ways. */
+#include "base/bits.h"
+#include "check.h"
+#include "snode/tree.h"
+
+static Heap heap;
+
+static SNodeTree *read(const char *text) {
+  Error err = {0};
+  SNodeTree *tree = snode_read(&heap, &text, &err);
+  if (!tree) check_fail(__FILE__, __LINE__, err.message);
+  return tree;
+}
+
+static const SNode *node_at(const SNodeTree *tree, int id) { return tree->nodes[id]; }
+static const SNodeComponent *part(const SNode *node, int k) { return &node->components[k]; }
+
+static void check_part(const SNode *node, int k, uint64_t offset, uint64_t stride) {
+  CHECK_INT(part(node, k)->offset, offset);
+  CHECK_INT(part(node, k)->stride, stride);
+}
+
+static void sizes(void) {
+  TEST("a leaf of two f32 fields has a run for each") {
+    SNodeTree *tree = read("root{ pointer \"ijk\" 32 32 32 block { dense \"ijk\" 8 8 8 { f32 t, f32 next } } }");
+    const SNode *block = node_at(tree, 1), *leaf = node_at(tree, 2);
+    check_part(leaf, 0, 0, 4);
+    check_part(leaf, 1, 2048, 4);
+    CHECK_INT(leaf->container_size, 4096);
+    CHECK_INT(leaf->node_size, 0);
+    CHECK_INT(block->container_size, 4 * 32768);
+    CHECK_INT(block->node_size, 4096);
+    CHECK_INT(block->manager, 0);
+    CHECK_INT(tree->root_size, 131072);
+    CHECK(tree->is_sparse && tree->manager_count == 1 && tree->managers[0] == block);
+    CHECK(leaf->rank == 3 && leaf->shape[0] == 256 && leaf->shape[2] == 256 && block->shape[1] == 32);
+    snode_tree_destroy(tree);
+  }
+  TEST("an i16 alone takes two bytes") {
+    SNodeTree *tree = read("root{ dense \"i\" 1 { i16 } }");
+    CHECK_INT(node_at(tree, 1)->container_size, 2);
+    CHECK_INT(tree->root_size, 64);
+    CHECK(!tree->is_sparse);
+    snode_tree_destroy(tree);
+  }
+  TEST("a node holds an f32 and an f64 at their own alignments") {
+    SNodeTree *tree = read("root{ pointer \"i\" 4 { f32 a, f64 b, i8 c, i16 d } }");
+    const SNode *node = node_at(tree, 1);
+    check_part(node, 0, 0, 0);
+    check_part(node, 1, 8, 0);
+    check_part(node, 2, 16, 0);
+    check_part(node, 3, 18, 0);
+    CHECK_INT(node->node_size, 64);
+    CHECK_INT(node->container_size, 16);
+    snode_tree_destroy(tree);
+  }
+  TEST("aos puts the fields of a cell side by side") {
+    SNodeTree *tree = read("root{ dense aos \"ij\" 3 5 { f32 a, f64 b, u8 c } }");
+    const SNode *node = node_at(tree, 1);
+    check_part(node, 0, 0, 24);
+    check_part(node, 1, 8, 24);
+    check_part(node, 2, 16, 24);
+    CHECK_INT(node->container_size, align_up(24 * 15, 64));
+    snode_tree_destroy(tree);
+  }
+  TEST("sizes need not be powers of two") {
+    SNodeTree *tree = read("root{ dense \"ij\" 7 3 { f32 a, u8 b, dense \"j\" 3 { f32 c } } }");
+    const SNode *outer = node_at(tree, 1), *inner = node_at(tree, 2);
+    CHECK_INT(inner->container_size, 16); /* 12 bytes, whole 16 */
+    check_part(outer, 0, 0, 4);           /* 84 bytes */
+    check_part(outer, 1, 96, 1);          /* 21 bytes, aligned to 32 */
+    check_part(outer, 2, 128, 16);
+    CHECK_INT(outer->container_size, align_up(128 + 21 * 16, 64));
+    CHECK(inner->shape[0] == 7 && inner->shape[1] == 9);
+    snode_tree_destroy(tree);
+  }
+  TEST("runs of 64 bytes or more begin on a line") {
+    SNodeTree *tree = read("root{ dense \"i\" 17 { f32 a, f32 b } }");
+    check_part(node_at(tree, 1), 1, 128, 4);
+    CHECK_INT(node_at(tree, 1)->container_size, 256);
+    snode_tree_destroy(tree);
+  }
+  TEST("a node without fields and an empty tree still take a line") {
+    SNodeTree *tree = read("root{ pointer \"i\" 4 { } }"), *empty = read("root{ }");
+    CHECK_INT(node_at(tree, 1)->node_size, 64);
+    CHECK_INT(empty->root_size, 64);
+    snode_tree_destroy(tree);
+    snode_tree_destroy(empty);
+  }
+  TEST("a field may stand beside children, and directly below the root") {
+    SNodeTree *tree = read("root{ f64 total, pointer \"i\" 4 { i32 age, dense \"i\" 4 { f32 x } } }");
+    check_part(node_at(tree, 0), 0, 0, 8);
+    check_part(node_at(tree, 0), 1, 16, 16);
+    check_part(node_at(tree, 1), 0, 0, 0);
+    check_part(node_at(tree, 1), 1, 16, 0);
+    CHECK_INT(node_at(tree, 0)->rank, 0);
+    snode_tree_destroy(tree);
+  }
+}
+
+static void shapes(void) {
+  TEST("eight axes, some divided again below") {
+    SNodeTree *tree = read("root{ dense \"ijklmnop\" 2 3 2 1 2 1 2 3 { pointer \"pi\" 5 7 { dense \"k\" 4 { u8 } } } }");
+    static const int64_t shape[] = {14, 3, 8, 1, 2, 1, 2, 15};
+    const SNode *leaf = node_at(tree, 3), *pointer = node_at(tree, 2);
+    CHECK_INT(leaf->rank, 8);
+    for (int k = 0; k < 8; k++) CHECK_INT(leaf->shape[k], shape[k]);
+    CHECK_INT(pointer->cell_count, 35);
+    CHECK(pointer->axes[0] == 7 && pointer->axes[1] == 0 && pointer->sizes[0] == 5);
+    CHECK_INT(snode_divisor(node_at(tree, 0), leaf, 0), 14);
+    CHECK_INT(snode_divisor(node_at(tree, 1), leaf, 0), 7);
+    CHECK_INT(snode_divisor(node_at(tree, 1), leaf, 2), 4);
+    CHECK_INT(snode_divisor(leaf, leaf, 2), 1);
+    snode_tree_destroy(tree);
+  }
+  TEST("axes of a level stand in the order of their letters") {
+    SNodeTree *tree = read("root{ dense \"ki\" 3 2 { f32 } }");
+    const SNode *node = node_at(tree, 1);
+    CHECK(node->level_axes[0] == 0 && node->level_axes[1] == 2 && node->shape[0] == 2 && node->shape[1] == 3);
+    CHECK_INT(snode_axis_position(node, 2), 1);
+    CHECK_INT(snode_axis_position(node, 1), -1);
+    snode_tree_destroy(tree);
+  }
+  TEST("paths lead from the root, lists belong to the deepest pointer") {
+    SNodeTree *tree = read("root{ pointer \"i\" 4 { pointer \"i\" 4 { dense \"i\" 4 { f32 } } } }");
+    const SNode *path[SNODE_MAX_DEPTH];
+    CHECK_INT(snode_path(node_at(tree, 3), path), 4);
+    CHECK(path[0] == node_at(tree, 0) && path[3] == node_at(tree, 3));
+    CHECK(snode_listed(node_at(tree, 3)) == node_at(tree, 2));
+    CHECK(snode_listed(node_at(tree, 0)) == NULL);
+    CHECK_INT(node_at(tree, 2)->manager, 1);
+    snode_tree_destroy(tree);
+  }
+}
+
+static void numbering(void) {
+  TEST("one layout has one hash and one numbering, however it was declared") {
+    Error err = {0};
+    SNodeTree *late = snode_tree_create(&heap, "late", &err);
+    int64_t four = 4;
+    SNode *first = snode_add(snode_root(late), SNODE_DENSE, "i", &four, 1, NULL, &err);
+    SNode *second = snode_add(snode_root(late), SNODE_POINTER, "i", &four, 1, NULL, &err);
+    SNode *below = snode_add(first, SNODE_POINTER, "i", &four, 1, &(SNodeOptions){.name = "b"}, &err);
+    CHECK(snode_layout(late, "here", &err));
+    CHECK(first->id == 1 && below->id == 2 && second->id == 3);
+    CHECK(below->manager == 0 && second->manager == 1 && late->nodes[2] == below);
+    SNodeTree *same = read("root{ dense \"i\" 4 { pointer \"i\" 4 other { } }, pointer \"i\" 4 { } }");
+    SNodeTree *other = read("root{ dense aos \"i\" 4 { pointer \"i\" 4 { } }, pointer \"i\" 4 { } }");
+    CHECK(late->layout_hash == same->layout_hash && late->layout_hash != other->layout_hash);
+    snode_tree_destroy(late);
+    snode_tree_destroy(same);
+    snode_tree_destroy(other);
+  }
+}
+
+static bool texts_agree(void *data, Error *err) {
+  StrBuf out;
+  static const char text[] =
+      "root{ pointer \"ijk\" 64 64 64 block { i32 age, dense aos \"ijk\" 8 8 8 { f32 t, f32 } }, bool }";
+  SNodeTree *tree = read(text);
+  strbuf_init(&out, data);
+  snode_write_text(&out, tree);
+  CHECK_TEXT(strbuf_end(&out), text);
+  snode_tree_destroy(tree);
+  return true;
+}
+
+static bool drawing_shows(void *data, Error *err) {
+  StrBuf out;
+  SNodeTree *tree = read("root{ pointer \"ij\" 4 2 block { i32 age, dense aos \"ij\" 8 8 { f32 t, f32 next } }, dense \"i\" 3 { f64 } }");
+  strbuf_init(&out, data);
+  snode_print(&out, tree);
+  CHECK_TEXT(strbuf_end(&out), "tree: 64 bytes\n"
+                               "├─ pointer block ij 4 x 2: nodes of 576 bytes, slots 32 bytes\n"
+                               "│  ├─ i32 age\n"
+                               "│  └─ dense ij 8 x 8, aos: 512 bytes\n"
+                               "│     ├─ f32 t\n"
+                               "│     └─ f32 next\n"
+                               "└─ dense i 3: 32 bytes\n"
+                               "   └─ f64");
+  snode_tree_destroy(tree);
+  return true;
+}
+
+static void texts(void) {
+  Scratch scratch;
+  Error err = {0};
+  scratch_init(&scratch, &heap);
+  TEST("the one-line form reads back as it was written") CHECK(scratch_run(&scratch, texts_agree, &scratch, &err));
+  TEST("a drawing shows kinds, names, sizes and bytes") CHECK(scratch_run(&scratch, drawing_shows, &scratch, &err));
+  scratch_deinit(&scratch);
+}
+
+static void out_of_memory(void) {
+  TEST("every allocation of a declaration may fail") {
+    bool ok = false;
+    for (int64_t fail = 1; !ok && fail < 100; fail++) {
+      Heap poor;
+      Error err = {0};
+      const char *text = "root{ pointer \"i\" 4 a { f32 x, f32 y, f32 z, f32 u, f32 v, dense \"i\" 4 { f32 } } }";
+      heap_init(&poor, fail);
+      SNodeTree *tree = snode_read(&poor, &text, &err);
+      ok = tree && poor.allocations < fail;
+      CHECK(tree || err.code == RG_ERROR_MEMORY);
+      snode_tree_destroy(tree);
+      CHECK_INT(poor.live_bytes, 0);
+    }
+    CHECK(ok);
+  }
+}
+
+int main(void) {
+  heap_init(&heap, 0);
+  sizes();
+  shapes();
+  numbering();
+  texts();
+  out_of_memory();
+  TEST("nothing is left behind") CHECK_INT(heap.live_bytes, 0);
+  return check_report();
+}

@@ -1,0 +1,90 @@
+/* type_test.c - scalars, their promotion, and the numbers that integers hold. */
+#include <math.h>
+
+#include "check.h"
+#include "type/type.h"
+
+static Type join(Type a, Type b) {
+  Type joined = TYPE(NONE), other = TYPE(NONE);
+  bool ok = type_join(a, b, &joined);
+  CHECK(ok == type_join(b, a, &other));
+  if (ok) CHECK(type_equal(joined, other));
+  return ok ? joined : TYPE(NONE);
+}
+
+static void scalars(void) {
+  TEST("every scalar is found by its own name") {
+    static const char *const names[] = {"bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64"};
+    static const int sizes[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8};
+    for (int k = 0; k < 12; k++) {
+      Type type = TYPE(NONE);
+      CHECK(type_parse(str_of(names[k]), &type));
+      CHECK_TEXT(type_text(type), names[k]);
+      CHECK_INT(type_size(type), sizes[k]);
+      CHECK_INT(type_bits(type), k == 0 ? 1 : sizes[k] * 8);
+    }
+  }
+  TEST("what is no type is not found") {
+    Type type;
+    CHECK(!type_parse(STR("float"), &type));
+    CHECK(!type_parse(STR(""), &type));
+    CHECK(!type_parse(STR("ptr"), &type));
+    CHECK(!type_parse(STR("f3"), &type));
+  }
+  TEST("classes tell bool, signed, unsigned and float apart") {
+    CHECK(type_is_bool(TYPE(BOOL)) && !type_is_integer(TYPE(BOOL)) && !type_is_unsigned(TYPE(BOOL)));
+    CHECK(type_is_signed(TYPE(I8)) && type_is_integer(TYPE(I8)) && !type_is_unsigned(TYPE(I8)));
+    CHECK(type_is_unsigned(TYPE(U64)) && type_is_integer(TYPE(U64)) && !type_is_signed(TYPE(U64)));
+    CHECK(type_is_float(TYPE(F16)) && !type_is_integer(TYPE(F16)));
+    CHECK(!type_is_float(TYPE(NONE)) && !type_is_integer(TYPE(PTR)));
+    CHECK_INT(type_size(TYPE(PTR)), 8);
+    CHECK_INT(type_size(TYPE(PLACE)), 0);
+  }
+}
+
+static void promotion(void) {
+  TEST("an integer meets a float: the float") {
+    CHECK(type_equal(join(TYPE(I64), TYPE(F32)), TYPE(F32)));
+    CHECK(type_equal(join(TYPE(U8), TYPE(F16)), TYPE(F16)));
+    CHECK(type_equal(join(TYPE(F32), TYPE(F64)), TYPE(F64)));
+  }
+  TEST("two integers meet: the wider, at one width the unsigned") {
+    CHECK(type_equal(join(TYPE(I32), TYPE(I64)), TYPE(I64)));
+    CHECK(type_equal(join(TYPE(I32), TYPE(U32)), TYPE(U32)));
+    CHECK(type_equal(join(TYPE(U32), TYPE(I64)), TYPE(I64)));
+    CHECK(type_equal(join(TYPE(I8), TYPE(U16)), TYPE(U16)));
+  }
+  TEST("a boolean meets booleans alone") {
+    CHECK(type_equal(join(TYPE(BOOL), TYPE(BOOL)), TYPE(BOOL)));
+    CHECK(type_is_none(join(TYPE(BOOL), TYPE(I32))));
+    CHECK(type_is_none(join(TYPE(NONE), TYPE(I32))));
+  }
+  TEST("a scalar stretches to a vector, two vectors are of one length") {
+    Type vec3 = {TYPE_F32, 3, 1, 0}, vec2 = {TYPE_F32, 2, 1, 0};
+    Type joined = join(TYPE(I32), vec3);
+    CHECK(joined.scalar == TYPE_F32 && joined.rows == 3);
+    CHECK(type_is_none(join(vec2, vec3)));
+    CHECK_INT(type_size(vec3), 12);
+  }
+}
+
+static void numbers(void) {
+  TEST("an integer type holds whole numbers of its range alone") {
+    CHECK(type_holds_number(TYPE(I8), -128) && !type_holds_number(TYPE(I8), -129) && !type_holds_number(TYPE(I8), 128));
+    CHECK(type_holds_number(TYPE(U8), 255) && !type_holds_number(TYPE(U8), 256) && !type_holds_number(TYPE(U8), -1));
+    CHECK(type_holds_number(TYPE(I32), -0.0) && !type_holds_number(TYPE(I32), 0.5));
+    CHECK(type_holds_number(TYPE(I64), -9223372036854775808.0) && !type_holds_number(TYPE(I64), 9223372036854775808.0));
+    CHECK(type_holds_number(TYPE(U64), 9223372036854775808.0) && !type_holds_number(TYPE(U64), 18446744073709551616.0));
+  }
+  TEST("no integer is NaN or infinite, and a float type holds no integer numbers") {
+    CHECK(!type_holds_number(TYPE(I64), NAN) && !type_holds_number(TYPE(U64), INFINITY));
+    CHECK(!type_holds_number(TYPE(F32), 1));
+  }
+}
+
+int main(void) {
+  scalars();
+  promotion();
+  numbers();
+  return check_report();
+}
