@@ -1,6 +1,6 @@
 /* read.c - text to IR: what ir_print prints, and what people write in tests.
  * Values may have any name (`%i`); `#` starts a comment. The grammar is print.c's picture: one inst a line,
- * attributes as words before the operands. A value must be defined above its use, once per function.
+ * attributes as words before the operands. A value must be defined above its use.
  * The first failure stops reading: every step below returns false from there on. */
 #include <ctype.h>
 #include <errno.h>
@@ -317,8 +317,10 @@ static bool read_attributes(Reader *r, IrInst *inst) {
 
 /* -- insts and regions -------------------------------------------------------------------------------------------------- */
 
-static bool define(Reader *r, Str name, IrInst *inst) {
-  if (map_find(&r->values, name)) return fail(r, "defined twice:", name);
+/* A name may come again once the region that it stood in has ended. */
+static bool define(Reader *r, Str name, const IrRegion *region, IrInst *inst) {
+  const IrInst *known = map_find(&r->values, name);
+  if (known && ir_is_inside(&(IrInst){.region = (IrRegion *)region}, known->region)) return fail(r, "defined twice:", name);
   map_put(&r->values, name, inst);
   return true;
 }
@@ -350,7 +352,7 @@ static bool read_params(Reader *r, IrRegion *region) {
   do {
     Str name;
     Type type;
-    if (!read_typed_name(r, &name, &type) || !define(r, name, ir_region_param(r->kernel, region, type))) return false;
+    if (!read_typed_name(r, &name, &type) || !define(r, name, region, ir_region_param(r->kernel, region, type))) return false;
   } while (try_char(r, ','));
   return expect_char(r, ')');
 }
@@ -385,7 +387,7 @@ static bool read_inst(Reader *r, IrRegion *region, int depth) {
   IrInst *inst = ir_emit(&b, known, type, 0, NULL);
   if (!read_attributes(r, inst) || !read_operands(r, inst)) return false;
   if (known == IR_RANGE) inst->axis_count = (int8_t)(inst->operand_count / 2);
-  return read_regions(r, inst, depth) && (!name.length || define(r, name, inst)) && end_of_line(r);
+  return read_regions(r, inst, depth) && (!name.length || define(r, name, region, inst)) && end_of_line(r);
 }
 
 static bool read_function(Reader *r, IrRegion *region) {

@@ -147,7 +147,8 @@ static bool visit_reduce(Tasker *t, IrInst *reduce) {
   IrInst *var = reduce->operands[0];
   if (!t->task || !is_outside(t, var)) return refuse(t, reduce, "its variable belongs to the host region");
   if (reduce->imm == IR_UPDATE_SUB) subtract_by_adding(t, reduce);
-  const IrReduction *reduction = &t->task->reductions.items[find_reduction(t, var, (IrUpdate)reduce->imm)];
+  int row = find_reduction(t, var, (IrUpdate)reduce->imm);
+  const IrReduction *reduction = &t->task->reductions.items[row];
   if (reduction->op != (IrUpdate)reduce->imm) return refuse(t, reduce, "one variable is reduced by two operators");
   IrBuilder b = {.kernel = t->kernel, .region = reduce->region, .before = reduce, .line = reduce->line};
   reduce->operands[0] = get_slot(&b, IR_FRAME_GET, reduction->type, reduction->slot);
