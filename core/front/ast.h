@@ -69,7 +69,7 @@ struct AstExpr {
   int height;         /* of the tree below and including it */
   Pos pos;            /* where a caret goes: an operator, the name (also of a FIELD or METHOD), an INDEX's object,
                          a CALL's callee */
-  int32_t width;      /* bytes under the caret; those of an INDEX reach its closing bracket */
+  int32_t width;      /* bytes under the caret; those of an INDEX or PAREN reach its end */
   AstOp op;           /* UNARY (operand: left), BINARY; else AST_NO_OP */
   AstExpr *left;      /* operand, object, callee, condition of TERNARY, inner of PAREN */
   AstExpr *right;     /* second operand; TERNARY: then */

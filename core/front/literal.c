@@ -208,7 +208,7 @@ static bool read_unicode_escape(Reader *reader) {
 
 static bool read_decimal_escape(Reader *reader) {
   int value = 0;
-  for (int i = 0; i < 3 && digit_value(peek(reader)) <= 9; i++) value = value * 10 + digit_value(reader->text[reader->at++]);
+  for (int i = 0; i < 3 && digit_value(peek(reader)) <= 9; i++, reader->at++) value = value * 10 + digit_value(peek(reader));
   if (value > 255) return false;
   strbuf_char(&reader->out, (char)value);
   return true;

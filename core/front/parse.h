@@ -26,6 +26,12 @@ typedef struct Frame {
   int base_depth;
 } Frame;
 
+/* The first block whose `end` does not stand under the line that opened it: where a missing `end` is likely. */
+typedef struct Misfit {
+  const char *open; /* NULL: none */
+  int open_line, end_line;
+} Misfit;
+
 /* A name in scope, and what it hides. */
 typedef struct Binding {
   AstLocal *local, *hidden;
@@ -44,6 +50,8 @@ typedef struct Parser {
   Map visible;        /* name -> AstLocal */
   VEC(Binding) scope;
   int expr_count, local_count;
+  int else_if_line;   /* of the first `else if`, 0: none */
+  Misfit misfit;
   bool is_text;       /* a text kernel: the text may have been cut by `]]` */
   int brackets;       /* `[` open here */
   bool no_method;     /* between `?` and `:`, where a colon is the conditional's */

@@ -102,11 +102,18 @@ AstExpr *parse_name_use(Parser *p) {
   return seal(p, expr);
 }
 
+/* To the closing bracket just passed, if that is in the same line. */
+static void widen(Parser *p, AstExpr *expr) {
+  const Token *close = parser_last(p);
+  if (close->pos.line == expr->pos.line && !p->failed) expr->width = close->pos.offset + 1 - expr->pos.offset;
+}
+
 static AstExpr *parse_paren(Parser *p) {
   AstExpr *expr = new_at_token(p, AST_PAREN);
   parser_next(p);
   expr->left = parse_inner(p);
   parser_match(p, TOKEN_RIGHT_PAREN, "(", expr->pos);
+  widen(p, expr);
   return seal(p, expr);
 }
 
@@ -134,8 +141,7 @@ static AstExpr *parse_index(Parser *p, AstExpr *object) {
   parse_inner_list(p, &expr->list);
   parser_match(p, TOKEN_RIGHT_BRACKET, "[", open);
   p->brackets--;
-  const Token *close = parser_last(p);
-  if (close->pos.line == object->pos.line) expr->width = close->pos.offset + 1 - object->pos.offset;
+  widen(p, expr);
   return seal(p, expr);
 }
 
@@ -237,8 +243,10 @@ static AstExpr *parse_method(Parser *p, AstExpr *object) {
   AstExpr *expr = new_at_token(p, AST_METHOD);
   expr->left = object;
   expr->text = parser_name(p);
+  bool is_declaration = parser_is(p, TOKEN_ASSIGN);
   if (begins_arguments(parser_current(p)->kind)) parse_arguments(p, &expr->list);
   else parser_fail_expected(p, "the arguments of a method call");
+  if (is_declaration) parser_hint(p, "'local x: T = v' declares a variable with its type");
   return seal(p, expr);
 }
 

@@ -83,7 +83,8 @@ AstStmt *parse_local_function(Parser *p) {
 /* At `local` or `const`. */
 static bool is_local_function(const Parser *p) {
   const Token *second = parser_ahead(p, 1);
-  bool is_local_const = parser_is(p, TOKEN_LOCAL) && second->kind == TOKEN_NAME && str_is(token_source(p->source, second), "const");
+  bool is_const = second->kind == TOKEN_NAME && str_is(token_source(p->source, second), "const");
+  bool is_local_const = parser_is(p, TOKEN_LOCAL) && is_const;
   return parser_ahead(p, is_local_const ? 2 : 1)->kind == TOKEN_FUNCTION;
 }
 
@@ -152,13 +153,18 @@ static void fail_not_statement(Parser *p, const AstExpr *expr) {
   } else {
     parser_fail_expected(p, "'=' or a call");
     if (kind == TOKEN_EQUAL) parser_hint(p, "'==' compares; write '=' to assign");
-    if (kind == TOKEN_COLON) parser_hint(p, "a typed local is declared with 'local'");
   }
+}
+
+static void fail_no_statement(Parser *p) {
+  bool is_comment = parser_is(p, TOKEN_FLOORDIV);
+  parser_fail_expected(p, "a statement");
+  if (is_comment) parser_hint(p, "a comment begins with '--'");
 }
 
 static AstStmt *parse_expression_statement(Parser *p) {
   AstStmt *stmt = new_stmt(p, AST_STMT_CALL, parser_current(p));
-  if (!parser_is(p, TOKEN_NAME) && !parser_is(p, TOKEN_LEFT_PAREN)) parser_fail_expected(p, "a statement");
+  if (!parser_is(p, TOKEN_NAME) && !parser_is(p, TOKEN_LEFT_PAREN)) fail_no_statement(p);
   AstExpr *expr = parse_suffixed(p);
   TokenKind kind = parser_current(p)->kind;
   if (kind == TOKEN_ASSIGN || kind == TOKEN_COMMA || compound_op(kind) != AST_NO_OP) {
@@ -240,10 +246,9 @@ static AstStmt *parse_repeat(Parser *p) {
 static void parse_else(Parser *p, AstStmt *stmt) {
   int32_t line = parser_current(p)->pos.line;
   parser_next(p);
-  bool is_else_if = parser_is(p, TOKEN_IF) && parser_current(p)->pos.line == line;
+  if (!p->else_if_line && parser_is(p, TOKEN_IF) && parser_current(p)->pos.line == line) p->else_if_line = line;
   add_body(p, stmt);
-  bool is_closed = parser_match(p, TOKEN_END_KEYWORD, "if", stmt->pos);
-  if (!is_closed && is_else_if) parser_hint(p, "write 'elseif' to go on with the same 'if'");
+  parser_match(p, TOKEN_END_KEYWORD, "if", stmt->pos);
 }
 
 static AstStmt *parse_if(Parser *p) {

@@ -120,17 +120,46 @@ bool parser_expect(Parser *p, TokenKind kind) {
   return parser_fail_expected(p, quoted);
 }
 
+/* The column of the first byte that is no space in the line of `pos`. */
+static int indentation(const Parser *p, Pos pos) {
+  Str line = source_line(p->source, pos);
+  int column = 0;
+  while (column < line.length && (line.data[column] == ' ' || line.data[column] == '\t')) column++;
+  return column + 1;
+}
+
+static void note_misfit(Parser *p, const char *open, Pos start) {
+  Pos end = parser_current(p)->pos;
+  bool is_first_in_line = indentation(p, end) == end.column;
+  if (p->misfit.open || end.line == start.line || !is_first_in_line || indentation(p, start) == end.column) return;
+  p->misfit = (Misfit){open, start.line, end.line};
+}
+
+static void hint_missing_end(Parser *p) {
+  Misfit misfit = p->misfit;
+  if (!p->takes_hint) return;
+  if (p->else_if_line)
+    error_hint(p->err, "the 'if' after 'else' in line %d needs its own 'end'; 'elseif' does not", p->else_if_line);
+  else if (misfit.open)
+    error_hint(p->err, "the 'end' of line %d closes the '%s' of line %d, but stands under something else",
+               misfit.end_line, misfit.open, misfit.open_line);
+}
+
+static bool fail_never_closed(Parser *p, TokenKind close, const char *open, Pos start) {
+  parser_fail(p, start, (int32_t)strlen(open), "this '%s' is never closed: '%s' is missing", open, token_text(close));
+  if (close == TOKEN_END_KEYWORD) hint_missing_end(p);
+  return false;
+}
+
 bool parser_match(Parser *p, TokenKind close, const char *open, Pos start) {
+  if (close == TOKEN_END_KEYWORD && parser_is(p, close)) note_misfit(p, open, start);
   if (parser_accept(p, close)) return true;
   if (!p->failed && fail_foreign(p)) return false;
   char text[64];
-  const char *missing = token_text(close);
-  if (parser_is(p, TOKEN_END))
-    return parser_fail(p, start, (int32_t)strlen(open), "this '%s' of line %d is never closed: '%s' is missing", open,
-                       start.line, missing);
+  if (parser_is(p, TOKEN_END)) return fail_never_closed(p, close, open, start);
   if (parser_current(p)->pos.line == start.line) return parser_expect(p, close);
-  return parser_fail_here(p, "'%s' expected to close the '%s' of line %d, found %s", missing, open, start.line,
-                          found(p, text));
+  return parser_fail_here(p, "'%s' expected to close the '%s' of line %d, found %s", token_text(close), open,
+                          start.line, found(p, text));
 }
 
 Str parser_name(Parser *p) {

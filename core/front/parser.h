@@ -12,8 +12,8 @@ Ast *parse_kernel_text(Source *source, Error *err);
 
 /* A plain Lua function inside a chunk: the function whose `function` keyword is on `line_defined` (or its opening
  * parenthesis, as LuaJIT counts) and whose `end` is on `last_line` (the user's lines). Only it is parsed, so the rest of
- * the chunk may use what kernels do not know; what it takes from around itself is AST_GLOBAL. Two such functions:
- * source.missing with the advice to put them on separate lines (accepted when their texts are equal). None: source.missing. */
+ * the chunk may use what kernels do not know; what it takes from around itself is AST_GLOBAL. Two such functions are
+ * source.missing with the advice to put them on separate lines (accepted when their texts are equal), none as well. */
 Ast *parse_function_at(Source *source, int32_t line_defined, int32_t last_line, Error *err);
 
 #endif
