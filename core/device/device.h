@@ -29,6 +29,8 @@ typedef struct DeviceLaunch {
   RtHostFunction *host;
   const DeviceTask *tasks;
   int32_t task_count;
+  int32_t tree_count;         /* of context.trees */
+  uint64_t runs, collections; /* tasks run, collections that freed something: filled by the device */
   Device *device;
 } DeviceLaunch;
 
