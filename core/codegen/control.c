@@ -1,0 +1,65 @@
+/* control.c - if, loop, break, continue: regions become blocks.
+ * g->exits says where exits lead, innermost last; the lowest entry is the iteration's body, to which `continue`
+ * leads at body level. Behind an exit nothing is reached: what follows goes to a block without predecessors. */
+#include "codegen/emit.h"
+
+void control_if(Codegen *g, const IrInst *inst) {
+  LLVMValueRef condition = value_operand(g, inst, 0);
+  if (value_is_vector(condition)) {
+    codegen_fail(g, inst, "its condition differs by lane");
+    return;
+  }
+  LLVMBasicBlockRef yes = block_new(g, "then"), no = block_new(g, "else"), end = block_new(g, "end");
+  block_branch(g, condition, yes, no);
+  block_enter(g, yes);
+  emit_region(g, inst->regions[0]);
+  block_jump(g, end);
+  block_enter(g, no);
+  if (inst->regions[1]) emit_region(g, inst->regions[1]);
+  block_jump(g, end);
+  block_enter(g, end);
+}
+
+void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again) {
+  vec_push(g->scratch, &g->exits, ((Exit){NULL, again}));
+  emit_region(g, body);
+  g->exits.count--;
+}
+
+enum { POLL_TURNS = 1024 }; /* back edges between two looks at the stop word */
+
+void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again) {
+  LLVMValueRef count = LLVMBuildAdd(g->builder, LLVMBuildLoad2(g->builder, g->i32, counter, ""), value_integer(g->i32, 1), "");
+  LLVMBuildStore(g->builder, count, counter);
+  LLVMValueRef low = LLVMBuildAnd(g->builder, count, value_integer(g->i32, POLL_TURNS - 1), "");
+  LLVMValueRef look = LLVMBuildICmp(g->builder, LLVMIntEQ, low, value_integer(g->i32, 0), "");
+  LLVMBasicBlockRef poll = block_new(g, "poll");
+  block_branch(g, look, poll, again);
+  block_enter(g, poll);
+  call_poll_stop(g);
+  block_jump(g, again);
+}
+
+void control_loop(Codegen *g, const IrInst *inst) {
+  LLVMValueRef counter = block_variable(g, g->i32, "turns");
+  LLVMBasicBlockRef turn = block_new(g, "loop"), again = block_new(g, "again"), leave = block_new(g, "leave");
+  LLVMBuildStore(g->builder, value_integer(g->i32, 0), counter);
+  block_jump(g, turn);
+  block_enter(g, turn);
+  vec_push(g->scratch, &g->exits, ((Exit){leave, again}));
+  emit_region(g, inst->regions[0]);
+  g->exits.count--;
+  block_jump(g, again);
+  block_enter(g, again);
+  control_back_edge(g, counter, turn);
+  block_enter(g, leave);
+}
+
+void control_exit(Codegen *g, const IrInst *inst) {
+  int64_t levels = inst->imm;
+  const Exit *exit = levels >= 0 && levels < g->exits.count ? &g->exits.items[g->exits.count - 1 - levels] : NULL;
+  LLVMBasicBlockRef to = !exit ? NULL : inst->op == IR_BREAK ? exit->leave : exit->again;
+  if (!to) return codegen_fail(g, inst, "it leaves more loops than there are");
+  block_jump(g, to);
+  block_enter(g, block_new(g, "behind"));
+}

@@ -1,0 +1,95 @@
+/* emit.c - the walk over a region: each op to the file that knows it. */
+#include <string.h>
+
+#include "codegen/emit.h"
+
+static void emit_const(Codegen *g, const IrInst *inst) {
+  if (type_is_float(inst->type)) {
+    double number;
+    memcpy(&number, &inst->imm, sizeof number);
+    return value_set(g, inst, value_real(value_type(g, inst->type), number));
+  }
+  if (inst->type.scalar == TYPE_PTR) return value_set(g, inst, LLVMConstNull(g->pointer));
+  value_set(g, inst, value_integer(value_type(g, inst->type), inst->imm));
+}
+
+/* Constant during a task, so read in the entry block. The value that a REDUCE names is never used. */
+static void emit_frame_get(Codegen *g, const IrInst *inst) {
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  value_set(g, inst, access_load(g, inst->type, call_frame_slot(g, inst->imm), 1));
+  block_hoist_end(g, back);
+}
+
+/* A variable declared in a vector row holds a value per lane. */
+static void emit_var(Codegen *g, const IrInst *inst) {
+  LLVMTypeRef type = value_lanes(value_type(g, inst->type), g->width);
+  LLVMValueRef variable = block_variable(g, type, "var");
+  LLVMBuildStore(g->builder, LLVMConstNull(type), variable);
+  value_set(g, inst, variable);
+}
+
+static LLVMTypeRef variable_type(Codegen *g, const IrInst *inst, LLVMValueRef *variable) {
+  *variable = value_operand(g, inst, 0);
+  if (LLVMIsAAllocaInst(*variable)) return LLVMGetAllocatedType(*variable);
+  codegen_fail(g, inst, "its operand is no variable");
+  return NULL;
+}
+
+static void emit_get(Codegen *g, const IrInst *inst) {
+  LLVMValueRef variable;
+  LLVMTypeRef type = variable_type(g, inst, &variable);
+  value_set(g, inst, type ? LLVMBuildLoad2(g->builder, type, variable, "") : LLVMGetUndef(value_type(g, inst->type)));
+}
+
+static void emit_set(Codegen *g, const IrInst *inst) {
+  LLVMValueRef variable, value = value_operand(g, inst, 1);
+  LLVMTypeRef type = variable_type(g, inst, &variable);
+  if (!type) return;
+  int width = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? (int)LLVMGetVectorSize(type) : 1;
+  if (value_width(value) > width) return codegen_fail(g, inst, "a variable outside the row would differ by lane");
+  LLVMBuildStore(g->builder, value_broadcast(g, value, width), variable);
+}
+
+static void emit_values(Codegen *g, const IrInst *inst) {
+  LLVMValueRef a = value_operand(g, inst, 0);
+  if (inst->operand_count < ir_op_info[inst->op].operand_count) return codegen_fail(g, inst, "it lacks an operand");
+  Type type = inst->operands[0]->type;
+  if (inst->op == IR_SELECT)
+    return value_set(g, inst, arith_select(g, a, value_operand(g, inst, 1), value_operand(g, inst, 2)));
+  if (inst->op == IR_CONVERT) return value_set(g, inst, arith_convert(g, type, inst->type, a));
+  if (inst->operand_count == 2) return value_set(g, inst, arith_binary(g, inst->op, type, a, value_operand(g, inst, 1)));
+  value_set(g, inst, arith_unary(g, inst->op, type, a));
+}
+
+static void emit_inst(Codegen *g, const IrInst *inst) {
+  switch (inst->op) {
+  case IR_CONST: return emit_const(g, inst);
+  case IR_FRAME_GET: return emit_frame_get(g, inst);
+  case IR_VAR: return emit_var(g, inst);
+  case IR_GET: return emit_get(g, inst);
+  case IR_SET: return emit_set(g, inst);
+  case IR_IF: return control_if(g, inst);
+  case IR_LOOP: return control_loop(g, inst);
+  case IR_FOR: return loop_for(g, inst);
+  case IR_BREAK: case IR_CONTINUE: return control_exit(g, inst);
+  case IR_GRID: return row_grid(g, inst);
+  case IR_ROW: return row_emit(g, inst);
+  case IR_LANE: return row_lane(g, inst);
+  case IR_ROW_LOAD: return row_load(g, inst);
+  case IR_REDUCE: return reduce_emit(g, inst);
+  case IR_TREE_ROOT: case IR_AMBIENT: case IR_OFFSET: case IR_SLOT_FIND: case IR_SLOT_ENSURE: case IR_SLOT_CLEAR:
+  case IR_SLOT_LIVE: case IR_MEM_LOAD: case IR_MEM_STORE: case IR_OUTSIDE:
+    return access_emit(g, inst);
+  case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS: return atomic_emit(g, inst);
+  case IR_ARG: case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_RUN: case IR_LIST_COUNT: case IR_TREE_CLEAR: case IR_RETURN:
+    return host_emit(g, inst);
+  default:
+    if ((ir_op_info[inst->op].flags & (IR_PURE | IR_HIGH)) == IR_PURE && ir_op_info[inst->op].operand_count > 0)
+      return emit_values(g, inst);
+    codegen_fail(g, inst, "the passes before code generation should have replaced it");
+  }
+}
+
+void emit_region(Codegen *g, const IrRegion *region) {
+  for (const IrInst *inst = region->first; inst && !error_is_set(g->err); inst = inst->next) emit_inst(g, inst);
+}

@@ -1,0 +1,156 @@
+/* emit.h - what the files of this room share: the state of emitting one kernel, and who emits what.
+ *
+ * A value is uniform (a scalar) or, inside a ROW of width W > 1, per lane (<W x T>); where the two meet, the
+ * uniform one is broadcast. A bool is i1 in registers and i8 in memory. All of it is sticky: the first failure is
+ * kept, later calls return harmless values, codegen_kernel reports it. */
+#ifndef RG_CODEGEN_EMIT_H
+#define RG_CODEGEN_EMIT_H
+
+#include "codegen/codegen.h"
+#include "ir/task.h"
+
+/* Where `break` and `continue` lead. `leave` is NULL for a body: only `continue` reaches it. */
+typedef struct Exit {
+  LLVMBasicBlockRef leave, again;
+} Exit;
+
+/* A worker's private share of a reduction: a variable in the task function, combined once at its end. */
+typedef struct Share {
+  IrUpdate op;
+  Type type;
+  int32_t slot;
+  int width;
+  LLVMValueRef variable;
+} Share;
+
+/* The ROW being emitted. */
+typedef struct Row {
+  const IrInst *inst;
+  LLVMValueRef position;  /* i32: of the first lane */
+  bool is_fixed;          /* `position` is the constant `at` */
+  bool may_cross;         /* a ROW_LOAD at an unfixed position may leave the leaf */
+  int32_t at;
+} Row;
+
+typedef struct Codegen {
+  Scratch *scratch;
+  Error *err;
+  const IrKernel *kernel;
+  LLVMModuleRef module;
+  LLVMContextRef context;
+  LLVMBuilderRef builder;
+  LLVMTypeRef void_type, bool_type, i8, i32, i64, pointer;
+
+  /* of the function being emitted */
+  LLVMValueRef function;
+  LLVMValueRef rt_context, worker; /* parameters; `worker` of the host function is worker 0 */
+  LLVMValueRef entry_end;          /* terminator of the entry block: hoisted values go before it */
+  LLVMBasicBlockRef finish;        /* where a stopped function leaves */
+  LLVMValueRef frame, ambient;     /* hoisted, NULL until used */
+  LLVMValueRef *roots, *bases;     /* by tree, hoisted, NULL until used */
+  LLVMValueRef *slots;             /* FRAME_GETs by inst id: hoisted */
+  LLVMValueRef *values;            /* by inst id */
+  VEC(Exit) exits;                 /* innermost last */
+  VEC(Share) shares;
+  Row *row;                        /* NULL: not inside a ROW */
+  int width;                       /* lanes, 1 outside vector rows */
+} Codegen;
+
+/* -- emit.c: the walk ------------------------------------------------------------------------------------- */
+void emit_region(Codegen *g, const IrRegion *region);
+
+/* -- value.c: types, constants, values by inst, functions --------------------------------------------------- */
+void codegen_fail(Codegen *g, const IrInst *inst, const char *what);
+LLVMTypeRef value_type(Codegen *g, Type type);        /* bool: i1 */
+LLVMTypeRef value_memory_type(Codegen *g, Type type); /* bool: i8 */
+LLVMTypeRef value_lanes(LLVMTypeRef type, int width); /* the type itself when width is 1 */
+bool value_is_vector(LLVMValueRef value);
+int value_width(LLVMValueRef value);
+LLVMValueRef value_integer(LLVMTypeRef type, int64_t number); /* of an integer type, or a vector of one: all lanes */
+LLVMValueRef value_real(LLVMTypeRef type, double number);
+LLVMValueRef value_index(Codegen *g, int64_t number);         /* i64 */
+LLVMValueRef value_of(Codegen *g, const IrInst *inst);        /* what was emitted for it */
+LLVMValueRef value_operand(Codegen *g, const IrInst *inst, int operand);
+void value_set(Codegen *g, const IrInst *inst, LLVMValueRef value);
+LLVMValueRef value_broadcast(Codegen *g, LLVMValueRef value, int width);
+void value_match(Codegen *g, LLVMValueRef *a, LLVMValueRef *b); /* both per lane where one is */
+LLVMValueRef value_lane(Codegen *g, LLVMValueRef value, int lane);
+LLVMValueRef value_extend(Codegen *g, LLVMValueRef value, Type type); /* an integer to i64 by its sign */
+LLVMValueRef value_from_memory(Codegen *g, LLVMValueRef value, Type type);
+LLVMValueRef value_to_memory(Codegen *g, LLVMValueRef value, Type type);
+LLVMValueRef value_byte_offset(Codegen *g, LLVMValueRef pointer, int64_t bytes);
+
+LLVMBasicBlockRef block_new(Codegen *g, const char *name);
+void block_enter(Codegen *g, LLVMBasicBlockRef block);  /* the builder goes to its end */
+void block_jump(Codegen *g, LLVMBasicBlockRef to);
+void block_branch(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef yes, LLVMBasicBlockRef no);
+/* Between the two, the builder stands in the entry block: what is emitted there is done once per call. */
+LLVMBasicBlockRef block_hoist_begin(Codegen *g);
+void block_hoist_end(Codegen *g, LLVMBasicBlockRef back);
+LLVMValueRef block_variable(Codegen *g, LLVMTypeRef type, const char *name); /* an alloca of the entry block */
+
+/* -- arith.c, integer.c, math.c: operators of values -------------------------------------------------------- */
+LLVMValueRef arith_binary(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b); /* `type`: of the operands */
+LLVMValueRef arith_unary(Codegen *g, IrOp op, Type type, LLVMValueRef a);
+LLVMValueRef arith_convert(Codegen *g, Type from, Type to, LLVMValueRef a);
+LLVMValueRef arith_select(Codegen *g, LLVMValueRef condition, LLVMValueRef yes, LLVMValueRef no);
+LLVMValueRef arith_update(Codegen *g, IrUpdate op, Type type, LLVMValueRef old, LLVMValueRef value);
+LLVMValueRef arith_fast(Codegen *g, LLVMValueRef value); /* marks it when the kernel is fast_math; returns it */
+LLVMValueRef integer_floordiv(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b);
+LLVMValueRef integer_mod(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b);
+LLVMValueRef integer_shift(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
+bool math_is_call(IrOp op);
+LLVMValueRef math_call(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b); /* b NULL: unary */
+
+/* -- call.c: LLVM's intrinsics and the runtime's entry points ------------------------------------------------- */
+LLVMValueRef call_intrinsic(Codegen *g, const char *name, LLVMTypeRef overload, LLVMValueRef *args, int count);
+LLVMValueRef call_fptosi_sat(Codegen *g, const char *name, LLVMTypeRef to, LLVMValueRef a);
+LLVMValueRef call_runtime(Codegen *g, const char *name, LLVMValueRef *args, int count);
+LLVMValueRef call_frame(Codegen *g);             /* hoisted, as the next three */
+LLVMValueRef call_ambient(Codegen *g);
+LLVMValueRef call_tree_root(Codegen *g, int tree);
+LLVMValueRef call_tree_base(Codegen *g, int tree);
+LLVMValueRef call_frame_slot(Codegen *g, int64_t slot); /* its address */
+/* Leaves the function when the launch was stopped; goes on in a new block. */
+void call_poll_stop(Codegen *g);
+
+/* -- access.c, atomic.c: memory ------------------------------------------------------------------------------ */
+void access_emit(Codegen *g, const IrInst *inst);  /* TREE_ROOT .. SLOT_LIVE, MEM_LOAD, MEM_STORE, OUTSIDE */
+LLVMValueRef access_load(Codegen *g, Type type, LLVMValueRef pointer, int lanes);
+void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef value, int lanes);
+void atomic_emit(Codegen *g, const IrInst *inst);  /* MEM_UPDATE, MEM_RMW, MEM_CAS */
+/* One relaxed atomic update of a scalar; returns the old value. */
+LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer, LLVMValueRef value);
+
+/* -- control.c, loop.c, row.c: regions ------------------------------------------------------------------------ */
+void control_if(Codegen *g, const IrInst *inst);
+void control_loop(Codegen *g, const IrInst *inst);
+void control_exit(Codegen *g, const IrInst *inst); /* BREAK, CONTINUE */
+void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again); /* an iteration: `continue` at its level goes to `again` */
+/* To `again`; every so many turns, counted in the variable `counter`, only if the launch was not stopped. */
+void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again);
+void loop_for(Codegen *g, const IrInst *inst);
+void row_grid(Codegen *g, const IrInst *inst);
+void row_emit(Codegen *g, const IrInst *inst);
+void row_load(Codegen *g, const IrInst *inst);
+void row_lane(Codegen *g, const IrInst *inst);
+
+/* A counted loop begin, begin+1, .. below end over at least one turn: the test stands at its end. */
+typedef struct Counted {
+  LLVMBasicBlockRef body, again, leave;
+  LLVMValueRef index, end;
+} Counted;
+Counted counted_begin(Codegen *g, LLVMValueRef begin, LLVMValueRef end, const char *name);
+/* Goes on behind the loop. `unroll` asks for full unrolling. */
+void counted_end(Codegen *g, Counted *loop, bool unroll);
+
+/* -- reduce.c, tasks, host ------------------------------------------------------------------------------------- */
+void reduce_emit(Codegen *g, const IrInst *inst);
+void reduce_finish(Codegen *g); /* combines every share into its frame slot */
+void function_begin(Codegen *g, const char *name, bool is_host);
+void function_end(Codegen *g);  /* from where the builder stands, and from `finish` */
+void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
+void task_list(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
+void host_emit(Codegen *g, const IrInst *inst);    /* FRAME_SET, FRAME_LOAD, RUN, LIST_COUNT, TREE_CLEAR, RETURN, ARG */
+
+#endif

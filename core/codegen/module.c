@@ -1,0 +1,78 @@
+/* module.c - a kernel becomes a module: one function for the host region and one per task.
+ *
+ *     entry:   hoisted values and variables     -> start
+ *     start:   the work                         -> finish
+ *     finish:  shares of reductions combined, return; a stopped launch comes here at once */
+#include <stdio.h>
+
+#include "codegen/emit.h"
+#include "llvm/attribute.h"
+
+void function_begin(Codegen *g, const char *name, bool is_host) {
+  LLVMTypeRef params[] = {g->pointer, g->pointer, g->i64, g->i64};
+  LLVMTypeRef type = LLVMFunctionType(g->void_type, params, is_host ? 1 : 4, false);
+  g->function = LLVMAddFunction(g->module, name, type);
+  llvm_function_attribute(g->function, "nounwind", 0);
+  LLVMBasicBlockRef entry = block_new(g, "entry"), start = block_new(g, "start");
+  g->finish = block_new(g, "finish");
+  block_enter(g, entry);
+  g->entry_end = LLVMBuildBr(g->builder, start);
+  block_enter(g, start);
+  int trees = g->kernel->trees.count;
+  g->frame = g->ambient = NULL;
+  g->roots = scratch_array(g->scratch, LLVMValueRef, trees);
+  g->bases = scratch_array(g->scratch, LLVMValueRef, trees);
+  g->values = scratch_array(g->scratch, LLVMValueRef, g->kernel->next_id);
+  g->exits.count = g->shares.count = 0;
+  g->row = NULL;
+  g->width = 1;
+  g->rt_context = LLVMGetParam(g->function, 0);
+  g->worker = is_host ? NULL : LLVMGetParam(g->function, 1);
+  if (!is_host) return;
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  g->worker = call_runtime(g, "rt_host_worker", &g->rt_context, 1);
+  block_hoist_end(g, back);
+}
+
+void function_end(Codegen *g) {
+  block_jump(g, g->finish);
+  block_enter(g, g->finish);
+  reduce_finish(g);
+  LLVMBuildRetVoid(g->builder);
+}
+
+static void emit_task(Codegen *g, const IrTask *task, int number) {
+  char name[32];
+  snprintf(name, sizeof name, "rg_task_%d", number);
+  function_begin(g, name, false);
+  LLVMValueRef begin = LLVMGetParam(g->function, 2), end = LLVMGetParam(g->function, 3);
+  switch (task->kind) {
+  case TASK_RANGE: task_range(g, task, begin, end); break;
+  case TASK_LEAVES: case TASK_NODES: task_list(g, task, begin, end); break;
+  }
+  function_end(g);
+}
+
+static void emit_host(Codegen *g) {
+  function_begin(g, "rg_host", true);
+  if (g->kernel->body) emit_region(g, g->kernel->body);
+  function_end(g);
+}
+
+static void init_types(Codegen *g) {
+  g->context = LLVMGetModuleContext(g->module);
+  g->void_type = LLVMVoidTypeInContext(g->context);
+  g->bool_type = LLVMInt1TypeInContext(g->context);
+  g->i8 = LLVMInt8TypeInContext(g->context);
+  g->i32 = LLVMInt32TypeInContext(g->context);
+  g->i64 = LLVMInt64TypeInContext(g->context);
+  g->pointer = LLVMPointerTypeInContext(g->context, 0);
+}
+
+bool codegen_kernel(Scratch *scratch, LLVMModuleRef module, LLVMBuilderRef builder, const IrKernel *kernel, Error *err) {
+  Codegen g = {.scratch = scratch, .err = err, .kernel = kernel, .module = module, .builder = builder};
+  init_types(&g);
+  emit_host(&g);
+  for (int i = 0; i < kernel->tasks.count && !error_is_set(err); i++) emit_task(&g, kernel->tasks.items[i], i);
+  return !error_is_set(err);
+}

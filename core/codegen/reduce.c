@@ -1,0 +1,84 @@
+/* reduce.c - reductions: a worker keeps its own share in a variable of the task function, which becomes a register,
+ * and combines it with the frame slot once, atomically, when its call ends.
+ * In a vector ROW the share is a vector; its lanes are joined at the end. A float sum has no order by contract, so
+ * its additions may be reassociated, in any kernel. */
+#include <math.h>
+
+#include "codegen/emit.h"
+
+/* What leaves `op` unchanged. SUB and DIV gather by ADD and MUL and act at the end. */
+static IrUpdate gathers_by(IrUpdate op) {
+  return op == IR_UPDATE_SUB ? IR_UPDATE_ADD : op == IR_UPDATE_DIV ? IR_UPDATE_MUL : op;
+}
+
+static LLVMValueRef least_integer(LLVMTypeRef type, Type of, bool largest) {
+  int bits = type_bits(of);
+  uint64_t ones = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+  if (!type_is_signed(of)) return value_integer(type, largest ? (int64_t)ones : 0);
+  return value_integer(type, (int64_t)(largest ? ones >> 1 : (ones >> 1) + 1));
+}
+
+static LLVMValueRef identity(Codegen *g, IrUpdate op, Type type, int width) {
+  LLVMTypeRef shape = value_lanes(value_type(g, type), width);
+  bool is_float = type_is_float(type);
+  switch (gathers_by(op)) {
+  case IR_UPDATE_ADD: return is_float ? value_real(shape, -0.0) : value_integer(shape, 0);
+  case IR_UPDATE_MUL: return is_float ? value_real(shape, 1) : value_integer(shape, 1);
+  case IR_UPDATE_MIN: return is_float ? value_real(shape, INFINITY) : least_integer(shape, type, true);
+  case IR_UPDATE_MAX: return is_float ? value_real(shape, -INFINITY) : least_integer(shape, type, false);
+  case IR_UPDATE_BAND: return value_integer(shape, -1);
+  case IR_UPDATE_BOR: case IR_UPDATE_BXOR: return value_integer(shape, 0);
+  default: break;
+  }
+  codegen_fail(g, NULL, "a reduction has an operator that has no neutral value");
+  return LLVMConstNull(shape);
+}
+
+static Share *find_share(Codegen *g, IrUpdate op, Type type, int32_t slot, int width) {
+  for (int i = 0; i < g->shares.count; i++) {
+    Share *share = &g->shares.items[i];
+    if (share->slot == slot && share->op == op && share->width == width) return share;
+  }
+  LLVMTypeRef shape = value_lanes(value_type(g, type), width);
+  LLVMValueRef variable = block_variable(g, shape, "share");
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  LLVMBuildStore(g->builder, identity(g, op, type, width), variable);
+  block_hoist_end(g, back);
+  vec_push(g->scratch, &g->shares, ((Share){op, type, slot, width, variable}));
+  return &vec_last(&g->shares);
+}
+
+static LLVMValueRef gather(Codegen *g, IrUpdate op, Type type, LLVMValueRef sum, LLVMValueRef value) {
+  LLVMValueRef result = arith_update(g, gathers_by(op), type, sum, value);
+  if (type_is_float(type) && LLVMIsAInstruction(result) && LLVMCanValueUseFastMathFlags(result))
+    LLVMSetFastMathFlags(result, LLVMGetFastMathFlags(result) | LLVMFastMathAllowReassoc);
+  return result;
+}
+
+void reduce_emit(Codegen *g, const IrInst *inst) {
+  if (inst->operand_count < 2 || inst->operands[0]->op != IR_FRAME_GET || inst->imm < 0 || inst->imm >= IR_UPDATE_COUNT)
+    return codegen_fail(g, inst, "it names no frame slot or no operator");
+  LLVMValueRef value = value_operand(g, inst, 1);
+  Type type = inst->operands[1]->type;
+  Share *share = find_share(g, (IrUpdate)inst->imm, type, (int32_t)inst->operands[0]->imm, g->width);
+  LLVMTypeRef shape = value_lanes(value_type(g, type), share->width);
+  LLVMValueRef sum = LLVMBuildLoad2(g->builder, shape, share->variable, "");
+  sum = gather(g, share->op, type, sum, value_broadcast(g, value, share->width));
+  LLVMBuildStore(g->builder, sum, share->variable);
+}
+
+static LLVMValueRef join_lanes(Codegen *g, const Share *share, LLVMValueRef lanes) {
+  LLVMValueRef sum = value_lane(g, lanes, 0);
+  for (int lane = 1; lane < share->width; lane++)
+    sum = gather(g, share->op, share->type, sum, value_lane(g, lanes, lane));
+  return sum;
+}
+
+void reduce_finish(Codegen *g) {
+  for (int i = 0; i < g->shares.count; i++) {
+    Share *share = &g->shares.items[i];
+    LLVMTypeRef shape = value_lanes(value_type(g, share->type), share->width);
+    LLVMValueRef sum = join_lanes(g, share, LLVMBuildLoad2(g->builder, shape, share->variable, ""));
+    atomic_rmw(g, share->op, share->type, call_frame_slot(g, share->slot), sum);
+  }
+}

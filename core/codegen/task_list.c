@@ -1,0 +1,62 @@
+/* task_list.c - tasks over the active nodes of one manager: list positions begin..end.
+ *     TASK_LEAVES   the body gets the node's cursor and the coordinates of its first cell; it looks up its neighbours
+ *                   and walks the cells itself, by GRID and ROW
+ *     TASK_NODES    the body is one iteration per node and gets the node's coordinates */
+#include "codegen/emit.h"
+
+/* for (position = begin; position < end; position++), a look at the stop word before each */
+typedef struct ListLoop {
+  LLVMValueRef position;
+  LLVMBasicBlockRef head, again;
+} ListLoop;
+
+static ListLoop list_begin(Codegen *g, LLVMValueRef begin, LLVMValueRef end) {
+  ListLoop loop = {NULL, block_new(g, "nodes"), block_new(g, "again")};
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), work = block_new(g, "node");
+  block_jump(g, loop.head);
+  block_enter(g, loop.head);
+  loop.position = LLVMBuildPhi(g->builder, g->i64, "position");
+  LLVMAddIncoming(loop.position, &begin, &before, 1);
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntSLT, loop.position, end, ""), work, g->finish);
+  block_enter(g, work);
+  call_poll_stop(g);
+  return loop;
+}
+
+static void list_end(Codegen *g, ListLoop *loop) {
+  block_jump(g, loop->again);
+  block_enter(g, loop->again);
+  LLVMValueRef next = LLVMBuildNSWAdd(g->builder, loop->position, value_index(g, 1), "");
+  block_jump(g, loop->head);
+  LLVMAddIncoming(loop->position, &next, &loop->again, 1);
+  block_enter(g, block_new(g, "behind"));
+}
+
+static LLVMValueRef list_entry(Codegen *g, const IrTask *task, const char *name, LLVMValueRef position) {
+  LLVMValueRef args[] = {g->rt_context, value_integer(g->i32, task->tree), value_integer(g->i32, task->manager), position};
+  return call_runtime(g, name, args, 4);
+}
+
+/* Coordinate `axis` of the node, times the cells per node, as `type`. */
+static LLVMValueRef coordinate(Codegen *g, LLVMValueRef table, int axis, int64_t factor, Type type) {
+  LLVMValueRef value = LLVMBuildLoad2(g->builder, g->i64, value_byte_offset(g, table, axis * 8), "");
+  if (factor != 1) value = LLVMBuildMul(g->builder, value, value_index(g, factor), "");
+  return arith_convert(g, TYPE(I64), type, value);
+}
+
+void task_list(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end) {
+  bool is_leaves = task->kind == TASK_LEAVES;
+  const IrRegion *body = task->body;
+  int first = is_leaves ? 1 : 0, count = body->params.count - first;
+  if (count < 0 || count > SNODE_MAX_AXES) return codegen_fail(g, NULL, "a task over nodes lacks its parameters");
+  ListLoop loop = list_begin(g, begin, end);
+  if (is_leaves) value_set(g, body->params.items[0], list_entry(g, task, "rt_list_node", loop.position));
+  LLVMValueRef table = list_entry(g, task, "rt_list_coordinates", loop.position);
+  for (int axis = 0; axis < count; axis++) {
+    const IrInst *param = body->params.items[first + axis];
+    int64_t factor = is_leaves && task->factors[axis] > 0 ? task->factors[axis] : 1;
+    value_set(g, param, coordinate(g, table, axis, factor, param->type));
+  }
+  control_body(g, body, loop.again);
+  list_end(g, &loop);
+}

@@ -1,0 +1,144 @@
+/* task_range.c - a range task: flattened positions begin..end, last axis fastest.
+ * Positions are split into row segments: runs of the last axis within one setting of the others, which are found
+ * by division once per segment. A task with an interior splits each segment further,
+ *
+ *     | checked | interior | checked |        (all checked where another axis is outside the interior)
+ *
+ * and emits either body once: the checked loop runs before the interior and again behind it. Indices count in
+ * their own type, clamped in it, so that LLVM sees their range. */
+#include "base/bits.h"
+#include "codegen/emit.h"
+
+typedef struct Range {
+  const IrTask *task;
+  LLVMTypeRef index;
+  bool is_wide;                          /* i64 indices */
+  LLVMValueRef begin[SNODE_MAX_AXES];    /* i64, from the frame */
+  LLVMValueRef extent[SNODE_MAX_AXES];   /* i64, at least 1 once a position exists */
+  LLVMValueRef outer[SNODE_MAX_AXES];    /* indices of the segment, all axes but the last */
+} Range;
+
+static LLVMValueRef load_bound(Codegen *g, int64_t slot) {
+  return LLVMBuildLoad2(g->builder, g->i64, call_frame_slot(g, slot), "");
+}
+
+static void load_bounds(Codegen *g, Range *r) {
+  for (int axis = 0; axis < r->task->axis_count; axis++) {
+    r->begin[axis] = load_bound(g, r->task->bounds + 2 * axis);
+    LLVMValueRef end = load_bound(g, r->task->bounds + 2 * axis + 1);
+    LLVMValueRef args[] = {LLVMBuildSub(g->builder, end, r->begin[axis], ""), value_index(g, 1)};
+    r->extent[axis] = call_intrinsic(g, "llvm.smax", g->i64, args, 2);
+  }
+}
+
+static LLVMValueRef to_index(Codegen *g, const Range *r, LLVMValueRef wide) {
+  return r->is_wide ? wide : LLVMBuildTrunc(g->builder, wide, r->index, "");
+}
+
+/* Digits of the row number: the indices of all axes but the last. */
+static void split_row(Codegen *g, Range *r, LLVMValueRef row) {
+  for (int axis = r->task->axis_count - 2; axis >= 0; axis--) {
+    LLVMValueRef digit = axis == 0 ? row : LLVMBuildURem(g->builder, row, r->extent[axis], "");
+    r->outer[axis] = to_index(g, r, LLVMBuildAdd(g->builder, r->begin[axis], digit, ""));
+    row = axis == 0 ? row : LLVMBuildUDiv(g->builder, row, r->extent[axis], "");
+  }
+}
+
+static void set_params(Codegen *g, const Range *r, const IrRegion *body, LLVMValueRef last) {
+  for (int axis = 0; axis < r->task->axis_count; axis++)
+    value_set(g, body->params.items[axis], axis + 1 < r->task->axis_count ? r->outer[axis] : last);
+}
+
+/* for (last = from; last < to; last++) body */
+static void emit_run(Codegen *g, const Range *r, const IrRegion *body, LLVMValueRef from, LLVMValueRef to) {
+  LLVMBasicBlockRef enter = block_new(g, "run"), behind = block_new(g, "run.end");
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntSLT, from, to, ""), enter, behind);
+  block_enter(g, enter);
+  Counted loop = counted_begin(g, from, to, "cells");
+  set_params(g, r, body, loop.index);
+  control_body(g, body, loop.again);
+  counted_end(g, &loop, false);
+  block_jump(g, behind);
+  block_enter(g, behind);
+}
+
+static LLVMValueRef index_constant(const Range *r, int64_t number) {
+  int64_t most = r->is_wide ? INT64_MAX : INT32_MAX;
+  return value_integer(r->index, max_i64(-most - 1, min_i64(number, most)));
+}
+
+static LLVMValueRef clamp(Codegen *g, const Range *r, int64_t number, LLVMValueRef low, LLVMValueRef high) {
+  LLVMValueRef args[] = {index_constant(r, number), low};
+  args[0] = call_intrinsic(g, "llvm.smax", r->index, args, 2);
+  args[1] = high;
+  return call_intrinsic(g, "llvm.smin", r->index, args, 2);
+}
+
+static LLVMValueRef outer_is_interior(Codegen *g, const Range *r) {
+  LLVMValueRef all = LLVMConstInt(g->bool_type, 1, false);
+  for (int axis = 0; axis + 1 < r->task->axis_count; axis++) {
+    LLVMValueRef above = LLVMBuildICmp(g->builder, LLVMIntSGE, r->outer[axis], index_constant(r, r->task->interior_begin[axis]), "");
+    LLVMValueRef below = LLVMBuildICmp(g->builder, LLVMIntSLT, r->outer[axis], index_constant(r, r->task->interior_end[axis]), "");
+    all = LLVMBuildAnd(g->builder, all, LLVMBuildAnd(g->builder, above, below, ""), "");
+  }
+  return all;
+}
+
+/* The checked loop from..stop stands in front of the interior; it comes again behind it with the rest. */
+static void emit_split(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to) {
+  const IrTask *task = r->task;
+  int last = task->axis_count - 1;
+  LLVMValueRef is_interior = outer_is_interior(g, r);
+  LLVMValueRef low = clamp(g, r, task->interior_begin[last], from, to), high = clamp(g, r, task->interior_end[last], low, to);
+  LLVMValueRef first_stop = LLVMBuildSelect(g->builder, is_interior, low, to, "");
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), checked = block_new(g, "checked"), interior = block_new(g, "interior"),
+                    behind = block_new(g, "segment.end");
+  block_jump(g, checked);
+  block_enter(g, checked);
+  LLVMValueRef start = LLVMBuildPhi(g->builder, r->index, ""), stop = LLVMBuildPhi(g->builder, r->index, "");
+  emit_run(g, r, task->body, start, stop);
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, stop, to, ""), behind, interior);
+  block_enter(g, interior);
+  LLVMValueRef args[] = {low, index_constant(r, task->interior_begin[last])};
+  LLVMValueRef inner_from = call_intrinsic(g, "llvm.smax", r->index, args, 2);
+  args[0] = high;
+  args[1] = index_constant(r, task->interior_end[last]);
+  emit_run(g, r, task->interior, inner_from, call_intrinsic(g, "llvm.smin", r->index, args, 2));
+  LLVMBasicBlockRef end = LLVMGetInsertBlock(g->builder);
+  block_jump(g, checked);
+  LLVMAddIncoming(start, (LLVMValueRef[]){from, high}, (LLVMBasicBlockRef[]){before, end}, 2);
+  LLVMAddIncoming(stop, (LLVMValueRef[]){first_stop, to}, (LLVMBasicBlockRef[]){before, end}, 2);
+  block_enter(g, behind);
+}
+
+static bool is_sound(Codegen *g, const IrTask *task) {
+  if (task->axis_count < 1 || task->axis_count > SNODE_MAX_AXES || task->body->params.count != task->axis_count) return false;
+  return !task->has_interior || (task->interior && task->interior->params.count == task->axis_count);
+}
+
+void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end) {
+  Range r = {.task = task, .index = value_type(g, task->index), .is_wide = type_bits(task->index) == 64};
+  int last = task->axis_count - 1;
+  if (!is_sound(g, task)) return codegen_fail(g, NULL, "a range task and its indices do not match");
+  load_bounds(g, &r);
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), segment = block_new(g, "segment"), work = block_new(g, "work");
+  block_jump(g, segment);
+  block_enter(g, segment);
+  LLVMValueRef position = LLVMBuildPhi(g->builder, g->i64, "position");
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntSLT, position, end, ""), work, g->finish);
+  block_enter(g, work);
+  call_poll_stop(g);
+  LLVMValueRef column = last == 0 ? position : LLVMBuildURem(g->builder, position, r.extent[last], "");
+  split_row(g, &r, last == 0 ? value_index(g, 0) : LLVMBuildUDiv(g->builder, position, r.extent[last], ""));
+  LLVMValueRef args[] = {LLVMBuildSub(g->builder, end, position, ""), LLVMBuildSub(g->builder, r.extent[last], column, "")};
+  LLVMValueRef length = call_intrinsic(g, "llvm.smin", g->i64, args, 2);
+  LLVMValueRef first = LLVMBuildAdd(g->builder, r.begin[last], column, "");
+  LLVMValueRef from = to_index(g, &r, first), to = to_index(g, &r, LLVMBuildAdd(g->builder, first, length, ""));
+  if (task->has_interior) emit_split(g, &r, from, to);
+  else emit_run(g, &r, task->body, from, to);
+  LLVMValueRef next = LLVMBuildAdd(g->builder, position, length, "");
+  LLVMBasicBlockRef from_block = LLVMGetInsertBlock(g->builder);
+  block_jump(g, segment);
+  LLVMAddIncoming(position, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, from_block}, 2);
+  block_enter(g, block_new(g, "behind"));
+}

@@ -1,0 +1,8 @@
+/* bitcode_data.c - the runtime as bitcode, taken in by the assembler. The build gives the paths. */
+#define EMBED(symbol, path)                                \
+  __asm__(".section .rodata\n.balign 16\n.hidden " symbol "\n.hidden " symbol "_end\n" \
+          ".globl " symbol "\n" symbol ":\n.incbin \"" path "\"\n"                     \
+          ".globl " symbol "_end\n" symbol "_end:\n.byte 0\n.previous\n")
+
+EMBED("jit_bitcode_host", RG_BITCODE_HOST);
+EMBED("jit_bitcode_nvptx", RG_BITCODE_NVPTX);

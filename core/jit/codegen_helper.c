@@ -1,0 +1,74 @@
+/* codegen_helper.c - the program `regolith-codegen`: serves one request from standard input, answers on standard
+ * output, ends. Compiling in a process of its own is the one way to survive whatever LLVM does. The frame of a
+ * request is in codegen_pipe.h. Nothing but the answer may reach standard output. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jit/codegen_border.h"
+#include "jit/codegen_pipe.h"
+
+enum { MOST_BYTES = 1 << 30 };
+
+static bool read_all(void *data, int64_t length) {
+  for (char *at = data; length > 0;) {
+    ssize_t count = read(STDIN_FILENO, at, (size_t)length);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    at += count;
+    length -= count;
+  }
+  return true;
+}
+
+static bool write_all(const void *data, int64_t length) {
+  for (const char *at = data; length > 0;) {
+    ssize_t count = write(STDOUT_FILENO, at, (size_t)length);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    at += count;
+    length -= count;
+  }
+  return true;
+}
+
+/* A part with a NUL behind it; NULL for length -1 (and when it cannot be read: then *ok is false). */
+static char *read_part(int64_t length, bool *ok) {
+  if (length < 0 || !*ok) return NULL;
+  char *part = length <= MOST_BYTES ? malloc((size_t)length + 1) : NULL;
+  *ok = part && read_all(part, length);
+  if (part) part[length] = 0;
+  return part;
+}
+
+static int64_t text_length(const char *text) { return text ? (int64_t)strlen(text) : -1; }
+
+static bool answer(const RgCodegenResult *result) {
+  RgPipeResult head = {.magic = RG_PIPE_MAGIC, .message_length = text_length(result->message),
+                       .object_length = result->object ? result->object_length : -1,
+                       .llvm_length = text_length(result->llvm_text), .asm_length = text_length(result->asm_text),
+                       .parse_ms = result->parse_ms, .emit_ms = result->emit_ms, .optimize_ms = result->optimize_ms,
+                       .object_ms = result->object_ms, .ok = result->ok};
+  return write_all(&head, sizeof head) && write_all(result->message, head.message_length) &&
+         write_all(result->object, head.object_length) && write_all(result->llvm_text, head.llvm_length) &&
+         write_all(result->asm_text, head.asm_length);
+}
+
+int main(void) {
+  RgPipeRequest head;
+  bool ok = read_all(&head, sizeof head) && head.magic == RG_PIPE_MAGIC;
+  if (!ok) return 2;
+  char *bytes = read_part(head.bytes_length, &ok), *build_id = read_part(head.build_id_length, &ok), *cpu = read_part(head.cpu_length, &ok);
+  if (!ok || !bytes) return 2;
+  RgCodegenRequest request = {.bytes = (const uint8_t *)bytes, .length = head.bytes_length, .build_id = build_id, .cpu = cpu,
+                              .want_llvm = head.want_llvm, .want_asm = head.want_asm, .instrument = head.instrument};
+  RgCodegenResult *result = regolith_codegen(&request);
+  ok = result && answer(result);
+  regolith_codegen_free(result);
+  free(bytes);
+  free(build_id);
+  free(cpu);
+  return ok ? 0 : 1;
+}

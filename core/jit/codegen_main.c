@@ -1,0 +1,169 @@
+/* codegen_main.c - the border: bytes -> IrKernel -> module -> object, and the diagnostics on the way.
+ * A compile owns one Job. Scratch memory that runs out jumps back to compile_in_scratch's caller, and an LLVM that
+ * gives up jumps back to regolith_codegen; both find everything that must be freed in the Job. After LLVM gave up its
+ * context stays behind: nobody knows what state it is in. */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/heap.h"
+#include "base/scratch.h"
+#include "build_id.h"
+#include "codegen/codegen.h"
+#include "ir/task.h"
+#include "jit/codegen_border.h"
+#include "jit/jit.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* The result first: what the caller frees is this. */
+typedef struct Job {
+  RgCodegenResult result;
+  Heap heap; /* of result's parts and the scratch */
+  Scratch scratch;
+  LlvmContext llvm;
+  JitTarget target;
+  LLVMModuleRef module;
+  LLVMBuilderRef builder;
+  const RgCodegenRequest *request;
+} Job;
+
+_Static_assert(offsetof(Job, result) == 0, "regolith_codegen_free gets the Job by its result");
+
+static double now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+/* Adds the time since *mark to *sum and moves the mark. */
+static void charge(double *sum, double *mark) {
+  double now = now_ms();
+  *sum += now - *mark;
+  *mark = now;
+}
+
+static bool keep_bytes(Job *job, const char *data, size_t length, char **out, Error *err) {
+  *out = heap_alloc(&job->heap, length + 1);
+  if (!*out) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
+  memcpy(*out, data, length);
+  return true;
+}
+
+static bool keep_buffer(Job *job, LLVMMemoryBufferRef buffer, char **out, int64_t *length, Error *err) {
+  if (!buffer) return false;
+  *length = (int64_t)LLVMGetBufferSize(buffer);
+  bool ok = keep_bytes(job, LLVMGetBufferStart(buffer), (size_t)*length, out, err);
+  LLVMDisposeMemoryBuffer(buffer);
+  return ok;
+}
+
+/* Emission changes the module, so the assembly text is made from a copy of it. */
+static bool keep_texts(Job *job, Error *err) {
+  bool ok = true;
+  if (job->request->want_llvm) {
+    char *text = LLVMPrintModuleToString(job->module);
+    ok = keep_bytes(job, text, strlen(text), &job->result.llvm_text, err);
+    LLVMDisposeMessage(text);
+  }
+  if (ok && job->request->want_asm) {
+    int64_t length;
+    LLVMModuleRef copy = LLVMCloneModule(job->module);
+    ok = keep_buffer(job, jit_emit(&job->llvm, copy, &job->target, true, err), &job->result.asm_text, &length, err);
+    LLVMDisposeModule(copy);
+  }
+  return ok;
+}
+
+/* Bytes to module; the kernel leaves with the scratch. */
+static bool compile_in_scratch(void *data, Error *err) {
+  Job *job = data;
+  double mark = now_ms();
+  const char *written_for;
+  IrKernel *kernel = ir_read_bytes(&job->scratch, job->request->bytes, job->request->length, &written_for, err);
+  bool ok = kernel && ir_verify(kernel, err);
+  charge(&job->result.parse_ms, &mark);
+  ok = ok && codegen_kernel(&job->scratch, job->module, job->builder, kernel, err) && jit_verify(job->module, err);
+  charge(&job->result.emit_ms, &mark);
+  return ok;
+}
+
+static bool compile(void *data, Error *err) {
+  Job *job = data;
+  double mark;
+  if (!jit_target_create(&job->target, job->request->cpu, err)) return false;
+  llvm_context_create(&job->llvm);
+  job->module = LLVMModuleCreateWithNameInContext("kernel", job->llvm.context);
+  job->builder = LLVMCreateBuilderInContext(job->llvm.context);
+  jit_target_apply(&job->target, job->module);
+  if (!scratch_run(&job->scratch, compile_in_scratch, job, err)) return false;
+  mark = now_ms();
+  if (!jit_link_runtime(&job->llvm, &job->target, job->module, err) ||
+      !jit_optimize(job->module, &job->target, job->request->instrument, err))
+    return false;
+  charge(&job->result.optimize_ms, &mark);
+  if (!keep_texts(job, err)) return false;
+  mark = now_ms();
+  bool ok = keep_buffer(job, jit_emit(&job->llvm, job->module, &job->target, false, err), (char **)&job->result.object,
+                        &job->result.object_length, err);
+  charge(&job->result.object_ms, &mark);
+  return ok;
+}
+
+static void release_llvm(Job *job) {
+  if (job->builder) LLVMDisposeBuilder(job->builder);
+  if (job->module) LLVMDisposeModule(job->module);
+  llvm_context_destroy(&job->llvm);
+  jit_target_destroy(&job->target);
+}
+
+static void free_parts(Job *job) {
+  heap_free(&job->heap, job->result.object);
+  heap_free(&job->heap, job->result.llvm_text);
+  heap_free(&job->heap, job->result.asm_text);
+  job->result.object = NULL;
+  job->result.object_length = 0;
+  job->result.llvm_text = job->result.asm_text = NULL;
+}
+
+/* The message alone is left of a failed compile. */
+static void report(Job *job, const Error *err) {
+  free_parts(job);
+  job->result.message = heap_copy_text(&job->heap, err->message);
+}
+
+EXPORT const char *regolith_codegen_build_id(void) { return RG_BUILD_ID; }
+
+EXPORT RgCodegenResult *regolith_codegen(const RgCodegenRequest *request) {
+  Heap heap;
+  heap_init(&heap, 0);
+  Job *job = heap_alloc(&heap, sizeof *job);
+  if (!job) return NULL;
+  Error err;
+  error_clear(&err);
+  heap_init(&job->heap, 0);
+  scratch_init(&job->scratch, &job->heap);
+  job->request = request;
+  if (!request->build_id || strcmp(request->build_id, RG_BUILD_ID)) {
+    error_set(&err, RG_ERROR_VERSION, "libregolith and libregolith-codegen come from different builds");
+  } else {
+    bool died;
+    job->result.ok = llvm_guard(compile, job, &died, &err);
+    if (!died) release_llvm(job);
+  }
+  scratch_deinit(&job->scratch);
+  job->request = NULL;
+  if (!job->result.ok) report(job, &err);
+  return &job->result;
+}
+
+EXPORT void regolith_codegen_free(RgCodegenResult *result) {
+  if (!result) return;
+  Job *job = (Job *)(void *)result;
+  Heap heap;
+  heap_init(&heap, 0);
+  free_parts(job);
+  heap_free(&job->heap, result->message);
+  heap_free(&heap, job);
+}

@@ -1,0 +1,83 @@
+/* object.c - target machines, and the bytes they emit.
+ * Position-independent code in the small model: the loader places it within reach of the core. Names of processors
+ * are checked here, since LLVM answers an unknown one with a line on standard error and a useless default. */
+#include <stdio.h>
+#include <string.h>
+
+#include "jit/jit.h"
+
+typedef struct TargetRow {
+  const char *cpu;
+  const char *features; /* PTX: the oldest ISA that the processor has, so that old drivers take it */
+} TargetRow;
+
+static const TargetRow host_rows[] = {{"x86-64", ""}, {"x86-64-v2", ""}, {"x86-64-v3", ""}, {"x86-64-v4", ""}};
+static const TargetRow ptx_rows[] = {{"sm_75", "+ptx63"}, {"sm_80", "+ptx70"}, {"sm_86", "+ptx71"},
+                                     {"sm_87", "+ptx74"}, {"sm_89", "+ptx78"}, {"sm_90", "+ptx78"}};
+
+static const TargetRow *find_row(const TargetRow *rows, size_t count, const char *cpu) {
+  for (size_t i = 0; i < count; i++)
+    if (!strcmp(rows[i].cpu, cpu)) return &rows[i];
+  return NULL;
+}
+
+static bool create_machine(JitTarget *target, const char *triple, const char *cpu, const char *features, Error *err) {
+  char *why = NULL;
+  LLVMTargetRef llvm_target;
+  if (LLVMGetTargetFromTriple(triple, &llvm_target, &why)) {
+    error_set(err, RG_ERROR_CODEGEN, "no code for %s: %s", triple, why);
+    LLVMDisposeMessage(why);
+    return false;
+  }
+  target->machine = LLVMCreateTargetMachine(llvm_target, triple, cpu, features, LLVMCodeGenLevelDefault, LLVMRelocPIC,
+                                            target->is_ptx ? LLVMCodeModelDefault : LLVMCodeModelSmall);
+  return target->machine || error_set(err, RG_ERROR_CODEGEN, "no code for %s %s", triple, cpu);
+}
+
+static bool create_native(JitTarget *target, Error *err) {
+  char *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
+  bool ok = create_machine(target, "x86_64-unknown-linux-gnu", cpu, features, err);
+  LLVMDisposeMessage(cpu);
+  LLVMDisposeMessage(features);
+  return ok;
+}
+
+bool jit_target_create(JitTarget *target, const char *cpu, Error *err) {
+  memset(target, 0, sizeof *target);
+  llvm_initialize();
+  if (!cpu || !strcmp(cpu, "native")) return create_native(target, err);
+  const TargetRow *row = find_row(ptx_rows, sizeof ptx_rows / sizeof *ptx_rows, cpu);
+  target->is_ptx = row != NULL;
+  if (!row) row = find_row(host_rows, sizeof host_rows / sizeof *host_rows, cpu);
+  if (!row) return error_set(err, RG_ERROR_CODEGEN, "'%s' is not a processor that code can be made for", cpu);
+  return create_machine(target, target->is_ptx ? "nvptx64-nvidia-cuda" : "x86_64-unknown-linux-gnu", row->cpu, row->features, err);
+}
+
+void jit_target_destroy(JitTarget *target) {
+  if (target->machine) LLVMDisposeTargetMachine(target->machine);
+  target->machine = NULL;
+}
+
+void jit_target_apply(const JitTarget *target, LLVMModuleRef module) {
+  char *triple = LLVMGetTargetMachineTriple(target->machine);
+  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(target->machine);
+  LLVMSetTarget(module, triple);
+  LLVMSetModuleDataLayout(module, layout);
+  LLVMDisposeTargetData(layout);
+  LLVMDisposeMessage(triple);
+}
+
+LLVMMemoryBufferRef jit_emit(LlvmContext *llvm, LLVMModuleRef module, const JitTarget *target, bool as_text, Error *err) {
+  char *why = NULL;
+  LLVMMemoryBufferRef out = NULL;
+  LLVMCodeGenFileType kind = as_text || target->is_ptx ? LLVMAssemblyFile : LLVMObjectFile;
+  if (LLVMTargetMachineEmitToMemoryBuffer(target->machine, module, kind, &why, &out)) {
+    error_set(err, RG_ERROR_CODEGEN, "LLVM could not emit code: %.300s", why);
+    LLVMDisposeMessage(why);
+    return NULL;
+  }
+  if (!llvm->diagnostic[0]) return out;
+  error_set(err, RG_ERROR_CODEGEN, "LLVM could not emit code: %s", llvm->diagnostic);
+  LLVMDisposeMemoryBuffer(out);
+  return NULL;
+}

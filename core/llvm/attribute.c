@@ -1,0 +1,31 @@
+/* attribute.c - see attribute.h. */
+#include "llvm/attribute.h"
+
+#include <string.h>
+
+static LLVMContextRef context_of(LLVMValueRef function) {
+  return LLVMGetModuleContext(LLVMGetGlobalParent(function));
+}
+
+void llvm_function_attribute(LLVMValueRef function, const char *name, uint64_t value) {
+  unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+  LLVMAttributeRef attribute = LLVMCreateEnumAttribute(context_of(function), kind, value);
+  LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
+}
+
+void llvm_function_text(LLVMValueRef function, const char *name, const char *value) {
+  LLVMAttributeRef attribute = LLVMCreateStringAttribute(context_of(function), name, (unsigned)strlen(name), value,
+                                                         (unsigned)strlen(value));
+  LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
+}
+
+void llvm_function_drop(LLVMValueRef function, const char *text_name) {
+  LLVMRemoveStringAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, text_name,
+                                   (unsigned)strlen(text_name));
+}
+
+void llvm_function_is_pure(LLVMValueRef function) {
+  llvm_function_attribute(function, "nounwind", 0);
+  llvm_function_attribute(function, "willreturn", 0);
+  llvm_function_attribute(function, "memory", 0); /* memory(none) */
+}

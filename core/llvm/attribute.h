@@ -1,0 +1,14 @@
+/* attribute.h - attributes of functions by name, which LLVM's C API knows by number only. */
+#ifndef RG_LLVM_ATTRIBUTE_H
+#define RG_LLVM_ATTRIBUTE_H
+
+#include <llvm-c/Core.h>
+
+/* Of the function itself: "nounwind", "alwaysinline"; `value` is 0 for those that have none. */
+void llvm_function_attribute(LLVMValueRef function, const char *name, uint64_t value);
+void llvm_function_text(LLVMValueRef function, const char *name, const char *value);
+void llvm_function_drop(LLVMValueRef function, const char *text_name);
+/* The function touches no memory, returns and never unwinds: calls of it hoist and merge. */
+void llvm_function_is_pure(LLVMValueRef function);
+
+#endif

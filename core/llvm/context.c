@@ -1,0 +1,86 @@
+/* context.c - diagnostics and fatal errors of LLVM; see context.h.
+ * Without a handler LLVM answers an error diagnostic by ending the process. A good compile sends remarks and
+ * warnings through the same door, so severity error alone counts.
+ * A fatal error ("Cannot select") comes from deep inside LLVM's own frames: LLVM is built without exceptions and
+ * expects never to get control back, so jumping over those frames is the one way to keep the process. */
+#include "llvm/context.h"
+
+#include <llvm-c/ErrorHandling.h>
+#include <llvm-c/Target.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Guard {
+  jmp_buf leave;
+  char reason[400];
+} Guard;
+
+static _Thread_local Guard *guard_of_thread; /* NULL: nobody is compiling on this thread */
+
+static void keep_line(char *out, size_t size, const char *text) {
+  snprintf(out, size, "%s", text);
+  for (char *c = out; *c; c++)
+    if (*c == '\n') *c = ' ';
+}
+
+static void keep_diagnostic(LLVMDiagnosticInfoRef info, void *data) {
+  LlvmContext *llvm = data;
+  if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || llvm->diagnostic[0]) return;
+  char *text = LLVMGetDiagInfoDescription(info);
+  keep_line(llvm->diagnostic, sizeof llvm->diagnostic, text);
+  LLVMDisposeMessage(text);
+}
+
+void llvm_context_create(LlvmContext *llvm) {
+  memset(llvm, 0, sizeof *llvm);
+  llvm->context = LLVMContextCreate();
+  LLVMContextSetDiagnosticHandler(llvm->context, keep_diagnostic, llvm);
+}
+
+void llvm_context_destroy(LlvmContext *llvm) {
+  if (llvm->context) LLVMContextDispose(llvm->context);
+  llvm->context = NULL;
+}
+
+static void on_fatal(const char *reason) {
+  Guard *guard = guard_of_thread;
+  if (!guard) return; /* not ours: LLVM ends the process as it would have */
+  keep_line(guard->reason, sizeof guard->reason, reason);
+  longjmp(guard->leave, 1);
+}
+
+static void initialize(void) {
+  LLVMInstallFatalErrorHandler(on_fatal);
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
+}
+
+void llvm_initialize(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, initialize);
+}
+
+bool llvm_guard(bool (*work)(void *data, Error *err), void *data, bool *died, Error *err) {
+  Guard guard;
+  Guard *outer = guard_of_thread;
+  guard.reason[0] = 0;
+  *died = false;
+  if (setjmp(guard.leave)) {
+    guard_of_thread = outer;
+    *died = true;
+    return error_set(err, RG_ERROR_CODEGEN, "LLVM gave up: %s", guard.reason);
+  }
+  guard_of_thread = &guard;
+  bool ok = work(data, err);
+  guard_of_thread = outer;
+  return ok;
+}
