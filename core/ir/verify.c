@@ -12,7 +12,7 @@ typedef struct Verifier {
   const IrInst **visible;
   bool *seen;
   bool is_final;
-  bool in_body;
+  bool in_body, in_row;
   int loops;
   Error *err;
 } Verifier;
@@ -95,7 +95,6 @@ static bool verify_imm(Verifier *v, const IrInst *inst) {
   case IR_FRAME_GET: case IR_FRAME_SET: case IR_FRAME_LOAD:
     return (inst->imm >= 0 && inst->imm < kernel->frame_slots) || wrong(v, inst, "no such frame slot");
   case IR_RUN:
-    if (v->in_body) return wrong(v, inst, "stands in the host region");
     return (inst->imm >= 0 && inst->imm < kernel->tasks.count) || wrong(v, inst, "no such task");
   case IR_TREE_ROOT:
     return (inst->imm >= 0 && inst->imm < kernel->trees.count) || wrong(v, inst, "no such tree");
@@ -108,15 +107,29 @@ static bool verify_imm(Verifier *v, const IrInst *inst) {
   return true;
 }
 
+/* An op that has no such entry by its row may still name one; 0 is then no entry at all. */
+static bool is_entry(int32_t number, int count, bool has) { return number >= 0 && number < count + (!has && !count); }
+
 static bool verify_tables(Verifier *v, const IrInst *inst) {
   const IrKernel *kernel = v->kernel;
-  if (ir_has_field(inst->op) && (inst->field < 0 || inst->field >= kernel->fields.count))
-    return wrong(v, inst, "no such field");
-  if (ir_has_level(inst->op) && (inst->level < 0 || inst->level >= kernel->levels.count))
-    return wrong(v, inst, "no such level");
-  if (ir_has_tree(inst->op) && (inst->tree < 0 || inst->tree >= kernel->trees.count))
-    return wrong(v, inst, "no such tree");
+  if (!is_entry(inst->field, kernel->fields.count, ir_has_field(inst->op))) return wrong(v, inst, "no such field");
+  if (!is_entry(inst->level, kernel->levels.count, ir_has_level(inst->op))) return wrong(v, inst, "no such level");
+  if (!is_entry(inst->tree, kernel->trees.count, ir_has_tree(inst->op))) return wrong(v, inst, "no such tree");
   return verify_axes(v, inst) && verify_imm(v, inst);
+}
+
+/* Some ops belong to the host region, some to bodies, some to the rows of a leaf. */
+static bool verify_home(Verifier *v, const IrInst *inst) {
+  switch (inst->op) {
+  case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_RUN: case IR_COUNT: case IR_CLEAR: case IR_LIST_COUNT: case IR_TREE_CLEAR:
+  case IR_RETURN:
+    return !v->in_body || wrong(v, inst, "stands in the host region");
+  case IR_FRAME_GET: case IR_REDUCE: case IR_GRID: case IR_ROW: case IR_NEAR:
+    return v->in_body || wrong(v, inst, "stands in a parallel loop");
+  case IR_LANE: case IR_CELL: case IR_ROW_LOAD: return v->in_row || wrong(v, inst, "stands in a row");
+  case IR_ARG: return !v->is_final || !v->in_body || wrong(v, inst, "is a frame slot in a task");
+  default: return true;
+  }
 }
 
 /* -- operands ------------------------------------------------------------------------------------------------------------- */
@@ -161,6 +174,7 @@ static bool verify_memory(Verifier *v, const IrInst *inst) {
   if (inst->lanes < 0 || inst->lanes > 64) return wrong(v, inst, "too many lanes");
   Type element = inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE ? type_at(inst, 1) : inst->type;
   if (!is_element(element)) return wrong(v, inst, "elements are numbers and bools");
+  if (inst->op == IR_ROW_LOAD && inst->extent[0] < 1) return wrong(v, inst, "needs the extent of its row");
   if (inst->op == IR_ROW_LOAD)
     return (is_pointer(type_at(inst, 1)) && type_is_integer(type_at(inst, 2))) ||
            wrong(v, inst, "needs two addresses and a position");
@@ -233,7 +247,6 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
 static bool verify_exit(Verifier *v, const IrInst *inst) {
   if (v->is_final && inst->next) return wrong(v, inst, "something follows it");
   if (inst->op == IR_RETURN) {
-    if (v->in_body) return wrong(v, inst, "stands in the host region");
     return inst->operand_count == 0 || (inst->operand_count == 1 && all_of_type(inst, 0, v->kernel->result)) ||
            wrong(v, inst, "not the kernel's result");
   }
@@ -283,11 +296,12 @@ static bool verify_region(Verifier *v, const IrRegion *region, int depth);
 /* Loops count for exits inside; a parallel body starts a count of its own. */
 static bool verify_regions(Verifier *v, const IrInst *inst, int depth) {
   int loops = v->loops;
-  bool in_body = v->in_body;
+  bool in_body = v->in_body, in_row = v->in_row;
   bool parallel = (inst->op == IR_RANGE || inst->op == IR_ACTIVE) && !inst->serial && !in_body;
   if (parallel || inst->op == IR_LEAVES || inst->op == IR_GRID || inst->op == IR_ROW) {
     v->loops = 0;
     v->in_body = true;
+    v->in_row = inst->op == IR_ROW;
   } else if (inst->op != IR_IF) {
     v->loops++;
   }
@@ -297,6 +311,7 @@ static bool verify_regions(Verifier *v, const IrInst *inst, int depth) {
                                          : wrong(v, inst, "a region has another owner");
   v->loops = loops;
   v->in_body = in_body;
+  v->in_row = in_row;
   return ok;
 }
 
@@ -323,7 +338,7 @@ static bool verify_inst(Verifier *v, const IrInst *inst, int depth) {
   for (int i = 0; i < IR_MAX_REGIONS; i++)
     if ((inst->regions[i] != NULL) != (i < ir_region_count(inst->op))) return wrong(v, inst, "wrong number of regions");
   if (v->is_final && !is_left_at_the_end(inst->op)) return wrong(v, inst, "should be lowered by now");
-  if (!verify_tables(v, inst) || !verify_operands(v, inst) || !verify_value(v, inst) || !verify_result(v, inst)) return false;
+  if (!verify_home(v, inst) || !verify_tables(v, inst) || !verify_operands(v, inst) || !verify_value(v, inst) || !verify_result(v, inst)) return false;
   if ((ir_op_info[inst->op].flags & IR_EXIT) && !verify_exit(v, inst)) return false;
   return !inst->regions[0] || (verify_shape(v, inst) && verify_regions(v, inst, depth));
 }
@@ -360,6 +375,13 @@ static bool verify_kernel_tables(const IrKernel *kernel, Error *err) {
   for (int i = 0; i < kernel->args.count; i++)
     if (!is_element(kernel->args.items[i].type)) return error_set(err, RG_ERROR_IR, "argument %d is not valid", i);
   return true;
+}
+
+/* Slots for the arguments and the result, once there are slots; no kernel needs a million. */
+static bool verify_frame(const IrKernel *kernel, Error *err) {
+  if (kernel->frame_slots == 0 && kernel->tasks.count == 0) return true;
+  return (kernel->frame_slots > kernel->args.count && kernel->frame_slots < 1 << 20) ||
+         error_set(err, RG_ERROR_IR, "a frame of %d slots", kernel->frame_slots);
 }
 
 static bool task_fail(Verifier *v, const IrTask *task, const char *what) {
@@ -405,6 +427,7 @@ static bool verify_task(Verifier *v, const IrTask *task) {
   if ((unsigned)task->kind > TASK_NODES) return task_fail(v, task, "no such kind");
   if (!task->body || !verify_task_tables(v, task) || !verify_task_params(v, task, task->body)) return false;
   v->in_body = true;
+  v->in_row = false;
   v->loops = 0;
   if (!verify_region(v, task->body, 1)) return false;
   if (!task->interior) return true;
@@ -416,7 +439,7 @@ static bool verify(const IrKernel *kernel, bool is_final, Error *err) {
   Verifier v = {.kernel = kernel, .is_final = is_final, .err = err,
                 .visible = scratch_array(kernel->scratch, const IrInst *, kernel->next_id + 1),
                 .seen = scratch_array(kernel->scratch, bool, kernel->next_id + 1)};
-  if (!verify_kernel_tables(kernel, err) || !verify_region(&v, kernel->body, 1)) return false;
+  if (!verify_kernel_tables(kernel, err) || !verify_frame(kernel, err) || !verify_region(&v, kernel->body, 1)) return false;
   for (int i = 0; i < kernel->tasks.count; i++)
     if (!verify_task(&v, kernel->tasks.items[i])) return false;
   return true;

@@ -1,0 +1,28 @@
+/* bytes.h - the layout that write.c and read_bytes.c share.
+ *
+ *   "RGIR" version op_count target flags result frame_slots
+ *   trees: count   fields: count, (tree, type)..   levels: count, tree..   args: count, type..
+ *   host: region   tasks: count, task..
+ *   region: param count, types; inst count, insts
+ *   inst:   op, type, mask, the attributes whose bits are set, operand count, operands, regions as its op has
+ *
+ * Numbers are LEB128, signed ones zigzag, texts have their length before them. An operand is a distance: 1 is the
+ * value before, counted over parameters and results of its function in the order in which they appear. */
+#ifndef RG_IR_BYTES_H
+#define RG_IR_BYTES_H
+
+enum { IR_BYTES_VERSION = 1 };
+static const char ir_bytes_magic[4] = {'R', 'G', 'I', 'R'};
+
+typedef enum IrBit { /* of an inst's mask */
+  BIT_imm, BIT_field, BIT_level, BIT_tree, BIT_axis_count, BIT_offset, BIT_extent,
+#define ATTRIBUTE(member, word, kind) BIT_##member,
+#include "ir/attribute.def"
+#undef ATTRIBUTE
+  IR_BIT_COUNT
+} IrBit;
+
+enum { KERNEL_FAST_MATH = 1, KERNEL_UNCHECKED = 2 };                               /* a kernel's flags */
+enum { TASK_MAY_DEACTIVATE = 1, TASK_INDEPENDENT = 2, TASK_HAS_INTERIOR = 4, TASK_HAS_INTERIOR_BODY = 8 }; /* a task's */
+
+#endif

@@ -1,0 +1,242 @@
+/* read_bytes.c - canonical bytes to IR, in the codegen library: believes nothing that it reads.
+ * Reading is sticky: the first wrong byte is kept as `why`, and from there on every number reads as 0 and every count
+ * ends. A count is never above the bytes that are left, so memory stays in proportion to the input. What has the right
+ * form is then verified like any kernel (ir_verify_final). Layout: bytes.h. */
+#include "ir/attribute.h"
+#include "ir/bytes.h"
+#include "ir/task.h"
+
+typedef struct Input {
+  Scratch *scratch;
+  IrKernel *kernel;
+  const uint8_t *at, *end;
+  const char *why;      /* NULL: all is well */
+  VEC(IrInst *) values; /* of the function being read */
+} Input;
+
+static uint64_t fail(Input *in, const char *why) {
+  if (!in->why) in->why = why;
+  in->at = in->end;
+  return 0;
+}
+
+/* -- numbers -------------------------------------------------------------------------------------------------------------- */
+
+static uint64_t read_u64(Input *in) {
+  uint64_t value = 0;
+  for (int shift = 0; shift < 64; shift += 7) {
+    if (in->at == in->end) return fail(in, "they end too early");
+    uint8_t byte = *in->at++;
+    if (shift == 63 && byte > 1) break;
+    value |= (uint64_t)(byte & 0x7f) << shift;
+    if (!(byte & 0x80)) return value;
+  }
+  return fail(in, "a number is too long");
+}
+
+static int64_t read_i64(Input *in) {
+  uint64_t value = read_u64(in);
+  return (int64_t)(value >> 1 ^ (0 - (value & 1)));
+}
+
+static int32_t read_i32(Input *in) {
+  int64_t value = read_i64(in);
+  return value == (int32_t)value ? (int32_t)value : (int32_t)fail(in, "a number is too large");
+}
+
+/* How many items follow, each at least a byte long. */
+static int read_count(Input *in) {
+  uint64_t count = read_u64(in);
+  if (count > (uint64_t)(in->end - in->at)) return (int)fail(in, "a count is too large");
+  return (int)count;
+}
+
+static int read_below(Input *in, int limit) {
+  uint64_t value = read_u64(in);
+  return value < (uint64_t)limit ? (int)value : (int)fail(in, "a number is out of its range");
+}
+
+static Type read_type(Input *in) {
+  int scalar = read_below(in, TYPE_PLACE + 1);
+  return type_scalar((ScalarKind)scalar);
+}
+
+static const char *read_text(Input *in) {
+  int length = read_count(in);
+  const char *text = scratch_copy_text(in->scratch, (const char *)in->at, (size_t)length);
+  in->at += length;
+  return text;
+}
+
+static int read_axes(Input *in, int32_t axes[SNODE_MAX_AXES]) {
+  int count = read_below(in, SNODE_MAX_AXES + 1);
+  for (int i = 0; i < count; i++) axes[i] = read_i32(in);
+  return count;
+}
+
+/* -- insts ------------------------------------------------------------------------------------------------------------------ */
+
+static void read_attributes(Input *in, IrInst *inst) {
+  uint64_t mask = read_u64(in);
+  if (mask >> IR_BIT_COUNT) fail(in, "an attribute is unknown");
+#define IS_SET(member) (mask >> BIT_##member & 1)
+  if (IS_SET(imm)) inst->imm = read_i64(in);
+  if (IS_SET(field)) inst->field = read_i32(in);
+  if (IS_SET(level)) inst->level = read_i32(in);
+  if (IS_SET(tree)) inst->tree = read_i32(in);
+  if (IS_SET(axis_count)) inst->axis_count = (int8_t)read_below(in, SNODE_MAX_AXES + 1);
+  if (IS_SET(offset)) read_axes(in, inst->offset);
+  if (IS_SET(extent)) read_axes(in, inst->extent);
+#define READ_NUMBER(member) if (IS_SET(member)) inst->member = read_i32(in);
+#define READ_FLAG(member) inst->member = IS_SET(member);
+#define ATTRIBUTE(member, word, kind) READ_##kind(member)
+#include "ir/attribute.def"
+#undef ATTRIBUTE
+#undef READ_FLAG
+#undef READ_NUMBER
+#undef IS_SET
+}
+
+static void read_operands(Input *in, IrInst *inst) {
+  int count = read_count(in);
+  inst->operands = count ? scratch_array(in->scratch, IrInst *, count) : NULL;
+  inst->operand_count = count;
+  for (int i = 0; i < count; i++) {
+    uint64_t distance = read_u64(in);
+    if (distance < 1 || distance > (uint64_t)in->values.count) {
+      fail(in, "an operand is not there");
+      inst->operand_count = 0;
+      return;
+    }
+    inst->operands[i] = in->values.items[in->values.count - (int)distance];
+  }
+}
+
+static void read_region(Input *in, IrRegion *region, int depth);
+
+static void read_inst(Input *in, IrRegion *region, int depth) {
+  IrOp op = (IrOp)read_below(in, IR_OP_COUNT);
+  Type type = read_type(in);
+  if (in->why) return;
+  IrBuilder b = {.kernel = in->kernel, .region = region};
+  IrInst *inst = ir_emit(&b, op, type, 0, NULL);
+  read_attributes(in, inst);
+  read_operands(in, inst);
+  for (int i = 0; i < ir_region_count(op); i++) read_region(in, inst->regions[i], depth + 1);
+  if (!type_is_none(type)) vec_push(in->scratch, &in->values, inst);
+}
+
+static void read_region(Input *in, IrRegion *region, int depth) {
+  if (depth > IR_MAX_NESTING) fail(in, "regions nest too deeply");
+  int params = read_count(in);
+  for (int i = 0; i < params && !in->why; i++) {
+    IrInst *param = ir_region_param(in->kernel, region, read_type(in));
+    vec_push(in->scratch, &in->values, param);
+  }
+  int count = read_count(in);
+  for (int i = 0; i < count && !in->why; i++) read_inst(in, region, depth);
+}
+
+static void read_function(Input *in, IrRegion *body) {
+  in->values.count = 0;
+  read_region(in, body, 1);
+}
+
+/* -- tables and tasks ---------------------------------------------------------------------------------------------------------- */
+
+static void read_tables(Input *in) {
+  IrKernel *kernel = in->kernel;
+  int trees = read_count(in);
+  for (int i = 0; i < trees; i++) vec_push(in->scratch, &kernel->trees, (IrTree){0});
+  int fields = read_count(in);
+  for (int i = 0; i < fields && !in->why; i++) {
+    IrField field = {.tree = read_i32(in), .name = ""};
+    field.type = read_type(in);
+    vec_push(in->scratch, &kernel->fields, field);
+  }
+  int levels = read_count(in);
+  for (int i = 0; i < levels && !in->why; i++) {
+    IrLevel level = {.tree = read_i32(in), .name = ""};
+    vec_push(in->scratch, &kernel->levels, level);
+  }
+  int args = read_count(in);
+  for (int i = 0; i < args && !in->why; i++) ir_add_arg(kernel, read_type(in), "", 0, 0);
+}
+
+static void read_reductions(Input *in, IrTask *task) {
+  int count = read_count(in);
+  for (int i = 0; i < count && !in->why; i++) {
+    IrReduction reduction = {.op = (IrUpdate)read_below(in, IR_UPDATE_COUNT)};
+    reduction.type = read_type(in);
+    reduction.slot = read_i32(in);
+    vec_push(in->scratch, &task->reductions, reduction);
+  }
+}
+
+static void read_interior(Input *in, IrTask *task, bool has_body) {
+  for (int i = 0; task->has_interior && i < task->axis_count && i < SNODE_MAX_AXES; i++) {
+    task->interior_begin[i] = read_i64(in);
+    task->interior_end[i] = read_i64(in);
+  }
+  if (!has_body) return;
+  task->interior = ir_region_create(in->kernel, NULL);
+  read_function(in, task->interior);
+}
+
+static void read_task(Input *in) {
+  IrTask *task = scratch_new(in->scratch, IrTask);
+  task->kind = (IrTaskKind)read_below(in, TASK_NODES + 1);
+  int flags = read_below(in, 2 * TASK_HAS_INTERIOR_BODY);
+  task->may_deactivate = flags & TASK_MAY_DEACTIVATE;
+  task->independent = flags & TASK_INDEPENDENT;
+  task->has_interior = flags & TASK_HAS_INTERIOR;
+  task->axis_count = read_i32(in);
+  task->bounds = read_i32(in);
+  task->index = read_type(in);
+  task->tree = read_i32(in);
+  task->manager = read_i32(in);
+  read_axes(in, task->factors);
+  task->block = read_i32(in);
+  task->cost = read_i32(in);
+  read_reductions(in, task);
+  task->body = ir_region_create(in->kernel, NULL);
+  read_function(in, task->body);
+  read_interior(in, task, flags & TASK_HAS_INTERIOR_BODY);
+  vec_push(in->scratch, &in->kernel->tasks, task);
+}
+
+static void read_head(Input *in, const char **target) {
+  size_t magic_bytes = sizeof ir_bytes_magic;
+  if ((size_t)(in->end - in->at) < magic_bytes || memcmp(in->at, ir_bytes_magic, magic_bytes) != 0) {
+    fail(in, "they begin with something else");
+    return;
+  }
+  in->at += magic_bytes;
+  if (read_u64(in) != IR_BYTES_VERSION || read_u64(in) != IR_OP_COUNT) fail(in, "another version wrote them");
+  *target = read_text(in);
+  int flags = read_below(in, 2 * KERNEL_UNCHECKED);
+  in->kernel->fast_math = flags & KERNEL_FAST_MATH;
+  in->kernel->unchecked = flags & KERNEL_UNCHECKED;
+  in->kernel->result = read_type(in);
+  in->kernel->frame_slots = read_i32(in);
+}
+
+static void read_kernel(Input *in, const char **target) {
+  read_head(in, target);
+  read_tables(in);
+  read_function(in, in->kernel->body);
+  int tasks = read_count(in);
+  for (int i = 0; i < tasks && !in->why; i++) read_task(in);
+  if (!in->why && in->at != in->end) fail(in, "something follows the last task");
+}
+
+IrKernel *ir_read_bytes(Scratch *scratch, const uint8_t *data, int64_t length, const char **target, Error *err) {
+  Input in = {.scratch = scratch, .kernel = ir_kernel_create(scratch, ""), .at = data, .end = data + length};
+  const char *read_target = "";
+  read_kernel(&in, &read_target);
+  Error why;
+  error_clear(&why);
+  if (!in.why && ir_verify_final(in.kernel, &why)) return *target = read_target, in.kernel;
+  error_set(err, RG_ERROR_IR, "canonical bytes are not valid: %s", in.why ? in.why : why.message);
+  return NULL;
+}

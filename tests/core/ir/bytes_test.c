@@ -1,0 +1,114 @@
+/* bytes_test.c - canonical bytes: both ways, equal for equal kernels, and harmless when they are not what they say. */
+#include "check.h"
+#include "ir/task.h"
+#include "ir_texts.h"
+
+static Heap heap;
+static Scratch scratch;
+
+static const char *print(const IrKernel *kernel) {
+  StrBuf text;
+  strbuf_init(&text, &scratch);
+  ir_print(&text, kernel);
+  return strbuf_end(&text);
+}
+
+static IrKernel *read(const char *text) {
+  Error err;
+  error_clear(&err);
+  return ir_read(&scratch, &heap, text, &err);
+}
+
+static bool same_bytes(IrBytes a, IrBytes b) {
+  return a.length == b.length && memcmp(a.data, b.data, (size_t)a.length) == 0;
+}
+
+/* `text` with the first `from` replaced. */
+static const char *replaced(const char *text, const char *from, const char *with) {
+  const char *at = strstr(text, from);
+  return scratch_format(&scratch, "%.*s%s%s", (int)(at - text), text, with, at + strlen(from));
+}
+
+static void test_both_ways(void) {
+  Error err;
+  error_clear(&err);
+  IrBytes bytes = ir_write(&scratch, read(STAGE3), "x86-64-v3");
+  TEST("bytes give the kernel and its target back, without names") {
+    const char *target = NULL;
+    IrKernel *again = ir_read_bytes(&scratch, bytes.data, bytes.length, &target, &err);
+    CHECK(again != NULL);
+    if (again) {
+      CHECK_TEXT(target, "x86-64-v3");
+      CHECK_TEXT(print(again), replaced(STAGE3, "kernel k", "kernel \"\""));
+      CHECK(same_bytes(ir_write(&scratch, again, target), bytes));
+    }
+  }
+  TEST("names do not count, constants and targets do") {
+    const char *renamed = replaced(replaced(STAGE3, "kernel k", "kernel other"), "f32\nlevel", "f32 heat\nlevel");
+    CHECK(same_bytes(ir_write(&scratch, read(renamed), "x86-64-v3"), bytes));
+    CHECK(!same_bytes(ir_write(&scratch, read(replaced(STAGE3, "-0.5", "0.5")), "x86-64-v3"), bytes));
+    CHECK(!same_bytes(ir_write(&scratch, read(STAGE3), "x86-64-v4"), bytes));
+    CHECK(!same_bytes(ir_write(&scratch, read(replaced(STAGE3, " fast_math", "")), "x86-64-v3"), bytes));
+  }
+  TEST("a kernel that still has symbolic ops does not cross") {
+    const char *target;
+    IrBytes early = ir_write(&scratch, read("kernel k\ntree t0\nlevel l0 = t0.node -1\nhost {\n  %0: i64 = count l0\n}\n"), "x");
+    CHECK(!ir_read_bytes(&scratch, early.data, early.length, &target, &err));
+    CHECK_TEXT(err.message, "canonical bytes are not valid: 'count': should be lowered by now");
+  }
+}
+
+/* Reads what it is given in a Scratch of its own; true when it was accepted. */
+static bool accepts(const uint8_t *data, int64_t length) {
+  Scratch own;
+  Error err;
+  const char *target;
+  scratch_init(&own, &heap);
+  error_clear(&err);
+  bool ok = ir_read_bytes(&own, data, length, &target, &err) != NULL;
+  CHECK(ok || err.code == RG_ERROR_IR);
+  scratch_deinit(&own);
+  return ok;
+}
+
+static void test_corrupt(void) {
+  IrBytes bytes = ir_write(&scratch, read(STAGE3), "x86-64-v3");
+  uint8_t *copy = scratch_array(&scratch, uint8_t, bytes.length + 64);
+  TEST("no beginning of the bytes is accepted") {
+    for (int64_t length = 0; length < bytes.length; length++) CHECK(!accepts(bytes.data, length));
+  }
+  TEST("bytes that go on are not accepted") {
+    memcpy(copy, bytes.data, (size_t)bytes.length);
+    CHECK(!accepts(copy, bytes.length + 1));
+  }
+  TEST("a changed byte does no harm, wherever it stands") {
+    for (int64_t at = 0; at < bytes.length; at++) {
+      for (int value = 0; value < 256; value += 5) {
+        memcpy(copy, bytes.data, (size_t)bytes.length);
+        copy[at] = (uint8_t)value;
+        accepts(copy, bytes.length);
+      }
+    }
+  }
+  TEST("neither do several, at random") {
+    uint64_t random = 12345;
+    for (int round = 0; round < 20000; round++) {
+      memcpy(copy, bytes.data, (size_t)bytes.length);
+      for (int k = 0; k < 3; k++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        copy[(random >> 33) % (uint64_t)bytes.length] = (uint8_t)(random >> 25);
+      }
+      accepts(copy, bytes.length);
+    }
+  }
+}
+
+int main(void) {
+  heap_init(&heap, 0);
+  scratch_init(&scratch, &heap);
+  test_both_ways();
+  test_corrupt();
+  scratch_deinit(&scratch);
+  TEST("everything was given back") CHECK_INT(heap.live_bytes, 0);
+  return check_report();
+}

@@ -1,0 +1,211 @@
+/* ir_test.c - what is built prints, what is printed reads back, what is wrong is refused. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "check.h"
+#include "ir/attribute.h"
+#include "ir/task.h"
+#include "ir_texts.h"
+
+static Heap heap;
+static Scratch scratch;
+
+static const char *print(const IrKernel *kernel) {
+  StrBuf text;
+  strbuf_init(&text, &scratch);
+  ir_print(&text, kernel);
+  return strbuf_end(&text);
+}
+
+static void destroy_trees(IrKernel *kernel) {
+  for (int i = 0; kernel && i < kernel->trees.count; i++)
+    if (kernel->trees.items[i].tree) snode_tree_destroy((SNodeTree *)kernel->trees.items[i].tree);
+}
+
+/* Reads and prints; the message instead where that fails. */
+static const char *read_and_print(const char *text) {
+  Error err;
+  error_clear(&err);
+  IrKernel *kernel = ir_read(&scratch, &heap, text, &err);
+  if (!kernel) return scratch_format(&scratch, "%s", err.message);
+  const char *printed = print(kernel);
+  destroy_trees(kernel);
+  return printed;
+}
+
+static const char *refusal(const char *inst_lines) {
+  return read_and_print(scratch_format(&scratch, "%s%s}\n", HEAD, inst_lines));
+}
+
+static SNodeTree *make_tree(void) {
+  Error err;
+  error_clear(&err);
+  SNodeTree *tree = snode_tree_create(&heap, "", &err);
+  SNode *block = snode_add(snode_root(tree), SNODE_POINTER, "i", (int64_t[]){32}, 1, NULL, &err);
+  SNode *cells = snode_add(block, SNODE_DENSE, "i", (int64_t[]){8}, 1, NULL, &err);
+  snode_place(cells, TYPE(F32), "t", &err);
+  snode_layout(tree, "here", &err);
+  return tree;
+}
+
+static void test_build(void) {
+  SNodeTree *tree = make_tree();
+  const SNode *cells = tree->nodes[2];
+  TEST("builders make what the printer shows") {
+    IrKernel *kernel = ir_kernel_create(&scratch, "step");
+    int field = ir_add_field(kernel, cells, 0, "t"), arg = ir_add_arg(kernel, TYPE(F32), "dt", 3, 7);
+    int level = ir_add_level(kernel, cells, "t");
+    IrBuilder b = {.kernel = kernel, .region = kernel->body};
+    IrInst *loop = ir_active(&b, level);
+    b.region = loop->regions[0];
+    IrInst *i = b.region->params.items[0], *at = ir_place(&b, field, &i);
+    IrInst *heat = ir_load(&b, at), *hot = ir_binary(&b, IR_GT, heat, ir_arg(&b, arg));
+    IrInst *branch = ir_if(&b, hot);
+    b.region = branch->regions[0];
+    ir_store(&b, at, ir_const_float(&b, TYPE(F32), 0));
+    b.region = branch->regions[1];
+    ir_update(&b, IR_UPDATE_ADD, at, ir_convert(&b, i, TYPE(F32)));
+    CHECK_TEXT(print(kernel), BUILT);
+    Error err;
+    error_clear(&err);
+    CHECK(ir_verify(kernel, &err));
+    CHECK_TEXT(read_and_print(BUILT), BUILT);
+  }
+  TEST("equal table entries are entered once") {
+    IrKernel *kernel = ir_kernel_create(&scratch, "k");
+    CHECK_INT(ir_add_field(kernel, cells, 0, "t"), 0);
+    CHECK_INT(ir_add_field(kernel, cells, 0, "again"), 0);
+    CHECK_INT(ir_add_level(kernel, cells, NULL), 0);
+    CHECK_INT(ir_add_level(kernel, cells->parent, NULL), 1);
+    CHECK_INT(kernel->trees.count, 1);
+  }
+  TEST("the first wrong call is kept, and building goes on") {
+    IrKernel *kernel = ir_kernel_create(&scratch, "k");
+    IrBuilder b = {.kernel = kernel, .region = kernel->body};
+    IrInst *sum = ir_binary(&b, IR_ADD, NULL, ir_arg(&b, 4));
+    ir_store(&b, sum, sum);
+    Error err;
+    error_clear(&err);
+    CHECK(!ir_finish(kernel, &err));
+    CHECK_TEXT(err.message, "argument 4 does not exist");
+  }
+  TEST("copies stand on their own and share what comes from outside") {
+    Error err;
+    error_clear(&err);
+    IrKernel *kernel = ir_read(&scratch, &heap, STAGE1, &err);
+    CHECK(kernel != NULL);
+    IrInst **map = scratch_array(&scratch, IrInst *, kernel->next_id);
+    kernel->body = ir_copy_region(kernel, kernel->body, NULL, map);
+    CHECK_TEXT(print(kernel), STAGE1);
+    CHECK(ir_verify(kernel, &err));
+    destroy_trees(kernel);
+  }
+  snode_tree_destroy(tree);
+}
+
+static void test_constants(void) {
+  TEST("constants hold what their type holds") {
+    CHECK_INT(ir_wrap_int(TYPE(I8), 200), -56);
+    CHECK_INT(ir_wrap_int(TYPE(U8), -1), 255);
+    CHECK_INT(ir_wrap_int(TYPE(BOOL), 7), 1);
+    CHECK(ir_round_float(TYPE(F32), 0.1) == (double)0.1f);
+    CHECK(ir_round_float(TYPE(F16), 65519) == 65504);
+    CHECK(isinf(ir_round_float(TYPE(F16), 65520)));
+    CHECK(ir_round_float(TYPE(F16), 2049) == 2048 && ir_round_float(TYPE(F16), 2051) == 2052);
+    CHECK(ir_round_float(TYPE(F16), 0x1p-25) == 0 && ir_round_float(TYPE(F16), 0x1.8p-25) == 0x1p-24);
+  }
+  TEST("floats read back to the bit") {
+    static const double values[] = {0.1, -0.0, 1e300, 5e-324, 3, INFINITY, -INFINITY, 1.0 / 3, 16777216};
+    for (int i = 0; i < (int)(sizeof values / sizeof *values); i++) {
+      IrKernel *kernel = ir_kernel_create(&scratch, "k");
+      IrBuilder b = {.kernel = kernel, .region = kernel->body};
+      ir_const_float(&b, TYPE(F64), values[i]);
+      Error err;
+      error_clear(&err);
+      IrKernel *again = ir_read(&scratch, &heap, print(kernel), &err);
+      CHECK(again && again->body->first->imm == ir_float_bits(values[i]));
+    }
+    CHECK_TEXT(read_and_print("kernel k\nhost {\n  %0: f64 = const nan:fff8000000000001\n}\n"),
+               "kernel k\nhost {\n  %0: f64 = const nan:fff8000000000001\n}\n");
+  }
+}
+
+static void test_read(void) {
+  TEST("texts of every stage read back") {
+    CHECK_TEXT(read_and_print(STAGE1), STAGE1);
+    CHECK_TEXT(read_and_print(STAGE2), STAGE2);
+    CHECK_TEXT(read_and_print(STAGE3), STAGE3);
+  }
+  TEST("names, comments and spaces are free, and names need not be words") {
+    CHECK_TEXT(read_and_print("# two\n\nkernel \"a \\\"b\\\" \\xe9\"   fast_math unchecked # here\n"
+                              "arg 0: i32 self.n @3:4\nhost {\n\n  %n : i32=arg 0\n  # nothing\n}"),
+               "kernel \"a \\\"b\\\" \\xe9\" fast_math unchecked\narg 0: i32 self.n @3:4\nhost {\n  %0: i32 = arg 0\n}\n");
+  }
+  TEST("wrong texts are refused with their line") {
+    CHECK_TEXT(refusal("  %a: i32 = ad %i, %i\n"), "line 9: unknown op 'ad'");
+    CHECK_TEXT(refusal("  %a: i32 = add %i, %j\n"), "line 9: not defined here: 'j'");
+    CHECK_TEXT(refusal("  %i: i32 = const 1\n"), "line 9: defined twice: 'i'");
+    CHECK_TEXT(refusal("  %a: u8 = const 256\n"), "line 9: not a constant of its type: '256'");
+    CHECK_TEXT(refusal("  %a: place = place f7 %i\n"), "line 9: no such entry: 'f7'");
+    CHECK_TEXT(refusal("  %a: i32 = add %i, %i extra\n"), "line 9: unexpected 'e'");
+    CHECK_TEXT(read_and_print("kernel k\nhost {"), "line 2: a region is not closed ''");
+    CHECK(strncmp(read_and_print("kernel k\ntree t0 = root{ cube }\n"), "line 2: a tree's text wants", 27) == 0);
+  }
+  TEST("no beginning of a text does harm") {
+    for (size_t length = 0; length < strlen(STAGE2); length++)
+      read_and_print(scratch_copy_text(&scratch, STAGE2, length));
+  }
+  TEST("regions nest 200 deep and no deeper") {
+    StrBuf text;
+    strbuf_init(&text, &scratch);
+    strbuf_text(&text, "kernel k\nhost {\n");
+    for (int i = 0; i < 100000; i++) strbuf_text(&text, "loop {\n");
+    CHECK_TEXT(read_and_print(strbuf_end(&text)), "line 202: regions nest too deeply ''");
+  }
+}
+
+static void test_verify(void) {
+  TEST("kernels that are none are refused") {
+    CHECK_TEXT(refusal("  %a: f32 = add %i, %i\n"), "line 9: 'add': operands and result must be of one type");
+    CHECK_TEXT(refusal("  %a: i32 = div %i, %i\n"), "line 9: 'div': does not take this type");
+    CHECK_TEXT(refusal("  %a: i32 = lt %i, %i\n"), "line 9: 'lt': gives a bool");
+    CHECK_TEXT(refusal("  %a: i32 = neg %i, %i\n"), "line 9: 'neg': wrong number of operands");
+    CHECK_TEXT(refusal("  if %i {\n  }\n"), "line 9: 'if': needs a bool");
+    CHECK_TEXT(refusal("  break 0\n"), "line 9: 'break': leaves more loops than there are");
+    CHECK_TEXT(refusal("  loop {\n    break 1\n  }\n"), "line 10: 'break': leaves more loops than there are");
+    CHECK_TEXT(refusal("  loop {\n    continue 1\n  }\n"), "line 10: 'continue': leaves more loops than there are");
+    CHECK_TEXT(refusal("  %v: i32 = var\n  %a: i32 = neg %v\n"), "line 10: 'neg': a variable is read by 'get'");
+    CHECK_TEXT(refusal("  %v: i32 = get %i\n"), "line 9: 'get': needs a variable");
+    CHECK_TEXT(refusal("  %p: place = place f0 %i\n"), "line 9: 'place': wrong number of indices");
+    CHECK_TEXT(refusal("  %p: place = place f0 %i, %i\n  store %p, %i\n"),
+               "line 10: 'store': the value is not of the field's type");
+    CHECK_TEXT(refusal("  %p: place = place f0 %i, %i\n  %x: i32 = load %p\n"),
+               "line 10: 'load': the result is not of the field's type");
+    CHECK_TEXT(refusal("  store %i, %i\n"), "line 9: 'store': needs a place");
+    CHECK_TEXT(refusal("  run 0\n"), "line 9: 'run': no such task");
+    CHECK_TEXT(refusal("  return %i\n"), "line 9: 'return': not the kernel's result");
+    CHECK_TEXT(refusal("  loop {\n    %a: i32 = const 1\n  }\n  %b: i32 = neg %a\n"),
+               "line 12: 'neg': an operand is not visible here");
+    CHECK_TEXT(refusal("  range %i, %i {\n  }\n"), "line 9: 'range': needs a begin and an end per parameter");
+    CHECK_TEXT(refusal("  active l0 (%x: i32) {\n  }\n"), "line 9: 'active': needs a parameter per axis of its level");
+    CHECK_TEXT(refusal("  range %i, %i (%x: i32) {\n    return\n  }\n"), "line 10: 'return': stands in the host region");
+    CHECK_TEXT(refusal("  %x: i32 = lane %i\n"), "line 9: 'lane': stands in a row");
+  }
+  TEST("a body may end its iteration, and a serial range is left like a loop") {
+    CHECK(strncmp(refusal("  range %i, %i (%x: i32) {\n    continue 0\n  }\n"), "kernel", 6) == 0);
+    CHECK(strncmp(refusal("  range serial %i, %i (%x: i32) {\n    break 0\n  }\n"), "kernel", 6) == 0);
+    CHECK_TEXT(refusal("  range %i, %i (%x: i32) {\n    break 0\n  }\n"), "line 10: 'break': leaves more loops than there are");
+  }
+}
+
+int main(void) {
+  heap_init(&heap, 0);
+  scratch_init(&scratch, &heap);
+  test_build();
+  test_constants();
+  test_read();
+  test_verify();
+  scratch_deinit(&scratch);
+  TEST("everything was given back") CHECK_INT(heap.live_bytes, 0);
+  return check_report();
+}
