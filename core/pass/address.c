@@ -1,0 +1,180 @@
+/* address.c - see address.h. */
+#include "pass/address.h"
+
+#include "base/bits.h"
+#include "pass/ranges.h"
+
+/* -- small sums ----------------------------------------------------------------------------------------------------- */
+
+static IrInst *add(IrBuilder *b, IrInst *a, IrInst *c) { return a ? ir_binary(b, IR_ADD, a, c) : c; }
+
+static IrInst *add_constant(IrBuilder *b, IrInst *a, int64_t constant) {
+  return constant ? ir_binary(b, IR_ADD, a, ir_const_int(b, a->type, constant)) : a;
+}
+
+static IrInst *times(IrBuilder *b, IrInst *a, int64_t factor) {
+  return factor == 1 ? a : ir_binary(b, IR_MUL, a, ir_const_int(b, a->type, factor));
+}
+
+/* By unsigned arithmetic, which knows that the index is not negative. */
+static IrInst *divide(IrBuilder *b, IrInst *a, int64_t by) {
+  if (by == 1) return a;
+  if (is_power_of_two((uint64_t)by)) return ir_binary(b, IR_SHR, a, ir_const_int(b, a->type, log2_floor((uint64_t)by)));
+  Type type = a->type, bare = type_bits(type) == 32 ? TYPE(U32) : TYPE(U64);
+  return ir_convert(b, ir_binary(b, IR_FLOORDIV, ir_convert(b, a, bare), ir_const_int(b, bare, by)), type);
+}
+
+static IrInst *modulo(IrBuilder *b, IrInst *a, int64_t by) {
+  if (by == 1) return NULL;
+  if (is_power_of_two((uint64_t)by)) return ir_binary(b, IR_BAND, a, ir_const_int(b, a->type, by - 1));
+  Type type = a->type, bare = type_bits(type) == 32 ? TYPE(U32) : TYPE(U64);
+  return ir_convert(b, ir_binary(b, IR_MOD, ir_convert(b, a, bare), ir_const_int(b, bare, by)), type);
+}
+
+IrInst *address_offset(IrBuilder *b, IrInst *ptr, IrInst *index, int64_t stride, int64_t bytes) {
+  if (!index && !bytes) return ptr;
+  if (!index) index = ir_const_int(b, TYPE(I32), 0), stride = 1;
+  if (stride > INT32_MAX) index = times(b, ir_convert(b, index, TYPE(I64)), stride), stride = 1;
+  IrInst *inst = ir_emit(b, IR_OFFSET, TYPE(PTR), 2, (IrInst *[]){ptr, index});
+  inst->stride = (int32_t)stride;
+  inst->imm = bytes;
+  return inst;
+}
+
+/* -- digits ------------------------------------------------------------------------------------------------------------ */
+
+static bool divides(const SNode *node, int axis) {
+  for (int k = 0; k < node->axis_count; k++)
+    if (node->axes[k] == axis) return true;
+  return false;
+}
+
+/* No level of the walk above `node` divides the axis. */
+static bool is_outermost(const Address *a, const SNode *node, int axis) {
+  for (const SNode *above = node->parent; above && above != a->from; above = above->parent)
+    if (divides(above, axis)) return false;
+  return true;
+}
+
+static AddressIndex digit_of(Address *a, const SNode *node, int k) {
+  int axis = node->axes[k];
+  AddressIndex index = a->index[snode_axis_position(a->of, axis)];
+  int64_t divisor = snode_divisor(node, a->of, axis);
+  bool outermost = is_outermost(a, node, axis);
+  if (outermost && divisor == 1) return index;
+  if (!index.value) {
+    int64_t digit = index.constant / divisor;
+    return (AddressIndex){.constant = outermost ? digit : digit % node->sizes[k]};
+  }
+  IrInst *digit = divide(a->b, add_constant(a->b, index.value, index.constant), divisor);
+  return (AddressIndex){.value = outermost ? digit : modulo(a->b, digit, node->sizes[k])};
+}
+
+/* `at` + the cell of `node`'s container that the indices name, `stride` bytes a cell. */
+static void add_cells(Address *a, const SNode *node, uint64_t stride) {
+  IrInst *sum = NULL;
+  int64_t constant = 0, weight = 1;
+  for (int k = node->axis_count - 1; k >= 0; k--) {
+    AddressIndex digit = digit_of(a, node, k);
+    constant += digit.constant * weight;
+    if (digit.value) sum = add(a->b, sum, times(a->b, digit.value, weight));
+    weight *= node->sizes[k];
+  }
+  a->pending += constant * (int64_t)stride;
+  if (!sum) return;
+  a->at = address_offset(a->b, a->at, sum, (int64_t)stride, a->pending);
+  a->pending = 0;
+}
+
+/* -- the walk ------------------------------------------------------------------------------------------------------------ */
+
+static IrInst *settle(Address *a) {
+  a->at = address_offset(a->b, a->at, NULL, 0, a->pending);
+  a->pending = 0;
+  return a->at;
+}
+
+static void go_through_slot(Address *a, const SNode *pointer) {
+  add_cells(a, pointer, 4);
+  IrInst *slot = settle(a);
+  a->at = ir_emit(a->b, a->ensures ? IR_SLOT_ENSURE : IR_SLOT_FIND, TYPE(PTR), 1, &slot);
+  a->at->tree = a->tree;
+  a->at->imm = pointer->manager;
+}
+
+/* From the container of `node` to a component of the cell that the indices name. */
+static void enter(Address *a, const SNode *node, uint32_t component) {
+  const SNodeComponent *into = &node->components[component];
+  if (snode_has_slots(node)) go_through_slot(a, node);
+  else if (node->axis_count) add_cells(a, node, into->stride);
+  a->pending += (int64_t)into->offset;
+}
+
+/* To the container of `node`, which is below where the walk starts. */
+static void walk_to(Address *a, const SNode *node) {
+  const SNode *path[SNODE_MAX_DEPTH];
+  int count = snode_path(node, path), first = 0;
+  while (a->from && path[first] != a->from) first++;
+  if (a->from) { /* in a node: its one cell's components lie at their offsets */
+    a->pending += path[first] == node ? 0 : (int64_t)path[first]->components[path[first + 1]->component_in_parent].offset;
+    first++;
+  }
+  for (int i = first; i < count - 1; i++) enter(a, path[i], path[i + 1]->component_in_parent);
+}
+
+IrInst *address_element(Address *a, int component) {
+  walk_to(a, a->of);
+  if (a->of == a->from) a->pending += (int64_t)a->of->components[component].offset;
+  else enter(a, a->of, (uint32_t)component);
+  return settle(a);
+}
+
+IrInst *address_slot(Address *a, const SNode *pointer) {
+  walk_to(a, pointer);
+  add_cells(a, pointer, 4);
+  return settle(a);
+}
+
+/* -- indices ---------------------------------------------------------------------------------------------------------------- */
+
+/* base + constant, where nothing can have wrapped for an index inside the shape. */
+static AddressIndex take_apart(IrBuilder *b, IrInst *index, int64_t size) {
+  IndexRange range = ranges_of(index);
+  if (range.known && range.low == range.high && !range.base) return (AddressIndex){.constant = range.low};
+  bool apart = range.known && range.low == range.high && ranges_hold_below(&range, size);
+  if (!apart) return (AddressIndex){.value = ir_convert(b, index, TYPE(I64))};
+  return (AddressIndex){ir_convert(b, (IrInst *)range.base, TYPE(I64)), range.low};
+}
+
+Address address_from_root(IrBuilder *b, int tree, const SNode *of, IrInst *const *indices) {
+  Address a = {.b = b, .tree = tree, .of = of};
+  for (int k = 0; k < of->rank; k++) a.index[k] = take_apart(b, indices[k], of->shape[k]);
+  a.at = ir_emit(b, IR_TREE_ROOT, TYPE(PTR), 0, NULL);
+  a.at->imm = tree;
+  return a;
+}
+
+Address address_in_node(IrBuilder *b, int tree, const SNode *from, IrInst *node, const SNode *of) {
+  return (Address){.b = b, .tree = tree, .from = from, .of = of, .at = node};
+}
+
+/* One unsigned comparison says 0 <= index < size; NULL: the type has no index outside. */
+static IrInst *axis_inside(IrBuilder *b, IrInst *index, int64_t size) {
+  IndexRange range = ranges_of(index);
+  if (range.known && !range.base && range.low >= 0 && range.high < size) return NULL;
+  if (type_bits(index->type) < 32) index = ir_convert(b, index, TYPE(I32));
+  bool is_signed = type_is_signed(index->type), is_narrow = type_bits(index->type) == 32;
+  int64_t values = !is_narrow ? INT64_MAX : is_signed ? (int64_t)1 << 31 : (int64_t)1 << 32; /* above 0 that there are */
+  if (!is_signed && is_narrow && size >= values) return NULL;
+  Type bare = is_narrow ? TYPE(U32) : TYPE(U64);
+  return ir_binary(b, IR_LT, ir_convert(b, index, bare), ir_const_int(b, bare, min_i64(size, values)));
+}
+
+IrInst *address_inside(IrBuilder *b, const SNode *node, IrInst *const *indices) {
+  IrInst *inside = NULL;
+  for (int k = 0; k < node->rank; k++) {
+    IrInst *axis = axis_inside(b, indices[k], node->shape[k]);
+    if (axis) inside = inside ? ir_binary(b, IR_BAND, inside, axis) : axis;
+  }
+  return inside;
+}

@@ -1,0 +1,44 @@
+/* address.h - from indices to an address: the walk along a tree's path as insts, every offset and stride in them.
+ *
+ *   root . pointer 32 (slots) . dense 8 . f32 at index i:
+ *     root + 4 * (i / 8) -> slot -> node -> node + 4 * (i % 8)
+ *
+ * Indices are believed to be inside the shape (of `of`), so an axis' outermost digit needs no modulo, and an index
+ * that no level divides further keeps its constant apart: neighbours share one sum and differ in `imm`. */
+#ifndef RG_PASS_ADDRESS_H
+#define RG_PASS_ADDRESS_H
+
+#include "ir/ir.h"
+
+typedef struct AddressIndex {
+  IrInst *value;          /* NULL: 0 */
+  int64_t constant;       /* added to it */
+} AddressIndex;
+
+typedef struct Address {
+  IrBuilder *b;
+  int tree;               /* kernel->trees */
+  const SNode *from;      /* NULL: the walk starts at the root; else at a node of this pointer SNode */
+  const SNode *of;        /* the level that the indices are of */
+  AddressIndex index[SNODE_MAX_AXES]; /* by position in of->level_axes; of one integer type, wide enough for sums */
+  bool ensures;           /* slots on the way are activated, else found */
+  IrInst *at;
+  int64_t pending;        /* bytes to add to `at` */
+} Address;
+
+/* A walk from the root for indices of level `of`; constants of sums are taken apart where that is exact. */
+Address address_from_root(IrBuilder *b, int tree, const SNode *of, IrInst *const *indices);
+/* A walk from a node of `from` to `of` below it; the caller fills `index` with positions in the node. */
+Address address_in_node(IrBuilder *b, int tree, const SNode *from, IrInst *node, const SNode *of);
+/* The address of an element of the field `component` of `of`. */
+IrInst *address_element(Address *a, int component);
+/* The address of the slot of `pointer`, an SNode on the path to `of`. */
+IrInst *address_slot(Address *a, const SNode *pointer);
+
+/* Are the indices inside the shape of `node`? NULL: always. */
+IrInst *address_inside(IrBuilder *b, const SNode *node, IrInst *const *indices);
+
+/* ptr + index * stride + bytes; index may be NULL. */
+IrInst *address_offset(IrBuilder *b, IrInst *ptr, IrInst *index, int64_t stride, int64_t bytes);
+
+#endif

@@ -1,0 +1,153 @@
+/* bounds.c - places that are proven inside their shape need no check.
+ *
+ * A body's index lies between two numbers where the loop's bounds are constants, or where the loop visits
+ * cells of a level; then index + range is compared with the shape here, once. Where the bounds are known
+ * only at run time, a task over a range gets a second body instead: inside the *interior* box every place
+ * of the form index + constant is inside, so code generation runs checked | interior | checked pieces.
+ *
+ *     begin ...... interior_begin ============ interior_end ...... end
+ *        body              interior                    body
+ *
+ * needs: ranges     keeps: shapes of tasks     sets: PLACE.inside, task->interior */
+#include "base/bits.h"
+#include "pass/pass.h"
+#include "pass/ranges.h"
+#include "pass/rewrite.h"
+
+enum { LARGEST_COPY = 2000 }; /* insts; a larger body is not doubled */
+
+typedef struct Limits { bool known; int64_t low, high; } Limits; /* of a loop index, inclusive */
+
+typedef struct Box { int64_t begin[SNODE_MAX_AXES], end[SNODE_MAX_AXES]; } Box;
+
+typedef struct Slot { int sets; bool is_constant; int64_t value; } Slot; /* of the frame */
+
+typedef struct Bounds {
+  IrKernel *kernel;
+  const Slot *slots;
+  IrTask *task;           /* NULL: the host region */
+  const IrRegion *body;
+  Limits limits[SNODE_MAX_AXES];
+  Box box;
+  VEC(IrInst *) provable; /* places that are inside in the box */
+  bool saves;             /* at least one of them costs little else */
+} Bounds;
+
+/* -- what is known of the loop's indices ------------------------------------------------------------------------ */
+
+static bool note_slot(void *data, IrInst *inst) {
+  Slot *slots = data;
+  if (inst->op != IR_FRAME_SET) return true;
+  Slot *slot = &slots[inst->imm];
+  slot->sets++;
+  slot->is_constant = ir_is_const(inst->operands[0], &slot->value);
+  return true;
+}
+
+/* Slots that the host region sets in one place, to a constant. */
+static void limit_by_frame(Bounds *b) {
+  for (int axis = 0; axis < b->task->axis_count; axis++) {
+    const Slot *begin = &b->slots[b->task->bounds + 2 * axis], *end = begin + 1;
+    bool known = begin->sets == 1 && end->sets == 1 && begin->is_constant && end->is_constant;
+    if (known && begin->value < end->value) b->limits[axis] = (Limits){true, begin->value, end->value - 1};
+  }
+}
+
+static void limit_by_level(Bounds *b, int level) {
+  const SNode *node = b->kernel->levels.items[level].node;
+  for (int axis = 0; axis < node->rank; axis++) b->limits[axis] = (Limits){true, 0, node->shape[axis] - 1};
+}
+
+static void find_limits(Bounds *b) {
+  if (b->task->kind == TASK_RANGE) limit_by_frame(b);
+  else limit_by_level(b, b->task->kind == TASK_NODES ? b->task->level : b->task->cells_level);
+}
+
+/* -- one index, one place ------------------------------------------------------------------------------------------ */
+
+static bool index_is_inside(const Bounds *b, const IrInst *index, int64_t size) {
+  IndexRange range = ranges_of(index);
+  if (!range.known) return false;
+  if (!range.base) return range.low >= 0 && range.high < size;
+  int param = ranges_param(b->body, range.base);
+  if (param < 0 || !b->limits[param].known || !ranges_hold_below(&range, size)) return false;
+  int64_t low, high;
+  if (__builtin_add_overflow(b->limits[param].low, range.low, &low)) return false;
+  if (__builtin_add_overflow(b->limits[param].high, range.high, &high)) return false;
+  return low >= 0 && high < size;
+}
+
+static const SNode *node_of(const Bounds *b, const IrInst *place) { return b->kernel->fields.items[place->field].node; }
+
+static bool mark_inside(void *data, IrInst *inst) {
+  Bounds *b = data;
+  if (inst->op != IR_PLACE || inst->inside) return true;
+  const SNode *node = node_of(b, inst);
+  bool inside = true;
+  for (int axis = 0; axis < inst->operand_count && inside; axis++)
+    inside = index_is_inside(b, inst->operands[axis], node->shape[axis]);
+  inst->inside = inside;
+  return true;
+}
+
+static bool mark_unchecked(void *data, IrInst *inst) {
+  if (inst->op == IR_PLACE) inst->inside = true;
+  return true;
+}
+
+/* -- the interior -------------------------------------------------------------------------------------------------- */
+
+/* Narrows the box so that the index is inside; false where no box can say so. */
+static bool narrow_axis(const Bounds *b, const IrInst *index, int64_t size, Box *box) {
+  if (index_is_inside(b, index, size)) return true;
+  IndexRange range = ranges_of(index);
+  int param = range.known ? ranges_param(b->body, range.base) : -1;
+  if (param < 0 || !ranges_hold_below(&range, size)) return false;
+  box->begin[param] = max_i64(box->begin[param], -range.low);
+  box->end[param] = min_i64(box->end[param], size - range.high);
+  return box->begin[param] < box->end[param];
+}
+
+static bool narrow(void *data, IrInst *inst) {
+  Bounds *b = data;
+  if (inst->op != IR_PLACE || inst->inside) return true;
+  const SNode *node = node_of(b, inst);
+  Box box = b->box;
+  for (int axis = 0; axis < inst->operand_count; axis++)
+    if (!narrow_axis(b, inst->operands[axis], node->shape[axis], &box)) return true;
+  b->box = box;
+  vec_push(b->kernel->scratch, &b->provable, inst);
+  b->saves |= snode_listed(node) == NULL; /* beside a look-up of slots a check is nothing */
+  return true;
+}
+
+static void split(Bounds *b) {
+  IrTask *task = b->task;
+  for (int axis = 0; axis < SNODE_MAX_AXES; axis++) b->box.begin[axis] = INT64_MIN, b->box.end[axis] = INT64_MAX;
+  ir_walk(task->body, narrow, b);
+  if (!b->saves || rewrite_count(task->body) > LARGEST_COPY) return;
+  IrInst **copies = scratch_array(b->kernel->scratch, IrInst *, b->kernel->next_id);
+  task->interior = ir_copy_region(b->kernel, task->body, NULL, copies);
+  for (int i = 0; i < b->provable.count; i++) copies[b->provable.items[i]->id]->inside = true;
+  task->has_interior = true;
+  for (int axis = 0; axis < task->axis_count; axis++) {
+    task->interior_begin[axis] = b->box.begin[axis];
+    task->interior_end[axis] = b->box.end[axis];
+  }
+}
+
+bool pass_bounds(PassContext *ctx, IrKernel *kernel, Error *err) {
+  IrVisit *mark = kernel->unchecked ? mark_unchecked : mark_inside;
+  ir_walk(kernel->body, mark, &(Bounds){.kernel = kernel, .body = kernel->body});
+  Slot *slots = scratch_array(ctx->scratch, Slot, kernel->frame_slots);
+  ir_walk(kernel->body, note_slot, slots);
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    IrTask *task = kernel->tasks.items[i];
+    Bounds b = {.kernel = kernel, .slots = slots, .task = task, .body = task->body};
+    if (task->kind == TASK_LEAVES && !task->cells) continue;
+    find_limits(&b);
+    ir_walk(task->body, mark, &b);
+    if (task->kind == TASK_RANGE && !task->interior) split(&b);
+  }
+  return true;
+}

@@ -1,0 +1,176 @@
+/* cells.c - cells of leaves get addresses.
+ *
+ * A cell's row starts at an address that depends on the grid's position alone: it is made in front of the
+ * rows, together with the choice between leaves along the grid's axes:
+ *
+ *     q = position + offset;  crosses = q < 0 (or q >= extent);  leaf = crosses ? other : same;  q wraps
+ *
+ * Along the row, begin and end of the piece say mostly what is crossed; only a scalar piece that is partly
+ * beyond decides per cell. In lanes, a piece that crosses is one step, and ROW_LOAD puts its two rows together. */
+#include "base/bits.h"
+#include "pass/address.h"
+#include "pass/places.h"
+
+typedef struct Cell { /* a CELL being lowered */
+  const IrInst *inst;
+  const IrField *field;
+  int axis_count;
+  int row_offset;       /* offset along the row */
+  int32_t row_extent;
+  IrInst *local[SNODE_MAX_AXES]; /* wrapped positions, by leaf axis; not the row's */
+  IrInst *cursors[64];  /* that it may still lie in */
+  int cursor_count;
+} Cell;
+
+/* -- cursors of neighbours ------------------------------------------------------------------------------------------- */
+
+/* Node coordinate + offset, and whether it is inside; coordinates outside become 0, so that the walk stays inside. */
+static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, int k, IrInst **inside) {
+  IrInst *node = near->operands[k];
+  int64_t factor = l->task->factors[k];
+  if (is_power_of_two((uint64_t)factor)) {
+    if (factor > 1) node = ir_binary(b, IR_SHR, node, ir_const_int(b, TYPE(I64), log2_floor((uint64_t)factor)));
+  } else {
+    IrInst *bare = ir_binary(b, IR_FLOORDIV, ir_convert(b, node, TYPE(U64)), ir_const_int(b, TYPE(U64), factor));
+    node = ir_convert(b, bare, TYPE(I64));
+  }
+  if (!near->offset[k]) return node;
+  node = ir_binary(b, IR_ADD, node, ir_const_int(b, TYPE(I64), near->offset[k]));
+  IrInst *size = ir_const_int(b, TYPE(U64), l->shape.listed->shape[k]);
+  IrInst *within = ir_binary(b, IR_LT, ir_convert(b, node, TYPE(U64)), size);
+  *inside = *inside ? ir_binary(b, IR_BAND, *inside, within) : within;
+  return ir_select(b, within, node, ir_const_int(b, TYPE(I64), 0));
+}
+
+void cells_lower_near(Lower *l, IrInst *near) {
+  IrBuilder b = rewrite_before(l->kernel, near);
+  const IrLevel *level = &l->kernel->levels.items[near->level];
+  IrInst *nodes[SNODE_MAX_AXES], *inside = NULL;
+  for (int k = 0; k < near->operand_count; k++) nodes[k] = near_coordinate(l, &b, near, k, &inside);
+  Address a = address_from_root(&b, level->tree, level->node, nodes);
+  IrInst *slot = address_slot(&a, level->node);
+  if (inside) slot = ir_select(&b, inside, slot, ir_emit(&b, IR_AMBIENT, TYPE(PTR), 0, NULL)); /* whose slots are empty */
+  rewrite_become(l->kernel, near, IR_SLOT_FIND, 1, &slot);
+  near->tree = level->tree;
+  near->imm = level->node->manager;
+}
+
+/* -- the grid's axes --------------------------------------------------------------------------------------------------- */
+
+/* Keeps one cursor of each pair: the first half of the list is the lower leaf along this axis. */
+static void choose_leaf(Cell *c, IrBuilder *b, IrInst *crosses, bool is_lower) {
+  c->cursor_count /= 2;
+  for (int i = 0; i < c->cursor_count; i++) {
+    IrInst *lower = c->cursors[i], *upper = c->cursors[i + c->cursor_count];
+    c->cursors[i] = ir_select(b, crosses, is_lower ? lower : upper, is_lower ? upper : lower);
+  }
+}
+
+static IrInst *wrap(IrBuilder *b, IrInst *q, IrInst *crosses, int offset, int32_t extent) {
+  if (is_power_of_two((uint64_t)extent)) return ir_binary(b, IR_BAND, q, ir_const_int(b, TYPE(I32), extent - 1));
+  IrInst *wrapped = ir_binary(b, IR_ADD, q, ir_const_int(b, TYPE(I32), offset < 0 ? extent : -extent));
+  return ir_select(b, crosses, wrapped, q);
+}
+
+static void settle_grid_axis(Lower *l, Cell *c, IrBuilder *b, int axis) {
+  int offset = c->inst->offset[axis];
+  int32_t extent = l->shape.extent[axis];
+  IrInst *position = c->inst->operands[axis];
+  c->local[axis] = position;
+  if (!offset) return;
+  IrInst *q = ir_binary(b, IR_ADD, position, ir_const_int(b, TYPE(I32), offset));
+  IrInst *limit = ir_const_int(b, TYPE(I32), offset < 0 ? 0 : extent);
+  IrInst *crosses = ir_binary(b, offset < 0 ? IR_LT : IR_GE, q, limit);
+  choose_leaf(c, b, crosses, offset < 0);
+  c->local[axis] = wrap(b, q, crosses, offset, extent);
+}
+
+/* The address in one leaf of the cell at the grid's position and `along` on the row's axis. */
+static IrInst *address_in_leaf(Lower *l, const Cell *c, IrBuilder *b, IrInst *cursor, AddressIndex along) {
+  const SNode *node = c->field->node;
+  Type type = l->shape.listed->node_size > INT32_MAX ? TYPE(I64) : TYPE(I32);
+  Address a = address_in_node(b, c->field->tree, l->shape.listed, cursor, node);
+  for (int axis = 0; axis < c->axis_count - 1; axis++)
+    a.index[l->shape.index[axis]].value = ir_convert(b, c->local[axis], type);
+  if (along.value) along.value = ir_convert(b, along.value, type);
+  a.index[l->shape.index[c->axis_count - 1]] = along;
+  return address_element(&a, c->field->component);
+}
+
+/* -- along the row -------------------------------------------------------------------------------------------------------- */
+
+typedef enum Crossing { CROSSES_NEVER, CROSSES_ALWAYS, CROSSES_PARTLY } Crossing;
+
+static Crossing crossing_of(const IrInst *row, int offset, int32_t extent) {
+  int first = row->begin + offset, last = row->end - 1 + offset;
+  if (first >= 0 && last < extent) return CROSSES_NEVER;
+  return last < 0 || first >= extent ? CROSSES_ALWAYS : CROSSES_PARTLY;
+}
+
+/* Where rows are runs: the element from its row's start. */
+static IrInst *element_of_run(Lower *l, const Cell *c, IrBuilder *b, const CellRow *rows) {
+  IrInst *position = l->row->regions[0]->params.items[0];
+  int64_t stride = (int64_t)c->field->node->components[c->field->component].stride;
+  int offset = c->row_offset, beyond = offset < 0 ? offset + c->row_extent : offset - c->row_extent;
+  Crossing crossing = crossing_of(l->row, offset, c->row_extent);
+  if (crossing == CROSSES_NEVER) return address_offset(b, rows->same, position, stride, offset * stride);
+  if (crossing == CROSSES_ALWAYS) return address_offset(b, rows->other, position, stride, beyond * stride);
+  if (l->row->width > 1) return NULL;
+  IrInst *limit = ir_const_int(b, TYPE(I32), offset < 0 ? -offset : c->row_extent - offset);
+  IrInst *crosses = ir_binary(b, offset < 0 ? IR_LT : IR_GE, position, limit);
+  IrInst *shift = ir_select(b, crosses, ir_const_int(b, TYPE(I32), beyond), ir_const_int(b, TYPE(I32), offset));
+  IrInst *row = ir_select(b, crosses, rows->other, rows->same);
+  return address_offset(b, row, ir_binary(b, IR_ADD, position, shift), stride, 0);
+}
+
+/* Where the row's axis is divided again below: all digits per cell. */
+static IrInst *element_anywhere(Lower *l, Cell *c, IrBuilder *b) {
+  IrInst *position = l->row->regions[0]->params.items[0], *cursor = c->cursors[0];
+  int offset = c->row_offset;
+  if (!offset) return address_in_leaf(l, c, b, cursor, (AddressIndex){position, 0});
+  IrInst *q = ir_binary(b, IR_ADD, position, ir_const_int(b, TYPE(I32), offset));
+  IrInst *limit = ir_const_int(b, TYPE(I32), offset < 0 ? 0 : c->row_extent);
+  IrInst *crosses = ir_binary(b, offset < 0 ? IR_LT : IR_GE, q, limit);
+  choose_leaf(c, b, crosses, offset < 0);
+  IrInst *along = wrap(b, q, crosses, offset, c->row_extent);
+  return address_in_leaf(l, c, b, c->cursors[0], (AddressIndex){along, 0});
+}
+
+static Cell describe(Lower *l, const IrInst *inst) {
+  Cell c = {.inst = inst, .field = &l->kernel->fields.items[inst->field], .axis_count = inst->axis_count};
+  c.row_offset = inst->offset[c.axis_count - 1];
+  c.row_extent = l->shape.extent[c.axis_count - 1];
+  c.cursor_count = inst->operand_count - c.axis_count;
+  for (int i = 0; i < c.cursor_count; i++) c.cursors[i] = inst->operands[c.axis_count + i];
+  return c;
+}
+
+void cells_lower_cell(Lower *l, const IrInst *inst) {
+  Cell c = describe(l, inst);
+  IrBuilder b = rewrite_before(l->kernel, (IrInst *)inst), shared = rewrite_before(l->kernel, l->first_row);
+  for (int axis = 0; axis < c.axis_count - 1; axis++) settle_grid_axis(l, &c, &shared, axis);
+  CellRow *rows = &l->cells[inst->id];
+  if (!leaf_shape_has_runs(&l->shape, c.field->node)) {
+    rows->element = element_anywhere(l, &c, &b);
+    return;
+  }
+  bool second_is_other = c.row_offset > 0;
+  rows->same = address_in_leaf(l, &c, &shared, c.cursors[c.cursor_count > 1 && !second_is_other], (AddressIndex){0});
+  if (c.cursor_count > 1) rows->other = address_in_leaf(l, &c, &shared, c.cursors[second_is_other], (AddressIndex){0});
+  rows->element = element_of_run(l, &c, &b, rows);
+}
+
+void cells_lower_access(Lower *l, IrInst *access) {
+  const IrInst *cell = access->operands[0];
+  const CellRow *rows = &l->cells[cell->id];
+  int lanes = l->row->width > 1 ? l->row->width : 0;
+  if (rows->element) {
+    places_access_memory(l->kernel, access, rows->element, lanes);
+    return;
+  }
+  IrInst *operands[] = {rows->same, rows->other, l->row->regions[0]->params.items[0]};
+  rewrite_become(l->kernel, access, IR_ROW_LOAD, 3, operands);
+  access->imm = cell->offset[cell->axis_count - 1];
+  access->extent[0] = l->shape.extent[l->shape.axis_count - 1];
+  access->axis_count = 1;
+}

@@ -1,0 +1,260 @@
+/* leaf.c - a loop over active cells becomes a loop over active leaves, with neighbours fetched once per leaf.
+ *
+ *   task = leaves cells (%i, %j) {       task = leaves (%cursor, %x, %y) {
+ *     .. load place f0 %i-1, %j ..         %n = near (-1,0) %x, %y
+ *     .. store place f1 %i, %j             grid (%a) { row (%b) {
+ *   }                                        .. load cell f0 offset=(-1,0) %a, %b, %n, %cursor ..
+ *                                            .. store cell f1 %a, %b, %cursor   } } }
+ *
+ * A place whose indices are the loop's own plus constants, on a level with a cell for each cell of the leaf,
+ * is a CELL: at the own position anything may be done to it, since a listed leaf is active until the loop
+ * ends; elsewhere it may only be read, through one cursor per (coordinates, leaf offset) that all fields
+ * share. What stays a PLACE walks from the root:
+ *   - writes to other cells, and places that depend on data: they may activate;
+ *   - reads beside the own cell of a field that the body writes elsewhere: an iteration sees its own writes,
+ *     and these may be in a leaf that was not there when the cursors were fetched;
+ *   - all of a tree in which the body deactivates.
+ * needs: atomics and bounds ran (they know a body of cells)     keeps: insts' order     sets: task->factors */
+#include "base/bits.h"
+#include "pass/leaf_shape.h"
+#include "pass/pass.h"
+#include "pass/ranges.h"
+#include "pass/rewrite.h"
+
+enum { MAX_CROSSED_AXES = 4, MAX_NEARS = 96 };
+
+typedef struct Access { /* a PLACE of the body */
+  IrInst *place;
+  bool is_relative;     /* own indices plus `offset`, by leaf axis */
+  bool reads, writes;
+  int32_t offset[SNODE_MAX_AXES];
+} Access;
+
+typedef struct Leaf {
+  IrKernel *kernel;
+  IrTask *task;
+  LeafShape shape;
+  IrRegion *body;       /* of one cell, as `tasks` left it */
+  VEC(Access) accesses;
+  int *access_of;       /* by id of a PLACE: its row + 1 */
+  bool *written_afar;   /* by field: written at other places than the own cell */
+  bool deactivates;     /* in the tree of the leaves */
+  /* what is built */
+  IrRegion *leaves;
+  IrInst *cursor, *grid, *row;
+  VEC(IrInst *) nears;
+  IrInst **with;        /* by id: what stands for an inst */
+} Leaf;
+
+/* -- what the body does ------------------------------------------------------------------------------------------ */
+
+static bool is_at_origin(const int32_t offset[SNODE_MAX_AXES]) {
+  for (int a = 0; a < SNODE_MAX_AXES; a++)
+    if (offset[a]) return false;
+  return true;
+}
+
+static bool find_offset(const Leaf *l, Access *access) {
+  const SNode *node = l->kernel->fields.items[access->place->field].node;
+  if (!leaf_shape_holds(&l->shape, node)) return false;
+  for (int a = 0; a < l->shape.axis_count; a++) {
+    int k = l->shape.index[a];
+    IndexRange range = ranges_of(access->place->operands[k]);
+    bool near = range.low >= -l->shape.extent[a] && range.low <= l->shape.extent[a];
+    if (ranges_exact_param(l->body, &range) != k || !near || !ranges_hold_below(&range, node->shape[k])) return false;
+    access->offset[a] = (int32_t)range.low;
+  }
+  return true;
+}
+
+static Access *access_to(Leaf *l, const IrInst *place) {
+  return place->op == IR_PLACE ? &l->accesses.items[l->access_of[place->id] - 1] : NULL;
+}
+
+static bool note_inst(void *data, IrInst *inst) {
+  Leaf *l = data;
+  if (inst->op == IR_PLACE) {
+    Access access = {.place = inst};
+    access.is_relative = find_offset(l, &access);
+    vec_push(l->kernel->scratch, &l->accesses, access);
+    l->access_of[inst->id] = l->accesses.count;
+  } else if (inst->op == IR_DEACTIVATE) {
+    l->deactivates |= l->kernel->levels.items[inst->level].tree == l->kernel->levels.items[l->task->level].tree;
+  } else if (rewrite_is_access(inst->op)) {
+    Access *access = access_to(l, inst->operands[0]);
+    if (!access) return true;
+    if (!rewrite_is_write(inst->op)) return access->reads = true;
+    access->writes = true;
+    if (!access->is_relative || !is_at_origin(access->offset)) l->written_afar[access->place->field] = true;
+  }
+  return true;
+}
+
+/* -- cursors --------------------------------------------------------------------------------------------------------- */
+
+/* Which accesses beside the own cell can be served: few leaves, each in a direction that the listed SNode divides. */
+static bool may_read_near(const Leaf *l, const Access *access) {
+  int crossed = 0;
+  for (int a = 0; a < l->shape.axis_count; a++) {
+    if (!access->offset[a]) continue;
+    if (l->shape.coordinate[a] < 0) return false;
+    crossed++;
+  }
+  return crossed <= MAX_CROSSED_AXES && l->nears.count <= MAX_NEARS && !l->written_afar[access->place->field];
+}
+
+/* The cursor of the leaf so many nodes away along each of the node's coordinates. */
+static IrInst *cursor_at(Leaf *l, const int32_t nodes[SNODE_MAX_AXES]) {
+  if (is_at_origin(nodes)) return l->cursor;
+  for (int i = 0; i < l->nears.count; i++)
+    if (!memcmp(l->nears.items[i]->offset, nodes, sizeof l->nears.items[i]->offset)) return l->nears.items[i];
+  IrBuilder b = {.kernel = l->kernel, .region = l->leaves, .before = l->grid ? l->grid : l->row};
+  IrInst *near = ir_emit(&b, IR_NEAR, TYPE(PTR), l->leaves->params.count - 1, l->leaves->params.items + 1);
+  near->level = l->task->level;
+  near->axis_count = (int8_t)near->operand_count;
+  memcpy(near->offset, nodes, sizeof near->offset);
+  vec_push(l->kernel->scratch, &l->nears, near);
+  return near;
+}
+
+/* Per axis with an offset two leaves, the lower one first; the last axis changes fastest. */
+static int add_cursors(Leaf *l, const int32_t offset[SNODE_MAX_AXES], IrInst **operands) {
+  int axes[SNODE_MAX_AXES], crossed = 0;
+  for (int a = 0; a < l->shape.axis_count; a++)
+    if (offset[a]) axes[crossed++] = a;
+  for (int combination = 0; combination < 1 << crossed; combination++) {
+    int32_t nodes[SNODE_MAX_AXES] = {0};
+    for (int k = 0; k < crossed; k++) {
+      bool second = combination >> (crossed - 1 - k) & 1;
+      int32_t lower = offset[axes[k]] < 0 ? -1 : 0;
+      nodes[l->shape.coordinate[axes[k]]] = lower + second;
+    }
+    operands[combination] = cursor_at(l, nodes);
+  }
+  return 1 << crossed;
+}
+
+/* -- cells ------------------------------------------------------------------------------------------------------------- */
+
+static IrInst *position(const Leaf *l, int leaf_axis) {
+  bool is_row = leaf_axis == l->shape.axis_count - 1;
+  return is_row ? l->row->regions[0]->params.items[0] : l->grid->regions[0]->params.items[leaf_axis];
+}
+
+static IrInst *make_cell(Leaf *l, const Access *access) {
+  IrInst *operands[SNODE_MAX_AXES + (1 << MAX_CROSSED_AXES)];
+  int count = l->shape.axis_count;
+  for (int a = 0; a < count; a++) operands[a] = position(l, a);
+  count += add_cursors(l, access->offset, operands + count);
+  IrBuilder b = rewrite_before(l->kernel, access->place);
+  IrInst *cell = ir_emit(&b, IR_CELL, TYPE(PLACE), count, operands);
+  cell->field = access->place->field;
+  cell->axis_count = (int8_t)l->shape.axis_count;
+  memcpy(cell->offset, access->offset, sizeof cell->offset);
+  return cell;
+}
+
+/* The first operand of LOADs, where `reads` says so, and of writes moves from places to their cells. */
+static bool redirect(void *data, IrInst *inst) {
+  Leaf *l = data;
+  if (!rewrite_is_access(inst->op)) return true;
+  const IrInst *place = inst->operands[0];
+  const Access *access = access_to(l, place);
+  if (!access || !l->with[place->id]) return true;
+  if (inst->op == IR_LOAD || is_at_origin(access->offset)) inst->operands[0] = l->with[place->id];
+  return true;
+}
+
+static void make_cells(Leaf *l) {
+  if (l->deactivates) return;
+  for (int i = 0; i < l->accesses.count; i++) {
+    const Access *access = &l->accesses.items[i];
+    if (!access->is_relative) continue;
+    if (is_at_origin(access->offset) || (access->reads && may_read_near(l, access)))
+      l->with[access->place->id] = make_cell(l, access);
+  }
+  ir_walk(l->row->regions[0], redirect, l);
+}
+
+/* -- the new body --------------------------------------------------------------------------------------------------------- */
+
+static void open_leaves(Leaf *l) {
+  int rows = l->shape.axis_count - 1;
+  l->leaves = ir_region_create(l->kernel, NULL);
+  l->cursor = ir_region_param(l->kernel, l->leaves, TYPE(PTR));
+  for (int k = 0; k < l->shape.listed->rank; k++) ir_region_param(l->kernel, l->leaves, TYPE(I64));
+  IrBuilder b = rewrite_inside(l->kernel, l->leaves, l->body->first);
+  if (rows > 0) {
+    l->grid = ir_emit(&b, IR_GRID, TYPE(NONE), 0, NULL);
+    l->grid->axis_count = (int8_t)rows;
+    for (int a = 0; a < rows; a++) {
+      l->grid->extent[a] = l->shape.extent[a];
+      ir_region_param(l->kernel, l->grid->regions[0], TYPE(I32));
+    }
+    b.region = l->grid->regions[0];
+  }
+  l->row = ir_emit(&b, IR_ROW, TYPE(NONE), rows, rows > 0 ? l->grid->regions[0]->params.items : NULL);
+  l->row->end = l->shape.extent[rows];
+  l->row->width = 1;
+  ir_region_param(l->kernel, l->row->regions[0], TYPE(I32));
+}
+
+/* index = the leaf's first cell + the position in it, made where the position is known. */
+static IrInst *make_index(Leaf *l, int leaf_axis) {
+  IrRegion *row = l->row->regions[0];
+  IrInst *inside_grid = l->grid ? l->grid : l->row;
+  IrBuilder at_leaf = {.kernel = l->kernel, .region = l->leaves, .before = inside_grid};
+  IrBuilder at_position = {.kernel = l->kernel, .region = row, .before = row->first};
+  if (leaf_axis < l->shape.axis_count - 1) at_position = rewrite_before(l->kernel, l->row);
+  IrInst *local = ir_convert(&at_position, position(l, leaf_axis), l->task->index);
+  int coordinate = l->shape.coordinate[leaf_axis];
+  if (coordinate < 0) return local;
+  IrInst *first = ir_convert(&at_leaf, l->leaves->params.items[1 + coordinate], l->task->index);
+  return ir_binary(&at_position, IR_ADD, first, local);
+}
+
+static void bind_indices(Leaf *l) {
+  IrRegion *row = l->row->regions[0];
+  for (int a = 0; a < l->shape.axis_count; a++) {
+    const IrInst *index = l->body->params.items[l->shape.index[a]];
+    if (ir_use_count(row, index)) l->with[index->id] = make_index(l, a);
+  }
+}
+
+static bool is_final_continue(const IrInst *inst) { return inst && inst->op == IR_CONTINUE && inst->imm == 0; }
+
+static void lower_task(IrKernel *kernel, IrTask *task, const LeafShape *shape) {
+  int ids = kernel->next_id;
+  Leaf l = {.kernel = kernel, .task = task, .shape = *shape, .body = task->body,
+            .access_of = scratch_array(kernel->scratch, int, ids),
+            .written_afar = scratch_array(kernel->scratch, bool, kernel->fields.count),
+            .with = scratch_array(kernel->scratch, IrInst *, ids)};
+  ir_walk(l.body, note_inst, &l);
+  open_leaves(&l);
+  IrRegion *row = l.row->regions[0];
+  rewrite_move_all(l.body, row);
+  if (is_final_continue(row->last)) ir_remove(row->last);
+  make_cells(&l);
+  rewrite_drop_dead(kernel, row);
+  memset(l.with, 0, sizeof *l.with * (size_t)ids);
+  bind_indices(&l);
+  rewrite_operands(row, l.with, ids);
+  task->body = l.leaves;
+  task->cells = false;
+  task->axis_count = shape->listed->rank;
+  for (int a = 0; a < shape->axis_count; a++)
+    if (shape->coordinate[a] >= 0) task->factors[shape->coordinate[a]] = shape->extent[a];
+}
+
+bool pass_leaf(PassContext *ctx, IrKernel *kernel, Error *err) {
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    IrTask *task = kernel->tasks.items[i];
+    LeafShape shape;
+    if (task->kind != TASK_LEAVES || !task->cells) continue;
+    if (!leaf_shape_of_task(kernel, task, &shape))
+      return error_set(err, RG_ERROR_NOT_YET, "an axis with more than 2^31 cells below pointer SNode '%s' cannot be visited",
+                       shape.listed->name);
+    lower_task(kernel, task, &shape);
+  }
+  return true;
+}

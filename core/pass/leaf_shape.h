@@ -1,0 +1,28 @@
+/* leaf_shape.h - how the cells under one node of a pointer SNode are laid out, as the leaf passes see them.
+ *
+ * The axes of a leaf are those of its cells in storage order: what only outer dense levels divide comes
+ * first, then the cells' own axes as declared, so the last one is the row. */
+#ifndef RG_PASS_LEAF_SHAPE_H
+#define RG_PASS_LEAF_SHAPE_H
+
+#include "ir/task.h"
+
+typedef struct LeafShape {
+  const SNode *listed;               /* the pointer SNode whose nodes are the leaves */
+  const SNode *cells;                /* the dense level below whose cells are visited */
+  int axis_count;
+  int index[SNODE_MAX_AXES];         /* of a leaf axis: position among the cells' indices */
+  int coordinate[SNODE_MAX_AXES];    /* of a leaf axis: position among the node's coordinates; -1: it does not divide it */
+  int32_t extent[SNODE_MAX_AXES];    /* cells of a leaf along a leaf axis */
+} LeafShape;
+
+/* False where an extent exceeds 32 bits. */
+bool leaf_shape_of(const SNode *listed, const SNode *cells, LeafShape *shape);
+/* Of a task over leaves. */
+bool leaf_shape_of_task(const IrKernel *kernel, const IrTask *task, LeafShape *shape);
+/* Is there exactly one cell of `node` for each cell of the leaf, at the same indices? */
+bool leaf_shape_holds(const LeafShape *shape, const SNode *node);
+/* Is a row of `node`'s cells one run of memory (its components' strides apart)? */
+bool leaf_shape_has_runs(const LeafShape *shape, const SNode *node);
+
+#endif

@@ -1,0 +1,271 @@
+/* places.c - places get addresses: the only pass that knows offsets, strides, slots and managers.
+ *
+ *   %v = load place f0 %i      if inside %i { walk; %x = mem.load; set } ; get      a read outside gives zero
+ *   store place f0 %i, %v      if inside %i { walk, ensuring; mem.store } else { outside }
+ *
+ * Reads find slots and meet the ambient's zeros where a node is absent; writes ensure them. A place marked
+ * `inside` needs no `if`. Cells of leaves and cursors of neighbours are cells.c's. Dense levels have no
+ * activity of their own: they are active where the pointer SNode above them is, and where none is above.
+ * needs: everything before it     keeps: insts' order     leaves: LOW ops only */
+#include "pass/places.h"
+
+#include "pass/address.h"
+
+/* -- the op on memory --------------------------------------------------------------------------------------------------- */
+
+static IrInst *load_memory(IrBuilder *b, IrInst *address, Type type, int lanes) {
+  IrInst *load = ir_emit(b, IR_MEM_LOAD, type, 1, &address);
+  load->lanes = lanes;
+  return load;
+}
+
+static void become_store(IrKernel *kernel, IrInst *inst, IrInst *address, IrInst *value, int lanes) {
+  rewrite_become(kernel, inst, IR_MEM_STORE, 2, (IrInst *[]){address, value});
+  inst->lanes = lanes;
+}
+
+static void become_update(IrKernel *kernel, IrInst *inst, IrInst *address, int lanes) {
+  IrUpdate op = (IrUpdate)inst->imm;
+  IrInst *value = inst->operands[1];
+  if (!inst->plain) {
+    rewrite_become(kernel, inst, IR_MEM_UPDATE, 2, (IrInst *[]){address, value});
+    inst->imm = op;
+    return;
+  }
+  IrBuilder b = rewrite_before(kernel, inst);
+  IrInst *old = load_memory(&b, address, value->type, lanes);
+  become_store(kernel, inst, address, rewrite_update_value(&b, op, old, value), lanes);
+}
+
+void places_access_memory(IrKernel *kernel, IrInst *inst, IrInst *address, int lanes) {
+  IrInst **operands = inst->operands;
+  int64_t op = inst->imm;
+  switch (inst->op) {
+  case IR_LOAD:
+    rewrite_become(kernel, inst, IR_MEM_LOAD, 1, &address);
+    inst->lanes = lanes;
+    break;
+  case IR_STORE: become_store(kernel, inst, address, operands[1], lanes); break;
+  case IR_UPDATE: become_update(kernel, inst, address, lanes); break;
+  case IR_RMW:
+    rewrite_become(kernel, inst, IR_MEM_RMW, 2, (IrInst *[]){address, operands[1]});
+    inst->imm = op;
+    break;
+  default: rewrite_become(kernel, inst, IR_MEM_CAS, 3, (IrInst *[]){address, operands[1], operands[2]});
+  }
+}
+
+/* -- accesses of places --------------------------------------------------------------------------------------------------- */
+
+static IrInst *address_of(Lower *l, IrBuilder *b, const IrInst *place, bool ensures) {
+  const IrField *field = &l->kernel->fields.items[place->field];
+  Address a = address_from_root(b, field->tree, field->node, place->operands);
+  a.ensures = ensures;
+  return address_element(&a, field->component);
+}
+
+/* `inst` moves into the arm of an IF in front of where it stood. */
+static IrInst *guard(Lower *l, IrInst *inst, IrInst *condition) {
+  IrBuilder b = rewrite_before(l->kernel, inst);
+  IrInst *branch = ir_if(&b, condition);
+  ir_remove(inst);
+  ir_region_append(branch->regions[0], inst);
+  return branch;
+}
+
+/* The result of `inst`, which now stands in an arm, goes through a variable: zero where the arm is not taken. */
+static void bring_out(Lower *l, IrInst *branch, IrInst *inst) {
+  IrInst *copy = scratch_new(l->kernel->scratch, IrInst);
+  *copy = *inst;
+  copy->id = l->kernel->next_id++;
+  IrBuilder before = rewrite_before(l->kernel, branch);
+  IrInst *var = ir_var(&before, inst->type);
+  ir_insert_before(inst, copy);
+  ir_remove(inst);
+  IrBuilder arm = rewrite_inside(l->kernel, branch->regions[0], copy);
+  ir_set(&arm, var, copy);
+  rewrite_become(l->kernel, inst, IR_GET, 1, &var); /* its users see the variable */
+  if (branch->next) ir_insert_before(branch->next, inst);
+  else ir_region_append(branch->region, inst);
+}
+
+static void lower_access(Lower *l, IrInst *inst) {
+  const IrInst *place = inst->operands[0];
+  IrBuilder b = rewrite_before(l->kernel, inst);
+  const SNode *node = l->kernel->fields.items[place->field].node;
+  IrInst *condition = place->inside ? NULL : address_inside(&b, node, place->operands);
+  bool counts = inst->op == IR_STORE || inst->op == IR_UPDATE, has_result = !type_is_none(inst->type);
+  IrInst *branch = condition ? guard(l, inst, condition) : NULL;
+  b = rewrite_before(l->kernel, inst);
+  IrInst *address = address_of(l, &b, place, rewrite_is_write(inst->op));
+  places_access_memory(l->kernel, inst, address, 0);
+  if (!branch) return;
+  if (has_result) bring_out(l, branch, inst);
+  if (!counts) return;
+  IrBuilder otherwise = rewrite_inside(l->kernel, branch->regions[1], inst);
+  ir_emit(&otherwise, IR_OUTSIDE, TYPE(NONE), 0, NULL);
+}
+
+/* -- activity ------------------------------------------------------------------------------------------------------------------ */
+
+/* The slot that decides about a cell of the level. */
+static IrInst *deciding_slot(Lower *l, IrBuilder *b, const IrInst *inst, bool ensures) {
+  const IrLevel *level = &l->kernel->levels.items[inst->level];
+  Address a = address_from_root(b, level->tree, level->node, inst->operands);
+  a.ensures = ensures;
+  return address_slot(&a, snode_listed(level->node));
+}
+
+static void name_manager(Lower *l, IrInst *inst, const IrLevel *level) {
+  inst->tree = level->tree;
+  inst->imm = snode_listed(level->node)->manager;
+}
+
+static void lower_is_active(Lower *l, IrInst *inst) {
+  const IrLevel *level = &l->kernel->levels.items[inst->level];
+  IrBuilder b = rewrite_before(l->kernel, inst);
+  IrInst *condition = address_inside(&b, level->node, inst->operands);
+  if (!snode_listed(level->node)) { /* active wherever it is inside */
+    IrInst *yes = ir_const_int(&b, TYPE(BOOL), 1);
+    rewrite_become(l->kernel, inst, IR_BAND, 2, (IrInst *[]){condition ? condition : yes, yes});
+    return;
+  }
+  IrInst *branch = condition ? guard(l, inst, condition) : NULL;
+  b = rewrite_before(l->kernel, inst);
+  IrInst *slot = deciding_slot(l, &b, inst, false);
+  rewrite_become(l->kernel, inst, IR_SLOT_LIVE, 1, &slot);
+  if (branch) bring_out(l, branch, inst);
+}
+
+static void lower_activate(Lower *l, IrInst *inst) {
+  const IrLevel *level = &l->kernel->levels.items[inst->level];
+  if (!snode_listed(level->node)) {
+    ir_remove(inst);
+    return;
+  }
+  IrBuilder b = rewrite_before(l->kernel, inst);
+  IrInst *condition = address_inside(&b, level->node, inst->operands);
+  if (condition) guard(l, inst, condition);
+  b = rewrite_before(l->kernel, inst);
+  IrInst *slot = deciding_slot(l, &b, inst, true);
+  IrInst *ensure = ir_emit(&b, IR_SLOT_ENSURE, TYPE(PTR), 1, &slot);
+  name_manager(l, ensure, level);
+  ir_remove(inst);
+}
+
+/* Only a pointer SNode's cells can go. The slot is asked first: that of an absent ancestor lies in the ambient, which
+ * must not be written. */
+static void lower_deactivate(Lower *l, IrInst *inst) {
+  const IrLevel *level = &l->kernel->levels.items[inst->level];
+  if (!snode_has_slots(level->node)) {
+    ir_remove(inst);
+    return;
+  }
+  IrBuilder b = rewrite_before(l->kernel, inst);
+  IrInst *condition = address_inside(&b, level->node, inst->operands);
+  if (condition) guard(l, inst, condition);
+  b = rewrite_before(l->kernel, inst);
+  IrInst *slot = deciding_slot(l, &b, inst, false);
+  guard(l, inst, ir_emit(&b, IR_SLOT_LIVE, TYPE(BOOL), 1, &slot));
+  rewrite_become(l->kernel, inst, IR_SLOT_CLEAR, 1, &slot);
+  name_manager(l, inst, level);
+}
+
+static void lower_count(Lower *l, IrInst *inst) {
+  const IrLevel *level = &l->kernel->levels.items[inst->level];
+  const SNode *listed = snode_listed(level->node);
+  int64_t cells = 1; /* per node, or in all */
+  for (const SNode *at = level->node; at && at != listed; at = at->parent) cells *= (int64_t)at->cell_count;
+  IrBuilder b = rewrite_before(l->kernel, inst);
+  IrInst *count = ir_const_int(&b, TYPE(I64), 1);
+  if (listed) {
+    count = ir_emit(&b, IR_LIST_COUNT, TYPE(I64), 0, NULL);
+    name_manager(l, count, level);
+  }
+  rewrite_become(l->kernel, inst, IR_MUL, 2, (IrInst *[]){count, ir_const_int(&b, TYPE(I64), cells)});
+}
+
+/* Every cell of a level below a pointer SNode is inactive once that has no node. */
+static void lower_clear(Lower *l, IrInst *inst) {
+  const IrLevel *level = &l->kernel->levels.items[inst->level];
+  if (!snode_listed(level->node)) {
+    ir_remove(inst);
+    return;
+  }
+  rewrite_become(l->kernel, inst, IR_TREE_CLEAR, 0, NULL);
+  name_manager(l, inst, level);
+}
+
+/* -- the walk over the kernel ------------------------------------------------------------------------------------------------- */
+
+static void lower_region(Lower *l, IrRegion *region);
+
+static void lower_row(Lower *l, IrInst *row) {
+  Lower inside = *l;
+  inside.row = row;
+  inside.first_row = row->previous && row->previous->op == IR_ROW && l->first_row ? l->first_row : row;
+  lower_region(&inside, row->regions[0]);
+  l->first_row = inside.first_row;
+}
+
+static void lower_inst(Lower *l, IrInst *inst) {
+  switch (inst->op) {
+  case IR_LOAD: case IR_STORE: case IR_UPDATE: case IR_RMW: case IR_CAS:
+    if (inst->operands[0]->op == IR_CELL) cells_lower_access(l, inst);
+    else lower_access(l, inst);
+    return;
+  case IR_CELL: cells_lower_cell(l, inst); return;
+  case IR_NEAR: cells_lower_near(l, inst); return;
+  case IR_IS_ACTIVE: lower_is_active(l, inst); return;
+  case IR_ACTIVATE: lower_activate(l, inst); return;
+  case IR_DEACTIVATE: lower_deactivate(l, inst); return;
+  case IR_COUNT: lower_count(l, inst); return;
+  case IR_CLEAR: lower_clear(l, inst); return;
+  case IR_ROW: lower_row(l, inst); return;
+  default: break;
+  }
+  for (int i = 0; i < IR_MAX_REGIONS; i++)
+    if (inst->regions[i]) lower_region(l, inst->regions[i]);
+}
+
+/* What is written in front of an inst, or as an IF around it, is low already: the next inst is taken first. */
+static void lower_region(Lower *l, IrRegion *region) {
+  for (IrInst *inst = region->first, *next; inst; inst = next) {
+    next = inst->next;
+    lower_inst(l, inst);
+  }
+}
+
+static bool remove_place(void *data, IrInst *inst) {
+  if (inst->op == IR_PLACE || inst->op == IR_CELL) ir_remove(inst);
+  return true;
+}
+
+static void lower_function(Lower *l, IrRegion *region) {
+  if (!region) return;
+  l->cells = scratch_array(l->kernel->scratch, CellRow, l->kernel->next_id);
+  l->row = l->first_row = NULL;
+  lower_region(l, region);
+  ir_walk(region, remove_place, NULL);
+}
+
+static void lower_task(Lower *l, IrTask *task) {
+  l->task = task;
+  if (task->kind != TASK_RANGE) {
+    const IrLevel *level = &l->kernel->levels.items[task->level];
+    task->tree = level->tree;
+    task->manager = level->node->manager;
+  }
+  if (task->kind == TASK_LEAVES) leaf_shape_of_task(l->kernel, task, &l->shape);
+  if (task->kind == TASK_NODES)
+    for (int axis = 0; axis < task->axis_count; axis++) task->factors[axis] = 1;
+  lower_function(l, task->body);
+  lower_function(l, task->interior);
+}
+
+bool pass_places(PassContext *ctx, IrKernel *kernel, Error *err) {
+  Lower l = {.ctx = ctx, .kernel = kernel};
+  lower_function(&l, kernel->body);
+  for (int i = 0; i < kernel->tasks.count; i++) lower_task(&l, kernel->tasks.items[i]);
+  return true;
+}

@@ -1,0 +1,83 @@
+/* rewrite.c - small edits that several passes share. Each is linear in what it is given. */
+#include "pass/rewrite.h"
+
+IrBuilder rewrite_before(IrKernel *kernel, IrInst *inst) {
+  return (IrBuilder){kernel, inst->region, inst, inst->line, inst->column};
+}
+
+IrBuilder rewrite_inside(IrKernel *kernel, IrRegion *region, const IrInst *like) {
+  return (IrBuilder){kernel, region, NULL, like ? like->line : 0, like ? like->column : 0};
+}
+
+void rewrite_become(IrKernel *kernel, IrInst *inst, IrOp op, int operand_count, IrInst *const *operands) {
+  IrInst was = *inst;
+  *inst = (IrInst){.op = op, .type = was.type, .id = was.id, .line = was.line, .column = was.column,
+                   .next = was.next, .previous = was.previous, .region = was.region};
+  inst->operand_count = operand_count;
+  inst->operands = operand_count ? scratch_array(kernel->scratch, IrInst *, operand_count) : NULL;
+  for (int i = 0; i < operand_count; i++) inst->operands[i] = operands[i];
+}
+
+void rewrite_move_all(IrRegion *from, IrRegion *to) {
+  for (IrInst *inst = from->first, *next; inst; inst = next) {
+    next = inst->next;
+    ir_remove(inst);
+    ir_region_append(to, inst);
+  }
+}
+
+typedef struct Replace { IrInst *const *with; int count; } Replace;
+
+static bool replace_operands(void *data, IrInst *inst) {
+  Replace *r = data;
+  for (int i = 0; i < inst->operand_count; i++) {
+    int id = inst->operands[i]->id;
+    if (id < r->count && r->with[id]) inst->operands[i] = r->with[id];
+  }
+  return true;
+}
+
+void rewrite_operands(IrRegion *root, IrInst *const *with, int count) {
+  ir_walk(root, replace_operands, &(Replace){with, count});
+}
+
+static bool count_operands(void *data, IrInst *inst) {
+  int *uses = data;
+  for (int i = 0; i < inst->operand_count; i++) uses[inst->operands[i]->id]++;
+  return true;
+}
+
+/* Users stand behind what they use, or deeper: backwards, inner regions first, meets users first. */
+static void drop_unused(IrRegion *region, int *uses) {
+  for (IrInst *inst = region->last, *previous; inst; inst = previous) {
+    previous = inst->previous;
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i]) drop_unused(inst->regions[i], uses);
+    if (uses[inst->id] || !(ir_op_info[inst->op].flags & IR_PURE)) continue;
+    for (int i = 0; i < inst->operand_count; i++) uses[inst->operands[i]->id]--;
+    ir_remove(inst);
+  }
+}
+
+void rewrite_drop_dead(IrKernel *kernel, IrRegion *root) {
+  int *uses = scratch_array(kernel->scratch, int, kernel->next_id);
+  ir_walk(root, count_operands, uses);
+  drop_unused(root, uses);
+}
+
+static bool count_inst(void *data, IrInst *inst) { return ++*(int *)data; }
+
+int rewrite_count(IrRegion *root) {
+  int count = 0;
+  ir_walk(root, count_inst, &count);
+  return count;
+}
+
+IrInst *rewrite_update_value(IrBuilder *b, IrUpdate op, IrInst *old, IrInst *value) {
+  static const IrOp ops[IR_UPDATE_COUNT] = {
+      [IR_UPDATE_ADD] = IR_ADD, [IR_UPDATE_SUB] = IR_SUB, [IR_UPDATE_MUL] = IR_MUL, [IR_UPDATE_DIV] = IR_DIV,
+      [IR_UPDATE_MIN] = IR_MIN, [IR_UPDATE_MAX] = IR_MAX, [IR_UPDATE_BAND] = IR_BAND, [IR_UPDATE_BOR] = IR_BOR,
+      [IR_UPDATE_BXOR] = IR_BXOR, [IR_UPDATE_FLOORDIV] = IR_FLOORDIV, [IR_UPDATE_MOD] = IR_MOD,
+      [IR_UPDATE_POW] = IR_POW, [IR_UPDATE_SHL] = IR_SHL, [IR_UPDATE_SHR] = IR_SHR, [IR_UPDATE_SAR] = IR_SAR};
+  return op == IR_UPDATE_EXCHANGE ? value : ir_binary(b, ops[op], old, value);
+}

@@ -1,0 +1,28 @@
+/* rewrite.h - small edits that several passes share. */
+#ifndef RG_PASS_REWRITE_H
+#define RG_PASS_REWRITE_H
+
+#include "ir/ir.h"
+
+static inline bool rewrite_is_write(IrOp op) {
+  return op == IR_STORE || op == IR_UPDATE || op == IR_RMW || op == IR_CAS;
+}
+/* Does operand 0 of the op say where an element is? */
+static inline bool rewrite_is_access(IrOp op) { return op == IR_LOAD || rewrite_is_write(op); }
+
+/* A builder that puts insts before `inst`, or at the end of `region`, with the position of `inst`. */
+IrBuilder rewrite_before(IrKernel *kernel, IrInst *inst);
+IrBuilder rewrite_inside(IrKernel *kernel, IrRegion *region, const IrInst *like);
+/* `inst` stays where it is and keeps its type and its users, but is now this op without attributes. */
+void rewrite_become(IrKernel *kernel, IrInst *inst, IrOp op, int operand_count, IrInst *const *operands);
+/* The insts of `from` move to the end of `to`. */
+void rewrite_move_all(IrRegion *from, IrRegion *to);
+/* Every operand in root that `with` (by inst id, `count` long) names becomes the inst it names. */
+void rewrite_operands(IrRegion *root, IrInst *const *with, int count);
+/* Removes pure insts that nothing uses, and what only they used. */
+void rewrite_drop_dead(IrKernel *kernel, IrRegion *root);
+int rewrite_count(IrRegion *root); /* insts in root and deeper */
+/* The new value of an element: old op= value. EXCHANGE is value itself. */
+IrInst *rewrite_update_value(IrBuilder *b, IrUpdate op, IrInst *old, IrInst *value);
+
+#endif

@@ -1,0 +1,220 @@
+/* rows.c - how the cells of a row are visited: in vector lanes where the body is straight, and split so that
+ * crossing into the neighbouring leaf is known before it runs.
+ *
+ *   row 0 .. 16, width 8, with reads at -1 and +1:
+ *
+ *     [0 .. 8)  lanes 0..7: reads at -1 begin in the lower leaf       (first)
+ *     [8 .. 16) lanes 8..15: reads at +1 end in the upper leaf        (last)
+ *
+ *   between them, where there is more, one row over the interior, which never leaves its own leaf. A row of
+ *   exactly `width` cells stays one. Without vectors the pieces are [0 .. a), [a .. n - b), [n - b .. n).
+ *
+ * Before that, what does not depend on the position moves out: values, and reads of fields that the task does not
+ * write at places that do not change (an iteration sees the state before the loop).
+ * needs: `leaf` ran, updates marked plain     keeps: effects' order     leaves notes for explain() */
+#include "base/bits.h"
+#include "pass/flatten.h"
+#include "pass/leaf_shape.h"
+#include "pass/pass.h"
+#include "pass/rewrite.h"
+
+enum { MAX_SPLIT = 150 /* insts of a scalar body that is still copied for its edges */, SMALLEST_VECTOR = 16 /* bytes */ };
+
+typedef struct Rows {
+  PassContext *ctx;
+  IrKernel *kernel;
+  IrTask *task;
+  LeafShape shape;
+  IrInst *grid, *row;     /* grid: NULL where leaves have one axis */
+  bool *written, *afar;   /* by field: written in the task; written through places */
+  bool *deactivated;      /* by tree */
+} Rows;
+
+/* -- effects of the task ------------------------------------------------------------------------------------------- */
+
+static bool note_effect(void *data, IrInst *inst) {
+  Rows *r = data;
+  if (inst->op == IR_DEACTIVATE) r->deactivated[r->kernel->levels.items[inst->level].tree] = true;
+  if (!rewrite_is_write(inst->op)) return true;
+  const IrInst *place = inst->operands[0];
+  r->written[place->field] = true;
+  r->afar[place->field] |= place->op == IR_PLACE;
+  return true;
+}
+
+static void find_effects(Rows *r) {
+  r->written = scratch_array(r->ctx->scratch, bool, r->kernel->fields.count);
+  r->afar = scratch_array(r->ctx->scratch, bool, r->kernel->fields.count);
+  r->deactivated = scratch_array(r->ctx->scratch, bool, r->kernel->trees.count);
+  ir_walk(r->task->body, note_effect, r);
+}
+
+static void find_row(Rows *r) {
+  for (IrInst *inst = r->task->body->first; inst; inst = inst->next) {
+    if (inst->op == IR_GRID) r->grid = inst;
+    if (inst->op == IR_ROW) r->row = inst;
+  }
+  if (!r->grid) return;
+  for (IrInst *inst = r->grid->regions[0]->first; inst; inst = inst->next)
+    if (inst->op == IR_ROW) r->row = inst;
+}
+
+/* -- what does not change moves out ---------------------------------------------------------------------------------- */
+
+static bool is_steady(const Rows *r, const IrInst *inst) {
+  if (ir_op_info[inst->op].flags & IR_PURE) return true;
+  if (inst->op != IR_LOAD || inst->operands[0]->op != IR_PLACE) return false;
+  int field = inst->operands[0]->field;
+  return !r->written[field] && !r->deactivated[r->kernel->fields.items[field].tree];
+}
+
+static bool comes_from_outside(const IrInst *inst, const IrRegion *region) {
+  for (int i = 0; i < inst->operand_count; i++)
+    if (inst->operands[i]->region == region) return false;
+  return true;
+}
+
+static void hoist_from(const Rows *r, IrInst *loop) {
+  IrRegion *region = loop->regions[0];
+  for (IrInst *inst = region->first, *next; inst; inst = next) {
+    next = inst->next;
+    if (!is_steady(r, inst) || !comes_from_outside(inst, region)) continue;
+    ir_remove(inst);
+    ir_insert_before(loop, inst);
+  }
+}
+
+/* -- the width ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct Reach { /* what the body asks of a row */
+  const Rows *rows;
+  int widest;           /* bytes of an element or value */
+  int lower, upper;     /* cells read beyond a cell, on the row's axis */
+  bool has_runs;
+} Reach;
+
+static bool note_reach(void *data, IrInst *inst) {
+  Reach *reach = data;
+  if (type_is_integer(inst->type) || type_is_float(inst->type)) reach->widest = (int)max_i64(reach->widest, type_size(inst->type));
+  if (inst->op != IR_CELL) return true;
+  const IrField *field = &reach->rows->kernel->fields.items[inst->field];
+  const SNodeComponent *component = &field->node->components[field->component];
+  int offset = inst->offset[inst->axis_count - 1];
+  reach->lower = (int)max_i64(reach->lower, -offset);
+  reach->upper = (int)max_i64(reach->upper, offset);
+  reach->widest = (int)max_i64(reach->widest, type_size(field->type));
+  reach->has_runs &= leaf_shape_has_runs(&reach->rows->shape, field->node) && component->stride == (uint64_t)type_size(field->type);
+  return true;
+}
+
+static Reach reach_of(const Rows *r) {
+  Reach reach = {.rows = r, .widest = 1, .has_runs = true};
+  ir_walk(r->row->regions[0], note_reach, &reach);
+  return reach;
+}
+
+/* The largest power of two of lanes that fits the target's vectors and divides the row; 1: none worth it. */
+static int width_of(const Rows *r, const Reach *reach) {
+  int extent = r->row->end, width = 1;
+  while (width < 64 && 2 * width * reach->widest <= r->ctx->vector_bytes && extent % (2 * width) == 0) width *= 2;
+  return width * reach->widest >= SMALLEST_VECTOR || (width == extent && width > 1) ? width : 1;
+}
+
+static void note_scalar(const Rows *r, int32_t line, const char *why) {
+  ir_note(r->kernel, line, "rows are not vectorised: %s", why);
+}
+
+static int choose_width(const Rows *r) {
+  int32_t line = 0;
+  bool *may_mask = scratch_array(r->ctx->scratch, bool, r->kernel->fields.count);
+  for (int i = 0; i < r->kernel->fields.count; i++) may_mask[i] = !r->afar[i];
+  const char *why = r->ctx->for_cuda ? "a GPU runs cells in lanes of its own" : flatten_obstacle(r->row->regions[0], may_mask, &line);
+  if (why) return note_scalar(r, line, why), 1;
+  Reach reach = reach_of(r);
+  if (!reach.has_runs) return note_scalar(r, line, "a row of cells is not one run of memory"), 1;
+  int width = width_of(r, &reach);
+  if (width == 1) return note_scalar(r, line, "the row's length is not a multiple of a vector"), 1;
+  if (reach.lower > width || reach.upper > width) return note_scalar(r, line, "it reads further than a vector"), 1;
+  ir_note(r->kernel, r->row->line, "rows of %d cells run in %d lanes", r->row->end, width);
+  return width;
+}
+
+/* -- lanes and pieces ------------------------------------------------------------------------------------------------------ */
+
+static bool note_position_use(void *data, IrInst *inst) {
+  IrInst **position_and_lane = data;
+  if (inst->op == IR_CELL || inst == position_and_lane[1]) return true;
+  for (int i = 0; i < inst->operand_count; i++)
+    if (inst->operands[i] == position_and_lane[0]) inst->operands[i] = position_and_lane[1];
+  return true;
+}
+
+/* The row's position as data is a value per lane; as part of an address it stays that of the first lane. */
+static void give_lanes(const Rows *r) {
+  IrRegion *body = r->row->regions[0];
+  IrInst *position = body->params.items[0];
+  IrBuilder b = {.kernel = r->kernel, .region = body, .before = body->first};
+  IrInst *lane = ir_unary(&b, IR_LANE, position);
+  ir_walk(body, note_position_use, (IrInst *[]){position, lane});
+  if (!ir_use_count(body, lane)) ir_remove(lane);
+}
+
+static void add_piece(const Rows *r, int begin, int end, int width) {
+  if (begin == end) return;
+  IrInst **copies = scratch_array(r->kernel->scratch, IrInst *, r->kernel->next_id);
+  IrBuilder b = rewrite_before(r->kernel, r->row);
+  IrInst *piece = ir_emit(&b, IR_ROW, TYPE(NONE), r->row->operand_count, r->row->operands);
+  piece->regions[0] = ir_copy_region(r->kernel, r->row->regions[0], piece, copies);
+  piece->begin = begin;
+  piece->end = end;
+  piece->width = width;
+}
+
+static void split(const Rows *r, int lower, int upper, int width) {
+  int extent = r->row->end;
+  add_piece(r, 0, lower, width);
+  add_piece(r, lower, extent - upper, width);
+  add_piece(r, extent - upper, extent, width);
+  ir_remove(r->row);
+}
+
+static void split_vector(const Rows *r, int width) {
+  Reach reach = reach_of(r);
+  int lower = reach.lower ? width : 0, upper = reach.upper ? width : 0;
+  r->row->width = width;
+  if ((lower || upper) && r->row->end > width) split(r, lower, upper, width);
+}
+
+static void split_scalar(const Rows *r) {
+  Reach reach = reach_of(r);
+  if (r->ctx->for_cuda || (!reach.lower && !reach.upper)) return;
+  if (reach.lower + reach.upper >= r->row->end || rewrite_count(r->row->regions[0]) > MAX_SPLIT) return;
+  split(r, reach.lower, reach.upper, 1);
+}
+
+static void shape_rows(Rows *r) {
+  find_effects(r);
+  hoist_from(r, r->row);
+  if (r->grid) hoist_from(r, r->grid);
+  int width = choose_width(r);
+  if (width == 1) {
+    split_scalar(r);
+    return;
+  }
+  flatten(r->kernel, r->row->regions[0]);
+  rewrite_drop_dead(r->kernel, r->row->regions[0]);
+  give_lanes(r);
+  split_vector(r, width);
+}
+
+bool pass_rows(PassContext *ctx, IrKernel *kernel, Error *err) {
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    IrTask *task = kernel->tasks.items[i];
+    Rows r = {.ctx = ctx, .kernel = kernel, .task = task};
+    if (task->kind != TASK_LEAVES || task->cells) continue;
+    leaf_shape_of_task(kernel, task, &r.shape);
+    find_row(&r);
+    if (r.row && r.row->width == 1 && r.row->begin == 0) shape_rows(&r);
+  }
+  return true;
+}
