@@ -25,12 +25,17 @@ enum {
 };
 
 /* One fault of device code: the first one wins. */
-typedef enum RtErrorKind { RT_OK, RT_ERROR_BUDGET, RT_ERROR_STOPPED } RtErrorKind;
+typedef enum RtErrorKind {
+  RT_OK,
+  RT_ERROR_BUDGET,          /* a node needed memory that the budget or the arena does not have */
+  RT_ERROR_STOPPED,
+  RT_ERROR_MEMORY           /* the host refused memory for a list */
+} RtErrorKind;
 typedef struct RtError {
   uint32_t kind;            /* claimed by compare-and-swap from RT_OK */
   int32_t tree;             /* RtTree.number */
   int32_t manager;
-  int32_t task;
+  int32_t task;             /* RtContext.task; -1: the host region */
 } RtError;
 
 /* The budget all trees of a runtime share, in bytes. */
@@ -40,85 +45,115 @@ typedef struct RtBudget {
   uint64_t peak;            /* atomic */
 } RtBudget;
 
-/* A live or recycled node's side-table entry; coordinates are those of its cell in the level's index space
- * (the pointer SNode's own cells), one per axis of that level, ascending. */
+/* A node's life: FRESH -> LIVE -> USED -> LIVE .. A FRESH node's memory is known to be zero; a USED one (freed, or
+ * about to be) is zeroed when it is handed out again. */
+typedef enum RtNodeState { RT_NODE_FRESH, RT_NODE_LIVE, RT_NODE_USED } RtNodeState;
+
+/* A node's side-table entry; coordinates are those of its cell in the level's index space (the pointer SNode's own
+ * cells), one per axis of that level, ascending. */
 typedef struct RtNodeInfo {
   uint32_t parent;          /* handle of the node that holds its slot; 0: the root's container */
   uint32_t next;            /* handle of the next node on a free or recycled list; 0: end */
-  uint32_t slot;            /* 4-byte units from the parent node's start (or the root container's) to its slot */
-  uint32_t live;            /* 1 while a slot leads to it */
+  uint64_t slot;            /* bytes from RtTree.base to its slot */
   int64_t coordinates[];    /* axis_count of them */
 } RtNodeInfo;
 
-/* How a slot's place inside its parent splits into digits: one row per level between, outermost first;
- * the last row is the pointer SNode itself with stride 4. index[axis] = sum of digits times weights. */
+/* How a slot's place splits into digits: one row per SNode on the way from the parent node (or the root's container)
+ * down to the pointer SNode, that one included, outermost first; the root SNode itself has no row.
+ *
+ *     slot = start + sum over rows of (offset + cell * stride)
+ *
+ * offset of a row: where, within what the row above chose (for the first row: within the parent node or the root's
+ * container), the run begins that `stride` counts in. With C(a, b) the component of SNode a that holds its child b:
+ *     first row, SNode s below parent p:  C(p, s).offset + (s is the pointer ? 0 : C(s, next).offset)
+ *     later rows, SNode s:                                  s is the pointer ? 0 : C(s, next).offset
+ *     stride:                                               s is the pointer ? 4 : C(s, next).stride   */
 typedef struct RtLevel {
-  uint64_t offset;          /* of the component in its cell or container */
-  uint64_t stride;          /* bytes between cells of this level's container */
-  uint64_t cell_count;
+  uint64_t offset, stride;      /* bytes */
+  uint64_t cell_count;          /* product of sizes */
   int32_t axis_count;
-  int32_t axes[RT_MAX_AXES];    /* position in the coordinates */
+  int32_t axes[RT_MAX_AXES];    /* letters i..p as 0..7 (SNode.axes), in the order of the digits, the last fastest */
   int64_t sizes[RT_MAX_AXES];
-  int64_t weights[RT_MAX_AXES]; /* cells of the manager's level per step of this digit */
+  int32_t positions[RT_MAX_AXES]; /* set by rt_tree_init: of each axis in the coordinates */
+  int64_t weights[RT_MAX_AXES]; /* set by rt_tree_init: cells of the manager's level per step of this digit */
 } RtLevel;
 
+/* Whole segments: the nodes, their infos, and a byte of state per node. Numbers count the nodes of a manager. */
 typedef struct RtChunk {
   uint8_t *nodes;           /* first node */
-  uint8_t *infos;           /* first RtNodeInfo, info_stride apart */
+  uint8_t *infos;           /* first RtNodeInfo, RtManager.info_stride apart */
+  uint8_t *states;          /* RtNodeState, 8-byte aligned */
   uint32_t first_number;    /* number of its first node */
   uint32_t node_count;
+  uint32_t handed;          /* nodes that have been on a free list so far; those behind are untouched */
+  uint32_t next;            /* next chunk of its manager: index + 1; 0: none */
   int32_t manager;
+  uint32_t pad;
 } RtChunk;
 
-typedef struct RtListEntry { uint32_t handle, number; } RtListEntry;
+typedef struct RtListEntry {
+  uint32_t handle, number;
+  const int64_t *coordinates; /* RtNodeInfo.coordinates: stays while the tree does */
+} RtListEntry;
 
 typedef struct RtLocal {    /* one worker's share of a manager; a cache line each */
   uint32_t free;            /* handles, linked by RtNodeInfo.next */
-  uint32_t recycled;        /* freed in this launch; handed out only after the next collection */
-  uint32_t free_count, recycled_count;
-  uint64_t activations, deactivations;
-  uint8_t *sink;            /* a node-sized writable nowhere for failed activations */
-  uint64_t pad[3];
+  uint32_t recycled;        /* unlinked since the last settle */
+  uint32_t recycled_last;   /* end of that list */
+  uint32_t pad;
+  uint64_t activations, deactivations; /* since the last settle */
+  uint8_t *sink;            /* a writable nowhere for failed activations: node_size bytes, zero at first. Managers
+                             * whose nodes hold no slots may share one per worker; the others may not share */
+  uint64_t pads[3];
 } RtLocal;
 
 typedef struct RtManager {  /* one per pointer SNode: the node manager */
+  /* -- given by the caller */
   uint64_t node_size;       /* bytes, a multiple of 64 */
-  uint64_t info_stride;     /* bytes */
-  int32_t axis_count;
-  int32_t level_count;
   int32_t parent;           /* manager whose nodes hold its slots; -1: the root's container */
-  RtLevel levels[RT_MAX_LEVELS]; /* from the parent node down to its own slots */
-  uint32_t first_child, child_count; /* managers whose parent is this one: RtTree.children rows */
-  uint32_t lock;
+  int32_t axis_count;
+  int32_t axes[RT_MAX_AXES]; /* letters 0..7, ascending (SNode.level_axes) */
+  int32_t level_count;
+  RtLevel levels[RT_MAX_LEVELS];
+  RtLocal *locals;          /* per worker, zero but for the sinks; best 64-byte aligned */
+  /* -- set by rt_tree_init, kept by the runtime */
+  int32_t parent_positions[RT_MAX_AXES]; /* of each axis in the parent's coordinates; -1: the parent lacks it */
+  int64_t parent_weights[RT_MAX_AXES];   /* cells of this level per cell of the parent's */
+  uint64_t info_stride;     /* bytes */
+  int32_t child_count;      /* managers whose parent is this one */
+  uint32_t lock;            /* guards free, starved and the chain of chunks while tasks run */
   uint32_t free;            /* shared free list */
-  uint32_t free_count;
-  uint32_t node_count;      /* numbers handed out so far: live, free or recycled */
-  uint32_t live_count;      /* atomic */
-  uint32_t chunk_count, chunk_capacity;
-  uint32_t *chunks;         /* indices into RtTree.chunks */
-  uint64_t version;         /* grows when the set of live nodes changes */
-  uint32_t changed;         /* set by workers, turned into a new version after the task */
+  uint32_t recycled, recycled_last; /* settled: back to `free` by the next collection */
+  uint32_t starved;         /* a worker got nothing: the next settle takes the workers' free nodes back */
+  uint32_t first_chunk, last_chunk; /* index + 1 into RtTree.chunks; 0: none */
+  uint32_t chunk_count;
+  uint32_t node_count;      /* numbers given out so far: nodes of all chunks */
+  uint64_t chunk_bytes;
+  uint64_t live_count;      /* as of the last settle */
+  uint64_t version;         /* grows when the set of live nodes changes; from 1 */
   uint64_t list_version;    /* version that `list` shows */
-  RtListEntry *list;        /* active nodes, by number: chunked or reserved, stable while a task runs */
-  uint32_t list_count, list_capacity;
-  RtLocal *locals;          /* per worker */
+  RtListEntry *list;        /* active nodes, by number; from RtContext.grow, the tree's owner frees it */
+  uint64_t list_count, list_capacity;
+  uint64_t activations, deactivations, lists; /* counted since the tree began */
 } RtManager;
 
 typedef struct RtTree {
-  uint8_t *base;            /* of the arena; slots' handles count from here */
-  uint8_t *root;            /* the root's container */
+  /* -- given by the caller, all zero-filled before */
+  uint8_t *base;            /* of the arena, 64 KiB aligned; slots' handles count from here */
+  uint8_t *root;            /* the root's container, zero: at base + RT_FIRST_GRANULE * RT_GRANULE when there are managers */
   uint64_t root_size;
-  uint64_t reserved;        /* bytes of the address range */
-  uint64_t top;             /* atomic: bytes used from base; nodes grow it in segments */
+  uint64_t reserved;        /* bytes of the address range, readable and writable, zero until written; 256 GiB at most */
   int32_t number;           /* for errors */
   int32_t manager_count;
   RtManager *managers;
-  RtChunk *chunks;          /* reserved table */
-  uint32_t chunk_count, chunk_capacity; /* atomic */
-  uint32_t *segment_owner;  /* by segment: chunk index + 1; 0: root or unused */
-  int32_t *children;        /* rows of RtManager.first_child */
+  RtChunk *chunks;          /* zero; room for one per segment: reserved / RT_SEGMENT (a lazily committed range) */
+  uint32_t *segment_owner;  /* zero; as many; by segment: chunk index + 1; 0: root or unused */
   RtBudget *budget;
-  uint32_t tiny_chunks;     /* RG_STRESS: few nodes per chunk */
+  uint32_t tiny_chunks;     /* RG_STRESS: few nodes per chunk, no batches */
+  /* -- set by rt_tree_init, kept by the runtime */
+  uint32_t changed;         /* atomic: some worker activated, deactivated or starved since the last settle */
+  uint64_t top;             /* atomic: bytes used from base; chunks raise it by segments */
+  uint32_t chunk_count, chunk_capacity; /* atomic */
 } RtTree;
 
 struct RtContext;
@@ -136,11 +171,13 @@ typedef void RtHostFunction(struct RtContext *context);
 typedef struct RtContext {
   uint64_t *frame;          /* slots of the launch: task.h */
   RtTree **trees;
-  uint8_t *ambient;         /* read-only zeros */
+  uint8_t *ambient;         /* read-only zeros, as large as the largest node */
   RtWorker *workers;
   int32_t worker_count;
   uint32_t stop;            /* 1: leave as soon as possible; polled per chunk of work and on unbounded back edges */
   RtError error;
+  int32_t tree_count;       /* of `trees` */
+  int32_t task;             /* the one that runs; -1: the host region. Set by the device */
   void *host;               /* the device's own; the callbacks below get it */
   /* runs task number `task` over all its positions, in parallel where that pays, and returns when done */
   void (*run)(struct RtContext *context, int32_t task);
@@ -169,20 +206,23 @@ RT_ENTRY void rt_tree_clear(RtContext *context, int32_t tree, int32_t manager);
 RT_ENTRY uint8_t *rt_list_node(RtContext *context, int32_t tree, int32_t manager, int64_t position);
 RT_ENTRY const int64_t *rt_list_coordinates(RtContext *context, int32_t tree, int32_t manager, int64_t position);
 
-/* -- entry points that the core calls (native build) ---------------------------------------------------------- */
-/* Memory a new tree needs is given by the caller in *tree: base, root, reserved, managers with sizes, levels and
- * locals with sinks, segment_owner. Sets the rest. */
+/* -- entry points that the core calls (native build); no task may be running ---------------------------------- */
+/* Makes a tree usable whose caller-given members are set. Asks for no memory; the budget's share of the root's
+ * container is the caller's affair. */
 void rt_tree_init(RtTree *tree, int32_t worker_count);
-/* After every task and host call that may have changed topology: versions move, nothing is collected yet. */
+/* After a task or host call that may have changed topology: nodes under deactivated nodes go too, live counts and
+ * versions move; nothing is reused yet. At once when nothing changed. */
 void rt_tree_settle(RtTree *tree, int32_t worker_count);
-/* Recycled nodes go back to the free lists; false when there was nothing to do. No task may be running. */
+/* Settles, then recycled nodes go back to the free lists; 0 when there was nothing to do. */
 int rt_tree_collect(RtTree *tree, int32_t worker_count);
-/* Active nodes of a manager; false when the list cannot grow (context->error is set). */
+/* Settles, then brings the list of active nodes of a manager up to date; 0 when it cannot grow (context->error). */
 int rt_list_update(RtContext *context, RtTree *tree, int32_t manager);
-int64_t rt_manager_live(const RtTree *tree, int32_t manager);
+int64_t rt_manager_live(const RtTree *tree, int32_t manager); /* as of the last settle */
+uint64_t rt_tree_bytes(const RtTree *tree);                   /* of its chunks: what it holds of the budget beside the root */
 
 /* slow paths (native; symbols.def lists them) */
 RT_ENTRY uint8_t *rt_slot_activate(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *slot);
+/* `tree` is RtTree.number. */
 RT_ENTRY void rt_error_set(RtContext *context, uint32_t kind, int32_t tree, int32_t manager);
 
 #endif
