@@ -123,11 +123,28 @@ static IrInst *simplify_unary(IrInst *inst) {
   }
 }
 
+/* A constant index moves into the bytes, and an offset without an index into the offset that it counts from. */
+static IrInst *simplify_offset(IrInst *inst) {
+  IrInst *base = inst->operands[0];
+  int64_t index, bytes, sum;
+  if (!ir_is_const(inst->operands[1], &index) || __builtin_mul_overflow(index, (int64_t)inst->stride, &bytes) ||
+      __builtin_add_overflow(bytes, inst->imm, &sum))
+    return NULL;
+  if (sum == 0) return base;
+  if (base->op != IR_OFFSET || __builtin_add_overflow(sum, base->imm, &sum)) return NULL;
+  inst->operands[0] = base->operands[0];
+  inst->operands[1] = base->operands[1];
+  inst->stride = base->stride;
+  inst->imm = sum;
+  return NULL;
+}
+
 /* What stands for the inst, or NULL: it stays, perhaps as something simpler. */
 static IrInst *simplify(IrInst *inst) {
   int64_t imm;
   if (fold_constant(inst, &imm)) return become_const(inst, imm);
   if (inst->op == IR_SELECT) return simplify_select(inst);
+  if (inst->op == IR_OFFSET) return simplify_offset(inst);
   if (inst->operand_count == 1) return simplify_unary(inst);
   if (inst->operand_count != 2 || inst->op < IR_ADD || inst->op > IR_GE) return NULL;
   order_operands(inst);

@@ -1,0 +1,78 @@
+/* pipeline_test.c - the loop that runs the passes: order, dumps, refusals. */
+#include "check.h"
+#include "pass/pass.h"
+
+static Heap heap;
+static Scratch scratch;
+
+static const char *const kernel_text =
+    "kernel k\n"
+    "tree t0 = root{ pointer \"i\" 4 { dense \"i\" 8 { f32 x } } }\n"
+    "field f0 = t0.node 2.component 0: f32 x\n"
+    "level l0 = t0.node 2 x\n"
+    "host {\n"
+    "  active l0 (%i: i32) {\n"
+    "    %p: place = place f0 %i\n"
+    "    %x: f32 = load %p\n"
+    "    %y: f32 = add %x, %x\n"
+    "    store %p, %y\n"
+    "  }\n"
+    "}\n";
+
+typedef struct Dumps { char names[200]; int unchanged; const char *last; } Dumps;
+
+static void collect(void *data, const char *pass, const char *text) {
+  Dumps *dumps = data;
+  strcat(strcat(dumps->names, pass), " ");
+  dumps->unchanged += strcmp(text, "(unchanged)") == 0;
+  dumps->last = text;
+}
+
+static IrKernel *read(Error *err) {
+  error_clear(err);
+  return ir_read(&scratch, &heap, kernel_text, err);
+}
+
+static void destroy(IrKernel *kernel) { snode_tree_destroy((SNodeTree *)kernel->trees.items[0].tree); }
+
+int main(void) {
+  heap_init(&heap, 0);
+  scratch_init(&scratch, &heap);
+  Error err;
+  Dumps dumps = {0};
+  PassContext ctx = {.scratch = &scratch, .vector_bytes = 32, .verify = true, .dump = collect, .dump_data = &dumps};
+  TEST("all passes run in order, each shown once, and symbolic ops are gone") {
+    IrKernel *kernel = read(&err);
+    CHECK(pass_run_all(&ctx, kernel, &err));
+    CHECK_TEXT(err.message, "");
+    CHECK_TEXT(dumps.names, "fold tasks fold atomics bounds leaf rows places fold ");
+    CHECK(dumps.unchanged >= 2); /* the first two folds at least */
+    IrBytes bytes = ir_write(&scratch, kernel, "x86-64-v3");
+    const char *target = "";
+    CHECK(ir_read_bytes(&scratch, bytes.data, bytes.length, &target, &err) != NULL);
+    CHECK_TEXT(err.message, "");
+    destroy(kernel);
+  }
+  TEST("what changes nothing says so") {
+    IrKernel *kernel = read(&err);
+    CHECK(pass_run_named(&ctx, kernel, "fold", &err));
+    CHECK_TEXT(dumps.last, "(unchanged)");
+    destroy(kernel);
+  }
+  TEST("an unknown pass is named") {
+    IrKernel *kernel = read(&err);
+    CHECK(!pass_run_named(&ctx, kernel, "fold,melt", &err));
+    CHECK_TEXT(err.message, "there is no pass 'melt'");
+    destroy(kernel);
+  }
+  TEST("a failed builder call fails the pass that made it") {
+    IrKernel *kernel = read(&err);
+    ir_fail(kernel, "something was missing");
+    CHECK(!pass_run_named(&ctx, kernel, "fold", &err));
+    CHECK_TEXT(err.message, "something was missing");
+    destroy(kernel);
+  }
+  scratch_deinit(&scratch);
+  TEST("everything was given back") CHECK_INT(heap.live_bytes, 0);
+  return check_report();
+}
