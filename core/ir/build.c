@@ -30,7 +30,7 @@ bool ir_finish(const IrKernel *kernel, Error *err) {
   return error_set(err, kernel->failed->code, "%s", kernel->failed->message);
 }
 
-/* -- tables ---------------------------------------------------------------------------------------------- */
+/* -- tables -------------------------------------------------------------------------------------------- */
 
 static const char *copy_name(IrKernel *kernel, const char *name) {
   return name ? scratch_copy_text(kernel->scratch, name, strlen(name)) : "";
@@ -48,8 +48,11 @@ int ir_add_field(IrKernel *kernel, const SNode *node, int component, const char 
     const IrField *field = &kernel->fields.items[i];
     if (field->node == node && field->component == component) return i;
   }
-  IrField field = {.tree = ir_add_tree(kernel, node->tree), .node = node, .component = component,
-                   .type = node->components[component].type, .name = copy_name(kernel, name)};
+  IrField field = {.tree = ir_add_tree(kernel, node->tree),
+                   .node = node,
+                   .component = component,
+                   .type = node->components[component].type,
+                   .name = copy_name(kernel, name)};
   vec_push(kernel->scratch, &kernel->fields, field);
   return kernel->fields.count - 1;
 }
@@ -77,7 +80,7 @@ void ir_note(IrKernel *kernel, int32_t line, const char *format, ...) {
   vec_push(kernel->scratch, &kernel->notes, ((IrNote){line, copy_name(kernel, text)}));
 }
 
-/* -- regions and lists --------------------------------------------------------------------------------------- */
+/* -- regions and lists --------------------------------------------------------------------------------- */
 
 IrRegion *ir_region_create(IrKernel *kernel, IrInst *owner) {
   IrRegion *region = scratch_new(kernel->scratch, IrRegion);
@@ -128,13 +131,15 @@ void ir_remove(IrInst *inst) {
   inst->region = NULL;
 }
 
-/* -- builders ------------------------------------------------------------------------------------------------ */
+/* -- builders ------------------------------------------------------------------------------------------ */
 
 static void place_inst(IrBuilder *b, IrInst *inst) {
   inst->line = b->line;
   inst->column = b->column;
-  if (b->before) ir_insert_before(b->before, inst);
-  else ir_region_append(b->region, inst);
+  if (b->before)
+    ir_insert_before(b->before, inst);
+  else
+    ir_region_append(b->region, inst);
 }
 
 IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *const *operands) {
@@ -213,8 +218,7 @@ static IrInst *emit_number(IrBuilder *b, IrOp op, Type type, int64_t imm) {
 }
 
 IrInst *ir_arg(IrBuilder *b, int arg) {
-  if (arg >= 0 && arg < b->kernel->args.count)
-    return emit_number(b, IR_ARG, b->kernel->args.items[arg].type, arg);
+  if (arg >= 0 && arg < b->kernel->args.count) return emit_number(b, IR_ARG, b->kernel->args.items[arg].type, arg);
   ir_fail(b->kernel, "argument %d does not exist", arg);
   return ir_const_int(b, TYPE(I32), 0);
 }
@@ -238,9 +242,7 @@ IrInst *ir_convert(IrBuilder *b, IrInst *a, Type type) {
 
 IrInst *ir_var(IrBuilder *b, Type type) { return ir_emit(b, IR_VAR, type, 0, NULL); }
 IrInst *ir_get(IrBuilder *b, IrInst *var) { return ir_emit(b, IR_GET, var ? var->type : TYPE(I32), 1, &var); }
-void ir_set(IrBuilder *b, IrInst *var, IrInst *value) {
-  ir_emit(b, IR_SET, TYPE(NONE), 2, (IrInst *[]){var, value});
-}
+void ir_set(IrBuilder *b, IrInst *var, IrInst *value) { ir_emit(b, IR_SET, TYPE(NONE), 2, (IrInst *[]){var, value}); }
 
 IrInst *ir_if(IrBuilder *b, IrInst *condition) { return ir_emit(b, IR_IF, TYPE(NONE), 1, &condition); }
 IrInst *ir_loop(IrBuilder *b) { return ir_emit(b, IR_LOOP, TYPE(NONE), 0, NULL); }

@@ -22,7 +22,8 @@ typedef enum IrBit { /* of an inst's mask */
   IR_BIT_COUNT
 } IrBit;
 
-enum { KERNEL_FAST_MATH = 1, KERNEL_UNCHECKED = 2 };                               /* a kernel's flags */
-enum { TASK_MAY_DEACTIVATE = 1, TASK_INDEPENDENT = 2, TASK_HAS_INTERIOR = 4, TASK_HAS_INTERIOR_BODY = 8 }; /* a task's */
+/* The flags of a kernel, and of a task. */
+enum { KERNEL_FAST_MATH = 1, KERNEL_UNCHECKED = 2 };
+enum { TASK_MAY_DEACTIVATE = 1, TASK_INDEPENDENT = 2, TASK_HAS_INTERIOR = 4, TASK_HAS_INTERIOR_BODY = 8 };
 
 #endif

@@ -149,7 +149,7 @@ void ir_replace_uses(IrRegion *root, IrInst *old, IrInst *with); /* in root and 
 IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *const *operands);
 IrInst *ir_const_int(IrBuilder *b, Type type, int64_t value);   /* bool too */
 IrInst *ir_const_float(IrBuilder *b, Type type, double value);  /* f16 f32 f64; imm holds the bits of the double */
-int64_t ir_wrap_int(Type type, int64_t value);       /* as a CONST of `type` holds it: sign- or zero-extended, bool 0 or 1 */
+int64_t ir_wrap_int(Type type, int64_t value);       /* as a CONST holds it: sign- or zero-extended, bool 0 or 1 */
 double ir_round_float(Type type, double value);      /* to the nearest of `type` */
 int64_t ir_float_bits(double value);
 double ir_float_value(const IrInst *inst);           /* of a float CONST */

@@ -32,7 +32,7 @@ typedef struct Printer {
   int indent;
 } Printer;
 
-/* -- small things -------------------------------------------------------------------------------------------- */
+/* -- small things -------------------------------------------------------------------------------------- */
 
 static bool is_plain_name(const char *name) {
   for (const char *c = name; *c; c++)
@@ -98,7 +98,7 @@ static void new_line(Printer *p) {
   for (int i = 0; i < p->indent; i++) strbuf_text(p->out, "  ");
 }
 
-/* -- insts and regions ----------------------------------------------------------------------------------------- */
+/* -- insts and regions --------------------------------------------------------------------------------- */
 
 static int number_of(Printer *p, const IrInst *inst) {
   if (!p->numbers[inst->id]) p->numbers[inst->id] = ++p->next;
@@ -180,7 +180,7 @@ static void print_function(Printer *p, const char *title, const IrRegion *region
   print_region(p, region);
 }
 
-/* -- tables and tasks --------------------------------------------------------------------------------------------- */
+/* -- tables and tasks ---------------------------------------------------------------------------------- */
 
 static void print_tables(StrBuf *out, const IrKernel *kernel) {
   for (int i = 0; i < kernel->trees.count; i++) {

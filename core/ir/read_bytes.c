@@ -20,7 +20,7 @@ static uint64_t fail(Input *in, const char *why) {
   return 0;
 }
 
-/* -- numbers -------------------------------------------------------------------------------------------------------------- */
+/* -- numbers ------------------------------------------------------------------------------------------- */
 
 static uint64_t read_u64(Input *in) {
   uint64_t value = 0;
@@ -74,7 +74,7 @@ static int read_axes(Input *in, int32_t axes[SNODE_MAX_AXES]) {
   return count;
 }
 
-/* -- insts ------------------------------------------------------------------------------------------------------------------ */
+/* -- insts --------------------------------------------------------------------------------------------- */
 
 static void read_attributes(Input *in, IrInst *inst) {
   uint64_t mask = read_u64(in);
@@ -87,7 +87,8 @@ static void read_attributes(Input *in, IrInst *inst) {
   if (IS_SET(axis_count)) inst->axis_count = (int8_t)read_below(in, SNODE_MAX_AXES + 1);
   if (IS_SET(offset)) read_axes(in, inst->offset);
   if (IS_SET(extent)) read_axes(in, inst->extent);
-#define READ_NUMBER(member) if (IS_SET(member)) inst->member = read_i32(in);
+#define READ_NUMBER(member)                                                                                            \
+  if (IS_SET(member)) inst->member = read_i32(in);
 #define READ_FLAG(member) inst->member = IS_SET(member);
 #define ATTRIBUTE(member, word, kind) READ_##kind(member)
 #include "ir/attribute.def"
@@ -142,7 +143,7 @@ static void read_function(Input *in, IrRegion *body) {
   read_region(in, body, 1);
 }
 
-/* -- tables and tasks ---------------------------------------------------------------------------------------------------------- */
+/* -- tables and tasks ---------------------------------------------------------------------------------- */
 
 static void read_tables(Input *in) {
   IrKernel *kernel = in->kernel;

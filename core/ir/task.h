@@ -28,8 +28,8 @@ struct IrTask {
   int32_t bounds;         /* RANGE: first frame slot of axis_count pairs (begin, end), i64 each */
   Type index;             /* of the body's indices: RANGE, NODES, `cells`: i32 or i64 */
   int32_t level;          /* LEAVES, NODES: kernel->levels: the pointer SNode whose nodes are listed; before `places` */
-  bool cells;             /* LEAVES, from `tasks` until `leaf`: the body is still that of one cell: its params are the */
-  int32_t cells_level;    /* indices (type `index`, axis_count of them) of a cell of this level, below `level` */
+  bool cells;             /* LEAVES, from `tasks` until `leaf`: the body is still that of one cell of `cells_level`, */
+  int32_t cells_level;    /* a level below `level`; its params are the cell's indices (type `index`, axis_count) */
   int32_t tree, manager;  /* LEAVES, NODES: after `places` */
   int32_t factors[SNODE_MAX_AXES]; /* LEAVES: cells of a node per axis: coordinates = node coordinates * factor */
   int32_t block;

@@ -23,7 +23,7 @@ static bool wrong(Verifier *v, const IrInst *inst, const char *what) {
   return error_set(v->err, RG_ERROR_IR, "'%s': %s", text, what);
 }
 
-/* -- types -------------------------------------------------------------------------------------------------------- */
+/* -- types --------------------------------------------------------------------------------------------- */
 
 static bool is_number(Type t) { return type_is_integer(t) || type_is_float(t); }
 static bool is_integer_or_bool(Type t) { return type_is_integer(t) || type_is_bool(t); }
@@ -76,7 +76,7 @@ static bool verify_arithmetic(Verifier *v, const IrInst *inst) {
   }
 }
 
-/* -- attributes ------------------------------------------------------------------------------------------------------- */
+/* -- attributes ---------------------------------------------------------------------------------------- */
 
 static bool verify_axes(Verifier *v, const IrInst *inst) {
   return (inst->axis_count >= 0 && inst->axis_count <= SNODE_MAX_AXES) || wrong(v, inst, "too many axes");
@@ -121,8 +121,8 @@ static bool verify_tables(Verifier *v, const IrInst *inst) {
 /* Some ops belong to the host region, some to bodies, some to the rows of a leaf. */
 static bool verify_home(Verifier *v, const IrInst *inst) {
   switch (inst->op) {
-  case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_RUN: case IR_COUNT: case IR_CLEAR: case IR_LIST_COUNT: case IR_TREE_CLEAR:
-  case IR_RETURN:
+  case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_RUN: case IR_COUNT: case IR_CLEAR: case IR_LIST_COUNT:
+  case IR_TREE_CLEAR: case IR_RETURN:
     return !v->in_body || wrong(v, inst, "stands in the host region");
   case IR_FRAME_GET: case IR_REDUCE: case IR_GRID: case IR_ROW: case IR_NEAR:
     return v->in_body || wrong(v, inst, "stands in a parallel loop");
@@ -132,7 +132,7 @@ static bool verify_home(Verifier *v, const IrInst *inst) {
   }
 }
 
-/* -- operands ------------------------------------------------------------------------------------------------------------- */
+/* -- operands ------------------------------------------------------------------------------------------ */
 
 static bool verify_operands(Verifier *v, const IrInst *inst) {
   int count = ir_op_info[inst->op].operand_count;
@@ -195,7 +195,8 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
     return true;
   case IR_PARAM: return wrong(v, inst, "belongs to a region's parameters");
   case IR_FRAME_SET: return is_element(type_at(inst, 0)) || wrong(v, inst, "takes numbers and bools");
-  case IR_GET: case IR_LANE: return all_of_type(inst, 0, inst->type) || wrong(v, inst, "result and operand differ in type");
+  case IR_GET: case IR_LANE:
+    return all_of_type(inst, 0, inst->type) || wrong(v, inst, "result and operand differ in type");
   case IR_SET: case IR_REDUCE:
     return type_equal(type_at(inst, 0), type_at(inst, 1)) || wrong(v, inst, "variable and value differ in type");
   case IR_EQ: case IR_NE: case IR_LT: case IR_LE: case IR_GT: case IR_GE: return verify_comparison(v, inst);
@@ -242,7 +243,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   return type_equal(inst->type, expected) || wrong(v, inst, "gives another type");
 }
 
-/* -- regions ---------------------------------------------------------------------------------------------------------------- */
+/* -- regions ------------------------------------------------------------------------------------------- */
 
 static bool verify_exit(Verifier *v, const IrInst *inst) {
   if (v->is_final && inst->next) return wrong(v, inst, "something follows it");
@@ -338,7 +339,9 @@ static bool verify_inst(Verifier *v, const IrInst *inst, int depth) {
   for (int i = 0; i < IR_MAX_REGIONS; i++)
     if ((inst->regions[i] != NULL) != (i < ir_region_count(inst->op))) return wrong(v, inst, "wrong number of regions");
   if (v->is_final && !is_left_at_the_end(inst->op)) return wrong(v, inst, "should be lowered by now");
-  if (!verify_home(v, inst) || !verify_tables(v, inst) || !verify_operands(v, inst) || !verify_value(v, inst) || !verify_result(v, inst)) return false;
+  bool ok = verify_home(v, inst) && verify_tables(v, inst) && verify_operands(v, inst) && verify_value(v, inst) &&
+            verify_result(v, inst);
+  if (!ok) return false;
   if ((ir_op_info[inst->op].flags & IR_EXIT) && !verify_exit(v, inst)) return false;
   return !inst->regions[0] || (verify_shape(v, inst) && verify_regions(v, inst, depth));
 }
@@ -361,7 +364,7 @@ static bool verify_region(Verifier *v, const IrRegion *region, int depth) {
   return true;
 }
 
-/* -- the whole --------------------------------------------------------------------------------------------------------------- */
+/* -- the whole ----------------------------------------------------------------------------------------- */
 
 static bool verify_kernel_tables(const IrKernel *kernel, Error *err) {
   for (int i = 0; i < kernel->fields.count; i++) {
@@ -396,7 +399,8 @@ static bool verify_task_params(Verifier *v, const IrTask *task, const IrRegion *
   if (is_leaves && !is_pointer(body->params.items[0]->type)) return task_fail(v, task, "needs a cursor");
   for (int i = is_leaves; i < body->params.count; i++) {
     Type expected = is_leaves ? TYPE(I64) : task->index;
-    if (!type_equal(body->params.items[i]->type, expected)) return task_fail(v, task, "indices are not of the index type");
+    if (!type_equal(body->params.items[i]->type, expected))
+      return task_fail(v, task, "indices are not of the index type");
   }
   return true;
 }
@@ -409,15 +413,18 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
       return task_fail(v, task, "the bounds are outside the frame");
   } else {
     bool level_ok = v->is_final || (task->level >= 0 && task->level < kernel->levels.count);
-    bool tree_ok = task->tree >= 0 && task->tree < kernel->trees.count && task->manager >= 0 && task->manager <= INT16_MAX;
-    if (!level_ok || !tree_ok) return task_fail(v, task, "no such level or tree");
+    bool tree_ok = task->tree >= 0 && task->tree < kernel->trees.count;
+    bool manager_ok = task->manager >= 0 && task->manager <= INT16_MAX;
+    if (!level_ok || !tree_ok || !manager_ok) return task_fail(v, task, "no such level or tree");
   }
   if (task->kind != TASK_LEAVES && !type_is_integer(task->index)) return task_fail(v, task, "needs an index type");
-  if (task->cells && (v->is_final || task->kind != TASK_LEAVES || task->cells_level < 0 || task->cells_level >= kernel->levels.count))
-    return task_fail(v, task, "cells of no such level");
+  bool cells_ok = !v->is_final && task->kind == TASK_LEAVES && task->cells_level >= 0 &&
+                  task->cells_level < kernel->levels.count;
+  if (task->cells && !cells_ok) return task_fail(v, task, "cells of no such level");
   for (int i = 0; i < task->reductions.count; i++) {
     const IrReduction *reduction = &task->reductions.items[i];
-    if (reduction->op >= IR_UPDATE_COUNT || !is_element(reduction->type) || reduction->slot < 0 || reduction->slot >= kernel->frame_slots)
+    bool slot_ok = reduction->slot >= 0 && reduction->slot < kernel->frame_slots;
+    if (reduction->op >= IR_UPDATE_COUNT || !is_element(reduction->type) || !slot_ok)
       return task_fail(v, task, "a reduction is not valid");
   }
   return true;
@@ -439,7 +446,8 @@ static bool verify(const IrKernel *kernel, bool is_final, Error *err) {
   Verifier v = {.kernel = kernel, .is_final = is_final, .err = err,
                 .visible = scratch_array(kernel->scratch, const IrInst *, kernel->next_id + 1),
                 .seen = scratch_array(kernel->scratch, bool, kernel->next_id + 1)};
-  if (!verify_kernel_tables(kernel, err) || !verify_frame(kernel, err) || !verify_region(&v, kernel->body, 1)) return false;
+  if (!verify_kernel_tables(kernel, err) || !verify_frame(kernel, err)) return false;
+  if (!verify_region(&v, kernel->body, 1)) return false;
   for (int i = 0; i < kernel->tasks.count; i++)
     if (!verify_task(&v, kernel->tasks.items[i])) return false;
   return true;

@@ -14,7 +14,11 @@ bool ir_walk(IrRegion *region, IrVisit *visit, void *data) {
   return true;
 }
 
-typedef struct Uses { const IrInst *of; IrInst *with; int count; } Uses;
+typedef struct Uses {
+  const IrInst *of;
+  IrInst *with;
+  int count;
+} Uses;
 
 static bool count_uses(void *data, IrInst *inst) {
   Uses *uses = data;

@@ -37,7 +37,7 @@ static void write_axes(Writer *w, const int32_t axes[SNODE_MAX_AXES], int count)
   for (int i = 0; i < count; i++) write_i64(w, axes[i]);
 }
 
-/* -- insts ------------------------------------------------------------------------------------------------------------ */
+/* -- insts --------------------------------------------------------------------------------------------- */
 
 static uint64_t mask_of(const IrInst *inst) {
   uint64_t mask = 0;
@@ -67,7 +67,8 @@ static void write_attributes(Writer *w, const IrInst *inst) {
   if (IS_SET(axis_count)) write_u64(w, (uint64_t)inst->axis_count);
   if (IS_SET(offset)) write_axes(w, inst->offset, ir_axes_in_use(inst, inst->offset));
   if (IS_SET(extent)) write_axes(w, inst->extent, ir_axes_in_use(inst, inst->extent));
-#define WRITE_NUMBER(member) if (IS_SET(member)) write_i64(w, inst->member);
+#define WRITE_NUMBER(member)                                                                                           \
+  if (IS_SET(member)) write_i64(w, inst->member);
 #define WRITE_FLAG(member) /* its bit says it */
 #define ATTRIBUTE(member, word, kind) WRITE_##kind(member)
 #include "ir/attribute.def"
@@ -84,8 +85,7 @@ static void write_inst(Writer *w, const IrInst *inst) {
   write_type(w, inst->type);
   write_attributes(w, inst);
   write_u64(w, (uint64_t)inst->operand_count);
-  for (int i = 0; i < inst->operand_count; i++)
-    write_u64(w, (uint64_t)(w->next - w->numbers[inst->operands[i]->id]));
+  for (int i = 0; i < inst->operand_count; i++) write_u64(w, (uint64_t)(w->next - w->numbers[inst->operands[i]->id]));
   for (int i = 0; i < ir_region_count(inst->op); i++) write_region(w, inst->regions[i]);
   if (!type_is_none(inst->type)) w->numbers[inst->id] = w->next++;
 }
@@ -107,7 +107,7 @@ static void write_function(Writer *w, const IrRegion *body) {
   write_region(w, body);
 }
 
-/* -- tables and tasks ---------------------------------------------------------------------------------------------------- */
+/* -- tables and tasks ---------------------------------------------------------------------------------- */
 
 static void write_tables(Writer *w, const IrKernel *kernel) {
   write_u64(w, (uint64_t)kernel->trees.count);

@@ -22,7 +22,7 @@ typedef struct Folder {
   Uses uses;
 } Folder;
 
-/* -- identities -------------------------------------------------------------------------------------------------------- */
+/* -- identities ---------------------------------------------------------------------------------------- */
 
 static bool is_int(const IrInst *inst, int64_t value) {
   int64_t known;
@@ -151,7 +151,7 @@ static IrInst *simplify(IrInst *inst) {
   return type_is_float(inst->operands[0]->type) ? simplify_float(inst) : simplify_integer(inst);
 }
 
-/* -- common values -------------------------------------------------------------------------------------------------------- */
+/* -- common values ------------------------------------------------------------------------------------- */
 
 typedef struct Key { /* everything but the operands; no padding, so that bytes compare */
   int64_t imm;
@@ -189,7 +189,7 @@ static IrInst *find_common(Folder *f, IrInst *inst) {
   return NULL;
 }
 
-/* -- forward ------------------------------------------------------------------------------------------------------------------ */
+/* -- forward ------------------------------------------------------------------------------------------- */
 
 static void fold_region(Folder *f, IrRegion *region);
 
@@ -257,7 +257,7 @@ static void fold_region(Folder *f, IrRegion *region) {
   while (f->entered.count > outer) map_put(&f->values, f->entered.items[--f->entered.count], NULL);
 }
 
-/* -- backward -------------------------------------------------------------------------------------------------------------------- */
+/* -- backward ------------------------------------------------------------------------------------------ */
 
 static void count_operands(Uses *uses, const IrInst *inst, int by) {
   for (int i = 0; i < inst->operand_count; i++)
@@ -299,7 +299,7 @@ static void sweep(Uses *uses, IrRegion *region) {
   }
 }
 
-/* -- the whole ---------------------------------------------------------------------------------------------------------------------- */
+/* -- the whole ----------------------------------------------------------------------------------------- */
 
 static void fold_function(Folder *f, IrRegion *body) {
   fold_region(f, body);

@@ -8,7 +8,7 @@
 
 #include "base/bits.h"
 
-/* -- integers ------------------------------------------------------------------------------------------------------ */
+/* -- integers ------------------------------------------------------------------------------------------ */
 
 static int64_t divide(Type type, int64_t a, int64_t b) {
   if (b == 0) return 0;
@@ -57,7 +57,11 @@ static bool fold_integer(const IrInst *inst, int64_t *imm) {
   case IR_BOR: value = a | b; break;
   case IR_BXOR: value = a ^ b; break;
   case IR_BNOT: value = type_is_bool(type) ? !a : ~a; break;
-  case IR_SHL: case IR_SHR: case IR_SAR: case IR_ROL: case IR_ROR: value = shift(inst->op, type, a, b); break;
+  case IR_SHL:
+  case IR_SHR:
+  case IR_SAR:
+  case IR_ROL:
+  case IR_ROR: value = shift(inst->op, type, a, b); break;
   case IR_BSWAP: value = (int64_t)(__builtin_bswap64((uint64_t)a) >> (64 - type_bits(type))); break;
   case IR_MIN: value = is_below(type, b, a) ? b : a; break;
   case IR_MAX: value = is_below(type, a, b) ? b : a; break;
@@ -74,7 +78,7 @@ static bool fold_integer(const IrInst *inst, int64_t *imm) {
   return true;
 }
 
-/* -- floats ---------------------------------------------------------------------------------------------------------- */
+/* -- floats -------------------------------------------------------------------------------------------- */
 
 static bool fold_float_comparison(IrOp op, double a, double b, int64_t *imm) {
   switch (op) {
@@ -114,7 +118,7 @@ static bool fold_float(const IrInst *inst, int64_t *imm) {
   return true;
 }
 
-/* -- conversions ------------------------------------------------------------------------------------------------------- */
+/* -- conversions --------------------------------------------------------------------------------------- */
 
 /* Toward zero, saturating; NaN gives 0. The bounds are powers of two, so they are exact doubles. */
 static int64_t float_to_int(Type to, double value) {
@@ -133,7 +137,8 @@ static int64_t float_to_int(Type to, double value) {
 static double int_to_float(Type from, Type to, int64_t value) {
   bool u64 = from.scalar == TYPE_U64;
   if (to.scalar == TYPE_F32) return u64 ? (double)(float)(uint64_t)value : (double)(float)value;
-  return ir_round_float(to, u64 ? (double)(uint64_t)value : (double)value); /* an f16 is infinite before a double rounds */
+  /* Behind 2^53, where a double rounds, an f16 is infinite: it rounds once too. */
+  return ir_round_float(to, u64 ? (double)(uint64_t)value : (double)value);
 }
 
 static bool fold_convert(const IrInst *inst, int64_t *imm) {
@@ -141,8 +146,10 @@ static bool fold_convert(const IrInst *inst, int64_t *imm) {
   Type to = inst->type;
   if (type_is_float(from->type)) {
     double value = ir_float_value(from);
-    if (type_is_float(to)) *imm = ir_float_bits(ir_round_float(to, value));
-    else *imm = type_is_bool(to) ? value != 0 : float_to_int(to, value);
+    if (type_is_float(to))
+      *imm = ir_float_bits(ir_round_float(to, value));
+    else
+      *imm = type_is_bool(to) ? value != 0 : float_to_int(to, value);
   } else {
     *imm = type_is_float(to) ? ir_float_bits(int_to_float(from->type, to, from->imm)) : ir_wrap_int(to, from->imm);
   }

@@ -19,17 +19,17 @@
 typedef struct Tasker {
   IrKernel *kernel;
   Scratch *scratch;
-  IrInst **with;    /* by id: what stands for an inst that went; ids from before the pass */
+  IrInst **with; /* by id: what stands for an inst that went; ids from before the pass */
   int id_count;
-  VEC(int) home;    /* by id: the function it stands in: 0 the host region, else task number + 1 */
-  VEC(int) levels;  /* of the loops around, innermost last: how many FORs each is */
+  VEC(int) home;   /* by id: the function it stands in: 0 the host region, else task number + 1 */
+  VEC(int) levels; /* of the loops around, innermost last: how many FORs each is */
   Error *err;
   /* the task being made; NULL in the host region */
   IrTask *task;
-  IrInst *loop;     /* its RANGE or ACTIVE, in front of which the host region is written */
-  IrRegion *top;    /* what its body starts with */
-  Map inside;       /* id of a value outside -> its value inside */
-  Map reduced;      /* id of a host variable -> row of task->reductions + 1 */
+  IrInst *loop;               /* its RANGE or ACTIVE, in front of which the host region is written */
+  IrRegion *top;              /* what its body starts with */
+  Map inside;                 /* id of a value outside -> its value inside */
+  Map reduced;                /* id of a host variable -> row of task->reductions + 1 */
   VEC(IrInst *) reduced_vars; /* by row */
 } Tasker;
 
@@ -55,10 +55,16 @@ static int take_slots(Tasker *t, int count) {
 }
 
 static IrBuilder host_builder(Tasker *t) {
-  return (IrBuilder){.kernel = t->kernel, .region = t->loop->region, .before = t->loop, .line = t->loop->line, .column = t->loop->column};
+  return (IrBuilder){.kernel = t->kernel,
+                     .region = t->loop->region,
+                     .before = t->loop,
+                     .line = t->loop->line,
+                     .column = t->loop->column};
 }
 
-static IrBuilder top_builder(Tasker *t) { return (IrBuilder){.kernel = t->kernel, .region = t->top, .line = t->loop->line}; }
+static IrBuilder top_builder(Tasker *t) {
+  return (IrBuilder){.kernel = t->kernel, .region = t->top, .line = t->loop->line};
+}
 
 static void set_slot(IrBuilder *host, int slot, IrInst *value) {
   ir_emit(host, IR_FRAME_SET, TYPE(NONE), 1, &value)->imm = slot;
@@ -70,7 +76,7 @@ static IrInst *get_slot(IrBuilder *b, IrOp op, Type type, int slot) {
   return inst;
 }
 
-/* -- what a body takes from outside ---------------------------------------------------------------------------------- */
+/* -- what a body takes from outside -------------------------------------------------------------------- */
 
 static bool refuse(Tasker *t, const IrInst *inst, const char *why) {
   return error_set(t->err, RG_ERROR_INTERNAL, "'%s' in a parallel loop: %s", ir_op_info[inst->op].text, why);
@@ -101,9 +107,12 @@ static IrInst *capture(Tasker *t, IrInst *outer) {
   IrInst *inside = map_find_int(&t->inside, (uint64_t)outer->id);
   if (inside) return inside;
   IrBuilder top = top_builder(t), host = host_builder(t);
-  if (outer->op == IR_CONST || outer->op == IR_PLACE) inside = compute_again(t, outer);
-  else if (outer->op == IR_ARG) inside = get_slot(&top, IR_FRAME_GET, outer->type, (int)outer->imm);
-  else inside = pass_value(t, outer->op == IR_VAR ? ir_get(&host, outer) : outer);
+  if (outer->op == IR_CONST || outer->op == IR_PLACE)
+    inside = compute_again(t, outer);
+  else if (outer->op == IR_ARG)
+    inside = get_slot(&top, IR_FRAME_GET, outer->type, (int)outer->imm);
+  else
+    inside = pass_value(t, outer->op == IR_VAR ? ir_get(&host, outer) : outer);
   settle(t);
   map_put_int(&t->inside, (uint64_t)outer->id, inside);
   return inside;
@@ -119,11 +128,12 @@ static void resolve_operands(Tasker *t, IrInst *inst) {
   }
 }
 
-/* -- reductions ------------------------------------------------------------------------------------------------------------ */
+/* -- reductions ---------------------------------------------------------------------------------------- */
 
 /* A sum of differences is a sum of negated values, so that partial results can be added up. */
 static void subtract_by_adding(Tasker *t, IrInst *reduce) {
-  IrBuilder b = {.kernel = t->kernel, .region = reduce->region, .before = reduce, .line = reduce->line, .column = reduce->column};
+  IrBuilder b = {
+      .kernel = t->kernel, .region = reduce->region, .before = reduce, .line = reduce->line, .column = reduce->column};
   reduce->operands[1] = ir_unary(&b, IR_NEG, reduce->operands[1]);
   reduce->imm = IR_UPDATE_ADD;
   settle(t);
@@ -164,7 +174,7 @@ static void bring_reductions_back(Tasker *t) {
   }
 }
 
-/* -- tasks -------------------------------------------------------------------------------------------------------------------- */
+/* -- tasks --------------------------------------------------------------------------------------------- */
 
 /* Bounds are i64 in the frame, whatever the indices are. */
 static void set_bounds(Tasker *t, int axis_count, IrInst *const *begin_end) {
@@ -215,8 +225,10 @@ static IrTask *describe_task(Tasker *t, IrInst *loop) {
   task->index = task->body->params.items[0]->type;
   task->block = loop->block;
   task->independent = loop->independent;
-  if (loop->op == IR_ACTIVE) describe_active(t);
-  else set_bounds(t, loop->axis_count, loop->operands);
+  if (loop->op == IR_ACTIVE)
+    describe_active(t);
+  else
+    set_bounds(t, loop->axis_count, loop->operands);
   return task;
 }
 
@@ -244,7 +256,7 @@ static bool make_task(Tasker *t, IrInst *loop) {
   return true;
 }
 
-/* -- loops and exits ------------------------------------------------------------------------------------------------------------ */
+/* -- loops and exits ----------------------------------------------------------------------------------- */
 
 /* Every source level between becomes as many levels as it has FORs. */
 static void renumber_exit(const Tasker *t, IrInst *inst) {
@@ -278,7 +290,8 @@ static bool make_nest(Tasker *t, IrInst *loop) {
 
 static bool visit_regions(Tasker *t, IrInst *inst) {
   switch (inst->op) {
-  case IR_RANGE: case IR_ACTIVE: return t->task || inst->serial ? make_nest(t, inst) : make_task(t, inst);
+  case IR_RANGE:
+  case IR_ACTIVE: return t->task || inst->serial ? make_nest(t, inst) : make_task(t, inst);
   case IR_IF: return visit_region(t, inst->regions[0]) && visit_region(t, inst->regions[1]);
   default: return visit_inside(t, inst->regions[0], 1);
   }
@@ -298,8 +311,10 @@ static bool visit_inst(Tasker *t, IrInst *inst) {
     return true;
   case IR_SET: return !is_outside(t, inst->operands[0]) || refuse(t, inst, "assigns a variable of the host region");
   case IR_REDUCE: return visit_reduce(t, inst);
-  case IR_BREAK: case IR_CONTINUE: renumber_exit(t, inst); return true;
-  case IR_DEACTIVATE: case IR_CLEAR:
+  case IR_BREAK:
+  case IR_CONTINUE: renumber_exit(t, inst); return true;
+  case IR_DEACTIVATE:
+  case IR_CLEAR:
     if (t->task) t->task->may_deactivate = true;
     return true;
   default: return !inst->regions[0] || visit_regions(t, inst);
@@ -316,7 +331,10 @@ static bool visit_region(Tasker *t, IrRegion *region) {
 }
 
 bool pass_tasks(PassContext *ctx, IrKernel *kernel, Error *err) {
-  Tasker t = {.kernel = kernel, .scratch = ctx->scratch, .id_count = kernel->next_id, .err = err,
+  Tasker t = {.kernel = kernel,
+              .scratch = ctx->scratch,
+              .id_count = kernel->next_id,
+              .err = err,
               .with = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
   kernel->frame_slots = kernel->args.count + 1;
   settle(&t);

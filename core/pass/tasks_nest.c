@@ -6,9 +6,10 @@
  * Bounds are half-open, FOR's are not: `end - 1` wraps at the smallest integer, where the `if` keeps it from use.
  *
  * Active cells are met in index order. Let P be the pointer SNode whose nodes hold them: along the last of P's axes the
- * loop goes node by node and asks once per node whether it is there; the axes before it run over all cells of the shape.
+ * loop goes node by node and asks once per node whether it is there; the axes before it run over the whole shape.
  *
- *   active l0 (%i, %j)   for %i { for %block { if is_active P(%i // 8, %block) { for %local { %j = %block * 8 + %local .. */
+ *   active l0 (%i, %j)   for %i { for %block { if is_active P(%i // 8, %block) { for %local {
+ *                            %j = %block * 8 + %local .. */
 #include "pass/tasks.h"
 
 typedef struct Nest {
@@ -88,9 +89,12 @@ static void open_active(Nest *nest, const SNode *cells, IrInst **indices) {
 IrRegion *tasks_nest(IrKernel *kernel, IrInst *loop, IrInst *indices[SNODE_MAX_AXES], int *levels) {
   const IrRegion *body = loop->regions[0];
   Nest nest = {.index = body->params.count ? body->params.items[0]->type : TYPE(I32)};
-  nest.b = (IrBuilder){.kernel = kernel, .region = loop->region, .before = loop, .line = loop->line, .column = loop->column};
-  if (loop->op == IR_RANGE) open_range(&nest, loop, indices);
-  else open_active(&nest, kernel->levels.items[loop->level].node, indices);
+  nest.b =
+      (IrBuilder){.kernel = kernel, .region = loop->region, .before = loop, .line = loop->line, .column = loop->column};
+  if (loop->op == IR_RANGE)
+    open_range(&nest, loop, indices);
+  else
+    open_active(&nest, kernel->levels.items[loop->level].node, indices);
   if (!nest.levels) open_count(&nest, 1); /* the one cell of a level without axes */
   *levels = nest.levels;
   return nest.b.region;

@@ -1,0 +1,41 @@
+/* reader.h - a text being read: where, on which line, and the words and numbers that stand there.
+ * Every function leaves the first failure in err; those that answer bool are false from it. */
+#ifndef RG_IR_READER_H
+#define RG_IR_READER_H
+
+#include "base/map.h"
+#include "ir/ir.h"
+
+typedef struct IrReader {
+  Scratch *scratch;
+  Heap *heap;
+  IrKernel *kernel;
+  const char *at;
+  int line;
+  Map values; /* of the function being read: name -> IrInst */
+  Map ops;    /* text -> op + 1 */
+  Error *err;
+} IrReader;
+
+/* False: "line N: <what> '<name>'". */
+bool ir_read_fail(IrReader *r, const char *what, Str name);
+/* Comments too; skip_lines also goes over line ends and counts them. */
+void ir_read_skip_spaces(IrReader *r);
+void ir_read_skip_lines(IrReader *r);
+/* The word that comes next on this line, empty when none does; peek does not move. */
+Str ir_read_peek_word(IrReader *r);
+Str ir_read_take_word(IrReader *r);
+bool ir_read_try_char(IrReader *r, char c);
+bool ir_read_expect_char(IrReader *r, char c);
+bool ir_read_try_word(IrReader *r, const char *word);
+bool ir_read_expect_word(IrReader *r, const char *word);
+bool ir_read_i64(IrReader *r, int64_t *value);
+bool ir_read_i32(IrReader *r, int32_t *value);
+bool ir_read_type(IrReader *r, Type *type);
+/* `t3` with prefix 't', below `count`. */
+bool ir_read_entry(IrReader *r, char prefix, int count, int32_t *number);
+/* A plain word, or text in quotes. */
+bool ir_read_name(IrReader *r, const char **name);
+bool ir_read_end_of_line(IrReader *r);
+
+#endif
