@@ -153,7 +153,7 @@ typedef struct RtTree {
   /* -- set by rt_tree_init, kept by the runtime */
   uint32_t changed;         /* atomic: some worker activated, deactivated or starved since the last settle */
   uint64_t top;             /* atomic: bytes used from base; chunks raise it by segments */
-  uint32_t chunk_count, chunk_capacity; /* atomic */
+  uint32_t chunk_count;     /* atomic */
 } RtTree;
 
 struct RtContext;

@@ -1,0 +1,48 @@
+/* atomic.h - the runtime's atomic accesses, each with the order it needs and no more. Four and eight bytes only:
+ * every target has them without a library. */
+#ifndef RG_RT_ATOMIC_H
+#define RG_RT_ATOMIC_H
+
+#include "target.h"
+
+static inline uint32_t rt_load(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
+static inline void rt_store(uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
+
+static inline uint32_t rt_load_acquire(const uint32_t *word) {
+  uint32_t value = __atomic_load_n(word, RT_ACQUIRE);
+  rt_order_after();
+  return value;
+}
+
+static inline void rt_store_release(uint32_t *word, uint32_t value) {
+  rt_order_before();
+  __atomic_store_n(word, value, RT_RELEASE);
+}
+
+/* Compare-and-swap, acquire and release; 1 when it took place. */
+static inline int rt_swap(uint32_t *word, uint32_t expected, uint32_t desired) {
+  rt_order_before();
+  int done = __atomic_compare_exchange_n(word, &expected, desired, 0, RT_ACQ_REL, __ATOMIC_RELAXED);
+  rt_order_after();
+  return done;
+}
+
+static inline uint64_t rt_load_long(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
+
+static inline int rt_swap_long(uint64_t *word, uint64_t expected, uint64_t desired) {
+  return __atomic_compare_exchange_n(word, &expected, desired, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static inline uint32_t rt_add(uint32_t *word, uint32_t value) {
+  return __atomic_fetch_add(word, value, __ATOMIC_RELAXED);
+}
+static inline void rt_subtract_long(uint64_t *word, uint64_t value) {
+  __atomic_fetch_sub(word, value, __ATOMIC_RELAXED);
+}
+
+static inline void rt_lock(uint32_t *lock) {
+  for (uint32_t round = 0; !rt_swap(lock, 0, 1); round++) rt_target_wait(round);
+}
+static inline void rt_unlock(uint32_t *lock) { rt_store_release(lock, 0); }
+
+#endif

@@ -1,0 +1,62 @@
+/* node.h - how the runtime's own files name nodes: by handle, by address, by place in a chunk; and the functions
+ * they share. No file outside this room includes it. */
+#ifndef RG_RT_NODE_H
+#define RG_RT_NODE_H
+
+#include "rt.h"
+
+typedef struct RtNode { /* a node and its rows in the tables */
+  uint8_t *memory;
+  RtNodeInfo *info;
+  uint8_t *state;       /* an RtNodeState */
+} RtNode;
+
+static inline uint8_t *node_address(const RtTree *tree, uint32_t handle) {
+  return tree->base + (uint64_t)RT_GRANULE * handle;
+}
+static inline uint32_t node_handle(const RtTree *tree, const uint8_t *memory) {
+  return (uint32_t)((uint64_t)(memory - tree->base) / RT_GRANULE);
+}
+
+/* The chunk an address of the arena lies in, or NULL: the root's container. */
+static inline RtChunk *node_chunk(const RtTree *tree, const uint8_t *address) {
+  uint32_t owner = tree->segment_owner[(uint64_t)(address - tree->base) / RT_SEGMENT];
+  return owner ? &tree->chunks[owner - 1] : 0;
+}
+
+static inline RtNode node_in_chunk(const RtManager *manager, const RtChunk *chunk, uint64_t index) {
+  return (RtNode){chunk->nodes + index * manager->node_size,
+                  (RtNodeInfo *)(chunk->infos + index * manager->info_stride), chunk->states + index};
+}
+
+/* The node of `manager` that holds `address`. */
+static inline RtNode node_around(const RtTree *tree, const RtManager *manager, const uint8_t *address) {
+  const RtChunk *chunk = node_chunk(tree, address);
+  return node_in_chunk(manager, chunk, (uint64_t)(address - chunk->nodes) / manager->node_size);
+}
+static inline RtNode node_get(const RtTree *tree, const RtManager *manager, uint32_t handle) {
+  return node_around(tree, manager, node_address(tree, handle));
+}
+
+static inline RtChunk *chunk_first(const RtTree *tree, const RtManager *manager) {
+  return manager->first_chunk ? &tree->chunks[manager->first_chunk - 1] : 0;
+}
+static inline RtChunk *chunk_next(const RtTree *tree, const RtChunk *chunk) {
+  return chunk->next ? &tree->chunks[chunk->next - 1] : 0;
+}
+
+/* node_manager.c: a node for this worker, zeroed and LIVE; 0: there is no memory for one. */
+uint32_t rt_node_take(RtTree *tree, RtManager *manager, RtLocal *local);
+/* Puts a LIVE node on a recycled list whose ends are given; it becomes USED. */
+void rt_node_recycle(RtTree *tree, RtManager *manager, uint32_t handle, uint32_t *first, uint32_t *last);
+/* Moves a list to the front of another: one entry is touched. */
+void rt_node_splice(RtTree *tree, RtManager *manager, uint32_t first, uint32_t last, uint32_t *list);
+
+/* memory.c */
+void rt_memory_zero(void *memory, uint64_t bytes);
+void rt_memory_copy(void *to, const void *from, uint64_t bytes);
+
+/* Tells the next settle that there is work; written once, so that workers share the line. */
+void rt_tree_touch(RtTree *tree);
+
+#endif

@@ -1,0 +1,98 @@
+/* node_activate.c - a pointer cell comes into being, or goes.
+ *
+ *     activate:    claim the slot (CAS 0 -> 1), take a node, enter parent, slot and coordinates, publish (release)
+ *     deactivate:  unlink (CAS handle -> 0); whoever wins puts the node on its worker's recycled list
+ *
+ * Many threads may do either to one slot at once: a slot is claimed by one, and unlinked by one. A thread that meets
+ * a claimed slot waits while it activates, and goes on where it deactivates (the activation then came later).
+ * What lies below a deactivated node is out of reach at once, and freed by rt_tree_settle: other iterations may still
+ * activate cells in a node whose address they hold, and settle finds those too.
+ *
+ * Coordinates come from the slot's place: the digits of its address by the manager's levels, and the parent's
+ * coordinates (rt.h, RtLevel). */
+#include "atomic.h"
+#include "node.h"
+
+/* False for a slot in a sink, into which nothing is ever linked. */
+static int is_in_arena(const RtTree *tree, const uint32_t *slot) {
+  return (uint64_t)slot - (uint64_t)tree->base < tree->reserved;
+}
+
+static void add_digits(const RtLevel *level, uint64_t cell, int64_t *coordinates) {
+  for (int32_t k = level->axis_count - 1; k >= 0; k--) {
+    uint64_t size = (uint64_t)level->sizes[k];
+    coordinates[level->positions[k]] += (int64_t)(cell % size) * level->weights[k];
+    cell /= size;
+  }
+}
+
+/* `start`: the parent node, or the root's container (then parent is NULL). */
+static void enter_coordinates(const RtManager *manager, const RtNodeInfo *parent, uint64_t bytes_from_start,
+                              int64_t *coordinates) {
+  for (int32_t a = 0; a < manager->axis_count; a++) {
+    int32_t position = manager->parent_positions[a];
+    coordinates[a] = parent && position >= 0 ? parent->coordinates[position] * manager->parent_weights[a] : 0;
+  }
+  uint64_t rest = bytes_from_start;
+  for (int32_t l = 0; l < manager->level_count; l++) {
+    const RtLevel *level = &manager->levels[l];
+    rest -= level->offset;
+    add_digits(level, rest / level->stride, coordinates);
+    rest %= level->stride;
+  }
+}
+
+static void enter_node(const RtTree *tree, const RtManager *manager, const uint32_t *slot, RtNodeInfo *info) {
+  const uint8_t *place = (const uint8_t *)slot;
+  info->slot = (uint64_t)(place - tree->base);
+  if (manager->parent < 0) {
+    info->parent = 0;
+    enter_coordinates(manager, 0, (uint64_t)(place - tree->root), info->coordinates);
+    return;
+  }
+  RtNode parent = node_around(tree, &tree->managers[manager->parent], place);
+  info->parent = node_handle(tree, parent.memory);
+  enter_coordinates(manager, parent.info, (uint64_t)(place - parent.memory), info->coordinates);
+}
+
+/* 1: the slot is ours, BUSY; 0: it is live, with *handle. */
+static int claim(uint32_t *slot, uint32_t *handle) {
+  for (uint32_t round = 0;; round++) {
+    *handle = rt_load_acquire(slot);
+    if (*handle > RT_SLOT_BUSY) return 0;
+    if (*handle == RT_SLOT_EMPTY && rt_swap(slot, RT_SLOT_EMPTY, RT_SLOT_BUSY)) return 1;
+    rt_target_wait(round);
+  }
+}
+
+uint8_t *rt_slot_activate(RtContext *context, RtWorker *worker, int32_t tree_index, int32_t manager_number,
+                          uint32_t *slot) {
+  RtTree *tree = context->trees[tree_index];
+  RtManager *manager = &tree->managers[manager_number];
+  RtLocal *local = &manager->locals[worker->index];
+  uint32_t handle;
+  if (!is_in_arena(tree, slot)) return local->sink;
+  if (!claim(slot, &handle)) return node_address(tree, handle);
+  handle = rt_node_take(tree, manager, local);
+  if (!handle) {
+    rt_store_release(slot, RT_SLOT_EMPTY);
+    rt_error_set(context, RT_ERROR_BUDGET, tree->number, manager_number);
+    return local->sink;
+  }
+  enter_node(tree, manager, slot, node_get(tree, manager, handle).info);
+  local->activations++;
+  rt_tree_touch(tree);
+  rt_store_release(slot, handle);
+  return node_address(tree, handle);
+}
+
+void rt_slot_clear(RtContext *context, RtWorker *worker, int32_t tree_index, int32_t manager_number, uint32_t *slot) {
+  uint32_t handle = rt_load(slot);
+  if (handle <= RT_SLOT_BUSY || !rt_swap(slot, handle, RT_SLOT_EMPTY)) return;
+  RtTree *tree = context->trees[tree_index];
+  RtManager *manager = &tree->managers[manager_number];
+  RtLocal *local = &manager->locals[worker->index];
+  rt_node_recycle(tree, manager, handle, &local->recycled, &local->recycled_last);
+  local->deactivations++;
+  rt_tree_touch(tree);
+}

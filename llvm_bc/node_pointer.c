@@ -1,0 +1,25 @@
+/* node_pointer.c - the `pointer` SNode: cells that exist once they are written. What kernels inline.
+ * A container is an array of slots, one per cell:
+ *
+ *     EMPTY --claim--> BUSY --publish--> LIVE --deactivate--> EMPTY
+ *
+ * Invariant: a LIVE slot holds the handle of a node of this SNode, zero-filled before publish.
+ * Readers take no lock and read EMPTY and BUSY alike as the ambient. What happens when a cell must come into being or
+ * go is in node_activate.c: a call, since it costs a hundred times more. */
+#include "atomic.h"
+#include "node.h"
+
+static int is_live(uint32_t handle) { return handle > RT_SLOT_BUSY; }
+
+uint8_t *rt_slot_find(RtContext *context, int32_t tree, const uint32_t *slot) {
+  uint32_t handle = rt_load_acquire(slot);
+  return is_live(handle) ? node_address(context->trees[tree], handle) : context->ambient;
+}
+
+uint8_t *rt_slot_ensure(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *slot) {
+  uint32_t handle = rt_load_acquire(slot);
+  if (__builtin_expect(is_live(handle), 1)) return node_address(context->trees[tree], handle);
+  return rt_slot_activate(context, worker, tree, manager, slot);
+}
+
+int32_t rt_slot_live(const uint32_t *slot) { return is_live(rt_load_acquire(slot)); }
