@@ -136,8 +136,11 @@ LLVMBasicBlockRef block_hoist_begin(Codegen *g) {
   return back;
 }
 
-/* Blocks grow at their end only, so the end is where the builder was. */
-void block_hoist_end(Codegen *g, LLVMBasicBlockRef back) { block_enter(g, back); }
+/* Blocks grow at their end only, so the end is where the builder was; hoisting may nest. */
+void block_hoist_end(Codegen *g, LLVMBasicBlockRef back) {
+  if (back == LLVMGetInstructionParent(g->entry_end)) LLVMPositionBuilderBefore(g->builder, g->entry_end);
+  else block_enter(g, back);
+}
 
 LLVMValueRef block_variable(Codegen *g, LLVMTypeRef type, const char *name) {
   LLVMBasicBlockRef back = block_hoist_begin(g);

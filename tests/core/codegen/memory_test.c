@@ -1,0 +1,262 @@
+/* memory_test.c - updates, exchanges, slots, and the windows of leaf rows. */
+#include <pthread.h>
+#include <stdio.h>
+
+#include "check.h"
+#include "machine.h"
+
+static Machine m;
+
+static bool compile(const char *text, const char *cpu) {
+  if (machine_compile(&m, text, cpu)) return true;
+  printf("  %s\n", m.err.message);
+  return false;
+}
+
+/* -- atomic updates --------------------------------------------------------------------------------------------------------------- */
+
+static const char *const type_names[] = {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64"};
+static const int type_sizes[] = {1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8};
+enum { TYPES = sizeof type_sizes / sizeof *type_sizes };
+
+static double read_element(int type, const void *at) {
+  switch (type) {
+  case 0: return *(const int8_t *)at;
+  case 1: return *(const int16_t *)at;
+  case 2: return *(const int32_t *)at;
+  case 3: return (double)*(const int64_t *)at;
+  case 4: return *(const uint8_t *)at;
+  case 5: return *(const uint16_t *)at;
+  case 6: return *(const uint32_t *)at;
+  case 7: return (double)*(const uint64_t *)at;
+  case 8: return (double)*(const _Float16 *)at;
+  case 9: return *(const float *)at;
+  default: return *(const double *)at;
+  }
+}
+
+typedef struct UpdateCase { const char *op; double start, value, result; } UpdateCase;
+static const UpdateCase updates[] = {{"add", 10, 3, 13}, {"sub", 10, 3, 7},       {"mul", 10, 3, 30},     {"min", 10, 3, 3},
+                                     {"max", 10, 3, 10}, {"exchange", 10, 3, 3},  {"floordiv", 10, 3, 3}, {"mod", 10, 3, 1},
+                                     {"min", 2, 3, 2},   {"max", 2, 3, 3}};
+static const UpdateCase integer_updates[] = {{"band", 10, 3, 2}, {"bor", 10, 3, 11}, {"bxor", 10, 3, 9}, {"shl", 10, 3, 80}, {"shr", 10, 3, 1}, {"sar", 10, 3, 1}};
+static const UpdateCase float_updates[] = {{"div", 9, 4, 2.25}, {"pow", 3, 4, 81}};
+
+/* memory: the element at 0; at 64 the old value from rmw; plain update of a copy at 128; cas at 192 */
+static bool update_agrees(const UpdateCase *c, int type, const char *cpu) {
+  char text[2048], format = type >= 8 ? 'f' : 'd', start[32], value[32];
+  snprintf(start, sizeof start, format == 'f' ? "%.1f" : "%.0f", c->start);
+  snprintf(value, sizeof value, format == 'f' ? "%.1f" : "%.0f", c->value);
+  const char *t = type_names[type];
+  snprintf(text, sizeof text,
+           "kernel update\ntree t0\nframe 2\nhost {\n%%z: i32 = const 0\n%%r: ptr = tree.root t0\n%%s: %s = const %s\n%%v: %s = const %s\n"
+           "mem.store %%r, %%s\n%%o: %s = mem.rmw %s %%r, %%v\n%%q: ptr = offset +64 stride=0 %%r, %%z\nmem.store %%q, %%o\n"
+           "%%p: ptr = offset +128 stride=0 %%r, %%z\nmem.store %%p, %%s\nmem.update %s plain %%p, %%v\n"
+           "%%u: ptr = offset +192 stride=0 %%r, %%z\nmem.store %%u, %%s\n%%k: %s = mem.cas %%u, %%v, %%s\n%%l: %s = mem.cas %%u, %%s, %%v\n"
+           "%%w: ptr = offset +256 stride=0 %%r, %%z\nmem.store %%w, %%k\n}\n",
+           t, start, t, value, t, c->op, c->op, t, t);
+  memset(m.memory, 0x55, 512);
+  if (!compile(text, cpu)) return false;
+  machine_host(&m);
+  bool ok = read_element(type, m.memory) == c->result && read_element(type, m.memory + 64) == c->start &&
+            read_element(type, m.memory + 128) == c->result && read_element(type, m.memory + 192) == c->value &&
+            read_element(type, m.memory + 256) == c->start && m.memory[type_sizes[type]] == 0x55;
+  if (!ok) printf("  %s of %s on %s: %g\n", c->op, t, cpu, read_element(type, m.memory));
+  return ok;
+}
+
+enum { ADDS = 20000 };
+
+static void *add_from_thread(void *data) {
+  machine_task(&m, 0, 0, ADDS);
+  return data;
+}
+
+/* Two threads add 1 to neighbouring elements: nothing is lost, nothing beside them changes. */
+static bool threads_agree(int type) {
+  char text[512];
+  snprintf(text, sizeof text,
+           "kernel threads\ntree t0\nframe 4\nhost {\n}\ntask 0 = range axes=1 bounds=2 index=i32 {\nbody (%%i: i32) {\n%%r: ptr = tree.root t0\n"
+           "%%one: i32 = const 1\n%%b: i32 = band %%i, %%one\n%%p: ptr = offset stride=%d %%r, %%b\n%%v: %s = const %s\nmem.update add %%p, %%v\n}\n}\n",
+           type_sizes[type], type_names[type], type >= 8 ? "1.0" : "1");
+  memset(m.memory, 0, 64);
+  if (!compile(text, "native")) return false;
+  machine_bounds(&m, 2, 0, 0, ADDS);
+  pthread_t other;
+  if (pthread_create(&other, NULL, add_from_thread, NULL)) return false;
+  machine_task(&m, 0, 0, ADDS);
+  pthread_join(other, NULL);
+  double expected = type == 8 ? 2048 : ADDS; /* f16 stops where 1 is half a step */
+  if (type == 0 || type == 4) expected = (double)(ADDS % 256);
+  if (type == 0 && expected > 127) expected -= 256;
+  bool ok = read_element(type, m.memory) == expected && read_element(type, m.memory + type_sizes[type]) == expected;
+  if (!ok) printf("  %s: %g and %g, not %g\n", type_names[type], read_element(type, m.memory), read_element(type, m.memory + type_sizes[type]), expected);
+  return ok;
+}
+
+static void test_updates(void) {
+  const char *cpus[4];
+  int count = machine_cpus(cpus);
+  TEST("updates, exchanges and compare-exchanges act on their element alone, for every type") {
+    for (int c = 0; c < count && c < 2; c++)
+      for (int type = 0; type < TYPES; type++) {
+        for (size_t i = 0; i < sizeof updates / sizeof *updates; i++) CHECK(update_agrees(&updates[i], type, cpus[c]));
+        if (type < 8)
+          for (size_t i = 0; i < sizeof integer_updates / sizeof *integer_updates; i++) CHECK(update_agrees(&integer_updates[i], type, cpus[c]));
+        else
+          for (size_t i = 0; i < sizeof float_updates / sizeof *float_updates; i++) CHECK(update_agrees(&float_updates[i], type, cpus[c]));
+      }
+  }
+  TEST("updates from two threads lose nothing") {
+    for (int type = 0; type < TYPES; type++) CHECK(threads_agree(type));
+  }
+}
+
+/* -- slots ------------------------------------------------------------------------------------------------------------------------- */
+
+static void test_slots(void) {
+  TEST("an empty and a claimed slot read as the ambient, a live one as its node; outside writes are counted") {
+    CHECK(compile("kernel slots\ntree t0\nframe 8\nhost {\n%z: i32 = const 0\n%one: i32 = const 1\n%two: i32 = const 2\n%r: ptr = tree.root t0\n"
+                  "for %z, %two, %one (%i: i32) {\n%s: ptr = offset stride=4 %r, %i\n%n: ptr = slot.find t0 manager=0 %s\n%v: i32 = mem.load %n\n"
+                  "%l: bool = slot.live t0 manager=0 %s\n%w: i32 = convert %l\n"
+                  "%p: ptr = offset +64 stride=8 %r, %i\nmem.store %p, %v\n%q: ptr = offset +68 stride=8 %r, %i\nmem.store %q, %w\noutside\n}\n}\n", "native"));
+    memset(m.memory, 0, 4096);
+    uint32_t slots[3] = {0, 1, 20};
+    memcpy(m.memory, slots, sizeof slots);
+    int32_t inside = 77, seen[6];
+    memcpy(m.memory + 20 * RT_GRANULE, &inside, 4);
+    m.worker.out_of_range = 0;
+    machine_host(&m);
+    memcpy(seen, m.memory + 64, sizeof seen);
+    CHECK(seen[0] == 0 && seen[1] == 0 && seen[2] == 0 && seen[3] == 0 && seen[4] == 77 && seen[5] == 1);
+    CHECK_INT(m.worker.out_of_range, 3);
+  }
+}
+
+/* -- rows --------------------------------------------------------------------------------------------------------------------------- */
+
+enum { OWN = 4096, LOWER = 8192, UPPER = 12288, OUT = 16384 }; /* byte offsets of a leaf's parts from its cursor */
+
+/* out[p] = row[p + distance], own cells 0..n-1 hold 0.., the lower leaf -n.., the upper n.. */
+static bool window_agrees(const char *type, int size, int cells, int begin, int end, int width, int distance, const char *cpu, int padding) {
+  char text[8192];
+  int length = snprintf(text, sizeof text,
+      "kernel rows\ntree t0 = root{ pointer \"i\" 4 { dense \"i\" %d { f32 x } } }\nlevel l0 = t0.node 1\nframe 4\nhost {\n}\n"
+      "task 0 = leaves axes=1 l0 t0 manager=0 factors=(%d) {\nbody (%%c: ptr, %%at: i64) {\n%%z: i32 = const 0\n"
+      "%%own: ptr = offset +%d stride=0 %%c, %%z\n%%other: ptr = offset +%d stride=0 %%c, %%z\nrow begin=%d end=%d width=%d (%%p: i32) {\n"
+      "%%v: %s = row.load imm=%d extent=(%d) %%own, %%other, %%p\n%%q: ptr = offset +%d stride=%d %%c, %%p\n",
+      cells, cells, OWN, distance < 0 ? LOWER : UPPER, begin, end, width, type, distance, cells, OUT, size);
+  const char *last = "%v";
+  for (int i = 0; i < padding; i++) { /* a long body */
+    length += snprintf(text + length, sizeof text - (size_t)length, "%%w%d: %s = max %s, %%v\n", i, type, last);
+    last = scratch_format(&m.scratch, "%%w%d", i);
+  }
+  length += snprintf(text + length, sizeof text - (size_t)length, "mem.store lanes=%d %%q, %s\n}\n}\n}\n", width > 1 ? width : 0, last);
+  memset(m.memory, 0, 32768);
+  for (int i = 0; i < 3 * cells; i++) {
+    int number = i - cells;
+    uint8_t *at = m.memory + (i < cells ? LOWER : i < 2 * cells ? OWN : UPPER) + (i % cells) * size;
+    float single = (float)number;
+    double wide = number;
+    memcpy(at, size == 8 ? (void *)&wide : size == 4 ? (void *)&single : (void *)&number, (size_t)size);
+  }
+  if (!compile(text, cpu)) return false;
+  machine_task(&m, 0, 0, 1);
+  for (int p = 0; p < cells; p++) {
+    const uint8_t *at = m.memory + OUT + p * size;
+    int expected = p >= begin && p < end ? p + distance : 0;
+    double seen = size == 8 ? *(const double *)at : size == 4 ? *(const float *)at : *(const int8_t *)at;
+    if (seen != expected) {
+      printf("  %d cells of %s, [%d, %d) by %d, distance %d, %s: cell %d is %g\n", cells, type, begin, end, width, distance, cpu, p, seen);
+      return false;
+    }
+  }
+  return true;
+}
+
+static void test_rows(void) {
+  const char *cpus[4];
+  int count = machine_cpus(cpus);
+  TEST("a window at any distance reads its own leaf or the neighbour, in lanes of any width") {
+    for (int c = 0; c < count; c++)
+      for (int width = 1; width <= 16; width *= 2)
+        for (int distance = -16; distance <= 16; distance += distance < -2 || distance >= 2 ? 5 : 1)
+          CHECK(window_agrees("f32", 4, 16, 0, 16, width, distance, cpus[c], 0));
+  }
+  TEST("rows of other types, longer rows, parts of rows and long bodies agree too") {
+    for (int distance = -3; distance <= 3; distance++) {
+      CHECK(window_agrees("f64", 8, 8, 0, 8, 4, distance, "native", 0));
+      CHECK(window_agrees("i8", 1, 32, 0, 32, 16, distance, "native", 0));
+      CHECK(window_agrees("f32", 4, 64, 0, 64, 8, distance, "native", 0));
+      CHECK(window_agrees("f32", 4, 7, 0, 7, 1, distance, "native", 0));
+      CHECK(window_agrees("f32", 4, 37, 3, 37, 1, distance, "native", 0));
+      CHECK(window_agrees("f32", 4, 37, 4, 36, 8, distance, "native", 0));
+      CHECK(window_agrees("f32", 4, 64, 0, 64, 1, distance, "native", 90));
+      CHECK(window_agrees("f32", 4, 64, 0, 64, 16, distance, "native", 90));
+    }
+  }
+}
+
+static void test_lanes(void) {
+  TEST("lanes meet uniform values, gather, scatter, reduce and run loops") {
+    CHECK(compile("kernel lanes\ntree t0 = root{ pointer \"i\" 4 { dense \"i\" 8 { f32 x } } }\nlevel l0 = t0.node 1\nframe 4\nhost {\n}\n"
+                  "task 0 = leaves axes=1 l0 t0 manager=0 factors=(8) {\nreduction add slot=3: i32\nreduction max slot=2: f32\n"
+                  "body (%c: ptr, %at: i64) {\n%ten: i32 = const 10\n%zero: i32 = const 0\n%one: i32 = const 1\n%g: i32 = frame.get 3\n%h: f32 = frame.get 2\n"
+                  "row begin=0 end=8 width=8 (%p: i32) {\n%i: i32 = lane %p\n%s: i32 = mul %i, %ten\n%v: i32 = var\nset %v, %i\n"
+                  "for %one, %ten, %one (%k: i32) {\n%x: i32 = get %v\n%y: i32 = add %x, %k\nset %v, %y\n}\n%w: i32 = get %v\n"
+                  "reduce add %g, %w\n%f: f32 = convert %s\nreduce max %h, %f\n"
+                  "%q: ptr = offset +512 stride=40 %c, %i\nmem.store %q, %w\n%t: i32 = mem.load %q\n%a: ptr = offset +1024 stride=4 %c, %p\nmem.store lanes=8 %a, %t\n"
+                  "%u: ptr = offset +2048 stride=0 %c, %zero\nmem.update add %u, %i\nmem.update add plain lanes=8 %a, %one\n}\n}\n}\n", "native"));
+    memset(m.memory, 0, 4096);
+    memset(m.frame, 0, sizeof m.frame);
+    machine_task(&m, 0, 0, 1);
+    int32_t sum = 0, all[8], spread, total;
+    memcpy(all, m.memory + 1024, sizeof all);
+    for (int i = 0; i < 8; i++) {
+      memcpy(&spread, m.memory + 512 + 40 * i, 4);
+      CHECK_INT(spread, 55 + i);
+      CHECK_INT(all[i], 56 + i);
+      sum += 55 + i;
+    }
+    memcpy(&total, m.memory + 2048, 4);
+    CHECK_INT(total, 28);
+    CHECK_INT((int32_t)m.frame[3], sum);
+    float most;
+    memcpy(&most, &m.frame[2], 4);
+    CHECK(most == 70);
+  }
+  TEST("a branch that differs by lane is refused, not miscompiled") {
+    CHECK(!machine_compile(&m, "kernel lanes\ntree t0 = root{ pointer \"i\" 4 { dense \"i\" 8 { f32 x } } }\nlevel l0 = t0.node 1\nframe 4\nhost {\n}\n"
+                               "task 0 = leaves axes=1 l0 t0 manager=0 factors=(8) {\nbody (%c: ptr, %at: i64) {\n%t: i32 = const 3\nrow begin=0 end=8 width=8 (%p: i32) {\n"
+                               "%i: i32 = lane %p\n%b: bool = lt %i, %t\nif %b {\nmem.store %c, %t\n}\n}\n}\n}\n", "native"));
+    CHECK(strstr(m.err.message, "lane") != NULL);
+  }
+}
+
+static void test_grid(void) {
+  TEST("a grid walks every axis but the last, row-major") {
+    CHECK(compile("kernel grid\ntree t0 = root{ pointer \"ijk\" 4 { dense \"ijk\" 4 5 8 { f32 x } } }\nlevel l0 = t0.node 1\nframe 4\nhost {\n}\n"
+                  "task 0 = leaves axes=3 l0 t0 manager=0 factors=(4,5,8) {\nbody (%c: ptr, %x: i64, %y: i64, %z: i64) {\n%n: ptr = offset +4096 stride=8 %c, %x\n"
+                  "grid extent=(4,5) (%i: i32, %j: i32) {\n%o: i32 = mem.load %n\n%one: i32 = const 1\n%q: i32 = add %o, %one\nmem.store %n, %q\n"
+                  "%a: ptr = offset stride=160 %c, %i\n%b: ptr = offset stride=32 %a, %j\nrow begin=0 end=8 width=8 (%k: i32) {\n"
+                  "%d: ptr = offset stride=4 %b, %k\nmem.store lanes=8 %d, %q\n}\n}\n}\n}\n", "native"));
+    memset(m.memory, 0, 8192);
+    machine_task(&m, 0, 0, 1);
+    for (int i = 0; i < 160; i++) {
+      int32_t seen;
+      memcpy(&seen, m.memory + i * 4, 4);
+      CHECK_INT(seen, i / 8 + 1);
+    }
+  }
+}
+
+int main(void) {
+  if (!machine_init(&m)) return 1;
+  test_updates();
+  test_slots();
+  test_rows();
+  test_lanes();
+  test_grid();
+  machine_deinit(&m);
+  return check_report();
+}
