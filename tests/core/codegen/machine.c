@@ -33,9 +33,10 @@ bool machine_init(Machine *m) {
   m->tree.manager_count = 1;
   m->manager.list = m->list;
   m->manager.list_count = MACHINE_NODES;
+  for (int i = 0; i < MACHINE_NODES; i++) m->list[i].coordinates = m->coordinates[i];
   m->trees[0] = &m->tree;
   m->context = (RtContext){.frame = m->frame, .trees = m->trees, .ambient = m->ambient, .workers = &m->worker,
-                           .worker_count = 1, .host = m, .run = run_task};
+                           .worker_count = 1, .tree_count = 1, .host = m, .run = run_task};
   return true;
 }
 

@@ -22,6 +22,7 @@ typedef struct Machine {
   RtTree tree, *trees[1];
   RtManager manager;
   RtListEntry list[MACHINE_NODES];
+  int64_t coordinates[MACHINE_NODES][RT_MAX_AXES];
   uint64_t frame[MACHINE_SLOTS];
   int64_t piece;         /* positions per call of a task; 0: all at once */
   int64_t positions;     /* of the task that rt_run runs */

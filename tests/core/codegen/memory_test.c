@@ -233,9 +233,34 @@ static void test_lanes(void) {
   }
 }
 
+static void test_nodes(void) {
+  TEST("tasks over nodes get each node's cursor and coordinates") {
+    CHECK(compile("kernel nodes\ntree t0 = root{ pointer \"ij\" 4 4 { dense \"ij\" 8 4 { f32 x } } }\nlevel l0 = t0.node 1\nframe 4\nhost {\n}\n"
+                  "task 0 = leaves axes=2 l0 t0 manager=0 factors=(8,4) {\nbody (%c: ptr, %x: i64, %y: i64) {\nmem.store %c, %x\n"
+                  "%one: i32 = const 1\n%p: ptr = offset +0 stride=8 %c, %one\nmem.store %p, %y\n}\n}\n"
+                  "task 1 = nodes axes=2 l0 index=i32 t0 manager=0 {\nbody (%x: i32, %y: i32) {\n%r: ptr = tree.root t0\n%p: ptr = offset stride=32 %r, %x\n"
+                  "%q: ptr = offset stride=8 %p, %y\n%one: i64 = const 1\nmem.update add %q, %one\n}\n}\n", "native"));
+    memset(m.memory, 0, 65536);
+    for (int i = 0; i < 16; i++) {
+      m.list[i].handle = (uint32_t)(100 + i);
+      m.coordinates[i][0] = i / 4, m.coordinates[i][1] = i % 4;
+    }
+    machine_task(&m, 0, 2, 16);
+    machine_task(&m, 1, 0, 15);
+    for (int i = 0; i < 16; i++) {
+      int64_t seen[2], visits;
+      memcpy(seen, m.memory + (100 + i) * RT_GRANULE, sizeof seen);
+      memcpy(&visits, m.memory + i * 8, 8);
+      CHECK_INT(seen[0], i < 2 ? 0 : i / 4 * 8);
+      CHECK_INT(seen[1], i < 2 ? 0 : i % 4 * 4);
+      CHECK_INT(visits, i < 15);
+    }
+  }
+}
+
 static void test_grid(void) {
   TEST("a grid walks every axis but the last, row-major") {
-    CHECK(compile("kernel grid\ntree t0 = root{ pointer \"ijk\" 4 { dense \"ijk\" 4 5 8 { f32 x } } }\nlevel l0 = t0.node 1\nframe 4\nhost {\n}\n"
+    CHECK(compile("kernel grid\ntree t0 = root{ pointer \"ijk\" 2 2 2 { dense \"ijk\" 4 5 8 { f32 x } } }\nlevel l0 = t0.node 1\nframe 4\nhost {\n}\n"
                   "task 0 = leaves axes=3 l0 t0 manager=0 factors=(4,5,8) {\nbody (%c: ptr, %x: i64, %y: i64, %z: i64) {\n%n: ptr = offset +4096 stride=8 %c, %x\n"
                   "grid extent=(4,5) (%i: i32, %j: i32) {\n%o: i32 = mem.load %n\n%one: i32 = const 1\n%q: i32 = add %o, %one\nmem.store %n, %q\n"
                   "%a: ptr = offset stride=160 %c, %i\n%b: ptr = offset stride=32 %a, %j\nrow begin=0 end=8 width=8 (%k: i32) {\n"
@@ -257,6 +282,7 @@ int main(void) {
   test_rows();
   test_lanes();
   test_grid();
+  test_nodes();
   machine_deinit(&m);
   return check_report();
 }
