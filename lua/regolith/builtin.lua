@@ -1,0 +1,54 @@
+--- Names that a kernel knows by the identity of their value: `math.sin`, `local sqrt = math.sqrt`, `rg.range`.
+local ffi = require "ffi"
+local fail = require "regolith.error"
+local range = require "regolith.range"
+local types = require "regolith.type"
+
+local builtin = { names = {} } -- function -> "math.sin"
+local names = builtin.names
+
+for _, library in ipairs { "math", "bit", "string", "table", "coroutine", "io", "os" } do
+  for name, f in pairs(type(_G[library]) == "table" and _G[library] or {}) do
+    if type(f) == "function" then names[f] = library .. "." .. name end
+  end
+end
+for _, name in ipairs { "print", "assert", "error", "pcall", "xpcall", "ipairs", "pairs", "next", "select", "type",
+  "tostring", "tonumber", "unpack", "setmetatable", "getmetatable", "rawget", "rawset", "rawequal", "require", "load",
+  "loadstring", "dofile", "collectgarbage", "getfenv", "setfenv" } do
+  if _G[name] then names[_G[name]] = name end
+end
+
+-- Where a text kernel looks after its captures.
+builtin.defaults = { math = math, bit = require "bit", print = print, assert = assert, error = error }
+
+-- Functions of the module that kernels will know; calling one says so.
+local later = { "static", "vec", "mat", "struct", "random", "rescale", "array", "wrap", "client", "dot", "cross",
+  "norm", "normalize", "outer", "transpose", "inverse", "determinant", "trace", "clamp", "mix", "step", "smoothstep", "select",
+  "floor", "round", "polar", "svd", "sym_eig" }
+for _, family in ipairs { "vec", "ivec", "uvec", "dvec", "mat" } do
+  for n = 2, 4 do later[#later + 1] = family .. n end
+end
+
+--- What every `rg` has alike: types, the range, and the functions that come later.
+---@return table
+function builtin.members()
+  local members = { range = range.create }
+  names[range.create] = "rg.range"
+  for _, name in ipairs(later) do
+    members[name] = builtin[name] or function() fail.later("rg." .. name) end
+    builtin[name] = members[name]
+    names[members[name]] = "rg." .. name
+  end
+  for name, t in pairs(types.by_name) do members[name] = t end
+  return members
+end
+
+--- A ctype that means one of our types: `ffi.typeof "float"`.
+function builtin.type_of_ctype(v)
+  for _, name in ipairs { "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool" } do
+    local t = types.by_name[name]
+    if ffi.typeof(t.ctype) == v then return t end
+  end
+end
+
+return builtin

@@ -1,0 +1,168 @@
+--- The C interface, as the ffi reads it: the marked part of core/include/regolith.h.
+--- Made by `luajit tests/support/cdef.lua --write`.
+return [==[
+typedef struct RgRuntime RgRuntime;
+typedef struct RgTree RgTree;
+typedef struct RgSNode RgSNode;
+typedef struct RgField RgField;
+typedef struct RgKernel RgKernel;
+
+typedef int32_t RgStatus; /* 0: done; else an error: rg_error says which */
+
+/* A failure: code ("name.unknown"), one sentence, hint, and where. Texts may be "", numbers 0. */
+typedef struct RgError {
+  const char *code, *message, *hint, *file, *source, *index;
+  int32_t line, column, width;
+} RgError;
+
+typedef struct RgOptions {
+  int32_t struct_size;    /* sizeof(RgOptions): later versions may grow */
+  int32_t threads;        /* 0: all cores */
+  uint64_t memory_bytes;  /* the budget; 0: three quarters of the machine's memory */
+  uint64_t seed;
+  int32_t debug, unchecked, fast_math, default_f64;
+  const char *arch;       /* "cpu"; NULL: cpu. Another: device.missing, saying why */
+} RgOptions;
+
+/* One number, boolean or handle, as argument or element. */
+typedef enum RgValueKind {
+  RG_VALUE_NIL, RG_VALUE_NUMBER, RG_VALUE_I64, RG_VALUE_U64, RG_VALUE_BOOL,
+  RG_VALUE_FIELD, RG_VALUE_NODE, RG_VALUE_BUILTIN, RG_VALUE_TYPE, RG_VALUE_STRING,
+  RG_VALUE_FUNCTION, RG_VALUE_TABLE, RG_VALUE_OTHER
+} RgValueKind;
+typedef struct RgValue {
+  int32_t kind;
+  int32_t depth;          /* captures: names of the path used to reach it */
+  union {
+    double number;
+    int64_t i64;
+    uint64_t u64;
+    RgField *field;
+    RgSNode *node;
+    const char *text;     /* BUILTIN "math.sin", TYPE "f32", OTHER: what it is. Compared as text. */
+  };
+} RgValue;
+
+const char *rg_version(void);           /* "0.1.0" */
+int32_t rg_abi_version(void);
+const char *rg_options_help(void);      /* the environment's options, one a line */
+
+/* -- runtime ---------------------------------------------------------------------------------- */
+/* error may be NULL; its texts are static or live until the thread's next failed rg_runtime_create. */
+RgStatus rg_runtime_create(const RgOptions *options, RgRuntime **runtime, RgError *error);
+void rg_runtime_destroy(RgRuntime *runtime);       /* handles that are left become invalid, releasing them stays allowed */
+const RgError *rg_error(RgRuntime *runtime);       /* of the last failed call */
+RgStatus rg_sync(RgRuntime *runtime);
+int32_t rg_worker_count(RgRuntime *runtime);
+
+typedef struct RgStats {
+  uint64_t launches, compiles, cache_hits, gcs, out_of_range, skipped;
+  double compile_ms, run_ms;
+  uint64_t activations, deactivations, lists;
+} RgStats;
+void rg_stats(RgRuntime *runtime, RgStats *stats);
+double rg_time(void);                              /* monotonic seconds */
+typedef struct RgInfo {
+  const char *version, *llvm, *cpu, *library, *device;
+  int32_t threads;
+  uint64_t memory_bytes;
+} RgInfo;
+RgStatus rg_info(RgRuntime *runtime, RgInfo *info);
+
+typedef struct RgMemory { uint64_t live, reserved, peak; int32_t trees; } RgMemory; /* bytes */
+typedef struct RgNodeMemory {
+  const char *tree, *name, *kind;  /* of an SNode */
+  int32_t tree_number, depth;
+  uint64_t cells, live, reserved;  /* active cells; bytes */
+} RgNodeMemory;
+RgStatus rg_memory(RgRuntime *runtime, RgMemory *memory);
+/* Row `row` of a walk over every SNode of every tree; 0 rows left: returns 1 without an error text. */
+RgStatus rg_memory_node(RgRuntime *runtime, int32_t row, RgNodeMemory *node);
+/* "collect" "stop" "restart" "count" "isrunning" "trim"; *result in KiB for count, 0 or 1 for isrunning. */
+RgStatus rg_gc(RgRuntime *runtime, const char *word, double *result);
+
+/* -- trees and fields ------------------------------------------------------------------------------ */
+RgStatus rg_tree_create(RgRuntime *runtime, const char *name, RgTree **tree);
+RgStatus rg_tree_destroy(RgTree *tree, const char *where);   /* memory back; handles raise, naming `where` */
+void rg_tree_release(RgTree *tree);
+RgSNode *rg_tree_root(RgTree *tree);                         /* borrowed: retain to keep */
+RgStatus rg_tree_text(RgTree *tree, const char **text);      /* the drawing */
+/* kind: "dense" "pointer"; axes "ij"; size_count 1 or one per axis; name may be NULL; aos: 0 or 1.
+ * The new node is owned by the caller. */
+RgStatus rg_snode_add(RgSNode *parent, const char *kind, const char *axes, const int64_t *sizes, int32_t size_count,
+                      const char *name, int32_t aos, RgSNode **node);
+RgStatus rg_snode_place(RgSNode *node, RgField *field);
+void rg_snode_retain(RgSNode *node);
+void rg_snode_release(RgSNode *node);
+RgTree *rg_snode_tree(RgSNode *node);                        /* borrowed */
+int32_t rg_snode_rank(RgSNode *node);
+RgStatus rg_snode_shape(RgSNode *node, int64_t *shape);      /* rank of them */
+/* Lays the tree out, if it is not yet; `where` ("script.lua:12") is what errors name later. */
+RgStatus rg_snode_settle(RgSNode *node, const char *where);
+/* action: "activate" "deactivate" "is_active" "count" "clear"; *result: 0 or 1, or the count. Outside the
+ * shape: index.range. */
+RgStatus rg_snode_call(RgSNode *node, const char *action, const int64_t *index, int32_t index_count, int64_t *result);
+
+/* A field that waits for a place. type: "f32".. */
+RgStatus rg_field_create(RgRuntime *runtime, const char *type, const char *name, RgField **field);
+void rg_field_retain(RgField *field);
+void rg_field_release(RgField *field);
+RgSNode *rg_field_node(RgField *field);                      /* where it is placed, borrowed; NULL: nowhere yet */
+const char *rg_field_type(RgField *field);
+const char *rg_field_name(RgField *field);
+int32_t rg_field_rank(RgField *field);
+RgStatus rg_field_settle(RgField *field, const char *where); /* as rg_snode_settle */
+RgStatus rg_field_shape(RgField *field, int64_t *shape);
+RgStatus rg_field_get(RgField *field, const int64_t *index, int32_t index_count, RgValue *value);
+RgStatus rg_field_set(RgField *field, const int64_t *index, int32_t index_count, const RgValue *value);
+/* Every active cell; a dense field has no others. */
+RgStatus rg_field_fill(RgField *field, const RgValue *value);
+/* Active cells of `from` are written to `field`, which has the same shape. */
+RgStatus rg_field_copy(RgField *field, RgField *from);
+/* All elements, row-major, as doubles (inactive ones 0), `count` = product of the shape. i64 and u64 fields:
+ * rg_field_read_i64 keeps every bit. */
+RgStatus rg_field_read(RgField *field, double *values, int64_t count);
+RgStatus rg_field_read_i64(RgField *field, int64_t *values, int64_t count);
+/* Writes all elements; zeros do not activate. */
+RgStatus rg_field_write(RgField *field, const double *values, int64_t count);
+RgStatus rg_field_write_i64(RgField *field, const int64_t *values, int64_t count);
+/* Dense fields: the first element; others: argument.invalid. */
+RgStatus rg_field_pointer(RgField *field, void **pointer);
+/* Active cells in index order. Start with *state 0; fills index (rank of them) and value; *state -1: no more. */
+RgStatus rg_field_next(RgField *field, int64_t *state, int64_t *index, RgValue *value);
+RgStatus rg_snode_next(RgSNode *node, int64_t *state, int64_t *index);
+
+/* -- kernels --------------------------------------------------------------------------------------- */
+typedef struct RgKernelOptions {
+  int32_t struct_size;
+  const char *name;        /* for messages; NULL: made from the place */
+  const char *chunk;       /* "heat.lua"; for text kernels "kernel" or the enclosing file */
+  int32_t first_line;      /* of the text, in the user's file */
+  int32_t line_defined, last_line; /* a function inside the chunk (user's lines); 0: the text is one function */
+  int32_t fast_math;
+} RgKernelOptions;
+/* Parses at once. */
+RgStatus rg_kernel_create(RgRuntime *runtime, const char *text, int64_t length, const RgKernelOptions *options,
+                          RgKernel **kernel);
+void rg_kernel_release(RgKernel *kernel);
+/* What a launch must bring: captured paths, then parameters. parameter -1: a captured name; else the path
+ * starts at that parameter ("self.dt"). */
+int32_t rg_kernel_path_count(RgKernel *kernel);
+RgStatus rg_kernel_path(RgKernel *kernel, int32_t number, const char **path, int32_t *parameter);
+int32_t rg_kernel_parameter_count(RgKernel *kernel);
+const char *rg_kernel_name(RgKernel *kernel);
+/* values: one per path, then one per parameter. Compiles when this pattern of types, layouts and identities is
+ * new. Returns when the work is done; *result: NIL where the kernel returns nothing. */
+RgStatus rg_kernel_launch(RgKernel *kernel, const RgValue *values, int32_t value_count, RgValue *result);
+/* what: "source" "ast" "infer" "ir" "tasks" "llvm" "asm", of the last launched variant. */
+RgStatus rg_kernel_text(RgKernel *kernel, const char *what, const char **text);
+
+/* -- pictures --------------------------------------------------------------------------------------- */
+/* PNG by the path's ending. Field of rank 2 (first axis: x to the right; second: y upward) or pixels given as
+ * bytes. low..high are mapped to black..white (or the palette "heat"); low == high: the field's own range. */
+RgStatus rg_image_write_field(RgRuntime *runtime, const char *path, RgField *field, double low, double high,
+                              const char *palette);
+/* width*height*channels bytes, top row first; channels 1, 3 or 4. */
+RgStatus rg_image_write(RgRuntime *runtime, const char *path, const uint8_t *pixels, int32_t width, int32_t height,
+                        int32_t channels);
+]==]

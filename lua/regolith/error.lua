@@ -1,0 +1,144 @@
+--- Failures as Lua error objects: a code, a sentence, where, and what to do.
+--- Finds the place in the user's program that a failure belongs to; knows nothing of the C library.
+local fail = {}
+
+local Failure = { __regolith = "an error" }
+
+-- Where our own files lie: frames from here are not the user's.
+local home = debug and debug.getinfo(1, "S").source:match "^(@.*[/\\])error%.lua$"
+local own_chunk = "=(regolith)" -- the name of generated code
+
+local function is_ours(source)
+  return source == own_chunk or (home and source:sub(1, #home) == home)
+end
+
+-- `@dir/file.lua` -> `dir/file.lua`; a text chunk -> `[string "..."]`.
+local function shown(info)
+  return info.source:sub(1, 1) == "@" and info.source:sub(2) or info.short_src
+end
+
+--- The frame of the user's code that called into the module.
+---@return string? file, integer? line, table? info
+function fail.caller()
+  if not debug then return end
+  for level = 2, 1000 do
+    local info = debug.getinfo(level, "Slf")
+    if not info then return end
+    if info.what ~= "C" and not is_ours(info.source) then return shown(info), info.currentline, info end
+  end
+end
+
+--- The same as one text, "script.lua:12".
+function fail.place()
+  local file, line = fail.caller()
+  return file and ("%s:%d"):format(file, line) or "?"
+end
+
+-- Columns count bytes, carets stand under characters: continuation bytes of UTF-8 take no room.
+local function caret(source, column, width)
+  local indent = #source:match "^%s*"
+  local text = source:sub(indent + 1)
+  local before = text:sub(1, math.max(0, column - 1 - indent)):gsub("[\128-\191]", ""):gsub("[^\t]", " ")
+  width = math.max(1, math.min(width or 1, #text - (column - 1 - indent)))
+  return ("    %s\n    %s^%s"):format(text, before, ("~"):rep(width - 1))
+end
+
+function Failure:__tostring()
+  local lines = {}
+  local head = self.message
+  if self.file then
+    local place = self.file
+    if self.line then place = place .. ":" .. self.line end
+    if self.column then place = place .. ":" .. self.column end
+    head = place .. ": " .. head
+  end
+  lines[1] = head
+  if self.source and self.column then lines[2] = caret(self.source, self.column, self.width) end
+  if self.hint then lines[#lines + 1] = "hint: " .. self.hint end
+  return table.concat(lines, "\n")
+end
+
+function Failure.__concat(a, b) return tostring(a) .. tostring(b) end
+
+--- Raises a failure; without a place of its own it belongs to the caller's line.
+---@param failure table  code, message, and what is known of hint file line column width source index
+function fail.raise(failure)
+  if not failure.file then failure.file, failure.line = fail.caller() end
+  error(setmetatable(failure, Failure), 0)
+end
+
+--- A wrong argument of a call: one sentence at the caller's line.
+---@param message string
+---@param hint string?
+---@param code string?
+function fail.argument(message, hint, code)
+  fail.raise { code = code or "argument.invalid", message = message, hint = hint }
+end
+
+--- What comes in a later version.
+function fail.later(what, hint)
+  fail.raise { code = "kernel.not_yet", message = what .. " comes in a later version of Regolith", hint = hint }
+end
+
+-- Edit distance, small words.
+local function distance(a, b)
+  local row = {}
+  for j = 0, #b do row[j] = j end
+  for i = 1, #a do
+    local diagonal = row[0]
+    row[0] = i
+    for j = 1, #b do
+      local cost = a:byte(i) == b:byte(j) and 0 or 1
+      local best = math.min(row[j] + 1, row[j - 1] + 1, diagonal + cost)
+      diagonal, row[j] = row[j], best
+    end
+  end
+  return row[#b]
+end
+
+--- "did you mean 'shape'?", or nil when no name is near.
+---@param name any
+---@param names table   a list
+function fail.nearest(name, names)
+  if type(name) ~= "string" then return end
+  local best, least
+  for _, other in ipairs(names) do
+    local d = distance(name, other)
+    if d <= math.max(1, math.floor(#name / 3)) and (not least or d < least) then best, least = other, d end
+  end
+  return best and ("did you mean '%s'?"):format(best)
+end
+
+-- What a cdata is; lib.lua knows the handles.
+function fail.describe_cdata() return "a cdata" end
+
+--- A value as a message shows it: `a string ("abc")`, `a number (1.5)`, `nothing`.
+function fail.describe(value)
+  local kind = type(value)
+  if kind == "nil" then return "nothing" end
+  if kind == "number" or kind == "boolean" then return ("a %s (%s)"):format(kind, tostring(value)) end
+  if kind == "string" then return ("a string (%q)"):format(#value > 40 and value:sub(1, 37) .. "..." or value) end
+  if kind == "cdata" then return fail.describe_cdata(value) end
+  local meta = kind == "table" and getmetatable(value)
+  if type(meta) == "table" and rawget(meta, "__regolith") then return meta.__regolith end
+  return "a " .. kind
+end
+
+--- Refuses option names that `what` does not have.
+---@param options table
+---@param names table   a list
+---@param what string   "rg.init"
+function fail.check_options(options, names, what)
+  for name in pairs(options) do
+    local known = false
+    for _, other in ipairs(names) do known = known or name == other end
+    if not known then
+      fail.argument(("%s has no option '%s'"):format(what, tostring(name)),
+        fail.nearest(name, names) or "its options: " .. table.concat(names, ", "), "option.invalid")
+    end
+  end
+end
+
+fail.own_chunk = own_chunk
+
+return fail

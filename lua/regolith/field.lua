@@ -1,0 +1,384 @@
+--- Fields: handles by value, element access through one proxy type per depth, and the element methods.
+---
+--- `x[i][j]` makes a RgRow1 with the field's number and `i`; its index `[j]` reads the element. Numbers, not
+--- pointers, stand in rows, so that a row which outlives its field finds nothing instead of freed memory.
+--- Whole fields at once: field_bulk.lua.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+local fail = require "regolith.error"
+local types = require "regolith.type"
+local value = require "regolith.value"
+local index = require "regolith.index"
+local shape = require "regolith.shape"
+local snode = require "regolith.snode"
+local bulk = require "regolith.field_bulk"
+
+local field = {}
+
+local C, check = lib.C, lib.check
+local buffer = index.buffer
+local slot = ffi.new "RgValue"
+
+local Field
+local by_number = setmetatable({}, { __mode = "v" }) -- number -> handle; numbers are never used again
+local last_number = 0
+
+--- Lays the field's tree out, the first time; returns its rank.
+local function settle(self)
+  if self.rg_rank < 0 then
+    snode.settle_by(C.rg_field_settle, self.rg_field, self.rg_runtime)
+    self.rg_rank = C.rg_field_rank(self.rg_field)
+  end
+  return self.rg_rank
+end
+field.settle = settle
+
+-- -- elements -------------------------------------------------------------------------------------------
+
+-- The element at the first `count` indices of the buffer.
+local function get_element(self, count)
+  if C.rg_field_get(self.rg_field, buffer, count, slot) ~= 0 then lib.raise_last(self.rg_runtime) end
+  local kind = slot.kind
+  if kind == 1 then return slot.number end -- RG_VALUE_NUMBER
+  return value.take(slot)
+end
+
+local function put_value(self, v)
+  if not value.put(slot, v) then
+    fail.argument(("an element of type %s cannot be %s")
+      :format(ffi.string(C.rg_field_type(self.rg_field)), fail.describe(v)))
+  end
+end
+
+local function set_element(self, count, v)
+  put_value(self, v)
+  if C.rg_field_set(self.rg_field, buffer, count, slot) ~= 0 then lib.raise_last(self.rg_runtime) end
+end
+
+local function get_handle(number)
+  return by_number[number] or fail.raise {
+    code = "handle.destroyed", message = "this row belongs to a field that nobody holds any more",
+    hint = "keep the field itself in a variable",
+  }
+end
+
+-- `x[{i, j}]` behind `known` indices that are in the buffer already.
+local function fill_list(list, known)
+  local is_shape = ffi.istype("RgShape", list)
+  local count = #list
+  if known + count > 8 then fail.argument("there are 8 axes at most", nil, "index.count") end
+  for k = 1, count do buffer[known + k - 1] = index.check(list[is_shape and k - 1 or k]) end
+  return known + count
+end
+
+local function is_list(key) return type(key) == "table" or ffi.istype("RgShape", key) end
+
+local function too_few(self, count)
+  fail.argument(("%d of %d indices: a whole row cannot be assigned"):format(count, self.rg_rank),
+    "from_table, copy_from and fill write many elements at once", "index.count")
+end
+
+-- Indexing of a row with `depth` indices, as a pair of functions with nothing but scalars in them: LuaJIT compiles
+-- `x[i][j]` to a call without garbage. The text is the same for every depth but for the members it names.
+local row_template = [[
+  local by_number, buffer, get_handle, get_element, set_element, other_get, other_set, too_few, NextRow = ...
+  local type = type
+  local function index(self, key)
+    if type(key) ~= "number" or key % 1 ~= 0 then return other_get(self, key) end
+    local field = by_number[self.rg_number] or get_handle(self.rg_number)
+    if field.rg_rank > DEPTH + 1 then return NextRow(self.rg_number, MEMBERS, key) end
+    STORES
+    buffer[DEPTH] = key
+    return get_element(field, DEPTH + 1)
+  end
+  local function newindex(self, key, v)
+    if type(key) ~= "number" or key % 1 ~= 0 then return other_set(self, key, v) end
+    local field = by_number[self.rg_number] or get_handle(self.rg_number)
+    if field.rg_rank > DEPTH + 1 then return too_few(field, DEPTH + 1) end
+    STORES
+    buffer[DEPTH] = key
+    set_element(field, DEPTH + 1, v)
+  end
+  return index, newindex
+]]
+
+local rows = {} -- depth -> ctype
+
+-- One piece of text per axis of a row.
+local function per_axis(depth, format, separator)
+  local parts = {}
+  for axis = 1, depth do parts[axis] = format:gsub("MEMBER", "self.rg_i" .. axis):gsub("AXIS", tostring(axis - 1)) end
+  return table.concat(parts, separator)
+end
+
+-- What is no plain number, on a row: lists of the indices that are left, 64-bit integers; the rest is refused.
+local function row_indices(self, key, depth)
+  local handle = get_handle(self.rg_number)
+  for axis = 1, depth do buffer[axis - 1] = self["rg_i" .. axis] end
+  if is_list(key) then return handle, fill_list(key, depth) end
+  if type(key) == "string" then
+    fail.argument(("a row of a field has no '%s'"):format(key), "x:name(..) is called on the field itself")
+  end
+  buffer[depth] = index.check(key)
+  return handle, depth + 1
+end
+
+for depth = 7, 1, -1 do
+  local function other_get(self, key)
+    local handle, count = row_indices(self, key, depth)
+    if count < handle.rg_rank and not is_list(key) then return self[tonumber(key)] end
+    return get_element(handle, count)
+  end
+  local function other_set(self, key, v)
+    local handle, count = row_indices(self, key, depth)
+    set_element(handle, count, v)
+  end
+  local text = row_template:gsub("%u%u+", {
+    DEPTH = tostring(depth), MEMBERS = per_axis(depth, "MEMBER", ", "),
+    STORES = per_axis(depth, "buffer[AXIS] = MEMBER", "; "),
+  })
+  local get, set = loadstring(text, fail.own_chunk)(by_number, buffer, get_handle, get_element, set_element, other_get,
+    other_set, too_few, rows[depth + 1])
+  rows[depth] = ffi.metatype("RgRow" .. depth, {
+    __index = get, __newindex = set,
+    __len = function(self)
+      local handle = get_handle(self.rg_number)
+      return shape.read(C.rg_field_shape, handle.rg_field, handle.rg_rank, handle.rg_runtime)[depth]
+    end,
+    __tostring = function(self)
+      local parts = {}
+      for axis = 1, depth do parts[axis] = ("[%d]"):format(self["rg_i" .. axis]) end
+      return ("row %s of %s"):format(table.concat(parts), tostring(get_handle(self.rg_number)))
+    end,
+  })
+end
+local Row1 = rows[1]
+
+-- -- methods --------------------------------------------------------------------------------------------
+
+local methods = {}
+
+function methods.get(self, ...)
+  settle(self)
+  return get_element(self, index.fill(...))
+end
+
+function methods.set(self, ...)
+  local rank, count = settle(self), select("#", ...)
+  if count == 2 and is_list((...)) then
+    local list, v = ...
+    set_element(self, index.fill(list), v)
+    return self
+  end
+  if count ~= rank + 1 then
+    fail.argument(("x:set takes %d indices and a value, not %d arguments"):format(rank, count), nil, "index.count")
+  end
+  for k = 1, rank do buffer[k - 1] = index.check((select(k, ...))) end
+  set_element(self, rank, (select(count, ...)))
+  return self
+end
+
+--- Outside kernels: iterates over the active cells.
+function methods.active(self)
+  return snode.iterate(settle(self), self.rg_runtime, function(state, indices)
+    return C.rg_field_next(self.rg_field, state, indices, slot)
+  end)
+end
+
+-- The node that the SNode calls of a field mean.
+local function node_of(self)
+  settle(self)
+  return C.rg_field_node(self.rg_field)
+end
+function methods.activate(self, ...)
+  snode.call(node_of(self), self.rg_runtime, "activate", index.fill(...))
+  return self
+end
+function methods.deactivate(self, ...)
+  snode.call(node_of(self), self.rg_runtime, "deactivate", index.fill(...))
+  return self
+end
+function methods.is_active(self, ...)
+  return snode.call(node_of(self), self.rg_runtime, "is_active", index.fill(...)) ~= 0
+end
+function methods.count(self) return snode.call(node_of(self), self.rg_runtime, "count", 0) end
+function methods.clear(self)
+  snode.call(node_of(self), self.rg_runtime, "clear", 0)
+  return self
+end
+
+bulk.add_methods(methods, settle, put_value, slot)
+
+-- What belongs to kernels: `x:add(i, j, v)` and its kin.
+for _, name in ipairs { "add", "sub", "mul", "min", "max", "band", "bor", "bxor", "exchange", "compare_exchange",
+  "append", "length", "pop", "items" } do
+  methods[name] = function() fail.later(("x:%s(..)"):format(name), "from Lua, read the element and write it back") end
+end
+
+local function shape_of(self)
+  local rank = settle(self)
+  return shape.read(C.rg_field_shape, self.rg_field, rank, self.rg_runtime)
+end
+
+local properties = {
+  shape = shape_of,
+  offset = function(self) return shape.zeros(settle(self)) end,
+  name = function(self) return ffi.string(C.rg_field_name(self.rg_field)) end,
+  type = function(self) return types.by_name[ffi.string(C.rg_field_type(self.rg_field))] end,
+}
+
+local function get_other(self, key)
+  if type(key) == "string" then
+    if methods[key] then return methods[key] end
+    if properties[key] then return properties[key](self) end
+    fail.argument(("a field has no '%s'"):format(key), fail.nearest(key, snode.names_of(methods, properties)))
+  end
+  settle(self)
+  if is_list(key) then return get_element(self, fill_list(key, 0)) end
+  return self[index.check(key)]
+end
+
+local function set_other(self, key, v)
+  if type(key) == "string" then fail.argument(("'%s' of a field cannot be set"):format(key)) end
+  settle(self)
+  if is_list(key) then return set_element(self, fill_list(key, 0), v) end
+  self[index.check(key)] = v
+end
+
+-- The only element of a field without axes is x[0].
+local function count_for(self, key)
+  if self.rg_rank > 0 then return 1 end
+  if key ~= 0 then
+    fail.argument(("index %s of a field with one element; only 0 is there"):format(tostring(key)), nil, "index.range")
+  end
+  return 0
+end
+
+local meta = {}
+
+function meta.__index(self, key)
+  if type(key) ~= "number" or key % 1 ~= 0 then return get_other(self, key) end
+  if self.rg_rank < 0 then settle(self) end
+  if self.rg_rank > 1 then return Row1(self.rg_number, key) end
+  buffer[0] = key
+  return get_element(self, count_for(self, key))
+end
+
+function meta.__newindex(self, key, v)
+  if type(key) ~= "number" or key % 1 ~= 0 then return set_other(self, key, v) end
+  if self.rg_rank < 0 then settle(self) end
+  if self.rg_rank > 1 then too_few(self, 1) end
+  buffer[0] = key
+  set_element(self, count_for(self, key), v)
+end
+
+function meta.__len(self)
+  local rank = settle(self)
+  return rank == 0 and 1 or shape_of(self)[0]
+end
+
+function meta.__eq(a, b)
+  return ffi.istype(Field, a) and ffi.istype(Field, b) and a.rg_field == b.rg_field
+end
+
+function meta.__tostring(self)
+  local name = ffi.string(C.rg_field_name(self.rg_field))
+  local head = "field " .. ffi.string(C.rg_field_type(self.rg_field)) .. (name ~= "" and (" %q"):format(name) or "")
+  if C.rg_field_node(self.rg_field) == nil then return head .. ", not placed yet" end
+  if self.rg_rank < 0 then return head .. ", not laid out yet" end
+  if self.rg_rank == 0 then return head .. ", one element" end
+  local extents = {}
+  for axis, size in pairs(shape_of(self)) do extents[axis + 1] = ("%d"):format(size) end
+  return ("%s [%s]"):format(head, table.concat(extents, " x "))
+end
+
+--- Visits active cells: `for i, j, v in pairs(x)`.
+function meta.__pairs(self)
+  local own_slot = ffi.new "RgValue" -- the body may read other elements meanwhile
+  return snode.iterate(settle(self), self.rg_runtime, function(state, indices)
+    return C.rg_field_next(self.rg_field, state, indices, own_slot)
+  end, function() return value.take(own_slot) end)
+end
+
+function meta.__gc(self)
+  C.rg_field_release(self.rg_field)
+  lib.drop_handle(self.rg_runtime)
+end
+
+Field = ffi.metatype("RgFieldHandle", meta)
+
+-- -- rg.field -------------------------------------------------------------------------------------------
+
+local field_out = ffi.new "RgField *[1]"
+
+local function new_field(session, t, name)
+  local number, c = session:get()
+  check(C.rg_field_create(c, t.name, name, field_out), number)
+  lib.count_handle(number)
+  last_number = last_number + 1
+  local handle = Field(field_out[0], number, last_number, -1)
+  by_number[last_number] = handle
+  return handle
+end
+
+local function check_extents(extents)
+  if #extents > 8 then fail.argument(("a field has 8 axes at most, not %d"):format(#extents)) end
+  for _, size in ipairs(extents) do
+    if type(size) ~= "number" or size % 1 ~= 0 or size < 1 or size >= 2 ^ 53 then
+      fail.argument("an extent of a field is a positive whole number, not " .. fail.describe(size))
+    end
+  end
+end
+
+local field_options = { "type", "shape", "name", "offset", "layout" }
+
+-- `rg.field{ type = T, shape = {n, m}, name = "x" }`
+local function from_options(session, options)
+  fail.check_options(options, field_options, "rg.field")
+  if options.type == nil then
+    fail.argument("rg.field{..} needs a type", "rg.field{ type = rg.f32, shape = {n, m} }")
+  end
+  local t = types.get(options.type, "rg.field")
+  if options.offset ~= nil then fail.later "an offset of a field" end
+  local name, layout = snode.check_name(options.name), options.layout
+  snode.check_layout(layout)
+  local extents = options.shape
+  if type(extents) == "number" then extents = { extents } end
+  if extents ~= nil and type(extents) ~= "table" then
+    fail.argument("a shape is a table of whole numbers, not " .. fail.describe(extents))
+  end
+  if extents then check_extents(extents) end
+  local x = new_field(session, t, name)
+  if extents then snode.place_densely(session, x, name, extents, layout) end
+  return x
+end
+
+--- `rg.field(T)` waits for a place; `rg.field(T, n, m)` has one.
+function field.create(session, t, ...)
+  if type(t) == "table" and not types.is(t) then return from_options(session, t) end
+  local extents, count = { ... }, select("#", ...)
+  local scalar = types.get(t, "rg.field")
+  for k = 1, count do
+    if extents[k] == nil then fail.argument("an extent of a field is a positive whole number, not nothing") end
+  end
+  local options = type(extents[count]) == "table" and table.remove(extents) or {}
+  return from_options(session, {
+    type = scalar, name = options.name, layout = options.layout, offset = options.offset,
+    shape = options.shape or (#extents > 0 and extents or nil),
+  })
+end
+
+-- What messages call our handles.
+local kinds = { RgFieldHandle = "a field", RgNodeHandle = "an SNode", RgTreeHandle = "a tree", RgShape = "a shape" }
+function fail.describe_cdata(v)
+  for name, kind in pairs(kinds) do
+    if ffi.istype(name, v) then return kind end
+  end
+  if ffi.istype("int64_t", v) or ffi.istype("uint64_t", v) then return ("a number (%s)"):format(tostring(v)) end
+  for depth = 1, 7 do
+    if ffi.istype(rows[depth], v) then return "a row of a field" end
+  end
+  return "a C value"
+end
+
+return field

@@ -1,0 +1,112 @@
+--- Whole fields at once: fill, copies, tables, pointers.
+--- Elements travel as doubles; those of i64 and u64 fields as 64-bit integers, so that no bit is lost.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+local fail = require "regolith.error"
+local types = require "regolith.type"
+local value = require "regolith.value"
+
+local bulk = {}
+
+local C, check = lib.C, lib.check
+local most_elements = 2 ^ 27 -- of a Lua table
+
+local function type_of(self) return types.by_name[ffi.string(C.rg_field_type(self.rg_field))] end
+local function is_64_bit(t) return t.name == "i64" or t.name == "u64" end
+
+-- The extents as an array 0..rank-1, and their product.
+local function extents_of(self, rank)
+  local extents, count = ffi.new "inown_type_t[8]", 1
+  check(C.rg_field_shape(self.rg_field, extents), self.rg_runtime)
+  local list = {}
+  for axis = 0, rank - 1 do
+    list[axis] = tonumber(extents[axis])
+    count = count * list[axis]
+  end
+  return list, count
+end
+
+local function check_count(count, what)
+  if count > most_elements then
+    fail.argument(("%s: %.0f elements are too many for a Lua table"):format(what, count),
+      "visit active cells with pairs(x), or read x:pointer() of a dense field")
+  end
+end
+
+--- Adds the methods; `settle` lays a field out and returns its rank.
+function bulk.add_methods(methods, settle, put_value, slot)
+  --- Every active cell becomes `v`.
+  function methods.fill(self, v)
+    settle(self)
+    put_value(self, v)
+    check(C.rg_field_fill(self.rg_field, slot), self.rg_runtime)
+    return self
+  end
+
+  --- Active cells of `from` are written here.
+  function methods.copy_from(self, from)
+    if not ffi.istype("RgFieldHandle", from) then
+      fail.argument("x:copy_from takes a field, not " .. fail.describe(from))
+    end
+    settle(self)
+    settle(from)
+    check(C.rg_field_copy(self.rg_field, from.rg_field), self.rg_runtime)
+    return self
+  end
+
+  --- An ordinary 1-based table of all elements; inactive ones read zero.
+  function methods.to_table(self)
+    local rank = settle(self)
+    local t, extents, count = type_of(self), extents_of(self, rank)
+    check_count(count, "x:to_table")
+    if is_64_bit(t) then
+      local values = ffi.new("inown_type_t[?]", count)
+      check(C.rg_field_read_i64(self.rg_field, values, count), self.rg_runtime)
+      local element = ffi.typeof(t.ctype)
+      return value.nest(extents, rank, function(k) return element(values[k]) end)
+    end
+    local values = ffi.new("double[?]", count)
+    check(C.rg_field_read(self.rg_field, values, count), self.rg_runtime)
+    if t.name == "bool" then return value.nest(extents, rank, function(k) return values[k] ~= 0 end) end
+    return value.nest(extents, rank, function(k) return values[k] end)
+  end
+
+  --- Writes all elements from such a table; zeros activate nothing.
+  function methods.from_table(self, t)
+    local rank = settle(self)
+    local own_type, extents, count = type_of(self), extents_of(self, rank)
+    local wide = is_64_bit(own_type)
+    check_count(count, "x:from_table")
+    local values = wide and ffi.new("inown_type_t[?]", count) or ffi.new("double[?]", count)
+    local function give(k, element)
+      local kind = type(element)
+      if kind == "boolean" then
+        values[k] = element and 1 or 0
+      elseif kind == "number" or ffi.istype("inown_type_t", element) or ffi.istype("uinown_type_t", element) then
+        values[k] = wide and ffi.cast("inown_type_t", own_type(element)) or tonumber(element)
+      else
+        return false
+      end
+      return true
+    end
+    if rank == 0 then
+      if not give(0, t) then fail.argument("x:from_table of a field with one element takes a number") end
+    else
+      value.flatten(t, extents, rank, give, "x:from_table")
+    end
+    local write = wide and C.rg_field_write_i64 or C.rg_field_write
+    check(write(self.rg_field, values, count), self.rg_runtime)
+    return self
+  end
+
+  local pointer_out = ffi.new "void *[1]"
+
+  --- The first element of a dense field; good until the next launch, and after rg.sync().
+  function methods.pointer(self)
+    settle(self)
+    check(C.rg_field_pointer(self.rg_field, pointer_out), self.rg_runtime)
+    return ffi.cast(type_of(self).ctype .. " *", pointer_out[0])
+  end
+end
+
+return bulk

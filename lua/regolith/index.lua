@@ -1,0 +1,66 @@
+--- Indices on their way to C: whole numbers, 0-based, one by one or together in a table or a shape.
+local ffi = require "ffi"
+local fail = require "regolith.error"
+
+local index = {}
+
+--- Where indices are gathered; every call fills it anew.
+index.buffer = ffi.new "int64_t[8]"
+local buffer = index.buffer
+
+local function refuse(i)
+  fail.argument(("an index is a whole number, not %s"):format(fail.describe(i)), "indices start at 0")
+end
+
+local function is_int64(i) return ffi.istype("int64_t", i) or ffi.istype("uint64_t", i) end
+
+--- A whole number as a Lua number.
+function index.check(i)
+  if type(i) == "number" and i % 1 == 0 then return i end
+  if is_int64(i) then return tonumber(i) end
+  refuse(i)
+end
+local check = index.check
+
+local function fill_from_list(list, first)
+  local count = #list
+  if count > 8 then fail.argument(("%d indices; there are 8 axes at most"):format(count), nil, "index.count") end
+  for k = 0, count - 1 do buffer[k] = check(list[k + first]) end
+  return count
+end
+
+--- Fills the buffer; returns how many. One table or shape may stand for all.
+function index.fill(a, b, c, d, e, f, g, h)
+  if a == nil then return 0 end
+  if type(a) == "table" then return fill_from_list(a, 1) end
+  if ffi.istype("RgShape", a) then return fill_from_list(a, 0) end
+  buffer[0] = check(a)
+  if b == nil then return 1 end
+  buffer[1] = check(b)
+  if c == nil then return 2 end
+  buffer[2] = check(c)
+  if d == nil then return 3 end
+  buffer[3] = check(d)
+  if e == nil then return 4 end
+  buffer[4] = check(e)
+  if f == nil then return 5 end
+  buffer[5] = check(f)
+  if g == nil then return 6 end
+  buffer[6] = check(g)
+  if h == nil then return 7 end
+  buffer[7] = check(h)
+  return 8
+end
+
+--- A function that returns `count` indices out of an int64_t[8], as numbers, then what follows.
+---@return fun(indices: ffi.cdata*, value: any): ...
+function index.unpacker(count)
+  local parts = {}
+  for k = 1, count do parts[k] = ("tonumber(indices[%d])"):format(k - 1) end
+  if count == 0 then parts[1] = "0" end -- the one element of a field without axes is x[0]
+  local text = ("local tonumber = tonumber return function(indices, value) return %s, value end")
+    :format(table.concat(parts, ", "))
+  return loadstring(text, fail.own_chunk)()
+end
+
+return index

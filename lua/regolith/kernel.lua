@@ -1,0 +1,283 @@
+--- Kernels: `rg.kernel(fn)` parses at once; a call reads what was captured, hands it over and returns the result.
+---
+--- The core says which *paths* the text takes from outside ("dt", "self.grid.dt", "math.sin"). For each kernel a
+--- launcher is generated that walks them; its upvalues u1, u2, .. are joined to the function's own, so captures are
+--- live and cost what a local costs. A value is marshalled only when it is not the one of the last launch.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+local fail = require "regolith.error"
+local types = require "regolith.type"
+local value = require "regolith.value"
+local builtin = require "regolith.builtin"
+local source = require "regolith.source"
+local snode = require "regolith.snode"
+local field = require "regolith.field"
+
+local kernel = {}
+
+local C = lib.C
+local KernelHandle = ffi.metatype("RgKernelHandle", {
+  __gc = function(self)
+    C.rg_kernel_release(self.rg_kernel)
+    lib.drop_handle(self.rg_runtime)
+  end,
+})
+
+-- -- values -----------------------------------------------------------------------------------------------
+
+local function put_text(slot, kind, text) -- the text lives as long as the module
+  slot.kind, slot.text = kind, text
+end
+
+local function put_cdata(slot, v)
+  if ffi.istype("RgFieldHandle", v) then
+    if v.rg_rank < 0 and C.rg_field_node(v.rg_field) ~= nil then field.settle(v) end
+    slot.kind, slot.field = C.RG_VALUE_FIELD, v.rg_field
+  elseif ffi.istype("RgNodeHandle", v) then
+    snode.settle(v)
+    slot.kind, slot.node = C.RG_VALUE_NODE, v.rg_node
+  elseif tostring(v):sub(1, 6) == "ctype<" and builtin.type_of_ctype(v) then
+    put_text(slot, C.RG_VALUE_TYPE, builtin.type_of_ctype(v).name)
+  else
+    local name = fail.describe_cdata(v)
+    kernel.words[name] = name
+    put_text(slot, C.RG_VALUE_OTHER, name)
+  end
+end
+
+kernel.words = {} -- texts that a slot points to
+
+-- What a kernel's slot says of a value found at the end of a path.
+local function put(self, number, v, depth)
+  local slot = self.values[number]
+  slot.depth = depth
+  self.last[number] = v
+  local kind = type(v)
+  if value.put(slot, v) then return end
+  if kind == "nil" then
+    slot.kind = C.RG_VALUE_NIL
+  elseif kind == "cdata" then
+    put_cdata(slot, v)
+  elseif kind == "string" then
+    put_text(slot, C.RG_VALUE_STRING, v)
+  elseif kind == "function" then
+    local name = builtin.names[v]
+    put_text(slot, name and C.RG_VALUE_BUILTIN or C.RG_VALUE_FUNCTION, name or "a function")
+  elseif types.is(v) then
+    put_text(slot, C.RG_VALUE_TYPE, v.name)
+  else
+    local meta = kind == "table" and getmetatable(v)
+    local name = type(meta) == "table" and rawget(meta, "__regolith") or (kind == "table" and "a table" or "a " .. kind)
+    kernel.words[name] = name
+    put_text(slot, kind == "table" and name == "a table" and C.RG_VALUE_TABLE or C.RG_VALUE_OTHER, name)
+  end
+end
+
+-- -- the launcher -----------------------------------------------------------------------------------------
+
+local function names_in(path)
+  local names = {}
+  for name in path:gmatch "[^.]+" do names[#names + 1] = name end
+  return names
+end
+
+-- Lines that walk `names` from the expression `root` and marshal what they find as value `number`.
+local function walk(number, names, root)
+  local lines = { ("v, d = %s, 1"):format(root) }
+  for k = 2, #names do
+    lines[#lines + 1] = ("if type(v) == 'table' then v, d = v[%q], %d"):format(names[k], k)
+  end
+  lines[#lines + 1] = (" end"):rep(#names - 1)
+  lines[#lines + 1] = ("if rawequal(v, nil) or not rawequal(v, last[%d])%s then put(self, %d, v, d) end"):format(number,
+    #names > 1 and (" or values[%d].depth ~= d"):format(number) or "", number)
+  return table.concat(lines, "\n")
+end
+
+local template = [[
+local %s
+return function(self%s, extra)
+  local need, last, values, v, d = self.need, self.last, self.values
+  local type, rawequal, put = need.type, need.rawequal, need.put
+  %s
+  if not rawequal(extra, nil) then need.refuse_extra(self) end
+  if need.launch(self.pointer, values, %d, self.result) ~= 0 then need.refuse(self) end
+  return need.take(self.result)
+end]]
+
+-- The upvalue of `f` called `name`: its number.
+local function find_upvalue(f, name)
+  for k = 1, 255 do
+    local other = debug.getupvalue(f, k)
+    if other == nil then return end
+    if other == name then return k end
+  end
+end
+
+-- Where a captured name comes from, as an expression of the launcher; notes upvalues to join.
+local function root_expression(self, name, joined)
+  if self.captures then
+    return ("need.text_name(self, %q)"):format(name)
+  end
+  local upvalue = find_upvalue(self.fn, name)
+  if not upvalue then return ("self.environment[%q]"):format(name) end
+  if not debug.upvaluejoin then return ("need.upvalue(self.fn, %d)"):format(upvalue) end
+  joined[upvalue] = true
+  return "u" .. upvalue
+end
+
+local function parameter_names(count)
+  local names = {}
+  for k = 1, count do names[k] = "a" .. k end
+  return names
+end
+
+local function make_launcher(self)
+  local path_out, parameter_out = ffi.new "const char *[1]", ffi.new "int32_t[1]"
+  local lines, joined, uppers = {}, {}, {}
+  for number = 0, self.path_count - 1 do
+    lib.check(C.rg_kernel_path(self.pointer, number, path_out, parameter_out), self.runtime)
+    local names = names_in(ffi.string(path_out[0]))
+    local parameter = parameter_out[0]
+    local root = parameter >= 0 and "a" .. (parameter + 1) or root_expression(self, names[1], joined)
+    lines[#lines + 1] = walk(number, names, root)
+  end
+  local parameters = parameter_names(self.parameter_count)
+  for k, name in ipairs(parameters) do lines[#lines + 1] = walk(self.path_count + k - 1, { name }, name) end
+  for upvalue in pairs(joined) do uppers[#uppers + 1] = "u" .. upvalue end
+  local text = template:format(#uppers > 0 and table.concat(uppers, ", ") or "_",
+    #parameters > 0 and ", " .. table.concat(parameters, ", ") or "", table.concat(lines, "\n"), self.value_count)
+  local launcher = assert(loadstring(text, fail.own_chunk))()
+  for upvalue in pairs(joined) do
+    debug.upvaluejoin(launcher, find_upvalue(launcher, "u" .. upvalue), self.fn, upvalue)
+  end
+  return launcher
+end
+
+-- -- the object -------------------------------------------------------------------------------------------
+
+local methods = {}
+
+local text_out = ffi.new "const char *[1]"
+for _, what in ipairs { "source", "ir", "llvm", "asm" } do
+  --- The text of this step of compiling, of the variant that was launched last.
+  methods[what] = function(self)
+    lib.check(C.rg_kernel_text(self.pointer, what, text_out), self.runtime)
+    return ffi.string(text_out[0])
+  end
+end
+function methods.explain() fail.later "kernel:explain()" end
+
+local method_names = { "source", "ir", "llvm", "asm", "explain" }
+
+local function add_metatable(self, launcher)
+  return setmetatable(self, {
+    __regolith = "a kernel",
+    __call = launcher,
+    __index = function(_, key)
+      if methods[key] then return methods[key] end
+      fail.argument(("a kernel has no '%s'"):format(tostring(key)), fail.nearest(key, method_names))
+    end,
+    __tostring = function()
+      return ("kernel %s (%s:%d)"):format(ffi.string(C.rg_kernel_name(self.pointer)), self.chunk, self.line)
+    end,
+    __concat = function(a, b) return tostring(a) .. tostring(b) end,
+  })
+end
+
+-- What launchers call; one table, so that the 60 upvalues of a function are all left to the user's captures.
+local need = { type = type, rawequal = rawequal, put = put, take = value.take, launch = C.rg_kernel_launch }
+
+function need.upvalue(f, number)
+  local _, v = debug.getupvalue(f, number)
+  return v
+end
+
+-- A name of a text kernel: its captures, then what every kernel knows, then the caller's globals.
+function need.text_name(self, name)
+  local v = self.captures[name]
+  if not rawequal(v, nil) then return v end
+  v = self.defaults[name]
+  if not rawequal(v, nil) then return v end
+  return self.environment[name]
+end
+
+function need.refuse_extra(self)
+  fail.raise {
+    code = "launch.arguments",
+    message = ("'%s' takes %d argument%s; more were given"):format(ffi.string(C.rg_kernel_name(self.pointer)),
+      self.parameter_count, self.parameter_count == 1 and "" or "s"),
+  }
+end
+
+function need.refuse(self) lib.raise_last(self.runtime) end
+
+local function new_kernel(session, found, options)
+  local number, c = session:get()
+  local c_options = ffi.new "RgKernelOptions"
+  c_options.struct_size = ffi.sizeof "RgKernelOptions"
+  local name = options.name or found.name
+  c_options.name, c_options.chunk = name, found.chunk
+  c_options.first_line = found.first_line or 1
+  c_options.line_defined, c_options.last_line = found.line_defined or 0, found.last_line or 0
+  c_options.fast_math = options.fast_math and 1 or 0
+  local out = ffi.new "RgKernel *[1]"
+  lib.check(C.rg_kernel_create(c, found.text, #found.text, c_options, out), number)
+  lib.count_handle(number)
+  local self = {
+    handle = KernelHandle(out[0], number), pointer = out[0], runtime = number, need = need,
+    path_count = C.rg_kernel_path_count(out[0]), parameter_count = C.rg_kernel_parameter_count(out[0]),
+    chunk = found.chunk, line = found.line_defined or found.first_line or 1,
+    last = setmetatable({}, { __mode = "v" }), -- a kernel does not keep what it last saw
+    result = ffi.new "RgValue",
+  }
+  self.value_count = self.path_count + self.parameter_count
+  self.values = ffi.new("RgValue[?]", math.max(1, self.value_count))
+  return self
+end
+
+-- The globals of the function that called rg.kernel.
+local function caller_environment()
+  local _, _, info = fail.caller()
+  return info and getfenv and getfenv(info.func) or _G
+end
+
+local kernel_options = { "fast_math", "name" }
+
+local function check_options(options)
+  if options == nil then return {} end
+  if type(options) ~= "table" then fail.argument("options of rg.kernel are a table, not " .. fail.describe(options)) end
+  fail.check_options(options, kernel_options, "rg.kernel")
+  if options.fast_math ~= nil and type(options.fast_math) ~= "boolean" then
+    fail.argument(("option 'fast_math' is %s, not true or false"):format(fail.describe(options.fast_math)), nil,
+      "option.invalid")
+  end
+  snode.check_name(options.name)
+  return options
+end
+
+--- `rg.kernel(fn, options)` or `rg.kernel(text, captures, options)`; `rg` is the module it belongs to.
+function kernel.create(session, rg, what, ...)
+  local self
+  if type(what) == "function" then
+    if select("#", ...) > 1 then fail.argument "rg.kernel takes a function and options" end
+    local options = check_options((...))
+    self = new_kernel(session, source.of_function(what), options)
+    self.fn, self.environment = what, getfenv and getfenv(what) or _G
+  elseif type(what) == "string" then
+    local captures, given = ...
+    if captures ~= nil and type(captures) ~= "table" then
+      fail.argument("captures of a kernel are a table, not " .. fail.describe(captures))
+    end
+    local options = check_options(given)
+    self = new_kernel(session, source.of_text(what), options)
+    self.captures, self.environment = captures or {}, caller_environment()
+    self.defaults = setmetatable({ rg = rg }, { __index = builtin.defaults })
+  else
+    fail.argument("rg.kernel takes a function or text, not " .. fail.describe(what))
+  end
+  local launcher = make_launcher(self)
+  for number = 0, self.value_count - 1 do put(self, number, nil, 1) end
+  return add_metatable(self, launcher)
+end
+
+return kernel

@@ -1,0 +1,162 @@
+--- The one door to C: opens the library, declares its types once, turns a status into an error.
+--- Handles are structs by value: one privately named pointer, and the number of the runtime it belongs to.
+--- A finalizer only releases; the order in which finalizers run means nothing, since the C objects count each
+--- other, and a runtime ends when its last handle went.
+local ffi = require "ffi"
+local fail = require "regolith.error"
+
+local lib = {}
+
+local abi = 1 -- rg_abi_version of the library that these declarations belong to
+
+-- One proxy type per depth, with scalar members: `x[i]` is a RgRow1, `x[i][j]` of a field with more axes a RgRow2.
+local function declare_handles()
+  local text = {
+    [[
+    typedef struct RgFieldHandle { RgField *rg_field; int32_t rg_runtime, rg_number, rg_rank; } RgFieldHandle;
+    typedef struct RgNodeHandle { RgSNode *rg_node; int32_t rg_runtime, rg_rank; } RgNodeHandle;
+    typedef struct RgTreeHandle { RgTree *rg_tree; int32_t rg_runtime; } RgTreeHandle;
+    typedef struct RgKernelHandle { RgKernel *rg_kernel; int32_t rg_runtime; } RgKernelHandle;
+    typedef struct RgAnchor { int32_t rg_runtime; } RgAnchor;
+    typedef struct RgShape { int32_t rg_count; double rg_values[8]; } RgShape;
+    ]],
+  }
+  for depth = 1, 7 do
+    local members = {}
+    for axis = 1, depth do members[axis] = "rg_i" .. axis end
+    text[#text + 1] = ("typedef struct RgRow%d { int32_t rg_number; double %s; } RgRow%d;")
+      :format(depth, table.concat(members, ", "), depth)
+  end
+  return table.concat(text, "\n")
+end
+
+-- Repeating a declaration raises, so what the ffi knows already decides.
+if not pcall(ffi.typeof, "RgFieldHandle") then
+  ffi.cdef(require "regolith.cdef")
+  ffi.cdef(declare_handles())
+end
+
+-- Every place where the library may be, best first.
+local function candidates()
+  local paths = {}
+  local given = os and os.getenv and os.getenv "RG_LIBRARY"
+  if given and given ~= "" then paths[1] = given end
+  local own = debug and debug.getinfo(1, "S").source:match "^@(.*)lua[/\\]regolith[/\\]lib%.lua$"
+  if own then paths[#paths + 1] = own .. "build/libregolith.so" end
+  paths[#paths + 1] = "regolith"
+  return paths
+end
+
+local function open()
+  local tried = {}
+  for _, path in ipairs(candidates()) do
+    local ok, result = pcall(ffi.load, path)
+    if ok then return result, path end
+    tried[#tried + 1] = ("%s (%s)"):format(path, (tostring(result):gsub("\n.*", "")))
+  end
+  fail.raise {
+    code = "library.missing",
+    message = "libregolith cannot be opened; tried:\n  " .. table.concat(tried, "\n  "),
+    hint = "build it with examples/run, or set RG_LIBRARY to its path",
+  }
+end
+
+lib.C, lib.path = open()
+
+if lib.C.rg_abi_version() ~= abi then
+  fail.raise {
+    code = "library.version",
+    message = ("%s is of version %s, which this Lua module does not belong to")
+      :format(lib.path, ffi.string(lib.C.rg_version())),
+    hint = "take module and library from one build",
+  }
+end
+
+-- -- runtimes: number -> { c = RgRuntime* or nil once ended, handles = how many live, ended = where } -----------
+
+lib.runtimes = {}
+local runtimes = lib.runtimes
+
+local function retire(number)
+  local runtime = runtimes[number]
+  if runtime and runtime.handles == 0 and runtime.abandoned then
+    if runtime.c then lib.C.rg_runtime_destroy(runtime.c) end
+    runtime.c = nil
+    runtimes[number] = nil
+  end
+end
+
+-- Ends the runtime when nobody holds its table any more and the last handle went.
+local Anchor = ffi.metatype("RgAnchor", {
+  __gc = function(anchor)
+    local runtime = runtimes[anchor.rg_runtime]
+    if runtime then runtime.abandoned = true end
+    retire(anchor.rg_runtime)
+  end,
+})
+
+--- A runtime's record; whoever keeps `anchor` keeps the runtime.
+function lib.new_runtime()
+  local number = 1
+  while runtimes[number] do number = number + 1 end
+  local runtime = { number = number, handles = 0 }
+  runtimes[number] = runtime
+  return runtime, Anchor(number)
+end
+
+--- Says that a handle of the runtime came to be.
+function lib.count_handle(number) runtimes[number].handles = runtimes[number].handles + 1 end
+
+--- For finalizers: a handle of the runtime went.
+function lib.drop_handle(number)
+  local runtime = runtimes[number]
+  if not runtime then return end
+  runtime.handles = runtime.handles - 1
+  retire(number)
+end
+
+-- -- errors ---------------------------------------------------------------------------------------------
+
+local function text(pointer)
+  if pointer == nil then return nil end
+  local s = ffi.string(pointer)
+  return s ~= "" and s or nil
+end
+local function positive(n) return n > 0 and n or nil end
+
+--- Raises what an RgError says.
+function lib.raise(err, extra)
+  local failure = {
+    code = text(err.code) or "internal", message = text(err.message) or "Regolith failed without a reason",
+    hint = text(err.hint), file = text(err.file), source = text(err.source), index = text(err.index),
+    line = positive(err.line), column = positive(err.column), width = positive(err.width),
+  }
+  for key, value in pairs(extra or {}) do failure[key] = failure[key] or value end
+  fail.raise(failure)
+end
+
+--- Raises the last failure of the runtime with this number.
+function lib.raise_last(number, extra)
+  local runtime = runtimes[number]
+  if not runtime or not runtime.c then
+    fail.raise {
+      code = "handle.destroyed",
+      message = ("this belongs to a runtime that ended at %s"):format(runtime and runtime.ended or "the end"),
+      hint = "declare fields and kernels again after rg.reset()",
+    }
+  end
+  lib.raise(lib.C.rg_error(runtime.c), extra)
+end
+
+--- Every call that can fail goes through here.
+function lib.check(status, number)
+  if status ~= 0 then lib.raise_last(number) end
+end
+
+-- The code of the last failure; for the few failures that have a second try.
+function lib.last_code(number)
+  local runtime = runtimes[number]
+  return runtime and runtime.c and text(lib.C.rg_error(runtime.c).code)
+end
+
+return lib

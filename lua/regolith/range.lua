@@ -1,0 +1,52 @@
+--- `rg.range(n, m, ..)`: in a kernel a parallel loop, in plain Lua an iterator over the same indices in order.
+local fail = require "regolith.error"
+
+local range = {}
+
+local Range = { __regolith = "a range" }
+Range.__index = Range
+
+-- Begin and end of one argument: `n`, or `{a, b}`.
+local function bounds(argument, number)
+  local first, last = 0, argument
+  if type(argument) == "table" then first, last = argument[1], argument[2] end
+  if type(first) ~= "number" or type(last) ~= "number" or first % 1 ~= 0 or last % 1 ~= 0 then
+    fail.argument(("rg.range takes whole numbers or {begin, end}; argument %d is %s")
+      :format(number, type(argument) == "table" and "another table" or fail.describe(argument)))
+  end
+  return first, last
+end
+
+function range.create(...)
+  local count = select("#", ...)
+  if count == 0 then fail.argument "rg.range takes at least one extent" end
+  if count > 8 then fail.argument(("rg.range takes 8 extents at most, not %d"):format(count)) end
+  local self = { count = count, first = {}, last = {}, at = {} }
+  for axis = 1, count do self.first[axis], self.last[axis] = bounds((select(axis, ...)), axis) end
+  return setmetatable(self, Range)
+end
+
+--- One step of `for i, j in rg.range(n, m)`; starts anew when a loop begins.
+function Range:__call(_, previous)
+  local at, count = self.at, self.count
+  if previous == nil then
+    for axis = 1, count do
+      if self.first[axis] >= self.last[axis] then return nil end
+      at[axis] = self.first[axis]
+    end
+    return unpack(at, 1, count)
+  end
+  for axis = count, 1, -1 do
+    at[axis] = at[axis] + 1
+    if at[axis] < self.last[axis] then return unpack(at, 1, count) end
+    at[axis] = self.first[axis]
+  end
+end
+
+--- These adjust a loop in a kernel; in plain Lua it is serial anyway.
+function Range:serial() return self end
+function Range:independent() return self end
+function Range:block() return self end
+function Range.vec() fail.later "rg.range(..):vec()" end
+
+return range

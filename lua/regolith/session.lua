@@ -1,0 +1,242 @@
+--- A runtime as Lua sees it: options, the moment it begins, its end, and what it tells about itself.
+--- A session begins its runtime at the first use, with the options of `rg.init` if there were any.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+local fail = require "regolith.error"
+
+local session = {}
+session.__index = session
+
+local C = lib.C
+
+-- "2GiB" or a number of bytes.
+local units = { [""] = 1, b = 1, kib = 2 ^ 10, mib = 2 ^ 20, gib = 2 ^ 30, tib = 2 ^ 40,
+  kb = 1e3, mb = 1e6, gb = 1e9, tb = 1e12, k = 2 ^ 10, m = 2 ^ 20, g = 2 ^ 30, t = 2 ^ 40 }
+local function bytes_of(size)
+  if type(size) == "number" then return size end
+  local number, unit = tostring(size):match "^%s*(%d+%.?%d*)%s*(%a*)%s*$"
+  return number and units[unit:lower()] and math.floor(tonumber(number) * units[unit:lower()])
+end
+
+local function refuse(name, value, wanted)
+  fail.argument(("option '%s' is %s, not %s"):format(name, fail.describe(value), wanted), nil, "option.invalid")
+end
+local function whole(name, value)
+  if type(value) ~= "number" or value < 0 or value % 1 ~= 0 or value >= 2 ^ 31 then
+    refuse(name, value, "a whole number")
+  end
+  return value
+end
+local function flag(name, value)
+  if type(value) ~= "boolean" then refuse(name, value, "true or false") end
+  return value and 1 or 0
+end
+
+-- option -> what it does to the RgOptions
+local set = {
+  threads = function(o, v) o.threads = whole("threads", v) end,
+  seed = function(o, v) o.seed = whole("seed", v) end,
+  debug = function(o, v) o.debug = flag("debug", v) end,
+  unchecked = function(o, v) o.unchecked = flag("unchecked", v) end,
+  fast_math = function(o, v) o.fast_math = flag("fast_math", v) end,
+  cache = function(_, v) flag("cache", v) end, -- compiled code is kept in memory only, so far
+  async = function(_, v)
+    if flag("async", v) == 1 then fail.later "an asynchronous runtime" end
+  end,
+  arch = function(_, v)
+    for _, name in ipairs(type(v) == "table" and v or { v }) do
+      if type(name) ~= "string" then refuse("arch", v, "\"cpu\", or a list of names") end
+    end
+    if type(v) ~= "string" and (type(v) ~= "table" or #v == 0) then refuse("arch", v, "\"cpu\", or a list of names") end
+  end,
+  memory = function(o, v)
+    local size = bytes_of(v)
+    if not size or size ~= size or size < 1 or size >= 2 ^ 63 then refuse("memory", v, "a size such as \"2GiB\"") end
+    o.memory_bytes = size
+  end,
+  default_float = function(o, v)
+    local name = type(v) == "table" and v.name or v
+    if name ~= "f32" and name ~= "f64" then refuse("default_float", v, "\"f32\" or \"f64\"") end
+    o.default_f64 = name == "f64" and 1 or 0
+  end,
+}
+local option_names = {}
+for name in pairs(set) do option_names[#option_names + 1] = name end
+table.sort(option_names)
+
+local function read_options(options)
+  local o = ffi.new "RgOptions"
+  o.struct_size = ffi.sizeof "RgOptions"
+  for name, value in pairs(options) do set[name](o, value) end
+  return o
+end
+
+function session.create() return setmetatable({}, session) end
+
+local function check_options(options, what)
+  if type(options) ~= "table" then
+    fail.argument(("%s takes a table of options, not %s"):format(what, fail.describe(options)))
+  end
+  fail.check_options(options, option_names, what)
+  read_options(options) -- raises at the caller's line what would raise at the first use
+end
+
+-- One runtime on the first of the wanted devices that is there.
+local function create_runtime(options)
+  local c_options, error_out, out = read_options(options), ffi.new "RgError", ffi.new "RgRuntime *[1]"
+  local wanted = type(options.arch) == "table" and options.arch or { options.arch or "cpu" }
+  for number, arch in ipairs(wanted) do
+    c_options.arch = arch
+    if C.rg_runtime_create(c_options, out, error_out) == 0 then return out[0] end
+    if number == #wanted or ffi.string(error_out.code) ~= "device.missing" then lib.raise(error_out) end
+    io.stderr:write(("regolith: %s; going on with '%s'\n"):format(ffi.string(error_out.message), wanted[number + 1]))
+  end
+end
+
+--- `rg.init`: options of a runtime that has not begun; begins it.
+function session:init(options, what)
+  options = options == nil and {} or options
+  check_options(options, what)
+  if self.runtime then
+    fail.argument(("the runtime began at %s already"):format(self.begun),
+      "call rg.init before the first use, or rg.reset() first", "option.invalid")
+  end
+  self:begin(options)
+end
+
+function session:begin(options)
+  local c = create_runtime(options)
+  self.runtime, self.anchor = lib.new_runtime()
+  self.runtime.c, self.begun, self.seen_bytes, self.seen_trees = c, fail.place(), 0, 0
+end
+
+--- The runtime's number and its pointer; begins it if need be.
+function session:get()
+  if not self.runtime then self:begin {} end
+  return self.runtime.number, self.runtime.c
+end
+
+--- `rg.reset`: ends the runtime; its handles raise from now on.
+function session:reset()
+  local runtime = self.runtime
+  if not runtime then return end
+  C.rg_runtime_destroy(runtime.c)
+  runtime.c, runtime.ended = nil, fail.place()
+  self.runtime, self.anchor = nil, nil
+end
+
+-- Trees and their memory are nothing to Lua's collector, which sees a few bytes per handle: after this much
+-- came to be, collect, so that what nobody holds is given back.
+local step_bytes, step_trees = 256 * 2 ^ 20, 1000
+local memory = ffi.new "RgMemory"
+
+--- To be called where a tree comes to be.
+function session:account_tree()
+  local number, c = self:get()
+  self.seen_trees = self.seen_trees + 1
+  lib.check(C.rg_memory(c, memory), number)
+  local live = tonumber(memory.live)
+  if live - self.seen_bytes < step_bytes and self.seen_trees < step_trees then
+    self.seen_bytes = math.min(self.seen_bytes, live)
+    return
+  end
+  collectgarbage()
+  lib.check(C.rg_memory(c, memory), number)
+  self.seen_bytes, self.seen_trees = tonumber(memory.live), 0
+end
+
+function session:sync()
+  local number, c = self:get()
+  lib.check(C.rg_sync(c), number)
+end
+
+local stats_names = { "launches", "compiles", "cache_hits", "gcs", "compile_ms", "run_ms", "out_of_range", "skipped",
+  "activations", "deactivations", "lists" }
+
+function session:stats()
+  local _, c = self:get()
+  local s, t = ffi.new "RgStats", {}
+  C.rg_stats(c, s)
+  for _, name in ipairs(stats_names) do t[name] = tonumber(s[name]) end
+  return t
+end
+
+function session:info()
+  local number, c = self:get()
+  local i, t = ffi.new "RgInfo", { lua = jit and jit.version or _VERSION, library_file = lib.path }
+  lib.check(C.rg_info(c, i), number)
+  for _, name in ipairs { "version", "llvm", "cpu", "library", "device" } do
+    t[name] = i[name] ~= nil and ffi.string(i[name]) or ""
+  end
+  t.threads, t.memory_bytes = i.threads, tonumber(i.memory_bytes)
+  return t
+end
+
+-- -- memory ---------------------------------------------------------------------------------------------
+
+local function size_text(size)
+  if size < 1024 then return ("%d B"):format(size) end
+  for _, unit in ipairs { "KiB", "MiB", "GiB" } do
+    size = size / 1024
+    if size < 1024 or unit == "GiB" then return ("%.1f %s"):format(size, unit) end
+  end
+end
+
+local Report = { __regolith = "a memory report" }
+function Report:__tostring()
+  local lines = { ("%s live, %s reserved, %s peak")
+    :format(size_text(self.live), size_text(self.reserved), size_text(self.peak)) }
+  for number, tree in ipairs(self.trees) do
+    lines[#lines + 1] = ("  tree %s"):format(tree.name ~= "" and tree.name or number)
+    for _, node in ipairs(tree.nodes) do
+      lines[#lines + 1] = ("    %s%-8s %-12s %10d cells  %s live, %s reserved"):format(("  "):rep(node.depth),
+        node.kind, node.name, node.cells, size_text(node.live), size_text(node.reserved))
+    end
+  end
+  return table.concat(lines, "\n")
+end
+function Report.__concat(a, b) return tostring(a) .. tostring(b) end
+
+--- `rg.memory()`: bytes by tree and node.
+function session:memory()
+  local number, c = self:get()
+  lib.check(C.rg_memory(c, memory), number)
+  local report = {
+    live = tonumber(memory.live), reserved = tonumber(memory.reserved), peak = tonumber(memory.peak), trees = {},
+  }
+  local row, by_number = ffi.new "RgNodeMemory", {}
+  for k = 0, math.huge do
+    if C.rg_memory_node(c, k, row) ~= 0 then break end
+    local tree = by_number[row.tree_number]
+    if not tree then
+      tree = { name = ffi.string(row.tree), nodes = {} }
+      by_number[row.tree_number] = tree
+      table.insert(report.trees, tree)
+    end
+    table.insert(tree.nodes, {
+      name = ffi.string(row.name), kind = ffi.string(row.kind), depth = row.depth,
+      cells = tonumber(row.cells), live = tonumber(row.live), reserved = tonumber(row.reserved),
+    })
+  end
+  return setmetatable(report, Report)
+end
+
+local gc_words = { "collect", "stop", "restart", "count", "isrunning", "trim" }
+local number_out = ffi.new "double[1]"
+
+--- `rg.gc`, with the words of collectgarbage.
+function session:gc(word)
+  word = word == nil and "collect" or word
+  local known
+  for _, other in ipairs(gc_words) do known = known or word == other end
+  if not known then
+    fail.argument(("rg.gc does not know %s"):format(fail.describe(word)),
+      fail.nearest(word, gc_words) or "its words: " .. table.concat(gc_words, ", "))
+  end
+  local number, c = self:get()
+  lib.check(C.rg_gc(c, word, number_out), number)
+  if word == "isrunning" then return number_out[0] ~= 0 end
+  return word == "count" and number_out[0] or 0
+end
+
+return session

@@ -1,0 +1,57 @@
+--- The extents of a field or level: a small immutable vector, 0-based as everything in Regolith.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+local fail = require "regolith.error"
+
+local shape = {}
+
+local letters = { x = 0, y = 1, z = 2, w = 3 }
+local Shape
+local meta = {}
+
+function meta.__index(self, key)
+  local at = letters[key] or key
+  if type(at) ~= "number" then fail.argument(("a shape has no '%s'"):format(tostring(key))) end
+  if not (at >= 0 and at < self.rg_count and at % 1 == 0) then
+    fail.argument(("axis %s of a shape with %d axes; the first is 0"):format(tostring(key), self.rg_count), nil,
+      "index.range")
+  end
+  return self.rg_values[at]
+end
+function meta.__newindex() fail.argument "a shape cannot be changed" end
+function meta.__len(self) return self.rg_count end
+function meta.__eq(a, b)
+  if not (ffi.istype(Shape, a) and ffi.istype(Shape, b)) or a.rg_count ~= b.rg_count then return false end
+  for i = 0, a.rg_count - 1 do
+    if a.rg_values[i] ~= b.rg_values[i] then return false end
+  end
+  return true
+end
+function meta.__tostring(self)
+  local parts = {}
+  for i = 0, self.rg_count - 1 do parts[i + 1] = ("%d"):format(self.rg_values[i]) end
+  return "(" .. table.concat(parts, ", ") .. ")"
+end
+local function step(self, i)
+  i = i + 1
+  if i < self.rg_count then return i, self.rg_values[i] end
+end
+function meta.__pairs(self) return step, self, -1 end
+meta.__ipairs = meta.__pairs
+
+Shape = ffi.metatype("RgShape", meta)
+
+local extents = ffi.new "int64_t[8]"
+
+--- What `read` (rg_field_shape or rg_snode_shape) says of a handle with this many axes.
+function shape.read(read, pointer, count, runtime)
+  lib.check(read(pointer, extents), runtime)
+  local s = Shape(count)
+  for i = 0, count - 1 do s.rg_values[i] = tonumber(extents[i]) end
+  return s
+end
+
+--- As many zeros: the offset of a field.
+function shape.zeros(count) return Shape(count) end
+
+return shape

@@ -1,0 +1,102 @@
+--- The scalar types: `rg.f32` names one, `rg.f32(x)` converts as a kernel does.
+--- Integers wrap into narrower ones, floats go toward zero and saturate, NaN gives 0.
+local ffi = require "ffi"
+local fail = require "regolith.error"
+
+local types = { by_name = {}, names = {} }
+
+local Type = { __regolith = "a type" }
+Type.__index = Type
+function Type:__tostring() return self.name end
+function Type.__concat(a, b) return tostring(a) .. tostring(b) end
+
+local function is_int64(x) return ffi.istype("int64_t", x) or ffi.istype("uint64_t", x) end
+
+local function number_of(x, name)
+  if type(x) == "number" or is_int64(x) then return x end
+  if type(x) == "boolean" then return x and 1 or 0 end
+  fail.argument(("rg.%s converts numbers, not %s"):format(name, fail.describe(x)))
+end
+
+-- Toward zero and saturating, for integers of up to 32 bits.
+local function to_small(x, low, high)
+  if x ~= x then return 0 end
+  x = x < 0 and math.ceil(x) or math.floor(x)
+  return math.max(low, math.min(high, x)) + 0
+end
+
+local function small_integer(ctype, low, high)
+  local wrap = ffi.typeof(ctype)
+  return function(x)
+    if type(x) == "number" then return to_small(x, low, high) end
+    return tonumber(wrap(x))
+  end
+end
+
+local function to_i64(x)
+  if type(x) ~= "number" then return ffi.cast("int64_t", x) end
+  if x ~= x then return 0LL end
+  if x >= 2 ^ 63 then return 0x7fffffffffffffffLL end
+  if x <= -2 ^ 63 then return -0x7fffffffffffffffLL - 1LL end
+  return ffi.cast("int64_t", x)
+end
+local function to_u64(x)
+  if type(x) ~= "number" then return ffi.cast("uint64_t", x) end
+  if not (x > 0) then return 0ULL end
+  if x >= 2 ^ 64 then return 0xffffffffffffffffULL end
+  if x >= 2 ^ 63 then return ffi.cast("uint64_t", ffi.cast("int64_t", x - 2 ^ 63)) + 0x8000000000000000ULL end
+  return ffi.cast("uint64_t", ffi.cast("int64_t", x))
+end
+
+-- To the nearest half-precision number, ties to even.
+local function to_f16(x)
+  x = tonumber(x)
+  if x ~= x or x == 0 or math.abs(x) == math.huge then return x end
+  local _, exponent = math.frexp(x)
+  local step = 2 ^ (math.max(exponent, -13) - 11)
+  local q = x / step
+  local whole = math.floor(q)
+  local rest = q - whole
+  if rest > 0.5 or (rest == 0.5 and whole % 2 == 1) then whole = whole + 1 end
+  local value = whole * step
+  if math.abs(value) > 65504 then return value > 0 and math.huge or -math.huge end
+  return value
+end
+
+local rows = { -- name, ctype of an element, bytes, conversion
+  { "bool", "bool", 1, function(x) return x ~= 0 end },
+  { "i8", "int8_t", 1, small_integer("int8_t", -128, 127) },
+  { "i16", "int16_t", 2, small_integer("int16_t", -32768, 32767) },
+  { "i32", "int32_t", 4, small_integer("int32_t", -2 ^ 31, 2 ^ 31 - 1) },
+  { "i64", "int64_t", 8, to_i64 },
+  { "u8", "uint8_t", 1, small_integer("uint8_t", 0, 255) },
+  { "u16", "uint16_t", 2, small_integer("uint16_t", 0, 65535) },
+  { "u32", "uint32_t", 4, small_integer("uint32_t", 0, 2 ^ 32 - 1) },
+  { "u64", "uint64_t", 8, to_u64 },
+  { "f16", "uint16_t", 2, to_f16 },
+  { "f32", "float", 4, function(x) return tonumber(ffi.cast("float", x)) end },
+  { "f64", "double", 8, function(x) return tonumber(x) end },
+}
+
+function Type:__call(x) return self.convert(number_of(x, self.name)) end
+
+for _, row in ipairs(rows) do
+  local t = setmetatable({ name = row[1], ctype = row[2], size = row[3], convert = row[4] }, Type)
+  types.by_name[t.name] = t
+  types.names[#types.names + 1] = t.name
+end
+
+function types.is(value) return getmetatable(value) == Type end
+
+--- A type given as itself or by its name.
+---@param what string   who asks, for the message
+function types.get(value, what)
+  if types.is(value) then return value end
+  if type(value) == "string" then
+    if types.by_name[value] then return types.by_name[value] end
+    fail.argument(("there is no type '%s'"):format(value), fail.nearest(value, types.names), "type.unknown")
+  end
+  fail.argument(("%s takes a type such as rg.f32, not %s"):format(what, fail.describe(value)))
+end
+
+return types

@@ -1,0 +1,89 @@
+--- Numbers and booleans on their way to C and back: an RgValue for one, nested 1-based tables for many.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+local fail = require "regolith.error"
+
+local value = {}
+
+local C = lib.C
+local NUMBER, I64, U64, BOOL = C.RG_VALUE_NUMBER, C.RG_VALUE_I64, C.RG_VALUE_U64, C.RG_VALUE_BOOL
+local is = ffi.istype
+
+--- Writes a number, a 64-bit integer or a boolean into `slot`; false for anything else.
+function value.put(slot, v)
+  local kind = type(v)
+  if kind == "number" then
+    slot.kind, slot.number = NUMBER, v
+  elseif kind == "boolean" then
+    slot.kind, slot.i64 = BOOL, v and 1 or 0
+  elseif is("int64_t", v) then
+    slot.kind, slot.i64 = I64, v
+  elseif is("uint64_t", v) then
+    slot.kind, slot.u64 = U64, v
+  else
+    return false
+  end
+  return true
+end
+
+--- What `slot` holds; nothing for NIL.
+function value.take(slot)
+  local kind = slot.kind
+  if kind == NUMBER then return slot.number end
+  if kind == BOOL then return slot.i64 ~= 0 end
+  if kind == I64 then return slot.i64 end
+  if kind == U64 then return slot.u64 end
+end
+
+--- A flat array of a shape, row-major, as nested tables.
+---@param take fun(number: integer): any   the element with this number
+function value.nest(shape, count, take)
+  local number = 0
+  local function level(axis)
+    local t = {}
+    for i = 1, shape[axis] do
+      if axis == count - 1 then
+        t[i] = take(number)
+        number = number + 1
+      else
+        t[i] = level(axis + 1)
+      end
+    end
+    return t
+  end
+  return count == 0 and take(0) or level(0)
+end
+
+--- The reverse; a table of another shape is refused, naming the row.
+---@param give fun(number: integer, element: any): boolean   false: not acceptable as an element
+---@param what string   who asks, for messages
+function value.flatten(t, shape, count, give, what)
+  local number, at = 0, {}
+  local function path(axis)
+    local parts = { "t" }
+    for k = 0, axis - 1 do parts[k + 2] = ("[%d]"):format(at[k]) end
+    return table.concat(parts)
+  end
+  local function level(row, axis)
+    if type(row) ~= "table" then
+      fail.argument(("%s: %s is %s, not a table of %d elements"):format(what, path(axis), fail.describe(row), shape[axis]))
+    end
+    if #row ~= shape[axis] then
+      fail.argument(("%s: %s has %d elements where the field has %d"):format(what, path(axis), #row, shape[axis]))
+    end
+    for i = 1, shape[axis] do
+      at[axis] = i
+      if axis < count - 1 then
+        level(row[i], axis + 1)
+      else
+        if not give(number, row[i]) then
+          fail.argument(("%s: %s is %s, not a number"):format(what, path(count), fail.describe(row[i])))
+        end
+        number = number + 1
+      end
+    end
+  end
+  level(t, 0)
+end
+
+return value
