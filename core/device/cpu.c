@@ -1,14 +1,15 @@
 /* cpu.c - the device that is always there: a task's positions are split among the workers of a pool.
  *
  * How finely: a chunk is worth about CHUNK_NS of work, so that handing it out costs nothing to speak of, but there
- * are several chunks per worker, so that uneven work evens out. A loop worth less than SERIAL_NS stays on the caller. */
-#include <string.h>
-
+ * are several chunks per worker, so that uneven work evens out; they begin at multiples of ROW, where vector rows and
+ * cache lines do. A loop worth less than SERIAL_NS stays on the caller.
+ * Between tasks trees are settled and collected, so that a list shows what the task before did and freed nodes are
+ * used again; both return at once where nothing changed. */
 #include "base/bits.h"
 #include "device/device.h"
 #include "thread/pool.h"
 
-enum { SERIAL_NS = 8000, CHUNK_NS = 20000, CHUNKS_PER_WORKER = 8 };
+enum { SERIAL_NS = 8000, CHUNK_NS = 20000, CHUNKS_PER_WORKER = 8, ROW = 64 };
 
 typedef struct CpuDevice {
   Device device;
@@ -22,17 +23,25 @@ typedef struct Running { /* one task, as its workers see it */
 
 static void run_chunk(void *data, int32_t worker, int64_t begin, int64_t end) {
   Running *running = data;
-  running->function(running->context, &running->context->workers[worker], begin, end);
+  RtContext *context = running->context;
+  if (!rt_stopped(context)) running->function(context, &context->workers[worker], begin, end);
+}
+
+/* Of begin..end, as many as fit. */
+static int64_t count_axis(int64_t begin, int64_t end) {
+  uint64_t count = begin < end ? (uint64_t)end - (uint64_t)begin : 0;
+  return count > INT64_MAX ? INT64_MAX : (int64_t)count;
 }
 
 /* Iterations of a range: the product of its extents, 0 when one is empty, INT64_MAX where it would overflow. */
 static int64_t count_range(const RtContext *context, const DeviceTask *task) {
+  const uint64_t *bounds = &context->frame[task->bounds];
   int64_t total = 1;
   bool is_empty = false, is_huge = false;
   for (int32_t axis = 0; axis < task->axis_count; axis++) {
-    int64_t begin = (int64_t)context->frame[task->bounds + 2 * axis], end = (int64_t)context->frame[task->bounds + 2 * axis + 1];
-    if (begin >= end) is_empty = true;
-    else if (__builtin_mul_overflow(total, end - begin, &total)) is_huge = true;
+    int64_t count = count_axis((int64_t)bounds[2 * axis], (int64_t)bounds[2 * axis + 1]);
+    if (!count) is_empty = true;
+    else if (is_huge || __builtin_mul_overflow(total, count, &total)) is_huge = true;
   }
   return is_empty ? 0 : is_huge ? INT64_MAX : total;
 }
@@ -41,7 +50,7 @@ static int64_t count_positions(RtContext *context, const DeviceTask *task) {
   if (task->kind == DEVICE_RANGE) return count_range(context, task);
   RtTree *tree = context->trees[task->tree];
   if (!rt_list_update(context, tree, task->manager)) return 0;
-  return tree->managers[task->manager].list_count;
+  return (int64_t)tree->managers[task->manager].list_count;
 }
 
 static int64_t choose_chunk(const CpuDevice *cpu, const DeviceTask *task, int64_t total) {
@@ -49,16 +58,18 @@ static int64_t choose_chunk(const CpuDevice *cpu, const DeviceTask *task, int64_
   if (task->block > 0) return task->block;
   if (!cpu->device.shuffle_tasks && total < SERIAL_NS / cost) return total;
   int64_t even = total / (workers * CHUNKS_PER_WORKER) + 1, worth = CHUNK_NS / cost + 1;
-  return cpu->device.shuffle_tasks ? even : max_i64(even, worth);
+  if (cpu->device.shuffle_tasks) return even;
+  int64_t chunk = max_i64(even, worth);
+  return chunk < total - ROW ? (chunk + ROW - 1) / ROW * ROW : chunk;
 }
 
-/* Every tree that the launch names: a body may activate in any of them. */
-static void settle_trees(CpuDevice *cpu, DeviceLaunch *launch, const DeviceTask *task) {
-  bool collects = task->may_deactivate || cpu->device.gc_each_launch;
-  for (int32_t i = 0; i < launch->tree_count; i++) {
-    RtTree *tree = launch->context.trees[i];
-    rt_tree_settle(tree, launch->context.worker_count);
-    if (collects && rt_tree_collect(tree, launch->context.worker_count)) launch->collections++;
+/* Every tree that the launch names: a body may activate in any of them. No task is running. */
+static void settle_trees(DeviceLaunch *launch) {
+  RtContext *context = &launch->context;
+  for (int32_t i = 0; i < context->tree_count; i++) {
+    rt_tree_settle(context->trees[i], context->worker_count);
+    if (launch->device->gc_is_stopped) continue;
+    if (rt_tree_collect(context->trees[i], context->worker_count)) launch->collections++;
   }
 }
 
@@ -66,21 +77,33 @@ static void run_task(RtContext *context, int32_t number) {
   DeviceLaunch *launch = context->host;
   CpuDevice *cpu = (CpuDevice *)launch->device;
   const DeviceTask *task = &launch->tasks[number];
-  if (context->stop) return;
+  if (rt_stopped(context)) return;
+  settle_trees(launch); /* what the host region did */
+  context->task = number;
   int64_t total = count_positions(context, task);
   if (total > 0) {
     Running running = {context, task->function};
-    uint64_t seed = cpu->device.shuffle_tasks ? cpu->device.seed + ++launch->runs : 0;
+    launch->runs++;
+    uint64_t seed = cpu->device.shuffle_tasks ? cpu->device.seed + launch->runs : 0;
     pool_parallel_for(cpu->pool, total, choose_chunk(cpu, task, total), seed, run_chunk, &running);
   }
-  if (task->may_change_topology || task->may_deactivate || cpu->device.gc_each_launch) settle_trees(cpu, launch, task);
+  context->task = -1;
+  if (task->may_change_topology || task->may_deactivate || cpu->device.gc_each_launch) settle_trees(launch);
+}
+
+static void *grow_in_heap(RtContext *context, void *memory, uint64_t old_bytes, uint64_t new_bytes) {
+  DeviceLaunch *launch = context->host;
+  return heap_resize(launch->device->heap, memory, new_bytes);
 }
 
 static bool launch_cpu(Device *device, DeviceLaunch *launch, Error *err) {
   launch->device = device;
   launch->context.host = launch;
   launch->context.run = run_task;
+  launch->context.task = -1;
+  if (!launch->context.grow) launch->context.grow = grow_in_heap;
   launch->host(&launch->context);
+  settle_trees(launch);
   return true;
 }
 

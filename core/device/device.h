@@ -21,22 +21,23 @@ typedef struct DeviceTask {   /* what running a task needs to know; filled from 
   int32_t tree, manager;      /* NODES: number in context->trees */
   int32_t block;              /* positions per chunk the user asked for; 0: ours to choose */
   int64_t cost;               /* estimated ns per position, at least 1: small loops stay on the caller */
-  bool may_change_topology, may_deactivate;
+  bool may_change_topology, may_deactivate; /* false: trees are not looked at after it */
 } DeviceTask;
 
 typedef struct DeviceLaunch {
-  RtContext context;          /* frame, trees, ambient, workers set by program */
+  RtContext context;          /* frame, trees, tree_count, ambient, workers, worker_count set by program; `grow` too,
+                               * or NULL: lists then grow in the device's heap */
   RtHostFunction *host;
   const DeviceTask *tasks;
   int32_t task_count;
-  int32_t tree_count;         /* of context.trees */
   uint64_t runs, collections; /* tasks run, collections that freed something: filled by the device */
   Device *device;
 } DeviceLaunch;
 
 typedef struct DeviceTable {
   const char *name;
-  /* Runs the host function; tasks through context.run. Returns with context.error and workers filled. */
+  /* Runs the host function; tasks through context.run. Returns with context.error and workers filled, and with every
+   * tree settled and collected: what a task or the host region changed shows before the next task runs. */
   bool (*launch)(Device *device, DeviceLaunch *launch, Error *err);
   void (*destroy)(Device *device);
 } DeviceTable;
@@ -46,6 +47,7 @@ struct Device {
   Heap *heap;
   int32_t worker_count;
   bool shuffle_tasks, gc_each_launch;
+  bool gc_is_stopped;         /* freed nodes wait for program to collect them */
   uint64_t seed;
 };
 
