@@ -1,0 +1,37 @@
+-- one_failure.lua - a small session in which one allocation may fail (RG_STRESS=fail_alloc:N). Prints "whole" when none
+-- did, else the error's code, then computes again in the same process. Ends with "right" in both cases.
+local ffi = require "ffi"
+local rg = require "regolith"
+ffi.cdef "int setenv(const char *, const char *, int);"
+
+local function session()
+  local x = rg.field(rg.f32)
+  local tree = rg.tree()
+  local block = tree:pointer("ij", 4)
+  block:dense("ij", 4):place(x)
+  local fill = rg.kernel(function(a)
+    for i, j in rg.range(6, 6) do x[i][j] = a * i + j end
+  end)
+  local sum = rg.kernel(function()
+    local s = 0
+    for i, j in x:active() do s = s + x[i][j] end
+    return s
+  end)
+  fill(2)
+  block:deactivate(0, 0)
+  rg.gc()
+  local result = sum() + x[5][5] + block:count()
+  tree:destroy()
+  return result
+end
+
+local right = 216
+local ok, result = pcall(session)
+if ok then
+  print "whole"
+else
+  print(type(result) == "table" and result.code or "a plain error: " .. tostring(result))
+  ffi.C.setenv("RG_STRESS", "", 1) -- a runtime that could not begin is begun anew
+  result = session()
+end
+print(result == right and "right" or "wrong: " .. tostring(result))
