@@ -4,6 +4,8 @@
  *   if %c { set %v %b }              %s = select %c, %b, %a
  *   store %cell, get %v              store %cell, %s
  *
+ * Behind an `if c { continue }` the other lanes go on: what follows is as in an arm, but for its variables, which
+ * nobody reads once the iteration has ended.
  * Both arms are computed, which is harmless: every op that is let in here is defined for all values, and a
  * cell of a leaf or its neighbours can always be read. A write in an arm stores the old value where the arm
  * is not taken, so it is let in only for fields whose elements no other iteration writes.
@@ -14,13 +16,14 @@
 
 #include "pass/rewrite.h"
 
-enum { MAX_INSTS = 800, MAX_IN_ARMS = 64 };
+enum { MAX_INSTS = 800, MAX_IN_ARMS = 128 };
 
 /* -- may it be flat? ------------------------------------------------------------------------------------------------ */
 
 typedef struct Survey {
   const bool *may_mask;
   int insts, in_arms;
+  bool continues;       /* an iteration may have ended above */
   int32_t line;
 } Survey;
 
@@ -47,7 +50,7 @@ static const char *obstacle_of(const Survey *s, const IrInst *inst, bool in_arm)
   case IR_VAR: case IR_GET: case IR_SET: case IR_IF: return NULL;
   case IR_PLACE: return NULL; /* what reads or writes it says no */
   case IR_LOOP: case IR_FOR: case IR_BREAK: return "it has a loop inside";
-  case IR_CONTINUE: return "it has a `continue`";
+  case IR_CONTINUE: return in_arm ? NULL : "nothing of it is left";
   case IR_RMW: case IR_CAS: return "it uses the old value of an update";
   default: return ir_op_info[inst->op].flags & IR_PURE ? NULL : "it activates, deactivates or asks for activity";
   }
@@ -56,8 +59,10 @@ static const char *obstacle_of(const Survey *s, const IrInst *inst, bool in_arm)
 static const char *survey_region(Survey *s, const IrRegion *region, bool in_arm) {
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
     s->line = inst->line;
+    in_arm |= s->continues;
     const char *why = obstacle_of(s, inst, in_arm);
     if (why) return why;
+    s->continues |= inst->op == IR_CONTINUE;
     if (++s->insts > MAX_INSTS) return "its body is long";
     if (in_arm && ++s->in_arms > MAX_IN_ARMS) return "much of it stands under conditions";
     for (int i = 0; i < IR_MAX_REGIONS; i++)
@@ -80,6 +85,7 @@ typedef struct Flattener {
   VEC(IrInst *) values; /* by variable */
   int *variable_of;     /* by id of a VAR: its number */
   IrInst **with;        /* by id: the value of a GET */
+  IrInst *alive;        /* the iteration has not met a `continue`; NULL: none has */
   int ids;
 } Flattener;
 
@@ -117,6 +123,10 @@ static void flatten_if(Flattener *f, IrInst *branch, IrInst *outer) {
     flatten_region(f, branch->regions[1], only_if(f, outer, ir_unary(&f->b, IR_BNOT, condition)));
   for (int i = 0; i < count; i++)
     if (then[i] != f->values.items[i]) f->values.items[i] = ir_select(&f->b, condition, then[i], f->values.items[i]);
+}
+
+static void end_iteration(Flattener *f, IrInst *condition) {
+  f->alive = only_if(f, f->alive, ir_unary(&f->b, IR_BNOT, condition));
 }
 
 /* A write under a condition: the old value where it does not hold. */
@@ -158,10 +168,12 @@ static void flatten_inst(Flattener *f, IrInst *inst, IrInst *condition) {
     return;
   }
   resolve(f, inst);
+  bool has_effect = rewrite_is_write(inst->op) || inst->op == IR_REDUCE;
+  if (has_effect && f->alive) condition = condition ? only_if(f, f->alive, condition) : f->alive;
   if (inst->op == IR_SET) f->values.items[f->variable_of[inst->operands[0]->id]] = inst->operands[1];
   else if (inst->op == IR_IF) flatten_if(f, inst, condition);
-  else if (condition && rewrite_is_write(inst->op)) mask_write(f, inst, condition);
-  else if (condition && inst->op == IR_REDUCE) mask_reduce(f, inst, condition);
+  else if (inst->op == IR_CONTINUE) end_iteration(f, condition);
+  else if (has_effect && condition) inst->op == IR_REDUCE ? mask_reduce(f, inst, condition) : mask_write(f, inst, condition);
   else ir_region_append(f->b.region, inst);
 }
 
