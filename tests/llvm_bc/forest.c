@@ -1,0 +1,171 @@
+/* forest.c - laying a test tree out, and handing it to the runtime; reach.c reaches its cells. */
+#include "forest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { AMBIENT_BYTES = 1 << 20 };
+
+static uint64_t up(uint64_t value, uint64_t align) { return (value + align - 1) / align * align; }
+
+static void *zeros(uint64_t bytes, int protection) {
+  void *memory = mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory != MAP_FAILED) return memory;
+  perror("mmap");
+  exit(1);
+}
+
+/* -- layout -------------------------------------------------------------------------------------------------------- */
+
+static void inherit_axes(ForestTree *tree, ForestNode *node) {
+  int64_t sizes[RT_MAX_AXES] = {0};
+  if (node->row.kind != FOREST_ROOT) {
+    const ForestNode *parent = &tree->nodes[node->row.parent];
+    for (int a = 0; a < parent->rank; a++) sizes[parent->letters[a]] = parent->shape[a];
+  }
+  for (int k = 0; k < node->axis_count; k++) {
+    int letter = node->row.axes[k] - 'i';
+    sizes[letter] = (sizes[letter] ? sizes[letter] : 1) * node->row.sizes[k];
+  }
+  for (int letter = 0; letter < RT_MAX_AXES; letter++) {
+    if (!sizes[letter]) continue;
+    node->letters[node->rank] = letter;
+    node->shape[node->rank++] = sizes[letter];
+  }
+}
+
+/* Children first: runs one after the other (soa), or records (aos); a pointer's node is one record. */
+static void lay_out(ForestTree *tree, int number) {
+  ForestNode *node = &tree->nodes[number];
+  bool runs = node->row.kind == FOREST_DENSE;
+  uint64_t at = 0, cells = runs ? (uint64_t)node->cell_count : 1;
+  if (node->row.payload) {
+    node->payload_offset = at;
+    node->payload_stride = (uint64_t)node->row.payload;
+    at = up(at + node->payload_stride * cells, 4);
+  }
+  for (int c = number + 1; c < tree->node_count; c++) {
+    ForestNode *child = &tree->nodes[c];
+    if (child->row.parent != number) continue;
+    lay_out(tree, c);
+    child->offset = at;
+    child->stride = up(child->container, 4);
+    at += child->stride * cells;
+  }
+  node->record = up(at, 4);
+  if (node->row.kind == FOREST_POINTER) node->container = 4 * (uint64_t)node->cell_count;
+  else node->container = runs ? at : node->record * (uint64_t)node->cell_count;
+  if (runs || node->row.kind == FOREST_ROOT) return;
+  node->payload_stride = node->record;
+  for (int c = number + 1; c < tree->node_count; c++)
+    if (tree->nodes[c].row.parent == number) tree->nodes[c].stride = node->record;
+}
+
+/* -- the runtime's tables -------------------------------------------------------------------------------------------- */
+
+static void fill_level(const ForestTree *tree, RtLevel *level, int at, int below, bool first) {
+  const ForestNode *node = &tree->nodes[at];
+  level->offset = (first ? node->offset : 0) + (below >= 0 ? tree->nodes[below].offset : 0);
+  level->stride = below >= 0 ? tree->nodes[below].stride : 4;
+  level->cell_count = (uint64_t)node->cell_count;
+  level->axis_count = node->axis_count;
+  for (int k = 0; k < node->axis_count; k++) {
+    level->axes[k] = node->row.axes[k] - 'i';
+    level->sizes[k] = node->row.sizes[k];
+  }
+}
+
+static void fill_manager(ForestTree *tree, int number) {
+  RtManager *manager = &tree->rt.managers[tree->nodes[number].manager];
+  const ForestNode *node = &tree->nodes[number];
+  int path[FOREST_MAX_NODES], count = 0, at = number;
+  do path[count++] = at, at = tree->nodes[at].row.parent;
+  while (at && tree->nodes[at].row.kind != FOREST_POINTER);
+  manager->parent = at ? tree->nodes[at].manager : -1;
+  manager->node_size = up(node->record, 64);
+  manager->axis_count = node->rank;
+  for (int a = 0; a < node->rank; a++) manager->axes[a] = node->letters[a];
+  manager->level_count = count;
+  for (int k = count - 1; k >= 0; k--)
+    fill_level(tree, &manager->levels[count - 1 - k], path[k], k ? path[k - 1] : -1, k == count - 1);
+  manager->locals = aligned_alloc(64, sizeof(RtLocal) * FOREST_WORKERS);
+  memset(manager->locals, 0, sizeof(RtLocal) * FOREST_WORKERS);
+  for (int w = 0; w < FOREST_WORKERS; w++) manager->locals[w].sink = calloc(1, manager->node_size);
+}
+
+void forest_create(ForestTree *tree, const ForestRow *rows, int count, RtBudget *budget, int number, int shift) {
+  *tree = (ForestTree){.node_count = count};
+  int managers = 0;
+  for (int n = 0; n < count; n++) {
+    ForestNode *node = &tree->nodes[n];
+    node->row = rows[n];
+    node->axis_count = rows[n].axes ? (int)strlen(rows[n].axes) : 0;
+    node->cell_count = 1;
+    for (int k = 0; k < node->axis_count; k++) node->cell_count *= rows[n].sizes[k];
+    inherit_axes(tree, node);
+    node->manager = rows[n].kind == FOREST_POINTER ? managers : -1;
+    if (node->manager >= 0) tree->managers[managers++] = n;
+  }
+  lay_out(tree, 0);
+  uint64_t reserved = (uint64_t)1 << shift, segments = reserved / RT_SEGMENT;
+  tree->reserved = zeros(reserved + RT_SEGMENT, PROT_READ | PROT_WRITE);
+  RtTree *rt = &tree->rt;
+  rt->base = (uint8_t *)up((uint64_t)tree->reserved, RT_SEGMENT);
+  rt->root = rt->base + RT_FIRST_GRANULE * RT_GRANULE;
+  rt->root_size = up(tree->nodes[0].container, 64);
+  rt->reserved = reserved;
+  rt->number = number;
+  rt->manager_count = managers;
+  rt->managers = calloc((size_t)managers, sizeof *rt->managers);
+  rt->chunks = zeros(segments * sizeof *rt->chunks, PROT_READ | PROT_WRITE);
+  rt->segment_owner = zeros(segments * sizeof *rt->segment_owner, PROT_READ | PROT_WRITE);
+  rt->budget = budget;
+  for (int m = 0; m < managers; m++) fill_manager(tree, tree->managers[m]);
+  rt_tree_init(rt, FOREST_WORKERS);
+}
+
+void forest_destroy(ForestTree *tree) {
+  RtTree *rt = &tree->rt;
+  uint64_t segments = rt->reserved / RT_SEGMENT;
+  for (int m = 0; m < rt->manager_count; m++) {
+    for (int w = 0; w < FOREST_WORKERS; w++) free(rt->managers[m].locals[w].sink);
+    free(rt->managers[m].locals);
+    free(rt->managers[m].list);
+  }
+  free(rt->managers);
+  munmap(tree->reserved, rt->reserved + RT_SEGMENT);
+  munmap(rt->chunks, segments * sizeof *rt->chunks);
+  munmap(rt->segment_owner, segments * sizeof *rt->segment_owner);
+}
+
+/* -- contexts ---------------------------------------------------------------------------------------------------------- */
+
+static void *grow(RtContext *context, void *memory, uint64_t old_bytes, uint64_t new_bytes) {
+  if (context->host) return NULL; /* a test asks for a refusal */
+  uint8_t *grown = realloc(memory, new_bytes);
+  if (grown) memset(grown + old_bytes, 0, new_bytes - old_bytes);
+  return grown;
+}
+
+RtContext *forest_context(ForestTree *trees, int count) {
+  RtContext *context = calloc(1, sizeof *context);
+  context->trees = calloc((size_t)count, sizeof *context->trees);
+  for (int t = 0; t < count; t++) context->trees[t] = &trees[t].rt;
+  context->tree_count = count;
+  context->ambient = zeros(AMBIENT_BYTES, PROT_READ);
+  context->workers = calloc(FOREST_WORKERS, sizeof *context->workers);
+  for (int w = 0; w < FOREST_WORKERS; w++) context->workers[w].index = w;
+  context->worker_count = FOREST_WORKERS;
+  context->task = -1;
+  context->grow = grow;
+  return context;
+}
+
+void forest_context_destroy(RtContext *context) {
+  munmap(context->ambient, AMBIENT_BYTES);
+  free(context->trees);
+  free(context->workers);
+  free(context);
+}

@@ -1,0 +1,152 @@
+/* reach.c - cells of a test tree by their coordinates, slot by slot; and what must hold of a whole tree. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "forest.h"
+
+uint64_t random_next(Random *random) { /* splitmix64 */
+  uint64_t z = random->state += 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+int64_t forest_cell_count(const ForestNode *node) {
+  int64_t count = 1;
+  for (int a = 0; a < node->rank; a++) count *= node->shape[a];
+  return count;
+}
+
+void forest_cell(const ForestNode *node, int64_t number, int64_t *coordinates) {
+  for (int a = node->rank - 1; a >= 0; a--) {
+    coordinates[a] = number % node->shape[a];
+    number /= node->shape[a];
+  }
+}
+
+int64_t forest_number(const ForestNode *node, const int64_t *coordinates) {
+  int64_t number = 0;
+  for (int a = 0; a < node->rank; a++) number = number * node->shape[a] + coordinates[a];
+  return number;
+}
+
+static int position_of(const ForestNode *node, int letter) {
+  for (int a = 0; a < node->rank; a++)
+    if (node->letters[a] == letter) return a;
+  return -1;
+}
+
+int64_t forest_above(const ForestTree *tree, int node, int64_t number, int above) {
+  const ForestNode *from = &tree->nodes[node], *to = &tree->nodes[above];
+  int64_t here[RT_MAX_AXES], there[RT_MAX_AXES];
+  forest_cell(from, number, here);
+  for (int a = 0; a < to->rank; a++) {
+    int position = position_of(from, to->letters[a]);
+    there[a] = here[position] / (from->shape[position] / to->shape[a]);
+  }
+  return forest_number(to, there);
+}
+
+/* The cell's number in its own container: the digits of its coordinates at this node's level. */
+static int64_t cell_in_container(const ForestTree *tree, int node, int64_t number) {
+  const ForestNode *n = &tree->nodes[node];
+  int64_t coordinates[RT_MAX_AXES], cell = 0;
+  forest_cell(n, number, coordinates);
+  for (int k = 0; k < n->axis_count; k++)
+    cell = cell * n->row.sizes[k] + coordinates[position_of(n, n->row.axes[k] - 'i')] % n->row.sizes[k];
+  return cell;
+}
+
+/* The start of the container of `node` that holds cell `number`. */
+static uint8_t *container_of(RtContext *context, ForestTree *trees, int t, int worker, int node, int64_t number, bool ensures) {
+  ForestTree *tree = &trees[t];
+  if (node == 0) return rt_tree_root(context, t);
+  int up = tree->nodes[node].row.parent;
+  const ForestNode *parent = &tree->nodes[up];
+  int64_t above = forest_above(tree, node, number, up);
+  if (parent->row.kind != FOREST_POINTER) {
+    uint8_t *container = container_of(context, trees, t, worker, up, above, ensures);
+    if (!container) return NULL;
+    return container + tree->nodes[node].offset + tree->nodes[node].stride * (uint64_t)cell_in_container(tree, up, above);
+  }
+  uint32_t *slot = forest_slot(context, trees, t, worker, up, above, ensures);
+  if (!slot || (!ensures && !rt_slot_live(slot))) return NULL;
+  uint8_t *memory = ensures ? rt_slot_ensure(context, &context->workers[worker], t, parent->manager, slot)
+                            : rt_slot_find(context, t, slot);
+  return memory + tree->nodes[node].offset;
+}
+
+uint32_t *forest_slot(RtContext *context, ForestTree *trees, int t, int worker, int node, int64_t number, bool ensures) {
+  uint8_t *container = container_of(context, trees, t, worker, node, number, ensures);
+  return container ? (uint32_t *)(void *)container + cell_in_container(&trees[t], node, number) : NULL;
+}
+
+bool forest_is_active(RtContext *context, ForestTree *trees, int t, int node, int64_t number) {
+  uint32_t *slot = forest_slot(context, trees, t, 0, node, number, false);
+  return slot && rt_slot_live(slot);
+}
+
+void forest_activate(RtContext *context, ForestTree *trees, int t, int worker, int node, int64_t number) {
+  uint32_t *slot = forest_slot(context, trees, t, worker, node, number, true);
+  rt_slot_ensure(context, &context->workers[worker], t, trees[t].nodes[node].manager, slot);
+}
+
+void forest_deactivate(RtContext *context, ForestTree *trees, int t, int worker, int node, int64_t number) {
+  uint32_t *slot = forest_slot(context, trees, t, worker, node, number, false);
+  if (slot) rt_slot_clear(context, &context->workers[worker], t, trees[t].nodes[node].manager, slot);
+}
+
+uint8_t *forest_payload(RtContext *context, ForestTree *trees, int t, int worker, int node, int64_t number, bool ensures) {
+  const ForestNode *n = &trees[t].nodes[node];
+  if (n->row.kind == FOREST_POINTER) {
+    uint32_t *slot = forest_slot(context, trees, t, worker, node, number, ensures);
+    if (!slot) return context->ambient + n->payload_offset;
+    uint8_t *memory = ensures ? rt_slot_ensure(context, &context->workers[worker], t, n->manager, slot)
+                              : rt_slot_find(context, t, slot);
+    return memory + n->payload_offset;
+  }
+  uint8_t *container = container_of(context, trees, t, worker, node, number, ensures);
+  if (!container) return context->ambient;
+  return container + n->payload_offset + n->payload_stride * (uint64_t)cell_in_container(&trees[t], node, number);
+}
+
+/* -- what must hold --------------------------------------------------------------------------------------------------- */
+
+static char wrong[200];
+
+static const char *check_list(RtContext *context, ForestTree *trees, int t, int node) {
+  ForestTree *tree = &trees[t];
+  const ForestNode *n = &tree->nodes[node];
+  RtManager *manager = &tree->rt.managers[n->manager];
+  if (!rt_list_update(context, &tree->rt, n->manager)) return "the list did not grow";
+  uint64_t reachable = 0;
+  for (int64_t c = 0, count = forest_cell_count(n); c < count; c++) reachable += forest_is_active(context, trees, t, node, c);
+  if (reachable != manager->list_count || reachable != manager->live_count) {
+    snprintf(wrong, sizeof wrong, "tree %d node %d: %llu reachable, %llu listed, %llu counted", t, node,
+             (unsigned long long)reachable, (unsigned long long)manager->list_count, (unsigned long long)manager->live_count);
+    return wrong;
+  }
+  for (uint64_t p = 0; p < manager->list_count; p++) {
+    const int64_t *coordinates = rt_list_coordinates(context, t, n->manager, (int64_t)p);
+    uint8_t *memory = rt_list_node(context, t, n->manager, (int64_t)p);
+    for (int a = 0; a < n->rank; a++)
+      if (coordinates[a] < 0 || coordinates[a] >= n->shape[a]) return "coordinates outside the shape";
+    uint32_t *slot = forest_slot(context, trees, t, 0, node, forest_number(n, coordinates), false);
+    if (!slot || rt_slot_find(context, t, slot) != memory) {
+      snprintf(wrong, sizeof wrong, "tree %d node %d: the coordinates at %llu lead elsewhere", t, node, (unsigned long long)p);
+      return wrong;
+    }
+    if (p && manager->list[p].number <= manager->list[p - 1].number) return "the list is out of order";
+  }
+  return "";
+}
+
+const char *forest_check(RtContext *context, ForestTree *trees, int t) {
+  rt_tree_settle(&trees[t].rt, FOREST_WORKERS);
+  for (int m = 0; m < trees[t].rt.manager_count; m++) {
+    const char *bad = check_list(context, trees, t, trees[t].managers[m]);
+    if (*bad) return bad;
+  }
+  return "";
+}

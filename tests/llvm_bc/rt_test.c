@@ -1,0 +1,223 @@
+/* rt_test.c - one thread: what the runtime promises about slots, nodes, lists, clearing and budgets. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "kinds.h"
+
+enum { SHIFT = 28 };
+
+static ForestTree trees[1];
+static RtContext *context;
+static RtBudget budget;
+
+static void begin(const ForestRow *rows, int count, uint64_t limit, bool tiny) {
+  budget = (RtBudget){.limit = limit};
+  forest_create(trees, rows, count, &budget, 7, SHIFT);
+  trees->rt.tiny_chunks = tiny;
+  context = forest_context(trees, 1);
+}
+static void end(void) {
+  forest_context_destroy(context);
+  forest_destroy(trees);
+}
+static RtManager *manager(int number) { return &trees->rt.managers[number]; }
+static bool holds_zeros(const uint8_t *memory, uint64_t bytes) {
+  for (uint64_t i = 0; i < bytes; i++)
+    if (memory[i]) return false;
+  return true;
+}
+
+static void check_slots(void) {
+  begin(KIND_ROWS(kind_block), UINT64_MAX, false);
+  TEST("an empty cell reads as the ambient and stays inactive") {
+    CHECK(forest_payload(context, trees, 0, 0, 2, 77, false) == context->ambient);
+    CHECK(!forest_is_active(context, trees, 0, 1, 3));
+    CHECK_INT(rt_list_count(context, 0, 0), 0);
+    CHECK_INT(budget.used, 0);
+  }
+  TEST("activation is idempotent and gives zeroed memory") {
+    uint32_t *slot = forest_slot(context, trees, 0, 0, 1, 5, false);
+    uint8_t *node = rt_slot_ensure(context, context->workers, 0, 0, slot);
+    CHECK(node == rt_slot_ensure(context, context->workers, 0, 0, slot));
+    CHECK(node == rt_slot_activate(context, context->workers, 0, 0, slot));
+    CHECK(node == rt_slot_find(context, 0, slot));
+    CHECK(node == node - (node - trees->rt.base) % RT_GRANULE);
+    CHECK(holds_zeros(node, manager(0)->node_size));
+    CHECK_INT(rt_list_count(context, 0, 0), 1);
+  }
+  TEST("a deactivated node is not reused before the collection, and comes back zeroed") {
+    uint32_t *slot = forest_slot(context, trees, 0, 0, 1, 5, false), *other = slot + 1;
+    uint8_t *node = rt_slot_find(context, 0, slot);
+    memset(node, 0xee, manager(0)->node_size);
+    rt_slot_clear(context, context->workers, 0, 0, slot);
+    rt_slot_clear(context, context->workers, 0, 0, slot);
+    CHECK_INT(rt_list_count(context, 0, 0), 0);
+    CHECK(rt_slot_ensure(context, context->workers, 0, 0, other) != node);
+    CHECK_INT(node[3], 0xee); /* readers may still look */
+    CHECK(rt_tree_collect(&trees->rt, FOREST_WORKERS));
+    CHECK(!rt_tree_collect(&trees->rt, FOREST_WORKERS));
+    bool seen = false;
+    for (int64_t c = 0; c < 512; c++) {
+      forest_activate(context, trees, 0, 0, 1, c);
+      uint8_t *memory = rt_slot_find(context, 0, forest_slot(context, trees, 0, 0, 1, c, false));
+      CHECK(holds_zeros(memory, manager(0)->node_size));
+      seen |= memory == node;
+    }
+    CHECK(seen);
+    CHECK_TEXT(forest_check(context, trees, 0), "");
+  }
+  end();
+}
+
+static void check_coordinates(void) {
+  static const struct { const char *name; const ForestRow *rows; int count; } all[] = {
+      {"deep", KIND_ROWS(kind_deep)}, {"branches", KIND_ROWS(kind_branches)}, {"chain", KIND_ROWS(kind_chain)},
+      {"block", KIND_ROWS(kind_block)}, {"axes", KIND_ROWS(kind_axes)}};
+  for (int k = 0; k < 5; k++)
+    for (int tiny = 0; tiny < 2; tiny++) {
+      begin(all[k].rows, all[k].count, UINT64_MAX, tiny);
+      TEST("every cell's address decodes to its coordinates") {
+        for (int m = 0; m < trees->rt.manager_count; m++)
+          for (int64_t c = forest_cell_count(&trees->nodes[trees->managers[m]]); c-- > 0;)
+            forest_activate(context, trees, 0, (int)(c % FOREST_WORKERS), trees->managers[m], c);
+        CHECK_TEXT(forest_check(context, trees, 0), "");
+      }
+      end();
+    }
+}
+
+static void check_lists(void) {
+  begin(KIND_ROWS(kind_deep), UINT64_MAX, false);
+  TEST("a list whose nodes did not change is not made again") {
+    forest_activate(context, trees, 0, 0, 3, 9);
+    CHECK(rt_list_update(context, &trees->rt, 1));
+    CHECK(rt_list_update(context, &trees->rt, 1));
+    forest_activate(context, trees, 0, 0, 3, 9);
+    CHECK(rt_list_update(context, &trees->rt, 1));
+    CHECK_INT(manager(1)->lists, 1);
+    forest_activate(context, trees, 0, 0, 1, 5); /* another manager's change */
+    CHECK(rt_list_update(context, &trees->rt, 1));
+    CHECK_INT(manager(1)->lists, 1);
+    forest_activate(context, trees, 0, 0, 3, 10);
+    CHECK(rt_list_update(context, &trees->rt, 1));
+    CHECK_INT(manager(1)->lists, 2);
+  }
+  TEST("a refused list is an error, and the next one is whole") {
+    for (int64_t c = 0; c < 200; c++) forest_activate(context, trees, 0, 0, 3, c);
+    context->host = context;
+    CHECK(!rt_list_update(context, &trees->rt, 1));
+    CHECK_INT(context->error.kind, RT_ERROR_MEMORY);
+    CHECK_INT(context->error.tree, 7);
+    CHECK_INT(context->error.manager, 1);
+    context->host = NULL;
+    CHECK_TEXT(forest_check(context, trees, 0), "");
+    CHECK_INT(rt_list_count(context, 0, 1), 200);
+  }
+  end();
+}
+
+static void check_huge_root(void) {
+  static const ForestRow rows[] = {{.kind = FOREST_ROOT}, {FOREST_POINTER, 0, "ij", {1 << 15, 1 << 15}, 4}};
+  budget = (RtBudget){.limit = UINT64_MAX};
+  forest_create(trees, rows, 2, &budget, 0, 36);
+  context = forest_context(trees, 1);
+  TEST("an enormous root with few nodes costs what the nodes cost") {
+    for (int64_t c = 0; c < 10; c++) forest_activate(context, trees, 0, 0, 1, c * 107374180);
+    CHECK(rt_list_update(context, &trees->rt, 0));
+    CHECK_INT(manager(0)->list_count, 10);
+    CHECK_INT(rt_list_coordinates(context, 0, 0, 9)[0], (9ll * 107374180) >> 15);
+    CHECK_INT(rt_list_coordinates(context, 0, 0, 9)[1], (9ll * 107374180) & 0x7fff);
+    CHECK_INT(budget.used, RT_SEGMENT);
+    rt_tree_clear(context, 0, 0);
+    CHECK_INT(rt_list_count(context, 0, 0), 0);
+  }
+  end();
+}
+
+static void activate_all(void) {
+  for (int m = 0; m < trees->rt.manager_count; m++)
+    for (int64_t c = forest_cell_count(&trees->nodes[trees->managers[m]]); c-- > 0;)
+      forest_activate(context, trees, 0, 0, trees->managers[m], c);
+}
+
+static void check_subtrees(void) {
+  begin(KIND_ROWS(kind_branches), UINT64_MAX, true);
+  TEST("deactivation frees what is below, on every branch and no more") {
+    activate_all();
+    forest_deactivate(context, trees, 0, 1, 2, 4);
+    CHECK_INT(rt_list_count(context, 0, 0), 8);
+    CHECK_INT(rt_list_count(context, 0, 1), 8 * 4);
+    CHECK_INT(rt_list_count(context, 0, 2), 8 * 2 * 7);
+    CHECK_TEXT(forest_check(context, trees, 0), "");
+  }
+  TEST("a cell that is activated in a freed node's memory is freed with it") {
+    forest_activate(context, trees, 0, 0, 3, 0);
+    uint32_t *below = forest_slot(context, trees, 0, 0, 3, 1, false);
+    rt_tree_settle(&trees->rt, FOREST_WORKERS);
+    forest_deactivate(context, trees, 0, 0, 2, 0); /* the parent goes */
+    rt_slot_clear(context, context->workers, 0, 1, below);
+    rt_slot_ensure(context, &context->workers[2], 0, 1, below); /* another iteration still holds its address */
+    CHECK_TEXT(forest_check(context, trees, 0), "");
+  }
+  TEST("clear empties a level and those below, again and again") {
+    for (int round = 0; round < 3; round++) {
+      activate_all();
+      rt_tree_clear(context, 0, 2);
+      CHECK_INT(rt_list_count(context, 0, 2), 0);
+      CHECK_INT(rt_list_count(context, 0, 1), 36);
+      CHECK_TEXT(forest_check(context, trees, 0), "");
+      uint64_t used = budget.used;
+      rt_tree_clear(context, 0, 0);
+      for (int m = 0; m < 3; m++) CHECK_INT(rt_manager_live(&trees->rt, m), 0);
+      CHECK_TEXT(forest_check(context, trees, 0), "");
+      rt_tree_collect(&trees->rt, FOREST_WORKERS);
+      activate_all();
+      CHECK_TEXT(forest_check(context, trees, 0), "");
+      CHECK(round == 0 || budget.used == used);
+      rt_tree_clear(context, 0, 0);
+      rt_tree_collect(&trees->rt, FOREST_WORKERS);
+    }
+  }
+  TEST("nodes that come and go are counted") {
+    CHECK_INT(manager(0)->activations, manager(0)->deactivations);
+    CHECK(manager(0)->activations >= 54);
+  }
+  end();
+}
+
+static void check_errors(void) {
+  begin(KIND_ROWS(kind_chain), 0, false);
+  TEST("the first fault is kept") {
+    context->task = 4;
+    rt_error_set(context, RT_ERROR_STOPPED, 1, 2);
+    rt_error_set(context, RT_ERROR_BUDGET, 3, 5);
+    CHECK_INT(context->error.kind, RT_ERROR_STOPPED);
+    CHECK_INT(context->error.tree, 1);
+    CHECK_INT(context->error.task, 4);
+  }
+  TEST("what a kernel asks of its context") {
+    uint64_t frame[2];
+    context->frame = frame;
+    CHECK(rt_frame(context) == frame);
+    CHECK(rt_ambient(context) == context->ambient);
+    CHECK(rt_host_worker(context) == context->workers);
+    CHECK_INT(rt_stopped(context), 0);
+    context->stop = 1;
+    CHECK_INT(rt_stopped(context), 1);
+    rt_outside(&context->workers[1]);
+    rt_outside(&context->workers[1]);
+    CHECK_INT(context->workers[1].out_of_range, 2);
+  }
+  end();
+}
+
+int main(void) {
+  check_slots();
+  check_coordinates();
+  check_lists();
+  check_huge_root();
+  check_subtrees();
+  check_errors();
+  return check_report();
+}
