@@ -1,0 +1,27 @@
+/* api.h - the frame around every call of regolith.h: one thread inside, the error kept, a status out.
+ * A refusal that belongs to no runtime (NULL where a handle stands, a busy runtime) is kept per thread, so that
+ * rg_error can tell it and no other thread's call is disturbed. */
+#ifndef RG_API_API_H
+#define RG_API_API_H
+
+#include "program/program.h"
+
+/* False, with runtime.busy for this thread, when another thread is inside. */
+bool api_enter(Program *program);
+/* Ends what api_enter began: `ok`, or the error's number. */
+RgStatus api_leave(Program *program, bool ok);
+/* argument.invalid for this thread: "rg_field_get: index is NULL". */
+RgStatus api_refuse(const char *call, const char *what);
+
+/* `call` runs inside; its error goes to API_ERR. */
+#define API_ERR(program) (&(program)->error)
+#define API_CALL(program, call) (api_enter(program) ? api_leave(program, (call)) : (RgStatus)RG_ERROR_BUSY)
+/* Refuses a NULL: `API_NEEDS(index)`. */
+#define API_NEEDS(pointer) \
+  do { \
+    if (!(pointer)) return api_refuse(__func__, #pointer " is NULL"); \
+  } while (0)
+
+#define API_PROGRAM(handle) ((handle)->object.program)
+
+#endif

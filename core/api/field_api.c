@@ -1,0 +1,113 @@
+/* field_api.c - fields: regolith.h's calls, argument by argument. */
+#include <string.h>
+
+#include "api/api.h"
+
+RgStatus rg_field_create(RgRuntime *runtime, const char *type, const char *name, RgField **field) {
+  Program *program = (Program *)runtime;
+  API_NEEDS(runtime);
+  API_NEEDS(type);
+  API_NEEDS(field);
+  if (!api_enter(program)) return RG_ERROR_BUSY;
+  bool is_alive = program_check(program, API_ERR(program));
+  *field = is_alive ? (RgField *)field_create(program, type, name, API_ERR(program)) : NULL;
+  return api_leave(program, *field != NULL);
+}
+
+void rg_field_retain(RgField *field) { object_retain((Object *)field); }
+void rg_field_release(RgField *field) { object_release((Object *)field); }
+
+RgSNode *rg_field_node(RgField *field) { return field ? (RgSNode *)((Field *)field)->node : NULL; }
+const char *rg_field_type(RgField *field) { return field ? type_text(((Field *)field)->type) : ""; }
+const char *rg_field_name(RgField *field) { return field ? ((Field *)field)->name : ""; }
+int32_t rg_field_rank(RgField *field) { return field ? rg_snode_rank(rg_field_node(field)) : 0; }
+
+RgStatus rg_field_settle(RgField *handle, const char *where) {
+  Field *field = (Field *)handle;
+  API_NEEDS(field);
+  Program *program = API_PROGRAM(field);
+  return API_CALL(program, field_settle(field, where, API_ERR(program)));
+}
+
+static bool copy_shape(Field *field, int64_t *shape, Error *err) {
+  char label[100];
+  if (!program_check(API_PROGRAM(field), err)) return false;
+  if (!field->node) return error_set(err, RG_ERROR_FIELD_UNPLACED, "%s has no place yet, so it has no shape", field_label(field, label));
+  if (!tree_check(field->node->tree, err)) return false;
+  memcpy(shape, field->node->snode->shape, sizeof *shape * (size_t)field->node->snode->rank);
+  return true;
+}
+
+RgStatus rg_field_shape(RgField *handle, int64_t *shape) {
+  Field *field = (Field *)handle;
+  API_NEEDS(field);
+  API_NEEDS(shape);
+  Program *program = API_PROGRAM(field);
+  return API_CALL(program, copy_shape(field, shape, API_ERR(program)));
+}
+
+RgStatus rg_field_get(RgField *handle, const int64_t *index, int32_t index_count, RgValue *value) {
+  Field *field = (Field *)handle;
+  API_NEEDS(field);
+  API_NEEDS(value);
+  if (index_count < 0 || (index_count > 0 && !index)) return api_refuse(__func__, "index and index_count do not agree");
+  Program *program = API_PROGRAM(field);
+  return API_CALL(program, field_get(field, index, index_count, value, API_ERR(program)));
+}
+
+RgStatus rg_field_set(RgField *handle, const int64_t *index, int32_t index_count, const RgValue *value) {
+  Field *field = (Field *)handle;
+  API_NEEDS(field);
+  API_NEEDS(value);
+  if (index_count < 0 || (index_count > 0 && !index)) return api_refuse(__func__, "index and index_count do not agree");
+  Program *program = API_PROGRAM(field);
+  return API_CALL(program, field_set(field, index, index_count, value, API_ERR(program)));
+}
+
+RgStatus rg_field_fill(RgField *handle, const RgValue *value) {
+  Field *field = (Field *)handle;
+  API_NEEDS(field);
+  API_NEEDS(value);
+  Program *program = API_PROGRAM(field);
+  return API_CALL(program, field_fill(field, value, API_ERR(program)));
+}
+
+RgStatus rg_field_copy(RgField *handle, RgField *from) {
+  Field *field = (Field *)handle;
+  API_NEEDS(field);
+  API_NEEDS(from);
+  Program *program = API_PROGRAM(field);
+  return API_CALL(program, field_copy(field, (Field *)from, API_ERR(program)));
+}
+
+#define TRANSFER(CALL, ELEMENT, WORK) \
+  RgStatus CALL(RgField *handle, ELEMENT *values, int64_t count) { \
+    Field *field = (Field *)handle; \
+    API_NEEDS(field); \
+    API_NEEDS(values); \
+    Program *program = API_PROGRAM(field); \
+    return API_CALL(program, WORK(field, values, count, API_ERR(program))); \
+  }
+TRANSFER(rg_field_read, double, field_read)
+TRANSFER(rg_field_read_i64, int64_t, field_read_i64)
+TRANSFER(rg_field_write, const double, field_write)
+TRANSFER(rg_field_write_i64, const int64_t, field_write_i64)
+#undef TRANSFER
+
+RgStatus rg_field_pointer(RgField *handle, void **pointer) {
+  Field *field = (Field *)handle;
+  API_NEEDS(field);
+  API_NEEDS(pointer);
+  Program *program = API_PROGRAM(field);
+  return API_CALL(program, field_pointer(field, pointer, API_ERR(program)));
+}
+
+RgStatus rg_field_next(RgField *handle, int64_t *state, int64_t *index, RgValue *value) {
+  Field *field = (Field *)handle;
+  API_NEEDS(field);
+  API_NEEDS(state);
+  API_NEEDS(index);
+  API_NEEDS(value);
+  Program *program = API_PROGRAM(field);
+  return API_CALL(program, field_next(field, state, index, value, API_ERR(program)));
+}

@@ -1,0 +1,60 @@
+/* kernel_api.c - kernels: regolith.h's calls, argument by argument. */
+#include <string.h>
+
+#include "api/api.h"
+
+RgStatus rg_kernel_create(RgRuntime *runtime, const char *text, int64_t length, const RgKernelOptions *options,
+                          RgKernel **kernel) {
+  Program *program = (Program *)runtime;
+  RgKernelOptions known = {0};
+  API_NEEDS(runtime);
+  API_NEEDS(text);
+  API_NEEDS(kernel);
+  if (length < 0 || length > INT32_MAX / 2) return api_refuse(__func__, "length is not the length of a text");
+  if (options && options->struct_size < (int32_t)sizeof options->struct_size) return api_refuse(__func__, "options->struct_size is not set");
+  size_t size = options ? (size_t)options->struct_size : 0;
+  if (options) memcpy(&known, options, size < sizeof known ? size : sizeof known);
+  if (!api_enter(program)) return RG_ERROR_BUSY;
+  bool is_alive = program_check(program, API_ERR(program));
+  Str source = {text, (int)length};
+  *kernel = is_alive ? (RgKernel *)kernel_create(program, source, &known, API_ERR(program)) : NULL;
+  return api_leave(program, *kernel != NULL);
+}
+
+void rg_kernel_release(RgKernel *kernel) { object_release((Object *)kernel); }
+
+int32_t rg_kernel_path_count(RgKernel *kernel) { return kernel ? ((Kernel *)kernel)->paths.count : 0; }
+
+RgStatus rg_kernel_path(RgKernel *handle, int32_t number, const char **path, int32_t *parameter) {
+  Kernel *kernel = (Kernel *)handle;
+  API_NEEDS(kernel);
+  API_NEEDS(path);
+  if (number < 0 || number >= kernel->paths.count) return api_refuse(__func__, "number is not below rg_kernel_path_count");
+  *path = kernel->path_texts[number];
+  if (parameter) *parameter = kernel->paths.items[number].is_parameter_path ? kernel->paths.items[number].parameter : -1;
+  return 0;
+}
+
+int32_t rg_kernel_parameter_count(RgKernel *kernel) {
+  return kernel ? ((Kernel *)kernel)->ast->function->parameters.count : 0;
+}
+
+const char *rg_kernel_name(RgKernel *kernel) { return kernel ? ((Kernel *)kernel)->name : ""; }
+
+RgStatus rg_kernel_launch(RgKernel *handle, const RgValue *values, int32_t value_count, RgValue *result) {
+  Kernel *kernel = (Kernel *)handle;
+  RgValue unused;
+  API_NEEDS(kernel);
+  if (value_count < 0 || value_count > 10000 || (value_count > 0 && !values)) return api_refuse(__func__, "values and value_count do not agree");
+  Program *program = API_PROGRAM(kernel);
+  return API_CALL(program, kernel_launch(kernel, values, value_count, result ? result : &unused, API_ERR(program)));
+}
+
+RgStatus rg_kernel_text(RgKernel *handle, const char *what, const char **text) {
+  Kernel *kernel = (Kernel *)handle;
+  API_NEEDS(kernel);
+  API_NEEDS(what);
+  API_NEEDS(text);
+  Program *program = API_PROGRAM(kernel);
+  return API_CALL(program, kernel_text(kernel, what, text, API_ERR(program)));
+}

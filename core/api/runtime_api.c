@@ -1,0 +1,160 @@
+/* runtime_api.c - runtimes: creating, ending, errors, and what they report. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "api/api.h"
+
+static _Thread_local Error loose; /* of calls that reached no runtime */
+
+static const char options_help[] =
+#define OPTION(NAME, DEFAULT, MEANING) #NAME " [" DEFAULT "] " MEANING "\n"
+#include "base/option.def"
+#undef OPTION
+    ;
+
+bool api_enter(Program *program) {
+  if (!program_enter(program)) {
+    error_clear(&loose);
+    error_set(&loose, RG_ERROR_BUSY, "the runtime is in use by another thread");
+    return error_hint(&loose, "a runtime serves one thread at a time: create one for each thread");
+  }
+  if (error_is_set(&loose)) error_clear(&loose);
+  if (error_is_set(&program->error)) error_clear(&program->error);
+  return true;
+}
+
+RgStatus api_leave(Program *program, bool ok) {
+  if (!ok && !error_is_set(&program->error)) error_set(&program->error, RG_ERROR_INTERNAL, "a call failed without saying why");
+  RgStatus status = ok ? 0 : (RgStatus)program->error.code;
+  program_leave(program);
+  return status;
+}
+
+RgStatus api_refuse(const char *call, const char *what) {
+  error_clear(&loose);
+  error_set(&loose, RG_ERROR_ARGUMENT, "%s: %s", call, what);
+  return RG_ERROR_ARGUMENT;
+}
+
+static void show(const Error *err, RgError *out) {
+  *out = (RgError){.code = error_code_text(err->code), .message = err->message, .hint = err->hint, .file = err->file,
+                   .source = err->source, .index = err->index, .line = err->line, .column = err->column, .width = err->width};
+}
+
+const RgError *rg_error(RgRuntime *runtime) {
+  static _Thread_local RgError shown;
+  show(error_is_set(&loose) || !runtime ? &loose : &((Program *)runtime)->error, &shown);
+  return &shown;
+}
+
+const char *rg_version(void) { return RG_VERSION; }
+int32_t rg_abi_version(void) { return 1; }
+const char *rg_options_help(void) { return options_help; }
+
+RgStatus rg_runtime_create(const RgOptions *options, RgRuntime **runtime, RgError *error) {
+  RgOptions known = {0};
+  error_clear(&loose);
+  if (!runtime) {
+    api_refuse(__func__, "runtime is NULL");
+  } else if (options && options->struct_size < (int32_t)sizeof options->struct_size) {
+    api_refuse(__func__, "options->struct_size is not set");
+  } else {
+    size_t size = options ? (size_t)options->struct_size : 0;
+    if (options) memcpy(&known, options, size < sizeof known ? size : sizeof known);
+    *runtime = (RgRuntime *)program_create(&known, &loose);
+  }
+  if (error) show(&loose, error);
+  return (RgStatus)loose.code;
+}
+
+void rg_runtime_destroy(RgRuntime *runtime) {
+  Program *program = (Program *)runtime;
+  if (!program || program->has_ended) return;
+  program_end(program);
+  program_release(program);
+}
+
+RgStatus rg_sync(RgRuntime *runtime) {
+  Program *program = (Program *)runtime;
+  API_NEEDS(runtime);
+  return API_CALL(program, program_check(program, API_ERR(program)));
+}
+
+int32_t rg_worker_count(RgRuntime *runtime) {
+  Program *program = (Program *)runtime;
+  return program && program->device ? program->device->worker_count : 0;
+}
+
+static bool add_tree_stats(const Program *program, RgStats *stats) {
+  *stats = program->stats;
+  for (const Tree *tree = program->trees; tree; tree = tree->next) {
+    for (int32_t m = 0; m < tree->rt.manager_count; m++) {
+      stats->activations += tree->rt.managers[m].activations;
+      stats->deactivations += tree->rt.managers[m].deactivations;
+      stats->lists += tree->rt.managers[m].lists;
+    }
+  }
+  return true;
+}
+
+void rg_stats(RgRuntime *runtime, RgStats *stats) {
+  Program *program = (Program *)runtime;
+  if (!stats) return;
+  *stats = (RgStats){0};
+  if (program) (void)API_CALL(program, add_tree_stats(program, stats));
+}
+
+double rg_time(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+RgStatus rg_info(RgRuntime *runtime, RgInfo *info) {
+  Program *program = (Program *)runtime;
+  Dl_info library;
+  API_NEEDS(runtime);
+  API_NEEDS(info);
+  *info = (RgInfo){.version = RG_VERSION, .llvm = "19", .cpu = program->cpu, .library = "", .device = "",
+                   .threads = rg_worker_count(runtime), .memory_bytes = program->budget.limit};
+  if (dladdr((void *)rg_version, &library) && library.dli_fname) info->library = library.dli_fname;
+  if (program->device) info->device = program->device->table->name;
+  return 0;
+}
+
+static bool report_memory(Program *program, RgMemory *memory, Error *err) {
+  if (!program_check(program, err)) return false;
+  memory_report(program, memory);
+  return true;
+}
+
+RgStatus rg_memory(RgRuntime *runtime, RgMemory *memory) {
+  Program *program = (Program *)runtime;
+  API_NEEDS(runtime);
+  API_NEEDS(memory);
+  return API_CALL(program, report_memory(program, memory, API_ERR(program)));
+}
+
+RgStatus rg_memory_node(RgRuntime *runtime, int32_t row, RgNodeMemory *node) {
+  Program *program = (Program *)runtime;
+  API_NEEDS(runtime);
+  API_NEEDS(node);
+  if (!api_enter(program)) return RG_ERROR_BUSY;
+  bool is_there = memory_report_node(program, row, node);
+  api_leave(program, true);
+  return is_there ? 0 : 1;
+}
+
+static bool run_gc(Program *program, const char *word, double *result, Error *err) {
+  return program_check(program, err) && program_gc(program, word, result, err);
+}
+
+RgStatus rg_gc(RgRuntime *runtime, const char *word, double *result) {
+  Program *program = (Program *)runtime;
+  double unused;
+  API_NEEDS(runtime);
+  API_NEEDS(word);
+  return API_CALL(program, run_gc(program, word, result ? result : &unused, API_ERR(program)));
+}

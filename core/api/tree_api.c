@@ -1,0 +1,126 @@
+/* tree_api.c - trees and their nodes: regolith.h's calls, argument by argument. */
+#include <string.h>
+
+#include "api/api.h"
+
+RgStatus rg_tree_create(RgRuntime *runtime, const char *name, RgTree **tree) {
+  Program *program = (Program *)runtime;
+  API_NEEDS(runtime);
+  API_NEEDS(tree);
+  if (!api_enter(program)) return RG_ERROR_BUSY;
+  bool is_alive = program_check(program, API_ERR(program));
+  *tree = is_alive ? (RgTree *)tree_create(program, name, API_ERR(program)) : NULL;
+  return api_leave(program, *tree != NULL);
+}
+
+RgStatus rg_tree_destroy(RgTree *handle, const char *where) {
+  Tree *tree = (Tree *)handle;
+  API_NEEDS(tree);
+  Program *program = API_PROGRAM(tree);
+  return API_CALL(program, tree_destroy(tree, where, API_ERR(program)));
+}
+
+void rg_tree_release(RgTree *tree) { object_release((Object *)tree); }
+
+RgSNode *rg_tree_root(RgTree *tree) { return tree ? (RgSNode *)((Tree *)tree)->nodes[0] : NULL; }
+
+typedef struct Drawing {
+  const Tree *tree;
+  const char *text;
+} Drawing;
+
+static bool draw(void *data, Error *err) {
+  Drawing *drawing = data;
+  StrBuf out;
+  strbuf_init(&out, &API_PROGRAM(drawing->tree)->text);
+  snode_print(&out, drawing->tree->layout);
+  drawing->text = strbuf_end(&out);
+  return true;
+}
+
+static bool tree_text(const Tree *tree, const char **text, Error *err) {
+  Drawing drawing = {tree, NULL};
+  bool ok = tree_check(tree, err) && scratch_run(program_text(API_PROGRAM(tree)), draw, &drawing, err);
+  *text = drawing.text;
+  return ok;
+}
+
+RgStatus rg_tree_text(RgTree *handle, const char **text) {
+  Tree *tree = (Tree *)handle;
+  API_NEEDS(tree);
+  API_NEEDS(text);
+  Program *program = API_PROGRAM(tree);
+  return API_CALL(program, tree_text(tree, text, API_ERR(program)));
+}
+
+RgStatus rg_snode_add(RgSNode *handle, const char *kind, const char *axes, const int64_t *sizes, int32_t size_count,
+                      const char *name, int32_t aos, RgSNode **node) {
+  Node *parent = (Node *)handle;
+  API_NEEDS(parent);
+  API_NEEDS(kind);
+  API_NEEDS(axes);
+  API_NEEDS(sizes);
+  API_NEEDS(node);
+  Program *program = API_PROGRAM(parent->tree);
+  if (!api_enter(program)) return RG_ERROR_BUSY;
+  *node = (RgSNode *)node_add(parent, kind, axes, sizes, size_count, name, aos != 0, API_ERR(program));
+  return api_leave(program, *node != NULL);
+}
+
+RgStatus rg_snode_place(RgSNode *handle, RgField *field) {
+  Node *node = (Node *)handle;
+  API_NEEDS(node);
+  API_NEEDS(field);
+  Program *program = API_PROGRAM(node->tree);
+  return API_CALL(program, field_place(node, (Field *)field, API_ERR(program)));
+}
+
+void rg_snode_retain(RgSNode *node) {
+  if (node) object_retain(&((Node *)node)->tree->object);
+}
+void rg_snode_release(RgSNode *node) {
+  if (node) object_release(&((Node *)node)->tree->object);
+}
+
+RgTree *rg_snode_tree(RgSNode *node) { return node ? (RgTree *)((Node *)node)->tree : NULL; }
+int32_t rg_snode_rank(RgSNode *node) { return node ? ((Node *)node)->snode->rank : 0; }
+
+static bool copy_shape(const Node *node, int64_t *shape, Error *err) {
+  if (!tree_check(node->tree, err)) return false;
+  memcpy(shape, node->snode->shape, sizeof *shape * (size_t)node->snode->rank);
+  return true;
+}
+
+RgStatus rg_snode_shape(RgSNode *handle, int64_t *shape) {
+  Node *node = (Node *)handle;
+  API_NEEDS(node);
+  API_NEEDS(shape);
+  Program *program = API_PROGRAM(node->tree);
+  return API_CALL(program, copy_shape(node, shape, API_ERR(program)));
+}
+
+RgStatus rg_snode_settle(RgSNode *handle, const char *where) {
+  Node *node = (Node *)handle;
+  API_NEEDS(node);
+  Program *program = API_PROGRAM(node->tree);
+  return API_CALL(program, tree_settle(node->tree, where, API_ERR(program)));
+}
+
+RgStatus rg_snode_call(RgSNode *handle, const char *action, const int64_t *index, int32_t index_count, int64_t *result) {
+  Node *node = (Node *)handle;
+  int64_t unused;
+  API_NEEDS(node);
+  API_NEEDS(action);
+  if (index_count < 0 || (index_count > 0 && !index)) return api_refuse(__func__, "index and index_count do not agree");
+  Program *program = API_PROGRAM(node->tree);
+  return API_CALL(program, node_call(node, action, index, index_count, result ? result : &unused, API_ERR(program)));
+}
+
+RgStatus rg_snode_next(RgSNode *handle, int64_t *state, int64_t *index) {
+  Node *node = (Node *)handle;
+  API_NEEDS(node);
+  API_NEEDS(state);
+  API_NEEDS(index);
+  Program *program = API_PROGRAM(node->tree);
+  return API_CALL(program, node_next(node, state, index, API_ERR(program)));
+}

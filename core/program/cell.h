@@ -1,0 +1,80 @@
+/* cell.h - native access to cells: how an index leads through a tree to memory. For the room alone.
+ *
+ * A CellPath has a step per SNode below the root down to its own. From the root's container a step leads into the
+ * SNode's container, chooses the cell, and follows the slot where the cell is one. What is reached is a Cell:
+ *
+ *     element of component c  at  cell.base + c.offset + cell.number * c.stride        (as in snode/tree.h) */
+#ifndef RG_PROGRAM_CELL_H
+#define RG_PROGRAM_CELL_H
+
+#include "program/program.h"
+
+typedef struct CellDigit {
+  int position;        /* of the axis in the index */
+  int64_t size;        /* digit = index[position] / weight % size */
+  int64_t weight;      /* cells of the path's level per step of this digit */
+} CellDigit;
+
+typedef struct CellStep {
+  uint64_t offset, stride; /* of this SNode as a component of its parent */
+  uint64_t cell_count;
+  int manager;             /* of a pointer SNode; else -1 */
+  int digit_count;
+  CellDigit digits[SNODE_MAX_AXES];
+} CellStep;
+
+struct CellPath {
+  int rank;
+  int64_t shape[SNODE_MAX_AXES];
+  int listed_step;         /* the last step with slots; -1: every cell is always active */
+  int listed_manager, listed_rank;
+  int listed_position[SNODE_MAX_AXES]; /* by axis of the index: position in a listed node's coordinates, -1: none */
+  int64_t listed_weight[SNODE_MAX_AXES]; /* cells per listed node along that axis */
+  int step_count;
+  CellStep steps[];
+};
+
+CellPath *cell_path_create(Heap *heap, const SNode *node, Error *err);
+
+typedef struct Cell {
+  uint8_t *base;
+  uint64_t number;
+} Cell;
+/* False where the cell is inactive; activates nothing. The index is inside the shape. */
+bool cell_find(RtContext *context, const CellPath *path, const int64_t *index, Cell *cell);
+/* Activates what is missing; on an exhausted budget the cell lies in a sink and context->error is set. */
+Cell cell_ensure(RtContext *context, const CellPath *path, const int64_t *index);
+/* The slot of the cell of a pointer level, or NULL where its parent is inactive. */
+uint32_t *cell_slot(RtContext *context, const CellPath *path, const int64_t *index);
+static inline uint8_t *cell_element(Cell cell, const SNodeComponent *component) {
+  return cell.base + component->offset + cell.number * component->stride;
+}
+/* After native calls that may have changed the topology: settles, and turns a fault into an error. */
+bool cell_settle(Tree *tree, Error *err);
+
+/* -- walk.c: all active cells, node by node, in runs --------------------------------------------------------- */
+typedef struct CellRun {
+  const CellStep *step;              /* whose digits count the run's cells; NULL: one cell */
+  uint8_t *first;                    /* the component in the run's first cell */
+  uint64_t stride;
+  int64_t count;
+  int64_t index[SNODE_MAX_AXES];     /* of the first cell */
+} CellRun;
+typedef bool CellVisit(void *data, const CellRun *run);
+/* False when a visit said so, or with err when a list could not grow. */
+bool cell_walk(Field *field, CellVisit *visit, void *data, Error *err);
+/* The index behind `index` in the run: an odometer of the step's digits. */
+void cell_next_in_run(const CellRun *run, int64_t *index);
+
+/* -- value.c: elements and numbers ----------------------------------------------------------------------------- */
+RgValue value_load(Type type, const void *element);
+/* Stores a value that fits; else value.fit, naming `what`: "field 'x'". */
+bool value_store(Type type, void *element, const RgValue *value, const char *what, Error *err);
+/* Does it fit? Then its bits, as an element of `type` holds them. The sentence begins with `what`. */
+bool value_convert(Type type, const RgValue *value, uint64_t *bits, const char *what, Error *err);
+double value_number(Type type, const void *element);   /* bool: 0 or 1 */
+int64_t value_integer(Type type, const void *element); /* u64 keeps its bits */
+/* "2.5", "true", "a field" */
+const char *value_text(const RgValue *value, char buffer[48]);
+
+#endif

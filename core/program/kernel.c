@@ -1,0 +1,151 @@
+/* kernel.c - a kernel's handle: its text, parsed once, and what can be read of it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "front/parser.h"
+#include "program/kernel.h"
+
+typedef struct Parsing {
+  Kernel *kernel;
+  Str text;
+  const RgKernelOptions *options;
+} Parsing;
+
+static void copy_paths(Kernel *kernel) {
+  kernel->path_texts = scratch_array(&kernel->scratch, const char *, kernel->paths.count + 1);
+  for (int k = 0; k < kernel->paths.count; k++) {
+    Str name = kernel->paths.items[k].name;
+    kernel->path_texts[k] = scratch_copy_text(&kernel->scratch, name.data, (size_t)name.length);
+  }
+}
+
+static bool parse(void *data, Error *err) {
+  Parsing *parsing = data;
+  Kernel *kernel = parsing->kernel;
+  const RgKernelOptions *options = parsing->options;
+  const char *chunk = options && options->chunk ? options->chunk : "kernel";
+  int32_t first_line = options && options->first_line > 0 ? options->first_line : 1;
+  Source *source = source_create(&kernel->scratch, parsing->text, chunk, first_line);
+  bool is_inside = options && options->line_defined > 0;
+  kernel->ast = is_inside ? parse_function_at(source, options->line_defined, options->last_line, err) : parse_kernel_text(source, err);
+  if (!kernel->ast) return false;
+  kernel->paths = sema_paths(&kernel->scratch, kernel->ast);
+  copy_paths(kernel);
+  int line = kernel->ast->function->pos.line;
+  kernel->name = options && options->name && options->name[0] ? scratch_copy_text(&kernel->scratch, options->name, strlen(options->name))
+                                                              : scratch_format(&kernel->scratch, "%s:%d", chunk, line);
+  return true;
+}
+
+Kernel *kernel_create(Program *program, Str text, const RgKernelOptions *options, Error *err) {
+  Kernel *kernel = object_create(program, OBJECT_KERNEL, sizeof *kernel, err);
+  if (!kernel) return NULL;
+  scratch_init(&kernel->scratch, &program->heap);
+  kernel->fast_math = program->options.fast_math || (options && options->fast_math);
+  kernel->next = program->kernels;
+  program->kernels = kernel;
+  Parsing parsing = {kernel, text, options};
+  if (scratch_run(&kernel->scratch, parse, &parsing, err)) return kernel;
+  object_release(&kernel->object);
+  return NULL;
+}
+
+void kernel_drop_code(Kernel *kernel) {
+  Heap *heap = &kernel->object.program->heap;
+  for (Variant *variant = kernel->variants, *next; variant; variant = next) {
+    next = variant->next;
+    variant_free(heap, variant);
+  }
+  kernel->variants = kernel->last = NULL;
+}
+
+void kernel_free(Kernel *kernel) {
+  Program *program = kernel->object.program;
+  Kernel **at = &program->kernels;
+  while (*at && *at != kernel) at = &(*at)->next;
+  if (*at) *at = kernel->next;
+  kernel_drop_code(kernel);
+  heap_free(&program->heap, kernel->words);
+  scratch_deinit(&kernel->scratch);
+  object_free(&kernel->object);
+}
+
+/* -- texts -------------------------------------------------------------------------------------------------------- */
+
+typedef struct Reading {
+  Kernel *kernel;
+  const char *what, *text;
+} Reading;
+
+static const char *keep(Scratch *scratch, const char *text) { return scratch_copy_text(scratch, text, strlen(text)); }
+
+static bool compiled_text(Reading *reading, Scratch *scratch, Error *err) {
+  static const char *const names[] = {[TEXT_INFER] = "infer", [TEXT_IR] = "ir", [TEXT_TASKS] = "tasks", [TEXT_EXPLAIN] = "explain"};
+  const Variant *variant = reading->kernel->last;
+  if (!variant) return error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' has not run yet: only its source and ast can be shown", reading->kernel->name);
+  for (int k = 0; k < 4; k++) {
+    if (strcmp(reading->what, names[k])) continue;
+    reading->text = keep(scratch, variant->texts[k]);
+    return true;
+  }
+  return false;
+}
+
+static bool read_text(void *data, Error *err) {
+  Reading *reading = data;
+  Scratch *scratch = &reading->kernel->object.program->text;
+  const Ast *ast = reading->kernel->ast;
+  if (!strcmp(reading->what, "source")) {
+    int32_t begin = ast->function->pos.offset, end = ast->function->end.offset + 3; /* `end` itself */
+    reading->text = scratch_copy_text(scratch, ast->source->text.data + begin, (size_t)(end - begin));
+    return true;
+  }
+  if (!strcmp(reading->what, "ast")) {
+    StrBuf out;
+    strbuf_init(&out, scratch);
+    ast_print(&out, ast);
+    reading->text = strbuf_end(&out);
+    return true;
+  }
+  return compiled_text(reading, scratch, err);
+}
+
+typedef struct Keeping {
+  Scratch *scratch;
+  const char *from, *text;
+} Keeping;
+
+static bool keep_text(void *data, Error *err) {
+  Keeping *keeping = data;
+  keeping->text = keep(keeping->scratch, keeping->from ? keeping->from : "");
+  return true;
+}
+
+/* LLVM's texts are made when they are asked for, from the variant's canonical bytes. */
+static bool llvm_text(Kernel *kernel, bool is_asm, const char **text, Error *err) {
+  Program *program = kernel->object.program;
+  if (!kernel->last) return error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' has not run yet: only its source and ast can be shown", kernel->name);
+  RgCodegenResult *result = compile_bytes(program, kernel->last->bytes, kernel->last->byte_count, true, err);
+  if (!result) return false;
+  Keeping keeping = {&program->text, is_asm ? result->asm_text : result->llvm_text, NULL};
+  bool ok = scratch_run(&program->text, keep_text, &keeping, err);
+  codegen_result_free(program->codegen, result);
+  *text = keeping.text;
+  return ok;
+}
+
+bool kernel_text(Kernel *kernel, const char *what, const char **text, Error *err) {
+  static const char *const known[] = {"source", "ast", "infer", "ir", "tasks", "explain", "llvm", "asm"};
+  Program *program = kernel->object.program;
+  if (!program_check(program, err)) return false;
+  bool is_known = false;
+  for (size_t k = 0; k < sizeof known / sizeof *known; k++) is_known |= !strcmp(what, known[k]);
+  if (!is_known)
+    return error_set(err, RG_ERROR_ARGUMENT, "a kernel has no text '%.40s': source, ast, infer, ir, tasks, explain, llvm and asm are", what);
+  program_text(program);
+  if (!strcmp(what, "llvm") || !strcmp(what, "asm")) return llvm_text(kernel, what[0] == 'a', text, err);
+  Reading reading = {.kernel = kernel, .what = what};
+  bool ok = scratch_run(&program->text, read_text, &reading, err);
+  *text = reading.text;
+  return ok;
+}

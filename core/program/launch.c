@@ -1,0 +1,111 @@
+/* launch.c - values become a frame and a list of trees, and the variant runs. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "program/cell.h"
+#include "program/kernel.h"
+
+static bool is_same(const Variant *variant, const uint64_t *words, int word_count) {
+  return variant->word_count == word_count && !memcmp(variant->words, words, sizeof *words * (size_t)word_count);
+}
+
+static Variant *find_variant(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count, Error *err) {
+  if (kernel->last && is_same(kernel->last, kernel->words, word_count)) return kernel->last;
+  Variant *variant = kernel->variants;
+  while (variant && !is_same(variant, kernel->words, word_count)) variant = variant->next;
+  if (!variant) {
+    variant = variant_compile(kernel, values, value_count, word_count, err);
+    if (!variant) return NULL;
+    variant->next = kernel->variants;
+    kernel->variants = variant;
+  }
+  kernel->last = variant;
+  return variant;
+}
+
+/* The offset of the user's line in the source, for the error's excerpt. */
+static int32_t line_offset(const Source *source, int32_t line) {
+  int32_t offset = 0;
+  for (int32_t at = source->first_line; at < line; at++) {
+    const char *newline = memchr(source->text.data + offset, '\n', (size_t)(source->text.length - offset));
+    if (!newline) break;
+    offset = (int32_t)(newline - source->text.data) + 1;
+  }
+  return offset;
+}
+
+/* Adds the use that asked for the type to a value.fit error. */
+static bool place_error(const Kernel *kernel, const VariantArg *arg, Error *err) {
+  Source *source = kernel->ast->source;
+  Error placed = {0};
+  Pos pos = {.offset = line_offset(source, arg->line), .line = arg->line, .column = arg->column > 0 ? arg->column : 1};
+  pos.offset += pos.column - 1;
+  if (pos.offset > source->text.length) pos.offset = source->text.length;
+  diag_error(&placed, source, pos, (int32_t)strlen(arg->name), err->code, "%s", err->message);
+  memcpy(placed.hint, err->hint, sizeof placed.hint);
+  *err = placed;
+  return false;
+}
+
+static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *values, Error *err) {
+  char what[120];
+  memset(variant->frame, 0, sizeof *variant->frame * (size_t)variant->frame_slots);
+  for (int32_t k = 0; k < variant->arg_count; k++) {
+    const VariantArg *arg = &variant->args[k];
+    if (value_convert(arg->type, &values[arg->value], &variant->frame[k], NULL, NULL)) continue;
+    bool is_captured = arg->value < kernel->paths.count;
+    snprintf(what, sizeof what, "%s '%.80s'", is_captured ? "captured" : "argument", arg->name);
+    value_convert(arg->type, &values[arg->value], &variant->frame[k], what, err);
+    return arg->line > 0 ? place_error(kernel, arg, err) : false;
+  }
+  return true;
+}
+
+static void *grow(RtContext *context, void *memory, uint64_t old_bytes, uint64_t new_bytes) {
+  const DeviceLaunch *launch = context->host;
+  return heap_resize(launch->device->heap, memory, new_bytes);
+}
+
+static void fill_launch(Program *program, Variant *variant, const RgValue *values, DeviceLaunch *launch) {
+  for (int32_t k = 0; k < variant->tree_count; k++) variant->trees[k] = &pattern_owner(&values[variant->tree_values[k]])->rt;
+  for (int32_t k = 0; k < variant->task_count; k++) variant->tasks[k].may_deactivate = variant->deactivates[k] && !program->gc_is_stopped;
+  *launch = (DeviceLaunch){.context = {.frame = variant->frame,
+                                       .trees = variant->trees,
+                                       .ambient = program->ambient.base,
+                                       .workers = program->workers,
+                                       .worker_count = program->device->worker_count,
+                                       .tree_count = variant->tree_count,
+                                       .task = -1,
+                                       .grow = grow},
+                           .host = variant->host,
+                           .tasks = variant->tasks,
+                           .task_count = variant->task_count,
+                           .device = program->device};
+}
+
+static double now_ms(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
+}
+
+bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result, Error *err) {
+  Program *program = kernel->object.program;
+  *result = (RgValue){.kind = RG_VALUE_NIL};
+  if (!program_check(program, err)) return false;
+  if (value_count < kernel->paths.count)
+    return error_set(err, RG_ERROR_LAUNCH_ARGUMENTS, "a launch of kernel '%.100s' brings a value for each of %d captured names, %d given",
+                     kernel->name, kernel->paths.count, value_count);
+  int word_count = pattern_make(kernel, values, value_count, err);
+  if (word_count < 0) return false;
+  Variant *variant = find_variant(kernel, values, value_count, word_count, err);
+  if (!variant || !fill_frame(kernel, variant, values, err)) return false;
+  DeviceLaunch launch;
+  fill_launch(program, variant, values, &launch);
+  double begin = now_ms();
+  bool ok = program->device->table->launch(program->device, &launch, err);
+  program->stats.run_ms += now_ms() - begin;
+  program->stats.launches++;
+  return readback(kernel, variant, &launch, result, err) && ok;
+}

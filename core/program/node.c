@@ -1,0 +1,94 @@
+/* node.c - what is done to the cells of a level from outside kernels. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "program/cell.h"
+
+static void join_numbers(char *out, size_t size, const int64_t *numbers, int count, const char *between) {
+  size_t used = 0;
+  out[0] = 0;
+  for (int k = 0; k < count && used < size; k++) used += (size_t)snprintf(out + used, size - used, "%s%" PRId64, k ? between : "", numbers[k]);
+}
+
+bool node_check_index(const Node *node, const int64_t *index, int32_t index_count, const char *what, Error *err) {
+  const SNode *snode = node->snode;
+  char numbers[160], shape[200];
+  if (snode->rank == 0 && index_count == 1 && index[0] == 0) return true; /* x[0] of a field with one element */
+  if (index_count != snode->rank)
+    return error_set(err, RG_ERROR_INDEX_COUNT, "%s takes %d %s, %d given", what, snode->rank, snode->rank == 1 ? "index" : "indices", index_count);
+  for (int k = 0; k < index_count; k++) {
+    if (index[k] >= 0 && index[k] < snode->shape[k]) continue;
+    join_numbers(numbers, sizeof numbers, index, index_count, ", ");
+    join_numbers(shape, sizeof shape, snode->shape, snode->rank, " x ");
+    error_set(err, RG_ERROR_INDEX_RANGE, "index %s is outside %s, whose shape is %s", numbers, what, shape);
+    if (err) snprintf(err->index, sizeof err->index, "%.60s", numbers);
+    return error_hint(err, "indices start at 0");
+  }
+  return true;
+}
+
+/* The number of active cells of the dense SNodes at and above `snode`, up to a pointer's. */
+int64_t node_count_cells(const Node *node) {
+  const SNode *listed = snode_listed(node->snode);
+  const RtTree *tree = &node->tree->rt;
+  int64_t cells = listed ? rt_manager_live(tree, listed->manager) : 1;
+  for (const SNode *at = node->snode; at != listed; at = at->parent) cells *= (int64_t)at->cell_count;
+  return cells;
+}
+
+static bool activate(Node *node, RtContext *context, const int64_t *index, Error *err) {
+  cell_ensure(context, node->path, index);
+  return cell_settle(node->tree, err);
+}
+
+static bool is_always_active(const Node *node, const char *action, Error *err) {
+  const SNode *listed = snode_listed(node->snode);
+  if (snode_has_slots(node->snode)) return false;
+  error_set(err, RG_ERROR_ARGUMENT, "'%s' needs a pointer node: the cells of a dense node %s", action,
+            listed ? "come and go with the pointer node above it" : "are always active");
+  if (listed && listed->name[0]) error_hint(err, "use '%.60s'", listed->name);
+  return true;
+}
+
+static bool deactivate(Node *node, RtContext *context, const int64_t *index, Error *err) {
+  if (is_always_active(node, "deactivate", err)) return false;
+  uint32_t *slot = cell_slot(context, node->path, index);
+  if (slot) rt_slot_clear(context, context->workers, 0, node->snode->manager, slot);
+  if (!cell_settle(node->tree, err)) return false;
+  program_collect(node->tree->object.program, node->tree);
+  return true;
+}
+
+/* Of a dense level below a pointer: the pointer's nodes go, and the cells with them. */
+static bool clear(Node *node, RtContext *context, Error *err) {
+  if (node->path->listed_manager < 0) return !is_always_active(node, "clear", err);
+  rt_tree_clear(context, 0, node->path->listed_manager);
+  if (!cell_settle(node->tree, err)) return false;
+  program_collect(node->tree->object.program, node->tree);
+  return true;
+}
+
+bool node_call(Node *node, const char *action, const int64_t *index, int32_t index_count, int64_t *result, Error *err) {
+  static const char *const actions[] = {"activate", "deactivate", "is_active", "count", "clear"};
+  char what[100];
+  Cell cell;
+  *result = 0;
+  if (!tree_settle(node->tree, "its first use", err)) return false;
+  RtContext *context = storage_context(node->tree);
+  if (!strcmp(action, "count")) {
+    *result = node_count_cells(node);
+    return true;
+  }
+  if (!strcmp(action, "clear")) return clear(node, context, err);
+  if (node->snode->name[0]) snprintf(what, sizeof what, "node '%.60s'", node->snode->name);
+  else snprintf(what, sizeof what, "the %s node", snode_kind_text(node->snode->kind));
+  bool is_known = false;
+  for (int k = 0; k < 5; k++) is_known |= !strcmp(action, actions[k]);
+  if (!is_known) return error_set(err, RG_ERROR_ARGUMENT, "'%.40s' is nothing that nodes do: activate, deactivate, is_active, count, clear", action);
+  if (!node_check_index(node, index, index_count, what, err)) return false;
+  if (!strcmp(action, "activate")) return activate(node, context, index, err);
+  if (!strcmp(action, "deactivate")) return deactivate(node, context, index, err);
+  *result = cell_find(context, node->path, index, &cell);
+  return true;
+}

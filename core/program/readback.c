@@ -1,0 +1,53 @@
+/* readback.c - what a launch leaves behind: topology, counters, faults, and its result. */
+#include "base/log.h"
+#include "program/cell.h"
+#include "program/kernel.h"
+
+/* The host region may have changed topology outside tasks. */
+static void settle_trees(Program *program, DeviceLaunch *launch) {
+  for (int32_t k = 0; k < launch->context.tree_count; k++) {
+    RtTree *tree = launch->context.trees[k];
+    rt_tree_settle(tree, program->device->worker_count);
+    if (!program->gc_is_stopped && rt_tree_collect(tree, program->device->worker_count)) program->stats.gcs++;
+  }
+  program->stats.gcs += launch->collections;
+}
+
+static void count_outside(Kernel *kernel) {
+  Program *program = kernel->object.program;
+  uint64_t outside = 0;
+  for (int32_t k = 0; k < program->device->worker_count; k++) {
+    outside += program->workers[k].out_of_range;
+    program->workers[k].out_of_range = 0;
+  }
+  program->stats.out_of_range += outside;
+  if (!outside || kernel->has_warned) return;
+  kernel->has_warned = true;
+  log_warning("kernel '%s' wrote outside a shape, %llu times in this launch: such writes do nothing and are counted in "
+              "rg.stats().out_of_range (said once per kernel)", kernel->name, (unsigned long long)outside);
+}
+
+static const Tree *find_tree(const Program *program, int32_t number) {
+  for (const Tree *tree = program->trees; tree; tree = tree->next)
+    if (tree->has_storage && tree->rt.number == number) return tree;
+  return NULL;
+}
+
+static bool check_fault(const Kernel *kernel, const RtError *fault, Error *err) {
+  const Tree *tree = find_tree(kernel->object.program, fault->tree);
+  switch (fault->kind) {
+  case RT_OK: return true;
+  case RT_ERROR_BUDGET:
+    return tree ? storage_budget_error(tree, fault->manager, err) : error_set(err, RG_ERROR_BUDGET, "the memory budget is exhausted");
+  case RT_ERROR_STOPPED: return error_set(err, RG_ERROR_STOPPED, "a launch of kernel '%.100s' was stopped", kernel->name);
+  default: return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a list of active nodes");
+  }
+}
+
+bool readback(Kernel *kernel, Variant *variant, DeviceLaunch *launch, RgValue *result, Error *err) {
+  settle_trees(kernel->object.program, launch);
+  count_outside(kernel);
+  if (!check_fault(kernel, &launch->context.error, err)) return false;
+  if (!type_is_none(variant->result)) *result = value_load(variant->result, &variant->frame[variant->arg_count]);
+  return true;
+}

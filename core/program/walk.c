@@ -1,0 +1,76 @@
+/* walk.c - all active cells of a field, node by node: what bulk operations do.
+ * The innermost SNode's cells come as one run, so that a visitor loops over plain strides. */
+#include "program/cell.h"
+
+typedef struct Walk {
+  const CellPath *path;
+  const SNodeComponent *component;
+  CellVisit *visit;
+  void *data;
+  CellRun run; /* its index is that of the place reached so far */
+} Walk;
+
+static bool visit_run(Walk *walk, const CellStep *step, Cell cell, int64_t count) {
+  walk->run.step = step;
+  walk->run.first = cell_element(cell, walk->component);
+  walk->run.stride = walk->component->stride;
+  walk->run.count = count;
+  return walk->visit(walk->data, &walk->run);
+}
+
+static void move_index(const CellStep *step, uint64_t number, int64_t sign, int64_t *index) {
+  for (int k = step->digit_count - 1; k >= 0; k--) {
+    const CellDigit *digit = &step->digits[k];
+    index[digit->position] += sign * (int64_t)(number % (uint64_t)digit->size) * digit->weight;
+    number /= (uint64_t)digit->size;
+  }
+}
+
+/* From step `at` downward no step has slots. Depth is limited by SNODE_MAX_DEPTH. */
+static bool walk_steps(Walk *walk, int at, Cell cell) {
+  if (at == walk->path->step_count) return visit_run(walk, NULL, cell, 1);
+  const CellStep *step = &walk->path->steps[at];
+  Cell inner = {.base = cell.base + step->offset + cell.number * step->stride};
+  if (at == walk->path->step_count - 1) return visit_run(walk, step, inner, (int64_t)step->cell_count);
+  for (; inner.number < step->cell_count; inner.number++) {
+    move_index(step, inner.number, 1, walk->run.index);
+    bool goes_on = walk_steps(walk, at + 1, inner);
+    move_index(step, inner.number, -1, walk->run.index);
+    if (!goes_on) return false;
+  }
+  return true;
+}
+
+static void begin_at_node(Walk *walk, const int64_t *coordinates) {
+  const CellPath *path = walk->path;
+  for (int k = 0; k < path->rank; k++)
+    walk->run.index[k] = path->listed_position[k] < 0 ? 0 : coordinates[path->listed_position[k]] * path->listed_weight[k];
+}
+
+static bool walk_listed(Walk *walk, Tree *tree, RtContext *context, Error *err) {
+  int manager = walk->path->listed_manager;
+  int64_t count = rt_list_count(context, 0, manager);
+  if (context->error.kind) return cell_settle(tree, err);
+  for (int64_t k = 0; k < count; k++) {
+    begin_at_node(walk, rt_list_coordinates(context, 0, manager, k));
+    if (!walk_steps(walk, walk->path->listed_step + 1, (Cell){.base = rt_list_node(context, 0, manager, k)})) return false;
+  }
+  return true;
+}
+
+bool cell_walk(Field *field, CellVisit *visit, void *data, Error *err) {
+  Tree *tree = field->node->tree;
+  RtContext *context = storage_context(tree);
+  Walk walk = {.path = field->node->path, .component = &field->node->snode->components[field->component], .visit = visit, .data = data};
+  if (walk.path->listed_step >= 0) return walk_listed(&walk, tree, context, err);
+  return walk_steps(&walk, 0, (Cell){.base = tree->rt.root});
+}
+
+void cell_next_in_run(const CellRun *run, int64_t *index) {
+  for (int k = run->step->digit_count - 1; k >= 0; k--) {
+    const CellDigit *digit = &run->step->digits[k];
+    index[digit->position] += digit->weight;
+    if (index[digit->position] / digit->weight % digit->size) return;
+    index[digit->position] -= digit->size * digit->weight; /* past its last: back to 0, and the next slower digit moves */
+  }
+}
