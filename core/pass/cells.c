@@ -3,13 +3,16 @@
  * A cell's row starts at an address that depends on the grid's position alone: it is made in front of the
  * rows, together with the choice between leaves along the grid's axes:
  *
- *     q = position + offset;  crosses = q < 0 (or q >= extent);  leaf = crosses ? other : same;  q wraps
+ *     crosses = position < -offset (or position >= extent - offset)
+ *     leaf = crosses ? other + (offset +- extent) cells : same + offset cells;  row = leaf + position cells
  *
  * Along the row, begin and end of the piece say mostly what is crossed; only a scalar piece that is partly
  * beyond decides per cell. In lanes, a piece that crosses is one step, and ROW_LOAD puts its two rows together. */
 #include "base/bits.h"
 #include "pass/address.h"
 #include "pass/places.h"
+
+enum { MAX_CURSORS = 16 }; /* leaf.c: at most four axes are crossed */
 
 typedef struct Cell { /* a CELL being lowered */
   const IrInst *inst;
@@ -18,7 +21,7 @@ typedef struct Cell { /* a CELL being lowered */
   int row_offset;       /* offset along the row */
   int32_t row_extent;
   IrInst *local[SNODE_MAX_AXES]; /* wrapped positions, by leaf axis; not the row's */
-  IrInst *cursors[64];  /* that it may still lie in */
+  IrInst *cursors[MAX_CURSORS]; /* that it may still lie in */
   int cursor_count;
 } Cell;
 
@@ -72,27 +75,54 @@ static IrInst *wrap(IrBuilder *b, IrInst *q, IrInst *crosses, int offset, int32_
   return ir_select(b, crosses, wrapped, q);
 }
 
+/* The way from a position to the cell at this offset, in cells: in the own leaf, and in the one beyond. */
+static int way_in(const Cell *c, const LeafShape *shape, int axis, bool is_other) {
+  int offset = c->inst->offset[axis];
+  return !is_other ? offset : offset < 0 ? offset + shape->extent[axis] : offset - shape->extent[axis];
+}
+
+static int64_t step_of(const Lower *l, const Cell *c, int axis) {
+  return leaf_shape_step(&l->shape, c->field->node, c->field->component, axis);
+}
+
+/* Where cells are evenly apart along a grid's axis, the way to the other cell is a constant in either leaf: it is added
+ * to the cursors once per leaf, and the position stays as it is, so that all reads of a row share one sum. */
+static void move_cursors(const Lower *l, Cell *c, IrBuilder *leaf) {
+  int64_t bytes[MAX_CURSORS] = {0};
+  int bit = c->cursor_count;
+  for (int axis = 0; axis < c->axis_count; axis++) {
+    if (!c->inst->offset[axis]) continue;
+    bit /= 2;
+    int64_t step = axis < c->axis_count - 1 ? step_of(l, c, axis) : 0;
+    for (int i = 0; i < c->cursor_count; i++) {
+      bool is_other = (c->inst->offset[axis] < 0) == !(i & bit);
+      bytes[i] += way_in(c, &l->shape, axis, is_other) * step;
+    }
+  }
+  for (int i = 0; i < c->cursor_count; i++) c->cursors[i] = address_offset(leaf, c->cursors[i], NULL, 0, bytes[i]);
+}
+
 static void settle_grid_axis(Lower *l, Cell *c, IrBuilder *b, int axis) {
   int offset = c->inst->offset[axis];
   int32_t extent = l->shape.extent[axis];
   IrInst *position = c->inst->operands[axis];
   c->local[axis] = position;
   if (!offset) return;
-  IrInst *q = ir_binary(b, IR_ADD, position, ir_const_int(b, TYPE(I32), offset));
-  IrInst *limit = ir_const_int(b, TYPE(I32), offset < 0 ? 0 : extent);
-  IrInst *crosses = ir_binary(b, offset < 0 ? IR_LT : IR_GE, q, limit);
+  IrInst *limit = ir_const_int(b, TYPE(I32), offset < 0 ? -offset : extent - offset);
+  IrInst *crosses = ir_binary(b, offset < 0 ? IR_LT : IR_GE, position, limit);
   choose_leaf(c, b, crosses, offset < 0);
+  if (step_of(l, c, axis)) return;
+  IrInst *q = ir_binary(b, IR_ADD, position, ir_const_int(b, TYPE(I32), offset));
   c->local[axis] = wrap(b, q, crosses, offset, extent);
 }
 
 /* The address in one leaf of the cell at the grid's position and `along` on the row's axis. */
 static IrInst *address_in_leaf(Lower *l, const Cell *c, IrBuilder *b, IrInst *cursor, AddressIndex along) {
   const SNode *node = c->field->node;
-  Type type = l->shape.listed->node_size > INT32_MAX ? TYPE(I64) : TYPE(I32);
   Address a = address_in_node(b, c->field->tree, l->shape.listed, cursor, node);
   for (int axis = 0; axis < c->axis_count - 1; axis++)
-    a.index[l->shape.index[axis]].value = ir_convert(b, c->local[axis], type);
-  if (along.value) along.value = ir_convert(b, along.value, type);
+    a.index[l->shape.index[axis]].value = ir_convert(b, c->local[axis], TYPE(I64));
+  if (along.value) along.value = ir_convert(b, along.value, TYPE(I64));
   a.index[l->shape.index[c->axis_count - 1]] = along;
   return address_element(&a, c->field->component);
 }
@@ -111,7 +141,7 @@ static Crossing crossing_of(const IrInst *row, int offset, int32_t extent) {
 static IrInst *element_of_run(Lower *l, const Cell *c, IrBuilder *b, const CellRow *rows) {
   IrInst *position = l->row->regions[0]->params.items[0];
   int64_t stride = (int64_t)c->field->node->components[c->field->component].stride;
-  int offset = c->row_offset, beyond = offset < 0 ? offset + c->row_extent : offset - c->row_extent;
+  int offset = c->row_offset, beyond = way_in(c, &l->shape, c->axis_count - 1, true);
   Crossing crossing = crossing_of(l->row, offset, c->row_extent);
   if (crossing == CROSSES_NEVER) return address_offset(b, rows->same, position, stride, offset * stride);
   if (crossing == CROSSES_ALWAYS) return address_offset(b, rows->other, position, stride, beyond * stride);
@@ -141,6 +171,10 @@ static Cell describe(Lower *l, const IrInst *inst) {
   c.row_offset = inst->offset[c.axis_count - 1];
   c.row_extent = l->shape.extent[c.axis_count - 1];
   c.cursor_count = inst->operand_count - c.axis_count;
+  if (c.cursor_count < 1 || c.cursor_count > MAX_CURSORS) {
+    ir_fail(l->kernel, "a cell lies in %d leaves", c.cursor_count);
+    c.cursor_count = c.cursor_count < 1 ? 0 : MAX_CURSORS;
+  }
   for (int i = 0; i < c.cursor_count; i++) c.cursors[i] = inst->operands[c.axis_count + i];
   return c;
 }
@@ -148,6 +182,8 @@ static Cell describe(Lower *l, const IrInst *inst) {
 void cells_lower_cell(Lower *l, const IrInst *inst) {
   Cell c = describe(l, inst);
   IrBuilder b = rewrite_before(l->kernel, (IrInst *)inst), shared = rewrite_before(l->kernel, l->first_row);
+  IrBuilder leaf = rewrite_before(l->kernel, l->first_row->region->owner ? l->first_row->region->owner : l->first_row);
+  move_cursors(l, &c, &leaf);
   for (int axis = 0; axis < c.axis_count - 1; axis++) settle_grid_axis(l, &c, &shared, axis);
   CellRow *rows = &l->cells[inst->id];
   if (!leaf_shape_has_runs(&l->shape, c.field->node)) {

@@ -45,3 +45,23 @@ bool leaf_shape_has_runs(const LeafShape *shape, const SNode *node) {
   int last = node->axis_count - 1, row = shape->cells->axes[shape->cells->axis_count - 1];
   return node->axes[last] == row && node->sizes[last] == shape->extent[shape->axis_count - 1];
 }
+
+/* Bytes between cells of one dense container along an axis; 0: it does not divide it. */
+static int64_t step_within(const SNode *node, uint64_t stride, int axis) {
+  int64_t step = (int64_t)stride;
+  for (int k = node->axis_count - 1; k >= 0; step *= node->sizes[k], k--)
+    if (node->axes[k] == axis && node->sizes[k] > 1) return step;
+  return 0;
+}
+
+int64_t leaf_shape_step(const LeafShape *shape, const SNode *node, int component, int leaf_axis) {
+  int axis = shape->cells->level_axes[shape->index[leaf_axis]], levels = 0;
+  int64_t step = 0;
+  for (; node != shape->listed; component = (int)node->component_in_parent, node = node->parent) {
+    int64_t here = step_within(node, node->components[component].stride, axis);
+    if (!here) continue;
+    step = here;
+    levels++;
+  }
+  return levels == 1 ? step : 0;
+}

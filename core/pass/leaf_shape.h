@@ -24,5 +24,8 @@ bool leaf_shape_of_task(const IrKernel *kernel, const IrTask *task, LeafShape *s
 bool leaf_shape_holds(const LeafShape *shape, const SNode *node);
 /* Is a row of `node`'s cells one run of memory (its components' strides apart)? */
 bool leaf_shape_has_runs(const LeafShape *shape, const SNode *node);
+/* Bytes from a cell to the next along a leaf axis, for a field `component` of `node`; 0 where they differ, as the axis is
+ * divided more than once below the listed SNode. */
+int64_t leaf_shape_step(const LeafShape *shape, const SNode *node, int component, int leaf_axis);
 
 #endif
