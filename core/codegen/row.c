@@ -5,11 +5,12 @@
  *
  * Where a window crosses is known once its position is a constant. So the first and last turns of a ROW, the ones
  * in which some window crosses, are emitted with constant positions, and the turns between as a loop in which
- * every window is one load. Short rows are constant throughout. */
+ * every window is one load. Short rows are constant throughout; where the ends are too much to copy, each window
+ * chooses at run time. */
 #include "base/bits.h"
 #include "codegen/emit.h"
 
-enum { MOST_LANES = 64, FIXED_TURNS = 4, LONG_BODY = 64, UNROLL_TURNS = 8, UNROLL_BODY = 400 };
+enum { MOST_LANES = 64, FIXED_TURNS = 4, MOST_FIXED_TURNS = 16, LONG_BODY = 64, UNROLL_TURNS = 8, UNROLL_BODY = 800 };
 
 /* -- what the windows of a row reach ------------------------------------------------------------------------- */
 
@@ -105,14 +106,13 @@ void row_emit(Codegen *g, const IrInst *inst) {
   bool is_long = width == 1 && reach.count > LONG_BODY;
   if ((end - begin) / width <= FIXED_TURNS && (!is_long || end - begin == 1)) return emit_fixed(g, row, begin, end);
   if (!reach.cells) return emit_loop(g, row, begin, end);
-  if (is_long) { /* once, with a choice at each window, rather than a copy for either end */
-    row.may_cross = true;
-    return emit_loop(g, row, begin, end);
-  }
   /* turns at [begin, middle) reach below the row, those at [rest, end) above it */
   int64_t middle = min_i64(end, begin + up_to_width(max_i64(0, -reach.low - begin), width));
   int64_t beyond = max_i64(0, end + reach.high - reach.cells);
   int64_t rest = max_i64(middle, end - up_to_width(beyond, width));
+  int64_t copies = (middle - begin + end - rest) / width;
+  row.may_cross = copies > (is_long ? 0 : MOST_FIXED_TURNS);
+  if (row.may_cross) return emit_loop(g, row, begin, end);
   emit_fixed(g, row, begin, middle);
   emit_loop(g, row, middle, rest);
   emit_fixed(g, row, rest, end);
@@ -167,14 +167,25 @@ static LLVMValueRef load_fixed(Codegen *g, const IrInst *inst, LLVMValueRef own,
   return load_memory(g, type, own, first, width);
 }
 
-/* One lane at a position known only at run time. */
-static LLVMValueRef load_either(Codegen *g, const IrInst *inst, LLVMValueRef own, LLVMValueRef other, LLVMValueRef first) {
+/* One element at a position known only at run time. */
+static LLVMValueRef load_one(Codegen *g, const IrInst *inst, LLVMValueRef own, LLVMValueRef other, LLVMValueRef first) {
   LLVMValueRef cells = value_integer(g->i32, inst->extent[0]);
   LLVMValueRef inside = LLVMBuildICmp(g->builder, LLVMIntULT, first, cells, "");
   LLVMValueRef moved = inst->imm < 0 ? LLVMBuildAdd(g->builder, first, cells, "") : LLVMBuildSub(g->builder, first, cells, "");
   LLVMValueRef row = LLVMBuildSelect(g->builder, inside, own, other, "");
   LLVMValueRef position = LLVMBuildSelect(g->builder, inside, first, moved, "");
   return load_memory(g, inst->type, element_at(g, inst->type, row, position), 0, 1);
+}
+
+static LLVMValueRef load_either(Codegen *g, const IrInst *inst, LLVMValueRef own, LLVMValueRef other, LLVMValueRef first) {
+  if (g->width == 1) return load_one(g, inst, own, other, first);
+  LLVMValueRef all = LLVMGetPoison(value_lanes(value_memory_type(g, inst->type), g->width));
+  for (int lane = 0; lane < g->width; lane++) {
+    LLVMValueRef position = LLVMBuildNSWAdd(g->builder, first, value_integer(g->i32, lane), "");
+    LLVMValueRef one = load_one(g, inst, own, other, position);
+    all = LLVMBuildInsertElement(g->builder, all, one, value_integer(g->i32, lane), "");
+  }
+  return all;
 }
 
 void row_load(Codegen *g, const IrInst *inst) {

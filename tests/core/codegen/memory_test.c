@@ -57,6 +57,7 @@ static bool update_agrees(const UpdateCase *c, int type, const char *cpu) {
            t, start, t, value, t, c->op, c->op, t, t);
   memset(m.memory, 0x55, 512);
   if (!compile(text, cpu)) return false;
+  if (!m.code) return strstr((const char *)m.made->object, "rg_host") != NULL; /* PTX */
   machine_host(&m);
   bool ok = read_element(type, m.memory) == c->result && read_element(type, m.memory + 64) == c->start &&
             read_element(type, m.memory + 128) == c->result && read_element(type, m.memory + 192) == c->value &&
@@ -95,10 +96,9 @@ static bool threads_agree(int type) {
 }
 
 static void test_updates(void) {
-  const char *cpus[4];
-  int count = machine_cpus(cpus);
+  static const char *const cpus[] = {"sm_75", "native", "x86-64"};
   TEST("updates, exchanges and compare-exchanges act on their element alone, for every type") {
-    for (int c = 0; c < count && c < 2; c++)
+    for (int c = 0; c < 3; c++)
       for (int type = 0; type < TYPES; type++) {
         for (size_t i = 0; i < sizeof updates / sizeof *updates; i++) CHECK(update_agrees(&updates[i], type, cpus[c]));
         if (type < 8)
@@ -193,6 +193,8 @@ static void test_rows(void) {
       CHECK(window_agrees("f32", 4, 37, 4, 36, 8, distance, "native", 0));
       CHECK(window_agrees("f32", 4, 64, 0, 64, 1, distance, "native", 90));
       CHECK(window_agrees("f32", 4, 64, 0, 64, 16, distance, "native", 90));
+      CHECK(window_agrees("f32", 4, 128, 0, 128, 1, distance * 40, "native", 0));
+      CHECK(window_agrees("f32", 4, 256, 0, 256, 4, distance * 80, "native", 0));
     }
   }
 }

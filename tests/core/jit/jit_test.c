@@ -1,0 +1,186 @@
+/* jit_test.c - the border of the codegen library: what it makes of the heat step on each target, what it refuses,
+ * and the same through the helper process. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "build_id.h"
+#include "check.h"
+#include "ir/task.h"
+#include "loader/loader.h"
+#include "pass/pass.h"
+
+static Heap heap;
+static Codegen *codegen;
+
+typedef struct Bytes { Scratch scratch; IrBytes bytes; const char *path; } Bytes;
+
+static bool make_bytes(void *data, Error *err) {
+  Bytes *b = data;
+  char *text = scratch_alloc(&b->scratch, 1 << 16);
+  FILE *file = fopen(b->path, "r");
+  if (!file) return error_set(err, RG_ERROR_IO, "%s is not there", b->path);
+  size_t length = fread(text, 1, (1 << 16) - 1, file);
+  fclose(file);
+  text[length] = 0;
+  IrKernel *kernel = ir_read(&b->scratch, &heap, text, err);
+  PassContext ctx = {.scratch = &b->scratch, .vector_bytes = 32, .verify = true};
+  if (!kernel || !pass_run_all(&ctx, kernel, err)) return false;
+  b->bytes = ir_write(&b->scratch, kernel, "x86-64-v3");
+  for (int i = 0; i < kernel->trees.count; i++) snode_tree_destroy((SNodeTree *)kernel->trees.items[i].tree);
+  return true;
+}
+
+static RgCodegenRequest request_of(const Bytes *b, const char *cpu) {
+  return (RgCodegenRequest){.bytes = b->bytes.data, .length = b->bytes.length, .build_id = RG_BUILD_ID, .cpu = cpu};
+}
+
+static RgCodegenResult *compile(const RgCodegenRequest *request, Error *err) {
+  error_clear(err);
+  return codegen_compile(codegen, request, err);
+}
+
+static bool refused(RgCodegenRequest request, const char *word) {
+  Error err;
+  RgCodegenResult *result = compile(&request, &err);
+  codegen_result_free(codegen, result);
+  if (!result && strstr(err.message, word)) return true;
+  printf("  %s\n", result ? "accepted" : err.message);
+  return false;
+}
+
+static void test_targets(const Bytes *b) {
+  static const char *const cpus[] = {"native", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+  static const char *const gpus[] = {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90"};
+  Error err;
+  TEST("an object comes out for every level of x86-64, and the loader takes it") {
+    for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++) {
+      RgCodegenRequest request = request_of(b, cpus[i]);
+      RgCodegenResult *result = compile(&request, &err);
+      CHECK(result && result->ok && !result->llvm_text && !result->asm_text && result->object_ms > 0);
+      Code *code = result ? object_load(&heap, result->object, result->object_length, &err) : NULL;
+      CHECK(code && code_find(code, "rg_host") && code_find(code, "rg_task_0") && !code_find(code, "rg_task_1"));
+      if (code) code_release(code);
+      codegen_result_free(codegen, result);
+    }
+  }
+  TEST("PTX comes out for GPUs") {
+    for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
+      RgCodegenRequest request = request_of(b, gpus[i]);
+      RgCodegenResult *result = compile(&request, &err);
+      CHECK(result && strstr((const char *)result->object, gpus[i]) && strstr((const char *)result->object, "rg_task_0"));
+      codegen_result_free(codegen, result);
+    }
+  }
+  TEST("sanitizers instrument what is compiled for them") {
+    for (int instrument = 1; instrument <= 2; instrument++) {
+      RgCodegenRequest request = request_of(b, "native");
+      request.instrument = instrument;
+      request.want_llvm = 1;
+      RgCodegenResult *result = compile(&request, &err);
+      CHECK(result && strstr(result->llvm_text, instrument == 1 ? "__asan_" : "__tsan_"));
+      codegen_result_free(codegen, result);
+    }
+  }
+}
+
+static int count_in(const char *text, const char *end, const char *word) {
+  int count = 0;
+  for (const char *at = strstr(text, word); at && at < end; at = strstr(at + 1, word)) count++;
+  return count;
+}
+
+static void test_heat(const Bytes *b) {
+  TEST("the heat step is vector rows from end to end, and calls nothing") {
+    Error err;
+    RgCodegenRequest request = request_of(b, "x86-64-v3");
+    request.want_asm = request.want_llvm = 1;
+    RgCodegenResult *result = compile(&request, &err);
+    CHECK(result != NULL);
+    if (!result) return;
+    const char *task = strstr(result->asm_text, "rg_task_0:"), *end = task ? strstr(task, ".Lfunc_end") : NULL;
+    CHECK(task && end);
+    if (task && end) {
+      CHECK_INT(count_in(task, end, "call"), 0);
+      CHECK(count_in(task, end, "vaddps\t") >= 7);
+      CHECK_INT(count_in(task, end, "vaddss"), 0);
+      CHECK_INT(count_in(task, end, "vgather"), 0);
+    }
+    CHECK(strstr(result->llvm_text, "fadd <8 x float>") != NULL);
+    codegen_result_free(codegen, result);
+  }
+}
+
+static void test_refusals(const Bytes *b) {
+  TEST("another build, an unknown processor and bytes that are no kernel are refused with a reason") {
+    RgCodegenRequest other = request_of(b, "native");
+    other.build_id = "another";
+    CHECK(refused(other, "build"));
+    CHECK(refused(request_of(b, "sm_20"), "sm_20"));
+    CHECK(refused(request_of(b, ""), "''"));
+    RgCodegenRequest cut = request_of(b, "native");
+    for (cut.length = 0; cut.length < b->bytes.length; cut.length += 7) CHECK(refused(cut, ""));
+  }
+  TEST("bytes with a flipped bit compile or are refused, and nothing else happens") {
+    uint8_t *copy = malloc((size_t)b->bytes.length);
+    RgCodegenRequest request = request_of(b, "x86-64");
+    uint64_t noise = 12345;
+    for (int i = 0; i < 300; i++) {
+      memcpy(copy, b->bytes.data, (size_t)b->bytes.length);
+      noise = noise * 6364136223846793005u + 1442695040888963407u;
+      copy[(noise >> 33) % (uint64_t)b->bytes.length] ^= (uint8_t)(1 << (noise >> 60 & 7));
+      request.bytes = copy;
+      Error err;
+      RgCodegenResult *result = compile(&request, &err);
+      CHECK(result || err.message[0]);
+      codegen_result_free(codegen, result);
+    }
+    free(copy);
+  }
+}
+
+static void test_helper(const Bytes *b) {
+  TEST("the helper process makes the same object, and its refusals come back") {
+    Error err;
+    error_clear(&err);
+    RgCodegenRequest request = request_of(b, "x86-64-v3");
+    request.want_asm = 1;
+    RgCodegenResult *here = compile(&request, &err);
+    Codegen *inline_codegen = codegen;
+    setenv("RG_COMPILE", "process", 1);
+    codegen = codegen_open(&heap, &err);
+    unsetenv("RG_COMPILE");
+    CHECK(codegen != NULL);
+    RgCodegenResult *there = codegen ? compile(&request, &err) : NULL;
+    CHECK(here && there && here->object_length == there->object_length && !there->llvm_text);
+    if (here && there && here->object_length == there->object_length)
+      CHECK(!memcmp(here->object, there->object, (size_t)here->object_length) && !strcmp(here->asm_text, there->asm_text));
+    if (there) codegen_result_free(codegen, there);
+    if (codegen) CHECK(refused(request_of(b, "pdp-11"), "pdp-11"));
+    if (codegen) codegen_close(codegen);
+    codegen = inline_codegen;
+    codegen_result_free(codegen, here);
+  }
+}
+
+int main(void) {
+  Error err;
+  error_clear(&err);
+  heap_init(&heap, 0);
+  Bytes b = {.path = HEAT_PATH};
+  scratch_init(&b.scratch, &heap);
+  codegen = codegen_open(&heap, &err);
+  bool ready = codegen && scratch_run(&b.scratch, make_bytes, &b, &err);
+  TEST("the heat step passes from text to canonical bytes") {
+    if (!ready) printf("  %s\n", err.message);
+    CHECK(ready);
+  }
+  if (ready) {
+    test_targets(&b);
+    test_heat(&b);
+    test_refusals(&b);
+    test_helper(&b);
+  }
+  scratch_deinit(&b.scratch);
+  if (codegen) codegen_close(codegen);
+  return check_report();
+}
