@@ -1,0 +1,468 @@
+--- Arithmetic: operators and math.* mean Lua, integers wrap and never trap, conversions saturate, 64 bits are exact.
+local bit = require "bit"
+local rg = require "regolith"
+
+-- One kernel over columns of inputs, several expressions at once; a list of results for each.
+--   inputs: { a = { "i32", { 1, 2 } }, .. }   outputs: { { "i32", "a // 2" }, .. }
+local function compute(inputs, outputs)
+  local captures, lines, n = {}, {}, nil
+  for name, column in pairs(inputs) do
+    n = #column[2]
+    local x = rg.field(rg[column[1]], n)
+    for k, value in ipairs(column[2]) do x[k - 1] = value end
+    captures["in_" .. name] = x
+    lines[#lines + 1] = ("local %s = in_%s[i]"):format(name, name)
+  end
+  for number, output in ipairs(outputs) do
+    captures["out_" .. number] = rg.field(rg[output[1]], n)
+    lines[#lines + 1] = ("out_%d[i] = %s"):format(number, output[2])
+  end
+  rg.kernel(("function()\nfor i in rg.range(%d) do\n%s\nend\nend"):format(n, table.concat(lines, "\n")), captures)()
+  local results = {}
+  for number in ipairs(outputs) do
+    results[number] = {}
+    for k = 1, n do results[number][k] = captures["out_" .. number][k - 1] end
+  end
+  return unpack(results)
+end
+
+local nan, inf = 0 / 0, math.huge
+local function same_number(expected, actual, message)
+  if expected ~= expected then
+    assert.is_true(actual ~= actual, message)
+  else
+    assert.equal(expected, actual, message)
+  end
+end
+
+-- All pairs of -10..10 in steps.
+local function pairs_of(step)
+  local a, b = {}, {}
+  for x = -10, 10, step do
+    for y = -10, 10, step do a[#a + 1], b[#b + 1] = x, y end
+  end
+  return a, b
+end
+
+describe("floor division and modulo", function()
+  it("have the sign of the divisor for every pair of small integers", function()
+    local a, b = pairs_of(1)
+    for _, type in ipairs { "i8", "i16", "i32", "i64" } do
+      local q, r, f, g = compute({ a = { type, a }, b = { type, b } },
+        { { type, "a // b" }, { type, "a % b" }, { type, "math.floor(a / b)" }, { type, "math.ceil(a / b)" } })
+      for k = 1, #a do
+        local quotient, rest = 0, 0
+        if b[k] ~= 0 then quotient, rest = math.floor(a[k] / b[k]), a[k] % b[k] end
+        assert.equal(quotient, tonumber(q[k]))
+        assert.equal(rest, tonumber(r[k]))
+        assert.equal(quotient, tonumber(f[k]))
+        if b[k] ~= 0 then assert.equal(math.ceil(a[k] / b[k]), tonumber(g[k])) end
+      end
+    end
+  end)
+
+  it("mean the same by constants", function()
+    local a = pairs_of(1)
+    for _, c in ipairs { -7, -2, -1, 1, 2, 3, 8 } do
+      local q, r, f = compute({ a = { "i32", a } },
+        { { "i32", "a // " .. c }, { "i32", "a % " .. c }, { "i32", ("math.floor(a / %d)"):format(c) } })
+      for k = 1, #a do
+        assert.same({ math.floor(a[k] / c), a[k] % c, math.floor(a[k] / c) }, { q[k], r[k], f[k] })
+      end
+    end
+  end)
+
+  it("are Lua's for floats", function()
+    local a, b = pairs_of(0.5)
+    local q, r = compute({ a = { "f64", a }, b = { "f64", b } }, { { "f64", "a // b" }, { "f64", "a % b" } })
+    local q32, r32 = compute({ a = { "f32", a }, b = { "f32", b } }, { { "f32", "a // b" }, { "f32", "a % b" } })
+    for k = 1, #a do
+      if b[k] ~= 0 then
+        assert.same({ math.floor(a[k] / b[k]), a[k] % b[k] }, { q[k], r[k] })
+        assert.same({ math.floor(a[k] / b[k]), a[k] % b[k] }, { q32[k], r32[k] })
+      else
+        assert.is_true(r[k] ~= r[k])
+      end
+    end
+  end)
+
+  it("are unsigned for unsigned types, and whole for 64 bits", function()
+    local q, r = compute({ a = { "u32", { 3583196299, 4294967295, 7 } }, b = { "u32", { 524288, 10, 0 } } },
+      { { "u32", "a // b" }, { "u32", "a % b" } })
+    assert.same({ 6834, 429496729, 0 }, q)
+    assert.same({ 212107, 5, 0 }, r)
+    local wide = compute({ a = { "i64", { 1000001000000000LL, -1000001000000000LL } } }, { { "i64", "a // 10000000000" } })
+    assert.equal(100000LL, wide[1])
+    assert.equal(-100001LL, wide[2])
+    local top = compute({ a = { "u64", { 18446744073709551615ULL } } }, { { "u64", "a // 3" } })
+    assert.equal(6148914691236517205ULL, top[1])
+    assert.equal(0.5, (compute({ a = { "f32", { 0.5 } } }, { { "f32", "a % 1" } }))[1])
+  end)
+
+  it("never trap: by zero they give 0, and the smallest integer by -1 wraps", function()
+    local smallest = { i8 = -128, i16 = -32768, i32 = -2147483648, i64 = -9223372036854775807LL - 1 }
+    for type, low in pairs(smallest) do
+      local q, r, z, m = compute({ a = { type, { low, 5 } }, b = { type, { -1, -1 } }, o = { type, { 0, 0 } } },
+        { { type, "a // b" }, { type, "a % b" }, { type, "a // o" }, { type, "a % o" } })
+      assert.equal(low, q[1])
+      assert.equal(0, tonumber(r[1]))
+      assert.equal(-5, tonumber(q[2]))
+      for k = 1, 2 do
+        assert.equal(0, tonumber(z[k]))
+        assert.equal(0, tonumber(m[k]))
+      end
+    end
+    local f = compute({ a = { "f32", { 1, -1, 0 } }, o = { "f32", { 0, 0, 0 } } }, { { "f32", "a / o" } })
+    assert.same({ inf, -inf }, { f[1], f[2] })
+    assert.is_true(f[3] ~= f[3])
+  end)
+end)
+
+describe("integers", function()
+  it("wrap in their own type", function()
+    local cases = {
+      i8 = { 127, -128 }, i16 = { 32767, -32768 }, i32 = { 2147483647, -2147483648 },
+      u8 = { 255, 0 }, u16 = { 65535, 0 }, u32 = { 4294967295, 0 },
+      i64 = { 9223372036854775807LL, -9223372036854775807LL - 1 }, u64 = { 18446744073709551615ULL, 0ULL },
+    }
+    for type, case in pairs(cases) do
+      local high, low = case[1], case[2]
+      local up, down, negated, squared = compute({ a = { type, { high, low } } },
+        { { type, "a + 1" }, { type, "a - 1" }, { type, "-a" }, { type, "a * a" } })
+      assert.equal(low, up[1])
+      assert.equal(high, down[2])
+      assert.equal(low, negated[2])
+      assert.equal(1, tonumber(squared[1]))
+      assert.equal(0, tonumber(squared[2]))
+    end
+  end)
+
+  it("meet in the wider type, at one width in the unsigned", function()
+    local a, b, c, d = compute({
+      w = { "u16", { 1000, 100 } }, n = { "u8", { 255, 255 } }, s = { "i32", { -1, 5 } }, u = { "u32", { 0, 1 } },
+      l = { "i64", { 1LL, 2LL } },
+    }, { { "i64", "w - n" }, { "i64", "n - w" }, { "i64", "s + u" }, { "i64", "s * l" } })
+    assert.same({ 745, 65381 }, { tonumber(a[1]), tonumber(a[2]) })
+    assert.same({ 64791, 155 }, { tonumber(b[1]), tonumber(b[2]) })
+    assert.same({ 4294967295, 6 }, { tonumber(c[1]), tonumber(c[2]) })
+    assert.same({ -1, 10 }, { tonumber(d[1]), tonumber(d[2]) })
+  end)
+
+  it("divide to floats, and raise to floats", function()
+    local half, power, root = compute({ a = { "i32", { 7, 2 } }, b = { "i32", { 2, 10 } } },
+      { { "f32", "a / b" }, { "f32", "a ^ b" }, { "f64", "a ^ 0.5" } })
+    assert.equal(3.5, half[1])
+    assert.same({ 49, 1024 }, power)
+    assert.is_near(math.sqrt(2), root[2], 1e-7)
+  end)
+
+  it("are whole beyond the range of doubles", function()
+    local start = 9007199254740993LL
+    local plus, product, back = compute({ a = { "i64", { start, -start } } },
+      { { "i64", "a + 2" }, { "i64", "a * 3" }, { "i64", "-(a - 1) + 1" } })
+    assert.equal(start + 2, plus[1])
+    assert.equal(3 * start, product[1])
+    assert.equal(-start + 2, back[1])
+    assert.equal(start + 2, back[2])
+    local literal, unsigned = compute({ a = { "i64", { 0LL } } },
+      { { "i64", "a + 9007199254740993" }, { "u64", "18446744073709551615ULL - 4" } })
+    assert.equal(start, literal[1])
+    assert.equal(18446744073709551611ULL, unsigned[1])
+  end)
+end)
+
+describe("bits", function()
+  local a, b = {}, {}
+  for k = 1, 40 do a[k], b[k] = (k * 1103515245 + 12345) % 2 ^ 32 - 2 ^ 31, k end
+
+  it("are those of LuaJIT's bit library for i32", function()
+    local band, bor, bxor, bnot, shl, shr, sar, rol, ror, swap = compute({ a = { "i32", a }, b = { "i32", b } }, {
+      { "i32", "bit.band(a, b * 77)" }, { "i32", "bit.bor(a, b)" }, { "i32", "bit.bxor(a, b, 5)" }, { "i32", "bit.bnot(a)" },
+      { "i32", "bit.lshift(a, b)" }, { "i32", "bit.rshift(a, b)" }, { "i32", "bit.arshift(a, b)" },
+      { "i32", "bit.rol(a, b)" }, { "i32", "bit.ror(a, b)" }, { "i32", "bit.bswap(a)" },
+    })
+    for k = 1, #a do
+      local x, y = a[k], b[k]
+      assert.same({ bit.band(x, y * 77), bit.bor(x, y), bit.bxor(x, y, 5), bit.bnot(x) }, { band[k], bor[k], bxor[k], bnot[k] })
+      assert.same({ bit.lshift(x, y), bit.rshift(x, y), bit.arshift(x, y) }, { shl[k], shr[k], sar[k] })
+      assert.same({ bit.rol(x, y), bit.ror(x, y), bit.bswap(x) }, { rol[k], ror[k], swap[k] })
+    end
+  end)
+
+  it("have operators that mean the same", function()
+    local band, bor, bxor, bnot, shl, shr, sar, mixed = compute({ a = { "i32", a }, b = { "i32", b } }, {
+      { "i32", "a & b * 77" }, { "i32", "a | b" }, { "i32", "a ~ b" }, { "i32", "~a" },
+      { "i32", "a << b" }, { "i32", "a >> b" }, { "i32", "a ~>> b" }, { "i32", "a & 0xff | b << 2 ~ 1" },
+    })
+    for k = 1, #a do
+      local x, y = a[k], b[k]
+      assert.same({ bit.band(x, y * 77), bit.bor(x, y), bit.bxor(x, y), bit.bnot(x) }, { band[k], bor[k], bxor[k], bnot[k] })
+      assert.same({ bit.lshift(x, y), bit.rshift(x, y), bit.arshift(x, y) }, { shl[k], shr[k], sar[k] })
+      assert.equal(bit.bor(bit.band(x, 0xff), bit.bxor(bit.lshift(y, 2), 1)), mixed[k])
+    end
+  end)
+
+  it("keep the operand's type, and mask counts to its width", function()
+    local not8, shl8, shr8, wide8 = compute({ a = { "u8", { 255, 0x81 } } },
+      { { "i32", "~a" }, { "i32", "a << 1" }, { "i32", "a >> 4" }, { "i32", "a << 9" } })
+    assert.same({ 0, 0x7e }, not8)
+    assert.same({ 254, 2 }, shl8)
+    assert.same({ 15, 8 }, shr8)
+    assert.same({ 254, 2 }, wide8)
+    local sar16, shr16 = compute({ a = { "i16", { -16, 16 } } }, { { "i32", "a ~>> 2" }, { "i32", "a >> 12" } })
+    assert.same({ -4, 4 }, sar16)
+    assert.same({ 15, 0 }, shr16)
+    local shl64, shr64, sar64 = compute({ a = { "i64", { 1LL, -1LL } }, n = { "i32", { 40, 63 } } },
+      { { "i64", "a << n" }, { "i64", "a >> n" }, { "i64", "a ~>> n" } })
+    assert.same({ 2 ^ 40, 0, 0 }, { tonumber(shl64[1]), tonumber(shr64[1]), tonumber(sar64[1]) })
+    assert.equal(-9223372036854775807LL - 1, shl64[2])
+    assert.same({ 1, -1 }, { tonumber(shr64[2]), tonumber(sar64[2]) })
+  end)
+end)
+
+describe("conversions", function()
+  it("between integers wrap", function()
+    local i8, u8, u32, i64, u64 = compute({ a = { "i32", { 300, -1, 128, -129 } } },
+      { { "i32", "rg.i8(a)" }, { "i32", "rg.u8(a)" }, { "u32", "rg.u32(a)" }, { "i64", "rg.i64(a)" }, { "u64", "rg.u64(a)" } })
+    assert.same({ 44, -1, -128, 127 }, i8)
+    assert.same({ 44, 255, 128, 127 }, u8)
+    assert.same({ 300, 4294967295, 128, 4294967167 }, u32)
+    assert.equal(-129LL, i64[4])
+    assert.equal(18446744073709551615ULL, u64[2])
+    local low, unsigned = compute({ a = { "i64", { 4294967301LL, -1LL } } }, { { "i32", "rg.i32(a)" }, { "u32", "rg.u32(a)" } })
+    assert.same({ 5, -1 }, low)
+    assert.same({ 5, 4294967295 }, unsigned)
+  end)
+
+  it("from floats go toward zero, saturate, and make 0 of NaN", function()
+    local values = { 2.9, -2.9, 1e10, -1e10, nan, inf, -inf, 0.5 }
+    for _, type in ipairs { "f32", "f64" } do
+      local i32, u8, i16, i64 = compute({ a = { type, values } },
+        { { "i32", "rg.i32(a)" }, { "i32", "rg.u8(a)" }, { "i32", "rg.i16(a)" }, { "i64", "rg.i64(a)" } })
+      assert.same({ 2, -2, 2147483647, -2147483648, 0, 2147483647, -2147483648, 0 }, i32)
+      assert.same({ 2, 0, 255, 0, 0, 255, 0, 0 }, u8)
+      assert.same({ 2, -2, 32767, -32768, 0, 32767, -32768, 0 }, i16)
+      assert.equal(10000000000LL, i64[3])
+      assert.equal(9223372036854775807LL, i64[6])
+      assert.equal(-9223372036854775807LL - 1, i64[7])
+      local u64 = compute({ a = { type, { 1e19, 1e20, -1 } } }, { { "u64", "rg.u64(a)" } })
+      assert.is_near(1e19, tonumber(u64[1]), 1e12)
+      assert.equal(18446744073709551615ULL, u64[2])
+      assert.equal(0ULL, u64[3])
+    end
+  end)
+
+  it("of constants are those of values", function()
+    local a, b, c, d = compute({ z = { "i32", { 0 } } },
+      { { "i32", "rg.i32(2.9)" }, { "i32", "rg.i32(-2.9)" }, { "i32", "rg.u8(300)" }, { "i32", "rg.i32(1e30)" } })
+    assert.same({ 2, -2, 44, 2147483647 }, { a[1], b[1], c[1], d[1] })
+  end)
+
+  it("to floats round to the nearest", function()
+    local f32, f64 = compute({ a = { "i32", { 16777217, 3, -2147483648 } } }, { { "f32", "a" }, { "f64", "a" } })
+    assert.same({ 16777216, 3, -2147483648 }, f32)
+    assert.same({ 16777217, 3, -2147483648 }, f64)
+    local narrow = compute({ a = { "f64", { 0.1, 1e300, 2 ^ -200 } } }, { { "f32", "a" } })
+    assert.same({ 0.10000000149011612, inf, 0 }, narrow)
+    local unsigned = compute({ a = { "u64", { 18446744073709551615ULL } } }, { { "f64", "a" } })
+    assert.equal(2 ^ 64, unsigned[1])
+  end)
+
+  it("store booleans as such", function()
+    local truth, number = compute({ a = { "i32", { 0, 1, -5 } } }, { { "bool", "a ~= 0" }, { "i32", "rg.i32(a > 0)" } })
+    assert.same({ false, true, true }, truth)
+    assert.same({ 0, 1, 0 }, number)
+  end)
+
+  it("of a float to an integer element are asked for", function()
+    local x = rg.field(rg.i32, 3)
+    local ok, failure = pcall(function()
+      rg.kernel("function() for i in rg.range(3) do x[i] = 0.5 * i end end", { x = x })()
+    end)
+    assert.is_false(ok)
+    assert.equal("type.float_to_int", failure.code)
+    assert.is_truthy(failure.hint:find("math.floor", 1, true) or failure.hint:find("rg.i32", 1, true))
+  end)
+end)
+
+describe("f16", function()
+  it("stores the nearest half", function()
+    local x = rg.field(rg.f16, 6)
+    for k, value in ipairs { 0.1, 2049, 65504, 1e6, 2 ^ -24, -0.333 } do x[k - 1] = value end
+    assert.same({ 0.0999755859375, 2048, 65504, inf, 2 ^ -24, -0.33300781250 }, {
+      x[0], x[1], x[2], x[3], x[4], x[5] })
+  end)
+
+  it("computes in its own precision, and in the wider when it meets one", function()
+    local half, wide, doubled = compute({ a = { "f16", { 2048, 0.1 } }, b = { "f32", { 1, 0.1 } } },
+      { { "f32", "a + 1" }, { "f32", "a + b" }, { "f16", "a * 2" } })
+    assert.equal(2048, half[1])
+    assert.equal(2049, wide[1])
+    assert.equal(2 * 0.0999755859375, doubled[2])
+  end)
+end)
+
+describe("comparisons", function()
+  it("of an integer and a float are exact", function()
+    local greater, equal, less = compute({
+      a = { "i64", { 9007199254740993LL, 9007199254740992LL, -9007199254740993LL, 9223372036854775807LL, 0LL } },
+      b = { "f64", { 9007199254740992, 9007199254740992, -9007199254740992, 2 ^ 63, nan } },
+    }, { { "bool", "a > b" }, { "bool", "a == b" }, { "bool", "a < b" } })
+    assert.same({ true, false, false, false, false }, greater)
+    assert.same({ false, true, false, false, false }, equal)
+    assert.same({ false, false, true, true, false }, less)
+    local above, same_as, at_most = compute({
+      a = { "i32", { 16777217, 16777216, 0, 1 } }, b = { "f32", { 16777216, 16777216, 0.5, 0.5 } },
+    }, { { "bool", "a > b" }, { "bool", "a == b" }, { "bool", "a <= b" } })
+    assert.same({ true, false, false, true }, above)
+    assert.same({ false, true, false, false }, same_as)
+    assert.same({ false, true, true, false }, at_most)
+    local below = compute({ a = { "u64", { 18446744073709551615ULL } }, b = { "f64", { 2 ^ 64 } } }, { { "bool", "a < b" } })
+    assert.same({ true }, below)
+  end)
+
+  it("of NaN are false but for ~=", function()
+    local lt, ge, eq, ne = compute({ a = { "f32", { nan, nan } }, b = { "f32", { 1, nan } } },
+      { { "bool", "a < b" }, { "bool", "a >= b" }, { "bool", "a == b" }, { "bool", "a ~= b" } })
+    assert.same({ false, false }, lt)
+    assert.same({ false, false }, ge)
+    assert.same({ false, false }, eq)
+    assert.same({ true, true }, ne)
+  end)
+
+  it("choose: and, or, not short-circuit", function()
+    local x = rg.field(rg.i32, 4)
+    local choice, nested, inverted, guarded = compute({ a = { "i32", { -2, 0, 3, 8 } }, b = { "i32", { 1, 2, 3, 4 } } }, {
+      { "i32", "a > 0 and a or b" }, { "i32", "a == 0 and 10 or (a < 0 and 20 or 30)" },
+      { "bool", "not (a > 0 and b < 4)" }, { "bool", "b < 2 or a // (b - 1) > 0" },
+    })
+    assert.same({ 1, 2, 3, 8 }, choice)
+    assert.same({ 20, 10, 30, 30 }, nested)
+    assert.same({ true, true, false, true }, inverted)
+    assert.same({ true, false, true, true }, guarded)
+    local run = rg.kernel([[function()
+      for i in rg.range(4) do
+        local seen = i > 1 and x:add(i, 5) == 0
+        x[i] = seen ? x[i] + 1 : x[i]
+      end
+    end]], { x = x })
+    run()
+    assert.same({ 0, 0, 6, 6 }, x:to_table())
+  end)
+
+  it("do not take numbers for conditions", function()
+    local x = rg.field(rg.i32, 1)
+    for _, body in ipairs { "if x[0] then end", "while x[0] do end", "x[0] = x[0] and 1 or 2", "local b = not x[0]" } do
+      local ok, failure = pcall(function()
+        rg.kernel("function() for i in rg.range(1) do " .. body .. " end end", { x = x })()
+      end)
+      assert.is_false(ok)
+      assert.equal("type.condition", failure.code)
+    end
+  end)
+end)
+
+describe("math", function()
+  local values = {}
+  for k = -20, 20 do values[#values + 1] = k / 7 end
+
+  it("agrees with Lua's for doubles, and within float precision for floats", function()
+    local unary = { "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh", "exp", "abs", "deg", "rad" }
+    local positive = { "sqrt", "log", "log10" }
+    local inverse = { "asin", "acos" }
+    local function check(names, input)
+      for _, type in ipairs { "f64", "f32" } do
+        local outputs = {}
+        for number, name in ipairs(names) do outputs[number] = { type, "math." .. name .. "(a)" } end
+        local tolerance = type == "f64" and 1e-14 or 1e-6
+        local results = { compute({ a = { type, input } }, outputs) }
+        for number, name in ipairs(names) do
+          for k, x in ipairs(input) do
+            local expected = math[name](x)
+            assert.is_near(expected, results[number][k], tolerance * math.max(1, math.abs(expected)) * 4, name)
+          end
+        end
+      end
+    end
+    check(unary, values)
+    local above_zero, inside = {}, {}
+    for k, x in ipairs(values) do
+      above_zero[k] = x + 3
+      inside[k] = x / 3
+    end
+    check(positive, above_zero)
+    check(inverse, inside)
+  end)
+
+  it("takes two arguments as Lua does", function()
+    local a, b = pairs_of(1.25)
+    local arc, rest, power, low, high = compute({ a = { "f64", a }, b = { "f64", b } }, {
+      { "f64", "math.atan2(a, b)" }, { "f64", "math.fmod(a, b)" }, { "f64", "math.pow(math.abs(a), b)" },
+      { "f64", "math.min(a, b)" }, { "f64", "math.max(a, b, 0.5)" },
+    })
+    for k = 1, #a do
+      assert.is_near(math.atan2(a[k], b[k]), arc[k], 1e-14)
+      same_number(math.fmod(a[k], b[k]), rest[k])
+      local expected = math.pow(math.abs(a[k]), b[k])
+      if expected == inf then
+        assert.equal(inf, power[k])
+      else
+        assert.is_near(expected, power[k], 1e-14 * math.max(1, expected))
+      end
+      assert.equal(math.min(a[k], b[k]), low[k])
+      assert.equal(math.max(a[k], b[k], 0.5), high[k])
+    end
+  end)
+
+  it("makes integers of floor and ceil", function()
+    local a = {}
+    for k = 1, #values do a[k] = values[k] * 3.5 end
+    for _, type in ipairs { "f32", "f64" } do
+      local floor, ceil, cell = compute({ a = { type, a } },
+        { { "i32", "math.floor(a)" }, { "i32", "math.ceil(a)" }, { "i32", "math.floor(a) // 2 % 3" } })
+      local as_stored = compute({ a = { type, a } }, { { "f64", "a" } })
+      for k = 1, #a do
+        local x = as_stored[k]
+        assert.same({ math.floor(x), math.ceil(x), math.floor(math.floor(x) / 2) % 3 }, { floor[k], ceil[k], cell[k] })
+      end
+    end
+  end)
+
+  it("has minimum and maximum of integers, and constants", function()
+    local low, high, circle, huge = compute({ a = { "i32", { -3, 5 } }, b = { "i32", { 2, 4 } } }, {
+      { "i32", "math.min(a, b, 3)" }, { "i32", "math.max(a, b)" }, { "f64", "math.pi" }, { "f32", "-math.huge" },
+    })
+    assert.same({ -3, 3 }, low)
+    assert.same({ 2, 5 }, high)
+    assert.is_near(math.pi, circle[1], 1e-6)
+    assert.equal(-inf, huge[2])
+  end)
+end)
+
+describe("precision", function()
+  it("of floats is that of their type, step by step", function()
+    local sum32, sum64, product = compute({ a = { "f32", { 0.1, 16777216 } }, b = { "f32", { 0.2, 1 } }, c = { "f64", { 0.1, 1 } } },
+      { { "f64", "a + b" }, { "f64", "c + 0.2" }, { "f64", "a * b" } })
+    assert.same({ 0.30000001192092896, 16777216 }, sum32)
+    assert.equal(0.1 + 0.2, sum64[1])
+    assert.is_near(0.02, product[1], 1e-8)
+  end)
+
+  it("is never that of a contraction", function()
+    -- a * b - c of these is not 0 if the product is kept exact
+    local a = 1 + 2 ^ -27
+    local rest = compute({ a = { "f64", { a } }, c = { "f64", { a * a } } }, { { "f64", "a * a - c" } })
+    assert.equal(0, rest[1])
+  end)
+
+  it("follows default_float where nothing else says", function()
+    local own = rg.new { default_float = "f64", threads = 1 }
+    local x = own.field(own.f64, 1)
+    local third = own.kernel(function(n)
+      for i in own.range(1) do x[i] = 1 / n end
+    end)
+    third(3.0)
+    assert.equal(1 / 3, x[0])
+    own.reset()
+  end)
+end)

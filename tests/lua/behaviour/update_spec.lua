@@ -1,0 +1,451 @@
+--- Updates and reductions: what many iterations add up in one place is exact, whatever their order.
+local rg = require "regolith"
+
+local function cells(type, n) return rg.field(rg[type], n or 1) end
+
+describe("updates that return the old value", function()
+  it("hand out each intermediate sum once", function()
+    for _, case in ipairs { { "i32", 42 }, { "u64", 42 }, { "i64", -42 } } do
+      local total, old = cells(case[1]), cells(case[1], 128)
+      local by = case[2]
+      local add = rg.kernel(function()
+        for i in rg.range(128) do old[i] = total:add(0, by) end
+      end)
+      add()
+      assert.equal(128 * by, tonumber(total[0]))
+      local sorted = {}
+      for i = 0, 127 do sorted[i + 1] = tonumber(old[i]) / by end
+      table.sort(sorted)
+      for i = 1, 128 do assert.equal(i - 1, sorted[i]) end
+    end
+  end)
+
+  it("do so for floats and for subtraction", function()
+    local total, old = cells "f32", cells("f32", 128)
+    local add = rg.kernel(function()
+      for i in rg.range(128) do old[i] = total:add(0, 4.2) end
+    end)
+    add()
+    local sorted = {}
+    for i = 0, 127 do sorted[i + 1] = old[i] end
+    table.sort(sorted)
+    for i = 1, 128 do assert.is_near(4.2 * (i - 1), sorted[i], 1e-5 * 4.2 * i) end
+    local sub = rg.kernel(function()
+      for i in rg.range(128) do old[i] = total:sub(0, 4.2) end
+    end)
+    sub()
+    assert.is_near(0, total[0], 1e-2)
+  end)
+
+  it("take part of max, min and exchange", function()
+    local high, low, last, seen = cells "i32", cells "i32", cells "i32", cells("i32", 129)
+    low[0] = 1000
+    last[0] = 128
+    local run = rg.kernel(function()
+      for i in rg.range(128) do
+        local before = high:max(0, i)
+        if before > i then seen[128] = 1 end
+        low:min(0, 900 - i)
+        local previous = last:exchange(0, i)
+        if previous < 128 then seen[previous] = seen[previous] + 1 end
+      end
+    end)
+    run()
+    assert.same({ 127, 773 }, { high[0], low[0] })
+    -- every value but the one that stays has been given back once
+    local sum = 0
+    for i = 0, 127 do sum = sum + seen[i] end
+    assert.equal(127, sum)
+    assert.equal(0, seen[last[0]])
+  end)
+
+  it("claim a slot once, by compare_exchange", function()
+    local owner, wins = cells("i32", 16), cells("i32", 16)
+    owner:fill(-1)
+    local claim = rg.kernel(function()
+      for i in rg.range(4096) do
+        local at = i % 16
+        if owner:compare_exchange(at, -1, i) == -1 then wins[at] = wins[at] + 1 end
+      end
+    end)
+    claim()
+    for at = 0, 15 do
+      assert.equal(1, wins[at])
+      assert.equal(at, owner[at] % 16)
+    end
+  end)
+end)
+
+describe("update statements", function()
+  it("add, subtract, multiply, and take minimum and maximum", function()
+    local x = cells("i32", 5)
+    x[2], x[3] = 1, 100
+    local update = rg.kernel(function()
+      for i in rg.range(128) do
+        x[0] = x[0] + 42
+        x[1] = x[1] - 42
+        x[3] = math.min(x[3], i)
+        x[4] = math.max(x[4], 42 * i)
+      end
+      for _ in rg.range(16) do x[2] = x[2] * 2 end
+    end)
+    update()
+    assert.same({ 5376, -5376, 65536, 0, 5334 }, x:to_table())
+  end)
+
+  it("set, clear and flip bits", function()
+    local x = cells("i32", 3)
+    x[0], x[2] = -1, 5
+    local update = rg.kernel([[function()
+      for i in rg.range(10) do x[1] |= 1 << i end
+      for i in rg.range(32) do x[0] &= ~(1 << i) end
+      for i in rg.range(1024) do x[2] ~= i end
+    end]], { x = x })
+    update()
+    assert.same({ 0, 1023, 5 }, x:to_table())
+  end)
+
+  it("may be spelled in every way that the language has", function()
+    local x = cells("i32", 8)
+    local update = rg.kernel([[function()
+      for i in rg.range(100) do
+        x[0] += i
+        x[1] = x[1] + i
+        x[2] = i + x[2]
+        x[3] = x[3] + i - 1
+        x[4] = 2 * i + x[4] - i
+        x[5] -= i
+        x[6] = math.max(i, x[6])
+        x[7] = x[7] + (i % 2 == 0 and 1 or 3)
+      end
+    end]], { x = x })
+    update()
+    assert.same({ 4950, 4950, 4950, 4850, 4950, -4950, 99, 200 }, x:to_table())
+  end)
+
+  it("keep neighbours in one word apart, for the narrow types", function()
+    for _, type in ipairs { "i8", "u8", "i16", "u16", "f16" } do
+      local x = cells(type, 8)
+      local update = rg.kernel(function()
+        for i in rg.range(800) do x[i % 8] = x[i % 8] + 1 end
+      end)
+      update()
+      for i = 0, 7 do assert.equal(100, x[i]) end
+    end
+  end)
+
+  it("wrap in the type of the element", function()
+    local a, b, c = cells "u8", cells "i16", cells "u64"
+    local update = rg.kernel(function()
+      for _ in rg.range(300) do
+        a[0] = a[0] + 1
+        b[0] = b[0] - 200
+        c[0] = c[0] - 1
+      end
+    end)
+    update()
+    assert.equal(44, a[0])
+    assert.equal(-60000 + 65536, b[0])
+    assert.equal(0ULL - 300ULL, c[0])
+  end)
+
+  it("are unsigned where the element is, and order negative floats", function()
+    local big, small, best, product = cells "u64", cells "u64", cells "f32", cells "f64"
+    big[0], small[0], best[0], product[0] = 100, 9223372036854775808ULL, -1000, 1
+    local values = cells("u64", 2)
+    values[0], values[1] = 9223372036854775808ULL, 100
+    local update = rg.kernel(function()
+      for i in rg.range(2) do
+        big[0] = math.max(big[0], values[i])
+        small[0] = math.min(small[0], values[i])
+      end
+      for i in rg.range(7) do
+        best[0] = math.max(best[0], -1.0 - i)
+        product[0] = product[0] * (i + 1)
+      end
+    end)
+    update()
+    assert.equal(9223372036854775808ULL, big[0])
+    assert.equal(100ULL, small[0])
+    assert.equal(-1, best[0])
+    assert.equal(5040, product[0])
+  end)
+
+  it("activate what they add to", function()
+    local x = rg.field(rg.f32)
+    local block = rg.root:pointer("ij", 16)
+    block:dense("ij", 4):place(x)
+    local scatter = rg.kernel(function()
+      for p in rg.range(10000) do
+        local i = (p * 37) % 64
+        x[i][i] = x[i][i] + 0.5
+      end
+    end)
+    scatter()
+    local total = 0
+    for i = 0, 63 do total = total + x[i][i] end
+    assert.equal(5000, total)
+    assert.equal(16, block:count())
+  end)
+
+  it("meet in branches and in nested loops", function()
+    local x = cells("i32", 4)
+    local update = rg.kernel(function()
+      for i in rg.range(1000) do
+        if i % 3 == 0 then
+          x[0] = x[0] + 1
+        elseif i % 3 == 1 then
+          x[1] = x[1] + 2
+        else
+          for j = 1, 3 do x[2] = x[2] + j end
+        end
+        local k = 0
+        while k < 2 do
+          k = k + 1
+          x[3] = x[3] + k
+        end
+      end
+    end)
+    update()
+    assert.same({ 334, 666, 333 * 6, 3000 }, x:to_table())
+  end)
+
+  it("leave an iteration's own reads and writes in order", function()
+    local x, y = cells("i32", 64), cells("i32", 64)
+    local run = rg.kernel(function()
+      for i in rg.range(64) do
+        x[i] = i
+        local old = x[i]
+        x[i] = x[i] + 42
+        y[i] = x[i]
+        x[i] = old
+      end
+    end)
+    run()
+    for i = 0, 63 do assert.same({ i, i + 42 }, { x[i], y[i] }) end
+  end)
+
+  it("read plainly what is no update", function()
+    local x = cells("i32", 10)
+    local run = rg.kernel(function()
+      for i in rg.range(10) do
+        x[i] = i
+        x[i] = 100 - x[i]
+        x[i] = x[i] + x[i]
+        x[i] = x[i] * 2 + 1
+      end
+    end)
+    run()
+    for i = 0, 9 do assert.equal((100 - i) * 4 + 1, x[i]) end
+  end)
+end)
+
+describe("independent loops", function()
+  local function scattered()
+    local from, to = rg.field(rg.i32), rg.field(rg.i32)
+    rg.root:pointer("i", 16):place(from)
+    rg.root:pointer("i", 16):place(to)
+    from[1], from[2], from[5], from[6] = 2, 3, 4, 5
+    return from, to
+  end
+  local function contents(x)
+    local t = {}
+    for i, v in pairs(x) do t[i] = v end
+    return t
+  end
+
+  it("update through distinct values", function()
+    local from, to = scattered()
+    local run = rg.kernel(function()
+      for i in from:active():independent() do to[from[i]] = to[from[i]] + i end
+    end)
+    run()
+    assert.same({ [2] = 1, [3] = 2, [4] = 5, [5] = 6 }, contents(to))
+  end)
+
+  it("update through distinct values more than once an iteration", function()
+    local from, to = scattered()
+    local run = rg.kernel(function()
+      for i in from:active():independent() do
+        for k = 1, 3 do to[from[i]] = to[from[i]] + k end
+        if i > 2 then to[from[i]] = to[from[i]] + 1 end
+      end
+    end)
+    run()
+    assert.same({ [2] = 6, [3] = 6, [4] = 7, [5] = 7 }, contents(to))
+  end)
+
+  it("need no promise: what may meet is exact without one", function()
+    local from, to = scattered()
+    from[7], from[8] = 3, 3
+    local run = rg.kernel(function()
+      for i in from:active() do to[from[i]] = to[from[i]] + 1 end
+      for i in from:active() do to[i + 1] = to[i + 1] + 10 end
+    end)
+    run()
+    assert.same({ [2] = 11, [3] = 13, [4] = 1, [5] = 1, [6] = 10, [7] = 10, [8] = 10, [9] = 10 }, contents(to))
+  end)
+end)
+
+describe("reductions", function()
+  it("of a million elements are exact for integers and close for floats", function()
+    local n = 1048576
+    for _, type in ipairs { "i32", "u32", "i64", "u64", "f32", "f64" } do
+      local x, out = cells(type, n), cells(type, 3)
+      local reduce = rg.kernel(function()
+        for i in rg.range(n) do x[i] = (i * 7919) % 65536 + 10 end
+        local sum, low, high = x[0], x[0], x[0]
+        for i in rg.range(n) do
+          sum = sum + x[i]
+          low = math.min(low, x[i])
+          high = math.max(high, x[i])
+        end
+        out[0] = sum
+        out[1] = low
+        out[2] = high
+      end)
+      reduce()
+      local exact = n / 65536 * (65535 * 65536 / 2) + 10 * n + 10
+      if type == "i32" then exact = (exact + 2 ^ 31) % 2 ^ 32 - 2 ^ 31 end
+      if type == "u32" then exact = exact % 2 ^ 32 end
+      local near = type == "f32" and 3e-4 * exact or type == "f64" and 1e-12 * exact or 0
+      assert.is_near(exact, tonumber(out[0]), near)
+      assert.equal(10, tonumber(out[1]))
+      assert.equal(65545, tonumber(out[2]))
+    end
+  end)
+
+  it("take every length of loop", function()
+    local reduce = rg.kernel(function(n)
+      local count, sum, high = 0, 0, -1
+      for i in rg.range(n) do
+        count = count + 1
+        sum = sum + i % 7
+        high = math.max(high, i)
+      end
+      return count + 1000000 * (high - count) + sum
+    end)
+    for _, n in ipairs { 0, 1, 10, 60, 1024, 100000 } do
+      local sum = math.floor(n / 7) * 21
+      for k = 0, n % 7 - 1 do sum = sum + k end
+      assert.equal(n - 1000000 + sum, reduce(n))
+    end
+  end)
+
+  it("keep small blocks apart", function()
+    local x = cells("i32", 1000)
+    local reduce = rg.kernel(function()
+      for i in rg.range(1000) do x[i] = (i * 7919) % 1000 + 5 end
+      local low, high = 10000, 0
+      for i in rg.range(1000):block(8) do
+        low = math.min(low, x[i])
+        high = math.max(high, x[i])
+      end
+      return 10000 * high + low
+    end)
+    assert.equal(10040005, reduce())
+  end)
+
+  it("multiply, subtract and count under conditions", function()
+    local reduce = rg.kernel([[function(n)
+      local product, difference, evens = 1.0, 100, 0
+      for i in rg.range(n) do
+        if i > 0 then product *= i end
+        difference -= i
+        if i % 2 == 0 then evens += 1 end
+      end
+      return product + 10000 * evens + 100000 * (100 - difference)
+    end]])
+    assert.equal(5040 + 40000 + 2800000, reduce(8))
+  end)
+
+  it("run over active cells, blocks, and serial loops inside", function()
+    local x = rg.field(rg.i32)
+    local block = rg.root:pointer("ij", 16)
+    block:dense("ij", 4):place(x)
+    for k = 0, 15 do x[4 * k][4 * (15 - k)] = k + 1 end
+    local reduce = rg.kernel(function()
+      local sum, blocks, inner = 0, 0, 0
+      for i, j in x:active() do sum = sum + x[i][j] end
+      for i, j in block:active() do
+        blocks = blocks + 1
+        for a = 0, 3 do
+          for b = 0, 3 do inner = inner + x[4 * i + a][4 * j + b] end
+        end
+      end
+      return sum + 1000 * blocks + 1000000 * (inner - sum)
+    end)
+    assert.equal(16136, reduce())
+  end)
+
+  it("start from what the local held, and go on in the next loop", function()
+    local reduce = rg.kernel(function(start)
+      local s = start + 0.5
+      for i in rg.range(10) do s = s + i end
+      s = s * 2
+      for i in rg.range(10) do s = s - i end
+      return s
+    end)
+    assert.equal(2 * (3.5 + 45) - 45, reduce(3))
+  end)
+
+  it("return 64-bit integers whole", function()
+    local x = cells("i64", 100)
+    local reduce = rg.kernel(function()
+      for i in rg.range(100) do x[i] = i end
+      local s = x[0]
+      for i in rg.range(100) do s = s + x[i] * 1000000000000 end
+      return s
+    end)
+    assert.equal(4950000000000000LL, reduce())
+  end)
+
+  it("refuse to be read or assigned inside the loop", function()
+    for _, body in ipairs { "s = i", "s = s + 1 x[i] = s", "s = s + 1 s = i" } do
+      local x = cells("i32", 4)
+      local ok, failure = pcall(function()
+        rg.kernel("function() local s = 0 for i in rg.range(4) do " .. body .. " end return s end", { x = x })()
+      end)
+      assert.is_false(ok)
+      assert.equal("reduction.invalid", failure.code)
+    end
+  end)
+end)
+
+describe("the same program", function()
+  it("gives the same integers under every option", function()
+    local function run(options)
+      local own = rg.new(options)
+      local x, hits = own.field(own.i32), own.field(own.i64, 97)
+      local block = own.root:pointer("ij", 16)
+      block:dense("ij", 8):place(x)
+      local step = own.kernel(function(n)
+        for p in own.range(n) do
+          local i, j = (p * 31) % 128, (p * p) % 128
+          x[i][j] = x[i][j] + p
+          hits[p % 97] = hits[p % 97] + 1
+        end
+        for i, j in x:active() do
+          if x[i][j] % 5 == 1 then x[i][j] = math.floor(x[i][j] / 3) end
+        end
+        for i, j in block:active() do
+          if x[8 * i][8 * j] % 7 == 2 then block:deactivate(i, j) end
+        end
+        local s = 0
+        for i, j in x:active() do s = s + x[i][j] * (i - j) end
+        return s
+      end)
+      local results = {}
+      for round = 1, 3 do results[round] = step(2000 * round) end
+      results[4] = block:count()
+      for at = 0, 96 do results[5 + at] = tonumber(hits[at]) end
+      own.reset()
+      return results
+    end
+    local expected = run {}
+    assert.are_not.equal(0, expected[1])
+    for _, options in ipairs { { threads = 1 }, { threads = 3 }, { fast_math = true }, { unchecked = true }, { debug = true } } do
+      assert.same(expected, run(options))
+    end
+  end)
+end)
