@@ -8,6 +8,7 @@
  *     begin ...... interior_begin ============ interior_end ...... end
  *        body              interior                    body
  *
+ * An axis of the box that nothing narrows reaches from INT64_MIN to INT64_MAX.
  * needs: ranges     keeps: shapes of tasks     sets: PLACE.inside, task->interior */
 #include "base/bits.h"
 #include "pass/pass.h"
