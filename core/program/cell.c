@@ -98,6 +98,12 @@ uint32_t *cell_slot(RtContext *context, const CellPath *path, const int64_t *ind
   return (uint32_t *)(void *)cell.base + cell.number;
 }
 
+int64_t cell_list(Tree *tree, int manager, Error *err) {
+  RtContext *context = storage_context(tree);
+  rt_list_update(context, &tree->rt, manager);
+  return cell_settle(tree, err) ? (int64_t)tree->rt.managers[manager].list_count : -1;
+}
+
 bool cell_settle(Tree *tree, Error *err) {
   Program *program = tree->object.program;
   rt_tree_settle(&tree->rt, program->device->worker_count);

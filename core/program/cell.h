@@ -49,6 +49,8 @@ uint32_t *cell_slot(RtContext *context, const CellPath *path, const int64_t *ind
 static inline uint8_t *cell_element(Cell cell, const SNodeComponent *component) {
   return cell.base + component->offset + cell.number * component->stride;
 }
+/* The number of active nodes of a manager, whose list is up to date then; -1 with err. */
+int64_t cell_list(Tree *tree, int manager, Error *err);
 /* After native calls that may have changed the topology: settles, and turns a fault into an error. */
 bool cell_settle(Tree *tree, Error *err);
 

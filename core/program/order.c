@@ -29,9 +29,9 @@ static int compare_rows(const void *a, const void *b, void *rank) {
 
 static bool update_order(Node *node, Error *err) {
   const CellPath *path = node->path;
-  RtContext *context = storage_context(node->tree);
-  int64_t count = rt_list_count(context, 0, path->listed_manager);
-  if (!cell_settle(node->tree, err)) return false;
+  int64_t count = cell_list(node->tree, path->listed_manager, err);
+  if (count < 0) return false;
+  RtContext *context = &node->tree->object.program->host;
   uint64_t version = node->tree->rt.managers[path->listed_manager].version;
   if (node->order && node->order->version == version) return true;
   node_order_free(node);

@@ -47,22 +47,21 @@ static void begin_at_node(Walk *walk, const int64_t *coordinates) {
     walk->run.index[k] = path->listed_position[k] < 0 ? 0 : coordinates[path->listed_position[k]] * path->listed_weight[k];
 }
 
-static bool walk_listed(Walk *walk, Tree *tree, RtContext *context, Error *err) {
+static bool walk_listed(Walk *walk, Tree *tree, Error *err) {
   int manager = walk->path->listed_manager;
-  int64_t count = rt_list_count(context, 0, manager);
-  if (context->error.kind) return cell_settle(tree, err);
+  int64_t count = cell_list(tree, manager, err);
+  RtContext *context = &tree->object.program->host;
   for (int64_t k = 0; k < count; k++) {
     begin_at_node(walk, rt_list_coordinates(context, 0, manager, k));
     if (!walk_steps(walk, walk->path->listed_step + 1, (Cell){.base = rt_list_node(context, 0, manager, k)})) return false;
   }
-  return true;
+  return count >= 0;
 }
 
 bool cell_walk(Field *field, CellVisit *visit, void *data, Error *err) {
   Tree *tree = field->node->tree;
-  RtContext *context = storage_context(tree);
   Walk walk = {.path = field->node->path, .component = &field->node->snode->components[field->component], .visit = visit, .data = data};
-  if (walk.path->listed_step >= 0) return walk_listed(&walk, tree, context, err);
+  if (walk.path->listed_step >= 0) return walk_listed(&walk, tree, err);
   return walk_steps(&walk, 0, (Cell){.base = tree->rt.root});
 }
 
