@@ -1,16 +1,92 @@
--- heat.lua - heat spreads over a sparse grid: blocks appear where it arrives.
+-- heat.lua - a sphere of heat grows through a sparse grid: blocks appear ahead of it and are given back behind.
 -- Run it with:  examples/run heat
+--
+-- The grid has 256^3 cells in 32^3 blocks, and memory only for blocks that are warm: a shell.
 local rg = require "regolith"
 
-local n, leaf = 256, 8
-local t, next_t = rg.field(rg.f32), rg.field(rg.f32)
-local block = rg.root:pointer("ijk", n / leaf)
-block:dense("ijk", leaf):place(t, next_t)
+local folder = arg and arg[1] or "."
+local n, leaf, frames = 256, 8, 100
+local mid = n / 2
 
-local step = rg.kernel(function(rate)
+-- The tree: 32^3 slots for blocks, none of which exists yet; in each block 8^3 cells of two temperatures, now and
+-- next, and one number for the block as a whole.
+local t, next_t, peak = rg.field(rg.f32), rg.field(rg.f32), rg.field(rg.f32)
+local block = rg.root:pointer("ijk", n / leaf, { name = "block" })
+block:dense("ijk", leaf):place(t, next_t)
+block:place(peak)
+
+-- One step of diffusion, and a little heat is lost. `t:active()` visits the cells of blocks that exist, in parallel.
+-- Reading where no block exists gives zero.
+local step = rg.kernel(function(rate, keep)
   for i, j, k in t:active() do
     local c = t[i][j][k]
-    next_t[i][j][k] = c + rate * (t[i - 1][j][k] + t[i + 1][j][k] + t[i][j - 1][k]
-      + t[i][j + 1][k] + t[i][j][k - 1] + t[i][j][k + 1] - 6 * c)
+    next_t[i][j][k] = keep * (c + rate * (t[i - 1][j][k] + t[i + 1][j][k] + t[i][j - 1][k]
+      + t[i][j + 1][k] + t[i][j][k - 1] + t[i][j][k + 1] - 6.0 * c))
   end
 end)
+
+-- The source: a thin sphere around the middle of the grid is held at temperature 1.
+local ignite = rg.kernel(function(radius)
+  for i, j, k in t:active() do
+    local x, y, z = i - mid, j - mid, k - mid
+    local d2 = x * x + y * y + z * z
+    if d2 >= (radius - 1.5) * (radius - 1.5) and d2 <= radius * radius then t[i][j][k] = 1.0 end
+  end
+end)
+
+-- Blocks come and go. `block:active()` visits blocks, with block indices. The three loops run one after the other.
+local tend = rg.kernel(function(cold, warm)
+  for i, j, k in block:active() do
+    local most = 0.0
+    for a = 0, leaf - 1 do                       -- an ordinary Lua loop: both ends included
+      for b = 0, leaf - 1 do
+        for c = 0, leaf - 1 do most = math.max(most, t[leaf * i + a][leaf * j + b][leaf * k + c]) end
+      end
+    end
+    peak[i][j][k] = most
+  end
+  for i, j, k in block:active() do               -- cold blocks give their memory back
+    if peak[i][j][k] < cold then block:deactivate(i, j, k) end
+  end
+  for i, j, k in block:active() do               -- warm ones make room for what comes
+    if peak[i][j][k] > warm then
+      block:activate(i - 1, j, k)
+      block:activate(i + 1, j, k)
+      block:activate(i, j - 1, k)
+      block:activate(i, j + 1, k)
+      block:activate(i, j, k - 1)
+      block:activate(i, j, k + 1)
+    end
+  end
+end)
+
+-- A slice through the middle, as a dense picture.
+local picture = rg.field(rg.f32, n, n)
+local slice = rg.kernel(function()
+  for i, j in rg.range(n, n) do picture[i][j] = t[i][j][mid] end
+end)
+
+-- Integer sums are the same whatever the order, so this number is the same on every run and every machine.
+local total = rg.kernel(function()
+  local sum = 0LL
+  for i, j, k in t:active() do sum = sum + rg.i64(1000 * t[i][j][k]) end
+  return sum
+end)
+
+t[mid][mid][mid] = 1 -- writing an element from Lua brings its block into being
+for frame = 1, frames do
+  ignite(1.0 + frame)
+  for _ = 1, 2 do
+    step(0.15, 0.96)
+    t, next_t = next_t, t -- kernels read captured variables at every launch: this swaps the buffers
+  end
+  tend(0.002, 0.2)
+  if frame % 10 == 0 then
+    print(("frame %3d: %5d blocks, %6.1f MiB"):format(frame, block:count(), rg.memory().live / 2 ^ 20))
+  end
+  if frame % 25 == 0 then
+    slice()
+    rg.image.write(("%s/heat_%03d.png"):format(folder, frame), picture, { low = 0, high = 1, palette = "heat" })
+  end
+end
+print(("checksum %d"):format(tonumber(total())))

@@ -80,17 +80,19 @@ function fail.later(what, hint)
   fail.raise { code = "kernel.not_yet", message = what .. " comes in a later version of Regolith", hint = hint }
 end
 
--- Edit distance, small words.
+-- Edit distance; two letters that changed places count as one edit.
 local function distance(a, b)
-  local row = {}
+  local two_ago
+  local previous, row = {}, {}
   for j = 0, #b do row[j] = j end
   for i = 1, #a do
-    local diagonal = row[0]
-    row[0] = i
+    two_ago, previous, row = previous, row, { [0] = i }
     for j = 1, #b do
-      local cost = a:byte(i) == b:byte(j) and 0 or 1
-      local best = math.min(row[j] + 1, row[j - 1] + 1, diagonal + cost)
-      diagonal, row[j] = row[j], best
+      local same = a:byte(i) == b:byte(j)
+      row[j] = math.min(previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (same and 0 or 1))
+      if i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
+        row[j] = math.min(row[j], two_ago[j - 2] + 1)
+      end
     end
   end
   return row[#b]

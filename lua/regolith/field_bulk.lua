@@ -16,7 +16,7 @@ local function is_64_bit(t) return t.name == "i64" or t.name == "u64" end
 
 -- The extents as an array 0..rank-1, and their product.
 local function extents_of(self, rank)
-  local extents, count = ffi.new "inown_type_t[8]", 1
+  local extents, count = ffi.new "int64_t[8]", 1
   check(C.rg_field_shape(self.rg_field, extents), self.rg_runtime)
   local list = {}
   for axis = 0, rank - 1 do
@@ -60,7 +60,7 @@ function bulk.add_methods(methods, settle, put_value, slot)
     local t, extents, count = type_of(self), extents_of(self, rank)
     check_count(count, "x:to_table")
     if is_64_bit(t) then
-      local values = ffi.new("inown_type_t[?]", count)
+      local values = ffi.new("int64_t[?]", count)
       check(C.rg_field_read_i64(self.rg_field, values, count), self.rg_runtime)
       local element = ffi.typeof(t.ctype)
       return value.nest(extents, rank, function(k) return element(values[k]) end)
@@ -77,13 +77,13 @@ function bulk.add_methods(methods, settle, put_value, slot)
     local own_type, extents, count = type_of(self), extents_of(self, rank)
     local wide = is_64_bit(own_type)
     check_count(count, "x:from_table")
-    local values = wide and ffi.new("inown_type_t[?]", count) or ffi.new("double[?]", count)
+    local values = wide and ffi.new("int64_t[?]", count) or ffi.new("double[?]", count)
     local function give(k, element)
       local kind = type(element)
       if kind == "boolean" then
         values[k] = element and 1 or 0
-      elseif kind == "number" or ffi.istype("inown_type_t", element) or ffi.istype("uinown_type_t", element) then
-        values[k] = wide and ffi.cast("inown_type_t", own_type(element)) or tonumber(element)
+      elseif kind == "number" or ffi.istype("int64_t", element) or ffi.istype("uint64_t", element) then
+        values[k] = wide and ffi.cast("int64_t", own_type(element)) or tonumber(element)
       else
         return false
       end

@@ -158,16 +158,14 @@ end
 local methods = {}
 
 local text_out = ffi.new "const char *[1]"
-for _, what in ipairs { "source", "ir", "llvm", "asm" } do
+local method_names = { "source", "explain", "ir", "llvm", "asm" }
+for _, what in ipairs(method_names) do
   --- The text of this step of compiling, of the variant that was launched last.
   methods[what] = function(self)
     lib.check(C.rg_kernel_text(self.pointer, what, text_out), self.runtime)
     return ffi.string(text_out[0])
   end
 end
-function methods.explain() fail.later "kernel:explain()" end
-
-local method_names = { "source", "ir", "llvm", "asm", "explain" }
 
 local function add_metatable(self, launcher)
   return setmetatable(self, {

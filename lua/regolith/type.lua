@@ -42,7 +42,7 @@ local function to_i64(x)
 end
 local function to_u64(x)
   if type(x) ~= "number" then return ffi.cast("uint64_t", x) end
-  if not (x > 0) then return 0ULL end
+  if x ~= x or x <= 0 then return 0ULL end
   if x >= 2 ^ 64 then return 0xffffffffffffffffULL end
   if x >= 2 ^ 63 then return ffi.cast("uint64_t", ffi.cast("int64_t", x - 2 ^ 63)) + 0x8000000000000000ULL end
   return ffi.cast("uint64_t", ffi.cast("int64_t", x))

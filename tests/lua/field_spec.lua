@@ -1,0 +1,277 @@
+local support = require "support"
+local rg, sparse, failure = support.rg, support.sparse, support.failure
+
+describe("a field", function()
+  it("begins with zeros and keeps what is written", function()
+    local x = rg.field(rg.f32, 4, 5)
+    assert.equal(0, x[3][4])
+    x[3][4] = 7
+    assert.equal(7, x[3][4])
+    assert.equal(7, x[{ 3, 4 }])
+    assert.equal(7, x:get(3, 4))
+    assert.equal(7, x:get({ 3, 4 }))
+    x:set(1, 2, 9):set({ 0, 0 }, 8)
+    assert.equal(9, x[1][2])
+    assert.equal(8, x[0][0])
+    x[{ 2, 2 }] = 6
+    assert.equal(6, x[2][2])
+    local row = x[2]
+    row[3] = 5
+    assert.equal(5, x[2LL][3LL])
+  end)
+
+  it("takes its type by name or as a C type's name, and its shape in a table", function()
+    local x = rg.field { type = "i16", shape = { 3, 2 }, name = "count", layout = "soa" }
+    assert.equal(3, x.shape[0])
+    assert.equal(2, x.shape[1])
+    assert.equal("(3, 2)", tostring(x.shape))
+    assert.equal(2, #x.shape)
+    assert.equal(0, x.offset[1])
+    assert.equal(3, #x)
+    assert.equal(2, #x[0])
+    assert.equal('field i16 "count" [3 x 2]', tostring(x))
+    assert.equal("field f64 [7]", tostring((function()
+      local y = rg.field("f64", 7)
+      y[0] = 1
+      return y
+    end)()))
+  end)
+
+  it("without axes holds one element", function()
+    local x = rg.field { type = rg.f64, shape = {} }
+    assert.equal(0, x[0])
+    x[0] = 2.5
+    assert.equal(2.5, x:get())
+    x:set(3.5)
+    assert.equal(3.5, x[0])
+    assert.equal(3.5, rg.kernel(function()
+      x[0] = x[0] * 1.0
+      return x[0]
+    end)())
+    assert.equal("index.range", failure(function() return x[1] end).code)
+  end)
+
+  it("has elements of every scalar type", function()
+    local extremes = {
+      i8 = { -128, 127 }, i16 = { -32768, 32767 }, i32 = { -2 ^ 31, 2 ^ 31 - 1 }, u8 = { 0, 255 }, u16 = { 0, 65535 },
+      u32 = { 0, 2 ^ 32 - 1 }, f16 = { -65504, 65504 }, f32 = { -2 ^ 100, 2 ^ -100 }, f64 = { -1e300, 0.1 },
+      i64 = { -0x7fffffffffffffffLL - 1, 0x7fffffffffffffffLL }, u64 = { 0ULL, 0xffffffffffffffffULL },
+      bool = { false, true },
+    }
+    for name, values in pairs(extremes) do
+      local x, block = sparse(name, "i", 2, 3)
+      x[4], x[5] = values[1], values[2]
+      assert.equal(values[1], x[4])
+      assert.equal(values[2], x[5])
+      assert.equal(1, block:count())
+      assert.is_false(block:is_active(0))
+    end
+  end)
+
+  it("refuses elements that its type cannot hold", function()
+    local i, b = rg.field(rg.u8, 2), rg.field(rg.bool, 2)
+    for _, v in ipairs { 256, -1, 1.5 } do assert.equal("value.fit", failure(function() i[0] = v end).code) end
+    assert.equal("argument.invalid", failure(function() i[0] = "one" end).code)
+    assert.equal("argument.invalid", failure(function() i[0] = nil end).code)
+    assert.equal("value.fit", failure(function() b[0] = 1 end).code)
+    i[0] = 255
+    assert.equal(255, i[0])
+  end)
+
+  it("is equal to itself alone, and compares with anything", function()
+    local x, y = rg.field(rg.f32, 2), rg.field(rg.f32, 2)
+    local same = x
+    assert.is_true(x == same)
+    assert.is_false(x == y)
+    assert.is_false(x == nil) -- luacheck: ignore
+    assert.is_true(x ~= "x")
+    assert.equal(1, ({ [x] = 1 })[x])
+  end)
+
+  it("is visited by pairs where it is active", function()
+    local x = sparse(rg.i32, "ij", 4, 2)
+    x[3][2], x[6][7] = 5, 6
+    local seen = {}
+    for i, j, v in pairs(x) do
+      if v ~= 0 then seen[#seen + 1] = ("%d,%d=%d"):format(i, j, v) end
+    end
+    assert.same({ "3,2=5", "6,7=6" }, seen)
+    local count = 0
+    for i, j in x:active() do
+      assert.is_true(math.floor(i / 2) == 1 or math.floor(j / 2) == 3)
+      count = count + 1
+    end
+    assert.equal(8, count)
+  end)
+
+  it("is visited in index order, whatever order it was written in", function()
+    local x = sparse(rg.i32, "i", 100, 1)
+    for _, i in ipairs { 50, 3, 99, 0 } do x[i] = i end
+    local seen = {}
+    for i, v in pairs(x) do
+      assert.equal(i, v)
+      seen[#seen + 1] = i
+    end
+    assert.same({ 0, 3, 50, 99 }, seen)
+  end)
+
+  it("goes to a table and back", function()
+    local x, block = sparse(rg.f32, "ij", 2, 2)
+    x:from_table { { 0, 0, 1, 2 }, { 0, 0, 3, 4 }, { 0, 0, 0, 0 }, { 0, 0, 0, 0 } }
+    assert.equal(1, block:count())
+    assert.equal(3, x[1][2])
+    local t = x:to_table()
+    assert.same({ 0, 0, 3, 4 }, t[2])
+    local wide = rg.field(rg.i64, 2)
+    wide:from_table { 0x7fffffffffffffffLL, -5 }
+    assert.equal(0x7fffffffffffffffLL, wide:to_table()[1])
+    assert.equal(-5LL, wide[1])
+    local flags = rg.field(rg.bool, 2):from_table { true, false }
+    assert.same({ true, false }, flags:to_table())
+    local failed = failure(x.from_table, x, { { 1, 2, 3, 4 }, { 1, 2 }, {}, {} })
+    assert.equal("argument.invalid", failed.code)
+    assert.matches("t%[2%] has 2 elements", failed.message)
+    assert.matches("t%[1%]%[2%] is a string", failure(x.from_table, x,
+      { { 1, "two", 3, 4 }, { 1, 2, 3, 4 }, { 1, 2, 3, 4 }, { 1, 2, 3, 4 } }).message)
+  end)
+
+  it("fills active cells and copies them", function()
+    local x, block = sparse(rg.f32, "i", 8, 4)
+    local y, other = sparse(rg.f32, "i", 8, 4)
+    x[5] = 1
+    x:fill(3)
+    assert.equal(3, x[4])
+    assert.equal(0, x[0])
+    assert.equal(1, block:count())
+    assert.is_true(y:copy_from(x) == y)
+    assert.equal(3, y[7])
+    assert.equal(1, other:count())
+    local dense = rg.field(rg.i32, 10):fill(7)
+    assert.equal(7, dense[9])
+    assert.equal("argument.invalid", failure(y.copy_from, y, dense).code)
+  end)
+
+  it("gives a pointer when it is dense, and only then", function()
+    local x, s = rg.field(rg.f32, 16), sparse(rg.f32, "i", 4, 4)
+    x[3] = 2.5
+    local p = x:pointer()
+    assert.equal(2.5, p[3])
+    p[4] = 1.5
+    assert.equal(1.5, x[4])
+    assert.equal("argument.invalid", failure(s.pointer, s).code)
+  end)
+
+  it("forwards SNode calls to the node it is placed under", function()
+    local x = rg.field(rg.i32)
+    local slots = rg.root:pointer("i", 16)
+    slots:place(x)
+    x:activate(3)
+    assert.is_true(x:is_active(3))
+    assert.is_true(slots:is_active(3))
+    assert.equal(1, x:count())
+    x:deactivate(3)
+    assert.is_false(x:is_active(3))
+    x[4] = 1
+    x:clear()
+    assert.equal(0, x[4])
+  end)
+
+  it("outlives the handles of its tree", function()
+    local function make()
+      local x = rg.field(rg.i32)
+      rg.root:pointer("i", 4):dense("i", 4):place(x)
+      return x
+    end
+    local x = make()
+    collectgarbage()
+    collectgarbage()
+    x[7] = 7
+    assert.equal(7, x[7])
+  end)
+
+  it("may be collected while a row of it is left: the row says so", function()
+    local row = rg.field(rg.i32, 3, 3)[1]
+    collectgarbage()
+    collectgarbage()
+    local ok, failed = pcall(function() return row[0] end)
+    assert.is_true(ok or failed.code == "handle.destroyed")
+  end)
+
+  it("gives its memory back when nobody holds it", function()
+    local function make()
+      local x = rg.field(rg.f64, 1024, 1024)
+      x[0][0] = 1
+    end
+    collectgarbage()
+    collectgarbage()
+    local before = rg.memory().live
+    for _ = 1, 20 do make() end
+    collectgarbage()
+    collectgarbage()
+    assert.is_true(rg.memory().live <= before)
+  end)
+end)
+
+describe("a wrong use of a field", function()
+  local x = rg.field(rg.f32, 4, 5)
+
+  it("names the caller's line", function()
+    local failed = failure(function() return x[4][0] end)
+    assert.equal("index.range", failed.code)
+    assert.matches("field_spec.lua", failed.file)
+    assert.equal(debug.getinfo(1, "l").currentline - 3, failed.line)
+    assert.matches("field_spec.lua:%d+: ", tostring(failed))
+    assert.matches("error: .*4", "error: " .. failed)
+  end)
+
+  it("is an error for indices outside the shape, from Lua", function()
+    for _, index in ipairs { { -1, 0 }, { 0, 5 }, { 0, -1 }, { 4, 4 } } do
+      assert.equal("index.range", failure(function() return x[index[1]][index[2]] end).code)
+      assert.equal("index.range", failure(function() x[index] = 1 end).code)
+    end
+    assert.equal("argument.invalid", failure(function() return x[1.5] end).code)
+    assert.equal("argument.invalid", failure(function() return x[1][0 / 0] end).code)
+    assert.equal("argument.invalid", failure(function() return x[true] end).code)
+    assert.equal("index.count", failure(x.get, x, 1).code)
+    assert.equal("index.count", failure(x.set, x, 1, 5).code)
+    assert.equal("index.count", failure(function() x[1] = 5 end).code)
+    x[3][4] = 1
+    assert.equal(1, x[3][4])
+  end)
+
+  it("suggests the member that was meant", function()
+    local failed = failure(function() return x.shpae end)
+    assert.equal("argument.invalid", failed.code)
+    assert.matches("did you mean 'shape'", failed.hint)
+    assert.matches("hint: did you mean", tostring(failed))
+    assert.equal("argument.invalid", failure(function() x.shape = 1 end).code)
+  end)
+
+  it("is a type that does not exist", function()
+    local failed = failure(rg.field, "f23", 4)
+    assert.equal("type.unknown", failed.code)
+    assert.matches("did you mean 'f32'", failed.hint)
+    assert.equal("argument.invalid", failure(rg.field, 32).code)
+    assert.equal("argument.invalid", failure(rg.field).code)
+  end)
+
+  it("is a shape that no field has", function()
+    for _, shape in ipairs { { 0 }, { -1 }, { 1.5 }, { "ten" }, { 1, 2, 3, 4, 5, 6, 7, 8, 9 } } do
+      assert.equal("argument.invalid", failure(rg.field, rg.f32, unpack(shape)).code)
+    end
+    assert.equal("option.invalid", failure(rg.field, { type = rg.f32, shpe = { 1 } }).code)
+    assert.equal("argument.invalid", failure(rg.field, { shape = { 1 } }).code)
+    assert.equal("option.invalid", failure(rg.field, { type = rg.f32, shape = { 1 }, layout = "xyz" }).code)
+    assert.equal("kernel.not_yet", failure(rg.field, { type = rg.f32, shape = { 1 }, offset = { 1 } }).code)
+  end)
+
+  it("is an element before the field has a place", function()
+    local y = rg.field(rg.f32)
+    assert.equal("field.unplaced", failure(function() return y[0] end).code)
+    assert.equal("field.unplaced", failure(function() return y.shape end).code)
+    assert.equal("field f32, not placed yet", tostring(y))
+    rg.root:dense("i", 4):place(y)
+    y[3] = 1
+    assert.equal(1, y[3])
+  end)
+end)

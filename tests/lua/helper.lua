@@ -1,0 +1,48 @@
+-- helper.lua - what every spec starts from: the module loaded once (busted drops what spec files load), and the few
+-- functions they share, as `require "support"`. The number of threads comes from RG_THREADS, stress from RG_STRESS.
+local rg = require "regolith"
+
+local support = { rg = rg }
+
+--- The error object that `f` raises.
+function support.failure(f, ...)
+  local ok, failure = pcall(f, ...)
+  assert(not ok, "an error was expected")
+  assert(type(failure) == "table" and failure.code, "an error object was expected, got: " .. tostring(failure))
+  return failure
+end
+
+--- A field of `blocks` pointer cells of `size` elements each along every axis, and the pointer node.
+function support.sparse(t, axes, blocks, size)
+  local x = rg.field(t)
+  local block = rg.root:pointer(axes, blocks)
+  block:dense(axes, size):place(x)
+  return x, block
+end
+
+--- How many cells of `x` a kernel visits.
+function support.visits(x)
+  return rg.kernel([=[function()
+    local count = 0
+    for i in x:active() do count = count + 1 end
+    return count
+  end]=], { x = x })()
+end
+
+--- The same for two axes.
+function support.visits2(x)
+  return rg.kernel([=[function()
+    local count = 0
+    for i, j in x:active() do count = count + 1 end
+    return count
+  end]=], { x = x })()
+end
+
+--- Numbers 0..count-1 of a field with one axis, as a list.
+function support.list(x)
+  local t = {}
+  for i = 0, #x - 1 do t[i + 1] = x[i] end
+  return t
+end
+
+package.loaded.support = support

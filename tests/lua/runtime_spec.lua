@@ -1,0 +1,217 @@
+local support = require "support"
+local rg, failure = support.rg, support.failure
+
+describe("a runtime", function()
+  it("is independent of others", function()
+    local a, b = rg.new { threads = 1 }, rg.new { threads = 2, seed = 5 }
+    assert.equal(1, a.info().threads)
+    assert.equal(2, b.info().threads)
+    local x = a.field(a.f32, 4)
+    x[0] = 3
+    assert.is_true(a.memory().live > b.memory().live)
+    local before = b.stats().launches
+    a.kernel(function() for i in a.range(4) do x[i] = 1 end end)()
+    assert.equal(before, b.stats().launches)
+    assert.equal(1, x[3])
+    assert.equal(a.f32, b.f32)
+    local y = b.field(b.f32, 4)
+    local mixed = a.kernel(function() for i in a.range(4) do x[i] = y[i] end end)
+    assert.equal("runtime.mixed", failure(mixed).code)
+  end)
+
+  it("ends by reset: its handles raise, the next use begins anew", function()
+    local own = rg.new { threads = 1 }
+    local x = own.field(own.f32, 4)
+    local k = own.kernel(function() x[0] = 2 end)
+    k()
+    own.reset()
+    local line = debug.getinfo(1, "l").currentline - 1
+    for _, use in ipairs { function() return x[0] end, k, function() x:fill(1) end } do
+      local failed = failure(use)
+      assert.equal("handle.destroyed", failed.code)
+      assert.matches("runtime_spec.lua:" .. line, failed.message)
+    end
+    local y = own.field(own.f32, 4)
+    y[1] = 5
+    assert.equal(5, y[1])
+    own.reset()
+    own.init { threads = 2 }
+    assert.equal(2, own.info().threads)
+  end)
+
+  it("lives as long as a field of it", function()
+    local function make()
+      local own = rg.new { threads = 1 }
+      return own.field(own.f32, 4)
+    end
+    local x = make()
+    collectgarbage()
+    collectgarbage()
+    x[2] = 6
+    assert.equal(6, x[2])
+  end)
+
+  it("takes rg.init once, before the first use", function()
+    local own = rg.new { threads = 1 }
+    local line = debug.getinfo(1, "l").currentline - 1
+    local failed = failure(own.init, { threads = 2 })
+    assert.equal("option.invalid", failed.code)
+    assert.matches("runtime_spec.lua:" .. line, failed.message)
+  end)
+
+  it("refuses options that it does not have, or that make no sense", function()
+    assert.matches("did you mean 'threads'", failure(rg.new, { thraeds = 1 }).hint)
+    for name, value in pairs { threads = -1, seed = "x", debug = 1, memory = "2 bananas", default_float = "f16",
+      arch = 7, fast_math = "yes", cache = 1 } do
+      assert.equal("option.invalid", failure(rg.new, { [name] = value }).code)
+    end
+    assert.equal("argument.invalid", failure(rg.new, 5).code)
+    assert.equal("kernel.not_yet", failure(rg.new, { async = true }).code)
+  end)
+
+  it("says why a device is not there", function()
+    local failed = failure(rg.new, { arch = "abacus" })
+    assert.equal("device.missing", failed.code)
+    assert.matches("abacus", failed.message)
+    assert.is_true(rg.time() > 0)
+  end)
+
+  it("falls back to the next device of a list", function()
+    local stderr, said = io.stderr, ""
+    io.stderr = { write = function(_, text) said = said .. text end } -- luacheck: ignore
+    local own = rg.new { arch = { "abacus", "cpu" }, threads = 1 }
+    io.stderr = stderr -- luacheck: ignore
+    assert.matches("going on with 'cpu'", said)
+    assert.equal(1, own.info().threads)
+  end)
+
+  it("keeps within its memory budget, and goes on after it was exhausted", function()
+    local own = rg.new { threads = 1, memory = "8MiB" }
+    local x = own.field(own.f32)
+    local block = own.root:pointer("i", 1024, { name = "block" })
+    block:dense("i", 16384):place(x)
+    local fill = own.kernel(function(n) for i in own.range(n) do x[16384 * i] = 1 end end)
+    local failed = failure(fill, 1000)
+    assert.equal("memory.budget", failed.code)
+    assert.matches("block", failed.message)
+    block:clear()
+    own.gc()
+    fill(3)
+    assert.equal(3, block:count())
+    assert.equal(1, x[16384 * 2])
+    assert.is_true(own.memory().peak <= 8 * 2 ^ 20)
+  end)
+
+  it("counts launches, compiles and accesses outside", function()
+    local own = rg.new { threads = 1 }
+    local x = own.field(own.i32, 8)
+    local k = own.kernel(function(n) for i in own.range(n) do x[i] = x[i] + 1 end end)
+    k(8)
+    k(8)
+    local s = own.stats()
+    assert.equal(2, s.launches)
+    assert.equal(1, s.compiles)
+    assert.equal(0, s.out_of_range)
+    k(16)
+    assert.equal(1, own.stats().compiles)
+    assert.is_true(own.stats().out_of_range > 0)
+    assert.equal(3, x[7])
+  end)
+
+  it("tells what it is", function()
+    local info = rg.info()
+    for _, name in ipairs { "version", "cpu", "library_file", "lua" } do assert.is_true(#info[name] > 0, name) end
+    assert.is_true(info.threads >= 1)
+    assert.is_true(info.memory_bytes > 0)
+    assert.equal(info.version, rg.version)
+  end)
+
+  it("reports memory by tree and node", function()
+    local own = rg.new { threads = 1 }
+    local x = own.field(own.f64)
+    local block = own.root:pointer("ij", 8, { name = "block" })
+    block:dense("ij", 16):place(x)
+    x[0][0], x[127][127] = 1, 1
+    local report = own.memory()
+    assert.equal(1, #report.trees)
+    local found
+    for _, node in ipairs(report.trees[1].nodes) do
+      if node.name == "block" then found = node end
+    end
+    assert.equal("pointer", found.kind)
+    assert.equal(2, found.cells)
+    assert.is_true(found.live >= 2 * 256 * 8)
+    assert.is_true(report.live <= report.reserved)
+    assert.matches("block", tostring(report))
+    assert.matches("live", "memory: " .. report)
+  end)
+
+  it("collects with the words of collectgarbage", function()
+    local own = rg.new { threads = 1 }
+    assert.equal(0, own.gc())
+    assert.is_true(own.gc "isrunning")
+    own.gc "stop"
+    assert.is_false(own.gc "isrunning")
+    own.gc "restart"
+    assert.is_true(own.gc "count" >= 0)
+    own.gc "trim"
+    assert.matches("did you mean 'collect'", failure(own.gc, "colect").hint)
+  end)
+
+  it("is in sync, and has a clock", function()
+    rg.sync()
+    local t = rg.time()
+    assert.is_true(rg.time() >= t)
+  end)
+
+  it("does not collect where nothing is deactivated", function()
+    local own = rg.new { threads = 1 }
+    local x = own.field(own.f32, 1000)
+    local k = own.kernel(function() for i in own.range(1000) do x[i] = i end end)
+    for _ = 1, 10 do k() end
+    if not (os.getenv "RG_STRESS" or ""):find "gc_each_launch" then assert.equal(0, own.stats().gcs) end
+  end)
+
+  it("can be made and ended a hundred times", function()
+    for round = 1, 100 do
+      local own = rg.new { threads = 1 + round % 3 }
+      local x = own.field(own.i32, 10)
+      x[3] = round
+      assert.equal(round, x[3])
+      own.reset()
+    end
+  end)
+end)
+
+describe("the module", function()
+  it("is one per Lua state, and knows its own names", function()
+    package.loaded.regolith = nil
+    assert.equal(rg, require "regolith")
+    local failed = failure(function() return rg.feild end)
+    assert.equal("name.unknown", failed.code)
+    assert.matches("did you mean 'field'", failed.hint)
+  end)
+
+  it("says of what comes later that it does", function()
+    for _, name in ipairs { "vec2", "mat3", "struct", "random", "static", "wrap", "array", "dot" } do
+      assert.equal("kernel.not_yet", failure(rg[name], 1).code)
+    end
+  end)
+
+  it("changes no global and not package", function()
+    local script = os.tmpname()
+    local out = assert(io.open(script, "w"))
+    out:write [[
+      local before = {}
+      for k in pairs(_G) do before[k] = true end
+      require "regolith"
+      for k in pairs(_G) do if not before[k] then print("new global: " .. k) end end
+      print "done"
+    ]]
+    out:close()
+    local pipe = io.popen("luajit " .. script)
+    assert.equal("done\n", pipe:read "*a")
+    pipe:close()
+    os.remove(script)
+  end)
+end)
