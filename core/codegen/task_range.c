@@ -1,6 +1,7 @@
 /* task_range.c - a range task: flattened positions begin..end, last axis fastest.
- * Positions are split into row segments: runs of the last axis within one setting of the others, which are found
- * by division once per segment. A task with an interior splits each segment further,
+ * Positions are split into row segments: runs of the last axis within one setting of the others. The first segment's
+ * place is found by division, the next ones' by counting on with carry, as an odometer does. A task with an interior
+ * splits each segment further,
  *
  *     | checked | interior | checked |        (all checked where another axis is outside the interior)
  *
@@ -15,7 +16,9 @@ typedef struct Range {
   bool is_wide;                          /* i64 indices */
   LLVMValueRef begin[SNODE_MAX_AXES];    /* i64, from the frame */
   LLVMValueRef extent[SNODE_MAX_AXES];   /* i64, at least 1 once a position exists */
-  LLVMValueRef outer[SNODE_MAX_AXES];    /* indices of the segment, all axes but the last */
+  LLVMValueRef digit[SNODE_MAX_AXES];    /* i64, of the segment: its place along each axis, counted from 0; the last
+                                            axis: where in the row it starts */
+  LLVMValueRef outer[SNODE_MAX_AXES];    /* its indices, all axes but the last */
 } Range;
 
 static LLVMValueRef load_bound(Codegen *g, int64_t slot) {
@@ -35,12 +38,26 @@ static LLVMValueRef to_index(Codegen *g, const Range *r, LLVMValueRef wide) {
   return r->is_wide ? wide : LLVMBuildTrunc(g->builder, wide, r->index, "");
 }
 
-/* Digits of the row number: the indices of all axes but the last. */
-static void split_row(Codegen *g, Range *r, LLVMValueRef row) {
-  for (int axis = r->task->axis_count - 2; axis >= 0; axis--) {
-    LLVMValueRef digit = axis == 0 ? row : LLVMBuildURem(g->builder, row, r->extent[axis], "");
-    r->outer[axis] = to_index(g, r, LLVMBuildAdd(g->builder, r->begin[axis], digit, ""));
-    row = axis == 0 ? row : LLVMBuildUDiv(g->builder, row, r->extent[axis], "");
+/* Where position `begin` is. */
+static void split_position(Codegen *g, const Range *r, LLVMValueRef begin, LLVMValueRef digits[]) {
+  LLVMValueRef rest = begin;
+  for (int axis = r->task->axis_count - 1; axis > 0; axis--) {
+    digits[axis] = LLVMBuildURem(g->builder, rest, r->extent[axis], "");
+    rest = LLVMBuildUDiv(g->builder, rest, r->extent[axis], "");
+  }
+  digits[0] = rest;
+}
+
+/* The start of the next row. */
+static void next_row(Codegen *g, const Range *r, LLVMValueRef digits[]) {
+  int last = r->task->axis_count - 1;
+  digits[last] = value_index(g, 0);
+  LLVMValueRef carry = value_index(g, 1);
+  for (int axis = last - 1; axis >= 0; axis--) {
+    LLVMValueRef counted = LLVMBuildAdd(g->builder, r->digit[axis], carry, "");
+    LLVMValueRef full = LLVMBuildICmp(g->builder, LLVMIntEQ, counted, r->extent[axis], "");
+    digits[axis] = axis == 0 ? counted : LLVMBuildSelect(g->builder, full, value_index(g, 0), counted, "");
+    carry = LLVMBuildZExt(g->builder, full, g->i64, "");
   }
 }
 
@@ -111,34 +128,49 @@ static void emit_split(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueR
   block_enter(g, behind);
 }
 
-static bool is_sound(Codegen *g, const IrTask *task) {
+static bool is_sound(const IrTask *task) {
   if (task->axis_count < 1 || task->axis_count > SNODE_MAX_AXES || task->body->params.count != task->axis_count) return false;
-  return !task->has_interior || (task->interior && task->interior->params.count == task->axis_count);
+  return !task->interior || task->interior->params.count == task->axis_count;
+}
+
+/* The segment at r->digit, cut short where the positions end; returns its length. */
+static LLVMValueRef emit_segment(Codegen *g, Range *r, LLVMValueRef left) {
+  const IrTask *task = r->task;
+  int last = task->axis_count - 1;
+  for (int axis = 0; axis < last; axis++)
+    r->outer[axis] = to_index(g, r, LLVMBuildAdd(g->builder, r->begin[axis], r->digit[axis], ""));
+  LLVMValueRef args[] = {left, LLVMBuildSub(g->builder, r->extent[last], r->digit[last], "")};
+  LLVMValueRef length = last == 0 ? left : call_intrinsic(g, "llvm.smin", g->i64, args, 2);
+  LLVMValueRef first = LLVMBuildAdd(g->builder, r->begin[last], r->digit[last], "");
+  LLVMValueRef from = to_index(g, r, first), to = to_index(g, r, LLVMBuildAdd(g->builder, first, length, ""));
+  if (task->interior) emit_split(g, r, from, to);
+  else emit_run(g, r, task->body, from, to);
+  return length;
 }
 
 void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end) {
   Range r = {.task = task, .index = value_type(g, task->index), .is_wide = type_bits(task->index) == 64};
-  int last = task->axis_count - 1;
-  if (!is_sound(g, task)) return codegen_fail(g, NULL, "a range task and its indices do not match");
+  LLVMValueRef digits[SNODE_MAX_AXES];
+  if (!is_sound(task)) return codegen_fail(g, NULL, "a range task and its indices do not match");
   load_bounds(g, &r);
+  split_position(g, &r, begin, digits);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), segment = block_new(g, "segment"), work = block_new(g, "work");
   block_jump(g, segment);
   block_enter(g, segment);
   LLVMValueRef position = LLVMBuildPhi(g->builder, g->i64, "position");
+  for (int axis = 0; axis < task->axis_count; axis++) {
+    r.digit[axis] = LLVMBuildPhi(g->builder, g->i64, "");
+    LLVMAddIncoming(r.digit[axis], &digits[axis], &before, 1);
+  }
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntSLT, position, end, ""), work, g->finish);
   block_enter(g, work);
   call_poll_stop(g);
-  LLVMValueRef column = last == 0 ? position : LLVMBuildURem(g->builder, position, r.extent[last], "");
-  split_row(g, &r, last == 0 ? value_index(g, 0) : LLVMBuildUDiv(g->builder, position, r.extent[last], ""));
-  LLVMValueRef args[] = {LLVMBuildSub(g->builder, end, position, ""), LLVMBuildSub(g->builder, r.extent[last], column, "")};
-  LLVMValueRef length = call_intrinsic(g, "llvm.smin", g->i64, args, 2);
-  LLVMValueRef first = LLVMBuildAdd(g->builder, r.begin[last], column, "");
-  LLVMValueRef from = to_index(g, &r, first), to = to_index(g, &r, LLVMBuildAdd(g->builder, first, length, ""));
-  if (task->has_interior) emit_split(g, &r, from, to);
-  else emit_run(g, &r, task->body, from, to);
+  LLVMValueRef length = emit_segment(g, &r, LLVMBuildSub(g->builder, end, position, ""));
   LLVMValueRef next = LLVMBuildAdd(g->builder, position, length, "");
-  LLVMBasicBlockRef from_block = LLVMGetInsertBlock(g->builder);
+  next_row(g, &r, digits);
+  LLVMBasicBlockRef behind = LLVMGetInsertBlock(g->builder);
   block_jump(g, segment);
-  LLVMAddIncoming(position, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, from_block}, 2);
+  LLVMAddIncoming(position, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, behind}, 2);
+  for (int axis = 0; axis < task->axis_count; axis++) LLVMAddIncoming(r.digit[axis], &digits[axis], &behind, 1);
   block_enter(g, block_new(g, "behind"));
 }

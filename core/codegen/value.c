@@ -5,9 +5,8 @@
 
 void codegen_fail(Codegen *g, const IrInst *inst, const char *what) {
   if (error_is_set(g->err)) return;
-  error_set(g->err, RG_ERROR_CODEGEN, "kernel '%s', op %s: %s", g->kernel->name ? g->kernel->name : "",
-            inst ? ir_op_info[inst->op].text : "-", what);
-  if (inst) g->err->line = inst->line;
+  if (inst) error_set(g->err, RG_ERROR_CODEGEN, "code generation of '%s': %s", ir_op_info[inst->op].text, what);
+  else error_set(g->err, RG_ERROR_CODEGEN, "code generation: %s", what);
 }
 
 LLVMTypeRef value_type(Codegen *g, Type type) {

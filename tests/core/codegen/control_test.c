@@ -111,6 +111,28 @@ static bool range_agrees(bool interior, int64_t i0, int64_t i1, int64_t j0, int6
   return true;
 }
 
+/* four axes, begins that are not 0: every cell once, however the positions are cut */
+static bool axes_agree(int64_t piece) {
+  static const char text[] =
+      "kernel axes\ntree t0\nframe 12\nhost {\nrun 0\n}\ntask 0 = range axes=4 bounds=2 index=i32 {\n"
+      "body (%i: i32, %j: i32, %k: i32, %l: i32) {\n%r: ptr = tree.root t0\n%a: ptr = offset stride=480 %r, %i\n%b: ptr = offset stride=96 %a, %j\n"
+      "%c: ptr = offset stride=16 %b, %k\n%d: ptr = offset stride=4 %c, %l\n%one: i32 = const 1\nmem.update add plain %d, %one\n}\n}\n";
+  static const int64_t begin[] = {1, 2, 0, 1}, end[] = {4, 5, 6, 3};
+  if (!compile(text)) return false;
+  for (int axis = 0; axis < 4; axis++) machine_bounds(&m, 2, axis, begin[axis], end[axis]);
+  m.positions = 3 * 3 * 6 * 2;
+  m.piece = piece;
+  machine_host(&m);
+  for (int n = 0; n < 4 * 5 * 6 * 4; n++) {
+    int64_t place[] = {n / 120, n / 24 % 5, n / 4 % 6, n % 4};
+    int32_t seen, expected = 1;
+    memcpy(&seen, m.memory + n * 4, 4);
+    for (int axis = 0; axis < 4; axis++) expected &= place[axis] >= begin[axis] && place[axis] < end[axis];
+    if (seen != expected) return printf("  pieces of %d: cell %d is %d\n", (int)piece, n, seen), false;
+  }
+  return true;
+}
+
 /* -- reductions ---------------------------------------------------------------------------------------------------------------- */
 
 typedef struct ReduceCase { const char *op, *type, *start, *value; double expected; } ReduceCase;
@@ -205,6 +227,23 @@ static void test_host(void) {
   }
 }
 
+static bool contracts(bool fast) {
+  char text[1024];
+  snprintf(text, sizeof text, "kernel fast%s\ntree t0\nframe 4\nhost {\n%%r: ptr = tree.root t0\n%%a: f32 = frame.load 1\n%%b: f32 = mul %%a, %%a\n"
+           "%%c: f32 = add %%b, %%a\nmem.store %%r, %%c\n}\n", fast ? " fast_math" : "");
+  m.want_texts = 1;
+  bool ok = machine_compile(&m, text, "x86-64-v3");
+  m.want_texts = 0;
+  return ok && strstr(m.made->asm_text, "vfmadd") != NULL;
+}
+
+static void test_fast_math(void) {
+  TEST("a product and a sum become one instruction only in a fast_math kernel") {
+    CHECK(!contracts(false));
+    CHECK(contracts(true));
+  }
+}
+
 static void test_errors(void) {
   TEST("what is not the final form of a kernel is refused, and so is an unknown processor") {
     CHECK(!machine_compile(&m, "kernel bad\ntree t0 = root{ dense \"i\" 8 { f32 x } }\nfield f0 = t0.node 1.component 0: f32 x\nframe 4\nhost {\n"
@@ -241,6 +280,9 @@ int main(void) {
     CHECK(range_agrees(false, 4, 4, 0, 40, 5));
     CHECK(range_agrees(false, 5, 2, 9, 1, 5));
   }
+  TEST("indices of four axes count on with carry") {
+    for (int64_t piece = 0; piece < 40; piece++) CHECK(axes_agree(piece));
+  }
   TEST("the interior of a range runs its own body, and nothing else does") {
     CHECK(compile(range_text(true)));
     CHECK(range_agrees(true, 0, 10, 0, 40, 0));
@@ -254,6 +296,7 @@ int main(void) {
     for (size_t i = 0; i < sizeof reduce_cases / sizeof *reduce_cases; i++) CHECK(reduction_agrees(&reduce_cases[i]));
   }
   test_host();
+  test_fast_math();
   test_errors();
   machine_deinit(&m);
   return check_report();
