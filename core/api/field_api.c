@@ -32,7 +32,9 @@ RgStatus rg_field_settle(RgField *handle, const char *where) {
 static bool copy_shape(Field *field, int64_t *shape, Error *err) {
   char label[100];
   if (!program_check(API_PROGRAM(field), err)) return false;
-  if (!field->node) return error_set(err, RG_ERROR_FIELD_UNPLACED, "%s has no place yet, so it has no shape", field_label(field, label));
+  if (!field->node)
+    return error_set(err, RG_ERROR_FIELD_UNPLACED, "%s has no place yet, so it has no shape",
+                     field_label(field, label));
   if (!tree_check(field->node->tree, err)) return false;
   memcpy(shape, field->node->snode->shape, sizeof *shape * (size_t)field->node->snode->rank);
   return true;
@@ -80,13 +82,13 @@ RgStatus rg_field_copy(RgField *handle, RgField *from) {
   return API_CALL(program, field_copy(field, (Field *)from, API_ERR(program)));
 }
 
-#define TRANSFER(CALL, ELEMENT, WORK) \
-  RgStatus CALL(RgField *handle, ELEMENT *values, int64_t count) { \
-    Field *field = (Field *)handle; \
-    API_NEEDS(field); \
-    API_NEEDS(values); \
-    Program *program = API_PROGRAM(field); \
-    return API_CALL(program, WORK(field, values, count, API_ERR(program))); \
+#define TRANSFER(CALL, ELEMENT, WORK)                                                                                  \
+  RgStatus CALL(RgField *handle, ELEMENT *values, int64_t count) {                                                     \
+    Field *field = (Field *)handle;                                                                                    \
+    API_NEEDS(field);                                                                                                  \
+    API_NEEDS(values);                                                                                                 \
+    Program *program = API_PROGRAM(field);                                                                             \
+    return API_CALL(program, WORK(field, values, count, API_ERR(program)));                                            \
   }
 TRANSFER(rg_field_read, double, field_read)
 TRANSFER(rg_field_read_i64, int64_t, field_read_i64)

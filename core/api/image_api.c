@@ -38,7 +38,8 @@ static bool paint(const double *values, const int64_t *shape, const Picture *pic
   return true;
 }
 
-static bool write_pixels(Field *field, const int64_t *shape, Picture *picture, double *values, uint8_t *pixels, Error *err) {
+static bool write_pixels(Field *field, const int64_t *shape, Picture *picture, double *values, uint8_t *pixels,
+                         Error *err) {
   int64_t count = shape[0] * shape[1];
   if (!field_read(field, values, count, err)) return false;
   if (picture->low == picture->high) find_range(values, count, picture);
@@ -52,9 +53,12 @@ static bool write_field(Field *field, Picture *picture, Error *err) {
   Heap *heap = &API_PROGRAM(field)->heap;
   if (!field_settle(field, NULL, err)) return false;
   const SNode *node = field->node->snode;
-  if (node->rank != 2) return error_set(err, RG_ERROR_ARGUMENT, "a picture shows a field of two axes, %s has %d", field_label(field, label), node->rank);
+  if (node->rank != 2)
+    return error_set(err, RG_ERROR_ARGUMENT, "a picture shows a field of two axes, %s has %d",
+                     field_label(field, label), node->rank);
   if (node->shape[0] > LARGEST_SIDE || node->shape[1] > LARGEST_SIDE)
-    return error_set(err, RG_ERROR_ARGUMENT, "%s is too large for a picture: %d pixels a side at most", field_label(field, label), LARGEST_SIDE);
+    return error_set(err, RG_ERROR_ARGUMENT, "%s is too large for a picture: %d pixels a side at most",
+                     field_label(field, label), LARGEST_SIDE);
   size_t count = (size_t)(node->shape[0] * node->shape[1]);
   double *values = heap_alloc(heap, sizeof *values * count);
   uint8_t *pixels = heap_alloc(heap, count * 3);

@@ -11,7 +11,8 @@ RgStatus rg_kernel_create(RgRuntime *runtime, const char *text, int64_t length, 
   API_NEEDS(text);
   API_NEEDS(kernel);
   if (length < 0 || length > INT32_MAX / 2) return api_refuse(__func__, "length is not the length of a text");
-  if (options && options->struct_size < (int32_t)sizeof options->struct_size) return api_refuse(__func__, "options->struct_size is not set");
+  if (options && options->struct_size < (int32_t)sizeof options->struct_size)
+    return api_refuse(__func__, "options->struct_size is not set");
   size_t size = options ? (size_t)options->struct_size : 0;
   if (options) memcpy(&known, options, size < sizeof known ? size : sizeof known);
   if (!api_enter(program)) return RG_ERROR_BUSY;
@@ -29,9 +30,11 @@ RgStatus rg_kernel_path(RgKernel *handle, int32_t number, const char **path, int
   Kernel *kernel = (Kernel *)handle;
   API_NEEDS(kernel);
   API_NEEDS(path);
-  if (number < 0 || number >= kernel->paths.count) return api_refuse(__func__, "number is not below rg_kernel_path_count");
+  if (number < 0 || number >= kernel->paths.count)
+    return api_refuse(__func__, "number is not below rg_kernel_path_count");
   *path = kernel->path_texts[number];
-  if (parameter) *parameter = kernel->paths.items[number].is_parameter_path ? kernel->paths.items[number].parameter : -1;
+  if (parameter)
+    *parameter = kernel->paths.items[number].is_parameter_path ? kernel->paths.items[number].parameter : -1;
   return 0;
 }
 
@@ -45,7 +48,8 @@ RgStatus rg_kernel_launch(RgKernel *handle, const RgValue *values, int32_t value
   Kernel *kernel = (Kernel *)handle;
   RgValue unused;
   API_NEEDS(kernel);
-  if (value_count < 0 || value_count > 10000 || (value_count > 0 && !values)) return api_refuse(__func__, "values and value_count do not agree");
+  if (value_count < 0 || value_count > 10000 || (value_count > 0 && !values))
+    return api_refuse(__func__, "values and value_count do not agree");
   Program *program = API_PROGRAM(kernel);
   return API_CALL(program, kernel_launch(kernel, values, value_count, result ? result : &unused, API_ERR(program)));
 }

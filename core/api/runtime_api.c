@@ -26,7 +26,8 @@ bool api_enter(Program *program) {
 }
 
 RgStatus api_leave(Program *program, bool ok) {
-  if (!ok && !error_is_set(&program->error)) error_set(&program->error, RG_ERROR_INTERNAL, "a call failed without saying why");
+  if (!ok && !error_is_set(&program->error))
+    error_set(&program->error, RG_ERROR_INTERNAL, "a call failed without saying why");
   RgStatus status = ok ? 0 : (RgStatus)program->error.code;
   program_leave(program);
   return status;
@@ -39,8 +40,15 @@ RgStatus api_refuse(const char *call, const char *what) {
 }
 
 static void show(const Error *err, RgError *out) {
-  *out = (RgError){.code = error_code_text(err->code), .message = err->message, .hint = err->hint, .file = err->file,
-                   .source = err->source, .index = err->index, .line = err->line, .column = err->column, .width = err->width};
+  *out = (RgError){.code = error_code_text(err->code),
+                   .message = err->message,
+                   .hint = err->hint,
+                   .file = err->file,
+                   .source = err->source,
+                   .index = err->index,
+                   .line = err->line,
+                   .column = err->column,
+                   .width = err->width};
 }
 
 const RgError *rg_error(RgRuntime *runtime) {
@@ -117,8 +125,13 @@ RgStatus rg_info(RgRuntime *runtime, RgInfo *info) {
   Dl_info library;
   API_NEEDS(runtime);
   API_NEEDS(info);
-  *info = (RgInfo){.version = RG_VERSION, .llvm = "19", .cpu = program->cpu, .library = "", .device = "",
-                   .threads = rg_worker_count(runtime), .memory_bytes = program->budget.limit};
+  *info = (RgInfo){.version = RG_VERSION,
+                   .llvm = "19",
+                   .cpu = program->cpu,
+                   .library = "",
+                   .device = "",
+                   .threads = rg_worker_count(runtime),
+                   .memory_bytes = program->budget.limit};
   if (dladdr((void *)rg_version, &library) && library.dli_fname) info->library = library.dli_fname;
   if (program->device) info->device = program->device->table->name;
   return 0;

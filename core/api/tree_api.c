@@ -106,7 +106,8 @@ RgStatus rg_snode_settle(RgSNode *handle, const char *where) {
   return API_CALL(program, tree_settle(node->tree, where, API_ERR(program)));
 }
 
-RgStatus rg_snode_call(RgSNode *handle, const char *action, const int64_t *index, int32_t index_count, int64_t *result) {
+RgStatus rg_snode_call(RgSNode *handle, const char *action, const int64_t *index, int32_t index_count,
+                       int64_t *result) {
   Node *node = (Node *)handle;
   int64_t unused;
   API_NEEDS(node);

@@ -74,13 +74,19 @@ bool field_copy(Field *field, Field *from, Error *err) {
   char label[100], other[100];
   if (!field_settle(field, NULL, err) || !field_settle(from, NULL, err)) return false;
   if (field->object.program != from->object.program)
-    return error_set(err, RG_ERROR_RUNTIME_MIX, "%s and %s belong to two runtimes", field_label(field, label), field_label(from, other));
+    return error_set(err, RG_ERROR_RUNTIME_MIX, "%s and %s belong to two runtimes", field_label(field, label),
+                     field_label(from, other));
   if (!has_same_shape(field, from))
-    return error_set(err, RG_ERROR_ARGUMENT, "%s and %s have different shapes", field_label(field, label), field_label(from, other));
+    return error_set(err, RG_ERROR_ARGUMENT, "%s and %s have different shapes", field_label(field, label),
+                     field_label(from, other));
   if (field == from) return true;
   Tree *tree = field->node->tree;
-  Copy copy = {.from = from, .to = field, .context = *storage_context(tree), .tree = &tree->rt,
-               .component = &field->node->snode->components[field->component], .err = err};
+  Copy copy = {.from = from,
+               .to = field,
+               .context = *storage_context(tree),
+               .tree = &tree->rt,
+               .component = &field->node->snode->components[field->component],
+               .err = err};
   copy.context.trees = &copy.tree;
   bool ok = cell_walk(from, copy_run, &copy, err);
   storage_context(tree)->error = copy.context.error;
@@ -91,7 +97,7 @@ bool field_copy(Field *field, Field *from, Error *err) {
 
 typedef struct Transfer {
   const Field *field;
-  double *numbers;    /* one of the two */
+  double *numbers; /* one of the two */
   int64_t *integers;
 } Transfer;
 
@@ -108,8 +114,10 @@ static bool read_run(void *data, const CellRun *run) {
   memcpy(index, run->index, sizeof index);
   for (int64_t k = 0; k < run->count; k++, at += run->stride) {
     int64_t number = element_number(transfer->field->node->path, index);
-    if (transfer->numbers) transfer->numbers[number] = value_number(transfer->field->type, at);
-    else transfer->integers[number] = value_integer(transfer->field->type, at);
+    if (transfer->numbers)
+      transfer->numbers[number] = value_number(transfer->field->type, at);
+    else
+      transfer->integers[number] = value_integer(transfer->field->type, at);
     if (k + 1 < run->count) cell_next_in_run(run, index);
   }
   return true;
@@ -120,10 +128,13 @@ static bool check_count(Field *field, int64_t count, Error *err) {
   int64_t cells = 1;
   bool is_huge = false;
   if (!field_settle(field, NULL, err)) return false;
-  for (int k = 0; k < field->node->path->rank; k++) is_huge |= __builtin_mul_overflow(cells, field->node->path->shape[k], &cells);
-  if (is_huge) return error_set(err, RG_ERROR_TREE_TOO_LARGE, "%s has more elements than an array can hold", field_label(field, label));
-  return count == cells || error_set(err, RG_ERROR_ARGUMENT, "%s has %lld elements, %lld given", field_label(field, label),
-                                     (long long)cells, (long long)count);
+  for (int k = 0; k < field->node->path->rank; k++)
+    is_huge |= __builtin_mul_overflow(cells, field->node->path->shape[k], &cells);
+  if (is_huge)
+    return error_set(err, RG_ERROR_TREE_TOO_LARGE, "%s has more elements than an array can hold",
+                     field_label(field, label));
+  return count == cells || error_set(err, RG_ERROR_ARGUMENT, "%s has %lld elements, %lld given",
+                                     field_label(field, label), (long long)cells, (long long)count);
 }
 
 bool field_read(Field *field, double *values, int64_t count, Error *err) {
@@ -164,8 +175,10 @@ static bool write_element(const Transfer *transfer, RtContext *context, const in
   Cell cell;
   RgValue value = value_of(transfer, k);
   if (!value_convert(field->type, &value, &bits, field_label(field, label), err)) return false;
-  if (bits) cell = cell_ensure(context, path, index);
-  else if (!cell_find(context, path, index, &cell)) return true;
+  if (bits)
+    cell = cell_ensure(context, path, index);
+  else if (!cell_find(context, path, index, &cell))
+    return true;
   if (context->error.kind) return false;
   memcpy(cell_element(cell, &field->node->snode->components[field->component]), &bits, (size_t)type_size(field->type));
   return true;
@@ -176,7 +189,8 @@ static bool write_all(Field *field, const Transfer *transfer, int64_t count, Err
   if (!check_count(field, count, err)) return false;
   RtContext *context = storage_context(field->node->tree);
   bool ok = true;
-  for (int64_t k = 0; ok && k < count; k++, next_index(field->node->path, index)) ok = write_element(transfer, context, index, k, err);
+  for (int64_t k = 0; ok && k < count; k++, next_index(field->node->path, index))
+    ok = write_element(transfer, context, index, k, err);
   return cell_settle(field->node->tree, err) && ok;
 }
 

@@ -62,9 +62,12 @@ static bool reach(RtContext *context, const CellPath *path, int last, const int6
     cell->number = choose_cell(step, index);
     if (step->manager < 0 || k == last) continue;
     uint32_t *slot = (uint32_t *)(void *)cell->base + cell->number;
-    if (ensures) cell->base = rt_slot_ensure(context, context->workers, 0, step->manager, slot);
-    else if (rt_slot_live(slot)) cell->base = rt_slot_find(context, 0, slot);
-    else return false;
+    if (ensures)
+      cell->base = rt_slot_ensure(context, context->workers, 0, step->manager, slot);
+    else if (rt_slot_live(slot))
+      cell->base = rt_slot_find(context, 0, slot);
+    else
+      return false;
     cell->number = 0;
   }
   return true;
@@ -109,6 +112,7 @@ bool cell_settle(Tree *tree, Error *err) {
   rt_tree_settle(&tree->rt, program->device->worker_count);
   const RtError *error = &program->host.error;
   if (error->kind == RT_ERROR_BUDGET) return storage_budget_error(tree, error->manager, err);
-  if (error->kind == RT_ERROR_MEMORY) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a list of active nodes");
+  if (error->kind == RT_ERROR_MEMORY)
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a list of active nodes");
   return true;
 }

@@ -12,18 +12,7 @@
 #include "base/option.h"
 #include "build_id.h"
 #include "pass/pass.h"
-#include "program/kernel.h"
-
-typedef struct Compile {
-  Kernel *kernel;
-  const RgValue *values;
-  int32_t value_count;
-  Scratch scratch;
-  SemaOutput sema;
-  IrBytes bytes;
-  const char *texts[4];   /* by VariantText */
-  double sema_ms, pass_ms;
-} Compile;
+#include "program/compile.h"
 
 static double now_ms(void) {
   struct timespec time;
@@ -40,14 +29,16 @@ static void dump(const Kernel *kernel, const char *step, const char *text) {
   if (wants_dump(kernel, step)) log_dump(step, kernel->name, text);
 }
 
-/* -- in scratch memory ---------------------------------------------------------------------------------------------- */
+/* -- in scratch memory ----------------------------------------------------------------------------------------------
+ */
 
 static SemaValue sema_value(const RgValue *value) {
   static const SemaValueKind kinds[] = {
-      [RG_VALUE_NIL] = VALUE_NIL, [RG_VALUE_NUMBER] = VALUE_NUMBER, [RG_VALUE_I64] = VALUE_I64, [RG_VALUE_U64] = VALUE_U64,
-      [RG_VALUE_BOOL] = VALUE_BOOL, [RG_VALUE_FIELD] = VALUE_FIELD, [RG_VALUE_NODE] = VALUE_NODE,
-      [RG_VALUE_BUILTIN] = VALUE_BUILTIN, [RG_VALUE_TYPE] = VALUE_TYPE, [RG_VALUE_STRING] = VALUE_STRING,
-      [RG_VALUE_FUNCTION] = VALUE_FUNCTION, [RG_VALUE_TABLE] = VALUE_TABLE, [RG_VALUE_OTHER] = VALUE_OTHER};
+      [RG_VALUE_NIL] = VALUE_NIL,       [RG_VALUE_NUMBER] = VALUE_NUMBER,     [RG_VALUE_I64] = VALUE_I64,
+      [RG_VALUE_U64] = VALUE_U64,       [RG_VALUE_BOOL] = VALUE_BOOL,         [RG_VALUE_FIELD] = VALUE_FIELD,
+      [RG_VALUE_NODE] = VALUE_NODE,     [RG_VALUE_BUILTIN] = VALUE_BUILTIN,   [RG_VALUE_TYPE] = VALUE_TYPE,
+      [RG_VALUE_STRING] = VALUE_STRING, [RG_VALUE_FUNCTION] = VALUE_FUNCTION, [RG_VALUE_TABLE] = VALUE_TABLE,
+      [RG_VALUE_OTHER] = VALUE_OTHER};
   bool is_known = value->kind >= 0 && value->kind <= RG_VALUE_OTHER;
   SemaValue out = {.kind = is_known ? kinds[value->kind] : VALUE_OTHER, .depth = value->depth, .name = ""};
   if (value->kind == RG_VALUE_FIELD) {
@@ -91,7 +82,8 @@ static const char *notes_text(Compile *compile) {
   const IrKernel *kernel = compile->sema.kernel;
   StrBuf out;
   strbuf_init(&out, &compile->scratch);
-  for (int k = 0; k < kernel->notes.count; k++) strbuf_format(&out, "line %d: %s\n", kernel->notes.items[k].line, kernel->notes.items[k].text);
+  for (int k = 0; k < kernel->notes.count; k++)
+    strbuf_format(&out, "line %d: %s\n", kernel->notes.items[k].line, kernel->notes.items[k].text);
   return strbuf_end(&out);
 }
 
@@ -116,7 +108,9 @@ static bool run_sema(Compile *compile, Error *err) {
   return true;
 }
 
-static void dump_pass(void *data, const char *pass, const char *text) { log_dump(pass, ((const Kernel *)data)->name, text); }
+static void dump_pass(void *data, const char *pass, const char *text) {
+  log_dump(pass, ((const Kernel *)data)->name, text);
+}
 
 /* The widest vectors of what code is made for; "native" asks the machine. */
 static int vector_bytes(const char *cpu) {
@@ -146,135 +140,22 @@ static bool run_passes(Compile *compile, Error *err) {
 
 static bool run_front(void *data, Error *err) { return run_sema(data, err) && run_passes(data, err); }
 
-/* -- the codegen library -------------------------------------------------------------------------------------------------- */
+/* -- the codegen library
+ * -------------------------------------------------------------------------------------------------- */
 
 RgCodegenResult *compile_bytes(Program *program, const uint8_t *bytes, int64_t length, bool wants_texts, Error *err) {
   if (!program->codegen) program->codegen = codegen_open(&program->heap, err);
   if (!program->codegen) return NULL;
-  RgCodegenRequest request = {.bytes = bytes, .length = length, .build_id = RG_BUILD_ID, .cpu = program->cpu,
-                              .want_llvm = wants_texts, .want_asm = wants_texts};
+  RgCodegenRequest request = {.bytes = bytes,
+                              .length = length,
+                              .build_id = RG_BUILD_ID,
+                              .cpu = program->cpu,
+                              .want_llvm = wants_texts,
+                              .want_asm = wants_texts};
   return codegen_compile(program->codegen, &request, err);
 }
 
-/* -- the variant ----------------------------------------------------------------------------------------------------------- */
-
-static bool no_memory(Error *err) { return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a compiled kernel"); }
-
-static void *heap_copy(Heap *heap, const void *data, size_t size_bytes) {
-  void *copy = heap_alloc(heap, size_bytes);
-  if (copy && size_bytes) memcpy(copy, data, size_bytes);
-  return copy;
-}
-
-static bool changes_topology(void *data, IrInst *inst) { /* a visit: false once found */
-  return inst->op != IR_SLOT_ENSURE && inst->op != IR_SLOT_CLEAR;
-}
-
-/* Nanoseconds per position, from tasks_cost's additions: about three of them a nanosecond, rows eight at a time. */
-static int64_t task_cost(const IrTask *task) {
-  int64_t cost = task->cost / 3 + 1;
-  if (task->kind != TASK_LEAVES) return cost;
-  for (int32_t k = 0; k < task->axis_count && cost < INT32_MAX; k++) cost *= task->factors[k] > 0 ? task->factors[k] : 1;
-  return cost / 8 + 1;
-}
-
-static bool fill_task(Variant *variant, int32_t number, const IrTask *task, Error *err) {
-  char name[32];
-  snprintf(name, sizeof name, "rg_task_%d", number);
-  void *function = code_find(variant->code, name);
-  if (!function) return error_set(err, RG_ERROR_OBJECT, "compiled code has no '%s'", name);
-  bool changes = !ir_walk(task->body, changes_topology, NULL) || (task->interior && !ir_walk(task->interior, changes_topology, NULL));
-  DeviceTask *out = &variant->tasks[number];
-  *out = (DeviceTask){.kind = task->kind == TASK_RANGE ? DEVICE_RANGE : DEVICE_NODES,
-                      .axis_count = task->axis_count,
-                      .bounds = task->bounds,
-                      .tree = task->tree,
-                      .manager = task->manager,
-                      .block = task->block,
-                      .cost = task_cost(task),
-                      .may_change_topology = changes,
-                      .may_deactivate = task->may_deactivate};
-  *(void **)&out->function = function;
-  variant->deactivates[number] = task->may_deactivate;
-  return true;
-}
-
-static bool fill_tasks(Compile *compile, Variant *variant, Heap *heap, Error *err) {
-  const IrKernel *ir = compile->sema.kernel;
-  variant->task_count = ir->tasks.count;
-  variant->tasks = heap_alloc(heap, sizeof *variant->tasks * (size_t)ir->tasks.count);
-  variant->deactivates = heap_alloc(heap, sizeof *variant->deactivates * (size_t)ir->tasks.count);
-  if (!variant->tasks || !variant->deactivates) return no_memory(err);
-  *(void **)&variant->host = code_find(variant->code, "rg_host");
-  if (!variant->host) return error_set(err, RG_ERROR_OBJECT, "compiled code has no 'rg_host'");
-  for (int32_t k = 0; k < ir->tasks.count; k++)
-    if (!fill_task(variant, k, ir->tasks.items[k], err)) return false;
-  return true;
-}
-
-static bool fill_args(Compile *compile, Variant *variant, Heap *heap, Error *err) {
-  const IrKernel *ir = compile->sema.kernel;
-  variant->args = heap_alloc(heap, sizeof *variant->args * (size_t)ir->args.count);
-  if (!variant->args) return no_memory(err);
-  for (; variant->arg_count < ir->args.count; variant->arg_count++) {
-    const IrArg *arg = &ir->args.items[variant->arg_count];
-    SemaArg from = compile->sema.args.items[variant->arg_count];
-    VariantArg *out = &variant->args[variant->arg_count];
-    out->type = arg->type;
-    out->value = from.index + (from.is_parameter ? compile->kernel->paths.count : 0);
-    out->line = arg->line;
-    out->column = arg->column;
-    out->name = heap_copy_text(heap, arg->name ? arg->name : "");
-    if (!out->name) return no_memory(err);
-  }
-  return true;
-}
-
-static bool fill_trees(Compile *compile, Variant *variant, Heap *heap, Error *err) {
-  const IrKernel *ir = compile->sema.kernel;
-  variant->tree_count = ir->trees.count;
-  variant->tree_values = heap_alloc(heap, sizeof *variant->tree_values * (size_t)ir->trees.count);
-  variant->trees = heap_alloc(heap, sizeof *variant->trees * (size_t)ir->trees.count);
-  if (!variant->tree_values || !variant->trees) return no_memory(err);
-  for (int32_t k = 0; k < ir->trees.count; k++) {
-    int32_t at = 0;
-    while (at < compile->value_count && pattern_tree(&compile->values[at]) != ir->trees.items[k].tree) at++;
-    if (at == compile->value_count) return error_set(err, RG_ERROR_INTERNAL, "a compiled kernel names a tree that no value brings");
-    variant->tree_values[k] = at;
-  }
-  return true;
-}
-
-static bool fill_texts(Compile *compile, Variant *variant, Heap *heap, Error *err) {
-  for (int k = 0; k < 4; k++)
-    if (!(variant->texts[k] = heap_copy_text(heap, compile->texts[k]))) return no_memory(err);
-  variant->bytes = heap_copy(heap, compile->bytes.data, (size_t)compile->bytes.length);
-  variant->byte_count = compile->bytes.length;
-  return variant->bytes || no_memory(err);
-}
-
-static bool fill_variant(Compile *compile, Variant *variant, int word_count, Error *err) {
-  Heap *heap = &compile->kernel->object.program->heap;
-  const IrKernel *ir = compile->sema.kernel;
-  variant->words = heap_copy(heap, compile->kernel->words, sizeof *variant->words * (size_t)word_count);
-  variant->word_count = word_count;
-  variant->result = ir->result;
-  variant->frame_slots = ir->frame_slots > ir->args.count ? ir->frame_slots : ir->args.count + 1;
-  variant->frame = heap_alloc(heap, sizeof *variant->frame * (size_t)variant->frame_slots);
-  if (!variant->words || !variant->frame) return no_memory(err);
-  return fill_tasks(compile, variant, heap, err) && fill_args(compile, variant, heap, err) &&
-         fill_trees(compile, variant, heap, err) && fill_texts(compile, variant, heap, err);
-}
-
-void variant_free(Heap *heap, Variant *variant) {
-  if (!variant) return;
-  for (int32_t k = 0; k < variant->arg_count; k++) heap_free(heap, variant->args[k].name);
-  for (int k = 0; k < 4; k++) heap_free(heap, variant->texts[k]);
-  if (variant->code) code_release(variant->code);
-  void *parts[] = {variant->words, variant->tasks, variant->deactivates, variant->args, variant->tree_values,
-                   variant->trees, variant->frame, variant->bytes, variant};
-  for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) heap_free(heap, parts[k]);
-}
+/* -- the variant ----------------------------------------------------------------------------------------------- */
 
 static Code *make_code(Compile *compile, Error *err) {
   Kernel *kernel = compile->kernel;
@@ -287,9 +168,10 @@ static Code *make_code(Compile *compile, Error *err) {
   double begin = now_ms();
   Code *code = object_load(&program->heap, result->object, result->object_length, err);
   if (!strcmp(option_text("RG_TIME"), "1"))
-    log_warning("time of '%s' in ms: sema %.2f, passes %.2f, read %.2f, emit %.2f, optimise %.2f, object %.2f, load %.2f",
-                kernel->name, compile->sema_ms, compile->pass_ms, result->parse_ms, result->emit_ms, result->optimize_ms,
-                result->object_ms, now_ms() - begin);
+    log_warning(
+        "time of '%s' in ms: sema %.2f, passes %.2f, read %.2f, emit %.2f, optimise %.2f, object %.2f, load %.2f",
+        kernel->name, compile->sema_ms, compile->pass_ms, result->parse_ms, result->emit_ms, result->optimize_ms,
+        result->object_ms, now_ms() - begin);
   codegen_result_free(program->codegen, result);
   return code;
 }
@@ -299,11 +181,11 @@ static Variant *make_variant(Compile *compile, int word_count, Error *err) {
   if (!scratch_run(&compile->scratch, run_front, compile, err)) return NULL;
   Variant *variant = heap_alloc(heap, sizeof *variant);
   if (!variant) {
-    no_memory(err);
+    error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a compiled kernel");
     return NULL;
   }
   variant->code = make_code(compile, err);
-  if (variant->code && fill_variant(compile, variant, word_count, err)) return variant;
+  if (variant->code && variant_fill(compile, variant, word_count, err)) return variant;
   variant_free(heap, variant);
   return NULL;
 }

@@ -28,8 +28,10 @@ void field_free(Field *field) {
 }
 
 const char *field_label(const Field *field, char buffer[100]) {
-  if (field->name[0]) snprintf(buffer, 100, "field '%.80s'", field->name);
-  else snprintf(buffer, 100, "a field of %s", type_text(field->type));
+  if (field->name[0])
+    snprintf(buffer, 100, "field '%.80s'", field->name);
+  else
+    snprintf(buffer, 100, "a field of %s", type_text(field->type));
   return buffer;
 }
 
@@ -60,10 +62,13 @@ bool field_settle(Field *field, const char *where, Error *err) {
 /* Settled, and `index` inside the shape. */
 static bool check_access(Field *field, const int64_t *index, int32_t index_count, Error *err) {
   char label[100];
-  return field_settle(field, NULL, err) && node_check_index(field->node, index, index_count, field_label(field, label), err);
+  return field_settle(field, NULL, err) &&
+         node_check_index(field->node, index, index_count, field_label(field, label), err);
 }
 
-static const SNodeComponent *component_of(const Field *field) { return &field->node->snode->components[field->component]; }
+static const SNodeComponent *component_of(const Field *field) {
+  return &field->node->snode->components[field->component];
+}
 
 static RgValue zero_of(Type type) {
   static const uint64_t zero;
@@ -94,11 +99,14 @@ bool field_pointer(Field *field, void **pointer, Error *err) {
   if (!field_settle(field, NULL, err)) return false;
   const SNode *node = field->node->snode;
   if (snode_listed(node))
-    return error_set(err, RG_ERROR_ARGUMENT, "%s has no one place in memory: its cells come and go", field_label(field, label));
+    return error_set(err, RG_ERROR_ARGUMENT, "%s has no one place in memory: its cells come and go",
+                     field_label(field, label));
   if (node->depth > 1)
-    return error_set(err, RG_ERROR_ARGUMENT, "%s has no one run in memory: it lies %d levels deep", field_label(field, label), node->depth);
+    return error_set(err, RG_ERROR_ARGUMENT, "%s has no one run in memory: it lies %d levels deep",
+                     field_label(field, label), node->depth);
   if (node->cell_count > 1 && component_of(field)->stride != (uint64_t)type_size(field->type))
-    return error_set(err, RG_ERROR_ARGUMENT, "%s has no run of its own in memory: its layout is aos", field_label(field, label));
+    return error_set(err, RG_ERROR_ARGUMENT, "%s has no run of its own in memory: its layout is aos",
+                     field_label(field, label));
   *pointer = field->node->tree->rt.root + component_of(field)->offset;
   if (node->depth) *pointer = (uint8_t *)*pointer + node->parent->components[node->component_in_parent].offset;
   return true;

@@ -27,13 +27,15 @@ static bool parse(void *data, Error *err) {
   int32_t first_line = options && options->first_line > 0 ? options->first_line : 1;
   Source *source = source_create(&kernel->scratch, parsing->text, chunk, first_line);
   bool is_inside = options && options->line_defined > 0;
-  kernel->ast = is_inside ? parse_function_at(source, options->line_defined, options->last_line, err) : parse_kernel_text(source, err);
+  kernel->ast = is_inside ? parse_function_at(source, options->line_defined, options->last_line, err)
+                          : parse_kernel_text(source, err);
   if (!kernel->ast) return false;
   kernel->paths = sema_paths(&kernel->scratch, kernel->ast);
   copy_paths(kernel);
   int line = kernel->ast->function->pos.line;
-  kernel->name = options && options->name && options->name[0] ? scratch_copy_text(&kernel->scratch, options->name, strlen(options->name))
-                                                              : scratch_format(&kernel->scratch, "%s:%d", chunk, line);
+  kernel->name = options && options->name && options->name[0]
+                     ? scratch_copy_text(&kernel->scratch, options->name, strlen(options->name))
+                     : scratch_format(&kernel->scratch, "%s:%d", chunk, line);
   return true;
 }
 
@@ -80,9 +82,12 @@ typedef struct Reading {
 static const char *keep(Scratch *scratch, const char *text) { return scratch_copy_text(scratch, text, strlen(text)); }
 
 static bool compiled_text(Reading *reading, Scratch *scratch, Error *err) {
-  static const char *const names[] = {[TEXT_INFER] = "infer", [TEXT_IR] = "ir", [TEXT_TASKS] = "tasks", [TEXT_EXPLAIN] = "explain"};
+  static const char *const names[] = {
+      [TEXT_INFER] = "infer", [TEXT_IR] = "ir", [TEXT_TASKS] = "tasks", [TEXT_EXPLAIN] = "explain"};
   const Variant *variant = reading->kernel->last;
-  if (!variant) return error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' has not run yet: only its source and ast can be shown", reading->kernel->name);
+  if (!variant)
+    return error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' has not run yet: only its source and ast can be shown",
+                     reading->kernel->name);
   for (int k = 0; k < 4; k++) {
     if (strcmp(reading->what, names[k])) continue;
     reading->text = keep(scratch, variant->texts[k]);
@@ -124,7 +129,9 @@ static bool keep_text(void *data, Error *err) {
 /* LLVM's texts are made when they are asked for, from the variant's canonical bytes. */
 static bool llvm_text(Kernel *kernel, bool is_asm, const char **text, Error *err) {
   Program *program = kernel->object.program;
-  if (!kernel->last) return error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' has not run yet: only its source and ast can be shown", kernel->name);
+  if (!kernel->last)
+    return error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' has not run yet: only its source and ast can be shown",
+                     kernel->name);
   RgCodegenResult *result = compile_bytes(program, kernel->last->bytes, kernel->last->byte_count, true, err);
   if (!result) return false;
   Keeping keeping = {&program->text, is_asm ? result->asm_text : result->llvm_text, NULL};
@@ -141,7 +148,8 @@ bool kernel_text(Kernel *kernel, const char *what, const char **text, Error *err
   bool is_known = false;
   for (size_t k = 0; k < sizeof known / sizeof *known; k++) is_known |= !strcmp(what, known[k]);
   if (!is_known)
-    return error_set(err, RG_ERROR_ARGUMENT, "a kernel has no text '%.40s': source, ast, infer, ir, tasks, explain, llvm and asm are", what);
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "a kernel has no text '%.40s': source, ast, infer, ir, tasks, explain, llvm and asm are", what);
   program_text(program);
   if (!strcmp(what, "llvm") || !strcmp(what, "asm")) return llvm_text(kernel, what[0] == 'a', text, err);
   Reading reading = {.kernel = kernel, .what = what};

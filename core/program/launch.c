@@ -68,8 +68,10 @@ static void *grow(RtContext *context, void *memory, uint64_t old_bytes, uint64_t
 }
 
 static void fill_launch(Program *program, Variant *variant, const RgValue *values, DeviceLaunch *launch) {
-  for (int32_t k = 0; k < variant->tree_count; k++) variant->trees[k] = &pattern_owner(&values[variant->tree_values[k]])->rt;
-  for (int32_t k = 0; k < variant->task_count; k++) variant->tasks[k].may_deactivate = variant->deactivates[k] && !program->gc_is_stopped;
+  for (int32_t k = 0; k < variant->tree_count; k++)
+    variant->trees[k] = &pattern_owner(&values[variant->tree_values[k]])->rt;
+  for (int32_t k = 0; k < variant->task_count; k++)
+    variant->tasks[k].may_deactivate = variant->deactivates[k] && !program->gc_is_stopped;
   *launch = (DeviceLaunch){.context = {.frame = variant->frame,
                                        .trees = variant->trees,
                                        .ambient = program->ambient.base,
@@ -95,8 +97,9 @@ bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, R
   *result = (RgValue){.kind = RG_VALUE_NIL};
   if (!program_check(program, err)) return false;
   if (value_count < kernel->paths.count)
-    return error_set(err, RG_ERROR_LAUNCH_ARGUMENTS, "a launch of kernel '%.100s' brings a value for each of %d captured names, %d given",
-                     kernel->name, kernel->paths.count, value_count);
+    return error_set(err, RG_ERROR_LAUNCH_ARGUMENTS,
+                     "a launch of kernel '%.100s' brings a value for each of %d captured names, %d given", kernel->name,
+                     kernel->paths.count, value_count);
   int word_count = pattern_make(kernel, values, value_count, err);
   if (word_count < 0) return false;
   Variant *variant = find_variant(kernel, values, value_count, word_count, err);

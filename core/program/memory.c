@@ -11,7 +11,8 @@ static uint64_t live_nodes(const Tree *tree, const SNode *listed) {
 
 static uint64_t tree_live_bytes(const Tree *tree) {
   uint64_t live = tree->layout->root_size;
-  for (int m = 0; m < tree->layout->manager_count; m++) live += live_nodes(tree, tree->layout->managers[m]) * tree->layout->managers[m]->node_size;
+  for (int m = 0; m < tree->layout->manager_count; m++)
+    live += live_nodes(tree, tree->layout->managers[m]) * tree->layout->managers[m]->node_size;
   return live;
 }
 
@@ -31,8 +32,11 @@ static uint64_t containers(const SNode *node, uint64_t nodes) {
 }
 
 static void fill_row(const Tree *tree, const SNode *node, int32_t tree_number, RgNodeMemory *row) {
-  *row = (RgNodeMemory){.tree = tree->layout->name, .name = node->name, .kind = snode_kind_text(node->kind),
-                        .tree_number = tree_number, .depth = node->depth};
+  *row = (RgNodeMemory){.tree = tree->layout->name,
+                        .name = node->name,
+                        .kind = snode_kind_text(node->kind),
+                        .tree_number = tree_number,
+                        .depth = node->depth};
   if (!tree->has_storage) return;
   if (snode_has_slots(node)) {
     const RtManager *manager = &tree->rt.managers[node->manager];

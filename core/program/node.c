@@ -8,7 +8,8 @@
 static void join_numbers(char *out, size_t size, const int64_t *numbers, int count, const char *between) {
   size_t used = 0;
   out[0] = 0;
-  for (int k = 0; k < count && used < size; k++) used += (size_t)snprintf(out + used, size - used, "%s%" PRId64, k ? between : "", numbers[k]);
+  for (int k = 0; k < count && used < size; k++)
+    used += (size_t)snprintf(out + used, size - used, "%s%" PRId64, k ? between : "", numbers[k]);
 }
 
 bool node_check_index(const Node *node, const int64_t *index, int32_t index_count, const char *what, Error *err) {
@@ -16,7 +17,8 @@ bool node_check_index(const Node *node, const int64_t *index, int32_t index_coun
   char numbers[160], shape[200];
   if (snode->rank == 0 && index_count == 1 && index[0] == 0) return true; /* x[0] of a field with one element */
   if (index_count != snode->rank)
-    return error_set(err, RG_ERROR_INDEX_COUNT, "%s takes %d %s, %d given", what, snode->rank, snode->rank == 1 ? "index" : "indices", index_count);
+    return error_set(err, RG_ERROR_INDEX_COUNT, "%s takes %d %s, %d given", what, snode->rank,
+                     snode->rank == 1 ? "index" : "indices", index_count);
   for (int k = 0; k < index_count; k++) {
     if (index[k] >= 0 && index[k] < snode->shape[k]) continue;
     join_numbers(numbers, sizeof numbers, index, index_count, ", ");
@@ -81,11 +83,15 @@ bool node_call(Node *node, const char *action, const int64_t *index, int32_t ind
     return true;
   }
   if (!strcmp(action, "clear")) return clear(node, context, err);
-  if (node->snode->name[0]) snprintf(what, sizeof what, "node '%.60s'", node->snode->name);
-  else snprintf(what, sizeof what, "the %s node", snode_kind_text(node->snode->kind));
+  if (node->snode->name[0])
+    snprintf(what, sizeof what, "node '%.60s'", node->snode->name);
+  else
+    snprintf(what, sizeof what, "the %s node", snode_kind_text(node->snode->kind));
   bool is_known = false;
   for (int k = 0; k < 5; k++) is_known |= !strcmp(action, actions[k]);
-  if (!is_known) return error_set(err, RG_ERROR_ARGUMENT, "'%.40s' is nothing that nodes do: activate, deactivate, is_active, count, clear", action);
+  if (!is_known)
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "'%.40s' is nothing that nodes do: activate, deactivate, is_active, count, clear", action);
   if (!node_check_index(node, index, index_count, what, err)) return false;
   if (!strcmp(action, "activate")) return activate(node, context, index, err);
   if (!strcmp(action, "deactivate")) return deactivate(node, context, index, err);

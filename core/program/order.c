@@ -35,7 +35,8 @@ static bool update_order(Node *node, Error *err) {
   uint64_t version = node->tree->rt.managers[path->listed_manager].version;
   if (node->order && node->order->version == version) return true;
   node_order_free(node);
-  NodeOrder *order = heap_alloc(&node->tree->object.program->heap, sizeof *order + sizeof(int64_t) * (size_t)(count * path->rank));
+  NodeOrder *order =
+      heap_alloc(&node->tree->object.program->heap, sizeof *order + sizeof(int64_t) * (size_t)(count * path->rank));
   if (!order) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left to put active cells in order");
   *order = (NodeOrder){.version = version, .count = count, .rank = path->rank};
   for (int64_t n = 0; n < count; n++) {
@@ -52,15 +53,18 @@ static bool update_order(Node *node, Error *err) {
 static int64_t lower_bound(const NodeOrder *order, int64_t begin, int64_t end, int axis, int64_t value) {
   while (begin < end) {
     int64_t middle = begin + (end - begin) / 2;
-    if (order->coordinates[middle * order->rank + axis] < value) begin = middle + 1;
-    else end = middle;
+    if (order->coordinates[middle * order->rank + axis] < value)
+      begin = middle + 1;
+    else
+      end = middle;
   }
   return begin;
 }
 
 /* Rows begin..end agree with the index on the axes before `axis`; moves the rest of the index to the first active
  * cell at or behind it. False when there is none. */
-static bool advance(const CellPath *path, const NodeOrder *order, int axis, int64_t begin, int64_t end, int64_t *index) {
+static bool advance(const CellPath *path, const NodeOrder *order, int axis, int64_t begin, int64_t end,
+                    int64_t *index) {
   if (begin == end) return false;
   if (axis == path->rank) return true;
   int64_t weight = path->listed_weight[axis], column = index[axis] / weight;

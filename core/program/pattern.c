@@ -33,7 +33,8 @@ static uint64_t tree_class(const PatternMaking *making, int32_t k, const Tree *t
 
 static bool check_program(const PatternMaking *making, const Program *program) {
   if (program == making->kernel->object.program) return true;
-  return error_set(making->err, RG_ERROR_RUNTIME_MIX, "kernel '%.100s' is given a field or node of another runtime", making->kernel->name);
+  return error_set(making->err, RG_ERROR_RUNTIME_MIX, "kernel '%.100s' is given a field or node of another runtime",
+                   making->kernel->name);
 }
 
 static bool settle(const PatternMaking *making, Tree *tree) {
@@ -58,14 +59,18 @@ static bool make_words(const PatternMaking *making, int32_t k, uint64_t *words) 
     words[1] = value->text ? hash_bytes(0, value->text, strlen(value->text)) : 0;
   if (value->kind != RG_VALUE_FIELD && value->kind != RG_VALUE_NODE) return true;
   if (!value->field)
-    return error_set(making->err, RG_ERROR_ARGUMENT, "a launch of kernel '%.100s' is given no handle where a field or node stands", making->kernel->name);
+    return error_set(making->err, RG_ERROR_ARGUMENT,
+                     "a launch of kernel '%.100s' is given no handle where a field or node stands",
+                     making->kernel->name);
   if (!check_handle(making, value)) return false;
   Tree *tree = pattern_owner(value);
   if (!tree) return true;
-  const SNode *snode = value->kind == RG_VALUE_NODE ? ((Node *)value->node)->snode : ((Field *)value->field)->node->snode;
+  const SNode *snode =
+      value->kind == RG_VALUE_NODE ? ((Node *)value->node)->snode : ((Field *)value->field)->node->snode;
   words[1] = tree_class(making, k, tree) + 1;
   words[2] = tree->layout->layout_hash;
-  words[3] = (uint64_t)(uint32_t)snode->id << 32 | (value->kind == RG_VALUE_FIELD ? (uint32_t)((Field *)value->field)->component + 1 : 0);
+  words[3] = (uint64_t)(uint32_t)snode->id << 32 |
+             (value->kind == RG_VALUE_FIELD ? (uint32_t)((Field *)value->field)->component + 1 : 0);
   return true;
 }
 

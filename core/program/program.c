@@ -24,9 +24,12 @@ static void drain(Program *program) {
   for (Object *object; (object = atomic_exchange(&program->retired, NULL));) {
     for (Object *next; object; object = next) {
       next = object->next_retired;
-      if (object->kind == OBJECT_TREE) tree_free((Tree *)object);
-      else if (object->kind == OBJECT_FIELD) field_free((Field *)object);
-      else kernel_free((Kernel *)object);
+      if (object->kind == OBJECT_TREE)
+        tree_free((Tree *)object);
+      else if (object->kind == OBJECT_FIELD)
+        field_free((Field *)object);
+      else
+        kernel_free((Kernel *)object);
     }
   }
 }
@@ -196,7 +199,8 @@ bool program_gc(Program *program, const char *word, double *result, Error *err) 
     *result = !program->gc_is_stopped;
   } else {
     const char *near = str_nearest(str_of(word), words, 6);
-    error_set(err, RG_ERROR_ARGUMENT, "'%.40s' is no word for gc: collect, stop, restart, count, isrunning or trim", word);
+    error_set(err, RG_ERROR_ARGUMENT, "'%.40s' is no word for gc: collect, stop, restart, count, isrunning or trim",
+              word);
     return near ? error_hint(err, "did you mean '%s'?", near) : false;
   }
   return true;

@@ -133,8 +133,8 @@ RtContext *storage_context(Tree *tree);
 bool storage_budget_error(const Tree *tree, int32_t manager, Error *err);
 
 /* -- nodes: node.c -------------------------------------------------------------------------------------------- */
-Node *node_add(Node *parent, const char *kind, const char *axes, const int64_t *sizes, int32_t size_count, const char *name,
-               bool aos, Error *err);
+Node *node_add(Node *parent, const char *kind, const char *axes, const int64_t *sizes, int32_t size_count,
+               const char *name, bool aos, Error *err);
 /* action: see rg_snode_call. */
 bool node_call(Node *node, const char *action, const int64_t *index, int32_t index_count, int64_t *result, Error *err);
 /* The active cell behind `*state` in index order; *state 0 at first, -1 when there is no more: see rg_snode_next. */
@@ -171,7 +171,7 @@ bool field_write_i64(Field *field, const int64_t *values, int64_t count, Error *
 bool field_pointer(Field *field, void **pointer, Error *err);
 bool field_next(Field *field, int64_t *state, int64_t *index, RgValue *value, Error *err);
 
-/* -- kernels: kernel.c, launch.c ------------------------------------------------------------------------------------ */
+/* -- kernels: kernel.c, launch.c ---------- */
 typedef struct Variant Variant; /* kernel.h */
 
 struct Kernel {
@@ -197,7 +197,7 @@ bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, R
 /* See rg_kernel_text; in program_text. */
 bool kernel_text(Kernel *kernel, const char *what, const char **text, Error *err);
 
-/* -- what memory there is: memory.c ------------------------------------------------------------------------------------- */
+/* -- what memory there is: memory.c ---------- */
 void memory_report(Program *program, RgMemory *memory);
 /* False where there is no such row. */
 bool memory_report_node(Program *program, int32_t row, RgNodeMemory *node);

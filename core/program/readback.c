@@ -24,7 +24,8 @@ static void count_outside(Kernel *kernel) {
   if (!outside || kernel->has_warned) return;
   kernel->has_warned = true;
   log_warning("kernel '%s' wrote outside a shape, %llu times in this launch: such writes do nothing and are counted in "
-              "rg.stats().out_of_range (said once per kernel)", kernel->name, (unsigned long long)outside);
+              "rg.stats().out_of_range (said once per kernel)",
+              kernel->name, (unsigned long long)outside);
 }
 
 static const Tree *find_tree(const Program *program, int32_t number) {
@@ -38,8 +39,10 @@ static bool check_fault(const Kernel *kernel, const RtError *fault, Error *err) 
   switch (fault->kind) {
   case RT_OK: return true;
   case RT_ERROR_BUDGET:
-    return tree ? storage_budget_error(tree, fault->manager, err) : error_set(err, RG_ERROR_BUDGET, "the memory budget is exhausted");
-  case RT_ERROR_STOPPED: return error_set(err, RG_ERROR_STOPPED, "a launch of kernel '%.100s' was stopped", kernel->name);
+    return tree ? storage_budget_error(tree, fault->manager, err)
+                : error_set(err, RG_ERROR_BUDGET, "the memory budget is exhausted");
+  case RT_ERROR_STOPPED:
+    return error_set(err, RG_ERROR_STOPPED, "a launch of kernel '%.100s' was stopped", kernel->name);
   default: return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a list of active nodes");
   }
 }

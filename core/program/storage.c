@@ -44,7 +44,8 @@ static void fill_manager(RtManager *manager, const SNode *node) {
 static bool create_managers(Tree *tree, Error *err) {
   const SNodeTree *layout = tree->layout;
   int workers = tree->object.program->device->worker_count, count = layout->manager_count;
-  size_t managers_bytes = align_up(sizeof(RtManager) * (size_t)count, 64), locals_bytes = sizeof(RtLocal) * (size_t)workers;
+  size_t managers_bytes = align_up(sizeof(RtManager) * (size_t)count, 64),
+         locals_bytes = sizeof(RtLocal) * (size_t)workers;
   uint8_t *memory = heap_alloc(&tree->object.program->heap, managers_bytes + locals_bytes * (size_t)count + 64);
   if (!memory) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree's managers");
   tree->rt.managers = (RtManager *)(void *)memory;
@@ -94,7 +95,8 @@ static bool charge(Tree *tree, Error *err) {
   char limit[32], size[32], used[32], name[100];
   if (needed > budget->limit || budget->used > budget->limit - needed) {
     error_set(err, RG_ERROR_BUDGET, "the memory budget of %s is exhausted: %s needs %s, %s are in use",
-              bytes_text(budget->limit, limit), tree_label(tree, name), bytes_text(needed, size), bytes_text(budget->used, used));
+              bytes_text(budget->limit, limit), tree_label(tree, name), bytes_text(needed, size),
+              bytes_text(budget->used, used));
     return error_hint(err, "a larger budget: rg.init{ memory = \"8GiB\" }, or RG_MEMORY");
   }
   budget->used += needed;
@@ -106,7 +108,8 @@ static bool charge(Tree *tree, Error *err) {
 static bool grow_ambient(Tree *tree, Error *err) {
   Arena *ambient = &tree->object.program->ambient, larger;
   uint64_t needed = 0;
-  for (int m = 0; m < tree->layout->manager_count; m++) needed = max_i64((int64_t)needed, (int64_t)tree->layout->managers[m]->node_size);
+  for (int m = 0; m < tree->layout->manager_count; m++)
+    needed = max_i64((int64_t)needed, (int64_t)tree->layout->managers[m]->node_size);
   if (needed <= ambient->reserved) return true;
   if (!arena_reserve_zeros(&larger, needed, err)) return false;
   arena_release(ambient);
@@ -166,7 +169,8 @@ static void trim_chunk(const RtManager *manager, const RtChunk *chunk) {
 void storage_trim(Tree *tree) {
   for (int32_t m = 0; m < tree->rt.manager_count; m++) {
     const RtManager *manager = &tree->rt.managers[m];
-    for (uint32_t at = manager->first_chunk; at; at = tree->rt.chunks[at - 1].next) trim_chunk(manager, &tree->rt.chunks[at - 1]);
+    for (uint32_t at = manager->first_chunk; at; at = tree->rt.chunks[at - 1].next)
+      trim_chunk(manager, &tree->rt.chunks[at - 1]);
   }
 }
 
@@ -196,7 +200,7 @@ bool storage_budget_error(const Tree *tree, int32_t manager, Error *err) {
   char limit[32], used[32], label[100], name[80] = "a node";
   if (node && node->name[0]) snprintf(name, sizeof name, "node '%.60s'", node->name);
   error_set(err, RG_ERROR_BUDGET, "the memory budget of %s is exhausted: %s (%s) of %s cannot grow; %s are in use",
-            bytes_text(budget->limit, limit), name, node ? snode_kind_text(node->kind) : "pointer", tree_label(tree, label),
-            bytes_text(budget->used, used));
+            bytes_text(budget->limit, limit), name, node ? snode_kind_text(node->kind) : "pointer",
+            tree_label(tree, label), bytes_text(budget->used, used));
   return error_hint(err, "deactivate what is not needed, or give more: rg.init{ memory = \"8GiB\" }, or RG_MEMORY");
 }

@@ -21,9 +21,12 @@ static const char *some_field_name(const SNode *node) {
 
 const char *tree_label(const Tree *tree, char buffer[100]) {
   const char *field = some_field_name(snode_root(tree->layout));
-  if (tree->layout->name[0]) snprintf(buffer, 100, "tree '%.60s'", tree->layout->name);
-  else if (field[0]) snprintf(buffer, 100, "the tree of field '%.60s'", field);
-  else snprintf(buffer, 100, "a tree");
+  if (tree->layout->name[0])
+    snprintf(buffer, 100, "tree '%.60s'", tree->layout->name);
+  else if (field[0])
+    snprintf(buffer, 100, "the tree of field '%.60s'", field);
+  else
+    snprintf(buffer, 100, "a tree");
   return buffer;
 }
 
@@ -86,14 +89,15 @@ bool tree_check(const Tree *tree, Error *err) {
   char name[100];
   if (!program_check(tree->object.program, err)) return false;
   if (!tree->destroyed_at) return true;
-  return error_set(err, RG_ERROR_HANDLE, "%s was destroyed%s%s", tree_label(tree, name), tree->destroyed_at[0] ? " at " : "",
-                   tree->destroyed_at);
+  return error_set(err, RG_ERROR_HANDLE, "%s was destroyed%s%s", tree_label(tree, name),
+                   tree->destroyed_at[0] ? " at " : "", tree->destroyed_at);
 }
 
 bool tree_destroy(Tree *tree, const char *where, Error *err) {
   if (!tree_check(tree, err)) return false;
   tree->destroyed_at = heap_copy_text(&tree->object.program->heap, where ? where : "");
-  if (!tree->destroyed_at) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left to note where a tree was destroyed");
+  if (!tree->destroyed_at)
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left to note where a tree was destroyed");
   storage_free(tree);
   for (int k = 0; k < tree->node_count; k++) node_order_free(tree->nodes[k]);
   return true;
@@ -119,8 +123,8 @@ Node *tree_node(const Tree *tree, const SNode *snode) {
   return NULL;
 }
 
-Node *node_add(Node *parent, const char *kind, const char *axes, const int64_t *sizes, int32_t size_count, const char *name,
-               bool aos, Error *err) {
+Node *node_add(Node *parent, const char *kind, const char *axes, const int64_t *sizes, int32_t size_count,
+               const char *name, bool aos, Error *err) {
   Tree *tree = parent->tree;
   SNodeKind number;
   if (!tree_check(tree, err)) return NULL;

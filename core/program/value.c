@@ -81,28 +81,36 @@ static bool is_numeric(const RgValue *value) {
 
 static bool refuse(Type type, const RgValue *value, const char *what, Error *err) {
   char text[48];
-  error_set(err, RG_ERROR_VALUE_FIT, "%s is of type %s, %s does not fit", what, type_text(type), value_text(value, text));
+  error_set(err, RG_ERROR_VALUE_FIT, "%s is of type %s, %s does not fit", what, type_text(type),
+            value_text(value, text));
   if (type_is_bool(type)) return error_hint(err, "give true or false");
   if (value->kind == RG_VALUE_BOOL) return error_hint(err, "give a number: 1 for true, 0 for false");
   if (!is_numeric(value)) return error_hint(err, "give a number");
-  if (value->kind == RG_VALUE_NUMBER && value->number != floor(value->number)) return error_hint(err, "math.floor makes a whole number");
+  if (value->kind == RG_VALUE_NUMBER && value->number != floor(value->number))
+    return error_hint(err, "math.floor makes a whole number");
   return false;
 }
 
 static void put_float(Type type, double value, Bits *bits) {
-  if (type.scalar == TYPE_F64) bits->f64 = value;
-  else if (type.scalar == TYPE_F32) bits->f32 = (float)value;
-  else bits->f16 = (_Float16)value;
+  if (type.scalar == TYPE_F64)
+    bits->f64 = value;
+  else if (type.scalar == TYPE_F32)
+    bits->f32 = (float)value;
+  else
+    bits->f16 = (_Float16)value;
 }
 
 static double as_double(const RgValue *value) {
-  return value->kind == RG_VALUE_NUMBER ? value->number : value->kind == RG_VALUE_I64 ? (double)value->i64 : (double)value->u64;
+  return value->kind == RG_VALUE_NUMBER ? value->number
+         : value->kind == RG_VALUE_I64  ? (double)value->i64
+                                        : (double)value->u64;
 }
 
 /* An integer of 64 bits fits when it is the same after a trip through the type. */
 static bool holds_integer(Type type, const RgValue *value) {
   if (value->kind == RG_VALUE_NUMBER) return type_holds_number(type, value->number);
-  bool is_negative = value->kind == RG_VALUE_I64 && value->i64 < 0, is_beyond = value->kind == RG_VALUE_U64 && value->i64 < 0;
+  bool is_negative = value->kind == RG_VALUE_I64 && value->i64 < 0,
+       is_beyond = value->kind == RG_VALUE_U64 && value->i64 < 0;
   if (type_is_signed(type) ? is_beyond : is_negative) return false;
   int bits = 8 * type_size(type);
   uint64_t kept = bits == 64 ? value->u64 : value->u64 & (((uint64_t)1 << bits) - 1);

@@ -44,7 +44,8 @@ static bool walk_steps(Walk *walk, int at, Cell cell) {
 static void begin_at_node(Walk *walk, const int64_t *coordinates) {
   const CellPath *path = walk->path;
   for (int k = 0; k < path->rank; k++)
-    walk->run.index[k] = path->listed_position[k] < 0 ? 0 : coordinates[path->listed_position[k]] * path->listed_weight[k];
+    walk->run.index[k] =
+        path->listed_position[k] < 0 ? 0 : coordinates[path->listed_position[k]] * path->listed_weight[k];
 }
 
 static bool walk_listed(Walk *walk, Tree *tree, Error *err) {
@@ -53,14 +54,18 @@ static bool walk_listed(Walk *walk, Tree *tree, Error *err) {
   RtContext *context = &tree->object.program->host;
   for (int64_t k = 0; k < count; k++) {
     begin_at_node(walk, rt_list_coordinates(context, 0, manager, k));
-    if (!walk_steps(walk, walk->path->listed_step + 1, (Cell){.base = rt_list_node(context, 0, manager, k)})) return false;
+    if (!walk_steps(walk, walk->path->listed_step + 1, (Cell){.base = rt_list_node(context, 0, manager, k)}))
+      return false;
   }
   return count >= 0;
 }
 
 bool cell_walk(Field *field, CellVisit *visit, void *data, Error *err) {
   Tree *tree = field->node->tree;
-  Walk walk = {.path = field->node->path, .component = &field->node->snode->components[field->component], .visit = visit, .data = data};
+  Walk walk = {.path = field->node->path,
+               .component = &field->node->snode->components[field->component],
+               .visit = visit,
+               .data = data};
   if (walk.path->listed_step >= 0) return walk_listed(&walk, tree, err);
   return walk_steps(&walk, 0, (Cell){.base = tree->rt.root});
 }
@@ -70,6 +75,7 @@ void cell_next_in_run(const CellRun *run, int64_t *index) {
     const CellDigit *digit = &run->step->digits[k];
     index[digit->position] += digit->weight;
     if (index[digit->position] / digit->weight % digit->size) return;
-    index[digit->position] -= digit->size * digit->weight; /* past its last: back to 0, and the next slower digit moves */
+    index[digit->position] -=
+        digit->size * digit->weight; /* past its last: back to 0, and the next slower digit moves */
   }
 }

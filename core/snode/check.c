@@ -13,7 +13,9 @@ bool snode_check_open(const SNode *node, Error *err) {
   if (!node->tree->laid_out) return true;
   char name[80], tree[80];
   error_set(err, RG_ERROR_TREE_FIXED, "nothing can be added below %s node%s: its tree%s has been laid out since %s",
-            node->kind == SNODE_ROOT ? "the root" : node->kind == SNODE_DENSE ? "the dense" : "the pointer",
+            node->kind == SNODE_ROOT    ? "the root"
+            : node->kind == SNODE_DENSE ? "the dense"
+                                        : "the pointer",
             snode_quoted(node->name, name), snode_quoted(node->tree->name, tree),
             node->tree->fixed_at[0] ? node->tree->fixed_at : "its first use");
   return error_hint(err, "declare the whole tree before the first use of any of its fields");
@@ -21,7 +23,8 @@ bool snode_check_open(const SNode *node, Error *err) {
 
 static bool check_letters(const char *axes, Error *err) {
   unsigned seen = 0;
-  if (!axes[0]) return error_set(err, RG_ERROR_TREE_DECLARATION, "a node divides at least one axis: letters from 'i' to 'p'");
+  if (!axes[0])
+    return error_set(err, RG_ERROR_TREE_DECLARATION, "a node divides at least one axis: letters from 'i' to 'p'");
   for (const char *letter = axes; *letter; letter++) {
     if (*letter < 'i' || *letter > 'p')
       return error_set(err, RG_ERROR_TREE_DECLARATION, "'%c' is no axis: axes are letters from 'i' to 'p'",
@@ -50,10 +53,12 @@ bool snode_check_child(const SNode *parent, SNodeKind kind, const char *axes, co
     return error_set(err, RG_ERROR_TREE_DECLARATION, "a child node is dense or pointer");
   if (!snode_check_open(parent, err) || !check_letters(axes, err)) return false;
   if (parent->depth + 1 >= SNODE_MAX_DEPTH)
-    return error_set(err, RG_ERROR_TREE_DECLARATION, "a tree has at most %d levels below its root", SNODE_MAX_DEPTH - 1);
+    return error_set(err, RG_ERROR_TREE_DECLARATION, "a tree has at most %d levels below its root",
+                     SNODE_MAX_DEPTH - 1);
   int axis_count = (int)strlen(axes);
   if (size_count != 1 && size_count != axis_count)
-    return error_set(err, RG_ERROR_TREE_DECLARATION, "\"%s\" takes one size, or %d: %d given", axes, axis_count, size_count);
+    return error_set(err, RG_ERROR_TREE_DECLARATION, "\"%s\" takes one size, or %d: %d given", axes, axis_count,
+                     size_count);
   uint64_t cells = 1;
   for (int k = 0; k < axis_count; k++) {
     sizes_out[k] = sizes[size_count == 1 ? 0 : k];
@@ -89,9 +94,9 @@ bool snode_check_layout(const SNodeTree *tree, Error *err) {
   for (int k = 0; k < tree->manager_count; k++) {
     const SNode *node = tree->managers[k];
     if (node->node_size > limit)
-      return error_set(err, RG_ERROR_TREE_TOO_LARGE, "each node of%s%s needs %.0f GiB, more than the 256 GiB of a sparse tree",
-                       node->name[0] ? "" : " a pointer", snode_quoted(node->name, name),
-                       (double)node->node_size / (1 << 30));
+      return error_set(
+          err, RG_ERROR_TREE_TOO_LARGE, "each node of%s%s needs %.0f GiB, more than the 256 GiB of a sparse tree",
+          node->name[0] ? "" : " a pointer", snode_quoted(node->name, name), (double)node->node_size / (1 << 30));
     if (last_byte_in_block(node) > SNODE_MAX_SLOT_BYTES)
       return error_set(err, RG_ERROR_TREE_TOO_LARGE, "the slots of pointer node%s reach past 16 GiB in one block",
                        snode_quoted(node->name, name));

@@ -1,7 +1,11 @@
 /* type.c - what a type is called and how large it is; every fact comes from a row of type.def. */
 #include "type/type.h"
 
-typedef struct ScalarInfo { const char *text; uint8_t bytes; char class; } ScalarInfo;
+typedef struct ScalarInfo {
+  const char *text;
+  uint8_t bytes;
+  char class;
+} ScalarInfo;
 
 static const ScalarInfo scalars[] = {
     [TYPE_NONE] = {"nothing", 0, 'N'},

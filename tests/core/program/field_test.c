@@ -6,9 +6,11 @@
 #include "support.h"
 
 static void elements(void) {
-  static const struct { const char *type; double low, high, beyond; } rows[] = {
-      {"i8", -128, 127, 128}, {"i16", -32768, 32767, 32768}, {"i32", -2147483648.0, 2147483647, 2147483648.0},
-      {"u8", 0, 255, -1}, {"u16", 0, 65535, 65536}, {"u32", 0, 4294967295.0, 4294967296.0}};
+  static const struct {
+    const char *type;
+    double low, high, beyond;
+  } rows[] = {{"i8", -128, 127, 128}, {"i16", -32768, 32767, 32768}, {"i32", -2147483648.0, 2147483647, 2147483648.0},
+              {"u8", 0, 255, -1},     {"u16", 0, 65535, 65536},      {"u32", 0, 4294967295.0, 4294967296.0}};
   RgTree *tree = new_tree("types");
   RgSNode *cells = add(rg_tree_root(tree), "dense", "i", 3, NULL);
   RgField *fields[6], *f16 = place(cells, "f16", "h"), *f64 = place(cells, "f64", "d"), *b = place(cells, "bool", "b");
@@ -19,7 +21,8 @@ static void elements(void) {
     for (int k = 0; k < 6; k++) {
       RgValue value = number(rows[k].beyond), half = number(0.5);
       set(fields[k], 0, 0, 1, rows[k].low), set(fields[k], 2, 0, 1, rows[k].high);
-      CHECK(get(fields[k], 0, 0, 1) == rows[k].low && get(fields[k], 2, 0, 1) == rows[k].high && get(fields[k], 1, 0, 1) == 0);
+      CHECK(get(fields[k], 0, 0, 1) == rows[k].low && get(fields[k], 2, 0, 1) == rows[k].high &&
+            get(fields[k], 1, 0, 1) == 0);
       CHECK(rg_field_set(fields[k], &two, 1, &value) != 0 && rg_field_set(fields[k], &two, 1, &half) != 0);
       CHECK_TEXT(rg_error(rg)->code, "value.fit");
       CHECK(get(fields[k], 2, 0, 1) == rows[k].high);
@@ -34,8 +37,10 @@ static void elements(void) {
     CHECK(value.kind == RG_VALUE_I64 && value.i64 == INT64_MIN);
     CHECK(rg_field_set(u64, &two, 1, &most) == 0 && rg_field_get(u64, &two, 1, &value) == 0);
     CHECK(value.kind == RG_VALUE_U64 && value.u64 == UINT64_MAX);
-    CHECK_ERROR(rg_field_set(i64, &two, 1, &most), "value.fit", "field 'l' is of type i64, 18446744073709551615ULL does not fit");
-    CHECK_ERROR(rg_field_set(u64, &two, 1, &least), "value.fit", "field 'u' is of type u64, -9223372036854775808LL does not fit");
+    CHECK_ERROR(rg_field_set(i64, &two, 1, &most), "value.fit",
+                "field 'l' is of type i64, 18446744073709551615ULL does not fit");
+    CHECK_ERROR(rg_field_set(u64, &two, 1, &least), "value.fit",
+                "field 'u' is of type u64, -9223372036854775808LL does not fit");
     least = (RgValue){.kind = RG_VALUE_I64, .i64 = -128};
     CHECK(rg_field_set(fields[0], &two, 1, &least) == 0 && get(fields[0], 2, 0, 1) == -128);
     least.i64 = -129;
@@ -47,7 +52,8 @@ static void elements(void) {
     CHECK(get(f64, 1, 0, 1) == 0.1 && fabs(get(f16, 1, 0, 1) - 0.1) < 1e-4 && get(f16, 1, 0, 1) != 0.1);
     set(f16, 1, 0, 1, 1e9);
     CHECK(isinf(get(f16, 1, 0, 1)));
-    CHECK(rg_field_set(b, &two, 1, &yes) == 0 && rg_field_get(b, &two, 1, &value) == 0 && value.kind == RG_VALUE_BOOL && value.i64 == 1);
+    CHECK(rg_field_set(b, &two, 1, &yes) == 0 && rg_field_get(b, &two, 1, &value) == 0 && value.kind == RG_VALUE_BOOL &&
+          value.i64 == 1);
     CHECK_ERROR(rg_field_set(b, &two, 1, &one), "value.fit", "field 'b' is of type bool, 1 does not fit");
     CHECK_ERROR(rg_field_set(f64, &two, 1, &yes), "value.fit", "field 'd' is of type f64, true does not fit");
   }
@@ -85,20 +91,23 @@ static void bulk(void) {
     CHECK(rg_field_read(x, values, 225) == 0);
     double sum = 0;
     for (int k = 0; k < 225; k++) sum += values[k];
-    CHECK(sum == 7 * 50 && get(x, 5, 0, 2) == 7 && get(x, 0, 0, 2) == 0 && get(age, 1, 0, 2) == 7 && get(age, 0, 0, 2) == 0);
+    CHECK(sum == 7 * 50 && get(x, 5, 0, 2) == 7 && get(x, 0, 0, 2) == 0 && get(age, 1, 0, 2) == 7 &&
+          get(age, 0, 0, 2) == 0);
   }
   TEST("copying carries active cells over, whatever the layout") {
     CHECK(rg_field_copy(y, x) == 0 && get(y, 9, 4, 2) == 7 && get(y, 9, 5, 2) == 0);
     set(y, 0, 0, 2, 3);
     call(block, "clear", 0, 0, 0);
-    CHECK(rg_field_copy(x, y) == 0 && call(block, "count", 0, 0, 0) == 9 && get(x, 0, 0, 2) == 3 && get(x, 9, 4, 2) == 7);
+    CHECK(rg_field_copy(x, y) == 0 && call(block, "count", 0, 0, 0) == 9 && get(x, 0, 0, 2) == 3 &&
+          get(x, 9, 4, 2) == 7);
     set(y, 2, 2, 2, 0.5);
     CHECK_ERROR(rg_field_copy(x, y), "value.fit", "field 'x' is of type i32, 0.5 does not fit");
     CHECK_ERROR(rg_field_copy(age, y), "argument.invalid", "field 'age' and field 'y' have different shapes");
   }
   TEST("a sparse field has no one place in memory") {
     void *pointer;
-    CHECK_ERROR(rg_field_pointer(x, &pointer), "argument.invalid", "field 'x' has no one place in memory: its cells come and go");
+    CHECK_ERROR(rg_field_pointer(x, &pointer), "argument.invalid",
+                "field 'x' has no one place in memory: its cells come and go");
   }
   free(values);
   free(integers);

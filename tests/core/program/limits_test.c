@@ -16,7 +16,8 @@ static void budgets(void) {
     for (; !status && k < 1024; k++) status = rg_field_set(x, (int64_t[]){k * 4096}, 1, &one);
     CHECK(status != 0 && k > 64);
     CHECK_TEXT(rg_error(rg)->code, "memory.budget");
-    static const char begins[] = "the memory budget of 2 MiB is exhausted: node 'block' (pointer) of tree 't' cannot grow; ";
+    static const char begins[] =
+        "the memory budget of 2 MiB is exhausted: node 'block' (pointer) of tree 't' cannot grow; ";
     CHECK(!strncmp(rg_error(rg)->message, begins, sizeof begins - 1));
     CHECK(get(x, (k - 1) * 4096, 0, 1) == 0 && get(x, 0, 0, 1) == 1);
     call(block, "deactivate", 0, 0, 1);

@@ -23,10 +23,15 @@ static const Layout layouts[] = {
     {"pointer over dense", 2, {{"pointer", "ij", {4, 3}, 0}, {"dense", "ij", {3, 5}, 0}}},
     {"pointer over dense aos", 2, {{"pointer", "ij", {4, 3}, 0}, {"dense", "ji", {3, 5}, 1}}},
     {"pointer over pointer", 3, {{"pointer", "i", {5}, 0}, {"pointer", "ij", {2, 3}, 0}, {"dense", "j", {4}, 0}}},
-    {"dense over pointer over dense", 3, {{"dense", "ij", {2, 3}, 0}, {"pointer", "ji", {3, 2}, 0}, {"dense", "ij", {2, 2}, 0}}},
-    {"dense, dense, pointer, pointer", 4,
+    {"dense over pointer over dense",
+     3,
+     {{"dense", "ij", {2, 3}, 0}, {"pointer", "ji", {3, 2}, 0}, {"dense", "ij", {2, 2}, 0}}},
+    {"dense, dense, pointer, pointer",
+     4,
      {{"dense", "ij", {2, 2}, 1}, {"dense", "i", {3}, 0}, {"pointer", "ij", {2, 3}, 0}, {"pointer", "j", {3}, 0}}},
-    {"eight axes", 3, {{"dense", "ijkl", {2, 1, 2, 1}, 0}, {"pointer", "mnopi", {2, 2, 1, 3, 2}, 0}, {"dense", "pl", {2, 2}, 0}}},
+    {"eight axes",
+     3,
+     {{"dense", "ijkl", {2, 1, 2, 1}, 0}, {"pointer", "mnopi", {2, 2, 1, 3, 2}, 0}, {"dense", "pl", {2, 2}, 0}}},
 };
 
 typedef struct Model {
@@ -49,7 +54,8 @@ static void declare(Model *m, const Layout *layout) {
   for (int k = 0; k < layout->level_count; k++) {
     const Level *level = &layout->levels[k];
     RgSNode *child = NULL;
-    CHECK(rg_snode_add(node, level->kind, level->axes, level->sizes, (int32_t)strlen(level->axes), NULL, level->aos, &child) == 0);
+    CHECK(rg_snode_add(node, level->kind, level->axes, level->sizes, (int32_t)strlen(level->axes), NULL, level->aos,
+                       &child) == 0);
     rg_snode_release(child); /* the tree's handle holds it */
     node = child;
     if (!strcmp(level->kind, "pointer")) m->pointer = node;
@@ -131,11 +137,16 @@ static void run(const Layout *layout) {
   declare(m, layout);
   for (int step = 0; step < STEPS; step++) {
     uint64_t what = draw(100);
-    if (what < 45) write_one(m);
-    else if (what < 90) read_one(m);
-    else if (what < 97) forget_one(m);
-    else if (what < 98) CHECK(rg_gc(rg, draw(2) ? "collect" : "trim", NULL) == 0);
-    else if (what < 99 && step % 7 == 0) check_all(m);
+    if (what < 45)
+      write_one(m);
+    else if (what < 90)
+      read_one(m);
+    else if (what < 97)
+      forget_one(m);
+    else if (what < 98)
+      CHECK(rg_gc(rg, draw(2) ? "collect" : "trim", NULL) == 0);
+    else if (what < 99 && step % 7 == 0)
+      check_all(m);
   }
   check_all(m);
   if (m->pointer) {

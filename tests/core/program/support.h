@@ -35,7 +35,8 @@ static inline RgSNode *add(RgSNode *parent, const char *kind, const char *axes, 
 }
 static inline RgField *place(RgSNode *node, const char *type, const char *name) {
   RgField *field = NULL;
-  if (rg_field_create(rg, type, name, &field) || rg_snode_place(node, field)) check_fail(__FILE__, __LINE__, rg_error(rg)->message);
+  if (rg_field_create(rg, type, name, &field) || rg_snode_place(node, field))
+    check_fail(__FILE__, __LINE__, rg_error(rg)->message);
   kept_fields[kept_field_count++] = field;
   return field;
 }

@@ -100,17 +100,20 @@ static void refusals(void) {
   TEST("an index outside is refused with the shape") {
     int64_t index[2] = {3, 32}, short_index[1] = {3};
     RgValue value = number(1);
-    CHECK_ERROR(rg_field_get(t, index, 2, &value), "index.range", "index 3, 32 is outside field 't', whose shape is 32 x 32");
+    CHECK_ERROR(rg_field_get(t, index, 2, &value), "index.range",
+                "index 3, 32 is outside field 't', whose shape is 32 x 32");
     CHECK_TEXT(rg_error(rg)->index, "3, 32");
     CHECK_ERROR(rg_field_get(t, short_index, 1, &value), "index.count", "field 't' takes 2 indices, 1 given");
-    CHECK_ERROR(rg_snode_call(block, "activate", index, 2, NULL), "index.range", "index 3, 32 is outside node 'block', whose shape is 4 x 4");
+    CHECK_ERROR(rg_snode_call(block, "activate", index, 2, NULL), "index.range",
+                "index 3, 32 is outside node 'block', whose shape is 4 x 4");
     CHECK_ERROR(rg_snode_call(block, "explode", index, 2, NULL), "argument.invalid",
                 "'explode' is nothing that nodes do: activate, deactivate, is_active, count, clear");
   }
   TEST("cells of a dense node do not go one by one") {
     int64_t index[2] = {3, 3};
-    CHECK_ERROR(rg_snode_call(leaf, "deactivate", index, 2, NULL), "argument.invalid",
-                "'deactivate' needs a pointer node: the cells of a dense node come and go with the pointer node above it");
+    CHECK_ERROR(
+        rg_snode_call(leaf, "deactivate", index, 2, NULL), "argument.invalid",
+        "'deactivate' needs a pointer node: the cells of a dense node come and go with the pointer node above it");
     CHECK_TEXT(rg_error(rg)->hint, "use 'block'");
   }
   TEST("a tree in use takes nothing more") {
@@ -180,7 +183,8 @@ static void ends(void) {
     RgMemory all;
     CHECK(rg_tree_destroy(heat, "heat.lua:40") == 0);
     CHECK_ERROR(rg_field_get(t, index, 2, &value), "handle.destroyed", "tree 'heat' was destroyed at heat.lua:40");
-    CHECK_ERROR(rg_snode_call(block, "count", NULL, 0, NULL), "handle.destroyed", "tree 'heat' was destroyed at heat.lua:40");
+    CHECK_ERROR(rg_snode_call(block, "count", NULL, 0, NULL), "handle.destroyed",
+                "tree 'heat' was destroyed at heat.lua:40");
     CHECK_ERROR(rg_tree_destroy(heat, "again"), "handle.destroyed", "tree 'heat' was destroyed at heat.lua:40");
     CHECK(rg_memory(rg, &all) == 0 && all.live == 0 && all.reserved == 0 && all.trees == 0);
   }

@@ -77,9 +77,12 @@ static void texts(void) {
     CHECK_TEXT(read_says("root{ f32 a f32 b }"), "a tree's text wants ',' or '}' at 'f32 b }'");
     CHECK_TEXT(read_says("root{ f33 a }"), "a tree's text wants a type or a kind of node before this at ' a }'");
     CHECK_TEXT(read_says("root{ dense \"i\" { } }"), "a tree's text wants a size at '{ } }'");
-    CHECK_TEXT(read_says("root{ dense \"i\" 99999999999999999999 { } }"), "a tree's text wants a smaller size at '99 { } }'");
-    CHECK_TEXT(read_says("root{ dense \"ijklmnopi\" 1"), "a tree's text wants at most eight axes and a closing quote at 'i\" 1'");
-    CHECK_TEXT(read_says("root{ dense \"i\" 4 { f32 }"), "a tree's text wants a type or a kind of node before this at ''");
+    CHECK_TEXT(read_says("root{ dense \"i\" 99999999999999999999 { } }"),
+               "a tree's text wants a smaller size at '99 { } }'");
+    CHECK_TEXT(read_says("root{ dense \"ijklmnopi\" 1"),
+               "a tree's text wants at most eight axes and a closing quote at 'i\" 1'");
+    CHECK_TEXT(read_says("root{ dense \"i\" 4 { f32 }"),
+               "a tree's text wants a type or a kind of node before this at ''");
   }
 }
 
@@ -93,7 +96,8 @@ static void fixed(void) {
     SNode *block = snode_add(snode_root(tree), SNODE_POINTER, "i", &four, 1, &(SNodeOptions){.name = "block"}, &err);
     CHECK(snode_layout(tree, "heat.lua:12", &err) && snode_layout(tree, "later", &err));
     CHECK(!snode_add(block, SNODE_DENSE, "i", &four, 1, NULL, &err));
-    CHECK_TEXT(err.message, "nothing can be added below the pointer node 'block': its tree 't' has been laid out since heat.lua:12");
+    CHECK_TEXT(err.message,
+               "nothing can be added below the pointer node 'block': its tree 't' has been laid out since heat.lua:12");
     CHECK_TEXT(error_code_text(err.code), "tree.fixed");
     error_clear(&err);
     CHECK_INT(snode_place(block, TYPE(F32), "x", &err), -1);

@@ -100,7 +100,8 @@ static void sizes(void) {
 
 static void shapes(void) {
   TEST("eight axes, some divided again below") {
-    SNodeTree *tree = read("root{ dense \"ijklmnop\" 2 3 2 1 2 1 2 3 { pointer \"pi\" 5 7 { dense \"k\" 4 { u8 } } } }");
+    SNodeTree *tree =
+        read("root{ dense \"ijklmnop\" 2 3 2 1 2 1 2 3 { pointer \"pi\" 5 7 { dense \"k\" 4 { u8 } } } }");
     static const int64_t shape[] = {14, 3, 8, 1, 2, 1, 2, 15};
     const SNode *leaf = node_at(tree, 3), *pointer = node_at(tree, 2);
     CHECK_INT(leaf->rank, 8);
@@ -167,7 +168,8 @@ static bool texts_agree(void *data, Error *err) {
 
 static bool drawing_shows(void *data, Error *err) {
   StrBuf out;
-  SNodeTree *tree = read("root{ pointer \"ij\" 4 2 block { i32 age, dense aos \"ij\" 8 8 { f32 t, f32 next } }, dense \"i\" 3 { f64 } }");
+  SNodeTree *tree = read(
+      "root{ pointer \"ij\" 4 2 block { i32 age, dense aos \"ij\" 8 8 { f32 t, f32 next } }, dense \"i\" 3 { f64 } }");
   strbuf_init(&out, data);
   snode_print(&out, tree);
   CHECK_TEXT(strbuf_end(&out), "tree: 64 bytes\n"

@@ -14,7 +14,8 @@ static Type join(Type a, Type b) {
 
 static void scalars(void) {
   TEST("every scalar is found by its own name") {
-    static const char *const names[] = {"bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64"};
+    static const char *const names[] = {"bool", "i8",  "i16", "i32", "i64", "u8",
+                                        "u16",  "u32", "u64", "f16", "f32", "f64"};
     static const int sizes[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8};
     for (int k = 0; k < 12; k++) {
       Type type = TYPE(NONE);
