@@ -1,0 +1,402 @@
+local support = require "support"
+local rg, failure, sparse = support.rg, support.failure, support.sparse
+
+describe("captures", function()
+  it("are live: a changed number is used, and recompiles nothing", function()
+    local own = rg.new { threads = 1 }
+    local x, rate, config = own.field(own.f32, 4), 2, { grid = { scale = 10 } }
+    local k = own.kernel(function() for i in own.range(4) do x[i] = rate * config.grid.scale + 0.5 end end)
+    k()
+    assert.equal(20.5, x[3])
+    rate = 3
+    k()
+    assert.equal(30.5, x[3])
+    config.grid.scale = 1
+    k()
+    assert.equal(3.5, x[3])
+    config = { grid = { scale = 2 } }
+    k()
+    assert.equal(6.5, x[3])
+    assert.equal(1, own.stats().compiles)
+  end)
+
+  it("swap buffers by swapping variables", function()
+    local a, b = rg.field(rg.i32, 4), rg.field(rg.i32, 4)
+    local k = rg.kernel(function() for i in rg.range(4) do b[i] = a[i] + 1 end end)
+    for _ = 1, 5 do
+      k()
+      a, b = b, a
+    end
+    assert.equal(5, a[2])
+    assert.equal(4, b[2])
+  end)
+
+  it("swap between the trees of one layout without compiling again", function()
+    local own = rg.new { threads = 1 }
+    local function make()
+      local x = own.field(own.i32)
+      own.root:pointer("i", 4):dense("i", 4):place(x)
+      return x
+    end
+    local a, b = make(), make()
+    a[3], b[9] = 1, 2
+    local k = own.kernel(function() for i in a:active() do a[i] = a[i] + 10 end end)
+    k()
+    a, b = b, a
+    k()
+    assert.equal(1, own.stats().compiles)
+    assert.equal(12, a[9])
+    assert.equal(11, b[3])
+  end)
+
+  it("of other layouts compile once more each", function()
+    local own = rg.new { threads = 1 }
+    local x = own.field(own.i32, 4)
+    local k = own.kernel(function(v) for i in x:active() do x[i] = v end end)
+    k(1)
+    local first = x
+    x = own.field(own.f64, 4)
+    k(2)
+    assert.equal(2, own.stats().compiles)
+    x = first
+    k(3)
+    assert.equal(2, own.stats().compiles)
+    assert.equal(3, first[0])
+  end)
+
+  it("know functions by identity", function()
+    local sqrt, range, band, int = math.sqrt, rg.range, bit.band, rg.i32
+    local x = rg.field(rg.f32, 4)
+    rg.kernel(function() for i in range(4) do x[i] = sqrt(i * i) + band(int(7.5), 4) end end)()
+    assert.equal(7, x[3])
+  end)
+
+  it("reach globals and the environment of the function", function()
+    local x = rg.field(rg.f32, 1)
+    local text = "local rg, x = ... return rg.kernel(function() x[0] = speed * math.abs(-2) end)"
+    local chunk = loadstring(text)
+    local environment = { speed = 3, math = math }
+    setfenv(chunk, environment)
+    local k = chunk(rg, x)
+    k()
+    assert.equal(6, x[0])
+    environment.speed = 4
+    k()
+    assert.equal(8, x[0])
+  end)
+
+  it("go through methods of classes", function()
+    local Base = { rate = 3 }
+    Base.__index = Base
+    local solver = setmetatable({ x = rg.field(rg.f32, 2) }, Base)
+    rg.kernel(function() solver.x[1] = solver.rate end)()
+    assert.equal(3, solver.x[1])
+  end)
+
+  it("of 64-bit integers keep every bit", function()
+    local x, big = rg.field(rg.i64, 1), 0x7ffffffffffffff0LL
+    rg.kernel(function() x[0] = big + 5 end)()
+    assert.equal(0x7ffffffffffffff5LL, x[0])
+  end)
+
+  it("may be booleans", function()
+    local on = true
+    local k = rg.kernel(function() return on and 1 or 2 end)
+    assert.equal(1, k())
+    on = false
+    assert.equal(2, k())
+  end)
+
+  it("may be 60, as many as a function has", function()
+    local lines, names, values = {}, {}, {}
+    for n = 1, 55 do
+      names[n], values[n] = "v" .. n, n
+    end
+    lines[1] = "local rg = ... local " .. table.concat(names, ", ") .. " = " .. table.concat(values, ", ")
+    lines[2] = "return rg.kernel(function() return rg.i32(0) + " .. table.concat(names, " + ") .. " end)"
+    assert.equal(55 * 56 / 2, loadstring(table.concat(lines, "\n"))(rg)())
+  end)
+
+  it("that are nil are named", function()
+    local missing
+    local k = rg.kernel(function() return missing end)
+    local failed = failure(k)
+    assert.equal("name.nil", failed.code)
+    assert.matches("missing", failed.message)
+    missing = 5
+    assert.equal(5, k())
+  end)
+end)
+
+describe("parameters", function()
+  it("are numbers, booleans, fields and nodes", function()
+    local x, block = sparse(rg.f32, "i", 4, 4)
+    local k = rg.kernel(function(f, node, value, negate)
+      for i in rg.range(4) do f[i] = negate and -value or value end
+      return node:count()
+    end)
+    assert.equal(1, k(x, block, 2.5, true))
+    assert.equal(-2.5, x[3])
+    local y = sparse(rg.f32, "i", 4, 4)
+    k(y, block, 1, false)
+    assert.equal(1, y[0])
+  end)
+
+  it("may be one field twice", function()
+    local x = rg.field(rg.i32, 4)
+    local k = rg.kernel(function(a, b) for i in rg.range(4) do a[i] = b[i] + 1 end end)
+    k(x, x)
+    k(x, x)
+    assert.equal(2, x[2])
+    local y = rg.field(rg.i32, 4)
+    k(y, x)
+    assert.equal(3, y[2])
+  end)
+
+  it("may be a table, read by path", function()
+    local solver = { dt = 0.5, x = rg.field(rg.f32, 2) }
+    solver.step = rg.kernel(function(self, times) self.x[1] = self.x[1] + self.dt * times end)
+    solver:step(4)
+    assert.equal(2, solver.x[1])
+    solver.dt = 1
+    solver:step(1)
+    assert.equal(3, solver.x[1])
+  end)
+
+  it("take their integers and floats from their uses, whatever the value", function()
+    local x = rg.field(rg.i32, 4)
+    local k = rg.kernel(function(n, scale) for i in rg.range(n) do x[i] = rg.i32(scale * 10) end end)
+    k(2, 1)
+    assert.same({ 10, 10, 0, 0 }, support.list(x))
+    k(4, 0.25)
+    assert.same({ 2, 2, 2, 2 }, support.list(x))
+    local failed = failure(k, 1.5, 1)
+    assert.equal("value.fit", failed.code)
+    assert.matches("1.5", failed.message)
+    assert.equal("value.fit", failure(k, 2 ^ 40, 1).code)
+    k(1, 3)
+    assert.equal(30, x[0])
+  end)
+
+  it("take annotations, in comments too", function()
+    local k = rg.kernel(function(n --[[: i64]], s --[[: f64]]) --[[: f64]] return n + s end)
+    assert.equal(2 ^ 40 + 0.1, k(2 ^ 40, 0.1))
+    local text = rg.kernel("function(a: u8, b: f64): f64 local c: i32 = 3 return a * c + b end")
+    assert.equal(600.5, text(200, 0.5))
+    assert.equal("value.fit", failure(text, 256, 0).code)
+  end)
+
+  it("are counted", function()
+    local k = rg.kernel(function(a, b) return a + b end)
+    assert.equal(3, k(1, 2))
+    assert.equal("launch.arguments", failure(k, 1, 2, 3).code)
+    local failed = failure(k, 1)
+    assert.matches("^[%w.]+$", failed.code)
+    assert.matches("b", failed.message)
+    assert.equal(7, k(3, 4))
+  end)
+end)
+
+describe("a kernel", function()
+  it("returns a number, a boolean, a 64-bit integer or nothing", function()
+    assert.equal(2.5, rg.kernel(function() return 2.5 end)())
+    assert.equal(7, rg.kernel(function() return 7 end)())
+    assert.is_true(rg.kernel(function() return 3 > 2 end)())
+    assert.equal(5LL, rg.kernel(function() return 5LL end)())
+    assert.equal(0, select("#", rg.kernel(function() end)()))
+  end)
+
+  it("returns from where it is", function()
+    local x = rg.field(rg.i32, 4)
+    local k = rg.kernel(function(n)
+      if n > 2 then return 1 end
+      for i in rg.range(4) do x[i] = x[i] + 1 end
+      return 0
+    end)
+    assert.equal(1, k(3))
+    assert.equal(0, x[0])
+    assert.equal(0, k(1))
+    assert.equal(1, x[0])
+  end)
+
+  it("is a value: it has a name, a place and texts", function()
+    local stir = rg.kernel(function(t) return t + 1 end)
+    assert.matches("kernel stir %(.*kernel_spec.lua:%d+%)", tostring(stir))
+    assert.equal(2, stir(1))
+    assert.matches("^function%(t%).*end$", stir:source())
+    assert.is_true(#stir:ir() > 0)
+    assert.is_true(#stir:llvm() > 0)
+    assert.is_true(#stir:asm() > 0)
+    assert.matches("did you mean 'source'", failure(function() return stir.soruce end).hint)
+    assert.matches("mine", tostring(rg.kernel(function() end, { name = "mine" })))
+  end)
+
+  it("takes options at the end", function()
+    local x = rg.field(rg.f32, 4)
+    local k = rg.kernel(function() for i in rg.range(4) do x[i] = 1.0 / 3.0 end end, { fast_math = true })
+    k()
+    assert.is_near(1 / 3, x[0], 1e-6)
+    local t = rg.kernel("function() return 1 end", {}, { name = "one" })
+    assert.equal(1, t())
+    assert.equal("option.invalid", failure(rg.kernel, function() end, { fast = true }).code)
+    assert.equal("argument.invalid", failure(rg.kernel, 5).code)
+    assert.equal("argument.invalid", failure(rg.kernel, "function() end", 5).code)
+    assert.equal("argument.invalid", failure(rg.kernel, math.sin).code)
+  end)
+
+  it("leaves no garbage behind per launch", function()
+    local x, t = rg.field(rg.f32, 1), 0
+    local k = rg.kernel(function(a) x[0] = a + t end)
+    local function launch(n)
+      for i = 1, n do
+        t = i
+        k(i)
+      end
+    end
+    launch(2000)
+    collectgarbage()
+    collectgarbage()
+    collectgarbage "stop"
+    local before = collectgarbage "count"
+    launch(2000)
+    local used = (collectgarbage "count" - before) * 1024 / 2000
+    collectgarbage "restart"
+    assert.is_true(used < 400, used .. " bytes")
+  end)
+
+  it("is given back when nobody holds it", function()
+    local own = rg.new { threads = 1 }
+    local x = own.field(own.f32, 4)
+    for n = 1, 50 do
+      local k = own.kernel("function() x[0] = " .. n .. " end", { x = x })
+      k()
+      assert.equal(n, x[0])
+    end
+    collectgarbage()
+    collectgarbage()
+    own.kernel(function() x[1] = 9 end)()
+    assert.equal(9, x[1])
+  end)
+
+  it("serves coroutines", function()
+    local x = rg.field(rg.i32, 1)
+    local k = rg.kernel(function() x[0] = x[0] + 1 end)
+    local co = coroutine.wrap(function()
+      for _ = 1, 3 do
+        k()
+        coroutine.yield(x[0])
+      end
+    end)
+    assert.same({ 1, 2, 3 }, { co(), co(), co() })
+  end)
+end)
+
+describe("kernel text", function()
+  it("takes its names from its table, which stays live", function()
+    local captures = { x = rg.field(rg.f32, 2), a = 2 }
+    local k = rg.kernel([=[function(b)
+      x[0] = a * b
+      x[1] = math.max(a, b)
+    end]=], captures)
+    k(5)
+    assert.equal(10, captures.x[0])
+    captures.a = 7
+    k(5)
+    assert.equal(35, captures.x[0])
+    assert.equal(7, captures.x[1])
+    captures.x = rg.field(rg.f32, 2)
+    k(1)
+    assert.equal(7, captures.x[0])
+  end)
+
+  it("takes x[i, j], x[{i, j}] and views of rows", function()
+    local x = rg.field(rg.i32, 4, 4)
+    rg.kernel([=[function()
+      for i, j in rg.range(4, 4) do
+        x[i, j] = 10 * i
+        local row = x[i]
+        row[j] += j
+        x[{i, j}] += 100
+      end
+    end]=], { x = x })()
+    assert.equal(132, x[3][2])
+  end)
+
+  it("keeps its place in the file around it", function()
+    local failed = failure(rg.kernel, [=[function()
+      return 1 +
+    end]=])
+    assert.equal("syntax", failed.code)
+    assert.matches("kernel_spec.lua$", failed.file)
+    assert.equal(debug.getinfo(1, "l").currentline - 3, failed.line)
+  end)
+
+  it("made at run time is called kernel", function()
+    local failed = failure(rg.kernel, "function() return 1 +" .. "\n end")
+    assert.equal("syntax", failed.code)
+    assert.equal("kernel", failed.file)
+    assert.equal(2, failed.line)
+  end)
+end)
+
+describe("the source of a plain function", function()
+  local function in_file(text)
+    local path = os.tmpname()
+    local out = assert(io.open(path, "w"))
+    out:write(text)
+    out:close()
+    return path
+  end
+
+  it("is found in the text that its chunk was loaded from", function()
+    local f = loadstring "local a = 5 return function(b) return a + b end"()
+    assert.equal(8, rg.kernel(f)(3))
+  end)
+
+  it("is found in a file that begins with #!, wherever it is", function()
+    local path = in_file("#!/usr/bin/env luajit\nlocal n = 4\nreturn function(a)\n  return a * n\nend\n")
+    local f = dofile(path)
+    assert.equal(12, rg.kernel(f)(3))
+    os.remove(path)
+  end)
+
+  it("is not mistaken when the file has changed", function()
+    local path = in_file "return function(a)\n  return a * 2\nend\n"
+    local f = dofile(path)
+    local out = assert(io.open(path, "w"))
+    out:write "return function(a)\n  return a * 3\nend\n"
+    out:close()
+    local failed = failure(rg.kernel, f)
+    assert.equal("source.missing", failed.code)
+    assert.matches("has changed", failed.message)
+    os.remove(path)
+    assert.equal("source.missing", failure(rg.kernel, f).code)
+  end)
+
+  it("is still found when the function ran hot before", function()
+    local path = in_file "return function(a)\n  local s = 0\n  for i = 1, a do s = s + i end\n  return s\nend\n"
+    local f = dofile(path)
+    for _ = 1, 1000 do f(100) end
+    assert.equal(5050, rg.kernel(f)(100))
+    os.remove(path)
+  end)
+
+  it("is not there for named chunks, stripped functions and the standard library", function()
+    local named = loadstring("return function() end", "=console")()
+    local failed = failure(rg.kernel, named)
+    assert.equal("source.missing", failed.code)
+    assert.matches("console", failed.message)
+    assert.matches("rg.kernel", failed.hint)
+    local stripped = loadstring(string.dump(loadstring "return function() end", true))()
+    assert.equal("source.missing", failure(rg.kernel, stripped).code)
+    assert.equal("source.missing", failure(rg.kernel, loadstring("return function() end", "called so")()).code)
+  end)
+
+  it("of two functions on one line is ambiguous, unless they are the same", function()
+    local a, b = function() return 1 end, function() return 2 end
+    assert.equal("source.missing", failure(rg.kernel, a).code)
+    assert.equal("source.missing", failure(rg.kernel, b).code)
+    local c, d = function() return 3 end, function() return 3 end
+    assert.equal(6, rg.kernel(c)() + rg.kernel(d)())
+  end)
+end)
