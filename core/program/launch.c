@@ -72,6 +72,7 @@ static void fill_launch(Program *program, Variant *variant, const RgValue *value
     variant->trees[k] = &pattern_owner(&values[variant->tree_values[k]])->rt;
   for (int32_t k = 0; k < variant->task_count; k++)
     variant->tasks[k].may_deactivate = variant->deactivates[k] && !program->gc_is_stopped;
+  program->device->gc_is_stopped = program->gc_is_stopped;
   *launch = (DeviceLaunch){.context = {.frame = variant->frame,
                                        .trees = variant->trees,
                                        .ambient = program->ambient.base,
