@@ -9,7 +9,7 @@
 #include "device/device.h"
 #include "thread/pool.h"
 
-enum { SERIAL_NS = 8000, CHUNK_NS = 20000, CHUNKS_PER_WORKER = 8, ROW = 64 };
+enum { SERIAL_NS = 8000, CHUNK_NS = 20000, CHUNKS_PER_WORKER = 8, ROW = 64, MOST_CHUNKS = 1 << 20 };
 
 typedef struct CpuDevice {
   Device device;
@@ -53,9 +53,12 @@ static int64_t count_positions(RtContext *context, const DeviceTask *task) {
   return (int64_t)tree->managers[task->manager].list_count;
 }
 
+/* What the user asked for, or a multiple where that would be more chunks than anyone can hand out. */
+static int64_t block_chunk(int64_t block, int64_t total) { return block * (total / block / MOST_CHUNKS + 1); }
+
 static int64_t choose_chunk(const CpuDevice *cpu, const DeviceTask *task, int64_t total) {
   int64_t cost = max_i64(1, task->cost), workers = pool_worker_count(cpu->pool);
-  if (task->block > 0) return task->block;
+  if (task->block > 0) return block_chunk(task->block, total);
   if (!cpu->device.shuffle_tasks && total < SERIAL_NS / cost) return total;
   int64_t even = total / (workers * CHUNKS_PER_WORKER) + 1, worth = CHUNK_NS / cost + 1;
   if (cpu->device.shuffle_tasks) return even;
