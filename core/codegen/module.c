@@ -13,6 +13,8 @@ void function_begin(Codegen *g, const char *name, bool is_host) {
   LLVMTypeRef type = LLVMFunctionType(g->void_type, params, is_host ? 1 : 4, false);
   g->function = LLVMAddFunction(g->module, name, type);
   llvm_function_attribute(g->function, "nounwind", 0);
+  llvm_function_text(g->function, "no-builtin-exp10", ""); /* GNU's alone: pow(10, x) stays what it is */
+  llvm_function_text(g->function, "no-builtin-exp10f", "");
   LLVMBasicBlockRef entry = block_new(g, "entry"), start = block_new(g, "start");
   g->finish = block_new(g, "finish");
   block_enter(g, entry);

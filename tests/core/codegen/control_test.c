@@ -244,6 +244,33 @@ static void test_fast_math(void) {
   }
 }
 
+static double power(const char *type, const char *base, const char *exponent, const char *cpu) {
+  char text[1024];
+  snprintf(text, sizeof text, "kernel power\nframe 8\nhost {\n%%x: %s = frame.load 1\n%%b: %s = const %s\n%%e: %s = const %s\n%%p: %s = pow %%%s, %%%s\n"
+           "frame.set 2 %%p\n}\n", type, type, *base ? base : "0.0", type, *exponent ? exponent : "0.0", type, *base ? "b" : "x", *exponent ? "e" : "x");
+  double x = 3;
+  float single = 3;
+  if (!machine_compile(&m, text, cpu)) return printf("  %s\n", m.err.message), -1;
+  if (type[1] == '3') memcpy(&m.frame[1], &single, 4);
+  else memcpy(&m.frame[1], &x, 8);
+  machine_host(&m);
+  return read_slot(type, 2);
+}
+
+static void test_powers(void) {
+  TEST("powers of constants and by constants call only what the loader knows") {
+    static const char *const types[] = {"f32", "f64"}, *const cpus[] = {"native", "x86-64"};
+    for (int i = 0; i < 4; i++) {
+      CHECK(power(types[i % 2], "10.0", "", cpus[i / 2]) == 1000);
+      CHECK(power(types[i % 2], "2.0", "", cpus[i / 2]) == 8);
+      CHECK(power(types[i % 2], "", "2.0", cpus[i / 2]) == 9);
+      CHECK(fabs(power(types[i % 2], "", "0.5", cpus[i / 2]) - sqrt(3)) < 1e-6);
+      CHECK(fabs(power(types[i % 2], "", "-1.0", cpus[i / 2]) - 1 / 3.0) < 1e-6);
+      CHECK(power(types[i % 2], "", "5.0", cpus[i / 2]) == 243);
+    }
+  }
+}
+
 static void test_errors(void) {
   TEST("what is not the final form of a kernel is refused, and so is an unknown processor") {
     CHECK(!machine_compile(&m, "kernel bad\ntree t0 = root{ dense \"i\" 8 { f32 x } }\nfield f0 = t0.node 1.component 0: f32 x\nframe 4\nhost {\n"
@@ -296,6 +323,7 @@ int main(void) {
     for (size_t i = 0; i < sizeof reduce_cases / sizeof *reduce_cases; i++) CHECK(reduction_agrees(&reduce_cases[i]));
   }
   test_host();
+  test_powers();
   test_fast_math();
   test_errors();
   machine_deinit(&m);

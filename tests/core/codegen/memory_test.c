@@ -1,6 +1,7 @@
 /* memory_test.c - updates, exchanges, slots, and the windows of leaf rows. */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "check.h"
 #include "machine.h"
@@ -130,6 +131,92 @@ static void test_slots(void) {
     memcpy(seen, m.memory + 64, sizeof seen);
     CHECK(seen[0] == 0 && seen[1] == 0 && seen[2] == 0 && seen[3] == 0 && seen[4] == 77 && seen[5] == 1);
     CHECK_INT(m.worker.out_of_range, 3);
+  }
+}
+
+/* A tree of the real runtime: 4 pointer cells under the root, nodes of 64 bytes, in one megabyte. */
+typedef struct Forest {
+  RtTree tree;
+  RtManager manager;
+  RtLocal local;
+  RtBudget budget;
+  RtChunk chunks[16];
+  uint32_t owners[16];
+  uint8_t *memory, sink[64];
+} Forest;
+
+static void *grow(RtContext *context, void *memory, uint64_t old_bytes, uint64_t new_bytes) {
+  uint8_t *larger = realloc(memory, new_bytes);
+  if (larger) memset(larger + old_bytes, 0, new_bytes - old_bytes);
+  return larger;
+}
+
+static bool plant(Forest *f) {
+  memset(f, 0, sizeof *f);
+  f->memory = aligned_alloc(RT_SEGMENT, 16 * RT_SEGMENT);
+  if (!f->memory) return false;
+  memset(f->memory, 0, 16 * RT_SEGMENT);
+  f->budget.limit = 16 * RT_SEGMENT;
+  f->local.sink = f->sink;
+  f->manager = (RtManager){.node_size = 64, .parent = -1, .axis_count = 1, .level_count = 1, .locals = &f->local};
+  f->manager.levels[0] = (RtLevel){.stride = 4, .cell_count = 4, .axis_count = 1, .sizes = {4}};
+  f->tree = (RtTree){.base = f->memory, .root = f->memory + RT_FIRST_GRANULE * RT_GRANULE, .root_size = 64, .reserved = 16 * RT_SEGMENT,
+                     .manager_count = 1, .managers = &f->manager, .chunks = f->chunks, .segment_owner = f->owners, .budget = &f->budget};
+  rt_tree_init(&f->tree, 1);
+  m.trees[0] = &f->tree;
+  m.context.grow = grow;
+  return true;
+}
+
+static void fell(Forest *f) {
+  m.trees[0] = &m.tree;
+  free(f->manager.list);
+  free(f->memory);
+}
+
+static void test_activation(void) {
+  static Forest forest;
+  TEST("a slot is activated, written, found, counted, deactivated and cleared by compiled code") {
+    CHECK(plant(&forest));
+    CHECK(compile("kernel live\ntree t0\nframe 16\nhost {\n%two: i32 = const 2\n%one: i32 = const 1\n%v: i32 = const 55\n%r: ptr = tree.root t0\n"
+                  "%s: ptr = offset stride=4 %r, %two\n%n: ptr = slot.ensure t0 manager=0 %s\nmem.store %n, %v\n%c: i64 = list.count t0 manager=0\nframe.set 4 %c\n"
+                  "%q: ptr = slot.ensure t0 manager=0 %s\n%w: i32 = mem.load %q\nframe.set 5 %w\n%t: ptr = offset stride=4 %r, %one\n"
+                  "%x: ptr = slot.ensure t0 manager=0 %t\n%d: i64 = list.count t0 manager=0\nframe.set 6 %d\nslot.clear t0 manager=0 %s\n"
+                  "%l: bool = slot.live t0 manager=0 %s\n%k: i32 = convert %l\nframe.set 7 %k\n%e: i64 = list.count t0 manager=0\nframe.set 8 %e\n"
+                  "%f: ptr = slot.find t0 manager=0 %s\n%g: i32 = mem.load %f\nframe.set 9 %g\ntree.clear t0 manager=0\n%h: i64 = list.count t0 manager=0\nframe.set 10 %h\n}\n",
+                  "native"));
+    memset(m.frame, 0xee, sizeof m.frame);
+    machine_host(&m);
+    CHECK_INT(m.frame[4], 1);
+    CHECK_INT((int32_t)m.frame[5], 55);
+    CHECK_INT(m.frame[6], 2);
+    CHECK_INT((int32_t)m.frame[7], 0);
+    CHECK_INT(m.frame[8], 1);
+    CHECK_INT((int32_t)m.frame[9], 0);
+    CHECK_INT(m.frame[10], 0);
+    fell(&forest);
+  }
+  TEST("lanes look up and activate each its own slot") {
+    CHECK(plant(&forest));
+    CHECK(compile("kernel lanes\ntree t0 = root{ pointer \"i\" 4 { dense \"i\" 8 { f32 x } } }\nlevel l0 = t0.node 1\nframe 4\nhost {\n}\n"
+                  "task 0 = leaves axes=1 l0 t0 manager=0 factors=(8) {\nbody (%c: ptr, %at: i64) {\n%r: ptr = tree.root t0\nrow begin=0 end=4 width=4 (%p: i32) {\n"
+                  "%i: i32 = lane %p\n%s: ptr = offset stride=4 %r, %i\n%a: bool = slot.live t0 manager=0 %s\n%n: ptr = slot.ensure t0 manager=0 %s\n"
+                  "mem.store %n, %i\n%f: ptr = slot.find t0 manager=0 %s\n%v: i32 = mem.load %f\n%o: ptr = offset +1024 stride=4 %r, %i\nmem.store %o, %v\n"
+                  "%q: ptr = offset +2048 stride=1 %r, %i\nmem.store %q, %a\nslot.clear t0 manager=0 %s\n}\n}\n}\n", "native"));
+    static RtListEntry entry;
+    entry = (RtListEntry){.handle = RT_FIRST_GRANULE, .coordinates = m.coordinates[0]};
+    forest.manager.list = &entry;
+    machine_task(&m, 0, 0, 1);
+    forest.manager.list = NULL;
+    for (int i = 0; i < 4; i++) {
+      int32_t seen;
+      memcpy(&seen, forest.tree.root + 1024 + 4 * i, 4);
+      CHECK_INT(seen, i);
+      CHECK_INT(forest.tree.root[2048 + i], 0);
+      memcpy(&seen, forest.tree.root + 4 * i, 4);
+      CHECK_INT(seen, 0);
+    }
+    fell(&forest);
   }
 }
 
@@ -281,6 +368,7 @@ int main(void) {
   if (!machine_init(&m)) return 1;
   test_updates();
   test_slots();
+  test_activation();
   test_rows();
   test_lanes();
   test_grid();
