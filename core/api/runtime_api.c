@@ -71,7 +71,7 @@ RgStatus rg_runtime_create(const RgOptions *options, RgRuntime **runtime, RgErro
   } else {
     size_t size = options ? (size_t)options->struct_size : 0;
     if (options) memcpy(&known, options, size < sizeof known ? size : sizeof known);
-    *runtime = (RgRuntime *)program_create(&known, &loose);
+    *runtime = api_check_arch(known.arch, &loose) ? (RgRuntime *)program_create(&known, &loose) : NULL;
   }
   if (error) show(&loose, error);
   return (RgStatus)loose.code;

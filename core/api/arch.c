@@ -1,0 +1,23 @@
+/* arch.c - which device a runtime asks for, and why it is not there. */
+#include <string.h>
+
+#include "api/api.h"
+#include "cuda/driver.h"
+
+/* With a driver and a GPU, what is missing is ours. */
+static bool why_no_cuda(Error *err) {
+  Driver driver;
+  DriverDevice device;
+  if (!driver_open(&driver, err)) return false;
+  if (driver_device(&driver, 0, &device, err))
+    error_set(err, RG_ERROR_DEVICE, "'%s' is there, but this version compiles for cpu alone", device.name);
+  driver_close(&driver);
+  return false;
+}
+
+bool api_check_arch(const char *arch, Error *err) {
+  if (!arch || !arch[0] || !strcmp(arch, "cpu")) return true;
+  if (!strcmp(arch, "cuda")) return why_no_cuda(err);
+  error_set(err, RG_ERROR_DEVICE, "there is no device '%.60s'", arch);
+  return error_hint(err, "arch = \"cpu\" is always there");
+}
