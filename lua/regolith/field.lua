@@ -215,14 +215,14 @@ for _, name in ipairs { "add", "sub", "mul", "min", "max", "band", "bor", "bxor"
   methods[name] = function() fail.later(("x:%s(..)"):format(name), "from Lua, read the element and write it back") end
 end
 
+-- A placed field has its shape before its tree is laid out.
 local function shape_of(self)
-  local rank = settle(self)
-  return shape.read(C.rg_field_shape, self.rg_field, rank, self.rg_runtime)
+  return shape.read(C.rg_field_shape, self.rg_field, C.rg_field_rank(self.rg_field), self.rg_runtime)
 end
 
 local properties = {
   shape = shape_of,
-  offset = function(self) return shape.zeros(settle(self)) end,
+  offset = function(self) return shape.zeros(#shape_of(self)) end,
   name = function(self) return ffi.string(C.rg_field_name(self.rg_field)) end,
   type = function(self) return types.by_name[ffi.string(C.rg_field_type(self.rg_field))] end,
 }
@@ -273,8 +273,8 @@ function meta.__newindex(self, key, v)
 end
 
 function meta.__len(self)
-  local rank = settle(self)
-  return rank == 0 and 1 or shape_of(self)[0]
+  local extents = shape_of(self)
+  return #extents == 0 and 1 or extents[0]
 end
 
 function meta.__eq(a, b)
@@ -285,8 +285,7 @@ function meta.__tostring(self)
   local name = ffi.string(C.rg_field_name(self.rg_field))
   local head = "field " .. ffi.string(C.rg_field_type(self.rg_field)) .. (name ~= "" and (" %q"):format(name) or "")
   if C.rg_field_node(self.rg_field) == nil then return head .. ", not placed yet" end
-  if self.rg_rank < 0 then return head .. ", not laid out yet" end
-  if self.rg_rank == 0 then return head .. ", one element" end
+  if C.rg_field_rank(self.rg_field) == 0 then return head .. ", one element" end
   local extents = {}
   for axis, size in pairs(shape_of(self)) do extents[axis + 1] = ("%d"):format(size) end
   return ("%s [%s]"):format(head, table.concat(extents, " x "))

@@ -202,8 +202,7 @@ Node = ffi.metatype("RgNodeHandle", {
     local method = node_methods[key]
     if method then return method end
     if key == "shape" then
-      local rank = snode.settle(self)
-      return shape.read(C.rg_snode_shape, self.rg_node, rank, self.rg_runtime)
+      return shape.read(C.rg_snode_shape, self.rg_node, C.rg_snode_rank(self.rg_node), self.rg_runtime)
     end
     fail.argument(("an SNode has no '%s'"):format(tostring(key)), fail.nearest(key, names_of(node_methods, { shape = 1 })))
   end,

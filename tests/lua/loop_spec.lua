@@ -67,7 +67,7 @@ describe("a parallel loop", function()
 
   it("follows the memory order of the declaration in x:pointer()", function()
     local x = rg.field(rg.f32)
-    rg.root:dense("j", 4):dense("i", 8):place(x)
+    rg.root:dense("ji", 4, 8):place(x)
     x[3][2] = 5
     assert.equal(5, x:pointer()[2 * 8 + 3])
     local y = rg.field(rg.i16, 4, 8)
