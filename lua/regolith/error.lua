@@ -1,5 +1,7 @@
 --- Failures as Lua error objects: a code, a sentence, where, and what to do.
 --- Finds the place in the user's program that a failure belongs to; knows nothing of the C library.
+local debug = debug -- a sandbox may take the global away later; it may never have been there
+
 local fail = {}
 
 local Failure = { __regolith = "an error" }

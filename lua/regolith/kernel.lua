@@ -13,6 +13,8 @@ local source = require "regolith.source"
 local snode = require "regolith.snode"
 local field = require "regolith.field"
 
+local debug, getfenv, loadstring = debug, getfenv, loadstring
+
 local kernel = {}
 
 local C = lib.C

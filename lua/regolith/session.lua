@@ -4,6 +4,8 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 
+local io = io
+
 local session = {}
 session.__index = session
 

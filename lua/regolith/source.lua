@@ -4,6 +4,8 @@
 --- C. A file edited since it was loaded is noticed: a function on those lines must still have the same bytecode.
 local fail = require "regolith.error"
 
+local debug, io, loadstring = debug, io, loadstring
+
 local source = {}
 
 local has_util, util = pcall(require, "jit.util")

@@ -198,20 +198,56 @@ describe("the module", function()
     end
   end)
 
-  it("changes no global and not package", function()
+  -- What a script of its own prints.
+  local function output_of(text, environment)
     local script = os.tmpname()
     local out = assert(io.open(script, "w"))
-    out:write [[
+    out:write(text)
+    out:close()
+    local pipe = io.popen((environment or "") .. " luajit " .. script .. " 2>&1")
+    local printed = pipe:read "*a"
+    pipe:close()
+    os.remove(script)
+    return printed
+  end
+
+  it("changes no global", function()
+    assert.equal("done\n", output_of [[
       local before = {}
       for k in pairs(_G) do before[k] = true end
       require "regolith"
       for k in pairs(_G) do if not before[k] then print("new global: " .. k) end end
       print "done"
-    ]]
-    out:close()
-    local pipe = io.popen("luajit " .. script)
-    assert.equal("done\n", pipe:read "*a")
-    pipe:close()
-    os.remove(script)
+    ]])
+  end)
+
+  local work = [[
+    local x = rg.field(rg.i32, 8)
+    local k = rg.kernel(function(n) for i in rg.range(8) do x[i] = n * i end end)
+    k(3)
+    k(4)
+    local ok, why = pcall(function() return x[9] end)
+    print(x[7], ok, why.code)
+  ]]
+
+  it("works without the compiler of LuaJIT", function()
+    assert.equal("28\tfalse\tindex.range\n", output_of("jit.off() local rg = require 'regolith'\n" .. work))
+  end)
+
+  it("works when a sandbox takes libraries away after it was loaded", function()
+    assert.equal("28\tfalse\tindex.range\n",
+      output_of("local rg = require 'regolith' debug, io, os, loadstring, load = nil\n" .. work))
+  end)
+
+  it("says where it looked for its library", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    local source = package.searchpath("regolith.lib", package.path):match "^(.*)/lib%.lua$"
+    os.execute(("mkdir -p %s/lua && cp -r %s %s/lua/regolith"):format(folder, source, folder))
+    local printed = output_of("print(pcall(require, 'regolith'))",
+      ("LUA_PATH='%s/lua/?.lua;%s/lua/?/init.lua' RG_LIBRARY=/nowhere/lib.so"):format(folder, folder))
+    os.execute("rm -r " .. folder)
+    assert.matches("libregolith cannot be opened; tried:\n  /nowhere/lib.so %b()\n  " .. folder
+      .. "/build/libregolith.so %b()\n  regolith", printed)
   end)
 end)
