@@ -14,7 +14,8 @@ static int reserve(RtContext *context, const RtTree *tree, RtManager *manager) {
   uint64_t capacity = manager->list_capacity ? manager->list_capacity : LEAST_CAPACITY;
   while (capacity < manager->live_count) capacity *= 2;
   if (capacity == manager->list_capacity) return 1;
-  RtListEntry *list = context->grow(context, manager->list, manager->list_capacity * sizeof *list, capacity * sizeof *list);
+  uint64_t old_bytes = manager->list_capacity * sizeof(RtListEntry), new_bytes = capacity * sizeof(RtListEntry);
+  RtListEntry *list = context->grow(context, manager->list, old_bytes, new_bytes);
   if (!list) {
     rt_error_set(context, RT_ERROR_MEMORY, tree->number, (int32_t)(manager - tree->managers));
     return 0;

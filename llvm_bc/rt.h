@@ -140,7 +140,8 @@ typedef struct RtManager {  /* one per pointer SNode: the node manager */
 typedef struct RtTree {
   /* -- given by the caller, all zero-filled before */
   uint8_t *base;            /* of the arena, 64 KiB aligned; slots' handles count from here */
-  uint8_t *root;            /* the root's container, zero: at base + RT_FIRST_GRANULE * RT_GRANULE when there are managers */
+  uint8_t *root;            /* the root's container, zero: at base + RT_FIRST_GRANULE * RT_GRANULE when there are
+                             * managers */
   uint64_t root_size;
   uint64_t reserved;        /* bytes of the address range, readable and writable, zero until written; 256 GiB at most */
   int32_t number;           /* for errors */
@@ -218,7 +219,7 @@ int rt_tree_collect(RtTree *tree, int32_t worker_count);
 /* Settles, then brings the list of active nodes of a manager up to date; 0 when it cannot grow (context->error). */
 int rt_list_update(RtContext *context, RtTree *tree, int32_t manager);
 int64_t rt_manager_live(const RtTree *tree, int32_t manager); /* as of the last settle */
-uint64_t rt_tree_bytes(const RtTree *tree);                   /* of its chunks: what it holds of the budget beside the root */
+uint64_t rt_tree_bytes(const RtTree *tree); /* of its chunks: what it holds of the budget beside the root */
 
 /* slow paths (native; symbols.def lists them) */
 RT_ENTRY uint8_t *rt_slot_activate(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *slot);
