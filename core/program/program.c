@@ -21,8 +21,8 @@ void program_release(Program *program) {
 }
 
 static void drain(Program *program) {
-  for (Object *object; (object = atomic_exchange(&program->retired, NULL));) {
-    for (Object *next; object; object = next) {
+  while (atomic_load_explicit(&program->retired, memory_order_relaxed)) {
+    for (Object *object = atomic_exchange(&program->retired, NULL), *next; object; object = next) {
       next = object->next_retired;
       if (object->kind == OBJECT_TREE)
         tree_free((Tree *)object);
