@@ -5,6 +5,12 @@
 #include "check.h"
 #include "memory/arena.h"
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+
 int main(void) {
   TEST("a terabyte is reserved without using memory, aligned to 64 KiB") {
     Arena arena;
@@ -20,6 +26,7 @@ int main(void) {
     arena_release(&arena);
     CHECK(arena.base == NULL);
   }
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* their shadows need the address space */
   TEST("where the system refuses, the range halves down to the least") {
     struct rlimit old, small = {256 << 20, RLIM_INFINITY};
     getrlimit(RLIMIT_AS, &old);
@@ -34,6 +41,7 @@ int main(void) {
     CHECK_TEXT(error_code_text(err.code), "memory.host");
     setrlimit(RLIMIT_AS, &old);
   }
+#endif
   TEST("zeros can be read everywhere") {
     Arena zeros;
     Error err = {0};
