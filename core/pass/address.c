@@ -21,14 +21,16 @@ static IrInst *divide(IrBuilder *b, IrInst *a, int64_t by) {
   if (by == 1) return a;
   if (is_power_of_two((uint64_t)by)) return ir_binary(b, IR_SHR, a, ir_const_int(b, a->type, log2_floor((uint64_t)by)));
   Type type = a->type, bare = type_bits(type) == 32 ? TYPE(U32) : TYPE(U64);
-  return ir_convert(b, ir_binary(b, IR_FLOORDIV, ir_convert(b, a, bare), ir_const_int(b, bare, by)), type);
+  IrInst *divisor = ir_const_int(b, bare, by); /* before the convert: C leaves the order of arguments open */
+  return ir_convert(b, ir_binary(b, IR_FLOORDIV, ir_convert(b, a, bare), divisor), type);
 }
 
 static IrInst *modulo(IrBuilder *b, IrInst *a, int64_t by) {
   if (by == 1) return NULL;
   if (is_power_of_two((uint64_t)by)) return ir_binary(b, IR_BAND, a, ir_const_int(b, a->type, by - 1));
   Type type = a->type, bare = type_bits(type) == 32 ? TYPE(U32) : TYPE(U64);
-  return ir_convert(b, ir_binary(b, IR_MOD, ir_convert(b, a, bare), ir_const_int(b, bare, by)), type);
+  IrInst *divisor = ir_const_int(b, bare, by);
+  return ir_convert(b, ir_binary(b, IR_MOD, ir_convert(b, a, bare), divisor), type);
 }
 
 IrInst *address_offset(IrBuilder *b, IrInst *ptr, IrInst *index, int64_t stride, int64_t bytes) {
@@ -167,7 +169,8 @@ static IrInst *axis_inside(IrBuilder *b, IrInst *index, int64_t size) {
   int64_t values = !is_narrow ? INT64_MAX : is_signed ? (int64_t)1 << 31 : (int64_t)1 << 32; /* above 0 that there are */
   if (!is_signed && is_narrow && size >= values) return NULL;
   Type bare = is_narrow ? TYPE(U32) : TYPE(U64);
-  return ir_binary(b, IR_LT, ir_convert(b, index, bare), ir_const_int(b, bare, min_i64(size, values)));
+  IrInst *end = ir_const_int(b, bare, min_i64(size, values));
+  return ir_binary(b, IR_LT, ir_convert(b, index, bare), end);
 }
 
 IrInst *address_inside(IrBuilder *b, const SNode *node, IrInst *const *indices) {

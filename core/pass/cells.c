@@ -34,7 +34,8 @@ static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, int k
   if (is_power_of_two((uint64_t)factor)) {
     if (factor > 1) node = ir_binary(b, IR_SHR, node, ir_const_int(b, TYPE(I64), log2_floor((uint64_t)factor)));
   } else {
-    IrInst *bare = ir_binary(b, IR_FLOORDIV, ir_convert(b, node, TYPE(U64)), ir_const_int(b, TYPE(U64), factor));
+    IrInst *divisor = ir_const_int(b, TYPE(U64), factor);
+    IrInst *bare = ir_binary(b, IR_FLOORDIV, ir_convert(b, node, TYPE(U64)), divisor);
     node = ir_convert(b, bare, TYPE(I64));
   }
   if (!near->offset[k]) return node;
@@ -148,7 +149,8 @@ static IrInst *element_of_run(Lower *l, const Cell *c, IrBuilder *b, const CellR
   if (l->row->width > 1) return NULL;
   IrInst *limit = ir_const_int(b, TYPE(I32), offset < 0 ? -offset : c->row_extent - offset);
   IrInst *crosses = ir_binary(b, offset < 0 ? IR_LT : IR_GE, position, limit);
-  IrInst *shift = ir_select(b, crosses, ir_const_int(b, TYPE(I32), beyond), ir_const_int(b, TYPE(I32), offset));
+  IrInst *inside = ir_const_int(b, TYPE(I32), offset), *outside = ir_const_int(b, TYPE(I32), beyond);
+  IrInst *shift = ir_select(b, crosses, outside, inside);
   IrInst *row = ir_select(b, crosses, rows->other, rows->same);
   return address_offset(b, row, ir_binary(b, IR_ADD, position, shift), stride, 0);
 }
