@@ -95,20 +95,15 @@ bool field_set(Field *field, const int64_t *index, int32_t index_count, const Rg
 }
 
 bool field_pointer(Field *field, void **pointer, Error *err) {
+  static const int64_t first[SNODE_MAX_AXES];
   char label[100];
+  Cell cell;
   if (!field_settle(field, NULL, err)) return false;
-  const SNode *node = field->node->snode;
-  if (snode_listed(node))
+  if (field->node->path->listed_step >= 0)
     return error_set(err, RG_ERROR_ARGUMENT, "%s has no one place in memory: its cells come and go",
                      field_label(field, label));
-  if (node->depth > 1)
-    return error_set(err, RG_ERROR_ARGUMENT, "%s has no one run in memory: it lies %d levels deep",
-                     field_label(field, label), node->depth);
-  if (node->cell_count > 1 && component_of(field)->stride != (uint64_t)type_size(field->type))
-    return error_set(err, RG_ERROR_ARGUMENT, "%s has no run of its own in memory: its layout is aos",
-                     field_label(field, label));
-  *pointer = field->node->tree->rt.root + component_of(field)->offset;
-  if (node->depth) *pointer = (uint8_t *)*pointer + node->parent->components[node->component_in_parent].offset;
+  cell_find(storage_context(field->node->tree), field->node->path, first, &cell);
+  *pointer = cell_element(cell, component_of(field));
   return true;
 }
 

@@ -147,8 +147,9 @@ static void faults(void) {
     CHECK_TEXT(rg_error(rg)->code, "memory.budget");
     CHECK(!strncmp(rg_error(rg)->message, begins, sizeof begins - 1));
     call(block, "clear", 0, 0, 0);
-    n = number(16);
+    n = number(16); /* of the nodes that are there already */
     CHECK(launch(kernel, &given, 1, &n, 1, &result) == 0 && call(block, "count", 0, 0, 0) == 16);
+    CHECK(rg_tree_destroy(rg_snode_tree(block), NULL) == 0);
     rg_kernel_release(kernel);
   }
   TEST("what a kernel deactivates is collected, unless gc is stopped") {
