@@ -1,0 +1,40 @@
+/* builtin.c - the functions and methods that kernels know, found by name. */
+#include "sema/typed.h"
+
+static const Builtin builtins[] = {
+#define BUILTIN(NAME, FORM, OP, LEAST, MOST) {NAME, FORM_##FORM, IR_##OP, LEAST, MOST},
+#include "sema/builtin.def"
+#undef BUILTIN
+};
+enum { BUILTIN_COUNT = sizeof builtins / sizeof builtins[0] };
+
+static const Method methods[] = {
+#define METHOD(NAME, FORM, OP, VALUES) {NAME, METHOD_##FORM, OP, VALUES},
+#include "sema/method.def"
+#undef METHOD
+};
+enum { METHOD_COUNT_ROWS = sizeof methods / sizeof methods[0] };
+
+const Builtin *builtin_find(const char *name) {
+  for (int i = 0; i < BUILTIN_COUNT; i++)
+    if (!strcmp(builtins[i].name, name)) return &builtins[i];
+  return NULL;
+}
+
+const Method *method_find(Str name) {
+  for (int i = 0; i < METHOD_COUNT_ROWS; i++)
+    if (str_is(name, methods[i].name)) return &methods[i];
+  return NULL;
+}
+
+const char *builtin_nearest(Str name) {
+  const char *names[BUILTIN_COUNT];
+  for (int i = 0; i < BUILTIN_COUNT; i++) names[i] = builtins[i].name;
+  return str_nearest(name, names, BUILTIN_COUNT);
+}
+
+const char *method_nearest(Str name) {
+  const char *names[METHOD_COUNT_ROWS];
+  for (int i = 0; i < METHOD_COUNT_ROWS; i++) names[i] = methods[i].name;
+  return str_nearest(name, names, METHOD_COUNT_ROWS);
+}

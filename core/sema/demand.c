@@ -1,0 +1,45 @@
+/* demand.c - from a place where an integer must stand, back to the live numbers that reach it.
+ * Only through expressions that are still open (TY_NUMBER): a float on the way means that the number itself need not be an
+ * integer, as in x[math.floor(p[i] * scale)]. A local on the way is marked, and what it is given is followed by infer. */
+#include "sema/typed.h"
+
+static void demand_live(Sema *s, int number, const AstExpr *use) {
+  Live *live = &s->lives.items[number];
+  if (live->ty.kind != TY_NUMBER) return;
+  live->ty = ty_of(TYPE(I32));
+  live->use = use;
+  s->has_changed = true;
+}
+
+static void demand_local(Sema *s, AstExpr *e) {
+  Entity *entity = entity_of(s, e);
+  Local *local = local_of(s, e->local);
+  if (entity->kind == ENTITY_LIVE) demand_live(s, entity->live, e);
+  if (local->is_alias || local->is_demanded) return;
+  local->is_demanded = true;
+  s->has_changed = true;
+}
+
+static void demand_list(Sema *s, AstExprs *list) {
+  for (int i = 0; i < list->count; i++) demand_integer(s, list->items[i]);
+}
+
+void demand_integer(Sema *s, AstExpr *e) {
+  if (s->types[e->id].kind != TY_NUMBER) return;
+  switch (e->kind) {
+  case AST_LOCAL: demand_local(s, e); break;
+  case AST_GLOBAL: case AST_FIELD: demand_live(s, entity_of(s, e)->live, e); break;
+  case AST_PAREN: case AST_UNARY: demand_integer(s, e->left); break;
+  case AST_BINARY: case AST_OR:
+    demand_integer(s, e->left);
+    demand_integer(s, e->right);
+    break;
+  case AST_AND: demand_integer(s, e->right); break;
+  case AST_TERNARY:
+    demand_integer(s, e->right);
+    demand_integer(s, e->third);
+    break;
+  case AST_CALL: demand_list(s, &e->list); break; /* math.floor ceil abs min max */
+  default: break;
+  }
+}

@@ -1,0 +1,244 @@
+/* infer.c - types of locals, parameters and captured numbers, to a fixpoint.
+ *
+ * A local's Ty is the join of what it is given; a literal given to it is an i32 or a default float there. Live numbers start
+ * open (TY_NUMBER). Rounds:
+ *   1. join over all statements until nothing changes, with the live numbers as they are known;
+ *   2. from every place where an integer must stand, walk back (demand.c): live numbers that reach it become i32;
+ *   3. did one? then anew from 1. Otherwise the live numbers that are left are floats, and 1 runs a last time.
+ * Joins only grow within a round, and each round settles a live number, so this ends. */
+#include "sema/typed.h"
+
+static bool is_equal(Ty a, Ty b) { return a.kind == b.kind && type_equal(a.type, b.type); }
+
+static void infer_block(Sema *s, AstBlock *block);
+
+/* -- variables -------------------------------------------------------------------------------------------------- */
+
+static void fail_mixed(Sema *s, AstExpr *value, const Local *local, Ty ty) {
+  sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, "declare another local for it", "'%s' is %s, and this gives it %s",
+            sema_text(s, local->ast->name), ty_text(s, local->ty), ty_text(s, ty));
+}
+
+/* `value` is what is given, for positions and demands; NULL for a loop's index. */
+static void give(Sema *s, const AstLocal *ast, Ty ty, AstExpr *value) {
+  Local *local = local_of(s, ast);
+  if (local->is_alias) return;
+  bool is_integer = local->is_annotated ? type_is_integer(local->type) : local->is_demanded;
+  if (s->is_demanding && value && is_integer) demand_integer(s, value);
+  if (local->is_annotated) {
+    local->ty = ty_of(local->type);
+    return;
+  }
+  if (ty.kind == TY_NONE) return;
+  if (value && local->ty.kind != TY_NONE && (local->ty.kind == TY_BOOL) != (ty.kind == TY_BOOL)) {
+    fail_mixed(s, value, local, ty);
+    return;
+  }
+  Ty joined = ty_join(local->ty, ty_firm(s, ty));
+  if (is_equal(joined, local->ty)) return;
+  local->ty = joined;
+  s->has_changed = true;
+}
+
+/* -- assignments -------------------------------------------------------------------------------------------------- */
+
+Ty infer_update(Sema *s, IrUpdate op, Ty target, Ty term) {
+  AstOp binary = update_operator(op);
+  return binary == AST_NO_OP ? ty_join(target, term) : ty_binary(s, binary, target, term);
+}
+
+/* Does an integer target make an integer of what it is combined with? Not by `/` and `^`. */
+static bool keeps_integers(AstOp op) { return op != AST_DIV && op != AST_POW; }
+
+static void infer_reduction(Sema *s, Update *update) {
+  Local *local = local_of(s, update->target->local);
+  for (int i = 0; i < update->terms.count; i++) {
+    AstExpr *term = update->terms.items[i].value;
+    Ty ty = infer_expr(s, term);
+    if (s->is_demanding && update_operator(update->op) >= AST_BAND && update_operator(update->op) <= AST_SAR)
+      demand_integer(s, term);
+    give(s, local->ast, local->ty.kind == TY_NONE ? ty : infer_update(s, update->op, local->ty, ty), term);
+  }
+}
+
+static void infer_target(Sema *s, AstExpr *target, Ty ty, AstExpr *value) {
+  if (target->kind == AST_LOCAL) {
+    give(s, target->local, ty, value);
+    return;
+  }
+  infer_expr(s, target);
+  if (s->is_demanding && type_is_integer(entity_of(s, target)->type)) demand_integer(s, value);
+}
+
+static void infer_assign(Sema *s, AstStmt *stmt) {
+  for (int i = 0; i < stmt->values.count; i++) {
+    Ty ty = infer_expr(s, stmt->values.items[i]);
+    if (i < stmt->targets.count) infer_target(s, stmt->targets.items[i], ty, stmt->values.items[i]);
+  }
+}
+
+static void infer_compound(Sema *s, AstStmt *stmt) {
+  AstExpr *target = stmt->targets.items[0], *value = stmt->values.items[0];
+  Ty a = infer_expr(s, target), b = infer_expr(s, value);
+  bool divides = stmt->op == AST_FLOORDIV || stmt->op == AST_MOD;
+  bool takes_integer = (stmt->op >= AST_BAND && stmt->op <= AST_SAR) || (divides && ty_is_integer(a));
+  if (s->is_demanding && takes_integer) demand_integer(s, value);
+  if (s->is_demanding && divides && ty_is_integer(b)) demand_integer(s, target);
+  if (target->kind == AST_LOCAL) give(s, target->local, ty_binary(s, stmt->op, a, b), value);
+  else if (s->is_demanding && keeps_integers(stmt->op) && type_is_integer(entity_of(s, target)->type))
+    demand_integer(s, value);
+}
+
+static void infer_assignment(Sema *s, AstStmt *stmt) {
+  Update *update = update_of(s, stmt);
+  if (update && update->target->kind == AST_LOCAL) infer_reduction(s, update);
+  else if (stmt->kind == AST_STMT_COMPOUND) infer_compound(s, stmt);
+  else infer_assign(s, stmt);
+}
+
+static void infer_declaration(Sema *s, AstStmt *stmt) {
+  for (int i = 0; i < stmt->values.count; i++) {
+    Ty ty = infer_expr(s, stmt->values.items[i]);
+    if (i < stmt->locals.count) give(s, stmt->locals.items[i], ty, stmt->values.items[i]);
+  }
+  for (int i = stmt->values.count; i < stmt->locals.count; i++) give(s, stmt->locals.items[i], (Ty){0}, NULL);
+}
+
+/* -- loops ---------------------------------------------------------------------------------------------------------- */
+
+static bool is_wide(Ty ty) {
+  return ty_is_integer(ty) && (type_bits(ty.type) == 64 || (type_bits(ty.type) == 32 && type_is_unsigned(ty.type)));
+}
+
+/* Indices are i32, i64 where a bound needs it; floats where start or step is one. */
+Ty infer_for_type(Sema *s, const AstStmt *stmt) {
+  Ty start = s->types[stmt->values.items[0]->id], stop = s->types[stmt->values.items[1]->id];
+  Ty step = stmt->values.count == 3 ? s->types[stmt->values.items[2]->id] : start;
+  if (start.kind == TY_NONE || step.kind == TY_NONE) return (Ty){0};
+  if (ty_is_integer(start) && ty_is_integer(step))
+    return ty_of(is_wide(start) || is_wide(stop) || is_wide(step) ? TYPE(I64) : TYPE(I32));
+  Ty joined = ty_join(start, step);
+  return ty_is_float(joined) ? ty_firm(s, ty_join(joined, stop)) : joined;
+}
+
+static void infer_numeric_for(Sema *s, AstStmt *stmt) {
+  infer_list(s, &stmt->values);
+  Ty ty = infer_for_type(s, stmt);
+  const AstLocal *index = stmt->locals.items[0];
+  if (s->is_demanding && (ty.kind == TY_INT || local_of(s, index)->is_demanded))
+    for (int i = 0; i < stmt->values.count; i++) demand_integer(s, stmt->values.items[i]);
+  give(s, index, ty, NULL);
+  infer_block(s, &stmt->bodies.items[0]);
+}
+
+static Type infer_range(Sema *s, LoopHead *head) {
+  Type type = TYPE(I32);
+  for (int i = 0; i < head->bounds.count; i++) {
+    AstExpr *bound = head->bounds.items[i];
+    if (!bound) continue;
+    if (is_wide(infer_expr(s, bound))) type = TYPE(I64);
+    if (s->is_demanding) demand_integer(s, bound);
+  }
+  return type;
+}
+
+static void infer_for_in(Sema *s, AstStmt *stmt) {
+  LoopHead *head = head_of(s, stmt);
+  head->index = head->node ? ir_index_type(head->node) : infer_range(s, head);
+  for (int i = 0; i < stmt->locals.count; i++) give(s, stmt->locals.items[i], ty_of(head->index), NULL);
+  infer_block(s, &stmt->bodies.items[0]);
+}
+
+/* -- statements -------------------------------------------------------------------------------------------------------- */
+
+static void infer_return(Sema *s, AstStmt *stmt) {
+  if (!stmt->values.count) return;
+  AstExpr *value = stmt->values.items[0];
+  Ty ty = infer_expr(s, value);
+  if (s->has_result_type) {
+    if (s->is_demanding && type_is_integer(s->result.type)) demand_integer(s, value);
+    return;
+  }
+  if (ty.kind == TY_NONE) return;
+  if (s->result.kind != TY_NONE && (s->result.kind == TY_BOOL) != (ty.kind == TY_BOOL)) {
+    sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, NULL, "the kernel returns %s elsewhere, and here %s",
+              ty_text(s, s->result), ty_text(s, ty));
+    return;
+  }
+  Ty joined = ty_join(s->result, ty_firm(s, ty));
+  s->has_changed |= !is_equal(joined, s->result);
+  s->result = joined;
+}
+
+static void infer_stmt(Sema *s, AstStmt *stmt) {
+  switch (stmt->kind) {
+  case AST_STMT_LOCAL: infer_declaration(s, stmt); break;
+  case AST_STMT_ASSIGN: case AST_STMT_COMPOUND: infer_assignment(s, stmt); break;
+  case AST_STMT_RETURN: infer_return(s, stmt); break;
+  case AST_STMT_FOR: infer_numeric_for(s, stmt); break;
+  case AST_STMT_FOR_IN: infer_for_in(s, stmt); break;
+  case AST_STMT_REPEAT:
+    infer_block(s, &stmt->bodies.items[0]);
+    infer_list(s, &stmt->values);
+    break;
+  default:
+    infer_list(s, &stmt->values);
+    for (int i = 0; i < stmt->bodies.count; i++) infer_block(s, &stmt->bodies.items[i]);
+    break;
+  }
+}
+
+static void infer_block(Sema *s, AstBlock *block) {
+  for (int i = 0; i < block->count && !s->failed; i++) infer_stmt(s, block->items[i]);
+}
+
+/* -- rounds --------------------------------------------------------------------------------------------------------------- */
+
+static void give_parameters(Sema *s) {
+  for (int i = 0; i < s->function->parameters.count; i++)
+    if (s->parameter_live[i]) give(s, s->function->parameters.items[i], s->lives.items[s->parameter_live[i] - 1].ty, NULL);
+}
+
+/* An assigned parameter that must be an integer passes this on to what the launch brings. */
+static void demand_parameters(Sema *s) {
+  for (int i = 0; i < s->function->parameters.count; i++) {
+    const AstLocal *parameter = s->function->parameters.items[i];
+    Live *live = s->parameter_live[i] ? &s->lives.items[s->parameter_live[i] - 1] : NULL;
+    if (!live || live->ty.kind != TY_NUMBER || !local_of(s, parameter)->is_demanded) continue;
+    live->ty = ty_of(TYPE(I32));
+    s->has_changed = true;
+  }
+}
+
+static bool run_until_stable(Sema *s) {
+  bool changed_ever = false;
+  AstBlock body = s->function->body;
+  do {
+    s->has_changed = false;
+    give_parameters(s);
+    infer_block(s, &body);
+    if (s->is_demanding) demand_parameters(s);
+    changed_ever |= s->has_changed;
+  } while (s->has_changed && !s->failed);
+  return changed_ever;
+}
+
+static void forget(Sema *s) {
+  for (int i = 0; i < s->input->ast->local_count; i++) s->locals[i].ty = (Ty){0};
+  if (!s->has_result_type) s->result = (Ty){0};
+}
+
+void infer_kernel(Sema *s) {
+  bool is_settled = false;
+  while (!is_settled && !s->failed) {
+    forget(s);
+    run_until_stable(s);
+    s->is_demanding = true;
+    is_settled = !run_until_stable(s);
+    s->is_demanding = false;
+  }
+  for (int i = 0; i < s->lives.count; i++)
+    if (s->lives.items[i].ty.kind == TY_NUMBER) s->lives.items[i].ty.kind = TY_SOFT;
+  forget(s);
+  run_until_stable(s);
+}

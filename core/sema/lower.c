@@ -1,0 +1,171 @@
+/* lower.c - the typed Ast becomes IR: arguments, variables, blocks.
+ * A local that is assigned again is a VAR with GET and SET, every other is the value itself. A region ends at its first exit:
+ * what stands behind it in the text is not lowered. */
+#include "sema/typed.h"
+
+enum { DEEPEST = 150 }; /* regions; the IR ends at 200, and passes add some */
+
+void lower_at(Sema *s, Pos pos) {
+  s->b.line = pos.line;
+  s->b.column = pos.column;
+}
+
+bool lower_is_closed(const Sema *s) {
+  const IrInst *last = s->b.region->last;
+  return last && (ir_op_info[last->op].flags & IR_EXIT);
+}
+
+IrRegion *lower_enter(Sema *s, IrRegion *region) {
+  IrRegion *back = s->b.region;
+  s->b.region = region;
+  if (++s->nesting > DEEPEST)
+    sema_fail_pos(s, (Pos){.line = s->b.line, .column = s->b.column, .offset = s->offset}, 1, RG_ERROR_UNSUPPORTED,
+                  "break the chain of 'elseif', or compute a part in a loop of its own",
+                  "more than %d loops and branches stand inside each other here", DEEPEST);
+  return back;
+}
+
+void lower_leave(Sema *s, IrRegion *back) {
+  s->nesting--;
+  s->b.region = back;
+}
+
+void lower_bind(Sema *s, const AstLocal *ast, IrInst *value) {
+  Local *local = local_of(s, ast);
+  value = lower_convert(s, value, local->type);
+  local->value = value;
+  if (!ast->is_assigned) return;
+  local->value = ir_var(&s->b, local->type);
+  ir_set(&s->b, local->value, value);
+}
+
+/* -- arguments and parameters ------------------------------------------------------------------------------- */
+
+/* In the order of the lives: the first use in the text. */
+static void add_arguments(Sema *s) {
+  for (int i = 0; i < s->lives.count; i++) {
+    Live *live = &s->lives.items[i];
+    if (!live->use) continue;
+    live->arg = ir_add_arg(s->output->kernel, live->met, live->name, live->use->pos.line, live->use->pos.column);
+    vec_push(s->scratch, &s->output->args, live->source);
+  }
+}
+
+static void bind_parameters(Sema *s) {
+  for (int i = 0; i < s->function->parameters.count; i++) {
+    const AstLocal *parameter = s->function->parameters.items[i];
+    if (local_of(s, parameter)->is_alias) continue;
+    lower_at(s, parameter->pos);
+    lower_bind(s, parameter, ir_arg(&s->b, s->lives.items[s->parameter_live[i] - 1].arg));
+  }
+}
+
+/* -- statements ----------------------------------------------------------------------------------------------- */
+
+static void keep_view(Sema *s, const AstLocal *ast, AstExpr *value) {
+  Local *local = local_of(s, ast);
+  if (local->alias.kind != ENTITY_FIELD || !local->alias.indexed) return;
+  local->indices = scratch_array(s->scratch, IrInst *, SNODE_MAX_AXES);
+  lower_indices(s, value, local->indices);
+}
+
+/* A quotient of integers keeps them: math.floor of the local is an integer division. */
+static IrInst *lower_initial(Sema *s, const AstLocal *ast, AstExpr *value) {
+  Local *local = local_of(s, ast);
+  bool is_quotient = local->initial == value && infer_quotient(s, value) == sema_strip(value);
+  if (!is_quotient || local->is_annotated) return lower_as(s, value, local->type);
+  lower_quotient(s, value, &local->dividend, &local->divisor);
+  IrInst *a = lower_convert(s, local->dividend, local->type);
+  return ir_binary(&s->b, IR_DIV, a, lower_convert(s, local->divisor, local->type));
+}
+
+static void lower_declaration(Sema *s, AstStmt *stmt) {
+  IrInst **values = scratch_array(s->scratch, IrInst *, stmt->values.count + 1);
+  for (int i = 0; i < stmt->values.count; i++) {
+    AstExpr *value = stmt->values.items[i];
+    const AstLocal *ast = i < stmt->locals.count ? stmt->locals.items[i] : NULL;
+    if (!ast) lower_expr(s, value);
+    else if (local_of(s, ast)->is_alias) keep_view(s, ast, value);
+    else values[i] = lower_initial(s, ast, value);
+  }
+  for (int i = 0; i < stmt->locals.count; i++) {
+    const Local *local = local_of(s, stmt->locals.items[i]);
+    if (local->is_alias || type_is_none(local->type)) continue;
+    lower_at(s, stmt->locals.items[i]->pos);
+    bool has_value = i < stmt->values.count;
+    lower_bind(s, stmt->locals.items[i], has_value ? values[i] : lower_number(s, local->type, 0));
+  }
+}
+
+static void lower_branch(Sema *s, IrInst *branch, int arm, AstBlock *block) {
+  IrRegion *back = lower_enter(s, branch->regions[arm]);
+  lower_block(s, block);
+  lower_leave(s, back);
+}
+
+/* elseif: an `if` in the other arm. Iterates, so that long chains need no stack. */
+static void lower_if(Sema *s, AstStmt *stmt) {
+  IrRegion *back = s->b.region;
+  int nesting = s->nesting;
+  for (int i = 0; i < stmt->values.count && !s->failed; i++) {
+    IrInst *condition = lower_as(s, stmt->values.items[i], TYPE(BOOL));
+    lower_at(s, stmt->values.items[i]->pos);
+    IrInst *branch = ir_if(&s->b, condition);
+    lower_branch(s, branch, 0, &stmt->bodies.items[i]);
+    if (i + 1 < stmt->bodies.count) lower_enter(s, branch->regions[1]);
+  }
+  if (stmt->bodies.count > stmt->values.count) lower_block(s, &vec_last(&stmt->bodies));
+  s->nesting = nesting;
+  s->b.region = back;
+}
+
+static void lower_return(Sema *s, AstStmt *stmt) {
+  IrInst *value = stmt->values.count ? lower_as(s, stmt->values.items[0], s->output->kernel->result) : NULL;
+  lower_at(s, stmt->pos);
+  ir_emit(&s->b, IR_RETURN, TYPE(NONE), value != NULL, &value);
+}
+
+static void lower_stmt(Sema *s, AstStmt *stmt) {
+  lower_at(s, stmt->pos);
+  s->offset = stmt->pos.offset;
+  switch (stmt->kind) {
+  case AST_STMT_LOCAL: lower_declaration(s, stmt); break;
+  case AST_STMT_ASSIGN: lower_assign(s, stmt); break;
+  case AST_STMT_COMPOUND: lower_compound(s, stmt); break;
+  case AST_STMT_CALL: lower_expr(s, stmt->values.items[0]); break;
+  case AST_STMT_DO: lower_block(s, &stmt->bodies.items[0]); break;
+  case AST_STMT_WHILE: lower_while(s, stmt); break;
+  case AST_STMT_REPEAT: lower_repeat(s, stmt); break;
+  case AST_STMT_IF: lower_if(s, stmt); break;
+  case AST_STMT_FOR: lower_numeric_for(s, stmt); break;
+  case AST_STMT_FOR_IN: lower_for_in(s, stmt); break;
+  case AST_STMT_RETURN: lower_return(s, stmt); break;
+  case AST_STMT_BREAK: ir_break(&s->b, 0); break;
+  case AST_STMT_CONTINUE: lower_continue(s); break;
+  default: break; /* refused by resolve */
+  }
+}
+
+void lower_block(Sema *s, AstBlock *block) {
+  for (int i = 0; i < block->count && !s->failed && !lower_is_closed(s); i++) lower_stmt(s, block->items[i]);
+}
+
+/* A kernel that returns a value somewhere returns zero where it falls off its end. */
+static void lower_end(Sema *s) {
+  Type result = s->output->kernel->result;
+  if (type_is_none(result) || lower_is_closed(s)) return;
+  lower_at(s, s->function->end);
+  IrInst *zero = lower_number(s, result, 0);
+  ir_emit(&s->b, IR_RETURN, TYPE(NONE), 1, &zero);
+}
+
+void lower_kernel(Sema *s) {
+  IrKernel *kernel = s->output->kernel;
+  s->b = (IrBuilder){.kernel = kernel, .region = kernel->body};
+  kernel->result = ty_alone(s, s->result);
+  add_arguments(s);
+  bind_parameters(s);
+  AstBlock body = s->function->body;
+  lower_block(s, &body);
+  lower_end(s);
+}

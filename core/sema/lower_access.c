@@ -1,0 +1,52 @@
+/* lower_access.c - elements and cells: from x[i][j] to `place`, with the tables of the kernel behind it.
+ * Indices are i32 or i64: narrower ones widen; of a u64 what is 2^63 or more turns negative and stays outside. */
+#include "sema/typed.h"
+
+static IrInst *lower_index(Sema *s, AstExpr *e) {
+  IrInst *index = lower_expr(s, e);
+  bool is_wide = type_bits(index->type) == 64 || index->type.scalar == TYPE_U32;
+  return lower_convert(s, index, is_wide ? TYPE(I64) : TYPE(I32));
+}
+
+int lower_index_list(Sema *s, const AstExprs *list, int count, IrInst **indices, int so_far) {
+  for (int i = 0; i < count; i++) {
+    AstExpr *e = list->items[i];
+    if (e->kind == AST_TABLE) so_far = lower_index_list(s, &e->list, e->list.count, indices, so_far);
+    else if (so_far < SNODE_MAX_AXES) indices[so_far++] = lower_index(s, e);
+  }
+  return so_far;
+}
+
+static int copy_view(const Local *local, IrInst **indices) {
+  int count = local->indices ? local->alias.indexed : 0;
+  for (int i = 0; i < count; i++) indices[i] = local->indices[i];
+  return count;
+}
+
+/* All indices of a field expression, outermost first; those of a view were computed where it was declared. */
+int lower_indices(Sema *s, AstExpr *e, IrInst **indices) {
+  if (e->kind == AST_PAREN) return lower_indices(s, e->left, indices);
+  if (e->kind == AST_LOCAL) return copy_view(local_of(s, e->local), indices);
+  if (e->kind != AST_INDEX) return 0;
+  int count = lower_indices(s, e->left, indices);
+  return lower_index_list(s, &e->list, e->list.count, indices, count);
+}
+
+int lower_level(Sema *s, const SNode *node, const char *name, SemaArg source) {
+  int level = ir_add_level(s->output->kernel, node, name);
+  if (level == s->output->levels.count) vec_push(s->scratch, &s->output->levels, source);
+  return level;
+}
+
+IrInst *lower_place_at(Sema *s, const Entity *field, IrInst **indices) {
+  int number = ir_add_field(s->output->kernel, field->node, field->component, field->name);
+  if (number == s->output->fields.count) vec_push(s->scratch, &s->output->fields, field->source);
+  return ir_place(&s->b, number, indices);
+}
+
+IrInst *lower_place(Sema *s, AstExpr *e) {
+  IrInst *indices[SNODE_MAX_AXES];
+  lower_indices(s, e, indices);
+  lower_at(s, e->pos);
+  return lower_place_at(s, entity_of(s, e), indices);
+}

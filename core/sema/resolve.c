@@ -1,0 +1,310 @@
+/* resolve.c - what each expression denotes. Everything that can be said against a kernel without knowing types is said
+ * in these files: names, constructs, counts of indices and arguments, loops and exits, reductions. */
+#include "sema/typed.h"
+
+static Entity value_entity(void) { return (Entity){.kind = ENTITY_VALUE}; }
+
+/* -- values ------------------------------------------------------------------------------------------------- */
+
+static bool fail_other(Sema *s, AstExpr *e, const Entity *entity) {
+  const char *name = entity->name ? entity->name : sema_source(s, e);
+  switch (entity->value) {
+  case VALUE_NIL:
+    return sema_fail(s, e, RG_ERROR_NAME_NIL, "it must have a value when the kernel is launched", "'%s' is nil", name);
+  case VALUE_STRING:
+    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "the values of a kernel are numbers and booleans",
+                     "strings do not exist in kernels");
+  case VALUE_TABLE:
+    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "name what is in it, by its full path: 'self.dt'",
+                     "'%s' is a table, which is no value in a kernel", name);
+  case VALUE_FUNCTION:
+    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, NULL, "'%s' is a function, which is no value in a kernel", name);
+  default:
+    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, NULL, "'%s' is %s, which is no value in a kernel", name, entity->what);
+  }
+}
+
+static bool fail_no_value(Sema *s, AstExpr *e, const Entity *entity) {
+  switch (entity->kind) {
+  case ENTITY_FIELD:
+    return sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s: an element needs %d %s, here %s %d", entity->name,
+                     entity->node->rank, entity->node->rank == 1 ? "axis" : "axes", entity->node->rank,
+                     entity->node->rank == 1 ? "index" : "indices", entity->indexed == 1 ? "is" : "are", entity->indexed);
+  case ENTITY_NODE:
+    return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "the elements are in its fields", "'%s' is an SNode, not a number",
+                     entity->name);
+  case ENTITY_SHAPE:
+    return sema_fail(s, e, RG_ERROR_NOT_YET, "take one component: x.shape[0]",
+                     "'%s' as a vector is not compiled yet", sema_source(s, e));
+  case ENTITY_TYPE:
+    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "call it to convert a number: rg.i32(x)", "'%s' is a type, not a number",
+                     entity->name);
+  case ENTITY_BUILTIN:
+    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, NULL, "'%s' is a function, not a number", entity->name);
+  case ENTITY_LOOP:
+    return sema_fail(s, e, RG_ERROR_LOOP, "write: for i in .. do", "this stands only in the head of a loop");
+  case ENTITY_VOID:
+    return sema_fail(s, e, RG_ERROR_CALL, NULL, "'%s' gives no value", sema_text(s, e->text));
+  default: return fail_other(s, e, entity);
+  }
+}
+
+bool resolve_value(Sema *s, AstExpr *e) {
+  Entity entity = resolve_expr(s, e);
+  switch (entity.kind) {
+  case ENTITY_VALUE: case ENTITY_LIVE: case ENTITY_CONSTANT: case ENTITY_ELEMENT: return true;
+  case ENTITY_NONE: return false;
+  default: return !s->failed && fail_no_value(s, e, &entity);
+  }
+}
+
+static Entity value_of(Sema *s, AstExpr *e) {
+  return resolve_value(s, e) ? value_entity() : (Entity){0};
+}
+
+/* -- names -------------------------------------------------------------------------------------------------------- */
+
+static Entity fail_reduced(Sema *s, AstExpr *e) {
+  const char *name = sema_text(s, e->local->name);
+  sema_fail(s, e, RG_ERROR_REDUCTION, "read it after the loop, or keep the iteration's own value in another local",
+            "'%s' is gathered by this parallel loop and has no value inside it", name);
+  return (Entity){0};
+}
+
+static Entity resolve_local(Sema *s, AstExpr *e) {
+  Local *local = local_of(s, e->local);
+  if (!e->local->owner)
+    return (Entity){.kind = ENTITY_OTHER, .value = VALUE_FUNCTION, .what = "a function", .name = sema_text(s, e->text)};
+  if (local->is_alias) return local->alias;
+  if (s->loop && local->loop == 0 && local->reduced_in == s->loop) return fail_reduced(s, e);
+  return value_entity();
+}
+
+static Entity constant_entity(int64_t value) { return (Entity){.kind = ENTITY_CONSTANT, .constant = value}; }
+
+static Entity resolve_shape_of(Sema *s, AstExpr *e, Entity object, Str name) {
+  if (str_is(name, "shape")) {
+    object.kind = ENTITY_SHAPE;
+    return object;
+  }
+  if (str_is(name, "offset")) {
+    sema_fail(s, e, RG_ERROR_NOT_YET, "fields start at index 0", "'offset' is not compiled yet");
+    return (Entity){0};
+  }
+  const char *text = sema_text(s, name);
+  sema_fail(s, e, RG_ERROR_NAME_UNKNOWN, method_find(name) ? scratch_format(s->scratch, "call it: %s:%s(..)", object.name, text) : "in a kernel it has 'shape'",
+            "'%s' has no '%s'", object.name, text);
+  return (Entity){0};
+}
+
+Entity resolve_member(Sema *s, AstExpr *e, Entity object, Str name) {
+  const char *text = sema_text(s, name);
+  switch (object.kind) {
+  case ENTITY_NONE: return object;
+  case ENTITY_FIELD: case ENTITY_NODE:
+    if (object.indexed == 0) return resolve_shape_of(s, e, object, name);
+    break;
+  case ENTITY_VALUE: case ENTITY_LIVE: case ENTITY_CONSTANT: case ENTITY_ELEMENT:
+    sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "a number has no component '%s'", text);
+    return (Entity){0};
+  default: break;
+  }
+  sema_fail(s, e, RG_ERROR_UNSUPPORTED, "name captured things by their full path: 'self.grid.dt'",
+            "kernels cannot look up '%s' here", text);
+  return (Entity){0};
+}
+
+static Entity resolve_field(Sema *s, AstExpr *e) {
+  StrBuf name;
+  int parameter;
+  strbuf_init(&name, s->scratch);
+  if (path_of(s->input->ast, e, &name, &parameter)) return resolve_capture(s, e);
+  Entity object = resolve_expr(s, e->left);
+  return resolve_member(s, e, object, e->text);
+}
+
+/* -- indices -------------------------------------------------------------------------------------------------------- */
+
+static bool has_keys(const AstExpr *table) {
+  for (int i = 0; i < table->keys.count; i++)
+    if (table->keys.items[i]) return true;
+  return false;
+}
+
+bool resolve_indices(Sema *s, AstExprs *list, int *count) {
+  *count = 0;
+  for (int i = 0; i < list->count && !s->failed; i++) {
+    AstExpr *index = list->items[i];
+    if (index->kind != AST_TABLE) {
+      resolve_value(s, index);
+      *count += 1;
+      continue;
+    }
+    if (has_keys(index)) return sema_fail(s, index, RG_ERROR_UNSUPPORTED, "write x[{i, j}]", "these indices have names");
+    for (int k = 0; k < index->list.count; k++) resolve_value(s, index->list.items[k]);
+    *count += index->list.count;
+  }
+  return !s->failed;
+}
+
+/* A field without axes has one element, `x[0]`. */
+static Entity resolve_only_element(Sema *s, AstExpr *e, Entity field, int count) {
+  double index;
+  if (count == 1 && e->list.items[0]->kind != AST_TABLE && sema_is_constant(e->list.items[0], &index) && index == 0) {
+    field.kind = ENTITY_ELEMENT;
+    return field;
+  }
+  sema_fail(s, e, RG_ERROR_INDEX_COUNT, scratch_format(s->scratch, "write %s[0]", field.name),
+            "'%s' has no axes and one element", field.name);
+  return (Entity){0};
+}
+
+static Entity resolve_element(Sema *s, AstExpr *e, Entity field) {
+  int count;
+  if (!resolve_indices(s, &e->list, &count)) return (Entity){0};
+  int rank = field.node->rank;
+  if (rank == 0) return resolve_only_element(s, e, field, count);
+  field.indexed += count;
+  if (field.indexed > rank) {
+    sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, here are %d indices", field.name, rank,
+              rank == 1 ? "axis" : "axes", field.indexed);
+    return (Entity){0};
+  }
+  if (field.indexed == rank) field.kind = ENTITY_ELEMENT;
+  return field;
+}
+
+static Entity resolve_extent(Sema *s, AstExpr *e, Entity shape) {
+  double axis;
+  if (e->list.count != 1 || !sema_is_constant(e->list.items[0], &axis)) {
+    sema_fail(s, e, RG_ERROR_NOT_YET, "write a number: x.shape[0]", "a shape is indexed by a number as written");
+    return (Entity){0};
+  }
+  int rank = shape.node->rank;
+  if (axis >= 0 && axis < rank && axis == (int)axis) return constant_entity(shape.node->shape[(int)axis]);
+  sema_fail(s, e, RG_ERROR_INDEX_RANGE, "indices start at 0", "'%s' has %d %s", shape.name, rank, rank == 1 ? "axis" : "axes");
+  return (Entity){0};
+}
+
+static Entity resolve_index(Sema *s, AstExpr *e) {
+  Entity object = resolve_expr(s, e->left);
+  const char *name = object.name ? object.name : sema_source(s, e->left);
+  switch (object.kind) {
+  case ENTITY_NONE: return object;
+  case ENTITY_FIELD: return resolve_element(s, e, object);
+  case ENTITY_SHAPE: return resolve_extent(s, e, object);
+  case ENTITY_ELEMENT:
+    sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, here are more indices", name, object.node->rank,
+              object.node->rank == 1 ? "axis" : "axes");
+    break;
+  case ENTITY_NODE:
+    sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "the elements are in its fields", "'%s' is an SNode and has no elements", name);
+    break;
+  case ENTITY_OTHER:
+    if (object.value == VALUE_TABLE)
+      sema_fail(s, e, RG_ERROR_NOT_YET, "put the numbers into a field", "a captured table that is indexed is not compiled yet");
+    else
+      fail_other(s, e->left, &object);
+    break;
+  default: sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' is no field, so it cannot be indexed", name); break;
+  }
+  return (Entity){0};
+}
+
+/* -- operators ------------------------------------------------------------------------------------------------------- */
+
+/* The extent of the first axis, as `#x` counts it. */
+static Entity resolve_length(Sema *s, AstExpr *e) {
+  Entity object = resolve_expr(s, e->left);
+  bool has_extent = (object.kind == ENTITY_FIELD || object.kind == ENTITY_NODE) && object.indexed < object.node->rank;
+  if (has_extent) return constant_entity(object.node->shape[object.indexed]);
+  if (object.kind == ENTITY_SHAPE) return constant_entity(object.node->rank);
+  if (object.kind == ENTITY_OTHER) fail_other(s, e->left, &object);
+  else sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'#' takes a field or an SNode with axes");
+  return (Entity){0};
+}
+
+static Entity resolve_operands(Sema *s, AstExpr *e) {
+  if (e->op == AST_CONCAT) {
+    sema_fail(s, e, RG_ERROR_UNSUPPORTED, "the values of a kernel are numbers and booleans", "strings do not exist in kernels");
+    return (Entity){0};
+  }
+  AstExpr *operands[] = {e->left, e->right, e->third};
+  for (int i = 0; i < 3; i++)
+    if (operands[i] && !resolve_value(s, operands[i])) return (Entity){0};
+  return value_entity();
+}
+
+static Entity refuse(Sema *s, AstExpr *e, const char *hint, const char *sentence) {
+  sema_fail(s, e, RG_ERROR_UNSUPPORTED, hint, "%s", sentence);
+  return (Entity){0};
+}
+
+static Entity resolve_new(Sema *s, AstExpr *e) {
+  switch (e->kind) {
+  case AST_TRUE: case AST_FALSE: case AST_NUMBER: return value_entity();
+  case AST_LOCAL: return resolve_local(s, e);
+  case AST_GLOBAL: return resolve_capture(s, e);
+  case AST_FIELD: return resolve_field(s, e);
+  case AST_INDEX: return resolve_index(s, e);
+  case AST_CALL: return resolve_call(s, e);
+  case AST_METHOD: return resolve_method(s, e);
+  case AST_UNARY: return e->op == AST_LEN ? resolve_length(s, e) : value_of(s, e->left);
+  case AST_BINARY: case AST_AND: case AST_OR: case AST_TERNARY: return resolve_operands(s, e);
+  case AST_PAREN: return resolve_expr(s, e->left);
+  case AST_NIL: return refuse(s, e, "numbers and booleans always have a value", "nil does not exist in kernels");
+  case AST_STRING:
+    return refuse(s, e, "the values of a kernel are numbers and booleans", "strings do not exist in kernels");
+  case AST_VARARG: return refuse(s, e, "name each parameter", "kernels take no variable arguments");
+  case AST_FUNCTION: return refuse(s, e, "write its statements where they are needed", "functions cannot be made inside a kernel");
+  case AST_TABLE: return refuse(s, e, "use locals, one per value", "tables are no values in kernels");
+  }
+  return (Entity){0};
+}
+
+Entity resolve_expr(Sema *s, AstExpr *e) {
+  if (s->failed) return (Entity){0};
+  Entity entity = resolve_new(s, e);
+  return *entity_of(s, e) = s->failed ? (Entity){0} : entity;
+}
+
+/* -- types --------------------------------------------------------------------------------------------------------------- */
+
+/* vec3, dvec2, mat4 .. */
+static bool is_later_type(const char *name) {
+  size_t length = strlen(name);
+  return length >= 4 && length <= 5 && strchr("234", name[length - 1]) &&
+         (!strncmp(name + length - 4, "vec", 3) || !strncmp(name, "mat", 3));
+}
+
+static Type fail_type(Sema *s, AstExpr *annotation, const char *name) {
+  static const char *const known[] = {"bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64"};
+  const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+  if (is_later_type(last)) {
+    sema_fail(s, annotation, RG_ERROR_NOT_YET, "use scalars: f32, i32 ..", "vectors and matrices are not compiled yet");
+    return TYPE(NONE);
+  }
+  const char *nearest = str_nearest(str_of(last), known, sizeof known / sizeof known[0]);
+  sema_fail(s, annotation, RG_ERROR_TYPE_UNKNOWN,
+            nearest ? scratch_format(s->scratch, "did you mean '%s'?", nearest) : "the scalar types are bool, i8 .. i64, u8 .. u64, f16, f32, f64",
+            "'%s' is no type", name);
+  return TYPE(NONE);
+}
+
+/* A scalar's name, or a name that leads to a type. */
+Type resolve_type(Sema *s, AstExpr *annotation) {
+  Type type;
+  if (annotation->kind == AST_GLOBAL && type_parse(annotation->text, &type)) return type;
+  if (annotation->kind == AST_CALL) {
+    sema_fail(s, annotation, RG_ERROR_NOT_YET, "use scalars: f32, i32 ..", "vectors, matrices and structs are not compiled yet");
+    return TYPE(NONE);
+  }
+  StrBuf name;
+  int parameter;
+  strbuf_init(&name, s->scratch);
+  path_of(s->input->ast, annotation, &name, &parameter);
+  int number = (int)(uintptr_t)map_find(&s->path_number, str_of(strbuf_end(&name))) - 1;
+  bool is_type = number >= 0 && s->input->captures[number].kind == VALUE_TYPE;
+  if (!is_type) return fail_type(s, annotation, strbuf_end(&name));
+  return resolve_expr(s, annotation).type;
+}

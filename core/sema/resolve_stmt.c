@@ -1,0 +1,286 @@
+/* resolve_stmt.c - statements: what may be declared, assigned, left and returned, and where.
+ * A local of the host region that a parallel loop assigns is a reduction there. Such locals are marked before the
+ * loop's body is read, so that a use above the assignment is found too. */
+#include "sema/typed.h"
+
+static const char *name_of(Sema *s, const AstLocal *local) { return sema_text(s, local->name); }
+
+/* -- declarations --------------------------------------------------------------------------------------------- */
+
+static void declare(Sema *s, const AstLocal *ast) {
+  Local *local = local_of(s, ast);
+  local->ast = ast;
+  local->loop = s->loop;
+  local->is_seen = true;
+  if (!ast->annotation) return;
+  local->is_annotated = true;
+  local->type = resolve_type(s, ast->annotation);
+}
+
+static bool may_be_alias(EntityKind kind) {
+  return kind == ENTITY_FIELD || kind == ENTITY_NODE || kind == ENTITY_SHAPE || kind == ENTITY_TYPE || kind == ENTITY_BUILTIN;
+}
+
+static void declare_alias(Sema *s, const AstLocal *ast, AstExpr *value, Entity entity) {
+  Local *local = local_of(s, ast);
+  if (ast->annotation) {
+    sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' is declared %s, but this is no number", name_of(s, ast),
+              sema_source(s, ast->annotation));
+    return;
+  }
+  if (ast->is_assigned) {
+    sema_fail(s, value, RG_ERROR_UNSUPPORTED, "declare another local for the other one",
+              "'%s' stands for a part of a field or for a name, so it cannot be assigned again", name_of(s, ast));
+    return;
+  }
+  local->is_alias = true;
+  local->alias = entity;
+}
+
+/* Values come first: they do not see the new names. */
+static void resolve_declaration(Sema *s, AstStmt *stmt) {
+  VEC(Entity) entities = {0};
+  for (int i = 0; i < stmt->values.count && !s->failed; i++) {
+    Entity entity = resolve_expr(s, stmt->values.items[i]);
+    bool is_alias = may_be_alias(entity.kind) && i < stmt->locals.count;
+    if (!is_alias) resolve_value(s, stmt->values.items[i]);
+    vec_push(s->scratch, &entities, entity);
+  }
+  for (int i = 0; i < stmt->locals.count && !s->failed; i++) {
+    AstLocal *ast = stmt->locals.items[i];
+    declare(s, ast);
+    if (i >= entities.count) continue;
+    if (may_be_alias(entities.items[i].kind)) declare_alias(s, ast, stmt->values.items[i], entities.items[i]);
+    else if (!ast->is_assigned) local_of(s, ast)->initial = stmt->values.items[i];
+  }
+}
+
+/* -- assignments ------------------------------------------------------------------------------------------------ */
+
+static bool is_reduction(Sema *s, const AstExpr *target) {
+  return s->loop && target->kind == AST_LOCAL && local_of(s, target->local)->loop == 0;
+}
+
+static bool may_reduce(IrUpdate op) {
+  switch (op) {
+  case IR_UPDATE_ADD: case IR_UPDATE_SUB: case IR_UPDATE_MUL: case IR_UPDATE_MIN: case IR_UPDATE_MAX: case IR_UPDATE_BAND:
+  case IR_UPDATE_BOR: case IR_UPDATE_BXOR:
+    return true;
+  default: return false;
+  }
+}
+
+static void resolve_reduction(Sema *s, AstStmt *stmt) {
+  AstExpr *target = stmt->targets.items[0];
+  Local *local = local_of(s, target->local);
+  const char *name = name_of(s, target->local);
+  Update *update = stmt->targets.count == 1 && !local->is_alias ? update_match(s, stmt) : NULL;
+  if (!update) {
+    sema_fail(s, target, RG_ERROR_REDUCTION,
+              scratch_format(s->scratch, "write %s = %s + .., or math.max(%s, ..), or declare a local inside the loop", name, name, name),
+              "'%s' belongs to the whole kernel: a parallel loop can only gather into it", name);
+    return;
+  }
+  if (!may_reduce(update->op)) {
+    sema_fail(s, target, RG_ERROR_REDUCTION, "reductions are + - * math.min math.max & | ~",
+              "iterations have no order, so '%s' cannot gather by '%s'", name, ast_op_text(update_operator(update->op)));
+    return;
+  }
+  IrUpdate op = update->op == IR_UPDATE_SUB ? IR_UPDATE_ADD : update->op;
+  if (local->reduced_by != IR_UPDATE_COUNT && local->reduced_by != op) {
+    sema_fail(s, target, RG_ERROR_REDUCTION, "use two locals", "'%s' is gathered by two operators in one loop", name);
+    return;
+  }
+  local->reduced_by = op;
+  for (int i = 0; i < update->terms.count; i++) resolve_value(s, update->terms.items[i].value);
+}
+
+static void fail_captured(Sema *s, AstExpr *target) {
+  sema_fail(s, target, RG_ERROR_NAME_ASSIGN, "return the value, or keep it in a field of shape {}: x[0] = ..",
+            "'%s' is captured, and kernels cannot assign what they capture", sema_source(s, target));
+}
+
+static void fail_alias(Sema *s, AstExpr *target) {
+  sema_fail(s, target, RG_ERROR_NAME_ASSIGN, NULL, "'%s' is not a number here, so it cannot be assigned",
+            name_of(s, target->local));
+}
+
+static void resolve_target(Sema *s, AstExpr *target) {
+  if (target->kind == AST_GLOBAL || target->kind == AST_FIELD) {
+    fail_captured(s, target);
+  } else if (target->kind == AST_LOCAL) {
+    Local *local = local_of(s, target->local);
+    if (!target->local->owner || local->is_alias) fail_alias(s, target);
+    entity_of(s, target)->kind = ENTITY_VALUE;
+  } else {
+    Entity entity = resolve_expr(s, target);
+    if (entity.kind == ENTITY_CONSTANT)
+      sema_fail(s, target, RG_ERROR_NAME_ASSIGN, NULL, "a shape cannot be assigned");
+    else if (entity.kind != ENTITY_ELEMENT)
+      resolve_value(s, target);
+  }
+}
+
+static void resolve_assignment(Sema *s, AstStmt *stmt) {
+  for (int i = 0; i < stmt->targets.count; i++) {
+    if (!is_reduction(s, stmt->targets.items[i])) continue;
+    if (i == 0) resolve_reduction(s, stmt);
+    else
+      sema_fail(s, stmt->targets.items[i], RG_ERROR_REDUCTION, "give it a statement of its own",
+                "'%s' belongs to the whole kernel: a parallel loop can only gather into it",
+                name_of(s, stmt->targets.items[i]->local));
+    return;
+  }
+  for (int i = 0; i < stmt->targets.count; i++) resolve_target(s, stmt->targets.items[i]);
+  for (int i = 0; i < stmt->values.count; i++) resolve_value(s, stmt->values.items[i]);
+  if (stmt->targets.count > stmt->values.count)
+    sema_fail(s, stmt->targets.items[stmt->values.count], RG_ERROR_CALL_COUNT, NULL, "there is no value for '%s'",
+              sema_source(s, stmt->targets.items[stmt->values.count]));
+  if (!s->failed && s->loop && stmt->targets.items[0]->kind == AST_INDEX) update_match(s, stmt);
+}
+
+/* -- loops --------------------------------------------------------------------------------------------------------- */
+
+static void mark_reductions(Sema *s, const AstBlock *block, int loop) {
+  for (int i = 0; i < block->count; i++) {
+    const AstStmt *stmt = block->items[i];
+    for (int k = 0; k < stmt->targets.count; k++) {
+      const AstExpr *target = stmt->targets.items[k];
+      if (target->kind != AST_LOCAL || !target->local->owner) continue;
+      Local *local = local_of(s, target->local);
+      if (!local->is_seen || local->loop != 0 || local->is_alias) continue;
+      local->reduced_in = loop;
+      local->reduced_by = IR_UPDATE_COUNT;
+    }
+    for (int k = 0; k < stmt->bodies.count; k++) mark_reductions(s, &stmt->bodies.items[k], loop);
+  }
+}
+
+static void resolve_body(Sema *s, AstStmt *stmt, bool is_parallel) {
+  bool outer = s->breaks_parallel;
+  s->breaks_parallel = is_parallel;
+  for (int i = 0; i < stmt->locals.count; i++) declare(s, stmt->locals.items[i]);
+  resolve_block(s, &stmt->bodies.items[0]);
+  s->breaks_parallel = outer;
+}
+
+static void resolve_for_in(Sema *s, AstStmt *stmt) {
+  resolve_head(s, stmt);
+  if (s->failed) return;
+  LoopHead *head = head_of(s, stmt);
+  if (!head->is_parallel) {
+    resolve_body(s, stmt, false);
+    return;
+  }
+  s->loop = head->number = ++s->loop_count;
+  mark_reductions(s, &stmt->bodies.items[0], s->loop);
+  resolve_body(s, stmt, true);
+  s->loop = 0;
+}
+
+static void resolve_numeric_for(Sema *s, AstStmt *stmt) {
+  for (int i = 0; i < stmt->values.count; i++) resolve_value(s, stmt->values.items[i]);
+  double step;
+  if (stmt->values.count == 3 && sema_is_constant(stmt->values.items[2], &step) && step == 0)
+    sema_fail(s, stmt->values.items[2], RG_ERROR_LOOP, NULL, "the step of this loop is 0");
+  resolve_body(s, stmt, false);
+}
+
+/* -- ways out -------------------------------------------------------------------------------------------------------- */
+
+static void resolve_return(Sema *s, AstStmt *stmt) {
+  if (s->loop) {
+    sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_RETURN, "'continue' ends one iteration",
+                  "a parallel loop cannot be left by 'return'");
+    return;
+  }
+  for (int i = 0; i < stmt->values.count; i++) resolve_value(s, stmt->values.items[i]);
+  if (stmt->values.count > 1)
+    sema_fail(s, stmt->values.items[1], RG_ERROR_NOT_YET, "keep the others in fields of shape {}",
+              "this version returns one value from a kernel");
+  if (!s->first_return) s->first_return = stmt;
+  if (s->first_return->values.count != stmt->values.count)
+    sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_RETURN, "return a value everywhere, or nowhere",
+                  "this 'return' has %s value, and that of line %d has %s", stmt->values.count ? "a" : "no",
+                  s->first_return->pos.line, stmt->values.count ? "none" : "one");
+}
+
+static void resolve_break(Sema *s, AstStmt *stmt) {
+  if (s->breaks_parallel)
+    sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_LOOP,
+                  "'continue' ends one iteration; ':serial()' behind the range makes a loop that can be left",
+                  "a parallel loop cannot be left by 'break'");
+}
+
+/* -- statements --------------------------------------------------------------------------------------------------------- */
+
+static void resolve_call_statement(Sema *s, AstExpr *call) {
+  Entity entity = resolve_expr(s, call);
+  if (entity.kind != ENTITY_VOID && entity.kind != ENTITY_NONE) resolve_value(s, call);
+}
+
+static void resolve_if(Sema *s, AstStmt *stmt) {
+  for (int i = 0; i < stmt->bodies.count; i++) {
+    if (i < stmt->values.count) resolve_value(s, stmt->values.items[i]);
+    resolve_block(s, &stmt->bodies.items[i]);
+  }
+}
+
+static void refuse(Sema *s, AstStmt *stmt, const char *hint, const char *sentence) {
+  sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_UNSUPPORTED, hint, "%s", sentence);
+}
+
+static void resolve_stmt(Sema *s, AstStmt *stmt) {
+  switch (stmt->kind) {
+  case AST_STMT_LOCAL: resolve_declaration(s, stmt); break;
+  case AST_STMT_ASSIGN: case AST_STMT_COMPOUND: resolve_assignment(s, stmt); break;
+  case AST_STMT_CALL: resolve_call_statement(s, stmt->values.items[0]); break;
+  case AST_STMT_DO: resolve_block(s, &stmt->bodies.items[0]); break;
+  case AST_STMT_WHILE:
+    resolve_value(s, stmt->values.items[0]);
+    resolve_body(s, stmt, false);
+    break;
+  case AST_STMT_REPEAT:
+    resolve_body(s, stmt, false);
+    resolve_value(s, stmt->values.items[0]);
+    break;
+  case AST_STMT_IF: resolve_if(s, stmt); break;
+  case AST_STMT_FOR: resolve_numeric_for(s, stmt); break;
+  case AST_STMT_FOR_IN: resolve_for_in(s, stmt); break;
+  case AST_STMT_RETURN: resolve_return(s, stmt); break;
+  case AST_STMT_BREAK: resolve_break(s, stmt); break;
+  case AST_STMT_CONTINUE: break;
+  case AST_STMT_FUNCTION: case AST_STMT_LOCAL_FUNCTION:
+    refuse(s, stmt, "write its statements where they are needed", "functions cannot be made inside a kernel");
+    break;
+  case AST_STMT_GOTO: case AST_STMT_LABEL:
+    refuse(s, stmt, "use 'while', 'break' and 'continue'", "kernels have no goto");
+    break;
+  }
+}
+
+void resolve_block(Sema *s, AstBlock *block) {
+  for (int i = 0; i < block->count && !s->failed; i++) resolve_stmt(s, block->items[i]);
+}
+
+static void resolve_results(Sema *s) {
+  const AstExprs *results = &s->function->results;
+  if (!results->count) return;
+  if (results->count > 1) {
+    sema_fail(s, results->items[1], RG_ERROR_NOT_YET, "keep the others in fields of shape {}",
+              "this version returns one value from a kernel");
+    return;
+  }
+  s->has_result_type = true;
+  s->result = ty_of(resolve_type(s, results->items[0]));
+}
+
+void resolve_kernel(Sema *s) {
+  const AstFunction *function = s->function;
+  if (function->has_varargs)
+    sema_fail_pos(s, function->pos, 8, RG_ERROR_UNSUPPORTED, "name each parameter", "kernels take no variable arguments");
+  for (int i = 0; i < function->parameters.count && !s->failed; i++) resolve_parameter(s, i);
+  resolve_results(s);
+  AstBlock body = function->body;
+  resolve_block(s, &body);
+}

@@ -1,0 +1,128 @@
+/* sema.c - the steps in their order, and the few words that all of them use. */
+#include <stdio.h>
+
+#include "sema/typed.h"
+
+/* -- failures ----------------------------------------------------------------------------------------------- */
+
+static bool fail_va(Sema *s, Pos pos, int width, ErrorCode code, const char *hint, const char *format, va_list args) {
+  if (s->failed) return false;
+  char message[400];
+  vsnprintf(message, sizeof message, format, args);
+  s->failed = true;
+  diag_error(s->err, s->input->ast->source, pos, width, code, "%s", message);
+  if (hint) error_hint(s->err, "%s", hint);
+  return false;
+}
+
+bool sema_fail(Sema *s, const AstExpr *at, ErrorCode code, const char *hint, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  fail_va(s, at->pos, at->width, code, hint, format, args);
+  va_end(args);
+  return false;
+}
+
+bool sema_fail_pos(Sema *s, Pos pos, int width, ErrorCode code, const char *hint, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  fail_va(s, pos, width, code, hint, format, args);
+  va_end(args);
+  return false;
+}
+
+enum { LONGEST_WORD = 60 };
+
+const char *sema_text(Sema *s, Str text) {
+  return scratch_copy_text(s->scratch, text.data, (size_t)(text.length < LONGEST_WORD ? text.length : LONGEST_WORD));
+}
+
+const char *sema_source(Sema *s, const AstExpr *e) {
+  StrBuf text;
+  strbuf_init(&text, s->scratch);
+  ast_print_expr(&text, e);
+  if (text.length <= LONGEST_WORD) return strbuf_end(&text);
+  return scratch_format(s->scratch, "%.*s..", LONGEST_WORD, text.data);
+}
+
+AstExpr *sema_strip(AstExpr *e) {
+  while (e->kind == AST_PAREN) e = e->left;
+  return e;
+}
+
+bool sema_is_constant(const AstExpr *e, double *value) {
+  double sign = 1;
+  while (e->kind == AST_PAREN || (e->kind == AST_UNARY && e->op == AST_NEG)) {
+    if (e->kind == AST_UNARY) sign = -sign;
+    e = e->left;
+  }
+  if (e->kind != AST_NUMBER) return false;
+  *value = sign * (e->number_kind == AST_NUMBER_FLOAT ? e->number : (double)e->integer);
+  return true;
+}
+
+/* -- the steps ------------------------------------------------------------------------------------------------- */
+
+static void number_paths(Sema *s) {
+  map_init(&s->path_number, s->scratch);
+  for (int i = 0; i < s->input->paths->count; i++) {
+    const SemaPath *path = &s->input->paths->items[i];
+    const char *mark = path->is_parameter_path ? "=" : "";
+    const char *key = scratch_format(s->scratch, "%s%.*s", mark, path->name.length, path->name.data);
+    map_put(&s->path_number, str_of(key), (void *)(uintptr_t)(i + 1));
+  }
+}
+
+static Sema *create(Scratch *scratch, const SemaInput *input, SemaOutput *output, Error *err) {
+  Sema *s = scratch_new(scratch, Sema);
+  const Ast *ast = input->ast;
+  *s = (Sema){.scratch = scratch, .input = input, .output = output, .function = ast->function, .err = err,
+              .default_float = input->default_f64 ? TYPE(F64) : TYPE(F32),
+              .entities = scratch_array(scratch, Entity, ast->expr_count + 1),
+              .types = scratch_array(scratch, Ty, ast->expr_count + 1),
+              .at = scratch_array(scratch, Type, ast->expr_count + 1),
+              .locals = scratch_array(scratch, Local, ast->local_count + 1),
+              .path_live = scratch_array(scratch, int, input->paths->count + 1),
+              .parameter_live = scratch_array(scratch, int, ast->function->parameters.count + 1)};
+  map_init(&s->heads, scratch);
+  map_init(&s->updates, scratch);
+  number_paths(s);
+  return s;
+}
+
+static bool run_types(Sema *s) {
+  void (*const steps[])(Sema *) = {resolve_kernel, infer_kernel, check_kernel};
+  for (int i = 0; i < 3 && !s->failed; i++) steps[i](s);
+  return !s->failed;
+}
+
+bool sema_run(Scratch *scratch, const SemaInput *input, SemaOutput *output, Error *err) {
+  *output = (SemaOutput){0};
+  Sema *s = create(scratch, input, output, err);
+  if (!run_types(s)) return false;
+  IrKernel *kernel = ir_kernel_create(scratch, input->kernel_name);
+  kernel->fast_math = input->fast_math;
+  kernel->unchecked = input->unchecked;
+  output->kernel = kernel;
+  lower_kernel(s);
+  return !s->failed && ir_finish(kernel, err);
+}
+
+static void print_line(StrBuf *out, const char *name, Type type) {
+  if (!type_is_none(type)) strbuf_format(out, "%s: %s\n", name, type_text(type));
+}
+
+bool sema_print_types(Scratch *scratch, const SemaInput *input, StrBuf *out, Error *err) {
+  SemaOutput output = {0};
+  Sema *s = create(scratch, input, &output, err);
+  if (!run_types(s)) return false;
+  for (int i = 0; i < s->lives.count; i++) {
+    const Live *live = &s->lives.items[i];
+    if (live->use && !type_is_none(live->met)) print_line(out, live->name, live->met);
+  }
+  for (int i = 0; i < input->ast->local_count; i++) {
+    const Local *local = &s->locals[i];
+    if (local->is_seen && !local->is_alias) print_line(out, sema_text(s, local->ast->name), local->type);
+  }
+  return true;
+}

@@ -1,0 +1,299 @@
+/* typed.h - what the files of sema share: facts about the Ast, in arrays beside it.
+ *
+ *   resolve: what each name, index and call denotes          entities, loops, updates
+ *   infer:   a Ty per expression and variable, to a fixpoint  types
+ *   check:   the type each expression is computed in          at
+ *   lower:   the IR                                           (reports nothing any more, but nesting)
+ *
+ * Every step is sticky: the first failure is reported and kept in `failed`, what follows goes on harmlessly. */
+#ifndef RG_SEMA_TYPED_H
+#define RG_SEMA_TYPED_H
+
+#include "base/map.h"
+#include "sema/sema.h"
+
+/* -- types in the making ---------------------------------------------------------------------------------- */
+
+/* From the least to the most determined. A LITERAL takes the type it meets, a SOFT float the float type it meets. A NUMBER
+ * is a live number, or made of some, of which it is still open whether it is an integer; none is left after infer. */
+typedef enum TyKind { TY_NONE, TY_BOOL, TY_LITERAL, TY_INT, TY_NUMBER, TY_SOFT, TY_FLOAT } TyKind;
+typedef struct Ty {
+  TyKind kind;
+  Type type; /* INT, FLOAT: which; LITERAL: which when alone */
+} Ty;
+
+/* -- what an expression denotes ----------------------------------------------------------------------------- */
+
+typedef enum EntityKind {
+  ENTITY_NONE,     /* the kernel failed before */
+  ENTITY_VALUE,    /* a number or bool: a local, a literal, an operation, a call */
+  ENTITY_LIVE,     /* a captured number or an unassigned parameter: `live` */
+  ENTITY_CONSTANT, /* an integer that layouts fix: `#x`, `x.shape[0]`: `constant` */
+  ENTITY_ELEMENT,  /* a field with all its indices: a value, and what can be assigned */
+  ENTITY_FIELD,    /* with `indexed` of its indices, fewer than all */
+  ENTITY_NODE, ENTITY_SHAPE, ENTITY_TYPE, ENTITY_BUILTIN,
+  ENTITY_LOOP,     /* rg.range(..) or x:active(): the head of a loop */
+  ENTITY_VOID,     /* a call that gives nothing */
+  ENTITY_OTHER     /* a function, a table, a string ..: `what` */
+} EntityKind;
+
+typedef enum BuiltinForm {
+  FORM_RANGE, FORM_FLOAT, FORM_LOG, FORM_ANGLE, FORM_JOIN, FORM_ROUND, FORM_BITS, FORM_SHIFT, FORM_TOBIT
+} BuiltinForm;
+typedef struct Builtin {
+  const char *name;
+  BuiltinForm form;
+  IrOp op;
+  int least, most;
+} Builtin;
+
+typedef enum MethodForm {
+  METHOD_RMW, METHOD_CAS, METHOD_TOPOLOGY, METHOD_IS_ACTIVE, METHOD_COUNT, METHOD_CLEAR,
+  METHOD_ACTIVE, METHOD_MODIFIER, METHOD_LATER, METHOD_OUTSIDE
+} MethodForm;
+typedef struct Method {
+  const char *name;
+  MethodForm form;
+  int op;
+  int values;
+} Method;
+
+typedef struct Entity {
+  EntityKind kind;
+  const SNode *node;      /* ELEMENT, FIELD, NODE, SHAPE; of a METHOD call: of its object */
+  int component;          /* ELEMENT, FIELD */
+  int indexed;            /* FIELD; of a METHOD call: indices that its object has already */
+  SemaArg source;         /* ELEMENT, FIELD, NODE, SHAPE: the capture or parameter it comes from */
+  const char *name;       /* how the kernel calls it */
+  Type type;              /* ELEMENT, FIELD: the element's; TYPE: itself */
+  int live;
+  int64_t constant;
+  const Builtin *builtin; /* BUILTIN, and a CALL of it */
+  const Method *method;   /* a METHOD call */
+  bool is_conversion;     /* a CALL of a type: `type` */
+  SemaValueKind value;    /* OTHER */
+  const char *what;       /* OTHER: "a function" */
+} Entity;
+
+/* -- variables and live numbers -------------------------------------------------------------------------------- */
+
+typedef struct Local {
+  const AstLocal *ast;
+  Ty ty;
+  Type type;             /* of its values, after check; NONE when it has none */
+  bool is_annotated;     /* `type` is what the text says */
+  bool is_alias;         /* stands for `alias`, which is no value */
+  Entity alias;
+  bool is_demanded;      /* reaches a place where an integer must stand */
+  bool is_seen;          /* its declaration was met */
+  int loop;              /* number of the parallel loop that declares it; 0: the host region */
+  int reduced_in;        /* number of the parallel loop that reduces it, while that is resolved */
+  IrUpdate reduced_by;
+  const AstExpr *initial; /* its value, when it is declared with one and never assigned again */
+  /* lower: */
+  IrInst *value;         /* itself, or its VAR */
+  IrInst **indices;      /* of a view: those it was made with */
+  IrInst *dividend, *divisor; /* its value is the quotient of these integers */
+} Local;
+
+/* A number or bool that each launch brings. */
+typedef struct Live {
+  SemaArg source;
+  const char *name;
+  Ty ty;
+  const AstExpr *use;    /* the one that made it an integer; else the first */
+  Type met;              /* SOFT: the float type of its uses, f64 when there are several */
+  int arg;               /* kernel->args, -1: not used */
+} Live;
+
+/* -- statements -------------------------------------------------------------------------------------------------- */
+
+/* The head of a `for .. in`. */
+typedef struct LoopHead {
+  const SNode *node;      /* x:active(): the level; NULL: a range */
+  SemaArg source;
+  const char *name;
+  VEC(AstExpr *) bounds;  /* range: begin (NULL: 0) and end per axis */
+  int axis_count;
+  bool is_parallel;       /* stands in the host region and is not serial */
+  bool is_serial, is_independent;
+  int block;
+  int number;             /* parallel: 1, 2, .. */
+  Type index;             /* after check */
+} LoopHead;
+
+/* `target op= term ± term ..`: an update of an element, or of a local that a parallel loop reduces. Only ADD has several
+ * terms with signs and MUL several without. */
+typedef struct UpdateTerm { AstExpr *value; bool is_negative; } UpdateTerm;
+typedef struct Update {
+  IrUpdate op;
+  AstExpr *target;
+  VEC(UpdateTerm) terms;
+} Update;
+
+/* One arm of `c and a or d and b or e`; the last has no condition. */
+typedef struct Choice { AstExpr *condition, *value; } Choice;
+typedef VEC(Choice) Choices;
+
+typedef struct Sema {
+  Scratch *scratch;
+  const SemaInput *input;
+  SemaOutput *output;
+  const AstFunction *function;
+  Error *err;
+  bool failed;
+  Type default_float;
+  Entity *entities;     /* by expression id */
+  Ty *types;
+  Type *at;
+  Local *locals;        /* by local id */
+  VEC(Live) lives;
+  int *path_live, *parameter_live; /* number + 1 of a Live */
+  Map path_number;      /* name -> number + 1; parameter paths under "=name" */
+  Map heads, updates;   /* statement -> LoopHead, Update */
+  /* resolve: */
+  int loop;             /* number of the parallel loop around; 0: the host region */
+  int loop_count;
+  bool breaks_parallel; /* the innermost loop is parallel */
+  /* infer: */
+  bool is_demanding, has_changed;
+  Ty result;
+  bool has_result_type; /* annotated */
+  const AstStmt *first_return;
+  /* lower: */
+  IrBuilder b;
+  int nesting;
+  int32_t offset;       /* of the current statement */
+  const AstStmt *repeat; /* the innermost loop, when it is a `repeat` */
+} Sema;
+
+/* sema.c. All false. The hint may be NULL. */
+bool sema_fail(Sema *s, const AstExpr *at, ErrorCode code, const char *hint, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+bool sema_fail_pos(Sema *s, Pos pos, int width, ErrorCode code, const char *hint, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+const char *sema_text(Sema *s, Str text);          /* as a C string, cut to 60 bytes */
+const char *sema_source(Sema *s, const AstExpr *e); /* the expression as text, cut */
+static inline Local *local_of(Sema *s, const AstLocal *local) { return &s->locals[local->id]; }
+static inline Entity *entity_of(Sema *s, const AstExpr *e) { return &s->entities[e->id]; }
+static inline LoopHead *head_of(Sema *s, const AstStmt *stmt) { return map_find_int(&s->heads, (uintptr_t)stmt); }
+static inline Update *update_of(Sema *s, const AstStmt *stmt) { return map_find_int(&s->updates, (uintptr_t)stmt); }
+AstExpr *sema_strip(AstExpr *e);                    /* without parentheses around it */
+bool sema_is_constant(const AstExpr *e, double *value); /* a number as written, perhaps with a minus */
+
+/* paths.c */
+bool path_of(const Ast *ast, const AstExpr *e, StrBuf *name, int *parameter); /* parameter -1: a captured path */
+int path_parameter(const Ast *ast, const AstLocal *local);                   /* its number, or -1 */
+
+/* builtin.c */
+const Builtin *builtin_find(const char *name);
+const Method *method_find(Str name);
+const char *method_nearest(Str name);
+const char *builtin_nearest(Str name);
+
+/* resolve.c */
+Entity resolve_expr(Sema *s, AstExpr *e);   /* and remembers it */
+bool resolve_value(Sema *s, AstExpr *e);    /* a number or bool */
+bool resolve_indices(Sema *s, AstExprs *list, int *count); /* `{i, j}` counts two */
+Type resolve_type(Sema *s, AstExpr *annotation);
+const char *resolve_nearest(Sema *s, Str name); /* a hint "did you mean 'x'?", or NULL */
+/* resolve_name.c */
+Entity resolve_capture(Sema *s, AstExpr *e);
+void resolve_parameter(Sema *s, int number);
+/* resolve.c: `.name` of what an entity is */
+Entity resolve_member(Sema *s, AstExpr *e, Entity object, Str name);
+/* resolve_call.c */
+Entity resolve_call(Sema *s, AstExpr *e);
+Entity resolve_method(Sema *s, AstExpr *e);
+/* resolve_loop.c */
+void resolve_head(Sema *s, AstStmt *stmt);
+/* resolve_stmt.c */
+void resolve_block(Sema *s, AstBlock *block);
+void resolve_kernel(Sema *s);
+
+/* update.c */
+Update *update_match(Sema *s, AstStmt *stmt); /* NULL: it is a plain assignment */
+bool update_is_modular(IrUpdate op);          /* low bits of the result come from low bits of the operands */
+AstOp update_operator(IrUpdate op);           /* AST_NO_OP for min, max, exchange */
+
+/* ty.c */
+Ty ty_of(Type type);
+Ty ty_join(Ty a, Ty b);            /* what `+` gives; NONE where a bool meets a number */
+Ty ty_firm(Sema *s, Ty ty);        /* of a variable that takes such a value */
+Type ty_alone(Sema *s, Ty ty);     /* NONE for NONE */
+Type ty_settle(Sema *s, Ty ty, Type want); /* the type in which an expression is computed where `want` (may be NONE) is met */
+bool ty_is_float(Ty ty);           /* surely */
+bool ty_is_integer(Ty ty);         /* surely; literals too */
+bool ty_is_number(Ty ty);
+Ty ty_binary(Sema *s, AstOp op, Ty a, Ty b);
+const char *ty_text(Sema *s, Ty ty); /* "an f32", "a bool": for sentences */
+
+/* infer.c */
+void infer_kernel(Sema *s);
+Ty infer_update(Sema *s, IrUpdate op, Ty target, Ty term);
+Ty infer_for_type(Sema *s, const AstStmt *stmt); /* of a numeric for: INT or FLOAT in the end */
+/* demand.c: e stands where an integer must stand */
+void demand_integer(Sema *s, AstExpr *e);
+/* infer_expr.c */
+Ty infer_expr(Sema *s, AstExpr *e);
+void infer_list(Sema *s, AstExprs *list);
+AstExpr *infer_quotient(Sema *s, AstExpr *e); /* the integer quotient that e is, also through a local; or NULL */
+Ty infer_quotient_type(Sema *s, const AstExpr *quotient);
+
+/* choice.c */
+bool choice_is(Sema *s, const AstExpr *e);  /* `c and a or b` of numbers */
+Choices choice_arms(Sema *s, AstExpr *e);
+bool choice_is_cheap(Sema *s, const AstExpr *e); /* may be computed for nothing */
+
+/* check.c */
+void check_kernel(Sema *s);
+/* check_expr.c */
+bool check_expr(Sema *s, AstExpr *e, Type want);
+bool check_condition(Sema *s, AstExpr *e);
+bool check_indices(Sema *s, const AstExprs *list, int count);
+bool check_object(Sema *s, AstExpr *e);  /* the indices of an INDEX, through all its levels */
+bool check_store(Sema *s, AstExpr *value, Type target, const char *what); /* what: "'x' holds", .. */
+bool check_number(Sema *s, AstExpr *e, const char *who);
+bool check_integer(Sema *s, AstExpr *e, const char *who);
+/* check_call.c */
+bool check_call(Sema *s, AstExpr *e);
+bool check_method(Sema *s, AstExpr *e);
+bool check_update(Sema *s, Update *update, Type target);
+
+/* lower.c */
+void lower_kernel(Sema *s);
+void lower_block(Sema *s, AstBlock *block);
+bool lower_is_closed(const Sema *s);          /* an exit ends the region: nothing may follow */
+IrRegion *lower_enter(Sema *s, IrRegion *region); /* gives the region to come back to */
+void lower_leave(Sema *s, IrRegion *back);
+void lower_at(Sema *s, Pos pos);
+void lower_bind(Sema *s, const AstLocal *local, IrInst *value); /* a VAR when it is assigned again */
+/* lower_expr.c */
+IrInst *lower_expr(Sema *s, AstExpr *e);       /* of type s->at[e->id] */
+IrInst *lower_as(Sema *s, AstExpr *e, Type type);
+IrInst *lower_convert(Sema *s, IrInst *value, Type type); /* constants at once */
+IrInst *lower_number(Sema *s, Type type, int64_t value);
+IrInst *lower_operator(Sema *s, AstOp op, IrInst *a, IrInst *b); /* arithmetic and bits */
+/* lower_access.c */
+int lower_indices(Sema *s, AstExpr *e, IrInst **indices);
+int lower_index_list(Sema *s, const AstExprs *list, int count, IrInst **indices, int so_far);
+IrInst *lower_place(Sema *s, AstExpr *e);
+IrInst *lower_place_at(Sema *s, const Entity *field, IrInst **indices);
+int lower_level(Sema *s, const SNode *node, const char *name, SemaArg source);
+/* lower_call.c */
+IrInst *lower_call(Sema *s, AstExpr *e);
+IrInst *lower_method(Sema *s, AstExpr *e);     /* NULL when it gives nothing */
+void lower_quotient(Sema *s, AstExpr *e, IrInst **dividend, IrInst **divisor);
+/* lower_compare.c */
+IrInst *lower_compare(Sema *s, AstOp op, IrInst *a, IrInst *b);
+/* lower_loop.c */
+void lower_numeric_for(Sema *s, AstStmt *stmt);
+void lower_for_in(Sema *s, AstStmt *stmt);
+void lower_while(Sema *s, AstStmt *stmt);
+void lower_repeat(Sema *s, AstStmt *stmt);
+void lower_continue(Sema *s);
+/* lower_update.c */
+void lower_assign(Sema *s, AstStmt *stmt);
+void lower_compound(Sema *s, AstStmt *stmt);
+
+#endif
