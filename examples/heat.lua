@@ -77,10 +77,10 @@ t[mid][mid][mid] = 1 -- writing an element from Lua brings its block into being
 for frame = 1, frames do
   ignite(1.0 + frame)
   for _ = 1, 2 do
-    step(0.15, 0.96)
+    step(0.15, 0.92)
     t, next_t = next_t, t -- kernels read captured variables at every launch: this swaps the buffers
   end
-  tend(0.002, 0.2)
+  tend(0.02, 0.2)
   if frame % 10 == 0 then
     print(("frame %3d: %5d blocks, %6.1f MiB"):format(frame, block:count(), rg.memory().live / 2 ^ 20))
   end

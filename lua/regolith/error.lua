@@ -19,14 +19,18 @@ local function shown(info)
   return info.source:sub(1, 1) == "@" and info.source:sub(2) or info.short_src
 end
 
---- The frame of the user's code that called into the module.
+--- The frame of the user's code that called into the module; or the `skip`th one around it.
 ---@return string? file, integer? line, table? info
-function fail.caller()
+function fail.caller(skip)
   if not debug then return end
+  skip = skip or 0
   for level = 2, 1000 do
     local info = debug.getinfo(level, "Slf")
     if not info then return end
-    if info.what ~= "C" and not is_ours(info.source) then return shown(info), info.currentline, info end
+    if info.what ~= "C" and not is_ours(info.source) then
+      if skip == 0 then return shown(info), info.currentline, info end
+      skip = skip - 1
+    end
   end
 end
 

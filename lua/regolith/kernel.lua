@@ -83,9 +83,11 @@ local function names_in(path)
   return names
 end
 
--- Lines that walk `names` from the expression `root` and marshal what they find as value `number`.
-local function walk(number, names, root)
+-- Lines that walk `names` from the expression `root` and marshal what they find as value `number`. Depth 0 says that
+-- nobody declared the first name; a declared one may be nil too.
+local function walk(number, names, root, is_declared)
   local lines = { ("v, d = %s, 1"):format(root) }
+  if not is_declared then lines[2] = "if rawequal(v, nil) then d = 0 end" end
   for k = 2, #names do
     lines[#lines + 1] = ("if type(v) == 'table' then v, d = v[%q], %d"):format(names[k], k)
   end
@@ -115,16 +117,17 @@ local function find_upvalue(f, name)
   end
 end
 
--- Where a captured name comes from, as an expression of the launcher; notes upvalues to join.
+-- Where a captured name comes from, as an expression of the launcher, and whether it is declared there; notes upvalues
+-- to join.
 local function root_expression(self, name, joined)
   if self.captures then
-    return ("need.text_name(self, %q)"):format(name)
+    return ("need.text_name(self, %q)"):format(name), false
   end
   local upvalue = find_upvalue(self.fn, name)
-  if not upvalue then return ("self.environment[%q]"):format(name) end
-  if not debug.upvaluejoin then return ("need.upvalue(self.fn, %d)"):format(upvalue) end
+  if not upvalue then return ("self.environment[%q]"):format(name), false end
+  if not debug.upvaluejoin then return ("need.upvalue(self.fn, %d)"):format(upvalue), true end
   joined[upvalue] = true
-  return "u" .. upvalue
+  return "u" .. upvalue, true
 end
 
 local function parameter_names(count)
@@ -140,11 +143,14 @@ local function make_launcher(self)
     lib.check(C.rg_kernel_path(self.pointer, number, path_out, parameter_out), self.runtime)
     local names = names_in(ffi.string(path_out[0]))
     local parameter = parameter_out[0]
-    local root = parameter >= 0 and "a" .. (parameter + 1) or root_expression(self, names[1], joined)
-    lines[#lines + 1] = walk(number, names, root)
+    if parameter >= 0 then
+      lines[#lines + 1] = walk(number, names, "a" .. (parameter + 1), true)
+    else
+      lines[#lines + 1] = walk(number, names, root_expression(self, names[1], joined))
+    end
   end
   local parameters = parameter_names(self.parameter_count)
-  for k, name in ipairs(parameters) do lines[#lines + 1] = walk(self.path_count + k - 1, { name }, name) end
+  for k, name in ipairs(parameters) do lines[#lines + 1] = walk(self.path_count + k - 1, { name }, name, true) end
   for upvalue in pairs(joined) do uppers[#uppers + 1] = "u" .. upvalue end
   local text = template:format(#uppers > 0 and table.concat(uppers, ", ") or "_",
     #parameters > 0 and ", " .. table.concat(parameters, ", ") or "", table.concat(lines, "\n"), self.value_count)

@@ -132,15 +132,30 @@ local function occurrence(file, text, call_line)
   end
 end
 
+-- The file that holds the text: that of the caller, or of one of the few functions around it, which may have handed
+-- the text on.
+local function file_around(text)
+  local seen = {}
+  for skip = 0, 5 do
+    local _, call_line, info = fail.caller(skip)
+    if not info then return end
+    local path = info.source:sub(1, 1) == "@" and info.source:sub(2)
+    if path and not seen[path] then
+      seen[path] = true
+      local file = read_file(path)
+      local at = file and occurrence(file, text, call_line)
+      if at then return path, file, at end
+    end
+  end
+end
+
 --- The same facts of a kernel given as text: positions are those of the file around it, if it is found there.
 function source.of_text(text)
   local found = { text = text, chunk = "kernel", first_line = 1 }
-  local _, call_line, info = fail.caller()
-  if not info or info.source:sub(1, 1) ~= "@" or not text:find "%S" then return found end
-  local file = read_file(info.source:sub(2))
-  local at = file and occurrence(file, text, call_line)
+  local path, file, at
+  if text:find "%S" then path, file, at = file_around(text) end
   if not at then return found end
-  found.chunk, found.first_line = info.source:sub(2), at.line
+  found.chunk, found.first_line = path, at.line
   local line_start = file:sub(1, at.first - 1):match "[^\n]*$"
   found.text = (" "):rep(#line_start) .. text -- so that columns of its first line are the file's
   found.name = line_start:match "([%w_]+)%s*=[^=]*kernel%s*%(?%s*%[=*%[$"

@@ -200,15 +200,15 @@ describe("a reduction", function()
   end)
 
   it("combines bits, multiplies and takes extremes", function()
-    local run = rg.kernel(function()
+    local run = rg.kernel([=[function()
       local all, any, odd = 1023, 0, 0
       for i in rg.range(10) do
-        all = bit.band(all, bit.bnot(bit.lshift(1, i)))
-        any = bit.bor(any, bit.lshift(1, i))
-        odd = bit.bxor(odd, bit.lshift(3, i))
+        all &= ~(1 << i)
+        any = any | 1 << i
+        odd ~= 3 << i
       end
       return 1000000 * all + 2000 * any + odd
-    end)
+    end]=])
     assert.equal(2000 * 1023 + 1025, run())
     local product = rg.kernel(function()
       local p = 1.0
