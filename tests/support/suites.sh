@@ -39,6 +39,7 @@ run_counted() {
     say "$name ended with status $status without closing its count"
     p=${p:-0} f=$((${f:-0} + 1))
   fi
+  [ "$p" = 0 ] && [ "$f" = 0 ] && { say "$name ran no test"; f=1; }
   [ "$f" != 0 ] && { tail -n 60 "$log" >&2; say "repeat: $*"; }
   grep -E '^skipped' "$log" >&2
   add "$p" "$f" "$name"
