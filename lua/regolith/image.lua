@@ -44,8 +44,8 @@ function image.write(session, path, what, options)
     fail.argument("rg.image.write takes a field or a table, not " .. fail.describe(what))
   end
   field.settle(what)
-  local number, c = session:get()
-  lib.check(C.rg_image_write_field(c, path, what.rg_field, low, high, palette), number)
+  local number = what.rg_runtime
+  lib.check(C.rg_image_write_field(lib.runtimes[number].c, path, what.rg_field, low, high, palette), number)
 end
 
 return image

@@ -109,7 +109,8 @@ end
 function session:begin(options)
   local c = create_runtime(options)
   self.runtime, self.anchor = lib.new_runtime()
-  self.runtime.c, self.begun, self.seen_bytes, self.seen_trees = c, fail.place(), 0, 0
+  self.runtime.c, self.begun = c, fail.place()
+  self.seen_bytes, self.seen_trees, self.new_bytes, self.unasked = 0, 0, 0, 0
 end
 
 --- The runtime's number and its pointer; begins it if need be.
@@ -132,19 +133,25 @@ end
 local step_bytes, step_trees = 256 * 2 ^ 20, 1000
 local memory = ffi.new "RgMemory"
 
---- To be called where a tree comes to be.
-function session:account_tree()
+-- Asking for the live bytes walks all trees: among many, it is asked the more rarely.
+local function is_worth_asking(self)
+  return self.unasked * 64 >= (self.tree_count or 0) or self.new_bytes >= step_bytes / 4
+end
+
+--- To be called where a tree comes to be; `bytes` as far as they are known.
+function session:account_tree(bytes)
   local number, c = self:get()
-  self.seen_trees = self.seen_trees + 1
+  self.seen_trees, self.unasked = self.seen_trees + 1, self.unasked + 1
+  self.new_bytes = self.new_bytes + (bytes or 0)
+  if not is_worth_asking(self) and self.seen_trees < step_trees then return end
   lib.check(C.rg_memory(c, memory), number)
+  self.unasked, self.new_bytes, self.tree_count = 0, 0, memory.trees
   local live = tonumber(memory.live)
-  if live - self.seen_bytes < step_bytes and self.seen_trees < step_trees then
-    self.seen_bytes = math.min(self.seen_bytes, live)
-    return
-  end
+  self.seen_bytes = math.min(self.seen_bytes, live)
+  if live - self.seen_bytes < step_bytes and self.seen_trees < step_trees then return end
   collectgarbage()
   lib.check(C.rg_memory(c, memory), number)
-  self.seen_bytes, self.seen_trees = tonumber(memory.live), 0
+  self.seen_bytes, self.seen_trees, self.tree_count = tonumber(memory.live), 0, memory.trees
 end
 
 function session:sync()

@@ -5,6 +5,7 @@ local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local index = require "regolith.index"
 local shape = require "regolith.shape"
+local types = require "regolith.type"
 
 local snode = {}
 
@@ -222,8 +223,8 @@ Node = ffi.metatype("RgNodeHandle", {
 local tree_out = ffi.new "RgTree *[1]"
 
 -- A tree handle of the session; counts towards the next collection.
-local function new_tree(session, name)
-  session:account_tree()
+local function new_tree(session, name, bytes)
+  session:account_tree(bytes)
   local number, c = session:get()
   check(C.rg_tree_create(c, name, tree_out), number)
   lib.count_handle(number)
@@ -233,7 +234,9 @@ snode.new_tree = new_tree
 
 --- A densely placed field gets a tree of its own.
 function snode.place_densely(session, field, name, extents, layout)
-  local tree = new_tree(session, name)
+  local bytes = types.by_name[ffi.string(C.rg_field_type(field.rg_field))].size
+  for _, size in ipairs(extents) do bytes = bytes * size end
+  local tree = new_tree(session, name, bytes)
   local parent, node = C.rg_tree_root(tree.rg_tree), nil
   if #extents > 0 then
     local sizes = ffi.new("int64_t[8]", extents)
