@@ -111,7 +111,7 @@ function fail.nearest(name, names)
   if type(name) ~= "string" then return end
   local best, least
   for _, other in ipairs(names) do
-    local d = distance(name, other)
+    local d = type(other) == "string" and distance(name, other) or math.huge
     if d <= math.max(1, math.floor(#name / 3)) and (not least or d < least) then best, least = other, d end
   end
   return best and ("did you mean '%s'?"):format(best)

@@ -29,7 +29,7 @@ end
 --- One step of `for i, j in rg.range(n, m)`; starts anew when a loop begins.
 function Range:__call(_, previous)
   local at, count = self.at, self.count
-  if previous == nil then
+  if previous == nil or not at[1] then
     for axis = 1, count do
       if self.first[axis] >= self.last[axis] then return nil end
       at[axis] = self.first[axis]
