@@ -63,6 +63,15 @@ bool check_condition(Sema *s, AstExpr *e) {
                    "a condition is true or false, and this is %s", ty_text(s, ty));
 }
 
+/* A literal must have a place in the integer it is given to; all bits of an unsigned one may be set: 0xFFFFFFFF in an i32. */
+static bool check_fits(Sema *s, const AstExpr *value, Type target) {
+  Ty ty = ty_at(s, value);
+  if (ty.kind != TY_LITERAL || !type_is_integer(target)) return true;
+  if (ty.is_negative ? ty.bits < type_bits(target) : ty.bits <= type_bits(target)) return true;
+  return sema_fail(s, value, RG_ERROR_VALUE_FIT, scratch_format(s->scratch, "rg.%s(..) cuts it", type_text(target)),
+                   "%s does not fit %s", sema_source(s, value), ty_text(s, ty_of(target)));
+}
+
 bool check_store(Sema *s, AstExpr *value, Type target, const char *what) {
   Ty ty = ty_at(s, value);
   if (!check_some(s, value)) return false;
@@ -73,7 +82,7 @@ bool check_store(Sema *s, AstExpr *value, Type target, const char *what) {
     return sema_fail(s, value, RG_ERROR_TYPE_FLOAT_TO_INT,
                      scratch_format(s->scratch, "round it by math.floor(..), or cut it by rg.%s(..)", type_text(target)),
                      "%s is %s, and this value is %s", what, ty_text(s, ty_of(target)), ty_text(s, ty));
-  return check_expr(s, value, target);
+  return check_fits(s, value, target) && check_expr(s, value, target);
 }
 
 /* -- operators ---------------------------------------------------------------------------------------------------- */
@@ -105,13 +114,11 @@ static bool check_bits(Sema *s, AstExpr *e, Type at) {
 /* The type that `e` meets when it is compared with `other`; comparing itself loses nothing (lower_compare.c). */
 static Type comparison_type(Sema *s, AstExpr *e, AstExpr *other) {
   Ty ty = ty_at(s, e), met = ty_at(s, other);
-  double value;
   if (ty.kind == TY_SOFT && met.kind == TY_INT) return TYPE(F64);
   if (ty.kind == TY_LITERAL && met.kind == TY_LITERAL) return ty_join(ty, met).type;
   if (met.kind == TY_SOFT) return ty.kind == TY_SOFT || ty.kind == TY_LITERAL ? s->default_float : TYPE(NONE);
   if (ty.kind != TY_LITERAL || met.kind != TY_INT) return ty_alone(s, met);
-  bool fits = sema_is_constant(e, &value) ? type_holds_number(met.type, value) : true;
-  return fits ? met.type : TYPE(NONE);
+  return ty_fits(ty, met.type) ? met.type : TYPE(NONE);
 }
 
 static bool check_comparison(Sema *s, AstExpr *e) {

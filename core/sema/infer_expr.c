@@ -1,5 +1,6 @@
 /* infer_expr.c - the Ty of each expression from those of its parts. While the kernel is demanding (infer.c), the places
  * where an integer must stand say so here. */
+#include "base/bits.h"
 #include "sema/typed.h"
 
 static void demand(Sema *s, AstExpr *e) {
@@ -32,8 +33,11 @@ static Type literal_type(const AstExpr *number, bool is_negative) {
 
 static Ty infer_number(const AstExpr *number, bool is_negative) {
   if (number->number_kind == AST_NUMBER_FLOAT) return (Ty){.kind = TY_SOFT};
-  bool is_plain = number->number_kind == AST_NUMBER_PLAIN;
-  return (Ty){is_plain ? TY_LITERAL : TY_INT, literal_type(number, is_negative)};
+  Type type = literal_type(number, is_negative);
+  if (number->number_kind != AST_NUMBER_PLAIN) return ty_of(type);
+  uint64_t largest = number->integer - (is_negative && number->integer > 0);
+  int bits = largest ? log2_floor(largest) + 1 : 0;
+  return (Ty){.kind = TY_LITERAL, .type = type, .bits = (uint8_t)bits, .is_negative = is_negative};
 }
 
 static Ty infer_named(Sema *s, const AstExpr *e) {
@@ -93,15 +97,15 @@ static Ty infer_round(Sema *s, AstExpr *e) {
   return ty_is_float(ty) ? ty_of(TYPE(I32)) : ty;
 }
 
-static Ty join_all(Sema *s, const AstExprs *list) {
+static Ty join_all(Sema *s, const AstExprs *list, AstOp op) {
   Ty ty = s->types[list->items[0]->id];
-  for (int i = 1; i < list->count; i++) ty = ty_binary(s, AST_ADD, ty, s->types[list->items[i]->id]);
+  for (int i = 1; i < list->count; i++) ty = ty_binary(s, op, ty, s->types[list->items[i]->id]);
   return ty;
 }
 
 static Ty infer_builtin(Sema *s, AstExpr *e, const Builtin *builtin) {
   infer_list(s, &e->list);
-  Ty all = join_all(s, &e->list);
+  Ty all = join_all(s, &e->list, builtin->form == FORM_BITS ? AST_BAND : AST_ADD);
   switch (builtin->form) {
   case FORM_FLOAT: case FORM_LOG: case FORM_ANGLE: return ty_binary(s, AST_DIV, all, all);
   case FORM_JOIN: return all;

@@ -48,6 +48,7 @@ static IrInst *lower_round(Sema *s, AstExpr *e, IrOp op) {
 static IrInst *lower_fold(Sema *s, AstExpr *e, IrOp op) {
   Type at = type_at(s, e);
   IrInst *result = lower_as(s, e->list.items[0], at);
+  if (op == IR_ABS && type_is_unsigned(at)) return result;
   if (op == IR_ABS || op == IR_BNOT || op == IR_BSWAP) return ir_unary(&s->b, op, result);
   for (int i = 1; i < e->list.count; i++) {
     IrInst *value = lower_as(s, e->list.items[i], at);

@@ -78,31 +78,33 @@ static IrInst *with_rounded(Sema *s, IrOp op, IrInst *i, IrInst *f, IrOp round) 
 }
 
 static IrInst *compare_equal(Sema *s, IrInst *i, IrInst *f, double low, double high) {
-  IrInst *inside = both(s, with_bound(s, IR_GE, f, low), with_bound(s, IR_LT, f, high));
+  IrInst *above = with_bound(s, IR_GE, f, low), *below = with_bound(s, IR_LT, f, high);
+  IrInst *inside = both(s, above, below);
   IrInst *whole = ir_binary(&s->b, IR_EQ, ir_unary(&s->b, IR_FLOOR, f), f);
-  return both(s, both(s, inside, whole), with_rounded(s, IR_EQ, i, f, IR_FLOOR));
+  IrInst *same = with_rounded(s, IR_EQ, i, f, IR_FLOOR);
+  return both(s, inside, both(s, whole, same));
 }
 
+/* For `<` and `<=` f beyond `high` decides at once, for `>` and `>=` f beyond `low`; the other bound keeps the integer that
+ * f is rounded to in its range. */
+static const struct OrderRow { AstOp op; bool is_below; IrOp decides, keeps, compares, rounds; } order_rows[] = {
+    {AST_LT, true, IR_GE, IR_GT, IR_LT, IR_CEIL},
+    {AST_LE, true, IR_GE, IR_GE, IR_LE, IR_FLOOR},
+    {AST_GT, false, IR_LT, IR_LT, IR_GT, IR_FLOOR},
+    {AST_GE, false, IR_LE, IR_LT, IR_GE, IR_CEIL},
+};
+
 static IrInst *compare_with_float(Sema *s, AstOp op, IrInst *i, IrInst *f) {
-  bool is_signed = type_is_signed(i->type);
-  double high = ldexp(1, is_signed ? 63 : 64), low = is_signed ? -high : 0;
+  double high = ldexp(1, type_is_signed(i->type) ? 63 : 64), low = type_is_signed(i->type) ? -high : 0;
   f = lower_convert(s, f, TYPE(F64));
-  switch (op) {
-  case AST_LT:
-    return either(s, with_bound(s, IR_GE, f, high),
-                  both(s, with_bound(s, IR_GT, f, low), with_rounded(s, IR_LT, i, f, IR_CEIL)));
-  case AST_LE:
-    return either(s, with_bound(s, IR_GE, f, high),
-                  both(s, with_bound(s, IR_GE, f, low), with_rounded(s, IR_LE, i, f, IR_FLOOR)));
-  case AST_GT:
-    return either(s, with_bound(s, IR_LT, f, low),
-                  both(s, with_bound(s, IR_LT, f, high), with_rounded(s, IR_GT, i, f, IR_FLOOR)));
-  case AST_GE:
-    return either(s, with_bound(s, IR_LE, f, low),
-                  both(s, with_bound(s, IR_LT, f, high), with_rounded(s, IR_GE, i, f, IR_CEIL)));
-  case AST_NE: return negated(s, compare_equal(s, i, f, low, high));
-  default: return compare_equal(s, i, f, low, high);
-  }
+  if (op == AST_EQ) return compare_equal(s, i, f, low, high);
+  if (op == AST_NE) return negated(s, compare_equal(s, i, f, low, high));
+  const struct OrderRow *row = order_rows;
+  while (row->op != op) row++;
+  IrInst *decided = with_bound(s, row->decides, f, row->is_below ? high : low);
+  IrInst *kept = with_bound(s, row->keeps, f, row->is_below ? low : high);
+  IrInst *compared = with_rounded(s, row->compares, i, f, row->rounds);
+  return either(s, decided, both(s, kept, compared));
 }
 
 IrInst *lower_compare(Sema *s, AstOp op, IrInst *a, IrInst *b) {

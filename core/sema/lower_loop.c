@@ -32,8 +32,8 @@ void lower_while(Sema *s, AstStmt *stmt) {
   IrInst *loop = ir_loop(&s->b);
   IrRegion *back = lower_enter(s, loop->regions[0]);
   break_if(s, stmt->values.items[0], false);
-  lower_body(s, loop->regions[0], stmt, NULL);
   lower_leave(s, back);
+  lower_body(s, loop->regions[0], stmt, NULL);
 }
 
 void lower_repeat(Sema *s, AstStmt *stmt) {

@@ -1,7 +1,9 @@
 /* resolve_name.c - names that the kernel does not declare: what the launch says they are. */
 #include "sema/typed.h"
 
+/* One letter is near to every other. */
 const char *resolve_nearest(Sema *s, Str name) {
+  if (name.length < 2) return NULL;
   VEC(const char *) candidates = {0};
   for (int i = 0; i < s->input->ast->local_count; i++)
     if (s->locals[i].is_seen) vec_push(s->scratch, &candidates, sema_text(s, s->locals[i].ast->name));
@@ -67,7 +69,7 @@ static const char *describe(const SemaValue *value) {
   case VALUE_STRING: return "a string";
   case VALUE_FUNCTION: return "a function";
   case VALUE_TABLE: return "a table";
-  default: return value->name ? value->name : "a value that kernels do not know";
+  default: return value->name && *value->name ? value->name : "a value that kernels do not know";
   }
 }
 

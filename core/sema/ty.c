@@ -2,9 +2,9 @@
 #include "sema/typed.h"
 
 Ty ty_of(Type type) {
-  if (type_is_bool(type)) return (Ty){TY_BOOL, type};
-  if (type_is_integer(type)) return (Ty){TY_INT, type};
-  if (type_is_float(type)) return (Ty){TY_FLOAT, type};
+  if (type_is_bool(type)) return (Ty){.kind = TY_BOOL, .type = type};
+  if (type_is_integer(type)) return (Ty){.kind = TY_INT, .type = type};
+  if (type_is_float(type)) return (Ty){.kind = TY_FLOAT, .type = type};
   return (Ty){0};
 }
 
@@ -12,21 +12,37 @@ bool ty_is_float(Ty ty) { return ty.kind == TY_SOFT || ty.kind == TY_FLOAT; }
 bool ty_is_integer(Ty ty) { return ty.kind == TY_INT || ty.kind == TY_LITERAL; }
 bool ty_is_number(Ty ty) { return ty.kind >= TY_LITERAL; }
 
+bool ty_fits(Ty literal, Type integer) {
+  if (type_is_unsigned(integer)) return !literal.is_negative && literal.bits <= type_bits(integer);
+  return literal.bits < type_bits(integer);
+}
+
+/* A literal that does not fit the integer it meets keeps its own type: n8[i] + 300 is an i32. */
 Ty ty_join(Ty a, Ty b) {
   if (a.kind < b.kind) {
     Ty c = a;
     a = b;
     b = c;
   }
-  if (a.kind != b.kind || (a.kind != TY_FLOAT && a.kind != TY_INT && a.kind != TY_LITERAL)) return a;
+  bool is_firm = a.kind == TY_FLOAT || a.kind == TY_INT || a.kind == TY_LITERAL;
+  bool takes = a.kind == TY_INT && b.kind == TY_LITERAL && ty_fits(b, a.type);
+  if (!is_firm || takes || type_is_float(a.type) != type_is_float(b.type) || b.kind < TY_LITERAL) return a;
   Ty joined = a;
   type_join(a.type, b.type, &joined.type);
+  joined.bits = a.bits > b.bits ? a.bits : b.bits;
+  joined.is_negative = a.is_negative || b.is_negative;
   return joined;
 }
 
+/* Bit operators keep the operand's type, so there a literal is a pattern that is cut to it. */
+static Ty join_bits(Ty a, Ty b) {
+  if (a.kind == TY_INT && b.kind == TY_LITERAL) return a;
+  return b.kind == TY_INT && a.kind == TY_LITERAL ? b : ty_join(a, b);
+}
+
 Ty ty_firm(Sema *s, Ty ty) {
-  if (ty.kind == TY_LITERAL) return (Ty){TY_INT, ty.type};
-  if (ty.kind == TY_SOFT) return (Ty){TY_FLOAT, s->default_float};
+  if (ty.kind == TY_LITERAL) return ty_of(ty.type);
+  if (ty.kind == TY_SOFT) return ty_of(s->default_float);
   return ty;
 }
 
@@ -43,7 +59,7 @@ Type ty_settle(Sema *s, Ty ty, Type want) {
 }
 
 /* What a bit operator makes of an operand: an open number will turn out to be an integer, a float is refused later. */
-static Ty as_integer(Ty ty) { return ty_is_integer(ty) ? ty : (Ty){TY_INT, TYPE(I32)}; }
+static Ty as_integer(Ty ty) { return ty_is_integer(ty) ? ty : ty_of(TYPE(I32)); }
 
 static Ty as_float(Ty ty) { return ty.kind == TY_FLOAT ? ty : (Ty){.kind = TY_SOFT}; }
 
@@ -52,7 +68,7 @@ Ty ty_binary(Sema *s, AstOp op, Ty a, Ty b) {
   switch (op) {
   case AST_EQ: case AST_NE: case AST_LT: case AST_LE: case AST_GT: case AST_GE: return ty_of(TYPE(BOOL));
   case AST_DIV: case AST_POW: return as_float(ty_join(a, b));
-  case AST_BAND: case AST_BOR: case AST_BXOR: return ty_join(as_integer(a), as_integer(b));
+  case AST_BAND: case AST_BOR: case AST_BXOR: return join_bits(as_integer(a), as_integer(b));
   case AST_SHL: case AST_SHR: case AST_SAR: return as_integer(a);
   default: return ty_join(a, b);
   }

@@ -14,12 +14,14 @@
 
 /* -- types in the making ---------------------------------------------------------------------------------- */
 
-/* From the least to the most determined. A LITERAL takes the type it meets, a SOFT float the float type it meets. A NUMBER
+/* From the least to the most determined. A LITERAL takes the type it meets if it fits, a SOFT float the float type it meets. A NUMBER
  * is a live number, or made of some, of which it is still open whether it is an integer; none is left after infer. */
 typedef enum TyKind { TY_NONE, TY_BOOL, TY_LITERAL, TY_INT, TY_NUMBER, TY_SOFT, TY_FLOAT } TyKind;
 typedef struct Ty {
   TyKind kind;
-  Type type; /* INT, FLOAT: which; LITERAL: which when alone */
+  Type type;        /* INT, FLOAT: which; LITERAL: which when alone */
+  uint8_t bits;     /* LITERAL: how many it needs, without a sign */
+  bool is_negative; /* LITERAL */
 } Ty;
 
 /* -- what an expression denotes ----------------------------------------------------------------------------- */
@@ -225,6 +227,7 @@ Type ty_settle(Sema *s, Ty ty, Type want); /* the type in which an expression is
 bool ty_is_float(Ty ty);           /* surely */
 bool ty_is_integer(Ty ty);         /* surely; literals too */
 bool ty_is_number(Ty ty);
+bool ty_fits(Ty literal, Type integer);
 Ty ty_binary(Sema *s, AstOp op, Ty a, Ty b);
 const char *ty_text(Sema *s, Ty ty); /* "an f32", "a bool": for sentences */
 

@@ -26,7 +26,6 @@ typedef struct World {
   SemaValue parameters[8];
   int parameter_count;
   bool default_f64;
-  bool verify;
 } World;
 
 static void world_name(World *w, const char *name, SemaValue value) {
@@ -58,7 +57,6 @@ static void world_init(World *w) {
   memset(w, 0, sizeof *w);
   heap_init(&w->heap, 0);
   scratch_init(&w->scratch, &w->heap);
-  w->verify = true;
   world_tree(w, "root{ pointer \"ij\" 4 4 block { dense \"ij\" 8 8 { f32 t, f32 u } } }", 2, "cells");
   world_name(w, "block", (SemaValue){.kind = VALUE_NODE, .name = "block", .node = w->trees[0]->nodes[1]});
   world_tree(w, "root{ dense \"i\" 100 { f32 x, f64 y, i32 n32, i64 n64, u8 n8, u32 h32, u64 h64, f16 z, bool flag, i8 s8 } }", 1, NULL);
@@ -83,6 +81,12 @@ static void world_init(World *w) {
   world_name(w, "loose", (SemaValue){.kind = VALUE_FIELD, .name = "loose"});
   world_name(w, "self.x", (SemaValue){.kind = VALUE_FIELD, .name = "x", .node = w->trees[1]->nodes[1]});
   world_name(w, "sine", (SemaValue){.kind = VALUE_BUILTIN, .name = "math.sin"});
+}
+
+/* The launch brings `count` numbers. */
+static inline void give_numbers(World *w, int count) {
+  w->parameter_count = count;
+  for (int i = 0; i < count; i++) w->parameters[i] = (SemaValue){.kind = VALUE_NUMBER};
 }
 
 static void world_deinit(World *w) {
@@ -132,7 +136,6 @@ typedef struct Run {
   bool types_only;
   StrBuf out;
   SemaOutput output;
-  const SemaPaths *paths;
 } Run;
 
 static bool run_kernel(void *data, Error *err) {
@@ -151,12 +154,11 @@ static bool run_kernel(void *data, Error *err) {
       captures[i].depth = 1;
     }
   }
-  run->paths = &paths;
   SemaInput input = {.ast = ast, .paths = &paths, .captures = captures, .parameters = w->parameters,
                      .parameter_count = w->parameter_count, .default_f64 = w->default_f64, .kernel_name = "k"};
   if (run->types_only) return sema_print_types(&w->scratch, &input, &run->out, err);
   if (!sema_run(&w->scratch, &input, &run->output, err)) return false;
-  if (w->verify && !ir_verify(run->output.kernel, err)) return false;
+  if (!ir_verify(run->output.kernel, err)) return false;
   ir_print(&run->out, run->output.kernel);
   return true;
 }
