@@ -1,9 +1,9 @@
-/* check.c - statements: conditions are booleans, values fit what they are given to; types of locals and arguments settle. */
+/* check.c - statements: conditions are booleans, values fit what they are given to; locals and arguments get types. */
 #include "sema/typed.h"
 
 static void check_block(Sema *s, AstBlock *block);
 
-/* -- assignments ---------------------------------------------------------------------------------------------- */
+/* -- assignments ----------------------------------------------------------------------------------------- */
 
 static void check_given(Sema *s, const AstLocal *ast, AstExpr *value) {
   const Local *local = local_of(s, ast);
@@ -59,14 +59,15 @@ static void check_assignment(Sema *s, AstStmt *stmt) {
   check_update(s, update, target_type(s, update->target));
 }
 
-/* -- loops -------------------------------------------------------------------------------------------------------- */
+/* -- loops ----------------------------------------------------------------------------------------------- */
 
 static void check_numeric_for(Sema *s, AstStmt *stmt) {
   AstExprs *values = &stmt->values;
   Ty ty = infer_for_type(s, stmt);
   for (int i = 0; i < values->count; i++) {
     if (!check_number(s, values->items[i], "a loop")) return;
-    check_expr(s, values->items[i], ty_is_float(s->types[values->items[i]->id]) && ty.kind == TY_INT ? TYPE(NONE) : ty.type);
+    check_expr(s, values->items[i],
+               ty_is_float(s->types[values->items[i]->id]) && ty.kind == TY_INT ? TYPE(NONE) : ty.type);
   }
   check_block(s, &stmt->bodies.items[0]);
 }
@@ -78,8 +79,10 @@ static bool check_bound(Sema *s, AstExpr *bound, Type index) {
   if (!ty_is_float(s->types[bound->id])) return check_expr(s, bound, index);
   if (sema_is_constant(bound, &value))
     return type_holds_number(index, value) ||
-           sema_fail(s, bound, RG_ERROR_VALUE_FIT, NULL, "a range ends at a whole number, and this is %s", sema_source(s, bound));
-  return sema_fail(s, bound, RG_ERROR_NOT_YET, scratch_format(s->scratch, "write math.floor(%s)", sema_source(s, bound)),
+           sema_fail(s, bound, RG_ERROR_VALUE_FIT, NULL, "a range ends at a whole number, and this is %s",
+                     sema_source(s, bound));
+  return sema_fail(s, bound, RG_ERROR_NOT_YET,
+                   scratch_format(s->scratch, "write math.floor(%s)", sema_source(s, bound)),
                    "a bound of a range that is a float is not compiled yet");
 }
 
@@ -90,18 +93,19 @@ static void check_for_in(Sema *s, AstStmt *stmt) {
   for (int i = 0; i < stmt->locals.count; i++) {
     const AstLocal *ast = stmt->locals.items[i];
     if (type_is_bool(local_of(s, ast)->type))
-      sema_fail_pos(s, ast->pos, ast->name.length, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' counts, so it cannot be a bool", sema_text(s, ast->name));
+      sema_fail_pos(s, ast->pos, ast->name.length, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' counts, so it cannot be a bool",
+                    sema_text(s, ast->name));
   }
   check_block(s, &stmt->bodies.items[0]);
 }
 
-/* -- statements ----------------------------------------------------------------------------------------------------- */
+/* -- statements ------------------------------------------------------------------------------------------ */
 
 static void check_return(Sema *s, AstStmt *stmt) {
   if (!stmt->values.count) {
     if (s->has_result_type)
-      sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_RETURN, NULL, "this 'return' has no value, and the kernel is declared to return %s",
-                    ty_text(s, s->result));
+      sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_RETURN, NULL,
+                    "this 'return' has no value, and the kernel is declared to return %s", ty_text(s, s->result));
     return;
   }
   check_store(s, stmt->values.items[0], ty_alone(s, s->result), "the kernel's result");
@@ -140,7 +144,7 @@ static void check_block(Sema *s, AstBlock *block) {
   for (int i = 0; i < block->count && !s->failed; i++) check_stmt(s, block->items[i]);
 }
 
-/* -- the kernel ------------------------------------------------------------------------------------------------------- */
+/* -- the kernel ------------------------------------------------------------------------------------------ */
 
 static void settle_locals(Sema *s) {
   for (int i = 0; i < s->input->ast->local_count; i++) {

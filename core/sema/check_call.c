@@ -50,13 +50,14 @@ bool check_call(Sema *s, AstExpr *e) {
   return check_expr(s, e->list.items[0], entity->type);
 }
 
-/* -- methods -------------------------------------------------------------------------------------------------- */
+/* -- methods --------------------------------------------------------------------------------------------- */
 
 static bool takes_integers(IrUpdate op) { return op == IR_UPDATE_BAND || op == IR_UPDATE_BOR || op == IR_UPDATE_BXOR; }
 
 static bool check_element(Sema *s, AstExpr *e, const Entity *field) {
   bool moves = field->method->form == METHOD_CAS || field->method->op == IR_UPDATE_EXCHANGE;
-  bool fits = moves || (takes_integers((IrUpdate)field->method->op) ? type_is_integer(field->type) : !type_is_bool(field->type));
+  bool fits = moves ||
+              (takes_integers((IrUpdate)field->method->op) ? type_is_integer(field->type) : !type_is_bool(field->type));
   return fits || sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' has no '%s': its elements are %s", field->name,
                            field->method->name, type_text(field->type));
 }
@@ -73,7 +74,7 @@ bool check_method(Sema *s, AstExpr *e) {
   return true;
 }
 
-/* -- updates -------------------------------------------------------------------------------------------------- */
+/* -- updates --------------------------------------------------------------------------------------------- */
 
 static bool takes_bits(AstOp op) { return op >= AST_BAND && op <= AST_SAR; }
 
@@ -88,15 +89,18 @@ static bool check_width(Sema *s, const Update *update, AstExpr *term, Type targe
   if (update_is_modular(update->op) || !type_is_integer(target) || takes_bits(update_operator(update->op)) ||
       result.kind != TY_INT || type_equal(result.type, target))
     return true;
-  return sema_fail(s, term, RG_ERROR_TYPE_MISMATCH, scratch_format(s->scratch, "convert it: rg.%s(..)", type_text(target)),
-                   "%s works on %s here, and this is %s", word_of(s, update->op), ty_text(s, ty_of(target)), ty_text(s, ty_at(s, term)));
+  return sema_fail(s, term, RG_ERROR_TYPE_MISMATCH,
+                   scratch_format(s->scratch, "convert it: rg.%s(..)", type_text(target)),
+                   "%s works on %s here, and this is %s", word_of(s, update->op), ty_text(s, ty_of(target)),
+                   ty_text(s, ty_at(s, term)));
 }
 
 static bool check_term(Sema *s, const Update *update, AstExpr *term, Type target) {
   const char *who = word_of(s, update->op), *what = sema_source(s, update->target);
   Ty result = infer_update(s, update->op, ty_of(target), ty_at(s, term));
   if (type_is_bool(target))
-    return sema_fail(s, update->target, RG_ERROR_TYPE_MISMATCH, NULL, "%s takes numbers, and '%s' is a bool", who, what);
+    return sema_fail(s, update->target, RG_ERROR_TYPE_MISMATCH, NULL, "%s takes numbers, and '%s' is a bool", who,
+                     what);
   if (!check_number(s, term, who)) return false;
   if (takes_bits(update_operator(update->op))) {
     if (type_is_float(target))
@@ -104,9 +108,10 @@ static bool check_term(Sema *s, const Update *update, AstExpr *term, Type target
                        ty_text(s, ty_of(target)));
     if (!check_integer(s, term, who)) return false;
   } else if (type_is_integer(target) && ty_is_float(result)) {
-    return sema_fail(s, term, RG_ERROR_TYPE_FLOAT_TO_INT,
-                     scratch_format(s->scratch, "round it by math.floor(..), or cut it by rg.%s(..)", type_text(target)),
-                     "'%s' is %s, and %s with this gives %s", what, ty_text(s, ty_of(target)), who, ty_text(s, result));
+    return sema_fail(
+        s, term, RG_ERROR_TYPE_FLOAT_TO_INT,
+        scratch_format(s->scratch, "round it by math.floor(..), or cut it by rg.%s(..)", type_text(target)),
+        "'%s' is %s, and %s with this gives %s", what, ty_text(s, ty_of(target)), who, ty_text(s, result));
   }
   return check_width(s, update, term, target, result) && check_expr(s, term, target);
 }

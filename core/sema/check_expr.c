@@ -5,7 +5,7 @@
 
 static Ty ty_at(Sema *s, const AstExpr *e) { return s->types[e->id]; }
 
-/* -- operands ------------------------------------------------------------------------------------------------- */
+/* -- operands -------------------------------------------------------------------------------------------- */
 
 /* A local that is read and never given a value. */
 static bool check_some(Sema *s, AstExpr *e) {
@@ -63,7 +63,7 @@ bool check_condition(Sema *s, AstExpr *e) {
                    "a condition is true or false, and this is %s", ty_text(s, ty));
 }
 
-/* A literal must have a place in the integer it is given to; all bits of an unsigned one may be set: 0xFFFFFFFF in an i32. */
+/* A literal must have a place in the integer it is given to, if only as a pattern of bits: 0xFFFFFFFF in an i32. */
 static bool check_fits(Sema *s, const AstExpr *value, Type target) {
   Ty ty = ty_at(s, value);
   if (ty.kind != TY_LITERAL || !type_is_integer(target)) return true;
@@ -76,16 +76,18 @@ bool check_store(Sema *s, AstExpr *value, Type target, const char *what) {
   Ty ty = ty_at(s, value);
   if (!check_some(s, value)) return false;
   if ((ty.kind == TY_BOOL) != type_is_bool(target))
-    return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, type_is_bool(target) ? "compare: .. ~= 0" : "choose numbers by it: c and 1 or 0",
+    return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH,
+                     type_is_bool(target) ? "compare: .. ~= 0" : "choose numbers by it: c and 1 or 0",
                      "%s is %s, and this value is %s", what, ty_text(s, ty_of(target)), ty_text(s, ty));
   if (ty_is_float(ty) && type_is_integer(target))
-    return sema_fail(s, value, RG_ERROR_TYPE_FLOAT_TO_INT,
-                     scratch_format(s->scratch, "round it by math.floor(..), or cut it by rg.%s(..)", type_text(target)),
-                     "%s is %s, and this value is %s", what, ty_text(s, ty_of(target)), ty_text(s, ty));
+    return sema_fail(
+        s, value, RG_ERROR_TYPE_FLOAT_TO_INT,
+        scratch_format(s->scratch, "round it by math.floor(..), or cut it by rg.%s(..)", type_text(target)),
+        "%s is %s, and this value is %s", what, ty_text(s, ty_of(target)), ty_text(s, ty));
   return check_fits(s, value, target) && check_expr(s, value, target);
 }
 
-/* -- operators ---------------------------------------------------------------------------------------------------- */
+/* -- operators ------------------------------------------------------------------------------------------- */
 
 static const char *quoted(Sema *s, AstOp op) { return scratch_format(s->scratch, "'%s'", ast_op_text(op)); }
 
@@ -149,7 +151,7 @@ static bool check_unary(Sema *s, AstExpr *e, Type at) {
   return check_number(s, e->left, "'-'") && check_expr(s, e->left, at);
 }
 
-/* -- choices -------------------------------------------------------------------------------------------------------- */
+/* -- choices --------------------------------------------------------------------------------------------- */
 
 static bool check_arm(Sema *s, AstExpr *value, Type at) {
   Ty ty = ty_at(s, value);
@@ -181,7 +183,7 @@ static bool check_and(Sema *s, AstExpr *e) {
                    "this is %s where the condition holds, and false elsewhere", ty_text(s, ty_at(s, e->right)));
 }
 
-/* -- all ------------------------------------------------------------------------------------------------------------- */
+/* -- all ------------------------------------------------------------------------------------------------- */
 
 /* A live float notes the types of its uses: one makes the argument's type, several make it an f64. */
 static void note_use(Sema *s, const AstExpr *e, Type at) {
@@ -197,7 +199,8 @@ static bool check_leaf(Sema *s, AstExpr *e, Type at) {
 
 /* Bits have no float form: there a literal keeps its own type, and the result is converted. */
 static Type settle(Sema *s, AstExpr *e, Type want) {
-  bool is_bits = (e->kind == AST_BINARY && e->op >= AST_BAND && e->op <= AST_SAR) || (e->kind == AST_UNARY && e->op == AST_BNOT);
+  bool is_bits =
+      (e->kind == AST_BINARY && e->op >= AST_BAND && e->op <= AST_SAR) || (e->kind == AST_UNARY && e->op == AST_BNOT);
   const Builtin *builtin = e->kind == AST_CALL ? entity_of(s, e)->builtin : NULL;
   bool is_call = builtin && (builtin->form == FORM_BITS || builtin->form == FORM_SHIFT);
   if ((is_bits || is_call) && type_is_float(want)) want = TYPE(NONE);

@@ -1,6 +1,6 @@
 /* demand.c - from a place where an integer must stand, back to the live numbers that reach it.
- * Only through expressions that are still open (TY_NUMBER): a float on the way means that the number itself need not be an
- * integer, as in x[math.floor(p[i] * scale)]. A local on the way is marked, and what it is given is followed by infer. */
+ * Only through expressions that are still open (TY_NUMBER): a float on the way means that the number itself need not be
+ * an integer, as in x[math.floor(p[i] * scale)]. A local on the way is marked, and infer follows what it is given. */
 #include "sema/typed.h"
 
 static void demand_live(Sema *s, int number, const AstExpr *use) {

@@ -1,7 +1,7 @@
 /* infer.c - types of locals, parameters and captured numbers, to a fixpoint.
  *
- * A local's Ty is the join of what it is given; a literal given to it is an i32 or a default float there. Live numbers start
- * open (TY_NUMBER). Rounds:
+ * A local's Ty is the join of what it is given; a literal given to it is an i32 or a default float there. Live numbers
+ * start open (TY_NUMBER). Rounds:
  *   1. join over all statements until nothing changes, with the live numbers as they are known;
  *   2. from every place where an integer must stand, walk back (demand.c): live numbers that reach it become i32;
  *   3. did one? then anew from 1. Otherwise the live numbers that are left are floats, and 1 runs a last time.
@@ -12,7 +12,7 @@ static bool is_equal(Ty a, Ty b) { return a.kind == b.kind && type_equal(a.type,
 
 static void infer_block(Sema *s, AstBlock *block);
 
-/* -- variables -------------------------------------------------------------------------------------------------- */
+/* -- variables ------------------------------------------------------------------------------------------- */
 
 static void fail_mixed(Sema *s, AstExpr *value, const Local *local, Ty ty) {
   sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, "declare another local for it", "'%s' is %s, and this gives it %s",
@@ -40,7 +40,7 @@ static void give(Sema *s, const AstLocal *ast, Ty ty, AstExpr *value) {
   s->has_changed = true;
 }
 
-/* -- assignments -------------------------------------------------------------------------------------------------- */
+/* -- assignments ----------------------------------------------------------------------------------------- */
 
 Ty infer_update(Sema *s, IrUpdate op, Ty target, Ty term) {
   AstOp binary = update_operator(op);
@@ -104,7 +104,7 @@ static void infer_declaration(Sema *s, AstStmt *stmt) {
   for (int i = stmt->values.count; i < stmt->locals.count; i++) give(s, stmt->locals.items[i], (Ty){0}, NULL);
 }
 
-/* -- loops ---------------------------------------------------------------------------------------------------------- */
+/* -- loops ----------------------------------------------------------------------------------------------- */
 
 static bool is_wide(Ty ty) {
   return ty_is_integer(ty) && (type_bits(ty.type) == 64 || (type_bits(ty.type) == 32 && type_is_unsigned(ty.type)));
@@ -149,7 +149,7 @@ static void infer_for_in(Sema *s, AstStmt *stmt) {
   infer_block(s, &stmt->bodies.items[0]);
 }
 
-/* -- statements -------------------------------------------------------------------------------------------------------- */
+/* -- statements ------------------------------------------------------------------------------------------ */
 
 static void infer_return(Sema *s, AstStmt *stmt) {
   if (!stmt->values.count) return;
@@ -192,11 +192,12 @@ static void infer_block(Sema *s, AstBlock *block) {
   for (int i = 0; i < block->count && !s->failed; i++) infer_stmt(s, block->items[i]);
 }
 
-/* -- rounds --------------------------------------------------------------------------------------------------------------- */
+/* -- rounds ---------------------------------------------------------------------------------------------- */
 
 static void give_parameters(Sema *s) {
   for (int i = 0; i < s->function->parameters.count; i++)
-    if (s->parameter_live[i]) give(s, s->function->parameters.items[i], s->lives.items[s->parameter_live[i] - 1].ty, NULL);
+    if (s->parameter_live[i])
+      give(s, s->function->parameters.items[i], s->lives.items[s->parameter_live[i] - 1].ty, NULL);
 }
 
 /* An assigned parameter that must be an integer passes this on to what the launch brings. */

@@ -21,7 +21,7 @@ void infer_list(Sema *s, AstExprs *list) {
   }
 }
 
-/* -- leaves --------------------------------------------------------------------------------------------------- */
+/* -- leaves ---------------------------------------------------------------------------------------------- */
 
 static Type literal_type(const AstExpr *number, bool is_negative) {
   uint64_t value = number->integer;
@@ -64,7 +64,7 @@ static void infer_object(Sema *s, AstExpr *e) {
   }
 }
 
-/* -- calls ------------------------------------------------------------------------------------------------------ */
+/* -- calls ----------------------------------------------------------------------------------------------- */
 
 static bool is_division(const AstExpr *e) { return e->kind == AST_BINARY && e->op == AST_DIV; }
 
@@ -142,7 +142,7 @@ static Ty infer_method(Sema *s, AstExpr *e) {
   }
 }
 
-/* -- operators ---------------------------------------------------------------------------------------------------- */
+/* -- operators ------------------------------------------------------------------------------------------- */
 
 static bool takes_integers(AstOp op) { return op >= AST_BAND && op <= AST_SAR; }
 

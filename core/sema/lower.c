@@ -1,6 +1,6 @@
 /* lower.c - the typed Ast becomes IR: arguments, variables, blocks.
- * A local that is assigned again is a VAR with GET and SET, every other is the value itself. A region ends at its first exit:
- * what stands behind it in the text is not lowered. */
+ * A local that is assigned again is a VAR with GET and SET, every other is the value itself. A region ends at its first
+ * exit: what stands behind it in the text is not lowered. */
 #include "sema/typed.h"
 
 enum { DEEPEST = 150 }; /* regions; the IR ends at 200, and passes add some */
@@ -19,7 +19,7 @@ IrRegion *lower_enter(Sema *s, IrRegion *region) {
   IrRegion *back = s->b.region;
   s->b.region = region;
   if (++s->nesting > DEEPEST)
-    sema_fail_pos(s, (Pos){.line = s->b.line, .column = s->b.column, .offset = s->offset}, 1, RG_ERROR_UNSUPPORTED,
+    sema_fail_pos(s, s->here, 1, RG_ERROR_UNSUPPORTED,
                   "break the chain of 'elseif', or compute a part in a loop of its own",
                   "more than %d loops and branches stand inside each other here", DEEPEST);
   return back;
@@ -39,7 +39,7 @@ void lower_bind(Sema *s, const AstLocal *ast, IrInst *value) {
   ir_set(&s->b, local->value, value);
 }
 
-/* -- arguments and parameters ------------------------------------------------------------------------------- */
+/* -- arguments and parameters ---------------------------------------------------------------------------- */
 
 /* In the order of the lives: the first use in the text. */
 static void add_arguments(Sema *s) {
@@ -60,7 +60,7 @@ static void bind_parameters(Sema *s) {
   }
 }
 
-/* -- statements ----------------------------------------------------------------------------------------------- */
+/* -- statements ------------------------------------------------------------------------------------------ */
 
 static void keep_view(Sema *s, const AstLocal *ast, AstExpr *value) {
   Local *local = local_of(s, ast);
@@ -127,7 +127,7 @@ static void lower_return(Sema *s, AstStmt *stmt) {
 
 static void lower_stmt(Sema *s, AstStmt *stmt) {
   lower_at(s, stmt->pos);
-  s->offset = stmt->pos.offset;
+  s->here = stmt->pos;
   switch (stmt->kind) {
   case AST_STMT_LOCAL: lower_declaration(s, stmt); break;
   case AST_STMT_ASSIGN: lower_assign(s, stmt); break;

@@ -5,7 +5,7 @@ static const double pi = 3.14159265358979323846;
 
 static Type type_at(Sema *s, const AstExpr *e) { return s->at[e->id]; }
 
-/* -- rounding --------------------------------------------------------------------------------------------------- */
+/* -- rounding -------------------------------------------------------------------------------------------- */
 
 /* The integers whose quotient e is. */
 void lower_quotient(Sema *s, AstExpr *e, IrInst **dividend, IrInst **divisor) {
@@ -43,7 +43,7 @@ static IrInst *lower_round(Sema *s, AstExpr *e, IrOp op) {
   return lower_convert(s, value, type_at(s, e));
 }
 
-/* -- functions ------------------------------------------------------------------------------------------------------ */
+/* -- functions ------------------------------------------------------------------------------------------- */
 
 static IrInst *lower_fold(Sema *s, AstExpr *e, IrOp op) {
   Type at = type_at(s, e);
@@ -101,7 +101,7 @@ IrInst *lower_call(Sema *s, AstExpr *e) {
   return lower_as(s, e->list.items[0], entity->type);
 }
 
-/* -- methods ------------------------------------------------------------------------------------------------------------ */
+/* -- methods --------------------------------------------------------------------------------------------- */
 
 static IrInst *lower_element_call(Sema *s, AstExpr *e, const Entity *entity, IrInst **indices) {
   const Method *method = entity->method;

@@ -1,4 +1,4 @@
-/* lower_compare.c - comparisons that lose nothing: an i64 with an f32, a u64 with an i8 compare as the numbers they are.
+/* lower_compare.c - comparisons that lose nothing: an i64 and an f32, a u64 and an i8 compare as numbers.
  * Where one type holds both sides they are converted to it. Where none does:
  *
  *   i < f   with f as f64, 2^63 for i64 (2^64 and 0 for u64):
@@ -56,7 +56,7 @@ static Type common_type(Type a, Type b) {
   return type_bits(real) == 64 ? TYPE(F64) : TYPE(F32);
 }
 
-/* -- a signed integer with a u64 -------------------------------------------------------------------------------- */
+/* -- a signed integer with a u64 ------------------------------------------------------------------------- */
 
 static IrInst *compare_mixed(Sema *s, AstOp op, IrInst *a, IrInst *b) {
   if (op == AST_NE) return negated(s, compare_mixed(s, AST_EQ, a, b));
@@ -67,7 +67,7 @@ static IrInst *compare_mixed(Sema *s, AstOp op, IrInst *a, IrInst *b) {
   return is_below ? either(s, sign, size) : both(s, sign, size);
 }
 
-/* -- a 64-bit integer with a float --------------------------------------------------------------------------------- */
+/* -- a 64-bit integer with a float ----------------------------------------------------------------------- */
 
 static IrInst *with_bound(Sema *s, IrOp op, IrInst *f, double bound) {
   return ir_binary(&s->b, op, f, ir_const_float(&s->b, TYPE(F64), bound));
@@ -85,8 +85,8 @@ static IrInst *compare_equal(Sema *s, IrInst *i, IrInst *f, double low, double h
   return both(s, inside, both(s, whole, same));
 }
 
-/* For `<` and `<=` f beyond `high` decides at once, for `>` and `>=` f beyond `low`; the other bound keeps the integer that
- * f is rounded to in its range. */
+/* For `<` and `<=` f beyond `high` decides at once, for `>` and `>=` f beyond `low`; the other bound keeps the integer
+ * that f is rounded to in its range. */
 static const struct OrderRow { AstOp op; bool is_below; IrOp decides, keeps, compares, rounds; } order_rows[] = {
     {AST_LT, true, IR_GE, IR_GT, IR_LT, IR_CEIL},
     {AST_LE, true, IR_GE, IR_GE, IR_LE, IR_FLOOR},

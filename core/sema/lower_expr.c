@@ -3,7 +3,7 @@
 
 static Type type_at(Sema *s, const AstExpr *e) { return s->at[e->id]; }
 
-/* -- constants ------------------------------------------------------------------------------------------------ */
+/* -- constants ------------------------------------------------------------------------------------------- */
 
 IrInst *lower_number(Sema *s, Type type, int64_t value) {
   return type_is_float(type) ? ir_const_float(&s->b, type, (double)value) : ir_const_int(&s->b, type, value);
@@ -40,7 +40,7 @@ static IrInst *lower_literal(Sema *s, const AstExpr *number, Type type, bool is_
   return ir_const_int(&s->b, type, (int64_t)(is_negative ? -number->integer : number->integer));
 }
 
-/* -- names ------------------------------------------------------------------------------------------------------ */
+/* -- names ----------------------------------------------------------------------------------------------- */
 
 static IrInst *lower_named(Sema *s, AstExpr *e) {
   const Entity *entity = entity_of(s, e);
@@ -55,7 +55,7 @@ static IrInst *lower_named(Sema *s, AstExpr *e) {
   }
 }
 
-/* -- operators ---------------------------------------------------------------------------------------------------- */
+/* -- operators ------------------------------------------------------------------------------------------- */
 
 static IrOp op_of(AstOp op) {
   switch (op) {
@@ -98,7 +98,7 @@ static IrInst *lower_unary(Sema *s, AstExpr *e) {
   return ir_unary(&s->b, e->op == AST_NEG ? IR_NEG : IR_BNOT, value);
 }
 
-/* -- short circuits ------------------------------------------------------------------------------------------------- */
+/* -- short circuits -------------------------------------------------------------------------------------- */
 
 static void lower_into(Sema *s, IrRegion *region, IrInst *var, AstExpr *value) {
   IrRegion *back = lower_enter(s, region);
@@ -164,7 +164,7 @@ static IrInst *lower_choice(Sema *s, AstExpr *e) {
   return is_cheap ? lower_selects(s, &arms, type_at(s, e)) : lower_branches(s, &arms, type_at(s, e));
 }
 
-/* -- all -------------------------------------------------------------------------------------------------------------- */
+/* -- all ------------------------------------------------------------------------------------------------- */
 
 IrInst *lower_expr(Sema *s, AstExpr *e) {
   lower_at(s, e->pos);

@@ -7,7 +7,7 @@
  * `tasks` makes FORs of them. */
 #include "sema/typed.h"
 
-/* -- bodies ----------------------------------------------------------------------------------------------------- */
+/* -- bodies ---------------------------------------------------------------------------------------------- */
 
 static void lower_body(Sema *s, IrRegion *region, AstStmt *stmt, IrInst *const *indices) {
   const AstStmt *outer = s->repeat;
@@ -52,7 +52,7 @@ void lower_continue(Sema *s) {
   ir_continue(&s->b, 0);
 }
 
-/* -- numeric for -------------------------------------------------------------------------------------------------- */
+/* -- numeric for ----------------------------------------------------------------------------------------- */
 
 /* The last integer that a float bound allows: its floor when counting up, its ceil when counting down. */
 static IrInst *last_integer(Sema *s, IrInst *stop, IrInst *step, Type type) {
@@ -84,7 +84,7 @@ void lower_numeric_for(Sema *s, AstStmt *stmt) {
   if (back) lower_leave(s, back);
 }
 
-/* -- for .. in ---------------------------------------------------------------------------------------------------- */
+/* -- for .. in ------------------------------------------------------------------------------------------- */
 
 static IrInst *lower_bound(Sema *s, AstExpr *bound, Type type) {
   double value;
@@ -103,7 +103,8 @@ static IrInst *lower_range(Sema *s, const LoopHead *head) {
 void lower_for_in(Sema *s, AstStmt *stmt) {
   const LoopHead *head = head_of(s, stmt);
   Pos pos = stmt->pos;
-  IrInst *loop = head->node ? ir_active(&s->b, lower_level(s, head->node, head->name, head->source)) : lower_range(s, head);
+  IrInst *loop =
+      head->node ? ir_active(&s->b, lower_level(s, head->node, head->name, head->source)) : lower_range(s, head);
   loop->line = pos.line;
   loop->column = pos.column;
   loop->serial = !head->is_parallel;

@@ -1,7 +1,7 @@
 /* lower_update.c - assignments: updates and reductions in parallel bodies, plain reads and writes elsewhere. */
 #include "sema/typed.h"
 
-/* -- updates ---------------------------------------------------------------------------------------------------- */
+/* -- updates --------------------------------------------------------------------------------------------- */
 
 static int first_positive(const Update *update) {
   for (int i = 0; i < update->terms.count; i++)
@@ -19,7 +19,8 @@ static IrInst *combine(Sema *s, const Update *update, Type type, IrUpdate *op) {
   IrInst *sum = values[first];
   for (int i = 0; i < count; i++) {
     bool subtracts = update->terms.items[i].is_negative && *op != IR_UPDATE_SUB;
-    if (i != first) sum = ir_binary(&s->b, update->op == IR_UPDATE_MUL ? IR_MUL : subtracts ? IR_SUB : IR_ADD, sum, values[i]);
+    if (i != first)
+      sum = ir_binary(&s->b, update->op == IR_UPDATE_MUL ? IR_MUL : subtracts ? IR_SUB : IR_ADD, sum, values[i]);
   }
   return sum;
 }
@@ -42,7 +43,7 @@ static void lower_update(Sema *s, Pos pos, const Update *update) {
   ir_emit(&s->b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){local_of(s, target->local)->value, value})->imm = op;
 }
 
-/* -- plain assignments --------------------------------------------------------------------------------------------- */
+/* -- plain assignments ----------------------------------------------------------------------------------- */
 
 typedef struct Target {
   IrInst *place; /* NULL: a local */

@@ -4,7 +4,7 @@
 
 static Entity value_entity(void) { return (Entity){.kind = ENTITY_VALUE}; }
 
-/* -- values ------------------------------------------------------------------------------------------------- */
+/* -- values ---------------------------------------------------------------------------------------------- */
 
 static bool fail_other(Sema *s, AstExpr *e, const Entity *entity) {
   const char *name = entity->name ? entity->name : sema_source(s, e);
@@ -27,9 +27,10 @@ static bool fail_other(Sema *s, AstExpr *e, const Entity *entity) {
 static bool fail_no_value(Sema *s, AstExpr *e, const Entity *entity) {
   switch (entity->kind) {
   case ENTITY_FIELD:
-    return sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s: an element needs %d %s, here %s %d", entity->name,
-                     entity->node->rank, entity->node->rank == 1 ? "axis" : "axes", entity->node->rank,
-                     entity->node->rank == 1 ? "index" : "indices", entity->indexed == 1 ? "is" : "are", entity->indexed);
+    return sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s: an element needs %d %s, here %s %d",
+                     entity->name, entity->node->rank, entity->node->rank == 1 ? "axis" : "axes", entity->node->rank,
+                     entity->node->rank == 1 ? "index" : "indices", entity->indexed == 1 ? "is" : "are",
+                     entity->indexed);
   case ENTITY_NODE:
     return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "the elements are in its fields", "'%s' is an SNode, not a number",
                      entity->name);
@@ -37,8 +38,8 @@ static bool fail_no_value(Sema *s, AstExpr *e, const Entity *entity) {
     return sema_fail(s, e, RG_ERROR_NOT_YET, "take one component: x.shape[0]",
                      "'%s' as a vector is not compiled yet", sema_source(s, e));
   case ENTITY_TYPE:
-    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "call it to convert a number: rg.i32(x)", "'%s' is a type, not a number",
-                     entity->name);
+    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "call it to convert a number: rg.i32(x)",
+                     "'%s' is a type, not a number", entity->name);
   case ENTITY_BUILTIN:
     return sema_fail(s, e, RG_ERROR_UNSUPPORTED, NULL, "'%s' is a function, not a number", entity->name);
   case ENTITY_LOOP:
@@ -62,7 +63,7 @@ static Entity value_of(Sema *s, AstExpr *e) {
   return resolve_value(s, e) ? value_entity() : (Entity){0};
 }
 
-/* -- names -------------------------------------------------------------------------------------------------------- */
+/* -- names ----------------------------------------------------------------------------------------------- */
 
 static Entity fail_reduced(Sema *s, AstExpr *e) {
   const char *name = sema_text(s, e->local->name);
@@ -92,7 +93,9 @@ static Entity resolve_shape_of(Sema *s, AstExpr *e, Entity object, Str name) {
     return (Entity){0};
   }
   const char *text = sema_text(s, name);
-  sema_fail(s, e, RG_ERROR_NAME_UNKNOWN, method_find(name) ? scratch_format(s->scratch, "call it: %s:%s(..)", object.name, text) : "in a kernel it has 'shape'",
+  sema_fail(s, e, RG_ERROR_NAME_UNKNOWN,
+            method_find(name) ? scratch_format(s->scratch, "call it: %s:%s(..)", object.name, text)
+                              : "in a kernel it has 'shape'",
             "'%s' has no '%s'", object.name, text);
   return (Entity){0};
 }
@@ -123,7 +126,7 @@ static Entity resolve_field(Sema *s, AstExpr *e) {
   return resolve_member(s, e, object, e->text);
 }
 
-/* -- indices -------------------------------------------------------------------------------------------------------- */
+/* -- indices --------------------------------------------------------------------------------------------- */
 
 static bool has_keys(const AstExpr *table) {
   for (int i = 0; i < table->keys.count; i++)
@@ -140,7 +143,8 @@ bool resolve_indices(Sema *s, AstExprs *list, int *count) {
       *count += 1;
       continue;
     }
-    if (has_keys(index)) return sema_fail(s, index, RG_ERROR_UNSUPPORTED, "write x[{i, j}]", "these indices have names");
+    if (has_keys(index))
+      return sema_fail(s, index, RG_ERROR_UNSUPPORTED, "write x[{i, j}]", "these indices have names");
     for (int k = 0; k < index->list.count; k++) resolve_value(s, index->list.items[k]);
     *count += index->list.count;
   }
@@ -182,7 +186,8 @@ static Entity resolve_extent(Sema *s, AstExpr *e, Entity shape) {
   }
   int rank = shape.node->rank;
   if (axis >= 0 && axis < rank && axis == (int)axis) return constant_entity(shape.node->shape[(int)axis]);
-  sema_fail(s, e, RG_ERROR_INDEX_RANGE, "indices start at 0", "'%s' has %d %s", shape.name, rank, rank == 1 ? "axis" : "axes");
+  sema_fail(s, e, RG_ERROR_INDEX_RANGE, "indices start at 0", "'%s' has %d %s", shape.name, rank,
+            rank == 1 ? "axis" : "axes");
   return (Entity){0};
 }
 
@@ -198,11 +203,13 @@ static Entity resolve_index(Sema *s, AstExpr *e) {
               object.node->rank == 1 ? "axis" : "axes");
     break;
   case ENTITY_NODE:
-    sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "the elements are in its fields", "'%s' is an SNode and has no elements", name);
+    sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "the elements are in its fields", "'%s' is an SNode and has no elements",
+              name);
     break;
   case ENTITY_OTHER:
     if (object.value == VALUE_TABLE)
-      sema_fail(s, e, RG_ERROR_NOT_YET, "put the numbers into a field", "a captured table that is indexed is not compiled yet");
+      sema_fail(s, e, RG_ERROR_NOT_YET, "put the numbers into a field",
+                "a captured table that is indexed is not compiled yet");
     else
       fail_other(s, e->left, &object);
     break;
@@ -211,7 +218,7 @@ static Entity resolve_index(Sema *s, AstExpr *e) {
   return (Entity){0};
 }
 
-/* -- operators ------------------------------------------------------------------------------------------------------- */
+/* -- operators ------------------------------------------------------------------------------------------- */
 
 /* The extent of the first axis, as `#x` counts it. */
 static Entity resolve_length(Sema *s, AstExpr *e) {
@@ -226,7 +233,8 @@ static Entity resolve_length(Sema *s, AstExpr *e) {
 
 static Entity resolve_operands(Sema *s, AstExpr *e) {
   if (e->op == AST_CONCAT) {
-    sema_fail(s, e, RG_ERROR_UNSUPPORTED, "the values of a kernel are numbers and booleans", "strings do not exist in kernels");
+    sema_fail(s, e, RG_ERROR_UNSUPPORTED, "the values of a kernel are numbers and booleans",
+              "strings do not exist in kernels");
     return (Entity){0};
   }
   AstExpr *operands[] = {e->left, e->right, e->third};
@@ -256,7 +264,8 @@ static Entity resolve_new(Sema *s, AstExpr *e) {
   case AST_STRING:
     return refuse(s, e, "the values of a kernel are numbers and booleans", "strings do not exist in kernels");
   case AST_VARARG: return refuse(s, e, "name each parameter", "kernels take no variable arguments");
-  case AST_FUNCTION: return refuse(s, e, "write its statements where they are needed", "functions cannot be made inside a kernel");
+  case AST_FUNCTION:
+    return refuse(s, e, "write its statements where they are needed", "functions cannot be made inside a kernel");
   case AST_TABLE: return refuse(s, e, "use locals, one per value", "tables are no values in kernels");
   }
   return (Entity){0};
@@ -268,7 +277,7 @@ Entity resolve_expr(Sema *s, AstExpr *e) {
   return *entity_of(s, e) = s->failed ? (Entity){0} : entity;
 }
 
-/* -- types --------------------------------------------------------------------------------------------------------------- */
+/* -- types ----------------------------------------------------------------------------------------------- */
 
 /* vec3, dvec2, mat4 .. */
 static bool is_later_type(const char *name) {
@@ -278,7 +287,8 @@ static bool is_later_type(const char *name) {
 }
 
 static Type fail_type(Sema *s, AstExpr *annotation, const char *name) {
-  static const char *const known[] = {"bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64"};
+  static const char *const known[] = {"bool", "i8",  "i16", "i32", "i64", "u8",
+                                      "u16",  "u32", "u64", "f16", "f32", "f64"};
   const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
   if (is_later_type(last)) {
     sema_fail(s, annotation, RG_ERROR_NOT_YET, "use scalars: f32, i32 ..", "vectors and matrices are not compiled yet");
@@ -286,7 +296,8 @@ static Type fail_type(Sema *s, AstExpr *annotation, const char *name) {
   }
   const char *nearest = str_nearest(str_of(last), known, sizeof known / sizeof known[0]);
   sema_fail(s, annotation, RG_ERROR_TYPE_UNKNOWN,
-            nearest ? scratch_format(s->scratch, "did you mean '%s'?", nearest) : "the scalar types are bool, i8 .. i64, u8 .. u64, f16, f32, f64",
+            nearest ? scratch_format(s->scratch, "did you mean '%s'?", nearest)
+                    : "the scalar types are bool, i8 .. i64, u8 .. u64, f16, f32, f64",
             "'%s' is no type", name);
   return TYPE(NONE);
 }
@@ -296,7 +307,8 @@ Type resolve_type(Sema *s, AstExpr *annotation) {
   Type type;
   if (annotation->kind == AST_GLOBAL && type_parse(annotation->text, &type)) return type;
   if (annotation->kind == AST_CALL) {
-    sema_fail(s, annotation, RG_ERROR_NOT_YET, "use scalars: f32, i32 ..", "vectors, matrices and structs are not compiled yet");
+    sema_fail(s, annotation, RG_ERROR_NOT_YET, "use scalars: f32, i32 ..",
+              "vectors, matrices and structs are not compiled yet");
     return TYPE(NONE);
   }
   StrBuf name;

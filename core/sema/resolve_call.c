@@ -1,7 +1,7 @@
 /* resolve_call.c - calls: conversions, the functions of builtin.def, the methods of method.def. */
 #include "sema/typed.h"
 
-/* -- functions ---------------------------------------------------------------------------------------------- */
+/* -- functions ------------------------------------------------------------------------------------------- */
 
 /* Of Lua's own, those that no version will have. */
 static bool is_of_the_host(const char *name) {
@@ -16,7 +16,8 @@ static bool is_of_the_host(const char *name) {
 
 static Entity fail_builtin(Sema *s, AstExpr *e, const char *name) {
   if (is_of_the_host(name))
-    sema_fail(s, e, RG_ERROR_UNSUPPORTED, "call it outside, before or after the kernel", "'%s' cannot be called in a kernel", name);
+    sema_fail(s, e, RG_ERROR_UNSUPPORTED, "call it outside, before or after the kernel",
+              "'%s' cannot be called in a kernel", name);
   else
     sema_fail(s, e, RG_ERROR_NOT_YET, NULL, "'%s' in a kernel is not compiled yet", name);
   return (Entity){0};
@@ -62,13 +63,14 @@ Entity resolve_call(Sema *s, AstExpr *e) {
   if (callee.kind == ENTITY_TYPE) return resolve_conversion(s, e, &callee);
   if (callee.kind == ENTITY_BUILTIN) return resolve_builtin_call(s, e, &callee);
   if (callee.kind == ENTITY_OTHER && callee.value == VALUE_FUNCTION)
-    sema_fail(s, e, RG_ERROR_NOT_YET, "write its statements here", "'%s' is a Lua function, and this version compiles no calls of them", name);
+    sema_fail(s, e, RG_ERROR_NOT_YET, "write its statements here",
+              "'%s' is a Lua function, and this version compiles no calls of them", name);
   else
     sema_fail(s, e, RG_ERROR_CALL, NULL, "'%s' is no function", name);
   return (Entity){0};
 }
 
-/* -- methods -------------------------------------------------------------------------------------------------- */
+/* -- methods --------------------------------------------------------------------------------------------- */
 
 static Entity fail_method(Sema *s, AstExpr *e, const Entity *object) {
   const char *nearest = method_nearest(e->text);
@@ -122,7 +124,8 @@ static Entity resolve_whole_call(Sema *s, AstExpr *e, Entity object) {
     return (Entity){0};
   }
   if (s->loop) {
-    sema_fail(s, e, RG_ERROR_CALL, "call it before or after the loop", "'%s' cannot be called inside a parallel loop", name);
+    sema_fail(s, e, RG_ERROR_CALL, "call it before or after the loop", "'%s' cannot be called inside a parallel loop",
+              name);
     return (Entity){0};
   }
   object.kind = object.method->form == METHOD_CLEAR ? ENTITY_VOID : ENTITY_VALUE;
@@ -141,7 +144,8 @@ static Entity resolve_object_call(Sema *s, AstExpr *e, Entity object) {
     return (Entity){0};
   case METHOD_OUTSIDE:
     sema_fail(s, e, RG_ERROR_CALL,
-              !strcmp(name, "get") || !strcmp(name, "set") ? "inside a kernel read and write x[i][j]" : "call it outside the kernel",
+              !strcmp(name, "get") || !strcmp(name, "set") ? "inside a kernel read and write x[i][j]"
+                                                           : "call it outside the kernel",
               "'%s' is for Lua, outside of kernels", name);
     return (Entity){0};
   }

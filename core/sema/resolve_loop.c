@@ -4,14 +4,16 @@
 #include "sema/typed.h"
 
 static bool fail_head(Sema *s, const AstExpr *e, const char *sentence) {
-  return sema_fail(s, e, RG_ERROR_LOOP, "loops run over rg.range(n, m), x:active() or numbers: for k = 0, n - 1", "%s", sentence);
+  return sema_fail(s, e, RG_ERROR_LOOP, "loops run over rg.range(n, m), x:active() or numbers: for k = 0, n - 1", "%s",
+                   sentence);
 }
 
-/* -- modifiers -------------------------------------------------------------------------------------------------- */
+/* -- modifiers ------------------------------------------------------------------------------------------- */
 
 static bool take_block(Sema *s, AstExpr *e, LoopHead *head) {
   double size = 0;
-  if (e->list.count == 1 && sema_is_constant(e->list.items[0], &size) && size >= 1 && size <= INT32_MAX && size == (int)size) {
+  if (e->list.count == 1 && sema_is_constant(e->list.items[0], &size) && size >= 1 && size <= INT32_MAX &&
+      size == (int)size) {
     head->block = (int)size;
     return true;
   }
@@ -21,7 +23,8 @@ static bool take_block(Sema *s, AstExpr *e, LoopHead *head) {
 static bool take_modifier(Sema *s, AstExpr *e, LoopHead *head) {
   if (str_is(e->text, "block")) return take_block(s, e, head);
   if (str_is(e->text, "vec"))
-    return sema_fail(s, e, RG_ERROR_NOT_YET, "name an index per axis: for i, j in rg.range(n, m)", "'vec' is not compiled yet");
+    return sema_fail(s, e, RG_ERROR_NOT_YET, "name an index per axis: for i, j in rg.range(n, m)",
+                     "'vec' is not compiled yet");
   if (e->list.count)
     return sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes no arguments", sema_text(s, e->text));
   head->is_serial |= str_is(e->text, "serial");
@@ -34,7 +37,7 @@ static bool is_modifier(const AstExpr *e) {
   return method && (method->form == METHOD_MODIFIER || str_is(e->text, "vec"));
 }
 
-/* -- what it runs over -------------------------------------------------------------------------------------------- */
+/* -- what it runs over ----------------------------------------------------------------------------------- */
 
 static bool add_bounds(Sema *s, LoopHead *head, AstExpr *begin, AstExpr *end) {
   vec_push(s->scratch, &head->bounds, begin);
@@ -52,7 +55,8 @@ static bool take_axis(Sema *s, LoopHead *head, AstExpr *e) {
 
 static bool take_range(Sema *s, AstExpr *e, LoopHead *head) {
   if (e->list.count < 1 || e->list.count > SNODE_MAX_AXES)
-    return sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'rg.range' takes 1 to %d axes, here are %d", SNODE_MAX_AXES, e->list.count);
+    return sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'rg.range' takes 1 to %d axes, here are %d", SNODE_MAX_AXES,
+                     e->list.count);
   for (int i = 0; i < e->list.count; i++)
     if (!take_axis(s, head, e->list.items[i])) return false;
   return true;
@@ -92,8 +96,9 @@ void resolve_head(Sema *s, AstStmt *stmt) {
   int most = head->axis_count ? head->axis_count : 1;
   if (stmt->locals.count > most) {
     const AstLocal *extra = stmt->locals.items[most];
-    sema_fail_pos(s, extra->pos, extra->name.length, RG_ERROR_LOOP, NULL, "there %s %d %s to loop over, and no value for '%s'",
-                  most == 1 ? "is" : "are", most, most == 1 ? "axis" : "axes", sema_text(s, extra->name));
+    sema_fail_pos(s, extra->pos, extra->name.length, RG_ERROR_LOOP, NULL,
+                  "there %s %d %s to loop over, and no value for '%s'", most == 1 ? "is" : "are", most,
+                  most == 1 ? "axis" : "axes", sema_text(s, extra->name));
     return;
   }
   head->is_parallel = s->loop == 0 && !head->is_serial;

@@ -14,7 +14,7 @@ const char *resolve_nearest(Sema *s, Str name) {
   return nearest ? scratch_format(s->scratch, "did you mean '%s'?", nearest) : NULL;
 }
 
-/* -- numbers of the launch ------------------------------------------------------------------------------------ */
+/* -- numbers of the launch ------------------------------------------------------------------------------- */
 
 static Ty type_of_value(SemaValueKind kind) {
   switch (kind) {
@@ -39,7 +39,7 @@ static Entity live_entity(Sema *s, const SemaValue *value, SemaArg source, const
   return (Entity){.kind = ENTITY_LIVE, .live = *number - 1, .name = name};
 }
 
-/* -- what a value is --------------------------------------------------------------------------------------------- */
+/* -- what a value is ------------------------------------------------------------------------------------- */
 
 static Entity field_entity(Sema *s, AstExpr *e, const SemaValue *value, SemaArg source, const char *name) {
   if (!value->node) {
@@ -49,7 +49,8 @@ static Entity field_entity(Sema *s, AstExpr *e, const SemaValue *value, SemaArg 
   }
   Type type = value->node->components[value->component].type;
   if (!type_is_scalar(type)) {
-    sema_fail(s, e, RG_ERROR_NOT_YET, "use one field per component", "'%s' holds vectors, which kernels do not compile yet", name);
+    sema_fail(s, e, RG_ERROR_NOT_YET, "use one field per component",
+              "'%s' holds vectors, which kernels do not compile yet", name);
     return (Entity){0};
   }
   return (Entity){.kind = ENTITY_FIELD, .node = value->node, .component = value->component, .source = source,
@@ -85,7 +86,7 @@ static Entity value_entity(Sema *s, AstExpr *e, const SemaValue *value, SemaArg 
   }
 }
 
-/* -- nil ------------------------------------------------------------------------------------------------------------ */
+/* -- nil ------------------------------------------------------------------------------------------------- */
 
 /* The first `count` names of a path. */
 static Str leading(Str name, int count) {
@@ -113,7 +114,7 @@ static Entity fail_nil(Sema *s, AstExpr *e, const SemaValue *value, Str path) {
   return (Entity){0};
 }
 
-/* -- paths ----------------------------------------------------------------------------------------------------------- */
+/* -- paths ----------------------------------------------------------------------------------------------- */
 
 static int count_names(Str path) {
   int count = 1;
@@ -159,7 +160,7 @@ Entity resolve_capture(Sema *s, AstExpr *e) {
   return s->failed ? (Entity){0} : resolve_rest(s, e, entity, path, walked);
 }
 
-/* -- parameters ------------------------------------------------------------------------------------------------------- */
+/* -- parameters ------------------------------------------------------------------------------------------ */
 
 static bool check_annotated(Sema *s, const AstLocal *parameter, Live *live, Type type) {
   bool is_bool = live->ty.kind == TY_BOOL;
@@ -196,7 +197,8 @@ void resolve_parameter(Sema *s, int number) {
     return;
   }
   if (parameter->is_assigned)
-    sema_fail_pos(s, parameter->pos, parameter->name.length, RG_ERROR_UNSUPPORTED, "declare another local for the new value",
+    sema_fail_pos(s, parameter->pos, parameter->name.length, RG_ERROR_UNSUPPORTED,
+                  "declare another local for the new value",
                   "the parameter '%s' is not a number here, so it cannot be assigned", name);
   local->is_alias = true;
   local->alias = entity;

@@ -5,7 +5,7 @@
 
 static const char *name_of(Sema *s, const AstLocal *local) { return sema_text(s, local->name); }
 
-/* -- declarations --------------------------------------------------------------------------------------------- */
+/* -- declarations ---------------------------------------------------------------------------------------- */
 
 static void declare(Sema *s, const AstLocal *ast) {
   Local *local = local_of(s, ast);
@@ -18,7 +18,8 @@ static void declare(Sema *s, const AstLocal *ast) {
 }
 
 static bool may_be_alias(EntityKind kind) {
-  return kind == ENTITY_FIELD || kind == ENTITY_NODE || kind == ENTITY_SHAPE || kind == ENTITY_TYPE || kind == ENTITY_BUILTIN;
+  return kind == ENTITY_FIELD || kind == ENTITY_NODE || kind == ENTITY_SHAPE || kind == ENTITY_TYPE ||
+         kind == ENTITY_BUILTIN;
 }
 
 static void declare_alias(Sema *s, const AstLocal *ast, AstExpr *value, Entity entity) {
@@ -55,7 +56,7 @@ static void resolve_declaration(Sema *s, AstStmt *stmt) {
   }
 }
 
-/* -- assignments ------------------------------------------------------------------------------------------------ */
+/* -- assignments ----------------------------------------------------------------------------------------- */
 
 static bool is_reduction(Sema *s, const AstExpr *target) {
   return s->loop && target->kind == AST_LOCAL && local_of(s, target->local)->loop == 0;
@@ -63,7 +64,12 @@ static bool is_reduction(Sema *s, const AstExpr *target) {
 
 static bool may_reduce(IrUpdate op) {
   switch (op) {
-  case IR_UPDATE_ADD: case IR_UPDATE_SUB: case IR_UPDATE_MUL: case IR_UPDATE_MIN: case IR_UPDATE_MAX: case IR_UPDATE_BAND:
+  case IR_UPDATE_ADD:
+  case IR_UPDATE_SUB:
+  case IR_UPDATE_MUL:
+  case IR_UPDATE_MIN:
+  case IR_UPDATE_MAX:
+  case IR_UPDATE_BAND:
   case IR_UPDATE_BOR: case IR_UPDATE_BXOR:
     return true;
   default: return false;
@@ -77,13 +83,15 @@ static void resolve_reduction(Sema *s, AstStmt *stmt) {
   Update *update = stmt->targets.count == 1 && !local->is_alias ? update_match(s, stmt) : NULL;
   if (!update) {
     sema_fail(s, target, RG_ERROR_REDUCTION,
-              scratch_format(s->scratch, "write %s = %s + .., or math.max(%s, ..), or declare a local inside the loop", name, name, name),
+              scratch_format(s->scratch, "write %s = %s + .., or math.max(%s, ..), or declare a local inside the loop",
+                             name, name, name),
               "'%s' belongs to the whole kernel: a parallel loop can only gather into it", name);
     return;
   }
   if (!may_reduce(update->op)) {
     sema_fail(s, target, RG_ERROR_REDUCTION, "reductions are + - * math.min math.max & | ~",
-              "iterations have no order, so '%s' cannot gather by '%s'", name, ast_op_text(update_operator(update->op)));
+              "iterations have no order, so '%s' cannot gather by '%s'", name,
+              ast_op_text(update_operator(update->op)));
     return;
   }
   IrUpdate op = update->op == IR_UPDATE_SUB ? IR_UPDATE_ADD : update->op;
@@ -139,7 +147,7 @@ static void resolve_assignment(Sema *s, AstStmt *stmt) {
   if (!s->failed && s->loop && stmt->targets.items[0]->kind == AST_INDEX) update_match(s, stmt);
 }
 
-/* -- loops --------------------------------------------------------------------------------------------------------- */
+/* -- loops ----------------------------------------------------------------------------------------------- */
 
 static void mark_reductions(Sema *s, const AstBlock *block, int loop) {
   for (int i = 0; i < block->count; i++) {
@@ -186,7 +194,7 @@ static void resolve_numeric_for(Sema *s, AstStmt *stmt) {
   resolve_body(s, stmt, false);
 }
 
-/* -- ways out -------------------------------------------------------------------------------------------------------- */
+/* -- ways out -------------------------------------------------------------------------------------------- */
 
 static void resolve_return(Sema *s, AstStmt *stmt) {
   if (s->loop) {
@@ -212,7 +220,7 @@ static void resolve_break(Sema *s, AstStmt *stmt) {
                   "a parallel loop cannot be left by 'break'");
 }
 
-/* -- statements --------------------------------------------------------------------------------------------------------- */
+/* -- statements ------------------------------------------------------------------------------------------ */
 
 static void resolve_call_statement(Sema *s, AstExpr *call) {
   Entity entity = resolve_expr(s, call);
@@ -278,7 +286,8 @@ static void resolve_results(Sema *s) {
 void resolve_kernel(Sema *s) {
   const AstFunction *function = s->function;
   if (function->has_varargs)
-    sema_fail_pos(s, function->pos, 8, RG_ERROR_UNSUPPORTED, "name each parameter", "kernels take no variable arguments");
+    sema_fail_pos(s, function->pos, 8, RG_ERROR_UNSUPPORTED, "name each parameter",
+                  "kernels take no variable arguments");
   for (int i = 0; i < function->parameters.count && !s->failed; i++) resolve_parameter(s, i);
   resolve_results(s);
   AstBlock body = function->body;

@@ -3,7 +3,7 @@
 
 #include "sema/typed.h"
 
-/* -- failures ----------------------------------------------------------------------------------------------- */
+/* -- failures -------------------------------------------------------------------------------------------- */
 
 static bool fail_va(Sema *s, Pos pos, int width, ErrorCode code, const char *hint, const char *format, va_list args) {
   if (s->failed) return false;
@@ -61,7 +61,7 @@ bool sema_is_constant(const AstExpr *e, double *value) {
   return true;
 }
 
-/* -- the steps ------------------------------------------------------------------------------------------------- */
+/* -- the steps ------------------------------------------------------------------------------------------- */
 
 static void number_paths(Sema *s) {
   map_init(&s->path_number, s->scratch);

@@ -12,10 +12,11 @@
 #include "base/map.h"
 #include "sema/sema.h"
 
-/* -- types in the making ---------------------------------------------------------------------------------- */
+/* -- types in the making --------------------------------------------------------------------------------- */
 
-/* From the least to the most determined. A LITERAL takes the type it meets if it fits, a SOFT float the float type it meets. A NUMBER
- * is a live number, or made of some, of which it is still open whether it is an integer; none is left after infer. */
+/* From the least to the most determined. A LITERAL takes the type it meets if it fits, a SOFT float the float type it
+ * meets. A NUMBER is a live number, or made of some, of which it is still open whether it is an integer; none is left
+ * after infer. */
 typedef enum TyKind { TY_NONE, TY_BOOL, TY_LITERAL, TY_INT, TY_NUMBER, TY_SOFT, TY_FLOAT } TyKind;
 typedef struct Ty {
   TyKind kind;
@@ -24,7 +25,7 @@ typedef struct Ty {
   bool is_negative; /* LITERAL */
 } Ty;
 
-/* -- what an expression denotes ----------------------------------------------------------------------------- */
+/* -- what an expression denotes -------------------------------------------------------------------------- */
 
 typedef enum EntityKind {
   ENTITY_NONE,     /* the kernel failed before */
@@ -77,7 +78,7 @@ typedef struct Entity {
   const char *what;       /* OTHER: "a function" */
 } Entity;
 
-/* -- variables and live numbers -------------------------------------------------------------------------------- */
+/* -- variables and live numbers -------------------------------------------------------------------------- */
 
 typedef struct Local {
   const AstLocal *ast;
@@ -104,11 +105,11 @@ typedef struct Live {
   const char *name;
   Ty ty;
   const AstExpr *use;    /* the one that made it an integer; else the first */
-  Type met;              /* SOFT: the float type of its uses, f64 when there are several */
+  Type met;              /* SOFT: the float type of its uses, f64 when there are several; after check: its type */
   int arg;               /* kernel->args, -1: not used */
 } Live;
 
-/* -- statements -------------------------------------------------------------------------------------------------- */
+/* -- statements ------------------------------------------------------------------------------------------ */
 
 /* The head of a `for .. in`. */
 typedef struct LoopHead {
@@ -124,8 +125,8 @@ typedef struct LoopHead {
   Type index;             /* after check */
 } LoopHead;
 
-/* `target op= term ± term ..`: an update of an element, or of a local that a parallel loop reduces. Only ADD has several
- * terms with signs and MUL several without. */
+/* `target op= term +- term ..`: an update of an element, or of a local that a parallel loop reduces. Only ADD has
+ * several terms with signs and MUL several without. */
 typedef struct UpdateTerm { AstExpr *value; bool is_negative; } UpdateTerm;
 typedef struct Update {
   IrUpdate op;
@@ -165,7 +166,7 @@ typedef struct Sema {
   /* lower: */
   IrBuilder b;
   int nesting;
-  int32_t offset;       /* of the current statement */
+  Pos here;             /* of the current statement */
   const AstStmt *repeat; /* the innermost loop, when it is a `repeat` */
 } Sema;
 
@@ -198,12 +199,11 @@ Entity resolve_expr(Sema *s, AstExpr *e);   /* and remembers it */
 bool resolve_value(Sema *s, AstExpr *e);    /* a number or bool */
 bool resolve_indices(Sema *s, AstExprs *list, int *count); /* `{i, j}` counts two */
 Type resolve_type(Sema *s, AstExpr *annotation);
-const char *resolve_nearest(Sema *s, Str name); /* a hint "did you mean 'x'?", or NULL */
+Entity resolve_member(Sema *s, AstExpr *e, Entity object, Str name); /* object.name */
 /* resolve_name.c */
+const char *resolve_nearest(Sema *s, Str name); /* a hint "did you mean 'x'?", or NULL */
 Entity resolve_capture(Sema *s, AstExpr *e);
 void resolve_parameter(Sema *s, int number);
-/* resolve.c: `.name` of what an entity is */
-Entity resolve_member(Sema *s, AstExpr *e, Entity object, Str name);
 /* resolve_call.c */
 Entity resolve_call(Sema *s, AstExpr *e);
 Entity resolve_method(Sema *s, AstExpr *e);
@@ -220,10 +220,10 @@ AstOp update_operator(IrUpdate op);           /* AST_NO_OP for min, max, exchang
 
 /* ty.c */
 Ty ty_of(Type type);
-Ty ty_join(Ty a, Ty b);            /* what `+` gives; NONE where a bool meets a number */
+Ty ty_join(Ty a, Ty b);            /* what `+` gives; the number where a bool meets one */
 Ty ty_firm(Sema *s, Ty ty);        /* of a variable that takes such a value */
 Type ty_alone(Sema *s, Ty ty);     /* NONE for NONE */
-Type ty_settle(Sema *s, Ty ty, Type want); /* the type in which an expression is computed where `want` (may be NONE) is met */
+Type ty_settle(Sema *s, Ty ty, Type want); /* the type of an expression that meets `want`, which may be NONE */
 bool ty_is_float(Ty ty);           /* surely */
 bool ty_is_integer(Ty ty);         /* surely; literals too */
 bool ty_is_number(Ty ty);
@@ -285,7 +285,7 @@ IrInst *lower_place_at(Sema *s, const Entity *field, IrInst **indices);
 int lower_level(Sema *s, const SNode *node, const char *name, SemaArg source);
 /* lower_call.c */
 IrInst *lower_call(Sema *s, AstExpr *e);
-IrInst *lower_method(Sema *s, AstExpr *e);     /* NULL when it gives nothing */
+IrInst *lower_method(Sema *s, AstExpr *e);
 void lower_quotient(Sema *s, AstExpr *e, IrInst **dividend, IrInst **divisor);
 /* lower_compare.c */
 IrInst *lower_compare(Sema *s, AstOp op, IrInst *a, IrInst *b);

@@ -32,14 +32,19 @@ AstOp update_operator(IrUpdate op) {
 
 bool update_is_modular(IrUpdate op) {
   switch (op) {
-  case IR_UPDATE_ADD: case IR_UPDATE_SUB: case IR_UPDATE_MUL: case IR_UPDATE_BAND: case IR_UPDATE_BOR: case IR_UPDATE_BXOR:
+  case IR_UPDATE_ADD:
+  case IR_UPDATE_SUB:
+  case IR_UPDATE_MUL:
+  case IR_UPDATE_BAND:
+  case IR_UPDATE_BOR:
+  case IR_UPDATE_BXOR:
   case IR_UPDATE_SHL: case IR_UPDATE_EXCHANGE:
     return true;
   default: return false;
   }
 }
 
-/* -- is the target in there? ------------------------------------------------------------------------------------ */
+/* -- is the target in there? ----------------------------------------------------------------------------- */
 
 static bool reads(AstExpr *e, const AstExpr *target);
 
@@ -57,7 +62,7 @@ static bool reads(AstExpr *e, const AstExpr *target) {
 
 static bool is_target(AstExpr *e, const AstExpr *target) { return ast_same(sema_strip(e), target); }
 
-/* -- the patterns -------------------------------------------------------------------------------------------------- */
+/* -- the patterns ---------------------------------------------------------------------------------------- */
 
 static void add_term(Sema *s, Update *update, AstExpr *value, bool is_negative) {
   vec_push(s->scratch, &update->terms, ((UpdateTerm){value, is_negative}));

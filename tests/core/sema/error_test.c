@@ -25,85 +25,88 @@ static void test_names(World *w) {
   }
   TEST("an assignment to a capture is refused, with what to do instead") {
     CHECK_TEXT(error_of(w, "function() a = 1 end"),
-               "1:12+1 name.assign: 'a' is captured, and kernels cannot assign what they capture (return the value, "
-               "or keep it in a field of shape {}: x[0] = ..)");
+               "1:12+1 name.assign: 'a' is captured, and kernels cannot assign what they capture "
+               "(return the value, or keep it in a field of shape {}: x[0] = ..)");
     CHECK_TEXT(error_of(w, "function() self.dt = 1 end"),
-               "1:17+2 name.assign: 'self.dt' is captured, and kernels cannot assign what they capture (return the "
-               "value, or keep it in a field of shape {}: x[0] = ..)");
+               "1:17+2 name.assign: 'self.dt' is captured, and kernels cannot assign what they "
+               "capture (return the value, or keep it in a field of shape {}: x[0] = ..)");
     CHECK_TEXT(error_of(w, "function() self.grid.n += 1 end"),
-               "1:22+1 name.assign: 'self.grid.n' is captured, and kernels cannot assign what they capture (return "
-               "the value, or keep it in a field of shape {}: x[0] = ..)");
+               "1:22+1 name.assign: 'self.grid.n' is captured, and kernels cannot assign what they "
+               "capture (return the value, or keep it in a field of shape {}: x[0] = ..)");
     CHECK_TEXT(error_of(w, "function() list.x = 1 end"),
-               "1:17+1 name.assign: 'list.x' is captured, and kernels cannot assign what they capture (return the "
-               "value, or keep it in a field of shape {}: x[0] = ..)");
+               "1:17+1 name.assign: 'list.x' is captured, and kernels cannot assign what they capture "
+               "(return the value, or keep it in a field of shape {}: x[0] = ..)");
     CHECK_TEXT(error_of(w, "function() x.shape = 1 end"),
-               "1:14+5 name.assign: 'x.shape' is captured, and kernels cannot assign what they capture (return the "
-               "value, or keep it in a field of shape {}: x[0] = ..)");
+               "1:14+5 name.assign: 'x.shape' is captured, and kernels cannot assign what they "
+               "capture (return the value, or keep it in a field of shape {}: x[0] = ..)");
     CHECK_TEXT(error_of(w, "function() local p = x p = y end"),
-               "1:22+1 kernel.unsupported: 'p' stands for a part of a field or for a name, so it cannot be assigned "
-               "again (declare another local for the other one)");
+               "1:22+1 kernel.unsupported: 'p' stands for a part of a field or for a name, so it "
+               "cannot be assigned again (declare another local for the other one)");
   }
   TEST("what is no value in a kernel is refused by its name") {
     CHECK_TEXT(error_of(w, "function() x[0] = word end"),
-               "1:19+4 kernel.unsupported: strings do not exist in kernels (the values of a kernel are numbers and "
-               "booleans)");
+               "1:19+4 kernel.unsupported: strings do not exist in kernels (the values of a kernel "
+               "are numbers and booleans)");
     CHECK_TEXT(error_of(w, "function() x[0] = \"text\" end"),
-               "1:19+6 kernel.unsupported: strings do not exist in kernels (the values of a kernel are numbers and "
-               "booleans)");
+               "1:19+6 kernel.unsupported: strings do not exist in kernels (the values of a kernel "
+               "are numbers and booleans)");
     CHECK_TEXT(error_of(w, "function() x[0] = \"a\" .. \"b\" end"),
-               "1:23+2 kernel.unsupported: strings do not exist in kernels (the values of a kernel are numbers and "
-               "booleans)");
+               "1:23+2 kernel.unsupported: strings do not exist in kernels (the values of a kernel "
+               "are numbers and booleans)");
     CHECK_TEXT(error_of(w, "function() x[0] = nil end"),
-               "1:19+3 kernel.unsupported: nil does not exist in kernels (numbers and booleans always have a value)");
+               "1:19+3 kernel.unsupported: nil does not exist in kernels (numbers and booleans always "
+               "have a value)");
     CHECK_TEXT(error_of(w, "function() x[0] = helper end"),
                "1:19+6 kernel.unsupported: 'helper' is a function, which is no value in a kernel");
     CHECK_TEXT(error_of(w, "function() x[0] = list end"),
-               "1:19+4 kernel.unsupported: 'list' is a table, which is no value in a kernel (name what is in it, by "
-               "its full path: 'self.dt')");
+               "1:19+4 kernel.unsupported: 'list' is a table, which is no value in a kernel (name "
+               "what is in it, by its full path: 'self.dt')");
     CHECK_TEXT(error_of(w, "function() x[0] = thread end"),
                "1:19+6 kernel.unsupported: 'thread' is a thread, which is no value in a kernel");
     CHECK_TEXT(error_of(w, "function() x[0] = {1} end"),
                "1:19+1 kernel.unsupported: tables are no values in kernels (use locals, one per value)");
     CHECK_TEXT(error_of(w, "function() x[0] = rg.i32 end"),
-               "1:22+3 kernel.unsupported: 'rg.i32' is a type, not a number (call it to convert a number: rg.i32(x))");
+               "1:22+3 kernel.unsupported: 'rg.i32' is a type, not a number (call it to convert a "
+               "number: rg.i32(x))");
     CHECK_TEXT(error_of(w, "function() x[0] = math.sin end"),
                "1:24+3 kernel.unsupported: 'math.sin' is a function, not a number");
     CHECK_TEXT(error_of(w, "function() x[0] = block end"),
-               "1:19+5 type.mismatch: 'block' is an SNode, not a number (the elements are in its fields)");
+               "1:19+5 type.mismatch: 'block' is an SNode, not a number (the elements are in its "
+               "fields)");
     CHECK_TEXT(error_of(w, "function() x[0] = block:clear() end"),
                "1:25+5 call.invalid: 'clear' gives no value");
   }
   TEST("constructs that kernels do not have are refused by their name") {
     CHECK_TEXT(error_of(w, "function() local f = function() end end"),
-               "1:22+8 kernel.unsupported: functions cannot be made inside a kernel (write its statements where they "
-               "are needed)");
+               "1:22+8 kernel.unsupported: functions cannot be made inside a kernel (write its "
+               "statements where they are needed)");
     CHECK_TEXT(error_of(w, "function() local function f() end end"),
-               "1:12+5 kernel.unsupported: functions cannot be made inside a kernel (write its statements where they "
-               "are needed)");
+               "1:12+5 kernel.unsupported: functions cannot be made inside a kernel (write its "
+               "statements where they are needed)");
     CHECK_TEXT(error_of(w, "function() function f() end end"),
-               "1:12+8 kernel.unsupported: functions cannot be made inside a kernel (write its statements where they "
-               "are needed)");
+               "1:12+8 kernel.unsupported: functions cannot be made inside a kernel (write its "
+               "statements where they are needed)");
     CHECK_TEXT(error_of(w, "function(...) x[0] = 1 end"),
                "1:1+8 kernel.unsupported: kernels take no variable arguments (name each parameter)");
     CHECK_TEXT(error_of(w, "function() goto done ::done:: end"),
                "1:12+4 kernel.unsupported: kernels have no goto (use 'while', 'break' and 'continue')");
     CHECK_TEXT(error_of(w, "function() for k, v in pairs, list do end end"),
-               "1:24+5 loop.invalid: kernels have no iterator functions (loops run over rg.range(n, m), x:active() "
-               "or numbers: for k = 0, n - 1)");
+               "1:24+5 loop.invalid: kernels have no iterator functions (loops run over rg.range(n, "
+               "m), x:active() or numbers: for k = 0, n - 1)");
   }
   TEST("what comes later says so") {
     CHECK_TEXT(error_of(w, "function() x[0] = helper(1) end"),
-               "1:19+6 kernel.not_yet: 'helper' is a Lua function, and this version compiles no calls of them (write "
-               "its statements here)");
+               "1:19+6 kernel.not_yet: 'helper' is a Lua function, and this version compiles no calls "
+               "of them (write its statements here)");
     CHECK_TEXT(error_of(w, "local function h(v) return v end function() x[0] = h(1) end"),
-               "1:52+1 kernel.not_yet: 'h' is a Lua function, and this version compiles no calls of them (write its "
-               "statements here)");
+               "1:52+1 kernel.not_yet: 'h' is a Lua function, and this version compiles no calls of "
+               "them (write its statements here)");
     CHECK_TEXT(error_of(w, "function() list:step(1) end"),
-               "1:17+4 kernel.not_yet: 'list:step' is a Lua function, and this version compiles no calls of them "
-               "(write its statements here)");
+               "1:17+4 kernel.not_yet: 'list:step' is a Lua function, and this version compiles no "
+               "calls of them (write its statements here)");
     CHECK_TEXT(error_of(w, "function() x[0] = list[1] end"),
-               "1:19+7 kernel.not_yet: a captured table that is indexed is not compiled yet (put the numbers into a "
-               "field)");
+               "1:19+7 kernel.not_yet: a captured table that is indexed is not compiled yet (put the "
+               "numbers into a field)");
     CHECK_TEXT(error_of(w, "function() print(1) end"),
                "1:12+5 kernel.not_yet: 'print' in a kernel is not compiled yet");
     CHECK_TEXT(error_of(w, "function() assert(on) end"),
@@ -117,39 +120,45 @@ static void test_names(World *w) {
     CHECK_TEXT(error_of(w, "function() for k, v in ipairs(list) do end end"),
                "1:24+6 kernel.not_yet: 'ipairs' in a kernel is not compiled yet");
     CHECK_TEXT(error_of(w, "function() for i in rg.range(3):vec() do end end"),
-               "1:33+3 kernel.not_yet: 'vec' is not compiled yet (name an index per axis: for i, j in rg.range(n, m))");
+               "1:33+3 kernel.not_yet: 'vec' is not compiled yet (name an index per axis: for i, j in "
+               "rg.range(n, m))");
     CHECK_TEXT(error_of(w, "function() x:append(1, 2) end"),
                "1:14+6 kernel.not_yet: 'append' is not compiled yet");
     CHECK_TEXT(error_of(w, "function() x[0] = x.shape end"),
-               "1:21+5 kernel.not_yet: 'x.shape' as a vector is not compiled yet (take one component: x.shape[0])");
+               "1:21+5 kernel.not_yet: 'x.shape' as a vector is not compiled yet (take one component: "
+               "x.shape[0])");
     CHECK_TEXT(error_of(w, "function() x[0] = x.offset end"),
                "1:21+6 kernel.not_yet: 'offset' is not compiled yet (fields start at index 0)");
     CHECK_TEXT(error_of(w, "function() local n: vec3 = 1 end"),
-               "1:21+4 kernel.not_yet: vectors and matrices are not compiled yet (use scalars: f32, i32 ..)");
+               "1:21+4 kernel.not_yet: vectors and matrices are not compiled yet (use scalars: f32, "
+               "i32 ..)");
     CHECK_TEXT(error_of(w, "function() local n: rg.vec(3, f32) = 1 end"),
-               "1:24+3 kernel.not_yet: vectors, matrices and structs are not compiled yet (use scalars: f32, i32 ..)");
+               "1:24+3 kernel.not_yet: vectors, matrices and structs are not compiled yet (use "
+               "scalars: f32, i32 ..)");
     CHECK_TEXT(error_of(w, "function() return 1, 2 end"),
-               "1:22+1 kernel.not_yet: this version returns one value from a kernel (keep the others in fields of "
-               "shape {})");
+               "1:22+1 kernel.not_yet: this version returns one value from a kernel (keep the others "
+               "in fields of shape {})");
   }
   TEST("what Lua offers outside cannot be called") {
     CHECK_TEXT(error_of(w, "function() pcall(on) end"),
-               "1:12+5 kernel.unsupported: 'pcall' cannot be called in a kernel (call it outside, before or after "
-               "the kernel)");
+               "1:12+5 kernel.unsupported: 'pcall' cannot be called in a kernel (call it outside, "
+               "before or after the kernel)");
     CHECK_TEXT(error_of(w, "function() x[0] = string.byte(\"a\") end"),
-               "1:26+4 kernel.unsupported: 'string.byte' cannot be called in a kernel (call it outside, before or "
-               "after the kernel)");
+               "1:26+4 kernel.unsupported: 'string.byte' cannot be called in a kernel (call it "
+               "outside, before or after the kernel)");
     CHECK_TEXT(error_of(w, "function() x:set(0, 1) end"),
-               "1:14+3 call.invalid: 'set' is for Lua, outside of kernels (inside a kernel read and write x[i][j])");
+               "1:14+3 call.invalid: 'set' is for Lua, outside of kernels (inside a kernel read and "
+               "write x[i][j])");
     CHECK_TEXT(error_of(w, "function() x:fill(0) end"),
-               "1:14+4 call.invalid: 'fill' is for Lua, outside of kernels (call it outside the kernel)");
+               "1:14+4 call.invalid: 'fill' is for Lua, outside of kernels (call it outside the "
+               "kernel)");
   }
   TEST("an unknown type is refused") {
     CHECK_TEXT(error_of(w, "function() local n: i33 = 1.5 end"),
                "1:21+3 type.unknown: 'i33' is no type (did you mean 'i32'?)");
     CHECK_TEXT(error_of(w, "function() local n: integer = 1 end"),
-               "1:21+7 type.unknown: 'integer' is no type (the scalar types are bool, i8 .. i64, u8 .. u64, f16, "
-               "f32, f64)");
+               "1:21+7 type.unknown: 'integer' is no type (the scalar types are bool, i8 .. i64, u8 "
+               ".. u64, f16, f32, f64)");
   }
 }
 
@@ -176,19 +185,19 @@ static void test_indices(World *w) {
   }
   TEST("an index must be an integer") {
     CHECK_TEXT(error_of(w, "function() x[1.5] = 1 end"),
-               "1:14+3 type.mismatch: an index must be an integer, and this is a float (math.floor(..) or rg.i32(..) "
-               "makes an integer)");
+               "1:14+3 type.mismatch: an index must be an integer, and this is a float "
+               "(math.floor(..) or rg.i32(..) makes an integer)");
     CHECK_TEXT(error_of(w, "function() x[y[0]] = 1 end"),
-               "1:14+4 type.mismatch: an index must be an integer, and this is an f64 (math.floor(..) or rg.i32(..) "
-               "makes an integer)");
+               "1:14+4 type.mismatch: an index must be an integer, and this is an f64 (math.floor(..) "
+               "or rg.i32(..) makes an integer)");
     CHECK_TEXT(error_of(w, "function() x[flag[0]] = 1 end"),
-               "1:14+7 type.mismatch: an index must be an integer, and this is a bool (math.floor(..) or rg.i32(..) "
-               "makes an integer)");
+               "1:14+7 type.mismatch: an index must be an integer, and this is a bool (math.floor(..) "
+               "or rg.i32(..) makes an integer)");
   }
   TEST("methods belong to fields and nodes that have them") {
     CHECK_TEXT(error_of(w, "function() x[0]:add(1) end"),
-               "1:17+3 call.invalid: 'x[0]' is the element itself: methods belong to the field (write x:add(i, .., "
-               "v))");
+               "1:17+3 call.invalid: 'x[0]' is the element itself: methods belong to the field (write "
+               "x:add(i, .., v))");
     CHECK_TEXT(error_of(w, "function() x:ad(1, 2) end"),
                "1:14+2 call.invalid: 'x' has no method 'ad' (did you mean 'add'?)");
     CHECK_TEXT(error_of(w, "function() block:add(1, 2) end"),
@@ -206,11 +215,11 @@ static void test_indices(World *w) {
   }
   TEST("what concerns all cells stays out of parallel loops") {
     CHECK_TEXT(error_of(w, "function() for i in rg.range(3) do x[i] = block:count() end end"),
-               "1:49+5 call.invalid: 'count' cannot be called inside a parallel loop (call it before or after the "
-               "loop)");
+               "1:49+5 call.invalid: 'count' cannot be called inside a parallel loop (call it before "
+               "or after the loop)");
     CHECK_TEXT(error_of(w, "function() for i in rg.range(3) do block:clear() end end"),
-               "1:42+5 call.invalid: 'clear' cannot be called inside a parallel loop (call it before or after the "
-               "loop)");
+               "1:42+5 call.invalid: 'clear' cannot be called inside a parallel loop (call it before "
+               "or after the loop)");
   }
   TEST("calls take the number of arguments they take") {
     CHECK_TEXT(error_of(w, "function() x[0] = math.sin() end"),
@@ -227,46 +236,53 @@ static void test_indices(World *w) {
 static void test_types(World *w) {
   TEST("a condition must be a boolean") {
     CHECK_TEXT(error_of(w, "function() if n32[0] then end end"),
-               "1:15+6 type.condition: a condition is true or false, and this is an i32 (compare it: n32[0] ~= 0)");
+               "1:15+6 type.condition: a condition is true or false, and this is an i32 (compare it: "
+               "n32[0] ~= 0)");
     CHECK_TEXT(error_of(w, "function() while x[0] do end end"),
-               "1:18+4 type.condition: a condition is true or false, and this is an f32 (compare it: x[0] ~= 0)");
+               "1:18+4 type.condition: a condition is true or false, and this is an f32 (compare it: "
+               "x[0] ~= 0)");
     CHECK_TEXT(error_of(w, "function() repeat until dt end"),
-               "1:25+2 type.condition: a condition is true or false, and this is a float (compare it: dt ~= 0)");
+               "1:25+2 type.condition: a condition is true or false, and this is a float (compare it: "
+               "dt ~= 0)");
     CHECK_TEXT(error_of(w, "function() local c = not n32[0] end"),
-               "1:26+6 type.condition: a condition is true or false, and this is an i32 (compare it: n32[0] ~= 0)");
+               "1:26+6 type.condition: a condition is true or false, and this is an i32 (compare it: "
+               "n32[0] ~= 0)");
     CHECK_TEXT(error_of(w, "function() x[0] = x[0] or 1 end"),
-               "1:19+4 type.condition: a condition is true or false, and this is an f32 (compare it: x[0] ~= 0)");
+               "1:19+4 type.condition: a condition is true or false, and this is an f32 (compare it: "
+               "x[0] ~= 0)");
     CHECK_TEXT(error_of(w, "function() x[0] = n32[0] and 1 or 2 end"),
-               "1:19+6 type.condition: a condition is true or false, and this is an i32 (compare it: n32[0] ~= 0)");
+               "1:19+6 type.condition: a condition is true or false, and this is an i32 (compare it: "
+               "n32[0] ~= 0)");
     CHECK_TEXT(error_of(w, "function() x[0] = dt ? 1 : 2 end"),
-               "1:19+2 type.condition: a condition is true or false, and this is a float (compare it: dt ~= 0)");
+               "1:19+2 type.condition: a condition is true or false, and this is a float (compare it: "
+               "dt ~= 0)");
   }
   TEST("a choice must have both sides, of one kind") {
     CHECK_TEXT(error_of(w, "function() x[0] = flag[0] and 1 end"),
-               "1:27+3 type.mismatch: this is an integer where the condition holds, and false elsewhere (add what it "
-               "is otherwise: c and a or b)");
+               "1:27+3 type.mismatch: this is an integer where the condition holds, and false "
+               "elsewhere (add what it is otherwise: c and a or b)");
     CHECK_TEXT(error_of(w, "function() x[0] = flag[0] and 1 or true end"),
                "1:36+4 type.mismatch: one side of this choice is an f32, the other a bool");
   }
   TEST("a float does not go into an integer by itself") {
     CHECK_TEXT(error_of(w, "function() n32[0] = x[0] end"),
-               "1:21+4 type.float_to_int: an element of 'n32' is an i32, and this value is an f32 (round it by "
-               "math.floor(..), or cut it by rg.i32(..))");
+               "1:21+4 type.float_to_int: an element of 'n32' is an i32, and this value is an f32 "
+               "(round it by math.floor(..), or cut it by rg.i32(..))");
     CHECK_TEXT(error_of(w, "function() n32[0] += 0.5 end"),
-               "1:22+3 type.float_to_int: 'n32[0]' is an i32, and '+' with this gives a float (round it by "
-               "math.floor(..), or cut it by rg.i32(..))");
+               "1:22+3 type.float_to_int: 'n32[0]' is an i32, and '+' with this gives a float (round "
+               "it by math.floor(..), or cut it by rg.i32(..))");
     CHECK_TEXT(error_of(w, "function() for i in rg.range(4) do n32[i] = n32[i] / 2 end end"),
-               "1:54+1 type.float_to_int: 'n32[i]' is an i32, and '/' with this gives a float (round it by "
-               "math.floor(..), or cut it by rg.i32(..))");
+               "1:54+1 type.float_to_int: 'n32[i]' is an i32, and '/' with this gives a float (round "
+               "it by math.floor(..), or cut it by rg.i32(..))");
     CHECK_TEXT(error_of(w, "function() local n: i32 = 1.5 end"),
-               "1:27+3 type.float_to_int: 'n' is an i32, and this value is a float (round it by math.floor(..), or "
-               "cut it by rg.i32(..))");
+               "1:27+3 type.float_to_int: 'n' is an i32, and this value is a float (round it by "
+               "math.floor(..), or cut it by rg.i32(..))");
     CHECK_TEXT(error_of(w, "function() n32:add(0, 0.5) end"),
-               "1:23+3 type.float_to_int: an element of 'n32' is an i32, and this value is a float (round it by "
-               "math.floor(..), or cut it by rg.i32(..))");
+               "1:23+3 type.float_to_int: an element of 'n32' is an i32, and this value is a float "
+               "(round it by math.floor(..), or cut it by rg.i32(..))");
     CHECK_TEXT(error_of(w, "function(): i32 return 1.5 end"),
-               "1:24+3 type.float_to_int: the kernel's result is an i32, and this value is a float (round it by "
-               "math.floor(..), or cut it by rg.i32(..))");
+               "1:24+3 type.float_to_int: the kernel's result is an i32, and this value is a float "
+               "(round it by math.floor(..), or cut it by rg.i32(..))");
   }
   TEST("a literal must fit") {
     CHECK_TEXT(error_of(w, "function() n8[0] = 300 end"),
@@ -276,18 +292,22 @@ static void test_types(World *w) {
   }
   TEST("booleans and numbers do not mix") {
     CHECK_TEXT(error_of(w, "function() x[0] = flag[0] end"),
-               "1:19+7 type.mismatch: an element of 'x' is an f32, and this value is a bool (choose numbers by it: c "
-               "and 1 or 0)");
+               "1:19+7 type.mismatch: an element of 'x' is an f32, and this value is a bool (choose "
+               "numbers by it: c and 1 or 0)");
     CHECK_TEXT(error_of(w, "function() flag[0] = 1 end"),
-               "1:22+1 type.mismatch: an element of 'flag' is a bool, and this value is an integer (compare: .. ~= 0)");
+               "1:22+1 type.mismatch: an element of 'flag' is a bool, and this value is an integer "
+               "(compare: .. ~= 0)");
     CHECK_TEXT(error_of(w, "function() x[0] = flag[0] + 1 end"),
-               "1:19+7 type.mismatch: '+' takes numbers, and this is a bool (choose numbers by it: c and 1 or 0)");
+               "1:19+7 type.mismatch: '+' takes numbers, and this is a bool (choose numbers by it: c "
+               "and 1 or 0)");
     CHECK_TEXT(error_of(w, "function() flag[0] = x[0] < flag[0] end"),
-               "1:29+7 type.mismatch: '<' takes numbers, and this is a bool (choose numbers by it: c and 1 or 0)");
+               "1:29+7 type.mismatch: '<' takes numbers, and this is a bool (choose numbers by it: c "
+               "and 1 or 0)");
     CHECK_TEXT(error_of(w, "function() flag[0] = flag[0] == 1 end"),
                "1:30+2 type.mismatch: a bool is compared with an integer");
     CHECK_TEXT(error_of(w, "function() local s = 0 s = true end"),
-               "1:28+4 type.mismatch: 's' is an i32, and this gives it a bool (declare another local for it)");
+               "1:28+4 type.mismatch: 's' is an i32, and this gives it a bool (declare another local "
+               "for it)");
     CHECK_TEXT(error_of(w, "function() if on then return 1 end return true end"),
                "1:43+4 type.mismatch: the kernel returns an i32 elsewhere, and here a bool");
     CHECK_TEXT(error_of(w, "function() for i in rg.range(4) do flag[i] += 1 end end"),
@@ -295,17 +315,18 @@ static void test_types(World *w) {
   }
   TEST("bit operators take integers") {
     CHECK_TEXT(error_of(w, "function() x[0] = x[0] & 1 end"),
-               "1:19+4 type.mismatch: '&' takes integers, and this is an f32 (math.floor(..) or rg.i32(..) makes an "
-               "integer)");
+               "1:19+4 type.mismatch: '&' takes integers, and this is an f32 (math.floor(..) or "
+               "rg.i32(..) makes an integer)");
     CHECK_TEXT(error_of(w, "function() x[0] = bit.band(x[0], 1) end"),
-               "1:28+4 type.mismatch: 'bit.band' takes integers, and this is an f32 (math.floor(..) or rg.i32(..) "
-               "makes an integer)");
+               "1:28+4 type.mismatch: 'bit.band' takes integers, and this is an f32 (math.floor(..) "
+               "or rg.i32(..) makes an integer)");
     CHECK_TEXT(error_of(w, "function() for i in rg.range(4) do x[i] |= 1 end end"),
                "1:36+4 type.mismatch: '|' takes integers, and 'x[i]' is an f32");
   }
   TEST("an update does not change its meaning by being cut") {
     CHECK_TEXT(error_of(w, "function() for i in rg.range(4) do n8[i] //= n32[i] end end"),
-               "1:46+6 type.mismatch: '//' works on a u8 here, and this is an i32 (convert it: rg.u8(..))");
+               "1:46+6 type.mismatch: '//' works on a u8 here, and this is an i32 (convert it: "
+               "rg.u8(..))");
   }
   TEST("a local needs a value") {
     CHECK_TEXT(error_of(w, "function() local v x[0] = v end"),
@@ -322,19 +343,21 @@ static void test_types(World *w) {
 static void test_loops(World *w) {
   TEST("a parallel loop is left neither by break nor by return") {
     CHECK_TEXT(error_of(w, "function() for i in rg.range(4) do break end end"),
-               "1:36+5 loop.invalid: a parallel loop cannot be left by 'break' ('continue' ends one iteration; "
-               "':serial()' behind the range makes a loop that can be left)");
+               "1:36+5 loop.invalid: a parallel loop cannot be left by 'break' ('continue' ends one "
+               "iteration; ':serial()' behind the range makes a loop that can be left)");
     CHECK_TEXT(error_of(w, "function() for i in rg.range(4) do if x[i] > 1 then return end end end"),
-               "1:53+6 return.invalid: a parallel loop cannot be left by 'return' ('continue' ends one iteration)");
+               "1:53+6 return.invalid: a parallel loop cannot be left by 'return' ('continue' ends "
+               "one iteration)");
   }
   TEST("a loop runs over ranges and active cells") {
     CHECK_TEXT(error_of(w, "function() for k in x do end end"),
-               "1:21+1 loop.invalid: kernels cannot loop over this (loops run over rg.range(n, m), x:active() or "
-               "numbers: for k = 0, n - 1)");
+               "1:21+1 loop.invalid: kernels cannot loop over this (loops run over rg.range(n, m), "
+               "x:active() or numbers: for k = 0, n - 1)");
     CHECK_TEXT(error_of(w, "function() for i in t:activ() do end end"),
                "1:23+5 call.invalid: 't' has no method 'activ' (did you mean 'active'?)");
     CHECK_TEXT(error_of(w, "function() for i in t[0]:active() do end end"),
-               "1:26+6 loop.invalid: 'active' runs over a whole field or SNode (loop over all active cells)");
+               "1:26+6 loop.invalid: 'active' runs over a whole field or SNode (loop over all active "
+               "cells)");
     CHECK_TEXT(error_of(w, "function() local v = rg.range(3) end"),
                "1:25+5 loop.invalid: this stands only in the head of a loop (write: for i in .. do)");
     CHECK_TEXT(error_of(w, "function() local v = x:active() end"),
@@ -346,7 +369,8 @@ static void test_loops(World *w) {
     CHECK_TEXT(error_of(w, "function() for i in rg.range() do end end"),
                "1:24+5 call.count: 'rg.range' takes 1 to 8 axes, here are 0");
     CHECK_TEXT(error_of(w, "function() for i in rg.range({1, 2, 3}) do end end"),
-               "1:30+1 loop.invalid: an axis of a range is a number or a begin and an end (write {begin, end})");
+               "1:30+1 loop.invalid: an axis of a range is a number or a begin and an end (write "
+               "{begin, end})");
     CHECK_TEXT(error_of(w, "function() for i in rg.range(2.5) do end end"),
                "1:30+3 value.fit: a range ends at a whole number, and this is 2.5");
     CHECK_TEXT(error_of(w, "function() for i in rg.range(n32[0] / 2) do end end"),
@@ -361,37 +385,44 @@ static void test_loops(World *w) {
   }
   TEST("a local of the kernel can only be gathered into by a parallel loop") {
     CHECK_TEXT(error_of(w, "function() local s = 0 for i in rg.range(4) do s = i end end"),
-               "1:48+1 reduction.invalid: 's' belongs to the whole kernel: a parallel loop can only gather into it "
-               "(write s = s + .., or math.max(s, ..), or declare a local inside the loop)");
+               "1:48+1 reduction.invalid: 's' belongs to the whole kernel: a parallel loop can only "
+               "gather into it (write s = s + .., or math.max(s, ..), or declare a local inside the "
+               "loop)");
     CHECK_TEXT(error_of(w, "function() local s = 0 for i in rg.range(4) do s = s + s end end"),
-               "1:48+1 reduction.invalid: 's' belongs to the whole kernel: a parallel loop can only gather into it "
-               "(write s = s + .., or math.max(s, ..), or declare a local inside the loop)");
-    CHECK_TEXT(error_of(w, "function() local s, r = 0, 0 for i in rg.range(4) do s, r = s + 1, r + 1 end end"),
-               "1:54+1 reduction.invalid: 's' belongs to the whole kernel: a parallel loop can only gather into it "
-               "(write s = s + .., or math.max(s, ..), or declare a local inside the loop)");
-    CHECK_TEXT(error_of(w, "function() local s, r = 0, 0 for i in rg.range(4) do x[i], r = s + 1, r + 1 end end"),
-               "1:60+1 reduction.invalid: 'r' belongs to the whole kernel: a parallel loop can only gather into it "
-               "(give it a statement of its own)");
+               "1:48+1 reduction.invalid: 's' belongs to the whole kernel: a parallel loop can only "
+               "gather into it (write s = s + .., or math.max(s, ..), or declare a local inside the "
+               "loop)");
+    CHECK_TEXT(error_of(w, "function() local s, r = 0, 0 for i in rg.range(4) do s, r = s + 1, r + 1 end "
+                       "end"),
+               "1:54+1 reduction.invalid: 's' belongs to the whole kernel: a parallel loop can only "
+               "gather into it (write s = s + .., or math.max(s, ..), or declare a local inside the "
+               "loop)");
+    CHECK_TEXT(error_of(w, "function() local s, r = 0, 0 for i in rg.range(4) do x[i], r = s + 1, r + 1 "
+                       "end end"),
+               "1:60+1 reduction.invalid: 'r' belongs to the whole kernel: a parallel loop can only "
+               "gather into it (give it a statement of its own)");
   }
   TEST("and has no value inside it") {
     CHECK_TEXT(error_of(w, "function() local s = 0 for i in rg.range(4) do x[i] = s s += i end end"),
-               "1:55+1 reduction.invalid: 's' is gathered by this parallel loop and has no value inside it (read it "
-               "after the loop, or keep the iteration's own value in another local)");
+               "1:55+1 reduction.invalid: 's' is gathered by this parallel loop and has no value "
+               "inside it (read it after the loop, or keep the iteration's own value in another local)");
     CHECK_TEXT(error_of(w, "function() local s = 0 for i in rg.range(4) do s += s end end"),
-               "1:53+1 reduction.invalid: 's' is gathered by this parallel loop and has no value inside it (read it "
-               "after the loop, or keep the iteration's own value in another local)");
+               "1:53+1 reduction.invalid: 's' is gathered by this parallel loop and has no value "
+               "inside it (read it after the loop, or keep the iteration's own value in another local)");
   }
   TEST("a reduction has one operator, which has no order") {
     CHECK_TEXT(error_of(w, "function() local s = 0 for i in rg.range(4) do s /= 2 end end"),
-               "1:48+1 reduction.invalid: iterations have no order, so 's' cannot gather by '/' (reductions are + - "
-               "* math.min math.max & | ~)");
-    CHECK_TEXT(error_of(w, "function() local s = 0 for i in rg.range(4) do s += 2 s = math.max(s, i) end end"),
-               "1:55+1 reduction.invalid: 's' is gathered by two operators in one loop (use two locals)");
+               "1:48+1 reduction.invalid: iterations have no order, so 's' cannot gather by '/' "
+               "(reductions are + - * math.min math.max & | ~)");
+    CHECK_TEXT(error_of(w, "function() local s = 0 for i in rg.range(4) do s += 2 s = math.max(s, i) end "
+                       "end"),
+               "1:55+1 reduction.invalid: 's' is gathered by two operators in one loop (use two "
+               "locals)");
   }
   TEST("a kernel returns one value everywhere or nowhere") {
     CHECK_TEXT(error_of(w, "function() if on then return 1 end return end"),
-               "1:36+6 return.invalid: this 'return' has no value, and that of line 1 has one (return a value "
-               "everywhere, or nowhere)");
+               "1:36+6 return.invalid: this 'return' has no value, and that of line 1 has one (return "
+               "a value everywhere, or nowhere)");
   }
 }
 

@@ -1,7 +1,6 @@
-/* fixture.h - a kernel's text and a small world of captures in; types, IR or an error out, as text.
- *
- * World: fields over trees written as snode_read reads them, numbers, and Lua's libraries. A path is looked up as the host
- * does it: name by name, until it meets something that is no table. */
+/* fixture.h - a kernel's text and a small world of captures in; types, IR or an error out, as text.  World: fields
+ * over trees written as snode_read reads them, numbers, and Lua's libraries. A path is looked up as the host does it:
+ * name by name, until it meets something that is no table. */
 #ifndef RG_TESTS_SEMA_FIXTURE_H
 #define RG_TESTS_SEMA_FIXTURE_H
 
@@ -48,7 +47,8 @@ static void world_tree(World *w, const char *text, int node, const char *level) 
   for (int i = 0; i < placed->component_count; i++) {
     const SNodeComponent *component = &placed->components[i];
     if (!component->child)
-      world_name(w, component->name, (SemaValue){.kind = VALUE_FIELD, .name = component->name, .node = placed, .component = i});
+      world_name(w, component->name,
+                 (SemaValue){.kind = VALUE_FIELD, .name = component->name, .node = placed, .component = i});
   }
   if (level) world_name(w, level, (SemaValue){.kind = VALUE_NODE, .name = level, .node = placed});
 }
@@ -59,7 +59,9 @@ static void world_init(World *w) {
   scratch_init(&w->scratch, &w->heap);
   world_tree(w, "root{ pointer \"ij\" 4 4 block { dense \"ij\" 8 8 { f32 t, f32 u } } }", 2, "cells");
   world_name(w, "block", (SemaValue){.kind = VALUE_NODE, .name = "block", .node = w->trees[0]->nodes[1]});
-  world_tree(w, "root{ dense \"i\" 100 { f32 x, f64 y, i32 n32, i64 n64, u8 n8, u32 h32, u64 h64, f16 z, bool flag, i8 s8 } }", 1, NULL);
+  world_tree(
+      w, "root{ dense \"i\" 100 { f32 x, f64 y, i32 n32, i64 n64, u8 n8, u32 h32, u64 h64, f16 z, bool flag, i8 s8 } }",
+      1, NULL);
   world_tree(w, "root{ dense \"ijk\" 4 5 6 { f32 g } }", 1, NULL);
   world_tree(w, "root{ f32 total }", 0, NULL);
   world_tree(w, "root{ dense \"i\" 5000000000 { u8 far } }", 1, NULL);
@@ -109,7 +111,8 @@ static SemaValue world_library(World *w, const char *path) {
     if (!strcmp(path, missing[i])) return (SemaValue){.kind = VALUE_NIL, .depth = 2};
   if (!strncmp(path, "rg.", 3) && type_parse(str_of(path + 3), &type))
     return (SemaValue){.kind = VALUE_TYPE, .depth = 2, .name = path + 3};
-  bool is_global = !strcmp(path, "print") || !strcmp(path, "assert") || !strcmp(path, "ipairs") || !strcmp(path, "pcall");
+  bool is_global =
+      !strcmp(path, "print") || !strcmp(path, "assert") || !strcmp(path, "ipairs") || !strcmp(path, "pcall");
   if (is_library || is_global) return (SemaValue){.kind = VALUE_BUILTIN, .depth = count_names(path), .name = path};
   return (SemaValue){.kind = VALUE_NIL};
 }
@@ -166,7 +169,8 @@ static bool run_kernel(void *data, Error *err) {
 /* "3:7 name.unknown: 'q' is not defined (hint)" */
 static const char *error_text(World *w, const Error *err) {
   const char *hint = err->hint[0] ? scratch_format(&w->scratch, " (%s)", err->hint) : "";
-  return scratch_format(&w->scratch, "%d:%d+%d %s: %s%s", err->line, err->column, err->width, error_code_text(err->code), err->message, hint);
+  return scratch_format(&w->scratch, "%d:%d+%d %s: %s%s", err->line, err->column, err->width,
+                        error_code_text(err->code), err->message, hint);
 }
 
 static const char *run_text(World *w, const char *text, bool types_only) {
@@ -179,7 +183,7 @@ static const char *run_text(World *w, const char *text, bool types_only) {
 
 static inline const char *types_of(World *w, const char *text) { return run_text(w, text, true); }
 
-/* The IR from `host {` on, without the braces around it; the args before it as "arg 0: f32 dt" lines when `with_args`. */
+/* The host region alone, without the braces around it. */
 static inline const char *ir_of(World *w, const char *text) {
   const char *all = run_text(w, text, false), *host = strstr(all, "host {\n");
   if (!host) return all;
@@ -193,6 +197,7 @@ static inline const char *ir_of(World *w, const char *text) {
   return strbuf_end(&out);
 }
 
+/* What stands before it: trees, fields, levels, arguments. */
 static inline const char *tables_of(World *w, const char *text) {
   const char *all = run_text(w, text, false), *host = strstr(all, "host {\n");
   return host ? scratch_copy_text(&w->scratch, all, (size_t)(host - all)) : all;
