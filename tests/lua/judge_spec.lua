@@ -1,0 +1,41 @@
+-- Random kernels against an evaluator of their own. RG_SEED chooses them, RG_JUDGE how many; a failure shows the seed and
+-- the smallest kernel that still fails.
+package.path = "tests/support/?.lua;" .. package.path
+local rg = require("support").rg
+local judge = require "judge"
+
+local first_seed = tonumber(os.getenv "RG_SEED") or 1
+local count = tonumber(os.getenv "RG_JUDGE") or 40
+
+describe("the judge", function()
+  it(("agrees with %d kernels of 20 expressions over 16 rows, from seed %d"):format(count, first_seed), function()
+    for seed = first_seed, first_seed + count - 1 do
+      math.randomseed(seed)
+      local inputs = judge.inputs()
+      local fields = judge.fields(rg, inputs)
+      local case = judge.expressions(20, 3)
+      local function try(c) return judge.difference(c, judge.expect(c, inputs), judge.run(rg, c, fields)) end
+      local difference = try(case)
+      if difference then
+        local smallest, still = judge.shrink(case, try)
+        error(judge.report(smallest, still or difference, inputs, seed), 0)
+      end
+    end
+  end)
+
+  it("cuts a failing kernel down to the statement that fails", function()
+    math.randomseed(7)
+    local inputs = judge.inputs()
+    local case = judge.expressions(8, 3)
+    local function has_output(c) -- as if every kernel with this output were wrong
+      for _, s in ipairs(c.statements) do
+        if s.name == "o5" then return { output = { name = "o5", type = s.type }, row = 0 } end
+      end
+    end
+    local smallest = judge.shrink(case, has_output)
+    assert.equal(1, #smallest.statements)
+    assert.equal("o5", smallest.statements[1].name)
+    assert.equal(0, #smallest.statements[1].value.kids)
+    assert.is_truthy(judge.report(smallest, has_output(smallest), inputs, 7):find("seed 7", 1, true))
+  end)
+end)

@@ -1,0 +1,313 @@
+--- judge_make.lua - random kernels as trees that can be printed, evaluated and cut down.
+--- A node is { form = .., type = .., kids = {..} }; `forms[form]` prints it from its kids' texts and evaluates it in an
+--- environment { index = .., read = function(name, index), locals = {..} }. Every expression has one firm type.
+local value = require "judge_value"
+
+local make = { forms = {} }
+local forms = make.forms
+local convert, apply, join, info = value.convert, value.apply, value.join, value.info
+
+local random = math.random
+local function pick(list) return list[random(#list)] end
+
+function make.text(node)
+  local texts = {}
+  for k, kid in ipairs(node.kids) do texts[k] = make.text(kid) end
+  return forms[node.form].text(node, unpack(texts))
+end
+function make.value(node, env) return forms[node.form].value(node, env) end
+local value_of = make.value
+
+-- An expression's value where a type is wanted: math.floor of a float takes a 64-bit integer type at once.
+local function value_as(node, env, type)
+  if node.form == "rounded" and not info[type].float and info[type].bits == 64 then
+    return forms.rounded.value(node, env, type)
+  end
+  return convert(node.type, type, value_of(node, env))
+end
+make.value_as = value_as
+
+-- A kid's value in the type of its parent.
+local function operand(node, env, k) return value_as(node.kids[k], env, node.type) end
+
+-- -- forms ------------------------------------------------------------------------------------------------------
+
+forms.element = { -- a<type>[i + offset]
+  text = function(node)
+    if node.offset == 0 then return ("%s[i]"):format(node.name) end
+    return ("%s[i %s %d]"):format(node.name, node.offset < 0 and "-" or "+", math.abs(node.offset))
+  end,
+  value = function(node, env) return env.read(node.name, env.index + node.offset) end,
+}
+forms.far_element = { -- a<type>[any integer % n]
+  text = function(node, index) return ("%s[(%s) %% 16]"):format(node.name, index) end,
+  value = function(node, env)
+    return env.read(node.name, tonumber(value_of(node.kids[1], env) % 16LL + 16LL) % 16)
+  end,
+}
+
+forms.name = {
+  text = function(node) return node.name end,
+  value = function(node, env) return env.locals[node.name] end,
+}
+forms.index = { text = function() return "i" end, value = function(_, env) return 0LL + env.index end }
+
+forms.literal = {
+  text = function(node) return node.text end,
+  value = function(node) return node.value end,
+}
+
+forms.binary = {
+  text = function(node, a, b) return ("(%s %s %s)"):format(a, node.op, b) end,
+  value = function(node, env)
+    local a = operand(node, env, 1)
+    return apply(node.op, node.type, a, operand(node, env, 2))
+  end,
+}
+forms.shift = { -- only the low bits of the count matter
+  text = forms.binary.text,
+  value = function(node, env)
+    local a = operand(node, env, 1)
+    return apply(node.op, node.type, a, value_of(node.kids[2], env))
+  end,
+}
+forms.shift_call = {
+  text = function(node, a, b) return ("%s(%s, %s)"):format(node.callee, a, b) end,
+  value = forms.shift.value,
+}
+
+forms.call = { -- math.min, bit.band, ..: folds from the left
+  text = function(node, ...) return ("%s(%s)"):format(node.callee, table.concat({ ... }, ", ")) end,
+  value = function(node, env)
+    local result = operand(node, env, 1)
+    if #node.kids == 1 then return apply(node.op, node.type, result) end
+    for k = 2, #node.kids do result = apply(node.op, node.type, result, operand(node, env, k)) end
+    return result
+  end,
+}
+
+forms.unary = {
+  text = function(node, a) return ("(%s%s)"):format(node.sign, a) end,
+  value = function(node, env) return apply(node.op, node.type, operand(node, env, 1)) end,
+}
+
+forms.conversion = {
+  text = function(node, a) return ("rg.%s(%s)"):format(node.type, a) end,
+  value = function(node, env) return operand(node, env, 1) end,
+}
+
+forms.quotient = { -- math.floor(a / b) of integers
+  text = function(node, a, b) return ("math.%s(%s / %s)"):format(node.round, a, b) end,
+  value = function(node, env)
+    local a = operand(node, env, 1)
+    return apply(node.round == "floor" and "//" or "ceil", node.type, a, operand(node, env, 2))
+  end,
+}
+
+forms.rounded = { -- math.floor of a float is an i32, or the 64-bit type it meets
+  text = function(node, a) return ("math.%s(%s)"):format(node.round, a) end,
+  value = function(node, env, type)
+    local from = node.kids[1].type
+    return convert(from, type or "i32", apply(node.round, from, value_of(node.kids[1], env)))
+  end,
+}
+
+forms.compare = {
+  text = function(node, a, b) return ("(%s %s %s)"):format(a, node.op, b) end,
+  value = function(node, env)
+    local a, b = node.kids[1], node.kids[2]
+    local x, ta, tb = value_of(a, env), a.type, b.type
+    if a.form == "rounded" and info[tb].bits == 64 and not info[tb].float then ta, x = tb, value_as(a, env, tb) end
+    if b.form == "rounded" and info[ta].bits == 64 and not info[ta].float then
+      return value.compare(node.op, ta, x, ta, value_as(b, env, ta))
+    end
+    return value.compare(node.op, ta, x, tb, value_of(b, env))
+  end,
+}
+
+forms.logic = {
+  text = function(node, a, b) return ("(%s %s %s)"):format(a, node.op, b) end,
+  value = function(node, env)
+    local a = value_of(node.kids[1], env)
+    if node.op == "and" then return a and value_of(node.kids[2], env) end
+    return a or value_of(node.kids[2], env)
+  end,
+}
+forms["not"] = {
+  text = function(_, a) return ("(not %s)"):format(a) end,
+  value = function(node, env) return not value_of(node.kids[1], env) end,
+}
+
+forms.choice = {
+  text = function(node, c, a, b) return ((node.is_ternary and "(%s ? %s : %s)") or "(%s and %s or %s)"):format(c, a, b) end,
+  value = function(node, env) return operand(node, env, value_of(node.kids[1], env) and 2 or 3) end,
+}
+
+-- -- expressions --------------------------------------------------------------------------------------------------
+
+local function node(form, type, kids, more)
+  local n = more or {}
+  n.form, n.type, n.kids = form, type, kids or {}
+  return n
+end
+make.node = node
+
+local expression
+
+-- A literal of a value that the type holds, to stand beside something of that type.
+local function literal(t)
+  if info[t].float then
+    local v = value.round(t, pick { 0.5, 1.5, 2.0, 0.25, 3.0, 100.0, 0.125, 7.0 })
+    return node("literal", t, nil, { text = ("%.17g"):format(v) .. (v % 1 == 0 and ".0" or ""), value = v })
+  end
+  local v = pick { 0, 1, 2, 3, 5, 7, 8, 15, 64, 100, 127 }
+  return node("literal", t, nil, { text = tostring(v), value = 0LL + v })
+end
+
+local function leaf(t, scope)
+  if t == "i32" and random(6) == 1 then return node("index", "i32") end
+  local names = scope.names[t]
+  if names and #names > 0 and random(2) == 1 then return node("name", t, nil, { name = pick(names) }) end
+  local name = pick { "a", "b" } .. t
+  return node("element", t, nil, { name = name, offset = random(4) == 1 and random(-3, 3) or 0 })
+end
+
+-- Two operands of which the wider is t; one may be a literal.
+local function pair(t, depth, scope)
+  local other = t
+  if random(3) == 1 then
+    local u = pick(value.scalars)
+    if join(t, u) == t then other = u end
+  end
+  local a, b = expression(t, depth - 1, scope), expression(other, depth - 1, scope)
+  if random(5) == 1 then b = literal(t) end
+  if random(2) == 1 then return b, a end
+  return a, b
+end
+
+local function integer(depth, scope) return expression(pick(value.integers), depth - 1, scope) end
+
+local makers = {}
+function makers.binary(t, depth, scope)
+  local op = pick(info[t].float and { "+", "-", "*", "/", "//", "%" } or { "+", "-", "*", "//", "%" })
+  local a, b = pair(t, depth, scope)
+  if op == "/" and not info[a.type].float and not info[b.type].float then op = "+" end
+  return node("binary", t, { a, b }, { op = op })
+end
+function makers.extreme(t, depth, scope)
+  local op = pick { "min", "max" }
+  local a, b = pair(t, depth, scope)
+  if a.form == "literal" then a, b = b, a end
+  local kids = { a, b }
+  if random(3) == 1 then kids[3] = expression(t, depth - 1, scope) end
+  return node("call", t, kids, { op = op, callee = "math." .. op })
+end
+function makers.sign(t, depth, scope)
+  return node("unary", t, { expression(t, depth - 1, scope) }, { op = "neg", sign = "-" })
+end
+function makers.abs(t, depth, scope)
+  return node("call", t, { expression(t, depth - 1, scope) }, { op = "abs", callee = "math.abs" })
+end
+function makers.conversion(t, depth, scope)
+  return node("conversion", t, { expression(pick(value.scalars), depth - 1, scope) })
+end
+function makers.condition(t, depth, scope)
+  return node("conversion", t, { expression("bool", depth - 1, scope) })
+end
+function makers.choice(t, depth, scope)
+  local a, b = pair(t, depth, scope)
+  return node("choice", t, { expression("bool", depth - 1, scope), a, b }, { is_ternary = random(3) == 1 })
+end
+function makers.far(t, depth, scope)
+  return node("far_element", t, { expression(pick { "i32", "i64", "u8" }, depth - 1, scope) }, { name = "a" .. t })
+end
+
+local integer_makers, float_makers = {}, {}
+function integer_makers.bits(t, depth, scope)
+  local a, b = pair(t, depth, scope)
+  return node("binary", t, { a, b }, { op = pick { "&", "|", "~" } })
+end
+function integer_makers.bit_call(t, depth, scope)
+  local name, op = unpack(pick { { "band", "&" }, { "bor", "|" }, { "bxor", "~" } })
+  local a, b = pair(t, depth, scope)
+  return node("call", t, { a, b }, { op = op, callee = "bit." .. name })
+end
+function integer_makers.shift(t, depth, scope)
+  local a, b = expression(t, depth - 1, scope), random(2) == 1 and literal(t) or integer(depth, scope)
+  return node("shift", t, { a, b }, { op = pick { "<<", ">>", "~>>" } })
+end
+function integer_makers.shift_call(t, depth, scope)
+  local name, op = unpack(pick { { "lshift", "<<" }, { "rshift", ">>" }, { "arshift", "~>>" }, { "rol", "rol" }, { "ror", "ror" } })
+  return node("shift_call", t, { expression(t, depth - 1, scope), integer(depth, scope) }, { op = op, callee = "bit." .. name })
+end
+function integer_makers.bnot(t, depth, scope)
+  if random(2) == 1 then
+    return node("call", t, { expression(t, depth - 1, scope) }, { op = "bnot", callee = "bit.bnot" })
+  end
+  return node("unary", t, { expression(t, depth - 1, scope) }, { op = "bnot", sign = "~" })
+end
+function integer_makers.bswap(t, depth, scope)
+  return node("call", t, { expression(t, depth - 1, scope) }, { op = "bswap", callee = "bit.bswap" })
+end
+function integer_makers.quotient(t, depth, scope)
+  local a, b = expression(t, depth - 1, scope), expression(t, depth - 1, scope)
+  return node("quotient", t, { a, b }, { round = pick { "floor", "ceil" } })
+end
+function integer_makers.rounded(t, depth, scope)
+  local inner = node("rounded", "i32", { expression(pick(value.floats), depth - 1, scope) }, { round = pick { "floor", "ceil" } })
+  if t == "i32" then return inner end
+  return node("conversion", t, { node("binary", "i32", { inner, literal "i32" }, { op = "+" }) })
+end
+
+function float_makers.sqrt(t, depth, scope)
+  return node("call", t, { expression(t, depth - 1, scope) }, { op = "sqrt", callee = "math.sqrt" })
+end
+function float_makers.mixed(t, depth, scope) -- int op float
+  local a, b = expression(t, depth - 1, scope), integer(depth, scope)
+  if random(2) == 1 then a, b = b, a end
+  return node("binary", t, { a, b }, { op = pick { "+", "-", "*", "/" } })
+end
+
+local bool_makers = {}
+function bool_makers.compare(_, depth, scope)
+  local a, b = expression(pick(value.scalars), depth - 1, scope), expression(pick(value.scalars), depth - 1, scope)
+  if random(3) == 1 then
+    b = literal(a.type)
+    if info[a.type].float then b.type = a.type end
+  end
+  return node("compare", "bool", { a, b }, { op = pick { "==", "~=", "<", "<=", ">", ">=" } })
+end
+function bool_makers.logic(_, depth, scope)
+  return node("logic", "bool", { expression("bool", depth - 1, scope), expression("bool", depth - 1, scope) },
+    { op = pick { "and", "or" } })
+end
+bool_makers["not"] = function(_, depth, scope) return node("not", "bool", { expression("bool", depth - 1, scope) }) end
+
+local function list_of(...)
+  local names, list = {}, {}
+  for _, t in ipairs { ... } do
+    for name in pairs(t) do names[#names + 1] = name end
+  end
+  table.sort(names) -- a seed makes the same kernels in every process
+  for k, name in ipairs(names) do
+    for _, t in ipairs { ... } do list[k] = list[k] or t[name] end
+  end
+  return list
+end
+local for_integers, for_floats, for_bools = list_of(makers, integer_makers), list_of(makers, float_makers), list_of(bool_makers)
+
+--- An expression of type t, at most `depth` operators tall.
+function expression(t, depth, scope)
+  if t == "bool" then
+    if depth <= 0 then
+      local u = pick(value.scalars)
+      return node("compare", "bool", { leaf(u, scope), leaf(u, scope) }, { op = pick { "<", ">=", "==" } })
+    end
+    return pick(for_bools)(t, depth, scope)
+  end
+  if depth <= 0 or random(8) == 1 then return leaf(t, scope) end
+  return pick(info[t].float and for_floats or for_integers)(t, depth, scope)
+end
+make.expression, make.literal, make.pick = expression, literal, pick
+
+return make

@@ -1,0 +1,244 @@
+--- judge_value.lua - what numbers mean, for the judge: an evaluator that shares nothing with what it judges.
+--- An integer of any type is an int64_t with the bits of its value, sign- or zero-extended (a u64 as it is); a float is a
+--- double that its type can hold; a bool a boolean.
+local ffi, bit = require "ffi", require "bit"
+
+jit.off(true, true) -- LuaJIT's own compiler is not the judge's witness: its traces once lost a cast to uint32_t here
+
+local value = {}
+
+local info = {
+  bool = { bits = 1 },
+  i8 = { bits = 8, signed = true }, i16 = { bits = 16, signed = true }, i32 = { bits = 32, signed = true },
+  i64 = { bits = 64, signed = true },
+  u8 = { bits = 8 }, u16 = { bits = 16 }, u32 = { bits = 32 }, u64 = { bits = 64 },
+  f16 = { bits = 16, float = true }, f32 = { bits = 32, float = true }, f64 = { bits = 64, float = true },
+}
+value.info = info
+value.integers = { "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64" }
+value.floats = { "f16", "f32", "f64" }
+value.scalars = { "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64" }
+
+local int64, uint64 = ffi.typeof "int64_t", ffi.typeof "uint64_t"
+local ctypes = {
+  i8 = ffi.typeof "int8_t", i16 = ffi.typeof "int16_t", i32 = ffi.typeof "int32_t", i64 = int64,
+  u8 = ffi.typeof "uint8_t", u16 = ffi.typeof "uint16_t", u32 = ffi.typeof "uint32_t", u64 = int64,
+}
+local signed_of = { u8 = "i8", u16 = "i16", u32 = "i32", u64 = "i64" }
+
+--- The low bits of an int64_t, as a value of the type.
+local function wrap(t, x) return ffi.cast(int64, ffi.cast(ctypes[t], x)) end
+value.wrap = wrap
+
+local least = ffi.cast(int64, bit.lshift(1ULL, 63))
+
+-- -- conversions ------------------------------------------------------------------------------------------
+
+local single = ffi.new "float[1]"
+
+-- To the nearest half, ties to even: adding and taking away 1.5 * 2^52 leaves whole steps.
+local function to_half(x)
+  if x ~= x or x == 0 or math.abs(x) == math.huge then return x end
+  local _, exponent = math.frexp(x)
+  local step = 2 ^ (math.max(exponent, -13) - 11)
+  local result = ((x / step + 6755399441055744) - 6755399441055744) * step
+  if math.abs(result) > 65504 then return x > 0 and math.huge or -math.huge end
+  return result == 0 and x < 0 and -0.0 or result
+end
+
+--- A double in the float type.
+function value.round(t, x)
+  if t == "f64" then return x end
+  if t == "f16" then return to_half(x) end
+  single[0] = x
+  return single[0]
+end
+
+-- An integer in a float type, rounded once. In a double only the last sum rounds; on the way to a narrower type the low
+-- bits of a large one are gathered in one that decides ties.
+local function integer_to_float(from, to, x)
+  local negative = info[from].signed and x < 0LL
+  local size = ffi.cast(uint64, negative and -x or x)
+  local scale = 1
+  if to ~= "f64" and size >= 0x20000000000000ULL then
+    local low = bit.band(size, 0x7ffULL)
+    size = bit.bor(bit.rshift(size, 11), low ~= 0ULL and 1ULL or 0ULL)
+    scale = 2048
+  end
+  local high, small = tonumber(bit.rshift(size, 32)), tonumber(bit.band(size, 0xffffffffULL))
+  return value.round(to, (high * 4294967296 + small) * scale * (negative and -1 or 1))
+end
+
+local function float_to_integer(to, x)
+  local row = info[to]
+  if x ~= x then return 0LL end
+  x = x < 0 and math.ceil(x) or math.floor(x)
+  local beyond = 2 ^ (row.signed and row.bits - 1 or row.bits)
+  if x >= beyond then
+    if row.bits == 64 then return row.signed and -(least + 1LL) or -1LL end
+    return ffi.cast(int64, beyond - 1)
+  end
+  if x <= (row.signed and -beyond or 0) then return row.signed and wrap(to, bit.lshift(-1LL, row.bits - 1)) or 0LL end
+  if x >= 2 ^ 63 then return ffi.cast(int64, x - 2 ^ 63) + least end
+  return ffi.cast(int64, x)
+end
+
+function value.convert(from, to, x)
+  if from == to then return x end
+  local a, b = info[from], info[to]
+  if from == "bool" then
+    x = x and 1LL or 0LL
+    return b.float and (x == 1LL and 1 or 0) or x
+  end
+  if to == "bool" then
+    if a.float then return x ~= 0 end
+    return x ~= 0LL
+  end
+  if a.float then return b.float and value.round(to, x) or float_to_integer(to, x) end
+  return b.float and integer_to_float(from, to, x) or wrap(to, x)
+end
+
+-- -- comparisons --------------------------------------------------------------------------------------------
+
+local function less_integers(ta, a, tb, b)
+  local a_huge, b_huge = ta == "u64" and a < 0LL, tb == "u64" and b < 0LL
+  if a_huge ~= b_huge then return b_huge end
+  return a < b
+end
+
+-- -1, 0, 1 as the integer is below, at, above the float; nothing for NaN.
+local function beside_float(t, i, f)
+  if f ~= f then return end
+  if f >= (t == "u64" and 2 ^ 64 or 2 ^ 63) then return -1 end
+  if f < -2 ^ 63 then return 1 end
+  if f < 0 and t == "u64" then return 1 end
+  local whole = math.floor(f)
+  local other = whole >= 2 ^ 63 and ffi.cast(int64, whole - 2 ^ 63) + least or ffi.cast(int64, whole)
+  if less_integers(t, i, t, other) then return -1 end
+  if i == other then return whole == f and 0 or -1 end
+  return 1
+end
+
+-- -1, 0, 1 or nothing
+local function order(ta, a, tb, b)
+  local fa, fb = info[ta].float, info[tb].float
+  if fa and fb then
+    if a < b then return -1 elseif a == b then return 0 elseif a > b then return 1 end
+    return
+  end
+  if fb then return beside_float(ta, a, b) end
+  if fa then
+    local o = beside_float(tb, b, a)
+    return o and -o
+  end
+  if less_integers(ta, a, tb, b) then return -1 end
+  return less_integers(tb, b, ta, a) and 1 or 0
+end
+
+local tests = {
+  ["=="] = function(o) return o == 0 end, ["~="] = function(o) return o ~= 0 end,
+  ["<"] = function(o) return o == -1 end, ["<="] = function(o) return o == -1 or o == 0 end,
+  [">"] = function(o) return o == 1 end, [">="] = function(o) return o == 1 or o == 0 end,
+}
+function value.compare(op, ta, a, tb, b) return tests[op](order(ta, a, tb, b)) end
+
+-- -- arithmetic -----------------------------------------------------------------------------------------------
+
+local function divide(t, a, b)
+  if b == 0LL then return 0LL, 0LL end
+  if not info[t].signed then
+    local x, y = ffi.cast(uint64, a), ffi.cast(uint64, b)
+    return ffi.cast(int64, x / y), ffi.cast(int64, x % y)
+  end
+  if b == -1LL then return wrap(t, -a), 0LL end
+  local quotient = a / b
+  local rest = a - quotient * b
+  if rest ~= 0LL and (rest < 0LL) ~= (b < 0LL) then quotient, rest = quotient - 1LL, rest + b end
+  return quotient, rest
+end
+
+local function pattern(t, a) -- the bits of the type, zero-extended
+  return info[t].bits == 64 and a or bit.band(a, bit.lshift(1LL, info[t].bits) - 1LL)
+end
+local function rotate(t, a, n)
+  local u, bits = pattern(t, a), info[t].bits
+  if n == 0 then return a end
+  return wrap(t, bit.bor(bit.lshift(u, n), bit.rshift(u, bits - n)))
+end
+local function count_of(t, b) return tonumber(bit.band(b, info[t].bits - 1)) end
+
+local integer = {
+  ["+"] = function(t, a, b) return wrap(t, a + b) end,
+  ["-"] = function(t, a, b) return wrap(t, a - b) end,
+  ["*"] = function(t, a, b) return wrap(t, a * b) end,
+  ["//"] = function(t, a, b) return (divide(t, a, b)) end,
+  ["%"] = function(t, a, b) return (select(2, divide(t, a, b))) end,
+  ceil = function(t, a, b)
+    local quotient, rest = divide(t, a, b)
+    return wrap(t, quotient + (rest ~= 0LL and 1LL or 0LL))
+  end,
+  ["&"] = function(_, a, b) return bit.band(a, b) end,
+  ["|"] = function(_, a, b) return bit.bor(a, b) end,
+  ["~"] = function(_, a, b) return bit.bxor(a, b) end,
+  ["<<"] = function(t, a, b) return wrap(t, bit.lshift(a, count_of(t, b))) end,
+  [">>"] = function(t, a, b) return wrap(t, bit.rshift(pattern(t, a), count_of(t, b))) end,
+  ["~>>"] = function(t, a, b)
+    return wrap(t, bit.arshift(signed_of[t] and wrap(signed_of[t], a) or a, count_of(t, b)))
+  end,
+  rol = function(t, a, b) return rotate(t, a, count_of(t, b)) end,
+  ror = function(t, a, b) return rotate(t, a, (info[t].bits - count_of(t, b)) % info[t].bits) end,
+  min = function(t, a, b) return less_integers(t, b, t, a) and b or a end,
+  max = function(t, a, b) return less_integers(t, a, t, b) and b or a end,
+  neg = function(t, a) return wrap(t, -a) end,
+  bnot = function(t, a) return wrap(t, bit.bnot(a)) end,
+  abs = function(t, a) return info[t].signed and a < 0LL and wrap(t, -a) or a end,
+  bswap = function(t, a)
+    return wrap(t, bit.rshift(bit.bswap(ffi.cast(uint64, a)), 64 - info[t].bits))
+  end,
+}
+
+local real = {
+  ["+"] = function(a, b) return a + b end,
+  ["-"] = function(a, b) return a - b end,
+  ["*"] = function(a, b) return a * b end,
+  ["/"] = function(a, b) return a / b end,
+  ["//"] = function(a, b) return math.floor(a / b) end,
+  ["%"] = function(a, b) return a - math.floor(a / b) * b end,
+  min = function(a, b) return b < a and b or a end,
+  max = function(a, b) return a < b and b or a end,
+  neg = function(a) return -a end,
+  abs = function(a) return math.abs(a) end,
+  sqrt = function(a) return math.sqrt(a) end,
+  floor = function(a) return math.floor(a) end,
+  ceil = function(a) return math.ceil(a) end,
+}
+
+--- `op` of values of type t, in t.
+function value.apply(op, t, a, b)
+  if info[t].float then return value.round(t, real[op](a, b)) end
+  return integer[op](t, a, b)
+end
+
+--- int op float is float, int op int the wider (at one width the unsigned), float op float the wider.
+function value.join(a, b)
+  local x, y = info[a], info[b]
+  if (x.float or false) ~= (y.float or false) then return x.float and a or b end
+  if x.bits ~= y.bits then return x.bits > y.bits and a or b end
+  return x.signed and b or a
+end
+
+-- -- to and from what Lua sees -----------------------------------------------------------------------------------
+
+--- As fields take it.
+function value.to_lua(t, x)
+  if info[t].float or t == "bool" then return x end
+  if t == "u64" then return ffi.cast(uint64, x) end
+  return t == "i64" and x or tonumber(x)
+end
+
+function value.same(t, a, b) -- of what fields give
+  if info[t].float then return a == b and (a ~= 0 or 1 / a == 1 / b) or (a ~= a and b ~= b) end
+  return a == b
+end
+
+return value
