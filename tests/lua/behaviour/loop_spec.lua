@@ -83,7 +83,7 @@ describe("a loop over the active cells of a dense field", function()
     local x = rg.field { type = rg.i32, shape = {} }
     local add = rg.kernel(function()
       for i in rg.range(10) do x[0] = x[0] + i end
-      for _ in rg.range(1) do x[0] = x[0] + 100 end
+      for _ in x:active() do x[0] = x[0] + 100 end
     end)
     add()
     assert.equal(145, x:get())

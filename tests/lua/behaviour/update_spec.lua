@@ -359,6 +359,19 @@ describe("reductions", function()
     assert.equal(5040 + 40000 + 2800000, reduce(8))
   end)
 
+  it("gather bits", function()
+    local reduce = rg.kernel([[function(n)
+      local set, cleared, flipped = 0, -1, 0
+      for i in rg.range(n) do
+        set |= 1 << i
+        cleared &= ~(1 << i)
+        flipped ~= i
+      end
+      return set + 1000 * (cleared + 32) + 100000 * flipped
+    end]])
+    assert.equal(31 + 1000 * (-32 + 32) + 100000 * 4, reduce(5))
+  end)
+
   it("run over active cells, blocks, and serial loops inside", function()
     local x = rg.field(rg.i32)
     local block = rg.root:pointer("ij", 16)
