@@ -7,8 +7,10 @@ jit.off()
 local counts = {} -- file -> line -> hits
 local function is_ours(source) return source:sub(1, 1) == "@" and source:find("lua/regolith/", 1, true) end
 
+local getinfo, sethook = debug.getinfo, debug.sethook -- a test may take `debug` away
+
 local function hook(_, line)
-  local info = debug.getinfo(2, "S")
+  local info = getinfo(2, "S")
   if not is_ours(info.source) then return end
   local file = info.source:sub(2)
   local lines = counts[file]
@@ -18,7 +20,7 @@ local function hook(_, line)
   end
   lines[line] = (lines[line] or 0) + 1
 end
-debug.sethook(hook, "l")
+sethook(hook, "l")
 
 -- Every line that holds code: the bytecode's own line table.
 local function code_lines(file)
@@ -41,7 +43,7 @@ local function code_lines(file)
 end
 
 local function write()
-  debug.sethook()
+  sethook()
   local stamp = tostring({}):match "0x(%x+)"
   local out = io.open(("%s.%s%s.info"):format(prefix, os.time(), stamp), "w")
   if not out then return end
