@@ -3,6 +3,16 @@
 
 #include "api/api.h"
 
+/* Options of an older caller are shorter. */
+static bool read_options(const char *function, const RgKernelOptions *options, int64_t length, RgKernelOptions *known) {
+  if (length < 0 || length > INT32_MAX / 2) return !api_refuse(function, "length is not the length of a text");
+  if (options && options->struct_size < (int32_t)sizeof options->struct_size)
+    return !api_refuse(function, "options->struct_size is not set");
+  size_t size = options ? (size_t)options->struct_size : 0;
+  if (options) memcpy(known, options, size < sizeof *known ? size : sizeof *known);
+  return true;
+}
+
 RgStatus rg_kernel_create(RgRuntime *runtime, const char *text, int64_t length, const RgKernelOptions *options,
                           RgKernel **kernel) {
   Program *program = (Program *)runtime;
@@ -10,11 +20,7 @@ RgStatus rg_kernel_create(RgRuntime *runtime, const char *text, int64_t length, 
   API_NEEDS(runtime);
   API_NEEDS(text);
   API_NEEDS(kernel);
-  if (length < 0 || length > INT32_MAX / 2) return api_refuse(__func__, "length is not the length of a text");
-  if (options && options->struct_size < (int32_t)sizeof options->struct_size)
-    return api_refuse(__func__, "options->struct_size is not set");
-  size_t size = options ? (size_t)options->struct_size : 0;
-  if (options) memcpy(&known, options, size < sizeof known ? size : sizeof known);
+  if (!read_options(__func__, options, length, &known)) return RG_ERROR_ARGUMENT;
   if (!api_enter(program)) return RG_ERROR_BUSY;
   bool is_alive = program_check(program, API_ERR(program));
   Str source = {text, (int)length};
@@ -32,10 +38,34 @@ RgStatus rg_kernel_path(RgKernel *handle, int32_t number, const char **path, int
   API_NEEDS(path);
   if (number < 0 || number >= kernel->paths.count)
     return api_refuse(__func__, "number is not below rg_kernel_path_count");
-  *path = kernel->path_texts[number];
+  *path = kernel->path_texts.items[number];
   if (parameter)
     *parameter = kernel->paths.items[number].is_parameter_path ? kernel->paths.items[number].parameter : -1;
   return 0;
+}
+
+int32_t rg_kernel_path_function(RgKernel *handle, int32_t number) {
+  Kernel *kernel = (Kernel *)handle;
+  return kernel && number >= 0 && number < kernel->paths.count ? kernel->paths.items[number].function : 0;
+}
+
+int32_t rg_kernel_wants(RgKernel *handle, int32_t *value) {
+  Kernel *kernel = (Kernel *)handle;
+  if (kernel && value) *value = kernel->wanted_value;
+  return kernel ? (int32_t)kernel->want : 0;
+}
+
+RgStatus rg_kernel_add_function(RgKernel *handle, const char *text, int64_t length, const RgKernelOptions *options,
+                                int32_t *function) {
+  Kernel *kernel = (Kernel *)handle;
+  RgKernelOptions known = {0};
+  API_NEEDS(kernel);
+  API_NEEDS(text);
+  API_NEEDS(function);
+  if (!read_options(__func__, options, length, &known)) return RG_ERROR_ARGUMENT;
+  Program *program = API_PROGRAM(kernel);
+  Str source = {text, (int)length};
+  return API_CALL(program, (*function = kernel_add_function(kernel, source, &known, API_ERR(program))) > 0);
 }
 
 int32_t rg_kernel_parameter_count(RgKernel *kernel) {

@@ -53,6 +53,7 @@ typedef struct RgValue {
     uint64_t u64;
     RgField *field;
     RgSNode *node;
+    /* FUNCTION: i64 is its number in the kernel (rg_kernel_add_function), 0 while its text is not known */
     const char *text;     /* BUILTIN "math.sin", TYPE "f32", OTHER: what it is. Compared as text. */
   };
 } RgValue;
@@ -163,11 +164,19 @@ void rg_kernel_release(RgKernel *kernel);
  * starts at that parameter ("self.dt"). */
 int32_t rg_kernel_path_count(RgKernel *kernel);
 RgStatus rg_kernel_path(RgKernel *kernel, int32_t number, const char **path, int32_t *parameter);
+/* 0: a name of the kernel itself; n: the path starts at what function n takes from around itself. */
+int32_t rg_kernel_path_function(RgKernel *kernel, int32_t number);
 int32_t rg_kernel_parameter_count(RgKernel *kernel);
 const char *rg_kernel_name(RgKernel *kernel);
 /* values: one per path, then one per parameter. Compiles when this pattern of types, layouts and identities is
  * new. Returns when the work is done; *result: NIL where the kernel returns nothing. */
 RgStatus rg_kernel_launch(RgKernel *kernel, const RgValue *values, int32_t value_count, RgValue *result);
+/* After a launch that failed. 0: the error stands. 1: there are more paths than before: launch again with their values too.
+ * 2: *value is a function whose text is needed: rg_kernel_add_function, then launch again with its number as value. */
+int32_t rg_kernel_wants(RgKernel *kernel, int32_t *value);
+/* Parses a function that the kernel calls; its *function is 1, 2, .. What it takes from around itself become paths. */
+RgStatus rg_kernel_add_function(RgKernel *kernel, const char *text, int64_t length, const RgKernelOptions *options,
+                                int32_t *function);
 /* what: "source" "ast" "infer" "ir" "tasks" "llvm" "asm", of the last launched variant. */
 RgStatus rg_kernel_text(RgKernel *kernel, const char *what, const char **text);
 

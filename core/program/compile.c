@@ -32,7 +32,7 @@ static void dump(const Kernel *kernel, const char *step, const char *text) {
 /* -- in scratch memory ----------------------------------------------------------------------------------------------
  */
 
-static SemaValue sema_value(const RgValue *value) {
+static SemaValue sema_value(const Kernel *kernel, const RgValue *value) {
   static const SemaValueKind kinds[] = {
       [RG_VALUE_NIL] = VALUE_NIL,       [RG_VALUE_NUMBER] = VALUE_NUMBER,     [RG_VALUE_I64] = VALUE_I64,
       [RG_VALUE_U64] = VALUE_U64,       [RG_VALUE_BOOL] = VALUE_BOOL,         [RG_VALUE_FIELD] = VALUE_FIELD,
@@ -51,6 +51,8 @@ static SemaValue sema_value(const RgValue *value) {
     out.name = out.node->name;
   } else if (value->kind == RG_VALUE_BUILTIN || value->kind == RG_VALUE_TYPE || value->kind == RG_VALUE_OTHER) {
     out.name = value->text ? value->text : "";
+  } else if (value->kind == RG_VALUE_FUNCTION && value->i64 > 0 && value->i64 <= kernel->functions.count) {
+    out.function = (int)value->i64;
   }
   return out;
 }
@@ -59,7 +61,7 @@ static SemaInput sema_input(Compile *compile) {
   const Kernel *kernel = compile->kernel;
   const RgOptions *options = &kernel->object.program->options;
   SemaValue *values = scratch_array(&compile->scratch, SemaValue, compile->value_count + 1);
-  for (int32_t k = 0; k < compile->value_count; k++) values[k] = sema_value(&compile->values[k]);
+  for (int32_t k = 0; k < compile->value_count; k++) values[k] = sema_value(kernel, &compile->values[k]);
   return (SemaInput){.ast = kernel->ast,
                      .paths = &kernel->paths,
                      .captures = values,
@@ -68,7 +70,9 @@ static SemaInput sema_input(Compile *compile) {
                      .default_f64 = options->default_f64,
                      .fast_math = kernel->fast_math,
                      .unchecked = options->unchecked,
-                     .kernel_name = kernel->name};
+                     .kernel_name = kernel->name,
+                     .functions = kernel->functions.items,
+                     .wants = &compile->wants};
 }
 
 static const char *ir_text(Compile *compile) {
@@ -196,6 +200,7 @@ Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_co
   double begin = now_ms();
   scratch_init(&compile.scratch, &program->heap);
   Variant *variant = make_variant(&compile, word_count, err);
+  if (!variant) kernel_want(kernel, &compile.wants);
   scratch_deinit(&compile.scratch);
   program->stats.compile_ms += now_ms() - begin;
   if (variant) program->stats.compiles++;

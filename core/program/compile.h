@@ -10,6 +10,7 @@ typedef struct Compile {
   int32_t value_count;
   Scratch scratch;
   SemaOutput sema;
+  SemaWants wants;
   IrBytes bytes;
   const char *texts[4];   /* by VariantText */
   double sema_ms, pass_ms;

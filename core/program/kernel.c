@@ -11,31 +11,37 @@ typedef struct Parsing {
   const RgKernelOptions *options;
 } Parsing;
 
-static void copy_paths(Kernel *kernel) {
-  kernel->path_texts = scratch_array(&kernel->scratch, const char *, kernel->paths.count + 1);
-  for (int k = 0; k < kernel->paths.count; k++) {
-    Str name = kernel->paths.items[k].name;
-    kernel->path_texts[k] = scratch_copy_text(&kernel->scratch, name.data, (size_t)name.length);
+static void add_paths(Kernel *kernel, const SemaPaths *paths) {
+  for (int k = 0; k < paths->count; k++) {
+    SemaPath path = paths->items[k];
+    const char *text = scratch_copy_text(&kernel->scratch, path.name.data, (size_t)path.name.length);
+    path.name = str_of(text);
+    vec_push(&kernel->scratch, &kernel->path_texts, text);
+    vec_push(&kernel->scratch, &kernel->paths, path);
   }
+}
+
+static Ast *parse_text(Kernel *kernel, Str text, const RgKernelOptions *options, Error *err) {
+  const char *chunk = options && options->chunk ? options->chunk : "kernel";
+  int32_t first_line = options && options->first_line > 0 ? options->first_line : 1;
+  Source *source = source_create(&kernel->scratch, text, chunk, first_line);
+  bool is_inside = options && options->line_defined > 0;
+  return is_inside ? parse_function_at(source, options->line_defined, options->last_line, err)
+                   : parse_kernel_text(source, err);
 }
 
 static bool parse(void *data, Error *err) {
   Parsing *parsing = data;
   Kernel *kernel = parsing->kernel;
   const RgKernelOptions *options = parsing->options;
-  const char *chunk = options && options->chunk ? options->chunk : "kernel";
-  int32_t first_line = options && options->first_line > 0 ? options->first_line : 1;
-  Source *source = source_create(&kernel->scratch, parsing->text, chunk, first_line);
-  bool is_inside = options && options->line_defined > 0;
-  kernel->ast = is_inside ? parse_function_at(source, options->line_defined, options->last_line, err)
-                          : parse_kernel_text(source, err);
+  kernel->ast = parse_text(kernel, parsing->text, options, err);
   if (!kernel->ast) return false;
-  kernel->paths = sema_paths(&kernel->scratch, kernel->ast);
-  copy_paths(kernel);
+  SemaPaths paths = sema_paths(&kernel->scratch, kernel->ast);
+  add_paths(kernel, &paths);
   int line = kernel->ast->function->pos.line;
   kernel->name = options && options->name && options->name[0]
                      ? scratch_copy_text(&kernel->scratch, options->name, strlen(options->name))
-                     : scratch_format(&kernel->scratch, "%s:%d", chunk, line);
+                     : scratch_format(&kernel->scratch, "%s:%d", kernel->ast->source->name, line);
   return true;
 }
 
@@ -59,6 +65,50 @@ void kernel_drop_code(Kernel *kernel) {
     variant_free(heap, variant);
   }
   kernel->variants = kernel->last = NULL;
+}
+
+/* -- functions that it calls ------------------------------------------------------------------------------------ */
+
+static bool parse_function(void *data, Error *err) {
+  Parsing *parsing = data;
+  Kernel *kernel = parsing->kernel;
+  Ast *ast = parse_text(kernel, parsing->text, parsing->options, err);
+  if (!ast) return false;
+  SemaPaths paths = sema_function_paths(&kernel->scratch, ast, kernel->functions.count + 1);
+  kernel_drop_code(kernel); /* the numbers of values behind the paths move */
+  vec_push(&kernel->scratch, &kernel->functions, ast);
+  add_paths(kernel, &paths);
+  return true;
+}
+
+int32_t kernel_add_function(Kernel *kernel, Str text, const RgKernelOptions *options, Error *err) {
+  Parsing parsing = {kernel, text, options};
+  if (!program_check(kernel->object.program, err)) return 0;
+  return scratch_run(&kernel->scratch, parse_function, &parsing, err) ? kernel->functions.count : 0;
+}
+
+typedef struct Wanting {
+  Kernel *kernel;
+  const SemaWants *wants;
+} Wanting;
+
+static bool keep_wants(void *data, Error *err) {
+  Wanting *wanting = data;
+  (void)err;
+  kernel_drop_code(wanting->kernel);
+  add_paths(wanting->kernel, &wanting->wants->paths);
+  return true;
+}
+
+void kernel_want(Kernel *kernel, const SemaWants *wants) {
+  Wanting wanting = {kernel, wants};
+  Error ignored = {0}; /* the compile's own stands */
+  if (wants->has_function) {
+    kernel->want = WANT_FUNCTION;
+    kernel->wanted_value = wants->function.index + (wants->function.is_parameter ? kernel->paths.count : 0);
+  } else if (wants->paths.count && scratch_run(&kernel->scratch, keep_wants, &wanting, &ignored)) {
+    kernel->want = WANT_PATHS;
+  }
 }
 
 void kernel_free(Kernel *kernel) {

@@ -36,8 +36,8 @@ static int32_t line_offset(const Source *source, int32_t line) {
 }
 
 /* Adds the use that asked for the type to a value.fit error. */
-static bool place_error(const Kernel *kernel, const VariantArg *arg, Error *err) {
-  Source *source = kernel->ast->source;
+static bool place_error(const VariantArg *arg, Error *err) {
+  const Source *source = arg->source;
   Error placed = {0};
   Pos pos = {.offset = line_offset(source, arg->line), .line = arg->line, .column = arg->column > 0 ? arg->column : 1};
   pos.offset += pos.column - 1;
@@ -57,7 +57,7 @@ static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *va
     bool is_captured = arg->value < kernel->paths.count;
     snprintf(what, sizeof what, "%s '%.80s'", is_captured ? "captured" : "argument", arg->name);
     value_convert(arg->type, &values[arg->value], &variant->frame[k], what, err);
-    return arg->line > 0 ? place_error(kernel, arg, err) : false;
+    return arg->line > 0 ? place_error(arg, err) : false;
   }
   return true;
 }
@@ -96,6 +96,7 @@ static double now_ms(void) {
 bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result, Error *err) {
   Program *program = kernel->object.program;
   *result = (RgValue){.kind = RG_VALUE_NIL};
+  kernel->want = WANT_NOTHING;
   if (!program_check(program, err)) return false;
   if (value_count < kernel->paths.count)
     return error_set(err, RG_ERROR_LAUNCH_ARGUMENTS,

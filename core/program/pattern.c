@@ -57,6 +57,7 @@ static bool make_words(const PatternMaking *making, int32_t k, uint64_t *words) 
   words[1] = words[2] = words[3] = 0;
   if (value->kind == RG_VALUE_BUILTIN || value->kind == RG_VALUE_TYPE || value->kind == RG_VALUE_OTHER)
     words[1] = value->text ? hash_bytes(0, value->text, strlen(value->text)) : 0;
+  if (value->kind == RG_VALUE_FUNCTION) words[1] = value->u64;
   if (value->kind != RG_VALUE_FIELD && value->kind != RG_VALUE_NODE) return true;
   if (!value->field)
     return error_set(making->err, RG_ERROR_ARGUMENT,

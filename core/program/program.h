@@ -174,13 +174,19 @@ bool field_next(Field *field, int64_t *state, int64_t *index, RgValue *value, Er
 /* -- kernels: kernel.c, launch.c ---------- */
 typedef struct Variant Variant; /* kernel.h */
 
+/* What a launch missed: values of more paths, or the text of a function. */
+typedef enum KernelWant { WANT_NOTHING, WANT_PATHS, WANT_FUNCTION } KernelWant;
+
 struct Kernel {
   Object object;
   char *name;
   Scratch scratch;            /* of the Ast and all below */
   Ast *ast;
   SemaPaths paths;
-  const char **path_texts;    /* one per path, NUL-terminated */
+  VEC(const char *) path_texts; /* one per path, NUL-terminated */
+  VEC(Ast *) functions;       /* that it calls, in kernel->scratch; number n is items[n - 1] */
+  KernelWant want;            /* of the launch that failed last */
+  int32_t wanted_value;
   bool fast_math;
   bool has_warned;            /* of writes outside a shape */
   Variant *variants;          /* newest first */
@@ -191,6 +197,11 @@ struct Kernel {
 };
 
 Kernel *kernel_create(Program *program, Str text, const RgKernelOptions *options, Error *err);
+/* The text of a function that a launch brings, in `options` its place; its number, or 0 with err. What it takes from around
+ * itself become paths. */
+int32_t kernel_add_function(Kernel *kernel, Str text, const RgKernelOptions *options, Error *err);
+/* Keeps what a compile missed. */
+void kernel_want(Kernel *kernel, const SemaWants *wants);
 void kernel_free(Kernel *kernel);
 void kernel_drop_code(Kernel *kernel);
 bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result, Error *err);

@@ -73,6 +73,7 @@ static bool fill_args(Compile *compile, Variant *variant, Heap *heap, Error *err
     VariantArg *out = &variant->args[variant->arg_count];
     out->type = arg->type;
     out->value = from.index + (from.is_parameter ? compile->kernel->paths.count : 0);
+    out->source = compile->sema.sources.items[variant->arg_count];
     out->line = arg->line;
     out->column = arg->column;
     out->name = heap_copy_text(heap, arg->name ? arg->name : "");

@@ -1,11 +1,9 @@
 /* check.c - statements: conditions are booleans, values fit what they are given to; locals and arguments get types. */
 #include "sema/typed.h"
 
-static void check_block(Sema *s, AstBlock *block);
-
 /* -- assignments ----------------------------------------------------------------------------------------- */
 
-static void check_given(Sema *s, const AstLocal *ast, AstExpr *value) {
+void check_given(Sema *s, const AstLocal *ast, AstExpr *value) {
   const Local *local = local_of(s, ast);
   if (local->is_alias) check_object(s, value);
   else check_store(s, value, local->type, scratch_format(s->scratch, "'%s'", sema_text(s, ast->name)));
@@ -102,6 +100,10 @@ static void check_for_in(Sema *s, AstStmt *stmt) {
 /* -- statements ------------------------------------------------------------------------------------------ */
 
 static void check_return(Sema *s, AstStmt *stmt) {
+  if (s->frame) {
+    inline_check_return(s, stmt);
+    return;
+  }
   if (!stmt->values.count) {
     if (s->has_result_type)
       sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_RETURN, NULL,
@@ -140,14 +142,14 @@ static void check_stmt(Sema *s, AstStmt *stmt) {
   }
 }
 
-static void check_block(Sema *s, AstBlock *block) {
+void check_block(Sema *s, AstBlock *block) {
   for (int i = 0; i < block->count && !s->failed; i++) check_stmt(s, block->items[i]);
 }
 
 /* -- the kernel ------------------------------------------------------------------------------------------ */
 
 static void settle_locals(Sema *s) {
-  for (int i = 0; i < s->input->ast->local_count; i++) {
+  for (int i = 0; i < s->ast->local_count; i++) {
     Local *local = &s->locals[i];
     if (!local->is_annotated) local->type = ty_alone(s, local->ty);
   }

@@ -212,6 +212,8 @@ static Type settle(Sema *s, AstExpr *e, Type want) {
 bool check_expr(Sema *s, AstExpr *e, Type want) {
   if (s->failed) return false;
   Type at = s->at[e->id] = settle(s, e, want);
+  Inline *in = inline_of(s, e);
+  if (in) return inline_check(s, in);
   switch (e->kind) {
   case AST_LOCAL: case AST_GLOBAL: case AST_FIELD: return check_leaf(s, e, at);
   case AST_INDEX: return check_object(s, e);

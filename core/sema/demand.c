@@ -1,13 +1,14 @@
 /* demand.c - from a place where an integer must stand, back to the live numbers that reach it.
  * Only through expressions that are still open (TY_NUMBER): a float on the way means that the number itself need not be
  * an integer, as in x[math.floor(p[i] * scale)]. A local on the way is marked, and infer follows what it is given. */
-#include "sema/typed.h"
+#include "sema/inline.h"
 
 static void demand_live(Sema *s, int number, const AstExpr *use) {
   Live *live = &s->lives.items[number];
   if (live->ty.kind != TY_NUMBER) return;
   live->ty = ty_of(TYPE(I32));
   live->use = use;
+  live->source_text = sema_text_source(s);
   s->has_changed = true;
 }
 
@@ -24,8 +25,21 @@ static void demand_list(Sema *s, AstExprs *list) {
   for (int i = 0; i < list->count; i++) demand_integer(s, list->items[i]);
 }
 
+/* The first result of a function that was written out. */
+static void demand_result(Sema *s, const Inline *in) {
+  Local *local = in->results.count ? local_of(s, in->results.items[0]) : NULL;
+  if (!local || local->is_demanded) return;
+  local->is_demanded = true;
+  s->has_changed = true;
+}
+
 void demand_integer(Sema *s, AstExpr *e) {
   if (s->types[e->id].kind != TY_NUMBER) return;
+  const Inline *in = inline_of(s, e);
+  if (in) {
+    demand_result(s, in);
+    return;
+  }
   switch (e->kind) {
   case AST_LOCAL: demand_local(s, e); break;
   case AST_GLOBAL: case AST_FIELD: demand_live(s, entity_of(s, e)->live, e); break;

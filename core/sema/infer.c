@@ -10,8 +10,6 @@
 
 static bool is_equal(Ty a, Ty b) { return a.kind == b.kind && type_equal(a.type, b.type); }
 
-static void infer_block(Sema *s, AstBlock *block);
-
 /* -- variables ------------------------------------------------------------------------------------------- */
 
 static void fail_mixed(Sema *s, AstExpr *value, const Local *local, Ty ty) {
@@ -39,6 +37,8 @@ static void give(Sema *s, const AstLocal *ast, Ty ty, AstExpr *value) {
   local->ty = joined;
   s->has_changed = true;
 }
+
+void infer_give(Sema *s, const AstLocal *ast, Ty ty, AstExpr *value) { give(s, ast, ty, value); }
 
 /* -- assignments ----------------------------------------------------------------------------------------- */
 
@@ -152,6 +152,10 @@ static void infer_for_in(Sema *s, AstStmt *stmt) {
 /* -- statements ------------------------------------------------------------------------------------------ */
 
 static void infer_return(Sema *s, AstStmt *stmt) {
+  if (s->frame) {
+    inline_infer_return(s, stmt);
+    return;
+  }
   if (!stmt->values.count) return;
   AstExpr *value = stmt->values.items[0];
   Ty ty = infer_expr(s, value);
@@ -188,7 +192,7 @@ static void infer_stmt(Sema *s, AstStmt *stmt) {
   }
 }
 
-static void infer_block(Sema *s, AstBlock *block) {
+void infer_block(Sema *s, AstBlock *block) {
   for (int i = 0; i < block->count && !s->failed; i++) infer_stmt(s, block->items[i]);
 }
 
@@ -225,7 +229,7 @@ static bool run_until_stable(Sema *s) {
 }
 
 static void forget(Sema *s) {
-  for (int i = 0; i < s->input->ast->local_count; i++) s->locals[i].ty = (Ty){0};
+  for (int i = 0; i < s->ast->local_count; i++) s->locals[i].ty = (Ty){0};
   if (!s->has_result_type) s->result = (Ty){0};
 }
 

@@ -45,6 +45,7 @@ static Ty infer_named(Sema *s, const AstExpr *e) {
   switch (entity->kind) {
   case ENTITY_LIVE: {
     Live *live = &s->lives.items[entity->live];
+    if (!live->use) live->source_text = sema_text_source(s);
     if (!live->use) live->use = e;
     return live->ty;
   }
@@ -187,6 +188,8 @@ static Ty infer_ternary(Sema *s, AstExpr *e) {
 }
 
 static Ty infer_new(Sema *s, AstExpr *e) {
+  Inline *in = inline_of(s, e);
+  if (in) return inline_infer(s, in);
   switch (e->kind) {
   case AST_TRUE: case AST_FALSE: return ty_of(TYPE(BOOL));
   case AST_NUMBER: return infer_number(e, false);

@@ -1,11 +1,13 @@
 /* lower.c - the typed Ast becomes IR: arguments, variables, blocks.
  * A local that is assigned again is a VAR with GET and SET, every other is the value itself. A region ends at its first
  * exit: what stands behind it in the text is not lowered. */
-#include "sema/typed.h"
+#include "sema/inline.h"
 
 enum { DEEPEST = 150 }; /* regions; the IR ends at 200, and passes add some */
 
+/* Of a function in another file, the place where it is called. */
 void lower_at(Sema *s, Pos pos) {
+  if (s->frame && s->frame->source != s->ast->source) return;
   s->b.line = pos.line;
   s->b.column = pos.column;
 }
@@ -48,6 +50,7 @@ static void add_arguments(Sema *s) {
     if (!live->use) continue;
     live->arg = ir_add_arg(s->output->kernel, live->met, live->name, live->use->pos.line, live->use->pos.column);
     vec_push(s->scratch, &s->output->args, live->source);
+    vec_push(s->scratch, &s->output->sources, live->source_text);
   }
 }
 
@@ -62,7 +65,7 @@ static void bind_parameters(Sema *s) {
 
 /* -- statements ------------------------------------------------------------------------------------------ */
 
-static void keep_view(Sema *s, const AstLocal *ast, AstExpr *value) {
+void lower_keep_view(Sema *s, const AstLocal *ast, AstExpr *value) {
   Local *local = local_of(s, ast);
   if (local->alias.kind != ENTITY_FIELD || !local->alias.indexed) return;
   local->indices = scratch_array(s->scratch, IrInst *, SNODE_MAX_AXES);
@@ -85,7 +88,7 @@ static void lower_declaration(Sema *s, AstStmt *stmt) {
     AstExpr *value = stmt->values.items[i];
     const AstLocal *ast = i < stmt->locals.count ? stmt->locals.items[i] : NULL;
     if (!ast) lower_expr(s, value);
-    else if (local_of(s, ast)->is_alias) keep_view(s, ast, value);
+    else if (local_of(s, ast)->is_alias) lower_keep_view(s, ast, value);
     else values[i] = lower_initial(s, ast, value);
   }
   for (int i = 0; i < stmt->locals.count; i++) {
@@ -120,6 +123,10 @@ static void lower_if(Sema *s, AstStmt *stmt) {
 }
 
 static void lower_return(Sema *s, AstStmt *stmt) {
+  if (s->frame) {
+    inline_lower_return(s, stmt);
+    return;
+  }
   IrInst *value = stmt->values.count ? lower_as(s, stmt->values.items[0], s->output->kernel->result) : NULL;
   lower_at(s, stmt->pos);
   ir_emit(&s->b, IR_RETURN, TYPE(NONE), value != NULL, &value);

@@ -167,6 +167,8 @@ static IrInst *lower_choice(Sema *s, AstExpr *e) {
 /* -- all ------------------------------------------------------------------------------------------------- */
 
 IrInst *lower_expr(Sema *s, AstExpr *e) {
+  Inline *in = inline_of(s, e);
+  if (in) return inline_lower(s, e, in);
   lower_at(s, e->pos);
   switch (e->kind) {
   case AST_TRUE: case AST_FALSE: return ir_const_int(&s->b, TYPE(BOOL), e->kind == AST_TRUE);

@@ -13,8 +13,10 @@ static void lower_body(Sema *s, IrRegion *region, AstStmt *stmt, IrInst *const *
   const AstStmt *outer = s->repeat;
   IrRegion *back = lower_enter(s, region);
   s->repeat = stmt->kind == AST_STMT_REPEAT ? stmt : NULL;
+  s->loops++;
   for (int i = 0; i < stmt->locals.count; i++) lower_bind(s, stmt->locals.items[i], indices[i]);
   lower_block(s, &stmt->bodies.items[0]);
+  s->loops--;
   s->repeat = outer;
   lower_leave(s, back);
 }

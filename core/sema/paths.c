@@ -2,7 +2,7 @@
 #include "sema/typed.h"
 
 int path_parameter(const Ast *ast, const AstLocal *local) {
-  if (!local->is_parameter || local->owner != ast->function) return -1;
+  if (!ast || !local->is_parameter || local->owner != ast->function) return -1;
   for (int i = 0; i < ast->function->parameters.count; i++)
     if (ast->function->parameters.items[i] == local) return i;
   return -1;
@@ -29,7 +29,8 @@ bool path_of(const Ast *ast, const AstExpr *e, StrBuf *name, int *parameter) {
 
 typedef struct Collector {
   Scratch *scratch;
-  const Ast *ast;
+  const Ast *ast; /* whose parameters are roots of paths; NULL: nobody's */
+  int function;
   SemaPaths paths;
   Map met; /* name, with "=" before a parameter's */
 } Collector;
@@ -45,7 +46,8 @@ static bool add_path(Collector *c, const AstExpr *e) {
   Str marked = str_of(strbuf_end(&key)), name = {marked.data + 1, marked.length - 1};
   if (parameter < 0) marked = name;
   if (map_find(&c->met, marked)) return true;
-  SemaPath path = {.name = name, .pos = e->pos, .is_parameter_path = parameter >= 0, .parameter = parameter};
+  SemaPath path = {.name = name, .pos = e->pos, .is_parameter_path = parameter >= 0, .parameter = parameter,
+                   .function = c->function};
   vec_push(c->scratch, &c->paths, path);
   map_put(&c->met, marked, c);
   return true;
@@ -100,12 +102,23 @@ static void collect_block(Collector *c, const AstBlock *block) {
   for (int i = 0; i < block->count; i++) collect_stmt(c, block->items[i]);
 }
 
+static void collect_function(Collector *c, const AstFunction *function) {
+  for (int i = 0; i < function->parameters.count; i++) collect_type(c, function->parameters.items[i]->annotation);
+  for (int i = 0; i < function->results.count; i++) collect_type(c, function->results.items[i]);
+  collect_block(c, &function->body);
+}
+
 SemaPaths sema_paths(Scratch *scratch, const Ast *ast) {
   Collector c = {.scratch = scratch, .ast = ast};
-  const AstFunction *function = ast->function;
   map_init(&c.met, scratch);
-  for (int i = 0; i < function->parameters.count; i++) collect_type(&c, function->parameters.items[i]->annotation);
-  for (int i = 0; i < function->results.count; i++) collect_type(&c, function->results.items[i]);
-  collect_block(&c, &function->body);
+  collect_function(&c, ast->function);
+  for (int i = 0; i < ast->helpers.count; i++) collect_function(&c, ast->helpers.items[i]->function);
+  return c.paths;
+}
+
+SemaPaths sema_function_paths(Scratch *scratch, const Ast *ast, int function) {
+  Collector c = {.scratch = scratch, .function = function};
+  map_init(&c.met, scratch);
+  collect_function(&c, ast->function);
   return c.paths;
 }

@@ -1,6 +1,6 @@
 /* resolve.c - what each expression denotes. Everything that can be said against a kernel without knowing types is said
  * in these files: names, constructs, counts of indices and arguments, loops and exits, reductions. */
-#include "sema/typed.h"
+#include "sema/inline.h"
 
 static Entity value_entity(void) { return (Entity){.kind = ENTITY_VALUE}; }
 
@@ -72,10 +72,18 @@ static Entity fail_reduced(Sema *s, AstExpr *e) {
   return (Entity){0};
 }
 
+/* A helper before the kernel; it takes what the kernel takes. */
+static Entity resolve_helper(Sema *s, AstExpr *e) {
+  Entity entity = {.kind = ENTITY_OTHER, .value = VALUE_FUNCTION, .what = "a function", .name = sema_text(s, e->text)};
+  for (int i = 0; i < s->ast->helpers.count; i++)
+    if (s->ast->helpers.items[i]->locals.items[0] == e->local) entity.callee = s->ast->helpers.items[i]->function;
+  entity.callee_source = s->ast->source;
+  return entity;
+}
+
 static Entity resolve_local(Sema *s, AstExpr *e) {
   Local *local = local_of(s, e->local);
-  if (!e->local->owner)
-    return (Entity){.kind = ENTITY_OTHER, .value = VALUE_FUNCTION, .what = "a function", .name = sema_text(s, e->text)};
+  if (!e->local->owner) return resolve_helper(s, e);
   if (local->is_alias) return local->alias;
   if (s->loop && local->loop == 0 && local->reduced_in == s->loop) return fail_reduced(s, e);
   return value_entity();
@@ -110,6 +118,9 @@ Entity resolve_member(Sema *s, AstExpr *e, Entity object, Str name) {
   case ENTITY_VALUE: case ENTITY_LIVE: case ENTITY_CONSTANT: case ENTITY_ELEMENT:
     sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "a number has no component '%s'", text);
     return (Entity){0};
+  case ENTITY_OTHER:
+    if (object.value == VALUE_TABLE) return inline_table_member(s, e, &object, name);
+    break;
   default: break;
   }
   sema_fail(s, e, RG_ERROR_UNSUPPORTED, "name captured things by their full path: 'self.grid.dt'",
@@ -121,7 +132,7 @@ static Entity resolve_field(Sema *s, AstExpr *e) {
   StrBuf name;
   int parameter;
   strbuf_init(&name, s->scratch);
-  if (path_of(s->input->ast, e, &name, &parameter)) return resolve_capture(s, e);
+  if (path_of(s->frame ? NULL : s->input->ast, e, &name, &parameter)) return resolve_capture(s, e);
   Entity object = resolve_expr(s, e->left);
   return resolve_member(s, e, object, e->text);
 }
@@ -314,8 +325,9 @@ Type resolve_type(Sema *s, AstExpr *annotation) {
   StrBuf name;
   int parameter;
   strbuf_init(&name, s->scratch);
-  path_of(s->input->ast, annotation, &name, &parameter);
-  int number = (int)(uintptr_t)map_find(&s->path_number, str_of(strbuf_end(&name))) - 1;
+  path_of(s->frame ? NULL : s->input->ast, annotation, &name, &parameter);
+  SemaPath path = {.name = str_of(strbuf_end(&name)), .function = s->frame ? s->frame->number : 0};
+  int number = sema_find_path(s, &path);
   bool is_type = number >= 0 && s->input->captures[number].kind == VALUE_TYPE;
   if (!is_type) return fail_type(s, annotation, strbuf_end(&name));
   return resolve_expr(s, annotation).type;

@@ -36,7 +36,7 @@ static Entity fail_count(Sema *s, AstExpr *e, const char *name, int least, int m
 static bool resolve_arguments(Sema *s, AstExprs *list) {
   for (int i = 0; i < list->count; i++)
     if (!resolve_value(s, list->items[i])) return false;
-  return true;
+  return inline_refuse_many(s, list);
 }
 
 /* The bounds of a range are resolved with the head of its loop. */
@@ -62,11 +62,8 @@ Entity resolve_call(Sema *s, AstExpr *e) {
   if (callee.kind == ENTITY_NONE) return callee;
   if (callee.kind == ENTITY_TYPE) return resolve_conversion(s, e, &callee);
   if (callee.kind == ENTITY_BUILTIN) return resolve_builtin_call(s, e, &callee);
-  if (callee.kind == ENTITY_OTHER && callee.value == VALUE_FUNCTION)
-    sema_fail(s, e, RG_ERROR_NOT_YET, "write its statements here",
-              "'%s' is a Lua function, and this version compiles no calls of them", name);
-  else
-    sema_fail(s, e, RG_ERROR_CALL, NULL, "'%s' is no function", name);
+  if (callee.kind == ENTITY_OTHER && callee.value == VALUE_FUNCTION) return inline_call(s, e, callee, NULL);
+  sema_fail(s, e, RG_ERROR_CALL, NULL, "'%s' is no function", name);
   return (Entity){0};
 }
 
@@ -97,7 +94,7 @@ static bool resolve_method_arguments(Sema *s, AstExpr *e, const Entity *object, 
   if (!resolve_indices(s, &list, indices)) return false;
   for (int i = list.count; i < e->list.count; i++)
     if (!resolve_value(s, e->list.items[i])) return false;
-  return true;
+  return inline_refuse_many(s, &e->list);
 }
 
 static Entity resolve_cell_call(Sema *s, AstExpr *e, Entity object) {
@@ -157,16 +154,23 @@ static Entity fail_object(Sema *s, AstExpr *e, const Entity *object) {
   if (object->kind == ENTITY_ELEMENT && method_find(e->text))
     sema_fail(s, e, RG_ERROR_CALL, scratch_format(s->scratch, "write %s:%s(i, .., v)", object->name, name),
               "'%s' is the element itself: methods belong to the field", sema_source(s, e->left));
-  else if (object->kind == ENTITY_OTHER && (object->value == VALUE_TABLE || object->value == VALUE_FUNCTION))
-    sema_fail(s, e, RG_ERROR_NOT_YET, "write its statements here",
-              "'%s:%s' is a Lua function, and this version compiles no calls of them", what, name);
   else
     sema_fail(s, e, RG_ERROR_CALL, NULL, "'%s' is no field or SNode and has no method '%s'", what, name);
   return (Entity){0};
 }
 
+/* object:name(..) where the object is a Lua table: its function, given the table first. */
+static Entity resolve_table_call(Sema *s, AstExpr *e, const Entity *object) {
+  Entity callee = inline_table_member(s, e, object, e->text);
+  if (s->failed) return (Entity){0};
+  if (callee.kind == ENTITY_OTHER && callee.value == VALUE_FUNCTION) return inline_call(s, e, callee, e->left);
+  sema_fail(s, e, RG_ERROR_CALL, NULL, "'%s' of '%s' is no function", sema_text(s, e->text), object->name);
+  return (Entity){0};
+}
+
 Entity resolve_method(Sema *s, AstExpr *e) {
   Entity object = resolve_expr(s, e->left);
+  if (object.kind == ENTITY_OTHER && object.value == VALUE_TABLE) return resolve_table_call(s, e, &object);
   if (object.kind == ENTITY_NONE || object.kind == ENTITY_LOOP) return object;
   if (object.kind != ENTITY_FIELD && object.kind != ENTITY_NODE) return fail_object(s, e, &object);
   object.method = method_find(e->text);

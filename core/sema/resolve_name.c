@@ -1,11 +1,11 @@
 /* resolve_name.c - names that the kernel does not declare: what the launch says they are. */
-#include "sema/typed.h"
+#include "sema/inline.h"
 
 /* One letter is near to every other. */
 const char *resolve_nearest(Sema *s, Str name) {
   if (name.length < 2) return NULL;
   VEC(const char *) candidates = {0};
-  for (int i = 0; i < s->input->ast->local_count; i++)
+  for (int i = 0; i < s->ast->local_count; i++)
     if (s->locals[i].is_seen) vec_push(s->scratch, &candidates, sema_text(s, s->locals[i].ast->name));
   for (int i = 0; i < s->input->paths->count; i++)
     if (s->input->captures[i].kind != VALUE_NIL)
@@ -74,6 +74,16 @@ static const char *describe(const SemaValue *value) {
   }
 }
 
+static Entity function_entity(Sema *s, const SemaValue *value, SemaArg source, const char *name) {
+  Entity entity = {.kind = ENTITY_OTHER, .value = VALUE_FUNCTION, .what = describe(value), .name = name, .source = source};
+  if (!value->function) return entity;
+  const Ast *ast = s->input->functions[value->function - 1];
+  entity.callee = ast->function;
+  entity.callee_source = ast->source;
+  entity.callee_number = value->function;
+  return entity;
+}
+
 static Entity value_entity(Sema *s, AstExpr *e, const SemaValue *value, SemaArg source, const char *name) {
   switch (value->kind) {
   case VALUE_NUMBER: case VALUE_I64: case VALUE_U64: case VALUE_BOOL: return live_entity(s, value, source, name);
@@ -82,7 +92,9 @@ static Entity value_entity(Sema *s, AstExpr *e, const SemaValue *value, SemaArg 
   case VALUE_TYPE: return type_entity(s, e, value, name);
   case VALUE_BUILTIN:
     return (Entity){.kind = ENTITY_BUILTIN, .name = value->name, .builtin = builtin_find(value->name)};
-  default: return (Entity){.kind = ENTITY_OTHER, .value = value->kind, .what = describe(value), .name = name};
+  case VALUE_FUNCTION: return function_entity(s, value, source, name);
+  default:
+    return (Entity){.kind = ENTITY_OTHER, .value = value->kind, .what = describe(value), .name = name, .source = source};
   }
 }
 
@@ -138,11 +150,10 @@ static int find_path(Sema *s, AstExpr *e) {
   StrBuf name;
   int parameter;
   strbuf_init(&name, s->scratch);
-  strbuf_char(&name, '=');
-  if (!path_of(s->input->ast, e, &name, &parameter)) return -1;
-  Str key = str_of(strbuf_end(&name));
-  if (parameter < 0) key = (Str){key.data + 1, key.length - 1};
-  return (int)(uintptr_t)map_find(&s->path_number, key) - 1;
+  if (!path_of(s->frame ? NULL : s->input->ast, e, &name, &parameter)) return -1;
+  SemaPath path = {.name = str_of(strbuf_end(&name)), .is_parameter_path = parameter >= 0,
+                   .function = s->frame ? s->frame->number : 0};
+  return sema_find_path(s, &path);
 }
 
 Entity resolve_capture(Sema *s, AstExpr *e) {
@@ -151,6 +162,10 @@ Entity resolve_capture(Sema *s, AstExpr *e) {
     sema_fail(s, e, RG_ERROR_NAME_UNKNOWN, resolve_nearest(s, e->text), "'%s' is not defined", sema_source(s, e));
     return (Entity){0};
   }
+  return resolve_path_value(s, e, number);
+}
+
+Entity resolve_path_value(Sema *s, AstExpr *e, int number) {
   const SemaValue *value = &s->input->captures[number];
   Str path = s->input->paths->items[number].name;
   if (value->kind == VALUE_NIL) return fail_nil(s, e, value, path);

@@ -7,7 +7,7 @@ static const char *name_of(Sema *s, const AstLocal *local) { return sema_text(s,
 
 /* -- declarations ---------------------------------------------------------------------------------------- */
 
-static void declare(Sema *s, const AstLocal *ast) {
+void resolve_declare(Sema *s, const AstLocal *ast) {
   Local *local = local_of(s, ast);
   local->ast = ast;
   local->loop = s->loop;
@@ -17,9 +17,12 @@ static void declare(Sema *s, const AstLocal *ast) {
   local->type = resolve_type(s, ast->annotation);
 }
 
-static bool may_be_alias(EntityKind kind) {
-  return kind == ENTITY_FIELD || kind == ENTITY_NODE || kind == ENTITY_SHAPE || kind == ENTITY_TYPE ||
-         kind == ENTITY_BUILTIN;
+static bool may_be_alias(const Entity *entity) {
+  switch (entity->kind) {
+  case ENTITY_FIELD: case ENTITY_NODE: case ENTITY_SHAPE: case ENTITY_TYPE: case ENTITY_BUILTIN: return true;
+  case ENTITY_OTHER: return entity->value == VALUE_FUNCTION || entity->value == VALUE_TABLE;
+  default: return false;
+  }
 }
 
 static void declare_alias(Sema *s, const AstLocal *ast, AstExpr *value, Entity entity) {
@@ -43,15 +46,17 @@ static void resolve_declaration(Sema *s, AstStmt *stmt) {
   VEC(Entity) entities = {0};
   for (int i = 0; i < stmt->values.count && !s->failed; i++) {
     Entity entity = resolve_expr(s, stmt->values.items[i]);
-    bool is_alias = may_be_alias(entity.kind) && i < stmt->locals.count;
+    bool is_alias = may_be_alias(&entity) && i < stmt->locals.count;
     if (!is_alias) resolve_value(s, stmt->values.items[i]);
     vec_push(s->scratch, &entities, entity);
   }
+  inline_spread(s, &stmt->values, stmt->locals.count);
+  for (int i = entities.count; i < stmt->values.count; i++) vec_push(s->scratch, &entities, *entity_of(s, stmt->values.items[i]));
   for (int i = 0; i < stmt->locals.count && !s->failed; i++) {
     AstLocal *ast = stmt->locals.items[i];
-    declare(s, ast);
+    resolve_declare(s, ast);
     if (i >= entities.count) continue;
-    if (may_be_alias(entities.items[i].kind)) declare_alias(s, ast, stmt->values.items[i], entities.items[i]);
+    if (may_be_alias(&entities.items[i])) declare_alias(s, ast, stmt->values.items[i], entities.items[i]);
     else if (!ast->is_assigned) local_of(s, ast)->initial = stmt->values.items[i];
   }
 }
@@ -141,6 +146,7 @@ static void resolve_assignment(Sema *s, AstStmt *stmt) {
   }
   for (int i = 0; i < stmt->targets.count; i++) resolve_target(s, stmt->targets.items[i]);
   for (int i = 0; i < stmt->values.count; i++) resolve_value(s, stmt->values.items[i]);
+  inline_spread(s, &stmt->values, stmt->targets.count);
   if (stmt->targets.count > stmt->values.count)
     sema_fail(s, stmt->targets.items[stmt->values.count], RG_ERROR_CALL_COUNT, NULL, "there is no value for '%s'",
               sema_source(s, stmt->targets.items[stmt->values.count]));
@@ -167,7 +173,7 @@ static void mark_reductions(Sema *s, const AstBlock *block, int loop) {
 static void resolve_body(Sema *s, AstStmt *stmt, bool is_parallel) {
   bool outer = s->breaks_parallel;
   s->breaks_parallel = is_parallel;
-  for (int i = 0; i < stmt->locals.count; i++) declare(s, stmt->locals.items[i]);
+  for (int i = 0; i < stmt->locals.count; i++) resolve_declare(s, stmt->locals.items[i]);
   resolve_block(s, &stmt->bodies.items[0]);
   s->breaks_parallel = outer;
 }
@@ -197,12 +203,17 @@ static void resolve_numeric_for(Sema *s, AstStmt *stmt) {
 /* -- ways out -------------------------------------------------------------------------------------------- */
 
 static void resolve_return(Sema *s, AstStmt *stmt) {
+  if (s->frame) {
+    inline_return(s, stmt);
+    return;
+  }
   if (s->loop) {
     sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_RETURN, "'continue' ends one iteration",
                   "a parallel loop cannot be left by 'return'");
     return;
   }
   for (int i = 0; i < stmt->values.count; i++) resolve_value(s, stmt->values.items[i]);
+  inline_spread(s, &stmt->values, INT32_MAX);
   if (stmt->values.count > 1)
     sema_fail(s, stmt->values.items[1], RG_ERROR_NOT_YET, "keep the others in fields of shape {}",
               "this version returns one value from a kernel");

@@ -1,7 +1,9 @@
 /* sema.c - the steps in their order, and the few words that all of them use. */
 #include <stdio.h>
 
-#include "sema/typed.h"
+#include "sema/inline.h"
+
+const Source *sema_text_source(const Sema *s) { return s->frame ? s->frame->source : s->input->ast->source; }
 
 /* -- failures -------------------------------------------------------------------------------------------- */
 
@@ -10,7 +12,7 @@ static bool fail_va(Sema *s, Pos pos, int width, ErrorCode code, const char *hin
   char message[400];
   vsnprintf(message, sizeof message, format, args);
   s->failed = true;
-  diag_error(s->err, s->input->ast->source, pos, width, code, "%s", message);
+  diag_error(s->err, sema_text_source(s), pos, width, code, "%s", message);
   if (hint) error_hint(s->err, "%s", hint);
   return false;
 }
@@ -63,20 +65,32 @@ bool sema_is_constant(const AstExpr *e, double *value) {
 
 /* -- the steps ------------------------------------------------------------------------------------------- */
 
+static Str path_key(Sema *s, const SemaPath *path) {
+  const char *mark = path->is_parameter_path ? "=" : path->function ? scratch_format(s->scratch, "%d:", path->function) : "";
+  return str_of(scratch_format(s->scratch, "%s%.*s", mark, path->name.length, path->name.data));
+}
+
+int sema_find_path(Sema *s, const SemaPath *path) {
+  return (int)(uintptr_t)map_find(&s->path_number, path_key(s, path)) - 1;
+}
+
 static void number_paths(Sema *s) {
   map_init(&s->path_number, s->scratch);
   for (int i = 0; i < s->input->paths->count; i++) {
-    const SemaPath *path = &s->input->paths->items[i];
-    const char *mark = path->is_parameter_path ? "=" : "";
-    const char *key = scratch_format(s->scratch, "%s%.*s", mark, path->name.length, path->name.data);
-    map_put(&s->path_number, str_of(key), (void *)(uintptr_t)(i + 1));
+    Str key = path_key(s, &s->input->paths->items[i]);
+    map_put(&s->path_number, key, (void *)(uintptr_t)(i + 1));
   }
 }
 
 static Sema *create(Scratch *scratch, const SemaInput *input, SemaOutput *output, Error *err) {
   Sema *s = scratch_new(scratch, Sema);
-  const Ast *ast = input->ast;
-  *s = (Sema){.scratch = scratch, .input = input, .output = output, .function = ast->function, .err = err,
+  SemaInput *own = scratch_new(scratch, SemaInput);
+  Ast *ast;
+  *s = (Sema){.scratch = scratch, .input = own, .output = output, .err = err};
+  *own = *input;
+  own->ast = ast = clone_ast(s, input->ast);
+  *s = (Sema){.scratch = scratch, .input = own, .output = output, .function = ast->function, .err = err, .ast = ast,
+              .expr_capacity = ast->expr_count, .local_capacity = ast->local_count,
               .default_float = input->default_f64 ? TYPE(F64) : TYPE(F32),
               .entities = scratch_array(scratch, Entity, ast->expr_count + 1),
               .types = scratch_array(scratch, Ty, ast->expr_count + 1),
@@ -84,6 +98,7 @@ static Sema *create(Scratch *scratch, const SemaInput *input, SemaOutput *output
               .locals = scratch_array(scratch, Local, ast->local_count + 1),
               .path_live = scratch_array(scratch, int, input->paths->count + 1),
               .parameter_live = scratch_array(scratch, int, ast->function->parameters.count + 1)};
+  map_init(&s->inlines, scratch);
   map_init(&s->heads, scratch);
   map_init(&s->updates, scratch);
   number_paths(s);
@@ -120,7 +135,7 @@ bool sema_print_types(Scratch *scratch, const SemaInput *input, StrBuf *out, Err
     const Live *live = &s->lives.items[i];
     if (live->use && !type_is_none(live->met)) print_line(out, live->name, live->met);
   }
-  for (int i = 0; i < input->ast->local_count; i++) {
+  for (int i = 0; i < s->ast->local_count; i++) {
     const Local *local = &s->locals[i];
     if (local->is_seen && !local->is_alias) print_line(out, sema_text(s, local->ast->name), local->type);
   }

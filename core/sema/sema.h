@@ -15,10 +15,13 @@ typedef struct SemaPath {
   Pos pos;              /* first use */
   bool is_parameter_path; /* rooted in a parameter of the kernel (`self.dt`): the host walks the argument */
   int parameter;        /* its number, then */
+  int function;         /* 0: the kernel's; n: taken by function n from around itself (SemaInput.functions) */
 } SemaPath;
 typedef VEC(SemaPath) SemaPaths;
 /* All captured paths, in order of first use. */
 SemaPaths sema_paths(Scratch *scratch, const Ast *ast);
+/* Those of a function that the kernel calls, its number `function`. */
+SemaPaths sema_function_paths(Scratch *scratch, const Ast *ast, int function);
 
 /* What a path or a parameter is in this launch. */
 typedef enum SemaValueKind {
@@ -34,7 +37,16 @@ typedef struct SemaValue {
   const char *name;     /* BUILTIN "math.sin", TYPE "f32", OTHER; field's or node's own name for messages */
   const SNode *node;    /* FIELD: placed here (NULL: not placed yet), NODE */
   int component;        /* FIELD */
+  int function;         /* FUNCTION: its number, when its text is known; else 0 */
 } SemaValue;
+
+/* What sema_run misses when it has failed: the host may bring it and try again. */
+typedef struct SemaArg { bool is_parameter; int index; } SemaArg; /* a capture or parameter */
+typedef struct SemaWants {
+  SemaPaths paths;      /* more values: `self.dt` of a table that a function was given */
+  bool has_function;    /* the text of the function */
+  SemaArg function;     /* that is this value */
+} SemaWants;
 
 typedef struct SemaInput {
   const Ast *ast;
@@ -44,13 +56,15 @@ typedef struct SemaInput {
   int parameter_count;         /* given at this launch */
   bool default_f64, fast_math, unchecked;
   const char *kernel_name;
+  Ast *const *functions;       /* by number - 1: what the kernel calls, each the `function` of its Ast */
+  SemaWants *wants;            /* filled when something is missing; may be NULL */
 } SemaInput;
 
 /* Where each number argument of the result comes from: kernel->args[k] is capture or parameter `index`. */
-typedef struct SemaArg { bool is_parameter; int index; } SemaArg;
 typedef struct SemaOutput {
   IrKernel *kernel;            /* stage 1; its trees, fields, levels borrow the input's SNodes */
   VEC(SemaArg) args;           /* beside kernel->args */
+  VEC(const Source *) sources; /* beside kernel->args: the text that its line and column are in */
   VEC(SemaArg) fields;         /* beside kernel->fields: which capture or parameter each is (the first, when several are one) */
   VEC(SemaArg) levels;         /* beside kernel->levels */
 } SemaOutput;

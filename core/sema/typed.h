@@ -76,6 +76,9 @@ typedef struct Entity {
   bool is_conversion;     /* a CALL of a type: `type` */
   SemaValueKind value;    /* OTHER */
   const char *what;       /* OTHER: "a function" */
+  const AstFunction *callee; /* OTHER, a function: its text, when that is known */
+  const Source *callee_source;
+  int callee_number;      /* whose paths its free names are */
 } Entity;
 
 /* -- variables and live numbers -------------------------------------------------------------------------- */
@@ -105,6 +108,7 @@ typedef struct Live {
   const char *name;
   Ty ty;
   const AstExpr *use;    /* the one that made it an integer; else the first */
+  const Source *source_text; /* that `use` is in */
   Type met;              /* SOFT: the float type of its uses, f64 when there are several; after check: its type */
   int arg;               /* kernel->args, -1: not used */
 } Live;
@@ -138,6 +142,8 @@ typedef struct Update {
 typedef struct Choice { AstExpr *condition, *value; } Choice;
 typedef VEC(Choice) Choices;
 
+typedef struct Inline Inline; /* inline.h */
+
 typedef struct Sema {
   Scratch *scratch;
   const SemaInput *input;
@@ -154,6 +160,10 @@ typedef struct Sema {
   int *path_live, *parameter_live; /* number + 1 of a Live */
   Map path_number;      /* name -> number + 1; parameter paths under "=name" */
   Map heads, updates;   /* statement -> LoopHead, Update */
+  Ast *ast;             /* the input's, with a copy of its function; counts what is added */
+  int expr_capacity, local_capacity;
+  Map inlines;          /* call of a user's function -> Inline */
+  Inline *frame;        /* the function that is being read; NULL: the kernel */
   /* resolve: */
   int loop;             /* number of the parallel loop around; 0: the host region */
   int loop_count;
@@ -168,6 +178,7 @@ typedef struct Sema {
   int nesting;
   Pos here;             /* of the current statement */
   const AstStmt *repeat; /* the innermost loop, when it is a `repeat` */
+  int loops;             /* around the current statement */
 } Sema;
 
 /* sema.c. All false. The hint may be NULL. */
@@ -181,11 +192,14 @@ static inline Local *local_of(Sema *s, const AstLocal *local) { return &s->local
 static inline Entity *entity_of(Sema *s, const AstExpr *e) { return &s->entities[e->id]; }
 static inline LoopHead *head_of(Sema *s, const AstStmt *stmt) { return map_find_int(&s->heads, (uintptr_t)stmt); }
 static inline Update *update_of(Sema *s, const AstStmt *stmt) { return map_find_int(&s->updates, (uintptr_t)stmt); }
+const Source *sema_text_source(const Sema *s);      /* the text that is being read */
+int sema_find_path(Sema *s, const SemaPath *path);  /* its number, or -1 */
+static inline Inline *inline_of(Sema *s, const AstExpr *e) { return map_find_int(&s->inlines, (uintptr_t)e); }
 AstExpr *sema_strip(AstExpr *e);                    /* without parentheses around it */
 bool sema_is_constant(const AstExpr *e, double *value); /* a number as written, perhaps with a minus */
 
 /* paths.c */
-bool path_of(const Ast *ast, const AstExpr *e, StrBuf *name, int *parameter); /* parameter -1: a captured path */
+bool path_of(const Ast *ast, const AstExpr *e, StrBuf *name, int *parameter); /* parameter -1: a captured path. ast NULL: no parameters */
 int path_parameter(const Ast *ast, const AstLocal *local);                   /* its number, or -1 */
 
 /* builtin.c */
@@ -204,6 +218,7 @@ Entity resolve_member(Sema *s, AstExpr *e, Entity object, Str name); /* object.n
 const char *resolve_nearest(Sema *s, Str name); /* a hint "did you mean 'x'?", or NULL */
 Entity resolve_capture(Sema *s, AstExpr *e);
 void resolve_parameter(Sema *s, int number);
+Entity resolve_path_value(Sema *s, AstExpr *e, int number);
 /* resolve_call.c */
 Entity resolve_call(Sema *s, AstExpr *e);
 Entity resolve_method(Sema *s, AstExpr *e);
@@ -211,6 +226,7 @@ Entity resolve_method(Sema *s, AstExpr *e);
 void resolve_head(Sema *s, AstStmt *stmt);
 /* resolve_stmt.c */
 void resolve_block(Sema *s, AstBlock *block);
+void resolve_declare(Sema *s, const AstLocal *ast);
 void resolve_kernel(Sema *s);
 
 /* update.c */
@@ -231,8 +247,24 @@ bool ty_fits(Ty literal, Type integer);
 Ty ty_binary(Sema *s, AstOp op, Ty a, Ty b);
 const char *ty_text(Sema *s, Ty ty); /* "an f32", "a bool": for sentences */
 
+/* resolve_inline.c: a call of a function that the user wrote; `self` is the object of a method call, or NULL */
+Entity inline_call(Sema *s, AstExpr *e, Entity callee, AstExpr *self);
+void inline_return(Sema *s, AstStmt *stmt);
+void inline_spread(Sema *s, AstExprs *list, int wanted); /* other results of a call that ends the list */
+bool inline_refuse_many(Sema *s, const AstExprs *list);  /* where only one value is taken */
+Entity inline_table_member(Sema *s, AstExpr *e, const Entity *table, Str name);
+/* inline.c */
+Ty inline_infer(Sema *s, Inline *in);
+void inline_infer_return(Sema *s, AstStmt *stmt);
+bool inline_check(Sema *s, Inline *in);
+void inline_check_return(Sema *s, AstStmt *stmt);
+IrInst *inline_lower(Sema *s, AstExpr *e, Inline *in);   /* NULL when it gives nothing */
+void inline_lower_return(Sema *s, AstStmt *stmt);
+
 /* infer.c */
 void infer_kernel(Sema *s);
+void infer_block(Sema *s, AstBlock *block);
+void infer_give(Sema *s, const AstLocal *ast, Ty ty, AstExpr *value); /* a variable is given a value of this type */
 Ty infer_update(Sema *s, IrUpdate op, Ty target, Ty term);
 Ty infer_for_type(Sema *s, const AstStmt *stmt); /* of a numeric for: INT or FLOAT in the end */
 /* demand.c: e stands where an integer must stand */
@@ -250,6 +282,8 @@ bool choice_is_cheap(Sema *s, const AstExpr *e); /* may be computed for nothing 
 
 /* check.c */
 void check_kernel(Sema *s);
+void check_block(Sema *s, AstBlock *block);
+void check_given(Sema *s, const AstLocal *ast, AstExpr *value);
 /* check_expr.c */
 bool check_expr(Sema *s, AstExpr *e, Type want);
 bool check_condition(Sema *s, AstExpr *e);
@@ -270,6 +304,7 @@ bool lower_is_closed(const Sema *s);          /* an exit ends the region: nothin
 IrRegion *lower_enter(Sema *s, IrRegion *region); /* gives the region to come back to */
 void lower_leave(Sema *s, IrRegion *back);
 void lower_at(Sema *s, Pos pos);
+void lower_keep_view(Sema *s, const AstLocal *local, AstExpr *value); /* of a local that is an alias */
 void lower_bind(Sema *s, const AstLocal *local, IrInst *value); /* a VAR when it is assigned again */
 /* lower_expr.c */
 IrInst *lower_expr(Sema *s, AstExpr *e);       /* of type s->at[e->id] */

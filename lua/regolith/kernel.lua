@@ -10,6 +10,7 @@ local types = require "regolith.type"
 local value = require "regolith.value"
 local builtin = require "regolith.builtin"
 local source = require "regolith.source"
+local called = require "regolith.called"
 local snode = require "regolith.snode"
 local field = require "regolith.field"
 
@@ -55,6 +56,7 @@ local function put(self, number, v, depth)
   slot.depth = depth
   self.last[number] = v
   local kind = type(v)
+  local code = called.note(self, number, v)
   if value.put(slot, v) then return end
   if kind == "nil" then
     slot.kind = C.RG_VALUE_NIL
@@ -64,7 +66,7 @@ local function put(self, number, v, depth)
     put_text(slot, C.RG_VALUE_STRING, v)
   elseif kind == "function" then
     local name = builtin.names[v]
-    put_text(slot, name and C.RG_VALUE_BUILTIN or C.RG_VALUE_FUNCTION, name or "a function")
+    if name then put_text(slot, C.RG_VALUE_BUILTIN, name) else slot.kind, slot.i64 = C.RG_VALUE_FUNCTION, code end
   elseif types.is(v) then
     put_text(slot, C.RG_VALUE_TYPE, v.name)
   else
@@ -104,7 +106,7 @@ return function(self%s, extra)
   local type, rawequal, put = need.type, need.rawequal, need.put
   %s
   if not rawequal(extra, nil) then need.refuse_extra(self) end
-  if need.launch(self.pointer, values, %d, self.result) ~= 0 then need.refuse(self) end
+  if need.launch(self.pointer, values, %d, self.result) ~= 0 then return need.refuse(self%s) end
   return need.take(self.result)
 end]]
 
@@ -119,8 +121,13 @@ end
 
 -- Where a captured name comes from, as an expression of the launcher, and whether it is declared there; notes upvalues
 -- to join.
-local function root_expression(self, name, joined)
-  if self.captures then
+local function root_expression(self, name, joined, number)
+  if number > 0 then
+    local upvalue = find_upvalue(self.functions[number], name)
+    if upvalue then return ("need.called.upvalue(self, %d, %d)"):format(number, upvalue), true end
+    return ("need.called.global(self, %d, %q)"):format(number, name), false
+  end
+  if rawget(self, "captures") then
     return ("need.text_name(self, %q)"):format(name), false
   end
   local upvalue = find_upvalue(self.fn, name)
@@ -139,6 +146,8 @@ end
 local function make_launcher(self)
   local path_out, parameter_out = ffi.new "const char *[1]", ffi.new "int32_t[1]"
   local lines, joined, uppers = {}, {}, {}
+  local parameters = parameter_names(self.parameter_count)
+  for k, name in ipairs(parameters) do lines[#lines + 1] = walk(self.path_count + k - 1, { name }, name, true) end
   for number = 0, self.path_count - 1 do
     lib.check(C.rg_kernel_path(self.pointer, number, path_out, parameter_out), self.runtime)
     local names = names_in(ffi.string(path_out[0]))
@@ -146,14 +155,14 @@ local function make_launcher(self)
     if parameter >= 0 then
       lines[#lines + 1] = walk(number, names, "a" .. (parameter + 1), true)
     else
-      lines[#lines + 1] = walk(number, names, root_expression(self, names[1], joined))
+      lines[#lines + 1] = walk(number, names, root_expression(self, names[1], joined,
+        C.rg_kernel_path_function(self.pointer, number)))
     end
   end
-  local parameters = parameter_names(self.parameter_count)
-  for k, name in ipairs(parameters) do lines[#lines + 1] = walk(self.path_count + k - 1, { name }, name, true) end
   for upvalue in pairs(joined) do uppers[#uppers + 1] = "u" .. upvalue end
-  local text = template:format(#uppers > 0 and table.concat(uppers, ", ") or "_",
-    #parameters > 0 and ", " .. table.concat(parameters, ", ") or "", table.concat(lines, "\n"), self.value_count)
+  local arguments = #parameters > 0 and ", " .. table.concat(parameters, ", ") or ""
+  local text = template:format(#uppers > 0 and table.concat(uppers, ", ") or "_", arguments, table.concat(lines, "\n"),
+    self.value_count, arguments)
   local launcher = assert(loadstring(text, fail.own_chunk))()
   for upvalue in pairs(joined) do
     debug.upvaluejoin(launcher, find_upvalue(launcher, "u" .. upvalue), self.fn, upvalue)
@@ -191,7 +200,7 @@ local function add_metatable(self, launcher)
 end
 
 -- What launchers call; one table, so that the 60 upvalues of a function are all left to the user's captures.
-local need = { type = type, rawequal = rawequal, put = put, take = value.take, launch = C.rg_kernel_launch }
+local need = { called = called, type = type, rawequal = rawequal, put = put, take = value.take, launch = C.rg_kernel_launch }
 
 function need.upvalue(f, number)
   local _, v = debug.getupvalue(f, number)
@@ -215,7 +224,29 @@ function need.refuse_extra(self)
   }
 end
 
-function need.refuse(self) lib.raise_last(self.runtime) end
+-- Makes room for the values of all paths, and the launcher that brings them.
+local function renew(self)
+  self.path_count = C.rg_kernel_path_count(self.pointer)
+  self.value_count = self.path_count + self.parameter_count
+  self.values = ffi.new("RgValue[?]", math.max(1, self.value_count))
+  self.last = setmetatable({}, { __mode = "v" }) -- a kernel does not keep what it last saw
+  local launcher = make_launcher(self)
+  for number = 0, self.value_count - 1 do self.values[number].kind, self.values[number].depth = C.RG_VALUE_NIL, 1 end
+  return launcher
+end
+
+local value_out = ffi.new "int32_t[1]"
+
+-- A launch has failed: for good, or because the kernel calls a function, or looks into a table, that it meets for the
+-- first time. Then it brings that too.
+function need.refuse(self, ...)
+  local want = C.rg_kernel_wants(self.pointer, value_out)
+  if want == 0 then lib.raise_last(self.runtime) end
+  if want == 2 then called.add(self, value_out[0], self.last[value_out[0]]) end
+  local meta = getmetatable(self)
+  meta.__call = renew(self)
+  return meta.__call(self, ...)
+end
 
 local function new_kernel(session, found, options)
   local number, c = session:get()
@@ -231,13 +262,11 @@ local function new_kernel(session, found, options)
   lib.count_handle(number)
   local self = {
     handle = KernelHandle(out[0], number), pointer = out[0], runtime = number, need = need,
-    path_count = C.rg_kernel_path_count(out[0]), parameter_count = C.rg_kernel_parameter_count(out[0]),
+    parameter_count = C.rg_kernel_parameter_count(out[0]),
     chunk = found.chunk, line = found.line_defined or found.first_line or 1,
-    last = setmetatable({}, { __mode = "v" }), -- a kernel does not keep what it last saw
     result = ffi.new "RgValue",
   }
-  self.value_count = self.path_count + self.parameter_count
-  self.values = ffi.new("RgValue[?]", math.max(1, self.value_count))
+  called.begin(self)
   return self
 end
 
@@ -281,9 +310,7 @@ function kernel.create(session, rg, what, ...)
   else
     fail.argument("rg.kernel takes a function or text, not " .. fail.describe(what))
   end
-  local launcher = make_launcher(self)
-  for number = 0, self.value_count - 1 do put(self, number, nil, 1) end
-  return add_metatable(self, launcher)
+  return add_metatable(self, renew(self))
 end
 
 return kernel

@@ -1,0 +1,108 @@
+/* inline.c - calls of the user's functions behind resolve: the types, the checks and the IR of one that is written out. */
+#include "sema/inline.h"
+
+static Local *parameter_of(Sema *s, const Inline *in, int i) { return local_of(s, in->function->parameters.items[i]); }
+
+/* -- infer ---------------------------------------------------------------------------------------------------- */
+
+Ty inline_infer(Sema *s, Inline *in) {
+  for (int i = 0; i < in->arguments.count; i++) {
+    AstExpr *argument = in->arguments.items[i];
+    Ty ty = infer_expr(s, argument);
+    infer_give(s, in->function->parameters.items[i], ty, argument);
+  }
+  s->frame = in;
+  infer_block(s, &in->function->body);
+  s->frame = in->outer;
+  return in->results.count ? local_of(s, in->results.items[0])->ty : (Ty){0};
+}
+
+void inline_infer_return(Sema *s, AstStmt *stmt) {
+  for (int i = 0; i < stmt->values.count; i++) {
+    Ty ty = infer_expr(s, stmt->values.items[i]);
+    infer_give(s, s->frame->results.items[i], ty, stmt->values.items[i]);
+  }
+}
+
+/* -- check ------------------------------------------------------------------------------------------------------ */
+
+bool inline_check(Sema *s, Inline *in) {
+  for (int i = 0; i < in->arguments.count; i++) check_given(s, in->function->parameters.items[i], in->arguments.items[i]);
+  s->frame = in;
+  check_block(s, &in->function->body);
+  s->frame = in->outer;
+  return !s->failed;
+}
+
+void inline_check_return(Sema *s, AstStmt *stmt) {
+  const char *what = scratch_format(s->scratch, "the result of '%s'", s->frame->name);
+  for (int i = 0; i < stmt->values.count; i++)
+    check_store(s, stmt->values.items[i], local_of(s, s->frame->results.items[i])->type, what);
+}
+
+/* -- lower ------------------------------------------------------------------------------------------------------- */
+
+static void bind_parameters(Sema *s, Inline *in) {
+  IrInst **values = scratch_array(s->scratch, IrInst *, in->arguments.count + 1);
+  for (int i = 0; i < in->arguments.count; i++) {
+    if (parameter_of(s, in, i)->is_alias) lower_keep_view(s, in->function->parameters.items[i], in->arguments.items[i]);
+    else values[i] = lower_as(s, in->arguments.items[i], parameter_of(s, in, i)->type);
+  }
+  for (int i = 0; i < in->arguments.count; i++)
+    if (!parameter_of(s, in, i)->is_alias) lower_bind(s, in->function->parameters.items[i], values[i]);
+}
+
+/* Zero where a function falls off its end. */
+static void make_results(Sema *s, Inline *in) {
+  if (in->is_straight) return;
+  for (int i = 0; i < in->results.count; i++) {
+    Local *local = local_of(s, in->results.items[i]);
+    local->value = ir_var(&s->b, local->type);
+    ir_set(&s->b, local->value, lower_number(s, local->type, 0));
+  }
+}
+
+/* A return with something behind it leaves a loop that turns once. */
+static void lower_body(Sema *s, Inline *in) {
+  in->loops = s->loops;
+  if (!in->returns_early) {
+    lower_block(s, &in->function->body);
+    return;
+  }
+  IrInst *loop = ir_loop(&s->b);
+  IrRegion *back = lower_enter(s, loop->regions[0]);
+  lower_block(s, &in->function->body);
+  if (!lower_is_closed(s)) ir_break(&s->b, 0);
+  lower_leave(s, back);
+}
+
+IrInst *inline_lower(Sema *s, AstExpr *e, Inline *in) {
+  const AstStmt *repeat = s->repeat;
+  bind_parameters(s, in);
+  s->frame = in;
+  s->repeat = NULL;
+  make_results(s, in);
+  lower_body(s, in);
+  s->repeat = repeat;
+  s->frame = in->outer;
+  lower_at(s, e->pos);
+  if (!in->results.count) return NULL;
+  Local *local = local_of(s, in->results.items[0]);
+  if (s->failed) return lower_number(s, s->at[e->id], 0);
+  IrInst *value = in->is_straight ? local->value : ir_get(&s->b, local->value);
+  return lower_convert(s, value, s->at[e->id]);
+}
+
+void inline_lower_return(Sema *s, AstStmt *stmt) {
+  Inline *in = s->frame;
+  IrInst **values = scratch_array(s->scratch, IrInst *, stmt->values.count + 1);
+  for (int i = 0; i < stmt->values.count; i++)
+    values[i] = lower_as(s, stmt->values.items[i], local_of(s, in->results.items[i])->type);
+  lower_at(s, stmt->pos);
+  for (int i = 0; i < stmt->values.count; i++) {
+    Local *local = local_of(s, in->results.items[i]);
+    if (in->is_straight) local->value = values[i];
+    else ir_set(&s->b, local->value, values[i]);
+  }
+  if (in->returns_early) ir_break(&s->b, s->loops - in->loops);
+}

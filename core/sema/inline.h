@@ -1,0 +1,37 @@
+/* inline.h - calls of functions that the user wrote: each is written out where it is called, from a copy of its tree.
+ *
+ *     f(x + 1, y)      parameters given x + 1, y; the body; results as locals of their own, read by what stands around
+ *
+ * So each call has the types of its own arguments, what is no number (a field, a table, another function) stands for
+ * itself inside, and parallel loops of a function called from the host region are the kernel's own. What the function
+ * takes from around itself are paths of its own: `number` says whose (sema.h). */
+#ifndef RG_SEMA_INLINE_H
+#define RG_SEMA_INLINE_H
+
+#include "sema/typed.h"
+
+struct Inline {
+  Inline *outer;                /* the function it is called in; NULL: the kernel */
+  const AstFunction *original;  /* as front made it */
+  AstFunction *function;        /* the copy */
+  const Source *source;
+  int number;                   /* its free names are paths of this function */
+  int height;                   /* of its tree and those around */
+  const char *name;
+  AstExprs arguments;           /* one per parameter */
+  VEC(AstLocal *) results;
+  const AstStmt *first_return;
+  int loop;                     /* parallel loop in which it is called */
+  bool returns_early, is_straight;
+  int loops;                    /* lower: loops around its body */
+};
+
+/* clone.c */
+Ast *clone_ast(Sema *s, const Ast *ast);       /* with the numbers it has */
+AstFunction *clone_function(Sema *s, const AstFunction *function);
+AstExpr *clone_new_expr(Sema *s, const AstExpr *like);
+AstLocal *clone_new_local(Sema *s, const AstLocal *like);
+bool clone_returns_early(const AstFunction *function);
+bool clone_is_straight(const AstFunction *function);
+
+#endif
