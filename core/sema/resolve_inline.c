@@ -12,7 +12,7 @@ static Entity want_function(Sema *s, AstExpr *e, const Entity *callee) {
     wants->has_function = true;
     wants->function = callee->source;
   }
-  sema_fail(s, e, RG_ERROR_NOT_YET, "write its statements here", "'%s' is a Lua function, and this version compiles no calls of them",
+  sema_fail(s, e, RG_ERROR_SOURCE, "write its statements here", "'%s' is a Lua function whose text is not known here",
             callee->name ? callee->name : sema_source(s, e->left));
   return (Entity){0};
 }
@@ -33,7 +33,7 @@ Entity inline_table_member(Sema *s, AstExpr *e, const Entity *table, Str name) {
   int number = sema_find_path(s, &path);
   if (number >= 0) return resolve_path_value(s, e, number);
   if (s->input->wants && !s->failed) vec_push(s->scratch, &s->input->wants->paths, path);
-  sema_fail(s, e, RG_ERROR_NOT_YET, "name captured things by their full path: 'self.grid.dt'",
+  sema_fail(s, e, RG_ERROR_SOURCE, "name captured things by their full path: 'self.grid.dt'",
             "'%.*s' of the table '%s' is not known here", name.length, name.data, table->name ? table->name : "");
   return (Entity){0};
 }
@@ -130,6 +130,7 @@ static bool resolve_argument(Sema *s, AstExpr *argument, Entity *entity) {
 Entity inline_call(Sema *s, AstExpr *e, Entity callee, AstExpr *self) {
   VEC(Entity) entities = {0};
   AstExprs arguments = {0};
+  if (inline_of(s, e)) return *entity_of(s, e); /* read once already */
   if (!callee.callee) return want_function(s, e, &callee);
   if (self) vec_push(s->scratch, &arguments, self);
   if (self) vec_push(s->scratch, &entities, *entity_of(s, self));

@@ -25,10 +25,20 @@ local function code_of(f)
   return ("%d:%d:%s"):format(info.linedefined, info.lastlinedefined, info.source)
 end
 
+local function upvalues_of(f)
+  local numbers = {}
+  for k = 1, 255 do
+    local name = debug.getupvalue(f, k)
+    if name == nil then return numbers end
+    numbers[name] = numbers[name] or k
+  end
+end
+
 --- The fields of a kernel that this module keeps.
 function called.begin(self)
   self.places = {}                                     -- place -> code -> number
   self.functions = setmetatable({}, { __mode = "v" })  -- number -> the function that is there now
+  self.upvalues = {}                                   -- number -> name -> number of its upvalue
 end
 
 --- Notes what value `number` holds now; the number of its code, 0 while its text is not known.
@@ -55,6 +65,7 @@ function called.add(self, number, f)
   self.places[place] = self.places[place] or {}
   self.places[place][code_of(f)] = number_out[0]
   self.functions[number_out[0]] = f
+  self.upvalues[number_out[0]] = upvalues_of(f)
 end
 
 -- -- names, for launchers ---------------------------------------------------------------------------------

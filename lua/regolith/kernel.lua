@@ -123,7 +123,7 @@ end
 -- to join.
 local function root_expression(self, name, joined, number)
   if number > 0 then
-    local upvalue = find_upvalue(self.functions[number], name)
+    local upvalue = self.upvalues[number][name]
     if upvalue then return ("need.called.upvalue(self, %d, %d)"):format(number, upvalue), true end
     return ("need.called.global(self, %d, %q)"):format(number, name), false
   end

@@ -62,7 +62,7 @@ local mistakes = {
   { "a closure", "kernel.unsupported", "function() local g = ^function() end return 1 end" },
   { "varargs", "kernel.unsupported", " ^function(...) return 1 end" },
   { "a coroutine", "kernel.not_yet|kernel.unsupported|call.invalid", "function() coroutine.^yield() end" },
-  { "a captured function", "kernel.not_yet", "function() ^helper() end" },
+  { "a captured function as a value", "kernel.unsupported", "function() return ^helper end" },
   { "a vector", "kernel.not_yet", "function() local v = rg.^vec2(1, 2) return 1 end" },
   { "rg.static", "kernel.not_yet", "function() return rg.^static(3) end" },
   { "a field that has no place", "field.unplaced", "function() return ^unplaced[0] end" },

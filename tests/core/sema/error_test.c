@@ -96,14 +96,13 @@ static void test_names(World *w) {
   }
   TEST("what comes later says so") {
     CHECK_TEXT(error_of(w, "function() x[0] = helper(1) end"),
-               "1:19+6 kernel.not_yet: 'helper' is a Lua function, and this version compiles no calls "
-               "of them (write its statements here)");
-    CHECK_TEXT(error_of(w, "local function h(v) return v end function() x[0] = h(1) end"),
-               "1:52+1 kernel.not_yet: 'h' is a Lua function, and this version compiles no calls of "
-               "them (write its statements here)");
+               "1:19+6 source.missing: 'helper' is a Lua function whose text is not known here (write its "
+               "statements here)");
     CHECK_TEXT(error_of(w, "function() list:step(1) end"),
-               "1:17+4 kernel.not_yet: 'list:step' is a Lua function, and this version compiles no "
-               "calls of them (write its statements here)");
+               "1:17+4 source.missing: 'step' of the table 'list' is not known here (name captured things by their "
+               "full path: 'self.grid.dt')");
+    CHECK_TEXT(error_of(w, "local function h(v) return h(v) end function() x[0] = h(1) end"),
+               "1:28+1 kernel.not_yet: 'h' calls itself, and recursion is not compiled yet (write it as a loop)");
     CHECK_TEXT(error_of(w, "function() x[0] = list[1] end"),
                "1:19+7 kernel.not_yet: a captured table that is indexed is not compiled yet (put the "
                "numbers into a field)");

@@ -1,0 +1,331 @@
+-- luacheck: globals nobody, ignore 512
+local support = require "support"
+local rg, failure = support.rg, support.failure
+
+local function numbers(count)
+  local x = rg.field(rg.f32, count)
+  for i = 0, count - 1 do x[i] = i end
+  return x
+end
+
+local function square(v) return v * v end
+
+local function ordered(a, b)
+  if a < b then return a, b end
+  return b, a
+end
+
+local function sum_of(f)
+  local s = 0
+  for i in rg.range(#f) do s = s + f[i] end
+  return s
+end
+
+describe("a function called in a kernel", function()
+  it("is compiled with it", function()
+    local x = numbers(8)
+    local fill = rg.kernel(function() for i in rg.range(8) do x[i] = square(x[i]) + square(i) end end)
+    fill()
+    assert.equal(2 * 49, x[7])
+  end)
+
+  it("has the types of each call's arguments", function()
+    local k = rg.kernel(function(a --[[: i32]], b --[[: f32]]) return square(a) % 2 == 1 and square(b) or 0 end)
+    assert.equal(6.25, k(3, 2.5))
+  end)
+
+  it("takes what it captures at every launch", function()
+    local rate = 2
+    local function grow(v) return v * rate end
+    local k = rg.kernel(function(v) return grow(v) end)
+    assert.equal(6, k(3))
+    local compiles = rg.stats().compiles
+    rate = 5
+    assert.equal(15, k(3))
+    assert.equal(compiles, rg.stats().compiles)
+  end)
+
+  it("reads the globals of its own environment", function()
+    local f = setfenv(loadstring "local v = ...\nreturn function(a)\n return a + offset\nend"(), { offset = 10 })
+    local k = rg.kernel(function(v) return f(v) end)
+    assert.equal(13, k(3))
+  end)
+
+  it("makes a captured number an integer that it uses as one", function()
+    local x, at = numbers(8), 3
+    local function get(i) return x[i] end
+    local k = rg.kernel(function() return get(at) end)
+    assert.equal(3, k())
+    at = 2.5
+    local err = failure(k)
+    assert.equal("value.fit", err.code)
+    assert.truthy(err.source:find("local function get", 1, true) or err.source:find("get(at)", 1, true))
+  end)
+
+  it("gives several results", function()
+    local k = rg.kernel(function(a, b)
+      local low, high = ordered(a, b)
+      return high * 10 + low
+    end)
+    assert.equal(53, k(3, 5))
+    assert.equal(53, k(5, 3))
+  end)
+
+  it("gives its first result inside an expression or parentheses", function()
+    local k = rg.kernel(function(a, b)
+      local low = (ordered(a, b))
+      return ordered(a, b) * 10 + low
+    end)
+    assert.equal(33, k(5, 3))
+  end)
+
+  it("spreads its results at the end of a call, of an assignment and of a return", function()
+    local function both(a, b) return ordered(a, b) end
+    local function weigh(a, b) return 100 * a + b end
+    local k = rg.kernel(function(a, b)
+      local low, high
+      low, high = both(a, b)
+      return weigh(both(a, b)) + weigh(low, high)
+    end)
+    assert.equal(2 * 305, k(5, 3))
+  end)
+
+  it("may return early, out of loops too", function()
+    local x = numbers(64)
+    local function find(from, value)
+      for i = from, 63 do
+        for j = 0, 1 do
+          if x[i] + j == value then return 10 * i + j end
+          if j > 5 then return -2 end
+        end
+      end
+      return -1
+    end
+    local k = rg.kernel(function(from, value) return find(from, value) end)
+    assert.equal(80, k(8, 8))
+    assert.equal(81, k(8, 9))
+    assert.equal(-1, k(8, 100))
+    local y = rg.field(rg.i32, 16)
+    rg.kernel(function() for i in rg.range(16) do y[i] = find(i, 12) end end)()
+    assert.equal(111, y[0])
+    assert.equal(120, y[12])
+    assert.equal(-1, y[13])
+  end)
+
+  it("may return early from while and repeat", function()
+    local function collatz(n --[[: i32]])
+      local steps = 0
+      while true do
+        if n == 1 then return steps end
+        repeat
+          n = n % 2 == 0 and math.floor(n / 2) or 3 * n + 1
+          steps = steps + 1
+          if steps > 1000 then return -1 end
+          if n % 2 == 1 then break end
+        until n % 4 == 2
+      end
+    end
+    local expected = 0
+    local n = 27
+    while n ~= 1 do
+      n = n % 2 == 0 and n / 2 or 3 * n + 1
+      expected = expected + 1
+    end
+    assert.equal(expected, rg.kernel(function() return collatz(27) end)())
+  end)
+
+  it("is zero where it falls off its end", function()
+    local function positive(v) if v > 0 then return v end end
+    local k = rg.kernel(function(v) return positive(v) + 1 end)
+    assert.equal(4, k(3))
+    assert.equal(1, k(-3))
+  end)
+
+  it("may give nothing, and write", function()
+    local x = numbers(8)
+    local function clear(f, i)
+      if i < 3 then return end
+      f[i] = 0
+    end
+    rg.kernel(function() for i in rg.range(8) do clear(x, i) end end)()
+    assert.equal(2, x[2])
+    assert.equal(0, x[3])
+  end)
+
+  it("updates what iterations share", function()
+    local total = rg.field { type = rg.i32, shape = {} }
+    local function note(f, v) f[0] = f[0] + v end
+    rg.kernel(function() for i in rg.range(1000) do note(total, i) end end)()
+    assert.equal(499500, total[0])
+  end)
+
+  it("may hold parallel loops, which run serially inside another", function()
+    local x = numbers(100)
+    local y = rg.field(rg.f32, 4)
+    assert.equal(4950, rg.kernel(function() return sum_of(x) end)())
+    rg.kernel(function() for i in rg.range(4) do y[i] = sum_of(x) + i end end)()
+    assert.equal(4953, y[3])
+  end)
+
+  it("may return early around its parallel loops", function()
+    local x = numbers(100)
+    local function total(skip)
+      if skip > 0 then return -1 end
+      local s = sum_of(x)
+      if s < 0 then return -2 end
+      for i in rg.range(100) do x[i] = 0 end
+      return s
+    end
+    local k = rg.kernel(function(skip) return total(skip) end)
+    assert.equal(-1, k(1))
+    assert.equal(4950, k(0))
+    assert.equal(0, k(0))
+  end)
+
+  it("steers a while of the host region", function()
+    local x = numbers(4)
+    local function halve() for i in rg.range(4) do x[i] = x[i] / 2 end end
+    local k = rg.kernel(function()
+      local steps = 0
+      while sum_of(x) > 1 do
+        halve()
+        steps = steps + 1
+      end
+      return steps
+    end)
+    assert.equal(3, k())
+  end)
+
+  it("takes rows, shapes, builtins and types", function()
+    local m = rg.field(rg.f32, 4, 6)
+    m[2][3] = 7
+    local function get(row, j) return row[j] end
+    local function extent(f) return f.shape[1] end
+    local function apply(g, v) return g(v) end
+    local k = rg.kernel(function() return get(m[2], 3) + 10 * extent(m) + 100 * apply(math.abs, -2) + apply(rg.i32, 0.5) end)
+    assert.equal(267, k())
+  end)
+
+  it("may be a method, also through a metatable", function()
+    local class = {}
+    class.__index = class
+    function class:step(v) return self:scale(v) + self.grid.offset end
+    function class:scale(v) return v * self.dt end
+    local a = setmetatable({ dt = 2, grid = { offset = 1 } }, class)
+    class.run = rg.kernel(function(self, v) return self:step(v) end)
+    assert.equal(7, a:run(3))
+    a.grid.offset = 5
+    assert.equal(11, a:run(3))
+    local b = setmetatable({ dt = 3, grid = { offset = 0 } }, class)
+    assert.equal(9, b:run(3))
+    assert.equal(11, rg.kernel(function() return a:step(3) end)())
+    assert.equal(11, rg.kernel(function() return class.step(a, 3) end)())
+  end)
+
+  it("may be an argument, and then counts as the pattern", function()
+    local x = numbers(4)
+    local k = rg.kernel(function(f)
+      local s = 0
+      for i in rg.range(4) do s = s + f(x[i]) end
+      return s
+    end)
+    assert.equal(14, k(square))
+    assert.equal(10, k(function(v) return v + 1 end))
+    assert.equal(14, k(square))
+    assert.equal(6, k(math.abs))
+    local compiles
+    for factor = 1, 3 do
+      assert.equal(6 * factor, k(function(v) return v * factor end))
+      compiles = compiles or rg.stats().compiles
+    end
+    assert.equal(compiles, rg.stats().compiles)
+  end)
+
+  it("may be another one from one launch to the next", function()
+    local shape = { f = square }
+    local k = rg.kernel(function(v) return shape.f(v) end)
+    assert.equal(9, k(3))
+    shape.f = function(v) return (ordered(v, 1)) end
+    assert.equal(1, k(3))
+    shape.f = square
+    assert.equal(16, k(4))
+    shape.f = nil
+    assert.equal("name.nil", failure(k, 4).code)
+    shape.f = square
+    assert.equal(25, k(5))
+  end)
+
+  it("is a helper before a text kernel", function()
+    local k = rg.kernel([=[
+      local function half(v: f64): f64 return v / 2 end
+      local function quarter(v) return half(half(v)) * scale end
+      function(v) return quarter(v) end
+    ]=], { scale = 3 })
+    assert.equal(6, k(8))
+  end)
+
+  it("calls others, many times over, without growing out of hand", function()
+    local function f1(v) return v + 1 end
+    local function f2(v) local a = f1(v) return f1(a) end
+    local function f3(v) local a = f2(v) return f2(a) end
+    local function f4(v) local a = f3(v) return f3(a) end
+    local function f5(v) local a = f4(v) return f4(a) end
+    local k = rg.kernel(function(v) return f5(v) end)
+    assert.equal(17, k(1))
+  end)
+end)
+
+describe("a mistake in a function that is called", function()
+  local function fails(f, ...) return failure(rg.kernel(f), ...) end
+
+  it("is shown where it stands", function()
+    local function wrong(v) return v + nobody end
+    local err = fails(function(v) return wrong(v) end, 1)
+    assert.equal("name.unknown", err.code)
+    assert.truthy(err.source:find("local function wrong", 1, true))
+  end)
+
+  it("may be recursion", function()
+    local function down(n)
+      if n < 1 then return 0 end
+      return down(n - 1)
+    end
+    assert.equal("kernel.not_yet", fails(function() return down(3) end).code)
+    local odd
+    local function even(n) return n == 0 and 1 or odd(n - 1) end
+    function odd(n) return n == 0 and 0 or even(n - 1) end
+    assert.equal("kernel.not_yet", fails(function() return even(3) end).code)
+  end)
+
+  it("may be its call", function()
+    assert.equal("call.count", fails(function() return square() end).code)
+    assert.equal("call.count", fails(function() return square(1, 2) end).code)
+    assert.equal("kernel.unsupported", fails(function() return math.max(1, ordered(1, 2)) end).code)
+    local function nothing() end
+    assert.equal("call.invalid", fails(function() return nothing() + 1 end).code)
+    local function many(...) return 1 end -- luacheck: ignore
+    assert.equal("kernel.unsupported", fails(function() return many(1) end).code)
+  end)
+
+  it("may be a return", function()
+    local function uneven(v)
+      if v > 0 then return 1, 2 end
+      return 1
+    end
+    assert.equal("return.invalid", fails(function(v) return uneven(v) end, 1).code)
+    local function inside() for i in rg.range(3) do return i end end
+    assert.equal("return.invalid", fails(function() return inside() end).code)
+  end)
+
+  it("leaves the kernel usable", function()
+    local f = function(v) return v + nobody end
+    local k = rg.kernel(function(v) return f(v) end)
+    assert.equal("name.unknown", failure(k, 1).code)
+    f = square
+    assert.equal(9, k(3))
+    f = string.rep
+    assert.equal("kernel.unsupported", failure(k, 1).code)
+    f = 3
+    assert.equal("call.invalid", failure(k, 1).code)
+  end)
+end)
