@@ -25,7 +25,7 @@ install_missing() {
   }
 }
 
-# configure_and_build FOLDER [CMAKE OPTION ..]: quick when nothing changed.
+# configure_and_build FOLDER [CMAKE OPTION ..]: quick when nothing changed. `targets` names what to build; empty: all.
 configure_and_build() {
   local folder="$1"
   shift
@@ -41,7 +41,7 @@ configure_and_build() {
     say "building (once; about a minute)"
   fi
   local log="$folder/build.log"
-  ninja -C "$folder" >"$log" 2>&1 || {
+  ninja -C "$folder" ${targets:-} >"$log" 2>&1 || {
     tail -n 40 "$log" >&2
     say "the build failed; all of its output is in $log"
     return 1

@@ -74,7 +74,7 @@ run_c_tests() { # BUILD ROOMS
   for room in $c_rooms; do
     wants "$2" "$room" || continue
     for program in $(find "$1/tests" -type f -perm -u+x -path "*/$room/test_*" | sort); do
-      run_counted "$room ${program##*/}" "$program"
+      run_counted "$room ${program##*/}${suffix:-}" "$program"
     done
   done
 }
@@ -83,6 +83,7 @@ run_lua() {
   run_busted "lua, all threads" RG_X=
   run_busted "lua, 1 thread" RG_THREADS=1
   run_busted "lua, 4 threads, stressed" RG_THREADS=4 RG_STRESS=tiny_chunks,gc_each_launch,shuffle_tasks RG_SEED=${RG_SEED:-7}
+  specs="tests/lua/heat_spec.lua tests/lua/kernel_spec.lua" run_busted "lua, compiled in a process of its own" RG_COMPILE=process
   if [ -n "${stress:-}" ]; then
     local switch
     for switch in tiny_chunks gc_each_launch shuffle_tasks; do
@@ -103,17 +104,21 @@ bless_goldens() { "$build/tests/pass/test_pass" --bless; }
 
 run_suites() { # BUILD ROOMS
   run_c_tests "$1" "$2"
+  wants "$2" llvm_bc && run_sanitized "thread llvm_bc device" rt_bitcode test_thread test_rt test_rt_budget test_rt_random test_rt_thread test_device
   wants "$2" lua && run_lua
   wants "$2" examples && run_examples
   wants "$2" lint && run_lint
 }
 
-run_sanitizers() {
-  local kind
+# run_sanitized ROOMS [NINJA TARGET ..]: the C tests of the rooms under address and undefined, then thread sanitizers.
+run_sanitized() {
+  local kind wanted="$1"
+  shift
   for kind in address,undefined thread; do
     local folder="$build-${kind%%,*}"
-    configure_and_build "$folder" -DRG_SANITIZE=$kind -DCMAKE_C_COMPILER=clang-19 -DCMAKE_CXX_COMPILER=clang++-19 || { add 0 1 "sanitizer build: $kind"; continue; }
-    ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 run_c_tests "$folder" "$rooms"
+    targets="$*" configure_and_build "$folder" -DRG_SANITIZE=$kind -DCMAKE_C_COMPILER=clang-19 \
+      -DCMAKE_CXX_COMPILER=clang++-19 || { add 0 1 "sanitizer build: $kind"; continue; }
+    suffix=", $kind" UBSAN_OPTIONS=halt_on_error=1 run_c_tests "$folder" "$wanted"
   done
 }
 
