@@ -1,0 +1,94 @@
+-- cg.lua - the potential around charges: Poisson's equation by conjugate gradients, the whole solver in one kernel.
+-- Run it with:  examples/run cg
+--
+-- A charged ring and a charged bar of the other sign stand in a box whose walls are held at zero. The equation says
+-- that four times a point, less its four neighbours, is the charge there: one equation a point, n * n of them.
+local rg = require "regolith"
+
+local folder = arg and arg[1] or "."
+local n = 384
+
+local function grid() return rg.field(rg.f64, n, n) end
+local charge, potential = grid(), grid()
+local residual, direction, image = grid(), grid(), grid()
+
+-- Plain Lua functions are compiled into the kernels that call them. Outside the grid a read gives zero: the walls.
+local function apply(f, i, j)
+  return 4 * f[i][j] - f[i - 1][j] - f[i + 1][j] - f[i][j - 1] - f[i][j + 1]
+end
+
+local function dot(a, b)
+  local sum = 0
+  for i, j in rg.range(n, n) do sum = sum + a[i][j] * b[i][j] end
+  return sum
+end
+
+local function distance(x, y) return math.sqrt(x * x + y * y) end
+
+local place = rg.kernel(function()
+  for i, j in rg.range(n, n) do
+    local x, y = i / n, j / n
+    local ring = math.abs(distance(x - 0.36, y - 0.62) - 0.14) < 0.008
+    local bar = math.abs(x + y - 1.15) < 0.01 and math.abs(x - y - 0.25) < 0.3
+    charge[i][j] = ring and 1 or bar and -1 or 0
+  end
+end)
+
+-- The host region of a kernel runs once: its `while` is steered by what the parallel loops inside gather. A conjugate
+-- direction is one along which no earlier step has to be done again.
+local solve = rg.kernel(function(tolerance)
+  for i, j in rg.range(n, n) do
+    potential[i][j] = 0
+    residual[i][j] = charge[i][j]
+    direction[i][j] = charge[i][j]
+  end
+  local square, steps = dot(residual, residual), 0
+  local goal = tolerance * tolerance * square
+  while square > goal and steps < 5000 do
+    for i, j in rg.range(n, n) do image[i][j] = apply(direction, i, j) end
+    local length = square / dot(direction, image)
+    for i, j in rg.range(n, n) do
+      potential[i][j] = potential[i][j] + length * direction[i][j]
+      residual[i][j] = residual[i][j] - length * image[i][j]
+    end
+    local rest = dot(residual, residual)
+    local keep = rest / square
+    for i, j in rg.range(n, n) do direction[i][j] = residual[i][j] + keep * direction[i][j] end
+    square = rest
+    steps = steps + 1
+  end
+  return steps
+end)
+
+-- How far the answer is from solving any one of the equations.
+local check = rg.kernel(function()
+  local worst = 0
+  for i, j in rg.range(n, n) do worst = math.max(worst, math.abs(charge[i][j] - apply(potential, i, j))) end
+  return worst
+end)
+
+-- Bands of equal potential, ten from zero to the highest and as many below.
+local picture = rg.field(rg.f32, n, n)
+local paint = rg.kernel(function(highest)
+  for i, j in rg.range(n, n) do
+    local level = potential[i][j] / highest
+    local band = math.floor(10 * level)
+    picture[i][j] = 0.45 + 0.5 * level + (band % 2 == 0 and 0.06 or 0)
+  end
+end)
+
+local extremes = rg.kernel(function()
+  local highest = 0
+  for i, j in rg.range(n, n) do highest = math.max(highest, math.abs(potential[i][j])) end
+  return highest
+end)
+
+place()
+local begin = rg.time()
+local steps = solve(1e-12)
+print(("%d unknowns, %d steps in %.2f s, every equation holds to %.1e"):format(n * n, steps, rg.time() - begin, check()))
+local highest = extremes()
+paint(highest)
+rg.image.write(folder .. "/cg.png", picture, { low = 0, high = 1, palette = "heat" })
+-- Sums of floats have no order, so the steps may differ in their last bits; the answer they lead to does not.
+print(("checksum %.0f"):format(1e3 * highest))

@@ -1,0 +1,72 @@
+-- wave.lua - water waves through a wall with two gaps: the 2-D wave equation, two buffers swapped by `a, b = b, a`.
+-- Run it with:  examples/run wave
+--
+-- A point keeps moving as it did, and is pulled toward the mean of its neighbours. The next state needs the present
+-- one and the one before; it may take the place of the latter, since a point reads that only where it writes.
+local rg = require "regolith"
+
+local folder = arg and arg[1] or "."
+local n, frames, steps = 400, 90, 6
+local wall, gap, apart = 150, 12, 60  -- where the wall is; half a gap; half the way between the gaps
+
+local now, before = rg.field(rg.f32, n, n), rg.field(rg.f32, n, n)
+local speed = rg.field(rg.f32, n, n)  -- squared, in cells per step: below 1/2, or the waves grow without end
+
+-- Plain Lua functions are compiled into the kernels that call them.
+local function is_gap(j)
+  return math.abs(math.abs(j - n / 2) - apart) <= gap
+end
+
+-- Toward the edges of the grid water becomes thick, so that waves go out and do not come back.
+local function calm(i, j)
+  local edge = math.min(i, j, n - 1 - i, n - 1 - j)
+  if edge >= 40 then return 1 end
+  local depth = 1 - edge / 40
+  return 1 - 0.12 * depth * depth
+end
+
+local build = rg.kernel(function()
+  for i, j in rg.range(n, n) do
+    local is_wall = math.abs(i - wall) <= 2 and not is_gap(j)
+    speed[i][j] = is_wall and 0 or 0.25
+  end
+end)
+
+local step = rg.kernel(function(push)
+  for i, j in rg.range(n, n) do
+    local h = now[i][j]
+    local pull = now[i - 1][j] + now[i + 1][j] + now[i][j - 1] + now[i][j + 1] - 4 * h
+    local next_h = h + calm(i, j) * (h - before[i][j]) + speed[i][j] * pull
+    if i == 60 then next_h = next_h + push * calm(60, j) end  -- a straight row of paddles
+    before[i][j] = next_h
+  end
+end)
+
+-- The swell, and the wall in white.
+local picture = rg.field(rg.f32, n, n)
+local paint = rg.kernel(function()
+  for i, j in rg.range(n, n) do
+    local level = 0.45 + 0.9 * now[i][j]
+    picture[i][j] = speed[i][j] == 0 and 1 or math.min(math.max(level, 0), 0.95)
+  end
+end)
+
+-- Integer sums are the same whatever the order, so this number is the same on every run and every machine.
+local total = rg.kernel(function()
+  local sum = 0LL
+  for i, j in rg.range(n, n) do sum = sum + rg.i64(1000 * now[i][j] * now[i][j]) end
+  return sum
+end)
+
+build()
+for frame = 1, frames do
+  for k = 1, steps do
+    step(0.06 * math.sin(0.22 * (steps * frame + k)))
+    now, before = before, now -- kernels read captured variables at every launch: this swaps the buffers
+  end
+  if frame % 30 == 0 then
+    paint()
+    rg.image.write(("%s/wave_%03d.png"):format(folder, frame), picture, { low = 0, high = 1, palette = "heat" })
+  end
+end
+print(("checksum %d"):format(tonumber(total())))
