@@ -3,7 +3,8 @@
  *     Ast, values --sema--> IrKernel --passes--> tasks --ir_write--> bytes --codegen--> object --loader--> Code
  *     \----------------- in scratch memory -----------------------------/  \------- held by the Variant -------/
  *
- * RG_DUMP shows each step, RG_TIME how long it took. */
+ * Where the cache on disk knows the bytes, the codegen library is not even opened. RG_DUMP shows each step, RG_TIME how
+ * long it took. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -147,31 +148,62 @@ static bool run_front(void *data, Error *err) { return run_sema(data, err) && ru
 /* -- the codegen library
  * -------------------------------------------------------------------------------------------------- */
 
+static RgCodegenRequest make_request(const Program *program, const uint8_t *bytes, int64_t length, bool wants_texts) {
+  return (RgCodegenRequest){.bytes = bytes,
+                            .length = length,
+                            .build_id = RG_BUILD_ID,
+                            .cpu = program->cpu,
+                            .want_llvm = wants_texts,
+                            .want_asm = wants_texts};
+}
+
 RgCodegenResult *compile_bytes(Program *program, const uint8_t *bytes, int64_t length, bool wants_texts, Error *err) {
   if (!program->codegen) program->codegen = codegen_open(&program->heap, err);
   if (!program->codegen) return NULL;
-  RgCodegenRequest request = {.bytes = bytes,
-                              .length = length,
-                              .build_id = RG_BUILD_ID,
-                              .cpu = program->cpu,
-                              .want_llvm = wants_texts,
-                              .want_asm = wants_texts};
+  RgCodegenRequest request = make_request(program, bytes, length, wants_texts);
   return codegen_compile(program->codegen, &request, err);
 }
 
 /* -- the variant ----------------------------------------------------------------------------------------------- */
 
-static Code *make_code(Compile *compile, Error *err) {
+static bool wants_times(void) { return !strcmp(option_text("RG_TIME"), "1"); }
+
+/* From the cache on disk; NULL where it is not known, or not what the loader takes: then it is compiled anew. */
+static Code *find_code(Compile *compile) {
   Kernel *kernel = compile->kernel;
   Program *program = kernel->object.program;
-  bool wants_texts = wants_dump(kernel, "llvm") || wants_dump(kernel, "asm");
+  RgCodegenRequest request = make_request(program, compile->bytes.data, compile->bytes.length, false);
+  double begin = now_ms();
+  int64_t length;
+  uint8_t *object = cache_find(program->cache, &request, &length);
+  if (!object) return NULL;
+  Error ignored;
+  error_clear(&ignored);
+  Code *code = object_load(&program->heap, object, length, &ignored);
+  heap_free(&program->heap, object);
+  if (code && wants_times())
+    log_warning("time of '%s' in ms: sema %.2f, passes %.2f, from the cache %.2f", kernel->name, compile->sema_ms,
+                compile->pass_ms, now_ms() - begin);
+  return code;
+}
+
+static void keep_object(Compile *compile, const RgCodegenResult *result) {
+  Program *program = compile->kernel->object.program;
+  RgCodegenRequest request = make_request(program, compile->bytes.data, compile->bytes.length, false);
+  cache_store(program->cache, &request, result->object, result->object_length);
+}
+
+static Code *make_code(Compile *compile, bool wants_texts, Error *err) {
+  Kernel *kernel = compile->kernel;
+  Program *program = kernel->object.program;
   RgCodegenResult *result = compile_bytes(program, compile->bytes.data, compile->bytes.length, wants_texts, err);
   if (!result) return NULL;
   if (result->llvm_text) dump(kernel, "llvm", result->llvm_text);
   if (result->asm_text) dump(kernel, "asm", result->asm_text);
   double begin = now_ms();
   Code *code = object_load(&program->heap, result->object, result->object_length, err);
-  if (!strcmp(option_text("RG_TIME"), "1"))
+  if (code) keep_object(compile, result);
+  if (wants_times())
     log_warning(
         "time of '%s' in ms: sema %.2f, passes %.2f, read %.2f, emit %.2f, optimise %.2f, object %.2f, load %.2f",
         kernel->name, compile->sema_ms, compile->pass_ms, result->parse_ms, result->emit_ms, result->optimize_ms,
@@ -188,7 +220,11 @@ static Variant *make_variant(Compile *compile, int word_count, Error *err) {
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a compiled kernel");
     return NULL;
   }
-  variant->code = make_code(compile, err);
+  const Kernel *kernel = compile->kernel;
+  bool wants_texts = wants_dump(kernel, "llvm") || wants_dump(kernel, "asm");
+  variant->code = wants_texts ? NULL : find_code(compile);
+  compile->is_from_cache = variant->code != NULL;
+  if (!variant->code) variant->code = make_code(compile, wants_texts, err);
   if (variant->code && variant_fill(compile, variant, word_count, err)) return variant;
   variant_free(heap, variant);
   return NULL;
@@ -203,6 +239,6 @@ Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_co
   if (!variant) kernel_want(kernel, &compile.wants);
   scratch_deinit(&compile.scratch);
   program->stats.compile_ms += now_ms() - begin;
-  if (variant) program->stats.compiles++;
+  if (variant) (*(compile.is_from_cache ? &program->stats.cache_hits : &program->stats.compiles))++;
   return variant;
 }

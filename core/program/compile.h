@@ -14,6 +14,7 @@ typedef struct Compile {
   IrBytes bytes;
   const char *texts[4];   /* by VariantText */
   double sema_ms, pass_ms;
+  bool is_from_cache;     /* the code */
 } Compile;
 
 /* Fills all of `variant` but its code, which is there already. */

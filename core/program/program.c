@@ -129,6 +129,7 @@ static bool create_parts(Program *program, const RgOptions *options, Error *err)
   program->device->shuffle_tasks = option_has_word("RG_STRESS", "shuffle_tasks");
   program->device->gc_each_launch = option_has_word("RG_STRESS", "gc_each_launch");
   program->device->seed = program->options.seed;
+  if (!program->options.no_cache && !cache_open(&program->heap, &program->cache, err)) return false;
   return create_workers(program, err) && arena_reserve_zeros(&program->ambient, 1, err);
 }
 
@@ -160,6 +161,8 @@ void program_end(Program *program) {
   program->device = NULL;
   codegen_close(program->codegen);
   program->codegen = NULL;
+  cache_close(program->cache);
+  program->cache = NULL;
   arena_release(&program->ambient);
   heap_free(&program->heap, program->workers);
   program->workers = NULL;

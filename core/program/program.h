@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/heap.h"
 #include "device/device.h"
+#include "loader/cache.h"
 #include "loader/loader.h"
 #include "memory/arena.h"
 #include "regolith.h"
@@ -56,6 +57,7 @@ struct Program {
   bool tiny_chunks;           /* RG_STRESS */
   Device *device;
   Codegen *codegen;           /* opened when something must be compiled */
+  Cache *cache;               /* of compiled objects on disk; NULL: none */
   RtBudget budget;
   RtWorker *workers;          /* device->worker_count of them */
   RtContext host;             /* what native calls into the runtime bring: one tree, worker 0 */

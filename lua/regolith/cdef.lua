@@ -22,6 +22,7 @@ typedef struct RgOptions {
   uint64_t seed;
   int32_t debug, unchecked, fast_math, default_f64;
   const char *arch;       /* "cpu"; NULL: cpu. Another: device.missing, saying why */
+  int32_t no_cache;       /* 1: compiled kernels are neither taken from nor kept in the cache on disk */
 } RgOptions;
 
 /* One number, boolean or handle, as argument or element. */
@@ -56,6 +57,7 @@ const RgError *rg_error(RgRuntime *runtime);       /* of the last failed call */
 RgStatus rg_sync(RgRuntime *runtime);
 int32_t rg_worker_count(RgRuntime *runtime);
 
+/* compiles: kernels that the compiler made; cache_hits: kernels that were on disk. */
 typedef struct RgStats {
   uint64_t launches, compiles, cache_hits, gcs, out_of_range, skipped;
   double compile_ms, run_ms;

@@ -41,7 +41,7 @@ local set = {
   debug = function(o, v) o.debug = flag("debug", v) end,
   unchecked = function(o, v) o.unchecked = flag("unchecked", v) end,
   fast_math = function(o, v) o.fast_math = flag("fast_math", v) end,
-  cache = function(_, v) flag("cache", v) end, -- compiled code is kept in memory only, so far
+  cache = function(o, v) o.no_cache = 1 - flag("cache", v) end,
   async = function(_, v)
     if flag("async", v) == 1 then fail.later "an asynchronous runtime" end
   end,

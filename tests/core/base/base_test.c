@@ -4,6 +4,7 @@
 #include "base/bits.h"
 #include "base/map.h"
 #include "base/option.h"
+#include "base/sha256.h"
 #include "base/vec.h"
 #include "check.h"
 
@@ -13,6 +14,25 @@ static bool take_blocks(void *data, Error *err) {
   Greed *greed = data;
   for (int i = 0; i < greed->blocks; i++) scratch_alloc(greed->scratch, 100000);
   return true;
+}
+
+static void hash_tests(void) {
+  TEST("sha256 gives what its standard prints, for every way a message can end in a block") {
+    static const struct { const char *message, *sum; } rows[] = {
+        {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+        {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+        {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+        {"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
+         "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+      uint8_t sum[SHA256_BYTES];
+      char text[2 * SHA256_BYTES + 1];
+      sha256(rows[k].message, strlen(rows[k].message), sum);
+      for (int n = 0; n < SHA256_BYTES; n++) snprintf(text + 2 * n, 3, "%02x", sum[n]);
+      CHECK_TEXT(text, rows[k].sum);
+    }
+  }
 }
 
 static void heap_tests(void) {
@@ -138,6 +158,7 @@ int main(void) {
   heap_init(&heap, 0);
   Scratch scratch;
   scratch_init(&scratch, &heap);
+  hash_tests();
   heap_tests();
   scratch_tests();
   text_tests(&scratch);

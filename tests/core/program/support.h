@@ -11,7 +11,7 @@ static RgField *kept_fields[64];
 static int kept_tree_count, kept_field_count;
 
 static inline void start(uint64_t memory_bytes, int32_t threads) {
-  RgOptions options = {.struct_size = sizeof options, .threads = threads, .memory_bytes = memory_bytes, .seed = 1};
+  RgOptions options = {.struct_size = sizeof options, .threads = threads, .memory_bytes = memory_bytes, .seed = 1, .no_cache = 1};
   RgError error;
   if (rg_runtime_create(&options, &rg, &error)) check_fail(__FILE__, __LINE__, error.message);
 }

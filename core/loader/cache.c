@@ -1,0 +1,301 @@
+/* cache.c - compiled objects on disk.
+ *
+ *     FOLDER/pruned                          its age: when the folder was last looked through
+ *     FOLDER/<build id>/<hash of the key>    an entry: head, key, object
+ *     FOLDER/<build id>/tmp.XXXXXX           an entry being written; rename makes it one
+ *
+ * FOLDER is RG_CACHE, or `regolith` in XDG_CACHE_HOME, or in ~/.cache. The key is all that decides what the compiler
+ * gives: build id, processor, switches, canonical bytes. Its name is half of a SHA-256, and the entry holds the key in
+ * full and is compared: two keys that met would only take turns.
+ *
+ * Invariants: an entry appears whole, by rename, and is never written again; no reader needs a lock. What a reader
+ * finds may still be anything (a torn disk, another's file): lengths, owner and checksum are checked before use,
+ * and the loader trusts no object either. A file's mtime says when its entry was last used, within an hour. */
+#include "loader/cache.h"
+
+#include <cpuid.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/option.h"
+#include "base/sha256.h"
+
+enum {
+  FOLDER_BYTES = 1024,
+  PATH_BYTES = FOLDER_BYTES + 256,
+  NAME_BYTES = 32,             /* hex digits of an entry's name */
+  TOUCH_SECONDS = 3600,        /* how exactly mtime tells the last use */
+  PRUNE_SECONDS = 60,          /* the folder is looked through at most this often */
+  ENTRY_LIMIT_BYTES = 64 << 20 /* a larger one is not ours */
+};
+static const uint64_t default_limit_bytes = (uint64_t)256 << 20;
+
+struct Cache {
+  Heap *heap;
+  uint64_t limit_bytes;
+  char folder[FOLDER_BYTES];
+};
+
+typedef struct EntryHead {
+  char magic[8];
+  uint64_t key_length, object_length;
+  uint8_t sum[SHA256_BYTES]; /* of key and object, which follow */
+} EntryHead;
+
+static const char entry_magic[8] = "RGCACHE1";
+
+/* -- where ------------------------------------------------------------------------------------------------------- */
+
+static bool is_word(const char *text, const char *a, const char *b) { return !strcmp(text, a) || !strcmp(text, b); }
+
+/* The user's folder for caches, as the XDG base directory specification has it. A home that belongs to someone else
+ * (root by way of sudo) gets no files. */
+static bool find_user_folder(char folder[FOLDER_BYTES]) {
+  const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  bool has_cache = cache && cache[0] == '/';
+  if (!has_cache && !(home && home[0] == '/')) return false;
+  struct stat info;
+  const char *owned = has_cache && !stat(cache, &info) ? cache : home;
+  if (!owned || stat(owned, &info) || info.st_uid != geteuid()) return false;
+  int length = has_cache ? snprintf(folder, FOLDER_BYTES, "%s/regolith", cache)
+                         : snprintf(folder, FOLDER_BYTES, "%s/.cache/regolith", home);
+  return length < FOLDER_BYTES;
+}
+
+/* A relative folder stays where it is when the script changes its own. */
+static bool find_given_folder(const char *given, char folder[FOLDER_BYTES]) {
+  char here[FOLDER_BYTES] = "";
+  if (given[0] != '/' && !getcwd(here, sizeof here)) return false;
+  return snprintf(folder, FOLDER_BYTES, "%s%s%s", here, here[0] ? "/" : "", given) < FOLDER_BYTES;
+}
+
+bool cache_open(Heap *heap, Cache **cache, Error *err) {
+  const char *where = option_text("RG_CACHE"), *size = option_text("RG_CACHE_SIZE");
+  char folder[FOLDER_BYTES];
+  uint64_t limit_bytes = default_limit_bytes;
+  *cache = NULL;
+  if (size[0] && !option_parse_bytes(size, &limit_bytes, err)) return false;
+  if (is_word(where, "0", "off")) return true;
+  if (!(is_word(where, "1", "on") ? find_user_folder(folder) : find_given_folder(where, folder))) return true;
+  *cache = heap_alloc(heap, sizeof **cache);
+  if (!*cache) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for the cache of compiled kernels");
+  (*cache)->heap = heap;
+  (*cache)->limit_bytes = limit_bytes;
+  memcpy((*cache)->folder, folder, sizeof folder);
+  return true;
+}
+
+void cache_close(Cache *cache) {
+  if (cache) heap_free(cache->heap, cache);
+}
+
+/* -- keys -------------------------------------------------------------------------------------------------------- */
+
+/* What LLVM's own look at the machine can depend on: maker, family, feature bits, and the registers that the system
+ * keeps. Zero where the code is not made for this very machine. */
+typedef struct Machine {
+  uint32_t words[20];
+} Machine;
+
+static void read_machine(Machine *machine) {
+  static const struct {
+    uint32_t leaf, part;
+    uint8_t registers; /* bit 0: eax .. bit 3: edx */
+  } rows[] = {{0, 0, 14}, {1, 0, 13}, {7, 0, 15}, {7, 1, 15}, {13, 1, 1}, {25, 0, 2}, {0x80000001, 0, 12}, {0x80000008, 0, 2}};
+  uint32_t r[4], *out = machine->words;
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+    if (!__get_cpuid_count(rows[k].leaf, rows[k].part, &r[0], &r[1], &r[2], &r[3])) memset(r, 0, sizeof r);
+    for (int n = 0; n < 4; n++)
+      if (rows[k].registers >> n & 1) *out++ = r[n];
+    if (rows[k].leaf == 1 && r[2] & bit_OSXSAVE) __asm__ volatile("xgetbv" : "=a"(machine->words[19]) : "c"(0) : "edx");
+  }
+}
+
+typedef struct KeyHead {
+  uint32_t build_id_length, cpu_length;
+  int32_t instrument, unused;
+  Machine machine;
+} KeyHead;
+
+typedef struct Key {
+  uint8_t *bytes; /* KeyHead, build id, cpu, canonical bytes */
+  uint64_t length;
+  char path[PATH_BYTES];   /* of its entry */
+  char folder[PATH_BYTES]; /* that holds it */
+} Key;
+
+static void put(uint8_t **at, const void *data, size_t size_bytes) {
+  if (size_bytes) memcpy(*at, data, size_bytes);
+  *at += size_bytes;
+}
+
+static bool make_paths(const Cache *cache, const RgCodegenRequest *request, Key *key) {
+  uint8_t sum[SHA256_BYTES];
+  char name[NAME_BYTES + 1];
+  sha256(key->bytes, key->length, sum);
+  for (int k = 0; k < NAME_BYTES / 2; k++) snprintf(name + 2 * k, 3, "%02x", sum[k]);
+  return snprintf(key->folder, PATH_BYTES, "%s/%s", cache->folder, request->build_id) < PATH_BYTES &&
+         snprintf(key->path, PATH_BYTES, "%s/%s/%s", cache->folder, request->build_id, name) < PATH_BYTES;
+}
+
+static bool make_key(const Cache *cache, const RgCodegenRequest *request, Key *key) {
+  KeyHead head = {.build_id_length = (uint32_t)strlen(request->build_id),
+                  .cpu_length = (uint32_t)strlen(request->cpu),
+                  .instrument = request->instrument};
+  if (!strcmp(request->cpu, "native")) read_machine(&head.machine);
+  key->length = sizeof head + head.build_id_length + head.cpu_length + (uint64_t)request->length;
+  key->bytes = heap_alloc(cache->heap, key->length);
+  if (!key->bytes) return false;
+  uint8_t *at = key->bytes;
+  put(&at, &head, sizeof head);
+  put(&at, request->build_id, head.build_id_length);
+  put(&at, request->cpu, head.cpu_length);
+  put(&at, request->bytes, (size_t)request->length);
+  if (make_paths(cache, request, key)) return true;
+  heap_free(cache->heap, key->bytes);
+  return false;
+}
+
+/* -- reading ----------------------------------------------------------------------------------------------------- */
+
+/* Code runs with all that the user may do: it comes from nobody but the user and root. */
+static bool is_own_file(const struct stat *info) {
+  return S_ISREG(info->st_mode) && (info->st_uid == geteuid() || info->st_uid == 0) &&
+         !(info->st_mode & (S_IWGRP | S_IWOTH)) && info->st_size >= (off_t)sizeof(EntryHead) &&
+         info->st_size <= ENTRY_LIMIT_BYTES;
+}
+
+static bool read_all(int fd, uint8_t *data, size_t size_bytes) {
+  for (size_t done = 0; done < size_bytes;) {
+    ssize_t count = read(fd, data + done, size_bytes - done);
+    if (count <= 0) return false;
+    done += (size_t)count;
+  }
+  return true;
+}
+
+/* The object within an entry that is what it should be, else NULL. */
+static const uint8_t *check_entry(const uint8_t *entry, uint64_t size_bytes, const Key *key, uint64_t *object_length) {
+  EntryHead head;
+  uint8_t sum[SHA256_BYTES];
+  memcpy(&head, entry, sizeof head);
+  const uint8_t *rest = entry + sizeof head;
+  uint64_t rest_bytes = size_bytes - sizeof head;
+  if (memcmp(head.magic, entry_magic, sizeof entry_magic) || head.key_length != key->length) return NULL;
+  if (key->length > rest_bytes || head.object_length != rest_bytes - key->length) return NULL;
+  if (memcmp(rest, key->bytes, key->length)) return NULL;
+  sha256(rest, rest_bytes, sum);
+  if (memcmp(sum, head.sum, sizeof sum)) return NULL;
+  *object_length = head.object_length;
+  return rest + key->length;
+}
+
+static void touch(int fd, const struct stat *info) {
+  time_t age = time(NULL) - info->st_mtime;
+  if (age < 0 || age > TOUCH_SECONDS) (void)!futimens(fd, NULL);
+}
+
+static uint8_t *read_entry(const Cache *cache, int fd, const Key *key, int64_t *length) {
+  struct stat info;
+  if (fstat(fd, &info) || !is_own_file(&info)) return NULL;
+  uint64_t size_bytes = (uint64_t)info.st_size, object_length;
+  uint8_t *entry = heap_alloc(cache->heap, size_bytes), *object = NULL;
+  if (!entry) return NULL;
+  const uint8_t *found =
+      read_all(fd, entry, size_bytes) ? check_entry(entry, size_bytes, key, &object_length) : NULL;
+  if (found && (object = heap_alloc(cache->heap, object_length))) { /* on its own: aligned as a compiler's would be */
+    memcpy(object, found, object_length);
+    *length = (int64_t)object_length;
+    touch(fd, &info);
+  }
+  heap_free(cache->heap, entry);
+  return object;
+}
+
+uint8_t *cache_find(Cache *cache, const RgCodegenRequest *request, int64_t *length) {
+  Key key;
+  if (!cache || !make_key(cache, request, &key)) return NULL;
+  uint8_t *object = NULL;
+  int fd = open(key.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* not even a pipe makes it wait */
+  if (fd >= 0) {
+    object = read_entry(cache, fd, &key, length);
+    close(fd);
+  }
+  heap_free(cache->heap, key.bytes);
+  return object;
+}
+
+/* -- writing ----------------------------------------------------------------------------------------------------- */
+
+/* Makes `path` and what leads there, for the user's eyes alone; what exists stays as it is. */
+static void make_folders(const char *path) {
+  char part[PATH_BYTES];
+  snprintf(part, sizeof part, "%s", path);
+  for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    *slash = 0;
+    (void)!mkdir(part, 0700);
+    *slash = '/';
+  }
+  (void)!mkdir(part, 0700);
+}
+
+static bool write_all(int fd, const uint8_t *data, size_t size_bytes) {
+  for (size_t done = 0; done < size_bytes;) {
+    ssize_t count = write(fd, data + done, size_bytes - done);
+    if (count <= 0) return false;
+    done += (size_t)count;
+  }
+  return true;
+}
+
+/* Without fsync: a checksum tells what a crash of the machine tore. */
+static bool write_entry(const Key *key, const uint8_t *entry, size_t size_bytes) {
+  char path[PATH_BYTES];
+  if (snprintf(path, sizeof path, "%s/tmp.XXXXXX", key->folder) >= PATH_BYTES) return false;
+  int fd = mkostemp(path, O_CLOEXEC);
+  if (fd < 0) return false;
+  bool ok = write_all(fd, entry, size_bytes);
+  ok = !close(fd) && ok && !rename(path, key->path);
+  if (!ok) unlink(path);
+  return ok;
+}
+
+/* Looks through the folder when nobody did for a minute: next to a compile that is little, and what a minute's
+ * compiles write is all that the limit is ever exceeded by. */
+static void prune_at_times(const Cache *cache) {
+  char stamp[PATH_BYTES];
+  struct stat info;
+  snprintf(stamp, sizeof stamp, "%s/pruned", cache->folder);
+  time_t age = stat(stamp, &info) ? PRUNE_SECONDS : time(NULL) - info.st_mtime;
+  if (age >= 0 && age < PRUNE_SECONDS) return;
+  int fd = open(stamp, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+  if (fd < 0) return;
+  (void)!futimens(fd, NULL);
+  close(fd);
+  cache_prune(cache->heap, cache->folder, cache->limit_bytes);
+}
+
+void cache_store(Cache *cache, const RgCodegenRequest *request, const uint8_t *object, int64_t length) {
+  Key key;
+  if (!cache || !make_key(cache, request, &key)) return;
+  EntryHead head = {.key_length = key.length, .object_length = (uint64_t)length};
+  uint64_t size_bytes = sizeof head + key.length + (uint64_t)length;
+  uint8_t *entry = size_bytes <= ENTRY_LIMIT_BYTES ? heap_alloc(cache->heap, size_bytes) : NULL;
+  if (entry) {
+    uint8_t *rest = entry + sizeof head, *at = rest;
+    put(&at, key.bytes, key.length);
+    put(&at, object, (size_t)length);
+    memcpy(head.magic, entry_magic, sizeof head.magic);
+    sha256(rest, size_bytes - sizeof head, head.sum);
+    memcpy(entry, &head, sizeof head);
+    make_folders(key.folder);
+    if (write_entry(&key, entry, size_bytes)) prune_at_times(cache);
+    heap_free(cache->heap, entry);
+  }
+  heap_free(cache->heap, key.bytes);
+}

@@ -1,0 +1,28 @@
+/* cache.h - compiled objects on disk: a kernel that some process of this build compiled before needs no LLVM.
+ * Knows files alone: neither what the bytes of a request mean nor what an object holds. Nothing here can fail a
+ * compile: what cannot be read is a miss, what cannot be written is not kept.
+ * One thread at a time per Cache; any number of processes share a folder. */
+#ifndef RG_LOADER_CACHE_H
+#define RG_LOADER_CACHE_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/heap.h"
+#include "jit/codegen_border.h"
+
+typedef struct Cache Cache;
+
+/* The cache that RG_CACHE and RG_CACHE_SIZE ask for; *cache stays NULL where there is none: switched off, or no home
+ * folder of the process's user. Touches no file. False with option.invalid or memory.host. */
+bool cache_open(Heap *heap, Cache **cache, Error *err);
+void cache_close(Cache *cache); /* NULL is fine, here and below */
+/* The object that a request's compile gave, from `heap`; NULL: not known. */
+uint8_t *cache_find(Cache *cache, const RgCodegenRequest *request, int64_t *length);
+void cache_store(Cache *cache, const RgCodegenRequest *request, const uint8_t *object, int64_t length);
+
+/* prune.c: deletes entries of `folder`, all builds', least recently used first, down to three quarters of
+ * `limit_bytes`, if they are more than that; and what writers that died left. Touches only names that a cache gives. */
+void cache_prune(Heap *heap, const char *folder, uint64_t limit_bytes);
+
+#endif

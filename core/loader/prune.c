@@ -1,0 +1,116 @@
+/* prune.c - the cache's folder is kept small; see cache.c for what lies in it.
+ * Several processes may prune at once, while others read and write: a file that is gone already is no failure, and
+ * a reader keeps what it has open. A folder may hold what is not ours (RG_CACHE names any): only files named like
+ * entries, in folders named like builds, are ever touched. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "loader/cache.h"
+
+enum { NAME_DIGITS = 32, NAME_BYTES = 2 * NAME_DIGITS + 2, LEFTOVER_SECONDS = 3600 };
+
+typedef struct Entry {
+  struct timespec used;
+  uint64_t size_bytes;
+  char name[NAME_BYTES]; /* build/entry */
+} Entry;
+
+typedef struct Listing {
+  Heap *heap;
+  int folder; /* open */
+  Entry *entries;
+  size_t count, capacity;
+  uint64_t size_bytes;
+} Listing;
+
+static bool is_hex_name(const char *name) {
+  return strlen(name) == NAME_DIGITS && strspn(name, "0123456789abcdef") == NAME_DIGITS;
+}
+static bool is_leftover(const char *name) { return strlen(name) == 10 && !strncmp(name, "tmp.", 4); }
+
+static bool add_entry(Listing *listing, const Entry *entry) {
+  if (listing->count == listing->capacity) {
+    size_t capacity = listing->capacity ? 2 * listing->capacity : 256;
+    Entry *grown = heap_resize(listing->heap, listing->entries, sizeof *grown * capacity);
+    if (!grown) return false;
+    listing->entries = grown;
+    listing->capacity = capacity;
+  }
+  listing->entries[listing->count++] = *entry;
+  listing->size_bytes += entry->size_bytes;
+  return true;
+}
+
+static bool visit_file(Listing *listing, int build, const char *build_name, const char *name) {
+  struct stat info;
+  Entry entry;
+  if (!is_hex_name(name) && !is_leftover(name)) return true;
+  if (fstatat(build, name, &info, AT_SYMLINK_NOFOLLOW) || !S_ISREG(info.st_mode)) return true;
+  if (is_leftover(name)) {
+    if (time(NULL) - info.st_mtime > LEFTOVER_SECONDS) (void)!unlinkat(build, name, 0);
+    return true;
+  }
+  entry.used = info.st_mtim;
+  entry.size_bytes = (uint64_t)info.st_blocks * 512; /* what it takes of the disk */
+  snprintf(entry.name, sizeof entry.name, "%s/%s", build_name, name);
+  return add_entry(listing, &entry);
+}
+
+/* Calls visit for each name in an open folder; closes it. */
+typedef bool NameVisit(Listing *listing, int folder, const char *folder_name, const char *name);
+static bool each_name(Listing *listing, int folder, const char *folder_name, NameVisit *visit) {
+  DIR *names = folder < 0 ? NULL : fdopendir(folder);
+  if (!names) {
+    if (folder >= 0) close(folder);
+    return true;
+  }
+  bool ok = true;
+  for (struct dirent *row; ok && (row = readdir(names));) ok = visit(listing, folder, folder_name, row->d_name);
+  closedir(names);
+  return ok;
+}
+
+static int open_folder(int at, const char *name) {
+  return openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+}
+
+static bool visit_build(Listing *listing, int folder, const char *folder_name, const char *name) {
+  return !is_hex_name(name) || each_name(listing, open_folder(folder, name), name, visit_file);
+}
+
+static int by_use(const void *a, const void *b) {
+  const Entry *x = a, *y = b;
+  if (x->used.tv_sec != y->used.tv_sec) return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
+  if (x->used.tv_nsec != y->used.tv_nsec) return x->used.tv_nsec < y->used.tv_nsec ? -1 : 1;
+  return strcmp(x->name, y->name);
+}
+
+/* The folder of a build goes with its last entry; while it holds any, the call does nothing. */
+static void remove_entry(Listing *listing, Entry *entry) {
+  (void)!unlinkat(listing->folder, entry->name, 0);
+  entry->name[NAME_DIGITS] = 0;
+  (void)!unlinkat(listing->folder, entry->name, AT_REMOVEDIR);
+}
+
+void cache_prune(Heap *heap, const char *folder, uint64_t limit_bytes) {
+  Listing listing = {.heap = heap, .folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (listing.folder < 0) return;
+  int names = open_folder(listing.folder, ".");
+  bool is_whole = each_name(&listing, names, "", visit_build);
+  if (is_whole && listing.size_bytes > limit_bytes) {
+    uint64_t kept = listing.size_bytes;
+    qsort(listing.entries, listing.count, sizeof *listing.entries, by_use);
+    for (size_t k = 0; k < listing.count && kept > limit_bytes / 4 * 3; k++) {
+      kept -= listing.entries[k].size_bytes;
+      remove_entry(&listing, &listing.entries[k]);
+    }
+  }
+  heap_free(heap, listing.entries);
+  close(listing.folder);
+}

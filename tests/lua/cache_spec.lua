@@ -1,0 +1,86 @@
+-- Compiled kernels on disk, as processes that come one after the other see them.
+local function run(command)
+  local pipe = io.popen(command .. " 2>&1")
+  local text = pipe:read "*a"
+  pipe:close()
+  return (text:gsub("%s+", " "):gsub(" $", ""))
+end
+
+describe("the cache of compiled kernels", function()
+  local folder
+  local function start(words, environment)
+    return run(("RG_CACHE='%s' %s luajit tests/support/one_kernel.lua %s"):format(folder, environment or "", words or ""))
+  end
+  local function entries() return run(("find '%s' -type f ! -name pruned"):format(folder)) end
+
+  before_each(function()
+    folder = os.tmpname()
+    os.remove(folder)
+    folder = folder .. " with a space"
+  end)
+  after_each(function() os.execute(("rm -rf '%s'"):format(folder)) end)
+
+  it("gives a known kernel without the compiler in the process", function()
+    assert.equal("126 1 0 compiler", start())
+    assert.equal("126 0 1 none", start())
+  end)
+
+  it("compiles again for LLVM's text and assembly alone", function()
+    start()
+    assert.equal("126 0 1 none true", start "llvm")
+    assert.equal("126 0 1 none true", start "asm")
+    assert.equal("126 0 1 none true", start "ir")
+    assert.matches("define.* 126 1 0 compiler", start("", "RG_DUMP=llvm"))
+    assert.matches("rg_host.* 126 1 0 compiler", start("", "RG_DUMP=asm"))
+  end)
+
+  it("keeps code for each processor apart", function()
+    start()
+    assert.equal("126 1 0 compiler", start("", "RG_CPU=x86-64"))
+    assert.equal("126 0 1 none", start("", "RG_CPU=x86-64"))
+    assert.equal("126 0 1 none", start())
+  end)
+
+  it("serves what a compile in a process of its own gave", function()
+    assert.equal("126 1 0 none", start("", "RG_COMPILE=process"))
+    assert.equal("126 0 1 none", start())
+  end)
+
+  it("is off with cache = false, and with RG_CACHE=off", function()
+    assert.equal("126 1 0 compiler", start("", "CACHE_OPTION=false"))
+    assert.equal("", run(("test ! -e '%s' || echo there"):format(folder)))
+    start()
+    assert.equal("126 1 0 compiler", start("", "CACHE_OPTION=false"))
+    assert.equal("126 1 0 compiler", run "RG_CACHE=off luajit tests/support/one_kernel.lua")
+  end)
+
+  it("compiles and repairs where an entry is damaged, cut or empty", function()
+    start()
+    local path = entries()
+    for _, damage in ipairs { "printf x | dd of='%s' bs=1 seek=200 conv=notrunc 2>/dev/null", "truncate -s 90 '%s'",
+      "truncate -s 0 '%s'", "head -c 5000 /dev/urandom > '%s'" } do
+      os.execute(damage:format(path))
+      assert.equal("126 1 0 compiler", start())
+      assert.equal("126 0 1 none", start())
+    end
+  end)
+
+  it("is no matter where there is no home, or one that cannot be written", function()
+    local script = "luajit tests/support/one_kernel.lua"
+    assert.equal("126 1 0 compiler", run("env -u HOME -u XDG_CACHE_HOME -u RG_CACHE " .. script))
+    assert.equal("126 1 0 compiler", run("env -u XDG_CACHE_HOME -u RG_CACHE HOME=/proc " .. script))
+    assert.equal("126 1 0 compiler", run("RG_CACHE=/dev/null/none " .. script))
+  end)
+
+  it("is shared by processes that start at once", function()
+    local all = run(("for k in 1 2 3 4 5 6; do RG_CACHE='%s' luajit tests/support/one_kernel.lua & done; wait"):format(folder))
+    assert.equal("", (all:gsub("126 1 0 compiler ?", ""):gsub("126 0 1 none ?", "")))
+    assert.equal("126 0 1 none", start())
+    assert.is_nil(entries():find "tmp%.")
+  end)
+
+  it("says in RG_TIME what came from it", function()
+    start()
+    assert.matches("from the cache", start("", "RG_TIME=1"))
+  end)
+end)
