@@ -18,7 +18,7 @@ void rg_field_retain(RgField *field) { object_retain((Object *)field); }
 void rg_field_release(RgField *field) { object_release((Object *)field); }
 
 RgSNode *rg_field_node(RgField *field) { return field ? (RgSNode *)((Field *)field)->node : NULL; }
-const char *rg_field_type(RgField *field) { return field ? type_text(((Field *)field)->type) : ""; }
+const char *rg_field_type(RgField *field) { return field ? ((Field *)field)->type_name : ""; }
 const char *rg_field_name(RgField *field) { return field ? ((Field *)field)->name : ""; }
 int32_t rg_field_rank(RgField *field) { return field ? rg_snode_rank(rg_field_node(field)) : 0; }
 

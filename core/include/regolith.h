@@ -43,8 +43,18 @@ typedef struct RgOptions {
 typedef enum RgValueKind {
   RG_VALUE_NIL, RG_VALUE_NUMBER, RG_VALUE_I64, RG_VALUE_U64, RG_VALUE_BOOL,
   RG_VALUE_FIELD, RG_VALUE_NODE, RG_VALUE_BUILTIN, RG_VALUE_TYPE, RG_VALUE_STRING,
-  RG_VALUE_FUNCTION, RG_VALUE_TABLE, RG_VALUE_OTHER
+  RG_VALUE_FUNCTION, RG_VALUE_TABLE, RG_VALUE_OTHER, RG_VALUE_VECTOR
 } RgValueKind;
+/* A vector or matrix: its numbers row by row, those of float types as `f64`, of signed ones as `i64`, others as `u64`. */
+typedef struct RgVector {
+  const char *type;       /* "vec3", "ivec2", "mat2", "vec(5,f64)" */
+  int32_t count;
+  union {
+    double f64;
+    int64_t i64;
+    uint64_t u64;
+  } numbers[16];
+} RgVector;
 typedef struct RgValue {
   int32_t kind;
   int32_t depth;          /* captures: names of the path used to reach it */
@@ -54,6 +64,7 @@ typedef struct RgValue {
     uint64_t u64;
     RgField *field;
     RgSNode *node;
+    const RgVector *vector; /* one that comes back is borrowed until the next call with the same runtime */
     /* FUNCTION: i64 is its number in the kernel (rg_kernel_add_function), 0 while its text is not known */
     const char *text;     /* BUILTIN "math.sin", TYPE "f32", OTHER: what it is. Compared as text. */
   };
@@ -120,7 +131,7 @@ RgStatus rg_snode_settle(RgSNode *node, const char *where);
  * shape: index.range. */
 RgStatus rg_snode_call(RgSNode *node, const char *action, const int64_t *index, int32_t index_count, int64_t *result);
 
-/* A field that waits for a place. type: "f32".. */
+/* A field that waits for a place. type: "f32", "vec3" .. */
 RgStatus rg_field_create(RgRuntime *runtime, const char *type, const char *name, RgField **field);
 void rg_field_retain(RgField *field);
 void rg_field_release(RgField *field);
@@ -136,8 +147,8 @@ RgStatus rg_field_set(RgField *field, const int64_t *index, int32_t index_count,
 RgStatus rg_field_fill(RgField *field, const RgValue *value);
 /* Active cells of `from` are written to `field`, which has the same shape. */
 RgStatus rg_field_copy(RgField *field, RgField *from);
-/* All elements, row-major, as doubles (inactive ones 0), `count` = product of the shape. i64 and u64 fields:
- * rg_field_read_i64 keeps every bit. */
+/* All elements, row-major, as doubles (inactive ones 0), `count` = product of the shape, times the numbers of a vector.
+ * Fields of i64 and u64: rg_field_read_i64 keeps every bit. */
 RgStatus rg_field_read(RgField *field, double *values, int64_t count);
 RgStatus rg_field_read_i64(RgField *field, int64_t *values, int64_t count);
 /* Writes all elements; zeros do not activate. */

@@ -63,8 +63,8 @@ typedef struct CellRun {
   int64_t index[SNODE_MAX_AXES];     /* of the first cell */
 } CellRun;
 typedef bool CellVisit(void *data, const CellRun *run);
-/* False when a visit said so, or with err when a list could not grow. */
-bool cell_walk(Field *field, CellVisit *visit, void *data, Error *err);
+/* Number `part` of the elements. False when a visit said so, or with err when a list could not grow. */
+bool cell_walk(Field *field, int part, CellVisit *visit, void *data, Error *err);
 /* The index behind `index` in the run: an odometer of the step's digits. */
 void cell_next_in_run(const CellRun *run, int64_t *index);
 
@@ -76,6 +76,10 @@ bool value_store(Type type, void *element, const RgValue *value, const char *wha
 bool value_convert(Type type, const RgValue *value, uint64_t *bits, const char *what, Error *err);
 double value_number(Type type, const void *element);   /* bool: 0 or 1 */
 int64_t value_integer(Type type, const void *element); /* u64 keeps its bits */
+/* vector.c: the same for values of several numbers; scalars have one. */
+RgValue vector_part(const RgValue *value, int part);
+bool vector_convert(Type type, const RgValue *value, uint64_t bits[TYPE_MAX_PARTS], const char *what, Error *err);
+RgValue vector_value(Program *program, Type type, const uint64_t *bits); /* borrowed until the next call */
 /* "2.5", "true", "a field" */
 const char *value_text(const RgValue *value, char buffer[48]);
 

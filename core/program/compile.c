@@ -39,19 +39,22 @@ static SemaValue sema_value(const Kernel *kernel, const RgValue *value) {
       [RG_VALUE_U64] = VALUE_U64,       [RG_VALUE_BOOL] = VALUE_BOOL,         [RG_VALUE_FIELD] = VALUE_FIELD,
       [RG_VALUE_NODE] = VALUE_NODE,     [RG_VALUE_BUILTIN] = VALUE_BUILTIN,   [RG_VALUE_TYPE] = VALUE_TYPE,
       [RG_VALUE_STRING] = VALUE_STRING, [RG_VALUE_FUNCTION] = VALUE_FUNCTION, [RG_VALUE_TABLE] = VALUE_TABLE,
-      [RG_VALUE_OTHER] = VALUE_OTHER};
-  bool is_known = value->kind >= 0 && value->kind <= RG_VALUE_OTHER;
+      [RG_VALUE_OTHER] = VALUE_OTHER,   [RG_VALUE_VECTOR] = VALUE_VECTOR};
+  bool is_known = value->kind >= 0 && value->kind <= RG_VALUE_VECTOR;
   SemaValue out = {.kind = is_known ? kinds[value->kind] : VALUE_OTHER, .depth = value->depth, .name = ""};
   if (value->kind == RG_VALUE_FIELD) {
     const Field *field = (const Field *)value->field;
     out.name = field->name;
     out.node = field->node ? field->node->snode : NULL;
     out.component = field->component;
+    out.type = field->type;
   } else if (value->kind == RG_VALUE_NODE) {
     out.node = ((const Node *)value->node)->snode;
     out.name = out.node->name;
   } else if (value->kind == RG_VALUE_BUILTIN || value->kind == RG_VALUE_TYPE || value->kind == RG_VALUE_OTHER) {
     out.name = value->text ? value->text : "";
+  } else if (value->kind == RG_VALUE_VECTOR) {
+    out.name = value->vector && value->vector->type ? value->vector->type : "";
   } else if (value->kind == RG_VALUE_FUNCTION && value->i64 > 0 && value->i64 <= kernel->functions.count) {
     out.function = (int)value->i64;
   }

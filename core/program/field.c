@@ -6,14 +6,16 @@
 
 Field *field_create(Program *program, const char *type, const char *name, Error *err) {
   Type parsed;
-  if (!type_parse(str_of(type), &parsed)) {
+  if (!type_parse_any(str_of(type), &parsed)) {
     error_set(err, RG_ERROR_TYPE_UNKNOWN, "there is no type '%.40s' for fields", type);
-    error_hint(err, "bool, i8 i16 i32 i64, u8 u16 u32 u64, f16 f32 f64");
+    error_hint(err, "bool, i8 i16 i32 i64, u8 u16 u32 u64, f16 f32 f64, vec2 .. vec4, mat2 .. mat4 and their kin");
     return NULL;
   }
   Field *field = object_create(program, OBJECT_FIELD, sizeof *field, err);
   if (!field) return NULL;
   field->type = parsed;
+  type_name(parsed, field->type_name);
+  if (type_is_scalar(parsed)) snprintf(field->type_name, sizeof field->type_name, "%s", type_text(parsed));
   field->name = heap_copy_text(&program->heap, name ? name : "");
   if (field->name) return field;
   error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a field");
@@ -31,8 +33,27 @@ const char *field_label(const Field *field, char buffer[100]) {
   if (field->name[0])
     snprintf(buffer, 100, "field '%.80s'", field->name);
   else
-    snprintf(buffer, 100, "a field of %s", type_text(field->type));
+    snprintf(buffer, 100, "a field of %s", field->type_name);
   return buffer;
+}
+
+/* Each number of a vector is a component of its own: a run in a leaf, or next to the others where records are kept. */
+static int place_parts(SNode *node, const Field *field, Error *err) {
+  int first = -1, count = type_parts(field->type);
+  for (int k = 0; k < count; k++) {
+    char name[120];
+    bool is_vector = type_is_vector(field->type) && count <= 4;
+    if (count == 1 || !field->name[0])
+      snprintf(name, sizeof name, "%.100s", field->name);
+    else if (is_vector)
+      snprintf(name, sizeof name, "%.100s.%c", field->name, "xyzw"[k]);
+    else
+      snprintf(name, sizeof name, "%.100s.%d", field->name, k);
+    int component = snode_place(node, type_element(field->type), name, err);
+    if (component < 0) return -1;
+    if (k == 0) first = component;
+  }
+  return first;
 }
 
 bool field_place(Node *node, Field *field, Error *err) {
@@ -41,7 +62,7 @@ bool field_place(Node *node, Field *field, Error *err) {
   if (field->object.program != node->tree->object.program)
     return error_set(err, RG_ERROR_RUNTIME_MIX, "%s and the node belong to two runtimes", field_label(field, label));
   if (field->node) return error_set(err, RG_ERROR_FIELD_PLACED, "%s has a place already", field_label(field, label));
-  int component = snode_place(node->snode, field->type, field->name, err);
+  int component = place_parts(node->snode, field, err);
   if (component < 0) return false;
   object_retain(&node->tree->object);
   field->node = node;
@@ -70,27 +91,31 @@ static const SNodeComponent *component_of(const Field *field) {
   return &field->node->snode->components[field->component];
 }
 
-static RgValue zero_of(Type type) {
-  static const uint64_t zero;
-  return value_load(type, &zero);
+/* Of an inactive cell: zeros. */
+static RgValue value_at(Field *field, const int64_t *index) {
+  uint64_t bits[TYPE_MAX_PARTS] = {0};
+  Cell cell;
+  if (cell_find(storage_context(field->node->tree), field->node->path, index, &cell))
+    for (int k = 0; k < type_parts(field->type); k++)
+      memcpy(&bits[k], cell_element(cell, component_of(field) + k), (size_t)type_size(type_element(field->type)));
+  return vector_value(field->object.program, field->type, bits);
 }
 
 bool field_get(Field *field, const int64_t *index, int32_t index_count, RgValue *value, Error *err) {
-  Cell cell;
   if (!check_access(field, index, index_count, err)) return false;
-  bool is_active = cell_find(storage_context(field->node->tree), field->node->path, index, &cell);
-  *value = is_active ? value_load(field->type, cell_element(cell, component_of(field))) : zero_of(field->type);
+  *value = value_at(field, index);
   return true;
 }
 
 bool field_set(Field *field, const int64_t *index, int32_t index_count, const RgValue *value, Error *err) {
   char label[100];
-  uint64_t bits;
+  uint64_t bits[TYPE_MAX_PARTS];
   if (!check_access(field, index, index_count, err)) return false;
-  if (!value_convert(field->type, value, &bits, field_label(field, label), err)) return false;
+  if (!vector_convert(field->type, value, bits, field_label(field, label), err)) return false;
   Cell cell = cell_ensure(storage_context(field->node->tree), field->node->path, index);
   if (!cell_settle(field->node->tree, err)) return false;
-  memcpy(cell_element(cell, component_of(field)), &bits, (size_t)type_size(field->type));
+  for (int k = 0; k < type_parts(field->type); k++)
+    memcpy(cell_element(cell, component_of(field) + k), &bits[k], (size_t)type_size(type_element(field->type)));
   return true;
 }
 
@@ -103,15 +128,19 @@ bool field_pointer(Field *field, void **pointer, Error *err) {
     return error_set(err, RG_ERROR_ARGUMENT, "%s has no one place in memory: its cells come and go",
                      field_label(field, label));
   cell_find(storage_context(field->node->tree), field->node->path, first, &cell);
+  const uint8_t *start = cell_element(cell, component_of(field));
+  for (int k = 1; k < type_parts(field->type); k++)
+    if (cell_element(cell, component_of(field) + k) != start + k * type_size(type_element(field->type))) {
+      error_set(err, RG_ERROR_ARGUMENT, "%s has no one place in memory: each of its numbers has a run of its own",
+                field_label(field, label));
+      return error_hint(err, "layout = \"aos\" keeps vectors together");
+    }
   *pointer = cell_element(cell, component_of(field));
   return true;
 }
 
 bool field_next(Field *field, int64_t *state, int64_t *index, RgValue *value, Error *err) {
-  Cell cell;
   if (!field_settle(field, NULL, err) || !node_next(field->node, state, index, err)) return false;
-  if (*state < 0) return true;
-  bool is_active = cell_find(storage_context(field->node->tree), field->node->path, index, &cell);
-  *value = is_active ? value_load(field->type, cell_element(cell, component_of(field))) : zero_of(field->type);
+  if (*state >= 0) *value = value_at(field, index);
   return true;
 }

@@ -17,6 +17,7 @@ enum { PATTERN_WORDS = 4 }; /* per value */
 typedef struct VariantArg { /* a number that goes into a frame slot */
   Type type;
   int32_t value;            /* among the launch's values */
+  int32_t part;             /* of a vector: which number */
   const Source *source;     /* kernel's own, or that of a function which it calls */
   int32_t line, column;     /* the use that settled its type */
   char *name;

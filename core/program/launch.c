@@ -53,10 +53,11 @@ static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *va
   memset(variant->frame, 0, sizeof *variant->frame * (size_t)variant->frame_slots);
   for (int32_t k = 0; k < variant->arg_count; k++) {
     const VariantArg *arg = &variant->args[k];
-    if (value_convert(arg->type, &values[arg->value], &variant->frame[k], NULL, NULL)) continue;
+    RgValue value = vector_part(&values[arg->value], arg->part);
+    if (value_convert(arg->type, &value, &variant->frame[k], NULL, NULL)) continue;
     bool is_captured = arg->value < kernel->paths.count;
     snprintf(what, sizeof what, "%s '%.80s'", is_captured ? "captured" : "argument", arg->name);
-    value_convert(arg->type, &values[arg->value], &variant->frame[k], what, err);
+    value_convert(arg->type, &value, &variant->frame[k], what, err);
     return arg->line > 0 ? place_error(arg, err) : false;
   }
   return true;

@@ -57,6 +57,8 @@ static bool make_words(const PatternMaking *making, int32_t k, uint64_t *words) 
   words[1] = words[2] = words[3] = 0;
   if (value->kind == RG_VALUE_BUILTIN || value->kind == RG_VALUE_TYPE || value->kind == RG_VALUE_OTHER)
     words[1] = value->text ? hash_bytes(0, value->text, strlen(value->text)) : 0;
+  if (value->kind == RG_VALUE_VECTOR && value->vector && value->vector->type)
+    words[1] = hash_bytes(0, value->vector->type, strlen(value->vector->type));
   if (value->kind == RG_VALUE_FUNCTION) words[1] = value->u64;
   if (value->kind != RG_VALUE_FIELD && value->kind != RG_VALUE_NODE) return true;
   if (!value->field)
@@ -69,6 +71,10 @@ static bool make_words(const PatternMaking *making, int32_t k, uint64_t *words) 
   const SNode *snode =
       value->kind == RG_VALUE_NODE ? ((Node *)value->node)->snode : ((Field *)value->field)->node->snode;
   words[1] = tree_class(making, k, tree) + 1;
+  if (value->kind == RG_VALUE_FIELD) {
+    Type type = ((Field *)value->field)->type;
+    words[1] |= (uint64_t)type.rows << 32 | (uint64_t)type.cols << 40;
+  }
   words[2] = tree->layout->layout_hash;
   words[3] = (uint64_t)(uint32_t)snode->id << 32 |
              (value->kind == RG_VALUE_FIELD ? (uint32_t)((Field *)value->field)->component + 1 : 0);

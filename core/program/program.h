@@ -68,6 +68,8 @@ struct Program {
   int32_t tree_count;         /* ever made: RtTree.number */
   bool gc_is_stopped;
   RgStats stats;
+  RgVector vector; /* what the last call gave back, where that is a vector */
+  char vector_type[TYPE_NAME_SIZE];
   Scratch text;               /* what text calls gave back; until the next call of text_begin */
 };
 
@@ -153,7 +155,8 @@ struct Field {
   Type type;
   char *name;
   Node *node;                 /* where it is placed; NULL: nowhere yet */
-  int component;
+  int component;              /* of its first number; the others follow */
+  char type_name[TYPE_NAME_SIZE];
 };
 
 Field *field_create(Program *program, const char *type, const char *name, Error *err);

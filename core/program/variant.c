@@ -74,6 +74,7 @@ static bool fill_args(Compile *compile, Variant *variant, Heap *heap, Error *err
     out->type = arg->type;
     out->value = from.index + (from.is_parameter ? compile->kernel->paths.count : 0);
     out->source = compile->sema.sources.items[variant->arg_count];
+    out->part = from.part;
     out->line = arg->line;
     out->column = arg->column;
     out->name = heap_copy_text(heap, arg->name ? arg->name : "");

@@ -60,10 +60,10 @@ static bool walk_listed(Walk *walk, Tree *tree, Error *err) {
   return count >= 0;
 }
 
-bool cell_walk(Field *field, CellVisit *visit, void *data, Error *err) {
+bool cell_walk(Field *field, int part, CellVisit *visit, void *data, Error *err) {
   Tree *tree = field->node->tree;
   Walk walk = {.path = field->node->path,
-               .component = &field->node->snode->components[field->component],
+               .component = &field->node->snode->components[field->component + part],
                .visit = visit,
                .data = data};
   if (walk.path->listed_step >= 0) return walk_listed(&walk, tree, err);

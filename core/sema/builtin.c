@@ -1,9 +1,13 @@
 /* builtin.c - the functions and methods that kernels know, found by name. */
+#include <stdio.h>
+
 #include "sema/typed.h"
 
 static const Builtin builtins[] = {
-#define BUILTIN(NAME, FORM, OP, LEAST, MOST) {NAME, FORM_##FORM, IR_##OP, LEAST, MOST},
+#define BUILTIN(NAME, FORM, OP, LEAST, MOST) {NAME, FORM_##FORM, IR_##OP, LEAST, MOST, ALGEBRA_NONE},
+#define ALGEBRA(NAME, WHICH, COUNT) {NAME, FORM_ALGEBRA, IR_CONST, COUNT, COUNT, ALGEBRA_##WHICH},
 #include "sema/builtin.def"
+#undef ALGEBRA
 #undef BUILTIN
 };
 enum { BUILTIN_COUNT = sizeof builtins / sizeof builtins[0] };
@@ -19,6 +23,14 @@ const Builtin *builtin_find(const char *name) {
   for (int i = 0; i < BUILTIN_COUNT; i++)
     if (!strcmp(builtins[i].name, name)) return &builtins[i];
   return NULL;
+}
+
+const Builtin *algebra_method(Str name) {
+  char full[24];
+  if (name.length > 16) return NULL;
+  snprintf(full, sizeof full, "rg.%.*s", name.length, name.data);
+  const Builtin *builtin = builtin_find(full);
+  return builtin && (builtin->form == FORM_ALGEBRA || builtin->form == FORM_ROUND) ? builtin : NULL;
 }
 
 const Method *method_find(Str name) {

@@ -16,14 +16,16 @@ static void check_declaration(Sema *s, AstStmt *stmt) {
   }
 }
 
-static Type target_type(Sema *s, const AstExpr *target) {
-  return target->kind == AST_LOCAL ? local_of(s, target->local)->type : entity_of(s, target)->type;
+static Type target_type(Sema *s, AstExpr *target) {
+  const AstExpr *root = shape_root(target, s);
+  return root->kind == AST_LOCAL ? local_of(s, root->local)->type : entity_of(s, root)->type;
 }
 
 /* What an assigned element or local is called in a sentence. */
-static const char *target_name(Sema *s, const AstExpr *target) {
-  return target->kind == AST_LOCAL ? scratch_format(s->scratch, "'%s'", sema_text(s, target->local->name))
-                                   : scratch_format(s->scratch, "an element of '%s'", entity_of(s, target)->name);
+static const char *target_name(Sema *s, AstExpr *target) {
+  const AstExpr *root = shape_root(target, s);
+  return root->kind == AST_LOCAL ? scratch_format(s->scratch, "'%s'", sema_text(s, root->local->name))
+                                 : scratch_format(s->scratch, "an element of '%s'", entity_of(s, root)->name);
 }
 
 static void check_assign(Sema *s, AstStmt *stmt) {

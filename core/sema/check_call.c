@@ -22,24 +22,26 @@ static bool check_integers(Sema *s, AstExprs *list, const char *who) {
 }
 
 /* Rounding what is an integer already changes nothing; a quotient of integers was checked with its division. */
-static bool check_round(Sema *s, AstExpr *e, Type at) {
-  AstExpr *argument = e->list.items[0];
+static bool check_round(Sema *s, AstExpr *argument, Type at) {
   return check_expr(s, argument, ty_is_integer(ty_at(s, argument)) ? at : TYPE(NONE));
 }
 
 static bool check_builtin(Sema *s, AstExpr *e, const Builtin *builtin) {
   Type at = s->at[e->id];
+  AstExprs list = algebra_arguments(s, e);
   const char *who = scratch_format(s->scratch, "'%s'", builtin->name);
   switch (builtin->form) {
-  case FORM_FLOAT: case FORM_LOG: case FORM_ANGLE: case FORM_JOIN:
-    return check_numbers(s, &e->list, who) && check_all(s, &e->list, at);
-  case FORM_ROUND: return check_numbers(s, &e->list, who) && check_round(s, e, at);
+  case FORM_FLOAT: case FORM_LOG: case FORM_ANGLE:
+  case FORM_JOIN: return check_numbers(s, &list, who) && check_all(s, &list, at);
+  case FORM_ROUND: return check_numbers(s, &list, who) && check_round(s, list.items[0], at);
+  case FORM_ALGEBRA: return algebra_check(s, e, builtin);
   case FORM_BITS: return check_integers(s, &e->list, who) && check_all(s, &e->list, at);
   case FORM_SHIFT:
     return check_integers(s, &e->list, who) && check_expr(s, e->list.items[0], at) &&
            check_expr(s, e->list.items[1], TYPE(NONE));
   case FORM_TOBIT: return check_integers(s, &e->list, who) && check_expr(s, e->list.items[0], TYPE(NONE));
-  case FORM_RANGE: break;
+  case FORM_RANGE:
+  case FORM_SHAPER: break;
   }
   return true;
 }
@@ -47,7 +49,8 @@ static bool check_builtin(Sema *s, AstExpr *e, const Builtin *builtin) {
 bool check_call(Sema *s, AstExpr *e) {
   const Entity *entity = entity_of(s, e);
   if (entity->builtin) return check_builtin(s, e, entity->builtin);
-  return check_expr(s, e->list.items[0], entity->type);
+  AstExprs items = construct_items(s, e);
+  return check_all(s, &items, entity->type);
 }
 
 /* -- methods --------------------------------------------------------------------------------------------- */
@@ -64,6 +67,8 @@ static bool check_element(Sema *s, AstExpr *e, const Entity *field) {
 
 bool check_method(Sema *s, AstExpr *e) {
   const Entity *entity = entity_of(s, e);
+  if (entity->builtin) return check_builtin(s, e, entity->builtin);
+  if (!check_object(s, e->left)) return false;
   bool has_values = entity->method->values > 0;
   int indices = e->list.count - entity->method->values;
   if (has_values && !check_element(s, e, entity)) return false;

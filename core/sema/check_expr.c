@@ -46,7 +46,13 @@ bool check_indices(Sema *s, const AstExprs *list, int count) {
   return true;
 }
 
+/* Numbers of a vector: computed as the vector is, chosen by an integer. */
+static bool check_part(Sema *s, AstExpr *e, Type at) {
+  return check_expr(s, e->left, at) && (e->kind != AST_INDEX || check_index(s, e->list.items[0]));
+}
+
 bool check_object(Sema *s, AstExpr *e) {
+  if (entity_of(s, e)->kind == ENTITY_PART) return check_part(s, e, TYPE(NONE));
   for (AstExpr *at = e; at->kind == AST_INDEX || at->kind == AST_PAREN; at = at->left) {
     bool has_indices = at->kind == AST_INDEX && entity_of(s, at)->kind != ENTITY_CONSTANT;
     if (has_indices && !check_indices(s, &at->list, at->list.count)) return false;
@@ -187,6 +193,7 @@ static bool check_and(Sema *s, AstExpr *e) {
 
 /* A live float notes the types of its uses: one makes the argument's type, several make it an f64. */
 static void note_use(Sema *s, const AstExpr *e, Type at) {
+  if (entity_of(s, e)->kind != ENTITY_LIVE) return;
   Live *live = &s->lives.items[entity_of(s, e)->live];
   if (live->ty.kind != TY_SOFT) return;
   live->met = type_is_none(live->met) || type_equal(live->met, at) ? at : TYPE(F64);
@@ -201,11 +208,12 @@ static bool check_leaf(Sema *s, AstExpr *e, Type at) {
 static Type settle(Sema *s, AstExpr *e, Type want) {
   bool is_bits =
       (e->kind == AST_BINARY && e->op >= AST_BAND && e->op <= AST_SAR) || (e->kind == AST_UNARY && e->op == AST_BNOT);
-  const Builtin *builtin = e->kind == AST_CALL ? entity_of(s, e)->builtin : NULL;
+  const Builtin *builtin = e->kind == AST_CALL || e->kind == AST_METHOD ? entity_of(s, e)->builtin : NULL;
+  const AstExpr *first = builtin ? algebra_arguments(s, e).items[0] : NULL;
   bool is_call = builtin && (builtin->form == FORM_BITS || builtin->form == FORM_SHIFT);
   if ((is_bits || is_call) && type_is_float(want)) want = TYPE(NONE);
-  bool rounds_wide = builtin && builtin->form == FORM_ROUND && ty_is_float(ty_at(s, e->list.items[0])) &&
-                     type_is_integer(want) && type_bits(want) == 64 && !infer_quotient(s, e->list.items[0]);
+  bool rounds_wide = builtin && builtin->form == FORM_ROUND && ty_is_float(ty_at(s, first)) && type_is_integer(want) &&
+                     type_bits(want) == 64 && (builtin->op == IR_ROUND || !infer_quotient(s, (AstExpr *)first));
   return rounds_wide ? want : ty_settle(s, ty_at(s, e), want);
 }
 
@@ -215,13 +223,17 @@ bool check_expr(Sema *s, AstExpr *e, Type want) {
   Inline *in = inline_of(s, e);
   if (in) return inline_check(s, in);
   switch (e->kind) {
-  case AST_LOCAL: case AST_GLOBAL: case AST_FIELD: return check_leaf(s, e, at);
-  case AST_INDEX: return check_object(s, e);
+  case AST_LOCAL:
+  case AST_GLOBAL:
+  case AST_FIELD:
+  case AST_INDEX:
+    if (entity_of(s, e)->kind == ENTITY_PART) return check_part(s, e, want);
+    return e->kind == AST_INDEX ? check_object(s, e) : check_leaf(s, e, at);
   case AST_PAREN: return check_expr(s, e->left, want);
   case AST_UNARY: return check_unary(s, e, at);
   case AST_BINARY: return check_binary(s, e, at);
   case AST_CALL: return check_call(s, e);
-  case AST_METHOD: return check_object(s, e->left) && check_method(s, e);
+  case AST_METHOD: return check_method(s, e);
   case AST_AND: return check_and(s, e);
   case AST_OR:
     if (choice_is(s, e)) return check_choice(s, e, at);

@@ -41,13 +41,16 @@ static bool is_cheap_call(Sema *s, const AstExpr *e) {
 
 /* Without effect, without an element, without a function that takes long: both sides of a choice may be computed. */
 bool choice_is_cheap(Sema *s, const AstExpr *e) {
-  if (e->kind == AST_INDEX) return entity_of(s, e)->kind == ENTITY_CONSTANT;
-  if (e->kind == AST_FIELD) return true;
+  bool is_part = entity_of(s, e)->kind == ENTITY_PART;
+  if (e->kind == AST_INDEX)
+    return is_part ? choice_is_cheap(s, e->left) && choice_is_cheap(s, e->list.items[0])
+                   : entity_of(s, e)->kind == ENTITY_CONSTANT;
+  if (e->kind == AST_FIELD) return !is_part || choice_is_cheap(s, e->left);
   if (e->kind == AST_METHOD || (e->kind == AST_BINARY && e->op == AST_POW)) return false;
   if (e->kind == AST_CALL) {
     if (!is_cheap_call(s, e)) return false;
     for (int i = 0; i < e->list.count; i++)
-      if (!choice_is_cheap(s, e->list.items[i])) return false;
+      if (e->list.items[i]->kind == AST_TABLE || !choice_is_cheap(s, e->list.items[i])) return false;
     return true;
   }
   return (!e->left || choice_is_cheap(s, e->left)) && (!e->right || choice_is_cheap(s, e->right)) &&

@@ -42,7 +42,15 @@ void demand_integer(Sema *s, AstExpr *e) {
   }
   switch (e->kind) {
   case AST_LOCAL: demand_local(s, e); break;
-  case AST_GLOBAL: case AST_FIELD: demand_live(s, entity_of(s, e)->live, e); break;
+  case AST_INDEX: demand_integer(s, e->left); break; /* of a vector */
+  case AST_GLOBAL:
+  case AST_FIELD:
+    if (entity_of(s, e)->kind == ENTITY_PART) {
+      demand_integer(s, e->left);
+      break;
+    }
+    demand_live(s, entity_of(s, e)->live, e);
+    break;
   case AST_PAREN: case AST_UNARY: demand_integer(s, e->left); break;
   case AST_BINARY: case AST_OR:
     demand_integer(s, e->left);
@@ -54,6 +62,10 @@ void demand_integer(Sema *s, AstExpr *e) {
     demand_integer(s, e->third);
     break;
   case AST_CALL: demand_list(s, &e->list); break; /* math.floor ceil abs min max */
+  case AST_METHOD:
+    demand_integer(s, e->left);
+    demand_list(s, &e->list);
+    break;
   default: break;
   }
 }

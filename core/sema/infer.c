@@ -61,13 +61,21 @@ static void infer_reduction(Sema *s, Update *update) {
   }
 }
 
+/* A number of a variable gives the variable its type, too. */
+static Ty infer_target_type(Sema *s, AstExpr *target) {
+  infer_expr(s, target);
+  return infer_expr(s, shape_root(target, s));
+}
+
 static void infer_target(Sema *s, AstExpr *target, Ty ty, AstExpr *value) {
-  if (target->kind == AST_LOCAL) {
-    give(s, target->local, ty, value);
+  AstExpr *root = shape_root(target, s);
+  if (root != target) infer_expr(s, target);
+  if (root->kind == AST_LOCAL) {
+    give(s, root->local, ty, value);
     return;
   }
-  infer_expr(s, target);
-  if (s->is_demanding && type_is_integer(entity_of(s, target)->type)) demand_integer(s, value);
+  Ty own = infer_target_type(s, target);
+  if (s->is_demanding && ty_is_integer(own)) demand_integer(s, value);
 }
 
 static void infer_assign(Sema *s, AstStmt *stmt) {
@@ -84,8 +92,10 @@ static void infer_compound(Sema *s, AstStmt *stmt) {
   bool takes_integer = (stmt->op >= AST_BAND && stmt->op <= AST_SAR) || (divides && ty_is_integer(a));
   if (s->is_demanding && takes_integer) demand_integer(s, value);
   if (s->is_demanding && divides && ty_is_integer(b)) demand_integer(s, target);
-  if (target->kind == AST_LOCAL) give(s, target->local, ty_binary(s, stmt->op, a, b), value);
-  else if (s->is_demanding && keeps_integers(stmt->op) && type_is_integer(entity_of(s, target)->type))
+  AstExpr *root = shape_root(target, s);
+  if (root->kind == AST_LOCAL)
+    give(s, root->local, ty_binary(s, stmt->op, a, b), value);
+  else if (s->is_demanding && keeps_integers(stmt->op) && ty_is_integer(infer_target_type(s, target)))
     demand_integer(s, value);
 }
 

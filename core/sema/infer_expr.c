@@ -40,9 +40,15 @@ static Ty infer_number(const AstExpr *number, bool is_negative) {
   return (Ty){.kind = TY_LITERAL, .type = type, .bits = (uint8_t)bits, .is_negative = is_negative};
 }
 
-static Ty infer_named(Sema *s, const AstExpr *e) {
+static Ty infer_named(Sema *s, AstExpr *e) {
   const Entity *entity = entity_of(s, e);
   switch (entity->kind) {
+  case ENTITY_PART:
+    if (e->kind == AST_INDEX) {
+      infer_list(s, &e->list);
+      demand_list(s, &e->list);
+    }
+    return infer_expr(s, e->left);
   case ENTITY_LIVE: {
     Live *live = &s->lives.items[entity->live];
     if (!live->use) live->source_text = sema_text_source(s);
@@ -58,6 +64,7 @@ static Ty infer_named(Sema *s, const AstExpr *e) {
 
 /* The object's indices too: `x[i]` of `x[i][j]`, x[i]:add(j, 1). */
 static void infer_object(Sema *s, AstExpr *e) {
+  if (entity_of(s, e)->kind == ENTITY_PART) return; /* infer_named has it */
   for (AstExpr *at = e; at->kind == AST_INDEX || at->kind == AST_PAREN; at = at->left) {
     if (at->kind == AST_PAREN || entity_of(s, at)->kind == ENTITY_CONSTANT) continue;
     infer_list(s, &at->list);
@@ -86,10 +93,10 @@ Ty infer_quotient_type(Sema *s, const AstExpr *quotient) {
   return ty_join(s->types[quotient->left->id], s->types[quotient->right->id]);
 }
 
-/* math.floor, math.ceil */
-static Ty infer_round(Sema *s, AstExpr *e) {
-  AstExpr *quotient = infer_quotient(s, e->list.items[0]);
-  Ty ty = s->types[e->list.items[0]->id];
+/* math.floor, math.ceil, rg.round */
+static Ty infer_round(Sema *s, AstExpr *argument, IrOp op) {
+  AstExpr *quotient = op == IR_ROUND ? NULL : infer_quotient(s, argument);
+  Ty ty = s->types[argument->id];
   if (quotient) {
     demand(s, quotient->left);
     demand(s, quotient->right);
@@ -105,16 +112,19 @@ static Ty join_all(Sema *s, const AstExprs *list, AstOp op) {
 }
 
 static Ty infer_builtin(Sema *s, AstExpr *e, const Builtin *builtin) {
-  infer_list(s, &e->list);
-  Ty all = join_all(s, &e->list, builtin->form == FORM_BITS ? AST_BAND : AST_ADD);
+  AstExprs list = algebra_arguments(s, e);
+  infer_list(s, &list);
+  Ty all = join_all(s, &list, builtin->form == FORM_BITS ? AST_BAND : AST_ADD);
   switch (builtin->form) {
   case FORM_FLOAT: case FORM_LOG: case FORM_ANGLE: return ty_binary(s, AST_DIV, all, all);
   case FORM_JOIN: return all;
-  case FORM_ROUND: return infer_round(s, e);
+  case FORM_ROUND: return infer_round(s, list.items[0], builtin->op);
+  case FORM_ALGEBRA: return algebra_type(s, &list, builtin);
   case FORM_BITS: demand_list(s, &e->list); return ty_binary(s, AST_BAND, all, all);
   case FORM_SHIFT: demand_list(s, &e->list); return ty_binary(s, AST_SHL, s->types[e->list.items[0]->id], all);
   case FORM_TOBIT: demand_list(s, &e->list); return ty_of(TYPE(I32));
-  case FORM_RANGE: break;
+  case FORM_RANGE:
+  case FORM_SHAPER: break;
   }
   return (Ty){0};
 }
@@ -128,6 +138,7 @@ static Ty infer_call(Sema *s, AstExpr *e) {
 
 static Ty infer_method(Sema *s, AstExpr *e) {
   const Entity *entity = entity_of(s, e);
+  if (entity->builtin) return infer_builtin(s, e, entity->builtin);
   infer_object(s, e->left);
   infer_list(s, &e->list);
   AstExprs indices = e->list;

@@ -43,10 +43,13 @@ void inline_check_return(Sema *s, AstStmt *stmt) {
 /* -- lower ------------------------------------------------------------------------------------------------------- */
 
 static void bind_parameters(Sema *s, Inline *in) {
-  IrInst **values = scratch_array(s->scratch, IrInst *, in->arguments.count + 1);
+  IrInst ***values = scratch_array(s->scratch, IrInst **, in->arguments.count + 1);
   for (int i = 0; i < in->arguments.count; i++) {
-    if (parameter_of(s, in, i)->is_alias) lower_keep_view(s, in->function->parameters.items[i], in->arguments.items[i]);
-    else values[i] = lower_as(s, in->arguments.items[i], parameter_of(s, in, i)->type);
+    const Local *parameter = parameter_of(s, in, i);
+    if (parameter->is_alias)
+      lower_keep_view(s, in->function->parameters.items[i], in->arguments.items[i]);
+    else
+      values[i] = lower_values_as(s, in->arguments.items[i], parameter->type, shape_count(parameter->shape));
   }
   for (int i = 0; i < in->arguments.count; i++)
     if (!parameter_of(s, in, i)->is_alias) lower_bind(s, in->function->parameters.items[i], values[i]);
@@ -57,8 +60,12 @@ static void make_results(Sema *s, Inline *in) {
   if (in->is_straight) return;
   for (int i = 0; i < in->results.count; i++) {
     Local *local = local_of(s, in->results.items[i]);
-    local->value = ir_var(&s->b, local->type);
-    ir_set(&s->b, local->value, lower_number(s, local->type, 0));
+    int count = shape_count(local->shape);
+    local->values = scratch_array(s->scratch, IrInst *, count);
+    for (int k = 0; k < count; k++) {
+      local->values[k] = ir_var(&s->b, local->type);
+      ir_set(&s->b, local->values[k], lower_number(s, local->type, 0));
+    }
   }
 }
 
@@ -76,7 +83,7 @@ static void lower_body(Sema *s, Inline *in) {
   lower_leave(s, back);
 }
 
-IrInst *inline_lower(Sema *s, AstExpr *e, Inline *in) {
+IrInst **inline_lower(Sema *s, AstExpr *e, Inline *in) {
   const AstStmt *repeat = s->repeat;
   bind_parameters(s, in);
   s->frame = in;
@@ -88,21 +95,30 @@ IrInst *inline_lower(Sema *s, AstExpr *e, Inline *in) {
   lower_at(s, e->pos);
   if (!in->results.count) return NULL;
   Local *local = local_of(s, in->results.items[0]);
-  if (s->failed) return lower_number(s, s->at[e->id], 0);
-  IrInst *value = in->is_straight ? local->value : ir_get(&s->b, local->value);
-  return lower_convert(s, value, s->at[e->id]);
+  int count = shape_count(local->shape);
+  IrInst **values = scratch_array(s->scratch, IrInst *, count);
+  for (int k = 0; k < count; k++) {
+    IrInst *value = s->failed         ? lower_number(s, s->at[e->id], 0)
+                    : in->is_straight ? local->values[k]
+                                      : ir_get(&s->b, local->values[k]);
+    values[k] = lower_convert(s, value, s->at[e->id]);
+  }
+  return values;
 }
 
 void inline_lower_return(Sema *s, AstStmt *stmt) {
   Inline *in = s->frame;
-  IrInst **values = scratch_array(s->scratch, IrInst *, stmt->values.count + 1);
-  for (int i = 0; i < stmt->values.count; i++)
-    values[i] = lower_as(s, stmt->values.items[i], local_of(s, in->results.items[i])->type);
+  IrInst ***values = scratch_array(s->scratch, IrInst **, stmt->values.count + 1);
+  for (int i = 0; i < stmt->values.count; i++) {
+    const Local *local = local_of(s, in->results.items[i]);
+    values[i] = lower_values_as(s, stmt->values.items[i], local->type, shape_count(local->shape));
+  }
   lower_at(s, stmt->pos);
   for (int i = 0; i < stmt->values.count; i++) {
     Local *local = local_of(s, in->results.items[i]);
-    if (in->is_straight) local->value = values[i];
-    else ir_set(&s->b, local->value, values[i]);
+    if (in->is_straight) local->values = values[i];
+    for (int k = 0; k < shape_count(local->shape) && !in->is_straight; k++)
+      ir_set(&s->b, local->values[k], values[i][k]);
   }
   if (in->returns_early) ir_break(&s->b, s->loops - in->loops);
 }

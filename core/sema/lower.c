@@ -32,13 +32,17 @@ void lower_leave(Sema *s, IrRegion *back) {
   s->b.region = back;
 }
 
-void lower_bind(Sema *s, const AstLocal *ast, IrInst *value) {
+void lower_bind(Sema *s, const AstLocal *ast, IrInst **values) {
   Local *local = local_of(s, ast);
-  value = lower_convert(s, value, local->type);
-  local->value = value;
-  if (!ast->is_assigned) return;
-  local->value = ir_var(&s->b, local->type);
-  ir_set(&s->b, local->value, value);
+  int count = shape_count(local->shape);
+  local->values = scratch_array(s->scratch, IrInst *, count);
+  for (int k = 0; k < count; k++) {
+    IrInst *value = lower_convert(s, values[k], local->type);
+    local->values[k] = value;
+    if (!shape_is_variable(s, ast)) continue;
+    local->values[k] = ir_var(&s->b, local->type);
+    ir_set(&s->b, local->values[k], value);
+  }
 }
 
 /* -- arguments and parameters ---------------------------------------------------------------------------- */
@@ -48,9 +52,14 @@ static void add_arguments(Sema *s) {
   for (int i = 0; i < s->lives.count; i++) {
     Live *live = &s->lives.items[i];
     if (!live->use) continue;
-    live->arg = ir_add_arg(s->output->kernel, live->met, live->name, live->use->pos.line, live->use->pos.column);
-    vec_push(s->scratch, &s->output->args, live->source);
-    vec_push(s->scratch, &s->output->sources, live->source_text);
+    for (int k = 0; k < shape_count(live->shape); k++) {
+      int arg = ir_add_arg(s->output->kernel, live->met, live->name, live->use->pos.line, live->use->pos.column);
+      SemaArg source = live->source;
+      source.part = k;
+      if (k == 0) live->arg = arg;
+      vec_push(s->scratch, &s->output->args, source);
+      vec_push(s->scratch, &s->output->sources, live->source_text);
+    }
   }
 }
 
@@ -59,7 +68,10 @@ static void bind_parameters(Sema *s) {
     const AstLocal *parameter = s->function->parameters.items[i];
     if (local_of(s, parameter)->is_alias) continue;
     lower_at(s, parameter->pos);
-    lower_bind(s, parameter, ir_arg(&s->b, s->lives.items[s->parameter_live[i] - 1].arg));
+    const Live *live = &s->lives.items[s->parameter_live[i] - 1];
+    IrInst *values[TYPE_MAX_PARTS];
+    for (int k = 0; k < shape_count(live->shape); k++) values[k] = ir_arg(&s->b, live->arg + k);
+    lower_bind(s, parameter, values);
   }
 }
 
@@ -73,21 +85,34 @@ void lower_keep_view(Sema *s, const AstLocal *ast, AstExpr *value) {
 }
 
 /* A quotient of integers keeps them: math.floor of the local is an integer division. */
-static IrInst *lower_initial(Sema *s, const AstLocal *ast, AstExpr *value) {
+static IrInst **lower_initial(Sema *s, const AstLocal *ast, AstExpr *value) {
   Local *local = local_of(s, ast);
+  int count = shape_count(local->shape);
   bool is_quotient = local->initial == value && infer_quotient(s, value) == sema_strip(value);
-  if (!is_quotient || local->is_annotated) return lower_as(s, value, local->type);
+  if (!is_quotient || local->is_annotated) return lower_values_as(s, value, local->type, count);
+  IrInst **values = scratch_array(s->scratch, IrInst *, count);
   lower_quotient(s, value, &local->dividend, &local->divisor);
-  IrInst *a = lower_convert(s, local->dividend, local->type);
-  return ir_binary(&s->b, IR_DIV, a, lower_convert(s, local->divisor, local->type));
+  for (int k = 0; k < count; k++) {
+    IrInst *a = lower_convert(s, local->dividend[k], local->type);
+    values[k] = ir_binary(&s->b, IR_DIV, a, lower_convert(s, local->divisor[k], local->type));
+  }
+  return values;
+}
+
+static IrInst **lower_zeros(Sema *s, const Local *local) {
+  int count = shape_count(local->shape);
+  IrInst **zeros = scratch_array(s->scratch, IrInst *, count);
+  for (int k = 0; k < count; k++) zeros[k] = lower_number(s, local->type, 0);
+  return zeros;
 }
 
 static void lower_declaration(Sema *s, AstStmt *stmt) {
-  IrInst **values = scratch_array(s->scratch, IrInst *, stmt->values.count + 1);
+  IrInst ***values = scratch_array(s->scratch, IrInst **, stmt->values.count + 1);
   for (int i = 0; i < stmt->values.count; i++) {
     AstExpr *value = stmt->values.items[i];
     const AstLocal *ast = i < stmt->locals.count ? stmt->locals.items[i] : NULL;
-    if (!ast) lower_expr(s, value);
+    if (!ast)
+      lower_values(s, value);
     else if (local_of(s, ast)->is_alias) lower_keep_view(s, ast, value);
     else values[i] = lower_initial(s, ast, value);
   }
@@ -96,7 +121,7 @@ static void lower_declaration(Sema *s, AstStmt *stmt) {
     if (local->is_alias || type_is_none(local->type)) continue;
     lower_at(s, stmt->locals.items[i]->pos);
     bool has_value = i < stmt->values.count;
-    lower_bind(s, stmt->locals.items[i], has_value ? values[i] : lower_number(s, local->type, 0));
+    lower_bind(s, stmt->locals.items[i], has_value ? values[i] : lower_zeros(s, local));
   }
 }
 
@@ -139,7 +164,7 @@ static void lower_stmt(Sema *s, AstStmt *stmt) {
   case AST_STMT_LOCAL: lower_declaration(s, stmt); break;
   case AST_STMT_ASSIGN: lower_assign(s, stmt); break;
   case AST_STMT_COMPOUND: lower_compound(s, stmt); break;
-  case AST_STMT_CALL: lower_expr(s, stmt->values.items[0]); break;
+  case AST_STMT_CALL: lower_values(s, stmt->values.items[0]); break;
   case AST_STMT_DO: lower_block(s, &stmt->bodies.items[0]); break;
   case AST_STMT_WHILE: lower_while(s, stmt); break;
   case AST_STMT_REPEAT: lower_repeat(s, stmt); break;

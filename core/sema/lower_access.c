@@ -2,17 +2,26 @@
  * Indices are i32 or i64: narrower ones widen; of a u64 what is 2^63 or more turns negative and stays outside. */
 #include "sema/typed.h"
 
-static IrInst *lower_index(Sema *s, AstExpr *e) {
-  IrInst *index = lower_expr(s, e);
+static IrInst *widen_index(Sema *s, IrInst *index) {
   bool is_wide = type_bits(index->type) == 64 || index->type.scalar == TYPE_U32;
   return lower_convert(s, index, is_wide ? TYPE(I64) : TYPE(I32));
+}
+
+/* One, or as many as an integer vector has. */
+static int lower_index(Sema *s, AstExpr *e, IrInst **indices, int so_far) {
+  int count = shape_count(shape_of(s, e));
+  IrInst **values = lower_values(s, e);
+  lower_at(s, e->pos);
+  for (int k = 0; k < count && so_far < SNODE_MAX_AXES; k++) indices[so_far++] = widen_index(s, values[k]);
+  return so_far;
 }
 
 int lower_index_list(Sema *s, const AstExprs *list, int count, IrInst **indices, int so_far) {
   for (int i = 0; i < count; i++) {
     AstExpr *e = list->items[i];
     if (e->kind == AST_TABLE) so_far = lower_index_list(s, &e->list, e->list.count, indices, so_far);
-    else if (so_far < SNODE_MAX_AXES) indices[so_far++] = lower_index(s, e);
+    else
+      so_far = lower_index(s, e, indices, so_far);
   }
   return so_far;
 }
@@ -38,15 +47,8 @@ int lower_level(Sema *s, const SNode *node, const char *name, SemaArg source) {
   return level;
 }
 
-IrInst *lower_place_at(Sema *s, const Entity *field, IrInst **indices) {
-  int number = ir_add_field(s->output->kernel, field->node, field->component, field->name);
+IrInst *lower_place_at(Sema *s, const Entity *field, int part, IrInst **indices) {
+  int number = ir_add_field(s->output->kernel, field->node, field->component + part, field->name);
   if (number == s->output->fields.count) vec_push(s->scratch, &s->output->fields, field->source);
   return ir_place(&s->b, number, indices);
-}
-
-IrInst *lower_place(Sema *s, AstExpr *e) {
-  IrInst *indices[SNODE_MAX_AXES];
-  lower_indices(s, e, indices);
-  lower_at(s, e->pos);
-  return lower_place_at(s, entity_of(s, e), indices);
 }

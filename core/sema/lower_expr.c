@@ -45,12 +45,14 @@ static IrInst *lower_literal(Sema *s, const AstExpr *number, Type type, bool is_
 static IrInst *lower_named(Sema *s, AstExpr *e) {
   const Entity *entity = entity_of(s, e);
   switch (entity->kind) {
-  case ENTITY_LIVE: return ir_arg(&s->b, s->lives.items[entity->live].arg);
+  case ENTITY_LIVE:
+    return ir_arg(&s->b, s->lives.items[entity->live].arg + (entity->part_count ? entity->parts[0] : 0));
   case ENTITY_CONSTANT: return ir_const_int(&s->b, type_at(s, e), entity->constant);
-  case ENTITY_ELEMENT: return ir_load(&s->b, lower_place(s, e));
+  case ENTITY_ELEMENT: return lower_parts(s, e, &(int){0}, 1)[0];
+  case ENTITY_PART: return lower_values(s, e)[0];
   default: {
     const Local *local = local_of(s, e->local);
-    return e->local->is_assigned ? ir_get(&s->b, local->value) : local->value;
+    return shape_is_variable(s, e->local) ? ir_get(&s->b, local->values[0]) : local->values[0];
   }
   }
 }
@@ -80,6 +82,7 @@ IrInst *lower_operator(Sema *s, AstOp op, IrInst *a, IrInst *b) { return ir_bina
 static IrInst *lower_binary(Sema *s, AstExpr *e) {
   Type at = type_at(s, e);
   if (e->op >= AST_EQ && e->op <= AST_GE) {
+    if (!shape_is_scalar(shape_of(s, e->left))) return lower_values(s, e)[0];
     IrInst *a = lower_expr(s, e->left), *b = lower_expr(s, e->right);
     lower_at(s, e->pos);
     return lower_compare(s, e->op, a, b);
@@ -168,7 +171,10 @@ static IrInst *lower_choice(Sema *s, AstExpr *e) {
 
 IrInst *lower_expr(Sema *s, AstExpr *e) {
   Inline *in = inline_of(s, e);
-  if (in) return inline_lower(s, e, in);
+  if (in) {
+    IrInst **values = inline_lower(s, e, in);
+    return values ? values[0] : NULL;
+  }
   lower_at(s, e->pos);
   switch (e->kind) {
   case AST_TRUE: case AST_FALSE: return ir_const_int(&s->b, TYPE(BOOL), e->kind == AST_TRUE);
@@ -178,8 +184,8 @@ IrInst *lower_expr(Sema *s, AstExpr *e) {
     return lower_convert(s, value, type_at(s, e));
   }
   case AST_INDEX: return lower_named(s, e);
-  case AST_CALL: return lower_call(s, e);
-  case AST_METHOD: return lower_method(s, e);
+  case AST_CALL: return lower_call(s, e)[0];
+  case AST_METHOD: return lower_method(s, e)[0];
   case AST_UNARY: return lower_unary(s, e);
   case AST_BINARY: return lower_binary(s, e);
   case AST_AND: return lower_logic(s, e);

@@ -9,12 +9,13 @@
 
 /* -- bodies ---------------------------------------------------------------------------------------------- */
 
-static void lower_body(Sema *s, IrRegion *region, AstStmt *stmt, IrInst *const *indices) {
+/* A variable that holds all indices as a vector takes those from its own on. */
+static void lower_body(Sema *s, IrRegion *region, AstStmt *stmt, IrInst **indices) {
   const AstStmt *outer = s->repeat;
   IrRegion *back = lower_enter(s, region);
   s->repeat = stmt->kind == AST_STMT_REPEAT ? stmt : NULL;
   s->loops++;
-  for (int i = 0; i < stmt->locals.count; i++) lower_bind(s, stmt->locals.items[i], indices[i]);
+  for (int i = 0; i < stmt->locals.count; i++) lower_bind(s, stmt->locals.items[i], &indices[i]);
   lower_block(s, &stmt->bodies.items[0]);
   s->loops--;
   s->repeat = outer;

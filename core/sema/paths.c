@@ -73,7 +73,7 @@ static void collect_expr(Collector *c, const AstExpr *e) {
 /* The scalar types need no capture: their names are known. */
 static void collect_type(Collector *c, const AstExpr *annotation) {
   Type type;
-  if (!annotation || (annotation->kind == AST_GLOBAL && type_parse(annotation->text, &type))) return;
+  if (!annotation || (annotation->kind == AST_GLOBAL && type_parse_any(annotation->text, &type))) return;
   if (annotation->kind == AST_CALL) {
     collect_type(c, annotation->left);
     for (int i = 0; i < annotation->list.count; i++) collect_type(c, annotation->list.items[i]);

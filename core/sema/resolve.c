@@ -53,14 +53,28 @@ static bool fail_no_value(Sema *s, AstExpr *e, const Entity *entity) {
 bool resolve_value(Sema *s, AstExpr *e) {
   Entity entity = resolve_expr(s, e);
   switch (entity.kind) {
-  case ENTITY_VALUE: case ENTITY_LIVE: case ENTITY_CONSTANT: case ENTITY_ELEMENT: return true;
+  case ENTITY_VALUE:
+  case ENTITY_LIVE:
+  case ENTITY_CONSTANT:
+  case ENTITY_ELEMENT:
+  case ENTITY_PART: return true;
   case ENTITY_NONE: return false;
   default: return !s->failed && fail_no_value(s, e, &entity);
   }
 }
 
-static Entity value_of(Sema *s, AstExpr *e) {
-  return resolve_value(s, e) ? value_entity() : (Entity){0};
+bool resolve_scalar(Sema *s, AstExpr *e) {
+  if (!resolve_value(s, e)) return false;
+  return shape_is_scalar(shape_of(s, e)) ||
+         sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "take one number of it: v.x", "a number stands here, and this is %s",
+                   shape_text(s, shape_of(s, e)));
+}
+
+static Entity shaped_entity(Shape shape) { return (Entity){.kind = ENTITY_VALUE, .shape = shape}; }
+
+static Entity resolve_unary(Sema *s, AstExpr *e) {
+  bool ok = e->op == AST_NOT ? resolve_scalar(s, e->left) : resolve_value(s, e->left);
+  return ok ? shaped_entity(shape_of(s, e->left)) : (Entity){0};
 }
 
 /* -- names ----------------------------------------------------------------------------------------------- */
@@ -86,7 +100,7 @@ static Entity resolve_local(Sema *s, AstExpr *e) {
   if (!e->local->owner) return resolve_helper(s, e);
   if (local->is_alias) return local->alias;
   if (s->loop && local->loop == 0 && local->reduced_in == s->loop) return fail_reduced(s, e);
-  return value_entity();
+  return shaped_entity(local->shape);
 }
 
 static Entity constant_entity(int64_t value) { return (Entity){.kind = ENTITY_CONSTANT, .constant = value}; }
@@ -115,9 +129,11 @@ Entity resolve_member(Sema *s, AstExpr *e, Entity object, Str name) {
   case ENTITY_FIELD: case ENTITY_NODE:
     if (object.indexed == 0) return resolve_shape_of(s, e, object, name);
     break;
-  case ENTITY_VALUE: case ENTITY_LIVE: case ENTITY_CONSTANT: case ENTITY_ELEMENT:
-    sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "a number has no component '%s'", text);
-    return (Entity){0};
+  case ENTITY_VALUE:
+  case ENTITY_LIVE:
+  case ENTITY_CONSTANT:
+  case ENTITY_ELEMENT:
+  case ENTITY_PART: return shape_named_part(s, e, &object, name);
   case ENTITY_OTHER:
     if (object.value == VALUE_TABLE) return inline_table_member(s, e, &object, name);
     break;
@@ -128,11 +144,18 @@ Entity resolve_member(Sema *s, AstExpr *e, Entity object, Str name) {
   return (Entity){0};
 }
 
+/* A parameter that is assigned is a variable, and no path leads behind it. */
+static bool is_behind_variable(Sema *s, const AstExpr *e) {
+  while (e->kind == AST_FIELD) e = e->left;
+  return e->kind == AST_LOCAL && !local_of(s, e->local)->is_alias;
+}
+
 static Entity resolve_field(Sema *s, AstExpr *e) {
   StrBuf name;
   int parameter;
   strbuf_init(&name, s->scratch);
-  if (path_of(s->frame ? NULL : s->input->ast, e, &name, &parameter)) return resolve_capture(s, e);
+  if (!is_behind_variable(s, e) && path_of(s->frame ? NULL : s->input->ast, e, &name, &parameter))
+    return resolve_capture(s, e);
   Entity object = resolve_expr(s, e->left);
   return resolve_member(s, e, object, e->text);
 }
@@ -150,13 +173,15 @@ bool resolve_indices(Sema *s, AstExprs *list, int *count) {
   for (int i = 0; i < list->count && !s->failed; i++) {
     AstExpr *index = list->items[i];
     if (index->kind != AST_TABLE) {
-      resolve_value(s, index);
-      *count += 1;
+      if (!resolve_value(s, index)) return false;
+      if (shape_is_matrix(shape_of(s, index)))
+        return sema_fail(s, index, RG_ERROR_TYPE_MISMATCH, NULL, "a matrix cannot be an index");
+      *count += shape_count(shape_of(s, index));
       continue;
     }
     if (has_keys(index))
       return sema_fail(s, index, RG_ERROR_UNSUPPORTED, "write x[{i, j}]", "these indices have names");
-    for (int k = 0; k < index->list.count; k++) resolve_value(s, index->list.items[k]);
+    for (int k = 0; k < index->list.count; k++) resolve_scalar(s, index->list.items[k]);
     *count += index->list.count;
   }
   return !s->failed;
@@ -205,6 +230,8 @@ static Entity resolve_extent(Sema *s, AstExpr *e, Entity shape) {
 static Entity resolve_index(Sema *s, AstExpr *e) {
   Entity object = resolve_expr(s, e->left);
   const char *name = object.name ? object.name : sema_source(s, e->left);
+  if (object.kind != ENTITY_FIELD && object.kind != ENTITY_TYPE && !shape_is_scalar(object.shape))
+    return shape_indexed_part(s, e, &object);
   switch (object.kind) {
   case ENTITY_NONE: return object;
   case ENTITY_FIELD: return resolve_element(s, e, object);
@@ -242,6 +269,17 @@ static Entity resolve_length(Sema *s, AstExpr *e) {
   return (Entity){0};
 }
 
+/* Of `c and a or b` and `c ? a : b`: conditions are bools, the arms of one shape. */
+static bool shape_choice(Sema *s, AstExpr *e, Shape *shape) {
+  AstExpr *a = e->kind == AST_TERNARY ? e->right : e->left, *b = e->kind == AST_TERNARY ? e->third : e->right;
+  *shape = shape_of(s, b);
+  if (e->kind == AST_TERNARY && !resolve_scalar(s, e->left)) return false;
+  if (e->kind == AST_AND) return resolve_scalar(s, a);
+  return shape_equal(shape_of(s, a), *shape) ||
+         sema_fail(s, b, RG_ERROR_TYPE_MISMATCH, NULL, "one side of this choice is %s, the other %s",
+                   shape_text(s, shape_of(s, a)), shape_text(s, *shape));
+}
+
 static Entity resolve_operands(Sema *s, AstExpr *e) {
   if (e->op == AST_CONCAT) {
     sema_fail(s, e, RG_ERROR_UNSUPPORTED, "the values of a kernel are numbers and booleans",
@@ -251,7 +289,9 @@ static Entity resolve_operands(Sema *s, AstExpr *e) {
   AstExpr *operands[] = {e->left, e->right, e->third};
   for (int i = 0; i < 3; i++)
     if (operands[i] && !resolve_value(s, operands[i])) return (Entity){0};
-  return value_entity();
+  Shape shape;
+  bool ok = e->kind == AST_BINARY ? shape_binary(s, e, &shape) : shape_choice(s, e, &shape);
+  return ok ? shaped_entity(shape) : (Entity){0};
 }
 
 static Entity refuse(Sema *s, AstExpr *e, const char *hint, const char *sentence) {
@@ -268,7 +308,7 @@ static Entity resolve_new(Sema *s, AstExpr *e) {
   case AST_INDEX: return resolve_index(s, e);
   case AST_CALL: return resolve_call(s, e);
   case AST_METHOD: return resolve_method(s, e);
-  case AST_UNARY: return e->op == AST_LEN ? resolve_length(s, e) : value_of(s, e->left);
+  case AST_UNARY: return e->op == AST_LEN ? resolve_length(s, e) : resolve_unary(s, e);
   case AST_BINARY: case AST_AND: case AST_OR: case AST_TERNARY: return resolve_operands(s, e);
   case AST_PAREN: return resolve_expr(s, e->left);
   case AST_NIL: return refuse(s, e, "numbers and booleans always have a value", "nil does not exist in kernels");
@@ -290,21 +330,10 @@ Entity resolve_expr(Sema *s, AstExpr *e) {
 
 /* -- types ----------------------------------------------------------------------------------------------- */
 
-/* vec3, dvec2, mat4 .. */
-static bool is_later_type(const char *name) {
-  size_t length = strlen(name);
-  return length >= 4 && length <= 5 && strchr("234", name[length - 1]) &&
-         (!strncmp(name + length - 4, "vec", 3) || !strncmp(name, "mat", 3));
-}
-
 static Type fail_type(Sema *s, AstExpr *annotation, const char *name) {
   static const char *const known[] = {"bool", "i8",  "i16", "i32", "i64", "u8",
                                       "u16",  "u32", "u64", "f16", "f32", "f64"};
   const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
-  if (is_later_type(last)) {
-    sema_fail(s, annotation, RG_ERROR_NOT_YET, "use scalars: f32, i32 ..", "vectors and matrices are not compiled yet");
-    return TYPE(NONE);
-  }
   const char *nearest = str_nearest(str_of(last), known, sizeof known / sizeof known[0]);
   sema_fail(s, annotation, RG_ERROR_TYPE_UNKNOWN,
             nearest ? scratch_format(s->scratch, "did you mean '%s'?", nearest)
@@ -313,15 +342,18 @@ static Type fail_type(Sema *s, AstExpr *annotation, const char *name) {
   return TYPE(NONE);
 }
 
-/* A scalar's name, or a name that leads to a type. */
-Type resolve_type(Sema *s, AstExpr *annotation) {
+/* `vec(5, f64)`, `rg.mat(3, 2, f32)`: the last name decides, as nothing else can be called here. */
+static Type resolve_shaped(Sema *s, AstExpr *annotation) {
+  Entity made = resolve_type_call(s, annotation, annotation->left->text);
+  if (made.kind != ENTITY_TYPE) return TYPE(NONE);
   Type type;
-  if (annotation->kind == AST_GLOBAL && type_parse(annotation->text, &type)) return type;
-  if (annotation->kind == AST_CALL) {
-    sema_fail(s, annotation, RG_ERROR_NOT_YET, "use scalars: f32, i32 ..",
-              "vectors, matrices and structs are not compiled yet");
-    return TYPE(NONE);
-  }
+  return type_make(made.type, made.shape.rows, made.shape.cols, &type) ? type : TYPE(NONE);
+}
+
+static Type find_type(Sema *s, AstExpr *annotation) {
+  Type type;
+  if (annotation->kind == AST_GLOBAL && type_parse_any(annotation->text, &type)) return type;
+  if (annotation->kind == AST_CALL) return resolve_shaped(s, annotation);
   StrBuf name;
   int parameter;
   strbuf_init(&name, s->scratch);
@@ -330,5 +362,13 @@ Type resolve_type(Sema *s, AstExpr *annotation) {
   int number = sema_find_path(s, &path);
   bool is_type = number >= 0 && s->input->captures[number].kind == VALUE_TYPE;
   if (!is_type) return fail_type(s, annotation, strbuf_end(&name));
-  return resolve_expr(s, annotation).type;
+  type_parse_any(str_of(s->input->captures[number].name), &type);
+  return type;
+}
+
+/* A type's name, or a name that leads to a type: that of one number, and how many there are. */
+Type resolve_type(Sema *s, AstExpr *annotation, Shape *shape) {
+  Type type = find_type(s, annotation);
+  *shape = shape_of_type(type);
+  return type_element(type);
 }

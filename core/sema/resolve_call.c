@@ -39,21 +39,138 @@ static bool resolve_arguments(Sema *s, AstExprs *list) {
   return inline_refuse_many(s, list);
 }
 
+/* Number by number: all arguments have one shape, or are scalars. */
+static bool join_arguments(Sema *s, AstExpr *e, const Builtin *builtin, Shape *shape) {
+  AstExprs arguments = algebra_arguments(s, e);
+  *shape = (Shape){0};
+  for (int i = 0; i < arguments.count; i++)
+    if (!shape_join(s, e, *shape, shape_of(s, arguments.items[i]), scratch_format(s->scratch, "'%s'", builtin->name),
+                    shape))
+      return false;
+  return true;
+}
+
+static Entity resolve_known(Sema *s, AstExpr *e, const Builtin *builtin) {
+  Entity entity = {.kind = ENTITY_VALUE, .builtin = builtin};
+  int given = algebra_arguments(s, e).count;
+  if (given < builtin->least || given > builtin->most)
+    return fail_count(s, e, builtin->name, builtin->least, builtin->most);
+  if (!resolve_arguments(s, &e->list)) return (Entity){0};
+  bool ok = builtin->form == FORM_ALGEBRA ? algebra_shape(s, e, builtin, &entity.shape)
+                                          : join_arguments(s, e, builtin, &entity.shape);
+  return ok ? entity : (Entity){0};
+}
+
 /* The bounds of a range are resolved with the head of its loop. */
 static Entity resolve_builtin_call(Sema *s, AstExpr *e, const Entity *callee) {
   const Builtin *builtin = callee->builtin;
   if (!builtin) return fail_builtin(s, e, callee->name);
   if (builtin->form == FORM_RANGE) return (Entity){.kind = ENTITY_LOOP, .builtin = builtin};
-  if (e->list.count < builtin->least || e->list.count > builtin->most)
-    return fail_count(s, e, builtin->name, builtin->least, builtin->most);
-  if (!resolve_arguments(s, &e->list)) return (Entity){0};
-  return (Entity){.kind = ENTITY_VALUE, .builtin = builtin};
+  if (builtin->form == FORM_SHAPER) return resolve_type_call(s, e, str_of(builtin->name + strlen("rg.")));
+  return resolve_known(s, e, builtin);
+}
+
+/* The numbers that a vector or matrix is made of, out of their tables. */
+static void add_items(Sema *s, const AstExprs *list, AstExprs *items) {
+  for (int i = 0; i < list->count; i++) {
+    if (list->items[i]->kind == AST_TABLE)
+      add_items(s, &list->items[i]->list, items);
+    else
+      vec_push(s->scratch, items, list->items[i]);
+  }
+}
+
+AstExprs construct_items(Sema *s, const AstExpr *e) {
+  AstExprs items = {0};
+  add_items(s, &e->list, &items);
+  return items;
+}
+
+/* How many numbers there are; -1 after an error. */
+static int count_numbers(Sema *s, const AstExprs *list, const char *name) {
+  int count = 0;
+  for (int i = 0; i < list->count; i++) {
+    AstExpr *item = list->items[i];
+    if (item->kind != AST_TABLE) {
+      if (!resolve_value(s, item)) return -1;
+      count += shape_count(shape_of(s, item));
+      continue;
+    }
+    for (int k = 0; k < item->keys.count; k++)
+      if (item->keys.items[k]) {
+        sema_fail(s, item, RG_ERROR_UNSUPPORTED, "write the numbers in their order", "'%s' takes no names", name);
+        return -1;
+      }
+    int inside = count_numbers(s, &item->list, name);
+    if (inside < 0) return -1;
+    count += inside;
+  }
+  return count;
+}
+
+/* In `{{a, b}, {c, d}}` each row has as many numbers as there are columns. */
+static bool check_rows(Sema *s, const AstExprs *list, const char *name, Shape shape) {
+  for (int i = 0; i < list->count; i++) {
+    AstExpr *row = list->items[i];
+    if (row->kind != AST_TABLE) continue;
+    bool is_outer = row->list.count && row->list.items[0]->kind == AST_TABLE;
+    if (is_outer ? !check_rows(s, &row->list, name, shape) : count_numbers(s, &row->list, name) != shape.cols)
+      return sema_fail(s, row, RG_ERROR_CALL_COUNT, NULL, "a row of '%s' has %d numbers", name, shape.cols);
+  }
+  return true;
+}
+
+/* One number stands for all of a vector, and for the diagonal of a matrix. */
+static bool construct_resolve(Sema *s, AstExpr *e, const char *name, Shape shape) {
+  int count = count_numbers(s, &e->list, name);
+  if (count < 0) return false;
+  if (count != shape_count(shape) && count != 1)
+    return sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' is made of %d numbers, or of one, and here are %d", name,
+                     shape_count(shape), count);
+  bool is_flat = shape.cols == 1 || count == 1 ||
+                 (e->list.items[0]->kind == AST_TABLE && e->list.count == 1 && e->list.items[0]->list.count &&
+                  e->list.items[0]->list.items[0]->kind != AST_TABLE);
+  return is_flat || check_rows(s, &e->list, name, shape);
 }
 
 static Entity resolve_conversion(Sema *s, AstExpr *e, const Entity *callee) {
+  Entity entity = {.kind = ENTITY_VALUE, .type = callee->type, .shape = callee->shape, .is_conversion = true};
+  if (!shape_is_scalar(callee->shape))
+    return construct_resolve(s, e, callee->name, callee->shape) ? entity : (Entity){0};
   if (e->list.count != 1) return fail_count(s, e, callee->name, 1, 1);
-  if (!resolve_arguments(s, &e->list)) return (Entity){0};
-  return (Entity){.kind = ENTITY_VALUE, .type = callee->type, .is_conversion = true};
+  if (!resolve_scalar(s, e->list.items[0])) return (Entity){0};
+  return entity;
+}
+
+/* -- types that are made ---------------------------------------------------------------------------------------- */
+
+static int extent_of(Sema *s, AstExpr *e) {
+  double value;
+  if (sema_is_constant(e, &value) && value >= 1 && value <= TYPE_MAX_PARTS && value == (int)value) return (int)value;
+  sema_fail(s, e, RG_ERROR_TYPE_UNKNOWN, "write a number: rg.vec(3, rg.f32)",
+            "a vector or matrix has a fixed size, of %d numbers at most", TYPE_MAX_PARTS);
+  return 0;
+}
+
+Entity resolve_type_call(Sema *s, AstExpr *e, Str name) {
+  bool is_matrix = str_is(name, "mat");
+  int count = is_matrix ? 3 : 2;
+  if (!is_matrix && !str_is(name, "vec")) {
+    sema_fail(s, e, RG_ERROR_TYPE_UNKNOWN, "vec(3, f32) and mat(2, 3, f32) are types", "'%s' makes no type",
+              sema_text(s, name));
+    return (Entity){0};
+  }
+  if (e->list.count != count) return fail_count(s, e, is_matrix ? "rg.mat" : "rg.vec", count, count);
+  Shape shape;
+  Type element = resolve_type(s, e->list.items[count - 1], &shape), type;
+  int rows = s->failed ? 0 : extent_of(s, e->list.items[0]),
+      cols = s->failed || !is_matrix ? 1 : extent_of(s, e->list.items[1]);
+  if (s->failed) return (Entity){0};
+  if (shape_is_scalar(shape) && type_make(element, rows, cols, &type))
+    return (Entity){.kind = ENTITY_TYPE, .type = element, .shape = shape_of_type(type), .name = sema_source(s, e)};
+  sema_fail(s, e, RG_ERROR_TYPE_UNKNOWN, NULL, "'%s' is no type: there are 2 to %d numbers in a vector or matrix",
+            sema_source(s, e), TYPE_MAX_PARTS);
+  return (Entity){0};
 }
 
 Entity resolve_call(Sema *s, AstExpr *e) {
@@ -92,8 +209,10 @@ static bool resolve_method_arguments(Sema *s, AstExpr *e, const Entity *object, 
   }
   list.count -= values;
   if (!resolve_indices(s, &list, indices)) return false;
+  const char *what = scratch_format(s->scratch, "an element of '%s'", object->name);
   for (int i = list.count; i < e->list.count; i++)
-    if (!resolve_value(s, e->list.items[i])) return false;
+    if (!resolve_value(s, e->list.items[i]) || !shape_check_given(s, e->list.items[i], object->shape, what))
+      return false;
   return inline_refuse_many(s, &e->list);
 }
 
@@ -104,10 +223,16 @@ static Entity resolve_cell_call(Sema *s, AstExpr *e, Entity object) {
   if (count != needed) return fail_indices(s, e, &object, needed, count);
   bool is_statement = method->form == METHOD_TOPOLOGY;
   object.kind = is_statement ? ENTITY_VOID : ENTITY_VALUE;
+  if (!method->values) object.shape = (Shape){0};
   return object;
 }
 
 static Entity resolve_element_call(Sema *s, AstExpr *e, Entity object) {
+  if (object.kind == ENTITY_FIELD && object.method->form == METHOD_CAS && !shape_is_scalar(object.shape)) {
+    sema_fail(s, e, RG_ERROR_NOT_YET, "keep what is compared in a field of its own",
+              "'%s' holds vectors, and 'compare_exchange' of several numbers at once is not compiled yet", object.name);
+    return (Entity){0};
+  }
   if (object.kind == ENTITY_FIELD) return resolve_cell_call(s, e, object);
   sema_fail(s, e, RG_ERROR_CALL, "call it on a field", "'%s' is an SNode and has no elements", object.name);
   return (Entity){0};
@@ -126,6 +251,7 @@ static Entity resolve_whole_call(Sema *s, AstExpr *e, Entity object) {
     return (Entity){0};
   }
   object.kind = object.method->form == METHOD_CLEAR ? ENTITY_VOID : ENTITY_VALUE;
+  object.shape = (Shape){0};
   return object;
 }
 
@@ -168,9 +294,25 @@ static Entity resolve_table_call(Sema *s, AstExpr *e, const Entity *object) {
   return (Entity){0};
 }
 
+/* `v:norm()` is rg.norm(v). */
+static Entity resolve_vector_method(Sema *s, AstExpr *e, const Entity *object) {
+  const Builtin *builtin = algebra_method(e->text);
+  if (builtin) {
+    entity_of(s, e)->builtin = builtin; /* the object counts as an argument from here on */
+    return resolve_known(s, e, builtin);
+  }
+  sema_fail(s, e, RG_ERROR_CALL,
+            "they have dot cross norm normalize outer transpose trace determinant inverse clamp mix ..",
+            "%s has no method '%s'", shape_text(s, object->shape), sema_text(s, e->text));
+  return (Entity){0};
+}
+
 Entity resolve_method(Sema *s, AstExpr *e) {
   Entity object = resolve_expr(s, e->left);
   if (object.kind == ENTITY_OTHER && object.value == VALUE_TABLE) return resolve_table_call(s, e, &object);
+  bool is_value = object.kind == ENTITY_VALUE || object.kind == ENTITY_LIVE || object.kind == ENTITY_ELEMENT ||
+                  object.kind == ENTITY_PART;
+  if (is_value && !shape_is_scalar(object.shape)) return resolve_vector_method(s, e, &object);
   if (object.kind == ENTITY_NONE || object.kind == ENTITY_LOOP) return object;
   if (object.kind != ENTITY_FIELD && object.kind != ENTITY_NODE) return fail_object(s, e, &object);
   object.method = method_find(e->text);

@@ -66,11 +66,12 @@ static bool check_callee(Sema *s, AstExpr *e, const Entity *callee, int argument
 }
 
 /* A number that is not assigned inside keeps what is known of it: `x.shape[0]` stays a constant. */
-static bool stands_for_itself(const Entity *entity, const AstLocal *parameter) {
+static bool stands_for_itself(const Entity *entity, const AstLocal *parameter, bool is_assigned) {
   switch (entity->kind) {
   case ENTITY_FIELD: case ENTITY_NODE: case ENTITY_SHAPE: case ENTITY_TYPE: case ENTITY_BUILTIN: return true;
   case ENTITY_OTHER: return entity->value == VALUE_FUNCTION || entity->value == VALUE_TABLE;
-  case ENTITY_LIVE: case ENTITY_CONSTANT: return !parameter->is_assigned && !parameter->annotation;
+  case ENTITY_LIVE:
+  case ENTITY_CONSTANT: return !is_assigned && !parameter->annotation;
   default: return false;
   }
 }
@@ -79,7 +80,10 @@ static void give_parameter(Sema *s, AstLocal *parameter, AstExpr *argument, cons
   resolve_declare(s, parameter);
   Local *local = local_of(s, parameter);
   bool is_number = entity->kind == ENTITY_LIVE || entity->kind == ENTITY_CONSTANT;
-  if (!stands_for_itself(entity, parameter)) return;
+  if (!stands_for_itself(entity, parameter, shape_is_variable(s, parameter))) {
+    resolve_give_shape(s, parameter, argument);
+    return;
+  }
   if (parameter->is_assigned && !is_number)
     sema_fail(s, argument, RG_ERROR_UNSUPPORTED, "declare another local for the new value",
               "'%s' is given what is no number here, so it cannot be assigned", sema_text(s, parameter->name));
@@ -124,7 +128,7 @@ static Inline *create(Sema *s, const Entity *callee) {
 static bool resolve_argument(Sema *s, AstExpr *argument, Entity *entity) {
   AstLocal plain = {0};
   *entity = resolve_expr(s, argument);
-  return !s->failed && (stands_for_itself(entity, &plain) || resolve_value(s, argument));
+  return !s->failed && (stands_for_itself(entity, &plain, false) || resolve_value(s, argument));
 }
 
 Entity inline_call(Sema *s, AstExpr *e, Entity callee, AstExpr *self) {
@@ -146,12 +150,14 @@ Entity inline_call(Sema *s, AstExpr *e, Entity callee, AstExpr *self) {
   Inline *in = create(s, &callee);
   in->arguments = arguments;
   map_put_int(&s->inlines, (uintptr_t)e, in);
+  shape_mark_assigned(s, &in->function->body);
   s->frame = in;
   for (int i = 0; i < arguments.count && !s->failed; i++)
     give_parameter(s, in->function->parameters.items[i], arguments.items[i], &entities.items[i]);
   s->frame = in->outer;
   if (!s->failed) resolve_body(s, in);
-  return (Entity){.kind = in->results.count ? ENTITY_VALUE : ENTITY_VOID, .name = in->name};
+  if (!in->results.count) return (Entity){.kind = ENTITY_VOID, .name = in->name};
+  return (Entity){.kind = ENTITY_VALUE, .name = in->name, .shape = local_of(s, in->results.items[0])->shape};
 }
 
 /* -- several results ------------------------------------------------------------------------------------------------ */
@@ -198,4 +204,6 @@ void inline_return(Sema *s, AstStmt *stmt) {
     sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_RETURN, "return as many everywhere",
                   "this 'return' has %d %s, and '%s' gives %d elsewhere", stmt->values.count,
                   stmt->values.count == 1 ? "value" : "values", in->name, in->results.count);
+  for (int i = 0; i < stmt->values.count && !s->failed; i++)
+    resolve_give_shape(s, in->results.items[i], stmt->values.items[i]);
 }

@@ -22,11 +22,9 @@ static bool take_block(Sema *s, AstExpr *e, LoopHead *head) {
 
 static bool take_modifier(Sema *s, AstExpr *e, LoopHead *head) {
   if (str_is(e->text, "block")) return take_block(s, e, head);
-  if (str_is(e->text, "vec"))
-    return sema_fail(s, e, RG_ERROR_NOT_YET, "name an index per axis: for i, j in rg.range(n, m)",
-                     "'vec' is not compiled yet");
   if (e->list.count)
     return sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes no arguments", sema_text(s, e->text));
+  head->is_vector |= str_is(e->text, "vec");
   head->is_serial |= str_is(e->text, "serial");
   head->is_independent |= str_is(e->text, "independent");
   return true;
@@ -34,7 +32,7 @@ static bool take_modifier(Sema *s, AstExpr *e, LoopHead *head) {
 
 static bool is_modifier(const AstExpr *e) {
   const Method *method = e->kind == AST_METHOD ? method_find(e->text) : NULL;
-  return method && (method->form == METHOD_MODIFIER || str_is(e->text, "vec"));
+  return method && method->form == METHOD_MODIFIER;
 }
 
 /* -- what it runs over ----------------------------------------------------------------------------------- */
@@ -43,7 +41,7 @@ static bool add_bounds(Sema *s, LoopHead *head, AstExpr *begin, AstExpr *end) {
   vec_push(s->scratch, &head->bounds, begin);
   vec_push(s->scratch, &head->bounds, end);
   head->axis_count++;
-  return (!begin || resolve_value(s, begin)) && resolve_value(s, end);
+  return (!begin || resolve_scalar(s, begin)) && resolve_scalar(s, end);
 }
 
 static bool take_axis(Sema *s, LoopHead *head, AstExpr *e) {
@@ -93,10 +91,16 @@ void resolve_head(Sema *s, AstStmt *stmt) {
     e = sema_strip(e->left);
   }
   if (!take_source(s, e, head)) return;
-  int most = head->axis_count ? head->axis_count : 1;
+  int most = head->axis_count && !head->is_vector ? head->axis_count : 1;
+  if (head->is_vector && stmt->locals.count == 1) {
+    Local *index = local_of(s, stmt->locals.items[0]);
+    if (head->axis_count > 1) index->shape = (Shape){(uint8_t)head->axis_count, 1};
+    index->has_shape = true;
+  }
   if (stmt->locals.count > most) {
     const AstLocal *extra = stmt->locals.items[most];
-    sema_fail_pos(s, extra->pos, extra->name.length, RG_ERROR_LOOP, NULL,
+    sema_fail_pos(s, extra->pos, extra->name.length, RG_ERROR_LOOP,
+                  head->is_vector ? "':vec()' gives all indices as one vector" : NULL,
                   "there %s %d %s to loop over, and no value for '%s'", most == 1 ? "is" : "are", most,
                   most == 1 ? "axis" : "axes", sema_text(s, extra->name));
     return;

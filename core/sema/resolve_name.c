@@ -16,8 +16,10 @@ const char *resolve_nearest(Sema *s, Str name) {
 
 /* -- numbers of the launch ------------------------------------------------------------------------------- */
 
-static Ty type_of_value(SemaValueKind kind) {
-  switch (kind) {
+static Ty type_of_value(const SemaValue *value) {
+  Type type;
+  switch (value->kind) {
+  case VALUE_VECTOR: return type_parse_any(str_of(value->name), &type) ? ty_of(type_element(type)) : (Ty){0};
   case VALUE_BOOL: return ty_of(TYPE(BOOL));
   case VALUE_I64: return ty_of(TYPE(I64));
   case VALUE_U64: return ty_of(TYPE(U64));
@@ -28,15 +30,20 @@ static Ty type_of_value(SemaValueKind kind) {
 /* These never change and have no integer value: they are floats wherever they are used. */
 static bool is_float_constant(const char *name) { return !strcmp(name, "math.pi") || !strcmp(name, "math.huge"); }
 
+static Shape shape_of_value(const SemaValue *value) {
+  Type type;
+  return value->kind == VALUE_VECTOR && type_parse_any(str_of(value->name), &type) ? shape_of_type(type) : (Shape){0};
+}
+
 static Entity live_entity(Sema *s, const SemaValue *value, SemaArg source, const char *name) {
   int *number = source.is_parameter ? &s->parameter_live[source.index] : &s->path_live[source.index];
   if (!*number) {
-    Live live = {.source = source, .name = name, .ty = type_of_value(value->kind), .arg = -1};
+    Live live = {.source = source, .name = name, .ty = type_of_value(value), .shape = shape_of_value(value), .arg = -1};
     if (live.ty.kind == TY_NUMBER && is_float_constant(name)) live.ty.kind = TY_SOFT;
     vec_push(s->scratch, &s->lives, live);
     *number = s->lives.count;
   }
-  return (Entity){.kind = ENTITY_LIVE, .live = *number - 1, .name = name};
+  return (Entity){.kind = ENTITY_LIVE, .live = *number - 1, .name = name, .shape = s->lives.items[*number - 1].shape};
 }
 
 /* -- what a value is ------------------------------------------------------------------------------------- */
@@ -47,19 +54,19 @@ static Entity field_entity(Sema *s, AstExpr *e, const SemaValue *value, SemaArg 
               "the field '%s' has no place in a tree yet", name);
     return (Entity){0};
   }
-  Type type = value->node->components[value->component].type;
-  if (!type_is_scalar(type)) {
-    sema_fail(s, e, RG_ERROR_NOT_YET, "use one field per component",
-              "'%s' holds vectors, which kernels do not compile yet", name);
-    return (Entity){0};
-  }
-  return (Entity){.kind = ENTITY_FIELD, .node = value->node, .component = value->component, .source = source,
-                  .name = name, .type = type};
+  return (Entity){.kind = ENTITY_FIELD,
+                  .node = value->node,
+                  .component = value->component,
+                  .source = source,
+                  .name = name,
+                  .type = value->node->components[value->component].type,
+                  .shape = shape_of_type(value->type)};
 }
 
 static Entity type_entity(Sema *s, AstExpr *e, const SemaValue *value, const char *name) {
-  Entity entity = {.kind = ENTITY_TYPE, .name = name};
-  if (type_parse(str_of(value->name), &entity.type)) return entity;
+  Type type;
+  if (type_parse_any(str_of(value->name), &type))
+    return (Entity){.kind = ENTITY_TYPE, .name = name, .type = type_element(type), .shape = shape_of_type(type)};
   sema_fail(s, e, RG_ERROR_NOT_YET, "use scalars: rg.f32, rg.i32 ..", "the type '%s' is not compiled yet", name);
   return (Entity){0};
 }
@@ -86,7 +93,11 @@ static Entity function_entity(Sema *s, const SemaValue *value, SemaArg source, c
 
 static Entity value_entity(Sema *s, AstExpr *e, const SemaValue *value, SemaArg source, const char *name) {
   switch (value->kind) {
-  case VALUE_NUMBER: case VALUE_I64: case VALUE_U64: case VALUE_BOOL: return live_entity(s, value, source, name);
+  case VALUE_NUMBER:
+  case VALUE_I64:
+  case VALUE_U64:
+  case VALUE_BOOL:
+  case VALUE_VECTOR: return live_entity(s, value, source, name);
   case VALUE_FIELD: return field_entity(s, e, value, source, name);
   case VALUE_NODE: return (Entity){.kind = ENTITY_NODE, .node = value->node, .source = source, .name = name};
   case VALUE_TYPE: return type_entity(s, e, value, name);
@@ -177,8 +188,12 @@ Entity resolve_path_value(Sema *s, AstExpr *e, int number) {
 
 /* -- parameters ------------------------------------------------------------------------------------------ */
 
-static bool check_annotated(Sema *s, const AstLocal *parameter, Live *live, Type type) {
+static bool check_annotated(Sema *s, const AstLocal *parameter, Live *live, Type type, Shape shape) {
   bool is_bool = live->ty.kind == TY_BOOL;
+  if (!shape_equal(live->shape, shape))
+    return sema_fail_pos(s, parameter->pos, parameter->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
+                         "'%s' is declared %s, but this launch brings %s", live->name,
+                         sema_source(s, parameter->annotation), shape_text(s, live->shape));
   if (is_bool != type_is_bool(type))
     return sema_fail_pos(s, parameter->pos, parameter->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
                          "'%s' is declared %s, but this launch brings a %s", live->name, type_text(type),
@@ -198,16 +213,18 @@ void resolve_parameter(Sema *s, int number) {
   *at = (AstExpr){.pos = parameter->pos, .width = parameter->name.length};
   local->ast = parameter;
   local->is_seen = true;
-  Entity entity = value_entity(s, at, value, (SemaArg){true, number}, name);
-  if (parameter->annotation) local->type = resolve_type(s, parameter->annotation);
+  Entity entity = value_entity(s, at, value, (SemaArg){.is_parameter = true, .index = number}, name);
+  local->shape = entity.shape;
+  local->has_shape = true;
+  if (parameter->annotation) local->type = resolve_type(s, parameter->annotation, &local->shape);
   local->is_annotated = parameter->annotation != NULL;
   if (local->is_annotated && entity.kind == ENTITY_LIVE)
-    check_annotated(s, parameter, &s->lives.items[entity.live], local->type);
+    check_annotated(s, parameter, &s->lives.items[entity.live], local->type, local->shape);
   else if (local->is_annotated && !s->failed)
     sema_fail_pos(s, parameter->pos, parameter->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
-                  "'%s' is declared %s, but this launch brings %s", name, type_text(local->type),
+                  "'%s' is declared %s, but this launch brings %s", name, sema_source(s, parameter->annotation),
                   entity.kind == ENTITY_OTHER ? entity.what : "no number");
-  if (parameter->is_assigned && entity.kind == ENTITY_LIVE) {
+  if (shape_is_variable(s, parameter) && entity.kind == ENTITY_LIVE) {
     s->lives.items[entity.live].use = at;
     return;
   }

@@ -13,8 +13,8 @@ void resolve_declare(Sema *s, const AstLocal *ast) {
   local->loop = s->loop;
   local->is_seen = true;
   if (!ast->annotation) return;
-  local->is_annotated = true;
-  local->type = resolve_type(s, ast->annotation);
+  local->is_annotated = local->has_shape = true;
+  local->type = resolve_type(s, ast->annotation, &local->shape);
 }
 
 static bool may_be_alias(const Entity *entity) {
@@ -41,6 +41,17 @@ static void declare_alias(Sema *s, const AstLocal *ast, AstExpr *value, Entity e
   local->alias = entity;
 }
 
+/* The first value that a variable is given settles its shape. */
+bool resolve_give_shape(Sema *s, const AstLocal *ast, AstExpr *value) {
+  Local *local = local_of(s, ast);
+  if (s->failed) return false;
+  if (local->has_shape)
+    return shape_check_given(s, value, local->shape, scratch_format(s->scratch, "'%s'", name_of(s, ast)));
+  local->has_shape = true;
+  local->shape = shape_of(s, value);
+  return true;
+}
+
 /* Values come first: they do not see the new names. */
 static void resolve_declaration(Sema *s, AstStmt *stmt) {
   VEC(Entity) entities = {0};
@@ -57,7 +68,8 @@ static void resolve_declaration(Sema *s, AstStmt *stmt) {
     resolve_declare(s, ast);
     if (i >= entities.count) continue;
     if (may_be_alias(&entities.items[i])) declare_alias(s, ast, stmt->values.items[i], entities.items[i]);
-    else if (!ast->is_assigned) local_of(s, ast)->initial = stmt->values.items[i];
+    else if (resolve_give_shape(s, ast, stmt->values.items[i]) && !shape_is_variable(s, ast))
+      local_of(s, ast)->initial = stmt->values.items[i];
   }
 }
 
@@ -79,6 +91,17 @@ static bool may_reduce(IrUpdate op) {
     return true;
   default: return false;
   }
+}
+
+/* A number meets every number of the target. Products with matrices have an order, so nothing can be gathered by them.
+ */
+static bool check_term_shape(Sema *s, const Update *update, const AstExpr *term) {
+  Shape to = shape_of(s, update->target), from = shape_of(s, term);
+  if (update->op == IR_UPDATE_MUL && (shape_is_matrix(to) || shape_is_matrix(from)) && !shape_is_scalar(from))
+    return sema_fail(s, term, RG_ERROR_REDUCTION, NULL,
+                     "products of matrices depend on their order, and iterations have none");
+  return shape_is_scalar(from) ||
+         shape_check_given(s, term, to, scratch_format(s->scratch, "'%s'", sema_source(s, update->target)));
 }
 
 static void resolve_reduction(Sema *s, AstStmt *stmt) {
@@ -105,7 +128,10 @@ static void resolve_reduction(Sema *s, AstStmt *stmt) {
     return;
   }
   local->reduced_by = op;
-  for (int i = 0; i < update->terms.count; i++) resolve_value(s, update->terms.items[i].value);
+  entity_of(s, target)->shape = local->shape;
+  for (int i = 0; i < update->terms.count; i++)
+    if (!resolve_value(s, update->terms.items[i].value) || !check_term_shape(s, update, update->terms.items[i].value))
+      return;
 }
 
 static void fail_captured(Sema *s, AstExpr *target) {
@@ -118,20 +144,65 @@ static void fail_alias(Sema *s, AstExpr *target) {
             name_of(s, target->local));
 }
 
+/* Numbers of an element or of a variable; each once. */
+static void resolve_part_target(Sema *s, AstExpr *target, const Entity *part) {
+  const AstExpr *root = shape_root(target, s);
+  EntityKind kind = entity_of(s, root)->kind;
+  bool is_loop_variable = root->kind == AST_LOCAL && root->local->is_loop_variable;
+  if (kind != ENTITY_ELEMENT && root->kind != AST_LOCAL) {
+    sema_fail(s, target, RG_ERROR_NAME_ASSIGN, "assign to a local or to an element of a field",
+              "'%s' cannot be assigned", sema_source(s, target));
+  } else if (is_loop_variable || (root->kind == AST_LOCAL && root->local->is_const)) {
+    sema_fail(s, target, RG_ERROR_NAME_ASSIGN, "declare a local for the new value", "'%s' does not change",
+              name_of(s, root->local));
+  } else if (root->kind == AST_LOCAL && s->loop && local_of(s, root->local)->loop == 0) {
+    sema_fail(s, target, RG_ERROR_REDUCTION,
+              scratch_format(s->scratch, "gather whole values: %s = %s + ..", name_of(s, root->local),
+                             name_of(s, root->local)),
+              "'%s' belongs to the whole kernel: a parallel loop can only gather into it", name_of(s, root->local));
+  }
+  for (int i = 0; i < part->part_count; i++)
+    for (int k = 0; k < i; k++)
+      if (part->parts[i] == part->parts[k])
+        sema_fail(s, target, RG_ERROR_NAME_ASSIGN, NULL, "'%s' names a component twice", sema_source(s, target));
+}
+
 static void resolve_target(Sema *s, AstExpr *target) {
-  if (target->kind == AST_GLOBAL || target->kind == AST_FIELD) {
+  bool is_field = target->kind == AST_FIELD && sema_strip(target->left)->kind != AST_GLOBAL &&
+                  resolve_expr(s, target).kind == ENTITY_PART;
+  if (target->kind == AST_GLOBAL || (target->kind == AST_FIELD && !is_field)) {
     fail_captured(s, target);
   } else if (target->kind == AST_LOCAL) {
     Local *local = local_of(s, target->local);
     if (!target->local->owner || local->is_alias) fail_alias(s, target);
-    entity_of(s, target)->kind = ENTITY_VALUE;
+    *entity_of(s, target) = (Entity){.kind = ENTITY_VALUE, .shape = local->shape};
   } else {
     Entity entity = resolve_expr(s, target);
     if (entity.kind == ENTITY_CONSTANT)
       sema_fail(s, target, RG_ERROR_NAME_ASSIGN, NULL, "a shape cannot be assigned");
+    else if (entity.kind == ENTITY_PART)
+      resolve_part_target(s, target, &entity);
     else if (entity.kind != ENTITY_ELEMENT)
       resolve_value(s, target);
   }
+}
+
+/* What a compound gives is `target op value`: one number meets all. */
+static void resolve_given(Sema *s, AstStmt *stmt, int k) {
+  AstExpr *target = stmt->targets.items[k], *value = stmt->values.items[k];
+  Shape to = shape_of(s, target), from = shape_of(s, value);
+  if (stmt->kind == AST_STMT_COMPOUND && stmt->op == AST_MUL && !shape_is_scalar(from) &&
+      (shape_is_matrix(to) || shape_is_matrix(from)))
+    sema_fail(s, value, RG_ERROR_NOT_YET,
+              scratch_format(s->scratch, "write %s = %s * ..", sema_source(s, target), sema_source(s, target)),
+              "'*=' with a matrix is not compiled yet");
+  else if (stmt->kind == AST_STMT_COMPOUND)
+    (void)(shape_is_scalar(from) ||
+           shape_check_given(s, value, to, scratch_format(s->scratch, "'%s'", sema_source(s, target))));
+  else if (target->kind == AST_LOCAL)
+    resolve_give_shape(s, target->local, value);
+  else
+    shape_check_given(s, value, to, scratch_format(s->scratch, "'%s'", sema_source(s, target)));
 }
 
 static void resolve_assignment(Sema *s, AstStmt *stmt) {
@@ -147,10 +218,12 @@ static void resolve_assignment(Sema *s, AstStmt *stmt) {
   for (int i = 0; i < stmt->targets.count; i++) resolve_target(s, stmt->targets.items[i]);
   for (int i = 0; i < stmt->values.count; i++) resolve_value(s, stmt->values.items[i]);
   inline_spread(s, &stmt->values, stmt->targets.count);
+  for (int i = 0; i < stmt->values.count && i < stmt->targets.count && !s->failed; i++) resolve_given(s, stmt, i);
   if (stmt->targets.count > stmt->values.count)
     sema_fail(s, stmt->targets.items[stmt->values.count], RG_ERROR_CALL_COUNT, NULL, "there is no value for '%s'",
               sema_source(s, stmt->targets.items[stmt->values.count]));
-  if (!s->failed && s->loop && stmt->targets.items[0]->kind == AST_INDEX) update_match(s, stmt);
+  if (!s->failed && s->loop && entity_of(s, shape_root(stmt->targets.items[0], s))->kind == ENTITY_ELEMENT)
+    update_match(s, stmt);
 }
 
 /* -- loops ----------------------------------------------------------------------------------------------- */
@@ -193,7 +266,7 @@ static void resolve_for_in(Sema *s, AstStmt *stmt) {
 }
 
 static void resolve_numeric_for(Sema *s, AstStmt *stmt) {
-  for (int i = 0; i < stmt->values.count; i++) resolve_value(s, stmt->values.items[i]);
+  for (int i = 0; i < stmt->values.count; i++) resolve_scalar(s, stmt->values.items[i]);
   double step;
   if (stmt->values.count == 3 && sema_is_constant(stmt->values.items[2], &step) && step == 0)
     sema_fail(s, stmt->values.items[2], RG_ERROR_LOOP, NULL, "the step of this loop is 0");
@@ -212,7 +285,10 @@ static void resolve_return(Sema *s, AstStmt *stmt) {
                   "a parallel loop cannot be left by 'return'");
     return;
   }
-  for (int i = 0; i < stmt->values.count; i++) resolve_value(s, stmt->values.items[i]);
+  for (int i = 0; i < stmt->values.count; i++)
+    if (resolve_value(s, stmt->values.items[i]) && !shape_is_scalar(shape_of(s, stmt->values.items[i])))
+      sema_fail(s, stmt->values.items[i], RG_ERROR_NOT_YET, "keep it in a field of shape {}: x[0] = ..",
+                "a kernel that returns %s is not compiled yet", shape_text(s, shape_of(s, stmt->values.items[i])));
   inline_spread(s, &stmt->values, INT32_MAX);
   if (stmt->values.count > 1)
     sema_fail(s, stmt->values.items[1], RG_ERROR_NOT_YET, "keep the others in fields of shape {}",
@@ -240,7 +316,7 @@ static void resolve_call_statement(Sema *s, AstExpr *call) {
 
 static void resolve_if(Sema *s, AstStmt *stmt) {
   for (int i = 0; i < stmt->bodies.count; i++) {
-    if (i < stmt->values.count) resolve_value(s, stmt->values.items[i]);
+    if (i < stmt->values.count) resolve_scalar(s, stmt->values.items[i]);
     resolve_block(s, &stmt->bodies.items[i]);
   }
 }
@@ -256,12 +332,12 @@ static void resolve_stmt(Sema *s, AstStmt *stmt) {
   case AST_STMT_CALL: resolve_call_statement(s, stmt->values.items[0]); break;
   case AST_STMT_DO: resolve_block(s, &stmt->bodies.items[0]); break;
   case AST_STMT_WHILE:
-    resolve_value(s, stmt->values.items[0]);
+    resolve_scalar(s, stmt->values.items[0]);
     resolve_body(s, stmt, false);
     break;
   case AST_STMT_REPEAT:
     resolve_body(s, stmt, false);
-    resolve_value(s, stmt->values.items[0]);
+    resolve_scalar(s, stmt->values.items[0]);
     break;
   case AST_STMT_IF: resolve_if(s, stmt); break;
   case AST_STMT_FOR: resolve_numeric_for(s, stmt); break;
@@ -291,7 +367,11 @@ static void resolve_results(Sema *s) {
     return;
   }
   s->has_result_type = true;
-  s->result = ty_of(resolve_type(s, results->items[0]));
+  Shape shape;
+  s->result = ty_of(resolve_type(s, results->items[0], &shape));
+  if (!shape_is_scalar(shape))
+    sema_fail(s, results->items[0], RG_ERROR_NOT_YET, "keep it in a field of shape {}: x[0] = ..",
+              "a kernel that returns %s is not compiled yet", shape_text(s, shape));
 }
 
 void resolve_kernel(Sema *s) {
@@ -299,6 +379,7 @@ void resolve_kernel(Sema *s) {
   if (function->has_varargs)
     sema_fail_pos(s, function->pos, 8, RG_ERROR_UNSUPPORTED, "name each parameter",
                   "kernels take no variable arguments");
+  shape_mark_assigned(s, &function->body);
   for (int i = 0; i < function->parameters.count && !s->failed; i++) resolve_parameter(s, i);
   resolve_results(s);
   AstBlock body = function->body;

@@ -25,23 +25,38 @@ SemaPaths sema_function_paths(Scratch *scratch, const Ast *ast, int function);
 
 /* What a path or a parameter is in this launch. */
 typedef enum SemaValueKind {
-  VALUE_NIL, VALUE_NUMBER, VALUE_I64, VALUE_U64, VALUE_BOOL, VALUE_STRING,
-  VALUE_FIELD, VALUE_NODE,
-  VALUE_BUILTIN,        /* rg.range, math.sin, bit.band, print..: `name` says which, by the value's identity */
-  VALUE_TYPE,           /* rg.f32: `name` */
-  VALUE_FUNCTION, VALUE_TABLE, VALUE_OTHER /* refused by name; `name` says what it is ("a function", "a thread") */
+  VALUE_NIL,
+  VALUE_NUMBER,
+  VALUE_I64,
+  VALUE_U64,
+  VALUE_BOOL,
+  VALUE_STRING,
+  VALUE_FIELD,
+  VALUE_NODE,
+  VALUE_BUILTIN, /* rg.range, math.sin, bit.band, print..: `name` says which, by the value's identity */
+  VALUE_TYPE,    /* rg.f32: `name` */
+  VALUE_VECTOR,  /* or matrix: `name` is its type's */
+  VALUE_FUNCTION,
+  VALUE_TABLE,
+  VALUE_OTHER /* refused by name; `name` says what it is ("a function", "a thread") */
 } SemaValueKind;
 typedef struct SemaValue {
   SemaValueKind kind;
   int depth;            /* names of the path used; 0 for parameters */
   const char *name;     /* BUILTIN "math.sin", TYPE "f32", OTHER; field's or node's own name for messages */
   const SNode *node;    /* FIELD: placed here (NULL: not placed yet), NODE */
-  int component;        /* FIELD */
+  int component;        /* FIELD: the first of them */
+  Type type;            /* FIELD: of an element; its numbers are components one behind the other */
   int function;         /* FUNCTION: its number, when its text is known; else 0 */
 } SemaValue;
 
 /* What sema_run misses when it has failed: the host may bring it and try again. */
-typedef struct SemaArg { bool is_parameter; int index; } SemaArg; /* a capture or parameter */
+/* A capture or parameter; of a vector the number `part`. */
+typedef struct SemaArg {
+  bool is_parameter;
+  int index;
+  int part;
+} SemaArg;
 typedef struct SemaWants {
   SemaPaths paths;      /* more values: `self.dt` of a table that a function was given */
   bool has_function;    /* the text of the function */

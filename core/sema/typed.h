@@ -25,7 +25,13 @@ typedef struct Ty {
   bool is_negative; /* LITERAL */
 } Ty;
 
-/* -- what an expression denotes -------------------------------------------------------------------------- */
+/* How many numbers a value is: sema's types are those of one of them, its shapes stand beside. Zeros: one number.
+ * Shapes follow from the text alone, so resolve knows them all. */
+typedef struct Shape {
+  uint8_t rows, cols;
+} Shape; /* a vector: rows and 1 */
+
+/* -- what an expression denotes ----------------------------------------------------------------------------- */
 
 typedef enum EntityKind {
   ENTITY_NONE,     /* the kernel failed before */
@@ -33,21 +39,36 @@ typedef enum EntityKind {
   ENTITY_LIVE,     /* a captured number or an unassigned parameter: `live` */
   ENTITY_CONSTANT, /* an integer that layouts fix: `#x`, `x.shape[0]`: `constant` */
   ENTITY_ELEMENT,  /* a field with all its indices: a value, and what can be assigned */
-  ENTITY_FIELD,    /* with `indexed` of its indices, fewer than all */
-  ENTITY_NODE, ENTITY_SHAPE, ENTITY_TYPE, ENTITY_BUILTIN,
-  ENTITY_LOOP,     /* rg.range(..) or x:active(): the head of a loop */
-  ENTITY_VOID,     /* a call that gives nothing */
-  ENTITY_OTHER     /* a function, a table, a string ..: `what` */
+  ENTITY_PART,  /* some numbers of the vector or matrix `left`: `v.x` `v.zy` `v[i]`; can be assigned where `left` can */
+  ENTITY_FIELD, /* with `indexed` of its indices, fewer than all */
+  ENTITY_NODE,
+  ENTITY_SHAPE,
+  ENTITY_TYPE,
+  ENTITY_BUILTIN,
+  ENTITY_LOOP, /* rg.range(..) or x:active(): the head of a loop */
+  ENTITY_VOID, /* a call that gives nothing */
+  ENTITY_OTHER /* a function, a table, a string ..: `what` */
 } EntityKind;
 
 typedef enum BuiltinForm {
-  FORM_RANGE, FORM_FLOAT, FORM_LOG, FORM_ANGLE, FORM_JOIN, FORM_ROUND, FORM_BITS, FORM_SHIFT, FORM_TOBIT
+  FORM_RANGE,
+  FORM_FLOAT,
+  FORM_LOG,
+  FORM_ANGLE,
+  FORM_JOIN,
+  FORM_ROUND,
+  FORM_BITS,
+  FORM_SHIFT,
+  FORM_TOBIT,
+  FORM_SHAPER, /* rg.vec, rg.mat: makes a type */
+  FORM_ALGEBRA /* of vectors and matrices as a whole, and what shaders have: algebra.c */
 } BuiltinForm;
 typedef struct Builtin {
   const char *name;
   BuiltinForm form;
   IrOp op;
   int least, most;
+  int algebra; /* ALGEBRA: which */
 } Builtin;
 
 typedef enum MethodForm {
@@ -64,14 +85,17 @@ typedef struct Method {
 typedef struct Entity {
   EntityKind kind;
   const SNode *node;      /* ELEMENT, FIELD, NODE, SHAPE; of a METHOD call: of its object */
-  int component;          /* ELEMENT, FIELD */
+  int component;          /* ELEMENT, FIELD: the first of them, where an element has several numbers */
+  Shape shape;            /* of a value; ELEMENT, FIELD: of an element; TYPE: of its values */
+  int part_count;         /* PART by names, LIVE with names behind: which numbers, counted row by row */
+  uint8_t parts[4];
   int indexed;            /* FIELD; of a METHOD call: indices that its object has already */
   SemaArg source;         /* ELEMENT, FIELD, NODE, SHAPE: the capture or parameter it comes from */
   const char *name;       /* how the kernel calls it */
   Type type;              /* ELEMENT, FIELD: the element's; TYPE: itself */
   int live;
   int64_t constant;
-  const Builtin *builtin; /* BUILTIN, and a CALL of it */
+  const Builtin *builtin; /* BUILTIN, a CALL of it, and a METHOD of a vector: then its object is the first argument */
   const Method *method;   /* a METHOD call */
   bool is_conversion;     /* a CALL of a type: `type` */
   SemaValueKind value;    /* OTHER */
@@ -87,6 +111,9 @@ typedef struct Local {
   const AstLocal *ast;
   Ty ty;
   Type type;             /* of its values, after check; NONE when it has none */
+  Shape shape;
+  bool has_shape;        /* it was given a value, or its annotation says so */
+  bool is_part_assigned; /* some of its numbers are assigned: `v.x = ..` */
   bool is_annotated;     /* `type` is what the text says */
   bool is_alias;         /* stands for `alias`, which is no value */
   Entity alias;
@@ -97,16 +124,17 @@ typedef struct Local {
   IrUpdate reduced_by;
   const AstExpr *initial; /* its value, when it is declared with one and never assigned again */
   /* lower: */
-  IrInst *value;         /* itself, or its VAR */
+  IrInst **values;       /* its numbers, or their VARs */
   IrInst **indices;      /* of a view: those it was made with */
-  IrInst *dividend, *divisor; /* its value is the quotient of these integers */
+  IrInst **dividend, **divisor; /* its value is the quotient of these integers */
 } Local;
 
-/* A number or bool that each launch brings. */
+/* A number or bool that each launch brings; a vector, whose numbers are arguments one behind the other. */
 typedef struct Live {
   SemaArg source;
   const char *name;
   Ty ty;
+  Shape shape;
   const AstExpr *use;    /* the one that made it an integer; else the first */
   const Source *source_text; /* that `use` is in */
   Type met;              /* SOFT: the float type of its uses, f64 when there are several; after check: its type */
@@ -122,6 +150,7 @@ typedef struct LoopHead {
   const char *name;
   VEC(AstExpr *) bounds;  /* range: begin (NULL: 0) and end per axis */
   int axis_count;
+  bool is_vector;         /* one variable holds all indices */
   bool is_parallel;       /* stands in the host region and is not serial */
   bool is_serial, is_independent;
   int block;
@@ -211,22 +240,77 @@ const char *builtin_nearest(Str name);
 /* resolve.c */
 Entity resolve_expr(Sema *s, AstExpr *e);   /* and remembers it */
 bool resolve_value(Sema *s, AstExpr *e);    /* a number or bool */
-bool resolve_indices(Sema *s, AstExprs *list, int *count); /* `{i, j}` counts two */
-Type resolve_type(Sema *s, AstExpr *annotation);
-Entity resolve_member(Sema *s, AstExpr *e, Entity object, Str name); /* object.name */
+bool resolve_scalar(Sema *s, AstExpr *e);   /* one number or bool */
+bool resolve_indices(Sema *s, AstExprs *list, int *count); /* `{i, j}` counts two, as does an ivec2 */
+Type resolve_type(Sema *s, AstExpr *annotation, Shape *shape);
+const char *resolve_nearest(Sema *s, Str name); /* a hint "did you mean 'x'?", or NULL */
 /* resolve_name.c */
 const char *resolve_nearest(Sema *s, Str name); /* a hint "did you mean 'x'?", or NULL */
 Entity resolve_capture(Sema *s, AstExpr *e);
+Entity resolve_member(Sema *s, AstExpr *e, Entity object, Str name); /* object.name */
 void resolve_parameter(Sema *s, int number);
 Entity resolve_path_value(Sema *s, AstExpr *e, int number);
+/* shape.c */
+static inline bool shape_is_scalar(Shape shape) { return shape.rows == 0; }
+static inline bool shape_is_matrix(Shape shape) { return shape.cols > 1; }
+static inline bool shape_equal(Shape a, Shape b) { return a.rows == b.rows && a.cols == b.cols; }
+static inline int shape_count(Shape shape) { return shape.rows ? shape.rows * shape.cols : 1; }
+Shape shape_of_type(Type type);
+const char *shape_text(Sema *s, Shape shape); /* "a number", "a vector of 3": for sentences */
+static inline Shape shape_of(Sema *s, const AstExpr *e) { return s->entities[e->id].shape; }
+/* Operators and functions that work number by number: a scalar meets every one. False where the shapes differ. */
+bool shape_join(Sema *s, const AstExpr *at, Shape a, Shape b, const char *who, Shape *joined);
+bool shape_binary(Sema *s, const AstExpr *e, Shape *shape);
+/* A value of shape `from` is given to something of shape `to`. */
+bool shape_check_given(Sema *s, const AstExpr *value, Shape to, const char *what);
+/* The parts of `v.xy`: how many, 0 when this is no such name. */
+int shape_swizzle(Str name, Shape of, uint8_t parts[4]);
+bool shape_is_swizzle(Str name);
+Entity shape_named_part(Sema *s, AstExpr *e, const Entity *object, Str name);
+Entity shape_indexed_part(Sema *s, AstExpr *e, const Entity *object);
+/* A constant index: its number; -1 where it is computed. */
+int shape_constant_index(const AstExpr *e);
+AstExpr *shape_root(AstExpr *e, Sema *s); /* of what the parts are, in the end */
+void shape_mark_assigned(Sema *s, const AstBlock *block);
+static inline bool shape_is_variable(const Sema *s, const AstLocal *local) {
+  return local->is_assigned || s->locals[local->id].is_part_assigned;
+}
+
+/* algebra.c: the functions of vectors; arguments are those of e, with the object of a method in front. */
+typedef enum Algebra {
+  ALGEBRA_NONE,
+  ALGEBRA_DOT,
+  ALGEBRA_CROSS,
+  ALGEBRA_NORM,
+  ALGEBRA_NORMALIZE,
+  ALGEBRA_OUTER,
+  ALGEBRA_TRANSPOSE,
+  ALGEBRA_TRACE,
+  ALGEBRA_DETERMINANT,
+  ALGEBRA_INVERSE,
+  ALGEBRA_CLAMP,
+  ALGEBRA_MIX,
+  ALGEBRA_STEP,
+  ALGEBRA_SMOOTHSTEP,
+  ALGEBRA_SELECT
+} Algebra;
+AstExprs construct_items(Sema *s, const AstExpr *e); /* what a vector or matrix is made of */
+const Builtin *algebra_method(Str name);             /* `v:norm()`; NULL: there is none */
+AstExprs algebra_arguments(Sema *s, AstExpr *e);
+bool algebra_shape(Sema *s, AstExpr *e, const Builtin *builtin, Shape *shape);
+Ty algebra_type(Sema *s, const AstExprs *arguments, const Builtin *builtin);
+bool algebra_check(Sema *s, AstExpr *e, const Builtin *builtin);
+
 /* resolve_call.c */
 Entity resolve_call(Sema *s, AstExpr *e);
 Entity resolve_method(Sema *s, AstExpr *e);
+Entity resolve_type_call(Sema *s, AstExpr *e, Str name); /* `vec(5, f64)`: a TYPE */
 /* resolve_loop.c */
 void resolve_head(Sema *s, AstStmt *stmt);
 /* resolve_stmt.c */
 void resolve_block(Sema *s, AstBlock *block);
 void resolve_declare(Sema *s, const AstLocal *ast);
+bool resolve_give_shape(Sema *s, const AstLocal *ast, AstExpr *value); /* the first value settles it, others must fit */
 void resolve_kernel(Sema *s);
 
 /* update.c */
@@ -258,7 +342,7 @@ Ty inline_infer(Sema *s, Inline *in);
 void inline_infer_return(Sema *s, AstStmt *stmt);
 bool inline_check(Sema *s, Inline *in);
 void inline_check_return(Sema *s, AstStmt *stmt);
-IrInst *inline_lower(Sema *s, AstExpr *e, Inline *in);   /* NULL when it gives nothing */
+IrInst **inline_lower(Sema *s, AstExpr *e, Inline *in); /* NULL when it gives nothing */
 void inline_lower_return(Sema *s, AstStmt *stmt);
 
 /* infer.c */
@@ -305,23 +389,30 @@ IrRegion *lower_enter(Sema *s, IrRegion *region); /* gives the region to come ba
 void lower_leave(Sema *s, IrRegion *back);
 void lower_at(Sema *s, Pos pos);
 void lower_keep_view(Sema *s, const AstLocal *local, AstExpr *value); /* of a local that is an alias */
-void lower_bind(Sema *s, const AstLocal *local, IrInst *value); /* a VAR when it is assigned again */
+void lower_bind(Sema *s, const AstLocal *local, IrInst **values);     /* VARs when it is assigned again */
 /* lower_expr.c */
-IrInst *lower_expr(Sema *s, AstExpr *e);       /* of type s->at[e->id] */
+IrInst *lower_expr(Sema *s, AstExpr *e); /* one number, of type s->at[e->id] */
 IrInst *lower_as(Sema *s, AstExpr *e, Type type);
+/* lower_vector.c: as many as e has numbers, row by row */
+IrInst **lower_values(Sema *s, AstExpr *e);
+IrInst **lower_values_as(Sema *s, AstExpr *e, Type type, int count);    /* one number stretches to count */
+IrInst **lower_parts(Sema *s, AstExpr *e, const int *parts, int count); /* some of them */
+IrInst **lower_select(Sema *s, IrInst *condition, IrInst **yes, IrInst **no, int count);
+/* lower_algebra.c */
+IrInst **lower_algebra(Sema *s, AstExpr *e, const Builtin *builtin);
+IrInst **lower_product(Sema *s, Shape a_shape, IrInst **a, Shape b_shape, IrInst **b); /* with a matrix */
 IrInst *lower_convert(Sema *s, IrInst *value, Type type); /* constants at once */
 IrInst *lower_number(Sema *s, Type type, int64_t value);
 IrInst *lower_operator(Sema *s, AstOp op, IrInst *a, IrInst *b); /* arithmetic and bits */
 /* lower_access.c */
 int lower_indices(Sema *s, AstExpr *e, IrInst **indices);
 int lower_index_list(Sema *s, const AstExprs *list, int count, IrInst **indices, int so_far);
-IrInst *lower_place(Sema *s, AstExpr *e);
-IrInst *lower_place_at(Sema *s, const Entity *field, IrInst **indices);
+IrInst *lower_place_at(Sema *s, const Entity *field, int part, IrInst **indices); /* of the element's number `part` */
 int lower_level(Sema *s, const SNode *node, const char *name, SemaArg source);
 /* lower_call.c */
-IrInst *lower_call(Sema *s, AstExpr *e);
-IrInst *lower_method(Sema *s, AstExpr *e);
-void lower_quotient(Sema *s, AstExpr *e, IrInst **dividend, IrInst **divisor);
+IrInst **lower_call(Sema *s, AstExpr *e);
+IrInst **lower_method(Sema *s, AstExpr *e); /* NULL when it gives nothing */
+void lower_quotient(Sema *s, AstExpr *e, IrInst ***dividend, IrInst ***divisor);
 /* lower_compare.c */
 IrInst *lower_compare(Sema *s, AstOp op, IrInst *a, IrInst *b);
 /* lower_loop.c */

@@ -129,10 +129,20 @@ static bool match(Sema *s, AstStmt *stmt, Update *update) {
   return value->kind == AST_CALL && match_extreme(s, value, update);
 }
 
+/* A product with a matrix is no product number by number. */
+static bool has_matrix_term(Sema *s, const Update *update) {
+  for (int i = 0; i < update->terms.count; i++) {
+    Shape shape = shape_of(s, update->terms.items[i].value);
+    if (shape_is_matrix(shape) || (shape_is_matrix(shape_of(s, update->target)) && !shape_is_scalar(shape)))
+      return true;
+  }
+  return false;
+}
+
 Update *update_match(Sema *s, AstStmt *stmt) {
   Update *update = scratch_new(s->scratch, Update);
   update->target = stmt->targets.items[0];
-  if (!match(s, stmt, update)) return NULL;
+  if (!match(s, stmt, update) || (update->op == IR_UPDATE_MUL && has_matrix_term(s, update))) return NULL;
   map_put_int(&s->updates, (uintptr_t)stmt, update);
   return update;
 }

@@ -20,7 +20,7 @@ typedef enum ScalarKind {
 
 typedef struct Type {
   uint8_t scalar; /* a ScalarKind */
-  uint8_t rows;   /* 1: scalar or vector row count 1; vec<n>: n */
+  uint8_t rows;   /* 1: scalar; vec<n>: n; matrix: rows */
   uint8_t cols;   /* 1: scalar or vector; matrix: columns */
   uint8_t zero;
 } Type;
@@ -43,6 +43,19 @@ int type_bits(Type t);         /* of the scalar: bool 1 */
 const char *type_text(Type t); /* "f32", static storage for scalars */
 /* "f32" -> TYPE(F32); false when there is no such type. */
 bool type_parse(Str text, Type *type);
+
+/* shaped.c: vectors and matrices, whose names are "vec3", "ivec2", "dvec4", "mat2", and in general "vec(5,f64)" and
+ * "mat(3,2,f32)". No more than TYPE_MAX_PARTS numbers make one; they are counted row by row. */
+enum { TYPE_MAX_PARTS = 16, TYPE_NAME_SIZE = 24 };
+static inline Type type_element(Type t) { return type_scalar((ScalarKind)t.scalar); }
+static inline int type_parts(Type t) { return t.rows * t.cols; }
+bool type_is_vector(Type t); /* one column, several rows */
+bool type_is_matrix(Type t);
+/* A vector where cols is 1; false where there is no such type. */
+bool type_make(Type element, int64_t rows, int64_t cols, Type *type);
+const char *type_name(Type t, char buffer[TYPE_NAME_SIZE]);
+/* Scalars too. */
+bool type_parse_any(Str text, Type *type);
 
 /* The contract's promotion: int op float is float (f16 f32 f64 by the wider float), int op int the
  * wider integer, at one width the unsigned; bool with bool is bool. False where two types do not meet. */

@@ -3,6 +3,7 @@ local ffi = require "ffi"
 local fail = require "regolith.error"
 local range = require "regolith.range"
 local types = require "regolith.type"
+local matrix = require "regolith.matrix"
 
 local builtin = { names = {} } -- function -> "math.sin"
 local names = builtin.names
@@ -22,12 +23,8 @@ end
 builtin.defaults = { math = math, bit = require "bit", print = print, assert = assert, error = error }
 
 -- Functions of the module that kernels will know; calling one says so.
-local later = { "static", "vec", "mat", "struct", "random", "rescale", "array", "wrap", "client", "dot", "cross",
-  "norm", "normalize", "outer", "transpose", "inverse", "determinant", "trace", "clamp", "mix", "step", "smoothstep", "select",
-  "floor", "round", "polar", "svd", "sym_eig" }
-for _, family in ipairs { "vec", "ivec", "uvec", "dvec", "mat" } do
-  for n = 2, 4 do later[#later + 1] = family .. n end
-end
+local later = { "static", "struct", "random", "rescale", "array", "wrap", "client", "polar", "svd", "sym_eig" }
+types.add_named()
 
 --- What every `rg` has alike: types, the range, and the functions that come later.
 ---@return table
@@ -39,7 +36,13 @@ function builtin.members()
     builtin[name] = members[name]
     names[members[name]] = "rg." .. name
   end
-  for name, t in pairs(types.by_name) do members[name] = t end
+  for _, name in ipairs(types.names) do members[name] = types.by_name[name] end
+  members.vec, members.mat = matrix.vec, matrix.mat
+  names[matrix.vec], names[matrix.mat] = "rg.vec", "rg.mat"
+  for name, f in pairs(matrix.functions) do
+    members[name] = f
+    names[f] = "rg." .. name
+  end
   return members
 end
 

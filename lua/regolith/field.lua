@@ -7,6 +7,7 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local types = require "regolith.type"
+local matrix = require "regolith.matrix"
 local value = require "regolith.value"
 local index = require "regolith.index"
 local shape = require "regolith.shape"
@@ -43,7 +44,13 @@ local function get_element(self, count)
   return value.take(slot)
 end
 
+local function type_of(self) return types.named(ffi.string(C.rg_field_type(self.rg_field))) end
+
 local function put_value(self, v)
+  if type(v) == "table" then -- {3, 4} stands for rg.vec2(3, 4)
+    local t = type_of(self)
+    if t.element then v = t(v) end
+  end
   if not value.put(slot, v) then
     fail.argument(("an element of type %s cannot be %s")
       :format(ffi.string(C.rg_field_type(self.rg_field)), fail.describe(v)))
@@ -64,14 +71,14 @@ end
 
 -- `x[{i, j}]` behind `known` indices that are in the buffer already.
 local function fill_list(list, known)
-  local is_shape = ffi.istype("RgShape", list)
+  local is_shape = type(list) == "cdata"
   local count = #list
   if known + count > 8 then fail.argument("there are 8 axes at most", nil, "index.count") end
   for k = 1, count do buffer[known + k - 1] = index.check(list[is_shape and k - 1 or k]) end
   return known + count
 end
 
-local function is_list(key) return type(key) == "table" or ffi.istype("RgShape", key) end
+local function is_list(key) return type(key) == "table" or ffi.istype("RgShape", key) or matrix.type_of(key) ~= nil end
 
 local function too_few(self, count)
   fail.argument(("%d of %d indices: a whole row cannot be assigned"):format(count, self.rg_rank),
@@ -224,7 +231,7 @@ local properties = {
   shape = shape_of,
   offset = function(self) return shape.zeros(#shape_of(self)) end,
   name = function(self) return ffi.string(C.rg_field_name(self.rg_field)) end,
-  type = function(self) return types.by_name[ffi.string(C.rg_field_type(self.rg_field))] end,
+  type = type_of,
 }
 
 local function get_other(self, key)
@@ -348,7 +355,7 @@ local function from_options(session, options)
   end
   if extents then check_extents(extents) end
   local x = new_field(session, t, name)
-  if extents then snode.place_densely(session, x, name, extents, layout) end
+  if extents then snode.place_densely(session, x, name, extents, layout or (t.element and "aos" or nil)) end
   return x
 end
 

@@ -4,6 +4,7 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local types = require "regolith.type"
+local matrix = require "regolith.matrix"
 local value = require "regolith.value"
 
 local bulk = {}
@@ -11,8 +12,9 @@ local bulk = {}
 local C, check = lib.C, lib.check
 local most_elements = 2 ^ 27 -- of a Lua table
 
-local function type_of(self) return types.by_name[ffi.string(C.rg_field_type(self.rg_field))] end
-local function is_64_bit(t) return t.name == "i64" or t.name == "u64" end
+local function type_of(self) return types.named(ffi.string(C.rg_field_type(self.rg_field))) end
+local function element_of(t) return t.element or t end
+local function is_64_bit(t) return element_of(t).name == "i64" or element_of(t).name == "u64" end
 
 -- The extents as an array 0..rank-1, and their product.
 local function extents_of(self, rank)
@@ -58,15 +60,19 @@ function bulk.add_methods(methods, settle, put_value, slot)
   function methods.to_table(self)
     local rank = settle(self)
     local t, extents, count = type_of(self), extents_of(self, rank)
+    local parts = t.count or 1
+    count = count * parts
     check_count(count, "x:to_table")
     if is_64_bit(t) then
       local values = ffi.new("int64_t[?]", count)
       check(C.rg_field_read_i64(self.rg_field, values, count), self.rg_runtime)
+      if t.element then return value.nest(extents, rank, function(k) return matrix.from_array(t, values, k * parts) end) end
       local element = ffi.typeof(t.ctype)
       return value.nest(extents, rank, function(k) return element(values[k]) end)
     end
     local values = ffi.new("double[?]", count)
     check(C.rg_field_read(self.rg_field, values, count), self.rg_runtime)
+    if t.element then return value.nest(extents, rank, function(k) return matrix.from_array(t, values, k * parts) end) end
     if t.name == "bool" then return value.nest(extents, rank, function(k) return values[k] ~= 0 end) end
     return value.nest(extents, rank, function(k) return values[k] end)
   end
@@ -75,20 +81,28 @@ function bulk.add_methods(methods, settle, put_value, slot)
   function methods.from_table(self, t)
     local rank = settle(self)
     local own_type, extents, count = type_of(self), extents_of(self, rank)
-    local wide = is_64_bit(own_type)
+    local wide, parts, scalar = is_64_bit(own_type), own_type.count or 1, element_of(own_type)
+    count = count * parts
     check_count(count, "x:from_table")
     local values = wide and ffi.new("int64_t[?]", count) or ffi.new("double[?]", count)
-    local function give(k, element)
+    local function give_number(k, element)
       local kind = type(element)
       if kind == "boolean" then
         values[k] = element and 1 or 0
       elseif kind == "number" or ffi.istype("int64_t", element) or ffi.istype("uint64_t", element) then
-        values[k] = wide and ffi.cast("int64_t", own_type(element)) or tonumber(element)
+        values[k] = wide and ffi.cast("int64_t", scalar(element)) or tonumber(element)
       else
         return false
       end
       return true
     end
+    local function give_vector(k, element)
+      if type(element) ~= "table" and not matrix.type_of(element) then return false end
+      local v = own_type(element)
+      for part = 0, parts - 1 do give_number(k * parts + part, v.rg_n[part]) end
+      return true
+    end
+    local give = own_type.element and give_vector or give_number
     if rank == 0 then
       if not give(0, t) then fail.argument("x:from_table of a field with one element takes a number") end
     else

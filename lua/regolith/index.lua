@@ -1,6 +1,7 @@
 --- Indices on their way to C: whole numbers, 0-based, one by one or together in a table or a shape.
 local ffi = require "ffi"
 local fail = require "regolith.error"
+local matrix = require "regolith.matrix"
 
 local index = {}
 
@@ -33,7 +34,7 @@ end
 function index.fill(a, b, c, d, e, f, g, h)
   if a == nil then return 0 end
   if type(a) == "table" then return fill_from_list(a, 1) end
-  if ffi.istype("RgShape", a) then return fill_from_list(a, 0) end
+  if ffi.istype("RgShape", a) or matrix.type_of(a) then return fill_from_list(a, 0) end
   buffer[0] = check(a)
   if b == nil then return 1 end
   buffer[1] = check(b)

@@ -7,6 +7,7 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local types = require "regolith.type"
+local matrix = require "regolith.matrix"
 local value = require "regolith.value"
 local builtin = require "regolith.builtin"
 local source = require "regolith.source"
@@ -57,6 +58,11 @@ local function put(self, number, v, depth)
   self.last[number] = v
   local kind = type(v)
   local code = called.note(self, number, v)
+  if kind == "cdata" and matrix.type_of(v) then
+    self.vectors[number] = self.vectors[number] or ffi.new "RgVector"
+    value.put(slot, v, self.vectors[number])
+    return
+  end
   if value.put(slot, v) then return end
   if kind == "nil" then
     slot.kind = C.RG_VALUE_NIL
@@ -265,6 +271,7 @@ local function new_kernel(session, found, options)
     parameter_count = C.rg_kernel_parameter_count(out[0]),
     chunk = found.chunk, line = found.line_defined or found.first_line or 1,
     result = ffi.new "RgValue",
+    vectors = {}, -- by value: where its numbers are, when it is a vector
   }
   called.begin(self)
   return self

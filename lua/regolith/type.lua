@@ -1,4 +1,4 @@
---- The scalar types: `rg.f32` names one, `rg.f32(x)` converts as a kernel does.
+--- The types: `rg.f32` names one, `rg.f32(x)` converts as a kernel does, `rg.vec2(x, y)` makes a vector (matrix.lua).
 --- Integers wrap into narrower ones, floats go toward zero and saturate, NaN gives 0.
 local ffi = require "ffi"
 local fail = require "regolith.error"
@@ -63,7 +63,7 @@ local function to_f16(x)
   return value
 end
 
-local rows = { -- name, ctype of an element, bytes, conversion
+local scalars = { -- name, ctype of an element, bytes, conversion
   { "bool", "bool", 1, function(x) return x ~= 0 end },
   { "i8", "int8_t", 1, small_integer("int8_t", -128, 127) },
   { "i16", "int16_t", 2, small_integer("int16_t", -32768, 32767) },
@@ -78,12 +78,74 @@ local rows = { -- name, ctype of an element, bytes, conversion
   { "f64", "double", 8, function(x) return tonumber(x) end },
 }
 
-function Type:__call(x) return self.convert(number_of(x, self.name)) end
+function Type:__call(x, ...)
+  if self.construct then return self:construct(x, ...) end
+  return self.convert(number_of(x, self.name))
+end
 
-for _, row in ipairs(rows) do
+for _, row in ipairs(scalars) do
   local t = setmetatable({ name = row[1], ctype = row[2], size = row[3], convert = row[4] }, Type)
   types.by_name[t.name] = t
   types.names[#types.names + 1] = t.name
+end
+
+-- -- vectors and matrices -------------------------------------------------------------------------------
+
+local short = { f32 = "vec", i32 = "ivec", u32 = "uvec", f64 = "dvec" }
+local most_numbers = 16
+
+local function name_shape(element, rows, cols)
+  if cols == 1 then
+    if rows <= 4 and short[element.name] then return short[element.name] .. rows end
+    return ("vec(%d,%s)"):format(rows, element.name)
+  end
+  if rows == cols and rows <= 4 and element.name == "f32" then return "mat" .. rows end
+  return ("mat(%d,%d,%s)"):format(rows, cols, element.name)
+end
+
+local function check_extent(n)
+  if type(n) ~= "number" or n % 1 ~= 0 or n < 1 or n > most_numbers then
+    fail.argument(("a vector or matrix has 2 to %d numbers"):format(most_numbers))
+  end
+end
+
+--- The type of a vector (one column) or matrix of a scalar type; one object per type.
+function types.shaped(element, rows, cols)
+  check_extent(rows)
+  check_extent(cols)
+  if rows < 2 or rows * cols > most_numbers then fail.argument(("a vector or matrix has 2 to %d numbers"):format(most_numbers)) end
+  if element.element or element.name == "bool" then
+    fail.argument(("a vector or matrix is made of numbers, not of %s"):format(element.name))
+  end
+  local name = name_shape(element, rows, cols)
+  local t = types.by_name[name]
+  if t then return t end
+  t = setmetatable({
+    name = name, element = element, rows = rows, cols = cols, count = rows * cols, ctype = element.ctype,
+    size = element.size * rows * cols,
+  }, Type)
+  types.by_name[name] = t
+  types.bring_shaped(t)
+  return t
+end
+
+--- The type that C calls `name`.
+function types.named(name)
+  if types.by_name[name] then return types.by_name[name] end
+  local rows, cols, element = name:match "^mat%((%d+),(%d+),(%w+)%)$"
+  if not rows then
+    rows, element = name:match "^vec%((%d+),(%w+)%)$"
+    cols = 1
+  end
+  return types.shaped(types.by_name[element], tonumber(rows), tonumber(cols))
+end
+
+--- vec2, ivec3, mat4 and their kin, which every `rg` has.
+function types.add_named()
+  for n = 2, 4 do
+    for element in pairs(short) do types.names[#types.names + 1] = types.shaped(types.by_name[element], n, 1).name end
+    types.names[#types.names + 1] = types.shaped(types.by_name.f32, n, n).name
+  end
 end
 
 function types.is(value) return getmetatable(value) == Type end

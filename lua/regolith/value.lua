@@ -2,15 +2,19 @@
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
+local matrix = require "regolith.matrix"
 
 local value = {}
 
 local C = lib.C
 local NUMBER, I64, U64, BOOL = C.RG_VALUE_NUMBER, C.RG_VALUE_I64, C.RG_VALUE_U64, C.RG_VALUE_BOOL
 local is = ffi.istype
+local VECTOR = C.RG_VALUE_VECTOR
+local vector_buffer = ffi.new "RgVector"
 
---- Writes a number, a 64-bit integer or a boolean into `slot`; false for anything else.
-function value.put(slot, v)
+--- Writes a number, a 64-bit integer, a boolean or a vector into `slot`; false for anything else.
+---@param buffer ffi.cdata*?   where a vector's numbers go; else they are good until the next call
+function value.put(slot, v, buffer)
   local kind = type(v)
   if kind == "number" then
     slot.kind, slot.number = NUMBER, v
@@ -20,6 +24,8 @@ function value.put(slot, v)
     slot.kind, slot.i64 = I64, v
   elseif is("uint64_t", v) then
     slot.kind, slot.u64 = U64, v
+  elseif matrix.type_of(v) then
+    matrix.put(slot, v, buffer or vector_buffer, VECTOR)
   else
     return false
   end
@@ -33,6 +39,7 @@ function value.take(slot)
   if kind == BOOL then return slot.i64 ~= 0 end
   if kind == I64 then return slot.i64 end
   if kind == U64 then return slot.u64 end
+  if kind == VECTOR then return matrix.take(slot) end
 end
 
 --- A flat array of a shape, row-major, as nested tables.

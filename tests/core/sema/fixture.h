@@ -109,7 +109,7 @@ static SemaValue world_library(World *w, const char *path) {
                     !strncmp(path, "string.", 7);
   for (int i = 0; i < 2; i++)
     if (!strcmp(path, missing[i])) return (SemaValue){.kind = VALUE_NIL, .depth = 2};
-  if (!strncmp(path, "rg.", 3) && type_parse(str_of(path + 3), &type))
+  if (!strncmp(path, "rg.", 3) && type_parse_any(str_of(path + 3), &type))
     return (SemaValue){.kind = VALUE_TYPE, .depth = 2, .name = path + 3};
   bool is_global =
       !strcmp(path, "print") || !strcmp(path, "assert") || !strcmp(path, "ipairs") || !strcmp(path, "pcall");

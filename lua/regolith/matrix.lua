@@ -1,0 +1,407 @@
+--- Vectors and matrices outside of kernels: immutable values with the operators and functions that kernels have.
+--- A value is a cdata of its type's own struct: numbers row by row in `rg_n`. Indices start at 0.
+local ffi = require "ffi"
+local fail = require "regolith.error"
+local types = require "regolith.type"
+
+local matrix = { functions = {} }
+
+local is = ffi.istype
+local by_ctype = {} -- ctype id -> type
+local make -- type, function(number) -> value
+
+local function type_of(v) return type(v) == "cdata" and by_ctype[tonumber(ffi.typeof(v))] or nil end
+matrix.type_of = type_of
+
+local function is_number(x) return type(x) == "number" or is("int64_t", x) or is("uint64_t", x) end
+local function is_matrix(t) return t.cols > 1 end
+
+local function describe(v)
+  local t = type_of(v)
+  return t and t.name or fail.describe(v)
+end
+
+-- -- types of results -----------------------------------------------------------------------------------
+
+local classes = { f16 = "f", f32 = "f", f64 = "f" }
+
+-- What `a op b` is made of, as in kernels: floats over integers, wider over narrower, at one width the unsigned.
+local function join(a, b)
+  if a == b then return a end
+  local float_a, float_b = classes[a.name] == "f", classes[b.name] == "f"
+  if float_a ~= float_b then return float_a and a or b end
+  if a.size ~= b.size then return a.size > b.size and a or b end
+  return a.name:sub(1, 1) == "u" and a or b
+end
+
+local f32 = types.by_name.f32
+
+-- A Lua number takes the type it meets, if it can.
+local function element_with(t, x)
+  local other = type_of(x)
+  if other then return join(t.element, other.element) end
+  if classes[t.element.name] ~= "f" and type(x) == "number" and x % 1 ~= 0 then return f32 end
+  return t.element
+end
+
+local function as_float(element) return classes[element.name] == "f" and element or f32 end
+
+-- -- construction ---------------------------------------------------------------------------------------
+
+local function gather(t, list, items)
+  for _, item in ipairs(list) do
+    local other = type_of(item)
+    if other then
+      for k = 0, other.count - 1 do items[#items + 1] = item.rg_n[k] end
+    elseif type(item) == "table" and not getmetatable(item) then
+      gather(t, item, items)
+    elseif is_number(item) then
+      items[#items + 1] = item
+    else
+      fail.argument(("rg.%s is made of numbers, not %s"):format(t.name, fail.describe(item)))
+    end
+  end
+  return items
+end
+
+function make(t, number)
+  local v = t.ctype_value()
+  for k = 0, t.count - 1 do v.rg_n[k] = number(k) end
+  return v
+end
+
+--- `rg.vec2(a, b)`, `rg.mat2{{a, b}, {c, d}}`, from numbers, vectors and tables of them; one number stands for all of a
+--- vector and for the diagonal of a matrix.
+local function construct(t, ...)
+  local items, convert = gather(t, { ... }, {}), t.element.convert
+  if #items == 1 and is_matrix(t) then
+    return make(t, function(k) return math.floor(k / t.cols) == k % t.cols and convert(items[1]) or 0 end)
+  elseif #items == 1 then
+    return make(t, function() return convert(items[1]) end)
+  elseif #items ~= t.count then
+    fail.argument(("rg.%s is made of %d numbers, or of one, and here are %d"):format(t.name, t.count, #items))
+  end
+  return make(t, function(k) return convert(items[k + 1]) end)
+end
+
+-- -- what a value has -----------------------------------------------------------------------------------
+
+local letters = { x = 0, y = 1, z = 2, w = 3, r = 0, g = 1, b = 2, a = 3 }
+
+local function swizzle(v, t, name)
+  if is_matrix(t) or #name > 4 or not (name:match "^[xyzw]+$" or name:match "^[rgba]+$") then return end
+  local parts = {}
+  for k = 1, #name do
+    parts[k] = letters[name:sub(k, k)]
+    if parts[k] >= t.rows then return end
+  end
+  if #parts == 1 then return v.rg_n[parts[1]] end
+  return make(types.shaped(t.element, #parts, 1), function(k) return v.rg_n[parts[k + 1]] end)
+end
+
+local function at(v, t, index)
+  if index % 1 ~= 0 or index < 0 or index >= t.rows then
+    fail.argument(("index %s of a %s; 0 to %d are there"):format(tostring(index), t.name, t.rows - 1), nil, "index.range")
+  end
+  if not is_matrix(t) then return v.rg_n[index] end
+  return make(types.shaped(t.element, t.cols, 1), function(k) return v.rg_n[index * t.cols + k] end)
+end
+
+local methods = {}
+
+--- An ordinary 1-based table; of a matrix a table of rows.
+function methods.to_table(v)
+  local t, list = type_of(v), {}
+  for r = 1, t.rows do
+    local row = at(v, t, r - 1)
+    list[r] = is_matrix(t) and methods.to_table(row) or row
+  end
+  return list
+end
+
+local function index(v, key)
+  local t = type_of(v)
+  if type(key) == "number" then return at(v, t, key) end
+  local found = type(key) == "string" and (methods[key] or swizzle(v, t, key))
+  if found then return found end
+  local names = { "x", "y", "z", "w" }
+  for name in pairs(methods) do names[#names + 1] = name end
+  fail.argument(("a %s has no '%s'"):format(t.name, tostring(key)), fail.nearest(key, names))
+end
+
+local function newindex(v, key)
+  fail.argument(("'%s' cannot be set: a vector outside a kernel is a copy that does not change"):format(tostring(key)),
+    ("write the whole element: x[i] = rg.%s(..)"):format(type_of(v).name))
+end
+
+local function number_text(x) return (tostring(x):gsub("U?LL$", "")) end
+
+local function to_string(v)
+  local t, parts = type_of(v), {}
+  for k = 0, t.count - 1 do
+    parts[k + 1] = number_text(type(v.rg_n[k]) == "number" and ("%.7g"):format(v.rg_n[k]) or v.rg_n[k])
+  end
+  return ("%s(%s)"):format(t.name, table.concat(parts, ", "))
+end
+
+-- -- number by number -----------------------------------------------------------------------------------
+
+local function refuse(who, a, b)
+  fail.argument(("%s takes values of one shape, and here are %s and %s"):format(who, describe(a), describe(b)))
+end
+
+local function part(x, k) return type_of(x) and x.rg_n[k] or x end
+
+-- The shape that all arguments share, as a type; nil when all are numbers.
+local function common(who, arguments)
+  local shape, element
+  for _, x in ipairs(arguments) do
+    local t = type_of(x)
+    if t then
+      if shape and (shape.rows ~= t.rows or shape.cols ~= t.cols) then refuse(who, arguments[1], x) end
+      shape, element = shape or t, element and join(element, t.element) or t.element
+    elseif not is_number(x) then
+      fail.argument(("%s takes numbers and vectors, not %s"):format(who, fail.describe(x)))
+    end
+  end
+  if not shape then return end
+  for _, x in ipairs(arguments) do element = element_with({ element = element }, x) end
+  return shape, element
+end
+
+--- f of each number of the arguments.
+local function each(who, f, arguments, result_element)
+  local shape, element = common(who, arguments)
+  if not shape then return f(unpack(arguments)) end
+  element = result_element and result_element(element) or element
+  local list, count = {}, #arguments
+  return make(types.shaped(element, shape.rows, shape.cols), function(k)
+    for i = 1, count do list[i] = part(arguments[i], k) end
+    return element.convert(f(unpack(list, 1, count)))
+  end)
+end
+
+local function product(a, b)
+  local s, t = type_of(a), type_of(b)
+  local rows, inner = is_matrix(s) and s.rows or 1, is_matrix(s) and s.cols or s.rows
+  if inner ~= t.rows then fail.argument(("a %s cannot be multiplied by a %s"):format(s.name, t.name)) end
+  local element = join(s.element, t.element)
+  local result = is_matrix(s) and types.shaped(element, rows, t.cols) or types.shaped(element, t.cols, 1)
+  return make(result, function(k)
+    local r, c, sum = math.floor(k / t.cols), k % t.cols, nil
+    for i = 0, inner - 1 do
+      local term = a.rg_n[r * inner + i] * b.rg_n[i * t.cols + c]
+      sum = sum and sum + term or term
+    end
+    return element.convert(sum)
+  end)
+end
+
+local operators = {
+  __add = function(a, b) return a + b end,
+  __sub = function(a, b) return a - b end,
+  __mod = function(a, b) return a % b end,
+  __mul = function(a, b) return a * b end,
+}
+local meta = { __index = index, __newindex = newindex, __tostring = to_string }
+for name, f in pairs(operators) do
+  meta[name] = function(a, b) return each("an operator", f, { a, b }) end
+end
+local multiply = meta.__mul
+function meta.__mul(a, b)
+  local s, t = type_of(a), type_of(b)
+  if s and t and (is_matrix(s) or is_matrix(t)) then return product(a, b) end
+  return multiply(a, b)
+end
+function meta.__div(a, b) return each("'/'", function(x, y) return tonumber(x) / tonumber(y) end, { a, b }, as_float) end
+function meta.__pow(a, b) return each("'^'", function(x, y) return tonumber(x) ^ tonumber(y) end, { a, b }, as_float) end
+function meta.__unm(a) return each("'-'", function(x) return -x end, { a }) end
+function meta.__len(v) return type_of(v).rows end
+function meta.__concat(a, b) return tostring(a) .. tostring(b) end
+function meta.__eq(a, b)
+  local s, t = type_of(a), type_of(b)
+  if not s or not t or s.rows ~= t.rows or s.cols ~= t.cols then return false end
+  for k = 0, s.count - 1 do
+    if a.rg_n[k] ~= b.rg_n[k] then return false end
+  end
+  return true
+end
+
+-- -- functions ------------------------------------------------------------------------------------------
+
+local functions = matrix.functions
+
+local function vector(who, v)
+  local t = type_of(v)
+  if not t or is_matrix(t) then fail.argument(("rg.%s takes vectors, not %s"):format(who, describe(v))) end
+  return t
+end
+local function square(who, m)
+  local t = type_of(m)
+  if not t or t.rows ~= t.cols then fail.argument(("rg.%s takes a square matrix, not %s"):format(who, describe(m))) end
+  return t
+end
+
+function functions.dot(a, b)
+  local s, t = vector("dot", a), vector("dot", b)
+  if s.rows ~= t.rows then refuse("rg.dot", a, b) end
+  local sum = a.rg_n[0] * b.rg_n[0]
+  for k = 1, s.count - 1 do sum = sum + a.rg_n[k] * b.rg_n[k] end
+  return sum
+end
+
+function functions.norm(v)
+  vector("norm", v)
+  return math.sqrt(tonumber(functions.dot(v, v)))
+end
+
+function functions.normalize(v) return v / functions.norm(v) end
+
+--- Of vectors of 2 the third number alone.
+function functions.cross(a, b)
+  local s, t = vector("cross", a), vector("cross", b)
+  if s.rows ~= t.rows or s.rows > 3 then refuse("rg.cross", a, b) end
+  local x, y = a.rg_n, b.rg_n
+  if s.rows == 2 then return x[0] * y[1] - x[1] * y[0] end
+  return make(types.shaped(join(s.element, t.element), 3, 1), function(k)
+    local i, j = (k + 1) % 3, (k + 2) % 3
+    return x[i] * y[j] - x[j] * y[i]
+  end)
+end
+
+function functions.outer(a, b)
+  local s, t = vector("outer", a), vector("outer", b)
+  return make(types.shaped(join(s.element, t.element), s.rows, t.rows), function(k)
+    return a.rg_n[math.floor(k / t.rows)] * b.rg_n[k % t.rows]
+  end)
+end
+
+function functions.transpose(m)
+  local t = type_of(m)
+  if not t or not is_matrix(t) then fail.argument("rg.transpose takes a matrix, not " .. describe(m)) end
+  return make(types.shaped(t.element, t.cols, t.rows), function(k) return m.rg_n[k % t.rows * t.cols + math.floor(k / t.rows)] end)
+end
+
+function functions.trace(m)
+  local t, sum = square("trace", m), m.rg_n[0]
+  for k = 1, t.rows - 1 do sum = sum + m.rg_n[k * t.cols + k] end
+  return sum
+end
+
+-- Of the rows from `row` on without `skipped`, and of the columns in `columns`.
+local function minor(m, size, row, skipped, columns)
+  if row == skipped then row = row + 1 end
+  local following, sum = row + 1 == skipped and row + 2 or row + 1, nil
+  for place, c in ipairs(columns) do
+    local term = m.rg_n[row * size + c]
+    if following < size then
+      local rest = {}
+      for _, other in ipairs(columns) do rest[#rest + 1] = other ~= c and other or nil end
+      term = term * minor(m, size, following, skipped, rest)
+    end
+    sum = not sum and term or place % 2 == 0 and sum - term or sum + term
+  end
+  return sum
+end
+
+local function columns_without(size, skipped)
+  local columns = {}
+  for c = 0, size - 1 do columns[#columns + 1] = c ~= skipped and c or nil end
+  return columns
+end
+
+function functions.determinant(m)
+  local size = square("determinant", m).rows
+  return minor(m, size, 0, -1, columns_without(size, -1))
+end
+
+function functions.inverse(m)
+  local t = square("inverse", m)
+  local size, scale = t.rows, 1 / tonumber(functions.determinant(m))
+  return make(types.shaped(as_float(t.element), size, size), function(k)
+    local r, c = k % size, math.floor(k / size)
+    return tonumber(minor(m, size, 0, r, columns_without(size, c))) * ((r + c) % 2 == 0 and scale or -scale)
+  end)
+end
+
+function functions.clamp(x, low, high)
+  return each("rg.clamp", function(a, b, c) return math.min(math.max(a, b), c) end, { x, low, high })
+end
+function functions.mix(a, b, t)
+  return each("rg.mix", function(x, y, z) return x * (1 - z) + y * z end, { a, b, t })
+end
+function functions.step(edge, x)
+  return each("rg.step", function(a, b) return b < a and 0 or 1 end, { edge, x }, as_float)
+end
+function functions.smoothstep(low, high, x)
+  return each("rg.smoothstep", function(a, b, c)
+    local t = math.min(math.max((c - a) / (b - a), 0), 1)
+    return t * t * (3 - 2 * t)
+  end, { low, high, x }, as_float)
+end
+function functions.select(condition, a, b)
+  if type(condition) ~= "boolean" then
+    fail.argument("rg.select takes a boolean first, not " .. fail.describe(condition))
+  end
+  return each("rg.select", function(x, y) return condition and x or y end, { a, b })
+end
+
+local function whole(element) return classes[element.name] == "f" and types.by_name.i32 or element end
+function functions.floor(x)
+  return each("rg.floor", function(a) return type(a) == "number" and math.floor(a) or a end, { x }, whole)
+end
+local function round(a)
+  if type(a) ~= "number" then return a end
+  return a < 0 and math.ceil(a - 0.5) or math.floor(a + 0.5)
+end
+function functions.round(x) return each("rg.round", round, { x }, whole) end
+
+for name, f in pairs(functions) do methods[name] = f end
+
+-- -- types ----------------------------------------------------------------------------------------------
+
+--- `rg.vec(3, rg.f64)`
+function matrix.vec(n, t) return types.shaped(types.get(t, "rg.vec"), n, 1) end
+--- `rg.mat(2, 3, rg.f32)`
+function matrix.mat(n, m, t)
+  if m == 1 then fail.argument("rg.mat has two columns at least; rg.vec has one") end
+  return types.shaped(types.get(t, "rg.mat"), n, m)
+end
+
+local type_count = 0
+
+-- The struct of a new type, with its operators. Structs of the same text may be one to the ffi; the constant tells a vec4
+-- from a mat2.
+function types.bring_shaped(t)
+  type_count = type_count + 1
+  local number = t.element.name == "f16" and "float" or t.element.ctype
+  local text = ("struct { static const int rg_type = %d; %s rg_n[%d]; }"):format(type_count, number, t.count)
+  t.ctype_value = ffi.metatype(ffi.typeof(text), meta)
+  by_ctype[tonumber(t.ctype_value)] = t
+  t.construct = construct
+end
+
+-- -- to and from C --------------------------------------------------------------------------------------
+
+
+--- Writes a vector into `buffer` and lets `slot` point to it.
+function matrix.put(slot, v, buffer, kind)
+  local t = type_of(v)
+  local member = classes[t.element.name] == "f" and "f64" or t.element.name:sub(1, 1) == "u" and "u64" or "i64"
+  buffer.type, buffer.count = t.name, t.count
+  for k = 0, t.count - 1 do buffer.numbers[k][member] = v.rg_n[k] end
+  slot.kind, slot.vector = kind, buffer
+end
+
+--- The vector that `slot` points to, as a value of its own.
+function matrix.take(slot)
+  local from = slot.vector
+  local t = types.named(ffi.string(from.type))
+  local member = classes[t.element.name] == "f" and "f64" or t.element.name:sub(1, 1) == "u" and "u64" or "i64"
+  return make(t, function(k) return from.numbers[k][member] end)
+end
+
+--- The vector of type `t` whose numbers stand in an array from `first` on.
+function matrix.from_array(t, array, first) return make(t, function(k) return array[first + k] end) end
+
+return matrix

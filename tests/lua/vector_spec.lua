@@ -1,0 +1,363 @@
+-- vector_spec.lua - vectors and matrices: in kernels, in fields, and as values of Lua.
+local support = require "support"
+local rg = support.rg
+local failure = support.failure
+
+-- Numbers of a value, as a list.
+local function numbers(v)
+  local list = v:to_table()
+  if type(list[1]) ~= "table" then return list end
+  local flat = {}
+  for _, row in ipairs(list) do
+    for _, x in ipairs(row) do flat[#flat + 1] = x end
+  end
+  return flat
+end
+
+-- What `text`, an expression of `a` and `b`, is in a kernel.
+local function computed(t, text, captures)
+  local out = rg.field(t, 1)
+  captures = captures or {}
+  captures.out = out
+  rg.kernel(("function() out[0] = %s end"):format(text), captures)()
+  return numbers(out[0])
+end
+
+local function number_of(text, captures)
+  local out = rg.field(rg.f64, 1)
+  captures = captures or {}
+  captures.out = out
+  rg.kernel(("function() out[0] = %s end"):format(text), captures)()
+  return out[0]
+end
+
+describe("a vector in a kernel", function()
+  it("is made of any mix of numbers and vectors", function()
+    assert.same({ 1, 2, 3, 4 }, computed(rg.vec4, "rg.vec4(1, rg.vec2(2, 3), 4)"))
+    assert.same({ 5, 5, 5 }, computed(rg.ivec3, "rg.ivec3(5)"))
+    assert.same({ 1, -2 }, computed(rg.ivec2, "rg.ivec2(1.9, -2.9)"))
+    assert.same({ 1, 2, 3, 4, 5 }, computed(rg.vec(5, rg.f64), "rg.vec(5, rg.f64){1, 2, 3, 4, 5}"))
+  end)
+
+  it("gives its components by name, in any order, and by index", function()
+    local v = { v = rg.vec4(1, 2, 3, 4) }
+    assert.same({ 4, 3, 1 }, computed(rg.vec3, "v.wzx", v))
+    assert.same({ 1, 1 }, computed(rg.vec2, "v.xyz.rr", v))
+    assert.equal(3, number_of("v[2]", v))
+    assert.equal(2, number_of("rg.vec3(1, 2, 3).y"))
+    local sum = rg.field(rg.f32, 1)
+    rg.kernel([=[function()
+      local s = 0
+      for k = 0, 5 do s = s * 10 + v[k] end
+      sum[0] = s
+    end]=], { v = v.v, sum = sum })()
+    assert.equal(123400, sum[0]) -- outside there is zero
+  end)
+
+  it("meets vectors number by number, and a number meets them all", function()
+    local c = { a = rg.vec3(1, 2, 3), b = rg.vec3(4, 5, 6), i = rg.ivec3(7, -7, 8) }
+    assert.same({ 5, 7, 9 }, computed(rg.vec3, "a + b", c))
+    assert.same({ 4, 10, 18 }, computed(rg.vec3, "a * b", c))
+    assert.same({ 9, 8, 7 }, computed(rg.vec3, "10 - a", c))
+    assert.same({ -1, -2, -3 }, computed(rg.vec3, "-a", c))
+    assert.same({ 0.5, 1, 1.5 }, computed(rg.vec3, "a / 2", c))
+    assert.same({ 3, -4, 4 }, computed(rg.ivec3, "i // 2", c))
+    assert.same({ 3, -4, 4 }, computed(rg.ivec3, "math.floor(i / 2)", c))
+    assert.same({ 1, 1, 0 }, computed(rg.ivec3, "i % 2", c))
+    assert.same({ 2, 2, 3 }, computed(rg.vec3, "math.max(a, 2)", c))
+    assert.same({ 1, 2, 3 }, computed(rg.vec3, "math.sqrt(a * a)", c))
+    assert.same({ 1, 1, 0 }, computed(rg.ivec3, "bit.band(i, 1)", c))
+  end)
+
+  it("knows the functions of shaders, also as methods", function()
+    local c = { a = rg.vec3(1, 2, 2), b = rg.vec3(0, 1, 0), t = 0.25 }
+    assert.equal(2, number_of("rg.dot(a, b)", c))
+    assert.equal(3, number_of("a:norm()", c))
+    assert.same({ 0, 1, 0 }, computed(rg.vec3, "rg.normalize(b * 5)", c))
+    assert.same({ -2, 0, 1 }, computed(rg.vec3, "a:cross(b)", c))
+    assert.equal(-2, number_of("rg.cross(rg.vec2(1, 2), rg.vec2(3, 4))"))
+    assert.same({ 1, 1.5, 1.5 }, computed(rg.vec3, "rg.clamp(a, 0, 1.5)", c))
+    assert.same({ 0.75, 1.75, 1.5 }, computed(rg.vec3, "rg.mix(a, b, t)", c))
+    assert.same({ 0, 1, 1 }, computed(rg.vec3, "rg.step(1.5, a)", c))
+    assert.equal(0.5, number_of("rg.smoothstep(0, 2, 1.0)"))
+    assert.same({ 0, 1, 0 }, computed(rg.vec3, "rg.select(t > 1, a, b)", c))
+    assert.same({ 1, -2 }, computed(rg.ivec2, "rg.floor(rg.vec2(1.5, -1.5))"))
+    assert.same({ 2, -2 }, computed(rg.ivec2, "rg.round(rg.vec2(1.5, -1.5))"))
+  end)
+
+  it("is a value: assignment copies, components are written alone", function()
+    local out = rg.field(rg.vec3, 2)
+    rg.kernel([=[function(k)
+      local a = rg.vec3(1, 2, 3)
+      local b = a
+      b.x = 10
+      b.zy = b.yz + 1
+      b[k] += 100
+      out[0] = a
+      out[1] = b
+    end]=], { out = out })(2)
+    assert.same({ 1, 2, 3 }, numbers(out[0]))
+    assert.same({ 10, 4, 103 }, numbers(out[1]))
+  end)
+
+  it("is compared as a whole and chosen by a condition", function()
+    assert.equal(1, number_of("rg.vec2(1, 2) == rg.vec2(1, 2) and 1 or 0"))
+    assert.equal(1, number_of("rg.vec2(1, 2) ~= rg.vec2(1, 3) and 1 or 0"))
+    local c = { n = rg.field(rg.i32, 1), a = rg.vec2(1, 2) }
+    assert.same({ 2, 4 }, computed(rg.vec2, "n[0] == 0 and a * 2 or a:normalize()", c))
+  end)
+
+  it("is gathered by a parallel loop", function()
+    local out = rg.field(rg.vec2, 2)
+    rg.kernel([=[function()
+      local s = rg.vec2(0)
+      local m = rg.vec2(-1)
+      for i in rg.range(1000) do
+        local p = rg.vec2(i, -i)
+        s = s + p - 1
+        m = math.max(m, p)
+      end
+      out[0] = s
+      out[1] = m
+    end]=], { out = out })()
+    assert.same({ 498500, -500500 }, numbers(out[0]))
+    assert.same({ 999, 0 }, numbers(out[1]))
+  end)
+
+  it("goes through functions, as argument and result", function()
+    local out = rg.field(rg.vec2, 1)
+    local function turn(v) return rg.vec2(-v.y, v.x) end
+    rg.kernel(function(p)
+      p.x = p.x + 1
+      out[0] = turn(p) + turn(rg.vec2(0, 1))
+    end)(rg.vec2(2, 5))
+    assert.same({ -6, 3 }, numbers(out[0]))
+  end)
+
+  it("is captured live, also behind a path", function()
+    local out, state = rg.field(rg.vec2, 1), { gravity = rg.vec2(0, -10) }
+    local step = rg.kernel(function()
+      out[0] = state.gravity * 2 + state.gravity.yx
+    end)
+    step()
+    assert.same({ -10, -20 }, numbers(out[0]))
+    local compiles = rg.stats().compiles
+    state.gravity = rg.vec2(1, 2)
+    step()
+    assert.same({ 4, 5 }, numbers(out[0]))
+    assert.equal(compiles, rg.stats().compiles)
+    state.gravity = rg.ivec2(1, 2)
+    step()
+    assert.same({ 4, 5 }, numbers(out[0]))
+  end)
+
+  it("is all indices of a loop at once, and an index", function()
+    local x = rg.field(rg.i32, 4, 5)
+    rg.kernel([=[function()
+      for I in rg.range(3, {1, 4}):vec() do
+        x[I] = I.x * 10 + I.y
+        x[I + rg.ivec2(1, 1)] = -1
+      end
+    end]=], { x = rg.field(rg.i32, 4, 5) })()
+    rg.kernel([=[function()
+      for I in x:active():vec() do
+        local y = I * 2
+        x[I] = y.x * 10 + y.y
+      end
+    end]=], { x = x })()
+    assert.equal(68, x[3][4])
+    assert.equal(68, x[rg.ivec2(3, 4)])
+  end)
+
+  it("says what does not fit", function()
+    local x, v = rg.field(rg.f32, 4), rg.field(rg.vec2, 4)
+    local function message(text)
+      return failure(rg.kernel("function(a) " .. text .. " end", { x = x, v = v }), 1).message
+    end
+    assert.equal("'+' takes values of one shape, and here are a vector of 2 and a vector of 3", message "x[0] = (v[0] + rg.vec3(1)).x")
+    assert.equal("'v[0]' is a vector of 2, and this value is a number", message "v[0] = 1")
+    assert.equal("'x[0]' is a number, and this value is a vector of 2", message "x[0] = v[0]")
+    assert.equal("a vector of 2 has no 'z'", message "x[0] = v[0].z")
+    assert.equal("a number has no component 'x'", message "x[0] = x[1].x")
+    assert.equal("a vector of 2 has no number 2", message "x[0] = v[0][2]")
+    assert.equal("a number stands here, and this is a vector of 2", message "if v[0] then x[0] = 1 end")
+    assert.equal("'rg.vec2' is made of 2 numbers, or of one, and here are 3", message "v[0] = rg.vec2(1, 2, 3)")
+    assert.equal("'v[0].xx' names a component twice", message "v[0].xx = v[0]")
+    assert.equal("'rg.dot' takes vectors, and this is a number", message "x[0] = rg.dot(a, v[0])")
+    assert.equal("a vector of 2 has no method 'nrom'", message "x[0] = v[0]:nrom()")
+    assert.equal("'<' takes numbers, and this is a vector of 2", message "x[0] = v[0] < v[1] and 1 or 0")
+  end)
+end)
+
+describe("a field of vectors", function()
+  it("keeps numbers by component, in every layout", function()
+    for _, layout in ipairs { "soa", "aos" } do
+      local p, q = rg.field(rg.vec3), rg.field(rg.dvec2)
+      local block = rg.root:pointer("i", 4)
+      block:dense("i", 4, { layout = layout }):place(p, q)
+      p[5] = { 1, 2, 3 }
+      q[5] = rg.dvec2(0.1, 0.2)
+      assert.same({ 1, 2, 3 }, numbers(p[5]))
+      assert.same({ 0.1, 0.2 }, numbers(q[5]))
+      assert.same({ 0, 0, 0 }, numbers(p[0]))
+      rg.kernel([=[function()
+        for i in p:active() do
+          p[i] = p[i] * 2 + q[i].x
+          q[i].y = q[i].y + i
+        end
+      end]=], { p = p, q = q })()
+      assert.same({ 0, 4 }, numbers(q[4]))
+      assert.near(2.1, p[5].x, 1e-6)
+      assert.equal(5.2, q[5].y)
+    end
+  end)
+
+  it("is updated as a whole and by component, by many iterations", function()
+    local v = rg.field(rg.ivec3, 2)
+    rg.kernel([=[function()
+      for i in rg.range(1000) do
+        v[0] = v[0] + rg.ivec3(1, i, 2)
+        v[1].y = v[1].y + 3
+        v[1].zx += 1
+        v[1][i % 3] += 1000
+      end
+    end]=], { v = v })()
+    assert.same({ 1000, 499500, 2000 }, numbers(v[0]))
+    assert.same({ 335000, 336000, 334000 }, numbers(v[1]))
+  end)
+
+  it("gives the old value of an update", function()
+    local v = rg.field(rg.ivec2, 2)
+    rg.kernel("function() v[1] = v:add(0, rg.ivec2(3, 4)) + 1 end", { v = v })()
+    assert.same({ 3, 4 }, numbers(v[0]))
+    assert.same({ 1, 1 }, numbers(v[1]))
+  end)
+
+  it("is filled, copied, and goes to tables and back", function()
+    local v, w = rg.field(rg.vec2, 2, 2), rg.field(rg.dvec2, 2, 2)
+    v:fill({ 1, 2 })
+    v:set(1, 0, { 3, 4 })
+    w:copy_from(v)
+    assert.same({ 3, 4 }, numbers(w:get(1, 0)))
+    assert.same({ 1, 2 }, numbers(w[1][1]))
+    local t = w:to_table()
+    assert.same({ 3, 4 }, numbers(t[2][1]))
+    t[1][2] = { 7, 8 }
+    v:from_table(t)
+    assert.same({ 7, 8 }, numbers(v[0][1]))
+    assert.equal(rg.vec2, v.type)
+    local seen = 0
+    for i, j, x in pairs(v) do seen = seen + (i * 2 + j) * x.y end
+    assert.equal(8 + 2 * 4 + 3 * 2, seen)
+  end)
+
+  it("keeps a vector together where it has a shape of its own", function()
+    local v = rg.field(rg.vec2, 3)
+    v[1] = { 5, 6 }
+    local p = v:pointer()
+    assert.equal(5, p[2])
+    assert.equal(6, p[3])
+  end)
+
+  it("refuses what does not fit", function()
+    local v = rg.field(rg.vec2, 3)
+    local f = failure(function() v[1].y = 3 end)
+    assert.equal("'y' cannot be set: a vector outside a kernel is a copy that does not change", f.message)
+    assert.equal("write the whole element: x[i] = rg.vec2(..)", f.hint)
+    assert.equal("value.fit", failure(function() v[1] = 3 end).code)
+    assert.equal("value.fit", failure(function() v[1] = rg.vec3(1) end).code)
+    assert.equal("argument.invalid", failure(function() v[1] = { 1, 2, 3 } end).code)
+    assert.equal("value.fit", failure(function() rg.field(rg.ivec2, 1)[0] = rg.vec2(0.5) end).code)
+  end)
+end)
+
+describe("a matrix", function()
+  local m = rg.mat2 { { 1, 2 }, { 3, 4 } }
+
+  it("is indexed by row, then by column", function()
+    assert.equal(3, m[1][0])
+    assert.equal(3, number_of("m[1][0]", { m = m }))
+    assert.same({ 3, 4 }, computed(rg.vec2, "m[1]", { m = m }))
+    assert.equal(4, number_of("m[k][k]", { m = m, k = 1 }))
+    assert.same({ 1, 2, 3, 4 }, computed(rg.mat2, "rg.mat2(1, 2, 3, 4)"))
+    assert.same({ 1, 2, 3, 4 }, computed(rg.mat2, "rg.mat2{{1, 2}, {3, 4}}"))
+    assert.same({ 7, 0, 0, 7 }, computed(rg.mat2, "rg.mat2(7)"))
+  end)
+
+  it("multiplies as linear algebra", function()
+    local c = { m = m, v = rg.vec2(5, 6), w = rg.mat(2, 3, rg.f32)(1, 2, 3, 4, 5, 6) }
+    assert.same({ 17, 39 }, computed(rg.vec2, "m * v", c))
+    assert.same({ 23, 34 }, computed(rg.vec2, "v * m", c))
+    assert.same({ 7, 10, 15, 22 }, computed(rg.mat2, "m * m", c))
+    assert.same({ 9, 12, 15, 19, 26, 33 }, computed(rg.mat(2, 3, rg.f32), "m * w", c))
+    assert.same({ 2, 4, 6, 8 }, computed(rg.mat2, "m * 2", c))
+    assert.same({ 2, 4, 6, 8 }, computed(rg.mat2, "m + m", c))
+  end)
+
+  it("has transpose, trace, determinant, inverse and outer products", function()
+    local c = { m = m, n = rg.mat3(2, 0, 1, 0, 3, 0, 1, 0, 4) }
+    assert.same({ 1, 3, 2, 4 }, computed(rg.mat2, "m:transpose()", c))
+    assert.equal(5, number_of("rg.trace(m)", c))
+    assert.equal(-2, number_of("m:determinant()", c))
+    assert.equal(21, number_of("n:determinant()", c))
+    assert.same({ -2, 1, 1.5, -0.5 }, computed(rg.mat2, "rg.inverse(m)", c))
+    assert.same({ 3, 4, 6, 8 }, computed(rg.mat2, "rg.outer(rg.vec2(1, 2), rg.vec2(3, 4))"))
+    local identity = computed(rg.mat3, "n * n:inverse()", c)
+    for k = 1, 9 do assert.near((k - 1) % 4 == 0 and 1 or 0, identity[k], 1e-6) end
+    local four = rg.mat4(2, 1, 0, 0, 1, 3, 0, 1, 0, 0, 1, 2, 4, 0, 1, 1)
+    assert.equal(-1, four:determinant())
+    assert.equal(-1, number_of("four:determinant()", { four = four }))
+    local one = computed(rg.mat4, "four * four:inverse()", { four = four })
+    for k = 1, 16 do assert.near((k - 1) % 5 == 0 and 1 or 0, one[k], 1e-5) end
+  end)
+
+  it("is an element: numbers and rows of it are written and updated", function()
+    local x = rg.field(rg.mat2, 2)
+    x[0] = { { 1, 2 }, { 3, 4 } }
+    rg.kernel([=[function()
+      for i in rg.range(10) do
+        x[1] = x[1] + rg.mat2(1, 0, 0, 2)
+        x[0][1][0] = x[0][1][0] + 1
+      end
+      x[0][0] = rg.vec2(9, 8)
+    end]=], { x = x })()
+    assert.same({ 10, 0, 0, 20 }, numbers(x[1]))
+    assert.same({ 9, 8, 13, 4 }, numbers(x[0]))
+  end)
+end)
+
+describe("a vector in Lua", function()
+  it("has the operators and functions that kernels have", function()
+    local a, b = rg.vec3(1, 2, 3), rg.vec3(4, 5, 6)
+    assert.same({ 5, 7, 9 }, numbers(a + b))
+    assert.same({ 3, 6, 9 }, numbers(3 * a))
+    assert.same({ 0.5, 1 }, numbers(rg.ivec2(1, 2) / 2))
+    assert.equal(32, a:dot(b))
+    assert.same({ -3, 6, -3 }, numbers(rg.cross(a, b)))
+    assert.same({ 3, 1 }, numbers(a.zx))
+    assert.equal("vec3(1, 2, 3)", tostring(a))
+    assert.equal(3, #a)
+    assert.is_true(a == rg.vec3(1, 2, 3))
+    assert.is_false(a == b)
+    assert.equal("dvec2(0.5, 2)", tostring(rg.mix(rg.dvec2(0, 1), rg.dvec2(1, 3), 0.5)))
+    assert.equal("vec(5,f64)", tostring(rg.vec(5, rg.f64)))
+    assert.equal(rg.vec3, rg.vec(3, rg.f32))
+  end)
+
+  it("keeps 64-bit integers exact", function()
+    local t = rg.vec(2, rg.i64)
+    local x = rg.field(t, 1)
+    x[0] = t(9007199254740993LL, -1)
+    rg.kernel("function() x[0] = x[0] + 1 end", { x = x })()
+    assert.is_true(x[0].x == 9007199254740994LL)
+    assert.is_true(x[0].y == 0LL)
+    assert.is_true(x:to_table()[1].x == 9007199254740994LL)
+  end)
+
+  it("says what is wrong", function()
+    assert.equal("a vec2 has no 'z'", failure(function() return rg.vec2(1).z end).message)
+    assert.equal("index.range", failure(function() return rg.vec2(1)[2] end).code)
+    assert.equal("a vector or matrix has 2 to 16 numbers", failure(rg.vec, 17, rg.f32).message)
+    assert.equal("rg.vec2 is made of 2 numbers, or of one, and here are 3", failure(rg.vec2, 1, 2, 3).message)
+  end)
+end)
