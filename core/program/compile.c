@@ -57,6 +57,10 @@ static SemaValue sema_value(const Kernel *kernel, const RgValue *value) {
     out.name = value->vector && value->vector->type ? value->vector->type : "";
   } else if (value->kind == RG_VALUE_FUNCTION && value->i64 > 0 && value->i64 <= kernel->functions.count) {
     out.function = (int)value->i64;
+  } else if (value->kind == RG_VALUE_NUMBER) {
+    out.number = value->number;
+  } else if (value->kind == RG_VALUE_BOOL) {
+    out.number = value->i64 != 0;
   }
   return out;
 }
@@ -65,7 +69,10 @@ static SemaInput sema_input(Compile *compile) {
   const Kernel *kernel = compile->kernel;
   const RgOptions *options = &kernel->object.program->options;
   SemaValue *values = scratch_array(&compile->scratch, SemaValue, compile->value_count + 1);
-  for (int32_t k = 0; k < compile->value_count; k++) values[k] = sema_value(kernel, &compile->values[k]);
+  for (int32_t k = 0; k < compile->value_count; k++) {
+    values[k] = sema_value(kernel, &compile->values[k]);
+    values[k].is_static = kernel_is_static(kernel, k);
+  }
   return (SemaInput){.ast = kernel->ast,
                      .paths = &kernel->paths,
                      .captures = values,

@@ -37,6 +37,7 @@ static bool parse(void *data, Error *err) {
   kernel->ast = parse_text(kernel, parsing->text, options, err);
   if (!kernel->ast) return false;
   SemaPaths paths = sema_paths(&kernel->scratch, kernel->ast);
+  kernel->static_parameters = scratch_array(&kernel->scratch, bool, kernel->ast->function->parameters.count + 1);
   add_paths(kernel, &paths);
   int line = kernel->ast->function->pos.line;
   kernel->name = options && options->name && options->name[0]
@@ -92,10 +93,25 @@ typedef struct Wanting {
   const SemaWants *wants;
 } Wanting;
 
+bool kernel_is_static(const Kernel *kernel, int32_t value) {
+  int32_t parameter = value - kernel->paths.count;
+  if (parameter < 0) return kernel->paths.items[value].is_static;
+  return parameter < kernel->ast->function->parameters.count && kernel->static_parameters[parameter];
+}
+
+static void mark_statics(Kernel *kernel, const SemaWants *wants) {
+  for (int k = 0; k < wants->statics.count; k++) {
+    SemaArg source = wants->statics.items[k];
+    if (source.is_parameter) kernel->static_parameters[source.index] = true;
+    else kernel->paths.items[source.index].is_static = true;
+  }
+}
+
 static bool keep_wants(void *data, Error *err) {
   Wanting *wanting = data;
   (void)err;
   kernel_drop_code(wanting->kernel);
+  mark_statics(wanting->kernel, wanting->wants);
   add_paths(wanting->kernel, &wanting->wants->paths);
   return true;
 }
@@ -106,7 +122,7 @@ void kernel_want(Kernel *kernel, const SemaWants *wants) {
   if (wants->has_function) {
     kernel->want = WANT_FUNCTION;
     kernel->wanted_value = wants->function.index + (wants->function.is_parameter ? kernel->paths.count : 0);
-  } else if (wants->paths.count && scratch_run(&kernel->scratch, keep_wants, &wanting, &ignored)) {
+  } else if ((wants->paths.count || wants->statics.count) && scratch_run(&kernel->scratch, keep_wants, &wanting, &ignored)) {
     kernel->want = WANT_PATHS;
   }
 }

@@ -59,6 +59,10 @@ static bool make_words(const PatternMaking *making, int32_t k, uint64_t *words) 
     words[1] = value->text ? hash_bytes(0, value->text, strlen(value->text)) : 0;
   if (value->kind == RG_VALUE_VECTOR && value->vector && value->vector->type)
     words[1] = hash_bytes(0, value->vector->type, strlen(value->vector->type));
+  if (kernel_is_static(making->kernel, k) && (value->kind == RG_VALUE_NUMBER || value->kind == RG_VALUE_BOOL)) {
+    words[1] = value->u64;
+    words[2] = 1;
+  }
   if (value->kind == RG_VALUE_FUNCTION) words[1] = value->u64;
   if (value->kind != RG_VALUE_FIELD && value->kind != RG_VALUE_NODE) return true;
   if (!value->field)

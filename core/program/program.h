@@ -189,6 +189,7 @@ struct Kernel {
   Ast *ast;
   SemaPaths paths;
   VEC(const char *) path_texts; /* one per path, NUL-terminated */
+  bool *static_parameters;    /* by parameter: its value is part of the pattern */
   VEC(Ast *) functions;       /* that it calls, in kernel->scratch; number n is items[n - 1] */
   KernelWant want;            /* of the launch that failed last */
   int32_t wanted_value;
@@ -205,6 +206,7 @@ Kernel *kernel_create(Program *program, Str text, const RgKernelOptions *options
 /* The text of a function that a launch brings, in `options` its place; its number, or 0 with err. What it takes from around
  * itself become paths. */
 int32_t kernel_add_function(Kernel *kernel, Str text, const RgKernelOptions *options, Error *err);
+bool kernel_is_static(const Kernel *kernel, int32_t value);
 /* Keeps what a compile missed. */
 void kernel_want(Kernel *kernel, const SemaWants *wants);
 void kernel_free(Kernel *kernel);

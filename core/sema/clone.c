@@ -141,6 +141,13 @@ Ast *clone_ast(Sema *s, const Ast *ast) {
   return copy;
 }
 
+void clone_turn(Sema *s, const AstBlock *block, AstLocal *const *from, AstLocal *const *to, int count, AstBlock *out) {
+  Cloner c = {.s = s, .function = count ? from[0]->owner : NULL};
+  map_init(&c.locals, s->scratch);
+  for (int i = 0; i < count; i++) map_put_int(&c.locals, (uintptr_t)from[i], to[i]);
+  for (int i = 0; i < block->count; i++) vec_push(s->scratch, out, clone_stmt(&c, block->items[i]));
+}
+
 /* -- returns -------------------------------------------------------------------------------------------------------- */
 
 static bool always_returns(const AstBlock *block) {

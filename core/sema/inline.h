@@ -26,12 +26,32 @@ struct Inline {
   int loops;                    /* lower: loops around its body */
 };
 
+/* A value that is known while the kernel is compiled. OTHER: a field, a table, a function .. */
+typedef enum StaticKind { STATIC_NIL, STATIC_BOOL, STATIC_NUMBER, STATIC_OTHER } StaticKind;
+typedef struct Static { StaticKind kind; double number; } Static;
+
 /* clone.c */
 Ast *clone_ast(Sema *s, const Ast *ast);       /* with the numbers it has */
 AstFunction *clone_function(Sema *s, const AstFunction *function);
 AstExpr *clone_new_expr(Sema *s, const AstExpr *like);
 AstLocal *clone_new_local(Sema *s, const AstLocal *like);
+/* Appends a copy of `block` in which `to` stand for the locals `from`. */
+void clone_turn(Sema *s, const AstBlock *block, AstLocal *const *from, AstLocal *const *to, int count, AstBlock *out);
 bool clone_returns_early(const AstFunction *function);
 bool clone_is_straight(const AstFunction *function);
+
+/* resolve_inline.c */
+SemaPath inline_member_path(Sema *s, AstExpr *e, const Entity *table, Str name);
+/* table.c */
+int table_find(Sema *s, AstExpr *e, const Entity *table, const char *key, bool is_static);
+int *table_find_all(Sema *s, AstExpr *e, const Entity *table, int64_t length);
+bool table_fail(Sema *s, AstExpr *e);
+/* static.c */
+bool static_is_written(Sema *s, AstExpr *e);             /* known from the text and the layouts alone */
+bool static_value(Sema *s, AstExpr *e, Static *out);     /* false with an error */
+bool static_integer(Sema *s, AstExpr *e, int64_t *out);
+bool static_of_value(Sema *s, AstExpr *e, SemaArg source, Static *out);
+AstExpr *static_argument(Sema *s, AstExpr *e);           /* of rg.static(..), else NULL */
+void static_write(Sema *s, AstExpr *e, const Static *value);
 
 #endif

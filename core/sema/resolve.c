@@ -245,11 +245,8 @@ static Entity resolve_index(Sema *s, AstExpr *e) {
               name);
     break;
   case ENTITY_OTHER:
-    if (object.value == VALUE_TABLE)
-      sema_fail(s, e, RG_ERROR_NOT_YET, "put the numbers into a field",
-                "a captured table that is indexed is not compiled yet");
-    else
-      fail_other(s, e->left, &object);
+    if (object.value == VALUE_TABLE) return table_item(s, e, &object);
+    fail_other(s, e->left, &object);
     break;
   default: sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' is no field, so it cannot be indexed", name); break;
   }
@@ -264,6 +261,9 @@ static Entity resolve_length(Sema *s, AstExpr *e) {
   bool has_extent = (object.kind == ENTITY_FIELD || object.kind == ENTITY_NODE) && object.indexed < object.node->rank;
   if (has_extent) return constant_entity(object.node->shape[object.indexed]);
   if (object.kind == ENTITY_SHAPE) return constant_entity(object.node->rank);
+  int64_t length;
+  if (object.kind == ENTITY_OTHER && object.value == VALUE_TABLE)
+    return table_length(s, e->left, &object, &length) ? constant_entity(length) : (Entity){0};
   if (object.kind == ENTITY_OTHER) fail_other(s, e->left, &object);
   else sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'#' takes a field or an SNode with axes");
   return (Entity){0};

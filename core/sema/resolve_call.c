@@ -178,6 +178,7 @@ Entity resolve_call(Sema *s, AstExpr *e) {
   const char *name = callee.name ? callee.name : sema_source(s, e->left);
   if (callee.kind == ENTITY_NONE) return callee;
   if (callee.kind == ENTITY_TYPE) return resolve_conversion(s, e, &callee);
+  if (callee.kind == ENTITY_BUILTIN && !strcmp(callee.name, "rg.static")) return static_call(s, e);
   if (callee.kind == ENTITY_BUILTIN) return resolve_builtin_call(s, e, &callee);
   if (callee.kind == ENTITY_OTHER && callee.value == VALUE_FUNCTION) return inline_call(s, e, callee, NULL);
   sema_fail(s, e, RG_ERROR_CALL, NULL, "'%s' is no function", name);

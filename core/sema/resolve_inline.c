@@ -17,8 +17,7 @@ static Entity want_function(Sema *s, AstExpr *e, const Entity *callee) {
   return (Entity){0};
 }
 
-/* The value called `name` in a table that the launch brings. */
-Entity inline_table_member(Sema *s, AstExpr *e, const Entity *table, Str name) {
+SemaPath inline_member_path(Sema *s, AstExpr *e, const Entity *table, Str name) {
   SemaPath path = {.pos = e->pos, .function = 0};
   const char *root;
   if (table->source.is_parameter) {
@@ -27,9 +26,16 @@ Entity inline_table_member(Sema *s, AstExpr *e, const Entity *table, Str name) {
     path.parameter = table->source.index;
   } else {
     path = s->input->paths->items[table->source.index];
+    path.is_static = false;
     root = scratch_copy_text(s->scratch, path.name.data, (size_t)path.name.length);
   }
   path.name = str_of(scratch_format(s->scratch, "%s.%.*s", root, name.length, name.data));
+  return path;
+}
+
+/* The value called `name` in a table that the launch brings. */
+Entity inline_table_member(Sema *s, AstExpr *e, const Entity *table, Str name) {
+  SemaPath path = inline_member_path(s, e, table, name);
   int number = sema_find_path(s, &path);
   if (number >= 0) return resolve_path_value(s, e, number);
   if (s->input->wants && !s->failed) vec_push(s->scratch, &s->input->wants->paths, path);
@@ -76,7 +82,18 @@ static bool stands_for_itself(const Entity *entity, const AstLocal *parameter, b
   }
 }
 
-static void give_parameter(Sema *s, AstLocal *parameter, AstExpr *argument, const Entity *entity) {
+/* A whole number as written is known inside, too. */
+static void take_literal(const AstExpr *argument, Entity *entity) {
+  double number;
+  bool is_plain = argument->kind == AST_NUMBER ? argument->number_kind == AST_NUMBER_PLAIN
+                  : argument->kind == AST_UNARY && argument->op == AST_NEG && argument->left->kind == AST_NUMBER &&
+                        argument->left->number_kind == AST_NUMBER_PLAIN;
+  if (is_plain && sema_is_constant(argument, &number) && number >= -0x1p31 && number < 0x1p31)
+    *entity = (Entity){.kind = ENTITY_CONSTANT, .constant = (int64_t)number};
+}
+
+static void give_parameter(Sema *s, AstLocal *parameter, AstExpr *argument, Entity *entity) {
+  take_literal(argument, entity);
   resolve_declare(s, parameter);
   Local *local = local_of(s, parameter);
   bool is_number = entity->kind == ENTITY_LIVE || entity->kind == ENTITY_CONSTANT;

@@ -111,6 +111,28 @@ static Entity value_entity(Sema *s, AstExpr *e, const SemaValue *value, SemaArg 
 
 /* -- nil ------------------------------------------------------------------------------------------------- */
 
+/* A path as it is written: t[1] for "t.#1", #t for "t.#". */
+static const char *path_text(Sema *s, Str path) {
+  StrBuf out;
+  strbuf_init(&out, s->scratch);
+  if (path.length > 2 && !memcmp(path.data + path.length - 2, ".#", 2)) {
+    strbuf_char(&out, '#');
+    path.length -= 2;
+  }
+  for (int i = 0; i < path.length; i++) {
+    bool is_key = path.data[i] == '.' && i + 1 < path.length && path.data[i + 1] == '#';
+    if (!is_key) {
+      strbuf_char(&out, path.data[i]);
+      continue;
+    }
+    strbuf_char(&out, '[');
+    for (i += 2; i < path.length && path.data[i] != '.'; i++) strbuf_char(&out, path.data[i]);
+    strbuf_char(&out, ']');
+    i--;
+  }
+  return sema_text(s, str_of(strbuf_end(&out)));
+}
+
 /* The first `count` names of a path. */
 static Str leading(Str name, int count) {
   int length = 0;
@@ -123,7 +145,7 @@ static bool is_library(Str root) { return str_is(root, "math") || str_is(root, "
 static Entity fail_nil(Sema *s, AstExpr *e, const SemaValue *value, Str path) {
   int depth = value->depth > 1 ? value->depth : 1;
   Str met = leading(path, depth);
-  const char *name = sema_text(s, met), *hint = resolve_nearest(s, met);
+  const char *name = path_text(s, met), *hint = resolve_nearest(s, met);
   if (depth == 2 && is_library(leading(path, 1))) {
     const char *nearest = builtin_nearest(met);
     hint = nearest ? scratch_format(s->scratch, "did you mean '%s'?", nearest) : NULL;
@@ -176,12 +198,17 @@ Entity resolve_capture(Sema *s, AstExpr *e) {
   return resolve_path_value(s, e, number);
 }
 
+bool resolve_is_nil(Sema *s, AstExpr *e) {
+  int number = e->kind == AST_GLOBAL || e->kind == AST_FIELD ? find_path(s, e) : -1;
+  return number >= 0 && s->input->captures[number].kind == VALUE_NIL && s->input->captures[number].depth > 0;
+}
+
 Entity resolve_path_value(Sema *s, AstExpr *e, int number) {
   const SemaValue *value = &s->input->captures[number];
   Str path = s->input->paths->items[number].name;
   if (value->kind == VALUE_NIL) return fail_nil(s, e, value, path);
   int names = count_names(path), walked = value->depth > 0 && value->depth < names ? value->depth : names;
-  const char *name = sema_text(s, leading(path, walked));
+  const char *name = path_text(s, leading(path, walked));
   Entity entity = value_entity(s, e, value, (SemaArg){.index = number}, name);
   return s->failed ? (Entity){0} : resolve_rest(s, e, entity, path, walked);
 }

@@ -182,8 +182,8 @@ static void resolve_target(Sema *s, AstExpr *target) {
       sema_fail(s, target, RG_ERROR_NAME_ASSIGN, NULL, "a shape cannot be assigned");
     else if (entity.kind == ENTITY_PART)
       resolve_part_target(s, target, &entity);
-    else if (entity.kind != ENTITY_ELEMENT)
-      resolve_value(s, target);
+    else if (entity.kind != ENTITY_ELEMENT && resolve_value(s, target))
+      fail_captured(s, target);
   }
 }
 
@@ -252,6 +252,7 @@ static void resolve_body(Sema *s, AstStmt *stmt, bool is_parallel) {
 }
 
 static void resolve_for_in(Sema *s, AstStmt *stmt) {
+  if (unroll_loop(s, stmt)) return;
   resolve_head(s, stmt);
   if (s->failed) return;
   LoopHead *head = head_of(s, stmt);
@@ -315,6 +316,7 @@ static void resolve_call_statement(Sema *s, AstExpr *call) {
 }
 
 static void resolve_if(Sema *s, AstStmt *stmt) {
+  static_if(s, stmt);
   for (int i = 0; i < stmt->bodies.count; i++) {
     if (i < stmt->values.count) resolve_scalar(s, stmt->values.items[i]);
     resolve_block(s, &stmt->bodies.items[i]);

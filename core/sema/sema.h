@@ -1,7 +1,7 @@
 /* sema.h - Ast + what it captured -> IrKernel. Resolves names, infers types, checks, lowers.
  *
  * capture: the free names of a kernel as *paths*: a name and the dots after it ("dt", "self.grid.dt",
- * "rg.range", "math.sin", "x.shape"), one entry per distinct maximal path. The host (Lua) walks each path
+ * "rg.range", "math.sin", "x.shape", "t.#1" for t[1] and "t.#" for the length of a list), one entry per distinct maximal path. The host (Lua) walks each path
  * at every launch, stops at the first value that is not a plain table, and says what it met and how many
  * names it used (`depth`); what is left of the path (`.shape`) is sema's. */
 #ifndef RG_SEMA_SEMA_H
@@ -15,6 +15,7 @@ typedef struct SemaPath {
   Pos pos;              /* first use */
   bool is_parameter_path; /* rooted in a parameter of the kernel (`self.dt`): the host walks the argument */
   int parameter;        /* its number, then */
+  bool is_static;       /* a number or bool there is part of the pattern */
   int function;         /* 0: the kernel's; n: taken by function n from around itself (SemaInput.functions) */
 } SemaPath;
 typedef VEC(SemaPath) SemaPaths;
@@ -48,6 +49,8 @@ typedef struct SemaValue {
   int component;        /* FIELD: the first of them */
   Type type;            /* FIELD: of an element; its numbers are components one behind the other */
   int function;         /* FUNCTION: its number, when its text is known; else 0 */
+  bool is_static;       /* NUMBER, BOOL: `number` may be looked at */
+  double number;
 } SemaValue;
 
 /* What sema_run misses when it has failed: the host may bring it and try again. */
@@ -59,6 +62,7 @@ typedef struct SemaArg {
 } SemaArg;
 typedef struct SemaWants {
   SemaPaths paths;      /* more values: `self.dt` of a table that a function was given */
+  VEC(SemaArg) statics; /* these values while it is compiled */
   bool has_function;    /* the text of the function */
   SemaArg function;     /* that is this value */
 } SemaWants;

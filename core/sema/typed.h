@@ -249,6 +249,7 @@ const char *resolve_nearest(Sema *s, Str name); /* a hint "did you mean 'x'?", o
 Entity resolve_capture(Sema *s, AstExpr *e);
 Entity resolve_member(Sema *s, AstExpr *e, Entity object, Str name); /* object.name */
 void resolve_parameter(Sema *s, int number);
+bool resolve_is_nil(Sema *s, AstExpr *e); /* a declared name without a value */
 Entity resolve_path_value(Sema *s, AstExpr *e, int number);
 /* shape.c */
 static inline bool shape_is_scalar(Shape shape) { return shape.rows == 0; }
@@ -337,6 +338,14 @@ void inline_return(Sema *s, AstStmt *stmt);
 void inline_spread(Sema *s, AstExprs *list, int wanted); /* other results of a call that ends the list */
 bool inline_refuse_many(Sema *s, const AstExprs *list);  /* where only one value is taken */
 Entity inline_table_member(Sema *s, AstExpr *e, const Entity *table, Str name);
+/* static.c */
+Entity static_call(Sema *s, AstExpr *e);   /* rg.static(..) becomes a literal */
+void static_if(Sema *s, AstStmt *stmt);    /* drops the arms that are known not to be taken */
+/* unroll.c */
+bool unroll_loop(Sema *s, AstStmt *stmt);  /* a loop that is written out; false: another one */
+/* table.c: captured tables that are lists */
+bool table_length(Sema *s, AstExpr *e, const Entity *table, int64_t *length);
+Entity table_item(Sema *s, AstExpr *e, const Entity *table);
 /* inline.c */
 Ty inline_infer(Sema *s, Inline *in);
 void inline_infer_return(Sema *s, AstStmt *stmt);

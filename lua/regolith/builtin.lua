@@ -23,14 +23,17 @@ end
 builtin.defaults = { math = math, bit = require "bit", print = print, assert = assert, error = error }
 
 -- Functions of the module that kernels will know; calling one says so.
-local later = { "static", "struct", "random", "rescale", "array", "wrap", "client", "polar", "svd", "sym_eig" }
+local later = { "struct", "random", "rescale", "array", "wrap", "client", "polar", "svd", "sym_eig" }
 types.add_named()
+
+-- `rg.static(e)` outside kernels.
+local function static(v) return v end
 
 --- What every `rg` has alike: types, the range, and the functions that come later.
 ---@return table
 function builtin.members()
-  local members = { range = range.create }
-  names[range.create] = "rg.range"
+  local members = { range = range.create, static = static }
+  names[range.create], names[static] = "rg.range", "rg.static"
   for _, name in ipairs(later) do
     members[name] = builtin[name] or function() fail.later("rg." .. name) end
     builtin[name] = members[name]

@@ -91,13 +91,20 @@ local function names_in(path)
   return names
 end
 
+-- One name of a path: what is under it in the table v. "#3" is the third of a list, "#" the length of one.
+local function step_expression(name)
+  if name == "#" then return "need.length(v)" end
+  local number = name:match "^#(-?%d+)$"
+  return number and ("v[%s]"):format(number) or ("v[%q]"):format(name)
+end
+
 -- Lines that walk `names` from the expression `root` and marshal what they find as value `number`. Depth 0 says that
 -- nobody declared the first name; a declared one may be nil too.
 local function walk(number, names, root, is_declared)
   local lines = { ("v, d = %s, 1"):format(root) }
   if not is_declared then lines[2] = "if rawequal(v, nil) then d = 0 end" end
   for k = 2, #names do
-    lines[#lines + 1] = ("if type(v) == 'table' then v, d = v[%q], %d"):format(names[k], k)
+    lines[#lines + 1] = ("if type(v) == 'table' then v, d = %s, %d"):format(step_expression(names[k]), k)
   end
   lines[#lines + 1] = (" end"):rep(#names - 1)
   lines[#lines + 1] = ("if rawequal(v, nil) or not rawequal(v, last[%d])%s then put(self, %d, v, d) end"):format(number,
@@ -207,6 +214,13 @@ end
 
 -- What launchers call; one table, so that the 60 upvalues of a function are all left to the user's captures.
 local need = { called = called, type = type, rawequal = rawequal, put = put, take = value.take, launch = C.rg_kernel_launch }
+
+-- How far ipairs goes.
+function need.length(t)
+  local length = 0
+  while t[length + 1] ~= nil do length = length + 1 end
+  return length
+end
 
 function need.upvalue(f, number)
   local _, v = debug.getupvalue(f, number)

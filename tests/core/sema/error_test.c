@@ -104,18 +104,20 @@ static void test_names(World *w) {
     CHECK_TEXT(error_of(w, "local function h(v) return h(v) end function() x[0] = h(1) end"),
                "1:28+1 kernel.not_yet: 'h' calls itself, and recursion is not compiled yet (write it as a loop)");
     CHECK_TEXT(error_of(w, "function() x[0] = list[1] end"),
-               "1:19+7 kernel.not_yet: a captured table that is indexed is not compiled yet (put the "
-               "numbers into a field)");
+               "1:19+4 source.missing: what the table 'list' holds is not known here (put the numbers into a field)");
     CHECK_TEXT(error_of(w, "function() print(1) end"),
                "1:12+5 kernel.not_yet: 'print' in a kernel is not compiled yet");
     CHECK_TEXT(error_of(w, "function() assert(on) end"),
                "1:12+6 kernel.not_yet: 'assert' in a kernel is not compiled yet");
     CHECK_TEXT(error_of(w, "function() x[0] = rg.random() end"),
                "1:22+6 kernel.not_yet: 'rg.random' in a kernel is not compiled yet");
-    CHECK_TEXT(error_of(w, "function() for k in rg.static(rg.range(3)) do end end"),
-               "1:24+6 kernel.not_yet: 'rg.static' in a kernel is not compiled yet");
+    CHECK_TEXT(error_of(w, "function() for k in rg.static(rg.range(3)) do break end end"),
+               "1:47+5 kernel.not_yet: 'break' and 'continue' in a loop that is unrolled are not compiled yet (use an "
+               "'if' around the rest)");
+    CHECK_TEXT(error_of(w, "function() x[0] = rg.static(a) end"),
+               "1:29+1 static.unknown: 'a' is not known when the kernel is compiled");
     CHECK_TEXT(error_of(w, "function() for k, v in ipairs(list) do end end"),
-               "1:24+6 kernel.not_yet: 'ipairs' in a kernel is not compiled yet");
+               "1:31+4 source.missing: what the table 'list' holds is not known here (put the numbers into a field)");
     CHECK_TEXT(error_of(w, "function() x:append(1, 2) end"),
                "1:14+6 kernel.not_yet: 'append' is not compiled yet");
     CHECK_TEXT(error_of(w, "function() x[0] = x.shape end"),

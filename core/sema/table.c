@@ -1,0 +1,136 @@
+/* table.c - captured tables that are lists: `#t`, `t[2]`, and `t[i]` where only the run knows i.
+ *
+ * Their length and contents are paths of the kernel: "t.#" and "t.#1", "t.#2", .. What a written index leads to is read at
+ * every launch, like `t.name`. A list that is indexed at run time is constant data: its numbers are static, and a search
+ * by halves finds one, written as a function and called like any other:
+ *
+ *     function(i: i64) if i < 3 then if i < 2 then return 10 else return 20 end else return 30 end end
+ *
+ * 0 outside of the list. */
+#include <math.h>
+
+#include "front/parser.h"
+#include "sema/inline.h"
+
+enum { MOST_ITEMS = 1024 };
+
+/* The path to what a table holds under `key`: its number, or -1 after noting that it is wanted. */
+int table_find(Sema *s, AstExpr *e, const Entity *table, const char *key, bool is_static) {
+  SemaPath path = inline_member_path(s, e, table, str_of(key));
+  int number = sema_find_path(s, &path);
+  path.is_static = is_static;
+  if (number < 0 && s->input->wants && !s->failed) vec_push(s->scratch, &s->input->wants->paths, path);
+  return number;
+}
+
+bool table_fail(Sema *s, AstExpr *e) {
+  return sema_fail(s, e, RG_ERROR_SOURCE, "put the numbers into a field", "what the table '%s' holds is not known here",
+                   sema_source(s, e));
+}
+
+bool table_length(Sema *s, AstExpr *e, const Entity *table, int64_t *length) {
+  int number = table_find(s, e, table, "#", true);
+  Static value;
+  if (number < 0) return table_fail(s, e);
+  if (!static_of_value(s, e, (SemaArg){.index = number}, &value)) return false;
+  *length = (int64_t)value.number;
+  return true;
+}
+
+static const char *key_of(Sema *s, int64_t key) { return scratch_format(s->scratch, "#%lld", (long long)key); }
+
+/* Paths of all items, from [1]; NULL after noting those that are wanted. */
+int *table_find_all(Sema *s, AstExpr *e, const Entity *table, int64_t length) {
+  int *numbers = scratch_array(s->scratch, int, length + 1);
+  bool has_all = true;
+  for (int64_t k = 1; k <= length; k++) {
+    numbers[k] = table_find(s, e, table, key_of(s, k), true);
+    has_all &= numbers[k] >= 0;
+  }
+  if (!has_all) table_fail(s, e);
+  return has_all ? numbers : NULL;
+}
+
+/* -- an index that only the run knows ----------------------------------------------------------------------- */
+
+static void write_number(StrBuf *out, double number) {
+  if (number != number) strbuf_format(out, "(0.0 / 0.0)");
+  else if (isinf(number)) strbuf_format(out, number > 0 ? "1e999" : "-1e999");
+  else if (number == floor(number) && fabs(number) < 0x1p53 && !(number == 0 && signbit(number))) strbuf_format(out, "%.0f", number);
+  else strbuf_format(out, "%.17e", number);
+}
+
+/* Returns item i of those from `first` to `last`. */
+static void write_search(StrBuf *out, const double *items, int64_t first, int64_t last) {
+  if (first == last) {
+    strbuf_format(out, "return ");
+    write_number(out, items[first]);
+    return;
+  }
+  int64_t middle = first + (last - first) / 2;
+  strbuf_format(out, "if i < %lld then ", (long long)(middle + 1));
+  write_search(out, items, first, middle);
+  strbuf_format(out, " else ");
+  write_search(out, items, middle + 1, last);
+  strbuf_format(out, " end");
+}
+
+/* Item 0 and the one behind the last are the zeros outside. */
+static Ast *write_function(Sema *s, double *items, int64_t length) {
+  StrBuf out;
+  items[0] = items[length + 1] = 0;
+  strbuf_init(&out, s->scratch);
+  strbuf_format(&out, "function(i: i64) ");
+  write_search(&out, items, 0, length + 1);
+  strbuf_format(&out, " end");
+  Source *source = source_create(s->scratch, str_of(strbuf_end(&out)), "table", 1);
+  return parse_kernel_text(source, s->err);
+}
+
+static double *read_numbers(Sema *s, AstExpr *e, const Entity *table, int64_t length) {
+  int *numbers = table_find_all(s, e, table, length);
+  double *items = scratch_array(s->scratch, double, length + 2);
+  for (int64_t k = 1; numbers && k <= length; k++) {
+    Static value = {0};
+    Entity item = resolve_path_value(s, e, numbers[k]);
+    if (item.kind == ENTITY_LIVE && !static_of_value(s, e, (SemaArg){.index = numbers[k]}, &value)) return NULL;
+    if (value.kind != STATIC_NUMBER) {
+      sema_fail(s, e, RG_ERROR_UNSUPPORTED, "loop over it: for k, v in ipairs(t)", "'%s' holds more than numbers, so the index must be known before the run",
+                sema_source(s, e));
+      return NULL;
+    }
+    items[k] = value.number;
+  }
+  return numbers ? items : NULL;
+}
+
+static Entity open_item(Sema *s, AstExpr *e, const Entity *table) {
+  int64_t length;
+  if (inline_of(s, e)) return *entity_of(s, e);
+  if (!table_length(s, e->left, table, &length)) return (Entity){0};
+  if (length > MOST_ITEMS) {
+    sema_fail(s, e, RG_ERROR_NOT_YET, "put the numbers into a field", "a table of %lld numbers is too long to be indexed: %d at most", (long long)length, MOST_ITEMS);
+    return (Entity){0};
+  }
+  double *items = read_numbers(s, e->left, table, length);
+  Ast *ast = items ? write_function(s, items, length) : NULL;
+  if (!ast) return (Entity){0};
+  Entity callee = {.kind = ENTITY_OTHER, .value = VALUE_FUNCTION, .name = sema_source(s, e->left), .callee = ast->function,
+                   .callee_source = ast->source};
+  return inline_call(s, e, callee, NULL);
+}
+
+/* t[e] */
+Entity table_item(Sema *s, AstExpr *e, const Entity *table) {
+  int64_t key;
+  if (e->list.count != 1 || e->list.items[0]->kind == AST_TABLE) {
+    sema_fail(s, e, RG_ERROR_INDEX_COUNT, "write t[i][j]", "a table has one index");
+    return (Entity){0};
+  }
+  if (!static_is_written(s, e->list.items[0])) return open_item(s, e, table);
+  if (!static_integer(s, e->list.items[0], &key)) return (Entity){0};
+  int number = table_find(s, e, table, key_of(s, key), false);
+  if (number >= 0) return resolve_path_value(s, e, number);
+  table_fail(s, e->left);
+  return (Entity){0};
+}

@@ -1,0 +1,236 @@
+-- luacheck: globals nobody, ignore 241
+local support = require "support"
+local rg, failure = support.rg, support.failure
+
+local function compiles_of(f)
+  local before = rg.stats().compiles
+  f()
+  return rg.stats().compiles - before
+end
+
+describe("rg.static", function()
+  it("is the value itself outside of kernels", function()
+    assert.equal(3, rg.static(3))
+  end)
+
+  it("takes a captured number when the kernel is compiled, anew for each value", function()
+    local order = 2
+    local k = rg.kernel(function(v) return v * rg.static(order + 1) end)
+    assert.equal(6, k(2))
+    order = 3
+    assert.equal(1, compiles_of(function() assert.equal(8, k(2)) end))
+    order = 2
+    assert.equal(0, compiles_of(function() assert.equal(6, k(2)) end))
+  end)
+
+  it("takes arguments, shapes and paths", function()
+    local x = rg.field(rg.f32, 5, 7)
+    local self = { grid = { scale = 0.5 } }
+    local k = rg.kernel(function(n, f) return rg.static(n * 2 + f.shape[1] + #f) + rg.static(self.grid.scale) + rg.static(x.shape[0]) end)
+    assert.equal(3 * 2 + 7 + 5 + 0.5 + 5, k(3, x))
+    self.grid.scale = -0.25
+    assert.equal(4 * 2 + 7 + 5 - 0.25 + 5, k(4, x))
+  end)
+
+  it("knows Lua's operators", function()
+    local a, b = 7, 2
+    local on = true
+    local k = rg.kernel(function()
+      return rg.static((a - b) / 2) + rg.static(-a % 3) * 10 + rg.static(b ^ 3) * 100 + rg.static(a > b and on and 1 or 2) * 1000
+        + rg.static(a == 7 and not (b > 2) and 3 or 4) * 10000
+    end)
+    assert.equal(2.5 + 20 + 800 + 1000 + 30000, k())
+  end)
+
+  it("picks one arm, and the others are not read", function()
+    local options = { wide = false, kind = 2 }
+    local k = rg.kernel(function()
+      if rg.static(options.wide) then
+        return nobody.knows(nobody)
+      elseif rg.static(options.kind == 2) then
+        return 20
+      elseif rg.static(options.missing) then
+        return nobody
+      else
+        return 30
+      end
+    end)
+    assert.equal(20, k())
+    options.kind = 3
+    assert.equal(30, k())
+  end)
+
+  it("leaves arms that only the run decides", function()
+    local mode = 1
+    local k = rg.kernel(function(v)
+      local r
+      if v > 10 then r = 1 elseif rg.static(mode == 1) then r = 2 else r = 3 end
+      if rg.static(mode == 2) then r = r + 10 end
+      return r
+    end)
+    assert.equal(1, k(11))
+    assert.equal(2, k(1))
+    mode = 2
+    assert.equal(13, k(1))
+  end)
+
+  it("unrolls a range, whose indices are static", function()
+    local n = 3
+    local k = rg.kernel(function(v)
+      local s = 0
+      for i in rg.static(rg.range(n)) do s = s + v ^ rg.static(i) end
+      for i, j in rg.static(rg.range({ 1, 3 }, 2)) do
+        if rg.static(i == j) then s = s + 100 end
+      end
+      return s
+    end)
+    assert.equal(107, k(2))
+    n = 4
+    assert.equal(115, k(2))
+  end)
+
+  it("unrolls inside parallel loops, with updates and reductions", function()
+    local x = rg.field(rg.i32, 8)
+    local k = rg.kernel(function()
+      local s = 0
+      for i in rg.range(8) do
+        for d in rg.static(rg.range({ -1, 2 })) do
+          x[i + d] = x[i + d] + 1
+          s = s + d * d
+        end
+      end
+      return s
+    end)
+    assert.equal(16, k())
+    assert.equal(3, x[4])
+    assert.equal(2, x[0])
+  end)
+
+  it("unrolls nothing where a range is empty", function()
+    assert.equal(1, rg.kernel(function()
+      local s = 1
+      for i in rg.static(rg.range(0)) do s = s + i + 5 end
+      return s
+    end)())
+  end)
+
+  it("works in functions that are called, also on their parameters", function()
+    local function power(v, n)
+      local r = 1
+      for i in rg.static(rg.range(n)) do r = r * v + 0 * i end
+      if rg.static(n > 2) then return r end
+      return -r
+    end
+    assert.equal(8 - 9, rg.kernel(function() return power(2, rg.static(3)) + power(3, rg.static(2)) end)())
+  end)
+
+  it("says what is not known", function()
+    local function fails(f, ...) return failure(rg.kernel(f), ...).code end
+    assert.equal("static.unknown", fails(function(v) local w = v * 2 return rg.static(w) end, 3))
+    assert.equal("static.unknown", fails(function() for i in rg.range(4) do if rg.static(i > 2) then return end end end))
+    assert.equal("static.unknown", fails(function() for i in rg.static(rg.range(2.5)) do local _ = i end end))
+    assert.equal("name.unknown", fails(function(v) return rg.static(v + nobody) end, 3))
+    assert.equal("call.count", fails(function() return rg.static(1, 2) end))
+    assert.equal("kernel.unsupported", fails(function() for i in rg.static(rg.range(100000)) do local _ = i end end))
+    assert.equal("loop.invalid", fails(function(v) for i in rg.static(v) do local _ = i end end, 3))
+  end)
+end)
+
+describe("a captured list", function()
+  it("is walked by ipairs, unrolled, its numbers static", function()
+    local weights = { 0.25, 0.5, 0.25 }
+    local x = rg.field(rg.f32, 16)
+    for i = 0, 15 do x[i] = i end
+    local blur = rg.kernel(function(i)
+      local s = 0
+      for k, w in ipairs(weights) do s = s + w * x[i + k - 2] end
+      return s
+    end)
+    assert.equal(3, blur(3))
+    weights[4] = 2
+    assert.equal(13, blur(3))
+    weights[4], weights[3] = nil, nil
+    assert.equal(2, blur(3))
+  end)
+
+  it("may hold fields, functions and lists", function()
+    local a, b = rg.field(rg.f32, 4), rg.field(rg.i32, 4)
+    local fields = { a, b }
+    rg.kernel(function()
+      for k, f in ipairs(fields) do
+        for i in rg.range(4) do f[i] = k * i end
+      end
+    end)()
+    assert.equal(3, a[3])
+    assert.equal(6, b[3])
+    local steps = {
+      function(v) return v + 1 end,
+      function(v) return v * 2 end,
+    }
+    assert.equal(8, rg.kernel(function(v)
+      for _, f in ipairs(steps) do v = f(v) end
+      return v
+    end)(3))
+    local m = { { 1, 2 }, { 3, 4.5 } }
+    assert.equal(186, rg.kernel(function()
+      local s = 0
+      for r, row in ipairs(m) do
+        for c, v in ipairs(row) do s = s + r * 10 * v + c end
+      end
+      return s
+    end)())
+  end)
+
+  it("may be an argument, and a part of one", function()
+    local k = rg.kernel(function(self)
+      local s = 0
+      for _, v in ipairs(self.items) do s = s + v end
+      return s + #self.items
+    end)
+    assert.equal(6 + 3, k { items = { 1, 2, 3 } })
+    assert.equal(9 + 2, k { items = { 4, 5 } })
+  end)
+
+  it("is read at every launch where its index is written down", function()
+    local t = { 5, { x = 7 } }
+    local k = rg.kernel(function() return t[1] * 100 + t[2].x end)
+    assert.equal(507, k())
+    t[1], t[2].x = 6, 8
+    assert.equal(0, compiles_of(function() assert.equal(608, k()) end))
+  end)
+
+  it("is constant data where only the run knows the index, from 1, and zero outside", function()
+    local t = { 10, -20, 30.5 }
+    local k = rg.kernel(function(i) return t[i] end)
+    local read = {}
+    for i = -1, 5 do read[#read + 1] = k(i) end
+    assert.same({ 0, 0, 10, -20, 30.5, 0, 0 }, read)
+    t[2] = 4
+    assert.equal(4, k(2))
+    local x = rg.field(rg.i32, 3)
+    local whole = { 7, 8, 9 }
+    rg.kernel(function() for i in rg.range(3) do x[i] = x[i] + whole[3 - i] end end)()
+    assert.same({ 9, 8, 7 }, x:to_table())
+    local none = {}
+    assert.equal(0, rg.kernel(function(i) return none[i] + #none end)(1))
+  end)
+
+  it("cannot be assigned", function()
+    local t = { 1, 2 }
+    assert.equal("name.assign", failure(rg.kernel(function() t[1] = 3 end)).code)
+    assert.equal("name.assign", failure(rg.kernel(function(i) t[i] = 3 end), 1).code)
+    assert.equal("name.assign", failure(rg.kernel(function() for i in rg.range(2) do t[i + 1] = 3 end end)).code)
+  end)
+
+  it("says what it cannot do", function()
+    local t = { 1, true }
+    local function fails(f, ...) return failure(rg.kernel(f), ...) end
+    assert.equal("kernel.unsupported", fails(function(i) return t[i] end, 1).code)
+    local err = fails(function() return t[3] end)
+    assert.equal("name.nil", err.code)
+    assert.truthy(err.message:find("t[3]", 1, true))
+    assert.equal("loop.invalid", fails(function(n) for k in ipairs(n) do local _ = k end end, 1).code)
+    assert.equal("kernel.not_yet", fails(function() for k in ipairs(t) do if k == 1 then break end end end).code)
+    assert.equal("loop.invalid", fails(function() for a, b, c in ipairs(t) do local _ = a + b + c end end).code)
+  end)
+end)
