@@ -42,6 +42,8 @@ bool clone_is_straight(const AstFunction *function);
 
 /* resolve_inline.c */
 SemaPath inline_member_path(Sema *s, AstExpr *e, const Entity *table, Str name);
+bool inline_fail_size(Sema *s, Pos pos, int width);
+bool inline_has_room(const Sema *s); /* for more copies */
 /* table.c */
 int table_find(Sema *s, AstExpr *e, const Entity *table, const char *key, bool is_static);
 int *table_find_all(Sema *s, AstExpr *e, const Entity *table, int64_t length);

@@ -2,7 +2,7 @@
  * Also what tables lead to: `self.dt` where `self` is an argument is a path that the launch has to bring. */
 #include "sema/inline.h"
 
-enum { HIGHEST = 1500, MOST_EXPRESSIONS = 400000 }; /* of all that is written out: bounds for the stack and the memory */
+enum { HIGHEST = 1500, MOST_EXPRESSIONS = 200000 }; /* of all that is written out: bounds for the stack and the memory */
 
 /* -- what the launch has to bring as well ------------------------------------------------------------------- */
 
@@ -52,6 +52,13 @@ static bool is_same_text(const Inline *in, const AstFunction *function, const So
          !memcmp(in->source->text.data, source->text.data, (size_t)source->text.length);
 }
 
+bool inline_fail_size(Sema *s, Pos pos, int width) {
+  return sema_fail_pos(s, pos, width, RG_ERROR_UNSUPPORTED, "compute a part in a kernel of its own",
+                       "this kernel is too large with its functions and static loops written out");
+}
+
+bool inline_has_room(const Sema *s) { return s->ast->expr_count <= MOST_EXPRESSIONS; }
+
 static bool check_callee(Sema *s, AstExpr *e, const Entity *callee, int arguments) {
   const AstFunction *function = callee->callee;
   const Source *source = callee->callee_source;
@@ -59,9 +66,7 @@ static bool check_callee(Sema *s, AstExpr *e, const Entity *callee, int argument
     if (is_same_text(in, function, source))
       return sema_fail(s, e, RG_ERROR_NOT_YET, "write it as a loop", "'%s' calls itself, and recursion is not compiled yet", callee->name);
   int height = (s->frame ? s->frame->height : s->function->height) + function->height;
-  if (height > HIGHEST || s->ast->expr_count > MOST_EXPRESSIONS)
-    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "compute a part in a kernel of its own",
-                     "this kernel is too large with all its functions written out");
+  if (height > HIGHEST || s->ast->expr_count > MOST_EXPRESSIONS) return inline_fail_size(s, e->pos, e->width);
   if (function->has_varargs)
     return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "name each parameter", "'%s' takes variable arguments, which kernels do not", callee->name);
   int count = function->parameters.count;

@@ -35,6 +35,7 @@ static void add_turn(Sema *s, Unroll *u, const Entity *entities, AstExpr **value
   *turn = (AstStmt){.kind = AST_STMT_DO, .pos = u->stmt->pos, .width = u->stmt->width, .op = AST_NO_OP};
   AstLocal **locals = scratch_array(s->scratch, AstLocal *, u->stmt->locals.count + 1);
   AstBlock body = {0};
+  if (!inline_has_room(s)) inline_fail_size(s, u->stmt->pos, u->stmt->width);
   for (int i = 0; i < u->stmt->locals.count; i++) {
     locals[i] = clone_new_local(s, u->stmt->locals.items[i]);
     if (!values[i]) {
@@ -119,7 +120,7 @@ static void unroll_range(Sema *s, Unroll *u, AstExpr *range) {
   }
   if (!check_locals(s, u->stmt, count) || !read_bounds(s, range, first, last, &turns)) return;
   memcpy(at, first, sizeof at);
-  for (int64_t turn = 0; turn < turns; turn++) {
+  for (int64_t turn = 0; turn < turns && !s->failed; turn++) {
     for (int i = 0; i < u->stmt->locals.count; i++)
       give_number(s, u, i, &(Static){STATIC_NUMBER, (double)at[i]}, &entities[i], &values[i]);
     add_turn(s, u, entities, values);

@@ -37,7 +37,7 @@ describe("rg.static", function()
     local on = true
     local k = rg.kernel(function()
       return rg.static((a - b) / 2) + rg.static(-a % 3) * 10 + rg.static(b ^ 3) * 100 + rg.static(a > b and on and 1 or 2) * 1000
-        + rg.static(a == 7 and not (b > 2) and 3 or 4) * 10000
+        + rg.static(a == 7 and not on and 4 or 3) * 10000
     end)
     assert.equal(2.5 + 20 + 800 + 1000 + 30000, k())
   end)
@@ -132,6 +132,11 @@ describe("rg.static", function()
     assert.equal("name.unknown", fails(function(v) return rg.static(v + nobody) end, 3))
     assert.equal("call.count", fails(function() return rg.static(1, 2) end))
     assert.equal("kernel.unsupported", fails(function() for i in rg.static(rg.range(100000)) do local _ = i end end))
+    assert.equal("kernel.unsupported", fails(function()
+      for i in rg.static(rg.range(1000)) do
+        for j in rg.static(rg.range(1000)) do local _ = i + j end
+      end
+    end))
     assert.equal("loop.invalid", fails(function(v) for i in rg.static(v) do local _ = i end end, 3))
   end)
 end)
