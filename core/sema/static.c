@@ -22,8 +22,8 @@ static bool want_static(Sema *s, AstExpr *e, SemaArg source) {
 bool static_of_value(Sema *s, AstExpr *e, SemaArg source, Static *out) {
   const SemaValue *value = source.is_parameter ? &s->input->parameters[source.index] : &s->input->captures[source.index];
   if (value->kind != VALUE_NUMBER && value->kind != VALUE_BOOL)
-    return sema_fail(s, e, RG_ERROR_NOT_YET, "a plain number can be static",
-                     "'%s' is an integer of 64 bits, which cannot be static yet", sema_source(s, e));
+    return sema_fail(s, e, RG_ERROR_NOT_YET, "a plain number or a boolean can",
+                     "'%s' is a vector or an integer of 64 bits, which cannot be static yet", sema_source(s, e));
   if (!value->is_static) return want_static(s, e, source);
   *out = (Static){.kind = value->kind == VALUE_BOOL ? STATIC_BOOL : STATIC_NUMBER, .number = value->number};
   return true;

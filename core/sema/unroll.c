@@ -77,6 +77,7 @@ static void finish(Sema *s, Unroll *u) {
   stmt->kind = AST_STMT_DO;
   stmt->locals.count = stmt->values.count = 0;
   stmt->bodies.items[0] = u->turns;
+  shape_mark_assigned(s, &u->turns);
   resolve_block(s, &stmt->bodies.items[0]);
 }
 
@@ -131,7 +132,11 @@ static void unroll_range(Sema *s, Unroll *u, AstExpr *range) {
 
 /* -- ipairs ----------------------------------------------------------------------------------------------------------- */
 
-static bool is_number(const Entity *entity) { return entity->kind == ENTITY_LIVE; }
+/* Vectors are read at every launch. */
+static bool is_number(const Sema *s, int number) {
+  SemaValueKind kind = s->input->captures[number].kind;
+  return kind == VALUE_NUMBER || kind == VALUE_BOOL;
+}
 
 static void add_pair(Sema *s, Unroll *u, AstExpr *table, int64_t key, int number) {
   Entity entities[2];
@@ -141,11 +146,11 @@ static void add_pair(Sema *s, Unroll *u, AstExpr *table, int64_t key, int number
   if (u->stmt->locals.count == 2) {
     entities[1] = resolve_path_value(s, table, number);
     if (s->failed) return;
-    if (is_number(&entities[1])) {
+    if (is_number(s, number)) {
       if (!static_of_value(s, table, (SemaArg){.index = number}, &value)) return;
       give_number(s, u, 1, &value, &entities[1], &values[1]);
     } else if (u->stmt->locals.items[1]->is_assigned) {
-      sema_fail(s, table, RG_ERROR_UNSUPPORTED, "declare another local for the new value", "'%s' is no number here, so it cannot be assigned",
+      sema_fail(s, table, RG_ERROR_UNSUPPORTED, "declare another local for the new value", "'%s' cannot be assigned here: it stands for what the list holds",
                 sema_text(s, u->stmt->locals.items[1]->name));
     }
   }

@@ -186,6 +186,24 @@ describe("a captured list", function()
     end)())
   end)
 
+  it("may hold vectors", function()
+    local offsets = { rg.ivec2(1, 0), rg.ivec2(0, 1), rg.ivec2(-1, 0) }
+    local x = rg.field(rg.f32, 4, 4)
+    for i = 0, 3 do
+      for j = 0, 3 do x[i][j] = 10 * i + j end
+    end
+    local k = rg.kernel(function(i, j)
+      local s = 0
+      for w, d in ipairs(offsets) do
+        local at = d
+        at.x = at.x + i
+        s = s + w * x[at.x][j + d.y]
+      end
+      return s + 1000 * offsets[3].x
+    end)
+    assert.equal(22 + 2 * 13 + 3 * 2 - 1000, k(1, 2))
+  end)
+
   it("may be an argument, and a part of one", function()
     local k = rg.kernel(function(self)
       local s = 0
