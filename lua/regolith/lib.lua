@@ -36,14 +36,23 @@ if not pcall(ffi.typeof, "RgFieldHandle") then
   ffi.cdef(declare_handles())
 end
 
--- Every place where the library may be, best first.
+-- Every place where the library may be, best first: the one that was asked for, the one this program is linked with,
+-- that of this source tree, that of the prefix this file is installed in, the system's.
 local function candidates()
   local paths = {}
+  local function add(path) paths[#paths + 1] = path end
   local given = os and os.getenv and os.getenv "RG_LIBRARY"
-  if given and given ~= "" then paths[1] = given end
-  local own = debug and debug.getinfo(1, "S").source:match "^@(.*)lua[/\\]regolith[/\\]lib%.lua$"
-  if own then paths[#paths + 1] = own .. "build/libregolith.so" end
-  paths[#paths + 1] = "regolith"
+  if given and given ~= "" then add(given) end
+  local linked = debug and debug.getregistry()["regolith.library"]
+  if linked then add(linked) end
+  local own = debug and debug.getinfo(1, "S").source:match "^@(.*)lib%.lua$"
+  local prefix = own and own:match "^(.*)share[/\\]lua[/\\]5%.1[/\\]regolith[/\\]$"
+  local tree = own and not prefix and own:match "^(.*)lua[/\\]regolith[/\\]$"
+  if tree then add(tree .. "build/libregolith.so") end
+  for _, folder in ipairs(prefix and { "lib", "lib64", "lib/x86_64-linux-gnu" } or {}) do
+    add(prefix .. folder .. "/libregolith.so.1")
+  end
+  add "libregolith.so.1"
   return paths
 end
 

@@ -90,6 +90,12 @@ local function guess_name(text, line_defined)
   end
 end
 
+-- What was typed at the prompt or given by -e: the console keeps it.
+local function known_text(chunk_name)
+  local texts = debug.getregistry()["regolith.texts"]
+  return texts and texts[chunk_name]
+end
+
 --- text, chunk (what errors show), line_defined, last_line, name of a function.
 function source.of_function(f)
   if not debug then missing "functions have no source where there is no debug library" end
@@ -101,8 +107,12 @@ function source.of_function(f)
   end
   local found = { line_defined = info.linedefined, last_line = info.lastlinedefined }
   local mark = from:sub(1, 1)
-  if mark == "=" then missing(no_text:format(from:sub(2))) end
-  if mark == "@" then
+  local typed = known_text(from)
+  if mark == "=" and not typed then missing(no_text:format(from:sub(2))) end
+  if typed then
+    found.chunk, found.text = from:sub(2), typed
+    check_unchanged(f, typed, found.chunk)
+  elseif mark == "@" then
     found.chunk = from:sub(2)
     found.text = read_file(found.chunk)
     if not found.text then missing(("the source file '%s' of this function cannot be read"):format(found.chunk)) end

@@ -1,0 +1,219 @@
+--- The commands of the program: `regolith info`, `regolith examples`, `regolith new NAME`.
+--- Each returns an exit code. A word that is neither a command nor a script is refused with what may have been meant.
+local fail = require "regolith.error"
+
+local io, os, table = io, os, table
+
+local command = {}
+local commands = {} -- name -> function(place, words..): exit code
+local names = { "info", "examples", "new", "help" }
+
+local function complain(message, hint)
+  io.stderr:write("regolith: ", message, "\n")
+  if hint then io.stderr:write("hint: ", hint, "\n") end
+  return 1
+end
+
+local function read_file(path)
+  local file = io.open(path, "rb")
+  local text = file and file:read "*a"
+  if file then file:close() end
+  return text
+end
+
+local function is_there(path)
+  local file = io.open(path, "rb")
+  if file then file:close() end
+  return file ~= nil
+end
+
+-- -- info ---------------------------------------------------------------------------------------------------
+
+local function system_name()
+  local release = read_file "/etc/os-release" or ""
+  local kernel = read_file "/proc/sys/kernel/osrelease" or "?"
+  return ("%s, kernel %s, %s"):format(release:match 'PRETTY_NAME="([^"]*)"' or jit.os, kernel:gsub("%s+$", ""), jit.arch)
+end
+
+local function processor_name()
+  return (read_file "/proc/cpuinfo" or ""):match "model name%s*:%s*([^\n]*)" or "?"
+end
+
+-- "here" or why not, from asking for it.
+local function device_state(rg, arch)
+  local ok, problem = pcall(rg.new, { arch = arch, threads = 1 })
+  return ok and "here" or (type(problem) == "table" and problem.message or tostring(problem))
+end
+
+local function show_environment(row)
+  local C = require("regolith.lib").C
+  for line in require("ffi").string(C.rg_options_help()):gmatch "[^\n]+" do
+    local name = line:match "^(RG_[%w_]+)"
+    local value = name and os.getenv(name)
+    if value then row(name, value) end
+  end
+end
+
+function commands.info(place)
+  local rg = require "regolith"
+  local info = rg.info()
+  local function row(name, value) print(("%-12s %s"):format(name, tostring(value))) end
+  local folder = info.library:match "^(.*)/[^/]*$" or "."
+  row("regolith", info.version)
+  row("lua", info.lua)
+  row("llvm", info.llvm)
+  row("system", system_name())
+  row("processor", processor_name())
+  row("code for", info.cpu)
+  row("threads", info.threads)
+  row("budget", ("%.1f GiB"):format(info.memory_bytes / 2 ^ 30))
+  row("cpu", "here")
+  row("cuda", device_state(rg, "cuda"))
+  row("program", place.prefix .. "/bin/regolith")
+  row("library", info.library)
+  local compiler = folder .. "/libregolith-codegen.so"
+  row("compiler", is_there(compiler) and compiler or compiler .. " (missing)")
+  row("modules", place.prefix .. "/share/lua/5.1/regolith")
+  row("examples", place.prefix .. "/share/regolith/examples")
+  show_environment(row)
+  return 0
+end
+
+-- -- examples -----------------------------------------------------------------------------------------------
+
+-- name, path and first line of each, by name.
+local function list_examples(place)
+  local folder, list = place.prefix .. "/share/regolith/examples/", {}
+  for _, file in ipairs(place.list(folder)) do
+    local name = file:match "^([%w_]+)%.lua$"
+    local line = name and (read_file(folder .. file) or ""):match "^%-%-%s*([^\n]*)"
+    if line then list[#list + 1] = { name = name, path = folder .. file, line = line } end
+  end
+  table.sort(list, function(a, b) return a.name < b.name end)
+  return list
+end
+
+-- The path of an example, or nil and an exit code.
+local function find_example(place, name)
+  local known = {}
+  name = name:gsub("%.lua$", "")
+  for _, example in ipairs(list_examples(place)) do
+    if example.name == name then return example.path end
+    known[#known + 1] = example.name
+  end
+  return nil, complain(("there is no example '%s'"):format(name),
+    fail.nearest(name, known) or "the examples: " .. table.concat(known, ", "))
+end
+
+local function run_example(path, ...)
+  local chunk, message = loadfile(path)
+  if not chunk then return complain(message) end
+  arg = { [0] = path, ... } -- luacheck: ignore 121
+  chunk(...)
+  return 0
+end
+
+local function print_example(path)
+  io.write(read_file(path))
+  return 0
+end
+
+function commands.examples(place, name, ...)
+  if not name then
+    for _, example in ipairs(list_examples(place)) do print(example.line) end
+    print "\nregolith examples NAME [FOLDER] runs one and leaves its pictures in the folder; -p NAME prints it."
+    return 0
+  end
+  local action, wanted = run_example, name
+  if name == "-p" then action, wanted = print_example, (...) end
+  if not wanted then return complain "regolith examples -p takes the name of an example" end
+  local path, code = find_example(place, wanted)
+  if not path then return code end
+  return action(path, ...)
+end
+
+-- -- new ------------------------------------------------------------------------------------------------------
+
+local starter = [==[
+-- @NAME@.lua - a drop of warmth spreads through a sparse grid.
+-- Run it with:  regolith @NAME@.lua
+local rg = require "regolith"
+
+local n, leaf = 256, 16
+
+-- Data first: two fields (now and next) in a grid of n x n cells, which exist by blocks of 16 x 16. A block comes
+-- into being when something in it is written; reading where there is none gives zero.
+local heat, next_heat = rg.field(rg.f32), rg.field(rg.f32)
+local block = rg.root:pointer("ij", n / leaf)
+block:dense("ij", leaf):place(heat, next_heat)
+
+-- A kernel is a Lua function that is compiled when it is first called. Its outermost loops run in parallel; what it
+-- takes from around it (`n`, `heat`) is read at every call.
+local drop = rg.kernel(function(radius)
+  for i, j in rg.range(n, n) do -- all indices, from 0
+    local x, y = i - n / 2, j - n / 2
+    if x * x + y * y < radius * radius then heat[i][j] = 1.0 end
+  end
+end)
+
+local spread = rg.kernel(function(rate)
+  for i, j in heat:active() do -- cells of blocks that exist
+    local around = heat[i - 1][j] + heat[i + 1][j] + heat[i][j - 1] + heat[i][j + 1]
+    next_heat[i][j] = heat[i][j] + rate * (around - 4.0 * heat[i][j])
+  end
+end)
+
+-- A local that a parallel loop updates is a sum over all iterations.
+local total = rg.kernel(function()
+  local sum = 0.0
+  for i, j in heat:active() do sum = sum + heat[i][j] end
+  return sum
+end)
+
+drop(40)
+for _ = 1, 100 do
+  spread(0.2)
+  heat, next_heat = next_heat, heat -- swaps the buffers
+end
+print(("warmth %.0f in %d blocks of %d"):format(total(), block:count(), (n / leaf) ^ 2))
+
+-- Where to go from here:
+--   rg.image.write("@NAME@.png", field)   a picture of a field with two axes
+--   regolith examples                     more to read and run
+--   regolith -i @NAME@.lua                  the same, then a prompt
+]==]
+
+commands["new"] = function(_, name)
+  if not name then return complain("regolith new takes a name", "regolith new drop  writes drop.lua") end
+  local path = name:match "%.lua$" and name or name .. ".lua"
+  local bare = path:match "([^/]+)%.lua$"
+  if not bare or bare:find "%c" then return complain(("'%s' is no name for a script"):format(name)) end
+  if is_there(path) then return complain(("'%s' is there already, and stays as it is"):format(path)) end
+  local file, problem = io.open(path, "wb")
+  if not file then return complain(problem) end
+  local text = starter:gsub("@NAME@", function() return bare end)
+  local written = file:write(text)
+  if not file:close() or not written then return complain(("'%s' could not be written"):format(path)) end
+  print(("wrote %s; run it with: regolith %s"):format(path, path))
+  return 0
+end
+
+-- -- all ------------------------------------------------------------------------------------------------------
+
+commands["help"] = function()
+  print "regolith -h lists options and commands; man regolith tells more"
+  return 0
+end
+
+--- Runs a command: where things are, the word, and what follows it.
+---@param place table   prefix: where the program is installed; list(folder): the names in a folder
+---@param word string
+---@return integer exit_code
+function command.run(place, word, ...)
+  local run = commands[word]
+  if run then return run(place, ...) end
+  return complain(("there is neither a command nor a script '%s'"):format(word),
+    fail.nearest(word, names) or "regolith -h lists the commands")
+end
+
+return command

@@ -1,0 +1,434 @@
+/* host.c - the `regolith` program: LuaJIT with Regolith at hand.
+ * Options, scripts, `arg`, chunk names and exit codes are those of `luajit` (tests/install compares the two). What it
+ * adds: the module is found beside the program wherever that lies, `rg` is there in -e and at the prompt, and a first
+ * word that is no file but a command (info, examples, new) runs lua/regolith/console/command.lua.
+ *
+ * Where things are, relative to the program's own file:  ../share/lua/5.1/regolith  the Lua modules
+ *                                                        ../share/regolith/examples  the examples
+ * The build folder has links in the same places. */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <lauxlib.h>
+#include <limits.h>
+#include <lua.h>
+#include <luajit.h>
+#include <lualib.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "regolith.h"
+
+typedef struct Host {
+  lua_State *lua;
+  const char *name; /* as it was called, for messages */
+  char **argv;
+  int argc, script; /* argv[script]: the script, or argc */
+  bool is_interactive, shows_version, ignores_environment, has_chunk;
+  int status;
+} Host;
+
+static lua_State *interrupted; /* the state that Ctrl-C stops, while something runs */
+
+/* -- running ----------------------------------------------------------------------------------------- */
+
+static void stop_hook(lua_State *lua, lua_Debug *unused) {
+  (void)unused;
+  lua_sethook(lua, NULL, 0, 0);
+  luaL_error(lua, "interrupted!");
+}
+
+/* The first Ctrl-C raises an error in Lua; a second one ends the process as ever. */
+static void on_interrupt(int number) {
+  signal(number, SIG_DFL);
+  lua_sethook(interrupted, stop_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
+}
+
+static int add_traceback(lua_State *lua) {
+  if (!lua_isstring(lua, 1)) {
+    if (lua_isnoneornil(lua, 1) || !luaL_callmeta(lua, 1, "__tostring") || !lua_isstring(lua, -1)) return 1;
+    lua_remove(lua, 1);
+  }
+  luaL_traceback(lua, lua, lua_tostring(lua, 1), 1);
+  return 1;
+}
+
+/* Calls the function below its `count` arguments; the error, with its traceback, or the results are left. */
+static int call(lua_State *lua, int count, int results) {
+  int base = lua_gettop(lua) - count;
+  lua_pushcfunction(lua, add_traceback);
+  lua_insert(lua, base);
+  interrupted = lua;
+  signal(SIGINT, on_interrupt);
+  int status = lua_pcall(lua, count, results, base);
+  signal(SIGINT, SIG_DFL);
+  lua_remove(lua, base);
+  if (status) lua_gc(lua, LUA_GCCOLLECT, 0);
+  return status;
+}
+
+/* For the prompt: call(f, ...) as above; true and the results, or false and the error. */
+static int call_from_lua(lua_State *lua) {
+  int status = call(lua, lua_gettop(lua) - 1, LUA_MULTRET);
+  lua_pushboolean(lua, !status);
+  lua_insert(lua, 1);
+  return lua_gettop(lua);
+}
+
+static bool report(Host *host, int status) {
+  if (status && !lua_isnil(host->lua, -1)) {
+    const char *message = lua_tostring(host->lua, -1);
+    if (!message) message = "(error object is not a string)";
+    fprintf(stderr, "%s: %s\n", host->name, message);
+    fflush(stderr);
+    lua_pop(host->lua, 1);
+  }
+  return status == 0;
+}
+
+/* -- where things are -------------------------------------------------------------------------------- */
+
+/* The folder above the one that the program's file is in, or "". */
+static void find_prefix(char prefix[PATH_MAX]) {
+  ssize_t length = readlink("/proc/self/exe", prefix, PATH_MAX - 1);
+  prefix[length > 0 ? length : 0] = 0;
+  for (int up = 0; up < 2; up++) {
+    char *slash = strrchr(prefix, '/');
+    if (slash) *slash = 0;
+    else prefix[0] = 0;
+  }
+}
+
+/* A searcher for `regolith` and `regolith.*` alone: no other module is looked for beside the program. */
+static int find_module(lua_State *lua) {
+  const char *name = luaL_checkstring(lua, 1), *prefix = lua_tostring(lua, lua_upvalueindex(1));
+  if (strncmp(name, "regolith", 8) || (name[8] && name[8] != '.')) return 0;
+  const char *file = luaL_gsub(lua, name, ".", "/");
+  static const char *const endings[] = {".lua", "/init.lua"};
+  lua_pushliteral(lua, "");
+  for (int i = 0; i < 2; i++) {
+    const char *path = lua_pushfstring(lua, "%s/share/lua/5.1/%s%s", prefix, file, endings[i]);
+    if (!access(path, R_OK)) {
+      if (luaL_loadfile(lua, path)) return lua_error(lua);
+      return 1;
+    }
+    lua_pushfstring(lua, "\n\tno file '%s'", path);
+    lua_remove(lua, -2);
+    lua_concat(lua, 2);
+  }
+  return 1;
+}
+
+/* package.loaders: our searcher comes second, after package.preload. */
+static void add_searcher(lua_State *lua, const char *prefix) {
+  lua_getglobal(lua, "table");
+  lua_getfield(lua, -1, "insert");
+  lua_getglobal(lua, "package");
+  lua_getfield(lua, -1, "loaders");
+  lua_remove(lua, -2);
+  lua_pushinteger(lua, 2);
+  lua_pushstring(lua, prefix);
+  lua_pushcclosure(lua, find_module, 1);
+  lua_call(lua, 3, 0);
+  lua_pop(lua, 1);
+}
+
+/* lib.lua takes the library that this program is linked with, unless RG_LIBRARY names another. */
+static void tell_library(lua_State *lua) {
+  Dl_info info;
+  if (!dladdr((void *)rg_version, &info) || !info.dli_fname) return;
+  lua_pushstring(lua, info.dli_fname);
+  lua_setfield(lua, LUA_REGISTRYINDEX, "regolith.library");
+}
+
+/* list(folder): the names in it, unsorted; none where it cannot be read. */
+static int list_folder(lua_State *lua) {
+  DIR *folder = opendir(luaL_checkstring(lua, 1));
+  lua_newtable(lua);
+  if (!folder) return 1;
+  int count = 0;
+  for (struct dirent *entry; (entry = readdir(folder));) {
+    lua_pushstring(lua, entry->d_name);
+    lua_rawseti(lua, -2, ++count);
+  }
+  closedir(folder);
+  return 1;
+}
+
+/* -- what is asked for ------------------------------------------------------------------------------- */
+
+static bool require(Host *host, const char *name) {
+  lua_getglobal(host->lua, "require");
+  lua_pushstring(host->lua, name);
+  return report(host, call(host->lua, 1, 0));
+}
+
+/* The global `rg`, for what is typed rather than kept in a file; a global that is there already stays. */
+static bool preset(Host *host) {
+  lua_getglobal(host->lua, "rg");
+  bool is_there = !lua_isnil(host->lua, -1);
+  lua_pop(host->lua, 1);
+  if (is_there) return true;
+  lua_getglobal(host->lua, "require");
+  lua_pushliteral(host->lua, "regolith");
+  int status = call(host->lua, 1, 1);
+  if (!status) lua_setglobal(host->lua, "rg");
+  return report(host, status);
+}
+
+/* module(name).field(...): a function of a Lua file of the console, on the stack. */
+static bool get_console(Host *host, const char *module, const char *field) {
+  lua_getglobal(host->lua, "require");
+  lua_pushstring(host->lua, module);
+  if (!report(host, call(host->lua, 1, 1))) return false;
+  lua_getfield(host->lua, -1, field);
+  lua_remove(host->lua, -2);
+  return true;
+}
+
+/* Runs a chunk, and keeps its text, so that kernels of it can be compiled (regolith/source.lua looks there). */
+static bool run_text(Host *host, const char *text, const char *name) {
+  lua_State *lua = host->lua;
+  lua_getfield(lua, LUA_REGISTRYINDEX, "regolith.texts");
+  lua_pushstring(lua, text);
+  lua_setfield(lua, -2, name);
+  lua_pop(lua, 1);
+  int status = luaL_loadbuffer(lua, text, strlen(text), name);
+  return report(host, status ? status : call(lua, 0, 0));
+}
+
+static bool run_environment(Host *host) {
+  const char *init = host->ignores_environment ? NULL : getenv(LUA_INIT);
+  if (!init) return true;
+  if (init[0] != '@') return run_text(host, init, "=" LUA_INIT);
+  int status = luaL_loadfile(host->lua, init + 1);
+  return report(host, status ? status : call(host->lua, 0, 0));
+}
+
+/* -jcmd, -Oopt, -b: their small language is read in Lua. */
+static bool run_jit(Host *host, const char *field, const char *text, int from) {
+  if (!get_console(host, "regolith.console.option", field)) return false;
+  lua_pushstring(host->lua, text);
+  int count = 1;
+  for (int i = from; from && i < host->argc; i++, count++) {
+    luaL_checkstack(host->lua, 2, "too many arguments");
+    lua_pushstring(host->lua, host->argv[i]);
+  }
+  return report(host, call(host->lua, count, 0));
+}
+
+static void fill_arg(Host *host) {
+  lua_createtable(host->lua, host->argc - host->script, host->script + 1);
+  for (int i = 0; i < host->argc; i++) {
+    lua_pushstring(host->lua, host->argv[i]);
+    lua_rawseti(host->lua, -2, i - host->script);
+  }
+  lua_setglobal(host->lua, "arg");
+}
+
+static int push_arguments(Host *host) {
+  int count = host->argc - host->script - 1;
+  luaL_checkstack(host->lua, count + 3, "too many arguments");
+  for (int i = host->script + 1; i < host->argc; i++) lua_pushstring(host->lua, host->argv[i]);
+  return count;
+}
+
+/* A word that is no file may be a command. Which commands there are, and what was meant, is command.lua's to say;
+ * it returns an exit code. */
+static bool is_command(const char *word) { return !strpbrk(word, "/.") && word[0] != '-' && access(word, F_OK); }
+
+static bool is_own_command(const char *word) {
+  static const char *const words[] = {"info", "examples", "new", "help"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (!strcmp(word, words[i])) return true;
+  return false;
+}
+
+static bool run_command(Host *host, const char *prefix) {
+  if (!get_console(host, "regolith.console.command", "run")) return false;
+  lua_createtable(host->lua, 0, 2);
+  lua_pushstring(host->lua, prefix);
+  lua_setfield(host->lua, -2, "prefix");
+  lua_pushcfunction(host->lua, list_folder);
+  lua_setfield(host->lua, -2, "list");
+  lua_pushstring(host->lua, host->argv[host->script]);
+  int count = push_arguments(host);
+  int status = call(host->lua, count + 2, 1);
+  if (!status) host->status = (int)lua_tointeger(host->lua, -1);
+  return report(host, status) && host->status == 0;
+}
+
+static bool run_script(Host *host) {
+  const char *name = host->argv[host->script];
+  bool is_input = !strcmp(name, "-") && (host->script == 0 || strcmp(host->argv[host->script - 1], "--"));
+  int status = luaL_loadfile(host->lua, is_input ? NULL : name);
+  if (!status) status = call(host->lua, push_arguments(host), 0);
+  return report(host, status);
+}
+
+static bool run_prompt(Host *host) {
+  if (!preset(host) || !get_console(host, "regolith.console.prompt", "run")) return false;
+  lua_pushcfunction(host->lua, call_from_lua);
+  lua_pushstring(host->lua, host->name);
+  return report(host, lua_pcall(host->lua, 2, 0, 0));
+}
+
+/* -- options ------------------------------------------------------------------------------------------- */
+
+static const char usage[] =
+    "usage: regolith [options]... [script [args]... | command [args]...]\n"
+    "  -e chunk  Execute string 'chunk'; 'rg' is Regolith.\n"
+    "  -l name   Require library 'name'.\n"
+    "  -j cmd    Perform LuaJIT control command.\n"
+    "  -O[opt]   Control LuaJIT optimizations.\n"
+    "  -b ...    Save or list bytecode.\n"
+    "  -i        Enter interactive mode after executing 'script'.\n"
+    "  -v        Show version information.\n"
+    "  -E        Ignore environment variables.\n"
+    "  -h        Show this help.\n"
+    "  --        Stop handling options.\n"
+    "  -         Execute stdin and stop handling options.\n"
+    "commands:\n"
+    "  info              Versions, devices and paths, for a bug report.\n"
+    "  examples [NAME]   List the examples, or run one; -p NAME prints it.\n"
+    "  new NAME          Write NAME.lua, a script to start from.\n";
+
+static int show_usage(void) {
+  fputs(usage, stderr);
+  return -1;
+}
+
+/* Where the script stands in argv; -1: the options cannot be read; 0: help was given. */
+static int read_options(Host *host) {
+  for (int i = 1; i < host->argc; i++) {
+    const char *word = host->argv[i];
+    if (word[0] != '-' || !word[1]) return i;
+    if (!strcmp(word, "-h") || !strcmp(word, "--help")) {
+      fputs(usage, stdout);
+      return 0;
+    }
+    switch (word[1]) {
+      case '-':
+        return word[2] ? show_usage() : i + 1;
+      case 'i':
+        host->is_interactive = true; /* and the version is shown */
+        /* fall through */
+      case 'v':
+        host->shows_version = true;
+        if (word[2]) return show_usage();
+        break;
+      case 'E':
+        if (word[2]) return show_usage();
+        host->ignores_environment = true;
+        break;
+      case 'e':
+        host->has_chunk = true;
+        /* fall through */
+      case 'j':
+      case 'l':
+        if (!word[2] && ++i >= host->argc) return show_usage();
+        break;
+      case 'O':
+        break;
+      case 'b':
+        if (host->has_chunk) return show_usage();
+        host->has_chunk = true;
+        return i + 1;
+      default:
+        return show_usage();
+    }
+  }
+  return host->argc;
+}
+
+/* Does what -e, -l, -j, -O and -b ask for, in their order. */
+static bool run_options(Host *host) {
+  for (int i = 1; i < host->script && i < host->argc; i++) {
+    const char *word = host->argv[i], *text = word + 2;
+    bool ok = true;
+    if (word[0] != '-') continue;
+    if (strchr("elj", word[1]) && !*text) text = host->argv[++i];
+    switch (word[1]) {
+      case 'e':
+        ok = preset(host) && run_text(host, text, "=(command line)");
+        break;
+      case 'l':
+        ok = require(host, text);
+        break;
+      case 'j':
+        ok = run_jit(host, "control", text, 0);
+        break;
+      case 'O':
+        ok = run_jit(host, "optimize", text, 0);
+        break;
+      case 'b':
+        ok = run_jit(host, "bytecode", *text ? text : "", i + 1);
+        host->script = host->argc; /* the rest was bcsave's */
+        return ok;
+      default:
+        break;
+    }
+    if (!ok) return false;
+  }
+  return true;
+}
+
+static bool run(Host *host, const char *prefix) {
+  bool has_script = host->script < host->argc;
+  bool ok = run_environment(host);
+  if (ok && host->shows_version) printf("Regolith %s (%s)\n", rg_version(), LUAJIT_VERSION);
+  ok = ok && run_options(host);
+  if (!ok) return false;
+  if (has_script && host->script < host->argc) {
+    const char *word = host->argv[host->script];
+    bool stopped = host->script > 0 && !strcmp(host->argv[host->script - 1], "--");
+    ok = !stopped && (is_own_command(word) || is_command(word)) ? run_command(host, prefix) : run_script(host);
+  }
+  if (!ok) return false;
+  if (host->is_interactive) return run_prompt(host);
+  if (has_script || host->has_chunk || host->shows_version) return true;
+  if (isatty(STDIN_FILENO)) {
+    printf("Regolith %s (%s)\n", rg_version(), LUAJIT_VERSION);
+    return run_prompt(host);
+  }
+  int status = luaL_loadfile(host->lua, NULL);
+  return report(host, status ? status : call(host->lua, 0, 0));
+}
+
+static int start(lua_State *lua) {
+  Host *host = lua_touserdata(lua, 1);
+  char prefix[PATH_MAX];
+  find_prefix(prefix);
+  if (host->ignores_environment) {
+    lua_pushboolean(lua, 1);
+    lua_setfield(lua, LUA_REGISTRYINDEX, "LUA_NOENV");
+  }
+  lua_gc(lua, LUA_GCSTOP, 0);
+  luaL_openlibs(lua);
+  lua_gc(lua, LUA_GCRESTART, -1);
+  lua_newtable(lua);
+  lua_setfield(lua, LUA_REGISTRYINDEX, "regolith.texts");
+  add_searcher(lua, prefix);
+  tell_library(lua);
+  fill_arg(host);
+  if (!run(host, prefix) && !host->status) host->status = 1;
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  Host host = {.argv = argv, .argc = argc, .name = argc > 0 && argv[0][0] ? argv[0] : "regolith"};
+  host.script = read_options(&host);
+  if (host.script <= 0) return host.script < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+  host.lua = luaL_newstate();
+  if (!host.lua) {
+    fprintf(stderr, "%s: cannot create a Lua state: not enough memory\n", host.name);
+    return EXIT_FAILURE;
+  }
+  int status = lua_cpcall(host.lua, start, &host);
+  if (!report(&host, status)) host.status = EXIT_FAILURE;
+  lua_close(host.lua);
+  return host.status;
+}
