@@ -66,8 +66,8 @@ Codegen *codegen_open(Heap *heap, Error *err) {
   }
   codegen->heap = heap;
   if (!strcmp(option_text("RG_COMPILE"), "process")) {
-    static const char *const places[] = {"", "../libexec/", "../", "../../", "../../../"};
-    if (find_file(places, 5, "regolith-codegen", codegen->path)) return codegen;
+    static const char *const places[] = {"", "../libexec/", "../../libexec/", "../", "../../", "../../../"};
+    if (find_file(places, 6, "regolith-codegen", codegen->path)) return codegen;
     error_set(err, RG_ERROR_LIBRARY, "the compiling helper is not where it should be: %s", codegen->path);
   } else if (open_library(codegen, err)) {
     return codegen;

@@ -3,7 +3,7 @@
 passed=0
 failed=0
 c_rooms="base type snode front sema ir pass codegen jit loader thread memory device program llvm_bc cuda"
-all_rooms="$c_rooms lua examples lint"
+all_rooms="$c_rooms lua examples install lint"
 
 is_known_room() {
   local room
@@ -96,6 +96,10 @@ run_examples() {
   run_counted "examples" bash "$root/tests/examples/check"
 }
 
+run_install() {
+  RG_BUILD="$build" run_counted "install" bash "$root/tests/install/check"
+}
+
 run_lint() {
   run_counted "lint" bash "$root/tests/support/lint"
 }
@@ -107,6 +111,7 @@ run_suites() { # BUILD ROOMS
   wants "$2" llvm_bc && run_sanitized "thread llvm_bc device" rt_bitcode test_thread test_rt test_rt_budget test_rt_random test_rt_thread test_device
   wants "$2" lua && run_lua
   wants "$2" examples && run_examples
+  wants "$2" install && run_install
   wants "$2" lint && run_lint
 }
 

@@ -217,7 +217,10 @@ static bool run_jit(Host *host, const char *field, const char *text, int from) {
     luaL_checkstack(host->lua, 2, "too many arguments");
     lua_pushstring(host->lua, host->argv[i]);
   }
-  return report(host, call(host->lua, count, 0));
+  int status = call(host->lua, count, 1);
+  if (!status && lua_isstring(host->lua, -1)) status = LUA_ERRRUN; /* a complaint */
+  else if (!status) lua_pop(host->lua, 1);
+  return report(host, status);
 }
 
 static void fill_arg(Host *host) {

@@ -1,4 +1,5 @@
---- The options of the program that speak to LuaJIT itself: -j, -O and -b, as `luajit` reads them.
+--- The options of the program that speak to LuaJIT itself: -j, -O and -b, as `luajit` reads them. What they return
+--- is a complaint.
 local option = {}
 
 local function words(text)
@@ -11,10 +12,13 @@ end
 function option.control(text)
   local name, rest = text:match "^([^=]*)=?(.*)$"
   local f = jit[name]
-  if type(f) == "function" then return f(words(rest)) end
+  if type(f) == "function" then
+    f(words(rest))
+    return
+  end
   local ok, module = pcall(require, "jit." .. name)
   if not ok or type(module) ~= "table" or not module.start then
-    error("unknown luaJIT command or jit.* modules not installed", 0)
+    return "unknown luaJIT command or jit.* modules not installed"
   end
   module.start(words(rest))
 end

@@ -1,6 +1,6 @@
 --- The prompt: reads a line, runs it, prints what an expression gives. Input that has not ended yet asks for more.
 --- Each input is a chunk of its own, "=prompt(3)", whose text regolith.source knows: kernels can be typed here.
-local io, table = io, table
+local io = io
 
 local prompt = {}
 
@@ -14,16 +14,19 @@ end
 
 local function is_unfinished(message) return message:find "'<eof>'" ~= nil end
 
--- An expression, or else a statement; `= expression` as in Lua 5.1.
+-- An expression, or else a statement; `= expression` as in Lua 5.1. The nil in front of an expression keeps a call from
+-- being a tail call, whose errors could not say where they come from.
+-- Returns the function, or nil and why not; then how many results come before what is to be shown.
 local function load_line(text, name)
-  local expression = "return " .. text:gsub("^%s*=", "")
+  local expression = "return nil, " .. text:gsub("^%s*=", "")
   local chunk = loadstring(expression, name)
   if chunk then
     keep(name, expression)
-    return chunk
+    return chunk, nil, 1
   end
   keep(name, text)
-  return loadstring(text, name)
+  local statement, message = loadstring(text, name)
+  return statement, message, 0
 end
 
 local function read(mark)
@@ -32,24 +35,24 @@ local function read(mark)
   return io.read "*l"
 end
 
--- One whole input: its function, or nil and why not; nothing at the end of all input.
+-- One whole input, as load_line gives it; nothing at the end of all input.
 local function read_chunk(name)
   local text = read "> "
   if not text then return nil, nil end
   while true do
-    local chunk, message = load_line(text, name)
-    if chunk or not is_unfinished(message) then return chunk, message end
+    local chunk, message, skip = load_line(text, name)
+    if chunk or not is_unfinished(message) then return chunk, message, skip end
     local more = read ">> "
-    if not more then return nil, message end
+    if not more then return nil, message end -- the input ended in the middle
     text = text .. "\n" .. more
   end
 end
 
-local function show(ok, ...)
+local function show(skip, ok, ...)
   if not ok then
     io.stderr:write((tostring((...)):gsub("\n\t%[C%]: in function 'call'\n.*$", "")), "\n") -- without our own frames
-  elseif select("#", ...) > 0 then
-    print(...)
+  elseif select("#", ...) > skip then
+    print(select(skip + 1, ...))
   end
 end
 
@@ -58,11 +61,11 @@ function prompt.run(call)
   local number = 0
   while true do
     number = number + 1
-    local chunk, message = read_chunk(("=prompt(%d)"):format(number))
+    local chunk, message, skip = read_chunk(("=prompt(%d)"):format(number))
     if chunk then
-      show(call(chunk))
+      show(skip, call(chunk))
     elseif message then
-      show(false, message)
+      show(0, false, message)
     else
       io.write "\n"
       return

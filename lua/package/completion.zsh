@@ -1,0 +1,19 @@
+#compdef regolith
+# zsh completion for regolith: options, commands, examples, and Lua files.
+_regolith_first() {
+  local -a commands
+  commands=('info:versions, devices and paths' 'examples:list the examples, or run one' 'new:write a script to start from'
+    'help:where to read on')
+  _describe command commands
+  _files -g '*.lua'
+}
+_regolith_rest() {
+  case $words[1] in
+    examples) compadd ${(f)"$(regolith examples 2>/dev/null | sed -n 's/^\([a-z0-9_]*\)\.lua - .*/\1/p')"} ;;
+    *) _files ;;
+  esac
+}
+_arguments -S \
+  '*-e[execute a chunk]:chunk: ' '*-l[require a library]:name: ' '*-j[LuaJIT control command]:command: ' \
+  '-O-[LuaJIT optimizations]:level: ' '-i[prompt after the script]' '-v[version]' '-E[ignore the environment]' '-h[help]' \
+  '1: :_regolith_first' '*:: :_regolith_rest'
