@@ -248,6 +248,6 @@ describe("the module", function()
       ("LUA_PATH='%s/lua/?.lua;%s/lua/?/init.lua' RG_LIBRARY=/nowhere/lib.so"):format(folder, folder))
     os.execute("rm -r " .. folder)
     assert.matches("libregolith cannot be opened; tried:\n  /nowhere/lib.so %b()\n  " .. folder
-      .. "/build/libregolith.so %b()\n  regolith", printed)
+      .. "/build/libregolith.so %b()\n  libregolith%.so%.1", printed)
   end)
 end)
