@@ -12,19 +12,21 @@ enum { MOST_TURNS = 1024 };
 
 typedef struct Unroll {
   AstStmt *stmt;
+  bool continues; /* a turn may end early: it is a `repeat .. until true` */
   AstBlock turns;
 } Unroll;
 
-/* Break and continue have no loop to leave here. */
-static bool check_exits(Sema *s, const AstBlock *block) {
+/* `break` has no loop to leave here. */
+static bool check_exits(Sema *s, Unroll *u, const AstBlock *block) {
   for (int i = 0; i < block->count; i++) {
     const AstStmt *stmt = block->items[i];
     bool is_loop = stmt->kind == AST_STMT_WHILE || stmt->kind == AST_STMT_REPEAT || stmt->kind == AST_STMT_FOR || stmt->kind == AST_STMT_FOR_IN;
-    if (stmt->kind == AST_STMT_BREAK || stmt->kind == AST_STMT_CONTINUE)
+    u->continues |= stmt->kind == AST_STMT_CONTINUE;
+    if (stmt->kind == AST_STMT_BREAK)
       return sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_NOT_YET, "use an 'if' around the rest",
-                           "'break' and 'continue' in a loop that is unrolled are not compiled yet");
+                           "'break' out of a loop that is unrolled is not compiled yet");
     for (int k = 0; k < stmt->bodies.count && !is_loop; k++)
-      if (!check_exits(s, &stmt->bodies.items[k])) return false;
+      if (!check_exits(s, u, &stmt->bodies.items[k])) return false;
   }
   return true;
 }
@@ -52,6 +54,11 @@ static void add_turn(Sema *s, Unroll *u, const Entity *entities, AstExpr **value
   }
   clone_turn(s, &u->stmt->bodies.items[0], &u->stmt->locals.items[0], locals, u->stmt->locals.count, &body);
   vec_push(s->scratch, &turn->bodies, body);
+  if (u->continues) {
+    AstExpr once = {.kind = AST_TRUE, .pos = turn->pos, .width = turn->width, .op = AST_NO_OP, .height = 1};
+    turn->kind = AST_STMT_REPEAT;
+    vec_push(s->scratch, &turn->values, clone_new_expr(s, &once));
+  }
   vec_push(s->scratch, &u->turns, turn);
 }
 
@@ -190,12 +197,12 @@ bool unroll_loop(Sema *s, AstStmt *stmt) {
     range = sema_strip(range);
     if (!calls(s, range, "rg.range"))
       sema_fail(s, range, RG_ERROR_LOOP, "write rg.static(rg.range(n))", "rg.static unrolls a range");
-    else if (check_exits(s, &stmt->bodies.items[0]))
+    else if (check_exits(s, &u, &stmt->bodies.items[0]))
       unroll_range(s, &u, range);
     return true;
   }
   if (s->failed) return true;
   if (!calls(s, e, "ipairs")) return false;
-  if (check_exits(s, &stmt->bodies.items[0])) unroll_pairs(s, &u, e);
+  if (check_exits(s, &u, &stmt->bodies.items[0])) unroll_pairs(s, &u, e);
   return true;
 }

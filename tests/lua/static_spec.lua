@@ -106,6 +106,46 @@ describe("rg.static", function()
     assert.equal(2, x[0])
   end)
 
+  it("ends a turn by continue", function()
+    local x = rg.field(rg.i32, 4)
+    local k = rg.kernel([=[function(v)
+      local sum = 0
+      for i in rg.static(rg.range(5)) do
+        if i == v then continue end
+        for j = 0, 3 do
+          if j == 2 then continue end
+          sum = sum + 1
+        end
+        sum += 10 ^ i
+      end
+      for i in rg.range(4) do
+        for d in rg.static(rg.range(3)) do
+          if i == d then continue end
+          x[i] = x[i] + 1
+        end
+      end
+      return sum
+    end]=], { x = x })
+    assert.equal(11011 + 12, k(2))
+    assert.same({ 2, 2, 2, 3 }, x:to_table())
+  end)
+
+  it("leaves a function from an unrolled loop", function()
+    local k = rg.kernel([=[
+      local function find(v)
+        for i in rg.static(rg.range(4)) do
+          if i < 1 then continue end
+          if i * i >= v then return i end
+        end
+        return -1
+      end
+      function(v) return find(v) end
+    ]=])
+    assert.equal(1, k(0))
+    assert.equal(3, k(8))
+    assert.equal(-1, k(10))
+  end)
+
   it("unrolls nothing where a range is empty", function()
     assert.equal(1, rg.kernel(function()
       local s = 1

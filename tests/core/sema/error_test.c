@@ -112,8 +112,8 @@ static void test_names(World *w) {
     CHECK_TEXT(error_of(w, "function() x[0] = rg.random() end"),
                "1:22+6 kernel.not_yet: 'rg.random' in a kernel is not compiled yet");
     CHECK_TEXT(error_of(w, "function() for k in rg.static(rg.range(3)) do break end end"),
-               "1:47+5 kernel.not_yet: 'break' and 'continue' in a loop that is unrolled are not compiled yet (use an "
-               "'if' around the rest)");
+               "1:47+5 kernel.not_yet: 'break' out of a loop that is unrolled is not compiled yet (use an 'if' around the "
+               "rest)");
     CHECK_TEXT(error_of(w, "function() x[0] = rg.static(a) end"),
                "1:29+1 static.unknown: 'a' is not known when the kernel is compiled");
     CHECK_TEXT(error_of(w, "function() for k, v in ipairs(list) do end end"),
