@@ -15,8 +15,8 @@ static void emit_run(Codegen *g, const IrInst *inst) {
 }
 
 static void emit_return(Codegen *g, const IrInst *inst) {
-  if (inst->operand_count > 0)
-    store_slot(g, g->kernel->args.count, inst->operands[0]->type, value_operand(g, inst, 0));
+  for (int i = 0; i < inst->operand_count; i++)
+    store_slot(g, g->kernel->args.count + i, inst->operands[i]->type, value_operand(g, inst, i));
   block_jump(g, g->finish);
   block_enter(g, block_new(g, "behind"));
 }

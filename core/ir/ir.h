@@ -109,10 +109,10 @@ typedef struct IrKernel {
   VEC(IrField) fields;
   VEC(IrLevel) levels;
   VEC(IrArg) args;
-  Type result;               /* TYPE_NONE: returns nothing */
+  Type result;               /* TYPE_NONE: returns nothing; a vector: RETURN has an operand per number */
   IrRegion *body;            /* the host region */
   VEC(IrTask *) tasks;       /* after pass `tasks` */
-  int frame_slots;           /* after `tasks`: 8-byte slots; the args come first, the result is slot args.count */
+  int frame_slots;           /* after `tasks`: 8-byte slots; the args come first, the result begins at slot args.count */
   bool fast_math, unchecked;
   int next_id;
   VEC(IrNote) notes;         /* passes leave them for explain() */
@@ -127,6 +127,7 @@ typedef struct IrBuilder {
   int32_t line, column;      /* given to new insts */
 } IrBuilder;
 
+static inline int ir_result_slots(const IrKernel *kernel) { return type_parts(kernel->result); }
 IrKernel *ir_kernel_create(Scratch *scratch, const char *name);
 /* Keeps the first failure; reports it: false with err. */
 void ir_fail(IrKernel *kernel, const char *format, ...) __attribute__((format(printf, 2, 3)));

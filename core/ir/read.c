@@ -377,12 +377,22 @@ static bool read_kernel_line(IrReader *r) {
   return ir_read_end_of_line(r);
 }
 
+/* `result f32`, or `result f32 3 1` for a vector of 3. */
+static bool read_result(IrReader *r) {
+  int32_t rows, cols;
+  if (!ir_read_type(r, &r->kernel->result)) return false;
+  Str word = ir_read_peek_word(r);
+  if (!word.length || word.data[0] < '0' || word.data[0] > '9') return true;
+  if (!ir_read_i32(r, &rows) || !ir_read_i32(r, &cols)) return false;
+  return type_make(r->kernel->result, rows, cols, &r->kernel->result) || ir_read_fail(r, "no such vector:", word);
+}
+
 static bool read_row(IrReader *r) {
   if (ir_read_try_word(r, "tree")) return read_tree(r);
   if (ir_read_try_word(r, "field")) return read_field(r);
   if (ir_read_try_word(r, "level")) return read_level(r);
   if (ir_read_try_word(r, "arg")) return read_arg(r);
-  if (ir_read_try_word(r, "result")) return ir_read_type(r, &r->kernel->result);
+  if (ir_read_try_word(r, "result")) return read_result(r);
   if (ir_read_try_word(r, "frame")) return ir_read_i32(r, &r->kernel->frame_slots);
   if (ir_read_try_word(r, "host")) return read_function(r, r->kernel->body);
   if (ir_read_try_word(r, "task")) return read_task(r);

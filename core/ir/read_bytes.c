@@ -219,6 +219,9 @@ static void read_head(Input *in, const char **target) {
   in->kernel->fast_math = flags & KERNEL_FAST_MATH;
   in->kernel->unchecked = flags & KERNEL_UNCHECKED;
   in->kernel->result = read_type(in);
+  int rows = read_below(in, TYPE_MAX_PARTS + 1), cols = read_below(in, TYPE_MAX_PARTS + 1);
+  if (rows > 1 && !in->why && !type_make(in->kernel->result, rows, cols, &in->kernel->result))
+    fail(in, "a vector of its result is none");
   in->kernel->frame_slots = read_i32(in);
 }
 

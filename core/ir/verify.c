@@ -248,7 +248,8 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
 static bool verify_exit(Verifier *v, const IrInst *inst) {
   if (v->is_final && inst->next) return wrong(v, inst, "something follows it");
   if (inst->op == IR_RETURN) {
-    return inst->operand_count == 0 || (inst->operand_count == 1 && all_of_type(inst, 0, v->kernel->result)) ||
+    return inst->operand_count == 0 ||
+           (inst->operand_count == ir_result_slots(v->kernel) && all_of_type(inst, 0, type_element(v->kernel->result))) ||
            wrong(v, inst, "not the kernel's result");
   }
   int levels = v->loops - (inst->op == IR_BREAK || !v->in_body);
@@ -380,10 +381,10 @@ static bool verify_kernel_tables(const IrKernel *kernel, Error *err) {
   return true;
 }
 
-/* Slots for the arguments and the result, once there are slots; no kernel needs a million. */
+/* Slots for the arguments and the result (one even where there is none), once there are slots; no kernel needs a million. */
 static bool verify_frame(const IrKernel *kernel, Error *err) {
   if (kernel->frame_slots == 0 && kernel->tasks.count == 0) return true;
-  return (kernel->frame_slots > kernel->args.count && kernel->frame_slots < 1 << 20) ||
+  return (kernel->frame_slots >= kernel->args.count + ir_result_slots(kernel) && kernel->frame_slots < 1 << 20) ||
          error_set(err, RG_ERROR_IR, "a frame of %d slots", kernel->frame_slots);
 }
 

@@ -157,6 +157,8 @@ IrBytes ir_write(Scratch *scratch, const IrKernel *kernel, const char *target) {
   write_text(&w, target);
   write_u64(&w, (kernel->fast_math ? KERNEL_FAST_MATH : 0) | (kernel->unchecked ? KERNEL_UNCHECKED : 0));
   write_type(&w, kernel->result);
+  write_u64(&w, kernel->result.rows);
+  write_u64(&w, kernel->result.cols);
   write_i64(&w, kernel->frame_slots);
   write_tables(&w, kernel);
   write_function(&w, kernel->body);

@@ -336,7 +336,7 @@ bool pass_tasks(PassContext *ctx, IrKernel *kernel, Error *err) {
               .id_count = kernel->next_id,
               .err = err,
               .with = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
-  kernel->frame_slots = kernel->args.count + 1;
+  kernel->frame_slots = kernel->args.count + ir_result_slots(kernel);
   settle(&t);
   return visit_region(&t, kernel->body);
 }

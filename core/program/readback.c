@@ -51,6 +51,7 @@ bool readback(Kernel *kernel, Variant *variant, DeviceLaunch *launch, RgValue *r
   settle_trees(kernel->object.program, launch);
   count_outside(kernel);
   if (!check_fault(kernel, &launch->context.error, err)) return false;
-  if (!type_is_none(variant->result)) *result = value_load(variant->result, &variant->frame[variant->arg_count]);
+  if (!type_is_none(variant->result))
+    *result = vector_value(kernel->object.program, variant->result, &variant->frame[variant->arg_count]);
   return true;
 }

@@ -152,9 +152,11 @@ static void lower_return(Sema *s, AstStmt *stmt) {
     inline_lower_return(s, stmt);
     return;
   }
-  IrInst *value = stmt->values.count ? lower_as(s, stmt->values.items[0], s->output->kernel->result) : NULL;
+  int count = stmt->values.count ? shape_count(s->result_shape) : 0;
+  Type type = type_element(s->output->kernel->result);
+  IrInst **values = count ? lower_values_as(s, stmt->values.items[0], type, count) : NULL;
   lower_at(s, stmt->pos);
-  ir_emit(&s->b, IR_RETURN, TYPE(NONE), value != NULL, &value);
+  ir_emit(&s->b, IR_RETURN, TYPE(NONE), count, values);
 }
 
 static void lower_stmt(Sema *s, AstStmt *stmt) {
@@ -187,14 +189,16 @@ static void lower_end(Sema *s) {
   Type result = s->output->kernel->result;
   if (type_is_none(result) || lower_is_closed(s)) return;
   lower_at(s, s->function->end);
-  IrInst *zero = lower_number(s, result, 0);
-  ir_emit(&s->b, IR_RETURN, TYPE(NONE), 1, &zero);
+  IrInst *zeros[TYPE_MAX_PARTS];
+  for (int k = 0; k < type_parts(result); k++) zeros[k] = lower_number(s, type_element(result), 0);
+  ir_emit(&s->b, IR_RETURN, TYPE(NONE), type_parts(result), zeros);
 }
 
 void lower_kernel(Sema *s) {
   IrKernel *kernel = s->output->kernel;
   s->b = (IrBuilder){.kernel = kernel, .region = kernel->body};
   kernel->result = ty_alone(s, s->result);
+  if (!shape_is_scalar(s->result_shape)) type_make(kernel->result, s->result_shape.rows, s->result_shape.cols, &kernel->result);
   add_arguments(s);
   bind_parameters(s);
   AstBlock body = s->function->body;

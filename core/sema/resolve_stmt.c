@@ -286,14 +286,15 @@ static void resolve_return(Sema *s, AstStmt *stmt) {
                   "a parallel loop cannot be left by 'return'");
     return;
   }
-  for (int i = 0; i < stmt->values.count; i++)
-    if (resolve_value(s, stmt->values.items[i]) && !shape_is_scalar(shape_of(s, stmt->values.items[i])))
-      sema_fail(s, stmt->values.items[i], RG_ERROR_NOT_YET, "keep it in a field of shape {}: x[0] = ..",
-                "a kernel that returns %s is not compiled yet", shape_text(s, shape_of(s, stmt->values.items[i])));
+  for (int i = 0; i < stmt->values.count; i++) resolve_value(s, stmt->values.items[i]);
   inline_spread(s, &stmt->values, INT32_MAX);
   if (stmt->values.count > 1)
     sema_fail(s, stmt->values.items[1], RG_ERROR_NOT_YET, "keep the others in fields of shape {}",
               "this version returns one value from a kernel");
+  if (!s->first_return && !s->has_result_type && stmt->values.count)
+    s->result_shape = shape_of(s, stmt->values.items[0]);
+  if (!s->failed && stmt->values.count)
+    shape_check_given(s, stmt->values.items[0], s->result_shape, "the kernel's result");
   if (!s->first_return) s->first_return = stmt;
   if (s->first_return->values.count != stmt->values.count)
     sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_RETURN, "return a value everywhere, or nowhere",
@@ -369,11 +370,7 @@ static void resolve_results(Sema *s) {
     return;
   }
   s->has_result_type = true;
-  Shape shape;
-  s->result = ty_of(resolve_type(s, results->items[0], &shape));
-  if (!shape_is_scalar(shape))
-    sema_fail(s, results->items[0], RG_ERROR_NOT_YET, "keep it in a field of shape {}: x[0] = ..",
-              "a kernel that returns %s is not compiled yet", shape_text(s, shape));
+  s->result = ty_of(resolve_type(s, results->items[0], &s->result_shape));
 }
 
 void resolve_kernel(Sema *s) {

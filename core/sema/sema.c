@@ -123,8 +123,11 @@ bool sema_run(Scratch *scratch, const SemaInput *input, SemaOutput *output, Erro
   return !s->failed && ir_finish(kernel, err);
 }
 
-static void print_line(StrBuf *out, const char *name, Type type) {
-  if (!type_is_none(type)) strbuf_format(out, "%s: %s\n", name, type_text(type));
+static void print_line(StrBuf *out, const char *name, Type type, Shape shape) {
+  char text[TYPE_NAME_SIZE];
+  if (type_is_none(type)) return;
+  if (!shape_is_scalar(shape)) type_make(type, shape.rows, shape.cols, &type);
+  strbuf_format(out, "%s: %s\n", name, type_name(type, text));
 }
 
 bool sema_print_types(Scratch *scratch, const SemaInput *input, StrBuf *out, Error *err) {
@@ -133,11 +136,11 @@ bool sema_print_types(Scratch *scratch, const SemaInput *input, StrBuf *out, Err
   if (!run_types(s)) return false;
   for (int i = 0; i < s->lives.count; i++) {
     const Live *live = &s->lives.items[i];
-    if (live->use && !type_is_none(live->met)) print_line(out, live->name, live->met);
+    if (live->use && !type_is_none(live->met)) print_line(out, live->name, live->met, live->shape);
   }
   for (int i = 0; i < s->ast->local_count; i++) {
     const Local *local = &s->locals[i];
-    if (local->is_seen && !local->is_alias) print_line(out, sema_text(s, local->ast->name), local->type);
+    if (local->is_seen && !local->is_alias) print_line(out, sema_text(s, local->ast->name), local->type, local->shape);
   }
   return true;
 }

@@ -200,6 +200,7 @@ typedef struct Sema {
   /* infer: */
   bool is_demanding, has_changed;
   Ty result;
+  Shape result_shape;
   bool has_result_type; /* annotated */
   const AstStmt *first_return;
   /* lower: */

@@ -63,7 +63,7 @@ local mistakes = {
   { "varargs", "kernel.unsupported", " ^function(...) return 1 end" },
   { "a coroutine", "kernel.not_yet|kernel.unsupported|call.invalid", "function() coroutine.^yield() end" },
   { "a captured function as a value", "kernel.unsupported", "function() return ^helper end" },
-  { "a vector as a result", "kernel.not_yet", "function() local v = rg.vec2(1, 2) return ^v end" },
+  { "a vector where a number was", "type.mismatch", "function() if 1 < 2 then return 1 end return rg.^vec2(1, 2) end" },
   { "rg.static of what only the run knows", "static.unknown", "function(a) local b = a * 2 return rg.static(^b) end", { 1 } },
   { "a field that has no place", "field.unplaced", "function() return ^unplaced[0] end" },
   { "two kinds of results", "return.invalid|type.mismatch", "function(a) if a > 0 then return 1 end return ^true end", { 1 } },

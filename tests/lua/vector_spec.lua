@@ -134,6 +134,20 @@ describe("a vector in a kernel", function()
     assert.same({ -6, 3 }, numbers(out[0]))
   end)
 
+  it("is a result of a kernel", function()
+    local mean = rg.kernel([=[function(n)
+      local s = rg.dvec3(0)
+      for i in rg.range(n) do s = s + rg.dvec3(i, 2 * i, 1) end
+      if n == 0 then return rg.dvec3(-1) end
+      return s / n
+    end]=])
+    assert.same({ 4.5, 9, 1 }, numbers(mean(10)))
+    assert.same({ -1, -1, -1 }, numbers(mean(0)))
+    assert.equal(rg.dvec3(4.5, 9, 1), mean(10))
+    assert.equal("mat2(1, 2, 3, 4)", tostring(rg.kernel("function(m): mat2 return m end")(rg.mat2(1, 2, 3, 4))))
+    assert.equal("ivec2(0, 0)", tostring(rg.kernel("function(a) if a > 0 then return rg.ivec2(1) end end")(0)))
+  end)
+
   it("is captured live, also behind a path", function()
     local out, state = rg.field(rg.vec2, 1), { gravity = rg.vec2(0, -10) }
     local step = rg.kernel(function()

@@ -29,6 +29,24 @@ static const char *replaced(const char *text, const char *from, const char *with
   return scratch_format(&scratch, "%.*s%s%s", (int)(at - text), text, with, at + strlen(from));
 }
 
+static void test_vector_result(void) {
+  Error err;
+  error_clear(&err);
+  TEST("a result of several numbers goes both ways") {
+    static const char text[] = "kernel k\nresult f32 2 1\nframe 2\nhost {\n  %0: f32 = const 1.0\n  return %0, %0\n}\n";
+    IrKernel *kernel = read(text);
+    CHECK(kernel && ir_verify(kernel, &err));
+    if (kernel) CHECK_TEXT(print(kernel), text);
+    IrBytes bytes = ir_write(&scratch, kernel, "x86-64-v3");
+    const char *target = NULL;
+    IrKernel *again = ir_read_bytes(&scratch, bytes.data, bytes.length, &target, &err);
+    CHECK(again && again->result.rows == 2 && again->result.cols == 1);
+    IrKernel *wrong = read(replaced(text, "%0, %0", "%0"));
+    CHECK(!wrong || !ir_verify(wrong, &err));
+    CHECK(!read(replaced(text, "2 1", "17 1")));
+  }
+}
+
 static void test_both_ways(void) {
   Error err;
   error_clear(&err);
@@ -107,6 +125,7 @@ int main(void) {
   heap_init(&heap, 0);
   scratch_init(&scratch, &heap);
   test_both_ways();
+  test_vector_result();
   test_corrupt();
   scratch_deinit(&scratch);
   TEST("everything was given back") CHECK_INT(heap.live_bytes, 0);

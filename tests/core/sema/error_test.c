@@ -125,9 +125,6 @@ static void test_names(World *w) {
                "x.shape[0])");
     CHECK_TEXT(error_of(w, "function() x[0] = x.offset end"),
                "1:21+6 kernel.not_yet: 'offset' is not compiled yet (fields start at index 0)");
-    CHECK_TEXT(error_of(w, "function() return rg.vec2(1, 2) end"),
-               "1:22+4 kernel.not_yet: a kernel that returns a vector of 2 is not compiled yet (keep it in a field of "
-               "shape {}: x[0] = ..)");
     CHECK_TEXT(error_of(w, "function() return 1, 2 end"),
                "1:22+1 kernel.not_yet: this version returns one value from a kernel (keep the others "
                "in fields of shape {})");

@@ -83,7 +83,30 @@ static void numbers(void) {
   }
 }
 
+static void shaped(void) {
+  char text[TYPE_NAME_SIZE];
+  TEST("vectors and matrices have names, both ways") {
+    static const char *const names[] = {"vec2", "ivec3", "uvec4", "dvec2", "mat2", "mat4", "vec(5,f64)", "vec(3,i64)", "mat(2,3,f32)", "mat(2,2,f64)"};
+    static const int sizes[] = {8, 12, 16, 16, 16, 64, 40, 24, 24, 32};
+    for (int k = 0; k < 10; k++) {
+      Type type = TYPE(NONE);
+      CHECK(type_parse_any(str_of(names[k]), &type));
+      CHECK_TEXT(type_name(type, text), names[k]);
+      CHECK_INT(type_size(type), sizes[k]);
+    }
+  }
+  TEST("what is no vector is not found") {
+    static const char *const wrong[] = {"vec", "vec5", "vec1", "mat5", "imat2", "vec(1,f32)", "vec(17,f32)", "vec(2,bool)", "vec(2,f33)", "vec(2,f32))", "mat(2,f32)", "mat(5,5,f32)", "mat(2,1,f32)", "vec(999999999999999,f32)"};
+    Type type;
+    for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) CHECK(!type_parse_any(str_of(wrong[k]), &type));
+    CHECK(!type_make(TYPE(F32), 1, 4, &type));
+    CHECK(!type_make(TYPE(BOOL), 2, 1, &type));
+    CHECK(!type_make(TYPE(F32), 2, 1ll << 40, &type));
+  }
+}
+
 int main(void) {
+  shaped();
   scalars();
   promotion();
   numbers();
