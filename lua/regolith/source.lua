@@ -9,7 +9,6 @@ local debug, io, loadstring = debug, io, loadstring
 local source = {}
 
 local has_util, util = pcall(require, "jit.util")
-local has_vmdef, vmdef = pcall(require, "jit.vmdef")
 
 local function missing(message)
   fail.raise {
@@ -30,6 +29,7 @@ end
 
 -- LuaJIT rewrites loop instructions in place once they run hot: JFORL for FORL, ILOOP for LOOP.
 local function is_patched(a, b)
+  local has_vmdef, vmdef = pcall(require, "jit.vmdef") -- large, and rarely wanted
   if not has_vmdef then return a % 256 ~= b % 256 end
   local function name(instruction)
     local opcode = instruction % 256
