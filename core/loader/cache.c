@@ -35,10 +35,18 @@ enum {
 };
 static const uint64_t default_limit_bytes = (uint64_t)256 << 20;
 
+/* What LLVM's own look at the machine can depend on: maker, family, feature bits, and the registers that the system
+ * keeps. Zero where the code is not made for this very machine. */
+typedef struct Machine {
+  uint32_t words[21]; /* the last: which registers the system keeps */
+} Machine;
+
 struct Cache {
   Heap *heap;
   uint64_t limit_bytes;
   char folder[FOLDER_BYTES];
+  Machine machine; /* read once: under a hypervisor each question takes microseconds */
+  bool has_machine;
 };
 
 typedef struct EntryHead {
@@ -96,24 +104,25 @@ void cache_close(Cache *cache) {
 
 /* -- keys -------------------------------------------------------------------------------------------------------- */
 
-/* What LLVM's own look at the machine can depend on: maker, family, feature bits, and the registers that the system
- * keeps. Zero where the code is not made for this very machine. */
-typedef struct Machine {
-  uint32_t words[20];
-} Machine;
-
-static void read_machine(Machine *machine) {
+static void ask_machine(Machine *machine) {
   static const struct {
     uint32_t leaf, part;
     uint8_t registers; /* bit 0: eax .. bit 3: edx */
-  } rows[] = {{0, 0, 14}, {1, 0, 13}, {7, 0, 15}, {7, 1, 15}, {13, 1, 1}, {25, 0, 2}, {0x80000001, 0, 12}, {0x80000008, 0, 2}};
+  } rows[] = {{0, 0, 14}, {1, 0, 13}, {7, 0, 15}, {7, 1, 15}, {13, 1, 1}, {25, 0, 2}, {36, 0, 2},
+              {0x80000001, 0, 12}, {0x80000008, 0, 2}};
   uint32_t r[4], *out = machine->words;
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
     if (!__get_cpuid_count(rows[k].leaf, rows[k].part, &r[0], &r[1], &r[2], &r[3])) memset(r, 0, sizeof r);
     for (int n = 0; n < 4; n++)
       if (rows[k].registers >> n & 1) *out++ = r[n];
-    if (rows[k].leaf == 1 && r[2] & bit_OSXSAVE) __asm__ volatile("xgetbv" : "=a"(machine->words[19]) : "c"(0) : "edx");
+    if (rows[k].leaf == 1 && r[2] & bit_OSXSAVE) __asm__ volatile("xgetbv" : "=a"(machine->words[20]) : "c"(0) : "edx");
   }
+}
+
+static Machine read_machine(Cache *cache) {
+  if (!cache->has_machine) ask_machine(&cache->machine);
+  cache->has_machine = true;
+  return cache->machine;
 }
 
 typedef struct KeyHead {
@@ -143,11 +152,11 @@ static bool make_paths(const Cache *cache, const RgCodegenRequest *request, Key 
          snprintf(key->path, PATH_BYTES, "%s/%s/%s", cache->folder, request->build_id, name) < PATH_BYTES;
 }
 
-static bool make_key(const Cache *cache, const RgCodegenRequest *request, Key *key) {
+static bool make_key(Cache *cache, const RgCodegenRequest *request, Key *key) {
   KeyHead head = {.build_id_length = (uint32_t)strlen(request->build_id),
                   .cpu_length = (uint32_t)strlen(request->cpu),
                   .instrument = request->instrument};
-  if (!strcmp(request->cpu, "native")) read_machine(&head.machine);
+  if (!strcmp(request->cpu, "native")) head.machine = read_machine(cache);
   key->length = sizeof head + head.build_id_length + head.cpu_length + (uint64_t)request->length;
   key->bytes = heap_alloc(cache->heap, key->length);
   if (!key->bytes) return false;
