@@ -16,7 +16,7 @@ static bool why_no_cuda(Error *err) {
 }
 
 bool api_check_arch(const char *arch, Error *err) {
-  if (!arch || !arch[0] || !strcmp(arch, "cpu")) return true;
+  if (!arch || !arch[0] || !strcmp(arch, "cpu") || !strcmp(arch, "lua")) return true;
   if (!strcmp(arch, "cuda")) return why_no_cuda(err);
   error_set(err, RG_ERROR_DEVICE, "there is no device '%.60s'", arch);
   return error_hint(err, "arch = \"cpu\" is always there");

@@ -57,6 +57,15 @@ RgStatus rg_field_get(RgField *handle, const int64_t *index, int32_t index_count
   return API_CALL(program, field_get(field, index, index_count, value, API_ERR(program)));
 }
 
+RgStatus rg_field_convert(RgField *handle, const RgValue *from, RgValue *to) {
+  Field *field = (Field *)handle;
+  API_NEEDS(field);
+  API_NEEDS(from);
+  API_NEEDS(to);
+  Program *program = API_PROGRAM(field);
+  return API_CALL(program, field_convert(field, from, to, API_ERR(program)));
+}
+
 RgStatus rg_field_set(RgField *handle, const int64_t *index, int32_t index_count, const RgValue *value) {
   Field *field = (Field *)handle;
   API_NEEDS(field);

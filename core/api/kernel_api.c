@@ -84,6 +84,16 @@ RgStatus rg_kernel_launch(RgKernel *handle, const RgValue *values, int32_t value
   return API_CALL(program, kernel_launch(kernel, values, value_count, result ? result : &unused, API_ERR(program)));
 }
 
+RgStatus rg_kernel_emit(RgKernel *handle, const RgValue *values, int32_t value_count, RgEmission *emission) {
+  Kernel *kernel = (Kernel *)handle;
+  API_NEEDS(kernel);
+  API_NEEDS(emission);
+  if (value_count < 0 || value_count > 10000 || (value_count > 0 && !values))
+    return api_refuse(__func__, "values and value_count do not agree");
+  Program *program = API_PROGRAM(kernel);
+  return API_CALL(program, kernel_emit(kernel, values, value_count, emission, API_ERR(program)));
+}
+
 RgStatus rg_kernel_text(RgKernel *handle, const char *what, const char **text) {
   Kernel *kernel = (Kernel *)handle;
   API_NEEDS(kernel);

@@ -133,7 +133,7 @@ RgStatus rg_info(RgRuntime *runtime, RgInfo *info) {
                    .threads = rg_worker_count(runtime),
                    .memory_bytes = program->budget.limit};
   if (dladdr((void *)rg_version, &library) && library.dli_fname) info->library = library.dli_fname;
-  if (program->device) info->device = program->device->table->name;
+  if (program->device) info->device = program->runs_in_lua ? "lua" : program->device->table->name;
   return 0;
 }
 

@@ -106,6 +106,14 @@ RgStatus rg_snode_settle(RgSNode *handle, const char *where) {
   return API_CALL(program, tree_settle(node->tree, where, API_ERR(program)));
 }
 
+RgStatus rg_snode_level(RgSNode *handle, RgLevel *level) {
+  Node *node = (Node *)handle;
+  API_NEEDS(node);
+  API_NEEDS(level);
+  Program *program = API_PROGRAM(node->tree);
+  return API_CALL(program, node_level(node, level, API_ERR(program)));
+}
+
 RgStatus rg_snode_call(RgSNode *handle, const char *action, const int64_t *index, int32_t index_count,
                        int64_t *result) {
   Node *node = (Node *)handle;

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/option.h"
 #include "build_id.h"
+#include "emit_lua/emit_lua.h"
 #include "pass/pass.h"
 #include "program/compile.h"
 
@@ -153,7 +154,18 @@ static bool run_passes(Compile *compile, Error *err) {
   return true;
 }
 
-static bool run_front(void *data, Error *err) { return run_sema(data, err) && run_passes(data, err); }
+static bool run_emit_lua(Compile *compile) {
+  compile->texts[TEXT_LUA] = emit_lua_kernel(&compile->scratch, &compile->sema);
+  if (!compile->texts[TEXT_LUA]) return false;
+  dump(compile->kernel, "lua", compile->texts[TEXT_LUA]);
+  return true;
+}
+
+static bool run_front(void *data, Error *err) {
+  Compile *compile = data;
+  if (!run_sema(compile, err)) return false;
+  return compile->kernel->object.program->runs_in_lua ? run_emit_lua(compile) : run_passes(compile, err);
+}
 
 /* -- the codegen library
  * -------------------------------------------------------------------------------------------------- */
@@ -231,11 +243,11 @@ static Variant *make_variant(Compile *compile, int word_count, Error *err) {
     return NULL;
   }
   const Kernel *kernel = compile->kernel;
-  bool wants_texts = wants_dump(kernel, "llvm") || wants_dump(kernel, "asm");
-  variant->code = wants_texts ? NULL : find_code(compile);
+  bool has_code = !kernel->object.program->runs_in_lua, wants_texts = wants_dump(kernel, "llvm") || wants_dump(kernel, "asm");
+  variant->code = wants_texts || !has_code ? NULL : find_code(compile);
   compile->is_from_cache = variant->code != NULL;
-  if (!variant->code) variant->code = make_code(compile, wants_texts, err);
-  if (variant->code && variant_fill(compile, variant, word_count, err)) return variant;
+  if (has_code && !variant->code) variant->code = make_code(compile, wants_texts, err);
+  if (!has_code == !variant->code && variant_fill(compile, variant, word_count, err)) return variant;
   variant_free(heap, variant);
   return NULL;
 }
@@ -250,5 +262,6 @@ Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_co
   scratch_deinit(&compile.scratch);
   program->stats.compile_ms += now_ms() - begin;
   if (variant) (*(compile.is_from_cache ? &program->stats.cache_hits : &program->stats.compiles))++;
+  if (variant) variant->number = (int64_t)(program->stats.compiles + program->stats.cache_hits);
   return variant;
 }

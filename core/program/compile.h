@@ -12,7 +12,7 @@ typedef struct Compile {
   SemaOutput sema;
   SemaWants wants;
   IrBytes bytes;
-  const char *texts[4];   /* by VariantText */
+  const char *texts[TEXT_COUNT]; /* by VariantText */
   double sema_ms, pass_ms;
   bool is_from_cache;     /* the code */
 } Compile;

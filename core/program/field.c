@@ -107,6 +107,14 @@ bool field_get(Field *field, const int64_t *index, int32_t index_count, RgValue 
   return true;
 }
 
+bool field_convert(const Field *field, const RgValue *from, RgValue *to, Error *err) {
+  char label[100];
+  uint64_t bits;
+  if (!value_convert(field->type, from, &bits, field_label(field, label), err)) return false;
+  *to = value_load(field->type, &bits);
+  return true;
+}
+
 bool field_set(Field *field, const int64_t *index, int32_t index_count, const RgValue *value, Error *err) {
   char label[100];
   uint64_t bits[TYPE_MAX_PARTS];

@@ -149,12 +149,13 @@ static const char *keep(Scratch *scratch, const char *text) { return scratch_cop
 
 static bool compiled_text(Reading *reading, Scratch *scratch, Error *err) {
   static const char *const names[] = {
-      [TEXT_INFER] = "infer", [TEXT_IR] = "ir", [TEXT_TASKS] = "tasks", [TEXT_EXPLAIN] = "explain"};
+      [TEXT_INFER] = "infer", [TEXT_IR] = "ir", [TEXT_TASKS] = "tasks", [TEXT_EXPLAIN] = "explain",
+      [TEXT_LUA] = "lua"};
   const Variant *variant = reading->kernel->last;
   if (!variant)
     return error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' has not run yet: only its source and ast can be shown",
                      reading->kernel->name);
-  for (int k = 0; k < 4; k++) {
+  for (int k = 0; k < TEXT_COUNT; k++) {
     if (strcmp(reading->what, names[k])) continue;
     reading->text = keep(scratch, variant->texts[k]);
     return true;
@@ -208,16 +209,19 @@ static bool llvm_text(Kernel *kernel, bool is_asm, const char **text, Error *err
 }
 
 bool kernel_text(Kernel *kernel, const char *what, const char **text, Error *err) {
-  static const char *const known[] = {"source", "ast", "infer", "ir", "tasks", "explain", "llvm", "asm"};
+  static const char *const known[] = {"source", "ast", "infer", "ir", "tasks", "explain", "lua", "llvm", "asm"};
   Program *program = kernel->object.program;
   if (!program_check(program, err)) return false;
   bool is_known = false;
   for (size_t k = 0; k < sizeof known / sizeof *known; k++) is_known |= !strcmp(what, known[k]);
   if (!is_known)
     return error_set(err, RG_ERROR_ARGUMENT,
-                     "a kernel has no text '%.40s': source, ast, infer, ir, tasks, explain, llvm and asm are", what);
+                     "a kernel has no text '%.40s': source, ast, infer, ir, tasks, explain, lua, llvm and asm are", what);
+  bool is_compiled = !strcmp(what, "llvm") || !strcmp(what, "asm"), is_lua = !strcmp(what, "lua");
+  if (program->runs_in_lua ? is_compiled : is_lua)
+    return error_set(err, RG_ERROR_ARGUMENT, "a kernel of arch \"%s\" has no text '%s'", program->runs_in_lua ? "lua" : "cpu", what);
   program_text(program);
-  if (!strcmp(what, "llvm") || !strcmp(what, "asm")) return llvm_text(kernel, what[0] == 'a', text, err);
+  if (is_compiled) return llvm_text(kernel, what[0] == 'a', text, err);
   Reading reading = {.kernel = kernel, .what = what};
   bool ok = scratch_run(&program->text, read_text, &reading, err);
   *text = reading.text;

@@ -14,6 +14,8 @@
 
 enum { PATTERN_WORDS = 4 }; /* per value */
 
+typedef enum VariantText { TEXT_INFER, TEXT_IR, TEXT_TASKS, TEXT_EXPLAIN, TEXT_LUA, TEXT_COUNT } VariantText;
+
 typedef struct VariantArg { /* a number that goes into a frame slot */
   Type type;
   int32_t value;            /* among the launch's values */
@@ -25,9 +27,10 @@ typedef struct VariantArg { /* a number that goes into a frame slot */
 
 struct Variant {
   Variant *next;
+  int64_t number;           /* among all that the program compiled: 1, 2, .. */
   uint64_t *words;
   int word_count;
-  Code *code;
+  Code *code;               /* NULL in a runtime of arch "lua", where TEXT_LUA is run */
   RtHostFunction *host;
   DeviceTask *tasks;
   bool *deactivates;        /* by task: may_deactivate, while gc is not stopped */
@@ -42,9 +45,8 @@ struct Variant {
   Type result;
   uint8_t *bytes;           /* canonical: what "llvm" and "asm" are made from */
   int64_t byte_count;
-  char *texts[4];           /* by VariantText */
+  char *texts[TEXT_COUNT];  /* by VariantText */
 };
-typedef enum VariantText { TEXT_INFER, TEXT_IR, TEXT_TASKS, TEXT_EXPLAIN } VariantText;
 
 /* pattern.c: fills kernel->words; the number of words, or -1 with err. Settles the trees of fields and nodes. */
 int pattern_make(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err);

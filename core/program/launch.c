@@ -94,19 +94,41 @@ static double now_ms(void) {
   return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
 }
 
+/* The variant for these values, with its arguments in the frame; NULL with err. */
+static Variant *prepare(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
+  kernel->want = WANT_NOTHING;
+  if (!program_check(kernel->object.program, err)) return NULL;
+  if (value_count < kernel->paths.count) {
+    error_set(err, RG_ERROR_LAUNCH_ARGUMENTS,
+              "a launch of kernel '%.100s' brings a value for each of %d captured names, %d given", kernel->name,
+              kernel->paths.count, value_count);
+    return NULL;
+  }
+  int word_count = pattern_make(kernel, values, value_count, err);
+  if (word_count < 0) return NULL;
+  Variant *variant = find_variant(kernel, values, value_count, word_count, err);
+  return variant && fill_frame(kernel, variant, values, err) ? variant : NULL;
+}
+
+bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgEmission *emission, Error *err) {
+  Program *program = kernel->object.program;
+  *emission = (RgEmission){0};
+  if (!program->runs_in_lua)
+    return error_set(err, RG_ERROR_ARGUMENT, "only a runtime of arch \"lua\" emits its kernels as text");
+  Variant *variant = prepare(kernel, values, value_count, err);
+  if (!variant) return false;
+  program->stats.launches++;
+  *emission = (RgEmission){variant->number, variant->texts[TEXT_LUA], variant->frame, variant->arg_count};
+  return true;
+}
+
 bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result, Error *err) {
   Program *program = kernel->object.program;
   *result = (RgValue){.kind = RG_VALUE_NIL};
-  kernel->want = WANT_NOTHING;
-  if (!program_check(program, err)) return false;
-  if (value_count < kernel->paths.count)
-    return error_set(err, RG_ERROR_LAUNCH_ARGUMENTS,
-                     "a launch of kernel '%.100s' brings a value for each of %d captured names, %d given", kernel->name,
-                     kernel->paths.count, value_count);
-  int word_count = pattern_make(kernel, values, value_count, err);
-  if (word_count < 0) return false;
-  Variant *variant = find_variant(kernel, values, value_count, word_count, err);
-  if (!variant || !fill_frame(kernel, variant, values, err)) return false;
+  if (program->runs_in_lua)
+    return error_set(err, RG_ERROR_ARGUMENT, "kernels of arch \"lua\" run in Lua: rg_kernel_emit gives their text");
+  Variant *variant = prepare(kernel, values, value_count, err);
+  if (!variant) return false;
   DeviceLaunch launch;
   fill_launch(program, variant, values, &launch);
   double begin = now_ms();

@@ -36,7 +36,8 @@ static void fill_row(const Tree *tree, const SNode *node, int32_t tree_number, R
                         .name = node->name,
                         .kind = snode_kind_text(node->kind),
                         .tree_number = tree_number,
-                        .depth = node->depth};
+                        .depth = node->depth,
+                        .node = (RgSNode *)tree_node(tree, node)};
   if (!tree->has_storage) return;
   if (snode_has_slots(node)) {
     const RtManager *manager = &tree->rt.managers[node->manager];

@@ -98,3 +98,19 @@ bool node_call(Node *node, const char *action, const int64_t *index, int32_t ind
   *result = cell_find(context, node->path, index, &cell);
   return true;
 }
+
+bool node_level(Node *node, RgLevel *level, Error *err) {
+  const SNode *snode = node->snode;
+  if (!tree_settle(node->tree, "its first use", err)) return false;
+  *level = (RgLevel){.parent = snode->parent ? (RgSNode *)tree_node(node->tree, snode->parent) : NULL,
+                     .kind = snode_kind_text(snode->kind),
+                     .axis_count = snode->axis_count,
+                     .rank = snode->rank,
+                     .bytes = snode_has_slots(snode) ? snode->node_size : snode->container_size};
+  for (int k = 0; k < snode->axis_count; k++) {
+    level->axes[k] = snode->axes[k];
+    level->sizes[k] = snode->sizes[k];
+  }
+  for (int k = 0; k < snode->rank; k++) level->level_axes[k] = snode->level_axes[k];
+  return true;
+}

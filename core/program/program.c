@@ -87,6 +87,7 @@ static bool parse_count(const char *name, int64_t most, int64_t *number, Error *
 static bool fill_options(Program *program, const RgOptions *given, Error *err) {
   RgOptions *options = &program->options;
   if (given) *options = *given;
+  program->runs_in_lua = options->arch && !strcmp(options->arch, "lua");
   options->arch = NULL; /* the caller's text */
   int64_t threads, seed;
   if (!parse_count("RG_THREADS", 4096, &threads, err) || !parse_count("RG_SEED", INT64_MAX, &seed, err)) return false;

@@ -54,6 +54,7 @@ struct Program {
   Error error;                /* of the last failed call */
   RgOptions options;          /* with the environment's defaults filled in */
   const char *cpu;            /* RG_CPU */
+  bool runs_in_lua;           /* arch "lua": kernels become Lua text, and all data lives in Lua */
   bool tiny_chunks;           /* RG_STRESS */
   Device *device;
   Codegen *codegen;           /* opened when something must be compiled */
@@ -141,6 +142,8 @@ Node *node_add(Node *parent, const char *kind, const char *axes, const int64_t *
                const char *name, bool aos, Error *err);
 /* action: see rg_snode_call. */
 bool node_call(Node *node, const char *action, const int64_t *index, int32_t index_count, int64_t *result, Error *err);
+/* How it is declared; laid out. */
+bool node_level(Node *node, RgLevel *level, Error *err);
 /* The active cell behind `*state` in index order; *state 0 at first, -1 when there is no more: see rg_snode_next. */
 bool node_next(Node *node, int64_t *state, int64_t *index, Error *err);
 void node_order_free(Node *node);
@@ -167,6 +170,8 @@ bool field_settle(Field *field, const char *where, Error *err);
 const char *field_label(const Field *field, char buffer[100]); /* "field 'x'" */
 bool field_get(Field *field, const int64_t *index, int32_t index_count, RgValue *value, Error *err);
 bool field_set(Field *field, const int64_t *index, int32_t index_count, const RgValue *value, Error *err);
+/* *to: what an element of the field holds once it is set to *from. */
+bool field_convert(const Field *field, const RgValue *from, RgValue *to, Error *err);
 bool field_fill(Field *field, const RgValue *value, Error *err);
 bool field_copy(Field *field, Field *from, Error *err);
 bool field_read(Field *field, double *values, int64_t count, Error *err);
@@ -212,6 +217,8 @@ void kernel_want(Kernel *kernel, const SemaWants *wants);
 void kernel_free(Kernel *kernel);
 void kernel_drop_code(Kernel *kernel);
 bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result, Error *err);
+/* Arch "lua": see rg_kernel_emit. */
+bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgEmission *emission, Error *err);
 /* See rg_kernel_text; in program_text. */
 bool kernel_text(Kernel *kernel, const char *what, const char **text, Error *err);
 

@@ -52,6 +52,7 @@ static bool fill_task(Variant *variant, int32_t number, const IrTask *task, Erro
 
 static bool fill_tasks(Compile *compile, Variant *variant, Heap *heap, Error *err) {
   const IrKernel *ir = compile->sema.kernel;
+  if (!variant->code) return true;
   variant->task_count = ir->tasks.count;
   variant->tasks = heap_alloc(heap, sizeof *variant->tasks * (size_t)ir->tasks.count);
   variant->deactivates = heap_alloc(heap, sizeof *variant->deactivates * (size_t)ir->tasks.count);
@@ -100,8 +101,11 @@ static bool fill_trees(Compile *compile, Variant *variant, Heap *heap, Error *er
 }
 
 static bool fill_texts(Compile *compile, Variant *variant, Heap *heap, Error *err) {
-  for (int k = 0; k < 4; k++)
-    if (!(variant->texts[k] = heap_copy_text(heap, compile->texts[k]))) return no_memory(err);
+  for (int k = 0; k < TEXT_COUNT; k++) {
+    const char *text = compile->texts[k] ? compile->texts[k] : "";
+    if (!(variant->texts[k] = heap_copy_text(heap, text))) return no_memory(err);
+  }
+  if (!variant->code) return true;
   variant->bytes = heap_copy(heap, compile->bytes.data, (size_t)compile->bytes.length);
   variant->byte_count = compile->bytes.length;
   return variant->bytes || no_memory(err);
@@ -123,7 +127,7 @@ bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err
 void variant_free(Heap *heap, Variant *variant) {
   if (!variant) return;
   for (int32_t k = 0; k < variant->arg_count; k++) heap_free(heap, variant->args[k].name);
-  for (int k = 0; k < 4; k++) heap_free(heap, variant->texts[k]);
+  for (int k = 0; k < TEXT_COUNT; k++) heap_free(heap, variant->texts[k]);
   if (variant->code) code_release(variant->code);
   void *parts[] = {variant->words, variant->tasks, variant->deactivates, variant->args, variant->tree_values,
                    variant->trees, variant->frame, variant->bytes,       variant};

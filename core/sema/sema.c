@@ -119,6 +119,7 @@ bool sema_run(Scratch *scratch, const SemaInput *input, SemaOutput *output, Erro
   kernel->fast_math = input->fast_math;
   kernel->unchecked = input->unchecked;
   output->kernel = kernel;
+  output->typed = s;
   lower_kernel(s);
   return !s->failed && ir_finish(kernel, err);
 }

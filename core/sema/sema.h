@@ -80,7 +80,9 @@ typedef struct SemaInput {
 } SemaInput;
 
 /* Where each number argument of the result comes from: kernel->args[k] is capture or parameter `index`. */
+struct Sema;
 typedef struct SemaOutput {
+  struct Sema *typed;          /* the Ast with its types: what emit_lua writes as text */
   IrKernel *kernel;            /* stage 1; its trees, fields, levels borrow the input's SNodes */
   VEC(SemaArg) args;           /* beside kernel->args */
   VEC(const Source *) sources; /* beside kernel->args: the text that its line and column are in */

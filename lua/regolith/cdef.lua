@@ -88,6 +88,7 @@ typedef struct RgNodeMemory {
   const char *tree, *name, *kind;  /* of an SNode */
   int32_t tree_number, depth;
   uint64_t cells, live, reserved;  /* active cells; bytes */
+  RgSNode *node;                   /* itself, borrowed */
 } RgNodeMemory;
 RgStatus rg_memory(RgRuntime *runtime, RgMemory *memory);
 /* Row `row` of a walk over every SNode of every tree; 0 rows left: returns 1 without an error text. */
@@ -111,6 +112,16 @@ void rg_snode_release(RgSNode *node);
 RgTree *rg_snode_tree(RgSNode *node);                        /* borrowed */
 int32_t rg_snode_rank(RgSNode *node);
 RgStatus rg_snode_shape(RgSNode *node, int64_t *shape);      /* rank of them */
+/* How a node is declared, and what its cells take: the side of a tree that engines share. Lays the tree out. */
+typedef struct RgLevel {
+  RgSNode *parent;                   /* borrowed; NULL for the root */
+  const char *kind;
+  int32_t axis_count, rank;
+  int32_t axes[8], level_axes[8];    /* 0..7 for i..p: its own division; all from the root to here, ascending */
+  int64_t sizes[8];                  /* along axes[k] */
+  uint64_t bytes;                    /* of one active cell of a pointer node, of one container of another */
+} RgLevel;
+RgStatus rg_snode_level(RgSNode *node, RgLevel *level);
 /* Lays the tree out, if it is not yet; `where` ("script.lua:12") is what errors name later. */
 RgStatus rg_snode_settle(RgSNode *node, const char *where);
 /* action: "activate" "deactivate" "is_active" "count" "clear"; *result: 0 or 1, or the count. Outside the
@@ -128,6 +139,8 @@ int32_t rg_field_rank(RgField *field);
 RgStatus rg_field_settle(RgField *field, const char *where); /* as rg_snode_settle */
 RgStatus rg_field_shape(RgField *field, int64_t *shape);
 RgStatus rg_field_get(RgField *field, const int64_t *index, int32_t index_count, RgValue *value);
+/* *to becomes what an element would be that is set to *from: converted, or refused. */
+RgStatus rg_field_convert(RgField *field, const RgValue *from, RgValue *to);
 RgStatus rg_field_set(RgField *field, const int64_t *index, int32_t index_count, const RgValue *value);
 /* Every active cell; a dense field has no others. */
 RgStatus rg_field_fill(RgField *field, const RgValue *value);
@@ -176,7 +189,12 @@ int32_t rg_kernel_wants(RgKernel *kernel, int32_t *value);
 /* Parses a function that the kernel calls; its *function is 1, 2, .. What it takes from around itself become paths. */
 RgStatus rg_kernel_add_function(RgKernel *kernel, const char *text, int64_t length, const RgKernelOptions *options,
                                 int32_t *function);
-/* what: "source" "ast" "infer" "ir" "tasks" "llvm" "asm", of the last launched variant. */
+/* A runtime of arch "lua" compiles nothing: its kernels are Lua text, which lua/regolith/oracle.lua runs over data of
+ * its own. This is what rg_kernel_launch is elsewhere: the text for these values, borrowed until the next call, and the
+ * number arguments, converted, 8 bytes each. Texts of one number are the same. */
+typedef struct RgEmission { int64_t number; const char *text; const uint64_t *args; int32_t arg_count; } RgEmission;
+RgStatus rg_kernel_emit(RgKernel *kernel, const RgValue *values, int32_t value_count, RgEmission *emission);
+/* what: "source" "ast" "infer" "ir" "tasks" "explain" "llvm" "asm", "lua" of arch "lua"; of the last launched variant. */
 RgStatus rg_kernel_text(RgKernel *kernel, const char *what, const char **text);
 
 /* -- pictures --------------------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@ local index = require "regolith.index"
 local shape = require "regolith.shape"
 local snode = require "regolith.snode"
 local bulk = require "regolith.field_bulk"
+local oracle = require "regolith.oracle"
 
 local field = {}
 
@@ -38,6 +39,7 @@ field.settle = settle
 
 -- The element at the first `count` indices of the buffer.
 local function get_element(self, count)
+  if self.rg_oracle ~= 0 then return oracle.of(self.rg_runtime):get(self, count) end
   if C.rg_field_get(self.rg_field, buffer, count, slot) ~= 0 then lib.raise_last(self.rg_runtime) end
   local kind = slot.kind
   if kind == 1 then return slot.number end -- RG_VALUE_NUMBER
@@ -59,6 +61,7 @@ end
 
 local function set_element(self, count, v)
   put_value(self, v)
+  if self.rg_oracle ~= 0 then return oracle.of(self.rg_runtime):set(self, count, v) end
   if C.rg_field_set(self.rg_field, buffer, count, slot) ~= 0 then lib.raise_last(self.rg_runtime) end
 end
 
@@ -187,6 +190,7 @@ end
 
 --- Outside kernels: iterates over the active cells.
 function methods.active(self)
+  if self.rg_oracle ~= 0 and settle(self) then return oracle.of(self.rg_runtime):elements_in(self) end
   return snode.iterate(settle(self), self.rg_runtime, function(state, indices)
     return C.rg_field_next(self.rg_field, state, indices, slot)
   end)
@@ -300,6 +304,7 @@ end
 
 --- Visits active cells: `for i, j, v in pairs(x)`.
 function meta.__pairs(self)
+  if self.rg_oracle ~= 0 and settle(self) then return oracle.of(self.rg_runtime):elements_in(self, true) end
   local own_slot = ffi.new "RgValue" -- the body may read other elements meanwhile
   return snode.iterate(settle(self), self.rg_runtime, function(state, indices)
     return C.rg_field_next(self.rg_field, state, indices, own_slot)
@@ -307,6 +312,7 @@ function meta.__pairs(self)
 end
 
 function meta.__gc(self)
+  if self.rg_oracle ~= 0 and oracle.of(self.rg_runtime) then oracle.of(self.rg_runtime):drop(self.rg_number) end
   C.rg_field_release(self.rg_field)
   lib.drop_handle(self.rg_runtime)
 end
@@ -319,10 +325,11 @@ local field_out = ffi.new "RgField *[1]"
 
 local function new_field(session, t, name)
   local number, c = session:get()
+  if t.element and oracle.of(number) then fail.later "a field of vectors with arch = \"lua\"" end
   check(C.rg_field_create(c, t.name, name, field_out), number)
   lib.count_handle(number)
   last_number = last_number + 1
-  local handle = Field(field_out[0], number, last_number, -1)
+  local handle = Field(field_out[0], number, last_number, -1, oracle.of(number) and 1 or 0)
   by_number[last_number] = handle
   return handle
 end

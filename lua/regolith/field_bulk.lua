@@ -7,6 +7,8 @@ local types = require "regolith.type"
 local matrix = require "regolith.matrix"
 local value = require "regolith.value"
 
+local oracle = require "regolith.oracle"
+
 local bulk = {}
 
 local C, check = lib.C, lib.check
@@ -41,6 +43,10 @@ function bulk.add_methods(methods, settle, put_value, slot)
   function methods.fill(self, v)
     settle(self)
     put_value(self, v)
+    if self.rg_oracle ~= 0 then
+      oracle.of(self.rg_runtime):fill(self, v)
+      return self
+    end
     check(C.rg_field_fill(self.rg_field, slot), self.rg_runtime)
     return self
   end
@@ -52,6 +58,10 @@ function bulk.add_methods(methods, settle, put_value, slot)
     end
     settle(self)
     settle(from)
+    if self.rg_oracle ~= 0 and from.rg_runtime == self.rg_runtime then
+      oracle.of(self.rg_runtime):copy(self, from)
+      return self
+    end
     check(C.rg_field_copy(self.rg_field, from.rg_field), self.rg_runtime)
     return self
   end
@@ -65,13 +75,15 @@ function bulk.add_methods(methods, settle, put_value, slot)
     check_count(count, "x:to_table")
     if is_64_bit(t) then
       local values = ffi.new("int64_t[?]", count)
-      check(C.rg_field_read_i64(self.rg_field, values, count), self.rg_runtime)
+      if self.rg_oracle ~= 0 then oracle.of(self.rg_runtime):read(self, values)
+      else check(C.rg_field_read_i64(self.rg_field, values, count), self.rg_runtime) end
       if t.element then return value.nest(extents, rank, function(k) return matrix.from_array(t, values, k * parts) end) end
       local element = ffi.typeof(t.ctype)
       return value.nest(extents, rank, function(k) return element(values[k]) end)
     end
     local values = ffi.new("double[?]", count)
-    check(C.rg_field_read(self.rg_field, values, count), self.rg_runtime)
+    if self.rg_oracle ~= 0 then oracle.of(self.rg_runtime):read(self, values)
+    else check(C.rg_field_read(self.rg_field, values, count), self.rg_runtime) end
     if t.element then return value.nest(extents, rank, function(k) return matrix.from_array(t, values, k * parts) end) end
     if t.name == "bool" then return value.nest(extents, rank, function(k) return values[k] ~= 0 end) end
     return value.nest(extents, rank, function(k) return values[k] end)
@@ -108,6 +120,10 @@ function bulk.add_methods(methods, settle, put_value, slot)
     else
       value.flatten(t, extents, rank, give, "x:from_table")
     end
+    if self.rg_oracle ~= 0 then
+      oracle.of(self.rg_runtime):write(self, values)
+      return self
+    end
     local write = wide and C.rg_field_write_i64 or C.rg_field_write
     check(write(self.rg_field, values, count), self.rg_runtime)
     return self
@@ -118,6 +134,9 @@ function bulk.add_methods(methods, settle, put_value, slot)
   --- The first element of a dense field; good until the next launch, and after rg.sync().
   function methods.pointer(self)
     settle(self)
+    if self.rg_oracle ~= 0 then
+      fail.argument("a field of arch = \"lua\" is no memory that could be pointed to", "use x:to_table()")
+    end
     check(C.rg_field_pointer(self.rg_field, pointer_out), self.rg_runtime)
     return ffi.cast(type_of(self).ctype .. " *", pointer_out[0])
   end

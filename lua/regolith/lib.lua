@@ -13,7 +13,7 @@ local abi = 1 -- rg_abi_version of the library that these declarations belong to
 local function declare_handles()
   local text = {
     [[
-    typedef struct RgFieldHandle { RgField *rg_field; int32_t rg_runtime, rg_number, rg_rank; } RgFieldHandle;
+    typedef struct RgFieldHandle { RgField *rg_field; int32_t rg_runtime, rg_number, rg_rank, rg_oracle; } RgFieldHandle;
     typedef struct RgNodeHandle { RgSNode *rg_node; int32_t rg_runtime, rg_rank; } RgNodeHandle;
     typedef struct RgTreeHandle { RgTree *rg_tree; int32_t rg_runtime; } RgTreeHandle;
     typedef struct RgKernelHandle { RgKernel *rg_kernel; int32_t rg_runtime; } RgKernelHandle;

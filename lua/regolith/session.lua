@@ -3,6 +3,7 @@
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
+local oracle = require "regolith.oracle"
 
 local io = io
 
@@ -83,13 +84,18 @@ local function check_options(options, what)
   read_options(options) -- raises at the caller's line what would raise at the first use
 end
 
+local function default_arch()
+  local name = os and os.getenv and os.getenv "RG_ARCH"
+  return name and name ~= "" and name or "cpu"
+end
+
 -- One runtime on the first of the wanted devices that is there.
 local function create_runtime(options)
   local c_options, error_out, out = read_options(options), ffi.new "RgError", ffi.new "RgRuntime *[1]"
-  local wanted = type(options.arch) == "table" and options.arch or { options.arch or "cpu" }
+  local wanted = type(options.arch) == "table" and options.arch or { options.arch or default_arch() }
   for number, arch in ipairs(wanted) do
     c_options.arch = arch
-    if C.rg_runtime_create(c_options, out, error_out) == 0 then return out[0] end
+    if C.rg_runtime_create(c_options, out, error_out) == 0 then return out[0], arch end
     if number == #wanted or ffi.string(error_out.code) ~= "device.missing" then lib.raise(error_out) end
     io.stderr:write(("regolith: %s; going on with '%s'\n"):format(ffi.string(error_out.message), wanted[number + 1]))
   end
@@ -107,9 +113,10 @@ function session:init(options, what)
 end
 
 function session:begin(options)
-  local c = create_runtime(options)
+  local c, arch = create_runtime(options)
   self.runtime, self.anchor = lib.new_runtime()
   self.runtime.c, self.begun = c, fail.place()
+  if arch == "lua" then self.runtime.oracle = oracle.create(self.runtime.number) end
   self.seen_bytes, self.seen_trees, self.new_bytes, self.unasked = 0, 0, 0, 0
 end
 
@@ -167,6 +174,7 @@ function session:stats()
   local s, t = ffi.new "RgStats", {}
   C.rg_stats(c, s)
   for _, name in ipairs(stats_names) do t[name] = tonumber(s[name]) end
+  if self.runtime.oracle then t.out_of_range = self.runtime.oracle.outside end
   return t
 end
 
@@ -226,6 +234,7 @@ function session:memory()
       name = ffi.string(row.name), kind = ffi.string(row.kind), depth = row.depth,
       cells = tonumber(row.cells), live = tonumber(row.live), reserved = tonumber(row.reserved),
     })
+    if self.runtime.oracle then self.runtime.oracle:measure(report, tree.nodes[#tree.nodes], row.node) end
   end
   return setmetatable(report, Report)
 end

@@ -5,6 +5,7 @@ local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local index = require "regolith.index"
 local shape = require "regolith.shape"
+local oracle = require "regolith.oracle"
 local types = require "regolith.type"
 
 local snode = {}
@@ -16,6 +17,7 @@ local Node, Tree -- ctypes
 
 local function new_node(pointer, runtime)
   lib.count_handle(runtime)
+  if oracle.of(runtime) then oracle.of(runtime):own_node(pointer) end
   return Node(pointer, runtime, -1)
 end
 
@@ -41,6 +43,8 @@ end
 
 --- activate, deactivate, is_active, count, clear of a C node.
 function snode.call(pointer, runtime, action, count)
+  local own = oracle.of(runtime)
+  if own then return own:call(pointer, action, count) end
   check(C.rg_snode_call(pointer, action, index.buffer, count, result), runtime)
   return tonumber(result[0])
 end
@@ -126,7 +130,11 @@ local function check_fields(...)
 end
 
 local function place(node, runtime, fields)
-  for _, field in ipairs(fields) do check(C.rg_snode_place(node, field.rg_field), runtime) end
+  local own = oracle.of(runtime)
+  for _, field in ipairs(fields) do
+    check(C.rg_snode_place(node, field.rg_field), runtime)
+    if own then own:own_field(field) end
+  end
 end
 
 -- What trees, nodes and the root have alike: `below(self)` says where children go.
@@ -176,6 +184,11 @@ function node_methods.clear(self)
 end
 --- Outside kernels: iterates over the active cells of this level.
 function node_methods.active(self)
+  local own = oracle.of(self.rg_runtime)
+  if own then
+    snode.settle(self)
+    return own:cells_of(self.rg_node)
+  end
   return snode.iterate(snode.settle(self), self.rg_runtime, function(state, indices)
     return C.rg_snode_next(self.rg_node, state, indices)
   end)
@@ -213,6 +226,7 @@ Node = ffi.metatype("RgNodeHandle", {
   end,
   __tostring = function(self) return draw(C.rg_snode_tree(self.rg_node), self.rg_runtime) end,
   __gc = function(self)
+    if oracle.of(self.rg_runtime) then oracle.of(self.rg_runtime):drop(self.rg_node) end
     C.rg_snode_release(self.rg_node)
     lib.drop_handle(self.rg_runtime)
   end,
@@ -228,6 +242,7 @@ local function new_tree(session, name, bytes)
   local number, c = session:get()
   check(C.rg_tree_create(c, name, tree_out), number)
   lib.count_handle(number)
+  if oracle.of(number) then oracle.of(number):begin_tree(tree_out[0]) end
   return Tree(tree_out[0], number)
 end
 snode.new_tree = new_tree
@@ -253,7 +268,10 @@ function tree_methods.place(self, ...)
   return self
 end
 --- Gives all memory back; handles of the tree raise from now on, naming this line.
-function tree_methods.destroy(self) check(C.rg_tree_destroy(self.rg_tree, fail.place()), self.rg_runtime) end
+function tree_methods.destroy(self)
+  check(C.rg_tree_destroy(self.rg_tree, fail.place()), self.rg_runtime)
+  if oracle.of(self.rg_runtime) then oracle.of(self.rg_runtime):empty_tree(self.rg_tree) end
+end
 
 Tree = ffi.metatype("RgTreeHandle", {
   __index = function(_, key)
@@ -267,6 +285,7 @@ Tree = ffi.metatype("RgTreeHandle", {
   end,
   __tostring = function(self) return draw(self.rg_tree, self.rg_runtime) end,
   __gc = function(self)
+    if oracle.of(self.rg_runtime) then oracle.of(self.rg_runtime):drop(self.rg_tree) end
     C.rg_tree_release(self.rg_tree)
     lib.drop_handle(self.rg_runtime)
   end,

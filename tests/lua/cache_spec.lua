@@ -6,7 +6,7 @@ local function run(command)
   return (text:gsub("%s+", " "):gsub(" $", ""))
 end
 
-describe("the cache of compiled kernels", function()
+describe("the cache of compiled kernels #compiled", function()
   local folder
   local function start(words, environment)
     return run(("RG_CACHE='%s' %s luajit tests/support/one_kernel.lua %s"):format(folder, environment or "", words or ""))

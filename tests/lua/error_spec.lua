@@ -145,7 +145,7 @@ describe("a fault at run time", function()
     is_fine()
   end)
 
-  it("of memory leaves the runtime usable", function()
+  it("of memory leaves the runtime usable #compiled", function()
     local own = rg.new { threads = 1, memory = "4MiB" }
     local big = own.field(own.f64)
     local node = own.root:pointer("i", 4096)

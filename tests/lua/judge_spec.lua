@@ -1,9 +1,10 @@
--- Random kernels against an evaluator of their own. RG_SEED chooses them, RG_JUDGE how many; a failure shows the seed and
--- the smallest kernel that still fails.
+-- Random kernels: compiled, run as Lua text, and evaluated by the judge itself. RG_SEED chooses them, RG_JUDGE how many;
+-- a failure shows the seed and the smallest kernel that still fails.
 package.path = "tests/support/?.lua;" .. package.path
 local rg = require("support").rg
 local judge = require "judge"
 
+local oracle = rg.new { arch = "lua" }
 local first_seed = tonumber(os.getenv "RG_SEED") or 1
 local count = tonumber(os.getenv "RG_JUDGE") or 40
 
@@ -12,9 +13,13 @@ describe("the judge", function()
     for seed = first_seed, first_seed + count - 1 do
       math.randomseed(seed)
       local inputs = judge.inputs()
-      local fields = judge.fields(rg, inputs)
       local case = judge.expressions(20, 3)
-      local function try(c) return judge.difference(c, judge.expect(c, inputs), judge.run(rg, c, fields)) end
+      local fields, oracle_fields = judge.fields(rg, inputs), judge.fields(oracle, inputs)
+      local function try(c)
+        local expected = judge.expect(c, inputs)
+        return judge.difference(c, expected, judge.run(rg, c, fields))
+          or judge.difference(c, expected, judge.run(oracle, c, oracle_fields))
+      end
       local difference = try(case)
       if difference then
         local smallest, still = judge.shrink(case, try)

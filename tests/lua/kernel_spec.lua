@@ -219,7 +219,7 @@ describe("a kernel", function()
     assert.equal(1, x[0])
   end)
 
-  it("is a value: it has a name, a place and texts", function()
+  it("is a value: it has a name, a place and texts #compiled", function()
     local stir = rg.kernel(function(t) return t + 1 end)
     assert.matches("kernel stir %(.*kernel_spec.lua:%d+%)", tostring(stir))
     assert.equal(2, stir(1))

@@ -65,7 +65,7 @@ describe("a parallel loop", function()
     assert.equal(1, corner[2][6])
   end)
 
-  it("follows the memory order of the declaration in x:pointer()", function()
+  it("follows the memory order of the declaration in x:pointer() #compiled", function()
     local x = rg.field(rg.f32)
     rg.root:dense("ji", 4, 8):place(x)
     x[3][2] = 5

@@ -176,7 +176,7 @@ describe("a pointer field", function()
     assert.equal(16384 * 16383 / 2, sum())
   end)
 
-  it("does not grow when filled and cleared again and again", function()
+  it("does not grow when filled and cleared again and again #compiled", function()
     local x, block = sparse(rg.i32, "ij", 64, 8)
     local fill = rg.kernel(function() for i, j in rg.range(512, 512) do x[i][j] = 1 end end)
     local clear = rg.kernel(function()

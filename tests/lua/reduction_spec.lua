@@ -181,7 +181,7 @@ describe("a reduction", function()
     assert.equal(exact, tonumber(wide()))
   end)
 
-  it("sums floats", function()
+  it("sums floats #compiled", function()
     local x, y = rg.field(rg.f32, 1048576), rg.field(rg.f64, 1048576)
     x:fill(0.1)
     y:fill(0.1)

@@ -85,7 +85,7 @@ describe("a runtime", function()
     assert.equal(1, own.info().threads)
   end)
 
-  it("keeps within its memory budget, and goes on after it was exhausted", function()
+  it("keeps within its memory budget, and goes on after it was exhausted #compiled", function()
     local own = rg.new { threads = 1, memory = "8MiB" }
     local x = own.field(own.f32)
     local block = own.root:pointer("i", 1024, { name = "block" })

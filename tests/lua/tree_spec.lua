@@ -117,7 +117,7 @@ describe("a tree", function()
     end
   end)
 
-  it("of unnamed blocks that nobody holds goes away, ten thousand times", function()
+  it("of unnamed blocks that nobody holds goes away, ten thousand times #compiled", function()
     local function cycle()
       local x = sparse(rg.i32, "i", 4, 4)
       x[3] = 1

@@ -264,7 +264,7 @@ describe("a loop over active cells", function()
     assert.same({ 0, 0, 0, 0, 5 }, { x[0], x[3], x[7], x[40], x[47] })
   end)
 
-  it("empties and fills a field again and again without growing", function()
+  it("empties and fills a field again and again without growing #compiled", function()
     local x = rg.field(rg.i32)
     local block = rg.root:pointer("ij", 64)
     block:dense("ij", 8):place(x)

@@ -102,7 +102,7 @@ describe("collection", function()
     assert.equal(10, x[4095])
   end)
 
-  it("happens by itself after a loop that deactivates", function()
+  it("happens by itself after a loop that deactivates #compiled", function()
     local x = own.field(own.i32)
     local block = own.root:pointer("i", 64)
     block:dense("i", 64):place(x)
@@ -139,7 +139,7 @@ describe("collection", function()
     assert.equal(live, own.memory().live)
   end)
 
-  it("returns all memory of a destroyed tree", function()
+  it("returns all memory of a destroyed tree #compiled", function()
     own.sync()
     local before = own.memory().live
     local tree = own.tree()
@@ -154,7 +154,7 @@ describe("collection", function()
     assert.equal(before, own.memory().live)
   end)
 
-  it("returns all memory of trees that nobody holds any more", function()
+  it("returns all memory of trees that nobody holds any more #compiled", function()
     own.sync()
     local before = own.memory().live
     for _ = 1, 20 do
@@ -170,7 +170,7 @@ describe("collection", function()
     assert.equal(before, own.memory().live)
   end)
 
-  it("lets a program outlive its budget many times over", function()
+  it("lets a program outlive its budget many times over #compiled", function()
     local small = rg.new { threads = 2, memory = "16MiB" }
     local x = small.field(small.f32)
     local block = small.root:pointer("i", 4096)
@@ -188,7 +188,7 @@ describe("collection", function()
     small.reset()
   end)
 
-  it("leaves the runtime usable when the budget is exhausted", function()
+  it("leaves the runtime usable when the budget is exhausted #compiled", function()
     local small = rg.new { threads = 2, memory = "8MiB" }
     local x = small.field(small.f32)
     local block = small.root:pointer("i", 4096)

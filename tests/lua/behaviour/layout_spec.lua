@@ -10,7 +10,7 @@ local function code_of(action, ...)
   return failure.code, tostring(failure)
 end
 
-describe("the memory of a dense field", function()
+describe("the memory of a dense field #compiled", function()
   it("runs along the last axis", function()
     local x = rg.field(rg.i32, 3, 5)
     for i = 0, 2 do

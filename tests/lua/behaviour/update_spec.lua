@@ -288,7 +288,7 @@ describe("independent loops", function()
 end)
 
 describe("reductions", function()
-  it("of a million elements are exact for integers and close for floats", function()
+  it("of a million elements are exact for integers and close for floats #compiled", function()
     local n = 1048576
     for _, type in ipairs { "i32", "u32", "i64", "u64", "f32", "f64" } do
       local x, out = cells(type, n), cells(type, 3)

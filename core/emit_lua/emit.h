@@ -1,0 +1,59 @@
+/* emit.h - what the files of emit_lua share. Reports nothing: what reaches this room has passed every check. */
+#ifndef RG_EMIT_LUA_EMIT_H
+#define RG_EMIT_LUA_EMIT_H
+
+#include "emit_lua/emit_lua.h"
+#include "sema/inline.h"
+
+typedef struct Emit {
+  Scratch *scratch;
+  Sema *s;
+  StrBuf out;
+  int line;                  /* the user's line that `out` has reached */
+  const char **names;        /* by local id: what a visible local is called in the text */
+  VEC(const char *) visible; /* names of the blocks around, innermost last */
+  int loop;                  /* number of the loop around: its label is _rg_next<loop> */
+  int loop_count;
+  AstStmt *repeat;           /* the loop around, when it is a `repeat` */
+  Inline *frame;             /* the function around; NULL: the kernel */
+} Emit;
+
+/* emit_stmt.c */
+void emit_block(Emit *e, AstBlock *block);         /* its names end with it */
+void emit_line(Emit *e, Pos pos);                  /* goes on to the user's line */
+void emit_given(Emit *e, const AstLocal *local, AstExpr *value); /* the value that a new local takes */
+const char *emit_declare(Emit *e, const AstLocal *local); /* visible from here */
+
+/* emit_loop.c: `do BODY end ::label::` and the loops around */
+void emit_while(Emit *e, AstStmt *stmt);
+void emit_repeat(Emit *e, AstStmt *stmt);
+void emit_numeric_for(Emit *e, AstStmt *stmt);
+void emit_for_in(Emit *e, AstStmt *stmt);
+void emit_continue(Emit *e);
+
+/* emit_expr.c */
+Type emit_type(Emit *e, const AstExpr *expr);      /* of what emit_expr gives */
+void emit_expr(Emit *e, AstExpr *expr);
+void emit_as(Emit *e, AstExpr *expr, Type type);
+void emit_conversion(Emit *e, Type from, Type to); /* "_rg.to_u8_f32(", or "(" */
+void emit_integer(Emit *e, Type type, int64_t value);
+void emit_float(Emit *e, Type type, double value);
+void emit_zero(Emit *e, Type type);
+void emit_index_list(Emit *e, const AstExprs *list, int count, int most); /* each with a comma before it */
+void emit_indices(Emit *e, AstExpr *expr, int most);
+void emit_source(Emit *e, SemaArg source);         /* "_rg_f[3]" */
+void emit_on(Emit *e, SemaArg source, const char *function); /* "_rg_f[3].get(_rg_f[3]" */
+
+/* emit_function.c: what the user wrote, as a function called at once; a `return` in it */
+void emit_function_call(Emit *e, AstExpr *call, Inline *in);
+void emit_function_return(Emit *e, AstStmt *stmt);
+
+/* emit_call.c */
+void emit_call(Emit *e, AstExpr *call);
+void emit_method(Emit *e, AstExpr *call);
+void emit_quotient(Emit *e, AstExpr *quotient, Type type); /* "a, b": the integers that are divided */
+
+#define emit_text(e, text) strbuf_text(&(e)->out, (text))
+#define emit_format(e, ...) strbuf_format(&(e)->out, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,73 @@
+/* emit_function.c - calls of functions that the user wrote. Sema has written each out for its call; here it becomes a Lua
+ * function that is called at once, so that its `return` is Lua's:
+ *
+ *   (function() local x = ARGUMENT; BODY; do return RESULT end end)()
+ *
+ * The results behind the first wait in _rg_r by the number of their local. */
+#include "emit_lua/emit.h"
+
+static void emit_arguments(Emit *e, Inline *in) {
+  StrBuf before = e->out; /* arguments do not see the parameters, whose names stand first */
+  int count = in->arguments.count;
+  if (!count) return;
+  strbuf_init(&e->out, e->scratch);
+  for (int i = 0; i < count; i++) {
+    if (i) emit_text(e, ", ");
+    emit_given(e, in->function->parameters.items[i], in->arguments.items[i]);
+  }
+  StrBuf text = e->out;
+  e->out = before;
+  for (int i = 0; i < count; i++)
+    emit_format(e, "%s%s", i ? ", " : "local ", emit_declare(e, in->function->parameters.items[i]));
+  emit_format(e, " = %s; ", strbuf_end(&text));
+}
+
+/* Zeros where a function falls off its end. */
+static void emit_zeros(Emit *e, Inline *in) {
+  for (int i = 1; i < in->results.count; i++) {
+    e->names[in->results.items[i]->id] = scratch_format(e->scratch, "_rg_r[%d]", in->results.items[i]->id);
+    emit_format(e, "_rg_r[%d] = ", in->results.items[i]->id);
+    emit_zero(e, local_of(e->s, in->results.items[i])->type);
+    emit_text(e, "; ");
+  }
+}
+
+void emit_function_call(Emit *e, AstExpr *call, Inline *in) {
+  int visible = e->visible.count;
+  AstStmt *repeat = e->repeat;
+  Type result = in->results.count ? local_of(e->s, in->results.items[0])->type : TYPE(NONE);
+  if (in->results.count) emit_conversion(e, result, emit_type(e, call));
+  emit_text(e, "(function() ");
+  emit_arguments(e, in);
+  emit_zeros(e, in);
+  in->outer = e->frame;
+  e->frame = in;
+  e->repeat = NULL;
+  emit_block(e, &in->function->body);
+  e->frame = in->outer;
+  e->repeat = repeat;
+  if (in->results.count) {
+    emit_text(e, " do return ");
+    emit_zero(e, result);
+    emit_text(e, " end");
+  }
+  emit_text(e, in->results.count ? " end)())" : " end)()");
+  e->visible.count = visible;
+}
+
+void emit_function_return(Emit *e, AstStmt *stmt) {
+  const Inline *in = e->frame;
+  int count = stmt->values.count;
+  if (!count) {
+    emit_text(e, "do return end");
+    return;
+  }
+  emit_text(e, "do local _rg_v0");
+  for (int i = 1; i < count; i++) emit_format(e, ", _rg_v%d", i);
+  for (int i = 0; i < count; i++) {
+    emit_text(e, i ? ", " : " = ");
+    emit_as(e, stmt->values.items[i], local_of(e->s, in->results.items[i])->type);
+  }
+  for (int i = 1; i < count; i++) emit_format(e, "; _rg_r[%d] = _rg_v%d", in->results.items[i]->id, i);
+  emit_text(e, "; return _rg_v0 end");
+}

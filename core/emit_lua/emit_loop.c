@@ -1,0 +1,157 @@
+/* emit_loop.c - loops. `continue` jumps behind the body, which is a block of its own so that no local is in the way:
+ *
+ *   for i in _rg.range(0, n) do do BODY end ::_rg_next1:: end
+ *   while true do do BODY if CONDITION then break end end ::_rg_next2:: end      repeat BODY until CONDITION
+ *
+ * Parallel and serial loops alike run in index order. */
+#include "emit_lua/emit.h"
+
+typedef struct Around { int loop; AstStmt *repeat; } Around;
+
+static Around enter(Emit *e, AstStmt *stmt) {
+  Around around = {e->loop, e->repeat};
+  e->loop = ++e->loop_count;
+  e->repeat = stmt->kind == AST_STMT_REPEAT ? stmt : NULL;
+  emit_text(e, " do do ");
+  return around;
+}
+
+static void leave(Emit *e, Around around) {
+  emit_format(e, " end ::_rg_next%d:: end", e->loop);
+  e->loop = around.loop;
+  e->repeat = around.repeat;
+}
+
+static void break_if(Emit *e, AstExpr *condition) {
+  emit_text(e, "if ");
+  emit_expr(e, condition);
+  emit_text(e, " then break end");
+}
+
+void emit_while(Emit *e, AstStmt *stmt) {
+  emit_text(e, "while ");
+  emit_expr(e, stmt->values.items[0]);
+  Around around = enter(e, stmt);
+  emit_block(e, &stmt->bodies.items[0]);
+  leave(e, around);
+}
+
+/* The condition sees the body's locals. */
+void emit_repeat(Emit *e, AstStmt *stmt) {
+  emit_text(e, "while true");
+  Around around = enter(e, stmt);
+  int visible = e->visible.count;
+  AstBlock *body = &stmt->bodies.items[0];
+  for (int i = 0; i < body->count; i++) {
+    AstBlock one = {&body->items[i], 1, 1};
+    int before = e->visible.count;
+    emit_block(e, &one);
+    if (body->items[i]->kind != AST_STMT_LOCAL) continue;
+    e->visible.count = before + body->items[i]->locals.count; /* still visible */
+  }
+  emit_line(e, stmt->values.items[0]->pos);
+  emit_text(e, " ");
+  break_if(e, stmt->values.items[0]);
+  e->visible.count = visible;
+  leave(e, around);
+}
+
+/* In a `repeat` the condition comes first; front made sure that all it reads is declared by now. */
+void emit_continue(Emit *e) {
+  emit_text(e, "do ");
+  if (e->repeat) break_if(e, e->repeat->values.items[0]);
+  emit_format(e, " goto _rg_next%d end", e->loop);
+}
+
+/* -- indices --------------------------------------------------------------------------------------------- */
+
+/* Names of loop variables: an index whose variable has another type comes as _rg_i<k> and is converted inside. */
+static void emit_variables(Emit *e, AstStmt *stmt, Type index) {
+  for (int i = 0; i < stmt->locals.count; i++) {
+    const Local *local = local_of(e->s, stmt->locals.items[i]);
+    const char *name = emit_declare(e, stmt->locals.items[i]);
+    if (i) emit_text(e, ", ");
+    if (type_equal(local->type, index)) emit_text(e, name);
+    else emit_format(e, "_rg_i%d", i);
+  }
+}
+
+static void emit_body(Emit *e, AstStmt *stmt, Type index) {
+  Around around = enter(e, stmt);
+  for (int i = 0; i < stmt->locals.count; i++) {
+    const Local *local = local_of(e->s, stmt->locals.items[i]);
+    if (type_equal(local->type, index) || type_is_none(local->type)) continue;
+    emit_format(e, "local %s = ", e->names[stmt->locals.items[i]->id]);
+    emit_conversion(e, index, local->type);
+    emit_format(e, "_rg_i%d); ", i);
+  }
+  emit_block(e, &stmt->bodies.items[0]);
+  leave(e, around);
+}
+
+/* -- numeric for ----------------------------------------------------------------------------------------- */
+
+/* `_rg.count_i32(begin, stop, step)`; a float stop of an integer loop is rounded by count_i32 itself. */
+void emit_numeric_for(Emit *e, AstStmt *stmt) {
+  int visible = e->visible.count;
+  Type type = infer_for_type(e->s, stmt).type;
+  AstExpr *stop = stmt->values.items[1];
+  bool rounds = type_is_float(emit_type(e, stop)) && type_is_integer(type);
+  StrBuf before = e->out;
+  strbuf_init(&e->out, e->scratch); /* bounds do not see the variable, whose name stands first */
+  emit_format(e, "_rg.%s_%s(", rounds ? "count_to_float" : "count", type_text(type));
+  emit_as(e, stmt->values.items[0], type);
+  emit_text(e, ", ");
+  emit_as(e, stop, rounds ? emit_type(e, stop) : type);
+  emit_text(e, ", ");
+  if (stmt->values.count == 3) emit_as(e, stmt->values.items[2], type);
+  else emit_integer(e, type_is_float(type) ? TYPE(I32) : type, 1);
+  emit_text(e, ")");
+  StrBuf head = e->out;
+  e->out = before;
+  emit_text(e, "for ");
+  emit_variables(e, stmt, type);
+  emit_format(e, " in %s", strbuf_end(&head));
+  emit_body(e, stmt, type);
+  e->visible.count = visible;
+}
+
+/* -- for .. in ------------------------------------------------------------------------------------------- */
+
+static void emit_bound(Emit *e, AstExpr *bound, Type type) {
+  double value;
+  if (!bound) emit_integer(e, type, 0);
+  else if (ty_is_float(e->s->types[bound->id]) && sema_is_constant(bound, &value)) emit_integer(e, type, (int64_t)value);
+  else emit_as(e, bound, type);
+}
+
+static void emit_head(Emit *e, const LoopHead *head) {
+  const char *wide = type_bits(head->index) == 64 ? "_i64" : "";
+  if (head->node) {
+    emit_format(e, "_rg.active%s(", wide);
+    emit_source(e, head->source);
+    emit_text(e, ".level)");
+    return;
+  }
+  emit_format(e, "_rg.range%s(", wide);
+  for (int i = 0; i < head->bounds.count; i++) {
+    if (i) emit_text(e, ", ");
+    emit_bound(e, head->bounds.items[i], head->index);
+  }
+  emit_text(e, ")");
+}
+
+void emit_for_in(Emit *e, AstStmt *stmt) {
+  int visible = e->visible.count;
+  const LoopHead *head = head_of(e->s, stmt);
+  StrBuf before = e->out;
+  strbuf_init(&e->out, e->scratch);
+  emit_head(e, head);
+  StrBuf text = e->out;
+  e->out = before;
+  emit_text(e, "for ");
+  emit_variables(e, stmt, head->index);
+  emit_format(e, " in %s", strbuf_end(&text));
+  emit_body(e, stmt, head->index);
+  e->visible.count = visible;
+}

@@ -1,0 +1,324 @@
+--- arch = "lua": kernels as Lua text, data in Lua tables. What the tests hold compiled kernels against.
+--- The core reads kernels and declarations, types them and checks handles, indices and values; all that is stored,
+--- activated and run is here, in oracle_tree.lua and oracle_number.lua.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+local fail = require "regolith.error"
+local index = require "regolith.index"
+local value = require "regolith.value"
+local number = require "regolith.oracle_number"
+local oracle_tree = require "regolith.oracle_tree"
+
+local oracle = {}
+oracle.__index = oracle
+
+local C, check, buffer = lib.C, lib.check, index.buffer
+local slot, result = ffi.new "RgValue", ffi.new "int64_t[1]"
+
+--- The data of a runtime. A tree's data lives as long as a handle owns it: of a field, a node, or the tree itself.
+function oracle.create(runtime)
+  local trees = setmetatable({}, { __mode = "v" }) -- address in the core -> data
+  return setmetatable({ runtime = runtime, trees = trees, owned = {}, fields = {}, outside = 0 }, oracle)
+end
+
+--- Of the runtime with this number; nil where kernels are compiled.
+function oracle.of(runtime) return lib.runtimes[runtime] and lib.runtimes[runtime].oracle end
+
+local function key_of(pointer) return tostring(ffi.cast("void *", pointer)) end
+
+--- A new tree: its address may have been another's.
+function oracle:begin_tree(tree)
+  self.trees[key_of(tree)] = oracle_tree.create(self.runtime)
+  self.owned[key_of(tree)] = self.trees[key_of(tree)]
+end
+
+--- A destroyed tree holds nothing.
+function oracle:empty_tree(tree)
+  local data = self.trees[key_of(tree)]
+  if data then data.root = {} end
+end
+
+--- A new handle of a node.
+function oracle:own_node(node) self.owned[key_of(node)] = self.trees[key_of(C.rg_snode_tree(node))] end
+
+--- A field found its place.
+function oracle:own_field(handle)
+  self.owned[handle.rg_number] = self.trees[key_of(C.rg_snode_tree(C.rg_field_node(handle.rg_field)))]
+end
+
+--- The handle with this pointer or field number went.
+function oracle:drop(what)
+  if type(what) ~= "number" then what = key_of(what) end
+  self.owned[what], self.fields[what] = nil, nil
+end
+
+-- Raises where the tree or the runtime is gone.
+local function level_of(self, node)
+  check(C.rg_snode_settle(node, "its first use"), self.runtime)
+  return oracle_tree.level(self.trees[key_of(C.rg_snode_tree(node))], node)
+end
+
+-- What a field holds; `handle` is settled.
+local function elements_of(self, handle)
+  local level = level_of(self, C.rg_field_node(handle.rg_field))
+  local elements = self.fields[handle.rg_number]
+  if not elements or elements.level ~= level then
+    elements = oracle_tree.elements(level, ffi.string(C.rg_field_type(handle.rg_field)), function()
+      self.outside = self.outside + 1
+    end)
+    self.fields[handle.rg_number] = elements
+  end
+  return elements
+end
+
+-- -- elements from Lua ------------------------------------------------------------------------------------
+
+local function indices(count)
+  local list = {}
+  for k = 1, count do list[k] = tonumber(buffer[k - 1]) end
+  return list
+end
+
+-- The core refuses what is no index of the field, reading its own, empty memory.
+local function check_index(handle, count)
+  check(C.rg_field_get(handle.rg_field, buffer, count, slot), handle.rg_runtime)
+end
+
+-- x[0] is the element of a field without axes.
+local function at(elements, count) return unpack(indices(math.min(count, elements.level.rank))) end
+
+function oracle:get(handle, count)
+  check_index(handle, count)
+  local elements = elements_of(self, handle)
+  return elements:get(at(elements, count))
+end
+
+-- `v` as an element of the field.
+local function convert(handle, v)
+  local own = ffi.new "RgValue"
+  value.put(own, v)
+  check(C.rg_field_convert(handle.rg_field, own, own), handle.rg_runtime)
+  return value.take(own)
+end
+
+function oracle:set(handle, count, v)
+  check_index(handle, count)
+  local list = indices(count)
+  v = convert(handle, v)
+  local elements = elements_of(self, handle)
+  elements:set(v, unpack(list, 1, math.min(count, elements.level.rank)))
+end
+
+-- -- cells from Lua -----------------------------------------------------------------------------------------
+
+--- activate, deactivate, is_active, count, clear of a C node.
+function oracle:call(node, action, count)
+  local level = level_of(self, node)
+  local list = indices(count)
+  local needs_pointer = (action == "deactivate" and not level.is_pointer) or (action == "clear" and not level:is_sparse())
+  local asked = needs_pointer and action or (action == "count" or action == "clear") and "count" or "is_active"
+  check(C.rg_snode_call(node, asked, buffer, count, result), self.runtime) -- refuses as it does everywhere
+  local answer = level[action](level, unpack(list, 1, math.min(count, level.rank)))
+  return action == "is_active" and (answer and 1 or 0) or action == "count" and tonumber(answer) or 0
+end
+
+local function iterate(level, value_at)
+  if not value_at and not level:is_sparse() and level.rank > 0 then
+    local bounds = {}
+    for k, size in ipairs(level.shape) do bounds[2 * k - 1], bounds[2 * k] = 0, size end
+    return number.range(unpack(bounds))
+  end
+  local list, k = level:list(), 0
+  return function()
+    k = k + 1
+    local one = list[k]
+    if not one then return end
+    local count = #one
+    if value_at then one[count + 1] = value_at(one) end
+    return unpack(one, 1, value_at and count + 1 or count)
+  end
+end
+
+--- Active cells of a node.
+function oracle:cells_of(node) return iterate(level_of(self, node)) end
+
+--- Active cells of a field, with their values if wanted.
+function oracle:elements_in(handle, wants_value)
+  local elements = elements_of(self, handle)
+  return iterate(elements.level, wants_value and function(one)
+    return elements:get(unpack(one, 1, elements.level.rank))
+  end)
+end
+
+-- -- whole fields ---------------------------------------------------------------------------------------------
+
+function oracle:fill(handle, v)
+  v = convert(handle, v)
+  local elements = elements_of(self, handle)
+  for _, one in ipairs(elements.level:list()) do elements:set(v, unpack(one, 1, elements.level.rank)) end
+end
+
+function oracle:copy(handle, from)
+  check(C.rg_field_copy(handle.rg_field, from.rg_field), self.runtime) -- refuses other shapes
+  local target, source = elements_of(self, handle), elements_of(self, from)
+  local to = number[("to_%s_%s"):format(target.type, source.type)]
+  for _, one in ipairs(source.level:list()) do
+    local rank = source.level.rank
+    target:set(to(source:get(unpack(one, 1, rank))), unpack(one, 1, rank))
+  end
+end
+
+-- Calls visit(k, i, j, ..) for every element in row-major order.
+local function each(level, visit)
+  local at_index, k = {}, 0
+  for axis = 1, level.rank do at_index[axis] = 0 end
+  local total = 1
+  for axis = 1, level.rank do total = total * level.shape[axis] end
+  while k < total do
+    visit(k, unpack(at_index))
+    k = k + 1
+    for axis = level.rank, 1, -1 do
+      at_index[axis] = at_index[axis] + 1
+      if at_index[axis] < level.shape[axis] then break end
+      at_index[axis] = 0
+    end
+  end
+end
+
+--- All elements into an array of doubles or int64_t.
+function oracle:read(handle, values)
+  local elements = elements_of(self, handle)
+  each(elements.level, function(k, ...)
+    local v = elements:get(...)
+    if type(v) == "boolean" then v = v and 1 or 0 end
+    values[k] = v
+  end)
+end
+
+--- And back; zeros activate nothing.
+function oracle:write(handle, values)
+  local elements = elements_of(self, handle)
+  each(elements.level, function(k, ...)
+    local v = values[k]
+    if elements.type == "bool" then v = v ~= 0 end
+    if elements.type == "u64" then v = ffi.cast("uint64_t", v) end
+    if v ~= 0 and v or elements.level:is_active(...) then
+      elements:set(type(v) == "boolean" and v or convert(handle, v), ...)
+    end
+  end)
+end
+
+--- Brings the elements into the core's memory, for what only it can do with them: pictures.
+function oracle:show(handle)
+  local level = elements_of(self, handle).level
+  local count = 1
+  for axis = 1, level.rank do count = count * level.shape[axis] end
+  local values = ffi.new("double[?]", count)
+  self:read(handle, values)
+  check(C.rg_field_write(handle.rg_field, values, count), self.runtime)
+end
+
+-- -- memory ---------------------------------------------------------------------------------------------------------
+
+--- Puts the active cells and bytes of a pointer node, or of what is below one, into its row of rg.memory().
+function oracle:measure(report, row, node)
+  local level = level_of(self, node)
+  if not level:is_sparse() then return end
+  local before = row.live
+  row.cells, row.live = level:usage()
+  row.reserved = math.max(row.reserved, row.live)
+  if not level.is_pointer then return end
+  report.live, report.reserved = report.live + row.live - before, report.reserved + row.live - before
+  report.peak = math.max(report.peak, report.reserved)
+end
+
+-- -- launches ---------------------------------------------------------------------------------------------------------
+
+local emission = ffi.new "RgEmission"
+local as_numbers = { f32 = ffi.typeof "float *", f64 = ffi.typeof "double *", f16 = ffi.typeof "uint16_t *" }
+
+-- The types of a text's arguments stand in its first line: `--[[f32 i32]]`.
+local function read_argument(t, place)
+  if t == "bool" then return ffi.cast("uint8_t *", place)[0] ~= 0 end
+  if t == "f16" then return number.from_half(ffi.cast(as_numbers.f16, place)[0]) end
+  if as_numbers[t] then return tonumber(ffi.cast(as_numbers[t], place)[0]) end
+  if t == "i64" then return ffi.cast("int64_t *", place)[0] end
+  if t == "u64" then return ffi.cast("uint64_t *", place)[0] end
+  local bits = t:sub(2)
+  return tonumber(ffi.cast(("%sint%s_t *"):format(t:sub(1, 1) == "u" and "u" or "", bits), place)[0])
+end
+
+local function load_text(kernel, text)
+  local name = kernel.chunk == "kernel" and "=kernel" or "@" .. kernel.chunk
+  local chunk, message = loadstring(text, rawget(kernel, "fn") and debug.getinfo(kernel.fn, "S").source or name)
+  if not chunk then
+    fail.raise {
+      code = "kernel.unsupported", message = ("Lua cannot hold this kernel: %s"):format(message),
+      hint = "a Lua function has 200 locals at most; divide the kernel",
+    }
+  end
+  local types = {}
+  for t in text:match "^%-%-%[%[(.-)%]%]":gmatch "%S+" do types[#types + 1] = t end
+  return { run = chunk, types = types }
+end
+
+-- What a value of the launch is to the text: elements of a field, the level of a node.
+local function operand(self, v)
+  if ffi.istype("RgFieldHandle", v) then return elements_of(self, v) end
+  if ffi.istype("RgNodeHandle", v) then return level_of(self, v.rg_node) end
+end
+
+local function run(self, kernel, count, variant)
+  local operands, arguments = {}, {}
+  for k = 0, count - 1 do
+    local v = kernel.last[k]
+    if type(v) == "cdata" then operands[k] = operand(self, v) end
+  end
+  for k, t in ipairs(variant.types) do arguments[k - 1] = read_argument(t, emission.args + (k - 1)) end
+  local before = self.outside
+  local answer = variant.run(self.operations, operands, arguments, {})
+  if self.outside > before and not rawget(kernel, "has_warned") then
+    kernel.has_warned = true
+    io.stderr:write(("regolith: kernel '%s' wrote outside a shape, %d times in this launch: such writes do nothing and "
+      .. "are counted in rg.stats().out_of_range (said once per kernel)\n")
+      :format(ffi.string(C.rg_kernel_name(kernel.pointer)), self.outside - before))
+  end
+  return answer
+end
+
+local operations = setmetatable({}, { __index = number })
+function operations.active(level) return iterate(level) end
+function operations.active_i64(level)
+  local step = iterate(level)
+  local function widen(first, ...)
+    if first == nil then return end
+    local list = { first, ... }
+    for k, i in ipairs(list) do list[k] = i + 0LL end
+    return unpack(list)
+  end
+  return function() return widen(step()) end
+end
+for _, action in ipairs { "activate", "deactivate", "is_active", "count", "clear" } do
+  operations[action] = function(level, ...) return level[action](level, ...) end
+end
+oracle.operations = operations
+
+--- What kernel.lua's launchers call instead of the core's launch; `need` is what they call otherwise.
+function oracle:launcher(kernel, need)
+  local variants, answer = {}, nil
+  local own = {}
+  function own.launch(pointer, values, count)
+    local status = C.rg_kernel_emit(pointer, values, count, emission)
+    if status ~= 0 then return status end
+    local key = tonumber(emission.number)
+    variants[key] = variants[key] or load_text(kernel, ffi.string(emission.text))
+    answer = run(self, kernel, count, variants[key])
+    return 0
+  end
+  function own.take()
+    if answer ~= nil then return answer end
+  end
+  return setmetatable(own, { __index = need })
+end
+
+return oracle

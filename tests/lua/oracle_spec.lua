@@ -1,0 +1,191 @@
+-- arch = "lua": kernels that run as Lua text, on the user's lines, over data in Lua tables.
+local rg = require("support").rg
+local failure = require("support").failure
+
+local function runtime() return rg.new { arch = "lua" } end
+
+-- "file:line" of every line that runs while `f` does, within this file.
+local function lines_of(f)
+  local own, lines = debug.getinfo(1, "S").source, {}
+  local was_on = jit.status()
+  jit.off() -- hooks do not fire in compiled traces
+  debug.sethook(function(_, line)
+    if debug.getinfo(2, "S").source == own then lines[line] = (lines[line] or 0) + 1 end
+  end, "l")
+  f()
+  debug.sethook()
+  if was_on then jit.on() end
+  return lines
+end
+
+local function here() return debug.getinfo(2, "l").currentline end
+
+describe("arch = \"lua\"", function()
+  it("says that it is", function()
+    assert.equal("lua", runtime().info().device)
+  end)
+
+  it("runs loops, updates and reductions", function()
+    local own = runtime()
+    local x = own.field(own.i32, 10)
+    local sum = own.kernel(function(n)
+      local s = 0
+      for i in own.range(n) do
+        x[i] = x[i] + i
+        s = s + x[i] * 2
+      end
+      return s
+    end)
+    assert.equal(90, sum(10))
+    assert.equal(9, x[9])
+    assert.equal(112, sum(8))
+    assert.equal(14, x[7])
+  end)
+
+  it("stops a debugger's line hook on the user's lines", function()
+    local own = runtime()
+    local x = own.field(own.f32, 4)
+    local first = here() + 2
+    local k = own.kernel(function()
+      for i in own.range(4) do
+        if i > 1 then
+          x[i] = i * 0.5
+        elseif i < 0 then
+          x[i] = 7
+          x[0] = 8
+        end
+      end
+    end)
+    k() -- typed and emitted
+    local lines = lines_of(k)
+    assert.is_truthy(lines[first] and lines[first + 1] and lines[first + 2] and lines[first + 3])
+    assert.is_nil(lines[first + 4])
+    assert.equal(1.5, x[3])
+  end)
+
+  it("keeps data apart from every other runtime", function()
+    local own = runtime()
+    local x, y = own.field(own.i32, 4), rg.field(rg.i32, 4)
+    x[1], y[1] = 5, 6
+    assert.equal(5, x[1])
+    assert.equal(6, y[1])
+    assert.equal("runtime.mixed", failure(own.kernel([=[function() y[0] = 1 end]=], { y = y })).code)
+  end)
+
+  it("activates what is written and forgets what is deactivated", function()
+    local own = runtime()
+    local x = own.field(own.f32)
+    local block = own.root:pointer("ij", 4)
+    block:dense("ij", 8):place(x)
+    own.kernel([=[function() for i, j in rg.range(3, 3) do x[i * 8, j] = i + j end end]=], { x = x })()
+    assert.equal(3, block:count())
+    assert.equal(3 * 64, x:count())
+    assert.equal(4, x[16][2])
+    local seen = {}
+    for i, j in block:active() do seen[#seen + 1] = i .. "," .. j end
+    assert.same({ "0,0", "1,0", "2,0" }, seen)
+    block:deactivate(2, 0)
+    assert.equal(0, x[16][2])
+    assert.equal(2, block:count())
+    block:clear()
+    assert.equal(0, x:count())
+  end)
+
+  it("keeps all bits of wide integers, and rounds floats to their type", function()
+    local own = runtime()
+    local a, b, h = own.field(own.i64, 1), own.field(own.u64, 1), own.field(own.f16, 1)
+    own.kernel([=[function()
+      for i in rg.range(1) do
+        a[i] = 0x7fffffffffffffff + 1
+        b[i] = rg.u64(0) - 1
+        h[i] = 2049.0
+      end
+    end]=], { a = a, b = b, h = h })()
+    assert.equal(-0x7fffffffffffffffLL - 1, a[0])
+    assert.equal(0xffffffffffffffffULL, b[0])
+    assert.equal(2048, h[0])
+  end)
+
+  it("calls functions, also such as give several results", function()
+    local own = runtime()
+    local function both(a, b)
+      if a > b then return b, a end
+      return a, b
+    end
+    local k = own.kernel(function(p, q)
+      local low, high = both(math.floor(p), math.floor(q))
+      return low * 1000 + high
+    end)
+    assert.equal(3007, k(7.5, 3.25))
+  end)
+
+  it("counts writes outside the shape", function()
+    local own = runtime()
+    local x = own.field(own.i32, 4)
+    local stderr = io.stderr
+    io.stderr = { write = function() end } -- luacheck: ignore
+    own.kernel([=[function() for i in rg.range(6) do x[i] = 1 end end]=], { x = x })()
+    io.stderr = stderr -- luacheck: ignore
+    assert.equal(2, own.stats().out_of_range)
+  end)
+
+  it("has no memory to point to and no machine code", function()
+    local own = runtime()
+    local x = own.field(own.f32, 4)
+    local k = own.kernel([=[function() x[0] = 1 end]=], { x = x })
+    k()
+    assert.equal("argument.invalid", failure(function() return x:pointer() end).code)
+    assert.equal("argument.invalid", failure(k.llvm, k).code)
+    assert.equal("argument.invalid", failure(k.asm, k).code)
+    assert.is_truthy(k:ir():find("store", 1, true))
+  end)
+
+  it("does not run vectors yet, and says so", function()
+    local own = runtime()
+    local x = own.field(own.f32, 4)
+    assert.equal("kernel.not_yet", failure(own.kernel([=[function() local v = rg.vec2(1, 2) x[0] = v.x end]=], { x = x })).code)
+    assert.equal("kernel.not_yet", failure(own.field, own.vec2, 4).code)
+  end)
+
+  it("takes every way through a loop", function()
+    local text = [=[function()
+      for i in rg.range(8) do
+        local n, turns = i, 0
+        repeat
+          local even = n % 2 == 0
+          n = n - 1
+          if even then continue end
+          turns = turns + 1
+        until n <= 0
+        while true do
+          turns = turns + 10
+          if turns > 25 then break end
+        end
+        for k = 3, 1, -1 do
+          if k == 2 then continue end
+          turns = turns + k * 100
+        end
+        local a, b = turns, i
+        a, b = b, a
+        local half = b / 2
+        x[i] = (a > 3 ? false : true) and math.floor(half) or b
+      end
+    end]=]
+    local own = runtime()
+    local x, y = own.field(own.i32, 8), rg.field(rg.i32, 8)
+    own.kernel(text, { x = x })()
+    rg.kernel(text, { x = y })()
+    assert.same(y:to_table(), x:to_table())
+    assert.equal(432, x[4])
+  end)
+
+  it("refuses as compiled kernels do, and goes on", function()
+    local own = runtime()
+    local x = own.field(own.i32, 4)
+    assert.equal("type.float_to_int", failure(own.kernel([=[function() x[0] = 0.5 end]=], { x = x })).code)
+    assert.equal("index.range", failure(function() return x[4] end).code)
+    assert.equal("value.fit", failure(function() x[0] = 0.5 end).code)
+    x[0] = 3
+    assert.equal(3, x[0])
+  end)
+end)
