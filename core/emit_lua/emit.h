@@ -34,6 +34,7 @@ void emit_continue(Emit *e);
 /* emit_expr.c */
 Type emit_type(Emit *e, const AstExpr *expr);      /* of what emit_expr gives */
 void emit_expr(Emit *e, AstExpr *expr);
+void emit_refuse(Emit *e, const AstExpr *expr); /* kernel.not_yet */
 void emit_as(Emit *e, AstExpr *expr, Type type);
 void emit_conversion(Emit *e, Type from, Type to); /* "_rg.to_u8_f32(", or "(" */
 void emit_integer(Emit *e, Type type, int64_t value);

@@ -105,7 +105,8 @@ static void emit_builtin(Emit *e, AstExpr *call, const Builtin *builtin) {
 void emit_call(Emit *e, AstExpr *call) {
   const Entity *entity = entity_of(e->s, call);
   if (entity->builtin) emit_builtin(e, call, entity->builtin);
-  else emit_as(e, call->list.items[0], entity->type);
+  else if (entity->is_conversion) emit_as(e, call->list.items[0], entity->type);
+  else emit_refuse(e, call);
 }
 
 /* -- methods --------------------------------------------------------------------------------------------- */
@@ -126,6 +127,10 @@ static void emit_element_call(Emit *e, AstExpr *call, const Entity *entity, int 
 
 void emit_method(Emit *e, AstExpr *call) {
   const Entity *entity = entity_of(e->s, call);
+  if (!entity->method) {
+    emit_refuse(e, call);
+    return;
+  }
   int index_count = call->list.count - entity->method->values;
   if (entity->method->values) {
     emit_element_call(e, call, entity, index_count);

@@ -8,6 +8,12 @@
 
 Type emit_type(Emit *e, const AstExpr *expr) { return e->s->at[sema_strip((AstExpr *)expr)->id]; }
 
+/* What compiled kernels know and this room does not yet. */
+void emit_refuse(Emit *e, const AstExpr *expr) {
+  sema_fail(e->s, expr, RG_ERROR_NOT_YET, "run it with arch = \"cpu\"", "'%s' does not run with arch = \"lua\" yet",
+            sema_source(e->s, expr));
+}
+
 /* -- constants ------------------------------------------------------------------------------------------- */
 
 /* The low bits of `value`, as the type reads them. */
@@ -131,6 +137,10 @@ static void emit_named(Emit *e, AstExpr *expr) {
     break;
   case ENTITY_ELEMENT: emit_element(e, expr, entity); break;
   default:
+    if (expr->kind != AST_LOCAL || !e->names[expr->local->id]) {
+      emit_refuse(e, expr);
+      break;
+    }
     emit_conversion(e, local_of(e->s, expr->local)->type, at);
     emit_format(e, "%s)", e->names[expr->local->id]);
     break;

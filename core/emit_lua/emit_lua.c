@@ -62,5 +62,5 @@ const char *emit_lua_kernel(Scratch *scratch, const SemaOutput *typed) {
   emit_block(e, &body);
   emit_line(e, e->s->function->end);
   emit_end(e);
-  return strbuf_end(&e->out);
+  return e->s->failed ? NULL : strbuf_end(&e->out);
 }

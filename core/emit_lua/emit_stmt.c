@@ -284,8 +284,21 @@ static void emit_stmt(Emit *e, AstStmt *stmt) {
   emit_text(e, ";");
 }
 
+/* Nothing behind it runs; resolve may not even have read it. */
+static bool is_exit(const AstStmt *stmt) {
+  if (stmt->kind == AST_STMT_RETURN || stmt->kind == AST_STMT_BREAK || stmt->kind == AST_STMT_CONTINUE) return true;
+  if (stmt->kind != AST_STMT_DO) return false;
+  for (int i = 0; i < stmt->bodies.items[0].count; i++)
+    if (is_exit(stmt->bodies.items[0].items[i])) return true;
+  return false;
+}
+
 void emit_block(Emit *e, AstBlock *block) {
   int visible = e->visible.count;
-  for (int i = 0; i < block->count; i++) emit_stmt(e, block->items[i]);
+  bool has_ended = false;
+  for (int i = 0; i < block->count && !has_ended; i++) {
+    emit_stmt(e, block->items[i]);
+    has_ended = is_exit(block->items[i]);
+  }
   e->visible.count = visible;
 }
