@@ -28,8 +28,8 @@ local function key_of(pointer) return tostring(ffi.cast("void *", pointer)) end
 
 --- A new tree: its address may have been another's.
 function oracle:begin_tree(tree)
-  self.trees[key_of(tree)] = oracle_tree.create(self.runtime)
-  self.owned[key_of(tree)] = self.trees[key_of(tree)]
+  local key, data = key_of(tree), oracle_tree.create(self.runtime)
+  self.owned[key], self.trees[key] = data, data -- never only in the weak table: a collection may come with any call
 end
 
 --- A destroyed tree holds nothing.

@@ -140,6 +140,20 @@ describe("arch = \"lua\"", function()
     assert.is_truthy(k:ir():find("store", 1, true))
   end)
 
+  it("keeps data while a collection runs at every step", function()
+    local own, kept = runtime(), {}
+    local pause, factor = collectgarbage("setpause", 100), collectgarbage("setstepmul", 1000)
+    for n = 1, 2000 do
+      local x = own.field(own.i32, 16)
+      x[3] = n
+      assert(x[3] == n)
+      if n % 100 == 0 then kept[#kept + 1] = x end
+    end
+    collectgarbage("setpause", pause)
+    collectgarbage("setstepmul", factor)
+    for n, x in ipairs(kept) do assert.equal(n * 100, x[3]) end
+  end)
+
   it("does not run vectors yet, and says so", function()
     local own = runtime()
     local x = own.field(own.f32, 4)
