@@ -2,9 +2,9 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "api/api.h"
+#include "base/clock.h"
 
 static _Thread_local Error loose; /* of calls that reached no runtime */
 
@@ -114,11 +114,7 @@ void rg_stats(RgRuntime *runtime, RgStats *stats) {
   if (program) (void)API_CALL(program, add_tree_stats(program, stats));
 }
 
-double rg_time(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
+double rg_time(void) { return (double)clock_ns() * 1e-9; }
 
 RgStatus rg_info(RgRuntime *runtime, RgInfo *info) {
   Program *program = (Program *)runtime;

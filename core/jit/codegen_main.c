@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/heap.h"
+#include "base/clock.h"
 #include "base/scratch.h"
 #include "build_id.h"
 #include "codegen/codegen.h"
@@ -31,15 +31,9 @@ typedef struct Job {
 
 _Static_assert(offsetof(Job, result) == 0, "regolith_codegen_free gets the Job by its result");
 
-static double now_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 /* Adds the time since *mark to *sum and moves the mark. */
 static void charge(double *sum, double *mark) {
-  double now = now_ms();
+  double now = clock_ms();
   *sum += now - *mark;
   *mark = now;
 }
@@ -79,7 +73,7 @@ static bool keep_texts(Job *job, Error *err) {
 /* Bytes to module; the kernel leaves with the scratch. */
 static bool compile_in_scratch(void *data, Error *err) {
   Job *job = data;
-  double mark = now_ms();
+  double mark = clock_ms();
   const char *written_for;
   IrKernel *kernel = ir_read_bytes(&job->scratch, job->request->bytes, job->request->length, &written_for, err);
   bool ok = kernel && ir_verify(kernel, err);
@@ -98,13 +92,13 @@ static bool compile(void *data, Error *err) {
   job->builder = LLVMCreateBuilderInContext(job->llvm.context);
   jit_target_apply(&job->target, job->module);
   if (!scratch_run(&job->scratch, compile_in_scratch, job, err)) return false;
-  mark = now_ms();
+  mark = clock_ms();
   if (!jit_link_runtime(&job->llvm, &job->target, job->module, err) ||
       !jit_optimize(job->module, &job->target, job->request->instrument, err))
     return false;
   charge(&job->result.optimize_ms, &mark);
   if (!keep_texts(job, err)) return false;
-  mark = now_ms();
+  mark = clock_ms();
   bool ok = keep_buffer(job, jit_emit(&job->llvm, job->module, &job->target, false, err), (char **)&job->result.object,
                         &job->result.object_length, err);
   charge(&job->result.object_ms, &mark);

@@ -7,20 +7,14 @@
  * long it took. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/log.h"
+#include "base/clock.h"
 #include "base/option.h"
 #include "build_id.h"
 #include "emit_lua/emit_lua.h"
 #include "pass/pass.h"
 #include "program/compile.h"
-
-static double now_ms(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
-}
 
 static bool wants_dump(const Kernel *kernel, const char *step) {
   const char *only = option_text("RG_DUMP_KERNEL");
@@ -104,7 +98,7 @@ static const char *notes_text(Compile *compile) {
 }
 
 static bool run_sema(Compile *compile, Error *err) {
-  double begin = now_ms();
+  double begin = clock_ms();
   SemaInput input = sema_input(compile);
   StrBuf types;
   strbuf_init(&types, &compile->scratch);
@@ -120,7 +114,7 @@ static bool run_sema(Compile *compile, Error *err) {
   if (!sema_run(&compile->scratch, &input, &compile->sema, err)) return false;
   compile->texts[TEXT_IR] = ir_text(compile);
   dump(compile->kernel, "ir", compile->texts[TEXT_IR]);
-  compile->sema_ms = now_ms() - begin;
+  compile->sema_ms = clock_ms() - begin;
   return true;
 }
 
@@ -138,7 +132,7 @@ static int vector_bytes(const char *cpu) {
 }
 
 static bool run_passes(Compile *compile, Error *err) {
-  double begin = now_ms();
+  double begin = clock_ms();
   Kernel *kernel = compile->kernel;
   PassContext passes = {.scratch = &compile->scratch,
                         .vector_bytes = vector_bytes(kernel->object.program->cpu),
@@ -150,7 +144,7 @@ static bool run_passes(Compile *compile, Error *err) {
   compile->texts[TEXT_EXPLAIN] = notes_text(compile);
   dump(kernel, "tasks", compile->texts[TEXT_TASKS]);
   compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, kernel->object.program->cpu);
-  compile->pass_ms = now_ms() - begin;
+  compile->pass_ms = clock_ms() - begin;
   return true;
 }
 
@@ -195,7 +189,7 @@ static Code *find_code(Compile *compile) {
   Kernel *kernel = compile->kernel;
   Program *program = kernel->object.program;
   RgCodegenRequest request = make_request(program, compile->bytes.data, compile->bytes.length, false);
-  double begin = now_ms();
+  double begin = clock_ms();
   int64_t length;
   uint8_t *object = cache_find(program->cache, &request, &length);
   if (!object) return NULL;
@@ -205,7 +199,7 @@ static Code *find_code(Compile *compile) {
   heap_free(&program->heap, object);
   if (code && wants_times())
     log_warning("time of '%s' in ms: sema %.2f, passes %.2f, from the cache %.2f", kernel->name, compile->sema_ms,
-                compile->pass_ms, now_ms() - begin);
+                compile->pass_ms, clock_ms() - begin);
   return code;
 }
 
@@ -222,14 +216,14 @@ static Code *make_code(Compile *compile, bool wants_texts, Error *err) {
   if (!result) return NULL;
   if (result->llvm_text) dump(kernel, "llvm", result->llvm_text);
   if (result->asm_text) dump(kernel, "asm", result->asm_text);
-  double begin = now_ms();
+  double begin = clock_ms();
   Code *code = object_load(&program->heap, result->object, result->object_length, err);
   if (code) keep_object(compile, result);
   if (wants_times())
     log_warning(
         "time of '%s' in ms: sema %.2f, passes %.2f, read %.2f, emit %.2f, optimise %.2f, object %.2f, load %.2f",
         kernel->name, compile->sema_ms, compile->pass_ms, result->parse_ms, result->emit_ms, result->optimize_ms,
-        result->object_ms, now_ms() - begin);
+        result->object_ms, clock_ms() - begin);
   codegen_result_free(program->codegen, result);
   return code;
 }
@@ -255,12 +249,12 @@ static Variant *make_variant(Compile *compile, int word_count, Error *err) {
 Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count, Error *err) {
   Program *program = kernel->object.program;
   Compile compile = {.kernel = kernel, .values = values, .value_count = value_count};
-  double begin = now_ms();
+  double begin = clock_ms();
   scratch_init(&compile.scratch, &program->heap);
   Variant *variant = make_variant(&compile, word_count, err);
   if (!variant) kernel_want(kernel, &compile.wants);
   scratch_deinit(&compile.scratch);
-  program->stats.compile_ms += now_ms() - begin;
+  program->stats.compile_ms += clock_ms() - begin;
   if (variant) (*(compile.is_from_cache ? &program->stats.cache_hits : &program->stats.compiles))++;
   if (variant) variant->number = (int64_t)(program->stats.compiles + program->stats.cache_hits);
   return variant;

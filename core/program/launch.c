@@ -1,8 +1,8 @@
 /* launch.c - values become a frame and a list of trees, and the variant runs. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "program/cell.h"
 #include "program/kernel.h"
 
@@ -88,12 +88,6 @@ static void fill_launch(Program *program, Variant *variant, const RgValue *value
                            .device = program->device};
 }
 
-static double now_ms(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
-}
-
 /* The variant for these values, with its arguments in the frame; NULL with err. */
 static Variant *prepare(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
   kernel->want = WANT_NOTHING;
@@ -131,9 +125,9 @@ bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, R
   if (!variant) return false;
   DeviceLaunch launch;
   fill_launch(program, variant, values, &launch);
-  double begin = now_ms();
+  double begin = clock_ms();
   bool ok = program->device->table->launch(program->device, &launch, err);
-  program->stats.run_ms += now_ms() - begin;
+  program->stats.run_ms += clock_ms() - begin;
   program->stats.launches++;
   return readback(kernel, variant, &launch, result, err) && ok;
 }

@@ -13,8 +13,9 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 enum { MAX_WORKERS = 1024, SPIN_NS = 50000, SPIN_STEP = 64 };
 
@@ -51,12 +52,6 @@ static void futex_wake_all(_Atomic uint32_t *word) {
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
-static int64_t now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
 static void pause_briefly(void) {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -75,7 +70,7 @@ static void run_chunks(Pool *pool, int32_t worker) {
 
 /* The next round number; spins, then sleeps. */
 static uint32_t await_round(Pool *pool, uint32_t seen) {
-  int64_t until = now_ns() + SPIN_NS;
+  int64_t until = clock_ns() + SPIN_NS;
   do {
     for (int i = 0; i < SPIN_STEP; i++) {
       uint32_t round = atomic_load_explicit(&pool->round, memory_order_acquire);
@@ -83,7 +78,7 @@ static uint32_t await_round(Pool *pool, uint32_t seen) {
       pause_briefly();
     }
     sched_yield();
-  } while (now_ns() < until);
+  } while (clock_ns() < until);
   atomic_fetch_add(&pool->sleepers, 1);
   uint32_t round;
   while ((round = atomic_load(&pool->round)) == seen) futex_wait(&pool->round, seen);

@@ -1,0 +1,15 @@
+/* clock.h - the monotonic clock, read in one place. Any thread. */
+#ifndef RG_BASE_CLOCK_H
+#define RG_BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline int64_t clock_ns(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+static inline double clock_ms(void) { return (double)clock_ns() * 1e-6; }
+
+#endif
