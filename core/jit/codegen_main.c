@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/heap.h"
 #include "base/clock.h"
+#include "base/heap.h"
 #include "base/scratch.h"
 #include "build_id.h"
 #include "codegen/codegen.h"

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/option.h"
 #include "build_id.h"
 #include "emit_lua/emit_lua.h"
