@@ -133,6 +133,37 @@ RgStatus rg_info(RgRuntime *runtime, RgInfo *info) {
   return 0;
 }
 
+static bool measure_cache(Program *program, RgCacheInfo *info, Error *err) {
+  if (!program_check(program, err)) return false;
+  *info = (RgCacheInfo){.folder = cache_folder(program->cache), .limit_bytes = cache_limit_bytes(program->cache)};
+  if (!program->cache) return true;
+  CacheContents contents = cache_measure(&program->heap, info->folder);
+  info->entries = contents.entry_count;
+  info->bytes = contents.size_bytes;
+  return true;
+}
+
+RgStatus rg_cache_info(RgRuntime *runtime, RgCacheInfo *info) {
+  Program *program = (Program *)runtime;
+  API_NEEDS(runtime);
+  API_NEEDS(info);
+  return API_CALL(program, measure_cache(program, info, API_ERR(program)));
+}
+
+static bool clear_cache(Program *program, Error *err) {
+  if (!program_check(program, err)) return false;
+  uint64_t left = program->cache ? cache_empty(&program->heap, cache_folder(program->cache)) : 0;
+  if (!left) return true;
+  return error_set(err, RG_ERROR_IO, "%llu compiled kernels in '%s' could not be deleted", (unsigned long long)left,
+                   cache_folder(program->cache));
+}
+
+RgStatus rg_cache_clear(RgRuntime *runtime) {
+  Program *program = (Program *)runtime;
+  API_NEEDS(runtime);
+  return API_CALL(program, clear_cache(program, API_ERR(program)));
+}
+
 static bool report_memory(Program *program, RgMemory *memory, Error *err) {
   if (!program_check(program, err)) return false;
   memory_report(program, memory);

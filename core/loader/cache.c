@@ -102,6 +102,9 @@ void cache_close(Cache *cache) {
   if (cache) heap_free(cache->heap, cache);
 }
 
+const char *cache_folder(const Cache *cache) { return cache ? cache->folder : ""; }
+uint64_t cache_limit_bytes(const Cache *cache) { return cache ? cache->limit_bytes : 0; }
+
 /* -- keys -------------------------------------------------------------------------------------------------------- */
 
 static void ask_machine(Machine *machine) {

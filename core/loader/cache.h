@@ -17,6 +17,8 @@ typedef struct Cache Cache;
  * folder of the process's user. Touches no file. False with option.invalid or memory.host. */
 bool cache_open(Heap *heap, Cache **cache, Error *err);
 void cache_close(Cache *cache); /* NULL is fine, here and below */
+const char *cache_folder(const Cache *cache); /* borrowed; "" without a cache */
+uint64_t cache_limit_bytes(const Cache *cache);
 /* The object that a request's compile gave, from `heap`; NULL: not known. */
 uint8_t *cache_find(Cache *cache, const RgCodegenRequest *request, int64_t *length);
 void cache_store(Cache *cache, const RgCodegenRequest *request, const uint8_t *object, int64_t length);
@@ -24,5 +26,12 @@ void cache_store(Cache *cache, const RgCodegenRequest *request, const uint8_t *o
 /* prune.c: deletes entries of `folder`, all builds', least recently used first, down to three quarters of
  * `limit_bytes`, if they are more than that; and what writers that died left. Touches only names that a cache gives. */
 void cache_prune(Heap *heap, const char *folder, uint64_t limit_bytes);
+
+typedef struct CacheContents {
+  uint64_t entry_count, size_bytes; /* of all builds; bytes: what they take of the disk */
+} CacheContents;
+CacheContents cache_measure(Heap *heap, const char *folder);
+/* Deletes the entries of all builds; returns how many could not be. Others may read and write meanwhile. */
+uint64_t cache_empty(Heap *heap, const char *folder);
 
 #endif

@@ -1,8 +1,9 @@
-/* prune.c - the cache's folder is kept small; see cache.c for what lies in it.
+/* prune.c - the cache's folder is measured, kept small and emptied; see cache.c for what lies in it.
  * Several processes may prune at once, while others read and write: a file that is gone already is no failure, and
  * a reader keeps what it has open. A folder may hold what is not ours (RG_CACHE names any): only files named like
  * entries, in folders named like builds, are ever touched. */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ typedef struct Listing {
   Entry *entries;
   size_t count, capacity;
   uint64_t size_bytes;
+  time_t leftover_seconds; /* a file being written that is older goes; -1: none goes */
 } Listing;
 
 static bool is_hex_name(const char *name) {
@@ -53,7 +55,8 @@ static bool visit_file(Listing *listing, int build, const char *build_name, cons
   if (!is_hex_name(name) && !is_leftover(name)) return true;
   if (fstatat(build, name, &info, AT_SYMLINK_NOFOLLOW) || !S_ISREG(info.st_mode)) return true;
   if (is_leftover(name)) {
-    if (time(NULL) - info.st_mtime > LEFTOVER_SECONDS) (void)!unlinkat(build, name, 0);
+    time_t limit = listing->leftover_seconds;
+    if (limit >= 0 && time(NULL) - info.st_mtime >= limit) (void)!unlinkat(build, name, 0);
     return true;
   }
   entry.used = info.st_mtim;
@@ -92,25 +95,50 @@ static int by_use(const void *a, const void *b) {
 }
 
 /* The folder of a build goes with its last entry; while it holds any, the call does nothing. */
-static void remove_entry(Listing *listing, Entry *entry) {
-  (void)!unlinkat(listing->folder, entry->name, 0);
+static bool remove_entry(Listing *listing, Entry *entry) {
+  bool is_gone = !unlinkat(listing->folder, entry->name, 0) || errno == ENOENT;
   entry->name[NAME_DIGITS] = 0;
   (void)!unlinkat(listing->folder, entry->name, AT_REMOVEDIR);
+  return is_gone;
+}
+
+/* Lists the entries of all builds. False: none was listed, or not all. */
+static bool list_entries(Listing *listing, Heap *heap, const char *folder, time_t leftover_seconds) {
+  *listing = (Listing){.heap = heap, .leftover_seconds = leftover_seconds};
+  listing->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return listing->folder >= 0 && each_name(listing, open_folder(listing->folder, "."), "", visit_build);
+}
+static void forget_entries(Listing *listing) {
+  heap_free(listing->heap, listing->entries);
+  if (listing->folder >= 0) close(listing->folder);
 }
 
 void cache_prune(Heap *heap, const char *folder, uint64_t limit_bytes) {
-  Listing listing = {.heap = heap, .folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (listing.folder < 0) return;
-  int names = open_folder(listing.folder, ".");
-  bool is_whole = each_name(&listing, names, "", visit_build);
-  if (is_whole && listing.size_bytes > limit_bytes) {
+  Listing listing;
+  if (list_entries(&listing, heap, folder, LEFTOVER_SECONDS) && listing.size_bytes > limit_bytes) {
     uint64_t kept = listing.size_bytes;
     qsort(listing.entries, listing.count, sizeof *listing.entries, by_use);
     for (size_t k = 0; k < listing.count && kept > limit_bytes / 4 * 3; k++) {
       kept -= listing.entries[k].size_bytes;
-      remove_entry(&listing, &listing.entries[k]);
+      (void)remove_entry(&listing, &listing.entries[k]);
     }
   }
-  heap_free(heap, listing.entries);
-  close(listing.folder);
+  forget_entries(&listing);
+}
+
+CacheContents cache_measure(Heap *heap, const char *folder) {
+  Listing listing;
+  (void)list_entries(&listing, heap, folder, -1);
+  CacheContents contents = {.entry_count = listing.count, .size_bytes = listing.size_bytes};
+  forget_entries(&listing);
+  return contents;
+}
+
+uint64_t cache_empty(Heap *heap, const char *folder) {
+  Listing listing;
+  uint64_t left = 0;
+  (void)list_entries(&listing, heap, folder, 0);
+  for (size_t k = 0; k < listing.count; k++) left += !remove_entry(&listing, &listing.entries[k]);
+  forget_entries(&listing);
+  return left;
 }

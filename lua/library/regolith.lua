@@ -409,6 +409,15 @@ rg.image = {}
 ---@param options? rg.ImageOptions
 function rg.image.write(path, what, options) end
 
+rg.cache = {}
+
+--- Compiled kernels on disk: folder (nil: none are kept), entries, bytes, limit_bytes.
+---@return { folder: string?, entries: integer, bytes: integer, limit_bytes: integer }
+function rg.cache.info() end
+
+--- Deletes them all.
+function rg.cache.clear() end
+
 --- `rg.field(T)` waits for a place; `rg.field(T, n, m)` is dense.
 ---@param type rg.Type|string|rg.FieldOptions
 ---@param ... integer

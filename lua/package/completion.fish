@@ -9,5 +9,7 @@ complete -c regolith -s h -d 'Help'
 complete -c regolith -n __fish_use_subcommand -a info -d 'Versions, devices and paths'
 complete -c regolith -n __fish_use_subcommand -a examples -d 'List the examples, or run one'
 complete -c regolith -n __fish_use_subcommand -a new -d 'Write a script to start from'
+complete -c regolith -n __fish_use_subcommand -a cache -d 'Compiled kernels on disk'
 complete -c regolith -n __fish_use_subcommand -a help -d 'Where to read on'
 complete -c regolith -n '__fish_seen_subcommand_from examples' -f -a "(regolith examples 2>/dev/null | string replace -rf '^([a-z0-9_]+)\.lua - .*' '\$1')"
+complete -c regolith -n '__fish_seen_subcommand_from cache' -f -a 'info clear'

@@ -3,13 +3,14 @@
 _regolith_first() {
   local -a commands
   commands=('info:versions, devices and paths' 'examples:list the examples, or run one' 'new:write a script to start from'
-    'help:where to read on')
+    'cache:compiled kernels on disk' 'help:where to read on')
   _describe command commands
   _files -g '*.lua'
 }
 _regolith_rest() {
   case $words[1] in
     examples) compadd ${(f)"$(regolith examples 2>/dev/null | sed -n 's/^\([a-z0-9_]*\)\.lua - .*/\1/p')"} ;;
+    cache) compadd info clear ;;
     *) _files ;;
   esac
 }

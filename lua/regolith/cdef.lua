@@ -83,6 +83,16 @@ typedef struct RgInfo {
 } RgInfo;
 RgStatus rg_info(RgRuntime *runtime, RgInfo *info);
 
+/* Compiled kernels on disk, of all builds: what any process of this user compiled with the same folder. */
+typedef struct RgCacheInfo {
+  const char *folder;      /* borrowed while the runtime lives; "": this runtime keeps none */
+  uint64_t entries, bytes; /* what is in it, and takes of the disk */
+  uint64_t limit_bytes;    /* above it, the least recently used go */
+} RgCacheInfo;
+RgStatus rg_cache_info(RgRuntime *runtime, RgCacheInfo *info);
+/* Deletes them all; what runs goes on. io.failed: some could not be deleted. */
+RgStatus rg_cache_clear(RgRuntime *runtime);
+
 typedef struct RgMemory { uint64_t live, reserved, peak; int32_t trees; } RgMemory; /* bytes */
 typedef struct RgNodeMemory {
   const char *tree, *name, *kind;  /* of an SNode */

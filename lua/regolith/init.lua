@@ -21,6 +21,11 @@ local function open(own)
   rg.root = snode.root(own)
   rg.image = { write = function(...) return image.write(own, ...) end }
 
+  rg.cache = {
+    info = function() return own:cache_info() end,
+    clear = function() own:clear_cache() end,
+  }
+
   function rg.field(...) return field.create(own, ...) end
   function rg.tree(options) return snode.tree(own, options) end
   function rg.kernel(what, ...) return kernel.create(own, rg, what, ...) end

@@ -189,6 +189,26 @@ function session:info()
   return t
 end
 
+-- -- compiled kernels on disk ----------------------------------------------------------------------------
+
+--- `rg.cache.info()`: folder (nil: none are kept), entries, bytes, limit_bytes.
+function session:cache_info()
+  local number, c = self:get()
+  local i = ffi.new "RgCacheInfo"
+  lib.check(C.rg_cache_info(c, i), number)
+  local folder = ffi.string(i.folder)
+  return {
+    folder = folder ~= "" and folder or nil,
+    entries = tonumber(i.entries), bytes = tonumber(i.bytes), limit_bytes = tonumber(i.limit_bytes),
+  }
+end
+
+--- `rg.cache.clear()`: deletes them all.
+function session:clear_cache()
+  local number, c = self:get()
+  lib.check(C.rg_cache_clear(c), number)
+end
+
 -- -- memory ---------------------------------------------------------------------------------------------
 
 local function size_text(size)

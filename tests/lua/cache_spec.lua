@@ -72,6 +72,23 @@ describe("the cache of compiled kernels #compiled", function()
     assert.equal("126 1 0 compiler", run("RG_CACHE=/dev/null/none " .. script))
   end)
 
+  it("tells what it holds, and is emptied, by the program and by rg.cache", function()
+    local bare = os.getenv "RG_LIBRARY":match "^(.*)/" .. "/bin/regolith "
+    local program = ("RG_CACHE='%s' "):format(folder) .. bare
+    assert.matches("^folder .* with a space kernels 0 takes 0.0 MiB of 256 MiB$", run(program .. "cache"))
+    start()
+    start("", "RG_CPU=x86-64")
+    assert.matches(" kernels 2 takes 0.0", run(program .. "cache info"))
+    assert.equal("2", run(program .. "-e 'print(rg.cache.info().entries)'"))
+    assert.equal("2 compiled kernels deleted", run(program .. "cache clear"))
+    assert.equal("", entries())
+    assert.equal("126 1 0 compiler", start())
+    assert.equal("0", run(program .. "-e 'rg.cache.clear() print(rg.cache.info().entries)'"))
+    assert.matches("did you mean 'clear'", run(program .. "cache claer"))
+    assert.matches("^none: ", run("RG_CACHE=off " .. bare .. "cache"))
+    assert.equal("nil 0", run(program .. "-e 'rg.init{cache = false} local i = rg.cache.info() print(i.folder, i.entries)'"))
+  end)
+
   it("is shared by processes that start at once", function()
     local all = run(("for k in 1 2 3 4 5 6; do RG_CACHE='%s' luajit tests/support/one_kernel.lua & done; wait"):format(folder))
     assert.equal("", (all:gsub("126 1 0 compiler ?", ""):gsub("126 0 1 none ?", "")))

@@ -1,4 +1,4 @@
---- The commands of the program: `regolith info`, `regolith examples`, `regolith new NAME`.
+--- The commands of the program: `regolith info`, `regolith examples`, `regolith new NAME`, `regolith cache`.
 --- Each returns an exit code. A word that is neither a command nor a script is refused with what may have been meant.
 local fail = require "regolith.error"
 
@@ -6,7 +6,7 @@ local io, os, table = io, os, table
 
 local command = {}
 local commands = {} -- name -> function(place, words..): exit code
-local names = { "info", "examples", "new", "help" }
+local names = { "info", "examples", "new", "cache", "help" }
 
 local function complain(message, hint)
   io.stderr:write("regolith: ", message, "\n")
@@ -77,6 +77,37 @@ function commands.info(place)
   row("examples", place.prefix .. "/share/regolith/examples")
   show_environment(row)
   return 0
+end
+
+-- -- cache --------------------------------------------------------------------------------------------------
+
+local cache = {} -- word -> function(rg): exit code
+
+function cache.info(rg)
+  local info = rg.cache.info()
+  if not info.folder then
+    print "none: compiled kernels are not kept (RG_CACHE is off, or there is no home folder of this user)"
+    return 0
+  end
+  print(("folder       %s"):format(info.folder))
+  print(("kernels      %d"):format(info.entries))
+  print(("takes        %.1f MiB of %.0f MiB"):format(info.bytes / 2 ^ 20, info.limit_bytes / 2 ^ 20))
+  return 0
+end
+
+function cache.clear(rg)
+  local before = rg.cache.info()
+  local ok, problem = pcall(rg.cache.clear)
+  if not ok then return complain(problem.message or tostring(problem)) end
+  print(("%d compiled kernels deleted"):format(before.entries))
+  return 0
+end
+
+function commands.cache(_, word)
+  local run = cache[word or "info"]
+  if run then return run(require "regolith") end
+  return complain(("regolith cache does not know '%s'"):format(word),
+    fail.nearest(word, { "info", "clear" }) or "its words: info, clear")
 end
 
 -- -- examples -----------------------------------------------------------------------------------------------

@@ -306,6 +306,41 @@ static void pruning(void) {
   cache_close(cache);
 }
 
+static void emptying(void) {
+  clear();
+  Cache *cache = open_cache();
+  RgCodegenRequest a = request("a kernel", "native"), b = request("b kernel", "native");
+  b.build_id = "ffffffffffffffffffffffffffffffff";
+  store(cache, &a, "its object");
+  store(cache, &b, "another object");
+  TEST("a folder is measured without a change: the entries of all builds, and nothing else") {
+    char leftover[300], foreign[300];
+    snprintf(leftover, sizeof leftover, "%s/%s/tmp.aB3dE6", folder, build);
+    snprintf(foreign, sizeof foreign, "%s/notes.txt", folder);
+    close(open(leftover, O_CREAT | O_WRONLY, 0600));
+    close(open(foreign, O_CREAT | O_WRONLY, 0600));
+    CacheContents contents = cache_measure(&heap, cache_folder(cache));
+    CHECK_INT(contents.entry_count, 2);
+    CHECK(contents.size_bytes >= 2 * 512 && contents.size_bytes <= 2 * 65536);
+    CHECK_INT(each_file(folder, NULL), 4);
+  }
+  TEST("emptied, it holds what is foreign alone; the cache goes on") {
+    CHECK_INT(cache_empty(&heap, cache_folder(cache)), 0);
+    CHECK_INT(each_file(folder, NULL), 1);
+    CHECK_INT(cache_measure(&heap, folder).entry_count, 0);
+    CHECK_INT(finds(cache, &a, ""), -1);
+    store(cache, &a, "its object");
+    CHECK_INT(finds(cache, &a, "its object"), 1);
+  }
+  TEST("no folder, and no cache, hold nothing") {
+    CHECK_INT(cache_measure(&heap, "/nowhere/at/all").entry_count, 0);
+    CHECK_INT(cache_empty(&heap, "/nowhere/at/all"), 0);
+    CHECK_TEXT(cache_folder(NULL), "");
+    CHECK_INT(cache_limit_bytes(NULL), 0);
+  }
+  cache_close(cache);
+}
+
 /* -- several processes; memory that fails -------------------------------------------------------------------------- */
 
 static int hammer(int number) {
@@ -363,6 +398,7 @@ int main(void) {
   finding();
   damage();
   pruning();
+  emptying();
   sharing();
   places();
   TEST("no memory is left behind") CHECK_INT(heap.live_bytes, 0);
