@@ -84,6 +84,14 @@ RgStatus rg_kernel_launch(RgKernel *handle, const RgValue *values, int32_t value
   return API_CALL(program, kernel_launch(kernel, values, value_count, result ? result : &unused, API_ERR(program)));
 }
 
+RgStatus rg_kernel_result(RgKernel *handle, int32_t number, RgValue *result) {
+  Kernel *kernel = (Kernel *)handle;
+  API_NEEDS(kernel);
+  API_NEEDS(result);
+  Program *program = API_PROGRAM(kernel);
+  return API_CALL(program, kernel_result(kernel, number, result, API_ERR(program)));
+}
+
 RgStatus rg_kernel_emit(RgKernel *handle, const RgValue *values, int32_t value_count, RgEmission *emission) {
   Kernel *kernel = (Kernel *)handle;
   API_NEEDS(kernel);

@@ -24,11 +24,12 @@ static void emit_argument_types(Emit *e) {
 
 /* A kernel that returns a value somewhere returns zero where it falls off its end. */
 static void emit_end(Emit *e) {
-  Type result = e->s->output->kernel->result;
-  if (type_is_none(result)) return;
-  emit_text(e, " do return ");
-  emit_zero(e, result);
-  emit_text(e, " end");
+  const IrKernel *kernel = e->s->output->kernel;
+  for (int i = 0; i < kernel->results.count; i++) {
+    emit_text(e, i ? ", " : " do return ");
+    emit_zero(e, kernel->results.items[i]);
+  }
+  if (kernel->results.count) emit_text(e, " end");
 }
 
 /* Vectors, matrices and their functions are not emitted yet. */

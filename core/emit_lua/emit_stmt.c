@@ -241,7 +241,10 @@ static void emit_return(Emit *e, AstStmt *stmt) {
     return;
   }
   emit_text(e, "do return ");
-  if (stmt->values.count) emit_as(e, stmt->values.items[0], e->s->output->kernel->result);
+  for (int i = 0; i < stmt->values.count; i++) {
+    if (i) emit_text(e, ", ");
+    emit_as(e, stmt->values.items[i], e->s->output->kernel->results.items[i]);
+  }
   emit_text(e, " end");
 }
 

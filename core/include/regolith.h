@@ -57,7 +57,7 @@ typedef struct RgVector {
 } RgVector;
 typedef struct RgValue {
   int32_t kind;
-  int32_t depth;          /* captures: names of the path used to reach it */
+  int32_t depth;          /* captures: names of the path used to reach it; a launch's result: how many there are */
   union {
     double number;
     int64_t i64;
@@ -205,8 +205,11 @@ int32_t rg_kernel_path_function(RgKernel *kernel, int32_t number);
 int32_t rg_kernel_parameter_count(RgKernel *kernel);
 const char *rg_kernel_name(RgKernel *kernel);
 /* values: one per path, then one per parameter. Compiles when this pattern of types, layouts and identities is
- * new. Returns when the work is done; *result: NIL where the kernel returns nothing. */
+ * new. Returns when the work is done; *result: NIL where the kernel returns nothing, else its first result, and as `depth`
+ * how many there are. */
 RgStatus rg_kernel_launch(RgKernel *kernel, const RgValue *values, int32_t value_count, RgValue *result);
+/* Result `number` (0: the first) of the last launch of this kernel. */
+RgStatus rg_kernel_result(RgKernel *kernel, int32_t number, RgValue *result);
 /* After a launch that failed. 0: the error stands. 1: there are more paths than before: launch again with their values too.
  * 2: *value is a function whose text is needed: rg_kernel_add_function, then launch again with its number as value. */
 int32_t rg_kernel_wants(RgKernel *kernel, int32_t *value);

@@ -11,7 +11,6 @@ IrKernel *ir_kernel_create(Scratch *scratch, const char *name) {
   IrKernel *kernel = scratch_new(scratch, IrKernel);
   kernel->scratch = scratch;
   kernel->name = name ? scratch_copy_text(scratch, name, strlen(name)) : "";
-  kernel->result = TYPE(NONE);
   kernel->body = ir_region_create(kernel, NULL);
   return kernel;
 }

@@ -1,6 +1,6 @@
 /* bytes.h - the layout that write.c and read_bytes.c share.
  *
- *   "RGIR" version op_count target flags result frame_slots
+ *   "RGIR" version op_count target flags results: count, (type rows cols)..  frame_slots
  *   trees: count   fields: count, (tree, type)..   levels: count, tree..   args: count, type..
  *   host: region   tasks: count, task..
  *   region: param count, types; inst count, insts
@@ -11,7 +11,7 @@
 #ifndef RG_IR_BYTES_H
 #define RG_IR_BYTES_H
 
-enum { IR_BYTES_VERSION = 1 };
+enum { IR_BYTES_VERSION = 2 };
 static const char ir_bytes_magic[4] = {'R', 'G', 'I', 'R'};
 
 typedef enum IrBit { /* of an inst's mask */

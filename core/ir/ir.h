@@ -109,7 +109,7 @@ typedef struct IrKernel {
   VEC(IrField) fields;
   VEC(IrLevel) levels;
   VEC(IrArg) args;
-  Type result;               /* TYPE_NONE: returns nothing; a vector: RETURN has an operand per number */
+  VEC(Type) results;         /* none: returns nothing; RETURN has an operand per number of each, in order */
   IrRegion *body;            /* the host region */
   VEC(IrTask *) tasks;       /* after pass `tasks` */
   int frame_slots;           /* after `tasks`: 8-byte slots; the args come first, the result begins at slot args.count */
@@ -127,7 +127,7 @@ typedef struct IrBuilder {
   int32_t line, column;      /* given to new insts */
 } IrBuilder;
 
-static inline int ir_result_slots(const IrKernel *kernel) { return type_parts(kernel->result); }
+int ir_result_slots(const IrKernel *kernel); /* one even where there is none */
 IrKernel *ir_kernel_create(Scratch *scratch, const char *name);
 /* Keeps the first failure; reports it: false with err. */
 void ir_fail(IrKernel *kernel, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -206,9 +206,11 @@ static void print_tables(StrBuf *out, const IrKernel *kernel) {
     print_optional_name(out, arg->name);
     if (arg->line) strbuf_format(out, " @%d:%d", arg->line, arg->column);
   }
-  Type result = kernel->result;
-  if (!type_is_none(result)) strbuf_format(out, "\nresult %s", ir_type_text(type_element(result)));
-  if (!type_is_scalar(result)) strbuf_format(out, " %d %d", result.rows, result.cols);
+  for (int i = 0; i < kernel->results.count; i++) {
+    Type result = kernel->results.items[i];
+    strbuf_format(out, "\nresult %s", ir_type_text(type_element(result)));
+    if (!type_is_scalar(result)) strbuf_format(out, " %d %d", result.rows, result.cols);
+  }
   if (kernel->frame_slots) strbuf_format(out, "\nframe %d", kernel->frame_slots);
 }
 

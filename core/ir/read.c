@@ -377,14 +377,18 @@ static bool read_kernel_line(IrReader *r) {
   return ir_read_end_of_line(r);
 }
 
-/* `result f32`, or `result f32 3 1` for a vector of 3. */
+/* `result f32`, or `result f32 3 1` for a vector of 3; a line for each. */
 static bool read_result(IrReader *r) {
   int32_t rows, cols;
-  if (!ir_read_type(r, &r->kernel->result)) return false;
+  Type type;
+  if (!ir_read_type(r, &type)) return false;
   Str word = ir_read_peek_word(r);
-  if (!word.length || word.data[0] < '0' || word.data[0] > '9') return true;
-  if (!ir_read_i32(r, &rows) || !ir_read_i32(r, &cols)) return false;
-  return type_make(r->kernel->result, rows, cols, &r->kernel->result) || ir_read_fail(r, "no such vector:", word);
+  if (word.length && word.data[0] >= '0' && word.data[0] <= '9') {
+    if (!ir_read_i32(r, &rows) || !ir_read_i32(r, &cols)) return false;
+    if (!type_make(type, rows, cols, &type)) return ir_read_fail(r, "no such vector:", word);
+  }
+  vec_push(r->scratch, &r->kernel->results, type);
+  return true;
 }
 
 static bool read_row(IrReader *r) {

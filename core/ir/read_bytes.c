@@ -206,6 +206,14 @@ static void read_task(Input *in) {
   vec_push(in->scratch, &in->kernel->tasks, task);
 }
 
+static void read_result(Input *in) {
+  Type type = read_type(in);
+  int rows = read_below(in, TYPE_MAX_PARTS + 1), cols = read_below(in, TYPE_MAX_PARTS + 1);
+  if (!in->why && type_is_none(type)) fail(in, "a result has no type");
+  if (rows > 1 && !in->why && !type_make(type, rows, cols, &type)) fail(in, "a vector of its result is none");
+  vec_push(in->scratch, &in->kernel->results, type);
+}
+
 static void read_head(Input *in, const char **target) {
   size_t magic_bytes = sizeof ir_bytes_magic;
   if ((size_t)(in->end - in->at) < magic_bytes || memcmp(in->at, ir_bytes_magic, magic_bytes) != 0) {
@@ -218,10 +226,8 @@ static void read_head(Input *in, const char **target) {
   int flags = read_below(in, 2 * KERNEL_UNCHECKED);
   in->kernel->fast_math = flags & KERNEL_FAST_MATH;
   in->kernel->unchecked = flags & KERNEL_UNCHECKED;
-  in->kernel->result = read_type(in);
-  int rows = read_below(in, TYPE_MAX_PARTS + 1), cols = read_below(in, TYPE_MAX_PARTS + 1);
-  if (rows > 1 && !in->why && !type_make(in->kernel->result, rows, cols, &in->kernel->result))
-    fail(in, "a vector of its result is none");
+  int results = read_count(in);
+  for (int i = 0; i < results && !in->why; i++) read_result(in);
   in->kernel->frame_slots = read_i32(in);
 }
 

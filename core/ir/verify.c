@@ -245,12 +245,21 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
 
 /* -- regions ------------------------------------------------------------------------------------------- */
 
+/* A number for each number of the results, in their order. */
+static bool returns_results(const IrKernel *kernel, const IrInst *inst) {
+  int at = 0;
+  for (int i = 0; i < kernel->results.count; i++)
+    for (int part = 0; part < type_parts(kernel->results.items[i]); part++, at++)
+      if (at >= inst->operand_count || !type_equal(inst->operands[at]->type, type_element(kernel->results.items[i])))
+        return false;
+  return at == inst->operand_count;
+}
+
 static bool verify_exit(Verifier *v, const IrInst *inst) {
   if (v->is_final && inst->next) return wrong(v, inst, "something follows it");
   if (inst->op == IR_RETURN) {
-    return inst->operand_count == 0 ||
-           (inst->operand_count == ir_result_slots(v->kernel) && all_of_type(inst, 0, type_element(v->kernel->result))) ||
-           wrong(v, inst, "not the kernel's result");
+    return inst->operand_count == 0 || returns_results(v->kernel, inst) ||
+           wrong(v, inst, "not the kernel's results");
   }
   int levels = v->loops - (inst->op == IR_BREAK || !v->in_body);
   return (inst->imm >= 0 && inst->imm <= levels) || wrong(v, inst, "leaves more loops than there are");

@@ -1,7 +1,13 @@
-/* walk.c - questions about regions: visit, count, find. All linear; recursion is as deep as regions nest. */
+/* walk.c - questions about kernels and regions: visit, count, find. All linear; recursion is as deep as regions nest. */
 #include "ir/ir.h"
 
 int ir_region_count(IrOp op) { return !(ir_op_info[op].flags & IR_REGIONS) ? 0 : op == IR_IF ? 2 : 1; }
+
+int ir_result_slots(const IrKernel *kernel) {
+  int slots = 0;
+  for (int i = 0; i < kernel->results.count; i++) slots += type_parts(kernel->results.items[i]);
+  return slots ? slots : 1;
+}
 
 /* The next inst is read before the visit, so a visitor may remove the inst it is given. */
 bool ir_walk(IrRegion *region, IrVisit *visit, void *data) {

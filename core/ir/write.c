@@ -149,6 +149,15 @@ static void write_task(Writer *w, const IrTask *task) {
   if (task->interior) write_function(w, task->interior);
 }
 
+static void write_results(Writer *w, const IrKernel *kernel) {
+  write_u64(w, (uint64_t)kernel->results.count);
+  for (int i = 0; i < kernel->results.count; i++) {
+    write_type(w, kernel->results.items[i]);
+    write_u64(w, kernel->results.items[i].rows);
+    write_u64(w, kernel->results.items[i].cols);
+  }
+}
+
 IrBytes ir_write(Scratch *scratch, const IrKernel *kernel, const char *target) {
   Writer w = {.scratch = scratch, .numbers = scratch_array(scratch, int, kernel->next_id + 1)};
   write_data(&w, ir_bytes_magic, sizeof ir_bytes_magic);
@@ -156,9 +165,7 @@ IrBytes ir_write(Scratch *scratch, const IrKernel *kernel, const char *target) {
   write_u64(&w, IR_OP_COUNT);
   write_text(&w, target);
   write_u64(&w, (kernel->fast_math ? KERNEL_FAST_MATH : 0) | (kernel->unchecked ? KERNEL_UNCHECKED : 0));
-  write_type(&w, kernel->result);
-  write_u64(&w, kernel->result.rows);
-  write_u64(&w, kernel->result.cols);
+  write_results(&w, kernel);
   write_i64(&w, kernel->frame_slots);
   write_tables(&w, kernel);
   write_function(&w, kernel->body);

@@ -42,7 +42,8 @@ struct Variant {
   int32_t tree_count;
   uint64_t *frame;
   int32_t frame_slots;
-  Type result;
+  Type *results;
+  int32_t result_count;
   uint8_t *bytes;           /* canonical: what "llvm" and "asm" are made from */
   int64_t byte_count;
   char *texts[TEXT_COUNT];  /* by VariantText */
@@ -61,5 +62,7 @@ RgCodegenResult *compile_bytes(Program *program, const uint8_t *bytes, int64_t l
 
 /* readback.c: faults, counters and the result of a launch that has ended. */
 bool readback(Kernel *kernel, Variant *variant, DeviceLaunch *launch, RgValue *result, Error *err);
+/* Result `number` of the last launch of this variant; NIL and false where there are not as many. */
+bool readback_result(Kernel *kernel, const Variant *variant, int32_t number, RgValue *result);
 
 #endif

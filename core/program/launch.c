@@ -131,3 +131,10 @@ bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, R
   program->stats.launches++;
   return readback(kernel, variant, &launch, result, err) && ok;
 }
+
+bool kernel_result(Kernel *kernel, int32_t number, RgValue *result, Error *err) {
+  *result = (RgValue){.kind = RG_VALUE_NIL};
+  if (!program_check(kernel->object.program, err)) return false;
+  if (kernel->last && readback_result(kernel, kernel->last, number, result)) return true;
+  return error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' has no result %d", kernel->name, number);
+}

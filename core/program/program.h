@@ -217,6 +217,7 @@ void kernel_want(Kernel *kernel, const SemaWants *wants);
 void kernel_free(Kernel *kernel);
 void kernel_drop_code(Kernel *kernel);
 bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result, Error *err);
+bool kernel_result(Kernel *kernel, int32_t number, RgValue *result, Error *err); /* of the last launch */
 /* Arch "lua": see rg_kernel_emit. */
 bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgEmission *emission, Error *err);
 /* See rg_kernel_text; in program_text. */

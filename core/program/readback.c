@@ -47,11 +47,21 @@ static bool check_fault(const Kernel *kernel, const RtError *fault, Error *err) 
   }
 }
 
+/* They stand in the frame behind the arguments. */
+bool readback_result(Kernel *kernel, const Variant *variant, int32_t number, RgValue *result) {
+  int32_t slot = variant->arg_count;
+  *result = (RgValue){.kind = RG_VALUE_NIL};
+  if (number < 0 || number >= variant->result_count) return false;
+  for (int32_t k = 0; k < number; k++) slot += type_parts(variant->results[k]);
+  *result = vector_value(kernel->object.program, variant->results[number], &variant->frame[slot]);
+  result->depth = variant->result_count;
+  return true;
+}
+
 bool readback(Kernel *kernel, Variant *variant, DeviceLaunch *launch, RgValue *result, Error *err) {
   settle_trees(kernel->object.program, launch);
   count_outside(kernel);
   if (!check_fault(kernel, &launch->context.error, err)) return false;
-  if (!type_is_none(variant->result))
-    *result = vector_value(kernel->object.program, variant->result, &variant->frame[variant->arg_count]);
+  readback_result(kernel, variant, 0, result);
   return true;
 }

@@ -116,10 +116,11 @@ bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err
   const IrKernel *ir = compile->sema.kernel;
   variant->words = heap_copy(heap, compile->kernel->words, sizeof *variant->words * (size_t)word_count);
   variant->word_count = word_count;
-  variant->result = ir->result;
   variant->frame_slots = ir->frame_slots > ir->args.count ? ir->frame_slots : ir->args.count + ir_result_slots(ir);
   variant->frame = heap_alloc(heap, sizeof *variant->frame * (size_t)variant->frame_slots);
-  if (!variant->words || !variant->frame) return no_memory(err);
+  variant->results = heap_copy(heap, ir->results.items, sizeof *variant->results * (size_t)ir->results.count);
+  variant->result_count = ir->results.count;
+  if (!variant->words || !variant->frame || !variant->results) return no_memory(err);
   return fill_tasks(compile, variant, heap, err) && fill_args(compile, variant, heap, err) &&
          fill_trees(compile, variant, heap, err) && fill_texts(compile, variant, heap, err);
 }
@@ -130,6 +131,6 @@ void variant_free(Heap *heap, Variant *variant) {
   for (int k = 0; k < TEXT_COUNT; k++) heap_free(heap, variant->texts[k]);
   if (variant->code) code_release(variant->code);
   void *parts[] = {variant->words, variant->tasks, variant->deactivates, variant->args, variant->tree_values,
-                   variant->trees, variant->frame, variant->bytes,       variant};
+                   variant->trees, variant->frame, variant->bytes,       variant->results, variant};
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) heap_free(heap, parts[k]);
 }

@@ -106,13 +106,8 @@ static void check_return(Sema *s, AstStmt *stmt) {
     inline_check_return(s, stmt);
     return;
   }
-  if (!stmt->values.count) {
-    if (s->has_result_type)
-      sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_RETURN, NULL,
-                    "this 'return' has no value, and the kernel is declared to return %s", ty_text(s, s->result));
-    return;
-  }
-  check_store(s, stmt->values.items[0], ty_alone(s, s->result), "the kernel's result");
+  for (int i = 0; i < stmt->values.count; i++)
+    check_store(s, stmt->values.items[i], ty_alone(s, s->results.items[i].ty), "the kernel's result");
 }
 
 static void check_if(Sema *s, AstStmt *stmt) {

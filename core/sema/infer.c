@@ -161,27 +161,29 @@ static void infer_for_in(Sema *s, AstStmt *stmt) {
 
 /* -- statements ------------------------------------------------------------------------------------------ */
 
+static void infer_result(Sema *s, Result *result, AstExpr *value) {
+  Ty ty = infer_expr(s, value);
+  if (s->has_result_types) {
+    if (s->is_demanding && type_is_integer(result->ty.type)) demand_integer(s, value);
+    return;
+  }
+  if (ty.kind == TY_NONE) return;
+  if (result->ty.kind != TY_NONE && (result->ty.kind == TY_BOOL) != (ty.kind == TY_BOOL)) {
+    sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, NULL, "the kernel returns %s elsewhere, and here %s",
+              ty_text(s, result->ty), ty_text(s, ty));
+    return;
+  }
+  Ty joined = ty_join(result->ty, ty_firm(s, ty));
+  s->has_changed |= !is_equal(joined, result->ty);
+  result->ty = joined;
+}
+
 static void infer_return(Sema *s, AstStmt *stmt) {
   if (s->frame) {
     inline_infer_return(s, stmt);
     return;
   }
-  if (!stmt->values.count) return;
-  AstExpr *value = stmt->values.items[0];
-  Ty ty = infer_expr(s, value);
-  if (s->has_result_type) {
-    if (s->is_demanding && type_is_integer(s->result.type)) demand_integer(s, value);
-    return;
-  }
-  if (ty.kind == TY_NONE) return;
-  if (s->result.kind != TY_NONE && (s->result.kind == TY_BOOL) != (ty.kind == TY_BOOL)) {
-    sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, NULL, "the kernel returns %s elsewhere, and here %s",
-              ty_text(s, s->result), ty_text(s, ty));
-    return;
-  }
-  Ty joined = ty_join(s->result, ty_firm(s, ty));
-  s->has_changed |= !is_equal(joined, s->result);
-  s->result = joined;
+  for (int i = 0; i < stmt->values.count; i++) infer_result(s, &s->results.items[i], stmt->values.items[i]);
 }
 
 static void infer_stmt(Sema *s, AstStmt *stmt) {
@@ -240,7 +242,7 @@ static bool run_until_stable(Sema *s) {
 
 static void forget(Sema *s) {
   for (int i = 0; i < s->ast->local_count; i++) s->locals[i].ty = (Ty){0};
-  if (!s->has_result_type) s->result = (Ty){0};
+  for (int i = 0; i < s->results.count && !s->has_result_types; i++) s->results.items[i].ty = (Ty){0};
 }
 
 void infer_kernel(Sema *s) {

@@ -152,11 +152,16 @@ static void lower_return(Sema *s, AstStmt *stmt) {
     inline_lower_return(s, stmt);
     return;
   }
-  int count = stmt->values.count ? shape_count(s->result_shape) : 0;
-  Type type = type_element(s->output->kernel->result);
-  IrInst **values = count ? lower_values_as(s, stmt->values.items[0], type, count) : NULL;
+  const IrKernel *kernel = s->output->kernel;
+  IrInst **operands = scratch_array(s->scratch, IrInst *, ir_result_slots(kernel));
+  int count = 0;
+  for (int i = 0; i < stmt->values.count; i++) {
+    Type type = kernel->results.items[i];
+    IrInst **values = lower_values_as(s, stmt->values.items[i], type_element(type), type_parts(type));
+    for (int k = 0; k < type_parts(type); k++) operands[count++] = values[k];
+  }
   lower_at(s, stmt->pos);
-  ir_emit(&s->b, IR_RETURN, TYPE(NONE), count, values);
+  ir_emit(&s->b, IR_RETURN, TYPE(NONE), count, operands);
 }
 
 static void lower_stmt(Sema *s, AstStmt *stmt) {
@@ -186,19 +191,30 @@ void lower_block(Sema *s, AstBlock *block) {
 
 /* A kernel that returns a value somewhere returns zero where it falls off its end. */
 static void lower_end(Sema *s) {
-  Type result = s->output->kernel->result;
-  if (type_is_none(result) || lower_is_closed(s)) return;
+  const IrKernel *kernel = s->output->kernel;
+  if (!kernel->results.count || lower_is_closed(s)) return;
   lower_at(s, s->function->end);
-  IrInst *zeros[TYPE_MAX_PARTS];
-  for (int k = 0; k < type_parts(result); k++) zeros[k] = lower_number(s, type_element(result), 0);
-  ir_emit(&s->b, IR_RETURN, TYPE(NONE), type_parts(result), zeros);
+  IrInst **zeros = scratch_array(s->scratch, IrInst *, ir_result_slots(kernel));
+  int count = 0;
+  for (int i = 0; i < kernel->results.count; i++)
+    for (int k = 0; k < type_parts(kernel->results.items[i]); k++)
+      zeros[count++] = lower_number(s, type_element(kernel->results.items[i]), 0);
+  ir_emit(&s->b, IR_RETURN, TYPE(NONE), count, zeros);
+}
+
+static void add_results(Sema *s) {
+  for (int i = 0; i < s->results.count; i++) {
+    const Result *result = &s->results.items[i];
+    Type type = ty_alone(s, result->ty);
+    if (!shape_is_scalar(result->shape)) type_make(type, result->shape.rows, result->shape.cols, &type);
+    vec_push(s->scratch, &s->output->kernel->results, type);
+  }
 }
 
 void lower_kernel(Sema *s) {
   IrKernel *kernel = s->output->kernel;
   s->b = (IrBuilder){.kernel = kernel, .region = kernel->body};
-  kernel->result = ty_alone(s, s->result);
-  if (!shape_is_scalar(s->result_shape)) type_make(kernel->result, s->result_shape.rows, s->result_shape.cols, &kernel->result);
+  add_results(s);
   add_arguments(s);
   bind_parameters(s);
   AstBlock body = s->function->body;

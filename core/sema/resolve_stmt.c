@@ -276,6 +276,26 @@ static void resolve_numeric_for(Sema *s, AstStmt *stmt) {
 
 /* -- ways out -------------------------------------------------------------------------------------------- */
 
+enum { MOST_RESULTS = 200 }; /* a Lua function has 255 registers */
+
+static const char *count_text(Sema *s, int count) {
+  return count == 0 ? "no value" : count == 1 ? "one value" : scratch_format(s->scratch, "%d values", count);
+}
+
+/* As many everywhere as the first has, or the declaration says. */
+static void check_result_count(Sema *s, AstStmt *stmt) {
+  int given = stmt->values.count, count = s->results.count;
+  if (given == count || s->failed) return;
+  if (s->has_result_types)
+    sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_RETURN, NULL,
+                  "this 'return' has %s, and the kernel is declared to return %s", count_text(s, given),
+                  count_text(s, count));
+  else
+    sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_RETURN, "return as many values everywhere, or none anywhere",
+                  "this 'return' has %s, and that of line %d has %s", count_text(s, given),
+                  s->first_return->pos.line, count_text(s, count));
+}
+
 static void resolve_return(Sema *s, AstStmt *stmt) {
   if (s->frame) {
     inline_return(s, stmt);
@@ -288,18 +308,16 @@ static void resolve_return(Sema *s, AstStmt *stmt) {
   }
   for (int i = 0; i < stmt->values.count; i++) resolve_value(s, stmt->values.items[i]);
   inline_spread(s, &stmt->values, INT32_MAX);
-  if (stmt->values.count > 1)
-    sema_fail(s, stmt->values.items[1], RG_ERROR_NOT_YET, "keep the others in fields of shape {}",
-              "this version returns one value from a kernel");
-  if (!s->first_return && !s->has_result_type && stmt->values.count)
-    s->result_shape = shape_of(s, stmt->values.items[0]);
-  if (!s->failed && stmt->values.count)
-    shape_check_given(s, stmt->values.items[0], s->result_shape, "the kernel's result");
+  if (stmt->values.count > MOST_RESULTS)
+    sema_fail(s, stmt->values.items[MOST_RESULTS], RG_ERROR_UNSUPPORTED, "keep the others in a field",
+              "a kernel returns %d values at most", MOST_RESULTS);
+  if (!s->first_return && !s->has_result_types)
+    for (int i = 0; i < stmt->values.count && !s->failed; i++)
+      vec_push(s->scratch, &s->results, (Result){.shape = shape_of(s, stmt->values.items[i])});
   if (!s->first_return) s->first_return = stmt;
-  if (s->first_return->values.count != stmt->values.count)
-    sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_RETURN, "return a value everywhere, or nowhere",
-                  "this 'return' has %s value, and that of line %d has %s", stmt->values.count ? "a" : "no",
-                  s->first_return->pos.line, stmt->values.count ? "none" : "one");
+  check_result_count(s, stmt);
+  for (int i = 0; i < stmt->values.count && !s->failed; i++)
+    shape_check_given(s, stmt->values.items[i], s->results.items[i].shape, "the kernel's result");
 }
 
 static void resolve_break(Sema *s, AstStmt *stmt) {
@@ -363,14 +381,12 @@ void resolve_block(Sema *s, AstBlock *block) {
 
 static void resolve_results(Sema *s) {
   const AstExprs *results = &s->function->results;
-  if (!results->count) return;
-  if (results->count > 1) {
-    sema_fail(s, results->items[1], RG_ERROR_NOT_YET, "keep the others in fields of shape {}",
-              "this version returns one value from a kernel");
-    return;
+  s->has_result_types = results->count > 0;
+  for (int i = 0; i < results->count && !s->failed; i++) {
+    Result result = {0};
+    result.ty = ty_of(resolve_type(s, results->items[i], &result.shape));
+    vec_push(s->scratch, &s->results, result);
   }
-  s->has_result_type = true;
-  s->result = ty_of(resolve_type(s, results->items[0], &s->result_shape));
 }
 
 void resolve_kernel(Sema *s) {

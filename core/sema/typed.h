@@ -173,6 +173,12 @@ typedef VEC(Choice) Choices;
 
 typedef struct Inline Inline; /* inline.h */
 
+/* One of the values that the kernel returns. */
+typedef struct Result {
+  Ty ty;
+  Shape shape;
+} Result;
+
 typedef struct Sema {
   Scratch *scratch;
   const SemaInput *input;
@@ -199,9 +205,8 @@ typedef struct Sema {
   bool breaks_parallel; /* the innermost loop is parallel */
   /* infer: */
   bool is_demanding, has_changed;
-  Ty result;
-  Shape result_shape;
-  bool has_result_type; /* annotated */
+  VEC(Result) results;
+  bool has_result_types; /* annotated */
   const AstStmt *first_return;
   /* lower: */
   IrBuilder b;

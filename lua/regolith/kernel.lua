@@ -121,6 +121,7 @@ return function(self%s, extra)
   %s
   if not rawequal(extra, nil) then need.refuse_extra(self) end
   if need.launch(self.pointer, values, %d, self.result) ~= 0 then return need.refuse(self%s) end
+  if self.result.depth > 1 then return need.take_results(self) end
   return need.take(self.result)
 end]]
 
@@ -254,6 +255,16 @@ local function renew(self)
   local launcher = make_launcher(self)
   for number = 0, self.value_count - 1 do self.values[number].kind, self.values[number].depth = C.RG_VALUE_NIL, 1 end
   return launcher
+end
+
+-- All that the kernel returned, where that is more than one value.
+function need.take_results(self)
+  local results, count = {}, self.result.depth
+  for k = 1, count do
+    lib.check(C.rg_kernel_result(self.pointer, k - 1, self.result), self.runtime)
+    results[k] = value.take(self.result)
+  end
+  return unpack(results, 1, count)
 end
 
 local value_out = ffi.new "int32_t[1]"

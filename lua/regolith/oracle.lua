@@ -276,14 +276,14 @@ local function run(self, kernel, count, variant)
   end
   for k, t in ipairs(variant.types) do arguments[k - 1] = read_argument(t, emission.args + (k - 1)) end
   local before = self.outside
-  local answer = variant.run(self.operations, operands, arguments, {})
+  local answers = { variant.run(self.operations, operands, arguments, {}) }
   if self.outside > before and not rawget(kernel, "has_warned") then
     kernel.has_warned = true
     io.stderr:write(("regolith: kernel '%s' wrote outside a shape, %d times in this launch: such writes do nothing and "
       .. "are counted in rg.stats().out_of_range (said once per kernel)\n")
       :format(ffi.string(C.rg_kernel_name(kernel.pointer)), self.outside - before))
   end
-  return answer
+  return answers
 end
 
 local operations = setmetatable({}, { __index = number })
@@ -305,19 +305,17 @@ oracle.operations = operations
 
 --- What kernel.lua's launchers call instead of the core's launch; `need` is what they call otherwise.
 function oracle:launcher(kernel, need)
-  local variants, answer = {}, nil
+  local variants, answers = {}, {}
   local own = {}
   function own.launch(pointer, values, count)
     local status = C.rg_kernel_emit(pointer, values, count, emission)
     if status ~= 0 then return status end
     local key = tonumber(emission.number)
     variants[key] = variants[key] or load_text(kernel, ffi.string(emission.text))
-    answer = run(self, kernel, count, variants[key])
+    answers = run(self, kernel, count, variants[key])
     return 0
   end
-  function own.take()
-    if answer ~= nil then return answer end
-  end
+  function own.take() return unpack(answers) end
   return setmetatable(own, { __index = need })
 end
 

@@ -40,10 +40,28 @@ static void test_vector_result(void) {
     IrBytes bytes = ir_write(&scratch, kernel, "x86-64-v3");
     const char *target = NULL;
     IrKernel *again = ir_read_bytes(&scratch, bytes.data, bytes.length, &target, &err);
-    CHECK(again && again->result.rows == 2 && again->result.cols == 1);
+    CHECK(again && again->results.count == 1 && again->results.items[0].rows == 2 && again->results.items[0].cols == 1);
     IrKernel *wrong = read(replaced(text, "%0, %0", "%0"));
     CHECK(!wrong || !ir_verify(wrong, &err));
     CHECK(!read(replaced(text, "2 1", "17 1")));
+  }
+}
+
+static void test_many_results(void) {
+  Error err;
+  error_clear(&err);
+  TEST("several results go both ways, and a return brings them all") {
+    static const char text[] = "kernel k\nresult i32\nresult f32 2 1\nresult bool\nframe 4\nhost {\n  %0: i32 = const 7\n"
+                               "  %1: f32 = const 1.0\n  %2: bool = const true\n  return %0, %1, %1, %2\n}\n";
+    IrKernel *kernel = read(text);
+    CHECK(kernel && ir_verify(kernel, &err));
+    if (kernel) CHECK_TEXT(print(kernel), text);
+    IrBytes bytes = ir_write(&scratch, kernel, "x86-64-v3");
+    const char *target = NULL;
+    IrKernel *again = ir_read_bytes(&scratch, bytes.data, bytes.length, &target, &err);
+    CHECK(again && again->results.count == 3 && ir_result_slots(again) == 4);
+    CHECK(!read(replaced(text, "%0, %1, %1, %2", "%0, %1, %2")));
+    CHECK(!read(replaced(text, "%0, %1, %1, %2", "%1, %0, %1, %2")));
   }
 }
 
@@ -126,6 +144,7 @@ int main(void) {
   scratch_init(&scratch, &heap);
   test_both_ways();
   test_vector_result();
+  test_many_results();
   test_corrupt();
   scratch_deinit(&scratch);
   TEST("everything was given back") CHECK_INT(heap.live_bytes, 0);

@@ -183,7 +183,7 @@ static void test_verify(void) {
                "line 10: 'load': the result is not of the field's type");
     CHECK_TEXT(refusal("  store %i, %i\n"), "line 9: 'store': needs a place");
     CHECK_TEXT(refusal("  run 0\n"), "line 9: 'run': no such task");
-    CHECK_TEXT(refusal("  return %i\n"), "line 9: 'return': not the kernel's result");
+    CHECK_TEXT(refusal("  return %i\n"), "line 9: 'return': not the kernel's results");
     CHECK_TEXT(refusal("  loop {\n    %a: i32 = const 1\n  }\n  %b: i32 = neg %a\n"),
                "line 12: 'neg': an operand is not visible here");
     CHECK_TEXT(refusal("  range %i, %i {\n  }\n"), "line 9: 'range': needs a begin and an end per parameter");

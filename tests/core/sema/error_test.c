@@ -125,9 +125,6 @@ static void test_names(World *w) {
                "x.shape[0])");
     CHECK_TEXT(error_of(w, "function() x[0] = x.offset end"),
                "1:21+6 kernel.not_yet: 'offset' is not compiled yet (fields start at index 0)");
-    CHECK_TEXT(error_of(w, "function() return 1, 2 end"),
-               "1:22+1 kernel.not_yet: this version returns one value from a kernel (keep the others "
-               "in fields of shape {})");
   }
   TEST("what Lua offers outside cannot be called") {
     CHECK_TEXT(error_of(w, "function() pcall(on) end"),
@@ -409,10 +406,12 @@ static void test_loops(World *w) {
                "1:55+1 reduction.invalid: 's' is gathered by two operators in one loop (use two "
                "locals)");
   }
-  TEST("a kernel returns one value everywhere or nowhere") {
+  TEST("a kernel returns as many values everywhere") {
     CHECK_TEXT(error_of(w, "function() if on then return 1 end return end"),
-               "1:36+6 return.invalid: this 'return' has no value, and that of line 1 has one (return "
-               "a value everywhere, or nowhere)");
+               "1:36+6 return.invalid: this 'return' has no value, and that of line 1 has one value (return "
+               "as many values everywhere, or none anywhere)");
+    CHECK_TEXT(error_of(w, "function(): i32, bool return 1 end"),
+               "1:23+6 return.invalid: this 'return' has one value, and the kernel is declared to return 2 values");
   }
 }
 
