@@ -24,6 +24,11 @@ void emit_line(Emit *e, Pos pos);                  /* goes on to the user's line
 void emit_given(Emit *e, const AstLocal *local, AstExpr *value); /* the value that a new local takes */
 const char *emit_declare(Emit *e, const AstLocal *local); /* visible from here */
 
+/* emit_assign.c */
+void emit_update(Emit *e, const Update *update);
+void emit_assign(Emit *e, AstStmt *stmt);
+void emit_compound(Emit *e, AstStmt *stmt);
+
 /* emit_loop.c: `do BODY end ::label::` and the loops around */
 void emit_while(Emit *e, AstStmt *stmt);
 void emit_repeat(Emit *e, AstStmt *stmt);
@@ -32,18 +37,33 @@ void emit_for_in(Emit *e, AstStmt *stmt);
 void emit_continue(Emit *e);
 
 /* emit_expr.c */
-Type emit_type(Emit *e, const AstExpr *expr);      /* of what emit_expr gives */
+Type emit_type(Emit *e, const AstExpr *expr);      /* of what emit_expr gives: of one of its numbers */
+Shape emit_shape(Emit *e, const AstExpr *expr);
 void emit_expr(Emit *e, AstExpr *expr);
 void emit_refuse(Emit *e, const AstExpr *expr); /* kernel.not_yet */
 void emit_as(Emit *e, AstExpr *expr, Type type);
-void emit_conversion(Emit *e, Type from, Type to); /* "_rg.to_u8_f32(", or "(" */
+void emit_for(Emit *e, AstExpr *expr, Type type, Shape shape); /* one number stretches to a vector */
+void emit_operation(Emit *e, Shape shape, const char *name, Type type); /* "_rg.add_i32(", of vectors "_rg.each(_rg.add_i32, " */
+void emit_conversion(Emit *e, Shape shape, Type from, Type to);         /* "_rg.to_u8_f32(", or "(" */
 void emit_integer(Emit *e, Type type, int64_t value);
 void emit_float(Emit *e, Type type, double value);
-void emit_zero(Emit *e, Type type);
-void emit_index_list(Emit *e, const AstExprs *list, int count, int most); /* each with a comma before it */
-void emit_indices(Emit *e, AstExpr *expr, int most);
+void emit_zero(Emit *e, Type type, Shape shape);
+
+/* emit_access.c: elements and their indices */
+void emit_element(Emit *e, AstExpr *expr);
+void emit_indices(Emit *e, AstExpr *expr, int most); /* ", i, j" */
+void emit_call_indices(Emit *e, AstExpr *object, const AstExprs *list, int count, int most); /* and those behind them */
 void emit_source(Emit *e, SemaArg source);         /* "_rg_f[3]" */
 void emit_on(Emit *e, SemaArg source, const char *function); /* "_rg_f[3].get(_rg_f[3]" */
+
+/* emit_vector.c */
+void emit_live(Emit *e, const AstExpr *expr);      /* numbers of the launch */
+void emit_part(Emit *e, AstExpr *part);            /* `v.zx` `m[r]`: its value */
+void emit_selection(Emit *e, AstExpr *part);       /* which numbers of the whole: {3, 1} */
+void emit_construction(Emit *e, AstExpr *call);
+void emit_algebra(Emit *e, AstExpr *call, const Builtin *builtin);
+void emit_product(Emit *e, AstExpr *expr);         /* with a matrix */
+bool emit_is_product(Emit *e, const AstExpr *expr);
 
 /* emit_function.c: what the user wrote, as a function called at once; a `return` in it */
 void emit_function_call(Emit *e, AstExpr *call, Inline *in);

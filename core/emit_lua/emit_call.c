@@ -18,39 +18,43 @@ void emit_quotient(Emit *e, AstExpr *quotient, Type type) {
 }
 
 static void emit_round(Emit *e, AstExpr *call, IrOp op) {
-  AstExpr *argument = call->list.items[0], *quotient = infer_quotient(e->s, argument);
+  AstExpr *argument = algebra_arguments(e->s, call).items[0];
+  AstExpr *quotient = op == IR_ROUND ? NULL : infer_quotient(e->s, argument);
   Type at = emit_type(e, call), from = emit_type(e, argument);
+  Shape shape = emit_shape(e, call);
   if (quotient) {
     Type type = ty_alone(e->s, infer_quotient_type(e->s, quotient));
-    emit_conversion(e, type, at);
-    emit_format(e, "_rg.%s_%s(", op == IR_FLOOR ? "floordiv" : "ceildiv", type_text(type));
+    emit_conversion(e, shape, type, at);
+    emit_operation(e, shape, op == IR_FLOOR ? "floordiv" : "ceildiv", type);
     emit_quotient(e, argument, type);
     emit_text(e, "))");
     return;
   }
-  emit_conversion(e, from, at);
+  emit_conversion(e, shape, from, at);
   bool rounds = type_is_float(from) && type_is_integer(at);
-  if (rounds) emit_format(e, "_rg.%s(", ir_op_info[op].text);
+  if (rounds) emit_operation(e, shape, ir_op_info[op].text, from);
   emit_expr(e, argument);
   emit_text(e, rounds ? "))" : ")");
 }
 
-/* -- functions ------------------------------------------------------------------------------------------- */
+/* -- functions: number by number --------------------------------------------------------------------------- */
 
 /* min(min(a, b), c) */
 static void emit_fold(Emit *e, AstExpr *call, IrOp op) {
   Type at = emit_type(e, call);
+  Shape shape = emit_shape(e, call);
+  AstExprs list = algebra_arguments(e->s, call);
   bool is_unary = op == IR_ABS || op == IR_BNOT || op == IR_BSWAP;
   if (op == IR_ABS && type_is_unsigned(at)) {
-    emit_as(e, call->list.items[0], at);
+    emit_as(e, list.items[0], at);
     return;
   }
-  if (is_unary) emit_format(e, "_rg.%s_%s(", ir_op_info[op].text, type_text(at));
-  for (int i = 1; i < call->list.count; i++) emit_format(e, "_rg.%s_%s(", ir_op_info[op].text, type_text(at));
-  emit_as(e, call->list.items[0], at);
-  for (int i = 1; i < call->list.count; i++) {
+  if (is_unary) emit_operation(e, shape, ir_op_info[op].text, at);
+  for (int i = 1; i < list.count; i++) emit_operation(e, shape, ir_op_info[op].text, at);
+  emit_as(e, list.items[0], at);
+  for (int i = 1; i < list.count; i++) {
     emit_text(e, ", ");
-    emit_as(e, call->list.items[i], at);
+    emit_as(e, list.items[i], at);
     emit_text(e, ")");
   }
   if (is_unary) emit_text(e, ")");
@@ -58,32 +62,24 @@ static void emit_fold(Emit *e, AstExpr *call, IrOp op) {
 
 static void emit_function(Emit *e, AstExpr *call, const char *name) {
   Type at = emit_type(e, call);
-  emit_format(e, "_rg.%s_%s(", name, type_text(at));
-  for (int i = 0; i < call->list.count; i++) {
+  AstExprs list = algebra_arguments(e->s, call);
+  emit_operation(e, emit_shape(e, call), name, at);
+  for (int i = 0; i < list.count; i++) {
     if (i) emit_text(e, ", ");
-    emit_as(e, call->list.items[i], at);
+    emit_as(e, list.items[i], at);
   }
   emit_text(e, ")");
 }
 
-/* math.log(x, base): the quotient of two logarithms */
+/* math.log(x, base): the quotient of two logarithms, the arguments first */
 static void emit_log(Emit *e, AstExpr *call) {
-  const char *at = type_text(emit_type(e, call));
-  if (call->list.count == 1) {
-    emit_function(e, call, "log");
-    return;
-  }
-  emit_format(e, "_rg.div_%s(_rg.log_%s(", at, at);
-  emit_as(e, call->list.items[0], emit_type(e, call));
-  emit_format(e, "), _rg.log_%s(", at);
-  emit_as(e, call->list.items[1], emit_type(e, call));
-  emit_text(e, "))");
+  emit_function(e, call, algebra_arguments(e->s, call).count == 1 ? "log" : "logarithm");
 }
 
 static void emit_angle(Emit *e, AstExpr *call, double factor) {
   Type at = emit_type(e, call);
-  emit_format(e, "_rg.mul_%s(", type_text(at));
-  emit_as(e, call->list.items[0], at);
+  emit_operation(e, emit_shape(e, call), "mul", at);
+  emit_as(e, algebra_arguments(e->s, call).items[0], at);
   emit_text(e, ", ");
   emit_float(e, at, factor);
   emit_text(e, ")");
@@ -97,38 +93,42 @@ static void emit_builtin(Emit *e, AstExpr *call, const Builtin *builtin) {
   case FORM_JOIN: case FORM_BITS: emit_fold(e, call, builtin->op); break;
   case FORM_ROUND: emit_round(e, call, builtin->op); break;
   case FORM_TOBIT: emit_as(e, call->list.items[0], TYPE(I32)); break;
-  case FORM_RANGE: break; /* the head of a loop */
-  case FORM_SHAPER: case FORM_ALGEBRA: break; /* refused before */
+  case FORM_ALGEBRA: emit_algebra(e, call, builtin); break;
+  case FORM_RANGE: case FORM_SHAPER: emit_refuse(e, call); break; /* no values */
   }
 }
 
 void emit_call(Emit *e, AstExpr *call) {
   const Entity *entity = entity_of(e->s, call);
   if (entity->builtin) emit_builtin(e, call, entity->builtin);
-  else if (entity->is_conversion) emit_as(e, call->list.items[0], entity->type);
-  else emit_refuse(e, call);
+  else if (!entity->is_conversion) emit_refuse(e, call);
+  else if (!shape_is_scalar(entity->shape)) emit_construction(e, call);
+  else emit_as(e, call->list.items[0], entity->type);
 }
 
 /* -- methods --------------------------------------------------------------------------------------------- */
 
-/* x:add(i, v) is _rg_f[1].rmw(_rg_f[1], _rg.add_i32, i, v): the old value; compare_exchange has two values. */
+/* x:add(i, v) is _rg_f[1].rmw(_rg_f[1], _rg.add_i32, {0, i}, v): the old value; compare_exchange has two values. */
 static void emit_element_call(Emit *e, AstExpr *call, const Entity *entity, int index_count) {
   bool swaps = entity->method->form == METHOD_CAS;
+  emit_conversion(e, entity->shape, entity->type, emit_type(e, call));
   emit_on(e, entity->source, swaps ? "swap" : "rmw");
   if (!swaps) emit_format(e, ", _rg.%s_%s", ir_update_text((IrUpdate)entity->method->op), type_text(entity->type));
-  emit_indices(e, call->left, entity->node->rank);
-  emit_index_list(e, &call->list, index_count, entity->node->rank);
+  emit_text(e, ", {0");
+  emit_call_indices(e, call->left, &call->list, index_count, entity->node->rank);
+  emit_text(e, "}");
   for (int i = index_count; i < call->list.count; i++) {
     emit_text(e, ", ");
-    emit_as(e, call->list.items[i], entity->type);
+    emit_for(e, call->list.items[i], entity->type, entity->shape);
   }
-  emit_text(e, ")");
+  emit_text(e, "))");
 }
 
 void emit_method(Emit *e, AstExpr *call) {
   const Entity *entity = entity_of(e->s, call);
-  if (!entity->method) {
-    emit_refuse(e, call);
+  if (entity->builtin || !entity->method) {
+    if (entity->builtin) emit_builtin(e, call, entity->builtin);
+    else emit_refuse(e, call);
     return;
   }
   int index_count = call->list.count - entity->method->values;
@@ -139,7 +139,6 @@ void emit_method(Emit *e, AstExpr *call) {
   emit_format(e, "_rg.%s(", entity->method->name);
   emit_source(e, entity->source);
   emit_text(e, ".level");
-  emit_indices(e, call->left, entity->node->rank);
-  emit_index_list(e, &call->list, index_count, entity->node->rank);
+  emit_call_indices(e, call->left, &call->list, index_count, entity->node->rank);
   emit_text(e, ")");
 }

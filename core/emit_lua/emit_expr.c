@@ -1,12 +1,15 @@
 /* emit_expr.c - expressions, each in the type that check settled for it.
- * Integers of up to 32 bits and floats are Lua numbers, i64 and u64 LuaJIT's own, bools booleans. Lua evaluates operands
- * and arguments from left to right, as lowering does. */
+ * Integers of up to 32 bits and floats are Lua numbers, i64 and u64 LuaJIT's own, bools booleans; a vector or matrix is a
+ * table of its numbers, row by row from 1, which nobody changes once it is made. Lua evaluates operands and arguments from
+ * left to right, as lowering does. */
 #include <inttypes.h>
 #include <math.h>
 
 #include "emit_lua/emit.h"
 
 Type emit_type(Emit *e, const AstExpr *expr) { return e->s->at[sema_strip((AstExpr *)expr)->id]; }
+
+Shape emit_shape(Emit *e, const AstExpr *expr) { return shape_of(e->s, sema_strip((AstExpr *)expr)); }
 
 /* What compiled kernels know and this room does not yet. */
 void emit_refuse(Emit *e, const AstExpr *expr) {
@@ -40,9 +43,14 @@ void emit_float(Emit *e, Type type, double value) {
   else emit_format(e, "(%.17g)", value);
 }
 
-void emit_zero(Emit *e, Type type) {
-  if (type_is_none(type)) emit_text(e, "nil");
-  else emit_integer(e, type_is_float(type) ? TYPE(I32) : type, 0);
+void emit_zero(Emit *e, Type type, Shape shape) {
+  if (!shape_is_scalar(shape)) emit_text(e, "{");
+  for (int k = 0; k < shape_count(shape); k++) {
+    if (k) emit_text(e, ", ");
+    if (type_is_none(type)) emit_text(e, "nil");
+    else emit_integer(e, type_is_float(type) ? TYPE(I32) : type, 0);
+  }
+  if (!shape_is_scalar(shape)) emit_text(e, "}");
 }
 
 static void emit_literal(Emit *e, const AstExpr *number, Type type, bool is_negative) {
@@ -52,9 +60,16 @@ static void emit_literal(Emit *e, const AstExpr *number, Type type, bool is_nega
   else emit_integer(e, type, (int64_t)(is_negative ? -number->integer : number->integer));
 }
 
-void emit_conversion(Emit *e, Type from, Type to) {
-  if (!type_equal(from, to)) emit_format(e, "_rg.to_%s_%s", type_text(to), type_text(from));
-  emit_text(e, "(");
+/* -- operations ------------------------------------------------------------------------------------------- */
+
+void emit_operation(Emit *e, Shape shape, const char *name, Type type) {
+  bool is_scalar = shape_is_scalar(shape);
+  emit_format(e, "%s_rg.%s_%s%s", is_scalar ? "" : "_rg.each(", name, type_text(type), is_scalar ? "(" : ", ");
+}
+
+void emit_conversion(Emit *e, Shape shape, Type from, Type to) {
+  if (type_equal(from, to)) emit_text(e, "(");
+  else emit_operation(e, shape, scratch_format(e->scratch, "to_%s", type_text(to)), from);
 }
 
 void emit_as(Emit *e, AstExpr *expr, Type type) {
@@ -63,60 +78,16 @@ void emit_as(Emit *e, AstExpr *expr, Type type) {
     emit_expr(e, expr);
     return;
   }
-  emit_conversion(e, from, type);
+  emit_conversion(e, emit_shape(e, expr), from, type);
   emit_expr(e, expr);
   emit_text(e, ")");
 }
 
-/* -- elements -------------------------------------------------------------------------------------------- */
-
-void emit_source(Emit *e, SemaArg source) {
-  emit_format(e, "_rg_f[%d]", source.index + (source.is_parameter ? e->s->input->paths->count : 0));
-}
-
-void emit_on(Emit *e, SemaArg source, const char *function) {
-  emit_source(e, source);
-  emit_format(e, ".%s(", function);
-  emit_source(e, source);
-}
-
-/* How many were given. */
-static int index_list(Emit *e, const AstExprs *list, int count, int most) {
-  int given = 0;
-  for (int i = 0; i < count; i++) {
-    AstExpr *index = list->items[i];
-    if (index->kind == AST_TABLE) {
-      given += index_list(e, &index->list, index->list.count, most - given);
-    } else if (given < most) {
-      emit_text(e, ", ");
-      emit_expr(e, index);
-      given++;
-    }
-  }
-  return given;
-}
-
-void emit_index_list(Emit *e, const AstExprs *list, int count, int most) { index_list(e, list, count, most); }
-
-static int indices(Emit *e, AstExpr *expr, int most) {
-  if (expr->kind == AST_PAREN) return indices(e, expr->left, most);
-  if (expr->kind == AST_LOCAL) { /* a view: {0, i, j} keeps those it was made with */
-    const Local *local = local_of(e->s, expr->local);
-    int count = local->is_alias ? local->alias.indexed : 0;
-    for (int i = 0; i < count; i++) emit_format(e, ", %s[%d]", e->names[expr->local->id], i + 2);
-    return count;
-  }
-  if (expr->kind != AST_INDEX) return 0;
-  int given = indices(e, expr->left, most);
-  return given + index_list(e, &expr->list, expr->list.count, most - given);
-}
-
-void emit_indices(Emit *e, AstExpr *expr, int most) { indices(e, expr, most); }
-
-static void emit_element(Emit *e, AstExpr *expr, const Entity *element) {
-  emit_on(e, element->source, "get");
-  emit_indices(e, expr, element->node->rank);
-  emit_text(e, ")");
+void emit_for(Emit *e, AstExpr *expr, Type type, Shape shape) {
+  bool stretches = !shape_is_scalar(shape) && shape_is_scalar(emit_shape(e, expr));
+  if (stretches) emit_format(e, "_rg.stretch(%d, ", shape_count(shape));
+  emit_as(e, expr, type);
+  if (stretches) emit_text(e, ")");
 }
 
 /* -- names ----------------------------------------------------------------------------------------------- */
@@ -125,23 +96,19 @@ static void emit_named(Emit *e, AstExpr *expr) {
   const Entity *entity = entity_of(e->s, expr);
   Type at = emit_type(e, expr);
   switch (entity->kind) {
-  case ENTITY_LIVE: {
-    const Live *live = &e->s->lives.items[entity->live];
-    emit_conversion(e, live->met, at);
-    emit_format(e, "_rg_a[%d])", live->arg);
-    break;
-  }
+  case ENTITY_LIVE: emit_live(e, expr); break;
   case ENTITY_CONSTANT:
     if (type_is_float(at)) emit_float(e, at, (double)entity->constant);
     else emit_integer(e, at, entity->constant);
     break;
-  case ENTITY_ELEMENT: emit_element(e, expr, entity); break;
+  case ENTITY_ELEMENT: emit_element(e, expr); break;
+  case ENTITY_PART: emit_part(e, expr); break;
   default:
     if (expr->kind != AST_LOCAL || !e->names[expr->local->id]) {
       emit_refuse(e, expr);
       break;
     }
-    emit_conversion(e, local_of(e->s, expr->local)->type, at);
+    emit_conversion(e, emit_shape(e, expr), local_of(e->s, expr->local)->type, at);
     emit_format(e, "%s)", e->names[expr->local->id]);
     break;
   }
@@ -175,12 +142,13 @@ static const char *op_name(AstOp op) {
 
 static bool is_wide(Type type) { return type_is_integer(type) && type_bits(type) == 64; }
 
-/* Lua compares its numbers exactly, and 64-bit integers of one type; where those meet others, _rg does. */
+/* Lua compares its numbers exactly, and 64-bit integers of one type; where those meet others, or vectors, _rg does. */
 static void emit_comparison(Emit *e, AstExpr *expr) {
   Type a = emit_type(e, expr->left), b = emit_type(e, expr->right);
-  bool is_plain = type_equal(a, b) || (!is_wide(a) && !is_wide(b));
+  bool is_scalar = shape_is_scalar(emit_shape(e, expr->left));
+  bool is_plain = is_scalar && ( type_equal(a, b) || (!is_wide(a) && !is_wide(b)));
   if (is_plain) emit_text(e, "(");
-  else emit_format(e, "_rg.%s(", op_name(expr->op));
+  else emit_format(e, "_rg.%s%s(", is_scalar ? "" : "all_", op_name(expr->op));
   emit_expr(e, expr->left);
   if (is_plain) emit_format(e, " %s ", expr->op == AST_NE ? "~=" : ast_op_text(expr->op));
   else emit_text(e, ", ");
@@ -193,8 +161,12 @@ static void emit_binary(Emit *e, AstExpr *expr) {
     emit_comparison(e, expr);
     return;
   }
+  if (emit_is_product(e, expr)) {
+    emit_product(e, expr);
+    return;
+  }
   Type at = emit_type(e, expr);
-  emit_format(e, "_rg.%s_%s(", op_name(expr->op), type_text(at));
+  emit_operation(e, emit_shape(e, expr), op_name(expr->op), at);
   emit_as(e, expr->left, at);
   emit_text(e, ", ");
   emit_as(e, expr->right, at);
@@ -212,7 +184,7 @@ static void emit_unary(Emit *e, AstExpr *expr) {
     emit_expr(e, expr->left);
     emit_text(e, ")");
   } else {
-    emit_format(e, "_rg.%s_%s(", expr->op == AST_NEG ? "neg" : "bnot", type_text(at));
+    emit_operation(e, emit_shape(e, expr), expr->op == AST_NEG ? "neg" : "bnot", at);
     emit_as(e, expr->left, at);
     emit_text(e, ")");
   }
@@ -229,10 +201,10 @@ static void emit_logic(Emit *e, AstExpr *expr) {
 }
 
 /* Numbers are true in Lua; a bool that is chosen travels in a table. */
-static void emit_arm(Emit *e, AstExpr *value, Type at) {
+static void emit_arm(Emit *e, AstExpr *value, Type at, Shape shape) {
   bool is_bool = type_is_bool(at);
   if (is_bool) emit_text(e, "{");
-  emit_as(e, value, at);
+  emit_for(e, value, at, shape);
   if (is_bool) emit_text(e, "}");
 }
 
@@ -247,7 +219,7 @@ static void emit_choice(Emit *e, AstExpr *expr) {
       emit_expr(e, arm->condition);
       emit_text(e, " and ");
     }
-    emit_arm(e, arm->value, at);
+    emit_arm(e, arm->value, at, emit_shape(e, expr));
     if (!arm->condition) break; /* nothing follows a value */
   }
   emit_text(e, type_is_bool(at) ? ")[1]" : ")");
@@ -256,15 +228,16 @@ static void emit_choice(Emit *e, AstExpr *expr) {
 /* -- all ------------------------------------------------------------------------------------------------- */
 
 void emit_expr(Emit *e, AstExpr *expr) {
+  if (inline_of(e->s, expr)) {
+    emit_function_call(e, expr, inline_of(e->s, expr));
+    return;
+  }
   switch (expr->kind) {
   case AST_TRUE: emit_text(e, "true"); break;
   case AST_FALSE: emit_text(e, "false"); break;
   case AST_NUMBER: emit_literal(e, expr, emit_type(e, expr), false); break;
-  case AST_CALL: case AST_METHOD:
-    if (inline_of(e->s, expr)) emit_function_call(e, expr, inline_of(e->s, expr));
-    else if (expr->kind == AST_CALL) emit_call(e, expr);
-    else emit_method(e, expr);
-    break;
+  case AST_CALL: emit_call(e, expr); break;
+  case AST_METHOD: emit_method(e, expr); break;
   case AST_UNARY: emit_unary(e, expr); break;
   case AST_BINARY: emit_binary(e, expr); break;
   case AST_AND: emit_logic(e, expr); break;

@@ -22,12 +22,16 @@ static void emit_arguments(Emit *e, Inline *in) {
   emit_format(e, " = %s; ", strbuf_end(&text));
 }
 
+static void emit_zero_of(Emit *e, const AstLocal *result) {
+  emit_zero(e, local_of(e->s, result)->type, local_of(e->s, result)->shape);
+}
+
 /* Zeros where a function falls off its end. */
 static void emit_zeros(Emit *e, Inline *in) {
   for (int i = 1; i < in->results.count; i++) {
     e->names[in->results.items[i]->id] = scratch_format(e->scratch, "_rg_r[%d]", in->results.items[i]->id);
     emit_format(e, "_rg_r[%d] = ", in->results.items[i]->id);
-    emit_zero(e, local_of(e->s, in->results.items[i])->type);
+    emit_zero_of(e, in->results.items[i]);
     emit_text(e, "; ");
   }
 }
@@ -35,8 +39,8 @@ static void emit_zeros(Emit *e, Inline *in) {
 void emit_function_call(Emit *e, AstExpr *call, Inline *in) {
   int visible = e->visible.count;
   AstStmt *repeat = e->repeat;
-  Type result = in->results.count ? local_of(e->s, in->results.items[0])->type : TYPE(NONE);
-  if (in->results.count) emit_conversion(e, result, emit_type(e, call));
+  const Local *result = in->results.count ? local_of(e->s, in->results.items[0]) : NULL;
+  if (result) emit_conversion(e, result->shape, result->type, emit_type(e, call));
   emit_text(e, "(function() ");
   emit_arguments(e, in);
   emit_zeros(e, in);
@@ -46,9 +50,9 @@ void emit_function_call(Emit *e, AstExpr *call, Inline *in) {
   emit_block(e, &in->function->body);
   e->frame = in->outer;
   e->repeat = repeat;
-  if (in->results.count) {
+  if (result) {
     emit_text(e, " do return ");
-    emit_zero(e, result);
+    emit_zero_of(e, in->results.items[0]);
     emit_text(e, " end");
   }
   emit_text(e, in->results.count ? " end)())" : " end)()");
@@ -66,7 +70,7 @@ void emit_function_return(Emit *e, AstStmt *stmt) {
   for (int i = 1; i < count; i++) emit_format(e, ", _rg_v%d", i);
   for (int i = 0; i < count; i++) {
     emit_text(e, i ? ", " : " = ");
-    emit_as(e, stmt->values.items[i], local_of(e->s, in->results.items[i])->type);
+    emit_for(e, stmt->values.items[i], local_of(e->s, in->results.items[i])->type, local_of(e->s, in->results.items[i])->shape);
   }
   for (int i = 1; i < count; i++) emit_format(e, "; _rg_r[%d] = _rg_v%d", in->results.items[i]->id, i);
   emit_text(e, "; return _rg_v0 end");

@@ -82,7 +82,7 @@ static void emit_body(Emit *e, AstStmt *stmt, Type index) {
     const Local *local = local_of(e->s, stmt->locals.items[i]);
     if (type_equal(local->type, index) || type_is_none(local->type)) continue;
     emit_format(e, "local %s = ", e->names[stmt->locals.items[i]->id]);
-    emit_conversion(e, index, local->type);
+    emit_conversion(e, local->shape, index, local->type);
     emit_format(e, "_rg_i%d); ", i);
   }
   emit_block(e, &stmt->bodies.items[0]);
@@ -127,18 +127,19 @@ static void emit_bound(Emit *e, AstExpr *bound, Type type) {
 
 static void emit_head(Emit *e, const LoopHead *head) {
   const char *wide = type_bits(head->index) == 64 ? "_i64" : "";
+  if (head->is_vector) emit_text(e, "_rg.as_vectors(");
   if (head->node) {
     emit_format(e, "_rg.active%s(", wide);
     emit_source(e, head->source);
-    emit_text(e, ".level)");
-    return;
+    emit_text(e, ".level");
+  } else {
+    emit_format(e, "_rg.range%s(", wide);
+    for (int i = 0; i < head->bounds.count; i++) {
+      if (i) emit_text(e, ", ");
+      emit_bound(e, head->bounds.items[i], head->index);
+    }
   }
-  emit_format(e, "_rg.range%s(", wide);
-  for (int i = 0; i < head->bounds.count; i++) {
-    if (i) emit_text(e, ", ");
-    emit_bound(e, head->bounds.items[i], head->index);
-  }
-  emit_text(e, ")");
+  emit_text(e, head->is_vector ? "))" : ")");
 }
 
 void emit_for_in(Emit *e, AstStmt *stmt) {

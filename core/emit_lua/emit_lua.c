@@ -10,15 +10,24 @@ static void emit_parameters(Emit *e) {
     if (local->is_alias) continue;
     const Live *live = &s->lives.items[s->parameter_live[i] - 1];
     emit_format(e, "local %s = ", emit_declare(e, parameter));
-    emit_conversion(e, live->met, local->type);
-    emit_format(e, "_rg_a[%d]); ", live->arg);
+    if (!shape_is_scalar(local->shape)) emit_text(e, "{");
+    for (int k = 0; k < shape_count(local->shape); k++) {
+      if (k) emit_text(e, ", ");
+      emit_conversion(e, (Shape){0}, live->met, local->type);
+      emit_format(e, "_rg_a[%d])", live->arg + k);
+    }
+    emit_text(e, shape_is_scalar(local->shape) ? "; " : "}; ");
   }
 }
 
-static void emit_argument_types(Emit *e) {
+/* `--[[f32 i32 > vec2 bool]]`: what the launch brings, and what it takes away. */
+static void emit_types(Emit *e) {
   const IrKernel *kernel = e->s->output->kernel;
+  char name[TYPE_NAME_SIZE];
   emit_text(e, "--[[");
   for (int i = 0; i < kernel->args.count; i++) emit_format(e, "%s ", type_text(kernel->args.items[i].type));
+  emit_text(e, ">");
+  for (int i = 0; i < kernel->results.count; i++) emit_format(e, " %s", type_name(kernel->results.items[i], name));
   emit_text(e, "]] ");
 }
 
@@ -27,36 +36,20 @@ static void emit_end(Emit *e) {
   const IrKernel *kernel = e->s->output->kernel;
   for (int i = 0; i < kernel->results.count; i++) {
     emit_text(e, i ? ", " : " do return ");
-    emit_zero(e, kernel->results.items[i]);
+    Type type = kernel->results.items[i];
+    emit_zero(e, type_element(type), shape_of_type(type));
   }
   if (kernel->results.count) emit_text(e, " end");
-}
-
-/* Vectors, matrices and their functions are not emitted yet. */
-static bool has_vectors(const Sema *s) {
-  for (int i = 0; i < s->ast->local_count; i++)
-    if (s->locals[i].is_seen && !shape_is_scalar(s->locals[i].shape)) return true;
-  for (int i = 0; i < s->ast->expr_count; i++) {
-    const Entity *entity = &s->entities[i];
-    bool is_vector_function = entity->builtin && (entity->builtin->form == FORM_SHAPER || entity->builtin->form == FORM_ALGEBRA);
-    if (!shape_is_scalar(entity->shape) || entity->kind == ENTITY_PART || is_vector_function) return true;
-  }
-  return false;
 }
 
 const char *emit_lua_kernel(Scratch *scratch, const SemaOutput *typed) {
   Emit *e = scratch_new(scratch, Emit);
   e->scratch = scratch;
   e->s = typed->typed;
-  if (has_vectors(e->s)) {
-    sema_fail_pos(e->s, e->s->function->pos, (int)strlen("function"), RG_ERROR_NOT_YET, "run it with arch = \"cpu\"",
-                  "kernels with vectors do not run with arch = \"lua\" yet");
-    return NULL;
-  }
   e->line = 1;
   e->names = scratch_array(scratch, const char *, e->s->ast->local_count + 1);
   strbuf_init(&e->out, scratch);
-  emit_argument_types(e);
+  emit_types(e);
   emit_text(e, "local _rg, _rg_f, _rg_a, _rg_r = ...; ");
   emit_parameters(e);
   AstBlock body = e->s->function->body;

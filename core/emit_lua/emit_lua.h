@@ -2,7 +2,7 @@
  * targets, and nothing below: no IR, no pass, no storage. lua/regolith/oracle.lua gives the text its meaning.
  *
  * The text is a chunk whose statements stand on the user's lines and bear the user's names, so that a debugger steps the
- * user's file. It begins with the types of the launch's numbers, --[[f32 i32 ]], and it takes four arguments:
+ * user's file. It begins with the types of the launch's numbers and of the results, --[[f32 i32 > vec2]], and it takes four arguments:
  *
  *   _rg     operations, named by op and type: _rg.add_i32(a, b), _rg.to_u8_f32(x), _rg.range(0, n)
  *   _rg_f   fields and levels by the number of the launch's value: _rg_f[3]:get(i, j)

@@ -109,9 +109,9 @@ bool field_get(Field *field, const int64_t *index, int32_t index_count, RgValue 
 
 bool field_convert(const Field *field, const RgValue *from, RgValue *to, Error *err) {
   char label[100];
-  uint64_t bits;
-  if (!value_convert(field->type, from, &bits, field_label(field, label), err)) return false;
-  *to = value_load(field->type, &bits);
+  uint64_t bits[TYPE_MAX_PARTS];
+  if (!vector_convert(field->type, from, bits, field_label(field, label), err)) return false;
+  *to = vector_value(field->object.program, field->type, bits);
   return true;
 }
 

@@ -48,6 +48,7 @@ end
 
 local function type_of(self) return types.named(ffi.string(C.rg_field_type(self.rg_field))) end
 
+-- Into the slot; gives what it is as an element.
 local function put_value(self, v)
   if type(v) == "table" then -- {3, 4} stands for rg.vec2(3, 4)
     local t = type_of(self)
@@ -57,10 +58,11 @@ local function put_value(self, v)
     fail.argument(("an element of type %s cannot be %s")
       :format(ffi.string(C.rg_field_type(self.rg_field)), fail.describe(v)))
   end
+  return v
 end
 
 local function set_element(self, count, v)
-  put_value(self, v)
+  v = put_value(self, v)
   if self.rg_oracle ~= 0 then return oracle.of(self.rg_runtime):set(self, count, v) end
   if C.rg_field_set(self.rg_field, buffer, count, slot) ~= 0 then lib.raise_last(self.rg_runtime) end
 end
@@ -325,7 +327,6 @@ local field_out = ffi.new "RgField *[1]"
 
 local function new_field(session, t, name)
   local number, c = session:get()
-  if t.element and oracle.of(number) then fail.later "a field of vectors with arch = \"lua\"" end
   check(C.rg_field_create(c, t.name, name, field_out), number)
   lib.count_handle(number)
   last_number = last_number + 1

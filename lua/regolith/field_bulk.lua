@@ -42,7 +42,7 @@ function bulk.add_methods(methods, settle, put_value, slot)
   --- Every active cell becomes `v`.
   function methods.fill(self, v)
     settle(self)
-    put_value(self, v)
+    v = put_value(self, v)
     if self.rg_oracle ~= 0 then
       oracle.of(self.rg_runtime):fill(self, v)
       return self

@@ -6,7 +6,7 @@ local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local index = require "regolith.index"
 local value = require "regolith.value"
-local number = require "regolith.oracle_number"
+local vector = require "regolith.oracle_vector"
 local oracle_tree = require "regolith.oracle_tree"
 
 local oracle = {}
@@ -90,7 +90,7 @@ local function at(elements, count) return unpack(indices(math.min(count, element
 function oracle:get(handle, count)
   check_index(handle, count)
   local elements = elements_of(self, handle)
-  return elements:get(at(elements, count))
+  return vector.to_lua(elements.type, elements:get(at(elements, count)))
 end
 
 -- `v` as an element of the field.
@@ -98,7 +98,7 @@ local function convert(handle, v)
   local own = ffi.new "RgValue"
   value.put(own, v)
   check(C.rg_field_convert(handle.rg_field, own, own), handle.rg_runtime)
-  return value.take(own)
+  return vector.from_lua(value.take(own))
 end
 
 function oracle:set(handle, count, v)
@@ -126,7 +126,7 @@ local function iterate(level, value_at)
   if not value_at and not level:is_sparse() and level.rank > 0 then
     local bounds = {}
     for k, size in ipairs(level.shape) do bounds[2 * k - 1], bounds[2 * k] = 0, size end
-    return number.range(unpack(bounds))
+    return vector.range(unpack(bounds))
   end
   local list, k = level:list(), 0
   return function()
@@ -146,7 +146,7 @@ function oracle:cells_of(node) return iterate(level_of(self, node)) end
 function oracle:elements_in(handle, wants_value)
   local elements = elements_of(self, handle)
   return iterate(elements.level, wants_value and function(one)
-    return elements:get(unpack(one, 1, elements.level.rank))
+    return vector.to_lua(elements.type, elements:get(unpack(one, 1, elements.level.rank)))
   end)
 end
 
@@ -161,10 +161,10 @@ end
 function oracle:copy(handle, from)
   check(C.rg_field_copy(handle.rg_field, from.rg_field), self.runtime) -- refuses other shapes
   local target, source = elements_of(self, handle), elements_of(self, from)
-  local to = number[("to_%s_%s"):format(target.type, source.type)]
+  local to = vector[("to_%s_%s"):format(target.scalar, source.scalar)]
   for _, one in ipairs(source.level:list()) do
     local rank = source.level.rank
-    target:set(to(source:get(unpack(one, 1, rank))), unpack(one, 1, rank))
+    target:set(vector.each(to, source:get(unpack(one, 1, rank))), unpack(one, 1, rank))
   end
 end
 
@@ -185,26 +185,36 @@ local function each(level, visit)
   end
 end
 
---- All elements into an array of doubles or int64_t.
+--- All elements into an array of doubles or int64_t, the numbers of a vector side by side.
 function oracle:read(handle, values)
   local elements = elements_of(self, handle)
   each(elements.level, function(k, ...)
-    local v = elements:get(...)
-    if type(v) == "boolean" then v = v and 1 or 0 end
-    values[k] = v
+    local v = vector.join(elements:get(...))
+    for part, x in ipairs(v) do
+      if type(x) == "boolean" then x = x and 1 or 0 end
+      values[k * elements.count + part - 1] = x
+    end
   end)
+end
+
+-- One of them as the field's type has it.
+local function element_from(elements, x)
+  if elements.scalar == "bool" then return x ~= 0 end
+  local from = type(x) == "number" and "f64" or "i64"
+  return vector[("to_%s_%s"):format(elements.scalar, from)](x)
 end
 
 --- And back; zeros activate nothing.
 function oracle:write(handle, values)
   local elements = elements_of(self, handle)
   each(elements.level, function(k, ...)
-    local v = values[k]
-    if elements.type == "bool" then v = v ~= 0 end
-    if elements.type == "u64" then v = ffi.cast("uint64_t", v) end
-    if v ~= 0 and v or elements.level:is_active(...) then
-      elements:set(type(v) == "boolean" and v or convert(handle, v), ...)
+    local v, is_zero = {}, true
+    for part = 1, elements.count do
+      local x = values[k * elements.count + part - 1]
+      is_zero = is_zero and x == 0
+      v[part] = element_from(elements, x)
     end
+    if not is_zero or elements.level:is_active(...) then elements:set(elements.count > 1 and v or v[1], ...) end
   end)
 end
 
@@ -213,6 +223,7 @@ function oracle:show(handle)
   local level = elements_of(self, handle).level
   local count = 1
   for axis = 1, level.rank do count = count * level.shape[axis] end
+  count = count * elements_of(self, handle).count
   local values = ffi.new("double[?]", count)
   self:read(handle, values)
   check(C.rg_field_write(handle.rg_field, values, count), self.runtime)
@@ -237,10 +248,9 @@ end
 local emission = ffi.new "RgEmission"
 local as_numbers = { f32 = ffi.typeof "float *", f64 = ffi.typeof "double *", f16 = ffi.typeof "uint16_t *" }
 
--- The types of a text's arguments stand in its first line: `--[[f32 i32]]`.
 local function read_argument(t, place)
   if t == "bool" then return ffi.cast("uint8_t *", place)[0] ~= 0 end
-  if t == "f16" then return number.from_half(ffi.cast(as_numbers.f16, place)[0]) end
+  if t == "f16" then return vector.from_half(ffi.cast(as_numbers.f16, place)[0]) end
   if as_numbers[t] then return tonumber(ffi.cast(as_numbers[t], place)[0]) end
   if t == "i64" then return ffi.cast("int64_t *", place)[0] end
   if t == "u64" then return ffi.cast("uint64_t *", place)[0] end
@@ -257,9 +267,11 @@ local function load_text(kernel, text)
       hint = "a Lua function has 200 locals at most; divide the kernel",
     }
   end
-  local types = {}
-  for t in text:match "^%-%-%[%[(.-)%]%]":gmatch "%S+" do types[#types + 1] = t end
-  return { run = chunk, types = types }
+  local given, back = text:match "^%-%-%[%[(.-)>(.-)%]%]" -- what the launch brings, and what comes back
+  local types, results = {}, {}
+  for t in given:gmatch "%S+" do types[#types + 1] = t end
+  for t in back:gmatch "%S+" do results[#results + 1] = t end
+  return { run = chunk, types = types, results = results }
 end
 
 -- What a value of the launch is to the text: elements of a field, the level of a node.
@@ -283,10 +295,11 @@ local function run(self, kernel, count, variant)
       .. "are counted in rg.stats().out_of_range (said once per kernel)\n")
       :format(ffi.string(C.rg_kernel_name(kernel.pointer)), self.outside - before))
   end
+  for k, name in ipairs(variant.results) do answers[k] = vector.to_lua(name, answers[k]) end
   return answers
 end
 
-local operations = setmetatable({}, { __index = number })
+local operations = setmetatable({}, { __index = vector })
 function operations.active(level) return iterate(level) end
 function operations.active_i64(level)
   local step = iterate(level)

@@ -14,7 +14,6 @@ local lshift, rshift, arshift = bit.lshift, bit.rshift, bit.arshift
 local i64, u64 = ffi.typeof "int64_t", ffi.typeof "uint64_t"
 
 number.negative_zero = -1 / huge
-number.floor, number.ceil = floor, ceil
 
 -- -- floats -----------------------------------------------------------------------------------------------
 
@@ -40,9 +39,18 @@ end
 
 local rounds = { f16 = to_f16, f32 = to_f32, f64 = function(x) return x end }
 
+-- To the nearest whole number, halves away from zero.
+local function half_away(x)
+  local size = math.abs(x)
+  if x ~= x or x == 0 or size >= 2 ^ 52 then return x end
+  local whole = floor(size)
+  if size - whole >= 0.5 then whole = whole + 1 end
+  return x < 0 and -whole or whole
+end
+
 local unary_floats = { sqrt = math.sqrt, exp = math.exp, log = math.log, log10 = math.log10, sin = math.sin,
   cos = math.cos, tan = math.tan, asin = math.asin, acos = math.acos, atan = math.atan, sinh = math.sinh,
-  cosh = math.cosh, tanh = math.tanh, abs = math.abs }
+  cosh = math.cosh, tanh = math.tanh, abs = math.abs, floor = floor, ceil = ceil, round = half_away }
 local binary_floats = {
   add = function(a, b) return a + b end, sub = function(a, b) return a - b end,
   mul = function(a, b) return a * b end, div = function(a, b) return a / b end,

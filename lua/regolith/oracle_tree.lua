@@ -5,7 +5,7 @@
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
-local number = require "regolith.oracle_number"
+local vector = require "regolith.oracle_vector"
 
 local oracle_tree = {}
 
@@ -256,59 +256,83 @@ end
 
 -- -- elements -------------------------------------------------------------------------------------------------------
 
-local elements_template = [[
-  local self, zero, find, ensure, count_outside, same = ...
-  local function get(_%s)
-    local cell = find(%s)
-    local value = cell and cell[self]
-    if value == nil then return zero end
-    return value
-  end
-  local function set(_, value%s)
-    local cell = ensure(%s)
-    if cell then cell[self] = value else count_outside() end
-  end
-  local function update(_, op, value%s)
-    local cell = ensure(%s)
-    if not cell then return count_outside() end
-    local old = cell[self]
-    if old == nil then old = zero end
-    cell[self] = op(old, value)
-  end
-  local function rmw(_, op%s, value)
-    local cell = ensure(%s)
-    if not cell then return zero end
-    local old = cell[self]
-    if old == nil then old = zero end
-    cell[self] = op(old, value)
-    return old
-  end
-  local function swap(_%s, expected, desired)
-    local cell = ensure(%s)
-    if not cell then return zero end
-    local old = cell[self]
-    if old == nil then old = zero end
-    if same(old, expected) then cell[self] = desired end
-    return old
-  end
-  return get, set, update, rmw, swap
-]]
+local Elements = {}
+Elements.__index = Elements
 
--- compare_exchange compares bits.
-local function same(a, b)
-  if a ~= a then return b ~= b end
-  return a == b and (a ~= 0 or type(a) ~= "number" or 1 / a == 1 / b)
+function Elements:get(...)
+  local cell = self.level.find(...)
+  local value = cell and cell[self]
+  if value == nil then return self.zero end
+  return value
 end
 
---- What a field holds: get(_, i, j), set(_, v, i, j), update(_, op, v, i, j), rmw(_, op, i, j, v), swap(_, i, j, v, w).
+-- A cell, and what it holds.
+local function held(self, cell)
+  local value = cell[self]
+  if value == nil then value = self.zero end
+  return cell, value
+end
+
+-- The same, made if need be; nothing outside the shape, where a write is counted.
+local function open(self, ...)
+  local cell = self.level.ensure(...)
+  if cell then return held(self, cell) end
+  self.count_outside()
+end
+
+function Elements:set(value, ...)
+  local cell = open(self, ...)
+  if cell then cell[self] = value end
+end
+
+function Elements:update(op, value, ...)
+  local cell, old = open(self, ...)
+  if cell then cell[self] = vector.each(op, old, value) end
+end
+
+-- Of a vector only the numbers at `places`; where there are none, a computed index missed, nothing is written.
+function Elements:set_parts(value, places, ...)
+  if #places == 0 then return end
+  local cell, old = open(self, ...)
+  if cell then cell[self] = vector.with(old, value, places) end
+end
+
+function Elements:update_parts(op, value, places, ...)
+  if #places == 0 then return end
+  local cell, old = open(self, ...)
+  if cell then cell[self] = vector.update_parts(old, op, value, places) end
+end
+
+--- Gives the old value; `at` is {0, i, j}. Outside it does nothing, and gives zero.
+function Elements:rmw(op, at, value)
+  local cell = self.level.ensure(unpack(at, 2))
+  if not cell then return self.zero end
+  local _, old = held(self, cell)
+  cell[self] = vector.each(op, old, value)
+  return old
+end
+
+-- compare_exchange compares bits, number by number.
+local function swapped(old, expected, desired)
+  local is_same = old == expected and (old ~= 0 or type(old) ~= "number" or 1 / old == 1 / expected)
+  if is_same or (old ~= old and expected ~= expected) then return desired end
+  return old
+end
+function Elements:swap(at, expected, desired)
+  local cell = self.level.ensure(unpack(at, 2))
+  if not cell then return self.zero end
+  local _, old = held(self, cell)
+  cell[self] = vector.each(swapped, old, expected, desired)
+  return old
+end
+
+--- What a field holds: numbers, booleans, or vectors as oracle_vector.lua has them.
 function oracle_tree.elements(level, type_name, count_outside)
-  local names = table.concat(index_names(level.rank), ", ")
-  local after = level.rank > 0 and ", " .. names or ""
-  local self = { level = level, zero = number.zero(type_name), type = type_name }
-  local text = elements_template:format(after, names, after, names, after, names, after, names, after, names)
-  self.get, self.set, self.update, self.rmw, self.swap = assert(loadstring(text, fail.own_chunk))(self, self.zero,
-    level.find, level.ensure, count_outside, same)
-  return self
+  local count, scalar = vector.shape(type_name)
+  local zero = vector.zero(scalar)
+  if count > 1 then zero = vector.stretch(count, zero) end
+  return setmetatable({ level = level, zero = zero, type = type_name, scalar = scalar, count = count,
+    count_outside = count_outside }, Elements)
 end
 
 return oracle_tree

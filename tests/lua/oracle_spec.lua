@@ -154,13 +154,6 @@ describe("arch = \"lua\"", function()
     for n, x in ipairs(kept) do assert.equal(n * 100, x[3]) end
   end)
 
-  it("does not run vectors yet, and says so", function()
-    local own = runtime()
-    local x = own.field(own.f32, 4)
-    assert.equal("kernel.not_yet", failure(own.kernel([=[function() local v = rg.vec2(1, 2) x[0] = v.x end]=], { x = x })).code)
-    assert.equal("kernel.not_yet", failure(own.field, own.vec2, 4).code)
-  end)
-
   it("takes every way through a loop", function()
     local text = [=[function()
       for i in rg.range(8) do

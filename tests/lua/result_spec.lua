@@ -23,7 +23,7 @@ describe("a kernel's results", function()
     assert.equal("uint64_t", tostring(require "ffi".typeof(c)):match "uint64_t")
   end)
 
-  it("are vectors and matrices beside numbers #compiled", function()
+  it("are vectors and matrices beside numbers", function()
     local k = rg.kernel(function(n)
       local count, sum = 0, rg.vec2(0)
       for i in rg.range(n) do

@@ -226,7 +226,7 @@ describe("a captured list", function()
     end)())
   end)
 
-  it("may hold vectors #compiled", function()
+  it("may hold vectors", function()
     local offsets = { rg.ivec2(1, 0), rg.ivec2(0, 1), rg.ivec2(-1, 0) }
     local x = rg.field(rg.f32, 4, 4)
     for i = 0, 3 do
@@ -262,7 +262,7 @@ describe("a captured list", function()
     assert.equal(0, compiles_of(function() assert.equal(608, k()) end))
   end)
 
-  it("is constant data where only the run knows the index, from 1, and zero outside #compiled", function()
+  it("is constant data where only the run knows the index, from 1, and zero outside", function()
     local t = { 10, -20, 30.5 }
     local k = rg.kernel(function(i) return t[i] end)
     local read = {}

@@ -31,7 +31,7 @@ local function number_of(text, captures)
   return out[0]
 end
 
-describe("a vector in a kernel #compiled", function()
+describe("a vector in a kernel", function()
   it("is made of any mix of numbers and vectors", function()
     assert.same({ 1, 2, 3, 4 }, computed(rg.vec4, "rg.vec4(1, rg.vec2(2, 3), 4)"))
     assert.same({ 5, 5, 5 }, computed(rg.ivec3, "rg.ivec3(5)"))
@@ -203,7 +203,7 @@ describe("a vector in a kernel #compiled", function()
   end)
 end)
 
-describe("a field of vectors #compiled", function()
+describe("a field of vectors", function()
   it("keeps numbers by component, in every layout", function()
     for _, layout in ipairs { "soa", "aos" } do
       local p, q = rg.field(rg.vec3), rg.field(rg.dvec2)
@@ -265,7 +265,7 @@ describe("a field of vectors #compiled", function()
     assert.equal(8 + 2 * 4 + 3 * 2, seen)
   end)
 
-  it("keeps a vector together where it has a shape of its own", function()
+  it("keeps a vector together where it has a shape of its own #compiled", function()
     local v = rg.field(rg.vec2, 3)
     v[1] = { 5, 6 }
     local p = v:pointer()
@@ -285,7 +285,7 @@ describe("a field of vectors #compiled", function()
   end)
 end)
 
-describe("a matrix #compiled", function()
+describe("a matrix", function()
   local m = rg.mat2 { { 1, 2 }, { 3, 4 } }
 
   it("is indexed by row, then by column", function()
@@ -340,7 +340,7 @@ describe("a matrix #compiled", function()
   end)
 end)
 
-describe("a vector in Lua #compiled", function()
+describe("a vector in Lua", function()
   it("has the operators and functions that kernels have", function()
     local a, b = rg.vec3(1, 2, 3), rg.vec3(4, 5, 6)
     assert.same({ 5, 7, 9 }, numbers(a + b))

@@ -1,0 +1,71 @@
+/* emit_access.c - elements: which field of the launch, and its indices. Those that an integer vector brings come from
+ * _rg.flat, which gives the numbers of its arguments one behind the other; it stands last, so that Lua takes them all. */
+#include "emit_lua/emit.h"
+
+void emit_source(Emit *e, SemaArg source) {
+  emit_format(e, "_rg_f[%d]", source.index + (source.is_parameter ? e->s->input->paths->count : 0));
+}
+
+void emit_on(Emit *e, SemaArg source, const char *function) {
+  emit_source(e, source);
+  emit_format(e, ".%s(", function);
+  emit_source(e, source);
+}
+
+/* -- indices ----------------------------------------------------------------------------------------------- */
+
+typedef struct Indices {
+  int given, most; /* a field without axes has x[0], and takes no index */
+  bool has_vector;
+} Indices;
+
+static void add_list(Emit *e, const AstExprs *list, int count, Indices *indices) {
+  for (int i = 0; i < count; i++) {
+    AstExpr *index = list->items[i];
+    if (index->kind == AST_TABLE) {
+      add_list(e, &index->list, index->list.count, indices);
+    } else if (indices->given < indices->most) {
+      Shape shape = emit_shape(e, index);
+      emit_text(e, ", ");
+      emit_expr(e, index);
+      indices->given += shape_count(shape);
+      indices->has_vector |= !shape_is_scalar(shape);
+    }
+  }
+}
+
+static void add_indices(Emit *e, AstExpr *expr, Indices *indices) {
+  if (expr->kind == AST_PAREN) {
+    add_indices(e, expr->left, indices);
+  } else if (expr->kind == AST_LOCAL) { /* a view: {0, i, j} keeps those it was made with */
+    const Local *local = local_of(e->s, expr->local);
+    int count = local->is_alias ? local->alias.indexed : 0;
+    for (int i = 0; i < count; i++) emit_format(e, ", %s[%d]", e->names[expr->local->id], i + 2);
+    indices->given += count;
+  } else if (expr->kind == AST_INDEX) {
+    add_indices(e, expr->left, indices);
+    add_list(e, &expr->list, expr->list.count, indices);
+  }
+}
+
+void emit_call_indices(Emit *e, AstExpr *object, const AstExprs *list, int count, int most) {
+  Indices indices = {.most = most};
+  StrBuf before = e->out;
+  strbuf_init(&e->out, e->scratch);
+  add_indices(e, object, &indices);
+  add_list(e, list, count, &indices);
+  const char *text = strbuf_end(&e->out);
+  e->out = before;
+  if (indices.has_vector) emit_format(e, ", _rg.flat(%s)", text + 2);
+  else emit_text(e, text);
+}
+
+void emit_indices(Emit *e, AstExpr *expr, int most) { emit_call_indices(e, expr, &(AstExprs){0}, 0, most); }
+
+void emit_element(Emit *e, AstExpr *expr) {
+  const Entity *element = entity_of(e->s, expr);
+  emit_conversion(e, element->shape, element->type, emit_type(e, expr));
+  emit_on(e, element->source, "get");
+  emit_indices(e, expr, element->node->rank);
+  emit_text(e, "))");
+}

@@ -1,0 +1,194 @@
+/* emit_assign.c - updates and assignments, of locals and elements, or of some numbers of a vector in either:
+ *
+ *     x[i] = v           _rg_f[1].set(_rg_f[1], v, i)
+ *     x[i].y = v         _rg_f[1].set_parts(_rg_f[1], v, {2}, i)
+ *     m[r] = v           m = _rg.with(m, v, _rg.row({1, 2, 3, 4}, r, 2))
+ *     x[i] = x[i] + v    _rg_f[1].update(_rg_f[1], _rg.add_f32, v, i)
+ */
+#include "emit_lua/emit.h"
+
+typedef struct Target {
+  AstExpr *expr, *root; /* root: the local or element of which `expr` is, or is a part */
+  bool is_local, is_part;
+  Type type;
+  Shape shape;
+  const Entity *element;
+  const char *name; /* of a local */
+} Target;
+
+static Target target_of(Emit *e, AstExpr *expr) {
+  AstExpr *root = shape_root(expr, e->s);
+  bool is_local = root->kind == AST_LOCAL && entity_of(e->s, root)->kind != ENTITY_ELEMENT;
+  return (Target){.expr = expr, .root = root, .is_local = is_local,
+                  .is_part = entity_of(e->s, sema_strip(expr))->kind == ENTITY_PART,
+                  .type = is_local ? local_of(e->s, root->local)->type : entity_of(e->s, root)->type,
+                  .shape = emit_shape(e, expr),
+                  .element = entity_of(e->s, root),
+                  .name = is_local ? e->names[root->local->id] : NULL};
+}
+
+/* -- updates --------------------------------------------------------------------------------------------- */
+
+static int first_positive(const Update *update) {
+  for (int i = 0; i < update->terms.count; i++)
+    if (!update->terms.items[i].is_negative) return i;
+  return -1;
+}
+
+/* All terms in one value, from the first that is not subtracted on; where all are, `- a - b`, it is a + b and the
+ * operator becomes SUB. */
+static void emit_terms(Emit *e, const Update *update, const Target *target) {
+  int count = update->terms.count, start = first_positive(update), first = start < 0 ? 0 : start;
+  for (int i = count - 1; i >= 0; i--) {
+    if (i == first) continue;
+    bool subtracts = update->terms.items[i].is_negative && start >= 0;
+    emit_operation(e, target->shape, update->op == IR_UPDATE_MUL ? "mul" : subtracts ? "sub" : "add", target->type);
+  }
+  emit_as(e, update->terms.items[first].value, target->type);
+  for (int i = 0; i < count; i++) {
+    if (i == first) continue;
+    emit_text(e, ", ");
+    emit_as(e, update->terms.items[i].value, target->type);
+    emit_text(e, ")");
+  }
+}
+
+void emit_update(Emit *e, const Update *update) {
+  Target target = target_of(e, update->target);
+  bool all_negative = update->terms.items[0].is_negative && first_positive(update) < 0;
+  const char *op = ir_update_text(all_negative ? IR_UPDATE_SUB : update->op);
+  if (!target.is_local) {
+    emit_on(e, target.element->source, target.is_part ? "update_parts" : "update");
+    emit_format(e, ", _rg.%s_%s, ", op, type_text(target.type));
+  } else if (target.is_part) {
+    emit_format(e, "%s = _rg.update_parts(%s, _rg.%s_%s, ", target.name, target.name, op, type_text(target.type));
+  } else {
+    emit_format(e, "%s = ", target.name);
+    emit_operation(e, target.shape, op, target.type);
+    emit_format(e, "%s, ", target.name);
+  }
+  emit_terms(e, update, &target);
+  if (target.is_part) emit_text(e, ", ");
+  if (target.is_part) emit_selection(e, target.expr);
+  if (!target.is_local) emit_indices(e, target.root, target.element->node->rank);
+  emit_text(e, ")");
+}
+
+/* -- plain assignments ----------------------------------------------------------------------------------- */
+
+/* `local _rg_t0 = {0, i, j}; local _rg_s0 = {2}; `: indices are computed before anything is assigned. */
+static void emit_place(Emit *e, const Target *target, int number) {
+  if (target->is_part) {
+    emit_format(e, "local _rg_s%d = ", number);
+    emit_selection(e, target->expr);
+    emit_text(e, "; ");
+  }
+  if (target->is_local) return;
+  emit_format(e, "local _rg_t%d = {0", number);
+  emit_indices(e, target->root, target->element->node->rank);
+  emit_text(e, "}; ");
+}
+
+static void emit_place_indices(Emit *e, const Target *target, int number) {
+  for (int k = 0; k < target->element->node->rank; k++) emit_format(e, ", _rg_t%d[%d]", number, k + 2);
+}
+
+/* Of a place that emit_place computed. */
+static void emit_set(Emit *e, const Target *target, int number, const char *value) {
+  const char *parts = target->is_part ? scratch_format(e->scratch, ", _rg_s%d", number) : "";
+  if (target->is_local) {
+    if (target->is_part) emit_format(e, "%s = _rg.with(%s, %s%s); ", target->name, target->name, value, parts);
+    else emit_format(e, "%s = %s; ", target->name, value);
+    return;
+  }
+  emit_on(e, target->element->source, target->is_part ? "set_parts" : "set");
+  emit_format(e, ", %s%s", value, parts);
+  emit_place_indices(e, target, number);
+  emit_text(e, "); ");
+}
+
+/* All values, then all places, then the assignments: `a, b = b, a`. */
+static void emit_many(Emit *e, AstStmt *stmt) {
+  emit_text(e, "do local _rg_v0");
+  for (int i = 1; i < stmt->values.count; i++) emit_format(e, ", _rg_v%d", i);
+  for (int i = 0; i < stmt->values.count; i++) {
+    emit_text(e, i ? ", " : " = ");
+    if (i >= stmt->targets.count) {
+      emit_expr(e, stmt->values.items[i]);
+      continue;
+    }
+    Target target = target_of(e, stmt->targets.items[i]);
+    emit_for(e, stmt->values.items[i], target.type, target.shape);
+  }
+  emit_text(e, "; ");
+  for (int i = 0; i < stmt->targets.count; i++) {
+    Target target = target_of(e, stmt->targets.items[i]);
+    emit_place(e, &target, i);
+  }
+  for (int i = 0; i < stmt->targets.count; i++) {
+    Target target = target_of(e, stmt->targets.items[i]);
+    emit_set(e, &target, i, scratch_format(e->scratch, "_rg_v%d", i));
+  }
+  emit_text(e, "end");
+}
+
+void emit_assign(Emit *e, AstStmt *stmt) {
+  if (stmt->targets.count > 1 || stmt->values.count > 1) {
+    emit_many(e, stmt);
+    return;
+  }
+  Target target = target_of(e, stmt->targets.items[0]);
+  if (!target.is_local) {
+    emit_on(e, target.element->source, target.is_part ? "set_parts" : "set");
+    emit_text(e, ", ");
+  } else if (target.is_part) {
+    emit_format(e, "%s = _rg.with(%s, ", target.name, target.name);
+  } else {
+    emit_format(e, "%s = ", target.name);
+  }
+  emit_for(e, stmt->values.items[0], target.type, target.shape);
+  if (target.is_part) emit_text(e, ", ");
+  if (target.is_part) emit_selection(e, target.expr);
+  if (!target.is_local) emit_indices(e, target.root, target.element->node->rank);
+  if (!target.is_local || target.is_part) emit_text(e, ")");
+}
+
+/* -- a compound that is no update ---------------------------------------------------------------------------- */
+
+static const char *operator_text(AstOp op) {
+  for (IrUpdate k = 0; k < IR_UPDATE_COUNT; k++)
+    if (update_operator(k) == op) return ir_update_text(k);
+  return "";
+}
+
+/* `_rg.pick(old, _rg_s0)`, of one number `old[_rg_s0[1]]` */
+static void emit_old(Emit *e, const Target *target) {
+  bool is_number = target->is_part && shape_is_scalar(target->shape);
+  emit_text(e, is_number ? "_rg.only(" : target->is_part ? "_rg.pick(" : "(");
+  if (target->is_local) {
+    emit_text(e, target->name);
+  } else {
+    emit_on(e, target->element->source, "get");
+    emit_place_indices(e, target, 0);
+    emit_text(e, ")");
+  }
+  emit_text(e, target->is_part ? ", _rg_s0" : "");
+  if (is_number) emit_text(e, ", ");
+  if (is_number) emit_zero(e, target->type, (Shape){0});
+  emit_text(e, ")");
+}
+
+/* The place, its old value, the operand, in this order. */
+void emit_compound(Emit *e, AstStmt *stmt) {
+  Target target = target_of(e, stmt->targets.items[0]);
+  emit_text(e, "do ");
+  emit_place(e, &target, 0);
+  emit_text(e, "local _rg_v0 = ");
+  emit_operation(e, target.shape, operator_text(stmt->op), target.type);
+  emit_old(e, &target);
+  emit_text(e, ", ");
+  emit_as(e, stmt->values.items[0], target.type);
+  emit_text(e, "); ");
+  emit_set(e, &target, 0, "_rg_v0");
+  emit_text(e, "end");
+}

@@ -1,0 +1,170 @@
+/* emit_vector.c - vectors and matrices: tables of numbers. A part of one is made from a list of places in it:
+ *
+ *     v.zx            _rg.pick(v, {3, 1})
+ *     v.y             v[2]
+ *     v[i]            _rg.item(v, i, zero)          a computed index outside gives zero
+ *     m[r].x = e      m = _rg.with(m, e, _rg.pick(_rg.row({1, 2, 3, 4}, r, 2), {1})) */
+#include "emit_lua/emit.h"
+
+/* -- what the launch brings ---------------------------------------------------------------------------------- */
+
+void emit_live(Emit *e, const AstExpr *expr) {
+  const Entity *entity = entity_of(e->s, expr);
+  const Live *live = &e->s->lives.items[entity->live];
+  Type at = emit_type(e, expr);
+  bool is_vector = !shape_is_scalar(entity->shape);
+  if (is_vector) emit_text(e, "{");
+  for (int k = 0; k < shape_count(entity->shape); k++) {
+    if (k) emit_text(e, ", ");
+    emit_conversion(e, (Shape){0}, live->met, at);
+    emit_format(e, "_rg_a[%d])", live->arg + (entity->part_count ? entity->parts[k] : k));
+  }
+  if (is_vector) emit_text(e, "}");
+}
+
+/* -- parts ----------------------------------------------------------------------------------------------------- */
+
+/* "{3, 1}" */
+static void emit_places(Emit *e, const Entity *part) {
+  for (int k = 0; k < part->part_count; k++) emit_format(e, "%s%d", k ? ", " : "{", part->parts[k] + 1);
+  emit_text(e, "}");
+}
+
+static void emit_named_part(Emit *e, AstExpr *part) {
+  const Entity *entity = entity_of(e->s, part);
+  bool is_scalar = entity->part_count == 1;
+  emit_text(e, is_scalar ? "(" : "_rg.pick(");
+  emit_expr(e, part->left);
+  if (is_scalar) {
+    emit_format(e, ")[%d]", entity->parts[0] + 1);
+    return;
+  }
+  emit_text(e, ", ");
+  emit_places(e, entity);
+  emit_text(e, ")");
+}
+
+static void emit_indexed_part(Emit *e, AstExpr *part) {
+  Shape of = emit_shape(e, part->left);
+  Type type = emit_type(e, part->left);
+  emit_text(e, shape_is_matrix(of) ? "_rg.row_or(" : "_rg.item(");
+  emit_expr(e, part->left);
+  emit_text(e, ", ");
+  emit_expr(e, part->list.items[0]);
+  if (shape_is_matrix(of)) emit_format(e, ", %d", of.cols);
+  emit_text(e, ", ");
+  emit_zero(e, type, (Shape){0});
+  emit_text(e, ")");
+}
+
+void emit_part(Emit *e, AstExpr *part) {
+  const Entity *entity = entity_of(e->s, part);
+  emit_conversion(e, entity->shape, emit_type(e, part->left), emit_type(e, part));
+  if (entity->part_count) emit_named_part(e, part);
+  else emit_indexed_part(e, part);
+  emit_text(e, ")");
+}
+
+void emit_selection(Emit *e, AstExpr *part) {
+  part = sema_strip(part);
+  const Entity *entity = entity_of(e->s, part);
+  if (entity->kind != ENTITY_PART) {
+    for (int k = 0; k < shape_count(emit_shape(e, part)); k++) emit_format(e, "%s%d", k ? ", " : "{", k + 1);
+    emit_text(e, "}");
+    return;
+  }
+  emit_text(e, entity->part_count ? "_rg.pick(" : "_rg.row(");
+  emit_selection(e, part->left);
+  emit_text(e, ", ");
+  if (entity->part_count) {
+    emit_places(e, entity);
+  } else {
+    emit_expr(e, part->list.items[0]);
+    emit_format(e, ", %d", emit_shape(e, part->left).cols);
+  }
+  emit_text(e, ")");
+}
+
+/* -- construction ------------------------------------------------------------------------------------------------ */
+
+/* `rg.vec3(v, 1)`; one number stands for all of a vector and for the diagonal of a matrix. */
+void emit_construction(Emit *e, AstExpr *call) {
+  const Entity *entity = entity_of(e->s, call);
+  Shape shape = entity->shape;
+  AstExprs items = construct_items(e->s, call);
+  emit_conversion(e, shape, entity->type, emit_type(e, call));
+  bool is_one = items.count == 1 && shape_is_scalar(emit_shape(e, items.items[0]));
+  if (is_one && shape_is_matrix(shape)) {
+    emit_format(e, "_rg.diagonal(%d, %d, ", shape.rows, shape.cols);
+    emit_zero(e, entity->type, (Shape){0});
+    emit_text(e, ", ");
+  } else if (is_one) {
+    emit_format(e, "_rg.stretch(%d, ", shape_count(shape));
+  } else {
+    emit_text(e, "_rg.join(");
+  }
+  for (int i = 0; i < items.count; i++) {
+    if (i) emit_text(e, ", ");
+    emit_as(e, items.items[i], entity->type);
+  }
+  emit_text(e, "))");
+}
+
+/* -- linear algebra ---------------------------------------------------------------------------------------------- */
+
+bool emit_is_product(Emit *e, const AstExpr *expr) {
+  Shape a = emit_shape(e, expr->left), b = emit_shape(e, expr->right);
+  return expr->op == AST_MUL && !shape_is_scalar(a) && !shape_is_scalar(b) && (shape_is_matrix(a) || shape_is_matrix(b));
+}
+
+/* A vector on the left is a row. */
+void emit_product(Emit *e, AstExpr *expr) {
+  Shape a = emit_shape(e, expr->left), b = emit_shape(e, expr->right);
+  Type at = emit_type(e, expr);
+  emit_format(e, "_rg.product_%s(%d, %d, ", type_text(at), shape_is_matrix(a) ? a.cols : a.rows, b.cols);
+  emit_as(e, expr->left, at);
+  emit_text(e, ", ");
+  emit_as(e, expr->right, at);
+  emit_text(e, ")");
+}
+
+static const char *algebra_name(const Builtin *builtin) { return builtin->name + strlen("rg."); }
+
+static void emit_arguments(Emit *e, const AstExprs *list, Type type) {
+  for (int i = 0; i < list->count; i++) {
+    if (i) emit_text(e, ", ");
+    emit_as(e, list->items[i], type);
+  }
+  emit_text(e, ")");
+}
+
+/* All three are computed. */
+static void emit_select(Emit *e, AstExpr *call, const AstExprs *list) {
+  Type at = emit_type(e, call);
+  emit_text(e, "_rg.select(");
+  emit_expr(e, list->items[0]);
+  for (int i = 1; i < 3; i++) {
+    emit_text(e, ", ");
+    emit_for(e, list->items[i], at, emit_shape(e, call));
+  }
+  emit_text(e, ")");
+}
+
+/* Those of whole vectors and matrices take their columns first where they must know them. */
+void emit_algebra(Emit *e, AstExpr *call, const Builtin *builtin) {
+  AstExprs list = algebra_arguments(e->s, call);
+  Type at = emit_type(e, call);
+  Algebra which = (Algebra)builtin->algebra;
+  if (which == ALGEBRA_SELECT) {
+    emit_select(e, call, &list);
+    return;
+  }
+  if (which >= ALGEBRA_CLAMP) {
+    emit_operation(e, emit_shape(e, call), algebra_name(builtin), at);
+  } else {
+    emit_format(e, "_rg.%s_%s(", algebra_name(builtin), type_text(at));
+    bool is_of_matrix = which >= ALGEBRA_TRANSPOSE && which <= ALGEBRA_INVERSE;
+    if (is_of_matrix) emit_format(e, "%d, ", emit_shape(e, list.items[0]).cols);
+  }
+  emit_arguments(e, &list, at);
+}
