@@ -35,8 +35,8 @@ static int declare(Simulation *s) {
   const int64_t blocks = N / LEAF, leaf = LEAF;
   return check(s, "tree", rg_tree_create(s->runtime, "grid", &s->tree)) &&
          check(s, "field", rg_field_create(s->runtime, "f32", "heat", &s->heat)) &&
-         check(s, "pointer", rg_snode_add(rg_tree_root(s->tree), "pointer", "ij", &blocks, 1, "block", 0, &s->block)) &&
-         check(s, "dense", rg_snode_add(s->block, "dense", "ij", &leaf, 1, NULL, 0, &s->cells)) &&
+         check(s, "pointer", rg_snode_add(rg_tree_root(s->tree), "pointer", "ij", &blocks, 1, "block", 0, 0, &s->block)) &&
+         check(s, "dense", rg_snode_add(s->block, "dense", "ij", &leaf, 1, NULL, 0, 0, &s->cells)) &&
          check(s, "place", rg_snode_place(s->cells, s->heat));
 }
 

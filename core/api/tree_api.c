@@ -54,7 +54,7 @@ RgStatus rg_tree_text(RgTree *handle, const char **text) {
 }
 
 RgStatus rg_snode_add(RgSNode *handle, const char *kind, const char *axes, const int64_t *sizes, int32_t size_count,
-                      const char *name, int32_t aos, RgSNode **node) {
+                      const char *name, int32_t aos, int64_t chunk, RgSNode **node) {
   Node *parent = (Node *)handle;
   API_NEEDS(parent);
   API_NEEDS(kind);
@@ -63,7 +63,8 @@ RgStatus rg_snode_add(RgSNode *handle, const char *kind, const char *axes, const
   API_NEEDS(node);
   Program *program = API_PROGRAM(parent->tree);
   if (!api_enter(program)) return RG_ERROR_BUSY;
-  *node = (RgSNode *)node_add(parent, kind, axes, sizes, size_count, name, aos != 0, API_ERR(program));
+  SNodeOptions options = {.name = name, .aos = aos != 0, .chunk = chunk};
+  *node = (RgSNode *)node_add(parent, kind, axes, sizes, size_count, &options, API_ERR(program));
   return api_leave(program, *node != NULL);
 }
 

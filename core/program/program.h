@@ -139,7 +139,7 @@ bool storage_budget_error(const Tree *tree, int32_t manager, Error *err);
 
 /* -- nodes: node.c -------------------------------------------------------------------------------------------- */
 Node *node_add(Node *parent, const char *kind, const char *axes, const int64_t *sizes, int32_t size_count,
-               const char *name, bool aos, Error *err);
+               const SNodeOptions *options, Error *err);
 /* action: see rg_snode_call. */
 bool node_call(Node *node, const char *action, const int64_t *index, int32_t index_count, int64_t *result, Error *err);
 /* How it is declared; laid out. */

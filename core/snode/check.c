@@ -12,11 +12,8 @@ const char *snode_quoted(const char *name, char buffer[80]) {
 bool snode_check_open(const SNode *node, Error *err) {
   if (!node->tree->laid_out) return true;
   char name[80], tree[80];
-  error_set(err, RG_ERROR_TREE_FIXED, "nothing can be added below %s node%s: its tree%s has been laid out since %s",
-            node->kind == SNODE_ROOT    ? "the root"
-            : node->kind == SNODE_DENSE ? "the dense"
-                                        : "the pointer",
-            snode_quoted(node->name, name), snode_quoted(node->tree->name, tree),
+  error_set(err, RG_ERROR_TREE_FIXED, "nothing can be added below the %s node%s: its tree%s has been laid out since %s",
+            snode_kind_text(node->kind), snode_quoted(node->name, name), snode_quoted(node->tree->name, tree),
             node->tree->fixed_at[0] ? node->tree->fixed_at : "its first use");
   return error_hint(err, "declare the whole tree before the first use of any of its fields");
 }
@@ -47,15 +44,51 @@ static bool check_extent(const SNode *parent, char letter, int64_t size, Error *
   return error_set(err, RG_ERROR_TREE_TOO_LARGE, "axis '%c' would have more than 2^62 cells", letter);
 }
 
+/* A list's axis and a hash's are theirs alone: a list has no cells to divide, what is unbounded no whole to be part of. */
+static bool check_own_axes(const SNode *parent, SNodeKind kind, const char *axes, Error *err) {
+  if (parent->kind == SNODE_DYNAMIC) {
+    error_set(err, RG_ERROR_TREE_DECLARATION, "a dynamic node holds fields only: nothing can be declared below it");
+    return error_hint(err, "put the dynamic node below: each cell of the other then has a list");
+  }
+  if (kind != SNODE_DYNAMIC && kind != SNODE_HASH) return true;
+  if (kind == SNODE_DYNAMIC && axes[1])
+    return error_set(err, RG_ERROR_TREE_DECLARATION, "a dynamic node is a list along one axis, \"%.16s\" names several", axes);
+  for (const char *letter = axes; *letter; letter++)
+    if (snode_axis_position(parent, *letter - 'i') >= 0)
+      return error_set(err, RG_ERROR_TREE_DECLARATION, "axis '%c' of a %s node is already divided above it: it needs one of its own",
+                       *letter, snode_kind_text(kind));
+  return true;
+}
+
+bool snode_check_chunk(SNodeKind kind, int64_t n, int64_t *chunk, Error *err) {
+  enum { USUAL_CHUNK = 32 };
+  if (kind != SNODE_DYNAMIC) {
+    if (!*chunk) return true;
+    return error_set(err, RG_ERROR_TREE_DECLARATION, "only a dynamic node has chunks, a %s one has none", snode_kind_text(kind));
+  }
+  if (n > INT32_MAX)
+    return error_set(err, RG_ERROR_TREE_TOO_LARGE, "a list of a dynamic node has at most 2147483647 elements, not %lld", (long long)n);
+  if (*chunk < 0) return error_set(err, RG_ERROR_TREE_DECLARATION, "a chunk has at least 1 element, not %lld", (long long)*chunk);
+  if (!*chunk) *chunk = USUAL_CHUNK;
+  if (*chunk > n) *chunk = n;
+  return true;
+}
+
 bool snode_check_child(const SNode *parent, SNodeKind kind, const char *axes, const int64_t *sizes, int size_count,
                        int64_t sizes_out[SNODE_MAX_AXES], Error *err) {
   if (kind <= SNODE_ROOT || kind >= SNODE_KIND_COUNT)
-    return error_set(err, RG_ERROR_TREE_DECLARATION, "a child node is dense or pointer");
+    return error_set(err, RG_ERROR_TREE_DECLARATION, "a child node is dense, bitmasked, pointer, dynamic or hash");
   if (!snode_check_open(parent, err) || !check_letters(axes, err)) return false;
   if (parent->depth + 1 >= SNODE_MAX_DEPTH)
     return error_set(err, RG_ERROR_TREE_DECLARATION, "a tree has at most %d levels below its root",
                      SNODE_MAX_DEPTH - 1);
+  if (!check_own_axes(parent, kind, axes, err)) return false;
   int axis_count = (int)strlen(axes);
+  if (kind == SNODE_HASH) {
+    if (size_count) return error_set(err, RG_ERROR_TREE_DECLARATION, "a hash node has no sizes: its axes are unbounded");
+    for (int k = 0; k < axis_count; k++) sizes_out[k] = 0;
+    return true;
+  }
   if (size_count != 1 && size_count != axis_count)
     return error_set(err, RG_ERROR_TREE_DECLARATION, "\"%s\" takes one size, or %d: %d given", axes, axis_count,
                      size_count);
@@ -78,7 +111,7 @@ static uint64_t last_byte_in_block(const SNode *node) {
   for (const SNode *at = node; at->parent; at = at->parent) {
     const SNodeComponent *component = &at->parent->components[at->component_in_parent];
     end += component->offset;
-    if (snode_has_slots(at->parent)) break;
+    if (snode_is_managed(at->parent)) break;
     end += (at->parent->cell_count - 1) * component->stride;
   }
   return end;
@@ -95,11 +128,11 @@ bool snode_check_layout(const SNodeTree *tree, Error *err) {
     const SNode *node = tree->managers[k];
     if (node->node_size > limit)
       return error_set(
-          err, RG_ERROR_TREE_TOO_LARGE, "each node of%s%s needs %.0f GiB, more than the 256 GiB of a sparse tree",
-          node->name[0] ? "" : " a pointer", snode_quoted(node->name, name), (double)node->node_size / (1 << 30));
-    if (last_byte_in_block(node) > SNODE_MAX_SLOT_BYTES)
-      return error_set(err, RG_ERROR_TREE_TOO_LARGE, "the slots of pointer node%s reach past 16 GiB in one block",
-                       snode_quoted(node->name, name));
+          err, RG_ERROR_TREE_TOO_LARGE, "each node of%s%s (%s) needs %.0f GiB, more than the 256 GiB of a sparse tree",
+          node->name[0] ? "" : " a", snode_quoted(node->name, name), snode_kind_text(node->kind), (double)node->node_size / (1 << 30));
+    if (snode_has_slots(node) && last_byte_in_block(node) > SNODE_MAX_SLOT_BYTES)
+      return error_set(err, RG_ERROR_TREE_TOO_LARGE, "the slots of %s node%s reach past 16 GiB in one block",
+                       snode_kind_text(node->kind), snode_quoted(node->name, name));
   }
   return true;
 }

@@ -15,6 +15,8 @@ bool snode_check_open(const SNode *node, Error *err);
 /* Kind, letters and sizes of a new child; fills `sizes_out` with one size per letter. */
 bool snode_check_child(const SNode *parent, SNodeKind kind, const char *axes, const int64_t *sizes, int size_count,
                        int64_t sizes_out[SNODE_MAX_AXES], Error *err);
+/* Of a dynamic node of n cells: settles *chunk (0: the usual); of the others: refuses one. */
+bool snode_check_chunk(SNodeKind kind, int64_t n, int64_t *chunk, Error *err);
 /* After layout: no block is larger than the runtime can address. */
 bool snode_check_layout(const SNodeTree *tree, Error *err);
 /* " 'block'" or "", for sentences. Valid until the next call with the same buffer. */

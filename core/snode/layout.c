@@ -2,6 +2,9 @@
  *
  * soa: | a0 a1 a2 .. | b0 b1 b2 .. |   one run per component       aos: | a0 b0 | a1 b1 | ..   one record per cell
  *
+ * A bitmasked container has its mask words behind the runs; a dynamic node is laid out as a dense container of `chunk`
+ * cells.
+ *
  * Alignment of anything that is `size` bytes: 64 from 64 bytes on, below that the least power of two that holds it.
  * So what lies inside never needs more than what holds it. A dense container is a whole number of its alignment,
  * so containers repeat at their size. Nodes are numbered depth first in the order of components: trees of one
@@ -44,19 +47,19 @@ static uint64_t lay_record(SNode *node) {
   return end;
 }
 
-static uint64_t lay_runs(SNode *node) {
+static uint64_t lay_runs(SNode *node, uint64_t cells) {
   uint64_t end = 0;
   for (int k = 0; k < node->component_count; k++) {
     SNodeComponent *component = &node->components[k];
     component->stride = element_size(component);
-    uint64_t run = saturating_mul(component->stride, node->cell_count);
+    uint64_t run = saturating_mul(component->stride, cells);
     component->offset = align_up(end, alignment_of(run));
     end = saturating_add(component->offset, run);
   }
   return end;
 }
 
-static uint64_t lay_records(SNode *node) {
+static uint64_t lay_records(SNode *node, uint64_t cells) {
   uint64_t record = lay_record(node), align = 1;
   for (int k = 0; k < node->component_count; k++) {
     uint64_t needed = alignment_of(element_size(&node->components[k]));
@@ -64,26 +67,48 @@ static uint64_t lay_records(SNode *node) {
   }
   record = align_up(record, align);
   for (int k = 0; k < node->component_count; k++) node->components[k].stride = record;
-  return saturating_mul(record, node->cell_count);
+  return saturating_mul(record, cells);
+}
+
+static uint64_t lay_cells(SNode *node, uint64_t cells) {
+  return node->aos ? lay_records(node, cells) : lay_runs(node, cells);
+}
+
+static uint64_t whole_lines(uint64_t bytes) { return align_up(max_i64((int64_t)bytes, 1), WHOLE_LINE); }
+
+static void lay_mask(SNode *node, uint64_t *size) {
+  node->mask_offset = align_up(*size, 8);
+  *size = saturating_add(node->mask_offset, saturating_mul(8, (node->cell_count + 63) / 64));
 }
 
 /* Depth is limited by SNODE_MAX_DEPTH, so this may recurse. */
 static void lay_node(SNode *node) {
   for (int k = 0; k < node->component_count; k++)
     if (node->components[k].child) lay_node(node->components[k].child);
-  if (snode_has_slots(node)) {
-    node->container_size = saturating_mul(4, node->cell_count);
-    node->node_size = align_up(max_i64((int64_t)lay_record(node), 1), WHOLE_LINE);
-    return;
+  uint64_t size = 0;
+  switch (node->kind) {
+  case SNODE_POINTER:
+    node->node_size = whole_lines(lay_record(node));
+    size = saturating_mul(4, node->cell_count);
+    break;
+  case SNODE_DYNAMIC:
+    node->node_size = whole_lines(lay_cells(node, (uint64_t)node->chunk));
+    size = SNODE_DYNAMIC_SLOTS + saturating_mul(4, (node->cell_count + (uint64_t)node->chunk - 1) / (uint64_t)node->chunk);
+    break;
+  case SNODE_HASH: node->node_size = whole_lines(lay_record(node)); break;
+  case SNODE_BITMASKED:
+    size = lay_cells(node, node->cell_count);
+    lay_mask(node, &size);
+    break;
+  default: size = lay_cells(node, node->cell_count);
   }
-  uint64_t size = node->aos ? lay_records(node) : lay_runs(node);
   node->container_size = align_up(size, alignment_of(size));
 }
 
 static void number_node(SNode *node, int *next) {
   SNodeTree *tree = node->tree;
   node->id = (*next)++;
-  if (snode_has_slots(node)) {
+  if (snode_is_managed(node)) {
     node->manager = tree->manager_count;
     tree->managers[tree->manager_count++] = node;
   }
@@ -106,6 +131,7 @@ static uint64_t hash_number(uint64_t hash, uint64_t number) { return hash_bytes(
 
 static uint64_t hash_node(uint64_t hash, const SNode *node) {
   hash = hash_number(hash, (uint64_t)node->kind * 2 + node->aos);
+  hash = hash_number(hash, (uint64_t)node->chunk);
   hash = hash_number(hash, (uint64_t)node->axis_count);
   for (int k = 0; k < node->axis_count; k++) {
     hash = hash_number(hash, node->axes[k]);

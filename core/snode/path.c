@@ -8,7 +8,7 @@ int snode_path(const SNode *node, const SNode *path[SNODE_MAX_DEPTH]) {
 }
 
 const SNode *snode_listed(const SNode *node) {
-  while (node && !snode_has_slots(node)) node = node->parent;
+  while (node && !snode_is_managed(node)) node = node->parent;
   return node;
 }
 

@@ -4,7 +4,9 @@
 static void draw_sizes(StrBuf *out, const SNode *node) {
   strbuf_char(out, ' ');
   for (int k = 0; k < node->axis_count; k++) strbuf_char(out, (char)('i' + node->axes[k]));
-  for (int k = 0; k < node->axis_count; k++) strbuf_format(out, k ? " x %lld" : " %lld", (long long)node->sizes[k]);
+  for (int k = 0; k < node->axis_count && node->sizes[k]; k++)
+    strbuf_format(out, k ? " x %lld" : " %lld", (long long)node->sizes[k]);
+  if (node->chunk) strbuf_format(out, ", chunks of %lld", (long long)node->chunk);
 }
 
 static void draw_bytes(StrBuf *out, uint64_t bytes) {
@@ -21,11 +23,12 @@ static void draw_node(StrBuf *out, const SNode *node) {
   if (node->aos) strbuf_text(out, ", aos");
   if (!node->tree->laid_out) return;
   strbuf_text(out, ": ");
-  if (snode_has_slots(node)) {
+  if (snode_is_managed(node)) {
     strbuf_text(out, "nodes of ");
     draw_bytes(out, node->node_size);
-    strbuf_text(out, ", slots ");
   }
+  if (node->kind == SNODE_HASH) return;
+  if (snode_has_slots(node)) strbuf_text(out, ", slots ");
   draw_bytes(out, node->container_size);
 }
 
@@ -75,7 +78,8 @@ static void write_node(StrBuf *out, const SNode *node) {
   strbuf_format(out, "%s %s\"", snode_kind_text(node->kind), node->aos ? "aos " : "");
   for (int k = 0; k < node->axis_count; k++) strbuf_char(out, (char)('i' + node->axes[k]));
   strbuf_char(out, '"');
-  for (int k = 0; k < node->axis_count; k++) strbuf_format(out, " %lld", (long long)node->sizes[k]);
+  for (int k = 0; k < node->axis_count && node->sizes[k]; k++) strbuf_format(out, " %lld", (long long)node->sizes[k]);
+  if (node->chunk) strbuf_format(out, " chunk %lld", (long long)node->chunk);
   if (is_word(node->name)) strbuf_format(out, " %s", node->name);
   strbuf_char(out, ' ');
   write_below(out, node);

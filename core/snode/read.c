@@ -1,7 +1,8 @@
 /* read.c - reads what snode_write_text writes:
  *
- *   tree:  root { item, .. }        item:  TYPE [name]  |  KIND [aos] "axes" size.. [name] { item, .. }
+ *   tree:  root { item, .. }        item:  TYPE [name]  |  KIND [aos] "axes" size.. [chunk size] [name] { item, .. }
  *
+ * A hash has no sizes. A node that is not dynamic may be called chunk.
  * The comma may be left out behind a closing brace. Any other text is refused with ir.invalid. */
 #include "snode/tree.h"
 
@@ -72,10 +73,17 @@ static bool read_node(Reading *r, SNode *parent, SNodeKind kind) {
   bool aos = *r->at != '"';
   if (aos && !str_is(read_word(r), "aos")) return refuse(r, "axes in quotes");
   if (!read_axes(r, axes)) return false;
-  for (int k = 0; axes[k]; k++)
+  int count = kind == SNODE_HASH ? 0 : (int)strlen(axes);
+  for (int k = 0; k < count; k++)
     if (!read_size(r, &sizes[k])) return false;
-  SNodeOptions options = {.name = copy_name(read_word(r), name), .aos = aos};
-  SNode *node = snode_add(parent, kind, axes, sizes, (int)strlen(axes), &options, r->err);
+  SNodeOptions options = {.aos = aos};
+  Str word = read_word(r);
+  if (kind == SNODE_DYNAMIC && str_is(word, "chunk")) {
+    if (!read_size(r, &options.chunk)) return false;
+    word = read_word(r);
+  }
+  options.name = copy_name(word, name);
+  SNode *node = snode_add(parent, kind, axes, sizes, count, &options, r->err);
   return node && read_below(r, node);
 }
 

@@ -5,12 +5,21 @@
 #include "snode/check.h"
 
 static const char *const kind_texts[] = {
-#define KIND(NAME, TEXT, SLOTS) TEXT,
+#define KIND(NAME, TEXT, SLOTS, MANAGED) TEXT,
 #include "snode/kind.def"
 #undef KIND
 };
 
 const char *snode_kind_text(SNodeKind kind) { return (unsigned)kind < SNODE_KIND_COUNT ? kind_texts[kind] : "unknown"; }
+
+static const struct { bool slots, managed; } kind_facts[] = {
+#define KIND(NAME, TEXT, SLOTS, MANAGED) {SLOTS, MANAGED},
+#include "snode/kind.def"
+#undef KIND
+};
+
+bool snode_has_slots(const SNode *node) { return kind_facts[node->kind].slots; }
+bool snode_is_managed(const SNode *node) { return kind_facts[node->kind].managed; }
 
 bool snode_kind_parse(Str text, SNodeKind *kind) {
   for (int k = 0; k < SNODE_KIND_COUNT; k++) {
@@ -98,15 +107,20 @@ static SNodeComponent *next_component(SNode *node) {
   return &node->components[node->component_count];
 }
 
-/* Rank, axes and shape of a new level: its parent's, with each own axis multiplied in. */
+/* Rank, axes and shape of a new level: its parent's, with each own axis multiplied in. What is divided below an
+ * unbounded axis is unbounded. */
 static void settle_shape(SNode *node) {
   const SNode *parent = node->parent;
   for (int axis = 0; axis < SNODE_MAX_AXES; axis++) {
     int above = snode_axis_position(parent, axis);
-    int64_t extent = above < 0 ? 0 : parent->shape[above];
-    for (int k = 0; k < node->axis_count; k++)
-      if (node->axes[k] == axis) extent = (extent ? extent : 1) * node->sizes[k];
-    if (!extent) continue;
+    int64_t extent = above < 0 ? 1 : parent->shape[above];
+    bool is_divided = above >= 0;
+    for (int k = 0; k < node->axis_count; k++) {
+      if (node->axes[k] != axis) continue;
+      is_divided = true;
+      extent *= node->sizes[k];
+    }
+    if (!is_divided) continue;
     node->level_axes[node->rank] = (uint8_t)axis;
     node->shape[node->rank++] = extent;
   }
@@ -116,6 +130,8 @@ SNode *snode_add(SNode *parent, SNodeKind kind, const char *axes, const int64_t 
                  const SNodeOptions *options, Error *err) {
   int64_t checked[SNODE_MAX_AXES];
   if (!snode_check_child(parent, kind, axes, sizes, size_count, checked, err)) return NULL;
+  int64_t chunk = options ? options->chunk : 0;
+  if (!snode_check_chunk(kind, checked[0], &chunk, err)) return NULL;
   SNodeTree *tree = parent->tree;
   SNodeComponent *component = next_component(parent);
   SNode *node = component ? node_create(tree, kind, options ? options->name : NULL) : NULL;
@@ -129,11 +145,12 @@ SNode *snode_add(SNode *parent, SNodeKind kind, const char *axes, const int64_t 
   node->parent = parent;
   node->depth = parent->depth + 1;
   node->aos = options && options->aos;
+  node->chunk = chunk;
   node->axis_count = (int)strlen(axes);
   for (int k = 0; k < node->axis_count; k++) {
     node->axes[k] = (uint8_t)(axes[k] - 'i');
     node->sizes[k] = checked[k];
-    node->cell_count *= (uint64_t)checked[k];
+    node->cell_count *= kind == SNODE_HASH ? 1 : (uint64_t)checked[k];
   }
   settle_shape(node);
   node->component_in_parent = (uint32_t)parent->component_count;

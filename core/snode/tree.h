@@ -7,8 +7,16 @@
  *   pointer: the container is uint32_t slots[cell_count]: handles. A live slot leads to a *node*,
  *     which holds the components of that ONE cell:
  *       component of a node at   node + component.offset            (stride unused, 0)
- * A pointer SNode has a manager number (dense in the tree, 0, 1, ..) and a node_size.
- * The root's container has one cell. Sizes are bytes; offsets are aligned to the component's needs
+ *   bitmasked: as dense, and behind the runs a bit per cell: bit c % 64 of the 64-bit word c / 64 at
+ *     container + mask_offset. An inactive cell's memory is zero.
+ *   dynamic: a list along its one axis: uint32_t length, uint32_t lock, then uint32_t slots[ceil(n / chunk)]. A node
+ *     holds `chunk` cells in runs or records:
+ *       component of element k at   node of slot k / chunk + component.offset + k % chunk * component.stride
+ *     Elements from `length` on are zero.
+ *   hash: nothing; a table of its manager leads from coordinates to a node, which is as a pointer's. Its axes have no
+ *     extent: size and shape are 0 there.
+ * The SNodes whose cells lie in nodes (pointer, dynamic, hash) have a manager number (dense in the tree, 0, 1, ..)
+ * and a node_size. The root's container has one cell. Sizes are bytes; offsets are aligned to the component's needs
  * (a dense container and a run start at 64 bytes where it is 64 bytes or larger, else at their size's
  * power of two); node_size is a multiple of 64.
  *
@@ -25,10 +33,10 @@
 #include "base/str.h"
 #include "type/type.h"
 
-enum { SNODE_MAX_AXES = 8, SNODE_MAX_DEPTH = 16 };
+enum { SNODE_MAX_AXES = 8, SNODE_MAX_DEPTH = 16, SNODE_DYNAMIC_SLOTS = 8 /* bytes before a list's slots */ };
 
 typedef enum SNodeKind {
-#define KIND(NAME, TEXT, SLOTS) SNODE_##NAME,
+#define KIND(NAME, TEXT, SLOTS, MANAGED) SNODE_##NAME,
 #include "snode/kind.def"
 #undef KIND
   SNODE_KIND_COUNT
@@ -57,18 +65,20 @@ struct SNode {
   /* axes: letters i..p are 0..7. A node divides some of them. */
   int axis_count;                      /* of this node's own division, in the order of its letters */
   uint8_t axes[SNODE_MAX_AXES];        /* which axes (0..7), in the order given */
-  int64_t sizes[SNODE_MAX_AXES];       /* cells along axes[k] */
+  int64_t sizes[SNODE_MAX_AXES];       /* cells along axes[k]; hash: 0 */
+  int64_t chunk;                       /* dynamic: cells of one node; else 0 */
   SNodeComponent *components;
   int component_count, component_capacity;
   uint32_t component_in_parent;        /* this node's row in parent->components */
   /* after layout: */
-  uint64_t cell_count;                 /* product of sizes; the root 1 */
-  uint64_t container_size;             /* bytes of one container; pointer: 4 * cell_count */
-  uint64_t node_size;                  /* pointer: bytes of one node, a multiple of 64; else 0 */
-  int manager;                         /* pointer: its manager number; else -1 */
+  uint64_t cell_count;                 /* product of sizes; the root 1; hash: 1, there is no table of its cells */
+  uint64_t container_size;             /* bytes of one container */
+  uint64_t mask_offset;                /* bitmasked: of the words in the container; else 0 */
+  uint64_t node_size;                  /* managed: bytes of one node, a multiple of 64; else 0 */
+  int manager;                         /* managed: its manager number; else -1 */
   int rank;                            /* axes in use from the root down to here: the indices of a cell here */
   uint8_t level_axes[SNODE_MAX_AXES];  /* those axes, ascending */
-  int64_t shape[SNODE_MAX_AXES];       /* by position in level_axes: cells of this level over the whole tree */
+  int64_t shape[SNODE_MAX_AXES];       /* by position in level_axes: cells of this level over the whole tree; 0: unbounded */
 };
 
 struct SNodeTree {
@@ -79,9 +89,9 @@ struct SNodeTree {
   bool laid_out;
   char fixed_at[200];  /* "script.lua:12": what laid it out, for messages */
   int manager_count;
-  SNode **managers;    /* pointer nodes by manager number */
+  SNode **managers;    /* managed nodes by manager number */
   uint64_t root_size;  /* bytes of the root's container, a multiple of 64 */
-  bool is_sparse;      /* has a pointer node */
+  bool is_sparse;      /* has a managed node */
   uint64_t layout_hash; /* equal for trees of one layout: kinds, axes, sizes, types, order, aos; names aside */
 };
 
@@ -92,11 +102,13 @@ static inline SNode *snode_root(const SNodeTree *tree) { return tree->nodes[0]; 
 typedef struct SNodeOptions {
   const char *name; /* NULL: none */
   bool aos;
+  int64_t chunk;    /* dynamic: cells of a chunk; 0: 32, or all there are */
 } SNodeOptions;
 
-/* Adds a child. `axes` are letters i..p ("ij"); size_count is 1 (one for all axes) or one each.
+/* Adds a child. `axes` are letters i..p ("ij"); size_count is 1 (one for all axes) or one each; a hash has none.
  * Refuses, each with one sentence: a laid-out tree (naming fixed_at), unknown or repeated letters,
- * sizes below 1, products that no memory can hold. NULL with err on failure. */
+ * sizes below 1, products that no memory can hold, an axis of a dynamic or hash node that is divided above, nodes
+ * below a dynamic one. NULL with err on failure. */
 SNode *snode_add(SNode *parent, SNodeKind kind, const char *axes, const int64_t *sizes, int size_count,
                  const SNodeOptions *options, Error *err);
 /* Places a field: returns its row in node->components, or -1 with err. */
@@ -106,11 +118,13 @@ bool snode_layout(SNodeTree *tree, const char *fixed_at, Error *err);
 
 const char *snode_kind_text(SNodeKind kind);
 bool snode_kind_parse(Str text, SNodeKind *kind);
-static inline bool snode_has_slots(const SNode *node) { return node->kind == SNODE_POINTER; }
+bool snode_has_slots(const SNode *node);  /* pointer, dynamic */
+bool snode_is_managed(const SNode *node); /* pointer, dynamic, hash */
+static inline int64_t snode_node_cells(const SNode *managed) { return managed->chunk ? managed->chunk : 1; }
 
 /* path.c: the levels between the root and `node`, the root first, `node` last; returns their count. */
 int snode_path(const SNode *node, const SNode *path[SNODE_MAX_DEPTH]);
-/* The deepest pointer node at or above `node`, or NULL: whose nodes `active` loops list. */
+/* The deepest managed node at or above `node`, or NULL: whose nodes `active` loops list. */
 const SNode *snode_listed(const SNode *node);
 /* How a level's coordinate along axis `axis` (0..7) splits: index at `node`'s level, given an index at the
  * level of `below` (a descendant or the node itself), is floor(index / divisor): the product of the sizes

@@ -112,10 +112,11 @@ RgStatus rg_tree_destroy(RgTree *tree, const char *where);   /* memory back; han
 void rg_tree_release(RgTree *tree);
 RgSNode *rg_tree_root(RgTree *tree);                         /* borrowed: retain to keep */
 RgStatus rg_tree_text(RgTree *tree, const char **text);      /* the drawing */
-/* kind: "dense" "pointer"; axes "ij"; size_count 1 or one per axis; name may be NULL; aos: 0 or 1.
+/* kind: "dense" "bitmasked" "pointer" "dynamic" "hash"; axes "ij"; size_count 1 or one per axis, 0 for a hash; name may
+ * be NULL; aos: 0 or 1; chunk: elements per chunk of a dynamic node, 0: the usual.
  * The new node is owned by the caller. */
 RgStatus rg_snode_add(RgSNode *parent, const char *kind, const char *axes, const int64_t *sizes, int32_t size_count,
-                      const char *name, int32_t aos, RgSNode **node);
+                      const char *name, int32_t aos, int64_t chunk, RgSNode **node);
 RgStatus rg_snode_place(RgSNode *node, RgField *field);
 void rg_snode_retain(RgSNode *node);
 void rg_snode_release(RgSNode *node);

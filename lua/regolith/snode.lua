@@ -109,7 +109,7 @@ end
 local node_out = ffi.new "RgSNode *[1]"
 
 local function add(parent, runtime, kind, axes, sizes, count, options)
-  check(C.rg_snode_add(parent, kind, axes, sizes, count, options.name, snode.check_layout(options.layout), node_out), runtime)
+  check(C.rg_snode_add(parent, kind, axes, sizes, count, options.name, snode.check_layout(options.layout), 0, node_out), runtime)
   return new_node(node_out[0], runtime)
 end
 

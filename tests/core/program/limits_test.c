@@ -50,8 +50,8 @@ static RgStatus scenario(void) {
   const char *text;
   RgValue value = number(2);
   RgStatus status = rg_tree_create(rg, "t", &tree);
-  if (!status) status = rg_snode_add(rg_tree_root(tree), "pointer", "ij", &four, 1, "block", 0, &block);
-  if (!status) status = rg_snode_add(block, "dense", "ij", &four, 1, NULL, 1, &leaf);
+  if (!status) status = rg_snode_add(rg_tree_root(tree), "pointer", "ij", &four, 1, "block", 0, 0, &block);
+  if (!status) status = rg_snode_add(block, "dense", "ij", &four, 1, NULL, 1, 0, &leaf);
   if (!status) status = rg_field_create(rg, "f32", "x", &x);
   if (!status) status = rg_snode_place(leaf, x);
   if (!status) status = rg_field_create(rg, "i16", "y", &y);

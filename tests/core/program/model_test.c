@@ -54,7 +54,7 @@ static void declare(Model *m, const Layout *layout) {
   for (int k = 0; k < layout->level_count; k++) {
     const Level *level = &layout->levels[k];
     RgSNode *child = NULL;
-    CHECK(rg_snode_add(node, level->kind, level->axes, level->sizes, (int32_t)strlen(level->axes), NULL, level->aos,
+    CHECK(rg_snode_add(node, level->kind, level->axes, level->sizes, (int32_t)strlen(level->axes), NULL, level->aos, 0,
                        &child) == 0);
     rg_snode_release(child); /* the tree's handle holds it */
     node = child;

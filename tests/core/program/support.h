@@ -29,7 +29,7 @@ static inline RgTree *new_tree(const char *name) {
 }
 static inline RgSNode *add(RgSNode *parent, const char *kind, const char *axes, int64_t size, const char *name) {
   RgSNode *node = NULL;
-  if (rg_snode_add(parent, kind, axes, &size, 1, name, 0, &node)) check_fail(__FILE__, __LINE__, rg_error(rg)->message);
+  if (rg_snode_add(parent, kind, axes, &size, 1, name, 0, 0, &node)) check_fail(__FILE__, __LINE__, rg_error(rg)->message);
   rg_snode_release(node); /* the tree's own handle holds it */
   return node;
 }

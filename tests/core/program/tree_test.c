@@ -120,10 +120,10 @@ static void refusals(void) {
     int64_t size = 2;
     RgSNode *node;
     RgField *field = NULL;
-    CHECK_ERROR(rg_snode_add(leaf, "dense", "k", &size, 1, NULL, 0, &node), "tree.fixed",
+    CHECK_ERROR(rg_snode_add(leaf, "dense", "k", &size, 1, NULL, 0, 0, &node), "tree.fixed",
                 "nothing can be added below the dense node: its tree 'heat' has been laid out since its first use");
-    CHECK_ERROR(rg_snode_add(block, "bitmasked", "k", &size, 1, NULL, 0, &node), "tree.declaration",
-                "'bitmasked' is no kind of node: dense and pointer are");
+    CHECK_ERROR(rg_snode_add(block, "sparse", "k", &size, 1, NULL, 0, 0, &node), "tree.declaration",
+                "'sparse' is no kind of node: dense, bitmasked, pointer, dynamic and hash are");
     CHECK(rg_field_create(rg, "f32", "late", &field) == 0);
     CHECK_ERROR(rg_field_settle(field, NULL), "field.unplaced", "field 'late' has no place yet");
     CHECK(rg_snode_place(block, field) != 0);

@@ -2,17 +2,26 @@
 #include "check.h"
 #include "snode/tree.h"
 
-static const char *add_says(SNodeKind kind, const char *axes, const int64_t *sizes, int size_count) {
+static const char *add_with(SNodeKind kind, const char *axes, const int64_t *sizes, int size_count,
+                            const SNodeOptions *options) {
   static Error err;
   Heap heap;
   heap_init(&heap, 0);
   error_clear(&err);
   SNodeTree *tree = snode_tree_create(&heap, "t", &err);
-  SNode *node = snode_add(snode_root(tree), kind, axes, sizes, size_count, NULL, &err);
+  SNode *node = snode_add(snode_root(tree), kind, axes, sizes, size_count, options, &err);
   CHECK(!node || !error_is_set(&err));
   snode_tree_destroy(tree);
   CHECK_INT(heap.live_bytes, 0);
   return err.message;
+}
+
+static const char *add_says(SNodeKind kind, const char *axes, const int64_t *sizes, int size_count) {
+  return add_with(kind, axes, sizes, size_count, NULL);
+}
+
+static const char *chunk_says(SNodeKind kind, int64_t chunk) {
+  return add_with(kind, "i", (int64_t[]){100}, 1, &(SNodeOptions){.chunk = chunk});
 }
 
 static const char *read_says(const char *text) {
@@ -43,7 +52,24 @@ static void additions(void) {
     CHECK_TEXT(add_says(SNODE_DENSE, "i", &huge, 1), "a node of more than 2^46 cells is more than any memory holds");
     CHECK_TEXT(add_says(SNODE_DENSE, "ij", pair, 2), "a node of more than 2^46 cells is more than any memory holds");
   }
-  TEST("a second root is no child") CHECK_TEXT(add_says(SNODE_ROOT, "i", &four, 1), "a child node is dense or pointer");
+  TEST("a list has one axis, that nothing above it divides, and chunks that hold something") {
+    CHECK_TEXT(add_says(SNODE_DYNAMIC, "ij", &four, 1), "a dynamic node is a list along one axis, \"ij\" names several");
+    CHECK_TEXT(read_says("root{ dense \"i\" 4 { dynamic \"i\" 4 { f32 } } }"),
+               "axis 'i' of a dynamic node is already divided above it: it needs one of its own");
+    CHECK_TEXT(read_says("root{ dynamic \"i\" 4 { dense \"j\" 4 { f32 } } }"),
+               "a dynamic node holds fields only: nothing can be declared below it");
+    const int64_t long_list = 1ll << 31;
+    CHECK_TEXT(add_says(SNODE_DYNAMIC, "i", &long_list, 1),
+               "a list of a dynamic node has at most 2147483647 elements, not 2147483648");
+    CHECK_TEXT(chunk_says(SNODE_DYNAMIC, -1), "a chunk has at least 1 element, not -1");
+    CHECK_TEXT(chunk_says(SNODE_DENSE, 8), "only a dynamic node has chunks, a dense one has none");
+  }
+  TEST("a hash has axes of its own and no sizes") {
+    CHECK_TEXT(add_says(SNODE_HASH, "ij", two, 2), "a hash node has no sizes: its axes are unbounded");
+    CHECK_TEXT(read_says("root{ dense \"i\" 4 { hash \"i\" { f32 } } }"),
+               "axis 'i' of a hash node is already divided above it: it needs one of its own");
+  }
+  TEST("a second root is no child") CHECK_TEXT(add_says(SNODE_ROOT, "i", &four, 1), "a child node is dense, bitmasked, pointer, dynamic or hash");
 }
 
 static void texts(void) {
@@ -62,7 +88,7 @@ static void texts(void) {
     CHECK_TEXT(read_says("root{ dense \"i\" 70368744177664 { pointer \"j\" 2 { f32 } } }"),
                "tree needs 524288 GiB at once, more than the 256 GiB of a sparse tree");
     CHECK_TEXT(read_says("root{ pointer \"i\" 4 big { dense \"i\" 68719476736 { f64 } } }"),
-               "each node of 'big' needs 512 GiB, more than the 256 GiB of a sparse tree");
+               "each node of 'big' (pointer) needs 512 GiB, more than the 256 GiB of a sparse tree");
     CHECK_TEXT(read_says("root{ pointer \"i\" 8589934592 wide { f32 } }"),
                "the slots of pointer node 'wide' reach past 16 GiB in one block");
   }

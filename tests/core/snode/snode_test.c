@@ -54,6 +54,41 @@ static void sizes(void) {
     CHECK_INT(node->container_size, 16);
     snode_tree_destroy(tree);
   }
+  TEST("a bitmasked container has its mask behind its runs, a whole number of words") {
+    SNodeTree *tree = read("root{ bitmasked \"i\" 100 { u8 a, f32 b } }");
+    const SNode *node = node_at(tree, 1);
+    check_part(node, 0, 0, 1);
+    check_part(node, 1, 128, 4);
+    CHECK_INT(node->mask_offset, 528);
+    CHECK_INT(node->container_size, 576);
+    CHECK(!tree->is_sparse && node->manager == -1);
+    snode_tree_destroy(tree);
+  }
+  TEST("a list has its length, then a slot per chunk; a chunk's node has a run per field") {
+    SNodeTree *tree = read("root{ dynamic \"i\" 100 chunk 16 { u8 a, f32 b } }");
+    const SNode *node = node_at(tree, 1);
+    check_part(node, 0, 0, 1);
+    check_part(node, 1, 64, 4);
+    CHECK_INT(node->container_size, 64);
+    CHECK_INT(node->node_size, 128);
+    CHECK(tree->is_sparse && node->manager == 0 && snode_node_cells(node) == 16 && node->shape[0] == 100);
+    snode_tree_destroy(tree);
+  }
+  TEST("a chunk is as long as its list where that is shorter") {
+    SNodeTree *tree = read("root{ dynamic \"i\" 5 { u8 } }");
+    CHECK_INT(node_at(tree, 1)->chunk, 5);
+    CHECK_INT(node_at(tree, 1)->container_size, 16);
+    snode_tree_destroy(tree);
+  }
+  TEST("a hash takes nothing where it stands, and what is below it has no extent either") {
+    SNodeTree *tree = read("root{ hash \"ij\" { dense \"ji\" 8 4 { f32 } } }");
+    const SNode *hash = node_at(tree, 1), *leaf = node_at(tree, 2);
+    CHECK_INT(hash->container_size, 0);
+    CHECK_INT(hash->node_size, 128);
+    CHECK(hash->manager == 0 && hash->rank == 2 && hash->shape[0] == 0 && leaf->rank == 2 && leaf->shape[1] == 0);
+    CHECK_INT(snode_divisor(hash, leaf, 1), 8);
+    snode_tree_destroy(tree);
+  }
   TEST("aos puts the fields of a cell side by side") {
     SNodeTree *tree = read("root{ dense aos \"ij\" 3 5 { f32 a, f64 b, u8 c } }");
     const SNode *node = node_at(tree, 1);
