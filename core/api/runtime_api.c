@@ -22,6 +22,7 @@ bool api_enter(Program *program) {
   }
   if (error_is_set(&loose)) error_clear(&loose);
   if (error_is_set(&program->error)) error_clear(&program->error);
+  error_keep_more(&program->error, &program->errors);
   return true;
 }
 
@@ -40,7 +41,7 @@ RgStatus api_refuse(const char *call, const char *what) {
 }
 
 static void show(const Error *err, RgError *out) {
-  *out = (RgError){.code = error_code_text(err->code),
+  *out = (RgError){.code = err->is_note ? "note" : error_code_text(err->code),
                    .message = err->message,
                    .hint = err->hint,
                    .file = err->file,
@@ -51,9 +52,23 @@ static void show(const Error *err, RgError *out) {
                    .width = err->width};
 }
 
+static const Error *last_error(RgRuntime *runtime) {
+  return error_is_set(&loose) || !runtime ? &loose : &((Program *)runtime)->error;
+}
+
 const RgError *rg_error(RgRuntime *runtime) {
   static _Thread_local RgError shown;
-  show(error_is_set(&loose) || !runtime ? &loose : &((Program *)runtime)->error, &shown);
+  show(last_error(runtime), &shown);
+  return &shown;
+}
+
+const RgError *rg_error_row(RgRuntime *runtime, int32_t row, int32_t *unsaid) {
+  static _Thread_local RgError shown;
+  const Error *err = last_error(runtime);
+  const ErrorList *list = err->more;
+  if (unsaid) *unsaid = list ? list->unsaid : 0;
+  if (row < 0 || row > (list ? list->count : 0)) return NULL;
+  show(row ? &list->rows[row - 1] : err, &shown);
   return &shown;
 }
 

@@ -17,6 +17,49 @@ const char *error_code_text(ErrorCode code) {
 
 void error_clear(Error *err) { memset(err, 0, sizeof *err); }
 
+void error_keep_more(Error *err, ErrorList *list) {
+  list->count = list->error_count = list->unsaid = 0;
+  err->more = list;
+}
+
+/* -- further errors ---------------------------------------------------------------------------------------- */
+
+/* Does the list's last error have room for one more note? */
+static bool takes_note(const ErrorList *list) {
+  int notes = 0;
+  while (notes < list->count && list->rows[list->count - 1 - notes].is_note) notes++;
+  return !list->unsaid && notes < ERROR_LIST_NOTES;
+}
+
+static bool has_room(ErrorList *list, const Error *other) {
+  if (other->is_note) return takes_note(list) && list->count < ERROR_LIST_ROWS;
+  bool fits = list->error_count < ERROR_LIST_MOST && list->count < ERROR_LIST_ROWS;
+  if (fits) list->error_count++;
+  else list->unsaid++;
+  return fits;
+}
+
+Error *error_add(Error *err, const Error *other) {
+  if (!err) return NULL;
+  ErrorList *list = err->more;
+  Error *row = err;
+  if (error_is_set(err)) {
+    if (!list || !has_room(list, other)) return NULL;
+    row = &list->rows[list->count++];
+  }
+  *row = *other;
+  row->more = row == err ? list : NULL;
+  return row;
+}
+
+void error_copy(Error *to, const Error *from) {
+  error_add(to, from);
+  for (int i = 0; from->more && i < from->more->count; i++) error_add(to, &from->more->rows[i]);
+  if (from->more && to->more) to->more->unsaid += from->more->unsaid;
+}
+
+/* -- the first --------------------------------------------------------------------------------------------- */
+
 bool error_set_va(Error *err, ErrorCode code, const char *format, va_list args) {
   if (!err || error_is_set(err)) return false;
   err->code = code;

@@ -1,5 +1,6 @@
 /* error.h - one failure, on its way up: a code, one sentence, where, and what to do.
- * The first failure wins: error_set on an Error that is already set keeps the first.
+ * The first failure wins: error_set on an Error that is already set keeps the first. What a compile finds besides
+ * goes into `more`, where the owner of the Error has put a list: notes on the error before them, and other errors.
  * Every code is a row of base/error.def. */
 #ifndef RG_BASE_ERROR_H
 #define RG_BASE_ERROR_H
@@ -15,6 +16,8 @@ typedef enum ErrorCode {
   ERROR_CODE_COUNT
 } ErrorCode; /* RG_ERROR_NONE is 0 */
 
+typedef struct ErrorList ErrorList;
+
 typedef struct Error {
   ErrorCode code;
   char message[480]; /* one sentence, without position */
@@ -25,9 +28,26 @@ typedef struct Error {
   int32_t width;     /* bytes under the caret, at least 1 when column is set */
   char source[240];  /* the source line, without its newline */
   char index[64];    /* run-time faults: the indices, "3, 16"; else empty */
+  bool is_note;      /* in a list: says more about the error before it */
+  ErrorList *more;   /* borrowed; NULL: nobody asks for more than the first */
 } Error;
 
-void error_clear(Error *err);
+enum { ERROR_LIST_ROWS = 40, ERROR_LIST_MOST = 9, ERROR_LIST_NOTES = 3 };
+struct ErrorList {
+  int count;         /* rows in use */
+  int error_count;   /* of them no notes */
+  int unsaid;        /* errors for which there was no room */
+  Error rows[ERROR_LIST_ROWS];
+};
+
+void error_clear(Error *err); /* has no list afterwards */
+/* An empty list for an error that is not set. */
+void error_keep_more(Error *err, ErrorList *list);
+/* A copy of `other` behind what is there: itself where `err` is not set yet, else a row of the list. Where it went, for
+ * hints; NULL: nowhere, for want of a list or of room. Notes of an error that went nowhere go there too. */
+Error *error_add(Error *err, const Error *other);
+/* `from` with all that it has to say becomes `to`, which is not set and keeps its own list. */
+void error_copy(Error *to, const Error *from);
 static inline bool error_is_set(const Error *err) { return err->code != RG_ERROR_NONE; }
 const char *error_code_text(ErrorCode code); /* "name.unknown" */
 

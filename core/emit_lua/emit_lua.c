@@ -56,5 +56,5 @@ const char *emit_lua_kernel(Scratch *scratch, const SemaOutput *typed) {
   emit_block(e, &body);
   emit_line(e, e->s->function->end);
   emit_end(e);
-  return e->s->failed ? NULL : strbuf_end(&e->out);
+  return sema_report(e->s) ? strbuf_end(&e->out) : NULL;
 }

@@ -1,6 +1,8 @@
 /* parse.h - what the parser's files share; private to front.
- * The parser is sticky: the first failure is kept and moves it to the END token, where every loop ends and every
- * expectation fails silently; parse functions always return a node, so they read as a plain list of calls. */
+ * The parser is sticky: a failure is kept and moves it to the END token, where every loop ends and every
+ * expectation fails silently; parse functions always return a node, so they read as a plain list of calls.
+ * The innermost block goes on behind the statement that failed (recover.c). What fails afterwards because brackets or
+ * `end`s do not match may well follow from the first failure, so it ends the parse without a word. */
 #ifndef RG_FRONT_PARSE_H
 #define RG_FRONT_PARSE_H
 
@@ -41,8 +43,12 @@ typedef struct Parser {
   Source *source;
   Scratch *scratch;
   Error *err;
-  bool failed;
-  bool takes_hint;    /* the last call that failed is the one that was reported */
+  bool failed;        /* at the END token, until the statement is over */
+  bool is_broken;     /* something has failed: there will be no Ast */
+  bool is_lost;       /* and nothing can be read behind it */
+  int failed_at;      /* the token that was current then */
+  Error *latest;      /* what was reported last */
+  Error *said;        /* where the last call that failed was reported; NULL: it was not */
   Tokens tokens;
   int at;             /* the current token */
   int depth;          /* nesting of expressions and blocks */
@@ -75,8 +81,12 @@ bool parser_fail(Parser *p, Pos pos, int32_t width, const char *format, ...) __a
 bool parser_fail_here(Parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* "'then' expected, found 'x'". */
 bool parser_fail_expected(Parser *p, const char *what);
-void parser_stop(Parser *p); /* the failure is in `err` already */
+bool parser_take(Parser *p, const Error *error); /* a failure that was found elsewhere */
 bool parser_hint(Parser *p, const char *hint); /* to the failure that the call before reported */
+/* Says more about it: "declared here". */
+bool parser_note(Parser *p, Pos pos, int32_t width, const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* Brackets and blocks do not match from here on: nothing is read behind the failure. */
+void parser_lose(Parser *p);
 bool parser_expect(Parser *p, TokenKind kind);
 /* The end of what `open` began at `start`. */
 bool parser_match(Parser *p, TokenKind close, const char *open, Pos start);
@@ -97,6 +107,10 @@ AstExpr *parse_field(Parser *p, AstExpr *object); /* at the `.` or, in a declara
 void parse_expr_list(Parser *p, AstExprs *list);
 AstExpr *parse_annotation(Parser *p);  /* `: T` or `--[[: T]]` here, or NULL */
 void parse_annotations(Parser *p, AstExprs *types);
+
+/* recover.c */
+/* After a statement that began at token `first`: when it failed, goes on behind it. */
+void recover_statement(Parser *p, int first);
 
 /* parse_stmt.c */
 void parse_block(Parser *p, AstBlock *block);

@@ -149,7 +149,8 @@ static AstExpr *parse_string(Parser *p) {
   const Token *token = parser_current(p);
   AstExpr *expr = new_at_token(p, AST_STRING);
   parser_next(p);
-  if (!literal_read_string(p->source, token, &expr->text, p->err)) parser_stop(p);
+  Error error = {0};
+  if (!literal_read_string(p->source, token, &expr->text, &error)) parser_take(p, &error);
   return seal(p, expr);
 }
 
@@ -157,7 +158,8 @@ static AstExpr *parse_number(Parser *p) {
   AstExpr *expr = new_at_token(p, AST_NUMBER);
   expr->text = token_source(p->source, parser_current(p));
   parser_next(p);
-  if (!literal_read_number(p->source, expr, p->err)) parser_stop(p);
+  Error error = {0};
+  if (!literal_read_number(p->source, expr, &error)) parser_take(p, &error);
   return seal(p, expr);
 }
 
@@ -398,9 +400,10 @@ static AstExpr *parse_comment(Parser *p, const Annotation *annotation, AstExprs 
     if (types) vec_push(p->scratch, types, type);
   } while (types && parser_accept(p, TOKEN_COMMA));
   if (!parser_is(p, TOKEN_END)) parser_fail_expected(p, "the end of the annotation");
-  if (p->failed) error_hint(p->err, "a comment --[[: T]] gives a type; put a space before the colon where it does not");
+  if (p->failed) error_hint(p->latest, "a comment --[[: T]] gives a type; put a space before the colon where it does not");
   p->tokens = tokens;
   p->at = p->failed ? tokens.count - 1 : at;
+  if (p->failed) p->failed_at = at;
   return type;
 }
 

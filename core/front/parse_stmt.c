@@ -113,6 +113,7 @@ static void check_target(Parser *p, const AstExpr *target) {
   parser_fail(p, target->pos, target->width, "'%.*s' is const and cannot be assigned",
               local->name.length < 60 ? local->name.length : 60, local->name.data);
   parser_hint(p, "declare it with 'local' if it has to change");
+  parser_note(p, local->pos, local->name.length, "it is declared here");
 }
 
 static AstOp compound_op(TokenKind kind) {
@@ -480,8 +481,10 @@ void parse_block(Parser *p, AstBlock *block) {
   note_depth(p);
   while (!ends_block(parser_current(p)->kind)) {
     if (parser_accept(p, TOKEN_SEMICOLON)) continue;
+    int first = p->at;
     AstStmt *stmt = parse_statement(p);
     vec_push(p->scratch, block, stmt);
+    recover_statement(p, first);
   }
   parser_leave(p);
   if (!parser_is(p, TOKEN_UNTIL)) parser_close_scope(p, scope);

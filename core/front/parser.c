@@ -42,30 +42,45 @@ static const struct { TokenKind token; const char *hint; } foreign[] = {
     {TOKEN_ARROW, "write 'function(x) return .. end'"},
 };
 
-void parser_stop(Parser *p) {
-  p->failed = true;
+static void stop(Parser *p) {
+  if (!p->failed) p->failed_at = p->at;
+  p->failed = p->is_broken = true;
   p->at = p->tokens.count - 1;
+}
+
+bool parser_take(Parser *p, const Error *error) {
+  if (!p->failed) p->said = p->latest = error_add(p->err, error);
+  stop(p);
+  return false;
+}
+
+void parser_lose(Parser *p) {
+  stop(p);
+  p->is_lost = true;
 }
 
 /* `]]` inside the text ends a plain long string, so what arrives here stops inside two brackets. */
 static void hint_cut_text(Parser *p) {
   if (p->is_text && p->brackets >= 2)
-    error_hint(p->err, "']]' ends a plain long string: write the kernel between [=[ and ]=]");
+    error_hint(p->said, "']]' ends a plain long string: write the kernel between [=[ and ]=]");
 }
 
 static bool fail(Parser *p, Pos pos, int32_t width, const char *format, va_list args) {
-  p->takes_hint = false;
+  Error error = {0};
+  char message[400];
+  p->said = NULL;
   if (p->failed) return false;
   if (parser_is(p, TOKEN_FAULT)) {
-    token_report_fault(p->source, parser_current(p), p->err);
-  } else {
-    char message[400];
-    p->takes_hint = true;
-    vsnprintf(message, sizeof message, format, args);
-    diag_error(p->err, p->source, pos, width, RG_ERROR_SYNTAX, "%s", message);
-    if (parser_is(p, TOKEN_END)) hint_cut_text(p);
+    token_report_fault(p->source, parser_current(p), &error);
+    parser_take(p, &error);
+    p->said = NULL; /* it says what to do */
+    return false;
   }
-  parser_stop(p);
+  bool is_end = parser_is(p, TOKEN_END);
+  vsnprintf(message, sizeof message, format, args);
+  diag_error(&error, p->source, pos, width, RG_ERROR_SYNTAX, "%s", message);
+  parser_take(p, &error);
+  if (is_end) hint_cut_text(p);
   return false;
 }
 
@@ -86,7 +101,20 @@ bool parser_fail_here(Parser *p, const char *format, ...) {
   return false;
 }
 
-bool parser_hint(Parser *p, const char *hint) { return p->takes_hint ? error_hint(p->err, "%s", hint) : false; }
+bool parser_hint(Parser *p, const char *hint) { return error_hint(p->said, "%s", hint); }
+
+bool parser_note(Parser *p, Pos pos, int32_t width, const char *format, ...) {
+  Error note = {.is_note = true};
+  char message[400];
+  va_list args;
+  if (!p->said) return false;
+  va_start(args, format);
+  vsnprintf(message, sizeof message, format, args);
+  va_end(args);
+  diag_error(&note, p->source, pos, width, RG_ERROR_SYNTAX, "%s", message);
+  error_add(p->err, &note);
+  return false;
+}
 
 static bool fail_foreign(Parser *p) {
   for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
@@ -137,11 +165,10 @@ static void note_misfit(Parser *p, const char *open, Pos start) {
 
 static void hint_missing_end(Parser *p) {
   Misfit misfit = p->misfit;
-  if (!p->takes_hint) return;
   if (p->else_if_line)
-    error_hint(p->err, "the 'if' after 'else' in line %d needs its own 'end'; 'elseif' does not", p->else_if_line);
+    error_hint(p->said, "the 'if' after 'else' in line %d needs its own 'end'; 'elseif' does not", p->else_if_line);
   else if (misfit.open)
-    error_hint(p->err, "the 'end' of line %d closes the '%s' of line %d, but stands under something else",
+    error_hint(p->said, "the 'end' of line %d closes the '%s' of line %d, but stands under something else",
                misfit.end_line, misfit.open, misfit.open_line);
 }
 
@@ -151,15 +178,30 @@ static bool fail_never_closed(Parser *p, TokenKind close, const char *open, Pos 
   return false;
 }
 
-bool parser_match(Parser *p, TokenKind close, const char *open, Pos start) {
-  if (close == TOKEN_END_KEYWORD && parser_is(p, close)) note_misfit(p, open, start);
-  if (parser_accept(p, close)) return true;
-  if (!p->failed && fail_foreign(p)) return false;
+/* What does not match behind a failure may follow from it. */
+static bool lose_block(Parser *p, TokenKind close) {
+  bool is_block = close == TOKEN_END_KEYWORD || close == TOKEN_UNTIL;
+  if (is_block && p->is_broken) parser_lose(p);
+  return is_block;
+}
+
+static bool fail_match(Parser *p, TokenKind close, const char *open, Pos start) {
+  if (fail_foreign(p)) return false;
   char text[64];
   if (parser_is(p, TOKEN_END)) return fail_never_closed(p, close, open, start);
   if (parser_current(p)->pos.line == start.line) return parser_expect(p, close);
   return parser_fail_here(p, "'%s' expected to close the '%s' of line %d, found %s", token_text(close), open,
                           start.line, found(p, text));
+}
+
+bool parser_match(Parser *p, TokenKind close, const char *open, Pos start) {
+  if (close == TOKEN_END_KEYWORD && parser_is(p, close)) note_misfit(p, open, start);
+  if (parser_accept(p, close)) return true;
+  if (p->failed) return false;
+  bool is_block = lose_block(p, close);
+  fail_match(p, close, open, start);
+  if (is_block) parser_lose(p);
+  return false;
 }
 
 Str parser_name(Parser *p) {
@@ -174,7 +216,9 @@ Str parser_name(Parser *p) {
 bool parser_enter(Parser *p) {
   if (++p->depth <= PARSE_MAX_DEPTH) return true;
   parser_fail_here(p, "this is nested more than %d levels deep", PARSE_MAX_DEPTH);
-  return parser_hint(p, "move a part into a local or a helper function");
+  parser_hint(p, "move a part into a local or a helper function");
+  parser_lose(p);
+  return false;
 }
 void parser_leave(Parser *p) { p->depth--; }
 
@@ -211,7 +255,7 @@ static Parser *new_parser(Source *source, Tokens tokens, Error *err) {
 }
 
 static Ast *finish(Parser *p, AstFunction *function, AstBlock helpers) {
-  if (p->failed) return NULL;
+  if (p->is_broken) return NULL;
   Ast *ast = scratch_new(p->scratch, Ast);
   *ast = (Ast){.source = p->source, .function = function, .helpers = helpers,
                .expr_count = p->expr_count, .local_count = p->local_count};
@@ -256,7 +300,7 @@ Ast *parse_kernel_text(Source *source, Error *err) {
   parser_accept(p, TOKEN_RETURN);
   AstFunction *function = parse_kernel_function(p);
   while (parser_accept(p, TOKEN_SEMICOLON)) {}
-  if (!parser_is(p, TOKEN_END)) parser_fail_here(p, "the text goes on after the kernel's function");
+  if (!parser_is(p, TOKEN_END) && !p->is_broken) parser_fail_here(p, "the text goes on after the kernel's function");
   return finish(p, function, helpers);
 }
 
@@ -307,11 +351,14 @@ static bool fail_missing(Error *err, const Source *source, int32_t line_defined,
 
 Ast *parse_function_at(Source *source, int32_t line_defined, int32_t last_line, Error *err) {
   Tokens tokens = lexer_run(source);
-  Error *first = scratch_new(source->scratch, Error); /* of a function that begins there but does not parse */
+  Error *first = NULL; /* of a function that begins there but does not parse */
   Ast *chosen = NULL;
   for (int at = 0; at < tokens.count; at++) {
     if (!begins_at(&tokens, at, line_defined)) continue;
-    Ast *ast = parse_candidate(source, tokens, at, first);
+    Error *own = scratch_new(source->scratch, Error);
+    error_keep_more(own, scratch_new(source->scratch, ErrorList));
+    Ast *ast = parse_candidate(source, tokens, at, own);
+    if (!ast && !first) first = own;
     if (!ast || ast->function->end.line != last_line) continue;
     if (chosen && !str_equal(function_text(chosen), function_text(ast))) {
       fail_twins(err, ast);
@@ -320,7 +367,7 @@ Ast *parse_function_at(Source *source, int32_t line_defined, int32_t last_line, 
     if (!chosen) chosen = ast;
   }
   if (chosen) return chosen;
-  if (error_is_set(first) && err && !error_is_set(err)) *err = *first;
+  if (first) error_copy(err, first);
   else fail_missing(err, source, line_defined, last_line);
   return NULL;
 }

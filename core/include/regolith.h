@@ -79,6 +79,10 @@ const char *rg_options_help(void);      /* the environment's options, one a line
 RgStatus rg_runtime_create(const RgOptions *options, RgRuntime **runtime, RgError *error);
 void rg_runtime_destroy(RgRuntime *runtime);       /* handles that are left become invalid, releasing them stays allowed */
 const RgError *rg_error(RgRuntime *runtime);       /* of the last failed call */
+/* All that the last failed call has to say. Row 0 is rg_error's. Then come notes on the error before them, whose code is
+ * "note" ("declared here"), and further errors that a compile found, in the order of the text, each with its notes. NULL
+ * behind the last row. *unsaid: how many more errors were found than there are rows for; may be NULL. */
+const RgError *rg_error_row(RgRuntime *runtime, int32_t row, int32_t *unsaid);
 RgStatus rg_sync(RgRuntime *runtime);
 int32_t rg_worker_count(RgRuntime *runtime);
 

@@ -44,6 +44,7 @@ static bool place_error(const VariantArg *arg, Error *err) {
   if (pos.offset > source->text.length) pos.offset = source->text.length;
   diag_error(&placed, source, pos, (int32_t)strlen(arg->name), err->code, "%s", err->message);
   memcpy(placed.hint, err->hint, sizeof placed.hint);
+  placed.more = err->more;
   *err = placed;
   return false;
 }

@@ -52,6 +52,7 @@ struct Program {
   _Atomic(Object *) retired;  /* released for the last time, waiting to be freed */
   bool has_ended;             /* rg_runtime_destroy: only releases are left */
   Error error;                /* of the last failed call */
+  ErrorList errors;           /* what it says besides */
   RgOptions options;          /* with the environment's defaults filled in */
   const char *cpu;            /* RG_CPU */
   bool runs_in_lua;           /* arch "lua": kernels become Lua text, and all data lives in Lua */

@@ -65,10 +65,11 @@ static void check_numeric_for(Sema *s, AstStmt *stmt) {
   AstExprs *values = &stmt->values;
   Ty ty = infer_for_type(s, stmt);
   for (int i = 0; i < values->count; i++) {
-    if (!check_number(s, values->items[i], "a loop")) return;
+    if (!check_number(s, values->items[i], "a loop")) break;
     check_expr(s, values->items[i],
                ty_is_float(s->types[values->items[i]->id]) && ty.kind == TY_INT ? TYPE(NONE) : ty.type);
   }
+  sema_recover(s, stmt);
   check_block(s, &stmt->bodies.items[0]);
 }
 
@@ -88,14 +89,15 @@ static bool check_bound(Sema *s, AstExpr *bound, Type index) {
 
 static void check_for_in(Sema *s, AstStmt *stmt) {
   LoopHead *head = head_of(s, stmt);
-  for (int i = 0; i < head->bounds.count; i++)
-    if (head->bounds.items[i] && !check_bound(s, head->bounds.items[i], head->index)) return;
+  for (int i = 0; i < head->bounds.count && !s->failed; i++)
+    if (head->bounds.items[i]) check_bound(s, head->bounds.items[i], head->index);
   for (int i = 0; i < stmt->locals.count; i++) {
     const AstLocal *ast = stmt->locals.items[i];
     if (type_is_bool(local_of(s, ast)->type))
       sema_fail_pos(s, ast->pos, ast->name.length, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' counts, so it cannot be a bool",
                     sema_text(s, ast->name));
   }
+  sema_recover(s, stmt);
   check_block(s, &stmt->bodies.items[0]);
 }
 
@@ -113,8 +115,13 @@ static void check_return(Sema *s, AstStmt *stmt) {
 static void check_if(Sema *s, AstStmt *stmt) {
   for (int i = 0; i < stmt->bodies.count; i++) {
     if (i < stmt->values.count) check_condition(s, stmt->values.items[i]);
+    sema_recover(s, stmt);
     check_block(s, &stmt->bodies.items[i]);
   }
+}
+
+static void check_bodies(Sema *s, AstStmt *stmt) {
+  for (int i = 0; i < stmt->bodies.count; i++) check_block(s, &stmt->bodies.items[i]);
 }
 
 static void check_stmt(Sema *s, AstStmt *stmt) {
@@ -125,6 +132,7 @@ static void check_stmt(Sema *s, AstStmt *stmt) {
   case AST_STMT_DO: check_block(s, &stmt->bodies.items[0]); break;
   case AST_STMT_WHILE:
     check_condition(s, stmt->values.items[0]);
+    sema_recover(s, stmt);
     check_block(s, &stmt->bodies.items[0]);
     break;
   case AST_STMT_REPEAT:
@@ -140,7 +148,13 @@ static void check_stmt(Sema *s, AstStmt *stmt) {
 }
 
 void check_block(Sema *s, AstBlock *block) {
-  for (int i = 0; i < block->count && !s->failed; i++) check_stmt(s, block->items[i]);
+  for (int i = 0; i < block->count; i++) {
+    AstStmt *stmt = block->items[i];
+    if (sema_is_head_broken(s, stmt)) check_bodies(s, stmt);
+    if (sema_is_broken(s, stmt)) continue;
+    check_stmt(s, stmt);
+    sema_recover(s, stmt);
+  }
 }
 
 /* -- the kernel ------------------------------------------------------------------------------------------ */

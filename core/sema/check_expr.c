@@ -10,6 +10,7 @@ static Ty ty_at(Sema *s, const AstExpr *e) { return s->types[e->id]; }
 /* A local that is read and never given a value. */
 static bool check_some(Sema *s, AstExpr *e) {
   if (ty_at(s, e).kind != TY_NONE || s->failed) return !s->failed;
+  if (s->is_broken) return sema_poison(s);
   return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "give it one where it is declared", "'%s' never gets a value",
                    sema_source(s, e));
 }

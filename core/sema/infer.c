@@ -186,6 +186,10 @@ static void infer_return(Sema *s, AstStmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) infer_result(s, &s->results.items[i], stmt->values.items[i]);
 }
 
+static void infer_bodies(Sema *s, AstStmt *stmt) {
+  for (int i = 0; i < stmt->bodies.count; i++) infer_block(s, &stmt->bodies.items[i]);
+}
+
 static void infer_stmt(Sema *s, AstStmt *stmt) {
   switch (stmt->kind) {
   case AST_STMT_LOCAL: infer_declaration(s, stmt); break;
@@ -199,13 +203,19 @@ static void infer_stmt(Sema *s, AstStmt *stmt) {
     break;
   default:
     infer_list(s, &stmt->values);
-    for (int i = 0; i < stmt->bodies.count; i++) infer_block(s, &stmt->bodies.items[i]);
+    infer_bodies(s, stmt);
     break;
   }
 }
 
 void infer_block(Sema *s, AstBlock *block) {
-  for (int i = 0; i < block->count && !s->failed; i++) infer_stmt(s, block->items[i]);
+  for (int i = 0; i < block->count; i++) {
+    AstStmt *stmt = block->items[i];
+    if (sema_is_head_broken(s, stmt)) infer_bodies(s, stmt);
+    if (sema_is_broken(s, stmt)) continue;
+    infer_stmt(s, stmt);
+    sema_recover_head(s, stmt);
+  }
 }
 
 /* -- rounds ---------------------------------------------------------------------------------------------- */
@@ -236,7 +246,7 @@ static bool run_until_stable(Sema *s) {
     infer_block(s, &body);
     if (s->is_demanding) demand_parameters(s);
     changed_ever |= s->has_changed;
-  } while (s->has_changed && !s->failed);
+  } while (s->has_changed);
   return changed_ever;
 }
 
@@ -247,7 +257,7 @@ static void forget(Sema *s) {
 
 void infer_kernel(Sema *s) {
   bool is_settled = false;
-  while (!is_settled && !s->failed) {
+  while (!is_settled) {
     forget(s);
     run_until_stable(s);
     s->is_demanding = true;

@@ -29,7 +29,7 @@ void inline_infer_return(Sema *s, AstStmt *stmt) {
 bool inline_check(Sema *s, Inline *in) {
   for (int i = 0; i < in->arguments.count; i++) check_given(s, in->function->parameters.items[i], in->arguments.items[i]);
   s->frame = in;
-  check_block(s, &in->function->body);
+  if (!s->failed) check_block(s, &in->function->body);
   s->frame = in->outer;
   return !s->failed;
 }

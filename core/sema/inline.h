@@ -18,6 +18,7 @@ struct Inline {
   int number;                   /* its free names are paths of this function */
   int height;                   /* of its tree and those around */
   const char *name;
+  const AstExpr *call;
   AstExprs arguments;           /* one per parameter */
   VEC(AstLocal *) results;
   const AstStmt *first_return;

@@ -97,6 +97,7 @@ static Entity resolve_helper(Sema *s, AstExpr *e) {
 
 static Entity resolve_local(Sema *s, AstExpr *e) {
   Local *local = local_of(s, e->local);
+  if (local->is_poisoned) sema_poison(s);
   if (!e->local->owner) return resolve_helper(s, e);
   if (local->is_alias) return local->alias;
   if (s->loop && local->loop == 0 && local->reduced_in == s->loop) return fail_reduced(s, e);

@@ -8,7 +8,7 @@ enum { HIGHEST = 1500, MOST_EXPRESSIONS = 200000 }; /* of all that is written ou
 
 static Entity want_function(Sema *s, AstExpr *e, const Entity *callee) {
   SemaWants *wants = s->input->wants;
-  if (wants && !s->failed) {
+  if (wants && !wants->has_function && !s->failed) {
     wants->has_function = true;
     wants->function = callee->source;
   }
@@ -38,7 +38,7 @@ Entity inline_table_member(Sema *s, AstExpr *e, const Entity *table, Str name) {
   SemaPath path = inline_member_path(s, e, table, name);
   int number = sema_find_path(s, &path);
   if (number >= 0) return resolve_path_value(s, e, number);
-  if (s->input->wants && !s->failed) vec_push(s->scratch, &s->input->wants->paths, path);
+  sema_want_path(s, path);
   sema_fail(s, e, RG_ERROR_SOURCE, "name captured things by their full path: 'self.grid.dt'",
             "'%.*s' of the table '%s' is not known here", name.length, name.data, table->name ? table->name : "");
   return (Entity){0};
@@ -135,12 +135,13 @@ static void resolve_body(Sema *s, Inline *in) {
   s->breaks_parallel = breaks_parallel;
 }
 
-static Inline *create(Sema *s, const Entity *callee) {
+static Inline *create(Sema *s, const AstExpr *e, const Entity *callee) {
   Inline *in = scratch_new(s->scratch, Inline);
   *in = (Inline){.outer = s->frame, .original = callee->callee, .source = callee->callee_source,
                  .number = callee->callee_number, .name = callee->name, .loop = s->loop,
                  .height = (s->frame ? s->frame->height : s->function->height) + callee->callee->height,
                  .function = clone_function(s, callee->callee)};
+  in->call = e;
   in->returns_early = clone_returns_early(in->function);
   in->is_straight = clone_is_straight(in->function);
   return in;
@@ -169,7 +170,7 @@ Entity inline_call(Sema *s, AstExpr *e, Entity callee, AstExpr *self) {
   inline_spread(s, &arguments, callee.callee->parameters.count);
   for (int i = entities.count; i < arguments.count; i++) vec_push(s->scratch, &entities, *entity_of(s, arguments.items[i]));
   if (!check_callee(s, e, &callee, arguments.count)) return (Entity){0};
-  Inline *in = create(s, &callee);
+  Inline *in = create(s, e, &callee);
   in->arguments = arguments;
   map_put_int(&s->inlines, (uintptr_t)e, in);
   shape_mark_assigned(s, &in->function->body);
@@ -177,7 +178,9 @@ Entity inline_call(Sema *s, AstExpr *e, Entity callee, AstExpr *self) {
   for (int i = 0; i < arguments.count && !s->failed; i++)
     give_parameter(s, in->function->parameters.items[i], arguments.items[i], &entities.items[i]);
   s->frame = in->outer;
+  int failures = s->failures;
   if (!s->failed) resolve_body(s, in);
+  if (s->failures > failures) sema_poison(s);
   if (!in->results.count) return (Entity){.kind = ENTITY_VOID, .name = in->name};
   return (Entity){.kind = ENTITY_VALUE, .name = in->name, .shape = local_of(s, in->results.items[0])->shape};
 }
@@ -218,6 +221,7 @@ void inline_return(Sema *s, AstStmt *stmt) {
     return;
   }
   for (int i = 0; i < stmt->values.count; i++) resolve_value(s, stmt->values.items[i]);
+  if (s->failed) return;
   inline_spread(s, &stmt->values, INT32_MAX);
   if (!in->first_return && !in->function->results.count)
     for (int i = 0; i < stmt->values.count && !s->failed; i++) add_result(s, in, NULL);

@@ -107,6 +107,7 @@ static bool check_term_shape(Sema *s, const Update *update, const AstExpr *term)
 static void resolve_reduction(Sema *s, AstStmt *stmt) {
   AstExpr *target = stmt->targets.items[0];
   Local *local = local_of(s, target->local);
+  if (local->is_poisoned) sema_poison(s);
   const char *name = name_of(s, target->local);
   Update *update = stmt->targets.count == 1 && !local->is_alias ? update_match(s, stmt) : NULL;
   if (!update) {
@@ -174,6 +175,7 @@ static void resolve_target(Sema *s, AstExpr *target) {
     fail_captured(s, target);
   } else if (target->kind == AST_LOCAL) {
     Local *local = local_of(s, target->local);
+    if (local->is_poisoned) sema_poison(s);
     if (!target->local->owner || local->is_alias) fail_alias(s, target);
     *entity_of(s, target) = (Entity){.kind = ENTITY_VALUE, .shape = local->shape};
   } else {
@@ -252,11 +254,10 @@ static void resolve_body(Sema *s, AstStmt *stmt, bool is_parallel) {
 }
 
 static void resolve_for_in(Sema *s, AstStmt *stmt) {
-  if (unroll_loop(s, stmt)) return;
-  resolve_head(s, stmt);
-  if (s->failed) return;
+  if (unroll_loop(s, stmt) && !s->failed) return;
+  if (!s->failed) resolve_head(s, stmt);
   LoopHead *head = head_of(s, stmt);
-  if (!head->is_parallel) {
+  if (sema_recover_head(s, stmt) || !head->is_parallel) {
     resolve_body(s, stmt, false);
     return;
   }
@@ -271,6 +272,7 @@ static void resolve_numeric_for(Sema *s, AstStmt *stmt) {
   double step;
   if (stmt->values.count == 3 && sema_is_constant(stmt->values.items[2], &step) && step == 0)
     sema_fail(s, stmt->values.items[2], RG_ERROR_LOOP, NULL, "the step of this loop is 0");
+  sema_recover_head(s, stmt);
   resolve_body(s, stmt, false);
 }
 
@@ -307,6 +309,7 @@ static void resolve_return(Sema *s, AstStmt *stmt) {
     return;
   }
   for (int i = 0; i < stmt->values.count; i++) resolve_value(s, stmt->values.items[i]);
+  if (s->failed) return;
   inline_spread(s, &stmt->values, INT32_MAX);
   if (stmt->values.count > MOST_RESULTS)
     sema_fail(s, stmt->values.items[MOST_RESULTS], RG_ERROR_UNSUPPORTED, "keep the others in a field",
@@ -338,6 +341,7 @@ static void resolve_if(Sema *s, AstStmt *stmt) {
   static_if(s, stmt);
   for (int i = 0; i < stmt->bodies.count; i++) {
     if (i < stmt->values.count) resolve_scalar(s, stmt->values.items[i]);
+    sema_recover_head(s, stmt);
     resolve_block(s, &stmt->bodies.items[i]);
   }
 }
@@ -354,11 +358,13 @@ static void resolve_stmt(Sema *s, AstStmt *stmt) {
   case AST_STMT_DO: resolve_block(s, &stmt->bodies.items[0]); break;
   case AST_STMT_WHILE:
     resolve_scalar(s, stmt->values.items[0]);
+    sema_recover_head(s, stmt);
     resolve_body(s, stmt, false);
     break;
   case AST_STMT_REPEAT:
     resolve_body(s, stmt, false);
     resolve_scalar(s, stmt->values.items[0]);
+    sema_recover_head(s, stmt);
     break;
   case AST_STMT_IF: resolve_if(s, stmt); break;
   case AST_STMT_FOR: resolve_numeric_for(s, stmt); break;
@@ -376,7 +382,10 @@ static void resolve_stmt(Sema *s, AstStmt *stmt) {
 }
 
 void resolve_block(Sema *s, AstBlock *block) {
-  for (int i = 0; i < block->count && !s->failed; i++) resolve_stmt(s, block->items[i]);
+  for (int i = 0; i < block->count; i++) {
+    resolve_stmt(s, block->items[i]);
+    sema_recover(s, block->items[i]);
+  }
 }
 
 static void resolve_results(Sema *s) {
@@ -395,8 +404,16 @@ void resolve_kernel(Sema *s) {
     sema_fail_pos(s, function->pos, 8, RG_ERROR_UNSUPPORTED, "name each parameter",
                   "kernels take no variable arguments");
   shape_mark_assigned(s, &function->body);
-  for (int i = 0; i < function->parameters.count && !s->failed; i++) resolve_parameter(s, i);
+  sema_recover_apart(s);
+  for (int i = 0; i < function->parameters.count; i++) {
+    resolve_parameter(s, i);
+    if (sema_recover_apart(s)) local_of(s, function->parameters.items[i])->is_poisoned = true;
+  }
   resolve_results(s);
+  if (sema_recover_apart(s)) {
+    s->has_result_types = false;
+    s->results.count = 0;
+  }
   AstBlock body = function->body;
   resolve_block(s, &body);
 }

@@ -1,37 +1,7 @@
 /* sema.c - the steps in their order, and the few words that all of them use. */
-#include <stdio.h>
-
 #include "sema/inline.h"
 
 const Source *sema_text_source(const Sema *s) { return s->frame ? s->frame->source : s->input->ast->source; }
-
-/* -- failures -------------------------------------------------------------------------------------------- */
-
-static bool fail_va(Sema *s, Pos pos, int width, ErrorCode code, const char *hint, const char *format, va_list args) {
-  if (s->failed) return false;
-  char message[400];
-  vsnprintf(message, sizeof message, format, args);
-  s->failed = true;
-  diag_error(s->err, sema_text_source(s), pos, width, code, "%s", message);
-  if (hint) error_hint(s->err, "%s", hint);
-  return false;
-}
-
-bool sema_fail(Sema *s, const AstExpr *at, ErrorCode code, const char *hint, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  fail_va(s, at->pos, at->width, code, hint, format, args);
-  va_end(args);
-  return false;
-}
-
-bool sema_fail_pos(Sema *s, Pos pos, int width, ErrorCode code, const char *hint, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  fail_va(s, pos, width, code, hint, format, args);
-  va_end(args);
-  return false;
-}
 
 enum { LONGEST_WORD = 60 };
 
@@ -74,6 +44,12 @@ int sema_find_path(Sema *s, const SemaPath *path) {
   return (int)(uintptr_t)map_find(&s->path_number, path_key(s, path)) - 1;
 }
 
+void sema_want_path(Sema *s, SemaPath path) {
+  if (!s->input->wants || s->failed || map_find(&s->wanted, path_key(s, &path))) return;
+  map_put(&s->wanted, path_key(s, &path), s);
+  vec_push(s->scratch, &s->input->wants->paths, path);
+}
+
 static void number_paths(Sema *s) {
   map_init(&s->path_number, s->scratch);
   for (int i = 0; i < s->input->paths->count; i++) {
@@ -101,14 +77,23 @@ static Sema *create(Scratch *scratch, const SemaInput *input, SemaOutput *output
   map_init(&s->inlines, scratch);
   map_init(&s->heads, scratch);
   map_init(&s->updates, scratch);
+  map_init(&s->wanted, scratch);
+  map_init(&s->broken, scratch);
+  map_init(&s->broken_heads, scratch);
   number_paths(s);
   return s;
 }
 
+/* The host will bring it and begin anew. */
+static bool lacks_something(const Sema *s) {
+  const SemaWants *wants = s->input->wants;
+  return wants && (wants->has_function || wants->paths.count || wants->statics.count);
+}
+
 static bool run_types(Sema *s) {
   void (*const steps[])(Sema *) = {resolve_kernel, infer_kernel, check_kernel};
-  for (int i = 0; i < 3 && !s->failed; i++) steps[i](s);
-  return !s->failed;
+  for (int i = 0; i < 3 && !lacks_something(s); i++) steps[i](s);
+  return sema_report(s) && !lacks_something(s);
 }
 
 bool sema_run(Scratch *scratch, const SemaInput *input, SemaOutput *output, Error *err) {
@@ -121,7 +106,7 @@ bool sema_run(Scratch *scratch, const SemaInput *input, SemaOutput *output, Erro
   output->kernel = kernel;
   output->typed = s;
   lower_kernel(s);
-  return !s->failed && ir_finish(kernel, err);
+  return sema_report(s) && ir_finish(kernel, err);
 }
 
 static void print_line(StrBuf *out, const char *name, Type type, Shape shape) {

@@ -19,7 +19,7 @@ int table_find(Sema *s, AstExpr *e, const Entity *table, const char *key, bool i
   SemaPath path = inline_member_path(s, e, table, str_of(key));
   int number = sema_find_path(s, &path);
   path.is_static = is_static;
-  if (number < 0 && s->input->wants && !s->failed) vec_push(s->scratch, &s->input->wants->paths, path);
+  if (number < 0) sema_want_path(s, path);
   return number;
 }
 

@@ -5,7 +5,8 @@
  *   check:   the type each expression is computed in          at
  *   lower:   the IR                                           (reports nothing any more, but nesting)
  *
- * Every step is sticky: the first failure is reported and kept in `failed`, what follows goes on harmlessly. */
+ * Every step is sticky up to the end of a statement: its first failure is kept (report.c) and sets `failed`, what follows
+ * in it goes on harmlessly, later steps leave it out. A kernel with a failure is not lowered. */
 #ifndef RG_SEMA_TYPED_H
 #define RG_SEMA_TYPED_H
 
@@ -119,6 +120,7 @@ typedef struct Local {
   Entity alias;
   bool is_demanded;      /* reaches a place where an integer must stand */
   bool is_seen;          /* its declaration was met */
+  bool is_poisoned;      /* a statement that gives it a value has failed: what uses it fails silently */
   int loop;              /* number of the parallel loop that declares it; 0: the host region */
   int reduced_in;        /* number of the parallel loop that reduces it, while that is resolved */
   IrUpdate reduced_by;
@@ -172,6 +174,7 @@ typedef struct Choice { AstExpr *condition, *value; } Choice;
 typedef VEC(Choice) Choices;
 
 typedef struct Inline Inline; /* inline.h */
+typedef struct Diag Diag;     /* report.c */
 
 /* One of the values that the kernel returns. */
 typedef struct Result {
@@ -184,8 +187,14 @@ typedef struct Sema {
   const SemaInput *input;
   SemaOutput *output;
   const AstFunction *function;
-  Error *err;
-  bool failed;
+  Error *err;           /* what sema_report fills */
+  bool failed;          /* the current statement */
+  bool is_broken;       /* the kernel */
+  int failures;         /* said or not */
+  VEC(Diag *) diags;
+  Diag *latest;         /* of the last sema_fail; NULL: it was not kept */
+  Map wanted;           /* paths that the host has to bring */
+  Map broken, broken_heads; /* statements that failed; those of them whose bodies were read */
   Type default_float;
   Entity *entities;     /* by expression id */
   Ty *types;
@@ -216,11 +225,25 @@ typedef struct Sema {
   int loops;             /* around the current statement */
 } Sema;
 
-/* sema.c. All false. The hint may be NULL. */
+/* report.c. All false. The hint may be NULL. */
 bool sema_fail(Sema *s, const AstExpr *at, ErrorCode code, const char *hint, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 bool sema_fail_pos(Sema *s, Pos pos, int width, ErrorCode code, const char *hint, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
+/* Says more about the failure that the call before reported: "declared here". source NULL: the text that is being read. */
+bool sema_note(Sema *s, const Source *source, Pos pos, int width, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+bool sema_poison(Sema *s);                           /* fails without a word: it follows from another failure */
+bool sema_recover(Sema *s, AstStmt *stmt);           /* stmt is over: did it fail? */
+bool sema_recover_head(Sema *s, AstStmt *stmt);      /* its conditions or bounds are: its bodies are read all the same */
+bool sema_recover_apart(Sema *s);                    /* what belongs to no statement */
+static inline bool sema_is_broken(const Sema *s, const AstStmt *stmt) { return map_find_int(&s->broken, (uintptr_t)stmt); }
+static inline bool sema_is_head_broken(const Sema *s, const AstStmt *stmt) {
+  return map_find_int(&s->broken_heads, (uintptr_t)stmt);
+}
+bool sema_report(Sema *s);                           /* everything to err, in order: true when there is nothing */
+/* sema.c */
+void sema_want_path(Sema *s, SemaPath path);         /* the host has to bring it as well */
 const char *sema_text(Sema *s, Str text);          /* as a C string, cut to 60 bytes */
 const char *sema_source(Sema *s, const AstExpr *e); /* the expression as text, cut */
 static inline Local *local_of(Sema *s, const AstLocal *local) { return &s->locals[local->id]; }

@@ -49,18 +49,25 @@ local function caret(source, column, width)
   return ("    %s\n    %s^%s"):format(text, before, ("~"):rep(width - 1))
 end
 
-function Failure:__tostring()
-  local lines = {}
-  local head = self.message
-  if self.file then
-    local place = self.file
-    if self.line then place = place .. ":" .. self.line end
-    if self.column then place = place .. ":" .. self.column end
+-- One error or note: place and sentence, the source line with its caret, the hint.
+local function show(record, lines)
+  local head = (record.code == "note" and "note: " or "") .. record.message
+  if record.file then
+    local place = record.file
+    if record.line then place = place .. ":" .. record.line end
+    if record.column then place = place .. ":" .. record.column end
     head = place .. ": " .. head
   end
-  lines[1] = head
-  if self.source and self.column then lines[2] = caret(self.source, self.column, self.width) end
-  if self.hint then lines[#lines + 1] = "hint: " .. self.hint end
+  lines[#lines + 1] = head
+  if record.source and record.column then lines[#lines + 1] = caret(record.source, record.column, record.width) end
+  if record.hint then lines[#lines + 1] = "hint: " .. record.hint end
+  for _, note in ipairs(record.notes or {}) do show(note, lines) end
+end
+
+function Failure:__tostring()
+  local lines = {}
+  for _, record in ipairs(self.errors or { self }) do show(record, lines) end
+  if (self.unsaid or 0) > 0 then lines[#lines + 1] = ("and %d more"):format(self.unsaid) end
   return table.concat(lines, "\n")
 end
 
@@ -71,6 +78,15 @@ function Failure.__concat(a, b) return tostring(a) .. tostring(b) end
 function fail.raise(failure)
   if not failure.file then failure.file, failure.line = fail.caller() end
   error(setmetatable(failure, Failure), 0)
+end
+
+--- Raises several failures as one: the first, which has all of them, itself included, as `.errors`.
+---@param errors table    a list; of each may be told by `notes`, a list too
+---@param unsaid integer  how many more there were
+function fail.raise_all(errors, unsaid)
+  local first = errors[1]
+  first.errors, first.unsaid = errors, unsaid > 0 and unsaid or nil
+  fail.raise(first)
 end
 
 --- A wrong argument of a call: one sentence at the caller's line.

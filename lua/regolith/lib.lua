@@ -133,19 +133,41 @@ local function text(pointer)
 end
 local function positive(n) return n > 0 and n or nil end
 
---- Raises what an RgError says.
-function lib.raise(err, extra)
-  local failure = {
+local function record(err)
+  return {
     code = text(err.code) or "internal", message = text(err.message) or "Regolith failed without a reason",
     hint = text(err.hint), file = text(err.file), source = text(err.source), index = text(err.index),
     line = positive(err.line), column = positive(err.column), width = positive(err.width),
   }
-  for key, value in pairs(extra or {}) do failure[key] = failure[key] or value end
-  fail.raise(failure)
+end
+
+--- Raises what an RgError says.
+function lib.raise(err)
+  fail.raise(record(err))
+end
+
+local unsaid = ffi.new "int32_t[1]"
+
+-- All errors of the last failed call, the first one first, each with its notes.
+local function records(c)
+  local errors, row = {}, 0
+  repeat
+    local err = lib.C.rg_error_row(c, row, unsaid)
+    row = row + 1
+    local found = err ~= nil and record(err)
+    if found and found.code == "note" then
+      local notes = errors[#errors].notes or {}
+      errors[#errors].notes = notes
+      notes[#notes + 1] = found
+    elseif found then
+      errors[#errors + 1] = found
+    end
+  until not found
+  return errors, unsaid[0]
 end
 
 --- Raises the last failure of the runtime with this number.
-function lib.raise_last(number, extra)
+function lib.raise_last(number)
   local runtime = runtimes[number]
   if not runtime or not runtime.c then
     fail.raise {
@@ -154,7 +176,8 @@ function lib.raise_last(number, extra)
       hint = "declare fields and kernels again after rg.reset()",
     }
   end
-  lib.raise(lib.C.rg_error(runtime.c), extra)
+  local errors, left = records(runtime.c)
+  fail.raise_all(errors, left)
 end
 
 --- Every call that can fail goes through here.
