@@ -29,6 +29,17 @@ static inline int rt_swap(uint32_t *word, uint32_t expected, uint32_t desired) {
 
 static inline uint64_t rt_load_long(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 
+static inline uint64_t rt_load_acquire_long(const uint64_t *word) {
+  uint64_t value = __atomic_load_n(word, RT_ACQUIRE);
+  rt_order_after();
+  return value;
+}
+
+static inline void rt_store_release_long(uint64_t *word, uint64_t value) {
+  rt_order_before();
+  __atomic_store_n(word, value, RT_RELEASE);
+}
+
 static inline int rt_swap_long(uint64_t *word, uint64_t expected, uint64_t desired) {
   return __atomic_compare_exchange_n(word, &expected, desired, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }

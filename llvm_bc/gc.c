@@ -46,7 +46,13 @@ static void drop_children(RtTree *tree, int32_t number, uint32_t handle) {
   RtManager *manager = &tree->managers[number];
   for (; handle; handle = node_get(tree, manager, handle).info->next)
     for (int32_t c = 0; c < tree->manager_count; c++)
-      if (tree->managers[c].parent == number) drop_below(tree, &tree->managers[c], node_address(tree, handle));
+      if (tree->managers[c].parent == number && !tree->managers[c].is_hash) drop_below(tree, &tree->managers[c], node_address(tree, handle));
+}
+
+/* What has no slots is found by the nodes' own parents. */
+static void drop_orphans(RtTree *tree, int32_t number) {
+  for (int32_t c = 0; c < tree->manager_count; c++)
+    if (tree->managers[c].parent == number && tree->managers[c].is_hash) rt_hash_drop_orphans(tree, &tree->managers[c]);
 }
 
 static void settle_recycled(RtTree *tree, int32_t number, RtLocal *local) {
@@ -86,6 +92,7 @@ static int settle_manager(RtTree *tree, int32_t number, int32_t worker_count) {
   }
   settle_starved(tree, manager, worker_count);
   if (!activations && !deactivations) return 0;
+  if (deactivations && manager->child_count) drop_orphans(tree, number);
   manager->live_count += activations - deactivations;
   manager->activations += activations;
   manager->deactivations += deactivations;
@@ -101,6 +108,8 @@ void rt_tree_settle(RtTree *tree, int32_t worker_count) {
     moved = 0;
     for (int32_t m = 0; m < tree->manager_count; m++) moved |= settle_manager(tree, m, worker_count);
   } while (moved);
+  for (int32_t m = 0; m < tree->manager_count; m++)
+    if (tree->managers[m].is_hash) rt_hash_settle(tree, &tree->managers[m]);
 }
 
 /* -- collect ------------------------------------------------------------------------------------------------------ */
@@ -129,13 +138,14 @@ static int is_below(const RtTree *tree, int32_t manager, int32_t above) {
 /* Slots of the cleared level itself lie in nodes that stay; those of deeper levels die with their nodes. */
 static void retire_node(RtTree *tree, RtManager *manager, RtNode node, int unlink) {
   if (*node.state != RT_NODE_LIVE) return;
-  if (unlink) rt_store((uint32_t *)(tree->base + node.info->slot), RT_SLOT_EMPTY);
+  if (unlink && !manager->is_hash) rt_store((uint32_t *)(tree->base + node.info->slot), RT_SLOT_EMPTY);
   rt_node_recycle(tree, manager, node_handle(tree, node.memory), &manager->recycled, &manager->recycled_last);
   manager->deactivations++;
 }
 
 static void retire_all(RtTree *tree, RtManager *manager, int unlink) {
   if (!manager->live_count) return;
+  if (manager->is_hash) rt_hash_empty(tree, manager);
   for (const RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))
     for (uint32_t i = 0; i < chunk->handed; i++)
       retire_node(tree, manager, node_in_chunk(manager, chunk, i), unlink);

@@ -47,10 +47,19 @@ static inline RtChunk *chunk_next(const RtTree *tree, const RtChunk *chunk) {
 
 /* node_manager.c: a node for this worker, zeroed and LIVE; 0: there is no memory for one. */
 uint32_t rt_node_take(RtTree *tree, RtManager *manager, RtLocal *local);
+/* Takes back what rt_node_take gave and nobody has written. */
+void rt_node_return(RtTree *tree, RtManager *manager, RtLocal *local, uint32_t handle);
+/* Zeroed segments that the budget has room for, or NULL. */
+uint8_t *rt_segments_take(RtTree *tree, uint64_t bytes);
 /* Puts a LIVE node on a recycled list whose ends are given; it becomes USED. */
 void rt_node_recycle(RtTree *tree, RtManager *manager, uint32_t handle, uint32_t *first, uint32_t *last);
 /* Moves a list to the front of another: one entry is touched. */
 void rt_node_splice(RtTree *tree, RtManager *manager, uint32_t first, uint32_t last, uint32_t *list);
+
+/* hash_table.c; no task may be running. After a settle or a parent's nodes went: */
+void rt_hash_drop_orphans(RtTree *tree, RtManager *manager); /* nodes under dead ones are deactivated */
+void rt_hash_settle(RtTree *tree, RtManager *manager);      /* tombstones go where there are many */
+void rt_hash_empty(RtTree *tree, RtManager *manager);       /* finds nothing any more */
 
 /* memory.c */
 void rt_memory_zero(void *memory, uint64_t bytes);

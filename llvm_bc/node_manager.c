@@ -56,7 +56,7 @@ static uint8_t *arena_take(RtTree *tree, uint64_t bytes) {
   return tree->base + top;
 }
 
-static uint8_t *segments_take(RtTree *tree, uint64_t bytes) {
+uint8_t *rt_segments_take(RtTree *tree, uint64_t bytes) {
   if (!budget_take(tree->budget, bytes)) return 0;
   uint8_t *memory = arena_take(tree, bytes);
   if (!memory) rt_subtract_long(&tree->budget->used, bytes);
@@ -107,7 +107,7 @@ static void chunk_link(RtTree *tree, RtManager *manager, uint32_t owner) {
 static int chunk_add(RtTree *tree, RtManager *manager) {
   uint64_t least = least_chunk_bytes(manager), bytes = next_chunk_bytes(tree, manager);
   uint8_t *memory;
-  while (!(memory = segments_take(tree, bytes))) {
+  while (!(memory = rt_segments_take(tree, bytes))) {
     if (bytes == least) return 0;
     bytes = segment_bytes(bytes / 2) > least ? segment_bytes(bytes / 2) : least;
   }
@@ -176,4 +176,9 @@ uint32_t rt_node_take(RtTree *tree, RtManager *manager, RtLocal *local) {
   if (*node.state == RT_NODE_USED) rt_memory_zero(node.memory, manager->node_size);
   *node.state = RT_NODE_LIVE;
   return handle;
+}
+
+void rt_node_return(RtTree *tree, RtManager *manager, RtLocal *local, uint32_t handle) {
+  *node_get(tree, manager, handle).state = RT_NODE_FRESH;
+  push(tree, manager, handle, &local->free);
 }

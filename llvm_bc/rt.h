@@ -16,6 +16,7 @@
 
 enum {
   RT_GRANULE = 64,          /* bytes per handle step */
+  RT_MAX_TABLE = 32,        /* log2 of a hash's entries at most */
   RT_FIRST_GRANULE = 2,
   RT_SEGMENT = 65536,       /* bytes: what a chunk is a whole number of */
   RT_MAX_AXES = 8,
@@ -54,7 +55,7 @@ typedef enum RtNodeState { RT_NODE_FRESH, RT_NODE_LIVE, RT_NODE_USED } RtNodeSta
 typedef struct RtNodeInfo {
   uint32_t parent;          /* handle of the node that holds its slot; 0: the root's container */
   uint32_t next;            /* handle of the next node on a free or recycled list; 0: end */
-  uint64_t slot;            /* bytes from RtTree.base to its slot */
+  uint64_t slot;            /* bytes from RtTree.base to its slot; of a hash: 0 */
   int64_t coordinates[];    /* axis_count of them */
 } RtNodeInfo;
 
@@ -107,6 +108,15 @@ typedef struct RtLocal {    /* one worker's share of a manager; a cache line eac
   uint64_t pads[3];
 } RtLocal;
 
+typedef struct RtTable {    /* of one hash manager: from coordinates to nodes; see hash_table.c */
+  uint64_t current;         /* atomic: bytes from RtTree.base to its entries | log2 of their number; 0: none yet */
+  uint64_t memory[RT_MAX_TABLE + 1]; /* by log2 of the entries: where, in bytes from base, | 1: written before; 0: none */
+  uint64_t bytes;           /* of all its memory */
+  uint64_t used, tombstones; /* entries that are not empty; those of them that are deactivated cells'. Under the lock */
+  uint32_t lock;
+  uint32_t pad;
+} RtTable;
+
 typedef struct RtManager {  /* one per pointer SNode: the node manager */
   /* -- given by the caller */
   uint64_t node_size;       /* bytes, a multiple of 64 */
@@ -115,6 +125,7 @@ typedef struct RtManager {  /* one per pointer SNode: the node manager */
   int32_t axes[RT_MAX_AXES]; /* letters 0..7, ascending (SNode.level_axes) */
   int32_t level_count;
   RtLevel levels[RT_MAX_LEVELS];
+  int32_t is_hash;          /* nodes are found by coordinates, not by slots: level_count is 0 */
   RtLocal *locals;          /* per worker, zero but for the sinks; best 64-byte aligned */
   /* -- set by rt_tree_init, kept by the runtime */
   int32_t parent_positions[RT_MAX_AXES]; /* of each axis in the parent's coordinates; -1: the parent lacks it */
@@ -134,6 +145,7 @@ typedef struct RtManager {  /* one per pointer SNode: the node manager */
   uint64_t list_version;    /* version that `list` shows */
   RtListEntry *list;        /* active nodes, by number; from RtContext.grow, the tree's owner frees it */
   uint64_t list_count, list_capacity;
+  RtTable table;            /* of a hash */
   uint64_t activations, deactivations, lists; /* counted since the tree began */
 } RtManager;
 
@@ -196,6 +208,16 @@ RT_ENTRY uint8_t *rt_slot_find(RtContext *context, int32_t tree, const uint32_t 
 RT_ENTRY uint8_t *rt_slot_ensure(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *slot);
 RT_ENTRY void rt_slot_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *slot);
 RT_ENTRY int32_t rt_slot_live(const uint32_t *slot);
+/* cells of a hash: `parent` is the node above (the manager's parent), anything where the root's container is; one
+ * coordinate per axis of the manager */
+RT_ENTRY uint8_t *rt_hash_find(RtContext *context, int32_t tree, int32_t manager, const uint8_t *parent,
+                               const int64_t *coordinates);
+RT_ENTRY uint8_t *rt_hash_ensure(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
+                                 const uint8_t *parent, const int64_t *coordinates);
+RT_ENTRY void rt_hash_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, const uint8_t *parent,
+                            const int64_t *coordinates);
+RT_ENTRY int32_t rt_hash_live(RtContext *context, int32_t tree, int32_t manager, const uint8_t *parent,
+                              const int64_t *coordinates);
 RT_ENTRY void rt_outside(RtWorker *worker);
 RT_ENTRY int32_t rt_stopped(RtContext *context);
 RT_ENTRY RtWorker *rt_host_worker(RtContext *context);      /* worker 0, for the host region */
@@ -223,6 +245,8 @@ uint64_t rt_tree_bytes(const RtTree *tree); /* of its chunks: what it holds of t
 
 /* slow paths (native; symbols.def lists them) */
 RT_ENTRY uint8_t *rt_slot_activate(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *slot);
+RT_ENTRY uint8_t *rt_hash_activate(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
+                                   const uint8_t *parent, const int64_t *coordinates);
 /* `tree` is RtTree.number. */
 RT_ENTRY void rt_error_set(RtContext *context, uint32_t kind, int32_t tree, int32_t manager);
 

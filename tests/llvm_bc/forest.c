@@ -20,23 +20,28 @@ static void *zeros(uint64_t bytes, int protection) {
 /* -- layout -------------------------------------------------------------------------------------------------------- */
 
 static void inherit_axes(ForestTree *tree, ForestNode *node) {
-  int64_t sizes[RT_MAX_AXES] = {0};
+  int64_t sizes[RT_MAX_AXES] = {0}, origin[RT_MAX_AXES] = {0};
   if (node->row.kind != FOREST_ROOT) {
     const ForestNode *parent = &tree->nodes[node->row.parent];
-    for (int a = 0; a < parent->rank; a++) sizes[parent->letters[a]] = parent->shape[a];
+    for (int a = 0; a < parent->rank; a++) {
+      sizes[parent->letters[a]] = parent->shape[a];
+      origin[parent->letters[a]] = parent->origin[a];
+    }
   }
   for (int k = 0; k < node->axis_count; k++) {
     int letter = node->row.axes[k] - 'i';
     sizes[letter] = (sizes[letter] ? sizes[letter] : 1) * node->row.sizes[k];
+    origin[letter] = node->row.kind == FOREST_HASH ? -(node->row.sizes[k] / 2) : origin[letter] * node->row.sizes[k];
   }
   for (int letter = 0; letter < RT_MAX_AXES; letter++) {
     if (!sizes[letter]) continue;
     node->letters[node->rank] = letter;
+    node->origin[node->rank] = origin[letter];
     node->shape[node->rank++] = sizes[letter];
   }
 }
 
-/* Children first: runs one after the other (soa), or records (aos); a pointer's node is one record. */
+/* Children first: runs one after the other (soa), or records (aos); a pointer's or hash's node is one record. */
 static void lay_out(ForestTree *tree, int number) {
   ForestNode *node = &tree->nodes[number];
   bool runs = node->row.kind == FOREST_DENSE;
@@ -55,7 +60,8 @@ static void lay_out(ForestTree *tree, int number) {
     at += child->stride * cells;
   }
   node->record = up(at, 4);
-  if (node->row.kind == FOREST_POINTER) node->container = 4 * (uint64_t)node->cell_count;
+  if (node->row.kind == FOREST_HASH) node->container = 0;
+  else if (node->row.kind == FOREST_POINTER) node->container = 4 * (uint64_t)node->cell_count;
   else node->container = runs ? at : node->record * (uint64_t)node->cell_count;
   if (runs || node->row.kind == FOREST_ROOT) return;
   node->payload_stride = node->record;
@@ -82,13 +88,14 @@ static void fill_manager(ForestTree *tree, int number) {
   const ForestNode *node = &tree->nodes[number];
   int path[FOREST_MAX_NODES], count = 0, at = number;
   do path[count++] = at, at = tree->nodes[at].row.parent;
-  while (at && tree->nodes[at].row.kind != FOREST_POINTER);
+  while (at && tree->nodes[at].manager < 0);
   manager->parent = at ? tree->nodes[at].manager : -1;
   manager->node_size = up(node->record, 64);
   manager->axis_count = node->rank;
   for (int a = 0; a < node->rank; a++) manager->axes[a] = node->letters[a];
-  manager->level_count = count;
-  for (int k = count - 1; k >= 0; k--)
+  manager->is_hash = node->row.kind == FOREST_HASH;
+  manager->level_count = manager->is_hash ? 0 : count;
+  for (int k = manager->level_count - 1; k >= 0; k--)
     fill_level(tree, &manager->levels[count - 1 - k], path[k], k ? path[k - 1] : -1, k == count - 1);
   manager->locals = aligned_alloc(64, sizeof(RtLocal) * FOREST_WORKERS);
   memset(manager->locals, 0, sizeof(RtLocal) * FOREST_WORKERS);
@@ -105,7 +112,7 @@ void forest_create(ForestTree *tree, const ForestRow *rows, int count, RtBudget 
     node->cell_count = 1;
     for (int k = 0; k < node->axis_count; k++) node->cell_count *= rows[n].sizes[k];
     inherit_axes(tree, node);
-    node->manager = rows[n].kind == FOREST_POINTER ? managers : -1;
+    node->manager = rows[n].kind >= FOREST_POINTER ? managers : -1;
     if (node->manager >= 0) tree->managers[managers++] = n;
   }
   lay_out(tree, 0);

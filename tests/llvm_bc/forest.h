@@ -11,13 +11,13 @@
 
 enum { FOREST_MAX_NODES = 12, FOREST_WORKERS = 4 };
 
-typedef enum ForestKind { FOREST_ROOT, FOREST_DENSE, FOREST_DENSE_AOS, FOREST_POINTER } ForestKind;
+typedef enum ForestKind { FOREST_ROOT, FOREST_DENSE, FOREST_DENSE_AOS, FOREST_POINTER, FOREST_HASH } ForestKind;
 
 typedef struct ForestRow {    /* an SNode; row 0 is the root; parents stand before their children */
   ForestKind kind;
   int parent;
   const char *axes;           /* letters from i */
-  int64_t sizes[RT_MAX_AXES]; /* one per letter */
+  int64_t sizes[RT_MAX_AXES]; /* one per letter; of a hash: the window -size/2 .. that tests use of its endless axis */
   int payload;                /* bytes of the field in each cell, 0: none */
 } ForestRow;
 
@@ -29,10 +29,11 @@ typedef struct ForestNode {
   uint64_t container;         /* bytes */
   uint64_t payload_offset, payload_stride;
   uint64_t offset, stride;    /* of this node as component of its parent */
-  int manager;                /* pointer: its number; else -1 */
+  int manager;                /* pointer, hash: its number; else -1 */
   int rank;
   int letters[RT_MAX_AXES];   /* axes in use down to here, ascending */
   int64_t shape[RT_MAX_AXES]; /* by position in letters */
+  int64_t origin[RT_MAX_AXES]; /* likewise: the runtime's coordinates of the cell that tests call 0 */
 } ForestNode;
 
 typedef struct ForestTree {
@@ -58,6 +59,8 @@ int64_t forest_number(const ForestNode *node, const int64_t *coordinates);
 /* The same place seen from a level above: its number there. */
 int64_t forest_above(const ForestTree *tree, int node, int64_t number, int above);
 
+/* The node of a cell of pointer or hash node `node`; NULL where it is not there (ensures = false). */
+uint8_t *forest_node(RtContext *context, ForestTree *trees, int tree, int worker, int node, int64_t number, bool ensures);
 /* The slot of a cell of pointer node `node`: through ancestors that exist; NULL where one does not (ensures = false);
  * ensures activates them. `tree` is the index in context->trees. */
 uint32_t *forest_slot(RtContext *context, ForestTree *trees, int tree, int worker, int node, int64_t number, bool ensures);

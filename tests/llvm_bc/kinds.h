@@ -38,6 +38,21 @@ static const ForestRow kind_axes[] = {       /* eight axes, a root of records */
     {FOREST_POINTER, 1, "jpl", {3, 2, 1}, 0},
     {FOREST_DENSE, 2, "no", {2, 3}, 4}};
 
+static const ForestRow kind_hash[] = {       /* the usual one, and a hash of its own fields beside it */
+    {.kind = FOREST_ROOT},
+    {FOREST_HASH, 0, "ij", {9, 8}, 4},
+    {FOREST_DENSE, 1, "ij", {4, 4}, 4},
+    {FOREST_POINTER, 1, "ij", {3, 2}, 4},
+    {FOREST_HASH, 0, "k", {40}, 4}};
+
+static const ForestRow kind_hashes[] = {     /* below a pointer and dense cells, twice, and above a pointer */
+    {.kind = FOREST_ROOT},
+    {FOREST_POINTER, 0, "i", {3}, 4},
+    {FOREST_DENSE, 1, "ij", {2, 2}, 4},
+    {FOREST_HASH, 2, "lk", {5, 3}, 4},
+    {FOREST_POINTER, 3, "kj", {2, 3}, 4},
+    {FOREST_HASH, 3, "m", {6}, 4}};
+
 #define KIND_ROWS(kind) (kind), (int)(sizeof(kind) / sizeof *(kind))
 
 #endif

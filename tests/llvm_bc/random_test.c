@@ -7,7 +7,7 @@
 #include "kinds.h"
 #include "oracle.h"
 
-enum { SHIFT = 28, TREES = 7, STEPS = 1000000, STEPS_PER_CHECK = 20000 };
+enum { SHIFT = 28, TREES = 11, KINDS = 7, STEPS = 1000000, STEPS_PER_CHECK = 20000 };
 
 static ForestTree trees[TREES];
 static Oracle oracles[TREES];
@@ -77,10 +77,11 @@ static void step(void) {
 
 int main(void) {
   static const struct { const ForestRow *rows; int count; } kinds[] = {
-      {KIND_ROWS(kind_deep)}, {KIND_ROWS(kind_branches)}, {KIND_ROWS(kind_chain)}, {KIND_ROWS(kind_block)}, {KIND_ROWS(kind_axes)}};
+      {KIND_ROWS(kind_hash)}, {KIND_ROWS(kind_hashes)}, {KIND_ROWS(kind_deep)}, {KIND_ROWS(kind_branches)},
+      {KIND_ROWS(kind_chain)}, {KIND_ROWS(kind_block)}, {KIND_ROWS(kind_axes)}};
   for (int t = 0; t < TREES; t++) {
-    forest_create(&trees[t], kinds[t % 5].rows, kinds[t % 5].count, &budget, t, SHIFT);
-    trees[t].rt.tiny_chunks = t >= 5;
+    forest_create(&trees[t], kinds[t % KINDS].rows, kinds[t % KINDS].count, &budget, t, SHIFT);
+    trees[t].rt.tiny_chunks = t >= KINDS;
     oracle_create(&oracles[t], &trees[t]);
   }
   context = forest_context(trees, TREES);

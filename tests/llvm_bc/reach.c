@@ -58,6 +58,19 @@ static int64_t cell_in_container(const ForestTree *tree, int node, int64_t numbe
   return cell;
 }
 
+/* For a cell of a hash: the node above it (or the root's container), and its coordinates as the runtime has them. */
+static uint8_t *forest_parent(RtContext *context, ForestTree *trees, int t, int worker, int node, int64_t number, bool ensures,
+                              int64_t *coordinates) {
+  ForestTree *tree = &trees[t];
+  const ForestNode *n = &tree->nodes[node];
+  forest_cell(n, number, coordinates);
+  for (int a = 0; a < n->rank; a++) coordinates[a] += n->origin[a];
+  int up = n->row.parent;
+  while (up && tree->nodes[up].manager < 0) up = tree->nodes[up].row.parent;
+  if (!up) return rt_tree_root(context, t);
+  return forest_node(context, trees, t, worker, up, forest_above(tree, node, number, up), ensures);
+}
+
 /* The start of the container of `node` that holds cell `number`. */
 static uint8_t *container_of(RtContext *context, ForestTree *trees, int t, int worker, int node, int64_t number, bool ensures) {
   ForestTree *tree = &trees[t];
@@ -65,16 +78,32 @@ static uint8_t *container_of(RtContext *context, ForestTree *trees, int t, int w
   int up = tree->nodes[node].row.parent;
   const ForestNode *parent = &tree->nodes[up];
   int64_t above = forest_above(tree, node, number, up);
-  if (parent->row.kind != FOREST_POINTER) {
+  if (parent->manager < 0) {
     uint8_t *container = container_of(context, trees, t, worker, up, above, ensures);
     if (!container) return NULL;
     return container + tree->nodes[node].offset + tree->nodes[node].stride * (uint64_t)cell_in_container(tree, up, above);
   }
-  uint32_t *slot = forest_slot(context, trees, t, worker, up, above, ensures);
+  uint8_t *memory = forest_node(context, trees, t, worker, up, above, ensures);
+  return memory ? memory + tree->nodes[node].offset : NULL;
+}
+
+/* By the node above and the coordinates. */
+static uint8_t *node_in_table(RtContext *context, ForestTree *trees, int t, int worker, int node, int64_t number, bool ensures) {
+  const ForestNode *n = &trees[t].nodes[node];
+  int64_t coordinates[RT_MAX_AXES];
+  uint8_t *parent = forest_parent(context, trees, t, worker, node, number, ensures, coordinates);
+  if (!parent) return NULL;
+  if (ensures) return rt_hash_ensure(context, &context->workers[worker], t, n->manager, parent, coordinates);
+  if (!rt_hash_live(context, t, n->manager, parent, coordinates)) return NULL;
+  return rt_hash_find(context, t, n->manager, parent, coordinates);
+}
+
+uint8_t *forest_node(RtContext *context, ForestTree *trees, int t, int worker, int node, int64_t number, bool ensures) {
+  const ForestNode *n = &trees[t].nodes[node];
+  if (n->row.kind == FOREST_HASH) return node_in_table(context, trees, t, worker, node, number, ensures);
+  uint32_t *slot = forest_slot(context, trees, t, worker, node, number, ensures);
   if (!slot || (!ensures && !rt_slot_live(slot))) return NULL;
-  uint8_t *memory = ensures ? rt_slot_ensure(context, &context->workers[worker], t, parent->manager, slot)
-                            : rt_slot_find(context, t, slot);
-  return memory + tree->nodes[node].offset;
+  return ensures ? rt_slot_ensure(context, &context->workers[worker], t, n->manager, slot) : rt_slot_find(context, t, slot);
 }
 
 uint32_t *forest_slot(RtContext *context, ForestTree *trees, int t, int worker, int node, int64_t number, bool ensures) {
@@ -83,28 +112,31 @@ uint32_t *forest_slot(RtContext *context, ForestTree *trees, int t, int worker, 
 }
 
 bool forest_is_active(RtContext *context, ForestTree *trees, int t, int node, int64_t number) {
-  uint32_t *slot = forest_slot(context, trees, t, 0, node, number, false);
-  return slot && rt_slot_live(slot);
+  return forest_node(context, trees, t, 0, node, number, false) != NULL;
 }
 
 void forest_activate(RtContext *context, ForestTree *trees, int t, int worker, int node, int64_t number) {
-  uint32_t *slot = forest_slot(context, trees, t, worker, node, number, true);
-  rt_slot_ensure(context, &context->workers[worker], t, trees[t].nodes[node].manager, slot);
+  forest_node(context, trees, t, worker, node, number, true);
 }
 
 void forest_deactivate(RtContext *context, ForestTree *trees, int t, int worker, int node, int64_t number) {
+  const ForestNode *n = &trees[t].nodes[node];
+  RtWorker *me = &context->workers[worker];
+  if (n->row.kind == FOREST_HASH) {
+    int64_t coordinates[RT_MAX_AXES];
+    uint8_t *parent = forest_parent(context, trees, t, worker, node, number, false, coordinates);
+    if (parent) rt_hash_clear(context, me, t, n->manager, parent, coordinates);
+    return;
+  }
   uint32_t *slot = forest_slot(context, trees, t, worker, node, number, false);
-  if (slot) rt_slot_clear(context, &context->workers[worker], t, trees[t].nodes[node].manager, slot);
+  if (slot) rt_slot_clear(context, me, t, n->manager, slot);
 }
 
 uint8_t *forest_payload(RtContext *context, ForestTree *trees, int t, int worker, int node, int64_t number, bool ensures) {
   const ForestNode *n = &trees[t].nodes[node];
-  if (n->row.kind == FOREST_POINTER) {
-    uint32_t *slot = forest_slot(context, trees, t, worker, node, number, ensures);
-    if (!slot) return context->ambient + n->payload_offset;
-    uint8_t *memory = ensures ? rt_slot_ensure(context, &context->workers[worker], t, n->manager, slot)
-                              : rt_slot_find(context, t, slot);
-    return memory + n->payload_offset;
+  if (n->manager >= 0) {
+    uint8_t *memory = forest_node(context, trees, t, worker, node, number, ensures);
+    return (memory ? memory : context->ambient) + n->payload_offset;
   }
   uint8_t *container = container_of(context, trees, t, worker, node, number, ensures);
   if (!container) return context->ambient;
@@ -130,10 +162,12 @@ static const char *check_list(RtContext *context, ForestTree *trees, int t, int 
   for (uint64_t p = 0; p < manager->list_count; p++) {
     const int64_t *coordinates = rt_list_coordinates(context, t, n->manager, (int64_t)p);
     uint8_t *memory = rt_list_node(context, t, n->manager, (int64_t)p);
-    for (int a = 0; a < n->rank; a++)
-      if (coordinates[a] < 0 || coordinates[a] >= n->shape[a]) return "coordinates outside the shape";
-    uint32_t *slot = forest_slot(context, trees, t, 0, node, forest_number(n, coordinates), false);
-    if (!slot || rt_slot_find(context, t, slot) != memory) {
+    int64_t cell[RT_MAX_AXES];
+    for (int a = 0; a < n->rank; a++) {
+      cell[a] = coordinates[a] - n->origin[a];
+      if (cell[a] < 0 || cell[a] >= n->shape[a]) return "coordinates outside the shape";
+    }
+    if (forest_node(context, trees, t, 0, node, forest_number(n, cell), false) != memory) {
       snprintf(wrong, sizeof wrong, "tree %d node %d: the coordinates at %llu lead elsewhere", t, node, (unsigned long long)p);
       return wrong;
     }

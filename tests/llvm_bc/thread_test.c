@@ -60,13 +60,12 @@ static void deactivate_cell(Thread *thread, Step *step) {
   forest_deactivate(context, trees, 0, thread->worker, step->node, step->cell);
 }
 
-/* All threads run through the same slots, with what lies above them. */
+/* All threads run through the same cells, with what lies above them. */
 static void meet_in_slots(Thread *thread) {
   int n = trees->managers[trees->rt.manager_count - 1];
   int64_t cells = forest_cell_count(&trees->nodes[n]);
   for (int k = 0; k < SLOTS; k++) {
-    uint32_t *slot = forest_slot(context, trees, 0, thread->worker, n, k * 7 % cells, true);
-    thread->seen[k] = rt_slot_ensure(context, &context->workers[thread->worker], 0, trees->nodes[n].manager, slot);
+    thread->seen[k] = forest_node(context, trees, 0, thread->worker, n, k * 7 % cells, true);
   }
 }
 
@@ -123,7 +122,7 @@ static void end(void) {
 
 static void check_one_slot(const ForestRow *rows, int count, bool tiny) {
   begin(rows, count, tiny, UINT64_MAX);
-  TEST("a slot that many threads activate at once gets one node") {
+  TEST("a cell that many threads activate at once gets one node") {
     int64_t cells = forest_cell_count(&trees->nodes[trees->managers[trees->rt.manager_count - 1]]);
     for (uint64_t round = 0; round < 20; round++) {
       run(PHASE_ONE_SLOT, round);
@@ -135,7 +134,7 @@ static void check_one_slot(const ForestRow *rows, int count, bool tiny) {
           if (k * 7 % cells == c) { expected++; break; }
       CHECK_INT(rt_list_count(context, 0, trees->rt.manager_count - 1), expected);
       CHECK_TEXT(forest_check(context, trees, 0), "");
-      rt_tree_clear(context, 0, 0);
+      for (int m = 0; m < trees->rt.manager_count; m++) rt_tree_clear(context, 0, m);
       rt_tree_collect(&trees->rt, FOREST_WORKERS);
     }
   }
@@ -178,11 +177,17 @@ int main(void) {
   for (int tiny = 0; tiny < 2; tiny++) {
     check_one_slot(KIND_ROWS(kind_deep), tiny);
     check_one_slot(KIND_ROWS(kind_block), tiny);
+    check_one_slot(KIND_ROWS(kind_hash), tiny);
+    check_one_slot(KIND_ROWS(kind_hashes), tiny);
     check_phases(KIND_ROWS(kind_deep), tiny, 1000);
     check_phases(KIND_ROWS(kind_branches), tiny, 2000);
     check_phases(KIND_ROWS(kind_block), tiny, 3000);
+    check_phases(KIND_ROWS(kind_hash), tiny, 4000);
+    check_phases(KIND_ROWS(kind_hashes), tiny, 5000);
   }
   check_budget(KIND_ROWS(kind_deep), RT_SEGMENT);
   check_budget(KIND_ROWS(kind_block), RT_SEGMENT);
+  check_budget(KIND_ROWS(kind_hash), 3 * RT_SEGMENT);
+  check_budget(KIND_ROWS(kind_hashes), 4 * RT_SEGMENT);
   return check_report();
 }

@@ -1,0 +1,198 @@
+/* hash_table.c - the table of a hash manager: cells come, go, and the table grows under the feet of readers.
+ *
+ *     EMPTY --insert--> handle --deactivate--> TOMBSTONE        (growth and settle leave tombstones out)
+ *
+ * Whoever changes a table holds its lock. An entry is published with release after its node is whole. A table that is
+ * three quarters full is copied into one of twice the size, which is published with release; the old one is left as it
+ * is, since readers may still be in it, and its memory serves when a table of that size is wanted again.
+ * Invariants: a table always has an empty entry, so every search ends; between an entry and its home there is no empty
+ * one; outside a task, the entries of `current` that are no tombstones are exactly the LIVE nodes.
+ *
+ * Memory: whole segments of the arena. Tables of up to half a segment share the first one, each at its own size from
+ * its start, so they lie side by side. Sizes: 8 bytes an entry, 11 to 22 bytes a cell. */
+#include "hash.h"
+
+enum { FIRST_LOG2 = 9, TINY_LOG2 = 3, SHARED_LOG2 = 12, ENTRY_BYTES = 8 };
+
+_Static_assert((ENTRY_BYTES << SHARED_LOG2) * 2 == RT_SEGMENT, "the shared tables fill one segment");
+_Static_assert(ENTRY_BYTES << TINY_LOG2 >= RT_GRANULE, "a table starts at a granule");
+
+/* -- memory ---------------------------------------------------------------------------------------------------------- */
+
+static int take_memory(RtTree *tree, RtTable *table, uint32_t log2) {
+  uint64_t bytes = log2 <= SHARED_LOG2 ? RT_SEGMENT : (uint64_t)ENTRY_BYTES << log2;
+  uint8_t *memory = rt_segments_take(tree, bytes);
+  if (!memory) return 0;
+  uint64_t start = (uint64_t)(memory - tree->base);
+  table->bytes += bytes;
+  if (log2 > SHARED_LOG2) table->memory[log2] = start;
+  else
+    for (uint32_t k = TINY_LOG2; k <= SHARED_LOG2; k++) table->memory[k] = start + ((uint64_t)ENTRY_BYTES << k);
+  return 1;
+}
+
+/* A zeroed table of that size; 0: there is no memory for it. */
+static uint64_t table_make(RtTree *tree, RtTable *table, uint32_t log2) {
+  if (log2 > RT_MAX_TABLE || (!table->memory[log2] && !take_memory(tree, table, log2))) return 0;
+  uint64_t start = table->memory[log2] & ~(uint64_t)1;
+  if (table->memory[log2] & 1) rt_memory_zero(tree->base + start, (uint64_t)ENTRY_BYTES << log2);
+  table->memory[log2] |= 1;
+  return start | log2;
+}
+
+/* -- insert and grow ---------------------------------------------------------------------------------------------------- */
+
+/* Into the first empty entry from its home; the key is not in the table. */
+static void insert(const RtTree *tree, uint64_t table, uint64_t entry) {
+  uint64_t *entries = table_entries(tree, table), mask = ((uint64_t)1 << table_log2(table)) - 1;
+  uint64_t at = table_home(table, (uint32_t)(entry >> 32));
+  while (rt_load_long(&entries[at])) at = (at + 1) & mask;
+  rt_store_release_long(&entries[at], entry);
+}
+
+static int is_node(uint64_t entry) { return (uint32_t)entry > RT_TOMBSTONE; }
+
+static int grow(RtTree *tree, RtTable *table) {
+  uint64_t old = table->current, entries = old ? (uint64_t)1 << table_log2(old) : 0;
+  uint32_t first = tree->tiny_chunks ? TINY_LOG2 : FIRST_LOG2;
+  uint64_t made = table_make(tree, table, old ? table_log2(old) + 1 : first);
+  if (!made) return 0;
+  for (uint64_t k = 0; k < entries; k++) {
+    uint64_t entry = table_entries(tree, old)[k];
+    if (is_node(entry)) insert(tree, made, entry);
+  }
+  table->used -= table->tombstones;
+  table->tombstones = 0;
+  rt_store_release_long(&table->current, made);
+  return 1;
+}
+
+/* Under the lock: 1 when there is an empty entry to spare. Where memory is short a table gets fuller than it should. */
+static int make_room(RtTree *tree, RtTable *table) {
+  uint64_t entries = table->current ? (uint64_t)1 << table_log2(table->current) : 0;
+  if (table->used < entries / 4 * 3) return 1;
+  return grow(tree, table) || table->used + 1 < entries;
+}
+
+/* -- activate ----------------------------------------------------------------------------------------------------------- */
+
+static void enter_node(RtTree *tree, const RtManager *manager, uint32_t handle, const RtKey *key) {
+  RtNodeInfo *info = node_get(tree, manager, handle).info;
+  info->parent = key->parent;
+  info->slot = 0;
+  for (int32_t a = 0; a < manager->axis_count; a++) info->coordinates[a] = key->coordinates[a];
+}
+
+/* Under the lock: the node of the key, made of `*spare` (which is 0 then) where there is none; 0: there is no memory. */
+static uint32_t find_or_insert(RtTree *tree, RtManager *manager, const RtKey *key, uint32_t *spare) {
+  uint32_t handle = hash_find(tree, manager, key);
+  if (handle || !*spare || !make_room(tree, &manager->table)) return handle;
+  handle = *spare;
+  *spare = 0;
+  enter_node(tree, manager, handle, key);
+  insert(tree, manager->table.current, (uint64_t)key->tag << 32 | handle);
+  manager->table.used++;
+  return handle;
+}
+
+/* The node is taken, and zeroed, before the lock; who finds that another thread was first puts it back. */
+uint8_t *rt_hash_activate(RtContext *context, RtWorker *worker, int32_t tree_index, int32_t manager_number,
+                          const uint8_t *parent, const int64_t *coordinates) {
+  RtTree *tree = context->trees[tree_index];
+  RtManager *manager = &tree->managers[manager_number];
+  RtLocal *local = &manager->locals[worker->index];
+  RtKey key;
+  if (!hash_key(tree, manager, parent, coordinates, &key)) return local->sink;
+  uint32_t spare = rt_node_take(tree, manager, local);
+  rt_lock(&manager->table.lock);
+  uint32_t node = spare, handle = find_or_insert(tree, manager, &key, &spare);
+  rt_unlock(&manager->table.lock);
+  if (spare) rt_node_return(tree, manager, local, spare);
+  if (!handle) {
+    rt_error_set(context, RT_ERROR_BUDGET, tree->number, manager_number);
+    return local->sink;
+  }
+  if (handle == node) {
+    local->activations++;
+    rt_tree_touch(tree);
+  }
+  return node_address(tree, handle);
+}
+
+/* -- deactivate ----------------------------------------------------------------------------------------------------------- */
+
+/* Under the lock: the node that the key led to; 0: it led to none. */
+static uint32_t bury(const RtTree *tree, RtManager *manager, const RtKey *key) {
+  uint64_t table = manager->table.current, *place;
+  uint32_t handle = table ? table_find(tree, manager, table, key, &place) : 0;
+  if (!handle) return 0;
+  rt_store_release_long(place, (uint64_t)key->tag << 32 | RT_TOMBSTONE);
+  manager->table.tombstones++;
+  return handle;
+}
+
+void rt_hash_clear(RtContext *context, RtWorker *worker, int32_t tree_index, int32_t manager_number,
+                   const uint8_t *parent, const int64_t *coordinates) {
+  RtTree *tree = context->trees[tree_index];
+  RtManager *manager = &tree->managers[manager_number];
+  RtLocal *local = &manager->locals[worker->index];
+  RtKey key;
+  if (!hash_key(tree, manager, parent, coordinates, &key) || !hash_find(tree, manager, &key)) return;
+  rt_lock(&manager->table.lock);
+  uint32_t handle = bury(tree, manager, &key);
+  rt_unlock(&manager->table.lock);
+  if (!handle) return;
+  rt_node_recycle(tree, manager, handle, &local->recycled, &local->recycled_last);
+  local->deactivations++;
+  rt_tree_touch(tree);
+}
+
+/* -- while no task runs ----------------------------------------------------------------------------------------------------- */
+
+static void drop_node(RtTree *tree, RtManager *manager, RtNode node) {
+  RtLocal *local = &manager->locals[0];
+  uint32_t parent = node.info->parent;
+  RtKey key = {parent, hash_tag(parent, node.info->coordinates, manager->axis_count), node.info->coordinates};
+  bury(tree, manager, &key);
+  rt_node_recycle(tree, manager, node_handle(tree, node.memory), &local->recycled, &local->recycled_last);
+  local->deactivations++;
+}
+
+void rt_hash_drop_orphans(RtTree *tree, RtManager *manager) {
+  const RtManager *above = &tree->managers[manager->parent];
+  for (const RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))
+    for (uint32_t k = 0; k < chunk->handed; k++) {
+      RtNode node = node_in_chunk(manager, chunk, k);
+      if (*node.state != RT_NODE_LIVE || *node_get(tree, above, node.info->parent).state == RT_NODE_LIVE) continue;
+      drop_node(tree, manager, node);
+    }
+}
+
+/* From behind an empty entry once around: each entry is taken out and put back, which brings it to the first empty
+ * place from its home, at or before where it was. */
+static void purge(RtTree *tree, RtTable *table) {
+  uint64_t *entries = table_entries(tree, table->current), mask = ((uint64_t)1 << table_log2(table->current)) - 1;
+  uint64_t first = 0;
+  while (entries[first]) first++;
+  for (uint64_t k = 1; k <= mask; k++) {
+    uint64_t *at = &entries[(first + k) & mask], entry = *at;
+    if (!entry) continue;
+    *at = 0;
+    if (is_node(entry)) insert(tree, table->current, entry);
+  }
+  table->used -= table->tombstones;
+  table->tombstones = 0;
+}
+
+/* An eighth of the table: so the price per deactivated cell is bounded. */
+void rt_hash_settle(RtTree *tree, RtManager *manager) {
+  RtTable *table = &manager->table;
+  if (table->tombstones > (uint64_t)1 << table_log2(table->current) >> 3) purge(tree, table);
+}
+
+void rt_hash_empty(RtTree *tree, RtManager *manager) {
+  RtTable *table = &manager->table;
+  if (!table->used) return;
+  rt_memory_zero(table_entries(tree, table->current), (uint64_t)ENTRY_BYTES << table_log2(table->current));
+  table->used = table->tombstones = 0;
+}
