@@ -8,6 +8,7 @@ local matrix = require "regolith.matrix"
 local builtin = { names = {} } -- function -> "math.sin"
 local names = builtin.names
 
+if jit then jit.off(true) end -- the loops below run once: not worth a trace
 for _, library in ipairs { "math", "bit", "string", "table", "coroutine", "io", "os" } do
   for name, f in pairs(type(_G[library]) == "table" and _G[library] or {}) do
     if type(f) == "function" then names[f] = library .. "." .. name end

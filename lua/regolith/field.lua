@@ -13,7 +13,6 @@ local index = require "regolith.index"
 local shape = require "regolith.shape"
 local snode = require "regolith.snode"
 local bulk = require "regolith.field_bulk"
-local oracle = require "regolith.oracle"
 
 local field = {}
 
@@ -25,11 +24,14 @@ local Field
 local by_number = setmetatable({}, { __mode = "v" }) -- number -> handle; numbers are never used again
 local last_number = 0
 
+local make_rows -- rank: the proxies of fields with this many axes
+
 --- Lays the field's tree out, the first time; returns its rank.
 local function settle(self)
   if self.rg_rank < 0 then
     snode.settle_by(C.rg_field_settle, self.rg_field, self.rg_runtime)
     self.rg_rank = C.rg_field_rank(self.rg_field)
+    make_rows(self.rg_rank)
   end
   return self.rg_rank
 end
@@ -39,7 +41,7 @@ field.settle = settle
 
 -- The element at the first `count` indices of the buffer.
 local function get_element(self, count)
-  if self.rg_oracle ~= 0 then return oracle.of(self.rg_runtime):get(self, count) end
+  if self.rg_oracle ~= 0 then return lib.oracle_of(self.rg_runtime):get(self, count) end
   if C.rg_field_get(self.rg_field, buffer, count, slot) ~= 0 then lib.raise_last(self.rg_runtime) end
   local kind = slot.kind
   if kind == 1 then return slot.number end -- RG_VALUE_NUMBER
@@ -63,7 +65,7 @@ end
 
 local function set_element(self, count, v)
   v = put_value(self, v)
-  if self.rg_oracle ~= 0 then return oracle.of(self.rg_runtime):set(self, count, v) end
+  if self.rg_oracle ~= 0 then return lib.oracle_of(self.rg_runtime):set(self, count, v) end
   if C.rg_field_set(self.rg_field, buffer, count, slot) ~= 0 then lib.raise_last(self.rg_runtime) end
 end
 
@@ -114,8 +116,6 @@ local row_template = [[
   return index, newindex
 ]]
 
-local rows = {} -- depth -> ctype
-
 -- One piece of text per axis of a row.
 local function per_axis(depth, format, separator)
   local parts = {}
@@ -135,7 +135,7 @@ local function row_indices(self, key, depth)
   return handle, depth + 1
 end
 
-for depth = 7, 1, -1 do
+local function make_row(depth)
   local function other_get(self, key)
     local handle, count = row_indices(self, key, depth)
     if count < handle.rg_rank and not is_list(key) then return self[tonumber(key)] end
@@ -150,8 +150,8 @@ for depth = 7, 1, -1 do
     STORES = per_axis(depth, "buffer[AXIS] = MEMBER", "; "),
   })
   local get, set = loadstring(text, fail.own_chunk)(by_number, buffer, get_handle, get_element, set_element, other_get,
-    other_set, too_few, rows[depth + 1])
-  rows[depth] = ffi.metatype("RgRow" .. depth, {
+    other_set, too_few, depth < 7 and ffi.typeof("RgRow" .. depth + 1))
+  ffi.metatype("RgRow" .. depth, {
     __index = get, __newindex = set,
     __len = function(self)
       local handle = get_handle(self.rg_number)
@@ -164,7 +164,15 @@ for depth = 7, 1, -1 do
     end,
   })
 end
-local Row1 = rows[1]
+
+local row_count = 0
+function make_rows(rank)
+  while row_count < rank - 1 do
+    row_count = row_count + 1
+    make_row(row_count)
+  end
+end
+local Row1 = ffi.typeof "RgRow1"
 
 -- -- methods --------------------------------------------------------------------------------------------
 
@@ -192,7 +200,7 @@ end
 
 --- Outside kernels: iterates over the active cells.
 function methods.active(self)
-  if self.rg_oracle ~= 0 and settle(self) then return oracle.of(self.rg_runtime):elements_in(self) end
+  if self.rg_oracle ~= 0 and settle(self) then return lib.oracle_of(self.rg_runtime):elements_in(self) end
   return snode.iterate(settle(self), self.rg_runtime, function(state, indices)
     return C.rg_field_next(self.rg_field, state, indices, slot)
   end)
@@ -306,7 +314,7 @@ end
 
 --- Visits active cells: `for i, j, v in pairs(x)`.
 function meta.__pairs(self)
-  if self.rg_oracle ~= 0 and settle(self) then return oracle.of(self.rg_runtime):elements_in(self, true) end
+  if self.rg_oracle ~= 0 and settle(self) then return lib.oracle_of(self.rg_runtime):elements_in(self, true) end
   local own_slot = ffi.new "RgValue" -- the body may read other elements meanwhile
   return snode.iterate(settle(self), self.rg_runtime, function(state, indices)
     return C.rg_field_next(self.rg_field, state, indices, own_slot)
@@ -314,7 +322,7 @@ function meta.__pairs(self)
 end
 
 function meta.__gc(self)
-  if self.rg_oracle ~= 0 and oracle.of(self.rg_runtime) then oracle.of(self.rg_runtime):drop(self.rg_number) end
+  if self.rg_oracle ~= 0 and lib.oracle_of(self.rg_runtime) then lib.oracle_of(self.rg_runtime):drop(self.rg_number) end
   C.rg_field_release(self.rg_field)
   lib.drop_handle(self.rg_runtime)
 end
@@ -330,7 +338,7 @@ local function new_field(session, t, name)
   check(C.rg_field_create(c, t.name, name, field_out), number)
   lib.count_handle(number)
   last_number = last_number + 1
-  local handle = Field(field_out[0], number, last_number, -1, oracle.of(number) and 1 or 0)
+  local handle = Field(field_out[0], number, last_number, -1, lib.oracle_of(number) and 1 or 0)
   by_number[last_number] = handle
   return handle
 end
@@ -390,7 +398,7 @@ function fail.describe_cdata(v)
   end
   if ffi.istype("int64_t", v) or ffi.istype("uint64_t", v) then return ("a number (%s)"):format(tostring(v)) end
   for depth = 1, 7 do
-    if ffi.istype(rows[depth], v) then return "a row of a field" end
+    if ffi.istype("RgRow" .. depth, v) then return "a row of a field" end
   end
   return "a C value"
 end

@@ -7,7 +7,6 @@ local types = require "regolith.type"
 local matrix = require "regolith.matrix"
 local value = require "regolith.value"
 
-local oracle = require "regolith.oracle"
 
 local bulk = {}
 
@@ -44,7 +43,7 @@ function bulk.add_methods(methods, settle, put_value, slot)
     settle(self)
     v = put_value(self, v)
     if self.rg_oracle ~= 0 then
-      oracle.of(self.rg_runtime):fill(self, v)
+      lib.oracle_of(self.rg_runtime):fill(self, v)
       return self
     end
     check(C.rg_field_fill(self.rg_field, slot), self.rg_runtime)
@@ -59,7 +58,7 @@ function bulk.add_methods(methods, settle, put_value, slot)
     settle(self)
     settle(from)
     if self.rg_oracle ~= 0 and from.rg_runtime == self.rg_runtime then
-      oracle.of(self.rg_runtime):copy(self, from)
+      lib.oracle_of(self.rg_runtime):copy(self, from)
       return self
     end
     check(C.rg_field_copy(self.rg_field, from.rg_field), self.rg_runtime)
@@ -75,14 +74,14 @@ function bulk.add_methods(methods, settle, put_value, slot)
     check_count(count, "x:to_table")
     if is_64_bit(t) then
       local values = ffi.new("int64_t[?]", count)
-      if self.rg_oracle ~= 0 then oracle.of(self.rg_runtime):read(self, values)
+      if self.rg_oracle ~= 0 then lib.oracle_of(self.rg_runtime):read(self, values)
       else check(C.rg_field_read_i64(self.rg_field, values, count), self.rg_runtime) end
       if t.element then return value.nest(extents, rank, function(k) return matrix.from_array(t, values, k * parts) end) end
       local element = ffi.typeof(t.ctype)
       return value.nest(extents, rank, function(k) return element(values[k]) end)
     end
     local values = ffi.new("double[?]", count)
-    if self.rg_oracle ~= 0 then oracle.of(self.rg_runtime):read(self, values)
+    if self.rg_oracle ~= 0 then lib.oracle_of(self.rg_runtime):read(self, values)
     else check(C.rg_field_read(self.rg_field, values, count), self.rg_runtime) end
     if t.element then return value.nest(extents, rank, function(k) return matrix.from_array(t, values, k * parts) end) end
     if t.name == "bool" then return value.nest(extents, rank, function(k) return values[k] ~= 0 end) end
@@ -121,7 +120,7 @@ function bulk.add_methods(methods, settle, put_value, slot)
       value.flatten(t, extents, rank, give, "x:from_table")
     end
     if self.rg_oracle ~= 0 then
-      oracle.of(self.rg_runtime):write(self, values)
+      lib.oracle_of(self.rg_runtime):write(self, values)
       return self
     end
     local write = wide and C.rg_field_write_i64 or C.rg_field_write

@@ -5,7 +5,6 @@ local fail = require "regolith.error"
 local types = require "regolith.type"
 local ffi = require "ffi"
 local field = require "regolith.field"
-local oracle = require "regolith.oracle"
 
 local image = {}
 
@@ -46,7 +45,7 @@ function image.write(session, path, what, options)
   end
   field.settle(what)
   local number = what.rg_runtime
-  if oracle.of(number) then oracle.of(number):show(what) end
+  if lib.oracle_of(number) then lib.oracle_of(number):show(what) end
   lib.check(C.rg_image_write_field(lib.runtimes[number].c, path, what.rg_field, low, high, palette), number)
 end
 

@@ -12,7 +12,6 @@ local value = require "regolith.value"
 local builtin = require "regolith.builtin"
 local source = require "regolith.source"
 local called = require "regolith.called"
-local oracle = require "regolith.oracle"
 local snode = require "regolith.snode"
 local field = require "regolith.field"
 
@@ -300,7 +299,7 @@ local function new_kernel(session, found, options)
     vectors = {}, -- by value: where its numbers are, when it is a vector
   }
   called.begin(self)
-  if oracle.of(number) then self.need = oracle.of(number):launcher(self, need) end
+  if lib.oracle_of(number) then self.need = lib.oracle_of(number):launcher(self, need) end
   return self
 end
 

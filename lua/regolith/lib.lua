@@ -113,6 +113,9 @@ function lib.new_runtime()
   return runtime, Anchor(number)
 end
 
+--- Where the data of a runtime of arch = "lua" is (oracle.lua, which only these need); nil where kernels are compiled.
+function lib.oracle_of(number) return runtimes[number] and runtimes[number].oracle end
+
 --- Says that a handle of the runtime came to be.
 function lib.count_handle(number) runtimes[number].handles = runtimes[number].handles + 1 end
 

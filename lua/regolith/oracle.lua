@@ -21,9 +21,6 @@ function oracle.create(runtime)
   return setmetatable({ runtime = runtime, trees = trees, owned = {}, fields = {}, outside = 0 }, oracle)
 end
 
---- Of the runtime with this number; nil where kernels are compiled.
-function oracle.of(runtime) return lib.runtimes[runtime] and lib.runtimes[runtime].oracle end
-
 local function key_of(pointer) return tostring(ffi.cast("void *", pointer)) end
 
 --- A new tree: its address may have been another's.

@@ -3,7 +3,6 @@
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
-local oracle = require "regolith.oracle"
 
 local io = io
 
@@ -116,7 +115,7 @@ function session:begin(options)
   local c, arch = create_runtime(options)
   self.runtime, self.anchor = lib.new_runtime()
   self.runtime.c, self.begun = c, fail.place()
-  if arch == "lua" then self.runtime.oracle = oracle.create(self.runtime.number) end
+  if arch == "lua" then self.runtime.oracle = require("regolith.oracle").create(self.runtime.number) end
   self.seen_bytes, self.seen_trees, self.new_bytes, self.unasked = 0, 0, 0, 0
 end
 

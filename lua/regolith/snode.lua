@@ -5,7 +5,6 @@ local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local index = require "regolith.index"
 local shape = require "regolith.shape"
-local oracle = require "regolith.oracle"
 local types = require "regolith.type"
 
 local snode = {}
@@ -17,7 +16,7 @@ local Node, Tree -- ctypes
 
 local function new_node(pointer, runtime)
   lib.count_handle(runtime)
-  if oracle.of(runtime) then oracle.of(runtime):own_node(pointer) end
+  if lib.oracle_of(runtime) then lib.oracle_of(runtime):own_node(pointer) end
   return Node(pointer, runtime, -1)
 end
 
@@ -43,7 +42,7 @@ end
 
 --- activate, deactivate, is_active, count, clear of a C node.
 function snode.call(pointer, runtime, action, count)
-  local own = oracle.of(runtime)
+  local own = lib.oracle_of(runtime)
   if own then return own:call(pointer, action, count) end
   check(C.rg_snode_call(pointer, action, index.buffer, count, result), runtime)
   return tonumber(result[0])
@@ -130,7 +129,7 @@ local function check_fields(...)
 end
 
 local function place(node, runtime, fields)
-  local own = oracle.of(runtime)
+  local own = lib.oracle_of(runtime)
   for _, field in ipairs(fields) do
     check(C.rg_snode_place(node, field.rg_field), runtime)
     if own then own:own_field(field) end
@@ -184,7 +183,7 @@ function node_methods.clear(self)
 end
 --- Outside kernels: iterates over the active cells of this level.
 function node_methods.active(self)
-  local own = oracle.of(self.rg_runtime)
+  local own = lib.oracle_of(self.rg_runtime)
   if own then
     snode.settle(self)
     return own:cells_of(self.rg_node)
@@ -226,7 +225,7 @@ Node = ffi.metatype("RgNodeHandle", {
   end,
   __tostring = function(self) return draw(C.rg_snode_tree(self.rg_node), self.rg_runtime) end,
   __gc = function(self)
-    if oracle.of(self.rg_runtime) then oracle.of(self.rg_runtime):drop(self.rg_node) end
+    if lib.oracle_of(self.rg_runtime) then lib.oracle_of(self.rg_runtime):drop(self.rg_node) end
     C.rg_snode_release(self.rg_node)
     lib.drop_handle(self.rg_runtime)
   end,
@@ -242,7 +241,7 @@ local function new_tree(session, name, bytes)
   local number, c = session:get()
   check(C.rg_tree_create(c, name, tree_out), number)
   lib.count_handle(number)
-  if oracle.of(number) then oracle.of(number):begin_tree(tree_out[0]) end
+  if lib.oracle_of(number) then lib.oracle_of(number):begin_tree(tree_out[0]) end
   return Tree(tree_out[0], number)
 end
 snode.new_tree = new_tree
@@ -270,7 +269,7 @@ end
 --- Gives all memory back; handles of the tree raise from now on, naming this line.
 function tree_methods.destroy(self)
   check(C.rg_tree_destroy(self.rg_tree, fail.place()), self.rg_runtime)
-  if oracle.of(self.rg_runtime) then oracle.of(self.rg_runtime):empty_tree(self.rg_tree) end
+  if lib.oracle_of(self.rg_runtime) then lib.oracle_of(self.rg_runtime):empty_tree(self.rg_tree) end
 end
 
 Tree = ffi.metatype("RgTreeHandle", {
@@ -285,7 +284,7 @@ Tree = ffi.metatype("RgTreeHandle", {
   end,
   __tostring = function(self) return draw(self.rg_tree, self.rg_runtime) end,
   __gc = function(self)
-    if oracle.of(self.rg_runtime) then oracle.of(self.rg_runtime):drop(self.rg_tree) end
+    if lib.oracle_of(self.rg_runtime) then lib.oracle_of(self.rg_runtime):drop(self.rg_tree) end
     C.rg_tree_release(self.rg_tree)
     lib.drop_handle(self.rg_runtime)
   end,

@@ -1,0 +1,55 @@
+--- What `require "regolith"` gives: the module's functions, of the default runtime or of another.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+local fail = require "regolith.error"
+local builtin = require "regolith.builtin"
+local session = require "regolith.session"
+local snode = require "regolith.snode"
+local field = require "regolith.field"
+local kernel = require "regolith.kernel"
+local image = require "regolith.image"
+
+-- The module's functions for one runtime: `rg` itself, or what rg.new returns.
+local function open(own)
+  local rg = builtin.members()
+  rg.version = ffi.string(lib.C.rg_version())
+  rg.root = snode.root(own)
+  rg.image = { write = function(...) return image.write(own, ...) end }
+
+  rg.cache = {
+    info = function() return own:cache_info() end,
+    clear = function() own:clear_cache() end,
+  }
+
+  function rg.field(...) return field.create(own, ...) end
+  function rg.tree(options) return snode.tree(own, options) end
+  function rg.kernel(what, ...) return kernel.create(own, rg, what, ...) end
+
+  function rg.init(options) own:init(options, "rg.init") end
+  function rg.reset() own:reset() end
+  function rg.sync() own:sync() end
+  function rg.info() return own:info() end
+  function rg.stats() return own:stats() end
+  function rg.memory() return own:memory() end
+  function rg.gc(word) return own:gc(word) end
+  function rg.time() return lib.C.rg_time() end
+
+  --- Another, independent runtime with the same names.
+  function rg.new(options)
+    local other = session.create()
+    other:init(options, "rg.new")
+    return open(other)
+  end
+
+  return setmetatable(rg, {
+    __index = function(_, name)
+      if type(name) ~= "string" or name:sub(1, 1) == "_" then return nil end
+      if debug and debug.getinfo(2, "S").source == fail.own_chunk then return nil end -- a kernel's: the core says where
+      local names = {}
+      for known in pairs(rg) do names[#names + 1] = known end
+      fail.argument(("rg has no '%s'"):format(name), fail.nearest(name, names), "name.unknown")
+    end,
+  })
+end
+
+return open(session.create())
