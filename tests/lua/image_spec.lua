@@ -44,6 +44,30 @@ describe("rg.image.write", function()
     assert.equal(2, number(file_bytes(path), 21))
   end)
 
+  it("opens libpng for it, and not before", function()
+    local pipe = io.popen(([[luajit -e 'local rg = require "regolith"
+      local function has_png() return io.open("/proc/self/maps"):read("*a"):find("libpng", 1, true) ~= nil end
+      local x = rg.field(rg.f32, 2, 2)
+      rg.kernel("function(x) for i, j in x:active() do x[i][j] = 1 end end")(x)
+      io.write(tostring(has_png()), " ")
+      rg.image.write("%s", x)
+      print(has_png())' 2>&1]]):format(path))
+    local answer = pipe:read "*a"
+    pipe:close()
+    assert.equal("false false\n", answer) -- closed again
+    assert.equal(2, number(file_bytes(path), 17))
+  end)
+
+  it("raises what goes wrong while libpng writes, and leaves no file", function()
+    local x = rg.field(rg.u8, 256, 256)
+    rg.kernel("function(x) for i, j in rg.range(256, 256) do x[i][j] = i * i * 7919 + j * j * j * 104729 end end")(x)
+    os.execute(("ln -s /dev/full '%s'"):format(path))
+    local raised = failure(rg.image.write, path, x)
+    assert.equal("io.failed", raised.code)
+    assert.matches("cannot be written: Write Error", raised.message)
+    assert.is_nil(io.open(path))
+  end)
+
   it("refuses what is no picture", function()
     local x = rg.field(rg.f32, 4, 4)
     assert.equal("argument.invalid", failure(rg.image.write, 5, x).code)
