@@ -30,7 +30,7 @@ static LLVMValueRef slot_value(Codegen *g, LLVMValueRef slot) {
   LLVMValueRef value = LLVMBuildLoad2(g->builder, g->i32, slot, "");
   LLVMSetAlignment(value, 4);
   LLVMSetOrdering(value, LLVMAtomicOrderingUnordered);
-  return value;
+  return alias_slot(g, value);
 }
 
 static LLVMValueRef slot_is_live(Codegen *g, LLVMValueRef value) {
@@ -87,7 +87,7 @@ LLVMValueRef access_load(Codegen *g, Type type, LLVMValueRef pointer, int lanes)
   }
   LLVMValueRef value = LLVMBuildLoad2(g->builder, value_lanes(memory, lanes), pointer, "");
   LLVMSetAlignment(value, alignment_of(type));
-  return value_from_memory(g, value, type);
+  return value_from_memory(g, alias_element(g, value), type);
 }
 
 void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef value, int lanes) {
@@ -100,7 +100,7 @@ void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef valu
     return;
   }
   LLVMValueRef memory = value_to_memory(g, value_broadcast(g, value, lanes), type);
-  LLVMSetAlignment(LLVMBuildStore(g->builder, memory, pointer), alignment_of(type));
+  LLVMSetAlignment(alias_element(g, LLVMBuildStore(g->builder, memory, pointer)), alignment_of(type));
 }
 
 /* `lanes` counts only where there are lanes: a scalar ROW of a vector body reads one element. */

@@ -30,8 +30,8 @@ static LLVMValueRef from_bits(Codegen *g, LLVMValueRef bits, Type type) {
 }
 
 static LLVMValueRef compare_exchange(Codegen *g, LLVMValueRef pointer, LLVMValueRef expected, LLVMValueRef desired) {
-  return LLVMBuildAtomicCmpXchg(g->builder, pointer, expected, desired, LLVMAtomicOrderingMonotonic,
-                                LLVMAtomicOrderingMonotonic, false);
+  return alias_element(g, LLVMBuildAtomicCmpXchg(g->builder, pointer, expected, desired, LLVMAtomicOrderingMonotonic,
+                                                 LLVMAtomicOrderingMonotonic, false));
 }
 
 /* old = *p; while (!cas(p, old, op(old, value))) old = what was there; */
@@ -40,6 +40,7 @@ static LLVMValueRef rmw_by_loop(Codegen *g, IrUpdate op, Type type, LLVMValueRef
   LLVMValueRef first = LLVMBuildLoad2(g->builder, bits, pointer, "");
   LLVMSetAlignment(first, (unsigned)type_size(type));
   LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
+  alias_element(g, first);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), retry = block_new(g, "retry"), done = block_new(g, "done");
   block_jump(g, retry);
   block_enter(g, retry);
@@ -59,11 +60,11 @@ LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer
   if (op == IR_UPDATE_EXCHANGE && type_is_float(type)) {
     LLVMValueRef old = LLVMBuildAtomicRMW(g->builder, LLVMAtomicRMWBinOpXchg, pointer, to_bits(g, value, type),
                                           LLVMAtomicOrderingMonotonic, false);
-    return from_bits(g, old, type);
+    return from_bits(g, alias_element(g, old), type);
   }
   if (!machine_op(op, type, &machine)) return rmw_by_loop(g, op, type, pointer, value);
   LLVMValueRef old = LLVMBuildAtomicRMW(g->builder, machine, pointer, to_bits(g, value, type), LLVMAtomicOrderingMonotonic, false);
-  return from_bits(g, old, type);
+  return from_bits(g, alias_element(g, old), type);
 }
 
 static LLVMValueRef update_plain(Codegen *g, const IrInst *inst, Type type, LLVMValueRef pointer, LLVMValueRef value, int lanes) {

@@ -62,6 +62,7 @@ static void emit_values(Codegen *g, const IrInst *inst) {
 }
 
 static void emit_inst(Codegen *g, const IrInst *inst) {
+  g->alias = inst->alias;
   switch (inst->op) {
   case IR_CONST: return emit_const(g, inst);
   case IR_FRAME_GET: return emit_frame_get(g, inst);

@@ -52,6 +52,8 @@ typedef struct Codegen {
   LLVMValueRef *values;            /* by inst id */
   VEC(Exit) exits;                 /* innermost last */
   VEC(Share) shares;
+  int alias;                       /* of the inst being emitted: field + 1; 0: none */
+  LLVMValueRef *alias_scopes, *alias_others; /* of the module; NULL until used */
   Row *row;                        /* NULL: not inside a ROW */
   int width;                       /* lanes, 1 outside vector rows */
 } Codegen;
@@ -114,11 +116,14 @@ LLVMValueRef call_frame_slot(Codegen *g, int64_t slot); /* its address */
 /* Leaves the function when the launch was stopped; goes on in a new block. */
 void call_poll_stop(Codegen *g);
 
-/* -- access.c, atomic.c: memory ------------------------------------------------------------------------------ */
+/* -- access.c, atomic.c, alias.c: memory ------------------------------------------------------------------------------ */
 void access_emit(Codegen *g, const IrInst *inst);  /* TREE_ROOT .. SLOT_LIVE, MEM_LOAD, MEM_STORE, OUTSIDE */
 LLVMValueRef access_load(Codegen *g, Type type, LLVMValueRef pointer, int lanes);
 void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef value, int lanes);
 void atomic_emit(Codegen *g, const IrInst *inst);  /* MEM_UPDATE, MEM_RMW, MEM_CAS */
+/* alias.c: the access touches elements of the field being accessed alone, or a slot; both return it. */
+LLVMValueRef alias_element(Codegen *g, LLVMValueRef access);
+LLVMValueRef alias_slot(Codegen *g, LLVMValueRef access);
 /* One relaxed atomic update of a scalar; returns the old value. */
 LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer, LLVMValueRef value);
 

@@ -22,11 +22,11 @@ Counted counted_begin(Codegen *g, LLVMValueRef begin, LLVMValueRef end, const ch
 }
 
 /* Loop metadata names itself in its first operand, which a temporary node holds open until it exists. */
-static void ask_full_unroll(Codegen *g, LLVMValueRef branch) {
-  LLVMMetadataRef name = LLVMMDStringInContext2(g->context, "llvm.loop.unroll.full", strlen("llvm.loop.unroll.full"));
-  LLVMMetadataRef unroll = LLVMMDNodeInContext2(g->context, &name, 1);
+static void ask(Codegen *g, LLVMValueRef branch, const char *wish) {
+  LLVMMetadataRef name = LLVMMDStringInContext2(g->context, wish, strlen(wish));
+  LLVMMetadataRef asked = LLVMMDNodeInContext2(g->context, &name, 1);
   LLVMMetadataRef self = LLVMTemporaryMDNode(g->context, NULL, 0);
-  LLVMMetadataRef node = LLVMMDNodeInContext2(g->context, (LLVMMetadataRef[]){self, unroll}, 2);
+  LLVMMetadataRef node = LLVMMDNodeInContext2(g->context, (LLVMMetadataRef[]){self, asked}, 2);
   LLVMMetadataReplaceAllUsesWith(self, node);
   LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(g->context, "llvm.loop", strlen("llvm.loop")),
                   LLVMMetadataAsValue(g->context, node));
@@ -38,7 +38,7 @@ void counted_end(Codegen *g, Counted *loop, bool unroll) {
   LLVMValueRef next = LLVMBuildNSWAdd(g->builder, loop->index, value_integer(LLVMTypeOf(loop->index), 1), "");
   LLVMValueRef more = LLVMBuildICmp(g->builder, LLVMIntSLT, next, loop->end, "");
   LLVMValueRef branch = LLVMBuildCondBr(g->builder, more, loop->body, loop->leave);
-  if (unroll) ask_full_unroll(g, branch);
+  if (unroll) ask(g, branch, "llvm.loop.unroll.full");
   LLVMAddIncoming(loop->index, &next, &loop->again, 1);
   block_enter(g, loop->leave);
 }
@@ -97,7 +97,8 @@ static void emit_strip(Codegen *g, ForLoop *f, const IrInst *inst, LLVMValueRef 
   LLVMValueRef next = type_is_signed(f->type) ? LLVMBuildNSWAdd(g->builder, index, f->step, "")
                                               : LLVMBuildNUWAdd(g->builder, index, f->step, "");
   LLVMValueRef more = LLVMBuildICmp(g->builder, LLVMIntNE, index, end, "");
-  block_branch(g, more, f->turn, behind);
+  LLVMValueRef back = LLVMBuildCondBr(g->builder, more, f->turn, behind);
+  if (inst->rolled) ask(g, back, "llvm.loop.unroll.disable");
   LLVMAddIncoming(index, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, f->again}, 2);
   block_enter(g, behind);
 }

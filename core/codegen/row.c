@@ -130,7 +130,7 @@ static LLVMValueRef load_memory(Codegen *g, Type type, LLVMValueRef row, int64_t
   LLVMValueRef place = value_byte_offset(g, row, position * type_size(type));
   LLVMValueRef value = LLVMBuildLoad2(g->builder, value_lanes(value_memory_type(g, type), width), place, "");
   LLVMSetAlignment(value, (unsigned)type_size(type));
-  return value;
+  return alias_element(g, value);
 }
 
 /* The end of the neighbouring row that a window reaches, as the vector next to the own row's: one element is

@@ -61,8 +61,10 @@ struct IrInst {
   int32_t begin, end, width; /* ROW */
   int32_t lanes;             /* MEM_LOAD, MEM_STORE: 0 or 1 scalar */
   int32_t block;             /* RANGE, ACTIVE: `:block(n)`, 0: ours to choose */
+  int32_t alias;             /* MEM_*, ROW_LOAD: field + 1: only its elements lie there; 0: anything may */
   bool serial;               /* RANGE, ACTIVE */
   bool independent;          /* RANGE, ACTIVE: the user's promise */
+  bool rolled;               /* FOR: the rare version of a loop, not worth any unrolling */
   bool plain;                /* UPDATE: no other iteration reaches the element */
   bool inside;               /* PLACE: indices proven inside the shape; the place needs no check */
   int8_t axis_count;         /* how many of offset[] or extent[] count */

@@ -211,4 +211,5 @@ void cells_lower_access(Lower *l, IrInst *access) {
   access->imm = cell->offset[cell->axis_count - 1];
   access->extent[0] = l->shape.extent[l->shape.axis_count - 1];
   access->axis_count = 1;
+  access->alias = cell->field + 1;
 }

@@ -30,6 +30,7 @@ bool pass_leaf(PassContext *ctx, IrKernel *kernel, Error *err);
 bool pass_rows(PassContext *ctx, IrKernel *kernel, Error *err);
 bool pass_atomics(PassContext *ctx, IrKernel *kernel, Error *err);
 bool pass_bounds(PassContext *ctx, IrKernel *kernel, Error *err);
+bool pass_unroll(PassContext *ctx, IrKernel *kernel, Error *err);
 bool pass_places(PassContext *ctx, IrKernel *kernel, Error *err);
 
 #endif

@@ -13,9 +13,10 @@
 
 /* -- the op on memory --------------------------------------------------------------------------------------------------- */
 
-static IrInst *load_memory(IrBuilder *b, IrInst *address, Type type, int lanes) {
+static IrInst *load_memory(IrBuilder *b, IrInst *address, Type type, int lanes, int alias) {
   IrInst *load = ir_emit(b, IR_MEM_LOAD, type, 1, &address);
   load->lanes = lanes;
+  load->alias = alias;
   return load;
 }
 
@@ -27,19 +28,21 @@ static void become_store(IrKernel *kernel, IrInst *inst, IrInst *address, IrInst
 static void become_update(IrKernel *kernel, IrInst *inst, IrInst *address, int lanes) {
   IrUpdate op = (IrUpdate)inst->imm;
   IrInst *value = inst->operands[1];
+  int alias = inst->operands[0]->field + 1;
   if (!inst->plain) {
     rewrite_become(kernel, inst, IR_MEM_UPDATE, 2, (IrInst *[]){address, value});
     inst->imm = op;
     return;
   }
   IrBuilder b = rewrite_before(kernel, inst);
-  IrInst *old = load_memory(&b, address, value->type, lanes);
+  IrInst *old = load_memory(&b, address, value->type, lanes, alias);
   become_store(kernel, inst, address, rewrite_update_value(&b, op, old, value), lanes);
 }
 
 void places_access_memory(IrKernel *kernel, IrInst *inst, IrInst *address, int lanes) {
   IrInst **operands = inst->operands;
   int64_t op = inst->imm;
+  int alias = operands[0]->field + 1;
   switch (inst->op) {
   case IR_LOAD:
     rewrite_become(kernel, inst, IR_MEM_LOAD, 1, &address);
@@ -53,6 +56,7 @@ void places_access_memory(IrKernel *kernel, IrInst *inst, IrInst *address, int l
     break;
   default: rewrite_become(kernel, inst, IR_MEM_CAS, 3, (IrInst *[]){address, operands[1], operands[2]});
   }
+  inst->alias = alias;
 }
 
 /* -- accesses of places --------------------------------------------------------------------------------------------------- */

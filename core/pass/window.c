@@ -1,0 +1,109 @@
+/* window.c - see window.h. */
+#include "pass/window.h"
+
+#include "base/bits.h"
+#include "pass/ranges.h"
+#include "pass/rewrite.h"
+
+enum { MAX_WINDOWS = 8, MAX_OPERANDS = SNODE_MAX_AXES };
+static const int64_t widest = 1 << 16; /* of the constant part: beyond, it is no stencil */
+
+typedef struct Window { /* base + low .. base + high lies in 0 .. size - 1 */
+  IrInst *base;
+  int64_t low, high, size;
+} Window;
+
+typedef struct Windows {
+  IrKernel *kernel;
+  const IrInst *nest;
+  const IrRegion *body;
+  bool cells;
+  int count;
+  Window items[MAX_WINDOWS];
+  VEC(IrInst *) places; /* that the windows prove inside */
+} Windows;
+
+/* Every value that an inst of the nest uses and that is not made in it stands in front of it. */
+static bool is_from_outside(const Windows *w, const IrInst *base) { return !ir_is_inside(base, w->nest->regions[0]); }
+
+static bool fits_window(const Windows *w, const IndexRange *range, int64_t size) {
+  return range->known && range->base && is_from_outside(w, range->base) && range->low >= -widest && range->high <= widest &&
+         range->high - range->low < size && ranges_hold_below(range, size);
+}
+
+/* Windows of one base and size are one, as wide as all together. */
+static bool add_window(Windows *w, const IndexRange *range, int64_t size) {
+  for (int i = 0; i < w->count; i++) {
+    Window *known = &w->items[i];
+    if (known->base != range->base || known->size != size) continue;
+    int64_t low = min_i64(known->low, range->low), high = max_i64(known->high, range->high);
+    if (high - low >= size) return false;
+    known->low = low;
+    known->high = high;
+    return true;
+  }
+  if (w->count == MAX_WINDOWS) return false;
+  w->items[w->count++] = (Window){(IrInst *)range->base, range->low, range->high, size};
+  return true;
+}
+
+static bool is_always_inside(const IndexRange *range, int64_t size) {
+  return range->known && !range->base && range->low >= 0 && range->high < size;
+}
+
+static bool add_place(void *data, IrInst *place) {
+  Windows *w = data;
+  if (place->op != IR_PLACE || place->inside) return true;
+  const SNode *node = w->kernel->fields.items[place->field].node;
+  IndexRange ranges[MAX_OPERANDS];
+  bool depends_on_data = false;
+  for (int k = 0; k < place->operand_count; k++) {
+    ranges[k] = ranges_of(place->operands[k]);
+    if (is_always_inside(&ranges[k], node->shape[k])) continue;
+    if (!fits_window(w, &ranges[k], node->shape[k])) return true;
+    depends_on_data |= ranges_param(w->body, ranges[k].base) < 0;
+  }
+  if (w->cells && !depends_on_data) return true;
+  Windows before = *w;
+  for (int k = 0; k < place->operand_count; k++) {
+    if (is_always_inside(&ranges[k], node->shape[k]) || add_window(w, &ranges[k], node->shape[k])) continue;
+    w->count = before.count;
+    memcpy(w->items, before.items, sizeof w->items);
+    return true;
+  }
+  vec_push(w->kernel->scratch, &w->places, place);
+  return true;
+}
+
+/* 0 <= base + low and base + high < size, as one comparison without sign: a base so low that the sum wraps becomes a
+ * number above every size. */
+static IrInst *is_in_window(IrBuilder *b, const Window *window) {
+  IrInst *base = window->base;
+  bool is_wide = type_bits(base->type) > 32 || window->size > 1 << 30;
+  if (is_wide || type_bits(base->type) < 32) base = ir_convert(b, base, is_wide ? TYPE(I64) : TYPE(I32));
+  if (window->low) base = ir_binary(b, IR_ADD, base, ir_const_int(b, base->type, window->low));
+  Type bare = is_wide ? TYPE(U64) : TYPE(U32);
+  IrInst *end = ir_const_int(b, bare, window->size - (window->high - window->low));
+  return ir_binary(b, IR_LT, ir_convert(b, base, bare), end);
+}
+
+IrInst *window_split(IrKernel *kernel, IrInst *nest, const IrRegion *body, bool cells) {
+  Windows w = {.kernel = kernel, .nest = nest, .body = body, .cells = cells};
+  ir_walk(nest->regions[0], add_place, &w);
+  if (!w.count) return NULL;
+  IrBuilder b = rewrite_before(kernel, nest);
+  IrInst *inside = NULL;
+  for (int i = 0; i < w.count; i++) {
+    IrInst *in = is_in_window(&b, &w.items[i]);
+    inside = inside ? ir_binary(&b, IR_BAND, inside, in) : in;
+  }
+  IrInst *branch = ir_if(&b, inside);
+  IrInst **copies = scratch_array(kernel->scratch, IrInst *, kernel->next_id);
+  IrInst *copy = ir_copy_inst(kernel, nest, copies);
+  for (int i = 0; i < w.places.count; i++) copies[w.places.items[i]->id]->inside = true;
+  ir_remove(nest);
+  ir_region_append(branch->regions[0], copy);
+  ir_region_append(branch->regions[1], nest);
+  ir_note(kernel, nest->line, "one check of %d indices serves every access of the loop", w.count);
+  return copy;
+}
