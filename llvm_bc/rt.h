@@ -30,13 +30,15 @@ typedef enum RtErrorKind {
   RT_OK,
   RT_ERROR_BUDGET,          /* a node needed memory that the budget or the arena does not have */
   RT_ERROR_STOPPED,
-  RT_ERROR_MEMORY           /* the host refused memory for a list */
+  RT_ERROR_MEMORY,          /* the host refused memory for a list */
+  RT_ERROR_FAULT            /* the kernel's own: `manager` is its number, `value` what its sentence ends with */
 } RtErrorKind;
 typedef struct RtError {
   uint32_t kind;            /* claimed by compare-and-swap from RT_OK */
   int32_t tree;             /* RtTree.number */
   int32_t manager;
   int32_t task;             /* RtContext.task; -1: the host region */
+  double value;
 } RtError;
 
 /* The budget all trees of a runtime share, in bytes. */
@@ -220,6 +222,7 @@ RT_ENTRY int32_t rt_hash_live(RtContext *context, int32_t tree, int32_t manager,
                               const int64_t *coordinates);
 RT_ENTRY void rt_outside(RtWorker *worker);
 RT_ENTRY int32_t rt_stopped(RtContext *context);
+RT_ENTRY void rt_fault(RtContext *context, int32_t fault, double value); /* RT_ERROR_FAULT, and the launch stops */
 RT_ENTRY RtWorker *rt_host_worker(RtContext *context);      /* worker 0, for the host region */
 RT_ENTRY void rt_run(RtContext *context, int32_t task);
 /* host region: number of active nodes; brings the list up to date first */

@@ -23,7 +23,7 @@ LLVMValueRef call_fptosi_sat(Codegen *g, const char *name, LLVMTypeRef to, LLVMV
   return LLVMBuildCall2(g->builder, type, function, &a, 1, "");
 }
 
-/* Types as letters, the result first: v nothing, p pointer, i 32 bits, l 64 bits. */
+/* Types as letters, the result first: v nothing, p pointer, i 32 bits, l 64 bits, d a double. */
 typedef struct RuntimeRow { const char *name, *signature; } RuntimeRow;
 
 static const RuntimeRow runtime_rows[] = {
@@ -31,13 +31,14 @@ static const RuntimeRow runtime_rows[] = {
     {"rt_slot_ensure", "pppiip"}, {"rt_slot_clear", "vppiip"}, {"rt_outside", "vp"},
     {"rt_stopped", "ip"},      {"rt_host_worker", "pp"},    {"rt_run", "vpi"},
     {"rt_list_count", "lpii"}, {"rt_tree_clear", "vpii"},   {"rt_list_node", "ppiil"},
-    {"rt_list_coordinates", "ppiil"}};
+    {"rt_list_coordinates", "ppiil"}, {"rt_fault", "vpid"}};
 
 static LLVMTypeRef letter_type(Codegen *g, char letter) {
   switch (letter) {
   case 'p': return g->pointer;
   case 'i': return g->i32;
   case 'l': return g->i64;
+  case 'd': return LLVMDoubleTypeInContext(g->context);
   default: return g->void_type;
   }
 }

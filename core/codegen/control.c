@@ -1,4 +1,4 @@
-/* control.c - if, loop, break, continue: regions become blocks.
+/* control.c - if, loop, break, continue, fault: regions become blocks.
  * g->exits says where exits lead, innermost last; the lowest entry is the iteration's body, to which `continue`
  * leads at body level. Behind an exit nothing is reached: what follows goes to a block without predecessors. */
 #include "codegen/emit.h"
@@ -53,6 +53,16 @@ void control_loop(Codegen *g, const IrInst *inst) {
   block_enter(g, again);
   control_back_edge(g, counter, turn);
   block_enter(g, leave);
+}
+
+/* The launch ends with it: what is left of this function is left out. */
+void control_fault(Codegen *g, const IrInst *inst) {
+  LLVMValueRef value = value_operand(g, inst, 0);
+  if (value_is_vector(value)) return codegen_fail(g, inst, "it differs by lane");
+  LLVMValueRef args[] = {g->rt_context, value_integer(g->i32, inst->imm), value};
+  call_runtime(g, "rt_fault", args, 3);
+  block_jump(g, g->finish);
+  block_enter(g, block_new(g, "behind"));
 }
 
 void control_exit(Codegen *g, const IrInst *inst) {

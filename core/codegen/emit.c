@@ -73,6 +73,7 @@ static void emit_inst(Codegen *g, const IrInst *inst) {
   case IR_LOOP: return control_loop(g, inst);
   case IR_FOR: return loop_for(g, inst);
   case IR_BREAK: case IR_CONTINUE: return control_exit(g, inst);
+  case IR_FAULT: return control_fault(g, inst);
   case IR_GRID: return row_grid(g, inst);
   case IR_ROW: return row_emit(g, inst);
   case IR_LANE: return row_lane(g, inst);

@@ -131,6 +131,7 @@ LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer
 void control_if(Codegen *g, const IrInst *inst);
 void control_loop(Codegen *g, const IrInst *inst);
 void control_exit(Codegen *g, const IrInst *inst); /* BREAK, CONTINUE */
+void control_fault(Codegen *g, const IrInst *inst);
 void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again); /* an iteration: `continue` at its level goes to `again` */
 /* To `again`; every so many turns, counted in the variable `counter`, only if the launch was not stopped. */
 void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again);

@@ -15,6 +15,8 @@ typedef struct Emit {
   int loop;                  /* number of the loop around: its label is _rg_next<loop> */
   int loop_count;
   AstStmt *repeat;           /* the loop around, when it is a `repeat` */
+  int outer;                 /* number of the loop around that */
+  int left;                  /* the one that a `break` in the loop inside it leaves; 0: none */
   Inline *frame;             /* the function around; NULL: the kernel */
 } Emit;
 
@@ -35,6 +37,7 @@ void emit_repeat(Emit *e, AstStmt *stmt);
 void emit_numeric_for(Emit *e, AstStmt *stmt);
 void emit_for_in(Emit *e, AstStmt *stmt);
 void emit_continue(Emit *e);
+void emit_break(Emit *e, const AstStmt *stmt);
 
 /* emit_expr.c */
 Type emit_type(Emit *e, const AstExpr *expr);      /* of what emit_expr gives: of one of its numbers */

@@ -6,10 +6,11 @@
  * Parallel and serial loops alike run in index order. */
 #include "emit_lua/emit.h"
 
-typedef struct Around { int loop; AstStmt *repeat; } Around;
+typedef struct Around { int loop, outer; AstStmt *repeat; } Around;
 
 static Around enter(Emit *e, AstStmt *stmt) {
-  Around around = {e->loop, e->repeat};
+  Around around = {e->loop, e->outer, e->repeat};
+  e->outer = e->loop;
   e->loop = ++e->loop_count;
   e->repeat = stmt->kind == AST_STMT_REPEAT ? stmt : NULL;
   emit_text(e, " do do ");
@@ -18,7 +19,12 @@ static Around enter(Emit *e, AstStmt *stmt) {
 
 static void leave(Emit *e, Around around) {
   emit_format(e, " end ::_rg_next%d:: end", e->loop);
+  if (e->left == e->loop) {
+    emit_format(e, " ::_rg_leave%d::", e->loop);
+    e->left = 0;
+  }
   e->loop = around.loop;
+  e->outer = around.outer;
   e->repeat = around.repeat;
 }
 
@@ -61,6 +67,12 @@ void emit_continue(Emit *e) {
   emit_text(e, "do ");
   if (e->repeat) break_if(e, e->repeat->values.items[0]);
   emit_format(e, " goto _rg_next%d end", e->loop);
+}
+
+/* Out of a loop that is written out, in a turn of it that is a loop of its own: behind both. */
+void emit_break(Emit *e, const AstStmt *stmt) {
+  if (stmt->levels) emit_format(e, "do goto _rg_leave%d end", e->left = e->outer);
+  else emit_text(e, "do break end");
 }
 
 /* -- indices --------------------------------------------------------------------------------------------- */
@@ -118,10 +130,18 @@ void emit_numeric_for(Emit *e, AstStmt *stmt) {
 
 /* -- for .. in ------------------------------------------------------------------------------------------- */
 
+/* A float bound, which must be whole. */
+static void emit_whole(Emit *e, AstExpr *bound, Type type) {
+  emit_format(e, "_rg.whole(\"%s\", ", type_text(type));
+  emit_as(e, bound, TYPE(F64));
+  emit_text(e, ")");
+}
+
 static void emit_bound(Emit *e, AstExpr *bound, Type type) {
   double value;
   if (!bound) emit_integer(e, type, 0);
   else if (ty_is_float(e->s->types[bound->id]) && sema_is_constant(bound, &value)) emit_integer(e, type, (int64_t)value);
+  else if (ty_is_float(e->s->types[bound->id])) emit_whole(e, bound, type);
   else emit_as(e, bound, type);
 }
 

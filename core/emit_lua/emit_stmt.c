@@ -143,7 +143,7 @@ static void emit_kind(Emit *e, AstStmt *stmt) {
   case AST_STMT_FOR: emit_numeric_for(e, stmt); break;
   case AST_STMT_FOR_IN: emit_for_in(e, stmt); break;
   case AST_STMT_RETURN: emit_return(e, stmt); break;
-  case AST_STMT_BREAK: emit_text(e, "do break end"); break;
+  case AST_STMT_BREAK: emit_break(e, stmt); break;
   case AST_STMT_CONTINUE: emit_continue(e); break;
   default: break; /* refused by resolve */
   }

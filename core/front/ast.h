@@ -107,6 +107,7 @@ struct AstStmt {
   VEC(AstBlock) bodies;         /* IF: one per condition, then one for `else` if there is one */
   AstFunction *function;
   Str name;                     /* GOTO, LABEL */
+  int levels;                   /* BREAK: loops that it leaves beside the innermost; sema's, where it writes loops out */
 };
 
 struct AstFunction {

@@ -24,7 +24,7 @@ IrImm ir_imm_kind(IrOp op) {
   switch (op) {
   case IR_CONST: return IMM_CONST;
   case IR_PARAM: case IR_ARG: case IR_FRAME_GET: case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_BREAK: case IR_CONTINUE:
-  case IR_RUN:
+  case IR_RUN: case IR_FAULT:
     return IMM_NUMBER;
   case IR_UPDATE: case IR_RMW: case IR_REDUCE: case IR_MEM_UPDATE: case IR_MEM_RMW:
     return IMM_UPDATE;

@@ -194,6 +194,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_LIST_COUNT: case IR_TREE_CLEAR: case IR_RUN: case IR_LOOP:
     return true;
   case IR_PARAM: return wrong(v, inst, "belongs to a region's parameters");
+  case IR_FAULT: return type_equal(type_at(inst, 0), TYPE(F64)) || wrong(v, inst, "takes an f64");
   case IR_FRAME_SET: return is_element(type_at(inst, 0)) || wrong(v, inst, "takes numbers and bools");
   case IR_GET: case IR_LANE:
     return all_of_type(inst, 0, inst->type) || wrong(v, inst, "result and operand differ in type");
@@ -226,7 +227,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   switch (inst->op) {
   case IR_FRAME_SET: case IR_SET: case IR_STORE: case IR_UPDATE: case IR_REDUCE: case IR_ACTIVATE: case IR_DEACTIVATE:
   case IR_CLEAR: case IR_BREAK: case IR_CONTINUE: case IR_RETURN: case IR_SLOT_CLEAR: case IR_MEM_STORE:
-  case IR_MEM_UPDATE: case IR_OUTSIDE: case IR_TREE_CLEAR: case IR_RUN:
+  case IR_MEM_UPDATE: case IR_OUTSIDE: case IR_TREE_CLEAR: case IR_RUN: case IR_FAULT:
     break;
   case IR_PLACE: case IR_CELL: expected = TYPE(PLACE); break;
   case IR_NEAR: case IR_TREE_ROOT: case IR_AMBIENT: case IR_OFFSET: case IR_SLOT_FIND: case IR_SLOT_ENSURE:

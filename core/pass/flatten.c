@@ -51,6 +51,7 @@ static const char *obstacle_of(const Survey *s, const IrInst *inst, bool in_arm)
   case IR_PLACE: return NULL; /* what reads or writes it says no */
   case IR_LOOP: case IR_FOR: case IR_BREAK: return "it has a loop inside";
   case IR_CONTINUE: return in_arm ? NULL : "nothing of it is left";
+  case IR_FAULT: return "it may fail";
   case IR_RMW: case IR_CAS: return "it uses the old value of an update";
   default: return ir_op_info[inst->op].flags & IR_PURE ? NULL : "it activates, deactivates or asks for activity";
   }

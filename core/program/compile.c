@@ -28,6 +28,8 @@ static void dump(const Kernel *kernel, const char *step, const char *text) {
 /* -- in scratch memory ----------------------------------------------------------------------------------------------
  */
 
+_Static_assert(sizeof(SemaPart) == sizeof((RgVector){0}.numbers[0]), "a vector's numbers are read where they lie");
+
 static SemaValue sema_value(const Kernel *kernel, const RgValue *value) {
   static const SemaValueKind kinds[] = {
       [RG_VALUE_NIL] = VALUE_NIL,       [RG_VALUE_NUMBER] = VALUE_NUMBER,     [RG_VALUE_I64] = VALUE_I64,
@@ -50,6 +52,9 @@ static SemaValue sema_value(const Kernel *kernel, const RgValue *value) {
     out.name = value->text ? value->text : "";
   } else if (value->kind == RG_VALUE_VECTOR) {
     out.name = value->vector && value->vector->type ? value->vector->type : "";
+    out.parts = value->vector ? (const SemaPart *)value->vector->numbers : NULL;
+  } else if (value->kind == RG_VALUE_I64 || value->kind == RG_VALUE_U64) {
+    out.bits = value->u64;
   } else if (value->kind == RG_VALUE_FUNCTION && value->i64 > 0 && value->i64 <= kernel->functions.count) {
     out.function = (int)value->i64;
   } else if (value->kind == RG_VALUE_NUMBER) {

@@ -16,6 +16,14 @@ enum { PATTERN_WORDS = 4 }; /* per value */
 
 typedef enum VariantText { TEXT_INFER, TEXT_IR, TEXT_TASKS, TEXT_EXPLAIN, TEXT_LUA, TEXT_COUNT } VariantText;
 
+typedef struct VariantFault { /* how a launch may end by itself; its texts are the variant's */
+  ErrorCode code;
+  char *sentence, *hint;    /* hint: "" for none */
+  const Source *source;
+  Pos pos;
+  int32_t width;
+} VariantFault;
+
 typedef struct VariantArg { /* a number that goes into a frame slot */
   Type type;
   int32_t value;            /* among the launch's values */
@@ -37,6 +45,8 @@ struct Variant {
   int32_t task_count;
   VariantArg *args;
   int32_t arg_count;
+  VariantFault *faults;
+  int32_t fault_count;
   int32_t *tree_values;     /* by kernel tree: the value that brings it */
   RtTree **trees;           /* of the running launch */
   int32_t tree_count;

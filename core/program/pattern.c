@@ -51,6 +51,19 @@ static bool check_handle(const PatternMaking *making, const RgValue *value) {
   return check_program(making, object->program) && (!tree || settle(making, tree));
 }
 
+/* The value itself; of a vector, two hashes. */
+static void make_static_words(const RgValue *value, uint64_t *words) {
+  if (value->kind == RG_VALUE_VECTOR && value->vector) {
+    size_t bytes = sizeof *value->vector->numbers * (size_t)value->vector->count;
+    words[2] = hash_bytes(1, value->vector->numbers, bytes);
+    words[3] = hash_bytes(2, value->vector->numbers, bytes);
+  } else if (value->kind == RG_VALUE_NUMBER || value->kind == RG_VALUE_BOOL || value->kind == RG_VALUE_I64 ||
+             value->kind == RG_VALUE_U64) {
+    words[1] = value->u64;
+    words[2] = 1;
+  }
+}
+
 static bool make_words(const PatternMaking *making, int32_t k, uint64_t *words) {
   const RgValue *value = &making->values[k];
   words[0] = (uint64_t)(uint32_t)value->kind | (uint64_t)(uint32_t)value->depth << 32;
@@ -59,10 +72,7 @@ static bool make_words(const PatternMaking *making, int32_t k, uint64_t *words) 
     words[1] = value->text ? hash_bytes(0, value->text, strlen(value->text)) : 0;
   if (value->kind == RG_VALUE_VECTOR && value->vector && value->vector->type)
     words[1] = hash_bytes(0, value->vector->type, strlen(value->vector->type));
-  if (kernel_is_static(making->kernel, k) && (value->kind == RG_VALUE_NUMBER || value->kind == RG_VALUE_BOOL)) {
-    words[1] = value->u64;
-    words[2] = 1;
-  }
+  if (kernel_is_static(making->kernel, k)) make_static_words(value, words);
   if (value->kind == RG_VALUE_FUNCTION) words[1] = value->u64;
   if (value->kind != RG_VALUE_FIELD && value->kind != RG_VALUE_NODE) return true;
   if (!value->field)

@@ -1,4 +1,6 @@
 /* readback.c - what a launch leaves behind: topology, counters, faults, and its result. */
+#include <stdio.h>
+
 #include "base/log.h"
 #include "program/cell.h"
 #include "program/kernel.h"
@@ -34,13 +36,25 @@ static const Tree *find_tree(const Program *program, int32_t number) {
   return NULL;
 }
 
-static bool check_fault(const Kernel *kernel, const RtError *fault, Error *err) {
+/* What the kernel itself found wrong. */
+static bool own_fault(const Kernel *kernel, const Variant *variant, const RtError *fault, Error *err) {
+  if (fault->manager < 0 || fault->manager >= variant->fault_count)
+    return error_set(err, RG_ERROR_INTERNAL, "kernel '%.100s' ended with a fault that it does not have", kernel->name);
+  const VariantFault *own = &variant->faults[fault->manager];
+  char number[32];
+  snprintf(number, sizeof number, fault->value != fault->value ? "nan" : "%.14g", fault->value);
+  diag_error(err, own->source, own->pos, own->width, own->code, "%s %s", own->sentence, number);
+  return own->hint[0] ? error_hint(err, "%s", own->hint) : false;
+}
+
+static bool check_fault(const Kernel *kernel, const Variant *variant, const RtError *fault, Error *err) {
   const Tree *tree = find_tree(kernel->object.program, fault->tree);
   switch (fault->kind) {
   case RT_OK: return true;
   case RT_ERROR_BUDGET:
     return tree ? storage_budget_error(tree, fault->manager, err)
                 : error_set(err, RG_ERROR_BUDGET, "the memory budget is exhausted");
+  case RT_ERROR_FAULT: return own_fault(kernel, variant, fault, err);
   case RT_ERROR_STOPPED:
     return error_set(err, RG_ERROR_STOPPED, "a launch of kernel '%.100s' was stopped", kernel->name);
   default: return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a list of active nodes");
@@ -61,7 +75,7 @@ bool readback_result(Kernel *kernel, const Variant *variant, int32_t number, RgV
 bool readback(Kernel *kernel, Variant *variant, DeviceLaunch *launch, RgValue *result, Error *err) {
   settle_trees(kernel->object.program, launch);
   count_outside(kernel);
-  if (!check_fault(kernel, &launch->context.error, err)) return false;
+  if (!check_fault(kernel, variant, &launch->context.error, err)) return false;
   readback_result(kernel, variant, 0, result);
   return true;
 }

@@ -84,6 +84,23 @@ static bool fill_args(Compile *compile, Variant *variant, Heap *heap, Error *err
   return true;
 }
 
+static bool fill_faults(Compile *compile, Variant *variant, Heap *heap, Error *err) {
+  const SemaOutput *sema = &compile->sema;
+  variant->faults = heap_alloc(heap, sizeof *variant->faults * (size_t)sema->faults.count);
+  if (!variant->faults) return no_memory(err);
+  for (; variant->fault_count < sema->faults.count; variant->fault_count++) {
+    const SemaFault *fault = &sema->faults.items[variant->fault_count];
+    VariantFault *out = &variant->faults[variant->fault_count];
+    *out = (VariantFault){.code = fault->code, .source = fault->source, .pos = fault->pos, .width = fault->width};
+    out->sentence = heap_copy_text(heap, fault->sentence);
+    out->hint = heap_copy_text(heap, fault->hint ? fault->hint : "");
+    if (out->sentence && out->hint) continue;
+    variant->fault_count++; /* what there is of it is freed */
+    return no_memory(err);
+  }
+  return true;
+}
+
 static bool fill_trees(Compile *compile, Variant *variant, Heap *heap, Error *err) {
   const IrKernel *ir = compile->sema.kernel;
   variant->tree_count = ir->trees.count;
@@ -122,15 +139,19 @@ bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err
   variant->result_count = ir->results.count;
   if (!variant->words || !variant->frame || !variant->results) return no_memory(err);
   return fill_tasks(compile, variant, heap, err) && fill_args(compile, variant, heap, err) &&
-         fill_trees(compile, variant, heap, err) && fill_texts(compile, variant, heap, err);
+         fill_faults(compile, variant, heap, err) && fill_trees(compile, variant, heap, err) && fill_texts(compile, variant, heap, err);
 }
 
 void variant_free(Heap *heap, Variant *variant) {
   if (!variant) return;
   for (int32_t k = 0; k < variant->arg_count; k++) heap_free(heap, variant->args[k].name);
+  for (int32_t k = 0; k < variant->fault_count; k++) {
+    heap_free(heap, variant->faults[k].sentence);
+    heap_free(heap, variant->faults[k].hint);
+  }
   for (int k = 0; k < TEXT_COUNT; k++) heap_free(heap, variant->texts[k]);
   if (variant->code) code_release(variant->code);
   void *parts[] = {variant->words, variant->tasks, variant->deactivates, variant->args, variant->tree_values,
-                   variant->trees, variant->frame, variant->bytes,       variant->results, variant};
+                   variant->trees, variant->frame, variant->bytes,       variant->results, variant->faults, variant};
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) heap_free(heap, parts[k]);
 }

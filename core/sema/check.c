@@ -73,18 +73,15 @@ static void check_numeric_for(Sema *s, AstStmt *stmt) {
   check_block(s, &stmt->bodies.items[0]);
 }
 
-/* A whole number written as a float is taken; others would have to be tested at run time. */
+/* A whole number written as a float is taken; others are tested at run time. */
 static bool check_bound(Sema *s, AstExpr *bound, Type index) {
   double value;
   if (!check_number(s, bound, "a range")) return false;
   if (!ty_is_float(s->types[bound->id])) return check_expr(s, bound, index);
-  if (sema_is_constant(bound, &value))
-    return type_holds_number(index, value) ||
-           sema_fail(s, bound, RG_ERROR_VALUE_FIT, NULL, "a range ends at a whole number, and this is %s",
-                     sema_source(s, bound));
-  return sema_fail(s, bound, RG_ERROR_NOT_YET,
-                   scratch_format(s->scratch, "write math.floor(%s)", sema_source(s, bound)),
-                   "a bound of a range that is a float is not compiled yet");
+  if (!sema_is_constant(bound, &value)) return check_expr(s, bound, TYPE(NONE));
+  return type_holds_number(index, value) ||
+         sema_fail(s, bound, RG_ERROR_VALUE_FIT, NULL, "a range ends at a whole number, and this is %s",
+                   sema_source(s, bound));
 }
 
 static void check_for_in(Sema *s, AstStmt *stmt) {

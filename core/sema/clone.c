@@ -148,6 +148,12 @@ void clone_turn(Sema *s, const AstBlock *block, AstLocal *const *from, AstLocal 
   for (int i = 0; i < block->count; i++) vec_push(s->scratch, out, clone_stmt(&c, block->items[i]));
 }
 
+AstExpr *clone_expr_of(Sema *s, const AstExpr *e) {
+  Cloner c = {.s = s};
+  map_init(&c.locals, s->scratch);
+  return clone_expr(&c, e);
+}
+
 /* -- returns -------------------------------------------------------------------------------------------------------- */
 
 static bool always_returns(const AstBlock *block) {

@@ -27,14 +27,22 @@ struct Inline {
   int loops;                    /* lower: loops around its body */
 };
 
-/* A value that is known while the kernel is compiled. OTHER: a field, a table, a function .. */
-typedef enum StaticKind { STATIC_NIL, STATIC_BOOL, STATIC_NUMBER, STATIC_OTHER } StaticKind;
-typedef struct Static { StaticKind kind; double number; } Static;
+/* A value that is known while the kernel is compiled. WIDE: an integer of 64 bits; OTHER: a field, a table, a function .. */
+typedef enum StaticKind { STATIC_NIL, STATIC_BOOL, STATIC_NUMBER, STATIC_WIDE, STATIC_VECTOR, STATIC_OTHER } StaticKind;
+typedef struct Static {
+  StaticKind kind;
+  double number;
+  uint64_t bits;         /* WIDE */
+  bool is_unsigned;
+  const SemaPart *parts; /* VECTOR: those of its entity, or all */
+  Entity entity;
+} Static;
 
 /* clone.c */
 Ast *clone_ast(Sema *s, const Ast *ast);       /* with the numbers it has */
 AstFunction *clone_function(Sema *s, const AstFunction *function);
 AstExpr *clone_new_expr(Sema *s, const AstExpr *like);
+AstExpr *clone_expr_of(Sema *s, const AstExpr *e); /* all of it, not yet resolved */
 AstLocal *clone_new_local(Sema *s, const AstLocal *like);
 /* Appends a copy of `block` in which `to` stand for the locals `from`. */
 void clone_turn(Sema *s, const AstBlock *block, AstLocal *const *from, AstLocal *const *to, int count, AstBlock *out);

@@ -12,6 +12,12 @@ void lower_at(Sema *s, Pos pos) {
   s->b.column = pos.column;
 }
 
+void lower_fault(Sema *s, const AstExpr *at, IrInst *value, ErrorCode code, const char *hint, const char *sentence) {
+  SemaFault fault = {.code = code, .sentence = sentence, .hint = hint, .source = sema_text_source(s), .pos = at->pos, .width = at->width};
+  ir_emit(&s->b, IR_FAULT, TYPE(NONE), 1, &value)->imm = s->output->faults.count;
+  vec_push(s->scratch, &s->output->faults, fault);
+}
+
 bool lower_is_closed(const Sema *s) {
   const IrInst *last = s->b.region->last;
   return last && (ir_op_info[last->op].flags & IR_EXIT);
@@ -179,7 +185,7 @@ static void lower_stmt(Sema *s, AstStmt *stmt) {
   case AST_STMT_FOR: lower_numeric_for(s, stmt); break;
   case AST_STMT_FOR_IN: lower_for_in(s, stmt); break;
   case AST_STMT_RETURN: lower_return(s, stmt); break;
-  case AST_STMT_BREAK: ir_break(&s->b, 0); break;
+  case AST_STMT_BREAK: ir_break(&s->b, stmt->levels); break;
   case AST_STMT_CONTINUE: lower_continue(s); break;
   default: break; /* refused by resolve */
   }

@@ -89,12 +89,26 @@ void lower_numeric_for(Sema *s, AstStmt *stmt) {
 
 /* -- for .. in ------------------------------------------------------------------------------------------- */
 
+/* A float that is no whole number, or none that an index reaches, ends the launch. */
+static IrInst *lower_float_bound(Sema *s, AstExpr *bound, Type type) {
+  IrInst *value = lower_as(s, bound, TYPE(F64));
+  int64_t limit = (int64_t)1 << (type_bits(type) - 1); /* a power of two: exact in an f64 */
+  IrInst *least = ir_const_float(&s->b, TYPE(F64), -(double)limit), *beyond = ir_const_float(&s->b, TYPE(F64), (double)limit);
+  IrInst *is_whole = ir_binary(&s->b, IR_EQ, ir_unary(&s->b, IR_FLOOR, value), value);
+  IrInst *is_inside = ir_binary(&s->b, IR_BAND, ir_binary(&s->b, IR_GE, value, least), ir_binary(&s->b, IR_LT, value, beyond));
+  IrRegion *back = lower_enter(s, ir_if(&s->b, ir_binary(&s->b, IR_BAND, is_whole, is_inside))->regions[1]);
+  lower_fault(s, bound, value, RG_ERROR_VALUE_FIT, "write math.floor(..) for the whole number below",
+              scratch_format(s->scratch, "a bound of a range is a whole number of type %s, and this is", type_text(type)));
+  lower_leave(s, back);
+  return ir_convert(&s->b, value, type);
+}
+
 static IrInst *lower_bound(Sema *s, AstExpr *bound, Type type) {
   double value;
   bool is_float = bound && ty_is_float(s->types[bound->id]);
   if (!bound) return lower_number(s, type, 0);
   if (is_float && sema_is_constant(bound, &value)) return lower_number(s, type, (int64_t)value);
-  return lower_as(s, bound, type);
+  return is_float ? lower_float_bound(s, bound, type) : lower_as(s, bound, type);
 }
 
 static IrInst *lower_range(Sema *s, const LoopHead *head) {

@@ -34,9 +34,6 @@ static bool fail_no_value(Sema *s, AstExpr *e, const Entity *entity) {
   case ENTITY_NODE:
     return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "the elements are in its fields", "'%s' is an SNode, not a number",
                      entity->name);
-  case ENTITY_SHAPE:
-    return sema_fail(s, e, RG_ERROR_NOT_YET, "take one component: x.shape[0]",
-                     "'%s' as a vector is not compiled yet", sema_source(s, e));
   case ENTITY_TYPE:
     return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "call it to convert a number: rg.i32(x)",
                      "'%s' is a type, not a number", entity->name);
@@ -52,6 +49,10 @@ static bool fail_no_value(Sema *s, AstExpr *e, const Entity *entity) {
 
 bool resolve_value(Sema *s, AstExpr *e) {
   Entity entity = resolve_expr(s, e);
+  if (entity.kind == ENTITY_SHAPE) {
+    entity = extent_vector(s, e, &entity);
+    *entity_of(s, e) = entity; /* the table may have moved */
+  }
   switch (entity.kind) {
   case ENTITY_VALUE:
   case ENTITY_LIVE:
@@ -104,21 +105,17 @@ static Entity resolve_local(Sema *s, AstExpr *e) {
   return shaped_entity(local->shape);
 }
 
-static Entity constant_entity(int64_t value) { return (Entity){.kind = ENTITY_CONSTANT, .constant = value}; }
-
 static Entity resolve_shape_of(Sema *s, AstExpr *e, Entity object, Str name) {
-  if (str_is(name, "shape")) {
+  if (str_is(name, "shape") || str_is(name, "offset")) {
     object.kind = ENTITY_SHAPE;
+    object.shape = (Shape){0};
+    object.is_offset = name.data[0] == 'o';
     return object;
-  }
-  if (str_is(name, "offset")) {
-    sema_fail(s, e, RG_ERROR_NOT_YET, "fields start at index 0", "'offset' is not compiled yet");
-    return (Entity){0};
   }
   const char *text = sema_text(s, name);
   sema_fail(s, e, RG_ERROR_NAME_UNKNOWN,
             method_find(name) ? scratch_format(s->scratch, "call it: %s:%s(..)", object.name, text)
-                              : "in a kernel it has 'shape'",
+                              : "in a kernel it has 'shape' and 'offset'",
             "'%s' has no '%s'", object.name, text);
   return (Entity){0};
 }
@@ -135,6 +132,7 @@ Entity resolve_member(Sema *s, AstExpr *e, Entity object, Str name) {
   case ENTITY_CONSTANT:
   case ENTITY_ELEMENT:
   case ENTITY_PART: return shape_named_part(s, e, &object, name);
+  case ENTITY_SHAPE: return extent_member(s, e, &object, name);
   case ENTITY_OTHER:
     if (object.value == VALUE_TABLE) return inline_table_member(s, e, &object, name);
     break;
@@ -215,19 +213,6 @@ static Entity resolve_element(Sema *s, AstExpr *e, Entity field) {
   return field;
 }
 
-static Entity resolve_extent(Sema *s, AstExpr *e, Entity shape) {
-  double axis;
-  if (e->list.count != 1 || !sema_is_constant(e->list.items[0], &axis)) {
-    sema_fail(s, e, RG_ERROR_NOT_YET, "write a number: x.shape[0]", "a shape is indexed by a number as written");
-    return (Entity){0};
-  }
-  int rank = shape.node->rank;
-  if (axis >= 0 && axis < rank && axis == (int)axis) return constant_entity(shape.node->shape[(int)axis]);
-  sema_fail(s, e, RG_ERROR_INDEX_RANGE, "indices start at 0", "'%s' has %d %s", shape.name, rank,
-            rank == 1 ? "axis" : "axes");
-  return (Entity){0};
-}
-
 static Entity resolve_index(Sema *s, AstExpr *e) {
   Entity object = resolve_expr(s, e->left);
   const char *name = object.name ? object.name : sema_source(s, e->left);
@@ -236,7 +221,7 @@ static Entity resolve_index(Sema *s, AstExpr *e) {
   switch (object.kind) {
   case ENTITY_NONE: return object;
   case ENTITY_FIELD: return resolve_element(s, e, object);
-  case ENTITY_SHAPE: return resolve_extent(s, e, object);
+  case ENTITY_SHAPE: return extent_indexed(s, e, &object);
   case ENTITY_ELEMENT:
     sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, here are more indices", name, object.node->rank,
               object.node->rank == 1 ? "axis" : "axes");
@@ -260,11 +245,11 @@ static Entity resolve_index(Sema *s, AstExpr *e) {
 static Entity resolve_length(Sema *s, AstExpr *e) {
   Entity object = resolve_expr(s, e->left);
   bool has_extent = (object.kind == ENTITY_FIELD || object.kind == ENTITY_NODE) && object.indexed < object.node->rank;
-  if (has_extent) return constant_entity(object.node->shape[object.indexed]);
-  if (object.kind == ENTITY_SHAPE) return constant_entity(object.node->rank);
+  if (has_extent) return extent_constant(object.node->shape[object.indexed]);
+  if (object.kind == ENTITY_SHAPE) return extent_constant(object.part_count ? object.part_count : object.node->rank);
   int64_t length;
   if (object.kind == ENTITY_OTHER && object.value == VALUE_TABLE)
-    return table_length(s, e->left, &object, &length) ? constant_entity(length) : (Entity){0};
+    return table_length(s, e->left, &object, &length) ? extent_constant(length) : (Entity){0};
   if (object.kind == ENTITY_OTHER) fail_other(s, e->left, &object);
   else sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'#' takes a field or an SNode with axes");
   return (Entity){0};

@@ -174,6 +174,7 @@ Entity resolve_type_call(Sema *s, AstExpr *e, Str name) {
 }
 
 Entity resolve_call(Sema *s, AstExpr *e) {
+  if (entity_of(s, e)->is_conversion) return *entity_of(s, e); /* read already, or made by sema itself */
   Entity callee = resolve_expr(s, e->left);
   const char *name = callee.name ? callee.name : sema_source(s, e->left);
   if (callee.kind == ENTITY_NONE) return callee;
@@ -230,8 +231,8 @@ static Entity resolve_cell_call(Sema *s, AstExpr *e, Entity object) {
 
 static Entity resolve_element_call(Sema *s, AstExpr *e, Entity object) {
   if (object.kind == ENTITY_FIELD && object.method->form == METHOD_CAS && !shape_is_scalar(object.shape)) {
-    sema_fail(s, e, RG_ERROR_NOT_YET, "keep what is compared in a field of its own",
-              "'%s' holds vectors, and 'compare_exchange' of several numbers at once is not compiled yet", object.name);
+    sema_fail(s, e, RG_ERROR_UNSUPPORTED, "keep what is compared in a field of its own",
+              "'%s' holds vectors, and several numbers cannot be compared and exchanged at once", object.name);
     return (Entity){0};
   }
   if (object.kind == ENTITY_FIELD) return resolve_cell_call(s, e, object);

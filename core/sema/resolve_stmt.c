@@ -1,7 +1,7 @@
 /* resolve_stmt.c - statements: what may be declared, assigned, left and returned, and where.
  * A local of the host region that a parallel loop assigns is a reduction there. Such locals are marked before the
  * loop's body is read, so that a use above the assignment is found too. */
-#include "sema/typed.h"
+#include "sema/inline.h"
 
 static const char *name_of(Sema *s, const AstLocal *local) { return sema_text(s, local->name); }
 
@@ -52,11 +52,16 @@ bool resolve_give_shape(Sema *s, const AstLocal *ast, AstExpr *value) {
   return true;
 }
 
+/* A local that changes, or whose type is written, holds what it is given: `local n = x.shape`. */
+static bool is_number(Sema *s, const AstLocal *ast) { return shape_is_variable(s, ast) || ast->annotation; }
+
 /* Values come first: they do not see the new names. */
 static void resolve_declaration(Sema *s, AstStmt *stmt) {
   VEC(Entity) entities = {0};
   for (int i = 0; i < stmt->values.count && !s->failed; i++) {
     Entity entity = resolve_expr(s, stmt->values.items[i]);
+    if (entity.kind == ENTITY_SHAPE && i < stmt->locals.count && is_number(s, stmt->locals.items[i]) && resolve_value(s, stmt->values.items[i]))
+      entity = *entity_of(s, stmt->values.items[i]);
     bool is_alias = may_be_alias(&entity) && i < stmt->locals.count;
     if (!is_alias) resolve_value(s, stmt->values.items[i]);
     vec_push(s->scratch, &entities, entity);
@@ -189,16 +194,33 @@ static void resolve_target(Sema *s, AstExpr *target) {
   }
 }
 
+/* `m *= a` of a matrix, which is no product number by number, becomes `m = m * a`. */
+static void write_product(Sema *s, AstStmt *stmt) {
+  AstExpr *target = stmt->targets.items[0], *value = stmt->values.items[0];
+  if (!ast_same(target, target)) {
+    sema_fail(s, target, RG_ERROR_UNSUPPORTED, "keep the index in a local first",
+              "what '*=' multiplies by a matrix is read and written, and this calls a function");
+    return;
+  }
+  AstExpr product = {.kind = AST_BINARY, .op = AST_MUL, .pos = target->pos, .width = target->width, .height = target->height + value->height,
+                     .left = clone_expr_of(s, target), .right = value};
+  stmt->kind = AST_STMT_ASSIGN;
+  stmt->values.items[0] = clone_new_expr(s, &product);
+  resolve_value(s, stmt->values.items[0]);
+}
+
+static bool is_matrix_product(Sema *s, const AstStmt *stmt) {
+  Shape to = shape_of(s, stmt->targets.items[0]), from = shape_of(s, stmt->values.items[0]);
+  return stmt->kind == AST_STMT_COMPOUND && stmt->op == AST_MUL && !shape_is_scalar(from) &&
+         (shape_is_matrix(to) || shape_is_matrix(from));
+}
+
 /* What a compound gives is `target op value`: one number meets all. */
 static void resolve_given(Sema *s, AstStmt *stmt, int k) {
+  if (is_matrix_product(s, stmt)) write_product(s, stmt);
   AstExpr *target = stmt->targets.items[k], *value = stmt->values.items[k];
   Shape to = shape_of(s, target), from = shape_of(s, value);
-  if (stmt->kind == AST_STMT_COMPOUND && stmt->op == AST_MUL && !shape_is_scalar(from) &&
-      (shape_is_matrix(to) || shape_is_matrix(from)))
-    sema_fail(s, value, RG_ERROR_NOT_YET,
-              scratch_format(s->scratch, "write %s = %s * ..", sema_source(s, target), sema_source(s, target)),
-              "'*=' with a matrix is not compiled yet");
-  else if (stmt->kind == AST_STMT_COMPOUND)
+  if (stmt->kind == AST_STMT_COMPOUND)
     (void)(shape_is_scalar(from) ||
            shape_check_given(s, value, to, scratch_format(s->scratch, "'%s'", sema_source(s, target))));
   else if (target->kind == AST_LOCAL)
@@ -350,7 +372,7 @@ static void refuse(Sema *s, AstStmt *stmt, const char *hint, const char *sentenc
   sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_UNSUPPORTED, hint, "%s", sentence);
 }
 
-static void resolve_stmt(Sema *s, AstStmt *stmt) {
+void resolve_stmt(Sema *s, AstStmt *stmt) {
   switch (stmt->kind) {
   case AST_STMT_LOCAL: resolve_declaration(s, stmt); break;
   case AST_STMT_ASSIGN: case AST_STMT_COMPOUND: resolve_assignment(s, stmt); break;

@@ -41,6 +41,7 @@ typedef enum SemaValueKind {
   VALUE_TABLE,
   VALUE_OTHER /* refused by name; `name` says what it is ("a function", "a thread") */
 } SemaValueKind;
+typedef union SemaPart { double f64; uint64_t bits; } SemaPart; /* of a vector of floats; of integers */
 typedef struct SemaValue {
   SemaValueKind kind;
   int depth;            /* names of the path used; 0 for parameters */
@@ -49,8 +50,10 @@ typedef struct SemaValue {
   int component;        /* FIELD: the first of them */
   Type type;            /* FIELD: of an element; its numbers are components one behind the other */
   int function;         /* FUNCTION: its number, when its text is known; else 0 */
-  bool is_static;       /* NUMBER, BOOL: `number` may be looked at */
+  bool is_static;       /* NUMBER, BOOL, I64, U64, VECTOR: `number`, `bits`, `parts` may be looked at */
   double number;
+  uint64_t bits;        /* I64, U64 */
+  const SemaPart *parts; /* VECTOR: its numbers */
 } SemaValue;
 
 /* What sema_run misses when it has failed: the host may bring it and try again. */
@@ -81,6 +84,15 @@ typedef struct SemaInput {
 
 /* Where each number argument of the result comes from: kernel->args[k] is capture or parameter `index`. */
 struct Sema;
+/* How a launch may end by itself: FAULT `k` of the IR is row k. */
+typedef struct SemaFault {
+  ErrorCode code;
+  const char *sentence;   /* the fault's number comes behind it */
+  const char *hint;       /* or NULL */
+  const Source *source;
+  Pos pos;
+  int32_t width;
+} SemaFault;
 typedef struct SemaOutput {
   struct Sema *typed;          /* the Ast with its types: what emit_lua writes as text */
   IrKernel *kernel;            /* stage 1; its trees, fields, levels borrow the input's SNodes */
@@ -88,6 +100,7 @@ typedef struct SemaOutput {
   VEC(const Source *) sources; /* beside kernel->args: the text that its line and column are in */
   VEC(SemaArg) fields;         /* beside kernel->fields: which capture or parameter each is (the first, when several are one) */
   VEC(SemaArg) levels;         /* beside kernel->levels */
+  VEC(SemaFault) faults;
 } SemaOutput;
 
 /* False with a diagnostic. */

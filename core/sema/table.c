@@ -53,18 +53,22 @@ int *table_find_all(Sema *s, AstExpr *e, const Entity *table, int64_t length) {
 
 /* -- an index that only the run knows ----------------------------------------------------------------------- */
 
-static void write_number(StrBuf *out, double number) {
-  if (number != number) strbuf_format(out, "(0.0 / 0.0)");
+static void write_number(StrBuf *out, const Static *item) {
+  double number = item->number;
+  if (item->kind == STATIC_WIDE && item->is_unsigned) strbuf_format(out, "%lluULL", (unsigned long long)item->bits);
+  else if (item->kind == STATIC_WIDE && item->bits == (uint64_t)INT64_MIN) strbuf_format(out, "(-9223372036854775807LL - 1LL)");
+  else if (item->kind == STATIC_WIDE) strbuf_format(out, "%lldLL", (long long)item->bits);
+  else if (number != number) strbuf_format(out, "(0.0 / 0.0)");
   else if (isinf(number)) strbuf_format(out, number > 0 ? "1e999" : "-1e999");
   else if (number == floor(number) && fabs(number) < 0x1p53 && !(number == 0 && signbit(number))) strbuf_format(out, "%.0f", number);
   else strbuf_format(out, "%.17e", number);
 }
 
 /* Returns item i of those from `first` to `last`. */
-static void write_search(StrBuf *out, const double *items, int64_t first, int64_t last) {
+static void write_search(StrBuf *out, const Static *items, int64_t first, int64_t last) {
   if (first == last) {
     strbuf_format(out, "return ");
-    write_number(out, items[first]);
+    write_number(out, &items[first]);
     return;
   }
   int64_t middle = first + (last - first) / 2;
@@ -76,9 +80,9 @@ static void write_search(StrBuf *out, const double *items, int64_t first, int64_
 }
 
 /* Item 0 and the one behind the last are the zeros outside. */
-static Ast *write_function(Sema *s, double *items, int64_t length) {
+static Ast *write_function(Sema *s, Static *items, int64_t length) {
   StrBuf out;
-  items[0] = items[length + 1] = 0;
+  items[0] = items[length + 1] = (Static){.kind = STATIC_NUMBER};
   strbuf_init(&out, s->scratch);
   strbuf_format(&out, "function(i: i64) ");
   write_search(&out, items, 0, length + 1);
@@ -87,19 +91,19 @@ static Ast *write_function(Sema *s, double *items, int64_t length) {
   return parse_kernel_text(source, s->err);
 }
 
-static double *read_numbers(Sema *s, AstExpr *e, const Entity *table, int64_t length) {
+static Static *read_numbers(Sema *s, AstExpr *e, const Entity *table, int64_t length) {
   int *numbers = table_find_all(s, e, table, length);
-  double *items = scratch_array(s->scratch, double, length + 2);
+  Static *items = scratch_array(s->scratch, Static, length + 2);
   for (int64_t k = 1; numbers && k <= length; k++) {
     Static value = {0};
     Entity item = resolve_path_value(s, e, numbers[k]);
     if (item.kind == ENTITY_LIVE && !static_of_value(s, e, (SemaArg){.index = numbers[k]}, &value)) return NULL;
-    if (value.kind != STATIC_NUMBER) {
+    if (value.kind != STATIC_NUMBER && value.kind != STATIC_WIDE) {
       sema_fail(s, e, RG_ERROR_UNSUPPORTED, "loop over it: for k, v in ipairs(t)", "'%s' holds more than numbers, so the index must be known before the run",
                 sema_source(s, e));
       return NULL;
     }
-    items[k] = value.number;
+    items[k] = value;
   }
   return numbers ? items : NULL;
 }
@@ -112,7 +116,7 @@ static Entity open_item(Sema *s, AstExpr *e, const Entity *table) {
     sema_fail(s, e, RG_ERROR_NOT_YET, "put the numbers into a field", "a table of %lld numbers is too long to be indexed: %d at most", (long long)length, MOST_ITEMS);
     return (Entity){0};
   }
-  double *items = read_numbers(s, e->left, table, length);
+  Static *items = read_numbers(s, e->left, table, length);
   Ast *ast = items ? write_function(s, items, length) : NULL;
   if (!ast) return (Entity){0};
   Entity callee = {.kind = ENTITY_OTHER, .value = VALUE_FUNCTION, .name = sema_source(s, e->left), .callee = ast->function,

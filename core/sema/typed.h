@@ -99,6 +99,7 @@ typedef struct Entity {
   const Builtin *builtin; /* BUILTIN, a CALL of it, and a METHOD of a vector: then its object is the first argument */
   const Method *method;   /* a METHOD call */
   bool is_conversion;     /* a CALL of a type: `type` */
+  bool is_offset;         /* SHAPE: of the offsets, which are 0 */
   SemaValueKind value;    /* OTHER */
   const char *what;       /* OTHER: "a function" */
   const AstFunction *callee; /* OTHER, a function: its text, when that is known */
@@ -306,6 +307,12 @@ static inline bool shape_is_variable(const Sema *s, const AstLocal *local) {
   return local->is_assigned || s->locals[local->id].is_part_assigned;
 }
 
+/* extent.c: x.shape and x.offset */
+Entity extent_constant(int64_t value);
+Entity extent_vector(Sema *s, AstExpr *e, const Entity *shape);  /* e becomes the vector, of one axis the number */
+Entity extent_member(Sema *s, AstExpr *e, const Entity *shape, Str name);
+Entity extent_indexed(Sema *s, AstExpr *e, const Entity *shape);
+
 /* algebra.c: the functions of vectors; arguments are those of e, with the object of a method in front. */
 typedef enum Algebra {
   ALGEBRA_NONE,
@@ -339,6 +346,7 @@ Entity resolve_type_call(Sema *s, AstExpr *e, Str name); /* `vec(5, f64)`: a TYP
 void resolve_head(Sema *s, AstStmt *stmt);
 /* resolve_stmt.c */
 void resolve_block(Sema *s, AstBlock *block);
+void resolve_stmt(Sema *s, AstStmt *stmt);
 void resolve_declare(Sema *s, const AstLocal *ast);
 bool resolve_give_shape(Sema *s, const AstLocal *ast, AstExpr *value); /* the first value settles it, others must fit */
 void resolve_kernel(Sema *s);
@@ -426,6 +434,8 @@ bool lower_is_closed(const Sema *s);          /* an exit ends the region: nothin
 IrRegion *lower_enter(Sema *s, IrRegion *region); /* gives the region to come back to */
 void lower_leave(Sema *s, IrRegion *back);
 void lower_at(Sema *s, Pos pos);
+/* The launch ends here: `sentence`, then the number `value` (an f64), at `at`. */
+void lower_fault(Sema *s, const AstExpr *at, IrInst *value, ErrorCode code, const char *hint, const char *sentence);
 void lower_keep_view(Sema *s, const AstLocal *local, AstExpr *value); /* of a local that is an alias */
 void lower_bind(Sema *s, const AstLocal *local, IrInst **values);     /* VARs when it is assigned again */
 /* lower_expr.c */

@@ -13,22 +13,36 @@ enum { MOST_TURNS = 1024 };
 typedef struct Unroll {
   AstStmt *stmt;
   bool continues; /* a turn may end early: it is a `repeat .. until true` */
+  bool breaks;    /* all of them may: they stand in another one */
   AstBlock turns;
 } Unroll;
 
-/* `break` has no loop to leave here. */
-static bool check_exits(Sema *s, Unroll *u, const AstBlock *block) {
+/* How the body leaves a turn. */
+static void find_exits(Unroll *u, const AstBlock *block) {
   for (int i = 0; i < block->count; i++) {
     const AstStmt *stmt = block->items[i];
     bool is_loop = stmt->kind == AST_STMT_WHILE || stmt->kind == AST_STMT_REPEAT || stmt->kind == AST_STMT_FOR || stmt->kind == AST_STMT_FOR_IN;
     u->continues |= stmt->kind == AST_STMT_CONTINUE;
-    if (stmt->kind == AST_STMT_BREAK)
-      return sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_NOT_YET, "use an 'if' around the rest",
-                           "'break' out of a loop that is unrolled is not compiled yet");
-    for (int k = 0; k < stmt->bodies.count && !is_loop; k++)
-      if (!check_exits(s, u, &stmt->bodies.items[k])) return false;
+    u->breaks |= stmt->kind == AST_STMT_BREAK;
+    for (int k = 0; k < stmt->bodies.count && !is_loop; k++) find_exits(u, &stmt->bodies.items[k]);
   }
-  return true;
+}
+
+/* A break leaves the turn, too, where that is a loop. */
+static void mark_breaks(AstBlock *block, int levels) {
+  for (int i = 0; i < block->count; i++) {
+    AstStmt *stmt = block->items[i];
+    bool is_loop = stmt->kind == AST_STMT_WHILE || stmt->kind == AST_STMT_REPEAT || stmt->kind == AST_STMT_FOR || stmt->kind == AST_STMT_FOR_IN;
+    if (stmt->kind == AST_STMT_BREAK) stmt->levels = levels;
+    for (int k = 0; k < stmt->bodies.count && !is_loop; k++) mark_breaks(&stmt->bodies.items[k], levels);
+  }
+}
+
+/* `repeat .. until true` around what the statement holds. */
+static void make_once(Sema *s, AstStmt *stmt) {
+  AstExpr once = {.kind = AST_TRUE, .pos = stmt->pos, .width = stmt->width, .op = AST_NO_OP, .height = 1};
+  stmt->kind = AST_STMT_REPEAT;
+  vec_push(s->scratch, &stmt->values, clone_new_expr(s, &once));
 }
 
 /* A copy of the body with its own loop variables, each of which stands for `entities[i]` or is the local with `values[i]`. */
@@ -54,11 +68,7 @@ static void add_turn(Sema *s, Unroll *u, const Entity *entities, AstExpr **value
   }
   clone_turn(s, &u->stmt->bodies.items[0], &u->stmt->locals.items[0], locals, u->stmt->locals.count, &body);
   vec_push(s->scratch, &turn->bodies, body);
-  if (u->continues) {
-    AstExpr once = {.kind = AST_TRUE, .pos = turn->pos, .width = turn->width, .op = AST_NO_OP, .height = 1};
-    turn->kind = AST_STMT_REPEAT;
-    vec_push(s->scratch, &turn->values, clone_new_expr(s, &once));
-  }
+  if (u->continues) make_once(s, turn);
   vec_push(s->scratch, &u->turns, turn);
 }
 
@@ -85,7 +95,13 @@ static void finish(Sema *s, Unroll *u) {
   stmt->locals.count = stmt->values.count = 0;
   stmt->bodies.items[0] = u->turns;
   shape_mark_assigned(s, &u->turns);
-  resolve_block(s, &stmt->bodies.items[0]);
+  if (u->breaks) make_once(s, stmt);
+  resolve_stmt(s, stmt);
+}
+
+static void read_exits(Unroll *u) {
+  find_exits(u, &u->stmt->bodies.items[0]);
+  if (u->breaks) mark_breaks(&u->stmt->bodies.items[0], u->continues);
 }
 
 static bool check_turns(Sema *s, AstExpr *e, int64_t turns) {
@@ -130,7 +146,7 @@ static void unroll_range(Sema *s, Unroll *u, AstExpr *range) {
   memcpy(at, first, sizeof at);
   for (int64_t turn = 0; turn < turns && !s->failed; turn++) {
     for (int i = 0; i < u->stmt->locals.count; i++)
-      give_number(s, u, i, &(Static){STATIC_NUMBER, (double)at[i]}, &entities[i], &values[i]);
+      give_number(s, u, i, &(Static){.kind = STATIC_NUMBER, .number = (double)at[i]}, &entities[i], &values[i]);
     add_turn(s, u, entities, values);
     for (int i = count - 1; i >= 0 && ++at[i] == last[i]; i--) at[i] = first[i];
   }
@@ -142,14 +158,14 @@ static void unroll_range(Sema *s, Unroll *u, AstExpr *range) {
 /* Vectors are read at every launch. */
 static bool is_number(const Sema *s, int number) {
   SemaValueKind kind = s->input->captures[number].kind;
-  return kind == VALUE_NUMBER || kind == VALUE_BOOL;
+  return kind == VALUE_NUMBER || kind == VALUE_BOOL || kind == VALUE_I64 || kind == VALUE_U64;
 }
 
 static void add_pair(Sema *s, Unroll *u, AstExpr *table, int64_t key, int number) {
   Entity entities[2];
   AstExpr *values[2] = {NULL, NULL};
   Static value;
-  give_number(s, u, 0, &(Static){STATIC_NUMBER, (double)key}, &entities[0], &values[0]);
+  give_number(s, u, 0, &(Static){.kind = STATIC_NUMBER, .number = (double)key}, &entities[0], &values[0]);
   if (u->stmt->locals.count == 2) {
     entities[1] = resolve_path_value(s, table, number);
     if (s->failed) return;
@@ -197,12 +213,15 @@ bool unroll_loop(Sema *s, AstStmt *stmt) {
     range = sema_strip(range);
     if (!calls(s, range, "rg.range"))
       sema_fail(s, range, RG_ERROR_LOOP, "write rg.static(rg.range(n))", "rg.static unrolls a range");
-    else if (check_exits(s, &u, &stmt->bodies.items[0]))
+    else {
+      read_exits(&u);
       unroll_range(s, &u, range);
+    }
     return true;
   }
   if (s->failed) return true;
   if (!calls(s, e, "ipairs")) return false;
-  if (check_exits(s, &u, &stmt->bodies.items[0])) unroll_pairs(s, &u, e);
+  read_exits(&u);
+  unroll_pairs(s, &u, e);
   return true;
 }

@@ -308,6 +308,17 @@ function operations.active_i64(level)
   end
   return function() return widen(step()) end
 end
+-- A bound of a range that is a float, for indices of type `t`.
+function operations.whole(t, bound)
+  local limit = t == "i64" and 2 ^ 63 or 2 ^ 31
+  if bound == math.floor(bound) and bound >= -limit and bound < limit then
+    return t == "i64" and ffi.cast("int64_t", bound) or bound
+  end
+  fail.raise {
+    code = "value.fit", message = ("a bound of a range is a whole number of type %s, and this is %.14g"):format(t, bound),
+    hint = "write math.floor(..) for the whole number below",
+  }
+end
 for _, action in ipairs { "activate", "deactivate", "is_active", "count", "clear" } do
   operations[action] = function(level, ...) return level[action](level, ...) end
 end

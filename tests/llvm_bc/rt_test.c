@@ -209,6 +209,16 @@ static void check_errors(void) {
     rt_outside(&context->workers[1]);
     CHECK_INT(context->workers[1].out_of_range, 2);
   }
+  TEST("a fault of the kernel stops the launch, and the first is kept") {
+    context->stop = 0;
+    context->error.kind = RT_OK;
+    rt_fault(context, 7, 2.5);
+    rt_fault(context, 8, 3.5);
+    CHECK_INT(rt_stopped(context), 1);
+    CHECK_INT(context->error.kind, RT_ERROR_FAULT);
+    CHECK_INT(context->error.manager, 7);
+    CHECK(context->error.value == 2.5);
+  }
   end();
 }
 

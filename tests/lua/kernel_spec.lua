@@ -400,3 +400,43 @@ describe("the source of a plain function", function()
     assert.equal(6, rg.kernel(c)() + rg.kernel(d)())
   end)
 end)
+
+describe("x.shape and x.offset in a kernel", function()
+  local x = rg.field(rg.f32, 4, 5)
+
+  it("give one number for an axis", function()
+    local k = rg.kernel(function() return x.shape[0], x.shape[1], x.shape.x, x.shape.y, #x.shape, x.offset[1] end)
+    assert.same({ 4, 5, 4, 5, 2, 0 }, { k() })
+  end)
+
+  it("are those of the field, not of its vectors #compiled", function()
+    local v = rg.field(rg.vec2, 7)
+    assert.same({ 7, 7, 8 }, { rg.kernel(function() return v.shape[0], v.shape.x, v.shape + 1 end)() })
+  end)
+
+  it("are integer vectors as a whole #compiled", function()
+    local a, b, c, d, e = rg.kernel([[function(k)
+      local n = x.shape
+      local grown = x.shape
+      grown += 1
+      return n, x.offset, n.yx * 2, rg.vec2(n) / 8, grown, n[k]
+    end]], { x = x })(1)
+    assert.is_true(a == rg.ivec2(4, 5) and b == rg.ivec2(0, 0) and c == rg.ivec2(10, 8))
+    assert.is_true(d == rg.vec2(0.5, 0.625) and e == rg.ivec2(5, 6))
+    assert.equal(5, rg.kernel(function(k) return x.shape[k] end)(1))
+    assert.equal(20, rg.kernel(function()
+      local count = 0
+      for I in rg.range(8, 9):vec() do
+        if I.x < x.shape.x and I.y < x.shape.y then count = count + 1 end
+      end
+      return count
+    end)())
+  end)
+
+  it("have no axis that is not there", function()
+    assert.equal("index.range", failure(rg.kernel(function() return x.shape.z end)).code)
+    assert.equal("index.range", failure(rg.kernel(function() return x.shape[2] end)).code)
+    assert.equal("name.unknown", failure(rg.kernel(function() return x.shape.width end)).code)
+    assert.equal("name.assign", failure(rg.kernel(function() x.shape[0] = 3 end)).code)
+  end)
+end)

@@ -326,3 +326,58 @@ describe("rg.range", function()
     assert.equal("argument.invalid", failure(rg.range).code)
   end)
 end)
+
+describe("a bound of a range that is a float", function()
+  local function count(x, i)
+    return rg.kernel(function()
+      local s = 0
+      for _ in rg.range(x[i]) do s = s + 1 end
+      return s
+    end)()
+  end
+
+  local function with(...)
+    local x = rg.field(rg.f64, select("#", ...))
+    for k, v in ipairs { ... } do x[k - 1] = v end
+    return x
+  end
+
+  it("is taken where it is whole", function()
+    assert.same({ 6, 0, 0 }, { count(with(6), 0), count(with(-3), 0), count(with(-0.0), 0) })
+  end)
+
+  it("is an error of the launch, which names the use, where it is not", function()
+    for _, value in ipairs { 2.5, 0 / 0, 1 / 0, -1 / 0, 2 ^ 31, -2 ^ 31 - 1 } do
+      local err = failure(count, with(value), 0)
+      assert.equal("value.fit", err.code)
+      assert.truthy(err.line and err.message:find(value ~= value and "nan" or ("%.14g"):format(value), 1, true))
+    end
+    assert.equal(0, count(with(-2 ^ 31), 0))
+  end)
+
+  it("ends the launch inside a parallel loop too, and the next one runs", function()
+    local x, y = with(2, 3, 0.5, 4), rg.field(rg.i32, 4)
+    local k = rg.kernel(function()
+      for i in rg.range(4) do
+        for _ in rg.range({ 1, x[i] }) do y[i] = y[i] + 1 end
+      end
+    end)
+    assert.equal("value.fit", failure(k).code)
+    x[2] = 5
+    y:fill(0)
+    k()
+    assert.same({ 1, 2, 4, 3 }, y:to_table())
+  end)
+
+  it("is an integer where it is a live number", function()
+    local n = 4
+    local k = rg.kernel(function()
+      local s = 0
+      for _ in rg.range(n) do s = s + 1 end
+      return s
+    end)
+    assert.equal(4, k())
+    n = 4.5
+    assert.equal("value.fit", failure(k).code)
+  end)
+end)

@@ -293,7 +293,118 @@ describe("a captured list", function()
     assert.equal("name.nil", err.code)
     assert.truthy(err.message:find("t[3]", 1, true))
     assert.equal("loop.invalid", fails(function(n) for k in ipairs(n) do local _ = k end end, 1).code)
-    assert.equal("kernel.not_yet", fails(function() for k in ipairs(t) do if k == 1 then break end end end).code)
     assert.equal("loop.invalid", fails(function() for a, b, c in ipairs(t) do local _ = a + b + c end end).code)
+  end)
+end)
+
+describe("break out of a loop that is written out", function()
+  it("leaves the turns that are left", function()
+    local list = { 1, 5, 7, 9 }
+    local k = rg.kernel(function(n)
+      local s = 0
+      for _, v in ipairs(list) do
+        if v == n then break end
+        s = s + v
+      end
+      return s
+    end)
+    assert.same({ 0, 1, 6, 13, 22 }, { k(1), k(5), k(7), k(9), k(2) })
+  end)
+
+  it("stands beside continue", function()
+    local k = rg.kernel [[function(n)
+      local s = 0
+      for k in rg.static(rg.range(6)) do
+        if k == n then break end
+        if k == 2 then continue end
+        s += k
+        while true do s += 100 break end
+      end
+      return s
+    end]]
+    assert.same({ 100, 201, 201, 304, 513 }, { k(1), k(2), k(3), k(4), k(9) })
+  end)
+
+  it("leaves the innermost alone", function()
+    local k = rg.kernel [[function(n)
+      local s = 0
+      for a in rg.static(rg.range(3)) do
+        for b in rg.static(rg.range(3)) do
+          if b == n then break end
+          s += 1
+        end
+        s += 10
+      end
+      return s
+    end]]
+    assert.same({ 30, 33, 36, 39 }, { k(0), k(1), k(2), k(3) })
+  end)
+
+  it("works in the body of a parallel loop", function()
+    local x = rg.field(rg.i32, 8)
+    rg.kernel(function()
+      for i in rg.range(8) do
+        for k in rg.static(rg.range(5)) do
+          if k == i then break end
+          x[i] = x[i] + 1
+        end
+      end
+    end)()
+    assert.same({ 0, 1, 2, 3, 4, 5, 5, 5 }, x:to_table())
+  end)
+end)
+
+describe("rg.static of what is no plain number", function()
+  it("keeps every bit of 64", function()
+    local c = { w = 9007199254740993LL, u = 18446744073709551615ULL, low = -9223372036854775807LL - 1LL }
+    local function value(text) return rg.kernel("function() return " .. text .. " end", c)() end
+    assert.is_true(value "rg.static(w)" == c.w and value "rg.static(u)" == c.u and value "rg.static(low)" == c.low)
+    assert.is_true(value "rg.static(w + 1)" == c.w + 1 and value "rg.static(-w)" == -c.w)
+    assert.is_true(value "rg.static(u > w)" and value "rg.static(w == 9007199254740993LL)")
+    assert.equal(1, value "rg.static(low < 0) and 1 or 2")
+    assert.equal("static.unknown", failure(value, "rg.static(w / 2)").code)
+  end)
+
+  it("indexes tables of such integers, and writes loops over them out #compiled", function()
+    local t, u = { 1LL, 9007199254740993LL, -9223372036854775807LL - 1LL }, { 18446744073709551615ULL }
+    local item = rg.kernel(function(i) return t[i], u[i] end)
+    local a, b = item(3)
+    assert.is_true(a == t[3] and b == 0ULL)
+    a, b = item(1)
+    assert.is_true(a == 1LL and b == u[1])
+    local sum = rg.kernel(function()
+      local s = 0LL
+      for _, v in ipairs(t) do s = s + v end
+      return s
+    end)
+    assert.is_true(sum() == t[1] + t[2] + t[3])
+  end)
+
+  it("takes vectors and matrices, whole or in part #compiled", function()
+    local c = { v = rg.vec3(1, 0.1, -2), m = rg.mat2(1, 2, 3, 4), n = rg.ivec2(-3, 2), d = rg.dvec2(0.1, 1 / 3) }
+    local function value(text) return rg.kernel("function() return " .. text .. " end", c)() end
+    assert.is_true(value "rg.static(v)" == c.v and value "rg.static(d)" == c.d and value "rg.static(m)" == c.m)
+    assert.is_true(value "rg.static(v.zx)" == rg.vec2(-2, 1) and value "rg.static(m[1])" == rg.vec2(3, 4))
+    assert.equal(c.v.y, value "rg.static(v.y)")
+    assert.same({ -2, 3, -2 }, { value "rg.static(v[2])", value "rg.static(m[1][0])", value "rg.static(n.x) + 1" })
+    assert.equal("index.range", failure(value, "rg.static(v[3])").code)
+    assert.equal("static.unknown", failure(value, "rg.static(v + v)").code)
+    local unrolled = rg.kernel([[function()
+      local s = 0
+      for k in rg.static(rg.range(n.y)) do s += k + 1 end
+      return s
+    end]], c)
+    assert.equal(3, unrolled())
+  end)
+
+  it("compiles once for each value of a vector #compiled", function()
+    local v = rg.vec2(1, 2)
+    local k = rg.kernel(function() return rg.static(v) end)
+    local before = rg.stats().compiles
+    for i = 1, 6 do
+      v = rg.vec2(i % 2, 0)
+      assert.is_true(k() == v)
+    end
+    assert.equal(before + 2, rg.stats().compiles)
   end)
 end)

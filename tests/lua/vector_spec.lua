@@ -375,3 +375,38 @@ describe("a vector in Lua", function()
     assert.equal("rg.vec2 is made of 2 numbers, or of one, and here are 3", failure(rg.vec2, 1, 2, 3).message)
   end)
 end)
+
+describe("compound assignment #compiled", function()
+  local function result(text, captures, ...) return rg.kernel(text, captures)(...) end
+
+  it("works number by number, on vectors and matrices", function()
+    assert.is_true(rg.vec2(4, 6.25) == result [[function()
+      local v = rg.vec2(3, 4) v /= 4 v += 1.25 v -= rg.vec2(0, -0.25) v *= v
+      return v end]])
+    assert.is_true(rg.ivec3(2, -1, 0) == result [[function()
+      local v = rg.ivec3(7, -8, 9) v //= 4 v <<= 1 v %= 3 v -= rg.ivec3(0, 3, 1)
+      return v end]])
+    assert.is_true(rg.mat2(0.5, 2, 2.5, 2) == result [[function()
+      local m = rg.mat2(1, 2, 3, 4) m *= 2 m /= 4 m += 1 m -= rg.mat2(1)
+      return m end]])
+  end)
+
+  it("with a matrix is linear algebra", function()
+    assert.is_true(rg.mat2(2, 1, 4, 3) == result "function() local m = rg.mat2(1, 2, 3, 4) m *= rg.mat2(0, 1, 1, 0) return m end")
+    assert.is_true(rg.vec2(2, 1) == result "function() local v = rg.vec2(1, 2) v *= rg.mat2(0, 1, 1, 0) return v end")
+    local m = rg.field(rg.mat2, 2)
+    m[1] = { { 1, 2 }, { 3, 4 } }
+    rg.kernel("function(k) m[1] *= rg.mat2(0, 1, 1, 0) m[1][k] *= rg.mat2(2, 0, 0, 10) end", { m = m })(1)
+    assert.is_true(m[1] == rg.mat2(2, 1, 8, 30))
+  end)
+
+  it("works on components", function()
+    assert.is_true(rg.ivec3(3, -30, 10) == result [[function()
+      local v = rg.ivec3(7, -8, 9) v.x //= 2 v.zy += rg.ivec2(1, 2) v[1] *= 5
+      return v end]])
+    local m = rg.field(rg.mat2, 1)
+    m[0] = { { 1, 2 }, { 3, 4 } }
+    rg.kernel("function(k, l) m[0][k][l] += 10 m[0][k][1] *= 2 m[0][1].x -= 1 end", { m = m })(0, 1)
+    assert.is_true(m[0] == rg.mat2(1, 24, 2, 4))
+  end)
+end)
