@@ -277,7 +277,12 @@ local function operand(self, v)
   if ffi.istype("RgNodeHandle", v) then return level_of(self, v.rg_node) end
 end
 
-local function run(self, kernel, count, variant)
+local function keep(answers, ...)
+  for k = 1, select("#", ...) do answers[k] = select(k, ...) end
+end
+
+-- Its results, as Lua has them, come into `answers`.
+local function run(self, kernel, count, variant, answers)
   local operands, arguments = {}, {}
   for k = 0, count - 1 do
     local v = kernel.last[k]
@@ -285,7 +290,7 @@ local function run(self, kernel, count, variant)
   end
   for k, t in ipairs(variant.types) do arguments[k - 1] = read_argument(t, emission.args + (k - 1)) end
   local before = self.outside
-  local answers = { variant.run(self.operations, operands, arguments, {}) }
+  keep(answers, variant.run(self.operations, operands, arguments, {}))
   if self.outside > before and not rawget(kernel, "has_warned") then
     kernel.has_warned = true
     io.stderr:write(("regolith: kernel '%s' wrote outside a shape, %d times in this launch: such writes do nothing and "
@@ -293,7 +298,6 @@ local function run(self, kernel, count, variant)
       :format(ffi.string(C.rg_kernel_name(kernel.pointer)), self.outside - before))
   end
   for k, name in ipairs(variant.results) do answers[k] = vector.to_lua(name, answers[k]) end
-  return answers
 end
 
 local operations = setmetatable({}, { __index = vector })
@@ -326,17 +330,18 @@ oracle.operations = operations
 
 --- What kernel.lua's launchers call instead of the core's launch; `need` is what they call otherwise.
 function oracle:launcher(kernel, need)
-  local variants, answers = {}, {}
+  local variants, answers, result_count = {}, {}, 0
   local own = {}
   function own.launch(pointer, values, count)
     local status = C.rg_kernel_emit(pointer, values, count, emission)
     if status ~= 0 then return status end
     local key = tonumber(emission.number)
     variants[key] = variants[key] or load_text(kernel, ffi.string(emission.text))
-    answers = run(self, kernel, count, variants[key])
+    result_count = #variants[key].results
+    run(self, kernel, count, variants[key], answers)
     return 0
   end
-  function own.take() return unpack(answers) end
+  function own.take() return unpack(answers, 1, result_count) end
   return setmetatable(own, { __index = need })
 end
 
