@@ -212,7 +212,8 @@ local function convert(to, from)
   if small_from then return small_to or float_to or function(x) return wide_from_number(to, x) end end
   if small_to then return function(x) return small_to(tobit(tonumber(ffi.cast("int32_t", x)))) end end
   if float_to then return function(x) return float_from_wide(to, from, x) end end
-  return to == "i64" and i64 or u64
+  local ctype = to == "i64" and i64 or u64
+  return function(x) return ctype(x) end
 end
 
 local all = { "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64" }

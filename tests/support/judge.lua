@@ -1,12 +1,15 @@
 --- judge.lua - random kernels, run and evaluated; what differs is cut down and shown.
---- A case is a list of statements over input fields a<type>, b<type> and output fields o<k>; `judge.run` builds it for a
---- runtime, `judge.expect` evaluates it here. Both give a list of values per output.
+--- A case is a list of statements of the launching side over input fields a<type>, b<type> and output fields o<k>, with
+--- functions, parameters, captures and results. `judge.run` builds it for a runtime, `judge.expect` evaluates it here;
+--- both give a list of values per output, and the results under "results".
 local value = require "judge_value"
 local make = require "judge_make"
+local vector = require "judge_vector"
+local statement = require "judge_statement"
 local ffi = require "ffi"
 
-local judge = { rows = 16 }
-local rows = judge.rows
+local judge = { rows = statement.rows }
+local rows, kinds, info = judge.rows, statement.kinds, value.info
 local random, pick = math.random, make.pick
 
 -- -- inputs -------------------------------------------------------------------------------------------------------
@@ -15,7 +18,8 @@ local special_floats = { 0, -0.0, 1, -1, 0.5, -1.5, 2.5, 1e30, -1e30, 3.75e9, -3
   1e-40, 9.3e18, 1.9e19, 6e-8, 255.5, -128.9, 2 ^ 31, 2 ^ 63, 1e300 }
 
 local function random_number(t)
-  local row = value.info[t]
+  local row = info[t]
+  if row.count then return value.each(row.count, function() return random_number(row.element) end) end
   if row.float then
     if random(2) == 1 then return value.round(t, pick(special_floats)) end
     return value.round(t, (random() - 0.5) * 2 ^ random(-8, 40))
@@ -27,247 +31,212 @@ local function random_number(t)
   return value.wrap(t, ffi.cast("int64_t", random(0, 2 ^ 31)) * 0x9E3779B97F4A7C15LL)
 end
 
---- Numbers for every input field: name -> 0..rows-1 -> value.
+local input_types = {}
+for _, t in ipairs(value.scalars) do table.insert(input_types, t) end
+for _, t in ipairs(vector.types) do table.insert(input_types, t) end
+
+--- Numbers for every input field: name -> { type, values 0..rows-1 }.
 function judge.inputs()
   local inputs = {}
-  for _, t in ipairs(value.scalars) do
+  for _, t in ipairs(input_types) do
     for _, letter in ipairs { "a", "b" } do
       local list = {}
       for i = 0, rows - 1 do list[i] = random_number(t) end
-      inputs[letter .. t] = list
+      inputs[value.field_name(letter, t)] = { type = t, values = list }
     end
   end
   return inputs
 end
 
-local zeros = {}
-for _, t in ipairs(value.scalars) do zeros[t] = value.info[t].float and 0 or 0LL end
-judge.zeros = zeros
+-- -- statements of the launching side -------------------------------------------------------------------------------------
 
--- -- statements ---------------------------------------------------------------------------------------------------
-
-local kinds = {} -- kind -> text(s, indent) and run(s, env); of some also before(s) and after(s) the loop
-
-local function block_text(list, indent)
-  local lines = {}
-  for k, s in ipairs(list) do lines[k] = indent .. kinds[s.kind].text(s, indent) .. "\n" end
-  return table.concat(lines)
-end
-local function run_block(list, env)
-  for _, s in ipairs(list) do kinds[s.kind].run(s, env) end
-end
-
-kinds["local"] = {
-  text = function(s) return ("local %s: %s = %s"):format(s.name, s.type, make.text(s.value)) end,
-  run = function(s, env) env.locals[s.name] = make.value_as(s.value, env, s.type) end,
+local heads = { -- of a loop over rows: text, what stands first inside, which rows
+  { "for i in rg.range(16) do" },
+  { "for i in rg.range(16) do" },
+  { "for i in rg.range(16) do" },
+  { "for i in rg.range({3, 14}) do", first = 3, last = 13 },
+  { "for i in rg.range(16):serial() do" },
+  { "for i in rg.range(16):block(4) do" },
+  { "for p, q in rg.range(4, 4) do", "local i = p * 4 + q" },
+  { "for I in rg.range(2, 8):vec() do", "local i = I.x * 8 + I[1]" },
+  { "for i = 0, 15 do", is_serial = true },
 }
-kinds.assign = {
-  text = function(s) return ("%s = %s"):format(s.name, make.text(s.value)) end,
-  run = kinds["local"].run,
-}
-kinds.store = {
-  text = function(s) return ("%s[i] = %s"):format(s.name, make.text(s.value)) end,
-  run = function(s, env) env.outputs[s.name][env.index] = make.value_as(s.value, env, s.type) end,
-}
-kinds["if"] = {
+
+kinds.loop = {
   text = function(s, indent)
-    local text = ("if %s then\n%s%s"):format(make.text(s.value), block_text(s.body, indent .. "  "), indent)
-    if #s.other > 0 then text = text .. ("else\n%s%s"):format(block_text(s.other, indent .. "  "), indent) end
-    return text .. "end"
-  end,
-  run = function(s, env) run_block(make.value(s.value, env) and s.body or s.other, env) end,
-}
-kinds["for"] = {
-  text = function(s, indent)
-    return ("for %s = %d, %d, %d do\n%s%send"):format(s.name, s.first, s.last, s.step, block_text(s.body, indent .. "  "),
-      indent)
+    local text, inner = "", indent .. "  "
+    for _, r in ipairs(s.reduced) do
+      text = text .. ("local %s: %s = %s\n%s"):format(r.variable, value.type_text(r.type):gsub("rg%.", ""), make.text(r.first), indent)
+    end
+    local head = heads[s.head]
+    text = text .. head[1] .. "\n" .. (head[2] and inner .. head[2] .. "\n" or "")
+    return text .. statement.text(s.body, inner) .. indent .. "end"
   end,
   run = function(s, env)
-    for k = s.first, s.last, s.step do
-      env.locals[s.name] = 0LL + k
-      run_block(s.body, env)
+    for _, r in ipairs(s.reduced) do env.locals[r.variable] = make.value_as(r.first, env, r.type) end
+    for i = heads[s.head].first or 0, heads[s.head].last or rows - 1 do
+      local own = setmetatable({ index = i, locals = setmetatable({}, { __index = env.locals }), totals = env.locals }, { __index = env })
+      statement.run(s.body, own)
     end
   end,
 }
--- Of the element of another row: iterations meet, so only integers and operators that commute.
-kinds.update = {
-  text = function(s)
-    local target = ("%s[(%s) %% 16]"):format(s.name, make.text(s.at))
-    if s.op == "min" or s.op == "max" then return ("%s = math.%s(%s, %s)"):format(target, s.op, target, make.text(s.value)) end
-    return ("%s = %s %s %s"):format(target, target, s.op, make.text(s.value))
-  end,
-  run = function(s, env)
-    local row, list = tonumber(make.value(s.at, env) % 16LL + 16LL) % 16, env.outputs[s.name]
-    list[row] = value.apply(s.op, s.type, list[row] or 0LL, make.value_as(s.value, env, s.type))
-  end,
-}
--- A local of the kernel, stored when the loop is over.
-kinds.reduce = {
-  before = function(s) return ("local %s: %s = %s"):format(s.variable, s.type, make.text(s.first)) end,
-  begin = function(s, env) env.totals[s.variable] = make.value(s.first, env) end,
-  text = function(s)
-    if s.op == "min" or s.op == "max" then
-      return ("%s = math.%s(%s, %s)"):format(s.variable, s.op, s.variable, make.text(s.value))
-    end
-    return ("%s = %s %s %s"):format(s.variable, s.variable, s.op, make.text(s.value))
-  end,
-  run = function(s, env)
-    env.totals[s.variable] = value.apply(s.op, s.type, env.totals[s.variable], make.value_as(s.value, env, s.type))
-  end,
-  after = function(s) return ("%s[0] = %s"):format(s.name, s.variable) end,
-  finish = function(s, env) env.outputs[s.name][0] = env.totals[s.variable] end,
+kinds.store_first = { -- o[0] = e, outside of loops
+  text = function(s) return ("%s[0] = %s"):format(s.name, make.text(s.value)) end,
+  run = function(s, env) env.fields[s.name].values[0] = make.value_as(s.value, env, s.type) end,
 }
 
 -- -- making -----------------------------------------------------------------------------------------------------------
 
-local function inside(scope) -- names that are declared in a block end with it
-  local names = {}
-  for t, list in pairs(scope.names) do names[t] = { unpack(list) } end
-  return { names = names, writable = scope.writable, case = scope.case, depth = scope.depth, level = scope.level + 1 }
+local function make_loop(scope, count)
+  local s = { kind = "loop", body = {}, reduced = {}, head = random(#heads) }
+  local own = statement.inside(scope)
+  own.loop = { written = {}, own = {}, reduced = s.reduced }
+  own.writable, own.level, own.readable = {}, 0, { unpack(scope.readable) }
+  for k = 1, count do s.body[k] = statement.make(own) end
+  for _, r in ipairs(s.reduced) do
+    r.first = info[r.type].count and make.node("vector_make", r.type, { make.literal(info[r.type].element) }) or make.literal(r.type)
+    statement.declare(scope, r.variable, r.type)
+  end
+  for _, o in ipairs(own.loop.written) do table.insert(scope.readable, o) end
+  return s
 end
 
-local function new_name(scope, letter)
-  scope.case.count = scope.case.count + 1
-  return letter .. scope.case.count
+local function firm_local(scope, t)
+  local s = { kind = "local", name = statement.new_name(scope, "g"), type = t, is_annotated = true,
+    value = make.expression(t, 2, scope) }
+  statement.declare(scope, s.name, t)
+  return s
 end
 
-local function output(scope, t)
-  local name = new_name(scope, "o")
-  table.insert(scope.case.outputs, { name = name, type = t })
-  return name
+local host = {}
+function host.loop(scope) return make_loop(scope, random(2, 6)) end
+host["local"] = function(scope) return firm_local(scope, pick(input_types)) end
+function host.store(scope)
+  local o = { name = statement.new_name(scope, "o"), type = pick(input_types) }
+  table.insert(scope.case.outputs, o)
+  return { kind = "store_first", name = o.name, type = o.type, value = make.expression(o.type, 2, scope) }
 end
-
-local statement
-
-local function block(scope, count)
-  local list, own = {}, inside(scope)
-  for k = 1, count do list[k] = statement(own) end
+local function make_list(scope, count)
+  local inner, list = statement.inside(scope), {}
+  inner.readable, inner.loop = { unpack(scope.readable) }, nil
+  for k = 1, count do list[k] = host[pick { "loop", "loop", "local", "store" }](inner) end
   return list
 end
-
-local function declare(scope, name, t)
-  scope.names[t] = scope.names[t] or {}
-  table.insert(scope.names[t], name)
+host["if"] = function(scope)
+  return { kind = "if", value = make.expression("bool", 2, scope), body = make_list(scope, random(2)), other = make_list(scope, random(0, 1)) }
 end
-
-local statements = {}
-function statements.store(scope, t)
-  return { kind = "store", name = output(scope, t), type = t, value = make.expression(t, scope.depth, scope) }
-end
-statements["local"] = function(scope, t)
-  local s = { kind = "local", name = new_name(scope, "v"), type = t, value = make.expression(t, scope.depth, scope) }
-  declare(scope, s.name, t)
-  if scope.level == 0 then scope.writable[#scope.writable + 1] = s end
+host["for"] = function(scope)
+  local s = { kind = "for", name = statement.new_name(scope, "k"), first_number = 0, last = random(0, 2), step = 1 }
+  local inner = statement.inside(scope)
+  inner.readable = { unpack(scope.readable) }
+  statement.declare(inner, s.name, "i32")
+  s.body = make_list(inner, random(2))
   return s
 end
-function statements.assign(scope)
-  local target = pick(scope.writable)
-  if not target then return end
-  return { kind = "assign", name = target.name, type = target.type,
-    value = make.expression(target.type, scope.depth, scope) }
+
+local function new_case()
+  return { statements = {}, outputs = {}, helpers = {}, parameters = {}, captures = {}, values = {}, types = {}, count = 0 }
 end
-statements["if"] = function(scope)
-  if scope.level > 1 then return end
-  return { kind = "if", value = make.expression("bool", 2, scope), body = block(scope, random(2)),
-    other = block(scope, random(0, 1)) }
-end
-statements["for"] = function(scope)
-  if scope.level > 1 then return end
-  local s = { kind = "for", name = new_name(scope, "k"), first = random(-3, 3), last = random(-3, 5), step = pick { 1, 2, -1 } }
-  local own = inside(scope)
-  declare(own, s.name, "i32")
-  s.body = block(own, random(2))
-  return s
-end
-function statements.update(scope)
-  local t = pick(value.integers)
-  return { kind = "update", name = output(scope, t), type = t, op = pick { "+", "-", "*", "&", "|", "~", "min", "max" },
-    at = make.expression("i32", 1, scope), value = make.expression(t, scope.depth, scope) }
-end
-function statements.reduce(scope)
-  local t = pick { "i32", "i64", "u32", "u64", "i16", "u8" }
-  return { kind = "reduce", name = output(scope, t), variable = new_name(scope, "r"), type = t,
-    op = pick { "+", "-", "*", "&", "|", "~", "min", "max" }, first = make.literal(t),
-    value = make.expression(t, scope.depth, scope) }
+local function new_scope(case, depth)
+  return { names = {}, writable = {}, readable = {}, case = case, depth = depth, level = 0 }
 end
 
-local common = { "store", "store", "store", "local", "local", "assign", "if", "for", "update", "reduce" }
-function statement(scope)
-  return statements[pick(common)](scope, pick(value.scalars)) or statements.store(scope, pick(value.scalars))
-end
-
---- A case of `count` statements; expressions are at most `depth` operators tall.
+--- A case of `count` statements around loops; expressions are at most `depth` operators tall.
 function judge.program(count, depth)
-  local case = { statements = {}, outputs = {}, count = 0 }
-  local scope = { names = {}, writable = {}, case = case, depth = depth, level = 0 }
-  for k = 1, count do case.statements[k] = statement(scope) end
+  local case = new_case()
+  local scope = new_scope(case, depth)
+  for _ = 1, random(0, 2) do table.insert(case.helpers, statement.helper(case, depth)) end
+  for _ = 1, random(0, 3) do -- numbers and vectors of the launch, as parameters and captures
+    local t = pick(input_types)
+    local p = { name = statement.new_name(scope, "q"), type = t, value = random_number(t) }
+    local is_capture = info[t].count or t == "i64" or t == "u64"
+    table.insert(is_capture and random(2) == 1 and case.captures or case.parameters, p)
+    statement.declare(scope, p.name, t)
+  end
+  for k = 1, count do case.statements[k] = host[pick { "loop", "loop", "loop", "local", "store", "if", "for" }](scope) end
+  for k = 1, random(0, 2) do
+    local t = pick(input_types)
+    case.types[k], case.values[k] = t, make.node("conversion", t, { make.expression(t, 1, scope) })
+    if info[t].count then case.values[k].form = "vector_make" end
+  end
   return case
 end
 
---- A case of `count` outputs, each an expression of some type; locals stand between them.
+--- A case of one loop with `count` outputs, each an expression of some type.
 function judge.expressions(count, depth)
-  local case = { statements = {}, outputs = {}, count = 0 }
-  local scope = { names = {}, writable = {}, case = case, depth = depth, level = 0 }
+  local case = new_case()
+  local scope = new_scope(case, depth)
+  local s = { kind = "loop", body = {}, reduced = {}, head = 1 }
+  local own = statement.inside(scope)
+  own.loop, own.level = { written = {}, own = {}, reduced = s.reduced }, 0
   for _ = 1, count do
-    local t = pick(value.scalars)
-    if random(4) == 1 then table.insert(case.statements, statements["local"](scope, t)) end
-    table.insert(case.statements, statements.store(scope, t))
+    local t = pick(input_types)
+    if random(4) == 1 then table.insert(s.body, statement.makers["local"](own, t)) end
+    table.insert(s.body, statement.makers.store(own, t))
   end
+  case.statements[1] = s
   return case
 end
 
 -- -- printing and evaluating ------------------------------------------------------------------------------------------
 
-local function each(list, what, visit) -- statements that do something before or after the loop
-  for _, s in ipairs(list) do
-    if kinds[s.kind][what] then visit(kinds[s.kind][what], s) end
-    each(s.body or {}, what, visit)
-    each(s.other or {}, what, visit)
-  end
-end
-
 --- The kernel as text.
 function judge.text(case)
-  local lines = { "function()" }
-  local function add(text_of, s) lines[#lines + 1] = "  " .. text_of(s) end
-  each(case.statements, "before", add)
-  lines[#lines + 1] = ("  for i in rg.range(%d) do"):format(rows)
-  lines[#lines + 1] = block_text(case.statements, "    ") .. "  end"
-  each(case.statements, "after", add)
-  lines[#lines + 1] = "end"
-  return table.concat(lines, "\n")
+  local parts, names = {}, {}
+  for _, helper in ipairs(case.helpers) do parts[#parts + 1] = statement.helper_text(helper) end
+  for k, p in ipairs(case.parameters) do names[k] = ("%s: %s"):format(p.name, value.type_text(p.type):gsub("rg%.", "")) end
+  parts[#parts + 1] = ("function(%s)\n"):format(table.concat(names, ", "))
+  parts[#parts + 1] = statement.text(case.statements, "  ")
+  if #case.values > 0 then parts[#parts + 1] = "  " .. statement.return_text(case) .. "\n" end
+  parts[#parts + 1] = "end"
+  return table.concat(parts)
 end
 
 --- name of output -> 0..rows-1 -> what Lua reads there.
 function judge.expect(case, inputs)
-  local outputs, types = {}, {}
-  for _, o in ipairs(case.outputs) do outputs[o.name], types[o.name] = {}, o.type end
+  local fields = setmetatable({}, { __index = inputs })
+  for _, o in ipairs(case.outputs) do fields[o.name] = { type = o.type, values = {} } end
   local function read(name, index)
-    local list = inputs[name]
-    return list[index] or zeros[name:sub(2)]
+    local field = fields[name]
+    local v = field.values[index]
+    if v == nil then v = value.zero(field.type) end
+    return v
   end
-  local totals = {}
-  local outside = { index = 0, read = read, locals = {}, outputs = outputs, totals = totals }
-  each(case.statements, "begin", function(begin, s) begin(s, outside) end)
-  for i = 0, rows - 1 do
-    run_block(case.statements, { index = i, read = read, locals = {}, outputs = outputs, totals = totals })
+  local env = { read = read, locals = {}, fields = fields }
+  env.totals = env.locals
+  for _, list in ipairs { case.parameters, case.captures } do
+    for _, p in ipairs(list) do env.locals[p.name] = p.value end
   end
-  each(case.statements, "finish", function(finish, s) finish(s, outside) end)
-  for name, list in pairs(outputs) do
-    for i = 0, rows - 1 do list[i] = value.to_lua(types[name], list[i] == nil and zeros[types[name]] or list[i]) end
+  statement.run(case.statements, env)
+  local outputs = { results = {} }
+  for _, o in ipairs(case.outputs) do
+    outputs[o.name] = {}
+    for i = 0, rows - 1 do outputs[o.name][i] = value.to_lua(o.type, read(o.name, i)) end
   end
+  for k, t in ipairs(case.types) do outputs.results[k - 1] = value.to_lua(t, make.value_as(case.values[k], env, t)) end
   return outputs
 end
 
 -- -- running ------------------------------------------------------------------------------------------------------------
 
+-- A type by its name, as rg has it.
+local function type_of(rg, t)
+  local row = info[t]
+  if not row.count then return rg[t] end
+  return row.cols > 1 and rg.mat(row.rows, row.cols, row.element) or rg.vec(row.rows, row.element)
+end
+
+local function given(rg, p) -- an argument or a capture
+  local v = value.to_lua(p.type, p.value)
+  return info[p.type].count and type_of(rg, p.type)(v) or v
+end
+
 --- The input fields in a runtime, filled.
 function judge.fields(rg, inputs)
   local fields = {}
-  for name, list in pairs(inputs) do
-    local t = name:sub(2)
-    fields[name] = rg.field(t, rows)
-    for i = 0, rows - 1 do fields[name][i] = value.to_lua(t, list[i]) end
+  for name, input in pairs(inputs) do
+    fields[name] = rg.field(type_of(rg, input.type), rows)
+    for i = 0, rows - 1 do fields[name][i] = value.to_lua(input.type, input.values[i]) end
   end
   return fields
 end
@@ -279,17 +248,21 @@ local function output_field(rg, o, used)
   local pool = pools[rg]
   used[o.type] = (used[o.type] or 0) + 1
   local key = o.type .. used[o.type]
-  pool[key] = pool[key] or rg.field(o.type, rows)
-  pool[key]:fill(0)
+  pool[key] = pool[key] or rg.field(type_of(rg, o.type), rows)
+  local zero = value.to_lua(o.type, value.zero(o.type))
+  pool[key]:fill(info[o.type].count and type_of(rg, o.type)(zero) or zero)
   return pool[key]
 end
 
 --- The same as judge.expect, by a kernel of the runtime.
 function judge.run(rg, case, fields)
-  local captures, used = setmetatable({}, { __index = fields }), {}
+  local captures, used, arguments = setmetatable({}, { __index = fields }), {}, {}
   for _, o in ipairs(case.outputs) do captures[o.name] = output_field(rg, o, used) end
-  rg.kernel(judge.text(case), captures)()
-  local outputs = {}
+  for _, p in ipairs(case.captures) do captures[p.name] = given(rg, p) end
+  for k, p in ipairs(case.parameters) do arguments[k] = given(rg, p) end
+  local results = { rg.kernel(judge.text(case), captures)(unpack(arguments)) }
+  local outputs = { results = {} }
+  for k in ipairs(case.types) do outputs.results[k - 1] = results[k] end
   for _, o in ipairs(case.outputs) do
     local list = {}
     for i = 0, rows - 1 do list[i] = captures[o.name][i] end
@@ -300,6 +273,11 @@ end
 
 --- The first output and row in which two results differ, or nothing.
 function judge.difference(case, a, b)
+  for k, t in ipairs(case.types) do
+    if b.results[k - 1] == nil or not value.same(t, a.results[k - 1], b.results[k - 1]) then
+      return { output = { name = "results", type = t }, row = k - 1, a = a.results[k - 1], b = b.results[k - 1] }
+    end
+  end
   for _, o in ipairs(case.outputs) do
     for i = 0, rows - 1 do
       if not value.same(o.type, a[o.name][i], b[o.name][i]) then
@@ -309,70 +287,123 @@ function judge.difference(case, a, b)
   end
 end
 
+--- Holds runtimes against the evaluation: a difference, or the error of a kernel that should have run.
+function judge.try(case, inputs, runtimes)
+  local expected = judge.expect(case, inputs)
+  for _, r in ipairs(runtimes) do
+    local ok, found = pcall(judge.run, r.rg, case, r.fields)
+    if not ok then return { code = type(found) == "table" and found.code or "lua", failure = found, runtime = r.name } end
+    local difference = judge.difference(case, expected, found)
+    if difference then
+      difference.runtime = r.name
+      return difference
+    end
+  end
+end
+
 -- -- cutting down -----------------------------------------------------------------------------------------------------------
 
--- Does the case still fail in the same output? A case that no longer compiles does not.
-local function fails(case, try)
+-- Does the case still fail in the same way? One that no longer makes sense does not.
+local function fails(case, try, first)
   local ok, difference = pcall(try, case)
-  return ok and difference or nil
+  return ok and difference and difference.code == first.code and difference or nil
 end
 
 -- Puts a kid, or a leaf, in the place of a node as long as it still fails.
-local function shrink_node(case, try, holder, key)
+local function shrink_node(still, holder, key)
   local node = holder[key]
   for _, kid in ipairs(node.kids) do
-    if kid.type == node.type then
+    if kid.type == node.type and not node.is_whole then
       holder[key] = kid
-      if fails(case, try) then return shrink_node(case, try, holder, key) end
+      if still() then return shrink_node(still, holder, key) end
     end
   end
-  if #node.kids > 0 and node.type ~= "bool" then
-    holder[key] = make.node("element", node.type, nil, { name = "a" .. node.type, offset = 0 })
-    if fails(case, try) then return end
+  if #node.kids > 0 and not node.is_whole and node.type ~= "bool" then
+    holder[key] = make.node("element", node.type, nil, { name = value.field_name("a", node.type), offset = 0 })
+    if still() then return end
+    if not info[node.type].count then
+      holder[key] = make.literal(node.type)
+      if still() then return end
+    end
   end
   holder[key] = node
-  for k = 1, #node.kids do shrink_node(case, try, node.kids, k) end
+  for k = 1, #node.kids do shrink_node(still, node.kids, k) end
 end
 
--- Takes statements away, innermost last, as long as it still fails; then parts of their expressions.
-local function shrink_block(case, try, list)
+-- Statements that stand in a block take its place; else they go, innermost last.
+local function shrink_block(still, list)
   for k = #list, 1, -1 do
     local s = table.remove(list, k)
-    if not fails(case, try) then
+    if not still() then
+      local inner = s.body
+      if inner and s.kind ~= "loop" then
+        for i = #inner, 1, -1 do table.insert(list, k, inner[i]) end
+        if still() then return shrink_block(still, list) end
+        for _ = 1, #inner do table.remove(list, k) end
+      end
       table.insert(list, k, s)
-      if s.body then shrink_block(case, try, s.body) end
-      if s.other then shrink_block(case, try, s.other) end
+      shrink_block(still, s.body or {})
+      shrink_block(still, s.other or {})
     end
   end
 end
-local function shrink_values(case, try, list)
+
+local function shrink_values(still, list)
   for _, s in ipairs(list) do
-    if s.value then shrink_node(case, try, s, "value") end
-    if s.at then shrink_node(case, try, s, "at") end
-    shrink_values(case, try, s.body or {})
-    shrink_values(case, try, s.other or {})
+    for _, key in ipairs { "value", "at", "first" } do
+      if s[key] then shrink_node(still, s, key) end
+    end
+    for k = 1, #(s.values or {}) do shrink_node(still, s.values, k) end
+    shrink_values(still, s.body or {})
+    shrink_values(still, s.other or {})
+  end
+end
+
+-- Items that nothing needs any more.
+local function shrink_list(still, ...)
+  for k = #(...), 1, -1 do
+    local kept = {}
+    for n, list in ipairs { ... } do kept[n] = table.remove(list, k) end
+    if not still() then
+      for n, list in ipairs { ... } do table.insert(list, k, kept[n]) end
+    end
   end
 end
 
 --- Deletes statements, then parts of expressions, while `try` still finds a difference.
 function judge.shrink(case, try)
-  shrink_block(case, try, case.statements)
-  shrink_values(case, try, case.statements)
-  return case, fails(case, try)
+  local first = try(case)
+  if not first then return case end
+  local function still() return fails(case, try, first) end
+  shrink_list(still, case.values, case.types)
+  shrink_block(still, case.statements)
+  for _, helper in ipairs(case.helpers) do
+    shrink_block(still, helper.body)
+    shrink_values(still, helper.body)
+  end
+  shrink_values(still, case.statements)
+  shrink_block(still, case.statements)
+  shrink_list(still, case.helpers)
+  shrink_list(still, case.captures)
+  shrink_list(still, case.outputs)
+  return case, still()
 end
 
 --- What a failure shows.
 function judge.report(case, difference, inputs, seed)
-  local lines = { ("seed %s: output %s (%s), row %d: %s expected, %s found"):format(tostring(seed), difference.output.name,
-    difference.output.type, difference.row, tostring(difference.a), tostring(difference.b)), judge.text(case) }
   local text = judge.text(case)
-  for name, list in pairs(inputs) do
-    if text:find(name .. "[", 1, true) then
+  local lines = { difference.failure and ("seed %s, %s: %s"):format(tostring(seed), difference.runtime, tostring(difference.failure))
+    or ("seed %s, %s: output %s (%s), row %d: %s expected, %s found"):format(tostring(seed), difference.runtime or "",
+      difference.output.name, difference.output.type, difference.row, tostring(difference.a), tostring(difference.b)), text }
+  for name, input in pairs(inputs) do
+    if text:find(name .. "%f[^%w_]") then
       local parts = {}
-      for i = 0, rows - 1 do parts[i + 1] = tostring(list[i]) end
-      lines[#lines + 1] = ("%s = %s   (row: %s)"):format(name, table.concat(parts, " "), tostring(list[difference.row]))
+      for i = 0, rows - 1 do parts[i + 1] = value.show(input.type, value.to_lua(input.type, input.values[i])) end
+      lines[#lines + 1] = ("%s = { %s }"):format(name, table.concat(parts, ", "))
     end
   end
+  for _, p in ipairs(case.parameters) do lines[#lines + 1] = p.name .. " = " .. value.show(p.type, value.to_lua(p.type, p.value)) end
+  for _, p in ipairs(case.captures) do lines[#lines + 1] = p.name .. " = " .. value.show(p.type, value.to_lua(p.type, p.value)) end
   return table.concat(lines, "\n")
 end
 

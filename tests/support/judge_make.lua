@@ -8,7 +8,7 @@ local forms = make.forms
 local convert, apply, join, info = value.convert, value.apply, value.join, value.info
 
 local random = math.random
-local function pick(list) return list[random(#list)] end
+local function pick(list) return #list > 0 and list[random(#list)] or nil end
 
 function make.text(node)
   local texts = {}
@@ -20,6 +20,7 @@ local value_of = make.value
 
 -- An expression's value where a type is wanted: math.floor of a float takes a 64-bit integer type at once.
 local function value_as(node, env, type)
+  if info[type].element and not info[node.type].element then type = info[type].element end
   if node.form == "rounded" and not info[type].float and info[type].bits == 64 then
     return forms.rounded.value(node, env, type)
   end
@@ -164,12 +165,31 @@ local function literal(t)
   return node("literal", t, nil, { text = tostring(v), value = 0LL + v })
 end
 
+--- An element of an input field, or of an output that an earlier loop wrote, or at its own index this one.
+function make.input(t, scope)
+  local o = scope.loop and random(3) == 1 and pick(scope.loop.own)
+  if o and o.type == t then return node("element", t, nil, { name = o.name, offset = 0 }) end
+  o = scope.readable and random(3) == 1 and pick(scope.readable)
+  local name = o and o.type == t and o.name or value.field_name(pick { "a", "b" }, t)
+  return node("element", t, nil, { name = name, offset = random(4) == 1 and random(-3, 3) or 0 })
+end
+
+-- Outside of the loop over rows there is no index.
+local function leaf_without_index(t, scope)
+  local other = pick(value.scalars)
+  local names = scope.names[other]
+  if names and #names > 0 then return node("conversion", t, { node("name", other, nil, { name = pick(names) }) }) end
+  local at = node("literal", "i32", nil, { text = tostring(random(0, 15)) })
+  at.value = 0LL + tonumber(at.text)
+  return node("far_element", t, { at }, { name = "a" .. t })
+end
+
 local function leaf(t, scope)
-  if t == "i32" and random(6) == 1 then return node("index", "i32") end
   local names = scope.names[t]
   if names and #names > 0 and random(2) == 1 then return node("name", t, nil, { name = pick(names) }) end
-  local name = pick { "a", "b" } .. t
-  return node("element", t, nil, { name = name, offset = random(4) == 1 and random(-3, 3) or 0 })
+  if not scope.loop then return leaf_without_index(t, scope) end
+  if t == "i32" and random(6) == 1 then return node("index", "i32") end
+  return make.input(t, scope)
 end
 
 -- Two operands of which the wider is t; one may be a literal.
@@ -294,10 +314,19 @@ local function list_of(...)
   end
   return list
 end
-local for_integers, for_floats, for_bools = list_of(makers, integer_makers), list_of(makers, float_makers), list_of(bool_makers)
+local for_integers, for_floats, for_bools
+
+--- More of them: judge_vector.lua brings those that are made of vectors.
+function make.add_makers(for_numbers, more_bools)
+  for_integers, for_floats = list_of(makers, integer_makers, for_numbers), list_of(makers, float_makers, for_numbers)
+  for_bools = list_of(bool_makers, more_bools)
+end
+make.add_makers({}, {})
 
 --- An expression of type t, at most `depth` operators tall.
 function expression(t, depth, scope)
+  local call = random(12) == 1 and make.user_call and make.user_call(t, scope)
+  if call then return call end
   if t == "bool" then
     if depth <= 0 then
       local u = pick(value.scalars)
@@ -305,8 +334,9 @@ function expression(t, depth, scope)
     end
     return pick(for_bools)(t, depth, scope)
   end
+  if info[t].count then return make.vector(t, depth, scope) end
   if depth <= 0 or random(8) == 1 then return leaf(t, scope) end
-  return pick(info[t].float and for_floats or for_integers)(t, depth, scope)
+  return pick(info[t].float and for_floats or for_integers)(t, depth, scope) or leaf(t, scope)
 end
 make.expression, make.literal, make.pick = expression, literal, pick
 

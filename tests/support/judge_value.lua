@@ -1,6 +1,6 @@
 --- judge_value.lua - what numbers mean, for the judge: an evaluator that shares nothing with what it judges.
 --- An integer of any type is an int64_t with the bits of its value, sign- or zero-extended (a u64 as it is); a float is a
---- double that its type can hold; a bool a boolean.
+--- double that its type can hold; a bool a boolean; a vector or matrix a list of its numbers, row by row.
 local ffi, bit = require "ffi", require "bit"
 
 jit.off(true, true) -- LuaJIT's own compiler is not the judge's witness: its traces once lost a cast to uint32_t here
@@ -18,6 +18,46 @@ value.info = info
 value.integers = { "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64" }
 value.floats = { "f16", "f32", "f64" }
 value.scalars = { "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64" }
+
+-- -- vectors and matrices ------------------------------------------------------------------------------
+
+local short = { f32 = "vec", i32 = "ivec", u32 = "uvec", f64 = "dvec" }
+
+--- The name of the type of `rows` by `cols` numbers (1: a vector), as rg.field takes it.
+function value.shaped(element, rows, cols)
+  local name, text = ("vec(%d,%s)"):format(rows, element), ("rg.vec(%d, rg.%s)"):format(rows, element)
+  if cols > 1 then
+    name, text = ("mat(%d,%d,%s)"):format(rows, cols, element), ("rg.mat(%d, %d, rg.%s)"):format(rows, cols, element)
+    if rows == cols and rows <= 4 and element == "f32" then text = "rg.mat" .. rows end
+  elseif rows <= 4 and short[element] then
+    text = "rg." .. short[element] .. rows
+  end
+  info[name] = info[name] or { element = element, rows = rows, cols = cols, count = rows * cols, text = text }
+  return name
+end
+
+--- What fields of a type are called: ai32, avec_3_f32.
+function value.field_name(letter, t)
+  return letter .. (t:gsub("[(,]", "_"):gsub("%)", ""))
+end
+
+--- As kernels write it.
+function value.type_text(t) return info[t].text or "rg." .. t end
+
+-- f(a, b) of every number; what is one number meets all.
+local function each(count, f, a, b)
+  local result = {}
+  for k = 1, count do result[k] = f(type(a) == "table" and a[k] or a, type(b) == "table" and b[k] or b) end
+  return result
+end
+value.each = each
+
+function value.zero(t)
+  local row = info[t]
+  if row.count then return each(row.count, function() return value.zero(row.element) end) end
+  if t == "bool" then return false end
+  return row.float and 0 or 0LL
+end
 
 local int64, uint64 = ffi.typeof "int64_t", ffi.typeof "uint64_t"
 local ctypes = {
@@ -83,9 +123,14 @@ local function float_to_integer(to, x)
   return ffi.cast(int64, x)
 end
 
+--- Of a vector number by number; a scalar stays one.
 function value.convert(from, to, x)
   if from == to then return x end
   local a, b = info[from], info[to]
+  if a.count then
+    return each(a.count, function(one) return value.convert(a.element, b.element or to, one) end, x)
+  end
+  if b.count then return value.convert(from, b.element, x) end
   if from == "bool" then
     x = x and 1LL or 0LL
     return b.float and (x == 1LL and 1 or 0) or x
@@ -215,6 +260,10 @@ local real = {
 
 --- `op` of values of type t, in t.
 function value.apply(op, t, a, b)
+  local row = info[t]
+  if row.count then
+    return each(row.count, function(x, y) return value.apply(op, row.element, x, y) end, a, b)
+  end
   if info[t].float then return value.round(t, real[op](a, b)) end
   return integer[op](t, a, b)
 end
@@ -229,16 +278,49 @@ end
 
 -- -- to and from what Lua sees -----------------------------------------------------------------------------------
 
---- As fields take it.
+--- As fields take it; a vector as a list.
 function value.to_lua(t, x)
+  local row = info[t]
+  if row.count then return each(row.count, function(one) return value.to_lua(row.element, one) end, x) end
   if info[t].float or t == "bool" then return x end
   if t == "u64" then return ffi.cast(uint64, x) end
   return t == "i64" and x or tonumber(x)
 end
 
+-- The numbers of what a field gave, or of a list of them.
+local function numbers(x)
+  local list = {}
+  for _, row in ipairs(type(x) == "cdata" and x:to_table() or x) do
+    for _, one in ipairs(type(row) == "table" and row or { row }) do list[#list + 1] = one end
+  end
+  return list
+end
+
 function value.same(t, a, b) -- of what fields give
-  if info[t].float then return a == b and (a ~= 0 or 1 / a == 1 / b) or (a ~= a and b ~= b) end
+  local row = info[t]
+  if row.count then
+    a, b = numbers(a), numbers(b)
+    for k = 1, row.count do
+      if not value.same(row.element, a[k], b[k]) then return false end
+    end
+    return true
+  end
+  if row.float then return a == b and (a ~= 0 or 1 / a == 1 / b) or (a ~= a and b ~= b) end
   return a == b
+end
+
+--- For reports, and for files that Lua reads.
+function value.show(t, x)
+  local row = info[t]
+  if row.count then
+    local parts = {}
+    for k, one in ipairs(numbers(x)) do parts[k] = value.show(row.element, one) end
+    return "{" .. table.concat(parts, ", ") .. "}"
+  end
+  if not row.float then return tostring(x) end
+  if x ~= x then return "0/0" end
+  if math.abs(x) == math.huge then return x > 0 and "1/0" or "-1/0" end
+  return ("%.17g"):format(x)
 end
 
 return value
