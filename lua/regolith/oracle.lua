@@ -8,6 +8,7 @@ local index = require "regolith.index"
 local value = require "regolith.value"
 local vector = require "regolith.oracle_vector"
 local oracle_tree = require "regolith.oracle_tree"
+local oracle_element = require "regolith.oracle_element"
 
 local oracle = {}
 oracle.__index = oracle
@@ -60,7 +61,7 @@ local function elements_of(self, handle)
   local level = level_of(self, C.rg_field_node(handle.rg_field))
   local elements = self.fields[handle.rg_number]
   if not elements or elements.level ~= level then
-    elements = oracle_tree.elements(level, ffi.string(C.rg_field_type(handle.rg_field)), function()
+    elements = oracle_element.create(level, ffi.string(C.rg_field_type(handle.rg_field)), function()
       self.outside = self.outside + 1
     end)
     self.fields[handle.rg_number] = elements
@@ -112,7 +113,7 @@ end
 function oracle:call(node, action, count)
   local level = level_of(self, node)
   local list = indices(count)
-  local needs_pointer = (action == "deactivate" and not level.is_pointer) or (action == "clear" and not level:is_sparse())
+  local needs_pointer = (action == "deactivate" and level.holds_all) or (action == "clear" and not level:is_sparse())
   local asked = needs_pointer and action or (action == "count" or action == "clear") and "count" or "is_active"
   check(C.rg_snode_call(node, asked, buffer, count, result), self.runtime) -- refuses as it does everywhere
   local answer = level[action](level, unpack(list, 1, math.min(count, level.rank)))
@@ -235,7 +236,7 @@ function oracle:measure(report, row, node)
   local before = row.live
   row.cells, row.live = level:usage()
   row.reserved = math.max(row.reserved, row.live)
-  if not level.is_pointer then return end
+  if level.holds_all then return end
   report.live, report.reserved = report.live + row.live - before, report.reserved + row.live - before
   report.peak = math.max(report.peak, report.reserved)
 end

@@ -1,11 +1,14 @@
---- Sparse trees in plain Lua tables: where a runtime of arch = "lua" keeps its data.
---- A level is an SNode. Its container in one cell of the level above is `cell[level]`, a table from cell number to cell;
---- a cell is a table of containers by level, and of elements by their Elements object. A dense container comes to be
---- with the first write and is all zeros before; a cell of a pointer level is active if it is there.
+--- Trees in plain Lua tables: where a runtime of arch = "lua" keeps its data.
+--- A level is an SNode. Its container in one cell of the level above is `cell[level]`, a table from keys to cells; a cell
+--- is a table of containers by level, and of elements (oracle_element.lua). What the keys are, by kind:
+---
+---     dense       the cell's number; a cell comes to be with the first write, and is all zeros before
+---     pointer, bitmasked    the same, but a cell is active if it is there
+---     hash        its coordinates: a number, of several axes a text "3,-1"; they stand in cell.at, too
+---     dynamic     0 .. container.length - 1, and none of them need be there; the container is the list
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
-local vector = require "regolith.oracle_vector"
 
 local oracle_tree = {}
 
@@ -45,14 +48,20 @@ local function position(level, axis)
   end
 end
 
--- The number of a cell in its container, as text over the indices i1, i2, .. of the level that is looked for.
-local function cell_number(step, target)
-  local text = "0"
+local function coordinate(step, target, axis)
+  return ("floor(i%d / %d)"):format(position(target, axis), divisor(step, target, axis))
+end
+
+-- The key of a cell in its container, as text over the indices i1, i2, .. of the level that is looked for.
+local function key_text(step, target)
+  local parts, number = {}, "0"
   for k, axis in ipairs(step.axes) do
-    text = ("(%s) * %d + floor(i%d / %d) %% %d"):format(text, step.sizes[k], position(target, axis),
-      divisor(step, target, axis), step.sizes[k])
+    parts[k] = coordinate(step, target, axis)
+    number = ("(%s) * %d + %s %% %d"):format(number, step.sizes[k], parts[k], step.sizes[k])
   end
-  return text
+  if step.kind ~= "hash" then return number end
+  if #parts == 1 then return parts[1] end
+  return ("('%s'):format(%s)"):format(("%d,"):rep(#parts), table.concat(parts, ", "))
 end
 
 local function index_names(rank)
@@ -66,9 +75,9 @@ local access_template = [[
   local root, steps, floor, tonumber = ...
   local function find(%s)
     %s
-    local cell = root
+    local cell, container, key, is_active = root, nil, nil, true
     %s
-    return cell, true, true
+    return cell, is_active, true
   end
   local function ensure(%s)
     %s
@@ -79,23 +88,49 @@ local access_template = [[
   return find, ensure
 ]]
 
+-- A dense cell that is not there is as active as the one above it; below another there is nothing.
+local find_texts = {
+  dense = "container, key = cell and cell[steps[%d]], %s cell = container and container[key]",
+  sparse = [=[container, key = cell and cell[steps[%d]], %s cell = container and container[key]
+    if not cell then return nil, false, true end]=],
+  dynamic = [=[container, key = cell and cell[steps[%d]], %s
+    if not container or key >= container.length then return nil, false, true end
+    cell = container[key]]=],
+}
+local ensure_texts = {
+  dense = [=[container, key = cell[steps[%d]], %s
+    if not container then container = {} cell[steps[%d]] = container end
+    cell = container[key]
+    if not cell then cell = {%s} container[key] = cell end]=],
+  dynamic = [=[container, key = cell[steps[%d]], %s
+    if not container then container = { length = 0 } cell[steps[%d]] = container end
+    if key >= container.length then container.length = key + 1 end
+    cell = container[key]
+    if not cell then cell = {%s} container[key] = cell end]=],
+}
+
+-- What a new cell has at first: in a hash its coordinates.
+local function birth(step, target)
+  if step.kind ~= "hash" then return "" end
+  local parts = {}
+  for k, axis in ipairs(step.axes) do parts[k] = coordinate(step, target, axis) end
+  return (" at = { %s } "):format(table.concat(parts, ", "))
+end
+
 local function make_access(level, root)
   local steps, names = steps_to(level), index_names(level.rank)
   local parameters = table.concat(names, ", ")
-  local check, walk, make, is_sparse_below = {}, {}, {}, false
+  local check, walk, make = {}, {}, {}
   for k, name in ipairs(names) do
-    check[#check + 1] = ("%s = tonumber(%s) if not (%s >= 0 and %s < %d) then return nil, false, false end")
-      :format(name, name, name, name, level.shape[k])
+    local bound = level.shape[k] > 0 and ("if not (%s >= 0 and %s < %d) then return nil, false, false end")
+      :format(name, name, level.shape[k]) or ""
+    check[#check + 1] = ("%s = tonumber(%s) %s"):format(name, name, bound)
   end
-  for k = #steps, 1, -1 do
-    local step = steps[k]
-    is_sparse_below = is_sparse_below or step.is_pointer
-    table.insert(walk, 1, ("local c%d = cell[steps[%d]] cell = c%d and c%d[%s] if not cell then return nil, %s, true end")
-      :format(k, k, k, k, cell_number(step, level), tostring(not is_sparse_below)))
-    table.insert(make, 1, ([=[container, key = cell[steps[%d]], %s
-      if not container then container = {} cell[steps[%d]] = container end
-      cell = container[key]
-      if not cell then cell = {} container[key] = cell end]=]):format(k, cell_number(step, level), k))
+  for k, step in ipairs(steps) do
+    local key = key_text(step, level)
+    local find_text = find_texts[step.kind] or find_texts.sparse
+    walk[k] = find_text:format(k, key)
+    make[k] = (ensure_texts[step.kind] or ensure_texts.dense):format(k, key, k, birth(step, level))
   end
   local text = access_template:format(parameters, table.concat(check, "\n"), table.concat(walk, "\n"), parameters,
     table.concat(check, "\n"), table.concat(make, "\n"))
@@ -108,8 +143,9 @@ local extents = ffi.new "int64_t[8]"
 -- The level of a node of the C tree, which has its declaration.
 local function new_level(tree, pointer)
   lib.check(C.rg_snode_level(pointer, c_level), tree.runtime)
+  local kind = ffi.string(c_level.kind)
   local level = setmetatable({ axes = {}, sizes = {}, level_axes = {}, shape = {}, rank = c_level.rank, tree = tree,
-    is_pointer = ffi.string(c_level.kind) == "pointer", bytes = tonumber(c_level.bytes) }, Level)
+    kind = kind, holds_all = kind == "dense" or kind == "root", bytes = tonumber(c_level.bytes) }, Level)
   for k = 0, c_level.axis_count - 1 do
     level.axes[k + 1], level.sizes[k + 1] = c_level.axes[k], tonumber(c_level.sizes[k])
   end
@@ -141,23 +177,31 @@ end
 
 function Level:activate(...) self.ensure(...) end
 
---- Children go with it. Cells of a dense level come and go with the pointer level above.
-function Level:deactivate(...)
-  if not self.is_pointer or not self:is_active(...) then return end
-  local indices, key = { ... }, 0
-  for k, axis in ipairs(self.axes) do
-    key = key * self.sizes[k] + tonumber(indices[position(self, axis)]) % self.sizes[k]
-  end
-  local above = {}
+-- The container that holds the cell at these indices, and its key there; nil where there is none.
+local function place_of(self, ...)
+  local indices, above, key, parts = { ... }, {}, 0, {}
   for k, axis in ipairs(self.parent.level_axes) do
     above[k] = floor(tonumber(indices[position(self, axis)]) / divisor(self.parent, self, axis))
   end
-  self.parent.find(unpack(above))[self][key] = nil
+  for k, axis in ipairs(self.axes) do
+    parts[k] = tonumber(indices[position(self, axis)])
+    key = key * self.sizes[k] + parts[k] % self.sizes[k]
+  end
+  if self.kind == "hash" then key = #parts == 1 and parts[1] or ("%d,"):rep(#parts):format(unpack(parts)) end
+  local parent = self.parent.find(unpack(above))
+  return parent and parent[self], key
 end
 
--- The nearest pointer level at or above.
+--- Children go with it. Cells of a dense level come and go with the level above.
+function Level:deactivate(...)
+  if self.holds_all or not self:is_active(...) then return end
+  local container, key = place_of(self, ...)
+  container[key] = nil
+end
+
+-- The nearest level at or above whose cells come and go.
 local function listed(level)
-  while level and not level.is_pointer do level = level.parent end
+  while level and level.holds_all do level = level.parent end
   return level
 end
 
@@ -165,41 +209,50 @@ end
 local function walk(self, visit)
   local steps, index = steps_to(self), {}
   for _, axis in ipairs(self.level_axes) do index[axis] = 0 end
-  local last_pointer = 0
+  local last_listed = 0
   for k, step in ipairs(steps) do
-    if step.is_pointer then last_pointer = k end
+    if not step.holds_all then last_listed = k end
   end
   local descend
-  local function go_on(k, cell, key)
-    local step, rest, before = steps[k], key, {}
-    for at = #step.axes, 1, -1 do
-      local axis = step.axes[at]
+  local function go_on(k, cell, coordinates)
+    local step, before = steps[k], {}
+    for at, axis in ipairs(step.axes) do
       before[at] = index[axis]
-      index[axis] = index[axis] + rest % step.sizes[at] * divisor(step, self, axis)
-      rest = floor(rest / step.sizes[at])
+      index[axis] = index[axis] + coordinates[at] * divisor(step, self, axis)
     end
     descend(k + 1, cell)
-    for at = 1, #step.axes do index[step.axes[at]] = before[at] end
+    for at, axis in ipairs(step.axes) do index[axis] = before[at] end
+  end
+  local function coordinates_of(step, key, cell)
+    if step.kind == "hash" then return cell.at end
+    local coordinates = {}
+    for at = #step.axes, 1, -1 do
+      coordinates[at] = key % step.sizes[at]
+      key = floor(key / step.sizes[at])
+    end
+    return coordinates
   end
   function descend(k, cell)
     local step = steps[k]
     if not step then return visit(cell, index) end
     local container = cell and cell[step]
-    if step.is_pointer or (not container and k < last_pointer) then
-      for key, inner in pairs(container or {}) do go_on(k, inner, key) end
-      return
-    end
-    local cells = 1
-    for _, size in ipairs(step.sizes) do cells = cells * size end
-    for key = 0, cells - 1 do
-      local inner = container and container[key]
-      if inner or k > last_pointer then go_on(k, inner, key) end
+    if step.kind == "dynamic" then
+      for key = 0, (container and container.length or 0) - 1 do go_on(k, container[key], { key }) end
+    elseif not step.holds_all or (not container and k < last_listed) then
+      for key, inner in pairs(container or {}) do go_on(k, inner, coordinates_of(step, key, inner)) end
+    else
+      local cells = 1
+      for _, size in ipairs(step.sizes) do cells = cells * size end
+      for key = 0, cells - 1 do
+        local inner = container and container[key]
+        if inner or k > last_listed then go_on(k, inner, coordinates_of(step, key)) end
+      end
     end
   end
   descend(1, self.tree.root)
 end
 
---- Is it, or a level above, a pointer's?
+--- Does it, or a level above, have cells that come and go?
 function Level:is_sparse() return listed(self) ~= nil end
 
 --- Active cells in index order: a list of lists of indices.
@@ -220,119 +273,38 @@ function Level:list()
   return all
 end
 
--- Dense cells below the last pointer level need not be visited to be counted.
+-- Dense cells below the last listed level need not be visited to be counted.
 function Level:count()
-  local pointer, cells, at = listed(self), 1, self
-  while at ~= pointer and at.parent do
+  local level, cells, at = listed(self), 1, self
+  while at ~= level and at.parent do
     for _, size in ipairs(at.sizes) do cells = cells * size end
     at = at.parent
   end
-  if not pointer then return cells + 0LL end
+  if not level then return cells + 0LL end
   local count = 0
-  walk(pointer, function() count = count + 1 end)
+  walk(level, function() count = count + 1 end)
   return count * cells + 0LL
 end
 
 --- Active cells, and the bytes that the core would need for them.
 function Level:usage()
   local cells, per_container = tonumber(self:count()), 1
-  if not self.is_pointer then
+  if self.kind == "dense" then
     for _, size in ipairs(self.sizes) do per_container = per_container * size end
   end
   return cells, cells / per_container * self.bytes
 end
 
---- Of a dense level the cells of the pointer level above go; without one they are always there.
+--- Of a dense level the cells of the listed level above go; without one they are always there.
 function Level:clear()
-  local pointer = listed(self)
-  if not pointer then return end
-  local above = pointer.parent
+  local level = listed(self)
+  if not level then return end
+  local above = level.parent
   if above.parent then
-    walk(above, function(cell) if cell then cell[pointer] = nil end end)
+    walk(above, function(cell) if cell then cell[level] = nil end end)
   else
-    self.tree.root[pointer] = nil
+    self.tree.root[level] = nil
   end
-end
-
--- -- elements -------------------------------------------------------------------------------------------------------
-
-local Elements = {}
-Elements.__index = Elements
-
-function Elements:get(...)
-  local cell = self.level.find(...)
-  local value = cell and cell[self]
-  if value == nil then return self.zero end
-  return value
-end
-
--- A cell, and what it holds.
-local function held(self, cell)
-  local value = cell[self]
-  if value == nil then value = self.zero end
-  return cell, value
-end
-
--- The same, made if need be; nothing outside the shape, where a write is counted.
-local function open(self, ...)
-  local cell = self.level.ensure(...)
-  if cell then return held(self, cell) end
-  self.count_outside()
-end
-
-function Elements:set(value, ...)
-  local cell = open(self, ...)
-  if cell then cell[self] = value end
-end
-
-function Elements:update(op, value, ...)
-  local cell, old = open(self, ...)
-  if cell then cell[self] = vector.each(op, old, value) end
-end
-
--- Of a vector only the numbers at `places`; where there are none, a computed index missed, nothing is written.
-function Elements:set_parts(value, places, ...)
-  if #places == 0 then return end
-  local cell, old = open(self, ...)
-  if cell then cell[self] = vector.with(old, value, places) end
-end
-
-function Elements:update_parts(op, value, places, ...)
-  if #places == 0 then return end
-  local cell, old = open(self, ...)
-  if cell then cell[self] = vector.update_parts(old, op, value, places) end
-end
-
---- Gives the old value; `at` is {0, i, j}. Outside it does nothing, and gives zero.
-function Elements:rmw(op, at, value)
-  local cell = self.level.ensure(unpack(at, 2))
-  if not cell then return self.zero end
-  local _, old = held(self, cell)
-  cell[self] = vector.each(op, old, value)
-  return old
-end
-
--- compare_exchange compares bits, number by number.
-local function swapped(old, expected, desired)
-  local is_same = old == expected and (old ~= 0 or type(old) ~= "number" or 1 / old == 1 / expected)
-  if is_same or (old ~= old and expected ~= expected) then return desired end
-  return old
-end
-function Elements:swap(at, expected, desired)
-  local cell = self.level.ensure(unpack(at, 2))
-  if not cell then return self.zero end
-  local _, old = held(self, cell)
-  cell[self] = vector.each(swapped, old, expected, desired)
-  return old
-end
-
---- What a field holds: numbers, booleans, or vectors as oracle_vector.lua has them.
-function oracle_tree.elements(level, type_name, count_outside)
-  local count, scalar = vector.shape(type_name)
-  local zero = vector.zero(scalar)
-  if count > 1 then zero = vector.stretch(count, zero) end
-  return setmetatable({ level = level, zero = zero, type = type_name, scalar = scalar, count = count,
-    count_outside = count_outside }, Elements)
 end
 
 return oracle_tree

@@ -6,7 +6,10 @@ local judge = require "judge"
 
 local oracle = rg.new { arch = "lua" }
 local first_seed = tonumber(os.getenv "RG_SEED") or 1
-local count = tonumber(os.getenv "RG_JUDGE") or 30
+local count = tonumber(os.getenv "RG_JUDGE") or 25
+
+local judged = {} -- files that it kept, each its smallest failure
+for path in io.popen("ls tests/lua/judged/*.lua 2>/dev/null"):lines() do judged[#judged + 1] = path end
 
 -- Each of the seeds makes a case; whoever disagrees with the judge is shown by the smallest one.
 local function hold(seeds, make_case)
@@ -20,7 +23,10 @@ local function hold(seeds, make_case)
     local difference = try(case)
     if difference then
       local smallest, still = judge.shrink(case, try)
-      error(judge.report(smallest, still or difference, inputs, seed), 0)
+      local path = ("%s/judged-%d.lua"):format(os.getenv "RG_BUILD" or "build", seed)
+      local is_kept, why = pcall(judge.keep, smallest, inputs, path)
+      error(("%s\n%s"):format(judge.report(smallest, still or difference, inputs, seed),
+        is_kept and "kept as " .. path .. ", for tests/lua/judged" or tostring(why)), 0)
     end
   end
 end
@@ -33,6 +39,29 @@ describe("the judge", function()
   it(("agrees with %d kernels of loops, functions, updates and reductions, from seed %d"):format(count, first_seed), function()
     hold(count, function() return judge.program(4, 2) end)
   end)
+
+  it("keeps what it found as a file that runs again", function()
+    math.randomseed(5)
+    local inputs, path = judge.inputs(), os.tmpname()
+    local case = judge.program(3, 2)
+    judge.keep(case, inputs, path)
+    local kept = dofile(path)
+    assert.is_nil(judge.replay(rg, kept))
+    assert.is_nil(judge.replay(oracle, kept))
+    os.remove(path)
+    for _, field in pairs(kept.fields) do
+      if type((field.last or {})[3]) == "number" then field.last[3] = field.last[3] == 77 and 78 or 77 end
+    end
+    assert.is_truthy(judge.replay(rg, kept):find(" is ", 1, true))
+  end)
+
+  for _, path in ipairs(judged) do
+    it("still agrees with " .. path:match "[^/]+$", function()
+      local kept = dofile(path)
+      assert.is_nil(judge.replay(rg, kept))
+      assert.is_nil(judge.replay(oracle, kept))
+    end)
+  end
 
   it("cuts a failing kernel down to the statement that fails", function()
     math.randomseed(7)

@@ -123,7 +123,8 @@ local function make_list(scope, count)
   return list
 end
 host["if"] = function(scope)
-  return { kind = "if", value = make.expression("bool", 2, scope), body = make_list(scope, random(2)), other = make_list(scope, random(0, 1)) }
+  return { kind = "if", value = make.expression("bool", 2, scope), body = make_list(scope, random(2)),
+    other = make_list(scope, random(0, 1)) }
 end
 host["for"] = function(scope)
   local s = { kind = "for", name = statement.new_name(scope, "k"), first_number = 0, last = random(0, 2), step = 1 }
@@ -221,7 +222,7 @@ end
 
 -- A type by its name, as rg has it.
 local function type_of(rg, t)
-  local row = info[t]
+  local row = info[t] or info[value.named(t)]
   if not row.count then return rg[t] end
   return row.cols > 1 and rg.mat(row.rows, row.cols, row.element) or rg.vec(row.rows, row.element)
 end
@@ -405,6 +406,72 @@ function judge.report(case, difference, inputs, seed)
   for _, p in ipairs(case.parameters) do lines[#lines + 1] = p.name .. " = " .. value.show(p.type, value.to_lua(p.type, p.value)) end
   for _, p in ipairs(case.captures) do lines[#lines + 1] = p.name .. " = " .. value.show(p.type, value.to_lua(p.type, p.value)) end
   return table.concat(lines, "\n")
+end
+
+-- -- kept failures ------------------------------------------------------------------------------------------------------
+
+local function list_text(t, values)
+  local parts = {}
+  for i = 0, rows - 1 do parts[i + 1] = value.show(t, values[i]) end
+  return "{ " .. table.concat(parts, ", ") .. " }"
+end
+
+--- A file for tests/lua/judged: a kernel, what it is given, and what there is afterwards.
+function judge.keep(case, inputs, path)
+  local text, expected = judge.text(case), judge.expect(case, inputs)
+  local lines = { "-- Found by the judge. What each field holds first, or the launch brings, and what is there afterwards.", "return {",
+    "  kernel = [==[" .. text .. "]==],", "  fields = {" }
+  local function add(format, ...) lines[#lines + 1] = format:format(...) end
+  for name, input in pairs(inputs) do
+    if text:find("%f[%w_]" .. name .. "%f[^%w_]") then
+      local list = {}
+      for i = 0, rows - 1 do list[i] = value.to_lua(input.type, input.values[i]) end
+      add("    %s = { type = %q, first = %s },", name, input.type, list_text(input.type, list))
+    end
+  end
+  for _, o in ipairs(case.outputs) do add("    %s = { type = %q, last = %s },", o.name, o.type, list_text(o.type, expected[o.name])) end
+  add "  },"
+  for _, what in ipairs { "parameters", "captures" } do
+    add("  %s = {", what)
+    for _, p in ipairs(case[what]) do
+      add("    { name = %q, type = %q, value = %s },", p.name, p.type, value.show(p.type, value.to_lua(p.type, p.value)))
+    end
+    add "  },"
+  end
+  add "  results = {"
+  for k, t in ipairs(case.types) do add("    { type = %q, value = %s },", t, value.show(t, expected.results[k - 1])) end
+  add "  },"
+  add "}"
+  local file = assert(io.open(path, "w"))
+  file:write(table.concat(lines, "\n"), "\n")
+  file:close()
+end
+
+--- Runs such a file; what differs, as text, or nothing.
+function judge.replay(rg, kept)
+  local captures, arguments = {}, {}
+  for name, field in pairs(kept.fields) do
+    captures[name] = rg.field(type_of(rg, field.type), rows)
+    for i = 1, field.first and rows or 0 do captures[name][i - 1] = field.first[i] end
+  end
+  local function of(p) return info[p.type].count and type_of(rg, p.type)(p.value) or p.value end
+  for _, p in ipairs(kept.captures) do captures[p.name] = of(p) end
+  for k, p in ipairs(kept.parameters) do arguments[k] = of(p) end
+  local results = { rg.kernel(kept.kernel, captures)(unpack(arguments)) }
+  for k, r in ipairs(kept.results) do
+    value.named(r.type)
+    if not value.same(r.type, r.value, results[k]) then
+      return ("result %d is %s, not %s"):format(k, tostring(results[k]), value.show(r.type, r.value))
+    end
+  end
+  for name, field in pairs(kept.fields) do
+    for i = 1, field.last and rows or 0 do
+      local found = captures[name][i - 1]
+      if not value.same(field.type, field.last[i], found) then
+        return ("%s[%d] is %s, not %s"):format(name, i - 1, tostring(found), value.show(field.type, field.last[i]))
+      end
+    end
+  end
 end
 
 return judge

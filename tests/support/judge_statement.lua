@@ -335,7 +335,8 @@ end
 function makers.swap(scope)
   local a, b = pick(scope.writable), pick(scope.writable)
   if not a or a.type ~= b.type or a.name == b.name then return end
-  return { kind = "swap", name = a.name, second = b.name, type = a.type, values = { firm(a.type, scope), make.node("name", a.type, nil, { name = a.name }) } }
+  return { kind = "swap", name = a.name, second = b.name, type = a.type,
+    values = { firm(a.type, scope), make.node("name", a.type, nil, { name = a.name }) } }
 end
 
 -- Which numbers of a vector or matrix, and the type of them.
@@ -414,6 +415,7 @@ function makers.reduce(scope)
   local t = pick { "i32", "i64", "u32", "u64", "i16", "u8", value.shaped("i32", 3, 1), value.shaped("i64", 2, 1) }
   local s = { kind = "reduce", variable = new_name(scope, "r"), type = t, op = pick(operators), value = expression(t, scope),
     is_compound = random(2) == 1 }
+  if info[t].count and s.op == "*" then s.value = make.node("vector_make", t, { s.value }) end -- with matrices they have an order
   table.insert(scope.loop.reduced, s)
   return s
 end
@@ -456,7 +458,8 @@ local function result_values(scope, types)
   return values
 end
 function statement.leave_by_return(scope)
-  return { kind = "leave", what = "return", types = scope.types, value = make.expression("bool", 2, scope), values = result_values(scope, scope.types) }
+  return { kind = "leave", what = "return", types = scope.types, value = make.expression("bool", 2, scope),
+    values = result_values(scope, scope.types) }
 end
 
 -- A call of a helper that gives a value of type t first.

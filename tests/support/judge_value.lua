@@ -36,6 +36,14 @@ function value.shaped(element, rows, cols)
   return name
 end
 
+--- The same of a name that was made before, perhaps in another process.
+function value.named(name)
+  local rows, element = name:match "^vec%((%d+),(%w+)%)$"
+  if rows then return value.shaped(element, tonumber(rows), 1) end
+  local r, c, e = name:match "^mat%((%d+),(%d+),(%w+)%)$"
+  return r and value.shaped(e, tonumber(r), tonumber(c)) or name
+end
+
 --- What fields of a type are called: ai32, avec_3_f32.
 function value.field_name(letter, t)
   return letter .. (t:gsub("[(,]", "_"):gsub("%)", ""))

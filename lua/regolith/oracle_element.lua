@@ -1,0 +1,85 @@
+--- What fields hold where arch = "lua": an element stands in the cell of its level, under its field's Elements object.
+local vector = require "regolith.oracle_vector"
+
+local oracle_element = {}
+
+local Elements = {}
+Elements.__index = Elements
+
+function Elements:get(...)
+  local cell = self.level.find(...)
+  local value = cell and cell[self]
+  if value == nil then return self.zero end
+  return value
+end
+
+-- A cell, and what it holds.
+local function held(self, cell)
+  local value = cell[self]
+  if value == nil then value = self.zero end
+  return cell, value
+end
+
+-- The same, made if need be; nothing outside the shape, where a write is counted.
+local function open(self, ...)
+  local cell = self.level.ensure(...)
+  if cell then return held(self, cell) end
+  self.count_outside()
+end
+
+function Elements:set(value, ...)
+  local cell = open(self, ...)
+  if cell then cell[self] = value end
+end
+
+function Elements:update(op, value, ...)
+  local cell, old = open(self, ...)
+  if cell then cell[self] = vector.each(op, old, value) end
+end
+
+-- Of a vector only the numbers at `places`; where there are none, a computed index missed, nothing is written.
+function Elements:set_parts(value, places, ...)
+  if #places == 0 then return end
+  local cell, old = open(self, ...)
+  if cell then cell[self] = vector.with(old, value, places) end
+end
+
+function Elements:update_parts(op, value, places, ...)
+  if #places == 0 then return end
+  local cell, old = open(self, ...)
+  if cell then cell[self] = vector.update_parts(old, op, value, places) end
+end
+
+--- Gives the old value; `at` is {0, i, j}. Outside it does nothing, and gives zero.
+function Elements:rmw(op, at, value)
+  local cell = self.level.ensure(unpack(at, 2))
+  if not cell then return self.zero end
+  local _, old = held(self, cell)
+  cell[self] = vector.each(op, old, value)
+  return old
+end
+
+-- compare_exchange compares bits, number by number.
+local function swapped(old, expected, desired)
+  local is_same = old == expected and (old ~= 0 or type(old) ~= "number" or 1 / old == 1 / expected)
+  if is_same or (old ~= old and expected ~= expected) then return desired end
+  return old
+end
+function Elements:swap(at, expected, desired)
+  local cell = self.level.ensure(unpack(at, 2))
+  if not cell then return self.zero end
+  local _, old = held(self, cell)
+  cell[self] = vector.each(swapped, old, expected, desired)
+  return old
+end
+
+--- What a field holds: numbers, booleans, or vectors as oracle_vector.lua has them.
+function oracle_element.create(level, type_name, count_outside)
+  local count, scalar = vector.shape(type_name)
+  local zero = vector.zero(scalar)
+  if count > 1 then zero = vector.stretch(count, zero) end
+  return setmetatable({ level = level, zero = zero, type = type_name, scalar = scalar, count = count,
+    count_outside = count_outside }, Elements)
+end
+
+return oracle_element
