@@ -1,53 +1,88 @@
--- definitions.lua - holds the definitions for editors against the module: every name of `rg` and every method that the
--- module's files define is there, and every method that is there exists. Says `all of N names`.
+-- definitions.lua API DEFINITIONS - holds the table of public names (lua/library/api.lua) and the definitions that are made
+-- from it against the module: every name of `rg`, every method that the module's files define and every option is there,
+-- every name that is there exists, and what is marked as later says so. Says `all of N names`.
 local rg = require "regolith"
+local api = dofile(arg[1])
+assert(loadfile(arg[2])) -- it is Lua
 
-local file = assert(io.open((...)))
-local text = file:read "*a"
-file:close()
-assert(loadstring(text)) -- it is Lua
-
-local defined = { rg = {} } -- class -> names
-for class, name in text:gmatch "function (%w+)[.:]([%w_]+)%(" do
-  defined[class] = defined[class] or {}
-  defined[class][name] = true
+local rows = {} -- class -> name -> row
+for _, class in ipairs(api) do
+  local own = {}
+  rows[class.class:match "[^.]+$"] = own
+  for _, row in ipairs(class.rows) do
+    local names = row[1]:match "^([^(: ]+)%(" or row[1]:match "^(%[?[^:%]]+%]?):"
+    for name in names:gsub("%?$", ""):gmatch "[^|]+" do own[name] = row end
+  end
 end
-for body in text:gmatch "%-%-%-@class rg\n(.-)\nlocal rg" do
-  for name in body:gmatch "%-%-%-@field ([%w_]+)" do defined.rg[name] = true end
-end
-for name in text:gmatch "\nrg%.([%w_]+) =" do defined.rg[name] = true end
 
-local missing, count = {}, 0
-local function expect(class, name)
+local problems, count = {}, 0
+local function expect(ok, ...)
   count = count + 1
-  if not (defined[class] or {})[name] then missing[#missing + 1] = class .. "." .. name end
+  if not ok then problems[#problems + 1] = table.concat({ ... }) end
 end
-for name in pairs(rg) do expect("rg", name) end
+local function knows(class, name) expect(rows[class][name], class, ".", name, " has no row") end
 
+-- -- the module -------------------------------------------------------------------------------------------------------
+local function find(name)
+  local v = rg
+  for part in name:gmatch "[^.]+" do v = rawget(v, part) end
+  return v
+end
+for name, v in pairs(rg) do
+  if type(v) == "table" and getmetatable(v) == nil then
+    for inner in pairs(v) do knows("rg", name .. "." .. inner) end
+  else
+    knows("rg", name)
+  end
+end
+for name, row in pairs(rows.rg) do
+  local v = find(name)
+  expect(v ~= nil, "rg.", name, " does not exist")
+  local ok, problem = pcall(type(v) == "function" and row.later and v or function() end)
+  expect(not row.later or (not ok and problem.code == "kernel.not_yet"), "rg.", name, " is there: remove its `later`")
+end
+
+-- -- handles --------------------------------------------------------------------------------------------------------
 local class_of = { -- file and table of methods -> class
   ["field.lua:methods"] = "Field", ["field_bulk.lua:methods"] = "Field", ["snode.lua:node_methods"] = "Node",
-  ["snode.lua:tree_methods"] = "Tree", ["snode.lua:root_methods"] = "Root",
+  ["snode.lua:tree_methods"] = "Tree", ["snode.lua:root_methods"] = "Root", ["matrix.lua:methods"] = "Vector",
 }
 local folder = debug.getinfo(getmetatable(rg).__index, "S").source:match "^@(.*/)"
 for key, class in pairs(class_of) do
   local name, methods = key:match "^(.*):(.*)$"
   for line in io.lines(folder .. name) do
     local method = line:match("^%s*function " .. methods .. "%.([%w_]+)")
-    if method then expect(class, method) end
+    if method then knows(class, method) end
+  end
+end
+local things = { Field = rg.field(rg.f32, 2), Node = rg.root:pointer("i", 2), Tree = rg.tree(), Root = rg.root,
+  Range = rg.range(2), Kernel = rg.kernel [[function() return 1 end]], Vector = rg.vec4(1, 2, 3, 4), Type = rg.f32,
+  MemoryReport = rg.memory() }
+for class, thing in pairs(things) do
+  for name, row in pairs(rows[class]) do
+    local ok = name == "[integer]" or row.later or pcall(function() assert(thing[name] ~= nil) end)
+    expect(ok, class, ".", name, " does not exist")
   end
 end
 
-local x = rg.field(rg.f32, 2)
-local node = rg.root:pointer("i", 2)
-local things = { Field = x, Node = node, Tree = rg.tree(), Root = rg.root, Range = rg.range(2),
-  Kernel = rg.kernel [[function() return 1 end]] }
-for class, thing in pairs(things) do
-  for name in pairs(defined[class]) do
-    count = count + 1
-    if not pcall(function() assert(thing[name]) end) then missing[#missing + 1] = class .. ":" .. name .. " (does not exist)" end
+-- -- options: an unknown one is answered by the list of those that are there ------------------------------------------
+local unknown = { a_name_that_no_option_is_near_to = 1 }
+local takers = {
+  Options = function() rg.init(unknown) end, FieldOptions = function() rg.field(unknown) end,
+  KernelOptions = function() rg.kernel(function() end, unknown) end,
+  ImageOptions = function() rg.image.write("x.png", things.Field, unknown) end,
+}
+for class, call in pairs(takers) do
+  local _, problem = pcall(call)
+  local there = {}
+  for name in problem.hint:match ": (.*)$":gmatch "[%w_]+" do
+    there[name] = true
+    knows(class, name)
   end
+  for name in pairs(rows[class]) do expect(there[name], class, ".", name, " is no option") end
 end
-table.sort(missing)
-for _, name in ipairs(missing) do print("lua/library/regolith.lua: " .. name) end
-if #missing > 0 then os.exit(1) end
+
+table.sort(problems)
+for _, problem in ipairs(problems) do print("lua/library/api.lua: " .. problem) end
+if #problems > 0 then os.exit(1) end
 print(("all of %d names"):format(count))

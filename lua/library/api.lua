@@ -1,0 +1,210 @@
+--- Every public name of the module, once. `luajit tests/support/api.lua --write` makes from these rows the definitions for
+--- editors (regolith.lua, beside this file) and the list of names at the end of lua/README.md; the tests hold them against
+--- the module: a name that is missing here, or that does not exist, is a failure.
+---
+---   { "get(...: integer): any", "One element." }      a function, or in a class a method; `name?` may be left out
+---   { "name: string", "What it is." }                 a member
+---   { "vec2|vec3(...: any): any", "..." }             several names of one meaning
+---   later = true                                      raises kernel.not_yet in this version
+local levels = {
+  { "dense(axes: string, ...: integer|rg.NodeOptions): rg.Node", "A level below whose cells all exist: `:dense(\"ij\", 16)`." },
+  { "pointer(axes: string, ...: integer|rg.NodeOptions): rg.Node", "A level below whose cells exist once they are written." },
+  { "bitmasked(axes: string, ...: integer|rg.NodeOptions): rg.Node", "A level below whose cells have a bit each: active or not." },
+  { "dynamic(axes: string, ...: integer|rg.NodeOptions): rg.Node", "A list that grows: `:dynamic(\"i\", n, { chunk = 32 })`." },
+  { "hash(axes: string, ...: integer|rg.NodeOptions): rg.Node", "A level below without extents." },
+  { "place(...: rg.Field): self", "Puts fields into its cells." },
+}
+
+local cells = {
+  { "activate(...: integer): self", "Brings one cell of the level into being, its ancestors too." },
+  { "deactivate(...: integer): self", "Ends one cell, and what is below it." },
+  { "is_active(...: integer): boolean", "Does this cell exist?" },
+  { "count(): integer", "How many cells are active." },
+  { "clear(): self", "Deactivates all." },
+  { "active(): fun(): integer ...", "The active cells: in kernels in parallel, from Lua in index order." },
+}
+
+local function join(...)
+  local all = {}
+  for _, rows in ipairs { ... } do
+    for _, row in ipairs(rows) do all[#all + 1] = row end
+  end
+  return all
+end
+
+return {
+  { class = "rg", title = "The module", rows = {
+    { "version: string", "Of the library." },
+    { "root: rg.Root", "Every child of it is a tree." },
+    { "field(type: rg.Type|string|rg.FieldOptions, ...: integer): rg.Field",
+      "`rg.field(T)` waits for a place; `rg.field(T, n, m)` is dense." },
+    { "tree(options?: { name?: string }): rg.Tree", "A root that is one tree." },
+    { "kernel(text: string, captures?: table, options?: rg.KernelOptions): rg.Kernel",
+      "Compiles a Lua function, or the text of one with what it takes from outside.",
+      overload = "fun(fn: function, options?: rg.KernelOptions): rg.Kernel" },
+    { "range(...: integer|integer[]): rg.Range", "Half-open, from 0; `{a, b}` gives a begin and an end. Parallel in kernels." },
+    { "static(value: any): any", "A value taken when the kernel is compiled." },
+    { "init(options?: rg.Options)", "Options of the default runtime, before its first use." },
+    { "new(options?: rg.Options): rg", "Another, independent runtime with the same names." },
+    { "reset()", "Ends the runtime; its handles raise." },
+    { "sync()", "Waits for what is queued." },
+    { "info(): table<string, string|integer>", "version, llvm, cpu, library, device, threads, memory_bytes, lua, library_file." },
+    { "stats(): table<string, number>", "launches, compiles, cache_hits, gcs, compile_ms, run_ms, out_of_range, skipped, .." },
+    { "memory(): rg.MemoryReport", "Bytes by tree and node." },
+    { "gc(word?: \"collect\"|\"stop\"|\"restart\"|\"count\"|\"isrunning\"|\"trim\"): number|boolean",
+      "The words of `collectgarbage`, and \"trim\"." },
+    { "time(): number", "Monotonic seconds." },
+    { "image.write(path: string, what: rg.Field|number[][], options?: rg.ImageOptions)",
+      "Writes a PNG; the first axis goes right, the second up." },
+    { "cache.info(): { folder: string?, entries: integer, bytes: integer, limit_bytes: integer }",
+      "Compiled kernels on disk; no folder: none are kept." },
+    { "cache.clear()", "Deletes them all." },
+    { "bool: rg.Type", "true or false." },
+    { "i8|i16|i32|i64: rg.Type", "Signed integers, by their bits." },
+    { "u8|u16|u32|u64: rg.Type", "Unsigned integers." },
+    { "f16|f32|f64: rg.Type", "Floats." },
+    { "vec(n: integer, type: rg.Type): any", "A vector type." },
+    { "mat(n: integer, m: integer, type: rg.Type): any", "A matrix type." },
+    { "vec2|vec3|vec4(...: any): rg.Vector", "A vector of f32." },
+    { "ivec2|ivec3|ivec4(...: any): rg.Vector", "A vector of i32." },
+    { "uvec2|uvec3|uvec4(...: any): rg.Vector", "A vector of u32." },
+    { "dvec2|dvec3|dvec4(...: any): rg.Vector", "A vector of f64." },
+    { "mat2|mat3|mat4(...: any): rg.Vector", "A matrix of f32, by rows." },
+    { "dot(a: any, b: any): any", "The scalar product." },
+    { "cross(a: any, b: any): any", "The vector product; of two `vec2` a number." },
+    { "norm(v: any): any", "The length." },
+    { "normalize(v: any): any", "The direction." },
+    { "outer(a: any, b: any): any", "The outer product." },
+    { "transpose(m: any): any", "Rows become columns." },
+    { "inverse(m: any): any", "Of a square matrix." },
+    { "determinant(m: any): any", "Of a square matrix." },
+    { "trace(m: any): any", "The sum of the diagonal." },
+    { "clamp(x: any, low: any, high: any): any", "x, but not outside low..high." },
+    { "mix(a: any, b: any, t: any): any", "a + t * (b - a)." },
+    { "step(edge: any, x: any): any", "0 below the edge, else 1." },
+    { "smoothstep(low: any, high: any, x: any): any", "From 0 to 1 between the edges, smoothly." },
+    { "select(condition: any, a: any, b: any): any", "a where the condition holds, else b." },
+    { "floor|round(x: any): any", "To integers, number by number." },
+    { "polar(m: any): any, any", "Rotation and stretch: R, S.", later = true },
+    { "svd(m: any): any, any, any", "U, S, V; S is a matrix.", later = true },
+    { "sym_eig(m: any): any, any", "Eigenvalues, ascending, and eigenvectors as columns.", later = true },
+    { "struct(members: table): any", "A struct type: `rg.struct{{\"pos\", rg.vec3}, ...}`.", later = true },
+    { "random(type: rg.Type): any", "A random number of the type, in kernels.", later = true },
+    { "rescale(from: rg.Field|rg.Node, to: rg.Node, ...: integer): integer ...",
+      "Indices of one level of a tree as those of another.", later = true },
+    { "array(type: rg.Type, ...: integer): any", "A dense array that is not part of a tree.", later = true },
+    { "wrap(pointer: ffi.cdata*, type: rg.Type, shape: integer[]): any", "Memory of the host as an array.", later = true },
+    { "client(...: any): any", "The compute client.", later = true },
+  } },
+
+  { class = "rg.Field", title = "A field", rows = join({
+    { "shape: rg.Shape", "Its extents." },
+    { "offset: rg.Shape", "Where its indices begin." },
+    { "name: string", "For messages and reports." },
+    { "type: rg.Type", "Of an element." },
+    { "[integer]: any", "An element, or a row of a field with more axes." },
+    { "get(...: integer): any", "One element." },
+    { "set(...: any): self", "Indices, then the value." },
+    { "fill(value: any): self", "Every active cell." },
+    { "copy_from(other: rg.Field): self", "Active cells of a field of the same shape." },
+    { "to_table(): table", "All elements as ordinary 1-based tables." },
+    { "from_table(t: table): self", "Zeros activate nothing." },
+    { "pointer(): ffi.cdata*", "FFI pointer of a dense field, good until the next launch." },
+  }, cells, {
+    { "add|sub|mul|min|max|band|bor|bxor|exchange(...: number): number",
+      "In kernels: an atomic update, indices then the value; gives the old value." },
+    { "compare_exchange(...: number): number", "In kernels: indices, the expected value, the new one." },
+    { "append(...: number): integer", "Of a dynamic node: adds to the list; gives the slot." },
+    { "length(...: integer): integer", "Of a dynamic node." },
+    { "pop(...: integer): number", "Of a dynamic node: takes the last; zero when empty." },
+    { "items(...: integer): fun(): integer, number", "Of a dynamic node: walks one list." },
+  }) },
+
+  { class = "rg.Node", title = "A node: one level of a tree", rows = join({ { "shape: rg.Shape", "The extents of its level." } },
+    levels, cells) },
+  { class = "rg.Root", title = "`rg.root`", rows = levels },
+  { class = "rg.Tree", title = "A tree", rows = join(levels, {
+    { "destroy()", "Gives all memory back; its handles raise from now on." },
+  }) },
+
+  { class = "rg.Kernel", title = "A kernel", overload = "fun(...): ...", rows = {
+    { "source(): string", "Its source text." },
+    { "ir(): string", "The IR of the last launched variant, after the passes." },
+    { "llvm(): string", "LLVM IR of the last launched variant." },
+    { "asm(): string", "Machine code of the last launched variant, as text." },
+    { "explain(): string", "What became of each loop and access, by source line." },
+  } },
+
+  { class = "rg.Range", title = "A range", base = "fun(): integer", rows = {
+    { "serial(): rg.Range", "One after the other, in order." },
+    { "independent(): rg.Range", "Promises that no element is written by two iterations." },
+    { "block(size: integer): rg.Range", "Iterations handed out at once." },
+    { "vec(): rg.Range", "The index as a vector." },
+  } },
+
+  { class = "rg.Vector", title = "A vector or matrix", rows = {
+    { "x|y|z|w: number", "Components of a vector, swizzles too: `v.xy`." },
+    { "[integer]: any", "A component from 0, or a row of a matrix." },
+    { "to_table(): table", "Its numbers; of a matrix a table of rows." },
+    { "dot|cross|outer(other: any): any", "As the functions of `rg`." },
+    { "norm|normalize|transpose|inverse|determinant|trace|floor|round(): any", "As the functions of `rg`." },
+    { "clamp|mix|step|smoothstep|select(...: any): any", "As the functions of `rg`." },
+  } },
+
+  { class = "rg.Type", title = "A type", overload = "fun(...: any): any", rows = { { "name: string", "\"f32\", \"vec3\"." } } },
+  { class = "rg.Shape", title = "A shape: a vector of integers", rows = { { "[integer]: integer", "One extent, from 0." } } },
+
+  { class = "rg.Error", title = "An error", rows = {
+    { "code: string", "Short and stable: \"name.unknown\"." },
+    { "message: string", "One sentence." },
+    { "hint: string?", "What to do." },
+    { "file: string?", "Of the user's program." },
+    { "line: integer?", "1-based, as column." },
+    { "column: integer?", "In bytes." },
+    { "width: integer?", "How much the caret underlines." },
+    { "source: string?", "The source line." },
+    { "index: string?", "Indices, for a fault at run time." },
+    { "errors: rg.Error[]?", "All mistakes of a kernel, the first of which this one is." },
+    { "notes: table[]?", "What else belongs to it." },
+  } },
+  { class = "rg.MemoryReport", title = "A memory report: bytes; `tostring` draws it", rows = {
+    { "live: integer", "What cells take." },
+    { "reserved: integer", "What was taken from the system." },
+    { "peak: integer", "The most that was reserved." },
+    { "trees: table[]", "`{ name, nodes = { { name, kind, depth, cells, live, reserved }, .. } }`." },
+  } },
+
+  { class = "rg.Options", title = "Options of `rg.init` and `rg.new`", rows = {
+    { "arch?: string|string[]", "\"cpu\", \"lua\", or a list of names: the first that is there." },
+    { "threads?: integer", "0: all cores." },
+    { "seed?: integer", "Of random numbers." },
+    { "debug?: boolean", "Indices outside a shape are errors." },
+    { "unchecked?: boolean", "No check of indices." },
+    { "fast_math?: boolean", "Contraction, reassociation, reciprocals." },
+    { "memory?: string|number", "A budget: \"2GiB\", or bytes." },
+    { "cache?: boolean", "false: compiled kernels are not kept on disk." },
+    { "async?: boolean", "Launches are queued.", later = true },
+    { "default_float?: string|rg.Type", "\"f32\" or \"f64\"." },
+  } },
+  { class = "rg.FieldOptions", title = "Options of `rg.field{..}`", rows = {
+    { "type: rg.Type|string", "Of an element." },
+    { "shape?: integer[]", "`{}`: one element." },
+    { "name?: string", "For messages and reports." },
+    { "offset?: integer[]", "Where indices begin.", later = true },
+    { "layout?: \"soa\"|\"aos\"", "How fields and components lie beside each other." },
+  } },
+  { class = "rg.NodeOptions", title = "Options of a node", rows = {
+    { "name?: string", "For messages and reports." },
+    { "layout?: \"soa\"|\"aos\"", "How fields and components lie beside each other." },
+    { "chunk?: integer", "Of a dynamic node: cells that come at once." },
+  } },
+  { class = "rg.KernelOptions", title = "Options of a kernel", rows = {
+    { "name?: string", "For messages." },
+    { "fast_math?: boolean", "As in `rg.init`, for this kernel." },
+  } },
+  { class = "rg.ImageOptions", title = "Options of `rg.image.write`", rows = {
+    { "low?: number", "What becomes black." },
+    { "high?: number", "What becomes white; `low == high`: the field's own range." },
+    { "palette?: \"grey\"|\"heat\"", "How numbers become colours." },
+  } },
+}

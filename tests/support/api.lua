@@ -1,0 +1,144 @@
+-- api.lua - holds lua/library/regolith.lua and the last section of lua/README.md against the table they are made from,
+-- lua/library/api.lua. Prints what differs, nothing when all is well; `--write` renews both.
+local root = arg[0]:match "^(.*)tests/support/[^/]*$" or ""
+local api = dofile(root .. "lua/library/api.lua")
+
+local function read(path)
+  local file = assert(io.open(path))
+  local text = file:read "*a"
+  file:close()
+  return text
+end
+
+local function each_name(names, visit)
+  for name in names:gmatch "[^|]+" do visit(name) end
+end
+
+-- -- definitions ------------------------------------------------------------------------------------------------
+
+-- `{ name?: string }` has commas and colons of its own: parameters are split at the top level alone.
+local function split(list)
+  local parts, depth, from = {}, 0, 1
+  for k = 1, #list do
+    local c = list:sub(k, k)
+    if c:find "[{(<]" then depth = depth + 1 elseif c:find "[})>]" then depth = depth - 1 end
+    if c == "," and depth == 0 then
+      parts[#parts + 1] = list:sub(from, k - 1)
+      from = k + 1
+    end
+  end
+  if list:find "%S" then parts[#parts + 1] = list:sub(from) end
+  return parts
+end
+
+local function parameters_of(row)
+  local list = row[1]:match "^[^(: ]+(%b())"
+  if not list then return end
+  local parameters = split(list:sub(2, -2))
+  for k, text in ipairs(parameters) do
+    local name, kind = text:match "^%s*([%w_.]+%??):%s*(.-)%s*$"
+    parameters[k] = { name = name, kind = kind }
+  end
+  return parameters
+end
+
+local function add_function(out, owner, separator, row, name, parameters, result)
+  if row.overload then out("---@overload " .. row.overload) end
+  out("--- " .. row[2] .. (row.later and " Comes in a later version." or ""))
+  local words = {}
+  for k, parameter in ipairs(parameters) do
+    out(("---@param %s %s"):format(parameter.name, parameter.kind))
+    words[k] = parameter.name:gsub("%?$", "")
+  end
+  if result then out("---@return " .. result) end
+  out(("function %s%s%s(%s) end\n"):format(owner, separator, name, table.concat(words, ", ")))
+end
+
+local function definitions()
+  local lines = {}
+  local function out(line) lines[#lines + 1] = line end
+  out [[
+---@meta regolith
+--- Definitions for editors (LuaCATS): every public name of `require "regolith"`. Never run. A name that this version does not
+--- have yet raises `kernel.not_yet` when it is used. Point your editor's `workspace.library` at this file's folder.
+--- Made from api.lua by `luajit tests/support/api.lua --write`.
+]]
+  for _, class in ipairs(api) do
+    local owner, functions = class.class:match "[^.]+$", {}
+    out(("---@class %s%s"):format(class.class, class.base and ": " .. class.base or ""))
+    for _, row in ipairs(class.rows) do
+      local parameters = parameters_of(row)
+      if parameters then functions[#functions + 1] = { row = row, parameters = parameters } end
+      if not parameters then
+        local names, kind = row[1]:match "^(%[?[^:%]]+%]?):%s*(.*)$"
+        local optional = names:match "%?$" or ""
+        each_name(names:gsub("%?$", ""), function(name)
+          out(("---@field %s%s %s %s%s"):format(name, optional, kind, row[2], row.later and " Comes in a later version." or ""))
+        end)
+      end
+    end
+    if class.overload then out("---@overload " .. class.overload) end
+    if #functions > 0 then out(("local %s = {}\n"):format(owner)) else out "" end
+    local tables = {}
+    for _, f in ipairs(functions) do
+      local names, result = f.row[1]:match "^([^(]+)%b():?%s*(.-)$"
+      each_name(names, function(name)
+        local inner = name:match "^(.*)%."
+        if inner and not tables[inner] then
+          tables[inner] = true
+          out(("%s.%s = {}\n"):format(owner, inner))
+        end
+        add_function(out, owner, class.class == "rg" and "." or ":", f.row, name, f.parameters, result ~= "" and result or nil)
+      end)
+    end
+  end
+  return table.concat(lines, "\n") .. "\nreturn rg\n"
+end
+
+-- -- the list in the README --------------------------------------------------------------------------------------
+
+local function shown(class, row)
+  local names, list = row[1]:match "^([^(: ]+)(%b())"
+  local call = ""
+  if list then
+    local words = {}
+    for k, parameter in ipairs(parameters_of(row)) do words[k] = parameter.name end
+    call = "(" .. table.concat(words, ", ") .. ")"
+  else
+    names = row[1]:match "^(%[?[^:%]]+%]?):"
+  end
+  local prefix = class == "rg" and "rg." or list and ":" or ""
+  return ("`%s%s%s`"):format(prefix, (names:gsub("|", " ")), call)
+end
+
+local function list()
+  local lines = { "## All names\n", "Made from `lua/library/api.lua`, as are the definitions for editors (`lua/library/regolith.lua`).\n" }
+  for _, class in ipairs(api) do
+    lines[#lines + 1] = ("**%s**\n"):format(class.title)
+    lines[#lines + 1] = "| name | meaning |\n| --- | --- |"
+    for _, row in ipairs(class.rows) do
+      lines[#lines + 1] = ("| %s | %s%s |"):format(shown(class.class, row), (row[2]:gsub("|", "\\|")),
+        row.later and " *(later)*" or "")
+    end
+    lines[#lines + 1] = ""
+  end
+  return table.concat(lines, "\n")
+end
+
+local function readme()
+  local text = read(root .. "lua/README.md")
+  local head = text:match "^(.-)## All names\n" or text .. "\n"
+  return head .. list()
+end
+
+local made = { ["lua/library/regolith.lua"] = definitions, ["lua/README.md"] = readme }
+for path, make in pairs(made) do
+  local text = make()
+  if arg[1] == "--write" then
+    local file = assert(io.open(root .. path, "w"))
+    file:write(text)
+    file:close()
+  elseif read(root .. path) ~= text then
+    print(path .. " is not what lua/library/api.lua says; renew it: luajit tests/support/api.lua --write")
+  end
+end
