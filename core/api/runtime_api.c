@@ -72,6 +72,13 @@ const RgError *rg_error_row(RgRuntime *runtime, int32_t row, int32_t *unsaid) {
   return &shown;
 }
 
+void rg_on_warning(RgRuntime *runtime, void (*warn)(void *data, const char *text), void *data) {
+  Program *program = (Program *)runtime;
+  if (!program) return;
+  program->warn = warn;
+  program->warn_data = data;
+}
+
 const char *rg_version(void) { return RG_VERSION; }
 int32_t rg_abi_version(void) { return 1; }
 const char *rg_options_help(void) { return options_help; }

@@ -70,13 +70,27 @@ int ir_add_arg(IrKernel *kernel, Type type, const char *name, int32_t line, int3
   return kernel->args.count - 1;
 }
 
-void ir_note(IrKernel *kernel, int32_t line, const char *format, ...) {
+static void add_note(IrKernel *kernel, IrNote note, const char *format, va_list args) {
   char text[400];
+  vsnprintf(text, sizeof text, format, args);
+  for (int i = 0; i < kernel->notes.count; i++)
+    if (kernel->notes.items[i].line == note.line && !strcmp(kernel->notes.items[i].text, text)) return;
+  note.text = copy_name(kernel, text);
+  vec_push(kernel->scratch, &kernel->notes, note);
+}
+
+void ir_note(IrKernel *kernel, int32_t line, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
+  add_note(kernel, (IrNote){.line = line}, format, args);
   va_end(args);
-  vec_push(kernel->scratch, &kernel->notes, ((IrNote){line, copy_name(kernel, text)}));
+}
+
+void ir_warn(IrKernel *kernel, int32_t line, int32_t column, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  add_note(kernel, (IrNote){.line = line, .column = column, .is_warning = true}, format, args);
+  va_end(args);
 }
 
 /* -- regions and lists --------------------------------------------------------------------------------- */

@@ -100,7 +100,7 @@ typedef struct IrArg {       /* a number that each launch brings: frame slot = i
   int32_t line, column;      /* the use that settled its type, for value.fit */
 } IrArg;
 
-typedef struct IrNote { int32_t line; const char *text; } IrNote;
+typedef struct IrNote { int32_t line, column; bool is_warning; const char *text; } IrNote;
 
 typedef struct IrTask IrTask; /* task.h */
 
@@ -139,7 +139,10 @@ int ir_add_tree(IrKernel *kernel, const SNodeTree *tree);
 int ir_add_field(IrKernel *kernel, const SNode *node, int component, const char *name);
 int ir_add_level(IrKernel *kernel, const SNode *node, const char *name);
 int ir_add_arg(IrKernel *kernel, Type type, const char *name, int32_t line, int32_t column);
+/* What kernel:explain() says under the user's line: one clause, without a full stop. Equal notes of a line are one. */
 void ir_note(IrKernel *kernel, int32_t line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The same, which is also shown to the user once. */
+void ir_warn(IrKernel *kernel, int32_t line, int32_t column, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 IrRegion *ir_region_create(IrKernel *kernel, IrInst *owner);
 IrInst *ir_region_param(IrKernel *kernel, IrRegion *region, Type type);

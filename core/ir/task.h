@@ -24,6 +24,7 @@ typedef struct IrReduction {
 struct IrTask {
   IrTaskKind kind;
   IrRegion *body;
+  int32_t line;           /* of the loop, for notes; 0 after reading bytes */
   int32_t axis_count;
   int32_t bounds;         /* RANGE: first frame slot of axis_count pairs (begin, end), i64 each */
   Type index;             /* of the body's indices: RANGE, NODES, `cells`: i32 or i64 */

@@ -6,7 +6,7 @@
  * iteration may meet it. Two entries of kernel->fields never share an element.
  * In the host region, serial loops included, one thread runs: every update there is plain. So it is where the user
  * promised `:independent()`.
- * needs: ranges     keeps: everything but the flag */
+ * needs: ranges     keeps: everything but the flag     leaves notes for explain() */
 #include "pass/pass.h"
 #include "pass/ranges.h"
 #include "pass/rewrite.h"
@@ -55,10 +55,27 @@ static bool is_private(const Atomics *a, int field) {
   return met == (1u << a->body->params.count) - 1;
 }
 
+/* Why it stays atomic: would this place alone tell iterations apart? */
+static void note_atomic(const Atomics *a, const IrInst *update) {
+  const IrInst *place = update->operands[0];
+  unsigned met = 0;
+  for (int axis = 0; axis < place->operand_count; axis++) {
+    IndexRange range = ranges_of(place->operands[axis]);
+    int param = ranges_exact_param(a->body, &range);
+    if (param >= 0) met |= 1u << param;
+  }
+  bool is_alone = met == (1u << a->body->params.count) - 1;
+  const char *name = a->kernel->fields.items[place->field].name;
+  ir_note(a->kernel, update->line, "'%s' needs an atomic update: %s", name && name[0] ? name : "a field",
+          is_alone ? "the loop writes it at other indices too"
+                   : "its indices do not tell the iterations apart, so two may meet in one element");
+}
+
 static bool mark_private(void *data, IrInst *inst) {
   Atomics *a = data;
-  if (inst->op == IR_UPDATE && inst->operands[0]->op == IR_PLACE && is_private(a, inst->operands[0]->field))
-    inst->plain = true;
+  if (inst->op != IR_UPDATE || inst->operands[0]->op != IR_PLACE) return true;
+  inst->plain |= is_private(a, inst->operands[0]->field);
+  if (!inst->plain) note_atomic(a, inst);
   return true;
 }
 

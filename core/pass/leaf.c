@@ -165,13 +165,27 @@ static bool redirect(void *data, IrInst *inst) {
   return true;
 }
 
+/* Why a place is looked up from the root, for explain(). */
+static void note_lookup(const Leaf *l, const Access *access) {
+  const IrField *field = &l->kernel->fields.items[access->place->field];
+  const char *why = l->deactivates                                ? "the loop deactivates in this tree"
+                    : !leaf_shape_holds(&l->shape, field->node)   ? "it has no cell for each cell of the loop's leaf"
+                    : !access->is_relative                        ? "an index is not the loop's own plus a small constant"
+                    : !access->reads                              ? "it is written beside the loop's own cell"
+                    : l->written_afar[access->place->field]       ? "the loop writes it beside its own cell"
+                                                                  : "it would take cursors of too many leaves";
+  if (snode_listed(field->node))
+    ir_note(l->kernel, access->place->line, "'%s' is not cached per leaf here: %s",
+            field->name && field->name[0] ? field->name : "a field", why);
+}
+
 static void make_cells(Leaf *l) {
-  if (l->deactivates) return;
   for (int i = 0; i < l->accesses.count; i++) {
     const Access *access = &l->accesses.items[i];
-    if (!access->is_relative) continue;
-    if (is_at_origin(access->offset) || (access->reads && may_read_near(l, access)))
-      l->with[access->place->id] = make_cell(l, access);
+    bool is_own = access->is_relative && is_at_origin(access->offset);
+    bool is_near = access->is_relative && access->reads && may_read_near(l, access);
+    if (!l->deactivates && (is_own || is_near)) l->with[access->place->id] = make_cell(l, access);
+    else note_lookup(l, access);
   }
   ir_walk(l->row->regions[0], redirect, l);
 }
@@ -184,6 +198,7 @@ static void open_leaves(Leaf *l) {
   l->cursor = ir_region_param(l->kernel, l->leaves, TYPE(PTR));
   for (int k = 0; k < l->shape.listed->rank; k++) ir_region_param(l->kernel, l->leaves, TYPE(I64));
   IrBuilder b = rewrite_inside(l->kernel, l->leaves, l->body->first);
+  if (l->task->line) b.line = l->task->line;
   if (rows > 0) {
     l->grid = ir_emit(&b, IR_GRID, TYPE(NONE), 0, NULL);
     l->grid->axis_count = (int8_t)rows;

@@ -28,6 +28,8 @@ bool pass_fold(PassContext *ctx, IrKernel *kernel, Error *err);
 bool pass_tasks(PassContext *ctx, IrKernel *kernel, Error *err);
 bool pass_leaf(PassContext *ctx, IrKernel *kernel, Error *err);
 bool pass_rows(PassContext *ctx, IrKernel *kernel, Error *err);
+bool pass_race(PassContext *ctx, IrKernel *kernel, Error *err);
+bool pass_explain(PassContext *ctx, IrKernel *kernel, Error *err);
 bool pass_atomics(PassContext *ctx, IrKernel *kernel, Error *err);
 bool pass_bounds(PassContext *ctx, IrKernel *kernel, Error *err);
 bool pass_unroll(PassContext *ctx, IrKernel *kernel, Error *err);

@@ -4,11 +4,13 @@
 /* atomics and bounds read bodies as the user's loops have them, so they come before `leaf` takes indices apart; rows asks
  * atomics which updates are plain. fold stands where the pass before leaves constants to be found and values without use: after
  * `tasks`, so that the next ones meet settled indices, after `unroll`, whose copies differ in constants, and at the end,
- * since `places` writes address arithmetic without looking left or right. */
+ * since `places` writes address arithmetic without looking left or right. race and explain change nothing: one reads what the
+ * user wrote, the other what became of it. */
 const Pass pass_list[] = {
-    {"fold", pass_fold},     {"tasks", pass_tasks}, {"fold", pass_fold}, {"atomics", pass_atomics}, {"bounds", pass_bounds},
-    {"unroll", pass_unroll}, {"fold", pass_fold},   {"leaf", pass_leaf}, {"rows", pass_rows},       {"places", pass_places},
-    {"fold", pass_fold},     {NULL, NULL},
+    {"fold", pass_fold},       {"tasks", pass_tasks},   {"fold", pass_fold},     {"race", pass_race},
+    {"atomics", pass_atomics}, {"bounds", pass_bounds}, {"unroll", pass_unroll}, {"fold", pass_fold},
+    {"leaf", pass_leaf},       {"rows", pass_rows},     {"explain", pass_explain}, {"places", pass_places},
+    {"fold", pass_fold},       {NULL, NULL},
 };
 
 static const char *print(PassContext *ctx, const IrKernel *kernel) {

@@ -196,6 +196,17 @@ static void set_shape_bounds(Tasker *t, const SNode *node) {
   set_bounds(t, axes, begin_end);
 }
 
+static void note_loop(Tasker *t) {
+  const IrTask *task = t->task;
+  const char *over = task->kind == TASK_LEAVES  ? "the active leaves, cell by cell"
+                     : task->kind == TASK_NODES ? "the active nodes"
+                     : t->loop->op == IR_ACTIVE ? "all cells, which are always active"
+                                                : "its positions";
+  ir_note(t->kernel, t->loop->line, "parallel over %s%s", over, task->independent ? ", promised to be independent" : "");
+  if (task->kind == TASK_RANGE)
+    ir_note(t->kernel, t->loop->line, "one position at a time: lanes are left to LLVM");
+}
+
 static void describe_active(Tasker *t) {
   IrTask *task = t->task;
   const SNode *node = t->kernel->levels.items[t->loop->level].node, *listed = snode_listed(node);
@@ -223,12 +234,14 @@ static IrTask *describe_task(Tasker *t, IrInst *loop) {
   if (!task->body->params.count) ir_region_param(t->kernel, task->body, TYPE(I32));
   task->axis_count = task->body->params.count;
   task->index = task->body->params.items[0]->type;
+  task->line = loop->line;
   task->block = loop->block;
   task->independent = loop->independent;
   if (loop->op == IR_ACTIVE)
     describe_active(t);
   else
     set_bounds(t, loop->axis_count, loop->operands);
+  note_loop(t);
   return task;
 }
 

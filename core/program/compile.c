@@ -93,15 +93,6 @@ static const char *ir_text(Compile *compile) {
   return strbuf_end(&out);
 }
 
-static const char *notes_text(Compile *compile) {
-  const IrKernel *kernel = compile->sema.kernel;
-  StrBuf out;
-  strbuf_init(&out, &compile->scratch);
-  for (int k = 0; k < kernel->notes.count; k++)
-    strbuf_format(&out, "line %d: %s\n", kernel->notes.items[k].line, kernel->notes.items[k].text);
-  return strbuf_end(&out);
-}
-
 static bool run_sema(Compile *compile, Error *err) {
   double begin = clock_ms();
   SemaInput input = sema_input(compile);
@@ -146,7 +137,8 @@ static bool run_passes(Compile *compile, Error *err) {
                         .dump_data = kernel};
   if (!pass_run_all(&passes, compile->sema.kernel, err)) return false;
   compile->texts[TEXT_TASKS] = ir_text(compile);
-  compile->texts[TEXT_EXPLAIN] = notes_text(compile);
+  compile->texts[TEXT_EXPLAIN] = explain_text(&compile->scratch, kernel->ast->source, compile->sema.kernel);
+  explain_warn(kernel, compile->sema.kernel);
   dump(kernel, "tasks", compile->texts[TEXT_TASKS]);
   compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, kernel->object.program->cpu);
   compile->pass_ms = clock_ms() - begin;
@@ -157,6 +149,7 @@ static bool run_emit_lua(Compile *compile) {
   compile->texts[TEXT_LUA] = emit_lua_kernel(&compile->scratch, &compile->sema);
   if (!compile->texts[TEXT_LUA]) return false;
   dump(compile->kernel, "lua", compile->texts[TEXT_LUA]);
+  compile->texts[TEXT_EXPLAIN] = "arch \"lua\" compiles nothing: every loop is serial and every element is looked up\n";
   return true;
 }
 

@@ -17,6 +17,10 @@ typedef struct Compile {
   bool is_from_cache;     /* the code */
 } Compile;
 
+/* explain.c: what kernel:explain() says; and what of it the user is told unasked, once per kernel. */
+const char *explain_text(Scratch *scratch, const Source *source, const IrKernel *kernel);
+void explain_warn(Kernel *kernel, const IrKernel *ir);
+
 /* Fills all of `variant` but its code, which is there already. */
 bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err);
 

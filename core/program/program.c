@@ -53,6 +53,16 @@ void program_leave(Program *program) {
   }
 }
 
+void program_warn(Program *program, const char *format, ...) {
+  char text[1024];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  if (program->warn) program->warn(program->warn_data, text);
+  else log_warning("%s", text);
+}
+
 bool program_check(const Program *program, Error *err) {
   return !program->has_ended || error_set(err, RG_ERROR_HANDLE, "the runtime of this handle has ended");
 }

@@ -54,6 +54,8 @@ struct Program {
   Error error;                /* of the last failed call */
   ErrorList errors;           /* what it says besides */
   RgOptions options;          /* with the environment's defaults filled in */
+  void (*warn)(void *data, const char *text); /* NULL: standard error */
+  void *warn_data;
   const char *cpu;            /* RG_CPU */
   bool runs_in_lua;           /* arch "lua": kernels become Lua text, and all data lives in Lua */
   bool tiny_chunks;           /* RG_STRESS */
@@ -83,6 +85,8 @@ void program_end(Program *program);
 /* False when another thread is inside. Frees what was retired. */
 bool program_enter(Program *program);
 void program_leave(Program *program);
+/* A sentence for the user that is no failure: to the host that asked for it (rg_on_warning), else to standard error. */
+void program_warn(Program *program, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool program_check(const Program *program, Error *err); /* handle.destroyed after program_end */
 /* Empties program->text and gives it back: for texts that live until the next call. */
 Scratch *program_text(Program *program);
@@ -201,6 +205,7 @@ struct Kernel {
   int32_t wanted_value;
   bool fast_math;
   bool has_warned;            /* of writes outside a shape */
+  bool has_warned_races;      /* of what is only nearly an update */
   Variant *variants;          /* newest first */
   Variant *last;              /* the one that ran last */
   uint64_t *words;            /* room for the pattern of a launch */

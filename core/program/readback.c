@@ -1,7 +1,6 @@
 /* readback.c - what a launch leaves behind: topology, counters, faults, and its result. */
 #include <stdio.h>
 
-#include "base/log.h"
 #include "program/cell.h"
 #include "program/kernel.h"
 
@@ -25,7 +24,7 @@ static void count_outside(Kernel *kernel) {
   program->stats.out_of_range += outside;
   if (!outside || kernel->has_warned) return;
   kernel->has_warned = true;
-  log_warning("kernel '%s' wrote outside a shape, %llu times in this launch: such writes do nothing and are counted in "
+  program_warn(program, "kernel '%s' wrote outside a shape, %llu times in this launch: such writes do nothing and are counted in "
               "rg.stats().out_of_range (said once per kernel)",
               kernel->name, (unsigned long long)outside);
 }

@@ -7,6 +7,11 @@
  * `tasks` makes FORs of them. */
 #include "sema/typed.h"
 
+/* For explain(). */
+static void note_serial(Sema *s, const char *why) {
+  ir_note(s->output->kernel, s->b.line, "serial%s: %s", s->loop ? " in each iteration" : ", on the launching side", why);
+}
+
 /* -- bodies ---------------------------------------------------------------------------------------------- */
 
 /* A variable that holds all indices as a vector takes those from its own on. */
@@ -32,6 +37,7 @@ static void break_if(Sema *s, AstExpr *condition, bool holds) {
 }
 
 void lower_while(Sema *s, AstStmt *stmt) {
+  note_serial(s, "a 'while'");
   IrInst *loop = ir_loop(&s->b);
   IrRegion *back = lower_enter(s, loop->regions[0]);
   break_if(s, stmt->values.items[0], false);
@@ -40,6 +46,7 @@ void lower_while(Sema *s, AstStmt *stmt) {
 }
 
 void lower_repeat(Sema *s, AstStmt *stmt) {
+  note_serial(s, "a 'repeat'");
   IrInst *loop = ir_loop(&s->b);
   lower_body(s, loop->regions[0], stmt, NULL);
   IrRegion *back = lower_enter(s, loop->regions[0]);
@@ -73,6 +80,8 @@ static IrInst *last_integer(Sema *s, IrInst *stop, IrInst *step, Type type) {
 
 void lower_numeric_for(Sema *s, AstStmt *stmt) {
   Type type = infer_for_type(s, stmt).type;
+  lower_at(s, stmt->pos);
+  note_serial(s, "a numeric 'for'; loops over rg.range and x:active() are parallel");
   IrInst *begin = lower_as(s, stmt->values.items[0], type), *stop = lower_expr(s, stmt->values.items[1]);
   IrInst *step = stmt->values.count == 3 ? lower_as(s, stmt->values.items[2], type) : lower_number(s, type, 1);
   IrRegion *back = NULL;
@@ -119,12 +128,16 @@ static IrInst *lower_range(Sema *s, const LoopHead *head) {
 
 void lower_for_in(Sema *s, AstStmt *stmt) {
   const LoopHead *head = head_of(s, stmt);
-  Pos pos = stmt->pos;
+  lower_at(s, stmt->pos);
+  const int32_t line = s->b.line, column = s->b.column;
   IrInst *loop =
       head->node ? ir_active(&s->b, lower_level(s, head->node, head->name, head->source)) : lower_range(s, head);
-  loop->line = pos.line;
-  loop->column = pos.column;
+  loop->line = line;
+  loop->column = column;
   loop->serial = !head->is_parallel;
+  if (loop->serial) note_serial(s, head->is_serial ? "':serial()' asks for it" : "it stands inside a parallel loop");
+  int outer = s->loop;
+  if (head->is_parallel) s->loop = head->number;
   loop->independent = head->is_independent;
   loop->block = head->block;
   IrRegion *body = loop->regions[0];
@@ -135,4 +148,5 @@ void lower_for_in(Sema *s, AstStmt *stmt) {
     lower_leave(s, back);
   }
   lower_body(s, body, stmt, only ? &only : body->params.items);
+  s->loop = outer;
 }

@@ -144,8 +144,11 @@ static void lower_update(Sema *s, Pos pos, const Update *update) {
     IrRegion *back = enter_condition(s, slot);
     if (slot->place)
       ir_update(&s->b, op, slot->place, values[slot->given]);
-    else
+    else {
+      ir_note(s->output->kernel, s->b.line, "gathers '%s': each worker its own part, joined at the end",
+              sema_text(s, update->target->local->name));
       ir_emit(&s->b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){slot->var, values[slot->given]})->imm = op;
+    }
     leave_condition(s, back);
   }
 }

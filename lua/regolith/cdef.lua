@@ -69,6 +69,9 @@ const RgError *rg_error(RgRuntime *runtime);       /* of the last failed call */
  * "note" ("declared here"), and further errors that a compile found, in the order of the text, each with its notes. NULL
  * behind the last row. *unsaid: how many more errors were found than there are rows for; may be NULL. */
 const RgError *rg_error_row(RgRuntime *runtime, int32_t row, int32_t *unsaid);
+/* Warnings (a race that the compiler sees, writes outside a shape; each once per kernel) go to `warn` from now on, instead
+ * of to standard error; NULL: back. It runs inside a call of this runtime, in the thread that made it, and may not call it. */
+void rg_on_warning(RgRuntime *runtime, void (*warn)(void *data, const char *text), void *data);
 RgStatus rg_sync(RgRuntime *runtime);
 int32_t rg_worker_count(RgRuntime *runtime);
 

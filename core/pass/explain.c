@@ -1,0 +1,128 @@
+/* explain.c - what became of every access, as notes for kernel:explain(). Changes nothing.
+ *
+ *     line 12   reads 'x': cells of the leaf and of its neighbours, each found once per leaf
+ *     line 14   updates 'm': atomic; looked up through 2 levels at each access, checked against the shape
+ *
+ * Passes before it say by ir_note *why* something is not better; this one says how it ended. It runs last before
+ * `places`, where accesses still name their field. One row for all accesses of a line to one field by one kind: copies
+ * of a body (edges and interior, turns) and the numbers of a vector are told together. */
+#include "pass/pass.h"
+#include "pass/rewrite.h"
+
+typedef enum Action { READS, WRITES, UPDATES, EXCHANGES } Action;
+
+typedef struct Row {
+  int32_t line;
+  const char *name;
+  Action action;
+  bool own, near, walked, direct;     /* where the elements are found */
+  bool checked, unchecked;
+  bool atomic, plain;
+  int levels;                         /* slots on the way from the root */
+} Row;
+
+typedef struct Explain {
+  IrKernel *kernel;
+  const IrTask *task;
+  VEC(Row) rows;
+} Explain;
+
+/* -- gathering ---------------------------------------------------------------------------------------------------- */
+
+static Action action_of(IrOp op) {
+  switch (op) {
+  case IR_LOAD: return READS;
+  case IR_STORE: return WRITES;
+  case IR_UPDATE: return UPDATES;
+  default: return EXCHANGES;
+  }
+}
+
+static Row *row_for(Explain *x, const IrInst *inst, const char *name) {
+  Row fresh = {.line = inst->line, .name = name, .action = action_of(inst->op)};
+  for (int i = 0; i < x->rows.count; i++) {
+    Row *row = &x->rows.items[i];
+    if (row->line == fresh.line && row->action == fresh.action && !strcmp(row->name, name)) return row;
+  }
+  vec_push(x->kernel->scratch, &x->rows, fresh);
+  return &vec_last(&x->rows);
+}
+
+static int count_levels(const SNode *node) {
+  int count = 0;
+  for (; node; node = node->parent) count += snode_listed(node) == node;
+  return count;
+}
+
+static void note_place(Row *row, const IrInst *place, const SNode *node) {
+  int levels = count_levels(node);
+  if (place->op == IR_PLACE) {
+    *(levels ? &row->walked : &row->direct) = true;
+    *(place->inside ? &row->unchecked : &row->checked) = true;
+    row->levels = levels;
+    return;
+  }
+  bool is_own = true;
+  for (int axis = 0; axis < place->axis_count; axis++) is_own &= place->offset[axis] == 0;
+  *(is_own ? &row->own : &row->near) = true;
+}
+
+static bool note_access(void *data, IrInst *inst) {
+  Explain *x = data;
+  bool is_symbolic = rewrite_is_access(inst->op) && (inst->operands[0]->op == IR_PLACE || inst->operands[0]->op == IR_CELL);
+  if (!is_symbolic || inst->line <= 0) return true;
+  const IrField *field = &x->kernel->fields.items[inst->operands[0]->field];
+  Row *row = row_for(x, inst, field->name && field->name[0] ? field->name : "a field");
+  note_place(row, inst->operands[0], field->node);
+  if (inst->op == IR_UPDATE) *(inst->plain ? &row->plain : &row->atomic) = true;
+  return true;
+}
+
+/* -- telling ------------------------------------------------------------------------------------------------------- */
+
+static const char *place_text(Scratch *scratch, const Row *row) {
+  const char *leaf = row->own && row->near ? "cells of the leaf and of its neighbours, each found once per leaf"
+                     : row->near           ? "cells of neighbouring leaves, each found once per leaf"
+                     : row->own            ? "cells of the leaf that is visited"
+                                           : NULL;
+  const char *walk = row->direct   ? "addressed directly"
+                     : row->walked ? scratch_format(scratch, "looked up through %d level%s at each access", row->levels,
+                                                    row->levels == 1 ? "" : "s")
+                                   : NULL;
+  if (leaf && walk) return scratch_format(scratch, "%s; others %s", leaf, walk);
+  return leaf ? leaf : walk;
+}
+
+static const char *check_text(const Row *row, bool has_interior) {
+  if (!row->checked) return "";
+  if (!row->unchecked) return ", checked against the shape";
+  return has_interior ? ", checked against the shape at the edges of the loop only" : ", in part checked against the shape";
+}
+
+static void tell(Explain *x, const Row *row) {
+  static const char *const verbs[] = {[READS] = "reads", [WRITES] = "writes", [UPDATES] = "updates", [EXCHANGES] = "exchanges"};
+  const char *how = row->action == EXCHANGES           ? "atomic, at once; "
+                    : row->action != UPDATES || !x->task ? ""
+                    : row->atomic && row->plain        ? "atomic in part; "
+                    : row->atomic                      ? "atomic; "
+                                                       : "plain, as no other iteration reaches the element; ";
+  bool has_interior = x->task && x->task->interior;
+  ir_note(x->kernel, row->line, "%s '%s': %s%s%s", verbs[row->action], row->name, how,
+          place_text(x->kernel->scratch, row), check_text(row, has_interior));
+}
+
+static void explain_region(IrKernel *kernel, const IrTask *task, IrRegion *body, IrRegion *interior) {
+  Explain x = {.kernel = kernel, .task = task};
+  ir_walk(body, note_access, &x);
+  if (interior) ir_walk(interior, note_access, &x);
+  for (int i = 0; i < x.rows.count; i++) tell(&x, &x.rows.items[i]);
+}
+
+bool pass_explain(PassContext *ctx, IrKernel *kernel, Error *err) {
+  explain_region(kernel, NULL, kernel->body, NULL);
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    const IrTask *task = kernel->tasks.items[i];
+    explain_region(kernel, task, task->body, task->interior);
+  }
+  return true;
+}

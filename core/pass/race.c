@@ -1,0 +1,111 @@
+/* race.c - the lint: what is only nearly an update. Changes nothing; warns.
+ *
+ *     for p in rg.range(n) do m[cell[p]] = 0.5 * (m[cell[p]] + 1) end
+ *
+ * A store whose value was made from the very element that it writes is a read and a write, between which another
+ * iteration may do the same, if it can reach the element. It is taken to reach it when an index of the loop does not
+ * arrive in the place, or only through something that forgets: a load, a division, a rounding, a mask. Through
+ * + and * an index is trusted to number elements: `x[i * n + j]`. So no warning is no proof. */
+#include "pass/pass.h"
+#include "pass/ranges.h"
+#include "pass/rewrite.h"
+
+typedef struct Race {
+  IrKernel *kernel;
+  const IrTask *task;
+  int *seen;               /* by id: the last search that met it */
+  int search;
+  VEC(const IrInst *) todo;
+  VEC(IrInst *) sets;      /* of variables */
+} Race;
+
+static bool note_set(void *data, IrInst *inst) {
+  Race *r = data;
+  if (inst->op == IR_SET) vec_push(r->kernel->scratch, &r->sets, inst);
+  return true;
+}
+
+enum { DEEPEST = 8 }; /* trees may share branches: no walk goes further */
+
+/* Written alike: `cell[p]` is the same twice, though it is loaded twice. */
+static bool is_alike(const IrInst *a, const IrInst *b, int depth) {
+  if (a == b) return true;
+  bool may_be = a->op == IR_LOAD || (ir_op_info[a->op].flags & IR_PURE && a->op != IR_PARAM);
+  if (!may_be || a->op != b->op || a->field != b->field || a->imm != b->imm || depth > DEEPEST ||
+      a->operand_count != b->operand_count || !type_equal(a->type, b->type))
+    return false;
+  for (int i = 0; i < a->operand_count; i++)
+    if (!is_alike(a->operands[i], b->operands[i], depth + 1)) return false;
+  return true;
+}
+
+static void want(Race *r, const IrInst *value) {
+  if (r->seen[value->id] == r->search) return;
+  r->seen[value->id] = r->search;
+  vec_push(r->kernel->scratch, &r->todo, value);
+}
+
+static void want_parts(Race *r, const IrInst *value) {
+  for (int i = 0; i < value->operand_count && value->op != IR_GET; i++) want(r, value->operands[i]);
+  for (int i = 0; i < r->sets.count && value->op == IR_GET; i++)
+    if (r->sets.items[i]->operands[0] == value->operands[0]) want(r, r->sets.items[i]->operands[1]);
+}
+
+/* Was `value` made from the element at `place`? */
+static bool comes_from(Race *r, const IrInst *value, const IrInst *place) {
+  r->search++;
+  r->todo.count = 0;
+  want(r, value);
+  while (r->todo.count) {
+    const IrInst *at = r->todo.items[--r->todo.count];
+    if (at->op == IR_LOAD && is_alike(at->operands[0], place, 0)) return true;
+    if (at->op != IR_LOAD) want_parts(r, at);
+  }
+  return false;
+}
+
+/* Which indices of the loop arrive in `index` by ways that forget nothing: a bit for each. */
+static unsigned arriving(const Race *r, const IrInst *index, int depth) {
+  int param = ranges_param(r->task->body, index);
+  if (param >= 0) return 1u << param;
+  if (depth > DEEPEST) return ~0u;
+  switch (index->op) {
+  case IR_ADD: case IR_SUB: case IR_MUL:
+    return arriving(r, index->operands[0], depth + 1) | arriving(r, index->operands[1], depth + 1);
+  case IR_NEG: return arriving(r, index->operands[0], depth + 1);
+  case IR_CONVERT:
+    return type_is_integer(index->operands[0]->type) ? arriving(r, index->operands[0], depth + 1) : 0;
+  default: return 0;
+  }
+}
+
+static bool may_meet(const Race *r, const IrInst *place) {
+  unsigned met = 0, all = (1u << r->task->body->params.count) - 1;
+  for (int axis = 0; axis < place->operand_count; axis++) met |= arriving(r, place->operands[axis], 0);
+  return (met & all) != all;
+}
+
+static bool check_store(void *data, IrInst *inst) {
+  Race *r = data;
+  const IrInst *place = inst->operand_count ? inst->operands[0] : NULL;
+  if (inst->op != IR_STORE || place->op != IR_PLACE || !may_meet(r, place)) return true;
+  if (!comes_from(r, inst->operands[1], place)) return true;
+  const char *name = r->kernel->fields.items[place->field].name;
+  ir_warn(r->kernel, inst->line, inst->column,
+          "an element of '%s' is read and then written here, and another iteration may do the same in between; only updates "
+          "are atomic: x[e] = x[e] + v, x:add(e, v)",
+          name && name[0] ? name : "a field");
+  return true;
+}
+
+bool pass_race(PassContext *ctx, IrKernel *kernel, Error *err) {
+  Race r = {.kernel = kernel, .seen = scratch_array(ctx->scratch, int, kernel->next_id + 1)};
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    r.task = kernel->tasks.items[i];
+    if (r.task->independent || (r.task->kind == TASK_LEAVES && !r.task->cells)) continue;
+    r.sets.count = 0;
+    ir_walk(r.task->body, note_set, &r);
+    ir_walk(r.task->body, check_store, &r);
+  }
+  return true;
+}

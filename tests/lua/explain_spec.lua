@@ -1,0 +1,172 @@
+-- kernel:explain() says for every loop and access, by source line, what became of it; the lint names what is only nearly
+-- an update.
+local support = require "support"
+local rg, sparse = support.rg, support.sparse
+
+-- The notes under each line of a kernel that ran once: notes[line] = text; and the whole.
+local function notes_of(text, captures, ...)
+  local kernel = rg.kernel(text, captures)
+  kernel(...)
+  local notes, line, all = {}, nil, kernel:explain()
+  for row in all:gmatch "[^\n]+" do
+    local number = row:match "^kernel:(%d+): "
+    if number then
+      line = tonumber(number)
+      notes[line] = ""
+    else
+      notes[line] = notes[line] .. row:match "^    (.*)" .. "\n"
+    end
+  end
+  return notes, all
+end
+
+-- Text kernels report the lines of the file around them, unless they are no string of one.
+local function text_of(lines) return "\n" .. lines end
+
+describe("explain", function()
+  it("shows each source line with its notes below it #compiled", function()
+    local x = rg.field(rg.f32, 32)
+    local _, all = notes_of(text_of "function()\n  for i in rg.range(32) do\n    x[i] = 1\n  end\nend", { x = x })
+    assert.equal([[
+kernel:3: for i in rg.range(32) do
+    parallel over its positions
+    one position at a time: lanes are left to LLVM
+kernel:4: x[i] = 1
+    writes 'x': addressed directly
+]], all)
+  end)
+
+  it("says what runs in parallel and what serially, and why #compiled", function()
+    local x = rg.field(rg.f32, 8, 8)
+    local notes = notes_of(text_of [=[function(n)
+  for k = 1, n do
+    for i in rg.range(8) do
+      for j in rg.range(8) do x[i][j] = k end
+      local t = 0
+      while t < 3 do t = t + 1 end
+    end
+  end
+  for i in rg.range(8):serial() do x[i][0] = 1 end
+  repeat local done = n > 0 until done
+end]=], { x = x }, 2)
+    assert.matches("^serial, on the launching side: a numeric 'for'", notes[3])
+    assert.matches("^parallel over its positions", notes[4])
+    assert.matches("^serial in each iteration: it stands inside a parallel loop", notes[5])
+    assert.matches("^serial in each iteration: a 'while'", notes[7])
+    assert.matches("^serial, on the launching side: ':serial%(%)' asks for it", notes[10])
+    assert.matches("^serial, on the launching side: a 'repeat'", notes[11])
+  end)
+
+  it("says which accesses are cached per leaf, which are looked up, and why #compiled", function()
+    local x = sparse(rg.f32, "ij", 4, 8)
+    local y, m = rg.field(rg.i32, 8), rg.field(rg.f32, 4)
+    x[1][1] = 1
+    local notes = notes_of(text_of [=[function()
+  for i, j in x:active() do
+    local near = x[i + 1][j] + x[i][j]
+    local far = x[y[0]][j]
+    m[0] = m[0] + near + far
+  end
+end]=], { x = x, y = y, m = m })
+    assert.matches("parallel over the active leaves, cell by cell", notes[3])
+    assert.matches("reads 'x': cells of the leaf and of its neighbours, each found once per leaf", notes[4])
+    assert.matches("'x' is not cached per leaf here: an index is not the loop's own plus a small constant", notes[5])
+    assert.matches("reads 'x': looked up through 1 level at each access, checked against the shape", notes[5])
+    assert.matches("reads 'y': addressed directly", notes[5])
+    assert.matches("updates 'm': atomic; addressed directly", notes[6])
+  end)
+
+  it("says the width of rows, or what keeps them from lanes #compiled", function()
+    local x = sparse(rg.f32, "i", 4, 16)
+    x[1] = 1
+    local notes = notes_of(text_of "function()\n  for i in x:active() do x[i] = 2 * x[i] + 1 end\nend", { x = x })
+    assert.matches("rows of 16 cells run in %d+ lanes", notes[3])
+    notes = notes_of(text_of "function()\n  for i in x:active() do\n    while x[i] > 1 do x[i] = x[i] / 2 end\n  end\nend", { x = x })
+    assert.matches("rows are not vectorised: ", notes[4])
+  end)
+
+  it("says which updates are atomic, plain or gathered, and why #compiled", function()
+    local x, m = rg.field(rg.f32, 64), rg.field(rg.f32, 64)
+    local notes = notes_of(text_of [=[function()
+  local sum = 0
+  for i in rg.range(64) do
+    x[i] = x[i] + 1
+    m[i // 2] = m[i // 2] + 1
+    sum = sum + x[i]
+  end
+  for i in rg.range(63) do
+    m[i] = m[i] + 1
+    m[i + 1] = m[i + 1] + 1
+  end
+  return sum
+end]=], { x = x, m = m })
+    assert.matches("updates 'x': plain, as no other iteration reaches the element", notes[5])
+    assert.matches("'m' needs an atomic update: its indices do not tell the iterations apart", notes[6])
+    assert.matches("gathers 'sum': each worker its own part, joined at the end", notes[7])
+    assert.matches("'m' needs an atomic update: the loop writes it at other indices too", notes[10])
+    assert.matches("updates 'm': atomic; ", notes[11])
+  end)
+
+  it("says where indices are checked #compiled", function()
+    local x, y = rg.field(rg.f32, 64), rg.field(rg.f32, 64)
+    local notes = notes_of(text_of [=[function(k)
+  for i in rg.range(64) do
+    y[i] = x[i + 1]
+    y[i] = x[i * k]
+  end
+end]=], { x = x, y = y }, 1)
+    assert.matches("reads 'x': addressed directly, checked against the shape at the edges of the loop only", notes[4])
+    assert.matches("writes 'y': addressed directly\n", notes[4])
+    assert.matches("reads 'x': addressed directly, checked against the shape\n", notes[5])
+  end)
+end)
+
+describe("what is only nearly an update", function()
+  local x, y = rg.field(rg.f32, 64), rg.field(rg.i32, 64)
+
+  local function warns(body)
+    local _, all = notes_of("function(n)\n" .. body .. "\nend", { x = x, y = y }, 3)
+    return all:find("warning: an element of 'x' is read and then written here", 1, true) ~= nil
+  end
+
+  it("is named where two iterations can meet #compiled", function()
+    assert.is_true(warns "for i in rg.range(8) do x[0] = 0.5 * (x[0] + 1) end")
+    assert.is_true(warns "for i, j in rg.range(8, 8) do x[i] = 1 - x[i] end")
+    assert.is_true(warns "for i in rg.range(8) do x[i // 2] = 1 - x[i // 2] end")
+    assert.is_true(warns "for i in rg.range(8) do local v = x[y[i]] v = v + 1 x[y[i]] = v end")
+    assert.is_true(warns "for i in rg.range(8) do local v = x[y[i]] if v > 2 then v = v * 2 end x[y[i]] = v end")
+    assert.is_true(warns "for i in rg.range(8) do for k = 0, 3 do x[k] = 1 - x[k] end end")
+  end)
+
+  it("is not where they cannot, or where it is an update #compiled", function()
+    assert.is_false(warns "for i in rg.range(8) do x[i] = 0.5 * (x[i] + 1) end")
+    assert.is_false(warns "for i, j in rg.range(8, 8) do x[i * n + j] = 1 - x[i * n + j] end")
+    assert.is_false(warns "for i in rg.range(8):independent() do x[y[i]] = 1 - x[y[i]] end")
+    assert.is_false(warns "for i in rg.range(8) do x[y[i]] = x[y[i]] + 1 end")
+    assert.is_false(warns "for i in rg.range(8) do x[y[i]] = x[i] + 1 end")
+    assert.is_false(warns "x[0] = 1 - x[0] for i in rg.range(8):serial() do x[0] = 1 - x[0] end")
+  end)
+
+  it("is told once per kernel #compiled", function()
+    local path = os.tmpname()
+    local file = assert(io.open(path, "w"))
+    file:write [[
+local rg = require "regolith"
+local x, y = rg.field(rg.f32, 8), rg.field(rg.f64, 8)
+local k = rg.kernel(function(f)
+  for i in rg.range(8) do
+    f[0] = 0.5 * (f[0] + i)
+  end
+end)
+k(x) k(x) k(y)
+]]
+    file:close()
+    local pipe = io.popen("luajit " .. path .. " 2>&1")
+    local said = pipe:read "*a"
+    pipe:close()
+    os.remove(path)
+    local _, times = said:gsub("regolith: ", "")
+    assert.equal(1, times)
+    assert.matches(":5:5: an element of 'f' is read and then written here", said)
+  end)
+end)
