@@ -93,7 +93,7 @@ static bool check_store(void *data, IrInst *inst) {
   const char *name = r->kernel->fields.items[place->field].name;
   ir_warn(r->kernel, inst->line, inst->column,
           "an element of '%s' is read and then written here, and another iteration may do the same in between; only updates "
-          "are atomic: x[e] = x[e] + v, x:add(e, v)",
+          "are atomic: x[e] = x[e] + v, where e calls nothing, or x:add(e, v)",
           name && name[0] ? name : "a field");
   return true;
 }
