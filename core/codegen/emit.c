@@ -82,6 +82,7 @@ static void emit_inst(Codegen *g, const IrInst *inst) {
   case IR_TREE_ROOT: case IR_AMBIENT: case IR_OFFSET: case IR_SLOT_FIND: case IR_SLOT_ENSURE: case IR_SLOT_CLEAR:
   case IR_SLOT_LIVE: case IR_MEM_LOAD: case IR_MEM_STORE: case IR_OUTSIDE:
     return access_emit(g, inst);
+  case IR_HASH_FIND: case IR_HASH_ENSURE: case IR_HASH_CLEAR: case IR_HASH_LIVE: return hash_emit(g, inst);
   case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS: return atomic_emit(g, inst);
   case IR_ARG: case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_RUN: case IR_LIST_COUNT: case IR_TREE_CLEAR: case IR_RETURN:
     return host_emit(g, inst);

@@ -120,6 +120,7 @@ void call_poll_stop(Codegen *g);
 void access_emit(Codegen *g, const IrInst *inst);  /* TREE_ROOT .. SLOT_LIVE, MEM_LOAD, MEM_STORE, OUTSIDE */
 LLVMValueRef access_load(Codegen *g, Type type, LLVMValueRef pointer, int lanes);
 void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef value, int lanes);
+void hash_emit(Codegen *g, const IrInst *inst);    /* hash.c: HASH_FIND .. HASH_LIVE */
 void atomic_emit(Codegen *g, const IrInst *inst);  /* MEM_UPDATE, MEM_RMW, MEM_CAS */
 /* alias.c: the access touches elements of the field being accessed alone, or a slot; both return it. */
 LLVMValueRef alias_element(Codegen *g, LLVMValueRef access);

@@ -30,6 +30,7 @@ IrImm ir_imm_kind(IrOp op) {
     return IMM_UPDATE;
   case IR_TREE_ROOT: return IMM_TREE;
   case IR_SLOT_FIND: case IR_SLOT_ENSURE: case IR_SLOT_CLEAR: case IR_LIST_COUNT: case IR_TREE_CLEAR:
+  case IR_HASH_FIND: case IR_HASH_ENSURE: case IR_HASH_CLEAR: case IR_HASH_LIVE:
     return IMM_MANAGER;
   case IR_OFFSET: case IR_ROW_LOAD: return IMM_BYTES;
   default: return IMM_OTHER;

@@ -278,7 +278,7 @@ IrInst *ir_range(IrBuilder *b, int axis_count, IrInst *const *begin_end, Type in
 
 Type ir_index_type(const SNode *node) {
   for (int i = 0; i < node->rank; i++)
-    if (node->shape[i] > INT32_MAX) return TYPE(I64);
+    if (snode_is_unbounded(node, i) || node->shape[i] > INT32_MAX) return TYPE(I64);
   return TYPE(I32);
 }
 

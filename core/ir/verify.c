@@ -186,6 +186,12 @@ static bool verify_offset(Verifier *v, const IrInst *inst) {
          wrong(v, inst, "needs an address and an integer");
 }
 
+static bool verify_key(Verifier *v, const IrInst *inst) {
+  if (inst->operand_count < 2 || inst->operand_count > 1 + SNODE_MAX_AXES || !is_pointer(type_at(inst, 0)))
+    return wrong(v, inst, "needs the node above and a coordinate per axis");
+  return all_of_type(inst, 1, TYPE(I64)) || wrong(v, inst, "coordinates are i64");
+}
+
 static bool verify_value(Verifier *v, const IrInst *inst) {
   const IrKernel *kernel = v->kernel;
   switch (inst->op) {
@@ -215,6 +221,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_OFFSET: return verify_offset(v, inst);
   case IR_SLOT_FIND: case IR_SLOT_ENSURE: case IR_SLOT_CLEAR: case IR_SLOT_LIVE:
     return is_pointer(type_at(inst, 0)) || wrong(v, inst, "needs an address");
+  case IR_HASH_FIND: case IR_HASH_ENSURE: case IR_HASH_CLEAR: case IR_HASH_LIVE: return verify_key(v, inst);
   case IR_MEM_LOAD: case IR_MEM_STORE: case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS: case IR_ROW_LOAD:
     return verify_memory(v, inst);
   default: return verify_arithmetic(v, inst);
@@ -228,12 +235,14 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_FRAME_SET: case IR_SET: case IR_STORE: case IR_UPDATE: case IR_REDUCE: case IR_ACTIVATE: case IR_DEACTIVATE:
   case IR_CLEAR: case IR_BREAK: case IR_CONTINUE: case IR_RETURN: case IR_SLOT_CLEAR: case IR_MEM_STORE:
   case IR_MEM_UPDATE: case IR_OUTSIDE: case IR_TREE_CLEAR: case IR_RUN: case IR_FAULT:
+  case IR_HASH_CLEAR:
     break;
   case IR_PLACE: case IR_CELL: expected = TYPE(PLACE); break;
   case IR_NEAR: case IR_TREE_ROOT: case IR_AMBIENT: case IR_OFFSET: case IR_SLOT_FIND: case IR_SLOT_ENSURE:
+  case IR_HASH_FIND: case IR_HASH_ENSURE:
     expected = TYPE(PTR);
     break;
-  case IR_IS_ACTIVE: case IR_SLOT_LIVE: expected = TYPE(BOOL); break;
+  case IR_IS_ACTIVE: case IR_SLOT_LIVE: case IR_HASH_LIVE: expected = TYPE(BOOL); break;
   case IR_COUNT: case IR_LIST_COUNT: expected = TYPE(I64); break;
   default:
     if (ir_op_info[inst->op].flags & IR_REGIONS) break;

@@ -16,18 +16,23 @@ static IrInst *times(IrBuilder *b, IrInst *a, int64_t factor) {
   return factor == 1 ? a : ir_binary(b, IR_MUL, a, ir_const_int(b, a->type, factor));
 }
 
-/* By unsigned arithmetic, which knows that the index is not negative. */
-static IrInst *divide(IrBuilder *b, IrInst *a, int64_t by) {
+/* Rounded down where the index may be negative. Else by unsigned arithmetic, which knows that it is not. */
+static IrInst *divide(IrBuilder *b, IrInst *a, int64_t by, bool may_be_negative) {
   if (by == 1) return a;
+  if (may_be_negative) {
+    bool is_shift = is_power_of_two((uint64_t)by);
+    return ir_binary(b, is_shift ? IR_SAR : IR_FLOORDIV, a, ir_const_int(b, a->type, is_shift ? log2_floor((uint64_t)by) : by));
+  }
   if (is_power_of_two((uint64_t)by)) return ir_binary(b, IR_SHR, a, ir_const_int(b, a->type, log2_floor((uint64_t)by)));
   Type type = a->type, bare = type_bits(type) == 32 ? TYPE(U32) : TYPE(U64);
   IrInst *divisor = ir_const_int(b, bare, by); /* before the convert: C leaves the order of arguments open */
   return ir_convert(b, ir_binary(b, IR_FLOORDIV, ir_convert(b, a, bare), divisor), type);
 }
 
-static IrInst *modulo(IrBuilder *b, IrInst *a, int64_t by) {
+static IrInst *modulo(IrBuilder *b, IrInst *a, int64_t by, bool may_be_negative) {
   if (by == 1) return NULL;
   if (is_power_of_two((uint64_t)by)) return ir_binary(b, IR_BAND, a, ir_const_int(b, a->type, by - 1));
+  if (may_be_negative) return ir_binary(b, IR_MOD, a, ir_const_int(b, a->type, by));
   Type type = a->type, bare = type_bits(type) == 32 ? TYPE(U32) : TYPE(U64);
   IrInst *divisor = ir_const_int(b, bare, by);
   return ir_convert(b, ir_binary(b, IR_MOD, ir_convert(b, a, bare), divisor), type);
@@ -58,18 +63,23 @@ static bool is_outermost(const Address *a, const SNode *node, int axis) {
   return true;
 }
 
-static AddressIndex digit_of(Address *a, const SNode *node, int k) {
-  int axis = node->axes[k];
-  AddressIndex index = a->index[snode_axis_position(a->of, axis)];
+/* The coordinate along an axis at the level of `node`. In a node indices are positions, and never negative. */
+static AddressIndex coordinate_of(Address *a, const SNode *node, int axis, bool *may_be_negative) {
+  int position = snode_axis_position(a->of, axis);
+  AddressIndex index = a->index[position];
   int64_t divisor = snode_divisor(node, a->of, axis);
-  bool outermost = is_outermost(a, node, axis);
-  if (outermost && divisor == 1) return index;
-  if (!index.value) {
-    int64_t digit = index.constant / divisor;
-    return (AddressIndex){.constant = outermost ? digit : digit % node->sizes[k]};
-  }
-  IrInst *digit = divide(a->b, add_constant(a->b, index.value, index.constant), divisor);
-  return (AddressIndex){.value = outermost ? digit : modulo(a->b, digit, node->sizes[k])};
+  *may_be_negative = !a->from && snode_is_unbounded(a->of, position);
+  if (divisor == 1) return index;
+  if (!index.value) return (AddressIndex){.constant = floor_div(index.constant, divisor)};
+  return (AddressIndex){.value = divide(a->b, add_constant(a->b, index.value, index.constant), divisor, *may_be_negative)};
+}
+
+static AddressIndex digit_of(Address *a, const SNode *node, int k) {
+  bool may_be_negative;
+  AddressIndex at = coordinate_of(a, node, node->axes[k], &may_be_negative);
+  if (is_outermost(a, node, node->axes[k])) return at;
+  if (!at.value) return (AddressIndex){.constant = floor_mod(at.constant, node->sizes[k])};
+  return (AddressIndex){.value = modulo(a->b, add_constant(a->b, at.value, at.constant), node->sizes[k], may_be_negative)};
 }
 
 /* `at` + the cell of `node`'s container that the indices name, `stride` bytes a cell. */
@@ -102,12 +112,35 @@ static void go_through_slot(Address *a, const SNode *pointer) {
   a->at = ir_emit(a->b, a->ensures ? IR_SLOT_ENSURE : IR_SLOT_FIND, TYPE(PTR), 1, &slot);
   a->at->tree = a->tree;
   a->at->imm = pointer->manager;
+  a->node = a->at;
+}
+
+/* What the table is asked with. The way since the node above led nowhere: a hash lies in its table alone. */
+static int make_key(Address *a, const SNode *hash, IrInst **operands) {
+  bool may_be_negative;
+  a->pending = 0;
+  operands[0] = a->node;
+  for (int k = 0; k < hash->rank; k++) {
+    AddressIndex at = coordinate_of(a, hash, hash->level_axes[k], &may_be_negative);
+    operands[1 + k] = at.value ? add_constant(a->b, at.value, at.constant) : ir_const_int(a->b, TYPE(I64), at.constant);
+  }
+  return 1 + hash->rank;
+}
+
+static void go_through_table(Address *a, const SNode *hash) {
+  IrInst *operands[1 + SNODE_MAX_AXES];
+  int count = make_key(a, hash, operands);
+  a->at = ir_emit(a->b, a->ensures ? IR_HASH_ENSURE : IR_HASH_FIND, TYPE(PTR), count, operands);
+  a->at->tree = a->tree;
+  a->at->imm = hash->manager;
+  a->node = a->at;
 }
 
 /* From the container of `node` to a component of the cell that the indices name. */
 static void enter(Address *a, const SNode *node, uint32_t component) {
   const SNodeComponent *into = &node->components[component];
-  if (snode_has_slots(node)) go_through_slot(a, node);
+  if (node->kind == SNODE_HASH) go_through_table(a, node);
+  else if (snode_has_slots(node)) go_through_slot(a, node);
   else if (node->axis_count) add_cells(a, node, into->stride);
   a->pending += (int64_t)into->offset;
 }
@@ -137,6 +170,11 @@ IrInst *address_slot(Address *a, const SNode *pointer) {
   return settle(a);
 }
 
+int address_key(Address *a, const SNode *hash, IrInst *operands[1 + SNODE_MAX_AXES]) {
+  walk_to(a, hash);
+  return make_key(a, hash, operands);
+}
+
 /* -- indices ---------------------------------------------------------------------------------------------------------------- */
 
 /* base + constant, where nothing can have wrapped for an index inside the shape. */
@@ -150,14 +188,14 @@ static AddressIndex take_apart(IrBuilder *b, IrInst *index, int64_t size) {
 
 Address address_from_root(IrBuilder *b, int tree, const SNode *of, IrInst *const *indices) {
   Address a = {.b = b, .tree = tree, .of = of};
-  for (int k = 0; k < of->rank; k++) a.index[k] = take_apart(b, indices[k], of->shape[k]);
-  a.at = ir_emit(b, IR_TREE_ROOT, TYPE(PTR), 0, NULL);
+  for (int k = 0; k < of->rank; k++) a.index[k] = take_apart(b, indices[k], snode_extent(of, k));
+  a.at = a.node = ir_emit(b, IR_TREE_ROOT, TYPE(PTR), 0, NULL);
   a.at->imm = tree;
   return a;
 }
 
 Address address_in_node(IrBuilder *b, int tree, const SNode *from, IrInst *node, const SNode *of) {
-  return (Address){.b = b, .tree = tree, .from = from, .of = of, .at = node};
+  return (Address){.b = b, .tree = tree, .from = from, .of = of, .at = node, .node = node};
 }
 
 /* One unsigned comparison says 0 <= index < size; NULL: the type has no index outside. */
@@ -176,7 +214,7 @@ static IrInst *axis_inside(IrBuilder *b, IrInst *index, int64_t size) {
 IrInst *address_inside(IrBuilder *b, const SNode *node, IrInst *const *indices) {
   IrInst *inside = NULL;
   for (int k = 0; k < node->rank; k++) {
-    IrInst *axis = axis_inside(b, indices[k], node->shape[k]);
+    IrInst *axis = snode_is_unbounded(node, k) ? NULL : axis_inside(b, indices[k], node->shape[k]);
     if (axis) inside = inside ? ir_binary(b, IR_BAND, inside, axis) : axis;
   }
   return inside;

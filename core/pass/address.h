@@ -2,6 +2,7 @@
  *
  *   root . pointer 32 (slots) . dense 8 . f32 at index i:
  *     root + 4 * (i / 8) -> slot -> node -> node + 4 * (i % 8)
+ *   root . hash . dense 8 . f32:      table (floor(i / 8)) -> node -> node + 4 * (i mod 8)
  *
  * Indices are believed to be inside the shape (of `of`), so an axis' outermost digit needs no modulo, and an index
  * that no level divides further keeps its constant apart: neighbours share one sum and differ in `imm`. */
@@ -23,6 +24,7 @@ typedef struct Address {
   AddressIndex index[SNODE_MAX_AXES]; /* by position in of->level_axes; of one integer type, wide enough for sums */
   bool ensures;           /* slots on the way are activated, else found */
   IrInst *at;
+  IrInst *node;           /* the last node on the way, or the root's container */
   int64_t pending;        /* bytes to add to `at` */
 } Address;
 
@@ -34,6 +36,8 @@ Address address_in_node(IrBuilder *b, int tree, const SNode *from, IrInst *node,
 IrInst *address_element(Address *a, int component);
 /* The address of the slot of `pointer`, an SNode on the path to `of`. */
 IrInst *address_slot(Address *a, const SNode *pointer);
+/* The operands of an op on a cell of `hash`, an SNode on the path to `of`; returns their count. */
+int address_key(Address *a, const SNode *hash, IrInst *operands[1 + SNODE_MAX_AXES]);
 
 /* Are the indices inside the shape of `node`? NULL: always. */
 IrInst *address_inside(IrBuilder *b, const SNode *node, IrInst *const *indices);

@@ -56,7 +56,8 @@ static void limit_by_frame(Bounds *b) {
 
 static void limit_by_level(Bounds *b, int level) {
   const SNode *node = b->kernel->levels.items[level].node;
-  for (int axis = 0; axis < node->rank; axis++) b->limits[axis] = (Limits){true, 0, node->shape[axis] - 1};
+  for (int axis = 0; axis < node->rank; axis++)
+    if (!snode_is_unbounded(node, axis)) b->limits[axis] = (Limits){true, 0, node->shape[axis] - 1};
 }
 
 static void find_limits(Bounds *b) {
@@ -67,6 +68,7 @@ static void find_limits(Bounds *b) {
 /* -- one index, one place ------------------------------------------------------------------------------------------ */
 
 static bool index_is_inside(const Bounds *b, const IrInst *index, int64_t size) {
+  if (size == 0) return true; /* unbounded */
   IndexRange range = ranges_of(index);
   if (!range.known) return false;
   if (!range.base) return range.low >= 0 && range.high < size;

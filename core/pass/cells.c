@@ -31,8 +31,12 @@ typedef struct Cell { /* a CELL being lowered */
 static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, int k, IrInst **inside) {
   IrInst *node = near->operands[k];
   int64_t factor = l->task->factors[k];
+  bool is_unbounded = snode_is_unbounded(l->shape.listed, k);
   if (is_power_of_two((uint64_t)factor)) {
-    if (factor > 1) node = ir_binary(b, IR_SHR, node, ir_const_int(b, TYPE(I64), log2_floor((uint64_t)factor)));
+    IrOp shift = is_unbounded ? IR_SAR : IR_SHR;
+    if (factor > 1) node = ir_binary(b, shift, node, ir_const_int(b, TYPE(I64), log2_floor((uint64_t)factor)));
+  } else if (is_unbounded) {
+    node = ir_binary(b, IR_FLOORDIV, node, ir_const_int(b, TYPE(I64), factor));
   } else {
     IrInst *divisor = ir_const_int(b, TYPE(U64), factor);
     IrInst *bare = ir_binary(b, IR_FLOORDIV, ir_convert(b, node, TYPE(U64)), divisor);
@@ -40,10 +44,24 @@ static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, int k
   }
   if (!near->offset[k]) return node;
   node = ir_binary(b, IR_ADD, node, ir_const_int(b, TYPE(I64), near->offset[k]));
+  if (is_unbounded) return node;
   IrInst *size = ir_const_int(b, TYPE(U64), l->shape.listed->shape[k]);
   IrInst *within = ir_binary(b, IR_LT, ir_convert(b, node, TYPE(U64)), size);
   *inside = *inside ? ir_binary(b, IR_BAND, *inside, within) : within;
   return ir_select(b, within, node, ir_const_int(b, TYPE(I64), 0));
+}
+
+static void near_in_table(Lower *l, IrInst *near, Address *a, IrInst *inside) {
+  const IrLevel *level = &l->kernel->levels.items[near->level];
+  IrInst *operands[1 + SNODE_MAX_AXES];
+  int count = address_key(a, level->node, operands);
+  if (inside) { /* outside an axis that ends: asked below no node, which has none */
+    IrInst *ambient = ir_emit(a->b, IR_AMBIENT, TYPE(PTR), 0, NULL);
+    operands[0] = ir_select(a->b, inside, operands[0], ambient);
+  }
+  rewrite_become(l->kernel, near, IR_HASH_FIND, count, operands);
+  near->tree = level->tree;
+  near->imm = level->node->manager;
 }
 
 void cells_lower_near(Lower *l, IrInst *near) {
@@ -52,6 +70,7 @@ void cells_lower_near(Lower *l, IrInst *near) {
   IrInst *nodes[SNODE_MAX_AXES], *inside = NULL;
   for (int k = 0; k < near->operand_count; k++) nodes[k] = near_coordinate(l, &b, near, k, &inside);
   Address a = address_from_root(&b, level->tree, level->node, nodes);
+  if (level->node->kind == SNODE_HASH) return near_in_table(l, near, &a, inside);
   IrInst *slot = address_slot(&a, level->node);
   if (inside) slot = ir_select(&b, inside, slot, ir_emit(&b, IR_AMBIENT, TYPE(PTR), 0, NULL)); /* whose slots are empty */
   rewrite_become(l->kernel, near, IR_SLOT_FIND, 1, &slot);

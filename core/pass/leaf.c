@@ -61,7 +61,7 @@ static bool find_offset(const Leaf *l, Access *access) {
     int k = l->shape.index[a];
     IndexRange range = ranges_of(access->place->operands[k]);
     bool near = range.low >= -l->shape.extent[a] && range.low <= l->shape.extent[a];
-    if (ranges_exact_param(l->body, &range) != k || !near || !ranges_hold_below(&range, node->shape[k])) return false;
+    if (ranges_exact_param(l->body, &range) != k || !near || !ranges_hold_below(&range, snode_extent(node, k))) return false;
     access->offset[a] = (int32_t)range.low;
   }
   return true;

@@ -112,17 +112,31 @@ static void lower_access(Lower *l, IrInst *inst) {
 
 /* -- activity ------------------------------------------------------------------------------------------------------------------ */
 
-/* The slot that decides about a cell of the level. */
-static IrInst *deciding_slot(Lower *l, IrBuilder *b, const IrInst *inst, bool ensures) {
+/* What decides about a cell of the level: its slot, or its key in a table. Returns the count of operands. */
+static int deciding_operands(Lower *l, IrBuilder *b, const IrInst *inst, bool ensures, IrInst **operands) {
   const IrLevel *level = &l->kernel->levels.items[inst->level];
+  const SNode *listed = snode_listed(level->node);
   Address a = address_from_root(b, level->tree, level->node, inst->operands);
   a.ensures = ensures;
-  return address_slot(&a, snode_listed(level->node));
+  if (listed->kind == SNODE_HASH) return address_key(&a, listed, operands);
+  operands[0] = address_slot(&a, listed);
+  return 1;
 }
 
 static void name_manager(Lower *l, IrInst *inst, const IrLevel *level) {
   inst->tree = level->tree;
   inst->imm = snode_listed(level->node)->manager;
+}
+
+/* `inst` becomes the op on the slot, or the one on the table. */
+static void become_deciding(Lower *l, IrInst *inst, IrOp on_slot, IrOp on_table, bool ensures) {
+  const IrLevel *level = &l->kernel->levels.items[inst->level];
+  bool is_hash = snode_listed(level->node)->kind == SNODE_HASH;
+  IrInst *operands[1 + SNODE_MAX_AXES];
+  IrBuilder b = rewrite_before(l->kernel, inst);
+  int count = deciding_operands(l, &b, inst, ensures, operands);
+  rewrite_become(l->kernel, inst, is_hash ? on_table : on_slot, count, operands);
+  if (is_hash || on_slot != IR_SLOT_LIVE) name_manager(l, inst, level);
 }
 
 static void lower_is_active(Lower *l, IrInst *inst) {
@@ -135,9 +149,7 @@ static void lower_is_active(Lower *l, IrInst *inst) {
     return;
   }
   IrInst *branch = condition ? guard(l, inst, condition) : NULL;
-  b = rewrite_before(l->kernel, inst);
-  IrInst *slot = deciding_slot(l, &b, inst, false);
-  rewrite_become(l->kernel, inst, IR_SLOT_LIVE, 1, &slot);
+  become_deciding(l, inst, IR_SLOT_LIVE, IR_HASH_LIVE, false);
   if (branch) bring_out(l, branch, inst);
 }
 
@@ -150,26 +162,25 @@ static void lower_activate(Lower *l, IrInst *inst) {
   IrBuilder b = rewrite_before(l->kernel, inst);
   IrInst *condition = address_inside(&b, level->node, inst->operands);
   if (condition) guard(l, inst, condition);
-  b = rewrite_before(l->kernel, inst);
-  IrInst *slot = deciding_slot(l, &b, inst, true);
-  IrInst *ensure = ir_emit(&b, IR_SLOT_ENSURE, TYPE(PTR), 1, &slot);
-  name_manager(l, ensure, level);
-  ir_remove(inst);
+  inst->type = TYPE(PTR);
+  become_deciding(l, inst, IR_SLOT_ENSURE, IR_HASH_ENSURE, true);
 }
 
-/* Only a pointer SNode's cells can go. The slot is asked first: that of an absent ancestor lies in the ambient, which
- * must not be written. */
+/* Only cells that are nodes can go. A slot is asked first: that of an absent ancestor lies in the ambient, which must
+ * not be written. */
 static void lower_deactivate(Lower *l, IrInst *inst) {
   const IrLevel *level = &l->kernel->levels.items[inst->level];
-  if (!snode_has_slots(level->node)) {
+  if (!snode_is_managed(level->node)) {
     ir_remove(inst);
     return;
   }
   IrBuilder b = rewrite_before(l->kernel, inst);
   IrInst *condition = address_inside(&b, level->node, inst->operands);
   if (condition) guard(l, inst, condition);
+  if (level->node->kind == SNODE_HASH) return become_deciding(l, inst, IR_SLOT_CLEAR, IR_HASH_CLEAR, false);
+  IrInst *slot;
   b = rewrite_before(l->kernel, inst);
-  IrInst *slot = deciding_slot(l, &b, inst, false);
+  deciding_operands(l, &b, inst, false, &slot);
   guard(l, inst, ir_emit(&b, IR_SLOT_LIVE, TYPE(BOOL), 1, &slot));
   rewrite_become(l->kernel, inst, IR_SLOT_CLEAR, 1, &slot);
   name_manager(l, inst, level);
@@ -189,7 +200,7 @@ static void lower_count(Lower *l, IrInst *inst) {
   rewrite_become(l->kernel, inst, IR_MUL, 2, (IrInst *[]){count, ir_const_int(&b, TYPE(I64), cells)});
 }
 
-/* Every cell of a level below a pointer SNode is inactive once that has no node. */
+/* Every cell of a level is inactive once the SNode that lists it has no node. */
 static void lower_clear(Lower *l, IrInst *inst) {
   const IrLevel *level = &l->kernel->levels.items[inst->level];
   if (!snode_listed(level->node)) {

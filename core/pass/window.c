@@ -47,7 +47,9 @@ static bool add_window(Windows *w, const IndexRange *range, int64_t size) {
   return true;
 }
 
+/* Size 0: an axis without ends. */
 static bool is_always_inside(const IndexRange *range, int64_t size) {
+  if (size == 0) return true;
   return range->known && !range->base && range->low >= 0 && range->high < size;
 }
 

@@ -131,11 +131,24 @@ static bool read_run(void *data, const CellRun *run) {
   return true;
 }
 
+static bool check_ends(const Field *field, Error *err) {
+  const SNode *node = field->node->snode;
+  char label[100];
+  for (int k = 0; k < node->rank; k++) {
+    if (!snode_is_unbounded(node, k)) continue;
+    error_set(err, RG_ERROR_ARGUMENT, "%s has no number of elements: axis '%c' belongs to a hash and has no ends",
+              field_label(field, label), 'i' + node->level_axes[k]);
+    return error_hint(err, "visit active cells: for i, v in pairs(x)");
+  }
+  return true;
+}
+
 static bool check_count(Field *field, int64_t count, Error *err) {
   char label[100];
   int64_t cells = type_parts(field->type);
   bool is_huge = false;
   if (!field_settle(field, NULL, err)) return false;
+  if (!check_ends(field, err)) return false;
   for (int k = 0; k < field->node->path->rank; k++)
     is_huge |= __builtin_mul_overflow(cells, field->node->path->shape[k], &cells);
   if (is_huge)

@@ -1,4 +1,5 @@
 /* cell.c - from an index to memory, step by step; see cell.h. */
+#include "base/bits.h"
 #include "program/cell.h"
 
 static void fill_step(CellStep *step, const SNode *at, const SNode *node) {
@@ -7,11 +8,13 @@ static void fill_step(CellStep *step, const SNode *at, const SNode *node) {
   step->stride = component->stride;
   step->cell_count = at->cell_count;
   step->manager = at->manager;
-  step->digit_count = at->axis_count;
-  for (int k = 0; k < at->axis_count; k++)
-    step->digits[k] = (CellDigit){.position = snode_axis_position(node, at->axes[k]),
-                                  .size = at->sizes[k],
-                                  .weight = snode_divisor(at, node, at->axes[k])};
+  step->is_hash = at->kind == SNODE_HASH;
+  step->digit_count = step->is_hash ? at->rank : at->axis_count;
+  const uint8_t *axes = step->is_hash ? at->level_axes : at->axes;
+  for (int k = 0; k < step->digit_count; k++)
+    step->digits[k] = (CellDigit){.position = snode_axis_position(node, axes[k]),
+                                  .size = step->is_hash ? 0 : at->sizes[k],
+                                  .weight = snode_divisor(at, node, axes[k])};
 }
 
 static void fill_listed(CellPath *path, const SNode *node) {
@@ -47,58 +50,72 @@ static uint64_t choose_cell(const CellStep *step, const int64_t *index) {
   uint64_t number = 0;
   for (int k = 0; k < step->digit_count; k++) {
     const CellDigit *digit = &step->digits[k];
-    number = number * (uint64_t)digit->size + (uint64_t)(index[digit->position] / digit->weight % digit->size);
+    int64_t coordinate = floor_div(index[digit->position], digit->weight);
+    number = number * (uint64_t)digit->size + (uint64_t)floor_mod(coordinate, digit->size);
   }
   return number;
 }
 
-/* The cell of step `last`, with the slot that leads to it where the step has slots (its node is not looked up).
- * False where a node above is inactive; `ensures` makes those. */
-static bool reach(RtContext *context, const CellPath *path, int last, const int64_t *index, bool ensures, Cell *cell) {
-  *cell = (Cell){.base = context->trees[0]->root};
-  for (int k = 0; k <= last; k++) {
-    const CellStep *step = &path->steps[k];
-    cell->base += step->offset + cell->number * step->stride;
-    cell->number = choose_cell(step, index);
-    if (step->manager < 0 || k == last) continue;
-    uint32_t *slot = (uint32_t *)(void *)cell->base + cell->number;
-    if (ensures)
-      cell->base = rt_slot_ensure(context, context->workers, 0, step->manager, slot);
-    else if (rt_slot_live(slot))
-      cell->base = rt_slot_find(context, 0, slot);
-    else
-      return false;
-    cell->number = 0;
-  }
-  return true;
+typedef enum Way { WAY_FIND, WAY_ENSURE, WAY_CLEAR } Way; /* what is done to a cell that is a node */
+
+/* On the way: `node` is the last one entered, or the root's container. */
+typedef struct Reach {
+  Cell cell;
+  uint8_t *node;
+} Reach;
+
+static uint8_t *take_slot(RtContext *context, const CellStep *step, const Reach *reach, Way way) {
+  uint32_t *slot = (uint32_t *)(void *)reach->cell.base + reach->cell.number;
+  if (way == WAY_ENSURE) return rt_slot_ensure(context, context->workers, 0, step->manager, slot);
+  if (!rt_slot_live(slot)) return NULL;
+  if (way == WAY_CLEAR) rt_slot_clear(context, context->workers, 0, step->manager, slot);
+  return way == WAY_CLEAR ? NULL : rt_slot_find(context, 0, slot);
 }
 
-/* From the slot to its node, where the path's own level has slots. */
-static bool enter(RtContext *context, const CellPath *path, bool ensures, Cell *cell) {
-  int manager = path->step_count ? path->steps[path->step_count - 1].manager : -1;
-  if (manager < 0) return true;
-  uint32_t *slot = (uint32_t *)(void *)cell->base + cell->number;
-  if (!ensures && !rt_slot_live(slot)) return false;
-  cell->base = ensures ? rt_slot_ensure(context, context->workers, 0, manager, slot) : rt_slot_find(context, 0, slot);
+static uint8_t *take_key(RtContext *context, const CellStep *step, const Reach *reach, const int64_t *index, Way way) {
+  int64_t key[SNODE_MAX_AXES];
+  for (int k = 0; k < step->digit_count; k++)
+    key[k] = floor_div(index[step->digits[k].position], step->digits[k].weight);
+  if (way == WAY_ENSURE) return rt_hash_ensure(context, context->workers, 0, step->manager, reach->node, key);
+  if (way == WAY_CLEAR) rt_hash_clear(context, context->workers, 0, step->manager, reach->node, key);
+  uint8_t *node = rt_hash_find(context, 0, step->manager, reach->node, key);
+  return node == context->ambient ? NULL : node;
+}
+
+/* One step down the path, into the node where the step's cells are nodes; false where that is not there. */
+static bool take_step(RtContext *context, const CellStep *step, const int64_t *index, Way way, Reach *reach) {
+  Cell *cell = &reach->cell;
+  cell->base += step->offset + cell->number * step->stride;
   cell->number = 0;
+  if (!step->is_hash) cell->number = choose_cell(step, index);
+  if (step->manager < 0) return true;
+  reach->node = step->is_hash ? take_key(context, step, reach, index, way) : take_slot(context, step, reach, way);
+  *cell = (Cell){.base = reach->node};
+  return reach->node;
+}
+
+static bool reach_cell(RtContext *context, const CellPath *path, const int64_t *index, Way way, Way last_way, Cell *cell) {
+  uint8_t *root = context->trees[0]->root;
+  Reach reach = {.cell = {.base = root}, .node = root};
+  for (int k = 0; k < path->step_count; k++)
+    if (!take_step(context, &path->steps[k], index, k + 1 < path->step_count ? way : last_way, &reach)) return false;
+  *cell = reach.cell;
   return true;
 }
 
 bool cell_find(RtContext *context, const CellPath *path, const int64_t *index, Cell *cell) {
-  return reach(context, path, path->step_count - 1, index, false, cell) && enter(context, path, false, cell);
+  return reach_cell(context, path, index, WAY_FIND, WAY_FIND, cell);
 }
 
 Cell cell_ensure(RtContext *context, const CellPath *path, const int64_t *index) {
   Cell cell;
-  reach(context, path, path->step_count - 1, index, true, &cell);
-  enter(context, path, true, &cell);
+  reach_cell(context, path, index, WAY_ENSURE, WAY_ENSURE, &cell);
   return cell;
 }
 
-uint32_t *cell_slot(RtContext *context, const CellPath *path, const int64_t *index) {
+void cell_clear(RtContext *context, const CellPath *path, const int64_t *index) {
   Cell cell;
-  if (!reach(context, path, path->step_count - 1, index, false, &cell)) return NULL;
-  return (uint32_t *)(void *)cell.base + cell.number;
+  reach_cell(context, path, index, WAY_FIND, WAY_CLEAR, &cell);
 }
 
 int64_t cell_list(Tree *tree, int manager, Error *err) {

@@ -1,7 +1,7 @@
 /* cell.h - native access to cells: how an index leads through a tree to memory. For the room alone.
  *
  * A CellPath has a step per SNode below the root down to its own. From the root's container a step leads into the
- * SNode's container, chooses the cell, and follows the slot where the cell is one. What is reached is a Cell:
+ * SNode's container, chooses the cell, and goes to its node by the slot or the table where it is one. What is reached is a Cell:
  *
  *     element of component c  at  cell.base + c.offset + cell.number * c.stride        (as in snode/tree.h) */
 #ifndef RG_PROGRAM_CELL_H
@@ -11,14 +11,15 @@
 
 typedef struct CellDigit {
   int position;        /* of the axis in the index */
-  int64_t size;        /* digit = index[position] / weight % size */
+  int64_t size;        /* digit = index[position] / weight % size, rounded down; of a hash: / weight is the coordinate */
   int64_t weight;      /* cells of the path's level per step of this digit */
 } CellDigit;
 
 typedef struct CellStep {
   uint64_t offset, stride; /* of this SNode as a component of its parent */
   uint64_t cell_count;
-  int manager;             /* of a pointer SNode; else -1 */
+  int manager;             /* of a pointer or hash SNode; else -1 */
+  bool is_hash;            /* its digits are the coordinates of its cells, one per axis of its level */
   int digit_count;
   CellDigit digits[SNODE_MAX_AXES];
 } CellStep;
@@ -44,8 +45,8 @@ typedef struct Cell {
 bool cell_find(RtContext *context, const CellPath *path, const int64_t *index, Cell *cell);
 /* Activates what is missing; on an exhausted budget the cell lies in a sink and context->error is set. */
 Cell cell_ensure(RtContext *context, const CellPath *path, const int64_t *index);
-/* The slot of the cell of a pointer level, or NULL where its parent is inactive. */
-uint32_t *cell_slot(RtContext *context, const CellPath *path, const int64_t *index);
+/* Deactivates the cell of a pointer or hash level. */
+void cell_clear(RtContext *context, const CellPath *path, const int64_t *index);
 static inline uint8_t *cell_element(Cell cell, const SNodeComponent *component) {
   return cell.base + component->offset + cell.number * component->stride;
 }

@@ -27,7 +27,7 @@ void memory_report(Program *program, RgMemory *memory) {
 
 /* Containers of `node`, when there are `nodes` nodes of the pointer SNode above it. */
 static uint64_t containers(const SNode *node, uint64_t nodes) {
-  for (const SNode *at = node->parent; at && !snode_has_slots(at); at = at->parent) nodes *= at->cell_count;
+  for (const SNode *at = node->parent; at && !snode_is_managed(at); at = at->parent) nodes *= at->cell_count;
   return nodes;
 }
 
@@ -39,11 +39,11 @@ static void fill_row(const Tree *tree, const SNode *node, int32_t tree_number, R
                         .depth = node->depth,
                         .node = (RgSNode *)tree_node(tree, node)};
   if (!tree->has_storage) return;
-  if (snode_has_slots(node)) {
+  if (snode_is_managed(node)) {
     const RtManager *manager = &tree->rt.managers[node->manager];
     row->cells = live_nodes(tree, node);
     row->live = row->cells * node->node_size;
-    row->reserved = manager->chunk_bytes;
+    row->reserved = manager->chunk_bytes + manager->table.bytes;
     return;
   }
   const SNode *listed = snode_listed(node);

@@ -20,7 +20,7 @@ bool node_check_index(const Node *node, const int64_t *index, int32_t index_coun
     return error_set(err, RG_ERROR_INDEX_COUNT, "%s takes %d %s, %d given", what, snode->rank,
                      snode->rank == 1 ? "index" : "indices", index_count);
   for (int k = 0; k < index_count; k++) {
-    if (index[k] >= 0 && index[k] < snode->shape[k]) continue;
+    if (snode_is_unbounded(snode, k) || (index[k] >= 0 && index[k] < snode->shape[k])) continue;
     join_numbers(numbers, sizeof numbers, index, index_count, ", ");
     join_numbers(shape, sizeof shape, snode->shape, snode->rank, " x ");
     error_set(err, RG_ERROR_INDEX_RANGE, "index %s is outside %s, whose shape is %s", numbers, what, shape);
@@ -46,17 +46,19 @@ static bool activate(Node *node, RtContext *context, const int64_t *index, Error
 
 static bool is_always_active(const Node *node, const char *action, Error *err) {
   const SNode *listed = snode_listed(node->snode);
-  if (snode_has_slots(node->snode)) return false;
-  error_set(err, RG_ERROR_ARGUMENT, "'%s' needs a pointer node: the cells of a dense node %s", action,
-            listed ? "come and go with the pointer node above it" : "are always active");
+  if (snode_is_managed(node->snode)) return false;
+  if (listed)
+    error_set(err, RG_ERROR_ARGUMENT, "'%s' needs a %s node: the cells of a dense node come and go with the %s node above it",
+              action, snode_kind_text(listed->kind), snode_kind_text(listed->kind));
+  else
+    error_set(err, RG_ERROR_ARGUMENT, "'%s' needs a pointer node: the cells of a dense node are always active", action);
   if (listed && listed->name[0]) error_hint(err, "use '%.60s'", listed->name);
   return true;
 }
 
 static bool deactivate(Node *node, RtContext *context, const int64_t *index, Error *err) {
   if (is_always_active(node, "deactivate", err)) return false;
-  uint32_t *slot = cell_slot(context, node->path, index);
-  if (slot) rt_slot_clear(context, context->workers, 0, node->snode->manager, slot);
+  cell_clear(context, node->path, index);
   if (!cell_settle(node->tree, err)) return false;
   program_collect(node->tree->object.program, node->tree);
   return true;
@@ -106,7 +108,7 @@ bool node_level(Node *node, RgLevel *level, Error *err) {
                      .kind = snode_kind_text(snode->kind),
                      .axis_count = snode->axis_count,
                      .rank = snode->rank,
-                     .bytes = snode_has_slots(snode) ? snode->node_size : snode->container_size};
+                     .bytes = snode_is_managed(snode) ? snode->node_size : snode->container_size};
   for (int k = 0; k < snode->axis_count; k++) {
     level->axes[k] = snode->axes[k];
     level->sizes[k] = snode->sizes[k];

@@ -3,9 +3,11 @@
  * The state is the row-major number of the next candidate. Active nodes are sorted by coordinates once per topology
  * version; from there the next active cell is found axis by axis with binary searches: at axis a, among the nodes that
  * agree with the index on the axes before, go on in the index's own node column if something follows there, else in
- * the nearest column behind. So a walk over few cells of a huge shape costs the cells, not the shape. */
+ * the nearest column behind. So a walk over few cells of a huge shape costs the cells, not the shape.
+ * Where an axis has no ends there is no such number: the walk goes on from the index that the last call left. */
 #include <stdlib.h>
 
+#include "base/bits.h"
 #include "program/cell.h"
 
 struct NodeOrder {
@@ -61,19 +63,21 @@ static int64_t lower_bound(const NodeOrder *order, int64_t begin, int64_t end, i
   return begin;
 }
 
+static int64_t first_index(const CellPath *path, int axis) { return path->shape[axis] ? 0 : INT64_MIN; }
+
 /* Rows begin..end agree with the index on the axes before `axis`; moves the rest of the index to the first active
  * cell at or behind it. False when there is none. */
 static bool advance(const CellPath *path, const NodeOrder *order, int axis, int64_t begin, int64_t end,
                     int64_t *index) {
   if (begin == end) return false;
   if (axis == path->rank) return true;
-  int64_t weight = path->listed_weight[axis], column = index[axis] / weight;
+  int64_t weight = path->listed_weight[axis], column = floor_div(index[axis], weight);
   int64_t first = lower_bound(order, begin, end, axis, column);
   int64_t behind = lower_bound(order, first, end, axis, column + 1);
   if (first < behind && advance(path, order, axis + 1, first, behind, index)) return true;
-  for (int k = axis + 1; k < path->rank; k++) index[k] = 0;
+  for (int k = axis + 1; k < path->rank; k++) index[k] = first_index(path, k);
   index[axis]++;
-  if (first == behind || index[axis] / weight != column) {
+  if (first == behind || floor_div(index[axis], weight) != column) {
     if (behind == end) return false;
     column = order->coordinates[behind * order->rank + axis];
     index[axis] = column * weight;
@@ -105,10 +109,29 @@ static bool check_size(const CellPath *path, Error *err) {
   return true;
 }
 
+static bool is_unbounded(const CellPath *path) {
+  for (int k = 0; k < path->rank; k++)
+    if (!path->shape[k]) return true;
+  return false;
+}
+
+static bool next_unbounded(Node *node, int64_t *state, int64_t *index, Error *err) {
+  const CellPath *path = node->path;
+  if (!update_order(node, err)) return false;
+  if (*state == 0)
+    for (int k = 0; k < path->rank; k++) index[k] = first_index(path, k);
+  else
+    index[path->rank - 1]++;
+  *state = advance(path, node->order, 0, 0, node->order->count, index) ? 1 : -1;
+  return true;
+}
+
 bool node_next(Node *node, int64_t *state, int64_t *index, Error *err) {
   if (*state < 0) return true;
-  if (!tree_settle(node->tree, "its first use", err) || !check_size(node->path, err)) return false;
+  if (!tree_settle(node->tree, "its first use", err)) return false;
   const CellPath *path = node->path;
+  if (is_unbounded(path)) return next_unbounded(node, state, index, err);
+  if (!check_size(path, err)) return false;
   bool is_there = split(path, *state, index);
   if (is_there && path->listed_manager >= 0) {
     if (!update_order(node, err)) return false;

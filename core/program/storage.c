@@ -35,8 +35,9 @@ static void fill_manager(RtManager *manager, const SNode *node) {
   manager->node_size = node->node_size;
   manager->parent = parent ? parent->manager : -1;
   manager->axis_count = node->rank;
+  manager->is_hash = node->kind == SNODE_HASH;
   for (int k = 0; k < node->rank; k++) manager->axes[k] = node->level_axes[k];
-  for (int k = first; k < count; k++)
+  for (int k = first; k < count && !manager->is_hash; k++)
     fill_level(&manager->levels[manager->level_count++], path[k], k + 1 < count ? path[k + 1] : NULL, k == first);
 }
 

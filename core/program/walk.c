@@ -1,5 +1,6 @@
 /* walk.c - all active cells of a field, node by node: what bulk operations do.
  * The innermost SNode's cells come as one run, so that a visitor loops over plain strides. */
+#include "base/bits.h"
 #include "program/cell.h"
 
 typedef struct Walk {
@@ -74,7 +75,7 @@ void cell_next_in_run(const CellRun *run, int64_t *index) {
   for (int k = run->step->digit_count - 1; k >= 0; k--) {
     const CellDigit *digit = &run->step->digits[k];
     index[digit->position] += digit->weight;
-    if (index[digit->position] / digit->weight % digit->size) return;
+    if (floor_mod(floor_div(index[digit->position], digit->weight), digit->size)) return;
     index[digit->position] -=
         digit->size * digit->weight; /* past its last: back to 0, and the next slower digit moves */
   }

@@ -245,6 +245,12 @@ static Entity resolve_index(Sema *s, AstExpr *e) {
 static Entity resolve_length(Sema *s, AstExpr *e) {
   Entity object = resolve_expr(s, e->left);
   bool has_extent = (object.kind == ENTITY_FIELD || object.kind == ENTITY_NODE) && object.indexed < object.node->rank;
+  if (has_extent && snode_is_unbounded(object.node, object.indexed)) {
+    sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "loop over its active cells, or count() them",
+              "'#' has no answer: axis '%c' of '%s' belongs to a hash and has no ends",
+              'i' + object.node->level_axes[object.indexed], object.name);
+    return (Entity){0};
+  }
   if (has_extent) return extent_constant(object.node->shape[object.indexed]);
   if (object.kind == ENTITY_SHAPE) return extent_constant(object.part_count ? object.part_count : object.node->rank);
   int64_t length;

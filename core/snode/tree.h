@@ -120,6 +120,12 @@ const char *snode_kind_text(SNodeKind kind);
 bool snode_kind_parse(Str text, SNodeKind *kind);
 bool snode_has_slots(const SNode *node);  /* pointer, dynamic */
 bool snode_is_managed(const SNode *node); /* pointer, dynamic, hash */
+/* Has axis number `position` of the level no extent? */
+static inline bool snode_is_unbounded(const SNode *node, int position) { return node->shape[position] == 0; }
+/* The extent of axis number `position` for comparisons: more than any index where it has none. */
+static inline int64_t snode_extent(const SNode *node, int position) {
+  return node->shape[position] ? node->shape[position] : INT64_MAX;
+}
 static inline int64_t snode_node_cells(const SNode *managed) { return managed->chunk ? managed->chunk : 1; }
 
 /* path.c: the levels between the root and `node`, the root first, `node` last; returns their count. */

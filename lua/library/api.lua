@@ -11,7 +11,7 @@ local levels = {
   { "pointer(axes: string, ...: integer|rg.NodeOptions): rg.Node", "A level below whose cells exist once they are written." },
   { "bitmasked(axes: string, ...: integer|rg.NodeOptions): rg.Node", "A level below whose cells have a bit each: active or not." },
   { "dynamic(axes: string, ...: integer|rg.NodeOptions): rg.Node", "A list that grows: `:dynamic(\"i\", n, { chunk = 32 })`." },
-  { "hash(axes: string, ...: integer|rg.NodeOptions): rg.Node", "A level below without extents." },
+  { "hash(axes: string, options?: rg.NodeOptions): rg.Node", "A level below without ends: cells at any coordinates, once written." },
   { "place(...: rg.Field): self", "Puts fields into its cells." },
 }
 

@@ -498,11 +498,11 @@ function Node:bitmasked(axes, ...) end
 ---@return rg.Node
 function Node:dynamic(axes, ...) end
 
---- A level below without extents.
+--- A level below without ends: cells at any coordinates, once written.
 ---@param axes string
----@param ... integer|rg.NodeOptions
+---@param options? rg.NodeOptions
 ---@return rg.Node
-function Node:hash(axes, ...) end
+function Node:hash(axes, options) end
 
 --- Puts fields into its cells.
 ---@param ... rg.Field
@@ -563,11 +563,11 @@ function Root:bitmasked(axes, ...) end
 ---@return rg.Node
 function Root:dynamic(axes, ...) end
 
---- A level below without extents.
+--- A level below without ends: cells at any coordinates, once written.
 ---@param axes string
----@param ... integer|rg.NodeOptions
+---@param options? rg.NodeOptions
 ---@return rg.Node
-function Root:hash(axes, ...) end
+function Root:hash(axes, options) end
 
 --- Puts fields into its cells.
 ---@param ... rg.Field
@@ -601,11 +601,11 @@ function Tree:bitmasked(axes, ...) end
 ---@return rg.Node
 function Tree:dynamic(axes, ...) end
 
---- A level below without extents.
+--- A level below without ends: cells at any coordinates, once written.
 ---@param axes string
----@param ... integer|rg.NodeOptions
+---@param options? rg.NodeOptions
 ---@return rg.Node
-function Tree:hash(axes, ...) end
+function Tree:hash(axes, options) end
 
 --- Puts fields into its cells.
 ---@param ... rg.Field

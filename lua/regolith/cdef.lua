@@ -173,7 +173,8 @@ RgStatus rg_field_write(RgField *field, const double *values, int64_t count);
 RgStatus rg_field_write_i64(RgField *field, const int64_t *values, int64_t count);
 /* Dense fields: the first element; others: argument.invalid. */
 RgStatus rg_field_pointer(RgField *field, void **pointer);
-/* Active cells in index order. Start with *state 0; fills index (rank of them) and value; *state -1: no more. */
+/* Active cells in index order. Start with *state 0; fills index (rank of them) and value; *state -1: no more. Both go
+ * back in as the last call left them. */
 RgStatus rg_field_next(RgField *field, int64_t *state, int64_t *index, RgValue *value);
 RgStatus rg_snode_next(RgSNode *node, int64_t *state, int64_t *index);
 

@@ -155,7 +155,7 @@ local function make_row(depth)
     __index = get, __newindex = set,
     __len = function(self)
       local handle = get_handle(self.rg_number)
-      return shape.read(C.rg_field_shape, handle.rg_field, handle.rg_rank, handle.rg_runtime)[depth]
+      return shape.extent(shape.read(C.rg_field_shape, handle.rg_field, handle.rg_rank, handle.rg_runtime), depth)
     end,
     __tostring = function(self)
       local parts = {}
@@ -295,7 +295,7 @@ end
 
 function meta.__len(self)
   local extents = shape_of(self)
-  return #extents == 0 and 1 or extents[0]
+  return #extents == 0 and 1 or shape.extent(extents, 0)
 end
 
 function meta.__eq(a, b)

@@ -51,6 +51,14 @@ function shape.read(read, pointer, count, runtime)
   return s
 end
 
+--- The extent of an axis, for `#x`; raises where a hash leaves it without ends.
+function shape.extent(s, axis)
+  if s[axis] == 0 then
+    fail.argument("'#' has no answer: an axis of a hash has no ends", "x:count() tells how many cells are active")
+  end
+  return s[axis]
+end
+
 --- As many zeros: the offset of a field.
 function shape.zeros(count) return Shape(count) end
 

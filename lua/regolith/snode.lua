@@ -98,7 +98,9 @@ local function read_arguments(kind, axes, ...)
     check_name(options.name)
     snode.check_layout(options.layout)
   end
-  if count == 0 then fail.argument((":%s(\"%s\") takes a size for its axes"):format(kind, axes)) end
+  if kind == "hash" then
+    if count > 0 then fail.argument(":hash takes no sizes: its axes have no ends", "block:hash(\"ij\"):dense(\"ij\", 16)") end
+  elseif count == 0 then fail.argument((":%s(\"%s\") takes a size for its axes"):format(kind, axes)) end
   if count > 8 then fail.argument((":%s takes 8 sizes at most, not %d"):format(kind, count)) end
   local sizes = ffi.new "int64_t[8]"
   for k = 1, count do sizes[k - 1] = check_size(values[k], kind) end
@@ -108,6 +110,7 @@ end
 local node_out = ffi.new "RgSNode *[1]"
 
 local function add(parent, runtime, kind, axes, sizes, count, options)
+  if kind == "hash" and lib.oracle_of(runtime) then fail.later("a hash SNode with arch = \"lua\"") end
   check(C.rg_snode_add(parent, kind, axes, sizes, count, options.name, snode.check_layout(options.layout), 0, node_out), runtime)
   return new_node(node_out[0], runtime)
 end
@@ -138,7 +141,7 @@ end
 
 -- What trees, nodes and the root have alike: `below(self)` says where children go.
 local function add_declarations(methods, below)
-  for _, kind in ipairs { "dense", "pointer" } do
+  for _, kind in ipairs { "dense", "pointer", "hash" } do
     methods[kind] = function(self, axes, ...)
       local sizes, count, options = read_arguments(kind, axes, ...)
       return below(self, options.name, function(parent, runtime)
@@ -146,7 +149,7 @@ local function add_declarations(methods, below)
       end)
     end
   end
-  for _, kind in ipairs { "bitmasked", "dynamic", "hash" } do
+  for _, kind in ipairs { "bitmasked", "dynamic" } do
     methods[kind] = function() fail.later(("a %s SNode"):format(kind)) end
   end
   return methods

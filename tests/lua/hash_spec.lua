@@ -1,0 +1,295 @@
+local support = require "support"
+local rg, failure = support.rg, support.failure
+
+-- A field of 16 x 16 blocks at any coordinates, and the hash.
+local function endless(t, size)
+  local x = rg.field(t)
+  local block = rg.root:hash "ij"
+  block:dense("ij", size or 16):place(x)
+  return x, block
+end
+
+local visits = rg.kernel(function(x)
+  local n = 0
+  for _ in x:active() do n = n + 1 end
+  return n
+end)
+
+describe("a hash field #compiled", function()
+  it("has cells at any coordinates, negative ones too", function()
+    local x, block = endless(rg.i32)
+    assert.equal(0, x[-5][7])
+    assert.equal(0, block:count())
+    x[-5][7], x[1000000000][-17], x[-1][-1] = 3, 4, 5
+    assert.same({ 3, 4, 5 }, { x[-5][7], x[1000000000][-17], x[-1][-1] })
+    assert.equal(0, x[11][7])
+    assert.equal(3, block:count())
+    assert.equal(3 * 256, x:count())
+    assert.is_true(block:is_active(-1, 0))
+    assert.is_true(block:is_active(62500000, -2))
+    assert.is_true(x:is_active(-16, 15))
+    assert.is_false(x:is_active(-17, 15))
+  end)
+
+  it("is written and read by kernels at coordinates of both signs", function()
+    for _, size in ipairs { 16, 5 } do
+      local x, block = endless(rg.i32, size)
+      rg.kernel(function(n)
+        for i, j in rg.range({ -n, n }, { -n, n }) do x[i][j] = i * 1000 + j end
+      end)(40)
+      local wrong = rg.kernel(function()
+        local n = 0
+        for i, j in rg.range({ -40, 40 }, { -40, 40 }) do
+          if x[i][j] ~= i * 1000 + j then n = n + 1 end
+        end
+        return n
+      end)
+      assert.equal(0, wrong())
+      assert.equal(-7003, x[-7][-3])
+      assert.equal(0, x[-61][0])
+      assert.equal(x:count(), visits(x))
+      assert.equal((2 * math.ceil(40 / size)) ^ 2, block:count())
+    end
+  end)
+
+  it("grows while all threads write to it", function()
+    local x = rg.field(rg.i32)
+    local cell = rg.root:hash "i"
+    cell:place(x)
+    local n = 100000
+    rg.kernel(function()
+      for i in rg.range(4 * n) do
+        local k = (i % n - 50000) * 7919
+        x[k] = x[k] + 1
+      end
+    end)()
+    assert.equal(n, cell:count())
+    local sum = rg.kernel(function()
+      local s = 0
+      for i in x:active() do s = s + x[i] end
+      return s
+    end)
+    assert.equal(4 * n, sum())
+  end)
+
+  it("gives loops the neighbours across nodes of any sign", function()
+    for _, size in ipairs { 8, 6 } do
+      local x, y = rg.field(rg.f32), rg.field(rg.f32)
+      rg.root:hash("ij"):dense("ij", size):place(x, y)
+      rg.kernel(function()
+        for i, j in rg.range({ -20, 20 }, { -20, 20 }) do x[i][j] = i * i + 3 * j * j end
+      end)()
+      local wrong = rg.kernel(function()
+        local n = 0
+        for i, j in x:active() do y[i][j] = x[i + 1][j] + x[i - 1][j] + x[i][j + 1] + x[i][j - 1] - 4 * x[i][j] end
+        for i, j in rg.range({ -19, 19 }, { -19, 19 }) do
+          if y[i][j] ~= 8 then n = n + 1 end
+        end
+        return n
+      end)
+      assert.equal(0, wrong())
+      local edge = -size * math.ceil(20 / size)
+      assert.equal(0, x[edge - 1][0]) -- beyond the last node there is nothing
+      if size == 8 then assert.equal(0, y[-24][0]) end
+    end
+  end)
+
+  it("lets cells go, and gives them back as zeros", function()
+    local x, block = endless(rg.i32)
+    rg.kernel(function()
+      for i, j in rg.range({ -64, 64 }, { -64, 64 }) do x[i][j] = 1 end
+    end)()
+    rg.kernel(function()
+      for i, j in block:active() do
+        if i < 0 then block:deactivate(i, j) end
+      end
+    end)()
+    assert.equal(32, block:count())
+    assert.same({ 0, 1 }, { x[-1][0], x[0][-1] })
+    block:deactivate(3, -4)
+    assert.is_false(block:is_active(3, -4))
+    x[-1][0] = 9
+    assert.equal(0, x[-2][0])
+    assert.equal(32, block:count())
+    block:clear()
+    assert.equal(0, block:count())
+    assert.equal(0, visits(x))
+    x[5][5] = 2
+    assert.same({ 1, 2, 0 }, { block:count(), x[5][5], x[5][6] })
+  end)
+
+  it("keeps no memory for cells that went, however often", function()
+    local x, block = endless(rg.i32)
+    local fill = rg.kernel(function(shift)
+      for i, j in rg.range(64, 64) do x[i + shift][j - shift] = 1 end
+    end)
+    local most = 0
+    for round = 1, 60 do
+      fill(round * 1000)
+      block:clear()
+      if round == 5 then most = rg.memory().reserved end
+    end
+    assert.is_true(rg.memory().reserved <= most)
+  end)
+
+  it("visits active cells in index order from Lua, also while they come and go", function()
+    local x, block = endless(rg.i32, 2)
+    x[3][-5], x[-4][9], x[3][4], x[-4][-100] = 1, 2, 3, 4
+    local met = {}
+    for i, j, v in pairs(x) do
+      if v > 0 then
+        met[#met + 1] = ("%d,%d=%d"):format(i, j, v)
+        x[i + 1000][j] = 0 -- a new node, behind
+        if v == 4 then block:deactivate(-2, 4) end -- one that is still to come
+      end
+    end
+    assert.same({ "-4,-100=4", "3,-5=1", "3,4=3" }, met)
+    local blocks = {}
+    block:clear()
+    block:activate(2, 1)
+    block:activate(-3, 7)
+    block:activate(-3, -7)
+    for i, j in block:active() do blocks[#blocks + 1] = ("%d,%d"):format(i, j) end
+    assert.same({ "-3,-7", "-3,7", "2,1" }, blocks)
+  end)
+
+  it("fills, copies, and refuses what needs ends", function()
+    local x, y = endless(rg.i32), endless(rg.i32)
+    x[-1][-1] = 1
+    x:fill(7)
+    assert.equal(7, x[-16][-2])
+    assert.equal(0, x[0][0])
+    y:copy_from(x)
+    assert.equal(7, y[-16][-2])
+    assert.same({ 0, 0 }, { x.shape[0], x.shape[1] })
+    for _, f in ipairs { function() return #x end, function() return #x[3] end, function() return x:to_table() end,
+      function() return x:from_table {} end, function() return x:pointer() end } do
+      assert.equal("argument.invalid", failure(f).code)
+    end
+    local message = failure(function() return x:to_table() end).message
+    assert.equal("a field of i32 has no number of elements: axis 'i' belongs to a hash and has no ends", message)
+  end)
+end)
+
+describe("a hash in a tree #compiled", function()
+  it("holds fields of its own, and several children", function()
+    local age, x, y, far = rg.field(rg.i32), rg.field(rg.vec2), rg.field(rg.i32), rg.field(rg.i32)
+    local cell = rg.root:hash("i", { name = "cell" })
+    cell:place(age)
+    cell:dense("i", 4):place(x)
+    cell:pointer("i", 3):dense("i", 2):place(y)
+    cell:dense("j", 2):place(far)
+    rg.kernel(function()
+      for i in rg.range({ -3, 3 }) do
+        age[i] = i
+        x[i * 4 + 1] = rg.vec2(i, -i)
+        y[i * 6 + 5] = 10 * i
+        far[i][1] = 100 * i
+      end
+    end)()
+    assert.equal(6, cell:count())
+    assert.equal(-3, age[-3])
+    assert.equal(rg.vec2(-3, 3), x[-11])
+    assert.equal(-30, y[-13])
+    assert.equal(0, y[-14])
+    assert.equal(-300, far[-3][1])
+    assert.equal(6 * 2, visits(y))
+    cell:deactivate(-3)
+    assert.same({ 0, 0, 0 }, { age[-3], y[-13], far[-3][1] })
+    assert.equal(5 * 2, visits(y))
+  end)
+
+  it("stands below pointer and dense cells, on axes of its own, and goes with them", function()
+    local x = rg.field(rg.i32)
+    local block = rg.root:pointer("i", 4)
+    local row = block:dense("i", 2):hash "j"
+    row:dense("j", 8):place(x)
+    x[0][-1], x[1][-1], x[7][100] = 1, 2, 3
+    assert.same({ 2, 3 }, { block:count(), row:count() })
+    assert.equal(3 * 8, visits(x))
+    assert.is_true(row:is_active(1, -1))
+    assert.is_false(row:is_active(2, -1))
+    block:deactivate(0)
+    assert.same({ 0, 0, 3 }, { x[0][-1], x[1][-1], x[7][100] })
+    assert.equal(1, row:count())
+    local again = rg.kernel(function()
+      for _ in rg.range(1) do
+        block:deactivate(3)
+        x[7][99] = 5
+      end
+    end)
+    again()
+    assert.same({ 0, 5 }, { x[7][100], x[7][99] })
+    assert.same({ 1, 1 }, { block:count(), row:count() })
+    assert.equal(0, x[2][-5])
+    assert.equal(1, block:count())
+  end)
+
+  it("reads neighbours along its own axis and along one that ends", function()
+    local x, y = rg.field(rg.i32), rg.field(rg.i32)
+    rg.root:pointer("i", 3):hash("j"):dense("ij", 4):place(x, y)
+    rg.kernel(function()
+      for i, j in rg.range(12, { -10, 10 }) do x[i][j] = i * 100 + j end
+      for i, j in x:active() do y[i][j] = x[i - 1][j] + x[i + 1][j] + x[i][j - 1] + x[i][j + 1] end
+    end)()
+    for i = 0, 11 do
+      for j = -9, 8 do
+        local up, down = i > 0 and (i - 1) * 100 + j or 0, i < 11 and (i + 1) * 100 + j or 0
+        assert.equal(up + down + 2 * (i * 100 + j), y[i][j])
+      end
+    end
+  end)
+
+  it("stands below another hash", function()
+    local x = rg.field(rg.i32)
+    local outer = rg.root:hash "i"
+    local inner = outer:hash "j"
+    inner:dense("ij", 2):place(x)
+    x[-5][9], x[-5][-9], x[4][9] = 1, 2, 3
+    assert.same({ 2, 3 }, { outer:count(), inner:count() })
+    outer:deactivate(-3)
+    assert.same({ 0, 0, 3 }, { x[-5][9], x[-5][-9], x[4][9] })
+    assert.equal(1, inner:count())
+  end)
+
+  it("is declared without sizes, on axes that nothing above divides", function()
+    assert.matches("takes no sizes", failure(function() rg.root:hash("ij", 4) end).message)
+    local message = failure(function() rg.root:pointer("i", 4):hash "i" end).message
+    assert.matches("axis 'i' of a hash node is already divided above", message)
+  end)
+
+  it("is not walked serially yet, and '#' has no answer", function()
+    local x = endless(rg.i32)
+    local serial = rg.kernel(function()
+      local n = 0
+      for i, j in x:active():serial() do n = n + i + j end
+      return n
+    end)
+    assert.equal("kernel.not_yet", failure(serial).code)
+    assert.matches("has no ends", failure(rg.kernel(function() return #x end)).message)
+    assert.equal(0, rg.kernel(function() return x.shape[0] end)())
+  end)
+end)
+
+describe("a hash without memory left #compiled", function()
+  it("names itself, keeps what was written, and works again when something went", function()
+    local small = rg.new { memory = "1MiB" }
+    local x = small.field(small.f32)
+    local block = small.root:hash("ij", { name = "sand" })
+    block:dense("ij", 32):place(x)
+    local fill = small.kernel([=[function(n)
+      for i, j in rg.range({-n, n}, {-n, n}) do x[i * 32][j * 32] = 1 end
+    end]=], { x = x, rg = small })
+    local problem = failure(fill, 40)
+    assert.equal("memory.budget", problem.code)
+    assert.matches("node 'sand' %(hash%)", problem.message)
+    local kept = block:count()
+    assert.is_true(kept > 30)
+    local n = 0
+    for _, _, v in pairs(x) do n = n + v end
+    assert.equal(kept, n)
+    block:clear()
+    fill(3)
+    assert.equal(36, block:count())
+  end)
+end)
