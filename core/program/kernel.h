@@ -30,6 +30,7 @@ typedef struct VariantArg { /* a number that goes into a frame slot */
   int32_t part;             /* of a vector: which number */
   const Source *source;     /* kernel's own, or that of a function which it calls */
   int32_t line, column;     /* the use that settled its type */
+  SemaWhy why;              /* its clause is the variant's; NULL: none */
   char *name;
 } VariantArg;
 

@@ -35,6 +35,12 @@ static int32_t line_offset(const Source *source, int32_t line) {
   return offset;
 }
 
+static void note_why(const SemaWhy *why, Error *err) {
+  Error note = {.is_note = true};
+  diag_error(&note, why->source, why->pos, why->width, err->code, "it %s here", why->clause + strlen("which "));
+  error_add(err, &note);
+}
+
 /* Adds the use that asked for the type to a value.fit error. */
 static bool place_error(const VariantArg *arg, Error *err) {
   const Source *source = arg->source;
@@ -46,18 +52,21 @@ static bool place_error(const VariantArg *arg, Error *err) {
   memcpy(placed.hint, err->hint, sizeof placed.hint);
   placed.more = err->more;
   *err = placed;
+  if (arg->why.clause && (arg->why.source != source || arg->why.pos.line != arg->line)) note_why(&arg->why, err);
   return false;
 }
 
 static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *values, Error *err) {
-  char what[120];
+  char what[240];
   memset(variant->frame, 0, sizeof *variant->frame * (size_t)variant->frame_slots);
   for (int32_t k = 0; k < variant->arg_count; k++) {
     const VariantArg *arg = &variant->args[k];
     RgValue value = vector_part(&values[arg->value], arg->part);
     if (value_convert(arg->type, &value, &variant->frame[k], NULL, NULL)) continue;
     bool is_captured = arg->value < kernel->paths.count;
-    snprintf(what, sizeof what, "%s '%.80s'", is_captured ? "captured" : "argument", arg->name);
+    const char *why = arg->why.clause;
+    snprintf(what, sizeof what, "%s '%.80s'%s%.120s%s", is_captured ? "captured" : "argument", arg->name, why ? ", " : "",
+             why ? why : "", why ? "," : "");
     value_convert(arg->type, &value, &variant->frame[k], what, err);
     return arg->line > 0 ? place_error(arg, err) : false;
   }

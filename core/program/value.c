@@ -80,6 +80,13 @@ static bool is_numeric(const RgValue *value) {
   return value->kind == RG_VALUE_NUMBER || value->kind == RG_VALUE_I64 || value->kind == RG_VALUE_U64;
 }
 
+static bool hint_range(Type type, Error *err) {
+  int bits = type_bits(type);
+  if (type_is_unsigned(type)) return error_hint(err, "%s holds 0 to %" PRIu64, type_text(type), UINT64_MAX >> (64 - bits));
+  int64_t most = INT64_MAX >> (64 - bits);
+  return error_hint(err, "%s holds %" PRId64 " to %" PRId64, type_text(type), -most - 1, most);
+}
+
 static bool refuse(Type type, const RgValue *value, const char *what, Error *err) {
   char text[48];
   error_set(err, RG_ERROR_VALUE_FIT, "%s is of type %s, %s does not fit", what, type_text(type),
@@ -89,6 +96,7 @@ static bool refuse(Type type, const RgValue *value, const char *what, Error *err
   if (!is_numeric(value)) return error_hint(err, "give a number");
   if (value->kind == RG_VALUE_NUMBER && value->number != floor(value->number))
     return error_hint(err, "math.floor makes a whole number");
+  if (type_is_integer(type)) return hint_range(type, err);
   return false;
 }
 

@@ -64,6 +64,11 @@ static bool fill_tasks(Compile *compile, Variant *variant, Heap *heap, Error *er
   return true;
 }
 
+static void free_arg(Heap *heap, VariantArg *arg) {
+  heap_free(heap, arg->name);
+  heap_free(heap, (char *)arg->why.clause);
+}
+
 static bool fill_args(Compile *compile, Variant *variant, Heap *heap, Error *err) {
   const IrKernel *ir = compile->sema.kernel;
   variant->args = heap_alloc(heap, sizeof *variant->args * (size_t)ir->args.count);
@@ -79,7 +84,12 @@ static bool fill_args(Compile *compile, Variant *variant, Heap *heap, Error *err
     out->line = arg->line;
     out->column = arg->column;
     out->name = heap_copy_text(heap, arg->name ? arg->name : "");
-    if (!out->name) return no_memory(err);
+    out->why = compile->sema.whys.items[variant->arg_count];
+    bool has_why = out->why.clause != NULL;
+    if (has_why) out->why.clause = heap_copy_text(heap, out->why.clause);
+    if (out->name && (!has_why || out->why.clause)) continue;
+    free_arg(heap, out);
+    return no_memory(err);
   }
   return true;
 }
@@ -144,7 +154,7 @@ bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err
 
 void variant_free(Heap *heap, Variant *variant) {
   if (!variant) return;
-  for (int32_t k = 0; k < variant->arg_count; k++) heap_free(heap, variant->args[k].name);
+  for (int32_t k = 0; k < variant->arg_count; k++) free_arg(heap, &variant->args[k]);
   for (int32_t k = 0; k < variant->fault_count; k++) {
     heap_free(heap, variant->faults[k].sentence);
     heap_free(heap, variant->faults[k].hint);

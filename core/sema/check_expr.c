@@ -22,20 +22,31 @@ bool check_number(Sema *s, AstExpr *e, const char *who) {
                                        "%s takes numbers, and this is %s", who, ty_text(s, ty));
 }
 
+/* Where a local got the type that does not fit. */
+static bool note_given(Sema *s, AstExpr *e) {
+  e = sema_strip(e);
+  const Local *local = e->kind == AST_LOCAL ? local_of(s, e->local) : NULL;
+  if (!local || !local->given || local->is_annotated) return false;
+  return sema_note(s, local->given_source, local->given->pos, local->given->width, "'%s' becomes %s here",
+                   sema_text(s, e->text), ty_text(s, ty_at(s, e)));
+}
+
 bool check_integer(Sema *s, AstExpr *e, const char *who) {
   Ty ty = ty_at(s, e);
   if (!check_number(s, e, who)) return false;
   if (ty_is_integer(ty)) return true;
-  return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "math.floor(..) or rg.i32(..) makes an integer",
-                   "%s takes integers, and this is %s", who, ty_text(s, ty));
+  sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "math.floor(..) or rg.i32(..) makes an integer",
+            "%s takes integers, and this is %s", who, ty_text(s, ty));
+  return note_given(s, e);
 }
 
 static bool check_index(Sema *s, AstExpr *e) {
   Ty ty = ty_at(s, e);
   if (ty_is_integer(ty)) return check_expr(s, e, TYPE(NONE));
   if (!check_some(s, e)) return false;
-  return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "math.floor(..) or rg.i32(..) makes an integer",
-                   "an index must be an integer, and this is %s", ty_text(s, ty));
+  sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "math.floor(..) or rg.i32(..) makes an integer",
+            "an index must be an integer, and this is %s", ty_text(s, ty));
+  return note_given(s, e);
 }
 
 bool check_indices(Sema *s, const AstExprs *list, int count) {
@@ -79,6 +90,13 @@ static bool check_fits(Sema *s, const AstExpr *value, Type target) {
                    "%s does not fit %s", sema_source(s, value), ty_text(s, ty_of(target)));
 }
 
+static bool fail_float(Sema *s, AstExpr *value, Type target, const char *what) {
+  const char *hint = scratch_format(s->scratch, "round it by math.floor(..), or cut it by rg.%s(..)", type_text(target));
+  sema_fail(s, value, RG_ERROR_TYPE_FLOAT_TO_INT, hint, "%s is %s, and this value is %s", what,
+            ty_text(s, ty_of(target)), ty_text(s, ty_at(s, value)));
+  return note_given(s, value);
+}
+
 bool check_store(Sema *s, AstExpr *value, Type target, const char *what) {
   Ty ty = ty_at(s, value);
   if (!check_some(s, value)) return false;
@@ -87,10 +105,7 @@ bool check_store(Sema *s, AstExpr *value, Type target, const char *what) {
                      type_is_bool(target) ? "compare: .. ~= 0" : "choose numbers by it: c and 1 or 0",
                      "%s is %s, and this value is %s", what, ty_text(s, ty_of(target)), ty_text(s, ty));
   if (ty_is_float(ty) && type_is_integer(target))
-    return sema_fail(
-        s, value, RG_ERROR_TYPE_FLOAT_TO_INT,
-        scratch_format(s->scratch, "round it by math.floor(..), or cut it by rg.%s(..)", type_text(target)),
-        "%s is %s, and this value is %s", what, ty_text(s, ty_of(target)), ty_text(s, ty));
+    return fail_float(s, value, target, what);
   return check_fits(s, value, target) && check_expr(s, value, target);
 }
 

@@ -15,6 +15,14 @@ static bool is_equal(Ty a, Ty b) { return a.kind == b.kind && type_equal(a.type,
 static void fail_mixed(Sema *s, AstExpr *value, const Local *local, Ty ty) {
   sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, "declare another local for it", "'%s' is %s, and this gives it %s",
             sema_text(s, local->ast->name), ty_text(s, local->ty), ty_text(s, ty));
+  if (local->given)
+    sema_note(s, local->given_source, local->given->pos, local->given->width, "'%s' becomes %s here",
+              sema_text(s, local->ast->name), ty_text(s, local->ty));
+}
+
+static void demand_given(Sema *s, const Local *local, AstExpr *value) {
+  if (local->is_annotated) infer_demand(s, value, "which goes into '%s'", sema_text(s, local->ast->name));
+  else demand_integer(s, value, local->why);
 }
 
 /* `value` is what is given, for positions and demands; NULL for a loop's index. */
@@ -22,7 +30,7 @@ static void give(Sema *s, const AstLocal *ast, Ty ty, AstExpr *value) {
   Local *local = local_of(s, ast);
   if (local->is_alias) return;
   bool is_integer = local->is_annotated ? type_is_integer(local->type) : local->is_demanded;
-  if (s->is_demanding && value && is_integer) demand_integer(s, value);
+  if (s->is_demanding && value && is_integer) demand_given(s, local, value);
   if (local->is_annotated) {
     local->ty = ty_of(local->type);
     return;
@@ -35,6 +43,8 @@ static void give(Sema *s, const AstLocal *ast, Ty ty, AstExpr *value) {
   Ty joined = ty_join(local->ty, ty_firm(s, ty));
   if (is_equal(joined, local->ty)) return;
   local->ty = joined;
+  local->given = value;
+  local->given_source = sema_text_source(s);
   s->has_changed = true;
 }
 
@@ -56,7 +66,7 @@ static void infer_reduction(Sema *s, Update *update) {
     AstExpr *term = update->terms.items[i].value;
     Ty ty = infer_expr(s, term);
     if (s->is_demanding && update_operator(update->op) >= AST_BAND && update_operator(update->op) <= AST_SAR)
-      demand_integer(s, term);
+      infer_demand(s, term, "which meets '%s'", ast_op_text(update_operator(update->op)));
     give(s, local->ast, local->ty.kind == TY_NONE ? ty : infer_update(s, update->op, local->ty, ty), term);
   }
 }
@@ -75,7 +85,7 @@ static void infer_target(Sema *s, AstExpr *target, Ty ty, AstExpr *value) {
     return;
   }
   Ty own = infer_target_type(s, target);
-  if (s->is_demanding && ty_is_integer(own)) demand_integer(s, value);
+  if (ty_is_integer(own)) infer_demand(s, value, "which goes into '%s'", entity_of(s, root)->name);
 }
 
 static void infer_assign(Sema *s, AstStmt *stmt) {
@@ -90,13 +100,14 @@ static void infer_compound(Sema *s, AstStmt *stmt) {
   Ty a = infer_expr(s, target), b = infer_expr(s, value);
   bool divides = stmt->op == AST_FLOORDIV || stmt->op == AST_MOD;
   bool takes_integer = (stmt->op >= AST_BAND && stmt->op <= AST_SAR) || (divides && ty_is_integer(a));
-  if (s->is_demanding && takes_integer) demand_integer(s, value);
-  if (s->is_demanding && divides && ty_is_integer(b)) demand_integer(s, target);
+  const char *sign = ast_op_text(stmt->op);
+  if (takes_integer) infer_demand(s, value, "which meets '%s'", sign);
+  if (divides && ty_is_integer(b)) infer_demand(s, target, "which meets '%s' and an integer", sign);
   AstExpr *root = shape_root(target, s);
   if (root->kind == AST_LOCAL)
     give(s, root->local, ty_binary(s, stmt->op, a, b), value);
   else if (s->is_demanding && keeps_integers(stmt->op) && ty_is_integer(infer_target_type(s, target)))
-    demand_integer(s, value);
+    infer_demand(s, value, "which goes into '%s'", entity_of(s, root)->name);
 }
 
 static void infer_assignment(Sema *s, AstStmt *stmt) {
@@ -136,7 +147,7 @@ static void infer_numeric_for(Sema *s, AstStmt *stmt) {
   Ty ty = infer_for_type(s, stmt);
   const AstLocal *index = stmt->locals.items[0];
   if (s->is_demanding && (ty.kind == TY_INT || local_of(s, index)->is_demanded))
-    for (int i = 0; i < stmt->values.count; i++) demand_integer(s, stmt->values.items[i]);
+    for (int i = 0; i < stmt->values.count; i++) infer_demand(s, stmt->values.items[i], "which bounds a loop over integers", NULL);
   give(s, index, ty, NULL);
   infer_block(s, &stmt->bodies.items[0]);
 }
@@ -147,7 +158,7 @@ static Type infer_range(Sema *s, LoopHead *head) {
     AstExpr *bound = head->bounds.items[i];
     if (!bound) continue;
     if (is_wide(infer_expr(s, bound))) type = TYPE(I64);
-    if (s->is_demanding) demand_integer(s, bound);
+    infer_demand(s, bound, "which bounds a range", NULL);
   }
   return type;
 }
@@ -164,7 +175,7 @@ static void infer_for_in(Sema *s, AstStmt *stmt) {
 static void infer_result(Sema *s, Result *result, AstExpr *value) {
   Ty ty = infer_expr(s, value);
   if (s->has_result_types) {
-    if (s->is_demanding && type_is_integer(result->ty.type)) demand_integer(s, value);
+    if (type_is_integer(result->ty.type)) infer_demand(s, value, "which becomes an integer result", NULL);
     return;
   }
   if (ty.kind == TY_NONE) return;
@@ -233,6 +244,7 @@ static void demand_parameters(Sema *s) {
     Live *live = s->parameter_live[i] ? &s->lives.items[s->parameter_live[i] - 1] : NULL;
     if (!live || live->ty.kind != TY_NUMBER || !local_of(s, parameter)->is_demanded) continue;
     live->ty = ty_of(TYPE(I32));
+    live->why = local_of(s, parameter)->why;
     s->has_changed = true;
   }
 }

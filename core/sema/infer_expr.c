@@ -3,16 +3,18 @@
 #include "base/bits.h"
 #include "sema/typed.h"
 
-static void demand(Sema *s, AstExpr *e) {
-  if (s->is_demanding) demand_integer(s, e);
+void infer_demand(Sema *s, AstExpr *e, const char *clause, const char *name) {
+  if (s->is_demanding) demand_integer(s, e, (Why){clause, name, e, sema_text_source(s)});
 }
 
-static void demand_list(Sema *s, AstExprs *list) {
+static void demand_list(Sema *s, AstExprs *list, const char *clause, const char *name) {
   for (int i = 0; i < list->count; i++) {
-    if (list->items[i]->kind == AST_TABLE) demand_list(s, &list->items[i]->list);
-    else demand(s, list->items[i]);
+    if (list->items[i]->kind == AST_TABLE) demand_list(s, &list->items[i]->list, clause, name);
+    else infer_demand(s, list->items[i], clause, name);
   }
 }
+
+static const char indexes[] = "which indexes '%s'";
 
 void infer_list(Sema *s, AstExprs *list) {
   for (int i = 0; i < list->count; i++) {
@@ -46,7 +48,7 @@ static Ty infer_named(Sema *s, AstExpr *e) {
   case ENTITY_PART:
     if (e->kind == AST_INDEX) {
       infer_list(s, &e->list);
-      demand_list(s, &e->list);
+      demand_list(s, &e->list, "which indexes a vector", NULL);
     }
     return infer_expr(s, e->left);
   case ENTITY_LIVE: {
@@ -68,7 +70,7 @@ static void infer_object(Sema *s, AstExpr *e) {
   for (AstExpr *at = e; at->kind == AST_INDEX || at->kind == AST_PAREN; at = at->left) {
     if (at->kind == AST_PAREN || entity_of(s, at)->kind == ENTITY_CONSTANT) continue;
     infer_list(s, &at->list);
-    if (s->is_demanding) demand_list(s, &at->list);
+    demand_list(s, &at->list, indexes, entity_of(s, e)->name);
   }
 }
 
@@ -98,8 +100,8 @@ static Ty infer_round(Sema *s, AstExpr *argument, IrOp op) {
   AstExpr *quotient = op == IR_ROUND ? NULL : infer_quotient(s, argument);
   Ty ty = s->types[argument->id];
   if (quotient) {
-    demand(s, quotient->left);
-    demand(s, quotient->right);
+    infer_demand(s, quotient->left, "which stands in a division of integers", NULL);
+    infer_demand(s, quotient->right, "which stands in a division of integers", NULL);
     return infer_quotient_type(s, quotient);
   }
   return ty_is_float(ty) ? ty_of(TYPE(I32)) : ty;
@@ -120,9 +122,9 @@ static Ty infer_builtin(Sema *s, AstExpr *e, const Builtin *builtin) {
   case FORM_JOIN: return all;
   case FORM_ROUND: return infer_round(s, list.items[0], builtin->op);
   case FORM_ALGEBRA: return algebra_type(s, &list, builtin);
-  case FORM_BITS: demand_list(s, &e->list); return ty_binary(s, AST_BAND, all, all);
-  case FORM_SHIFT: demand_list(s, &e->list); return ty_binary(s, AST_SHL, s->types[e->list.items[0]->id], all);
-  case FORM_TOBIT: demand_list(s, &e->list); return ty_of(TYPE(I32));
+  case FORM_BITS: demand_list(s, &e->list, "which meets '%s'", builtin->name); return ty_binary(s, AST_BAND, all, all);
+  case FORM_SHIFT: demand_list(s, &e->list, "which meets '%s'", builtin->name); return ty_binary(s, AST_SHL, s->types[e->list.items[0]->id], all);
+  case FORM_TOBIT: demand_list(s, &e->list, "which meets '%s'", builtin->name); return ty_of(TYPE(I32));
   case FORM_RANGE:
   case FORM_SHAPER: break;
   }
@@ -143,9 +145,9 @@ static Ty infer_method(Sema *s, AstExpr *e) {
   infer_list(s, &e->list);
   AstExprs indices = e->list;
   indices.count -= entity->method->values;
-  demand_list(s, &indices);
+  demand_list(s, &indices, indexes, entity->name);
   for (int i = indices.count; i < e->list.count; i++)
-    if (type_is_integer(entity->type)) demand(s, e->list.items[i]);
+    if (type_is_integer(entity->type)) infer_demand(s, e->list.items[i], "which goes into '%s'", entity->name);
   switch (entity->method->form) {
   case METHOD_RMW: case METHOD_CAS: return ty_of(entity->type);
   case METHOD_IS_ACTIVE: return ty_of(TYPE(BOOL));
@@ -159,18 +161,18 @@ static Ty infer_method(Sema *s, AstExpr *e) {
 static bool takes_integers(AstOp op) { return op >= AST_BAND && op <= AST_SAR; }
 
 /* `//` and `%` of an open number and an integer. */
-static void demand_both(Sema *s, AstExpr *a, AstExpr *b) {
-  if (ty_is_integer(s->types[a->id])) demand(s, b);
-  if (ty_is_integer(s->types[b->id])) demand(s, a);
+static void demand_both(Sema *s, AstExpr *a, AstExpr *b, AstOp op) {
+  if (ty_is_integer(s->types[a->id])) infer_demand(s, b, "which meets '%s' and an integer", ast_op_text(op));
+  if (ty_is_integer(s->types[b->id])) infer_demand(s, a, "which meets '%s' and an integer", ast_op_text(op));
 }
 
 static Ty infer_binary(Sema *s, AstExpr *e) {
   Ty a = infer_expr(s, e->left), b = infer_expr(s, e->right);
   if (takes_integers(e->op)) {
-    demand(s, e->left);
-    demand(s, e->right);
+    infer_demand(s, e->left, "which meets '%s'", ast_op_text(e->op));
+    infer_demand(s, e->right, "which meets '%s'", ast_op_text(e->op));
   }
-  if (e->op == AST_FLOORDIV || e->op == AST_MOD) demand_both(s, e->left, e->right);
+  if (e->op == AST_FLOORDIV || e->op == AST_MOD) demand_both(s, e->left, e->right, e->op);
   return ty_binary(s, e->op, a, b);
 }
 
@@ -179,7 +181,7 @@ static Ty infer_unary(Sema *s, AstExpr *e) {
   Ty ty = infer_expr(s, e->left);
   if (e->op == AST_NOT) return ty_of(TYPE(BOOL));
   if (e->op == AST_BNOT) {
-    demand(s, e->left);
+    infer_demand(s, e->left, "which meets '%s'", ast_op_text(e->op));
     return ty_binary(s, AST_BAND, ty, ty);
   }
   return e->left->kind == AST_NUMBER ? infer_number(e->left, true) : ty;

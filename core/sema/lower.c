@@ -53,6 +53,14 @@ void lower_bind(Sema *s, const AstLocal *ast, IrInst **values) {
 
 /* -- arguments and parameters ---------------------------------------------------------------------------- */
 
+static SemaWhy why_of(Sema *s, const Live *live) {
+  const Why *why = &live->why;
+  if (!why->clause || !why->at) return (SemaWhy){0};
+  const char *clause = why->clause;
+  if (why->name) clause = scratch_format(s->scratch, clause, why->name);
+  return (SemaWhy){clause, why->source, why->at->pos, why->at->width};
+}
+
 /* In the order of the lives: the first use in the text. */
 static void add_arguments(Sema *s) {
   for (int i = 0; i < s->lives.count; i++) {
@@ -65,6 +73,7 @@ static void add_arguments(Sema *s) {
       if (k == 0) live->arg = arg;
       vec_push(s->scratch, &s->output->args, source);
       vec_push(s->scratch, &s->output->sources, live->source_text);
+      vec_push(s->scratch, &s->output->whys, why_of(s, live));
     }
   }
 }

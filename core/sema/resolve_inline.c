@@ -70,9 +70,11 @@ static bool check_callee(Sema *s, AstExpr *e, const Entity *callee, int argument
   if (function->has_varargs)
     return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "name each parameter", "'%s' takes variable arguments, which kernels do not", callee->name);
   int count = function->parameters.count;
-  if (arguments != count)
-    return sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d %s, here %s %d", callee->name, count,
-                     count == 1 ? "argument" : "arguments", arguments == 1 ? "is" : "are", arguments);
+  if (arguments != count) {
+    sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d %s, here %s %d", callee->name, count,
+              count == 1 ? "argument" : "arguments", arguments == 1 ? "is" : "are", arguments);
+    return sema_note(s, source, function->pos, (int)strlen("function"), "'%s' is declared here", callee->name);
+  }
   return true;
 }
 

@@ -253,6 +253,7 @@ void resolve_parameter(Sema *s, int number) {
                   entity.kind == ENTITY_OTHER ? entity.what : "no number");
   if (shape_is_variable(s, parameter) && entity.kind == ENTITY_LIVE) {
     s->lives.items[entity.live].use = at;
+    s->lives.items[entity.live].source_text = s->input->ast->source;
     return;
   }
   if (parameter->is_assigned)

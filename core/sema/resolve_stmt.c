@@ -120,6 +120,7 @@ static void resolve_reduction(Sema *s, AstStmt *stmt) {
               scratch_format(s->scratch, "write %s = %s + .., or math.max(%s, ..), or declare a local inside the loop",
                              name, name, name),
               "'%s' belongs to the whole kernel: a parallel loop can only gather into it", name);
+    sema_note(s, NULL, target->local->pos, target->local->name.length, "it is declared here, outside the loop");
     return;
   }
   if (!may_reduce(update->op)) {
@@ -314,10 +315,12 @@ static void check_result_count(Sema *s, AstStmt *stmt) {
     sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_RETURN, NULL,
                   "this 'return' has %s, and the kernel is declared to return %s", count_text(s, given),
                   count_text(s, count));
-  else
+  if (!s->has_result_types) {
     sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_RETURN, "return as many values everywhere, or none anywhere",
                   "this 'return' has %s, and that of line %d has %s", count_text(s, given),
                   s->first_return->pos.line, count_text(s, count));
+    sema_note(s, NULL, s->first_return->pos, s->first_return->width, "it is here");
+  }
 }
 
 static void resolve_return(Sema *s, AstStmt *stmt) {

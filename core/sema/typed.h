@@ -109,6 +109,14 @@ typedef struct Entity {
 
 /* -- variables and live numbers -------------------------------------------------------------------------- */
 
+/* Why an integer must stand somewhere. */
+typedef struct Why {
+  const char *clause;    /* "which indexes '%s'": of `name`, or without one; notes say "it indexes 'x' here" */
+  const char *name;
+  const AstExpr *at;
+  const Source *source;
+} Why;
+
 typedef struct Local {
   const AstLocal *ast;
   Ty ty;
@@ -119,7 +127,10 @@ typedef struct Local {
   bool is_annotated;     /* `type` is what the text says */
   bool is_alias;         /* stands for `alias`, which is no value */
   Entity alias;
-  bool is_demanded;      /* reaches a place where an integer must stand */
+  bool is_demanded;      /* reaches a place where an integer must stand: */
+  Why why;
+  const AstExpr *given;  /* what settled its type; in this text: */
+  const Source *given_source;
   bool is_seen;          /* its declaration was met */
   bool is_poisoned;      /* a statement that gives it a value has failed: what uses it fails silently */
   int loop;              /* number of the parallel loop that declares it; 0: the host region */
@@ -140,6 +151,7 @@ typedef struct Live {
   Shape shape;
   const AstExpr *use;    /* the one that made it an integer; else the first */
   const Source *source_text; /* that `use` is in */
+  Why why;               /* of an integer */
   Type met;              /* SOFT: the float type of its uses, f64 when there are several; after check: its type */
   int arg;               /* kernel->args, -1: not used */
 } Live;
@@ -398,7 +410,8 @@ void infer_give(Sema *s, const AstLocal *ast, Ty ty, AstExpr *value); /* a varia
 Ty infer_update(Sema *s, IrUpdate op, Ty target, Ty term);
 Ty infer_for_type(Sema *s, const AstStmt *stmt); /* of a numeric for: INT or FLOAT in the end */
 /* demand.c: e stands where an integer must stand */
-void demand_integer(Sema *s, AstExpr *e);
+void demand_integer(Sema *s, AstExpr *e, Why why);
+void infer_demand(Sema *s, AstExpr *e, const char *clause, const char *name); /* while the kernel is demanding */
 /* infer_expr.c */
 Ty infer_expr(Sema *s, AstExpr *e);
 void infer_list(Sema *s, AstExprs *list);

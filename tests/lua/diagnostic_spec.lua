@@ -177,6 +177,43 @@ describe("a note", function()
     assert.matches("\n[^\n]+:2:9: note: it is declared here\n    const a = 3\n          ^$", tostring(failed))
   end)
 
+  -- One note, with this text, at the `^`.
+  local function expect_note(message, text, captures, ...)
+    local plain, places = unmark("\n" .. text)
+    local failed = compile(plain:sub(2), captures, ...)
+    assert.equal(1, #failed.errors, tostring(failed))
+    assert.equal(message, failed.notes and failed.notes[1].message, tostring(failed))
+    assert.equal(places[1], ("%d:%d"):format(failed.notes[1].line + 1, failed.notes[1].column))
+    return failed
+  end
+
+  it("shows where a local got the type that does not fit", function()
+    expect_note("'k' becomes an f32 here", "function(n)\n  local k = 1\n  k = k ^+ n * 0.5\n  x[k] = 2\nend", {}, 1)
+    expect_note("'k' becomes an f32 here", "function(n)\n  local k = ^0.5\n  x[0] = k\nend", {}, 1)
+    expect_note("'b' becomes a bool here", "function(n)\n  local b = n ^> 2\n  b = 1\nend", {}, 1)
+  end)
+
+  it("shows what a statement contradicts", function()
+    expect_note("it is declared here, outside the loop",
+      "function()\n  local ^t = 0\n  for i in rg.range(8) do t = i end\n  return t\nend")
+    expect_note("'f' is declared here", "local ^function f(a) return a end\nfunction() return f(1, 2) end")
+    expect_note("it is here", "function(n)\n  if n > 1 then ^return 1 end\n  return\nend", {}, 1)
+  end)
+
+  it("shows why a number of the launch must be an integer", function()
+    local failed = expect_note("it indexes 'y' here", "function(n)\n  local k = n + 1\n  y[^k] = 1\nend", {}, 1.5)
+    assert.equal("argument 'n', which indexes 'y', is of type i32, 1.5 does not fit", failed.message)
+    local function said(text, captures, ...) return compile(text, captures, ...).message end
+    assert.matches("'n', which bounds a range,", said("function() for i in rg.range(n) do x[i] = 1 end end", { n = 1.5 }))
+    assert.matches("'n', which meets '&',", said("function(n) return n & 3 end", {}, 1.5))
+    assert.matches("'n', which goes into 'x',", said("function(n) x[0] = n end", {}, 1.5))
+    assert.matches("'n', which meets '//' and an integer,", said("function(n) x[0] = 7 // n end", {}, 1.5))
+    assert.matches("'n', which bounds a loop over integers,", said("function(n) for i = 1, n do x[i] = 1 end end", {}, 1.5))
+    assert.matches("'n', which stands in a division of integers,", said("function(n) return math.floor(n / 2) end", {}, 1.5))
+    assert.matches("'n', which indexes 'x',", said("function(n) n = n + 1 x[n] = 2 end", {}, 1.5))
+    assert.equal("i32 holds -2147483648 to 2147483647", compile("function(n) x[n] = 2 end", {}, 2 ^ 40).hint)
+  end)
+
   it("shows from where a function is called that has the fault", function()
     local function inner(a) return x[a * 0.5] end
     local function outer(a) return inner(a) end

@@ -112,7 +112,7 @@ static void arguments(void) {
     n = number(2.5);
     CHECK(launch(kernel, NULL, 0, &n, 1, &result) != 0);
     CHECK_TEXT(rg_error(rg)->code, "value.fit");
-    CHECK_TEXT(rg_error(rg)->message, "argument 'n' is of type i32, 2.5 does not fit");
+    CHECK_TEXT(rg_error(rg)->message, "argument 'n', which bounds a range, is of type i32, 2.5 does not fit");
     CHECK_INT(rg_error(rg)->line, 12);
     CHECK_TEXT(rg_error(rg)->file, "test.c");
     CHECK_TEXT(rg_error(rg)->source, "  for i in rg.range(n) do s = s + i end");
