@@ -1,0 +1,133 @@
+-- error_examples.lua - for each code of core/base/error.def what raises it: a short script, in which `rg`, `x` (an i32
+-- field of 8) and `y` (an f32 field of 8) are there; or a sentence, where no script can. errors.lua makes lua/errors.md
+-- of these and holds every code against it.
+return {
+  { "memory.host", said = "The machine has no memory left. What was there before stays usable." },
+  { "memory.budget", [[
+rg.init { memory = "1MiB" }
+local big = rg.field(rg.f64, 1000, 1000)
+big[0][0] = 1]] },
+  { "io.failed", [[
+rg.image.write("no/such/folder/y.png", rg.field(rg.f32, 8, 8))]] },
+  { "library.missing", said = "`libregolith.so`, or the compiler beside it, is not where it was installed. The message lists \z
+the places that were tried." },
+  { "library.version", said = "Take module, library and compiler from one build." },
+  { "device.missing", [[
+rg.init { arch = "abacus" }]] },
+  { "internal", said = "The message says what was believed; please report it." },
+  { "argument.invalid", [[
+x:get "one"]], [[
+rg.kernel(5)]] },
+  { "option.invalid", [[
+rg.init { thread = 4 }]], [[
+rg.init { memory = "much" }]] },
+  { "handle.destroyed", [[
+local tree = rg.tree()
+local f = rg.field(rg.f32)
+tree:dense("i", 8):place(f)
+tree:destroy()
+f[0] = 1]] },
+  { "runtime.busy", said = "One runtime serves one thread at a time: make one for each with `rg.new`." },
+  { "runtime.mixed", [[
+local other = rg.new()
+other.kernel(function(f) f[0] = 1 end)(x)]] },
+  { "tree.declaration", [[
+rg.root:pointer("ij", 8, 8, 8)]] },
+  { "tree.fixed", [[
+local block = rg.root:pointer("i", 8)
+local f = rg.field(rg.f32)
+block:dense("i", 8):place(f)
+f[0] = 1
+block:dense("i", 8)]] },
+  { "tree.too_large", [[
+local f = rg.field(rg.f64, 2^40, 2^40)
+f[0][0] = 1]] },
+  { "field.unplaced", [[
+local f = rg.field(rg.f32)
+f[0] = 1]] },
+  { "field.placed", [[
+local f = rg.field(rg.f32)
+rg.root:dense("i", 8):place(f)
+rg.root:dense("i", 4):place(f)]] },
+  { "index.range", [[
+x[8] = 1]] },
+  { "index.count", [[
+rg.kernel(function() x[1][2] = 3 end)()]] },
+  { "syntax", [==[
+rg.kernel [[function()
+  if x[0] = 1 then
+    x[0] = 2
+  end
+end]]]==] },
+  { "source.missing", [[
+local fill = loadstring(string.dump(function() x[0] = 1 end, true))
+rg.kernel(fill)]] },
+  { "kernel.unsupported", [[
+rg.kernel(function()
+  local t = { 1, 2 }
+  x[0] = t[1]
+end)()]] },
+  { "kernel.not_yet", said = "The message names it, the hint says what to write meanwhile." },
+  { "name.unknown", [[
+local length = 3
+rg.kernel(function()
+  x[0] = lenght + length
+end)()]] },
+  { "name.nil", [[
+local config = {}
+rg.kernel(function() x[0] = config.size end)()]] },
+  { "name.assign", [[
+local count = 0
+rg.kernel(function() count = count + x[0] end)()]] },
+  { "type.mismatch", [[
+rg.kernel(function() y[0.5] = 1 end)()]] },
+  { "type.condition", [[
+rg.kernel(function()
+  if x[0] then x[1] = 2 end
+end)()]] },
+  { "type.float_to_int", [[
+rg.kernel(function()
+  for i in rg.range(8) do x[i] = i / 2 end
+end)()]] },
+  { "type.unknown", [[
+local f = rg.field("f23", 8)]] },
+  { "call.invalid", [[
+local n = 3
+rg.kernel(function() x[0] = n(1) end)()]] },
+  { "call.count", [[
+rg.kernel(function() y[0] = math.atan2(1) end)()]] },
+  { "loop.invalid", [[
+rg.kernel(function()
+  for i in rg.range(8) do
+    if x[i] == 3 then break end
+  end
+end)()]] },
+  { "reduction.invalid", [[
+rg.kernel(function()
+  local last = 0
+  for i in rg.range(8) do last = x[i] end
+  return last
+end)()]] },
+  { "static.unknown", [[
+rg.kernel(function(n)
+  local k = n + 1
+  x[0] = rg.static(k)
+end)(3)]] },
+  { "return.invalid", [[
+rg.kernel(function()
+  for i in rg.range(8) do
+    if x[i] == 3 then return i end
+  end
+end)()]] },
+  { "value.fit", [[
+local fill = rg.kernel(function(n)
+  for i in rg.range(n) do x[i] = 1 end
+end)
+fill(2.5)]] },
+  { "launch.arguments", [[
+rg.kernel(function(a) x[0] = a end)(1, 2)]] },
+  { "launch.stopped", said = "Its host asked for that." },
+  { "ir.invalid", said = "They come from another part of the product, or from a damaged file." },
+  { "codegen.failed", said = "It was found valid before, so this is a fault of Regolith: please report it." },
+  { "object.invalid", said = "It comes from the compiler or from the cache on disk." },
+}
