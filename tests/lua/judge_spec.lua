@@ -40,6 +40,10 @@ describe("the judge", function()
     hold(count, function() return judge.program(4, 2) end)
   end)
 
+  it(("agrees with %d kernels over sparse trees, from seed %d"):format(count, first_seed), function()
+    hold(count, function() return judge.program(4, 2, math.random(2)) end)
+  end)
+
   it("keeps what it found as a file that runs again", function()
     math.randomseed(5)
     local inputs, path = judge.inputs(), os.tmpname()

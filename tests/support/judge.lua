@@ -6,6 +6,8 @@ local value = require "judge_value"
 local make = require "judge_make"
 local vector = require "judge_vector"
 local statement = require "judge_statement"
+local sparse = require "judge_sparse"
+local tree = require "judge_tree"
 local ffi = require "ffi"
 
 local judge = { rows = statement.rows }
@@ -55,7 +57,7 @@ local heads = { -- of a loop over rows: text, what stands first inside, which ro
   { "for i in rg.range(16) do" },
   { "for i in rg.range(16) do" },
   { "for i in rg.range({3, 14}) do", first = 3, last = 13 },
-  { "for i in rg.range(16):serial() do" },
+  { "for i in rg.range(16):serial() do", is_serial = true },
   { "for i in rg.range(16):block(4) do" },
   { "for p, q in rg.range(4, 4) do", "local i = p * 4 + q" },
   { "for I in rg.range(2, 8):vec() do", "local i = I.x * 8 + I[1]" },
@@ -92,6 +94,7 @@ local function make_loop(scope, count)
   local own = statement.inside(scope)
   own.loop = { written = {}, own = {}, reduced = s.reduced }
   own.writable, own.level, own.readable = {}, 0, { unpack(scope.readable) }
+  own.no_walk = heads[s.head].is_serial -- what stood inside would be parallel
   for k = 1, count do s.body[k] = statement.make(own) end
   for _, r in ipairs(s.reduced) do
     r.first = info[r.type].count and make.node("vector_make", r.type, { make.literal(info[r.type].element) }) or make.literal(r.type)
@@ -116,10 +119,18 @@ function host.store(scope)
   table.insert(scope.case.outputs, o)
   return { kind = "store_first", name = o.name, type = o.type, value = make.expression(o.type, 2, scope) }
 end
+function host.sparse_loop(scope) return scope.case.trees and sparse.loop(scope, random(2, 6)) end
+function host.sparse_host(scope) return scope.case.trees and sparse.host(scope) end
+
+local function make_one(scope, choices) return host[pick(choices)](scope) or host.loop(scope) end
+
+local common = { "loop", "loop", "local", "store", "sparse_loop", "sparse_loop", "sparse_loop", "sparse_host" }
+local outermost = { "if", "for", unpack(common) }
+
 local function make_list(scope, count)
   local inner, list = statement.inside(scope), {}
-  inner.readable, inner.loop = { unpack(scope.readable) }, nil
-  for k = 1, count do list[k] = host[pick { "loop", "loop", "local", "store" }](inner) end
+  inner.readable = { unpack(scope.readable) }
+  for k = 1, count do list[k] = make_one(inner, common) end
   return list
 end
 host["if"] = function(scope)
@@ -142,10 +153,16 @@ local function new_scope(case, depth)
   return { names = {}, writable = {}, readable = {}, case = case, depth = depth, level = 0 }
 end
 
---- A case of `count` statements around loops; expressions are at most `depth` operators tall.
-function judge.program(count, depth)
+--- A case of `count` statements around loops, over some sparse trees or none; expressions are at most `depth` operators
+--- tall. It is launched once or twice.
+function judge.program(count, depth, trees)
   local case = new_case()
   local scope = new_scope(case, depth)
+  case.launches = random(2)
+  for k = 1, trees or 0 do
+    case.trees = case.trees or {}
+    case.trees[k] = sparse.declaration(case)
+  end
   for _ = 1, random(0, 2) do table.insert(case.helpers, statement.helper(case, depth)) end
   for _ = 1, random(0, 3) do -- numbers and vectors of the launch, as parameters and captures
     local t = pick(input_types)
@@ -154,7 +171,8 @@ function judge.program(count, depth)
     table.insert(is_capture and random(2) == 1 and case.captures or case.parameters, p)
     statement.declare(scope, p.name, t)
   end
-  for k = 1, count do case.statements[k] = host[pick { "loop", "loop", "loop", "local", "store", "if", "for" }](scope) end
+  if case.trees then case.statements[1] = sparse.loop(scope, 3, true) end
+  for _ = 1, count do table.insert(case.statements, make_one(scope, outermost)) end
   for k = 1, random(0, 2) do
     local t = pick(input_types)
     case.types[k], case.values[k] = t, make.node("conversion", t, { make.expression(t, 1, scope) })
@@ -203,13 +221,20 @@ function judge.expect(case, inputs)
     if v == nil then v = value.zero(field.type) end
     return v
   end
-  local env = { read = read, locals = {}, fields = fields }
-  env.totals = env.locals
-  for _, list in ipairs { case.parameters, case.captures } do
-    for _, p in ipairs(list) do env.locals[p.name] = p.value end
+  local env = { read = read, fields = fields, trees = {} }
+  for k, declared in ipairs(case.trees or {}) do env.trees[k] = tree.model(declared.nodes, declared.fields) end
+  for _ = 1, case.launches or 1 do
+    env.locals = {}
+    env.totals = env.locals
+    for _, list in ipairs { case.parameters, case.captures } do
+      for _, p in ipairs(list) do env.locals[p.name] = p.value end
+    end
+    statement.run(case.statements, env)
   end
-  statement.run(case.statements, env)
-  local outputs = { results = {} }
+  local outputs = { results = {}, cells = {} }
+  for k, declared in ipairs(case.trees or {}) do
+    for _, field in ipairs(declared.fields) do outputs.cells[field.name] = env.trees[k]:listing(field.name) end
+  end
   for _, o in ipairs(case.outputs) do
     outputs[o.name] = {}
     for i = 0, rows - 1 do outputs[o.name][i] = value.to_lua(o.type, read(o.name, i)) end
@@ -261,8 +286,19 @@ function judge.run(rg, case, fields)
   for _, o in ipairs(case.outputs) do captures[o.name] = output_field(rg, o, used) end
   for _, p in ipairs(case.captures) do captures[p.name] = given(rg, p) end
   for k, p in ipairs(case.parameters) do arguments[k] = given(rg, p) end
-  local results = { rg.kernel(judge.text(case), captures)(unpack(arguments)) }
-  local outputs = { results = {} }
+  local roots = {}
+  for number, declared in ipairs(case.trees or {}) do
+    local built, root = tree.build(rg, declared.nodes, declared.fields, type_of)
+    for name, item in pairs(built) do captures[name] = item end
+    roots[number] = root
+  end
+  local kernel, results = rg.kernel(judge.text(case), captures), nil
+  for _ = 1, case.launches or 1 do results = { kernel(unpack(arguments)) } end
+  local outputs = { results = {}, cells = {} }
+  for number, declared in ipairs(case.trees or {}) do
+    for _, field in ipairs(declared.fields) do outputs.cells[field.name] = tree.listing(captures[field.name], field.type) end
+    roots[number]:destroy()
+  end
   for k in ipairs(case.types) do outputs.results[k - 1] = results[k] end
   for _, o in ipairs(case.outputs) do
     local list = {}
@@ -272,8 +308,22 @@ function judge.run(rg, case, fields)
   return outputs
 end
 
+local function cells_differ(field, a, b)
+  for k = 1, math.max(#a, #b) do
+    if a[k] ~= b[k] then
+      return { output = { name = field.name, type = "cells" }, row = k, a = a[k] or "nothing", b = b[k] or "nothing" }
+    end
+  end
+end
+
 --- The first output and row in which two results differ, or nothing.
 function judge.difference(case, a, b)
+  for _, declared in ipairs(case.trees or {}) do
+    for _, field in ipairs(declared.fields) do
+      local difference = cells_differ(field, a.cells[field.name], b.cells[field.name])
+      if difference then return difference end
+    end
+  end
   for k, t in ipairs(case.types) do
     if b.results[k - 1] == nil or not value.same(t, a.results[k - 1], b.results[k - 1]) then
       return { output = { name = "results", type = t }, row = k - 1, a = a.results[k - 1], b = b.results[k - 1] }

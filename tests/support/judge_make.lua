@@ -187,6 +187,8 @@ end
 local function leaf(t, scope)
   local names = scope.names[t]
   if names and #names > 0 and random(2) == 1 then return node("name", t, nil, { name = pick(names) }) end
+  local element = make.sparse_leaf and random(3) == 1 and make.sparse_leaf(t, scope)
+  if element then return element end
   if not scope.loop then return leaf_without_index(t, scope) end
   if t == "i32" and random(6) == 1 then return node("index", "i32") end
   return make.input(t, scope)
@@ -328,6 +330,8 @@ function expression(t, depth, scope)
   local call = random(12) == 1 and make.user_call and make.user_call(t, scope)
   if call then return call end
   if t == "bool" then
+    local asked = random(6) == 1 and make.sparse_leaf and make.sparse_leaf(t, scope)
+    if asked then return asked end
     if depth <= 0 then
       local u = pick(value.scalars)
       return node("compare", "bool", { leaf(u, scope), leaf(u, scope) }, { op = pick { "<", ">=", "==" } })

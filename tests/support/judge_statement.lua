@@ -313,11 +313,19 @@ local function block(scope, count)
   return list
 end
 
+-- An update may take a chain of + and - apart, and the operands of min and max in either order; of floats that would show,
+-- so that here the chain ends in a conversion.
+local function whole(v)
+  local element = info[v.type].element or v.type
+  if not info[element].float or (v.form ~= "binary" and v.form ~= "call" and v.form ~= "vector_product") then return v end
+  return make.node(info[v.type].count and "vector_make" or "conversion", v.type, { v })
+end
+
 local makers = {}
 
 function makers.store(scope, t)
-  if scope.is_helper then return end
-  return { kind = "store", name = output(scope, t), type = t, value = expression(t, scope) }
+  if scope.is_helper or scope.is_sparse then return end
+  return { kind = "store", name = output(scope, t), type = t, value = whole(expression(t, scope)) }
 end
 makers["local"] = function(scope, t)
   local is_annotated = random(2) == 1
@@ -364,10 +372,10 @@ function makers.assign_part(scope)
   return s
 end
 function makers.store_part(scope)
-  if scope.is_helper then return end
+  if scope.is_helper or scope.is_sparse then return end
   local t = pick(vector.types)
   local s = choose_part({ kind = "store_part", name = output(scope, t), type = t }, scope)
-  s.value = expression(s.part_type, scope)
+  s.value = whole(expression(s.part_type, scope))
   return s
 end
 
@@ -375,25 +383,25 @@ local operators = { "+", "-", "*", "&", "|", "~", "min", "max" }
 local function any_type() return random(3) == 1 and pick(vector.types) or pick(value.scalars) end
 
 function makers.own_update(scope)
-  if scope.is_helper then return end
+  if scope.is_helper or scope.is_sparse then return end
   local t = any_type()
   local is_float = info[info[t].element or t].float
   local is_matrix = (info[t].cols or 1) > 1
   local op = pick(is_float and { "+", "-", is_matrix and "+" or "*", "min", "max" } or operators)
   if is_matrix and op == "*" then op = "+" end
-  return { kind = "own_update", name = output(scope, t), type = t, op = op, value = expression(t, scope),
+  return { kind = "own_update", name = output(scope, t), type = t, op = op, value = whole(expression(t, scope)),
     is_compound = random(2) == 1 }
 end
 function makers.update_part(scope)
-  if scope.is_helper then return end
+  if scope.is_helper or scope.is_sparse then return end
   local t = pick(vector.types)
   local s = choose_part({ kind = "update_part", name = output(scope, t), type = t }, scope)
   s.op = pick(info[info[t].element].float and { "+", "-", "*" } or { "+", "-", "*", "&", "|", "~" })
-  s.value, s.is_compound = expression(s.part_type, scope), random(2) == 1
+  s.value, s.is_compound = whole(expression(s.part_type, scope)), random(2) == 1
   return s
 end
 function makers.take_old(scope)
-  if scope.is_helper then return end
+  if scope.is_helper or scope.is_sparse then return end
   local t = any_type()
   local is_float = info[info[t].element or t].float
   local s = { kind = "take_old", name = output(scope, t), type = t, value = expression(t, scope),
@@ -476,6 +484,8 @@ function make.user_call(t, scope)
   if helper and helper.types[1] == t then return call_of(helper, scope) end
 end
 
+function makers.walk() end -- judge_sparse.lua brings it
+
 function makers.call(scope)
   local helper = pick(scope.case.helpers)
   if not helper then return end
@@ -508,8 +518,10 @@ function statement.helper(case, depth)
 end
 
 local common = { "store", "store", "store", "local", "local", "local", "assign", "assign", "if", "for", "while", "update", "reduce",
-  "own_update", "store_part", "assign_part", "update_part", "take_old", "swap", "leave", "call", "call" }
+  "own_update", "store_part", "assign_part", "update_part", "take_old", "swap", "leave", "call", "call", "walk", "walk" }
 function statement.make(scope)
+  local change = statement.change and random(2) == 1 and statement.change(scope)
+  if change then return change end
   local s = makers[pick(common)](scope, any_type())
   return s or makers.store(scope, any_type()) or makers["local"](scope, any_type())
 end

@@ -363,6 +363,8 @@ end
 local function leaf(t, scope)
   local names = scope.names[t]
   if names and #names > 0 and random(2) == 1 then return node("name", t, nil, { name = pick(names) }) end
+  local element = make.sparse_leaf and random(3) == 1 and make.sparse_leaf(t, scope)
+  if element then return element end
   if is_input[t] and scope.loop then return make.input(t, scope) end
   local row, kids = info[t], {}
   if random(3) == 1 then return node("vector_make", t, { make.expression(row.element, 0, scope) }) end

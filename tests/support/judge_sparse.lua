@@ -1,0 +1,380 @@
+--- judge_sparse.lua - random trees, and the statements of kernels over them. The rules that keep results certain: in one
+--- parallel loop a tree either grows (writes at the loop's own cell, updates that commute, activations) or shrinks
+--- (deactivations, by conditions that do not read it), or is only read, as are all other trees.
+local value = require "judge_value"
+local make = require "judge_make"
+local statement = require "judge_statement"
+local tree = require "judge_tree"
+
+local sparse = { kinds = { "dense", "dense", "pointer", "pointer", "pointer" } }
+local kinds, forms, node, pick = statement.kinds, make.forms, make.node, make.pick
+local random, info = math.random, value.info
+
+local field_types = { "i32", "f32", "u8", "i64", "i16", "f64", "bool", value.shaped("f32", 3, 1), value.shaped("i32", 2, 1) }
+
+-- -- declarations ---------------------------------------------------------------------------------------------
+
+local function add_node(case, declared, parent, axes_left)
+  local above = declared.by_name and parent and declared.by_name[parent] or nil
+  local kind = pick(sparse.kinds)
+  local axes = random(3) == 1 and { pick(axes_left) } or { unpack(axes_left) }
+  local new = { name = ("n%d"):format(case.count + 1), kind = kind, parent = parent, axes = axes, sizes = {},
+    layout = random(4) == 1 and "aos" or nil }
+  for k = 1, #axes do new.sizes[k] = random(#axes_left == 1 and 6 or 4) end
+  case.count = case.count + 1
+  table.insert(declared.nodes, new)
+  declared.by_name = tree.complete(declared.nodes)
+  return new, above
+end
+
+local function add_field(case, declared, at)
+  case.count = case.count + 1
+  table.insert(declared.fields, { name = ("s%d"):format(case.count), type = pick(field_types), node = at.name })
+end
+
+--- A tree of one or two axes, one to four levels deep, with branches and fields at several levels.
+function sparse.declaration(case)
+  local declared = { nodes = {}, fields = {} }
+  local axes = pick { { "i" }, { "i", "j" }, { "i", "j" } }
+  local function grow(parent, depth)
+    local new = add_node(case, declared, parent, axes)
+    local is_leaf = depth <= 1
+    if not is_leaf then
+      grow(new.name, depth - 1)
+      if random(3) == 1 then grow(new.name, random(depth - 1)) end
+    end
+    if is_leaf or random(3) == 1 then add_field(case, declared, new) end
+    if is_leaf and random(2) == 1 then add_field(case, declared, new) end
+  end
+  grow(nil, random(4))
+  if random(4) == 1 then grow(nil, random(2)) end
+  tree.complete(declared.nodes)
+  return declared
+end
+
+-- -- indices ----------------------------------------------------------------------------------------------------
+
+-- As kernels write them: x[a][b], x[a, b], x[{a, b}], or arguments.
+local function access_text(name, style, ...)
+  if style == 1 then return name .. "[" .. table.concat({ ... }, "][") .. "]" end
+  if style == 2 then return ("%s[%s]"):format(name, table.concat({ ... }, ", ")) end
+  return ("%s[{%s}]"):format(name, table.concat({ ... }, ", "))
+end
+local function texts_of(nodes)
+  local texts = {}
+  for k, n in ipairs(nodes) do texts[k] = make.text(n) end
+  return texts
+end
+local function at_of(nodes, env)
+  local at = {}
+  for k, n in ipairs(nodes) do at[k] = tonumber(make.value(n, env)) end
+  return at
+end
+
+forms.loop_index = {
+  text = function(n) return n.name end,
+  value = function(n, env) return env.locals[n.name] end,
+}
+forms.sparse_element = {
+  text = function(n, ...) return access_text(n.name, n.style, ...) end,
+  value = function(n, env) return env.trees[n.tree]:read(n.name, at_of(n.kids, env)) end,
+}
+forms.sparse_is_active = {
+  text = function(n, ...) return ("%s:is_active(%s)"):format(n.name, table.concat({ ... }, ", ")) end,
+  value = function(n, env) return env.trees[n.tree]:is_active(n.name, at_of(n.kids, env)) end,
+}
+forms.sparse_count = {
+  text = function(n) return ("rg.i32(%s:count())"):format(n.name) end,
+  value = function(n, env) return 0LL + env.trees[n.tree]:count(n.name) end,
+}
+
+local function literal_index(i)
+  return node("literal", "i32", nil, { text = i < 0 and ("(%d)"):format(i) or tostring(i), value = 0LL + i })
+end
+local function binary(op, a, b) return node("binary", "i32", { a, b }, { op = op }) end
+
+-- An index along an axis of `extent` cells (0: unbounded), mostly inside.
+local function index(scope, extent)
+  local span = extent > 0 and extent or 20
+  local way = random(10)
+  local variables = scope.indices or {}
+  if #variables > 0 and way <= 6 then
+    local i = node("loop_index", "i32", nil, { name = pick(variables) })
+    if way == 1 then return binary(pick { "+", "-" }, i, literal_index(random(3))) end
+    if way == 2 then return binary("//", i, literal_index(random(2, 4))) end
+    if way == 3 then return binary("*", i, literal_index(random(2, 4))) end
+    return i
+  end
+  if way <= 8 then return binary("%", make.expression("i32", 1, scope), literal_index(span)) end
+  return literal_index(random(-1, span))
+end
+local function indices(scope, level)
+  local list = {}
+  for k, extent in ipairs(level.shape) do list[k] = index(scope, extent) end
+  return list
+end
+
+-- A tree that this loop may read, and a field or node of it.
+local function choose(scope, wants, of)
+  local list = {}
+  for number, declared in ipairs(scope.case.trees) do
+    if not scope.changed or scope.changed[number] == nil then
+      for _, item in ipairs(declared[of]) do
+        if not wants or wants(item) then list[#list + 1] = { number, item } end
+      end
+    end
+  end
+  local found = pick(list)
+  if found then return found[1], found[2], scope.case.trees[found[1]] end
+end
+local function level_of(declared, item)
+  for _, n in ipairs(declared.nodes) do
+    if n.name == (item.node or item.name) then return n end
+  end
+end
+
+--- An element of a tree as a value, where there are trees.
+function make.sparse_leaf(t, scope)
+  if not scope.case or not scope.case.trees or scope.is_helper then return end
+  if t == "bool" then
+    local number, item, declared = choose(scope, nil, random(2) == 1 and "nodes" or "fields")
+    if not item then return end
+    return node("sparse_is_active", "bool", indices(scope, level_of(declared, item)), { name = item.name, tree = number })
+  end
+  local number, item, declared = choose(scope, function(f) return f.type == t end, "fields")
+  if not item then
+    if t ~= "i32" or scope.loop then return end
+    number, item = choose(scope, nil, "nodes")
+    return item and node("sparse_count", "i32", nil, { name = item.name, tree = number })
+  end
+  return node("sparse_element", t, indices(scope, level_of(declared, item)), { name = item.name, tree = number, style = random(3) })
+end
+
+-- -- statements ---------------------------------------------------------------------------------------------------
+
+-- x[p, q] = e, of the loop's own cell; or outside of loops, of any.
+kinds.sparse_store = {
+  text = function(s) return ("%s = %s"):format(access_text(s.name, s.style, unpack(texts_of(s.values))), make.text(s.value)) end,
+  run = function(s, env)
+    local v = make.value_as(s.value, env, s.type)
+    env.trees[s.tree]:write(s.name, at_of(s.values, env), v)
+  end,
+}
+kinds.sparse_update = {
+  text = function(s)
+    local texts, text = texts_of(s.values), make.text(s.value)
+    if s.is_method then return ("%s:%s(%s, %s)"):format(s.name, s.method, table.concat(texts, ", "), text) end
+    local target = access_text(s.name, s.style, unpack(texts))
+    if s.op == "min" or s.op == "max" then return ("%s = math.%s(%s, %s)"):format(target, s.op, target, text) end
+    return ("%s %s= %s"):format(target, s.op, text)
+  end,
+  run = function(s, env)
+    local model, v = env.trees[s.tree], make.value_as(s.value, env, s.type)
+    local at = at_of(s.values, env)
+    model:write(s.name, at, value.apply(s.op, s.type, model:read(s.name, at), v))
+  end,
+}
+kinds.sparse_call = { -- activate, deactivate
+  text = function(s) return ("%s:%s(%s)"):format(s.name, s.call, table.concat(texts_of(s.values), ", ")) end,
+  run = function(s, env)
+    local model = env.trees[s.tree]
+    model[s.call](model, s.name, at_of(s.values, env))
+  end,
+}
+kinds.sparse_clear = {
+  text = function(s) return ("%s:clear()"):format(s.name) end,
+  run = function(s, env) env.trees[s.tree]:clear(s.name) end,
+}
+
+-- Indices of the loop's own cell, if the field stands on its level.
+local function own_indices(scope, declared, item)
+  local level = level_of(declared, item)
+  if scope.indices and scope.own_level == level.name then
+    local list = {}
+    for k, name in ipairs(scope.indices) do list[k] = node("loop_index", "i32", nil, { name = name }) end
+    return list
+  end
+end
+
+local function change_tree(scope, how) -- a tree that this loop changes so, or may come to
+  local list = {}
+  for number in ipairs(scope.case.trees) do
+    if scope.changed[number] == how then list[#list + 1] = number end
+  end
+  local number = pick(list)
+  return number, scope.case.trees[number]
+end
+
+local makers = {}
+function makers.store(scope)
+  local number, declared = change_tree(scope, "grows")
+  if not number then return end
+  local item = pick(declared.fields)
+  local own = own_indices(scope, declared, item)
+  if not own or scope.updated[item.name] then return end
+  scope.stored[item.name] = true
+  return { kind = "sparse_store", name = item.name, type = item.type, tree = number, style = random(3), values = own,
+    value = make.expression(item.type, 1, scope) }
+end
+local methods = { ["+"] = "add", ["-"] = "sub", ["&"] = "band", ["|"] = "bor", ["~"] = "bxor", min = "min", max = "max" }
+function makers.update(scope)
+  local number, declared = change_tree(scope, "grows")
+  if not number then return end
+  local item = pick(declared.fields)
+  local element = info[item.type].element or item.type
+  if scope.stored[item.name] or element == "bool" or info[element].float then return end
+  local op = scope.updated[item.name] or pick { "+", "-", "*", "&", "|", "~", "min", "max" }
+  scope.updated[item.name] = op
+  return { kind = "sparse_update", name = item.name, type = item.type, tree = number, style = random(3), op = op,
+    values = indices(scope, level_of(declared, item)), value = make.expression(item.type, 1, scope),
+    is_method = random(4) == 1 and methods[op] ~= nil, method = methods[op] }
+end
+function makers.activate(scope)
+  local number, declared = change_tree(scope, "grows")
+  if not number then return end
+  local item = pick(random(2) == 1 and declared.nodes or declared.fields)
+  return { kind = "sparse_call", call = "activate", name = item.name, tree = number, values = indices(scope, level_of(declared, item)) }
+end
+local function goes(n) return n.kind ~= "dense" end
+function makers.deactivate(scope)
+  local number, declared = change_tree(scope, "shrinks")
+  if not number then return end
+  local list = {}
+  for _, n in ipairs(declared.nodes) do
+    if goes(n) then list[#list + 1] = n end
+  end
+  local item = pick(list)
+  return item and { kind = "sparse_call", call = "deactivate", name = item.name, tree = number,
+    values = own_indices(scope, declared, item) or indices(scope, item) }
+end
+
+local common = { "store", "store", "update", "update", "activate", "deactivate", "deactivate" }
+
+--- A statement of a loop that may change trees; nothing where it has none.
+function statement.change(scope)
+  if not scope.changed or scope.is_helper then return end
+  return makers[pick(common)](scope)
+end
+
+-- -- loops --------------------------------------------------------------------------------------------------------
+
+local function loop_row(names) -- which row of the dense inputs an iteration reads
+  if #names == 1 then return ("local i = %s %% 16"):format(names[1]) end
+  return ("local i = (%s * 5 + %s) %% 16"):format(names[1], names[2])
+end
+
+kinds.sparse_loop = {
+  text = function(s, indent)
+    local text, inner = "", indent .. "  "
+    for _, r in ipairs(s.reduced) do
+      text = text .. ("local %s: %s = %s\n%s"):format(r.variable, (value.type_text(r.type):gsub("rg%.", "")),
+        make.text(r.first), indent)
+    end
+    local extents = {}
+    for k, extent in ipairs(s.extents or {}) do extents[k] = tostring(extent) end
+    local head = s.extents and ("rg.range(%s)"):format(table.concat(extents, ", ")) or s.name .. ":active()"
+    return ("%sfor %s in %s%s do\n%s%s\n%s%send"):format(text, table.concat(s.indices, ", "), head, s.is_serial and ":serial()" or "",
+      inner, loop_row(s.indices), statement.text(s.body, inner), indent)
+  end,
+  run = function(s, env)
+    for _, r in ipairs(s.reduced) do env.locals[r.variable] = make.value_as(r.first, env, r.type) end
+    local cells = s.extents and {} or env.trees[s.tree]:active(s.name)
+    if s.extents then
+      for a = 0, s.extents[1] - 1 do
+        for b = 0, (s.extents[2] or 1) - 1 do cells[#cells + 1] = { a, b } end
+      end
+    end
+    for _, at in ipairs(cells) do
+      local own = setmetatable({ locals = setmetatable({}, { __index = env.locals }), totals = env.locals }, { __index = env })
+      for k, name in ipairs(s.indices) do own.locals[name] = 0LL + at[k] end
+      own.index = (#s.indices == 1 and at[1] or at[1] * 5 + at[2]) % 16
+      statement.run(s.body, own)
+    end
+  end,
+}
+--- A nested one: serial, in index order, over a tree that the loop around does not change.
+kinds.sparse_walk = {
+  text = function(s, indent)
+    local inner = indent .. "  "
+    return ("for %s in %s:active() do\n%s%send"):format(table.concat(s.indices, ", "), s.name, statement.text(s.body, inner), indent)
+  end,
+  run = function(s, env)
+    for _, at in ipairs(env.trees[s.tree]:active(s.name)) do
+      for k, name in ipairs(s.indices) do env.locals[name] = 0LL + at[k] end
+      local leaves = statement.run(s.body, env)
+      if leaves == "break" then break end
+      if leaves == "return" then return leaves end
+    end
+  end,
+}
+
+local function index_names(scope, rank)
+  local names = {}
+  for k = 1, rank do names[k] = statement.new_name(scope, "c") end
+  return names
+end
+
+--- A loop over active cells or over a range, that grows or shrinks some trees; the first one fills an empty tree.
+function sparse.loop(scope, count, is_first)
+  local number = random(#scope.case.trees)
+  local declared = scope.case.trees[number]
+  local item = pick(random(3) == 1 and declared.nodes or declared.fields)
+  local level = level_of(declared, item)
+  local s = { kind = "sparse_loop", tree = number, name = item.name, reduced = {}, body = {}, is_serial = random(6) == 1 }
+  s.indices = index_names(scope, #level.shape)
+  local is_range = is_first or random(3) == 1
+  if is_range then
+    s.extents = {}
+    for k, extent in ipairs(level.shape) do s.extents[k] = extent + random(-1, 1) end
+  end
+  local own = statement.inside(scope)
+  own.loop, own.writable, own.level = { written = {}, own = {}, reduced = s.reduced }, {}, 0
+  own.readable, own.is_sparse = { unpack(scope.readable) }, true
+  own.indices, own.own_level, own.changed, own.stored, own.updated = s.indices, level.name, {}, {}, {}
+  for k in ipairs(scope.case.trees) do own.changed[k] = pick { "grows", "grows", "shrinks", false } or nil end
+  if is_first then own.changed[number] = "grows" end
+  if s.is_serial then own.no_walk = true end -- what stood inside would be parallel
+  if s.is_serial and not is_range then own.changed[number] = nil end -- whether it meets new cells is unspecified
+  for _, name in ipairs(s.indices) do statement.declare(own, name, "i32") end
+  for k = 1, count do s.body[k] = statement.make(own) end
+  for _, r in ipairs(s.reduced) do
+    r.first = info[r.type].count and node("vector_make", r.type, { make.literal(info[r.type].element) }) or make.literal(r.type)
+    statement.declare(scope, r.variable, r.type)
+  end
+  return s
+end
+
+--- One of the launching side: stores, calls and clears one after the other.
+function sparse.host(scope)
+  local number = random(#scope.case.trees)
+  local declared = scope.case.trees[number]
+  local way = random(5)
+  if way == 1 then
+    local item = pick(random(2) == 1 and declared.nodes or declared.fields)
+    if level_of(declared, item).kind == "dense" then return end
+    return { kind = "sparse_clear", name = item.name, tree = number }
+  elseif way <= 3 then
+    local item = pick(declared.nodes)
+    local call = goes(item) and random(2) == 1 and "deactivate" or "activate"
+    return { kind = "sparse_call", call = call, name = item.name, tree = number, values = indices(scope, item) }
+  end
+  local item = pick(declared.fields)
+  return { kind = "sparse_store", name = item.name, type = item.type, tree = number, style = random(3),
+    values = indices(scope, level_of(declared, item)), value = make.expression(item.type, 1, scope) }
+end
+
+--- A nested loop over cells, or nothing.
+function statement.makers.walk(scope)
+  if not scope.case.trees or scope.is_helper or scope.no_walk or scope.level > 1 then return end
+  local number, item, declared = choose(scope, nil, random(2) == 1 and "nodes" or "fields")
+  if not item then return end
+  local s = { kind = "sparse_walk", tree = number, name = item.name }
+  s.indices = index_names(scope, #level_of(declared, item).shape)
+  local own = statement.inside(scope)
+  own.in_loop, own.indices = true, s.indices
+  for _, name in ipairs(s.indices) do statement.declare(own, name, "i32") end
+  s.body = { statement.makers.reduce(own) or statement.make(own), statement.makers.assign(own) }
+  return s
+end
+
+return sparse

@@ -1,0 +1,248 @@
+--- judge_tree.lua - trees as sets: the judge's model of sparse data, which shares nothing with what it judges.
+--- A declaration is a list of nodes { name, kind, parent, axes = {"i", ..}, sizes }, parents first, and of fields
+--- { name, type, node }. The model keeps, for every node whose cells come and go, the set of their coordinates, and for
+--- every field its values by coordinates. Coordinates are those of the node's own level, one per axis, in the order of
+--- the axes' letters.
+local value = require "judge_value"
+
+local tree = {}
+local floor = math.floor
+
+-- -- levels -------------------------------------------------------------------------------------------------
+
+local function comes_and_goes(node) return node.kind ~= "dense" end
+
+--- Adds to each node: `up` its parent, `letters` the axes of its level, `shape` its cells along them (0: unbounded), `own`
+--- its own division by letter.
+function tree.complete(nodes)
+  local by_name = {}
+  for _, node in ipairs(nodes) do
+    by_name[node.name] = node
+    node.up, node.own, node.letters, node.shape = node.parent and by_name[node.parent], {}, {}, {}
+    for k, letter in ipairs(node.axes) do node.own[letter] = node.kind == "hash" and 0 or node.sizes[k] end
+    for code = ("i"):byte(), ("p"):byte() do
+      local letter = string.char(code)
+      local above
+      for k, other in ipairs(node.up and node.up.letters or {}) do
+        if other == letter then above = node.up.shape[k] end
+      end
+      if above or node.own[letter] then
+        table.insert(node.letters, letter)
+        table.insert(node.shape, (above or 1) * (node.own[letter] or 1))
+      end
+    end
+  end
+  return by_name
+end
+
+-- Coordinates of the cell of `upper` that holds the one of `node`.
+local function project(node, upper, at)
+  local result, by_letter = {}, {}
+  for k, letter in ipairs(node.letters) do by_letter[letter] = at[k] end
+  local level = node
+  while level ~= upper do
+    for letter, size in pairs(level.own) do by_letter[letter] = floor(by_letter[letter] / size) end
+    level = level.up
+  end
+  for k, letter in ipairs(upper.letters) do result[k] = by_letter[letter] end
+  return result
+end
+
+local function key_of(at) return table.concat(at, ",") end
+
+local function is_inside(node, at)
+  for k, extent in ipairs(node.shape) do
+    if extent > 0 and not (at[k] >= 0 and at[k] < extent) then return false end
+  end
+  return true
+end
+
+local function lineage(node) -- itself and those above whose cells come and go
+  local list = {}
+  while node do
+    if comes_and_goes(node) then table.insert(list, 1, node) end
+    node = node.up
+  end
+  return list
+end
+
+local function is_below(node, upper)
+  while node do
+    if node == upper then return true end
+    node = node.up
+  end
+  return false
+end
+
+-- -- the model ----------------------------------------------------------------------------------------------
+
+local Model = {}
+Model.__index = Model
+
+function tree.model(nodes, fields)
+  local self = setmetatable({ nodes = tree.complete(nodes), list = nodes, fields = {}, cells = {}, values = {}, outside = 0 },
+    Model)
+  for _, node in ipairs(nodes) do self.cells[node.name] = {} end
+  for _, field in ipairs(fields) do
+    self.fields[field.name] = field
+    self.values[field.name] = {}
+  end
+  return self
+end
+
+--- A node by its name, or that of a field in it.
+function Model:node(name) return self.nodes[name] or self.nodes[self.fields[name].node] end
+
+function Model:is_active(name, at)
+  local node = self:node(name)
+  if not is_inside(node, at) then return false end
+  for _, level in ipairs(lineage(node)) do
+    if not self.cells[level.name][key_of(project(node, level, at))] then return false end
+  end
+  return true
+end
+
+function Model:activate(name, at)
+  local node = self:node(name)
+  if not is_inside(node, at) then return false end
+  for _, level in ipairs(lineage(node)) do
+    local above = project(node, level, at)
+    self.cells[level.name][key_of(above)] = above
+  end
+  return true
+end
+
+-- Takes a cell away, and all that is in it.
+local function remove(self, node, at)
+  local key = key_of(at)
+  for _, level in ipairs(self.list) do
+    if is_below(level, node) then
+      for other_key, other in pairs(self.cells[level.name]) do
+        if key_of(project(level, node, other)) == key then self.cells[level.name][other_key] = nil end
+      end
+    end
+  end
+  for name, field in pairs(self.fields) do
+    local level = self.nodes[field.node]
+    if is_below(level, node) then
+      for other_key, entry in pairs(self.values[name]) do
+        if key_of(project(level, node, entry.at)) == key then self.values[name][other_key] = nil end
+      end
+    end
+  end
+end
+
+function Model:deactivate(name, at)
+  local node = self:node(name)
+  if self:is_active(name, at) then remove(self, node, at) end
+end
+
+-- The nearest node at or above whose cells come and go.
+local function nearest(node)
+  while node and not comes_and_goes(node) do node = node.up end
+  return node
+end
+
+function Model:clear(name)
+  local node = nearest(self:node(name))
+  for _, at in pairs(node and self.cells[node.name] or {}) do remove(self, node, at) end
+end
+
+--- Active cells, in index order.
+function Model:active(name)
+  local node, list = self:node(name), {}
+  local upper = nearest(node)
+  local function spread(level_path, at_by_letter, depth)
+    local level = level_path[depth]
+    if not level then
+      local at = {}
+      for k, letter in ipairs(node.letters) do at[k] = at_by_letter[letter] end
+      list[#list + 1] = at
+      return
+    end
+    local function axis(k, inner)
+      local letter = level.axes[k]
+      if not letter then return spread(level_path, inner, depth + 1) end
+      for i = 0, level.sizes[k] - 1 do
+        local own = setmetatable({}, { __index = inner })
+        own[letter] = (inner[letter] or 0) * level.sizes[k] + i
+        axis(k + 1, own)
+      end
+    end
+    axis(1, at_by_letter)
+  end
+  local path, level = {}, node
+  while level ~= upper do
+    table.insert(path, 1, level)
+    level = level.up
+  end
+  for _, at in pairs(upper and self.cells[upper.name] or { {} }) do
+    local by_letter = {}
+    for k, letter in ipairs(upper and upper.letters or {}) do by_letter[letter] = at[k] end
+    spread(path, by_letter, 1)
+  end
+  table.sort(list, function(a, b)
+    for k = 1, #a do
+      if a[k] ~= b[k] then return a[k] < b[k] end
+    end
+    return false
+  end)
+  return list
+end
+
+function Model:count(name) return #self:active(name) end
+
+function Model:read(name, at)
+  local entry = self.values[name][key_of(at)]
+  if entry then return entry.value end
+  return value.zero(self.fields[name].type)
+end
+
+--- Outside of the shape nothing is written.
+function Model:write(name, at, v)
+  if not self:activate(name, at) then
+    self.outside = self.outside + 1
+    return
+  end
+  self.values[name][key_of(at)] = { at = at, value = v }
+end
+
+--- What pairs(field) gives, as lines of text.
+function Model:listing(name)
+  local t, lines = self.fields[name].type, {}
+  for _, at in ipairs(self:active(name)) do
+    lines[#lines + 1] = key_of(at) .. " " .. value.show(t, value.to_lua(t, self:read(name, at)))
+  end
+  return lines
+end
+
+-- -- the same in a runtime ------------------------------------------------------------------------------------
+
+--- Builds the declaration: name -> node or field.
+function tree.build(rg, nodes, fields, type_of)
+  local built, root = {}, rg.tree()
+  for _, node in ipairs(nodes) do
+    local parent = built[node.parent] or root
+    local axes, sizes = table.concat(node.axes), { unpack(node.sizes or {}) }
+    sizes[#sizes + 1] = { layout = node.layout, name = node.name }
+    built[node.name] = parent[node.kind](parent, axes, unpack(sizes))
+  end
+  for _, field in ipairs(fields) do
+    built[field.name] = rg.field(type_of(rg, field.type))
+    built[field.node]:place(built[field.name])
+  end
+  return built, root
+end
+
+function tree.listing(field, t)
+  local lines, rank = {}, #field.shape
+  for a, b, c, d in pairs(field) do
+    local at = { a, b, c, d }
+    local v = table.remove(at, rank + 1)
+    for k = 1, rank do at[k] = tostring(tonumber(at[k])) end
+    lines[#lines + 1] = table.concat(at, ",", 1, rank) .. " " .. value.show(t, v)
+  end
+  return lines
+end
+
+return tree
