@@ -120,7 +120,8 @@ function oracle:call(node, action, count)
   return action == "is_active" and (answer and 1 or 0) or action == "count" and tonumber(answer) or 0
 end
 
-local function iterate(level, value_at)
+-- A loop of a kernel meets what was active when it began; one in Lua does not meet what went meanwhile.
+local function iterate(level, value_at, in_kernel)
   if not value_at and not level:is_sparse() and level.rank > 0 then
     local bounds = {}
     for k, size in ipairs(level.shape) do bounds[2 * k - 1], bounds[2 * k] = 0, size end
@@ -128,7 +129,9 @@ local function iterate(level, value_at)
   end
   local list, k = level:list(), 0
   return function()
-    k = k + 1
+    repeat
+      k = k + 1
+    until in_kernel or not list[k] or level:is_active(unpack(list[k], 1, level.rank))
     local one = list[k]
     if not one then return end
     local count = #one
@@ -183,9 +186,17 @@ local function each(level, visit)
   end
 end
 
+-- Raises where an axis has no ends.
+local function check_ends(handle, level)
+  for _, extent in ipairs(level.shape) do
+    if extent == 0 then check(C.rg_field_read(handle.rg_field, ffi.new "double[1]", 0), handle.rg_runtime) end
+  end
+end
+
 --- All elements into an array of doubles or int64_t, the numbers of a vector side by side.
 function oracle:read(handle, values)
   local elements = elements_of(self, handle)
+  check_ends(handle, elements.level)
   each(elements.level, function(k, ...)
     local v = vector.join(elements:get(...))
     for part, x in ipairs(v) do
@@ -205,6 +216,7 @@ end
 --- And back; zeros activate nothing.
 function oracle:write(handle, values)
   local elements = elements_of(self, handle)
+  check_ends(handle, elements.level)
   each(elements.level, function(k, ...)
     local v, is_zero = {}, true
     for part = 1, elements.count do
@@ -302,9 +314,9 @@ local function run(self, kernel, count, variant, answers)
 end
 
 local operations = setmetatable({}, { __index = vector })
-function operations.active(level) return iterate(level) end
+function operations.active(level) return iterate(level, nil, true) end
 function operations.active_i64(level)
-  local step = iterate(level)
+  local step = iterate(level, nil, true)
   local function widen(first, ...)
     if first == nil then return end
     local list = { first, ... }

@@ -15,7 +15,7 @@ local visits = rg.kernel(function(x)
   return n
 end)
 
-describe("a hash field #compiled", function()
+describe("a hash field", function()
   it("has cells at any coordinates, negative ones too", function()
     local x, block = endless(rg.i32)
     assert.equal(0, x[-5][7])
@@ -171,7 +171,7 @@ describe("a hash field #compiled", function()
   end)
 end)
 
-describe("a hash in a tree #compiled", function()
+describe("a hash in a tree", function()
   it("holds fields of its own, and several children", function()
     local age, x, y, far = rg.field(rg.i32), rg.field(rg.vec2), rg.field(rg.i32), rg.field(rg.i32)
     local cell = rg.root:hash("i", { name = "cell" })
@@ -271,8 +271,8 @@ describe("a hash in a tree #compiled", function()
   end)
 end)
 
-describe("a hash without memory left #compiled", function()
-  it("names itself, keeps what was written, and works again when something went", function()
+describe("a hash without memory left", function()
+  it("names itself, keeps what was written, and works again when something went #compiled", function()
     local small = rg.new { memory = "1MiB" }
     local x = small.field(small.f32)
     local block = small.root:hash("ij", { name = "sand" })

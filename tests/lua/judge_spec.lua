@@ -6,7 +6,7 @@ local judge = require "judge"
 
 local oracle = rg.new { arch = "lua" }
 local first_seed = tonumber(os.getenv "RG_SEED") or 1
-local count = tonumber(os.getenv "RG_JUDGE") or 25
+local count = tonumber(os.getenv "RG_JUDGE") or 20
 
 local judged = {} -- files that it kept, each its smallest failure
 for path in io.popen("ls tests/lua/judged/*.lua 2>/dev/null"):lines() do judged[#judged + 1] = path end

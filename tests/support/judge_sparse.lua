@@ -6,7 +6,7 @@ local make = require "judge_make"
 local statement = require "judge_statement"
 local tree = require "judge_tree"
 
-local sparse = { kinds = { "dense", "dense", "pointer", "pointer", "pointer" } }
+local sparse = { kinds = { "dense", "dense", "pointer", "pointer", "pointer", "hash" } }
 local kinds, forms, node, pick = statement.kinds, make.forms, make.node, make.pick
 local random, info = math.random, value.info
 
@@ -15,16 +15,27 @@ local field_types = { "i32", "f32", "u8", "i64", "i16", "f64", "bool", value.sha
 -- -- declarations ---------------------------------------------------------------------------------------------
 
 local function add_node(case, declared, parent, axes_left)
-  local above = declared.by_name and parent and declared.by_name[parent] or nil
-  local kind = pick(sparse.kinds)
+  local kind, name = pick(sparse.kinds), ("n%d"):format(case.count + 1)
   local axes = random(3) == 1 and { pick(axes_left) } or { unpack(axes_left) }
-  local new = { name = ("n%d"):format(case.count + 1), kind = kind, parent = parent, axes = axes, sizes = {},
+  local new = { name = name, kind = kind, parent = parent, axes = axes, sizes = {},
     layout = random(4) == 1 and "aos" or nil }
-  for k = 1, #axes do new.sizes[k] = random(#axes_left == 1 and 6 or 4) end
+  local above = {}
+  while parent do
+    for _, axis in ipairs(declared.by_name[parent].axes) do above[axis] = true end
+    parent = declared.by_name[parent].parent
+  end
+  if kind == "hash" then -- on axes of its own
+    new.axes = {}
+    for _, axis in ipairs(axes) do
+      if not above[axis] then table.insert(new.axes, axis) end
+    end
+    if #new.axes == 0 then new.kind, new.axes = "pointer", axes end
+  end
+  for k = 1, new.kind == "hash" and 0 or #axes do new.sizes[k] = random(#axes_left == 1 and 6 or 4) end
   case.count = case.count + 1
   table.insert(declared.nodes, new)
   declared.by_name = tree.complete(declared.nodes)
-  return new, above
+  return new
 end
 
 local function add_field(case, declared, at)
@@ -91,7 +102,7 @@ forms.sparse_count = {
 local function literal_index(i)
   return node("literal", "i32", nil, { text = i < 0 and ("(%d)"):format(i) or tostring(i), value = 0LL + i })
 end
-local function binary(op, a, b) return node("binary", "i32", { a, b }, { op = op }) end
+local function binary(op, a, b) return node("binary", a.type, { a, b }, { op = op }) end
 
 -- An index along an axis of `extent` cells (0: unbounded), mostly inside.
 local function index(scope, extent)
@@ -99,7 +110,7 @@ local function index(scope, extent)
   local way = random(10)
   local variables = scope.indices or {}
   if #variables > 0 and way <= 6 then
-    local i = node("loop_index", "i32", nil, { name = pick(variables) })
+    local i = node("loop_index", scope.index_type, nil, { name = pick(variables) })
     if way == 1 then return binary(pick { "+", "-" }, i, literal_index(random(3))) end
     if way == 2 then return binary("//", i, literal_index(random(2, 4))) end
     if way == 3 then return binary("*", i, literal_index(random(2, 4))) end
@@ -191,7 +202,7 @@ local function own_indices(scope, declared, item)
   local level = level_of(declared, item)
   if scope.indices and scope.own_level == level.name then
     local list = {}
-    for k, name in ipairs(scope.indices) do list[k] = node("loop_index", "i32", nil, { name = name }) end
+    for k, name in ipairs(scope.indices) do list[k] = node("loop_index", scope.index_type, nil, { name = name }) end
     return list
   end
 end
@@ -259,8 +270,16 @@ end
 -- -- loops --------------------------------------------------------------------------------------------------------
 
 local function loop_row(names) -- which row of the dense inputs an iteration reads
-  if #names == 1 then return ("local i = %s %% 16"):format(names[1]) end
-  return ("local i = (%s * 5 + %s) %% 16"):format(names[1], names[2])
+  if #names == 1 then return ("local i = rg.i32(%s %% 16)"):format(names[1]) end
+  return ("local i = rg.i32((%s * 5 + %s) %% 16)"):format(names[1], names[2])
+end
+
+-- Indices are wide where an axis has no ends.
+local function index_type(level, is_range)
+  for _, extent in ipairs(level.shape) do
+    if extent == 0 and not is_range then return "i64" end
+  end
+  return "i32"
 end
 
 kinds.sparse_loop = {
@@ -320,12 +339,13 @@ function sparse.loop(scope, count, is_first)
   local declared = scope.case.trees[number]
   local item = pick(random(3) == 1 and declared.nodes or declared.fields)
   local level = level_of(declared, item)
-  local s = { kind = "sparse_loop", tree = number, name = item.name, reduced = {}, body = {}, is_serial = random(6) == 1 }
+  local s = { kind = "sparse_loop", tree = number, name = item.name, reduced = {}, body = {}, 
+    is_serial = random(6) == 1 and index_type(level) == "i32" }
   s.indices = index_names(scope, #level.shape)
   local is_range = is_first or random(3) == 1
   if is_range then
     s.extents = {}
-    for k, extent in ipairs(level.shape) do s.extents[k] = extent + random(-1, 1) end
+    for k, extent in ipairs(level.shape) do s.extents[k] = extent > 0 and extent + random(-1, 1) or random(12) end
   end
   local own = statement.inside(scope)
   own.loop, own.writable, own.level = { written = {}, own = {}, reduced = s.reduced }, {}, 0
@@ -335,7 +355,8 @@ function sparse.loop(scope, count, is_first)
   if is_first then own.changed[number] = "grows" end
   if s.is_serial then own.no_walk = true end -- what stood inside would be parallel
   if s.is_serial and not is_range then own.changed[number] = nil end -- whether it meets new cells is unspecified
-  for _, name in ipairs(s.indices) do statement.declare(own, name, "i32") end
+  own.index_type = index_type(level, is_range)
+  for _, name in ipairs(s.indices) do statement.declare(own, name, own.index_type) end
   for k = 1, count do s.body[k] = statement.make(own) end
   for _, r in ipairs(s.reduced) do
     r.first = info[r.type].count and node("vector_make", r.type, { make.literal(info[r.type].element) }) or make.literal(r.type)
@@ -368,10 +389,12 @@ function statement.makers.walk(scope)
   if not scope.case.trees or scope.is_helper or scope.no_walk or scope.level > 1 then return end
   local number, item, declared = choose(scope, nil, random(2) == 1 and "nodes" or "fields")
   if not item then return end
+  local level = level_of(declared, item)
+  if index_type(level) == "i64" then return end -- not serial yet
   local s = { kind = "sparse_walk", tree = number, name = item.name }
   s.indices = index_names(scope, #level_of(declared, item).shape)
   local own = statement.inside(scope)
-  own.in_loop, own.indices = true, s.indices
+  own.in_loop, own.indices, own.index_type = true, s.indices, "i32"
   for _, name in ipairs(s.indices) do statement.declare(own, name, "i32") end
   s.body = { statement.makers.reduce(own) or statement.make(own), statement.makers.assign(own) }
   return s
