@@ -339,7 +339,7 @@ function sparse.loop(scope, count, is_first)
   local declared = scope.case.trees[number]
   local item = pick(random(3) == 1 and declared.nodes or declared.fields)
   local level = level_of(declared, item)
-  local s = { kind = "sparse_loop", tree = number, name = item.name, reduced = {}, body = {}, 
+  local s = { kind = "sparse_loop", tree = number, name = item.name, reduced = {}, body = {},
     is_serial = random(6) == 1 and index_type(level) == "i32" }
   s.indices = index_names(scope, #level.shape)
   local is_range = is_first or random(3) == 1
