@@ -32,7 +32,10 @@ static const RuntimeRow runtime_rows[] = {
     {"rt_stopped", "ip"},      {"rt_host_worker", "pp"},    {"rt_run", "vpi"},
     {"rt_list_count", "lpii"}, {"rt_tree_clear", "vpii"},   {"rt_list_node", "ppiil"},
     {"rt_list_coordinates", "ppiil"}, {"rt_fault", "vpid"},
-    {"rt_hash_find", "ppiipp"}, {"rt_hash_ensure", "pppiipp"}, {"rt_hash_clear", "vppiipp"}, {"rt_hash_live", "ipiipp"}};
+    {"rt_hash_find", "ppiipp"}, {"rt_hash_ensure", "pppiipp"}, {"rt_hash_clear", "vppiipp"}, {"rt_hash_live", "ipiipp"},
+    {"rt_dynamic_append", "ippiipiii"}, {"rt_dynamic_pop", "ipi"},
+    {"rt_dynamic_ensure", "pppiipiii"}, {"rt_dynamic_unlock", "vp"}, {"rt_dynamic_clear", "vppiipi"},
+    {"rt_dynamic_cells", "ipiip"}, {"rt_dynamic_count", "lpii"}};
 
 static LLVMTypeRef letter_type(Codegen *g, char letter) {
   switch (letter) {

@@ -117,6 +117,7 @@ LLVMValueRef call_frame_slot(Codegen *g, int64_t slot); /* its address */
 void call_poll_stop(Codegen *g);
 
 /* -- access.c, atomic.c, alias.c: memory ------------------------------------------------------------------------------ */
+void list_emit(Codegen *g, const IrInst *inst);    /* list.c: DYNAMIC_APPEND .. DYNAMIC_CELLS */
 void access_emit(Codegen *g, const IrInst *inst);  /* TREE_ROOT .. SLOT_LIVE, MEM_LOAD, MEM_STORE, OUTSIDE */
 LLVMValueRef access_load(Codegen *g, Type type, LLVMValueRef pointer, int lanes);
 void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef value, int lanes);
@@ -158,6 +159,6 @@ void function_begin(Codegen *g, const char *name, bool is_host);
 void function_end(Codegen *g);  /* from where the builder stands, and from `finish` */
 void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
 void task_list(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
-void host_emit(Codegen *g, const IrInst *inst);    /* FRAME_SET, FRAME_LOAD, RUN, LIST_COUNT, TREE_CLEAR, RETURN, ARG */
+void host_emit(Codegen *g, const IrInst *inst);    /* FRAME_SET, FRAME_LOAD, RUN, LIST_COUNT, DYNAMIC_COUNT, TREE_CLEAR, RETURN, ARG */
 
 #endif

@@ -195,7 +195,7 @@ static Entity fail_method(Sema *s, AstExpr *e, const Entity *object) {
   return (Entity){0};
 }
 
-static Entity fail_indices(Sema *s, AstExpr *e, const Entity *object, int needed, int given) {
+Entity resolve_fail_indices(Sema *s, AstExpr *e, const Entity *object, int needed, int given) {
   sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s here, and '%s' was given %d %s", object->name, needed,
             needed == 1 ? "axis" : "axes", sema_text(s, e->text), given, given == 1 ? "index" : "indices");
   return (Entity){0};
@@ -220,9 +220,10 @@ static bool resolve_method_arguments(Sema *s, AstExpr *e, const Entity *object, 
 
 static Entity resolve_cell_call(Sema *s, AstExpr *e, Entity object) {
   const Method *method = object.method;
-  int count, needed = object.node->rank - object.indexed;
+  bool is_list = object.node->kind == SNODE_DYNAMIC && method->op == IR_DEACTIVATE; /* is emptied as a whole */
+  int count, needed = object.node->rank - is_list - object.indexed;
   if (!resolve_method_arguments(s, e, &object, method->values, &count)) return (Entity){0};
-  if (count != needed) return fail_indices(s, e, &object, needed, count);
+  if (count != needed) return resolve_fail_indices(s, e, &object, needed, count);
   bool is_statement = method->form == METHOD_TOPOLOGY;
   object.kind = is_statement ? ENTITY_VOID : ENTITY_VALUE;
   if (!method->values) object.shape = (Shape){0};
@@ -264,9 +265,8 @@ static Entity resolve_object_call(Sema *s, AstExpr *e, Entity object) {
   case METHOD_TOPOLOGY: case METHOD_IS_ACTIVE: return resolve_cell_call(s, e, object);
   case METHOD_COUNT: case METHOD_CLEAR: return resolve_whole_call(s, e, object);
   case METHOD_ACTIVE: case METHOD_MODIFIER: object.kind = ENTITY_LOOP; return object;
-  case METHOD_LATER:
-    sema_fail(s, e, RG_ERROR_NOT_YET, NULL, "'%s' is not compiled yet", name);
-    return (Entity){0};
+  case METHOD_LIST: return list_call(s, e, object);
+  case METHOD_ITEMS: object.kind = ENTITY_LOOP; return object;
   case METHOD_OUTSIDE:
     sema_fail(s, e, RG_ERROR_CALL,
               !strcmp(name, "get") || !strcmp(name, "set") ? "inside a kernel read and write x[i][j]"

@@ -12,6 +12,7 @@ local value = require "regolith.value"
 local index = require "regolith.index"
 local shape = require "regolith.shape"
 local snode = require "regolith.snode"
+local lists = require "regolith.list"
 local bulk = require "regolith.field_bulk"
 
 local field = {}
@@ -228,11 +229,15 @@ function methods.clear(self)
   return self
 end
 
+function methods.append(self, ...) return lists.append(node_of(self), self.rg_runtime, ...) end
+function methods.length(self, ...) return lists.length(node_of(self), self.rg_runtime, ...) end
+function methods.pop(self, ...) return lists.pop(node_of(self), self.rg_runtime, self.rg_field, ...) end
+function methods.items(self, ...) return lists.items(node_of(self), self.rg_runtime, self.rg_field, ...) end
+
 bulk.add_methods(methods, settle, put_value, slot)
 
 -- What belongs to kernels: `x:add(i, j, v)` and its kin.
-for _, name in ipairs { "add", "sub", "mul", "min", "max", "band", "bor", "bxor", "exchange", "compare_exchange",
-  "append", "length", "pop", "items" } do
+for _, name in ipairs { "add", "sub", "mul", "min", "max", "band", "bor", "bxor", "exchange", "compare_exchange" } do
   methods[name] = function() fail.later(("x:%s(..)"):format(name), "from Lua, read the element and write it back") end
 end
 

@@ -115,8 +115,11 @@ static void test_names(World *w) {
                "1:29+1 static.unknown: 'a' is not known when the kernel is compiled");
     CHECK_TEXT(error_of(w, "function() for k, v in ipairs(list) do end end"),
                "1:31+4 source.missing: what the table 'list' holds is not known here (put the numbers into a field)");
+  }
+  TEST("lists are those of dynamic nodes") {
     CHECK_TEXT(error_of(w, "function() x:append(1, 2) end"),
-               "1:14+6 kernel.not_yet: 'append' is not compiled yet");
+               "1:14+6 call.invalid: 'append' belongs to the lists of dynamic nodes, and 'x' lies under a dense one (declare a "
+               "list: block:dynamic(\"k\", 1024):place(x))");
   }
   TEST("what Lua offers outside cannot be called") {
     CHECK_TEXT(error_of(w, "function() pcall(on) end"),
