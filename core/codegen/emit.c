@@ -79,7 +79,7 @@ static void emit_inst(Codegen *g, const IrInst *inst) {
   case IR_LANE: return row_lane(g, inst);
   case IR_ROW_LOAD: return row_load(g, inst);
   case IR_REDUCE: return reduce_emit(g, inst);
-  case IR_TREE_ROOT: case IR_AMBIENT: case IR_OFFSET: case IR_SLOT_FIND: case IR_SLOT_ENSURE: case IR_SLOT_CLEAR:
+  case IR_TREE_ROOT: case IR_OWN: case IR_AMBIENT: case IR_OFFSET: case IR_SLOT_FIND: case IR_SLOT_ENSURE: case IR_SLOT_CLEAR:
   case IR_SLOT_LIVE: case IR_MEM_LOAD: case IR_MEM_STORE: case IR_OUTSIDE:
     return access_emit(g, inst);
   case IR_HASH_FIND: case IR_HASH_ENSURE: case IR_HASH_CLEAR: case IR_HASH_LIVE: return hash_emit(g, inst);

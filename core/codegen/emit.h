@@ -47,7 +47,7 @@ typedef struct Codegen {
   LLVMValueRef entry_end;          /* terminator of the entry block: hoisted values go before it */
   LLVMBasicBlockRef finish;        /* where a stopped function leaves */
   LLVMValueRef frame, ambient;     /* hoisted, NULL until used */
-  LLVMValueRef *roots, *bases;     /* by tree, hoisted, NULL until used */
+  LLVMValueRef *roots, *bases, *owns; /* by tree, hoisted, NULL until used; owns: bytes to the worker's own copy */
   LLVMValueRef *slots;             /* FRAME_GETs by inst id: hoisted */
   LLVMValueRef *values;            /* by inst id */
   VEC(Exit) exits;                 /* innermost last */
@@ -112,6 +112,8 @@ LLVMValueRef call_frame(Codegen *g);             /* hoisted, as the next three *
 LLVMValueRef call_ambient(Codegen *g);
 LLVMValueRef call_tree_root(Codegen *g, int tree);
 LLVMValueRef call_tree_base(Codegen *g, int tree);
+LLVMValueRef call_tree_reserved(Codegen *g, int tree);
+LLVMValueRef call_tree_own(Codegen *g, int tree);
 LLVMValueRef call_frame_slot(Codegen *g, int64_t slot); /* its address */
 /* Leaves the function when the launch was stopped; goes on in a new block. */
 void call_poll_stop(Codegen *g);

@@ -28,7 +28,7 @@ IrImm ir_imm_kind(IrOp op) {
     return IMM_NUMBER;
   case IR_UPDATE: case IR_RMW: case IR_REDUCE: case IR_MEM_UPDATE: case IR_MEM_RMW:
     return IMM_UPDATE;
-  case IR_TREE_ROOT: return IMM_TREE;
+  case IR_TREE_ROOT: case IR_OWN: return IMM_TREE;
   case IR_SLOT_FIND: case IR_SLOT_ENSURE: case IR_SLOT_CLEAR: case IR_LIST_COUNT: case IR_TREE_CLEAR:
   case IR_HASH_FIND: case IR_HASH_ENSURE: case IR_HASH_CLEAR: case IR_HASH_LIVE:
   case IR_DYNAMIC_APPEND: case IR_DYNAMIC_ENSURE: case IR_DYNAMIC_CLEAR: case IR_DYNAMIC_CELLS: case IR_DYNAMIC_COUNT:

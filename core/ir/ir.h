@@ -65,6 +65,7 @@ struct IrInst {
   bool serial;               /* RANGE, ACTIVE */
   bool independent;          /* RANGE, ACTIVE: the user's promise */
   bool rolled;               /* FOR: the rare version of a loop, not worth any unrolling */
+  bool own;                  /* UPDATE: of the running worker's own copy; plain too */
   bool plain;                /* UPDATE: no other iteration reaches the element */
   bool inside;               /* PLACE: indices proven inside the shape; the place needs no check */
   bool locks;                /* DYNAMIC_APPEND, DYNAMIC_POP, DYNAMIC_ENSURE: the list is locked until DYNAMIC_UNLOCK */

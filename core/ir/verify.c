@@ -96,7 +96,7 @@ static bool verify_imm(Verifier *v, const IrInst *inst) {
     return (inst->imm >= 0 && inst->imm < kernel->frame_slots) || wrong(v, inst, "no such frame slot");
   case IR_RUN:
     return (inst->imm >= 0 && inst->imm < kernel->tasks.count) || wrong(v, inst, "no such task");
-  case IR_TREE_ROOT:
+  case IR_TREE_ROOT: case IR_OWN:
     return (inst->imm >= 0 && inst->imm < kernel->trees.count) || wrong(v, inst, "no such tree");
   default: break;
   }
@@ -253,6 +253,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
            wrong(v, inst, "begin, last and step must be numbers of one type");
   case IR_ACTIVE: case IR_LEAVES: case IR_GRID: return true;
   case IR_OFFSET: return verify_offset(v, inst);
+  case IR_OWN: return is_pointer(type_at(inst, 0)) || wrong(v, inst, "needs a pointer");
   case IR_SLOT_FIND: case IR_SLOT_ENSURE: case IR_SLOT_CLEAR: case IR_SLOT_LIVE:
     return is_pointer(type_at(inst, 0)) || wrong(v, inst, "needs an address");
   case IR_HASH_FIND: case IR_HASH_ENSURE: case IR_HASH_CLEAR: case IR_HASH_LIVE: return verify_key(v, inst);
@@ -272,7 +273,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_HASH_CLEAR: case IR_POP: case IR_DYNAMIC_UNLOCK: case IR_DYNAMIC_CLEAR:
     break;
   case IR_PLACE: case IR_CELL: expected = TYPE(PLACE); break;
-  case IR_NEAR: case IR_TREE_ROOT: case IR_AMBIENT: case IR_OFFSET: case IR_SLOT_FIND: case IR_SLOT_ENSURE:
+  case IR_NEAR: case IR_TREE_ROOT: case IR_OWN: case IR_AMBIENT: case IR_OFFSET: case IR_SLOT_FIND: case IR_SLOT_ENSURE:
   case IR_HASH_FIND: case IR_HASH_ENSURE: case IR_DYNAMIC_ENSURE:
     expected = TYPE(PTR);
     break;
@@ -479,6 +480,9 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
   bool cells_ok = !v->is_final && task->kind == TASK_LEAVES && task->cells_level >= 0 &&
                   task->cells_level < kernel->levels.count;
   if (task->cells && !cells_ok) return task_fail(v, task, "cells of no such level");
+  if (task->twin < 0 || task->twin >= kernel->tasks.count) return task_fail(v, task, "no such twin");
+  for (int i = 0; i < task->own.count; i++)
+    if (task->own.items[i] < 0 || task->own.items[i] >= kernel->fields.count) return task_fail(v, task, "no such field");
   for (int i = 0; i < task->reductions.count; i++) {
     const IrReduction *reduction = &task->reductions.items[i];
     bool slot_ok = reduction->slot >= 0 && reduction->slot < kernel->frame_slots;

@@ -106,6 +106,11 @@ static IrInst *settle(Address *a) {
   return a->at;
 }
 
+static void go_to_own(Address *a) {
+  a->at = ir_emit(a->b, IR_OWN, TYPE(PTR), 1, &a->at);
+  a->at->imm = a->tree;
+}
+
 static void go_through_slot(Address *a, const SNode *pointer) {
   add_cells(a, pointer, 4);
   IrInst *slot = settle(a);
@@ -113,6 +118,7 @@ static void go_through_slot(Address *a, const SNode *pointer) {
   a->at->tree = a->tree;
   a->at->imm = pointer->manager;
   a->node = a->at;
+  if (a->own && pointer == snode_listed(a->of)) go_to_own(a);
 }
 
 /* What the table is asked with. The way since the node above led nowhere: a hash lies in its table alone. */
@@ -204,6 +210,11 @@ static void walk_to(Address *a, const SNode *node) {
     first++;
   }
   for (int i = first; i < count - 1; i++) enter(a, path[i], path[i + 1]->component_in_parent);
+}
+
+void address_own(Address *a) {
+  a->own = true;
+  if (!snode_listed(a->of)) go_to_own(a);
 }
 
 IrInst *address_element(Address *a, int component) {

@@ -22,6 +22,7 @@ typedef struct Address {
   const SNode *from;      /* NULL: the walk starts at the root; else at a node of this pointer SNode */
   const SNode *of;        /* the level that the indices are of */
   AddressIndex index[SNODE_MAX_AXES]; /* by position in of->level_axes; of one integer type, wide enough for sums */
+  bool own;               /* see address_own */
   bool ensures;           /* slots on the way are activated, else found */
   bool locks;             /* a list on the way is locked, */
   IrInst *list;           /* and this one it is */
@@ -32,6 +33,8 @@ typedef struct Address {
 
 /* A walk from the root for indices of level `of`; constants of sums are taken apart where that is exact. */
 Address address_from_root(IrBuilder *b, int tree, const SNode *of, IrInst *const *indices);
+/* Said before the walk: it leads to the worker's own copy of the node, or of the root's container where there is none. */
+void address_own(Address *a);
 /* A walk from a node of `from` to `of` below it; the caller fills `index` with positions in the node. */
 Address address_in_node(IrBuilder *b, int tree, const SNode *from, IrInst *node, const SNode *of);
 /* The address of an element of the field `component` of `of`. */

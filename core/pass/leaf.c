@@ -157,7 +157,7 @@ static IrInst *make_cell(Leaf *l, const Access *access) {
 /* The first operand of LOADs, where `reads` says so, and of writes moves from places to their cells. */
 static bool redirect(void *data, IrInst *inst) {
   Leaf *l = data;
-  if (!rewrite_is_access(inst->op)) return true;
+  if (!rewrite_is_access(inst->op) || inst->own) return true; /* a worker's own copy is found from the root */
   const IrInst *place = inst->operands[0];
   const Access *access = access_to(l, place);
   if (!access || !l->with[place->id]) return true;

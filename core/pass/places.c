@@ -62,11 +62,12 @@ void places_access_memory(IrKernel *kernel, IrInst *inst, IrInst *address, int l
 /* -- accesses of places --------------------------------------------------------------------------------------------------- */
 
 /* *list: the one that is locked then, or NULL. */
-static IrInst *address_of(Lower *l, IrBuilder *b, const IrInst *place, bool ensures, IrInst **list) {
+static IrInst *address_of(Lower *l, IrBuilder *b, const IrInst *place, const IrInst *access, IrInst **list) {
   const IrField *field = &l->kernel->fields.items[place->field];
   Address a = address_from_root(b, field->tree, field->node, place->operands);
-  a.ensures = ensures;
-  a.locks = ensures && field->node->kind == SNODE_DYNAMIC && lists_lock(l, field->node);
+  a.ensures = rewrite_is_write(access->op);
+  a.locks = a.ensures && field->node->kind == SNODE_DYNAMIC && lists_lock(l, field->node);
+  if (access->own) address_own(&a);
   IrInst *address = address_element(&a, field->component);
   *list = a.locks ? a.list : NULL;
   return address;
@@ -103,7 +104,7 @@ static void lower_access(Lower *l, IrInst *inst) {
   bool counts = inst->op == IR_STORE || inst->op == IR_UPDATE, has_result = !type_is_none(inst->type);
   IrInst *branch = condition ? places_guard(l, inst, condition) : NULL;
   b = rewrite_before(l->kernel, inst);
-  IrInst *list, *address = address_of(l, &b, place, rewrite_is_write(inst->op), &list);
+  IrInst *list, *address = address_of(l, &b, place, inst, &list);
   places_access_memory(l->kernel, inst, address, 0);
   if (list) lists_unlock(l, inst, list);
   if (!branch) return;

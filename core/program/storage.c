@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "program/program.h"
+#include "program/own.h"
 
 #define LARGEST_ARENA ((uint64_t)1 << 38)
 
@@ -159,6 +159,7 @@ bool storage_create(Tree *tree, Error *err) {
 void storage_free(Tree *tree) {
   if (!tree->has_storage) return;
   Program *program = tree->object.program;
+  own_free(tree);
   program->budget.used -= tree->layout->root_size + rt_tree_bytes(&tree->rt);
   for (int32_t m = 0; m < tree->rt.manager_count; m++) {
     program->stats.activations += tree->rt.managers[m].activations;
@@ -179,6 +180,7 @@ static void trim_chunk(const RtManager *manager, const RtChunk *chunk) {
 }
 
 void storage_trim(Tree *tree) {
+  own_trim(tree);
   for (int32_t m = 0; m < tree->rt.manager_count; m++) {
     const RtManager *manager = &tree->rt.managers[m];
     for (uint32_t at = manager->first_chunk; at; at = tree->rt.chunks[at - 1].next)
