@@ -74,10 +74,23 @@ static bool take_active(Sema *s, AstExpr *e, const Entity *loop, LoopHead *head)
   return true;
 }
 
+static bool fail_no_loop(Sema *s, AstExpr *e, const Entity *what) {
+  const char *text = sema_source(s, e);
+  bool has_cells = what->kind == ENTITY_FIELD || what->kind == ENTITY_NODE;
+  bool is_number = what->kind == ENTITY_VALUE || what->kind == ENTITY_LIVE || what->kind == ENTITY_CONSTANT;
+  if (has_cells)
+    return sema_fail(s, e, RG_ERROR_LOOP, scratch_format(s->scratch, "write %s:active()", text),
+                     "'%s' itself cannot be looped over", text);
+  if (is_number)
+    return sema_fail(s, e, RG_ERROR_LOOP, scratch_format(s->scratch, "write rg.range(%s)", text),
+                     "a number cannot be looped over");
+  return fail_head(s, e, "kernels cannot loop over this");
+}
+
 static bool take_source(Sema *s, AstExpr *e, LoopHead *head) {
   Entity loop = resolve_expr(s, e);
   if (loop.kind == ENTITY_NONE) return false;
-  if (loop.kind != ENTITY_LOOP) return fail_head(s, e, "kernels cannot loop over this");
+  if (loop.kind != ENTITY_LOOP) return fail_no_loop(s, e, &loop);
   if (loop.method && loop.method->form == METHOD_ITEMS) return list_items(s, e, &loop, head);
   return loop.builtin ? take_range(s, e, head) : take_active(s, e, &loop, head);
 }

@@ -282,6 +282,14 @@ const Method *method_find(Str name);
 const char *method_nearest(Str name);
 const char *builtin_nearest(Str name);
 
+/* suggest.c: a hint for a name that is not there, or NULL */
+const char *suggest_type(Sema *s, const char *name);
+const char *suggest_name(Sema *s, Str name);
+const char *suggest_builtin(Sema *s, Str path);  /* "rg.lenght" */
+const char *suggest_vector_member(Sema *s, Str name, bool is_call);
+const char *suggest_field_member(Sema *s, Str name, const char *object);
+const char *suggest_modifier(Sema *s, Str name); /* of a loop's head */
+
 /* resolve.c */
 Entity resolve_expr(Sema *s, AstExpr *e);   /* and remembers it */
 bool resolve_value(Sema *s, AstExpr *e);    /* a number or bool */

@@ -126,11 +126,10 @@ local function check_fields(...)
   local fields = { ... }
   for k = 1, select("#", ...) do
     local field = fields[k]
-    if type(field) == "table" and k == #fields then
-      fail.check_options(field, {}, ":place")
+    if type(field) == "table" and k == #fields and next(field) == nil then
       fields[k] = nil
     elseif not ffi.istype("RgFieldHandle", field) then
-      fail.argument((":place takes fields; its argument %d is %s"):format(k, fail.describe(field)))
+      fail.argument((":place takes fields, :place(x, y); its argument %d is %s"):format(k, fail.describe(field)))
     end
   end
   if #fields == 0 then fail.argument ":place takes at least one field" end
@@ -149,6 +148,7 @@ end
 local function add_declarations(methods, below)
   for _, kind in ipairs { "dense", "pointer", "hash", "dynamic" } do
     methods[kind] = function(self, axes, ...)
+      if type(self) == "string" then fail.dot(("node:%s(%q, ..)"):format(kind, self)) end
       local sizes, count, options = read_arguments(kind, axes, ...)
       return below(self, options.name, function(parent, runtime)
         return add(parent, runtime, kind, axes, sizes, count, options)
@@ -166,6 +166,7 @@ end
 local node_methods = add_declarations({}, function(self, _, make) return make(self.rg_node, self.rg_runtime) end)
 
 function node_methods.place(self, ...)
+  if ffi.istype("RgFieldHandle", self) then fail.dot "node:place(x)" end
   place(self.rg_node, self.rg_runtime, check_fields(...))
   return self
 end
