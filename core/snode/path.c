@@ -13,8 +13,7 @@ const SNode *snode_listed(const SNode *node) {
 }
 
 int64_t snode_divisor(const SNode *node, const SNode *below, int axis) {
-  bool is_list = node->kind == SNODE_DYNAMIC && node->axes[0] == axis;
-  int64_t divisor = is_list ? node->chunk : 1;
+  int64_t divisor = 1;
   for (; below != node; below = below->parent)
     for (int k = 0; k < below->axis_count; k++)
       if (below->axes[k] == axis) divisor *= below->sizes[k];

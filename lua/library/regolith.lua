@@ -450,24 +450,24 @@ function Field:exchange(...) end
 ---@return number
 function Field:compare_exchange(...) end
 
---- Of lists: a new last element: indices, then a value for each field; gives its slot.
----@param ... any
+--- Of a dynamic node: adds to the list; gives the slot.
+---@param ... number
 ---@return integer
 function Field:append(...) end
 
---- Of lists: how many elements.
+--- Of a dynamic node.
 ---@param ... integer
 ---@return integer
 function Field:length(...) end
 
---- Of lists: takes the last; zero when empty.
+--- Of a dynamic node: takes the last; zero when empty.
 ---@param ... integer
----@return any ...
+---@return number
 function Field:pop(...) end
 
---- Of lists: the slots there are, each with its values.
+--- Of a dynamic node: walks one list.
 ---@param ... integer
----@return fun(): integer, any ...
+---@return fun(): integer, number
 function Field:items(...) end
 
 ---@class rg.Node
@@ -535,26 +535,6 @@ function Node:clear() end
 --- The active cells: in kernels in parallel, from Lua in index order.
 ---@return fun(): integer ...
 function Node:active() end
-
---- Of lists: a new last element: indices, then a value for each field; gives its slot.
----@param ... any
----@return integer
-function Node:append(...) end
-
---- Of lists: how many elements.
----@param ... integer
----@return integer
-function Node:length(...) end
-
---- Of lists: takes the last; zero when empty.
----@param ... integer
----@return any ...
-function Node:pop(...) end
-
---- Of lists: the slots there are, each with its values.
----@param ... integer
----@return fun(): integer, any ...
-function Node:items(...) end
 
 ---@class rg.Root
 local Root = {}

@@ -49,7 +49,7 @@ local function candidates()
   local prefix = own and own:match "^(.*)share[/\\]lua[/\\]5%.1[/\\]regolith[/\\]$"
   local tree = own and not prefix and own:match "^(.*)lua[/\\]regolith[/\\]$"
   if tree then add(tree .. "build/libregolith.so") end
-  for _, folder in ipairs(prefix and { "lib", "lib64", "lib/x86_64-linux-gnu" } or {}) do
+  for _, folder in ipairs(prefix and { "lib", "lib64", "lib/x86_64-linux-gnu", "lib/lua/5.1" } or {}) do
     add(prefix .. folder .. "/libregolith.so.1")
   end
   add "libregolith.so.1"
@@ -169,8 +169,8 @@ local function records(c)
   return errors, unsaid[0]
 end
 
---- Raises the last failure of the runtime with this number; `improve` may look at its errors first.
-function lib.raise_last(number, improve)
+--- Raises the last failure of the runtime with this number.
+function lib.raise_last(number)
   local runtime = runtimes[number]
   if not runtime or not runtime.c then
     fail.raise {
@@ -180,7 +180,6 @@ function lib.raise_last(number, improve)
     }
   end
   local errors, left = records(runtime.c)
-  if improve then improve(errors) end
   fail.raise_all(errors, left)
 end
 

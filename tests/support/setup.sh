@@ -3,7 +3,7 @@
 
 build="${RG_BUILD:-$root/build}"
 packages="build-essential clang-19 llvm-19-dev lld-19 libclang-rt-19-dev luajit libluajit-5.1-dev libpng-dev libzstd-dev zlib1g-dev cmake ninja-build pkg-config"
-test_packages="lua-busted lua-check lcov file" # file: what cpack asks about libraries
+test_packages="lua-busted lua-check lcov clang-tidy-19 file" # file: what cpack asks about libraries
 
 say() { printf '%s\n' "$*" >&2; }
 

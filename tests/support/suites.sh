@@ -128,6 +128,17 @@ run_sanitized() {
   done
 }
 
+# run_tidy [FILE ..]: clang's static analyzer over the named C files, or over those that differ from `main`; minutes for all.
+run_tidy() {
+  local files="$*" found
+  [ -n "$files" ] || files=$(cd "$root" && git diff --name-only --diff-filter=d main -- 'core/*.c' 'cuda/*.c' 'lua/*.c' 'llvm_bc/*.c')
+  [ -n "$files" ] || files=$(cd "$root" && ls core/*/*.c cuda/*.c lua/regolith/console/*.c)
+  found=$(cd "$root" && printf '%s\n' $files | grep -v target_cuda.c | xargs -P "$(nproc)" -n 4 clang-tidy-19 -p "$build" --quiet \
+    --checks='-*,clang-analyzer-*,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling' 2>/dev/null)
+  printf '%s\n' "$found" | grep -E '(warning|error|note):' >&2
+  if printf '%s\n' "$found" | grep -qE '(warning|error):'; then add 0 1 "static analyzer"; else add 1 0 "static analyzer"; fi
+}
+
 run_gpu() {
   say "skipped: no device (kernels for CUDA come in a later version; the runtime's PTX is assembled by the llvm_bc tests)"
   configure_and_build "$build" || exit 1
