@@ -135,10 +135,17 @@ static int is_below(const RtTree *tree, int32_t manager, int32_t above) {
   return 0;
 }
 
+/* A list whose chunks go has no elements left. */
+static void unlink_node(RtTree *tree, RtManager *manager, const RtNodeInfo *info) {
+  int64_t chunk;
+  rt_store((uint32_t *)(tree->base + info->slot), RT_SLOT_EMPTY);
+  if (manager->chunk) rt_store(&rt_dynamic_list(tree, manager, info, &chunk)[RT_LIST_LENGTH], 0);
+}
+
 /* Slots of the cleared level itself lie in nodes that stay; those of deeper levels die with their nodes. */
 static void retire_node(RtTree *tree, RtManager *manager, RtNode node, int unlink) {
   if (*node.state != RT_NODE_LIVE) return;
-  if (unlink && !manager->is_hash) rt_store((uint32_t *)(tree->base + node.info->slot), RT_SLOT_EMPTY);
+  if (unlink && !manager->is_hash) unlink_node(tree, manager, node.info);
   rt_node_recycle(tree, manager, node_handle(tree, node.memory), &manager->recycled, &manager->recycled_last);
   manager->deactivations++;
 }

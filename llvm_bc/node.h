@@ -11,11 +11,18 @@ typedef struct RtNode { /* a node and its rows in the tables */
   uint8_t *state;       /* an RtNodeState */
 } RtNode;
 
+static inline int handle_is_live(uint32_t handle) { return handle > RT_SLOT_BUSY; }
+
 static inline uint8_t *node_address(const RtTree *tree, uint32_t handle) {
   return tree->base + (uint64_t)RT_GRANULE * handle;
 }
 static inline uint32_t node_handle(const RtTree *tree, const uint8_t *memory) {
   return (uint32_t)((uint64_t)(memory - tree->base) / RT_GRANULE);
+}
+
+/* False for a slot or list in a sink or the ambient, into which nothing is ever linked. */
+static inline int node_is_in_arena(const RtTree *tree, const void *place) {
+  return (uint64_t)place - (uint64_t)tree->base < tree->reserved;
 }
 
 /* The chunk an address of the arena lies in, or NULL: the root's container. */
@@ -60,6 +67,8 @@ void rt_node_splice(RtTree *tree, RtManager *manager, uint32_t first, uint32_t l
 void rt_hash_drop_orphans(RtTree *tree, RtManager *manager); /* nodes under dead ones are deactivated */
 void rt_hash_settle(RtTree *tree, RtManager *manager);      /* tombstones go where there are many */
 void rt_hash_empty(RtTree *tree, RtManager *manager);       /* finds nothing any more */
+/* node_dynamic_grow.c: the list that a live node of a dynamic SNode is a chunk of, and which chunk. */
+uint32_t *rt_dynamic_list(const RtTree *tree, const RtManager *manager, const RtNodeInfo *info, int64_t *chunk);
 
 /* memory.c */
 void rt_memory_zero(void *memory, uint64_t bytes);

@@ -13,11 +13,6 @@
 #include "atomic.h"
 #include "node.h"
 
-/* False for a slot in a sink, into which nothing is ever linked. */
-static int is_in_arena(const RtTree *tree, const uint32_t *slot) {
-  return (uint64_t)slot - (uint64_t)tree->base < tree->reserved;
-}
-
 static void add_digits(const RtLevel *level, uint64_t cell, int64_t *coordinates) {
   for (int32_t k = level->axis_count - 1; k >= 0; k--) {
     uint64_t size = (uint64_t)level->sizes[k];
@@ -71,7 +66,7 @@ uint8_t *rt_slot_activate(RtContext *context, RtWorker *worker, int32_t tree_ind
   RtManager *manager = &tree->managers[manager_number];
   RtLocal *local = &manager->locals[worker->index];
   uint32_t handle;
-  if (!is_in_arena(tree, slot)) return local->sink;
+  if (!node_is_in_arena(tree, slot)) return local->sink;
   if (!claim(slot, &handle)) return node_address(tree, handle);
   handle = rt_node_take(tree, manager, local);
   if (!handle) {

@@ -22,7 +22,10 @@ enum {
   RT_MAX_AXES = 8,
   RT_MAX_LEVELS = 16,
   RT_SLOT_EMPTY = 0,
-  RT_SLOT_BUSY = 1
+  RT_SLOT_BUSY = 1,
+  RT_LIST_LENGTH = 0,       /* of a dynamic SNode's container, in words of 4 bytes: elements there are */
+  RT_LIST_LOCK = 1,
+  RT_LIST_SLOTS = 2         /* one per chunk from here on */
 };
 
 /* One fault of device code: the first one wins. */
@@ -31,6 +34,7 @@ typedef enum RtErrorKind {
   RT_ERROR_BUDGET,          /* a node needed memory that the budget or the arena does not have */
   RT_ERROR_STOPPED,
   RT_ERROR_MEMORY,          /* the host refused memory for a list */
+  RT_ERROR_FULL,            /* a list of a dynamic SNode has no place left */
   RT_ERROR_FAULT            /* the kernel's own: `manager` is its number, `value` what its sentence ends with */
 } RtErrorKind;
 typedef struct RtError {
@@ -119,9 +123,10 @@ typedef struct RtTable {    /* of one hash manager: from coordinates to nodes; s
   uint32_t pad;
 } RtTable;
 
-typedef struct RtManager {  /* one per pointer SNode: the node manager */
+typedef struct RtManager {  /* one per SNode whose cells lie in nodes: the node manager */
   /* -- given by the caller */
   uint64_t node_size;       /* bytes, a multiple of 64 */
+  int32_t chunk;            /* elements of a node, of a dynamic SNode; else 0 */
   int32_t parent;           /* manager whose nodes hold its slots; -1: the root's container */
   int32_t axis_count;
   int32_t axes[RT_MAX_AXES]; /* letters 0..7, ascending (SNode.level_axes) */
@@ -165,6 +170,9 @@ typedef struct RtTree {
   uint32_t *segment_owner;  /* zero; as many; by segment: chunk index + 1; 0: root or unused */
   RtBudget *budget;
   uint32_t tiny_chunks;     /* RG_STRESS: few nodes per chunk, no batches */
+  /* By worker: bytes from a place of the arena to the same place in that worker's own copy, all zero between tasks. 0 for
+   * worker 0, which works in the tree itself. NULL: there are none; kernels look only where the device saw them. */
+  const int64_t *own;
   /* -- set by rt_tree_init, kept by the runtime */
   uint32_t changed;         /* atomic: some worker activated, deactivated or starved since the last settle */
   uint64_t top;             /* atomic: bytes used from base; chunks raise it by segments */
@@ -220,6 +228,18 @@ RT_ENTRY void rt_hash_clear(RtContext *context, RtWorker *worker, int32_t tree, 
                             const int64_t *coordinates);
 RT_ENTRY int32_t rt_hash_live(RtContext *context, int32_t tree, int32_t manager, const uint8_t *parent,
                               const int64_t *coordinates);
+/* A dynamic SNode's list (node_dynamic.c). `chunk`: elements per node; `capacity`: elements there may be; `locks`: the list
+ * stays locked from a call that gives an element (a slot, not -1; a node) until rt_dynamic_unlock. */
+RT_ENTRY int32_t rt_dynamic_append(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *list,
+                                   int32_t chunk, int32_t capacity, int32_t locks);
+RT_ENTRY int32_t rt_dynamic_pop(uint32_t *list, int32_t locks);
+/* The node of element `index`, below the capacity: the list is at least so long then. */
+RT_ENTRY uint8_t *rt_dynamic_ensure(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *list,
+                                    int32_t chunk, int32_t index, int32_t locks);
+RT_ENTRY void rt_dynamic_unlock(uint32_t *list);
+RT_ENTRY void rt_dynamic_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *list,
+                               int32_t capacity);
+RT_ENTRY int32_t rt_dynamic_cells(RtContext *context, int32_t tree, int32_t manager, const uint8_t *node);
 RT_ENTRY void rt_outside(RtWorker *worker);
 RT_ENTRY int32_t rt_stopped(RtContext *context);
 RT_ENTRY void rt_fault(RtContext *context, int32_t fault, double value); /* RT_ERROR_FAULT, and the launch stops */
@@ -228,6 +248,8 @@ RT_ENTRY void rt_run(RtContext *context, int32_t task);
 /* host region: number of active nodes; brings the list up to date first */
 RT_ENTRY int64_t rt_list_count(RtContext *context, int32_t tree, int32_t manager);
 RT_ENTRY void rt_tree_clear(RtContext *context, int32_t tree, int32_t manager);
+/* host region: elements of all lists of a dynamic SNode */
+RT_ENTRY int64_t rt_dynamic_count(RtContext *context, int32_t tree, int32_t manager);
 /* in tasks over nodes */
 RT_ENTRY uint8_t *rt_list_node(RtContext *context, int32_t tree, int32_t manager, int64_t position);
 RT_ENTRY const int64_t *rt_list_coordinates(RtContext *context, int32_t tree, int32_t manager, int64_t position);
@@ -250,6 +272,11 @@ uint64_t rt_tree_bytes(const RtTree *tree); /* of its chunks: what it holds of t
 RT_ENTRY uint8_t *rt_slot_activate(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *slot);
 RT_ENTRY uint8_t *rt_hash_activate(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
                                    const uint8_t *parent, const int64_t *coordinates);
+/* 0: there is no memory for the chunk of `slot`. */
+RT_ENTRY int32_t rt_dynamic_grow(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *slot);
+RT_ENTRY uint8_t *rt_dynamic_extend(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *list,
+                                    int32_t chunk, int32_t index);
+RT_ENTRY void rt_dynamic_full(RtContext *context, int32_t tree, int32_t manager);
 /* `tree` is RtTree.number. */
 RT_ENTRY void rt_error_set(RtContext *context, uint32_t kind, int32_t tree, int32_t manager);
 

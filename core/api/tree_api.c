@@ -126,6 +126,39 @@ RgStatus rg_snode_call(RgSNode *handle, const char *action, const int64_t *index
   return API_CALL(program, node_call(node, action, index, index_count, result ? result : &unused, API_ERR(program)));
 }
 
+RgStatus rg_snode_append(RgSNode *handle, const int64_t *index, int32_t index_count, const RgValue *values,
+                         int32_t value_count, int64_t *slot) {
+  Node *node = (Node *)handle;
+  int64_t unused;
+  API_NEEDS(node);
+  if (index_count < 0 || (index_count > 0 && !index)) return api_refuse(__func__, "index and index_count do not agree");
+  if (value_count < 0 || (value_count > 0 && !values)) return api_refuse(__func__, "values and value_count do not agree");
+  Program *program = API_PROGRAM(node->tree);
+  return API_CALL(program, node_append(node, index, index_count, values, value_count, slot ? slot : &unused, API_ERR(program)));
+}
+
+RgStatus rg_snode_value(RgSNode *handle, int32_t number, const int64_t *index, int32_t index_count, RgValue *value) {
+  Node *node = (Node *)handle;
+  API_NEEDS(node);
+  API_NEEDS(value);
+  if (index_count < 0 || (index_count > 0 && !index)) return api_refuse(__func__, "index and index_count do not agree");
+  Program *program = API_PROGRAM(node->tree);
+  return API_CALL(program, node_value(node, number, index, index_count, value, API_ERR(program)));
+}
+
+static bool field_type(Node *node, int32_t number, const char **type, Error *err) {
+  *type = tree_check(node->tree, err) ? node_field_type(node, number) : NULL;
+  return tree_check(node->tree, err);
+}
+
+RgStatus rg_snode_field_type(RgSNode *handle, int32_t number, const char **type) {
+  Node *node = (Node *)handle;
+  API_NEEDS(node);
+  API_NEEDS(type);
+  Program *program = API_PROGRAM(node->tree);
+  return API_CALL(program, field_type(node, number, type, API_ERR(program)));
+}
+
 RgStatus rg_snode_next(RgSNode *handle, int64_t *state, int64_t *index) {
   Node *node = (Node *)handle;
   API_NEEDS(node);

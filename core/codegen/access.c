@@ -26,6 +26,18 @@ static void emit_offset(Codegen *g, const IrInst *inst) {
   value_set(g, inst, value_byte_offset(g, place, inst->imm));
 }
 
+/* A node that could not be had is the worker's sink, which lies in no arena and is the worker's own as it is. */
+static void emit_own(Codegen *g, const IrInst *inst) {
+  LLVMValueRef pointer = value_operand(g, inst, 0), bytes = call_tree_own(g, (int)inst->imm);
+  if (inst->operands[0]->op != IR_TREE_ROOT) {
+    LLVMValueRef base = LLVMBuildPtrToInt(g->builder, call_tree_base(g, (int)inst->imm), g->i64, "");
+    LLVMValueRef place = LLVMBuildSub(g->builder, LLVMBuildPtrToInt(g->builder, pointer, g->i64, ""), base, "");
+    LLVMValueRef is_in = LLVMBuildICmp(g->builder, LLVMIntULT, place, call_tree_reserved(g, (int)inst->imm), "");
+    bytes = LLVMBuildSelect(g->builder, is_in, bytes, value_index(g, 0), "");
+  }
+  value_set(g, inst, LLVMBuildGEP2(g->builder, g->i8, pointer, &bytes, 1, ""));
+}
+
 static LLVMValueRef slot_value(Codegen *g, LLVMValueRef slot) {
   LLVMValueRef value = LLVMBuildLoad2(g->builder, g->i32, slot, "");
   LLVMSetAlignment(value, 4);
@@ -119,6 +131,7 @@ static void emit_store(Codegen *g, const IrInst *inst) {
 void access_emit(Codegen *g, const IrInst *inst) {
   switch (inst->op) {
   case IR_TREE_ROOT: return value_set(g, inst, call_tree_root(g, (int)inst->imm));
+  case IR_OWN: return emit_own(g, inst);
   case IR_AMBIENT: return value_set(g, inst, call_ambient(g));
   case IR_OFFSET: return emit_offset(g, inst);
   case IR_SLOT_FIND: case IR_SLOT_ENSURE: case IR_SLOT_CLEAR: case IR_SLOT_LIVE: return emit_slot(g, inst);

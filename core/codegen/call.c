@@ -32,7 +32,10 @@ static const RuntimeRow runtime_rows[] = {
     {"rt_stopped", "ip"},      {"rt_host_worker", "pp"},    {"rt_run", "vpi"},
     {"rt_list_count", "lpii"}, {"rt_tree_clear", "vpii"},   {"rt_list_node", "ppiil"},
     {"rt_list_coordinates", "ppiil"}, {"rt_fault", "vpid"},
-    {"rt_hash_find", "ppiipp"}, {"rt_hash_ensure", "pppiipp"}, {"rt_hash_clear", "vppiipp"}, {"rt_hash_live", "ipiipp"}};
+    {"rt_hash_find", "ppiipp"}, {"rt_hash_ensure", "pppiipp"}, {"rt_hash_clear", "vppiipp"}, {"rt_hash_live", "ipiipp"},
+    {"rt_dynamic_append", "ippiipiii"}, {"rt_dynamic_pop", "ipi"},
+    {"rt_dynamic_ensure", "pppiipiii"}, {"rt_dynamic_unlock", "vp"}, {"rt_dynamic_clear", "vppiipi"},
+    {"rt_dynamic_cells", "ipiip"}, {"rt_dynamic_count", "lpii"}};
 
 static LLVMTypeRef letter_type(Codegen *g, char letter) {
   switch (letter) {
@@ -98,18 +101,43 @@ LLVMValueRef call_tree_root(Codegen *g, int tree) {
   return g->roots[tree];
 }
 
+/* Of RtTree: constant during a task. */
+static LLVMValueRef tree_member(Codegen *g, int tree, size_t offset, LLVMTypeRef type, const char *name) {
+  LLVMValueRef table = value_byte_offset(g, g->rt_context, offsetof(RtContext, trees));
+  LLVMValueRef trees = LLVMBuildLoad2(g->builder, g->pointer, table, "trees");
+  LLVMValueRef entry = value_byte_offset(g, trees, tree * (int64_t)sizeof(RtTree *));
+  LLVMValueRef header = LLVMBuildLoad2(g->builder, g->pointer, entry, "tree");
+  return LLVMBuildLoad2(g->builder, type, value_byte_offset(g, header, (int64_t)offset), name);
+}
+
 /* The runtime's own look-up (rt_slot_find) fetches the base anew each time; here it is a value of the task. */
 LLVMValueRef call_tree_base(Codegen *g, int tree) {
   if (!is_tree(g, tree)) return LLVMConstNull(g->pointer);
   if (g->bases[tree]) return g->bases[tree];
   LLVMBasicBlockRef back = block_hoist_begin(g);
-  LLVMValueRef table = value_byte_offset(g, g->rt_context, offsetof(RtContext, trees));
-  LLVMValueRef trees = LLVMBuildLoad2(g->builder, g->pointer, table, "trees");
-  LLVMValueRef entry = value_byte_offset(g, trees, tree * (int64_t)sizeof(RtTree *));
-  LLVMValueRef header = LLVMBuildLoad2(g->builder, g->pointer, entry, "tree");
-  g->bases[tree] = LLVMBuildLoad2(g->builder, g->pointer, value_byte_offset(g, header, offsetof(RtTree, base)), "base");
+  g->bases[tree] = tree_member(g, tree, offsetof(RtTree, base), g->pointer, "base");
   block_hoist_end(g, back);
   return g->bases[tree];
+}
+
+LLVMValueRef call_tree_reserved(Codegen *g, int tree) {
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  LLVMValueRef reserved = tree_member(g, tree, offsetof(RtTree, reserved), g->i64, "reserved");
+  block_hoist_end(g, back);
+  return reserved;
+}
+
+LLVMValueRef call_tree_own(Codegen *g, int tree) {
+  if (!is_tree(g, tree)) return value_index(g, 0);
+  if (g->owns[tree]) return g->owns[tree];
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  LLVMValueRef table = tree_member(g, tree, offsetof(RtTree, own), g->pointer, "own");
+  LLVMValueRef worker = LLVMBuildLoad2(g->builder, g->i32, value_byte_offset(g, g->worker, offsetof(RtWorker, index)), "worker");
+  LLVMValueRef bytes = LLVMBuildMul(g->builder, LLVMBuildSExt(g->builder, worker, g->i64, ""), value_index(g, 8), "");
+  LLVMValueRef entry = LLVMBuildGEP2(g->builder, g->i8, table, &bytes, 1, "");
+  g->owns[tree] = LLVMBuildLoad2(g->builder, g->i64, entry, "own");
+  block_hoist_end(g, back);
+  return g->owns[tree];
 }
 
 LLVMValueRef call_frame_slot(Codegen *g, int64_t slot) {

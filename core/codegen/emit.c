@@ -79,12 +79,16 @@ static void emit_inst(Codegen *g, const IrInst *inst) {
   case IR_LANE: return row_lane(g, inst);
   case IR_ROW_LOAD: return row_load(g, inst);
   case IR_REDUCE: return reduce_emit(g, inst);
-  case IR_TREE_ROOT: case IR_AMBIENT: case IR_OFFSET: case IR_SLOT_FIND: case IR_SLOT_ENSURE: case IR_SLOT_CLEAR:
+  case IR_TREE_ROOT: case IR_OWN: case IR_AMBIENT: case IR_OFFSET: case IR_SLOT_FIND: case IR_SLOT_ENSURE: case IR_SLOT_CLEAR:
   case IR_SLOT_LIVE: case IR_MEM_LOAD: case IR_MEM_STORE: case IR_OUTSIDE:
     return access_emit(g, inst);
   case IR_HASH_FIND: case IR_HASH_ENSURE: case IR_HASH_CLEAR: case IR_HASH_LIVE: return hash_emit(g, inst);
+  case IR_DYNAMIC_APPEND: case IR_DYNAMIC_POP: case IR_DYNAMIC_ENSURE: case IR_DYNAMIC_UNLOCK: case IR_DYNAMIC_CLEAR:
+  case IR_DYNAMIC_CELLS:
+    return list_emit(g, inst);
   case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS: return atomic_emit(g, inst);
-  case IR_ARG: case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_RUN: case IR_LIST_COUNT: case IR_TREE_CLEAR: case IR_RETURN:
+  case IR_ARG: case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_RUN: case IR_LIST_COUNT: case IR_DYNAMIC_COUNT: case IR_TREE_CLEAR:
+  case IR_RETURN:
     return host_emit(g, inst);
   default:
     if ((ir_op_info[inst->op].flags & (IR_PURE | IR_HIGH)) == IR_PURE && ir_op_info[inst->op].operand_count > 0)

@@ -47,7 +47,7 @@ typedef struct Codegen {
   LLVMValueRef entry_end;          /* terminator of the entry block: hoisted values go before it */
   LLVMBasicBlockRef finish;        /* where a stopped function leaves */
   LLVMValueRef frame, ambient;     /* hoisted, NULL until used */
-  LLVMValueRef *roots, *bases;     /* by tree, hoisted, NULL until used */
+  LLVMValueRef *roots, *bases, *owns; /* by tree, hoisted, NULL until used; owns: bytes to the worker's own copy */
   LLVMValueRef *slots;             /* FRAME_GETs by inst id: hoisted */
   LLVMValueRef *values;            /* by inst id */
   VEC(Exit) exits;                 /* innermost last */
@@ -112,11 +112,14 @@ LLVMValueRef call_frame(Codegen *g);             /* hoisted, as the next three *
 LLVMValueRef call_ambient(Codegen *g);
 LLVMValueRef call_tree_root(Codegen *g, int tree);
 LLVMValueRef call_tree_base(Codegen *g, int tree);
+LLVMValueRef call_tree_reserved(Codegen *g, int tree);
+LLVMValueRef call_tree_own(Codegen *g, int tree);
 LLVMValueRef call_frame_slot(Codegen *g, int64_t slot); /* its address */
 /* Leaves the function when the launch was stopped; goes on in a new block. */
 void call_poll_stop(Codegen *g);
 
 /* -- access.c, atomic.c, alias.c: memory ------------------------------------------------------------------------------ */
+void list_emit(Codegen *g, const IrInst *inst);    /* list.c: DYNAMIC_APPEND .. DYNAMIC_CELLS */
 void access_emit(Codegen *g, const IrInst *inst);  /* TREE_ROOT .. SLOT_LIVE, MEM_LOAD, MEM_STORE, OUTSIDE */
 LLVMValueRef access_load(Codegen *g, Type type, LLVMValueRef pointer, int lanes);
 void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef value, int lanes);
@@ -158,6 +161,6 @@ void function_begin(Codegen *g, const char *name, bool is_host);
 void function_end(Codegen *g);  /* from where the builder stands, and from `finish` */
 void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
 void task_list(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
-void host_emit(Codegen *g, const IrInst *inst);    /* FRAME_SET, FRAME_LOAD, RUN, LIST_COUNT, TREE_CLEAR, RETURN, ARG */
+void host_emit(Codegen *g, const IrInst *inst);    /* FRAME_SET, FRAME_LOAD, RUN, LIST_COUNT, DYNAMIC_COUNT, TREE_CLEAR, RETURN, ARG */
 
 #endif

@@ -31,6 +31,7 @@ void host_emit(Codegen *g, const IrInst *inst) {
     return value_set(g, inst, access_load(g, inst->type, call_frame_slot(g, inst->imm), 1));
   case IR_RUN: return emit_run(g, inst);
   case IR_LIST_COUNT: return value_set(g, inst, call_runtime(g, "rt_list_count", tree_args, 3));
+  case IR_DYNAMIC_COUNT: return value_set(g, inst, call_runtime(g, "rt_dynamic_count", tree_args, 3));
   case IR_TREE_CLEAR: call_runtime(g, "rt_tree_clear", tree_args, 3); return;
   default: return emit_return(g, inst);
   }

@@ -3,10 +3,13 @@
  * How finely: a chunk is worth about CHUNK_NS of work, so that handing it out costs nothing to speak of, but there
  * are several chunks per worker, so that uneven work evens out; they begin at multiples of ROW, where vector rows and
  * cache lines do. A loop worth less than SERIAL_NS stays on the caller.
+ * Where a task has a twin with own copies (own.h), that one runs if it pays.
  * Between tasks trees are settled and collected, so that a list shows what the task before did and freed nodes are
  * used again; both return at once where nothing changed. */
+#include <string.h>
+
 #include "base/bits.h"
-#include "device/device.h"
+#include "device/own.h"
 #include "thread/pool.h"
 
 enum { SERIAL_NS = 8000, CHUNK_NS = 20000, CHUNKS_PER_WORKER = 8, ROW = 64, MOST_CHUNKS = 1 << 20 };
@@ -14,16 +17,19 @@ enum { SERIAL_NS = 8000, CHUNK_NS = 20000, CHUNKS_PER_WORKER = 8, ROW = 64, MOST
 typedef struct CpuDevice {
   Device device;
   Pool *pool;
+  uint8_t *took_part;         /* by worker: it ran a chunk of the task */
 } CpuDevice;
 
 typedef struct Running { /* one task, as its workers see it */
   RtContext *context;
   RtTaskFunction *function;
+  uint8_t *took_part;
 } Running;
 
 static void run_chunk(void *data, int32_t worker, int64_t begin, int64_t end) {
   Running *running = data;
   RtContext *context = running->context;
+  running->took_part[worker] = 1;
   if (!rt_stopped(context)) running->function(context, &context->workers[worker], begin, end);
 }
 
@@ -76,6 +82,18 @@ static void settle_trees(DeviceLaunch *launch) {
   }
 }
 
+static void run_positions(CpuDevice *cpu, DeviceLaunch *launch, const DeviceTask *task, int64_t total) {
+  RtContext *context = &launch->context;
+  int64_t chunk = choose_chunk(cpu, task, total);
+  const DeviceTask *twin = task->twin ? &launch->tasks[task->twin] : NULL;
+  if (twin && own_pays(context, twin, total, chunk >= total)) task = twin;
+  memset(cpu->took_part, 0, (size_t)context->worker_count);
+  Running running = {context, task->function, cpu->took_part};
+  uint64_t seed = cpu->device.shuffle_tasks ? cpu->device.seed + launch->runs : 0;
+  pool_parallel_for(cpu->pool, total, chunk, seed, run_chunk, &running);
+  if (task->own_count) own_add_up(cpu->pool, context, task, cpu->took_part);
+}
+
 static void run_task(RtContext *context, int32_t number) {
   DeviceLaunch *launch = context->host;
   CpuDevice *cpu = (CpuDevice *)launch->device;
@@ -85,10 +103,8 @@ static void run_task(RtContext *context, int32_t number) {
   context->task = number;
   int64_t total = count_positions(context, task);
   if (total > 0) {
-    Running running = {context, task->function};
     launch->runs++;
-    uint64_t seed = cpu->device.shuffle_tasks ? cpu->device.seed + launch->runs : 0;
-    pool_parallel_for(cpu->pool, total, choose_chunk(cpu, task, total), seed, run_chunk, &running);
+    run_positions(cpu, launch, task, total);
   }
   context->task = -1;
   if (task->may_change_topology || task->may_deactivate || cpu->device.gc_each_launch) settle_trees(launch);
@@ -113,6 +129,7 @@ static bool launch_cpu(Device *device, DeviceLaunch *launch, Error *err) {
 static void destroy_cpu(Device *device) {
   CpuDevice *cpu = (CpuDevice *)device;
   pool_destroy(cpu->pool);
+  heap_free(device->heap, cpu->took_part);
   heap_free(device->heap, cpu);
 }
 
@@ -121,12 +138,15 @@ static const DeviceTable cpu_table = {.name = "cpu", .launch = launch_cpu, .dest
 Device *device_cpu_create(Heap *heap, int32_t threads, Error *err) {
   CpuDevice *cpu = heap_alloc(heap, sizeof *cpu);
   Pool *pool = cpu ? pool_create(heap, threads, err) : NULL;
-  if (!pool) {
+  uint8_t *took_part = pool ? heap_alloc(heap, (size_t)pool_worker_count(pool)) : NULL;
+  if (!took_part) {
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a device");
+    if (pool) pool_destroy(pool);
     heap_free(heap, cpu);
     return NULL;
   }
   cpu->pool = pool;
+  cpu->took_part = took_part;
   cpu->device = (Device){.table = &cpu_table, .heap = heap, .worker_count = pool_worker_count(pool)};
   return &cpu->device;
 }

@@ -13,6 +13,17 @@ typedef struct Device Device;
 
 typedef enum DeviceTaskKind { DEVICE_RANGE, DEVICE_NODES } DeviceTaskKind;
 
+typedef enum DeviceScalar { DEVICE_I8, DEVICE_I16, DEVICE_I32, DEVICE_I64, DEVICE_F32, DEVICE_F64 } DeviceScalar; /* u8 adds as i8 */
+
+/* Elements that a task adds to in each worker's own copy (rt.h: RtTree.own): a nest of runs per node of `manager`. */
+typedef struct DeviceOwn {
+  int32_t tree, manager;      /* in context->trees; manager -1: the root's container */
+  DeviceScalar scalar;
+  uint64_t offset;            /* bytes in the node */
+  int32_t depth;              /* of counts and strides, outermost first; the innermost elements lie next to each other */
+  uint64_t counts[RT_MAX_LEVELS + 1], strides[RT_MAX_LEVELS + 1];
+} DeviceOwn;
+
 typedef struct DeviceTask {   /* what running a task needs to know; filled from IrTask by program */
   DeviceTaskKind kind;
   RtTaskFunction *function;
@@ -21,6 +32,9 @@ typedef struct DeviceTask {   /* what running a task needs to know; filled from 
   int32_t tree, manager;      /* NODES: number in context->trees */
   int32_t block;              /* positions per chunk the user asked for; 0: ours to choose */
   int64_t cost;               /* estimated ns per position, at least 1: small loops stay on the caller */
+  int32_t twin;               /* task to run instead where its own copies pay; 0: none */
+  const DeviceOwn *own;       /* of a twin */
+  int32_t own_count;
   bool may_change_topology, may_deactivate; /* false: trees are not looked at after it */
 } DeviceTask;
 

@@ -192,7 +192,9 @@ static AstExpr *parse_table(Parser *p) {
     parse_item(p, table);
     if (!parser_accept(p, TOKEN_COMMA) && !parser_accept(p, TOKEN_SEMICOLON)) break;
   }
+  bool is_block = parser_is(p, TOKEN_ASSIGN);
   parser_match(p, TOKEN_RIGHT_BRACE, "{", table->pos);
+  if (is_block) parser_hint(p, "a block has no braces: 'then .. end', 'do .. end'");
   return seal(p, table);
 }
 
@@ -243,8 +245,10 @@ static AstExpr *parse_method(Parser *p, AstExpr *object) {
   check_conditional_colon(p);
   parser_next(p);
   AstExpr *expr = new_at_token(p, AST_METHOD);
+  bool is_sign = parser_is(p, TOKEN_ASSIGN);
   expr->left = object;
   expr->text = parser_name(p);
+  if (is_sign) parser_hint(p, "'=' assigns");
   bool is_declaration = parser_is(p, TOKEN_ASSIGN);
   if (begins_arguments(parser_current(p)->kind)) parse_arguments(p, &expr->list);
   else parser_fail_expected(p, "the arguments of a method call");

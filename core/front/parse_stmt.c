@@ -139,6 +139,23 @@ static void parse_assignment(Parser *p, AstStmt *stmt) {
   else parse_expr_list(p, &stmt->values);
 }
 
+/* Words that begin a statement elsewhere, and what a kernel says. */
+static const struct { const char *word, *hint; } foreign_words[] = {
+    {"var", "write 'local'"},       {"let", "write 'local'"},         {"auto", "write 'local'"},
+    {"int", "write 'local'"},       {"float", "write 'local'"},       {"double", "write 'local'"},
+    {"bool", "write 'local'"},      {"elif", "write 'elseif'"},       {"elsif", "write 'elseif'"},
+    {"def", "write 'local function' before the kernel"},              {"fn", "write 'local function' before the kernel"},
+    {"func", "write 'local function' before the kernel"},             {"import", "what stands around a kernel is seen inside"},
+    {"require", "what stands around a kernel is seen inside"},        {"foreach", "write 'for i in x:active() do'"},
+    {"switch", "write 'if .. elseif .. end'"},                        {"case", "write 'if .. elseif .. end'"},
+    {"try", "kernels catch nothing: test before"},                    {"pass", "an empty block holds nothing"},
+};
+
+static void hint_foreign_word(Parser *p, Str word) {
+  for (size_t i = 0; i < sizeof foreign_words / sizeof foreign_words[0]; i++)
+    if (str_is(word, foreign_words[i].word)) parser_hint(p, foreign_words[i].hint);
+}
+
 /* An expression where a statement is needed. */
 static void fail_not_statement(Parser *p, const AstExpr *expr) {
   const Token *last = parser_last(p);
@@ -148,6 +165,7 @@ static void fail_not_statement(Parser *p, const AstExpr *expr) {
   if (expr->kind == AST_GLOBAL && kind == TOKEN_NAME && !is_line_over) {
     parser_fail(p, expr->pos, expr->width, "'%.*s' begins no statement", expr->text.length < 60 ? expr->text.length : 60,
                 expr->text.data);
+    hint_foreign_word(p, expr->text);
   } else if (is_line_over) {
     parser_fail(p, expr->pos, expr->width, "this expression is no statement: assign it, or call it");
     if (after[0] == '-' && after[1] == '-') parser_hint(p, "'--' begins a comment; write 'x -= 1'");
@@ -158,9 +176,11 @@ static void fail_not_statement(Parser *p, const AstExpr *expr) {
 }
 
 static void fail_no_statement(Parser *p) {
-  bool is_comment = parser_is(p, TOKEN_FLOORDIV);
+  bool is_comment = parser_is(p, TOKEN_FLOORDIV) || parser_is(p, TOKEN_HASH) || parser_is(p, TOKEN_SLASH);
+  bool is_element = parser_is(p, TOKEN_LEFT_BRACKET) && p->at > 1 && parser_last(p)->kind == TOKEN_NAME;
   parser_fail_expected(p, "a statement");
   if (is_comment) parser_hint(p, "a comment begins with '--'");
+  if (is_element) parser_hint(p, "an element is no local: leave out the 'local'");
 }
 
 static AstStmt *parse_expression_statement(Parser *p) {
@@ -183,10 +203,11 @@ static AstStmt *parse_expression_statement(Parser *p) {
 /* A condition and the word after it. */
 static void parse_condition(Parser *p, AstStmt *stmt, TokenKind word) {
   add_value(p, stmt, parse_expr(p));
-  bool is_assignment = parser_is(p, TOKEN_ASSIGN);
+  bool is_assignment = parser_is(p, TOKEN_ASSIGN), is_choice = parser_is(p, TOKEN_ELSE);
   if (word != TOKEN_END) parser_expect(p, word);
   else if (is_assignment) parser_fail_here(p, "a condition ends here, found '='");
   if (is_assignment) parser_hint(p, "'=' assigns; write '==' to compare");
+  if (is_choice) parser_hint(p, "a value is chosen by 'c and a or b'");
 }
 
 static void open_loop(Parser *p, Loop *loop) {
@@ -264,6 +285,8 @@ static AstStmt *parse_if(Parser *p) {
   return stmt;
 }
 
+static const char for_hint[] = "loops are 'for k = 0, n - 1 do' and 'for i in rg.range(n) do'";
+
 static void parse_for_header(Parser *p, AstStmt *stmt) {
   if (stmt->locals.count == 1 && parser_accept(p, TOKEN_ASSIGN)) {
     stmt->kind = AST_STMT_FOR;
@@ -273,7 +296,10 @@ static void parse_for_header(Parser *p, AstStmt *stmt) {
     if (parser_accept(p, TOKEN_COMMA)) add_value(p, stmt, parse_expr(p));
     return;
   }
-  if (!parser_accept(p, TOKEN_IN)) parser_fail_expected(p, stmt->locals.count == 1 ? "'=' or 'in'" : "'in'");
+  if (!parser_accept(p, TOKEN_IN)) {
+    parser_fail_expected(p, stmt->locals.count == 1 ? "'=' or 'in'" : "'in'");
+    parser_hint(p, for_hint);
+  }
   parse_expr_list(p, &stmt->values);
 }
 
@@ -281,7 +307,9 @@ static AstStmt *parse_for(Parser *p) {
   AstStmt *stmt = new_stmt(p, AST_STMT_FOR_IN, parser_current(p));
   int scope = p->scope.count;
   parser_next(p);
+  bool has_bracket = parser_is(p, TOKEN_LEFT_PAREN);
   parse_declared_list(p, stmt);
+  if (has_bracket) error_hint(p->latest, "%s", for_hint);
   for (int i = 0; i < stmt->locals.count; i++) stmt->locals.items[i]->is_loop_variable = true;
   parse_for_header(p, stmt);
   parser_expect(p, TOKEN_DO);

@@ -28,9 +28,10 @@ IrImm ir_imm_kind(IrOp op) {
     return IMM_NUMBER;
   case IR_UPDATE: case IR_RMW: case IR_REDUCE: case IR_MEM_UPDATE: case IR_MEM_RMW:
     return IMM_UPDATE;
-  case IR_TREE_ROOT: return IMM_TREE;
+  case IR_TREE_ROOT: case IR_OWN: return IMM_TREE;
   case IR_SLOT_FIND: case IR_SLOT_ENSURE: case IR_SLOT_CLEAR: case IR_LIST_COUNT: case IR_TREE_CLEAR:
   case IR_HASH_FIND: case IR_HASH_ENSURE: case IR_HASH_CLEAR: case IR_HASH_LIVE:
+  case IR_DYNAMIC_APPEND: case IR_DYNAMIC_ENSURE: case IR_DYNAMIC_CLEAR: case IR_DYNAMIC_CELLS: case IR_DYNAMIC_COUNT:
     return IMM_MANAGER;
   case IR_OFFSET: case IR_ROW_LOAD: return IMM_BYTES;
   default: return IMM_OTHER;
@@ -42,7 +43,7 @@ bool ir_has_field(IrOp op) { return op == IR_PLACE || op == IR_CELL; }
 bool ir_has_level(IrOp op) {
   switch (op) {
   case IR_ACTIVE: case IR_ACTIVATE: case IR_DEACTIVATE: case IR_IS_ACTIVE: case IR_COUNT: case IR_CLEAR:
-  case IR_LEAVES: case IR_NEAR:
+  case IR_LEAVES: case IR_NEAR: case IR_APPEND: case IR_POP: case IR_LENGTH:
     return true;
   default: return false;
   }

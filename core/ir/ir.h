@@ -65,11 +65,13 @@ struct IrInst {
   bool serial;               /* RANGE, ACTIVE */
   bool independent;          /* RANGE, ACTIVE: the user's promise */
   bool rolled;               /* FOR: the rare version of a loop, not worth any unrolling */
+  bool own;                  /* UPDATE: of the running worker's own copy; plain too */
   bool plain;                /* UPDATE: no other iteration reaches the element */
   bool inside;               /* PLACE: indices proven inside the shape; the place needs no check */
+  bool locks;                /* DYNAMIC_APPEND, DYNAMIC_POP, DYNAMIC_ENSURE: the list is locked until DYNAMIC_UNLOCK */
   int8_t axis_count;         /* how many of offset[] or extent[] count */
   int32_t offset[SNODE_MAX_AXES]; /* NEAR (nodes), CELL (cells) */
-  int32_t extent[SNODE_MAX_AXES]; /* GRID, ROW_LOAD */
+  int32_t extent[SNODE_MAX_AXES]; /* GRID, ROW_LOAD, DYNAMIC_* */
 };
 
 struct IrRegion {

@@ -35,6 +35,8 @@ struct IrTask {
   int32_t factors[SNODE_MAX_AXES]; /* LEAVES: cells of a node per axis: coordinates = node coordinates * factor */
   int32_t block;
   int32_t cost;           /* estimate per position (`cells`: per cell): ops, weighted; for chunk sizes */
+  int32_t twin;           /* task that does the same with own copies of what it updates, where those pay; 0: none */
+  VEC(int32_t) own;       /* of a twin: the fields that it updates in each worker's own copy: the device adds these up */
   bool independent;       /* the user's promise: no element is written by two iterations */
   bool may_deactivate;    /* the host collects after it */
   VEC(IrReduction) reductions; /* REDUCE in the body: operand 0 is a FRAME_GET of the slot */

@@ -96,7 +96,7 @@ static bool verify_imm(Verifier *v, const IrInst *inst) {
     return (inst->imm >= 0 && inst->imm < kernel->frame_slots) || wrong(v, inst, "no such frame slot");
   case IR_RUN:
     return (inst->imm >= 0 && inst->imm < kernel->tasks.count) || wrong(v, inst, "no such task");
-  case IR_TREE_ROOT:
+  case IR_TREE_ROOT: case IR_OWN:
     return (inst->imm >= 0 && inst->imm < kernel->trees.count) || wrong(v, inst, "no such tree");
   default: break;
   }
@@ -122,7 +122,7 @@ static bool verify_tables(Verifier *v, const IrInst *inst) {
 static bool verify_home(Verifier *v, const IrInst *inst) {
   switch (inst->op) {
   case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_RUN: case IR_COUNT: case IR_CLEAR: case IR_LIST_COUNT:
-  case IR_TREE_CLEAR: case IR_RETURN:
+  case IR_TREE_CLEAR: case IR_RETURN: case IR_DYNAMIC_COUNT:
     return !v->in_body || wrong(v, inst, "stands in the host region");
   case IR_FRAME_GET: case IR_REDUCE: case IR_GRID: case IR_ROW: case IR_NEAR:
     return v->in_body || wrong(v, inst, "stands in a parallel loop");
@@ -143,6 +143,7 @@ static bool verify_operands(Verifier *v, const IrInst *inst) {
       return wrong(v, inst, "an operand is not visible here");
     if (type_is_none(operand->type)) return wrong(v, inst, "an operand has no value");
     bool takes_var = i == 0 && (inst->op == IR_GET || inst->op == IR_SET || inst->op == IR_REDUCE);
+    takes_var |= inst->op == IR_POP && operand->op == IR_VAR;
     if (operand->op == IR_VAR && !takes_var) return wrong(v, inst, "a variable is read by 'get'");
     if (takes_var && operand->op != IR_VAR && !(inst->op == IR_REDUCE && operand->op == IR_FRAME_GET))
       return wrong(v, inst, "needs a variable");
@@ -167,6 +168,35 @@ static bool verify_access(Verifier *v, const IrInst *inst) {
 static bool verify_indices(Verifier *v, const IrInst *inst, const SNode *node) {
   if (!all_integers(inst, 0)) return wrong(v, inst, "indices are integers");
   return !node || inst->operand_count == node->rank || wrong(v, inst, "wrong number of indices");
+}
+
+/* The indices of a list are those of its level without the list's own; behind them APPEND has a value and POP a variable
+ * per component. */
+static bool verify_list(Verifier *v, const IrInst *inst, const SNode *node) {
+  if (!node) return true;
+  int indices = node->rank - 1, more = inst->op == IR_APPEND || inst->op == IR_POP ? node->component_count : 0;
+  if (node->kind != SNODE_DYNAMIC) return wrong(v, inst, "its level has no lists");
+  if (inst->operand_count != indices + more) return wrong(v, inst, "wrong number of operands");
+  for (int i = 0; i < indices; i++)
+    if (!type_is_integer(type_at(inst, i))) return wrong(v, inst, "indices are integers");
+  for (int k = 0; k < more; k++)
+    if (!type_equal(type_at(inst, indices + k), node->components[k].type))
+      return wrong(v, inst, "a value is not of its field's type");
+  return true;
+}
+
+/* A list is emptied as a whole. */
+static bool verify_cell(Verifier *v, const IrInst *inst) {
+  const SNode *node = v->kernel->levels.items[inst->level].node;
+  return inst->op == IR_DEACTIVATE && node && node->kind == SNODE_DYNAMIC ? verify_list(v, inst, node)
+                                                                          : verify_indices(v, inst, node);
+}
+
+static bool verify_dynamic(Verifier *v, const IrInst *inst) {
+  if (!is_pointer(type_at(inst, 0))) return wrong(v, inst, "needs an address");
+  bool has_extent = inst->op == IR_DYNAMIC_APPEND || inst->op == IR_DYNAMIC_ENSURE || inst->op == IR_DYNAMIC_CLEAR;
+  if (has_extent && (inst->extent[0] < 1 || inst->extent[1] < 1)) return wrong(v, inst, "needs the extent of a list");
+  return inst->op != IR_DYNAMIC_ENSURE || type_equal(type_at(inst, 1), TYPE(I32)) || wrong(v, inst, "an element is an i32");
 }
 
 static bool verify_memory(Verifier *v, const IrInst *inst) {
@@ -197,7 +227,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   switch (inst->op) {
   case IR_CONST: case IR_ARG: case IR_FRAME_GET: case IR_FRAME_LOAD: case IR_VAR: case IR_TREE_ROOT: case IR_AMBIENT:
   case IR_BREAK: case IR_CONTINUE: case IR_RETURN: case IR_COUNT: case IR_CLEAR: case IR_OUTSIDE:
-  case IR_LIST_COUNT: case IR_TREE_CLEAR: case IR_RUN: case IR_LOOP:
+  case IR_LIST_COUNT: case IR_DYNAMIC_COUNT: case IR_TREE_CLEAR: case IR_RUN: case IR_LOOP:
     return true;
   case IR_PARAM: return wrong(v, inst, "belongs to a region's parameters");
   case IR_FAULT: return type_equal(type_at(inst, 0), TYPE(F64)) || wrong(v, inst, "takes an f64");
@@ -209,8 +239,12 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_EQ: case IR_NE: case IR_LT: case IR_LE: case IR_GT: case IR_GE: return verify_comparison(v, inst);
   case IR_PLACE: return verify_indices(v, inst, kernel->fields.items[inst->field].node);
   case IR_LOAD: case IR_STORE: case IR_UPDATE: case IR_RMW: case IR_CAS: return verify_access(v, inst);
-  case IR_ACTIVATE: case IR_DEACTIVATE: case IR_IS_ACTIVE:
-    return verify_indices(v, inst, kernel->levels.items[inst->level].node);
+  case IR_ACTIVATE: case IR_DEACTIVATE: case IR_IS_ACTIVE: return verify_cell(v, inst);
+  case IR_APPEND: case IR_POP: case IR_LENGTH:
+    return verify_list(v, inst, kernel->levels.items[inst->level].node);
+  case IR_DYNAMIC_APPEND: case IR_DYNAMIC_POP: case IR_DYNAMIC_ENSURE: case IR_DYNAMIC_UNLOCK: case IR_DYNAMIC_CLEAR:
+  case IR_DYNAMIC_CELLS:
+    return verify_dynamic(v, inst);
   case IR_NEAR: case IR_RANGE: case IR_ROW: return all_integers(inst, 0) || wrong(v, inst, "operands are integers");
   case IR_CELL: return inst->operand_count > 0 || wrong(v, inst, "needs positions and cursors");
   case IR_IF: return type_is_bool(type_at(inst, 0)) || wrong(v, inst, "needs a bool");
@@ -219,6 +253,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
            wrong(v, inst, "begin, last and step must be numbers of one type");
   case IR_ACTIVE: case IR_LEAVES: case IR_GRID: return true;
   case IR_OFFSET: return verify_offset(v, inst);
+  case IR_OWN: return is_pointer(type_at(inst, 0)) || wrong(v, inst, "needs a pointer");
   case IR_SLOT_FIND: case IR_SLOT_ENSURE: case IR_SLOT_CLEAR: case IR_SLOT_LIVE:
     return is_pointer(type_at(inst, 0)) || wrong(v, inst, "needs an address");
   case IR_HASH_FIND: case IR_HASH_ENSURE: case IR_HASH_CLEAR: case IR_HASH_LIVE: return verify_key(v, inst);
@@ -235,15 +270,18 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_FRAME_SET: case IR_SET: case IR_STORE: case IR_UPDATE: case IR_REDUCE: case IR_ACTIVATE: case IR_DEACTIVATE:
   case IR_CLEAR: case IR_BREAK: case IR_CONTINUE: case IR_RETURN: case IR_SLOT_CLEAR: case IR_MEM_STORE:
   case IR_MEM_UPDATE: case IR_OUTSIDE: case IR_TREE_CLEAR: case IR_RUN: case IR_FAULT:
-  case IR_HASH_CLEAR:
+  case IR_HASH_CLEAR: case IR_POP: case IR_DYNAMIC_UNLOCK: case IR_DYNAMIC_CLEAR:
     break;
   case IR_PLACE: case IR_CELL: expected = TYPE(PLACE); break;
-  case IR_NEAR: case IR_TREE_ROOT: case IR_AMBIENT: case IR_OFFSET: case IR_SLOT_FIND: case IR_SLOT_ENSURE:
-  case IR_HASH_FIND: case IR_HASH_ENSURE:
+  case IR_NEAR: case IR_TREE_ROOT: case IR_OWN: case IR_AMBIENT: case IR_OFFSET: case IR_SLOT_FIND: case IR_SLOT_ENSURE:
+  case IR_HASH_FIND: case IR_HASH_ENSURE: case IR_DYNAMIC_ENSURE:
     expected = TYPE(PTR);
     break;
   case IR_IS_ACTIVE: case IR_SLOT_LIVE: case IR_HASH_LIVE: expected = TYPE(BOOL); break;
-  case IR_COUNT: case IR_LIST_COUNT: expected = TYPE(I64); break;
+  case IR_COUNT: case IR_LIST_COUNT: case IR_DYNAMIC_COUNT: expected = TYPE(I64); break;
+  case IR_APPEND: case IR_LENGTH: case IR_DYNAMIC_APPEND: case IR_DYNAMIC_POP: case IR_DYNAMIC_CELLS:
+    expected = TYPE(I32);
+    break;
   default:
     if (ir_op_info[inst->op].flags & IR_REGIONS) break;
     if (inst->op == IR_SELECT && is_pointer(inst->type)) return true;
@@ -340,6 +378,7 @@ static bool is_left_at_the_end(IrOp op) {
   switch (op) {
   case IR_RANGE: case IR_ACTIVE: case IR_LEAVES: case IR_LOAD: case IR_STORE: case IR_UPDATE: case IR_RMW: case IR_CAS:
   case IR_ACTIVATE: case IR_DEACTIVATE: case IR_IS_ACTIVE: case IR_COUNT: case IR_CLEAR: case IR_NEAR:
+  case IR_APPEND: case IR_POP: case IR_LENGTH:
     return false;
   default: return !(ir_op_info[op].flags & IR_HIGH);
   }
@@ -441,6 +480,9 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
   bool cells_ok = !v->is_final && task->kind == TASK_LEAVES && task->cells_level >= 0 &&
                   task->cells_level < kernel->levels.count;
   if (task->cells && !cells_ok) return task_fail(v, task, "cells of no such level");
+  if (task->twin < 0 || task->twin >= kernel->tasks.count) return task_fail(v, task, "no such twin");
+  for (int i = 0; i < task->own.count; i++)
+    if (task->own.items[i] < 0 || task->own.items[i] >= kernel->fields.count) return task_fail(v, task, "no such field");
   for (int i = 0; i < task->reductions.count; i++) {
     const IrReduction *reduction = &task->reductions.items[i];
     bool slot_ok = reduction->slot >= 0 && reduction->slot < kernel->frame_slots;

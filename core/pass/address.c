@@ -106,6 +106,11 @@ static IrInst *settle(Address *a) {
   return a->at;
 }
 
+static void go_to_own(Address *a) {
+  a->at = ir_emit(a->b, IR_OWN, TYPE(PTR), 1, &a->at);
+  a->at->imm = a->tree;
+}
+
 static void go_through_slot(Address *a, const SNode *pointer) {
   add_cells(a, pointer, 4);
   IrInst *slot = settle(a);
@@ -113,6 +118,7 @@ static void go_through_slot(Address *a, const SNode *pointer) {
   a->at->tree = a->tree;
   a->at->imm = pointer->manager;
   a->node = a->at;
+  if (a->own && pointer == snode_listed(a->of)) go_to_own(a);
 }
 
 /* What the table is asked with. The way since the node above led nowhere: a hash lies in its table alone. */
@@ -136,9 +142,58 @@ static void go_through_table(Address *a, const SNode *hash) {
   a->node = a->at;
 }
 
+/* -- lists ----------------------------------------------------------------------------------------------------------------- */
+
+static IrInst *as_i32(IrBuilder *b, AddressIndex index) {
+  if (!index.value) return ir_const_int(b, TYPE(I32), index.constant);
+  return ir_convert(b, add_constant(b, index.value, index.constant), TYPE(I32));
+}
+
+IrInst *address_list_node(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list, IrInst *index) {
+  IrInst *slot = address_offset(b, list, divide(b, index, dynamic->chunk, false), 4, SNODE_DYNAMIC_SLOTS);
+  IrInst *node = ir_emit(b, IR_SLOT_FIND, TYPE(PTR), 1, &slot);
+  node->tree = tree;
+  node->imm = dynamic->manager;
+  return node;
+}
+
+IrInst *address_list_element(IrBuilder *b, const SNode *dynamic, IrInst *node, IrInst *index, int component) {
+  const SNodeComponent *into = &dynamic->components[component];
+  return address_offset(b, node, modulo(b, index, dynamic->chunk, false), (int64_t)into->stride, (int64_t)into->offset);
+}
+
+static void enter_list(Address *a, const SNode *node, int component) {
+  IrInst *list = settle(a), *index = as_i32(a->b, a->index[snode_axis_position(a->of, node->axes[0])]), *in;
+  if (a->ensures) {
+    in = ir_emit(a->b, IR_DYNAMIC_ENSURE, TYPE(PTR), 2, (IrInst *[]){list, index});
+    in->tree = a->tree;
+    in->imm = node->manager;
+    in->extent[0] = (int32_t)node->chunk;
+    in->extent[1] = (int32_t)node->sizes[0];
+    in->locks = a->locks;
+    a->list = list;
+  } else {
+    in = address_list_node(a->b, a->tree, node, list, index);
+  }
+  a->at = address_list_element(a->b, node, in, index, component);
+}
+
+/* In a node of the list. */
+static void enter_chunk(Address *a, const SNode *node, const SNodeComponent *into) {
+  AddressIndex index = a->index[snode_axis_position(a->of, node->axes[0])];
+  a->pending += (int64_t)into->offset + index.constant * (int64_t)into->stride;
+  if (!index.value) return;
+  a->at = address_offset(a->b, a->at, index.value, (int64_t)into->stride, a->pending);
+  a->pending = 0;
+}
+
 /* From the container of `node` to a component of the cell that the indices name. */
 static void enter(Address *a, const SNode *node, uint32_t component) {
   const SNodeComponent *into = &node->components[component];
+  if (node->kind == SNODE_DYNAMIC) {
+    enter_list(a, node, (int)component);
+    return;
+  }
   if (node->kind == SNODE_HASH) go_through_table(a, node);
   else if (snode_has_slots(node)) go_through_slot(a, node);
   else if (node->axis_count) add_cells(a, node, into->stride);
@@ -157,9 +212,15 @@ static void walk_to(Address *a, const SNode *node) {
   for (int i = first; i < count - 1; i++) enter(a, path[i], path[i + 1]->component_in_parent);
 }
 
+void address_own(Address *a) {
+  a->own = true;
+  if (!snode_listed(a->of)) go_to_own(a);
+}
+
 IrInst *address_element(Address *a, int component) {
   walk_to(a, a->of);
-  if (a->of == a->from) a->pending += (int64_t)a->of->components[component].offset;
+  if (a->of == a->from && a->of->kind == SNODE_DYNAMIC) enter_chunk(a, a->of, &a->of->components[component]);
+  else if (a->of == a->from) a->pending += (int64_t)a->of->components[component].offset;
   else enter(a, a->of, (uint32_t)component);
   return settle(a);
 }
@@ -194,6 +255,19 @@ Address address_from_root(IrBuilder *b, int tree, const SNode *of, IrInst *const
   return a;
 }
 
+/* The place of the list's own axis among those of its level. */
+static int own_position(const SNode *dynamic) { return snode_axis_position(dynamic, dynamic->axes[0]); }
+
+IrInst *address_list(IrBuilder *b, int tree, const SNode *dynamic, IrInst *const *indices, bool ensures) {
+  Address a = {.b = b, .tree = tree, .of = dynamic, .ensures = ensures};
+  for (int k = 0, given = 0; k < dynamic->rank; k++)
+    if (k != own_position(dynamic)) a.index[k] = take_apart(b, indices[given++], snode_extent(dynamic, k));
+  a.at = a.node = ir_emit(b, IR_TREE_ROOT, TYPE(PTR), 0, NULL);
+  a.at->imm = tree;
+  walk_to(&a, dynamic);
+  return settle(&a);
+}
+
 Address address_in_node(IrBuilder *b, int tree, const SNode *from, IrInst *node, const SNode *of) {
   return (Address){.b = b, .tree = tree, .from = from, .of = of, .at = node, .node = node};
 }
@@ -215,6 +289,16 @@ IrInst *address_inside(IrBuilder *b, const SNode *node, IrInst *const *indices) 
   IrInst *inside = NULL;
   for (int k = 0; k < node->rank; k++) {
     IrInst *axis = snode_is_unbounded(node, k) ? NULL : axis_inside(b, indices[k], node->shape[k]);
+    if (axis) inside = inside ? ir_binary(b, IR_BAND, inside, axis) : axis;
+  }
+  return inside;
+}
+
+IrInst *address_list_inside(IrBuilder *b, const SNode *dynamic, IrInst *const *indices) {
+  IrInst *inside = NULL;
+  for (int k = 0, given = 0; k < dynamic->rank; k++) {
+    if (k == own_position(dynamic)) continue;
+    IrInst *index = indices[given++], *axis = snode_is_unbounded(dynamic, k) ? NULL : axis_inside(b, index, dynamic->shape[k]);
     if (axis) inside = inside ? ir_binary(b, IR_BAND, inside, axis) : axis;
   }
   return inside;

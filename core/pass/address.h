@@ -22,7 +22,10 @@ typedef struct Address {
   const SNode *from;      /* NULL: the walk starts at the root; else at a node of this pointer SNode */
   const SNode *of;        /* the level that the indices are of */
   AddressIndex index[SNODE_MAX_AXES]; /* by position in of->level_axes; of one integer type, wide enough for sums */
+  bool own;               /* see address_own */
   bool ensures;           /* slots on the way are activated, else found */
+  bool locks;             /* a list on the way is locked, */
+  IrInst *list;           /* and this one it is */
   IrInst *at;
   IrInst *node;           /* the last node on the way, or the root's container */
   int64_t pending;        /* bytes to add to `at` */
@@ -30,6 +33,8 @@ typedef struct Address {
 
 /* A walk from the root for indices of level `of`; constants of sums are taken apart where that is exact. */
 Address address_from_root(IrBuilder *b, int tree, const SNode *of, IrInst *const *indices);
+/* Said before the walk: it leads to the worker's own copy of the node, or of the root's container where there is none. */
+void address_own(Address *a);
 /* A walk from a node of `from` to `of` below it; the caller fills `index` with positions in the node. */
 Address address_in_node(IrBuilder *b, int tree, const SNode *from, IrInst *node, const SNode *of);
 /* The address of an element of the field `component` of `of`. */
@@ -38,9 +43,15 @@ IrInst *address_element(Address *a, int component);
 IrInst *address_slot(Address *a, const SNode *pointer);
 /* The operands of an op on a cell of `hash`, an SNode on the path to `of`; returns their count. */
 int address_key(Address *a, const SNode *hash, IrInst *operands[1 + SNODE_MAX_AXES]);
+/* The list of a dynamic SNode: `indices` are those of its level without its own axis. */
+IrInst *address_list(IrBuilder *b, int tree, const SNode *dynamic, IrInst *const *indices, bool ensures);
+/* Node and address of element `index` (i32) of a list, which is there. */
+IrInst *address_list_node(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list, IrInst *index);
+IrInst *address_list_element(IrBuilder *b, const SNode *dynamic, IrInst *node, IrInst *index, int component);
 
 /* Are the indices inside the shape of `node`? NULL: always. */
 IrInst *address_inside(IrBuilder *b, const SNode *node, IrInst *const *indices);
+IrInst *address_list_inside(IrBuilder *b, const SNode *dynamic, IrInst *const *indices);
 
 /* ptr + index * stride + bytes; index may be NULL. */
 IrInst *address_offset(IrBuilder *b, IrInst *ptr, IrInst *index, int64_t stride, int64_t bytes);

@@ -66,7 +66,7 @@ static void note_atomic(const Atomics *a, const IrInst *update) {
   }
   bool is_alone = met == (1u << a->body->params.count) - 1;
   const char *name = a->kernel->fields.items[place->field].name;
-  ir_note(a->kernel, update->line, "'%s' needs an atomic update: %s", name && name[0] ? name : "a field",
+  ir_note(a->kernel, update->line, "'%s' cannot be updated plainly: %s", name && name[0] ? name : "a field",
           is_alone ? "the loop writes it at other indices too"
                    : "its indices do not tell the iterations apart, so two may meet in one element");
 }

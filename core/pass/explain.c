@@ -17,7 +17,7 @@ typedef struct Row {
   Action action;
   bool own, near, walked, direct;     /* where the elements are found */
   bool checked, unchecked;
-  bool atomic, plain;
+  bool atomic, plain, apart;          /* apart: in each worker's own copy */
   int levels;                         /* slots on the way from the root */
 } Row;
 
@@ -74,7 +74,7 @@ static bool note_access(void *data, IrInst *inst) {
   const IrField *field = &x->kernel->fields.items[inst->operands[0]->field];
   Row *row = row_for(x, inst, field->name && field->name[0] ? field->name : "a field");
   note_place(row, inst->operands[0], field->node);
-  if (inst->op == IR_UPDATE) *(inst->plain ? &row->plain : &row->atomic) = true;
+  if (inst->op == IR_UPDATE) *(inst->own ? &row->apart : inst->plain ? &row->plain : &row->atomic) = true;
   return true;
 }
 
@@ -103,6 +103,7 @@ static void tell(Explain *x, const Row *row) {
   static const char *const verbs[] = {[READS] = "reads", [WRITES] = "writes", [UPDATES] = "updates", [EXCHANGES] = "exchanges"};
   const char *how = row->action == EXCHANGES           ? "atomic, at once; "
                     : row->action != UPDATES || !x->task ? ""
+                    : row->apart                       ? "each worker in a copy of its own where that pays, else atomic; "
                     : row->atomic && row->plain        ? "atomic in part; "
                     : row->atomic                      ? "atomic; "
                                                        : "plain, as no other iteration reaches the element; ";
@@ -122,6 +123,7 @@ bool pass_explain(PassContext *ctx, IrKernel *kernel, Error *err) {
   explain_region(kernel, NULL, kernel->body, NULL);
   for (int i = 0; i < kernel->tasks.count; i++) {
     const IrTask *task = kernel->tasks.items[i];
+    if (task->twin) continue; /* which does the same */
     explain_region(kernel, task, task->body, task->interior);
   }
   return true;

@@ -38,7 +38,7 @@ typedef struct Leaf {
   VEC(Access) accesses;
   int *access_of;       /* by id of a PLACE: its row + 1 */
   bool *written_afar;   /* by field: written at other places than the own cell */
-  bool deactivates;     /* in the tree of the leaves */
+  bool deactivates;     /* in the tree of the leaves, or changes a list there */
   /* what is built */
   IrRegion *leaves;
   IrInst *cursor, *grid, *row;
@@ -78,7 +78,7 @@ static bool note_inst(void *data, IrInst *inst) {
     access.is_relative = find_offset(l, &access);
     vec_push(l->kernel->scratch, &l->accesses, access);
     l->access_of[inst->id] = l->accesses.count;
-  } else if (inst->op == IR_DEACTIVATE) {
+  } else if (inst->op == IR_DEACTIVATE || inst->op == IR_POP || inst->op == IR_APPEND) {
     l->deactivates |= l->kernel->levels.items[inst->level].tree == l->kernel->levels.items[l->task->level].tree;
   } else if (rewrite_is_access(inst->op)) {
     Access *access = access_to(l, inst->operands[0]);
@@ -157,7 +157,7 @@ static IrInst *make_cell(Leaf *l, const Access *access) {
 /* The first operand of LOADs, where `reads` says so, and of writes moves from places to their cells. */
 static bool redirect(void *data, IrInst *inst) {
   Leaf *l = data;
-  if (!rewrite_is_access(inst->op)) return true;
+  if (!rewrite_is_access(inst->op) || inst->own) return true; /* a worker's own copy is found from the root */
   const IrInst *place = inst->operands[0];
   const Access *access = access_to(l, place);
   if (!access || !l->with[place->id]) return true;

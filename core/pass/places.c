@@ -61,15 +61,19 @@ void places_access_memory(IrKernel *kernel, IrInst *inst, IrInst *address, int l
 
 /* -- accesses of places --------------------------------------------------------------------------------------------------- */
 
-static IrInst *address_of(Lower *l, IrBuilder *b, const IrInst *place, bool ensures) {
+/* *list: the one that is locked then, or NULL. */
+static IrInst *address_of(Lower *l, IrBuilder *b, const IrInst *place, const IrInst *access, IrInst **list) {
   const IrField *field = &l->kernel->fields.items[place->field];
   Address a = address_from_root(b, field->tree, field->node, place->operands);
-  a.ensures = ensures;
-  return address_element(&a, field->component);
+  a.ensures = rewrite_is_write(access->op);
+  a.locks = a.ensures && field->node->kind == SNODE_DYNAMIC && lists_lock(l, field->node);
+  if (access->own) address_own(&a);
+  IrInst *address = address_element(&a, field->component);
+  *list = a.locks ? a.list : NULL;
+  return address;
 }
 
-/* `inst` moves into the arm of an IF in front of where it stood. */
-static IrInst *guard(Lower *l, IrInst *inst, IrInst *condition) {
+IrInst *places_guard(Lower *l, IrInst *inst, IrInst *condition) {
   IrBuilder b = rewrite_before(l->kernel, inst);
   IrInst *branch = ir_if(&b, condition);
   ir_remove(inst);
@@ -77,8 +81,7 @@ static IrInst *guard(Lower *l, IrInst *inst, IrInst *condition) {
   return branch;
 }
 
-/* The result of `inst`, which now stands in an arm, goes through a variable: zero where the arm is not taken. */
-static void bring_out(Lower *l, IrInst *branch, IrInst *inst) {
+void places_bring_out(Lower *l, IrInst *branch, IrInst *inst) {
   IrInst *copy = scratch_new(l->kernel->scratch, IrInst);
   *copy = *inst;
   copy->id = l->kernel->next_id++;
@@ -99,12 +102,13 @@ static void lower_access(Lower *l, IrInst *inst) {
   const SNode *node = l->kernel->fields.items[place->field].node;
   IrInst *condition = place->inside ? NULL : address_inside(&b, node, place->operands);
   bool counts = inst->op == IR_STORE || inst->op == IR_UPDATE, has_result = !type_is_none(inst->type);
-  IrInst *branch = condition ? guard(l, inst, condition) : NULL;
+  IrInst *branch = condition ? places_guard(l, inst, condition) : NULL;
   b = rewrite_before(l->kernel, inst);
-  IrInst *address = address_of(l, &b, place, rewrite_is_write(inst->op));
+  IrInst *list, *address = address_of(l, &b, place, inst, &list);
   places_access_memory(l->kernel, inst, address, 0);
+  if (list) lists_unlock(l, inst, list);
   if (!branch) return;
-  if (has_result) bring_out(l, branch, inst);
+  if (has_result) places_bring_out(l, branch, inst);
   if (!counts) return;
   IrBuilder otherwise = rewrite_inside(l->kernel, branch->regions[1], inst);
   ir_emit(&otherwise, IR_OUTSIDE, TYPE(NONE), 0, NULL);
@@ -148,9 +152,9 @@ static void lower_is_active(Lower *l, IrInst *inst) {
     rewrite_become(l->kernel, inst, IR_BAND, 2, (IrInst *[]){condition ? condition : yes, yes});
     return;
   }
-  IrInst *branch = condition ? guard(l, inst, condition) : NULL;
+  IrInst *branch = condition ? places_guard(l, inst, condition) : NULL;
   become_deciding(l, inst, IR_SLOT_LIVE, IR_HASH_LIVE, false);
-  if (branch) bring_out(l, branch, inst);
+  if (branch) places_bring_out(l, branch, inst);
 }
 
 static void lower_activate(Lower *l, IrInst *inst) {
@@ -161,7 +165,7 @@ static void lower_activate(Lower *l, IrInst *inst) {
   }
   IrBuilder b = rewrite_before(l->kernel, inst);
   IrInst *condition = address_inside(&b, level->node, inst->operands);
-  if (condition) guard(l, inst, condition);
+  if (condition) places_guard(l, inst, condition);
   inst->type = TYPE(PTR);
   become_deciding(l, inst, IR_SLOT_ENSURE, IR_HASH_ENSURE, true);
 }
@@ -176,12 +180,12 @@ static void lower_deactivate(Lower *l, IrInst *inst) {
   }
   IrBuilder b = rewrite_before(l->kernel, inst);
   IrInst *condition = address_inside(&b, level->node, inst->operands);
-  if (condition) guard(l, inst, condition);
+  if (condition) places_guard(l, inst, condition);
   if (level->node->kind == SNODE_HASH) return become_deciding(l, inst, IR_SLOT_CLEAR, IR_HASH_CLEAR, false);
   IrInst *slot;
   b = rewrite_before(l->kernel, inst);
   deciding_operands(l, &b, inst, false, &slot);
-  guard(l, inst, ir_emit(&b, IR_SLOT_LIVE, TYPE(BOOL), 1, &slot));
+  places_guard(l, inst, ir_emit(&b, IR_SLOT_LIVE, TYPE(BOOL), 1, &slot));
   rewrite_become(l->kernel, inst, IR_SLOT_CLEAR, 1, &slot);
   name_manager(l, inst, level);
 }
@@ -223,7 +227,20 @@ static void lower_row(Lower *l, IrInst *row) {
   l->first_row = inside.first_row;
 }
 
+static bool is_of_lists(const Lower *l, const IrInst *inst) {
+  switch (inst->op) {
+  case IR_APPEND: case IR_POP: case IR_LENGTH: return true;
+  case IR_IS_ACTIVE: case IR_ACTIVATE: case IR_DEACTIVATE: case IR_COUNT:
+    return l->kernel->levels.items[inst->level].node->kind == SNODE_DYNAMIC;
+  default: return false;
+  }
+}
+
 static void lower_inst(Lower *l, IrInst *inst) {
+  if (is_of_lists(l, inst)) {
+    lists_lower(l, inst);
+    return;
+  }
   switch (inst->op) {
   case IR_LOAD: case IR_STORE: case IR_UPDATE: case IR_RMW: case IR_CAS:
     if (inst->operands[0]->op == IR_CELL) cells_lower_access(l, inst);
@@ -260,6 +277,7 @@ static void lower_function(Lower *l, IrRegion *region) {
   if (!region) return;
   l->cells = scratch_array(l->kernel->scratch, CellRow, l->kernel->next_id);
   l->row = l->first_row = NULL;
+  lists_survey(l, region);
   lower_region(l, region);
   ir_walk(region, remove_place, NULL);
 }

@@ -2,6 +2,7 @@
 #ifndef RG_PASS_PLACES_H
 #define RG_PASS_PLACES_H
 
+#include "base/map.h"
 #include "pass/leaf_shape.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
@@ -19,6 +20,7 @@ typedef struct Lower {
   IrInst *row;          /* the ROW around, if any */
   IrInst *first_row;    /* the first of its pieces: what they share is made in front of it */
   CellRow *cells;       /* by id, for ids from before the pass */
+  Map lists;            /* dynamic SNode -> what the function does to its lists: lists.c */
 } Lower;
 
 /* cells.c */
@@ -26,7 +28,17 @@ void cells_lower_near(Lower *l, IrInst *near);
 void cells_lower_cell(Lower *l, const IrInst *cell);
 void cells_lower_access(Lower *l, IrInst *access); /* LOAD, STORE, UPDATE, RMW, CAS of a CELL */
 
-/* places.c: `access` becomes its op on memory, at an address that is known to be good. Row lanes, 0 or 1: scalar. */
+/* lists.c */
+void lists_survey(Lower *l, IrRegion *function); /* before anything of it is lowered */
+bool lists_lock(Lower *l, const SNode *dynamic); /* while one of its lists changes */
+void lists_unlock(Lower *l, IrInst *behind, IrInst *list);
+void lists_lower(Lower *l, IrInst *inst);          /* APPEND POP LENGTH, and of lists: ACTIVATE DEACTIVATE IS_ACTIVE COUNT */
+
+/* places.c: `inst` moves into the arm of an IF in front of where it stood, */
+IrInst *places_guard(Lower *l, IrInst *inst, IrInst *condition);
+/* and its result goes through a variable: zero where the arm is not taken. */
+void places_bring_out(Lower *l, IrInst *branch, IrInst *inst);
+/* `access` becomes its op on memory, at an address that is known to be good. Row lanes, 0 or 1: scalar. */
 void places_access_memory(IrKernel *kernel, IrInst *access, IrInst *address, int lanes);
 
 #endif

@@ -27,14 +27,15 @@ typedef struct Rows {
   LeafShape shape;
   IrInst *grid, *row;     /* grid: NULL where leaves have one axis */
   bool *written, *afar;   /* by field: written in the task; written through places */
-  bool *deactivated;      /* by tree */
+  bool *deactivated;      /* by tree: elements are lost, or put into a list */
 } Rows;
 
 /* -- effects of the task ------------------------------------------------------------------------------------------- */
 
 static bool note_effect(void *data, IrInst *inst) {
   Rows *r = data;
-  if (inst->op == IR_DEACTIVATE) r->deactivated[r->kernel->levels.items[inst->level].tree] = true;
+  if (inst->op == IR_DEACTIVATE || inst->op == IR_APPEND || inst->op == IR_POP)
+    r->deactivated[r->kernel->levels.items[inst->level].tree] = true;
   if (!rewrite_is_write(inst->op)) return true;
   const IrInst *place = inst->operands[0];
   r->written[place->field] = true;

@@ -9,9 +9,9 @@ static int64_t cost_of_op(IrOp op) {
   switch (op) {
   case IR_CONST: case IR_PARAM: case IR_ARG: case IR_FRAME_GET: case IR_VAR: case IR_GET: case IR_SET: case IR_PLACE:
     return 0;
-  case IR_LOAD: case IR_STORE: case IR_IS_ACTIVE: return 4;
+  case IR_LOAD: case IR_STORE: case IR_IS_ACTIVE: case IR_LENGTH: return 4;
   case IR_DIV: case IR_FLOORDIV: case IR_MOD: case IR_SQRT: case IR_UPDATE: return 8;
-  case IR_RMW: case IR_CAS: case IR_ACTIVATE: case IR_DEACTIVATE: case IR_FMOD: return 20;
+  case IR_RMW: case IR_CAS: case IR_ACTIVATE: case IR_DEACTIVATE: case IR_APPEND: case IR_POP: case IR_FMOD: return 20;
   case IR_POW: return 40;
   default: return op >= IR_EXP && op <= IR_ATAN2 ? 20 : 1;
   }

@@ -17,6 +17,14 @@ static void fill_step(CellStep *step, const SNode *at, const SNode *node) {
                                   .weight = snode_divisor(at, node, axes[k])};
 }
 
+/* Along a list the first step finds the chunk, the one behind it the element there. */
+static void fill_list_steps(CellStep *list, const SNode *node) {
+  CellStep *in_chunk = list + 1;
+  *in_chunk = (CellStep){.manager = -1, .cell_count = (uint64_t)node->chunk, .digit_count = 1};
+  in_chunk->digits[0] = (CellDigit){list->digits[0].position, node->chunk, 1};
+  list->chunk = node->chunk;
+}
+
 static void fill_listed(CellPath *path, const SNode *node) {
   const SNode *listed = snode_listed(node);
   path->listed_step = path->listed_manager = -1;
@@ -33,15 +41,18 @@ static void fill_listed(CellPath *path, const SNode *node) {
 CellPath *cell_path_create(Heap *heap, const SNode *node, Error *err) {
   const SNode *nodes[SNODE_MAX_DEPTH];
   int count = snode_path(node, nodes) - 1;
-  CellPath *path = heap_alloc(heap, sizeof *path + sizeof path->steps[0] * (size_t)count);
+  bool is_list = node->kind == SNODE_DYNAMIC;
+  CellPath *path = heap_alloc(heap, sizeof *path + sizeof path->steps[0] * (size_t)(count + is_list));
   if (!path) {
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for the way to a node");
     return NULL;
   }
   path->rank = node->rank;
-  path->step_count = count;
+  path->step_count = count + is_list;
+  path->chunk = node->chunk;
   for (int k = 0; k < node->rank; k++) path->shape[k] = node->shape[k];
   for (int k = 0; k < count; k++) fill_step(&path->steps[k], nodes[k + 1], node);
+  if (is_list) fill_list_steps(&path->steps[count - 1], node);
   fill_listed(path, node);
   return path;
 }
@@ -72,6 +83,15 @@ static uint8_t *take_slot(RtContext *context, const CellStep *step, const Reach 
   return way == WAY_CLEAR ? NULL : rt_slot_find(context, 0, slot);
 }
 
+/* The node of the element of a list that the index names. */
+static uint8_t *take_element(RtContext *context, const CellStep *step, const Reach *reach, const int64_t *index, Way way) {
+  uint32_t *list = (uint32_t *)(void *)reach->cell.base;
+  int64_t element = index[step->digits[0].position];
+  if (way == WAY_ENSURE)
+    return rt_dynamic_ensure(context, context->workers, 0, step->manager, list, (int32_t)step->chunk, (int32_t)element, 0);
+  return element < list[RT_LIST_LENGTH] ? rt_slot_find(context, 0, list + RT_LIST_SLOTS + reach->cell.number) : NULL;
+}
+
 static uint8_t *take_key(RtContext *context, const CellStep *step, const Reach *reach, const int64_t *index, Way way) {
   int64_t key[SNODE_MAX_AXES];
   for (int k = 0; k < step->digit_count; k++)
@@ -89,7 +109,8 @@ static bool take_step(RtContext *context, const CellStep *step, const int64_t *i
   cell->number = 0;
   if (!step->is_hash) cell->number = choose_cell(step, index);
   if (step->manager < 0) return true;
-  reach->node = step->is_hash ? take_key(context, step, reach, index, way) : take_slot(context, step, reach, way);
+  if (step->chunk) reach->node = take_element(context, step, reach, index, way);
+  else reach->node = step->is_hash ? take_key(context, step, reach, index, way) : take_slot(context, step, reach, way);
   *cell = (Cell){.base = reach->node};
   return reach->node;
 }
@@ -113,6 +134,16 @@ Cell cell_ensure(RtContext *context, const CellPath *path, const int64_t *index)
   return cell;
 }
 
+uint32_t *cell_find_list(RtContext *context, const CellPath *path, const int64_t *index, bool ensures) {
+  uint8_t *root = context->trees[0]->root;
+  Reach reach = {.cell = {.base = root}, .node = root};
+  int last = path->step_count - 2; /* behind it: the choice in a chunk */
+  for (int k = 0; k < last; k++)
+    if (!take_step(context, &path->steps[k], index, ensures ? WAY_ENSURE : WAY_FIND, &reach)) return NULL;
+  if (context->error.kind) return NULL;
+  return (uint32_t *)(void *)(reach.cell.base + path->steps[last].offset + reach.cell.number * path->steps[last].stride);
+}
+
 void cell_clear(RtContext *context, const CellPath *path, const int64_t *index) {
   Cell cell;
   reach_cell(context, path, index, WAY_FIND, WAY_CLEAR, &cell);
@@ -129,6 +160,7 @@ bool cell_settle(Tree *tree, Error *err) {
   rt_tree_settle(&tree->rt, program->device->worker_count);
   const RtError *error = &program->host.error;
   if (error->kind == RT_ERROR_BUDGET) return storage_budget_error(tree, error->manager, err);
+  if (error->kind == RT_ERROR_FULL) return storage_full_error(tree, error->manager, err);
   if (error->kind == RT_ERROR_MEMORY)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a list of active nodes");
   return true;

@@ -20,6 +20,7 @@ typedef struct CellStep {
   uint64_t cell_count;
   int manager;             /* of a pointer or hash SNode; else -1 */
   bool is_hash;            /* its digits are the coordinates of its cells, one per axis of its level */
+  int64_t chunk;           /* of a dynamic SNode: elements of a node; else 0. The step behind it chooses among them */
   int digit_count;
   CellDigit digits[SNODE_MAX_AXES];
 } CellStep;
@@ -31,6 +32,7 @@ struct CellPath {
   int listed_manager, listed_rank;
   int listed_position[SNODE_MAX_AXES]; /* by axis of the index: position in a listed node's coordinates, -1: none */
   int64_t listed_weight[SNODE_MAX_AXES]; /* cells per listed node along that axis */
+  int64_t chunk;           /* of a dynamic SNode: elements of a node; else 0 */
   int step_count;
   CellStep steps[];
 };
@@ -45,6 +47,9 @@ typedef struct Cell {
 bool cell_find(RtContext *context, const CellPath *path, const int64_t *index, Cell *cell);
 /* Activates what is missing; on an exhausted budget the cell lies in a sink and context->error is set. */
 Cell cell_ensure(RtContext *context, const CellPath *path, const int64_t *index);
+/* The list (rt.h) of a cell of a dynamic level; NULL where its ancestors are inactive, or cannot become active: then
+ * context->error says why. */
+uint32_t *cell_find_list(RtContext *context, const CellPath *path, const int64_t *index, bool ensures);
 /* Deactivates the cell of a pointer or hash level. */
 void cell_clear(RtContext *context, const CellPath *path, const int64_t *index);
 static inline uint8_t *cell_element(Cell cell, const SNodeComponent *component) {

@@ -49,7 +49,7 @@ static int place_parts(SNode *node, const Field *field, Error *err) {
       snprintf(name, sizeof name, "%.100s.%c", field->name, "xyzw"[k]);
     else
       snprintf(name, sizeof name, "%.100s.%d", field->name, k);
-    int component = snode_place(node, type_element(field->type), name, err);
+    int component = snode_place_part(node, field->type, k, name, err);
     if (component < 0) return -1;
     if (k == 0) first = component;
   }

@@ -44,6 +44,7 @@ struct Variant {
   DeviceTask *tasks;
   bool *deactivates;        /* by task: may_deactivate, while gc is not stopped */
   int32_t task_count;
+  bool has_own;             /* some task adds to own copies */
   VariantArg *args;
   int32_t arg_count;
   VariantFault *faults;

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "program/cell.h"
 #include "program/kernel.h"
+#include "program/own.h"
 
 static bool is_same(const Variant *variant, const uint64_t *words, int word_count) {
   return variant->word_count == word_count && !memcmp(variant->words, words, sizeof *words * (size_t)word_count);
@@ -83,6 +84,9 @@ static void fill_launch(Program *program, Variant *variant, const RgValue *value
     variant->trees[k] = &pattern_owner(&values[variant->tree_values[k]])->rt;
   for (int32_t k = 0; k < variant->task_count; k++)
     variant->tasks[k].may_deactivate = variant->deactivates[k] && !program->gc_is_stopped;
+  for (int32_t k = 0; variant->has_own && k < variant->task_count; k++)
+    for (int32_t i = 0; i < variant->tasks[k].own_count; i++)
+      own_prepare(pattern_owner(&values[variant->tree_values[variant->tasks[k].own[i].tree]]));
   program->device->gc_is_stopped = program->gc_is_stopped;
   *launch = (DeviceLaunch){.context = {.frame = variant->frame,
                                        .trees = variant->trees,

@@ -41,8 +41,8 @@ static void fill_row(const Tree *tree, const SNode *node, int32_t tree_number, R
   if (!tree->has_storage) return;
   if (snode_is_managed(node)) {
     const RtManager *manager = &tree->rt.managers[node->manager];
-    row->cells = live_nodes(tree, node);
-    row->live = row->cells * node->node_size;
+    row->cells = node->chunk ? (uint64_t)node_count_cells(tree_node(tree, node)) : live_nodes(tree, node);
+    row->live = live_nodes(tree, node) * node->node_size;
     row->reserved = manager->chunk_bytes + manager->table.bytes;
     return;
   }

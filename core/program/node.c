@@ -32,11 +32,20 @@ bool node_check_index(const Node *node, const int64_t *index, int32_t index_coun
 
 /* The number of active cells of the dense SNodes at and above `snode`, up to a pointer's. */
 int64_t node_count_cells(const Node *node) {
+  if (node->snode->kind == SNODE_DYNAMIC) return rt_dynamic_count(storage_context(node->tree), 0, node->snode->manager);
   const SNode *listed = snode_listed(node->snode);
   const RtTree *tree = &node->tree->rt;
   int64_t cells = listed ? rt_manager_live(tree, listed->manager) : 1;
   for (const SNode *at = node->snode; at != listed; at = at->parent) cells *= (int64_t)at->cell_count;
   return cells;
+}
+
+const char *node_label(const Node *node, char buffer[100]) {
+  if (node->snode->name[0])
+    snprintf(buffer, 100, "node '%.60s'", node->snode->name);
+  else
+    snprintf(buffer, 100, "the %s node", snode_kind_text(node->snode->kind));
+  return buffer;
 }
 
 static bool activate(Node *node, RtContext *context, const int64_t *index, Error *err) {
@@ -79,21 +88,21 @@ bool node_call(Node *node, const char *action, const int64_t *index, int32_t ind
   Cell cell;
   *result = 0;
   if (!tree_settle(node->tree, "its first use", err)) return false;
+  if (!strcmp(action, "length") || !strcmp(action, "pop") ||
+      (!strcmp(action, "deactivate") && node->snode->kind == SNODE_DYNAMIC))
+    return node_list_call(node, action, index, index_count, result, err);
   RtContext *context = storage_context(node->tree);
   if (!strcmp(action, "count")) {
     *result = node_count_cells(node);
     return true;
   }
   if (!strcmp(action, "clear")) return clear(node, context, err);
-  if (node->snode->name[0])
-    snprintf(what, sizeof what, "node '%.60s'", node->snode->name);
-  else
-    snprintf(what, sizeof what, "the %s node", snode_kind_text(node->snode->kind));
+  node_label(node, what);
   bool is_known = false;
   for (int k = 0; k < 5; k++) is_known |= !strcmp(action, actions[k]);
   if (!is_known)
     return error_set(err, RG_ERROR_ARGUMENT,
-                     "'%.40s' is nothing that nodes do: activate, deactivate, is_active, count, clear", action);
+                     "'%.40s' is nothing that nodes do: activate, deactivate, is_active, count, clear, and lists length, pop", action);
   if (!node_check_index(node, index, index_count, what, err)) return false;
   if (!strcmp(action, "activate")) return activate(node, context, index, err);
   if (!strcmp(action, "deactivate")) return deactivate(node, context, index, err);

@@ -115,6 +115,12 @@ static bool is_unbounded(const CellPath *path) {
   return false;
 }
 
+/* A chunk of a list may be part empty. */
+static bool is_element(Node *node, const int64_t *index) {
+  Cell cell;
+  return !node->path->chunk || cell_find(storage_context(node->tree), node->path, index, &cell);
+}
+
 static bool next_unbounded(Node *node, int64_t *state, int64_t *index, Error *err) {
   const CellPath *path = node->path;
   if (!update_order(node, err)) return false;
@@ -122,7 +128,12 @@ static bool next_unbounded(Node *node, int64_t *state, int64_t *index, Error *er
     for (int k = 0; k < path->rank; k++) index[k] = first_index(path, k);
   else
     index[path->rank - 1]++;
-  *state = advance(path, node->order, 0, 0, node->order->count, index) ? 1 : -1;
+  bool is_there = advance(path, node->order, 0, 0, node->order->count, index);
+  while (is_there && !is_element(node, index)) {
+    index[path->rank - 1]++;
+    is_there = advance(path, node->order, 0, 0, node->order->count, index);
+  }
+  *state = is_there ? 1 : -1;
   return true;
 }
 
@@ -136,6 +147,8 @@ bool node_next(Node *node, int64_t *state, int64_t *index, Error *err) {
   if (is_there && path->listed_manager >= 0) {
     if (!update_order(node, err)) return false;
     is_there = advance(path, node->order, 0, 0, node->order->count, index);
+    while (is_there && !is_element(node, index))
+      is_there = split(path, join(path, index) + 1, index) && advance(path, node->order, 0, 0, node->order->count, index);
   }
   *state = is_there ? join(path, index) + 1 : -1;
   return true;

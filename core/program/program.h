@@ -117,6 +117,10 @@ struct Tree {
   char *destroyed_at;         /* "script.lua:40"; NULL: alive */
   RtTree rt;
   Arena arena, tables, sinks; /* storage.c */
+  Arena own;                  /* own.c, with what follows */
+  int64_t *own_offsets;       /* what rt.own is where there is room; NULL until used */
+  uint64_t own_charged;
+  bool own_is_refused;
   Tree *next;
 };
 
@@ -141,17 +145,28 @@ void storage_trim(Tree *tree);
 RtContext *storage_context(Tree *tree);
 /* memory.budget, naming what could not grow. */
 bool storage_budget_error(const Tree *tree, int32_t manager, Error *err);
+/* list.full, naming the list. */
+bool storage_full_error(const Tree *tree, int32_t manager, Error *err);
 
 /* -- nodes: node.c -------------------------------------------------------------------------------------------- */
 Node *node_add(Node *parent, const char *kind, const char *axes, const int64_t *sizes, int32_t size_count,
                const SNodeOptions *options, Error *err);
 /* action: see rg_snode_call. */
 bool node_call(Node *node, const char *action, const int64_t *index, int32_t index_count, int64_t *result, Error *err);
+/* list.c, of dynamic nodes; `index` are those of the list. action: "length" "pop" "deactivate". */
+bool node_list_call(Node *node, const char *action, const int64_t *index, int32_t index_count, int64_t *result, Error *err);
+bool node_append(Node *node, const int64_t *index, int32_t index_count, const RgValue *values, int32_t value_count,
+                 int64_t *slot, Error *err);
+/* What field `number` of the node (in the order of place) has in a cell; NIL: there are not so many. */
+bool node_value(Node *node, int32_t number, const int64_t *index, int32_t index_count, RgValue *value, Error *err);
+/* "vec2"; NULL behind the last. Until the next call. */
+const char *node_field_type(Node *node, int32_t number);
 /* How it is declared; laid out. */
 bool node_level(Node *node, RgLevel *level, Error *err);
 /* The active cell behind `*state` in index order; *state 0 at first, -1 when there is no more: see rg_snode_next. */
 bool node_next(Node *node, int64_t *state, int64_t *index, Error *err);
 void node_order_free(Node *node);
+const char *node_label(const Node *node, char buffer[100]); /* "node 'x'" */
 /* Active cells of a laid-out level. */
 int64_t node_count_cells(const Node *node);
 /* index.range or index.count; `what` is "field 'x'". */

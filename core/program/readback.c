@@ -54,6 +54,8 @@ static bool check_fault(const Kernel *kernel, const Variant *variant, const RtEr
     return tree ? storage_budget_error(tree, fault->manager, err)
                 : error_set(err, RG_ERROR_BUDGET, "the memory budget is exhausted");
   case RT_ERROR_FAULT: return own_fault(kernel, variant, fault, err);
+  case RT_ERROR_FULL:
+    return tree ? storage_full_error(tree, fault->manager, err) : error_set(err, RG_ERROR_LIST_FULL, "a list is full");
   case RT_ERROR_STOPPED:
     return error_set(err, RG_ERROR_STOPPED, "a launch of kernel '%.100s' was stopped", kernel->name);
   default: return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a list of active nodes");

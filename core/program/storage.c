@@ -10,9 +10,18 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "program/program.h"
+#include "program/own.h"
 
 #define LARGEST_ARENA ((uint64_t)1 << 38)
+
+_Static_assert(SNODE_DYNAMIC_SLOTS == RT_LIST_SLOTS * sizeof(uint32_t), "a list's slots begin where the layout says");
+
+/* A list's digits are its chunks. */
+static void fill_list_level(RtLevel *level, const SNode *list) {
+  level->offset += SNODE_DYNAMIC_SLOTS;
+  level->cell_count = (uint64_t)((list->sizes[0] + list->chunk - 1) / list->chunk);
+  level->sizes[0] = (int64_t)level->cell_count;
+}
 
 /* The row of rt.h's RtLevel for SNode `at`, on the way from `parent` block to the pointer below. */
 static void fill_level(RtLevel *level, const SNode *at, const SNode *below, bool is_first) {
@@ -26,6 +35,7 @@ static void fill_level(RtLevel *level, const SNode *at, const SNode *below, bool
     level->axes[k] = at->axes[k];
     level->sizes[k] = at->sizes[k];
   }
+  if (at->kind == SNODE_DYNAMIC) fill_list_level(level, at);
 }
 
 static void fill_manager(RtManager *manager, const SNode *node) {
@@ -33,6 +43,7 @@ static void fill_manager(RtManager *manager, const SNode *node) {
   int count = snode_path(node, path);
   int first = parent ? parent->depth + 1 : 1;
   manager->node_size = node->node_size;
+  manager->chunk = (int32_t)node->chunk;
   manager->parent = parent ? parent->manager : -1;
   manager->axis_count = node->rank;
   manager->is_hash = node->kind == SNODE_HASH;
@@ -148,6 +159,7 @@ bool storage_create(Tree *tree, Error *err) {
 void storage_free(Tree *tree) {
   if (!tree->has_storage) return;
   Program *program = tree->object.program;
+  own_free(tree);
   program->budget.used -= tree->layout->root_size + rt_tree_bytes(&tree->rt);
   for (int32_t m = 0; m < tree->rt.manager_count; m++) {
     program->stats.activations += tree->rt.managers[m].activations;
@@ -168,6 +180,7 @@ static void trim_chunk(const RtManager *manager, const RtChunk *chunk) {
 }
 
 void storage_trim(Tree *tree) {
+  own_trim(tree);
   for (int32_t m = 0; m < tree->rt.manager_count; m++) {
     const RtManager *manager = &tree->rt.managers[m];
     for (uint32_t at = manager->first_chunk; at; at = tree->rt.chunks[at - 1].next)
@@ -195,9 +208,22 @@ RtContext *storage_context(Tree *tree) {
   return &program->host;
 }
 
+static const SNode *managed_node(const Tree *tree, int32_t manager) {
+  return manager >= 0 && manager < tree->layout->manager_count ? tree->layout->managers[manager] : NULL;
+}
+
+bool storage_full_error(const Tree *tree, int32_t manager, Error *err) {
+  const SNode *node = managed_node(tree, manager);
+  char label[100], name[80] = "a list";
+  if (node && node->name[0]) snprintf(name, sizeof name, "list '%.60s'", node->name);
+  error_set(err, RG_ERROR_LIST_FULL, "%s (dynamic) of %s is full: it has at most %lld elements", name, tree_label(tree, label),
+            node ? (long long)node->sizes[0] : 0LL);
+  return error_hint(err, "what fitted is there; declare it longer: :dynamic(\"k\", n)");
+}
+
 bool storage_budget_error(const Tree *tree, int32_t manager, Error *err) {
   const RtBudget *budget = &tree->object.program->budget;
-  const SNode *node = manager >= 0 && manager < tree->layout->manager_count ? tree->layout->managers[manager] : NULL;
+  const SNode *node = managed_node(tree, manager);
   char limit[32], used[32], label[100], name[80] = "a node";
   if (node && node->name[0]) snprintf(name, sizeof name, "node '%.60s'", node->name);
   error_set(err, RG_ERROR_BUDGET, "the memory budget of %s is exhausted: %s (%s) of %s cannot grow; %s are in use",

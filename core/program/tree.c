@@ -133,8 +133,9 @@ Node *node_add(Node *parent, const char *kind, const char *axes, const int64_t *
               kind);
     return NULL;
   }
-  if (number != SNODE_DENSE && number != SNODE_POINTER && number != SNODE_HASH) {
-    error_set(err, RG_ERROR_NOT_YET, "%s nodes have no memory yet: dense, pointer and hash ones do", kind);
+  if (number != SNODE_DENSE && number != SNODE_POINTER && number != SNODE_HASH &&
+      number != SNODE_DYNAMIC) {
+    error_set(err, RG_ERROR_NOT_YET, "%s nodes have no memory yet: all others do", kind);
     return NULL;
   }
   SNode *snode = snode_add(parent->snode, number, axes, sizes, size_count, options, err);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "program/compile.h"
+#include "program/own.h"
 
 static bool no_memory(Error *err) {
   return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a compiled kernel");
@@ -28,7 +29,8 @@ static int64_t task_cost(const IrTask *task) {
   return cost / 8 + 1;
 }
 
-static bool fill_task(Variant *variant, int32_t number, const IrTask *task, Error *err) {
+static bool fill_task(Variant *variant, int32_t number, const IrKernel *kernel, Heap *heap, Error *err) {
+  const IrTask *task = kernel->tasks.items[number];
   char name[32];
   snprintf(name, sizeof name, "rg_task_%d", number);
   void *function = code_find(variant->code, name);
@@ -43,10 +45,17 @@ static bool fill_task(Variant *variant, int32_t number, const IrTask *task, Erro
                       .manager = task->manager,
                       .block = task->block,
                       .cost = task_cost(task),
+                      .twin = task->twin,
                       .may_change_topology = changes,
                       .may_deactivate = task->may_deactivate};
   *(void **)&out->function = function;
   variant->deactivates[number] = task->may_deactivate;
+  if (!task->own.count) return true;
+  DeviceOwn *own = heap_alloc(heap, sizeof *own * (size_t)task->own.count);
+  if (!own) return no_memory(err);
+  out->own = own;
+  out->own_count = own_describe(kernel, task->own.items, task->own.count, own);
+  variant->has_own = true;
   return true;
 }
 
@@ -60,7 +69,7 @@ static bool fill_tasks(Compile *compile, Variant *variant, Heap *heap, Error *er
   *(void **)&variant->host = code_find(variant->code, "rg_host");
   if (!variant->host) return error_set(err, RG_ERROR_OBJECT, "compiled code has no 'rg_host'");
   for (int32_t k = 0; k < ir->tasks.count; k++)
-    if (!fill_task(variant, k, ir->tasks.items[k], err)) return false;
+    if (!fill_task(variant, k, ir, heap, err)) return false;
   return true;
 }
 
@@ -160,6 +169,7 @@ void variant_free(Heap *heap, Variant *variant) {
     heap_free(heap, variant->faults[k].hint);
   }
   for (int k = 0; k < TEXT_COUNT; k++) heap_free(heap, variant->texts[k]);
+  for (int32_t k = 0; variant->tasks && k < variant->task_count; k++) heap_free(heap, (void *)variant->tasks[k].own);
   if (variant->code) code_release(variant->code);
   void *parts[] = {variant->words, variant->tasks, variant->deactivates, variant->args, variant->tree_values,
                    variant->trees, variant->frame, variant->bytes,       variant->results, variant->faults, variant};

@@ -8,6 +8,7 @@ typedef struct Walk {
   const SNodeComponent *component;
   CellVisit *visit;
   void *data;
+  int64_t elements; /* of a list: how many lie in the node being walked */
   CellRun run; /* its index is that of the place reached so far */
 } Walk;
 
@@ -32,7 +33,10 @@ static bool walk_steps(Walk *walk, int at, Cell cell) {
   if (at == walk->path->step_count) return visit_run(walk, NULL, cell, 1);
   const CellStep *step = &walk->path->steps[at];
   Cell inner = {.base = cell.base + step->offset + cell.number * step->stride};
-  if (at == walk->path->step_count - 1) return visit_run(walk, step, inner, (int64_t)step->cell_count);
+  if (at == walk->path->step_count - 1) {
+    int64_t count = walk->path->chunk ? walk->elements : (int64_t)step->cell_count;
+    return !count || visit_run(walk, step, inner, count);
+  }
   for (; inner.number < step->cell_count; inner.number++) {
     move_index(step, inner.number, 1, walk->run.index);
     bool goes_on = walk_steps(walk, at + 1, inner);
@@ -54,9 +58,10 @@ static bool walk_listed(Walk *walk, Tree *tree, Error *err) {
   int64_t count = cell_list(tree, manager, err);
   RtContext *context = &tree->object.program->host;
   for (int64_t k = 0; k < count; k++) {
+    uint8_t *node = rt_list_node(context, 0, manager, k);
     begin_at_node(walk, rt_list_coordinates(context, 0, manager, k));
-    if (!walk_steps(walk, walk->path->listed_step + 1, (Cell){.base = rt_list_node(context, 0, manager, k)}))
-      return false;
+    if (walk->path->chunk) walk->elements = rt_dynamic_cells(context, 0, manager, node);
+    if (!walk_steps(walk, walk->path->listed_step + 1, (Cell){.base = node})) return false;
   }
   return count >= 0;
 }

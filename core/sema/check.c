@@ -88,7 +88,8 @@ static void check_for_in(Sema *s, AstStmt *stmt) {
   LoopHead *head = head_of(s, stmt);
   for (int i = 0; i < head->bounds.count && !s->failed; i++)
     if (head->bounds.items[i]) check_bound(s, head->bounds.items[i], head->index);
-  for (int i = 0; i < stmt->locals.count; i++) {
+  if (head->items && !s->failed) check_method(s, head->items);
+  for (int i = 0; i < (head->items ? 1 : stmt->locals.count) && !s->failed; i++) {
     const AstLocal *ast = stmt->locals.items[i];
     if (type_is_bool(local_of(s, ast)->type))
       sema_fail_pos(s, ast->pos, ast->name.length, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' counts, so it cannot be a bool",

@@ -70,9 +70,10 @@ bool check_method(Sema *s, AstExpr *e) {
   if (entity->builtin) return check_builtin(s, e, entity->builtin);
   if (!check_object(s, e->left)) return false;
   bool has_values = entity->method->values > 0;
-  int indices = e->list.count - entity->method->values;
+  int indices = method_index_count(entity, e);
   if (has_values && !check_element(s, e, entity)) return false;
   if (!check_indices(s, &e->list, indices)) return false;
+  if (entity->method->form == METHOD_LIST) return list_check_values(s, e);
   const char *what = has_values ? scratch_format(s->scratch, "an element of '%s'", entity->name) : "";
   for (int i = indices; i < e->list.count; i++)
     if (!check_store(s, e->list.items[i], entity->type, what)) return false;

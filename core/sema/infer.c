@@ -165,8 +165,11 @@ static Type infer_range(Sema *s, LoopHead *head) {
 
 static void infer_for_in(Sema *s, AstStmt *stmt) {
   LoopHead *head = head_of(s, stmt);
-  head->index = head->node ? ir_index_type(head->node) : infer_range(s, head);
-  for (int i = 0; i < stmt->locals.count; i++) give(s, stmt->locals.items[i], ty_of(head->index), NULL);
+  if (head->items) infer_expr(s, head->items);
+  head->index = head->items ? TYPE(I32) : head->node ? ir_index_type(head->node) : infer_range(s, head);
+  for (int i = 0; i < stmt->locals.count; i++)
+    if (!head->items || i == 0) give(s, stmt->locals.items[i], ty_of(head->index), NULL);
+  if (head->items) list_infer_items(s, head, stmt);
   infer_block(s, &stmt->bodies.items[0]);
 }
 

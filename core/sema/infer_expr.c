@@ -144,11 +144,12 @@ static Ty infer_method(Sema *s, AstExpr *e) {
   infer_object(s, e->left);
   infer_list(s, &e->list);
   AstExprs indices = e->list;
-  indices.count -= entity->method->values;
+  indices.count = method_index_count(entity, e);
   demand_list(s, &indices, indexes, entity->name);
-  for (int i = indices.count; i < e->list.count; i++)
+  for (int i = indices.count; i < e->list.count && entity->method->values; i++)
     if (type_is_integer(entity->type)) infer_demand(s, e->list.items[i], "which goes into '%s'", entity->name);
   switch (entity->method->form) {
+  case METHOD_LIST: list_infer_values(s, e); return ty_of(entity->type);
   case METHOD_RMW: case METHOD_CAS: return ty_of(entity->type);
   case METHOD_IS_ACTIVE: return ty_of(TYPE(BOOL));
   case METHOD_COUNT: return ty_of(TYPE(I64));

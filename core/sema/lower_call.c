@@ -176,8 +176,9 @@ IrInst **lower_method(Sema *s, AstExpr *e) {
   if (entity->builtin) return lower_builtin(s, e, entity->builtin);
   IrInst *indices[SNODE_MAX_AXES];
   int count = lower_indices(s, e->left, indices);
-  count = lower_index_list(s, &e->list, e->list.count - entity->method->values, indices, count);
+  count = lower_index_list(s, &e->list, method_index_count(entity, e), indices, count);
   lower_at(s, e->pos);
+  if (entity->method->form == METHOD_LIST) return list_lower(s, e, indices, count);
   if (entity->method->values) return lower_element_call(s, e, entity, indices);
   return lower_cell_call(s, entity, count, indices);
 }

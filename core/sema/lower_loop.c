@@ -20,7 +20,7 @@ static void lower_body(Sema *s, IrRegion *region, AstStmt *stmt, IrInst **indice
   IrRegion *back = lower_enter(s, region);
   s->repeat = stmt->kind == AST_STMT_REPEAT ? stmt : NULL;
   s->loops++;
-  for (int i = 0; i < stmt->locals.count; i++) lower_bind(s, stmt->locals.items[i], &indices[i]);
+  for (int i = 0; indices && i < stmt->locals.count; i++) lower_bind(s, stmt->locals.items[i], &indices[i]);
   lower_block(s, &stmt->bodies.items[0]);
   s->loops--;
   s->repeat = outer;
@@ -126,8 +126,23 @@ static IrInst *lower_range(Sema *s, const LoopHead *head) {
   return ir_range(&s->b, head->axis_count, bounds, head->index);
 }
 
+/* A numeric `for` over the slots there are when it begins. */
+static void lower_items(Sema *s, AstStmt *stmt, const LoopHead *head) {
+  IrInst *indices[SNODE_MAX_AXES], *length = list_lower_items(s, head, indices);
+  IrInst *last = ir_binary(&s->b, IR_SUB, length, lower_number(s, TYPE(I32), 1));
+  IrInst *loop = ir_for(&s->b, lower_number(s, TYPE(I32), 0), last, lower_number(s, TYPE(I32), 1));
+  IrRegion *back = lower_enter(s, loop->regions[0]);
+  list_bind_items(s, head, stmt, loop->regions[0]->params.items[0], indices);
+  lower_leave(s, back);
+  lower_body(s, loop->regions[0], stmt, NULL);
+}
+
 void lower_for_in(Sema *s, AstStmt *stmt) {
   const LoopHead *head = head_of(s, stmt);
+  if (head->items) {
+    lower_items(s, stmt, head);
+    return;
+  }
   lower_at(s, stmt->pos);
   const int32_t line = s->b.line, column = s->b.column;
   IrInst *loop =

@@ -10,10 +10,12 @@ static bool fail_other(Sema *s, AstExpr *e, const Entity *entity) {
   const char *name = entity->name ? entity->name : sema_source(s, e);
   switch (entity->value) {
   case VALUE_NIL:
+    if (entity->source.is_parameter)
+      return sema_fail(s, e, RG_ERROR_NAME_NIL, "the launch has to give it", "the argument '%s' is nil", name);
     return sema_fail(s, e, RG_ERROR_NAME_NIL, "it must have a value when the kernel is launched", "'%s' is nil", name);
   case VALUE_STRING:
     return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "the values of a kernel are numbers and booleans",
-                     "strings do not exist in kernels");
+                     "'%s' is a string, and strings do not exist in kernels", name);
   case VALUE_TABLE:
     return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "name what is in it, by its full path: 'self.dt'",
                      "'%s' is a table, which is no value in a kernel", name);
@@ -114,9 +116,7 @@ static Entity resolve_shape_of(Sema *s, AstExpr *e, Entity object, Str name) {
   }
   const char *text = sema_text(s, name);
   sema_fail(s, e, RG_ERROR_NAME_UNKNOWN,
-            method_find(name) ? scratch_format(s->scratch, "call it: %s:%s(..)", object.name, text)
-                              : "in a kernel it has 'shape' and 'offset'",
-            "'%s' has no '%s'", object.name, text);
+            suggest_field_member(s, name, object.name), "'%s' has no '%s'", object.name, text);
   return (Entity){0};
 }
 
@@ -126,7 +126,9 @@ Entity resolve_member(Sema *s, AstExpr *e, Entity object, Str name) {
   case ENTITY_NONE: return object;
   case ENTITY_FIELD: case ENTITY_NODE:
     if (object.indexed == 0) return resolve_shape_of(s, e, object, name);
-    break;
+    sema_fail(s, e, RG_ERROR_INDEX_COUNT, scratch_format(s->scratch, "an element has %d indices", object.node->rank),
+              "'%s' is a row of '%s', and has no '%s'", sema_source(s, e->left), object.name, text);
+    return (Entity){0};
   case ENTITY_VALUE:
   case ENTITY_LIVE:
   case ENTITY_CONSTANT:
@@ -308,8 +310,8 @@ static Entity resolve_new(Sema *s, AstExpr *e) {
     return refuse(s, e, "the values of a kernel are numbers and booleans", "strings do not exist in kernels");
   case AST_VARARG: return refuse(s, e, "name each parameter", "kernels take no variable arguments");
   case AST_FUNCTION:
-    return refuse(s, e, "write its statements where they are needed", "functions cannot be made inside a kernel");
-  case AST_TABLE: return refuse(s, e, "use locals, one per value", "tables are no values in kernels");
+    return refuse(s, e, "declare it before the kernel, and call it", "functions cannot be made inside a kernel");
+  case AST_TABLE: return refuse(s, e, "use locals, one per value, or a vector: rg.vec2(a, b)", "tables are no values in kernels");
   }
   return (Entity){0};
 }
@@ -323,14 +325,7 @@ Entity resolve_expr(Sema *s, AstExpr *e) {
 /* -- types ----------------------------------------------------------------------------------------------- */
 
 static Type fail_type(Sema *s, AstExpr *annotation, const char *name) {
-  static const char *const known[] = {"bool", "i8",  "i16", "i32", "i64", "u8",
-                                      "u16",  "u32", "u64", "f16", "f32", "f64"};
-  const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
-  const char *nearest = str_nearest(str_of(last), known, sizeof known / sizeof known[0]);
-  sema_fail(s, annotation, RG_ERROR_TYPE_UNKNOWN,
-            nearest ? scratch_format(s->scratch, "did you mean '%s'?", nearest)
-                    : "the scalar types are bool, i8 .. i64, u8 .. u64, f16, f32, f64",
-            "'%s' is no type", name);
+  sema_fail(s, annotation, RG_ERROR_TYPE_UNKNOWN, suggest_type(s, name), "'%s' is no type", name);
   return TYPE(NONE);
 }
 

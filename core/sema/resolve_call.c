@@ -8,14 +8,17 @@ static bool is_of_the_host(const char *name) {
   static const char *const prefixes[] = {"string.", "table.", "io.", "os.", "coroutine."};
   for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
     if (!strncmp(name, prefixes[i], strlen(prefixes[i]))) return true;
-  static const char *const kept[] = {"print", "assert", "error", "ipairs", "pairs"};
+  static const char *const kept[] = {"print", "assert", "error"};
   for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
     if (!strcmp(name, kept[i])) return false;
   return !strchr(name, '.');
 }
 
 static Entity fail_builtin(Sema *s, AstExpr *e, const char *name) {
-  if (is_of_the_host(name))
+  if (!strcmp(name, "pairs") || !strcmp(name, "ipairs"))
+    sema_fail(s, e, RG_ERROR_UNSUPPORTED, "a field's cells: for i in x:active(); a captured list: for k, v in ipairs(t)",
+              "'%s' cannot be called here", name);
+  else if (is_of_the_host(name))
     sema_fail(s, e, RG_ERROR_UNSUPPORTED, "call it outside, before or after the kernel",
               "'%s' cannot be called in a kernel", name);
   else
@@ -195,8 +198,11 @@ static Entity fail_method(Sema *s, AstExpr *e, const Entity *object) {
   return (Entity){0};
 }
 
-static Entity fail_indices(Sema *s, AstExpr *e, const Entity *object, int needed, int given) {
-  sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s here, and '%s' was given %d %s", object->name, needed,
+Entity resolve_fail_indices(Sema *s, AstExpr *e, const Entity *object, int needed, int given) {
+  const char *name = object->name, *hint = NULL;
+  if (object->method && object->method->form == METHOD_RMW)
+    hint = scratch_format(s->scratch, "write %s:%s(i, .., v)", name, object->method->name);
+  sema_fail(s, e, RG_ERROR_INDEX_COUNT, hint, "'%s' has %d %s here, and '%s' was given %d %s", name, needed,
             needed == 1 ? "axis" : "axes", sema_text(s, e->text), given, given == 1 ? "index" : "indices");
   return (Entity){0};
 }
@@ -220,9 +226,10 @@ static bool resolve_method_arguments(Sema *s, AstExpr *e, const Entity *object, 
 
 static Entity resolve_cell_call(Sema *s, AstExpr *e, Entity object) {
   const Method *method = object.method;
-  int count, needed = object.node->rank - object.indexed;
+  bool is_list = object.node->kind == SNODE_DYNAMIC && method->op == IR_DEACTIVATE; /* is emptied as a whole */
+  int count, needed = object.node->rank - is_list - object.indexed;
   if (!resolve_method_arguments(s, e, &object, method->values, &count)) return (Entity){0};
-  if (count != needed) return fail_indices(s, e, &object, needed, count);
+  if (count != needed) return resolve_fail_indices(s, e, &object, needed, count);
   bool is_statement = method->form == METHOD_TOPOLOGY;
   object.kind = is_statement ? ENTITY_VOID : ENTITY_VALUE;
   if (!method->values) object.shape = (Shape){0};
@@ -264,9 +271,8 @@ static Entity resolve_object_call(Sema *s, AstExpr *e, Entity object) {
   case METHOD_TOPOLOGY: case METHOD_IS_ACTIVE: return resolve_cell_call(s, e, object);
   case METHOD_COUNT: case METHOD_CLEAR: return resolve_whole_call(s, e, object);
   case METHOD_ACTIVE: case METHOD_MODIFIER: object.kind = ENTITY_LOOP; return object;
-  case METHOD_LATER:
-    sema_fail(s, e, RG_ERROR_NOT_YET, NULL, "'%s' is not compiled yet", name);
-    return (Entity){0};
+  case METHOD_LIST: return list_call(s, e, object);
+  case METHOD_ITEMS: object.kind = ENTITY_LOOP; return object;
   case METHOD_OUTSIDE:
     sema_fail(s, e, RG_ERROR_CALL,
               !strcmp(name, "get") || !strcmp(name, "set") ? "inside a kernel read and write x[i][j]"
@@ -304,8 +310,7 @@ static Entity resolve_vector_method(Sema *s, AstExpr *e, const Entity *object) {
     return resolve_known(s, e, builtin);
   }
   sema_fail(s, e, RG_ERROR_CALL,
-            "they have dot cross norm normalize outer transpose trace determinant inverse clamp mix ..",
-            "%s has no method '%s'", shape_text(s, object->shape), sema_text(s, e->text));
+            suggest_vector_member(s, e->text, true), "%s has no method '%s'", shape_text(s, object->shape), sema_text(s, e->text));
   return (Entity){0};
 }
 
@@ -315,7 +320,11 @@ Entity resolve_method(Sema *s, AstExpr *e) {
   bool is_value = object.kind == ENTITY_VALUE || object.kind == ENTITY_LIVE || object.kind == ENTITY_ELEMENT ||
                   object.kind == ENTITY_PART;
   if (is_value && !shape_is_scalar(object.shape)) return resolve_vector_method(s, e, &object);
-  if (object.kind == ENTITY_NONE || object.kind == ENTITY_LOOP) return object;
+  if (object.kind == ENTITY_NONE) return object;
+  if (object.kind == ENTITY_LOOP) {
+    sema_fail(s, e, RG_ERROR_CALL, suggest_modifier(s, e->text), "a loop has no ':%s()'", sema_text(s, e->text));
+    return (Entity){0};
+  }
   if (object.kind != ENTITY_FIELD && object.kind != ENTITY_NODE) return fail_object(s, e, &object);
   object.method = method_find(e->text);
   return object.method ? resolve_object_call(s, e, object) : fail_method(s, e, &object);

@@ -190,7 +190,9 @@ Entity inline_call(Sema *s, AstExpr *e, Entity callee, AstExpr *self) {
 /* -- several results ------------------------------------------------------------------------------------------------ */
 
 static Inline *many(Sema *s, const AstExprs *list) {
-  Inline *in = list->count ? inline_of(s, list->items[list->count - 1]) : NULL;
+  AstExpr *last = list->count ? list->items[list->count - 1] : NULL;
+  Inline *in = last ? inline_of(s, last) : NULL;
+  if (last && !in) in = map_find_int(&s->pops, (uintptr_t)last);
   return in && in->results.count > 1 ? in : NULL;
 }
 

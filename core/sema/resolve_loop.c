@@ -64,6 +64,9 @@ static bool take_active(Sema *s, AstExpr *e, const Entity *loop, LoopHead *head)
   if (e->list.count) return sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'active' takes no arguments");
   if (loop->indexed)
     return sema_fail(s, e, RG_ERROR_LOOP, "loop over all active cells", "'active' runs over a whole field or SNode");
+  if (loop->node->kind == SNODE_DYNAMIC)
+    return sema_fail(s, e, RG_ERROR_NOT_YET, "walk each list: for k, v in x:items(i)",
+                     "'active' over the elements of lists is not compiled yet");
   head->node = loop->node;
   head->source = loop->source;
   head->name = loop->name;
@@ -71,10 +74,24 @@ static bool take_active(Sema *s, AstExpr *e, const Entity *loop, LoopHead *head)
   return true;
 }
 
+static bool fail_no_loop(Sema *s, AstExpr *e, const Entity *what) {
+  const char *text = sema_source(s, e);
+  bool has_cells = what->kind == ENTITY_FIELD || what->kind == ENTITY_NODE;
+  bool is_number = what->kind == ENTITY_VALUE || what->kind == ENTITY_LIVE || what->kind == ENTITY_CONSTANT;
+  if (has_cells)
+    return sema_fail(s, e, RG_ERROR_LOOP, scratch_format(s->scratch, "write %s:active()", text),
+                     "'%s' itself cannot be looped over", text);
+  if (is_number)
+    return sema_fail(s, e, RG_ERROR_LOOP, scratch_format(s->scratch, "write rg.range(%s)", text),
+                     "a number cannot be looped over");
+  return fail_head(s, e, "kernels cannot loop over this");
+}
+
 static bool take_source(Sema *s, AstExpr *e, LoopHead *head) {
   Entity loop = resolve_expr(s, e);
   if (loop.kind == ENTITY_NONE) return false;
-  if (loop.kind != ENTITY_LOOP) return fail_head(s, e, "kernels cannot loop over this");
+  if (loop.kind != ENTITY_LOOP) return fail_no_loop(s, e, &loop);
+  if (loop.method && loop.method->form == METHOD_ITEMS) return list_items(s, e, &loop, head);
   return loop.builtin ? take_range(s, e, head) : take_active(s, e, &loop, head);
 }
 
@@ -103,6 +120,10 @@ void resolve_head(Sema *s, AstStmt *stmt) {
     e = sema_strip(e->left);
   }
   if (!take_source(s, e, head)) return;
+  if (head->items) {
+    list_declare(s, head, stmt);
+    return;
+  }
   int most = head->axis_count && !head->is_vector ? head->axis_count : 1;
   if (head->is_vector && stmt->locals.count == 1) {
     Local *index = local_of(s, stmt->locals.items[0]);

@@ -145,11 +145,9 @@ static bool is_library(Str root) { return str_is(root, "math") || str_is(root, "
 static Entity fail_nil(Sema *s, AstExpr *e, const SemaValue *value, Str path) {
   int depth = value->depth > 1 ? value->depth : 1;
   Str met = leading(path, depth);
-  const char *name = path_text(s, met), *hint = resolve_nearest(s, met);
+  const char *name = path_text(s, met), *hint = value->depth == 0 ? suggest_name(s, met) : resolve_nearest(s, met);
   if (depth == 2 && is_library(leading(path, 1))) {
-    const char *nearest = builtin_nearest(met);
-    hint = nearest ? scratch_format(s->scratch, "did you mean '%s'?", nearest) : NULL;
-    sema_fail(s, e, RG_ERROR_NAME_UNKNOWN, hint, "there is no '%s'", name);
+    sema_fail(s, e, RG_ERROR_NAME_UNKNOWN, suggest_builtin(s, met), "there is no '%s'", name);
   } else if (value->depth == 0) {
     sema_fail(s, e, RG_ERROR_NAME_UNKNOWN, hint, "'%s' is not defined", name);
   } else {

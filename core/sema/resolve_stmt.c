@@ -142,6 +142,10 @@ static void resolve_reduction(Sema *s, AstStmt *stmt) {
 }
 
 static void fail_captured(Sema *s, AstExpr *target) {
+  Entity entity = target->kind == AST_GLOBAL ? resolve_expr(s, target) : (Entity){0};
+  if (entity.kind == ENTITY_FIELD)
+    sema_fail(s, target, RG_ERROR_NAME_ASSIGN, scratch_format(s->scratch, "an element is written as %s[i] = ..", entity.name),
+              "'%s' is a field, which cannot be assigned as a whole", entity.name);
   sema_fail(s, target, RG_ERROR_NAME_ASSIGN, "return the value, or keep it in a field of shape {}: x[0] = ..",
             "'%s' is captured, and kernels cannot assign what they capture", sema_source(s, target));
 }
@@ -398,7 +402,7 @@ void resolve_stmt(Sema *s, AstStmt *stmt) {
   case AST_STMT_BREAK: resolve_break(s, stmt); break;
   case AST_STMT_CONTINUE: break;
   case AST_STMT_FUNCTION: case AST_STMT_LOCAL_FUNCTION:
-    refuse(s, stmt, "write its statements where they are needed", "functions cannot be made inside a kernel");
+    refuse(s, stmt, "declare it before the kernel, and call it", "functions cannot be made inside a kernel");
     break;
   case AST_STMT_GOTO: case AST_STMT_LABEL:
     refuse(s, stmt, "use 'while', 'break' and 'continue'", "kernels have no goto");

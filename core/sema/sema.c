@@ -75,6 +75,7 @@ static Sema *create(Scratch *scratch, const SemaInput *input, SemaOutput *output
               .path_live = scratch_array(scratch, int, input->paths->count + 1),
               .parameter_live = scratch_array(scratch, int, ast->function->parameters.count + 1)};
   map_init(&s->inlines, scratch);
+  map_init(&s->pops, scratch);
   map_init(&s->heads, scratch);
   map_init(&s->updates, scratch);
   map_init(&s->wanted, scratch);

@@ -98,8 +98,9 @@ Entity shape_named_part(Sema *s, AstExpr *e, const Entity *object, Str name) {
     return (Entity){0};
   }
   if (!count) {
-    sema_fail(s, e, RG_ERROR_NAME_UNKNOWN,
-              shape_is_matrix(object->shape) ? "write m[r][c]" : "components are x y z w, or r g b a", "%s has no '%s'",
+    const char *hint = suggest_vector_member(s, name, false);
+    if (!hint) hint = shape_is_matrix(object->shape) ? "write m[r][c]" : "components are x y z w, or r g b a";
+    sema_fail(s, e, RG_ERROR_NAME_UNKNOWN, hint, "%s has no '%s'",
               shape_text(s, object->shape), text);
     return (Entity){0};
   }

@@ -74,7 +74,7 @@ typedef struct Builtin {
 
 typedef enum MethodForm {
   METHOD_RMW, METHOD_CAS, METHOD_TOPOLOGY, METHOD_IS_ACTIVE, METHOD_COUNT, METHOD_CLEAR,
-  METHOD_ACTIVE, METHOD_MODIFIER, METHOD_LATER, METHOD_OUTSIDE
+  METHOD_LIST, METHOD_ITEMS, METHOD_ACTIVE, METHOD_MODIFIER, METHOD_OUTSIDE
 } MethodForm;
 typedef struct Method {
   const char *name;
@@ -98,6 +98,7 @@ typedef struct Entity {
   int64_t constant;
   const Builtin *builtin; /* BUILTIN, a CALL of it, and a METHOD of a vector: then its object is the first argument */
   const Method *method;   /* a METHOD call */
+  int taken;              /* a METHOD call of a list: how many of its arguments name the list */
   bool is_conversion;     /* a CALL of a type: `type` */
   bool is_offset;         /* SHAPE: of the offsets, which are 0 */
   SemaValueKind value;    /* OTHER */
@@ -168,6 +169,7 @@ typedef struct LoopHead {
   bool is_vector;         /* one variable holds all indices */
   bool is_parallel;       /* stands in the host region and is not serial */
   bool is_serial, is_independent;
+  AstExpr *items;         /* x:items(i): the call; variables are the slot, then the values of its fields */
   int block;
   int number;             /* parallel: 1, 2, .. */
   Type index;             /* after check */
@@ -220,6 +222,7 @@ typedef struct Sema {
   Ast *ast;             /* the input's, with a copy of its function; counts what is added */
   int expr_capacity, local_capacity;
   Map inlines;          /* call of a user's function -> Inline */
+  Map pops;             /* node:pop(i) with several results -> an Inline that has nothing but them */
   Inline *frame;        /* the function that is being read; NULL: the kernel */
   /* resolve: */
   int loop;             /* number of the parallel loop around; 0: the host region */
@@ -278,6 +281,14 @@ const Builtin *builtin_find(const char *name);
 const Method *method_find(Str name);
 const char *method_nearest(Str name);
 const char *builtin_nearest(Str name);
+
+/* suggest.c: a hint for a name that is not there, or NULL */
+const char *suggest_type(Sema *s, const char *name);
+const char *suggest_name(Sema *s, Str name);
+const char *suggest_builtin(Sema *s, Str path);  /* "rg.lenght" */
+const char *suggest_vector_member(Sema *s, Str name, bool is_call);
+const char *suggest_field_member(Sema *s, Str name, const char *object);
+const char *suggest_modifier(Sema *s, Str name); /* of a loop's head */
 
 /* resolve.c */
 Entity resolve_expr(Sema *s, AstExpr *e);   /* and remembers it */
@@ -354,6 +365,22 @@ bool algebra_check(Sema *s, AstExpr *e, const Builtin *builtin);
 Entity resolve_call(Sema *s, AstExpr *e);
 Entity resolve_method(Sema *s, AstExpr *e);
 Entity resolve_type_call(Sema *s, AstExpr *e, Str name); /* `vec(5, f64)`: a TYPE */
+Entity resolve_fail_indices(Sema *s, AstExpr *e, const Entity *object, int needed, int given);
+/* lists.c: what belongs to the lists of dynamic SNodes */
+Entity list_call(Sema *s, AstExpr *e, Entity object); /* append, length, pop */
+bool list_items(Sema *s, AstExpr *e, const Entity *object, LoopHead *head);
+void list_declare(Sema *s, const LoopHead *head, const AstStmt *stmt); /* the shapes of its variables */
+void list_infer_items(Sema *s, const LoopHead *head, const AstStmt *stmt);
+void list_infer_values(Sema *s, AstExpr *e);
+bool list_check_values(Sema *s, AstExpr *e);
+IrInst **list_lower(Sema *s, AstExpr *e, IrInst **indices, int count);
+IrInst *list_lower_items(Sema *s, const LoopHead *head, IrInst **indices);
+void list_bind_items(Sema *s, const LoopHead *head, const AstStmt *stmt, IrInst *slot, IrInst *const *indices);
+/* Of the arguments of a METHOD call, those that are indices; values follow. */
+static inline int method_index_count(const Entity *entity, const AstExpr *call) {
+  bool is_list = entity->method->form == METHOD_LIST || entity->method->form == METHOD_ITEMS;
+  return is_list ? entity->taken : call->list.count - entity->method->values;
+}
 /* resolve_loop.c */
 void resolve_head(Sema *s, AstStmt *stmt);
 /* resolve_stmt.c */

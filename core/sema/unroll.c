@@ -186,7 +186,8 @@ static void unroll_pairs(Sema *s, Unroll *u, AstExpr *e) {
   Entity entity = table ? resolve_expr(s, table) : (Entity){0};
   if (s->failed) return;
   if (entity.kind != ENTITY_OTHER || entity.value != VALUE_TABLE) {
-    sema_fail(s, e, RG_ERROR_LOOP, "loops run over rg.range(n, m), x:active() or numbers: for k = 0, n - 1", "'ipairs' takes a captured table in a kernel");
+    sema_fail(s, e, RG_ERROR_LOOP, entity.kind == ENTITY_FIELD ? "a field's cells: for i in x:active()" : "loops run over rg.range(n, m), x:active() or numbers: for k = 0, n - 1",
+              "'ipairs' takes a captured list in a kernel");
     return;
   }
   if (!check_locals(s, u->stmt, 2) || !table_length(s, table, &entity, &length) || !check_turns(s, e, length)) return;

@@ -13,7 +13,8 @@ const SNode *snode_listed(const SNode *node) {
 }
 
 int64_t snode_divisor(const SNode *node, const SNode *below, int axis) {
-  int64_t divisor = 1;
+  bool is_list = node->kind == SNODE_DYNAMIC && node->axes[0] == axis;
+  int64_t divisor = is_list ? node->chunk : 1;
   for (; below != node; below = below->parent)
     for (int k = 0; k < below->axis_count; k++)
       if (below->axes[k] == axis) divisor *= below->sizes[k];

@@ -159,7 +159,10 @@ SNode *snode_add(SNode *parent, SNodeKind kind, const char *axes, const int64_t 
   return node;
 }
 
-int snode_place(SNode *node, Type type, const char *name, Error *err) {
+int snode_place(SNode *node, Type type, const char *name, Error *err) { return snode_place_part(node, type, 0, name, err); }
+
+int snode_place_part(SNode *node, Type whole, int part, const char *name, Error *err) {
+  Type type = type_element(whole);
   if (!snode_check_open(node, err)) return -1;
   if (type_size(type) == 0) {
     error_set(err, RG_ERROR_TREE_DECLARATION, "a field has elements of some type, this one of %s", type_text(type));
@@ -171,6 +174,6 @@ int snode_place(SNode *node, Type type, const char *name, Error *err) {
     no_memory(err);
     return -1;
   }
-  *component = (SNodeComponent){.type = type, .name = copy};
+  *component = (SNodeComponent){.type = type, .whole = whole, .part = part, .name = copy};
   return node->component_count++;
 }

@@ -48,7 +48,9 @@ typedef struct SNodeTree SNodeTree;
 /* What a cell holds: a child SNode's container, or one element of a field. */
 typedef struct SNodeComponent {
   SNode *child;    /* NULL: a field */
-  Type type;       /* of the field's element */
+  Type type;       /* of the field's element, or of one number of it: */
+  Type whole;      /* the field's element is this, */
+  int part;        /* and the component its number `part`; 0 begins a field */
   char *name;      /* of the field; may be "" */
   uint64_t offset; /* bytes, after layout */
   uint64_t stride; /* bytes between cells, after layout */
@@ -113,6 +115,8 @@ SNode *snode_add(SNode *parent, SNodeKind kind, const char *axes, const int64_t 
                  const SNodeOptions *options, Error *err);
 /* Places a field: returns its row in node->components, or -1 with err. */
 int snode_place(SNode *node, Type type, const char *name, Error *err);
+/* Number `part` of a field whose elements are vectors; they are placed one after the other. */
+int snode_place_part(SNode *node, Type whole, int part, const char *name, Error *err);
 /* Settles every size and offset; `fixed_at` says where in the user's program. Idempotent. */
 bool snode_layout(SNodeTree *tree, const char *fixed_at, Error *err);
 
@@ -134,7 +138,7 @@ int snode_path(const SNode *node, const SNode *path[SNODE_MAX_DEPTH]);
 const SNode *snode_listed(const SNode *node);
 /* How a level's coordinate along axis `axis` (0..7) splits: index at `node`'s level, given an index at the
  * level of `below` (a descendant or the node itself), is floor(index / divisor): the product of the sizes
- * along that axis of the levels under `node` down to `below`. */
+ * along that axis of the levels under `node` down to `below`. Along the axis of a dynamic node it leads to the chunk. */
 int64_t snode_divisor(const SNode *node, const SNode *below, int axis);
 /* Position of `axis` in node->level_axes, or -1. */
 int snode_axis_position(const SNode *node, int axis);

@@ -24,6 +24,13 @@ local cells = {
   { "active(): fun(): integer ...", "The active cells: in kernels in parallel, from Lua in index order." },
 }
 
+local lists = { -- of a dynamic node, and of a field under one
+  { "append(...: any): integer", "Of lists: a new last element: indices, then a value for each field; gives its slot." },
+  { "length(...: integer): integer", "Of lists: how many elements." },
+  { "pop(...: integer): any ...", "Of lists: takes the last; zero when empty." },
+  { "items(...: integer): fun(): integer, any ...", "Of lists: the slots there are, each with its values." },
+}
+
 local function join(...)
   local all = {}
   for _, rows in ipairs { ... } do
@@ -114,14 +121,10 @@ return {
     { "add|sub|mul|min|max|band|bor|bxor|exchange(...: number): number",
       "In kernels: an atomic update, indices then the value; gives the old value." },
     { "compare_exchange(...: number): number", "In kernels: indices, the expected value, the new one." },
-    { "append(...: number): integer", "Of a dynamic node: adds to the list; gives the slot." },
-    { "length(...: integer): integer", "Of a dynamic node." },
-    { "pop(...: integer): number", "Of a dynamic node: takes the last; zero when empty." },
-    { "items(...: integer): fun(): integer, number", "Of a dynamic node: walks one list." },
-  }) },
+  }, lists) },
 
   { class = "rg.Node", title = "A node: one level of a tree", rows = join({ { "shape: rg.Shape", "The extents of its level." } },
-    levels, cells) },
+    levels, cells, lists) },
   { class = "rg.Root", title = "`rg.root`", rows = levels },
   { class = "rg.Tree", title = "A tree", rows = join(levels, {
     { "destroy()", "Gives all memory back; its handles raise from now on." },

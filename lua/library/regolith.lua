@@ -450,24 +450,24 @@ function Field:exchange(...) end
 ---@return number
 function Field:compare_exchange(...) end
 
---- Of a dynamic node: adds to the list; gives the slot.
----@param ... number
+--- Of lists: a new last element: indices, then a value for each field; gives its slot.
+---@param ... any
 ---@return integer
 function Field:append(...) end
 
---- Of a dynamic node.
+--- Of lists: how many elements.
 ---@param ... integer
 ---@return integer
 function Field:length(...) end
 
---- Of a dynamic node: takes the last; zero when empty.
+--- Of lists: takes the last; zero when empty.
 ---@param ... integer
----@return number
+---@return any ...
 function Field:pop(...) end
 
---- Of a dynamic node: walks one list.
+--- Of lists: the slots there are, each with its values.
 ---@param ... integer
----@return fun(): integer, number
+---@return fun(): integer, any ...
 function Field:items(...) end
 
 ---@class rg.Node
@@ -535,6 +535,26 @@ function Node:clear() end
 --- The active cells: in kernels in parallel, from Lua in index order.
 ---@return fun(): integer ...
 function Node:active() end
+
+--- Of lists: a new last element: indices, then a value for each field; gives its slot.
+---@param ... any
+---@return integer
+function Node:append(...) end
+
+--- Of lists: how many elements.
+---@param ... integer
+---@return integer
+function Node:length(...) end
+
+--- Of lists: takes the last; zero when empty.
+---@param ... integer
+---@return any ...
+function Node:pop(...) end
+
+--- Of lists: the slots there are, each with its values.
+---@param ... integer
+---@return fun(): integer, any ...
+function Node:items(...) end
 
 ---@class rg.Root
 local Root = {}

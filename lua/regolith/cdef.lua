@@ -145,6 +145,15 @@ RgStatus rg_snode_settle(RgSNode *node, const char *where);
 /* action: "activate" "deactivate" "is_active" "count" "clear"; *result: 0 or 1, or the count. Outside the
  * shape: index.range. */
 RgStatus rg_snode_call(RgSNode *node, const char *action, const int64_t *index, int32_t index_count, int64_t *result);
+/* Dynamic nodes. A list is named by the indices of its level without its own axis; so it is in rg_snode_call with "length",
+ * "pop" (*result 0: it was empty; read the last element before) and "deactivate", which empties it. */
+/* A new last element of a list: a value for each field, in the order of place. No place left: list.full. */
+RgStatus rg_snode_append(RgSNode *node, const int64_t *index, int32_t index_count, const RgValue *values,
+                         int32_t value_count, int64_t *slot);
+/* What field `number` (0: the first placed) has in a cell; NIL where the node has not so many. */
+RgStatus rg_snode_value(RgSNode *node, int32_t number, const int64_t *index, int32_t index_count, RgValue *value);
+/* Its type, "vec2", borrowed until the next call; NULL behind the last. */
+RgStatus rg_snode_field_type(RgSNode *node, int32_t number, const char **type);
 
 /* A field that waits for a place. type: "f32", "vec3" .. */
 RgStatus rg_field_create(RgRuntime *runtime, const char *type, const char *name, RgField **field);

@@ -120,6 +120,11 @@ local function distance(a, b)
   return row[#b]
 end
 
+-- What other languages and libraries call it.
+local words = { float = "f32", double = "f64", int = "i32", integer = "i32", long = "i64", byte = "u8", char = "i8", uint = "u32",
+  boolean = "bool", number = "f64", half = "f16", length = "norm", magnitude = "norm", normalized = "normalize", lerp = "mix",
+  transposed = "transpose", det = "determinant", inv = "inverse", size = "shape", len = "shape" }
+
 --- "did you mean 'shape'?", or nil when no name is near.
 ---@param name any
 ---@param names table   a list
@@ -127,6 +132,7 @@ function fail.nearest(name, names)
   if type(name) ~= "string" then return end
   local best, least
   for _, other in ipairs(names) do
+    if words[name] == other then best, least = other, 0 end
     local d = type(other) == "string" and distance(name, other) or math.huge
     if d <= math.max(1, math.floor(#name / 3)) and (not least or d < least) then best, least = other, d end
   end
@@ -161,6 +167,11 @@ function fail.check_options(options, names, what)
         fail.nearest(name, names) or "its options: " .. table.concat(names, ", "), "option.invalid")
     end
   end
+end
+
+--- Refuses a method that was called with a dot: `self` is not what it belongs to.
+function fail.dot(example)
+  fail.argument(("a method is called with a colon: %s"):format(example), "a dot leaves out what stands before it")
 end
 
 fail.own_chunk = own_chunk

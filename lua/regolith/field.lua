@@ -12,6 +12,7 @@ local value = require "regolith.value"
 local index = require "regolith.index"
 local shape = require "regolith.shape"
 local snode = require "regolith.snode"
+local lists = require "regolith.list"
 local bulk = require "regolith.field_bulk"
 
 local field = {}
@@ -28,6 +29,7 @@ local make_rows -- rank: the proxies of fields with this many axes
 
 --- Lays the field's tree out, the first time; returns its rank.
 local function settle(self)
+  if type(self) ~= "cdata" then fail.dot "x:fill(1)" end
   if self.rg_rank < 0 then
     snode.settle_by(C.rg_field_settle, self.rg_field, self.rg_runtime)
     self.rg_rank = C.rg_field_rank(self.rg_field)
@@ -228,11 +230,15 @@ function methods.clear(self)
   return self
 end
 
+function methods.append(self, ...) return lists.append(node_of(self), self.rg_runtime, ...) end
+function methods.length(self, ...) return lists.length(node_of(self), self.rg_runtime, ...) end
+function methods.pop(self, ...) return lists.pop(node_of(self), self.rg_runtime, self.rg_field, ...) end
+function methods.items(self, ...) return lists.items(node_of(self), self.rg_runtime, self.rg_field, ...) end
+
 bulk.add_methods(methods, settle, put_value, slot)
 
 -- What belongs to kernels: `x:add(i, j, v)` and its kin.
-for _, name in ipairs { "add", "sub", "mul", "min", "max", "band", "bor", "bxor", "exchange", "compare_exchange",
-  "append", "length", "pop", "items" } do
+for _, name in ipairs { "add", "sub", "mul", "min", "max", "band", "bor", "bxor", "exchange", "compare_exchange" } do
   methods[name] = function() fail.later(("x:%s(..)"):format(name), "from Lua, read the element and write it back") end
 end
 
@@ -319,6 +325,18 @@ function meta.__pairs(self)
   return snode.iterate(settle(self), self.rg_runtime, function(state, indices)
     return C.rg_field_next(self.rg_field, state, indices, own_slot)
   end, function() return value.take(own_slot) end)
+end
+
+function meta.__call()
+  fail.argument("a field cannot be called", "x[i][j] is an element; x:active() visits the active cells")
+end
+
+function meta.__ipairs()
+  fail.argument("ipairs counts from 1, and fields from 0", "for i = 0, #x - 1 do, or pairs(x) for the active cells")
+end
+
+for _, operator in ipairs { "add", "sub", "mul", "div", "mod", "pow", "unm" } do
+  meta["__" .. operator] = function() fail.argument("a field is no number: arithmetic works on its elements, x[i]") end
 end
 
 function meta.__gc(self)

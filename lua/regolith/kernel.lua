@@ -14,6 +14,7 @@ local source = require "regolith.source"
 local called = require "regolith.called"
 local snode = require "regolith.snode"
 local field = require "regolith.field"
+local suggest = require "regolith.suggest"
 
 local debug, getfenv, loadstring = debug, getfenv, loadstring
 
@@ -272,7 +273,7 @@ local value_out = ffi.new "int32_t[1]"
 -- first time. Then it brings that too.
 function need.refuse(self, ...)
   local want = C.rg_kernel_wants(self.pointer, value_out)
-  if want == 0 then lib.raise_last(self.runtime) end
+  if want == 0 then lib.raise_last(self.runtime, function(errors) suggest.names(self, errors) end) end
   if want == 2 then called.add(self, value_out[0], self.last[value_out[0]]) end
   local meta = getmetatable(self)
   meta.__call = renew(self)

@@ -169,8 +169,8 @@ local function records(c)
   return errors, unsaid[0]
 end
 
---- Raises the last failure of the runtime with this number.
-function lib.raise_last(number)
+--- Raises the last failure of the runtime with this number; `improve` may look at its errors first.
+function lib.raise_last(number, improve)
   local runtime = runtimes[number]
   if not runtime or not runtime.c then
     fail.raise {
@@ -180,6 +180,7 @@ function lib.raise_last(number)
     }
   end
   local errors, left = records(runtime.c)
+  if improve then improve(errors) end
   fail.raise_all(errors, left)
 end
 

@@ -25,7 +25,7 @@ local function refuse(name, value, wanted)
 end
 local function whole(name, value)
   if type(value) ~= "number" or value < 0 or value % 1 ~= 0 or value >= 2 ^ 31 then
-    refuse(name, value, "a whole number")
+    refuse(name, value, "a whole number from 0")
   end
   return value
 end

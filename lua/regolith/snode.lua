@@ -6,6 +6,7 @@ local fail = require "regolith.error"
 local index = require "regolith.index"
 local shape = require "regolith.shape"
 local types = require "regolith.type"
+local list = require "regolith.list"
 
 local snode = {}
 
@@ -63,6 +64,7 @@ end
 -- -- declaring ------------------------------------------------------------------------------------------
 
 local node_options = { "name", "layout" }
+local list_options = { "name", "layout", "chunk" }
 
 local function check_size(size, kind)
   if type(size) ~= "number" or size % 1 ~= 0 or size < 1 or size >= 2 ^ 53 then
@@ -94,9 +96,10 @@ local function read_arguments(kind, axes, ...)
   local options = {}
   if count > 0 and type(values[count]) == "table" then
     options, count = values[count], count - 1
-    fail.check_options(options, node_options, ":" .. kind)
+    fail.check_options(options, kind == "dynamic" and list_options or node_options, ":" .. kind)
     check_name(options.name)
     snode.check_layout(options.layout)
+    if options.chunk ~= nil then check_size(options.chunk, kind) end
   end
   if kind == "hash" then
     if count > 0 then fail.argument(":hash takes no sizes: its axes have no ends", "block:hash(\"ij\"):dense(\"ij\", 16)") end
@@ -110,7 +113,11 @@ end
 local node_out = ffi.new "RgSNode *[1]"
 
 local function add(parent, runtime, kind, axes, sizes, count, options)
-  check(C.rg_snode_add(parent, kind, axes, sizes, count, options.name, snode.check_layout(options.layout), 0, node_out), runtime)
+  if kind == "dynamic" and lib.oracle_of(runtime) then
+    fail.later "a dynamic SNode with arch = \"lua\""
+  end
+  check(C.rg_snode_add(parent, kind, axes, sizes, count, options.name, snode.check_layout(options.layout),
+    options.chunk or 0, node_out), runtime)
   return new_node(node_out[0], runtime)
 end
 
@@ -119,11 +126,10 @@ local function check_fields(...)
   local fields = { ... }
   for k = 1, select("#", ...) do
     local field = fields[k]
-    if type(field) == "table" and k == #fields then
-      fail.check_options(field, {}, ":place")
+    if type(field) == "table" and k == #fields and next(field) == nil then
       fields[k] = nil
     elseif not ffi.istype("RgFieldHandle", field) then
-      fail.argument((":place takes fields; its argument %d is %s"):format(k, fail.describe(field)))
+      fail.argument((":place takes fields, :place(x, y); its argument %d is %s"):format(k, fail.describe(field)))
     end
   end
   if #fields == 0 then fail.argument ":place takes at least one field" end
@@ -140,15 +146,16 @@ end
 
 -- What trees, nodes and the root have alike: `below(self)` says where children go.
 local function add_declarations(methods, below)
-  for _, kind in ipairs { "dense", "pointer", "hash" } do
+  for _, kind in ipairs { "dense", "pointer", "hash", "dynamic" } do
     methods[kind] = function(self, axes, ...)
+      if type(self) == "string" then fail.dot(("node:%s(%q, ..)"):format(kind, self)) end
       local sizes, count, options = read_arguments(kind, axes, ...)
       return below(self, options.name, function(parent, runtime)
         return add(parent, runtime, kind, axes, sizes, count, options)
       end)
     end
   end
-  for _, kind in ipairs { "bitmasked", "dynamic" } do
+  for _, kind in ipairs { "bitmasked" } do
     methods[kind] = function() fail.later(("a %s SNode"):format(kind)) end
   end
   return methods
@@ -159,6 +166,7 @@ end
 local node_methods = add_declarations({}, function(self, _, make) return make(self.rg_node, self.rg_runtime) end)
 
 function node_methods.place(self, ...)
+  if ffi.istype("RgFieldHandle", self) then fail.dot "node:place(x)" end
   place(self.rg_node, self.rg_runtime, check_fields(...))
   return self
 end
@@ -183,6 +191,11 @@ function node_methods.clear(self)
   snode.call(self.rg_node, self.rg_runtime, "clear", 0)
   return self
 end
+--- Of a dynamic node: lists, named by the indices of its level without its own axis.
+function node_methods.append(self, ...) return list.append(self.rg_node, self.rg_runtime, ...) end
+function node_methods.length(self, ...) return list.length(self.rg_node, self.rg_runtime, ...) end
+function node_methods.pop(self, ...) return list.pop(self.rg_node, self.rg_runtime, nil, ...) end
+function node_methods.items(self, ...) return list.items(self.rg_node, self.rg_runtime, nil, ...) end
 --- Outside kernels: iterates over the active cells of this level.
 function node_methods.active(self)
   local own = lib.oracle_of(self.rg_runtime)

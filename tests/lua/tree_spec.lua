@@ -240,7 +240,7 @@ describe("a wrong declaration", function()
   end)
 
   it("asks for kinds that come later", function()
-    for _, kind in ipairs { "bitmasked", "dynamic" } do
+    for _, kind in ipairs { "bitmasked" } do
       assert.equal("kernel.not_yet", declare(function(tree) tree[kind](tree, "i", 4) end).code)
     end
     assert.matches("did you mean 'dense'", declare(function(tree) tree.dens(tree) end).hint)

@@ -126,6 +126,10 @@ end)
 fill(2.5)]] },
   { "launch.arguments", [[
 rg.kernel(function(a) x[0] = a end)(1, 2)]] },
+  { "list.full", [[
+local f = rg.field(rg.i32)
+rg.root:dynamic("i", 2, { name = "queue" }):place(f)
+rg.kernel(function() for i in rg.range(3) do f:append(i) end end)()]] },
   { "launch.stopped", said = "Its host asked for that." },
   { "ir.invalid", said = "They come from another part of the product, or from a damaged file." },
   { "codegen.failed", said = "It was found valid before, so this is a fault of Regolith: please report it." },

@@ -94,8 +94,8 @@ static const Row statements[] = {
      "(declare it before the 'continue', or before the 'repeat')"},
     {"function() f\n(g)() end", "2:1+1: this '(' could call the line above or begin a statement "
                                "(put both on one line to call, or ';' before the '(' to begin a statement)"},
-    {"function() for i do end end", "1:18+2: '=' or 'in' expected, found 'do'"},
-    {"function() for i, j = 1, 2 do end end", "1:21+1: 'in' expected, found '='"},
+    {"function() for i do end end", "1:18+2: '=' or 'in' expected, found 'do' (loops are 'for k = 0, n - 1 do' and 'for i in rg.range(n) do')"},
+    {"function() for i, j = 1, 2 do end end", "1:21+1: 'in' expected, found '=' (loops are 'for k = 0, n - 1 do' and 'for i in rg.range(n) do')"},
     {"function() for i = 1 do end end", "1:22+2: ',' expected, found 'do'"},
     {"function() local end = 1 end", "1:18+3: 'end' is a keyword and cannot be a name"},
     {"function() x.end = 1 end", "1:14+3: 'end' is a keyword and cannot be a name"},

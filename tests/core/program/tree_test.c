@@ -107,7 +107,7 @@ static void refusals(void) {
     CHECK_ERROR(rg_snode_call(block, "activate", index, 2, NULL), "index.range",
                 "index 3, 32 is outside node 'block', whose shape is 4 x 4");
     CHECK_ERROR(rg_snode_call(block, "explode", index, 2, NULL), "argument.invalid",
-                "'explode' is nothing that nodes do: activate, deactivate, is_active, count, clear");
+                "'explode' is nothing that nodes do: activate, deactivate, is_active, count, clear, and lists length, pop");
   }
   TEST("cells of a dense node do not go one by one") {
     int64_t index[2] = {3, 3};

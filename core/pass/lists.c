@@ -1,0 +1,193 @@
+/* lists.c - what is done to the lists of dynamic SNodes, as addresses and calls.
+ *
+ *   %s = append l0 %i, %v      if inside %i { walk, ensuring; %s = dynamic.append; if %s >= 0 { mem.store } }
+ *   pop l0 %i, %var            if inside %i { walk; %s = dynamic.pop; if %s >= 0 { set %var mem.load; mem.store 0 } }
+ *
+ * Elements behind the end are zero and `length` never runs ahead of the chunks (llvm_bc/node_dynamic.c). Where a body both
+ * takes elements away and puts some in, each of these holds the list's lock from its claim to its last store. Else none
+ * is needed: appends alone meet at the length, and so do pops. The host region is one thread.
+ * A part of pass `places`. */
+#include "pass/address.h"
+#include "pass/places.h"
+
+enum { TAKES = 1, GIVES = 2, EMPTIES = 4 };
+
+/* -- who needs a lock ---------------------------------------------------------------------------------------------- */
+
+static void note(Lower *l, const SNode *node, intptr_t what) {
+  intptr_t before = (intptr_t)map_find_int(&l->lists, (uintptr_t)node);
+  map_put_int(&l->lists, (uintptr_t)node, (void *)(before | what));
+}
+
+/* What is deactivated above a list may empty it too: noted at the root. */
+static bool note_inst(void *data, IrInst *inst) {
+  Lower *l = data;
+  if (inst->op == IR_POP) note(l, l->kernel->levels.items[inst->level].node, TAKES);
+  if (inst->op == IR_APPEND || inst->op == IR_ACTIVATE) note(l, l->kernel->levels.items[inst->level].node, GIVES);
+  if (inst->op == IR_DEACTIVATE) note(l, snode_root(l->kernel->levels.items[inst->level].node->tree), EMPTIES);
+  if (rewrite_is_write(inst->op)) note(l, l->kernel->fields.items[inst->operands[0]->field].node, GIVES);
+  return true;
+}
+
+void lists_survey(Lower *l, IrRegion *function) {
+  map_init(&l->lists, l->kernel->scratch);
+  if (l->task) ir_walk(function, note_inst, l);
+}
+
+bool lists_lock(Lower *l, const SNode *dynamic) {
+  intptr_t done = (intptr_t)map_find_int(&l->lists, (uintptr_t)dynamic);
+  done |= (intptr_t)map_find_int(&l->lists, (uintptr_t)snode_root(dynamic->tree));
+  return (done & (TAKES | EMPTIES)) && done != TAKES;
+}
+
+static void unlock(IrBuilder *b, IrInst *list) { ir_emit(b, IR_DYNAMIC_UNLOCK, TYPE(NONE), 1, &list); }
+
+void lists_unlock(Lower *l, IrInst *behind, IrInst *list) {
+  IrBuilder b = rewrite_inside(l->kernel, behind->region, behind);
+  b.before = behind->next;
+  unlock(&b, list);
+}
+
+/* -- ops on lists --------------------------------------------------------------------------------------------------- */
+
+typedef struct ListOp {
+  Lower *l;
+  const IrLevel *level;
+  const SNode *node;
+  IrInst *inst;
+  int indices;          /* how many of its operands name the list */
+  IrInst *branch;       /* around it; NULL: its indices are inside */
+  IrBuilder b;          /* in front of it, inside */
+} ListOp;
+
+static ListOp begin(Lower *l, IrInst *inst, bool has_slot) {
+  ListOp op = {.l = l, .level = &l->kernel->levels.items[inst->level], .inst = inst};
+  op.node = op.level->node;
+  op.indices = op.node->rank - 1;
+  IrBuilder b = rewrite_before(l->kernel, inst);
+  IrInst *inside = has_slot ? address_inside(&b, op.node, inst->operands) : address_list_inside(&b, op.node, inst->operands);
+  if (inside) op.branch = places_guard(l, inst, inside);
+  op.b = rewrite_before(l->kernel, inst);
+  return op;
+}
+
+/* Of an op with the indices of an element: those of its list, and the slot apart. */
+static IrInst *take_slot(ListOp *op, IrInst *indices[SNODE_MAX_AXES]) {
+  int own = snode_axis_position(op->node, op->node->axes[0]);
+  for (int k = 0, given = 0; k < op->node->rank; k++)
+    if (k != own) indices[given++] = op->inst->operands[k];
+  return op->inst->operands[own];
+}
+
+static IrInst *list_of(ListOp *op, IrInst *const *indices, bool ensures) {
+  return address_list(&op->b, op->level->tree, op->node, indices, ensures);
+}
+
+static IrInst *emit(ListOp *op, IrOp code, Type type, int count, IrInst *const *operands) {
+  IrInst *inst = ir_emit(&op->b, code, type, count, operands);
+  if (code == IR_DYNAMIC_POP || code == IR_MEM_LOAD) return inst;
+  inst->tree = op->level->tree;
+  inst->imm = op->node->manager;
+  inst->extent[0] = (int32_t)op->node->chunk;
+  inst->extent[1] = (int32_t)op->node->sizes[0];
+  return inst;
+}
+
+static void finish(ListOp *op) {
+  if (op->branch && !type_is_none(op->inst->type)) places_bring_out(op->l, op->branch, op->inst);
+}
+
+/* What follows stands in the arm for an element that is there. */
+static IrBuilder if_there(ListOp *op, IrInst *slot) {
+  IrInst *there = ir_binary(&op->b, IR_GE, slot, ir_const_int(&op->b, TYPE(I32), 0));
+  return rewrite_inside(op->l->kernel, ir_if(&op->b, there)->regions[0], op->inst);
+}
+
+static void lower_append(Lower *l, IrInst *inst) {
+  ListOp op = begin(l, inst, false);
+  IrInst **values = inst->operands + op.indices, *list = list_of(&op, inst->operands, true);
+  IrInst *slot = emit(&op, IR_DYNAMIC_APPEND, TYPE(I32), 1, &list);
+  slot->locks = lists_lock(l, op.node);
+  IrBuilder arm = if_there(&op, slot);
+  IrInst *node = address_list_node(&arm, op.level->tree, op.node, list, slot);
+  for (int k = 0; k < op.node->component_count; k++) {
+    IrInst *address = address_list_element(&arm, op.node, node, slot, k);
+    ir_emit(&arm, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, values[k]});
+  }
+  if (slot->locks) unlock(&arm, list);
+  rewrite_become(l->kernel, inst, IR_ADD, 2, (IrInst *[]){slot, ir_const_int(&op.b, TYPE(I32), 0)});
+  finish(&op);
+}
+
+static IrInst *zero_of(IrBuilder *b, Type type) {
+  return type_is_float(type) ? ir_const_float(b, type, 0) : ir_const_int(b, type, 0);
+}
+
+static void lower_pop(Lower *l, IrInst *inst) {
+  ListOp op = begin(l, inst, false);
+  IrInst **variables = inst->operands + op.indices, *list = list_of(&op, inst->operands, false);
+  IrInst *slot = emit(&op, IR_DYNAMIC_POP, TYPE(I32), 1, &list);
+  slot->locks = lists_lock(l, op.node);
+  IrBuilder arm = if_there(&op, slot);
+  IrInst *node = address_list_node(&arm, op.level->tree, op.node, list, slot);
+  for (int k = 0; k < op.node->component_count; k++) {
+    Type type = op.node->components[k].type;
+    IrInst *address = address_list_element(&arm, op.node, node, slot, k);
+    ir_set(&arm, variables[k], ir_emit(&arm, IR_MEM_LOAD, type, 1, &address));
+    ir_emit(&arm, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, zero_of(&arm, type)});
+  }
+  if (slot->locks) unlock(&arm, list);
+  ir_remove(inst);
+}
+
+static void lower_length(Lower *l, IrInst *inst) {
+  ListOp op = begin(l, inst, false);
+  IrInst *list = list_of(&op, inst->operands, false);
+  rewrite_become(l->kernel, inst, IR_MEM_LOAD, 1, &list);
+  finish(&op);
+}
+
+static void lower_is_active(Lower *l, IrInst *inst) {
+  IrInst *indices[SNODE_MAX_AXES];
+  ListOp op = begin(l, inst, true);
+  IrInst *slot = take_slot(&op, indices), *list = list_of(&op, indices, false);
+  IrInst *length = emit(&op, IR_MEM_LOAD, TYPE(I32), 1, &list);
+  rewrite_become(l->kernel, inst, IR_LT, 2, (IrInst *[]){ir_convert(&op.b, slot, TYPE(I32)), length});
+  finish(&op);
+}
+
+static void lower_activate(Lower *l, IrInst *inst) {
+  IrInst *indices[SNODE_MAX_AXES];
+  ListOp op = begin(l, inst, true);
+  IrInst *slot = ir_convert(&op.b, take_slot(&op, indices), TYPE(I32)), *list = list_of(&op, indices, true);
+  IrInst *node = emit(&op, IR_DYNAMIC_ENSURE, TYPE(PTR), 2, (IrInst *[]){list, slot});
+  node->locks = lists_lock(l, op.node);
+  if (node->locks) unlock(&op.b, list);
+  ir_remove(inst);
+}
+
+static void lower_deactivate(Lower *l, IrInst *inst) {
+  ListOp op = begin(l, inst, false);
+  IrInst *list = list_of(&op, inst->operands, false);
+  emit(&op, IR_DYNAMIC_CLEAR, TYPE(NONE), 1, &list);
+  ir_remove(inst);
+}
+
+static void lower_count(Lower *l, IrInst *inst) {
+  const IrLevel *level = &l->kernel->levels.items[inst->level];
+  rewrite_become(l->kernel, inst, IR_DYNAMIC_COUNT, 0, NULL);
+  inst->tree = level->tree;
+  inst->imm = level->node->manager;
+}
+
+void lists_lower(Lower *l, IrInst *inst) {
+  switch (inst->op) {
+  case IR_APPEND: lower_append(l, inst); return;
+  case IR_POP: lower_pop(l, inst); return;
+  case IR_LENGTH: lower_length(l, inst); return;
+  case IR_IS_ACTIVE: lower_is_active(l, inst); return;
+  case IR_ACTIVATE: lower_activate(l, inst); return;
+  case IR_DEACTIVATE: lower_deactivate(l, inst); return;
+  default: lower_count(l, inst);
+  }
+}

@@ -1,0 +1,127 @@
+--- Lists of dynamic nodes, from Lua: append, length, pop, items.
+--- A list is named by the indices of its level without its own axis. A field's methods give that field's value, an
+--- SNode's those of all its fields, in the order of place.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+local fail = require "regolith.error"
+local index = require "regolith.index"
+local matrix = require "regolith.matrix"
+local types = require "regolith.type"
+local value = require "regolith.value"
+
+local list = {}
+
+local C, check = lib.C, lib.check
+local buffer = index.buffer
+local level, result, type_out = ffi.new "RgLevel", ffi.new "int64_t[1]", ffi.new "const char *[1]"
+local slot = ffi.new "RgValue"
+
+--- How many indices name a list of the node, and where its own axis stands among those of an element. Lays the tree out.
+local function describe(node, runtime)
+  check(C.rg_snode_level(node, level), runtime)
+  local own = 0
+  for k = 0, level.rank - 1 do
+    if level.level_axes[k] == level.axes[0] then own = k end
+  end
+  return level.rank - 1, own
+end
+
+local function is_list(v) return type(v) == "table" or ffi.istype("RgShape", v) or matrix.type_of(v) ~= nil end
+
+-- The indices of a list and of one of its elements: an int64_t[8] of its own, for who goes on with it.
+local function element_index(count, own)
+  local indices = ffi.new "int64_t[8]"
+  for k = 0, count - 1 do indices[k < own and k or k + 1] = buffer[k] end
+  return indices
+end
+
+-- The type of field number `k` of the node; nil behind the last.
+local function field_type(node, runtime, k)
+  check(C.rg_snode_field_type(node, k, type_out), runtime)
+  if type_out[0] ~= nil then return types.named(ffi.string(type_out[0])) end
+end
+
+local function put(node, runtime, k, v, into, vector)
+  local t = field_type(node, runtime, k)
+  if t and t.element and type(v) == "table" then v = t(v) end -- {3, 4} stands for rg.vec2(3, 4)
+  if not value.put(into, v, vector) then
+    fail.argument(("value %d of an element cannot be %s"):format(k + 1, fail.describe(v)))
+  end
+end
+
+--- Gives the slot. Indices one by one or as one list, then a value for each field.
+function list.append(node, runtime, ...)
+  local count = describe(node, runtime)
+  local given, taken = { ... }, count
+  if count > 0 and is_list(given[1]) then
+    index.fill(given[1])
+    count, taken = #given[1], 1
+  else
+    for k = 1, count do buffer[k - 1] = index.check(given[k]) end
+  end
+  local values = select("#", ...) - taken
+  if values < 0 then fail.argument(("append takes %d indices, then the values"):format(count), nil, "index.count") end
+  local elements, vectors = ffi.new("RgValue[?]", values + 1), ffi.new("RgVector[?]", values + 1)
+  for k = 0, values - 1 do put(node, runtime, k, given[taken + k + 1], elements[k], vectors[k]) end
+  check(C.rg_snode_append(node, buffer, count, elements, values, result), runtime)
+  return tonumber(result[0])
+end
+
+local function call(node, runtime, action, count)
+  check(C.rg_snode_call(node, action, buffer, count, result), runtime)
+  return tonumber(result[0])
+end
+
+function list.length(node, runtime, ...)
+  return call(node, runtime, "length", index.fill(...))
+end
+
+-- A reader of what the element at `indices` holds: of `field` alone, or of all fields of the node.
+local function reader(node, runtime, field, rank, indices)
+  if field then
+    return function()
+      check(C.rg_field_get(field, indices, rank, slot), runtime)
+      return value.take(slot)
+    end
+  end
+  local kinds = 0
+  while field_type(node, runtime, kinds) do kinds = kinds + 1 end
+  return function()
+    local values = {}
+    for k = 0, kinds - 1 do
+      check(C.rg_snode_value(node, k, indices, rank, slot), runtime)
+      values[k + 1] = value.take(slot)
+    end
+    return unpack(values, 1, kinds)
+  end
+end
+
+--- Takes the last element away; zero where there is none.
+function list.pop(node, runtime, field, ...)
+  local count, own = describe(node, runtime)
+  local given = index.fill(...)
+  local length = call(node, runtime, "length", given)
+  local indices = element_index(given, own)
+  indices[own] = length > 0 and length - 1 or 0
+  local values = { reader(node, runtime, field, count + 1, indices)() }
+  for k = 0, given - 1 do buffer[k] = indices[k < own and k or k + 1] end
+  call(node, runtime, "pop", given)
+  return unpack(values)
+end
+
+--- Iterates over the slots there are now, each with what it holds.
+function list.items(node, runtime, field, ...)
+  local count, own = describe(node, runtime)
+  local given = index.fill(...)
+  local length = call(node, runtime, "length", given)
+  local indices = element_index(given, own)
+  local read, k = reader(node, runtime, field, count + 1, indices), -1
+  return function()
+    k = k + 1
+    if k >= length then return end
+    indices[own] = k
+    return k, read()
+  end
+end
+
+return list

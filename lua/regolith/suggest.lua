@@ -1,0 +1,66 @@
+--- Near names for what a kernel captures and does not find: the core knows the names that a kernel uses, the host those
+--- that it could have used. Looks, and never calls what it looks at.
+local fail = require "regolith.error"
+
+local debug = debug
+
+local suggest = {}
+
+local function add_keys(names, t)
+  for key in next, type(t) == "table" and t or {} do
+    if type(key) == "string" then names[#names + 1] = key end
+  end
+end
+
+-- What the first name of a path leads to, without calling a metamethod.
+local function root_of(self, name)
+  local captures = rawget(self, "captures")
+  if captures and rawget(captures, name) ~= nil then return rawget(captures, name) end
+  for k = 1, captures and 0 or 255 do
+    local upvalue, value = debug.getupvalue(self.fn, k)
+    if not upvalue then break end
+    if upvalue == name then return value end
+  end
+  return rawget(self.environment, name)
+end
+
+-- The names beside the last one of `path`: a table's keys, or all that the kernel can see.
+local function names_beside(self, path)
+  local names, parent, last = {}, nil, nil
+  for name in path:gmatch "[^.]+" do
+    if last then
+      if parent == nil then parent = root_of(self, last) else parent = rawget(parent, last) end
+      if type(parent) ~= "table" then return end
+    end
+    last = name
+  end
+  if parent then
+    add_keys(names, parent)
+  else
+    add_keys(names, rawget(self, "captures"))
+    for k = 1, rawget(self, "captures") and 0 or 255 do
+      local upvalue = debug.getupvalue(self.fn, k)
+      if not upvalue then break end
+      names[#names + 1] = upvalue
+    end
+    add_keys(names, self.environment)
+  end
+  return names, last, path:sub(1, #path - #last)
+end
+
+--- Adds the hint "did you mean 'grid.size'?" to the errors of a kernel that name something which is not there.
+---@param self table     a kernel: what it captures
+---@param errors table   as lib.raise_last has them
+function suggest.names(self, errors)
+  if not debug or not debug.getupvalue then return end
+  for _, failure in ipairs(errors) do
+    local path = (failure.code == "name.nil" or failure.code == "name.unknown") and failure.message:match "^'([%w_.]+)' is "
+    local names, last, before
+    if path then names, last, before = names_beside(self, path) end
+    local near = names and #last > 1 and fail.nearest(last, names)
+    local has_own = failure.hint and failure.hint:find("did you mean", 1, true)
+    if near and not has_own then failure.hint = near:gsub("'", "'" .. before, 1) end
+  end
+end
+
+return suggest

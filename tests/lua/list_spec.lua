@@ -1,0 +1,357 @@
+-- list_spec.lua - dynamic SNodes: lists that grow, shrink and are walked, in kernels and from Lua.
+local support = require "support"
+local rg, failure = support.rg, support.failure
+
+-- A field of `t` in `count` lists of at most `n` elements.
+local function lists(t, count, n, options)
+  local x = rg.field(t)
+  local node = rg.root:dense("i", count):dynamic("j", n, options or {})
+  node:place(x)
+  return x, node
+end
+
+local function contents(x, ...)
+  local t = {}
+  for k, v in x:items(...) do t[k + 1] = v end
+  return t
+end
+
+local function sorted(t)
+  table.sort(t)
+  return t
+end
+
+describe("append #compiled", function()
+  it("gives the slots one by one, from Lua and in kernels", function()
+    local x = lists(rg.f32, 3, 100, { chunk = 4 })
+    assert.equal(0, x:append(1, 0.5))
+    assert.equal(1, x:append(1, 1.5))
+    local slots = rg.kernel([=[function() return x:append(1, 2.5), x:append(2, 9) end]=], { x = x })
+    assert.same({ 2, 0 }, { slots() })
+    assert.same({ 0.5, 1.5, 2.5 }, contents(x, 1))
+    assert.equal(3, x:length(1))
+    assert.equal(0, x:length(0))
+    assert.equal(2.5, x[1][2])
+    assert.equal(0, x[1][3])
+  end)
+
+  it("loses nothing where all iterations append to one list", function()
+    local x, node = lists(rg.i32, 1, 20000, { chunk = 16 })
+    local y = rg.field(rg.i32, 20000)
+    rg.kernel([=[function()
+      for i in rg.range(20000) do
+        local k = x:append(0, i)
+        y[k] += 1
+      end
+    end]=], { x = x, y = y })()
+    assert.equal(20000, x:length(0))
+    assert.equal(20000, node:count())
+    local all = sorted(contents(x, 0))
+    for k = 1, 20000 do
+      assert.equal(k - 1, all[k])
+      assert.equal(1, y[k - 1])
+    end
+  end)
+
+  it("takes vectors, and a value for each of several fields", function()
+    local position, id, alive = rg.field(rg.vec2), rg.field(rg.i32), rg.field(rg.bool)
+    local bin = rg.root:pointer("i", 16):dynamic("k", 50, { name = "bin" })
+    bin:place(position, id, alive)
+    rg.kernel([=[function()
+      for n in rg.range(40) do
+        position:append(n % 4, rg.vec2(n, n + 0.5), n, n % 2 == 0)
+      end
+    end]=], { position = position })()
+    bin:append(3, { 7, 8 }, 99, true)
+    assert.equal(41, bin:count())
+    assert.equal(11, id:length(3))
+    local seen = {}
+    for _, p, n, even in bin:items(3) do
+      seen[#seen + 1] = n
+      if n ~= 99 then
+        assert.equal(n + 0.5, p.y)
+        assert.equal(n % 2 == 0, even)
+      end
+    end
+    assert.same({ 3, 7, 11, 15, 19, 23, 27, 31, 35, 39, 99 }, sorted(seen))
+    local sum, count = rg.kernel([=[function()
+      local sum, count = rg.vec2(0, 0), 0
+      for i in rg.range(16) do
+        for k, p, n, even in bin:items(i) do
+          sum = sum + p
+          if even then count = count + n end
+        end
+      end
+      return sum, count
+    end]=], { bin = bin })()
+    assert.equal(780 + 7, sum.x)
+    assert.equal(780 + 20 + 8, sum.y)
+    assert.equal(380 + 99, count)
+  end)
+
+  it("past the end is an error after the launch that names the node, and what fits is there", function()
+    local x = lists(rg.i32, 2, 10, { name = "short", chunk = 3 })
+    local fill = rg.kernel([=[function(n) for i in rg.range(n) do x:append(1, i + 1) end end]=], { x = x })
+    local err = failure(fill, 500)
+    assert.equal("list.full", err.code)
+    assert.truthy(err.message:find("'short'", 1, true))
+    assert.truthy(err.message:find("10 elements", 1, true))
+    assert.equal(10, x:length(1))
+    local seen = {}
+    for _, v in x:items(1) do
+      assert.is_true(v >= 1 and v <= 500 and not seen[v])
+      seen[v] = true
+    end
+    assert.equal("list.full", failure(x.append, x, 1, 5).code)
+    x:deactivate(1)
+    fill(10)
+    assert.equal(10, x:length(1))
+  end)
+
+  it("outside the shape does nothing and gives 0", function()
+    local x, node = lists(rg.i32, 4, 8)
+    local k = rg.kernel([=[function(i) return x:append(i, 5), x:length(i), x:pop(i) end]=], { x = x })
+    assert.same({ 0, 0, 0 }, { k(4) })
+    assert.same({ 0, 0, 0 }, { k(-1) })
+    assert.equal(0, node:count())
+    assert.equal("index.range", failure(x.append, x, 4, 1).code)
+  end)
+end)
+
+describe("a list #compiled", function()
+  it("gives up its last element, which reads zero then", function()
+    local x = lists(rg.f64, 1, 40, { chunk = 4 })
+    for k = 0, 9 do x:append(0, k + 1) end
+    assert.equal(10, x:pop(0))
+    local pop = rg.kernel([=[function() return x:pop(0) end]=], { x = x })
+    assert.equal(9, pop())
+    assert.equal(8, x:length(0))
+    assert.equal(0, x[0][8])
+    assert.equal(0, x[0][9])
+    for _ = 1, 8 do pop() end
+    assert.equal(0, pop())
+    assert.equal(0, x:pop(0))
+    assert.equal(0, x:length(0))
+    assert.equal(0, x:append(0, 3))
+  end)
+
+  it("gives each element once to iterations that pop", function()
+    local x = lists(rg.i32, 1, 5000)
+    local y = rg.field(rg.i32, 5001)
+    for k = 1, 5000 do x:append(0, k) end
+    rg.kernel([=[function()
+      for i in rg.range(6000) do y[x:pop(0)] += 1 end
+    end]=], { x = x, y = y })()
+    assert.equal(1000, y[0])
+    for k = 1, 5000 do assert.equal(1, y[k]) end
+  end)
+
+  it("keeps what it holds whole while iterations append and pop", function()
+    local x, node = lists(rg.ivec2, 3, 4000, { chunk = 8 })
+    local bad = rg.field(rg.i32, 1)
+    local churn = rg.kernel([=[function(n)
+      for i in rg.range(n) do
+        x:append(i % 3, rg.ivec2(i + 1, -i - 1))
+        if i % 2 == 0 then
+          local p = x:pop((i + 1) % 3)
+          if p.x + p.y ~= 0 then bad[0] += 1 end
+        end
+      end
+    end]=], { x = x, bad = bad })
+    for _ = 1, 4 do churn(2000) end
+    assert.equal(0, bad[0])
+    local total = 0
+    for i = 0, 2 do
+      for _, p in x:items(i) do
+        assert.equal(0, p.x + p.y)
+        assert.is_true(p.x > 0)
+      end
+      local length = x:length(i)
+      total = total + length
+      assert.equal(0, x[i][length].x)
+      assert.equal(0, x[i][length + 5].y)
+    end
+    assert.equal(total, node:count())
+  end)
+
+  it("can be emptied while others append to it", function()
+    local x, node = lists(rg.i32, 2, 9000, { chunk = 4 })
+    local churn = rg.kernel([=[function()
+      for i in rg.range(3000) do
+        x:append(i % 2, i + 1)
+        if i % 101 == 0 then x:deactivate(i % 2) end
+        x[i % 2][0] = 7
+      end
+    end]=], { x = x })
+    for _ = 1, 5 do
+      churn()
+      local seen = 0
+      for i = 0, 1 do
+        for _, v in x:items(i) do seen = seen + (v ~= 0 and 1 or 0) end
+        assert.equal(0, x[i][x:length(i)])
+      end
+      assert.equal(node:count(), seen)
+    end
+    node:clear()
+    assert.equal(0, node:count())
+    assert.equal(0, x:length(0))
+    assert.equal(0, x:append(0, 1))
+  end)
+
+  it("gets as long as what is written to it, with zeros between", function()
+    local x, node = lists(rg.i32, 4, 1000, { chunk = 8 })
+    rg.kernel([=[function() for i in rg.range(4) do x[i][i * 20] = i + 1 end end]=], { x = x })()
+    assert.equal(1, x:length(0))
+    assert.equal(61, x:length(3))
+    assert.equal(1 + 21 + 41 + 61, node:count())
+    assert.equal(4, x[3][60])
+    assert.equal(0, x[3][59])
+    assert.is_true(x:is_active(3, 60))
+    assert.is_false(x:is_active(3, 61))
+    assert.is_false(rg.kernel([=[function() return x:is_active(3, 61) end]=], { x = x })())
+    rg.kernel([=[function() x:activate(3, 99) end]=], { x = x })()
+    assert.equal(100, x:length(3))
+    x[2][49] = 5
+    assert.equal(50, x:length(2))
+    assert.equal(0, x[2][48])
+    local add = rg.kernel([=[function() for i in rg.range(100) do x[1][i] += i end end]=], { x = x })
+    add()
+    assert.equal(99, x[1][99])
+    assert.equal(100, x:length(1))
+  end)
+
+  it("reads zero behind its end and where it was never touched, and reading changes nothing", function()
+    local x = rg.field(rg.f32)
+    local block = rg.root:pointer("i", 8)
+    local node = block:dynamic("k", 64)
+    node:place(x)
+    local sum = rg.kernel([=[function()
+      local sum = 0.0
+      for i, k in rg.range(8, 64) do sum = sum + x[i][k] + x:length(i) end
+      return sum
+    end]=], { x = x })
+    assert.equal(0, sum())
+    assert.equal(0, block:count())
+    assert.equal(0, x:length(3))
+    assert.equal(0, x:pop(3))
+    assert.equal(0, rg.kernel([=[function() return x:pop(3) end]=], { x = x })())
+    assert.equal(0, block:count())
+    x:append(3, 2)
+    assert.equal(1, block:count())
+    assert.equal(64 + 2, sum())
+    block:deactivate(3)
+    assert.equal(0, node:count())
+    assert.equal(0, x[3][0])
+    assert.equal(0, x:append(3, 1))
+  end)
+
+  it("hands freed chunks out again, zeroed", function()
+    local x, node = lists(rg.i32, 1, 64, { chunk = 8 })
+    for _ = 1, 5 do
+      for k = 1, 64 do x:append(0, k) end
+      x:deactivate(0)
+      assert.equal(0, node:count())
+      x[0][20] = 1
+      assert.equal(0, x[0][19])
+      assert.equal(0, x[0][21])
+      x:deactivate(0)
+    end
+    local nodes = rg.memory().trees
+    local mine
+    for _, tree in ipairs(nodes) do
+      for _, row in ipairs(tree.nodes) do if row.kind == "dynamic" and row.cells == 0 then mine = row end end
+    end
+    assert.equal(0, mine.live)
+  end)
+
+  it("may lie under the root, with its axis first, or interleaved", function()
+    local x = rg.field(rg.i32)
+    local all = rg.root:dynamic("i", 10)
+    all:place(x)
+    assert.equal(0, x:append(4))
+    assert.equal(1, rg.kernel([=[function() return x:append(5) end]=], { x = x })())
+    assert.same({ 4, 5 }, contents(x))
+    assert.equal(5, x[1])
+    assert.equal(2, x:length())
+    x:deactivate()
+    assert.equal(0, x:length())
+
+    local y, z = rg.field(rg.f32), rg.field(rg.i8)
+    local list = rg.root:dense("j", 4):dynamic("i", 20, { layout = "aos", chunk = 5 })
+    list:place(y, z)
+    for k = 0, 11 do list:append(2, k / 2, k) end
+    assert.equal(5.5, y[11][2])
+    assert.equal(11, z[11][2])
+    assert.same({ 5.5, 11 }, { list:pop(2) })
+    local a, b = rg.kernel([=[function() local a, b = list:pop(2) return a, b end]=], { list = list })()
+    assert.same({ 5, 10 }, { a, b })
+    assert.equal(10, y:length(2))
+  end)
+
+  it("may lie under a hash, at any coordinates", function()
+    local x = rg.field(rg.i32)
+    local cell = rg.root:hash("ij")
+    local node = cell:dynamic("k", 20, { chunk = 4 })
+    node:place(x)
+    local fill = rg.kernel([=[function()
+      for i in rg.range(600) do x:append(i % 30 - 15, -(i % 2), i) end
+    end]=], { x = x })
+    fill()
+    assert.equal(600, node:count())
+    assert.equal(20, x:length(-15, 0))
+    assert.equal(0, x:length(-15, -1))
+    assert.equal("list.full", failure(x.append, x, -15, 0, 1).code)
+    local sum = 0
+    for i, j, k, v in pairs(x) do sum = sum + v end
+    assert.equal(599 * 300, sum)
+    x:pop(-15, 0)
+    x:deactivate(-14, -1)
+    cell:deactivate(3, 0)
+    local count = 0
+    for _ in pairs(x) do count = count + 1 end
+    assert.equal(node:count(), count)
+    assert.equal(0, x:length(-14, -1))
+    assert.equal(0, x:append(-14, -1, 7))
+  end)
+
+  it("is visited cell by cell in index order from Lua", function()
+    local x, node = lists(rg.i32, 3, 50, { chunk = 4 })
+    for k = 1, 6 do x:append(2, k) end
+    x:append(0, 9)
+    local seen = {}
+    for i, k, v in pairs(x) do seen[#seen + 1] = i * 1000 + k * 100 + v end
+    assert.same({ 9, 2001, 2102, 2203, 2304, 2405, 2506 }, seen)
+    x:pop(2)
+    x:pop(2)
+    x:pop(2)
+    local count = 0
+    for _ in node:active() do count = count + 1 end
+    assert.equal(4, count)
+    x:fill(5)
+    assert.equal(5, x[2][2])
+    assert.equal(0, x[2][3])
+    assert.equal(5, x:to_table()[3][3])
+  end)
+end)
+
+describe("what is no list #compiled", function()
+  it("is refused with a sentence", function()
+    local x = rg.field(rg.i32, 8)
+    local err = failure(rg.kernel([=[function() return x:length(1) end]=], { x = x }))
+    assert.truthy(err.message:find("'x' lies under a dense one", 1, true))
+    assert.truthy(failure(x.length, x, 1).message:find("has no lists", 1, true))
+    local y, node = lists(rg.vec2, 4, 8)
+    err = failure(rg.kernel([=[function() y:append(1, 2) end]=], { y = y }))
+    assert.equal("call.count", err.code)
+    assert.truthy(err.message:find("2 numbers", 1, true))
+    assert.equal("index.count", failure(rg.kernel([=[function() y:append() end]=], { y = y })).code)
+    assert.equal("index.count", failure(rg.kernel([=[function() return y:length(1, 2) end]=], { y = y })).code)
+    assert.equal("index.count", failure(y.length, y).code)
+    assert.equal("argument.invalid", failure(node.append, node, 1).code)
+    assert.equal("type.float_to_int", failure(rg.kernel([=[function() z:append(1, 2.5) end]=], { z = (lists(rg.i32, 4, 8)) })).code)
+    assert.equal("loop.invalid", failure(rg.kernel([=[function() for k, a, b in y:items(1) do end end]=], { y = y })).code)
+    assert.equal("tree.declaration", failure(function() rg.root:dynamic("i", 4):dense("j", 4) end).code)
+    assert.equal("tree.declaration", failure(function() rg.root:dense("i", 4):dynamic("i", 4) end).code)
+    assert.equal("argument.invalid", failure(function() rg.root:dynamic("i", 4, { chunk = 0 }) end).code)
+  end)
+end)

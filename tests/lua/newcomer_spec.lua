@@ -1,0 +1,83 @@
+-- What somebody new types wrongly, and the hint that answers it.
+local support = require "support"
+local rg, failure = support.rg, support.failure
+
+local x, y, v = rg.field(rg.i32, 8), rg.field(rg.f32, 8, 8), rg.field(rg.vec2, 8)
+local grid = { size = 4, nested = { alpha = 1 } }
+
+-- Statements of a kernel over x, y, v, grid and `length`, and what the hint says; false: the sentence says it all.
+local statements = {
+  { "for i in x do end", "write x:active()" },
+  { "for i in 8 do end", "write rg.range(8)" },
+  { "for i in range(8) do end", "did you mean 'rg.range'?" },
+  { "for i in pairs(x) do end", "a field's cells: for i in x:active(); a captured list: for k, v in ipairs(t)" },
+  { "for k, e in ipairs(x) do end", "a field's cells: for i in x:active()" },
+  { "for i in rg.range(8):serail() do end", "did you mean 'serial'?" },
+  { "for i = 0 do end", false },
+  { "for i < 8 do end", "loops are 'for k = 0, n - 1 do' and 'for i in rg.range(n) do'" },
+  { "for (i = 0; i < 8; i++) x[i] = 1", "loops are 'for k = 0, n - 1 do' and 'for i in rg.range(n) do'" },
+  { "if (n > 1) { x[0] = 1 }", "a block has no braces: 'then .. end', 'do .. end'" },
+  { "elif n > 1 then end", "write 'elseif'" },
+  { "var a = 1", "write 'local'" },
+  { "local x[0] = 1", "an element is no local: leave out the 'local'" },
+  { "# a comment", "a comment begins with '--'" },
+  { "/* a comment */", "a comment begins with '--'" },
+  { "x[0] := 5", "'=' assigns" },
+  { "x[0] = x[1] if n > 1 else 2", "a value is chosen by 'c and a or b'" },
+  { "x = 1", "an element is written as x[i] = .." },
+  { "v[0] = {1, 2}", "use locals, one per value, or a vector: rg.vec2(a, b)" },
+  { "y[0].x = 1", "an element has 2 indices" },
+  { "x[0] = v[0]:length()", "did you mean ':norm()'?" },
+  { "x[0] = v[0].norm", "call it: v:norm()" },
+  { "x[0] = rg.lerp(1, 2, 3)", "did you mean 'rg.mix'?" },
+  { "x[0] = sin(1)", "did you mean 'math.sin'?" },
+  { "x[0] = i32(1.5)", "did you mean 'rg.i32'?" },
+  { "local a: float = 1", "did you mean 'f32'?" },
+  { "local a: integer = 1", "did you mean 'i32'?" },
+  { "x[0] = x.shap[0]", "did you mean 'shape'?" },
+  { "x[0] = x.size", "write #x or x.shape[0]" },
+  { "x:add(1)", "write x:add(i, .., v)" },
+  { "x[0] = lenght", "did you mean 'length'?" },
+  { "x[0] = grid.siz", "did you mean 'grid.size'?" },
+  { "x[0] = grid.nested.alhpa", "did you mean 'grid.nested.alpha'?" },
+  { "x[0] = missing", false },
+  { "x[0] = m", "the launch has to give it" },
+  { "local function f() end", "declare it before the kernel, and call it" },
+}
+
+describe("a newcomer's kernel is answered:", function()
+  local captures = { x = x, y = y, v = v, grid = grid, length = 3 }
+  for _, row in ipairs(statements) do
+    it(row[1], function()
+      local failed = failure(function() rg.kernel("function(n, m)\n" .. row[1] .. "\nend", captures)(1) end)
+      assert.equal(row[2] or nil, failed.hint, tostring(failed))
+      assert.equal(2, failed.line)
+    end)
+  end
+end)
+
+describe("a newcomer's call is answered:", function()
+  local function answer(what, hint, f)
+    it(what, function()
+      local failed = failure(f)
+      assert.equal(hint or nil, failed.hint, tostring(failed))
+      assert.matches("newcomer_spec.lua$", failed.file)
+    end)
+  end
+
+  answer("a type of C", "did you mean 'f32'?", function() return rg.float end)
+  answer("a type of C by its name", "did you mean 'f64'?", function() rg.field("double", 8) end)
+  answer("a method with a dot", "a dot leaves out what stands before it", function() x.fill(1) end)
+  answer("a node's method with a dot", "a dot leaves out what stands before it", function() rg.root.dense("i", 8) end)
+  answer("a field that is called", "x[i][j] is an element; x:active() visits the active cells", function() x(1) end)
+  answer("a field that is counted from 1", "for i = 0, #x - 1 do, or pairs(x) for the active cells", function() ipairs(x) end)
+  answer("arithmetic on a whole field", nil, function() return x + 1 end)
+  answer("a type that is placed", nil, function() rg.root:dense("i", 8):place(rg.f32) end)
+  answer("fields placed as a list", nil, function() rg.root:dense("i", 8):place { rg.field(rg.f32) } end)
+  answer("the method of another library", "did you mean 'norm'?", function() return rg.vec2(3, 4):length() end)
+  answer("a device by its everyday name", "did you mean \"cuda\"?", function() rg.new { arch = "gpu" } end)
+  answer("a device in capitals", "did you mean \"cpu\"?", function() rg.new { arch = "CPU" } end)
+  answer("an option without its underscore", "did you mean 'fast_math'?", function()
+    rg.kernel("function() end", {}, { fastmath = true })
+  end)
+end)

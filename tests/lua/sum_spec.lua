@@ -1,0 +1,116 @@
+-- Sums into a field that a loop only adds to: workers gather them apart, and the result is as if they had not.
+local support = require "support"
+local rg = support.rg
+
+local function scatter(fields, count, text)
+  local captures = { count = count, rg = rg, math = math }
+  for name, field in pairs(fields) do captures[name] = field end
+  return rg.kernel(text, captures)
+end
+
+describe("a sum that iterations share", function()
+  it("is complete when the loop ends, for every type", function()
+    for _, name in ipairs { "i8", "u16", "i32", "u64", "f32", "f64" } do
+      local x = rg.field(rg[name], 50)
+      local add = scatter({ x = x }, 8000, "function() for p in rg.range(count) do x[p % 50] = x[p % 50] + rg." .. name .. "(1) end end")
+      for _ = 1, 3 do add() end
+      for i = 0, 49 do assert.equal(name == "i8" and -32 or 480, tonumber(x[i]), name) end
+    end
+  end)
+
+  it("adds and subtracts vectors, in records and in runs, in nested dense levels", function()
+    for _, layout in ipairs { "soa", "aos" } do
+      local x, n = rg.field(rg.vec3), rg.field(rg.i32)
+      rg.root:dense("ij", 4):dense("ij", 8, { layout = layout }):place(x, n)
+      local add = scatter({ x = x, n = n }, 32 * 32 * 6, [=[function()
+        for p in rg.range(count) do
+          local at = rg.ivec2(p % 32, math.floor(p / 32) % 32)
+          x[at] = x[at] + rg.vec3(1, 0.5, at.y)
+          x[at].x = x[at].x - 2
+          n[at] = n[at] - 1
+        end
+      end]=])
+      add()
+      for i = 0, 31, 3 do
+        for j = 0, 31, 5 do
+          assert.equal(rg.vec3(-6, 3, 6 * j), x[i][j])
+          assert.equal(-6, n[i][j])
+        end
+      end
+    end
+  end)
+
+  it("makes blocks where it adds, and leaves what nobody adds to", function()
+    local x, y = rg.field(rg.f32), rg.field(rg.i32)
+    local block = rg.root:pointer("i", 64)
+    block:dense("i", 16):place(x)
+    block:place(y)
+    x[1000] = -0.0
+    local add = scatter({ x = x, y = y }, 40000, [=[function(first)
+      for p in rg.range(count) do
+        local i = (first + p * 7) % 256
+        local b = math.floor(i / 16)
+        x[i] = x[i] + 1
+        y[b] = y[b] + 1
+      end
+    end]=])
+    add(0)
+    assert.equal(17, block:count())
+    add(256)
+    local sum, blocks = 0, 0
+    for _, v in pairs(x) do sum = sum + v end
+    for _, v in pairs(y) do blocks = blocks + v end
+    assert.equal(80000, sum)
+    assert.equal(80000, blocks)
+    assert.equal(-math.huge, 1 / x[1000])
+    block:clear()
+    rg.gc()
+    add(0)
+    sum = 0
+    for _, v in pairs(x) do sum = sum + v end
+    assert.equal(40000, sum)
+  end)
+
+  it("of a field that the loop reads is updated at once", function()
+    local x, y = rg.field(rg.i32, 4), rg.field(rg.i32, 4)
+    scatter({ x = x, y = y }, 30000, [=[function()
+      for p in rg.range(count) do
+        x[p % 4] = x[p % 4] + 1
+        if x[p % 4] > 0 then y[p % 4] = y[p % 4] + 1 end
+      end
+    end]=])()
+    assert.same({ 7500, 7500, 7500, 7500 }, x:to_table())
+    assert.same({ 7500, 7500, 7500, 7500 }, y:to_table())
+  end)
+
+  it("in a loop over active cells is complete too, its own cell's part included", function()
+    local x, y = rg.field(rg.i32), rg.field(rg.i32)
+    rg.root:pointer("i", 64):dense("i", 64):place(x, y)
+    for i = 64, 3999 do y[i] = 1 end
+    rg.kernel([=[function()
+      for i in y:active() do
+        for d = -1, 1 do x[i + d] = x[i + d] + y[i] end
+        x[i] = x[i] + 10
+      end
+    end]=], { x = x, y = y })()
+    assert.equal(1, x[63])
+    assert.equal(12, x[64])
+    assert.equal(13, x[2000])
+    assert.equal(12, x[3999])
+  end)
+
+  it("shows in the memory report and goes with trim and with the tree #compiled", function()
+    local x = rg.field(rg.f64, 65536)
+    local add = scatter({ x = x }, 300000, "function() for p in rg.range(count) do x[p % 65536] = x[p % 65536] + 1 end end")
+    add()
+    rg.gc "trim"
+    local before = rg.memory().reserved
+    add()
+    local extra = rg.memory().reserved - before
+    assert.is_true(extra == 0 or extra == (rg.info().threads - 1) * 8 * 65536)
+    rg.gc "trim"
+    assert.equal(before, rg.memory().reserved)
+    add()
+    assert.equal(15, x[0])
+  end)
+end)
