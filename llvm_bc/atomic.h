@@ -44,6 +44,22 @@ static inline int rt_swap_long(uint64_t *word, uint64_t expected, uint64_t desir
   return __atomic_compare_exchange_n(word, &expected, desired, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+/* Sets bits of a word, acquire and release. */
+static inline void rt_set_bits(uint64_t *word, uint64_t bits) {
+  rt_order_before();
+  __atomic_fetch_or(word, bits, RT_ACQ_REL);
+  rt_order_after();
+}
+
+/* Clears a bit, acquire and release; 1 when it was set. */
+static inline int rt_clear_bit(uint64_t *word, uint64_t bit) {
+  if (!(rt_load_long(word) & bit)) return 0;
+  rt_order_before();
+  uint64_t before = __atomic_fetch_and(word, ~bit, RT_ACQ_REL);
+  rt_order_after();
+  return (before & bit) != 0;
+}
+
 static inline uint32_t rt_add(uint32_t *word, uint32_t value) {
   return __atomic_fetch_add(word, value, __ATOMIC_RELAXED);
 }

@@ -156,6 +156,30 @@ typedef struct RtManager {  /* one per SNode whose cells lie in nodes: the node 
   uint64_t activations, deactivations, lists; /* counted since the tree began */
 } RtManager;
 
+/* Bytes inside a cell: `size` of them at  start + offset + cell * stride + sum over k of digit_k * steps[k]
+ * for every digit_k below counts[k]. */
+typedef struct RtRun {
+  uint64_t offset, stride, size;
+  int32_t manager;          /* they are slots of it; -1: plain memory */
+  int32_t list_capacity;    /* they are a list of it, of so many elements; 0: they are not */
+  int32_t depth;
+  uint64_t counts[RT_MAX_LEVELS], steps[RT_MAX_LEVELS];
+} RtRun;
+
+typedef struct RtMask {     /* one per bitmasked SNode */
+  /* -- given by the caller */
+  int32_t holder;           /* manager whose nodes hold its containers; -1: the root's container */
+  int32_t run_count;
+  uint64_t mask_offset;     /* of the words in a container */
+  uint64_t cell_count;
+  RtRun containers;         /* in a holder's node; stride 0 */
+  const RtRun *runs;        /* what a cell holds, from the container: slots first, then plain memory */
+  /* -- kept by the runtime */
+  uint64_t *was;            /* words as they were when remembered, by container; from RtContext.grow, the tree's owner
+                             * frees it. Containers count by the holder's node numbers, then inside a node */
+  uint64_t was_count, was_capacity; /* words */
+} RtMask;
+
 typedef struct RtTree {
   /* -- given by the caller, all zero-filled before */
   uint8_t *base;            /* of the arena, 64 KiB aligned; slots' handles count from here */
@@ -166,6 +190,8 @@ typedef struct RtTree {
   int32_t number;           /* for errors */
   int32_t manager_count;
   RtManager *managers;
+  int32_t mask_count;
+  RtMask *masks;
   RtChunk *chunks;          /* zero; room for one per segment: reserved / RT_SEGMENT (a lazily committed range) */
   uint32_t *segment_owner;  /* zero; as many; by segment: chunk index + 1; 0: root or unused */
   RtBudget *budget;
@@ -240,6 +266,16 @@ RT_ENTRY void rt_dynamic_unlock(uint32_t *list);
 RT_ENTRY void rt_dynamic_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *list,
                                int32_t capacity);
 RT_ENTRY int32_t rt_dynamic_cells(RtContext *context, int32_t tree, int32_t manager, const uint8_t *node);
+/* cells of bitmasked SNodes; `words` are those of their container */
+RT_ENTRY int32_t rt_mask_live(const uint64_t *words, uint64_t cell);
+RT_ENTRY void rt_mask_set(uint64_t *words, uint64_t cell);
+RT_ENTRY void rt_mask_keep(uint64_t *words, uint64_t cell); /* behind a write, where cells may be cleared meanwhile */
+RT_ENTRY uint64_t rt_mask_bits(const uint64_t *words, uint64_t first, uint64_t count);
+/* in a task that may change them: as they were when it began */
+RT_ENTRY uint64_t rt_mask_was(RtContext *context, int32_t tree, int32_t mask, const uint64_t *words, uint64_t first,
+                              uint64_t count);
+RT_ENTRY void rt_mask_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t mask, uint64_t *words,
+                            uint64_t cell);
 RT_ENTRY void rt_outside(RtWorker *worker);
 RT_ENTRY int32_t rt_stopped(RtContext *context);
 RT_ENTRY void rt_fault(RtContext *context, int32_t fault, double value); /* RT_ERROR_FAULT, and the launch stops */
@@ -250,6 +286,9 @@ RT_ENTRY int64_t rt_list_count(RtContext *context, int32_t tree, int32_t manager
 RT_ENTRY void rt_tree_clear(RtContext *context, int32_t tree, int32_t manager);
 /* host region: elements of all lists of a dynamic SNode */
 RT_ENTRY int64_t rt_dynamic_count(RtContext *context, int32_t tree, int32_t manager);
+RT_ENTRY int64_t rt_mask_count(RtContext *context, int32_t tree, int32_t mask);
+RT_ENTRY void rt_mask_clear_all(RtContext *context, int32_t tree, int32_t mask);
+RT_ENTRY void rt_mask_remember(RtContext *context, int32_t tree, int32_t mask); /* for rt_mask_was */
 /* in tasks over nodes */
 RT_ENTRY uint8_t *rt_list_node(RtContext *context, int32_t tree, int32_t manager, int64_t position);
 RT_ENTRY const int64_t *rt_list_coordinates(RtContext *context, int32_t tree, int32_t manager, int64_t position);

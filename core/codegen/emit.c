@@ -72,6 +72,7 @@ static void emit_inst(Codegen *g, const IrInst *inst) {
   case IR_IF: return control_if(g, inst);
   case IR_LOOP: return control_loop(g, inst);
   case IR_FOR: return loop_for(g, inst);
+  case IR_BITS: return mask_bits(g, inst);
   case IR_BREAK: case IR_CONTINUE: return control_exit(g, inst);
   case IR_FAULT: return control_fault(g, inst);
   case IR_GRID: return row_grid(g, inst);
@@ -86,9 +87,11 @@ static void emit_inst(Codegen *g, const IrInst *inst) {
   case IR_DYNAMIC_APPEND: case IR_DYNAMIC_POP: case IR_DYNAMIC_ENSURE: case IR_DYNAMIC_UNLOCK: case IR_DYNAMIC_CLEAR:
   case IR_DYNAMIC_CELLS:
     return list_emit(g, inst);
+  case IR_MASK_LIVE: case IR_MASK_SET: case IR_MASK_KEEP: case IR_MASK_BITS: case IR_MASK_WAS: case IR_MASK_CLEAR:
+    return mask_emit(g, inst);
   case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS: return atomic_emit(g, inst);
   case IR_ARG: case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_RUN: case IR_LIST_COUNT: case IR_DYNAMIC_COUNT: case IR_TREE_CLEAR:
-  case IR_RETURN:
+  case IR_RETURN: case IR_MASK_COUNT: case IR_MASK_CLEAR_ALL: case IR_MASK_REMEMBER:
     return host_emit(g, inst);
   default:
     if ((ir_op_info[inst->op].flags & (IR_PURE | IR_HIGH)) == IR_PURE && ir_op_info[inst->op].operand_count > 0)

@@ -140,6 +140,8 @@ void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again); /*
 /* To `again`; every so many turns, counted in the variable `counter`, only if the launch was not stopped. */
 void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again);
 void loop_for(Codegen *g, const IrInst *inst);
+void mask_emit(Codegen *g, const IrInst *inst); /* MASK_LIVE .. MASK_CLEAR */
+void mask_bits(Codegen *g, const IrInst *inst); /* BITS */
 void row_grid(Codegen *g, const IrInst *inst);
 void row_emit(Codegen *g, const IrInst *inst);
 void row_load(Codegen *g, const IrInst *inst);

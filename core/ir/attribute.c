@@ -33,6 +33,9 @@ IrImm ir_imm_kind(IrOp op) {
   case IR_HASH_FIND: case IR_HASH_ENSURE: case IR_HASH_CLEAR: case IR_HASH_LIVE:
   case IR_DYNAMIC_APPEND: case IR_DYNAMIC_ENSURE: case IR_DYNAMIC_CLEAR: case IR_DYNAMIC_CELLS: case IR_DYNAMIC_COUNT:
     return IMM_MANAGER;
+  case IR_MASK_CLEAR: case IR_MASK_COUNT: case IR_MASK_CLEAR_ALL: case IR_MASK_WAS:
+  case IR_MASK_REMEMBER:
+    return IMM_MASK;
   case IR_OFFSET: case IR_ROW_LOAD: return IMM_BYTES;
   default: return IMM_OTHER;
   }
@@ -44,12 +47,13 @@ bool ir_has_level(IrOp op) {
   switch (op) {
   case IR_ACTIVE: case IR_ACTIVATE: case IR_DEACTIVATE: case IR_IS_ACTIVE: case IR_COUNT: case IR_CLEAR:
   case IR_LEAVES: case IR_NEAR: case IR_APPEND: case IR_POP: case IR_LENGTH:
+  case IR_ACTIVE_BITS: case IR_REMEMBER:
     return true;
   default: return false;
   }
 }
 
-bool ir_has_tree(IrOp op) { return ir_imm_kind(op) == IMM_MANAGER; }
+bool ir_has_tree(IrOp op) { return ir_imm_kind(op) == IMM_MANAGER || ir_imm_kind(op) == IMM_MASK; }
 
 int ir_axes_in_use(const IrInst *inst, const int32_t axes[SNODE_MAX_AXES]) {
   int last = SNODE_MAX_AXES;

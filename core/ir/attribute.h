@@ -11,6 +11,7 @@ typedef enum IrImm {
   IMM_UPDATE,  /* an IrUpdate: add, min, .. */
   IMM_TREE,    /* t0 */
   IMM_MANAGER, /* manager=N */
+  IMM_MASK,    /* mask=N */
   IMM_BYTES    /* +N */
 } IrImm;
 IrImm ir_imm_kind(IrOp op);

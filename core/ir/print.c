@@ -112,6 +112,7 @@ static void print_imm(StrBuf *out, const IrInst *inst) {
   case IMM_UPDATE: strbuf_format(out, " %s", ir_update_text((IrUpdate)inst->imm)); break;
   case IMM_TREE: strbuf_format(out, " t%" PRId64, inst->imm); break;
   case IMM_MANAGER: strbuf_format(out, " manager=%" PRId64, inst->imm); break;
+  case IMM_MASK: strbuf_format(out, " mask=%" PRId64, inst->imm); break;
   case IMM_BYTES: if (inst->imm) strbuf_format(out, " %+" PRId64, inst->imm); break;
   case IMM_OTHER: if (inst->imm) strbuf_format(out, " imm=%" PRId64, inst->imm); break;
   }
@@ -222,6 +223,7 @@ static void print_task_words(StrBuf *out, const IrTask *task) {
   else strbuf_format(out, " l%d", task->level);
   if (!type_is_none(task->index)) strbuf_format(out, " index=%s", ir_type_text(task->index));
   if (task->cells) strbuf_format(out, " cells=l%d", task->cells_level);
+  if (task->remembers) strbuf_text(out, " remembers");
   if (task->kind != TASK_RANGE) strbuf_format(out, " t%d manager=%d", task->tree, task->manager);
   int factors = SNODE_MAX_AXES;
   while (factors > 0 && !task->factors[factors - 1]) factors--;

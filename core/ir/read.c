@@ -288,6 +288,7 @@ static bool read_task_value(IrReader *r, IrTask *task, Str word) {
   if (str_is(word, "cost")) return ir_read_i32(r, &task->cost);
   if (str_is(word, "twin")) return ir_read_i32(r, &task->twin);
   if (str_is(word, "factors")) return read_axes(r, task->factors, &count);
+  if (str_is(word, "remembers")) return task->remembers = true;
   if (str_is(word, "cells")) {
     task->cells = true;
     return ir_read_entry(r, 'l', r->kernel->levels.count, &task->cells_level);

@@ -31,6 +31,7 @@ struct IrTask {
   int32_t level;          /* LEAVES, NODES: kernel->levels: the pointer SNode whose nodes are listed; before `places` */
   bool cells;             /* LEAVES, from `tasks` until `leaf`: the body is still that of one cell of `cells_level`, */
   int32_t cells_level;    /* a level below `level`; its params are the cell's indices (type `index`, axis_count) */
+  bool remembers;         /* its iterations may change the masks it visits: ACTIVE_BITS reads what was remembered */
   int32_t tree, manager;  /* LEAVES, NODES: after `places` */
   int32_t factors[SNODE_MAX_AXES]; /* LEAVES: cells of a node per axis: coordinates = node coordinates * factor */
   int32_t block;

@@ -102,8 +102,9 @@ static bool verify_imm(Verifier *v, const IrInst *inst) {
   }
   if (ir_imm_kind(inst->op) == IMM_UPDATE && (inst->imm < 0 || inst->imm >= IR_UPDATE_COUNT))
     return wrong(v, inst, "no such operator");
-  if (ir_imm_kind(inst->op) == IMM_MANAGER && (inst->imm < 0 || inst->imm > INT16_MAX))
-    return wrong(v, inst, "no such manager");
+  IrImm kind = ir_imm_kind(inst->op);
+  if ((kind == IMM_MANAGER || kind == IMM_MASK) && (inst->imm < 0 || inst->imm > INT16_MAX))
+    return wrong(v, inst, kind == IMM_MASK ? "no such mask" : "no such manager");
   return true;
 }
 
@@ -122,7 +123,8 @@ static bool verify_tables(Verifier *v, const IrInst *inst) {
 static bool verify_home(Verifier *v, const IrInst *inst) {
   switch (inst->op) {
   case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_RUN: case IR_COUNT: case IR_CLEAR: case IR_LIST_COUNT:
-  case IR_TREE_CLEAR: case IR_RETURN: case IR_DYNAMIC_COUNT:
+  case IR_TREE_CLEAR: case IR_RETURN: case IR_MASK_COUNT: case IR_MASK_CLEAR_ALL: case IR_REMEMBER: case IR_MASK_REMEMBER:
+  case IR_DYNAMIC_COUNT:
     return !v->in_body || wrong(v, inst, "stands in the host region");
   case IR_FRAME_GET: case IR_REDUCE: case IR_GRID: case IR_ROW: case IR_NEAR:
     return v->in_body || wrong(v, inst, "stands in a parallel loop");
@@ -199,6 +201,16 @@ static bool verify_dynamic(Verifier *v, const IrInst *inst) {
   return inst->op != IR_DYNAMIC_ENSURE || type_equal(type_at(inst, 1), TYPE(I32)) || wrong(v, inst, "an element is an i32");
 }
 
+/* Indices, and how many cells. */
+static bool verify_block(Verifier *v, const IrInst *inst) {
+  const SNode *node = v->kernel->levels.items[inst->level].node;
+  int first = inst->operand_count > 0 && is_pointer(type_at(inst, 0));
+  if (!all_integers(inst, first)) return wrong(v, inst, "indices and counts are integers");
+  if (node && (node->kind != SNODE_BITMASKED || inst->operand_count != first + node->rank + 1))
+    return wrong(v, inst, "takes the indices of a bitmasked level, and a count");
+  return true;
+}
+
 static bool verify_memory(Verifier *v, const IrInst *inst) {
   if (!is_pointer(type_at(inst, 0))) return wrong(v, inst, "needs an address first");
   if (inst->lanes < 0 || inst->lanes > 64) return wrong(v, inst, "too many lanes");
@@ -227,7 +239,8 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   switch (inst->op) {
   case IR_CONST: case IR_ARG: case IR_FRAME_GET: case IR_FRAME_LOAD: case IR_VAR: case IR_TREE_ROOT: case IR_AMBIENT:
   case IR_BREAK: case IR_CONTINUE: case IR_RETURN: case IR_COUNT: case IR_CLEAR: case IR_OUTSIDE:
-  case IR_LIST_COUNT: case IR_DYNAMIC_COUNT: case IR_TREE_CLEAR: case IR_RUN: case IR_LOOP:
+  case IR_LIST_COUNT: case IR_DYNAMIC_COUNT: case IR_TREE_CLEAR: case IR_MASK_COUNT: case IR_MASK_CLEAR_ALL: case IR_REMEMBER:
+  case IR_MASK_REMEMBER: case IR_RUN: case IR_LOOP:
     return true;
   case IR_PARAM: return wrong(v, inst, "belongs to a region's parameters");
   case IR_FAULT: return type_equal(type_at(inst, 0), TYPE(F64)) || wrong(v, inst, "takes an f64");
@@ -245,6 +258,11 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_DYNAMIC_APPEND: case IR_DYNAMIC_POP: case IR_DYNAMIC_ENSURE: case IR_DYNAMIC_UNLOCK: case IR_DYNAMIC_CLEAR:
   case IR_DYNAMIC_CELLS:
     return verify_dynamic(v, inst);
+  case IR_ACTIVE_BITS: return verify_block(v, inst);
+  case IR_BITS: return type_equal(type_at(inst, 0), TYPE(U64)) || wrong(v, inst, "needs a u64");
+  case IR_MASK_LIVE: case IR_MASK_SET: case IR_MASK_KEEP: case IR_MASK_BITS: case IR_MASK_WAS:
+  case IR_MASK_CLEAR:
+    return (is_pointer(type_at(inst, 0)) && all_integers(inst, 1)) || wrong(v, inst, "needs an address and integers");
   case IR_NEAR: case IR_RANGE: case IR_ROW: return all_integers(inst, 0) || wrong(v, inst, "operands are integers");
   case IR_CELL: return inst->operand_count > 0 || wrong(v, inst, "needs positions and cursors");
   case IR_IF: return type_is_bool(type_at(inst, 0)) || wrong(v, inst, "needs a bool");
@@ -271,14 +289,16 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_CLEAR: case IR_BREAK: case IR_CONTINUE: case IR_RETURN: case IR_SLOT_CLEAR: case IR_MEM_STORE:
   case IR_MEM_UPDATE: case IR_OUTSIDE: case IR_TREE_CLEAR: case IR_RUN: case IR_FAULT:
   case IR_HASH_CLEAR: case IR_POP: case IR_DYNAMIC_UNLOCK: case IR_DYNAMIC_CLEAR:
+  case IR_MASK_SET: case IR_MASK_KEEP: case IR_MASK_CLEAR: case IR_MASK_CLEAR_ALL: case IR_REMEMBER: case IR_MASK_REMEMBER:
     break;
   case IR_PLACE: case IR_CELL: expected = TYPE(PLACE); break;
   case IR_NEAR: case IR_TREE_ROOT: case IR_OWN: case IR_AMBIENT: case IR_OFFSET: case IR_SLOT_FIND: case IR_SLOT_ENSURE:
   case IR_HASH_FIND: case IR_HASH_ENSURE: case IR_DYNAMIC_ENSURE:
     expected = TYPE(PTR);
     break;
-  case IR_IS_ACTIVE: case IR_SLOT_LIVE: case IR_HASH_LIVE: expected = TYPE(BOOL); break;
-  case IR_COUNT: case IR_LIST_COUNT: case IR_DYNAMIC_COUNT: expected = TYPE(I64); break;
+  case IR_IS_ACTIVE: case IR_SLOT_LIVE: case IR_HASH_LIVE: case IR_MASK_LIVE: expected = TYPE(BOOL); break;
+  case IR_ACTIVE_BITS: case IR_MASK_BITS: case IR_MASK_WAS: expected = TYPE(U64); break;
+  case IR_COUNT: case IR_LIST_COUNT: case IR_DYNAMIC_COUNT: case IR_MASK_COUNT: expected = TYPE(I64); break;
   case IR_APPEND: case IR_LENGTH: case IR_DYNAMIC_APPEND: case IR_DYNAMIC_POP: case IR_DYNAMIC_CELLS:
     expected = TYPE(I32);
     break;
@@ -327,6 +347,8 @@ static bool verify_shape(Verifier *v, const IrInst *inst) {
   case IR_FOR:
     return (params == 1 && type_equal(body->params.items[0]->type, type_at(inst, 0))) ||
            wrong(v, inst, "needs one parameter of its bounds' type");
+  case IR_BITS:
+    return (params == 1 && params_are(body, 0, type_is_integer)) || wrong(v, inst, "needs one integer parameter");
   case IR_RANGE:
     if (params < 1 || params > SNODE_MAX_AXES || inst->operand_count != 2 * params || inst->axis_count != params)
       return wrong(v, inst, "needs a begin and an end per parameter");

@@ -82,19 +82,24 @@ static AddressIndex digit_of(Address *a, const SNode *node, int k) {
   return (AddressIndex){.value = modulo(a->b, add_constant(a->b, at.value, at.constant), node->sizes[k], may_be_negative)};
 }
 
-/* `at` + the cell of `node`'s container that the indices name, `stride` bytes a cell. */
-static void add_cells(Address *a, const SNode *node, uint64_t stride) {
-  IrInst *sum = NULL;
-  int64_t constant = 0, weight = 1;
+/* The number of the cell of `node`'s container that the indices name. */
+static AddressIndex cell_of(Address *a, const SNode *node) {
+  AddressIndex cell = {0};
+  int64_t weight = 1;
   for (int k = node->axis_count - 1; k >= 0; k--) {
     AddressIndex digit = digit_of(a, node, k);
-    constant += digit.constant * weight;
-    if (digit.value) sum = add(a->b, sum, times(a->b, digit.value, weight));
+    cell.constant += digit.constant * weight;
+    if (digit.value) cell.value = add(a->b, cell.value, times(a->b, digit.value, weight));
     weight *= node->sizes[k];
   }
-  a->pending += constant * (int64_t)stride;
-  if (!sum) return;
-  a->at = address_offset(a->b, a->at, sum, (int64_t)stride, a->pending);
+  return cell;
+}
+
+/* `at` + so many cells, `stride` bytes each. */
+static void add_cells(Address *a, AddressIndex cell, uint64_t stride) {
+  a->pending += cell.constant * (int64_t)stride;
+  if (!cell.value) return;
+  a->at = address_offset(a->b, a->at, cell.value, (int64_t)stride, a->pending);
   a->pending = 0;
 }
 
@@ -112,7 +117,7 @@ static void go_to_own(Address *a) {
 }
 
 static void go_through_slot(Address *a, const SNode *pointer) {
-  add_cells(a, pointer, 4);
+  add_cells(a, cell_of(a, pointer), 4);
   IrInst *slot = settle(a);
   a->at = ir_emit(a->b, a->ensures ? IR_SLOT_ENSURE : IR_SLOT_FIND, TYPE(PTR), 1, &slot);
   a->at->tree = a->tree;
@@ -187,6 +192,23 @@ static void enter_chunk(Address *a, const SNode *node, const SNodeComponent *int
   a->pending = 0;
 }
 
+static AddressMask mask_of(Address *a, const SNode *masked, AddressIndex cell) {
+  IrInst *words = address_offset(a->b, settle(a), NULL, 0, (int64_t)masked->mask_offset);
+  if (!cell.value) return (AddressMask){words, ir_const_int(a->b, TYPE(I64), cell.constant)};
+  return (AddressMask){words, add_constant(a->b, cell.value, cell.constant)};
+}
+
+/* Reads need not look: an inactive cell is zero. */
+static void go_past_bit(Address *a, const SNode *masked, uint64_t stride) {
+  AddressIndex cell = cell_of(a, masked);
+  if (a->ensures) {
+    AddressMask mask = mask_of(a, masked, cell);
+    ir_emit(a->b, IR_MASK_SET, TYPE(NONE), 2, (IrInst *[]){mask.words, mask.cell});
+    a->masks[a->mask_count++] = mask;
+  }
+  add_cells(a, cell, stride);
+}
+
 /* From the container of `node` to a component of the cell that the indices name. */
 static void enter(Address *a, const SNode *node, uint32_t component) {
   const SNodeComponent *into = &node->components[component];
@@ -196,7 +218,8 @@ static void enter(Address *a, const SNode *node, uint32_t component) {
   }
   if (node->kind == SNODE_HASH) go_through_table(a, node);
   else if (snode_has_slots(node)) go_through_slot(a, node);
-  else if (node->axis_count) add_cells(a, node, into->stride);
+  else if (node->kind == SNODE_BITMASKED) go_past_bit(a, node, into->stride);
+  else if (node->axis_count) add_cells(a, cell_of(a, node), into->stride);
   a->pending += (int64_t)into->offset;
 }
 
@@ -227,8 +250,13 @@ IrInst *address_element(Address *a, int component) {
 
 IrInst *address_slot(Address *a, const SNode *pointer) {
   walk_to(a, pointer);
-  add_cells(a, pointer, 4);
+  add_cells(a, cell_of(a, pointer), 4);
   return settle(a);
+}
+
+AddressMask address_mask(Address *a, const SNode *masked) {
+  walk_to(a, masked);
+  return mask_of(a, masked, cell_of(a, masked));
 }
 
 int address_key(Address *a, const SNode *hash, IrInst *operands[1 + SNODE_MAX_AXES]) {
@@ -258,14 +286,15 @@ Address address_from_root(IrBuilder *b, int tree, const SNode *of, IrInst *const
 /* The place of the list's own axis among those of its level. */
 static int own_position(const SNode *dynamic) { return snode_axis_position(dynamic, dynamic->axes[0]); }
 
-IrInst *address_list(IrBuilder *b, int tree, const SNode *dynamic, IrInst *const *indices, bool ensures) {
+Address address_list(IrBuilder *b, int tree, const SNode *dynamic, IrInst *const *indices, bool ensures) {
   Address a = {.b = b, .tree = tree, .of = dynamic, .ensures = ensures};
   for (int k = 0, given = 0; k < dynamic->rank; k++)
     if (k != own_position(dynamic)) a.index[k] = take_apart(b, indices[given++], snode_extent(dynamic, k));
   a.at = a.node = ir_emit(b, IR_TREE_ROOT, TYPE(PTR), 0, NULL);
   a.at->imm = tree;
   walk_to(&a, dynamic);
-  return settle(&a);
+  settle(&a);
+  return a;
 }
 
 Address address_in_node(IrBuilder *b, int tree, const SNode *from, IrInst *node, const SNode *of) {

@@ -16,6 +16,10 @@ typedef struct AddressIndex {
   int64_t constant;       /* added to it */
 } AddressIndex;
 
+typedef struct AddressMask { /* a cell of a bitmasked SNode */
+  IrInst *words, *cell;   /* of its container: the address; the cell's number */
+} AddressMask;
+
 typedef struct Address {
   IrBuilder *b;
   int tree;               /* kernel->trees */
@@ -23,9 +27,11 @@ typedef struct Address {
   const SNode *of;        /* the level that the indices are of */
   AddressIndex index[SNODE_MAX_AXES]; /* by position in of->level_axes; of one integer type, wide enough for sums */
   bool own;               /* see address_own */
-  bool ensures;           /* slots on the way are activated, else found */
+  bool ensures;           /* cells on the way are activated, else found */
   bool locks;             /* a list on the way is locked, */
   IrInst *list;           /* and this one it is */
+  AddressMask masks[SNODE_MAX_DEPTH]; /* activated on the way, the outermost first */
+  int mask_count;
   IrInst *at;
   IrInst *node;           /* the last node on the way, or the root's container */
   int64_t pending;        /* bytes to add to `at` */
@@ -44,10 +50,13 @@ IrInst *address_slot(Address *a, const SNode *pointer);
 /* The operands of an op on a cell of `hash`, an SNode on the path to `of`; returns their count. */
 int address_key(Address *a, const SNode *hash, IrInst *operands[1 + SNODE_MAX_AXES]);
 /* The list of a dynamic SNode: `indices` are those of its level without its own axis. */
-IrInst *address_list(IrBuilder *b, int tree, const SNode *dynamic, IrInst *const *indices, bool ensures);
+Address address_list(IrBuilder *b, int tree, const SNode *dynamic, IrInst *const *indices, bool ensures);
 /* Node and address of element `index` (i32) of a list, which is there. */
 IrInst *address_list_node(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list, IrInst *index);
 IrInst *address_list_element(IrBuilder *b, const SNode *dynamic, IrInst *node, IrInst *index, int component);
+
+/* The words and number of the cell of `masked`, a bitmasked SNode on the path to `of`. */
+AddressMask address_mask(Address *a, const SNode *masked);
 
 /* Are the indices inside the shape of `node`? NULL: always. */
 IrInst *address_inside(IrBuilder *b, const SNode *node, IrInst *const *indices);

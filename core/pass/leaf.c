@@ -20,6 +20,7 @@
 #include "pass/pass.h"
 #include "pass/ranges.h"
 #include "pass/rewrite.h"
+#include "pass/words.h"
 
 enum { MAX_CROSSED_AXES = 4, MAX_NEARS = 96 };
 
@@ -85,6 +86,8 @@ static bool note_inst(void *data, IrInst *inst) {
     if (!access) return true;
     if (!rewrite_is_write(inst->op)) return access->reads = true;
     access->writes = true;
+    if (snode_is_masked(l->kernel->fields.items[access->place->field].node, l->shape.listed))
+      access->is_relative = false; /* its bit is set with it */
     if (!access->is_relative || !is_at_origin(access->offset)) l->written_afar[access->place->field] = true;
   }
   return true;
@@ -266,6 +269,10 @@ bool pass_leaf(PassContext *ctx, IrKernel *kernel, Error *err) {
     IrTask *task = kernel->tasks.items[i];
     LeafShape shape;
     if (task->kind != TASK_LEAVES || !task->cells) continue;
+    if (words_masked(kernel->levels.items[task->cells_level].node)) {
+      words_lower_task(kernel, task);
+      continue;
+    }
     if (!leaf_shape_of_task(kernel, task, &shape))
       return error_set(err, RG_ERROR_NOT_YET, "an axis with more than 2^31 cells below pointer SNode '%s' cannot be visited",
                        shape.listed->name);

@@ -58,6 +58,7 @@ typedef struct ListOp {
   int indices;          /* how many of its operands name the list */
   IrInst *branch;       /* around it; NULL: its indices are inside */
   IrBuilder b;          /* in front of it, inside */
+  Address walk;         /* to its list */
 } ListOp;
 
 static ListOp begin(Lower *l, IrInst *inst, bool has_slot) {
@@ -80,7 +81,8 @@ static IrInst *take_slot(ListOp *op, IrInst *indices[SNODE_MAX_AXES]) {
 }
 
 static IrInst *list_of(ListOp *op, IrInst *const *indices, bool ensures) {
-  return address_list(&op->b, op->level->tree, op->node, indices, ensures);
+  op->walk = address_list(&op->b, op->level->tree, op->node, indices, ensures);
+  return op->walk.at;
 }
 
 static IrInst *emit(ListOp *op, IrOp code, Type type, int count, IrInst *const *operands) {
@@ -115,6 +117,7 @@ static void lower_append(Lower *l, IrInst *inst) {
     ir_emit(&arm, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, values[k]});
   }
   if (slot->locks) unlock(&arm, list);
+  places_keep_active(l, &op.walk, inst);
   rewrite_become(l->kernel, inst, IR_ADD, 2, (IrInst *[]){slot, ir_const_int(&op.b, TYPE(I32), 0)});
   finish(&op);
 }
@@ -163,6 +166,7 @@ static void lower_activate(Lower *l, IrInst *inst) {
   IrInst *node = emit(&op, IR_DYNAMIC_ENSURE, TYPE(PTR), 2, (IrInst *[]){list, slot});
   node->locks = lists_lock(l, op.node);
   if (node->locks) unlock(&op.b, list);
+  places_keep_active(l, &op.walk, inst);
   ir_remove(inst);
 }
 

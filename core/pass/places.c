@@ -5,10 +5,11 @@
  *
  * Reads find slots and meet the ambient's zeros where a node is absent; writes ensure them. A place marked
  * `inside` needs no `if`. Cells of leaves and cursors of neighbours are cells.c's. Dense levels have no
- * activity of their own: they are active where the pointer SNode above them is, and where none is above.
+ * activity of their own: the decider above them (snode_decider) has, and where none is above they are always active.
  * needs: everything before it     keeps: insts' order     leaves: LOW ops only */
 #include "pass/places.h"
 
+#include "ir/attribute.h"
 #include "pass/address.h"
 
 /* -- the op on memory --------------------------------------------------------------------------------------------------- */
@@ -61,16 +62,11 @@ void places_access_memory(IrKernel *kernel, IrInst *inst, IrInst *address, int l
 
 /* -- accesses of places --------------------------------------------------------------------------------------------------- */
 
-/* *list: the one that is locked then, or NULL. */
-static IrInst *address_of(Lower *l, IrBuilder *b, const IrInst *place, const IrInst *access, IrInst **list) {
-  const IrField *field = &l->kernel->fields.items[place->field];
-  Address a = address_from_root(b, field->tree, field->node, place->operands);
-  a.ensures = rewrite_is_write(access->op);
-  a.locks = a.ensures && field->node->kind == SNODE_DYNAMIC && lists_lock(l, field->node);
-  if (access->own) address_own(&a);
-  IrInst *address = address_element(&a, field->component);
-  *list = a.locks ? a.list : NULL;
-  return address;
+void places_keep_active(Lower *l, const Address *a, IrInst *inst) {
+  if (!l->clears[a->tree]) return;
+  IrBuilder b = {.kernel = l->kernel, .region = inst->region, .before = inst->next, .line = inst->line};
+  for (int k = a->mask_count - 1; k >= 0; k--) /* the innermost first: an outer one's clearing takes inner bits along */
+    ir_emit(&b, IR_MASK_KEEP, TYPE(NONE), 2, (IrInst *[]){a->masks[k].words, a->masks[k].cell});
 }
 
 IrInst *places_guard(Lower *l, IrInst *inst, IrInst *condition) {
@@ -104,9 +100,15 @@ static void lower_access(Lower *l, IrInst *inst) {
   bool counts = inst->op == IR_STORE || inst->op == IR_UPDATE, has_result = !type_is_none(inst->type);
   IrInst *branch = condition ? places_guard(l, inst, condition) : NULL;
   b = rewrite_before(l->kernel, inst);
-  IrInst *list, *address = address_of(l, &b, place, inst, &list);
+  const IrField *field = &l->kernel->fields.items[place->field];
+  Address a = address_from_root(&b, field->tree, field->node, place->operands);
+  a.ensures = rewrite_is_write(inst->op);
+  a.locks = a.ensures && node->kind == SNODE_DYNAMIC && lists_lock(l, node);
+  if (inst->own) address_own(&a);
+  IrInst *address = address_element(&a, field->component);
+  places_keep_active(l, &a, inst);
   places_access_memory(l->kernel, inst, address, 0);
-  if (list) lists_unlock(l, inst, list);
+  if (a.locks) lists_unlock(l, inst, a.list);
   if (!branch) return;
   if (has_result) places_bring_out(l, branch, inst);
   if (!counts) return;
@@ -116,103 +118,155 @@ static void lower_access(Lower *l, IrInst *inst) {
 
 /* -- activity ------------------------------------------------------------------------------------------------------------------ */
 
-/* What decides about a cell of the level: its slot, or its key in a table. Returns the count of operands. */
-static int deciding_operands(Lower *l, IrBuilder *b, const IrInst *inst, bool ensures, IrInst **operands) {
-  const IrLevel *level = &l->kernel->levels.items[inst->level];
-  const SNode *listed = snode_listed(level->node);
-  Address a = address_from_root(b, level->tree, level->node, inst->operands);
-  a.ensures = ensures;
-  if (listed->kind == SNODE_HASH) return address_key(&a, listed, operands);
-  operands[0] = address_slot(&a, listed);
-  return 1;
+/* The level that decides about the activity of a cell: by its slot, its bit, or its key in a table. */
+static const SNode *decider_of(const Lower *l, const IrInst *inst) {
+  return snode_decider(l->kernel->levels.items[inst->level].node);
 }
 
-static void name_manager(Lower *l, IrInst *inst, const IrLevel *level) {
+typedef struct Decision { /* an op for each way to decide */
+  IrOp on_slot, on_mask, on_table;
+} Decision;
+
+static Address walk_of(Lower *l, IrBuilder *b, const IrInst *inst) {
+  const IrLevel *level = &l->kernel->levels.items[inst->level];
+  return address_from_root(b, level->tree, level->node, inst->operands);
+}
+
+/* What is asked of the decider; returns the count of operands. A bit that is ensured is one of the walk's masks. */
+static int deciding_operands(Address *a, const SNode *decider, IrInst **operands) {
+  if (decider->kind == SNODE_HASH) return address_key(a, decider, operands);
+  if (decider->mask < 0) {
+    operands[0] = address_slot(a, decider);
+    return 1;
+  }
+  AddressMask mask = address_mask(a, decider);
+  if (a->ensures) a->masks[a->mask_count++] = mask;
+  operands[0] = mask.words;
+  operands[1] = mask.cell;
+  return 2;
+}
+
+static void name_decider(Lower *l, IrInst *inst, const IrLevel *level) {
+  const SNode *decider = snode_decider(level->node);
+  if (!ir_has_tree(inst->op)) return;
   inst->tree = level->tree;
-  inst->imm = snode_listed(level->node)->manager;
+  inst->imm = decider->mask >= 0 ? decider->mask : decider->manager;
 }
 
-/* `inst` becomes the op on the slot, or the one on the table. */
-static void become_deciding(Lower *l, IrInst *inst, IrOp on_slot, IrOp on_table, bool ensures) {
+static IrOp choose_op(const SNode *decider, const Decision *decision) {
+  return decider->mask >= 0 ? decision->on_mask : decider->kind == SNODE_HASH ? decision->on_table : decision->on_slot;
+}
+
+static void become_deciding(Lower *l, IrInst *inst, const Decision *decision, bool ensures) {
   const IrLevel *level = &l->kernel->levels.items[inst->level];
-  bool is_hash = snode_listed(level->node)->kind == SNODE_HASH;
+  const SNode *decider = decider_of(l, inst);
   IrInst *operands[1 + SNODE_MAX_AXES];
   IrBuilder b = rewrite_before(l->kernel, inst);
-  int count = deciding_operands(l, &b, inst, ensures, operands);
-  rewrite_become(l->kernel, inst, is_hash ? on_table : on_slot, count, operands);
-  if (is_hash || on_slot != IR_SLOT_LIVE) name_manager(l, inst, level);
+  Address a = walk_of(l, &b, inst);
+  a.ensures = ensures;
+  int count = deciding_operands(&a, decider, operands);
+  if (ensures) places_keep_active(l, &a, inst);
+  rewrite_become(l->kernel, inst, choose_op(decider, decision), count, operands);
+  name_decider(l, inst, level);
 }
 
 static void lower_is_active(Lower *l, IrInst *inst) {
   const IrLevel *level = &l->kernel->levels.items[inst->level];
   IrBuilder b = rewrite_before(l->kernel, inst);
   IrInst *condition = address_inside(&b, level->node, inst->operands);
-  if (!snode_listed(level->node)) { /* active wherever it is inside */
+  if (!decider_of(l, inst)) { /* active wherever it is inside */
     IrInst *yes = ir_const_int(&b, TYPE(BOOL), 1);
     rewrite_become(l->kernel, inst, IR_BAND, 2, (IrInst *[]){condition ? condition : yes, yes});
     return;
   }
   IrInst *branch = condition ? places_guard(l, inst, condition) : NULL;
-  become_deciding(l, inst, IR_SLOT_LIVE, IR_HASH_LIVE, false);
+  become_deciding(l, inst, &(Decision){IR_SLOT_LIVE, IR_MASK_LIVE, IR_HASH_LIVE}, false);
   if (branch) places_bring_out(l, branch, inst);
 }
 
 static void lower_activate(Lower *l, IrInst *inst) {
   const IrLevel *level = &l->kernel->levels.items[inst->level];
-  if (!snode_listed(level->node)) {
+  const SNode *decider = decider_of(l, inst);
+  if (!decider) {
     ir_remove(inst);
     return;
   }
   IrBuilder b = rewrite_before(l->kernel, inst);
   IrInst *condition = address_inside(&b, level->node, inst->operands);
   if (condition) places_guard(l, inst, condition);
-  inst->type = TYPE(PTR);
-  become_deciding(l, inst, IR_SLOT_ENSURE, IR_HASH_ENSURE, true);
+  if (decider->mask < 0) inst->type = TYPE(PTR);
+  become_deciding(l, inst, &(Decision){IR_SLOT_ENSURE, IR_MASK_SET, IR_HASH_ENSURE}, true);
 }
 
-/* Only cells that are nodes can go. A slot is asked first: that of an absent ancestor lies in the ambient, which must
- * not be written. */
+/* Only cells of the level that decides can go. Slot or bit are asked first: those of an absent ancestor lie in the
+ * ambient, which must not be written. */
 static void lower_deactivate(Lower *l, IrInst *inst) {
   const IrLevel *level = &l->kernel->levels.items[inst->level];
-  if (!snode_is_managed(level->node)) {
+  const SNode *decider = decider_of(l, inst);
+  const Decision live = {IR_SLOT_LIVE, IR_MASK_LIVE, IR_HASH_LIVE}, clear = {IR_SLOT_CLEAR, IR_MASK_CLEAR, IR_HASH_CLEAR};
+  IrInst *operands[1 + SNODE_MAX_AXES];
+  if (decider != level->node) {
     ir_remove(inst);
     return;
   }
   IrBuilder b = rewrite_before(l->kernel, inst);
   IrInst *condition = address_inside(&b, level->node, inst->operands);
   if (condition) places_guard(l, inst, condition);
-  if (level->node->kind == SNODE_HASH) return become_deciding(l, inst, IR_SLOT_CLEAR, IR_HASH_CLEAR, false);
-  IrInst *slot;
+  if (level->node->kind == SNODE_HASH) return become_deciding(l, inst, &clear, false);
   b = rewrite_before(l->kernel, inst);
-  deciding_operands(l, &b, inst, false, &slot);
-  places_guard(l, inst, ir_emit(&b, IR_SLOT_LIVE, TYPE(BOOL), 1, &slot));
-  rewrite_become(l->kernel, inst, IR_SLOT_CLEAR, 1, &slot);
-  name_manager(l, inst, level);
+  Address a = walk_of(l, &b, inst);
+  int count = deciding_operands(&a, decider, operands);
+  places_guard(l, inst, ir_emit(&b, choose_op(decider, &live), TYPE(BOOL), count, operands));
+  rewrite_become(l->kernel, inst, choose_op(decider, &clear), count, operands);
+  name_decider(l, inst, level);
 }
 
 static void lower_count(Lower *l, IrInst *inst) {
   const IrLevel *level = &l->kernel->levels.items[inst->level];
-  const SNode *listed = snode_listed(level->node);
-  int64_t cells = 1; /* per node, or in all */
-  for (const SNode *at = level->node; at && at != listed; at = at->parent) cells *= (int64_t)at->cell_count;
+  const SNode *decider = decider_of(l, inst);
+  int64_t cells = 1; /* per cell of the decider, or in all */
+  for (const SNode *at = level->node; at && at != decider; at = at->parent) cells *= (int64_t)at->cell_count;
   IrBuilder b = rewrite_before(l->kernel, inst);
   IrInst *count = ir_const_int(&b, TYPE(I64), 1);
-  if (listed) {
-    count = ir_emit(&b, IR_LIST_COUNT, TYPE(I64), 0, NULL);
-    name_manager(l, count, level);
+  if (decider) {
+    count = ir_emit(&b, choose_op(decider, &(Decision){IR_LIST_COUNT, IR_MASK_COUNT, IR_LIST_COUNT}), TYPE(I64), 0, NULL);
+    name_decider(l, count, level);
   }
   rewrite_become(l->kernel, inst, IR_MUL, 2, (IrInst *[]){count, ir_const_int(&b, TYPE(I64), cells)});
 }
 
-/* Every cell of a level is inactive once the SNode that lists it has no node. */
+/* Every cell of a level is inactive once the level that decides has no active cell. */
 static void lower_clear(Lower *l, IrInst *inst) {
   const IrLevel *level = &l->kernel->levels.items[inst->level];
-  if (!snode_listed(level->node)) {
+  const SNode *decider = decider_of(l, inst);
+  if (!decider) {
     ir_remove(inst);
     return;
   }
-  rewrite_become(l->kernel, inst, IR_TREE_CLEAR, 0, NULL);
-  name_manager(l, inst, level);
+  rewrite_become(l->kernel, inst, choose_op(decider, &(Decision){IR_TREE_CLEAR, IR_MASK_CLEAR_ALL, IR_TREE_CLEAR}), 0, NULL);
+  name_decider(l, inst, level);
+}
+
+/* Cells of a masked level side by side: inside the shape, since the loop that asks is. */
+static void lower_active_bits(Lower *l, IrInst *inst) {
+  IrBuilder b = rewrite_before(l->kernel, inst);
+  const IrLevel *level = &l->kernel->levels.items[inst->level];
+  const SNode *masked = level->node;
+  IrInst *count = inst->operands[inst->operand_count - 1];
+  bool in_node = type_equal(inst->operands[0]->type, TYPE(PTR));
+  Address a = in_node ? address_in_node(&b, level->tree, snode_listed(masked), inst->operands[0], masked)
+                      : walk_of(l, &b, inst);
+  for (int k = 0; in_node && k < masked->rank; k++) a.index[k].value = ir_convert(&b, inst->operands[1 + k], TYPE(I64));
+  AddressMask mask = address_mask(&a, masked);
+  bool remembers = l->task && l->task->remembers;
+  rewrite_become(l->kernel, inst, remembers ? IR_MASK_WAS : IR_MASK_BITS, 3, (IrInst *[]){mask.words, mask.cell, count});
+  name_decider(l, inst, level);
+}
+
+static void lower_remember(Lower *l, IrInst *inst) {
+  const IrLevel *level = &l->kernel->levels.items[inst->level];
+  rewrite_become(l->kernel, inst, IR_MASK_REMEMBER, 0, NULL);
+  name_decider(l, inst, level);
 }
 
 /* -- the walk over the kernel ------------------------------------------------------------------------------------------------- */
@@ -253,6 +307,8 @@ static void lower_inst(Lower *l, IrInst *inst) {
   case IR_DEACTIVATE: lower_deactivate(l, inst); return;
   case IR_COUNT: lower_count(l, inst); return;
   case IR_CLEAR: lower_clear(l, inst); return;
+  case IR_ACTIVE_BITS: lower_active_bits(l, inst); return;
+  case IR_REMEMBER: lower_remember(l, inst); return;
   case IR_ROW: lower_row(l, inst); return;
   default: break;
   }
@@ -273,8 +329,17 @@ static bool remove_place(void *data, IrInst *inst) {
   return true;
 }
 
+static bool note_clear(void *data, IrInst *inst) {
+  Lower *l = data;
+  const IrLevel *level = inst->op == IR_DEACTIVATE ? &l->kernel->levels.items[inst->level] : NULL;
+  if (level && level->node->kind == SNODE_BITMASKED) l->clears[level->tree] = true;
+  return true;
+}
+
 static void lower_function(Lower *l, IrRegion *region) {
   if (!region) return;
+  l->clears = scratch_array(l->kernel->scratch, bool, l->kernel->trees.count);
+  if (l->task) ir_walk(region, note_clear, l);
   l->cells = scratch_array(l->kernel->scratch, CellRow, l->kernel->next_id);
   l->row = l->first_row = NULL;
   lists_survey(l, region);

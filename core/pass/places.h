@@ -3,6 +3,7 @@
 #define RG_PASS_PLACES_H
 
 #include "base/map.h"
+#include "pass/address.h"
 #include "pass/leaf_shape.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
@@ -21,6 +22,7 @@ typedef struct Lower {
   IrInst *first_row;    /* the first of its pieces: what they share is made in front of it */
   CellRow *cells;       /* by id, for ids from before the pass */
   Map lists;            /* dynamic SNode -> what the function does to its lists: lists.c */
+  bool *clears;         /* by tree: iterations of the task clear bits of bitmasked cells */
 } Lower;
 
 /* cells.c */
@@ -38,6 +40,8 @@ void lists_lower(Lower *l, IrInst *inst);          /* APPEND POP LENGTH, and of 
 IrInst *places_guard(Lower *l, IrInst *inst, IrInst *condition);
 /* and its result goes through a variable: zero where the arm is not taken. */
 void places_bring_out(Lower *l, IrInst *branch, IrInst *inst);
+/* What was activated on the way stays active behind `inst`, though other iterations may have deactivated it. */
+void places_keep_active(Lower *l, const Address *a, IrInst *inst);
 /* `access` becomes its op on memory, at an address that is known to be good. Row lanes, 0 or 1: scalar. */
 void places_access_memory(IrKernel *kernel, IrInst *access, IrInst *address, int lanes);
 

@@ -15,6 +15,7 @@
 
 #include "base/map.h"
 #include "pass/pass.h"
+#include "pass/words.h"
 
 typedef struct Tasker {
   IrKernel *kernel;
@@ -198,7 +199,8 @@ static void set_shape_bounds(Tasker *t, const SNode *node) {
 
 static void note_loop(Tasker *t) {
   const IrTask *task = t->task;
-  const char *over = task->kind == TASK_LEAVES  ? "the active leaves, cell by cell"
+  const char *over = task->cells && words_masked(t->kernel->levels.items[task->cells_level].node) ? "the words of a mask"
+                     : task->kind == TASK_LEAVES  ? "the active leaves, cell by cell"
                      : task->kind == TASK_NODES ? "the active nodes"
                      : t->loop->op == IR_ACTIVE ? "all cells, which are always active"
                                                 : "its positions";
@@ -207,9 +209,31 @@ static void note_loop(Tasker *t) {
     ir_note(t->kernel, t->loop->line, "one position at a time: lanes are left to LLVM");
 }
 
+/* Its body stays that of a cell until `leaf`; where no SNode is listed, blocks of cells are a range. */
+static void describe_masked(Tasker *t, const SNode *masked) {
+  const SNode *listed = snode_listed(masked), *level = listed ? listed : masked;
+  IrInst *begin_end[2 * SNODE_MAX_AXES];
+  t->task->kind = TASK_LEAVES;
+  t->task->level = ir_add_level(t->kernel, level, level->name);
+  t->task->cells = true;
+  t->task->cells_level = t->loop->level;
+  if (listed) return;
+  IrBuilder host = host_builder(t);
+  for (int k = 0; k < masked->rank; k++) {
+    int64_t size = masked->shape[k];
+    begin_end[2 * k] = ir_const_int(&host, TYPE(I64), 0);
+    begin_end[2 * k + 1] = ir_const_int(&host, TYPE(I64), k == words_axis(masked) ? words_blocks(masked, size) : size);
+  }
+  set_bounds(t, masked->rank, begin_end);
+}
+
 static void describe_active(Tasker *t) {
   IrTask *task = t->task;
   const SNode *node = t->kernel->levels.items[t->loop->level].node, *listed = snode_listed(node);
+  if (words_masked(node)) {
+    describe_masked(t, words_masked(node));
+    return;
+  }
   if (!listed) {
     task->kind = TASK_RANGE;
     set_shape_bounds(t, node);
@@ -260,6 +284,11 @@ static bool make_task(Tasker *t, IrInst *loop) {
   prepend(task->body, t->top);
   task->cost = tasks_cost(task->body);
   IrBuilder host = host_builder(t);
+  if (task->cells && words_may_change(t->kernel, task)) {
+    const SNode *masked = words_masked(t->kernel->levels.items[task->cells_level].node);
+    ir_emit(&host, IR_REMEMBER, TYPE(NONE), 0, NULL)->level = ir_add_level(t->kernel, masked, masked->name);
+    task->remembers = true;
+  }
   ir_emit(&host, IR_RUN, TYPE(NONE), 0, NULL)->imm = t->kernel->tasks.count;
   bring_reductions_back(t);
   ir_remove(loop);

@@ -9,33 +9,13 @@
  * loop goes node by node and asks once per node whether it is there; the axes before it run over the whole shape.
  *
  *   active l0 (%i, %j)   for %i { for %block { if is_active P(%i // 8, %block) { for %local {
- *                            %j = %block * 8 + %local .. */
+ *                            %j = %block * 8 + %local ..
+ *
+ * Where a bitmasked SNode decides, its words are asked instead: words.h. */
 #include "pass/tasks.h"
 
-typedef struct Nest {
-  IrBuilder b;
-  Type index;
-  int levels;
-} Nest;
-
-/* Opens FOR begin .. last; building goes on inside. */
-static IrInst *open_for(Nest *nest, IrInst *begin, IrInst *last) {
-  IrInst *loop = ir_for(&nest->b, begin, last, ir_const_int(&nest->b, nest->index, 1));
-  nest->b.region = loop->regions[0];
-  nest->b.before = NULL;
-  nest->levels++;
-  return loop->regions[0]->params.items[0];
-}
-
-static IrInst *open_count(Nest *nest, int64_t count) {
-  IrInst *begin = ir_const_int(&nest->b, nest->index, 0);
-  return open_for(nest, begin, ir_const_int(&nest->b, nest->index, count - 1));
-}
-
-static void open_if(Nest *nest, IrInst *condition) {
-  nest->b.region = ir_if(&nest->b, condition)->regions[0];
-  nest->b.before = NULL;
-}
+#include "pass/nest.h"
+#include "pass/words.h"
 
 static void open_range(Nest *nest, const IrInst *loop, IrInst **indices) {
   IrInst *begin[SNODE_MAX_AXES], *last[SNODE_MAX_AXES], *runs = NULL;
@@ -46,12 +26,8 @@ static void open_range(Nest *nest, const IrInst *loop, IrInst **indices) {
     runs = runs ? ir_binary(&nest->b, IR_BAND, runs, some) : some;
     last[i] = ir_binary(&nest->b, IR_SUB, end, ir_const_int(&nest->b, nest->index, 1));
   }
-  open_if(nest, runs);
-  for (int i = 0; i < loop->axis_count; i++) indices[i] = open_for(nest, begin[i], last[i]);
-}
-
-static IrInst *divide(Nest *nest, IrInst *index, int64_t by) {
-  return by == 1 ? index : ir_binary(&nest->b, IR_FLOORDIV, index, ir_const_int(&nest->b, nest->index, by));
+  nest_if(nest, runs);
+  for (int i = 0; i < loop->axis_count; i++) indices[i] = nest_for(nest, begin[i], last[i]);
 }
 
 /* `block`: coordinate of the listed node along its last axis; the others follow from the indices so far. */
@@ -59,28 +35,32 @@ static void open_if_active(Nest *nest, const SNode *listed, const SNode *cells, 
   IrInst *coordinates[SNODE_MAX_AXES];
   for (int k = 0; k < listed->rank - 1; k++) {
     int axis = listed->level_axes[k];
-    coordinates[k] = divide(nest, indices[snode_axis_position(cells, axis)], snode_divisor(listed, cells, axis));
+    coordinates[k] = nest_divide(nest, indices[snode_axis_position(cells, axis)], snode_divisor(listed, cells, axis));
   }
   coordinates[listed->rank - 1] = block;
   IrInst *active = ir_emit(&nest->b, IR_IS_ACTIVE, TYPE(BOOL), listed->rank, coordinates);
   active->level = ir_add_level(nest->b.kernel, listed, listed->name);
-  open_if(nest, active);
+  nest_if(nest, active);
 }
 
 static void open_active(Nest *nest, const SNode *cells, IrInst **indices) {
+  if (words_masked(cells)) {
+    words_nest(nest, words_masked(cells), cells, indices);
+    return;
+  }
   const SNode *listed = snode_listed(cells);
   int split_axis = listed ? listed->level_axes[listed->rank - 1] : -1;
   for (int i = 0; i < cells->rank; i++) {
     if (cells->level_axes[i] != split_axis) {
-      indices[i] = open_count(nest, cells->shape[i]);
+      indices[i] = nest_count(nest, cells->shape[i]);
       continue;
     }
     int64_t size = snode_divisor(listed, cells, split_axis);
-    IrInst *block = open_count(nest, cells->shape[i] / size);
+    IrInst *block = nest_count(nest, cells->shape[i] / size);
     open_if_active(nest, listed, cells, indices, block);
     indices[i] = block;
     if (size == 1) continue;
-    IrInst *local = open_count(nest, size);
+    IrInst *local = nest_count(nest, size);
     IrInst *first = ir_binary(&nest->b, IR_MUL, block, ir_const_int(&nest->b, nest->index, size));
     indices[i] = ir_binary(&nest->b, IR_ADD, first, local);
   }
@@ -95,7 +75,7 @@ IrRegion *tasks_nest(IrKernel *kernel, IrInst *loop, IrInst *indices[SNODE_MAX_A
     open_range(&nest, loop, indices);
   else
     open_active(&nest, kernel->levels.items[loop->level].node, indices);
-  if (!nest.levels) open_count(&nest, 1); /* the one cell of a level without axes */
+  if (!nest.levels) nest_count(&nest, 1); /* the one cell of a level without axes */
   *levels = nest.levels;
   return nest.b.region;
 }

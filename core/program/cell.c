@@ -8,6 +8,8 @@ static void fill_step(CellStep *step, const SNode *at, const SNode *node) {
   step->stride = component->stride;
   step->cell_count = at->cell_count;
   step->manager = at->manager;
+  step->mask = at->mask;
+  step->mask_offset = at->mask_offset;
   step->is_hash = at->kind == SNODE_HASH;
   step->digit_count = step->is_hash ? at->rank : at->axis_count;
   const uint8_t *axes = step->is_hash ? at->level_axes : at->axes;
@@ -20,13 +22,15 @@ static void fill_step(CellStep *step, const SNode *at, const SNode *node) {
 /* Along a list the first step finds the chunk, the one behind it the element there. */
 static void fill_list_steps(CellStep *list, const SNode *node) {
   CellStep *in_chunk = list + 1;
-  *in_chunk = (CellStep){.manager = -1, .cell_count = (uint64_t)node->chunk, .digit_count = 1};
+  *in_chunk = (CellStep){.manager = -1, .mask = -1, .cell_count = (uint64_t)node->chunk, .digit_count = 1};
   in_chunk->digits[0] = (CellDigit){list->digits[0].position, node->chunk, 1};
   list->chunk = node->chunk;
 }
 
 static void fill_listed(CellPath *path, const SNode *node) {
   const SNode *listed = snode_listed(node);
+  const SNode *decider = snode_decider(node);
+  path->decider_step = decider ? decider->depth - 1 : -1;
   path->listed_step = path->listed_manager = -1;
   if (!listed) return;
   path->listed_step = listed->depth - 1;
@@ -67,7 +71,7 @@ static uint64_t choose_cell(const CellStep *step, const int64_t *index) {
   return number;
 }
 
-typedef enum Way { WAY_FIND, WAY_ENSURE, WAY_CLEAR } Way; /* what is done to a cell that is a node */
+typedef enum Way { WAY_FIND, WAY_ENSURE, WAY_CLEAR } Way; /* what is done to a cell that comes and goes */
 
 /* On the way: `node` is the last one entered, or the root's container. */
 typedef struct Reach {
@@ -102,12 +106,20 @@ static uint8_t *take_key(RtContext *context, const CellStep *step, const Reach *
   return node == context->ambient ? NULL : node;
 }
 
-/* One step down the path, into the node where the step's cells are nodes; false where that is not there. */
+static bool take_bit(RtContext *context, const CellStep *step, const Reach *reach, Way way) {
+  uint64_t *words = cell_words(step, reach->cell);
+  if (way == WAY_CLEAR) rt_mask_clear(context, context->workers, 0, step->mask, words, reach->cell.number);
+  if (way == WAY_ENSURE) rt_mask_set(words, reach->cell.number);
+  return way == WAY_ENSURE || rt_mask_live(words, reach->cell.number);
+}
+
+/* One step down the path, into the node where the step's cells are nodes; false where the cell is not active. */
 static bool take_step(RtContext *context, const CellStep *step, const int64_t *index, Way way, Reach *reach) {
   Cell *cell = &reach->cell;
   cell->base += step->offset + cell->number * step->stride;
   cell->number = 0;
   if (!step->is_hash) cell->number = choose_cell(step, index);
+  if (step->mask >= 0) return take_bit(context, step, reach, way);
   if (step->manager < 0) return true;
   if (step->chunk) reach->node = take_element(context, step, reach, index, way);
   else reach->node = step->is_hash ? take_key(context, step, reach, index, way) : take_slot(context, step, reach, way);

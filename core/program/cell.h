@@ -19,6 +19,8 @@ typedef struct CellStep {
   uint64_t offset, stride; /* of this SNode as a component of its parent */
   uint64_t cell_count;
   int manager;             /* of a pointer or hash SNode; else -1 */
+  int mask;                /* of a bitmasked SNode; else -1 */
+  uint64_t mask_offset;
   bool is_hash;            /* its digits are the coordinates of its cells, one per axis of its level */
   int64_t chunk;           /* of a dynamic SNode: elements of a node; else 0. The step behind it chooses among them */
   int digit_count;
@@ -28,7 +30,8 @@ typedef struct CellStep {
 struct CellPath {
   int rank;
   int64_t shape[SNODE_MAX_AXES];
-  int listed_step;         /* the last step with slots; -1: every cell is always active */
+  int decider_step;        /* the last step whose cells come and go; -1: every cell is always active */
+  int listed_step;         /* the last step whose cells are nodes; -1: none */
   int listed_manager, listed_rank;
   int listed_position[SNODE_MAX_AXES]; /* by axis of the index: position in a listed node's coordinates, -1: none */
   int64_t listed_weight[SNODE_MAX_AXES]; /* cells per listed node along that axis */
@@ -50,8 +53,12 @@ Cell cell_ensure(RtContext *context, const CellPath *path, const int64_t *index)
 /* The list (rt.h) of a cell of a dynamic level; NULL where its ancestors are inactive, or cannot become active: then
  * context->error says why. */
 uint32_t *cell_find_list(RtContext *context, const CellPath *path, const int64_t *index, bool ensures);
-/* Deactivates the cell of a pointer or hash level. */
+/* Deactivates the cell of a level whose cells come and go. */
 void cell_clear(RtContext *context, const CellPath *path, const int64_t *index);
+/* The words of a masked container; `cell` is in it. */
+static inline uint64_t *cell_words(const CellStep *step, Cell cell) {
+  return (uint64_t *)(void *)(cell.base + step->mask_offset);
+}
 static inline uint8_t *cell_element(Cell cell, const SNodeComponent *component) {
   return cell.base + component->offset + cell.number * component->stride;
 }

@@ -132,7 +132,7 @@ bool field_pointer(Field *field, void **pointer, Error *err) {
   char label[100];
   Cell cell;
   if (!field_settle(field, NULL, err)) return false;
-  if (field->node->path->listed_step >= 0)
+  if (field->node->path->decider_step >= 0)
     return error_set(err, RG_ERROR_ARGUMENT, "%s has no one place in memory: its cells come and go",
                      field_label(field, label));
   cell_find(storage_context(field->node->tree), field->node->path, first, &cell);

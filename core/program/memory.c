@@ -1,6 +1,6 @@
 /* memory.c - how much memory there is, by tree and by SNode.
  * A pointer SNode's row has its nodes' bytes: live ones, and all that were ever made. The root's row has its container.
- * A dense SNode's row has the bytes of its containers, which lie inside the rows above it. */
+ * A dense or bitmasked SNode's row has the bytes of its containers, which lie inside the rows above it. */
 #include <string.h>
 
 #include "program/program.h"
@@ -49,7 +49,7 @@ static void fill_row(const Tree *tree, const SNode *node, int32_t tree_number, R
   const SNode *listed = snode_listed(node);
   uint64_t count = containers(node, live_nodes(tree, listed));
   uint64_t made = containers(node, listed ? tree->rt.managers[listed->manager].node_count : 1);
-  row->cells = count * node->cell_count;
+  row->cells = node->mask >= 0 ? (uint64_t)rt_mask_count(storage_context((Tree *)tree), 0, node->mask) : count * node->cell_count;
   row->live = count * node->container_size;
   row->reserved = made * node->container_size;
 }

@@ -30,13 +30,16 @@ bool node_check_index(const Node *node, const int64_t *index, int32_t index_coun
   return true;
 }
 
-/* The number of active cells of the dense SNodes at and above `snode`, up to a pointer's. */
+/* Active cells of the level that decides, times those of the dense SNodes below it. */
 int64_t node_count_cells(const Node *node) {
   if (node->snode->kind == SNODE_DYNAMIC) return rt_dynamic_count(storage_context(node->tree), 0, node->snode->manager);
-  const SNode *listed = snode_listed(node->snode);
-  const RtTree *tree = &node->tree->rt;
-  int64_t cells = listed ? rt_manager_live(tree, listed->manager) : 1;
-  for (const SNode *at = node->snode; at != listed; at = at->parent) cells *= (int64_t)at->cell_count;
+  const SNode *decider = snode_decider(node->snode);
+  int64_t cells = 1;
+  if (decider && decider->mask >= 0)
+    cells = rt_mask_count(storage_context(node->tree), 0, decider->mask);
+  else if (decider)
+    cells = rt_manager_live(&node->tree->rt, decider->manager);
+  for (const SNode *at = node->snode; at != decider; at = at->parent) cells *= (int64_t)at->cell_count;
   return cells;
 }
 
@@ -54,14 +57,14 @@ static bool activate(Node *node, RtContext *context, const int64_t *index, Error
 }
 
 static bool is_always_active(const Node *node, const char *action, Error *err) {
-  const SNode *listed = snode_listed(node->snode);
-  if (snode_is_managed(node->snode)) return false;
-  if (listed)
+  const SNode *decider = snode_decider(node->snode);
+  if (decider == node->snode) return false;
+  if (decider)
     error_set(err, RG_ERROR_ARGUMENT, "'%s' needs a %s node: the cells of a dense node come and go with the %s node above it",
-              action, snode_kind_text(listed->kind), snode_kind_text(listed->kind));
+              action, snode_kind_text(decider->kind), snode_kind_text(decider->kind));
   else
-    error_set(err, RG_ERROR_ARGUMENT, "'%s' needs a pointer node: the cells of a dense node are always active", action);
-  if (listed && listed->name[0]) error_hint(err, "use '%.60s'", listed->name);
+    error_set(err, RG_ERROR_ARGUMENT, "'%s' needs a pointer or bitmasked node: the cells of a dense node are always active", action);
+  if (decider && decider->name[0]) error_hint(err, "use '%.60s'", decider->name);
   return true;
 }
 
@@ -73,10 +76,14 @@ static bool deactivate(Node *node, RtContext *context, const int64_t *index, Err
   return true;
 }
 
-/* Of a dense level below a pointer: the pointer's nodes go, and the cells with them. */
+/* Of a dense level: the cells of the level that decides go, and its own with them. */
 static bool clear(Node *node, RtContext *context, Error *err) {
-  if (node->path->listed_manager < 0) return !is_always_active(node, "clear", err);
-  rt_tree_clear(context, 0, node->path->listed_manager);
+  const SNode *decider = snode_decider(node->snode);
+  if (!decider) return !is_always_active(node, "clear", err);
+  if (decider->mask >= 0)
+    rt_mask_clear_all(context, 0, decider->mask);
+  else
+    rt_tree_clear(context, 0, decider->manager);
   if (!cell_settle(node->tree, err)) return false;
   program_collect(node->tree->object.program, node->tree);
   return true;

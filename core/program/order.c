@@ -115,10 +115,11 @@ static bool is_unbounded(const CellPath *path) {
   return false;
 }
 
-/* A chunk of a list may be part empty. */
-static bool is_element(Node *node, const int64_t *index) {
+/* What the nodes say is there may still have a clear bit, or lie behind the end of its list. */
+static bool is_active(Node *node, const int64_t *index) {
+  const CellPath *path = node->path;
   Cell cell;
-  return !node->path->chunk || cell_find(storage_context(node->tree), node->path, index, &cell);
+  return (path->decider_step == path->listed_step && !path->chunk) || cell_find(storage_context(node->tree), path, index, &cell);
 }
 
 static bool next_unbounded(Node *node, int64_t *state, int64_t *index, Error *err) {
@@ -129,7 +130,7 @@ static bool next_unbounded(Node *node, int64_t *state, int64_t *index, Error *er
   else
     index[path->rank - 1]++;
   bool is_there = advance(path, node->order, 0, 0, node->order->count, index);
-  while (is_there && !is_element(node, index)) {
+  while (is_there && !is_active(node, index)) {
     index[path->rank - 1]++;
     is_there = advance(path, node->order, 0, 0, node->order->count, index);
   }
@@ -144,11 +145,12 @@ bool node_next(Node *node, int64_t *state, int64_t *index, Error *err) {
   if (is_unbounded(path)) return next_unbounded(node, state, index, err);
   if (!check_size(path, err)) return false;
   bool is_there = split(path, *state, index);
-  if (is_there && path->listed_manager >= 0) {
-    if (!update_order(node, err)) return false;
-    is_there = advance(path, node->order, 0, 0, node->order->count, index);
-    while (is_there && !is_element(node, index))
-      is_there = split(path, join(path, index) + 1, index) && advance(path, node->order, 0, 0, node->order->count, index);
+  bool is_listed = path->listed_manager >= 0;
+  if (is_there && is_listed && !update_order(node, err)) return false;
+  while (is_there) {
+    is_there = !is_listed || advance(path, node->order, 0, 0, node->order->count, index);
+    if (!is_there || is_active(node, index)) break;
+    is_there = split(path, join(path, index) + 1, index);
   }
   *state = is_there ? join(path, index) + 1 : -1;
   return true;

@@ -148,6 +148,10 @@ bool storage_budget_error(const Tree *tree, int32_t manager, Error *err);
 /* list.full, naming the list. */
 bool storage_full_error(const Tree *tree, int32_t manager, Error *err);
 
+/* masks.c: RtTree.masks, from the layout. On failure masks_free gives back what there is. */
+bool masks_create(Tree *tree, Error *err);
+void masks_free(Tree *tree);
+
 /* -- nodes: node.c -------------------------------------------------------------------------------------------- */
 Node *node_add(Node *parent, const char *kind, const char *axes, const int64_t *sizes, int32_t size_count,
                const SNodeOptions *options, Error *err);

@@ -130,6 +130,7 @@ static bool grow_ambient(Tree *tree, Error *err) {
 }
 
 static void release_ranges(Tree *tree) {
+  masks_free(tree);
   heap_free(&tree->object.program->heap, tree->rt.managers);
   tree->rt = (RtTree){0};
   arena_release(&tree->arena);
@@ -140,7 +141,7 @@ static void release_ranges(Tree *tree) {
 bool storage_create(Tree *tree, Error *err) {
   Program *program = tree->object.program;
   if (!grow_ambient(tree, err) || !charge(tree, err)) return false;
-  if (!reserve(tree, err)) {
+  if (!reserve(tree, err) || !masks_create(tree, err)) {
     program->budget.used -= tree->layout->root_size;
     release_ranges(tree);
     return false;

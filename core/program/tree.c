@@ -133,11 +133,6 @@ Node *node_add(Node *parent, const char *kind, const char *axes, const int64_t *
               kind);
     return NULL;
   }
-  if (number != SNODE_DENSE && number != SNODE_POINTER && number != SNODE_HASH &&
-      number != SNODE_DYNAMIC) {
-    error_set(err, RG_ERROR_NOT_YET, "%s nodes have no memory yet: all others do", kind);
-    return NULL;
-  }
   SNode *snode = snode_add(parent->snode, number, axes, sizes, size_count, options, err);
   Node *node = snode ? add_handle(tree, snode, err) : NULL;
   if (node) object_retain(&tree->object);

@@ -28,16 +28,34 @@ static void move_index(const CellStep *step, uint64_t number, int64_t sign, int6
   }
 }
 
+/* Active cells that stand side by side are one run. */
+static bool visit_active_runs(Walk *walk, const CellStep *step, Cell cell) {
+  const uint64_t *words = cell_words(step, cell);
+  for (uint64_t first = 0, behind; first < step->cell_count; first = behind) {
+    behind = first + 1;
+    if (!rt_mask_live(words, first)) continue;
+    while (behind < step->cell_count && rt_mask_live(words, behind)) behind++;
+    cell.number = first;
+    move_index(step, first, 1, walk->run.index);
+    bool goes_on = visit_run(walk, step, cell, (int64_t)(behind - first));
+    move_index(step, first, -1, walk->run.index);
+    if (!goes_on) return false;
+  }
+  return true;
+}
+
 /* From step `at` downward no step has slots. Depth is limited by SNODE_MAX_DEPTH. */
 static bool walk_steps(Walk *walk, int at, Cell cell) {
   if (at == walk->path->step_count) return visit_run(walk, NULL, cell, 1);
   const CellStep *step = &walk->path->steps[at];
   Cell inner = {.base = cell.base + step->offset + cell.number * step->stride};
   if (at == walk->path->step_count - 1) {
+    if (step->mask >= 0) return visit_active_runs(walk, step, inner);
     int64_t count = walk->path->chunk ? walk->elements : (int64_t)step->cell_count;
     return !count || visit_run(walk, step, inner, count);
   }
   for (; inner.number < step->cell_count; inner.number++) {
+    if (step->mask >= 0 && !rt_mask_live(cell_words(step, inner), inner.number)) continue;
     move_index(step, inner.number, 1, walk->run.index);
     bool goes_on = walk_steps(walk, at + 1, inner);
     move_index(step, inner.number, -1, walk->run.index);

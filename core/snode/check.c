@@ -51,6 +51,10 @@ static bool check_own_axes(const SNode *parent, SNodeKind kind, const char *axes
     return error_hint(err, "put the dynamic node below: each cell of the other then has a list");
   }
   if (kind != SNODE_DYNAMIC && kind != SNODE_HASH) return true;
+  if (kind == SNODE_HASH && snode_is_masked(parent, NULL)) { /* a cell's memory goes with its bit; a hash is not in it */
+    error_set(err, RG_ERROR_TREE_DECLARATION, "a hash node cannot stand below a bitmasked one");
+    return error_hint(err, "put the hash above, or a pointer node in place of the bitmasked one");
+  }
   if (kind == SNODE_DYNAMIC && axes[1])
     return error_set(err, RG_ERROR_TREE_DECLARATION, "a dynamic node is a list along one axis, \"%.16s\" names several", axes);
   for (const char *letter = axes; *letter; letter++)

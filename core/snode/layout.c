@@ -112,6 +112,7 @@ static void number_node(SNode *node, int *next) {
     node->manager = tree->manager_count;
     tree->managers[tree->manager_count++] = node;
   }
+  if (node->kind == SNODE_BITMASKED) node->mask = tree->mask_count++;
   for (int k = 0; k < node->component_count; k++)
     if (node->components[k].child) number_node(node->components[k].child, next);
 }
@@ -151,7 +152,7 @@ static uint64_t hash_node(uint64_t hash, const SNode *node) {
 bool snode_layout(SNodeTree *tree, const char *fixed_at, Error *err) {
   if (tree->laid_out) return true;
   heap_free(tree->heap, tree->managers);
-  tree->manager_count = 0;
+  tree->manager_count = tree->mask_count = 0;
   tree->managers = heap_alloc(tree->heap, sizeof *tree->managers * (size_t)tree->node_count);
   if (!tree->managers) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree's layout");
   int next = 0;

@@ -12,6 +12,16 @@ const SNode *snode_listed(const SNode *node) {
   return node;
 }
 
+const SNode *snode_decider(const SNode *node) {
+  while (node && !snode_is_managed(node) && node->kind != SNODE_BITMASKED) node = node->parent;
+  return node;
+}
+
+bool snode_is_masked(const SNode *node, const SNode *above) {
+  while (node != above && node->kind != SNODE_BITMASKED && node->parent) node = node->parent;
+  return node != above && node->kind == SNODE_BITMASKED;
+}
+
 int64_t snode_divisor(const SNode *node, const SNode *below, int axis) {
   bool is_list = node->kind == SNODE_DYNAMIC && node->axes[0] == axis;
   int64_t divisor = is_list ? node->chunk : 1;

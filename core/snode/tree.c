@@ -48,7 +48,7 @@ static SNode *node_create(SNodeTree *tree, SNodeKind kind, const char *name) {
   if (!node) return NULL;
   node->kind = kind;
   node->tree = tree;
-  node->manager = -1;
+  node->manager = node->mask = -1;
   node->cell_count = 1;
   node->name = heap_copy_text(tree->heap, name ? name : "");
   if (node->name) return node;

@@ -78,6 +78,7 @@ struct SNode {
   uint64_t mask_offset;                /* bitmasked: of the words in the container; else 0 */
   uint64_t node_size;                  /* managed: bytes of one node, a multiple of 64; else 0 */
   int manager;                         /* managed: its manager number; else -1 */
+  int mask;                            /* bitmasked: its number among those of the tree; else -1 */
   int rank;                            /* axes in use from the root down to here: the indices of a cell here */
   uint8_t level_axes[SNODE_MAX_AXES];  /* those axes, ascending */
   int64_t shape[SNODE_MAX_AXES];       /* by position in level_axes: cells of this level over the whole tree; 0: unbounded */
@@ -92,6 +93,7 @@ struct SNodeTree {
   char fixed_at[200];  /* "script.lua:12": what laid it out, for messages */
   int manager_count;
   SNode **managers;    /* managed nodes by manager number */
+  int mask_count;      /* bitmasked nodes */
   uint64_t root_size;  /* bytes of the root's container, a multiple of 64 */
   bool is_sparse;      /* has a managed node */
   uint64_t layout_hash; /* equal for trees of one layout: kinds, axes, sizes, types, order, aos; names aside */
@@ -136,6 +138,11 @@ static inline int64_t snode_node_cells(const SNode *managed) { return managed->c
 int snode_path(const SNode *node, const SNode *path[SNODE_MAX_DEPTH]);
 /* The deepest managed node at or above `node`, or NULL: whose nodes `active` loops list. */
 const SNode *snode_listed(const SNode *node);
+/* The deepest SNode at or above `node` whose cells come and go, managed or bitmasked, or NULL: a cell of `node` is
+ * active if that of the decider is. */
+const SNode *snode_decider(const SNode *node);
+/* Is there a bitmasked SNode at or above `node`, below `above` (NULL: the root)? */
+bool snode_is_masked(const SNode *node, const SNode *above);
 /* How a level's coordinate along axis `axis` (0..7) splits: index at `node`'s level, given an index at the
  * level of `below` (a descendant or the node itself), is floor(index / divisor): the product of the sizes
  * along that axis of the levels under `node` down to `below`. Along the axis of a dynamic node it leads to the chunk. */

@@ -146,7 +146,7 @@ end
 
 -- What trees, nodes and the root have alike: `below(self)` says where children go.
 local function add_declarations(methods, below)
-  for _, kind in ipairs { "dense", "pointer", "hash", "dynamic" } do
+  for _, kind in ipairs { "dense", "bitmasked", "pointer", "hash", "dynamic" } do
     methods[kind] = function(self, axes, ...)
       if type(self) == "string" then fail.dot(("node:%s(%q, ..)"):format(kind, self)) end
       local sizes, count, options = read_arguments(kind, axes, ...)
@@ -154,9 +154,6 @@ local function add_declarations(methods, below)
         return add(parent, runtime, kind, axes, sizes, count, options)
       end)
     end
-  end
-  for _, kind in ipairs { "bitmasked" } do
-    methods[kind] = function() fail.later(("a %s SNode"):format(kind)) end
   end
   return methods
 end

@@ -239,10 +239,7 @@ describe("a wrong declaration", function()
     assert.equal("option.invalid", failure(rg.tree, { nme = "x" }).code)
   end)
 
-  it("asks for kinds that come later", function()
-    for _, kind in ipairs { "bitmasked" } do
-      assert.equal("kernel.not_yet", declare(function(tree) tree[kind](tree, "i", 4) end).code)
-    end
+  it("names a kind that there is not", function()
     assert.matches("did you mean 'dense'", declare(function(tree) tree.dens(tree) end).hint)
   end)
 

@@ -133,6 +133,22 @@ static void sizes(void) {
   }
 }
 
+static void deciders(void) {
+  TEST("a cell is active by the deepest level whose cells come and go") {
+    SNodeTree *tree = read("root{ dense \"i\" 2 { bitmasked \"i\" 4 { dense \"i\" 2 { pointer \"i\" 2 { f32 } } } } }");
+    CHECK(snode_decider(node_at(tree, 1)) == NULL);
+    CHECK(snode_decider(node_at(tree, 2)) == node_at(tree, 2));
+    CHECK(snode_decider(node_at(tree, 3)) == node_at(tree, 2));
+    CHECK(snode_decider(node_at(tree, 4)) == node_at(tree, 4));
+    CHECK_INT(node_at(tree, 2)->mask, 0);
+    CHECK_INT(node_at(tree, 1)->mask, -1);
+    CHECK(snode_is_masked(node_at(tree, 3), NULL));
+    CHECK(!snode_is_masked(node_at(tree, 3), node_at(tree, 2)));
+    CHECK(!snode_is_masked(node_at(tree, 1), NULL));
+    snode_tree_destroy(tree);
+  }
+}
+
 static void shapes(void) {
   TEST("eight axes, some divided again below") {
     SNodeTree *tree =
@@ -249,6 +265,7 @@ static void out_of_memory(void) {
 int main(void) {
   heap_init(&heap, 0);
   sizes();
+  deciders();
   shapes();
   numbering();
   texts();

@@ -12,7 +12,7 @@ local function random(low, high)
 end
 local function pick(list) return list[random(1, #list)] end
 
--- -- the model: levels from the root down, the coordinates that are active in each pointer level, values by coordinates ----
+-- -- the model: levels from the root down, the coordinates that are active in each pointer and bitmasked level, values by coordinates ----
 
 -- Extent of `level` over the whole tree along an axis; nil where no level above divides it.
 local function extent(level, axis)
@@ -72,7 +72,7 @@ local function activate(level, at)
   end
 end
 
--- The cell of a pointer level goes, with all below it.
+-- The cell of a pointer or bitmasked level goes, with all below it.
 local function deactivate(tree, level, at)
   local wanted = key(level, at)
   local function is_below(lower, there)
@@ -154,7 +154,7 @@ end
 local most_cells = 1200
 
 local function add_level(tree, parent, kind)
-  local level = { parent = parent, size = {}, active = kind == "pointer" and {} or nil }
+  local level = { parent = parent, size = {}, active = kind ~= "dense" and {} or nil }
   local axes, sizes, count = "", {}, cell_count(parent)
   for axis in letters:gmatch "." do
     local size = random(1, 6) == 1 and random(5, 19) or random(1, 4)
@@ -164,6 +164,7 @@ local function add_level(tree, parent, kind)
   end
   if axes == "" then axes, sizes, level.size = "i", { 1 }, { i = 1 } end
   local above = parent and parent.node or tree.root
+  sizes[#sizes + 1] = { layout = pick { "soa", "soa", "aos" } }
   level.node = above[kind](above, axes, unpack(sizes))
   tree.levels[#tree.levels + 1] = level
   return level
@@ -183,9 +184,9 @@ local function random_tree()
   local tree = { root = rg.tree(), levels = {}, fields = {} }
   local level
   for depth = 1, random(1, 4) do
-    level = add_level(tree, level, pick { "pointer", "pointer", "dense" })
+    level = add_level(tree, level, pick { "pointer", "bitmasked", "pointer", "dense" })
     if random(1, 4) == 1 then add_fields(tree, level, 1) end
-    if depth > 1 and random(1, 4) == 1 then add_fields(tree, add_level(tree, level.parent, pick { "pointer", "dense" }), 1) end
+    if depth > 1 and random(1, 4) == 1 then add_fields(tree, add_level(tree, level.parent, pick { "pointer", "bitmasked", "dense" }), 1) end
   end
   add_fields(tree, level, random(1, 3))
   return tree
@@ -304,7 +305,7 @@ function steps.scatter(tree)
   assert.equal(tree.strays and strays or 0, rg.stats().out_of_range - counted)
 end
 
-local function random_pointer(tree)
+local function random_sparse(tree)
   local found = {}
   for _, level in ipairs(tree.levels) do
     if level.active then found[#found + 1] = level end
@@ -313,7 +314,7 @@ local function random_pointer(tree)
 end
 
 function steps.deactivate(tree)
-  local level = random_pointer(tree)
+  local level = random_sparse(tree)
   if not level then return end
   for _ = 1, 2 do
     local at = random_cell(level)
@@ -323,7 +324,7 @@ function steps.deactivate(tree)
 end
 
 function steps.deactivate_some(tree)
-  local level = random_pointer(tree)
+  local level = random_sparse(tree)
   if not level then return end
   rg.kernel(("function() for %s in b:active() do if (%s) %% 2 == 0 then b:deactivate(%s) end end end"):format(names(level),
     weight_text(level), names(level)), { b = level.node })()
@@ -333,7 +334,7 @@ function steps.deactivate_some(tree)
 end
 
 function steps.activate(tree)
-  local level = random_pointer(tree)
+  local level = random_sparse(tree)
   if not level then return end
   local at = random_cell(level)
   level.node:activate(list(level, at))
@@ -341,7 +342,7 @@ function steps.activate(tree)
 end
 
 function steps.clear(tree)
-  local level = random_pointer(tree)
+  local level = random_sparse(tree)
   if not level or random(1, 3) > 1 then return end
   level.node:clear()
   for _, at in ipairs(active_cells(level)) do deactivate(tree, level, at) end

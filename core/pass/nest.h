@@ -1,0 +1,20 @@
+/* nest.h - serial loops one inside the other, opened from the outside in; building goes on inside the innermost. */
+#ifndef RG_PASS_NEST_H
+#define RG_PASS_NEST_H
+
+#include "ir/ir.h"
+
+typedef struct Nest {
+  IrBuilder b;
+  Type index;
+  int levels; /* that exits count: FORs and BITSs */
+} Nest;
+
+IrInst *nest_for(Nest *nest, IrInst *begin, IrInst *last); /* begin .. last; gives the index */
+IrInst *nest_count(Nest *nest, int64_t count);             /* 0 .. count - 1 */
+void nest_if(Nest *nest, IrInst *condition);
+IrInst *nest_number(Nest *nest, int64_t number);
+IrInst *nest_divide(Nest *nest, IrInst *index, int64_t by);    /* index >= 0 */
+IrInst *nest_times(Nest *nest, IrInst *index, int64_t factor);
+
+#endif

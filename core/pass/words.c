@@ -1,0 +1,201 @@
+/* words.c - see words.h.
+ *
+ *     for %block { %bits = active.bits l0 %i, %first, %count
+ *                  bits %bits (%p) { %j = %first + %p; cells below, one by one; the body } }
+ *
+ * In index order that works where the row axis is the last one; else every cell is asked. */
+#include "pass/words.h"
+
+#include "pass/ranges.h"
+#include "pass/rewrite.h"
+#include "pass/tasks.h"
+
+enum { WORD_BITS = 64 };
+
+const SNode *words_masked(const SNode *node) {
+  const SNode *decider = snode_decider(node);
+  return decider && decider->kind == SNODE_BITMASKED ? decider : NULL;
+}
+
+static int64_t row_size(const SNode *masked) { return masked->sizes[masked->axis_count - 1]; }
+static int row_letter(const SNode *masked) { return masked->axes[masked->axis_count - 1]; }
+static int64_t blocks_per_row(const SNode *masked) { return (row_size(masked) + WORD_BITS - 1) / WORD_BITS; }
+
+int words_axis(const SNode *masked) { return snode_axis_position(masked, row_letter(masked)); }
+
+int64_t words_blocks(const SNode *masked, int64_t cells) { return cells / row_size(masked) * blocks_per_row(masked); }
+
+/* -- what a body does to its masks ------------------------------------------------------------------------------------ */
+
+typedef struct Effects {
+  const IrKernel *kernel;
+  const IrTask *task;
+  const SNode *masked, *cells;
+  bool change;
+} Effects;
+
+static bool is_at_or_above(const SNode *above, const SNode *node) {
+  while (node && node != above) node = node->parent;
+  return node != NULL;
+}
+
+/* At the iteration's own index, of a level that divides the masked cells as the loop's does. */
+static bool is_own_cell(const Effects *e, const IrInst *place, const SNode *node) {
+  if (node->rank != e->cells->rank) return false;
+  for (int k = 0; k < node->rank; k++) {
+    int axis = node->level_axes[k];
+    IndexRange range = ranges_of(place->operands[k]);
+    if (axis != e->cells->level_axes[k] || ranges_exact_param(e->task->body, &range) != k || range.low) return false;
+    if (snode_divisor(e->masked, node, axis) != snode_divisor(e->masked, e->cells, axis)) return false;
+  }
+  return true;
+}
+
+static bool note_effect(void *data, IrInst *inst) {
+  Effects *e = data;
+  if (inst->op == IR_ACTIVATE || inst->op == IR_DEACTIVATE) {
+    const SNode *node = e->kernel->levels.items[inst->level].node;
+    e->change |= is_at_or_above(e->masked, node) || is_at_or_above(node, e->masked);
+  } else if (rewrite_is_write(inst->op) && inst->operands[0]->op == IR_PLACE) {
+    const SNode *node = e->kernel->fields.items[inst->operands[0]->field].node;
+    e->change |= is_at_or_above(e->masked, node) && !is_own_cell(e, inst->operands[0], node);
+  }
+  return !e->change;
+}
+
+bool words_may_change(const IrKernel *kernel, const IrTask *task) {
+  const SNode *cells = kernel->levels.items[task->cells_level].node;
+  Effects e = {.kernel = kernel, .task = task, .masked = words_masked(cells), .cells = cells};
+  if (!e.masked) return false;
+  ir_walk(task->body, note_effect, &e);
+  return e.change;
+}
+
+/* -- one block ------------------------------------------------------------------------------------------------------ */
+
+/* The first cell of a block, and how many it has. */
+static IrInst *first_of_block(Nest *nest, const SNode *masked, IrInst *block, IrInst **count) {
+  int64_t size = row_size(masked), per_row = blocks_per_row(masked);
+  *count = nest_number(nest, size < WORD_BITS ? size : WORD_BITS);
+  if (per_row == 1) return nest_times(nest, block, size);
+  if (size % WORD_BITS == 0) return nest_times(nest, block, WORD_BITS);
+  IrInst *row = nest_divide(nest, block, per_row);
+  IrInst *in_row = ir_binary(&nest->b, IR_SUB, block, nest_times(nest, row, per_row));
+  IrInst *before = nest_times(nest, in_row, WORD_BITS);
+  IrInst *left = ir_binary(&nest->b, IR_SUB, nest_number(nest, size), before);
+  *count = ir_binary(&nest->b, IR_MIN, left, *count);
+  return ir_binary(&nest->b, IR_ADD, nest_times(nest, row, size), before);
+}
+
+/* Opens the turns over the active cells of a block; `at` are their indices at the masked level, or positions in the
+ * node of `cursor`; that of the row axis is filled in. */
+static void open_block(Nest *nest, const SNode *masked, IrInst *cursor, IrInst **at, IrInst *block) {
+  IrInst *operands[SNODE_MAX_AXES + 2], *count;
+  int row = words_axis(masked), used = 0;
+  IrInst *first = first_of_block(nest, masked, block, &count);
+  at[row] = first;
+  if (cursor) operands[used++] = cursor;
+  for (int k = 0; k < masked->rank; k++) operands[used++] = at[k];
+  operands[used++] = count;
+  IrInst *word = ir_emit(&nest->b, IR_ACTIVE_BITS, TYPE(U64), used, operands);
+  word->level = ir_add_level(nest->b.kernel, masked, masked->name);
+  IrInst *bits = ir_emit(&nest->b, IR_BITS, TYPE(NONE), 1, &word);
+  nest->b.region = bits->regions[0];
+  nest->b.before = NULL;
+  nest->levels++;
+  at[row] = ir_binary(&nest->b, IR_ADD, first, ir_region_param(nest->b.kernel, bits->regions[0], nest->index));
+}
+
+/* The index at `cells` of what lies below cell `at` of a masked level: a loop where it is divided on. */
+static IrInst *open_below(Nest *nest, IrInst *at, int64_t size) {
+  if (size == 1) return at ? at : nest_number(nest, 0);
+  IrInst *local = nest_count(nest, size);
+  return at ? ir_binary(&nest->b, IR_ADD, nest_times(nest, at, size), local) : local;
+}
+
+/* -- in index order --------------------------------------------------------------------------------------------------- */
+
+/* Indices of the masked level of what indices of `cells` name; -1 of an axis: not needed. */
+static void indices_above(Nest *nest, const SNode *masked, const SNode *cells, IrInst *const *indices, int but,
+                          IrInst **at) {
+  for (int k = 0; k < masked->rank; k++) {
+    int axis = masked->level_axes[k];
+    if (k != but) at[k] = nest_divide(nest, indices[snode_axis_position(cells, axis)], snode_divisor(masked, cells, axis));
+  }
+}
+
+static void ask_each(Nest *nest, const SNode *masked, const SNode *cells, IrInst **indices) {
+  IrInst *at[SNODE_MAX_AXES];
+  for (int k = 0; k < cells->rank; k++) indices[k] = nest_count(nest, cells->shape[k]);
+  indices_above(nest, masked, cells, indices, -1, at);
+  IrInst *active = ir_emit(&nest->b, IR_IS_ACTIVE, TYPE(BOOL), masked->rank, at);
+  active->level = ir_add_level(nest->b.kernel, masked, masked->name);
+  nest_if(nest, active);
+}
+
+void words_nest(Nest *nest, const SNode *masked, const SNode *cells, IrInst **indices) {
+  IrInst *at[SNODE_MAX_AXES];
+  int row = words_axis(masked), last = cells->rank - 1;
+  if (cells->level_axes[last] != row_letter(masked)) {
+    ask_each(nest, masked, cells, indices);
+    return;
+  }
+  for (int k = 0; k < last; k++) indices[k] = nest_count(nest, cells->shape[k]);
+  indices_above(nest, masked, cells, indices, row, at);
+  open_block(nest, masked, NULL, at, nest_count(nest, words_blocks(masked, masked->shape[row])));
+  indices[last] = open_below(nest, at[row], snode_divisor(masked, cells, row_letter(masked)));
+}
+
+/* -- parallel ----------------------------------------------------------------------------------------------------------- */
+
+/* Opens the turns over the active cells in the node around, and gives their indices at the masked level. */
+static void open_in_node(Nest *nest, const SNode *listed, const SNode *masked, IrRegion *body, IrInst **at) {
+  IrInst *block = NULL;
+  int row = words_axis(masked);
+  for (int k = 0; k < masked->rank; k++) {
+    int64_t cells = snode_divisor(listed, masked, masked->level_axes[k]);
+    if (k == row) block = open_below(nest, NULL, words_blocks(masked, cells));
+    else at[k] = open_below(nest, NULL, cells);
+  }
+  open_block(nest, masked, body->params.items[0], at, block);
+  for (int k = 0; k < masked->rank; k++) {
+    int axis = masked->level_axes[k], position = snode_axis_position(listed, axis);
+    if (position < 0) continue;
+    IrInst *node = ir_convert(&nest->b, body->params.items[1 + position], nest->index);
+    at[k] = ir_binary(&nest->b, IR_ADD, nest_times(nest, node, snode_divisor(listed, masked, axis)), at[k]);
+  }
+}
+
+static IrRegion *open_task(IrKernel *kernel, IrTask *task, const SNode *listed, const SNode *masked) {
+  IrRegion *body = ir_region_create(kernel, NULL);
+  task->axis_count = listed ? listed->rank : masked->rank;
+  if (listed) ir_region_param(kernel, body, TYPE(PTR));
+  for (int k = 0; k < task->axis_count; k++) ir_region_param(kernel, body, listed ? TYPE(I64) : task->index);
+  task->kind = listed ? TASK_LEAVES : TASK_RANGE;
+  task->cells = false;
+  return body;
+}
+
+void words_lower_task(IrKernel *kernel, IrTask *task) {
+  const SNode *cells = kernel->levels.items[task->cells_level].node;
+  const SNode *masked = words_masked(cells), *listed = snode_listed(masked);
+  int ids = kernel->next_id, row = words_axis(masked);
+  IrInst *at[SNODE_MAX_AXES] = {0}, **with = scratch_array(kernel->scratch, IrInst *, ids);
+  IrRegion *old = task->body, *body = open_task(kernel, task, listed, masked);
+  Nest nest = {.b = {.kernel = kernel, .region = body}, .index = task->index};
+  if (listed) {
+    open_in_node(&nest, listed, masked, body, at);
+  } else {
+    for (int k = 0; k < masked->rank; k++) at[k] = body->params.items[k];
+    open_block(&nest, masked, NULL, at, at[row]);
+  }
+  for (int k = 0; k < cells->rank; k++) {
+    int axis = cells->level_axes[k], position = snode_axis_position(masked, axis);
+    IrInst *index = open_below(&nest, position < 0 ? NULL : at[position], snode_divisor(masked, cells, axis));
+    with[old->params.items[k]->id] = index;
+  }
+  rewrite_move_all(old, nest.b.region);
+  rewrite_operands(nest.b.region, with, ids);
+  task->body = body;
+  task->cost = tasks_cost(body);
+}

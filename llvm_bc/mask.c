@@ -1,0 +1,185 @@
+/* mask.c - cells of bitmasked SNodes go, are counted, and are remembered: a loop visits the cells that were active when it
+ * began, so one that may change its own masks reads words that were copied before.
+ *
+ *     clear one    the bit (whoever clears it wins), then the slots and lists in the cell, then its plain memory to zero
+ *     clear all    every node below goes by the side tables, then whole containers to zero
+ *
+ * A slot is never zeroed as plain memory: another iteration may be activating it, and its node would be lost.
+ * What lies where follows from the declaration: RtRun (rt.h). */
+#include "atomic.h"
+#include "node.h"
+
+typedef void RunVisit(void *data, uint8_t *place);
+
+/* Every place of a run below `start`, that of cell `cell`. */
+static void visit_run(const RtRun *run, uint8_t *start, uint64_t cell, RunVisit *visit, void *data) {
+  uint64_t places = 1;
+  for (int32_t k = 0; k < run->depth; k++) places *= run->counts[k];
+  for (uint64_t number = 0; number < places; number++) {
+    uint8_t *place = start + run->offset + cell * run->stride;
+    uint64_t rest = number;
+    for (int32_t k = run->depth - 1; k >= 0; k--) {
+      place += rest % run->counts[k] * run->steps[k];
+      rest /= run->counts[k];
+    }
+    visit(data, place);
+  }
+}
+
+/* -- one cell ----------------------------------------------------------------------------------------------------- */
+
+typedef struct Clearing {
+  RtContext *context;
+  RtWorker *worker;
+  int32_t tree;
+  const RtRun *run;
+} Clearing;
+
+static void clear_place(void *data, uint8_t *place) {
+  const Clearing *c = data;
+  if (c->run->manager < 0) {
+    rt_memory_zero(place, c->run->size);
+    return;
+  }
+  uint32_t *slots = (uint32_t *)place;
+  if (c->run->list_capacity) {
+    rt_dynamic_clear(c->context, c->worker, c->tree, c->run->manager, slots, c->run->list_capacity);
+    return;
+  }
+  for (uint64_t s = 0; s < c->run->size / sizeof *slots; s++)
+    rt_slot_clear(c->context, c->worker, c->tree, c->run->manager, &slots[s]);
+}
+
+/* Slots come first in the table: see storage. */
+void rt_mask_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t number, uint64_t *words,
+                   uint64_t cell) {
+  const RtMask *mask = &context->trees[tree]->masks[number];
+  if (!rt_clear_bit(words + cell / 64, (uint64_t)1 << cell % 64)) return;
+  uint8_t *container = (uint8_t *)words - mask->mask_offset;
+  for (int32_t r = 0; r < mask->run_count; r++) {
+    Clearing clearing = {context, worker, tree, &mask->runs[r]};
+    visit_run(clearing.run, container, cell, clear_place, &clearing);
+  }
+}
+
+/* -- all containers ------------------------------------------------------------------------------------------------- */
+
+static void visit_containers(const RtTree *tree, const RtMask *mask, RunVisit *visit, void *data) {
+  if (mask->holder < 0) {
+    visit_run(&mask->containers, tree->root, 0, visit, data);
+    return;
+  }
+  const RtManager *manager = &tree->managers[mask->holder];
+  for (const RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))
+    for (uint32_t n = 0; n < chunk->handed; n++)
+      if (chunk->states[n] == RT_NODE_LIVE)
+        visit_run(&mask->containers, node_in_chunk(manager, chunk, n).memory, 0, visit, data);
+}
+
+typedef struct Count {
+  const RtMask *mask;
+  int64_t cells;
+} Count;
+
+static void count_container(void *data, uint8_t *container) {
+  Count *count = data;
+  const uint64_t *words = (const uint64_t *)(container + count->mask->mask_offset);
+  for (uint64_t w = 0; w < (count->mask->cell_count + 63) / 64; w++) count->cells += __builtin_popcountll(words[w]);
+}
+
+int64_t rt_mask_count(RtContext *context, int32_t tree_index, int32_t number) {
+  const RtTree *tree = context->trees[tree_index];
+  Count count = {.mask = &tree->masks[number]};
+  visit_containers(tree, count.mask, count_container, &count);
+  return count.cells;
+}
+
+static void zero_container(void *data, uint8_t *container) {
+  const RtMask *mask = data;
+  rt_memory_zero(container, mask->containers.size);
+}
+
+void rt_mask_clear_all(RtContext *context, int32_t tree_index, int32_t number) {
+  RtTree *tree = context->trees[tree_index];
+  RtMask *mask = &tree->masks[number];
+  rt_tree_settle(tree, context->worker_count);
+  for (int32_t r = 0; r < mask->run_count; r++)
+    if (mask->runs[r].manager >= 0) rt_tree_clear(context, tree_index, mask->runs[r].manager);
+  visit_containers(tree, mask, zero_container, mask);
+}
+
+/* -- as they were ---------------------------------------------------------------------------------------------------- */
+
+static uint64_t words_of(const RtMask *mask) { return (mask->cell_count + 63) / 64; }
+
+static uint64_t containers_in_node(const RtMask *mask) {
+  uint64_t count = 1;
+  for (int32_t k = 0; k < mask->containers.depth; k++) count *= mask->containers.counts[k];
+  return count;
+}
+
+/* Which container of its node, or of the root's container, lies so many bytes from its start: the loops of the run
+ * stand inner before outer. */
+static uint64_t number_in_node(const RtMask *mask, uint64_t bytes) {
+  uint64_t number = 0, rest = bytes - mask->containers.offset;
+  for (int32_t k = mask->containers.depth - 1; k >= 0; k--) {
+    number = number * mask->containers.counts[k] + rest / mask->containers.steps[k];
+    rest %= mask->containers.steps[k];
+  }
+  return number;
+}
+
+/* Where the words of a container are kept: index into `was`. */
+static uint64_t place_in_was(const RtTree *tree, const RtMask *mask, const uint8_t *container) {
+  uint64_t number;
+  if (mask->holder < 0) {
+    number = number_in_node(mask, (uint64_t)(container - tree->root));
+  } else {
+    const RtManager *manager = &tree->managers[mask->holder];
+    const RtChunk *chunk = node_chunk(tree, container);
+    uint64_t bytes = (uint64_t)(container - chunk->nodes), index = bytes / manager->node_size;
+    number = (chunk->first_number + index) * containers_in_node(mask) + number_in_node(mask, bytes % manager->node_size);
+  }
+  return number * words_of(mask);
+}
+
+typedef struct Remembering {
+  const RtTree *tree;
+  RtMask *mask;
+} Remembering;
+
+static void remember_container(void *data, uint8_t *container) {
+  const Remembering *r = data;
+  const uint64_t *words = (const uint64_t *)(container + r->mask->mask_offset);
+  uint64_t *was = r->mask->was + place_in_was(r->tree, r->mask, container);
+  for (uint64_t w = 0; w < words_of(r->mask); w++) was[w] = words[w];
+}
+
+/* Where the host refuses memory nothing is remembered: nothing is visited, and the launch fails. */
+void rt_mask_remember(RtContext *context, int32_t tree_index, int32_t number) {
+  RtTree *tree = context->trees[tree_index];
+  RtMask *mask = &tree->masks[number];
+  uint64_t nodes = mask->holder < 0 ? 1 : tree->managers[mask->holder].node_count;
+  uint64_t count = nodes * containers_in_node(mask) * words_of(mask);
+  mask->was_count = 0;
+  if (count > mask->was_capacity) {
+    uint64_t *was = context->grow(context, mask->was, mask->was_capacity * sizeof *was, count * sizeof *was);
+    if (!was) {
+      rt_error_set(context, RT_ERROR_MEMORY, tree->number, mask->holder);
+      return;
+    }
+    mask->was = was;
+    mask->was_capacity = count;
+  }
+  mask->was_count = count;
+  Remembering remembering = {tree, mask};
+  visit_containers(tree, mask, remember_container, &remembering);
+}
+
+uint64_t rt_mask_was(RtContext *context, int32_t tree_index, int32_t number, const uint64_t *words, uint64_t first,
+                     uint64_t count) {
+  const RtTree *tree = context->trees[tree_index];
+  const RtMask *mask = &tree->masks[number];
+  uint64_t place = place_in_was(tree, mask, (const uint8_t *)words - mask->mask_offset);
+  return place + words_of(mask) <= mask->was_count ? rt_mask_bits(mask->was + place, first, count) : 0;
+}

@@ -1,0 +1,329 @@
+--- Bitmasked nodes: dense cells that are there always and active one by one.
+local rg = require "regolith"
+local support = require "support"
+
+local visits = support.visits
+
+local sum_and_visits = rg.kernel(function(x)
+  local s, n = 0, 0
+  for i in x:active() do
+    s = s + x[i]
+    n = n + 1
+  end
+  return s, n
+end)
+
+local function under(node, t)
+  local x = rg.field(t or rg.i32)
+  node:place(x)
+  return x
+end
+
+describe("a bitmasked node", function()
+  it("visits the cells that were written, in every nesting", function()
+    for _, declare in ipairs {
+      function() return rg.root:bitmasked("i", 300) end,
+      function() return rg.root:pointer("i", 10):bitmasked("i", 30) end,
+      function() return rg.root:bitmasked("i", 10):bitmasked("i", 30) end,
+      function() return rg.root:bitmasked("i", 3):pointer("i", 5):bitmasked("i", 20) end,
+      function() return rg.root:dense("i", 3):bitmasked("i", 100, { layout = "aos" }) end,
+    } do
+      local x = under(declare())
+      x[0], x[63], x[64], x[299] = 1, 2, 3, 4
+      assert.same({ 10, 4 }, { sum_and_visits(x) })
+      assert.equal(4, x:count())
+      local met = {}
+      for i, v in pairs(x) do met[#met + 1] = i .. "=" .. v end
+      assert.equal("0=1 63=2 64=3 299=4", table.concat(met, " "))
+    end
+  end)
+
+  it("has cells of many shapes below each of its own", function()
+    local node = rg.root:bitmasked("ij", 3, 6)
+    local x = under(node:bitmasked("i", 8))
+    x[5][1], x[9][4], x[0][3] = 2, 20, 20
+    local sum, count, asked = rg.kernel(function()
+      local s, c, a = 0, 0, 0
+      for i, j in x:active() do
+        s = s + x[i][j]
+        c = c + 1
+        if x:is_active(i, j) then a = a + 1 end
+      end
+      return s, c, a
+    end)()
+    assert.same({ 42, 3, 3 }, { sum, count, asked })
+    assert.equal(3, node:count())
+  end)
+
+  it("makes dense cells below it come and go together", function()
+    local node = rg.root:bitmasked("i", 128)
+    local x = under(node:dense("i", 128))
+    x[0], x[127], x[256], x[257] = 1, 1, 1, 1
+    assert.equal(256, visits(x))
+    assert.equal(256, x:count())
+    local y = under(rg.root:bitmasked("i", 128):bitmasked("i", 128))
+    y[0], y[127], y[256], y[257] = 1, 1, 1, 1
+    assert.equal(4, visits(y))
+  end)
+
+  it("visits every 32nd of a million cells", function()
+    local x = under(rg.root:bitmasked("ij", 32, 64):bitmasked("ij", 32))
+    rg.kernel(function()
+      for i, j in rg.range(1024, 2048) do
+        if (i * 2048 + j) % 32 == 0 then x[i][j] = 1 end
+      end
+    end)()
+    assert.equal(65536, support.visits2(x))
+    assert.equal(65536, x:count())
+  end)
+
+  it("ends where its size says, also in the middle of a word", function()
+    local x = under(rg.root:dense("ij", 80, 173):bitmasked("ij", 1))
+    rg.kernel(function() for i, j in rg.range(80, 173) do x[i][j] = i + j end end)()
+    assert.equal(80 * 173, support.visits2(x))
+    local y = under(rg.root:bitmasked("ij", 10))
+    rg.kernel(function() for i, j in rg.range(10, 10) do y[i][j] = 1 end end)()
+    assert.equal(100, support.visits2(y))
+  end)
+
+  it("keeps the bits of neighbours apart when many threads toggle them", function()
+    local node = rg.root:bitmasked("i", 256)
+    local x = under(node)
+    local toggle = rg.kernel(function(on)
+      for i in rg.range(256):block(1) do
+        if i % 2 == on then x[i] = i else node:deactivate(i) end
+      end
+    end)
+    for round = 1, 50 do
+      toggle(round % 2)
+      for _, i in ipairs { 31, 32, 63, 64, 254, 255 } do
+        assert.equal(i % 2 == round % 2, x:is_active(i))
+        assert.equal(i % 2 == round % 2 and i or 0, x[i])
+      end
+      assert.equal(128, x:count())
+    end
+  end)
+
+  it("refreshes what loops visit after each change", function()
+    local x = under(rg.root:bitmasked("i", 5):bitmasked("i", 4))
+    x[3], x[19] = 3, 19
+    assert.same({ 22, 2 }, { sum_and_visits(x) })
+    x[7], x[13] = 7, 13
+    assert.same({ 42, 4 }, { sum_and_visits(x) })
+  end)
+
+  it("holds several children, each at its own place", function()
+    local node = rg.root:bitmasked("i", 4)
+    local a, b = rg.field(rg.i8), rg.field(rg.f64)
+    node:place(a)
+    node:bitmasked("i", 4):place(b)
+    local x = under(node:bitmasked("i", 30))
+    for _, i in ipairs { 0, 1, 29, 30, 60, 118, 119 } do x[i] = i end
+    a[3], b[0] = -5, 2.5
+    assert.same({ 0 + 1 + 29 + 30 + 60 + 118 + 119, 7 }, { sum_and_visits(x) })
+    assert.equal(4, node:count())
+    node:deactivate(3)
+    assert.same({ 0 + 1 + 29 + 30 + 60, 5 }, { sum_and_visits(x) })
+    assert.equal(0, a[3])
+    assert.equal(2.5, b[0])
+  end)
+end)
+
+describe("a deactivated bitmasked cell", function()
+  it("reads zero, and stays zero when it comes back", function()
+    local node = rg.root:bitmasked("i", 128)
+    local x, y = under(node), under(node, rg.f32)
+    x[40], y[40], x[41] = 7, 1.5, 8
+    assert.is_true(node:is_active(40))
+    node:deactivate(40)
+    assert.is_false(node:is_active(40))
+    assert.same({ 0, 0, 8 }, { x[40], y[40], x[41] })
+    node:activate(40)
+    assert.same({ 0, 0 }, { x[40], y[40] })
+    assert.equal(2, node:count())
+    node:clear()
+    assert.equal(0, node:count())
+    assert.same({ 0, 0 }, { x[41], visits(x) })
+  end)
+
+  it("takes everything below it along, and gives its nodes back", function()
+    local node = rg.root:bitmasked("i", 8)
+    local block = node:pointer("i", 4)
+    local x = under(block:dense("i", 2))
+    rg.kernel(function() for i in rg.range(64) do x[i] = i end end)()
+    assert.same({ 8, 32 }, { node:count(), block:count() })
+    rg.kernel(function() for i in node:active() do if i % 2 == 0 then node:deactivate(i) end end end)()
+    assert.same({ 4, 16, 32 }, { node:count(), block:count(), x:count() })
+    assert.same({ 0, 8 }, { x[7], x[8] })
+    node:clear()
+    assert.same({ 0, 0 }, { node:count(), block:count() })
+    x[9] = 1
+    assert.same({ 1, 1, 2 }, { node:count(), block:count(), visits(x) })
+  end)
+
+  it("is lost or active anew where another iteration writes it, never half of it", function()
+    local node = rg.root:bitmasked("i", 64)
+    local x = under(node:bitmasked("i", 4))
+    local fight = rg.kernel(function()
+      for i in rg.range(4096):block(8) do
+        local k = i % 256
+        if math.floor(i / 256) % 2 == 0 then
+          x[k] = 1
+        else
+          node:deactivate(math.floor(k / 4))
+        end
+      end
+    end)
+    local inactive = rg.kernel(function()
+      local wrong = 0
+      for i in rg.range(256) do
+        if not x:is_active(i) and x[i] ~= 0 then wrong = wrong + 1 end
+        if x:is_active(i) and not node:is_active(math.floor(i / 4)) then wrong = wrong + 1 end
+      end
+      return wrong
+    end)
+    for _ = 1, 100 do
+      fight()
+      assert.equal(0, inactive())
+    end
+  end)
+
+  it("takes its list along, also while others append to it", function()
+    local node = rg.root:bitmasked("i", 64)
+    local x = rg.field(rg.i32)
+    node:dynamic("j", 100, { chunk = 8 }):place(x)
+    local fight = rg.kernel(function()
+      for i in rg.range(8192):block(16) do
+        local k = i % 64
+        if math.floor(i / 64) % 4 == 0 then node:deactivate(k) else x:append(k, i) end
+      end
+    end)
+    for _ = 1, 20 do
+      fight()
+      for i = 0, 63 do assert.is_true(node:is_active(i) or x:length(i) == 0) end
+    end
+    node:clear()
+    x:append(3, 5)
+    assert.same({ 1, 1, 5 }, { x:count(), node:count(), x[3][0] })
+    node:deactivate(3)
+    assert.same({ 0, 0, 0 }, { x:length(3), node:count(), x[3][0] })
+  end)
+
+  it("may be written again by the iteration that let it go", function()
+    local node = rg.root:pointer("i", 2):bitmasked("i", 64)
+    local x, y = under(node), under(node)
+    rg.kernel(function() for i in rg.range(128) do x[i] = i y[i] = i end end)()
+    rg.kernel(function()
+      for i in node:active() do
+        node:deactivate(i)
+        if i % 2 == 0 then x[i] = 9 end
+      end
+    end)()
+    assert.equal(64, node:count())
+    assert.same({ 9, 0, 0, 0 }, { x[4], y[4], x[5], y[5] })
+  end)
+
+  it("is not visited by the next loop, nor are cells that come during one", function()
+    local node = rg.root:pointer("i", 4):bitmasked("i", 64)
+    local x = under(node)
+    for i = 0, 63 do x[i] = 1 end
+    local met = rg.kernel(function()
+      local n, m = 0, 0
+      for i in x:active() do
+        n = n + 1
+        if i % 4 == 0 then node:deactivate(i) end
+      end
+      for _ in x:active() do m = m + 1 end
+      return n, m
+    end)
+    assert.same({ 64, 48 }, { met() })
+    local grown = rg.kernel(function()
+      local n = 0
+      for i in x:active() do
+        n = n + 1
+        x[i + 128] = 1
+      end
+      return n
+    end)
+    assert.equal(48, grown())
+    assert.equal(96, visits(x))
+  end)
+end)
+
+describe("masks", function()
+  it("are walked in index order by a serial loop", function()
+    for _, axes in ipairs { "ij", "ji" } do
+      local x = under(rg.root:dense("ij", 2):bitmasked(axes, 3, 70))
+      local n, m = x.shape[0], x.shape[1]
+      local expected = {}
+      for _, at in ipairs { { 0, 0 }, { 0, m - 1 }, { 1, 3 }, { n - 1, 0 }, { n - 1, 5 } } do
+        x[at] = 1
+        expected[#expected + 1] = at[1] * m + at[2]
+      end
+      local order = rg.field(rg.i32, 8)
+      rg.kernel(function()
+        local k = 0
+        for i, j in x:active():serial() do
+          order[k] = i * x.shape[1] + j
+          k = k + 1
+        end
+      end)()
+      for k, number in ipairs(expected) do assert.equal(number, order[k - 1]) end
+    end
+  end)
+
+  it("are left by break, and passed over by continue", function()
+    local x = under(rg.root:bitmasked("i", 200))
+    for i = 0, 199, 3 do x[i] = i end
+    local first = rg.kernel([=[function()
+      local last, odd = -1, 0
+      for i in x:active():serial() do
+        if i > 100 then break end
+        last = i
+        if i % 2 == 0 then continue end
+        odd += 1
+      end
+      return last, odd
+    end]=], { x = x })
+    assert.same({ 99, 17 }, { first() })
+  end)
+
+  it("tell a stencil that inactive neighbours are zero", function()
+    local node = rg.root:pointer("ij", 2):bitmasked("ij", 32)
+    local x, y = under(node), under(node)
+    x[31][31], x[32][32], x[31][32] = 1, 10, 100
+    rg.kernel(function()
+      for i, j in x:active() do
+        y[i][j] = x[i - 1][j] + x[i + 1][j] + x[i][j - 1] + x[i][j + 1] + x[i + 1][j + 1]
+      end
+    end)()
+    assert.same({ 110, 100, 11 }, { y[31][31], y[32][32], y[31][32] })
+    assert.equal(3, y:count())
+  end)
+
+  it("are set by what is written beside a loop's own level", function()
+    local block = rg.root:pointer("i", 4)
+    local x = under(block:dense("i", 16))
+    local node = block:bitmasked("i", 16)
+    local y = under(node)
+    for i = 16, 31 do x[i] = i end
+    rg.kernel(function() for i in x:active() do if i % 2 == 0 then y[i] = x[i] end end end)()
+    assert.equal(8, node:count())
+    assert.same({ 16, 0, 30 }, { y[16], y[17], y[30] })
+  end)
+
+  it("are filled, copied and read whole", function()
+    local x, y = under(rg.root:bitmasked("i", 100)), under(rg.root:pointer("i", 10):bitmasked("i", 10), rg.f32)
+    for i = 1, 99, 7 do x[i] = i end
+    y:copy_from(x)
+    assert.equal(x:count(), y:count())
+    y:fill(2)
+    local t = y:to_table()
+    assert.same({ 0, 2, 0 }, { t[1], t[2], t[3] })
+    t[3] = 5
+    y:from_table(t)
+    assert.same({ 5, true }, { y[2], y:is_active(2) })
+    assert.equal(x:count() + 1, y:count())
+    assert.has_error(function() x:pointer() end)
+  end)
+end)
