@@ -31,7 +31,7 @@ local function hold(seeds, make_case)
   end
 end
 
-describe("the judge", function()
+describe("the judge #compiled", function()
   it(("agrees with %d kernels of 20 expressions over 16 rows, from seed %d"):format(count, first_seed), function()
     hold(count, function() return judge.expressions(20, 3) end)
   end)

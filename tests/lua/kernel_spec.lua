@@ -409,12 +409,12 @@ describe("x.shape and x.offset in a kernel", function()
     assert.same({ 4, 5, 4, 5, 2, 0 }, { k() })
   end)
 
-  it("are those of the field, not of its vectors #compiled", function()
+  it("are those of the field, not of its vectors", function()
     local v = rg.field(rg.vec2, 7)
     assert.same({ 7, 7, 8 }, { rg.kernel(function() return v.shape[0], v.shape.x, v.shape + 1 end)() })
   end)
 
-  it("are integer vectors as a whole #compiled", function()
+  it("are integer vectors as a whole", function()
     local a, b, c, d, e = rg.kernel([[function(k)
       local n = x.shape
       local grown = x.shape

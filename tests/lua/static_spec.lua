@@ -365,7 +365,7 @@ describe("rg.static of what is no plain number", function()
     assert.equal("static.unknown", failure(value, "rg.static(w / 2)").code)
   end)
 
-  it("indexes tables of such integers, and writes loops over them out #compiled", function()
+  it("indexes tables of such integers, and writes loops over them out", function()
     local t, u = { 1LL, 9007199254740993LL, -9223372036854775807LL - 1LL }, { 18446744073709551615ULL }
     local item = rg.kernel(function(i) return t[i], u[i] end)
     local a, b = item(3)
@@ -380,7 +380,7 @@ describe("rg.static of what is no plain number", function()
     assert.is_true(sum() == t[1] + t[2] + t[3])
   end)
 
-  it("takes vectors and matrices, whole or in part #compiled", function()
+  it("takes vectors and matrices, whole or in part", function()
     local c = { v = rg.vec3(1, 0.1, -2), m = rg.mat2(1, 2, 3, 4), n = rg.ivec2(-3, 2), d = rg.dvec2(0.1, 1 / 3) }
     local function value(text) return rg.kernel("function() return " .. text .. " end", c)() end
     assert.is_true(value "rg.static(v)" == c.v and value "rg.static(d)" == c.d and value "rg.static(m)" == c.m)
@@ -397,7 +397,7 @@ describe("rg.static of what is no plain number", function()
     assert.equal(3, unrolled())
   end)
 
-  it("compiles once for each value of a vector #compiled", function()
+  it("compiles once for each value of a vector", function()
     local v = rg.vec2(1, 2)
     local k = rg.kernel(function() return rg.static(v) end)
     local before = rg.stats().compiles

@@ -376,7 +376,7 @@ describe("a vector in Lua", function()
   end)
 end)
 
-describe("compound assignment #compiled", function()
+describe("compound assignment", function()
   local function result(text, captures, ...) return rg.kernel(text, captures)(...) end
 
   it("works number by number, on vectors and matrices", function()

@@ -105,7 +105,7 @@ describe("updates in a parallel loop", function()
     end)
   end
 
-  it("divide, shift and raise in the order that one element's turns have #compiled", function()
+  it("divide, shift and raise in the order that one element's turns have", function()
     local x = rg.field(rg.f64, 8)
     x:fill(64)
     rg.kernel("function() for i in rg.range(8) do x[i] /= 2 x[i] = x[i] / 4 x[i] = x[i] ^ 2 x[i] %= 5 x[i] //= 2 end end", { x = x })()
