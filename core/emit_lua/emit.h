@@ -68,6 +68,11 @@ void emit_algebra(Emit *e, AstExpr *call, const Builtin *builtin);
 void emit_product(Emit *e, AstExpr *expr);         /* with a matrix */
 bool emit_is_product(Emit *e, const AstExpr *expr);
 
+/* emit_list.c */
+void emit_list_call(Emit *e, AstExpr *call, const Entity *entity); /* append, pop, length */
+void emit_items(Emit *e, const LoopHead *head, const AstStmt *stmt); /* the head of `for k, v in x:items(i)` */
+Type emit_item_type(Emit *e, const LoopHead *head, int variable);
+
 /* emit_function.c: what the user wrote, as a function called at once; a `return` in it */
 void emit_function_call(Emit *e, AstExpr *call, Inline *in);
 void emit_function_return(Emit *e, AstStmt *stmt);

@@ -131,6 +131,10 @@ void emit_method(Emit *e, AstExpr *call) {
     else emit_refuse(e, call);
     return;
   }
+  if (entity->method->form == METHOD_LIST) {
+    emit_list_call(e, call, entity);
+    return;
+  }
   int index_count = call->list.count - entity->method->values;
   if (entity->method->values) {
     emit_element_call(e, call, entity, index_count);

@@ -77,13 +77,19 @@ void emit_break(Emit *e, const AstStmt *stmt) {
 
 /* -- indices --------------------------------------------------------------------------------------------- */
 
+/* What a loop gives variable i. */
+static Type given_type(Emit *e, AstStmt *stmt, Type index, int i) {
+  const LoopHead *head = head_of(e->s, stmt);
+  return head && head->items ? emit_item_type(e, head, i) : index;
+}
+
 /* Names of loop variables: an index whose variable has another type comes as _rg_i<k> and is converted inside. */
 static void emit_variables(Emit *e, AstStmt *stmt, Type index) {
   for (int i = 0; i < stmt->locals.count; i++) {
     const Local *local = local_of(e->s, stmt->locals.items[i]);
     const char *name = emit_declare(e, stmt->locals.items[i]);
     if (i) emit_text(e, ", ");
-    if (type_equal(local->type, index)) emit_text(e, name);
+    if (type_equal(local->type, given_type(e, stmt, index, i))) emit_text(e, name);
     else emit_format(e, "_rg_i%d", i);
   }
 }
@@ -92,9 +98,10 @@ static void emit_body(Emit *e, AstStmt *stmt, Type index) {
   Around around = enter(e, stmt);
   for (int i = 0; i < stmt->locals.count; i++) {
     const Local *local = local_of(e->s, stmt->locals.items[i]);
-    if (type_equal(local->type, index) || type_is_none(local->type)) continue;
+    Type given = given_type(e, stmt, index, i);
+    if (type_equal(local->type, given) || type_is_none(local->type)) continue;
     emit_format(e, "local %s = ", e->names[stmt->locals.items[i]->id]);
-    emit_conversion(e, local->shape, index, local->type);
+    emit_conversion(e, local->shape, given, local->type);
     emit_format(e, "_rg_i%d); ", i);
   }
   emit_block(e, &stmt->bodies.items[0]);
@@ -145,7 +152,11 @@ static void emit_bound(Emit *e, AstExpr *bound, Type type) {
   else emit_as(e, bound, type);
 }
 
-static void emit_head(Emit *e, const LoopHead *head) {
+static void emit_head(Emit *e, const LoopHead *head, const AstStmt *stmt) {
+  if (head->items) {
+    emit_items(e, head, stmt);
+    return;
+  }
   const char *wide = type_bits(head->index) == 64 ? "_i64" : "";
   if (head->is_vector) emit_text(e, "_rg.as_vectors(");
   if (head->node) {
@@ -167,7 +178,7 @@ void emit_for_in(Emit *e, AstStmt *stmt) {
   const LoopHead *head = head_of(e->s, stmt);
   StrBuf before = e->out;
   strbuf_init(&e->out, e->scratch);
-  emit_head(e, head);
+  emit_head(e, head, stmt);
   StrBuf text = e->out;
   e->out = before;
   emit_text(e, "for ");

@@ -116,7 +116,7 @@ bool list_items(Sema *s, AstExpr *e, const Entity *object, LoopHead *head) {
 
 /* -- variables of items -------------------------------------------------------------------------------------------- */
 
-static const SNodeComponent *item_field(Sema *s, const LoopHead *head, int number) {
+const SNodeComponent *list_item_field(Sema *s, const LoopHead *head, int number) {
   Entity object = *entity_of(s, head->items);
   object.kind = entity_of(s, head->items->left)->kind;
   return field_number(head->node, &object, number);
@@ -128,7 +128,7 @@ void list_declare(Sema *s, const LoopHead *head, const AstStmt *stmt) {
     return;
   }
   for (int i = 1; i < stmt->locals.count; i++) {
-    const SNodeComponent *field = item_field(s, head, i - 1);
+    const SNodeComponent *field = list_item_field(s, head, i - 1);
     const AstLocal *ast = stmt->locals.items[i];
     if (!field) {
       sema_fail_pos(s, ast->pos, ast->name.length, RG_ERROR_LOOP, NULL, "'items' gives a slot and %d %s here, and no value for '%s'",
@@ -143,7 +143,7 @@ void list_declare(Sema *s, const LoopHead *head, const AstStmt *stmt) {
 
 void list_infer_items(Sema *s, const LoopHead *head, const AstStmt *stmt) {
   for (int i = 1; i < stmt->locals.count; i++)
-    infer_give(s, stmt->locals.items[i], ty_of(type_element(item_field(s, head, i - 1)->whole)), NULL);
+    infer_give(s, stmt->locals.items[i], ty_of(type_element(list_item_field(s, head, i - 1)->whole)), NULL);
 }
 
 /* -- types of values -------------------------------------------------------------------------------------------------- */
@@ -246,7 +246,7 @@ void list_bind_items(Sema *s, const LoopHead *head, const AstStmt *stmt, IrInst 
   for (int k = 0, given = 0; k < node->rank; k++) all[k] = k == own ? slot : indices[given++];
   if (stmt->locals.count) lower_bind(s, stmt->locals.items[0], &slot);
   for (int i = 1; i < stmt->locals.count; i++) {
-    const SNodeComponent *field = item_field(s, head, i - 1);
+    const SNodeComponent *field = list_item_field(s, head, i - 1);
     Entity element = *entity_of(s, head->items);
     IrInst *values[TYPE_MAX_PARTS];
     element.component = (int)(field - node->components);

@@ -370,6 +370,7 @@ Entity resolve_fail_indices(Sema *s, AstExpr *e, const Entity *object, int neede
 Entity list_call(Sema *s, AstExpr *e, Entity object); /* append, length, pop */
 bool list_items(Sema *s, AstExpr *e, const Entity *object, LoopHead *head);
 void list_declare(Sema *s, const LoopHead *head, const AstStmt *stmt); /* the shapes of its variables */
+const SNodeComponent *list_item_field(Sema *s, const LoopHead *head, int number); /* 0: the first; NULL behind the last */
 void list_infer_items(Sema *s, const LoopHead *head, const AstStmt *stmt);
 void list_infer_values(Sema *s, AstExpr *e);
 bool list_check_values(Sema *s, AstExpr *e);

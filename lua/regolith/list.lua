@@ -63,6 +63,8 @@ function list.append(node, runtime, ...)
   if values < 0 then fail.argument(("append takes %d indices, then the values"):format(count), nil, "index.count") end
   local elements, vectors = ffi.new("RgValue[?]", values + 1), ffi.new("RgVector[?]", values + 1)
   for k = 0, values - 1 do put(node, runtime, k, given[taken + k + 1], elements[k], vectors[k]) end
+  local own = lib.oracle_of(runtime)
+  if own then return own:append(node, count, elements, values) end
   check(C.rg_snode_append(node, buffer, count, elements, values, result), runtime)
   return tonumber(result[0])
 end
@@ -73,6 +75,8 @@ local function call(node, runtime, action, count)
 end
 
 function list.length(node, runtime, ...)
+  local own = lib.oracle_of(runtime)
+  if own then return own:length(node, index.fill(...)) end
   return call(node, runtime, "length", index.fill(...))
 end
 
@@ -98,6 +102,7 @@ end
 
 --- Takes the last element away; zero where there is none.
 function list.pop(node, runtime, field, ...)
+  if lib.oracle_of(runtime) then return lib.oracle_of(runtime):pop(node, field, index.fill(...)) end
   local count, own = describe(node, runtime)
   local given = index.fill(...)
   local length = call(node, runtime, "length", given)
@@ -111,6 +116,7 @@ end
 
 --- Iterates over the slots there are now, each with what it holds.
 function list.items(node, runtime, field, ...)
+  if lib.oracle_of(runtime) then return lib.oracle_of(runtime):items(node, field, index.fill(...)) end
   local count, own = describe(node, runtime)
   local given = index.fill(...)
   local length = call(node, runtime, "length", given)

@@ -9,6 +9,7 @@ local value = require "regolith.value"
 local vector = require "regolith.oracle_vector"
 local oracle_tree = require "regolith.oracle_tree"
 local oracle_element = require "regolith.oracle_element"
+local oracle_list = require "regolith.oracle_list"
 
 local oracle = {}
 oracle.__index = oracle
@@ -19,7 +20,7 @@ local slot, result = ffi.new "RgValue", ffi.new "int64_t[1]"
 --- The data of a runtime. A tree's data lives as long as a handle owns it: of a field, a node, or the tree itself.
 function oracle.create(runtime)
   local trees = setmetatable({}, { __mode = "v" }) -- address in the core -> data
-  return setmetatable({ runtime = runtime, trees = trees, owned = {}, fields = {}, outside = 0 }, oracle)
+  return setmetatable({ runtime = runtime, trees = trees, owned = {}, fields = {}, numbers = {}, outside = 0 }, oracle)
 end
 
 local function key_of(pointer) return tostring(ffi.cast("void *", pointer)) end
@@ -33,7 +34,7 @@ end
 --- A destroyed tree holds nothing.
 function oracle:empty_tree(tree)
   local data = self.trees[key_of(tree)]
-  if data then data.root = {} end
+  if data then data.root, data.levels = {}, {} end
 end
 
 --- A new handle of a node.
@@ -41,13 +42,17 @@ function oracle:own_node(node) self.owned[key_of(node)] = self.trees[key_of(C.rg
 
 --- A field found its place.
 function oracle:own_field(handle)
-  self.owned[handle.rg_number] = self.trees[key_of(C.rg_snode_tree(C.rg_field_node(handle.rg_field)))]
+  local node = C.rg_field_node(handle.rg_field)
+  local data = self.trees[key_of(C.rg_snode_tree(node))]
+  local fields = oracle_tree.fields(data, node)
+  fields[#fields + 1] = { type = ffi.string(C.rg_field_type(handle.rg_field)), key = key_of(handle.rg_field) }
+  self.owned[handle.rg_number], self.numbers[handle.rg_number] = data, #fields
 end
 
 --- The handle with this pointer or field number went.
 function oracle:drop(what)
   if type(what) ~= "number" then what = key_of(what) end
-  self.owned[what], self.fields[what] = nil, nil
+  self.owned[what], self.fields[what], self.numbers[what] = nil, nil, nil
 end
 
 -- Raises where the tree or the runtime is gone.
@@ -61,7 +66,7 @@ local function elements_of(self, handle)
   local level = level_of(self, C.rg_field_node(handle.rg_field))
   local elements = self.fields[handle.rg_number]
   if not elements or elements.level ~= level then
-    elements = oracle_element.create(level, ffi.string(C.rg_field_type(handle.rg_field)), function()
+    elements = oracle_element.create(level, self.numbers[handle.rg_number], function()
       self.outside = self.outside + 1
     end)
     self.fields[handle.rg_number] = elements
@@ -83,12 +88,12 @@ local function check_index(handle, count)
 end
 
 -- x[0] is the element of a field without axes.
-local function at(elements, count) return unpack(indices(math.min(count, elements.level.rank))) end
+local function place_in(elements, count) return unpack(indices(math.min(count, elements.level.rank))) end
 
 function oracle:get(handle, count)
   check_index(handle, count)
   local elements = elements_of(self, handle)
-  return vector.to_lua(elements.type, elements:get(at(elements, count)))
+  return vector.to_lua(elements.type, elements:get(place_in(elements, count)))
 end
 
 -- `v` as an element of the field.
@@ -109,14 +114,20 @@ end
 
 -- -- cells from Lua -----------------------------------------------------------------------------------------
 
+-- How many indices name a cell, or what else an action is of.
+local function rank_of(level, action)
+  return level.kind == "dynamic" and action == "deactivate" and level.rank - 1 or level.rank
+end
+
 --- activate, deactivate, is_active, count, clear of a C node.
 function oracle:call(node, action, count)
   local level = level_of(self, node)
   local list = indices(count)
   local needs_pointer = (action == "deactivate" and level.holds_all) or (action == "clear" and not level:is_sparse())
-  local asked = needs_pointer and action or (action == "count" or action == "clear") and "count" or "is_active"
+  local is_list = level.kind == "dynamic" and action == "deactivate"
+  local asked = (needs_pointer or is_list) and action or (action == "count" or action == "clear") and "count" or "is_active"
   check(C.rg_snode_call(node, asked, buffer, count, result), self.runtime) -- refuses as it does everywhere
-  local answer = level[action](level, unpack(list, 1, math.min(count, level.rank)))
+  local answer = level[action](level, unpack(list, 1, math.min(count, rank_of(level, action))))
   return action == "is_active" and (answer and 1 or 0) or action == "count" and tonumber(answer) or 0
 end
 
@@ -149,6 +160,94 @@ function oracle:elements_in(handle, wants_value)
   return iterate(elements.level, wants_value and function(one)
     return vector.to_lua(elements.type, elements:get(unpack(one, 1, elements.level.rank)))
   end)
+end
+
+-- -- lists from Lua ----------------------------------------------------------------------------------------
+
+-- What the core calls a node, and the tree it is in.
+local function names_of(self, node)
+  local row, number = ffi.new "RgNodeMemory", 0
+  while C.rg_memory_node(lib.runtimes[self.runtime].c, number, row) == 0 do
+    if row.node == node then return ffi.string(row.name), ffi.string(row.tree) end
+    number = number + 1
+  end
+  return "", ""
+end
+
+-- A list had no place left, in a launch or a call from Lua.
+local function check_full(self)
+  local level = oracle_list.full
+  oracle_list.full = nil
+  if not level then return end
+  local name, tree = names_of(self, level.node)
+  fail.raise {
+    code = "list.full", message = ("%s (dynamic) of %s is full: it has at most %d elements"):format(
+      name == "" and "a list" or "list '" .. name .. "'", tree == "" and "a tree" or "tree '" .. tree .. "'", level.sizes[1]),
+    hint = "what fitted is there; declare it longer: :dynamic(\"k\", n)",
+  }
+end
+
+-- The list that the first indices of the buffer name; the core refuses others.
+local function list_at(self, node, count)
+  local level = level_of(self, node)
+  check(C.rg_snode_call(node, "length", buffer, count, result), self.runtime)
+  return level, { 0, unpack(indices(count)) }
+end
+
+-- The numbers of its fields: of the one, or of all.
+local function numbers_of(level, field)
+  local numbers = {}
+  for k, one in ipairs(level.fields) do
+    if field == nil or one.key == key_of(field) then numbers[#numbers + 1] = k end
+  end
+  return numbers
+end
+
+local function to_lua(level, numbers, values)
+  for k, number in ipairs(numbers) do values[k] = vector.to_lua(level.fields[number].type, values[k]) end
+  return unpack(values, 1, #numbers)
+end
+
+function oracle:length(node, count)
+  local level, at = list_at(self, node, count)
+  return oracle_list.length(level, at)
+end
+
+--- The core converts or refuses the values, in a list of its own that is empty again afterwards.
+function oracle:append(node, count, values, value_count)
+  local level, at = list_at(self, node, count)
+  check(C.rg_snode_append(node, buffer, count, values, value_count, result), self.runtime)
+  local numbers, own = {}, { unpack(at, 2) }
+  for k, axis in ipairs(level.level_axes) do
+    if axis == level.axes[1] then table.insert(own, k, 0) end
+  end
+  local element = ffi.new("int64_t[8]", own)
+  for k = 1, #level.fields do
+    check(C.rg_snode_value(node, k - 1, element, level.rank, slot), self.runtime)
+    numbers[k] = vector.from_lua(value.take(slot))
+  end
+  check(C.rg_snode_call(node, "deactivate", buffer, count, result), self.runtime)
+  local answer = oracle_list.append(level, at, unpack(numbers))
+  check_full(self)
+  return answer
+end
+
+function oracle:pop(node, field, count)
+  local level, at = list_at(self, node, count)
+  local numbers, rest = numbers_of(level, field), {}
+  local values = { oracle_list.pop(level, at, rest, numbers[1], unpack(numbers, 2)) }
+  for k = 2, #numbers do values[k] = rest[numbers[k]] end
+  return to_lua(level, numbers, values)
+end
+
+function oracle:items(node, field, count)
+  local level, at = list_at(self, node, count)
+  local numbers = numbers_of(level, field)
+  local step = oracle_list.items(level, at, unpack(numbers))
+  local function show(k, ...)
+    if k then return k, to_lua(level, numbers, { ... }) end
+  end
+  return function() return show(step()) end
 end
 
 -- -- whole fields ---------------------------------------------------------------------------------------------
@@ -303,6 +402,7 @@ local function run(self, kernel, count, variant, answers)
   end
   for k, t in ipairs(variant.types) do arguments[k - 1] = read_argument(t, emission.args + (k - 1)) end
   local before = self.outside
+  oracle_list.full = nil
   keep(answers, variant.run(self.operations, operands, arguments, {}))
   if self.outside > before and not rawget(kernel, "has_warned") then
     kernel.has_warned = true
@@ -310,6 +410,7 @@ local function run(self, kernel, count, variant, answers)
       .. "are counted in rg.stats().out_of_range (said once per kernel)\n")
       :format(ffi.string(C.rg_kernel_name(kernel.pointer)), self.outside - before))
   end
+  check_full(self)
   for k, name in ipairs(variant.results) do answers[k] = vector.to_lua(name, answers[k]) end
 end
 
@@ -339,6 +440,7 @@ end
 for _, action in ipairs { "activate", "deactivate", "is_active", "count", "clear" } do
   operations[action] = function(level, ...) return level[action](level, ...) end
 end
+for _, action in ipairs { "append", "length", "pop", "items" } do operations[action] = oracle_list[action] end
 oracle.operations = operations
 
 --- What kernel.lua's launchers call instead of the core's launch; `need` is what they call otherwise.

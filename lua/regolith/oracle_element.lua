@@ -1,4 +1,4 @@
---- What fields hold where arch = "lua": an element stands in the cell of its level, under its field's Elements object.
+--- What fields hold where arch = "lua": an element stands in the cell of its level, under its field's number there.
 local vector = require "regolith.oracle_vector"
 
 local oracle_element = {}
@@ -8,14 +8,14 @@ Elements.__index = Elements
 
 function Elements:get(...)
   local cell = self.level.find(...)
-  local value = cell and cell[self]
+  local value = cell and cell[self.number]
   if value == nil then return self.zero end
   return value
 end
 
 -- A cell, and what it holds.
 local function held(self, cell)
-  local value = cell[self]
+  local value = cell[self.number]
   if value == nil then value = self.zero end
   return cell, value
 end
@@ -29,25 +29,25 @@ end
 
 function Elements:set(value, ...)
   local cell = open(self, ...)
-  if cell then cell[self] = value end
+  if cell then cell[self.number] = value end
 end
 
 function Elements:update(op, value, ...)
   local cell, old = open(self, ...)
-  if cell then cell[self] = vector.each(op, old, value) end
+  if cell then cell[self.number] = vector.each(op, old, value) end
 end
 
 -- Of a vector only the numbers at `places`; where there are none, a computed index missed, nothing is written.
 function Elements:set_parts(value, places, ...)
   if #places == 0 then return end
   local cell, old = open(self, ...)
-  if cell then cell[self] = vector.with(old, value, places) end
+  if cell then cell[self.number] = vector.with(old, value, places) end
 end
 
 function Elements:update_parts(op, value, places, ...)
   if #places == 0 then return end
   local cell, old = open(self, ...)
-  if cell then cell[self] = vector.update_parts(old, op, value, places) end
+  if cell then cell[self.number] = vector.update_parts(old, op, value, places) end
 end
 
 --- Gives the old value; `at` is {0, i, j}. Outside it does nothing, and gives zero.
@@ -55,7 +55,7 @@ function Elements:rmw(op, at, value)
   local cell = self.level.ensure(unpack(at, 2))
   if not cell then return self.zero end
   local _, old = held(self, cell)
-  cell[self] = vector.each(op, old, value)
+  cell[self.number] = vector.each(op, old, value)
   return old
 end
 
@@ -69,17 +69,23 @@ function Elements:swap(at, expected, desired)
   local cell = self.level.ensure(unpack(at, 2))
   if not cell then return self.zero end
   local _, old = held(self, cell)
-  cell[self] = vector.each(swapped, old, expected, desired)
+  cell[self.number] = vector.each(swapped, old, expected, desired)
   return old
 end
 
---- What a field holds: numbers, booleans, or vectors as oracle_vector.lua has them.
-function oracle_element.create(level, type_name, count_outside)
+--- What a new element of a type is.
+function oracle_element.zero(type_name)
   local count, scalar = vector.shape(type_name)
   local zero = vector.zero(scalar)
-  if count > 1 then zero = vector.stretch(count, zero) end
-  return setmetatable({ level = level, zero = zero, type = type_name, scalar = scalar, count = count,
-    count_outside = count_outside }, Elements)
+  return count > 1 and vector.stretch(count, zero) or zero
+end
+
+--- Field `number` of a level: its elements are numbers, booleans, or vectors as oracle_vector.lua has them.
+function oracle_element.create(level, number, count_outside)
+  local type_name = level.fields[number].type
+  local count, scalar = vector.shape(type_name)
+  return setmetatable({ level = level, number = number, zero = oracle_element.zero(type_name), type = type_name, scalar = scalar,
+    count = count, count_outside = count_outside }, Elements)
 end
 
 return oracle_element

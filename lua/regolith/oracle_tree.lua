@@ -1,6 +1,7 @@
 --- Trees in plain Lua tables: where a runtime of arch = "lua" keeps its data.
 --- A level is an SNode. Its container in one cell of the level above is `cell[level]`, a table from keys to cells; a cell
---- is a table of containers by level, and of elements (oracle_element.lua). What the keys are, by kind:
+--- is a table of containers by level, and of elements by the number of their field, from 1 in the order of place. What
+--- the keys are, by kind:
 ---
 ---     dense       the cell's number; a cell comes to be with the first write, and is all zeros before
 ---     pointer, bitmasked    the same, but a cell is active if it is there
@@ -145,6 +146,7 @@ local function new_level(tree, pointer)
   lib.check(C.rg_snode_level(pointer, c_level), tree.runtime)
   local kind = ffi.string(c_level.kind)
   local level = setmetatable({ axes = {}, sizes = {}, level_axes = {}, shape = {}, rank = c_level.rank, tree = tree,
+    node = pointer, fields = oracle_tree.fields(tree, pointer),
     kind = kind, holds_all = kind == "dense" or kind == "root", bytes = tonumber(c_level.bytes) }, Level)
   for k = 0, c_level.axis_count - 1 do
     level.axes[k + 1], level.sizes[k + 1] = c_level.axes[k], tonumber(c_level.sizes[k])
@@ -160,12 +162,21 @@ local function new_level(tree, pointer)
 end
 
 --- A tree that is empty; `runtime` is its runtime's number.
-function oracle_tree.create(runtime) return { root = {}, levels = {}, runtime = runtime } end
+function oracle_tree.create(runtime) return { root = {}, levels = {}, placed = {}, runtime = runtime } end
+
+local function key_of(pointer) return tostring(ffi.cast("void *", pointer)) end
 
 function oracle_tree.level(tree, pointer)
-  local key = tostring(ffi.cast("void *", pointer))
+  local key = key_of(pointer)
   tree.levels[key] = tree.levels[key] or new_level(tree, pointer)
   return tree.levels[key]
+end
+
+--- The fields of a node, in the order of place: a list of { type = name }, to which oracle.lua adds.
+function oracle_tree.fields(tree, pointer)
+  local key = key_of(pointer)
+  tree.placed[key] = tree.placed[key] or {}
+  return tree.placed[key]
 end
 
 -- -- cells ----------------------------------------------------------------------------------------------------
@@ -192,8 +203,13 @@ local function place_of(self, ...)
   return parent and parent[self], key
 end
 
---- Children go with it. Cells of a dense level come and go with the level above.
+--- Children go with it. Cells of a dense level come and go with the level above; a list is emptied as a whole.
 function Level:deactivate(...)
+  if self.kind == "dynamic" then
+    local cell = self.parent.find(...)
+    if cell then cell[self] = nil end
+    return
+  end
   if self.holds_all or not self:is_active(...) then return end
   local container, key = place_of(self, ...)
   container[key] = nil

@@ -113,9 +113,6 @@ end
 local node_out = ffi.new "RgSNode *[1]"
 
 local function add(parent, runtime, kind, axes, sizes, count, options)
-  if kind == "dynamic" and lib.oracle_of(runtime) then
-    fail.later "a dynamic SNode with arch = \"lua\""
-  end
   check(C.rg_snode_add(parent, kind, axes, sizes, count, options.name, snode.check_layout(options.layout),
     options.chunk or 0, node_out), runtime)
   return new_node(node_out[0], runtime)

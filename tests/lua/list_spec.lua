@@ -21,7 +21,7 @@ local function sorted(t)
   return t
 end
 
-describe("append #compiled", function()
+describe("append", function()
   it("gives the slots one by one, from Lua and in kernels", function()
     local x = lists(rg.f32, 3, 100, { chunk = 4 })
     assert.equal(0, x:append(1, 0.5))
@@ -118,7 +118,7 @@ describe("append #compiled", function()
   end)
 end)
 
-describe("a list #compiled", function()
+describe("a list", function()
   it("gives up its last element, which reads zero then", function()
     local x = lists(rg.f64, 1, 40, { chunk = 4 })
     for k = 0, 9 do x:append(0, k + 1) end
@@ -334,7 +334,7 @@ describe("a list #compiled", function()
   end)
 end)
 
-describe("what is no list #compiled", function()
+describe("what is no list", function()
   it("is refused with a sentence", function()
     local x = rg.field(rg.i32, 8)
     local err = failure(rg.kernel([=[function() return x:length(1) end]=], { x = x }))

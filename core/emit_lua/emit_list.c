@@ -1,0 +1,71 @@
+/* emit_list.c - the lists of dynamic levels. A list is named by {0, i, j}, the indices of its level without its own axis.
+ *
+ *     x:append(i, v, w)            _rg.append(LEVEL, {0, i}, v, w)      values one behind the other
+ *     local a, b = node:pop(i)     _rg.pop(LEVEL, {0, i}, _rg_r, 1, 7)  fields from number 1 on; the second goes to _rg_r[7]
+ *     for k, v in x:items(i) do    for k, v in _rg.items(LEVEL, {0, i}, 1) do */
+#include "emit_lua/emit.h"
+
+/* "_rg.name(LEVEL, {0, i, j}" */
+static void emit_list(Emit *e, const char *name, AstExpr *call, const Entity *entity) {
+  emit_format(e, "_rg.%s(", name);
+  emit_source(e, entity->source);
+  emit_text(e, ".level, {0");
+  emit_call_indices(e, call->left, &call->list, entity->taken, entity->node->rank - 1);
+  emit_text(e, "}");
+}
+
+/* Which of the fields in the order of place, from 1, begins with this component. */
+static int field_ordinal(const SNode *node, const SNodeComponent *field) {
+  int ordinal = 1;
+  for (const SNodeComponent *at = node->components; at < field; at++) ordinal += !at->child && at->part == 0;
+  return ordinal;
+}
+
+static void emit_append(Emit *e, AstExpr *call, const Entity *entity) {
+  int component = 0;
+  emit_list(e, "append", call, entity);
+  for (int i = entity->taken; i < call->list.count; i++) {
+    AstExpr *value = call->list.items[i];
+    emit_text(e, ", ");
+    emit_as(e, value, entity->node->components[component].type);
+    component += shape_count(emit_shape(e, value));
+  }
+  emit_text(e, ")");
+}
+
+/* The results behind the first are locals without a name of their own. */
+static void emit_pop(Emit *e, AstExpr *call, const Entity *entity) {
+  const Inline *in = map_find_int(&e->s->pops, (uintptr_t)call);
+  emit_list(e, "pop", call, entity);
+  emit_format(e, ", _rg_r, %d", field_ordinal(entity->node, &entity->node->components[entity->component]));
+  for (int i = 1; in && i < in->results.count; i++) {
+    int id = in->results.items[i]->id;
+    e->names[id] = scratch_format(e->scratch, "_rg_r[%d]", id);
+    emit_format(e, ", %d", id);
+  }
+  emit_text(e, ")");
+}
+
+void emit_list_call(Emit *e, AstExpr *call, const Entity *entity) {
+  emit_conversion(e, entity->shape, entity->type, emit_type(e, call));
+  if (entity->method->op == IR_APPEND) {
+    emit_append(e, call, entity);
+  } else if (entity->method->op == IR_POP) {
+    emit_pop(e, call, entity);
+  } else {
+    emit_list(e, "length", call, entity);
+    emit_text(e, ")");
+  }
+  emit_text(e, ")");
+}
+
+void emit_items(Emit *e, const LoopHead *head, const AstStmt *stmt) {
+  emit_list(e, "items", head->items, entity_of(e->s, head->items));
+  for (int i = 1; i < stmt->locals.count; i++)
+    emit_format(e, ", %d", field_ordinal(head->node, list_item_field(e->s, head, i - 1)));
+  emit_text(e, ")");
+}
+
+Type emit_item_type(Emit *e, const LoopHead *head, int variable) {
+  return variable ? type_element(list_item_field(e->s, head, variable - 1)->whole) : TYPE(I32);
+}
