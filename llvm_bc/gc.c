@@ -4,20 +4,25 @@
  *     settle         after the task: what lay below it is freed too; counts and versions move
  *     collect        recycled nodes go to the free list, unzeroed (rt_node_take zeroes)
  *
- * Settle frees children by walking the dead node's slots, which costs no more than zeroing that node will. Clearing a
- * whole level needs no walk: all nodes of the levels below it go, by their side tables.
+ * The first and the last cost a few stores per node and per worker. Settle frees children in the cheaper of two ways:
+ * by the slots of the dead nodes, or, where many died, by asking every node of the level below whether its parent
+ * lives, with all workers. Managers are numbered from the top downward, so one pass reaches the lowest level.
  * Invariant: outside a task and after settle, no worker has recycled nodes, and a node is LIVE exactly if a slot of a
- * LIVE node (or of the root's container) holds its handle. */
+ * LIVE node (or of the root's container, or an entry of a table) holds its handle. */
 #include "atomic.h"
 #include "node.h"
 
-/* -- settle ------------------------------------------------------------------------------------------------------- */
+enum {
+  NODES_PER_SLOT = 4,       /* so many nodes are asked in the time of one slot that leads to a node */
+  FEW_CHUNKS = 4            /* so many are not worth sharing out */
+};
+
+/* -- by slots ------------------------------------------------------------------------------------------------------ */
 
 static void drop_slot(RtTree *tree, RtManager *child, const uint32_t *slot) {
   uint32_t handle = *slot;
   if (handle <= RT_SLOT_BUSY || *node_get(tree, child, handle).state != RT_NODE_LIVE) return;
-  rt_node_recycle(tree, child, handle, &child->locals[0].recycled, &child->locals[0].recycled_last);
-  child->locals[0].deactivations++;
+  rt_node_recycle(tree, child, &child->locals[0], handle);
 }
 
 /* The run of slots number `run` below a dead parent: runs are numbered by the cells of the rows above the last. */
@@ -32,34 +37,88 @@ static const uint32_t *slot_run(const RtManager *child, const uint8_t *parent, u
   return (const uint32_t *)(place + child->levels[last].offset);
 }
 
+static uint64_t run_count(const RtManager *child) {
+  uint64_t runs = 1;
+  for (int32_t l = 0; l < child->level_count - 1; l++) runs *= child->levels[l].cell_count;
+  return runs;
+}
+
+static uint64_t run_length(const RtManager *child) { return child->levels[child->level_count - 1].cell_count; }
+
 static void drop_below(RtTree *tree, RtManager *child, const uint8_t *parent) {
-  int32_t last = child->level_count - 1;
-  uint64_t runs = 1, slots = child->levels[last].cell_count;
-  for (int32_t l = 0; l < last; l++) runs *= child->levels[l].cell_count;
+  uint64_t runs = run_count(child), slots = run_length(child);
   for (uint64_t run = 0; run < runs; run++) {
     const uint32_t *slot = slot_run(child, parent, run);
     for (uint64_t s = 0; s < slots; s++) drop_slot(tree, child, &slot[s]);
   }
 }
 
-static void drop_children(RtTree *tree, int32_t number, uint32_t handle) {
-  RtManager *manager = &tree->managers[number];
-  for (; handle; handle = node_get(tree, manager, handle).info->next)
-    for (int32_t c = 0; c < tree->manager_count; c++)
-      if (tree->managers[c].parent == number && !tree->managers[c].is_hash) drop_below(tree, &tree->managers[c], node_address(tree, handle));
+static void drop_by_slots(RtTree *tree, int32_t number, RtManager *child, int32_t worker_count) {
+  const RtManager *manager = &tree->managers[number];
+  for (int32_t w = 0; w < worker_count; w++)
+    for (uint32_t handle = manager->locals[w].recycled; handle; handle = node_get(tree, manager, handle).info->next)
+      drop_below(tree, child, node_address(tree, handle));
 }
 
-/* What has no slots is found by the nodes' own parents. */
-static void drop_orphans(RtTree *tree, int32_t number) {
-  for (int32_t c = 0; c < tree->manager_count; c++)
-    if (tree->managers[c].parent == number && tree->managers[c].is_hash) rt_hash_drop_orphans(tree, &tree->managers[c]);
+/* -- by nodes ------------------------------------------------------------------------------------------------------- */
+
+typedef struct Orphans {
+  RtTree *tree;
+  int32_t manager;          /* of those that may have lost their parent */
+} Orphans;
+
+/* Neighbours in memory mostly have one parent. A dead one is USED until something is made of it again, which is after
+ * collect. */
+typedef struct Parent {
+  uint32_t handle;
+  int is_live;
+} Parent;
+
+static int has_live_parent(const RtTree *tree, const RtManager *above, RtNode node, Parent *last) {
+  if (node.info->parent != last->handle) {
+    last->handle = node.info->parent;
+    last->is_live = *node_get(tree, above, last->handle).state == RT_NODE_LIVE;
+  }
+  return last->is_live;
 }
 
-static void settle_recycled(RtTree *tree, int32_t number, RtLocal *local) {
-  RtManager *manager = &tree->managers[number];
+static void drop_orphans(RtContext *context, RtWorker *worker, void *data, int64_t begin, int64_t end) {
+  const Orphans *orphans = data;
+  RtTree *tree = orphans->tree;
+  RtManager *child = &tree->managers[orphans->manager];
+  const RtManager *above = &tree->managers[child->parent];
+  RtLocal *local = &child->locals[worker->index];
+  Parent parent = {0};
+  for (int64_t c = begin; c < end; c++) {
+    const RtChunk *chunk = &tree->chunks[c];
+    if (chunk->manager != orphans->manager) continue;
+    for (uint32_t i = 0; i < chunk->handed; i++) {
+      RtNode node = node_in_chunk(child, chunk, i);
+      if (*node.state != RT_NODE_LIVE || has_live_parent(tree, above, node, &parent)) continue;
+      node_retire(local, node, node_handle(tree, node.memory));
+    }
+  }
+}
+
+/* -- settle ------------------------------------------------------------------------------------------------------- */
+
+static void drop_children(RtContext *context, RtTree *tree, int32_t number, uint64_t dead) {
+  for (int32_t c = number + 1; c < tree->manager_count; c++) {
+    RtManager *child = &tree->managers[c];
+    if (child->parent != number || !child->node_count) continue;
+    if (child->is_hash) {
+      rt_hash_drop_orphans(tree, child);
+    } else if (NODES_PER_SLOT * dead * run_count(child) * run_length(child) <= child->node_count) {
+      drop_by_slots(tree, number, child, context->worker_count);
+    } else {
+      share_out(context, tree->chunk_count, FEW_CHUNKS, drop_orphans, &(Orphans){tree, c});
+    }
+  }
+}
+
+static void settle_recycled(RtTree *tree, RtManager *manager, RtLocal *local) {
   uint32_t first = local->recycled;
   if (!first) return;
-  if (manager->child_count) drop_children(tree, number, first);
   if (!manager->recycled) manager->recycled_last = local->recycled_last;
   rt_node_splice(tree, manager, first, local->recycled_last, &manager->recycled);
   local->recycled = local->recycled_last = 0;
@@ -79,44 +138,37 @@ static void settle_starved(RtTree *tree, RtManager *manager, int32_t worker_coun
   }
 }
 
-/* 1: something moved, which may have freed nodes of other managers. */
-static int settle_manager(RtTree *tree, int32_t number, int32_t worker_count) {
+static void settle_manager(RtContext *context, RtTree *tree, int32_t number) {
   RtManager *manager = &tree->managers[number];
   uint64_t activations = 0, deactivations = 0;
-  for (int32_t w = 0; w < worker_count; w++) {
+  for (int32_t w = 0; w < context->worker_count; w++) {
     RtLocal *local = &manager->locals[w];
     activations += local->activations;
     deactivations += local->deactivations;
     local->activations = local->deactivations = 0;
-    settle_recycled(tree, number, local);
   }
-  settle_starved(tree, manager, worker_count);
-  if (!activations && !deactivations) return 0;
-  if (deactivations && manager->child_count) drop_orphans(tree, number);
+  if (deactivations && manager->child_count) drop_children(context, tree, number, deactivations);
+  for (int32_t w = 0; w < context->worker_count; w++) settle_recycled(tree, manager, &manager->locals[w]);
+  settle_starved(tree, manager, context->worker_count);
+  if (manager->is_hash) rt_hash_settle(tree, manager);
+  if (!activations && !deactivations) return;
   manager->live_count += activations - deactivations;
   manager->activations += activations;
   manager->deactivations += deactivations;
   manager->version++;
-  return 1;
 }
 
-void rt_tree_settle(RtTree *tree, int32_t worker_count) {
+void rt_tree_settle(RtContext *context, RtTree *tree) {
   if (!rt_load(&tree->changed)) return;
   rt_store(&tree->changed, 0);
-  int moved;
-  do {
-    moved = 0;
-    for (int32_t m = 0; m < tree->manager_count; m++) moved |= settle_manager(tree, m, worker_count);
-  } while (moved);
-  for (int32_t m = 0; m < tree->manager_count; m++)
-    if (tree->managers[m].is_hash) rt_hash_settle(tree, &tree->managers[m]);
+  for (int32_t m = 0; m < tree->manager_count; m++) settle_manager(context, tree, m);
 }
 
 /* -- collect ------------------------------------------------------------------------------------------------------ */
 
-int rt_tree_collect(RtTree *tree, int32_t worker_count) {
+int rt_tree_collect(RtContext *context, RtTree *tree) {
   int moved = 0;
-  rt_tree_settle(tree, worker_count);
+  rt_tree_settle(context, tree);
   for (int32_t m = 0; m < tree->manager_count; m++) {
     RtManager *manager = &tree->managers[m];
     if (!manager->recycled) continue;
@@ -125,44 +177,4 @@ int rt_tree_collect(RtTree *tree, int32_t worker_count) {
     moved = 1;
   }
   return moved;
-}
-
-/* -- clear -------------------------------------------------------------------------------------------------------- */
-
-static int is_below(const RtTree *tree, int32_t manager, int32_t above) {
-  for (int32_t m = manager; m >= 0; m = tree->managers[m].parent)
-    if (m == above) return 1;
-  return 0;
-}
-
-/* A list whose chunks go has no elements left. */
-static void unlink_node(RtTree *tree, RtManager *manager, const RtNodeInfo *info) {
-  int64_t chunk;
-  rt_store((uint32_t *)(tree->base + info->slot), RT_SLOT_EMPTY);
-  if (manager->chunk) rt_store(&rt_dynamic_list(tree, manager, info, &chunk)[RT_LIST_LENGTH], 0);
-}
-
-/* Slots of the cleared level itself lie in nodes that stay; those of deeper levels die with their nodes. */
-static void retire_node(RtTree *tree, RtManager *manager, RtNode node, int unlink) {
-  if (*node.state != RT_NODE_LIVE) return;
-  if (unlink && !manager->is_hash) unlink_node(tree, manager, node.info);
-  rt_node_recycle(tree, manager, node_handle(tree, node.memory), &manager->recycled, &manager->recycled_last);
-  manager->deactivations++;
-}
-
-static void retire_all(RtTree *tree, RtManager *manager, int unlink) {
-  if (!manager->live_count) return;
-  if (manager->is_hash) rt_hash_empty(tree, manager);
-  for (const RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))
-    for (uint32_t i = 0; i < chunk->handed; i++)
-      retire_node(tree, manager, node_in_chunk(manager, chunk, i), unlink);
-  manager->live_count = 0;
-  manager->version++;
-}
-
-void rt_tree_clear(RtContext *context, int32_t tree_index, int32_t manager_number) {
-  RtTree *tree = context->trees[tree_index];
-  rt_tree_settle(tree, context->worker_count);
-  for (int32_t m = 0; m < tree->manager_count; m++)
-    if (is_below(tree, m, manager_number)) retire_all(tree, &tree->managers[m], m == manager_number);
 }

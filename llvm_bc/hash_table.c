@@ -142,8 +142,7 @@ void rt_hash_clear(RtContext *context, RtWorker *worker, int32_t tree_index, int
   uint32_t handle = bury(tree, manager, &key);
   rt_unlock(&manager->table.lock);
   if (!handle) return;
-  rt_node_recycle(tree, manager, handle, &local->recycled, &local->recycled_last);
-  local->deactivations++;
+  rt_node_recycle(tree, manager, local, handle);
   rt_tree_touch(tree);
 }
 
@@ -154,8 +153,7 @@ static void drop_node(RtTree *tree, RtManager *manager, RtNode node) {
   uint32_t parent = node.info->parent;
   RtKey key = {parent, hash_tag(parent, node.info->coordinates, manager->axis_count), node.info->coordinates};
   bury(tree, manager, &key);
-  rt_node_recycle(tree, manager, node_handle(tree, node.memory), &local->recycled, &local->recycled_last);
-  local->deactivations++;
+  rt_node_recycle(tree, manager, local, node_handle(tree, node.memory));
 }
 
 void rt_hash_drop_orphans(RtTree *tree, RtManager *manager) {

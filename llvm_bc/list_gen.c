@@ -1,18 +1,23 @@
-/* list_gen.c - the list of a manager's active nodes, made anew when its version moved, from the state bytes of its
- * chunks alone: the price is that of the nodes there are or were, however large the root is. Eight states are looked
- * at at once, so that a level most of whose nodes are gone costs little.
- * Order: by node number, which is the order of allocation. Size: 16 bytes per node. */
+/* list_gen.c - the list of a manager's active nodes, brought up to date when its version moved.
+ *
+ * By what changed: workers note the nodes they take and recycle; each is looked at once. One that lives and has no
+ * position is appended; of one that died, the last entry takes the place. So activating one block among a million
+ * costs one entry.
+ * Anew: when more than a quarter changed since it was last made so, from the state bytes of the chunks alone, with all
+ * workers. Eight states are looked at at once, so that a level most of whose nodes are gone costs little.
+ * Either way the price is that of the nodes there are, however large the root is.
+ * Order: that of memory, but for what changed since the list was made anew. Size: 16 bytes per node. */
 #include "atomic.h"
 #include "node.h"
 
-enum { LEAST_CAPACITY = 64 };
+enum { LEAST_CAPACITY = 64, FEW_CHANGES = 64, FEW_CHUNKS = 4 };
 
 _Static_assert(RT_NODE_LIVE == 1 && RT_NODE_USED == 2, "bit 0 of a state byte says LIVE");
 
-/* Room for every live node; the old list stays where there is none. */
-static int reserve(RtContext *context, const RtTree *tree, RtManager *manager) {
+/* The old list stays where there is no room. */
+static int reserve(RtContext *context, const RtTree *tree, RtManager *manager, uint64_t count) {
   uint64_t capacity = manager->list_capacity ? manager->list_capacity : LEAST_CAPACITY;
-  while (capacity < manager->live_count) capacity *= 2;
+  while (capacity < count) capacity *= 2;
   if (capacity == manager->list_capacity) return 1;
   uint64_t old_bytes = manager->list_capacity * sizeof(RtListEntry), new_bytes = capacity * sizeof(RtListEntry);
   RtListEntry *list = context->grow(context, manager->list, old_bytes, new_bytes);
@@ -25,10 +30,41 @@ static int reserve(RtContext *context, const RtTree *tree, RtManager *manager) {
   return 1;
 }
 
-static RtListEntry entry_of(const RtTree *tree, const RtManager *manager, const RtChunk *chunk, uint32_t index) {
-  RtNode node = node_in_chunk(manager, chunk, index);
-  return (RtListEntry){node_handle(tree, node.memory), chunk->first_number + index, node.info->coordinates};
+/* -- by what changed ------------------------------------------------------------------------------------------------ */
+
+static void append(const RtTree *tree, RtManager *manager, RtNode node) {
+  manager->list[manager->list_count++] = (RtListEntry){.handle = node_handle(tree, node.memory),
+                                                       .coordinates = node.info->coordinates};
+  *node.position = (uint32_t)manager->list_count;
 }
+
+static void remove_entry(const RtTree *tree, RtManager *manager, RtNode node) {
+  RtListEntry last = manager->list[--manager->list_count];
+  manager->list[*node.position - 1] = last;
+  *node_get(tree, manager, last.handle).position = *node.position;
+  *node.position = 0;
+}
+
+static void apply_touched(const RtTree *tree, RtManager *manager, RtLocal *local) {
+  uint32_t handle = local->touched;
+  while (handle > RT_TOUCHED_END) {
+    RtNode node = node_get(tree, manager, handle);
+    int is_live = *node.state == RT_NODE_LIVE;
+    handle = *node.touched;
+    *node.touched = 0;
+    if (is_live && !*node.position) append(tree, manager, node);
+    else if (!is_live && *node.position) remove_entry(tree, manager, node);
+  }
+  local->touched = 0;
+  local->touched_count = 0;
+}
+
+/* -- anew ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct Making {
+  RtTree *tree;
+  int32_t manager;
+} Making;
 
 static uint64_t live_bits(const uint8_t *states) {
   uint64_t word;
@@ -36,32 +72,105 @@ static uint64_t live_bits(const uint8_t *states) {
   return word & 0x0101010101010101u;
 }
 
-/* Appends the live nodes of a chunk; returns the list's new end. */
-static RtListEntry *list_chunk(const RtTree *tree, const RtManager *manager, const RtChunk *chunk, RtListEntry *end) {
-  uint32_t index = 0;
+static uint32_t count_live(const RtChunk *chunk) {
+  uint32_t count = 0, index = 0;
+  for (; index + 8 <= chunk->handed; index += 8) count += (uint32_t)__builtin_popcountll(live_bits(chunk->states + index));
+  for (; index < chunk->handed; index++) count += chunk->states[index] == RT_NODE_LIVE;
+  return count;
+}
+
+static void enter(const RtManager *manager, const RtTree *tree, const RtChunk *chunk, uint32_t index, uint32_t position) {
+  RtNode node = node_in_chunk(manager, chunk, index);
+  manager->list[position] = (RtListEntry){.handle = node_handle(tree, node.memory), .coordinates = node.info->coordinates};
+  *node.position = position + 1;
+}
+
+static void enter_chunk(const RtManager *manager, const RtTree *tree, const RtChunk *chunk) {
+  uint32_t index = 0, position = chunk->first_position;
   for (; index + 8 <= chunk->handed; index += 8)
     for (uint64_t bits = live_bits(chunk->states + index); bits; bits &= bits - 1)
-      *end++ = entry_of(tree, manager, chunk, index + (uint32_t)__builtin_ctzll(bits) / 8);
+      enter(manager, tree, chunk, index + (uint32_t)__builtin_ctzll(bits) / 8, position++);
   for (; index < chunk->handed; index++)
-    if (chunk->states[index] == RT_NODE_LIVE) *end++ = entry_of(tree, manager, chunk, index);
-  return end;
+    if (chunk->states[index] == RT_NODE_LIVE) enter(manager, tree, chunk, index, position++);
+}
+
+static void forget_chunk(RtChunk *chunk) {
+  rt_memory_zero(chunk->positions, 2 * sizeof(uint32_t) * (uint64_t)chunk->node_count); /* positions, touched */
+}
+
+static void count_chunks(RtContext *context, RtWorker *worker, void *data, int64_t begin, int64_t end) {
+  const Making *making = data;
+  for (int64_t c = begin; c < end; c++) {
+    RtChunk *chunk = &making->tree->chunks[c];
+    if (chunk->manager != making->manager) continue;
+    chunk->first_position = count_live(chunk);
+    forget_chunk(chunk);
+  }
+}
+
+static void enter_chunks(RtContext *context, RtWorker *worker, void *data, int64_t begin, int64_t end) {
+  const Making *making = data;
+  for (int64_t c = begin; c < end; c++) {
+    const RtChunk *chunk = &making->tree->chunks[c];
+    if (chunk->manager == making->manager)
+      enter_chunk(&making->tree->managers[making->manager], making->tree, chunk);
+  }
+}
+
+static void forget_touched(RtManager *manager, int32_t worker_count) {
+  for (int32_t w = 0; w < worker_count; w++) manager->locals[w].touched = 0, manager->locals[w].touched_count = 0;
+}
+
+static void make_anew(RtContext *context, RtTree *tree, int32_t number) {
+  RtManager *manager = &tree->managers[number];
+  Making making = {tree, number};
+  share_out(context, tree->chunk_count, FEW_CHUNKS, count_chunks, &making);
+  uint32_t position = 0;
+  for (RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk)) {
+    uint32_t count = chunk->first_position;
+    chunk->first_position = position;
+    position += count;
+  }
+  share_out(context, tree->chunk_count, FEW_CHUNKS, enter_chunks, &making);
+  forget_touched(manager, context->worker_count);
+  manager->list_count = position;
+  manager->list_drift = 0;
+  manager->lists++;
+}
+
+/* -- which ------------------------------------------------------------------------------------------------------------ */
+
+static uint64_t count_touched(const RtManager *manager, int32_t worker_count) {
+  uint64_t count = 0;
+  for (int32_t w = 0; w < worker_count; w++) count += manager->locals[w].touched_count;
+  return count;
 }
 
 int rt_list_update(RtContext *context, RtTree *tree, int32_t number) {
   RtManager *manager = &tree->managers[number];
-  rt_tree_settle(tree, context->worker_count);
+  rt_tree_settle(context, tree);
   if (manager->list_version == manager->version) return 1;
-  if (!reserve(context, tree, manager)) return 0;
-  RtListEntry *end = manager->list;
-  for (const RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))
-    end = list_chunk(tree, manager, chunk, end);
-  manager->list_count = (uint64_t)(end - manager->list);
+  uint64_t changes = count_touched(manager, context->worker_count);
+  uint64_t most = manager->list_count + changes;
+  if (!reserve(context, tree, manager, most > manager->live_count ? most : manager->live_count)) return 0;
+  manager->list_drift += changes;
+  if (manager->list_version && manager->list_drift <= manager->list_count / 4 + FEW_CHANGES)
+    for (int32_t w = 0; w < context->worker_count; w++) apply_touched(tree, manager, &manager->locals[w]);
+  else
+    make_anew(context, tree, number);
   manager->list_version = manager->version;
-  manager->lists++;
   return 1;
 }
 
+void rt_list_empty(RtTree *tree, RtManager *manager, int32_t worker_count) {
+  for (RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk)) forget_chunk(chunk);
+  forget_touched(manager, worker_count);
+  manager->list_count = 0;
+  manager->list_drift = 0;
+  manager->list_version = 0;
+}
+
 int64_t rt_list_count(RtContext *context, int32_t tree, int32_t manager) {
-  rt_tree_settle(context->trees[tree], context->worker_count);
+  rt_tree_settle(context, context->trees[tree]);
   return rt_manager_live(context->trees[tree], manager);
 }

@@ -9,6 +9,7 @@ typedef struct RtNode { /* a node and its rows in the tables */
   uint8_t *memory;
   RtNodeInfo *info;
   uint8_t *state;       /* an RtNodeState */
+  uint32_t *position, *touched; /* RtChunk.positions, .touched */
 } RtNode;
 
 static inline int handle_is_live(uint32_t handle) { return handle > RT_SLOT_BUSY; }
@@ -27,13 +28,14 @@ static inline int node_is_in_arena(const RtTree *tree, const void *place) {
 
 /* The chunk an address of the arena lies in, or NULL: the root's container. */
 static inline RtChunk *node_chunk(const RtTree *tree, const uint8_t *address) {
-  uint32_t owner = tree->segment_owner[(uint64_t)(address - tree->base) / RT_SEGMENT];
+  uint32_t owner = tree->segment_owner[(uint64_t)(address - tree->base) / RT_SEGMENT]; /* a table has no nodes */
   return owner ? &tree->chunks[owner - 1] : 0;
 }
 
 static inline RtNode node_in_chunk(const RtManager *manager, const RtChunk *chunk, uint64_t index) {
   return (RtNode){chunk->nodes + index * manager->node_size,
-                  (RtNodeInfo *)(chunk->infos + index * manager->info_stride), chunk->states + index};
+                  (RtNodeInfo *)(chunk->infos + index * manager->info_stride), chunk->states + index,
+                  chunk->positions + index, chunk->touched + index};
 }
 
 /* The node of `manager` that holds `address`. */
@@ -43,6 +45,24 @@ static inline RtNode node_around(const RtTree *tree, const RtManager *manager, c
 }
 static inline RtNode node_get(const RtTree *tree, const RtManager *manager, uint32_t handle) {
   return node_around(tree, manager, node_address(tree, handle));
+}
+
+/* Only the thread that has the node at the moment: who took it, or won it from its slot. */
+static inline void node_note(RtLocal *local, RtNode node, uint32_t handle) {
+  if (*node.touched) return;
+  *node.touched = local->touched ? local->touched : RT_TOUCHED_END;
+  local->touched = handle;
+  local->touched_count++;
+}
+
+/* A LIVE node goes on the worker's recycled list; it becomes USED. */
+static inline void node_retire(RtLocal *local, RtNode node, uint32_t handle) {
+  *node.state = RT_NODE_USED;
+  node.info->next = local->recycled;
+  if (!local->recycled) local->recycled_last = handle;
+  local->recycled = handle;
+  local->deactivations++;
+  node_note(local, node, handle);
 }
 
 static inline RtChunk *chunk_first(const RtTree *tree, const RtManager *manager) {
@@ -56,10 +76,8 @@ static inline RtChunk *chunk_next(const RtTree *tree, const RtChunk *chunk) {
 uint32_t rt_node_take(RtTree *tree, RtManager *manager, RtLocal *local);
 /* Takes back what rt_node_take gave and nobody has written. */
 void rt_node_return(RtTree *tree, RtManager *manager, RtLocal *local, uint32_t handle);
-/* Zeroed segments that the budget has room for, or NULL. */
-uint8_t *rt_segments_take(RtTree *tree, uint64_t bytes);
-/* Puts a LIVE node on a recycled list whose ends are given; it becomes USED. */
-void rt_node_recycle(RtTree *tree, RtManager *manager, uint32_t handle, uint32_t *first, uint32_t *last);
+/* node_retire, by handle. */
+void rt_node_recycle(RtTree *tree, RtManager *manager, RtLocal *local, uint32_t handle);
 /* Moves a list to the front of another: one entry is touched. */
 void rt_node_splice(RtTree *tree, RtManager *manager, uint32_t first, uint32_t last, uint32_t *list);
 
@@ -69,6 +87,23 @@ void rt_hash_settle(RtTree *tree, RtManager *manager);      /* tombstones go whe
 void rt_hash_empty(RtTree *tree, RtManager *manager);       /* finds nothing any more */
 /* node_dynamic_grow.c: the list that a live node of a dynamic SNode is a chunk of, and which chunk. */
 uint32_t *rt_dynamic_list(const RtTree *tree, const RtManager *manager, const RtNodeInfo *info, int64_t *chunk);
+
+/* segments.c: whole segments of zeros that the budget has room for, `bytes` of them, or NULL. */
+uint8_t *rt_segments_take(RtTree *tree, uint64_t bytes);
+/* Takes them back; they read zero. */
+void rt_segments_give(RtTree *tree, uint8_t *memory, uint64_t bytes);
+/* A record for a chunk (index + 1) over segments that are taken, and back. */
+uint32_t rt_record_take(RtTree *tree, uint8_t *memory, uint64_t bytes);
+void rt_record_give(RtTree *tree, uint32_t record);
+
+/* list_gen.c: the manager has no live node any more: neither has its list. */
+void rt_list_empty(RtTree *tree, RtManager *manager, int32_t worker_count);
+
+/* Work on 0..count, shared among the workers if it is more than `few`. */
+static inline void share_out(RtContext *context, int64_t count, int64_t few, RtPart *part, void *data) {
+  if (context->parallel && count > few) context->parallel(context, count, part, data);
+  else part(context, &context->workers[0], data, 0, count);
+}
 
 /* memory.c */
 void rt_memory_zero(void *memory, uint64_t bytes);

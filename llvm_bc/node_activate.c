@@ -87,7 +87,6 @@ void rt_slot_clear(RtContext *context, RtWorker *worker, int32_t tree_index, int
   RtTree *tree = context->trees[tree_index];
   RtManager *manager = &tree->managers[manager_number];
   RtLocal *local = &manager->locals[worker->index];
-  rt_node_recycle(tree, manager, handle, &local->recycled, &local->recycled_last);
-  local->deactivations++;
+  rt_node_recycle(tree, manager, local, handle);
   rt_tree_touch(tree);
 }

@@ -63,7 +63,7 @@ int64_t rt_dynamic_count(RtContext *context, int32_t tree_index, int32_t number)
   RtTree *tree = context->trees[tree_index];
   const RtManager *manager = &tree->managers[number];
   int64_t count = 0;
-  rt_tree_settle(tree, context->worker_count);
+  rt_tree_settle(context, tree);
   for (const RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))
     for (uint32_t i = 0; i < chunk->handed; i++)
       if (chunk->states[i] == RT_NODE_LIVE) count += cells_of(tree, manager, node_in_chunk(manager, chunk, i).info);

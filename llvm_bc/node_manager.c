@@ -5,10 +5,12 @@
  *                            shared free list ----+<---- collect ---- recycled -+
  *
  * A worker takes from its own list without a lock; an empty one is refilled under the manager's lock by a batch of
- * freed nodes, else of untouched ones from the last chunk, else from a new chunk. Chunks grow geometrically from one
- * segment to LARGEST_CHUNK, and shrink again to what budget and arena still have.
- * Invariant: the memory of a FRESH node has never been written; a USED one is zeroed here, late, by the thread that
- * will write it next. Sizes: a node costs node_size + info_stride + 1 bytes of its chunk. */
+ * freed nodes, else of those behind `handed` in a chunk (never used, or cleared with all their level), else from a new
+ * chunk. Chunks grow geometrically from one segment to LARGEST_CHUNK, and shrink again to what budget and arena have.
+ * Invariant: the memory of a FRESH node reads zero; a USED one is zeroed here, late, by the thread that will write it
+ * next. Sizes: a node costs node_size + info_stride + 9 bytes of its chunk.
+ * Whoever takes or recycles a node notes it (RtLocal.touched), once, so that lists follow without looking at the
+ * others. */
 #include "atomic.h"
 #include "node.h"
 
@@ -24,48 +26,13 @@ void rt_node_splice(RtTree *tree, RtManager *manager, uint32_t first, uint32_t l
   *list = first;
 }
 
-void rt_node_recycle(RtTree *tree, RtManager *manager, uint32_t handle, uint32_t *first, uint32_t *last) {
-  RtNode node = node_get(tree, manager, handle);
-  *node.state = RT_NODE_USED;
-  node.info->next = *first;
-  if (!*first) *last = handle;
-  *first = handle;
-}
-
-/* -- budget and arena ------------------------------------------------------------------------------------------ */
-
-static int budget_take(RtBudget *budget, uint64_t bytes) {
-  uint64_t used;
-  do {
-    used = rt_load_long(&budget->used);
-    if (used > budget->limit || bytes > budget->limit - used) return 0;
-  } while (!rt_swap_long(&budget->used, used, used + bytes));
-  uint64_t peak;
-  do peak = rt_load_long(&budget->peak);
-  while (peak < used + bytes && !rt_swap_long(&budget->peak, peak, used + bytes));
-  return 1;
-}
-
-/* Segments behind the last ones, or NULL. */
-static uint8_t *arena_take(RtTree *tree, uint64_t bytes) {
-  uint64_t top;
-  do {
-    top = rt_load_long(&tree->top);
-    if (top > tree->reserved || bytes > tree->reserved - top) return 0;
-  } while (!rt_swap_long(&tree->top, top, top + bytes));
-  return tree->base + top;
-}
-
-uint8_t *rt_segments_take(RtTree *tree, uint64_t bytes) {
-  if (!budget_take(tree->budget, bytes)) return 0;
-  uint8_t *memory = arena_take(tree, bytes);
-  if (!memory) rt_subtract_long(&tree->budget->used, bytes);
-  return memory;
+void rt_node_recycle(RtTree *tree, RtManager *manager, RtLocal *local, uint32_t handle) {
+  node_retire(local, node_get(tree, manager, handle), handle);
 }
 
 /* -- chunks ------------------------------------------------------------------------------------------------------ */
 
-static uint64_t node_cost(const RtManager *manager) { return manager->node_size + manager->info_stride + 1; }
+static uint64_t node_cost(const RtManager *manager) { return manager->node_size + manager->info_stride + 9; }
 
 static uint64_t segment_bytes(uint64_t bytes) { return (bytes + RT_SEGMENT - 1) / RT_SEGMENT * RT_SEGMENT; }
 
@@ -83,27 +50,29 @@ static uint32_t nodes_that_fit(const RtTree *tree, const RtManager *manager, uin
   return (uint32_t)(tree->tiny_chunks && count > TINY_CHUNK_NODES ? TINY_CHUNK_NODES : count);
 }
 
-/* nodes | infos | states; each begins aligned, since node_size is a multiple of 64 and info_stride of 8. */
+/* nodes | infos | positions | touched | states; each begins aligned, since node_size is a multiple of 64, info_stride of
+ * 8, and the two tables of 4-byte words are as long as each other. */
 static void chunk_init(RtTree *tree, RtManager *manager, RtChunk *chunk, uint8_t *memory, uint64_t bytes) {
   uint32_t count = nodes_that_fit(tree, manager, bytes);
   chunk->nodes = memory;
   chunk->infos = memory + count * manager->node_size;
-  chunk->states = chunk->infos + count * manager->info_stride;
+  chunk->positions = (uint32_t *)(void *)(chunk->infos + count * manager->info_stride);
+  chunk->touched = chunk->positions + count;
+  chunk->states = (uint8_t *)(chunk->touched + count);
   chunk->first_number = manager->node_count;
   chunk->node_count = count;
   chunk->manager = (int32_t)(manager - tree->managers);
 }
 
-static void chunk_link(RtTree *tree, RtManager *manager, uint32_t owner) {
-  if (manager->last_chunk) tree->chunks[manager->last_chunk - 1].next = owner;
-  else manager->first_chunk = owner;
-  manager->last_chunk = owner;
+static void chunk_link(RtTree *tree, RtManager *manager, uint32_t record) {
+  if (manager->last_chunk) tree->chunks[manager->last_chunk - 1].next = record;
+  else manager->first_chunk = record;
+  manager->last_chunk = manager->open_chunk = record;
   manager->chunk_count++;
-  manager->node_count += tree->chunks[owner - 1].node_count;
+  manager->node_count += tree->chunks[record - 1].node_count;
 }
 
-/* Under the lock. Its owner entries are written before any of its nodes is published, so that whoever holds an
- * address in it finds them. A chunk is at least one segment, so the table of chunks cannot be full. */
+/* Under the manager's lock. */
 static int chunk_add(RtTree *tree, RtManager *manager) {
   uint64_t least = least_chunk_bytes(manager), bytes = next_chunk_bytes(tree, manager);
   uint8_t *memory;
@@ -111,12 +80,10 @@ static int chunk_add(RtTree *tree, RtManager *manager) {
     if (bytes == least) return 0;
     bytes = segment_bytes(bytes / 2) > least ? segment_bytes(bytes / 2) : least;
   }
-  uint32_t owner = rt_add(&tree->chunk_count, 1) + 1;
-  chunk_init(tree, manager, &tree->chunks[owner - 1], memory, bytes);
-  uint64_t first = (uint64_t)(memory - tree->base) / RT_SEGMENT;
-  for (uint64_t s = 0; s < bytes / RT_SEGMENT; s++) tree->segment_owner[first + s] = owner;
+  uint32_t record = rt_record_take(tree, memory, bytes);
+  chunk_init(tree, manager, &tree->chunks[record - 1], memory, bytes);
   manager->chunk_bytes += bytes;
-  chunk_link(tree, manager, owner);
+  chunk_link(tree, manager, record);
   return 1;
 }
 
@@ -143,15 +110,26 @@ static uint32_t move_freed(RtTree *tree, RtManager *manager, uint32_t *list, uin
   return count;
 }
 
-/* Untouched nodes of the last chunk; pushed backward, so that they are handed out by ascending address. */
-static uint32_t move_fresh(RtTree *tree, RtManager *manager, uint32_t *list, uint32_t most) {
-  if (!manager->last_chunk) return 0;
-  RtChunk *chunk = &tree->chunks[manager->last_chunk - 1];
+/* Nodes of one chunk; pushed backward, so that they are handed out by ascending address. */
+static uint32_t hand_out(const RtTree *tree, const RtManager *manager, RtChunk *chunk, uint32_t *list, uint32_t most) {
   uint32_t left = chunk->node_count - chunk->handed, count = left < most ? left : most;
   chunk->handed += count;
-  for (uint32_t i = 1; i <= count; i++)
-    push(tree, manager, node_handle(tree, node_in_chunk(manager, chunk, chunk->handed - i).memory), list);
+  for (uint32_t i = 1; i <= count; i++) {
+    RtNode node = node_in_chunk(manager, chunk, chunk->handed - i);
+    node.info->next = *list;
+    *list = node_handle(tree, node.memory);
+  }
   return count;
+}
+
+static uint32_t move_fresh(RtTree *tree, RtManager *manager, uint32_t *list, uint32_t most) {
+  while (manager->open_chunk) {
+    RtChunk *chunk = &tree->chunks[manager->open_chunk - 1];
+    uint32_t count = hand_out(tree, manager, chunk, list, most);
+    if (count) return count;
+    manager->open_chunk = chunk->next;
+  }
+  return 0;
 }
 
 static int refill(RtTree *tree, RtManager *manager, RtLocal *local) {
@@ -175,6 +153,7 @@ uint32_t rt_node_take(RtTree *tree, RtManager *manager, RtLocal *local) {
   local->free = node.info->next;
   if (*node.state == RT_NODE_USED) rt_memory_zero(node.memory, manager->node_size);
   *node.state = RT_NODE_LIVE;
+  node_note(local, node, handle);
   return handle;
 }
 

@@ -18,6 +18,7 @@ enum {
   RT_GRANULE = 64,          /* bytes per handle step */
   RT_MAX_TABLE = 32,        /* log2 of a hash's entries at most */
   RT_FIRST_GRANULE = 2,
+  RT_NO_CHUNK = -1,
   RT_SEGMENT = 65536,       /* bytes: what a chunk is a whole number of */
   RT_MAX_AXES = 8,
   RT_MAX_LEVELS = 16,
@@ -25,7 +26,8 @@ enum {
   RT_SLOT_BUSY = 1,
   RT_LIST_LENGTH = 0,       /* of a dynamic SNode's container, in words of 4 bytes: elements there are */
   RT_LIST_LOCK = 1,
-  RT_LIST_SLOTS = 2         /* one per chunk from here on */
+  RT_LIST_SLOTS = 2,        /* one per chunk from here on */
+  RT_TOUCHED_END = 1
 };
 
 /* One fault of device code: the first one wins. */
@@ -85,21 +87,25 @@ typedef struct RtLevel {
   int64_t weights[RT_MAX_AXES]; /* set by rt_tree_init: cells of the manager's level per step of this digit */
 } RtLevel;
 
-/* Whole segments: the nodes, their infos, and a byte of state per node. Numbers count the nodes of a manager. */
+/* Whole segments: the nodes, their infos, and the rest of what is known of each. */
 typedef struct RtChunk {
   uint8_t *nodes;           /* first node */
   uint8_t *infos;           /* first RtNodeInfo, RtManager.info_stride apart */
+  uint32_t *positions;      /* in the manager's list, + 1; 0: not in it */
+  uint32_t *touched;        /* links of RtLocal.touched: handle of the next; RT_TOUCHED_END; 0: on no such list */
   uint8_t *states;          /* RtNodeState, 8-byte aligned */
-  uint32_t first_number;    /* number of its first node */
+  uint32_t first_number;    /* nodes in the chunks before it: numbers nodes of a manager from 0 without gaps */
   uint32_t node_count;
-  uint32_t handed;          /* nodes that have been on a free list so far; those behind are untouched */
-  uint32_t next;            /* next chunk of its manager: index + 1; 0: none */
-  int32_t manager;
+  uint32_t handed;          /* nodes that are LIVE, or on a free list; none of those behind is */
+  uint32_t next;            /* next chunk of its manager, or next free record: index + 1; 0: none */
+  int32_t manager;          /* -1: a free record */
+  uint32_t segments;
+  uint32_t first_position;  /* while a list is made: where its nodes begin */
   uint32_t pad;
 } RtChunk;
 
 typedef struct RtListEntry {
-  uint32_t handle, number;
+  uint32_t handle, pad;
   const int64_t *coordinates; /* RtNodeInfo.coordinates: stays while the tree does */
 } RtListEntry;
 
@@ -107,11 +113,12 @@ typedef struct RtLocal {    /* one worker's share of a manager; a cache line eac
   uint32_t free;            /* handles, linked by RtNodeInfo.next */
   uint32_t recycled;        /* unlinked since the last settle */
   uint32_t recycled_last;   /* end of that list */
-  uint32_t pad;
+  uint32_t touched;         /* nodes taken or recycled since the list was last brought up to date, each once */
+  uint64_t touched_count;
   uint64_t activations, deactivations; /* since the last settle */
   uint8_t *sink;            /* a writable nowhere for failed activations: node_size bytes, zero at first. Managers
                              * whose nodes hold no slots may share one per worker; the others may not share */
-  uint64_t pads[3];
+  uint64_t pads[2];
 } RtLocal;
 
 typedef struct RtTable {    /* of one hash manager: from coordinates to nodes; see hash_table.c */
@@ -144,16 +151,18 @@ typedef struct RtManager {  /* one per SNode whose cells lie in nodes: the node 
   uint32_t recycled, recycled_last; /* settled: back to `free` by the next collection */
   uint32_t starved;         /* a worker got nothing: the next settle takes the workers' free nodes back */
   uint32_t first_chunk, last_chunk; /* index + 1 into RtTree.chunks; 0: none */
+  uint32_t open_chunk;      /* the first that may have nodes behind `handed`; index + 1; 0: none */
   uint32_t chunk_count;
-  uint32_t node_count;      /* numbers given out so far: nodes of all chunks */
+  uint32_t node_count;      /* of all chunks */
   uint64_t chunk_bytes;
   uint64_t live_count;      /* as of the last settle */
   uint64_t version;         /* grows when the set of live nodes changes; from 1 */
   uint64_t list_version;    /* version that `list` shows */
-  RtListEntry *list;        /* active nodes, by number; from RtContext.grow, the tree's owner frees it */
+  RtListEntry *list;        /* active nodes; from RtContext.grow, the tree's owner frees it */
   uint64_t list_count, list_capacity;
+  uint64_t list_drift;      /* changes since it was made anew: nodes near in memory drift apart in it */
   RtTable table;            /* of a hash */
-  uint64_t activations, deactivations, lists; /* counted since the tree began */
+  uint64_t activations, deactivations, lists; /* counted since the tree began; lists: made anew */
 } RtManager;
 
 /* Bytes inside a cell: `size` of them at  start + offset + cell * stride + sum over k of digit_k * steps[k]
@@ -193,7 +202,7 @@ typedef struct RtTree {
   int32_t mask_count;
   RtMask *masks;
   RtChunk *chunks;          /* zero; room for one per segment: reserved / RT_SEGMENT (a lazily committed range) */
-  uint32_t *segment_owner;  /* zero; as many; by segment: chunk index + 1; 0: root or unused */
+  uint32_t *segment_owner;  /* zero; as many; by segment: chunk index + 1; RT_NO_CHUNK: a table's; 0: root or unused */
   RtBudget *budget;
   uint32_t tiny_chunks;     /* RG_STRESS: few nodes per chunk, no batches */
   /* By worker: bytes from a place of the arena to the same place in that worker's own copy, all zero between tasks. 0 for
@@ -201,8 +210,13 @@ typedef struct RtTree {
   const int64_t *own;
   /* -- set by rt_tree_init, kept by the runtime */
   uint32_t changed;         /* atomic: some worker activated, deactivated or starved since the last settle */
-  uint64_t top;             /* atomic: bytes used from base; chunks raise it by segments */
-  uint32_t chunk_count;     /* atomic */
+  uint64_t top;             /* bytes used from base, whole segments */
+  uint64_t bottom;          /* bytes of the segments that hold the root */
+  uint64_t vacant;          /* bytes between the two that nobody uses */
+  uint32_t lock;            /* guards the three, segment_owner and the chunks' records while tasks run */
+  uint32_t chunk_count;     /* records used so far, free ones among them */
+  uint32_t free_record;     /* index + 1; 0: none */
+  uint32_t pad;
 } RtTree;
 
 struct RtContext;
@@ -216,6 +230,8 @@ typedef struct RtWorker {
 /* Body of one task for positions begin..end of its iteration space. */
 typedef void RtTaskFunction(struct RtContext *context, RtWorker *worker, int64_t begin, int64_t end);
 typedef void RtHostFunction(struct RtContext *context);
+/* A piece of the runtime's own work between tasks. */
+typedef void RtPart(struct RtContext *context, RtWorker *worker, void *data, int64_t begin, int64_t end);
 
 typedef struct RtContext {
   uint64_t *frame;          /* slots of the launch: task.h */
@@ -232,6 +248,11 @@ typedef struct RtContext {
   void (*run)(struct RtContext *context, int32_t task);
   /* provides zeroed memory for tables that grow (lists, chunk tables); old contents kept; NULL when refused */
   void *(*grow)(struct RtContext *context, void *memory, uint64_t old_bytes, uint64_t new_bytes);
+  /* calls `part` on pieces that cover 0..count, on any workers, none of them twice at once; NULL: the caller's thread
+   * does it all */
+  void (*parallel)(struct RtContext *context, int64_t count, RtPart *part, void *data);
+  /* whole segments go back to the system, and read zero from then on; NULL: memory stays */
+  void (*discard)(struct RtContext *context, void *memory, uint64_t bytes);
 } RtContext;
 
 /* -- entry points that kernels call; codegen names them, see codegen/call.c ---------------------------------- */
@@ -299,9 +320,12 @@ RT_ENTRY const int64_t *rt_list_coordinates(RtContext *context, int32_t tree, in
 void rt_tree_init(RtTree *tree, int32_t worker_count);
 /* After a task or host call that may have changed topology: nodes under deactivated nodes go too, live counts and
  * versions move; nothing is reused yet. At once when nothing changed. */
-void rt_tree_settle(RtTree *tree, int32_t worker_count);
+void rt_tree_settle(RtContext *context, RtTree *tree);
 /* Settles, then recycled nodes go back to the free lists; 0 when there was nothing to do. */
-int rt_tree_collect(RtTree *tree, int32_t worker_count);
+int rt_tree_collect(RtContext *context, RtTree *tree);
+/* Collects, then gives chunks without a live node back: to the system (RtContext.discard), to the budget and to whoever
+ * needs segments next. Bytes given back. */
+uint64_t rt_tree_compact(RtContext *context, RtTree *tree);
 /* Settles, then brings the list of active nodes of a manager up to date; 0 when it cannot grow (context->error). */
 int rt_list_update(RtContext *context, RtTree *tree, int32_t manager);
 int64_t rt_manager_live(const RtTree *tree, int32_t manager); /* as of the last settle */

@@ -44,7 +44,7 @@ void rt_tree_init(RtTree *tree, int32_t worker_count) {
   for (int32_t m = 0; m < tree->manager_count; m++) manager_init(tree, &tree->managers[m]);
   if (!tree->manager_count) return;
   uint64_t root_end = (uint64_t)(tree->root - tree->base) + tree->root_size;
-  tree->top = (root_end + RT_SEGMENT - 1) / RT_SEGMENT * RT_SEGMENT;
+  tree->top = tree->bottom = (root_end + RT_SEGMENT - 1) / RT_SEGMENT * RT_SEGMENT;
 }
 
 int64_t rt_manager_live(const RtTree *tree, int32_t manager) { return (int64_t)tree->managers[manager].live_count; }

@@ -76,9 +76,9 @@ static int64_t choose_chunk(const CpuDevice *cpu, const DeviceTask *task, int64_
 static void settle_trees(DeviceLaunch *launch) {
   RtContext *context = &launch->context;
   for (int32_t i = 0; i < context->tree_count; i++) {
-    rt_tree_settle(context->trees[i], context->worker_count);
+    rt_tree_settle(context, context->trees[i]);
     if (launch->device->gc_is_stopped) continue;
-    if (rt_tree_collect(context->trees[i], context->worker_count)) launch->collections++;
+    if (rt_tree_collect(context, context->trees[i])) launch->collections++;
   }
 }
 
@@ -110,6 +110,30 @@ static void run_task(RtContext *context, int32_t number) {
   if (task->may_change_topology || task->may_deactivate || cpu->device.gc_each_launch) settle_trees(launch);
 }
 
+/* -- the runtime's own work --------------------------------------------------------------------------------------- */
+
+typedef struct Sharing {
+  RtContext *context;
+  RtPart *part;
+  void *data;
+} Sharing;
+
+static void run_part(void *data, int32_t worker, int64_t begin, int64_t end) {
+  Sharing *sharing = data;
+  sharing->part(sharing->context, &sharing->context->workers[worker], sharing->data, begin, end);
+}
+
+static void share_cpu(Device *device, RtContext *context, int64_t count, RtPart *part, void *data) {
+  CpuDevice *cpu = (CpuDevice *)device;
+  Sharing sharing = {context, part, data};
+  pool_parallel_for(cpu->pool, count, 1, 0, run_part, &sharing);
+}
+
+static void share_in_launch(RtContext *context, int64_t count, RtPart *part, void *data) {
+  DeviceLaunch *launch = context->host;
+  share_cpu(launch->device, context, count, part, data);
+}
+
 static void *grow_in_heap(RtContext *context, void *memory, uint64_t old_bytes, uint64_t new_bytes) {
   DeviceLaunch *launch = context->host;
   return heap_resize(launch->device->heap, memory, new_bytes);
@@ -119,6 +143,7 @@ static bool launch_cpu(Device *device, DeviceLaunch *launch, Error *err) {
   launch->device = device;
   launch->context.host = launch;
   launch->context.run = run_task;
+  launch->context.parallel = share_in_launch;
   launch->context.task = -1;
   if (!launch->context.grow) launch->context.grow = grow_in_heap;
   launch->host(&launch->context);
@@ -133,7 +158,7 @@ static void destroy_cpu(Device *device) {
   heap_free(device->heap, cpu);
 }
 
-static const DeviceTable cpu_table = {.name = "cpu", .launch = launch_cpu, .destroy = destroy_cpu};
+static const DeviceTable cpu_table = {.name = "cpu", .launch = launch_cpu, .share = share_cpu, .destroy = destroy_cpu};
 
 Device *device_cpu_create(Heap *heap, int32_t threads, Error *err) {
   CpuDevice *cpu = heap_alloc(heap, sizeof *cpu);

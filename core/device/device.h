@@ -53,6 +53,8 @@ typedef struct DeviceTable {
   /* Runs the host function; tasks through context.run. Returns with context.error and workers filled, and with every
    * tree settled and collected: what a task or the host region changed shows before the next task runs. */
   bool (*launch)(Device *device, DeviceLaunch *launch, Error *err);
+  /* The runtime's own work between launches, on all workers: RtContext.parallel. */
+  void (*share)(Device *device, RtContext *context, int64_t count, RtPart *part, void *data);
   void (*destroy)(Device *device);
 } DeviceTable;
 

@@ -95,7 +95,8 @@ static void fill_launch(Program *program, Variant *variant, const RgValue *value
                                        .worker_count = program->device->worker_count,
                                        .tree_count = variant->tree_count,
                                        .task = -1,
-                                       .grow = grow},
+                                       .grow = grow,
+                                       .discard = storage_discard},
                            .host = variant->host,
                            .tasks = variant->tasks,
                            .task_count = variant->task_count,
@@ -138,6 +139,7 @@ bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, R
   Variant *variant = prepare(kernel, values, value_count, err);
   if (!variant) return false;
   DeviceLaunch launch;
+  program_relieve(program);
   fill_launch(program, variant, values, &launch);
   double begin = clock_ms();
   bool ok = program->device->table->launch(program->device, &launch, err);

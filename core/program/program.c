@@ -188,15 +188,23 @@ Scratch *program_text(Program *program) {
 }
 
 void program_collect(Program *program, Tree *tree) {
-  if (!program->gc_is_stopped && rt_tree_collect(&tree->rt, program->device->worker_count)) program->stats.gcs++;
+  if (!program->gc_is_stopped && rt_tree_collect(storage_context(tree), &tree->rt)) program->stats.gcs++;
 }
 
 static void collect_all(Program *program, bool trims) {
   for (Tree *tree = program->trees; tree; tree = tree->next) {
     if (!tree->has_storage) continue;
-    if (rt_tree_collect(&tree->rt, program->device->worker_count)) program->stats.gcs++;
+    if (rt_tree_collect(storage_context(tree), &tree->rt)) program->stats.gcs++;
     if (trims) storage_trim(tree);
   }
+}
+
+void program_relieve(Program *program) {
+  if (!program->is_short) return;
+  program->is_short = false;
+  if (program->gc_is_stopped) return;
+  for (Tree *tree = program->trees; tree; tree = tree->next)
+    if (tree->has_storage) rt_tree_compact(storage_context(tree), &tree->rt);
 }
 
 bool program_gc(Program *program, const char *word, double *result, Error *err) {

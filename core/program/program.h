@@ -71,6 +71,7 @@ struct Program {
   Kernel *kernels;
   int32_t tree_count;         /* ever made: RtTree.number */
   bool gc_is_stopped;
+  bool is_short;               /* the budget was exhausted since the last program_relieve */
   RgStats stats;
   RgVector vector; /* what the last call gave back, where that is a vector */
   char vector_type[TYPE_NAME_SIZE];
@@ -94,6 +95,8 @@ Scratch *program_text(Program *program);
 bool program_gc(Program *program, const char *word, double *result, Error *err);
 /* Frees deactivated nodes of `tree` unless gc was stopped. */
 void program_collect(Program *program, Tree *tree);
+/* Once after the budget was exhausted: what is free in any tree can be used by all. */
+void program_relieve(Program *program);
 /* "2 MiB" in `buffer`. */
 const char *bytes_text(uint64_t bytes, char buffer[32]);
 
@@ -143,6 +146,8 @@ void storage_free(Tree *tree);
 void storage_trim(Tree *tree);
 /* The program's native context, for calls about `tree`: number 0 in it. */
 RtContext *storage_context(Tree *tree);
+/* RtContext.discard */
+void storage_discard(RtContext *context, void *memory, uint64_t bytes);
 /* memory.budget, naming what could not grow. */
 bool storage_budget_error(const Tree *tree, int32_t manager, Error *err);
 /* list.full, naming the list. */

@@ -1,18 +1,8 @@
-/* readback.c - what a launch leaves behind: topology, counters, faults, and its result. */
+/* readback.c - what a launch leaves behind: counters, faults, and its result. */
 #include <stdio.h>
 
 #include "program/cell.h"
 #include "program/kernel.h"
-
-/* The host region may have changed topology outside tasks. */
-static void settle_trees(Program *program, DeviceLaunch *launch) {
-  for (int32_t k = 0; k < launch->context.tree_count; k++) {
-    RtTree *tree = launch->context.trees[k];
-    rt_tree_settle(tree, program->device->worker_count);
-    if (!program->gc_is_stopped && rt_tree_collect(tree, program->device->worker_count)) program->stats.gcs++;
-  }
-  program->stats.gcs += launch->collections;
-}
 
 static void count_outside(Kernel *kernel) {
   Program *program = kernel->object.program;
@@ -74,7 +64,7 @@ bool readback_result(Kernel *kernel, const Variant *variant, int32_t number, RgV
 }
 
 bool readback(Kernel *kernel, Variant *variant, DeviceLaunch *launch, RgValue *result, Error *err) {
-  settle_trees(kernel->object.program, launch);
+  kernel->object.program->stats.gcs += launch->collections;
   count_outside(kernel);
   if (!check_fault(kernel, variant, &launch->context.error, err)) return false;
   readback_result(kernel, variant, 0, result);

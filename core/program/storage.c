@@ -101,11 +101,20 @@ static bool reserve(Tree *tree, Error *err) {
   return true;
 }
 
+static bool has_room(const RtBudget *budget, uint64_t bytes) {
+  return bytes <= budget->limit && budget->used <= budget->limit - bytes;
+}
+
 static bool charge(Tree *tree, Error *err) {
-  RtBudget *budget = &tree->object.program->budget;
+  Program *program = tree->object.program;
+  RtBudget *budget = &program->budget;
   uint64_t needed = tree->layout->root_size;
   char limit[32], size[32], used[32], name[100];
-  if (needed > budget->limit || budget->used > budget->limit - needed) {
+  if (!has_room(budget, needed)) {
+    program->is_short = true;
+    program_relieve(program);
+  }
+  if (!has_room(budget, needed)) {
     error_set(err, RG_ERROR_BUDGET, "the memory budget of %s is exhausted: %s needs %s, %s are in use",
               bytes_text(budget->limit, limit), tree_label(tree, name), bytes_text(needed, size),
               bytes_text(budget->used, used));
@@ -174,14 +183,15 @@ void storage_free(Tree *tree) {
 
 /* A node's whole pages; a run of neighbours goes in one call. */
 static void trim_chunk(const RtManager *manager, const RtChunk *chunk) {
-  for (uint32_t begin = 0, end; begin < chunk->handed; begin = end + 1) {
-    for (end = begin; end < chunk->handed && chunk->states[end] == RT_NODE_USED;) end++;
+  for (uint32_t begin = 0, end; begin < chunk->node_count; begin = end + 1) {
+    for (end = begin; end < chunk->node_count && chunk->states[end] == RT_NODE_USED;) end++;
     if (end > begin) arena_discard(chunk->nodes + begin * manager->node_size, (end - begin) * manager->node_size);
   }
 }
 
 void storage_trim(Tree *tree) {
   own_trim(tree);
+  rt_tree_compact(storage_context(tree), &tree->rt);
   for (int32_t m = 0; m < tree->rt.manager_count; m++) {
     const RtManager *manager = &tree->rt.managers[m];
     for (uint32_t at = manager->first_chunk; at; at = tree->rt.chunks[at - 1].next)
@@ -195,8 +205,16 @@ static void *grow_host(RtContext *context, void *memory, uint64_t old_bytes, uin
   return heap_resize(&program->heap, memory, new_bytes);
 }
 
+static void share_host(RtContext *context, int64_t count, RtPart *part, void *data) {
+  Program *program = context->host;
+  program->device->table->share(program->device, context, count, part, data);
+}
+
+void storage_discard(RtContext *context, void *memory, uint64_t bytes) { arena_discard(memory, bytes); }
+
 RtContext *storage_context(Tree *tree) {
   Program *program = tree->object.program;
+  program_relieve(program);
   program->host_tree = &tree->rt;
   program->host = (RtContext){.trees = &program->host_tree,
                               .ambient = program->ambient.base,
@@ -205,7 +223,9 @@ RtContext *storage_context(Tree *tree) {
                               .tree_count = 1,
                               .task = -1,
                               .host = program,
-                              .grow = grow_host};
+                              .grow = grow_host,
+                              .parallel = share_host,
+                              .discard = storage_discard};
   return &program->host;
 }
 
@@ -224,6 +244,7 @@ bool storage_full_error(const Tree *tree, int32_t manager, Error *err) {
 
 bool storage_budget_error(const Tree *tree, int32_t manager, Error *err) {
   const RtBudget *budget = &tree->object.program->budget;
+  tree->object.program->is_short = true;
   const SNode *node = managed_node(tree, manager);
   char limit[32], used[32], label[100], name[80] = "a node";
   if (node && node->name[0]) snprintf(name, sizeof name, "node '%.60s'", node->name);

@@ -1,6 +1,7 @@
 /* forest.c - laying a test tree out, and handing it to the runtime; reach.c reaches its cells. */
 #include "forest.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +157,42 @@ static void *grow(RtContext *context, void *memory, uint64_t old_bytes, uint64_t
   return grown;
 }
 
+static void discard(RtContext *context, void *memory, uint64_t bytes) { madvise(memory, bytes, MADV_DONTNEED); }
+
+/* -- work shared among threads ------------------------------------------------------------------------------------------- */
+
+typedef struct Share {
+  RtContext *context;
+  RtPart *part;
+  void *data;
+  int64_t count, next; /* next: atomic */
+} Share;
+
+typedef struct Helper {
+  pthread_t thread;
+  Share *share;
+  int worker;
+} Helper;
+
+static void *help(void *argument) {
+  Helper *helper = argument;
+  Share *share = helper->share;
+  int64_t at;
+  while ((at = __atomic_fetch_add(&share->next, 1, __ATOMIC_RELAXED)) < share->count)
+    share->part(share->context, &share->context->workers[helper->worker], share->data, at, at + 1);
+  return NULL;
+}
+
+void forest_share(RtContext *context, int64_t count, RtPart *part, void *data) {
+  Share share = {context, part, data, count, 0};
+  Helper helpers[FOREST_WORKERS];
+  for (int w = 0; w < FOREST_WORKERS; w++) {
+    helpers[w] = (Helper){.share = &share, .worker = w};
+    pthread_create(&helpers[w].thread, NULL, help, &helpers[w]);
+  }
+  for (int w = 0; w < FOREST_WORKERS; w++) pthread_join(helpers[w].thread, NULL);
+}
+
 RtContext *forest_context(ForestTree *trees, int count) {
   RtContext *context = calloc(1, sizeof *context);
   context->trees = calloc((size_t)count, sizeof *context->trees);
@@ -167,6 +204,7 @@ RtContext *forest_context(ForestTree *trees, int count) {
   context->worker_count = FOREST_WORKERS;
   context->task = -1;
   context->grow = grow;
+  context->discard = discard;
   return context;
 }
 

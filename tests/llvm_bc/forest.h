@@ -50,6 +50,8 @@ void forest_destroy(ForestTree *tree);
 
 /* A context over trees[0..count-1] with FOREST_WORKERS workers; destroy frees what it made. */
 RtContext *forest_context(ForestTree *trees, int count);
+/* For RtContext.parallel: on FOREST_WORKERS threads of its own. */
+void forest_share(RtContext *context, int64_t count, RtPart *part, void *data);
 void forest_context_destroy(RtContext *context);
 
 /* Cells of a node's level, and linear numbers of them, row-major in the order of the letters. */

@@ -70,8 +70,10 @@ static void step(void) {
   else if (die < 600) activate(t, worker);
   else if (die < 800) deactivate(t, worker);
   else if (die < 950) read_value(t);
-  else if (die < 980) rt_tree_settle(&trees[t].rt, FOREST_WORKERS);
-  else if (die < 998) rt_tree_collect(&trees[t].rt, FOREST_WORKERS);
+  else if (die < 980) rt_tree_settle(context, &trees[t].rt);
+  else if (die < 990) rt_tree_collect(context, &trees[t].rt);
+  else if (die < 993) rt_list_update(context, &trees[t].rt, (int)random_below(&dice, trees[t].rt.manager_count));
+  else if (die < 998) rt_tree_compact(context, &trees[t].rt);
   else clear(t);
 }
 

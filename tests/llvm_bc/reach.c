@@ -171,13 +171,15 @@ static const char *check_list(RtContext *context, ForestTree *trees, int t, int 
       snprintf(wrong, sizeof wrong, "tree %d node %d: the coordinates at %llu lead elsewhere", t, node, (unsigned long long)p);
       return wrong;
     }
-    if (p && manager->list[p].number <= manager->list[p - 1].number) return "the list is out of order";
+    uint64_t segment = (uint64_t)(memory - tree->rt.base) / RT_SEGMENT;
+    const RtChunk *chunk = &tree->rt.chunks[tree->rt.segment_owner[segment] - 1];
+    if (chunk->positions[(uint64_t)(memory - chunk->nodes) / manager->node_size] != p + 1) return "a node is listed twice";
   }
   return "";
 }
 
 const char *forest_check(RtContext *context, ForestTree *trees, int t) {
-  rt_tree_settle(&trees[t].rt, FOREST_WORKERS);
+  rt_tree_settle(context, &trees[t].rt);
   for (int m = 0; m < trees[t].rt.manager_count; m++) {
     const char *bad = check_list(context, trees, t, trees[t].managers[m]);
     if (*bad) return bad;

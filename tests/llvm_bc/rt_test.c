@@ -55,8 +55,8 @@ static void check_slots(void) {
     CHECK_INT(rt_list_count(context, 0, 0), 0);
     CHECK(rt_slot_ensure(context, context->workers, 0, 0, other) != node);
     CHECK_INT(node[3], 0xee); /* readers may still look */
-    CHECK(rt_tree_collect(&trees->rt, FOREST_WORKERS));
-    CHECK(!rt_tree_collect(&trees->rt, FOREST_WORKERS));
+    CHECK(rt_tree_collect(context, &trees->rt));
+    CHECK(!rt_tree_collect(context, &trees->rt));
     bool seen = false;
     for (int64_t c = 0; c < 512; c++) {
       forest_activate(context, trees, 0, 0, 1, c);
@@ -99,10 +99,30 @@ static void check_lists(void) {
     forest_activate(context, trees, 0, 0, 1, 5); /* another manager's change */
     CHECK(rt_list_update(context, &trees->rt, 1));
     CHECK_INT(manager(1)->lists, 1);
-    forest_activate(context, trees, 0, 0, 3, 10);
+  }
+  TEST("a list takes up what came and drops what went, without being made anew") {
+    for (int64_t c = 10; c < 40; c++) forest_activate(context, trees, 0, c % 3, 3, c);
+    for (int64_t c = 20; c < 30; c++) forest_deactivate(context, trees, 0, c % 2, 3, c);
+    CHECK(rt_list_update(context, &trees->rt, 1));
+    CHECK_INT(manager(1)->list_count, manager(1)->live_count);
+    CHECK_TEXT(forest_check(context, trees, 0), "");
+    forest_deactivate(context, trees, 0, 0, 3, 11); /* gone and back between two lists, in another node perhaps */
+    rt_tree_collect(context, &trees->rt);
+    forest_activate(context, trees, 0, 0, 3, 12);
+    forest_activate(context, trees, 0, 0, 3, 11);
+    CHECK(rt_list_update(context, &trees->rt, 1));
+    CHECK_TEXT(forest_check(context, trees, 0), "");
+    CHECK_INT(manager(1)->lists, 1);
+  }
+  TEST("a list most of which changed is made anew, once") {
+    int64_t cells = forest_cell_count(&trees->nodes[3]);
+    for (int64_t c = 0; c < cells; c++) forest_activate(context, trees, 0, 0, 3, c);
     CHECK(rt_list_update(context, &trees->rt, 1));
     CHECK_INT(manager(1)->lists, 2);
+    CHECK_TEXT(forest_check(context, trees, 0), "");
   }
+  end();
+  begin(KIND_ROWS(kind_deep), UINT64_MAX, false);
   TEST("a refused list is an error, and the next one is whole") {
     for (int64_t c = 0; c < 200; c++) forest_activate(context, trees, 0, 0, 3, c);
     context->host = context;
@@ -154,7 +174,7 @@ static void check_subtrees(void) {
   TEST("a cell that is activated in a freed node's memory is freed with it") {
     forest_activate(context, trees, 0, 0, 3, 0);
     uint32_t *below = forest_slot(context, trees, 0, 0, 3, 1, false);
-    rt_tree_settle(&trees->rt, FOREST_WORKERS);
+    rt_tree_settle(context, &trees->rt);
     forest_deactivate(context, trees, 0, 0, 2, 0); /* the parent goes */
     rt_slot_clear(context, context->workers, 0, 1, below);
     rt_slot_ensure(context, &context->workers[2], 0, 1, below); /* another iteration still holds its address */
@@ -171,17 +191,73 @@ static void check_subtrees(void) {
       rt_tree_clear(context, 0, 0);
       for (int m = 0; m < 3; m++) CHECK_INT(rt_manager_live(&trees->rt, m), 0);
       CHECK_TEXT(forest_check(context, trees, 0), "");
-      rt_tree_collect(&trees->rt, FOREST_WORKERS);
+      rt_tree_collect(context, &trees->rt);
       activate_all();
       CHECK_TEXT(forest_check(context, trees, 0), "");
       CHECK(round == 0 || budget.used == used);
       rt_tree_clear(context, 0, 0);
-      rt_tree_collect(&trees->rt, FOREST_WORKERS);
+      rt_tree_collect(context, &trees->rt);
     }
   }
   TEST("nodes that come and go are counted") {
     CHECK_INT(manager(0)->activations, manager(0)->deactivations);
     CHECK(manager(0)->activations >= 54);
+  }
+  end();
+}
+
+/* A node above with thousands below, in chunks enough to share out: dead parents' children are found by themselves. */
+static void check_orphans(bool shares) {
+  static const ForestRow rows[] = {{.kind = FOREST_ROOT},
+                                   {FOREST_POINTER, 0, "i", {6}, 0},
+                                   {FOREST_POINTER, 1, "j", {4000}, 2048}};
+  begin(rows, 3, UINT64_MAX, false);
+  context->parallel = shares ? forest_share : NULL;
+  TEST("children of dead nodes die with them, however many there are") {
+    for (int round = 0; round < 3; round++) {
+      for (int64_t c = 0; c < 24000; c++) forest_activate(context, trees, 0, (int)(c % 3), 2, c);
+      for (int64_t c = 1; c < 6; c += 2) forest_deactivate(context, trees, 0, 1, 1, c);
+      rt_tree_settle(context, &trees->rt);
+      CHECK_INT(rt_manager_live(&trees->rt, 1), 12000);
+      CHECK_TEXT(forest_check(context, trees, 0), "");
+      forest_deactivate(context, trees, 0, 1, 1, 0);
+      forest_activate(context, trees, 0, 2, 2, 5);
+      CHECK_TEXT(forest_check(context, trees, 0), "");
+      CHECK_INT(rt_manager_live(&trees->rt, 1), 8001);
+      rt_tree_collect(context, &trees->rt);
+    }
+    CHECK(manager(1)->node_count < 40000);
+  }
+  end();
+}
+
+static void check_compact(void) {
+  begin(KIND_ROWS(kind_block), UINT64_MAX, false);
+  TEST("chunks without a live node give their memory back, and take it again") {
+    uint64_t least = 0;
+    for (int round = 0; round < 4; round++) {
+      for (int64_t c = 0; c < 512; c++) {
+        uint8_t *payload = forest_payload(context, trees, 0, 0, 1, c, true);
+        CHECK(holds_zeros(payload, 4));
+        memset(payload, 0xee, 4);
+      }
+      uint64_t full = budget.used;
+      CHECK_INT(rt_tree_compact(context, &trees->rt), 0);
+      for (int64_t c = 0; c < 512; c++)
+        if (c != 300) forest_deactivate(context, trees, 0, 0, 1, c);
+      uint64_t given = rt_tree_compact(context, &trees->rt);
+      CHECK(given > 0);
+      CHECK_INT(budget.used, full - given);
+      CHECK(round == 0 || budget.used == least);
+      least = budget.used;
+      CHECK_INT(*forest_payload(context, trees, 0, 0, 1, 300, false), 0xee);
+      CHECK_TEXT(forest_check(context, trees, 0), "");
+      forest_deactivate(context, trees, 0, 0, 1, 300);
+      rt_tree_collect(context, &trees->rt);
+    }
+    CHECK(trees->rt.top - trees->rt.bottom <= trees->rt.vacant + least + 4 * RT_SEGMENT);
+    rt_tree_compact(context, &trees->rt);
+    CHECK_INT(budget.used, 0);
   }
   end();
 }
@@ -226,6 +302,9 @@ int main(void) {
   check_slots();
   check_coordinates();
   check_lists();
+  check_orphans(false);
+  check_orphans(true);
+  check_compact();
   check_huge_root();
   check_subtrees();
   check_errors();

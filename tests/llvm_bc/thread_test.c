@@ -113,6 +113,7 @@ static void begin(const ForestRow *rows, int count, bool tiny, uint64_t limit) {
   trees->rt.tiny_chunks = tiny;
   oracle_create(&oracle, trees);
   context = forest_context(trees, 1);
+  context->parallel = forest_share;
 }
 static void end(void) {
   forest_context_destroy(context);
@@ -135,7 +136,7 @@ static void check_one_slot(const ForestRow *rows, int count, bool tiny) {
       CHECK_INT(rt_list_count(context, 0, trees->rt.manager_count - 1), expected);
       CHECK_TEXT(forest_check(context, trees, 0), "");
       for (int m = 0; m < trees->rt.manager_count; m++) rt_tree_clear(context, 0, m);
-      rt_tree_collect(&trees->rt, FOREST_WORKERS);
+      rt_tree_collect(context, &trees->rt);
     }
   }
   end();
@@ -147,10 +148,10 @@ static void check_phases(const ForestRow *rows, int count, bool tiny, uint64_t s
     for (uint64_t p = 0; p < PHASES / 6 && check_ok; p++) {
       Phase phase = (Phase)(p % 3);
       run(phase, seed + p);
-      rt_tree_settle(&trees->rt, FOREST_WORKERS);
+      rt_tree_settle(context, &trees->rt);
       if (phase == PHASE_MIXED) oracle_adopt(&oracle, context, trees, 0);
       else tell_oracle();
-      if (p % 4) rt_tree_collect(&trees->rt, FOREST_WORKERS);
+      if (p % 4) rt_tree_collect(context, &trees->rt);
       CHECK_TEXT(oracle_compare(&oracle, context, trees, 0), "");
     }
     CHECK_INT(context->error.kind, RT_OK);
@@ -166,7 +167,7 @@ static void check_budget(const ForestRow *rows, int count, uint64_t limit) {
       CHECK_TEXT(forest_check(context, trees, 0), "");
       CHECK(budget.used <= limit);
       CHECK(context->error.kind == RT_OK || context->error.kind == RT_ERROR_BUDGET);
-      rt_tree_collect(&trees->rt, FOREST_WORKERS);
+      rt_tree_collect(context, &trees->rt);
     }
     CHECK_INT(context->error.kind, RT_ERROR_BUDGET);
   }

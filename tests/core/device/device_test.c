@@ -216,7 +216,7 @@ static void check_nodes(void) {
     f->frame[1] = CELLS;
     CHECK(launch(f));
     CHECK_INT(f->launch.collections, 0);
-    CHECK(rt_tree_collect(&f->tree, WORKERS));
+    CHECK(rt_tree_collect(&f->launch.context, &f->tree));
     device->gc_is_stopped = false;
     end(f);
   }

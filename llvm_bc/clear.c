@@ -1,0 +1,148 @@
+/* clear.c - many nodes go at once: a whole level, or the chunks in which nothing lives any more. No task runs.
+ *
+ * clear     every node of the level and below it dies. Slots of the level itself lie in nodes that stay, and are
+ *           emptied; those of deeper levels die with their nodes. Free lists are forgotten: a chunk whose `handed` is 0
+ *           deals its nodes out anew, so the price is a byte per node, and a slot per node of the cleared level.
+ * compact   a chunk without a live node gives its segments back. The manager's free nodes are linked anew, in the order
+ *           of addresses, from the state bytes of the chunks that stay. */
+#include "atomic.h"
+#include "node.h"
+
+enum { FEW_CHUNKS = 4 };
+
+typedef struct Level {
+  RtTree *tree;
+  int32_t manager;
+} Level;
+
+/* -- clear -------------------------------------------------------------------------------------------------------- */
+
+static int is_below(const RtTree *tree, int32_t manager, int32_t above) {
+  for (int32_t m = manager; m >= 0; m = tree->managers[m].parent)
+    if (m == above) return 1;
+  return 0;
+}
+
+/* A list whose chunks go has no elements left. */
+static void empty_slot(RtTree *tree, const RtManager *manager, const RtNodeInfo *info) {
+  int64_t chunk;
+  rt_store((uint32_t *)(tree->base + info->slot), RT_SLOT_EMPTY);
+  if (manager->chunk) rt_store(&rt_dynamic_list(tree, manager, info, &chunk)[RT_LIST_LENGTH], 0);
+}
+
+static void empty_slots(RtContext *context, RtWorker *worker, void *data, int64_t begin, int64_t end) {
+  const Level *level = data;
+  RtTree *tree = level->tree;
+  RtManager *manager = &tree->managers[level->manager];
+  for (int64_t c = begin; c < end; c++) {
+    const RtChunk *chunk = &tree->chunks[c];
+    if (chunk->manager != level->manager) continue;
+    for (uint32_t i = 0; i < chunk->handed; i++) {
+      RtNode node = node_in_chunk(manager, chunk, i);
+      if (*node.state == RT_NODE_LIVE) empty_slot(tree, manager, node.info);
+    }
+  }
+}
+
+static void forget_free(RtManager *manager, int32_t worker_count) {
+  manager->free = manager->recycled = manager->recycled_last = 0;
+  for (int32_t w = 0; w < worker_count; w++) manager->locals[w].free = 0;
+}
+
+static void retire_all(RtContext *context, RtTree *tree, RtManager *manager) {
+  for (RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk)) {
+    for (uint32_t i = 0; i < chunk->handed; i++) chunk->states[i] = RT_NODE_USED;
+    chunk->handed = 0;
+  }
+  forget_free(manager, context->worker_count);
+  manager->open_chunk = manager->first_chunk;
+  manager->deactivations += manager->live_count;
+  manager->live_count = 0;
+  manager->version++;
+  rt_list_empty(tree, manager, context->worker_count);
+  manager->list_version = manager->version;
+}
+
+void rt_tree_clear(RtContext *context, int32_t tree_index, int32_t number) {
+  RtTree *tree = context->trees[tree_index];
+  rt_tree_settle(context, tree);
+  for (int32_t m = number; m < tree->manager_count; m++) {
+    RtManager *manager = &tree->managers[m];
+    if (!is_below(tree, m, number) || !manager->live_count) continue;
+    if (manager->is_hash) rt_hash_empty(tree, manager);
+    else if (m == number) share_out(context, tree->chunk_count, FEW_CHUNKS, empty_slots, &(Level){tree, m});
+    retire_all(context, tree, manager);
+  }
+}
+
+/* -- compact ------------------------------------------------------------------------------------------------------ */
+
+static int is_vacant(const RtChunk *chunk) {
+  for (uint32_t i = 0; i < chunk->handed; i++)
+    if (chunk->states[i] == RT_NODE_LIVE) return 0;
+  return 1;
+}
+
+static int has_vacant(const RtTree *tree, const RtManager *manager) {
+  for (const RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))
+    if (is_vacant(chunk)) return 1;
+  return 0;
+}
+
+static uint64_t give_chunk(RtContext *context, RtTree *tree, RtManager *manager, uint32_t record) {
+  const RtChunk *chunk = &tree->chunks[record - 1];
+  uint64_t bytes = (uint64_t)chunk->segments * RT_SEGMENT;
+  uint8_t *memory = chunk->nodes;
+  manager->chunk_bytes -= bytes;
+  manager->chunk_count--;
+  context->discard(context, memory, bytes);
+  rt_record_give(tree, record);
+  rt_segments_give(tree, memory, bytes);
+  return bytes;
+}
+
+/* Pushed backward, so that the least address is handed out first. */
+static void link_free(RtTree *tree, RtManager *manager, const RtChunk *chunk) {
+  for (uint32_t i = chunk->handed; i-- > 0;) {
+    RtNode node = node_in_chunk(manager, chunk, i);
+    if (*node.state == RT_NODE_LIVE) continue;
+    node.info->next = manager->free;
+    manager->free = node_handle(tree, node.memory);
+  }
+}
+
+static uint64_t compact_manager(RtContext *context, RtTree *tree, RtManager *manager) {
+  uint64_t given = 0;
+  uint32_t record = manager->first_chunk;
+  rt_list_empty(tree, manager, context->worker_count); /* a list names nodes by their chunks */
+  forget_free(manager, context->worker_count);
+  manager->first_chunk = manager->last_chunk = manager->node_count = 0;
+  while (record) {
+    RtChunk *chunk = &tree->chunks[record - 1];
+    uint32_t next = chunk->next;
+    chunk->next = 0;
+    if (is_vacant(chunk)) {
+      given += give_chunk(context, tree, manager, record);
+    } else {
+      if (manager->last_chunk) tree->chunks[manager->last_chunk - 1].next = record;
+      else manager->first_chunk = record;
+      manager->last_chunk = record;
+      chunk->first_number = manager->node_count;
+      manager->node_count += chunk->node_count;
+      link_free(tree, manager, chunk);
+    }
+    record = next;
+  }
+  manager->open_chunk = manager->first_chunk;
+  return given;
+}
+
+uint64_t rt_tree_compact(RtContext *context, RtTree *tree) {
+  uint64_t given = 0;
+  rt_tree_collect(context, tree);
+  for (int32_t m = 0; m < tree->manager_count && context->discard; m++) {
+    RtManager *manager = &tree->managers[m];
+    if (has_vacant(tree, manager)) given += compact_manager(context, tree, manager);
+  }
+  return given;
+}
