@@ -52,12 +52,6 @@ Error *error_add(Error *err, const Error *other) {
   return row;
 }
 
-void error_copy(Error *to, const Error *from) {
-  error_add(to, from);
-  for (int i = 0; from->more && i < from->more->count; i++) error_add(to, &from->more->rows[i]);
-  if (from->more && to->more) to->more->unsaid += from->more->unsaid;
-}
-
 /* -- the first --------------------------------------------------------------------------------------------- */
 
 bool error_set_va(Error *err, ErrorCode code, const char *format, va_list args) {

@@ -46,8 +46,6 @@ void error_keep_more(Error *err, ErrorList *list);
 /* A copy of `other` behind what is there: itself where `err` is not set yet, else a row of the list. Where it went, for
  * hints; NULL: nowhere, for want of a list or of room. Notes of an error that went nowhere go there too. */
 Error *error_add(Error *err, const Error *other);
-/* `from` with all that it has to say becomes `to`, which is not set and keeps its own list. */
-void error_copy(Error *to, const Error *from);
 static inline bool error_is_set(const Error *err) { return err->code != RG_ERROR_NONE; }
 const char *error_code_text(ErrorCode code); /* "name.unknown" */
 

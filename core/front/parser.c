@@ -351,14 +351,12 @@ static bool fail_missing(Error *err, const Source *source, int32_t line_defined,
 
 Ast *parse_function_at(Source *source, int32_t line_defined, int32_t last_line, Error *err) {
   Tokens tokens = lexer_run(source);
-  Error *first = NULL; /* of a function that begins there but does not parse */
+  int failed = -1; /* the first function that begins there but does not parse */
   Ast *chosen = NULL;
   for (int at = 0; at < tokens.count; at++) {
     if (!begins_at(&tokens, at, line_defined)) continue;
-    Error *own = scratch_new(source->scratch, Error);
-    error_keep_more(own, scratch_new(source->scratch, ErrorList));
-    Ast *ast = parse_candidate(source, tokens, at, own);
-    if (!ast && !first) first = own;
+    Ast *ast = parse_candidate(source, tokens, at, NULL);
+    if (!ast && failed < 0) failed = at;
     if (!ast || ast->function->end.line != last_line) continue;
     if (chosen && !str_equal(function_text(chosen), function_text(ast))) {
       fail_twins(err, ast);
@@ -367,7 +365,7 @@ Ast *parse_function_at(Source *source, int32_t line_defined, int32_t last_line, 
     if (!chosen) chosen = ast;
   }
   if (chosen) return chosen;
-  if (first) error_copy(err, first);
+  if (failed >= 0) parse_candidate(source, tokens, failed, err);
   else fail_missing(err, source, line_defined, last_line);
   return NULL;
 }

@@ -1,4 +1,6 @@
 /* kernel_test.c - a C host compiles and launches kernel text: variants, arguments, faults and results. */
+#include <stdio.h>
+
 #include "support.h"
 
 static RgKernel *kernel_of(const char *name, const char *text) {
@@ -167,11 +169,55 @@ static void faults(void) {
   }
 }
 
+typedef struct Heard {
+  int count;
+  char text[400];
+} Heard;
+
+static void hear(void *data, const char *text) {
+  Heard *heard = data;
+  heard->count++;
+  snprintf(heard->text, sizeof heard->text, "%s", text);
+}
+
+static void said(void) {
+  RgField *x = dense("x", "f32", 8);
+  Given given[] = {{"x", field(x)}};
+  RgKernel *kernel = NULL;
+  int32_t unsaid = -1;
+  TEST("a parse that fails tells all of its errors, each with its notes") {
+    const char *text = "function()\n  const a = 1\n  a = 2\n  x[0] = = 3\nend";
+    CHECK(rg_kernel_create(rg, text, (int64_t)strlen(text), NULL, &kernel) != 0);
+    CHECK_TEXT(rg_error_row(rg, 0, &unsaid)->message, "'a' is const and cannot be assigned");
+    CHECK_TEXT(rg_error_row(rg, 1, NULL)->code, "note");
+    CHECK_INT(rg_error_row(rg, 1, NULL)->line, 2);
+    CHECK_TEXT(rg_error_row(rg, 2, NULL)->code, "syntax");
+    CHECK_INT(rg_error_row(rg, 2, NULL)->line, 4);
+    CHECK(rg_error_row(rg, 3, NULL) == NULL && rg_error_row(rg, -1, NULL) == NULL);
+    CHECK_INT(unsaid, 0);
+  }
+  TEST("the next call has nothing left of them") {
+    CHECK(rg_sync(rg) == 0);
+    CHECK(rg_error_row(rg, 1, NULL) == NULL);
+  }
+  TEST("a host hears of a race once, in its own way") {
+    Heard heard = {0};
+    kernel = kernel_of("race", "function()\n  for i in rg.range(8) do x[0] = 1 - x[0] end\nend");
+    rg_on_warning(rg, hear, &heard);
+    CHECK(launch(kernel, given, 1, NULL, 0, NULL) == 0 && launch(kernel, given, 1, NULL, 0, NULL) == 0);
+    rg_on_warning(rg, NULL, NULL);
+    CHECK_INT(heard.count, 1);
+    CHECK(strstr(heard.text, "test.c:11:") && strstr(heard.text, "'x'"));
+    rg_kernel_release(kernel);
+  }
+}
+
 int main(void) {
   start(4 << 20, 2);
   variants();
   arguments();
   faults();
+  said();
   stop();
   return check_report();
 }
