@@ -233,6 +233,7 @@ function judge.expect(case, inputs)
   end
   local outputs = { results = {}, cells = {} }
   for k, declared in ipairs(case.trees or {}) do
+    outputs.is_full = outputs.is_full or env.trees[k].full
     for _, field in ipairs(declared.fields) do outputs.cells[field.name] = env.trees[k]:listing(field.name) end
   end
   for _, o in ipairs(case.outputs) do
@@ -341,6 +342,7 @@ end
 --- Holds runtimes against the evaluation: a difference, or the error of a kernel that should have run.
 function judge.try(case, inputs, runtimes)
   local expected = judge.expect(case, inputs)
+  if expected.is_full then return end -- of a list: which element did not fit is unspecified
   for _, r in ipairs(runtimes) do
     local ok, found = pcall(judge.run, r.rg, case, r.fields)
     if not ok then return { code = type(found) == "table" and found.code or "lua", failure = found, runtime = r.name } end

@@ -6,7 +6,7 @@ local make = require "judge_make"
 local statement = require "judge_statement"
 local tree = require "judge_tree"
 
-local sparse = { kinds = { "dense", "dense", "pointer", "pointer", "pointer", "hash" } }
+local sparse = { kinds = { "dense", "dense", "pointer", "pointer", "hash", "bitmasked", "bitmasked" } }
 local kinds, forms, node, pick = statement.kinds, make.forms, make.node, make.pick
 local random, info = math.random, value.info
 
@@ -22,6 +22,7 @@ local function add_node(case, declared, parent, axes_left)
   local above = {}
   while parent do
     for _, axis in ipairs(declared.by_name[parent].axes) do above[axis] = true end
+    if declared.by_name[parent].kind == "bitmasked" and kind == "hash" then kind, new.kind = "pointer", "pointer" end
     parent = declared.by_name[parent].parent
   end
   if kind == "hash" then -- on axes of its own
@@ -40,7 +41,17 @@ end
 
 local function add_field(case, declared, at)
   case.count = case.count + 1
-  table.insert(declared.fields, { name = ("s%d"):format(case.count), type = pick(field_types), node = at.name })
+  table.insert(declared.fields, { name = ("s%d"):format(case.count), type = pick(field_types), node = at.name,
+    is_list = at.kind == "dynamic" })
+end
+
+-- Lists in the cells of a node, along an axis of their own.
+local function add_list(case, declared, above)
+  case.count = case.count + 1
+  local new = { name = ("n%d"):format(case.count), kind = "dynamic", parent = above.name, axes = { "k" }, sizes = { 60 },
+    chunk = random(2) == 1 and random(8) or nil, layout = random(4) == 1 and "aos" or nil }
+  table.insert(declared.nodes, new)
+  for _ = 1, random(2) do add_field(case, declared, new) end
 end
 
 --- A tree of one or two axes, one to four levels deep, with branches and fields at several levels.
@@ -59,6 +70,9 @@ function sparse.declaration(case)
   end
   grow(nil, random(4))
   if random(4) == 1 then grow(nil, random(2)) end
+  for k = 1, #declared.nodes do
+    if random(6) == 1 then add_list(case, declared, declared.nodes[k]) end
+  end
   tree.complete(declared.nodes)
   return declared
 end
@@ -116,7 +130,10 @@ local function index(scope, extent)
     if way == 3 then return binary("*", i, literal_index(random(2, 4))) end
     return i
   end
-  if way <= 8 then return binary("%", make.expression("i32", 1, scope), literal_index(span)) end
+  if way <= 8 then
+    local inner = setmetatable({ in_index = true }, { __index = scope })
+    return binary("%", make.expression("i32", 1, inner), literal_index(span))
+  end
   return literal_index(random(-1, span))
 end
 local function indices(scope, level)
@@ -138,7 +155,9 @@ local function choose(scope, wants, of)
   local found = pick(list)
   if found then return found[1], found[2], scope.case.trees[found[1]] end
 end
-local function level_of(declared, item)
+local level_of
+local function is_list(declared, item) return level_of(declared, item).kind == "dynamic" end
+function level_of(declared, item)
   for _, n in ipairs(declared.nodes) do
     if n.name == (item.node or item.name) then return n end
   end
@@ -146,13 +165,17 @@ end
 
 --- An element of a tree as a value, where there are trees.
 function make.sparse_leaf(t, scope)
-  if not scope.case or not scope.case.trees or scope.is_helper then return end
+  if not scope.case or not scope.case.trees or scope.is_helper or scope.in_index then return end
   if t == "bool" then
     local number, item, declared = choose(scope, nil, random(2) == 1 and "nodes" or "fields")
     if not item then return end
     return node("sparse_is_active", "bool", indices(scope, level_of(declared, item)), { name = item.name, tree = number })
   end
   local number, item, declared = choose(scope, function(f) return f.type == t end, "fields")
+  if t == "i32" and random(4) == 1 then
+    local where, list, of = choose(scope, function(f) return f.is_list end, "fields")
+    if list then return node("list_length", "i32", indices(scope, level_of(of, list).up), { name = list.name, tree = where }) end
+  end
   if not item then
     if t ~= "i32" or scope.loop then return end
     number, item = choose(scope, nil, "nodes")
@@ -197,6 +220,15 @@ kinds.sparse_clear = {
   run = function(s, env) env.trees[s.tree]:clear(s.name) end,
 }
 
+-- One of a tree's nodes or fields, but for lists.
+local function pick_cells(declared, of)
+  local list = {}
+  for _, item in ipairs(declared[of]) do
+    if not is_list(declared, item) then list[#list + 1] = item end
+  end
+  return pick(list)
+end
+
 -- Indices of the loop's own cell, if the field stands on its level.
 local function own_indices(scope, declared, item)
   local level = level_of(declared, item)
@@ -220,8 +252,8 @@ local makers = {}
 function makers.store(scope)
   local number, declared = change_tree(scope, "grows")
   if not number then return end
-  local item = pick(declared.fields)
-  local own = own_indices(scope, declared, item)
+  local item = pick_cells(declared, "fields")
+  local own = item and own_indices(scope, declared, item)
   if not own or scope.updated[item.name] then return end
   scope.stored[item.name] = true
   return { kind = "sparse_store", name = item.name, type = item.type, tree = number, style = random(3), values = own,
@@ -231,7 +263,8 @@ local methods = { ["+"] = "add", ["-"] = "sub", ["&"] = "band", ["|"] = "bor", [
 function makers.update(scope)
   local number, declared = change_tree(scope, "grows")
   if not number then return end
-  local item = pick(declared.fields)
+  local item = pick_cells(declared, "fields")
+  if not item then return end
   local element = info[item.type].element or item.type
   if scope.stored[item.name] or element == "bool" or info[element].float then return end
   local op = scope.updated[item.name] or pick { "+", "-", "*", "&", "|", "~", "min", "max" }
@@ -243,10 +276,11 @@ end
 function makers.activate(scope)
   local number, declared = change_tree(scope, "grows")
   if not number then return end
-  local item = pick(random(2) == 1 and declared.nodes or declared.fields)
+  local item = pick_cells(declared, random(2) == 1 and "nodes" or "fields")
+  if not item then return end
   return { kind = "sparse_call", call = "activate", name = item.name, tree = number, values = indices(scope, level_of(declared, item)) }
 end
-local function goes(n) return n.kind ~= "dense" end
+local function goes(n) return n.kind ~= "dense" and n.kind ~= "dynamic" end
 function makers.deactivate(scope)
   local number, declared = change_tree(scope, "shrinks")
   if not number then return end
@@ -259,7 +293,80 @@ function makers.deactivate(scope)
     values = own_indices(scope, declared, item) or indices(scope, item) }
 end
 
-local common = { "store", "store", "update", "update", "activate", "deactivate", "deactivate" }
+
+-- Lists of the loop's own cells: the level that it runs over lies right above them.
+local function own_list(scope, how)
+  local number, declared = change_tree(scope, how)
+  local list = {}
+  for _, item in ipairs(number and declared.fields or {}) do
+    local level = level_of(declared, item)
+    if level.kind == "dynamic" and level.parent == scope.own_level then list[#list + 1] = item end
+  end
+  local item = pick(list)
+  if not item then return end
+  local indices_of_own = {}
+  for k, name in ipairs(scope.indices) do indices_of_own[k] = node("loop_index", scope.index_type, nil, { name = name }) end
+  return number, declared, item, indices_of_own
+end
+
+kinds.list_append = { -- local w = x:append(c, v1, v2); values: the indices, then a value for each field
+  text = function(s) return ("local %s = %s:append(%s)"):format(s.slot, s.name, table.concat(texts_of(s.values), ", ")) end,
+  run = function(s, env)
+    local at, given = {}, {}
+    for k, n in ipairs(s.values) do
+      if k <= s.rank then at[k] = tonumber(make.value(n, env)) else given[k - s.rank] = make.value_as(n, env, s.types[k - s.rank]) end
+    end
+    env.locals[s.slot] = env.trees[s.tree]:append(s.name, at, given)
+  end,
+}
+kinds.list_pop = {
+  text = function(s) return ("local %s = %s:pop(%s)"):format(s.local_name, s.name, table.concat(texts_of(s.values), ", ")) end,
+  run = function(s, env) env.locals[s.local_name] = env.trees[s.tree]:pop(s.name, at_of(s.values, env)) end,
+}
+kinds.list_empty = {
+  text = function(s) return ("%s:deactivate(%s)"):format(s.name, table.concat(texts_of(s.values), ", ")) end,
+  run = function(s, env) env.trees[s.tree]:empty(s.name, at_of(s.values, env)) end,
+}
+forms.list_length = {
+  text = function(n, ...) return ("%s:length(%s)"):format(n.name, table.concat({ ... }, ", ")) end,
+  value = function(n, env) return 0LL + env.trees[n.tree]:length(n.name, at_of(n.kids, env)) end,
+}
+
+function makers.append(scope)
+  local number, declared, item, values = own_list(scope, "grows")
+  if not number then return end
+  local s = { kind = "list_append", name = item.name, tree = number, rank = #values, values = values, types = {} }
+  for _, field in ipairs(declared.fields) do
+    if field.node == item.node then
+      table.insert(s.types, field.type)
+      table.insert(s.values, make.expression(field.type, 1, scope))
+    end
+  end
+  s.slot = statement.new_name(scope, "w")
+  statement.declare(scope, s.slot, "i32")
+  return s
+end
+function makers.pop(scope)
+  local number, _, item, values = own_list(scope, pick { "grows", "shrinks" })
+  if not number then return end
+  local s = { kind = "list_pop", name = item.name, tree = number, values = values, local_name = statement.new_name(scope, "w") }
+  if item.type ~= "bool" then statement.declare(scope, s.local_name, item.type) end
+  return s
+end
+function makers.empty(scope)
+  local number, _, item, values = own_list(scope, "shrinks")
+  return number and { kind = "list_empty", name = item.name, tree = number, values = values }
+end
+function makers.list_store(scope)
+  local number, _, item, values = own_list(scope, "grows")
+  if not number then return end
+  table.insert(values, literal_index(random(0, 9)))
+  return { kind = "sparse_store", name = item.name, type = item.type, tree = number, style = random(3), values = values,
+    value = make.expression(item.type, 1, scope) }
+end
+
+local common = { "store", "store", "update", "update", "activate", "deactivate", "deactivate", "append", "append", "append", "pop",
+  "empty", "list_store" }
 
 --- A statement of a loop that may change trees; nothing where it has none.
 function statement.change(scope)
@@ -337,7 +444,10 @@ end
 function sparse.loop(scope, count, is_first)
   local number = random(#scope.case.trees)
   local declared = scope.case.trees[number]
-  local item = pick(random(3) == 1 and declared.nodes or declared.fields)
+  local item = pick_cells(declared, random(3) == 1 and "nodes" or "fields") or pick_cells(declared, "nodes")
+  for _, n in ipairs(declared.nodes) do -- where there are lists, often over the cells that have them
+    if n.kind == "dynamic" and random(2) == 1 then item = n.up end
+  end
   local level = level_of(declared, item)
   local s = { kind = "sparse_loop", tree = number, name = item.name, reduced = {}, body = {},
     is_serial = random(6) == 1 and index_type(level) == "i32" }
@@ -375,7 +485,7 @@ function sparse.host(scope)
     if level_of(declared, item).kind == "dense" then return end
     return { kind = "sparse_clear", name = item.name, tree = number }
   elseif way <= 3 then
-    local item = pick(declared.nodes)
+    local item = pick_cells(declared, "nodes")
     local call = goes(item) and random(2) == 1 and "deactivate" or "activate"
     return { kind = "sparse_call", call = call, name = item.name, tree = number, values = indices(scope, item) }
   end
@@ -384,12 +494,43 @@ function sparse.host(scope)
     values = indices(scope, level_of(declared, item)), value = make.expression(item.type, 1, scope) }
 end
 
+--- One over a list: for k, v in x:items(c).
+kinds.list_walk = {
+  text = function(s, indent)
+    local inner = indent .. "  "
+    return ("for %s, %s in %s:items(%s) do\n%s%send"):format(s.slot, s.item, s.name, table.concat(texts_of(s.values), ", "),
+      statement.text(s.body, inner), indent)
+  end,
+  run = function(s, env)
+    local model, at = env.trees[s.tree], at_of(s.values, env)
+    for slot = 0, model:length(s.name, at) - 1 do
+      at[#s.values + 1] = slot
+      env.locals[s.slot], env.locals[s.item] = 0LL + slot, model:read(s.name, at)
+      local leaves = statement.run(s.body, env)
+      if leaves == "break" then break end
+      if leaves == "return" then return leaves end
+    end
+  end,
+}
+function makers.items(scope, number, item, level)
+  if not item.type then return end -- a node
+  local s = { kind = "list_walk", tree = number, name = item.name, values = indices(scope, level.up), slot = statement.new_name(scope, "c"),
+    item = statement.new_name(scope, "c") }
+  local own = statement.inside(scope)
+  own.in_loop = true
+  statement.declare(own, s.slot, "i32")
+  if item.type ~= "bool" then statement.declare(own, s.item, item.type) end
+  s.body = { statement.makers.reduce(own) or statement.make(own), statement.makers.assign(own) }
+  return s
+end
+
 --- A nested loop over cells, or nothing.
 function statement.makers.walk(scope)
   if not scope.case.trees or scope.is_helper or scope.no_walk or scope.level > 1 then return end
   local number, item, declared = choose(scope, nil, random(2) == 1 and "nodes" or "fields")
   if not item then return end
   local level = level_of(declared, item)
+  if level.kind == "dynamic" then return makers.items(scope, number, item, level) end
   if index_type(level) == "i64" then return end -- not serial yet
   local s = { kind = "sparse_walk", tree = number, name = item.name }
   s.indices = index_names(scope, #level_of(declared, item).shape)

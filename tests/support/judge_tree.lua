@@ -80,8 +80,8 @@ local Model = {}
 Model.__index = Model
 
 function tree.model(nodes, fields)
-  local self = setmetatable({ nodes = tree.complete(nodes), list = nodes, fields = {}, cells = {}, values = {}, outside = 0 },
-    Model)
+  local self = setmetatable({ nodes = tree.complete(nodes), list = nodes, field_list = fields, fields = {}, cells = {}, values = {},
+    outside = 0 }, Model)
   for _, node in ipairs(nodes) do self.cells[node.name] = {} end
   for _, field in ipairs(fields) do
     self.fields[field.name] = field
@@ -108,6 +108,11 @@ function Model:activate(name, at)
   for _, level in ipairs(lineage(node)) do
     local above = project(node, level, at)
     self.cells[level.name][key_of(above)] = above
+    for slot = 0, level.kind == "dynamic" and above[#above] - 1 or -1 do -- a list has no holes
+      local before = { unpack(above) }
+      before[#above] = slot
+      self.cells[level.name][key_of(before)] = before
+    end
   end
   return true
 end
@@ -135,6 +140,50 @@ end
 function Model:deactivate(name, at)
   local node = self:node(name)
   if self:is_active(name, at) then remove(self, node, at) end
+end
+
+-- -- lists: `at` is the cell above ---------------------------------------------------------------------------
+
+local function element(at, slot)
+  local full = { unpack(at) }
+  full[#at + 1] = slot
+  return full
+end
+
+function Model:length(name, at)
+  local node, length = self:node(name), 0
+  while self.cells[node.name][key_of(element(at, length))] do length = length + 1 end
+  return length
+end
+
+--- `values` of the node's fields, in the order of place.
+function Model:append(name, at, values)
+  local node = self:node(name)
+  if not is_inside(node.up, at) then return 0LL end
+  local slot, k = self:length(name, at), 0
+  if slot >= node.sizes[1] then
+    self.full = true
+    return -1LL
+  end
+  for _, field in ipairs(self.field_list) do
+    if field.node == node.name then
+      k = k + 1
+      self:write(field.name, element(at, slot), values[k])
+    end
+  end
+  return 0LL + slot
+end
+
+function Model:pop(name, at)
+  local slot = self:length(name, at) - 1
+  if slot < 0 then return value.zero(self.fields[name].type) end
+  local v = self:read(name, element(at, slot))
+  remove(self, self:node(name), element(at, slot))
+  return v
+end
+
+function Model:empty(name, at)
+  for slot = self:length(name, at) - 1, 0, -1 do remove(self, self:node(name), element(at, slot)) end
 end
 
 -- The nearest node at or above whose cells come and go.
@@ -224,7 +273,7 @@ function tree.build(rg, nodes, fields, type_of)
   for _, node in ipairs(nodes) do
     local parent = built[node.parent] or root
     local axes, sizes = table.concat(node.axes), { unpack(node.sizes or {}) }
-    sizes[#sizes + 1] = { layout = node.layout, name = node.name }
+    sizes[#sizes + 1] = { layout = node.layout, name = node.name, chunk = node.chunk }
     built[node.name] = parent[node.kind](parent, axes, unpack(sizes))
   end
   for _, field in ipairs(fields) do
