@@ -61,6 +61,7 @@ bool error_set_va(Error *err, ErrorCode code, const char *format, va_list args) 
   return false;
 }
 
+#undef error_set
 bool error_set(Error *err, ErrorCode code, const char *format, ...) {
   va_list args;
   va_start(args, format);

@@ -52,6 +52,9 @@ const char *error_code_text(ErrorCode code); /* "name.unknown" */
 /* Always false, so that a check is one line: `return error_set(err, ...);`. err may be NULL. */
 bool error_set(Error *err, ErrorCode code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+#ifdef __clang_analyzer__ /* which sees no further than a file: it answers false, always */
+#define error_set(...) (error_set(__VA_ARGS__), false)
+#endif
 bool error_set_va(Error *err, ErrorCode code, const char *format, va_list args);
 /* Adds a hint to an error that has none yet; always false. */
 bool error_hint(Error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));

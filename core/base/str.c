@@ -38,6 +38,17 @@ void strbuf_format(StrBuf *buf, const char *format, ...) {
   buf->length += length;
 }
 
+void strbuf_float(StrBuf *buf, char style, int digits, double value) {
+  char text[64];
+  snprintf(text, sizeof text, style == 'e' ? "%.*e" : "%.*g", digits, value);
+  size_t whole = strspn(text, "+-0123456789einfa"); /* also of inf and nan */
+  size_t point = strcspn(text + whole, "0123456789");
+  strbuf_add(buf, text, (int)whole);
+  if (!text[whole]) return;
+  strbuf_char(buf, '.');
+  strbuf_text(buf, text + whole + point);
+}
+
 const char *strbuf_end(StrBuf *buf) { return buf->data ? buf->data : ""; }
 
 /* Levenshtein distance, cut off at names of 40 bytes. */

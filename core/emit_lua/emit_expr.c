@@ -40,7 +40,11 @@ void emit_float(Emit *e, Type type, double value) {
   if (type.scalar == TYPE_F16) emit_text(e, "_rg.to_f16_f64");
   if (isinf(value)) emit_text(e, value > 0 ? "(1/0)" : "(-1/0)");
   else if (value == 0 && signbit(value)) emit_text(e, "(_rg.negative_zero)");
-  else emit_format(e, "(%.17g)", value);
+  else {
+    emit_text(e, "(");
+    strbuf_float(&e->out, 'g', 17, value);
+    emit_text(e, ")");
+  }
 }
 
 void emit_zero(Emit *e, Type type, Shape shape) {

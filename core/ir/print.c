@@ -71,12 +71,15 @@ static void print_float(StrBuf *out, int64_t bits) {
     return;
   }
   char text[40];
-  for (int digits = 6; digits <= 17; digits++) {
+  int digits = 6;
+  for (; digits < 17; digits++) {
     snprintf(text, sizeof text, "%.*g", digits, value);
     if (strtod(text, NULL) == value) break;
   }
-  strbuf_text(out, text);
-  if (isfinite(value) && !strpbrk(text, ".e")) strbuf_text(out, ".0");
+  int start = out->length;
+  strbuf_float(out, 'g', digits, value);
+  const char *shown = out->data + start;
+  if (isfinite(value) && !strpbrk(shown, ".e")) strbuf_text(out, ".0");
 }
 
 static void print_const(StrBuf *out, const IrInst *inst) {

@@ -61,7 +61,7 @@ static void write_number(StrBuf *out, const Static *item) {
   else if (number != number) strbuf_format(out, "(0.0 / 0.0)");
   else if (isinf(number)) strbuf_format(out, number > 0 ? "1e999" : "-1e999");
   else if (number == floor(number) && fabs(number) < 0x1p53 && !(number == 0 && signbit(number))) strbuf_format(out, "%.0f", number);
-  else strbuf_format(out, "%.17e", number);
+  else strbuf_float(out, 'e', 17, number);
 }
 
 /* Returns item i of those from `first` to `last`. */

@@ -1,4 +1,5 @@
 /* base_test.c - what every room takes for granted. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/bits.h"
@@ -97,6 +98,18 @@ static void text_tests(Scratch *scratch) {
     CHECK(map_find(&map, STR("name8")) == &values[8]);
     CHECK(map_find_int(&map, 8) == &values[191]);
     CHECK(map_find(&map, STR("nobody")) == NULL);
+  }
+  TEST("a number is written as C's own locale writes it") {
+    StrBuf buf;
+    strbuf_init(&buf, scratch);
+    double values[] = {1.5, -0.1, 1e300, 2.0, 1.0 / 3.0, HUGE_VAL, -HUGE_VAL};
+    for (int i = 0; i < 7; i++) {
+      strbuf_float(&buf, 'g', 17, values[i]);
+      strbuf_char(&buf, ' ');
+    }
+    strbuf_float(&buf, 'e', 2, 9007199254740992.0);
+    CHECK_TEXT(strbuf_end(&buf),
+               "1.5 -0.10000000000000001 1.0000000000000001e+300 2 0.33333333333333331 inf -inf 9.01e+15");
   }
   TEST("a buffer formats text of any length") {
     StrBuf buf;

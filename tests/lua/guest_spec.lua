@@ -1,0 +1,242 @@
+-- What a Lua program and its host may take for granted of a module they load: it is a guest in their process. Each test is a
+-- process of its own, as the module is already here.
+local function run(text)
+  local path = os.tmpname()
+  local file = assert(io.open(path, "w"))
+  file:write(text)
+  file:close()
+  local pipe = io.popen(("luajit '%s' 2>&1"):format(path))
+  local answer = pipe:read "*a"
+  pipe:close()
+  os.remove(path)
+  return (answer:gsub("%s+$", ""):gsub("\t", " "))
+end
+
+local work = [[
+  local rg = require "regolith"
+  local x = rg.field(rg.f32, 1000)
+  local fill = rg.kernel("function(x, v) for i in x:active() do x[i] = v * i end end")
+  fill(x, 2)
+]]
+
+describe("a process that loads Regolith", function()
+  it("keeps its globals, its search paths, its locale, its folder and its random numbers", function()
+    assert.equal("same", run([[
+      local function state()
+        local names = {}
+        for name, v in pairs(_G) do names[#names + 1] = name .. tostring(v) end
+        for _, library in ipairs { "string", "table", "math", "io", "os", "debug", "package", "coroutine", "bit", "jit" } do
+          for name, v in pairs(_G[library]) do
+            if library .. name ~= "iolines" then names[#names + 1] = library .. name .. tostring(v) end
+          end
+        end
+        table.sort(names)
+        return table.concat(names) .. tostring(getmetatable(_G)) .. tostring(getmetatable("").__index) .. os.setlocale()
+          .. io.popen("pwd"):read "*a"
+      end
+      math.randomseed(7)
+      local expected = { math.random(), math.random() }
+      math.randomseed(7)
+      local before = state()
+    ]] .. work .. [[
+      assert(require "regolith" == rg)
+      coroutine.wrap(function() assert(require "regolith" == rg) fill(x, 3) end)()
+      print(state() == before and math.random() == expected[1] and math.random() == expected[2] and "same" or "changed")
+    ]]))
+  end)
+
+  it("keeps its signal handlers, its environment, its rounding mode and its output", function()
+    assert.equal("done", run([[
+      local ffi = require "ffi"
+      ffi.cdef "int fegetround(void); extern char **environ;"
+      local libm = ffi.load "m"
+      local function state()
+        local names = { libm.fegetround() }
+        for k = 0, 1000 do
+          if ffi.C.environ[k] == nil then break end
+          names[#names + 1] = ffi.string(ffi.C.environ[k])
+        end
+        local status = io.open("/proc/self/status"):read "*a"
+        for _, name in ipairs { "SigIgn", "SigCgt", "SigBlk" } do names[#names + 1] = status:match(name .. ":%s*(%x+)") end
+        return table.concat(names, "\n")
+      end
+      local before = state()
+    ]] .. work .. [[
+      collectgarbage()
+      assert(state() == before, "something changed")
+      io.write "done"
+    ]]))
+  end)
+
+  it("may have a locale that writes a comma into numbers", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    local made = os.execute(("mkdir '%s' && localedef -i de_DE -f UTF-8 '%s/de_DE.UTF-8' >/dev/null 2>&1"):format(folder, folder))
+    local answer = (made == 0 or made == true) and run([[
+      local ffi = require "ffi"
+      ffi.cdef "int setenv(const char *, const char *, int);"
+      ffi.C.setenv("LOCPATH", "]] .. folder .. [[", 1)
+      assert(os.setlocale "de_DE.UTF-8")
+      local rg = require "regolith"
+      for _, arch in ipairs { "cpu", "lua" } do
+        local own = rg.new { arch = arch, memory = "1.5GiB" }
+        local x, t = own.field(own.f64, 4), { 0.5, 0.25, 1.75 }
+        local fill = own.kernel("function(k) for i in rg.range(3) do x[i] = t[i + 1] * 1.5 end end", { x = x, t = t })
+        fill(1)
+        io.write(tostring(x[1] == 0.375), " ", tostring(fill:ir():find "1%.5" ~= nil or arch == "lua"), " ")
+      end
+    ]])
+    os.execute(("rm -rf '%s'"):format(folder))
+    if not answer then return pending "no locale can be made here" end
+    assert.equal("true true true true", answer)
+  end)
+
+  it("has no thread, no compiler and little memory more before its first kernel", function()
+    assert.equal("1 false false true", run [[
+      local rg = require "regolith"
+      local x = rg.tree()
+      local maps = io.open("/proc/self/maps"):read "*a"
+      local threads = io.open("/proc/self/status"):read("*a"):match "Threads:%s*(%d+)"
+      local kib = tonumber(io.open("/proc/self/status"):read("*a"):match "VmRSS:%s*(%d+)")
+      print(threads, maps:find "codegen" ~= nil, maps:find "libpng" ~= nil, kib < 40 * 1024)
+    ]])
+  end)
+
+  it("may forbid undeclared globals", function()
+    assert.equal("1998", run([[
+      setmetatable(_G, { __newindex = function(_, name) error("assigns " .. name) end,
+        __index = function(_, name) error("reads " .. name) end })
+    ]] .. work .. "print(x[999])"))
+  end)
+
+  it("may bring classes of its own kind, whose methods are kernels", function()
+    assert.equal("0.5 3 0.25", run [[
+      local rg = require "regolith"
+      local function class(parent)
+        local c = {}
+        c.__index = c
+        return setmetatable(c, { __index = parent, __call = function(_, ...)
+          local self = setmetatable({}, c)
+          self:init(...)
+          return self
+        end })
+      end
+      local Solver = class()
+      function Solver:init(n, keep) self.x, self.keep = rg.field(rg.f32, n), keep end
+      Solver.step = rg.kernel(function(self)
+        for i in rg.range(#self.x) do self.x[i] = self.keep * (self.x[i] + 1) end
+      end)
+      local Other = class(Solver)
+      function Other:name() return 3 end
+      local a, b = Solver(8, 0.5), Other(8, 0.25)
+      a:step()
+      b:step()
+      print(a.x[7], b:name(), b.x[7])
+    ]])
+  end)
+
+  it("has its launch loop compiled whole by LuaJIT #compiled", function()
+    local answer = run([[require("jit.v").on "/dev/stdout" ]] .. work .. [[
+      local jit_lines = 0
+      for i = 1, 300 do fill(x, i) end
+      print "end"
+    ]])
+    assert.matches("end$", answer)
+    if not answer:find "not installed" and answer:find "TRACE" then
+      assert.is_nil(answer:match "[^\n]*abort[^\n]*", answer)
+    end
+  end)
+
+  it("goes on after an error of every kind that Regolith raises", function()
+    assert.equal("5 true", run([[
+      local rg = require "regolith"
+      local count = 0
+      for _, wrong in ipairs {
+        function() rg.field("f99") end,
+        function() rg.kernel("function() return nothing_of_this_name end")() end,
+        function() rg.kernel("function( end") end,
+        function() local x = rg.field(rg.f32, 4) x[9] = 1 end,
+        function() rg.field(rg.f64, 1e9, 1e9)[0][0] = 1 end,
+      } do
+        local ok, problem = pcall(wrong)
+        count = count + (not ok and type(problem) == "table" and problem.code and 1 or 0)
+      end
+      io.write(count, " ")
+    ]] .. work .. "print(x[999] == 1998)"))
+  end)
+end)
+
+describe("the library", function()
+  local library = os.getenv "RG_LIBRARY"
+  local function names(what)
+    local pipe = io.popen(("nm -D %s '%s' 2>&1"):format(what, library))
+    local list = {}
+    for line in pipe:lines() do
+      local name = line:match "%s[%a]%s+([%w_]+)"
+      if name then list[name] = true end
+    end
+    pipe:close()
+    return list
+  end
+
+  it("shows nothing but its own names", function()
+    local count = 0
+    for name in pairs(names "--defined-only") do
+      count = count + 1
+      assert.is_truthy(name:find "^rg_" or name:find "^rt_" or name:find "^__jit_debug_" or name == "REGOLITH_0", name)
+    end
+    assert.is_true(count > 50)
+  end)
+
+  it("calls nothing that ends or changes the process it is in", function()
+    local needs = names "--undefined-only"
+    assert.is_true(needs.memcpy and needs.mmap)
+    for _, name in ipairs { "exit", "quick_exit", "_Exit", "signal", "sigaction", "setlocale", "setenv", "putenv", "unsetenv",
+      "chdir", "fesetround", "srand", "umask", "system" } do
+      assert.is_nil(needs[name], "libregolith calls " .. name)
+    end
+  end)
+end)
+
+describe("a handle, as Lua users expect it", function()
+  local rg = require("support").rg
+
+  it("prints as one short line", function()
+    local x = rg.field { type = rg.f32, shape = { 128, 64 }, name = "density" }
+    local text = tostring(x)
+    assert.matches("density", text)
+    assert.matches("128 x 64", text)
+    assert.is_nil(text:find "\n")
+    assert.is_true(#tostring(rg.field(rg.f64, 1000, 1000)) < 80)
+  end)
+
+  it("is returned by what sets it, so that calls chain", function()
+    local x, y = rg.field(rg.f32, 4), rg.field(rg.f32, 4)
+    assert.equal(x, x:fill(2):set(1, 5):copy_from(y:fill(3)):from_table { 1, 2, 3, 4 })
+    assert.equal(3, x[2])
+    local node = rg.root:pointer("i", 4)
+    assert.equal(node, node:activate(1):deactivate(1):clear())
+  end)
+
+  it("is a key of tables", function()
+    local x, y = rg.field(rg.f32, 4), rg.field(rg.f32, 4)
+    local t = { [x] = "x", [y] = "y" }
+    assert.equal("x", t[x])
+    assert.equal("y", t[y])
+  end)
+
+  it("names the row of a table that does not fit", function()
+    local ok, problem = pcall(function() rg.field(rg.f32, 2, 2):from_table { { 1, 2 }, { 3 } } end)
+    assert.is_false(ok)
+    assert.matches("%[2%]", problem.message)
+  end)
+
+  it("is compiled anew where its text changed, and the old one goes on where the new one is wrong", function()
+    local old = rg.kernel "function(a) return a + 1 end"
+    assert.equal(3, old(2))
+    local ok = pcall(function() rg.kernel "function(a) return a + nothing end" (2) end)
+    assert.is_false(ok)
+    assert.equal(4, old(3))
+    assert.equal(9, rg.kernel "function(a) return a * 3 end" (3))
+  end)
+end)
