@@ -23,7 +23,7 @@ local function hold(seeds, make_case)
     local difference = try(case)
     if difference then
       local smallest, still = judge.shrink(case, try)
-      local path = ("%s/judged-%d.lua"):format(os.getenv "RG_BUILD" or "build", seed)
+      local path = ("%s/judged-%d.lua"):format(os.getenv "RG_BUILD" or ".", seed)
       local is_kept, why = pcall(judge.keep, smallest, inputs, path)
       error(("%s\n%s"):format(judge.report(smallest, still or difference, inputs, seed),
         is_kept and "kept as " .. path .. ", for tests/lua/judged" or tostring(why)), 0)

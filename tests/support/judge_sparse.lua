@@ -105,7 +105,7 @@ forms.sparse_element = {
   value = function(n, env) return env.trees[n.tree]:read(n.name, at_of(n.kids, env)) end,
 }
 forms.sparse_is_active = {
-  text = function(n, ...) return ("%s:is_active(%s)"):format(n.name, table.concat({ ... }, ", ")) end,
+  text = function(n, ...) return ("(%s:is_active(%s))"):format(n.name, table.concat({ ... }, ", ")) end,
   value = function(n, env) return env.trees[n.tree]:is_active(n.name, at_of(n.kids, env)) end,
 }
 forms.sparse_count = {
@@ -328,7 +328,7 @@ kinds.list_empty = {
   run = function(s, env) env.trees[s.tree]:empty(s.name, at_of(s.values, env)) end,
 }
 forms.list_length = {
-  text = function(n, ...) return ("%s:length(%s)"):format(n.name, table.concat({ ... }, ", ")) end,
+  text = function(n, ...) return ("(%s:length(%s))"):format(n.name, table.concat({ ... }, ", ")) end,
   value = function(n, env) return 0LL + env.trees[n.tree]:length(n.name, at_of(n.kids, env)) end,
 }
 
