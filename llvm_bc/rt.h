@@ -205,8 +205,8 @@ typedef struct RtTree {
   uint32_t *segment_owner;  /* zero; as many; by segment: chunk index + 1; RT_NO_CHUNK: a table's; 0: root or unused */
   RtBudget *budget;
   uint32_t tiny_chunks;     /* RG_STRESS: few nodes per chunk, no batches */
-  /* By worker: bytes from a place of the arena to the same place in that worker's own copy, all zero between tasks. 0 for
-   * worker 0, which works in the tree itself. NULL: there are none; kernels look only where the device saw them. */
+  /* By worker: bytes from a place of the arena to the same place in that worker's own copy, all zero between tasks (sinks
+   * count as part of the arena; what lies in their copies counts nothing). 0 for worker 0, which works in the tree itself. NULL: there are none; kernels look only where the device saw them. */
   const int64_t *own;
   /* -- set by rt_tree_init, kept by the runtime */
   uint32_t changed;         /* atomic: some worker activated, deactivated or starved since the last settle */

@@ -26,16 +26,9 @@ static void emit_offset(Codegen *g, const IrInst *inst) {
   value_set(g, inst, value_byte_offset(g, place, inst->imm));
 }
 
-/* A node that could not be had is the worker's sink, which lies in no arena and is the worker's own as it is. */
 static void emit_own(Codegen *g, const IrInst *inst) {
-  LLVMValueRef pointer = value_operand(g, inst, 0), bytes = call_tree_own(g, (int)inst->imm);
-  if (inst->operands[0]->op != IR_TREE_ROOT) {
-    LLVMValueRef base = LLVMBuildPtrToInt(g->builder, call_tree_base(g, (int)inst->imm), g->i64, "");
-    LLVMValueRef place = LLVMBuildSub(g->builder, LLVMBuildPtrToInt(g->builder, pointer, g->i64, ""), base, "");
-    LLVMValueRef is_in = LLVMBuildICmp(g->builder, LLVMIntULT, place, call_tree_reserved(g, (int)inst->imm), "");
-    bytes = LLVMBuildSelect(g->builder, is_in, bytes, value_index(g, 0), "");
-  }
-  value_set(g, inst, LLVMBuildGEP2(g->builder, g->i8, pointer, &bytes, 1, ""));
+  LLVMValueRef bytes = call_tree_own(g, (int)inst->imm);
+  value_set(g, inst, LLVMBuildGEP2(g->builder, g->i8, value_operand(g, inst, 0), &bytes, 1, ""));
 }
 
 static LLVMValueRef slot_value(Codegen *g, LLVMValueRef slot) {

@@ -123,13 +123,6 @@ LLVMValueRef call_tree_base(Codegen *g, int tree) {
   return g->bases[tree];
 }
 
-LLVMValueRef call_tree_reserved(Codegen *g, int tree) {
-  LLVMBasicBlockRef back = block_hoist_begin(g);
-  LLVMValueRef reserved = tree_member(g, tree, offsetof(RtTree, reserved), g->i64, "reserved");
-  block_hoist_end(g, back);
-  return reserved;
-}
-
 LLVMValueRef call_tree_own(Codegen *g, int tree) {
   if (!is_tree(g, tree)) return value_index(g, 0);
   if (g->owns[tree]) return g->owns[tree];

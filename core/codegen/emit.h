@@ -112,7 +112,6 @@ LLVMValueRef call_frame(Codegen *g);             /* hoisted, as the next three *
 LLVMValueRef call_ambient(Codegen *g);
 LLVMValueRef call_tree_root(Codegen *g, int tree);
 LLVMValueRef call_tree_base(Codegen *g, int tree);
-LLVMValueRef call_tree_reserved(Codegen *g, int tree);
 LLVMValueRef call_tree_own(Codegen *g, int tree);
 LLVMValueRef call_frame_slot(Codegen *g, int64_t slot); /* its address */
 /* Leaves the function when the launch was stopped; goes on in a new block. */

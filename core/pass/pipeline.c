@@ -10,7 +10,8 @@ const Pass pass_list[] = {
     {"fold", pass_fold},       {"tasks", pass_tasks},   {"fold", pass_fold},           {"race", pass_race},
     {"atomics", pass_atomics}, {"bounds", pass_bounds}, {"privatise", pass_privatise}, {"unroll", pass_unroll},
     {"fold", pass_fold},       {"leaf", pass_leaf},     {"rows", pass_rows},           {"explain", pass_explain},
-    {"places", pass_places},   {"fold", pass_fold},     {NULL, NULL},
+    {"places", pass_places},   {"fold", pass_fold},     {"slots", pass_slots},         {"fold", pass_fold},
+    {NULL, NULL},
 };
 
 static const char *print(PassContext *ctx, const IrKernel *kernel) {

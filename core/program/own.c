@@ -1,7 +1,7 @@
 /* own.c - see own.h.
  * One reserved range holds the copies of all workers but the first, which works in the tree itself:
  *
- *     | worker 1: as large as the tree's arena | gap | worker 2 .. |
+ *     | worker 1: as large as the tree's arena, sinks included | gap | worker 2 .. |
  *
  * Invariant: between launches all of it reads zero. The device says by rt.own = NULL that it could not keep that. The gap
  * keeps the same element of two copies from lying a multiple of a page apart. */
@@ -13,7 +13,7 @@ enum { GAP = 33 * RT_GRANULE };
 
 static uint64_t copies_of(const Tree *tree) { return (uint64_t)tree->object.program->device->worker_count - 1; }
 
-static uint64_t distance(const Tree *tree) { return align_up(tree->rt.reserved, RT_SEGMENT) + GAP; }
+static uint64_t distance(const Tree *tree) { return align_up(tree->arena.reserved, RT_SEGMENT) + GAP; }
 
 static bool reserve(Tree *tree) {
   Error unused;

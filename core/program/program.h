@@ -119,7 +119,7 @@ struct Tree {
   bool has_storage;
   char *destroyed_at;         /* "script.lua:40"; NULL: alive */
   RtTree rt;
-  Arena arena, tables, sinks; /* storage.c */
+  Arena arena, tables;        /* storage.c */
   Arena own;                  /* own.c, with what follows */
   int64_t *own_offsets;       /* what rt.own is where there is room; NULL until used */
   uint64_t own_charged;

@@ -1,10 +1,11 @@
 /* storage.c - a laid-out tree gets its memory: SNodeTree -> RtTree.
  *
- *     sparse  | 128 | root container | chunks of nodes ..   one arena, reserved as large as the budget
- *     dense   | root container |                            its exact size
+ *     sparse  | 128 | root container | chunks of nodes .. | sinks |   one arena, reserved as large as the budget
+ *     dense   | root container |                                      its exact size
  *
- * Beside it, for sparse trees: tables (one RtChunk and one owner per segment; a lazily committed range) and sinks (per
- * worker one for each manager, as large as its nodes; touched only when the budget is exhausted).
+ * Sinks: per worker one for each manager, as large as its nodes; touched only when the budget is exhausted. They lie where
+ * a worker's own copy of the arena has room for them too (own.c). Beside it, for sparse trees: tables (one RtChunk and one
+ * owner per segment; a lazily committed range).
  * Charged to the budget: the root's container here, chunks by the runtime. */
 #include <stdio.h>
 #include <string.h>
@@ -61,7 +62,7 @@ static bool create_managers(Tree *tree, Error *err) {
   uint8_t *memory = heap_alloc(&tree->object.program->heap, managers_bytes + locals_bytes * (size_t)count + 64);
   if (!memory) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree's managers");
   tree->rt.managers = (RtManager *)(void *)memory;
-  uint8_t *locals = (uint8_t *)align_up((uint64_t)(memory + managers_bytes), 64), *sink = tree->sinks.base;
+  uint8_t *locals = (uint8_t *)align_up((uint64_t)(memory + managers_bytes), 64), *sink = tree->arena.base + tree->rt.reserved;
   for (int m = 0; m < count; m++, locals += locals_bytes) {
     RtManager *manager = &tree->rt.managers[m];
     fill_manager(manager, layout->managers[m]);
@@ -82,11 +83,11 @@ static bool reserve_sparse(Tree *tree, Error *err) {
   uint64_t head = RT_FIRST_GRANULE * RT_GRANULE, limit = tree->object.program->budget.limit;
   uint64_t least = min_i64((int64_t)align_up(head + tree->layout->root_size, RT_SEGMENT) + RT_SEGMENT, LARGEST_ARENA);
   uint64_t wanted = limit < LARGEST_ARENA / 2 ? least + limit : LARGEST_ARENA;
-  if (!arena_reserve(&tree->arena, min_i64((int64_t)wanted, LARGEST_ARENA), least, err)) return false;
-  uint64_t segments = tree->arena.reserved / RT_SEGMENT;
+  uint64_t sinks = align_up(sinks_bytes(tree), RT_SEGMENT);
+  if (!arena_reserve(&tree->arena, (uint64_t)min_i64((int64_t)wanted, LARGEST_ARENA) + sinks, least + sinks, err)) return false;
+  tree->rt.reserved = (tree->arena.reserved - sinks) / RT_SEGMENT * RT_SEGMENT;
+  uint64_t segments = tree->rt.reserved / RT_SEGMENT;
   if (!arena_reserve(&tree->tables, segments * (sizeof(RtChunk) + sizeof(uint32_t)), 0, err)) return false;
-  uint64_t sinks = sinks_bytes(tree);
-  if (!arena_reserve(&tree->sinks, sinks, sinks, err)) return false;
   tree->rt.root = tree->arena.base + head;
   tree->rt.chunks = (RtChunk *)(void *)tree->tables.base;
   tree->rt.segment_owner = (uint32_t *)(void *)(tree->tables.base + segments * sizeof(RtChunk));
@@ -144,7 +145,6 @@ static void release_ranges(Tree *tree) {
   tree->rt = (RtTree){0};
   arena_release(&tree->arena);
   arena_release(&tree->tables);
-  arena_release(&tree->sinks);
 }
 
 bool storage_create(Tree *tree, Error *err) {
@@ -157,7 +157,7 @@ bool storage_create(Tree *tree, Error *err) {
   }
   tree->rt.base = tree->arena.base;
   tree->rt.root_size = tree->layout->root_size;
-  tree->rt.reserved = tree->arena.reserved;
+  if (!tree->rt.reserved) tree->rt.reserved = tree->arena.reserved; /* dense */
   tree->rt.number = program->tree_count++;
   tree->rt.budget = &program->budget;
   tree->rt.tiny_chunks = program->tiny_chunks;

@@ -1,0 +1,74 @@
+/* slots.c - a slot that was ensured is not ensured again in the same iteration.
+ *
+ *   %n = slot.ensure %s              %n = slot.ensure %s
+ *   mem.store %n + 0                 mem.store %n + 0
+ *   %m = slot.ensure %s        =>
+ *   mem.store %m + 4                 mem.store %n + 4
+ *
+ * An ensured node stays for the rest of the iteration where the body takes nothing away from the tree; so a look-up behind
+ * it finds the same. Look-ups alone are left to LLVM, which knows when nothing in between can change the slot. An inst is
+ * known in its region, from where it stands, and in the regions inside. Equal slots are one inst: `fold` saw to that.
+ * needs: places and fold ran     keeps: all else */
+#include "pass/pass.h"
+#include "pass/rewrite.h"
+
+typedef struct Slots {
+  IrKernel *kernel;
+  bool *loses;          /* by tree: the body may deactivate in it */
+  IrInst **ensured;     /* by id of a slot's address: what ensured it, where that is visible */
+  IrInst **with;        /* by id: what stands for it */
+  VEC(int) entered;     /* addresses in `ensured`, to be taken back when their region ends */
+} Slots;
+
+static bool note_loss(void *data, IrInst *inst) {
+  Slots *s = data;
+  if (inst->op == IR_SLOT_CLEAR || inst->op == IR_HASH_CLEAR || inst->op == IR_DYNAMIC_CLEAR || inst->op == IR_DYNAMIC_POP)
+    s->loses[inst->tree] = true;
+  return true;
+}
+
+static IrInst *settled(const Slots *s, IrInst *inst) { return s->with[inst->id] ? s->with[inst->id] : inst; }
+
+static void visit_slot(Slots *s, IrInst *inst) {
+  const IrInst *address = settled(s, inst->operands[0]);
+  IrInst *known = s->ensured[address->id];
+  if (known && known->imm == inst->imm && known->tree == inst->tree) {
+    s->with[inst->id] = known;
+    ir_remove(inst);
+  } else if (inst->op == IR_SLOT_ENSURE && !known) {
+    s->ensured[address->id] = inst;
+    vec_push(s->kernel->scratch, &s->entered, address->id);
+  }
+}
+
+static void visit_region(Slots *s, IrRegion *region) {
+  int before = s->entered.count;
+  for (IrInst *inst = region->first, *next; inst; inst = next) {
+    next = inst->next;
+    bool is_slot = inst->op == IR_SLOT_ENSURE || inst->op == IR_SLOT_FIND;
+    if (is_slot && !s->loses[inst->tree]) visit_slot(s, inst);
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i]) visit_region(s, inst->regions[i]);
+  }
+  while (s->entered.count > before) s->ensured[s->entered.items[--s->entered.count]] = NULL;
+}
+
+static void visit_body(Slots *s, IrRegion *body) {
+  if (!body) return;
+  visit_region(s, body);
+  rewrite_operands(body, s->with, s->kernel->next_id);
+}
+
+bool pass_slots(PassContext *ctx, IrKernel *kernel, Error *err) {
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    IrTask *task = kernel->tasks.items[i];
+    Slots s = {.kernel = kernel, .loses = scratch_array(ctx->scratch, bool, kernel->trees.count),
+               .ensured = scratch_array(ctx->scratch, IrInst *, kernel->next_id),
+               .with = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
+    ir_walk(task->body, note_loss, &s);
+    if (task->interior) ir_walk(task->interior, note_loss, &s);
+    visit_body(&s, task->body);
+    visit_body(&s, task->interior);
+  }
+  return true;
+}
