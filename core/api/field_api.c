@@ -48,6 +48,28 @@ RgStatus rg_field_shape(RgField *handle, int64_t *shape) {
   return API_CALL(program, copy_shape(field, shape, API_ERR(program)));
 }
 
+RgStatus rg_field_set_offset(RgField *handle, const int64_t *offset, int32_t count) {
+  Field *field = (Field *)handle;
+  API_NEEDS(field);
+  if (count < 0 || (count > 0 && !offset)) return api_refuse(__func__, "offset and count do not agree");
+  Program *program = API_PROGRAM(field);
+  return API_CALL(program, field_set_offset(field, offset, count, API_ERR(program)));
+}
+
+static bool copy_offset(Field *field, int64_t *offset, Error *err) {
+  if (!program_check(API_PROGRAM(field), err)) return false;
+  if (field->node) memcpy(offset, field->offset, sizeof *offset * (size_t)field->node->snode->rank);
+  return true;
+}
+
+RgStatus rg_field_offset(RgField *handle, int64_t *offset) {
+  Field *field = (Field *)handle;
+  API_NEEDS(field);
+  API_NEEDS(offset);
+  Program *program = API_PROGRAM(field);
+  return API_CALL(program, copy_offset(field, offset, API_ERR(program)));
+}
+
 RgStatus rg_field_get(RgField *handle, const int64_t *index, int32_t index_count, RgValue *value) {
   Field *field = (Field *)handle;
   API_NEEDS(field);

@@ -179,6 +179,9 @@ const char *rg_field_name(RgField *field);
 int32_t rg_field_rank(RgField *field);
 RgStatus rg_field_settle(RgField *field, const char *where); /* as rg_snode_settle */
 RgStatus rg_field_shape(RgField *field, int64_t *shape);
+/* Where indices start, one per axis (0 at first): of a field with a place, before its first use. */
+RgStatus rg_field_set_offset(RgField *field, const int64_t *offset, int32_t count);
+RgStatus rg_field_offset(RgField *field, int64_t *offset);
 RgStatus rg_field_get(RgField *field, const int64_t *index, int32_t index_count, RgValue *value);
 /* *to becomes what an element would be that is set to *from: converted, or refused. */
 RgStatus rg_field_convert(RgField *field, const RgValue *from, RgValue *to);

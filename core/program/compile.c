@@ -44,6 +44,7 @@ static SemaValue sema_value(const Kernel *kernel, const RgValue *value) {
     out.name = field->name;
     out.node = field->node ? field->node->snode : NULL;
     out.component = field->component;
+    out.offset = field->has_offset ? field->offset : NULL;
     out.type = field->type;
   } else if (value->kind == RG_VALUE_NODE) {
     out.node = ((const Node *)value->node)->snode;

@@ -80,11 +80,34 @@ bool field_settle(Field *field, const char *where, Error *err) {
   return tree_settle(field->node->tree, where ? where : "its first use", err);
 }
 
-/* Settled, and `index` inside the shape. */
-static bool check_access(Field *field, const int64_t *index, int32_t index_count, Error *err) {
+bool field_set_offset(Field *field, const int64_t *offset, int32_t count, Error *err) {
   char label[100];
-  return field_settle(field, NULL, err) &&
-         node_check_index(field->node, index, index_count, field_label(field, label), err);
+  if (!program_check(field->object.program, err)) return false;
+  const SNode *snode = field->node ? field->node->snode : NULL;
+  if (!snode || count != snode->rank)
+    return error_set(err, RG_ERROR_ARGUMENT, "an offset has a number for each axis: %s has %d, not %d", field_label(field, label),
+                     snode ? snode->rank : 0, count);
+  if (snode_decider(snode) || snode->tree->laid_out)
+    return error_set(err, RG_ERROR_ARGUMENT, "an offset belongs to a dense field that was not used yet");
+  for (int k = 0; k < count; k++)
+    if (offset[k] < -((int64_t)1 << 53) || offset[k] > (int64_t)1 << 53)
+      return error_set(err, RG_ERROR_ARGUMENT, "an offset lies between -2^53 and 2^53");
+  field->has_offset = false;
+  for (int k = 0; k < count; k++) field->has_offset |= (field->offset[k] = offset[k]) != 0;
+  return true;
+}
+
+/* Settled, and `index` inside the shape; *place is the index from 0 on. `room` has space for one. */
+static bool check_access(Field *field, const int64_t *index, int32_t index_count, int64_t *room, const int64_t **place,
+                         Error *err) {
+  char label[100];
+  if (!field_settle(field, NULL, err)) return false;
+  if (!node_check_index_from(field->node, field->offset, index, index_count, field_label(field, label), err)) return false;
+  *place = index;
+  if (!field->has_offset) return true;
+  for (int32_t k = 0; k < index_count; k++) room[k] = index[k] - field->offset[k];
+  *place = room;
+  return true;
 }
 
 static const SNodeComponent *component_of(const Field *field) {
@@ -102,7 +125,8 @@ static RgValue value_at(Field *field, const int64_t *index) {
 }
 
 bool field_get(Field *field, const int64_t *index, int32_t index_count, RgValue *value, Error *err) {
-  if (!check_access(field, index, index_count, err)) return false;
+  int64_t room[SNODE_MAX_AXES];
+  if (!check_access(field, index, index_count, room, &index, err)) return false;
   *value = value_at(field, index);
   return true;
 }
@@ -118,7 +142,8 @@ bool field_convert(const Field *field, const RgValue *from, RgValue *to, Error *
 bool field_set(Field *field, const int64_t *index, int32_t index_count, const RgValue *value, Error *err) {
   char label[100];
   uint64_t bits[TYPE_MAX_PARTS];
-  if (!check_access(field, index, index_count, err)) return false;
+  int64_t room[SNODE_MAX_AXES];
+  if (!check_access(field, index, index_count, room, &index, err)) return false;
   if (!vector_convert(field->type, value, bits, field_label(field, label), err)) return false;
   Cell cell = cell_ensure(storage_context(field->node->tree), field->node->path, index);
   if (!cell_settle(field->node->tree, err)) return false;
@@ -149,6 +174,8 @@ bool field_pointer(Field *field, void **pointer, Error *err) {
 
 bool field_next(Field *field, int64_t *state, int64_t *index, RgValue *value, Error *err) {
   if (!field_settle(field, NULL, err) || !node_next(field->node, state, index, err)) return false;
-  if (*state >= 0) *value = value_at(field, index);
+  if (*state < 0) return true;
+  *value = value_at(field, index);
+  for (int k = 0; field->has_offset && k < field->node->snode->rank; k++) index[k] += field->offset[k];
   return true;
 }

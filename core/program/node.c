@@ -13,19 +13,33 @@ static void join_numbers(char *out, size_t size, const int64_t *numbers, int cou
 }
 
 bool node_check_index(const Node *node, const int64_t *index, int32_t index_count, const char *what, Error *err) {
+  static const int64_t nowhere[SNODE_MAX_AXES];
+  return node_check_index_from(node, nowhere, index, index_count, what, err);
+}
+
+static bool starts_elsewhere(const int64_t *offset, int count) {
+  for (int k = 0; k < count; k++)
+    if (offset[k]) return true;
+  return false;
+}
+
+bool node_check_index_from(const Node *node, const int64_t *offset, const int64_t *index, int32_t index_count, const char *what,
+                           Error *err) {
   const SNode *snode = node->snode;
-  char numbers[160], shape[200];
+  char numbers[160], shape[200], start[200];
   if (snode->rank == 0 && index_count == 1 && index[0] == 0) return true; /* x[0] of a field with one element */
   if (index_count != snode->rank)
     return error_set(err, RG_ERROR_INDEX_COUNT, "%s takes %d %s, %d given", what, snode->rank,
                      snode->rank == 1 ? "index" : "indices", index_count);
   for (int k = 0; k < index_count; k++) {
-    if (snode_is_unbounded(snode, k) || (index[k] >= 0 && index[k] < snode->shape[k])) continue;
+    if (snode_is_unbounded(snode, k) || (uint64_t)index[k] - (uint64_t)offset[k] < (uint64_t)snode->shape[k]) continue;
     join_numbers(numbers, sizeof numbers, index, index_count, ", ");
     join_numbers(shape, sizeof shape, snode->shape, snode->rank, " x ");
     error_set(err, RG_ERROR_INDEX_RANGE, "index %s is outside %s, whose shape is %s", numbers, what, shape);
     if (err) snprintf(err->index, sizeof err->index, "%.60s", numbers);
-    return error_hint(err, "indices start at 0");
+    if (!starts_elsewhere(offset, snode->rank)) return error_hint(err, "indices start at 0");
+    join_numbers(start, sizeof start, offset, snode->rank, ", ");
+    return error_hint(err, "its indices start at %s", start);
   }
   return true;
 }

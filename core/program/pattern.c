@@ -90,6 +90,8 @@ static bool make_words(const PatternMaking *making, int32_t k, uint64_t *words) 
     words[1] |= (uint64_t)type.rows << 32 | (uint64_t)type.cols << 40;
   }
   words[2] = tree->layout->layout_hash;
+  const Field *field = value->kind == RG_VALUE_FIELD ? (const Field *)value->field : NULL;
+  if (field && field->has_offset) words[2] = hash_bytes(words[2], field->offset, sizeof field->offset);
   words[3] = (uint64_t)(uint32_t)snode->id << 32 |
              (value->kind == RG_VALUE_FIELD ? (uint32_t)((Field *)value->field)->component + 1 : 0);
   return true;

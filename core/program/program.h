@@ -180,6 +180,9 @@ const char *node_label(const Node *node, char buffer[100]); /* "node 'x'" */
 int64_t node_count_cells(const Node *node);
 /* index.range or index.count; `what` is "field 'x'". */
 bool node_check_index(const Node *node, const int64_t *index, int32_t index_count, const char *what, Error *err);
+/* The same for indices that start at `offset`. */
+bool node_check_index_from(const Node *node, const int64_t *offset, const int64_t *index, int32_t index_count, const char *what,
+                           Error *err);
 
 /* -- fields: field.c, bulk.c -------------------------------------------------------------------------------------- */
 struct Field {
@@ -188,12 +191,16 @@ struct Field {
   char *name;
   Node *node;                 /* where it is placed; NULL: nowhere yet */
   int component;              /* of its first number; the others follow */
+  int64_t offset[SNODE_MAX_AXES]; /* index where an axis starts */
+  bool has_offset;            /* one is not 0 */
   char type_name[TYPE_NAME_SIZE];
 };
 
 Field *field_create(Program *program, const char *type, const char *name, Error *err);
 void field_free(Field *field);
 bool field_place(Node *node, Field *field, Error *err);
+/* `count` is the number of its axes; the node is dense from the root down, and not laid out yet. */
+bool field_set_offset(Field *field, const int64_t *offset, int32_t count, Error *err);
 /* Placed, alive and laid out: what every use begins with. `where` may be NULL. */
 bool field_settle(Field *field, const char *where, Error *err);
 const char *field_label(const Field *field, char buffer[100]); /* "field 'x'" */

@@ -12,10 +12,12 @@ Entity extent_constant(int64_t value) { return (Entity){.kind = ENTITY_CONSTANT,
 static int extent_count(const Entity *shape) { return shape->part_count ? shape->part_count : shape->node->rank; }
 
 static int64_t extent_of(const Entity *shape, int k) {
-  return shape->is_offset ? 0 : shape->node->shape[shape->part_count ? shape->parts[k] : k];
+  int axis = shape->part_count ? shape->parts[k] : k;
+  if (shape->is_offset) return shape->offset ? shape->offset[axis] : 0;
+  return shape->node->shape[axis];
 }
 
-static AstExpr *literal(Sema *s, const AstExpr *e, int64_t value) {
+static AstExpr *positive(Sema *s, const AstExpr *e, int64_t value) {
   AstExpr like = {.kind = AST_NUMBER, .pos = e->pos, .width = e->width, .op = AST_NO_OP, .height = 1, .number = (double)value,
                   .number_kind = AST_NUMBER_PLAIN, .integer = (uint64_t)value,
                   .text = str_of(scratch_format(s->scratch, "%lld", (long long)value))};
@@ -24,12 +26,21 @@ static AstExpr *literal(Sema *s, const AstExpr *e, int64_t value) {
   return number;
 }
 
+static AstExpr *literal(Sema *s, const AstExpr *e, int64_t value) {
+  AstExpr *number = positive(s, e, value < 0 ? -value : value);
+  if (value >= 0) return number;
+  AstExpr like = {.kind = AST_UNARY, .pos = e->pos, .width = e->width, .op = AST_NEG, .height = 2, .left = number};
+  AstExpr *negative = clone_new_expr(s, &like);
+  *entity_of(s, negative) = (Entity){.kind = ENTITY_VALUE};
+  return negative;
+}
+
 Entity extent_vector(Sema *s, AstExpr *e, const Entity *shape) {
   AstExprs numbers = {0};
   int count = extent_count(shape);
   bool is_wide = false;
   for (int k = 0; k < count; k++) {
-    is_wide |= extent_of(shape, k) > INT32_MAX;
+    is_wide |= extent_of(shape, k) > INT32_MAX || extent_of(shape, k) < -INT32_MAX;
     vec_push(s->scratch, &numbers, literal(s, e, extent_of(shape, k)));
   }
   AstExpr written = {.id = e->id, .pos = e->pos, .width = e->width, .op = AST_NO_OP, .height = e->height + 1};

@@ -163,10 +163,17 @@ static Type infer_range(Sema *s, LoopHead *head) {
   return type;
 }
 
+/* An index of a field that starts elsewhere may need more bits than those of its level. */
+static Type active_index(const LoopHead *head) {
+  for (int k = 0; head->offset && k < head->node->rank; k++)
+    if (head->offset[k] < -INT32_MAX || head->offset[k] + head->node->shape[k] > INT32_MAX) return TYPE(I64);
+  return ir_index_type(head->node);
+}
+
 static void infer_for_in(Sema *s, AstStmt *stmt) {
   LoopHead *head = head_of(s, stmt);
   if (head->items) infer_expr(s, head->items);
-  head->index = head->items ? TYPE(I32) : head->node ? ir_index_type(head->node) : infer_range(s, head);
+  head->index = head->items ? TYPE(I32) : head->node ? active_index(head) : infer_range(s, head);
   for (int i = 0; i < stmt->locals.count; i++)
     if (!head->items || i == 0) give(s, stmt->locals.items[i], ty_of(head->index), NULL);
   if (head->items) list_infer_items(s, head, stmt);

@@ -47,7 +47,25 @@ int lower_level(Sema *s, const SNode *node, const char *name, SemaArg source) {
   return level;
 }
 
+/* Wide where index minus offset may need it. */
+static IrInst *from_start(Sema *s, IrInst *index, int64_t offset, int64_t extent) {
+  bool is_wide = offset < -INT32_MAX || offset + extent > INT32_MAX;
+  if (is_wide) index = lower_convert(s, index, TYPE(I64));
+  return ir_binary(&s->b, IR_SUB, index, lower_number(s, index->type, offset));
+}
+
+IrInst **lower_from_start(Sema *s, const Entity *field, int count, IrInst **indices) {
+  if (!field->offset) return indices;
+  IrInst **moved = scratch_array(s->scratch, IrInst *, SNODE_MAX_AXES);
+  for (int k = 0; k < count; k++) {
+    int64_t offset = field->offset[k];
+    moved[k] = offset ? from_start(s, indices[k], offset, field->node->shape[k]) : indices[k];
+  }
+  return moved;
+}
+
 IrInst *lower_place_at(Sema *s, const Entity *field, int part, IrInst **indices) {
+  indices = lower_from_start(s, field, field->node->rank, indices);
   int number = ir_add_field(s->output->kernel, field->node, field->component + part, field->name);
   if (number == s->output->fields.count) vec_push(s->scratch, &s->output->fields, field->source);
   return ir_place(&s->b, number, indices);

@@ -164,6 +164,7 @@ static IrInst **lower_cell_call(Sema *s, const Entity *entity, int count, IrInst
                 : entity->method->form == METHOD_COUNT   ? TYPE(I64)
                                                          : TYPE(NONE);
   int level = lower_level(s, entity->node, entity->name, entity->source);
+  indices = lower_from_start(s, entity, count, indices);
   IrInst *inst = ir_emit(&s->b, (IrOp)entity->method->op, result, count, indices);
   inst->level = level;
   IrInst **one = array(s, 1);

@@ -137,6 +137,19 @@ static void lower_items(Sema *s, AstStmt *stmt, const LoopHead *head) {
   lower_body(s, loop->regions[0], stmt, NULL);
 }
 
+/* What the loop counts from 0 starts elsewhere for the user. */
+static IrInst **from_offset(Sema *s, const LoopHead *head, IrRegion *body) {
+  if (!head->offset) return body->params.items;
+  IrInst **indices = scratch_array(s->scratch, IrInst *, SNODE_MAX_AXES);
+  IrRegion *back = lower_enter(s, body);
+  for (int k = 0; k < body->params.count; k++) {
+    IrInst *index = lower_convert(s, body->params.items[k], head->index);
+    indices[k] = ir_binary(&s->b, IR_ADD, index, lower_number(s, head->index, head->offset[k]));
+  }
+  lower_leave(s, back);
+  return indices;
+}
+
 void lower_for_in(Sema *s, AstStmt *stmt) {
   const LoopHead *head = head_of(s, stmt);
   if (head->items) {
@@ -162,6 +175,6 @@ void lower_for_in(Sema *s, AstStmt *stmt) {
     only = lower_number(s, head->index, 0);
     lower_leave(s, back);
   }
-  lower_body(s, body, stmt, only ? &only : body->params.items);
+  lower_body(s, body, stmt, only ? &only : from_offset(s, head, body));
   s->loop = outer;
 }

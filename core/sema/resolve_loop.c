@@ -68,6 +68,7 @@ static bool take_active(Sema *s, AstExpr *e, const Entity *loop, LoopHead *head)
     return sema_fail(s, e, RG_ERROR_NOT_YET, "walk each list: for k, v in x:items(i)",
                      "'active' over the elements of lists is not compiled yet");
   head->node = loop->node;
+  head->offset = loop->offset;
   head->source = loop->source;
   head->name = loop->name;
   head->axis_count = loop->node->rank;

@@ -57,6 +57,7 @@ static Entity field_entity(Sema *s, AstExpr *e, const SemaValue *value, SemaArg 
   return (Entity){.kind = ENTITY_FIELD,
                   .node = value->node,
                   .component = value->component,
+                  .offset = value->offset,
                   .source = source,
                   .name = name,
                   .type = value->node->components[value->component].type,

@@ -48,6 +48,7 @@ typedef struct SemaValue {
   const char *name;     /* BUILTIN "math.sin", TYPE "f32", OTHER; field's or node's own name for messages */
   const SNode *node;    /* FIELD: placed here (NULL: not placed yet), NODE */
   int component;        /* FIELD: the first of them */
+  const int64_t *offset; /* FIELD: where indices start, per axis; NULL: at 0 */
   Type type;            /* FIELD: of an element; its numbers are components one behind the other */
   int function;         /* FUNCTION: its number, when its text is known; else 0 */
   bool is_static;       /* NUMBER, BOOL, I64, U64, VECTOR: `number`, `bits`, `parts` may be looked at */

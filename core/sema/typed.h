@@ -87,6 +87,7 @@ typedef struct Entity {
   EntityKind kind;
   const SNode *node;      /* ELEMENT, FIELD, NODE, SHAPE; of a METHOD call: of its object */
   int component;          /* ELEMENT, FIELD: the first of them, where an element has several numbers */
+  const int64_t *offset;  /* ELEMENT, FIELD, SHAPE: where its indices start, per axis; NULL: at 0 */
   Shape shape;            /* of a value; ELEMENT, FIELD: of an element; TYPE: of its values */
   int part_count;         /* PART by names, LIVE with names behind: which numbers, counted row by row */
   uint8_t parts[4];
@@ -100,7 +101,7 @@ typedef struct Entity {
   const Method *method;   /* a METHOD call */
   int taken;              /* a METHOD call of a list: how many of its arguments name the list */
   bool is_conversion;     /* a CALL of a type: `type` */
-  bool is_offset;         /* SHAPE: of the offsets, which are 0 */
+  bool is_offset;         /* SHAPE: of the offsets */
   SemaValueKind value;    /* OTHER */
   const char *what;       /* OTHER: "a function" */
   const AstFunction *callee; /* OTHER, a function: its text, when that is known */
@@ -162,6 +163,7 @@ typedef struct Live {
 /* The head of a `for .. in`. */
 typedef struct LoopHead {
   const SNode *node;      /* x:active(): the level; NULL: a range */
+  const int64_t *offset;  /* x:active(): where the field's indices start; NULL: at 0 */
   SemaArg source;
   const char *name;
   VEC(AstExpr *) bounds;  /* range: begin (NULL: 0) and end per axis */
@@ -496,6 +498,8 @@ IrInst *lower_operator(Sema *s, AstOp op, IrInst *a, IrInst *b); /* arithmetic a
 /* lower_access.c */
 int lower_indices(Sema *s, AstExpr *e, IrInst **indices);
 int lower_index_list(Sema *s, const AstExprs *list, int count, IrInst **indices, int so_far);
+/* Indices of a field counted from 0, where its own start elsewhere. */
+IrInst **lower_from_start(Sema *s, const Entity *field, int count, IrInst **indices);
 IrInst *lower_place_at(Sema *s, const Entity *field, int part, IrInst **indices); /* of the element's number `part` */
 int lower_level(Sema *s, const SNode *node, const char *name, SemaArg source);
 /* lower_call.c */

@@ -213,16 +213,26 @@ local function node_of(self)
   settle(self)
   return C.rg_field_node(self.rg_field)
 end
+
+local starts = ffi.new "int64_t[8]"
+
+-- Fills the buffer with indices of the node, which start at 0.
+local function fill_cell(self, ...)
+  local count = index.fill(...)
+  check(C.rg_field_offset(self.rg_field, starts), self.rg_runtime)
+  for k = 0, math.min(count, self.rg_rank) - 1 do buffer[k] = buffer[k] - starts[k] end
+  return count
+end
 function methods.activate(self, ...)
-  snode.call(node_of(self), self.rg_runtime, "activate", index.fill(...))
+  snode.call(node_of(self), self.rg_runtime, "activate", fill_cell(self, ...))
   return self
 end
 function methods.deactivate(self, ...)
-  snode.call(node_of(self), self.rg_runtime, "deactivate", index.fill(...))
+  snode.call(node_of(self), self.rg_runtime, "deactivate", fill_cell(self, ...))
   return self
 end
 function methods.is_active(self, ...)
-  return snode.call(node_of(self), self.rg_runtime, "is_active", index.fill(...)) ~= 0
+  return snode.call(node_of(self), self.rg_runtime, "is_active", fill_cell(self, ...)) ~= 0
 end
 function methods.count(self) return snode.call(node_of(self), self.rg_runtime, "count", 0) end
 function methods.clear(self)
@@ -249,7 +259,9 @@ end
 
 local properties = {
   shape = shape_of,
-  offset = function(self) return shape.zeros(#shape_of(self)) end,
+  offset = function(self)
+    return shape.read(C.rg_field_offset, self.rg_field, C.rg_field_rank(self.rg_field), self.rg_runtime)
+  end,
   name = function(self) return ffi.string(C.rg_field_name(self.rg_field)) end,
   type = type_of,
 }
@@ -370,6 +382,22 @@ local function check_extents(extents)
   end
 end
 
+-- `offset = {-8, -8}`: where indices start.
+local function check_offset(offset, extents)
+  if type(offset) ~= "table" then
+    fail.argument("an offset is a table of whole numbers, not " .. fail.describe(offset))
+  end
+  if not extents then fail.argument("an offset needs a shape", "rg.field{ type = T, shape = {16, 16}, offset = {-8, -8} }") end
+  if #offset ~= #extents then
+    fail.argument(("an offset of %d numbers for a shape of %d"):format(#offset, #extents), "one for each axis")
+  end
+  for _, start in ipairs(offset) do
+    if type(start) ~= "number" or start % 1 ~= 0 or math.abs(start) >= 2 ^ 53 then
+      fail.argument("an offset is a whole number, not " .. fail.describe(start))
+    end
+  end
+end
+
 local field_options = { "type", "shape", "name", "offset", "layout" }
 
 -- `rg.field{ type = T, shape = {n, m}, name = "x" }`
@@ -379,7 +407,6 @@ local function from_options(session, options)
     fail.argument("rg.field{..} needs a type", "rg.field{ type = rg.f32, shape = {n, m} }")
   end
   local t = types.get(options.type, "rg.field")
-  if options.offset ~= nil then fail.later "an offset of a field" end
   local name, layout = snode.check_name(options.name), options.layout
   snode.check_layout(layout)
   local extents = options.shape
@@ -388,8 +415,12 @@ local function from_options(session, options)
     fail.argument("a shape is a table of whole numbers, not " .. fail.describe(extents))
   end
   if extents then check_extents(extents) end
+  local offset = options.offset
+  if type(offset) == "number" then offset = { offset } end
+  if offset ~= nil then check_offset(offset, extents) end
   local x = new_field(session, t, name)
   if extents then snode.place_densely(session, x, name, extents, layout or (t.element and "aos" or nil)) end
+  if offset then check(C.rg_field_set_offset(x.rg_field, ffi.new("int64_t[8]", offset), #offset), x.rg_runtime) end
   return x
 end
 

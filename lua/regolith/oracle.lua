@@ -61,12 +61,25 @@ local function level_of(self, node)
   return oracle_tree.level(self.trees[key_of(C.rg_snode_tree(node))], node)
 end
 
+local starts = ffi.new "int64_t[8]"
+
+-- The level as a field sees it whose indices start elsewhere.
+local function moved(handle, level)
+  check(C.rg_field_offset(handle.rg_field, starts), handle.rg_runtime)
+  local first, is_moved = {}, false
+  for k = 1, level.rank do
+    first[k] = tonumber(starts[k - 1])
+    is_moved = is_moved or first[k] ~= 0
+  end
+  return is_moved and oracle_tree.moved(level, first) or level
+end
+
 -- What a field holds; `handle` is settled.
 local function elements_of(self, handle)
   local level = level_of(self, C.rg_field_node(handle.rg_field))
   local elements = self.fields[handle.rg_number]
-  if not elements or elements.level ~= level then
-    elements = oracle_element.create(level, self.numbers[handle.rg_number], function()
+  if not elements or (elements.level.base or elements.level) ~= level then
+    elements = oracle_element.create(moved(handle, level), self.numbers[handle.rg_number], function()
       self.outside = self.outside + 1
     end)
     self.fields[handle.rg_number] = elements
@@ -135,7 +148,10 @@ end
 local function iterate(level, value_at, in_kernel)
   if not value_at and not level:is_sparse() and level.rank > 0 then
     local bounds = {}
-    for k, size in ipairs(level.shape) do bounds[2 * k - 1], bounds[2 * k] = 0, size end
+    for k, size in ipairs(level.shape) do
+      local first = level.first and level.first[k] or 0
+      bounds[2 * k - 1], bounds[2 * k] = first, first + size
+    end
     return vector.range(unpack(bounds))
   end
   local list, k = level:list(), 0
@@ -264,14 +280,21 @@ function oracle:copy(handle, from)
   local to = vector[("to_%s_%s"):format(target.scalar, source.scalar)]
   for _, one in ipairs(source.level:list()) do
     local rank = source.level.rank
-    target:set(vector.each(to, source:get(unpack(one, 1, rank))), unpack(one, 1, rank))
+    local v, there = vector.each(to, source:get(unpack(one, 1, rank))), {}
+    for k = 1, rank do
+      there[k] = one[k] - (source.level.first and source.level.first[k] or 0) + (target.level.first and target.level.first[k] or 0)
+    end
+    target:set(v, unpack(there, 1, rank))
   end
 end
 
 -- Calls visit(k, i, j, ..) for every element in row-major order.
 local function each(level, visit)
-  local at_index, k = {}, 0
-  for axis = 1, level.rank do at_index[axis] = 0 end
+  local at_index, first, k = {}, {}, 0
+  for axis = 1, level.rank do
+    first[axis] = level.first and level.first[axis] or 0
+    at_index[axis] = first[axis]
+  end
   local total = 1
   for axis = 1, level.rank do total = total * level.shape[axis] end
   while k < total do
@@ -279,8 +302,8 @@ local function each(level, visit)
     k = k + 1
     for axis = level.rank, 1, -1 do
       at_index[axis] = at_index[axis] + 1
-      if at_index[axis] < level.shape[axis] then break end
-      at_index[axis] = 0
+      if at_index[axis] < first[axis] + level.shape[axis] then break end
+      at_index[axis] = first[axis]
     end
   end
 end

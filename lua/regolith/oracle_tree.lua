@@ -289,6 +289,27 @@ function Level:list()
   return all
 end
 
+--- The same level, its indices starting at `first`.
+function oracle_tree.moved(level, first)
+  local function down(k, index, ...)
+    if index == nil then return end
+    return index - first[k], down(k + 1, ...)
+  end
+  local self = setmetatable({ first = first, base = level }, { __index = level })
+  self.level = self
+  function self.find(...) return level.find(down(1, ...)) end
+  function self.ensure(...) return level.ensure(down(1, ...)) end
+  function self.deactivate(_, ...) return level:deactivate(down(1, ...)) end
+  function self.list()
+    local all = level:list()
+    for _, one in ipairs(all) do
+      for k = 1, #first do one[k] = one[k] + first[k] end
+    end
+    return all
+  end
+  return self
+end
+
 -- Dense cells below the last listed level need not be visited to be counted.
 function Level:count()
   local level, cells, at = listed(self), 1, self

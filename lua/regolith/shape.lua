@@ -59,7 +59,4 @@ function shape.extent(s, axis)
   return s[axis]
 end
 
---- As many zeros: the offset of a field.
-function shape.zeros(count) return Shape(count) end
-
 return shape
