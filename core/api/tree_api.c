@@ -68,6 +68,16 @@ RgStatus rg_snode_add(RgSNode *handle, const char *kind, const char *axes, const
   return api_leave(program, *node != NULL);
 }
 
+RgStatus rg_snode_rescale(RgSNode *from_handle, RgSNode *to_handle, const int64_t *index, int32_t index_count, int64_t *out) {
+  Node *from = (Node *)from_handle, *to = (Node *)to_handle;
+  API_NEEDS(from);
+  API_NEEDS(to);
+  API_NEEDS(out);
+  if (index_count < 0 || (index_count > 0 && !index)) return api_refuse(__func__, "index and index_count do not agree");
+  Program *program = API_PROGRAM(from->tree);
+  return API_CALL(program, node_rescale(from, to, index, index_count, out, API_ERR(program)));
+}
+
 RgStatus rg_snode_place(RgSNode *handle, RgField *field) {
   Node *node = (Node *)handle;
   API_NEEDS(node);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "program/cell.h"
 
 static void join_numbers(char *out, size_t size, const int64_t *numbers, int count, const char *between) {
@@ -144,5 +145,24 @@ bool node_level(Node *node, RgLevel *level, Error *err) {
     level->sizes[k] = snode->sizes[k];
   }
   for (int k = 0; k < snode->rank; k++) level->level_axes[k] = snode->level_axes[k];
+  return true;
+}
+
+bool node_rescale(const Node *from, const Node *to, const int64_t *index, int32_t index_count, int64_t *out, Error *err) {
+  const SNode *low = from->snode, *high = to->snode;
+  char label[100];
+  if (!tree_check(from->tree, err)) return false;
+  if (from->tree != to->tree) return error_set(err, RG_ERROR_ARGUMENT, "rg.rescale takes two levels of one tree, and these are of two");
+  if (index_count != low->rank)
+    return error_set(err, RG_ERROR_INDEX_COUNT, "%s takes %d %s, %d given", node_label(from, label), low->rank,
+                     low->rank == 1 ? "index" : "indices", index_count);
+  for (int k = 0; k < high->rank; k++) {
+    int axis = high->level_axes[k], position = snode_axis_position(low, axis);
+    int64_t fine = snode_cells_along(low, axis), coarse = snode_cells_along(high, axis);
+    if (fine % coarse && coarse % fine)
+      return error_set(err, RG_ERROR_ARGUMENT, "rg.rescale takes levels of which one divides the cells of the other");
+    if (position < 0) out[k] = 0;
+    else out[k] = fine % coarse == 0 ? floor_div(index[position], fine / coarse) : (int64_t)((uint64_t)index[position] * (uint64_t)(coarse / fine));
+  }
   return true;
 }

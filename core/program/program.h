@@ -170,6 +170,8 @@ bool node_append(Node *node, const int64_t *index, int32_t index_count, const Rg
 bool node_value(Node *node, int32_t number, const int64_t *index, int32_t index_count, RgValue *value, Error *err);
 /* "vec2"; NULL behind the last. Until the next call. */
 const char *node_field_type(Node *node, int32_t number);
+/* See rg_snode_rescale. */
+bool node_rescale(const Node *from, const Node *to, const int64_t *index, int32_t index_count, int64_t *out, Error *err);
 /* How it is declared; laid out. */
 bool node_level(Node *node, RgLevel *level, Error *err);
 /* The active cell behind `*state` in index order; *state 0 at first, -1 when there is no more: see rg_snode_next. */

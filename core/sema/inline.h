@@ -65,4 +65,7 @@ bool static_of_value(Sema *s, AstExpr *e, SemaArg source, Static *out);
 AstExpr *static_argument(Sema *s, AstExpr *e);           /* of rg.static(..), else NULL */
 void static_write(Sema *s, AstExpr *e, const Static *value);
 
+/* rescale.c */
+Entity rescale_call(Sema *s, AstExpr *e);
+
 #endif

@@ -1,5 +1,5 @@
 /* resolve_call.c - calls: conversions, the functions of builtin.def, the methods of method.def. */
-#include "sema/typed.h"
+#include "sema/inline.h"
 
 /* -- functions ------------------------------------------------------------------------------------------- */
 
@@ -69,6 +69,7 @@ static Entity resolve_builtin_call(Sema *s, AstExpr *e, const Entity *callee) {
   const Builtin *builtin = callee->builtin;
   if (!builtin) return fail_builtin(s, e, callee->name);
   if (builtin->form == FORM_RANGE) return (Entity){.kind = ENTITY_LOOP, .builtin = builtin};
+  if (builtin->form == FORM_RESCALE) return rescale_call(s, e);
   if (builtin->form == FORM_SHAPER) return resolve_type_call(s, e, str_of(builtin->name + strlen("rg.")));
   return resolve_known(s, e, builtin);
 }

@@ -61,6 +61,7 @@ typedef enum BuiltinForm {
   FORM_BITS,
   FORM_SHIFT,
   FORM_TOBIT,
+  FORM_RESCALE, /* a function that is written out: rescale.c */
   FORM_SHAPER, /* rg.vec, rg.mat: makes a type */
   FORM_ALGEBRA /* of vectors and matrices as a whole, and what shaders have: algebra.c */
 } BuiltinForm;

@@ -31,6 +31,14 @@ int64_t snode_divisor(const SNode *node, const SNode *below, int axis) {
   return divisor;
 }
 
+int64_t snode_cells_along(const SNode *node, int axis) {
+  int64_t cells = 1;
+  for (; node; node = node->parent)
+    for (int k = 0; k < node->axis_count; k++)
+      if (node->axes[k] == axis && node->sizes[k]) cells *= node->sizes[k];
+  return cells;
+}
+
 int snode_axis_position(const SNode *node, int axis) {
   for (int k = 0; k < node->rank; k++)
     if (node->level_axes[k] == axis) return k;

@@ -147,6 +147,8 @@ bool snode_is_masked(const SNode *node, const SNode *above);
  * level of `below` (a descendant or the node itself), is floor(index / divisor): the product of the sizes
  * along that axis of the levels under `node` down to `below`. Along the axis of a dynamic node it leads to the chunk. */
 int64_t snode_divisor(const SNode *node, const SNode *below, int axis);
+/* Cells of the level along an axis, over the whole tree; of an axis without ends, in one cell of the hash. */
+int64_t snode_cells_along(const SNode *node, int axis);
 /* Position of `axis` in node->level_axes, or -1. */
 int snode_axis_position(const SNode *node, int axis);
 /* The cell number in `node`'s own container, of local digits (one per own axis, row-major: last fastest). */

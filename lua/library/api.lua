@@ -98,7 +98,7 @@ return {
     { "struct(members: table): any", "A struct type: `rg.struct{{\"pos\", rg.vec3}, ...}`.", later = true },
     { "random(type: rg.Type): any", "A random number of the type, in kernels.", later = true },
     { "rescale(from: rg.Field|rg.Node, to: rg.Node, ...: integer): integer ...",
-      "Indices of one level of a tree as those of another.", later = true },
+      "Indices of one level of a tree as those of another." },
     { "array(type: rg.Type, ...: integer): any", "A dense array that is not part of a tree.", later = true },
     { "wrap(pointer: ffi.cdata*, type: rg.Type, shape: integer[]): any", "Memory of the host as an array.", later = true },
     { "client(...: any): any", "The compute client.", later = true },
@@ -193,7 +193,7 @@ return {
     { "type: rg.Type|string", "Of an element." },
     { "shape?: integer[]", "`{}`: one element." },
     { "name?: string", "For messages and reports." },
-    { "offset?: integer[]", "Where indices begin.", later = true },
+    { "offset?: integer[]", "Where indices begin: `{-8, -8}`." },
     { "layout?: \"soa\"|\"aos\"", "How fields and components lie beside each other." },
   } },
   { class = "rg.NodeOptions", title = "Options of a node", rows = {

@@ -307,7 +307,7 @@ function rg.struct(members) end
 ---@return any
 function rg.random(type) end
 
---- Indices of one level of a tree as those of another. Comes in a later version.
+--- Indices of one level of a tree as those of another.
 ---@param from rg.Field|rg.Node
 ---@param to rg.Node
 ---@param ... integer
@@ -805,7 +805,7 @@ function Vector:select(...) end
 ---@field type rg.Type|string Of an element.
 ---@field shape? integer[] `{}`: one element.
 ---@field name? string For messages and reports.
----@field offset? integer[] Where indices begin. Comes in a later version.
+---@field offset? integer[] Where indices begin: `{-8, -8}`.
 ---@field layout? "soa"|"aos" How fields and components lie beside each other.
 
 ---@class rg.NodeOptions

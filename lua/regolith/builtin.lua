@@ -2,6 +2,7 @@
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local range = require "regolith.range"
+local rescale = require "regolith.rescale"
 local types = require "regolith.type"
 local matrix = require "regolith.matrix"
 
@@ -24,7 +25,7 @@ end
 builtin.defaults = { math = math, bit = require "bit", print = print, assert = assert, error = error }
 
 -- Functions of the module that kernels will know; calling one says so.
-local later = { "struct", "random", "rescale", "array", "wrap", "client", "polar", "svd", "sym_eig" }
+local later = { "struct", "random", "array", "wrap", "client", "polar", "svd", "sym_eig" }
 types.add_named()
 
 -- `rg.static(e)` outside kernels.
@@ -33,8 +34,8 @@ local function static(v) return v end
 --- What every `rg` has alike: types, the range, and the functions that come later.
 ---@return table
 function builtin.members()
-  local members = { range = range.create, static = static }
-  names[range.create], names[static] = "rg.range", "rg.static"
+  local members = { range = range.create, static = static, rescale = rescale }
+  names[range.create], names[static], names[rescale] = "rg.range", "rg.static", "rg.rescale"
   for _, name in ipairs(later) do
     members[name] = builtin[name] or function() fail.later("rg." .. name) end
     builtin[name] = members[name]

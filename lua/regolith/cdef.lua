@@ -125,6 +125,9 @@ RgStatus rg_tree_text(RgTree *tree, const char **text);      /* the drawing */
 RgStatus rg_snode_add(RgSNode *parent, const char *kind, const char *axes, const int64_t *sizes, int32_t size_count,
                       const char *name, int32_t aos, int64_t chunk, RgSNode **node);
 RgStatus rg_snode_place(RgSNode *node, RgField *field);
+/* An index of level `from` as one of level `to` of the same tree (as many numbers as that has axes): its cell, or the first
+ * of those in it. */
+RgStatus rg_snode_rescale(RgSNode *from, RgSNode *to, const int64_t *index, int32_t index_count, int64_t *out);
 void rg_snode_retain(RgSNode *node);
 void rg_snode_release(RgSNode *node);
 RgTree *rg_snode_tree(RgSNode *node);                        /* borrowed */

@@ -258,7 +258,6 @@ describe("a wrong use of a field", function()
     assert.equal("option.invalid", failure(rg.field, { type = rg.f32, shpe = { 1 } }).code)
     assert.equal("argument.invalid", failure(rg.field, { shape = { 1 } }).code)
     assert.equal("option.invalid", failure(rg.field, { type = rg.f32, shape = { 1 }, layout = "xyz" }).code)
-    assert.equal("kernel.not_yet", failure(rg.field, { type = rg.f32, shape = { 1 }, offset = { 1 } }).code)
   end)
 
   it("is an element before the field has a place", function()
