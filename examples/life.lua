@@ -1,0 +1,95 @@
+-- life.lua - Conway's Game of Life on a plane without ends: five cells grow for 1103 generations, and gliders fly away.
+-- Run it with:  examples/run life
+--
+-- A cell lives if it is active: blocks of 16 x 16 with a bit per cell, at any coordinates (a hash), made where life comes
+-- and given back where it went. What is visited and stored is what lives and its neighbours, however far apart.
+local rg = require "regolith"
+
+local folder = arg and arg[1] or "."
+
+local alive, near = rg.field(rg.u8), rg.field(rg.i32)
+local members = rg.field(rg.i32)
+local block = rg.root:hash("ij", { name = "block" })
+block:place(members)
+block:bitmasked("ij", 16):place(alive, near) -- near: living neighbours
+
+-- Every living cell tells its neighbours, which become active by that.
+local tell = rg.kernel(function()
+  for i, j in alive:active() do
+    if alive[i][j] == 1 then
+      for di = -1, 1 do
+        for dj = -1, 1 do
+          if di ~= 0 or dj ~= 0 then near[i + di][j + dj] = near[i + di][j + dj] + 1 end
+        end
+      end
+    end
+  end
+end)
+
+-- Born with three neighbours, alive on with two or three; the others go, and their memory is zero again.
+local judge = rg.kernel(function()
+  local living = 0
+  for i, j in alive:active() do
+    local n = near[i][j]
+    if n == 3 or (n == 2 and alive[i][j] == 1) then
+      alive[i][j] = 1
+      near[i][j] = 0
+      living = living + 1
+    else
+      alive:deactivate(i, j)
+    end
+  end
+  return living
+end)
+
+-- A block without active cells is given back.
+local tidy = rg.kernel(function()
+  for i, j in block:active() do members[i][j] = 0 end
+  for i, j in alive:active() do
+    local bi, bj = rg.rescale(alive, block, i, j)
+    members[bi][bj] = members[bi][bj] + 1
+  end
+  for i, j in block:active() do
+    if members[i][j] == 0 then block:deactivate(i, j) end
+  end
+end)
+
+-- Where life is, and how much: sums that are the same in any order.
+local survey = rg.kernel(function()
+  local sum, far = 0LL, 0
+  for i, j in alive:active() do
+    sum = sum + (i * 7919 + j * 104729) % 1000003
+    far = math.max(far, math.max(math.abs(i), math.abs(j)))
+  end
+  return sum, far
+end)
+
+-- The plane around the origin, a cell 3 x 3 pixels; blocks that exist are grey.
+local side = 480
+local picture = rg.field { type = rg.f32, shape = { side, side }, offset = { -side / 2, -side / 2 } }
+local paint = rg.kernel(function()
+  for p, q in picture:active() do
+    local i, j = math.floor(p / 3), math.floor(q / 3)
+    local bi, bj = rg.rescale(alive, block, i, j)
+    local ground = block:is_active(bi, bj) and 0.25 or 0
+    picture[p][q] = alive[i][j] == 1 and 1 or ground
+  end
+end)
+
+-- The R-pentomino.
+for _, cell in ipairs { { 0, 1 }, { 0, 2 }, { 1, 0 }, { 1, 1 }, { 2, 1 } } do alive[cell] = 1 end
+
+local living = 5
+for generation = 1, 1103 do
+  tell()
+  living = judge()
+  tidy()
+  if generation % 200 == 0 or generation == 1103 then
+    paint()
+    rg.image.write(("%s/life_%04d.png"):format(folder, generation), picture, { low = 0, high = 1 })
+    local _, far = survey()
+    print(("generation %4d: %3d living, %3d blocks of 256 cells, as far as %d; %s")
+      :format(generation, living, block:count(), far, tostring(rg.memory()):match "[^\n]+"))
+  end
+end
+print(("checksum %d %d"):format(living, tonumber((survey()))))
