@@ -100,6 +100,20 @@ static void emit_inst(Codegen *g, const IrInst *inst) {
   }
 }
 
+/* LLVM's time grows with the square of a block's length, and most with that of its writes, each of which is held
+ * against every access around it. So a long block is cut where the stop word is looked at: a branch that nothing removes. */
+enum { MOST_STRAIGHT = 4000, WRITE_WEIGHT = 16 };
+
+static void cut_block(Codegen *g, const IrInst *inst) {
+  g->straight += ir_op_info[inst->op].flags & (IR_WRITE | IR_UPDATE_EFFECT) ? WRITE_WEIGHT : 1;
+  if (g->straight < MOST_STRAIGHT) return;
+  g->straight = 0;
+  call_poll_stop(g);
+}
+
 void emit_region(Codegen *g, const IrRegion *region) {
-  for (const IrInst *inst = region->first; inst && !error_is_set(g->err); inst = inst->next) emit_inst(g, inst);
+  for (const IrInst *inst = region->first; inst && !error_is_set(g->err); inst = inst->next) {
+    emit_inst(g, inst);
+    cut_block(g, inst);
+  }
 }

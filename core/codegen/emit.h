@@ -56,6 +56,7 @@ typedef struct Codegen {
   LLVMValueRef *alias_scopes, *alias_others; /* of the module; NULL until used */
   Row *row;                        /* NULL: not inside a ROW */
   int width;                       /* lanes, 1 outside vector rows */
+  int straight;                    /* weight of what was emitted since a block was cut, or the function began */
 } Codegen;
 
 /* -- emit.c: the walk ------------------------------------------------------------------------------------- */

@@ -29,6 +29,7 @@ void function_begin(Codegen *g, const char *name, bool is_host) {
   g->exits.count = g->shares.count = 0;
   g->row = NULL;
   g->width = 1;
+  g->straight = 0;
   g->rt_context = LLVMGetParam(g->function, 0);
   g->worker = is_host ? NULL : LLVMGetParam(g->function, 1);
   if (!is_host) return;

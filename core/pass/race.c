@@ -5,7 +5,8 @@
  * A store whose value was made from the very element that it writes is a read and a write, between which another
  * iteration may do the same, if it can reach the element. It is taken to reach it when an index of the loop does not
  * arrive in the place, or only through something that forgets: a load, a division, a rounding, a mask. Through
- * + and * an index is trusted to number elements: `x[i * n + j]`. So no warning is no proof. */
+ * + and * an index is trusted to number elements: `x[i * n + j]`. So no warning is no proof, and a kernel in which
+ * looking back costs too much is not looked through to its end. */
 #include "pass/pass.h"
 #include "pass/ranges.h"
 #include "pass/rewrite.h"
@@ -15,6 +16,7 @@ typedef struct Race {
   const IrTask *task;
   int *seen;               /* by id: the last search that met it */
   int search;
+  int steps;               /* taken so far, in all searches */
   VEC(const IrInst *) todo;
   VEC(IrInst *) sets;      /* of variables */
 } Race;
@@ -25,6 +27,7 @@ static bool note_set(void *data, IrInst *inst) {
   return true;
 }
 
+enum { MOST_STEPS = 200000 };
 enum { DEEPEST = 8 }; /* trees may share branches: no walk goes further */
 
 /* Written alike: `cell[p]` is the same twice, though it is loaded twice. */
@@ -47,6 +50,7 @@ static void want(Race *r, const IrInst *value) {
 
 static void want_parts(Race *r, const IrInst *value) {
   for (int i = 0; i < value->operand_count && value->op != IR_GET; i++) want(r, value->operands[i]);
+  r->steps += value->op == IR_GET ? r->sets.count : value->operand_count;
   for (int i = 0; i < r->sets.count && value->op == IR_GET; i++)
     if (r->sets.items[i]->operands[0] == value->operands[0]) want(r, r->sets.items[i]->operands[1]);
 }
@@ -56,7 +60,7 @@ static bool comes_from(Race *r, const IrInst *value, const IrInst *place) {
   r->search++;
   r->todo.count = 0;
   want(r, value);
-  while (r->todo.count) {
+  while (r->todo.count && r->steps++ < MOST_STEPS) {
     const IrInst *at = r->todo.items[--r->todo.count];
     if (at->op == IR_LOAD && is_alike(at->operands[0], place, 0)) return true;
     if (at->op != IR_LOAD) want_parts(r, at);
