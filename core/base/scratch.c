@@ -1,4 +1,5 @@
-/* scratch.c - bump allocation in blocks that double up to 1 MiB; see scratch.h. */
+/* scratch.c - bump allocation in blocks of a quarter of what there is, up to 1 MiB: what is kept for long wastes little of
+ * its last one. See scratch.h. */
 #include "base/scratch.h"
 
 #include <stdarg.h>
@@ -40,7 +41,7 @@ bool scratch_run(Scratch *scratch, bool (*work)(void *data, Error *err), void *d
 }
 
 static void add_block(Scratch *scratch, size_t least_bytes) {
-  size_t size = scratch->size ? scratch->size * 2 : FIRST_BLOCK;
+  size_t size = scratch->total / 4 > FIRST_BLOCK ? scratch->total / 4 : FIRST_BLOCK;
   if (size > LARGEST_BLOCK) size = LARGEST_BLOCK;
   if (size < least_bytes) size = least_bytes;
   ScratchBlock *block = heap_alloc(scratch->heap, sizeof *block + size);
@@ -51,6 +52,7 @@ static void add_block(Scratch *scratch, size_t least_bytes) {
   block->older = scratch->blocks;
   scratch->blocks = block;
   scratch->size = size;
+  scratch->total += size;
   scratch->used = 0;
 }
 

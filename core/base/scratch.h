@@ -18,6 +18,7 @@ typedef struct Scratch {
   Heap *heap;
   ScratchBlock *blocks; /* newest first */
   size_t used, size;    /* of the newest block, in bytes */
+  size_t total;         /* of all blocks */
   jmp_buf *on_failure;  /* set while scratch_run is active */
 } Scratch;
 

@@ -3,8 +3,10 @@
 
 #include <string.h>
 
+enum { FIRST_CAPACITY = 2 }; /* most lists of a tree hold one thing or two */
+
 void *vec_grow(Scratch *scratch, const void *items, size_t item_bytes, int count, int *capacity) {
-  int larger = *capacity ? *capacity * 2 : 8;
+  int larger = *capacity ? *capacity * 2 : FIRST_CAPACITY;
   void *grown = scratch_alloc(scratch, item_bytes * (size_t)larger);
   if (count) memcpy(grown, items, item_bytes * (size_t)count);
   *capacity = larger;

@@ -83,14 +83,14 @@ static bool skip_long_bracket(Lexer *lexer, int level, int32_t *end) {
 static void add_token(Lexer *lexer, TokenKind kind, TokenFault fault, Pos start) {
   Token token = {.kind = kind, .fault = fault, .pos = start, .length = lexer->at - start.offset,
                  .last_line = lexer->line, .annotation = lexer->annotation};
-  vec_push(lexer->source->scratch, &lexer->tokens, token);
+  vec_push(lexer->source->work, &lexer->tokens, token);
   lexer->annotation = NULL;
 }
 
 static void note_annotation(Lexer *lexer, Pos open, int level, int32_t end) {
   int32_t colon = open.offset + 2 + level + 2; /* after `--[==[` */
   if (lexer->annotation || colon >= end || lexer->text[colon] != ':') return;
-  Annotation *annotation = scratch_new(lexer->source->scratch, Annotation);
+  Annotation *annotation = scratch_new(lexer->source->work, Annotation);
   annotation->pos = (Pos){colon + 1, open.line, open.column + (colon + 1 - open.offset)};
   annotation->end = end;
   lexer->annotation = annotation;

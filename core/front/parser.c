@@ -233,7 +233,7 @@ AstLocal *parser_new_local(Parser *p, Str name, Pos pos) {
 void parser_declare(Parser *p, AstLocal *local) {
   Binding binding = {local, map_find(&p->visible, local->name)};
   local->id = p->local_count++;
-  vec_push(p->scratch, &p->scope, binding);
+  vec_push(p->source->work, &p->scope, binding);
   map_put(&p->visible, local->name, local);
 }
 
@@ -247,10 +247,10 @@ void parser_close_scope(Parser *p, int count) {
 /* Entry points. */
 
 static Parser *new_parser(Source *source, Tokens tokens, Error *err) {
-  Parser *p = scratch_new(source->scratch, Parser);
+  Parser *p = scratch_new(source->work, Parser);
   *p = (Parser){.source = source, .scratch = source->scratch, .err = err, .tokens = tokens,
                 .until_from = INT_MAX, .until_to = INT_MAX};
-  map_init(&p->visible, source->scratch);
+  map_init(&p->visible, source->work);
   return p;
 }
 

@@ -15,11 +15,23 @@ static Str without_preamble(Str text) {
 Source *source_create(Scratch *scratch, Str text, const char *name, int32_t first_line) {
   Source *source = scratch_new(scratch, Source);
   Str body = without_preamble(text.data ? text : STR(""));
-  source->scratch = scratch;
+  source->scratch = source->work = scratch;
   source->text = (Str){scratch_copy_text(scratch, body.data, (size_t)body.length), body.length};
   source->name = scratch_copy_text(scratch, name, strlen(name));
   source->first_line = first_line;
   return source;
+}
+
+Str source_lines(Str text, int32_t first_line, int32_t first, int32_t last) {
+  int32_t line = first_line, begin = 0, end = 0;
+  while (end < text.length && line <= last) {
+    if (line < first) begin = end;
+    bool is_pair = text.data[end] == '\r' && end + 1 < text.length && text.data[end + 1] == '\n';
+    line += is_newline(text.data[end]) && !is_pair;
+    end++;
+    if (line <= first) begin = end;
+  }
+  return (Str){text.data + begin, end - begin};
 }
 
 Str source_line(const Source *source, Pos pos) {

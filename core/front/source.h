@@ -13,6 +13,7 @@ typedef struct Pos {
 
 typedef struct Source {
   Scratch *scratch;
+  Scratch *work;        /* for what only parsing needs: scratch itself, unless the caller gives another one for that time */
   Str text;             /* the whole chunk, owned by scratch */
   const char *name;     /* what errors show: "heat.lua", "kernel" */
   int32_t first_line;   /* the user's line of the text's first line */
@@ -20,6 +21,8 @@ typedef struct Source {
 
 /* Copies text and name into scratch; skips a byte-order mark and a `#!` line. */
 Source *source_create(Scratch *scratch, Str text, const char *name, int32_t first_line);
+/* Lines first..last of a text whose first line has the number first_line. */
+Str source_lines(Str text, int32_t first_line, int32_t first, int32_t last);
 /* The line that `pos` is in, without newline. */
 Str source_line(const Source *source, Pos pos);
 

@@ -9,6 +9,8 @@ typedef struct Parsing {
   Kernel *kernel;
   Str text;
   const RgKernelOptions *options;
+  bool (*keep)(struct Parsing *parsing, Ast *ast); /* what the kernel takes from the tree */
+  Scratch work;                                    /* gone behind the parser */
 } Parsing;
 
 static void add_paths(Kernel *kernel, const SemaPaths *paths) {
@@ -21,21 +23,53 @@ static void add_paths(Kernel *kernel, const SemaPaths *paths) {
   }
 }
 
-static Ast *parse_text(Kernel *kernel, Str text, const RgKernelOptions *options, Error *err) {
-  const char *chunk = options && options->chunk ? options->chunk : "kernel";
-  int32_t first_line = options && options->first_line > 0 ? options->first_line : 1;
-  Source *source = source_create(&kernel->scratch, text, chunk, first_line);
-  bool is_inside = options && options->line_defined > 0;
-  return is_inside ? parse_function_at(source, options->line_defined, options->last_line, err)
-                   : parse_kernel_text(source, err);
+static Source *make_source(Parsing *parsing, Str text, int32_t first_line) {
+  const RgKernelOptions *options = parsing->options;
+  Source *source = source_create(&parsing->kernel->scratch, text, options && options->chunk ? options->chunk : "kernel", first_line);
+  source->work = &parsing->work;
+  return source;
 }
 
-static bool parse(void *data, Error *err) {
+/* A function's own lines are all of its file that is kept, where they can be told from the numbers alone. */
+static Ast *parse_text(Parsing *parsing, Error *err) {
+  const RgKernelOptions *options = parsing->options;
+  int32_t first_line = options && options->first_line > 0 ? options->first_line : 1;
+  if (!options || options->line_defined <= 0) return parse_kernel_text(make_source(parsing, parsing->text, first_line), err);
+  Error of_lines = {0};
+  Str lines = source_lines(parsing->text, first_line, options->line_defined, options->last_line);
+  Source *part = make_source(parsing, lines, options->line_defined);
+  Ast *ast = parse_function_at(part, options->line_defined, options->last_line, &of_lines);
+  if (ast) return ast;
+  return parse_function_at(make_source(parsing, parsing->text, first_line), options->line_defined, options->last_line, err);
+}
+
+static bool run_parser(void *data, Error *err) {
   Parsing *parsing = data;
+  Ast *ast = parse_text(parsing, err);
+  if (!ast) return false;
+  ast->source->work = ast->source->scratch;
+  return parsing->keep(parsing, ast);
+}
+
+static bool run_in_kernel(void *data, Error *err) {
+  Parsing *parsing = data;
+  return scratch_run(&parsing->kernel->scratch, run_parser, parsing, err);
+}
+
+/* What either memory lacks comes out here. */
+static bool parse(Parsing *parsing, Error *err) {
+  Scratch *own = &parsing->kernel->scratch;
+  scratch_init(&parsing->work, own->heap);
+  bool ok = scratch_run(&parsing->work, run_in_kernel, parsing, err);
+  own->on_failure = NULL;
+  scratch_deinit(&parsing->work);
+  return ok;
+}
+
+static bool keep_kernel(Parsing *parsing, Ast *ast) {
   Kernel *kernel = parsing->kernel;
   const RgKernelOptions *options = parsing->options;
-  kernel->ast = parse_text(kernel, parsing->text, options, err);
-  if (!kernel->ast) return false;
+  kernel->ast = ast;
   SemaPaths paths = sema_paths(&kernel->scratch, kernel->ast);
   kernel->static_parameters = scratch_array(&kernel->scratch, bool, kernel->ast->function->parameters.count + 1);
   add_paths(kernel, &paths);
@@ -53,8 +87,8 @@ Kernel *kernel_create(Program *program, Str text, const RgKernelOptions *options
   kernel->fast_math = program->options.fast_math || (options && options->fast_math);
   kernel->next = program->kernels;
   program->kernels = kernel;
-  Parsing parsing = {kernel, text, options};
-  if (scratch_run(&kernel->scratch, parse, &parsing, err)) return kernel;
+  Parsing parsing = {.kernel = kernel, .text = text, .options = options, .keep = keep_kernel};
+  if (parse(&parsing, err)) return kernel;
   object_release(&kernel->object);
   return NULL;
 }
@@ -70,11 +104,8 @@ void kernel_drop_code(Kernel *kernel) {
 
 /* -- functions that it calls ------------------------------------------------------------------------------------ */
 
-static bool parse_function(void *data, Error *err) {
-  Parsing *parsing = data;
+static bool keep_function(Parsing *parsing, Ast *ast) {
   Kernel *kernel = parsing->kernel;
-  Ast *ast = parse_text(kernel, parsing->text, parsing->options, err);
-  if (!ast) return false;
   SemaPaths paths = sema_function_paths(&kernel->scratch, ast, kernel->functions.count + 1);
   kernel_drop_code(kernel); /* the numbers of values behind the paths move */
   vec_push(&kernel->scratch, &kernel->functions, ast);
@@ -83,9 +114,9 @@ static bool parse_function(void *data, Error *err) {
 }
 
 int32_t kernel_add_function(Kernel *kernel, Str text, const RgKernelOptions *options, Error *err) {
-  Parsing parsing = {kernel, text, options};
+  Parsing parsing = {.kernel = kernel, .text = text, .options = options, .keep = keep_function};
   if (!program_check(kernel->object.program, err)) return 0;
-  return scratch_run(&kernel->scratch, parse_function, &parsing, err) ? kernel->functions.count : 0;
+  return parse(&parsing, err) ? kernel->functions.count : 0;
 }
 
 typedef struct Wanting {
