@@ -1,0 +1,103 @@
+-- compile_spec.lua - what compiling costs: time that grows with the kernel and no faster, memory that is given back.
+local support = require "support"
+local rg = support.rg
+
+-- Milliseconds of the processor that the first launch takes.
+local function cost(text, captures)
+  local k = rg.kernel(text, captures)
+  local begin = os.clock()
+  k()
+  return (os.clock() - begin) * 1000, k
+end
+
+-- The least of two tries: other work on the machine only adds.
+local function least(make)
+  local a, b = make(), make()
+  return math.min(a, b)
+end
+
+describe("compiling #compiled", function()
+  it("takes time in proportion to unrolled algebra", function()
+    local m = rg.field(rg.mat3, 2)
+    local salt = 0
+    local function algebra(turns)
+      salt = salt + 1
+      return cost(([[function()
+        for i in rg.range(1) do
+          local a, b = rg.mat3(%d), m[0]
+          for k in rg.static(rg.range(%d)) do
+            a = a * b + rg.transpose(a) * 0.5
+            b = b * 0.99 + a:inverse() * 0.001
+          end
+          m[1] = a * b
+        end
+      end]]):format(salt, turns), { m = m })
+    end
+    local _, small = algebra(10)
+    local _, large = algebra(70)
+    local function ops(k) return select(2, k:ir():gsub("\n", "")) end
+    assert.is_true(ops(large) < 7.1 * ops(small), "ops")
+    local ratio = algebra(80) / least(function() return (algebra(20)) end)
+    assert.is_true(ratio < 9, ("4 times the text took %.1f times as long"):format(ratio))
+  end)
+
+  it("takes time in proportion to writes in a row", function()
+    local x = rg.field(rg.f32, 64)
+    local salt = 0
+    local function writes(count)
+      salt = salt + 1
+      return cost(([[function()
+        for i in rg.range(4):independent() do
+          local a, b = x[0], %d.5
+          for k in rg.static(rg.range(%d)) do
+            for l in rg.static(rg.range(50)) do x[l] = x[l] * a + b end
+          end
+        end
+      end]]):format(salt, count / 50), { x = x })
+    end
+    writes(50)
+    local ratio = writes(1000) / least(function() return (writes(250)) end)
+    assert.is_true(ratio < 9, ("4 times the writes took %.1f times as long"):format(ratio))
+  end)
+
+  it("gives memory back with its kernels, and needs little for those that live", function()
+    local script = os.tmpname()
+    local file = assert(io.open(script, "w"))
+    file:write [=[
+      local rg = require "regolith"
+      rg.init { threads = 1, cache = false }
+      local x = rg.field(rg.f32, 64)
+      local function resident()
+        collectgarbage()
+        collectgarbage()
+        rg.sync()
+        local f = io.open "/proc/self/statm"
+        local _, pages = f:read("*n", "*n")
+        f:close()
+        return pages * 4
+      end
+      local function make(i)
+        local k = rg.kernel(([[function(t)
+          for i in rg.range(64) do x[i] = x[i] * 0.5 + math.sin(t) * %d.0 end
+        end]]):format(i), { x = x })
+        k(1.5)
+        return k
+      end
+      for i = 1, 40 do make(-i) end
+      local before = resident()
+      for i = 1, 60 do make(i) end
+      local dropped = resident() - before
+      local kept = {}
+      before = resident()
+      for i = 1, 40 do kept[i] = make(1000 + i) end
+      print(dropped, (resident() - before) / 40)
+    ]=]
+    file:close()
+    local pipe = io.popen(("luajit '%s'"):format(script))
+    local dropped, live = pipe:read("*n", "*n")
+    pipe:close()
+    os.remove(script)
+    assert.is_true(dropped and dropped < 3000, ("60 kernels left %s KiB behind"):format(tostring(dropped)))
+    assert.is_true(live < 50, ("a kernel takes %.0f KiB"):format(live))
+  end)
+end)
