@@ -69,9 +69,12 @@ local function contains(prototype, f)
   return false
 end
 
+local compiled = setmetatable({}, { __mode = "v" }) -- text -> chunk: a file's kernels are usually made together
+
 local function check_unchanged(f, text, path)
   if not has_util then return end
-  local chunk = loadstring(text:gsub("^\239\187\191", ""):gsub("^#[^\n]*", ""), "=check")
+  local chunk = compiled[text] or loadstring(text:gsub("^\239\187\191", ""):gsub("^#[^\n]*", ""), "=check")
+  compiled[text] = chunk
   if not chunk or not contains(chunk, f) then
     missing(("'%s' has changed since this function was loaded from it"):format(path))
   end
