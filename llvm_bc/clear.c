@@ -27,7 +27,7 @@ static int is_below(const RtTree *tree, int32_t manager, int32_t above) {
 static void empty_slot(RtTree *tree, const RtManager *manager, const RtNodeInfo *info) {
   int64_t chunk;
   rt_store((uint32_t *)(tree->base + info->slot), RT_SLOT_EMPTY);
-  if (manager->chunk) rt_store(&rt_dynamic_list(tree, manager, info, &chunk)[RT_LIST_LENGTH], 0);
+  if (manager->chunk) rt_store(&dynamic_list(tree, manager, info, &chunk)[RT_LIST_LENGTH], 0);
 }
 
 static void empty_slots(RtContext *context, RtWorker *worker, void *data, int64_t begin, int64_t end) {

@@ -65,6 +65,19 @@ static inline void node_retire(RtLocal *local, RtNode node, uint32_t handle) {
   node_note(local, node, handle);
 }
 
+/* Of a dynamic SNode: the list that a node is a chunk of, and which one. */
+static inline uint32_t *dynamic_list(const RtTree *tree, const RtManager *manager, const RtNodeInfo *info, int64_t *chunk) {
+  *chunk = info->coordinates[manager->levels[manager->level_count - 1].positions[0]];
+  return (uint32_t *)(tree->base + info->slot) - *chunk - RT_LIST_SLOTS;
+}
+/* Elements that lie in the node: a pop leaves chunks without any. */
+static inline int32_t dynamic_cells(const RtTree *tree, const RtManager *manager, const RtNodeInfo *info) {
+  int64_t chunk;
+  const uint32_t *list = dynamic_list(tree, manager, info, &chunk);
+  int64_t cells = (int64_t)__atomic_load_n(&list[RT_LIST_LENGTH], __ATOMIC_RELAXED) - chunk * manager->chunk;
+  return cells < 0 ? 0 : cells > manager->chunk ? manager->chunk : (int32_t)cells;
+}
+
 static inline RtChunk *chunk_first(const RtTree *tree, const RtManager *manager) {
   return manager->first_chunk ? &tree->chunks[manager->first_chunk - 1] : 0;
 }
@@ -85,9 +98,6 @@ void rt_node_splice(RtTree *tree, RtManager *manager, uint32_t first, uint32_t l
 void rt_hash_drop_orphans(RtTree *tree, RtManager *manager); /* nodes under dead ones are deactivated */
 void rt_hash_settle(RtTree *tree, RtManager *manager);      /* tombstones go where there are many */
 void rt_hash_empty(RtTree *tree, RtManager *manager);       /* finds nothing any more */
-/* node_dynamic_grow.c: the list that a live node of a dynamic SNode is a chunk of, and which chunk. */
-uint32_t *rt_dynamic_list(const RtTree *tree, const RtManager *manager, const RtNodeInfo *info, int64_t *chunk);
-
 /* segments.c: whole segments of zeros that the budget has room for, `bytes` of them, or NULL. */
 uint8_t *rt_segments_take(RtTree *tree, uint64_t bytes);
 /* Takes them back; they read zero. */

@@ -53,3 +53,15 @@ uint8_t *rt_dynamic_ensure(RtContext *context, RtWorker *worker, int32_t tree, i
 }
 
 void rt_dynamic_unlock(uint32_t *list) { rt_unlock(&list[RT_LIST_LOCK]); }
+
+int32_t rt_dynamic_cells(RtContext *context, int32_t tree_index, int32_t number, const uint8_t *node) {
+  const RtTree *tree = context->trees[tree_index];
+  const RtManager *manager = &tree->managers[number];
+  return dynamic_cells(tree, manager, node_around(tree, manager, node).info);
+}
+
+int32_t rt_dynamic_was(RtContext *context, int32_t tree_index, int32_t number, const uint8_t *node) {
+  const RtTree *tree = context->trees[tree_index];
+  const RtManager *manager = &tree->managers[number];
+  return (int32_t)node_around(tree, manager, node).info->coordinates[manager->axis_count];
+}

@@ -40,32 +40,21 @@ void rt_dynamic_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_
   rt_unlock(&list[RT_LIST_LOCK]);
 }
 
-uint32_t *rt_dynamic_list(const RtTree *tree, const RtManager *manager, const RtNodeInfo *info, int64_t *chunk) {
-  *chunk = info->coordinates[manager->levels[manager->level_count - 1].positions[0]];
-  return (uint32_t *)(tree->base + info->slot) - *chunk - RT_LIST_SLOTS;
-}
-
-/* Elements that lie in the node: a pop leaves chunks without any. */
-static int32_t cells_of(const RtTree *tree, const RtManager *manager, const RtNodeInfo *info) {
-  int64_t chunk;
-  const uint32_t *list = rt_dynamic_list(tree, manager, info, &chunk);
-  int64_t cells = (int64_t)rt_load(&list[RT_LIST_LENGTH]) - chunk * manager->chunk;
-  return cells < 0 ? 0 : cells > manager->chunk ? manager->chunk : (int32_t)cells;
-}
-
-int32_t rt_dynamic_cells(RtContext *context, int32_t tree_index, int32_t number, const uint8_t *node) {
-  const RtTree *tree = context->trees[tree_index];
-  const RtManager *manager = &tree->managers[number];
-  return cells_of(tree, manager, node_around(tree, manager, node).info);
-}
-
-int64_t rt_dynamic_count(RtContext *context, int32_t tree_index, int32_t number) {
+/* Keeps what each chunk has; gives the sum. */
+static int64_t remember(RtContext *context, int32_t tree_index, int32_t number) {
   RtTree *tree = context->trees[tree_index];
   const RtManager *manager = &tree->managers[number];
   int64_t count = 0;
   rt_tree_settle(context, tree);
   for (const RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))
-    for (uint32_t i = 0; i < chunk->handed; i++)
-      if (chunk->states[i] == RT_NODE_LIVE) count += cells_of(tree, manager, node_in_chunk(manager, chunk, i).info);
+    for (uint32_t i = 0; i < chunk->handed; i++) {
+      if (chunk->states[i] != RT_NODE_LIVE) continue;
+      RtNodeInfo *info = node_in_chunk(manager, chunk, i).info;
+      count += info->coordinates[manager->axis_count] = dynamic_cells(tree, manager, info);
+    }
   return count;
 }
+
+int64_t rt_dynamic_count(RtContext *context, int32_t tree, int32_t manager) { return remember(context, tree, manager); }
+
+void rt_dynamic_remember(RtContext *context, int32_t tree, int32_t manager) { remember(context, tree, manager); }

@@ -64,7 +64,7 @@ typedef struct RtNodeInfo {
   uint32_t parent;          /* handle of the node that holds its slot; 0: the root's container */
   uint32_t next;            /* handle of the next node on a free or recycled list; 0: end */
   uint64_t slot;            /* bytes from RtTree.base to its slot; of a hash: 0 */
-  int64_t coordinates[];    /* axis_count of them */
+  int64_t coordinates[];    /* axis_count of them; of a dynamic SNode one more: how many elements a loop began with */
 } RtNodeInfo;
 
 /* How a slot's place splits into digits: one row per SNode on the way from the parent node (or the root's container)
@@ -286,7 +286,9 @@ RT_ENTRY uint8_t *rt_dynamic_ensure(RtContext *context, RtWorker *worker, int32_
 RT_ENTRY void rt_dynamic_unlock(uint32_t *list);
 RT_ENTRY void rt_dynamic_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *list,
                                int32_t capacity);
+/* Elements in a node, a chunk of a list: now, and when rt_dynamic_remember was called last. */
 RT_ENTRY int32_t rt_dynamic_cells(RtContext *context, int32_t tree, int32_t manager, const uint8_t *node);
+RT_ENTRY int32_t rt_dynamic_was(RtContext *context, int32_t tree, int32_t manager, const uint8_t *node);
 /* cells of bitmasked SNodes; `words` are those of their container */
 RT_ENTRY int32_t rt_mask_live(const uint64_t *words, uint64_t cell);
 RT_ENTRY void rt_mask_set(uint64_t *words, uint64_t cell);
@@ -305,6 +307,7 @@ RT_ENTRY void rt_run(RtContext *context, int32_t task);
 /* host region: number of active nodes; brings the list up to date first */
 RT_ENTRY int64_t rt_list_count(RtContext *context, int32_t tree, int32_t manager);
 RT_ENTRY void rt_tree_clear(RtContext *context, int32_t tree, int32_t manager);
+RT_ENTRY void rt_dynamic_remember(RtContext *context, int32_t tree, int32_t manager);
 /* host region: elements of all lists of a dynamic SNode */
 RT_ENTRY int64_t rt_dynamic_count(RtContext *context, int32_t tree, int32_t manager);
 RT_ENTRY int64_t rt_mask_count(RtContext *context, int32_t tree, int32_t mask);

@@ -27,7 +27,7 @@ static void weigh_levels(RtManager *manager) {
 
 static void manager_init(RtTree *tree, RtManager *manager) {
   weigh_levels(manager);
-  manager->info_stride = sizeof(RtNodeInfo) + sizeof(int64_t) * (uint64_t)manager->axis_count;
+  manager->info_stride = sizeof(RtNodeInfo) + sizeof(int64_t) * (uint64_t)(manager->axis_count + (manager->chunk > 0));
   manager->version = 1;
   if (manager->parent < 0) {
     for (int32_t a = 0; a < manager->axis_count; a++) manager->parent_positions[a] = -1;

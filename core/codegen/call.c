@@ -35,7 +35,7 @@ static const RuntimeRow runtime_rows[] = {
     {"rt_hash_find", "ppiipp"}, {"rt_hash_ensure", "pppiipp"}, {"rt_hash_clear", "vppiipp"}, {"rt_hash_live", "ipiipp"},
     {"rt_dynamic_append", "ippiipiii"}, {"rt_dynamic_pop", "ipi"},
     {"rt_dynamic_ensure", "pppiipiii"}, {"rt_dynamic_unlock", "vp"}, {"rt_dynamic_clear", "vppiipi"},
-    {"rt_dynamic_cells", "ipiip"}, {"rt_dynamic_count", "lpii"},
+    {"rt_dynamic_cells", "ipiip"}, {"rt_dynamic_was", "ipiip"}, {"rt_dynamic_remember", "vpii"}, {"rt_dynamic_count", "lpii"},
     {"rt_mask_live", "ipl"},   {"rt_mask_set", "vpl"},      {"rt_mask_keep", "vpl"},
     {"rt_mask_bits", "lpll"},  {"rt_mask_clear", "vppiipl"}, {"rt_mask_count", "lpii"},
     {"rt_mask_clear_all", "vpii"}, {"rt_mask_remember", "vpii"}, {"rt_mask_was", "lpiipll"}};

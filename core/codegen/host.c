@@ -32,6 +32,7 @@ void host_emit(Codegen *g, const IrInst *inst) {
   case IR_RUN: return emit_run(g, inst);
   case IR_LIST_COUNT: return value_set(g, inst, call_runtime(g, "rt_list_count", tree_args, 3));
   case IR_DYNAMIC_COUNT: return value_set(g, inst, call_runtime(g, "rt_dynamic_count", tree_args, 3));
+  case IR_DYNAMIC_REMEMBER: call_runtime(g, "rt_dynamic_remember", tree_args, 3); return;
   case IR_TREE_CLEAR: call_runtime(g, "rt_tree_clear", tree_args, 3); return;
   case IR_MASK_COUNT: return value_set(g, inst, call_runtime(g, "rt_mask_count", tree_args, 3));
   case IR_MASK_REMEMBER: call_runtime(g, "rt_mask_remember", tree_args, 3); return;

@@ -17,9 +17,9 @@ static LLVMValueRef emit_list(Codegen *g, const IrInst *inst, LLVMValueRef list)
     return call_list(g, inst, "rt_dynamic_ensure", list, (LLVMValueRef[]){chunk, value_operand(g, inst, 1), locks}, 3);
   case IR_DYNAMIC_POP: return call_runtime(g, "rt_dynamic_pop", (LLVMValueRef[]){list, locks}, 2);
   case IR_DYNAMIC_CLEAR: return call_list(g, inst, "rt_dynamic_clear", list, &capacity, 1);
-  case IR_DYNAMIC_CELLS: {
+  case IR_DYNAMIC_CELLS: case IR_DYNAMIC_WAS: {
     LLVMValueRef args[] = {g->rt_context, value_integer(g->i32, inst->tree), value_integer(g->i32, inst->imm), list};
-    return call_runtime(g, "rt_dynamic_cells", args, 4);
+    return call_runtime(g, inst->op == IR_DYNAMIC_WAS ? "rt_dynamic_was" : "rt_dynamic_cells", args, 4);
   }
   default: return call_runtime(g, "rt_dynamic_unlock", &list, 1);
   }

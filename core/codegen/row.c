@@ -94,6 +94,27 @@ static void emit_loop(Codegen *g, Row row, int64_t from, int64_t to) {
 
 static int64_t up_to_width(int64_t cells, int width) { return (cells + width - 1) / width * width; }
 
+/* Elements of a list: the bounds are operands, in whole steps from the first. */
+static void emit_elements(Codegen *g, Row row, LLVMValueRef first, LLVMValueRef end) {
+  LLVMValueRef width = value_integer(g->i32, row.inst->width);
+  LLVMBasicBlockRef some = block_new(g, "elements"), behind = block_new(g, "behind");
+  LLVMValueRef turns = LLVMBuildSDiv(g->builder, LLVMBuildNSWSub(g->builder, end, first, ""), width, "");
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntSGT, turns, value_integer(g->i32, 0), ""), some, behind);
+  block_enter(g, some);
+  Counted loop = counted_begin(g, value_integer(g->i32, 0), turns, "row");
+  emit_turn(g, &row, LLVMBuildNSWAdd(g->builder, LLVMBuildNSWMul(g->builder, loop.index, width, ""), first, ""));
+  counted_end(g, &loop, false);
+  block_jump(g, behind);
+  block_enter(g, behind);
+}
+
+/* The positions of the grid are operands too. */
+static bool has_bounds(const IrInst *inst) {
+  const IrInst *grid = inst->region->owner;
+  int positions = grid && grid->op == IR_GRID ? grid->regions[0]->params.count : 0;
+  return inst->operand_count == positions + 2;
+}
+
 void row_emit(Codegen *g, const IrInst *inst) {
   int64_t begin = inst->begin, end = inst->end;
   int width = inst->width;
@@ -103,6 +124,8 @@ void row_emit(Codegen *g, const IrInst *inst) {
   if (begin >= end) return;
   Reach reach = reach_of(inst);
   Row row = {.inst = inst};
+  if (has_bounds(inst))
+    return emit_elements(g, row, value_operand(g, inst, inst->operand_count - 2), value_operand(g, inst, inst->operand_count - 1));
   bool is_long = width == 1 && reach.count > LONG_BODY;
   if ((end - begin) / width <= FIXED_TURNS && (!is_long || end - begin == 1)) return emit_fixed(g, row, begin, end);
   if (!reach.cells) return emit_loop(g, row, begin, end);

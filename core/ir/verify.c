@@ -124,7 +124,7 @@ static bool verify_home(Verifier *v, const IrInst *inst) {
   switch (inst->op) {
   case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_RUN: case IR_COUNT: case IR_CLEAR: case IR_LIST_COUNT:
   case IR_TREE_CLEAR: case IR_RETURN: case IR_MASK_COUNT: case IR_MASK_CLEAR_ALL: case IR_REMEMBER: case IR_MASK_REMEMBER:
-  case IR_DYNAMIC_COUNT:
+  case IR_DYNAMIC_COUNT: case IR_DYNAMIC_REMEMBER:
     return !v->in_body || wrong(v, inst, "stands in the host region");
   case IR_FRAME_GET: case IR_REDUCE: case IR_GRID: case IR_ROW: case IR_NEAR:
     return v->in_body || wrong(v, inst, "stands in a parallel loop");
@@ -240,7 +240,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_CONST: case IR_ARG: case IR_FRAME_GET: case IR_FRAME_LOAD: case IR_VAR: case IR_TREE_ROOT: case IR_AMBIENT:
   case IR_BREAK: case IR_CONTINUE: case IR_RETURN: case IR_COUNT: case IR_CLEAR: case IR_OUTSIDE:
   case IR_LIST_COUNT: case IR_DYNAMIC_COUNT: case IR_TREE_CLEAR: case IR_MASK_COUNT: case IR_MASK_CLEAR_ALL: case IR_REMEMBER:
-  case IR_MASK_REMEMBER: case IR_RUN: case IR_LOOP:
+  case IR_MASK_REMEMBER: case IR_DYNAMIC_REMEMBER: case IR_RUN: case IR_LOOP:
     return true;
   case IR_PARAM: return wrong(v, inst, "belongs to a region's parameters");
   case IR_FAULT: return type_equal(type_at(inst, 0), TYPE(F64)) || wrong(v, inst, "takes an f64");
@@ -256,7 +256,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_APPEND: case IR_POP: case IR_LENGTH:
     return verify_list(v, inst, kernel->levels.items[inst->level].node);
   case IR_DYNAMIC_APPEND: case IR_DYNAMIC_POP: case IR_DYNAMIC_ENSURE: case IR_DYNAMIC_UNLOCK: case IR_DYNAMIC_CLEAR:
-  case IR_DYNAMIC_CELLS:
+  case IR_DYNAMIC_CELLS: case IR_DYNAMIC_WAS:
     return verify_dynamic(v, inst);
   case IR_ACTIVE_BITS: return verify_block(v, inst);
   case IR_BITS: return type_equal(type_at(inst, 0), TYPE(U64)) || wrong(v, inst, "needs a u64");
@@ -290,6 +290,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_MEM_UPDATE: case IR_OUTSIDE: case IR_TREE_CLEAR: case IR_RUN: case IR_FAULT:
   case IR_HASH_CLEAR: case IR_POP: case IR_DYNAMIC_UNLOCK: case IR_DYNAMIC_CLEAR:
   case IR_MASK_SET: case IR_MASK_KEEP: case IR_MASK_CLEAR: case IR_MASK_CLEAR_ALL: case IR_REMEMBER: case IR_MASK_REMEMBER:
+  case IR_DYNAMIC_REMEMBER:
     break;
   case IR_PLACE: case IR_CELL: expected = TYPE(PLACE); break;
   case IR_NEAR: case IR_TREE_ROOT: case IR_OWN: case IR_AMBIENT: case IR_OFFSET: case IR_SLOT_FIND: case IR_SLOT_ENSURE:
@@ -299,7 +300,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_IS_ACTIVE: case IR_SLOT_LIVE: case IR_HASH_LIVE: case IR_MASK_LIVE: expected = TYPE(BOOL); break;
   case IR_ACTIVE_BITS: case IR_MASK_BITS: case IR_MASK_WAS: expected = TYPE(U64); break;
   case IR_COUNT: case IR_LIST_COUNT: case IR_DYNAMIC_COUNT: case IR_MASK_COUNT: expected = TYPE(I64); break;
-  case IR_APPEND: case IR_LENGTH: case IR_DYNAMIC_APPEND: case IR_DYNAMIC_POP: case IR_DYNAMIC_CELLS:
+  case IR_APPEND: case IR_LENGTH: case IR_DYNAMIC_APPEND: case IR_DYNAMIC_POP: case IR_DYNAMIC_CELLS: case IR_DYNAMIC_WAS:
     expected = TYPE(I32);
     break;
   default:

@@ -39,6 +39,8 @@ typedef struct Leaf {
   VEC(Access) accesses;
   int *access_of;       /* by id of a PLACE: its row + 1 */
   bool *written_afar;   /* by field: written at other places than the own cell */
+  bool activates;       /* cells of a list there */
+  IrInst *run;          /* the task's, in the host region; once looked for */
   bool deactivates;     /* in the tree of the leaves, or changes a list there */
   /* what is built */
   IrRegion *leaves;
@@ -79,6 +81,8 @@ static bool note_inst(void *data, IrInst *inst) {
     access.is_relative = find_offset(l, &access);
     vec_push(l->kernel->scratch, &l->accesses, access);
     l->access_of[inst->id] = l->accesses.count;
+  } else if (inst->op == IR_ACTIVATE) {
+    l->activates |= l->kernel->levels.items[inst->level].node == l->shape.listed;
   } else if (inst->op == IR_DEACTIVATE || inst->op == IR_POP || inst->op == IR_APPEND) {
     l->deactivates |= l->kernel->levels.items[inst->level].tree == l->kernel->levels.items[l->task->level].tree;
   } else if (rewrite_is_access(inst->op)) {
@@ -98,6 +102,7 @@ static bool note_inst(void *data, IrInst *inst) {
 /* Which accesses beside the own cell can be served: few leaves, each in a direction that the listed SNode divides. */
 static bool may_read_near(const Leaf *l, const Access *access) {
   int crossed = 0;
+  if (l->shape.listed->kind == SNODE_DYNAMIC) return false; /* the element beside it may lie in another list */
   for (int a = 0; a < l->shape.axis_count; a++) {
     if (!access->offset[a]) continue;
     if (l->shape.coordinate[a] < 0) return false;
@@ -195,6 +200,38 @@ static void make_cells(Leaf *l) {
 
 /* -- the new body --------------------------------------------------------------------------------------------------------- */
 
+/* Do iterations change lists of the level they visit? Then the elements are those that were there before. */
+static bool changes_lists(const Leaf *l) {
+  bool changes = l->deactivates || l->activates;
+  for (int f = 0; f < l->kernel->fields.count; f++)
+    changes |= l->written_afar[f] && l->kernel->fields.items[f].node == l->shape.listed;
+  return changes;
+}
+
+static bool find_run(void *data, IrInst *inst) {
+  Leaf *l = data;
+  bool is_it = inst->op == IR_RUN && l->kernel->tasks.items[inst->imm] == l->task;
+  if (is_it) l->run = inst;
+  return !is_it;
+}
+
+/* How many elements of the list are in the node. */
+static IrInst *count_elements(Leaf *l, IrBuilder *b) {
+  const IrLevel *level = &l->kernel->levels.items[l->task->level];
+  bool changes = changes_lists(l);
+  IrInst *count = ir_emit(b, changes ? IR_DYNAMIC_WAS : IR_DYNAMIC_CELLS, TYPE(I32), 1, &l->cursor);
+  count->tree = level->tree;
+  count->imm = level->node->manager;
+  if (!changes) return count;
+  ir_walk(l->kernel->body, find_run, l);
+  if (!l->run) return count;
+  IrBuilder host = rewrite_before(l->kernel, l->run);
+  IrInst *remember = ir_emit(&host, IR_DYNAMIC_REMEMBER, TYPE(NONE), 0, NULL);
+  remember->tree = count->tree;
+  remember->imm = count->imm;
+  return count;
+}
+
 static void open_leaves(Leaf *l) {
   int rows = l->shape.axis_count - 1;
   l->leaves = ir_region_create(l->kernel, NULL);
@@ -202,6 +239,11 @@ static void open_leaves(Leaf *l) {
   for (int k = 0; k < l->shape.listed->rank; k++) ir_region_param(l->kernel, l->leaves, TYPE(I64));
   IrBuilder b = rewrite_inside(l->kernel, l->leaves, l->body->first);
   if (l->task->line) b.line = l->task->line;
+  IrInst *bounds[2] = {NULL};
+  if (l->shape.listed->kind == SNODE_DYNAMIC) {
+    bounds[0] = ir_const_int(&b, TYPE(I32), 0);
+    bounds[1] = count_elements(l, &b);
+  }
   if (rows > 0) {
     l->grid = ir_emit(&b, IR_GRID, TYPE(NONE), 0, NULL);
     l->grid->axis_count = (int8_t)rows;
@@ -211,7 +253,10 @@ static void open_leaves(Leaf *l) {
     }
     b.region = l->grid->regions[0];
   }
-  l->row = ir_emit(&b, IR_ROW, TYPE(NONE), rows, rows > 0 ? l->grid->regions[0]->params.items : NULL);
+  IrInst *operands[SNODE_MAX_AXES + 2];
+  for (int a = 0; a < rows; a++) operands[a] = l->grid->regions[0]->params.items[a];
+  for (int k = 0; k < 2; k++) operands[rows + k] = bounds[k];
+  l->row = ir_emit(&b, IR_ROW, TYPE(NONE), rows + (bounds[0] ? 2 : 0), operands);
   l->row->end = l->shape.extent[rows];
   l->row->width = 1;
   ir_region_param(l->kernel, l->row->regions[0], TYPE(I32));

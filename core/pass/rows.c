@@ -193,19 +193,36 @@ static void split_scalar(const Rows *r) {
   split(r, reach.lower, reach.upper, 1);
 }
 
+/* Of a list's chunk: whole vectors of elements first, then those that are left. */
+static void split_elements(Rows *r, int width) {
+  IrInst **copies = scratch_array(r->kernel->scratch, IrInst *, r->kernel->next_id);
+  IrBuilder b = rewrite_before(r->kernel, r->grid ? r->grid : r->row);
+  IrInst *count = r->row->operands[r->row->operand_count - 1];
+  IrInst *whole = ir_binary(&b, IR_BAND, count, ir_const_int(&b, TYPE(I32), -width));
+  IrInst *rest = ir_copy_inst(r->kernel, r->row, copies);
+  rest->operands[rest->operand_count - 2] = whole;
+  r->row->operands[r->row->operand_count - 1] = whole;
+  r->row->width = width;
+  IrBuilder behind = rewrite_inside(r->kernel, r->row->region, r->row);
+  if (r->row->next) ir_insert_before(r->row->next, rest);
+  else ir_region_append(behind.region, rest);
+}
+
 static void shape_rows(Rows *r) {
   find_effects(r);
   hoist_from(r, r->row);
   if (r->grid) hoist_from(r, r->grid);
   int width = choose_width(r);
+  bool is_list = r->shape.listed->kind == SNODE_DYNAMIC;
   if (width == 1) {
-    split_scalar(r);
+    if (!is_list) split_scalar(r);
     return;
   }
+  if (is_list) split_elements(r, width);
   flatten(r->kernel, r->row->regions[0]);
   rewrite_drop_dead(r->kernel, r->row->regions[0]);
   give_lanes(r);
-  split_vector(r, width);
+  if (!is_list) split_vector(r, width);
 }
 
 bool pass_rows(PassContext *ctx, IrKernel *kernel, Error *err) {

@@ -239,9 +239,9 @@ static void describe_active(Tasker *t) {
     set_shape_bounds(t, node);
     return;
   }
-  task->kind = listed == node ? TASK_NODES : TASK_LEAVES;
+  task->cells = listed != node || node->kind == SNODE_DYNAMIC;
+  task->kind = task->cells ? TASK_LEAVES : TASK_NODES;
   task->level = ir_add_level(t->kernel, listed, listed->name);
-  task->cells = listed != node;
   task->cells_level = task->cells ? t->loop->level : 0;
 }
 

@@ -43,9 +43,34 @@ static void open_if_active(Nest *nest, const SNode *listed, const SNode *cells, 
   nest_if(nest, active);
 }
 
+/* Elements of lists: where the list's axis is the last one, up to its length, else each is asked for. */
+static void open_elements(Nest *nest, const SNode *lists, IrInst **indices) {
+  int own = snode_axis_position(lists, lists->axes[0]), count = lists->rank - 1;
+  IrInst *list[SNODE_MAX_AXES];
+  for (int k = 0, given = 0; k < lists->rank; k++)
+    if (k != own || own < count) {
+      indices[k] = nest_count(nest, lists->shape[k]);
+      if (k != own) list[given++] = indices[k];
+    }
+  bool is_last = own == count;
+  IrInst *asked = is_last ? ir_emit(&nest->b, IR_LENGTH, TYPE(I32), count, list)
+                          : ir_emit(&nest->b, IR_IS_ACTIVE, TYPE(BOOL), lists->rank, indices);
+  asked->level = ir_add_level(nest->b.kernel, lists, lists->name);
+  if (!is_last) {
+    nest_if(nest, asked);
+    return;
+  }
+  IrInst *begin = ir_const_int(&nest->b, nest->index, 0), *one = ir_const_int(&nest->b, nest->index, 1);
+  indices[own] = nest_for(nest, begin, ir_binary(&nest->b, IR_SUB, ir_convert(&nest->b, asked, nest->index), one));
+}
+
 static void open_active(Nest *nest, const SNode *cells, IrInst **indices) {
   if (words_masked(cells)) {
     words_nest(nest, words_masked(cells), cells, indices);
+    return;
+  }
+  if (cells->kind == SNODE_DYNAMIC) {
+    open_elements(nest, cells, indices);
     return;
   }
   const SNode *listed = snode_listed(cells);

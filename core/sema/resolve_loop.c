@@ -64,9 +64,6 @@ static bool take_active(Sema *s, AstExpr *e, const Entity *loop, LoopHead *head)
   if (e->list.count) return sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'active' takes no arguments");
   if (loop->indexed)
     return sema_fail(s, e, RG_ERROR_LOOP, "loop over all active cells", "'active' runs over a whole field or SNode");
-  if (loop->node->kind == SNODE_DYNAMIC)
-    return sema_fail(s, e, RG_ERROR_NOT_YET, "walk each list: for k, v in x:items(i)",
-                     "'active' over the elements of lists is not compiled yet");
   head->node = loop->node;
   head->offset = loop->offset;
   head->source = loop->source;

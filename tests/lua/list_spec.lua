@@ -334,6 +334,134 @@ describe("a list", function()
   end)
 end)
 
+describe("a loop over the elements of lists #compiled", function()
+  -- Lists of 0, 7, 14, .. elements, x = 1000 i + k.
+  local function filled(t, chunk, count, options)
+    local x, y = rg.field(t), rg.field(t)
+    local block = rg.root:pointer("i", 4)
+    local node = block:dense("i", count / 4):dynamic("j", 200, { chunk = chunk, layout = options and options.layout })
+    node:place(x, y)
+    rg.kernel([=[function(count)
+      for i in rg.range(count) do
+        for k = 0, 7 * i - 1 do x:append(i, 1000 * i + k, 0) end
+      end
+    end]=], { x = x })(count)
+    return x, y, node
+  end
+
+  for _, chunk in ipairs { 1, 4, 20, 32, 200 } do
+    for _, layout in ipairs { "soa", "aos" } do
+      it(("visits each once, chunks of %d, %s"):format(chunk, layout), function()
+        local x, y, node = filled(rg.i32, chunk, 16, { layout = layout })
+        local visit = rg.kernel([=[function()
+          local sum, count = 0, 0
+          for i, j in x:active() do
+            y[i][j] = y[i][j] + x[i][j] + 1
+            sum = sum + x[i][j] - 1000 * i - j
+            count = count + 1
+          end
+          return sum, count
+        end]=], { x = x, y = y })
+        for round = 1, 2 do
+          local sum, count = visit()
+          assert.equal(0, sum)
+          assert.equal(7 * 120, count)
+          assert.equal(count, node:count())
+          for i, j, v in pairs(y) do assert.equal(round * (1000 * i + j + 1), v) end
+          assert.equal(7 * 15, x:length(15))
+          assert.equal(0, y[15][7 * 15])
+        end
+      end)
+    end
+  end
+
+  it("runs in lanes where the body is straight, and the rest one by one", function()
+    local x, y = filled(rg.f32, 32, 16)
+    local double = rg.kernel([=[function()
+      for i, j in x:active() do y[i][j] = x[i][j] * 2 + (x[i][j] > 3000 and 1 or 0) end
+    end]=], { x = x, y = y })
+    double()
+    for i, j, v in pairs(y) do
+      local from = 1000 * i + j
+      assert.equal(from * 2 + (from > 3000 and 1 or 0), v)
+    end
+    assert.matches("lanes", double:explain())
+  end)
+
+  it("sees the elements that were there when it began", function()
+    local x, _, node = filled(rg.i32, 8, 16)
+    local before = node:count()
+    local grow = rg.kernel([=[function()
+      local visited = 0
+      for i, j in x:active() do
+        visited = visited + 1
+        if j < 50 then x:append(i, -1, -1) end
+      end
+      return visited
+    end]=], { x = x })
+    assert.equal(before, grow())
+    local added = 0
+    for i = 1, 15 do added = added + math.min(50, 7 * i) end
+    assert.equal(before + added, node:count())
+    local write = rg.kernel([=[function()
+      local visited = 0
+      for i, j in x:active() do
+        visited = visited + 1
+        x[0][i + 150] = 5
+      end
+      return visited
+    end]=], { x = x })
+    assert.equal(before + added, write())
+    assert.equal(before + added + 166, node:count())
+    local shrink = rg.kernel([=[function()
+      local visited = 0
+      for i, j in x:active() do
+        visited = visited + 1
+        x:pop(i)
+      end
+      return visited
+    end]=], { x = x })
+    local all = node:count()
+    assert.equal(all, shrink())
+    assert.equal(0, node:count())
+    assert.equal(0, shrink())
+  end)
+
+  it("empties the lists it visits", function()
+    local x, _, node = filled(rg.i32, 8, 16)
+    rg.kernel([=[function()
+      for i, j in x:active() do if i % 2 == 0 then x:deactivate(i) end end
+    end]=], { x = x })()
+    assert.equal(7 * 64, node:count())
+    assert.equal(0, x[14][3])
+  end)
+
+  it("runs in index order where it stands inside another loop", function()
+    local x = filled(rg.i32, 4, 8)
+    local order = rg.kernel([=[function()
+      local last, wrong, count = 0, 0, 0
+      for i, j in x:active():serial() do
+        if x[i][j] < last then wrong = wrong + 1 end
+        last = x[i][j]
+        count = count + 1
+      end
+      return wrong, count
+    end]=], { x = x })
+    assert.same({ 0, 7 * 28 }, { order() })
+    local y = rg.field(rg.i32)
+    local node = rg.root:dense("j", 3):dynamic("i", 9)
+    node:place(y)
+    for k = 0, 4 do y:append(1, k) end
+    y:append(2, 7)
+    assert.equal(17, rg.kernel([=[function()
+      local sum = 0
+      for i, j in node:active():serial() do sum = sum + y[i][j] end
+      for i, j in y:active() do sum = sum + j * 0 end
+      return sum
+    end]=], { y = y, node = node })())
+  end)
+end)
+
 describe("what is no list", function()
   it("is refused with a sentence", function()
     local x = rg.field(rg.i32, 8)
