@@ -252,6 +252,52 @@ describe("a hash in a tree", function()
     assert.equal(1, inner:count())
   end)
 
+  it("stands above masks, whose cells are active one by one", function()
+    local x = rg.field(rg.i32)
+    local block = rg.root:hash "ij"
+    local mask = block:bitmasked("ij", 8)
+    mask:place(x)
+    rg.kernel(function()
+      for i, j in rg.range({ -20, 20 }, { -20, 20 }) do
+        if (i + j) % 3 == 0 then x[i][j] = i * 100 + j end
+      end
+    end)()
+    assert.equal(533, mask:count())
+    assert.equal(36, block:count())
+    assert.is_true(mask:is_active(-20, -19))
+    assert.is_false(mask:is_active(-20, -20))
+    local wrong = rg.kernel(function()
+      local n = 0
+      for i, j in x:active() do
+        if (i + j) % 3 ~= 0 or x[i][j] ~= i * 100 + j then n = n + 1 end
+        if x[i + 1][j] ~= 0 or x[i + 1][j - 1] ~= 0 and x[i + 1][j - 1] ~= i * 100 + j + 99 then n = n + 1 end
+        if i < 0 then mask:deactivate(i, j) end
+      end
+      return n
+    end)
+    assert.equal(0, wrong())
+    assert.equal(266, mask:count())
+    assert.equal(0, x[-20][-19])
+  end)
+
+  it("stands above lists, one per cell", function()
+    local x = rg.field(rg.i32)
+    local cell = rg.root:hash "ij"
+    local list = cell:dynamic("k", 300, { chunk = 4 })
+    list:place(x)
+    rg.kernel(function()
+      for i in rg.range(1000) do list:append(i % 7 - 3, i % 5 - 2, i) end
+    end)()
+    assert.same({ 35, 1000, 29 }, { cell:count(), list:count(), list:length(-3, -2) })
+    local sum = 0
+    for i, j in cell:active() do
+      for _, v in list:items(i, j) do sum = sum + v end
+    end
+    assert.equal(499500, sum)
+    cell:deactivate(-3, -2)
+    assert.same({ 971, 0 }, { list:count(), list:length(-3, -2) })
+  end)
+
   it("is declared without sizes, on axes that nothing above divides", function()
     assert.matches("takes no sizes", failure(function() rg.root:hash("ij", 4) end).message)
     local message = failure(function() rg.root:pointer("i", 4):hash "i" end).message

@@ -1,0 +1,84 @@
+-- collect.lua - a blob wanders over a plane without ends: blocks come, go, and are used again; a curve of the memory.
+-- Run it with:  examples/run collect
+--
+-- What the blob touches fades behind it, and a block that has faded is given up. At first collection is stopped, so
+-- that every block is a new one and memory grows. Then it runs after each frame, and memory stays where it is; in the
+-- end what nobody needs goes back to the system.
+local rg = require "regolith"
+
+local folder = arg and arg[1] or "."
+local frames, stopped_until, radius = 600, 280, 110
+local width, height = frames, 200
+
+local glow, fading = rg.field(rg.f32), rg.field(rg.i32)
+local block = rg.root:hash("ij", { name = "block" })
+block:place(fading)
+block:dense("ij", 16):place(glow)
+
+-- The loops of a kernel run in order, each seeing what those before it wrote.
+local move = rg.kernel(function(ci, cj)
+  for i, j in block:active() do fading[i][j] = 1 end
+  for i, j in glow:active() do
+    glow[i][j] = 0.86 * glow[i][j]
+    if glow[i][j] > 0.05 then fading[math.floor(i / 16)][math.floor(j / 16)] = 0 end
+  end
+  for i, j in block:active() do
+    if fading[i][j] == 1 then block:deactivate(i, j) end
+  end
+  for i, j in rg.range({ -radius, radius + 1 }, { -radius, radius + 1 }) do
+    if i * i + j * j <= radius * radius then glow[ci + i][cj + j] = 1 end
+  end
+end)
+
+-- Integers, so that the sum does not depend on the order.
+local total = rg.kernel(function()
+  local sum = 0LL
+  for i, j in glow:active() do sum = sum + rg.i64(1000 * glow[i][j]) end
+  return sum
+end)
+
+local picture = rg.field(rg.f32, width, height)
+local sky = rg.field(rg.f32, 400, 400)
+
+-- One column of the curve: live bytes as an area, reserved ones as a line; the ground is dark while collection is stopped.
+local column = rg.kernel(function(frame, live, before, reserved, most)
+  for j in rg.range(height) do
+    local level, thick = (j + 0.5) / height * most, most / height
+    local is_line = level > math.min(before, reserved) - thick and level < math.max(before, reserved) + thick
+    local ground = frame < stopped_until and 0 or 0.15
+    picture[frame][j] = is_line and 1 or (level < live and 0.5 or ground)
+  end
+end)
+
+local look = rg.kernel(function(ci, cj)
+  for i, j in rg.range(400, 400) do sky[i][j] = glow[i + ci - 200][j + cj - 200] end
+end)
+
+local function path(frame)
+  local t = frame / frames * 2 * math.pi
+  return math.floor(1500 * math.sin(2 * t) + 0.5), math.floor(1500 * math.sin(3 * t) + 0.5)
+end
+
+rg.gc "stop"
+local live, reserved, most = {}, {}, 0
+for frame = 0, frames - 1 do
+  if frame == stopped_until then rg.gc "restart" end
+  if frame == frames - 80 then rg.gc "trim" end
+  move(path(frame))
+  local memory = rg.memory()
+  live[frame], reserved[frame] = memory.live, memory.reserved
+  most = math.max(most, memory.reserved)
+end
+for frame = 0, frames - 1 do
+  column(frame, live[frame], reserved[math.max(frame - 1, 0)], reserved[frame], 1.1 * most)
+end
+
+local function mib(bytes) return bytes / 2 ^ 20 end
+print(("frame %3d, the last without collection: %.1f MiB"):format(stopped_until - 1, mib(reserved[stopped_until - 1])))
+print(("frame %3d, with it: %.1f MiB, of them %.1f in use"):format(frames - 81, mib(reserved[frames - 81]),
+  mib(live[frames - 81])))
+print(("frame %3d, trimmed: %.1f MiB"):format(frames - 1, mib(reserved[frames - 1])))
+look(path(frames - 1))
+rg.image.write(folder .. "/collect_memory.png", picture, { low = 0, high = 1 })
+rg.image.write(folder .. "/collect_blob.png", sky, { low = 0, high = 1, palette = "heat" })
+print(("checksum %d"):format(tonumber(total()) + block:count()))
