@@ -180,23 +180,23 @@ static bool relocate(Loading *l, const Elf64_Rela *rela, uint8_t *section, uint6
   if (ELF64_R_SYM(rela->r_info) >= (uint64_t)l->symbol_count || section_size < width || rela->r_offset > section_size - width)
     return bad(l, "a relocation lies outside its section");
   uint8_t *place = section + rela->r_offset;
-  int64_t here = (int64_t)(uintptr_t)place;
+  uint64_t here = (uintptr_t)place, addend = (uint64_t)rela->r_addend; /* unsigned: a foreign addend may be anything */
   switch (type) {
   case R_X86_64_PLT32:
     if (!(is_placed(l, &l->symbols[number]) ? resolve(l, number, &target) : make_stub(l, number, &target))) return false;
-    return put_32(l, place, (int64_t)target + rela->r_addend - here, true);
+    return put_32(l, place, (int64_t)(target + addend - here), true);
   case R_X86_64_PC32:
-    return resolve(l, number, &target) && put_32(l, place, (int64_t)target + rela->r_addend - here, true);
-  case R_X86_64_32: return resolve(l, number, &target) && put_32(l, place, (int64_t)target + rela->r_addend, false);
-  case R_X86_64_32S: return resolve(l, number, &target) && put_32(l, place, (int64_t)target + rela->r_addend, true);
+    return resolve(l, number, &target) && put_32(l, place, (int64_t)(target + addend - here), true);
+  case R_X86_64_32: return resolve(l, number, &target) && put_32(l, place, (int64_t)(target + addend), false);
+  case R_X86_64_32S: return resolve(l, number, &target) && put_32(l, place, (int64_t)(target + addend), true);
   case R_X86_64_GOTPCREL:
   case R_X86_64_GOTPCRELX:
   case R_X86_64_REX_GOTPCRELX:
-    return make_got(l, number, &target) && put_32(l, place, (int64_t)target + rela->r_addend - here, true);
+    return make_got(l, number, &target) && put_32(l, place, (int64_t)(target + addend - here), true);
   case R_X86_64_64:
   case R_X86_64_PC64: {
     if (!resolve(l, number, &target)) return false;
-    uint64_t value = target + (uint64_t)rela->r_addend - (type == R_X86_64_PC64 ? (uint64_t)here : 0);
+    uint64_t value = target + addend - (type == R_X86_64_PC64 ? here : 0);
     memcpy(place, &value, sizeof value);
     return true;
   }

@@ -2,7 +2,7 @@
 
 passed=0
 failed=0
-c_rooms="base type snode front sema ir pass codegen jit loader thread memory device program llvm_bc cuda"
+c_rooms="base type snode front sema ir pass codegen jit loader thread memory device program llvm_bc cuda fuzz"
 all_rooms="$c_rooms lua examples install lint"
 
 is_known_room() {
@@ -137,6 +137,27 @@ run_tidy() {
     --checks='-*,clang-analyzer-*,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling' 2>/dev/null)
   printf '%s\n' "$found" | grep -E '(warning|error|note):' >&2
   if printf '%s\n' "$found" | grep -qE '(warning|error):'; then add 0 1 "static analyzer"; else add 1 0 "static analyzer"; fi
+}
+
+# run_fuzz: every target for FUZZ_SECONDS (60) seconds from its kept inputs, under address and undefined; what breaks one
+# stands in build-fuzz/<target>: name it well, put it into tests/fuzz/corpus/<target>, and mend the room.
+run_fuzz() {
+  local folder="$root/build-fuzz" target seconds="${FUZZ_SECONDS:-60}"
+  local targets=""
+  for target in $(sed -nE 's/^rg_fuzz\((\w+) .*/\1/p' "$root/tests/fuzz/CMakeLists.txt"); do targets="$targets fuzz_$target"; done
+  configure_and_build "$folder" -DRG_FUZZ=ON -DRG_SANITIZE=address,undefined -DCMAKE_C_COMPILER=clang-19 \
+    -DCMAKE_CXX_COMPILER=clang++-19 || { add 0 1 "fuzz build"; return; }
+  for target in ${FUZZ_TARGETS:-$targets}; do
+    local found="$folder/found/$target"
+    mkdir -p "$found"
+    if UBSAN_OPTIONS=halt_on_error=1 "$folder/tests/fuzz/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=3000 \
+      -artifact_prefix="$found/crash-" "$found" "$root/tests/fuzz/corpus/${target#fuzz_}" >"$found.log" 2>&1; then
+      add 1 0 "$target, $seconds s"
+    else
+      tail -n 40 "$found.log" >&2
+      add 0 1 "$target, $seconds s"
+    fi
+  done
 }
 
 run_gpu() {
