@@ -47,7 +47,7 @@ static bool is_inside(const Loading *l, uint64_t offset, uint64_t size) {
 }
 
 static Group group_of(const Elf64_Shdr *section) {
-  if (!(section->sh_flags & SHF_ALLOC) || !section->sh_size) return GROUP_NONE;
+  if (!(section->sh_flags & SHF_ALLOC) || !section->sh_size || section->sh_type == SHT_NULL) return GROUP_NONE;
   if (section->sh_flags & SHF_EXECINSTR) return GROUP_CODE;
   return section->sh_flags & SHF_WRITE ? GROUP_DATA : GROUP_CONST;
 }
