@@ -67,8 +67,30 @@ static void note_place(Row *row, const IrInst *place, const SNode *node) {
   *(is_own ? &row->own : &row->near) = true;
 }
 
+/* What is done to cells and lists of a level is looked up at each call; many iterations may do it at once. */
+static bool note_topology(const Explain *x, const IrInst *inst) {
+  static const struct { IrOp op; const char *text; } texts[] = {
+      {IR_ACTIVATE, "activates cells of '%s': one of the iterations that meet makes it"},
+      {IR_DEACTIVATE, "deactivates cells of '%s': given back behind the loop"},
+      {IR_IS_ACTIVE, "asks whether cells of '%s' are active: looked up from the root at each call"},
+      {IR_APPEND, "appends to '%s': iterations that meet in one list take turns"},
+      {IR_POP, "takes from '%s': iterations that meet in one list take turns"},
+      {IR_LENGTH, "asks for lengths of '%s': looked up from the root at each call"},
+      {IR_COUNT, "counts '%s': by its lists of active nodes, once"},
+      {IR_CLEAR, "empties '%s' as a whole, once"},
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0] && inst->line > 0; i++) {
+    bool is_alone = !x->task && ir_op_info[inst->op].flags & IR_TOPOLOGY && inst->op != IR_CLEAR;
+    if (texts[i].op != inst->op || is_alone) continue;
+    const char *name = x->kernel->levels.items[inst->level].name;
+    ir_note(x->kernel, inst->line, texts[i].text, name && name[0] ? name : "an SNode");
+  }
+  return true;
+}
+
 static bool note_access(void *data, IrInst *inst) {
   Explain *x = data;
+  note_topology(x, inst);
   bool is_symbolic = rewrite_is_access(inst->op) && (inst->operands[0]->op == IR_PLACE || inst->operands[0]->op == IR_CELL);
   if (!is_symbolic || inst->line <= 0) return true;
   const IrField *field = &x->kernel->fields.items[inst->operands[0]->field];

@@ -128,6 +128,7 @@ static IrInst *lower_range(Sema *s, const LoopHead *head) {
 
 /* A numeric `for` over the slots there are when it begins. */
 static void lower_items(Sema *s, AstStmt *stmt, const LoopHead *head) {
+  note_serial(s, "it walks one list in its order");
   IrInst *indices[SNODE_MAX_AXES], *length = list_lower_items(s, head, indices);
   IrInst *last = ir_binary(&s->b, IR_SUB, length, lower_number(s, TYPE(I32), 1));
   IrInst *loop = ir_for(&s->b, lower_number(s, TYPE(I32), 0), last, lower_number(s, TYPE(I32), 1));

@@ -119,6 +119,29 @@ end]=], { x = x, y = y }, 1)
     assert.matches("writes 'y': addressed directly\n", notes[4])
     assert.matches("reads 'x': addressed directly, checked against the shape\n", notes[5])
   end)
+
+  it("says what is done to cells and lists #compiled", function()
+    local x, block = sparse(rg.f32, "i", 8, 8)
+    local v = rg.field(rg.i32)
+    local list = rg.root:dense("i", 8):dynamic("j", 64)
+    list:place(v)
+    local notes = notes_of(text_of [=[function()
+  for i in rg.range(8) do
+    block:activate(i)
+    if block:is_active(i) then list:append(i, i) end
+    for k, e in v:items(i) do v[i][k] = e + 1 end
+  end
+  for i in block:active() do block:deactivate(i) end
+  return block:count()
+end]=], { x = x, block = block, v = v, list = list })
+    assert.matches("activates cells of 'block': one of the iterations that meet makes it", notes[4])
+    assert.matches("asks whether cells of 'block' are active: looked up from the root at each call", notes[5])
+    assert.matches("appends to 'list': iterations that meet in one list take turns", notes[5])
+    assert.matches("serial in each iteration: it walks one list in its order", notes[6])
+    assert.matches("parallel over the active nodes", notes[8])
+    assert.matches("deactivates cells of 'block': given back behind the loop", notes[8])
+    assert.matches("counts 'block': by its lists of active nodes, once", notes[9])
+  end)
 end)
 
 describe("what is only nearly an update", function()
