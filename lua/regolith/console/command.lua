@@ -74,6 +74,7 @@ function commands.info(place)
   local compiler = folder .. "/libregolith-codegen.so"
   row("compiler", is_there(compiler) and compiler or compiler .. " (missing)")
   row("modules", place.prefix .. "/share/lua/5.1/regolith")
+  row("cache", rg.cache.info().folder or "none")
   row("examples", place.prefix .. "/share/regolith/examples")
   show_environment(row)
   return 0
