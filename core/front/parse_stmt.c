@@ -177,9 +177,11 @@ static void fail_not_statement(Parser *p, const AstExpr *expr) {
 
 static void fail_no_statement(Parser *p) {
   bool is_comment = parser_is(p, TOKEN_FLOORDIV) || parser_is(p, TOKEN_HASH) || parser_is(p, TOKEN_SLASH);
+  bool is_attribute = parser_is(p, TOKEN_LESS);
   bool is_element = parser_is(p, TOKEN_LEFT_BRACKET) && p->at > 1 && parser_last(p)->kind == TOKEN_NAME;
   parser_fail_expected(p, "a statement");
   if (is_comment) parser_hint(p, "a comment begins with '--'");
+  if (is_attribute) parser_hint(p, "write 'const c = ..'");
   if (is_element) parser_hint(p, "an element is no local: leave out the 'local'");
 }
 

@@ -47,6 +47,8 @@ const char *builtin_nearest(Str name) {
 
 const char *method_nearest(Str name) {
   const char *names[METHOD_COUNT_ROWS];
-  for (int i = 0; i < METHOD_COUNT_ROWS; i++) names[i] = methods[i].name;
-  return str_nearest(name, names, METHOD_COUNT_ROWS);
+  int count = 0;
+  for (int i = 0; i < METHOD_COUNT_ROWS; i++)
+    if (methods[i].form != METHOD_OUTSIDE) names[count++] = methods[i].name;
+  return str_nearest(name, names, count);
 }

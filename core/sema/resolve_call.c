@@ -5,7 +5,10 @@
 
 /* Of Lua's own, those that no version will have. */
 static bool is_of_the_host(const char *name) {
-  static const char *const prefixes[] = {"string.", "table.", "io.", "os.", "coroutine."};
+  static const char *const later[] = {"rg.struct", "rg.random", "rg.polar", "rg.svd", "rg.sym_eig"};
+  for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
+    if (!strcmp(name, later[i])) return false;
+  static const char *const prefixes[] = {"string.", "table.", "io.", "os.", "coroutine.", "rg."};
   for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
     if (!strncmp(name, prefixes[i], strlen(prefixes[i]))) return true;
   static const char *const kept[] = {"print", "assert", "error"};
@@ -193,16 +196,16 @@ Entity resolve_call(Sema *s, AstExpr *e) {
 /* -- methods --------------------------------------------------------------------------------------------- */
 
 static Entity fail_method(Sema *s, AstExpr *e, const Entity *object) {
-  const char *nearest = method_nearest(e->text);
-  sema_fail(s, e, RG_ERROR_CALL, nearest ? scratch_format(s->scratch, "did you mean '%s'?", nearest) : NULL,
+  sema_fail(s, e, RG_ERROR_CALL, suggest_method(s, e->text),
             "'%s' has no method '%s'", object->name, sema_text(s, e->text));
   return (Entity){0};
 }
 
 Entity resolve_fail_indices(Sema *s, AstExpr *e, const Entity *object, int needed, int given) {
-  const char *name = object->name, *hint = NULL;
-  if (object->method && object->method->form == METHOD_RMW)
-    hint = scratch_format(s->scratch, "write %s:%s(i, .., v)", name, object->method->name);
+  const char *name = object->name, *method = object->method ? object->method->name : sema_text(s, e->text);
+  const char *axes = needed == 1 ? "i" : needed == 2 ? "i, j" : "i, j, ..";
+  bool has_value = object->method && object->method->form == METHOD_RMW;
+  const char *hint = object->indexed ? NULL : scratch_format(s->scratch, "write %s:%s(%s%s)", name, method, axes, has_value ? ", v" : "");
   sema_fail(s, e, RG_ERROR_INDEX_COUNT, hint, "'%s' has %d %s here, and '%s' was given %d %s", name, needed,
             needed == 1 ? "axis" : "axes", sema_text(s, e->text), given, given == 1 ? "index" : "indices");
   return (Entity){0};

@@ -152,6 +152,7 @@ static Entity fail_nil(Sema *s, AstExpr *e, const SemaValue *value, Str path) {
   } else if (value->depth == 0) {
     sema_fail(s, e, RG_ERROR_NAME_UNKNOWN, hint, "'%s' is not defined", name);
   } else {
+    if (met.length > 3 && !memcmp(met.data + met.length - 3, ".#0", 3)) hint = "lists start at 1, as in Lua";
     sema_fail(s, e, RG_ERROR_NAME_NIL, hint ? hint : "it must have a value when the kernel is launched",
               "'%s' is nil", name);
   }

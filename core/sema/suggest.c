@@ -21,6 +21,12 @@ static const Word functions[] = {
     {"det", "determinant"},  {"transposed", "transpose"}, {"saturate", "clamp"},  {"outer_product", "outer"},
 };
 
+static const Word methods[] = {
+    {"push", "append"}, {"insert", "append"},    {"add_element", "append"}, {"len", "length"},       {"size", "count"},
+    {"each", "items"},  {"iter", "items"},       {"remove", "deactivate"},  {"delete", "deactivate"}, {"free", "deactivate"},
+    {"swap", "exchange"}, {"cas", "compare_exchange"}, {"atomic_add", "add"}, {"atomic_max", "max"}, {"atomic_min", "min"},
+};
+
 static const char *translate(Str word, const Word *words, size_t count) {
   for (size_t i = 0; i < count; i++)
     if (str_is(word, words[i].foreign)) return words[i].ours;
@@ -94,6 +100,11 @@ const char *suggest_field_member(Sema *s, Str name, const char *object) {
   if (near) return did_you_mean(s, "", near);
   if (str_is(name, "length") || str_is(name, "size")) return scratch_format(s->scratch, "write #%s or %s.shape[0]", object, object);
   return "in a kernel it has 'shape' and 'offset'";
+}
+
+const char *suggest_method(Sema *s, Str name) {
+  const char *ours = TRANSLATE(name, methods);
+  return did_you_mean(s, "", ours ? ours : method_nearest(name));
 }
 
 const char *suggest_modifier(Sema *s, Str name) {

@@ -291,6 +291,7 @@ const char *suggest_name(Sema *s, Str name);
 const char *suggest_builtin(Sema *s, Str path);  /* "rg.lenght" */
 const char *suggest_vector_member(Sema *s, Str name, bool is_call);
 const char *suggest_field_member(Sema *s, Str name, const char *object);
+const char *suggest_method(Sema *s, Str name);
 const char *suggest_modifier(Sema *s, Str name); /* of a loop's head */
 
 /* resolve.c */

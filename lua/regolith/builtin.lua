@@ -6,7 +6,7 @@ local rescale = require "regolith.rescale"
 local types = require "regolith.type"
 local matrix = require "regolith.matrix"
 
-local builtin = { names = {} } -- function -> "math.sin"
+local builtin = { names = setmetatable({}, { __mode = "k" }) } -- function -> "math.sin"
 local names = builtin.names
 
 if jit then jit.off(true) end -- the loops below run once: not worth a trace

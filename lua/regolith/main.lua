@@ -41,6 +41,10 @@ local function open(own)
     return open(other)
   end
 
+  for name, f in pairs(rg) do -- so that a kernel which calls one is told by its name
+    if type(f) == "function" and not builtin.names[f] then builtin.names[f] = "rg." .. name end
+  end
+
   return setmetatable(rg, {
     __index = function(_, name)
       if type(name) ~= "string" or name:sub(1, 1) == "_" then return nil end

@@ -36,7 +36,13 @@ local statements = {
   { "local a: integer = 1", "did you mean 'i32'?" },
   { "x[0] = x.shap[0]", "did you mean 'shape'?" },
   { "x[0] = x.size", "write #x or x.shape[0]" },
-  { "x:add(1)", "write x:add(i, .., v)" },
+  { "x:add(1)", "write x:add(i, v)" },
+  { "y:activate(1)", "write y:activate(i, j)" },
+  { "x:swap(0, 1)", "did you mean 'exchange'?" },
+  { "local f = rg.field(rg.f32, 8)", "call it outside, before or after the kernel" },
+  { "rg.init {}", "call it outside, before or after the kernel" },
+  { "x[0] = list[0]", "lists start at 1, as in Lua" },
+  { "local c <const> = 1", "write 'const c = ..'" },
   { "x[0] = lenght", "did you mean 'length'?" },
   { "x[0] = grid.siz", "did you mean 'grid.size'?" },
   { "x[0] = grid.nested.alhpa", "did you mean 'grid.nested.alpha'?" },
@@ -46,7 +52,7 @@ local statements = {
 }
 
 describe("a newcomer's kernel is answered:", function()
-  local captures = { x = x, y = y, v = v, grid = grid, length = 3 }
+  local captures = { x = x, y = y, v = v, grid = grid, length = 3, list = { 1, 2 } }
   for _, row in ipairs(statements) do
     it(row[1], function()
       local failed = failure(function() rg.kernel("function(n, m)\n" .. row[1] .. "\nend", captures)(1) end)

@@ -158,12 +158,13 @@ static void test_indices(World *w) {
                "1:12+8 index.count: 'total' has no axes and one element (write total[0])");
     CHECK_TEXT(error_of(w, "function() x:add(1) end"),
                "1:14+3 index.count: 'x' has 1 axis here, and 'add' was given 0 indices (write "
-               "x:add(i, .., v))");
+               "x:add(i, v))");
     CHECK_TEXT(error_of(w, "function() x:add(1, 2, 3) end"),
                "1:14+3 index.count: 'x' has 1 axis here, and 'add' was given 2 indices (write "
-               "x:add(i, .., v))");
+               "x:add(i, v))");
     CHECK_TEXT(error_of(w, "function() block:activate(1) end"),
-               "1:18+8 index.count: 'block' has 2 axes here, and 'activate' was given 1 index");
+               "1:18+8 index.count: 'block' has 2 axes here, and 'activate' was given 1 index (write "
+               "block:activate(i, j))");
     CHECK_TEXT(error_of(w, "function() x[0] = x.shape[1] end"),
                "1:21+8 index.range: 'x' has 1 axis (indices start at 0)");
   }
