@@ -27,6 +27,7 @@ typedef struct Share {
 typedef struct Row {
   const IrInst *inst;
   LLVMValueRef position;  /* i32: of the first lane */
+  LLVMValueRef word;      /* of a masked ROW: its bits */
   bool is_fixed;          /* `position` is the constant `at` */
   bool may_cross;         /* a ROW_LOAD at an unfixed position may leave the leaf */
   int32_t at;
@@ -142,6 +143,14 @@ void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again
 void loop_for(Codegen *g, const IrInst *inst);
 void mask_emit(Codegen *g, const IrInst *inst); /* MASK_LIVE .. MASK_CLEAR */
 void mask_bits(Codegen *g, const IrInst *inst); /* BITS */
+void row_live(Codegen *g, const IrInst *inst);
+/* A loop over the set bits of a word, the lowest first. */
+typedef struct SetBits {
+  LLVMBasicBlockRef head, again, leave;
+  LLVMValueRef rest, position; /* position: i64 */
+} SetBits;
+SetBits mask_bits_begin(Codegen *g, LLVMValueRef word);
+void mask_bits_end(Codegen *g, const SetBits *bits);
 void row_grid(Codegen *g, const IrInst *inst);
 void row_emit(Codegen *g, const IrInst *inst);
 void row_load(Codegen *g, const IrInst *inst);

@@ -36,28 +36,39 @@ void mask_emit(Codegen *g, const IrInst *inst) {
   }
 }
 
+SetBits mask_bits_begin(Codegen *g, LLVMValueRef word) {
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), turn = block_new(g, "bit");
+  SetBits bits = {.head = block_new(g, "bits"), .again = block_new(g, "again"), .leave = block_new(g, "leave")};
+  block_jump(g, bits.head);
+  block_enter(g, bits.head);
+  bits.rest = LLVMBuildPhi(g->builder, g->i64, "rest");
+  LLVMAddIncoming(bits.rest, &word, &before, 1);
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntNE, bits.rest, value_integer(g->i64, 0), ""), turn, bits.leave);
+  block_enter(g, turn);
+  LLVMValueRef args[] = {bits.rest, LLVMConstInt(LLVMInt1TypeInContext(g->context), 1, false)};
+  bits.position = call_intrinsic(g, "llvm.cttz", g->i64, args, 2);
+  return bits;
+}
+
+void mask_bits_end(Codegen *g, const SetBits *bits) {
+  block_jump(g, bits->again);
+  block_enter(g, bits->again);
+  LLVMValueRef less = LLVMBuildSub(g->builder, bits->rest, value_integer(g->i64, 1), "");
+  LLVMValueRef next = LLVMBuildAnd(g->builder, bits->rest, less, "");
+  LLVMBasicBlockRef from = bits->again;
+  block_jump(g, bits->head);
+  LLVMAddIncoming(bits->rest, &next, &from, 1);
+  block_enter(g, bits->leave);
+}
+
 void mask_bits(Codegen *g, const IrInst *inst) {
-  LLVMValueRef word = value_operand(g, inst, 0), zero = value_integer(g->i64, 0);
+  LLVMValueRef word = value_operand(g, inst, 0);
   const IrRegion *body = inst->regions[0];
   if (value_is_vector(word) || body->params.count != 1) return codegen_fail(g, inst, "it walks one word");
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), head = block_new(g, "bits"), turn = block_new(g, "bit");
-  LLVMBasicBlockRef again = block_new(g, "again"), leave = block_new(g, "leave");
-  block_jump(g, head);
-  block_enter(g, head);
-  LLVMValueRef rest = LLVMBuildPhi(g->builder, g->i64, "rest");
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntNE, rest, zero, ""), turn, leave);
-  block_enter(g, turn);
-  LLVMValueRef args[] = {rest, LLVMConstInt(LLVMInt1TypeInContext(g->context), 1, false)};
-  LLVMValueRef position = call_intrinsic(g, "llvm.cttz", g->i64, args, 2);
-  value_set(g, body->params.items[0], arith_convert(g, TYPE(I64), body->params.items[0]->type, position));
-  vec_push(g->scratch, &g->exits, ((Exit){leave, again}));
+  SetBits bits = mask_bits_begin(g, word);
+  value_set(g, body->params.items[0], arith_convert(g, TYPE(I64), body->params.items[0]->type, bits.position));
+  vec_push(g->scratch, &g->exits, ((Exit){bits.leave, bits.again}));
   emit_region(g, body);
   g->exits.count--;
-  block_jump(g, again);
-  block_enter(g, again);
-  LLVMValueRef less = LLVMBuildSub(g->builder, rest, value_integer(g->i64, 1), "");
-  LLVMValueRef next = LLVMBuildAnd(g->builder, rest, less, "");
-  block_jump(g, head);
-  LLVMAddIncoming(rest, (LLVMValueRef[]){word, next}, (LLVMBasicBlockRef[]){before, again}, 2);
-  block_enter(g, leave);
+  mask_bits_end(g, &bits);
 }

@@ -57,9 +57,38 @@ void row_grid(Codegen *g, const IrInst *inst) {
 
 /* -- ROW ---------------------------------------------------------------------------------------------------- */
 
+/* -- masked rows: of lanes without a set bit nothing is done; scalar cells are reached by their bits -------------- */
+
+/* Bits of the cells from `position` on, the first the lowest. */
+static LLVMValueRef bits_from(Codegen *g, const Row *row, LLVMValueRef position) {
+  return LLVMBuildLShr(g->builder, row->word, LLVMBuildZExt(g->builder, position, g->i64, ""), "");
+}
+
+static LLVMValueRef low_bits(Codegen *g, LLVMValueRef bits, int64_t count) {
+  return count < 64 ? LLVMBuildAnd(g->builder, bits, value_integer(g->i64, ((int64_t)1 << count) - 1), "") : bits;
+}
+
+static void pass_over_empty(Codegen *g, const Row *row, LLVMValueRef position, LLVMBasicBlockRef next) {
+  LLVMValueRef bits = low_bits(g, bits_from(g, row, position), row->inst->width);
+  LLVMBasicBlockRef some = block_new(g, "some");
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntNE, bits, value_integer(g->i64, 0), ""), some, next);
+  block_enter(g, some);
+}
+
+void row_live(Codegen *g, const IrInst *inst) {
+  const Row *row = g->row;
+  if (!row || !row->word) return codegen_fail(g, inst, "it stands outside a masked row");
+  if (g->width == 1) return value_set(g, inst, LLVMConstInt(g->bool_type, 1, false));
+  LLVMTypeRef narrow = LLVMIntTypeInContext(g->context, (unsigned)g->width);
+  LLVMValueRef bits = bits_from(g, row, row->position);
+  if (g->width < 64) bits = LLVMBuildTrunc(g->builder, bits, narrow, "");
+  value_set(g, inst, LLVMBuildBitCast(g->builder, bits, value_lanes(g->bool_type, g->width), ""));
+}
+
 static void emit_turn(Codegen *g, Row *row, LLVMValueRef position) {
   const IrRegion *body = row->inst->regions[0];
   LLVMBasicBlockRef next = block_new(g, "cell.next");
+  if (row->word && row->inst->width > 1) pass_over_empty(g, row, position, next);
   row->position = position;
   value_set(g, body->params.items[0], position);
   Row *outer = g->row;
@@ -90,6 +119,15 @@ static void emit_loop(Codegen *g, Row row, int64_t from, int64_t to) {
   LLVMValueRef cells = LLVMBuildNSWMul(g->builder, loop.index, value_integer(g->i32, width), "");
   emit_turn(g, &row, LLVMBuildNSWAdd(g->builder, cells, value_integer(g->i32, from), ""));
   counted_end(g, &loop, false);
+}
+
+/* Scalar: a turn per set bit. */
+static void emit_set_bits(Codegen *g, Row row, int64_t begin, int64_t end) {
+  SetBits bits = mask_bits_begin(g, low_bits(g, bits_from(g, &row, value_integer(g->i32, begin)), end - begin));
+  LLVMValueRef position = LLVMBuildTrunc(g->builder, bits.position, g->i32, "");
+  row.may_cross = true;
+  emit_turn(g, &row, LLVMBuildNSWAdd(g->builder, position, value_integer(g->i32, begin), ""));
+  mask_bits_end(g, &bits);
 }
 
 static int64_t up_to_width(int64_t cells, int width) { return (cells + width - 1) / width * width; }
@@ -126,6 +164,11 @@ void row_emit(Codegen *g, const IrInst *inst) {
   Row row = {.inst = inst};
   if (has_bounds(inst))
     return emit_elements(g, row, value_operand(g, inst, inst->operand_count - 2), value_operand(g, inst, inst->operand_count - 1));
+  if (inst->masked) {
+    row.word = value_operand(g, inst, inst->operand_count - 1);
+    if (!inst->operand_count || end > 64 || value_is_vector(row.word)) return codegen_fail(g, inst, "its bits are not one word");
+    if (width == 1) return emit_set_bits(g, row, begin, end);
+  }
   bool is_long = width == 1 && reach.count > LONG_BODY;
   if ((end - begin) / width <= FIXED_TURNS && (!is_long || end - begin == 1)) return emit_fixed(g, row, begin, end);
   if (!reach.cells) return emit_loop(g, row, begin, end);

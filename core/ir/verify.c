@@ -128,7 +128,7 @@ static bool verify_home(Verifier *v, const IrInst *inst) {
     return !v->in_body || wrong(v, inst, "stands in the host region");
   case IR_FRAME_GET: case IR_REDUCE: case IR_GRID: case IR_ROW: case IR_NEAR:
     return v->in_body || wrong(v, inst, "stands in a parallel loop");
-  case IR_LANE: case IR_CELL: case IR_ROW_LOAD: return v->in_row || wrong(v, inst, "stands in a row");
+  case IR_LANE: case IR_ROW_LIVE: case IR_CELL: case IR_ROW_LOAD: return v->in_row || wrong(v, inst, "stands in a row");
   case IR_ARG: return !v->is_final || !v->in_body || wrong(v, inst, "is a frame slot in a task");
   default: return true;
   }
@@ -240,7 +240,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_CONST: case IR_ARG: case IR_FRAME_GET: case IR_FRAME_LOAD: case IR_VAR: case IR_TREE_ROOT: case IR_AMBIENT:
   case IR_BREAK: case IR_CONTINUE: case IR_RETURN: case IR_COUNT: case IR_CLEAR: case IR_OUTSIDE:
   case IR_LIST_COUNT: case IR_DYNAMIC_COUNT: case IR_TREE_CLEAR: case IR_MASK_COUNT: case IR_MASK_CLEAR_ALL: case IR_REMEMBER:
-  case IR_MASK_REMEMBER: case IR_DYNAMIC_REMEMBER: case IR_RUN: case IR_LOOP:
+  case IR_MASK_REMEMBER: case IR_DYNAMIC_REMEMBER: case IR_ROW_LIVE: case IR_RUN: case IR_LOOP:
     return true;
   case IR_PARAM: return wrong(v, inst, "belongs to a region's parameters");
   case IR_FAULT: return type_equal(type_at(inst, 0), TYPE(F64)) || wrong(v, inst, "takes an f64");
@@ -297,7 +297,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_HASH_FIND: case IR_HASH_ENSURE: case IR_DYNAMIC_ENSURE:
     expected = TYPE(PTR);
     break;
-  case IR_IS_ACTIVE: case IR_SLOT_LIVE: case IR_HASH_LIVE: case IR_MASK_LIVE: expected = TYPE(BOOL); break;
+  case IR_IS_ACTIVE: case IR_SLOT_LIVE: case IR_HASH_LIVE: case IR_MASK_LIVE: case IR_ROW_LIVE: expected = TYPE(BOOL); break;
   case IR_ACTIVE_BITS: case IR_MASK_BITS: case IR_MASK_WAS: expected = TYPE(U64); break;
   case IR_COUNT: case IR_LIST_COUNT: case IR_DYNAMIC_COUNT: case IR_MASK_COUNT: expected = TYPE(I64); break;
   case IR_APPEND: case IR_LENGTH: case IR_DYNAMIC_APPEND: case IR_DYNAMIC_POP: case IR_DYNAMIC_CELLS: case IR_DYNAMIC_WAS:
@@ -367,6 +367,8 @@ static bool verify_shape(Verifier *v, const IrInst *inst) {
     if (inst->width < 1 || inst->width > 64 || !is_power_of_two((uint64_t)inst->width) || inst->begin < 0 ||
         inst->end < inst->begin || (inst->end - inst->begin) % inst->width)
       return wrong(v, inst, "begin, end and width do not fit");
+    if (inst->masked && (inst->end > 64 || !inst->operand_count || !type_equal(type_at(inst, inst->operand_count - 1), TYPE(U64))))
+      return wrong(v, inst, "a masked row has 64 cells at most, and a u64 last");
     return (params == 1 && params_are(body, 0, type_is_integer)) || wrong(v, inst, "needs one integer parameter");
   case IR_LEAVES: return (params >= 1 && is_pointer(body->params.items[0]->type)) || wrong(v, inst, "needs a cursor");
   default: return params == 0 || wrong(v, inst, "has no parameters");

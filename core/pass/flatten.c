@@ -48,6 +48,7 @@ static const char *obstacle_of(const Survey *s, const IrInst *inst, bool in_arm)
     return in_arm && !s->may_mask[place->field] ? "it writes under a condition what others may write" : NULL;
   case IR_REDUCE: return in_arm && !has_identity((IrUpdate)inst->imm) ? "it reduces under a condition" : NULL;
   case IR_VAR: case IR_GET: case IR_SET: case IR_IF: return NULL;
+  case IR_ROW_LIVE: return NULL;
   case IR_PLACE: return NULL; /* what reads or writes it says no */
   case IR_LOOP: case IR_FOR: case IR_BITS: case IR_BREAK: return "it has a loop inside";
   case IR_CONTINUE: return in_arm ? NULL : "nothing of it is left";

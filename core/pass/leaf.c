@@ -41,6 +41,7 @@ typedef struct Leaf {
   bool *written_afar;   /* by field: written at other places than the own cell */
   bool activates;       /* cells of a list there */
   IrInst *run;          /* the task's, in the host region; once looked for */
+  const SNode *masked;  /* the cells, where bits say which are visited; else NULL */
   bool deactivates;     /* in the tree of the leaves, or changes a list there */
   /* what is built */
   IrRegion *leaves;
@@ -90,8 +91,8 @@ static bool note_inst(void *data, IrInst *inst) {
     if (!access) return true;
     if (!rewrite_is_write(inst->op)) return access->reads = true;
     access->writes = true;
-    if (snode_is_masked(l->kernel->fields.items[access->place->field].node, l->shape.listed))
-      access->is_relative = false; /* its bit is set with it */
+    const SNode *node = l->kernel->fields.items[access->place->field].node;
+    if (node != l->masked && snode_is_masked(node, l->shape.listed)) access->is_relative = false; /* its bit is set with it */
     if (!access->is_relative || !is_at_origin(access->offset)) l->written_afar[access->place->field] = true;
   }
   return true;
@@ -232,6 +233,19 @@ static IrInst *count_elements(Leaf *l, IrBuilder *b) {
   return count;
 }
 
+/* Which cells of the row are visited. */
+static IrInst *make_bits(Leaf *l, IrBuilder *b) {
+  IrInst *operands[SNODE_MAX_AXES + 2];
+  int rank = l->masked->rank, last = l->shape.axis_count - 1;
+  operands[0] = l->cursor;
+  for (int a = 0; a < last; a++) operands[1 + l->shape.index[a]] = l->grid->regions[0]->params.items[a];
+  operands[1 + l->shape.index[last]] = ir_const_int(b, TYPE(I32), 0);
+  operands[1 + rank] = ir_const_int(b, TYPE(I32), l->shape.extent[last]);
+  IrInst *bits = ir_emit(b, IR_ACTIVE_BITS, TYPE(U64), rank + 2, operands);
+  bits->level = l->task->cells_level;
+  return bits;
+}
+
 static void open_leaves(Leaf *l) {
   int rows = l->shape.axis_count - 1;
   l->leaves = ir_region_create(l->kernel, NULL);
@@ -256,7 +270,9 @@ static void open_leaves(Leaf *l) {
   IrInst *operands[SNODE_MAX_AXES + 2];
   for (int a = 0; a < rows; a++) operands[a] = l->grid->regions[0]->params.items[a];
   for (int k = 0; k < 2; k++) operands[rows + k] = bounds[k];
-  l->row = ir_emit(&b, IR_ROW, TYPE(NONE), rows + (bounds[0] ? 2 : 0), operands);
+  if (l->masked) operands[rows] = make_bits(l, &b);
+  l->row = ir_emit(&b, IR_ROW, TYPE(NONE), rows + (bounds[0] ? 2 : l->masked ? 1 : 0), operands);
+  l->row->masked = l->masked != NULL;
   l->row->end = l->shape.extent[rows];
   l->row->width = 1;
   ir_region_param(l->kernel, l->row->regions[0], TYPE(I32));
@@ -286,17 +302,26 @@ static void bind_indices(Leaf *l) {
 
 static bool is_final_continue(const IrInst *inst) { return inst && inst->op == IR_CONTINUE && inst->imm == 0; }
 
+/* In lanes, cells are passed over one by one: the body stands in an IF. */
+static IrRegion *open_row(Leaf *l) {
+  IrRegion *row = l->row->regions[0];
+  if (!l->masked) return row;
+  IrBuilder b = rewrite_inside(l->kernel, row, l->row);
+  return ir_if(&b, ir_emit(&b, IR_ROW_LIVE, TYPE(BOOL), 0, NULL))->regions[0];
+}
+
 static void lower_task(IrKernel *kernel, IrTask *task, const LeafShape *shape) {
   int ids = kernel->next_id;
   Leaf l = {.kernel = kernel, .task = task, .shape = *shape, .body = task->body,
-            .access_of = scratch_array(kernel->scratch, int, ids),
+            .masked = words_masked(shape->cells), .access_of = scratch_array(kernel->scratch, int, ids),
             .written_afar = scratch_array(kernel->scratch, bool, kernel->fields.count),
             .with = scratch_array(kernel->scratch, IrInst *, ids)};
   ir_walk(l.body, note_inst, &l);
   open_leaves(&l);
   IrRegion *row = l.row->regions[0];
-  rewrite_move_all(l.body, row);
-  if (is_final_continue(row->last)) ir_remove(row->last);
+  IrRegion *inside = open_row(&l);
+  rewrite_move_all(l.body, inside);
+  if (is_final_continue(inside->last)) ir_remove(inside->last);
   make_cells(&l);
   rewrite_drop_dead(kernel, row);
   memset(l.with, 0, sizeof *l.with * (size_t)ids);
@@ -309,12 +334,21 @@ static void lower_task(IrKernel *kernel, IrTask *task, const LeafShape *shape) {
     if (shape->coordinate[a] >= 0) task->factors[shape->coordinate[a]] = shape->extent[a];
 }
 
+/* Does one word hold the bits of a row? */
+static bool has_rows_of_bits(const IrKernel *kernel, const IrTask *task, const SNode *masked, LeafShape *shape) {
+  if (kernel->levels.items[task->cells_level].node != masked || !snode_listed(masked)) return false;
+  if (!leaf_shape_of_task(kernel, task, shape)) return false;
+  int32_t row = shape->extent[shape->axis_count - 1];
+  return row == masked->sizes[masked->axis_count - 1] && row <= 64;
+}
+
 bool pass_leaf(PassContext *ctx, IrKernel *kernel, Error *err) {
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
     LeafShape shape;
     if (task->kind != TASK_LEAVES || !task->cells) continue;
-    if (words_masked(kernel->levels.items[task->cells_level].node)) {
+    const SNode *masked = words_masked(kernel->levels.items[task->cells_level].node);
+    if (masked && !has_rows_of_bits(kernel, task, masked, &shape)) {
       words_lower_task(kernel, task);
       continue;
     }

@@ -42,7 +42,7 @@ bool leaf_shape_holds(const LeafShape *shape, const SNode *node) {
 
 bool leaf_shape_has_runs(const LeafShape *shape, const SNode *node) {
   if (node->kind == SNODE_DYNAMIC) return true; /* a chunk is a run, and a row */
-  if (node->kind != SNODE_DENSE) return false;
+  if (node->kind != SNODE_DENSE && node->kind != SNODE_BITMASKED) return false;
   int last = node->axis_count - 1, row = shape->cells->axes[shape->cells->axis_count - 1];
   return node->axes[last] == row && node->sizes[last] == shape->extent[shape->axis_count - 1];
 }

@@ -169,6 +169,7 @@ static void add_piece(const Rows *r, int begin, int end, int width) {
   piece->begin = begin;
   piece->end = end;
   piece->width = width;
+  piece->masked = r->row->masked;
 }
 
 static void split(const Rows *r, int lower, int upper, int width) {

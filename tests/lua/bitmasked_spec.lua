@@ -301,6 +301,52 @@ describe("masks", function()
     assert.equal(3, y:count())
   end)
 
+  it("let a row run in lanes, and keep those cells out that are not active", function()
+    for _, size in ipairs { 4, 8, 16, 64 } do
+      for _, gap in ipairs { 1, 2, 7, 33 } do
+        local node = rg.root:pointer("ij", 3):bitmasked("ij", size)
+        local x, y, z = under(node, rg.f32), under(node, rg.f32), under(node, rg.i32)
+        local n = 3 * size
+        local a, b = rg.field(rg.f32, n, n), rg.field(rg.f32, n, n) -- the same, densely
+        rg.kernel(function(every)
+          for i, j in rg.range(n, n) do
+            if (i * 5 + j * 3) % every == 0 then
+              x[i][j] = i + 0.5 * j
+              a[i][j] = i + 0.5 * j
+            end
+          end
+        end)(gap)
+        local sum, visits = rg.kernel(function()
+          local s, m = 0, 0
+          for i, j in x:active() do
+            local lap = x[i - 1][j] + x[i + 1][j] + x[i][j - 1] + x[i][j + 1] - 4 * x[i][j]
+            if lap < 0 then y[i][j] = lap else y[i][j] = 2 * lap end
+            z[i][j] = z[i][j] + j
+            s = s + z[i][j]
+            m = m + 1
+          end
+          return s, m
+        end)()
+        local wrong, expected, cells = rg.kernel(function(every)
+          local w, s, m = 0, 0, 0
+          for i, j in rg.range(n, n) do
+            local lap = a[i - 1][j] + a[i + 1][j] + a[i][j - 1] + a[i][j + 1] - 4 * a[i][j]
+            if lap < 0 then b[i][j] = lap else b[i][j] = 2 * lap end
+            if (i * 5 + j * 3) % every == 0 then
+              if y[i][j] ~= b[i][j] then w = w + 1 end
+              s = s + j
+              m = m + 1
+            elseif y[i][j] ~= 0 or z[i][j] ~= 0 or x:is_active(i, j) then
+              w = w + 1
+            end
+          end
+          return w, s, m
+        end)(gap)
+        assert.same({ 0, expected, cells }, { wrong, sum, visits })
+      end
+    end
+  end)
+
   it("are set by what is written beside a loop's own level", function()
     local block = rg.root:pointer("i", 4)
     local x = under(block:dense("i", 16))
