@@ -9,8 +9,11 @@ local function session()
   local tree = rg.tree()
   local block = tree:pointer("ij", 4)
   block:dense("ij", 4):place(x)
+  local list = rg.field(rg.i32)
+  tree:dense("k", 4):dynamic("l", 16, { chunk = 2 }):place(list)
   local fill = rg.kernel(function(a)
     for i, j in rg.range(6, 6) do x[i][j] = a * i + j end
+    for k in rg.range(4) do list:append(k, 7) end
   end)
   local sum = rg.kernel(function()
     local s = 0
@@ -20,12 +23,12 @@ local function session()
   fill(2)
   block:deactivate(0, 0)
   rg.gc()
-  local result = sum() + x[5][5] + block:count()
+  local result = sum() + x[5][5] + block:count() + list:append(3, 5) + list[3][1]
   tree:destroy()
   return result
 end
 
-local right = 216
+local right = 222
 local ok, result = pcall(session)
 if ok then
   print "whole"
