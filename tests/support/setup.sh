@@ -38,7 +38,7 @@ configure_and_build() {
       return 1
     }
     rm -f "$folder.configure.log"
-    say "building (once; about a minute)"
+    say "building (once; a minute or less)"
   fi
   local log="$folder/build.log"
   ninja -C "$folder" ${targets:-} >"$log" 2>&1 || {
