@@ -94,7 +94,7 @@ static void emit_builtin(Emit *e, AstExpr *call, const Builtin *builtin) {
   case FORM_ROUND: emit_round(e, call, builtin->op); break;
   case FORM_TOBIT: emit_as(e, call->list.items[0], TYPE(I32)); break;
   case FORM_ALGEBRA: emit_algebra(e, call, builtin); break;
-  case FORM_RANGE: case FORM_RESCALE: case FORM_SHAPER: emit_refuse(e, call); break; /* no values */
+  case FORM_RANGE: case FORM_RESCALE: case FORM_DECOMPOSE: case FORM_SHAPER: emit_refuse(e, call); break; /* no values */
   }
 }
 

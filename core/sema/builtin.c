@@ -30,7 +30,7 @@ const Builtin *algebra_method(Str name) {
   if (name.length > 16) return NULL;
   snprintf(full, sizeof full, "rg.%.*s", name.length, name.data);
   const Builtin *builtin = builtin_find(full);
-  return builtin && (builtin->form == FORM_ALGEBRA || builtin->form == FORM_ROUND) ? builtin : NULL;
+  return builtin && (builtin->form == FORM_ALGEBRA || builtin->form == FORM_ROUND || builtin->form == FORM_DECOMPOSE) ? builtin : NULL;
 }
 
 const Method *method_find(Str name) {

@@ -41,7 +41,7 @@ static bool check_builtin(Sema *s, AstExpr *e, const Builtin *builtin) {
            check_expr(s, e->list.items[1], TYPE(NONE));
   case FORM_TOBIT: return check_integers(s, &e->list, who) && check_expr(s, e->list.items[0], TYPE(NONE));
   case FORM_RANGE:
-  case FORM_RESCALE: case FORM_SHAPER: break;
+  case FORM_RESCALE: case FORM_DECOMPOSE: case FORM_SHAPER: break;
   }
   return true;
 }

@@ -126,7 +126,7 @@ static Ty infer_builtin(Sema *s, AstExpr *e, const Builtin *builtin) {
   case FORM_SHIFT: demand_list(s, &e->list, "which meets '%s'", builtin->name); return ty_binary(s, AST_SHL, s->types[e->list.items[0]->id], all);
   case FORM_TOBIT: demand_list(s, &e->list, "which meets '%s'", builtin->name); return ty_of(TYPE(I32));
   case FORM_RANGE:
-  case FORM_RESCALE: case FORM_SHAPER: break;
+  case FORM_RESCALE: case FORM_DECOMPOSE: case FORM_SHAPER: break;
   }
   return (Ty){0};
 }

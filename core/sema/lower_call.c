@@ -112,7 +112,7 @@ static IrInst **lower_builtin(Sema *s, AstExpr *e, const Builtin *builtin) {
   case FORM_TOBIT: return lower_values_as(s, e->list.items[0], TYPE(I32), shape_count(shape_of(s, e)));
   case FORM_ALGEBRA: return lower_algebra(s, e, builtin);
   case FORM_RANGE:
-  case FORM_RESCALE: case FORM_SHAPER: break;
+  case FORM_RESCALE: case FORM_DECOMPOSE: case FORM_SHAPER: break;
   }
   return array(s, 1); /* refused by resolve */
 }

@@ -73,6 +73,7 @@ static Entity resolve_builtin_call(Sema *s, AstExpr *e, const Entity *callee) {
   if (!builtin) return fail_builtin(s, e, callee->name);
   if (builtin->form == FORM_RANGE) return (Entity){.kind = ENTITY_LOOP, .builtin = builtin};
   if (builtin->form == FORM_RESCALE) return rescale_call(s, e);
+  if (builtin->form == FORM_DECOMPOSE) return decompose_call(s, e, builtin);
   if (builtin->form == FORM_SHAPER) return resolve_type_call(s, e, str_of(builtin->name + strlen("rg.")));
   return resolve_known(s, e, builtin);
 }
@@ -309,6 +310,7 @@ static Entity resolve_table_call(Sema *s, AstExpr *e, const Entity *object) {
 /* `v:norm()` is rg.norm(v). */
 static Entity resolve_vector_method(Sema *s, AstExpr *e, const Entity *object) {
   const Builtin *builtin = algebra_method(e->text);
+  if (builtin && builtin->form == FORM_DECOMPOSE) return decompose_call(s, e, builtin);
   if (builtin) {
     entity_of(s, e)->builtin = builtin; /* the object counts as an argument from here on */
     return resolve_known(s, e, builtin);

@@ -63,6 +63,7 @@ typedef enum BuiltinForm {
   FORM_TOBIT,
   FORM_RESCALE, /* a function that is written out: rescale.c */
   FORM_SHAPER, /* rg.vec, rg.mat: makes a type */
+  FORM_DECOMPOSE, /* of a square matrix, with several results: decompose.c */
   FORM_ALGEBRA /* of vectors and matrices as a whole, and what shaders have: algebra.c */
 } BuiltinForm;
 typedef struct Builtin {
@@ -364,6 +365,9 @@ AstExprs algebra_arguments(Sema *s, AstExpr *e);
 bool algebra_shape(Sema *s, AstExpr *e, const Builtin *builtin, Shape *shape);
 Ty algebra_type(Sema *s, const AstExprs *arguments, const Builtin *builtin);
 bool algebra_check(Sema *s, AstExpr *e, const Builtin *builtin);
+
+/* decompose.c */
+Entity decompose_call(Sema *s, AstExpr *e, const Builtin *builtin);
 
 /* resolve_call.c */
 Entity resolve_call(Sema *s, AstExpr *e);

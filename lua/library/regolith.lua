@@ -282,17 +282,17 @@ function rg.floor(x) end
 ---@return any
 function rg.round(x) end
 
---- Rotation and stretch: R, S. Comes in a later version.
+--- Rotation and stretch, in kernels: R, S.
 ---@param m any
 ---@return any, any
 function rg.polar(m) end
 
---- U, S, V; S is a matrix. Comes in a later version.
+--- U, S, V, in kernels; S is a matrix.
 ---@param m any
 ---@return any, any, any
 function rg.svd(m) end
 
---- Eigenvalues, ascending, and eigenvectors as columns. Comes in a later version.
+--- Eigenvalues, ascending, and eigenvectors as columns, in kernels.
 ---@param m any
 ---@return any, any
 function rg.sym_eig(m) end

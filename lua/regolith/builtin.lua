@@ -25,7 +25,9 @@ end
 builtin.defaults = { math = math, bit = require "bit", print = print, assert = assert, error = error }
 
 -- Functions of the module that kernels will know; calling one says so.
-local later = { "struct", "random", "array", "wrap", "client", "polar", "svd", "sym_eig" }
+local later = { "struct", "random", "array", "wrap", "client" }
+-- Functions that kernels know and Lua does not.
+local inside = { "polar", "svd", "sym_eig" }
 types.add_named()
 
 -- `rg.static(e)` outside kernels.
@@ -38,6 +40,13 @@ function builtin.members()
   names[range.create], names[static], names[rescale] = "rg.range", "rg.static", "rg.rescale"
   for _, name in ipairs(later) do
     members[name] = builtin[name] or function() fail.later("rg." .. name) end
+    builtin[name] = members[name]
+    names[members[name]] = "rg." .. name
+  end
+  for _, name in ipairs(inside) do
+    members[name] = builtin[name] or function()
+      fail.argument(("rg.%s is for kernels"):format(name), ("write: rg.kernel(function(m) return rg.%s(m) end)"):format(name))
+    end
     builtin[name] = members[name]
     names[members[name]] = "rg." .. name
   end
