@@ -37,10 +37,10 @@ end)
 -- Blocks come and go. `block:active()` visits blocks, with block indices. The three loops run one after the other.
 local tend = rg.kernel(function(cold, warm)
   for i, j, k in block:active() do
-    local most = 0.0
-    for a = 0, leaf - 1 do                       -- an ordinary Lua loop: both ends included
-      for b = 0, leaf - 1 do
-        for c = 0, leaf - 1 do most = math.max(most, t[leaf * i + a][leaf * j + b][leaf * k + c]) end
+    local most, m = 0.0, rg.static(leaf)         -- known when this is compiled: cells of the block are found at once
+    for a = 0, m - 1 do                          -- an ordinary Lua loop: both ends included
+      for b = 0, m - 1 do
+        for c = 0, m - 1 do most = math.max(most, t[m * i + a][m * j + b][m * k + c]) end
       end
     end
     peak[i][j][k] = most

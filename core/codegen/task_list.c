@@ -1,7 +1,8 @@
 /* task_list.c - tasks over the active nodes of one manager: list positions begin..end.
  *     TASK_LEAVES   the body gets the node's cursor and the coordinates of its first cell; it looks up its neighbours
  *                   and walks the cells itself, by GRID and ROW
- *     TASK_NODES    the body is one iteration per node and gets the node's coordinates */
+ *     TASK_NODES    the body is one iteration per node and gets the node's coordinates, and behind them its cursor
+ *                   where it wants that */
 #include "codegen/emit.h"
 
 /* for (position = begin; position < end; position++), a look at the stop word before each */
@@ -47,10 +48,12 @@ static LLVMValueRef coordinate(Codegen *g, LLVMValueRef table, int axis, int64_t
 void task_list(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end) {
   bool is_leaves = task->kind == TASK_LEAVES;
   const IrRegion *body = task->body;
-  int first = is_leaves ? 1 : 0, count = body->params.count - first;
+  const IrInst *last = body->params.count ? vec_last(&body->params) : NULL;
+  bool has_cursor = !is_leaves && last && last->type.scalar == TYPE_PTR;
+  int first = is_leaves ? 1 : 0, count = body->params.count - first - has_cursor;
   if (count < 0 || count > SNODE_MAX_AXES) return codegen_fail(g, NULL, "a task over nodes lacks its parameters");
   ListLoop loop = list_begin(g, begin, end);
-  if (is_leaves) value_set(g, body->params.items[0], list_entry(g, task, "rt_list_node", loop.position));
+  if (is_leaves || has_cursor) value_set(g, is_leaves ? body->params.items[0] : last, list_entry(g, task, "rt_list_node", loop.position));
   LLVMValueRef table = list_entry(g, task, "rt_list_coordinates", loop.position);
   for (int axis = 0; axis < count; axis++) {
     const IrInst *param = body->params.items[first + axis];

@@ -12,7 +12,8 @@
 typedef enum IrTaskKind {
   TASK_RANGE,  /* over begin..end per axis, from the frame; body params: the indices */
   TASK_LEAVES, /* over the active nodes of one manager; body holds NEAR, GRID, ROW; params as LEAVES */
-  TASK_NODES   /* over the active nodes of one manager, one iteration per node; body params: the node's coordinates */
+  TASK_NODES   /* over the active nodes of one manager, one iteration per node; body params: the node's coordinates; after
+                * `places`, where it is used, its cursor (ptr) behind these */
 } IrTaskKind;
 
 typedef struct IrReduction {

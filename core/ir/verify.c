@@ -479,9 +479,11 @@ static bool task_fail(Verifier *v, const IrTask *task, const char *what) {
 
 static bool verify_task_params(Verifier *v, const IrTask *task, const IrRegion *body) {
   bool is_leaves = task->kind == TASK_LEAVES && !task->cells;
-  if (body->params.count != task->axis_count + is_leaves) return task_fail(v, task, "wrong number of parameters");
+  int count = body->params.count;
+  if (task->kind == TASK_NODES && count > task->axis_count && is_pointer(body->params.items[count - 1]->type)) count--;
+  if (count != task->axis_count + is_leaves) return task_fail(v, task, "wrong number of parameters");
   if (is_leaves && !is_pointer(body->params.items[0]->type)) return task_fail(v, task, "needs a cursor");
-  for (int i = is_leaves; i < body->params.count; i++) {
+  for (int i = is_leaves; i < count; i++) {
     Type expected = is_leaves ? TYPE(I64) : task->index;
     if (!type_equal(body->params.items[i]->type, expected))
       return task_fail(v, task, "indices are not of the index type");

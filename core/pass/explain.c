@@ -56,6 +56,10 @@ static int count_levels(const SNode *node) {
 
 static void note_place(Row *row, const IrInst *place, const SNode *node) {
   int levels = count_levels(node);
+  if (place->here) {
+    row->own = true;
+    return;
+  }
   if (place->op == IR_PLACE) {
     *(levels ? &row->walked : &row->direct) = true;
     *(place->inside ? &row->unchecked : &row->checked) = true;

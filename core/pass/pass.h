@@ -33,6 +33,7 @@ bool pass_explain(PassContext *ctx, IrKernel *kernel, Error *err);
 bool pass_atomics(PassContext *ctx, IrKernel *kernel, Error *err);
 bool pass_bounds(PassContext *ctx, IrKernel *kernel, Error *err);
 bool pass_privatise(PassContext *ctx, IrKernel *kernel, Error *err);
+bool pass_nodes(PassContext *ctx, IrKernel *kernel, Error *err);
 bool pass_slots(PassContext *ctx, IrKernel *kernel, Error *err);
 bool pass_unroll(PassContext *ctx, IrKernel *kernel, Error *err);
 bool pass_places(PassContext *ctx, IrKernel *kernel, Error *err);

@@ -7,11 +7,11 @@
  * since `places` writes address arithmetic without looking left or right. race and explain change nothing: one reads what the
  * user wrote, the other what became of it. */
 const Pass pass_list[] = {
-    {"fold", pass_fold},       {"tasks", pass_tasks},   {"fold", pass_fold},           {"race", pass_race},
-    {"atomics", pass_atomics}, {"bounds", pass_bounds}, {"privatise", pass_privatise}, {"unroll", pass_unroll},
-    {"fold", pass_fold},       {"leaf", pass_leaf},     {"rows", pass_rows},           {"explain", pass_explain},
-    {"places", pass_places},   {"fold", pass_fold},     {"slots", pass_slots},         {"fold", pass_fold},
-    {NULL, NULL},
+    {"fold", pass_fold},       {"tasks", pass_tasks},   {"fold", pass_fold},     {"race", pass_race},
+    {"atomics", pass_atomics}, {"bounds", pass_bounds}, {"nodes", pass_nodes},   {"privatise", pass_privatise},
+    {"unroll", pass_unroll},   {"fold", pass_fold},     {"leaf", pass_leaf},     {"rows", pass_rows},
+    {"explain", pass_explain}, {"places", pass_places}, {"fold", pass_fold},     {"slots", pass_slots},
+    {"fold", pass_fold},       {NULL, NULL},
 };
 
 static const char *print(PassContext *ctx, const IrKernel *kernel) {

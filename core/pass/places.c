@@ -9,6 +9,8 @@
  * needs: everything before it     keeps: insts' order     leaves: LOW ops only */
 #include "pass/places.h"
 
+#include "pass/ranges.h"
+
 #include "ir/attribute.h"
 #include "pass/address.h"
 
@@ -92,9 +94,24 @@ void places_bring_out(Lower *l, IrInst *branch, IrInst *inst) {
   else ir_region_append(branch->region, inst);
 }
 
+/* In the node that the task visits: positions in it are indices less those of its first cell. */
+static IrInst *address_here(Lower *l, IrBuilder *b, const IrInst *place) {
+  const IrField *field = &l->kernel->fields.items[place->field];
+  const SNode *listed = l->kernel->levels.items[l->task->level].node;
+  Address a = address_in_node(b, field->tree, listed, l->cursor, field->node);
+  for (int k = 0; k < field->node->rank; k++) {
+    IrInst *index = place->operands[k];
+    IndexRange range = ranges_of(index);
+    if (range.low == range.high) a.index[k].constant = range.low;
+    else a.index[k].value = ir_convert(b, range.base ? ir_binary(b, IR_SUB, index, (IrInst *)range.base) : index, TYPE(I64));
+  }
+  return address_element(&a, field->component);
+}
+
 static void lower_access(Lower *l, IrInst *inst) {
   const IrInst *place = inst->operands[0];
   IrBuilder b = rewrite_before(l->kernel, inst);
+  if (place->here && !inst->own) return places_access_memory(l->kernel, inst, address_here(l, &b, place), 0);
   const SNode *node = l->kernel->fields.items[place->field].node;
   IrInst *condition = place->inside ? NULL : address_inside(&b, node, place->operands);
   bool counts = inst->op == IR_STORE || inst->op == IR_UPDATE, has_result = !type_is_none(inst->type);
@@ -347,6 +364,8 @@ static void lower_function(Lower *l, IrRegion *region) {
   ir_walk(region, remove_place, NULL);
 }
 
+static bool is_elsewhere(void *data, IrInst *inst) { return !inst->here; }
+
 static void lower_task(Lower *l, IrTask *task) {
   l->task = task;
   if (task->kind != TASK_RANGE) {
@@ -355,6 +374,8 @@ static void lower_task(Lower *l, IrTask *task) {
     task->manager = level->node->manager;
   }
   if (task->kind == TASK_LEAVES) leaf_shape_of_task(l->kernel, task, &l->shape);
+  bool has_here = task->kind == TASK_NODES && !ir_walk(task->body, is_elsewhere, NULL);
+  l->cursor = has_here ? ir_region_param(l->kernel, task->body, TYPE(PTR)) : NULL;
   if (task->kind == TASK_NODES)
     for (int axis = 0; axis < task->axis_count; axis++) task->factors[axis] = 1;
   lower_function(l, task->body);

@@ -17,6 +17,7 @@ typedef struct Lower {
   PassContext *ctx;
   IrKernel *kernel;
   const IrTask *task;   /* NULL: the host region */
+  IrInst *cursor;       /* of the node, in a task over nodes that has places `here` */
   LeafShape shape;      /* of a task over leaves */
   IrInst *row;          /* the ROW around, if any */
   IrInst *first_row;    /* the first of its pieces: what they share is made in front of it */

@@ -46,7 +46,8 @@ static bool leaves_loop(const IrRegion *region, int depth) {
   return false;
 }
 
-static bool note_place(void *data, IrInst *inst) { return !(*(bool *)data = inst->op == IR_PLACE); }
+/* Elements of the node that is visited need neither checks nor look-ups: nothing is won. */
+static bool note_place(void *data, IrInst *inst) { return !(*(bool *)data = inst->op == IR_PLACE && !inst->here); }
 
 static bool has_place(IrRegion *region) {
   bool found = false;

@@ -1,0 +1,77 @@
+/* nodes.c - in a loop over nodes, what lies in the node that is visited is found by its cursor.
+ *
+ *   task = nodes l0 (%i) {                                      block is l0, x lies in dense 8 below it
+ *     load place f0 %i                                  =>      load place f0 here %i
+ *     for 0, 7 (%a) { load place f1 8 * %i + %a }               .. load place f1 here 8 * %i + %a ..
+ *
+ * The node is there until the loop ends, so nothing is checked and nothing looked up: `places` gives the body a last
+ * parameter, the node's cursor. That holds in trees from which the body takes nothing away.
+ * needs: ranges     keeps: insts, their order     sets: PLACE.here, PLACE.inside */
+#include "pass/pass.h"
+#include "pass/ranges.h"
+#include "pass/rewrite.h"
+
+typedef struct Nodes {
+  IrKernel *kernel;
+  const IrTask *task;
+  const SNode *listed;
+  bool deactivates; /* in the tree of the nodes */
+} Nodes;
+
+static bool note_loss(void *data, IrInst *inst) {
+  Nodes *n = data;
+  int tree = n->kernel->levels.items[n->task->level].tree;
+  if (inst->op == IR_DEACTIVATE && n->kernel->levels.items[inst->level].tree == tree) n->deactivates = true;
+  return true;
+}
+
+/* Only dense levels between the listed SNode and the field: every cell is there, in runs. */
+static bool lies_in_node(const Nodes *n, const SNode *node) {
+  if (snode_listed(node) != n->listed) return false;
+  for (; node != n->listed; node = node->parent)
+    if (node->kind != SNODE_DENSE) return false;
+  return true;
+}
+
+/* Is it parameter k, times `by`? */
+static bool is_multiple(const Nodes *n, const IrInst *base, int k, int64_t by) {
+  int64_t factor;
+  if (by == 1) return ranges_param(n->task->body, base) == k;
+  if (base->op != IR_MUL) return false;
+  for (int side = 0; side < 2; side++)
+    if (ir_is_const(base->operands[1 - side], &factor) && factor == by)
+      return ranges_param(n->task->body, base->operands[side]) == k;
+  return false;
+}
+
+/* Does the index stay in the node along the axis? Indices that may have wrapped are no multiples. */
+static bool stays_in_node(const Nodes *n, const SNode *node, int axis, const IrInst *index) {
+  int k = snode_axis_position(n->listed, axis), position = snode_axis_position(node, axis);
+  int64_t cells = k >= 0 ? snode_divisor(n->listed, node, axis) : node->shape[position];
+  IndexRange range = ranges_of(index);
+  if (!range.known || range.low < 0 || range.high >= cells) return false;
+  if (k < 0 || !range.base) return k < 0 && !range.base;
+  return ranges_hold_below(&range, node->shape[position]) && is_multiple(n, range.base, k, cells);
+}
+
+static bool mark_place(void *data, IrInst *place) {
+  const Nodes *n = data;
+  if (place->op != IR_PLACE || !lies_in_node(n, n->kernel->fields.items[place->field].node)) return true;
+  const SNode *node = n->kernel->fields.items[place->field].node;
+  for (int k = 0; k < place->operand_count; k++)
+    if (!stays_in_node(n, node, node->level_axes[k], place->operands[k])) return true;
+  place->here = place->inside = true;
+  return true;
+}
+
+bool pass_nodes(PassContext *ctx, IrKernel *kernel, Error *err) {
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    const IrTask *task = kernel->tasks.items[i];
+    if (task->kind != TASK_NODES) continue;
+    Nodes n = {.kernel = kernel, .task = task, .listed = kernel->levels.items[task->level].node};
+    if (n.listed->kind != SNODE_POINTER) continue;
+    ir_walk(task->body, note_loss, &n);
+    if (!n.deactivates) ir_walk(task->body, mark_place, &n);
+  }
+  return true;
+}

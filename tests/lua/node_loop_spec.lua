@@ -1,0 +1,70 @@
+-- Loops over nodes: what lies in the visited node is found at once, and means what a look-up would.
+local rg = require("support").rg
+
+local function tree()
+  local x, y, most = rg.field(rg.i32), rg.field(rg.f32), rg.field(rg.i32)
+  local block = rg.root:pointer("ij", 6, 5)
+  block:dense("ij", 4, 3):place(x)
+  block:dense("i", 8):place(y)
+  block:place(most)
+  return x, y, most, block
+end
+
+describe("a loop over nodes", function()
+  it("reads and writes the cells and numbers of its node", function()
+    local x, y, most, block = tree()
+    for n, at in ipairs { { 0, 0 }, { 5, 4 }, { 2, 3 } } do
+      for a = 0, 3 do
+        for b = 0, 2 do x[4 * at[1] + a][3 * at[2] + b] = 100 * n + 10 * a + b end
+      end
+    end
+    rg.kernel([=[function()
+      for i, j in block:active() do
+        local largest = 0
+        for a = 0, 3 do
+          for b = 0, 2 do largest = math.max(largest, x[4 * i + a][j * 3 + b]) end
+        end
+        most[i][j] = largest
+        x[4 * i + 3][3 * j] = -1
+        y[8 * i + 7][j] = largest + x[4 * i + 4][3 * j]
+      end
+    end]=], { x = x, y = y, most = most, block = block })()
+    assert.equal(3, block:count())
+    assert.same({ 132, 232, 332 }, { most[0][0], most[5][4], most[2][3] })
+    assert.same({ -1, -1, -1 }, { x[3][0], x[23][12], x[11][9] })
+    assert.same({ 132, 232, 332 }, { y[7][0], y[47][4], y[23][3] })
+  end)
+
+  it("reads zero in its node once the iteration gave it back", function()
+    local x, _, most, block = tree()
+    local seen = rg.field(rg.i32, 6, 5)
+    for i = 0, 5 do
+      x[4 * i][3] = 7
+      most[i][1] = 1
+    end
+    rg.kernel([=[function()
+      for i, j in block:active() do
+        if i % 2 == 0 then block:deactivate(i, j) end
+        seen[i][j] = 1 + x[4 * i][3 * j]
+      end
+    end]=], { x = x, seen = seen, block = block })()
+    for i = 0, 5 do assert.equal(i % 2 == 0 and 1 or 8, seen[i][1]) end
+    assert.equal(3, block:count())
+  end)
+
+  it("adds to cells of its node and of others", function()
+    local x, _, _, block = tree()
+    for i = 0, 5 do
+      for j = 0, 4 do block:activate(i, j) end
+    end
+    rg.kernel([=[function()
+      for i, j in block:active() do
+        x[4 * i][3 * j] = x[4 * i][3 * j] + 1
+        x[(4 * i + 4) % 24][3 * j] = x[(4 * i + 4) % 24][3 * j] + 1
+      end
+    end]=], { x = x, block = block })()
+    for i = 0, 5 do
+      for j = 0, 4 do assert.equal(2, x[4 * i][3 * j]) end
+    end
+  end)
+end)
