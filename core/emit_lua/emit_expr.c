@@ -160,7 +160,41 @@ static void emit_comparison(Emit *e, AstExpr *expr) {
   emit_text(e, ")");
 }
 
+static bool is_link(Emit *e, AstExpr *expr) {
+  return expr->kind == AST_BINARY && !(expr->op >= AST_EQ && expr->op <= AST_GE) && !emit_is_product(e, expr);
+}
+
+/* How many operators stand on the left of each other: 3 in ((a + b) - c) * d. */
+static int chain_length(Emit *e, AstExpr *expr) {
+  int length = 0;
+  for (expr = sema_strip(expr); is_link(e, expr); expr = sema_strip(expr->left)) length++;
+  return length;
+}
+
+/* Lua takes calls inside each other to a height of 200 at most, and 250 arguments. So a long chain is
+ * `_rg.chain(_rg.chain(a, _rg.add_f32, b, ..), _rg.sub_f32, c, ..)`, a conversion in it an operation without operand. */
+static void emit_chain(Emit *e, AstExpr *expr, int length) {
+  enum { AT_ONCE = 40 };
+  AstExpr **links = scratch_array(e->scratch, AstExpr *, length);
+  for (int i = length - 1; i >= 0; i--, expr = expr->left) links[i] = expr = sema_strip(expr);
+  for (int i = 0; i < length; i += AT_ONCE) emit_text(e, "_rg.chain(");
+  emit_as(e, expr, emit_type(e, links[0]));
+  for (int i = 0; i < length; i++) {
+    Type at = emit_type(e, links[i]), before = i ? emit_type(e, links[i - 1]) : at;
+    if (!type_equal(before, at)) emit_format(e, ", _rg.to_%s_%s, nil", type_text(at), type_text(before));
+    emit_format(e, ", _rg.%s_%s, ", op_name(links[i]->op), type_text(at));
+    emit_as(e, links[i]->right, at);
+    if (i % AT_ONCE == AT_ONCE - 1 || i == length - 1) emit_text(e, ")");
+  }
+}
+
 static void emit_binary(Emit *e, AstExpr *expr) {
+  enum { LONG_CHAIN = 30 };
+  int length = chain_length(e, expr);
+  if (length > LONG_CHAIN) {
+    emit_chain(e, expr, length);
+    return;
+  }
   if (expr->op >= AST_EQ && expr->op <= AST_GE) {
     emit_comparison(e, expr);
     return;
@@ -196,11 +230,20 @@ static void emit_unary(Emit *e, AstExpr *expr) {
 
 /* -- short circuits -------------------------------------------------------------------------------------- */
 
+/* `a and b and c` without parentheses between them, since Lua takes 200 at most inside each other. */
 static void emit_logic(Emit *e, AstExpr *expr) {
+  AstExpr *first = expr;
+  int count = 0;
+  for (; first->kind == expr->kind && !choice_is(e->s, first); first = sema_strip(first->left)) count++;
+  AstExpr **links = scratch_array(e->scratch, AstExpr *, count);
+  for (AstExpr *at = expr; count > 0; at = sema_strip(at->left)) links[--count] = at;
   emit_text(e, "(");
-  emit_expr(e, expr->left);
-  emit_text(e, expr->kind == AST_AND ? " and " : " or ");
-  emit_expr(e, expr->right);
+  emit_expr(e, first);
+  for (int i = 0;; i++) {
+    emit_text(e, expr->kind == AST_AND ? " and " : " or ");
+    emit_expr(e, links[i]->right);
+    if (links[i] == expr) break;
+  }
   emit_text(e, ")");
 }
 

@@ -18,6 +18,17 @@ static bool is_taken(Emit *e, const char *name) {
   return false;
 }
 
+/* Where a function has as many locals as Lua allows, further ones stand in a table. */
+static bool has_room(const Emit *e, int more) {
+  enum { MOST_LOCALS = 150 }; /* of 200: loops have some without names */
+  return e->visible.count + more <= MOST_LOCALS;
+}
+
+static void emit_in_table(Emit *e, const AstLocal *local) {
+  vec_push(e->scratch, &e->visible, "");
+  e->names[local->id] = scratch_format(e->scratch, "_rg_r[%d]", local->id);
+}
+
 const char *emit_declare(Emit *e, const AstLocal *local) {
   const char *name = scratch_copy_text(e->scratch, local->name.data, (size_t)local->name.length);
   if (is_taken(e, name)) name = scratch_format(e->scratch, "%s__%d", name, local->id);
@@ -63,6 +74,7 @@ static void emit_quotients(Emit *e, AstStmt *stmt) {
   for (int i = 0; i < stmt->values.count && i < stmt->locals.count; i++) {
     AstExpr *value = stmt->values.items[i];
     if (!is_quotient(e, stmt->locals.items[i], value)) continue;
+    vec_push(e->scratch, &e->visible, ""); /* takes a place, too */
     emit_format(e, "local _rg_q%d = {", stmt->locals.items[i]->id);
     emit_quotient(e, value, ty_alone(e->s, infer_quotient_type(e->s, sema_strip(value))));
     emit_text(e, "}; ");
@@ -82,8 +94,13 @@ static void emit_declaration(Emit *e, AstStmt *stmt) {
   }
   StrBuf text = e->out;
   e->out = before;
-  for (int i = 0; i < stmt->locals.count; i++)
-    emit_format(e, "%s%s", i ? ", " : "local ", emit_declare(e, stmt->locals.items[i]));
+  bool fits = has_room(e, stmt->locals.count);
+  if (fits) emit_text(e, "local ");
+  for (int i = 0; i < stmt->locals.count; i++) {
+    if (fits) emit_declare(e, stmt->locals.items[i]);
+    else emit_in_table(e, stmt->locals.items[i]);
+    emit_format(e, "%s%s", i ? ", " : "", e->names[stmt->locals.items[i]->id]);
+  }
   emit_format(e, " = %s", strbuf_end(&text));
 }
 

@@ -73,7 +73,7 @@ bool algebra_shape(Sema *s, AstExpr *e, const Builtin *builtin, Shape *shape) {
   case ALGEBRA_INVERSE: *shape = first; return needs_square(s, list.items[0], builtin);
   case ALGEBRA_TRACE:
   case ALGEBRA_DETERMINANT: return needs_square(s, list.items[0], builtin);
-  case ALGEBRA_SELECT: return resolve_scalar(s, list.items[0]) && join_from(s, e, list, 1, builtin, shape);
+  case ALGEBRA_SELECT: return resolve_check_scalar(s, list.items[0]) && join_from(s, e, list, 1, builtin, shape);
   default: return join_from(s, e, list, 0, builtin, shape);
   }
 }

@@ -66,8 +66,9 @@ bool resolve_value(Sema *s, AstExpr *e) {
   }
 }
 
-bool resolve_scalar(Sema *s, AstExpr *e) {
-  if (!resolve_value(s, e)) return false;
+bool resolve_scalar(Sema *s, AstExpr *e) { return resolve_value(s, e) && resolve_check_scalar(s, e); }
+
+bool resolve_check_scalar(Sema *s, AstExpr *e) {
   return shape_is_scalar(shape_of(s, e)) ||
          sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "take one number of it: v.x", "a number stands here, and this is %s",
                    shape_text(s, shape_of(s, e)));
@@ -267,8 +268,8 @@ static Entity resolve_length(Sema *s, AstExpr *e) {
 static bool shape_choice(Sema *s, AstExpr *e, Shape *shape) {
   AstExpr *a = e->kind == AST_TERNARY ? e->right : e->left, *b = e->kind == AST_TERNARY ? e->third : e->right;
   *shape = shape_of(s, b);
-  if (e->kind == AST_TERNARY && !resolve_scalar(s, e->left)) return false;
-  if (e->kind == AST_AND) return resolve_scalar(s, a);
+  if (e->kind == AST_TERNARY && !resolve_check_scalar(s, e->left)) return false;
+  if (e->kind == AST_AND) return resolve_check_scalar(s, a);
   return shape_equal(shape_of(s, a), *shape) ||
          sema_fail(s, b, RG_ERROR_TYPE_MISMATCH, NULL, "one side of this choice is %s, the other %s",
                    shape_text(s, shape_of(s, a)), shape_text(s, *shape));

@@ -299,6 +299,7 @@ const char *suggest_modifier(Sema *s, Str name); /* of a loop's head */
 Entity resolve_expr(Sema *s, AstExpr *e);   /* and remembers it */
 bool resolve_value(Sema *s, AstExpr *e);    /* a number or bool */
 bool resolve_scalar(Sema *s, AstExpr *e);   /* one number or bool */
+bool resolve_check_scalar(Sema *s, AstExpr *e); /* the same of what was resolved: reading it twice at each height takes forever */
 bool resolve_indices(Sema *s, AstExprs *list, int *count); /* `{i, j}` counts two, as does an ivec2 */
 Type resolve_type(Sema *s, AstExpr *annotation, Shape *shape);
 const char *resolve_nearest(Sema *s, Str name); /* a hint "did you mean 'x'?", or NULL */

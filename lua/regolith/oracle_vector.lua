@@ -25,6 +25,13 @@ function vector.each(f, a, b, c)
 end
 local each = vector.each
 
+--- One operation after the other: chain(x, f, a, g, b) is g(f(x, a), b).
+function vector.chain(x, ...)
+  local steps = { ... }
+  for k = 1, select("#", ...), 2 do x = each(steps[k], x, steps[k + 1]) end
+  return x
+end
+
 function vector.stretch(count, x)
   local result = {}
   for k = 1, count do result[k] = x end

@@ -227,4 +227,12 @@ describe("conversions", function()
     assert.is_true(rg.bool(2))
     assert.equal("f32", tostring(rg.f32))
   end)
+
+  it("stand inside each other at any height without taking longer and longer to read", function()
+    local x = rg.field(rg.f32, 4)
+    local function run(text) return rg.kernel("function() return " .. text .. " end", { x = x })() end
+    assert.is_true(run(("x[0] < 1 and "):rep(60) .. "x[1] < 1"))
+    assert.equal(2, run(("rg.select(x[0] + "):rep(40) .. "x[1]" .. (" > 1, 2, 2)"):rep(40)))
+    assert.equal(2, run(("(("):rep(40) .. "x[0]" .. (") > 1 ? 2 : 2)"):rep(40)))
+  end)
 end)

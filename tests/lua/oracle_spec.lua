@@ -186,6 +186,23 @@ describe("arch = \"lua\"", function()
     assert.equal(432, x[4])
   end)
 
+  it("holds more locals and longer chains than a Lua function does", function()
+    local own, n = runtime(), 400
+    local x = own.field(own.f32, 8)
+    local terms, conditions, locals = {}, {}, {}
+    for k = 1, n do
+      terms[k] = ("x[%d]"):format(k % 8)
+      conditions[k] = ("x[%d] < %d"):format(k % 8, k + 10)
+      locals[k] = ("local v%d = a + %d"):format(k, k)
+    end
+    for k = 0, 7 do x[k] = k end
+    local function run(text, ...) return own.kernel(text, { x = x })(...) end
+    assert.equal(n / 8 * 28, run("function() return " .. table.concat(terms, " + ") .. " end"))
+    assert.equal(n / 8 * 28 * 2, run("function() return 2 * (" .. table.concat(terms, " + ") .. ") end"))
+    assert.is_true(run("function() return " .. table.concat(conditions, " and ") .. " end"))
+    assert.equal(n + 1, run("function(a) " .. table.concat(locals, " ") .. (" v%d = v%d + v1 - a return v%d - 1 end"):format(n, n, n), 1.0))
+  end)
+
   it("refuses as compiled kernels do, and goes on", function()
     local own = runtime()
     local x = own.field(own.i32, 4)
