@@ -2,6 +2,7 @@
  * Also what tables lead to: `self.dt` where `self` is an argument is a path that the launch has to bring. */
 #include "sema/inline.h"
 
+enum { MOST_INSIDE = 33 };
 enum { HIGHEST = 1500, MOST_EXPRESSIONS = 200000 }; /* of all that is written out: bounds for the stack and the memory */
 
 /* -- what the launch has to bring as well ------------------------------------------------------------------- */
@@ -62,9 +63,12 @@ bool inline_has_room(const Sema *s) { return s->ast->expr_count <= MOST_EXPRESSI
 static bool check_callee(Sema *s, AstExpr *e, const Entity *callee, int arguments) {
   const AstFunction *function = callee->callee;
   const Source *source = callee->callee_source;
+  int inside = 0; /* calls of it that this one stands in: each knows its own constants, so they may end */
   for (const Inline *in = s->frame; in; in = in->outer)
-    if (is_same_text(in, function, source))
-      return sema_fail(s, e, RG_ERROR_NOT_YET, "write it as a loop", "'%s' calls itself, and recursion is not compiled yet", callee->name);
+    if (is_same_text(in, function, source) && ++inside == MOST_INSIDE)
+      return sema_fail(s, e, RG_ERROR_NOT_YET, "write it as a loop, or end it by 'if rg.static(..)'",
+                       "'%s' calls itself over and over: %d calls inside each other are written out, and recursion at run time is not "
+                       "compiled yet", callee->name, MOST_INSIDE - 1);
   int height = (s->frame ? s->frame->height : s->function->height) + function->height;
   if (height > HIGHEST || s->ast->expr_count > MOST_EXPRESSIONS) return inline_fail_size(s, e->pos, e->width);
   if (function->has_varargs)

@@ -329,3 +329,38 @@ describe("a mistake in a function that is called", function()
     assert.equal("call.invalid", failure(k, 1).code)
   end)
 end)
+
+local function factorial(n)
+  if rg.static(n < 2) then return 1 end
+  return n * factorial(rg.static(n - 1))
+end
+
+local function fibonacci(n)
+  if rg.static(n < 2) then return n else return fibonacci(rg.static(n - 1)) + fibonacci(rg.static(n - 2)) end
+end
+
+local function power(x, n)
+  if rg.static(n == 0) then return 1.0 end
+  local half = power(x, rg.static((n - n % 2) / 2))
+  if rg.static(n % 2 == 1) then return half * half * x end
+  return half * half
+end
+
+local function endless(n)
+  if n < 2 then return 1 end
+  return endless(n - 1) + endless(n - 2)
+end
+
+describe("a function that calls itself", function()
+  it("is written out as deep as what is known at the compile takes it", function()
+    local k = rg.kernel(function(x) return factorial(5), fibonacci(9), power(x, 13) end)
+    assert.same({ 120, 34, 8192 }, { k(2) })
+  end)
+
+  it("must end by what is known then", function()
+    local err = failure(rg.kernel(function(n) return endless(n) end), 3)
+    assert.equal("kernel.not_yet", err.code)
+    assert.truthy(err.message:find("endless", 1, true) and err.hint:find("rg.static", 1, true))
+    assert.equal("kernel.not_yet", failure(rg.kernel(function() return factorial(40) end)).code)
+  end)
+end)

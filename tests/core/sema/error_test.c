@@ -103,7 +103,8 @@ static void test_names(World *w) {
                "1:17+4 source.missing: 'step' of the table 'list' is not known here (name captured things by their "
                "full path: 'self.grid.dt')");
     CHECK_TEXT(error_of(w, "local function h(v) return h(v) end function() x[0] = h(1) end"),
-               "1:28+1 kernel.not_yet: 'h' calls itself, and recursion is not compiled yet (write it as a loop)");
+               "1:28+1 kernel.not_yet: 'h' calls itself over and over: 32 calls inside each other are written out, and "
+               "recursion at run time is not compiled yet (write it as a loop, or end it by 'if rg.static(..)')");
     CHECK_TEXT(error_of(w, "function() x[0] = list[1] end"),
                "1:19+4 source.missing: what the table 'list' holds is not known here (put the numbers into a field)");
     CHECK_TEXT(error_of(w, "function() print(1) end"),
