@@ -8,22 +8,30 @@
  * An ensured node stays for the rest of the iteration where the body takes nothing away from the tree; so a look-up behind
  * it finds the same. Look-ups alone are left to LLVM, which knows when nothing in between can change the slot. An inst is
  * known in its region, from where it stands, and in the regions inside. Equal slots are one inst: `fold` saw to that.
+ * Cells of a hash are known by the node above and the coordinates. Asking a table costs more than LLVM can save, so where
+ * the body activates nothing in the tree, what was found is not looked for again either.
  * needs: places and fold ran     keeps: all else */
+#include "ir/attribute.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
+enum { MAX_FOUND = 64 }; /* cells of hashes that are compared with each new one */
+
 typedef struct Slots {
   IrKernel *kernel;
-  bool *loses;          /* by tree: the body may deactivate in it */
+  bool *loses, *gains;  /* by tree: the body may deactivate, or activate, in it */
   IrInst **ensured;     /* by id of a slot's address: what ensured it, where that is visible */
   IrInst **with;        /* by id: what stands for it */
   VEC(int) entered;     /* addresses in `ensured`, to be taken back when their region ends */
+  VEC(IrInst *) found;  /* cells of hashes, likewise */
 } Slots;
 
 static bool note_loss(void *data, IrInst *inst) {
   Slots *s = data;
   if (inst->op == IR_SLOT_CLEAR || inst->op == IR_HASH_CLEAR || inst->op == IR_DYNAMIC_CLEAR || inst->op == IR_DYNAMIC_POP)
     s->loses[inst->tree] = true;
+  else if (ir_has_tree(inst->op) && (ir_op_info[inst->op].flags & IR_TOPOLOGY))
+    s->gains[inst->tree] = true;
   return true;
 }
 
@@ -41,16 +49,37 @@ static void visit_slot(Slots *s, IrInst *inst) {
   }
 }
 
+static bool is_same_cell(const Slots *s, const IrInst *a, const IrInst *b) {
+  if (a->tree != b->tree || a->imm != b->imm || a->operand_count != b->operand_count) return false;
+  for (int i = 0; i < a->operand_count; i++)
+    if (settled(s, a->operands[i]) != settled(s, b->operands[i])) return false;
+  return true;
+}
+
+static void visit_key(Slots *s, IrInst *inst) {
+  for (int i = s->found.count - 1; i >= 0; i--) {
+    if (!is_same_cell(s, s->found.items[i], inst)) continue;
+    s->with[inst->id] = s->found.items[i];
+    ir_remove(inst);
+    return;
+  }
+  if (s->found.count < MAX_FOUND && (inst->op == IR_HASH_ENSURE || !s->gains[inst->tree]))
+    vec_push(s->kernel->scratch, &s->found, inst);
+}
+
 static void visit_region(Slots *s, IrRegion *region) {
-  int before = s->entered.count;
+  int before = s->entered.count, found = s->found.count;
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
     bool is_slot = inst->op == IR_SLOT_ENSURE || inst->op == IR_SLOT_FIND;
+    bool is_key = inst->op == IR_HASH_ENSURE || inst->op == IR_HASH_FIND;
     if (is_slot && !s->loses[inst->tree]) visit_slot(s, inst);
+    if (is_key && !s->loses[inst->tree]) visit_key(s, inst);
     for (int i = 0; i < IR_MAX_REGIONS; i++)
       if (inst->regions[i]) visit_region(s, inst->regions[i]);
   }
   while (s->entered.count > before) s->ensured[s->entered.items[--s->entered.count]] = NULL;
+  s->found.count = found;
 }
 
 static void visit_body(Slots *s, IrRegion *body) {
@@ -63,6 +92,7 @@ bool pass_slots(PassContext *ctx, IrKernel *kernel, Error *err) {
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
     Slots s = {.kernel = kernel, .loses = scratch_array(ctx->scratch, bool, kernel->trees.count),
+               .gains = scratch_array(ctx->scratch, bool, kernel->trees.count),
                .ensured = scratch_array(ctx->scratch, IrInst *, kernel->next_id),
                .with = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
     ir_walk(task->body, note_loss, &s);
