@@ -316,7 +316,7 @@ describe("masks", function()
             end
           end
         end)(gap)
-        local sum, visits = rg.kernel(function()
+        local sum, visited = rg.kernel(function()
           local s, m = 0, 0
           for i, j in x:active() do
             local lap = x[i - 1][j] + x[i + 1][j] + x[i][j - 1] + x[i][j + 1] - 4 * x[i][j]
@@ -342,7 +342,7 @@ describe("masks", function()
           end
           return w, s, m
         end)(gap)
-        assert.same({ 0, expected, cells }, { wrong, sum, visits })
+        assert.same({ 0, expected, cells }, { wrong, sum, visited })
       end
     end
   end)
