@@ -334,7 +334,7 @@ describe("a list", function()
   end)
 end)
 
-describe("a loop over the elements of lists #compiled", function()
+describe("a loop over the elements of lists", function()
   -- Lists of 0, 7, 14, .. elements, x = 1000 i + k.
   local function filled(t, chunk, count, options)
     local x, y = rg.field(t), rg.field(t)
@@ -375,7 +375,7 @@ describe("a loop over the elements of lists #compiled", function()
     end
   end
 
-  it("runs in lanes where the body is straight, and the rest one by one", function()
+  it("runs in lanes where the body is straight, and the rest one by one #compiled", function()
     local x, y = filled(rg.f32, 32, 16)
     local double = rg.kernel([=[function()
       for i, j in x:active() do y[i][j] = x[i][j] * 2 + (x[i][j] > 3000 and 1 or 0) end

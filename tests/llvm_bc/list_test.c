@@ -1,0 +1,237 @@
+/* list_test.c - lists of a dynamic SNode: threads that append, take away and empty at once, memory that ends, and what a
+ * list must be all the same: every element below its length is there, and behind it there is nothing.
+ * The tree is a pointer SNode's whose first two slots are a list's length and lock. */
+#include <pthread.h>
+#include <string.h>
+
+#include "check.h"
+#include "forest.h"
+
+enum { LISTS = 5, CHUNK = 8, CHUNKS = 300, CAPACITY = CHUNK * CHUNKS - 3, STEPS = 1500, SHIFT = 26 };
+
+static ForestTree trees[1];
+static RtContext *context;
+static RtBudget budget;
+
+static void create(uint64_t limit) {
+  const ForestRow rows[] = {{.kind = FOREST_ROOT},
+                            {FOREST_DENSE, 0, "i", {LISTS}, 0},
+                            {FOREST_POINTER, 1, "j", {CHUNKS + RT_LIST_SLOTS}, 4 * CHUNK}};
+  budget = (RtBudget){.limit = limit};
+  forest_create(trees, rows, 3, &budget, 0, SHIFT);
+  RtManager *manager = &trees->rt.managers[0];
+  RtLevel *chunks = &manager->levels[manager->level_count - 1];
+  manager->chunk = CHUNK;
+  manager->info_stride += sizeof(int64_t);
+  chunks->offset += RT_LIST_SLOTS * sizeof(uint32_t);
+  chunks->cell_count = CHUNKS;
+  chunks->sizes[0] = CHUNKS;
+  context = forest_context(trees, 1);
+}
+
+static void destroy(void) {
+  forest_context_destroy(context);
+  forest_destroy(trees);
+}
+
+static uint32_t *list_at(int i) {
+  const RtLevel *outer = &trees->rt.managers[0].levels[0];
+  return (uint32_t *)(void *)(trees->rt.root + outer->offset + (uint64_t)i * outer->stride);
+}
+
+static uint32_t *element(uint32_t *list, int32_t k) {
+  uint8_t *node = rt_slot_find(context, 0, &list[RT_LIST_SLOTS + k / CHUNK]);
+  return (uint32_t *)(void *)node + k % CHUNK;
+}
+
+static int32_t append(int worker, int i, uint32_t value, int32_t locks) {
+  uint32_t *list = list_at(i);
+  int32_t slot = rt_dynamic_append(context, &context->workers[worker], 0, 0, list, CHUNK, CAPACITY, locks);
+  if (slot < 0) return slot;
+  *element(list, slot) = value;
+  if (locks) rt_dynamic_unlock(list);
+  return slot;
+}
+
+static uint32_t pop(int i) {
+  uint32_t *list = list_at(i), value;
+  int32_t slot = rt_dynamic_pop(list, 1);
+  if (slot < 0) return 0;
+  value = *element(list, slot);
+  *element(list, slot) = 0;
+  rt_dynamic_unlock(list);
+  return value;
+}
+
+static void empty(int worker, int i) {
+  rt_dynamic_clear(context, &context->workers[worker], 0, 0, list_at(i), CAPACITY);
+}
+
+/* Between tasks: chunks are there without a gap, elements not zero, and all that lies behind them is. */
+static uint64_t check_list(int i) {
+  uint32_t *list = list_at(i), length = list[RT_LIST_LENGTH];
+  uint64_t sum = 0;
+  bool is_over = false;
+  CHECK(length <= CAPACITY && list[RT_LIST_LOCK] == 0);
+  for (int32_t c = 0; c < CHUNKS; c++) {
+    bool is_live = rt_slot_live(&list[RT_LIST_SLOTS + c]);
+    CHECK(is_live || (uint32_t)c * CHUNK >= length);
+    CHECK(!is_over || !is_live);
+    is_over |= !is_live;
+    for (int32_t k = 0; is_live && k < CHUNK; k++) {
+      uint32_t value = *element(list, c * CHUNK + k);
+      CHECK((uint32_t)(c * CHUNK + k) < length ? value != 0 : value == 0);
+      sum += value;
+    }
+  }
+  return sum;
+}
+
+static uint64_t check_all(void) {
+  uint64_t sum = 0, count = 0;
+  rt_tree_settle(context, &trees->rt);
+  for (int i = 0; i < LISTS; i++) {
+    sum += check_list(i);
+    count += list_at(i)[RT_LIST_LENGTH];
+  }
+  CHECK_INT(rt_dynamic_count(context, 0, 0), (int64_t)count);
+  return sum;
+}
+
+/* -- threads --------------------------------------------------------------------------------------------------------- */
+
+typedef struct Thread {
+  pthread_t thread;
+  int worker;
+  void (*run)(struct Thread *);
+  uint64_t put, taken; /* sums */
+} Thread;
+
+static void *thread_main(void *argument) {
+  Thread *thread = argument;
+  thread->run(thread);
+  return NULL;
+}
+
+static Thread run_all(void (*run)(Thread *)) {
+  Thread threads[FOREST_WORKERS], sum = {0};
+  for (int w = 0; w < FOREST_WORKERS; w++) {
+    threads[w] = (Thread){.worker = w, .run = run};
+    pthread_create(&threads[w].thread, NULL, thread_main, &threads[w]);
+  }
+  for (int w = 0; w < FOREST_WORKERS; w++) {
+    pthread_join(threads[w].thread, NULL);
+    sum.put += threads[w].put;
+    sum.taken += threads[w].taken;
+  }
+  return sum;
+}
+
+static void put(Thread *thread, int k, int32_t locks) {
+  uint32_t value = (uint32_t)(thread->worker * STEPS + k + 1);
+  if (append(thread->worker, k % LISTS, value, locks) >= 0) thread->put += value;
+}
+
+static void only_append(Thread *thread) {
+  for (int k = 0; k < STEPS; k++) put(thread, k, 0);
+}
+
+static void append_and_pop(Thread *thread) {
+  for (int k = 0; k < STEPS; k++) {
+    put(thread, k, 1);
+    if (k % 3) thread->taken += pop((k + thread->worker) % LISTS);
+  }
+}
+
+static void append_and_empty(Thread *thread) {
+  for (int k = 0; k < STEPS; k++) {
+    put(thread, k, 1);
+    if (k % 97 == 0) empty(thread->worker, k % LISTS);
+  }
+}
+
+static void test_threads(void) {
+  TEST("threads that append lose nothing") {
+    create(1 << 24);
+    Thread sum = run_all(only_append);
+    CHECK_INT(check_all(), sum.put);
+    CHECK_INT(rt_dynamic_count(context, 0, 0), FOREST_WORKERS * STEPS);
+    destroy();
+  }
+  TEST("what threads append and pop meanwhile is there or was taken, once") {
+    create(1 << 24);
+    Thread sum = run_all(append_and_pop);
+    CHECK_INT(check_all(), sum.put - sum.taken);
+    destroy();
+  }
+  TEST("lists that are emptied meanwhile stay whole") {
+    create(1 << 24);
+    for (int round = 0; round < 3; round++) {
+      run_all(append_and_empty);
+      check_all();
+      rt_tree_collect(context, &trees->rt);
+    }
+    destroy();
+  }
+}
+
+/* -- one thread -------------------------------------------------------------------------------------------------------- */
+
+static void test_ends(void) {
+  TEST("a full list takes no more, and says so") {
+    create(1 << 24);
+    for (int k = 0; k < CAPACITY; k++) CHECK_INT(append(0, 2, (uint32_t)k + 1, 0), k);
+    CHECK_INT(context->error.kind, RT_OK);
+    CHECK_INT(append(0, 2, 7, 0), -1);
+    CHECK_INT(append(0, 2, 7, 1), -1);
+    CHECK_INT(context->error.kind, RT_ERROR_FULL);
+    check_all();
+    destroy();
+  }
+  TEST("where memory ends, lists end before it, and go on when some came back") {
+    create(RT_SEGMENT);
+    Thread sum = run_all(only_append);
+    CHECK_INT(context->error.kind, RT_ERROR_BUDGET);
+    CHECK_INT(check_all(), sum.put);
+    uint8_t *sink = rt_dynamic_ensure(context, context->workers, 0, 0, list_at(0), CHUNK, CAPACITY - 1, 0);
+    CHECK(sink == trees->rt.managers[0].locals[0].sink);
+    memset(sink, 0, CHUNK * 4);
+    CHECK_INT(check_all(), sum.put);
+    for (int i = 0; i < LISTS; i++) empty(0, i);
+    CHECK_INT(check_all(), 0);
+    rt_tree_collect(context, &trees->rt);
+    context->error.kind = RT_OK;
+    for (int k = 0; k < 100; k++) CHECK_INT(append(0, 1, 5, 0), k);
+    CHECK_INT(context->error.kind, RT_OK);
+    check_all();
+    destroy();
+  }
+}
+
+static void test_lengths(void) {
+  TEST("what is written behind the end makes a list as long, without gaps") {
+    create(1 << 24);
+    uint8_t *node = rt_dynamic_ensure(context, context->workers, 0, 0, list_at(3), CHUNK, 5 * CHUNK + 2, 0);
+    CHECK(node == rt_slot_find(context, 0, &list_at(3)[RT_LIST_SLOTS + 5]));
+    CHECK_INT(list_at(3)[RT_LIST_LENGTH], 5 * CHUNK + 3);
+    for (int c = 0; c <= 5; c++) CHECK(rt_slot_live(&list_at(3)[RT_LIST_SLOTS + c]));
+    CHECK_INT(rt_dynamic_count(context, 0, 0), 5 * CHUNK + 3);
+    CHECK_INT(rt_dynamic_cells(context, 0, 0, node), 3);
+    rt_dynamic_remember(context, 0, 0);
+    pop(3);
+    pop(3);
+    CHECK_INT(rt_dynamic_cells(context, 0, 0, node), 1);
+    CHECK_INT(rt_dynamic_was(context, 0, 0, node), 3);
+    rt_tree_clear(context, 0, 0);
+    CHECK_INT(list_at(3)[RT_LIST_LENGTH], 0);
+    CHECK_INT(rt_dynamic_count(context, 0, 0), 0);
+    destroy();
+  }
+}
+
+int main(void) {
+  test_threads();
+  test_ends();
+  test_lengths();
+  return check_report();
+}
