@@ -49,9 +49,12 @@ typedef struct RtError {
 
 /* The budget all trees of a runtime share, in bytes. */
 typedef struct RtBudget {
-  uint64_t limit;
+  uint64_t limit;           /* atomic */
   uint64_t used;            /* atomic: committed chunks and root containers */
   uint64_t peak;            /* atomic */
+  /* the host's word when `bytes` in all are wanted: the limit from now on. Any worker calls it, several at once; NULL: none */
+  uint64_t (*ask)(void *data, uint64_t bytes);
+  void *ask_data;
 } RtBudget;
 
 /* A node's life: FRESH -> LIVE -> USED -> LIVE .. A FRESH node's memory is known to be zero; a USED one (freed, or

@@ -12,11 +12,21 @@
 
 /* -- budget ------------------------------------------------------------------------------------------------------ */
 
+/* Whether the limit allows so many bytes in all, now or once the host was asked. */
+static int is_allowed(RtBudget *budget, uint64_t bytes) {
+  uint64_t limit = rt_load_long(&budget->limit);
+  if (bytes <= limit) return 1;
+  if (!budget->ask) return 0;
+  uint64_t allowed = budget->ask(budget->ask_data, bytes);
+  while (allowed > limit && !rt_swap_long(&budget->limit, limit, allowed)) limit = rt_load_long(&budget->limit);
+  return bytes <= rt_load_long(&budget->limit);
+}
+
 static int budget_take(RtBudget *budget, uint64_t bytes) {
   uint64_t used;
   do {
     used = rt_load_long(&budget->used);
-    if (used > budget->limit || bytes > budget->limit - used) return 0;
+    if (used + bytes < used || !is_allowed(budget, used + bytes)) return 0;
   } while (!rt_swap_long(&budget->used, used, used + bytes));
   uint64_t peak;
   do peak = rt_load_long(&budget->peak);

@@ -72,6 +72,18 @@ const RgError *rg_error_row(RgRuntime *runtime, int32_t row, int32_t *unsaid) {
   return &shown;
 }
 
+void rg_on_memory(RgRuntime *runtime, uint64_t (*ask)(void *data, uint64_t bytes), void *data) {
+  Program *program = (Program *)runtime;
+  if (!program) return;
+  program->budget.ask = ask;
+  program->budget.ask_data = data;
+}
+
+void rg_stop(RgRuntime *runtime) {
+  Program *program = (Program *)runtime;
+  if (program) __atomic_store_n(&program->launch.context.stop, 1, __ATOMIC_RELAXED);
+}
+
 void rg_on_warning(RgRuntime *runtime, void (*warn)(void *data, const char *text), void *data) {
   Program *program = (Program *)runtime;
   if (!program) return;

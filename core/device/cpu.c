@@ -148,7 +148,7 @@ static bool launch_cpu(Device *device, DeviceLaunch *launch, Error *err) {
   if (!launch->context.grow) launch->context.grow = grow_in_heap;
   launch->host(&launch->context);
   settle_trees(launch);
-  return true;
+  return pool_check_host(((CpuDevice *)device)->pool, err);
 }
 
 static void destroy_cpu(Device *device) {
@@ -160,9 +160,9 @@ static void destroy_cpu(Device *device) {
 
 static const DeviceTable cpu_table = {.name = "cpu", .launch = launch_cpu, .share = share_cpu, .destroy = destroy_cpu};
 
-Device *device_cpu_create(Heap *heap, int32_t threads, Error *err) {
+Device *device_cpu_create(Heap *heap, int32_t threads, PoolHost *host, void *host_data, Error *err) {
   CpuDevice *cpu = heap_alloc(heap, sizeof *cpu);
-  Pool *pool = cpu ? pool_create(heap, threads, err) : NULL;
+  Pool *pool = !cpu ? NULL : host ? pool_create_hosted(heap, threads, host, host_data, err) : pool_create(heap, threads, err);
   uint8_t *took_part = pool ? heap_alloc(heap, (size_t)pool_worker_count(pool)) : NULL;
   if (!took_part) {
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a device");

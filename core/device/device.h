@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/heap.h"
 #include "rt.h"
+#include "thread/pool.h"
 
 typedef struct Device Device;
 
@@ -67,7 +68,8 @@ struct Device {
   uint64_t seed;
 };
 
-/* threads 0: all cores. */
-Device *device_cpu_create(Heap *heap, int32_t threads, Error *err);
+/* threads 0: all cores. host: the embedding program's job system (pool.h), which then has `threads` workers; NULL: threads of
+ * our own. */
+Device *device_cpu_create(Heap *heap, int32_t threads, PoolHost *host, void *host_data, Error *err);
 
 #endif

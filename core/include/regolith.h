@@ -37,6 +37,12 @@ typedef struct RgOptions {
   int32_t debug, unchecked, fast_math, default_f64;
   const char *arch;       /* "cpu"; NULL: cpu. Another: device.missing, saying why */
   int32_t no_cache;       /* 1: compiled kernels are neither taken from nor kept in the cache on disk */
+  /* A game's or tool's own job system in place of threads of ours; `threads` then says how many workers it has. Called by the
+   * thread that is inside a call of this runtime, with `count` tasks: it calls task(task_data, worker, number) for every number
+   * from 0 to count - 1, once each, on whichever threads it likes, and returns when all have returned. `worker` is from 0 to
+   * threads - 1, and no two calls have the same one at the same time. NULL: threads of ours. */
+  void (*run_tasks)(void *data, int64_t count, void (*task)(void *task_data, int32_t worker, int64_t number), void *task_data);
+  void *run_tasks_data;
 } RgOptions;
 
 /* One number, boolean or handle, as argument or element. */
@@ -86,6 +92,13 @@ const RgError *rg_error_row(RgRuntime *runtime, int32_t row, int32_t *unsaid);
 /* Warnings (a race that the compiler sees, writes outside a shape; each once per kernel) go to `warn` from now on, instead
  * of to standard error; NULL: back. It runs inside a call of this runtime, in the thread that made it, and may not call it. */
 void rg_on_warning(RgRuntime *runtime, void (*warn)(void *data, const char *text), void *data);
+/* Asked when trees want more than the budget: `bytes` in all. What it returns is the budget from then on, if it is more
+ * than before. Any of the runtime's workers calls it, several perhaps at once; it may not call the runtime.
+ * NULL: nobody is asked. Trees made before the first call keep the most that they could hold until then. */
+void rg_on_memory(RgRuntime *runtime, uint64_t (*ask)(void *data, uint64_t bytes), void *data);
+/* Stops the launch that runs, from any thread or a signal handler, soon: it fails with launch.stopped, and what it has written
+ * stays. Does nothing where none runs. */
+void rg_stop(RgRuntime *runtime);
 RgStatus rg_sync(RgRuntime *runtime);
 int32_t rg_worker_count(RgRuntime *runtime);
 

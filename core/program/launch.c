@@ -138,14 +138,14 @@ bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, R
     return error_set(err, RG_ERROR_ARGUMENT, "kernels of arch \"lua\" run in Lua: rg_kernel_emit gives their text");
   Variant *variant = prepare(kernel, values, value_count, err);
   if (!variant) return false;
-  DeviceLaunch launch;
+  DeviceLaunch *launch = &program->launch;
   program_relieve(program);
-  fill_launch(program, variant, values, &launch);
+  fill_launch(program, variant, values, launch);
   double begin = clock_ms();
-  bool ok = program->device->table->launch(program->device, &launch, err);
+  bool ok = program->device->table->launch(program->device, launch, err);
   program->stats.run_ms += clock_ms() - begin;
   program->stats.launches++;
-  return readback(kernel, variant, &launch, result, err) && ok;
+  return readback(kernel, variant, launch, result, err) && ok;
 }
 
 bool kernel_result(Kernel *kernel, int32_t number, RgValue *result, Error *err) {

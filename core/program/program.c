@@ -103,6 +103,8 @@ static bool fill_options(Program *program, const RgOptions *given, Error *err) {
   if (!parse_count("RG_THREADS", 4096, &threads, err) || !parse_count("RG_SEED", INT64_MAX, &seed, err)) return false;
   if (options->threads < 0 || options->threads > 4096)
     return error_set(err, RG_ERROR_OPTION, "threads is %d, 0 (all cores) to 4096 are possible", options->threads);
+  if (options->run_tasks && !options->threads)
+    return error_set(err, RG_ERROR_OPTION, "run_tasks wants to know how many workers there are: set threads");
   if (!options->threads) options->threads = (int32_t)threads;
   if (!options->seed) options->seed = (uint64_t)seed;
   const char *memory = option_text("RG_MEMORY");
@@ -135,7 +137,8 @@ static bool create_workers(Program *program, Error *err) {
 static bool create_parts(Program *program, const RgOptions *options, Error *err) {
   if (!fill_options(program, options, err)) return false;
   program->budget.limit = program->options.memory_bytes;
-  program->device = device_cpu_create(&program->heap, program->options.threads, err);
+  program->device = device_cpu_create(&program->heap, program->options.threads, program->options.run_tasks,
+                                      program->options.run_tasks_data, err);
   if (!program->device) return false;
   program->device->shuffle_tasks = option_has_word("RG_STRESS", "shuffle_tasks");
   program->device->gc_each_launch = option_has_word("RG_STRESS", "gc_each_launch");

@@ -71,6 +71,7 @@ struct Program {
   Kernel *kernels;
   int32_t tree_count;         /* ever made: RtTree.number */
   bool gc_is_stopped;
+  DeviceLaunch launch;         /* the one that runs, or ran last: any thread may write launch.context.stop */
   bool is_short;               /* the budget was exhausted since the last program_relieve */
   RgStats stats;
   RgVector vector; /* what the last call gave back, where that is a vector */

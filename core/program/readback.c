@@ -66,7 +66,9 @@ bool readback_result(Kernel *kernel, const Variant *variant, int32_t number, RgV
 bool readback(Kernel *kernel, Variant *variant, DeviceLaunch *launch, RgValue *result, Error *err) {
   kernel->object.program->stats.gcs += launch->collections;
   count_outside(kernel);
-  if (!check_fault(kernel, variant, &launch->context.error, err)) return false;
+  RtError *fault = &launch->context.error;
+  if (fault->kind == RT_OK && rt_stopped(&launch->context)) fault->kind = RT_ERROR_STOPPED; /* rg_stop */
+  if (!check_fault(kernel, variant, fault, err)) return false;
   readback_result(kernel, variant, 0, result);
   return true;
 }

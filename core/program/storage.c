@@ -82,7 +82,8 @@ static uint64_t sinks_bytes(const Tree *tree) {
 static bool reserve_sparse(Tree *tree, Error *err) {
   uint64_t head = RT_FIRST_GRANULE * RT_GRANULE, limit = tree->object.program->budget.limit;
   uint64_t least = min_i64((int64_t)align_up(head + tree->layout->root_size, RT_SEGMENT) + RT_SEGMENT, LARGEST_ARENA);
-  uint64_t wanted = limit < LARGEST_ARENA / 2 ? least + limit : LARGEST_ARENA;
+  bool is_bounded = limit < LARGEST_ARENA / 2 && !tree->object.program->budget.ask;
+  uint64_t wanted = is_bounded ? least + limit : LARGEST_ARENA;
   uint64_t sinks = align_up(sinks_bytes(tree), RT_SEGMENT);
   if (!arena_reserve(&tree->arena, (uint64_t)min_i64((int64_t)wanted, LARGEST_ARENA) + sinks, least + sinks, err)) return false;
   tree->rt.reserved = (tree->arena.reserved - sinks) / RT_SEGMENT * RT_SEGMENT;
@@ -102,8 +103,11 @@ static bool reserve(Tree *tree, Error *err) {
   return true;
 }
 
-static bool has_room(const RtBudget *budget, uint64_t bytes) {
-  return bytes <= budget->limit && budget->used <= budget->limit - bytes;
+static bool has_room(RtBudget *budget, uint64_t bytes) {
+  uint64_t all;
+  if (__builtin_add_overflow(budget->used, bytes, &all)) return false;
+  if (all > budget->limit && budget->ask) budget->limit = max_u64(budget->limit, budget->ask(budget->ask_data, all));
+  return all <= budget->limit;
 }
 
 static bool charge(Tree *tree, Error *err) {

@@ -30,6 +30,11 @@ struct Pool {
   Worker *workers; /* [0] is the caller's place and has no thread */
   int32_t worker_count;
   bool started, stopping;
+  PoolHost *host; /* NULL: threads of our own */
+  void *host_data;
+  _Atomic int64_t done;          /* chunks of a loop that the host ran */
+  _Atomic int32_t wrong_worker;  /* an index that the host made up, + 1; 0: none */
+  bool left_out;                 /* the host returned too soon */
   PoolWork *work;
   void *data;
   int64_t total, chunk, chunk_count;
@@ -58,15 +63,49 @@ static void pause_briefly(void) {
 #endif
 }
 
+static void run_chunk(Pool *pool, int32_t worker, int64_t k) {
+  uint64_t place = (pool->shuffle_start + (uint64_t)k * pool->shuffle_step) % (uint64_t)pool->chunk_count;
+  int64_t begin = (int64_t)place * pool->chunk, left = pool->total - begin;
+  pool->work(pool->data, worker, begin, begin + (left < pool->chunk ? left : pool->chunk));
+}
+
 static void run_chunks(Pool *pool, int32_t worker) {
   for (;;) {
     int64_t k = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
     if (k >= pool->chunk_count) return;
-    uint64_t place = (pool->shuffle_start + (uint64_t)k * pool->shuffle_step) % (uint64_t)pool->chunk_count;
-    int64_t begin = (int64_t)place * pool->chunk, left = pool->total - begin;
-    pool->work(pool->data, worker, begin, begin + (left < pool->chunk ? left : pool->chunk));
+    run_chunk(pool, worker, k);
   }
 }
+
+/* -- a host's job system ------------------------------------------------------------------------------------------- */
+
+static void run_job(void *data, int32_t worker, int64_t number) {
+  Pool *pool = data;
+  if (worker < 0 || worker >= pool->worker_count || number < 0 || number >= pool->chunk_count) {
+    atomic_store(&pool->wrong_worker, worker < 0 ? 1 : worker + 1);
+    return;
+  }
+  run_chunk(pool, worker, number);
+  atomic_fetch_add(&pool->done, 1);
+}
+
+static void run_hosted(Pool *pool) {
+  atomic_store(&pool->done, 0);
+  pool->host(pool->host_data, pool->chunk_count, run_job, pool);
+  if (atomic_load(&pool->done) != pool->chunk_count) pool->left_out = true;
+}
+
+bool pool_check_host(Pool *pool, Error *err) {
+  int32_t wrong = atomic_exchange(&pool->wrong_worker, 0);
+  bool left_out = pool->left_out;
+  pool->left_out = false;
+  if (wrong)
+    return error_set(err, RG_ERROR_ARGUMENT, "the host's run_tasks gave a worker or a number that is not there: worker %d of %d",
+                     wrong - 1, pool->worker_count);
+  return !left_out || error_set(err, RG_ERROR_ARGUMENT, "the host's run_tasks returned before all tasks had run, once each");
+}
+
+/* -- threads of our own -------------------------------------------------------------------------------------------- */
 
 /* The next round number; spins, then sleeps. */
 static uint32_t await_round(Pool *pool, uint32_t seen) {
@@ -144,6 +183,14 @@ Pool *pool_create(Heap *heap, int32_t thread_count, Error *err) {
   return pool;
 }
 
+Pool *pool_create_hosted(Heap *heap, int32_t worker_count, PoolHost *host, void *data, Error *err) {
+  Pool *pool = pool_create(heap, worker_count, err);
+  if (!pool) return NULL;
+  pool->host = host;
+  pool->host_data = data;
+  return pool;
+}
+
 void pool_destroy(Pool *pool) {
   if (!pool) return;
   if (pool->started) {
@@ -192,6 +239,10 @@ void pool_parallel_for(Pool *pool, int64_t total, int64_t chunk, uint64_t shuffl
   atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
   if (pool->chunk_count == 1 || pool->worker_count == 1) {
     run_chunks(pool, 0);
+    return;
+  }
+  if (pool->host) {
+    run_hosted(pool);
     return;
   }
   if (!pool->started) start(pool);

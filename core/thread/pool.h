@@ -1,5 +1,6 @@
 /* pool.h - a persistent team of worker threads. The caller is worker 0.
- * Workers spin briefly, then sleep on a futex; idle they use no CPU. One caller at a time. */
+ * Workers spin briefly, then sleep on a futex; idle they use no CPU. One caller at a time.
+ * Or a host's job system in their place: then the pool has no thread, and the host calls back. */
 #ifndef RG_THREAD_POOL_H
 #define RG_THREAD_POOL_H
 
@@ -15,6 +16,13 @@ typedef void PoolWork(void *data, int32_t worker, int64_t begin, int64_t end);
 
 /* thread_count 0: one per available core. Threads start at the first parallel_for. NULL with err. */
 Pool *pool_create(Heap *heap, int32_t thread_count, Error *err);
+/* A host's job system: calls `job(job_data, worker, number)` for every number below `count`, on any threads, each time with
+ * a worker index below the pool's count that no other call has at that moment, and returns when all are done. */
+typedef void PoolJob(void *job_data, int32_t worker, int64_t number);
+typedef void PoolHost(void *data, int64_t count, PoolJob *job, void *job_data);
+Pool *pool_create_hosted(Heap *heap, int32_t worker_count, PoolHost *host, void *data, Error *err);
+/* False with argument.invalid when the host's job system broke that since the last question. */
+bool pool_check_host(Pool *pool, Error *err);
 void pool_destroy(Pool *pool); /* joins */
 int32_t pool_worker_count(const Pool *pool);
 /* Splits 0..total into chunks of `chunk` positions, handed out dynamically, and returns when all are done.

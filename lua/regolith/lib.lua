@@ -86,10 +86,23 @@ end
 lib.runtimes = {}
 local runtimes = lib.runtimes
 
+-- The program `regolith` stops the launches of a runtime at Ctrl-C; other hosts have no such function.
+local watch = debug and debug.getregistry and debug.getregistry()["regolith.watch"]
+
+--- A runtime begins, or is about to end.
+function lib.watch(c, begins)
+  if watch then watch(tonumber(ffi.cast("intptr_t", c)), begins) end
+end
+
+function lib.end_runtime(c)
+  lib.watch(c, false)
+  lib.C.rg_runtime_destroy(c)
+end
+
 local function retire(number)
   local runtime = runtimes[number]
   if runtime and runtime.handles == 0 and runtime.abandoned then
-    if runtime.c then lib.C.rg_runtime_destroy(runtime.c) end
+    if runtime.c then lib.end_runtime(runtime.c) end
     runtime.c = nil
     runtimes[number] = nil
   end

@@ -94,7 +94,10 @@ local function create_runtime(options)
   local wanted = type(options.arch) == "table" and options.arch or { options.arch or default_arch() }
   for number, arch in ipairs(wanted) do
     c_options.arch = arch
-    if C.rg_runtime_create(c_options, out, error_out) == 0 then return out[0], arch end
+    if C.rg_runtime_create(c_options, out, error_out) == 0 then
+      lib.watch(out[0], true)
+      return out[0], arch
+    end
     if number == #wanted or ffi.string(error_out.code) ~= "device.missing" then lib.raise(error_out) end
     io.stderr:write(("regolith: %s; going on with '%s'\n"):format(ffi.string(error_out.message), wanted[number + 1]))
   end
@@ -129,7 +132,7 @@ end
 function session:reset()
   local runtime = self.runtime
   if not runtime then return end
-  C.rg_runtime_destroy(runtime.c)
+  lib.end_runtime(runtime.c)
   runtime.c, runtime.ended = nil, fail.place()
   self.runtime, self.anchor = nil, nil
 end

@@ -32,6 +32,8 @@ typedef struct Host {
 } Host;
 
 static lua_State *interrupted; /* the state that Ctrl-C stops, while something runs */
+enum { MOST_WATCHED = 16 };
+static RgRuntime *volatile watched[MOST_WATCHED]; /* whose launches it stops */
 
 /* -- running ----------------------------------------------------------------------------------------- */
 
@@ -41,9 +43,23 @@ static void stop_hook(lua_State *lua, lua_Debug *unused) {
   luaL_error(lua, "interrupted!");
 }
 
-/* The first Ctrl-C raises an error in Lua; a second one ends the process as ever. */
+/* watch(runtime's address, true when it begins and false before it ends): lua/regolith/lib.lua tells. */
+static int watch(lua_State *lua) {
+  RgRuntime *runtime = (RgRuntime *)(intptr_t)luaL_checknumber(lua, 1);
+  bool begins = lua_toboolean(lua, 2);
+  for (int i = 0; i < MOST_WATCHED; i++) {
+    if (watched[i] != (begins ? NULL : runtime)) continue;
+    watched[i] = begins ? runtime : NULL;
+    break;
+  }
+  return 0;
+}
+
+/* The first Ctrl-C stops what kernels do and raises an error in Lua; a second one ends the process as ever. */
 static void on_interrupt(int number) {
   signal(number, SIG_DFL);
+  for (int i = 0; i < MOST_WATCHED; i++)
+    if (watched[i]) rg_stop(watched[i]);
   lua_sethook(interrupted, stop_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
 }
 
@@ -415,6 +431,8 @@ static int start(lua_State *lua) {
   lua_gc(lua, LUA_GCRESTART, -1);
   lua_newtable(lua);
   lua_setfield(lua, LUA_REGISTRYINDEX, "regolith.texts");
+  lua_pushcfunction(lua, watch);
+  lua_setfield(lua, LUA_REGISTRYINDEX, "regolith.watch");
   add_searcher(lua, prefix);
   tell_library(lua);
   fill_arg(host);

@@ -274,7 +274,7 @@ static void check_faults(void) {
 
 int main(void) {
   heap_init(&heap, 0);
-  device = device_cpu_create(&heap, WORKERS, &err);
+  device = device_cpu_create(&heap, WORKERS, NULL, NULL, &err);
   TEST("a device has the workers it was asked for") CHECK(device && device->worker_count == WORKERS);
   if (!device) return check_report();
   check_ranges();
@@ -288,7 +288,7 @@ int main(void) {
       Heap poor;
       heap_init(&poor, fail_at);
       error_clear(&err);
-      CHECK(!device_cpu_create(&poor, 2, &err));
+      CHECK(!device_cpu_create(&poor, 2, NULL, NULL, &err));
       CHECK_INT(err.code, RG_ERROR_MEMORY);
       CHECK_INT(poor.live_bytes, 0);
     }

@@ -1,0 +1,254 @@
+/* host_test.c - what an embedding program may bring and do: its own job system, a say over memory, a stop from any thread;
+ * and that a runtime leaves the process as it found it. */
+#include <fenv.h>
+#include <locale.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support.h"
+
+static RgKernel *kernel_of(const char *text) {
+  RgKernelOptions options = {.struct_size = sizeof options, .name = "k", .chunk = "test.c", .first_line = 1};
+  RgKernel *kernel = NULL;
+  if (rg_kernel_create(rg, text, (int64_t)strlen(text), &options, &kernel))
+    check_fail(__FILE__, __LINE__, rg_error(rg)->message);
+  return kernel;
+}
+
+/* The kernel's free names are `rg.range` and the field x. */
+static RgStatus launch(RgKernel *kernel, RgField *x, RgValue *result) {
+  RgValue values[8] = {0};
+  int count = rg_kernel_path_count(kernel);
+  for (int k = 0; k < count; k++) {
+    const char *path;
+    CHECK(rg_kernel_path(kernel, k, &path, NULL) == 0);
+    values[k] = !strcmp(path, "x") ? (RgValue){.kind = RG_VALUE_FIELD, .depth = 1, .field = x}
+                                   : (RgValue){.kind = RG_VALUE_BUILTIN, .depth = 2, .text = "rg.range"};
+  }
+  return rg_kernel_launch(kernel, values, count, result);
+}
+
+static RgField *dense(int64_t size) {
+  return place(add(rg_tree_root(new_tree("t")), "dense", "i", size, NULL), "f32", "x");
+}
+
+static const char count_up[] = "function() for i in rg.range(1000000) do x[i] = x[i] + i end return x[999999] end";
+
+/* -- a job system ------------------------------------------------------------------------------------------------------ */
+
+typedef struct Jobs {
+  void (*task)(void *data, int32_t worker, int64_t number);
+  void *data;
+  int64_t count;
+  _Atomic int64_t next;
+  int calls, first_worker;
+  bool forgets;
+} Jobs;
+
+typedef struct JobThread {
+  Jobs *jobs;
+  int worker;
+} JobThread;
+
+static void *job_thread(void *argument) {
+  JobThread *me = argument;
+  for (int64_t k; (k = atomic_fetch_add(&me->jobs->next, 1)) < me->jobs->count;)
+    me->jobs->task(me->jobs->data, me->worker, k);
+  return NULL;
+}
+
+static void run_jobs(void *data, int64_t count, void (*task)(void *, int32_t, int64_t), void *task_data) {
+  Jobs *jobs = data;
+  JobThread threads[3];
+  pthread_t ids[3];
+  jobs->task = task, jobs->data = task_data, jobs->count = count - jobs->forgets;
+  atomic_store(&jobs->next, 0);
+  jobs->calls++;
+  for (int w = 0; w < 3; w++) {
+    threads[w] = (JobThread){jobs, jobs->first_worker + w};
+    pthread_create(&ids[w], NULL, job_thread, &threads[w]);
+  }
+  for (int w = 0; w < 3; w++) pthread_join(ids[w], NULL);
+}
+
+static void start_with(Jobs *jobs, int32_t threads) {
+  RgOptions options = {.struct_size = sizeof options, .threads = threads, .memory_bytes = 1 << 28, .no_cache = 1,
+                       .run_tasks = run_jobs, .run_tasks_data = jobs};
+  RgError error;
+  if (rg_runtime_create(&options, &rg, &error)) check_fail(__FILE__, __LINE__, error.message);
+}
+
+static void job_systems(void) {
+  RgValue result;
+  TEST("a host's job system carries the work") {
+    Jobs jobs = {0};
+    start_with(&jobs, 3);
+    CHECK(rg_worker_count(rg) == 3);
+    RgField *x = dense(1000000);
+    RgKernel *kernel = kernel_of(count_up);
+    CHECK(launch(kernel, x, &result) == 0 && result.number == 999999);
+    CHECK(launch(kernel, x, &result) == 0 && result.number == 2 * 999999);
+    CHECK(jobs.calls >= 2);
+    rg_kernel_release(kernel);
+    stop();
+  }
+  TEST("one that leaves tasks out, or makes up workers, is told, and harms nothing") {
+    Jobs jobs = {.forgets = true};
+    start_with(&jobs, 3);
+    RgField *x = dense(1000000);
+    RgKernel *kernel = kernel_of(count_up);
+    CHECK_ERROR(launch(kernel, x, &result), "argument.invalid",
+                "the host's run_tasks returned before all tasks had run, once each");
+    jobs.forgets = false;
+    jobs.first_worker = 3;
+    static const char begins[] = "the host's run_tasks gave a worker or a number that is not there: worker ";
+    CHECK(launch(kernel, x, &result) != 0);
+    CHECK(!strncmp(rg_error(rg)->message, begins, sizeof begins - 1));
+    jobs.first_worker = 0;
+    CHECK(launch(kernel, x, &result) == 0);
+    rg_kernel_release(kernel);
+    stop();
+  }
+  TEST("it says how many workers it has") {
+    Jobs jobs = {0};
+    RgOptions options = {.struct_size = sizeof options, .run_tasks = run_jobs, .run_tasks_data = &jobs};
+    RgError error;
+    CHECK(rg_runtime_create(&options, &rg, &error) != 0);
+    CHECK_TEXT(error.message, "run_tasks wants to know how many workers there are: set threads");
+  }
+}
+
+/* -- memory --------------------------------------------------------------------------------------------------------------- */
+
+static uint64_t allow(void *data, uint64_t bytes) {
+  uint64_t *most = data;
+  return bytes <= *most ? bytes : 0;
+}
+
+static void memory(void) {
+  TEST("a host that is asked may raise the budget, as far as it likes") {
+    uint64_t most = 8 << 20;
+    start(1 << 20, 1);
+    rg_on_memory(rg, allow, &most);
+    RgField *x = place(add(add(rg_tree_root(new_tree("t")), "pointer", "i", 4096, "block"), "dense", "i", 1024, NULL), "f32", "x");
+    RgStatus status = 0;
+    RgValue one = number(1);
+    int64_t made = 0;
+    for (; !status && made < 4096; made++) status = rg_field_set(x, (int64_t[]){made * 1024}, 1, &one);
+    CHECK(status != 0 && made > 1024 && made < 2048);
+    CHECK_TEXT(rg_error(rg)->code, "memory.budget");
+    RgField *y = place(add(rg_tree_root(new_tree("u")), "dense", "i", 1 << 20, NULL), "f32", "y");
+    CHECK(rg_field_settle(y, "here") != 0);
+    most = 64 << 20;
+    CHECK(rg_field_settle(y, "here") == 0);
+    stop();
+  }
+}
+
+/* -- stopping --------------------------------------------------------------------------------------------------------------- */
+
+static void *stop_soon(void *runtime) {
+  for (int k = 0; k < 300; k++) {
+    usleep(10000);
+    rg_stop(runtime); /* again: the launch may not have begun */
+  }
+  return NULL;
+}
+
+static void stopping(void) {
+  static const char *const endless[] = {
+      "function() local k = 0 while k >= 0 do k = x[0] > 5 ? -1 : 1 end end",
+      "function() for i in rg.range(4) do while x[i] < 5 do x[i] = x[i] * 1 end end end"};
+  for (int k = 0; k < 2; k++)
+    TEST("a launch without an end is stopped from another thread, and the runtime goes on") {
+      start(1 << 24, 2);
+      RgField *x = dense(16);
+      RgKernel *kernel = kernel_of(endless[k]);
+      pthread_t thread;
+      RgValue result;
+      rg_stop(rg); /* nothing runs: nothing happens */
+      pthread_create(&thread, NULL, stop_soon, rg);
+      CHECK_ERROR(launch(kernel, x, &result), "launch.stopped", "a launch of kernel 'k' was stopped");
+      pthread_join(thread, NULL);
+      for (int64_t i = 0; i < 16; i++) set(x, i, 0, 1, 9);
+      CHECK(launch(kernel, x, &result) == 0);
+      rg_kernel_release(kernel);
+      stop();
+    }
+}
+
+/* -- the process ---------------------------------------------------------------------------------------------------------- */
+
+static double cpu_seconds(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+}
+
+static bool same_handlers(const struct sigaction before[32]) {
+  for (int s = 1; s < 32; s++) {
+    struct sigaction now;
+    if (!sigaction(s, NULL, &now) && now.sa_handler != before[s].sa_handler) return false;
+  }
+  return true;
+}
+
+static void process(void) {
+  RgValue result;
+  TEST("a runtime leaves signal handlers, rounding, locale and signal mask as they were, and idles without work") {
+    struct sigaction before[32] = {0};
+    sigset_t mask, mask_after;
+    for (int s = 1; s < 32; s++) sigaction(s, NULL, &before[s]);
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    fesetround(FE_UPWARD);
+    start(1 << 24, 4);
+    RgKernel *kernel = kernel_of(count_up);
+    RgField *x = dense(1000000);
+    CHECK(launch(kernel, x, &result) == 0);
+    CHECK(fegetround() == FE_UPWARD);
+    fesetround(FE_TONEAREST);
+    CHECK(same_handlers(before));
+    CHECK_TEXT(setlocale(LC_ALL, NULL), "C");
+    pthread_sigmask(SIG_SETMASK, NULL, &mask_after);
+    for (int s = 1; s < 32; s++) CHECK(sigismember(&mask, s) == sigismember(&mask_after, s));
+    usleep(20000); /* workers spin for a moment before they sleep */
+    double busy = cpu_seconds();
+    usleep(200000);
+    CHECK(cpu_seconds() - busy < 0.02);
+    rg_kernel_release(kernel);
+    stop();
+  }
+  TEST("two runtimes in two threads never meet") {
+    start(1 << 24, 2);
+    RgRuntime *first = rg;
+    RgField *x = dense(8);
+    RgRuntime *second = NULL;
+    RgOptions options = {.struct_size = sizeof options, .threads = 2, .memory_bytes = 1 << 24, .no_cache = 1};
+    RgError error;
+    CHECK(rg_runtime_create(&options, &second, &error) == 0 && second != first);
+    RgTree *tree = NULL;
+    RgField *y = NULL;
+    CHECK(rg_tree_create(second, "other", &tree) == 0 && rg_field_create(second, "f32", "y", &y) == 0);
+    CHECK(rg_snode_place(rg_tree_root(new_tree("mine")), y) != 0);
+    set(x, 1, 0, 1, 4);
+    CHECK(get(x, 1, 0, 1) == 4);
+    rg_field_release(y);
+    rg_tree_release(tree);
+    rg_runtime_destroy(second);
+    stop();
+  }
+}
+
+int main(void) {
+  job_systems();
+  memory();
+  stopping();
+  process();
+  return check_report();
+}
