@@ -30,6 +30,7 @@ struct Pool {
   Worker *workers; /* [0] is the caller's place and has no thread */
   int32_t worker_count;
   bool started, stopping;
+  pid_t process;   /* whose threads they are: a child that forked has none of them */
   PoolHost *host; /* NULL: threads of our own */
   void *host_data;
   _Atomic int64_t done;          /* chunks of a loop that the host ran */
@@ -156,7 +157,15 @@ static void start(Pool *pool) {
   }
   pthread_sigmask(SIG_SETMASK, &old, NULL);
   pool->worker_count = count;
+  pool->process = getpid();
   pool->started = true;
+}
+
+/* In a child of the process that started them there are no workers, and nobody sleeps. */
+static void start_if_needed(Pool *pool) {
+  if (pool->started && pool->process == getpid()) return;
+  atomic_store(&pool->sleepers, 0);
+  start(pool);
 }
 
 static int32_t available_cores(void) {
@@ -193,7 +202,7 @@ Pool *pool_create_hosted(Heap *heap, int32_t worker_count, PoolHost *host, void 
 
 void pool_destroy(Pool *pool) {
   if (!pool) return;
-  if (pool->started) {
+  if (pool->started && pool->process == getpid()) {
     pool->stopping = true;
     announce(pool);
     for (int32_t i = 1; i < pool->worker_count; i++) pthread_join(pool->workers[i].thread, NULL);
@@ -245,7 +254,7 @@ void pool_parallel_for(Pool *pool, int64_t total, int64_t chunk, uint64_t shuffl
     run_hosted(pool);
     return;
   }
-  if (!pool->started) start(pool);
+  start_if_needed(pool);
   atomic_store(&pool->busy, pool->worker_count - 1);
   announce(pool);
   run_chunks(pool, 0);

@@ -1,0 +1,143 @@
+/* lua_hosts_test.c - LuaJIT inside other programs: two states, two threads, states that close with everything alive, modules
+ * loaded twice, a process that forks. */
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+
+static const char script[] =
+    "local rg = require 'regolith'\n"
+    "x = rg.field(rg.f32, 1000)\n"
+    "k = rg.kernel([=[function(a) for i in rg.range(1000) do x[i] = x[i] + a end return x[7] end]=], { x = x })\n"
+    "for n = 1, 20 do result = k(n) end\n";
+
+static lua_State *open_state(void) {
+  lua_State *lua = luaL_newstate();
+  luaL_openlibs(lua);
+  return lua;
+}
+
+/* "" or what the script raised. Borrowed until the next call with the same state. */
+static const char *run(lua_State *lua, const char *text) {
+  lua_settop(lua, 0);
+  if (!luaL_loadstring(lua, text) && !lua_pcall(lua, 0, 0, 0)) return "";
+  if (luaL_callmeta(lua, -1, "__tostring")) return lua_tostring(lua, -1);
+  return lua_tostring(lua, -1) ? lua_tostring(lua, -1) : "no text";
+}
+
+static double number(lua_State *lua, const char *name) {
+  lua_getglobal(lua, name);
+  double value = lua_tonumber(lua, -1);
+  lua_pop(lua, 1);
+  return value;
+}
+
+static void *run_in_thread(void *result) {
+  lua_State *lua = open_state();
+  const char *said = run(lua, script);
+  *(double *)result = *said ? -1 : number(lua, "result");
+  if (*said) printf("%s\n", said);
+  lua_close(lua);
+  return NULL;
+}
+
+static void states(void) {
+  TEST("two states have runtimes of their own") {
+    lua_State *a = open_state(), *b = open_state();
+    CHECK_TEXT(run(a, script), "");
+    CHECK_TEXT(run(b, script), "");
+    CHECK_TEXT(run(a, "k(1)"), "");
+    CHECK(number(a, "result") == 210 && number(b, "result") == 210);
+    CHECK_TEXT(run(a, "assert(x[0] == 211)"), "");
+    CHECK_TEXT(run(b, "assert(x[0] == 210)"), "");
+    lua_close(a);
+    CHECK_TEXT(run(b, "k(1) assert(x[0] == 211)"), "");
+    lua_close(b);
+  }
+  TEST("two threads, each with its state, work at the same time") {
+    pthread_t threads[2];
+    double results[2];
+    for (int t = 0; t < 2; t++) pthread_create(&threads[t], NULL, run_in_thread, &results[t]);
+    for (int t = 0; t < 2; t++) pthread_join(threads[t], NULL);
+    CHECK(results[0] == 210 && results[1] == 210);
+  }
+  TEST("a state closes with trees, fields, kernels and an iteration alive, again and again") {
+    for (int round = 0; round < 5; round++) {
+      lua_State *lua = open_state();
+      CHECK_TEXT(run(lua, script), "");
+      CHECK_TEXT(run(lua, "local rg = require 'regolith'\n"
+                          "block = rg.root:pointer('ij', 8) y = rg.field(rg.vec2) block:dense('ij', 4):place(y)\n"
+                          "y[3][3] = { 1, 2 } view = y[3] other = rg.new{ threads = 1 } z = other.field(other.f32, 4)\n"
+                          "walk = coroutine.wrap(function() for i, j in pairs(y) do coroutine.yield(i) end end) walk()"),
+                 "");
+      lua_close(lua);
+    }
+  }
+  TEST("the module loads twice, and after it was dropped") {
+    lua_State *lua = open_state();
+    CHECK_TEXT(run(lua, script), "");
+    CHECK_TEXT(run(lua, "assert(require 'regolith' == require 'regolith')\n"
+                        "for name in pairs(package.loaded) do if name:find '^regolith' then package.loaded[name] = nil end end\n"
+                        "local again = require 'regolith'\n"
+                        "local y = again.field(again.f32, 4) y[1] = 5 assert(y[1] == 5)\n"
+                        "k(1) assert(x[0] == 211)"),
+               "");
+    lua_close(lua);
+  }
+}
+
+/* Workers do not come along into a child: a loop there must not wait for them. */
+static int in_child(lua_State *lua, const char *text) {
+  fflush(stdout);
+  pid_t child = fork();
+  if (!child) {
+    alarm(20);
+    const char *said = run(lua, text);
+    if (*said) printf("in the child: %s\n", said);
+    fflush(stdout);
+    _exit(*said ? 1 : 0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+static void forks(void) {
+  TEST("a child of a process that used the runtime gets a sentence or an answer, and the parent goes on") {
+    lua_State *lua = open_state();
+    CHECK_TEXT(run(lua, "require 'regolith'.init{ threads = 3 }"), "");
+    CHECK_TEXT(run(lua, "local rg = require 'regolith'\n"
+                        "x = rg.field(rg.f32, 200000)\n"
+                        "k = rg.kernel([=[function() for i in rg.range(200000) do x[i] = x[i] + 1 end return x[199999] end]=], "
+                        "{ x = x })\n"
+                        "for n = 1, 3 do k() end"),
+               "");
+    CHECK_INT(in_child(lua, "local ok, said = pcall(k)\n"
+                            "assert(ok and said == 4 or not ok and tostring(said):find 'fork', tostring(said))"),
+              0);
+    CHECK_TEXT(run(lua, "assert(k() == 4)"), "");
+    lua_close(lua);
+  }
+  TEST("a child that begins its own runtime has one") {
+    lua_State *lua = open_state();
+    CHECK_TEXT(run(lua, script), "");
+    CHECK_INT(in_child(lua, "local rg = require 'regolith' rg.reset()\n"
+                            "local y = rg.field(rg.f32, 4) y[1] = 3 assert(y[1] == 3)"),
+              0);
+    lua_close(lua);
+  }
+}
+
+int main(void) {
+  setenv("LUA_PATH", SOURCE_FOLDER "/lua/?.lua;" SOURCE_FOLDER "/lua/?/init.lua;;", 1);
+  setenv("RG_LIBRARY", LIBRARY, 0);
+  setenv("RG_CACHE", "off", 0);
+  states();
+  forks();
+  return check_report();
+}
