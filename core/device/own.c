@@ -97,6 +97,13 @@ void own_add_up(Pool *pool, RtContext *context, const DeviceTask *twin, const ui
     if (context->trees[twin->own[i].tree]->own) add_up(pool, context, &twin->own[i], took_part);
 }
 
+/* Nodes to go through. After the loop there may be more; a tree that was just emptied is likely to grow back. */
+static double count_nodes(const RtTree *tree, int32_t manager) {
+  if (manager < 0) return 1;
+  int64_t live = rt_manager_live(tree, manager);
+  return live > 0 ? (double)live : tree->managers[manager].node_count;
+}
+
 /* An element costs about a nanosecond to add up, and the workers share that as they share the loop. */
 bool own_pays(const RtContext *context, const DeviceTask *twin, int64_t total, bool is_one_chunk) {
   double elements = 0;
@@ -104,8 +111,7 @@ bool own_pays(const RtContext *context, const DeviceTask *twin, int64_t total, b
     const DeviceOwn *own = &twin->own[i];
     const RtTree *tree = context->trees[own->tree];
     if (!tree->own) return false;
-    double nodes = own->manager < 0 ? 1 : (double)rt_manager_live(tree, own->manager);
-    elements += nodes * (double)elements_below(own, 0);
+    elements += count_nodes(tree, own->manager) * (double)elements_below(own, 0);
   }
   bool is_alone = is_one_chunk || context->worker_count == 1;
   return is_alone || elements * (context->worker_count - 1) <= (double)total * (double)twin->cost;

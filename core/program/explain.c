@@ -4,6 +4,8 @@
  *         parallel over the active leaves, cell by cell
  *         rows of 16 cells run in 8 lanes
  */
+#include <string.h>
+
 #include "base/log.h"
 #include "program/compile.h"
 
@@ -30,6 +32,14 @@ static int32_t next_line(const IrKernel *kernel, int32_t after) {
   return next;
 }
 
+/* A body that exists twice leaves its notes twice. */
+static bool was_told(const IrKernel *kernel, int number) {
+  const IrNote *note = &kernel->notes.items[number];
+  for (int k = 0; k < number; k++)
+    if (kernel->notes.items[k].line == note->line && !strcmp(kernel->notes.items[k].text, note->text)) return true;
+  return false;
+}
+
 const char *explain_text(Scratch *scratch, const Source *source, const IrKernel *kernel) {
   StrBuf out;
   strbuf_init(&out, scratch);
@@ -38,7 +48,7 @@ const char *explain_text(Scratch *scratch, const Source *source, const IrKernel 
     strbuf_format(&out, "%s:%d: %.*s\n", source->name, line, text.length, text.data);
     for (int k = 0; k < kernel->notes.count; k++) {
       const IrNote *note = &kernel->notes.items[k];
-      if (note->line == line) strbuf_format(&out, "    %s%s\n", note->is_warning ? "warning: " : "", note->text);
+      if (note->line == line && !was_told(kernel, k)) strbuf_format(&out, "    %s%s\n", note->is_warning ? "warning: " : "", note->text);
     }
   }
   return strbuf_end(&out);

@@ -100,6 +100,24 @@ static void stop_early(RtContext *context, RtWorker *worker, int64_t begin, int6
   __atomic_store_n(&context->stop, 1, __ATOMIC_RELAXED);
 }
 
+/* One to an element of a node, in the worker's own copy or atomically. */
+enum { TOUCHED = 700 };
+static int64_t plain_calls;
+static void add_apart(RtContext *context, RtWorker *worker, int64_t begin, int64_t end) {
+  __atomic_fetch_add(&plain_calls, 1, __ATOMIC_RELAXED);
+  for (int64_t i = begin; i < end; i++) {
+    uint8_t *node = rt_slot_ensure(context, worker, 0, 0, slot_of(context, i % TOUCHED));
+    ((uint32_t *)(void *)(node + context->trees[0]->own[worker->index]))[3]++;
+  }
+}
+static void add_atomically(RtContext *context, RtWorker *worker, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; i++) {
+    uint8_t *node = rt_slot_ensure(context, worker, 0, 0, slot_of(context, i % TOUCHED));
+    __atomic_fetch_add(&((uint32_t *)(void *)node)[3], 1, __ATOMIC_RELAXED);
+  }
+}
+static void run_first(RtContext *context) { rt_run(context, 0); }
+
 static void run_all(RtContext *context) {
   const DeviceLaunch *launch = context->host;
   for (int32_t t = 0; t < launch->task_count; t++) rt_run(context, t);
@@ -272,6 +290,42 @@ static void check_faults(void) {
   }
 }
 
+/* -- own copies ------------------------------------------------------------------------------------------------------- */
+
+/* `cost`: of a position; at 1 ns and 30 positions a node its 16 elements, of two copies, are dearer to add up. */
+static void check_own_sum(int64_t cost, int64_t total, bool has_copies, bool expects_plain) {
+  static const DeviceOwn own = {.manager = 0, .scalar = DEVICE_I32, .depth = 1, .counts = {16}, .strides = {4}};
+  DeviceTask tasks[2] = {{.function = add_atomically, .axis_count = 1, .cost = cost, .twin = 1, .may_change_topology = true},
+                         {.function = add_apart, .axis_count = 1, .cost = cost, .own = &own, .own_count = 1, .may_change_topology = true}};
+  Fixture *f = begin(tasks, 2, run_first);
+  Arena copies;
+  CHECK(arena_reserve(&copies, (WORKERS - 1) * f->arena.reserved, (WORKERS - 1) * f->arena.reserved, &err));
+  int64_t offsets[WORKERS] = {0};
+  for (int w = 1; w < WORKERS; w++) offsets[w] = copies.base - f->arena.base + (w - 1) * (int64_t)f->arena.reserved;
+  f->tree.own = has_copies ? offsets : NULL;
+  f->frame[1] = (uint64_t)total;
+  CHECK(launch(f)); /* makes the nodes: only then is known how many there are */
+  plain_calls = 0;
+  CHECK(launch(f));
+  for (int64_t i = 0; i < TOUCHED && i < total; i++) {
+    const uint32_t *node = (const void *)rt_slot_find(&f->launch.context, 0, slot_of(&f->launch.context, i));
+    CHECK_INT(node[3], 2 * (total / TOUCHED + (i < total % TOUCHED)));
+    CHECK_INT(node[2], 0);
+  }
+  CHECK((plain_calls > 0) == expects_plain);
+  arena_release(&copies);
+  end(f);
+}
+
+static void check_own(void) {
+  TEST("workers add in their own copies, which the device adds up") check_own_sum(20, POSITIONS, true, true);
+  TEST("a loop that stays on its caller adds in place") check_own_sum(1, 50, true, true);
+  TEST("where adding up costs more than the loop, or nothing was given for copies, updates are atomic") {
+    check_own_sum(1, 21000, true, false);
+    check_own_sum(20, POSITIONS, false, false);
+  }
+}
+
 int main(void) {
   heap_init(&heap, 0);
   device = device_cpu_create(&heap, WORKERS, NULL, NULL, &err);
@@ -281,6 +335,7 @@ int main(void) {
   check_bounds();
   check_nodes();
   check_faults();
+  check_own();
   device->table->destroy(device);
   TEST("it gives its memory back") CHECK_INT(heap.live_bytes, 0);
   TEST("a host without memory gets no device, and an error") {
