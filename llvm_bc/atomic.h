@@ -85,6 +85,13 @@ static inline int rt_clear_bit(uint64_t *word, uint64_t bit) {
   return (before & bit) != 0;
 }
 
+/* A word to zero, acquire and release. */
+static inline void rt_zero_long(uint64_t *word) {
+  rt_order_before();
+  __atomic_exchange_n(word, 0, RT_ACQ_REL);
+  rt_order_after();
+}
+
 static inline uint32_t rt_add(uint32_t *word, uint32_t value) {
   rt_step();
   return __atomic_fetch_add(word, value, __ATOMIC_RELAXED);

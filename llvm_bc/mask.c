@@ -1,9 +1,12 @@
 /* mask.c - cells of bitmasked SNodes go, are counted, and are remembered: a loop visits the cells that were active when it
  * began, so one that may change its own masks reads words that were copied before.
  *
- *     clear one    the bit (whoever clears it wins), then the slots and lists in the cell, then its plain memory to zero
+ *     clear one    the bit (whoever clears it wins), then what lies in the cell: mask words, an outer level's first, then
+ *                  slots and lists, then plain memory to zero
  *     clear all    every node below goes by the side tables, then whole containers to zero
  *
+ * So each bit goes before what it guards, and a write that meets this keeps its bits in the other order, the innermost
+ * first, behind its store (node_bitmasked.c): no bit stays set in a cell that is inactive, and nothing but zero.
  * A slot is never zeroed as plain memory: another iteration may be activating it, and its node would be lost.
  * What lies where follows from the declaration: RtRun (rt.h). */
 #include "atomic.h"
@@ -37,6 +40,10 @@ typedef struct Clearing {
 
 static void clear_place(void *data, uint8_t *place) {
   const Clearing *c = data;
+  if (c->run->is_words) {
+    for (uint64_t w = 0; w < c->run->size / sizeof(uint64_t); w++) rt_zero_long((uint64_t *)place + w);
+    return;
+  }
   if (c->run->manager < 0) {
     rt_memory_zero(place, c->run->size);
     return;
@@ -50,7 +57,7 @@ static void clear_place(void *data, uint8_t *place) {
     rt_slot_clear(c->context, c->worker, c->tree, c->run->manager, &slots[s]);
 }
 
-/* Slots come first in the table: see storage. */
+/* In the order of the table. */
 void rt_mask_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t number, uint64_t *words,
                    uint64_t cell) {
   const RtMask *mask = &context->trees[tree]->masks[number];

@@ -174,6 +174,7 @@ typedef struct RtRun {
   uint64_t offset, stride, size;
   int32_t manager;          /* they are slots of it; -1: plain memory */
   int32_t list_capacity;    /* they are a list of it, of so many elements; 0: they are not */
+  int32_t is_words;         /* they are mask words */
   int32_t depth;
   uint64_t counts[RT_MAX_LEVELS], steps[RT_MAX_LEVELS];
 } RtRun;
@@ -185,7 +186,8 @@ typedef struct RtMask {     /* one per bitmasked SNode */
   uint64_t mask_offset;     /* of the words in a container */
   uint64_t cell_count;
   RtRun containers;         /* in a holder's node; stride 0 */
-  const RtRun *runs;        /* what a cell holds, from the container: slots first, then plain memory */
+  const RtRun *runs;        /* what a cell holds, from the container: mask words, an outer level's before an inner one's;
+                             * then slots and lists; then plain memory */
   /* -- kept by the runtime */
   uint64_t *was;            /* words as they were when remembered, by container; from RtContext.grow, the tree's owner
                              * frees it. Containers count by the holder's node numbers, then inside a node */

@@ -1,14 +1,16 @@
 /* masks.c - what the runtime is told of a tree's bitmasked SNodes: where their containers lie, and what lies in a cell.
- * A cell's memory is a list of runs (RtRun): the slots in it, whose nodes go when the cell does, then the rest. Dense
+ * A cell's memory is a list of runs (RtRun): mask words, slots, whose nodes go when the cell does, then the rest. Dense
  * levels in between become loops of a run, unless its bytes follow each other. */
 #include "program/program.h"
 
 enum { LIST_APART = 1 }; /* bytes: lists are visited one by one, so that no loop of theirs is merged into the size */
 
+typedef enum Content { CONTENT_WORDS, CONTENT_SLOTS, CONTENT_PLAIN, CONTENT_COUNT } Content; /* in the order of RtMask.runs */
+
 typedef struct Runs {
   RtRun *runs;       /* NULL while they are counted */
   int32_t count;
-  bool wants_slots;
+  Content wanted;
 } Runs;
 
 static void add_loop(RtRun *run, uint64_t count, uint64_t step) {
@@ -33,8 +35,12 @@ static RtRun run_below(const SNode *masked, const SNode *at, const SNodeComponen
   return run;
 }
 
+static Content content_of(const RtRun *run) {
+  return run->is_words ? CONTENT_WORDS : run->manager >= 0 ? CONTENT_SLOTS : CONTENT_PLAIN;
+}
+
 static void add_run(Runs *r, const RtRun *run) {
-  if ((run->manager >= 0) != r->wants_slots) return;
+  if (content_of(run) != r->wanted) return;
   if (r->runs) r->runs[r->count] = *run;
   r->count++;
 }
@@ -52,9 +58,13 @@ static void add_runs(Runs *r, const SNode *masked, const SNode *at) {
       run.manager = child->manager;
       run.list_capacity = is_list ? (int32_t)child->cell_count : 0;
     } else if (child) {
+      if (child->kind == SNODE_BITMASKED) {
+        run = run_below(masked, at, component, child->mask_offset, (child->cell_count + 63) / 64 * 8);
+        run.is_words = 1;
+        add_run(r, &run);
+      }
       add_runs(r, masked, child);
-      if (child->kind != SNODE_BITMASKED) continue;
-      run = run_below(masked, at, component, child->mask_offset, (child->cell_count + 63) / 64 * 8);
+      continue;
     } else {
       run = run_below(masked, at, component, 0, (uint64_t)type_size(component->type));
     }
@@ -63,10 +73,7 @@ static void add_runs(Runs *r, const SNode *masked, const SNode *at) {
 }
 
 static void list_runs(Runs *r, const SNode *masked) {
-  for (int plain = 0; plain < 2; plain++) {
-    r->wants_slots = !plain;
-    add_runs(r, masked, masked);
-  }
+  for (r->wanted = CONTENT_WORDS; r->wanted < CONTENT_COUNT; r->wanted++) add_runs(r, masked, masked);
 }
 
 /* From a node of `holder` (NULL: from the root's container) to the containers of `masked`. */
