@@ -1,14 +1,22 @@
 /* resolve_name.c - names that the kernel does not declare: what the launch says they are. */
 #include "sema/inline.h"
 
-/* One letter is near to every other. */
+/* What a dotted name stands in: "self.grid" of "self.grid.n"; nothing of a plain one. */
+static Str parent_of(Str name) {
+  int length = name.length;
+  while (length > 0 && name.data[length - 1] != '.') length--;
+  return (Str){name.data, length};
+}
+
+/* One letter is near to every other; names in different tables are no neighbours. */
 const char *resolve_nearest(Sema *s, Str name) {
   if (name.length < 2) return NULL;
   VEC(const char *) candidates = {0};
   for (int i = 0; i < s->ast->local_count; i++)
-    if (s->locals[i].is_seen) vec_push(s->scratch, &candidates, sema_text(s, s->locals[i].ast->name));
+    if (s->locals[i].is_seen && !parent_of(name).length)
+      vec_push(s->scratch, &candidates, sema_text(s, s->locals[i].ast->name));
   for (int i = 0; i < s->input->paths->count; i++)
-    if (s->input->captures[i].kind != VALUE_NIL)
+    if (s->input->captures[i].kind != VALUE_NIL && str_equal(parent_of(name), parent_of(s->input->paths->items[i].name)))
       vec_push(s->scratch, &candidates, sema_text(s, s->input->paths->items[i].name));
   const char *nearest = str_nearest(name, candidates.items, candidates.count);
   return nearest ? scratch_format(s->scratch, "did you mean '%s'?", nearest) : NULL;
