@@ -121,6 +121,10 @@ static int make_a_mistake(Simulation *s) {
   return 1;
 }
 
+/* Warnings go where the host's own messages go. (A host may also bring its job system, RgOptions.run_tasks, and have a say
+ * over memory, rg_on_memory.) */
+static void log_warning(void *data, const char *text) { fprintf(data, "embed: %s\n", text); }
+
 int main(void) {
   Simulation s = {0};
   RgOptions options = {.struct_size = sizeof options, .threads = 2};
@@ -129,6 +133,7 @@ int main(void) {
     complain("runtime", &error);
     return EXIT_FAILURE;
   }
+  rg_on_warning(s.runtime, log_warning, stderr);
   int ok = declare(&s) && run(&s) && read_all(&s) && make_a_mistake(&s);
   rg_kernel_release(s.fill);
   rg_kernel_release(s.sum);
