@@ -468,10 +468,32 @@ local function list_text(t, values)
   return "{ " .. table.concat(parts, ", ") .. " }"
 end
 
+local function quoted(list)
+  local parts = {}
+  for k, text in ipairs(list) do parts[k] = type(text) == "number" and tostring(text) or ("%q"):format(text) end
+  return "{ " .. table.concat(parts, ", ") .. " }"
+end
+
+-- A declaration, and what its fields hold in the end, as tree.listing has it.
+local function keep_tree(add, declared, cells)
+  add "    { nodes = {"
+  for _, n in ipairs(declared.nodes) do
+    add("      { name = %q, kind = %q, parent = %s, axes = %s, sizes = %s, layout = %s, chunk = %s },", n.name, n.kind,
+      n.parent and ("%q"):format(n.parent) or "nil", quoted(n.axes), quoted(n.sizes), n.layout and ("%q"):format(n.layout) or "nil",
+      tostring(n.chunk))
+  end
+  add "    }, fields = {"
+  for _, f in ipairs(declared.fields) do
+    add("      { name = %q, type = %q, node = %q, cells = %s },", f.name, f.type, f.node, quoted(cells[f.name]))
+  end
+  add "    } },"
+end
+
 --- A file for tests/lua/judged: a kernel, what it is given, and what there is afterwards.
 function judge.keep(case, inputs, path)
   local text, expected = judge.text(case), judge.expect(case, inputs)
-  local lines = { "-- Found by the judge. What each field holds first, or the launch brings, and what is there afterwards.", "return {",
+  local lines = { "-- luacheck: ignore 631",
+    "-- Found by the judge. What each field holds first, or the launch brings, and what is there afterwards.", "return {",
     "  kernel = [==[" .. text .. "]==],", "  fields = {" }
   local function add(format, ...) lines[#lines + 1] = format:format(...) end
   for name, input in pairs(inputs) do
@@ -490,6 +512,9 @@ function judge.keep(case, inputs, path)
     end
     add "  },"
   end
+  add("  launches = %d, trees = {", case.launches or 1)
+  for _, declared in ipairs(case.trees or {}) do keep_tree(add, declared, expected.cells) end
+  add "  },"
   add "  results = {"
   for k, t in ipairs(case.types) do add("    { type = %q, value = %s },", t, value.show(t, expected.results[k - 1])) end
   add "  },"
@@ -506,10 +531,24 @@ function judge.replay(rg, kept)
     captures[name] = rg.field(type_of(rg, field.type), rows)
     for i = 1, field.first and rows or 0 do captures[name][i - 1] = field.first[i] end
   end
-  local function of(p) return info[p.type].count and type_of(rg, p.type)(p.value) or p.value end
+  for _, declared in ipairs(kept.trees) do
+    for _, field in ipairs(declared.fields) do value.named(field.type) end
+    for name, item in pairs(tree.build(rg, declared.nodes, declared.fields, type_of)) do captures[name] = item end
+  end
+  local function of(p)
+    value.named(p.type)
+    return info[p.type].count and type_of(rg, p.type)(p.value) or p.value
+  end
   for _, p in ipairs(kept.captures) do captures[p.name] = of(p) end
   for k, p in ipairs(kept.parameters) do arguments[k] = of(p) end
-  local results = { rg.kernel(kept.kernel, captures)(unpack(arguments)) }
+  local kernel, results = rg.kernel(kept.kernel, captures), nil
+  for _ = 1, kept.launches do results = { kernel(unpack(arguments)) } end
+  for _, declared in ipairs(kept.trees) do
+    for _, field in ipairs(declared.fields) do
+      local difference = cells_differ(field, field.cells, tree.listing(captures[field.name], field.type))
+      if difference then return ("%s holds '%s', not '%s'"):format(field.name, difference.b, difference.a) end
+    end
+  end
   for k, r in ipairs(kept.results) do
     value.named(r.type)
     if not value.same(r.type, r.value, results[k]) then

@@ -445,14 +445,17 @@ function sparse.loop(scope, count, is_first)
   local number = random(#scope.case.trees)
   local declared = scope.case.trees[number]
   local item = pick_cells(declared, random(3) == 1 and "nodes" or "fields") or pick_cells(declared, "nodes")
+  local elements = pick(declared.fields)
+  if not is_first and random(3) == 1 and is_list(declared, elements) then item = elements end
   for _, n in ipairs(declared.nodes) do -- where there are lists, often over the cells that have them
     if n.kind == "dynamic" and random(2) == 1 then item = n.up end
   end
   local level = level_of(declared, item)
   local s = { kind = "sparse_loop", tree = number, name = item.name, reduced = {}, body = {},
-    is_serial = random(6) == 1 and index_type(level) == "i32" }
+    is_serial = level.kind ~= "dynamic" and random(6) == 1 and index_type(level) == "i32" }
   s.indices = index_names(scope, #level.shape)
-  local is_range = is_first or random(3) == 1
+  local of_elements = level.kind == "dynamic" -- of all lists: then the tree is only read
+  local is_range = not of_elements and (is_first or random(3) == 1)
   if is_range then
     s.extents = {}
     for k, extent in ipairs(level.shape) do s.extents[k] = extent > 0 and extent + random(-1, 1) or random(12) end
@@ -463,6 +466,7 @@ function sparse.loop(scope, count, is_first)
   own.indices, own.own_level, own.changed, own.stored, own.updated = s.indices, level.name, {}, {}, {}
   for k in ipairs(scope.case.trees) do own.changed[k] = pick { "grows", "grows", "shrinks", false } or nil end
   if is_first then own.changed[number] = "grows" end
+  if of_elements then own.changed[number] = nil end
   if s.is_serial then own.no_walk = true end -- what stood inside would be parallel
   if s.is_serial and not is_range then own.changed[number] = nil end -- whether it meets new cells is unspecified
   own.index_type = index_type(level, is_range)
