@@ -150,7 +150,7 @@ static void settle_manager(RtContext *context, RtTree *tree, int32_t number) {
   if (deactivations && manager->child_count) drop_children(context, tree, number, deactivations);
   for (int32_t w = 0; w < context->worker_count; w++) settle_recycled(tree, manager, &manager->locals[w]);
   settle_starved(tree, manager, context->worker_count);
-  if (manager->is_hash) rt_hash_settle(tree, manager);
+  if (manager->is_hash) rt_hash_settle(context, tree, manager);
   if (!activations && !deactivations) return;
   manager->live_count += activations - deactivations;
   manager->activations += activations;

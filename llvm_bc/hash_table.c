@@ -4,7 +4,7 @@
  *
  * Whoever changes a table holds its lock. An entry is published with release after its node is whole. A table that is
  * three quarters full is copied into one of twice the size, which is published with release; the old one is left as it
- * is, since readers may still be in it, and its memory serves when a table of that size is wanted again.
+ * is, since readers may still be in it, and given back by the next settle.
  * Invariants: a table always has an empty entry, so every search ends; between an entry and its home there is no empty
  * one; outside a task, the entries of `current` that are no tombstones are exactly the LIVE nodes.
  *
@@ -31,13 +31,10 @@ static int take_memory(RtTree *tree, RtTable *table, uint32_t log2) {
   return 1;
 }
 
-/* A zeroed table of that size; 0: there is no memory for it. */
+/* A table of a size that was not there before, zeroed as segments are; 0: there is no memory for it. */
 static uint64_t table_make(RtTree *tree, RtTable *table, uint32_t log2) {
   if (log2 > RT_MAX_TABLE || (!table->memory[log2] && !take_memory(tree, table, log2))) return 0;
-  uint64_t start = table->memory[log2] & ~(uint64_t)1;
-  if (table->memory[log2] & 1) rt_memory_zero(tree->base + start, (uint64_t)ENTRY_BYTES << log2);
-  table->memory[log2] |= 1;
-  return start | log2;
+  return table->memory[log2] | log2;
 }
 
 /* -- insert and grow ---------------------------------------------------------------------------------------------------- */
@@ -182,9 +179,23 @@ static void purge(RtTree *tree, RtTable *table) {
   table->tombstones = 0;
 }
 
-/* An eighth of the table: so the price per deactivated cell is bounded. */
-void rt_hash_settle(RtTree *tree, RtManager *manager) {
+/* Nobody reads them any more. */
+static void give_outgrown(RtContext *context, RtTree *tree, RtTable *table) {
+  for (uint32_t log2 = SHARED_LOG2 + 1; log2 < table_log2(table->current); log2++) {
+    if (!table->memory[log2]) continue;
+    uint8_t *memory = (uint8_t *)table_entries(tree, table->memory[log2]);
+    uint64_t bytes = (uint64_t)ENTRY_BYTES << log2;
+    context->discard(context, memory, bytes);
+    rt_segments_give(tree, memory, bytes);
+    table->memory[log2] = 0;
+    table->bytes -= bytes;
+  }
+}
+
+/* Tombstones: an eighth of the table, so that the price per deactivated cell is bounded. */
+void rt_hash_settle(RtContext *context, RtTree *tree, RtManager *manager) {
   RtTable *table = &manager->table;
+  if (context->discard) give_outgrown(context, tree, table);
   if (table->tombstones > (uint64_t)1 << table_log2(table->current) >> 3) purge(tree, table);
 }
 

@@ -97,7 +97,7 @@ void rt_node_splice(RtTree *tree, RtManager *manager, uint32_t first, uint32_t l
 
 /* hash_table.c; no task may be running. After a settle or a parent's nodes went: */
 void rt_hash_drop_orphans(RtTree *tree, RtManager *manager); /* nodes under dead ones are deactivated */
-void rt_hash_settle(RtTree *tree, RtManager *manager);      /* tombstones go where there are many */
+void rt_hash_settle(RtContext *context, RtTree *tree, RtManager *manager); /* outgrown tables go, and many tombstones */
 void rt_hash_empty(RtTree *tree, RtManager *manager);       /* finds nothing any more */
 /* segments.c: whole segments of zeros that the budget has room for, `bytes` of them, or NULL. */
 uint8_t *rt_segments_take(RtTree *tree, uint64_t bytes);

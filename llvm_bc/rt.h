@@ -126,7 +126,7 @@ typedef struct RtLocal {    /* one worker's share of a manager; a cache line eac
 
 typedef struct RtTable {    /* of one hash manager: from coordinates to nodes; see hash_table.c */
   uint64_t current;         /* atomic: bytes from RtTree.base to its entries | log2 of their number; 0: none yet */
-  uint64_t memory[RT_MAX_TABLE + 1]; /* by log2 of the entries: where, in bytes from base, | 1: written before; 0: none */
+  uint64_t memory[RT_MAX_TABLE + 1]; /* by log2 of the entries: where, in bytes from base; 0: none */
   uint64_t bytes;           /* of all its memory */
   uint64_t used, tombstones; /* entries that are not empty; those of them that are deactivated cells'. Under the lock */
   uint32_t lock;

@@ -298,6 +298,35 @@ static void check_errors(void) {
   end();
 }
 
+static void check_table(void) {
+  static const ForestRow line[] = {{.kind = FOREST_ROOT}, {FOREST_HASH, 0, "i", {100000}, 4}};
+  enum { CELLS = 40000, ENTRIES = 1 << 16 };
+  begin(KIND_ROWS(line), UINT64_MAX, false);
+  TEST("a table that was outgrown is given back once nobody reads it") {
+    for (int64_t c = 0; c < CELLS; c++) forest_activate(context, trees, 0, 0, 1, 2 * c);
+    CHECK(manager(0)->table.bytes > 8 * ENTRIES + RT_SEGMENT);
+    uint64_t used = budget.used;
+    rt_tree_settle(context, &trees->rt);
+    CHECK_INT(manager(0)->table.bytes, 8 * ENTRIES + RT_SEGMENT);
+    CHECK(budget.used < used);
+    CHECK(forest_is_active(context, trees, 0, 1, 2 * (CELLS - 1)) && !forest_is_active(context, trees, 0, 1, 1));
+  }
+  TEST("what comes and goes leaves the table as it is") {
+    for (int round = 0; round < 20; round++) {
+      for (int64_t c = 0; c < CELLS; c++) {
+        forest_deactivate(context, trees, 0, 0, 1, 2 * c + round % 2);
+        forest_activate(context, trees, 0, 0, 1, 2 * c + 1 - round % 2);
+      }
+      rt_tree_collect(context, &trees->rt);
+    }
+    CHECK_INT(manager(0)->live_count, CELLS);
+    CHECK(manager(0)->table.bytes <= 16 * ENTRIES + RT_SEGMENT);
+    CHECK(manager(0)->table.used < 2 * ENTRIES / 4 * 3);
+    CHECK_TEXT(forest_check(context, trees, 0), "");
+  }
+  end();
+}
+
 int main(void) {
   check_slots();
   check_coordinates();
@@ -308,5 +337,6 @@ int main(void) {
   check_huge_root();
   check_subtrees();
   check_errors();
+  check_table();
   return check_report();
 }
