@@ -1,5 +1,5 @@
 /* random_test.c - a million random steps on several trees at once, held against the plain model: writes, reads,
- * activations, deactivations, clears, settles and collections in any order. */
+ * activations, deactivations, clears, settles and collections in any order. An argument is another number of steps. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,7 +77,8 @@ static void step(void) {
   else clear(t);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  int64_t steps = argc > 1 ? atoll(argv[1]) : STEPS;
   static const struct { const ForestRow *rows; int count; } kinds[] = {
       {KIND_ROWS(kind_hash)}, {KIND_ROWS(kind_hashes)}, {KIND_ROWS(kind_deep)}, {KIND_ROWS(kind_branches)},
       {KIND_ROWS(kind_chain)}, {KIND_ROWS(kind_block)}, {KIND_ROWS(kind_axes)}};
@@ -88,7 +89,7 @@ int main(void) {
   }
   context = forest_context(trees, TREES);
   TEST("a million random steps leave each tree as the plain model says") {
-    for (int k = 0; k < STEPS; k++) {
+    for (int64_t k = 0; k < steps; k++) {
       step();
       if (k % STEPS_PER_CHECK) continue;
       for (int t = 0; t < TREES; t++) CHECK_TEXT(oracle_compare(&oracles[t], context, trees, t), "");
