@@ -374,6 +374,36 @@ function statement.change(scope)
   return makers[pick(common)](scope)
 end
 
+kinds.sparse_rescale = { -- local w1, w2 = rg.rescale(x, block, i, j)
+  text = function(s)
+    return ("local %s = rg.rescale(%s, %s, %s)"):format(table.concat(s.names, ", "), s.name, s.to, table.concat(texts_of(s.values), ", "))
+  end,
+  run = function(s, env)
+    local at = env.trees[s.tree]:rescale(s.name, s.to, at_of(s.values, env))
+    for k, name in ipairs(s.names) do env.locals[name] = value.wrap("i32", 0LL + at[k]) end
+  end,
+}
+
+--- Between two levels of which one lies above the other.
+function statement.makers.rescale(scope)
+  if not scope.case.trees or scope.is_helper then return end
+  local number = random(#scope.case.trees)
+  local declared = scope.case.trees[number]
+  local from, to = pick(declared.nodes), pick(declared.nodes)
+  local function is_above(upper, level)
+    while level and level ~= upper do level = level.up end
+    return level ~= nil
+  end
+  if not is_above(from, to) and not is_above(to, from) then return end
+  local s = { kind = "sparse_rescale", tree = number, name = from.name, to = to.name, values = {}, names = {} }
+  for k in ipairs(from.letters) do s.values[k] = node("conversion", "i32", { make.expression("i32", 1, scope) }) end
+  for k in ipairs(to.letters) do
+    s.names[k] = statement.new_name(scope, "w")
+    statement.declare(scope, s.names[k], "i32")
+  end
+  return s
+end
+
 -- -- loops --------------------------------------------------------------------------------------------------------
 
 local function loop_row(names) -- which row of the dense inputs an iteration reads

@@ -484,7 +484,8 @@ function make.user_call(t, scope)
   if helper and helper.types[1] == t then return call_of(helper, scope) end
 end
 
-function makers.walk() end -- judge_sparse.lua brings it
+function makers.walk() end -- judge_sparse.lua brings these
+function makers.rescale() end
 
 function makers.call(scope)
   local helper = pick(scope.case.helpers)
@@ -518,7 +519,7 @@ function statement.helper(case, depth)
 end
 
 local common = { "store", "store", "store", "local", "local", "local", "assign", "assign", "if", "for", "while", "update", "reduce",
-  "own_update", "store_part", "assign_part", "update_part", "take_old", "swap", "leave", "call", "call", "walk", "walk" }
+  "own_update", "store_part", "assign_part", "update_part", "take_old", "swap", "leave", "call", "call", "walk", "walk", "rescale" }
 function statement.make(scope)
   local change = statement.change and random(2) == 1 and statement.change(scope)
   if change then return change end

@@ -142,6 +142,28 @@ function Model:deactivate(name, at)
   if self:is_active(name, at) then remove(self, node, at) end
 end
 
+local function cells_along(level, letter)
+  local cells = 1
+  while level do
+    if (level.own[letter] or 0) > 0 then cells = cells * level.own[letter] end
+    level = level.up
+  end
+  return cells
+end
+
+--- Indices of one level as those of another: the cell that holds it, or the first one in it; 0 on axes it has not.
+function Model:rescale(from_name, to_name, at)
+  local from, to, result = self:node(from_name), self:node(to_name), {}
+  for k, letter in ipairs(to.letters) do
+    result[k] = 0
+    for position, other in ipairs(from.letters) do
+      local fine, coarse = cells_along(from, letter), cells_along(to, letter)
+      if other == letter then result[k] = fine >= coarse and floor(at[position] / (fine / coarse)) or at[position] * (coarse / fine) end
+    end
+  end
+  return result
+end
+
 -- -- lists: `at` is the cell above ---------------------------------------------------------------------------
 
 local function element(at, slot)
