@@ -28,7 +28,7 @@ typedef struct Slots {
 
 static bool note_loss(void *data, IrInst *inst) {
   Slots *s = data;
-  if (inst->op == IR_SLOT_CLEAR || inst->op == IR_HASH_CLEAR || inst->op == IR_DYNAMIC_CLEAR || inst->op == IR_DYNAMIC_POP)
+  if (inst->op == IR_SLOT_CLEAR || inst->op == IR_HASH_CLEAR || inst->op == IR_MASK_CLEAR || inst->op == IR_DYNAMIC_CLEAR)
     s->loses[inst->tree] = true;
   else if (ir_has_tree(inst->op) && (ir_op_info[inst->op].flags & IR_TOPOLOGY))
     s->gains[inst->tree] = true;

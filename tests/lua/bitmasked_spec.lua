@@ -250,6 +250,24 @@ describe("a deactivated bitmasked cell", function()
   end)
 end)
 
+describe("what lies below a deactivated bitmasked cell", function()
+  it("comes into being anew with a write of the same iteration", function()
+    local x = rg.field(rg.i32)
+    local mask = rg.root:bitmasked("i", 64)
+    local block = mask:pointer("i", 1)
+    block:dense("i", 1):place(x)
+    rg.kernel([=[function()
+      for i in rg.range(64) do
+        x[i] = 1
+        mask:deactivate(i)
+        x[i] = i + 5
+      end
+    end]=], { x = x, mask = mask })()
+    for i = 0, 63 do assert.equal(i + 5, x[i]) end
+    assert.equal(64, block:count())
+  end)
+end)
+
 describe("masks", function()
   it("are walked in index order by a serial loop", function()
     for _, axes in ipairs { "ij", "ji" } do
