@@ -334,6 +334,43 @@ describe("a list", function()
   end)
 end)
 
+describe("a list below a cell that goes", function()
+  local above = {
+    pointer = function() return rg.root:pointer("i", 64) end,
+    bitmasked = function() return rg.root:bitmasked("i", 64) end,
+    hash = function() return rg.root:hash("i") end,
+  }
+  for kind, make in pairs(above) do
+    it("goes with it, and begins anew, under " .. kind, function()
+      local x, top = rg.field(rg.i32), make()
+      local list = top:dynamic("j", 16, { chunk = 4 })
+      list:place(x)
+      rg.kernel([=[function()
+        for i in rg.range(64) do
+          x:append(i, 1)
+          x[i][9] = 4
+          top:deactivate(i)
+          x:append(i, 3)
+          x[i][1] = i + 5
+        end
+      end]=], { x = x, top = top })()
+      for i = 0, 63 do assert.same({ 2, 3, i + 5 }, { x:length(i), x[i][0], x[i][1] }) end
+      assert.equal(128, list:count())
+      rg.kernel([=[function()
+        for i, j in x:active() do
+          if j == 0 then
+            list:deactivate(i)
+            x:append(i, i)
+          end
+        end
+      end]=], { x = x, list = list })()
+      for i = 0, 63 do assert.same({ 1, i }, { x:length(i), x[i][0] }) end
+      rg.kernel([=[function() for i, j in x:active() do top:deactivate(i) end end]=], { x = x, top = top })()
+      assert.same({ 0, 0, 0 }, { list:count(), top:count(), x:length(7) })
+    end)
+  end
+end)
+
 describe("a loop over the elements of lists", function()
   -- Lists of 0, 7, 14, .. elements, x = 1000 i + k.
   local function filled(t, chunk, count, options)
