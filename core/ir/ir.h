@@ -69,6 +69,7 @@ struct IrInst {
   bool plain;                /* UPDATE: no other iteration reaches the element */
   bool masked;               /* ROW: its last operand, a u64, has a bit per cell from cell 0 on; those whose bit is clear are passed over */
   bool here;                 /* PLACE, in a task over nodes: in the node that is visited */
+  bool live;                 /* PLACE: its cell is active and stays so; a write activates nothing */
   bool inside;               /* PLACE: indices proven inside the shape; the place needs no check */
   bool locks;                /* DYNAMIC_APPEND, DYNAMIC_POP, DYNAMIC_ENSURE: the list is locked until DYNAMIC_UNLOCK */
   int8_t axis_count;         /* how many of offset[] or extent[] count */

@@ -119,7 +119,7 @@ static void lower_access(Lower *l, IrInst *inst) {
   b = rewrite_before(l->kernel, inst);
   const IrField *field = &l->kernel->fields.items[place->field];
   Address a = address_from_root(&b, field->tree, field->node, place->operands);
-  a.ensures = rewrite_is_write(inst->op);
+  a.ensures = rewrite_is_write(inst->op) && !place->live;
   a.locks = a.ensures && node->kind == SNODE_DYNAMIC && lists_lock(l, node);
   if (inst->own) address_own(&a);
   IrInst *address = address_element(&a, field->component);

@@ -71,6 +71,15 @@ bool words_may_change(const IrKernel *kernel, const IrTask *task) {
   return e.change;
 }
 
+/* The cell that is visited is active, and stays so where no iteration changes masks. */
+static bool mark_own_cell(void *data, IrInst *inst) {
+  const Effects *e = data;
+  if (inst->op != IR_PLACE) return true;
+  const SNode *node = e->kernel->fields.items[inst->field].node;
+  inst->live = snode_decider(node) == e->masked && is_own_cell(e, inst, node);
+  return true;
+}
+
 /* -- one block ------------------------------------------------------------------------------------------------------ */
 
 /* The first cell of a block, and how many it has. */
@@ -181,6 +190,8 @@ void words_lower_task(IrKernel *kernel, IrTask *task) {
   const SNode *masked = words_masked(cells), *listed = snode_listed(masked);
   int ids = kernel->next_id, row = words_axis(masked);
   IrInst *at[SNODE_MAX_AXES] = {0}, **with = scratch_array(kernel->scratch, IrInst *, ids);
+  Effects effects = {.kernel = kernel, .task = task, .masked = masked, .cells = cells};
+  if (!task->remembers) ir_walk(task->body, mark_own_cell, &effects);
   IrRegion *old = task->body, *body = open_task(kernel, task, listed, masked);
   Nest nest = {.b = {.kernel = kernel, .region = body}, .index = task->index};
   if (listed) {
