@@ -131,8 +131,12 @@ kinds.take_old = { -- local v = o:add(i, e)
 kinds.update = { -- of another row's element: integers and operators that commute
   text = function(s)
     local at = ("(%s) %% %d"):format(make.text(s.at), statement.rows)
-    if s.is_method then return ("%s:%s(%s, %s)"):format(s.name, methods[s.op], at, make.text(s.value)) end
-    return update_text(s, ("%s[%s]"):format(s.name, at))
+    local target, calls = ("%s[%s]"):format(s.name, at), at:find "[%w_]%("
+    -- an index that stands twice and calls something makes no update, and iterations would lose each other's
+    if s.is_method or (calls and (s.op == "min" or s.op == "max")) then
+      return ("%s:%s(%s, %s)"):format(s.name, methods[s.op], at, make.text(s.value))
+    end
+    return calls and ("%s %s= %s"):format(target, s.op, make.text(s.value)) or update_text(s, target)
   end,
   run = function(s, env)
     local row, values = tonumber(make.value(s.at, env) % 16LL + 16LL) % statement.rows, own(s, env).values
