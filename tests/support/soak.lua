@@ -77,7 +77,7 @@ local function grow_and_shrink()
   local before, reserved
   for round = 1, rounds do
     write(cells, round % 1000)
-    fill(x, l, h, m, 100 + round % 200)
+    fill(x, l, h, m, 100 + round % 100) -- the most is reached in the first third
     shrink(l, m, blocks, round)
     if round % 3 == 0 then h:clear() end
     if round % 5 == 0 then l:clear() end
