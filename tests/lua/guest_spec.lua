@@ -70,6 +70,27 @@ describe("a process that loads Regolith", function()
     ]]))
   end)
 
+  it("has no garbage of its launches to collect, once the loop is compiled #compiled", function()
+    assert.equal("none", run([[
+      local rg = require "regolith"
+      local x, y, t = rg.field(rg.f32, 8), rg.field(rg.f32, 8), 0
+      local step = rg.kernel(function(a) x[0] = x[0] + y[0] * a + t end)
+      local function launch(n)
+        for i = 1, n do
+          t, x, y = i, y, x
+          step(0.5)
+        end
+      end
+      launch(20000)
+      collectgarbage()
+      collectgarbage "stop"
+      local before = collectgarbage "count"
+      launch(100000)
+      local bytes = (collectgarbage "count" - before) * 1024 / 100000
+      print(bytes < 1 and "none" or bytes .. " bytes per launch")
+    ]]))
+  end)
+
   it("may have a locale that writes a comma into numbers", function()
     local folder = os.tmpname()
     os.remove(folder)
