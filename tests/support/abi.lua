@@ -3,17 +3,10 @@
 -- differs, nothing where nothing does; `--write` renews it.
 -- A change here is a decision: raise rg_abi_version (core/api/runtime_api.c) and `abi` (lua/regolith/lib.lua) with it, unless
 -- it only adds functions, or members at the end of a struct that begins with struct_size.
-local root = arg[0]:match "^(.*)tests/support/[^/]*$" or ""
+local made = dofile((arg[0]:match "^(.*/)[^/]*$" or "") .. "made.lua")
 
-local function read(path)
-  local file = assert(io.open(path))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
-
-local declarations = read(root .. "core/include/regolith.h"):match "/%* ffi begin %*/\n(.-)/%* ffi end %*/"
-local version = read(root .. "core/api/runtime_api.c"):match "rg_abi_version%(void%) { return (%d+); }"
+local declarations = made.read("core/include/regolith.h"):match "/%* ffi begin %*/\n(.-)/%* ffi end %*/"
+local version = made.read("core/api/runtime_api.c"):match "rg_abi_version%(void%) { return (%d+); }"
 local text = declarations:gsub("/%*.-%*/", " "):gsub("%s+", " ")
 
 local lines = { "abi " .. version }
@@ -28,14 +21,9 @@ for at, char in text:gmatch "()([{};])" do
 end
 local expected = table.concat(lines, "\n") .. "\n"
 
-local path = root .. "tests/support/abi.txt"
-if arg[1] == "--write" then
-  local file = assert(io.open(path, "w"))
-  file:write(expected)
-  file:close()
-else
+if not made.holds("tests/support/abi.txt", expected) then
   local known = {}
-  for line in read(path):gmatch "[^\n]+" do known[line] = true end
+  for line in made.read("tests/support/abi.txt"):gmatch "[^\n]+" do known[line] = true end
   for _, line in ipairs(lines) do
     if not known[line] then print("the interface has now: " .. line) end
     known[line] = nil

@@ -1,14 +1,7 @@
 -- api.lua - holds lua/library/regolith.lua and the last section of lua/README.md against the table they are made from,
 -- lua/library/api.lua. Prints what differs, nothing when all is well; `--write` renews both.
-local root = arg[0]:match "^(.*)tests/support/[^/]*$" or ""
-local api = dofile(root .. "lua/library/api.lua")
-
-local function read(path)
-  local file = assert(io.open(path))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
+local made = dofile((arg[0]:match "^(.*/)[^/]*$" or "") .. "made.lua")
+local api = dofile(made.root .. "lua/library/api.lua")
 
 local function each_name(names, visit)
   for name in names:gmatch "[^|]+" do visit(name) end
@@ -126,19 +119,13 @@ local function list()
 end
 
 local function readme()
-  local text = read(root .. "lua/README.md")
+  local text = made.read("lua/README.md")
   local head = text:match "^(.-)## All names\n" or text .. "\n"
   return head .. list()
 end
 
-local made = { ["lua/library/regolith.lua"] = definitions, ["lua/README.md"] = readme }
-for path, make in pairs(made) do
-  local text = make()
-  if arg[1] == "--write" then
-    local file = assert(io.open(root .. path, "w"))
-    file:write(text)
-    file:close()
-  elseif read(root .. path) ~= text then
+for path, make in pairs { ["lua/library/regolith.lua"] = definitions, ["lua/README.md"] = readme } do
+  if not made.holds(path, make()) then
     print(path .. " is not what lua/library/api.lua says; renew it: luajit tests/support/api.lua --write")
   end
 end

@@ -1,28 +1,16 @@
 -- errors.lua - holds lua/errors.md against core/base/error.def and error_examples.lua: every code has a row, every row's
 -- script raises that code, every code is raised somewhere in the source, and the page shows what comes out. Prints what
 -- differs, nothing when all is well; `--write` renews the page.
-local root = arg[0]:match "^(.*)tests/support/[^/]*$" or ""
+local made = dofile((arg[0]:match "^(.*/)[^/]*$" or "") .. "made.lua")
+local root = made.root
 local examples = dofile(root .. "tests/support/error_examples.lua")
 local rg = require "regolith"
-
-local function read(path)
-  local file = assert(io.open(path))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
-
-local function write(path, text)
-  local file = assert(io.open(path, "w"))
-  file:write(text)
-  file:close()
-end
 
 -- -- error.def: { code =, name =, meaning = } and headings, in order -----------------------------------------------
 
 local function parse_codes()
   local rows, by_code = {}, {}
-  for line in read(root .. "core/base/error.def"):gmatch "[^\n]+" do
+  for line in made.read("core/base/error.def"):gmatch "[^\n]+" do
     local name, code, meaning = line:match '^ERROR%(([%w_]+), "([^"]+)", "([^"]+)"%)'
     local heading = line:match "^/%* ([%l: ]+) %*/$"
     if heading then rows[#rows + 1] = { heading = heading } end
@@ -46,7 +34,7 @@ local path = folder .. "/example.lua"
 
 local function run(text)
   rg.reset()
-  write(path, text .. "\n")
+  made.write(path, text .. "\n")
   local globals = setmetatable({ rg = rg }, { __index = _G })
   local script = setfenv(assert(loadfile(path)), globals)
   -- a script that begins with rg.init has the runtime to itself
@@ -95,7 +83,7 @@ local function check_raised(rows)
     root == "" and "." or root))
   local texts = {}
   for file in files:lines() do
-    if not file:find("^core/base/error") then texts[#texts + 1] = read(root .. file) end
+    if not file:find("^core/base/error") then texts[#texts + 1] = made.read(file) end
   end
   files:close()
   if #texts == 0 then return end -- no checkout: nothing to search
@@ -112,13 +100,8 @@ check_raised(rows)
 os.remove(path)
 os.remove(folder)
 
-if arg[1] == "--write" then
-  write(root .. "lua/errors.md", page)
-else
-  local file = io.open(root .. "lua/errors.md")
-  local there = file and file:read "*a" or ""
-  if file then file:close() end
-  if there ~= page then complain "lua/errors.md is not what comes out; renew it: luajit tests/support/errors.lua --write" end
+if not made.holds("lua/errors.md", page) then
+  complain "lua/errors.md is not what comes out; renew it: luajit tests/support/errors.lua --write"
 end
 for _, sentence in ipairs(wrong) do print(sentence) end
 os.exit(#wrong == 0 and 0 or 1)
