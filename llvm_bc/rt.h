@@ -133,6 +133,15 @@ typedef struct RtTable {    /* of one hash manager: from coordinates to nodes; s
   uint32_t pad;
 } RtTable;
 
+/* Coordinates of a manager's active nodes, ascending, for walks in index order; see order.c. */
+typedef struct RtOrder {
+  uint64_t version;         /* of the manager, that it shows */
+  int64_t count, capacity;  /* rows; the memory has room for twice the capacity */
+  int32_t axis_count;
+  uint32_t pad;
+  int64_t rows[];           /* count rows of axis_count coordinates */
+} RtOrder;
+
 typedef struct RtManager {  /* one per SNode whose cells lie in nodes: the node manager */
   /* -- given by the caller */
   uint64_t node_size;       /* bytes, a multiple of 64 */
@@ -165,6 +174,9 @@ typedef struct RtManager {  /* one per SNode whose cells lie in nodes: the node 
   uint64_t list_count, list_capacity;
   uint64_t list_drift;      /* changes since it was made anew: nodes near in memory drift apart in it */
   RtTable table;            /* of a hash */
+  RtOrder **orders;         /* by how many such walks are around the one that uses it; NULL: not made yet. These and the
+                             * table of them from RtContext.grow, the tree's owner frees them */
+  uint64_t order_count;
   uint64_t activations, deactivations, lists; /* counted since the tree began; lists: made anew */
 } RtManager;
 
@@ -318,6 +330,14 @@ RT_ENTRY int64_t rt_dynamic_count(RtContext *context, int32_t tree, int32_t mana
 RT_ENTRY int64_t rt_mask_count(RtContext *context, int32_t tree, int32_t mask);
 RT_ENTRY void rt_mask_clear_all(RtContext *context, int32_t tree, int32_t mask);
 RT_ENTRY void rt_mask_remember(RtContext *context, int32_t tree, int32_t mask); /* for rt_mask_was */
+/* host region: the coordinates of the active nodes, ascending, as they are now; `depth`: how many walks in index order are
+ * around. Stays until the next call of that depth. An address as a number, since frames hold numbers; 0: no memory. */
+RT_ENTRY uint64_t rt_list_order(RtContext *context, int32_t tree, int32_t manager, int32_t depth);
+RT_ENTRY int64_t rt_order_count(uint64_t order);
+/* coordinate `axis` of a row */
+RT_ENTRY int64_t rt_order_at(uint64_t order, int64_t row, int32_t axis);
+/* rows `row` to `end` agree on the axes before `axis`: the first of them that differs from `row` on this one, or `end` */
+RT_ENTRY int64_t rt_order_end(uint64_t order, int64_t row, int64_t end, int32_t axis);
 /* in tasks over nodes */
 RT_ENTRY uint8_t *rt_list_node(RtContext *context, int32_t tree, int32_t manager, int64_t position);
 RT_ENTRY const int64_t *rt_list_coordinates(RtContext *context, int32_t tree, int32_t manager, int64_t position);

@@ -31,6 +31,7 @@ static const RuntimeRow runtime_rows[] = {
     {"rt_slot_ensure", "pppiip"}, {"rt_slot_clear", "vppiip"}, {"rt_outside", "vp"},
     {"rt_stopped", "ip"},      {"rt_host_worker", "pp"},    {"rt_run", "vpi"},
     {"rt_list_count", "lpii"}, {"rt_tree_clear", "vpii"},   {"rt_list_node", "ppiil"},
+    {"rt_list_order", "lpiii"}, {"rt_order_count", "ll"},   {"rt_order_at", "llli"},  {"rt_order_end", "lllli"},
     {"rt_list_coordinates", "ppiil"}, {"rt_fault", "vpid"},
     {"rt_hash_find", "ppiipp"}, {"rt_hash_ensure", "pppiipp"}, {"rt_hash_clear", "vppiipp"}, {"rt_hash_live", "ipiipp"},
     {"rt_dynamic_append", "ippiipiii"}, {"rt_dynamic_pop", "ipi"},

@@ -88,10 +88,11 @@ static void emit_inst(Codegen *g, const IrInst *inst) {
   case IR_DYNAMIC_APPEND: case IR_DYNAMIC_POP: case IR_DYNAMIC_ENSURE: case IR_DYNAMIC_UNLOCK: case IR_DYNAMIC_CLEAR:
   case IR_DYNAMIC_CELLS: case IR_DYNAMIC_WAS:
     return list_emit(g, inst);
+  case IR_ORDER_COUNT: case IR_ORDER_AT: case IR_ORDER_END: return order_emit(g, inst);
   case IR_MASK_LIVE: case IR_MASK_SET: case IR_MASK_KEEP: case IR_MASK_BITS: case IR_MASK_WAS: case IR_MASK_CLEAR:
     return mask_emit(g, inst);
   case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS: return atomic_emit(g, inst);
-  case IR_ARG: case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_RUN: case IR_LIST_COUNT: case IR_DYNAMIC_COUNT:
+  case IR_ARG: case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_RUN: case IR_LIST_COUNT: case IR_DYNAMIC_COUNT: case IR_LIST_ORDER:
   case IR_DYNAMIC_REMEMBER: case IR_TREE_CLEAR:
   case IR_RETURN: case IR_MASK_COUNT: case IR_MASK_CLEAR_ALL: case IR_MASK_REMEMBER:
     return host_emit(g, inst);

@@ -120,6 +120,7 @@ LLVMValueRef call_frame_slot(Codegen *g, int64_t slot); /* its address */
 void call_poll_stop(Codegen *g);
 
 /* -- access.c, atomic.c, alias.c: memory ------------------------------------------------------------------------------ */
+void order_emit(Codegen *g, const IrInst *inst);   /* order.c: ORDER_COUNT, ORDER_AT, ORDER_END */
 void list_emit(Codegen *g, const IrInst *inst);    /* list.c: DYNAMIC_APPEND .. DYNAMIC_CELLS */
 void access_emit(Codegen *g, const IrInst *inst);  /* TREE_ROOT .. SLOT_LIVE, MEM_LOAD, MEM_STORE, OUTSIDE */
 LLVMValueRef access_load(Codegen *g, Type type, LLVMValueRef pointer, int lanes);

@@ -31,6 +31,10 @@ void host_emit(Codegen *g, const IrInst *inst) {
     return value_set(g, inst, access_load(g, inst->type, call_frame_slot(g, inst->imm), 1));
   case IR_RUN: return emit_run(g, inst);
   case IR_LIST_COUNT: return value_set(g, inst, call_runtime(g, "rt_list_count", tree_args, 3));
+  case IR_LIST_ORDER: {
+    LLVMValueRef args[] = {tree_args[0], tree_args[1], tree_args[2], value_integer(g->i32, inst->extent[0])};
+    return value_set(g, inst, call_runtime(g, "rt_list_order", args, 4));
+  }
   case IR_DYNAMIC_COUNT: return value_set(g, inst, call_runtime(g, "rt_dynamic_count", tree_args, 3));
   case IR_DYNAMIC_REMEMBER: call_runtime(g, "rt_dynamic_remember", tree_args, 3); return;
   case IR_TREE_CLEAR: call_runtime(g, "rt_tree_clear", tree_args, 3); return;

@@ -24,7 +24,7 @@ IrImm ir_imm_kind(IrOp op) {
   switch (op) {
   case IR_CONST: return IMM_CONST;
   case IR_PARAM: case IR_ARG: case IR_FRAME_GET: case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_BREAK: case IR_CONTINUE:
-  case IR_RUN: case IR_FAULT:
+  case IR_RUN: case IR_FAULT: case IR_ORDER_AT: case IR_ORDER_END:
     return IMM_NUMBER;
   case IR_UPDATE: case IR_RMW: case IR_REDUCE: case IR_MEM_UPDATE: case IR_MEM_RMW:
     return IMM_UPDATE;
@@ -32,7 +32,7 @@ IrImm ir_imm_kind(IrOp op) {
   case IR_SLOT_FIND: case IR_SLOT_ENSURE: case IR_SLOT_CLEAR: case IR_LIST_COUNT: case IR_TREE_CLEAR:
   case IR_HASH_FIND: case IR_HASH_ENSURE: case IR_HASH_CLEAR: case IR_HASH_LIVE:
   case IR_DYNAMIC_APPEND: case IR_DYNAMIC_ENSURE: case IR_DYNAMIC_CLEAR: case IR_DYNAMIC_CELLS: case IR_DYNAMIC_COUNT:
-  case IR_DYNAMIC_WAS: case IR_DYNAMIC_REMEMBER:
+  case IR_DYNAMIC_WAS: case IR_DYNAMIC_REMEMBER: case IR_LIST_ORDER:
     return IMM_MANAGER;
   case IR_MASK_CLEAR: case IR_MASK_COUNT: case IR_MASK_CLEAR_ALL: case IR_MASK_WAS:
   case IR_MASK_REMEMBER:

@@ -94,6 +94,11 @@ static bool verify_imm(Verifier *v, const IrInst *inst) {
     return type_equal(inst->type, kernel->args.items[inst->imm].type) || wrong(v, inst, "not the argument's type");
   case IR_FRAME_GET: case IR_FRAME_SET: case IR_FRAME_LOAD:
     return (inst->imm >= 0 && inst->imm < kernel->frame_slots) || wrong(v, inst, "no such frame slot");
+  case IR_ORDER_AT: case IR_ORDER_END:
+    return (inst->imm >= 0 && inst->imm < SNODE_MAX_AXES) || wrong(v, inst, "no such axis");
+  case IR_LIST_ORDER:
+    if (inst->extent[0] < 0 || inst->extent[0] > IR_MAX_NESTING) return wrong(v, inst, "has too many walks around");
+    break;
   case IR_RUN:
     return (inst->imm >= 0 && inst->imm < kernel->tasks.count) || wrong(v, inst, "no such task");
   case IR_TREE_ROOT: case IR_OWN:
@@ -124,7 +129,7 @@ static bool verify_home(Verifier *v, const IrInst *inst) {
   switch (inst->op) {
   case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_RUN: case IR_COUNT: case IR_CLEAR: case IR_LIST_COUNT:
   case IR_TREE_CLEAR: case IR_RETURN: case IR_MASK_COUNT: case IR_MASK_CLEAR_ALL: case IR_REMEMBER: case IR_MASK_REMEMBER:
-  case IR_DYNAMIC_COUNT: case IR_DYNAMIC_REMEMBER:
+  case IR_DYNAMIC_COUNT: case IR_DYNAMIC_REMEMBER: case IR_LIST_ORDER:
     return !v->in_body || wrong(v, inst, "stands in the host region");
   case IR_FRAME_GET: case IR_REDUCE: case IR_GRID: case IR_ROW: case IR_NEAR:
     return v->in_body || wrong(v, inst, "stands in a parallel loop");
@@ -240,7 +245,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_CONST: case IR_ARG: case IR_FRAME_GET: case IR_FRAME_LOAD: case IR_VAR: case IR_TREE_ROOT: case IR_AMBIENT:
   case IR_BREAK: case IR_CONTINUE: case IR_RETURN: case IR_COUNT: case IR_CLEAR: case IR_OUTSIDE:
   case IR_LIST_COUNT: case IR_DYNAMIC_COUNT: case IR_TREE_CLEAR: case IR_MASK_COUNT: case IR_MASK_CLEAR_ALL: case IR_REMEMBER:
-  case IR_MASK_REMEMBER: case IR_DYNAMIC_REMEMBER: case IR_ROW_LIVE: case IR_RUN: case IR_LOOP:
+  case IR_MASK_REMEMBER: case IR_DYNAMIC_REMEMBER: case IR_LIST_ORDER: case IR_ROW_LIVE: case IR_RUN: case IR_LOOP:
     return true;
   case IR_PARAM: return wrong(v, inst, "belongs to a region's parameters");
   case IR_FAULT: return type_equal(type_at(inst, 0), TYPE(F64)) || wrong(v, inst, "takes an f64");
@@ -274,6 +279,8 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_OWN: return is_pointer(type_at(inst, 0)) || wrong(v, inst, "needs a pointer");
   case IR_SLOT_FIND: case IR_SLOT_ENSURE: case IR_SLOT_CLEAR: case IR_SLOT_LIVE:
     return is_pointer(type_at(inst, 0)) || wrong(v, inst, "needs an address");
+  case IR_ORDER_COUNT: case IR_ORDER_AT: case IR_ORDER_END:
+    return all_of_type(inst, 0, TYPE(I64)) || wrong(v, inst, "an order and its rows are i64");
   case IR_HASH_FIND: case IR_HASH_ENSURE: case IR_HASH_CLEAR: case IR_HASH_LIVE: return verify_key(v, inst);
   case IR_MEM_LOAD: case IR_MEM_STORE: case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS: case IR_ROW_LOAD:
     return verify_memory(v, inst);
@@ -299,7 +306,10 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
     break;
   case IR_IS_ACTIVE: case IR_SLOT_LIVE: case IR_HASH_LIVE: case IR_MASK_LIVE: case IR_ROW_LIVE: expected = TYPE(BOOL); break;
   case IR_ACTIVE_BITS: case IR_MASK_BITS: case IR_MASK_WAS: expected = TYPE(U64); break;
-  case IR_COUNT: case IR_LIST_COUNT: case IR_DYNAMIC_COUNT: case IR_MASK_COUNT: expected = TYPE(I64); break;
+  case IR_COUNT: case IR_LIST_COUNT: case IR_DYNAMIC_COUNT: case IR_MASK_COUNT: case IR_LIST_ORDER: case IR_ORDER_COUNT:
+  case IR_ORDER_AT: case IR_ORDER_END:
+    expected = TYPE(I64);
+    break;
   case IR_APPEND: case IR_LENGTH: case IR_DYNAMIC_APPEND: case IR_DYNAMIC_POP: case IR_DYNAMIC_CELLS: case IR_DYNAMIC_WAS:
     expected = TYPE(I32);
     break;

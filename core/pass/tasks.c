@@ -14,6 +14,7 @@
 #include "pass/tasks.h"
 
 #include "base/map.h"
+#include "pass/order.h"
 #include "pass/pass.h"
 #include "pass/words.h"
 
@@ -24,6 +25,7 @@ typedef struct Tasker {
   int id_count;
   VEC(int) home;   /* by id: the function it stands in: 0 the host region, else task number + 1 */
   VEC(int) levels; /* of the loops around, innermost last: how many FORs each is */
+  int walks;       /* loops around, in the host region, that go by an order of nodes */
   Error *err;
   /* the task being made; NULL in the host region */
   IrTask *task;
@@ -314,10 +316,23 @@ static bool visit_inside(Tasker *t, IrRegion *region, int levels) {
   return ok;
 }
 
+/* The order of nodes that a serial loop goes by, if it needs one. Inside a task it is that of the moment the task begins. */
+static IrInst *order_of(Tasker *t, IrInst *loop) {
+  if (loop->op != IR_ACTIVE) return NULL;
+  const IrLevel *level = &t->kernel->levels.items[loop->level];
+  if (!order_is_needed(level->node)) return NULL;
+  IrBuilder here = {.kernel = t->kernel, .region = loop->region, .before = loop, .line = loop->line, .column = loop->column};
+  IrBuilder host = t->task ? host_builder(t) : here;
+  IrInst *order = order_make(&host, level, t->walks);
+  if (t->task) order = pass_value(t, order);
+  settle(t);
+  return order;
+}
+
 static bool make_nest(Tasker *t, IrInst *loop) {
-  IrInst *indices[SNODE_MAX_AXES];
+  IrInst *indices[SNODE_MAX_AXES], *order = order_of(t, loop);
   int levels;
-  IrRegion *body = loop->regions[0], *inner = tasks_nest(t->kernel, loop, indices, &levels);
+  IrRegion *body = loop->regions[0], *inner = tasks_nest(t->kernel, loop, order, indices, &levels);
   settle(t);
   for (int i = 0; i < body->params.count; i++) t->with[body->params.items[i]->id] = indices[i];
   ir_remove(loop);
@@ -327,7 +342,11 @@ static bool make_nest(Tasker *t, IrInst *loop) {
   first->previous = inner->last;
   *(inner->last ? &inner->last->next : &inner->first) = first;
   inner->last = body->last;
-  return visit_inside(t, inner, levels);
+  bool is_walk = order && !t->task;
+  t->walks += is_walk;
+  bool ok = visit_inside(t, inner, levels);
+  t->walks -= is_walk;
+  return ok;
 }
 
 static bool visit_regions(Tasker *t, IrInst *inst) {

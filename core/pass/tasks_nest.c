@@ -11,10 +11,11 @@
  *   active l0 (%i, %j)   for %i { for %block { if is_active P(%i // 8, %block) { for %local {
  *                            %j = %block * 8 + %local ..
  *
- * Where a bitmasked SNode decides, its words are asked instead: words.h. */
+ * Where a bitmasked SNode decides, its words are asked instead: words.h. Levels without ends: order.h. */
 #include "pass/tasks.h"
 
 #include "pass/nest.h"
+#include "pass/order.h"
 #include "pass/words.h"
 
 static void open_range(Nest *nest, const IrInst *loop, IrInst **indices) {
@@ -64,7 +65,11 @@ static void open_elements(Nest *nest, const SNode *lists, IrInst **indices) {
   indices[own] = nest_for(nest, begin, ir_binary(&nest->b, IR_SUB, ir_convert(&nest->b, asked, nest->index), one));
 }
 
-static void open_active(Nest *nest, const SNode *cells, IrInst **indices) {
+static void open_active(Nest *nest, const SNode *cells, IrInst *order, IrInst **indices) {
+  if (order) {
+    order_nest(nest, cells, order, indices);
+    return;
+  }
   if (words_masked(cells)) {
     words_nest(nest, words_masked(cells), cells, indices);
     return;
@@ -91,7 +96,7 @@ static void open_active(Nest *nest, const SNode *cells, IrInst **indices) {
   }
 }
 
-IrRegion *tasks_nest(IrKernel *kernel, IrInst *loop, IrInst *indices[SNODE_MAX_AXES], int *levels) {
+IrRegion *tasks_nest(IrKernel *kernel, IrInst *loop, IrInst *order, IrInst *indices[SNODE_MAX_AXES], int *levels) {
   const IrRegion *body = loop->regions[0];
   Nest nest = {.index = body->params.count ? body->params.items[0]->type : TYPE(I32)};
   nest.b =
@@ -99,7 +104,7 @@ IrRegion *tasks_nest(IrKernel *kernel, IrInst *loop, IrInst *indices[SNODE_MAX_A
   if (loop->op == IR_RANGE)
     open_range(&nest, loop, indices);
   else
-    open_active(&nest, kernel->levels.items[loop->level].node, indices);
+    open_active(&nest, kernel->levels.items[loop->level].node, order, indices);
   if (!nest.levels) nest_count(&nest, 1); /* the one cell of a level without axes */
   *levels = nest.levels;
   return nest.b.region;

@@ -170,6 +170,11 @@ bool storage_create(Tree *tree, Error *err) {
   return true;
 }
 
+static void free_orders(Program *program, RtManager *manager) {
+  for (uint64_t k = 0; k < manager->order_count; k++) heap_free(&program->heap, manager->orders[k]);
+  heap_free(&program->heap, manager->orders);
+}
+
 void storage_free(Tree *tree) {
   if (!tree->has_storage) return;
   Program *program = tree->object.program;
@@ -180,6 +185,7 @@ void storage_free(Tree *tree) {
     program->stats.deactivations += tree->rt.managers[m].deactivations;
     program->stats.lists += tree->rt.managers[m].lists;
     heap_free(&program->heap, tree->rt.managers[m].list);
+    free_orders(program, &tree->rt.managers[m]);
   }
   release_ranges(tree);
   tree->has_storage = false;

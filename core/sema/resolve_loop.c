@@ -93,18 +93,6 @@ static bool take_source(Sema *s, AstExpr *e, LoopHead *head) {
   return loop.builtin ? take_range(s, e, head) : take_active(s, e, &loop, head);
 }
 
-/* Serial loops go in index order, and an axis without ends has no first index. */
-static void check_serial(Sema *s, AstExpr *e, const LoopHead *head) {
-  for (int k = 0; k < head->node->rank; k++) {
-    if (!snode_is_unbounded(head->node, k)) continue;
-    sema_fail(s, e, RG_ERROR_NOT_YET, "loop over it at the top of the kernel, in parallel",
-              "the active cells of '%s' cannot be visited serially, or inside a parallel loop: axis '%c' belongs to a "
-              "hash and has no ends",
-              head->name, 'i' + head->node->level_axes[k]);
-    return;
-  }
-}
-
 void resolve_head(Sema *s, AstStmt *stmt) {
   LoopHead *head = scratch_new(s->scratch, LoopHead);
   AstExpr *e = sema_strip(stmt->values.items[0]);
@@ -137,5 +125,4 @@ void resolve_head(Sema *s, AstStmt *stmt) {
     return;
   }
   head->is_parallel = s->loop == 0 && !head->is_serial;
-  if (!head->is_parallel && head->node) check_serial(s, e, head);
 }

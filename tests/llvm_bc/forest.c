@@ -141,6 +141,8 @@ void forest_destroy(ForestTree *tree) {
     for (int w = 0; w < FOREST_WORKERS; w++) free(rt->managers[m].locals[w].sink);
     free(rt->managers[m].locals);
     free(rt->managers[m].list);
+    for (uint64_t k = 0; k < rt->managers[m].order_count; k++) free(rt->managers[m].orders[k]);
+    free(rt->managers[m].orders);
   }
   free(rt->managers);
   munmap(tree->reserved, rt->reserved + RT_SEGMENT);

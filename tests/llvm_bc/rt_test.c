@@ -137,6 +137,57 @@ static void check_lists(void) {
   end();
 }
 
+/* Rows that do not ascend, and groups that do not end where neighbouring coordinates differ. */
+static int count_disorder(uint64_t order, int64_t begin, int64_t end, int axis, int axes) {
+  int wrong = 0;
+  for (int64_t row = begin; axis < axes && row < end;) {
+    int64_t next = rt_order_end(order, row, end, axis);
+    if (next <= row || next > end) return wrong + 1;
+    for (int64_t k = row; k < next; k++) wrong += rt_order_at(order, k, axis) != rt_order_at(order, row, axis);
+    wrong += next < end && rt_order_at(order, next, axis) <= rt_order_at(order, row, axis);
+    wrong += count_disorder(order, row, next, axis + 1, axes);
+    row = next;
+  }
+  return wrong;
+}
+
+static void check_orders(void) {
+  begin(KIND_ROWS(kind_hashes), UINT64_MAX, false);
+  const int deep = 3, axes = manager(2)->axis_count;
+  int64_t cells = forest_cell_count(&trees->nodes[trees->managers[2]]);
+  TEST("an order of no nodes has no rows") { CHECK_INT(rt_order_count(rt_list_order(context, 0, 2, 0)), 0); }
+  TEST("an order has each active node once, coordinates ascending, whatever came and went") {
+    srand(5);
+    for (int round = 0; round < 12; round++) {
+      for (int k = 0; k < 1 << round; k++) forest_activate(context, trees, 0, k % 3, trees->managers[2], rand() % cells);
+      for (int k = 0; k < round; k++) forest_deactivate(context, trees, 0, 0, trees->managers[2], rand() % cells);
+      uint64_t order = rt_list_order(context, 0, 2, round % deep);
+      CHECK_INT(rt_order_count(order), rt_list_count(context, 0, 2));
+      CHECK_INT(count_disorder(order, 0, rt_order_count(order), 0, axes), 0);
+    }
+  }
+  TEST("an order stays while one of another depth is made") {
+    uint64_t outer = rt_list_order(context, 0, 2, 0);
+    int64_t before = rt_order_count(outer);
+    rt_tree_clear(context, 0, 2);
+    CHECK_INT(rt_order_count(rt_list_order(context, 0, 2, 1)), 0);
+    CHECK_INT(rt_order_count(outer), before);
+    CHECK_INT(rt_order_count(rt_list_order(context, 0, 2, 0)), 0);
+  }
+  TEST("a refused order is an error and has no rows") {
+    forest_activate(context, trees, 0, 0, trees->managers[2], 1);
+    rt_list_count(context, 0, 2);
+    CHECK(rt_list_update(context, &trees->rt, 2));
+    context->host = context;
+    CHECK_INT(rt_order_count(rt_list_order(context, 0, 2, 5)), 0);
+    CHECK_INT(context->error.kind, RT_ERROR_MEMORY);
+    CHECK_INT(context->error.manager, 2);
+    context->host = NULL;
+    CHECK_INT(rt_order_count(rt_list_order(context, 0, 2, 5)), 1);
+  }
+  end();
+}
+
 static void check_huge_root(void) {
   static const ForestRow rows[] = {{.kind = FOREST_ROOT}, {FOREST_POINTER, 0, "ij", {1 << 15, 1 << 15}, 4}};
   budget = (RtBudget){.limit = UINT64_MAX};
@@ -334,6 +385,7 @@ int main(void) {
   check_orphans(false);
   check_orphans(true);
   check_compact();
+  check_orders();
   check_huge_root();
   check_subtrees();
   check_errors();

@@ -482,7 +482,7 @@ function sparse.loop(scope, count, is_first)
   end
   local level = level_of(declared, item)
   local s = { kind = "sparse_loop", tree = number, name = item.name, reduced = {}, body = {},
-    is_serial = level.kind ~= "dynamic" and random(6) == 1 and index_type(level) == "i32" }
+    is_serial = level.kind ~= "dynamic" and random(6) == 1 }
   s.indices = index_names(scope, #level.shape)
   local of_elements = level.kind == "dynamic" -- of all lists: then the tree is only read
   local is_range = not of_elements and (is_first or random(3) == 1)
@@ -565,12 +565,11 @@ function statement.makers.walk(scope)
   if not item then return end
   local level = level_of(declared, item)
   if level.kind == "dynamic" then return makers.items(scope, number, item, level) end
-  if index_type(level) == "i64" then return end -- not serial yet
   local s = { kind = "sparse_walk", tree = number, name = item.name }
   s.indices = index_names(scope, #level_of(declared, item).shape)
   local own = statement.inside(scope)
-  own.in_loop, own.indices, own.index_type = true, s.indices, "i32"
-  for _, name in ipairs(s.indices) do statement.declare(own, name, "i32") end
+  own.in_loop, own.indices, own.index_type = true, s.indices, index_type(level)
+  for _, name in ipairs(s.indices) do statement.declare(own, name, own.index_type) end
   s.body = { statement.makers.reduce(own) or statement.make(own), statement.makers.assign(own) }
   return s
 end

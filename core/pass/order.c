@@ -1,0 +1,90 @@
+/* order.c - see order.h.
+ *
+ *     %order = list.order                       the host region, once
+ *     loop { %row = next group along i; %ci = order.at %order, %row
+ *       for %local { %i = %ci * 8 + %local
+ *         loop { .. along j, among the rows of that group
+ *           if is_active node(%ci, %cj) { for %local { the body } } } } }
+ *
+ * A loop per axis of the nodes, from one group of equal coordinates to the next, then one over what such a node has along
+ * the axis; an axis that nodes lack is counted through. So nothing is sought where no node is, and the order is that of
+ * the cells' indices whatever the nodes' sizes are. Nodes that went since the walk began are passed over; whether bits
+ * are set and where lists end is asked cell by cell. */
+#include "pass/order.h"
+
+bool order_is_needed(const SNode *cells) {
+  for (int k = 0; k < cells->rank; k++)
+    if (snode_is_unbounded(cells, k)) return true;
+  return false;
+}
+
+IrInst *order_make(IrBuilder *host, const IrLevel *level, int depth) {
+  IrInst *order = ir_emit(host, IR_LIST_ORDER, TYPE(I64), 0, NULL);
+  order->tree = level->tree;
+  order->imm = snode_listed(level->node)->manager;
+  order->extent[0] = depth;
+  return order;
+}
+
+static IrInst *ask(Nest *nest, IrOp op, int axis, int count, IrInst **operands) {
+  IrInst *inst = ir_emit(&nest->b, op, TYPE(I64), count, operands);
+  inst->imm = axis;
+  return inst;
+}
+
+/* Opens the loop over the groups along an axis of rows *begin to *end, which become those of a group. Its coordinate. */
+static IrInst *open_groups(Nest *nest, IrInst *order, int axis, IrInst **begin, IrInst **end) {
+  IrInst *next = ir_var(&nest->b, TYPE(I64));
+  ir_set(&nest->b, next, *begin);
+  IrRegion *body = ir_loop(&nest->b)->regions[0];
+  nest->b.region = body;
+  nest->b.before = NULL;
+  nest->levels++;
+  IrInst *row = ir_get(&nest->b, next);
+  IrBuilder out = nest->b;
+  out.region = ir_if(&nest->b, ir_binary(&nest->b, IR_GE, row, *end))->regions[0];
+  ir_break(&out, 0);
+  *end = ask(nest, IR_ORDER_END, axis, 3, (IrInst *[]){order, row, *end});
+  ir_set(&nest->b, next, *end);
+  *begin = row;
+  return ask(nest, IR_ORDER_AT, axis, 2, (IrInst *[]){order, row});
+}
+
+static void open_if_active(Nest *nest, const SNode *node, IrInst **indices) {
+  IrInst *active = ir_emit(&nest->b, IR_IS_ACTIVE, TYPE(BOOL), node->rank, indices);
+  active->level = ir_add_level(nest->b.kernel, node, node->name);
+  nest_if(nest, active);
+}
+
+/* Bits and lists decide cell by cell. */
+static void ask_decider(Nest *nest, const SNode *cells, IrInst *const *indices) {
+  const SNode *decider = snode_decider(cells);
+  IrInst *at[SNODE_MAX_AXES];
+  if (decider->kind != SNODE_BITMASKED && decider->kind != SNODE_DYNAMIC) return;
+  for (int k = 0; k < decider->rank; k++) {
+    int axis = decider->level_axes[k];
+    int64_t size = decider == cells ? 1 : snode_divisor(decider, cells, axis);
+    at[k] = nest_divide(nest, indices[snode_axis_position(cells, axis)], size);
+  }
+  open_if_active(nest, decider, at);
+}
+
+void order_nest(Nest *nest, const SNode *cells, IrInst *order, IrInst **indices) {
+  const SNode *listed = snode_listed(cells);
+  IrInst *begin = ir_const_int(&nest->b, TYPE(I64), 0), *end = ask(nest, IR_ORDER_COUNT, 0, 1, &order), *at[SNODE_MAX_AXES];
+  for (int k = 0, found = 0; k < cells->rank; k++) {
+    int axis = cells->level_axes[k];
+    if (found == listed->rank || listed->level_axes[found] != axis) {
+      indices[k] = nest_count(nest, cells->shape[k]);
+      continue;
+    }
+    indices[k] = at[found] = ir_convert(&nest->b, open_groups(nest, order, found, &begin, &end), nest->index);
+    found++;
+    if (found == listed->rank && listed->kind != SNODE_DYNAMIC) open_if_active(nest, listed, at);
+    int64_t size = snode_divisor(listed, cells, axis);
+    if (size == 1) continue;
+    IrInst *first = nest_times(nest, indices[k], size);
+    indices[k] = ir_binary(&nest->b, IR_ADD, first, nest_count(nest, size));
+  }
+  ask_decider(nest, cells, indices);
+}

@@ -1,0 +1,29 @@
+/* order.c - walks in index order over the nodes of a tree without ends: what kernels inline of them.
+ * Rows of coordinates stand sorted (order_make.c); those that agree on the axes before one are neighbours, and among these
+ * so are those that agree on it too. So a loop per axis goes from group to group. The next group is looked for in steps
+ * that double, then halve: near ones cost little, and far ones their logarithm. */
+#include "rt.h"
+
+static const RtOrder *order_get(uint64_t order) { return (const RtOrder *)(uintptr_t)order; }
+
+int64_t rt_order_count(uint64_t order) { return order ? order_get(order)->count : 0; }
+
+int64_t rt_order_at(uint64_t order, int64_t row, int32_t axis) {
+  const RtOrder *rows = order_get(order);
+  return rows->rows[row * rows->axis_count + axis];
+}
+
+int64_t rt_order_end(uint64_t order, int64_t row, int64_t end, int32_t axis) {
+  int64_t value = rt_order_at(order, row, axis), step = 1, same = row;
+  while (step < end - same && rt_order_at(order, same + step, axis) == value) {
+    same += step;
+    step *= 2;
+  }
+  int64_t other = step < end - same ? same + step : end;
+  while (other - same > 1) {
+    int64_t middle = same + (other - same) / 2;
+    if (rt_order_at(order, middle, axis) == value) same = middle;
+    else other = middle;
+  }
+  return other;
+}
