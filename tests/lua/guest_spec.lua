@@ -211,7 +211,7 @@ describe("the library", function()
     assert.is_true(count > 50)
   end)
 
-  it("calls nothing that ends or changes the process it is in", function()
+  it("calls nothing that ends or changes the process it is in #uncounted", function()
     local needs = names "--undefined-only"
     assert.is_true(needs.memcpy and needs.mmap)
     for _, name in ipairs { "exit", "quick_exit", "_Exit", "signal", "sigaction", "setlocale", "setenv", "putenv", "unsetenv",
