@@ -70,7 +70,7 @@ describe("a process that loads Regolith", function()
     ]]))
   end)
 
-  it("has no garbage of its launches to collect, once the loop is compiled #compiled", function()
+  it("has no garbage of its launches to collect, once the loop is compiled #compiled #uncounted", function()
     assert.equal("none", run([[
       local rg = require "regolith"
       local x, y, t = rg.field(rg.f32, 8), rg.field(rg.f32, 8), 0

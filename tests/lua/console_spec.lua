@@ -1,0 +1,143 @@
+-- The program `regolith`, as it stands in the build: options, prompt, commands, and what it says to mistakes. That it
+-- does what `luajit` does, word by word, and runs from where it is installed, tests/install/check compares.
+local folder = os.getenv "RG_LIBRARY" and os.getenv("RG_LIBRARY"):match "^(.*)/[^/]*$"
+local program = folder and folder .. "/bin/regolith"
+
+-- What a shell command says, and its exit code.
+local function shell(command)
+  local pipe = io.popen(("{ %s; } 2>&1; echo \" exit $?\""):format(command))
+  local text = pipe:read "*a"
+  pipe:close()
+  local said, code = text:match "^(.*) exit (%d+)\n$"
+  return said, tonumber(code)
+end
+local function run(words, input) return shell(("printf '%%b' '%s' | '%s' %s"):format(input or "", program, words)) end
+
+describe("the program #compiled", function()
+  local scratch
+  setup(function()
+    assert(program, "RG_LIBRARY names the library that the program stands beside")
+    scratch = os.tmpname()
+    os.remove(scratch)
+    assert(shell(("mkdir '%s'"):format(scratch)))
+  end)
+  teardown(function() shell(("rm -rf '%s'"):format(scratch)) end)
+
+  local function script(name, text)
+    local path = scratch .. "/" .. name
+    local file = assert(io.open(path, "w"))
+    file:write(text)
+    file:close()
+    return path
+  end
+
+  it("runs a script with its arguments, and one from its input", function()
+    local path = script("show.lua", "print(arg[0] == ..., select('#', ...), select(2, ...)) os.exit(4)")
+    local said, code = run(("%s %s b 'c d'"):format(path, path))
+    assert.equal("true\t3\tb\tc d\n", said)
+    assert.equal(4, code)
+    assert.equal("1\t2\n", (run("- 1 2", "print(...)")))
+    assert.equal("here\n", (run("", 'print "here"')))
+  end)
+
+  it("takes -e, -l, -j, -O and what LUA_INIT says", function()
+    script("mine.lua", "return { word = 'loaded' }")
+    assert.equal("loaded\n", (shell(("cd '%s' && '%s' -lmine -e 'print(package.loaded.mine.word)'"):format(scratch, program))))
+    assert.equal("false\n", (run "-joff -e 'print((jit.status()))'"))
+    assert.equal("true\n", (run "-O3 -Ohotloop=10 -jon -e 'print((jit.status()))'"))
+    local said, code = run "-jnosuch"
+    assert.matches("unknown luaJIT command", said)
+    assert.equal(1, code)
+    assert.matches("unknown or malformed optimization flag", (run "-Onosuch"))
+    assert.equal("init\n2\n", (shell(([[LUA_INIT='print("init")' '%s' -e 'print(2)']]):format(program))))
+    assert.equal("2\n", (shell(([[LUA_INIT='print("init")' '%s' -E -e 'print(2)']]):format(program))))
+    assert.equal("7\n", (run "-e 'print(rg.kernel(function() return 7 end)())'"))
+  end)
+
+  it("lists bytecode with -b", function()
+    assert.matches("BYTECODE.*KSHORT", (run("-bl " .. script("one.lua", "local x = 1 return x"))))
+  end)
+
+  it("says what went wrong, where, and ends with 1", function()
+    for text, said in pairs {
+      ["error 'stop'"] = "stop\nstack traceback", ["error {}"] = "error object is not a string",
+      ["error(setmetatable({}, {__tostring = function() return 'an object' end}))"] = "an object\nstack traceback",
+      ["local x = = 1"] = "unexpected symbol", ["require 'regolith.nosuch'"] = "no file '.*/regolith/nosuch/init.lua'",
+    } do
+      local out, code = run(script("bad.lua", text))
+      assert.matches(said, out)
+      assert.equal(1, code)
+    end
+    assert.matches("No such file", (run "./nosuch.lua"))
+  end)
+
+  it("shows its usage for an option that cannot be read, and help and version when asked", function()
+    for _, word in ipairs { "-x", "-e", "-l", "--long", "-ix", "-vx", "-Ex" } do
+      local said, code = run(word)
+      assert.matches("^usage: ", said)
+      assert.equal(1, code)
+    end
+    for _, word in ipairs { "-h", "--help" } do
+      local said, code = run(word)
+      assert.matches("commands:", said)
+      assert.equal(0, code)
+    end
+    assert.matches("^Regolith [%d.]+ %(LuaJIT", (run "-v"))
+    assert.matches("man regolith", (run "help"))
+  end)
+
+  it("prints expressions at its prompt, asks for more where an input is unfinished, and goes on after a mistake", function()
+    local said = run("-i", [[1 + 1\nk = rg.kernel(function()\nreturn 40 + 2\nend)\nk()\nerror("oops")\n= 3, 4\nx = = 2\nrg.feild\nif x\n]])
+    for _, answer in ipairs { "> 2\n", "> >> >> > 42\n", "> 3\t4\n", "prompt%(4%):1: oops", "unexpected symbol", "did you mean 'field'",
+      "'then' expected near '<eof>'" } do
+      assert.matches(answer, said)
+    end
+  end)
+
+  it("stops at an interrupt what Lua and what kernels do", function()
+    for _, body in ipairs { "jit.off() while true do end", "rg.kernel(function() local n = 1 while n > 0 do n = 1 end end)()" } do
+      local path = script("long.lua", ("local rg = require 'regolith' io.write 'on ' io.flush()\n"
+        .. "print((pcall(function() %s end)))"):format(body))
+      local said = shell(("timeout -k 5 -s INT 0.7 '%s' %s"):format(program, path))
+      assert.matches("^on false\n", said)
+    end
+  end)
+
+  it("tells of itself: info and cache", function()
+    local said = run "info"
+    for _, name in ipairs { "regolith", "llvm", "threads", "compiler", "cache" } do assert.matches("%f[%a]" .. name .. " +%S", said) end
+    assert.matches("RG_LIBRARY +%S", said)
+    assert.matches("^none: ", (run "cache"))
+    local kept = ("RG_CACHE='%s/kept' '%s' "):format(scratch, program)
+    shell(kept .. "-e 'rg.kernel(function() return 7 end)()'")
+    assert.matches("kernels +1\n", (shell(kept .. "cache info")))
+    assert.equal("1 compiled kernels deleted\n", (shell(kept .. "cache clear")))
+    local out, code = shell(kept .. "cache cleer")
+    assert.matches("does not know 'cleer'.*did you mean 'clear'", out)
+    assert.equal(1, code)
+  end)
+
+  it("writes a script to start from, once", function()
+    local go = ("cd '%s' && '%s' "):format(scratch, program)
+    assert.matches("^wrote drop.lua", (shell(go .. "new drop")))
+    assert.matches("warmth %d+ in %d+ blocks", (shell(go .. "drop.lua")))
+    for words, said in pairs { ["new drop"] = "is there already", ["new"] = "takes a name", ["new nowhere/x"] = "No such file",
+      ["new sub/.lua"] = "is no name", ["inof"] = "did you mean 'info'", ["examples -p"] = "takes the name",
+      ["examples nosuch"] = "no example 'nosuch'" } do
+      local out, code = shell(go .. words)
+      assert.matches(said, out)
+      assert.equal(1, code)
+    end
+  end)
+
+  it("lists, prints and runs the examples that stand beside it", function()
+    local prefix = scratch .. "/prefix"
+    shell(("mkdir -p '%s/bin' '%s/share/regolith/examples' && cp '%s' '%s/bin/regolith'"):format(prefix, prefix, program, prefix))
+    script("prefix/share/regolith/examples/tiny.lua", "-- tiny.lua - says a word\nprint('a word', ...)\n")
+    local installed = ("'%s/bin/regolith' "):format(prefix)
+    assert.matches("^tiny.lua %- says a word\n", (shell(installed .. "examples")))
+    assert.equal("a word\there\n", (shell(installed .. "examples tiny here")))
+    assert.matches("^%-%- tiny.lua", (shell(installed .. "examples -p tiny.lua")))
+    assert.matches("did you mean 'tiny'", (shell(installed .. "examples tinny")))
+  end)
+end)
