@@ -82,4 +82,38 @@ describe("rg.image.write", function()
     rg.image.write(path, x)
     assert.equal(4, number(file_bytes(path), 17))
   end)
+
+  it("is for fields whose picture has no more than 65535 pixels a side", function()
+    local failed = failure(rg.image.write, path, rg.field(rg.f32, 70000, 1))
+    assert.equal("argument.invalid", failed.code)
+    assert.matches("too large for a picture: 65535 pixels", failed.message)
+  end)
+end)
+
+describe("rg_image_write, of the C interface", function()
+  local ffi, lib = require "ffi", require "regolith.lib"
+  local path = os.tmpname()
+  after_each(function() os.remove(path .. ".png") end)
+  teardown(function() os.remove(path) end)
+
+  local function write(pixels, width, height, channels)
+    local runtime = lib.runtimes[rg.field(rg.f32, 1).rg_runtime].c
+    local status = lib.C.rg_image_write(runtime, path .. ".png", pixels, width, height, channels)
+    return status == 0 and "written" or ffi.string(lib.C.rg_error(runtime).code)
+  end
+
+  it("writes bytes of 1, 3 and 4 channels, and refuses others", function()
+    local pixels = ffi.new("uint8_t[24]", 200)
+    for channels, kind in pairs { [1] = 0, [3] = 2, [4] = 6 } do
+      assert.equal("written", write(pixels, 3, 2, channels))
+      local bytes = file_bytes(path .. ".png")
+      assert.equal(3, number(bytes, 17))
+      assert.equal(2, number(bytes, 21))
+      assert.equal(kind, bytes:byte(26)) -- PNG's colour type
+    end
+    assert.equal("argument.invalid", write(pixels, 3, 2, 2))
+    assert.equal("argument.invalid", write(pixels, 0, 2, 1))
+    assert.equal("argument.invalid", write(pixels, 3, -1, 1))
+    assert.equal("argument.invalid", write(nil, 3, 2, 1))
+  end)
 end)
