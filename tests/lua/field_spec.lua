@@ -270,3 +270,28 @@ describe("a wrong use of a field", function()
     assert.equal(1, y[3])
   end)
 end)
+
+describe("a row of a field", function()
+  it("takes 64-bit integers and lists for the indices that a row leaves", function()
+    local grid = rg.field(rg.i32, 4, 4, 4)
+    grid[1][{ 2, 3 }] = 5
+    assert.equal(5, grid[1][2LL][3])
+    grid[1][2][3ULL] = 6
+    grid[1LL][2][0] = 7
+    assert.equal(6, grid[1][{ 2, 3 }])
+    assert.equal(7, grid[1][2][0LL])
+    local line = rg.field(rg.i32, 4)
+    line[3LL] = 8
+    assert.equal(8, line[3])
+    assert.matches("^row %[1%]%[2%] of ", tostring(grid[1][2]))
+  end)
+
+  it("has no methods; an offset and a shape are tables of numbers", function()
+    local grid = rg.field(rg.i32, 4, 4)
+    local failed = failure(function() return grid[1].fill end)
+    assert.equal("argument.invalid", failed.code)
+    assert.matches("a row of a field has no 'fill'", failed.message)
+    assert.equal("argument.invalid", failure(rg.field, { type = rg.i32, shape = { 4 }, offset = "3" }).code)
+    assert.equal("argument.invalid", failure(rg.field, { type = rg.i32, shape = "4" }).code)
+  end)
+end)
