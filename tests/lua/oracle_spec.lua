@@ -212,4 +212,25 @@ describe("arch = \"lua\"", function()
     x[0] = 3
     assert.equal(3, x[0])
   end)
+
+  it("walks and empties lists of several fields", function()
+    local own = runtime()
+    local a, b = own.field(own.i32), own.field(own.f32)
+    own.root:dense("i", 2):dynamic("j", 8):place(a, b)
+    local captures = { a = a, b = b, rg = own }
+    own.kernel("function() for k in rg.range(3):serial() do a:append(1, k + 10, 0.5) end end", captures)()
+    assert.equal(34.5, own.kernel([=[function()
+      local s = 0.0
+      for k, v in a:items(1) do s = s + v end
+      for k, w in b:items(1) do s = s + w end
+      return s
+    end]=], captures)())
+    assert.equal(12, own.kernel("function() local v = a:pop(1) return v end", captures)())
+    assert.equal(2, a:length(1))
+    assert.equal(11, (a:pop(1)))
+    for _ = 1, 7 do a:append(1, 0, 0) end
+    local failed = failure(function() a:append(1, 0, 0) end)
+    assert.equal("list.full", failed.code)
+    assert.matches("is full: it has at most 8 elements", failed.message)
+  end)
 end)
