@@ -8,13 +8,6 @@
 #include "atomic.h"
 #include "node.h"
 
-enum { FEW_CHUNKS = 4 };
-
-typedef struct Level {
-  RtTree *tree;
-  int32_t manager;
-} Level;
-
 /* -- clear -------------------------------------------------------------------------------------------------------- */
 
 static int is_below(const RtTree *tree, int32_t manager, int32_t above) {
@@ -31,12 +24,12 @@ static void empty_slot(RtTree *tree, const RtManager *manager, const RtNodeInfo 
 }
 
 static void empty_slots(RtContext *context, RtWorker *worker, void *data, int64_t begin, int64_t end) {
-  const Level *level = data;
-  RtTree *tree = level->tree;
-  RtManager *manager = &tree->managers[level->manager];
+  const RtChunkWork *work = data;
+  RtTree *tree = work->tree;
+  RtManager *manager = &tree->managers[work->manager];
   for (int64_t c = begin; c < end; c++) {
     const RtChunk *chunk = &tree->chunks[c];
-    if (chunk->manager != level->manager) continue;
+    if (chunk->manager != work->manager) continue;
     for (uint32_t i = 0; i < chunk->handed; i++) {
       RtNode node = node_in_chunk(manager, chunk, i);
       if (*node.state == RT_NODE_LIVE) empty_slot(tree, manager, node.info);
@@ -70,7 +63,7 @@ void rt_tree_clear(RtContext *context, int32_t tree_index, int32_t number) {
     RtManager *manager = &tree->managers[m];
     if (!is_below(tree, m, number) || !manager->live_count) continue;
     if (manager->is_hash) rt_hash_empty(tree, manager);
-    else if (m == number) share_out(context, tree->chunk_count, FEW_CHUNKS, empty_slots, &(Level){tree, m});
+    else if (m == number) share_chunks(context, tree, m, empty_slots);
     retire_all(context, tree, manager);
   }
 }

@@ -12,10 +12,7 @@
 #include "atomic.h"
 #include "node.h"
 
-enum {
-  NODES_PER_SLOT = 4,       /* so many nodes are asked in the time of one slot that leads to a node */
-  FEW_CHUNKS = 4            /* so many are not worth sharing out */
-};
+enum { NODES_PER_SLOT = 4 }; /* so many nodes are asked in the time of one slot that leads to a node */
 
 /* -- by slots ------------------------------------------------------------------------------------------------------ */
 
@@ -62,11 +59,6 @@ static void drop_by_slots(RtTree *tree, int32_t number, RtManager *child, int32_
 
 /* -- by nodes ------------------------------------------------------------------------------------------------------- */
 
-typedef struct Orphans {
-  RtTree *tree;
-  int32_t manager;          /* of those that may have lost their parent */
-} Orphans;
-
 /* Neighbours in memory mostly have one parent. A dead one is USED until something is made of it again, which is after
  * collect. */
 typedef struct Parent {
@@ -83,15 +75,15 @@ static int has_live_parent(const RtTree *tree, const RtManager *above, RtNode no
 }
 
 static void drop_orphans(RtContext *context, RtWorker *worker, void *data, int64_t begin, int64_t end) {
-  const Orphans *orphans = data;
-  RtTree *tree = orphans->tree;
-  RtManager *child = &tree->managers[orphans->manager];
+  const RtChunkWork *work = data;
+  RtTree *tree = work->tree;
+  RtManager *child = &tree->managers[work->manager];
   const RtManager *above = &tree->managers[child->parent];
   RtLocal *local = &child->locals[worker->index];
   Parent parent = {0};
   for (int64_t c = begin; c < end; c++) {
     const RtChunk *chunk = &tree->chunks[c];
-    if (chunk->manager != orphans->manager) continue;
+    if (chunk->manager != work->manager) continue;
     for (uint32_t i = 0; i < chunk->handed; i++) {
       RtNode node = node_in_chunk(child, chunk, i);
       if (*node.state != RT_NODE_LIVE || has_live_parent(tree, above, node, &parent)) continue;
@@ -111,7 +103,7 @@ static void drop_children(RtContext *context, RtTree *tree, int32_t number, uint
     } else if (NODES_PER_SLOT * dead * run_count(child) * run_length(child) <= child->node_count) {
       drop_by_slots(tree, number, child, context->worker_count);
     } else {
-      share_out(context, tree->chunk_count, FEW_CHUNKS, drop_orphans, &(Orphans){tree, c});
+      share_chunks(context, tree, c, drop_orphans);
     }
   }
 }

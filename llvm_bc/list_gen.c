@@ -10,7 +10,7 @@
 #include "atomic.h"
 #include "node.h"
 
-enum { LEAST_CAPACITY = 64, FEW_CHANGES = 64, FEW_CHUNKS = 4 };
+enum { LEAST_CAPACITY = 64, FEW_CHANGES = 64 };
 
 _Static_assert(RT_NODE_LIVE == 1 && RT_NODE_USED == 2, "bit 0 of a state byte says LIVE");
 
@@ -61,11 +61,6 @@ static void apply_touched(const RtTree *tree, RtManager *manager, RtLocal *local
 
 /* -- anew ----------------------------------------------------------------------------------------------------------- */
 
-typedef struct Making {
-  RtTree *tree;
-  int32_t manager;
-} Making;
-
 static uint64_t live_bits(const uint8_t *states) {
   uint64_t word;
   __builtin_memcpy(&word, states, sizeof word);
@@ -99,21 +94,21 @@ static void forget_chunk(RtChunk *chunk) {
 }
 
 static void count_chunks(RtContext *context, RtWorker *worker, void *data, int64_t begin, int64_t end) {
-  const Making *making = data;
+  const RtChunkWork *work = data;
   for (int64_t c = begin; c < end; c++) {
-    RtChunk *chunk = &making->tree->chunks[c];
-    if (chunk->manager != making->manager) continue;
+    RtChunk *chunk = &work->tree->chunks[c];
+    if (chunk->manager != work->manager) continue;
     chunk->first_position = count_live(chunk);
     forget_chunk(chunk);
   }
 }
 
 static void enter_chunks(RtContext *context, RtWorker *worker, void *data, int64_t begin, int64_t end) {
-  const Making *making = data;
+  const RtChunkWork *work = data;
   for (int64_t c = begin; c < end; c++) {
-    const RtChunk *chunk = &making->tree->chunks[c];
-    if (chunk->manager == making->manager)
-      enter_chunk(&making->tree->managers[making->manager], making->tree, chunk);
+    const RtChunk *chunk = &work->tree->chunks[c];
+    if (chunk->manager == work->manager)
+      enter_chunk(&work->tree->managers[work->manager], work->tree, chunk);
   }
 }
 
@@ -123,15 +118,14 @@ static void forget_touched(RtManager *manager, int32_t worker_count) {
 
 static void make_anew(RtContext *context, RtTree *tree, int32_t number) {
   RtManager *manager = &tree->managers[number];
-  Making making = {tree, number};
-  share_out(context, tree->chunk_count, FEW_CHUNKS, count_chunks, &making);
+  share_chunks(context, tree, number, count_chunks);
   uint32_t position = 0;
   for (RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk)) {
     uint32_t count = chunk->first_position;
     chunk->first_position = position;
     position += count;
   }
-  share_out(context, tree->chunk_count, FEW_CHUNKS, enter_chunks, &making);
+  share_chunks(context, tree, number, enter_chunks);
   forget_touched(manager, context->worker_count);
   manager->list_count = position;
   manager->list_drift = 0;

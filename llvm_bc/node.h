@@ -110,10 +110,18 @@ void rt_record_give(RtTree *tree, uint32_t record);
 /* list_gen.c: the manager has no live node any more: neither has its list. */
 void rt_list_empty(RtTree *tree, RtManager *manager, int32_t worker_count);
 
-/* Work on 0..count, shared among the workers if it is more than `few`. */
-static inline void share_out(RtContext *context, int64_t count, int64_t few, RtPart *part, void *data) {
-  if (context->parallel && count > few) context->parallel(context, count, part, data);
-  else part(context, &context->workers[0], data, 0, count);
+/* What a part over the chunks of one manager gets: its positions are indices into tree->chunks, others' among them. */
+typedef struct RtChunkWork {
+  RtTree *tree;
+  int32_t manager;
+} RtChunkWork;
+
+/* Shared among the workers, unless the chunks are too few to be worth it. */
+static inline void share_chunks(RtContext *context, RtTree *tree, int32_t manager, RtPart *part) {
+  enum { FEW_CHUNKS = 4 };
+  RtChunkWork work = {tree, manager};
+  if (context->parallel && tree->chunk_count > FEW_CHUNKS) context->parallel(context, tree->chunk_count, part, &work);
+  else part(context, &context->workers[0], &work, 0, tree->chunk_count);
 }
 
 /* memory.c */

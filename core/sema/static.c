@@ -246,18 +246,22 @@ AstExpr *static_argument(Sema *s, AstExpr *e) {
 
 static bool is_whole(double number) { return number == floor(number) && number < 0x1p53; }
 
+/* Makes e a minus before a new expression, which is returned: no literal is below zero. */
+static AstExpr *put_minus(Sema *s, AstExpr *e) {
+  AstExpr *literal = clone_new_expr(s, e);
+  *entity_of(s, literal) = (Entity){.kind = ENTITY_VALUE};
+  e->kind = AST_UNARY;
+  e->op = AST_NEG;
+  e->left = literal;
+  return literal;
+}
+
 /* 1LL, 1ULL; a negative one as a minus before its size. */
 static void write_wide(Sema *s, AstExpr *e, const Static *value) {
   bool is_negative = !value->is_unsigned && (int64_t)value->bits < 0;
   AstExpr *literal = e;
   e->list.count = 0;
-  if (is_negative) {
-    literal = clone_new_expr(s, e);
-    *entity_of(s, literal) = (Entity){.kind = ENTITY_VALUE};
-    e->kind = AST_UNARY;
-    e->op = AST_NEG;
-    e->left = literal;
-  }
+  if (is_negative) literal = put_minus(s, e);
   literal->left = NULL;
   literal->kind = AST_NUMBER;
   literal->op = AST_NO_OP;
@@ -276,13 +280,7 @@ void static_write(Sema *s, AstExpr *e, const Static *value) {
   AstExpr *literal = e;
   bool is_negative = value->kind == STATIC_NUMBER && signbit(value->number);
   e->list.count = 0;
-  if (is_negative) {
-    literal = clone_new_expr(s, e);
-    *entity_of(s, literal) = (Entity){.kind = ENTITY_VALUE};
-    e->kind = AST_UNARY;
-    e->op = AST_NEG;
-    e->left = literal;
-  }
+  if (is_negative) literal = put_minus(s, e);
   double number = fabs(value->number);
   bool is_plain = is_whole(number) && !(is_negative && number == 0);
   literal->left = NULL;
