@@ -356,6 +356,8 @@ int rt_tree_collect(RtContext *context, RtTree *tree);
 uint64_t rt_tree_compact(RtContext *context, RtTree *tree);
 /* Settles, then brings the list of active nodes of a manager up to date; 0 when it cannot grow (context->error). */
 int rt_list_update(RtContext *context, RtTree *tree, int32_t manager);
+/* Charges the budget, asking the host where it is too small; 0: there is no room. */
+int rt_budget_take(RtBudget *budget, uint64_t bytes);
 int64_t rt_manager_live(const RtTree *tree, int32_t manager); /* as of the last settle */
 uint64_t rt_tree_bytes(const RtTree *tree); /* of its chunks: what it holds of the budget beside the root */
 

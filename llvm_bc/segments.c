@@ -22,7 +22,7 @@ static int is_allowed(RtBudget *budget, uint64_t bytes) {
   return bytes <= rt_load_long(&budget->limit);
 }
 
-static int budget_take(RtBudget *budget, uint64_t bytes) {
+int rt_budget_take(RtBudget *budget, uint64_t bytes) {
   uint64_t used;
   do {
     used = rt_load_long(&budget->used);
@@ -66,7 +66,7 @@ static uint64_t take_run(RtTree *tree, uint64_t bytes) {
 }
 
 uint8_t *rt_segments_take(RtTree *tree, uint64_t bytes) {
-  if (!budget_take(tree->budget, bytes)) return 0;
+  if (!rt_budget_take(tree->budget, bytes)) return 0;
   rt_lock(&tree->lock);
   uint64_t start = take_run(tree, bytes);
   rt_unlock(&tree->lock);

@@ -14,7 +14,6 @@ static inline int64_t floor_div(int64_t a, int64_t b) {
 }
 static inline int64_t floor_mod(int64_t a, int64_t b) { return a - floor_div(a, b) * b; }
 static inline int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static inline int64_t max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 
 #endif

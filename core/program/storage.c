@@ -103,30 +103,20 @@ static bool reserve(Tree *tree, Error *err) {
   return true;
 }
 
-static bool has_room(RtBudget *budget, uint64_t bytes) {
-  uint64_t all;
-  if (__builtin_add_overflow(budget->used, bytes, &all)) return false;
-  if (all > budget->limit && budget->ask) budget->limit = max_u64(budget->limit, budget->ask(budget->ask_data, all));
-  return all <= budget->limit;
-}
-
 static bool charge(Tree *tree, Error *err) {
   Program *program = tree->object.program;
   RtBudget *budget = &program->budget;
   uint64_t needed = tree->layout->root_size;
   char limit[32], size[32], used[32], name[100];
-  if (!has_room(budget, needed)) {
-    program->is_short = true;
-    program_relieve(program);
-  }
-  if (!has_room(budget, needed)) {
+  if (rt_budget_take(budget, needed)) return true;
+  program->is_short = true;
+  program_relieve(program);
+  if (!rt_budget_take(budget, needed)) {
     error_set(err, RG_ERROR_BUDGET, "the memory budget of %s is exhausted: %s needs %s, %s are in use",
               bytes_text(budget->limit, limit), tree_label(tree, name), bytes_text(needed, size),
               bytes_text(budget->used, used));
     return error_hint(err, "a larger budget: rg.init{ memory = \"8GiB\" }, or RG_MEMORY");
   }
-  budget->used += needed;
-  if (budget->used > budget->peak) budget->peak = budget->used;
   return true;
 }
 
