@@ -4,7 +4,9 @@
 #ifndef RG_API_API_H
 #define RG_API_API_H
 
+#include "kernel/kernel.h"
 #include "program/program.h"
+#include "tree/tree.h"
 
 /* False, with runtime.busy for this thread, when another thread is inside. */
 bool api_enter(Program *program);

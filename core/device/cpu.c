@@ -3,13 +3,13 @@
  * How finely: a chunk is worth about CHUNK_NS of work, so that handing it out costs nothing to speak of, but there
  * are several chunks per worker, so that uneven work evens out; they begin at multiples of ROW, where vector rows and
  * cache lines do. A loop worth less than SERIAL_NS stays on the caller.
- * Where a task has a twin with own copies (own.h), that one runs if it pays.
+ * Where a task has a twin with own copies (private_copies.h), that one runs if it pays.
  * Between tasks trees are settled and collected, so that a list shows what the task before did and freed nodes are
  * used again; both return at once where nothing changed. */
 #include <string.h>
 
 #include "base/bits.h"
-#include "device/own.h"
+#include "device/private_copies.h"
 #include "thread/pool.h"
 
 enum { SERIAL_NS = 8000, CHUNK_NS = 20000, CHUNKS_PER_WORKER = 8, ROW = 64, MOST_CHUNKS = 1 << 20 };

@@ -3,7 +3,8 @@
  *     created --program_end--> ended --last object released--> freed
  *
  * Ended: no tree has memory, no kernel has code, there is no device; only releases and refusals are left. */
-#include "program/program.h"
+#include "kernel/kernel.h"
+#include "tree/tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,8 @@ local may = { -- a room uses itself, its row, and what those rows use
   sema = "front ir", emit_lua = "sema", llvm = "base", codegen = "ir llvm rt.h", jit = "codegen",
   thread = "base", device = "base rt.h thread", memory = "device", loader = "base border",
   io = "base", cuda = "device",
-  program = "sema emit_lua pass loader device memory rt.h regolith.h", api = "program io cuda regolith.h",
+  tree = "snode device memory rt.h regolith.h program", kernel = "sema emit_lua pass loader tree program",
+  program = "tree kernel", api = "program io cuda regolith.h",
 }
 local function closure(room, seen)
   seen = seen or {}

@@ -2,7 +2,7 @@
 
 passed=0
 failed=0
-c_rooms="base type snode front sema ir pass codegen jit loader thread memory device program llvm_bc cuda fuzz embed"
+c_rooms="base type snode front sema ir pass codegen jit loader thread memory device tree kernel program llvm_bc cuda fuzz embed"
 all_rooms="$c_rooms lua examples install lint"
 
 is_known_room() {

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support.h"
+#include "runtime.h"
 
 static RgKernel *kernel_of(const char *text) {
   RgKernelOptions options = {.struct_size = sizeof options, .name = "k", .chunk = "test.c", .first_line = 1};

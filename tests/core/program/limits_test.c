@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "support.h"
+#include "runtime.h"
 
 static void budgets(void) {
   TEST("an exhausted budget names the node, and leaves the runtime usable") {

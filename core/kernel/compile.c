@@ -1,0 +1,260 @@
+/* compile.c - from a parsed kernel and what it meets to a variant: the whole line, once per pattern.
+ *
+ *     Ast, values --sema--> IrKernel --passes--> tasks --ir_write--> bytes --codegen--> object --loader--> Code
+ *     \----------------- in scratch memory -----------------------------/  \------- held by the Variant -------/
+ *
+ * Where the cache on disk knows the bytes, the codegen library is not even opened. RG_DUMP shows each step, RG_TIME how
+ * long it took. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/option.h"
+#include "build_id.h"
+#include "emit_lua/emit_lua.h"
+#include "pass/pass.h"
+#include "kernel/compile.h"
+
+static bool wants_dump(const Kernel *kernel, const char *step) {
+  const char *only = option_text("RG_DUMP_KERNEL");
+  return option_has_word("RG_DUMP", step) && (!only[0] || !strcmp(only, kernel->name));
+}
+
+static void dump(const Kernel *kernel, const char *step, const char *text) {
+  if (wants_dump(kernel, step)) log_dump(step, kernel->name, text);
+}
+
+/* -- in scratch memory ----------------------------------------------------------------------------------------------
+ */
+
+_Static_assert(sizeof(SemaPart) == sizeof((RgVector){0}.numbers[0]), "a vector's numbers are read where they lie");
+
+static SemaValue sema_value(const Kernel *kernel, const RgValue *value) {
+  static const SemaValueKind kinds[] = {
+      [RG_VALUE_NIL] = VALUE_NIL,       [RG_VALUE_NUMBER] = VALUE_NUMBER,     [RG_VALUE_I64] = VALUE_I64,
+      [RG_VALUE_U64] = VALUE_U64,       [RG_VALUE_BOOL] = VALUE_BOOL,         [RG_VALUE_FIELD] = VALUE_FIELD,
+      [RG_VALUE_NODE] = VALUE_NODE,     [RG_VALUE_BUILTIN] = VALUE_BUILTIN,   [RG_VALUE_TYPE] = VALUE_TYPE,
+      [RG_VALUE_STRING] = VALUE_STRING, [RG_VALUE_FUNCTION] = VALUE_FUNCTION, [RG_VALUE_TABLE] = VALUE_TABLE,
+      [RG_VALUE_OTHER] = VALUE_OTHER,   [RG_VALUE_VECTOR] = VALUE_VECTOR};
+  bool is_known = value->kind >= 0 && value->kind <= RG_VALUE_VECTOR;
+  SemaValue out = {.kind = is_known ? kinds[value->kind] : VALUE_OTHER, .depth = value->depth, .name = ""};
+  if (value->kind == RG_VALUE_FIELD) {
+    const Field *field = (const Field *)value->field;
+    out.name = field->name;
+    out.node = field->node ? field->node->snode : NULL;
+    out.component = field->component;
+    out.offset = field->has_offset ? field->offset : NULL;
+    out.type = field->type;
+  } else if (value->kind == RG_VALUE_NODE) {
+    out.node = ((const Node *)value->node)->snode;
+    out.name = out.node->name;
+  } else if (value->kind == RG_VALUE_BUILTIN || value->kind == RG_VALUE_TYPE || value->kind == RG_VALUE_OTHER) {
+    out.name = value->text ? value->text : "";
+  } else if (value->kind == RG_VALUE_VECTOR) {
+    out.name = value->vector && value->vector->type ? value->vector->type : "";
+    out.parts = value->vector ? (const SemaPart *)value->vector->numbers : NULL;
+  } else if (value->kind == RG_VALUE_I64 || value->kind == RG_VALUE_U64) {
+    out.bits = value->u64;
+  } else if (value->kind == RG_VALUE_FUNCTION && value->i64 > 0 && value->i64 <= kernel->functions.count) {
+    out.function = (int)value->i64;
+  } else if (value->kind == RG_VALUE_NUMBER) {
+    out.number = value->number;
+  } else if (value->kind == RG_VALUE_BOOL) {
+    out.number = value->i64 != 0;
+  }
+  return out;
+}
+
+static SemaInput sema_input(Compile *compile) {
+  const Kernel *kernel = compile->kernel;
+  const RgOptions *options = &kernel->object.program->options;
+  SemaValue *values = scratch_array(&compile->scratch, SemaValue, compile->value_count + 1);
+  for (int32_t k = 0; k < compile->value_count; k++) {
+    values[k] = sema_value(kernel, &compile->values[k]);
+    values[k].is_static = kernel_is_static(kernel, k);
+  }
+  return (SemaInput){.ast = kernel->ast,
+                     .paths = &kernel->paths,
+                     .captures = values,
+                     .parameters = values + kernel->paths.count,
+                     .parameter_count = compile->value_count - kernel->paths.count,
+                     .default_f64 = options->default_f64,
+                     .fast_math = kernel->fast_math,
+                     .unchecked = options->unchecked,
+                     .kernel_name = kernel->name,
+                     .functions = kernel->functions.items,
+                     .wants = &compile->wants};
+}
+
+static const char *ir_text(Compile *compile) {
+  StrBuf out;
+  strbuf_init(&out, &compile->scratch);
+  ir_print(&out, compile->sema.kernel);
+  return strbuf_end(&out);
+}
+
+static bool run_sema(Compile *compile, Error *err) {
+  double begin = clock_ms();
+  SemaInput input = sema_input(compile);
+  StrBuf types;
+  strbuf_init(&types, &compile->scratch);
+  if (wants_dump(compile->kernel, "ast")) {
+    StrBuf ast;
+    strbuf_init(&ast, &compile->scratch);
+    ast_print(&ast, compile->kernel->ast);
+    dump(compile->kernel, "ast", strbuf_end(&ast));
+  }
+  if (!sema_print_types(&compile->scratch, &input, &types, err)) return false;
+  compile->texts[TEXT_INFER] = strbuf_end(&types);
+  dump(compile->kernel, "infer", compile->texts[TEXT_INFER]);
+  if (!sema_run(&compile->scratch, &input, &compile->sema, err)) return false;
+  compile->texts[TEXT_IR] = ir_text(compile);
+  dump(compile->kernel, "ir", compile->texts[TEXT_IR]);
+  compile->sema_ms = clock_ms() - begin;
+  return true;
+}
+
+static void dump_pass(void *data, const char *pass, const char *text) {
+  log_dump(pass, ((const Kernel *)data)->name, text);
+}
+
+/* The widest vectors of what code is made for; "native" asks the machine. */
+static int vector_bytes(const char *cpu) {
+  if (!strcmp(cpu, "x86-64")) return 16;
+  if (!strcmp(cpu, "x86-64-v3")) return 32;
+  if (!strcmp(cpu, "x86-64-v4")) return 64;
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16;
+}
+
+static bool run_passes(Compile *compile, Error *err) {
+  double begin = clock_ms();
+  Kernel *kernel = compile->kernel;
+  PassContext passes = {.scratch = &compile->scratch,
+                        .vector_bytes = vector_bytes(kernel->object.program->cpu),
+                        .verify = true,
+                        .dump = wants_dump(kernel, "passes") ? dump_pass : NULL,
+                        .dump_data = kernel};
+  if (!pass_run_all(&passes, compile->sema.kernel, err)) return false;
+  compile->texts[TEXT_TASKS] = ir_text(compile);
+  compile->texts[TEXT_EXPLAIN] = explain_text(&compile->scratch, kernel->ast->source, compile->sema.kernel);
+  explain_warn(kernel, compile->sema.kernel);
+  dump(kernel, "tasks", compile->texts[TEXT_TASKS]);
+  compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, kernel->object.program->cpu);
+  compile->pass_ms = clock_ms() - begin;
+  return true;
+}
+
+static bool run_emit_lua(Compile *compile) {
+  compile->texts[TEXT_LUA] = emit_lua_kernel(&compile->scratch, &compile->sema);
+  if (!compile->texts[TEXT_LUA]) return false;
+  dump(compile->kernel, "lua", compile->texts[TEXT_LUA]);
+  compile->texts[TEXT_EXPLAIN] = "arch \"lua\" compiles nothing: every loop is serial and every element is looked up\n";
+  return true;
+}
+
+static bool run_front(void *data, Error *err) {
+  Compile *compile = data;
+  if (!run_sema(compile, err)) return false;
+  return compile->kernel->object.program->runs_in_lua ? run_emit_lua(compile) : run_passes(compile, err);
+}
+
+/* -- the codegen library
+ * -------------------------------------------------------------------------------------------------- */
+
+static RgCodegenRequest make_request(const Program *program, const uint8_t *bytes, int64_t length, bool wants_texts) {
+  return (RgCodegenRequest){.bytes = bytes,
+                            .length = length,
+                            .build_id = RG_BUILD_ID,
+                            .cpu = program->cpu,
+                            .want_llvm = wants_texts,
+                            .want_asm = wants_texts};
+}
+
+RgCodegenResult *compile_bytes(Program *program, const uint8_t *bytes, int64_t length, bool wants_texts, Error *err) {
+  if (!program->codegen) program->codegen = codegen_open(&program->heap, err);
+  if (!program->codegen) return NULL;
+  RgCodegenRequest request = make_request(program, bytes, length, wants_texts);
+  return codegen_compile(program->codegen, &request, err);
+}
+
+/* -- the variant ----------------------------------------------------------------------------------------------- */
+
+static bool wants_times(void) { return !strcmp(option_text("RG_TIME"), "1"); }
+
+/* From the cache on disk; NULL where it is not known, or not what the loader takes: then it is compiled anew. */
+static Code *find_code(Compile *compile) {
+  Kernel *kernel = compile->kernel;
+  Program *program = kernel->object.program;
+  RgCodegenRequest request = make_request(program, compile->bytes.data, compile->bytes.length, false);
+  double begin = clock_ms();
+  int64_t length;
+  uint8_t *object = cache_find(program->cache, &request, &length);
+  if (!object) return NULL;
+  Error ignored;
+  error_clear(&ignored);
+  Code *code = object_load(&program->heap, object, length, &ignored);
+  heap_free(&program->heap, object);
+  if (code && wants_times())
+    log_warning("time of '%s' in ms: sema %.2f, passes %.2f, from the cache %.2f", kernel->name, compile->sema_ms,
+                compile->pass_ms, clock_ms() - begin);
+  return code;
+}
+
+static void keep_object(Compile *compile, const RgCodegenResult *result) {
+  Program *program = compile->kernel->object.program;
+  RgCodegenRequest request = make_request(program, compile->bytes.data, compile->bytes.length, false);
+  cache_store(program->cache, &request, result->object, result->object_length);
+}
+
+static Code *make_code(Compile *compile, bool wants_texts, Error *err) {
+  Kernel *kernel = compile->kernel;
+  Program *program = kernel->object.program;
+  RgCodegenResult *result = compile_bytes(program, compile->bytes.data, compile->bytes.length, wants_texts, err);
+  if (!result) return NULL;
+  if (result->llvm_text) dump(kernel, "llvm", result->llvm_text);
+  if (result->asm_text) dump(kernel, "asm", result->asm_text);
+  double begin = clock_ms();
+  Code *code = object_load(&program->heap, result->object, result->object_length, err);
+  if (code) keep_object(compile, result);
+  if (wants_times())
+    log_warning(
+        "time of '%s' in ms: sema %.2f, passes %.2f, read %.2f, emit %.2f, optimise %.2f, object %.2f, load %.2f",
+        kernel->name, compile->sema_ms, compile->pass_ms, result->parse_ms, result->emit_ms, result->optimize_ms,
+        result->object_ms, clock_ms() - begin);
+  codegen_result_free(program->codegen, result);
+  return code;
+}
+
+static Variant *make_variant(Compile *compile, int word_count, Error *err) {
+  Heap *heap = &compile->kernel->object.program->heap;
+  if (!scratch_run(&compile->scratch, run_front, compile, err)) return NULL;
+  Variant *variant = heap_alloc(heap, sizeof *variant);
+  if (!variant) {
+    error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a compiled kernel");
+    return NULL;
+  }
+  const Kernel *kernel = compile->kernel;
+  bool has_code = !kernel->object.program->runs_in_lua, wants_texts = wants_dump(kernel, "llvm") || wants_dump(kernel, "asm");
+  variant->code = wants_texts || !has_code ? NULL : find_code(compile);
+  compile->is_from_cache = variant->code != NULL;
+  if (has_code && !variant->code) variant->code = make_code(compile, wants_texts, err);
+  if (!has_code == !variant->code && variant_fill(compile, variant, word_count, err)) return variant;
+  variant_free(heap, variant);
+  return NULL;
+}
+
+Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count, Error *err) {
+  Program *program = kernel->object.program;
+  Compile compile = {.kernel = kernel, .values = values, .value_count = value_count};
+  double begin = clock_ms();
+  scratch_init(&compile.scratch, &program->heap);
+  Variant *variant = make_variant(&compile, word_count, err);
+  if (!variant) kernel_want(kernel, &compile.wants);
+  scratch_deinit(&compile.scratch);
+  program->stats.compile_ms += clock_ms() - begin;
+  if (variant) (*(compile.is_from_cache ? &program->stats.cache_hits : &program->stats.compiles))++;
+  if (variant) variant->number = (int64_t)(program->stats.compiles + program->stats.cache_hits);
+  return variant;
+}

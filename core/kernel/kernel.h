@@ -1,0 +1,50 @@
+/* kernel.h - kernels as their users hold them: parsed once, compiled per pattern of values, launched, read back. */
+#ifndef RG_KERNEL_KERNEL_H
+#define RG_KERNEL_KERNEL_H
+
+#include "program/program.h"
+#include "sema/sema.h"
+
+typedef struct Variant Variant; /* variant.h */
+
+/* What a launch missed: values of more paths, or the text of a function. */
+typedef enum KernelWant { WANT_NOTHING, WANT_PATHS, WANT_FUNCTION } KernelWant;
+
+struct Kernel {
+  Object object;
+  char *name;
+  Scratch scratch;            /* of the Ast and all below */
+  Ast *ast;
+  SemaPaths paths;
+  VEC(const char *) path_texts; /* one per path, NUL-terminated */
+  bool *static_parameters;    /* by parameter: its value is part of the pattern */
+  VEC(Ast *) functions;       /* that it calls, in kernel->scratch; number n is items[n - 1] */
+  KernelWant want;            /* of the launch that failed last */
+  int32_t wanted_value;
+  bool fast_math;
+  bool has_warned;            /* of writes outside a shape */
+  bool has_warned_races;      /* of what is only nearly an update */
+  Variant *variants;          /* newest first */
+  Variant *last;              /* the one that ran last */
+  uint64_t *words;            /* room for the pattern of a launch */
+  int word_capacity;
+  Kernel *next;
+};
+
+Kernel *kernel_create(Program *program, Str text, const RgKernelOptions *options, Error *err);
+/* The text of a function that a launch brings, in `options` its place; its number, or 0 with err. What it takes from around
+ * itself become paths. */
+int32_t kernel_add_function(Kernel *kernel, Str text, const RgKernelOptions *options, Error *err);
+bool kernel_is_static(const Kernel *kernel, int32_t value);
+/* Keeps what a compile missed. */
+void kernel_want(Kernel *kernel, const SemaWants *wants);
+void kernel_free(Kernel *kernel);
+void kernel_drop_code(Kernel *kernel);
+bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result, Error *err);
+bool kernel_result(Kernel *kernel, int32_t number, RgValue *result, Error *err); /* of the last launch */
+/* Arch "lua": see rg_kernel_emit. */
+bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgEmission *emission, Error *err);
+/* See rg_kernel_text; in program_text. */
+bool kernel_text(Kernel *kernel, const char *what, const char **text, Error *err);
+
+#endif

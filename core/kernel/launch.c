@@ -1,0 +1,156 @@
+/* launch.c - values become a frame and a list of trees, and the variant runs. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "tree/cell.h"
+#include "kernel/variant.h"
+#include "tree/private_copies.h"
+
+static bool is_same(const Variant *variant, const uint64_t *words, int word_count) {
+  return variant->word_count == word_count && !memcmp(variant->words, words, sizeof *words * (size_t)word_count);
+}
+
+static Variant *find_variant(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count, Error *err) {
+  if (kernel->last && is_same(kernel->last, kernel->words, word_count)) return kernel->last;
+  Variant *variant = kernel->variants;
+  while (variant && !is_same(variant, kernel->words, word_count)) variant = variant->next;
+  if (!variant) {
+    variant = variant_compile(kernel, values, value_count, word_count, err);
+    if (!variant) return NULL;
+    variant->next = kernel->variants;
+    kernel->variants = variant;
+  }
+  kernel->last = variant;
+  return variant;
+}
+
+/* The offset of the user's line in the source, for the error's excerpt. */
+static int32_t line_offset(const Source *source, int32_t line) {
+  int32_t offset = 0;
+  for (int32_t at = source->first_line; at < line; at++) {
+    const char *newline = memchr(source->text.data + offset, '\n', (size_t)(source->text.length - offset));
+    if (!newline) break;
+    offset = (int32_t)(newline - source->text.data) + 1;
+  }
+  return offset;
+}
+
+static void note_why(const SemaWhy *why, Error *err) {
+  Error note = {.is_note = true};
+  diag_error(&note, why->source, why->pos, why->width, err->code, "it %s here", why->clause + strlen("which "));
+  error_add(err, &note);
+}
+
+/* Adds the use that asked for the type to a value.fit error. */
+static bool place_error(const VariantArg *arg, Error *err) {
+  const Source *source = arg->source;
+  Error placed = {0};
+  Pos pos = {.offset = line_offset(source, arg->line), .line = arg->line, .column = arg->column > 0 ? arg->column : 1};
+  pos.offset += pos.column - 1;
+  if (pos.offset > source->text.length) pos.offset = source->text.length;
+  diag_error(&placed, source, pos, (int32_t)strlen(arg->name), err->code, "%s", err->message);
+  memcpy(placed.hint, err->hint, sizeof placed.hint);
+  placed.more = err->more;
+  *err = placed;
+  if (arg->why.clause && (arg->why.source != source || arg->why.pos.line != arg->line)) note_why(&arg->why, err);
+  return false;
+}
+
+static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *values, Error *err) {
+  char what[240];
+  memset(variant->frame, 0, sizeof *variant->frame * (size_t)variant->frame_slots);
+  for (int32_t k = 0; k < variant->arg_count; k++) {
+    const VariantArg *arg = &variant->args[k];
+    RgValue value = vector_part(&values[arg->value], arg->part);
+    if (value_convert(arg->type, &value, &variant->frame[k], NULL, NULL)) continue;
+    bool is_captured = arg->value < kernel->paths.count;
+    const char *why = arg->why.clause;
+    snprintf(what, sizeof what, "%s '%.80s'%s%.120s%s", is_captured ? "captured" : "argument", arg->name, why ? ", " : "",
+             why ? why : "", why ? "," : "");
+    value_convert(arg->type, &value, &variant->frame[k], what, err);
+    return arg->line > 0 ? place_error(arg, err) : false;
+  }
+  return true;
+}
+
+static void *grow(RtContext *context, void *memory, uint64_t old_bytes, uint64_t new_bytes) {
+  const DeviceLaunch *launch = context->host;
+  return heap_resize(launch->device->heap, memory, new_bytes);
+}
+
+static void fill_launch(Program *program, Variant *variant, const RgValue *values, DeviceLaunch *launch) {
+  for (int32_t k = 0; k < variant->tree_count; k++)
+    variant->trees[k] = &pattern_owner(&values[variant->tree_values[k]])->rt;
+  for (int32_t k = 0; k < variant->task_count; k++)
+    variant->tasks[k].may_deactivate = variant->deactivates[k] && !program->gc_is_stopped;
+  for (int32_t k = 0; variant->has_own && k < variant->task_count; k++)
+    for (int32_t i = 0; i < variant->tasks[k].own_count; i++)
+      own_prepare(pattern_owner(&values[variant->tree_values[variant->tasks[k].own[i].tree]]));
+  program->device->gc_is_stopped = program->gc_is_stopped;
+  *launch = (DeviceLaunch){.context = {.frame = variant->frame,
+                                       .trees = variant->trees,
+                                       .ambient = program->ambient.base,
+                                       .workers = program->workers,
+                                       .worker_count = program->device->worker_count,
+                                       .tree_count = variant->tree_count,
+                                       .task = -1,
+                                       .grow = grow,
+                                       .discard = storage_discard},
+                           .host = variant->host,
+                           .tasks = variant->tasks,
+                           .task_count = variant->task_count,
+                           .device = program->device};
+}
+
+/* The variant for these values, with its arguments in the frame; NULL with err. */
+static Variant *prepare(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
+  kernel->want = WANT_NOTHING;
+  if (!program_check(kernel->object.program, err)) return NULL;
+  if (value_count < kernel->paths.count) {
+    error_set(err, RG_ERROR_LAUNCH_ARGUMENTS,
+              "a launch of kernel '%.100s' brings a value for each of %d captured names, %d given", kernel->name,
+              kernel->paths.count, value_count);
+    return NULL;
+  }
+  int word_count = pattern_make(kernel, values, value_count, err);
+  if (word_count < 0) return NULL;
+  Variant *variant = find_variant(kernel, values, value_count, word_count, err);
+  return variant && fill_frame(kernel, variant, values, err) ? variant : NULL;
+}
+
+bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgEmission *emission, Error *err) {
+  Program *program = kernel->object.program;
+  *emission = (RgEmission){0};
+  if (!program->runs_in_lua)
+    return error_set(err, RG_ERROR_ARGUMENT, "only a runtime of arch \"lua\" emits its kernels as text");
+  Variant *variant = prepare(kernel, values, value_count, err);
+  if (!variant) return false;
+  program->stats.launches++;
+  *emission = (RgEmission){variant->number, variant->texts[TEXT_LUA], variant->frame, variant->arg_count};
+  return true;
+}
+
+bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result, Error *err) {
+  Program *program = kernel->object.program;
+  *result = (RgValue){.kind = RG_VALUE_NIL};
+  if (program->runs_in_lua)
+    return error_set(err, RG_ERROR_ARGUMENT, "kernels of arch \"lua\" run in Lua: rg_kernel_emit gives their text");
+  Variant *variant = prepare(kernel, values, value_count, err);
+  if (!variant) return false;
+  DeviceLaunch *launch = &program->launch;
+  program_relieve(program);
+  fill_launch(program, variant, values, launch);
+  double begin = clock_ms();
+  bool ok = program->device->table->launch(program->device, launch, err);
+  program->stats.run_ms += clock_ms() - begin;
+  program->stats.launches++;
+  return readback(kernel, variant, launch, result, err) && ok;
+}
+
+bool kernel_result(Kernel *kernel, int32_t number, RgValue *result, Error *err) {
+  *result = (RgValue){.kind = RG_VALUE_NIL};
+  if (!program_check(kernel->object.program, err)) return false;
+  if (kernel->last && readback_result(kernel, kernel->last, number, result)) return true;
+  return error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' has no result %d", kernel->name, number);
+}

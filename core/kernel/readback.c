@@ -1,0 +1,74 @@
+/* readback.c - what a launch leaves behind: counters, faults, and its result. */
+#include <stdio.h>
+
+#include "tree/cell.h"
+#include "kernel/variant.h"
+
+static void count_outside(Kernel *kernel) {
+  Program *program = kernel->object.program;
+  uint64_t outside = 0;
+  for (int32_t k = 0; k < program->device->worker_count; k++) {
+    outside += program->workers[k].out_of_range;
+    program->workers[k].out_of_range = 0;
+  }
+  program->stats.out_of_range += outside;
+  if (!outside || kernel->has_warned) return;
+  kernel->has_warned = true;
+  program_warn(program, "kernel '%s' wrote outside a shape, %llu times in this launch: such writes do nothing and are counted in "
+              "rg.stats().out_of_range (said once per kernel)",
+              kernel->name, (unsigned long long)outside);
+}
+
+static const Tree *find_tree(const Program *program, int32_t number) {
+  for (const Tree *tree = program->trees; tree; tree = tree->next)
+    if (tree->has_storage && tree->rt.number == number) return tree;
+  return NULL;
+}
+
+/* What the kernel itself found wrong. */
+static bool own_fault(const Kernel *kernel, const Variant *variant, const RtError *fault, Error *err) {
+  if (fault->manager < 0 || fault->manager >= variant->fault_count)
+    return error_set(err, RG_ERROR_INTERNAL, "kernel '%.100s' ended with a fault that it does not have", kernel->name);
+  const VariantFault *own = &variant->faults[fault->manager];
+  char number[32];
+  snprintf(number, sizeof number, fault->value != fault->value ? "nan" : "%.14g", fault->value);
+  diag_error(err, own->source, own->pos, own->width, own->code, "%s %s", own->sentence, number);
+  return own->hint[0] ? error_hint(err, "%s", own->hint) : false;
+}
+
+static bool check_fault(const Kernel *kernel, const Variant *variant, const RtError *fault, Error *err) {
+  const Tree *tree = find_tree(kernel->object.program, fault->tree);
+  switch (fault->kind) {
+  case RT_OK: return true;
+  case RT_ERROR_BUDGET:
+    return tree ? storage_budget_error(tree, fault->manager, err)
+                : error_set(err, RG_ERROR_BUDGET, "the memory budget is exhausted");
+  case RT_ERROR_FAULT: return own_fault(kernel, variant, fault, err);
+  case RT_ERROR_FULL:
+    return tree ? storage_full_error(tree, fault->manager, err) : error_set(err, RG_ERROR_LIST_FULL, "a list is full");
+  case RT_ERROR_STOPPED:
+    return error_set(err, RG_ERROR_STOPPED, "a launch of kernel '%.100s' was stopped", kernel->name);
+  default: return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a list of active nodes");
+  }
+}
+
+/* They stand in the frame behind the arguments. */
+bool readback_result(Kernel *kernel, const Variant *variant, int32_t number, RgValue *result) {
+  int32_t slot = variant->arg_count;
+  *result = (RgValue){.kind = RG_VALUE_NIL};
+  if (number < 0 || number >= variant->result_count) return false;
+  for (int32_t k = 0; k < number; k++) slot += type_parts(variant->results[k]);
+  *result = vector_value(kernel->object.program, variant->results[number], &variant->frame[slot]);
+  result->depth = variant->result_count;
+  return true;
+}
+
+bool readback(Kernel *kernel, Variant *variant, DeviceLaunch *launch, RgValue *result, Error *err) {
+  kernel->object.program->stats.gcs += launch->collections;
+  count_outside(kernel);
+  RtError *fault = &launch->context.error;
+  if (fault->kind == RT_OK && rt_stopped(&launch->context)) fault->kind = RT_ERROR_STOPPED; /* rg_stop */
+  if (!check_fault(kernel, variant, fault, err)) return false;
+  readback_result(kernel, variant, 0, result);
+  return true;
+}

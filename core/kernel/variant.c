@@ -1,0 +1,177 @@
+/* variant.c - what a compile leaves behind: code, tasks, where each argument and tree comes from, and the texts.
+ * All of it is memory of the program's heap; nothing of the compile's scratch is kept. */
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel/compile.h"
+#include "tree/private_copies.h"
+
+static bool no_memory(Error *err) {
+  return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a compiled kernel");
+}
+
+static void *heap_copy(Heap *heap, const void *data, size_t size_bytes) {
+  void *copy = heap_alloc(heap, size_bytes);
+  if (copy && size_bytes) memcpy(copy, data, size_bytes);
+  return copy;
+}
+
+static bool changes_topology(void *data, IrInst *inst) { /* a visit: false once found */
+  return !(ir_op_info[inst->op].flags & IR_TOPOLOGY);
+}
+
+/* Nanoseconds per position, from tasks_cost's additions: about three of them a nanosecond, rows eight at a time. */
+static int64_t task_cost(const IrTask *task) {
+  int64_t cost = task->cost / 3 + 1;
+  if (task->kind != TASK_LEAVES) return cost;
+  for (int32_t k = 0; k < task->axis_count && cost < INT32_MAX; k++)
+    cost *= task->factors[k] > 0 ? task->factors[k] : 1;
+  return cost / 8 + 1;
+}
+
+static bool fill_task(Variant *variant, int32_t number, const IrKernel *kernel, Heap *heap, Error *err) {
+  const IrTask *task = kernel->tasks.items[number];
+  char name[32];
+  snprintf(name, sizeof name, "rg_task_%d", number);
+  void *function = code_find(variant->code, name);
+  if (!function) return error_set(err, RG_ERROR_OBJECT, "compiled code has no '%s'", name);
+  bool changes = !ir_walk(task->body, changes_topology, NULL) ||
+                 (task->interior && !ir_walk(task->interior, changes_topology, NULL));
+  DeviceTask *out = &variant->tasks[number];
+  *out = (DeviceTask){.kind = task->kind == TASK_RANGE ? DEVICE_RANGE : DEVICE_NODES,
+                      .axis_count = task->axis_count,
+                      .bounds = task->bounds,
+                      .tree = task->tree,
+                      .manager = task->manager,
+                      .block = task->block,
+                      .cost = task_cost(task),
+                      .twin = task->twin,
+                      .may_change_topology = changes,
+                      .may_deactivate = task->may_deactivate};
+  *(void **)&out->function = function;
+  variant->deactivates[number] = task->may_deactivate;
+  if (!task->own.count) return true;
+  DeviceOwn *own = heap_alloc(heap, sizeof *own * (size_t)task->own.count);
+  if (!own) return no_memory(err);
+  out->own = own;
+  out->own_count = own_describe(kernel, task->own.items, task->own.count, own);
+  variant->has_own = true;
+  return true;
+}
+
+static bool fill_tasks(Compile *compile, Variant *variant, Heap *heap, Error *err) {
+  const IrKernel *ir = compile->sema.kernel;
+  if (!variant->code) return true;
+  variant->task_count = ir->tasks.count;
+  variant->tasks = heap_alloc(heap, sizeof *variant->tasks * (size_t)ir->tasks.count);
+  variant->deactivates = heap_alloc(heap, sizeof *variant->deactivates * (size_t)ir->tasks.count);
+  if (!variant->tasks || !variant->deactivates) return no_memory(err);
+  *(void **)&variant->host = code_find(variant->code, "rg_host");
+  if (!variant->host) return error_set(err, RG_ERROR_OBJECT, "compiled code has no 'rg_host'");
+  for (int32_t k = 0; k < ir->tasks.count; k++)
+    if (!fill_task(variant, k, ir, heap, err)) return false;
+  return true;
+}
+
+static void free_arg(Heap *heap, VariantArg *arg) {
+  heap_free(heap, arg->name);
+  heap_free(heap, (char *)arg->why.clause);
+}
+
+static bool fill_args(Compile *compile, Variant *variant, Heap *heap, Error *err) {
+  const IrKernel *ir = compile->sema.kernel;
+  variant->args = heap_alloc(heap, sizeof *variant->args * (size_t)ir->args.count);
+  if (!variant->args) return no_memory(err);
+  for (; variant->arg_count < ir->args.count; variant->arg_count++) {
+    const IrArg *arg = &ir->args.items[variant->arg_count];
+    SemaArg from = compile->sema.args.items[variant->arg_count];
+    VariantArg *out = &variant->args[variant->arg_count];
+    out->type = arg->type;
+    out->value = from.index + (from.is_parameter ? compile->kernel->paths.count : 0);
+    out->source = compile->sema.sources.items[variant->arg_count];
+    out->part = from.part;
+    out->line = arg->line;
+    out->column = arg->column;
+    out->name = heap_copy_text(heap, arg->name ? arg->name : "");
+    out->why = compile->sema.whys.items[variant->arg_count];
+    bool has_why = out->why.clause != NULL;
+    if (has_why) out->why.clause = heap_copy_text(heap, out->why.clause);
+    if (out->name && (!has_why || out->why.clause)) continue;
+    free_arg(heap, out);
+    return no_memory(err);
+  }
+  return true;
+}
+
+static bool fill_faults(Compile *compile, Variant *variant, Heap *heap, Error *err) {
+  const SemaOutput *sema = &compile->sema;
+  variant->faults = heap_alloc(heap, sizeof *variant->faults * (size_t)sema->faults.count);
+  if (!variant->faults) return no_memory(err);
+  for (; variant->fault_count < sema->faults.count; variant->fault_count++) {
+    const SemaFault *fault = &sema->faults.items[variant->fault_count];
+    VariantFault *out = &variant->faults[variant->fault_count];
+    *out = (VariantFault){.code = fault->code, .source = fault->source, .pos = fault->pos, .width = fault->width};
+    out->sentence = heap_copy_text(heap, fault->sentence);
+    out->hint = heap_copy_text(heap, fault->hint ? fault->hint : "");
+    if (out->sentence && out->hint) continue;
+    variant->fault_count++; /* what there is of it is freed */
+    return no_memory(err);
+  }
+  return true;
+}
+
+static bool fill_trees(Compile *compile, Variant *variant, Heap *heap, Error *err) {
+  const IrKernel *ir = compile->sema.kernel;
+  variant->tree_count = ir->trees.count;
+  variant->tree_values = heap_alloc(heap, sizeof *variant->tree_values * (size_t)ir->trees.count);
+  variant->trees = heap_alloc(heap, sizeof *variant->trees * (size_t)ir->trees.count);
+  if (!variant->tree_values || !variant->trees) return no_memory(err);
+  for (int32_t k = 0; k < ir->trees.count; k++) {
+    int32_t at = 0;
+    while (at < compile->value_count && pattern_tree(&compile->values[at]) != ir->trees.items[k].tree) at++;
+    if (at == compile->value_count)
+      return error_set(err, RG_ERROR_INTERNAL, "a compiled kernel names a tree that no value brings");
+    variant->tree_values[k] = at;
+  }
+  return true;
+}
+
+static bool fill_texts(Compile *compile, Variant *variant, Heap *heap, Error *err) {
+  for (int k = 0; k < TEXT_COUNT; k++) {
+    const char *text = compile->texts[k] ? compile->texts[k] : "";
+    if (!(variant->texts[k] = heap_copy_text(heap, text))) return no_memory(err);
+  }
+  if (!variant->code) return true;
+  variant->bytes = heap_copy(heap, compile->bytes.data, (size_t)compile->bytes.length);
+  variant->byte_count = compile->bytes.length;
+  return variant->bytes || no_memory(err);
+}
+
+bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err) {
+  Heap *heap = &compile->kernel->object.program->heap;
+  const IrKernel *ir = compile->sema.kernel;
+  variant->words = heap_copy(heap, compile->kernel->words, sizeof *variant->words * (size_t)word_count);
+  variant->word_count = word_count;
+  variant->frame_slots = ir->frame_slots > ir->args.count ? ir->frame_slots : ir->args.count + ir_result_slots(ir);
+  variant->frame = heap_alloc(heap, sizeof *variant->frame * (size_t)variant->frame_slots);
+  variant->results = heap_copy(heap, ir->results.items, sizeof *variant->results * (size_t)ir->results.count);
+  variant->result_count = ir->results.count;
+  if (!variant->words || !variant->frame || !variant->results) return no_memory(err);
+  return fill_tasks(compile, variant, heap, err) && fill_args(compile, variant, heap, err) &&
+         fill_faults(compile, variant, heap, err) && fill_trees(compile, variant, heap, err) && fill_texts(compile, variant, heap, err);
+}
+
+void variant_free(Heap *heap, Variant *variant) {
+  if (!variant) return;
+  for (int32_t k = 0; k < variant->arg_count; k++) free_arg(heap, &variant->args[k]);
+  for (int32_t k = 0; k < variant->fault_count; k++) {
+    heap_free(heap, variant->faults[k].sentence);
+    heap_free(heap, variant->faults[k].hint);
+  }
+  for (int k = 0; k < TEXT_COUNT; k++) heap_free(heap, variant->texts[k]);
+  for (int32_t k = 0; variant->tasks && k < variant->task_count; k++) heap_free(heap, (void *)variant->tasks[k].own);
+  if (variant->code) code_release(variant->code);
+  void *parts[] = {variant->words, variant->tasks, variant->deactivates, variant->args, variant->tree_values,
+                   variant->trees, variant->frame, variant->bytes,       variant->results, variant->faults, variant};
+  for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) heap_free(heap, parts[k]);
+}

@@ -1,0 +1,81 @@
+/* variant.h - a kernel's variants: one per pattern of value kinds, layouts and identities. For the room alone.
+ *
+ *     launch's values --pattern--> words --find--> Variant --frame, trees--> device
+ *                                    \--not found--> sema, passes, codegen, loader --> Variant
+ *
+ * The pattern holds everything that a compile may look at, and nothing else: for a number its kind, for a builtin or a
+ * type its text, for a field or node its tree's layout hash, its place in the tree, and which of the launch's trees it
+ * is (the first seen is 0, the next other one 1, ..). So swapping two fields of one layout finds the same variant. */
+#ifndef RG_KERNEL_VARIANT_H
+#define RG_KERNEL_VARIANT_H
+
+#include "ir/task.h"
+#include "kernel/kernel.h"
+#include "tree/tree.h"
+
+enum { PATTERN_WORDS = 4 }; /* per value */
+
+typedef enum VariantText { TEXT_INFER, TEXT_IR, TEXT_TASKS, TEXT_EXPLAIN, TEXT_LUA, TEXT_COUNT } VariantText;
+
+typedef struct VariantFault { /* how a launch may end by itself; its texts are the variant's */
+  ErrorCode code;
+  char *sentence, *hint;    /* hint: "" for none */
+  const Source *source;
+  Pos pos;
+  int32_t width;
+} VariantFault;
+
+typedef struct VariantArg { /* a number that goes into a frame slot */
+  Type type;
+  int32_t value;            /* among the launch's values */
+  int32_t part;             /* of a vector: which number */
+  const Source *source;     /* kernel's own, or that of a function which it calls */
+  int32_t line, column;     /* the use that settled its type */
+  SemaWhy why;              /* its clause is the variant's; NULL: none */
+  char *name;
+} VariantArg;
+
+struct Variant {
+  Variant *next;
+  int64_t number;           /* among all that the program compiled: 1, 2, .. */
+  uint64_t *words;
+  int word_count;
+  Code *code;               /* NULL in a runtime of arch "lua", where TEXT_LUA is run */
+  RtHostFunction *host;
+  DeviceTask *tasks;
+  bool *deactivates;        /* by task: may_deactivate, while gc is not stopped */
+  int32_t task_count;
+  bool has_own;             /* some task adds to own copies */
+  VariantArg *args;
+  int32_t arg_count;
+  VariantFault *faults;
+  int32_t fault_count;
+  int32_t *tree_values;     /* by kernel tree: the value that brings it */
+  RtTree **trees;           /* of the running launch */
+  int32_t tree_count;
+  uint64_t *frame;
+  int32_t frame_slots;
+  Type *results;
+  int32_t result_count;
+  uint8_t *bytes;           /* canonical: what "llvm" and "asm" are made from */
+  int64_t byte_count;
+  char *texts[TEXT_COUNT];  /* by VariantText */
+};
+
+/* pattern.c: fills kernel->words; the number of words, or -1 with err. Settles the trees of fields and nodes. */
+int pattern_make(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err);
+SNodeTree *pattern_tree(const RgValue *value); /* of a field or node; else NULL */
+Tree *pattern_owner(const RgValue *value);
+
+/* compile.c: a new variant for kernel->words; NULL with err. */
+Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count, Error *err);
+void variant_free(Heap *heap, Variant *variant);
+/* Of canonical bytes: opens the codegen library if need be. NULL with err. */
+RgCodegenResult *compile_bytes(Program *program, const uint8_t *bytes, int64_t length, bool wants_texts, Error *err);
+
+/* readback.c: faults, counters and the result of a launch that has ended. */
+bool readback(Kernel *kernel, Variant *variant, DeviceLaunch *launch, RgValue *result, Error *err);
+/* Result `number` of the last launch of this variant; NIL and false where there are not as many. */
+bool readback_result(Kernel *kernel, const Variant *variant, int32_t number, RgValue *result);
+
+#endif

@@ -1,0 +1,237 @@
+/* bulk.c - whole fields at once. Inactive nodes are skipped: a sparse field costs what is active.
+ *
+ * Arrays that come or go are row-major over the field's shape, the last axis fastest. */
+#include <string.h>
+
+#include "tree/cell.h"
+
+/* -- fill ------------------------------------------------------------------------------------------------------- */
+
+typedef struct Fill {
+  uint64_t bits;
+  size_t size;
+} Fill;
+
+static bool fill_run(void *data, const CellRun *run) {
+  const Fill *fill = data;
+  if (!fill->bits && run->stride == fill->size) {
+    memset(run->first, 0, fill->size * (size_t)run->count);
+    return true;
+  }
+  uint8_t *at = run->first;
+  for (int64_t k = 0; k < run->count; k++, at += run->stride) memcpy(at, &fill->bits, fill->size);
+  return true;
+}
+
+bool field_fill(Field *field, const RgValue *value, Error *err) {
+  char label[100];
+  uint64_t bits[TYPE_MAX_PARTS];
+  Fill fill = {.size = (size_t)type_size(type_element(field->type))};
+  if (!field_settle(field, NULL, err)) return false;
+  if (!vector_convert(field->type, value, bits, field_label(field, label), err)) return false;
+  for (int k = 0; k < type_parts(field->type); k++) {
+    fill.bits = bits[k];
+    if (!cell_walk(field, k, fill_run, &fill, err)) return false;
+  }
+  return true;
+}
+
+/* -- copy ------------------------------------------------------------------------------------------------------- */
+
+typedef struct Copy {
+  Field *from, *to;
+  RtContext context; /* of the target's tree: the walk uses the program's own for the source's */
+  RtTree *tree;
+  const SNodeComponent *component;
+  Error *err;
+} Copy;
+
+static bool copy_element(Copy *copy, const int64_t *index, const uint8_t *from) {
+  char label[100];
+  Cell cell = cell_ensure(&copy->context, copy->to->node->path, index);
+  if (copy->context.error.kind) return false;
+  uint8_t *to = cell_element(cell, copy->component);
+  Type from_type = type_element(copy->from->type), to_type = type_element(copy->to->type);
+  if (type_equal(from_type, to_type)) {
+    memcpy(to, from, (size_t)type_size(to_type));
+    return true;
+  }
+  RgValue value = value_load(from_type, from);
+  return value_store(to_type, to, &value, field_label(copy->to, label), copy->err);
+}
+
+static bool copy_run(void *data, const CellRun *run) {
+  int64_t index[SNODE_MAX_AXES];
+  const uint8_t *at = run->first;
+  memcpy(index, run->index, sizeof index);
+  for (int64_t k = 0; k < run->count; k++, at += run->stride) {
+    if (!copy_element(data, index, at)) return false;
+    if (k + 1 < run->count) cell_next_in_run(run, index);
+  }
+  return true;
+}
+
+static bool has_same_shape(const Field *a, const Field *b) {
+  const SNode *x = a->node->snode, *y = b->node->snode;
+  return a->type.rows == b->type.rows && a->type.cols == b->type.cols && x->rank == y->rank &&
+         !memcmp(x->shape, y->shape, sizeof x->shape[0] * (size_t)x->rank);
+}
+
+bool field_copy(Field *field, Field *from, Error *err) {
+  char label[100], other[100];
+  if (!field_settle(field, NULL, err) || !field_settle(from, NULL, err)) return false;
+  if (field->object.program != from->object.program)
+    return error_set(err, RG_ERROR_RUNTIME_MIX, "%s and %s belong to two runtimes", field_label(field, label),
+                     field_label(from, other));
+  if (!has_same_shape(field, from))
+    return error_set(err, RG_ERROR_ARGUMENT, "%s and %s have different shapes", field_label(field, label),
+                     field_label(from, other));
+  if (field == from) return true;
+  Tree *tree = field->node->tree;
+  Copy copy = {.from = from, .to = field, .context = *storage_context(tree), .tree = &tree->rt, .err = err};
+  copy.context.trees = &copy.tree;
+  bool ok = true;
+  for (int k = 0; ok && k < type_parts(field->type); k++) {
+    copy.component = &field->node->snode->components[field->component + k];
+    ok = cell_walk(from, k, copy_run, &copy, err);
+  }
+  storage_context(tree)->error = copy.context.error;
+  return cell_settle(tree, err) && ok;
+}
+
+/* -- read and write ----------------------------------------------------------------------------------------------- */
+
+typedef struct Transfer {
+  const Field *field;
+  double *numbers; /* one of the two */
+  int64_t *integers;
+  int part; /* which number of each element; the array holds them side by side */
+} Transfer;
+
+static int64_t place_in_array(const Transfer *transfer, const int64_t *index) {
+  const CellPath *path = transfer->field->node->path;
+  int64_t number = 0;
+  for (int k = 0; k < path->rank; k++) number = number * path->shape[k] + index[k];
+  return number * type_parts(transfer->field->type) + transfer->part;
+}
+
+static bool read_run(void *data, const CellRun *run) {
+  const Transfer *transfer = data;
+  int64_t index[SNODE_MAX_AXES];
+  const uint8_t *at = run->first;
+  memcpy(index, run->index, sizeof index);
+  for (int64_t k = 0; k < run->count; k++, at += run->stride) {
+    int64_t number = place_in_array(transfer, index);
+    if (transfer->numbers)
+      transfer->numbers[number] = value_number(type_element(transfer->field->type), at);
+    else
+      transfer->integers[number] = value_integer(type_element(transfer->field->type), at);
+    if (k + 1 < run->count) cell_next_in_run(run, index);
+  }
+  return true;
+}
+
+static bool check_ends(const Field *field, Error *err) {
+  const SNode *node = field->node->snode;
+  char label[100];
+  for (int k = 0; k < node->rank; k++) {
+    if (!snode_is_unbounded(node, k)) continue;
+    error_set(err, RG_ERROR_ARGUMENT, "%s has no number of elements: axis '%c' belongs to a hash and has no ends",
+              field_label(field, label), 'i' + node->level_axes[k]);
+    return error_hint(err, "visit active cells: for i, v in pairs(x)");
+  }
+  return true;
+}
+
+static bool check_count(Field *field, int64_t count, Error *err) {
+  char label[100];
+  int64_t cells = type_parts(field->type);
+  bool is_huge = false;
+  if (!field_settle(field, NULL, err)) return false;
+  if (!check_ends(field, err)) return false;
+  for (int k = 0; k < field->node->path->rank; k++)
+    is_huge |= __builtin_mul_overflow(cells, field->node->path->shape[k], &cells);
+  if (is_huge)
+    return error_set(err, RG_ERROR_TREE_TOO_LARGE, "%s has more elements than an array can hold",
+                     field_label(field, label));
+  return count == cells || error_set(err, RG_ERROR_ARGUMENT, "%s has %lld elements, %lld given",
+                                     field_label(field, label), (long long)cells, (long long)count);
+}
+
+static bool read_all(Field *field, Transfer *transfer, Error *err) {
+  bool ok = true;
+  for (transfer->part = 0; ok && transfer->part < type_parts(field->type); transfer->part++)
+    ok = cell_walk(field, transfer->part, read_run, transfer, err);
+  return ok;
+}
+
+bool field_read(Field *field, double *values, int64_t count, Error *err) {
+  Transfer transfer = {.field = field, .numbers = values};
+  if (!check_count(field, count, err)) return false;
+  memset(values, 0, sizeof *values * (size_t)count);
+  return read_all(field, &transfer, err);
+}
+
+bool field_read_i64(Field *field, int64_t *values, int64_t count, Error *err) {
+  Transfer transfer = {.field = field, .integers = values};
+  if (!check_count(field, count, err)) return false;
+  memset(values, 0, sizeof *values * (size_t)count);
+  return read_all(field, &transfer, err);
+}
+
+static void next_index(const CellPath *path, int64_t *index) {
+  for (int k = path->rank - 1; k >= 0 && ++index[k] == path->shape[k]; k--) index[k] = 0;
+}
+
+/* Element `k` of the array as the field's type wants it. */
+static RgValue value_of(const Transfer *transfer, int64_t k) {
+  Type type = type_element(transfer->field->type);
+  if (transfer->integers) {
+    if (type_is_bool(type)) return (RgValue){.kind = RG_VALUE_BOOL, .i64 = transfer->integers[k] != 0};
+    return (RgValue){.kind = type.scalar == TYPE_U64 ? RG_VALUE_U64 : RG_VALUE_I64, .i64 = transfer->integers[k]};
+  }
+  if (type_is_bool(type)) return (RgValue){.kind = RG_VALUE_BOOL, .i64 = transfer->numbers[k] != 0};
+  return (RgValue){.kind = RG_VALUE_NUMBER, .number = transfer->numbers[k]};
+}
+
+/* Bits that are all zero do not activate: they are what an inactive cell reads as. */
+static bool write_number(const Transfer *transfer, RtContext *context, const int64_t *index, int64_t k, Error *err) {
+  const Field *field = transfer->field;
+  const CellPath *path = field->node->path;
+  Type type = type_element(field->type);
+  int part = (int)(k % type_parts(field->type));
+  char label[100];
+  uint64_t bits;
+  Cell cell;
+  RgValue value = value_of(transfer, k);
+  if (!value_convert(type, &value, &bits, field_label(field, label), err)) return false;
+  if (bits)
+    cell = cell_ensure(context, path, index);
+  else if (!cell_find(context, path, index, &cell))
+    return true;
+  if (context->error.kind) return false;
+  memcpy(cell_element(cell, &field->node->snode->components[field->component + part]), &bits, (size_t)type_size(type));
+  return true;
+}
+
+static bool write_all(Field *field, const Transfer *transfer, int64_t count, Error *err) {
+  int64_t index[SNODE_MAX_AXES] = {0};
+  if (!check_count(field, count, err)) return false;
+  RtContext *context = storage_context(field->node->tree);
+  bool ok = true;
+  for (int64_t k = 0; ok && k < count; k++) {
+    ok = write_number(transfer, context, index, k, err);
+    if ((k + 1) % type_parts(field->type) == 0) next_index(field->node->path, index);
+  }
+  return cell_settle(field->node->tree, err) && ok;
+}
+
+bool field_write(Field *field, const double *values, int64_t count, Error *err) {
+  Transfer transfer = {.field = field, .numbers = (double *)values};
+  return write_all(field, &transfer, count, err);
+}
+
+bool field_write_i64(Field *field, const int64_t *values, int64_t count, Error *err) {
+  Transfer transfer = {.field = field, .integers = (int64_t *)values};
+  return write_all(field, &transfer, count, err);
+}

@@ -1,0 +1,99 @@
+/* cell.h - native access to cells: how an index leads through a tree to memory. For the room alone.
+ *
+ * A CellPath has a step per SNode below the root down to its own. From the root's container a step leads into the
+ * SNode's container, chooses the cell, and goes to its node by the slot or the table where it is one. What is reached is a Cell:
+ *
+ *     element of component c  at  cell.base + c.offset + cell.number * c.stride        (as in snode/tree.h) */
+#ifndef RG_TREE_CELL_H
+#define RG_TREE_CELL_H
+
+#include "tree/tree.h"
+
+typedef struct CellDigit {
+  int position;        /* of the axis in the index */
+  int64_t size;        /* digit = index[position] / weight % size, rounded down; of a hash: / weight is the coordinate */
+  int64_t weight;      /* cells of the path's level per step of this digit */
+} CellDigit;
+
+typedef struct CellStep {
+  uint64_t offset, stride; /* of this SNode as a component of its parent */
+  uint64_t cell_count;
+  int manager;             /* of a pointer or hash SNode; else -1 */
+  int mask;                /* of a bitmasked SNode; else -1 */
+  uint64_t mask_offset;
+  bool is_hash;            /* its digits are the coordinates of its cells, one per axis of its level */
+  int64_t chunk;           /* of a dynamic SNode: elements of a node; else 0. The step behind it chooses among them */
+  int digit_count;
+  CellDigit digits[SNODE_MAX_AXES];
+} CellStep;
+
+struct CellPath {
+  int rank;
+  int64_t shape[SNODE_MAX_AXES];
+  int decider_step;        /* the last step whose cells come and go; -1: every cell is always active */
+  int listed_step;         /* the last step whose cells are nodes; -1: none */
+  int listed_manager, listed_rank;
+  int listed_position[SNODE_MAX_AXES]; /* by axis of the index: position in a listed node's coordinates, -1: none */
+  int64_t listed_weight[SNODE_MAX_AXES]; /* cells per listed node along that axis */
+  int64_t chunk;           /* of a dynamic SNode: elements of a node; else 0 */
+  int step_count;
+  CellStep steps[];
+};
+
+CellPath *cell_path_create(Heap *heap, const SNode *node, Error *err);
+
+typedef struct Cell {
+  uint8_t *base;
+  uint64_t number;
+} Cell;
+/* False where the cell is inactive; activates nothing. The index is inside the shape. */
+bool cell_find(RtContext *context, const CellPath *path, const int64_t *index, Cell *cell);
+/* Activates what is missing; on an exhausted budget the cell lies in a sink and context->error is set. */
+Cell cell_ensure(RtContext *context, const CellPath *path, const int64_t *index);
+/* The list (rt.h) of a cell of a dynamic level; NULL where its ancestors are inactive, or cannot become active: then
+ * context->error says why. */
+uint32_t *cell_find_list(RtContext *context, const CellPath *path, const int64_t *index, bool ensures);
+/* Deactivates the cell of a level whose cells come and go. */
+void cell_clear(RtContext *context, const CellPath *path, const int64_t *index);
+/* The words of a masked container; `cell` is in it. */
+static inline uint64_t *cell_words(const CellStep *step, Cell cell) {
+  return (uint64_t *)(void *)(cell.base + step->mask_offset);
+}
+static inline uint8_t *cell_element(Cell cell, const SNodeComponent *component) {
+  return cell.base + component->offset + cell.number * component->stride;
+}
+/* The number of active nodes of a manager, whose list is up to date then; -1 with err. */
+int64_t cell_list(Tree *tree, int manager, Error *err);
+/* After native calls that may have changed the topology: settles, and turns a fault into an error. */
+bool cell_settle(Tree *tree, Error *err);
+
+/* -- walk.c: all active cells, node by node, in runs --------------------------------------------------------- */
+typedef struct CellRun {
+  const CellStep *step;              /* whose digits count the run's cells; NULL: one cell */
+  uint8_t *first;                    /* the component in the run's first cell */
+  uint64_t stride;
+  int64_t count;
+  int64_t index[SNODE_MAX_AXES];     /* of the first cell */
+} CellRun;
+typedef bool CellVisit(void *data, const CellRun *run);
+/* Number `part` of the elements. False when a visit said so, or with err when a list could not grow. */
+bool cell_walk(Field *field, int part, CellVisit *visit, void *data, Error *err);
+/* The index behind `index` in the run: an odometer of the step's digits. */
+void cell_next_in_run(const CellRun *run, int64_t *index);
+
+/* -- convert.c: elements and numbers ----------------------------------------------------------------------------- */
+RgValue value_load(Type type, const void *element);
+/* Stores a value that fits; else value.fit, naming `what`: "field 'x'". */
+bool value_store(Type type, void *element, const RgValue *value, const char *what, Error *err);
+/* Does it fit? Then its bits, as an element of `type` holds them. The sentence begins with `what`. */
+bool value_convert(Type type, const RgValue *value, uint64_t *bits, const char *what, Error *err);
+double value_number(Type type, const void *element);   /* bool: 0 or 1 */
+int64_t value_integer(Type type, const void *element); /* u64 keeps its bits */
+/* vector.c: the same for values of several numbers; scalars have one. */
+RgValue vector_part(const RgValue *value, int part);
+bool vector_convert(Type type, const RgValue *value, uint64_t bits[TYPE_MAX_PARTS], const char *what, Error *err);
+RgValue vector_value(Program *program, Type type, const uint64_t *bits); /* borrowed until the next call */
+/* "2.5", "true", "a field" */
+const char *value_text(const RgValue *value, char buffer[48]);
+
+#endif

@@ -1,0 +1,158 @@
+/* convert.c - numbers of the host and elements of a type, both ways; what does not fit is an error, never a surprise. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tree/cell.h"
+
+typedef union Bits { /* an element of any scalar type in the low bytes */
+  uint64_t u64;
+  int64_t i64;
+  double f64;
+  float f32;
+  _Float16 f16;
+} Bits;
+
+static Bits load_bits(Type type, const void *element) {
+  Bits bits = {0};
+  memcpy(&bits, element, (size_t)type_size(type));
+  return bits;
+}
+
+static int64_t sign_extend(Type type, uint64_t bits) {
+  int unused = 64 - 8 * type_size(type);
+  return type_is_signed(type) ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
+}
+
+static double float_of(Type type, Bits bits) {
+  return type.scalar == TYPE_F64 ? bits.f64 : type.scalar == TYPE_F32 ? (double)bits.f32 : (double)bits.f16;
+}
+
+int64_t value_integer(Type type, const void *element) {
+  Bits bits = load_bits(type, element);
+  if (!type_is_float(type)) return sign_extend(type, bits.u64);
+  double value = float_of(type, bits);
+  if (value != value) return 0;
+  return value >= 0x1p63 ? INT64_MAX : value < -0x1p63 ? INT64_MIN : (int64_t)value;
+}
+
+double value_number(Type type, const void *element) {
+  Bits bits = load_bits(type, element);
+  if (type_is_float(type)) return float_of(type, bits);
+  return type_is_signed(type) ? (double)sign_extend(type, bits.u64) : (double)bits.u64;
+}
+
+RgValue value_load(Type type, const void *element) {
+  switch (type.scalar) {
+  case TYPE_BOOL: return (RgValue){.kind = RG_VALUE_BOOL, .i64 = load_bits(type, element).u64 != 0};
+  case TYPE_I64: return (RgValue){.kind = RG_VALUE_I64, .i64 = value_integer(type, element)};
+  case TYPE_U64: return (RgValue){.kind = RG_VALUE_U64, .u64 = load_bits(type, element).u64};
+  default: return (RgValue){.kind = RG_VALUE_NUMBER, .number = value_number(type, element)};
+  }
+}
+
+static const char *quoted(const char *what, const char *text, char buffer[48]) {
+  snprintf(buffer, 48, "%s '%.30s'", what, text ? text : "");
+  return buffer;
+}
+
+const char *value_text(const RgValue *value, char buffer[48]) {
+  switch (value->kind) {
+  case RG_VALUE_NUMBER: snprintf(buffer, 48, "%.14g", value->number); return buffer;
+  case RG_VALUE_I64: snprintf(buffer, 48, "%" PRId64 "LL", value->i64); return buffer;
+  case RG_VALUE_U64: snprintf(buffer, 48, "%" PRIu64 "ULL", value->u64); return buffer;
+  case RG_VALUE_BOOL: return value->i64 ? "true" : "false";
+  case RG_VALUE_NIL: return "nil";
+  case RG_VALUE_FIELD: return "a field";
+  case RG_VALUE_NODE: return "an SNode";
+  case RG_VALUE_VECTOR: return quoted("the vector", value->vector ? value->vector->type : NULL, buffer);
+  case RG_VALUE_STRING: return "a string";
+  case RG_VALUE_FUNCTION: return "a function";
+  case RG_VALUE_TABLE: return "a table";
+  case RG_VALUE_BUILTIN: return quoted("the function", value->text, buffer);
+  case RG_VALUE_TYPE: return quoted("the type", value->text, buffer);
+  default: return value->text && value->text[0] ? quoted("a", value->text, buffer) : "no number";
+  }
+}
+
+static bool is_numeric(const RgValue *value) {
+  return value->kind == RG_VALUE_NUMBER || value->kind == RG_VALUE_I64 || value->kind == RG_VALUE_U64;
+}
+
+static bool hint_range(Type type, Error *err) {
+  int bits = type_bits(type);
+  if (type_is_unsigned(type)) return error_hint(err, "%s holds 0 to %" PRIu64, type_text(type), UINT64_MAX >> (64 - bits));
+  int64_t most = INT64_MAX >> (64 - bits);
+  return error_hint(err, "%s holds %" PRId64 " to %" PRId64, type_text(type), -most - 1, most);
+}
+
+static bool refuse(Type type, const RgValue *value, const char *what, Error *err) {
+  char text[48];
+  error_set(err, RG_ERROR_VALUE_FIT, "%s is of type %s, %s does not fit", what, type_text(type),
+            value_text(value, text));
+  if (type_is_bool(type)) return error_hint(err, "give true or false");
+  if (value->kind == RG_VALUE_BOOL) return error_hint(err, "give a number: 1 for true, 0 for false");
+  if (!is_numeric(value)) return error_hint(err, "give a number");
+  if (value->kind == RG_VALUE_NUMBER && value->number != floor(value->number))
+    return error_hint(err, "math.floor makes a whole number");
+  if (type_is_integer(type)) return hint_range(type, err);
+  return false;
+}
+
+static void put_float(Type type, double value, Bits *bits) {
+  if (type.scalar == TYPE_F64)
+    bits->f64 = value;
+  else if (type.scalar == TYPE_F32)
+    bits->f32 = (float)value;
+  else
+    bits->f16 = (_Float16)value;
+}
+
+static double as_double(const RgValue *value) {
+  return value->kind == RG_VALUE_NUMBER ? value->number
+         : value->kind == RG_VALUE_I64  ? (double)value->i64
+                                        : (double)value->u64;
+}
+
+/* An integer of 64 bits fits when it is the same after a trip through the type. */
+static bool holds_integer(Type type, const RgValue *value) {
+  if (value->kind == RG_VALUE_NUMBER) return type_holds_number(type, value->number);
+  bool is_negative = value->kind == RG_VALUE_I64 && value->i64 < 0,
+       is_beyond = value->kind == RG_VALUE_U64 && value->i64 < 0;
+  if (type_is_signed(type) ? is_beyond : is_negative) return false;
+  int bits = 8 * type_size(type);
+  uint64_t kept = bits == 64 ? value->u64 : value->u64 & (((uint64_t)1 << bits) - 1);
+  return sign_extend(type, kept) == value->i64;
+}
+
+static uint64_t integer_bits(Type type, const RgValue *value) {
+  if (value->kind != RG_VALUE_NUMBER) return value->u64;
+  return value->number < 0 || type_is_signed(type) ? (uint64_t)(int64_t)value->number : (uint64_t)value->number;
+}
+
+bool value_convert(Type type, const RgValue *value, uint64_t *out, const char *what, Error *err) {
+  Bits bits = {0};
+  *out = 0;
+  if (type_is_bool(type)) {
+    if (value->kind != RG_VALUE_BOOL) return refuse(type, value, what, err);
+    bits.u64 = value->i64 != 0;
+  } else if (!is_numeric(value)) {
+    return refuse(type, value, what, err);
+  } else if (type_is_float(type)) {
+    put_float(type, as_double(value), &bits);
+  } else {
+    if (!holds_integer(type, value)) return refuse(type, value, what, err);
+    uint64_t number = integer_bits(type, value);
+    memcpy(&bits, &number, (size_t)type_size(type));
+  }
+  *out = bits.u64;
+  return true;
+}
+
+bool value_store(Type type, void *element, const RgValue *value, const char *what, Error *err) {
+  uint64_t bits;
+  if (!value_convert(type, value, &bits, what, err)) return false;
+  memcpy(element, &bits, (size_t)type_size(type));
+  return true;
+}

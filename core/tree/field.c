@@ -1,0 +1,181 @@
+/* field.c - a field's handle, and one element at a time. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tree/cell.h"
+
+Field *field_create(Program *program, const char *type, const char *name, Error *err) {
+  Type parsed;
+  if (!type_parse_any(str_of(type), &parsed)) {
+    error_set(err, RG_ERROR_TYPE_UNKNOWN, "there is no type '%.40s' for fields", type);
+    error_hint(err, "bool, i8 i16 i32 i64, u8 u16 u32 u64, f16 f32 f64, vec2 .. vec4, mat2 .. mat4 and their kin");
+    return NULL;
+  }
+  Field *field = object_create(program, OBJECT_FIELD, sizeof *field, err);
+  if (!field) return NULL;
+  field->type = parsed;
+  type_name(parsed, field->type_name);
+  if (type_is_scalar(parsed)) snprintf(field->type_name, sizeof field->type_name, "%s", type_text(parsed));
+  field->name = heap_copy_text(&program->heap, name ? name : "");
+  if (field->name) return field;
+  error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a field");
+  object_release(&field->object);
+  return NULL;
+}
+
+void field_free(Field *field) {
+  if (field->node) object_release(&field->node->tree->object);
+  heap_free(&field->object.program->heap, field->name);
+  object_free(&field->object);
+}
+
+const char *field_label(const Field *field, char buffer[100]) {
+  if (field->name[0])
+    snprintf(buffer, 100, "field '%.80s'", field->name);
+  else
+    snprintf(buffer, 100, "a field of %s", field->type_name);
+  return buffer;
+}
+
+/* Each number of a vector is a component of its own: a run in a leaf, or next to the others where records are kept. */
+static int place_parts(SNode *node, const Field *field, Error *err) {
+  int first = -1, count = type_parts(field->type);
+  for (int k = 0; k < count; k++) {
+    char name[120];
+    bool is_vector = type_is_vector(field->type) && count <= 4;
+    if (count == 1 || !field->name[0])
+      snprintf(name, sizeof name, "%.100s", field->name);
+    else if (is_vector)
+      snprintf(name, sizeof name, "%.100s.%c", field->name, "xyzw"[k]);
+    else
+      snprintf(name, sizeof name, "%.100s.%d", field->name, k);
+    int component = snode_place_part(node, field->type, k, name, err);
+    if (component < 0) return -1;
+    if (k == 0) first = component;
+  }
+  return first;
+}
+
+bool field_place(Node *node, Field *field, Error *err) {
+  char label[100];
+  if (!tree_check(node->tree, err)) return false;
+  if (field->object.program != node->tree->object.program)
+    return error_set(err, RG_ERROR_RUNTIME_MIX, "%s and the node belong to two runtimes", field_label(field, label));
+  if (field->node) return error_set(err, RG_ERROR_FIELD_PLACED, "%s has a place already", field_label(field, label));
+  int component = place_parts(node->snode, field, err);
+  if (component < 0) return false;
+  object_retain(&node->tree->object);
+  field->node = node;
+  field->component = component;
+  return true;
+}
+
+bool field_settle(Field *field, const char *where, Error *err) {
+  char label[100];
+  if (!program_check(field->object.program, err)) return false;
+  if (!field->node) {
+    error_set(err, RG_ERROR_FIELD_UNPLACED, "%s has no place yet", field_label(field, label));
+    return error_hint(err, "place it: node:place(x), or give it a shape");
+  }
+  return tree_settle(field->node->tree, where ? where : "its first use", err);
+}
+
+bool field_set_offset(Field *field, const int64_t *offset, int32_t count, Error *err) {
+  char label[100];
+  if (!program_check(field->object.program, err)) return false;
+  const SNode *snode = field->node ? field->node->snode : NULL;
+  if (!snode || count != snode->rank)
+    return error_set(err, RG_ERROR_ARGUMENT, "an offset has a number for each axis: %s has %d, not %d", field_label(field, label),
+                     snode ? snode->rank : 0, count);
+  if (snode_decider(snode) || snode->tree->laid_out)
+    return error_set(err, RG_ERROR_ARGUMENT, "an offset belongs to a dense field that was not used yet");
+  for (int k = 0; k < count; k++)
+    if (offset[k] < -((int64_t)1 << 53) || offset[k] > (int64_t)1 << 53)
+      return error_set(err, RG_ERROR_ARGUMENT, "an offset lies between -2^53 and 2^53");
+  field->has_offset = false;
+  for (int k = 0; k < count; k++) field->has_offset |= (field->offset[k] = offset[k]) != 0;
+  return true;
+}
+
+/* Settled, and `index` inside the shape; *place is the index from 0 on. `room` has space for one. */
+static bool check_access(Field *field, const int64_t *index, int32_t index_count, int64_t *room, const int64_t **place,
+                         Error *err) {
+  char label[100];
+  if (!field_settle(field, NULL, err)) return false;
+  if (!node_check_index_from(field->node, field->offset, index, index_count, field_label(field, label), err)) return false;
+  *place = index;
+  if (!field->has_offset) return true;
+  for (int32_t k = 0; k < index_count; k++) room[k] = index[k] - field->offset[k];
+  *place = room;
+  return true;
+}
+
+static const SNodeComponent *component_of(const Field *field) {
+  return &field->node->snode->components[field->component];
+}
+
+/* Of an inactive cell: zeros. */
+static RgValue value_at(Field *field, const int64_t *index) {
+  uint64_t bits[TYPE_MAX_PARTS] = {0};
+  Cell cell;
+  if (cell_find(storage_context(field->node->tree), field->node->path, index, &cell))
+    for (int k = 0; k < type_parts(field->type); k++)
+      memcpy(&bits[k], cell_element(cell, component_of(field) + k), (size_t)type_size(type_element(field->type)));
+  return vector_value(field->object.program, field->type, bits);
+}
+
+bool field_get(Field *field, const int64_t *index, int32_t index_count, RgValue *value, Error *err) {
+  int64_t room[SNODE_MAX_AXES];
+  if (!check_access(field, index, index_count, room, &index, err)) return false;
+  *value = value_at(field, index);
+  return true;
+}
+
+bool field_convert(const Field *field, const RgValue *from, RgValue *to, Error *err) {
+  char label[100];
+  uint64_t bits[TYPE_MAX_PARTS];
+  if (!vector_convert(field->type, from, bits, field_label(field, label), err)) return false;
+  *to = vector_value(field->object.program, field->type, bits);
+  return true;
+}
+
+bool field_set(Field *field, const int64_t *index, int32_t index_count, const RgValue *value, Error *err) {
+  char label[100];
+  uint64_t bits[TYPE_MAX_PARTS];
+  int64_t room[SNODE_MAX_AXES];
+  if (!check_access(field, index, index_count, room, &index, err)) return false;
+  if (!vector_convert(field->type, value, bits, field_label(field, label), err)) return false;
+  Cell cell = cell_ensure(storage_context(field->node->tree), field->node->path, index);
+  if (!cell_settle(field->node->tree, err)) return false;
+  for (int k = 0; k < type_parts(field->type); k++)
+    memcpy(cell_element(cell, component_of(field) + k), &bits[k], (size_t)type_size(type_element(field->type)));
+  return true;
+}
+
+bool field_pointer(Field *field, void **pointer, Error *err) {
+  static const int64_t first[SNODE_MAX_AXES];
+  char label[100];
+  Cell cell;
+  if (!field_settle(field, NULL, err)) return false;
+  if (field->node->path->decider_step >= 0)
+    return error_set(err, RG_ERROR_ARGUMENT, "%s has no one place in memory: its cells come and go",
+                     field_label(field, label));
+  cell_find(storage_context(field->node->tree), field->node->path, first, &cell);
+  const uint8_t *start = cell_element(cell, component_of(field));
+  for (int k = 1; k < type_parts(field->type); k++)
+    if (cell_element(cell, component_of(field) + k) != start + k * type_size(type_element(field->type))) {
+      error_set(err, RG_ERROR_ARGUMENT, "%s has no one place in memory: each of its numbers has a run of its own",
+                field_label(field, label));
+      return error_hint(err, "layout = \"aos\" keeps vectors together");
+    }
+  *pointer = cell_element(cell, component_of(field));
+  return true;
+}
+
+bool field_next(Field *field, int64_t *state, int64_t *index, RgValue *value, Error *err) {
+  if (!field_settle(field, NULL, err) || !node_next(field->node, state, index, err)) return false;
+  if (*state < 0) return true;
+  *value = value_at(field, index);
+  for (int k = 0; field->has_offset && k < field->node->snode->rank; k++) index[k] += field->offset[k];
+  return true;
+}

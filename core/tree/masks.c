@@ -1,0 +1,136 @@
+/* masks.c - what the runtime is told of a tree's bitmasked SNodes: where their containers lie, and what lies in a cell.
+ * A cell's memory is a list of runs (RtRun): mask words, slots, whose nodes go when the cell does, then the rest. Dense
+ * levels in between become loops of a run, unless its bytes follow each other. */
+#include "tree/tree.h"
+
+enum { LIST_APART = 1 }; /* bytes: lists are visited one by one, so that no loop of theirs is merged into the size */
+
+typedef enum Content { CONTENT_WORDS, CONTENT_SLOTS, CONTENT_PLAIN, CONTENT_COUNT } Content; /* in the order of RtMask.runs */
+
+typedef struct Runs {
+  RtRun *runs;       /* NULL while they are counted */
+  int32_t count;
+  Content wanted;
+} Runs;
+
+static void add_loop(RtRun *run, uint64_t count, uint64_t step) {
+  if (count == 1) return;
+  if (!run->depth && run->size == step) { /* they follow each other */
+    run->size *= count;
+    return;
+  }
+  run->counts[run->depth] = count;
+  run->steps[run->depth++] = step;
+}
+
+/* `at`: an SNode whose cells are loops above the bytes; from the inside out, up to the masked SNode. */
+static RtRun run_below(const SNode *masked, const SNode *at, const SNodeComponent *in_at, uint64_t offset, uint64_t size) {
+  RtRun run = {.offset = offset, .size = size, .manager = -1};
+  for (;; in_at = &at->parent->components[at->component_in_parent], at = at->parent) {
+    run.offset += in_at->offset;
+    if (at == masked) break;
+    add_loop(&run, at->cell_count, in_at->stride);
+  }
+  run.stride = in_at->stride;
+  return run;
+}
+
+static Content content_of(const RtRun *run) {
+  return run->is_words ? CONTENT_WORDS : run->manager >= 0 ? CONTENT_SLOTS : CONTENT_PLAIN;
+}
+
+static void add_run(Runs *r, const RtRun *run) {
+  if (content_of(run) != r->wanted) return;
+  if (r->runs) r->runs[r->count] = *run;
+  r->count++;
+}
+
+/* What a cell of `at` holds. Depth is limited by SNODE_MAX_DEPTH. */
+static void add_runs(Runs *r, const SNode *masked, const SNode *at) {
+  for (int k = 0; k < at->component_count; k++) {
+    const SNodeComponent *component = &at->components[k];
+    const SNode *child = component->child;
+    RtRun run;
+    if (child && child->kind == SNODE_HASH) continue; /* takes nothing here */
+    if (child && snode_has_slots(child)) {
+      bool is_list = child->kind == SNODE_DYNAMIC;
+      run = run_below(masked, at, component, 0, is_list ? LIST_APART : 4 * child->cell_count);
+      run.manager = child->manager;
+      run.list_capacity = is_list ? (int32_t)child->cell_count : 0;
+    } else if (child) {
+      if (child->kind == SNODE_BITMASKED) {
+        run = run_below(masked, at, component, child->mask_offset, (child->cell_count + 63) / 64 * 8);
+        run.is_words = 1;
+        add_run(r, &run);
+      }
+      add_runs(r, masked, child);
+      continue;
+    } else {
+      run = run_below(masked, at, component, 0, (uint64_t)type_size(component->type));
+    }
+    add_run(r, &run);
+  }
+}
+
+static void list_runs(Runs *r, const SNode *masked) {
+  for (r->wanted = CONTENT_WORDS; r->wanted < CONTENT_COUNT; r->wanted++) add_runs(r, masked, masked);
+}
+
+/* From a node of `holder` (NULL: from the root's container) to the containers of `masked`. */
+static RtRun containers_of(const SNode *masked, const SNode *holder) {
+  RtRun run = {.size = masked->container_size, .manager = -1};
+  uint64_t size = run.size;
+  run.size = 0; /* containers are visited one by one */
+  for (const SNode *at = masked; at->parent; at = at->parent) {
+    const SNodeComponent *component = &at->parent->components[at->component_in_parent];
+    run.offset += component->offset;
+    if (at->parent == holder) break;
+    add_loop(&run, at->parent->cell_count, component->stride);
+  }
+  run.size = size;
+  return run;
+}
+
+static const SNode *mask_at(const SNodeTree *layout, int number) {
+  for (int k = 0; k < layout->node_count; k++)
+    if (layout->nodes[k]->mask == number) return layout->nodes[k];
+  return NULL;
+}
+
+static bool fill_mask(Heap *heap, RtMask *mask, const SNode *masked, Error *err) {
+  const SNode *holder = snode_listed(masked);
+  *mask = (RtMask){.holder = holder ? holder->manager : -1,
+                   .mask_offset = masked->mask_offset,
+                   .cell_count = masked->cell_count,
+                   .containers = containers_of(masked, holder)};
+  Runs r = {0};
+  list_runs(&r, masked);
+  r.runs = heap_alloc(heap, sizeof *r.runs * (size_t)(r.count ? r.count : 1));
+  if (!r.runs) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for the masks of a tree");
+  r.count = 0;
+  list_runs(&r, masked);
+  mask->runs = r.runs;
+  mask->run_count = r.count;
+  return true;
+}
+
+bool masks_create(Tree *tree, Error *err) {
+  Heap *heap = &tree->object.program->heap;
+  const SNodeTree *layout = tree->layout;
+  if (!layout->mask_count) return true;
+  tree->rt.masks = heap_alloc(heap, sizeof *tree->rt.masks * (size_t)layout->mask_count);
+  if (!tree->rt.masks) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for the masks of a tree");
+  tree->rt.mask_count = layout->mask_count;
+  for (int m = 0; m < layout->mask_count; m++)
+    if (!fill_mask(heap, &tree->rt.masks[m], mask_at(layout, m), err)) return false;
+  return true;
+}
+
+void masks_free(Tree *tree) {
+  Heap *heap = &tree->object.program->heap;
+  for (int m = 0; m < tree->rt.mask_count; m++) {
+    heap_free(heap, (void *)tree->rt.masks[m].runs);
+    heap_free(heap, tree->rt.masks[m].was);
+  }
+  heap_free(heap, tree->rt.masks);
+}

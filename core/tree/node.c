@@ -1,0 +1,168 @@
+/* node.c - what is done to the cells of a level from outside kernels. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bits.h"
+#include "tree/cell.h"
+
+static void join_numbers(char *out, size_t size, const int64_t *numbers, int count, const char *between) {
+  size_t used = 0;
+  out[0] = 0;
+  for (int k = 0; k < count && used < size; k++)
+    used += (size_t)snprintf(out + used, size - used, "%s%" PRId64, k ? between : "", numbers[k]);
+}
+
+bool node_check_index(const Node *node, const int64_t *index, int32_t index_count, const char *what, Error *err) {
+  static const int64_t nowhere[SNODE_MAX_AXES];
+  return node_check_index_from(node, nowhere, index, index_count, what, err);
+}
+
+static bool starts_elsewhere(const int64_t *offset, int count) {
+  for (int k = 0; k < count; k++)
+    if (offset[k]) return true;
+  return false;
+}
+
+bool node_check_index_from(const Node *node, const int64_t *offset, const int64_t *index, int32_t index_count, const char *what,
+                           Error *err) {
+  const SNode *snode = node->snode;
+  char numbers[160], shape[200], start[200];
+  if (snode->rank == 0 && index_count == 1 && index[0] == 0) return true; /* x[0] of a field with one element */
+  if (index_count != snode->rank)
+    return error_set(err, RG_ERROR_INDEX_COUNT, "%s takes %d %s, %d given", what, snode->rank,
+                     snode->rank == 1 ? "index" : "indices", index_count);
+  for (int k = 0; k < index_count; k++) {
+    if (snode_is_unbounded(snode, k) || (uint64_t)index[k] - (uint64_t)offset[k] < (uint64_t)snode->shape[k]) continue;
+    join_numbers(numbers, sizeof numbers, index, index_count, ", ");
+    join_numbers(shape, sizeof shape, snode->shape, snode->rank, " x ");
+    error_set(err, RG_ERROR_INDEX_RANGE, "index %s is outside %s, whose shape is %s", numbers, what, shape);
+    if (err) snprintf(err->index, sizeof err->index, "%.60s", numbers);
+    if (!starts_elsewhere(offset, snode->rank)) return error_hint(err, "indices start at 0");
+    join_numbers(start, sizeof start, offset, snode->rank, ", ");
+    return error_hint(err, "its indices start at %s", start);
+  }
+  return true;
+}
+
+/* Active cells of the level that decides, times those of the dense SNodes below it. */
+int64_t node_count_cells(const Node *node) {
+  if (node->snode->kind == SNODE_DYNAMIC) return rt_dynamic_count(storage_context(node->tree), 0, node->snode->manager);
+  const SNode *decider = snode_decider(node->snode);
+  int64_t cells = 1;
+  if (decider && decider->mask >= 0)
+    cells = rt_mask_count(storage_context(node->tree), 0, decider->mask);
+  else if (decider)
+    cells = rt_manager_live(&node->tree->rt, decider->manager);
+  for (const SNode *at = node->snode; at != decider; at = at->parent) cells *= (int64_t)at->cell_count;
+  return cells;
+}
+
+const char *node_label(const Node *node, char buffer[100]) {
+  if (node->snode->name[0])
+    snprintf(buffer, 100, "node '%.60s'", node->snode->name);
+  else
+    snprintf(buffer, 100, "the %s node", snode_kind_text(node->snode->kind));
+  return buffer;
+}
+
+static bool activate(Node *node, RtContext *context, const int64_t *index, Error *err) {
+  cell_ensure(context, node->path, index);
+  return cell_settle(node->tree, err);
+}
+
+static bool is_always_active(const Node *node, const char *action, Error *err) {
+  const SNode *decider = snode_decider(node->snode);
+  if (decider == node->snode) return false;
+  if (decider)
+    error_set(err, RG_ERROR_ARGUMENT, "'%s' needs a %s node: the cells of a dense node come and go with the %s node above it",
+              action, snode_kind_text(decider->kind), snode_kind_text(decider->kind));
+  else
+    error_set(err, RG_ERROR_ARGUMENT, "'%s' needs a pointer or bitmasked node: the cells of a dense node are always active", action);
+  if (decider && decider->name[0]) error_hint(err, "use '%.60s'", decider->name);
+  return true;
+}
+
+static bool deactivate(Node *node, RtContext *context, const int64_t *index, Error *err) {
+  if (is_always_active(node, "deactivate", err)) return false;
+  cell_clear(context, node->path, index);
+  if (!cell_settle(node->tree, err)) return false;
+  program_collect(node->tree->object.program, node->tree);
+  return true;
+}
+
+/* Of a dense level: the cells of the level that decides go, and its own with them. */
+static bool clear(Node *node, RtContext *context, Error *err) {
+  const SNode *decider = snode_decider(node->snode);
+  if (!decider) return !is_always_active(node, "clear", err);
+  if (decider->mask >= 0)
+    rt_mask_clear_all(context, 0, decider->mask);
+  else
+    rt_tree_clear(context, 0, decider->manager);
+  if (!cell_settle(node->tree, err)) return false;
+  program_collect(node->tree->object.program, node->tree);
+  return true;
+}
+
+bool node_call(Node *node, const char *action, const int64_t *index, int32_t index_count, int64_t *result, Error *err) {
+  static const char *const actions[] = {"activate", "deactivate", "is_active", "count", "clear"};
+  char what[100];
+  Cell cell;
+  *result = 0;
+  if (!tree_settle(node->tree, "its first use", err)) return false;
+  if (!strcmp(action, "length") || !strcmp(action, "pop") ||
+      (!strcmp(action, "deactivate") && node->snode->kind == SNODE_DYNAMIC))
+    return node_list_call(node, action, index, index_count, result, err);
+  RtContext *context = storage_context(node->tree);
+  if (!strcmp(action, "count")) {
+    *result = node_count_cells(node);
+    return true;
+  }
+  if (!strcmp(action, "clear")) return clear(node, context, err);
+  node_label(node, what);
+  bool is_known = false;
+  for (int k = 0; k < 5; k++) is_known |= !strcmp(action, actions[k]);
+  if (!is_known)
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "'%.40s' is nothing that nodes do: activate, deactivate, is_active, count, clear, and lists length, pop", action);
+  if (!node_check_index(node, index, index_count, what, err)) return false;
+  if (!strcmp(action, "activate")) return activate(node, context, index, err);
+  if (!strcmp(action, "deactivate")) return deactivate(node, context, index, err);
+  *result = cell_find(context, node->path, index, &cell);
+  return true;
+}
+
+bool node_level(Node *node, RgLevel *level, Error *err) {
+  const SNode *snode = node->snode;
+  if (!tree_settle(node->tree, "its first use", err)) return false;
+  *level = (RgLevel){.parent = snode->parent ? (RgSNode *)tree_node(node->tree, snode->parent) : NULL,
+                     .kind = snode_kind_text(snode->kind),
+                     .axis_count = snode->axis_count,
+                     .rank = snode->rank,
+                     .bytes = snode_is_managed(snode) ? snode->node_size : snode->container_size};
+  for (int k = 0; k < snode->axis_count; k++) {
+    level->axes[k] = snode->axes[k];
+    level->sizes[k] = snode->sizes[k];
+  }
+  for (int k = 0; k < snode->rank; k++) level->level_axes[k] = snode->level_axes[k];
+  return true;
+}
+
+bool node_rescale(const Node *from, const Node *to, const int64_t *index, int32_t index_count, int64_t *out, Error *err) {
+  const SNode *low = from->snode, *high = to->snode;
+  char label[100];
+  if (!tree_check(from->tree, err)) return false;
+  if (from->tree != to->tree) return error_set(err, RG_ERROR_ARGUMENT, "rg.rescale takes two levels of one tree, and these are of two");
+  if (index_count != low->rank)
+    return error_set(err, RG_ERROR_INDEX_COUNT, "%s takes %d %s, %d given", node_label(from, label), low->rank,
+                     low->rank == 1 ? "index" : "indices", index_count);
+  for (int k = 0; k < high->rank; k++) {
+    int axis = high->level_axes[k], position = snode_axis_position(low, axis);
+    int64_t fine = snode_cells_along(low, axis), coarse = snode_cells_along(high, axis);
+    if (fine % coarse && coarse % fine)
+      return error_set(err, RG_ERROR_ARGUMENT, "rg.rescale takes levels of which one divides the cells of the other");
+    if (position < 0) out[k] = 0;
+    else out[k] = fine % coarse == 0 ? floor_div(index[position], fine / coarse) : (int64_t)((uint64_t)index[position] * (uint64_t)(coarse / fine));
+  }
+  return true;
+}

@@ -1,0 +1,255 @@
+/* storage.c - a laid-out tree gets its memory: SNodeTree -> RtTree.
+ *
+ *     sparse  | 128 | root container | chunks of nodes .. | sinks |   one arena, reserved as large as the budget
+ *     dense   | root container |                                      its exact size
+ *
+ * Sinks: per worker one for each manager, as large as its nodes; touched only when the budget is exhausted. They lie where
+ * a worker's own copy of the arena has room for them too (private_copies.c). Beside it, for sparse trees: tables (one RtChunk and one
+ * owner per segment; a lazily committed range).
+ * Charged to the budget: the root's container here, chunks by the runtime. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bits.h"
+#include "tree/private_copies.h"
+
+#define LARGEST_ARENA ((uint64_t)1 << 38)
+
+_Static_assert(SNODE_DYNAMIC_SLOTS == RT_LIST_SLOTS * sizeof(uint32_t), "a list's slots begin where the layout says");
+
+/* A list's digits are its chunks. */
+static void fill_list_level(RtLevel *level, const SNode *list) {
+  level->offset += SNODE_DYNAMIC_SLOTS;
+  level->cell_count = (uint64_t)((list->sizes[0] + list->chunk - 1) / list->chunk);
+  level->sizes[0] = (int64_t)level->cell_count;
+}
+
+/* The row of rt.h's RtLevel for SNode `at`, on the way from `parent` block to the pointer below. */
+static void fill_level(RtLevel *level, const SNode *at, const SNode *below, bool is_first) {
+  const SNodeComponent *to_below = below ? &at->components[below->component_in_parent] : NULL;
+  level->offset = to_below ? to_below->offset : 0;
+  if (is_first) level->offset += at->parent->components[at->component_in_parent].offset;
+  level->stride = to_below ? to_below->stride : 4;
+  level->cell_count = at->cell_count;
+  level->axis_count = at->axis_count;
+  for (int k = 0; k < at->axis_count; k++) {
+    level->axes[k] = at->axes[k];
+    level->sizes[k] = at->sizes[k];
+  }
+  if (at->kind == SNODE_DYNAMIC) fill_list_level(level, at);
+}
+
+static void fill_manager(RtManager *manager, const SNode *node) {
+  const SNode *path[SNODE_MAX_DEPTH], *parent = snode_listed(node->parent);
+  int count = snode_path(node, path);
+  int first = parent ? parent->depth + 1 : 1;
+  manager->node_size = node->node_size;
+  manager->chunk = (int32_t)node->chunk;
+  manager->parent = parent ? parent->manager : -1;
+  manager->axis_count = node->rank;
+  manager->is_hash = node->kind == SNODE_HASH;
+  for (int k = 0; k < node->rank; k++) manager->axes[k] = node->level_axes[k];
+  for (int k = first; k < count && !manager->is_hash; k++)
+    fill_level(&manager->levels[manager->level_count++], path[k], k + 1 < count ? path[k + 1] : NULL, k == first);
+}
+
+/* One zero-filled block of the heap: managers, then their workers' locals. */
+static bool create_managers(Tree *tree, Error *err) {
+  const SNodeTree *layout = tree->layout;
+  int workers = tree->object.program->device->worker_count, count = layout->manager_count;
+  size_t managers_bytes = align_up(sizeof(RtManager) * (size_t)count, 64),
+         locals_bytes = sizeof(RtLocal) * (size_t)workers;
+  uint8_t *memory = heap_alloc(&tree->object.program->heap, managers_bytes + locals_bytes * (size_t)count + 64);
+  if (!memory) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree's managers");
+  tree->rt.managers = (RtManager *)(void *)memory;
+  uint8_t *locals = (uint8_t *)align_up((uint64_t)(memory + managers_bytes), 64), *sink = tree->arena.base + tree->rt.reserved;
+  for (int m = 0; m < count; m++, locals += locals_bytes) {
+    RtManager *manager = &tree->rt.managers[m];
+    fill_manager(manager, layout->managers[m]);
+    manager->locals = (RtLocal *)(void *)locals;
+    for (int w = 0; w < workers; w++, sink += manager->node_size) manager->locals[w].sink = sink;
+  }
+  tree->rt.manager_count = count;
+  return true;
+}
+
+static uint64_t sinks_bytes(const Tree *tree) {
+  uint64_t bytes = 0;
+  for (int m = 0; m < tree->layout->manager_count; m++) bytes += tree->layout->managers[m]->node_size;
+  return bytes * (uint64_t)tree->object.program->device->worker_count;
+}
+
+static bool reserve_sparse(Tree *tree, Error *err) {
+  uint64_t head = RT_FIRST_GRANULE * RT_GRANULE, limit = tree->object.program->budget.limit;
+  uint64_t least = min_i64((int64_t)align_up(head + tree->layout->root_size, RT_SEGMENT) + RT_SEGMENT, LARGEST_ARENA);
+  bool is_bounded = limit < LARGEST_ARENA / 2 && !tree->object.program->budget.ask;
+  uint64_t wanted = is_bounded ? least + limit : LARGEST_ARENA;
+  uint64_t sinks = align_up(sinks_bytes(tree), RT_SEGMENT);
+  if (!arena_reserve(&tree->arena, (uint64_t)min_i64((int64_t)wanted, LARGEST_ARENA) + sinks, least + sinks, err)) return false;
+  tree->rt.reserved = (tree->arena.reserved - sinks) / RT_SEGMENT * RT_SEGMENT;
+  uint64_t segments = tree->rt.reserved / RT_SEGMENT;
+  if (!arena_reserve(&tree->tables, segments * (sizeof(RtChunk) + sizeof(uint32_t)), 0, err)) return false;
+  tree->rt.root = tree->arena.base + head;
+  tree->rt.chunks = (RtChunk *)(void *)tree->tables.base;
+  tree->rt.segment_owner = (uint32_t *)(void *)(tree->tables.base + segments * sizeof(RtChunk));
+  return create_managers(tree, err);
+}
+
+static bool reserve(Tree *tree, Error *err) {
+  const SNodeTree *layout = tree->layout;
+  if (layout->is_sparse) return reserve_sparse(tree, err);
+  if (!arena_reserve(&tree->arena, layout->root_size, layout->root_size, err)) return false;
+  tree->rt.root = tree->arena.base;
+  return true;
+}
+
+static bool charge(Tree *tree, Error *err) {
+  Program *program = tree->object.program;
+  RtBudget *budget = &program->budget;
+  uint64_t needed = tree->layout->root_size;
+  char limit[32], size[32], used[32], name[100];
+  if (rt_budget_take(budget, needed)) return true;
+  program->is_short = true;
+  program_relieve(program);
+  if (!rt_budget_take(budget, needed)) {
+    error_set(err, RG_ERROR_BUDGET, "the memory budget of %s is exhausted: %s needs %s, %s are in use",
+              bytes_text(budget->limit, limit), tree_label(tree, name), bytes_text(needed, size),
+              bytes_text(budget->used, used));
+    return error_hint(err, "a larger budget: rg.init{ memory = \"8GiB\" }, or RG_MEMORY");
+  }
+  return true;
+}
+
+/* The ambient is as large as the largest node: what is read of an absent one. */
+static bool grow_ambient(Tree *tree, Error *err) {
+  Arena *ambient = &tree->object.program->ambient, larger;
+  uint64_t needed = 0;
+  for (int m = 0; m < tree->layout->manager_count; m++)
+    needed = max_i64((int64_t)needed, (int64_t)tree->layout->managers[m]->node_size);
+  if (needed <= ambient->reserved) return true;
+  if (!arena_reserve_zeros(&larger, needed, err)) return false;
+  arena_release(ambient);
+  *ambient = larger;
+  return true;
+}
+
+static void release_ranges(Tree *tree) {
+  masks_free(tree);
+  heap_free(&tree->object.program->heap, tree->rt.managers);
+  tree->rt = (RtTree){0};
+  arena_release(&tree->arena);
+  arena_release(&tree->tables);
+}
+
+bool storage_create(Tree *tree, Error *err) {
+  Program *program = tree->object.program;
+  if (!grow_ambient(tree, err) || !charge(tree, err)) return false;
+  if (!reserve(tree, err) || !masks_create(tree, err)) {
+    program->budget.used -= tree->layout->root_size;
+    release_ranges(tree);
+    return false;
+  }
+  tree->rt.base = tree->arena.base;
+  tree->rt.root_size = tree->layout->root_size;
+  if (!tree->rt.reserved) tree->rt.reserved = tree->arena.reserved; /* dense */
+  tree->rt.number = program->tree_count++;
+  tree->rt.budget = &program->budget;
+  tree->rt.tiny_chunks = program->tiny_chunks;
+  rt_tree_init(&tree->rt, program->device->worker_count);
+  tree->has_storage = true;
+  return true;
+}
+
+static void free_orders(Program *program, RtManager *manager) {
+  for (uint64_t k = 0; k < manager->order_count; k++) heap_free(&program->heap, manager->orders[k]);
+  heap_free(&program->heap, manager->orders);
+}
+
+void storage_free(Tree *tree) {
+  if (!tree->has_storage) return;
+  Program *program = tree->object.program;
+  own_free(tree);
+  program->budget.used -= tree->layout->root_size + rt_tree_bytes(&tree->rt);
+  for (int32_t m = 0; m < tree->rt.manager_count; m++) {
+    program->stats.activations += tree->rt.managers[m].activations;
+    program->stats.deactivations += tree->rt.managers[m].deactivations;
+    program->stats.lists += tree->rt.managers[m].lists;
+    heap_free(&program->heap, tree->rt.managers[m].list);
+    free_orders(program, &tree->rt.managers[m]);
+  }
+  release_ranges(tree);
+  tree->has_storage = false;
+}
+
+/* A node's whole pages; a run of neighbours goes in one call. */
+static void trim_chunk(const RtManager *manager, const RtChunk *chunk) {
+  for (uint32_t begin = 0, end; begin < chunk->node_count; begin = end + 1) {
+    for (end = begin; end < chunk->node_count && chunk->states[end] == RT_NODE_USED;) end++;
+    if (end > begin) arena_discard(chunk->nodes + begin * manager->node_size, (end - begin) * manager->node_size);
+  }
+}
+
+void storage_trim(Tree *tree) {
+  own_trim(tree);
+  rt_tree_compact(storage_context(tree), &tree->rt);
+  for (int32_t m = 0; m < tree->rt.manager_count; m++) {
+    const RtManager *manager = &tree->rt.managers[m];
+    for (uint32_t at = manager->first_chunk; at; at = tree->rt.chunks[at - 1].next)
+      trim_chunk(manager, &tree->rt.chunks[at - 1]);
+  }
+}
+
+/* The runtime's lists grow in the core's heap; launch.c brings its own, since a launch has another `host`. */
+static void *grow_host(RtContext *context, void *memory, uint64_t old_bytes, uint64_t new_bytes) {
+  Program *program = context->host;
+  return heap_resize(&program->heap, memory, new_bytes);
+}
+
+static void share_host(RtContext *context, int64_t count, RtPart *part, void *data) {
+  Program *program = context->host;
+  program->device->table->share(program->device, context, count, part, data);
+}
+
+void storage_discard(RtContext *context, void *memory, uint64_t bytes) { arena_discard(memory, bytes); }
+
+RtContext *storage_context(Tree *tree) {
+  Program *program = tree->object.program;
+  program_relieve(program);
+  program->host_tree = &tree->rt;
+  program->host = (RtContext){.trees = &program->host_tree,
+                              .ambient = program->ambient.base,
+                              .workers = program->workers,
+                              .worker_count = program->device->worker_count,
+                              .tree_count = 1,
+                              .task = -1,
+                              .host = program,
+                              .grow = grow_host,
+                              .parallel = share_host,
+                              .discard = storage_discard};
+  return &program->host;
+}
+
+static const SNode *managed_node(const Tree *tree, int32_t manager) {
+  return manager >= 0 && manager < tree->layout->manager_count ? tree->layout->managers[manager] : NULL;
+}
+
+bool storage_full_error(const Tree *tree, int32_t manager, Error *err) {
+  const SNode *node = managed_node(tree, manager);
+  char label[100], name[80] = "a list";
+  if (node && node->name[0]) snprintf(name, sizeof name, "list '%.60s'", node->name);
+  error_set(err, RG_ERROR_LIST_FULL, "%s (dynamic) of %s is full: it has at most %lld elements", name, tree_label(tree, label),
+            node ? (long long)node->sizes[0] : 0LL);
+  return error_hint(err, "what fitted is there; declare it longer: :dynamic(\"k\", n)");
+}
+
+bool storage_budget_error(const Tree *tree, int32_t manager, Error *err) {
+  const RtBudget *budget = &tree->object.program->budget;
+  tree->object.program->is_short = true;
+  const SNode *node = managed_node(tree, manager);
+  char limit[32], used[32], label[100], name[80] = "a node";
+  if (node && node->name[0]) snprintf(name, sizeof name, "node '%.60s'", node->name);
+  error_set(err, RG_ERROR_BUDGET, "the memory budget of %s is exhausted: %s (%s) of %s cannot grow; %s are in use",
+            bytes_text(budget->limit, limit), name, node ? snode_kind_text(node->kind) : "pointer",
+            tree_label(tree, label), bytes_text(budget->used, used));
+  return error_hint(err, "deactivate what is not needed, or give more: rg.init{ memory = \"8GiB\" }, or RG_MEMORY");
+}

@@ -1,0 +1,140 @@
+/* tree.c - a tree's handles, from its declaration to its end.
+ *
+ *     declared --tree_settle--> laid out, with memory --tree_destroy--> destroyed
+ *
+ * A Node lives as long as its Tree: retaining one retains the tree. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tree/cell.h"
+#include "tree/tree.h"
+
+/* The first field's name in the tree, or "". */
+static const char *some_field_name(const SNode *node) {
+  for (int k = 0; k < node->component_count; k++) {
+    const SNodeComponent *component = &node->components[k];
+    const char *name = component->child ? some_field_name(component->child) : component->name;
+    if (name[0]) return name;
+  }
+  return "";
+}
+
+const char *tree_label(const Tree *tree, char buffer[100]) {
+  const char *field = some_field_name(snode_root(tree->layout));
+  if (tree->layout->name[0])
+    snprintf(buffer, 100, "tree '%.60s'", tree->layout->name);
+  else if (field[0])
+    snprintf(buffer, 100, "the tree of field '%.60s'", field);
+  else
+    snprintf(buffer, 100, "a tree");
+  return buffer;
+}
+
+/* The handle of a new SNode. On failure the SNode stays without one; the caller gives up. */
+static Node *add_handle(Tree *tree, SNode *snode, Error *err) {
+  Heap *heap = &tree->object.program->heap;
+  Node *node = heap_alloc(heap, sizeof *node);
+  if (node && tree->node_count == tree->node_capacity) {
+    int larger = tree->node_capacity ? tree->node_capacity * 2 : 4;
+    Node **grown = heap_resize(heap, tree->nodes, sizeof *grown * (size_t)larger);
+    if (grown) {
+      tree->nodes = grown;
+      tree->node_capacity = larger;
+    }
+  }
+  if (!node || tree->node_count == tree->node_capacity) {
+    heap_free(heap, node);
+    error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a node's handle");
+    return NULL;
+  }
+  node->tree = tree;
+  node->snode = snode;
+  tree->nodes[tree->node_count++] = node;
+  return node;
+}
+
+Tree *tree_create(Program *program, const char *name, Error *err) {
+  Tree *tree = object_create(program, OBJECT_TREE, sizeof *tree, err);
+  if (!tree) return NULL;
+  tree->next = program->trees;
+  program->trees = tree;
+  tree->layout = snode_tree_create(&program->heap, name, err);
+  if (tree->layout && add_handle(tree, snode_root(tree->layout), err)) return tree;
+  object_release(&tree->object);
+  return NULL;
+}
+
+static void unlink_tree(Tree *tree) {
+  Tree **at = &tree->object.program->trees;
+  while (*at && *at != tree) at = &(*at)->next;
+  if (*at) *at = tree->next;
+}
+
+void tree_free(Tree *tree) {
+  Heap *heap = &tree->object.program->heap;
+  storage_free(tree);
+  unlink_tree(tree);
+  for (int k = 0; k < tree->node_count; k++) {
+    heap_free(heap, tree->nodes[k]->path);
+    node_order_free(tree->nodes[k]);
+    heap_free(heap, tree->nodes[k]);
+  }
+  heap_free(heap, tree->nodes);
+  heap_free(heap, tree->destroyed_at);
+  snode_tree_destroy(tree->layout);
+  object_free(&tree->object);
+}
+
+bool tree_check(const Tree *tree, Error *err) {
+  char name[100];
+  if (!program_check(tree->object.program, err)) return false;
+  if (!tree->destroyed_at) return true;
+  return error_set(err, RG_ERROR_HANDLE, "%s was destroyed%s%s", tree_label(tree, name),
+                   tree->destroyed_at[0] ? " at " : "", tree->destroyed_at);
+}
+
+bool tree_destroy(Tree *tree, const char *where, Error *err) {
+  if (!tree_check(tree, err)) return false;
+  tree->destroyed_at = heap_copy_text(&tree->object.program->heap, where ? where : "");
+  if (!tree->destroyed_at)
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left to note where a tree was destroyed");
+  storage_free(tree);
+  for (int k = 0; k < tree->node_count; k++) node_order_free(tree->nodes[k]);
+  return true;
+}
+
+static bool make_paths(Tree *tree, Error *err) {
+  for (int k = 0; k < tree->node_count; k++) {
+    Node *node = tree->nodes[k];
+    if (!node->path && !(node->path = cell_path_create(&tree->object.program->heap, node->snode, err))) return false;
+  }
+  return true;
+}
+
+bool tree_settle(Tree *tree, const char *where, Error *err) {
+  if (!tree_check(tree, err)) return false;
+  if (tree->has_storage) return true;
+  return snode_layout(tree->layout, where, err) && make_paths(tree, err) && storage_create(tree, err);
+}
+
+Node *tree_node(const Tree *tree, const SNode *snode) {
+  for (int k = 0; k < tree->node_count; k++)
+    if (tree->nodes[k]->snode == snode) return tree->nodes[k];
+  return NULL;
+}
+
+Node *node_add(Node *parent, const char *kind, const char *axes, const int64_t *sizes, int32_t size_count,
+               const SNodeOptions *options, Error *err) {
+  Tree *tree = parent->tree;
+  SNodeKind number;
+  if (!tree_check(tree, err)) return NULL;
+  if (!snode_kind_parse(str_of(kind), &number) || number == SNODE_ROOT) {
+    error_set(err, RG_ERROR_TREE_DECLARATION, "'%.40s' is no kind of node: dense, bitmasked, pointer, dynamic and hash are",
+              kind);
+    return NULL;
+  }
+  SNode *snode = snode_add(parent->snode, number, axes, sizes, size_count, options, err);
+  Node *node = snode ? add_handle(tree, snode, err) : NULL;
+  if (node) object_retain(&tree->object);
+  return node;
+}

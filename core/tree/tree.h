@@ -1,0 +1,139 @@
+/* tree.h - trees as their users hold them: handles of trees, nodes and fields, the memory behind them, and every way to
+ * reach their elements that is not a kernel: one at a time, in bulk, walked, counted.
+ * Knows layouts (snode) and the runtime's data (rt.h); knows nothing of kernels. */
+#ifndef RG_TREE_TREE_H
+#define RG_TREE_TREE_H
+
+#include "memory/arena.h"
+#include "program/program.h"
+#include "regolith.h"
+#include "snode/tree.h"
+
+typedef struct Node Node;     /* RgSNode: a handle of an SNode */
+typedef struct Field Field;   /* RgField */
+
+/* -- trees: tree.c, storage.c ------------------------------------------------------------------------------------ */
+typedef struct CellPath CellPath;     /* cell.h */
+typedef struct NodeOrder NodeOrder;   /* index_order.c */
+
+struct Node {
+  Tree *tree;
+  SNode *snode;
+  CellPath *path;             /* after layout */
+  NodeOrder *order;           /* active nodes in index order: made by a walk, kept while it fits */
+};
+
+struct Tree {
+  Object object;
+  SNodeTree *layout;
+  Node **nodes;               /* one handle per SNode, in the order they were added */
+  int node_count, node_capacity;
+  bool has_storage;
+  char *destroyed_at;         /* "script.lua:40"; NULL: alive */
+  RtTree rt;
+  Arena arena, tables;        /* storage.c */
+  Arena own;                  /* private_copies.c, with what follows */
+  int64_t *own_offsets;       /* what rt.own is where there is room; NULL until used */
+  uint64_t own_charged;
+  bool own_is_refused;
+  Tree *next;
+};
+
+Tree *tree_create(Program *program, const char *name, Error *err);
+void tree_free(Tree *tree);   /* by object.c alone */
+/* Gives the tree's memory back; every later use of a handle says where that was. */
+bool tree_destroy(Tree *tree, const char *where, Error *err);
+/* Alive, in a runtime that is alive? Else handle.destroyed. */
+bool tree_check(const Tree *tree, Error *err);
+/* Lays out and provides memory, once. */
+bool tree_settle(Tree *tree, const char *where, Error *err);
+/* The handle of `snode`. */
+Node *tree_node(const Tree *tree, const SNode *snode);
+/* "tree 't'", or "the tree of field 'x'" where it has no name. */
+const char *tree_label(const Tree *tree, char buffer[100]);
+
+bool storage_create(Tree *tree, Error *err);
+void storage_free(Tree *tree);
+/* Pages of nodes that are neither live nor waiting leave the process. */
+void storage_trim(Tree *tree);
+/* The program's native context, for calls about `tree`: number 0 in it. */
+RtContext *storage_context(Tree *tree);
+/* RtContext.discard */
+void storage_discard(RtContext *context, void *memory, uint64_t bytes);
+/* memory.budget, naming what could not grow. */
+bool storage_budget_error(const Tree *tree, int32_t manager, Error *err);
+/* list.full, naming the list. */
+bool storage_full_error(const Tree *tree, int32_t manager, Error *err);
+
+/* masks.c: RtTree.masks, from the layout. On failure masks_free gives back what there is. */
+bool masks_create(Tree *tree, Error *err);
+void masks_free(Tree *tree);
+
+/* -- nodes: node.c -------------------------------------------------------------------------------------------- */
+Node *node_add(Node *parent, const char *kind, const char *axes, const int64_t *sizes, int32_t size_count,
+               const SNodeOptions *options, Error *err);
+/* action: see rg_snode_call. */
+bool node_call(Node *node, const char *action, const int64_t *index, int32_t index_count, int64_t *result, Error *err);
+/* node_list.c, of dynamic nodes; `index` are those of the list. action: "length" "pop" "deactivate". */
+bool node_list_call(Node *node, const char *action, const int64_t *index, int32_t index_count, int64_t *result, Error *err);
+bool node_append(Node *node, const int64_t *index, int32_t index_count, const RgValue *values, int32_t value_count,
+                 int64_t *slot, Error *err);
+/* What field `number` of the node (in the order of place) has in a cell; NIL: there are not so many. */
+bool node_value(Node *node, int32_t number, const int64_t *index, int32_t index_count, RgValue *value, Error *err);
+/* "vec2"; NULL behind the last. Until the next call. */
+const char *node_field_type(Node *node, int32_t number);
+/* See rg_snode_rescale. */
+bool node_rescale(const Node *from, const Node *to, const int64_t *index, int32_t index_count, int64_t *out, Error *err);
+/* How it is declared; laid out. */
+bool node_level(Node *node, RgLevel *level, Error *err);
+/* The active cell behind `*state` in index order; *state 0 at first, -1 when there is no more: see rg_snode_next. */
+bool node_next(Node *node, int64_t *state, int64_t *index, Error *err);
+void node_order_free(Node *node);
+const char *node_label(const Node *node, char buffer[100]); /* "node 'x'" */
+/* Active cells of a laid-out level. */
+int64_t node_count_cells(const Node *node);
+/* index.range or index.count; `what` is "field 'x'". */
+bool node_check_index(const Node *node, const int64_t *index, int32_t index_count, const char *what, Error *err);
+/* The same for indices that start at `offset`. */
+bool node_check_index_from(const Node *node, const int64_t *offset, const int64_t *index, int32_t index_count, const char *what,
+                           Error *err);
+
+/* -- fields: field.c, bulk.c -------------------------------------------------------------------------------------- */
+struct Field {
+  Object object;
+  Type type;
+  char *name;
+  Node *node;                 /* where it is placed; NULL: nowhere yet */
+  int component;              /* of its first number; the others follow */
+  int64_t offset[SNODE_MAX_AXES]; /* index where an axis starts */
+  bool has_offset;            /* one is not 0 */
+  char type_name[TYPE_NAME_SIZE];
+};
+
+Field *field_create(Program *program, const char *type, const char *name, Error *err);
+void field_free(Field *field);
+bool field_place(Node *node, Field *field, Error *err);
+/* `count` is the number of its axes; the node is dense from the root down, and not laid out yet. */
+bool field_set_offset(Field *field, const int64_t *offset, int32_t count, Error *err);
+/* Placed, alive and laid out: what every use begins with. `where` may be NULL. */
+bool field_settle(Field *field, const char *where, Error *err);
+const char *field_label(const Field *field, char buffer[100]); /* "field 'x'" */
+bool field_get(Field *field, const int64_t *index, int32_t index_count, RgValue *value, Error *err);
+bool field_set(Field *field, const int64_t *index, int32_t index_count, const RgValue *value, Error *err);
+/* *to: what an element of the field holds once it is set to *from. */
+bool field_convert(const Field *field, const RgValue *from, RgValue *to, Error *err);
+bool field_fill(Field *field, const RgValue *value, Error *err);
+bool field_copy(Field *field, Field *from, Error *err);
+bool field_read(Field *field, double *values, int64_t count, Error *err);
+bool field_read_i64(Field *field, int64_t *values, int64_t count, Error *err);
+bool field_write(Field *field, const double *values, int64_t count, Error *err);
+bool field_write_i64(Field *field, const int64_t *values, int64_t count, Error *err);
+bool field_pointer(Field *field, void **pointer, Error *err);
+bool field_next(Field *field, int64_t *state, int64_t *index, RgValue *value, Error *err);
+
+/* -- what memory there is: usage.c ---------- */
+void memory_report(Program *program, RgMemory *memory);
+/* False where there is no such row. */
+bool memory_report_node(Program *program, int32_t row, RgNodeMemory *node);
+
+#endif

@@ -1,0 +1,69 @@
+/* usage.c - how much memory there is, by tree and by SNode.
+ * A pointer SNode's row has its nodes' bytes: live ones, and all that were ever made. The root's row has its container.
+ * A dense or bitmasked SNode's row has the bytes of its containers, which lie inside the rows above it. */
+#include <string.h>
+
+#include "tree/tree.h"
+
+static uint64_t live_nodes(const Tree *tree, const SNode *listed) {
+  return listed ? (uint64_t)rt_manager_live(&tree->rt, listed->manager) : 1;
+}
+
+static uint64_t tree_live_bytes(const Tree *tree) {
+  uint64_t live = tree->layout->root_size;
+  for (int m = 0; m < tree->layout->manager_count; m++)
+    live += live_nodes(tree, tree->layout->managers[m]) * tree->layout->managers[m]->node_size;
+  return live;
+}
+
+void memory_report(Program *program, RgMemory *memory) {
+  *memory = (RgMemory){.reserved = program->budget.used, .peak = program->budget.peak};
+  for (const Tree *tree = program->trees; tree; tree = tree->next) {
+    if (!tree->has_storage) continue;
+    memory->trees++;
+    memory->live += tree_live_bytes(tree);
+  }
+}
+
+/* Containers of `node`, when there are `nodes` nodes of the pointer SNode above it. */
+static uint64_t containers(const SNode *node, uint64_t nodes) {
+  for (const SNode *at = node->parent; at && !snode_is_managed(at); at = at->parent) nodes *= at->cell_count;
+  return nodes;
+}
+
+static void fill_row(const Tree *tree, const SNode *node, int32_t tree_number, RgNodeMemory *row) {
+  *row = (RgNodeMemory){.tree = tree->layout->name,
+                        .name = node->name,
+                        .kind = snode_kind_text(node->kind),
+                        .tree_number = tree_number,
+                        .depth = node->depth,
+                        .node = (RgSNode *)tree_node(tree, node)};
+  if (!tree->has_storage) return;
+  if (snode_is_managed(node)) {
+    const RtManager *manager = &tree->rt.managers[node->manager];
+    row->cells = node->chunk ? (uint64_t)node_count_cells(tree_node(tree, node)) : live_nodes(tree, node);
+    row->live = live_nodes(tree, node) * node->node_size;
+    row->reserved = manager->chunk_bytes + manager->table.bytes;
+    return;
+  }
+  const SNode *listed = snode_listed(node);
+  uint64_t count = containers(node, live_nodes(tree, listed));
+  uint64_t made = containers(node, listed ? tree->rt.managers[listed->manager].node_count : 1);
+  row->cells = node->mask >= 0 ? (uint64_t)rt_mask_count(storage_context((Tree *)tree), 0, node->mask) : count * node->cell_count;
+  row->live = count * node->container_size;
+  row->reserved = made * node->container_size;
+}
+
+bool memory_report_node(Program *program, int32_t row, RgNodeMemory *node) {
+  int32_t number = 0;
+  for (const Tree *tree = program->trees; tree; tree = tree->next) {
+    if (!tree->has_storage) continue;
+    if (row >= 0 && row < tree->layout->node_count) {
+      fill_row(tree, tree->layout->nodes[row], number, node);
+      return true;
+    }
+    row -= tree->layout->node_count;
+    number++;
+  }
+  return false;
+}

@@ -1,0 +1,223 @@
+/* kernel_test.c - a C host compiles and launches kernel text: variants, arguments, faults and results. */
+#include <stdio.h>
+
+#include "runtime.h"
+
+static RgKernel *kernel_of(const char *name, const char *text) {
+  RgKernelOptions options = {.struct_size = sizeof options, .name = name, .chunk = "test.c", .first_line = 10};
+  RgKernel *kernel = NULL;
+  if (rg_kernel_create(rg, text, (int64_t)strlen(text), &options, &kernel))
+    check_fail(__FILE__, __LINE__, rg_error(rg)->message);
+  return kernel;
+}
+
+typedef struct Given {
+  const char *name; /* of a captured path; parameters follow those, in order */
+  RgValue value;
+} Given;
+
+static RgValue field(RgField *f) { return (RgValue){.kind = RG_VALUE_FIELD, .depth = 1, .field = f}; }
+static RgValue node(RgSNode *n) { return (RgValue){.kind = RG_VALUE_NODE, .depth = 1, .node = n}; }
+
+/* Brings a value for each path of the kernel: `rg.range` is the builtin, others are looked up in `given`. */
+static RgStatus launch(RgKernel *kernel, const Given *given, int given_count, const RgValue *parameters,
+                       int parameter_count, RgValue *result) {
+  RgValue values[32] = {0};
+  int count = rg_kernel_path_count(kernel);
+  for (int k = 0; k < count; k++) {
+    const char *path;
+    CHECK(rg_kernel_path(kernel, k, &path, NULL) == 0);
+    if (!strcmp(path, "rg.range")) values[k] = (RgValue){.kind = RG_VALUE_BUILTIN, .depth = 2, .text = "rg.range"};
+    for (int g = 0; g < given_count; g++)
+      if (!strncmp(path, given[g].name, strlen(given[g].name))) values[k] = given[g].value;
+  }
+  for (int k = 0; k < parameter_count; k++) values[count + k] = parameters[k];
+  return rg_kernel_launch(kernel, values, count + parameter_count, result);
+}
+
+static RgField *dense(const char *name, const char *type, int64_t size) {
+  return place(add(rg_tree_root(new_tree(name)), "dense", "i", size, NULL), type, name);
+}
+
+static uint64_t compiles(void) {
+  RgStats stats;
+  rg_stats(rg, &stats);
+  return stats.compiles;
+}
+
+static void variants(void) {
+  RgKernel *kernel =
+      kernel_of("add", "function(a)\n  for i in rg.range(8) do x[i] = y[i] + a * 2.0 end\n  return x[3]\nend");
+  RgField *x = dense("x", "f32", 8), *y = dense("y", "f32", 8), *z = dense("z", "f64", 8);
+  Given given[2] = {{"x", field(x)}, {"y", field(y)}};
+  RgValue a = number(1.5), result;
+  TEST("a launch computes, and gives its result back") {
+    CHECK(launch(kernel, given, 2, &a, 1, &result) == 0 && result.kind == RG_VALUE_NUMBER && result.number == 3);
+    CHECK(get(x, 7, 0, 1) == 3 && compiles() == 1);
+  }
+  TEST("another number, and two trees of one layout swapped, need no compile") {
+    a = number(4);
+    given[0].value = field(y), given[1].value = field(x);
+    CHECK(launch(kernel, given, 2, &a, 1, &result) == 0 && result.number == 11 && compiles() == 1);
+    CHECK(get(x, 7, 0, 1) == 3 && get(y, 7, 0, 1) == 11);
+  }
+  TEST("one field in both places is another pattern, and so is another type") {
+    given[0].value = field(x);
+    CHECK(launch(kernel, given, 2, &a, 1, &result) == 0 && result.number == 11 && compiles() == 2);
+    given[1].value = field(z);
+    CHECK(launch(kernel, given, 2, &a, 1, &result) == 0 && result.number == 8 && compiles() == 3);
+    given[1].value = field(y);
+    CHECK(launch(kernel, given, 2, &a, 1, &result) == 0 && result.number == 19 && compiles() == 3);
+  }
+  TEST("a value that does not fit names the argument and the line of its use") {
+    RgValue yes = {.kind = RG_VALUE_BOOL, .i64 = 1}, none = {.kind = RG_VALUE_NIL};
+    CHECK(launch(kernel, given, 2, &yes, 1, &result) != 0);
+    CHECK(rg_error(rg)->line >= 10 && rg_error(rg)->message[0]);
+    CHECK(launch(kernel, given, 2, &none, 1, &result) != 0);
+    CHECK(launch(kernel, given, 2, &a, 1, &result) == 0);
+    CHECK_ERROR(rg_kernel_launch(kernel, &a, 1, &result), "launch.arguments",
+                "a launch of kernel 'add' brings a value for each of 3 captured names, 1 given");
+  }
+  TEST("a kernel's texts can be read") {
+    static const char *const words[] = {"source", "ast", "infer", "ir", "tasks", "explain", "llvm", "asm"};
+    const char *text;
+    for (int k = 0; k < 8; k++) CHECK(rg_kernel_text(kernel, words[k], &text) == 0 && (text[0] || k == 5));
+    CHECK(rg_kernel_text(kernel, "source", &text) == 0 && !strncmp(text, "function(a)", 11) &&
+          !strcmp(text + strlen(text) - 3, "end"));
+    CHECK(rg_kernel_text(kernel, "poem", &text) != 0);
+  }
+  TEST("a destroyed tree, a NULL and another runtime's field are refused") {
+    CHECK(rg_tree_destroy(rg_snode_tree(rg_field_node(y)), "here") == 0);
+    CHECK(launch(kernel, given, 2, &a, 1, &result) != 0);
+    CHECK_TEXT(rg_error(rg)->message, "tree 'y' was destroyed at here");
+    given[1].value = field(NULL);
+    CHECK(launch(kernel, given, 2, &a, 1, &result) != 0);
+    CHECK_TEXT(rg_error(rg)->code, "argument.invalid");
+    RgRuntime *own = rg, *other = NULL;
+    RgField *stray = NULL;
+    CHECK(rg_runtime_create(NULL, &other, NULL) == 0 && rg_field_create(other, "f32", "stray", &stray) == 0);
+    given[1].value = field(stray);
+    CHECK(launch(kernel, given, 2, &a, 1, &result) != 0);
+    CHECK_TEXT(rg_error(own)->code, "runtime.mixed");
+    rg_field_release(stray);
+    rg_runtime_destroy(other);
+  }
+  rg_kernel_release(kernel);
+}
+
+static void arguments(void) {
+  RgKernel *kernel =
+      kernel_of("count", "function(n)\n  local s = 0\n  for i in rg.range(n) do s = s + i end\n  return s\nend");
+  RgValue n = number(10), result;
+  TEST("an integer argument takes whole numbers of its range alone") {
+    CHECK(launch(kernel, NULL, 0, &n, 1, &result) == 0 && result.number == 45);
+    n = number(2.5);
+    CHECK(launch(kernel, NULL, 0, &n, 1, &result) != 0);
+    CHECK_TEXT(rg_error(rg)->code, "value.fit");
+    CHECK_TEXT(rg_error(rg)->message, "argument 'n', which bounds a range, is of type i32, 2.5 does not fit");
+    CHECK_INT(rg_error(rg)->line, 12);
+    CHECK_TEXT(rg_error(rg)->file, "test.c");
+    CHECK_TEXT(rg_error(rg)->source, "  for i in rg.range(n) do s = s + i end");
+    n = number(3e9);
+    CHECK(launch(kernel, NULL, 0, &n, 1, &result) != 0);
+    n = (RgValue){.kind = RG_VALUE_NUMBER, .number = 0};
+    CHECK(launch(kernel, NULL, 0, &n, 1, &result) == 0 && result.number == 0);
+  }
+  rg_kernel_release(kernel);
+}
+
+static void faults(void) {
+  RgStats stats;
+  RgValue result, n = number(4096);
+  TEST("writes outside a shape do nothing and are counted") {
+    RgField *x = dense("x", "i32", 8);
+    RgKernel *kernel = kernel_of("outside", "function() for i in rg.range(12) do x[i] = 1 end end");
+    Given given = {"x", field(x)};
+    CHECK(launch(kernel, &given, 1, NULL, 0, &result) == 0 && result.kind == RG_VALUE_NIL);
+    rg_stats(rg, &stats);
+    CHECK(stats.out_of_range == 4 && get(x, 7, 0, 1) == 1);
+    rg_kernel_release(kernel);
+  }
+  TEST("a launch that exhausts the budget says which node cannot grow, and the next one works") {
+    RgSNode *block = add(rg_tree_root(new_tree("t")), "pointer", "i", 4096, "block");
+    RgField *x = place(add(block, "dense", "i", 1024, NULL), "f32", "x");
+    RgKernel *kernel = kernel_of("grow", "function(n) for i in rg.range(n) do x[i * 1024] = 1.0 end end");
+    Given given = {"x", field(x)};
+    static const char begins[] =
+        "the memory budget of 4 MiB is exhausted: node 'block' (pointer) of tree 't' cannot grow; ";
+    CHECK(launch(kernel, &given, 1, &n, 1, &result) != 0);
+    CHECK_TEXT(rg_error(rg)->code, "memory.budget");
+    CHECK(!strncmp(rg_error(rg)->message, begins, sizeof begins - 1));
+    call(block, "clear", 0, 0, 0);
+    n = number(16); /* of the nodes that are there already */
+    CHECK(launch(kernel, &given, 1, &n, 1, &result) == 0 && call(block, "count", 0, 0, 0) == 16);
+    CHECK(rg_tree_destroy(rg_snode_tree(block), NULL) == 0);
+    rg_kernel_release(kernel);
+  }
+  TEST("what a kernel deactivates is collected, unless gc is stopped") {
+    RgSNode *block = add(rg_tree_root(new_tree("d")), "pointer", "i", 64, "block");
+    RgField *x = place(add(block, "dense", "i", 16, NULL), "f32", "x");
+    RgKernel *kernel = kernel_of("drop", "function() for i in block:active() do block:deactivate(i) end end");
+    Given given = {"block", node(block)};
+    for (int i = 0; i < 64; i++) set(x, i * 16, 0, 1, 1);
+    rg_stats(rg, &stats);
+    uint64_t before = stats.gcs;
+    CHECK(launch(kernel, &given, 1, NULL, 0, &result) == 0 && call(block, "count", 0, 0, 0) == 0);
+    rg_stats(rg, &stats);
+    CHECK(stats.gcs == before + 1 && stats.deactivations >= 64);
+    rg_kernel_release(kernel);
+  }
+}
+
+typedef struct Heard {
+  int count;
+  char text[400];
+} Heard;
+
+static void hear(void *data, const char *text) {
+  Heard *heard = data;
+  heard->count++;
+  snprintf(heard->text, sizeof heard->text, "%s", text);
+}
+
+static void said(void) {
+  RgField *x = dense("x", "f32", 8);
+  Given given[] = {{"x", field(x)}};
+  RgKernel *kernel = NULL;
+  int32_t unsaid = -1;
+  TEST("a parse that fails tells all of its errors, each with its notes") {
+    const char *text = "function()\n  const a = 1\n  a = 2\n  x[0] = = 3\nend";
+    CHECK(rg_kernel_create(rg, text, (int64_t)strlen(text), NULL, &kernel) != 0);
+    CHECK_TEXT(rg_error_row(rg, 0, &unsaid)->message, "'a' is const and cannot be assigned");
+    CHECK_TEXT(rg_error_row(rg, 1, NULL)->code, "note");
+    CHECK_INT(rg_error_row(rg, 1, NULL)->line, 2);
+    CHECK_TEXT(rg_error_row(rg, 2, NULL)->code, "syntax");
+    CHECK_INT(rg_error_row(rg, 2, NULL)->line, 4);
+    CHECK(rg_error_row(rg, 3, NULL) == NULL && rg_error_row(rg, -1, NULL) == NULL);
+    CHECK_INT(unsaid, 0);
+  }
+  TEST("the next call has nothing left of them") {
+    CHECK(rg_sync(rg) == 0);
+    CHECK(rg_error_row(rg, 1, NULL) == NULL);
+  }
+  TEST("a host hears of a race once, in its own way") {
+    Heard heard = {0};
+    kernel = kernel_of("race", "function()\n  for i in rg.range(8) do x[0] = 1 - x[0] end\nend");
+    rg_on_warning(rg, hear, &heard);
+    CHECK(launch(kernel, given, 1, NULL, 0, NULL) == 0 && launch(kernel, given, 1, NULL, 0, NULL) == 0);
+    rg_on_warning(rg, NULL, NULL);
+    CHECK_INT(heard.count, 1);
+    CHECK(strstr(heard.text, "test.c:11:") && strstr(heard.text, "'x'"));
+    rg_kernel_release(kernel);
+  }
+}
+
+int main(void) {
+  start(4 << 20, 2);
+  variants();
+  arguments();
+  faults();
+  said();
+  stop();
+  return check_report();
+}
