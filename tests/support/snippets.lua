@@ -1,30 +1,32 @@
--- snippets.lua FILE - runs the ```lua blocks of a document, one after the other as one script with the document's own line
--- numbers, in the current folder. A comment `--> text` says what its line prints: white space counts as one blank, and ".."
--- stands for anything. Prints what differs, then `N blocks, N outputs, N wrong`.
-local path = arg[1]
+-- snippets.lua FILE [alone] - runs the ```lua blocks of a document in the current folder, with the document's own line
+-- numbers: one after the other as one script, or each as a script of its own (alone). A comment `--> text` says what its
+-- line prints: white space counts as one blank, and ".." stands for anything. A block that opens with ```lua fails must
+-- raise the error that the next block shows, in a file of the name that the error gives.
+-- Prints what differs, then `N blocks, N outputs, N wrong`.
+local path, is_alone = arg[1], arg[2] == "alone"
 
--- The document with all but its blocks blanked, and the number of blocks.
+-- The blocks: { info = what follows the fence, first = number of their first line, lines }.
 local function read_blocks()
-  local lines, inside, blocks = {}, false, 0
+  local blocks, block, number = {}, nil, 0
   for line in io.lines(path) do
+    number = number + 1
     local fence = line:match "^%s*```(.*)$"
-    if fence then
-      blocks = blocks + (not inside and fence == "lua" and 1 or 0)
-      inside = not inside and fence == "lua"
-      line = ""
+    if fence and block then
+      block = nil
+    elseif fence then
+      block = { info = fence, first = number + 1, lines = {} }
+      blocks[#blocks + 1] = block
+    elseif block then
+      block.lines[#block.lines + 1] = line
     end
-    lines[#lines + 1] = inside and line or ""
   end
-  return lines, blocks
+  return blocks
 end
 
-local lines, blocks = read_blocks()
-local printed = {} -- line -> what it printed last
-
-local function record(...)
-  local parts = {}
-  for k = 1, select("#", ...) do parts[k] = tostring((select(k, ...))) end
-  printed[debug.getinfo(2, "l").currentline] = table.concat(parts, " ")
+local wrong, outputs, count = 0, 0, 0
+local function complain(number, text)
+  wrong = wrong + 1
+  print(("%s:%d: %s"):format(path, number, text))
 end
 
 local function plain(text) return (text:gsub("%s+", " "):gsub("^ ", ""):gsub(" $", "")) end
@@ -34,32 +36,65 @@ local function fits(text, expected)
   return text and plain(text):find("^" .. pattern .. "$") ~= nil
 end
 
-local script = os.tmpname()
-local file = assert(io.open(script, "w"))
-file:write(table.concat(lines, "\n"), "\n")
-file:close()
-
-local wrong, outputs = 0, 0
-local function complain(number, text)
-  wrong = wrong + 1
-  print(("%s:%d: %s"):format(path, number, text))
+-- Runs `text` from a file of this name: whether it went well, what it raised, and what each line printed last.
+local function run(name, text)
+  local printed, say = {}, print
+  local file = assert(io.open(name, "w"))
+  file:write(text, "\n")
+  file:close()
+  _G.print = function(...) -- luacheck: ignore
+    local parts = {}
+    for k = 1, select("#", ...) do parts[k] = tostring((select(k, ...))) end
+    printed[debug.getinfo(2, "l").currentline] = table.concat(parts, " ")
+  end
+  local chunk, problem = loadfile(name)
+  local ok, raised = pcall(chunk or error, not chunk and problem or nil)
+  _G.print = say -- luacheck: ignore
+  os.remove(name)
+  return ok, raised, printed
 end
 
-local say = print
-_G.print = record -- luacheck: ignore
-local chunk, problem = loadfile(script)
-local ok, raised = pcall(chunk or error, not chunk and problem or nil)
-_G.print = say -- luacheck: ignore
-os.remove(script)
-if not ok then complain(0, "a block failed: " .. tostring(raised)) end
-for number, line in ipairs(lines) do
-  local expected = line:match "%-%->%s*(.-)%s*$"
-  if expected then
-    outputs = outputs + 1
-    if not fits(printed[number], expected) then
-      complain(number, ("prints '%s', and not '%s'"):format(plain(printed[number] or ""), expected))
+-- `lines` by the document's numbers; the others are blank.
+local function check_outputs(lines, last)
+  local text = {}
+  for number = 1, last do text[number] = lines[number] or "" end
+  local ok, raised, printed = run(os.tmpname(), table.concat(text, "\n"))
+  if not ok then complain(0, "a block failed: " .. tostring(raised)) end
+  for number = 1, last do
+    local expected = text[number]:match "%-%->%s*(.-)%s*$"
+    if expected then
+      outputs = outputs + 1
+      if not fits(printed[number], expected) then
+        complain(number, ("prints '%s', and not '%s'"):format(plain(printed[number] or ""), expected))
+      end
     end
   end
 end
-print(("%d blocks, %d outputs, %d wrong"):format(blocks, outputs, wrong))
+
+local function check_failure(block, shown)
+  local expected = shown and table.concat(shown.lines, "\n") or ""
+  local ok, raised = run(expected:match "^([%w_]+%.lua):" or os.tmpname(), table.concat(block.lines, "\n"))
+  outputs = outputs + 1
+  if ok or tostring(raised) ~= expected then
+    complain(block.first, ("raises '%s', and not '%s'"):format(ok and "nothing" or tostring(raised), expected))
+  end
+end
+
+local blocks, lines, last = read_blocks(), {}, 0
+for k, block in ipairs(blocks) do
+  if block.info == "lua fails" then
+    count = count + 1
+    check_failure(block, blocks[k + 1])
+  elseif block.info == "lua" then
+    count = count + 1
+    for i, line in ipairs(block.lines) do lines[block.first + i - 1] = line end
+    last = block.first + #block.lines - 1
+    if is_alone then
+      check_outputs(lines, last)
+      lines, last = {}, 0
+    end
+  end
+end
+if last > 0 then check_outputs(lines, last) end
+print(("%d blocks, %d outputs, %d wrong"):format(count, outputs, wrong))
 os.exit(wrong == 0 and 0 or 1)
