@@ -12,7 +12,7 @@
 #include "base/bits.h"
 #include "base/map.h"
 #include "snode/check.h"
-#include "snode/tree.h"
+#include "snode/path.h"
 
 enum { WHOLE_LINE = 64 };
 #define UNREACHABLE_SIZE ((uint64_t)1 << 62) /* where sizes saturate; snode_check_layout refuses far smaller ones */
@@ -112,7 +112,7 @@ static void number_node(SNode *node, int *next) {
     node->manager = tree->manager_count;
     tree->managers[tree->manager_count++] = node;
   }
-  if (node->kind == SNODE_BITMASKED) node->mask = tree->mask_count++;
+  if (snode_has_bits(node)) node->mask = tree->mask_count++;
   for (int k = 0; k < node->component_count; k++)
     if (node->components[k].child) number_node(node->components[k].child, next);
 }
@@ -126,6 +126,16 @@ static void sort_nodes(SNodeTree *tree) {
       tree->nodes[node->id] = node;
     }
   }
+}
+
+static bool make_paths(SNodeTree *tree, Error *err) {
+  for (int k = 0; k < tree->node_count; k++) {
+    SNode *node = tree->nodes[k];
+    heap_free(tree->heap, node->path);
+    node->path = snode_path_create(node);
+    if (!node->path) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for the way to a node");
+  }
+  return true;
 }
 
 static uint64_t hash_number(uint64_t hash, uint64_t number) { return hash_bytes(hash, &number, sizeof number); }
@@ -162,7 +172,7 @@ bool snode_layout(SNodeTree *tree, const char *fixed_at, Error *err) {
   tree->is_sparse = tree->manager_count > 0;
   tree->root_size = align_up(max_i64((int64_t)snode_root(tree)->container_size, 1), WHOLE_LINE);
   tree->layout_hash = hash_node(0, snode_root(tree));
-  if (!snode_check_layout(tree, err)) return false;
+  if (!snode_check_layout(tree, err) || !make_paths(tree, err)) return false;
   size_t length = fixed_at ? strlen(fixed_at) : 0;
   if (length >= sizeof tree->fixed_at) length = sizeof tree->fixed_at - 1;
   if (length) memcpy(tree->fixed_at, fixed_at, length);

@@ -1,46 +1,104 @@
-/* path.c - questions about where a level stands: its path, its axes, how a coordinate splits. */
-#include "snode/tree.h"
+/* path.c - see path.h. Filled from the last step upward: what a cell of a step holds along an axis is known then. */
+#include "snode/path.h"
+
+static int8_t step_above(const SNode *node, int axis) {
+  for (node = node->parent; node; node = node->parent)
+    if (snode_divides(node, axis)) return (int8_t)node->depth;
+  return -1;
+}
+
+static void add_digit(SNodeStep *step, const SNode *of, int axis, int64_t size, int above) {
+  int position = snode_axis_position(of, axis);
+  step->digits[step->digit_count++] = (SNodeDigit){.axis = (uint8_t)axis,
+                                                   .position = (uint8_t)position,
+                                                   .above = (int8_t)above,
+                                                   .size = size,
+                                                   .weight = step->weight[position]};
+}
+
+/* A step of `node` that finds its container where the step above ends; `weights`: see SNodeStep.weight. */
+static void begin_step(SNodeStep *step, const SNode *node, const SNode *of, const int64_t weights[SNODE_MAX_AXES]) {
+  *step = (SNodeStep){.node = node, .kind = SNODE_DENSE, .manager = -1, .mask = -1};
+  for (int k = 0; k < of->rank; k++) {
+    step->weight[k] = weights[k];
+    step->coordinate[k] = (int8_t)snode_axis_position(node, of->level_axes[k]);
+  }
+}
+
+/* To the element in a list's chunk. */
+static void fill_chunk_step(SNodeStep *step, const SNode *list, int64_t weights[SNODE_MAX_AXES]) {
+  begin_step(step, list, list, weights);
+  step->cell_count = (uint64_t)list->chunk;
+  add_digit(step, list, list->axes[0], list->chunk, list->depth);
+  weights[snode_axis_position(list, list->axes[0])] = list->chunk;
+}
+
+/* A hash has no container: its cells are named by all coordinates of its level. A list has a slot per chunk. */
+static void add_digits(SNodeStep *step, const SNode *of) {
+  const SNode *node = step->node;
+  bool is_keyed = snode_has(node, SNODE_UNBOUNDED);
+  int count = is_keyed ? node->rank : node->axis_count;
+  for (int k = 0; k < count; k++) {
+    int axis = is_keyed ? node->level_axes[k] : node->axes[k];
+    int64_t size = is_keyed ? 0 : snode_has_lists(node) ? (int64_t)step->cell_count : node->sizes[k];
+    add_digit(step, of, axis, size, step_above(node, axis));
+  }
+}
+
+static void fill_step(SNodeStep *step, const SNode *node, const SNode *of, const int64_t weights[SNODE_MAX_AXES]) {
+  begin_step(step, node, of, weights);
+  step->kind = node->kind;
+  step->manager = node->manager;
+  step->mask = node->mask;
+  step->mask_offset = node->mask_offset;
+  step->cell_count = node->cell_count;
+  if (snode_has_lists(node)) {
+    step->slots = SNODE_DYNAMIC_SLOTS;
+    step->cell_count = (node->cell_count + (uint64_t)node->chunk - 1) / (uint64_t)node->chunk;
+  }
+  if (node->parent) {
+    const SNodeComponent *component = &node->parent->components[node->component_in_parent];
+    step->offset = component->offset;
+    step->stride = component->stride;
+  }
+  add_digits(step, of);
+}
+
+/* A step above `node` has all cells of `node`'s container in one of its own. Below a hash the product may wrap: no index
+ * is as large. */
+static void weigh(const SNode *node, const SNode *of, int64_t weights[SNODE_MAX_AXES]) {
+  for (int k = 0; k < node->axis_count; k++) {
+    int64_t *weight = &weights[snode_axis_position(of, node->axes[k])];
+    *weight = snode_has_lists(node) ? node->sizes[k] : (int64_t)((uint64_t)*weight * (uint64_t)node->sizes[k]);
+  }
+}
+
+static int depth_of(const SNode *node) { return node ? node->depth : -1; }
+
+SNodePath *snode_path_create(const SNode *node) {
+  int count = node->depth + 1 + snode_has_lists(node);
+  SNodePath *path = heap_alloc(node->tree->heap, sizeof *path + sizeof path->steps[0] * (size_t)count);
+  int64_t weights[SNODE_MAX_AXES];
+  if (!path) return NULL;
+  *path = (SNodePath){.node = node,
+                      .step_count = count,
+                      .node_step = depth_of(snode_node_level(node)),
+                      .sparse_step = depth_of(snode_sparse_level(node))};
+  for (int k = 0; k < node->rank; k++) weights[k] = 1;
+  if (snode_has_lists(node)) fill_chunk_step(&path->steps[count - 1], node, weights);
+  for (const SNode *at = node; at; at = at->parent) {
+    fill_step(&path->steps[at->depth], at, node, weights);
+    weigh(at, node, weights);
+  }
+  return path;
+}
+
+int64_t snode_divisor(const SNode *node, const SNode *below, int axis) {
+  return snode_step(node, below)->weight[snode_axis_position(below, axis)];
+}
 
 int snode_path(const SNode *node, const SNode *path[SNODE_MAX_DEPTH]) {
   int count = node->depth + 1;
   for (int k = count - 1; k >= 0; k--, node = node->parent) path[k] = node;
   return count;
-}
-
-const SNode *snode_listed(const SNode *node) {
-  while (node && !snode_is_managed(node)) node = node->parent;
-  return node;
-}
-
-const SNode *snode_decider(const SNode *node) {
-  while (node && !snode_is_managed(node) && node->kind != SNODE_BITMASKED) node = node->parent;
-  return node;
-}
-
-bool snode_is_masked(const SNode *node, const SNode *above) {
-  while (node != above && node->kind != SNODE_BITMASKED && node->parent) node = node->parent;
-  return node != above && node->kind == SNODE_BITMASKED;
-}
-
-int64_t snode_divisor(const SNode *node, const SNode *below, int axis) {
-  bool is_list = node->kind == SNODE_DYNAMIC && node->axes[0] == axis;
-  int64_t divisor = is_list ? node->chunk : 1;
-  for (; below != node; below = below->parent)
-    for (int k = 0; k < below->axis_count; k++)
-      if (below->axes[k] == axis) divisor *= below->sizes[k];
-  return divisor;
-}
-
-int64_t snode_cells_along(const SNode *node, int axis) {
-  int64_t cells = 1;
-  for (; node; node = node->parent)
-    for (int k = 0; k < node->axis_count; k++)
-      if (node->axes[k] == axis && node->sizes[k]) cells *= node->sizes[k];
-  return cells;
-}
-
-int snode_axis_position(const SNode *node, int axis) {
-  for (int k = 0; k < node->rank; k++)
-    if (node->level_axes[k] == axis) return k;
-  return -1;
 }

@@ -5,21 +5,20 @@
 #include "snode/check.h"
 
 static const char *const kind_texts[] = {
-#define KIND(NAME, TEXT, SLOTS, MANAGED) TEXT,
+#define KIND(NAME, TEXT, FACTS) TEXT,
 #include "snode/kind.def"
 #undef KIND
 };
 
 const char *snode_kind_text(SNodeKind kind) { return (unsigned)kind < SNODE_KIND_COUNT ? kind_texts[kind] : "unknown"; }
 
-static const struct { bool slots, managed; } kind_facts[] = {
-#define KIND(NAME, TEXT, SLOTS, MANAGED) {SLOTS, MANAGED},
+static const uint8_t kind_facts[] = {
+#define KIND(NAME, TEXT, FACTS) FACTS,
 #include "snode/kind.def"
 #undef KIND
 };
 
-bool snode_has_slots(const SNode *node) { return kind_facts[node->kind].slots; }
-bool snode_is_managed(const SNode *node) { return kind_facts[node->kind].managed; }
+bool snode_has(const SNode *node, int facts) { return (kind_facts[node->kind] & facts) == facts; }
 
 bool snode_kind_parse(Str text, SNodeKind *kind) {
   for (int k = 0; k < SNODE_KIND_COUNT; k++) {
@@ -38,6 +37,7 @@ static void node_free(Heap *heap, SNode *node) {
   if (!node) return;
   for (int k = 0; k < node->component_count; k++) heap_free(heap, node->components[k].name);
   heap_free(heap, node->components);
+  heap_free(heap, node->path);
   heap_free(heap, node->name);
   heap_free(heap, node);
 }

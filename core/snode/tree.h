@@ -36,14 +36,17 @@
 enum { SNODE_MAX_AXES = 8, SNODE_MAX_DEPTH = 16, SNODE_DYNAMIC_SLOTS = 8 /* bytes before a list's slots */ };
 
 typedef enum SNodeKind {
-#define KIND(NAME, TEXT, SLOTS, MANAGED) SNODE_##NAME,
+#define KIND(NAME, TEXT, FACTS) SNODE_##NAME,
 #include "snode/kind.def"
 #undef KIND
   SNODE_KIND_COUNT
 } SNodeKind;
+/* Facts about kinds: see kind.def. */
+enum { SNODE_NODES = 1, SNODE_SLOTS = 2, SNODE_LISTS = 4, SNODE_BITS = 8, SNODE_UNBOUNDED = 16 };
 
 typedef struct SNode SNode;
 typedef struct SNodeTree SNodeTree;
+typedef struct SNodePath SNodePath; /* path.h */
 
 /* What a cell holds: a child SNode's container, or one element of a field. */
 typedef struct SNodeComponent {
@@ -82,6 +85,7 @@ struct SNode {
   int rank;                            /* axes in use from the root down to here: the indices of a cell here */
   uint8_t level_axes[SNODE_MAX_AXES];  /* those axes, ascending */
   int64_t shape[SNODE_MAX_AXES];       /* by position in level_axes: cells of this level over the whole tree; 0: unbounded */
+  SNodePath *path;                     /* from the root to its cells */
 };
 
 struct SNodeTree {
@@ -124,8 +128,11 @@ bool snode_layout(SNodeTree *tree, const char *fixed_at, Error *err);
 
 const char *snode_kind_text(SNodeKind kind);
 bool snode_kind_parse(Str text, SNodeKind *kind);
-bool snode_has_slots(const SNode *node);  /* pointer, dynamic */
-bool snode_is_managed(const SNode *node); /* pointer, dynamic, hash */
+bool snode_has(const SNode *node, int facts); /* all of them */
+static inline bool snode_is_managed(const SNode *node) { return snode_has(node, SNODE_NODES); }
+static inline bool snode_has_slots(const SNode *node) { return snode_has(node, SNODE_SLOTS); }
+static inline bool snode_has_lists(const SNode *node) { return snode_has(node, SNODE_LISTS); }
+static inline bool snode_has_bits(const SNode *node) { return snode_has(node, SNODE_BITS); }
 /* Has axis number `position` of the level no extent? */
 static inline bool snode_is_unbounded(const SNode *node, int position) { return node->shape[position] == 0; }
 /* The extent of axis number `position` for comparisons: more than any index where it has none. */
@@ -134,24 +141,26 @@ static inline int64_t snode_extent(const SNode *node, int position) {
 }
 static inline int64_t snode_node_cells(const SNode *managed) { return managed->chunk ? managed->chunk : 1; }
 
-/* path.c: the levels between the root and `node`, the root first, `node` last; returns their count. */
-int snode_path(const SNode *node, const SNode *path[SNODE_MAX_DEPTH]);
-/* The deepest managed node at or above `node`, or NULL: whose nodes `active` loops list. */
-const SNode *snode_listed(const SNode *node);
-/* The deepest SNode at or above `node` whose cells come and go, managed or bitmasked, or NULL: a cell of `node` is
- * active if that of the decider is. */
-const SNode *snode_decider(const SNode *node);
+/* level.c: the nearest node level, the deepest SNode at or above `node` whose cells lie in nodes, or NULL. `active` loops
+ * go by its nodes. */
+const SNode *snode_node_level(const SNode *node);
+/* The nearest sparse level, the deepest SNode at or above `node` whose cells can be inactive, or NULL: a cell of `node` is
+ * active if that of its sparse level is. */
+const SNode *snode_sparse_level(const SNode *node);
 /* Is there a bitmasked SNode at or above `node`, below `above` (NULL: the root)? */
 bool snode_is_masked(const SNode *node, const SNode *above);
-/* How a level's coordinate along axis `axis` (0..7) splits: index at `node`'s level, given an index at the
- * level of `below` (a descendant or the node itself), is floor(index / divisor): the product of the sizes
- * along that axis of the levels under `node` down to `below`. Along the axis of a dynamic node it leads to the chunk. */
-int64_t snode_divisor(const SNode *node, const SNode *below, int axis);
 /* Cells of the level along an axis, over the whole tree; of an axis without ends, in one cell of the hash. */
 int64_t snode_cells_along(const SNode *node, int axis);
 /* Position of `axis` in node->level_axes, or -1. */
 int snode_axis_position(const SNode *node, int axis);
-/* The cell number in `node`'s own container, of local digits (one per own axis, row-major: last fastest). */
+/* Does the SNode itself divide the axis? */
+bool snode_divides(const SNode *node, int axis);
+/* After layout: how many cells of the level `below` lie along an axis of it in one cell of `node`, which is it or above it.
+ * An index of `below` divided by that is an index of `node`; along the axis of a list, a chunk's. */
+int64_t snode_divisor(const SNode *node, const SNode *below, int axis);
+static inline const SNode *snode_listed(const SNode *node) { return snode_node_level(node); }
+static inline const SNode *snode_decider(const SNode *node) { return snode_sparse_level(node); }
+int snode_path(const SNode *node, const SNode *path[SNODE_MAX_DEPTH]);
 
 /* print.c: a drawing, one line per node, with sizes after layout: what `tostring(tree)` shows. */
 void snode_print(StrBuf *out, const SNodeTree *tree);

@@ -133,13 +133,13 @@ static void sizes(void) {
   }
 }
 
-static void deciders(void) {
+static void nearest(void) {
   TEST("a cell is active by the deepest level whose cells come and go") {
     SNodeTree *tree = read("root{ dense \"i\" 2 { bitmasked \"i\" 4 { dense \"i\" 2 { pointer \"i\" 2 { f32 } } } } }");
-    CHECK(snode_decider(node_at(tree, 1)) == NULL);
-    CHECK(snode_decider(node_at(tree, 2)) == node_at(tree, 2));
-    CHECK(snode_decider(node_at(tree, 3)) == node_at(tree, 2));
-    CHECK(snode_decider(node_at(tree, 4)) == node_at(tree, 4));
+    CHECK(snode_sparse_level(node_at(tree, 1)) == NULL);
+    CHECK(snode_sparse_level(node_at(tree, 2)) == node_at(tree, 2));
+    CHECK(snode_sparse_level(node_at(tree, 3)) == node_at(tree, 2));
+    CHECK(snode_sparse_level(node_at(tree, 4)) == node_at(tree, 4));
     CHECK_INT(node_at(tree, 2)->mask, 0);
     CHECK_INT(node_at(tree, 1)->mask, -1);
     CHECK(snode_is_masked(node_at(tree, 3), NULL));
@@ -178,8 +178,8 @@ static void shapes(void) {
     const SNode *path[SNODE_MAX_DEPTH];
     CHECK_INT(snode_path(node_at(tree, 3), path), 4);
     CHECK(path[0] == node_at(tree, 0) && path[3] == node_at(tree, 3));
-    CHECK(snode_listed(node_at(tree, 3)) == node_at(tree, 2));
-    CHECK(snode_listed(node_at(tree, 0)) == NULL);
+    CHECK(snode_node_level(node_at(tree, 3)) == node_at(tree, 2));
+    CHECK(snode_node_level(node_at(tree, 0)) == NULL);
     CHECK_INT(node_at(tree, 2)->manager, 1);
     snode_tree_destroy(tree);
   }
@@ -265,7 +265,7 @@ static void out_of_memory(void) {
 int main(void) {
   heap_init(&heap, 0);
   sizes();
-  deciders();
+  nearest();
   shapes();
   numbering();
   texts();
