@@ -108,7 +108,7 @@ static void emit_inst(Codegen *g, const IrInst *inst) {
 enum { MOST_STRAIGHT = 4000, WRITE_WEIGHT = 16 };
 
 static void cut_block(Codegen *g, const IrInst *inst) {
-  g->straight += ir_op_info[inst->op].flags & (IR_WRITE | IR_UPDATE_EFFECT) ? WRITE_WEIGHT : 1;
+  g->straight += ir_effects(inst) & (IR_WRITE | IR_UPDATE_EFFECT) ? WRITE_WEIGHT : 1;
   if (g->straight < MOST_STRAIGHT) return;
   g->straight = 0;
   call_poll_stop(g);

@@ -3,8 +3,8 @@
 
 enum { /* op.def's words for the flags of ir.h */
   PURE = IR_PURE, COMMUTES = IR_COMMUTES, REGIONS = IR_REGIONS, READ = IR_READ, WRITE = IR_WRITE,
-  UPDATE = IR_UPDATE_EFFECT, TOPOLOGY = IR_TOPOLOGY, EXIT = IR_EXIT, LOW = IR_LOW, HIGH = IR_HIGH,
-  ANYTYPE = IR_ANYTYPE
+  UPDATE = IR_UPDATE_EFFECT, ACTIVATES = IR_ACTIVATES, DEACTIVATES = IR_DEACTIVATES, EXIT = IR_EXIT, LOW = IR_LOW,
+  HIGH = IR_HIGH, ANYTYPE = IR_ANYTYPE
 };
 
 const IrOpInfo ir_op_info[IR_OP_COUNT] = {
@@ -12,6 +12,11 @@ const IrOpInfo ir_op_info[IR_OP_COUNT] = {
 #include "ir/op.def"
 #undef OP
 };
+
+int ir_effects(const IrInst *inst) {
+  const int effects = IR_PURE | IR_READ | IR_WRITE | IR_UPDATE_EFFECT | IR_TOPOLOGY | IR_EXIT;
+  return ir_op_info[inst->op].flags & effects;
+}
 
 const char *ir_update_text(IrUpdate op) {
   static const char *const texts[IR_UPDATE_COUNT] = {

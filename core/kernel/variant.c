@@ -17,7 +17,7 @@ static void *heap_copy(Heap *heap, const void *data, size_t size_bytes) {
 }
 
 static bool changes_topology(void *data, IrInst *inst) { /* a visit: false once found */
-  return !(ir_op_info[inst->op].flags & IR_TOPOLOGY);
+  return !(ir_effects(inst) & IR_TOPOLOGY);
 }
 
 /* Nanoseconds per position, from tasks_cost's additions: about three of them a nanosecond, rows eight at a time. */

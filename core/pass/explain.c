@@ -84,7 +84,7 @@ static bool note_topology(const Explain *x, const IrInst *inst) {
       {IR_CLEAR, "empties '%s' as a whole, once"},
   };
   for (size_t i = 0; i < sizeof texts / sizeof texts[0] && inst->line > 0; i++) {
-    bool is_alone = !x->task && ir_op_info[inst->op].flags & IR_TOPOLOGY && inst->op != IR_CLEAR;
+    bool is_alone = !x->task && (ir_effects(inst) & IR_TOPOLOGY) && inst->op != IR_CLEAR;
     if (texts[i].op != inst->op || is_alone) continue;
     const char *name = x->kernel->levels.items[inst->level].name;
     ir_note(x->kernel, inst->line, texts[i].text, name && name[0] ? name : "an SNode");

@@ -54,7 +54,7 @@ static const char *obstacle_of(const Survey *s, const IrInst *inst, bool in_arm)
   case IR_CONTINUE: return in_arm ? NULL : "nothing of it is left";
   case IR_FAULT: return "it may fail";
   case IR_RMW: case IR_CAS: return "it uses the old value of an update";
-  default: return ir_op_info[inst->op].flags & IR_PURE ? NULL : "it activates, deactivates or asks for activity";
+  default: return ir_effects(inst) & IR_PURE ? NULL : "it activates, deactivates or asks for activity";
   }
 }
 

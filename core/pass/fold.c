@@ -180,7 +180,7 @@ static Str key_of(Folder *f, const IrInst *inst) {
 
 /* The visible inst that computes the same, or NULL; then this one is it from here to the end of its region. */
 static IrInst *find_common(Folder *f, IrInst *inst) {
-  if (!(ir_op_info[inst->op].flags & IR_PURE)) return NULL;
+  if (!(ir_effects(inst) & IR_PURE)) return NULL;
   Str key = key_of(f, inst);
   IrInst *known = map_find(&f->values, key);
   if (known) return known;
@@ -212,7 +212,7 @@ static void cut_behind(IrInst *exit) {
 }
 
 static bool ends_in_exit(const IrRegion *region) {
-  return region->last && (ir_op_info[region->last->op].flags & IR_EXIT);
+  return region->last && (ir_effects(region->last) & IR_EXIT);
 }
 
 static bool never_runs(const IrInst *inst) {
@@ -240,9 +240,9 @@ static IrInst *fold_inst(Folder *f, IrInst *inst) {
     if (with) inst->operands[i] = with;
   }
   if (inst->regions[0]) return fold_regions(f, inst);
-  if (ir_op_info[inst->op].flags & IR_EXIT) cut_behind(inst);
+  if (ir_effects(inst) & IR_EXIT) cut_behind(inst);
   IrInst *next = inst->next;
-  if (!(ir_op_info[inst->op].flags & IR_PURE)) return next;
+  if (!(ir_effects(inst) & IR_PURE)) return next;
   IrInst *with = simplify(inst);
   if (!with) with = find_common(f, inst);
   if (!with) return next;
@@ -276,7 +276,7 @@ static bool is_empty(const IrInst *inst) {
 }
 
 static bool is_dead(const Uses *uses, const IrInst *inst) {
-  int flags = ir_op_info[inst->op].flags;
+  int effects = ir_effects(inst);
   switch (inst->op) {
   case IR_LOOP: case IR_LEAVES: case IR_LIST_COUNT: return false; /* may not end; brings a list up to date */
   case IR_VAR: return !uses->reads[inst->id] && !uses->writes[inst->id];
@@ -284,9 +284,9 @@ static bool is_dead(const Uses *uses, const IrInst *inst) {
   case IR_GET: case IR_FRAME_LOAD: return !uses->reads[inst->id];
   default: break;
   }
-  if (flags & IR_REGIONS) return is_empty(inst);
-  if (flags & (IR_WRITE | IR_UPDATE_EFFECT | IR_TOPOLOGY | IR_EXIT)) return false;
-  return (flags & (IR_PURE | IR_READ)) && !uses->reads[inst->id];
+  if (ir_region_count(inst->op)) return is_empty(inst);
+  if (effects & (IR_WRITE | IR_UPDATE_EFFECT | IR_TOPOLOGY | IR_EXIT)) return false;
+  return (effects & (IR_PURE | IR_READ)) && !uses->reads[inst->id];
 }
 
 static void sweep(Uses *uses, IrRegion *region) {

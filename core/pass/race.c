@@ -33,7 +33,7 @@ enum { DEEPEST = 8 }; /* trees may share branches: no walk goes further */
 /* Written alike: `cell[p]` is the same twice, though it is loaded twice. */
 static bool is_alike(const IrInst *a, const IrInst *b, int depth) {
   if (a == b) return true;
-  bool may_be = a->op == IR_LOAD || (ir_op_info[a->op].flags & IR_PURE && a->op != IR_PARAM);
+  bool may_be = a->op == IR_LOAD || ((ir_effects(a) & IR_PURE) && a->op != IR_PARAM);
   if (!may_be || a->op != b->op || a->field != b->field || a->imm != b->imm || depth > DEEPEST ||
       a->operand_count != b->operand_count || !type_equal(a->type, b->type))
     return false;

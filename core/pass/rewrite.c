@@ -53,7 +53,7 @@ static void drop_unused(IrRegion *region, int *uses) {
     previous = inst->previous;
     for (int i = 0; i < IR_MAX_REGIONS; i++)
       if (inst->regions[i]) drop_unused(inst->regions[i], uses);
-    if (uses[inst->id] || !(ir_op_info[inst->op].flags & IR_PURE)) continue;
+    if (uses[inst->id] || !(ir_effects(inst) & IR_PURE)) continue;
     for (int i = 0; i < inst->operand_count; i++) uses[inst->operands[i]->id]--;
     ir_remove(inst);
   }

@@ -63,7 +63,7 @@ static void find_row(Rows *r) {
 /* -- what does not change moves out ---------------------------------------------------------------------------------- */
 
 static bool is_steady(const Rows *r, const IrInst *inst) {
-  if (ir_op_info[inst->op].flags & IR_PURE) return true;
+  if (ir_effects(inst) & IR_PURE) return true;
   if (inst->op != IR_LOAD || inst->operands[0]->op != IR_PLACE) return false;
   int field = inst->operands[0]->field;
   return !r->written[field] && !r->deactivated[r->kernel->fields.items[field].tree];

@@ -28,10 +28,9 @@ typedef struct Slots {
 
 static bool note_loss(void *data, IrInst *inst) {
   Slots *s = data;
-  if (inst->op == IR_SLOT_CLEAR || inst->op == IR_HASH_CLEAR || inst->op == IR_MASK_CLEAR || inst->op == IR_DYNAMIC_CLEAR)
-    s->loses[inst->tree] = true;
-  else if (ir_has_tree(inst->op) && (ir_op_info[inst->op].flags & IR_TOPOLOGY))
-    s->gains[inst->tree] = true;
+  if (!ir_has_tree(inst->op)) return true;
+  s->loses[inst->tree] |= (ir_effects(inst) & IR_DEACTIVATES) != 0;
+  s->gains[inst->tree] |= (ir_effects(inst) & IR_ACTIVATES) != 0;
   return true;
 }
 

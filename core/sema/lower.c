@@ -20,7 +20,7 @@ void lower_fault(Sema *s, const AstExpr *at, IrInst *value, ErrorCode code, cons
 
 bool lower_is_closed(const Sema *s) {
   const IrInst *last = s->b.region->last;
-  return last && (ir_op_info[last->op].flags & IR_EXIT);
+  return last && (ir_effects(last) & IR_EXIT);
 }
 
 IrRegion *lower_enter(Sema *s, IrRegion *region) {
