@@ -1,41 +1,169 @@
--- rooms.lua - holds the table of rooms (who looks at whom) against every #include. Prints what breaks it.
-local may = { -- a room uses itself, its row, and what those rows use
-  base = "", type = "base", snode = "type", ir = "snode", front = "base", pass = "ir",
-  sema = "front ir", emit_lua = "sema", llvm = "base", codegen = "ir llvm rt.h", jit = "codegen",
-  thread = "base", device = "base rt.h thread", memory = "device", loader = "base border",
-  io = "base", cuda = "device",
-  tree = "snode device memory rt.h regolith.h program", kernel = "sema emit_lua pass loader tree program",
-  program = "tree kernel", api = "program io cuda regolith.h",
-}
-local function closure(room, seen)
-  seen = seen or {}
-  if seen[room] then return seen end
-  seen[room] = true
-  for other in (may[room] or ""):gmatch "%S+" do closure(other, seen) end
+-- rooms.lua - the rooms as they declare themselves (`rg_room` in the CMakeLists.txt of their folders, see the top of
+-- CMakeLists.txt): holds every #include against what its room declares, and the list of rooms in core/README.md against the
+-- comments above the declarations. Prints what breaks it; `--write` renews the list.
+local made = dofile((arg[0]:match "^(.*/)[^/]*$" or "") .. "made.lua")
+
+-- A compiler brings these; every other system header is behind a door.
+local free = {}
+for name in ("assert ctype errno float inttypes limits math setjmp stdarg stdatomic stdbool stddef stdint stdio stdlib string"
+  .. " strings time"):gmatch "%S+" do free[name .. ".h"] = true end
+-- Headers that are found without a folder's name belong to these.
+local bare = { ["rt.h"] = "rt" }
+local libraries = { "api", "jit" } -- libregolith is the room api with what it uses; libregolith-codegen is jit
+
+local rooms, order = {}, {}
+
+local function complain(...) print(string.format(...)) end
+local function files_of(pattern)
+  local files = {}
+  for path in io.popen("cd '" .. (made.root == "" and "." or made.root) .. "' && ls -d " .. pattern .. " 2>/dev/null"):lines() do
+    files[#files + 1] = path
+  end
+  return files
+end
+
+-- -- declarations ----------------------------------------------------------------------------------------------
+
+local function read_declaration(folder)
+  local text = io.open(made.root .. folder .. "/CMakeLists.txt") and made.read(folder .. "/CMakeLists.txt") or ""
+  local begin, body = text:match "\n()rg_room(%b())"
+  if not begin then begin, body = text:match "^()rg_room(%b())" end
+  if not begin then return complain("%s/CMakeLists.txt declares no room", folder) end
+  local room, key = { folder = folder, USES = {}, READS = {}, DOORS = {}, EXCEPT = {} }, nil
+  for word in body:sub(2, -2):gsub("#[^\n]*", ""):gmatch "%S+" do
+    if room[word] then key = word
+    elseif key then table.insert(room[key], word)
+    else room.name = word end
+  end
+  local says = {} -- the comment lines right above
+  for line in (text:sub(1, begin - 1)):gmatch "([^\n]*)\n" do
+    local said = line:match "^# ?(.*)$"
+    if said then says[#says + 1] = said else says = {} end
+  end
+  room.says = table.concat(says, " ")
+  if room.says == "" then complain("%s/CMakeLists.txt: a comment above rg_room says what the room knows", folder) end
+  if rooms[room.name] then complain("%s/CMakeLists.txt: room %s is declared twice", folder, room.name) end
+  rooms[room.name] = room
+  order[#order + 1] = room.name
+end
+
+-- Depth is how many rooms stand in a row below: the map goes from the ground up.
+local function depth_of(name, above)
+  local room = rooms[name]
+  if room.depth then return room.depth end
+  if above[name] then complain("room %s uses itself by way of others", name) return 0 end
+  above[name] = true
+  local depth = 0
+  for _, used in ipairs(room.USES) do
+    if rooms[used] then depth = math.max(depth, 1 + depth_of(used, above))
+    else complain("%s/CMakeLists.txt: room %s is declared nowhere", room.folder, used) end
+  end
+  above[name], room.depth = nil, depth
+  return depth
+end
+
+local function closure(name, seen)
+  if seen[name] or not rooms[name] then return seen end
+  seen[name] = true
+  for _, used in ipairs(rooms[name].USES) do closure(used, seen) end
   return seen
 end
 
-local files = io.popen "ls core/*/*.c core/*/*.h llvm_bc/*.c llvm_bc/*.h cuda/*.c cuda/*.h 2>/dev/null"
-for file in files:lines() do
-  local room = file:match "^core/([%w_]+)/" or file:match "^([%w_]+)/"
-  local allowed = closure(room)
-  local number = 0
-  for line in io.lines(file) do
-    number = number + 1
-    local name = line:match '^%s*#%s*include%s+"([^"]+)"'
-    if name and room ~= "include" then
-      local target = name:match "^([%w_]+)/" or name
-      if name:match "^jit/codegen_%a+%.h" then target = allowed.jit and "jit" or "border" end
-      local own = not name:find "/" and (io.open((file:match ".*/") .. name) or name == "build_id.h")
-      if room == "llvm_bc" and (name == "rt.h" or own) then own = true end
-      if not own and not allowed[target] then print(("%s:%d: room %s may not look at %s"):format(file, number, room, name)) end
-    end
-    local system = line:match "^%s*#%s*include%s+<([^>]+)>"
-    local doors = { ["^llvm%-c/"] = "llvm codegen jit", ["^pthread"] = "thread llvm", ["^lua"] = "", ["^cuda"] = "cuda", ["^png"] = "io" }
-    for pattern, rooms in pairs(doors) do
-      if system and system:match(pattern) and not (" " .. rooms .. " "):find(" " .. room .. " ", 1, true) then
-        print(("%s:%d: room %s may not look at <%s>"):format(file, number, room, system))
-      end
+local function read_declarations()
+  for _, folder in ipairs(files_of "core/*/ cuda llvm_bc") do
+    folder = folder:gsub("/$", "")
+    if folder ~= "core/include" then read_declaration(folder) end
+  end
+  for _, name in ipairs(order) do depth_of(name, {}) end
+  local contained = {}
+  for _, name in ipairs(libraries) do closure(name, contained) end
+  for _, name in ipairs(order) do
+    if not contained[name] then complain("room %s is in no library", name) end
+  end
+end
+
+-- -- includes --------------------------------------------------------------------------------------------------
+
+local function reads(seen, header)
+  for name in pairs(seen) do
+    for _, read in ipairs(rooms[name].READS) do if read == header then return true end end
+  end
+end
+
+local function check_own_include(room, seen, path, header, used)
+  local target = bare[header] or header:match "^([%w_]+)/"
+  if seen[target] then
+    used[target] = true
+  elseif header:find "/" or not io.open(made.root .. room.folder .. "/" .. header) then
+    used[header] = true
+    if not reads(seen, header) then complain("%s: room %s may not look at %s", path, room.name, header) end
+  end
+end
+
+local function check_system_include(room, path, header, used)
+  if free[header] then return end
+  for _, door in ipairs(room.DOORS) do
+    if header == door or door:sub(-1) == "/" and header:sub(1, #door) == door then
+      used[door] = true
+      return
     end
   end
+  complain("%s: room %s has no door to <%s>", path, room.name, header)
+end
+
+local function check_includes(room)
+  local seen, used = closure(room.name, {}), {}
+  for _, file in ipairs(files_of(("%s/*.c %s/*.h %s/*.def"):format(room.folder, room.folder, room.folder))) do
+    local number = 0
+    for line in io.lines(made.root .. file) do
+      number = number + 1
+      local own, system = line:match '^%s*#%s*include%s+"([^"]+)"', line:match "^%s*#%s*include%s+<([^>]+)>"
+      local place = ("%s:%d"):format(file, number)
+      if own then check_own_include(room, seen, place, own, used) end
+      if system then check_system_include(room, place, system, used) end
+    end
+  end
+  used.rt = true -- the runtime is also reached by its functions' names: loader/symbols.def
+  for _, key in ipairs { "USES", "READS", "DOORS" } do
+    for _, name in ipairs(room[key]) do
+      if not used[name] then complain("%s/CMakeLists.txt: %s of %s is included nowhere", room.folder, name, key) end
+    end
+  end
+end
+
+-- -- the map ---------------------------------------------------------------------------------------------------
+
+local function wrapped(text)
+  local lines, line = {}, ""
+  for word in text:gmatch "%S+" do
+    if #line + #word + 1 > 100 then lines[#lines + 1], line = line, " " end
+    line = line == "" and word or line .. " " .. word
+  end
+  lines[#lines + 1] = line
+  return table.concat(lines, "\n") .. "\n"
+end
+
+local function map()
+  table.sort(order, function(a, b)
+    local x, y = rooms[a].depth, rooms[b].depth
+    if x ~= y then return x < y end
+    return a < b
+  end)
+  local lines = {}
+  for _, name in ipairs(order) do
+    local room = rooms[name]
+    local uses = #room.USES > 0 and (" (uses %s)"):format(table.concat(room.USES, ", ")) or ""
+    lines[#lines + 1] = wrapped(("- **%s**%s %s"):format(name, uses, room.says))
+  end
+  return table.concat(lines)
+end
+
+read_declarations()
+for _, name in ipairs(order) do check_includes(rooms[name]) end
+local readme = made.read "core/README.md"
+local from, to = select(2, readme:find "<!%-%- rooms begin[^\n]*\n"), readme:find "<!%-%- rooms end"
+if not to then
+  complain "core/README.md: the marks around the list of rooms are lost"
+elseif not made.holds("core/README.md", readme:sub(1, from) .. map() .. readme:sub(to)) then
+  complain "core/README.md does not say what the rooms say; renew it: luajit tests/support/rooms.lua --write"
 end

@@ -46,6 +46,7 @@ configure_and_build() {
     say "the build failed; all of its output is in $log"
     return 1
   }
+  ninja -C "$folder" -t cleandead >/dev/null # programs that an earlier tree had: a test is what is found there
 }
 
 # What a script needs to find the module and the library of this tree.
