@@ -3,7 +3,7 @@
 #define RG_EMIT_LUA_EMIT_H
 
 #include "emit_lua/emit_lua.h"
-#include "sema/inline.h"
+#include "typed/typed.h"
 
 typedef struct Emit {
   Scratch *scratch;

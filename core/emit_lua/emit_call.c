@@ -18,12 +18,12 @@ void emit_quotient(Emit *e, AstExpr *quotient, Type type) {
 }
 
 static void emit_round(Emit *e, AstExpr *call, IrOp op) {
-  AstExpr *argument = algebra_arguments(e->s, call).items[0];
-  AstExpr *quotient = op == IR_ROUND ? NULL : infer_quotient(e->s, argument);
+  AstExpr *argument = call_arguments(e->s, call).items[0];
+  AstExpr *quotient = op == IR_ROUND ? NULL : typed_quotient(e->s, argument);
   Type at = emit_type(e, call), from = emit_type(e, argument);
   Shape shape = emit_shape(e, call);
   if (quotient) {
-    Type type = ty_alone(e->s, infer_quotient_type(e->s, quotient));
+    Type type = ty_alone(e->s, typed_quotient_type(e->s, quotient));
     emit_conversion(e, shape, type, at);
     emit_operation(e, shape, op == IR_FLOOR ? "floordiv" : "ceildiv", type);
     emit_quotient(e, argument, type);
@@ -43,7 +43,7 @@ static void emit_round(Emit *e, AstExpr *call, IrOp op) {
 static void emit_fold(Emit *e, AstExpr *call, IrOp op) {
   Type at = emit_type(e, call);
   Shape shape = emit_shape(e, call);
-  AstExprs list = algebra_arguments(e->s, call);
+  AstExprs list = call_arguments(e->s, call);
   bool is_unary = op == IR_ABS || op == IR_BNOT || op == IR_BSWAP;
   if (op == IR_ABS && type_is_unsigned(at)) {
     emit_as(e, list.items[0], at);
@@ -62,7 +62,7 @@ static void emit_fold(Emit *e, AstExpr *call, IrOp op) {
 
 static void emit_function(Emit *e, AstExpr *call, const char *name) {
   Type at = emit_type(e, call);
-  AstExprs list = algebra_arguments(e->s, call);
+  AstExprs list = call_arguments(e->s, call);
   emit_operation(e, emit_shape(e, call), name, at);
   for (int i = 0; i < list.count; i++) {
     if (i) emit_text(e, ", ");
@@ -73,13 +73,13 @@ static void emit_function(Emit *e, AstExpr *call, const char *name) {
 
 /* math.log(x, base): the quotient of two logarithms, the arguments first */
 static void emit_log(Emit *e, AstExpr *call) {
-  emit_function(e, call, algebra_arguments(e->s, call).count == 1 ? "log" : "logarithm");
+  emit_function(e, call, call_arguments(e->s, call).count == 1 ? "log" : "logarithm");
 }
 
 static void emit_angle(Emit *e, AstExpr *call, double factor) {
   Type at = emit_type(e, call);
   emit_operation(e, emit_shape(e, call), "mul", at);
-  emit_as(e, algebra_arguments(e->s, call).items[0], at);
+  emit_as(e, call_arguments(e->s, call).items[0], at);
   emit_text(e, ", ");
   emit_float(e, at, factor);
   emit_text(e, ")");

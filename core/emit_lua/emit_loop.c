@@ -113,7 +113,7 @@ static void emit_body(Emit *e, AstStmt *stmt, Type index) {
 /* `_rg.count_i32(begin, stop, step)`; a float stop of an integer loop is rounded by count_i32 itself. */
 void emit_numeric_for(Emit *e, AstStmt *stmt) {
   int visible = e->visible.count;
-  Type type = infer_for_type(e->s, stmt).type;
+  Type type = ty_of_for(e->s, stmt).type;
   AstExpr *stop = stmt->values.items[1];
   bool rounds = type_is_float(emit_type(e, stop)) && type_is_integer(type);
   StrBuf before = e->out;

@@ -11,7 +11,7 @@
 #ifndef RG_EMIT_LUA_EMIT_LUA_H
 #define RG_EMIT_LUA_EMIT_LUA_H
 
-#include "sema/sema.h"
+#include "typed/output.h"
 
 /* Of what sema_run left in `typed`; NULL with a diagnostic in the error that sema_run was given. Borrowed from scratch, which the sema's own memory came from. */
 const char *emit_lua_kernel(Scratch *scratch, const SemaOutput *typed);

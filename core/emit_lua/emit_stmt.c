@@ -47,7 +47,7 @@ static void emit_view(Emit *e, AstExpr *value, const Local *local) {
 /* Is it a quotient of integers, that math.floor of the local will want? */
 static bool is_quotient(Emit *e, const AstLocal *ast, AstExpr *value) {
   const Local *local = local_of(e->s, ast);
-  return local->initial == value && !local->is_annotated && infer_quotient(e->s, value) == sema_strip(value);
+  return local->initial == value && !local->is_annotated && typed_quotient(e->s, value) == sema_strip(value);
 }
 
 void emit_given(Emit *e, const AstLocal *ast, AstExpr *value) {
@@ -57,7 +57,7 @@ void emit_given(Emit *e, const AstLocal *ast, AstExpr *value) {
   } else if (local->is_alias || type_is_none(local->type)) {
     emit_text(e, "nil");
   } else if (is_quotient(e, ast, value)) {
-    Type type = ty_alone(e->s, infer_quotient_type(e->s, sema_strip(value)));
+    Type type = ty_alone(e->s, typed_quotient_type(e->s, sema_strip(value)));
     AstExpr *quotient = sema_strip(value);
     emit_operation(e, local->shape, "div", local->type);
     emit_conversion(e, emit_shape(e, quotient->left), type, local->type);
@@ -76,7 +76,7 @@ static void emit_quotients(Emit *e, AstStmt *stmt) {
     if (!is_quotient(e, stmt->locals.items[i], value)) continue;
     vec_push(e->scratch, &e->visible, ""); /* takes a place, too */
     emit_format(e, "local _rg_q%d = {", stmt->locals.items[i]->id);
-    emit_quotient(e, value, ty_alone(e->s, infer_quotient_type(e->s, sema_strip(value))));
+    emit_quotient(e, value, ty_alone(e->s, typed_quotient_type(e->s, sema_strip(value))));
     emit_text(e, "}; ");
   }
 }

@@ -91,7 +91,7 @@ void emit_selection(Emit *e, AstExpr *part) {
 void emit_construction(Emit *e, AstExpr *call) {
   const Entity *entity = entity_of(e->s, call);
   Shape shape = entity->shape;
-  AstExprs items = construct_items(e->s, call);
+  AstExprs items = call_items(e->s, call);
   emit_conversion(e, shape, entity->type, emit_type(e, call));
   bool is_one = items.count == 1 && shape_is_scalar(emit_shape(e, items.items[0]));
   if (is_one && shape_is_matrix(shape)) {
@@ -152,7 +152,7 @@ static void emit_select(Emit *e, AstExpr *call, const AstExprs *list) {
 
 /* Those of whole vectors and matrices take their columns first where they must know them. */
 void emit_algebra(Emit *e, AstExpr *call, const Builtin *builtin) {
-  AstExprs list = algebra_arguments(e->s, call);
+  AstExprs list = call_arguments(e->s, call);
   Type at = emit_type(e, call);
   Algebra which = (Algebra)builtin->algebra;
   if (which == ALGEBRA_SELECT) {

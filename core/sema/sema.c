@@ -1,62 +1,9 @@
-/* sema.c - the steps in their order, and the few words that all of them use. */
-#include "sema/inline.h"
+/* sema.c - the stages in their order. */
+#include "sema/sema.h"
 
-const Source *sema_text_source(const Sema *s) { return s->frame ? s->frame->source : s->input->ast->source; }
-
-enum { LONGEST_WORD = 60 };
-
-const char *sema_text(Sema *s, Str text) {
-  return scratch_copy_text(s->scratch, text.data, (size_t)(text.length < LONGEST_WORD ? text.length : LONGEST_WORD));
-}
-
-const char *sema_source(Sema *s, const AstExpr *e) {
-  StrBuf text;
-  strbuf_init(&text, s->scratch);
-  ast_print_expr(&text, e);
-  if (text.length <= LONGEST_WORD) return strbuf_end(&text);
-  return scratch_format(s->scratch, "%.*s..", LONGEST_WORD, text.data);
-}
-
-AstExpr *sema_strip(AstExpr *e) {
-  while (e->kind == AST_PAREN) e = e->left;
-  return e;
-}
-
-bool sema_is_constant(const AstExpr *e, double *value) {
-  double sign = 1;
-  while (e->kind == AST_PAREN || (e->kind == AST_UNARY && e->op == AST_NEG)) {
-    if (e->kind == AST_UNARY) sign = -sign;
-    e = e->left;
-  }
-  if (e->kind != AST_NUMBER) return false;
-  *value = sign * (e->number_kind == AST_NUMBER_FLOAT ? e->number : (double)e->integer);
-  return true;
-}
-
-/* -- the steps ------------------------------------------------------------------------------------------- */
-
-static Str path_key(Sema *s, const SemaPath *path) {
-  const char *mark = path->is_parameter_path ? "=" : path->function ? scratch_format(s->scratch, "%d:", path->function) : "";
-  return str_of(scratch_format(s->scratch, "%s%.*s", mark, path->name.length, path->name.data));
-}
-
-int sema_find_path(Sema *s, const SemaPath *path) {
-  return (int)(uintptr_t)map_find(&s->path_number, path_key(s, path)) - 1;
-}
-
-void sema_want_path(Sema *s, SemaPath path) {
-  if (!s->input->wants || s->failed || map_find(&s->wanted, path_key(s, &path))) return;
-  map_put(&s->wanted, path_key(s, &path), s);
-  vec_push(s->scratch, &s->input->wants->paths, path);
-}
-
-static void number_paths(Sema *s) {
-  map_init(&s->path_number, s->scratch);
-  for (int i = 0; i < s->input->paths->count; i++) {
-    Str key = path_key(s, &s->input->paths->items[i]);
-    map_put(&s->path_number, key, (void *)(uintptr_t)(i + 1));
-  }
-}
+#include "infer/infer.h"
+#include "lower/lower.h"
+#include "resolve/resolve.h"
 
 static Sema *create(Scratch *scratch, const SemaInput *input, SemaOutput *output, Error *err) {
   Sema *s = scratch_new(scratch, Sema);
@@ -81,7 +28,7 @@ static Sema *create(Scratch *scratch, const SemaInput *input, SemaOutput *output
   map_init(&s->wanted, scratch);
   map_init(&s->broken, scratch);
   map_init(&s->broken_heads, scratch);
-  number_paths(s);
+  path_number_all(s);
   return s;
 }
 

@@ -1,0 +1,129 @@
+/* check_call.c - arguments of calls, and the terms of updates. */
+#include "infer/infer.h"
+
+static Ty ty_at(Sema *s, const AstExpr *e) { return s->types[e->id]; }
+
+static bool check_all(Sema *s, AstExprs *list, Type at) {
+  for (int i = 0; i < list->count; i++)
+    if (!check_expr(s, list->items[i], at)) return false;
+  return true;
+}
+
+static bool check_numbers(Sema *s, AstExprs *list, const char *who) {
+  for (int i = 0; i < list->count; i++)
+    if (!check_number(s, list->items[i], who)) return false;
+  return true;
+}
+
+static bool check_integers(Sema *s, AstExprs *list, const char *who) {
+  for (int i = 0; i < list->count; i++)
+    if (!check_integer(s, list->items[i], who)) return false;
+  return true;
+}
+
+/* Rounding what is an integer already changes nothing; a quotient of integers was checked with its division. */
+static bool check_round(Sema *s, AstExpr *argument, Type at) {
+  return check_expr(s, argument, ty_is_integer(ty_at(s, argument)) ? at : TYPE(NONE));
+}
+
+static bool check_builtin(Sema *s, AstExpr *e, const Builtin *builtin) {
+  Type at = s->at[e->id];
+  AstExprs list = call_arguments(s, e);
+  const char *who = scratch_format(s->scratch, "'%s'", builtin->name);
+  switch (builtin->form) {
+  case FORM_FLOAT: case FORM_LOG: case FORM_ANGLE:
+  case FORM_JOIN: return check_numbers(s, &list, who) && check_all(s, &list, at);
+  case FORM_ROUND: return check_numbers(s, &list, who) && check_round(s, list.items[0], at);
+  case FORM_ALGEBRA: return check_algebra(s, e, builtin);
+  case FORM_BITS: return check_integers(s, &e->list, who) && check_all(s, &e->list, at);
+  case FORM_SHIFT:
+    return check_integers(s, &e->list, who) && check_expr(s, e->list.items[0], at) &&
+           check_expr(s, e->list.items[1], TYPE(NONE));
+  case FORM_TOBIT: return check_integers(s, &e->list, who) && check_expr(s, e->list.items[0], TYPE(NONE));
+  case FORM_RANGE:
+  case FORM_RESCALE: case FORM_DECOMPOSE: case FORM_SHAPER: break;
+  }
+  return true;
+}
+
+bool check_call(Sema *s, AstExpr *e) {
+  const Entity *entity = entity_of(s, e);
+  if (entity->builtin) return check_builtin(s, e, entity->builtin);
+  AstExprs items = call_items(s, e);
+  return check_all(s, &items, entity->type);
+}
+
+/* -- methods --------------------------------------------------------------------------------------------- */
+
+static bool takes_integers(IrUpdate op) { return op == IR_UPDATE_BAND || op == IR_UPDATE_BOR || op == IR_UPDATE_BXOR; }
+
+static bool check_element(Sema *s, AstExpr *e, const Entity *field) {
+  bool moves = field->method->form == METHOD_CAS || field->method->op == IR_UPDATE_EXCHANGE;
+  bool fits = moves ||
+              (takes_integers((IrUpdate)field->method->op) ? type_is_integer(field->type) : !type_is_bool(field->type));
+  return fits || sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' has no '%s': its elements are %s", field->name,
+                           field->method->name, type_text(field->type));
+}
+
+bool check_method(Sema *s, AstExpr *e) {
+  const Entity *entity = entity_of(s, e);
+  if (entity->builtin) return check_builtin(s, e, entity->builtin);
+  if (!check_object(s, e->left)) return false;
+  bool has_values = entity->method->values > 0;
+  int indices = method_index_count(entity, e);
+  if (has_values && !check_element(s, e, entity)) return false;
+  if (!check_indices(s, &e->list, indices)) return false;
+  if (entity->method->form == METHOD_LIST) return check_list_values(s, e);
+  const char *what = has_values ? scratch_format(s->scratch, "an element of '%s'", entity->name) : "";
+  for (int i = indices; i < e->list.count; i++)
+    if (!check_store(s, e->list.items[i], entity->type, what)) return false;
+  return true;
+}
+
+/* -- updates --------------------------------------------------------------------------------------------- */
+
+static bool takes_bits(AstOp op) { return op >= AST_BAND && op <= AST_SAR; }
+
+static const char *word_of(Sema *s, IrUpdate op) {
+  AstOp binary = update_operator(op);
+  const char *text = binary != AST_NO_OP ? ast_op_text(binary) : op == IR_UPDATE_MIN ? "math.min" : "math.max";
+  return scratch_format(s->scratch, "'%s'", text);
+}
+
+/* The operator works on the target's own type, so a wider term must not change what it means. */
+static bool check_width(Sema *s, const Update *update, AstExpr *term, Type target, Ty result) {
+  if (update_is_modular(update->op) || !type_is_integer(target) || takes_bits(update_operator(update->op)) ||
+      result.kind != TY_INT || type_equal(result.type, target))
+    return true;
+  return sema_fail(s, term, RG_ERROR_TYPE_MISMATCH,
+                   scratch_format(s->scratch, "convert it: rg.%s(..)", type_text(target)),
+                   "%s works on %s here, and this is %s", word_of(s, update->op), ty_text(s, ty_of(target)),
+                   ty_text(s, ty_at(s, term)));
+}
+
+static bool check_term(Sema *s, const Update *update, AstExpr *term, Type target) {
+  const char *who = word_of(s, update->op), *what = sema_source(s, update->target);
+  Ty result = infer_update(s, update->op, ty_of(target), ty_at(s, term));
+  if (type_is_bool(target))
+    return sema_fail(s, update->target, RG_ERROR_TYPE_MISMATCH, NULL, "%s takes numbers, and '%s' is a bool", who,
+                     what);
+  if (!check_number(s, term, who)) return false;
+  if (takes_bits(update_operator(update->op))) {
+    if (type_is_float(target))
+      return sema_fail(s, update->target, RG_ERROR_TYPE_MISMATCH, NULL, "%s takes integers, and '%s' is %s", who, what,
+                       ty_text(s, ty_of(target)));
+    if (!check_integer(s, term, who)) return false;
+  } else if (type_is_integer(target) && ty_is_float(result)) {
+    return sema_fail(
+        s, term, RG_ERROR_TYPE_FLOAT_TO_INT,
+        scratch_format(s->scratch, "round it by math.floor(..), or cut it by rg.%s(..)", type_text(target)),
+        "'%s' is %s, and %s with this gives %s", what, ty_text(s, ty_of(target)), who, ty_text(s, result));
+  }
+  return check_width(s, update, term, target, result) && check_expr(s, term, target);
+}
+
+bool check_update(Sema *s, Update *update, Type target) {
+  for (int i = 0; i < update->terms.count; i++)
+    if (!check_term(s, update, update->terms.items[i].value, target)) return false;
+  return true;
+}

@@ -1,0 +1,85 @@
+/* inline.c - a function that is written out at its call: arguments bound to parameters, its body, its results. */
+#include "lower/lower.h"
+
+static Local *parameter_of(Sema *s, const Inline *in, int i) { return local_of(s, in->function->parameters.items[i]); }
+
+static void bind_parameters(Sema *s, Inline *in) {
+  IrInst ***values = scratch_array(s->scratch, IrInst **, in->arguments.count + 1);
+  for (int i = 0; i < in->arguments.count; i++) {
+    const Local *parameter = parameter_of(s, in, i);
+    if (parameter->is_alias)
+      lower_keep_view(s, in->function->parameters.items[i], in->arguments.items[i]);
+    else
+      values[i] = lower_values_as(s, in->arguments.items[i], parameter->type, shape_count(parameter->shape));
+  }
+  for (int i = 0; i < in->arguments.count; i++)
+    if (!parameter_of(s, in, i)->is_alias) lower_bind(s, in->function->parameters.items[i], values[i]);
+}
+
+/* Zero where a function falls off its end. */
+static void make_results(Sema *s, Inline *in) {
+  if (in->is_straight) return;
+  for (int i = 0; i < in->results.count; i++) {
+    Local *local = local_of(s, in->results.items[i]);
+    int count = shape_count(local->shape);
+    local->values = scratch_array(s->scratch, IrInst *, count);
+    for (int k = 0; k < count; k++) {
+      local->values[k] = ir_var(&s->b, local->type);
+      ir_set(&s->b, local->values[k], lower_number(s, local->type, 0));
+    }
+  }
+}
+
+/* A return with something behind it leaves a loop that turns once. */
+static void lower_body(Sema *s, Inline *in) {
+  in->loops = s->loops;
+  if (!in->returns_early) {
+    lower_block(s, &in->function->body);
+    return;
+  }
+  IrInst *loop = ir_loop(&s->b);
+  IrRegion *back = lower_enter(s, loop->regions[0]);
+  lower_block(s, &in->function->body);
+  if (!lower_is_closed(s)) ir_break(&s->b, 0);
+  lower_leave(s, back);
+}
+
+IrInst **lower_inline(Sema *s, AstExpr *e, Inline *in) {
+  const AstStmt *repeat = s->repeat;
+  bind_parameters(s, in);
+  s->frame = in;
+  s->repeat = NULL;
+  make_results(s, in);
+  lower_body(s, in);
+  s->repeat = repeat;
+  s->frame = in->outer;
+  lower_at(s, e->pos);
+  if (!in->results.count) return NULL;
+  Local *local = local_of(s, in->results.items[0]);
+  int count = shape_count(local->shape);
+  IrInst **values = scratch_array(s->scratch, IrInst *, count);
+  for (int k = 0; k < count; k++) {
+    IrInst *value = s->failed         ? lower_number(s, s->at[e->id], 0)
+                    : in->is_straight ? local->values[k]
+                                      : ir_get(&s->b, local->values[k]);
+    values[k] = lower_convert(s, value, s->at[e->id]);
+  }
+  return values;
+}
+
+void lower_inline_return(Sema *s, AstStmt *stmt) {
+  Inline *in = s->frame;
+  IrInst ***values = scratch_array(s->scratch, IrInst **, stmt->values.count + 1);
+  for (int i = 0; i < stmt->values.count; i++) {
+    const Local *local = local_of(s, in->results.items[i]);
+    values[i] = lower_values_as(s, stmt->values.items[i], local->type, shape_count(local->shape));
+  }
+  lower_at(s, stmt->pos);
+  for (int i = 0; i < stmt->values.count; i++) {
+    Local *local = local_of(s, in->results.items[i]);
+    if (in->is_straight) local->values = values[i];
+    for (int k = 0; k < shape_count(local->shape) && !in->is_straight; k++)
+      ir_set(&s->b, local->values[k], values[i][k]);
+  }
+  if (in->returns_early) ir_break(&s->b, s->loops - in->loops);
+}

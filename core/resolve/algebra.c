@@ -1,0 +1,69 @@
+/* algebra.c - the functions of vectors and matrices as a whole, and what shaders have beside math.*: what they take and how
+ * many numbers they give. Called as rg.dot(a, b) or as a:dot(b). */
+#include "resolve/resolve.h"
+
+static bool is_vector(Shape shape) { return !shape_is_scalar(shape) && !shape_is_matrix(shape); }
+
+static bool fail(Sema *s, AstExpr *e, const Builtin *builtin, const char *takes, Shape given) {
+  return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' takes %s, and this is %s", builtin->name, takes,
+                   shape_text(s, given));
+}
+
+static bool needs_vectors(Sema *s, AstExprs list, const Builtin *builtin) {
+  for (int i = 0; i < list.count; i++)
+    if (!is_vector(shape_of(s, list.items[i])))
+      return fail(s, list.items[i], builtin, "vectors", shape_of(s, list.items[i]));
+  return true;
+}
+
+static bool needs_square(Sema *s, AstExpr *e, const Builtin *builtin) {
+  Shape shape = shape_of(s, e);
+  return (shape_is_matrix(shape) && shape.rows == shape.cols) || fail(s, e, builtin, "a square matrix", shape);
+}
+
+static bool join_from(Sema *s, AstExpr *e, AstExprs list, int first, const Builtin *builtin, Shape *shape) {
+  const char *who = scratch_format(s->scratch, "'%s'", builtin->name);
+  for (int i = first; i < list.count; i++)
+    if (!shape_join(s, e, *shape, shape_of(s, list.items[i]), who, shape)) return false;
+  return true;
+}
+
+static bool cross_shape(Sema *s, AstExpr *e, AstExprs list, const Builtin *builtin, Shape *shape) {
+  if (!needs_vectors(s, list, builtin) || !join_from(s, e, list, 0, builtin, shape)) return false;
+  if (shape->rows > 3) return fail(s, list.items[0], builtin, "vectors of 3, or of 2", *shape);
+  if (shape->rows == 2) *shape = (Shape){0};
+  return true;
+}
+
+static bool outer_shape(Sema *s, AstExpr *e, AstExprs list, const Builtin *builtin, Shape *shape) {
+  if (!needs_vectors(s, list, builtin)) return false;
+  int rows = shape_of(s, list.items[0]).rows, cols = shape_of(s, list.items[1]).rows;
+  *shape = (Shape){(uint8_t)rows, (uint8_t)cols};
+  return rows * cols <= TYPE_MAX_PARTS ||
+         sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "a matrix has %d numbers at most, and this would have %d",
+                   TYPE_MAX_PARTS, rows * cols);
+}
+
+bool resolve_algebra(Sema *s, AstExpr *e, const Builtin *builtin, Shape *shape) {
+  AstExprs list = call_arguments(s, e);
+  Shape first = shape_of(s, list.items[0]);
+  *shape = (Shape){0};
+  switch ((Algebra)builtin->algebra) {
+  case ALGEBRA_DOT: {
+    Shape joined = {0};
+    return needs_vectors(s, list, builtin) && join_from(s, e, list, 0, builtin, &joined);
+  }
+  case ALGEBRA_NORM: return needs_vectors(s, list, builtin);
+  case ALGEBRA_NORMALIZE: *shape = first; return needs_vectors(s, list, builtin);
+  case ALGEBRA_CROSS: return cross_shape(s, e, list, builtin, shape);
+  case ALGEBRA_OUTER: return outer_shape(s, e, list, builtin, shape);
+  case ALGEBRA_TRANSPOSE:
+    *shape = (Shape){first.cols, first.rows};
+    return shape_is_matrix(first) || fail(s, list.items[0], builtin, "a matrix", first);
+  case ALGEBRA_INVERSE: *shape = first; return needs_square(s, list.items[0], builtin);
+  case ALGEBRA_TRACE:
+  case ALGEBRA_DETERMINANT: return needs_square(s, list.items[0], builtin);
+  case ALGEBRA_SELECT: return resolve_check_scalar(s, list.items[0]) && join_from(s, e, list, 1, builtin, shape);
+  default: return join_from(s, e, list, 0, builtin, shape);
+  }
+}

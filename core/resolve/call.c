@@ -1,0 +1,321 @@
+/* call.c - calls: conversions, the functions of builtin.def, the methods of method.def. */
+#include "resolve/resolve.h"
+
+/* -- functions ------------------------------------------------------------------------------------------- */
+
+/* Of Lua's own, those that no version will have. */
+static bool is_of_the_host(const char *name) {
+  static const char *const later[] = {"rg.struct", "rg.random", "rg.polar", "rg.svd", "rg.sym_eig"};
+  for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
+    if (!strcmp(name, later[i])) return false;
+  static const char *const prefixes[] = {"string.", "table.", "io.", "os.", "coroutine.", "rg."};
+  for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+    if (!strncmp(name, prefixes[i], strlen(prefixes[i]))) return true;
+  static const char *const kept[] = {"print", "assert", "error"};
+  for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
+    if (!strcmp(name, kept[i])) return false;
+  return !strchr(name, '.');
+}
+
+static Entity fail_builtin(Sema *s, AstExpr *e, const char *name) {
+  if (!strcmp(name, "pairs") || !strcmp(name, "ipairs"))
+    sema_fail(s, e, RG_ERROR_UNSUPPORTED, "a field's cells: for i in x:active(); a captured list: for k, v in ipairs(t)",
+              "'%s' cannot be called here", name);
+  else if (is_of_the_host(name))
+    sema_fail(s, e, RG_ERROR_UNSUPPORTED, "call it outside, before or after the kernel",
+              "'%s' cannot be called in a kernel", name);
+  else
+    sema_fail(s, e, RG_ERROR_NOT_YET, NULL, "'%s' in a kernel is not compiled yet", name);
+  return (Entity){0};
+}
+
+static Entity fail_count(Sema *s, AstExpr *e, const char *name, int least, int most) {
+  if (least == most)
+    sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d %s, here %s %d", name, least,
+              least == 1 ? "argument" : "arguments", e->list.count == 1 ? "is" : "are", e->list.count);
+  else
+    sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d to %d arguments, here %s %d", name, least, most,
+              e->list.count == 1 ? "is" : "are", e->list.count);
+  return (Entity){0};
+}
+
+static bool resolve_arguments(Sema *s, AstExprs *list) {
+  for (int i = 0; i < list->count; i++)
+    if (!resolve_value(s, list->items[i])) return false;
+  return resolve_refuse_many(s, list);
+}
+
+/* Number by number: all arguments have one shape, or are scalars. */
+static bool join_arguments(Sema *s, AstExpr *e, const Builtin *builtin, Shape *shape) {
+  AstExprs arguments = call_arguments(s, e);
+  *shape = (Shape){0};
+  for (int i = 0; i < arguments.count; i++)
+    if (!shape_join(s, e, *shape, shape_of(s, arguments.items[i]), scratch_format(s->scratch, "'%s'", builtin->name),
+                    shape))
+      return false;
+  return true;
+}
+
+static Entity resolve_known(Sema *s, AstExpr *e, const Builtin *builtin) {
+  Entity entity = {.kind = ENTITY_VALUE, .builtin = builtin};
+  int given = call_arguments(s, e).count;
+  if (given < builtin->least || given > builtin->most)
+    return fail_count(s, e, builtin->name, builtin->least, builtin->most);
+  if (!resolve_arguments(s, &e->list)) return (Entity){0};
+  bool ok = builtin->form == FORM_ALGEBRA ? resolve_algebra(s, e, builtin, &entity.shape)
+                                          : join_arguments(s, e, builtin, &entity.shape);
+  return ok ? entity : (Entity){0};
+}
+
+/* The bounds of a range are resolved with the head of its loop. */
+static Entity resolve_builtin_call(Sema *s, AstExpr *e, const Entity *callee) {
+  const Builtin *builtin = callee->builtin;
+  if (!builtin) return fail_builtin(s, e, callee->name);
+  if (builtin->form == FORM_RANGE) return (Entity){.kind = ENTITY_LOOP, .builtin = builtin};
+  if (builtin->form == FORM_RESCALE) return rescale_call(s, e);
+  if (builtin->form == FORM_DECOMPOSE) return decompose_call(s, e, builtin);
+  if (builtin->form == FORM_SHAPER) return resolve_type_call(s, e, str_of(builtin->name + strlen("rg.")));
+  return resolve_known(s, e, builtin);
+}
+
+/* How many numbers there are; -1 after an error. */
+static int count_numbers(Sema *s, const AstExprs *list, const char *name) {
+  int count = 0;
+  for (int i = 0; i < list->count; i++) {
+    AstExpr *item = list->items[i];
+    if (item->kind != AST_TABLE) {
+      if (!resolve_value(s, item)) return -1;
+      count += shape_count(shape_of(s, item));
+      continue;
+    }
+    for (int k = 0; k < item->keys.count; k++)
+      if (item->keys.items[k]) {
+        sema_fail(s, item, RG_ERROR_UNSUPPORTED, "write the numbers in their order", "'%s' takes no names", name);
+        return -1;
+      }
+    int inside = count_numbers(s, &item->list, name);
+    if (inside < 0) return -1;
+    count += inside;
+  }
+  return count;
+}
+
+/* In `{{a, b}, {c, d}}` each row has as many numbers as there are columns. */
+static bool check_rows(Sema *s, const AstExprs *list, const char *name, Shape shape) {
+  for (int i = 0; i < list->count; i++) {
+    AstExpr *row = list->items[i];
+    if (row->kind != AST_TABLE) continue;
+    bool is_outer = row->list.count && row->list.items[0]->kind == AST_TABLE;
+    if (is_outer ? !check_rows(s, &row->list, name, shape) : count_numbers(s, &row->list, name) != shape.cols)
+      return sema_fail(s, row, RG_ERROR_CALL_COUNT, NULL, "a row of '%s' has %d numbers", name, shape.cols);
+  }
+  return true;
+}
+
+/* One number stands for all of a vector, and for the diagonal of a matrix. */
+static bool construct_resolve(Sema *s, AstExpr *e, const char *name, Shape shape) {
+  int count = count_numbers(s, &e->list, name);
+  if (count < 0) return false;
+  if (count != shape_count(shape) && count != 1)
+    return sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' is made of %d numbers, or of one, and here are %d", name,
+                     shape_count(shape), count);
+  bool is_flat = shape.cols == 1 || count == 1 ||
+                 (e->list.items[0]->kind == AST_TABLE && e->list.count == 1 && e->list.items[0]->list.count &&
+                  e->list.items[0]->list.items[0]->kind != AST_TABLE);
+  return is_flat || check_rows(s, &e->list, name, shape);
+}
+
+static Entity resolve_conversion(Sema *s, AstExpr *e, const Entity *callee) {
+  Entity entity = {.kind = ENTITY_VALUE, .type = callee->type, .shape = callee->shape, .is_conversion = true};
+  if (!shape_is_scalar(callee->shape))
+    return construct_resolve(s, e, callee->name, callee->shape) ? entity : (Entity){0};
+  if (e->list.count != 1) return fail_count(s, e, callee->name, 1, 1);
+  if (!resolve_scalar(s, e->list.items[0])) return (Entity){0};
+  return entity;
+}
+
+/* -- types that are made ---------------------------------------------------------------------------------------- */
+
+static int extent_of(Sema *s, AstExpr *e) {
+  double value;
+  if (sema_is_constant(e, &value) && value >= 1 && value <= TYPE_MAX_PARTS && value == (int)value) return (int)value;
+  sema_fail(s, e, RG_ERROR_TYPE_UNKNOWN, "write a number: rg.vec(3, rg.f32)",
+            "a vector or matrix has a fixed size, of %d numbers at most", TYPE_MAX_PARTS);
+  return 0;
+}
+
+Entity resolve_type_call(Sema *s, AstExpr *e, Str name) {
+  bool is_matrix = str_is(name, "mat");
+  int count = is_matrix ? 3 : 2;
+  if (!is_matrix && !str_is(name, "vec")) {
+    sema_fail(s, e, RG_ERROR_TYPE_UNKNOWN, "vec(3, f32) and mat(2, 3, f32) are types", "'%s' makes no type",
+              sema_text(s, name));
+    return (Entity){0};
+  }
+  if (e->list.count != count) return fail_count(s, e, is_matrix ? "rg.mat" : "rg.vec", count, count);
+  Shape shape;
+  Type element = resolve_type(s, e->list.items[count - 1], &shape), type;
+  int rows = s->failed ? 0 : extent_of(s, e->list.items[0]),
+      cols = s->failed || !is_matrix ? 1 : extent_of(s, e->list.items[1]);
+  if (s->failed) return (Entity){0};
+  if (shape_is_scalar(shape) && type_make(element, rows, cols, &type))
+    return (Entity){.kind = ENTITY_TYPE, .type = element, .shape = shape_of_type(type), .name = sema_source(s, e)};
+  sema_fail(s, e, RG_ERROR_TYPE_UNKNOWN, NULL, "'%s' is no type: there are 2 to %d numbers in a vector or matrix",
+            sema_source(s, e), TYPE_MAX_PARTS);
+  return (Entity){0};
+}
+
+Entity resolve_call(Sema *s, AstExpr *e) {
+  if (entity_of(s, e)->is_conversion) return *entity_of(s, e); /* read already, or made by sema itself */
+  Entity callee = resolve_expr(s, e->left);
+  const char *name = callee.name ? callee.name : sema_source(s, e->left);
+  if (callee.kind == ENTITY_NONE) return callee;
+  if (callee.kind == ENTITY_TYPE) return resolve_conversion(s, e, &callee);
+  if (callee.kind == ENTITY_BUILTIN && !strcmp(callee.name, "rg.static")) return static_call(s, e);
+  if (callee.kind == ENTITY_BUILTIN) return resolve_builtin_call(s, e, &callee);
+  if (callee.kind == ENTITY_OTHER && callee.value == VALUE_FUNCTION) return resolve_inline_call(s, e, callee, NULL);
+  sema_fail(s, e, RG_ERROR_CALL, NULL, "'%s' is no function", name);
+  return (Entity){0};
+}
+
+/* -- methods --------------------------------------------------------------------------------------------- */
+
+static Entity fail_method(Sema *s, AstExpr *e, const Entity *object) {
+  sema_fail(s, e, RG_ERROR_CALL, suggest_method(s, e->text),
+            "'%s' has no method '%s'", object->name, sema_text(s, e->text));
+  return (Entity){0};
+}
+
+Entity resolve_fail_indices(Sema *s, AstExpr *e, const Entity *object, int needed, int given) {
+  const char *name = object->name, *method = object->method ? object->method->name : sema_text(s, e->text);
+  const char *axes = needed == 1 ? "i" : needed == 2 ? "i, j" : "i, j, ..";
+  bool has_value = object->method && object->method->form == METHOD_RMW;
+  const char *hint = object->indexed ? NULL : scratch_format(s->scratch, "write %s:%s(%s%s)", name, method, axes, has_value ? ", v" : "");
+  sema_fail(s, e, RG_ERROR_INDEX_COUNT, hint, "'%s' has %d %s here, and '%s' was given %d %s", name, needed,
+            needed == 1 ? "axis" : "axes", sema_text(s, e->text), given, given == 1 ? "index" : "indices");
+  return (Entity){0};
+}
+
+/* The leading arguments are indices; the last `values` are not. */
+static bool resolve_method_arguments(Sema *s, AstExpr *e, const Entity *object, int values, int *indices) {
+  AstExprs list = e->list;
+  if (list.count < values) {
+    fail_count(s, e, object->method->name, values + object->node->rank - object->indexed,
+               values + object->node->rank - object->indexed);
+    return false;
+  }
+  list.count -= values;
+  if (!resolve_indices(s, &list, indices)) return false;
+  const char *what = scratch_format(s->scratch, "an element of '%s'", object->name);
+  for (int i = list.count; i < e->list.count; i++)
+    if (!resolve_value(s, e->list.items[i]) || !shape_check_given(s, e->list.items[i], object->shape, what))
+      return false;
+  return resolve_refuse_many(s, &e->list);
+}
+
+static Entity resolve_cell_call(Sema *s, AstExpr *e, Entity object) {
+  const Method *method = object.method;
+  bool is_list = object.node->kind == SNODE_DYNAMIC && method->op == IR_DEACTIVATE; /* is emptied as a whole */
+  int count, needed = object.node->rank - is_list - object.indexed;
+  if (!resolve_method_arguments(s, e, &object, method->values, &count)) return (Entity){0};
+  if (count != needed) return resolve_fail_indices(s, e, &object, needed, count);
+  bool is_statement = method->form == METHOD_TOPOLOGY;
+  object.kind = is_statement ? ENTITY_VOID : ENTITY_VALUE;
+  if (!method->values) object.shape = (Shape){0};
+  return object;
+}
+
+static Entity resolve_element_call(Sema *s, AstExpr *e, Entity object) {
+  if (object.kind == ENTITY_FIELD && object.method->form == METHOD_CAS && !shape_is_scalar(object.shape)) {
+    sema_fail(s, e, RG_ERROR_UNSUPPORTED, "keep what is compared in a field of its own",
+              "'%s' holds vectors, and several numbers cannot be compared and exchanged at once", object.name);
+    return (Entity){0};
+  }
+  if (object.kind == ENTITY_FIELD) return resolve_cell_call(s, e, object);
+  sema_fail(s, e, RG_ERROR_CALL, "call it on a field", "'%s' is an SNode and has no elements", object.name);
+  return (Entity){0};
+}
+
+static Entity resolve_whole_call(Sema *s, AstExpr *e, Entity object) {
+  const char *name = object.method->name;
+  if (e->list.count) return fail_count(s, e, name, 0, 0);
+  if (object.indexed) {
+    sema_fail(s, e, RG_ERROR_CALL, "call it on the field itself", "'%s' concerns all cells", name);
+    return (Entity){0};
+  }
+  if (s->loop) {
+    sema_fail(s, e, RG_ERROR_CALL, "call it before or after the loop", "'%s' cannot be called inside a parallel loop",
+              name);
+    return (Entity){0};
+  }
+  object.kind = object.method->form == METHOD_CLEAR ? ENTITY_VOID : ENTITY_VALUE;
+  object.shape = (Shape){0};
+  return object;
+}
+
+static Entity resolve_object_call(Sema *s, AstExpr *e, Entity object) {
+  const char *name = object.method->name;
+  switch (object.method->form) {
+  case METHOD_RMW: case METHOD_CAS: return resolve_element_call(s, e, object);
+  case METHOD_TOPOLOGY: case METHOD_IS_ACTIVE: return resolve_cell_call(s, e, object);
+  case METHOD_COUNT: case METHOD_CLEAR: return resolve_whole_call(s, e, object);
+  case METHOD_ACTIVE: case METHOD_MODIFIER: object.kind = ENTITY_LOOP; return object;
+  case METHOD_LIST: return resolve_list_call(s, e, object);
+  case METHOD_ITEMS: object.kind = ENTITY_LOOP; return object;
+  case METHOD_OUTSIDE:
+    sema_fail(s, e, RG_ERROR_CALL,
+              !strcmp(name, "get") || !strcmp(name, "set") ? "inside a kernel read and write x[i][j]"
+                                                           : "call it outside the kernel",
+              "'%s' is for Lua, outside of kernels", name);
+    return (Entity){0};
+  }
+  return (Entity){0};
+}
+
+static Entity fail_object(Sema *s, AstExpr *e, const Entity *object) {
+  const char *name = sema_text(s, e->text), *what = object->name ? object->name : sema_source(s, e->left);
+  if (object->kind == ENTITY_ELEMENT && method_find(e->text))
+    sema_fail(s, e, RG_ERROR_CALL, scratch_format(s->scratch, "write %s:%s(i, .., v)", object->name, name),
+              "'%s' is the element itself: methods belong to the field", sema_source(s, e->left));
+  else
+    sema_fail(s, e, RG_ERROR_CALL, NULL, "'%s' is no field or SNode and has no method '%s'", what, name);
+  return (Entity){0};
+}
+
+/* object:name(..) where the object is a Lua table: its function, given the table first. */
+static Entity resolve_table_call(Sema *s, AstExpr *e, const Entity *object) {
+  Entity callee = table_member(s, e, object, e->text);
+  if (s->failed) return (Entity){0};
+  if (callee.kind == ENTITY_OTHER && callee.value == VALUE_FUNCTION) return resolve_inline_call(s, e, callee, e->left);
+  sema_fail(s, e, RG_ERROR_CALL, NULL, "'%s' of '%s' is no function", sema_text(s, e->text), object->name);
+  return (Entity){0};
+}
+
+/* `v:norm()` is rg.norm(v). */
+static Entity resolve_vector_method(Sema *s, AstExpr *e, const Entity *object) {
+  const Builtin *builtin = builtin_method(e->text);
+  if (builtin && builtin->form == FORM_DECOMPOSE) return decompose_call(s, e, builtin);
+  if (builtin) {
+    entity_of(s, e)->builtin = builtin; /* the object counts as an argument from here on */
+    return resolve_known(s, e, builtin);
+  }
+  sema_fail(s, e, RG_ERROR_CALL,
+            suggest_vector_member(s, e->text, true), "%s has no method '%s'", shape_text(s, object->shape), sema_text(s, e->text));
+  return (Entity){0};
+}
+
+Entity resolve_method(Sema *s, AstExpr *e) {
+  Entity object = resolve_expr(s, e->left);
+  if (object.kind == ENTITY_OTHER && object.value == VALUE_TABLE) return resolve_table_call(s, e, &object);
+  bool is_value = object.kind == ENTITY_VALUE || object.kind == ENTITY_LIVE || object.kind == ENTITY_ELEMENT ||
+                  object.kind == ENTITY_PART;
+  if (is_value && !shape_is_scalar(object.shape)) return resolve_vector_method(s, e, &object);
+  if (object.kind == ENTITY_NONE) return object;
+  if (object.kind == ENTITY_LOOP) {
+    sema_fail(s, e, RG_ERROR_CALL, suggest_modifier(s, e->text), "a loop has no ':%s()'", sema_text(s, e->text));
+    return (Entity){0};
+  }
+  if (object.kind != ENTITY_FIELD && object.kind != ENTITY_NODE) return fail_object(s, e, &object);
+  object.method = method_find(e->text);
+  return object.method ? resolve_object_call(s, e, object) : fail_method(s, e, &object);
+}

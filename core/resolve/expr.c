@@ -1,0 +1,362 @@
+/* expr.c - what each expression denotes. Everything that can be said against a kernel without knowing types is said
+ * in these files: names, constructs, counts of indices and arguments, loops and exits, reductions. */
+#include "resolve/resolve.h"
+
+static Entity value_entity(void) { return (Entity){.kind = ENTITY_VALUE}; }
+
+/* -- values ---------------------------------------------------------------------------------------------- */
+
+static bool fail_other(Sema *s, AstExpr *e, const Entity *entity) {
+  const char *name = entity->name ? entity->name : sema_source(s, e);
+  switch (entity->value) {
+  case VALUE_NIL:
+    if (entity->source.is_parameter)
+      return sema_fail(s, e, RG_ERROR_NAME_NIL, "the launch has to give it", "the argument '%s' is nil", name);
+    return sema_fail(s, e, RG_ERROR_NAME_NIL, "it must have a value when the kernel is launched", "'%s' is nil", name);
+  case VALUE_STRING:
+    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "the values of a kernel are numbers and booleans",
+                     "'%s' is a string, and strings do not exist in kernels", name);
+  case VALUE_TABLE:
+    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "name what is in it, by its full path: 'self.dt'",
+                     "'%s' is a table, which is no value in a kernel", name);
+  case VALUE_FUNCTION:
+    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, NULL, "'%s' is a function, which is no value in a kernel", name);
+  default:
+    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, NULL, "'%s' is %s, which is no value in a kernel", name, entity->what);
+  }
+}
+
+static bool fail_no_value(Sema *s, AstExpr *e, const Entity *entity) {
+  switch (entity->kind) {
+  case ENTITY_FIELD:
+    return sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s: an element needs %d %s, here %s %d",
+                     entity->name, entity->node->rank, entity->node->rank == 1 ? "axis" : "axes", entity->node->rank,
+                     entity->node->rank == 1 ? "index" : "indices", entity->indexed == 1 ? "is" : "are",
+                     entity->indexed);
+  case ENTITY_NODE:
+    return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "the elements are in its fields", "'%s' is an SNode, not a number",
+                     entity->name);
+  case ENTITY_TYPE:
+    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "call it to convert a number: rg.i32(x)",
+                     "'%s' is a type, not a number", entity->name);
+  case ENTITY_BUILTIN:
+    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, NULL, "'%s' is a function, not a number", entity->name);
+  case ENTITY_LOOP:
+    return sema_fail(s, e, RG_ERROR_LOOP, "write: for i in .. do", "this stands only in the head of a loop");
+  case ENTITY_VOID:
+    return sema_fail(s, e, RG_ERROR_CALL, NULL, "'%s' gives no value", sema_text(s, e->text));
+  default: return fail_other(s, e, entity);
+  }
+}
+
+bool resolve_value(Sema *s, AstExpr *e) {
+  Entity entity = resolve_expr(s, e);
+  if (entity.kind == ENTITY_SHAPE) {
+    entity = extent_vector(s, e, &entity);
+    *entity_of(s, e) = entity; /* the table may have moved */
+  }
+  switch (entity.kind) {
+  case ENTITY_VALUE:
+  case ENTITY_LIVE:
+  case ENTITY_CONSTANT:
+  case ENTITY_ELEMENT:
+  case ENTITY_PART: return true;
+  case ENTITY_NONE: return false;
+  default: return !s->failed && fail_no_value(s, e, &entity);
+  }
+}
+
+bool resolve_scalar(Sema *s, AstExpr *e) { return resolve_value(s, e) && resolve_check_scalar(s, e); }
+
+bool resolve_check_scalar(Sema *s, AstExpr *e) {
+  return shape_is_scalar(shape_of(s, e)) ||
+         sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "take one number of it: v.x", "a number stands here, and this is %s",
+                   shape_text(s, shape_of(s, e)));
+}
+
+static Entity shaped_entity(Shape shape) { return (Entity){.kind = ENTITY_VALUE, .shape = shape}; }
+
+static Entity resolve_unary(Sema *s, AstExpr *e) {
+  bool ok = e->op == AST_NOT ? resolve_scalar(s, e->left) : resolve_value(s, e->left);
+  return ok ? shaped_entity(shape_of(s, e->left)) : (Entity){0};
+}
+
+/* -- names ----------------------------------------------------------------------------------------------- */
+
+static Entity fail_reduced(Sema *s, AstExpr *e) {
+  const char *name = sema_text(s, e->local->name);
+  sema_fail(s, e, RG_ERROR_REDUCTION, "read it after the loop, or keep the iteration's own value in another local",
+            "'%s' is gathered by this parallel loop and has no value inside it", name);
+  return (Entity){0};
+}
+
+/* A helper before the kernel; it takes what the kernel takes. */
+static Entity resolve_helper(Sema *s, AstExpr *e) {
+  Entity entity = {.kind = ENTITY_OTHER, .value = VALUE_FUNCTION, .what = "a function", .name = sema_text(s, e->text)};
+  for (int i = 0; i < s->ast->helpers.count; i++)
+    if (s->ast->helpers.items[i]->locals.items[0] == e->local) entity.callee = s->ast->helpers.items[i]->function;
+  entity.callee_source = s->ast->source;
+  return entity;
+}
+
+static Entity resolve_local(Sema *s, AstExpr *e) {
+  Local *local = local_of(s, e->local);
+  if (local->is_poisoned) sema_poison(s);
+  if (!e->local->owner) return resolve_helper(s, e);
+  if (local->is_alias) return local->alias;
+  if (s->loop && local->loop == 0 && local->reduced_in == s->loop) return fail_reduced(s, e);
+  return shaped_entity(local->shape);
+}
+
+static Entity resolve_shape_of(Sema *s, AstExpr *e, Entity object, Str name) {
+  if (str_is(name, "shape") || str_is(name, "offset")) {
+    object.kind = ENTITY_SHAPE;
+    object.shape = (Shape){0};
+    object.is_offset = name.data[0] == 'o';
+    return object;
+  }
+  const char *text = sema_text(s, name);
+  sema_fail(s, e, RG_ERROR_NAME_UNKNOWN,
+            suggest_field_member(s, name, object.name), "'%s' has no '%s'", object.name, text);
+  return (Entity){0};
+}
+
+Entity resolve_member(Sema *s, AstExpr *e, Entity object, Str name) {
+  const char *text = sema_text(s, name);
+  switch (object.kind) {
+  case ENTITY_NONE: return object;
+  case ENTITY_FIELD: case ENTITY_NODE:
+    if (object.indexed == 0) return resolve_shape_of(s, e, object, name);
+    sema_fail(s, e, RG_ERROR_INDEX_COUNT, scratch_format(s->scratch, "an element has %d indices", object.node->rank),
+              "'%s' is a row of '%s', and has no '%s'", sema_source(s, e->left), object.name, text);
+    return (Entity){0};
+  case ENTITY_VALUE:
+  case ENTITY_LIVE:
+  case ENTITY_CONSTANT:
+  case ENTITY_ELEMENT:
+  case ENTITY_PART: return shape_named_part(s, e, &object, name);
+  case ENTITY_SHAPE: return extent_member(s, e, &object, name);
+  case ENTITY_OTHER:
+    if (object.value == VALUE_TABLE) return table_member(s, e, &object, name);
+    break;
+  default: break;
+  }
+  sema_fail(s, e, RG_ERROR_UNSUPPORTED, "name captured things by their full path: 'self.grid.dt'",
+            "kernels cannot look up '%s' here", text);
+  return (Entity){0};
+}
+
+/* A parameter that is assigned is a variable, and no path leads behind it. */
+static bool is_behind_variable(Sema *s, const AstExpr *e) {
+  while (e->kind == AST_FIELD) e = e->left;
+  return e->kind == AST_LOCAL && !local_of(s, e->local)->is_alias;
+}
+
+static Entity resolve_field(Sema *s, AstExpr *e) {
+  StrBuf name;
+  int parameter;
+  strbuf_init(&name, s->scratch);
+  if (!is_behind_variable(s, e) && path_of(s->frame ? NULL : s->input->ast, e, &name, &parameter))
+    return resolve_capture(s, e);
+  Entity object = resolve_expr(s, e->left);
+  return resolve_member(s, e, object, e->text);
+}
+
+/* -- indices --------------------------------------------------------------------------------------------- */
+
+static bool has_keys(const AstExpr *table) {
+  for (int i = 0; i < table->keys.count; i++)
+    if (table->keys.items[i]) return true;
+  return false;
+}
+
+bool resolve_indices(Sema *s, AstExprs *list, int *count) {
+  *count = 0;
+  for (int i = 0; i < list->count && !s->failed; i++) {
+    AstExpr *index = list->items[i];
+    if (index->kind != AST_TABLE) {
+      if (!resolve_value(s, index)) return false;
+      if (shape_is_matrix(shape_of(s, index)))
+        return sema_fail(s, index, RG_ERROR_TYPE_MISMATCH, NULL, "a matrix cannot be an index");
+      *count += shape_count(shape_of(s, index));
+      continue;
+    }
+    if (has_keys(index))
+      return sema_fail(s, index, RG_ERROR_UNSUPPORTED, "write x[{i, j}]", "these indices have names");
+    for (int k = 0; k < index->list.count; k++) resolve_scalar(s, index->list.items[k]);
+    *count += index->list.count;
+  }
+  return !s->failed;
+}
+
+/* A field without axes has one element, `x[0]`. */
+static Entity resolve_only_element(Sema *s, AstExpr *e, Entity field, int count) {
+  double index;
+  if (count == 1 && e->list.items[0]->kind != AST_TABLE && sema_is_constant(e->list.items[0], &index) && index == 0) {
+    field.kind = ENTITY_ELEMENT;
+    return field;
+  }
+  sema_fail(s, e, RG_ERROR_INDEX_COUNT, scratch_format(s->scratch, "write %s[0]", field.name),
+            "'%s' has no axes and one element", field.name);
+  return (Entity){0};
+}
+
+static Entity resolve_element(Sema *s, AstExpr *e, Entity field) {
+  int count;
+  if (!resolve_indices(s, &e->list, &count)) return (Entity){0};
+  int rank = field.node->rank;
+  if (rank == 0) return resolve_only_element(s, e, field, count);
+  field.indexed += count;
+  if (field.indexed > rank) {
+    sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, here are %d indices", field.name, rank,
+              rank == 1 ? "axis" : "axes", field.indexed);
+    return (Entity){0};
+  }
+  if (field.indexed == rank) field.kind = ENTITY_ELEMENT;
+  return field;
+}
+
+static Entity resolve_index(Sema *s, AstExpr *e) {
+  Entity object = resolve_expr(s, e->left);
+  const char *name = object.name ? object.name : sema_source(s, e->left);
+  if (object.kind != ENTITY_FIELD && object.kind != ENTITY_TYPE && !shape_is_scalar(object.shape))
+    return shape_indexed_part(s, e, &object);
+  switch (object.kind) {
+  case ENTITY_NONE: return object;
+  case ENTITY_FIELD: return resolve_element(s, e, object);
+  case ENTITY_SHAPE: return extent_indexed(s, e, &object);
+  case ENTITY_ELEMENT:
+    sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, here are more indices", name, object.node->rank,
+              object.node->rank == 1 ? "axis" : "axes");
+    break;
+  case ENTITY_NODE:
+    sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "the elements are in its fields", "'%s' is an SNode and has no elements",
+              name);
+    break;
+  case ENTITY_OTHER:
+    if (object.value == VALUE_TABLE) return table_item(s, e, &object);
+    fail_other(s, e->left, &object);
+    break;
+  default: sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' is no field, so it cannot be indexed", name); break;
+  }
+  return (Entity){0};
+}
+
+/* -- operators ------------------------------------------------------------------------------------------- */
+
+/* The extent of the first axis, as `#x` counts it. */
+static Entity resolve_length(Sema *s, AstExpr *e) {
+  Entity object = resolve_expr(s, e->left);
+  bool has_extent = (object.kind == ENTITY_FIELD || object.kind == ENTITY_NODE) && object.indexed < object.node->rank;
+  if (has_extent && snode_is_unbounded(object.node, object.indexed)) {
+    sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "loop over its active cells, or count() them",
+              "'#' has no answer: axis '%c' of '%s' belongs to a hash and has no ends",
+              'i' + object.node->level_axes[object.indexed], object.name);
+    return (Entity){0};
+  }
+  if (has_extent) return extent_constant(object.node->shape[object.indexed]);
+  if (object.kind == ENTITY_SHAPE) return extent_constant(object.part_count ? object.part_count : object.node->rank);
+  int64_t length;
+  if (object.kind == ENTITY_OTHER && object.value == VALUE_TABLE)
+    return table_length(s, e->left, &object, &length) ? extent_constant(length) : (Entity){0};
+  if (object.kind == ENTITY_OTHER) fail_other(s, e->left, &object);
+  else sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'#' takes a field or an SNode with axes");
+  return (Entity){0};
+}
+
+/* Of `c and a or b` and `c ? a : b`: conditions are bools, the arms of one shape. */
+static bool shape_choice(Sema *s, AstExpr *e, Shape *shape) {
+  AstExpr *a = e->kind == AST_TERNARY ? e->right : e->left, *b = e->kind == AST_TERNARY ? e->third : e->right;
+  *shape = shape_of(s, b);
+  if (e->kind == AST_TERNARY && !resolve_check_scalar(s, e->left)) return false;
+  if (e->kind == AST_AND) return resolve_check_scalar(s, a);
+  return shape_equal(shape_of(s, a), *shape) ||
+         sema_fail(s, b, RG_ERROR_TYPE_MISMATCH, NULL, "one side of this choice is %s, the other %s",
+                   shape_text(s, shape_of(s, a)), shape_text(s, *shape));
+}
+
+static Entity resolve_operands(Sema *s, AstExpr *e) {
+  if (e->op == AST_CONCAT) {
+    sema_fail(s, e, RG_ERROR_UNSUPPORTED, "the values of a kernel are numbers and booleans",
+              "strings do not exist in kernels");
+    return (Entity){0};
+  }
+  AstExpr *operands[] = {e->left, e->right, e->third};
+  for (int i = 0; i < 3; i++)
+    if (operands[i] && !resolve_value(s, operands[i])) return (Entity){0};
+  Shape shape;
+  bool ok = e->kind == AST_BINARY ? shape_binary(s, e, &shape) : shape_choice(s, e, &shape);
+  return ok ? shaped_entity(shape) : (Entity){0};
+}
+
+static Entity refuse(Sema *s, AstExpr *e, const char *hint, const char *sentence) {
+  sema_fail(s, e, RG_ERROR_UNSUPPORTED, hint, "%s", sentence);
+  return (Entity){0};
+}
+
+static Entity resolve_new(Sema *s, AstExpr *e) {
+  switch (e->kind) {
+  case AST_TRUE: case AST_FALSE: case AST_NUMBER: return value_entity();
+  case AST_LOCAL: return resolve_local(s, e);
+  case AST_GLOBAL: return resolve_capture(s, e);
+  case AST_FIELD: return resolve_field(s, e);
+  case AST_INDEX: return resolve_index(s, e);
+  case AST_CALL: return resolve_call(s, e);
+  case AST_METHOD: return resolve_method(s, e);
+  case AST_UNARY: return e->op == AST_LEN ? resolve_length(s, e) : resolve_unary(s, e);
+  case AST_BINARY: case AST_AND: case AST_OR: case AST_TERNARY: return resolve_operands(s, e);
+  case AST_PAREN: return resolve_expr(s, e->left);
+  case AST_NIL: return refuse(s, e, "numbers and booleans always have a value", "nil does not exist in kernels");
+  case AST_STRING:
+    return refuse(s, e, "the values of a kernel are numbers and booleans", "strings do not exist in kernels");
+  case AST_VARARG: return refuse(s, e, "name each parameter", "kernels take no variable arguments");
+  case AST_FUNCTION:
+    return refuse(s, e, "declare it before the kernel, and call it", "functions cannot be made inside a kernel");
+  case AST_TABLE: return refuse(s, e, "use locals, one per value, or a vector: rg.vec2(a, b)", "tables are no values in kernels");
+  }
+  return (Entity){0};
+}
+
+Entity resolve_expr(Sema *s, AstExpr *e) {
+  if (s->failed) return (Entity){0};
+  Entity entity = resolve_new(s, e);
+  return *entity_of(s, e) = s->failed ? (Entity){0} : entity;
+}
+
+/* -- types ----------------------------------------------------------------------------------------------- */
+
+static Type fail_type(Sema *s, AstExpr *annotation, const char *name) {
+  sema_fail(s, annotation, RG_ERROR_TYPE_UNKNOWN, suggest_type(s, name), "'%s' is no type", name);
+  return TYPE(NONE);
+}
+
+/* `vec(5, f64)`, `rg.mat(3, 2, f32)`: the last name decides, as nothing else can be called here. */
+static Type resolve_shaped(Sema *s, AstExpr *annotation) {
+  Entity made = resolve_type_call(s, annotation, annotation->left->text);
+  if (made.kind != ENTITY_TYPE) return TYPE(NONE);
+  Type type;
+  return type_make(made.type, made.shape.rows, made.shape.cols, &type) ? type : TYPE(NONE);
+}
+
+static Type find_type(Sema *s, AstExpr *annotation) {
+  Type type;
+  if (annotation->kind == AST_GLOBAL && type_parse_any(annotation->text, &type)) return type;
+  if (annotation->kind == AST_CALL) return resolve_shaped(s, annotation);
+  StrBuf name;
+  int parameter;
+  strbuf_init(&name, s->scratch);
+  path_of(s->frame ? NULL : s->input->ast, annotation, &name, &parameter);
+  SemaPath path = {.name = str_of(strbuf_end(&name)), .function = s->frame ? s->frame->number : 0};
+  int number = path_find(s, &path);
+  bool is_type = number >= 0 && s->input->captures[number].kind == VALUE_TYPE;
+  if (!is_type) return fail_type(s, annotation, strbuf_end(&name));
+  type_parse_any(str_of(s->input->captures[number].name), &type);
+  return type;
+}
+
+/* A type's name, or a name that leads to a type: that of one number, and how many there are. */
+Type resolve_type(Sema *s, AstExpr *annotation, Shape *shape) {
+  Type type = find_type(s, annotation);
+  *shape = shape_of_type(type);
+  return type_element(type);
+}

@@ -1,0 +1,98 @@
+/* extent.c - `x.shape` and `x.offset`: integer vectors that layouts fix, one number per axis.
+ *
+ *     x.shape[0]  x.shape.x  x.shape.yx     constants
+ *     x.shape     x.shape[k]                rg.ivec2(512, 256), written in place of the name: a value like any other
+ *
+ * Of a field with one axis the shape is one number; with none there is nothing. */
+#include "resolve/resolve.h"
+
+Entity extent_constant(int64_t value) { return (Entity){.kind = ENTITY_CONSTANT, .constant = value}; }
+
+/* A swizzle of a shape is a shape of these axes. */
+static int extent_count(const Entity *shape) { return shape->part_count ? shape->part_count : shape->node->rank; }
+
+static int64_t extent_of(const Entity *shape, int k) {
+  int axis = shape->part_count ? shape->parts[k] : k;
+  if (shape->is_offset) return shape->offset ? shape->offset[axis] : 0;
+  return shape->node->shape[axis];
+}
+
+static AstExpr *positive(Sema *s, const AstExpr *e, int64_t value) {
+  AstExpr like = {.kind = AST_NUMBER, .pos = e->pos, .width = e->width, .op = AST_NO_OP, .height = 1, .number = (double)value,
+                  .number_kind = AST_NUMBER_PLAIN, .integer = (uint64_t)value,
+                  .text = str_of(scratch_format(s->scratch, "%lld", (long long)value))};
+  AstExpr *number = clone_new_expr(s, &like);
+  *entity_of(s, number) = (Entity){.kind = ENTITY_VALUE};
+  return number;
+}
+
+static AstExpr *literal(Sema *s, const AstExpr *e, int64_t value) {
+  AstExpr *number = positive(s, e, value < 0 ? -value : value);
+  if (value >= 0) return number;
+  AstExpr like = {.kind = AST_UNARY, .pos = e->pos, .width = e->width, .op = AST_NEG, .height = 2, .left = number};
+  AstExpr *negative = clone_new_expr(s, &like);
+  *entity_of(s, negative) = (Entity){.kind = ENTITY_VALUE};
+  return negative;
+}
+
+Entity extent_vector(Sema *s, AstExpr *e, const Entity *shape) {
+  AstExprs numbers = {0};
+  int count = extent_count(shape);
+  bool is_wide = false;
+  for (int k = 0; k < count; k++) {
+    is_wide |= extent_of(shape, k) > INT32_MAX || extent_of(shape, k) < -INT32_MAX;
+    vec_push(s->scratch, &numbers, literal(s, e, extent_of(shape, k)));
+  }
+  AstExpr written = {.id = e->id, .pos = e->pos, .width = e->width, .op = AST_NO_OP, .height = e->height + 1};
+  if (count == 1) {
+    *e = written;
+    e->kind = AST_PAREN;
+    e->left = numbers.items[0];
+    return (Entity){.kind = ENTITY_VALUE};
+  }
+  if (count == 0) {
+    sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has no axes, so its %s has no numbers", shape->name,
+              shape->is_offset ? "offset" : "shape");
+    return (Entity){0};
+  }
+  AstExpr name = {.kind = AST_GLOBAL, .pos = e->pos, .width = e->width, .op = AST_NO_OP, .height = 1, .text = str_of("rg.ivec")};
+  *e = written;
+  e->kind = AST_CALL;
+  e->left = clone_new_expr(s, &name);
+  e->list = numbers;
+  return (Entity){.kind = ENTITY_VALUE, .type = is_wide ? TYPE(I64) : TYPE(I32), .shape = {(uint8_t)count, 1}, .is_conversion = true};
+}
+
+static Entity fail_axis(Sema *s, AstExpr *e, const Entity *shape) {
+  int rank = extent_count(shape);
+  sema_fail(s, e, RG_ERROR_INDEX_RANGE, "indices start at 0", "'%s' has %d %s", shape->name, rank, rank == 1 ? "axis" : "axes");
+  return (Entity){0};
+}
+
+/* `x.shape.x`, `x.shape.yx` */
+Entity extent_member(Sema *s, AstExpr *e, const Entity *shape, Str name) {
+  Entity part = *shape;
+  int count = shape_swizzle(name, (Shape){(uint8_t)extent_count(shape), 1}, part.parts);
+  if (count == 1) return extent_constant(extent_of(shape, part.parts[0]));
+  for (int k = 0; k < count && shape->part_count; k++) part.parts[k] = shape->parts[part.parts[k]];
+  part.part_count = count;
+  if (count) return part;
+  if (shape_is_swizzle(name)) return fail_axis(s, e, shape);
+  sema_fail(s, e, RG_ERROR_NAME_UNKNOWN, "components are x y z w, or a number: x.shape[0]", "a %s has no '%s'",
+            shape->is_offset ? "offset" : "shape", sema_text(s, name));
+  return (Entity){0};
+}
+
+Entity extent_indexed(Sema *s, AstExpr *e, const Entity *shape) {
+  double axis;
+  int count = extent_count(shape);
+  if (e->list.count == 1 && sema_is_constant(e->list.items[0], &axis))
+    return axis >= 0 && axis < count && axis == (int)axis ? extent_constant(extent_of(shape, (int)axis)) : fail_axis(s, e, shape);
+  if (count == 1) {
+    sema_fail(s, e, RG_ERROR_INDEX_COUNT, "write x.shape[0]", "'%s' has 1 axis", shape->name);
+    return (Entity){0};
+  }
+  if (!resolve_value(s, e->left)) return (Entity){0};
+  Entity vector = *entity_of(s, e->left);
+  return shape_indexed_part(s, e, &vector);
+}

@@ -1,0 +1,216 @@
+/* inline.c - calls of the user's functions: arguments meet parameters, and the body is read as if it stood there.
+ * Also what tables lead to: `self.dt` where `self` is an argument is a path that the launch has to bring. */
+#include "resolve/resolve.h"
+
+enum { MOST_INSIDE = 33 };
+enum { HIGHEST = 1500, MOST_EXPRESSIONS = 200000 }; /* of all that is written out: bounds for the stack and the memory */
+
+/* -- what the launch has to bring as well ------------------------------------------------------------------- */
+
+static Entity want_function(Sema *s, AstExpr *e, const Entity *callee) {
+  SemaWants *wants = s->input->wants;
+  if (wants && !wants->has_function && !s->failed) {
+    wants->has_function = true;
+    wants->function = callee->source;
+  }
+  sema_fail(s, e, RG_ERROR_SOURCE, "write its statements here", "'%s' is a Lua function whose text is not known here",
+            callee->name ? callee->name : sema_source(s, e->left));
+  return (Entity){0};
+}
+
+/* -- the call ---------------------------------------------------------------------------------------------------- */
+
+static bool is_same_text(const Inline *in, const AstFunction *function, const Source *source) {
+  return in->original->pos.offset == function->pos.offset && in->original->end.offset == function->end.offset &&
+         in->source->text.length == source->text.length && !strcmp(in->source->name, source->name) &&
+         !memcmp(in->source->text.data, source->text.data, (size_t)source->text.length);
+}
+
+bool resolve_fail_size(Sema *s, Pos pos, int width) {
+  return sema_fail_pos(s, pos, width, RG_ERROR_UNSUPPORTED, "compute a part in a kernel of its own",
+                       "this kernel is too large with its functions and static loops written out");
+}
+
+bool resolve_has_room(const Sema *s) { return s->ast->expr_count <= MOST_EXPRESSIONS; }
+
+static bool check_callee(Sema *s, AstExpr *e, const Entity *callee, int arguments) {
+  const AstFunction *function = callee->callee;
+  const Source *source = callee->callee_source;
+  int inside = 0; /* calls of it that this one stands in: each knows its own constants, so they may end */
+  for (const Inline *in = s->frame; in; in = in->outer)
+    if (is_same_text(in, function, source) && ++inside == MOST_INSIDE)
+      return sema_fail(s, e, RG_ERROR_NOT_YET, "write it as a loop, or end it by 'if rg.static(..)'",
+                       "'%s' calls itself over and over: %d calls inside each other are written out, and recursion at run time is not "
+                       "compiled yet", callee->name, MOST_INSIDE - 1);
+  int height = (s->frame ? s->frame->height : s->function->height) + function->height;
+  if (height > HIGHEST || s->ast->expr_count > MOST_EXPRESSIONS) return resolve_fail_size(s, e->pos, e->width);
+  if (function->has_varargs)
+    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "name each parameter", "'%s' takes variable arguments, which kernels do not", callee->name);
+  int count = function->parameters.count;
+  if (arguments != count) {
+    sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d %s, here %s %d", callee->name, count,
+              count == 1 ? "argument" : "arguments", arguments == 1 ? "is" : "are", arguments);
+    return sema_note(s, source, function->pos, (int)strlen("function"), "'%s' is declared here", callee->name);
+  }
+  return true;
+}
+
+/* A number that is not assigned inside keeps what is known of it: `x.shape[0]` stays a constant. */
+static bool stands_for_itself(const Entity *entity, const AstLocal *parameter, bool is_assigned) {
+  switch (entity->kind) {
+  case ENTITY_FIELD: case ENTITY_NODE: case ENTITY_SHAPE: case ENTITY_TYPE: case ENTITY_BUILTIN: return true;
+  case ENTITY_OTHER: return entity->value == VALUE_FUNCTION || entity->value == VALUE_TABLE;
+  case ENTITY_LIVE:
+  case ENTITY_CONSTANT: return !is_assigned && !parameter->annotation;
+  default: return false;
+  }
+}
+
+/* A whole number as written is known inside, too. */
+static void take_literal(const AstExpr *argument, Entity *entity) {
+  double number;
+  bool is_plain = argument->kind == AST_NUMBER ? argument->number_kind == AST_NUMBER_PLAIN
+                  : argument->kind == AST_UNARY && argument->op == AST_NEG && argument->left->kind == AST_NUMBER &&
+                        argument->left->number_kind == AST_NUMBER_PLAIN;
+  if (is_plain && sema_is_constant(argument, &number) && number >= -0x1p31 && number < 0x1p31)
+    *entity = (Entity){.kind = ENTITY_CONSTANT, .constant = (int64_t)number};
+}
+
+static void give_parameter(Sema *s, AstLocal *parameter, AstExpr *argument, Entity *entity) {
+  take_literal(argument, entity);
+  resolve_declare(s, parameter);
+  Local *local = local_of(s, parameter);
+  bool is_number = entity->kind == ENTITY_LIVE || entity->kind == ENTITY_CONSTANT;
+  if (!stands_for_itself(entity, parameter, shape_is_variable(s, parameter))) {
+    resolve_give_shape(s, parameter, argument);
+    return;
+  }
+  if (parameter->is_assigned && !is_number)
+    sema_fail(s, argument, RG_ERROR_UNSUPPORTED, "declare another local for the new value",
+              "'%s' is given what is no number here, so it cannot be assigned", sema_text(s, parameter->name));
+  else if (parameter->annotation && !is_number)
+    sema_fail(s, argument, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' is declared %s, but this is no number",
+              sema_text(s, parameter->name), sema_source(s, parameter->annotation));
+  local->is_alias = true;
+  local->alias = *entity;
+}
+
+static void add_result(Sema *s, Inline *in, AstExpr *annotation) {
+  AstLocal like = {.name = str_of(in->name), .pos = in->function->pos, .annotation = annotation, .owner = in->function,
+                   .is_assigned = !in->is_straight};
+  AstLocal *result = clone_new_local(s, &like);
+  vec_push(s->scratch, &in->results, result);
+  resolve_declare(s, result);
+  local_of(s, result)->is_seen = false;
+}
+
+static void resolve_body(Sema *s, Inline *in) {
+  bool breaks_parallel = s->breaks_parallel;
+  s->breaks_parallel = false;
+  s->frame = in;
+  for (int i = 0; i < in->function->results.count; i++) add_result(s, in, in->function->results.items[i]);
+  resolve_block(s, &in->function->body);
+  s->frame = in->outer;
+  s->breaks_parallel = breaks_parallel;
+}
+
+static Inline *create(Sema *s, const AstExpr *e, const Entity *callee) {
+  Inline *in = scratch_new(s->scratch, Inline);
+  *in = (Inline){.outer = s->frame, .original = callee->callee, .source = callee->callee_source,
+                 .number = callee->callee_number, .name = callee->name, .loop = s->loop,
+                 .height = (s->frame ? s->frame->height : s->function->height) + callee->callee->height,
+                 .function = clone_function(s, callee->callee)};
+  in->call = e;
+  in->returns_early = clone_returns_early(in->function);
+  in->is_straight = clone_is_straight(in->function);
+  return in;
+}
+
+/* An argument is what it denotes; what is no number is no value either. */
+static bool resolve_argument(Sema *s, AstExpr *argument, Entity *entity) {
+  AstLocal plain = {0};
+  *entity = resolve_expr(s, argument);
+  return !s->failed && (stands_for_itself(entity, &plain, false) || resolve_value(s, argument));
+}
+
+Entity resolve_inline_call(Sema *s, AstExpr *e, Entity callee, AstExpr *self) {
+  VEC(Entity) entities = {0};
+  AstExprs arguments = {0};
+  if (inline_of(s, e)) return *entity_of(s, e); /* read once already */
+  if (!callee.callee) return want_function(s, e, &callee);
+  if (self) vec_push(s->scratch, &arguments, self);
+  if (self) vec_push(s->scratch, &entities, *entity_of(s, self));
+  for (int i = 0; i < e->list.count; i++) {
+    Entity entity;
+    if (!resolve_argument(s, e->list.items[i], &entity)) return (Entity){0};
+    vec_push(s->scratch, &arguments, e->list.items[i]);
+    vec_push(s->scratch, &entities, entity);
+  }
+  resolve_spread(s, &arguments, callee.callee->parameters.count);
+  for (int i = entities.count; i < arguments.count; i++) vec_push(s->scratch, &entities, *entity_of(s, arguments.items[i]));
+  if (!check_callee(s, e, &callee, arguments.count)) return (Entity){0};
+  Inline *in = create(s, e, &callee);
+  in->arguments = arguments;
+  map_put_int(&s->inlines, (uintptr_t)e, in);
+  shape_mark_assigned(s, &in->function->body);
+  s->frame = in;
+  for (int i = 0; i < arguments.count && !s->failed; i++)
+    give_parameter(s, in->function->parameters.items[i], arguments.items[i], &entities.items[i]);
+  s->frame = in->outer;
+  int failures = s->failures;
+  if (!s->failed) resolve_body(s, in);
+  if (s->failures > failures) sema_poison(s);
+  if (!in->results.count) return (Entity){.kind = ENTITY_VOID, .name = in->name};
+  return (Entity){.kind = ENTITY_VALUE, .name = in->name, .shape = local_of(s, in->results.items[0])->shape};
+}
+
+/* -- several results ------------------------------------------------------------------------------------------------ */
+
+static Inline *many(Sema *s, const AstExprs *list) {
+  AstExpr *last = list->count ? list->items[list->count - 1] : NULL;
+  Inline *in = last ? inline_of(s, last) : NULL;
+  if (last && !in) in = map_find_int(&s->pops, (uintptr_t)last);
+  return in && in->results.count > 1 ? in : NULL;
+}
+
+/* `a, b = f()`: behind a call that ends a list, its other results, as far as `wanted` values are asked for. */
+void resolve_spread(Sema *s, AstExprs *list, int wanted) {
+  Inline *in = s->failed ? NULL : many(s, list);
+  AstExpr *call = in ? list->items[list->count - 1] : NULL;
+  for (int i = 1; in && i < in->results.count && list->count < wanted; i++) {
+    AstExpr like = {.kind = AST_LOCAL, .height = 1, .pos = call->pos, .width = call->width, .op = AST_NO_OP,
+                    .text = str_of(in->name), .local = in->results.items[i]};
+    AstExpr *more = clone_new_expr(s, &like);
+    resolve_expr(s, more);
+    vec_push(s->scratch, list, more);
+  }
+}
+
+bool resolve_refuse_many(Sema *s, const AstExprs *list) {
+  Inline *in = s->failed ? NULL : many(s, list);
+  return !in || sema_fail(s, list->items[list->count - 1], RG_ERROR_UNSUPPORTED, "put them into locals first, or in parentheses for the first one",
+                          "'%s' gives %d values here", in->name, in->results.count);
+}
+
+/* -- return ------------------------------------------------------------------------------------------------------------ */
+
+void resolve_inline_return(Sema *s, AstStmt *stmt) {
+  Inline *in = s->frame;
+  if (s->loop != in->loop) {
+    sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_RETURN, "'continue' ends one iteration",
+                  "a parallel loop cannot be left by 'return'");
+    return;
+  }
+  for (int i = 0; i < stmt->values.count; i++) resolve_value(s, stmt->values.items[i]);
+  if (s->failed) return;
+  resolve_spread(s, &stmt->values, INT32_MAX);
+  if (!in->first_return && !in->function->results.count)
+    for (int i = 0; i < stmt->values.count && !s->failed; i++) add_result(s, in, NULL);
+  if (!in->first_return) in->first_return = stmt;
+  if (stmt->values.count != in->results.count)
+    sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_RETURN, "return as many everywhere",
+                  "this 'return' has %d %s, and '%s' gives %d elsewhere", stmt->values.count,
+                  stmt->values.count == 1 ? "value" : "values", in->name, in->results.count);
+  for (int i = 0; i < stmt->values.count && !s->failed; i++)
+    resolve_give_shape(s, in->results.items[i], stmt->values.items[i]);
+}

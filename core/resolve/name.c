@@ -1,0 +1,273 @@
+/* name.c - names that the kernel does not declare: what the launch says they are. */
+#include "resolve/resolve.h"
+
+/* What a dotted name stands in: "self.grid" of "self.grid.n"; nothing of a plain one. */
+static Str parent_of(Str name) {
+  int length = name.length;
+  while (length > 0 && name.data[length - 1] != '.') length--;
+  return (Str){name.data, length};
+}
+
+/* One letter is near to every other; names in different tables are no neighbours. */
+const char *resolve_nearest(Sema *s, Str name) {
+  if (name.length < 2) return NULL;
+  VEC(const char *) candidates = {0};
+  for (int i = 0; i < s->ast->local_count; i++)
+    if (s->locals[i].is_seen && !parent_of(name).length)
+      vec_push(s->scratch, &candidates, sema_text(s, s->locals[i].ast->name));
+  for (int i = 0; i < s->input->paths->count; i++)
+    if (s->input->captures[i].kind != VALUE_NIL && str_equal(parent_of(name), parent_of(s->input->paths->items[i].name)))
+      vec_push(s->scratch, &candidates, sema_text(s, s->input->paths->items[i].name));
+  const char *nearest = str_nearest(name, candidates.items, candidates.count);
+  return nearest ? scratch_format(s->scratch, "did you mean '%s'?", nearest) : NULL;
+}
+
+/* -- numbers of the launch ------------------------------------------------------------------------------- */
+
+static Ty type_of_value(const SemaValue *value) {
+  Type type;
+  switch (value->kind) {
+  case VALUE_VECTOR: return type_parse_any(str_of(value->name), &type) ? ty_of(type_element(type)) : (Ty){0};
+  case VALUE_BOOL: return ty_of(TYPE(BOOL));
+  case VALUE_I64: return ty_of(TYPE(I64));
+  case VALUE_U64: return ty_of(TYPE(U64));
+  default: return (Ty){.kind = TY_NUMBER};
+  }
+}
+
+/* These never change and have no integer value: they are floats wherever they are used. */
+static bool is_float_constant(const char *name) { return !strcmp(name, "math.pi") || !strcmp(name, "math.huge"); }
+
+static Shape shape_of_value(const SemaValue *value) {
+  Type type;
+  return value->kind == VALUE_VECTOR && type_parse_any(str_of(value->name), &type) ? shape_of_type(type) : (Shape){0};
+}
+
+static Entity live_entity(Sema *s, const SemaValue *value, SemaArg source, const char *name) {
+  int *number = source.is_parameter ? &s->parameter_live[source.index] : &s->path_live[source.index];
+  if (!*number) {
+    Live live = {.source = source, .name = name, .ty = type_of_value(value), .shape = shape_of_value(value), .arg = -1};
+    if (live.ty.kind == TY_NUMBER && is_float_constant(name)) live.ty.kind = TY_SOFT;
+    vec_push(s->scratch, &s->lives, live);
+    *number = s->lives.count;
+  }
+  return (Entity){.kind = ENTITY_LIVE, .live = *number - 1, .name = name, .shape = s->lives.items[*number - 1].shape};
+}
+
+/* -- what a value is ------------------------------------------------------------------------------------- */
+
+static Entity field_entity(Sema *s, AstExpr *e, const SemaValue *value, SemaArg source, const char *name) {
+  if (!value->node) {
+    sema_fail(s, e, RG_ERROR_FIELD_UNPLACED, "place it first: rg.root:dense(\"i\", n):place(..), or give it a shape",
+              "the field '%s' has no place in a tree yet", name);
+    return (Entity){0};
+  }
+  return (Entity){.kind = ENTITY_FIELD,
+                  .node = value->node,
+                  .component = value->component,
+                  .offset = value->offset,
+                  .source = source,
+                  .name = name,
+                  .type = value->node->components[value->component].type,
+                  .shape = shape_of_type(value->type)};
+}
+
+static Entity type_entity(Sema *s, AstExpr *e, const SemaValue *value, const char *name) {
+  Type type;
+  if (type_parse_any(str_of(value->name), &type))
+    return (Entity){.kind = ENTITY_TYPE, .name = name, .type = type_element(type), .shape = shape_of_type(type)};
+  sema_fail(s, e, RG_ERROR_NOT_YET, "use scalars: rg.f32, rg.i32 ..", "the type '%s' is not compiled yet", name);
+  return (Entity){0};
+}
+
+static const char *describe(const SemaValue *value) {
+  switch (value->kind) {
+  case VALUE_NIL: return "nil";
+  case VALUE_STRING: return "a string";
+  case VALUE_FUNCTION: return "a function";
+  case VALUE_TABLE: return "a table";
+  default: return value->name && *value->name ? value->name : "a value that kernels do not know";
+  }
+}
+
+static Entity function_entity(Sema *s, const SemaValue *value, SemaArg source, const char *name) {
+  Entity entity = {.kind = ENTITY_OTHER, .value = VALUE_FUNCTION, .what = describe(value), .name = name, .source = source};
+  if (!value->function) return entity;
+  const Ast *ast = s->input->functions[value->function - 1];
+  entity.callee = ast->function;
+  entity.callee_source = ast->source;
+  entity.callee_number = value->function;
+  return entity;
+}
+
+static Entity value_entity(Sema *s, AstExpr *e, const SemaValue *value, SemaArg source, const char *name) {
+  switch (value->kind) {
+  case VALUE_NUMBER:
+  case VALUE_I64:
+  case VALUE_U64:
+  case VALUE_BOOL:
+  case VALUE_VECTOR: return live_entity(s, value, source, name);
+  case VALUE_FIELD: return field_entity(s, e, value, source, name);
+  case VALUE_NODE: return (Entity){.kind = ENTITY_NODE, .node = value->node, .source = source, .name = name};
+  case VALUE_TYPE: return type_entity(s, e, value, name);
+  case VALUE_BUILTIN:
+    return (Entity){.kind = ENTITY_BUILTIN, .name = value->name, .builtin = builtin_find(value->name)};
+  case VALUE_FUNCTION: return function_entity(s, value, source, name);
+  default:
+    return (Entity){.kind = ENTITY_OTHER, .value = value->kind, .what = describe(value), .name = name, .source = source};
+  }
+}
+
+/* -- nil ------------------------------------------------------------------------------------------------- */
+
+/* A path as it is written: t[1] for "t.#1", #t for "t.#". */
+static const char *path_text(Sema *s, Str path) {
+  StrBuf out;
+  strbuf_init(&out, s->scratch);
+  if (path.length > 2 && !memcmp(path.data + path.length - 2, ".#", 2)) {
+    strbuf_char(&out, '#');
+    path.length -= 2;
+  }
+  for (int i = 0; i < path.length; i++) {
+    bool is_key = path.data[i] == '.' && i + 1 < path.length && path.data[i + 1] == '#';
+    if (!is_key) {
+      strbuf_char(&out, path.data[i]);
+      continue;
+    }
+    strbuf_char(&out, '[');
+    for (i += 2; i < path.length && path.data[i] != '.'; i++) strbuf_char(&out, path.data[i]);
+    strbuf_char(&out, ']');
+    i--;
+  }
+  return sema_text(s, str_of(strbuf_end(&out)));
+}
+
+/* The first `count` names of a path. */
+static Str leading(Str name, int count) {
+  int length = 0;
+  while (length < name.length && (name.data[length] != '.' || --count > 0)) length++;
+  return (Str){name.data, length};
+}
+
+static bool is_library(Str root) { return str_is(root, "math") || str_is(root, "bit") || str_is(root, "rg"); }
+
+static Entity fail_nil(Sema *s, AstExpr *e, const SemaValue *value, Str path) {
+  int depth = value->depth > 1 ? value->depth : 1;
+  Str met = leading(path, depth);
+  const char *name = path_text(s, met), *hint = value->depth == 0 ? suggest_name(s, met) : resolve_nearest(s, met);
+  if (depth == 2 && is_library(leading(path, 1))) {
+    sema_fail(s, e, RG_ERROR_NAME_UNKNOWN, suggest_builtin(s, met), "there is no '%s'", name);
+  } else if (value->depth == 0) {
+    sema_fail(s, e, RG_ERROR_NAME_UNKNOWN, hint, "'%s' is not defined", name);
+  } else {
+    if (met.length > 3 && !memcmp(met.data + met.length - 3, ".#0", 3)) hint = "lists start at 1, as in Lua";
+    sema_fail(s, e, RG_ERROR_NAME_NIL, hint ? hint : "it must have a value when the kernel is launched",
+              "'%s' is nil", name);
+  }
+  return (Entity){0};
+}
+
+/* -- paths ----------------------------------------------------------------------------------------------- */
+
+static int count_names(Str path) {
+  int count = 1;
+  for (int i = 0; i < path.length; i++) count += path.data[i] == '.';
+  return count;
+}
+
+/* The part of a path behind the names that the host has walked: `.shape`. */
+static Entity resolve_rest(Sema *s, AstExpr *e, Entity entity, Str path, int walked) {
+  Str met = leading(path, walked);
+  while (met.length < path.length && !s->failed) {
+    Str rest = {path.data + met.length + 1, path.length - met.length - 1};
+    Str name = leading(rest, 1);
+    entity = resolve_member(s, e, entity, name);
+    met.length += 1 + name.length;
+  }
+  return s->failed ? (Entity){0} : entity;
+}
+
+static int find_path(Sema *s, AstExpr *e) {
+  StrBuf name;
+  int parameter;
+  strbuf_init(&name, s->scratch);
+  if (!path_of(s->frame ? NULL : s->input->ast, e, &name, &parameter)) return -1;
+  SemaPath path = {.name = str_of(strbuf_end(&name)), .is_parameter_path = parameter >= 0,
+                   .function = s->frame ? s->frame->number : 0};
+  return path_find(s, &path);
+}
+
+Entity resolve_capture(Sema *s, AstExpr *e) {
+  int number = find_path(s, e);
+  if (number < 0) {
+    sema_fail(s, e, RG_ERROR_NAME_UNKNOWN, resolve_nearest(s, e->text), "'%s' is not defined", sema_source(s, e));
+    return (Entity){0};
+  }
+  return resolve_path_value(s, e, number);
+}
+
+bool resolve_is_nil(Sema *s, AstExpr *e) {
+  int number = e->kind == AST_GLOBAL || e->kind == AST_FIELD ? find_path(s, e) : -1;
+  return number >= 0 && s->input->captures[number].kind == VALUE_NIL && s->input->captures[number].depth > 0;
+}
+
+Entity resolve_path_value(Sema *s, AstExpr *e, int number) {
+  const SemaValue *value = &s->input->captures[number];
+  Str path = s->input->paths->items[number].name;
+  if (value->kind == VALUE_NIL) return fail_nil(s, e, value, path);
+  int names = count_names(path), walked = value->depth > 0 && value->depth < names ? value->depth : names;
+  const char *name = path_text(s, leading(path, walked));
+  Entity entity = value_entity(s, e, value, (SemaArg){.index = number}, name);
+  return s->failed ? (Entity){0} : resolve_rest(s, e, entity, path, walked);
+}
+
+/* -- parameters ------------------------------------------------------------------------------------------ */
+
+static bool check_annotated(Sema *s, const AstLocal *parameter, Live *live, Type type, Shape shape) {
+  bool is_bool = live->ty.kind == TY_BOOL;
+  if (!shape_equal(live->shape, shape))
+    return sema_fail_pos(s, parameter->pos, parameter->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
+                         "'%s' is declared %s, but this launch brings %s", live->name,
+                         sema_source(s, parameter->annotation), shape_text(s, live->shape));
+  if (is_bool != type_is_bool(type))
+    return sema_fail_pos(s, parameter->pos, parameter->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
+                         "'%s' is declared %s, but this launch brings a %s", live->name, type_text(type),
+                         is_bool ? "boolean" : "number");
+  live->ty = ty_of(type);
+  return true;
+}
+
+/* A parameter that is never assigned stands for what the launch brings; one that is assigned is a variable. */
+void resolve_parameter(Sema *s, int number) {
+  AstLocal *parameter = s->function->parameters.items[number];
+  Local *local = local_of(s, parameter);
+  const char *name = sema_text(s, parameter->name);
+  SemaValue missing = {.kind = VALUE_NIL};
+  const SemaValue *value = number < s->input->parameter_count ? &s->input->parameters[number] : &missing;
+  AstExpr *at = scratch_new(s->scratch, AstExpr);
+  *at = (AstExpr){.pos = parameter->pos, .width = parameter->name.length};
+  local->ast = parameter;
+  local->is_seen = true;
+  Entity entity = value_entity(s, at, value, (SemaArg){.is_parameter = true, .index = number}, name);
+  local->shape = entity.shape;
+  local->has_shape = true;
+  if (parameter->annotation) local->type = resolve_type(s, parameter->annotation, &local->shape);
+  local->is_annotated = parameter->annotation != NULL;
+  if (local->is_annotated && entity.kind == ENTITY_LIVE)
+    check_annotated(s, parameter, &s->lives.items[entity.live], local->type, local->shape);
+  else if (local->is_annotated && !s->failed)
+    sema_fail_pos(s, parameter->pos, parameter->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
+                  "'%s' is declared %s, but this launch brings %s", name, sema_source(s, parameter->annotation),
+                  entity.kind == ENTITY_OTHER ? entity.what : "no number");
+  if (shape_is_variable(s, parameter) && entity.kind == ENTITY_LIVE) {
+    s->lives.items[entity.live].use = at;
+    s->lives.items[entity.live].source_text = s->input->ast->source;
+    return;
+  }
+  if (parameter->is_assigned)
+    sema_fail_pos(s, parameter->pos, parameter->name.length, RG_ERROR_UNSUPPORTED,
+                  "declare another local for the new value",
+                  "the parameter '%s' is not a number here, so it cannot be assigned", name);
+  local->is_alias = true;
+  local->alias = entity;
+}

@@ -1,0 +1,149 @@
+/* paths.c - which free names a kernel uses, as far as their dots reach: "dt", "self.grid.dt", "rg.range". */
+#include "resolve/resolve.h"
+
+int path_parameter(const Ast *ast, const AstLocal *local) {
+  if (!ast || !local->is_parameter || local->owner != ast->function) return -1;
+  for (int i = 0; i < ast->function->parameters.count; i++)
+    if (ast->function->parameters.items[i] == local) return i;
+  return -1;
+}
+
+/* A captured name, or names behind dots; a bare parameter is no path. */
+bool path_of(const Ast *ast, const AstExpr *e, StrBuf *name, int *parameter) {
+  if (e->kind == AST_GLOBAL) {
+    *parameter = -1;
+  } else if (e->kind == AST_FIELD && e->left->kind == AST_LOCAL) {
+    *parameter = path_parameter(ast, e->left->local);
+    if (*parameter < 0) return false;
+    strbuf_add(name, e->left->text.data, e->left->text.length);
+    strbuf_char(name, '.');
+  } else if (e->kind == AST_FIELD) {
+    if (!path_of(ast, e->left, name, parameter)) return false;
+    strbuf_char(name, '.');
+  } else {
+    return false;
+  }
+  strbuf_add(name, e->text.data, e->text.length);
+  return true;
+}
+
+typedef struct Collector {
+  Scratch *scratch;
+  const Ast *ast; /* whose parameters are roots of paths; NULL: nobody's */
+  int function;
+  SemaPaths paths;
+  Map met; /* name, with "=" before a parameter's */
+} Collector;
+
+static void collect_block(Collector *c, const AstBlock *block);
+
+static bool add_path(Collector *c, const AstExpr *e) {
+  StrBuf key;
+  int parameter;
+  strbuf_init(&key, c->scratch);
+  strbuf_char(&key, '=');
+  if (!path_of(c->ast, e, &key, &parameter)) return false;
+  Str marked = str_of(strbuf_end(&key)), name = {marked.data + 1, marked.length - 1};
+  if (parameter < 0) marked = name;
+  if (map_find(&c->met, marked)) return true;
+  SemaPath path = {.name = name, .pos = e->pos, .is_parameter_path = parameter >= 0, .parameter = parameter,
+                   .function = c->function};
+  vec_push(c->scratch, &c->paths, path);
+  map_put(&c->met, marked, c);
+  return true;
+}
+
+static void collect_expr(Collector *c, const AstExpr *e);
+
+static void collect_list(Collector *c, const AstExprs *list) {
+  for (int i = 0; i < list->count; i++)
+    if (list->items[i]) collect_expr(c, list->items[i]);
+}
+
+/* Functions inside are refused by resolve, so what they use does not matter. */
+static void collect_expr(Collector *c, const AstExpr *e) {
+  if (add_path(c, e)) return;
+  if (e->left) collect_expr(c, e->left);
+  if (e->right) collect_expr(c, e->right);
+  if (e->third) collect_expr(c, e->third);
+  collect_list(c, &e->keys);
+  collect_list(c, &e->list);
+}
+
+/* The scalar types need no capture: their names are known. */
+static void collect_type(Collector *c, const AstExpr *annotation) {
+  Type type;
+  if (!annotation || (annotation->kind == AST_GLOBAL && type_parse_any(annotation->text, &type))) return;
+  if (annotation->kind == AST_CALL) {
+    collect_type(c, annotation->left);
+    for (int i = 0; i < annotation->list.count; i++) collect_type(c, annotation->list.items[i]);
+  } else {
+    collect_expr(c, annotation);
+  }
+}
+
+static void collect_stmt(Collector *c, const AstStmt *stmt) {
+  if (stmt->kind == AST_STMT_FUNCTION || stmt->kind == AST_STMT_LOCAL_FUNCTION) return;
+  for (int i = 0; i < stmt->locals.count; i++) collect_type(c, stmt->locals.items[i]->annotation);
+  collect_list(c, &stmt->targets);
+  if (stmt->kind != AST_STMT_IF) {
+    if (stmt->kind != AST_STMT_REPEAT) collect_list(c, &stmt->values);
+    for (int i = 0; i < stmt->bodies.count; i++) collect_block(c, &stmt->bodies.items[i]);
+    if (stmt->kind == AST_STMT_REPEAT) collect_list(c, &stmt->values);
+    return;
+  }
+  for (int i = 0; i < stmt->bodies.count; i++) {
+    if (i < stmt->values.count) collect_expr(c, stmt->values.items[i]);
+    collect_block(c, &stmt->bodies.items[i]);
+  }
+}
+
+static void collect_block(Collector *c, const AstBlock *block) {
+  for (int i = 0; i < block->count; i++) collect_stmt(c, block->items[i]);
+}
+
+static void collect_function(Collector *c, const AstFunction *function) {
+  for (int i = 0; i < function->parameters.count; i++) collect_type(c, function->parameters.items[i]->annotation);
+  for (int i = 0; i < function->results.count; i++) collect_type(c, function->results.items[i]);
+  collect_block(c, &function->body);
+}
+
+SemaPaths sema_paths(Scratch *scratch, const Ast *ast) {
+  Collector c = {.scratch = scratch, .ast = ast};
+  map_init(&c.met, scratch);
+  collect_function(&c, ast->function);
+  for (int i = 0; i < ast->helpers.count; i++) collect_function(&c, ast->helpers.items[i]->function);
+  return c.paths;
+}
+
+SemaPaths sema_function_paths(Scratch *scratch, const Ast *ast, int function) {
+  Collector c = {.scratch = scratch, .function = function};
+  map_init(&c.met, scratch);
+  collect_function(&c, ast->function);
+  return c.paths;
+}
+
+/* -- those of this launch ------------------------------------------------------------------------------------ */
+
+static Str path_key(Sema *s, const SemaPath *path) {
+  const char *mark = path->is_parameter_path ? "=" : path->function ? scratch_format(s->scratch, "%d:", path->function) : "";
+  return str_of(scratch_format(s->scratch, "%s%.*s", mark, path->name.length, path->name.data));
+}
+
+int path_find(Sema *s, const SemaPath *path) {
+  return (int)(uintptr_t)map_find(&s->path_number, path_key(s, path)) - 1;
+}
+
+void path_want(Sema *s, SemaPath path) {
+  if (!s->input->wants || s->failed || map_find(&s->wanted, path_key(s, &path))) return;
+  map_put(&s->wanted, path_key(s, &path), s);
+  vec_push(s->scratch, &s->input->wants->paths, path);
+}
+
+void path_number_all(Sema *s) {
+  map_init(&s->path_number, s->scratch);
+  for (int i = 0; i < s->input->paths->count; i++) {
+    Str key = path_key(s, &s->input->paths->items[i]);
+    map_put(&s->path_number, key, (void *)(uintptr_t)(i + 1));
+  }
+}

@@ -1,0 +1,12 @@
+/* paths.h - which free names a kernel uses, as far as their dots reach (typed/input.h). */
+#ifndef RG_RESOLVE_PATHS_H
+#define RG_RESOLVE_PATHS_H
+
+#include "typed/input.h"
+
+/* All captured paths, in order of first use. */
+SemaPaths sema_paths(Scratch *scratch, const Ast *ast);
+/* Those of a function that the kernel calls, its number `function`. */
+SemaPaths sema_function_paths(Scratch *scratch, const Ast *ast, int function);
+
+#endif

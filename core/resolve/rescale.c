@@ -1,0 +1,90 @@
+/* rescale.c - rg.rescale(from, to, i, j): indices of one level of a tree as those of another.
+ *
+ *     rg.rescale(x, block, i, j)      a call of  function(i, j) return i // 16, j // 16 end
+ *
+ * The function is written here, from the two levels, and read as any function of the user's: so it gives several values
+ * where those do, and takes an integer vector (v[0] // 16). A level below gives the first of its cells. */
+#include "front/parser.h"
+#include "resolve/resolve.h"
+
+static bool is_level(const Entity *entity) {
+  return (entity->kind == ENTITY_FIELD || entity->kind == ENTITY_NODE) && !entity->indexed;
+}
+
+/* One index of `to`. False where neither level divides the other's cells. */
+static bool write_index(StrBuf *text, const Entity *from, const Entity *to, int k, bool is_vector) {
+  int axis = to->node->level_axes[k], position = snode_axis_position(from->node, axis);
+  int64_t coarse = snode_cells_along(to->node, axis), fine = snode_cells_along(from->node, axis);
+  if (position < 0) {
+    strbuf_text(text, "0");
+  } else {
+    int64_t offset = from->offset ? from->offset[position] : 0;
+    strbuf_format(text, is_vector ? "(v[%d] - %lld)" : "(i%d - %lld)", position, (long long)offset);
+    if (fine % coarse == 0) strbuf_format(text, " // %lld", (long long)(fine / coarse));
+    else if (coarse % fine == 0) strbuf_format(text, " * %lld", (long long)(coarse / fine));
+    else return false;
+  }
+  if (to->offset) strbuf_format(text, " + %lld", (long long)to->offset[k]);
+  return true;
+}
+
+static const char *write_function(Sema *s, const Entity *from, const Entity *to, bool is_vector) {
+  StrBuf text;
+  strbuf_init(&text, s->scratch);
+  strbuf_text(&text, "function(");
+  for (int k = 0; !is_vector && k < from->node->rank; k++) strbuf_format(&text, k ? ", i%d" : "i%d", k);
+  strbuf_text(&text, is_vector ? "v) return " : ") return ");
+  for (int k = 0; k < to->node->rank; k++) {
+    if (k) strbuf_text(&text, ", ");
+    if (!write_index(&text, from, to, k, is_vector)) return NULL;
+  }
+  strbuf_text(&text, " end");
+  return strbuf_end(&text);
+}
+
+static bool fail_levels(Sema *s, AstExpr *e, const char *what) {
+  return sema_fail(s, e, RG_ERROR_CALL, "rg.rescale(x, block, i, j)", "'rg.rescale' %s", what);
+}
+
+static bool check_levels(Sema *s, AstExpr *e, const Entity *from, const Entity *to) {
+  if (s->failed) return false;
+  if (!is_level(from) || !is_level(to)) return fail_levels(s, e, "takes two levels first, each a field or an SNode");
+  if (from->node->tree != to->node->tree) return fail_levels(s, e, "takes two levels of one tree, and these are of two");
+  return true;
+}
+
+/* 1: an integer vector stands for the indices; 0: they stand one by one; -1 after an error. */
+static int takes_vector(Sema *s, AstExpr *e, const Entity *from) {
+  int given = e->list.count - 2, rank = from->node->rank;
+  if (given == rank && rank != 1) return 0;
+  if (given == 1 && resolve_value(s, e->list.items[2])) {
+    int count = shape_count(shape_of(s, e->list.items[2]));
+    if (count == rank) return count > 1;
+  }
+  if (!s->failed)
+    sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, and 'rg.rescale' was given %d", from->name, rank,
+              rank == 1 ? "axis" : "axes", given);
+  return -1;
+}
+
+Entity rescale_call(Sema *s, AstExpr *e) {
+  if (inline_of(s, e)) return *entity_of(s, e); /* read once already */
+  if (e->list.count < 3) return fail_levels(s, e, "takes two levels, and indices of the first"), (Entity){0};
+  Entity from = resolve_expr(s, e->list.items[0]), to = resolve_expr(s, e->list.items[1]);
+  if (!check_levels(s, e, &from, &to)) return (Entity){0};
+  int is_vector = takes_vector(s, e, &from);
+  if (is_vector < 0) return (Entity){0};
+  const char *text = write_function(s, &from, &to, is_vector);
+  if (!text) return fail_levels(s, e, "takes levels of which one divides the cells of the other"), (Entity){0};
+  Error err;
+  error_clear(&err);
+  Ast *ast = parse_kernel_text(source_create(s->scratch, str_of(text), "rg.rescale", 1), &err);
+  ASSERT(ast, "it is a function");
+  if (!ast) return (Entity){0};
+  e->list.items += 2;
+  e->list.count -= 2;
+  e->list.capacity -= 2;
+  Entity callee = {.kind = ENTITY_OTHER, .value = VALUE_FUNCTION, .name = "rg.rescale", .callee = ast->function,
+                   .callee_source = ast->source};
+  return resolve_inline_call(s, e, callee, NULL);
+}

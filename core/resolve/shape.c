@@ -1,0 +1,139 @@
+/* shape.c - what vectors and matrices make of each other, and of which numbers a part is.
+ *
+ *     v.zx       numbers 2 and 0 of v          m[r]       a row: numbers r * cols ..
+ *     v[k]       number k, perhaps computed    m[r][c]    number c of that row */
+#include "resolve/resolve.h"
+
+/* -- meeting -------------------------------------------------------------------------------------------------- */
+
+bool shape_join(Sema *s, const AstExpr *at, Shape a, Shape b, const char *who, Shape *joined) {
+  *joined = shape_is_scalar(a) ? b : a;
+  if (shape_is_scalar(a) || shape_is_scalar(b) || shape_equal(a, b)) return true;
+  return sema_fail(s, at, RG_ERROR_TYPE_MISMATCH, NULL, "%s takes values of one shape, and here are %s and %s", who,
+                   shape_text(s, a), shape_text(s, b));
+}
+
+/* Linear algebra, as in GLSL. */
+static bool multiply(Sema *s, const AstExpr *e, Shape a, Shape b, Shape *shape) {
+  int inner = shape_is_matrix(a) ? a.cols : a.rows;
+  if (inner != b.rows)
+    return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "columns of the left must be as many as rows of the right",
+                     "%s cannot be multiplied by %s", shape_text(s, a), shape_text(s, b));
+  if (!shape_is_matrix(a))
+    *shape = (Shape){b.cols, 1};
+  else
+    *shape = (Shape){a.rows, b.cols};
+  return true;
+}
+
+bool shape_binary(Sema *s, const AstExpr *e, Shape *shape) {
+  Shape a = shape_of(s, e->left), b = shape_of(s, e->right);
+  bool has_scalar = shape_is_scalar(a) || shape_is_scalar(b);
+  const char *who = scratch_format(s->scratch, "'%s'", ast_op_text(e->op));
+  *shape = (Shape){0};
+  if (e->op == AST_EQ || e->op == AST_NE)
+    return shape_equal(a, b) ||
+           sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "%s is compared with %s", shape_text(s, a), shape_text(s, b));
+  if (e->op >= AST_LT && e->op <= AST_GE)
+    return (shape_is_scalar(a) && shape_is_scalar(b)) ||
+           sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "compare one number of it: v.x", "%s takes numbers, and this is %s",
+                     who, shape_text(s, shape_is_scalar(a) ? b : a));
+  if (e->op == AST_MUL && !has_scalar && (shape_is_matrix(a) || shape_is_matrix(b))) return multiply(s, e, a, b, shape);
+  return shape_join(s, e, a, b, who, shape);
+}
+
+bool shape_check_given(Sema *s, const AstExpr *value, Shape to, const char *what) {
+  Shape from = shape_of(s, value);
+  if (shape_equal(from, to)) return true;
+  const char *hint = shape_is_scalar(from) && to.cols == 1
+                         ? scratch_format(s->scratch, "write rg.vec%d(%s)", to.rows, sema_source(s, value))
+                     : shape_is_scalar(to) ? "take one number of it: v.x"
+                                           : NULL;
+  return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, hint, "%s is %s, and this value is %s", what, shape_text(s, to),
+                   shape_text(s, from));
+}
+
+/* -- parts ---------------------------------------------------------------------------------------------------- */
+
+static int find_letter(const char *letters, char c) {
+  const char *at = strchr(letters, c);
+  return at && c ? (int)(at - letters) : -1;
+}
+
+bool shape_is_swizzle(Str name) {
+  uint8_t parts[4];
+  return shape_swizzle(name, (Shape){4, 1}, parts) > 0;
+}
+
+int shape_swizzle(Str name, Shape of, uint8_t parts[4]) {
+  if (name.length < 1 || name.length > 4 || of.cols != 1) return 0;
+  const char *letters = find_letter("xyzw", name.data[0]) >= 0 ? "xyzw" : "rgba";
+  for (int k = 0; k < name.length; k++) {
+    int part = find_letter(letters, name.data[k]);
+    if (part < 0 || part >= of.rows) return 0;
+    parts[k] = (uint8_t)part;
+  }
+  return name.length;
+}
+
+static Shape shape_of_parts(int count) { return count > 1 ? (Shape){(uint8_t)count, 1} : (Shape){0}; }
+
+/* Of a live vector the numbers are noted in the entity itself: its path has no expression of its own. */
+Entity shape_named_part(Sema *s, AstExpr *e, const Entity *object, Str name) {
+  const char *text = sema_text(s, name);
+  uint8_t parts[4];
+  int count = shape_swizzle(name, object->shape, parts);
+  if (shape_is_scalar(object->shape)) {
+    sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "a number has no component '%s'", text);
+    return (Entity){0};
+  }
+  if (!count) {
+    const char *hint = suggest_vector_member(s, name, false);
+    if (!hint) hint = shape_is_matrix(object->shape) ? "write m[r][c]" : "components are x y z w, or r g b a";
+    sema_fail(s, e, RG_ERROR_NAME_UNKNOWN, hint, "%s has no '%s'",
+              shape_text(s, object->shape), text);
+    return (Entity){0};
+  }
+  Entity part = *object;
+  bool is_path = object->kind == ENTITY_LIVE && e->kind == AST_FIELD;
+  if (!is_path) part = (Entity){.kind = ENTITY_PART};
+  part.part_count = count;
+  part.shape = shape_of_parts(count);
+  for (int k = 0; k < count; k++) part.parts[k] = is_path && object->part_count ? object->parts[parts[k]] : parts[k];
+  return part;
+}
+
+Entity shape_indexed_part(Sema *s, AstExpr *e, const Entity *object) {
+  AstExpr *index = e->list.items[0];
+  double value;
+  if (e->list.count != 1 || index->kind == AST_TABLE) {
+    sema_fail(s, e, RG_ERROR_INDEX_COUNT, shape_is_matrix(object->shape) ? "write m[r][c]" : "write v[i]",
+              "%s takes one index here", shape_text(s, object->shape));
+    return (Entity){0};
+  }
+  if (!resolve_scalar(s, index)) return (Entity){0};
+  if (sema_is_constant(index, &value) && !(value >= 0 && value < object->shape.rows && value == (int)value)) {
+    sema_fail(s, index, RG_ERROR_INDEX_RANGE, "indices start at 0", "%s has no number %s", shape_text(s, object->shape),
+              sema_source(s, index));
+    return (Entity){0};
+  }
+  return (Entity){.kind = ENTITY_PART,
+                  .shape = shape_is_matrix(object->shape) ? (Shape){object->shape.cols, 1} : (Shape){0}};
+}
+
+/* -- what has parts assigned ------------------------------------------------------------------------------------ */
+
+static void mark_target(Sema *s, const AstExpr *target) {
+  while (target->kind == AST_FIELD || target->kind == AST_INDEX || target->kind == AST_PAREN) target = target->left;
+  if (target->kind == AST_LOCAL) s->locals[target->local->id].is_part_assigned = true;
+}
+
+/* Marks views too; those are no values, so that nothing follows from it. */
+void shape_mark_assigned(Sema *s, const AstBlock *block) {
+  for (int i = 0; i < block->count; i++) {
+    const AstStmt *stmt = block->items[i];
+    for (int k = 0; k < stmt->targets.count; k++)
+      if (stmt->targets.items[k]->kind != AST_LOCAL) mark_target(s, stmt->targets.items[k]);
+    for (int k = 0; k < stmt->bodies.count; k++) shape_mark_assigned(s, &stmt->bodies.items[k]);
+  }
+}

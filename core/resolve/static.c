@@ -1,0 +1,357 @@
+/* static.c - what is known while a kernel is compiled: `rg.static(e)`, and the arm that `if rg.static(c)` picks.
+ *
+ * A static value of the launch is part of the kernel's pattern, so another value is another compile. Evaluated as Lua
+ * does it, in doubles; the call becomes the literal that it stands for, and nothing behind resolve knows of it. */
+#include <math.h>
+
+#include "resolve/resolve.h"
+
+static bool fail(Sema *s, AstExpr *e, const char *hint) {
+  return sema_fail(s, e, RG_ERROR_STATIC, hint, "'%s' is not known when the kernel is compiled", sema_source(s, e));
+}
+
+/* -- leaves ------------------------------------------------------------------------------------------------- */
+
+static bool want_static(Sema *s, AstExpr *e, SemaArg source) {
+  SemaWants *wants = s->input->wants;
+  if (wants && !s->failed) vec_push(s->scratch, &wants->statics, source);
+  return fail(s, e, NULL);
+}
+
+/* A number, bool or vector that the launch brings. */
+bool static_of_value(Sema *s, AstExpr *e, SemaArg source, Static *out) {
+  const SemaValue *value = source.is_parameter ? &s->input->parameters[source.index] : &s->input->captures[source.index];
+  if (!value->is_static) return want_static(s, e, source);
+  switch (value->kind) {
+  case VALUE_I64: case VALUE_U64:
+    *out = (Static){.kind = STATIC_WIDE, .bits = value->bits, .is_unsigned = value->kind == VALUE_U64};
+    return true;
+  case VALUE_VECTOR: *out = (Static){.kind = STATIC_VECTOR, .parts = value->parts}; return true;
+  default:
+    *out = (Static){.kind = value->kind == VALUE_BOOL ? STATIC_BOOL : STATIC_NUMBER, .number = value->number};
+    return true;
+  }
+}
+
+/* One number of a vector, of the element type. */
+static Static number_in(SemaPart part, Type type) {
+  if (type_is_float(type)) return (Static){.kind = STATIC_NUMBER, .number = part.f64};
+  if (type_bits(type) == 64) return (Static){.kind = STATIC_WIDE, .bits = part.bits, .is_unsigned = type_is_unsigned(type)};
+  return (Static){.kind = STATIC_NUMBER, .number = (double)(int64_t)part.bits};
+}
+
+/* `v`, `v.y`, `v.yx`: the numbers that the entity names. */
+static bool static_of_live(Sema *s, AstExpr *e, const Entity *entity, Static *out) {
+  const Live *live = &s->lives.items[entity->live];
+  if (!static_of_value(s, e, live->source, out)) return false;
+  if (out->kind != STATIC_VECTOR) return true;
+  out->entity = *entity;
+  out->entity.type = live->ty.type;
+  if (shape_is_scalar(entity->shape)) *out = number_in(out->parts[entity->parts[0]], live->ty.type);
+  return true;
+}
+
+/* `v[k]`, `m[r]` of what is known. */
+static bool part_of(Sema *s, AstExpr *e, Static *out) {
+  int64_t index;
+  if (e->kind != AST_INDEX || !static_value(s, e->left, out)) return !s->failed && fail(s, e, NULL);
+  if (out->kind != STATIC_VECTOR) return fail(s, e, NULL);
+  Entity *whole = &out->entity;
+  if (!static_integer(s, e->list.items[0], &index)) return false;
+  if (index < 0 || index >= whole->shape.rows)
+    return sema_fail(s, e, RG_ERROR_INDEX_RANGE, "indices start at 0", "%s has no number %lld", shape_text(s, whole->shape), (long long)index);
+  if (shape_is_matrix(whole->shape)) {
+    out->parts += index * whole->shape.cols;
+    whole->shape = (Shape){whole->shape.cols, 1};
+  } else {
+    *out = number_in(out->parts[whole->part_count ? whole->parts[index] : index], whole->type);
+  }
+  return true;
+}
+
+static bool leaf(Sema *s, AstExpr *e, Static *out) {
+  if (resolve_is_nil(s, e)) {
+    *out = (Static){.kind = STATIC_NIL};
+    return true;
+  }
+  Entity entity = resolve_expr(s, e);
+  switch (entity.kind) {
+  case ENTITY_NONE: return false;
+  case ENTITY_CONSTANT: *out = (Static){.kind = STATIC_NUMBER, .number = (double)entity.constant}; return true;
+  case ENTITY_LIVE: return static_of_live(s, e, &entity, out);
+  case ENTITY_PART: return part_of(s, e, out);
+  case ENTITY_VALUE: case ENTITY_ELEMENT: case ENTITY_LOOP: case ENTITY_VOID:
+    return fail(s, e, "captured numbers, shapes and literals are");
+  default: *out = (Static){.kind = STATIC_OTHER}; return true;
+  }
+}
+
+/* -- operators -------------------------------------------------------------------------------------------------- */
+
+static bool is_true(const Static *value) {
+  return value->kind == STATIC_BOOL ? value->number != 0 : value->kind != STATIC_NIL;
+}
+
+static Static of_bool(bool value) { return (Static){.kind = STATIC_BOOL, .number = value}; }
+
+static double modulo(double a, double b) { return a - floor(a / b) * b; }
+
+static bool combine(AstOp op, double a, double b, Static *out) {
+  *out = (Static){.kind = STATIC_NUMBER};
+  switch (op) {
+  case AST_ADD: out->number = a + b; return true;
+  case AST_SUB: out->number = a - b; return true;
+  case AST_MUL: out->number = a * b; return true;
+  case AST_DIV: out->number = a / b; return true;
+  case AST_FLOORDIV: out->number = floor(a / b); return true;
+  case AST_MOD: out->number = modulo(a, b); return true;
+  case AST_POW: out->number = pow(a, b); return true;
+  case AST_LT: *out = of_bool(a < b); return true;
+  case AST_LE: *out = of_bool(a <= b); return true;
+  case AST_GT: *out = of_bool(a > b); return true;
+  case AST_GE: *out = of_bool(a >= b); return true;
+  default: return false;
+  }
+}
+
+/* Integers of 64 bits wrap, and meet plain numbers as LuaJIT's do: a whole one becomes such an integer. */
+static bool widen(Static *value, bool is_unsigned) {
+  if (value->kind == STATIC_WIDE) return true;
+  if (value->kind != STATIC_NUMBER || value->number != floor(value->number) || fabs(value->number) > 0x1p53) return false;
+  *value = (Static){.kind = STATIC_WIDE, .bits = (uint64_t)(int64_t)value->number, .is_unsigned = is_unsigned};
+  return true;
+}
+
+static bool is_less(const Static *a, const Static *b) {
+  bool is_unsigned = a->is_unsigned || b->is_unsigned;
+  return is_unsigned ? a->bits < b->bits : (int64_t)a->bits < (int64_t)b->bits;
+}
+
+static bool combine_wide(AstOp op, Static a, Static b, Static *out) {
+  if (!widen(&a, b.is_unsigned) || !widen(&b, a.is_unsigned)) return false;
+  *out = (Static){.kind = STATIC_WIDE, .is_unsigned = a.is_unsigned || b.is_unsigned};
+  switch (op) {
+  case AST_ADD: out->bits = a.bits + b.bits; return true;
+  case AST_SUB: out->bits = a.bits - b.bits; return true;
+  case AST_MUL: out->bits = a.bits * b.bits; return true;
+  case AST_EQ: *out = of_bool(a.bits == b.bits); return true;
+  case AST_NE: *out = of_bool(a.bits != b.bits); return true;
+  case AST_LT: *out = of_bool(is_less(&a, &b)); return true;
+  case AST_LE: *out = of_bool(!is_less(&b, &a)); return true;
+  case AST_GT: *out = of_bool(is_less(&b, &a)); return true;
+  case AST_GE: *out = of_bool(!is_less(&a, &b)); return true;
+  default: return false;
+  }
+}
+
+static bool binary(Sema *s, AstExpr *e, Static *out) {
+  Static a, b;
+  if (!static_value(s, e->left, &a) || !static_value(s, e->right, &b)) return false;
+  if (a.kind == STATIC_WIDE || b.kind == STATIC_WIDE)
+    return combine_wide(e->op, a, b, out) || fail(s, e, "static integers of 64 bits know + - * and comparisons with integers");
+  if (e->op == AST_EQ || e->op == AST_NE) {
+    if (a.kind == STATIC_VECTOR || b.kind == STATIC_VECTOR) return fail(s, e, "compare its numbers: v.x");
+    if (a.kind == STATIC_OTHER && b.kind == STATIC_OTHER) return fail(s, e, "compare numbers, booleans or nil");
+    *out = of_bool((a.kind == b.kind && a.number == b.number) == (e->op == AST_EQ));
+    return true;
+  }
+  if (a.kind == STATIC_NUMBER && b.kind == STATIC_NUMBER && combine(e->op, a.number, b.number, out)) return true;
+  return fail(s, e, "static numbers know + - * / % ^ and comparisons");
+}
+
+static bool unary(Sema *s, AstExpr *e, Static *out) {
+  if (e->op == AST_LEN) return leaf(s, e, out);
+  if (!static_value(s, e->left, out)) return false;
+  if (e->op == AST_NOT) {
+    *out = of_bool(!is_true(out));
+    return true;
+  }
+  if (e->op == AST_NEG && out->kind == STATIC_WIDE) {
+    out->bits = -out->bits;
+    return true;
+  }
+  if (e->op != AST_NEG || out->kind != STATIC_NUMBER) return fail(s, e, NULL);
+  out->number = -out->number;
+  return true;
+}
+
+/* Lua's: the operand that decides. */
+static bool logic(Sema *s, AstExpr *e, Static *out) {
+  if (!static_value(s, e->left, out)) return false;
+  return is_true(out) == (e->kind == AST_OR) || static_value(s, e->right, out);
+}
+
+static Static number_of(const AstExpr *e) {
+  if (e->number_kind == AST_NUMBER_I64 || e->number_kind == AST_NUMBER_U64)
+    return (Static){.kind = STATIC_WIDE, .bits = e->integer, .is_unsigned = e->number_kind == AST_NUMBER_U64};
+  return (Static){.kind = STATIC_NUMBER, .number = e->number_kind == AST_NUMBER_FLOAT ? e->number : (double)e->integer};
+}
+
+bool static_value(Sema *s, AstExpr *e, Static *out) {
+  *out = (Static){0};
+  switch (e->kind) {
+  case AST_NIL: return true;
+  case AST_TRUE: case AST_FALSE: *out = of_bool(e->kind == AST_TRUE); return true;
+  case AST_NUMBER: *out = number_of(e); return true;
+  case AST_PAREN: return static_value(s, e->left, out);
+  case AST_UNARY: return unary(s, e, out);
+  case AST_BINARY: return binary(s, e, out);
+  case AST_AND: case AST_OR: return logic(s, e, out);
+  case AST_TERNARY: return static_value(s, e->left, out) && static_value(s, is_true(out) ? e->right : e->third, out);
+  case AST_LOCAL: case AST_GLOBAL: case AST_FIELD: case AST_INDEX: return leaf(s, e, out);
+  case AST_CALL: {
+    AstExpr *inner = static_argument(s, e);
+    return inner ? static_value(s, inner, out) : !s->failed && fail(s, e, "captured numbers, shapes and literals are");
+  }
+  default: return fail(s, e, "captured numbers, shapes and literals are");
+  }
+}
+
+bool static_is_written(Sema *s, AstExpr *e) {
+  switch (e->kind) {
+  case AST_NUMBER: return true;
+  case AST_PAREN: return static_is_written(s, e->left);
+  case AST_UNARY: return e->op == AST_LEN || (e->op == AST_NEG && static_is_written(s, e->left));
+  case AST_BINARY: return e->op <= AST_POW && static_is_written(s, e->left) && static_is_written(s, e->right);
+  case AST_CALL: return static_argument(s, e) != NULL;
+  case AST_LOCAL: case AST_INDEX: return resolve_expr(s, e).kind == ENTITY_CONSTANT;
+  default: return false;
+  }
+}
+
+bool static_integer(Sema *s, AstExpr *e, int64_t *out) {
+  Static value;
+  if (!static_value(s, e, &value)) return false;
+  if (value.kind == STATIC_WIDE && (!value.is_unsigned || value.bits <= INT64_MAX)) {
+    *out = (int64_t)value.bits;
+    return true;
+  }
+  if (value.kind != STATIC_NUMBER || value.number != floor(value.number) || fabs(value.number) > 0x1p53)
+    return sema_fail(s, e, RG_ERROR_STATIC, NULL, "'%s' is no whole number", sema_source(s, e));
+  *out = (int64_t)value.number;
+  return true;
+}
+
+/* -- rg.static(e) -------------------------------------------------------------------------------------------------- */
+
+/* What it is given; NULL where e is no such call. */
+AstExpr *static_argument(Sema *s, AstExpr *e) {
+  if (e->kind != AST_CALL) return NULL;
+  Entity callee = resolve_expr(s, e->left);
+  if (callee.kind != ENTITY_BUILTIN || strcmp(callee.name, "rg.static") != 0) return NULL;
+  if (e->list.count == 1) return e->list.items[0];
+  sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'rg.static' takes 1 argument, here are %d", e->list.count);
+  return NULL;
+}
+
+static bool is_whole(double number) { return number == floor(number) && number < 0x1p53; }
+
+/* Makes e a minus before a new expression, which is returned: no literal is below zero. */
+static AstExpr *put_minus(Sema *s, AstExpr *e) {
+  AstExpr *literal = clone_new_expr(s, e);
+  *entity_of(s, literal) = (Entity){.kind = ENTITY_VALUE};
+  e->kind = AST_UNARY;
+  e->op = AST_NEG;
+  e->left = literal;
+  return literal;
+}
+
+/* 1LL, 1ULL; a negative one as a minus before its size. */
+static void write_wide(Sema *s, AstExpr *e, const Static *value) {
+  bool is_negative = !value->is_unsigned && (int64_t)value->bits < 0;
+  AstExpr *literal = e;
+  e->list.count = 0;
+  if (is_negative) literal = put_minus(s, e);
+  literal->left = NULL;
+  literal->kind = AST_NUMBER;
+  literal->op = AST_NO_OP;
+  literal->number_kind = value->is_unsigned ? AST_NUMBER_U64 : AST_NUMBER_I64;
+  literal->integer = is_negative ? -value->bits : value->bits;
+  literal->number = (double)literal->integer;
+  literal->text = str_of(scratch_format(s->scratch, "%llu%s", (unsigned long long)literal->integer, value->is_unsigned ? "ULL" : "LL"));
+}
+
+/* Turns e into the literal. */
+void static_write(Sema *s, AstExpr *e, const Static *value) {
+  if (value->kind == STATIC_WIDE) {
+    write_wide(s, e, value);
+    return;
+  }
+  AstExpr *literal = e;
+  bool is_negative = value->kind == STATIC_NUMBER && signbit(value->number);
+  e->list.count = 0;
+  if (is_negative) literal = put_minus(s, e);
+  double number = fabs(value->number);
+  bool is_plain = is_whole(number) && !(is_negative && number == 0);
+  literal->left = NULL;
+  literal->kind = value->kind == STATIC_NUMBER ? AST_NUMBER : value->number != 0 ? AST_TRUE : AST_FALSE;
+  literal->op = AST_NO_OP;
+  literal->number_kind = is_plain ? AST_NUMBER_PLAIN : AST_NUMBER_FLOAT;
+  literal->integer = is_plain ? (uint64_t)number : 0;
+  literal->number = number;
+  if (value->kind == STATIC_NUMBER) literal->text = str_of(scratch_format(s->scratch, "%.14g", number));
+}
+
+/* The call of a type with the numbers as they are: rg.vec2(0.5, 2). */
+static Entity write_vector(Sema *s, AstExpr *e, const Static *value) {
+  Entity from = value->entity;
+  AstExprs numbers = {0};
+  for (int k = 0; k < shape_count(from.shape); k++) {
+    SemaPart part = value->parts[from.part_count ? from.parts[k] : k];
+    AstExpr like = {.kind = AST_NUMBER, .pos = e->pos, .width = e->width, .op = AST_NO_OP, .height = 1};
+    AstExpr *number = clone_new_expr(s, &like);
+    if (type_is_float(from.type)) static_write(s, number, &(Static){.kind = STATIC_NUMBER, .number = part.f64});
+    else write_wide(s, number, &(Static){.kind = STATIC_WIDE, .bits = part.bits, .is_unsigned = type_is_unsigned(from.type)});
+    resolve_expr(s, number);
+    vec_push(s->scratch, &numbers, number);
+  }
+  e->list = numbers; /* e->left is rg.static, and not looked at again */
+  return (Entity){.kind = ENTITY_VALUE, .type = from.type, .shape = from.shape, .is_conversion = true};
+}
+
+/* What is no number or bool stands for itself: `rg.static(f)`. */
+Entity static_call(Sema *s, AstExpr *e) {
+  AstExpr *argument = static_argument(s, e);
+  Static value;
+  if (!argument || !static_value(s, argument, &value)) return (Entity){0};
+  if (value.kind == STATIC_OTHER) return *entity_of(s, argument);
+  if (value.kind == STATIC_NIL) {
+    sema_fail(s, e, RG_ERROR_NAME_NIL, "it must have a value when the kernel is launched", "'%s' is nil", sema_source(s, argument));
+    return (Entity){0};
+  }
+  if (value.kind == STATIC_VECTOR) return write_vector(s, e, &value);
+  static_write(s, e, &value);
+  return (Entity){.kind = ENTITY_VALUE};
+}
+
+/* -- if ------------------------------------------------------------------------------------------------------------ */
+
+static void drop_arm(AstStmt *stmt, int arm) {
+  for (int i = arm; i + 1 < stmt->values.count; i++) stmt->values.items[i] = stmt->values.items[i + 1];
+  for (int i = arm; i + 1 < stmt->bodies.count; i++) stmt->bodies.items[i] = stmt->bodies.items[i + 1];
+  stmt->values.count--;
+  stmt->bodies.count--;
+}
+
+/* Arms that are known not to be taken go, unread; one that is known to be becomes the last. An `if` whose first arm is
+ * that one, or which has none left, becomes a block. */
+void static_if(Sema *s, AstStmt *stmt) {
+  for (int i = 0; i < stmt->values.count && !s->failed;) {
+    AstExpr *condition = static_argument(s, sema_strip(stmt->values.items[i]));
+    Static value;
+    if (!condition) {
+      i++;
+    } else if (!static_value(s, condition, &value)) {
+      return;
+    } else if (is_true(&value)) {
+      stmt->values.count = i;
+      stmt->bodies.count = i + 1;
+    } else {
+      drop_arm(stmt, i);
+    }
+  }
+  if (stmt->values.count || s->failed) return;
+  AstBlock nothing = {0};
+  if (!stmt->bodies.count) vec_push(s->scratch, &stmt->bodies, nothing);
+  stmt->kind = AST_STMT_DO;
+}

@@ -1,0 +1,167 @@
+/* table.c - captured tables that are lists: `#t`, `t[2]`, and `t[i]` where only the run knows i.
+ *
+ * Their length and contents are paths of the kernel: "t.#" and "t.#1", "t.#2", .. What a written index leads to is read at
+ * every launch, like `t.name`. A list that is indexed at run time is constant data: its numbers are static, and a search
+ * by halves finds one, written as a function and called like any other:
+ *
+ *     function(i: i64) if i < 3 then if i < 2 then return 10 else return 20 end else return 30 end end
+ *
+ * 0 outside of the list. */
+#include <math.h>
+
+#include "front/parser.h"
+#include "resolve/resolve.h"
+
+enum { MOST_ITEMS = 1024 };
+
+static SemaPath member_path(Sema *s, AstExpr *e, const Entity *table, Str name) {
+  SemaPath path = {.pos = e->pos, .function = 0};
+  const char *root;
+  if (table->source.is_parameter) {
+    root = sema_text(s, s->function->parameters.items[table->source.index]->name);
+    path.is_parameter_path = true;
+    path.parameter = table->source.index;
+  } else {
+    path = s->input->paths->items[table->source.index];
+    path.is_static = false;
+    root = scratch_copy_text(s->scratch, path.name.data, (size_t)path.name.length);
+  }
+  path.name = str_of(scratch_format(s->scratch, "%s.%.*s", root, name.length, name.data));
+  return path;
+}
+
+/* The value called `name` in a table that the launch brings. */
+Entity table_member(Sema *s, AstExpr *e, const Entity *table, Str name) {
+  SemaPath path = member_path(s, e, table, name);
+  int number = path_find(s, &path);
+  if (number >= 0) return resolve_path_value(s, e, number);
+  path_want(s, path);
+  sema_fail(s, e, RG_ERROR_SOURCE, "name captured things by their full path: 'self.grid.dt'",
+            "'%.*s' of the table '%s' is not known here", name.length, name.data, table->name ? table->name : "");
+  return (Entity){0};
+}
+
+/* The path to what a table holds under `key`: its number, or -1 after noting that it is wanted. */
+int table_find(Sema *s, AstExpr *e, const Entity *table, const char *key, bool is_static) {
+  SemaPath path = member_path(s, e, table, str_of(key));
+  int number = path_find(s, &path);
+  path.is_static = is_static;
+  if (number < 0) path_want(s, path);
+  return number;
+}
+
+bool table_fail(Sema *s, AstExpr *e) {
+  return sema_fail(s, e, RG_ERROR_SOURCE, "put the numbers into a field", "what the table '%s' holds is not known here",
+                   sema_source(s, e));
+}
+
+bool table_length(Sema *s, AstExpr *e, const Entity *table, int64_t *length) {
+  int number = table_find(s, e, table, "#", true);
+  Static value;
+  if (number < 0) return table_fail(s, e);
+  if (!static_of_value(s, e, (SemaArg){.index = number}, &value)) return false;
+  *length = (int64_t)value.number;
+  return true;
+}
+
+static const char *key_of(Sema *s, int64_t key) { return scratch_format(s->scratch, "#%lld", (long long)key); }
+
+/* Paths of all items, from [1]; NULL after noting those that are wanted. */
+int *table_find_all(Sema *s, AstExpr *e, const Entity *table, int64_t length) {
+  int *numbers = scratch_array(s->scratch, int, length + 1);
+  bool has_all = true;
+  for (int64_t k = 1; k <= length; k++) {
+    numbers[k] = table_find(s, e, table, key_of(s, k), true);
+    has_all &= numbers[k] >= 0;
+  }
+  if (!has_all) table_fail(s, e);
+  return has_all ? numbers : NULL;
+}
+
+/* -- an index that only the run knows ----------------------------------------------------------------------- */
+
+static void write_number(StrBuf *out, const Static *item) {
+  double number = item->number;
+  if (item->kind == STATIC_WIDE && item->is_unsigned) strbuf_format(out, "%lluULL", (unsigned long long)item->bits);
+  else if (item->kind == STATIC_WIDE && item->bits == (uint64_t)INT64_MIN) strbuf_format(out, "(-9223372036854775807LL - 1LL)");
+  else if (item->kind == STATIC_WIDE) strbuf_format(out, "%lldLL", (long long)item->bits);
+  else if (number != number) strbuf_format(out, "(0.0 / 0.0)");
+  else if (isinf(number)) strbuf_format(out, number > 0 ? "1e999" : "-1e999");
+  else if (number == floor(number) && fabs(number) < 0x1p53 && !(number == 0 && signbit(number))) strbuf_format(out, "%.0f", number);
+  else strbuf_float(out, 'e', 17, number);
+}
+
+/* Returns item i of those from `first` to `last`. */
+static void write_search(StrBuf *out, const Static *items, int64_t first, int64_t last) {
+  if (first == last) {
+    strbuf_format(out, "return ");
+    write_number(out, &items[first]);
+    return;
+  }
+  int64_t middle = first + (last - first) / 2;
+  strbuf_format(out, "if i < %lld then ", (long long)(middle + 1));
+  write_search(out, items, first, middle);
+  strbuf_format(out, " else ");
+  write_search(out, items, middle + 1, last);
+  strbuf_format(out, " end");
+}
+
+/* Item 0 and the one behind the last are the zeros outside. */
+static Ast *write_function(Sema *s, Static *items, int64_t length) {
+  StrBuf out;
+  items[0] = items[length + 1] = (Static){.kind = STATIC_NUMBER};
+  strbuf_init(&out, s->scratch);
+  strbuf_format(&out, "function(i: i64) ");
+  write_search(&out, items, 0, length + 1);
+  strbuf_format(&out, " end");
+  Source *source = source_create(s->scratch, str_of(strbuf_end(&out)), "table", 1);
+  return parse_kernel_text(source, s->err);
+}
+
+static Static *read_numbers(Sema *s, AstExpr *e, const Entity *table, int64_t length) {
+  int *numbers = table_find_all(s, e, table, length);
+  Static *items = scratch_array(s->scratch, Static, length + 2);
+  for (int64_t k = 1; numbers && k <= length; k++) {
+    Static value = {0};
+    Entity item = resolve_path_value(s, e, numbers[k]);
+    if (item.kind == ENTITY_LIVE && !static_of_value(s, e, (SemaArg){.index = numbers[k]}, &value)) return NULL;
+    if (value.kind != STATIC_NUMBER && value.kind != STATIC_WIDE) {
+      sema_fail(s, e, RG_ERROR_UNSUPPORTED, "loop over it: for k, v in ipairs(t)", "'%s' holds more than numbers, so the index must be known before the run",
+                sema_source(s, e));
+      return NULL;
+    }
+    items[k] = value;
+  }
+  return numbers ? items : NULL;
+}
+
+static Entity open_item(Sema *s, AstExpr *e, const Entity *table) {
+  int64_t length;
+  if (inline_of(s, e)) return *entity_of(s, e);
+  if (!table_length(s, e->left, table, &length)) return (Entity){0};
+  if (length > MOST_ITEMS) {
+    sema_fail(s, e, RG_ERROR_NOT_YET, "put the numbers into a field", "a table of %lld numbers is too long to be indexed: %d at most", (long long)length, MOST_ITEMS);
+    return (Entity){0};
+  }
+  Static *items = read_numbers(s, e->left, table, length);
+  Ast *ast = items ? write_function(s, items, length) : NULL;
+  if (!ast) return (Entity){0};
+  Entity callee = {.kind = ENTITY_OTHER, .value = VALUE_FUNCTION, .name = sema_source(s, e->left), .callee = ast->function,
+                   .callee_source = ast->source};
+  return resolve_inline_call(s, e, callee, NULL);
+}
+
+/* t[e] */
+Entity table_item(Sema *s, AstExpr *e, const Entity *table) {
+  int64_t key;
+  if (e->list.count != 1 || e->list.items[0]->kind == AST_TABLE) {
+    sema_fail(s, e, RG_ERROR_INDEX_COUNT, "write t[i][j]", "a table has one index");
+    return (Entity){0};
+  }
+  if (!static_is_written(s, e->list.items[0])) return open_item(s, e, table);
+  if (!static_integer(s, e->list.items[0], &key)) return (Entity){0};
+  int number = table_find(s, e, table, key_of(s, key), false);
+  if (number >= 0) return resolve_path_value(s, e, number);
+  table_fail(s, e->left);
+  return (Entity){0};
+}

@@ -1,0 +1,228 @@
+/* unroll.c - loops that are written out, one copy of the body for each turn:
+ *
+ *     for i, j in rg.static(rg.range(2, 3)) do .. end      i, j are constants in each
+ *     for k, v in ipairs(t) do .. end                      k is a constant from 1, v what the table holds there
+ *
+ * Numbers and booleans in the table are static. */
+#include "resolve/resolve.h"
+
+enum { MOST_TURNS = 1024 };
+
+/* -- turns ------------------------------------------------------------------------------------------------------- */
+
+typedef struct Unroll {
+  AstStmt *stmt;
+  bool continues; /* a turn may end early: it is a `repeat .. until true` */
+  bool breaks;    /* all of them may: they stand in another one */
+  AstBlock turns;
+} Unroll;
+
+/* How the body leaves a turn. */
+static void find_exits(Unroll *u, const AstBlock *block) {
+  for (int i = 0; i < block->count; i++) {
+    const AstStmt *stmt = block->items[i];
+    bool is_loop = stmt->kind == AST_STMT_WHILE || stmt->kind == AST_STMT_REPEAT || stmt->kind == AST_STMT_FOR || stmt->kind == AST_STMT_FOR_IN;
+    u->continues |= stmt->kind == AST_STMT_CONTINUE;
+    u->breaks |= stmt->kind == AST_STMT_BREAK;
+    for (int k = 0; k < stmt->bodies.count && !is_loop; k++) find_exits(u, &stmt->bodies.items[k]);
+  }
+}
+
+/* A break leaves the turn, too, where that is a loop. */
+static void mark_breaks(AstBlock *block, int levels) {
+  for (int i = 0; i < block->count; i++) {
+    AstStmt *stmt = block->items[i];
+    bool is_loop = stmt->kind == AST_STMT_WHILE || stmt->kind == AST_STMT_REPEAT || stmt->kind == AST_STMT_FOR || stmt->kind == AST_STMT_FOR_IN;
+    if (stmt->kind == AST_STMT_BREAK) stmt->levels = levels;
+    for (int k = 0; k < stmt->bodies.count && !is_loop; k++) mark_breaks(&stmt->bodies.items[k], levels);
+  }
+}
+
+/* `repeat .. until true` around what the statement holds. */
+static void make_once(Sema *s, AstStmt *stmt) {
+  AstExpr once = {.kind = AST_TRUE, .pos = stmt->pos, .width = stmt->width, .op = AST_NO_OP, .height = 1};
+  stmt->kind = AST_STMT_REPEAT;
+  vec_push(s->scratch, &stmt->values, clone_new_expr(s, &once));
+}
+
+/* A copy of the body with its own loop variables, each of which stands for `entities[i]` or is the local with `values[i]`. */
+static void add_turn(Sema *s, Unroll *u, const Entity *entities, AstExpr **values) {
+  AstStmt *turn = scratch_new(s->scratch, AstStmt);
+  *turn = (AstStmt){.kind = AST_STMT_DO, .pos = u->stmt->pos, .width = u->stmt->width, .op = AST_NO_OP};
+  AstLocal **locals = scratch_array(s->scratch, AstLocal *, u->stmt->locals.count + 1);
+  AstBlock body = {0};
+  if (!resolve_has_room(s)) resolve_fail_size(s, u->stmt->pos, u->stmt->width);
+  for (int i = 0; i < u->stmt->locals.count; i++) {
+    locals[i] = clone_new_local(s, u->stmt->locals.items[i]);
+    if (!values[i]) {
+      resolve_declare(s, locals[i]);
+      local_of(s, locals[i])->is_alias = true;
+      local_of(s, locals[i])->alias = entities[i];
+      continue;
+    }
+    AstStmt *declaration = scratch_new(s->scratch, AstStmt);
+    *declaration = (AstStmt){.kind = AST_STMT_LOCAL, .pos = locals[i]->pos, .width = locals[i]->name.length, .op = AST_NO_OP};
+    vec_push(s->scratch, &declaration->locals, locals[i]);
+    vec_push(s->scratch, &declaration->values, values[i]);
+    vec_push(s->scratch, &body, declaration);
+  }
+  clone_turn(s, &u->stmt->bodies.items[0], &u->stmt->locals.items[0], locals, u->stmt->locals.count, &body);
+  vec_push(s->scratch, &turn->bodies, body);
+  if (u->continues) make_once(s, turn);
+  vec_push(s->scratch, &u->turns, turn);
+}
+
+static AstExpr *literal(Sema *s, const AstLocal *local, const Static *value) {
+  AstExpr like = {.kind = AST_NUMBER, .pos = local->pos, .width = local->name.length, .op = AST_NO_OP, .height = 1};
+  AstExpr *e = clone_new_expr(s, &like);
+  static_write(s, e, value);
+  return e;
+}
+
+/* Whole numbers that nobody assigns stay constants, good for rg.static; others are locals. */
+static void give_number(Sema *s, const Unroll *u, int i, const Static *value, Entity *entity, AstExpr **local) {
+  const AstLocal *ast = u->stmt->locals.items[i];
+  int64_t whole = value->number >= -0x1p53 && value->number <= 0x1p53 ? (int64_t)value->number : 0;
+  bool is_constant = value->kind == STATIC_NUMBER && (double)whole == value->number && !ast->is_assigned && !ast->annotation;
+  *local = is_constant ? NULL : literal(s, ast, value);
+  *entity = (Entity){.kind = ENTITY_CONSTANT, .constant = whole};
+}
+
+static void finish(Sema *s, Unroll *u) {
+  if (s->failed) return;
+  AstStmt *stmt = u->stmt;
+  stmt->kind = AST_STMT_DO;
+  stmt->locals.count = stmt->values.count = 0;
+  stmt->bodies.items[0] = u->turns;
+  shape_mark_assigned(s, &u->turns);
+  if (u->breaks) make_once(s, stmt);
+  resolve_stmt(s, stmt);
+}
+
+static void read_exits(Unroll *u) {
+  find_exits(u, &u->stmt->bodies.items[0]);
+  if (u->breaks) mark_breaks(&u->stmt->bodies.items[0], u->continues);
+}
+
+static bool check_turns(Sema *s, AstExpr *e, int64_t turns) {
+  return turns <= MOST_TURNS || sema_fail(s, e, RG_ERROR_UNSUPPORTED, "loop over it without rg.static", "%lld turns are too many to write out: %d at most",
+                                          (long long)turns, MOST_TURNS);
+}
+
+/* -- ranges --------------------------------------------------------------------------------------------------------- */
+
+static bool read_bounds(Sema *s, AstExpr *range, int64_t *first, int64_t *last, int64_t *turns) {
+  *turns = 1;
+  for (int i = 0; i < range->list.count; i++) {
+    AstExpr *axis = range->list.items[i];
+    bool is_pair = axis->kind == AST_TABLE;
+    if (is_pair && (axis->list.count != 2 || axis->keys.items[0] || axis->keys.items[1]))
+      return sema_fail(s, axis, RG_ERROR_LOOP, "write {begin, end}", "an axis of a range is a number or a begin and an end");
+    first[i] = 0;
+    if (is_pair && !static_integer(s, axis->list.items[0], &first[i])) return false;
+    if (!static_integer(s, is_pair ? axis->list.items[1] : axis, &last[i])) return false;
+    int64_t extent = last[i] > first[i] ? last[i] - first[i] : 0;
+    if (!check_turns(s, range, extent) || !check_turns(s, range, *turns *= extent)) return false;
+  }
+  return true;
+}
+
+static bool check_locals(Sema *s, const AstStmt *stmt, int most) {
+  if (stmt->locals.count <= most) return true;
+  const AstLocal *extra = stmt->locals.items[most];
+  return sema_fail_pos(s, extra->pos, extra->name.length, RG_ERROR_LOOP, NULL, "there is no value for '%s'", sema_text(s, extra->name));
+}
+
+static void unroll_range(Sema *s, Unroll *u, AstExpr *range) {
+  int64_t first[SNODE_MAX_AXES], last[SNODE_MAX_AXES], at[SNODE_MAX_AXES], turns;
+  Entity entities[SNODE_MAX_AXES];
+  AstExpr *values[SNODE_MAX_AXES];
+  int count = range->list.count;
+  if (count < 1 || count > SNODE_MAX_AXES) {
+    sema_fail(s, range, RG_ERROR_CALL_COUNT, NULL, "'rg.range' takes 1 to %d axes, here are %d", SNODE_MAX_AXES, count);
+    return;
+  }
+  if (!check_locals(s, u->stmt, count) || !read_bounds(s, range, first, last, &turns)) return;
+  memcpy(at, first, sizeof at);
+  for (int64_t turn = 0; turn < turns && !s->failed; turn++) {
+    for (int i = 0; i < u->stmt->locals.count; i++)
+      give_number(s, u, i, &(Static){.kind = STATIC_NUMBER, .number = (double)at[i]}, &entities[i], &values[i]);
+    add_turn(s, u, entities, values);
+    for (int i = count - 1; i >= 0 && ++at[i] == last[i]; i--) at[i] = first[i];
+  }
+  finish(s, u);
+}
+
+/* -- ipairs ----------------------------------------------------------------------------------------------------------- */
+
+/* Vectors are read at every launch. */
+static bool is_number(const Sema *s, int number) {
+  SemaValueKind kind = s->input->captures[number].kind;
+  return kind == VALUE_NUMBER || kind == VALUE_BOOL || kind == VALUE_I64 || kind == VALUE_U64;
+}
+
+static void add_pair(Sema *s, Unroll *u, AstExpr *table, int64_t key, int number) {
+  Entity entities[2];
+  AstExpr *values[2] = {NULL, NULL};
+  Static value;
+  give_number(s, u, 0, &(Static){.kind = STATIC_NUMBER, .number = (double)key}, &entities[0], &values[0]);
+  if (u->stmt->locals.count == 2) {
+    entities[1] = resolve_path_value(s, table, number);
+    if (s->failed) return;
+    if (is_number(s, number)) {
+      if (!static_of_value(s, table, (SemaArg){.index = number}, &value)) return;
+      give_number(s, u, 1, &value, &entities[1], &values[1]);
+    } else if (u->stmt->locals.items[1]->is_assigned) {
+      sema_fail(s, table, RG_ERROR_UNSUPPORTED, "declare another local for the new value", "'%s' cannot be assigned here: it stands for what the list holds",
+                sema_text(s, u->stmt->locals.items[1]->name));
+    }
+  }
+  add_turn(s, u, entities, values);
+}
+
+static void unroll_pairs(Sema *s, Unroll *u, AstExpr *e) {
+  int64_t length;
+  AstExpr *table = e->list.count == 1 ? e->list.items[0] : NULL;
+  Entity entity = table ? resolve_expr(s, table) : (Entity){0};
+  if (s->failed) return;
+  if (entity.kind != ENTITY_OTHER || entity.value != VALUE_TABLE) {
+    sema_fail(s, e, RG_ERROR_LOOP, entity.kind == ENTITY_FIELD ? "a field's cells: for i in x:active()" : "loops run over rg.range(n, m), x:active() or numbers: for k = 0, n - 1",
+              "'ipairs' takes a captured list in a kernel");
+    return;
+  }
+  if (!check_locals(s, u->stmt, 2) || !table_length(s, table, &entity, &length) || !check_turns(s, e, length)) return;
+  int *numbers = table_find_all(s, table, &entity, length);
+  for (int64_t k = 1; k <= length && numbers && !s->failed; k++) add_pair(s, u, table, k, numbers[k]);
+  finish(s, u);
+}
+
+/* -- all ---------------------------------------------------------------------------------------------------------------- */
+
+static bool calls(Sema *s, AstExpr *e, const char *name) {
+  if (e->kind != AST_CALL) return false;
+  Entity callee = resolve_expr(s, e->left);
+  return callee.kind == ENTITY_BUILTIN && !strcmp(callee.name, name);
+}
+
+/* False where the loop is none of these. */
+bool unroll_loop(Sema *s, AstStmt *stmt) {
+  Unroll u = {.stmt = stmt};
+  AstExpr *e = stmt->values.count == 1 ? sema_strip(stmt->values.items[0]) : NULL;
+  if (!e || e->kind != AST_CALL) return false;
+  AstExpr *range = static_argument(s, e);
+  if (range) {
+    range = sema_strip(range);
+    if (!calls(s, range, "rg.range"))
+      sema_fail(s, range, RG_ERROR_LOOP, "write rg.static(rg.range(n))", "rg.static unrolls a range");
+    else {
+      read_exits(&u);
+      unroll_range(s, &u, range);
+    }
+    return true;
+  }
+  if (s->failed) return true;
+  if (!calls(s, e, "ipairs")) return false;
+  read_exits(&u);
+  unroll_pairs(s, &u, e);
+  return true;
+}

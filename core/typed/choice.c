@@ -1,0 +1,58 @@
+/* choice.c - `c and a or b`, Lua's conditional: its arms in order, the last without a condition.
+ *
+ *   c and a or d and b or e        (c, a) (d, b) (-, e) */
+#include "typed/typed.h"
+
+static bool is_bool(Sema *s, const AstExpr *e) { return s->types[e->id].kind == TY_BOOL; }
+
+bool choice_is(Sema *s, const AstExpr *e) {
+  return e->kind == AST_TERNARY || (e->kind == AST_OR && !is_bool(s, e));
+}
+
+/* `is_last`: nothing follows, so e is a value and not a condition with one. */
+static void add_arms(Sema *s, AstExpr *e, bool is_last, Choices *arms) {
+  AstExpr *inner = sema_strip(e);
+  if (inner->kind == AST_OR && !is_bool(s, inner)) {
+    add_arms(s, inner->left, false, arms);
+    add_arms(s, inner->right, is_last, arms);
+  } else if (inner->kind == AST_AND && !is_bool(s, inner) && !is_last) {
+    vec_push(s->scratch, arms, ((Choice){inner->left, inner->right}));
+  } else {
+    vec_push(s->scratch, arms, ((Choice){NULL, e}));
+  }
+}
+
+Choices choice_arms(Sema *s, AstExpr *e) {
+  Choices arms = {0};
+  if (e->kind == AST_TERNARY) {
+    vec_push(s->scratch, &arms, ((Choice){e->left, e->right}));
+    vec_push(s->scratch, &arms, ((Choice){NULL, e->third}));
+  } else {
+    add_arms(s, e, true, &arms);
+  }
+  return arms;
+}
+
+static bool is_cheap_call(Sema *s, const AstExpr *e) {
+  const Entity *entity = entity_of(s, e);
+  return e->kind == AST_CALL && (entity->is_conversion || (entity->builtin && entity->builtin->form != FORM_FLOAT &&
+                                                           entity->builtin->form != FORM_LOG));
+}
+
+/* Without effect, without an element, without a function that takes long: both sides of a choice may be computed. */
+bool choice_is_cheap(Sema *s, const AstExpr *e) {
+  bool is_part = entity_of(s, e)->kind == ENTITY_PART;
+  if (e->kind == AST_INDEX)
+    return is_part ? choice_is_cheap(s, e->left) && choice_is_cheap(s, e->list.items[0])
+                   : entity_of(s, e)->kind == ENTITY_CONSTANT;
+  if (e->kind == AST_FIELD) return !is_part || choice_is_cheap(s, e->left);
+  if (e->kind == AST_METHOD || (e->kind == AST_BINARY && e->op == AST_POW)) return false;
+  if (e->kind == AST_CALL) {
+    if (!is_cheap_call(s, e)) return false;
+    for (int i = 0; i < e->list.count; i++)
+      if (e->list.items[i]->kind == AST_TABLE || !choice_is_cheap(s, e->list.items[i])) return false;
+    return true;
+  }
+  return (!e->left || choice_is_cheap(s, e->left)) && (!e->right || choice_is_cheap(s, e->right)) &&
+         (!e->third || choice_is_cheap(s, e->third));
+}

@@ -1,0 +1,100 @@
+/* ty.c - types in the making, and how they meet. See TyKind for their order. */
+#include "typed/typed.h"
+
+Ty ty_of(Type type) {
+  if (type_is_bool(type)) return (Ty){.kind = TY_BOOL, .type = type};
+  if (type_is_integer(type)) return (Ty){.kind = TY_INT, .type = type};
+  if (type_is_float(type)) return (Ty){.kind = TY_FLOAT, .type = type};
+  return (Ty){0};
+}
+
+bool ty_is_float(Ty ty) { return ty.kind == TY_SOFT || ty.kind == TY_FLOAT; }
+bool ty_is_integer(Ty ty) { return ty.kind == TY_INT || ty.kind == TY_LITERAL; }
+bool ty_is_number(Ty ty) { return ty.kind >= TY_LITERAL; }
+
+bool ty_fits(Ty literal, Type integer) {
+  if (type_is_unsigned(integer)) return !literal.is_negative && literal.bits <= type_bits(integer);
+  return literal.bits < type_bits(integer);
+}
+
+/* A literal that does not fit the integer it meets keeps its own type: n8[i] + 300 is an i32. */
+Ty ty_join(Ty a, Ty b) {
+  if (a.kind < b.kind) {
+    Ty c = a;
+    a = b;
+    b = c;
+  }
+  bool is_firm = a.kind == TY_FLOAT || a.kind == TY_INT || a.kind == TY_LITERAL;
+  bool takes = a.kind == TY_INT && b.kind == TY_LITERAL && ty_fits(b, a.type);
+  if (!is_firm || takes || type_is_float(a.type) != type_is_float(b.type) || b.kind < TY_LITERAL) return a;
+  Ty joined = a;
+  type_join(a.type, b.type, &joined.type);
+  joined.bits = a.bits > b.bits ? a.bits : b.bits;
+  joined.is_negative = a.is_negative || b.is_negative;
+  return joined;
+}
+
+/* Bit operators keep the operand's type, so there a literal is a pattern that is cut to it. */
+static Ty join_bits(Ty a, Ty b) {
+  if (a.kind == TY_INT && b.kind == TY_LITERAL) return a;
+  return b.kind == TY_INT && a.kind == TY_LITERAL ? b : ty_join(a, b);
+}
+
+Ty ty_firm(Sema *s, Ty ty) {
+  if (ty.kind == TY_LITERAL) return ty_of(ty.type);
+  if (ty.kind == TY_SOFT) return ty_of(s->default_float);
+  return ty;
+}
+
+Type ty_alone(Sema *s, Ty ty) {
+  if (ty.kind == TY_NONE) return TYPE(NONE);
+  if (ty.kind == TY_BOOL) return TYPE(BOOL);
+  return ty.kind == TY_SOFT || ty.kind == TY_NUMBER ? s->default_float : ty.type;
+}
+
+Type ty_settle(Sema *s, Ty ty, Type want) {
+  if (ty.kind == TY_LITERAL && (type_is_integer(want) || type_is_float(want))) return want;
+  if (ty.kind == TY_SOFT && type_is_float(want)) return want;
+  return ty_alone(s, ty);
+}
+
+/* What a bit operator makes of an operand: an open number will turn out to be an integer, a float is refused later. */
+static Ty as_integer(Ty ty) { return ty_is_integer(ty) ? ty : ty_of(TYPE(I32)); }
+
+static Ty as_float(Ty ty) { return ty.kind == TY_FLOAT ? ty : (Ty){.kind = TY_SOFT}; }
+
+Ty ty_binary(Sema *s, AstOp op, Ty a, Ty b) {
+  if (a.kind == TY_NONE || b.kind == TY_NONE) return (Ty){0};
+  switch (op) {
+  case AST_EQ: case AST_NE: case AST_LT: case AST_LE: case AST_GT: case AST_GE: return ty_of(TYPE(BOOL));
+  case AST_DIV: case AST_POW: return as_float(ty_join(a, b));
+  case AST_BAND: case AST_BOR: case AST_BXOR: return join_bits(as_integer(a), as_integer(b));
+  case AST_SHL: case AST_SHR: case AST_SAR: return as_integer(a);
+  default: return ty_join(a, b);
+  }
+}
+
+const char *ty_text(Sema *s, Ty ty) {
+  switch (ty.kind) {
+  case TY_NONE: return "nothing";
+  case TY_BOOL: return "a bool";
+  case TY_LITERAL: return "an integer";
+  case TY_SOFT: case TY_NUMBER: return "a float";
+  default: return scratch_format(s->scratch, type_is_unsigned(ty.type) ? "a %s" : "an %s", type_text(ty.type));
+  }
+}
+
+bool ty_is_wide(Ty ty) {
+  return ty_is_integer(ty) && (type_bits(ty.type) == 64 || (type_bits(ty.type) == 32 && type_is_unsigned(ty.type)));
+}
+
+/* Indices are i32, i64 where a bound needs it; floats where start or step is one. */
+Ty ty_of_for(Sema *s, const AstStmt *stmt) {
+  Ty start = s->types[stmt->values.items[0]->id], stop = s->types[stmt->values.items[1]->id];
+  Ty step = stmt->values.count == 3 ? s->types[stmt->values.items[2]->id] : start;
+  if (start.kind == TY_NONE || step.kind == TY_NONE) return (Ty){0};
+  if (ty_is_integer(start) && ty_is_integer(step))
+    return ty_of(ty_is_wide(start) || ty_is_wide(stop) || ty_is_wide(step) ? TYPE(I64) : TYPE(I32));
+  Ty joined = ty_join(start, step);
+  return ty_is_float(joined) ? ty_firm(s, ty_join(joined, stop)) : joined;
+}
