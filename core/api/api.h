@@ -26,6 +26,6 @@ bool api_check_arch(const char *arch, Error *err);
     if (!(pointer)) return api_refuse(__func__, #pointer " is NULL"); \
   } while (0)
 
-#define API_PROGRAM(handle) ((handle)->object.program)
+#define API_PROGRAM(handle) program_of(&(handle)->object)
 
 #endif

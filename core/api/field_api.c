@@ -9,8 +9,8 @@ RgStatus rg_field_create(RgRuntime *runtime, const char *type, const char *name,
   API_NEEDS(type);
   API_NEEDS(field);
   if (!api_enter(program)) return RG_ERROR_BUSY;
-  bool is_alive = program_check(program, API_ERR(program));
-  *field = is_alive ? (RgField *)field_create(program, type, name, API_ERR(program)) : NULL;
+  bool is_alive = owner_check(&program->owner, API_ERR(program));
+  *field = is_alive ? (RgField *)field_create(&program->store, type, name, API_ERR(program)) : NULL;
   return api_leave(program, *field != NULL);
 }
 
@@ -31,7 +31,7 @@ RgStatus rg_field_settle(RgField *handle, const char *where) {
 
 static bool copy_shape(Field *field, int64_t *shape, Error *err) {
   char label[100];
-  if (!program_check(API_PROGRAM(field), err)) return false;
+  if (!owner_check(field->object.owner, err)) return false;
   if (!field->node)
     return error_set(err, RG_ERROR_FIELD_UNPLACED, "%s has no place yet, so it has no shape",
                      field_label(field, label));
@@ -57,7 +57,7 @@ RgStatus rg_field_set_offset(RgField *handle, const int64_t *offset, int32_t cou
 }
 
 static bool copy_offset(Field *field, int64_t *offset, Error *err) {
-  if (!program_check(API_PROGRAM(field), err)) return false;
+  if (!owner_check(field->object.owner, err)) return false;
   if (field->node) memcpy(offset, field->offset, sizeof *offset * (size_t)field->node->snode->rank);
   return true;
 }

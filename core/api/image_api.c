@@ -50,7 +50,7 @@ static bool write_pixels(Field *field, const int64_t *shape, Picture *picture, d
 static bool write_field(Field *field, Picture *picture, Error *err) {
   enum { LARGEST_SIDE = 65535 };
   char label[100];
-  Heap *heap = &API_PROGRAM(field)->heap;
+  Heap *heap = field->store->heap;
   if (!field_settle(field, NULL, err)) return false;
   const SNode *node = field->node->snode;
   if (node->rank != 2)
@@ -82,7 +82,7 @@ RgStatus rg_image_write_field(RgRuntime *runtime, const char *path, RgField *han
 
 static bool write_bytes(Program *program, const char *path, const uint8_t *pixels, int32_t width, int32_t height,
                         int32_t channels, Error *err) {
-  if (!program_check(program, err)) return false;
+  if (!owner_check(&program->owner, err)) return false;
   if (width < 1 || height < 1 || (channels != 1 && channels != 3 && channels != 4))
     return error_set(err, RG_ERROR_ARGUMENT, "a picture has at least one pixel, of 1, 3 or 4 channels");
   return image_write(path, pixels, width, height, channels, err);

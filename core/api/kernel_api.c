@@ -22,9 +22,9 @@ RgStatus rg_kernel_create(RgRuntime *runtime, const char *text, int64_t length, 
   API_NEEDS(kernel);
   if (!read_options(__func__, options, length, &known)) return RG_ERROR_ARGUMENT;
   if (!api_enter(program)) return RG_ERROR_BUSY;
-  bool is_alive = program_check(program, API_ERR(program));
+  bool is_alive = owner_check(&program->owner, API_ERR(program));
   Str source = {text, (int)length};
-  *kernel = is_alive ? (RgKernel *)kernel_create(program, source, &known, API_ERR(program)) : NULL;
+  *kernel = is_alive ? (RgKernel *)kernel_create(&program->engine, source, &known, API_ERR(program)) : NULL;
   return api_leave(program, *kernel != NULL);
 }
 

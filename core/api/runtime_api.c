@@ -15,7 +15,7 @@ static const char options_help[] =
     ;
 
 bool api_enter(Program *program) {
-  if (!program_enter(program)) {
+  if (!owner_enter(&program->owner)) {
     error_clear(&loose);
     error_set(&loose, RG_ERROR_BUSY, "the runtime is in use by another thread");
     return error_hint(&loose, "a runtime serves one thread at a time: create one for each thread");
@@ -30,7 +30,7 @@ RgStatus api_leave(Program *program, bool ok) {
   if (!ok && !error_is_set(&program->error))
     error_set(&program->error, RG_ERROR_INTERNAL, "a call failed without saying why");
   RgStatus status = ok ? 0 : (RgStatus)program->error.code;
-  program_leave(program);
+  owner_leave(&program->owner);
   return status;
 }
 
@@ -75,20 +75,20 @@ const RgError *rg_error_row(RgRuntime *runtime, int32_t row, int32_t *unsaid) {
 void rg_on_memory(RgRuntime *runtime, uint64_t (*ask)(void *data, uint64_t bytes), void *data) {
   Program *program = (Program *)runtime;
   if (!program) return;
-  program->budget.ask = ask;
-  program->budget.ask_data = data;
+  program->store.budget.ask = ask;
+  program->store.budget.ask_data = data;
 }
 
 void rg_stop(RgRuntime *runtime) {
   Program *program = (Program *)runtime;
-  if (program) __atomic_store_n(&program->launch.context.stop, 1, __ATOMIC_RELAXED);
+  if (program) __atomic_store_n(&program->engine.launch.context.stop, 1, __ATOMIC_RELAXED);
 }
 
 void rg_on_warning(RgRuntime *runtime, void (*warn)(void *data, const char *text), void *data) {
   Program *program = (Program *)runtime;
   if (!program) return;
-  program->warn = warn;
-  program->warn_data = data;
+  program->engine.warn = warn;
+  program->engine.warn_data = data;
 }
 
 const char *rg_version(void) { return RG_VERSION; }
@@ -113,31 +113,24 @@ RgStatus rg_runtime_create(const RgOptions *options, RgRuntime **runtime, RgErro
 
 void rg_runtime_destroy(RgRuntime *runtime) {
   Program *program = (Program *)runtime;
-  if (!program || program->has_ended) return;
+  if (!program || program->owner.has_ended) return;
   program_end(program);
-  program_release(program);
+  owner_release(&program->owner);
 }
 
 RgStatus rg_sync(RgRuntime *runtime) {
   Program *program = (Program *)runtime;
   API_NEEDS(runtime);
-  return API_CALL(program, program_check(program, API_ERR(program)));
+  return API_CALL(program, owner_check(&program->owner, API_ERR(program)));
 }
 
 int32_t rg_worker_count(RgRuntime *runtime) {
   Program *program = (Program *)runtime;
-  return program && program->device ? program->device->worker_count : 0;
+  return program && program->store.device ? program->store.device->worker_count : 0;
 }
 
-static bool add_tree_stats(const Program *program, RgStats *stats) {
-  *stats = program->stats;
-  for (const Tree *tree = program->trees; tree; tree = tree->next) {
-    for (int32_t m = 0; m < tree->rt.manager_count; m++) {
-      stats->activations += tree->rt.managers[m].activations;
-      stats->deactivations += tree->rt.managers[m].deactivations;
-      stats->lists += tree->rt.managers[m].lists;
-    }
-  }
+static bool read_stats(const Program *program, RgStats *stats) {
+  program_stats(program, stats);
   return true;
 }
 
@@ -145,7 +138,7 @@ void rg_stats(RgRuntime *runtime, RgStats *stats) {
   Program *program = (Program *)runtime;
   if (!stats) return;
   *stats = (RgStats){0};
-  if (program) (void)API_CALL(program, add_tree_stats(program, stats));
+  if (program) (void)API_CALL(program, read_stats(program, stats));
 }
 
 double rg_time(void) { return (double)clock_ns() * 1e-9; }
@@ -157,21 +150,21 @@ RgStatus rg_info(RgRuntime *runtime, RgInfo *info) {
   API_NEEDS(info);
   *info = (RgInfo){.version = RG_VERSION,
                    .llvm = "19",
-                   .cpu = program->cpu,
+                   .cpu = program->engine.options.cpu,
                    .library = "",
                    .device = "",
                    .threads = rg_worker_count(runtime),
-                   .memory_bytes = program->budget.limit};
+                   .memory_bytes = program->store.budget.limit};
   if (dladdr((void *)rg_version, &library) && library.dli_fname) info->library = library.dli_fname;
-  if (program->device) info->device = program->runs_in_lua ? "lua" : program->device->table->name;
+  if (program->store.device) info->device = program->engine.options.runs_in_lua ? "lua" : program->store.device->table->name;
   return 0;
 }
 
 static bool measure_cache(Program *program, RgCacheInfo *info, Error *err) {
-  if (!program_check(program, err)) return false;
-  *info = (RgCacheInfo){.folder = cache_folder(program->cache), .limit_bytes = cache_limit_bytes(program->cache)};
-  if (!program->cache) return true;
-  CacheContents contents = cache_measure(&program->heap, info->folder);
+  if (!owner_check(&program->owner, err)) return false;
+  *info = (RgCacheInfo){.folder = cache_folder(program->engine.cache), .limit_bytes = cache_limit_bytes(program->engine.cache)};
+  if (!program->engine.cache) return true;
+  CacheContents contents = cache_measure(&program->owner.heap, info->folder);
   info->entries = contents.entry_count;
   info->bytes = contents.size_bytes;
   return true;
@@ -185,11 +178,11 @@ RgStatus rg_cache_info(RgRuntime *runtime, RgCacheInfo *info) {
 }
 
 static bool clear_cache(Program *program, Error *err) {
-  if (!program_check(program, err)) return false;
-  uint64_t left = program->cache ? cache_empty(&program->heap, cache_folder(program->cache)) : 0;
+  if (!owner_check(&program->owner, err)) return false;
+  uint64_t left = program->engine.cache ? cache_empty(&program->owner.heap, cache_folder(program->engine.cache)) : 0;
   if (!left) return true;
   return error_set(err, RG_ERROR_IO, "%llu compiled kernels in '%s' could not be deleted", (unsigned long long)left,
-                   cache_folder(program->cache));
+                   cache_folder(program->engine.cache));
 }
 
 RgStatus rg_cache_clear(RgRuntime *runtime) {
@@ -199,8 +192,8 @@ RgStatus rg_cache_clear(RgRuntime *runtime) {
 }
 
 static bool report_memory(Program *program, RgMemory *memory, Error *err) {
-  if (!program_check(program, err)) return false;
-  memory_report(program, memory);
+  if (!owner_check(&program->owner, err)) return false;
+  store_memory(&program->store, memory);
   return true;
 }
 
@@ -216,13 +209,13 @@ RgStatus rg_memory_node(RgRuntime *runtime, int32_t row, RgNodeMemory *node) {
   API_NEEDS(runtime);
   API_NEEDS(node);
   if (!api_enter(program)) return RG_ERROR_BUSY;
-  bool is_there = memory_report_node(program, row, node);
+  bool is_there = store_memory_node(&program->store, row, node);
   api_leave(program, true);
   return is_there ? 0 : 1;
 }
 
 static bool run_gc(Program *program, const char *word, double *result, Error *err) {
-  return program_check(program, err) && program_gc(program, word, result, err);
+  return owner_check(&program->owner, err) && program_gc(program, word, result, err);
 }
 
 RgStatus rg_gc(RgRuntime *runtime, const char *word, double *result) {

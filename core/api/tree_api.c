@@ -8,8 +8,8 @@ RgStatus rg_tree_create(RgRuntime *runtime, const char *name, RgTree **tree) {
   API_NEEDS(runtime);
   API_NEEDS(tree);
   if (!api_enter(program)) return RG_ERROR_BUSY;
-  bool is_alive = program_check(program, API_ERR(program));
-  *tree = is_alive ? (RgTree *)tree_create(program, name, API_ERR(program)) : NULL;
+  bool is_alive = owner_check(&program->owner, API_ERR(program));
+  *tree = is_alive ? (RgTree *)tree_create(&program->store, name, API_ERR(program)) : NULL;
   return api_leave(program, *tree != NULL);
 }
 
@@ -23,27 +23,6 @@ RgStatus rg_tree_destroy(RgTree *handle, const char *where) {
 void rg_tree_release(RgTree *tree) { object_release((Object *)tree); }
 
 RgSNode *rg_tree_root(RgTree *tree) { return tree ? (RgSNode *)((Tree *)tree)->nodes[0] : NULL; }
-
-typedef struct Drawing {
-  const Tree *tree;
-  const char *text;
-} Drawing;
-
-static bool draw(void *data, Error *err) {
-  Drawing *drawing = data;
-  StrBuf out;
-  strbuf_init(&out, &API_PROGRAM(drawing->tree)->text);
-  snode_print(&out, drawing->tree->layout);
-  drawing->text = strbuf_end(&out);
-  return true;
-}
-
-static bool tree_text(const Tree *tree, const char **text, Error *err) {
-  Drawing drawing = {tree, NULL};
-  bool ok = tree_check(tree, err) && scratch_run(program_text(API_PROGRAM(tree)), draw, &drawing, err);
-  *text = drawing.text;
-  return ok;
-}
 
 RgStatus rg_tree_text(RgTree *handle, const char **text) {
   Tree *tree = (Tree *)handle;

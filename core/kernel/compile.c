@@ -68,7 +68,7 @@ static SemaValue sema_value(const Kernel *kernel, const RgValue *value) {
 
 static SemaInput sema_input(Compile *compile) {
   const Kernel *kernel = compile->kernel;
-  const RgOptions *options = &kernel->object.program->options;
+  const EngineOptions *options = &kernel->engine->options;
   SemaValue *values = scratch_array(&compile->scratch, SemaValue, compile->value_count + 1);
   for (int32_t k = 0; k < compile->value_count; k++) {
     values[k] = sema_value(kernel, &compile->values[k]);
@@ -132,7 +132,7 @@ static bool run_passes(Compile *compile, Error *err) {
   double begin = clock_ms();
   Kernel *kernel = compile->kernel;
   PassContext passes = {.scratch = &compile->scratch,
-                        .vector_bytes = vector_bytes(kernel->object.program->cpu),
+                        .vector_bytes = vector_bytes(kernel->engine->options.cpu),
                         .verify = true,
                         .dump = wants_dump(kernel, "passes") ? dump_pass : NULL,
                         .dump_data = kernel};
@@ -141,7 +141,7 @@ static bool run_passes(Compile *compile, Error *err) {
   compile->texts[TEXT_EXPLAIN] = explain_text(&compile->scratch, kernel->ast->source, compile->sema.kernel);
   explain_warn(kernel, compile->sema.kernel);
   dump(kernel, "tasks", compile->texts[TEXT_TASKS]);
-  compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, kernel->object.program->cpu);
+  compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, kernel->engine->options.cpu);
   compile->pass_ms = clock_ms() - begin;
   return true;
 }
@@ -157,26 +157,26 @@ static bool run_emit_lua(Compile *compile) {
 static bool run_front(void *data, Error *err) {
   Compile *compile = data;
   if (!run_sema(compile, err)) return false;
-  return compile->kernel->object.program->runs_in_lua ? run_emit_lua(compile) : run_passes(compile, err);
+  return compile->kernel->engine->options.runs_in_lua ? run_emit_lua(compile) : run_passes(compile, err);
 }
 
 /* -- the codegen library
  * -------------------------------------------------------------------------------------------------- */
 
-static RgCodegenRequest make_request(const Program *program, const uint8_t *bytes, int64_t length, bool wants_texts) {
+static RgCodegenRequest make_request(const Engine *engine, const uint8_t *bytes, int64_t length, bool wants_texts) {
   return (RgCodegenRequest){.bytes = bytes,
                             .length = length,
                             .build_id = RG_BUILD_ID,
-                            .cpu = program->cpu,
+                            .cpu = engine->options.cpu,
                             .want_llvm = wants_texts,
                             .want_asm = wants_texts};
 }
 
-RgCodegenResult *compile_bytes(Program *program, const uint8_t *bytes, int64_t length, bool wants_texts, Error *err) {
-  if (!program->codegen) program->codegen = codegen_open(&program->heap, err);
-  if (!program->codegen) return NULL;
-  RgCodegenRequest request = make_request(program, bytes, length, wants_texts);
-  return codegen_compile(program->codegen, &request, err);
+RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t length, bool wants_texts, Error *err) {
+  if (!engine->codegen) engine->codegen = codegen_open(engine->store->heap, err);
+  if (!engine->codegen) return NULL;
+  RgCodegenRequest request = make_request(engine, bytes, length, wants_texts);
+  return codegen_compile(engine->codegen, &request, err);
 }
 
 /* -- the variant ----------------------------------------------------------------------------------------------- */
@@ -186,16 +186,16 @@ static bool wants_times(void) { return !strcmp(option_text("RG_TIME"), "1"); }
 /* From the cache on disk; NULL where it is not known, or not what the loader takes: then it is compiled anew. */
 static Code *find_code(Compile *compile) {
   Kernel *kernel = compile->kernel;
-  Program *program = kernel->object.program;
-  RgCodegenRequest request = make_request(program, compile->bytes.data, compile->bytes.length, false);
+  Engine *engine = kernel->engine;
+  RgCodegenRequest request = make_request(engine, compile->bytes.data, compile->bytes.length, false);
   double begin = clock_ms();
   int64_t length;
-  uint8_t *object = cache_find(program->cache, &request, &length);
+  uint8_t *object = cache_find(engine->cache, &request, &length);
   if (!object) return NULL;
   Error ignored;
   error_clear(&ignored);
-  Code *code = object_load(&program->heap, object, length, &ignored);
-  heap_free(&program->heap, object);
+  Code *code = object_load(engine->store->heap, object, length, &ignored);
+  heap_free(engine->store->heap, object);
   if (code && wants_times())
     log_warning("time of '%s' in ms: sema %.2f, passes %.2f, from the cache %.2f", kernel->name, compile->sema_ms,
                 compile->pass_ms, clock_ms() - begin);
@@ -203,32 +203,32 @@ static Code *find_code(Compile *compile) {
 }
 
 static void keep_object(Compile *compile, const RgCodegenResult *result) {
-  Program *program = compile->kernel->object.program;
-  RgCodegenRequest request = make_request(program, compile->bytes.data, compile->bytes.length, false);
-  cache_store(program->cache, &request, result->object, result->object_length);
+  Engine *engine = compile->kernel->engine;
+  RgCodegenRequest request = make_request(engine, compile->bytes.data, compile->bytes.length, false);
+  cache_store(engine->cache, &request, result->object, result->object_length);
 }
 
 static Code *make_code(Compile *compile, bool wants_texts, Error *err) {
   Kernel *kernel = compile->kernel;
-  Program *program = kernel->object.program;
-  RgCodegenResult *result = compile_bytes(program, compile->bytes.data, compile->bytes.length, wants_texts, err);
+  Engine *engine = kernel->engine;
+  RgCodegenResult *result = compile_bytes(engine, compile->bytes.data, compile->bytes.length, wants_texts, err);
   if (!result) return NULL;
   if (result->llvm_text) dump(kernel, "llvm", result->llvm_text);
   if (result->asm_text) dump(kernel, "asm", result->asm_text);
   double begin = clock_ms();
-  Code *code = object_load(&program->heap, result->object, result->object_length, err);
+  Code *code = object_load(engine->store->heap, result->object, result->object_length, err);
   if (code) keep_object(compile, result);
   if (wants_times())
     log_warning(
         "time of '%s' in ms: sema %.2f, passes %.2f, read %.2f, emit %.2f, optimise %.2f, object %.2f, load %.2f",
         kernel->name, compile->sema_ms, compile->pass_ms, result->parse_ms, result->emit_ms, result->optimize_ms,
         result->object_ms, clock_ms() - begin);
-  codegen_result_free(program->codegen, result);
+  codegen_result_free(engine->codegen, result);
   return code;
 }
 
 static Variant *make_variant(Compile *compile, int word_count, Error *err) {
-  Heap *heap = &compile->kernel->object.program->heap;
+  Heap *heap = compile->kernel->engine->store->heap;
   if (!scratch_run(&compile->scratch, run_front, compile, err)) return NULL;
   Variant *variant = heap_alloc(heap, sizeof *variant);
   if (!variant) {
@@ -236,7 +236,7 @@ static Variant *make_variant(Compile *compile, int word_count, Error *err) {
     return NULL;
   }
   const Kernel *kernel = compile->kernel;
-  bool has_code = !kernel->object.program->runs_in_lua, wants_texts = wants_dump(kernel, "llvm") || wants_dump(kernel, "asm");
+  bool has_code = !kernel->engine->options.runs_in_lua, wants_texts = wants_dump(kernel, "llvm") || wants_dump(kernel, "asm");
   variant->code = wants_texts || !has_code ? NULL : find_code(compile);
   compile->is_from_cache = variant->code != NULL;
   if (has_code && !variant->code) variant->code = make_code(compile, wants_texts, err);
@@ -246,15 +246,15 @@ static Variant *make_variant(Compile *compile, int word_count, Error *err) {
 }
 
 Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count, Error *err) {
-  Program *program = kernel->object.program;
+  Engine *engine = kernel->engine;
   Compile compile = {.kernel = kernel, .values = values, .value_count = value_count};
   double begin = clock_ms();
-  scratch_init(&compile.scratch, &program->heap);
+  scratch_init(&compile.scratch, engine->store->heap);
   Variant *variant = make_variant(&compile, word_count, err);
   if (!variant) kernel_want(kernel, &compile.wants);
   scratch_deinit(&compile.scratch);
-  program->stats.compile_ms += clock_ms() - begin;
-  if (variant) (*(compile.is_from_cache ? &program->stats.cache_hits : &program->stats.compiles))++;
-  if (variant) variant->number = (int64_t)(program->stats.compiles + program->stats.cache_hits);
+  engine->stats.compile_ms += clock_ms() - begin;
+  if (variant) (*(compile.is_from_cache ? &engine->stats.cache_hits : &engine->stats.compiles))++;
+  if (variant) variant->number = (int64_t)(engine->stats.compiles + engine->stats.cache_hits);
   return variant;
 }

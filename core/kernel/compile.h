@@ -21,6 +21,10 @@ typedef struct Compile {
 const char *explain_text(Scratch *scratch, const Source *source, const IrKernel *kernel);
 void explain_warn(Kernel *kernel, const IrKernel *ir);
 
+/* private_copies.c: where the elements of `fields` lie, neighbours in a cell taken together; returns how many rows of
+ * `out`, which has one per field. */
+int32_t own_describe(const IrKernel *kernel, const int32_t *fields, int32_t field_count, DeviceOwn *out);
+
 /* Fills all of `variant` but its code, which is there already. */
 bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err);
 

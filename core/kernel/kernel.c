@@ -80,26 +80,39 @@ static bool keep_kernel(Parsing *parsing, Ast *ast) {
   return true;
 }
 
-Kernel *kernel_create(Program *program, Str text, const RgKernelOptions *options, Error *err) {
-  Kernel *kernel = object_create(program, OBJECT_KERNEL, sizeof *kernel, err);
-  if (!kernel) return NULL;
-  scratch_init(&kernel->scratch, &program->heap);
-  kernel->fast_math = program->options.fast_math || (options && options->fast_math);
-  kernel->next = program->kernels;
-  program->kernels = kernel;
-  Parsing parsing = {.kernel = kernel, .text = text, .options = options, .keep = keep_kernel};
-  if (parse(&parsing, err)) return kernel;
-  object_release(&kernel->object);
-  return NULL;
-}
-
 void kernel_drop_code(Kernel *kernel) {
-  Heap *heap = &kernel->object.program->heap;
+  Heap *heap = kernel->engine->store->heap;
   for (Variant *variant = kernel->variants, *next; variant; variant = next) {
     next = variant->next;
     variant_free(heap, variant);
   }
   kernel->variants = kernel->last = NULL;
+}
+
+static void kernel_end(Object *object) {
+  Kernel *kernel = (Kernel *)object;
+  Engine *engine = kernel->engine;
+  Kernel **at = &engine->kernels;
+  while (*at && *at != kernel) at = &(*at)->next;
+  if (*at) *at = kernel->next;
+  kernel_drop_code(kernel);
+  heap_free(engine->store->heap, kernel->words);
+  scratch_deinit(&kernel->scratch);
+  object_free(&kernel->object);
+}
+
+Kernel *kernel_create(Engine *engine, Str text, const RgKernelOptions *options, Error *err) {
+  Kernel *kernel = object_create(engine->store->owner, kernel_end, sizeof *kernel, err);
+  if (!kernel) return NULL;
+  kernel->engine = engine;
+  scratch_init(&kernel->scratch, engine->store->heap);
+  kernel->fast_math = engine->options.fast_math || (options && options->fast_math);
+  kernel->next = engine->kernels;
+  engine->kernels = kernel;
+  Parsing parsing = {.kernel = kernel, .text = text, .options = options, .keep = keep_kernel};
+  if (parse(&parsing, err)) return kernel;
+  object_release(&kernel->object);
+  return NULL;
 }
 
 /* -- functions that it calls ------------------------------------------------------------------------------------ */
@@ -115,7 +128,7 @@ static bool keep_function(Parsing *parsing, Ast *ast) {
 
 int32_t kernel_add_function(Kernel *kernel, Str text, const RgKernelOptions *options, Error *err) {
   Parsing parsing = {.kernel = kernel, .text = text, .options = options, .keep = keep_function};
-  if (!program_check(kernel->object.program, err)) return 0;
+  if (!owner_check(kernel->object.owner, err)) return 0;
   return parse(&parsing, err) ? kernel->functions.count : 0;
 }
 
@@ -158,17 +171,6 @@ void kernel_want(Kernel *kernel, const SemaWants *wants) {
   }
 }
 
-void kernel_free(Kernel *kernel) {
-  Program *program = kernel->object.program;
-  Kernel **at = &program->kernels;
-  while (*at && *at != kernel) at = &(*at)->next;
-  if (*at) *at = kernel->next;
-  kernel_drop_code(kernel);
-  heap_free(&program->heap, kernel->words);
-  scratch_deinit(&kernel->scratch);
-  object_free(&kernel->object);
-}
-
 /* -- texts -------------------------------------------------------------------------------------------------------- */
 
 typedef struct Reading {
@@ -196,7 +198,7 @@ static bool compiled_text(Reading *reading, Scratch *scratch, Error *err) {
 
 static bool read_text(void *data, Error *err) {
   Reading *reading = data;
-  Scratch *scratch = &reading->kernel->object.program->text;
+  Scratch *scratch = &reading->kernel->engine->store->text;
   const Ast *ast = reading->kernel->ast;
   if (!strcmp(reading->what, "source")) {
     int32_t begin = ast->function->pos.offset, end = ast->function->end.offset + 3; /* `end` itself */
@@ -226,35 +228,35 @@ static bool keep_text(void *data, Error *err) {
 
 /* LLVM's texts are made when they are asked for, from the variant's canonical bytes. */
 static bool llvm_text(Kernel *kernel, bool is_asm, const char **text, Error *err) {
-  Program *program = kernel->object.program;
+  Engine *engine = kernel->engine;
   if (!kernel->last)
     return error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' has not run yet: only its source and ast can be shown",
                      kernel->name);
-  RgCodegenResult *result = compile_bytes(program, kernel->last->bytes, kernel->last->byte_count, true, err);
+  RgCodegenResult *result = compile_bytes(engine, kernel->last->bytes, kernel->last->byte_count, true, err);
   if (!result) return false;
-  Keeping keeping = {&program->text, is_asm ? result->asm_text : result->llvm_text, NULL};
-  bool ok = scratch_run(&program->text, keep_text, &keeping, err);
-  codegen_result_free(program->codegen, result);
+  Keeping keeping = {&engine->store->text, is_asm ? result->asm_text : result->llvm_text, NULL};
+  bool ok = scratch_run(&engine->store->text, keep_text, &keeping, err);
+  codegen_result_free(engine->codegen, result);
   *text = keeping.text;
   return ok;
 }
 
 bool kernel_text(Kernel *kernel, const char *what, const char **text, Error *err) {
   static const char *const known[] = {"source", "ast", "infer", "ir", "tasks", "explain", "lua", "llvm", "asm"};
-  Program *program = kernel->object.program;
-  if (!program_check(program, err)) return false;
+  Engine *engine = kernel->engine;
+  if (!owner_check(kernel->object.owner, err)) return false;
   bool is_known = false;
   for (size_t k = 0; k < sizeof known / sizeof *known; k++) is_known |= !strcmp(what, known[k]);
   if (!is_known)
     return error_set(err, RG_ERROR_ARGUMENT,
                      "a kernel has no text '%.40s': source, ast, infer, ir, tasks, explain, lua, llvm and asm are", what);
   bool is_compiled = !strcmp(what, "llvm") || !strcmp(what, "asm"), is_lua = !strcmp(what, "lua");
-  if (program->runs_in_lua ? is_compiled : is_lua)
-    return error_set(err, RG_ERROR_ARGUMENT, "a kernel of arch \"%s\" has no text '%s'", program->runs_in_lua ? "lua" : "cpu", what);
-  program_text(program);
+  if (engine->options.runs_in_lua ? is_compiled : is_lua)
+    return error_set(err, RG_ERROR_ARGUMENT, "a kernel of arch \"%s\" has no text '%s'", engine->options.runs_in_lua ? "lua" : "cpu", what);
+  store_text(engine->store);
   if (is_compiled) return llvm_text(kernel, what[0] == 'a', text, err);
   Reading reading = {.kernel = kernel, .what = what};
-  bool ok = scratch_run(&program->text, read_text, &reading, err);
+  bool ok = scratch_run(&engine->store->text, read_text, &reading, err);
   *text = reading.text;
   return ok;
 }

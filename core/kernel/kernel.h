@@ -2,7 +2,7 @@
 #ifndef RG_KERNEL_KERNEL_H
 #define RG_KERNEL_KERNEL_H
 
-#include "program/program.h"
+#include "kernel/engine.h"
 #include "sema/sema.h"
 
 typedef struct Variant Variant; /* variant.h */
@@ -12,6 +12,7 @@ typedef enum KernelWant { WANT_NOTHING, WANT_PATHS, WANT_FUNCTION } KernelWant;
 
 struct Kernel {
   Object object;
+  Engine *engine;
   char *name;
   Scratch scratch;            /* of the Ast and all below */
   Ast *ast;
@@ -31,20 +32,19 @@ struct Kernel {
   Kernel *next;
 };
 
-Kernel *kernel_create(Program *program, Str text, const RgKernelOptions *options, Error *err);
+Kernel *kernel_create(Engine *engine, Str text, const RgKernelOptions *options, Error *err);
 /* The text of a function that a launch brings, in `options` its place; its number, or 0 with err. What it takes from around
  * itself become paths. */
 int32_t kernel_add_function(Kernel *kernel, Str text, const RgKernelOptions *options, Error *err);
 bool kernel_is_static(const Kernel *kernel, int32_t value);
 /* Keeps what a compile missed. */
 void kernel_want(Kernel *kernel, const SemaWants *wants);
-void kernel_free(Kernel *kernel);
 void kernel_drop_code(Kernel *kernel);
 bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result, Error *err);
 bool kernel_result(Kernel *kernel, int32_t number, RgValue *result, Error *err); /* of the last launch */
 /* Arch "lua": see rg_kernel_emit. */
 bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgEmission *emission, Error *err);
-/* See rg_kernel_text; in program_text. */
+/* See rg_kernel_text; in store_text. */
 bool kernel_text(Kernel *kernel, const char *what, const char **text, Error *err);
 
 #endif

@@ -79,20 +79,20 @@ static void *grow(RtContext *context, void *memory, uint64_t old_bytes, uint64_t
   return heap_resize(launch->device->heap, memory, new_bytes);
 }
 
-static void fill_launch(Program *program, Variant *variant, const RgValue *values, DeviceLaunch *launch) {
+static void fill_launch(Engine *engine, Variant *variant, const RgValue *values, DeviceLaunch *launch) {
   for (int32_t k = 0; k < variant->tree_count; k++)
     variant->trees[k] = &pattern_owner(&values[variant->tree_values[k]])->rt;
   for (int32_t k = 0; k < variant->task_count; k++)
-    variant->tasks[k].may_deactivate = variant->deactivates[k] && !program->gc_is_stopped;
+    variant->tasks[k].may_deactivate = variant->deactivates[k] && !engine->store->gc_is_stopped;
   for (int32_t k = 0; variant->has_own && k < variant->task_count; k++)
     for (int32_t i = 0; i < variant->tasks[k].own_count; i++)
       own_prepare(pattern_owner(&values[variant->tree_values[variant->tasks[k].own[i].tree]]));
-  program->device->gc_is_stopped = program->gc_is_stopped;
+  engine->store->device->gc_is_stopped = engine->store->gc_is_stopped;
   *launch = (DeviceLaunch){.context = {.frame = variant->frame,
                                        .trees = variant->trees,
-                                       .ambient = program->ambient.base,
-                                       .workers = program->workers,
-                                       .worker_count = program->device->worker_count,
+                                       .ambient = engine->store->ambient.base,
+                                       .workers = engine->store->workers,
+                                       .worker_count = engine->store->device->worker_count,
                                        .tree_count = variant->tree_count,
                                        .task = -1,
                                        .grow = grow,
@@ -100,13 +100,13 @@ static void fill_launch(Program *program, Variant *variant, const RgValue *value
                            .host = variant->host,
                            .tasks = variant->tasks,
                            .task_count = variant->task_count,
-                           .device = program->device};
+                           .device = engine->store->device};
 }
 
 /* The variant for these values, with its arguments in the frame; NULL with err. */
 static Variant *prepare(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
   kernel->want = WANT_NOTHING;
-  if (!program_check(kernel->object.program, err)) return NULL;
+  if (!owner_check(kernel->object.owner, err)) return NULL;
   if (value_count < kernel->paths.count) {
     error_set(err, RG_ERROR_LAUNCH_ARGUMENTS,
               "a launch of kernel '%.100s' brings a value for each of %d captured names, %d given", kernel->name,
@@ -120,37 +120,37 @@ static Variant *prepare(Kernel *kernel, const RgValue *values, int32_t value_cou
 }
 
 bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgEmission *emission, Error *err) {
-  Program *program = kernel->object.program;
+  Engine *engine = kernel->engine;
   *emission = (RgEmission){0};
-  if (!program->runs_in_lua)
+  if (!engine->options.runs_in_lua)
     return error_set(err, RG_ERROR_ARGUMENT, "only a runtime of arch \"lua\" emits its kernels as text");
   Variant *variant = prepare(kernel, values, value_count, err);
   if (!variant) return false;
-  program->stats.launches++;
+  engine->stats.launches++;
   *emission = (RgEmission){variant->number, variant->texts[TEXT_LUA], variant->frame, variant->arg_count};
   return true;
 }
 
 bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result, Error *err) {
-  Program *program = kernel->object.program;
+  Engine *engine = kernel->engine;
   *result = (RgValue){.kind = RG_VALUE_NIL};
-  if (program->runs_in_lua)
+  if (engine->options.runs_in_lua)
     return error_set(err, RG_ERROR_ARGUMENT, "kernels of arch \"lua\" run in Lua: rg_kernel_emit gives their text");
   Variant *variant = prepare(kernel, values, value_count, err);
   if (!variant) return false;
-  DeviceLaunch *launch = &program->launch;
-  program_relieve(program);
-  fill_launch(program, variant, values, launch);
+  DeviceLaunch *launch = &engine->launch;
+  store_relieve(engine->store);
+  fill_launch(engine, variant, values, launch);
   double begin = clock_ms();
-  bool ok = program->device->table->launch(program->device, launch, err);
-  program->stats.run_ms += clock_ms() - begin;
-  program->stats.launches++;
+  bool ok = engine->store->device->table->launch(engine->store->device, launch, err);
+  engine->stats.run_ms += clock_ms() - begin;
+  engine->stats.launches++;
   return readback(kernel, variant, launch, result, err) && ok;
 }
 
 bool kernel_result(Kernel *kernel, int32_t number, RgValue *result, Error *err) {
   *result = (RgValue){.kind = RG_VALUE_NIL};
-  if (!program_check(kernel->object.program, err)) return false;
+  if (!owner_check(kernel->object.owner, err)) return false;
   if (kernel->last && readback_result(kernel, kernel->last, number, result)) return true;
   return error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' has no result %d", kernel->name, number);
 }

@@ -60,7 +60,7 @@ void explain_warn(Kernel *kernel, const IrKernel *ir) {
     const IrNote *note = &ir->notes.items[k];
     if (!note->is_warning) continue;
     kernel->has_warned_races = true;
-    program_warn(kernel->object.program, "%s:%d:%d: %s (kernel '%.100s'; said once)", kernel->ast->source->name, note->line,
+    engine_warn(kernel->engine, "%s:%d:%d: %s (kernel '%.100s'; said once)", kernel->ast->source->name, note->line,
                  note->column, note->text, kernel->name);
   }
 }

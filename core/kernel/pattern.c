@@ -31,8 +31,8 @@ static uint64_t tree_class(const PatternMaking *making, int32_t k, const Tree *t
   return (uint64_t)k;
 }
 
-static bool check_program(const PatternMaking *making, const Program *program) {
-  if (program == making->kernel->object.program) return true;
+static bool check_owner(const PatternMaking *making, const Object *object) {
+  if (object->owner == making->kernel->object.owner) return true;
   return error_set(making->err, RG_ERROR_RUNTIME_MIX, "kernel '%.100s' is given a field or node of another runtime",
                    making->kernel->name);
 }
@@ -48,7 +48,7 @@ static bool settle(const PatternMaking *making, Tree *tree) {
 static bool check_handle(const PatternMaking *making, const RgValue *value) {
   Tree *tree = pattern_owner(value);
   const Object *object = value->kind == RG_VALUE_NODE ? &tree->object : &((Field *)value->field)->object;
-  return check_program(making, object->program) && (!tree || settle(making, tree));
+  return check_owner(making, object) && (!tree || settle(making, tree));
 }
 
 /* The value itself; of a vector, two hashes. */
@@ -101,7 +101,7 @@ int pattern_make(Kernel *kernel, const RgValue *values, int32_t value_count, Err
   PatternMaking making = {kernel, values, value_count, err};
   int word_count = value_count * PATTERN_WORDS;
   if (word_count > kernel->word_capacity) {
-    uint64_t *words = heap_resize(&kernel->object.program->heap, kernel->words, sizeof *words * (size_t)word_count);
+    uint64_t *words = heap_resize(kernel->engine->store->heap, kernel->words, sizeof *words * (size_t)word_count);
     if (!words) {
       error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
       return -1;

@@ -5,22 +5,22 @@
 #include "kernel/variant.h"
 
 static void count_outside(Kernel *kernel) {
-  Program *program = kernel->object.program;
+  Engine *engine = kernel->engine;
   uint64_t outside = 0;
-  for (int32_t k = 0; k < program->device->worker_count; k++) {
-    outside += program->workers[k].out_of_range;
-    program->workers[k].out_of_range = 0;
+  for (int32_t k = 0; k < engine->store->device->worker_count; k++) {
+    outside += engine->store->workers[k].out_of_range;
+    engine->store->workers[k].out_of_range = 0;
   }
-  program->stats.out_of_range += outside;
+  engine->stats.out_of_range += outside;
   if (!outside || kernel->has_warned) return;
   kernel->has_warned = true;
-  program_warn(program, "kernel '%s' wrote outside a shape, %llu times in this launch: such writes do nothing and are counted in "
+  engine_warn(engine, "kernel '%s' wrote outside a shape, %llu times in this launch: such writes do nothing and are counted in "
               "rg.stats().out_of_range (said once per kernel)",
               kernel->name, (unsigned long long)outside);
 }
 
-static const Tree *find_tree(const Program *program, int32_t number) {
-  for (const Tree *tree = program->trees; tree; tree = tree->next)
+static const Tree *find_tree(const Engine *engine, int32_t number) {
+  for (const Tree *tree = engine->store->trees; tree; tree = tree->next)
     if (tree->has_storage && tree->rt.number == number) return tree;
   return NULL;
 }
@@ -37,7 +37,7 @@ static bool own_fault(const Kernel *kernel, const Variant *variant, const RtErro
 }
 
 static bool check_fault(const Kernel *kernel, const Variant *variant, const RtError *fault, Error *err) {
-  const Tree *tree = find_tree(kernel->object.program, fault->tree);
+  const Tree *tree = find_tree(kernel->engine, fault->tree);
   switch (fault->kind) {
   case RT_OK: return true;
   case RT_ERROR_BUDGET:
@@ -58,13 +58,13 @@ bool readback_result(Kernel *kernel, const Variant *variant, int32_t number, RgV
   *result = (RgValue){.kind = RG_VALUE_NIL};
   if (number < 0 || number >= variant->result_count) return false;
   for (int32_t k = 0; k < number; k++) slot += type_parts(variant->results[k]);
-  *result = vector_value(kernel->object.program, variant->results[number], &variant->frame[slot]);
+  *result = vector_value(kernel->engine->store, variant->results[number], &variant->frame[slot]);
   result->depth = variant->result_count;
   return true;
 }
 
 bool readback(Kernel *kernel, Variant *variant, DeviceLaunch *launch, RgValue *result, Error *err) {
-  kernel->object.program->stats.gcs += launch->collections;
+  kernel->engine->store->stats.gcs += launch->collections;
   count_outside(kernel);
   RtError *fault = &launch->context.error;
   if (fault->kind == RT_OK && rt_stopped(&launch->context)) fault->kind = RT_ERROR_STOPPED; /* rg_stop */

@@ -1,10 +1,9 @@
 /* variant.c - what a compile leaves behind: code, tasks, where each argument and tree comes from, and the texts.
- * All of it is memory of the program's heap; nothing of the compile's scratch is kept. */
+ * All of it is memory of the runtime's heap; nothing of the compile's scratch is kept. */
 #include <stdio.h>
 #include <string.h>
 
 #include "kernel/compile.h"
-#include "tree/private_copies.h"
 
 static bool no_memory(Error *err) {
   return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a compiled kernel");
@@ -148,7 +147,7 @@ static bool fill_texts(Compile *compile, Variant *variant, Heap *heap, Error *er
 }
 
 bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err) {
-  Heap *heap = &compile->kernel->object.program->heap;
+  Heap *heap = compile->kernel->engine->store->heap;
   const IrKernel *ir = compile->sema.kernel;
   variant->words = heap_copy(heap, compile->kernel->words, sizeof *variant->words * (size_t)word_count);
   variant->word_count = word_count;

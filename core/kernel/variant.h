@@ -37,7 +37,7 @@ typedef struct VariantArg { /* a number that goes into a frame slot */
 
 struct Variant {
   Variant *next;
-  int64_t number;           /* among all that the program compiled: 1, 2, .. */
+  int64_t number;           /* among all that the engine compiled: 1, 2, .. */
   uint64_t *words;
   int word_count;
   Code *code;               /* NULL in a runtime of arch "lua", where TEXT_LUA is run */
@@ -71,7 +71,7 @@ Tree *pattern_owner(const RgValue *value);
 Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count, Error *err);
 void variant_free(Heap *heap, Variant *variant);
 /* Of canonical bytes: opens the codegen library if need be. NULL with err. */
-RgCodegenResult *compile_bytes(Program *program, const uint8_t *bytes, int64_t length, bool wants_texts, Error *err);
+RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t length, bool wants_texts, Error *err);
 
 /* readback.c: faults, counters and the result of a launch that has ended. */
 bool readback(Kernel *kernel, Variant *variant, DeviceLaunch *launch, RgValue *result, Error *err);

@@ -40,7 +40,7 @@ bool field_fill(Field *field, const RgValue *value, Error *err) {
 
 typedef struct Copy {
   Field *from, *to;
-  RtContext context; /* of the target's tree: the walk uses the program's own for the source's */
+  RtContext context; /* of the target's tree: the walk uses the store's own for the source's */
   RtTree *tree;
   const SNodeComponent *component;
   Error *err;
@@ -80,7 +80,7 @@ static bool has_same_shape(const Field *a, const Field *b) {
 bool field_copy(Field *field, Field *from, Error *err) {
   char label[100], other[100];
   if (!field_settle(field, NULL, err) || !field_settle(from, NULL, err)) return false;
-  if (field->object.program != from->object.program)
+  if (field->store != from->store)
     return error_set(err, RG_ERROR_RUNTIME_MIX, "%s and %s belong to two runtimes", field_label(field, label),
                      field_label(from, other));
   if (!has_same_shape(field, from))

@@ -168,9 +168,9 @@ int64_t cell_list(Tree *tree, int manager, Error *err) {
 }
 
 bool cell_settle(Tree *tree, Error *err) {
-  Program *program = tree->object.program;
-  rt_tree_settle(&program->host, &tree->rt);
-  const RtError *error = &program->host.error;
+  Store *store = tree->store;
+  rt_tree_settle(&store->host, &tree->rt);
+  const RtError *error = &store->host.error;
   if (error->kind == RT_ERROR_BUDGET) return storage_budget_error(tree, error->manager, err);
   if (error->kind == RT_ERROR_FULL) return storage_full_error(tree, error->manager, err);
   if (error->kind == RT_ERROR_MEMORY)

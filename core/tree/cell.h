@@ -92,7 +92,7 @@ int64_t value_integer(Type type, const void *element); /* u64 keeps its bits */
 /* vector.c: the same for values of several numbers; scalars have one. */
 RgValue vector_part(const RgValue *value, int part);
 bool vector_convert(Type type, const RgValue *value, uint64_t bits[TYPE_MAX_PARTS], const char *what, Error *err);
-RgValue vector_value(Program *program, Type type, const uint64_t *bits); /* borrowed until the next call */
+RgValue vector_value(Store *store, Type type, const uint64_t *bits); /* borrowed until the next call */
 /* "2.5", "true", "a field" */
 const char *value_text(const RgValue *value, char buffer[48]);
 

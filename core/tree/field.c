@@ -4,29 +4,31 @@
 
 #include "tree/cell.h"
 
-Field *field_create(Program *program, const char *type, const char *name, Error *err) {
+static void field_end(Object *object) {
+  Field *field = (Field *)object;
+  if (field->node) object_release(&field->node->tree->object);
+  heap_free(field->store->heap, field->name);
+  object_free(&field->object);
+}
+
+Field *field_create(Store *store, const char *type, const char *name, Error *err) {
   Type parsed;
   if (!type_parse_any(str_of(type), &parsed)) {
     error_set(err, RG_ERROR_TYPE_UNKNOWN, "there is no type '%.40s' for fields", type);
     error_hint(err, "bool, i8 i16 i32 i64, u8 u16 u32 u64, f16 f32 f64, vec2 .. vec4, mat2 .. mat4 and their kin");
     return NULL;
   }
-  Field *field = object_create(program, OBJECT_FIELD, sizeof *field, err);
+  Field *field = object_create(store->owner, field_end, sizeof *field, err);
   if (!field) return NULL;
+  field->store = store;
   field->type = parsed;
   type_name(parsed, field->type_name);
   if (type_is_scalar(parsed)) snprintf(field->type_name, sizeof field->type_name, "%s", type_text(parsed));
-  field->name = heap_copy_text(&program->heap, name ? name : "");
+  field->name = heap_copy_text(store->heap, name ? name : "");
   if (field->name) return field;
   error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a field");
   object_release(&field->object);
   return NULL;
-}
-
-void field_free(Field *field) {
-  if (field->node) object_release(&field->node->tree->object);
-  heap_free(&field->object.program->heap, field->name);
-  object_free(&field->object);
 }
 
 const char *field_label(const Field *field, char buffer[100]) {
@@ -59,7 +61,7 @@ static int place_parts(SNode *node, const Field *field, Error *err) {
 bool field_place(Node *node, Field *field, Error *err) {
   char label[100];
   if (!tree_check(node->tree, err)) return false;
-  if (field->object.program != node->tree->object.program)
+  if (field->store != node->tree->store)
     return error_set(err, RG_ERROR_RUNTIME_MIX, "%s and the node belong to two runtimes", field_label(field, label));
   if (field->node) return error_set(err, RG_ERROR_FIELD_PLACED, "%s has a place already", field_label(field, label));
   int component = place_parts(node->snode, field, err);
@@ -72,7 +74,7 @@ bool field_place(Node *node, Field *field, Error *err) {
 
 bool field_settle(Field *field, const char *where, Error *err) {
   char label[100];
-  if (!program_check(field->object.program, err)) return false;
+  if (!owner_check(field->object.owner, err)) return false;
   if (!field->node) {
     error_set(err, RG_ERROR_FIELD_UNPLACED, "%s has no place yet", field_label(field, label));
     return error_hint(err, "place it: node:place(x), or give it a shape");
@@ -82,7 +84,7 @@ bool field_settle(Field *field, const char *where, Error *err) {
 
 bool field_set_offset(Field *field, const int64_t *offset, int32_t count, Error *err) {
   char label[100];
-  if (!program_check(field->object.program, err)) return false;
+  if (!owner_check(field->object.owner, err)) return false;
   const SNode *snode = field->node ? field->node->snode : NULL;
   if (!snode || count != snode->rank)
     return error_set(err, RG_ERROR_ARGUMENT, "an offset has a number for each axis: %s has %d, not %d", field_label(field, label),
@@ -121,7 +123,7 @@ static RgValue value_at(Field *field, const int64_t *index) {
   if (cell_find(storage_context(field->node->tree), field->node->path, index, &cell))
     for (int k = 0; k < type_parts(field->type); k++)
       memcpy(&bits[k], cell_element(cell, component_of(field) + k), (size_t)type_size(type_element(field->type)));
-  return vector_value(field->object.program, field->type, bits);
+  return vector_value(field->store, field->type, bits);
 }
 
 bool field_get(Field *field, const int64_t *index, int32_t index_count, RgValue *value, Error *err) {
@@ -135,7 +137,7 @@ bool field_convert(const Field *field, const RgValue *from, RgValue *to, Error *
   char label[100];
   uint64_t bits[TYPE_MAX_PARTS];
   if (!vector_convert(field->type, from, bits, field_label(field, label), err)) return false;
-  *to = vector_value(field->object.program, field->type, bits);
+  *to = vector_value(field->store, field->type, bits);
   return true;
 }
 

@@ -18,7 +18,7 @@ struct NodeOrder {
 };
 
 void node_order_free(Node *node) {
-  heap_free(&node->tree->object.program->heap, node->order);
+  heap_free(node->tree->store->heap, node->order);
   node->order = NULL;
 }
 
@@ -33,12 +33,12 @@ static bool update_order(Node *node, Error *err) {
   const CellPath *path = node->path;
   int64_t count = cell_list(node->tree, path->listed_manager, err);
   if (count < 0) return false;
-  RtContext *context = &node->tree->object.program->host;
+  RtContext *context = &node->tree->store->host;
   uint64_t version = node->tree->rt.managers[path->listed_manager].version;
   if (node->order && node->order->version == version) return true;
   node_order_free(node);
   NodeOrder *order =
-      heap_alloc(&node->tree->object.program->heap, sizeof *order + sizeof(int64_t) * (size_t)(count * path->rank));
+      heap_alloc(node->tree->store->heap, sizeof *order + sizeof(int64_t) * (size_t)(count * path->rank));
   if (!order) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left to put active cells in order");
   *order = (NodeOrder){.version = version, .count = count, .rank = path->rank};
   for (int64_t n = 0; n < count; n++) {

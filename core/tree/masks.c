@@ -115,7 +115,7 @@ static bool fill_mask(Heap *heap, RtMask *mask, const SNode *masked, Error *err)
 }
 
 bool masks_create(Tree *tree, Error *err) {
-  Heap *heap = &tree->object.program->heap;
+  Heap *heap = tree->store->heap;
   const SNodeTree *layout = tree->layout;
   if (!layout->mask_count) return true;
   tree->rt.masks = heap_alloc(heap, sizeof *tree->rt.masks * (size_t)layout->mask_count);
@@ -127,7 +127,7 @@ bool masks_create(Tree *tree, Error *err) {
 }
 
 void masks_free(Tree *tree) {
-  Heap *heap = &tree->object.program->heap;
+  Heap *heap = tree->store->heap;
   for (int m = 0; m < tree->rt.mask_count; m++) {
     heap_free(heap, (void *)tree->rt.masks[m].runs);
     heap_free(heap, tree->rt.masks[m].was);

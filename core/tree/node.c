@@ -87,7 +87,7 @@ static bool deactivate(Node *node, RtContext *context, const int64_t *index, Err
   if (is_always_active(node, "deactivate", err)) return false;
   cell_clear(context, node->path, index);
   if (!cell_settle(node->tree, err)) return false;
-  program_collect(node->tree->object.program, node->tree);
+  store_collect(node->tree);
   return true;
 }
 
@@ -100,7 +100,7 @@ static bool clear(Node *node, RtContext *context, Error *err) {
   else
     rt_tree_clear(context, 0, decider->manager);
   if (!cell_settle(node->tree, err)) return false;
-  program_collect(node->tree->object.program, node->tree);
+  store_collect(node->tree);
   return true;
 }
 

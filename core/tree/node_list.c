@@ -24,7 +24,7 @@ static bool make_index(const Node *node, const int64_t *index, int32_t index_cou
 static bool empty_list(Node *node, RtContext *context, uint32_t *list, Error *err) {
   rt_dynamic_clear(context, context->workers, 0, node->snode->manager, list, (int32_t)node->snode->sizes[0]);
   if (!cell_settle(node->tree, err)) return false;
-  program_collect(node->tree->object.program, node->tree);
+  store_collect(node->tree);
   return true;
 }
 
@@ -93,7 +93,7 @@ static bool append_bits(Node *node, const int64_t *full, const uint64_t *bits, i
 bool node_append(Node *node, const int64_t *index, int32_t index_count, const RgValue *values, int32_t value_count,
                  int64_t *slot, Error *err) {
   int64_t full[SNODE_MAX_AXES];
-  Heap *heap = &node->tree->object.program->heap;
+  Heap *heap = node->tree->store->heap;
   *slot = -1;
   if (!tree_settle(node->tree, "its first use", err) || !make_index(node, index, index_count, full, err)) return false;
   uint64_t *bits = heap_alloc(heap, sizeof *bits * ((size_t)node->snode->component_count + TYPE_MAX_PARTS));
@@ -115,7 +115,7 @@ bool node_value(Node *node, int32_t number, const int64_t *index, int32_t index_
   if (cell_find(storage_context(node->tree), node->path, index, &cell))
     for (int k = 0; k < type_parts(field->whole); k++)
       memcpy(&bits[k], cell_element(cell, field + k), (size_t)type_size(field[k].type));
-  *value = vector_value(node->tree->object.program, field->whole, bits);
+  *value = vector_value(node->tree->store, field->whole, bits);
   return true;
 }
 
@@ -123,5 +123,5 @@ const char *node_field_type(Node *node, int32_t number) {
   const SNodeComponent *field = field_number(node->snode, number);
   if (!field) return NULL;
   if (type_is_scalar(field->whole)) return type_text(field->whole);
-  return type_name(field->whole, node->tree->object.program->vector_type);
+  return type_name(field->whole, node->tree->store->vector_type);
 }

@@ -56,10 +56,10 @@ static void fill_manager(RtManager *manager, const SNode *node) {
 /* One zero-filled block of the heap: managers, then their workers' locals. */
 static bool create_managers(Tree *tree, Error *err) {
   const SNodeTree *layout = tree->layout;
-  int workers = tree->object.program->device->worker_count, count = layout->manager_count;
+  int workers = tree->store->device->worker_count, count = layout->manager_count;
   size_t managers_bytes = align_up(sizeof(RtManager) * (size_t)count, 64),
          locals_bytes = sizeof(RtLocal) * (size_t)workers;
-  uint8_t *memory = heap_alloc(&tree->object.program->heap, managers_bytes + locals_bytes * (size_t)count + 64);
+  uint8_t *memory = heap_alloc(tree->store->heap, managers_bytes + locals_bytes * (size_t)count + 64);
   if (!memory) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree's managers");
   tree->rt.managers = (RtManager *)(void *)memory;
   uint8_t *locals = (uint8_t *)align_up((uint64_t)(memory + managers_bytes), 64), *sink = tree->arena.base + tree->rt.reserved;
@@ -76,13 +76,13 @@ static bool create_managers(Tree *tree, Error *err) {
 static uint64_t sinks_bytes(const Tree *tree) {
   uint64_t bytes = 0;
   for (int m = 0; m < tree->layout->manager_count; m++) bytes += tree->layout->managers[m]->node_size;
-  return bytes * (uint64_t)tree->object.program->device->worker_count;
+  return bytes * (uint64_t)tree->store->device->worker_count;
 }
 
 static bool reserve_sparse(Tree *tree, Error *err) {
-  uint64_t head = RT_FIRST_GRANULE * RT_GRANULE, limit = tree->object.program->budget.limit;
+  uint64_t head = RT_FIRST_GRANULE * RT_GRANULE, limit = tree->store->budget.limit;
   uint64_t least = min_i64((int64_t)align_up(head + tree->layout->root_size, RT_SEGMENT) + RT_SEGMENT, LARGEST_ARENA);
-  bool is_bounded = limit < LARGEST_ARENA / 2 && !tree->object.program->budget.ask;
+  bool is_bounded = limit < LARGEST_ARENA / 2 && !tree->store->budget.ask;
   uint64_t wanted = is_bounded ? least + limit : LARGEST_ARENA;
   uint64_t sinks = align_up(sinks_bytes(tree), RT_SEGMENT);
   if (!arena_reserve(&tree->arena, (uint64_t)min_i64((int64_t)wanted, LARGEST_ARENA) + sinks, least + sinks, err)) return false;
@@ -104,13 +104,13 @@ static bool reserve(Tree *tree, Error *err) {
 }
 
 static bool charge(Tree *tree, Error *err) {
-  Program *program = tree->object.program;
-  RtBudget *budget = &program->budget;
+  Store *store = tree->store;
+  RtBudget *budget = &store->budget;
   uint64_t needed = tree->layout->root_size;
   char limit[32], size[32], used[32], name[100];
   if (rt_budget_take(budget, needed)) return true;
-  program->is_short = true;
-  program_relieve(program);
+  store->is_short = true;
+  store_relieve(store);
   if (!rt_budget_take(budget, needed)) {
     error_set(err, RG_ERROR_BUDGET, "the memory budget of %s is exhausted: %s needs %s, %s are in use",
               bytes_text(budget->limit, limit), tree_label(tree, name), bytes_text(needed, size),
@@ -122,7 +122,7 @@ static bool charge(Tree *tree, Error *err) {
 
 /* The ambient is as large as the largest node: what is read of an absent one. */
 static bool grow_ambient(Tree *tree, Error *err) {
-  Arena *ambient = &tree->object.program->ambient, larger;
+  Arena *ambient = &tree->store->ambient, larger;
   uint64_t needed = 0;
   for (int m = 0; m < tree->layout->manager_count; m++)
     needed = max_i64((int64_t)needed, (int64_t)tree->layout->managers[m]->node_size);
@@ -135,47 +135,45 @@ static bool grow_ambient(Tree *tree, Error *err) {
 
 static void release_ranges(Tree *tree) {
   masks_free(tree);
-  heap_free(&tree->object.program->heap, tree->rt.managers);
+  heap_free(tree->store->heap, tree->rt.managers);
   tree->rt = (RtTree){0};
   arena_release(&tree->arena);
   arena_release(&tree->tables);
 }
 
 bool storage_create(Tree *tree, Error *err) {
-  Program *program = tree->object.program;
+  Store *store = tree->store;
   if (!grow_ambient(tree, err) || !charge(tree, err)) return false;
   if (!reserve(tree, err) || !masks_create(tree, err)) {
-    program->budget.used -= tree->layout->root_size;
+    store->budget.used -= tree->layout->root_size;
     release_ranges(tree);
     return false;
   }
   tree->rt.base = tree->arena.base;
   tree->rt.root_size = tree->layout->root_size;
   if (!tree->rt.reserved) tree->rt.reserved = tree->arena.reserved; /* dense */
-  tree->rt.number = program->tree_count++;
-  tree->rt.budget = &program->budget;
-  tree->rt.tiny_chunks = program->tiny_chunks;
-  rt_tree_init(&tree->rt, program->device->worker_count);
+  tree->rt.number = store->tree_count++;
+  tree->rt.budget = &store->budget;
+  tree->rt.tiny_chunks = store->tiny_chunks;
+  rt_tree_init(&tree->rt, store->device->worker_count);
   tree->has_storage = true;
   return true;
 }
 
-static void free_orders(Program *program, RtManager *manager) {
-  for (uint64_t k = 0; k < manager->order_count; k++) heap_free(&program->heap, manager->orders[k]);
-  heap_free(&program->heap, manager->orders);
+static void free_orders(Store *store, RtManager *manager) {
+  for (uint64_t k = 0; k < manager->order_count; k++) heap_free(store->heap, manager->orders[k]);
+  heap_free(store->heap, manager->orders);
 }
 
 void storage_free(Tree *tree) {
   if (!tree->has_storage) return;
-  Program *program = tree->object.program;
+  Store *store = tree->store;
   own_free(tree);
-  program->budget.used -= tree->layout->root_size + rt_tree_bytes(&tree->rt);
+  store->budget.used -= tree->layout->root_size + rt_tree_bytes(&tree->rt);
+  store_count(&store->stats, tree);
   for (int32_t m = 0; m < tree->rt.manager_count; m++) {
-    program->stats.activations += tree->rt.managers[m].activations;
-    program->stats.deactivations += tree->rt.managers[m].deactivations;
-    program->stats.lists += tree->rt.managers[m].lists;
-    heap_free(&program->heap, tree->rt.managers[m].list);
-    free_orders(program, &tree->rt.managers[m]);
+    heap_free(store->heap, tree->rt.managers[m].list);
+    free_orders(store, &tree->rt.managers[m]);
   }
   release_ranges(tree);
   tree->has_storage = false;
@@ -201,32 +199,32 @@ void storage_trim(Tree *tree) {
 
 /* The runtime's lists grow in the core's heap; launch.c brings its own, since a launch has another `host`. */
 static void *grow_host(RtContext *context, void *memory, uint64_t old_bytes, uint64_t new_bytes) {
-  Program *program = context->host;
-  return heap_resize(&program->heap, memory, new_bytes);
+  Store *store = context->host;
+  return heap_resize(store->heap, memory, new_bytes);
 }
 
 static void share_host(RtContext *context, int64_t count, RtPart *part, void *data) {
-  Program *program = context->host;
-  program->device->table->share(program->device, context, count, part, data);
+  Store *store = context->host;
+  store->device->table->share(store->device, context, count, part, data);
 }
 
 void storage_discard(RtContext *context, void *memory, uint64_t bytes) { arena_discard(memory, bytes); }
 
 RtContext *storage_context(Tree *tree) {
-  Program *program = tree->object.program;
-  program_relieve(program);
-  program->host_tree = &tree->rt;
-  program->host = (RtContext){.trees = &program->host_tree,
-                              .ambient = program->ambient.base,
-                              .workers = program->workers,
-                              .worker_count = program->device->worker_count,
+  Store *store = tree->store;
+  store_relieve(store);
+  store->host_tree = &tree->rt;
+  store->host = (RtContext){.trees = &store->host_tree,
+                              .ambient = store->ambient.base,
+                              .workers = store->workers,
+                              .worker_count = store->device->worker_count,
                               .tree_count = 1,
                               .task = -1,
-                              .host = program,
+                              .host = store,
                               .grow = grow_host,
                               .parallel = share_host,
                               .discard = storage_discard};
-  return &program->host;
+  return &store->host;
 }
 
 static const SNode *managed_node(const Tree *tree, int32_t manager) {
@@ -243,8 +241,8 @@ bool storage_full_error(const Tree *tree, int32_t manager, Error *err) {
 }
 
 bool storage_budget_error(const Tree *tree, int32_t manager, Error *err) {
-  const RtBudget *budget = &tree->object.program->budget;
-  tree->object.program->is_short = true;
+  const RtBudget *budget = &tree->store->budget;
+  tree->store->is_short = true;
   const SNode *node = managed_node(tree, manager);
   char limit[32], used[32], label[100], name[80] = "a node";
   if (node && node->name[0]) snprintf(name, sizeof name, "node '%.60s'", node->name);

@@ -32,7 +32,7 @@ const char *tree_label(const Tree *tree, char buffer[100]) {
 
 /* The handle of a new SNode. On failure the SNode stays without one; the caller gives up. */
 static Node *add_handle(Tree *tree, SNode *snode, Error *err) {
-  Heap *heap = &tree->object.program->heap;
+  Heap *heap = tree->store->heap;
   Node *node = heap_alloc(heap, sizeof *node);
   if (node && tree->node_count == tree->node_capacity) {
     int larger = tree->node_capacity ? tree->node_capacity * 2 : 4;
@@ -53,25 +53,15 @@ static Node *add_handle(Tree *tree, SNode *snode, Error *err) {
   return node;
 }
 
-Tree *tree_create(Program *program, const char *name, Error *err) {
-  Tree *tree = object_create(program, OBJECT_TREE, sizeof *tree, err);
-  if (!tree) return NULL;
-  tree->next = program->trees;
-  program->trees = tree;
-  tree->layout = snode_tree_create(&program->heap, name, err);
-  if (tree->layout && add_handle(tree, snode_root(tree->layout), err)) return tree;
-  object_release(&tree->object);
-  return NULL;
-}
-
 static void unlink_tree(Tree *tree) {
-  Tree **at = &tree->object.program->trees;
+  Tree **at = &tree->store->trees;
   while (*at && *at != tree) at = &(*at)->next;
   if (*at) *at = tree->next;
 }
 
-void tree_free(Tree *tree) {
-  Heap *heap = &tree->object.program->heap;
+static void tree_end(Object *object) {
+  Tree *tree = (Tree *)object;
+  Heap *heap = tree->store->heap;
   storage_free(tree);
   unlink_tree(tree);
   for (int k = 0; k < tree->node_count; k++) {
@@ -85,9 +75,21 @@ void tree_free(Tree *tree) {
   object_free(&tree->object);
 }
 
+Tree *tree_create(Store *store, const char *name, Error *err) {
+  Tree *tree = object_create(store->owner, tree_end, sizeof *tree, err);
+  if (!tree) return NULL;
+  tree->store = store;
+  tree->next = store->trees;
+  store->trees = tree;
+  tree->layout = snode_tree_create(store->heap, name, err);
+  if (tree->layout && add_handle(tree, snode_root(tree->layout), err)) return tree;
+  object_release(&tree->object);
+  return NULL;
+}
+
 bool tree_check(const Tree *tree, Error *err) {
   char name[100];
-  if (!program_check(tree->object.program, err)) return false;
+  if (!owner_check(tree->object.owner, err)) return false;
   if (!tree->destroyed_at) return true;
   return error_set(err, RG_ERROR_HANDLE, "%s was destroyed%s%s", tree_label(tree, name),
                    tree->destroyed_at[0] ? " at " : "", tree->destroyed_at);
@@ -95,7 +97,7 @@ bool tree_check(const Tree *tree, Error *err) {
 
 bool tree_destroy(Tree *tree, const char *where, Error *err) {
   if (!tree_check(tree, err)) return false;
-  tree->destroyed_at = heap_copy_text(&tree->object.program->heap, where ? where : "");
+  tree->destroyed_at = heap_copy_text(tree->store->heap, where ? where : "");
   if (!tree->destroyed_at)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left to note where a tree was destroyed");
   storage_free(tree);
@@ -106,7 +108,7 @@ bool tree_destroy(Tree *tree, const char *where, Error *err) {
 static bool make_paths(Tree *tree, Error *err) {
   for (int k = 0; k < tree->node_count; k++) {
     Node *node = tree->nodes[k];
-    if (!node->path && !(node->path = cell_path_create(&tree->object.program->heap, node->snode, err))) return false;
+    if (!node->path && !(node->path = cell_path_create(tree->store->heap, node->snode, err))) return false;
   }
   return true;
 }
@@ -137,4 +139,27 @@ Node *node_add(Node *parent, const char *kind, const char *axes, const int64_t *
   Node *node = snode ? add_handle(tree, snode, err) : NULL;
   if (node) object_retain(&tree->object);
   return node;
+}
+
+/* -- the drawing ---------------------------------------------------------------------------------------------------- */
+
+typedef struct Drawing {
+  const Tree *tree;
+  const char *text;
+} Drawing;
+
+static bool draw(void *data, Error *err) {
+  Drawing *drawing = data;
+  StrBuf out;
+  strbuf_init(&out, &drawing->tree->store->text);
+  snode_print(&out, drawing->tree->layout);
+  drawing->text = strbuf_end(&out);
+  return true;
+}
+
+bool tree_text(const Tree *tree, const char **text, Error *err) {
+  Drawing drawing = {tree, NULL};
+  bool ok = tree_check(tree, err) && scratch_run(store_text(tree->store), draw, &drawing, err);
+  *text = drawing.text;
+  return ok;
 }

@@ -5,9 +5,9 @@
 #define RG_TREE_TREE_H
 
 #include "memory/arena.h"
-#include "program/program.h"
 #include "regolith.h"
 #include "snode/tree.h"
+#include "tree/store.h"
 
 typedef struct Node Node;     /* RgSNode: a handle of an SNode */
 typedef struct Field Field;   /* RgField */
@@ -25,6 +25,7 @@ struct Node {
 
 struct Tree {
   Object object;
+  Store *store;
   SNodeTree *layout;
   Node **nodes;               /* one handle per SNode, in the order they were added */
   int node_count, node_capacity;
@@ -39,8 +40,7 @@ struct Tree {
   Tree *next;
 };
 
-Tree *tree_create(Program *program, const char *name, Error *err);
-void tree_free(Tree *tree);   /* by object.c alone */
+Tree *tree_create(Store *store, const char *name, Error *err);
 /* Gives the tree's memory back; every later use of a handle says where that was. */
 bool tree_destroy(Tree *tree, const char *where, Error *err);
 /* Alive, in a runtime that is alive? Else handle.destroyed. */
@@ -49,14 +49,19 @@ bool tree_check(const Tree *tree, Error *err);
 bool tree_settle(Tree *tree, const char *where, Error *err);
 /* The handle of `snode`. */
 Node *tree_node(const Tree *tree, const SNode *snode);
+/* Its drawing; in store_text. */
+bool tree_text(const Tree *tree, const char **text, Error *err);
 /* "tree 't'", or "the tree of field 'x'" where it has no name. */
 const char *tree_label(const Tree *tree, char buffer[100]);
+
+/* store.c: adds what the managers of `tree` counted. */
+void store_count(StoreStats *stats, const Tree *tree);
 
 bool storage_create(Tree *tree, Error *err);
 void storage_free(Tree *tree);
 /* Pages of nodes that are neither live nor waiting leave the process. */
 void storage_trim(Tree *tree);
-/* The program's native context, for calls about `tree`: number 0 in it. */
+/* The store's native context, for calls about `tree`: number 0 in it. */
 RtContext *storage_context(Tree *tree);
 /* RtContext.discard */
 void storage_discard(RtContext *context, void *memory, uint64_t bytes);
@@ -101,6 +106,7 @@ bool node_check_index_from(const Node *node, const int64_t *offset, const int64_
 /* -- fields: field.c, bulk.c -------------------------------------------------------------------------------------- */
 struct Field {
   Object object;
+  Store *store;
   Type type;
   char *name;
   Node *node;                 /* where it is placed; NULL: nowhere yet */
@@ -110,8 +116,7 @@ struct Field {
   char type_name[TYPE_NAME_SIZE];
 };
 
-Field *field_create(Program *program, const char *type, const char *name, Error *err);
-void field_free(Field *field);
+Field *field_create(Store *store, const char *type, const char *name, Error *err);
 bool field_place(Node *node, Field *field, Error *err);
 /* `count` is the number of its axes; the node is dense from the root down, and not laid out yet. */
 bool field_set_offset(Field *field, const int64_t *offset, int32_t count, Error *err);
@@ -130,10 +135,5 @@ bool field_write(Field *field, const double *values, int64_t count, Error *err);
 bool field_write_i64(Field *field, const int64_t *values, int64_t count, Error *err);
 bool field_pointer(Field *field, void **pointer, Error *err);
 bool field_next(Field *field, int64_t *state, int64_t *index, RgValue *value, Error *err);
-
-/* -- what memory there is: usage.c ---------- */
-void memory_report(Program *program, RgMemory *memory);
-/* False where there is no such row. */
-bool memory_report_node(Program *program, int32_t row, RgNodeMemory *node);
 
 #endif

@@ -1,7 +1,7 @@
 /* usage.c - how much memory there is, by tree and by SNode.
  * A pointer SNode's row has its nodes' bytes: live ones, and all that were ever made. The root's row has its container.
  * A dense or bitmasked SNode's row has the bytes of its containers, which lie inside the rows above it. */
-#include <string.h>
+#include <stdio.h>
 
 #include "tree/tree.h"
 
@@ -16,9 +16,9 @@ static uint64_t tree_live_bytes(const Tree *tree) {
   return live;
 }
 
-void memory_report(Program *program, RgMemory *memory) {
-  *memory = (RgMemory){.reserved = program->budget.used, .peak = program->budget.peak};
-  for (const Tree *tree = program->trees; tree; tree = tree->next) {
+void store_memory(const Store *store, RgMemory *memory) {
+  *memory = (RgMemory){.reserved = store->budget.used, .peak = store->budget.peak};
+  for (const Tree *tree = store->trees; tree; tree = tree->next) {
     if (!tree->has_storage) continue;
     memory->trees++;
     memory->live += tree_live_bytes(tree);
@@ -54,9 +54,9 @@ static void fill_row(const Tree *tree, const SNode *node, int32_t tree_number, R
   row->reserved = made * node->container_size;
 }
 
-bool memory_report_node(Program *program, int32_t row, RgNodeMemory *node) {
+bool store_memory_node(Store *store, int32_t row, RgNodeMemory *node) {
   int32_t number = 0;
-  for (const Tree *tree = program->trees; tree; tree = tree->next) {
+  for (const Tree *tree = store->trees; tree; tree = tree->next) {
     if (!tree->has_storage) continue;
     if (row >= 0 && row < tree->layout->node_count) {
       fill_row(tree, tree->layout->nodes[row], number, node);
@@ -66,4 +66,14 @@ bool memory_report_node(Program *program, int32_t row, RgNodeMemory *node) {
     number++;
   }
   return false;
+}
+
+const char *bytes_text(uint64_t bytes, char buffer[32]) {
+  static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  double amount = (double)bytes;
+  int unit = 0;
+  while (unit < 4 && amount >= 1024) amount /= 1024, unit++;
+  bool is_whole = amount == (double)(uint64_t)amount;
+  snprintf(buffer, 32, is_whole ? "%.0f %s" : "%.1f %s", amount, units[unit]);
+  return buffer;
 }

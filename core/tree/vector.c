@@ -31,15 +31,15 @@ bool vector_convert(Type type, const RgValue *value, uint64_t bits[TYPE_MAX_PART
   return true;
 }
 
-RgValue vector_value(Program *program, Type type, const uint64_t *bits) {
+RgValue vector_value(Store *store, Type type, const uint64_t *bits) {
   Type element = type_element(type);
   if (type_is_scalar(type)) return value_load(type, &bits[0]);
-  program->vector = (RgVector){.type = type_name(type, program->vector_type), .count = type_parts(type)};
+  store->vector = (RgVector){.type = type_name(type, store->vector_type), .count = type_parts(type)};
   for (int k = 0; k < type_parts(type); k++) {
     if (type_is_float(type))
-      program->vector.numbers[k].f64 = value_number(element, &bits[k]);
+      store->vector.numbers[k].f64 = value_number(element, &bits[k]);
     else
-      program->vector.numbers[k].i64 = value_integer(element, &bits[k]);
+      store->vector.numbers[k].i64 = value_integer(element, &bits[k]);
   }
-  return (RgValue){.kind = RG_VALUE_VECTOR, .vector = &program->vector};
+  return (RgValue){.kind = RG_VALUE_VECTOR, .vector = &store->vector};
 }

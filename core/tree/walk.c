@@ -74,7 +74,7 @@ static void begin_at_node(Walk *walk, const int64_t *coordinates) {
 static bool walk_listed(Walk *walk, Tree *tree, Error *err) {
   int manager = walk->path->listed_manager;
   int64_t count = cell_list(tree, manager, err);
-  RtContext *context = &tree->object.program->host;
+  RtContext *context = &tree->store->host;
   for (int64_t k = 0; k < count; k++) {
     uint8_t *node = rt_list_node(context, 0, manager, k);
     begin_at_node(walk, rt_list_coordinates(context, 0, manager, k));

@@ -1,0 +1,94 @@
+/* owner.c - counted objects and their end; see owner.h.
+ * Invariant: after the last release an object stands on owner->retired, and every thread that leaves the owner looks
+ * there once more, so nothing stays on it while nobody is inside. Freeing one object may retire others. */
+#include "base/owner.h"
+
+void *owner_create(size_t size_bytes, int64_t fail_at, Error *err) {
+  Heap heap;
+  heap_init(&heap, fail_at);
+  Owner *owner = heap_alloc(&heap, size_bytes);
+  if (!owner) {
+    error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a runtime");
+    return NULL;
+  }
+  heap_init(&owner->heap, heap.fail_at);
+  owner->heap.allocations = heap.allocations;
+  atomic_init(&owner->count, 1);
+  return owner;
+}
+
+void owner_release(Owner *owner) {
+  if (atomic_fetch_sub(&owner->count, 1) != 1) return;
+  Heap heap = {.fail_at = 0}; /* the owner's own lies in what is freed */
+  heap_free(&heap, owner);
+}
+
+static void drain(Owner *owner) {
+  while (atomic_load_explicit(&owner->retired, memory_order_relaxed)) {
+    for (Object *object = atomic_exchange(&owner->retired, NULL), *next; object; object = next) {
+      next = object->next_retired;
+      object->end(object);
+    }
+  }
+}
+
+static bool claim(Owner *owner) {
+  int32_t idle = 0;
+  return atomic_compare_exchange_strong(&owner->busy, &idle, 1);
+}
+
+bool owner_enter(Owner *owner) {
+  if (!claim(owner)) return false;
+  drain(owner);
+  return true;
+}
+
+void owner_leave(Owner *owner) {
+  for (;;) {
+    atomic_store(&owner->busy, 0);
+    if (!atomic_load(&owner->retired) || !claim(owner)) return;
+    drain(owner);
+  }
+}
+
+bool owner_check(const Owner *owner, Error *err) {
+  return !owner->has_ended || error_set(err, RG_ERROR_HANDLE, "the runtime of this handle has ended");
+}
+
+void *object_create(Owner *owner, void (*end)(Object *object), size_t size_bytes, Error *err) {
+  Object *object = heap_alloc(&owner->heap, size_bytes);
+  if (!object) {
+    error_set(err, RG_ERROR_MEMORY, "the host has no memory left for another object");
+    return NULL;
+  }
+  object->owner = owner;
+  object->end = end;
+  atomic_init(&object->count, 1);
+  atomic_fetch_add(&owner->count, 1);
+  return object;
+}
+
+void object_retain(Object *object) {
+  if (object) atomic_fetch_add(&object->count, 1);
+}
+
+static void push_retired(Owner *owner, Object *object) {
+  Object *head = atomic_load(&owner->retired);
+  do object->next_retired = head;
+  while (!atomic_compare_exchange_weak(&owner->retired, &head, object));
+}
+
+void object_release(Object *object) {
+  if (!object || atomic_fetch_sub(&object->count, 1) != 1) return;
+  Owner *owner = object->owner;
+  atomic_fetch_add(&owner->count, 1); /* the owner stays while this thread looks at it */
+  push_retired(owner, object);
+  if (owner_enter(owner)) owner_leave(owner);
+  owner_release(owner);
+}
+
+void object_free(Object *object) {
+  Owner *owner = object->owner;
+  heap_free(&owner->heap, object);
+  atomic_fetch_sub(&owner->count, 1);
+}
