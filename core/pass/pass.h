@@ -12,6 +12,7 @@ typedef struct PassContext {
   bool verify;        /* after every pass */
   void (*dump)(void *data, const char *pass, const char *text); /* NULL: none; text "(unchanged)" where it is */
   void *dump_data;
+  struct EffectsCache *effects; /* effects.c: what was asked for since a pass changed the kernel; NULL at first */
 } PassContext;
 
 typedef struct Pass {

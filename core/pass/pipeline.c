@@ -1,4 +1,5 @@
 /* pipeline.c - the passes in running order, and the one loop that runs, shows and checks them. */
+#include "pass/effects.h"
 #include "pass/pass.h"
 
 /* atomics and bounds read bodies as the user's loops have them, so they come before `leaf` takes indices apart; rows asks
@@ -23,7 +24,9 @@ static const char *print(PassContext *ctx, const IrKernel *kernel) {
 
 static bool run_pass(PassContext *ctx, const Pass *pass, IrKernel *kernel, Error *err) {
   const char *before = ctx->dump ? print(ctx, kernel) : NULL;
-  if (!pass->run(ctx, kernel, err) || !ir_finish(kernel, err)) return false;
+  bool ok = pass->run(ctx, kernel, err) && ir_finish(kernel, err);
+  effects_forget(ctx);
+  if (!ok) return false;
   if (ctx->dump) {
     const char *after = print(ctx, kernel);
     ctx->dump(ctx->dump_data, pass->name, strcmp(before, after) == 0 ? "(unchanged)" : after);

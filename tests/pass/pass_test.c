@@ -1,11 +1,13 @@
 /* pass_test.c - passes from text to text.
  * tests/pass/<name>/<what>.ir holds IR, a line `---`, and what it becomes; <name> is the pass, or several, as in
  * `fold+tasks`. A first line `# passes: a,b` says it otherwise, `# vector_bytes: 16` sets the target.
+ * With a line `# effects` the output is what each function does after these passes (pass/effects.h).
  *   test_pass [--bless] [directory]    --bless renews what differs, and says which files it wrote. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "pass/effects.h"
 #include "pass/pass.h"
 
 typedef struct Totals { int passed, failed; } Totals;
@@ -54,6 +56,14 @@ static void destroy_trees(IrKernel *kernel) {
     if (kernel->trees.items[i].tree) snode_tree_destroy((SNodeTree *)kernel->trees.items[i].tree);
 }
 
+static void print_effects(StrBuf *out, PassContext *ctx, IrKernel *kernel) {
+  for (int i = -1; i < kernel->tasks.count; i++) {
+    if (i < 0) strbuf_text(out, "host\n");
+    else strbuf_format(out, "task %d\n", i);
+    effects_print(out, effects_of(ctx, kernel, i < 0 ? NULL : kernel->tasks.items[i]));
+  }
+}
+
 /* The result as text; a refusal is a result too: "error: ..". */
 static bool transform(void *data, Error *err) {
   Case *test = data;
@@ -68,7 +78,8 @@ static bool transform(void *data, Error *err) {
   StrBuf text;
   strbuf_init(&text, &test->scratch);
   bool ok = pass_run_named(&ctx, kernel, passes_of(test), err);
-  if (ok) ir_print(&text, kernel);
+  if (ok && find_setting(test, "# effects\n")) print_effects(&text, &ctx, kernel);
+  else if (ok) ir_print(&text, kernel);
   destroy_trees(kernel);
   test->output = strbuf_end(&text);
   return ok;

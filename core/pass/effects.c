@@ -1,0 +1,251 @@
+/* effects.c - see effects.h. One walk in the order of the body fills the tables; questions read them. */
+#include "pass/effects.h"
+
+#include "base/map.h"
+#include "ir/attribute.h"
+#include "pass/rewrite.h"
+
+/* -- collecting ------------------------------------------------------------------------------------------------- */
+
+typedef struct Collector {
+  Scratch *scratch;
+  Effects *effects;
+  const IrRegion *function;
+  Map places; /* id of a PLACE or CELL -> EffectPlace */
+} Collector;
+
+static const IndexRange *ranges_of_place(Collector *c, const IrInst *place) {
+  if (place->op != IR_PLACE) return NULL;
+  IndexRange *index = scratch_array(c->scratch, IndexRange, place->operand_count);
+  for (int axis = 0; axis < place->operand_count; axis++) index[axis] = ranges_of(place->operands[axis]);
+  return index;
+}
+
+static EffectPlace *place_for(Collector *c, IrInst *inst) {
+  EffectPlace *place = map_find_int(&c->places, (uint64_t)inst->id);
+  if (place) return place;
+  place = scratch_new(c->scratch, EffectPlace);
+  *place = (EffectPlace){.inst = inst, .function = c->function, .index = ranges_of_place(c, inst)};
+  map_put_int(&c->places, (uint64_t)inst->id, place);
+  vec_push(c->scratch, &c->effects->places, place);
+  return place;
+}
+
+static EffectVerb verb_of(IrOp op) {
+  switch (op) {
+  case IR_LOAD: return EFFECT_READS;
+  case IR_STORE: return EFFECT_STORES;
+  case IR_UPDATE: return EFFECT_UPDATES;
+  default: return EFFECT_EXCHANGES;
+  }
+}
+
+static void note_access(Collector *c, IrInst *inst) {
+  Effects *effects = c->effects;
+  EffectPlace *place = place_for(c, inst->operands[0]);
+  EffectVerb verb = verb_of(inst->op);
+  EffectField *field = &effects->fields[place->inst->field];
+  int32_t number = effects->accesses.count;
+  *(field->last < 0 ? &field->first : &effects->accesses.items[field->last].next) = number;
+  field->last = number;
+  field->verbs |= verb;
+  if (inst->op == IR_UPDATE || inst->op == IR_RMW) field->updates |= 1u << inst->imm;
+  place->verbs |= verb;
+  EffectAccess access = {.inst = inst, .place = place, .field = place->inst->field, .verb = verb, .next = -1};
+  vec_push(c->scratch, &effects->accesses, access);
+}
+
+static unsigned changes_of(const IrInst *inst) {
+  if (inst->op == IR_APPEND) return EFFECT_APPENDS;
+  if (inst->op == IR_POP) return EFFECT_POPS;
+  int effects = ir_effects(inst);
+  return (effects & IR_ACTIVATES ? EFFECT_ACTIVATES : 0u) | (effects & IR_DEACTIVATES ? EFFECT_DEACTIVATES : 0u);
+}
+
+static void note_call(Collector *c, IrInst *inst) {
+  EffectCall call = {.inst = inst, .op = inst->op, .changes = changes_of(inst), .tree = inst->tree};
+  if (ir_has_level(inst->op)) {
+    const IrLevel *level = &c->effects->kernel->levels.items[inst->level];
+    call.tree = level->tree;
+    call.node = level->node;
+  }
+  c->effects->trees[call.tree] |= call.changes;
+  vec_push(c->scratch, &c->effects->calls, call);
+}
+
+static bool note_inst(void *data, IrInst *inst) {
+  Collector *c = data;
+  if (inst->op == IR_PLACE || inst->op == IR_CELL) place_for(c, inst);
+  else if (rewrite_is_access(inst->op)) note_access(c, inst);
+  else if (ir_has_level(inst->op) ? ir_effects(inst) != 0 : ir_has_tree(inst->op) && ir_effects(inst) & IR_TOPOLOGY)
+    note_call(c, inst);
+  return true;
+}
+
+static void walk(Collector *c, IrRegion *function) {
+  c->function = function;
+  if (function) ir_walk(function, note_inst, c);
+}
+
+Effects *effects_collect(Scratch *scratch, const IrKernel *kernel, IrRegion *body, IrRegion *interior) {
+  Effects *effects = scratch_new(scratch, Effects);
+  *effects = (Effects){.kernel = kernel, .field_count = kernel->fields.count, .tree_count = kernel->trees.count};
+  effects->fields = scratch_array(scratch, EffectField, effects->field_count);
+  effects->trees = scratch_array(scratch, unsigned, effects->tree_count);
+  for (int f = 0; f < effects->field_count; f++) effects->fields[f].first = effects->fields[f].last = -1;
+  Collector c = {.scratch = scratch, .effects = effects};
+  map_init(&c.places, scratch);
+  walk(&c, body);
+  walk(&c, interior);
+  return effects;
+}
+
+/* -- once per task ------------------------------------------------------------------------------------------------ */
+
+typedef struct EffectsEntry { const IrTask *task; Effects *effects; } EffectsEntry;
+typedef struct EffectsCache { VEC(EffectsEntry) entries; } EffectsCache;
+
+const Effects *effects_of(PassContext *ctx, const IrKernel *kernel, const IrTask *task) {
+  if (!ctx->effects) ctx->effects = scratch_new(ctx->scratch, EffectsCache);
+  EffectsCache *cache = ctx->effects;
+  for (int i = 0; i < cache->entries.count; i++)
+    if (cache->entries.items[i].task == task) return cache->entries.items[i].effects;
+  IrRegion *body = task ? task->body : kernel->body;
+  EffectsEntry entry = {task, effects_collect(ctx->scratch, kernel, body, task ? task->interior : NULL)};
+  vec_push(ctx->scratch, &cache->entries, entry);
+  return entry.effects;
+}
+
+void effects_forget(PassContext *ctx) { ctx->effects = NULL; }
+
+static const char *text_of(Scratch *scratch, const Effects *effects) {
+  StrBuf text;
+  strbuf_init(&text, scratch);
+  effects_print(&text, effects);
+  return strbuf_end(&text);
+}
+
+bool effects_hold(PassContext *ctx, const IrKernel *kernel) {
+  for (int i = 0; ctx->effects && i < ctx->effects->entries.count; i++) {
+    const EffectsEntry *entry = &ctx->effects->entries.items[i];
+    IrRegion *body = entry->task ? entry->task->body : kernel->body;
+    const Effects *now = effects_collect(ctx->scratch, kernel, body, entry->task ? entry->task->interior : NULL);
+    if (strcmp(text_of(ctx->scratch, entry->effects), text_of(ctx->scratch, now))) return false;
+  }
+  return true;
+}
+
+/* -- places ------------------------------------------------------------------------------------------------------- */
+
+int effects_param(const EffectPlace *place, int axis) {
+  return place->index ? ranges_exact_param(place->function, &place->index[axis]) : -1;
+}
+
+unsigned effects_params(const EffectPlace *place) {
+  unsigned params = 0;
+  for (int axis = 0; place->index && axis < place->inst->operand_count; axis++) {
+    int param = effects_param(place, axis);
+    if (param >= 0) params |= 1u << param;
+  }
+  return params;
+}
+
+static EffectWhere where_of_cell(const IrInst *cell) {
+  for (int axis = 0; axis < cell->axis_count; axis++)
+    if (cell->offset[axis]) return EFFECT_NEAR;
+  return EFFECT_OWN;
+}
+
+EffectWhere effects_where(const EffectPlace *place) {
+  if (!place->index) return where_of_cell(place->inst);
+  if (place->inst->operand_count != place->function->params.count) return EFFECT_ANYWHERE;
+  EffectWhere where = EFFECT_OWN;
+  for (int axis = 0; axis < place->inst->operand_count; axis++) {
+    const IndexRange *range = &place->index[axis];
+    if (!range->known || ranges_param(place->function, range->base) != axis) return EFFECT_ANYWHERE;
+    if (range->low || range->high) where = EFFECT_NEAR;
+  }
+  return where;
+}
+
+/* -- two iterations ----------------------------------------------------------------------------------------------- */
+
+/* Axis by axis, which loop index plus which constant all accesses that were met have there. */
+typedef struct Reach {
+  bool seen;
+  int param[SNODE_MAX_AXES]; /* -1: none, or not the same everywhere */
+  int64_t constant[SNODE_MAX_AXES];
+} Reach;
+
+static void meet(Reach *reach, const EffectPlace *place) {
+  for (int axis = 0; axis < place->inst->operand_count; axis++) {
+    int param = effects_param(place, axis);
+    int64_t constant = place->index[axis].low;
+    if (!reach->seen) {
+      reach->param[axis] = param;
+      reach->constant[axis] = constant;
+    } else if (reach->param[axis] != param || reach->constant[axis] != constant) {
+      reach->param[axis] = -1;
+    }
+  }
+  reach->seen = true;
+}
+
+/* A loop index that all accesses have in one axis, plus one constant, tells two iterations apart. So every index of the
+ * loop must stand in some axis; where accesses differ, a neighbour of an iteration may meet it. */
+bool effects_are_apart(const Effects *effects, int field, unsigned verbs) {
+  const IrRegion *function = NULL;
+  Reach reach = {0};
+  unsigned met = 0;
+  for (int i = effects->fields[field].first; i >= 0; i = effects->accesses.items[i].next) {
+    const EffectAccess *access = &effects->accesses.items[i];
+    if (!(access->verb & verbs)) continue;
+    if (!access->place->index) return false;
+    function = access->place->function;
+    meet(&reach, access->place);
+  }
+  if (!function) return true;
+  for (int axis = 0; axis < effects->kernel->fields.items[field].node->rank; axis++)
+    if (reach.param[axis] >= 0) met |= 1u << reach.param[axis];
+  return met == (1u << function->params.count) - 1;
+}
+
+/* -- cells that come and go ---------------------------------------------------------------------------------------- */
+
+static bool is_at_or_above(const SNode *above, const SNode *node) {
+  while (node && node != above) node = node->parent;
+  return node != NULL;
+}
+
+/* What comes brings its ancestors along; what goes takes along what is below it. CLEAR empties the level that decides. */
+static unsigned changes_at(const Effects *effects, const EffectCall *call, const SNode *node) {
+  unsigned changes = 0;
+  if (!snode_decider(node)) return 0; /* always active */
+  if (!call->node) /* after `places`: anywhere in the tree */
+    return effects->kernel->trees.items[call->tree].tree == node->tree ? call->changes : 0;
+  const SNode *from = call->op == IR_CLEAR ? snode_decider(call->node) : call->node;
+  bool comes = call->changes & (EFFECT_ACTIVATES | EFFECT_APPENDS);
+  if (comes && is_at_or_above(node, call->node)) changes |= EFFECT_ACTIVATES;
+  if (call->changes & EFFECT_DEACTIVATES && from && is_at_or_above(from, node)) changes |= EFFECT_DEACTIVATES;
+  if (call->changes & EFFECT_POPS && call->node == node) changes |= EFFECT_DEACTIVATES;
+  return changes;
+}
+
+unsigned effects_of_calls(const Effects *effects, const SNode *node) {
+  unsigned changes = 0;
+  for (int i = 0; i < effects->calls.count; i++) changes |= changes_at(effects, &effects->calls.items[i], node);
+  return changes;
+}
+
+bool effects_access_activates(const Effects *effects, const EffectAccess *access, const SNode *node) {
+  const IrInst *place = access->place->inst;
+  bool is_there = place->op == IR_CELL || place->live || (place->here && !access->inst->own);
+  if (!(access->verb & EFFECT_WRITES) || is_there || !snode_decider(node)) return false;
+  return is_at_or_above(node, effects->kernel->fields.items[access->field].node);
+}
+
+unsigned effects_of_trees(const Effects *effects) {
+  unsigned changes = 0;
+  for (int tree = 0; tree < effects->tree_count; tree++) changes |= effects->trees[tree];
+  return changes;
+}

@@ -1,0 +1,112 @@
+/* effects.h - the second analysis: what a body reads, writes and updates, and what it may change in a tree.
+ *
+ *   active l0 (%i) {
+ *     %x = load place f0 %i - 1          reads f0 near the iteration's own element
+ *     update add place f1 %x, 1          updates f1 anywhere, by add alone
+ *     deactivate l1 %i                   l1, and every level below it, may lose cells
+ *   }
+ *
+ * The effects of a task are those of its body and of its interior together: iterations of both run at the same time.
+ * Sound: an answer is an upper bound of what one iteration does. What is not listed does not happen; what is listed may
+ * happen in some iterations, in none, or many times. "Apart" is the one promise about two iterations.
+ * Valid: until a pass adds, removes, moves or lowers an access or an op on a level, changes an index, or makes a task.
+ * The pipeline forgets them after each pass; a pass that asks before it changes a body works with what the body did. Flags of accesses and places (plain, own, inside, here, live) are read
+ * from the insts at the time of the question, so setting one invalidates nothing.
+ * After `places` accesses have no field any more: then only `calls` and `trees` are filled, and bits of masks that are
+ * set are not among them. */
+#ifndef RG_PASS_EFFECTS_H
+#define RG_PASS_EFFECTS_H
+
+#include "ir/task.h"
+#include "pass/pass.h"
+#include "pass/ranges.h"
+
+typedef enum EffectVerb { /* bits: fields and places unite what is done to them */
+  EFFECT_READS = 1,
+  EFFECT_STORES = 2,
+  EFFECT_UPDATES = 4,     /* by an operator; the old value is not given */
+  EFFECT_EXCHANGES = 8,   /* at once, and the old value is given: RMW, CAS */
+  EFFECT_WRITES = EFFECT_STORES | EFFECT_UPDATES | EFFECT_EXCHANGES
+} EffectVerb;
+
+typedef enum EffectWhere { /* which element, seen from the iteration */
+  EFFECT_OWN,             /* its indices are the loop's own, one by one */
+  EFFECT_NEAR,            /* each is the loop's own plus a constant, or a constant range */
+  EFFECT_ANYWHERE
+} EffectWhere;
+
+typedef struct EffectPlace {
+  IrInst *inst;              /* PLACE or CELL */
+  const IrRegion *function;  /* the body or the interior, whose parameters are the loop's indices */
+  const IndexRange *index;   /* of a PLACE: by axis of its field's level; of a CELL NULL: it has offsets */
+  unsigned verbs;            /* of all accesses through it */
+} EffectPlace;
+
+typedef struct EffectAccess {
+  IrInst *inst;              /* LOAD STORE UPDATE RMW CAS */
+  const EffectPlace *place;
+  int32_t field;             /* kernel->fields */
+  EffectVerb verb;
+  int32_t next;              /* the next access of the field in `accesses`; -1: none */
+} EffectAccess;
+
+typedef struct EffectField {
+  unsigned verbs;
+  uint32_t updates;          /* by which operators: a bit per IrUpdate, of UPDATE and RMW */
+  int32_t first, last;       /* its accesses, in the order of the body; -1: none */
+} EffectField;
+
+enum { /* what ops on levels and lists do in a tree; that a write activates is asked apart */
+  EFFECT_ACTIVATES = 1,
+  EFFECT_DEACTIVATES = 2,
+  EFFECT_APPENDS = 4,
+  EFFECT_POPS = 8
+};
+
+typedef struct EffectCall {  /* an op on a level or a list: ACTIVATE .. POP; asking too: IS_ACTIVE, LENGTH, COUNT */
+  IrInst *inst;
+  IrOp op;
+  unsigned changes;          /* EFFECT_ACTIVATES .. EFFECT_POPS; 0: it only asks */
+  int32_t tree;              /* kernel->trees */
+  const SNode *node;         /* of its level; NULL after `places` */
+} EffectCall;
+
+typedef struct Effects {
+  const IrKernel *kernel;
+  VEC(EffectPlace *) places;    /* in the order of the body, then of the interior, as the next ones */
+  VEC(EffectAccess) accesses;
+  VEC(EffectCall) calls;
+  EffectField *fields;          /* by kernel->fields, as many as there were */
+  unsigned *trees;              /* by kernel->trees: the union of its calls' changes */
+  int field_count, tree_count;
+} Effects;
+
+/* Of a task, or of the host region (NULL): computed once, until a pass changes the kernel. Borrowed until then. */
+const Effects *effects_of(PassContext *ctx, const IrKernel *kernel, const IrTask *task);
+/* Of any region, kept by the caller; `interior` may be NULL. The parameters of `body` count as the loop's indices. */
+Effects *effects_collect(Scratch *scratch, const IrKernel *kernel, IrRegion *body, IrRegion *interior);
+/* The pipeline: the kernel is another now. */
+void effects_forget(PassContext *ctx);
+/* Are the effects that were asked for still those of the kernel? For debug builds and tests. */
+bool effects_hold(PassContext *ctx, const IrKernel *kernel);
+
+/* The loop's index that the place has in an axis, alone or plus one constant; -1: none. */
+int effects_param(const EffectPlace *place, int axis);
+/* The loop's indices that effects_param finds in some axis: a bit for each. All: the place tells iterations apart. */
+unsigned effects_params(const EffectPlace *place);
+EffectWhere effects_where(const EffectPlace *place);
+/* No element of the field is met by two iterations that do one of `verbs` to it. Proven by indices alone, never after
+ * `leaf`; the user's promise (task->independent) is not looked at. Two entries of kernel->fields share no element. */
+bool effects_are_apart(const Effects *effects, int field, unsigned verbs);
+
+/* EFFECT_ACTIVATES, EFFECT_DEACTIVATES: may calls bring cells of `node` into being, or take some away? */
+unsigned effects_of_calls(const Effects *effects, const SNode *node);
+/* May the access, if it writes, bring a cell of `node` into being? */
+bool effects_access_activates(const Effects *effects, const EffectAccess *access, const SNode *node);
+/* The changes of all trees. */
+unsigned effects_of_trees(const Effects *effects);
+
+/* One line per access and call, then what they are together: for tests, and for holding passes to what they keep. */
+void effects_print(StrBuf *out, const Effects *effects);
+
+#endif
