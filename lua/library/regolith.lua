@@ -7,10 +7,10 @@
 ---@field version string Of the library.
 ---@field root rg.Root Every child of it is a tree.
 ---@field bool rg.Type true or false.
----@field i8 rg.Type Signed integers, by their bits.
----@field i16 rg.Type Signed integers, by their bits.
----@field i32 rg.Type Signed integers, by their bits.
----@field i64 rg.Type Signed integers, by their bits.
+---@field i8 rg.Type Signed integers of 8 to 64 bits.
+---@field i16 rg.Type Signed integers of 8 to 64 bits.
+---@field i32 rg.Type Signed integers of 8 to 64 bits.
+---@field i64 rg.Type Signed integers of 8 to 64 bits.
 ---@field u8 rg.Type Unsigned integers.
 ---@field u16 rg.Type Unsigned integers.
 ---@field u32 rg.Type Unsigned integers.
@@ -20,7 +20,7 @@
 ---@field f64 rg.Type Floats.
 local rg = {}
 
---- `rg.field(T)` waits for a place; `rg.field(T, n, m)` is dense.
+--- `rg.field(T)` is to be placed in a tree; `rg.field(T, n, m)` is dense.
 ---@param type rg.Type|string|rg.FieldOptions
 ---@param ... integer
 ---@return rg.Field
@@ -32,19 +32,19 @@ function rg.field(type, ...) end
 function rg.tree(options) end
 
 ---@overload fun(fn: function, options?: rg.KernelOptions): rg.Kernel
---- Compiles a Lua function, or the text of one with what it takes from outside.
+--- Compiles a Lua function, or the text of one with its captures.
 ---@param text string
 ---@param captures? table
 ---@param options? rg.KernelOptions
 ---@return rg.Kernel
 function rg.kernel(text, captures, options) end
 
---- Half-open, from 0; `{a, b}` gives a begin and an end. Parallel in kernels.
+--- Half-open, from 0; `{a, b}` sets begin and end. Parallel in kernels.
 ---@param ... integer|integer[]
 ---@return rg.Range
 function rg.range(...) end
 
---- A value taken when the kernel is compiled.
+--- A value read when the kernel is compiled.
 ---@param value any
 ---@return any
 function rg.static(value) end
@@ -58,10 +58,10 @@ function rg.init(options) end
 ---@return rg
 function rg.new(options) end
 
---- Ends the runtime; its handles raise.
+--- Ends the runtime; its handles raise errors.
 function rg.reset() end
 
---- Waits for what is queued.
+--- Waits for queued work.
 function rg.sync() end
 
 --- version, llvm, cpu, library, device, threads, memory_bytes, lua, library_file.
@@ -72,12 +72,12 @@ function rg.info() end
 ---@return table<string, number>
 function rg.stats() end
 
---- Bytes by tree and node.
+--- Bytes per tree and node.
 ---@return rg.MemoryReport
 function rg.memory() end
 
 --- The words of `collectgarbage`, and "trim".
----@param word? "collect"|"stop"|"restart"|"count"|"isrunning"|"trim"
+---@param word? 'collect'|'stop'|'restart'|'count'|'isrunning'|'trim'
 ---@return number|boolean
 function rg.gc(word) end
 
@@ -95,11 +95,11 @@ function rg.image.write(path, what, options) end
 
 rg.cache = {}
 
---- Compiled kernels on disk; no folder: none are kept.
+--- The compiled kernels on disk; without a folder none are kept.
 ---@return { folder: string?, entries: integer, bytes: integer, limit_bytes: integer }
 function rg.cache.info() end
 
---- Deletes them all.
+--- Deletes all of them.
 function rg.cache.clear() end
 
 --- A vector type.
@@ -175,17 +175,17 @@ function rg.dvec3(...) end
 ---@return rg.Vector
 function rg.dvec4(...) end
 
---- A matrix of f32, by rows.
+--- A matrix of f32, row by row.
 ---@param ... any
 ---@return rg.Vector
 function rg.mat2(...) end
 
---- A matrix of f32, by rows.
+--- A matrix of f32, row by row.
 ---@param ... any
 ---@return rg.Vector
 function rg.mat3(...) end
 
---- A matrix of f32, by rows.
+--- A matrix of f32, row by row.
 ---@param ... any
 ---@return rg.Vector
 function rg.mat4(...) end
@@ -196,7 +196,7 @@ function rg.mat4(...) end
 ---@return any
 function rg.dot(a, b) end
 
---- The vector product; of two `vec2` a number.
+--- The vector product; for two `vec2`, a number.
 ---@param a any
 ---@param b any
 ---@return any
@@ -238,7 +238,7 @@ function rg.determinant(m) end
 ---@return any
 function rg.trace(m) end
 
---- x, but not outside low..high.
+--- x, limited to low..high.
 ---@param x any
 ---@param low any
 ---@param high any
@@ -265,19 +265,19 @@ function rg.step(edge, x) end
 ---@return any
 function rg.smoothstep(low, high, x) end
 
---- a where the condition holds, else b.
+--- a where the condition is true, else b.
 ---@param condition any
 ---@param a any
 ---@param b any
 ---@return any
 function rg.select(condition, a, b) end
 
---- To integers, number by number.
+--- To integers, element by element.
 ---@param x any
 ---@return any
 function rg.floor(x) end
 
---- To integers, number by number.
+--- To integers, element by element.
 ---@param x any
 ---@return any
 function rg.round(x) end
@@ -320,7 +320,7 @@ function rg.rescale(from, to, ...) end
 ---@return any
 function rg.array(type, ...) end
 
---- Memory of the host as an array. Comes in a later version.
+--- Host memory as an array. Comes in a later version.
 ---@param pointer ffi.cdata*
 ---@param type rg.Type
 ---@param shape integer[]
@@ -334,9 +334,9 @@ function rg.client(...) end
 
 ---@class rg.Field
 ---@field shape rg.Shape Its extents.
----@field offset rg.Shape Where its indices begin.
----@field name string For messages and reports.
----@field type rg.Type Of an element.
+---@field offset rg.Shape Where its indices start.
+---@field name string Used in messages and reports.
+---@field type rg.Type The type of an element.
 ---@field [integer] any An element, or a row of a field with more axes.
 local Field = {}
 
@@ -350,12 +350,12 @@ function Field:get(...) end
 ---@return self
 function Field:set(...) end
 
---- Every active cell.
+--- Sets every active cell.
 ---@param value any
 ---@return self
 function Field:fill(value) end
 
---- Active cells of a field of the same shape.
+--- Copies the active cells of a field of the same shape.
 ---@param other rg.Field
 ---@return self
 function Field:copy_from(other) end
@@ -364,7 +364,7 @@ function Field:copy_from(other) end
 ---@return table
 function Field:to_table() end
 
---- Zeros activate nothing.
+--- Writes all elements; zeros activate nothing.
 ---@param t table
 ---@return self
 function Field:from_table(t) end
@@ -373,12 +373,12 @@ function Field:from_table(t) end
 ---@return ffi.cdata*
 function Field:pointer() end
 
---- Brings one cell of the level into being, its ancestors too.
+--- Creates one cell of the level, and any missing ancestors.
 ---@param ... integer
 ---@return self
 function Field:activate(...) end
 
---- Ends one cell, and what is below it.
+--- Removes one cell, and everything below it.
 ---@param ... integer
 ---@return self
 function Field:deactivate(...) end
@@ -400,47 +400,47 @@ function Field:clear() end
 ---@return fun(): integer ...
 function Field:active() end
 
---- In kernels: an atomic update, indices then the value; gives the old value.
+--- In kernels: an atomic update: indices, then the value; returns the old value.
 ---@param ... number
 ---@return number
 function Field:add(...) end
 
---- In kernels: an atomic update, indices then the value; gives the old value.
+--- In kernels: an atomic update: indices, then the value; returns the old value.
 ---@param ... number
 ---@return number
 function Field:sub(...) end
 
---- In kernels: an atomic update, indices then the value; gives the old value.
+--- In kernels: an atomic update: indices, then the value; returns the old value.
 ---@param ... number
 ---@return number
 function Field:mul(...) end
 
---- In kernels: an atomic update, indices then the value; gives the old value.
+--- In kernels: an atomic update: indices, then the value; returns the old value.
 ---@param ... number
 ---@return number
 function Field:min(...) end
 
---- In kernels: an atomic update, indices then the value; gives the old value.
+--- In kernels: an atomic update: indices, then the value; returns the old value.
 ---@param ... number
 ---@return number
 function Field:max(...) end
 
---- In kernels: an atomic update, indices then the value; gives the old value.
+--- In kernels: an atomic update: indices, then the value; returns the old value.
 ---@param ... number
 ---@return number
 function Field:band(...) end
 
---- In kernels: an atomic update, indices then the value; gives the old value.
+--- In kernels: an atomic update: indices, then the value; returns the old value.
 ---@param ... number
 ---@return number
 function Field:bor(...) end
 
---- In kernels: an atomic update, indices then the value; gives the old value.
+--- In kernels: an atomic update: indices, then the value; returns the old value.
 ---@param ... number
 ---@return number
 function Field:bxor(...) end
 
---- In kernels: an atomic update, indices then the value; gives the old value.
+--- In kernels: an atomic update: indices, then the value; returns the old value.
 ---@param ... number
 ---@return number
 function Field:exchange(...) end
@@ -450,7 +450,7 @@ function Field:exchange(...) end
 ---@return number
 function Field:compare_exchange(...) end
 
---- Of lists: a new last element: indices, then a value for each field; gives its slot.
+--- Of lists: adds an element: indices, then a value for each field; returns its slot.
 ---@param ... any
 ---@return integer
 function Field:append(...) end
@@ -460,12 +460,12 @@ function Field:append(...) end
 ---@return integer
 function Field:length(...) end
 
---- Of lists: takes the last; zero when empty.
+--- Of lists: removes and returns the last element; zero when empty.
 ---@param ... integer
 ---@return any ...
 function Field:pop(...) end
 
---- Of lists: the slots there are, each with its values.
+--- Of lists: iterates over the slots, each with its values.
 ---@param ... integer
 ---@return fun(): integer, any ...
 function Field:items(...) end
@@ -486,7 +486,7 @@ function Node:dense(axes, ...) end
 ---@return rg.Node
 function Node:pointer(axes, ...) end
 
---- A level below whose cells have a bit each: active or not.
+--- A level below with one bit per cell: active or not.
 ---@param axes string
 ---@param ... integer|rg.NodeOptions
 ---@return rg.Node
@@ -498,7 +498,7 @@ function Node:bitmasked(axes, ...) end
 ---@return rg.Node
 function Node:dynamic(axes, ...) end
 
---- A level below without ends: cells at any coordinates, once written.
+--- An unbounded level below: cells at any coordinates, once written.
 ---@param axes string
 ---@param options? rg.NodeOptions
 ---@return rg.Node
@@ -509,12 +509,12 @@ function Node:hash(axes, options) end
 ---@return self
 function Node:place(...) end
 
---- Brings one cell of the level into being, its ancestors too.
+--- Creates one cell of the level, and any missing ancestors.
 ---@param ... integer
 ---@return self
 function Node:activate(...) end
 
---- Ends one cell, and what is below it.
+--- Removes one cell, and everything below it.
 ---@param ... integer
 ---@return self
 function Node:deactivate(...) end
@@ -536,7 +536,7 @@ function Node:clear() end
 ---@return fun(): integer ...
 function Node:active() end
 
---- Of lists: a new last element: indices, then a value for each field; gives its slot.
+--- Of lists: adds an element: indices, then a value for each field; returns its slot.
 ---@param ... any
 ---@return integer
 function Node:append(...) end
@@ -546,12 +546,12 @@ function Node:append(...) end
 ---@return integer
 function Node:length(...) end
 
---- Of lists: takes the last; zero when empty.
+--- Of lists: removes and returns the last element; zero when empty.
 ---@param ... integer
 ---@return any ...
 function Node:pop(...) end
 
---- Of lists: the slots there are, each with its values.
+--- Of lists: iterates over the slots, each with its values.
 ---@param ... integer
 ---@return fun(): integer, any ...
 function Node:items(...) end
@@ -571,7 +571,7 @@ function Root:dense(axes, ...) end
 ---@return rg.Node
 function Root:pointer(axes, ...) end
 
---- A level below whose cells have a bit each: active or not.
+--- A level below with one bit per cell: active or not.
 ---@param axes string
 ---@param ... integer|rg.NodeOptions
 ---@return rg.Node
@@ -583,7 +583,7 @@ function Root:bitmasked(axes, ...) end
 ---@return rg.Node
 function Root:dynamic(axes, ...) end
 
---- A level below without ends: cells at any coordinates, once written.
+--- An unbounded level below: cells at any coordinates, once written.
 ---@param axes string
 ---@param options? rg.NodeOptions
 ---@return rg.Node
@@ -609,7 +609,7 @@ function Tree:dense(axes, ...) end
 ---@return rg.Node
 function Tree:pointer(axes, ...) end
 
---- A level below whose cells have a bit each: active or not.
+--- A level below with one bit per cell: active or not.
 ---@param axes string
 ---@param ... integer|rg.NodeOptions
 ---@return rg.Node
@@ -621,7 +621,7 @@ function Tree:bitmasked(axes, ...) end
 ---@return rg.Node
 function Tree:dynamic(axes, ...) end
 
---- A level below without ends: cells at any coordinates, once written.
+--- An unbounded level below: cells at any coordinates, once written.
 ---@param axes string
 ---@param options? rg.NodeOptions
 ---@return rg.Node
@@ -632,7 +632,7 @@ function Tree:hash(axes, options) end
 ---@return self
 function Tree:place(...) end
 
---- Gives all memory back; its handles raise from now on.
+--- Frees all memory; its handles raise errors from then on.
 function Tree:destroy() end
 
 ---@class rg.Kernel
@@ -662,7 +662,7 @@ function Kernel:explain() end
 ---@class rg.Range: fun(): integer
 local Range = {}
 
---- One after the other, in order.
+--- Runs the iterations one after another, in order.
 ---@return rg.Range
 function Range:serial() end
 
@@ -670,95 +670,95 @@ function Range:serial() end
 ---@return rg.Range
 function Range:independent() end
 
---- Iterations handed out at once.
+--- Iterations per chunk of work.
 ---@param size integer
 ---@return rg.Range
 function Range:block(size) end
 
---- The index as a vector.
+--- Yields all indices as one vector.
 ---@return rg.Range
 function Range:vec() end
 
 ---@class rg.Vector
----@field x number Components of a vector, swizzles too: `v.xy`.
----@field y number Components of a vector, swizzles too: `v.xy`.
----@field z number Components of a vector, swizzles too: `v.xy`.
----@field w number Components of a vector, swizzles too: `v.xy`.
+---@field x number Components of a vector; also swizzles: `v.xy`.
+---@field y number Components of a vector; also swizzles: `v.xy`.
+---@field z number Components of a vector; also swizzles: `v.xy`.
+---@field w number Components of a vector; also swizzles: `v.xy`.
 ---@field [integer] any A component from 0, or a row of a matrix.
 local Vector = {}
 
---- Its numbers; of a matrix a table of rows.
+--- Its numbers; for a matrix, a table of rows.
 ---@return table
 function Vector:to_table() end
 
---- As the functions of `rg`.
+--- Like the functions of `rg`.
 ---@param other any
 ---@return any
 function Vector:dot(other) end
 
---- As the functions of `rg`.
+--- Like the functions of `rg`.
 ---@param other any
 ---@return any
 function Vector:cross(other) end
 
---- As the functions of `rg`.
+--- Like the functions of `rg`.
 ---@param other any
 ---@return any
 function Vector:outer(other) end
 
---- As the functions of `rg`.
+--- Like the functions of `rg`.
 ---@return any
 function Vector:norm() end
 
---- As the functions of `rg`.
+--- Like the functions of `rg`.
 ---@return any
 function Vector:normalize() end
 
---- As the functions of `rg`.
+--- Like the functions of `rg`.
 ---@return any
 function Vector:transpose() end
 
---- As the functions of `rg`.
+--- Like the functions of `rg`.
 ---@return any
 function Vector:inverse() end
 
---- As the functions of `rg`.
+--- Like the functions of `rg`.
 ---@return any
 function Vector:determinant() end
 
---- As the functions of `rg`.
+--- Like the functions of `rg`.
 ---@return any
 function Vector:trace() end
 
---- As the functions of `rg`.
+--- Like the functions of `rg`.
 ---@return any
 function Vector:floor() end
 
---- As the functions of `rg`.
+--- Like the functions of `rg`.
 ---@return any
 function Vector:round() end
 
---- As the functions of `rg`.
+--- Like the functions of `rg`.
 ---@param ... any
 ---@return any
 function Vector:clamp(...) end
 
---- As the functions of `rg`.
+--- Like the functions of `rg`.
 ---@param ... any
 ---@return any
 function Vector:mix(...) end
 
---- As the functions of `rg`.
+--- Like the functions of `rg`.
 ---@param ... any
 ---@return any
 function Vector:step(...) end
 
---- As the functions of `rg`.
+--- Like the functions of `rg`.
 ---@param ... any
 ---@return any
 function Vector:smoothstep(...) end
 
---- As the functions of `rg`.
+--- Like the functions of `rg`.
 ---@param ... any
 ---@return any
 function Vector:select(...) end
@@ -774,27 +774,27 @@ function Vector:select(...) end
 ---@field code string Short and stable: "name.unknown".
 ---@field message string One sentence.
 ---@field hint string? What to do.
----@field file string? Of the user's program.
----@field line integer? 1-based, as column.
+---@field file string? The file of the user's program.
+---@field line integer? 1-based, like column.
 ---@field column integer? In bytes.
----@field width integer? How much the caret underlines.
+---@field width integer? How many bytes the caret underlines.
 ---@field source string? The source line.
----@field index string? Indices, for a fault at run time.
----@field errors rg.Error[]? All mistakes of a kernel, the first of which this one is.
----@field notes table[]? What else belongs to it.
+---@field index string? The indices, for a fault at run time.
+---@field errors rg.Error[]? All mistakes of a kernel; the first is this one.
+---@field notes table[]? Further places that explain it.
 
 ---@class rg.MemoryReport
----@field live integer What cells take.
----@field reserved integer What was taken from the system.
----@field peak integer The most that was reserved.
+---@field live integer What existing cells occupy.
+---@field reserved integer What was requested from the system.
+---@field peak integer The maximum of reserved so far.
 ---@field trees table[] `{ name, nodes = { { name, kind, depth, cells, live, reserved }, .. } }`.
 
 ---@class rg.Options
----@field arch? string|string[] "cpu", "lua", or a list of names: the first that is there.
+---@field arch? string|string[] "cpu", "lua", or a list of names: the first one available.
 ---@field threads? integer 0: all cores.
----@field seed? integer Of random numbers.
+---@field seed? integer The seed of random numbers.
 ---@field debug? boolean Indices outside a shape are errors.
----@field unchecked? boolean No check of indices.
+---@field unchecked? boolean Indices are not checked.
 ---@field fast_math? boolean Contraction, reassociation, reciprocals.
 ---@field memory? string|number A budget: "2GiB", or bytes.
 ---@field cache? boolean false: compiled kernels are not kept on disk.
@@ -802,19 +802,19 @@ function Vector:select(...) end
 ---@field default_float? string|rg.Type "f32" or "f64".
 
 ---@class rg.FieldOptions
----@field type rg.Type|string Of an element.
+---@field type rg.Type|string The type of an element.
 ---@field shape? integer[] `{}`: one element.
----@field name? string For messages and reports.
----@field offset? integer[] Where indices begin: `{-8, -8}`.
----@field layout? "soa"|"aos" How fields and components lie beside each other.
+---@field name? string Used in messages and reports.
+---@field offset? integer[] Where indices start: `{-8, -8}`.
+---@field layout? "soa"|"aos" How fields and components are laid out in memory.
 
 ---@class rg.NodeOptions
----@field name? string For messages and reports.
----@field layout? "soa"|"aos" How fields and components lie beside each other.
----@field chunk? integer Of a dynamic node: cells that come at once.
+---@field name? string Used in messages and reports.
+---@field layout? "soa"|"aos" How fields and components are laid out in memory.
+---@field chunk? integer Of a dynamic node: elements per chunk.
 
 ---@class rg.KernelOptions
----@field name? string For messages.
+---@field name? string Used in messages.
 ---@field fast_math? boolean As in `rg.init`, for this kernel.
 
 ---@class rg.ImageOptions

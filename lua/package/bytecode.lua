@@ -1,10 +1,11 @@
--- bytecode.lua OUT FOLDER - makes the file `bytecode` that lies beside the installed modules of FOLDER, for its init.lua:
---     regolith.main 480 5120   a module, where it begins in the file, and its bytes; in the order of their first use;
---                              one that is required later, as require(..), is not among them
+-- bytecode.lua OUT FOLDER - makes the file `bytecode`, which is installed next to the modules of
+-- FOLDER, for its init.lua:
+--     regolith.main 480 5120   a module, its offset and size, in the order of first use;
+--                              modules required later, as require(..), are not included
 --     ..
 --                              an empty line
---     \27LJ..                  then one after the other, each with its lines and names but without the name of its chunk,
---                              which init.lua puts in: a prefix can be moved
+--     \27LJ..                  then each module's bytecode, with lines and names but no chunk name,
+--                              which init.lua inserts: a prefix can be moved
 local out, folder = arg[1], arg[2]
 
 local function read(name)
@@ -17,7 +18,8 @@ end
 local function bytes_of(name, text)
   local chunk_name = "@" .. name
   local dump = string.dump(assert(loadstring(text, chunk_name)))
-  assert(dump:byte(6) == #chunk_name and dump:sub(7, 6 + #chunk_name) == chunk_name, "bytecode of an unknown layout")
+  assert(dump:byte(6) == #chunk_name and dump:sub(7, 6 + #chunk_name) == chunk_name,
+    "bytecode of an unknown layout")
   return dump:sub(1, 5) .. dump:sub(7 + #chunk_name)
 end
 

@@ -1,4 +1,5 @@
---- Names that a kernel knows by the identity of their value: `math.sin`, `local sqrt = math.sqrt`, `rg.range`.
+--- Names that a kernel knows by the identity of their value: `math.sin`, `local sqrt = math.sqrt`,
+--- `rg.range`.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local range = require "regolith.range"
@@ -15,25 +16,28 @@ for _, library in ipairs { "math", "bit", "string", "table", "coroutine", "io", 
     if type(f) == "function" then names[f] = library .. "." .. name end
   end
 end
-for _, name in ipairs { "print", "assert", "error", "pcall", "xpcall", "ipairs", "pairs", "next", "select", "type",
-  "tostring", "tonumber", "unpack", "setmetatable", "getmetatable", "rawget", "rawset", "rawequal", "require", "load",
+for _, name in ipairs { "print", "assert", "error", "pcall", "xpcall", "ipairs", "pairs", "next",
+  "select", "type",
+  "tostring", "tonumber", "unpack", "setmetatable", "getmetatable", "rawget", "rawset", "rawequal",
+    "require", "load",
   "loadstring", "dofile", "collectgarbage", "getfenv", "setfenv" } do
   if _G[name] then names[_G[name]] = name end
 end
 
 -- Where a text kernel looks after its captures.
-builtin.defaults = { math = math, bit = require "bit", print = print, assert = assert, error = error }
+builtin.defaults = { math = math, bit = require "bit", print = print, assert = assert,
+  error = error }
 
--- Functions of the module that kernels will know; calling one says so.
+-- Functions that a later version will have in kernels; calling one says so.
 local later = { "struct", "random", "array", "wrap", "client" }
--- Functions that kernels know and Lua does not.
+-- Functions that exist in kernels only.
 local inside = { "polar", "svd", "sym_eig" }
 types.add_named()
 
 -- `rg.static(e)` outside kernels.
 local function static(v) return v end
 
---- What every `rg` has alike: types, the range, and the functions that come later.
+--- What every `rg` has: types, the range, and the functions that come later.
 ---@return table
 function builtin.members()
   local members = { range = range.create, static = static, rescale = rescale }
@@ -45,7 +49,8 @@ function builtin.members()
   end
   for _, name in ipairs(inside) do
     members[name] = builtin[name] or function()
-      fail.argument(("rg.%s is for kernels"):format(name), ("write: rg.kernel(function(m) return rg.%s(m) end)"):format(name))
+      fail.argument(("rg.%s is for kernels"):format(name),
+        ("write: rg.kernel(function(m) return rg.%s(m) end)"):format(name))
     end
     builtin[name] = members[name]
     names[members[name]] = "rg." .. name
@@ -60,9 +65,10 @@ function builtin.members()
   return members
 end
 
---- A ctype that means one of our types: `ffi.typeof "float"`.
+--- A ctype that stands for one of our types: `ffi.typeof "float"`.
 function builtin.type_of_ctype(v)
-  for _, name in ipairs { "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool" } do
+  for _, name in ipairs { "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64",
+    "bool" } do
     local t = types.by_name[name]
     if ffi.typeof(t.ctype) == v then return t end
   end

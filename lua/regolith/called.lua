@@ -1,9 +1,11 @@
---- Functions that a kernel calls: which text each place of a kernel holds, and where its names come from.
+--- Functions that a kernel calls: which source text each place of a kernel holds, and where its
+--- names come from.
 ---
---- A *place* is one of the values that a launch brings: a path ("self.step") or a parameter. The core asks for the text of a
---- function when a kernel calls what a place holds; from then on a function with that code at that place has a number, and
---- its own upvalues and globals are paths of the kernel, read at every launch from the function that is there now. So two
---- closures of one code share a compiled kernel.
+--- A *place* is one of the launch arguments: a path ("self.step") or a parameter. The core asks for
+--- the text of a function when a kernel calls the value of a place. From then on a function with
+--- that code at that place has a number, and its own upvalues and globals are paths of the kernel,
+--- read at every launch from the function that is there then. So closures of one function share a
+--- compiled kernel.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local source = require "regolith.source"
@@ -34,14 +36,15 @@ local function upvalues_of(f)
   end
 end
 
---- The fields of a kernel that this module keeps.
+--- The part of a kernel's state that belongs to this module.
 function called.begin(self)
   self.places = {}                                     -- place -> code -> number
   self.functions = setmetatable({}, { __mode = "v" })  -- number -> the function that is there now
   self.upvalues = {}                                   -- number -> name -> number of its upvalue
 end
 
---- Notes what value `number` holds now; the number of its code, 0 while its text is not known.
+--- Records what value `number` holds now. Returns the number of its code, 0 while its text is not
+--- known.
 function called.note(self, number, f)
   local codes = self.places[place_of(self, number)]
   if not codes then return 0 end
@@ -53,14 +56,15 @@ function called.note(self, number, f)
   return known or 0
 end
 
---- Hands the text of the function `f`, found as value `number`, to the core.
+--- Passes the text of the function `f`, found as value `number`, to the core.
 function called.add(self, number, f)
   local found = source.of_function(f)
   local options = ffi.new "RgKernelOptions"
   options.struct_size = ffi.sizeof "RgKernelOptions"
   options.chunk, options.first_line = found.chunk, found.first_line or 1
   options.line_defined, options.last_line = found.line_defined or 0, found.last_line or 0
-  lib.check(C.rg_kernel_add_function(self.pointer, found.text, #found.text, options, number_out), self.runtime)
+  lib.check(C.rg_kernel_add_function(self.pointer, found.text, #found.text, options, number_out),
+    self.runtime)
   local place = place_of(self, number)
   self.places[place] = self.places[place] or {}
   self.places[place][code_of(f)] = number_out[0]
@@ -68,7 +72,7 @@ function called.add(self, number, f)
   self.upvalues[number_out[0]] = upvalues_of(f)
 end
 
--- -- names, for launchers ---------------------------------------------------------------------------------
+-- -- names, for launchers -------------------------------------------------------------------------
 
 function called.upvalue(self, number, upvalue)
   local f = self.functions[number]

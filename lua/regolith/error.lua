@@ -1,12 +1,12 @@
 --- Failures as Lua error objects: a code, a sentence, where, and what to do.
---- Finds the place in the user's program that a failure belongs to; knows nothing of the C library.
-local debug = debug -- a sandbox may take the global away later; it may never have been there
+--- Finds the line of the user's program that a failure belongs to; knows nothing of the C library.
+local debug = debug -- a sandbox may remove the global later, or never have had it
 
 local fail = {}
 
 local Failure = { __regolith = "an error" }
 
--- Where our own files lie: frames from here are not the user's.
+-- Where our own files are: frames from here are not the user's.
 local home = debug and debug.getinfo(1, "S").source:match "^(@.*[/\\])error%.lua$"
 local own_chunk = "=(regolith)" -- the name of generated code
 
@@ -19,7 +19,7 @@ local function shown(info)
   return info.source:sub(1, 1) == "@" and info.source:sub(2) or info.short_src
 end
 
---- The frame of the user's code that called into the module; or the `skip`th one around it.
+--- The frame of the user's code that called into the module; or the `skip`th one above it.
 ---@return string? file, integer? line, table? info
 function fail.caller(skip)
   if not debug then return end
@@ -40,16 +40,17 @@ function fail.place()
   return file and ("%s:%d"):format(file, line) or "?"
 end
 
--- Columns count bytes, carets stand under characters: continuation bytes of UTF-8 take no room.
+-- Columns count bytes, carets point at characters: UTF-8 continuation bytes have no width.
 local function caret(source, column, width)
   local indent = #source:match "^%s*"
   local text = source:sub(indent + 1)
-  local before = text:sub(1, math.max(0, column - 1 - indent)):gsub("[\128-\191]", ""):gsub("[^\t]", " ")
+  local before = text:sub(1, math.max(0, column - 1 - indent)):gsub("[\128-\191]", ""):gsub("[^\t]",
+    " ")
   width = math.max(1, math.min(width or 1, #text - (column - 1 - indent)))
   return ("    %s\n    %s^%s"):format(text, before, ("~"):rep(width - 1))
 end
 
--- One error or note: place and sentence, the source line with its caret, the hint.
+-- One error or note: position and message, the source line with its caret, the hint.
 local function show(record, lines)
   local head = (record.code == "note" and "note: " or "") .. record.message
   if record.file then
@@ -59,7 +60,9 @@ local function show(record, lines)
     head = place .. ": " .. head
   end
   lines[#lines + 1] = head
-  if record.source and record.column then lines[#lines + 1] = caret(record.source, record.column, record.width) end
+  if record.source and record.column then
+    lines[#lines + 1] = caret(record.source, record.column, record.width)
+  end
   if record.hint then lines[#lines + 1] = "hint: " .. record.hint end
   for _, note in ipairs(record.notes or {}) do show(note, lines) end
 end
@@ -73,15 +76,15 @@ end
 
 function Failure.__concat(a, b) return tostring(a) .. tostring(b) end
 
---- Raises a failure; without a place of its own it belongs to the caller's line.
----@param failure table  code, message, and what is known of hint file line column width source index
+--- Raises a failure; without a position of its own it belongs to the caller's line.
+---@param failure table  code, message; if known: hint file line column width source index
 function fail.raise(failure)
   if not failure.file then failure.file, failure.line = fail.caller() end
   error(setmetatable(failure, Failure), 0)
 end
 
---- Raises several failures as one: the first, which has all of them, itself included, as `.errors`.
----@param errors table    a list; of each may be told by `notes`, a list too
+--- Raises several failures as one: the first, with all of them, itself included, as `.errors`.
+---@param errors table    a list; each may have `notes`, also a list
 ---@param unsaid integer  how many more there were
 function fail.raise_all(errors, unsaid)
   local first = errors[1]
@@ -89,7 +92,7 @@ function fail.raise_all(errors, unsaid)
   fail.raise(first)
 end
 
---- A wrong argument of a call: one sentence at the caller's line.
+--- A wrong argument: one sentence, at the caller's line.
 ---@param message string
 ---@param hint string?
 ---@param code string?
@@ -99,10 +102,11 @@ end
 
 --- What comes in a later version.
 function fail.later(what, hint)
-  fail.raise { code = "kernel.not_yet", message = what .. " comes in a later version of Regolith", hint = hint }
+  fail.raise { code = "kernel.not_yet", message = what .. " comes in a later version of Regolith",
+    hint = hint }
 end
 
--- Edit distance; two letters that changed places count as one edit.
+-- Edit distance; two swapped letters count as one edit.
 local function distance(a, b)
   local two_ago
   local previous, row = {}, {}
@@ -121,11 +125,13 @@ local function distance(a, b)
 end
 
 -- What other languages and libraries call it.
-local words = { float = "f32", double = "f64", int = "i32", integer = "i32", long = "i64", byte = "u8", char = "i8", uint = "u32",
-  boolean = "bool", number = "f64", half = "f16", length = "norm", magnitude = "norm", normalized = "normalize", lerp = "mix",
+local words = { float = "f32", double = "f64", int = "i32", integer = "i32", long = "i64",
+  byte = "u8", char = "i8", uint = "u32",
+  boolean = "bool", number = "f64", half = "f16", length = "norm", magnitude = "norm",
+    normalized = "normalize", lerp = "mix",
   transposed = "transpose", det = "determinant", inv = "inverse", size = "shape", len = "shape" }
 
---- "did you mean 'shape'?", or nil when no name is near.
+--- "did you mean 'shape'?", or nil when no name is close.
 ---@param name any
 ---@param names table   a list
 function fail.nearest(name, names)
@@ -134,7 +140,9 @@ function fail.nearest(name, names)
   for _, other in ipairs(names) do
     if words[name] == other then best, least = other, 0 end
     local d = type(other) == "string" and distance(name, other) or math.huge
-    if d <= math.max(1, math.floor(#name / 3)) and (not least or d < least) then best, least = other, d end
+    if d <= math.max(1, math.floor(#name / 3)) and (not least or d < least) then
+      best, least = other, d
+    end
   end
   return best and ("did you mean '%s'?"):format(best)
 end
@@ -146,15 +154,19 @@ function fail.describe_cdata() return "a cdata" end
 function fail.describe(value)
   local kind = type(value)
   if kind == "nil" then return "nothing" end
-  if kind == "number" or kind == "boolean" then return ("a %s (%s)"):format(kind, tostring(value)) end
-  if kind == "string" then return ("a string (%q)"):format(#value > 40 and value:sub(1, 37) .. "..." or value) end
+  if kind == "number" or kind == "boolean" then
+    return ("a %s (%s)"):format(kind, tostring(value))
+  end
+  if kind == "string" then
+    return ("a string (%q)"):format(#value > 40 and value:sub(1, 37) .. "..." or value)
+  end
   if kind == "cdata" then return fail.describe_cdata(value) end
   local meta = kind == "table" and getmetatable(value)
   if type(meta) == "table" and rawget(meta, "__regolith") then return meta.__regolith end
   return "a " .. kind
 end
 
---- Refuses option names that `what` does not have.
+--- Raises for option names that `what` does not have.
 ---@param options table
 ---@param names table   a list
 ---@param what string   "rg.init"
@@ -169,9 +181,10 @@ function fail.check_options(options, names, what)
   end
 end
 
---- Refuses a method that was called with a dot: `self` is not what it belongs to.
+--- Raises for a method called with a dot: `self` is not its object.
 function fail.dot(example)
-  fail.argument(("a method is called with a colon: %s"):format(example), "a dot leaves out what stands before it")
+  fail.argument(("a method is called with a colon: %s"):format(example),
+    "a dot does not pass the object")
 end
 
 fail.own_chunk = own_chunk

@@ -1,8 +1,9 @@
---- Fields: handles by value, element access through one proxy type per depth, and the element methods.
+--- Fields: handles by value, element access through one proxy type per depth, and the element
+--- methods.
 ---
---- `x[i][j]` makes a RgRow1 with the field's number and `i`; its index `[j]` reads the element. Numbers, not
---- pointers, stand in rows, so that a row which outlives its field finds nothing instead of freed memory.
---- Whole fields at once: field_bulk.lua.
+--- `x[i][j]` makes a RgRow1 with the field's number and `i`; its index `[j]` reads the element.
+--- Rows hold numbers, not pointers, so a row that outlives its field finds nothing instead of freed
+--- memory. Whole fields at once: field_bulk.lua.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -22,7 +23,7 @@ local buffer = index.buffer
 local slot = ffi.new "RgValue"
 
 local Field
-local by_number = setmetatable({}, { __mode = "v" }) -- number -> handle; numbers are never used again
+local by_number = setmetatable({}, { __mode = "v" }) -- number -> handle; numbers are never reused
 local last_number = 0
 
 local make_rows -- rank: the proxies of fields with this many axes
@@ -39,12 +40,14 @@ local function settle(self)
 end
 field.settle = settle
 
--- -- elements -------------------------------------------------------------------------------------------
+-- -- elements -------------------------------------------------------------------------------------
 
 -- The element at the first `count` indices of the buffer.
 local function get_element(self, count)
   if self.rg_oracle ~= 0 then return lib.oracle_of(self.rg_runtime):get(self, count) end
-  if C.rg_field_get(self.rg_field, buffer, count, slot) ~= 0 then lib.raise_last(self.rg_runtime) end
+  if C.rg_field_get(self.rg_field, buffer, count, slot) ~= 0 then
+    lib.raise_last(self.rg_runtime)
+  end
   local kind = slot.kind
   if kind == 1 then return slot.number end -- RG_VALUE_NUMBER
   return value.take(slot)
@@ -52,7 +55,7 @@ end
 
 local function type_of(self) return types.named(ffi.string(C.rg_field_type(self.rg_field))) end
 
--- Into the slot; gives what it is as an element.
+-- Into the slot; returns it converted to an element.
 local function put_value(self, v)
   if type(v) == "table" then -- {3, 4} stands for rg.vec2(3, 4)
     local t = type_of(self)
@@ -68,36 +71,42 @@ end
 local function set_element(self, count, v)
   v = put_value(self, v)
   if self.rg_oracle ~= 0 then return lib.oracle_of(self.rg_runtime):set(self, count, v) end
-  if C.rg_field_set(self.rg_field, buffer, count, slot) ~= 0 then lib.raise_last(self.rg_runtime) end
+  if C.rg_field_set(self.rg_field, buffer, count, slot) ~= 0 then
+    lib.raise_last(self.rg_runtime)
+  end
 end
 
 local function get_handle(number)
   return by_number[number] or fail.raise {
-    code = "handle.destroyed", message = "this row belongs to a field that nobody holds any more",
+    code = "handle.destroyed", message = "this row belongs to a field that was collected",
     hint = "keep the field itself in a variable",
   }
 end
 
--- `x[{i, j}]` behind `known` indices that are in the buffer already.
+-- `x[{i, j}]` after `known` indices that are in the buffer already.
 local function fill_list(list, known)
   local is_shape = type(list) == "cdata"
   local count = #list
-  if known + count > 8 then fail.argument("there are 8 axes at most", nil, "index.count") end
+  if known + count > 8 then fail.argument("there are at most 8 axes", nil, "index.count") end
   for k = 1, count do buffer[known + k - 1] = index.check(list[is_shape and k - 1 or k]) end
   return known + count
 end
 
-local function is_list(key) return type(key) == "table" or ffi.istype("RgShape", key) or matrix.type_of(key) ~= nil end
+local function is_list(key)
+  return type(key) == "table" or ffi.istype("RgShape", key) or matrix.type_of(key) ~= nil
+end
 
 local function too_few(self, count)
   fail.argument(("%d of %d indices: a whole row cannot be assigned"):format(count, self.rg_rank),
-    "from_table, copy_from and fill write many elements at once", "index.count")
+    "write many elements with from_table, copy_from or fill", "index.count")
 end
 
--- Indexing of a row with `depth` indices, as a pair of functions with nothing but scalars in them: LuaJIT compiles
--- `x[i][j]` to a call without garbage. The text is the same for every depth but for the members it names.
+-- Indexing of a row with `depth` indices, as a pair of functions that handle only scalars: LuaJIT
+-- compiles `x[i][j]` to a call without garbage. For every depth the text differs only in its
+-- members.
 local row_template = [[
-  local by_number, buffer, get_handle, get_element, set_element, other_get, other_set, too_few, NextRow = ...
+  local by_number, buffer, get_handle, get_element, set_element, other_get, other_set, too_few,
+    NextRow = ...
   local type = type
   local function index(self, key)
     if type(key) ~= "number" or key % 1 ~= 0 then return other_get(self, key) end
@@ -121,17 +130,21 @@ local row_template = [[
 -- One piece of text per axis of a row.
 local function per_axis(depth, format, separator)
   local parts = {}
-  for axis = 1, depth do parts[axis] = format:gsub("MEMBER", "self.rg_i" .. axis):gsub("AXIS", tostring(axis - 1)) end
+  for axis = 1, depth do
+    parts[axis] = format:gsub("MEMBER", "self.rg_i" .. axis):gsub("AXIS", tostring(axis - 1))
+  end
   return table.concat(parts, separator)
 end
 
--- What is no plain number, on a row: lists of the indices that are left, 64-bit integers; the rest is refused.
+-- Other keys of a row than plain numbers: lists of the remaining indices, 64-bit integers; else an
+-- error.
 local function row_indices(self, key, depth)
   local handle = get_handle(self.rg_number)
   for axis = 1, depth do buffer[axis - 1] = self["rg_i" .. axis] end
   if is_list(key) then return handle, fill_list(key, depth) end
   if type(key) == "string" then
-    fail.argument(("a row of a field has no '%s'"):format(key), "x:name(..) is called on the field itself")
+    fail.argument(("a row of a field has no '%s'"):format(key),
+      "x:name(..) is called on the field itself")
   end
   buffer[depth] = index.check(key)
   return handle, depth + 1
@@ -151,13 +164,15 @@ local function make_row(depth)
     DEPTH = tostring(depth), MEMBERS = per_axis(depth, "MEMBER", ", "),
     STORES = per_axis(depth, "buffer[AXIS] = MEMBER", "; "),
   })
-  local get, set = loadstring(text, fail.own_chunk)(by_number, buffer, get_handle, get_element, set_element, other_get,
+  local get, set = loadstring(text, fail.own_chunk)(by_number, buffer, get_handle, get_element,
+    set_element, other_get,
     other_set, too_few, depth < 7 and ffi.typeof("RgRow" .. depth + 1))
   ffi.metatype("RgRow" .. depth, {
     __index = get, __newindex = set,
     __len = function(self)
       local handle = get_handle(self.rg_number)
-      return shape.extent(shape.read(C.rg_field_shape, handle.rg_field, handle.rg_rank, handle.rg_runtime), depth)
+      return shape.extent(shape.read(C.rg_field_shape, handle.rg_field, handle.rg_rank,
+        handle.rg_runtime), depth)
     end,
     __tostring = function(self)
       local parts = {}
@@ -176,7 +191,7 @@ function make_rows(rank)
 end
 local Row1 = ffi.typeof "RgRow1"
 
--- -- methods --------------------------------------------------------------------------------------------
+-- -- methods --------------------------------------------------------------------------------------
 
 local methods = {}
 
@@ -193,7 +208,8 @@ function methods.set(self, ...)
     return self
   end
   if count ~= rank + 1 then
-    fail.argument(("x:set takes %d indices and a value, not %d arguments"):format(rank, count), nil, "index.count")
+    fail.argument(("x:set takes %d indices and a value, not %d arguments"):format(rank, count), nil,
+      "index.count")
   end
   for k = 1, rank do buffer[k - 1] = index.check((select(k, ...))) end
   set_element(self, rank, (select(count, ...)))
@@ -202,13 +218,15 @@ end
 
 --- Outside kernels: iterates over the active cells.
 function methods.active(self)
-  if self.rg_oracle ~= 0 and settle(self) then return lib.oracle_of(self.rg_runtime):elements_in(self) end
+  if self.rg_oracle ~= 0 and settle(self) then
+    return lib.oracle_of(self.rg_runtime):elements_in(self)
+  end
   return snode.iterate(settle(self), self.rg_runtime, function(state, indices)
     return C.rg_field_next(self.rg_field, state, indices, slot)
   end)
 end
 
--- The node that the SNode calls of a field mean.
+-- The node that a field's SNode calls act on.
 local function node_of(self)
   settle(self)
   return C.rg_field_node(self.rg_field)
@@ -242,25 +260,34 @@ end
 
 function methods.append(self, ...) return lists.append(node_of(self), self.rg_runtime, ...) end
 function methods.length(self, ...) return lists.length(node_of(self), self.rg_runtime, ...) end
-function methods.pop(self, ...) return lists.pop(node_of(self), self.rg_runtime, self.rg_field, ...) end
-function methods.items(self, ...) return lists.items(node_of(self), self.rg_runtime, self.rg_field, ...) end
+function methods.pop(self, ...)
+  return lists.pop(node_of(self), self.rg_runtime, self.rg_field, ...)
+end
+function methods.items(self, ...)
+  return lists.items(node_of(self), self.rg_runtime, self.rg_field, ...)
+end
 
 bulk.add_methods(methods, settle, put_value, slot)
 
--- What belongs to kernels: `x:add(i, j, v)` and its kin.
-for _, name in ipairs { "add", "sub", "mul", "min", "max", "band", "bor", "bxor", "exchange", "compare_exchange" } do
-  methods[name] = function() fail.later(("x:%s(..)"):format(name), "from Lua, read the element and write it back") end
+-- Only in kernels: `x:add(i, j, v)` and similar.
+for _, name in ipairs { "add", "sub", "mul", "min", "max", "band", "bor", "bxor", "exchange",
+  "compare_exchange" } do
+  methods[name] = function()
+    fail.later(("x:%s(..)"):format(name), "from Lua, read the element and write it back")
+  end
 end
 
 -- A placed field has its shape before its tree is laid out.
 local function shape_of(self)
-  return shape.read(C.rg_field_shape, self.rg_field, C.rg_field_rank(self.rg_field), self.rg_runtime)
+  return shape.read(C.rg_field_shape, self.rg_field, C.rg_field_rank(self.rg_field),
+    self.rg_runtime)
 end
 
 local properties = {
   shape = shape_of,
   offset = function(self)
-    return shape.read(C.rg_field_offset, self.rg_field, C.rg_field_rank(self.rg_field), self.rg_runtime)
+    return shape.read(C.rg_field_offset, self.rg_field, C.rg_field_rank(self.rg_field),
+      self.rg_runtime)
   end,
   name = function(self) return ffi.string(C.rg_field_name(self.rg_field)) end,
   type = type_of,
@@ -270,7 +297,8 @@ local function get_other(self, key)
   if type(key) == "string" then
     if methods[key] then return methods[key] end
     if properties[key] then return properties[key](self) end
-    fail.argument(("a field has no '%s'"):format(key), fail.nearest(key, snode.names_of(methods, properties)))
+    fail.argument(("a field has no '%s'"):format(key),
+      fail.nearest(key, snode.names_of(methods, properties)))
   end
   settle(self)
   if is_list(key) then return get_element(self, fill_list(key, 0)) end
@@ -288,7 +316,8 @@ end
 local function count_for(self, key)
   if self.rg_rank > 0 then return 1 end
   if key ~= 0 then
-    fail.argument(("index %s of a field with one element; only 0 is there"):format(tostring(key)), nil, "index.range")
+    fail.argument(("index %s of a field with one element, whose only index is 0"):format(
+      tostring(key)), nil, "index.range")
   end
   return 0
 end
@@ -322,7 +351,8 @@ end
 
 function meta.__tostring(self)
   local name = ffi.string(C.rg_field_name(self.rg_field))
-  local head = "field " .. ffi.string(C.rg_field_type(self.rg_field)) .. (name ~= "" and (" %q"):format(name) or "")
+  local head = "field " .. ffi.string(C.rg_field_type(self.rg_field))
+    .. (name ~= "" and (" %q"):format(name) or "")
   if C.rg_field_node(self.rg_field) == nil then return head .. ", not placed yet" end
   if C.rg_field_rank(self.rg_field) == 0 then return head .. ", one element" end
   local extents = {}
@@ -332,34 +362,42 @@ end
 
 --- Visits active cells: `for i, j, v in pairs(x)`.
 function meta.__pairs(self)
-  if self.rg_oracle ~= 0 and settle(self) then return lib.oracle_of(self.rg_runtime):elements_in(self, true) end
-  local own_slot = ffi.new "RgValue" -- the body may read other elements meanwhile
+  if self.rg_oracle ~= 0 and settle(self) then
+    return lib.oracle_of(self.rg_runtime):elements_in(self, true)
+  end
+  local own_slot = ffi.new "RgValue" -- the loop's body may read other elements
   return snode.iterate(settle(self), self.rg_runtime, function(state, indices)
     return C.rg_field_next(self.rg_field, state, indices, own_slot)
   end, function() return value.take(own_slot) end)
 end
 
 function meta.__call()
-  fail.argument("a field cannot be called", "x[i][j] is an element; x:active() visits the active cells")
+  fail.argument("a field cannot be called",
+    "x[i][j] is an element; x:active() visits the active cells")
 end
 
 function meta.__ipairs()
-  fail.argument("ipairs counts from 1, and fields from 0", "for i = 0, #x - 1 do, or pairs(x) for the active cells")
+  fail.argument("ipairs counts from 1, and fields from 0",
+    "for i = 0, #x - 1 do, or pairs(x) for the active cells")
 end
 
 for _, operator in ipairs { "add", "sub", "mul", "div", "mod", "pow", "unm" } do
-  meta["__" .. operator] = function() fail.argument("a field is no number: arithmetic works on its elements, x[i]") end
+  meta["__" .. operator] = function()
+    fail.argument("a field is not a number: arithmetic works on its elements, x[i]")
+  end
 end
 
 function meta.__gc(self)
-  if self.rg_oracle ~= 0 and lib.oracle_of(self.rg_runtime) then lib.oracle_of(self.rg_runtime):drop(self.rg_number) end
+  if self.rg_oracle ~= 0 and lib.oracle_of(self.rg_runtime) then
+    lib.oracle_of(self.rg_runtime):drop(self.rg_number)
+  end
   C.rg_field_release(self.rg_field)
   lib.drop_handle(self.rg_runtime)
 end
 
 Field = ffi.metatype("RgFieldHandle", meta)
 
--- -- rg.field -------------------------------------------------------------------------------------------
+-- -- rg.field -------------------------------------------------------------------------------------
 
 local field_out = ffi.new "RgField *[1]"
 
@@ -374,7 +412,7 @@ local function new_field(session, t, name)
 end
 
 local function check_extents(extents)
-  if #extents > 8 then fail.argument(("a field has 8 axes at most, not %d"):format(#extents)) end
+  if #extents > 8 then fail.argument(("a field has at most 8 axes, not %d"):format(#extents)) end
   for _, size in ipairs(extents) do
     if type(size) ~= "number" or size % 1 ~= 0 or size < 1 or size >= 2 ^ 53 then
       fail.argument("an extent of a field is a positive whole number, not " .. fail.describe(size))
@@ -387,9 +425,13 @@ local function check_offset(offset, extents)
   if type(offset) ~= "table" then
     fail.argument("an offset is a table of whole numbers, not " .. fail.describe(offset))
   end
-  if not extents then fail.argument("an offset needs a shape", "rg.field{ type = T, shape = {16, 16}, offset = {-8, -8} }") end
+  if not extents then
+    fail.argument("an offset needs a shape",
+      "rg.field{ type = T, shape = {16, 16}, offset = {-8, -8} }")
+  end
   if #offset ~= #extents then
-    fail.argument(("an offset of %d numbers for a shape of %d"):format(#offset, #extents), "one for each axis")
+    fail.argument(("an offset of %d numbers for a shape of %d"):format(#offset, #extents),
+      "one for each axis")
   end
   for _, start in ipairs(offset) do
     if type(start) ~= "number" or start % 1 ~= 0 or math.abs(start) >= 2 ^ 53 then
@@ -419,18 +461,24 @@ local function from_options(session, options)
   if type(offset) == "number" then offset = { offset } end
   if offset ~= nil then check_offset(offset, extents) end
   local x = new_field(session, t, name)
-  if extents then snode.place_densely(session, x, name, extents, layout or (t.element and "aos" or nil)) end
-  if offset then check(C.rg_field_set_offset(x.rg_field, ffi.new("int64_t[8]", offset), #offset), x.rg_runtime) end
+  if extents then
+    snode.place_densely(session, x, name, extents, layout or (t.element and "aos" or nil))
+  end
+  if offset then
+    check(C.rg_field_set_offset(x.rg_field, ffi.new("int64_t[8]", offset), #offset), x.rg_runtime)
+  end
   return x
 end
 
---- `rg.field(T)` waits for a place; `rg.field(T, n, m)` has one.
+--- `rg.field(T)` is to be placed later; `rg.field(T, n, m)` has its own tree.
 function field.create(session, t, ...)
   if type(t) == "table" and not types.is(t) then return from_options(session, t) end
   local extents, count = { ... }, select("#", ...)
   local scalar = types.get(t, "rg.field")
   for k = 1, count do
-    if extents[k] == nil then fail.argument("an extent of a field is a positive whole number, not nothing") end
+    if extents[k] == nil then
+      fail.argument("an extent of a field is a positive whole number, not nothing")
+    end
   end
   local options = type(extents[count]) == "table" and table.remove(extents) or {}
   return from_options(session, {
@@ -440,12 +488,15 @@ function field.create(session, t, ...)
 end
 
 -- What messages call our handles.
-local kinds = { RgFieldHandle = "a field", RgNodeHandle = "an SNode", RgTreeHandle = "a tree", RgShape = "a shape" }
+local kinds = { RgFieldHandle = "a field", RgNodeHandle = "an SNode", RgTreeHandle = "a tree",
+  RgShape = "a shape" }
 function fail.describe_cdata(v)
   for name, kind in pairs(kinds) do
     if ffi.istype(name, v) then return kind end
   end
-  if ffi.istype("int64_t", v) or ffi.istype("uint64_t", v) then return ("a number (%s)"):format(tostring(v)) end
+  if ffi.istype("int64_t", v) or ffi.istype("uint64_t", v) then
+    return ("a number (%s)"):format(tostring(v))
+  end
   for depth = 1, 7 do
     if ffi.istype("RgRow" .. depth, v) then return "a row of a field" end
   end

@@ -1,5 +1,6 @@
---- Whole fields at once: fill, copies, tables, pointers.
---- Elements travel as doubles; those of i64 and u64 fields as 64-bit integers, so that no bit is lost.
+--- Whole fields: fill, copies, tables, pointers.
+--- Elements travel as doubles; those of i64 and u64 fields as 64-bit integers, so that no bit is
+--- lost.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -76,15 +77,23 @@ function bulk.add_methods(methods, settle, put_value, slot)
       local values = ffi.new("int64_t[?]", count)
       if self.rg_oracle ~= 0 then lib.oracle_of(self.rg_runtime):read(self, values)
       else check(C.rg_field_read_i64(self.rg_field, values, count), self.rg_runtime) end
-      if t.element then return value.nest(extents, rank, function(k) return matrix.from_array(t, values, k * parts) end) end
+      if t.element then
+        return value.nest(extents, rank,
+          function(k) return matrix.from_array(t, values, k * parts) end)
+      end
       local element = ffi.typeof(t.ctype)
       return value.nest(extents, rank, function(k) return element(values[k]) end)
     end
     local values = ffi.new("double[?]", count)
     if self.rg_oracle ~= 0 then lib.oracle_of(self.rg_runtime):read(self, values)
     else check(C.rg_field_read(self.rg_field, values, count), self.rg_runtime) end
-    if t.element then return value.nest(extents, rank, function(k) return matrix.from_array(t, values, k * parts) end) end
-    if t.name == "bool" then return value.nest(extents, rank, function(k) return values[k] ~= 0 end) end
+    if t.element then
+      return value.nest(extents, rank,
+        function(k) return matrix.from_array(t, values, k * parts) end)
+    end
+    if t.name == "bool" then
+      return value.nest(extents, rank, function(k) return values[k] ~= 0 end)
+    end
     return value.nest(extents, rank, function(k) return values[k] end)
   end
 
@@ -100,7 +109,8 @@ function bulk.add_methods(methods, settle, put_value, slot)
       local kind = type(element)
       if kind == "boolean" then
         values[k] = element and 1 or 0
-      elseif kind == "number" or ffi.istype("int64_t", element) or ffi.istype("uint64_t", element) then
+      elseif kind == "number" or ffi.istype("int64_t", element) or ffi.istype("uint64_t",
+        element) then
         values[k] = wide and ffi.cast("int64_t", scalar(element)) or tonumber(element)
       else
         return false
@@ -115,7 +125,9 @@ function bulk.add_methods(methods, settle, put_value, slot)
     end
     local give = own_type.element and give_vector or give_number
     if rank == 0 then
-      if not give(0, t) then fail.argument("x:from_table of a field with one element takes a number") end
+      if not give(0, t) then
+        fail.argument("x:from_table of a field with one element takes a number")
+      end
     else
       value.flatten(t, extents, rank, give, "x:from_table")
     end
@@ -134,7 +146,7 @@ function bulk.add_methods(methods, settle, put_value, slot)
   function methods.pointer(self)
     settle(self)
     if self.rg_oracle ~= 0 then
-      fail.argument("a field of arch = \"lua\" is no memory that could be pointed to", "use x:to_table()")
+      fail.argument("a field of arch = \"lua\" has no memory to point to", "use x:to_table()")
     end
     check(C.rg_field_pointer(self.rg_field, pointer_out), self.rg_runtime)
     return ffi.cast(type_of(self).ctype .. " *", pointer_out[0])

@@ -14,7 +14,8 @@ local image_options = { "low", "high", "palette" }
 local function number_option(options, name)
   local v = options[name]
   if v ~= nil and type(v) ~= "number" then
-    fail.argument(("option '%s' of rg.image.write is %s, not a number"):format(name, fail.describe(v)), nil,
+    fail.argument(("option '%s' of rg.image.write is %s, not a number"):format(
+      name, fail.describe(v)), nil,
       "option.invalid")
   end
   return v or 0
@@ -29,14 +30,19 @@ local function field_of(session, t)
 end
 
 function image.write(session, path, what, options)
-  if type(path) ~= "string" then fail.argument("rg.image.write takes a path first, not " .. fail.describe(path)) end
+  if type(path) ~= "string" then
+    fail.argument("rg.image.write takes a path first, not " .. fail.describe(path))
+  end
   options = options == nil and {} or options
-  if type(options) ~= "table" then fail.argument("options are a table, not " .. fail.describe(options)) end
+  if type(options) ~= "table" then
+    fail.argument("options are a table, not " .. fail.describe(options))
+  end
   fail.check_options(options, image_options, "rg.image.write")
   local low, high = number_option(options, "low"), number_option(options, "high")
   local palette = options.palette == nil and "grey" or options.palette
   if type(palette) ~= "string" then
-    fail.argument(("option 'palette' of rg.image.write is %s, not a name"):format(fail.describe(palette)), nil,
+    fail.argument(("option 'palette' of rg.image.write is %s, not a name"):format(
+      fail.describe(palette)), nil,
       "option.invalid")
   end
   if type(what) == "table" then what = field_of(session, what) end
@@ -46,7 +52,8 @@ function image.write(session, path, what, options)
   field.settle(what)
   local number = what.rg_runtime
   if lib.oracle_of(number) then lib.oracle_of(number):show(what) end
-  lib.check(C.rg_image_write_field(lib.runtimes[number].c, path, what.rg_field, low, high, palette), number)
+  lib.check(C.rg_image_write_field(lib.runtimes[number].c, path, what.rg_field, low, high, palette),
+    number)
 end
 
 return image

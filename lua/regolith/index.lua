@@ -5,12 +5,13 @@ local matrix = require "regolith.matrix"
 
 local index = {}
 
---- Where indices are gathered; every call fills it anew.
+--- The buffer of indices; every call overwrites it.
 index.buffer = ffi.new "int64_t[8]"
 local buffer = index.buffer
 
 local function refuse(i)
-  fail.argument(("an index is a whole number, not %s"):format(fail.describe(i)), "indices start at 0")
+  fail.argument(("an index is a whole number, not %s"):format(fail.describe(i)),
+    "indices start at 0")
 end
 
 local function is_int64(i) return ffi.istype("int64_t", i) or ffi.istype("uint64_t", i) end
@@ -25,12 +26,14 @@ local check = index.check
 
 local function fill_from_list(list, first)
   local count = #list
-  if count > 8 then fail.argument(("%d indices; there are 8 axes at most"):format(count), nil, "index.count") end
+  if count > 8 then
+    fail.argument(("%d indices; there are at most 8 axes"):format(count), nil, "index.count")
+  end
   for k = 0, count - 1 do buffer[k] = check(list[k + first]) end
   return count
 end
 
---- Fills the buffer; returns how many. One table or shape may stand for all.
+--- Fills the buffer; returns how many. One table or shape may hold all of them.
 function index.fill(a, b, c, d, e, f, g, h)
   if a == nil then return 0 end
   if type(a) == "table" then return fill_from_list(a, 1) end

@@ -1,18 +1,20 @@
 --- Regolith: sparse simulation from Lua. `local rg = require "regolith"`.
---- One module per Lua state, whatever happens to package.loaded: the C declarations cannot be repeated.
---- The module itself is main.lua. Beside an installed one lies the file `bytecode`: the modules as LuaJIT's compiler made
---- them when it was built (package/bytecode.lua). Reading that is faster than parsing by 3 ms; where it does not fit this
---- LuaJIT, or is damaged, the sources are taken.
+--- One module per Lua state, whatever happens to package.loaded: the C declarations cannot be
+--- repeated. The module itself is main.lua. An installed one has a file `bytecode` next to it: the
+--- modules as compiled when it was built (package/bytecode.lua). Reading that is 3 ms faster than
+--- parsing; where it does not match this LuaJIT, or is damaged, the sources are used.
 local registry = debug and debug.getregistry and debug.getregistry() or package.loaded
 local key = "regolith.module"
 if registry[key] then return registry[key] end
 
--- A length as bytecode has it: seven bits a byte, the lowest first.
+-- A length in bytecode (ULEB128): seven bits a byte, lowest first.
 local function length_bytes(n)
-  return n < 128 and string.char(n) or string.char(n % 128 + 128) .. length_bytes((n - n % 128) / 128)
+  return n < 128 and string.char(n) or string.char(n % 128 + 128) .. length_bytes(
+    (n - n % 128) / 128)
 end
 
--- Lets `require` find the modules in the open file, under the names that their sources have here; returns their names.
+-- Lets `require` find the modules in the open file, under the names that their sources have here;
+-- returns their names.
 local function preload(file, folder)
   local names, starts, at = {}, {}, 0
   for row in file:lines() do
@@ -23,7 +25,8 @@ local function preload(file, folder)
       if at ~= starts[name] then file:seek("set", starts[name]) end
       local path, dump = folder .. name:gsub("%.", "/") .. ".lua", file:read(tonumber(count)) or ""
       at = starts[name] + #dump
-      local chunk = loadstring(dump:sub(1, 5) .. length_bytes(#path + 1) .. "@" .. path .. dump:sub(6))
+      local chunk = loadstring(dump:sub(1, 5) .. length_bytes(#path + 1) .. "@" .. path .. dump:sub(
+        6))
       return (chunk or assert(loadfile(path)))(...)
     end
   end

@@ -1,8 +1,10 @@
---- Kernels: `rg.kernel(fn)` parses at once; a call reads what was captured, hands it over and returns the result.
+--- Kernels: `rg.kernel(fn)` parses at once; a call reads the captures, passes them to the core and
+--- returns the result.
 ---
---- The core says which *paths* the text takes from outside ("dt", "self.grid.dt", "math.sin"). For each kernel a
---- launcher is generated that walks them; its upvalues u1, u2, .. are joined to the function's own, so captures are
---- live and cost what a local costs. A value is marshalled only when it is not the one of the last launch.
+--- The core says which *paths* the text takes from outside ("dt", "self.grid.dt", "math.sin"). For
+--- each kernel a launcher is generated that walks them; its upvalues u1, u2, .. are joined to the
+--- function's own, so a capture is read at every launch at the cost of a local. A value is
+--- marshalled only when it differs from that of the last launch.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -28,7 +30,7 @@ local KernelHandle = ffi.metatype("RgKernelHandle", {
   end,
 })
 
--- -- values -----------------------------------------------------------------------------------------------
+-- -- values ---------------------------------------------------------------------------------------
 
 local function put_text(slot, kind, text) -- the text lives as long as the module
   slot.kind, slot.text = kind, text
@@ -52,7 +54,7 @@ end
 
 kernel.words = {} -- texts that a slot points to
 
--- What a kernel's slot says of a value found at the end of a path.
+-- Marshals the value found at the end of a path.
 local function put(self, number, v, depth)
   local slot = self.values[number]
   slot.depth = depth
@@ -73,18 +75,22 @@ local function put(self, number, v, depth)
     put_text(slot, C.RG_VALUE_STRING, v)
   elseif kind == "function" then
     local name = builtin.names[v]
-    if name then put_text(slot, C.RG_VALUE_BUILTIN, name) else slot.kind, slot.i64 = C.RG_VALUE_FUNCTION, code end
+    if name then
+      put_text(slot, C.RG_VALUE_BUILTIN, name)
+    else slot.kind, slot.i64 = C.RG_VALUE_FUNCTION, code end
   elseif types.is(v) then
     put_text(slot, C.RG_VALUE_TYPE, v.name)
   else
     local meta = kind == "table" and getmetatable(v)
-    local name = type(meta) == "table" and rawget(meta, "__regolith") or (kind == "table" and "a table" or "a " .. kind)
+    local name = type(meta) == "table" and rawget(meta, "__regolith")
+      or (kind == "table" and "a table" or "a " .. kind)
     kernel.words[name] = name
-    put_text(slot, kind == "table" and name == "a table" and C.RG_VALUE_TABLE or C.RG_VALUE_OTHER, name)
+    put_text(slot, kind == "table" and name == "a table" and C.RG_VALUE_TABLE or C.RG_VALUE_OTHER,
+      name)
   end
 end
 
--- -- the launcher -----------------------------------------------------------------------------------------
+-- -- the launcher ---------------------------------------------------------------------------------
 
 local function names_in(path)
   local names = {}
@@ -92,23 +98,26 @@ local function names_in(path)
   return names
 end
 
--- One name of a path: what is under it in the table v. "#3" is the third of a list, "#" the length of one.
+-- One name of a path: the value under it in the table v. "#3" is the third item of a list, "#" its
+-- length.
 local function step_expression(name)
   if name == "#" then return "need.length(v)" end
   local number = name:match "^#(-?%d+)$"
   return number and ("v[%s]"):format(number) or ("v[%q]"):format(name)
 end
 
--- Lines that walk `names` from the expression `root` and marshal what they find as value `number`. Depth 0 says that
--- nobody declared the first name; a declared one may be nil too.
+-- Lines that walk `names` from the expression `root` and marshal what they find as value `number`.
+-- Depth 0 means that the first name is not declared; a declared one may be nil, too.
 local function walk(number, names, root, is_declared)
   local lines = { ("v, d = %s, 1"):format(root) }
   if not is_declared then lines[2] = "if rawequal(v, nil) then d = 0 end" end
   for k = 2, #names do
-    lines[#lines + 1] = ("if type(v) == 'table' then v, d = %s, %d"):format(step_expression(names[k]), k)
+    lines[#lines + 1] = ("if type(v) == 'table' then v, d = %s, %d"):format(
+      step_expression(names[k]), k)
   end
   lines[#lines + 1] = (" end"):rep(#names - 1)
-  lines[#lines + 1] = ("if rawequal(v, nil) or not rawequal(v, last[%d])%s then put(self, %d, v, d) end"):format(number,
+  local template = "if rawequal(v, nil) or not rawequal(v, last[%d])%s then put(self, %d, v, d) end"
+  lines[#lines + 1] = template:format(number,
     #names > 1 and (" or values[%d].depth ~= d"):format(number) or "", number)
   return table.concat(lines, "\n")
 end
@@ -134,8 +143,8 @@ local function find_upvalue(f, name)
   end
 end
 
--- Where a captured name comes from, as an expression of the launcher, and whether it is declared there; notes upvalues
--- to join.
+-- Where a captured name comes from, as an expression of the launcher, and whether it is declared
+-- there; records the upvalues to join.
 local function root_expression(self, name, joined, number)
   if number > 0 then
     local upvalue = self.upvalues[number][name]
@@ -162,7 +171,9 @@ local function make_launcher(self)
   local path_out, parameter_out = ffi.new "const char *[1]", ffi.new "int32_t[1]"
   local lines, joined, uppers = {}, {}, {}
   local parameters = parameter_names(self.parameter_count)
-  for k, name in ipairs(parameters) do lines[#lines + 1] = walk(self.path_count + k - 1, { name }, name, true) end
+  for k, name in ipairs(parameters) do
+    lines[#lines + 1] = walk(self.path_count + k - 1, { name }, name, true)
+  end
   for number = 0, self.path_count - 1 do
     lib.check(C.rg_kernel_path(self.pointer, number, path_out, parameter_out), self.runtime)
     local names = names_in(ffi.string(path_out[0]))
@@ -176,7 +187,8 @@ local function make_launcher(self)
   end
   for upvalue in pairs(joined) do uppers[#uppers + 1] = "u" .. upvalue end
   local arguments = #parameters > 0 and ", " .. table.concat(parameters, ", ") or ""
-  local text = template:format(#uppers > 0 and table.concat(uppers, ", ") or "_", arguments, table.concat(lines, "\n"),
+  local text = template:format(#uppers > 0 and table.concat(uppers, ", ") or "_", arguments,
+    table.concat(lines, "\n"),
     self.value_count, arguments)
   local launcher = assert(loadstring(text, fail.own_chunk))()
   for upvalue in pairs(joined) do
@@ -185,14 +197,14 @@ local function make_launcher(self)
   return launcher
 end
 
--- -- the object -------------------------------------------------------------------------------------------
+-- -- the object -----------------------------------------------------------------------------------
 
 local methods = {}
 
 local text_out = ffi.new "const char *[1]"
 local method_names = { "source", "explain", "ir", "llvm", "asm" }
 for _, what in ipairs(method_names) do
-  --- The text of this step of compiling, of the variant that was launched last.
+  --- The text of this compile step, for the variant launched last.
   methods[what] = function(self)
     lib.check(C.rg_kernel_text(self.pointer, what, text_out), self.runtime)
     return ffi.string(text_out[0])
@@ -208,14 +220,17 @@ local function add_metatable(self, launcher)
       fail.argument(("a kernel has no '%s'"):format(tostring(key)), fail.nearest(key, method_names))
     end,
     __tostring = function()
-      return ("kernel %s (%s:%d)"):format(ffi.string(C.rg_kernel_name(self.pointer)), self.chunk, self.line)
+      return ("kernel %s (%s:%d)"):format(ffi.string(C.rg_kernel_name(self.pointer)), self.chunk,
+        self.line)
     end,
     __concat = function(a, b) return tostring(a) .. tostring(b) end,
   })
 end
 
--- What launchers call; one table, so that the 60 upvalues of a function are all left to the user's captures.
-local need = { called = called, type = type, rawequal = rawequal, put = put, take = value.take, launch = C.rg_kernel_launch }
+-- What launchers call; one table, so that nearly all 60 upvalues of a function are left for
+-- captures.
+local need = { called = called, type = type, rawequal = rawequal, put = put, take = value.take,
+  launch = C.rg_kernel_launch }
 
 -- How far ipairs goes.
 function need.length(t)
@@ -241,19 +256,22 @@ end
 function need.refuse_extra(self)
   fail.raise {
     code = "launch.arguments",
-    message = ("'%s' takes %d argument%s; more were given"):format(ffi.string(C.rg_kernel_name(self.pointer)),
+    message = ("'%s' takes %d argument%s; more were given"):format(
+      ffi.string(C.rg_kernel_name(self.pointer)),
       self.parameter_count, self.parameter_count == 1 and "" or "s"),
   }
 end
 
--- Makes room for the values of all paths, and the launcher that brings them.
+-- Allocates the values of all paths, and generates the launcher that reads them.
 local function renew(self)
   self.path_count = C.rg_kernel_path_count(self.pointer)
   self.value_count = self.path_count + self.parameter_count
   self.values = ffi.new("RgValue[?]", math.max(1, self.value_count))
   self.last = setmetatable({}, { __mode = "v" }) -- a kernel does not keep what it last saw
   local launcher = make_launcher(self)
-  for number = 0, self.value_count - 1 do self.values[number].kind, self.values[number].depth = C.RG_VALUE_NIL, 1 end
+  for number = 0, self.value_count - 1 do
+    self.values[number].kind, self.values[number].depth = C.RG_VALUE_NIL, 1
+  end
   return launcher
 end
 
@@ -269,11 +287,13 @@ end
 
 local value_out = ffi.new "int32_t[1]"
 
--- A launch has failed: for good, or because the kernel calls a function, or looks into a table, that it meets for the
--- first time. Then it brings that too.
+-- A launch has failed: for good, or because the kernel calls a function, or indexes a table, that
+-- it meets for the first time. Then that is passed, too, and the launch repeated.
 function need.refuse(self, ...)
   local want = C.rg_kernel_wants(self.pointer, value_out)
-  if want == 0 then lib.raise_last(self.runtime, function(errors) suggest.names(self, errors) end) end
+  if want == 0 then
+    lib.raise_last(self.runtime, function(errors) suggest.names(self, errors) end)
+  end
   if want == 2 then called.add(self, value_out[0], self.last[value_out[0]]) end
   local meta = getmetatable(self)
   meta.__call = renew(self)
@@ -314,17 +334,21 @@ local kernel_options = { "fast_math", "name" }
 
 local function check_options(options)
   if options == nil then return {} end
-  if type(options) ~= "table" then fail.argument("options of rg.kernel are a table, not " .. fail.describe(options)) end
+  if type(options) ~= "table" then
+    fail.argument("options of rg.kernel are a table, not " .. fail.describe(options))
+  end
   fail.check_options(options, kernel_options, "rg.kernel")
   if options.fast_math ~= nil and type(options.fast_math) ~= "boolean" then
-    fail.argument(("option 'fast_math' is %s, not true or false"):format(fail.describe(options.fast_math)), nil,
+    fail.argument(("option 'fast_math' is %s, not true or false"):format(
+      fail.describe(options.fast_math)), nil,
       "option.invalid")
   end
   snode.check_name(options.name)
   return options
 end
 
---- `rg.kernel(fn, options)` or `rg.kernel(text, captures, options)`; `rg` is the module it belongs to.
+--- `rg.kernel(fn, options)` or `rg.kernel(text, captures, options)`; `rg` is the module it belongs
+--- to.
 function kernel.create(session, rg, what, ...)
   local self
   if type(what) == "function" then

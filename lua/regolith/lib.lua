@@ -1,7 +1,7 @@
 --- The one door to C: opens the library, declares its types once, turns a status into an error.
---- Handles are structs by value: one privately named pointer, and the number of the runtime it belongs to.
---- A finalizer only releases; the order in which finalizers run means nothing, since the C objects count each
---- other, and a runtime ends when its last handle went.
+--- Handles are structs by value: one privately named pointer, and the number of the runtime it
+--- belongs to. A finalizer only releases; the order of finalizers does not matter, since the C
+--- objects are reference-counted, and a runtime ends when its last handle is gone.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 
@@ -9,11 +9,15 @@ local lib = {}
 
 local abi = 1 -- rg_abi_version of the library that these declarations belong to
 
--- One proxy type per depth, with scalar members: `x[i]` is a RgRow1, `x[i][j]` of a field with more axes a RgRow2.
+-- One proxy type per depth, with scalar members: `x[i]` is a RgRow1, `x[i][j]` of a field with more
+-- axes a RgRow2.
 local function declare_handles()
   local text = {
     [[
-    typedef struct RgFieldHandle { RgField *rg_field; int32_t rg_runtime, rg_number, rg_rank, rg_oracle; } RgFieldHandle;
+    typedef struct RgFieldHandle {
+      RgField *rg_field;
+      int32_t rg_runtime, rg_number, rg_rank, rg_oracle;
+    } RgFieldHandle;
     typedef struct RgNodeHandle { RgSNode *rg_node; int32_t rg_runtime, rg_rank; } RgNodeHandle;
     typedef struct RgTreeHandle { RgTree *rg_tree; int32_t rg_runtime; } RgTreeHandle;
     typedef struct RgKernelHandle { RgKernel *rg_kernel; int32_t rg_runtime; } RgKernelHandle;
@@ -30,14 +34,14 @@ local function declare_handles()
   return table.concat(text, "\n")
 end
 
--- Repeating a declaration raises, so what the ffi knows already decides.
+-- Repeating a declaration raises, so first look whether the ffi knows it already.
 if not pcall(ffi.typeof, "RgFieldHandle") then
   ffi.cdef(require "regolith.cdef")
   ffi.cdef(declare_handles())
 end
 
--- Every place where the library may be, best first: the one that was asked for, the one this program is linked with,
--- that of this source tree, that of the prefix this file is installed in, the system's.
+-- Where the library may be, best first: where RG_LIBRARY says, linked into this program, in this
+-- source tree, in the prefix this file is installed in, where the system looks.
 local function candidates()
   local paths = {}
   local function add(path) paths[#paths + 1] = path end
@@ -49,7 +53,8 @@ local function candidates()
   local prefix = own and own:match "^(.*)share[/\\]lua[/\\]5%.1[/\\]regolith[/\\]$"
   local tree = own and not prefix and own:match "^(.*)lua[/\\]regolith[/\\]$"
   if tree then add(tree .. "build/libregolith.so") end
-  for _, folder in ipairs(prefix and { "lib", "lib64", "lib/x86_64-linux-gnu", "lib/lua/5.1" } or {}) do
+  for _, folder in ipairs(prefix and { "lib", "lib64", "lib/x86_64-linux-gnu", "lib/lua/5.1" }
+    or {}) do
     add(prefix .. folder .. "/libregolith.so.1")
   end
   add "libregolith.so.1"
@@ -75,21 +80,21 @@ lib.C, lib.path = open()
 if lib.C.rg_abi_version() ~= abi then
   fail.raise {
     code = "library.version",
-    message = ("%s is of version %s, which this Lua module does not belong to")
+    message = ("%s is version %s, which does not match this Lua module")
       :format(lib.path, ffi.string(lib.C.rg_version())),
-    hint = "take module and library from one build",
+    hint = "use module and library of one build",
   }
 end
 
--- -- runtimes: number -> { c = RgRuntime* or nil once ended, handles = how many live, ended = where } -----------
+-- -- runtimes: number -> { c = RgRuntime* or nil once ended, handles = count, ended = where } -----
 
 lib.runtimes = {}
 local runtimes = lib.runtimes
 
--- The program `regolith` stops the launches of a runtime at Ctrl-C; other hosts have no such function.
+-- The program `regolith` stops a runtime's launches at Ctrl-C; other hosts have no such function.
 local watch = debug and debug.getregistry and debug.getregistry()["regolith.watch"]
 
---- A runtime begins, or is about to end.
+--- A runtime has begun, or is about to end.
 function lib.watch(c, begins)
   if watch then watch(tonumber(ffi.cast("intptr_t", c)), begins) end
 end
@@ -108,7 +113,7 @@ local function retire(number)
   end
 end
 
--- Ends the runtime when nobody holds its table any more and the last handle went.
+-- Ends the runtime when its table is unreachable and the last handle is gone.
 local Anchor = ffi.metatype("RgAnchor", {
   __gc = function(anchor)
     local runtime = runtimes[anchor.rg_runtime]
@@ -117,7 +122,7 @@ local Anchor = ffi.metatype("RgAnchor", {
   end,
 })
 
---- A runtime's record; whoever keeps `anchor` keeps the runtime.
+--- A runtime's record; keeping `anchor` keeps the runtime.
 function lib.new_runtime()
   local number = 1
   while runtimes[number] do number = number + 1 end
@@ -126,13 +131,14 @@ function lib.new_runtime()
   return runtime, Anchor(number)
 end
 
---- Where the data of a runtime of arch = "lua" is (oracle.lua, which only these need); nil where kernels are compiled.
+--- The data of a runtime of arch = "lua" (oracle.lua, which only these need); nil where kernels are
+--- compiled.
 function lib.oracle_of(number) return runtimes[number] and runtimes[number].oracle end
 
---- Says that a handle of the runtime came to be.
+--- A handle of the runtime was made.
 function lib.count_handle(number) runtimes[number].handles = runtimes[number].handles + 1 end
 
---- For finalizers: a handle of the runtime went.
+--- For finalizers: a handle of the runtime is gone.
 function lib.drop_handle(number)
   local runtime = runtimes[number]
   if not runtime then return end
@@ -140,7 +146,7 @@ function lib.drop_handle(number)
   retire(number)
 end
 
--- -- errors ---------------------------------------------------------------------------------------------
+-- -- errors ---------------------------------------------------------------------------------------
 
 local function text(pointer)
   if pointer == nil then return nil end
@@ -151,13 +157,15 @@ local function positive(n) return n > 0 and n or nil end
 
 local function record(err)
   return {
-    code = text(err.code) or "internal", message = text(err.message) or "Regolith failed without a reason",
-    hint = text(err.hint), file = text(err.file), source = text(err.source), index = text(err.index),
+    code = text(err.code) or "internal", message = text(err.message)
+      or "Regolith failed without a reason",
+    hint = text(err.hint), file = text(err.file), source = text(err.source),
+      index = text(err.index),
     line = positive(err.line), column = positive(err.column), width = positive(err.width),
   }
 end
 
---- Raises what an RgError says.
+--- Raises an RgError.
 function lib.raise(err)
   fail.raise(record(err))
 end
@@ -188,7 +196,8 @@ function lib.raise_last(number, improve)
   if not runtime or not runtime.c then
     fail.raise {
       code = "handle.destroyed",
-      message = ("this belongs to a runtime that ended at %s"):format(runtime and runtime.ended or "the end"),
+      message = ("this belongs to a runtime that ended at %s"):format(runtime and runtime.ended
+        or "the end"),
       hint = "declare fields and kernels again after rg.reset()",
     }
   end
@@ -197,12 +206,12 @@ function lib.raise_last(number, improve)
   fail.raise_all(errors, left)
 end
 
---- Every call that can fail goes through here.
+--- All calls that can fail go through here.
 function lib.check(status, number)
   if status ~= 0 then lib.raise_last(number) end
 end
 
--- The code of the last failure; for the few failures that have a second try.
+-- The code of the last failure; for the few failures after which the call is retried.
 function lib.last_code(number)
   local runtime = runtimes[number]
   return runtime and runtime.c and text(lib.C.rg_error(runtime.c).code)

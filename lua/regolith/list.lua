@@ -1,6 +1,6 @@
 --- Lists of dynamic nodes, from Lua: append, length, pop, items.
---- A list is named by the indices of its level without its own axis. A field's methods give that field's value, an
---- SNode's those of all its fields, in the order of place.
+--- A list is named by the indices of its level without its own axis. A field's methods give that
+--- field's value, an SNode's those of all its fields, in the order of place.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -16,7 +16,8 @@ local buffer = index.buffer
 local level, result, type_out = ffi.new "RgLevel", ffi.new "int64_t[1]", ffi.new "const char *[1]"
 local slot = ffi.new "RgValue"
 
---- How many indices name a list of the node, and where its own axis stands among those of an element. Lays the tree out.
+--- How many indices name a list of the node, and the position of its own axis among an element's.
+--- Lays the tree out.
 local function describe(node, runtime)
   check(C.rg_snode_level(node, level), runtime)
   local own = 0
@@ -26,16 +27,18 @@ local function describe(node, runtime)
   return level.rank - 1, own
 end
 
-local function is_list(v) return type(v) == "table" or ffi.istype("RgShape", v) or matrix.type_of(v) ~= nil end
+local function is_list(v)
+  return type(v) == "table" or ffi.istype("RgShape", v) or matrix.type_of(v) ~= nil
+end
 
--- The indices of a list and of one of its elements: an int64_t[8] of its own, for who goes on with it.
+-- The indices of a list and of one of its elements: a new int64_t[8], which the caller may keep.
 local function element_index(count, own)
   local indices = ffi.new "int64_t[8]"
   for k = 0, count - 1 do indices[k < own and k or k + 1] = buffer[k] end
   return indices
 end
 
--- The type of field number `k` of the node; nil behind the last.
+-- The type of field number `k` of the node; nil past the last.
 local function field_type(node, runtime, k)
   check(C.rg_snode_field_type(node, k, type_out), runtime)
   if type_out[0] ~= nil then return types.named(ffi.string(type_out[0])) end
@@ -49,7 +52,7 @@ local function put(node, runtime, k, v, into, vector)
   end
 end
 
---- Gives the slot. Indices one by one or as one list, then a value for each field.
+--- Returns the slot. Indices one by one or as one list, then a value for each field.
 function list.append(node, runtime, ...)
   local count = describe(node, runtime)
   local given, taken = { ... }, count
@@ -60,7 +63,9 @@ function list.append(node, runtime, ...)
     for k = 1, count do buffer[k - 1] = index.check(given[k]) end
   end
   local values = select("#", ...) - taken
-  if values < 0 then fail.argument(("append takes %d indices, then the values"):format(count), nil, "index.count") end
+  if values < 0 then
+    fail.argument(("append takes %d indices, then the values"):format(count), nil, "index.count")
+  end
   local elements, vectors = ffi.new("RgValue[?]", values + 1), ffi.new("RgVector[?]", values + 1)
   for k = 0, values - 1 do put(node, runtime, k, given[taken + k + 1], elements[k], vectors[k]) end
   local own = lib.oracle_of(runtime)
@@ -100,7 +105,7 @@ local function reader(node, runtime, field, rank, indices)
   end
 end
 
---- Takes the last element away; zero where there is none.
+--- Removes and returns the last element; zero when empty.
 function list.pop(node, runtime, field, ...)
   if lib.oracle_of(runtime) then return lib.oracle_of(runtime):pop(node, field, index.fill(...)) end
   local count, own = describe(node, runtime)
@@ -114,9 +119,11 @@ function list.pop(node, runtime, field, ...)
   return unpack(values)
 end
 
---- Iterates over the slots there are now, each with what it holds.
+--- Iterates over the present slots, each with its values.
 function list.items(node, runtime, field, ...)
-  if lib.oracle_of(runtime) then return lib.oracle_of(runtime):items(node, field, index.fill(...)) end
+  if lib.oracle_of(runtime) then
+    return lib.oracle_of(runtime):items(node, field, index.fill(...))
+  end
   local count, own = describe(node, runtime)
   local given = index.fill(...)
   local length = call(node, runtime, "length", given)

@@ -1,4 +1,4 @@
---- What `require "regolith"` gives: the module's functions, of the default runtime or of another.
+--- What `require "regolith"` returns: the module's functions, for the default runtime or another.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -41,14 +41,15 @@ local function open(own)
     return open(other)
   end
 
-  for name, f in pairs(rg) do -- so that a kernel which calls one is told by its name
+  for name, f in pairs(rg) do -- so that a kernel which calls one gets an error with its name
     if type(f) == "function" and not builtin.names[f] then builtin.names[f] = "rg." .. name end
   end
 
   return setmetatable(rg, {
     __index = function(_, name)
       if type(name) ~= "string" or name:sub(1, 1) == "_" then return nil end
-      if debug and debug.getinfo(2, "S").source == fail.own_chunk then return nil end -- a kernel's: the core says where
+      -- a kernel's: the core reports it with its position
+      if debug and debug.getinfo(2, "S").source == fail.own_chunk then return nil end
       local names = {}
       for known in pairs(rg) do names[#names + 1] = known end
       fail.argument(("rg has no '%s'"):format(name), fail.nearest(name, names), "name.unknown")

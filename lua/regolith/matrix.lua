@@ -1,5 +1,6 @@
---- Vectors and matrices outside of kernels: immutable values with the operators and functions that kernels have.
---- A value is a cdata of its type's own struct: numbers row by row in `rg_n`. Indices start at 0.
+--- Vectors and matrices outside kernels: immutable values with the operators and functions of
+--- kernels. A value is a cdata of its type's own struct: numbers row by row in `rg_n`. Indices
+--- start at 0.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local types = require "regolith.type"
@@ -21,11 +22,12 @@ local function describe(v)
   return t and t.name or fail.describe(v)
 end
 
--- -- types of results -----------------------------------------------------------------------------------
+-- -- types of results -----------------------------------------------------------------------------
 
 local classes = { f16 = "f", f32 = "f", f64 = "f" }
 
--- What `a op b` is made of, as in kernels: floats over integers, wider over narrower, at one width the unsigned.
+-- The element type of `a op b`, as in kernels: floats over integers, wider over narrower, then
+-- unsigned.
 local function join(a, b)
   if a == b then return a end
   local float_a, float_b = classes[a.name] == "f", classes[b.name] == "f"
@@ -46,7 +48,7 @@ end
 
 local function as_float(element) return classes[element.name] == "f" and element or f32 end
 
--- -- construction ---------------------------------------------------------------------------------------
+-- -- construction ---------------------------------------------------------------------------------
 
 local function gather(t, list, items)
   for _, item in ipairs(list) do
@@ -70,26 +72,30 @@ function make(t, number)
   return v
 end
 
---- `rg.vec2(a, b)`, `rg.mat2{{a, b}, {c, d}}`, from numbers, vectors and tables of them; one number stands for all of a
---- vector and for the diagonal of a matrix.
+--- `rg.vec2(a, b)`, `rg.mat2{{a, b}, {c, d}}`, from numbers, vectors and tables of them; one number
+--- stands for all of a vector and for the diagonal of a matrix.
 local function construct(t, ...)
   local items, convert = gather(t, { ... }, {}), t.element.convert
   if #items == 1 and is_matrix(t) then
-    return make(t, function(k) return math.floor(k / t.cols) == k % t.cols and convert(items[1]) or 0 end)
+    return make(t, function(k) return math.floor(k / t.cols) == k % t.cols and convert(items[1])
+      or 0 end)
   elseif #items == 1 then
     return make(t, function() return convert(items[1]) end)
   elseif #items ~= t.count then
-    fail.argument(("rg.%s is made of %d numbers, or of one, and here are %d"):format(t.name, t.count, #items))
+    fail.argument(("rg.%s is made of %d numbers, or of one, not of %d"):format(t.name, t.count,
+      #items))
   end
   return make(t, function(k) return convert(items[k + 1]) end)
 end
 
--- -- what a value has -----------------------------------------------------------------------------------
+-- -- members of a value ---------------------------------------------------------------------------
 
 local letters = { x = 0, y = 1, z = 2, w = 3, r = 0, g = 1, b = 2, a = 3 }
 
 local function swizzle(v, t, name)
-  if is_matrix(t) or #name > 4 or not (name:match "^[xyzw]+$" or name:match "^[rgba]+$") then return end
+  if is_matrix(t) or #name > 4 or not (name:match "^[xyzw]+$" or name:match "^[rgba]+$") then
+    return
+  end
   local parts = {}
   for k = 1, #name do
     parts[k] = letters[name:sub(k, k)]
@@ -101,7 +107,8 @@ end
 
 local function at(v, t, index)
   if index % 1 ~= 0 or index < 0 or index >= t.rows then
-    fail.argument(("index %s of a %s; 0 to %d are there"):format(tostring(index), t.name, t.rows - 1), nil, "index.range")
+    fail.argument(("index %s of a %s, which has 0 to %d"):format(tostring(index), t.name,
+      t.rows - 1), nil, "index.range")
   end
   if not is_matrix(t) then return v.rg_n[index] end
   return make(types.shaped(t.element, t.cols, 1), function(k) return v.rg_n[index * t.cols + k] end)
@@ -130,7 +137,8 @@ local function index(v, key)
 end
 
 local function newindex(v, key)
-  fail.argument(("'%s' cannot be set: a vector outside a kernel is a copy that does not change"):format(tostring(key)),
+  fail.argument(("'%s' cannot be set: a vector outside a kernel is a copy that does not change")
+    :format(tostring(key)),
     ("write the whole element: x[i] = rg.%s(..)"):format(type_of(v).name))
 end
 
@@ -139,15 +147,17 @@ local function number_text(x) return (tostring(x):gsub("U?LL$", "")) end
 local function to_string(v)
   local t, parts = type_of(v), {}
   for k = 0, t.count - 1 do
-    parts[k + 1] = number_text(type(v.rg_n[k]) == "number" and ("%.7g"):format(v.rg_n[k]) or v.rg_n[k])
+    parts[k + 1] = number_text(type(v.rg_n[k]) == "number" and ("%.7g"):format(v.rg_n[k])
+      or v.rg_n[k])
   end
   return ("%s(%s)"):format(t.name, table.concat(parts, ", "))
 end
 
--- -- number by number -----------------------------------------------------------------------------------
+-- -- elementwise ----------------------------------------------------------------------------------
 
 local function refuse(who, a, b)
-  fail.argument(("%s takes values of one shape, and here are %s and %s"):format(who, describe(a), describe(b)))
+  fail.argument(("%s takes values of one shape, not %s and %s"):format(who, describe(a),
+    describe(b)))
 end
 
 local function part(x, k) return type_of(x) and x.rg_n[k] or x end
@@ -158,7 +168,9 @@ local function common(who, arguments)
   for _, x in ipairs(arguments) do
     local t = type_of(x)
     if t then
-      if shape and (shape.rows ~= t.rows or shape.cols ~= t.cols) then refuse(who, arguments[1], x) end
+      if shape and (shape.rows ~= t.rows or shape.cols ~= t.cols) then
+        refuse(who, arguments[1], x)
+      end
       shape, element = shape or t, element and join(element, t.element) or t.element
     elseif not is_number(x) then
       fail.argument(("%s takes numbers and vectors, not %s"):format(who, fail.describe(x)))
@@ -184,9 +196,12 @@ end
 local function product(a, b)
   local s, t = type_of(a), type_of(b)
   local rows, inner = is_matrix(s) and s.rows or 1, is_matrix(s) and s.cols or s.rows
-  if inner ~= t.rows then fail.argument(("a %s cannot be multiplied by a %s"):format(s.name, t.name)) end
+  if inner ~= t.rows then
+    fail.argument(("a %s cannot be multiplied by a %s"):format(s.name, t.name))
+  end
   local element = join(s.element, t.element)
-  local result = is_matrix(s) and types.shaped(element, rows, t.cols) or types.shaped(element, t.cols, 1)
+  local result = is_matrix(s) and types.shaped(element, rows, t.cols)
+    or types.shaped(element, t.cols, 1)
   return make(result, function(k)
     local r, c, sum = math.floor(k / t.cols), k % t.cols, nil
     for i = 0, inner - 1 do
@@ -213,8 +228,12 @@ function meta.__mul(a, b)
   if s and t and (is_matrix(s) or is_matrix(t)) then return product(a, b) end
   return multiply(a, b)
 end
-function meta.__div(a, b) return each("'/'", function(x, y) return tonumber(x) / tonumber(y) end, { a, b }, as_float) end
-function meta.__pow(a, b) return each("'^'", function(x, y) return tonumber(x) ^ tonumber(y) end, { a, b }, as_float) end
+function meta.__div(a, b)
+  return each("'/'", function(x, y) return tonumber(x) / tonumber(y) end, { a, b }, as_float)
+end
+function meta.__pow(a, b)
+  return each("'^'", function(x, y) return tonumber(x) ^ tonumber(y) end, { a, b }, as_float)
+end
 function meta.__unm(a) return each("'-'", function(x) return -x end, { a }) end
 function meta.__len(v) return type_of(v).rows end
 function meta.__concat(a, b) return tostring(a) .. tostring(b) end
@@ -227,18 +246,22 @@ function meta.__eq(a, b)
   return true
 end
 
--- -- functions ------------------------------------------------------------------------------------------
+-- -- functions ------------------------------------------------------------------------------------
 
 local functions = matrix.functions
 
 local function vector(who, v)
   local t = type_of(v)
-  if not t or is_matrix(t) then fail.argument(("rg.%s takes vectors, not %s"):format(who, describe(v))) end
+  if not t or is_matrix(t) then
+    fail.argument(("rg.%s takes vectors, not %s"):format(who, describe(v)))
+  end
   return t
 end
 local function square(who, m)
   local t = type_of(m)
-  if not t or t.rows ~= t.cols then fail.argument(("rg.%s takes a square matrix, not %s"):format(who, describe(m))) end
+  if not t or t.rows ~= t.cols then
+    fail.argument(("rg.%s takes a square matrix, not %s"):format(who, describe(m)))
+  end
   return t
 end
 
@@ -257,7 +280,7 @@ end
 
 function functions.normalize(v) return v / functions.norm(v) end
 
---- Of vectors of 2 the third number alone.
+--- For two vec2, the third number alone.
 function functions.cross(a, b)
   local s, t = vector("cross", a), vector("cross", b)
   if s.rows ~= t.rows or s.rows > 3 then refuse("rg.cross", a, b) end
@@ -278,8 +301,11 @@ end
 
 function functions.transpose(m)
   local t = type_of(m)
-  if not t or not is_matrix(t) then fail.argument("rg.transpose takes a matrix, not " .. describe(m)) end
-  return make(types.shaped(t.element, t.cols, t.rows), function(k) return m.rg_n[k % t.rows * t.cols + math.floor(k / t.rows)] end)
+  if not t or not is_matrix(t) then
+    fail.argument("rg.transpose takes a matrix, not " .. describe(m))
+  end
+  return make(types.shaped(t.element, t.cols, t.rows),
+    function(k) return m.rg_n[k % t.rows * t.cols + math.floor(k / t.rows)] end)
 end
 
 function functions.trace(m)
@@ -320,12 +346,14 @@ function functions.inverse(m)
   local size, scale = t.rows, 1 / tonumber(functions.determinant(m))
   return make(types.shaped(as_float(t.element), size, size), function(k)
     local r, c = k % size, math.floor(k / size)
-    return tonumber(minor(m, size, 0, r, columns_without(size, c))) * ((r + c) % 2 == 0 and scale or -scale)
+    return tonumber(minor(m, size, 0, r, columns_without(size, c))) * ((r + c) % 2 == 0 and scale
+      or -scale)
   end)
 end
 
 function functions.clamp(x, low, high)
-  return each("rg.clamp", function(a, b, c) return math.min(math.max(a, b), c) end, { x, low, high })
+  return each("rg.clamp", function(a, b, c) return math.min(math.max(a, b), c) end,
+    { x, low, high })
 end
 function functions.mix(a, b, t)
   return each("rg.mix", function(x, y, z) return x * (1 - z) + y * z end, { a, b, t })
@@ -346,9 +374,12 @@ function functions.select(condition, a, b)
   return each("rg.select", function(x, y) return condition and x or y end, { a, b })
 end
 
-local function whole(element) return classes[element.name] == "f" and types.by_name.i32 or element end
+local function whole(element)
+  return classes[element.name] == "f" and types.by_name.i32 or element
+end
 function functions.floor(x)
-  return each("rg.floor", function(a) return type(a) == "number" and math.floor(a) or a end, { x }, whole)
+  return each("rg.floor", function(a) return type(a) == "number" and math.floor(a) or a end, { x },
+    whole)
 end
 local function round(a)
   if type(a) ~= "number" then return a end
@@ -358,50 +389,55 @@ function functions.round(x) return each("rg.round", round, { x }, whole) end
 
 for name, f in pairs(functions) do methods[name] = f end
 
--- -- types ----------------------------------------------------------------------------------------------
+-- -- types ----------------------------------------------------------------------------------------
 
 --- `rg.vec(3, rg.f64)`
 function matrix.vec(n, t) return types.shaped(types.get(t, "rg.vec"), n, 1) end
 --- `rg.mat(2, 3, rg.f32)`
 function matrix.mat(n, m, t)
-  if m == 1 then fail.argument("rg.mat has two columns at least; rg.vec has one") end
+  if m == 1 then fail.argument("rg.mat has at least two columns; rg.vec has one") end
   return types.shaped(types.get(t, "rg.mat"), n, m)
 end
 
 local type_count = 0
 
--- The struct of a new type, with its operators. Structs of the same text may be one to the ffi; the constant tells a vec4
--- from a mat2.
+-- The struct of a new type, with its operators. To the ffi, structs of equal text may be one type;
+-- the constant distinguishes a vec4 from a mat2.
 function types.bring_shaped(t)
   type_count = type_count + 1
   local number = t.element.name == "f16" and "float" or t.element.ctype
-  local text = ("struct { static const int rg_type = %d; %s rg_n[%d]; }"):format(type_count, number, t.count)
+  local text = ("struct { static const int rg_type = %d; %s rg_n[%d]; }"):format(type_count, number,
+    t.count)
   t.ctype_value = ffi.metatype(ffi.typeof(text), meta)
   by_ctype[tonumber(t.ctype_value)] = t
   t.construct = construct
 end
 
--- -- to and from C --------------------------------------------------------------------------------------
+-- -- to and from C --------------------------------------------------------------------------------
 
 
---- Writes a vector into `buffer` and lets `slot` point to it.
+--- Writes a vector into `buffer` and makes `slot` point to it.
 function matrix.put(slot, v, buffer, kind)
   local t = type_of(v)
-  local member = classes[t.element.name] == "f" and "f64" or t.element.name:sub(1, 1) == "u" and "u64" or "i64"
+  local member = classes[t.element.name] == "f" and "f64" or t.element.name:sub(1, 1) == "u"
+    and "u64" or "i64"
   buffer.type, buffer.count = t.name, t.count
   for k = 0, t.count - 1 do buffer.numbers[k][member] = v.rg_n[k] end
   slot.kind, slot.vector = kind, buffer
 end
 
---- The vector that `slot` points to, as a value of its own.
+--- The vector that `slot` points to, as a new value.
 function matrix.take(slot)
   local from = slot.vector
   local t = types.named(ffi.string(from.type))
-  local member = classes[t.element.name] == "f" and "f64" or t.element.name:sub(1, 1) == "u" and "u64" or "i64"
+  local member = classes[t.element.name] == "f" and "f64" or t.element.name:sub(1, 1) == "u"
+    and "u64" or "i64"
   return make(t, function(k) return from.numbers[k][member] end)
 end
 
---- The vector of type `t` whose numbers stand in an array from `first` on.
-function matrix.from_array(t, array, first) return make(t, function(k) return array[first + k] end) end
+--- The vector of type `t` whose numbers are in an array from `first` on.
+function matrix.from_array(t, array, first)
+  return make(t, function(k) return array[first + k] end)
+end
 
 return matrix

@@ -1,6 +1,6 @@
---- arch = "lua": kernels as Lua text, data in Lua tables. What the tests hold compiled kernels against.
---- The core reads kernels and declarations, types them and checks handles, indices and values; all that is stored,
---- activated and run is here, in oracle_tree.lua and oracle_number.lua.
+--- arch = "lua": kernels as Lua text, data in Lua tables. The tests compare compiled kernels with
+--- it. The core parses and types kernels and declarations, and checks handles, indices and values;
+--- everything that is stored, activated and run is here, in oracle_tree.lua and oracle_number.lua.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -17,18 +17,21 @@ oracle.__index = oracle
 local C, check, buffer = lib.C, lib.check, index.buffer
 local slot, result = ffi.new "RgValue", ffi.new "int64_t[1]"
 
---- The data of a runtime. A tree's data lives as long as a handle owns it: of a field, a node, or the tree itself.
+--- The data of a runtime. A tree's data exists as long as a handle owns it: of a field, a node, or
+--- the tree itself.
 function oracle.create(runtime)
   local trees = setmetatable({}, { __mode = "v" }) -- address in the core -> data
-  return setmetatable({ runtime = runtime, trees = trees, owned = {}, fields = {}, numbers = {}, outside = 0 }, oracle)
+  return setmetatable({ runtime = runtime, trees = trees, owned = {}, fields = {}, numbers = {},
+    outside = 0 }, oracle)
 end
 
 local function key_of(pointer) return tostring(ffi.cast("void *", pointer)) end
 
---- A new tree: its address may have been another's.
+--- A new tree: its address may have been that of another.
 function oracle:begin_tree(tree)
   local key, data = key_of(tree), oracle_tree.create(self.runtime)
-  self.owned[key], self.trees[key] = data, data -- never only in the weak table: a collection may come with any call
+  -- never only in the weak table: any call may collect garbage
+  self.owned[key], self.trees[key] = data, data
 end
 
 --- A destroyed tree holds nothing.
@@ -38,24 +41,27 @@ function oracle:empty_tree(tree)
 end
 
 --- A new handle of a node.
-function oracle:own_node(node) self.owned[key_of(node)] = self.trees[key_of(C.rg_snode_tree(node))] end
+function oracle:own_node(node)
+  self.owned[key_of(node)] = self.trees[key_of(C.rg_snode_tree(node))]
+end
 
---- A field found its place.
+--- A field was placed.
 function oracle:own_field(handle)
   local node = C.rg_field_node(handle.rg_field)
   local data = self.trees[key_of(C.rg_snode_tree(node))]
   local fields = oracle_tree.fields(data, node)
-  fields[#fields + 1] = { type = ffi.string(C.rg_field_type(handle.rg_field)), key = key_of(handle.rg_field) }
+  fields[#fields + 1] = { type = ffi.string(C.rg_field_type(handle.rg_field)),
+    key = key_of(handle.rg_field) }
   self.owned[handle.rg_number], self.numbers[handle.rg_number] = data, #fields
 end
 
---- The handle with this pointer or field number went.
+--- The handle with this pointer or field number is gone.
 function oracle:drop(what)
   if type(what) ~= "number" then what = key_of(what) end
   self.owned[what], self.fields[what], self.numbers[what] = nil, nil, nil
 end
 
--- Raises where the tree or the runtime is gone.
+-- Raises if the tree or the runtime is gone.
 local function level_of(self, node)
   check(C.rg_snode_settle(node, "its first use"), self.runtime)
   return oracle_tree.level(self.trees[key_of(C.rg_snode_tree(node))], node)
@@ -63,7 +69,7 @@ end
 
 local starts = ffi.new "int64_t[8]"
 
--- The level as a field sees it whose indices start elsewhere.
+-- The level as seen by a field whose indices do not start at 0.
 local function moved(handle, level)
   check(C.rg_field_offset(handle.rg_field, starts), handle.rg_runtime)
   local first, is_moved = {}, false
@@ -74,12 +80,13 @@ local function moved(handle, level)
   return is_moved and oracle_tree.moved(level, first) or level
 end
 
--- What a field holds; `handle` is settled.
+-- What a field holds; the tree of `handle` is laid out.
 local function elements_of(self, handle)
   local level = level_of(self, C.rg_field_node(handle.rg_field))
   local elements = self.fields[handle.rg_number]
   if not elements or (elements.level.base or elements.level) ~= level then
-    elements = oracle_element.create(moved(handle, level), self.numbers[handle.rg_number], function()
+    elements = oracle_element.create(moved(handle, level), self.numbers[handle.rg_number],
+      function()
       self.outside = self.outside + 1
     end)
     self.fields[handle.rg_number] = elements
@@ -87,7 +94,7 @@ local function elements_of(self, handle)
   return elements
 end
 
--- -- elements from Lua ------------------------------------------------------------------------------------
+-- -- elements from Lua ----------------------------------------------------------------------------
 
 local function indices(count)
   local list = {}
@@ -95,13 +102,15 @@ local function indices(count)
   return list
 end
 
--- The core refuses what is no index of the field, reading its own, empty memory.
+-- The core refuses bad indices, by reading its own, empty memory.
 local function check_index(handle, count)
   check(C.rg_field_get(handle.rg_field, buffer, count, slot), handle.rg_runtime)
 end
 
 -- x[0] is the element of a field without axes.
-local function place_in(elements, count) return unpack(indices(math.min(count, elements.level.rank))) end
+local function place_in(elements, count)
+  return unpack(indices(math.min(count, elements.level.rank)))
+end
 
 function oracle:get(handle, count)
   check_index(handle, count)
@@ -125,9 +134,9 @@ function oracle:set(handle, count, v)
   elements:set(v, unpack(list, 1, math.min(count, elements.level.rank)))
 end
 
--- -- cells from Lua -----------------------------------------------------------------------------------------
+-- -- cells from Lua -------------------------------------------------------------------------------
 
--- How many indices name a cell, or what else an action is of.
+-- How many indices an action takes: those of a cell, or of a list.
 local function rank_of(level, action)
   return level.kind == "dynamic" and action == "deactivate" and level.rank - 1 or level.rank
 end
@@ -136,15 +145,20 @@ end
 function oracle:call(node, action, count)
   local level = level_of(self, node)
   local list = indices(count)
-  local needs_pointer = (action == "deactivate" and level.holds_all) or (action == "clear" and not level:is_sparse())
+  local needs_pointer = (action == "deactivate" and level.holds_all)
+    or (action == "clear" and not level:is_sparse())
   local is_list = level.kind == "dynamic" and action == "deactivate"
-  local asked = (needs_pointer or is_list) and action or (action == "count" or action == "clear") and "count" or "is_active"
-  check(C.rg_snode_call(node, asked, buffer, count, result), self.runtime) -- refuses as it does everywhere
+  local asked = (needs_pointer or is_list) and action or (action == "count" or action == "clear")
+    and "count" or "is_active"
+  -- fails as it does on other archs
+  check(C.rg_snode_call(node, asked, buffer, count, result), self.runtime)
   local answer = level[action](level, unpack(list, 1, math.min(count, rank_of(level, action))))
-  return action == "is_active" and (answer and 1 or 0) or action == "count" and tonumber(answer) or 0
+  return action == "is_active" and (answer and 1 or 0) or action == "count" and tonumber(answer)
+    or 0
 end
 
--- A loop of a kernel meets what was active when it began; one in Lua does not meet what went meanwhile.
+-- A loop in a kernel visits what was active when it began; one in Lua skips what was deactivated
+-- since.
 local function iterate(level, value_at, in_kernel)
   if not value_at and not level:is_sparse() and level.rank > 0 then
     local bounds = {}
@@ -170,7 +184,7 @@ end
 --- Active cells of a node.
 function oracle:cells_of(node) return iterate(level_of(self, node)) end
 
---- Active cells of a field, with their values if wanted.
+--- Active cells of a field, with their values on request.
 function oracle:elements_in(handle, wants_value)
   local elements = elements_of(self, handle)
   return iterate(elements.level, wants_value and function(one)
@@ -178,7 +192,7 @@ function oracle:elements_in(handle, wants_value)
   end)
 end
 
--- -- lists from Lua ----------------------------------------------------------------------------------------
+-- -- lists from Lua -------------------------------------------------------------------------------
 
 -- What the core calls a node, and the tree it is in.
 local function names_of(self, node)
@@ -190,7 +204,7 @@ local function names_of(self, node)
   return "", ""
 end
 
--- A list had no place left, in a launch or a call from Lua.
+-- A list was full, in a launch or a call from Lua.
 local function check_full(self)
   local level = oracle_list.full
   oracle_list.full = nil
@@ -198,8 +212,9 @@ local function check_full(self)
   local name, tree = names_of(self, level.node)
   fail.raise {
     code = "list.full", message = ("%s (dynamic) of %s is full: it has at most %d elements"):format(
-      name == "" and "a list" or "list '" .. name .. "'", tree == "" and "a tree" or "tree '" .. tree .. "'", level.sizes[1]),
-    hint = "what fitted is there; declare it longer: :dynamic(\"k\", n)",
+      name == "" and "a list" or "list '" .. name .. "'", tree == "" and "a tree" or "tree '"
+        .. tree .. "'", level.sizes[1]),
+    hint = "what fitted was appended; declare it longer: :dynamic(\"k\", n)",
   }
 end
 
@@ -220,7 +235,9 @@ local function numbers_of(level, field)
 end
 
 local function to_lua(level, numbers, values)
-  for k, number in ipairs(numbers) do values[k] = vector.to_lua(level.fields[number].type, values[k]) end
+  for k, number in ipairs(numbers) do
+    values[k] = vector.to_lua(level.fields[number].type, values[k])
+  end
   return unpack(values, 1, #numbers)
 end
 
@@ -229,7 +246,7 @@ function oracle:length(node, count)
   return oracle_list.length(level, at)
 end
 
---- The core converts or refuses the values, in a list of its own that is empty again afterwards.
+--- The core converts or refuses the values, in its own list, which is empty again afterwards.
 function oracle:append(node, count, values, value_count)
   local level, at = list_at(self, node, count)
   check(C.rg_snode_append(node, buffer, count, values, value_count, result), self.runtime)
@@ -266,12 +283,14 @@ function oracle:items(node, field, count)
   return function() return show(step()) end
 end
 
--- -- whole fields ---------------------------------------------------------------------------------------------
+-- -- whole fields ---------------------------------------------------------------------------------
 
 function oracle:fill(handle, v)
   v = convert(handle, v)
   local elements = elements_of(self, handle)
-  for _, one in ipairs(elements.level:list()) do elements:set(v, unpack(one, 1, elements.level.rank)) end
+  for _, one in ipairs(elements.level:list()) do
+    elements:set(v, unpack(one, 1, elements.level.rank))
+  end
 end
 
 function oracle:copy(handle, from)
@@ -282,7 +301,8 @@ function oracle:copy(handle, from)
     local rank = source.level.rank
     local v, there = vector.each(to, source:get(unpack(one, 1, rank))), {}
     for k = 1, rank do
-      there[k] = one[k] - (source.level.first and source.level.first[k] or 0) + (target.level.first and target.level.first[k] or 0)
+      there[k] = one[k] - (source.level.first and source.level.first[k] or 0) + (target.level.first
+        and target.level.first[k] or 0)
     end
     target:set(v, unpack(there, 1, rank))
   end
@@ -308,14 +328,16 @@ local function each(level, visit)
   end
 end
 
--- Raises where an axis has no ends.
+-- Raises for an unbounded axis.
 local function check_ends(handle, level)
   for _, extent in ipairs(level.shape) do
-    if extent == 0 then check(C.rg_field_read(handle.rg_field, ffi.new "double[1]", 0), handle.rg_runtime) end
+    if extent == 0 then
+      check(C.rg_field_read(handle.rg_field, ffi.new "double[1]", 0), handle.rg_runtime)
+    end
   end
 end
 
---- All elements into an array of doubles or int64_t, the numbers of a vector side by side.
+--- All elements into an array of doubles or int64_t, the numbers of a vector adjacent.
 function oracle:read(handle, values)
   local elements = elements_of(self, handle)
   check_ends(handle, elements.level)
@@ -328,7 +350,7 @@ function oracle:read(handle, values)
   end)
 end
 
--- One of them as the field's type has it.
+-- One of them, converted to the field's type.
 local function element_from(elements, x)
   if elements.scalar == "bool" then return x ~= 0 end
   local from = type(x) == "number" and "f64" or "i64"
@@ -346,11 +368,13 @@ function oracle:write(handle, values)
       is_zero = is_zero and x == 0
       v[part] = element_from(elements, x)
     end
-    if not is_zero or elements.level:is_active(...) then elements:set(elements.count > 1 and v or v[1], ...) end
+    if not is_zero or elements.level:is_active(...) then
+      elements:set(elements.count > 1 and v or v[1], ...)
+    end
   end)
 end
 
---- Brings the elements into the core's memory, for what only it can do with them: pictures.
+--- Copies the elements into the core's memory, for what only it can do: pictures.
 function oracle:show(handle)
   local level = elements_of(self, handle).level
   local count = 1
@@ -361,9 +385,10 @@ function oracle:show(handle)
   check(C.rg_field_write(handle.rg_field, values, count), self.runtime)
 end
 
--- -- memory ---------------------------------------------------------------------------------------------------------
+-- -- memory ---------------------------------------------------------------------------------------
 
---- Puts the active cells and bytes of a pointer node, or of what is below one, into its row of rg.memory().
+--- Puts the active cells and bytes of a pointer node, or of what is below one, into its row of
+--- rg.memory().
 function oracle:measure(report, row, node)
   local level = level_of(self, node)
   if not level:is_sparse() then return end
@@ -371,14 +396,16 @@ function oracle:measure(report, row, node)
   row.cells, row.live = level:usage()
   row.reserved = math.max(row.reserved, row.live)
   if level.holds_all then return end
-  report.live, report.reserved = report.live + row.live - before, report.reserved + row.live - before
+  report.live, report.reserved = report.live + row.live - before, report.reserved + row.live
+    - before
   report.peak = math.max(report.peak, report.reserved)
 end
 
--- -- launches ---------------------------------------------------------------------------------------------------------
+-- -- launches -------------------------------------------------------------------------------------
 
 local emission = ffi.new "RgEmission"
-local as_numbers = { f32 = ffi.typeof "float *", f64 = ffi.typeof "double *", f16 = ffi.typeof "uint16_t *" }
+local as_numbers = { f32 = ffi.typeof "float *", f64 = ffi.typeof "double *",
+  f16 = ffi.typeof "uint16_t *" }
 
 local function read_argument(t, place)
   if t == "bool" then return ffi.cast("uint8_t *", place)[0] ~= 0 end
@@ -387,26 +414,29 @@ local function read_argument(t, place)
   if t == "i64" then return ffi.cast("int64_t *", place)[0] end
   if t == "u64" then return ffi.cast("uint64_t *", place)[0] end
   local bits = t:sub(2)
-  return tonumber(ffi.cast(("%sint%s_t *"):format(t:sub(1, 1) == "u" and "u" or "", bits), place)[0])
+  return tonumber(ffi.cast(("%sint%s_t *"):format(t:sub(1, 1) == "u" and "u" or "", bits),
+    place)[0])
 end
 
 local function load_text(kernel, text)
   local name = kernel.chunk == "kernel" and "=kernel" or "@" .. kernel.chunk
-  local chunk, message = loadstring(text, rawget(kernel, "fn") and debug.getinfo(kernel.fn, "S").source or name)
+  local chunk, message = loadstring(text, rawget(kernel, "fn") and debug.getinfo(kernel.fn,
+    "S").source or name)
   if not chunk then
     fail.raise {
       code = "kernel.unsupported", message = ("Lua cannot hold this kernel: %s"):format(message),
-      hint = "a Lua function has 200 locals at most; divide the kernel",
+      hint = "a Lua function has at most 200 locals; divide the kernel",
     }
   end
-  local given, back = text:match "^%-%-%[%[(.-)>(.-)%]%]" -- what the launch brings, and what comes back
+  -- the launch arguments, and what comes back
+  local given, back = text:match "^%-%-%[%[(.-)>(.-)%]%]"
   local types, results = {}, {}
   for t in given:gmatch "%S+" do types[#types + 1] = t end
   for t in back:gmatch "%S+" do results[#results + 1] = t end
   return { run = chunk, types = types, results = results }
 end
 
--- What a value of the launch is to the text: elements of a field, the level of a node.
+-- How the text sees a launch argument: elements of a field, the level of a node.
 local function operand(self, v)
   if ffi.istype("RgFieldHandle", v) then return elements_of(self, v) end
   if ffi.istype("RgNodeHandle", v) then return level_of(self, v.rg_node) end
@@ -416,21 +446,23 @@ local function keep(answers, ...)
   for k = 1, select("#", ...) do answers[k] = select(k, ...) end
 end
 
--- Its results, as Lua has them, come into `answers`.
+-- Its results, as Lua values, go into `answers`.
 local function run(self, kernel, count, variant, answers)
   local operands, arguments = {}, {}
   for k = 0, count - 1 do
     local v = kernel.last[k]
     if type(v) == "cdata" then operands[k] = operand(self, v) end
   end
-  for k, t in ipairs(variant.types) do arguments[k - 1] = read_argument(t, emission.args + (k - 1)) end
+  for k, t in ipairs(variant.types) do
+    arguments[k - 1] = read_argument(t, emission.args + (k - 1))
+  end
   local before = self.outside
   oracle_list.full = nil
   keep(answers, variant.run(self.operations, operands, arguments, {}))
   if self.outside > before and not rawget(kernel, "has_warned") then
     kernel.has_warned = true
-    io.stderr:write(("regolith: kernel '%s' wrote outside a shape, %d times in this launch: such writes do nothing and "
-      .. "are counted in rg.stats().out_of_range (said once per kernel)\n")
+    io.stderr:write(("regolith: kernel '%s' wrote outside a shape, %d times in this launch: such "
+      .. "writes do nothing and are counted in rg.stats().out_of_range (said once per kernel)\n")
       :format(ffi.string(C.rg_kernel_name(kernel.pointer)), self.outside - before))
   end
   check_full(self)
@@ -456,17 +488,21 @@ function operations.whole(t, bound)
     return t == "i64" and ffi.cast("int64_t", bound) or bound
   end
   fail.raise {
-    code = "value.fit", message = ("a bound of a range is a whole number of type %s, and this is %.14g"):format(t, bound),
+    code = "value.fit", message = (
+      "a bound of a range is a whole number of type %s, and this is %.14g"):format(t, bound),
     hint = "write math.floor(..) for the whole number below",
   }
 end
 for _, action in ipairs { "activate", "deactivate", "is_active", "count", "clear" } do
   operations[action] = function(level, ...) return level[action](level, ...) end
 end
-for _, action in ipairs { "append", "length", "pop", "items" } do operations[action] = oracle_list[action] end
+for _, action in ipairs { "append", "length", "pop", "items" } do
+  operations[action] = oracle_list[action]
+end
 oracle.operations = operations
 
---- What kernel.lua's launchers call instead of the core's launch; `need` is what they call otherwise.
+--- What kernel.lua's launchers call instead of the core's launch; `need` is their usual table of
+--- functions.
 function oracle:launcher(kernel, need)
   local variants, answers, result_count = {}, {}, 0
   local own = {}

@@ -1,4 +1,5 @@
---- What fields hold where arch = "lua": an element stands in the cell of its level, under its field's number there.
+--- What fields hold with arch = "lua": an element is in the cell of its level, under its field's
+--- number.
 local vector = require "regolith.oracle_vector"
 
 local oracle_element = {}
@@ -20,7 +21,7 @@ local function held(self, cell)
   return cell, value
 end
 
--- The same, made if need be; nothing outside the shape, where a write is counted.
+-- The same, created if missing; nothing outside the shape, where a write is counted.
 local function open(self, ...)
   local cell = self.level.ensure(...)
   if cell then return held(self, cell) end
@@ -37,7 +38,8 @@ function Elements:update(op, value, ...)
   if cell then cell[self.number] = vector.each(op, old, value) end
 end
 
--- Of a vector only the numbers at `places`; where there are none, a computed index missed, nothing is written.
+-- Of a vector only the numbers at `places`. Without any (a computed index was outside) nothing is
+-- written.
 function Elements:set_parts(value, places, ...)
   if #places == 0 then return end
   local cell, old = open(self, ...)
@@ -50,7 +52,7 @@ function Elements:update_parts(op, value, places, ...)
   if cell then cell[self.number] = vector.update_parts(old, op, value, places) end
 end
 
---- Gives the old value; `at` is {0, i, j}. Outside it does nothing, and gives zero.
+--- Returns the old value; `at` is {0, i, j}. Outside the shape it does nothing and returns zero.
 function Elements:rmw(op, at, value)
   local cell = self.level.ensure(unpack(at, 2))
   if not cell then return self.zero end
@@ -59,7 +61,7 @@ function Elements:rmw(op, at, value)
   return old
 end
 
--- compare_exchange compares bits, number by number.
+-- compare_exchange compares bits, element by element.
 local function swapped(old, expected, desired)
   local is_same = old == expected and (old ~= 0 or type(old) ~= "number" or 1 / old == 1 / expected)
   if is_same or (old ~= old and expected ~= expected) then return desired end
@@ -73,18 +75,20 @@ function Elements:swap(at, expected, desired)
   return old
 end
 
---- What a new element of a type is.
+--- The initial element of a type.
 function oracle_element.zero(type_name)
   local count, scalar = vector.shape(type_name)
   local zero = vector.zero(scalar)
   return count > 1 and vector.stretch(count, zero) or zero
 end
 
---- Field `number` of a level: its elements are numbers, booleans, or vectors as oracle_vector.lua has them.
+--- Field `number` of a level: its elements are numbers, booleans, or vectors as oracle_vector.lua
+--- has them.
 function oracle_element.create(level, number, count_outside)
   local type_name = level.fields[number].type
   local count, scalar = vector.shape(type_name)
-  return setmetatable({ level = level, number = number, zero = oracle_element.zero(type_name), type = type_name, scalar = scalar,
+  return setmetatable({ level = level, number = number, zero = oracle_element.zero(type_name),
+    type = type_name, scalar = scalar,
     count = count, count_outside = count_outside }, Elements)
 end
 

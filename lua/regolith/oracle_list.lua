@@ -1,9 +1,9 @@
---- The lists of dynamic levels where arch = "lua": see oracle_tree.lua for what a list is there. `at` names one: {0, i, j},
---- the indices of the level without its own axis.
+--- The lists of dynamic levels with arch = "lua"; oracle_tree.lua says what a list is. `at` names
+--- one: {0, i, j}, the indices of the level without its own axis.
 local vector = require "regolith.oracle_vector"
 local oracle_element = require "regolith.oracle_element"
 
-local oracle_list = {} -- full: the level of a list that had no place left
+local oracle_list = {} -- full: the level of a list that was full
 
 local function find(level, at)
   local cell = level.parent.find(unpack(at, 2))
@@ -15,8 +15,8 @@ function oracle_list.length(level, at)
   return list and list.length or 0
 end
 
---- The slot; 0 outside of the shape, -1 where the list is full, which the launch reports. Values of the level's fields
---- follow, number by number.
+--- Returns the slot; 0 outside the shape, -1 if the list is full, which the launch reports. The
+--- values of the level's fields follow, number by number.
 function oracle_list.append(level, at, ...)
   local cell = level.parent.ensure(unpack(at, 2))
   if not cell then return 0 end
@@ -30,21 +30,23 @@ function oracle_list.append(level, at, ...)
   local numbers, element, next_number = vector.join(...), {}, 1
   for k, field in ipairs(level.fields) do
     local count = vector.shape(field.type)
-    element[k] = count > 1 and { unpack(numbers, next_number, next_number + count - 1) } or numbers[next_number]
+    element[k] = count > 1 and { unpack(numbers, next_number, next_number + count - 1) }
+      or numbers[next_number]
     next_number = next_number + count
   end
   list[slot], list.length = element, slot + 1
   return slot
 end
 
--- Field `number` of an element, which may never have been written.
+-- Field `number` of an element, which need not have been written.
 local function value_of(level, element, number)
   local value = element and element[number]
   if value == nil then return oracle_element.zero(level.fields[number].type) end
   return value
 end
 
---- Takes the last element; gives field `number` of it, and puts the fields behind that one into `results`.
+--- Removes the last element; returns field `number` of it, and puts the fields after that one into
+--- `results`.
 function oracle_list.pop(level, at, results, number, ...)
   local list, element = find(level, at), nil
   if list and list.length > 0 then
@@ -56,7 +58,7 @@ function oracle_list.pop(level, at, results, number, ...)
   return value_of(level, element, number)
 end
 
---- Iterates over the slots there are now: the slot, and those of its fields that are asked for.
+--- Iterates over the present slots: the slot, and the requested fields.
 function oracle_list.items(level, at, ...)
   local length, slot, wanted = oracle_list.length(level, at), -1, { ... }
   return function()

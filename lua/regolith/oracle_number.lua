@@ -1,10 +1,11 @@
---- What operations mean where arch = "lua": functions by op and type, `add_i32`, `to_u8_f32`, `count_i64`.
---- An integer of up to 32 bits is a Lua number, i64 and u64 are LuaJIT's own, a float is a number that its type can
---- hold, a bool a boolean. Integers wrap, division floors and gives 0 by zero, counts of shifts are masked, floats
---- round once, and reach integers toward zero and saturating.
+--- What operations mean with arch = "lua": functions by op and type, `add_i32`, `to_u8_f32`,
+--- `count_i64`. An integer of up to 32 bits is a Lua number, i64 and u64 are LuaJIT's own, a float
+--- is a number that its type can hold, a bool a boolean. Integers wrap, division floors and by zero
+--- gives 0, shift counts are masked, floats round once, and convert to integers toward zero,
+--- saturating.
 local ffi, bit = require "ffi", require "bit"
 
-jit.off(true, true) -- exactness before speed: this is what compiled kernels are held against
+jit.off(true, true) -- exactness before speed: compiled kernels are compared with this
 
 local number = {}
 
@@ -15,7 +16,7 @@ local i64, u64 = ffi.typeof "int64_t", ffi.typeof "uint64_t"
 
 number.negative_zero = -1 / huge
 
--- -- floats -----------------------------------------------------------------------------------------------
+-- -- floats ---------------------------------------------------------------------------------------
 
 local single = ffi.new "float[1]"
 local function to_f32(x)
@@ -39,7 +40,7 @@ end
 
 local rounds = { f16 = to_f16, f32 = to_f32, f64 = function(x) return x end }
 
--- To the nearest whole number, halves away from zero.
+-- To the nearest integer, halves away from zero.
 local function half_away(x)
   local size = math.abs(x)
   if x ~= x or x == 0 or size >= 2 ^ 52 then return x end
@@ -48,9 +49,10 @@ local function half_away(x)
   return x < 0 and -whole or whole
 end
 
-local unary_floats = { sqrt = math.sqrt, exp = math.exp, log = math.log, log10 = math.log10, sin = math.sin,
-  cos = math.cos, tan = math.tan, asin = math.asin, acos = math.acos, atan = math.atan, sinh = math.sinh,
-  cosh = math.cosh, tanh = math.tanh, abs = math.abs, floor = floor, ceil = ceil, round = half_away }
+local unary_floats = { sqrt = math.sqrt, exp = math.exp, log = math.log, log10 = math.log10,
+  sin = math.sin, cos = math.cos, tan = math.tan, asin = math.asin, acos = math.acos,
+  atan = math.atan, sinh = math.sinh, cosh = math.cosh, tanh = math.tanh, abs = math.abs,
+  floor = floor, ceil = ceil, round = half_away }
 local binary_floats = {
   add = function(a, b) return a + b end, sub = function(a, b) return a - b end,
   mul = function(a, b) return a * b end, div = function(a, b) return a / b end,
@@ -64,13 +66,17 @@ local function greater(a, b) return a < b and b or a end
 local function second(_, b) return b end
 
 for t, round in pairs(rounds) do
-  for name, f in pairs(unary_floats) do number[name .. "_" .. t] = function(a) return round(f(a)) end end
-  for name, f in pairs(binary_floats) do number[name .. "_" .. t] = function(a, b) return round(f(a, b)) end end
+  for name, f in pairs(unary_floats) do
+    number[name .. "_" .. t] = function(a) return round(f(a)) end
+  end
+  for name, f in pairs(binary_floats) do
+    number[name .. "_" .. t] = function(a, b) return round(f(a, b)) end
+  end
   number["neg_" .. t] = function(a) return -a end
   number["min_" .. t], number["max_" .. t], number["exchange_" .. t] = lesser, greater, second
 end
 
--- -- integers of up to 32 bits --------------------------------------------------------------------------------
+-- -- integers of up to 32 bits --------------------------------------------------------------------
 
 local bits_of = { i8 = 8, i16 = 16, i32 = 32, i64 = 64, u8 = 8, u16 = 16, u32 = 32, u64 = 64 }
 local wraps = {
@@ -79,7 +85,7 @@ local wraps = {
   i32 = tobit, u32 = function(x) return x % 4294967296 end,
 }
 
--- The product without its bits above 2^53: of b's halves, the upper one's counts modulo 2^32.
+-- The product without losing bits above 2^53: the part of b's upper half counts modulo 2^32.
 local function multiply(a, b)
   local low = b % 65536
   return a * low + a * ((b - low) / 65536) % 65536 * 65536
@@ -110,13 +116,15 @@ local function add_small(t, wrap)
     neg = function(a) return 0 - a end,
     abs = function(a) return a < 0 and 0 - a or a end,
   }
-  for name, f in pairs(ops) do number[name .. "_" .. t] = function(a, b) return wrap(f(a, b)) end end
+  for name, f in pairs(ops) do
+    number[name .. "_" .. t] = function(a, b) return wrap(f(a, b)) end
+  end
   number["min_" .. t], number["max_" .. t], number["exchange_" .. t] = lesser, greater, second
 end
 for t, wrap in pairs(wraps) do add_small(t, wrap) end
 number.exchange_bool = second
 
--- -- 64 bits ------------------------------------------------------------------------------------------------------
+-- -- 64 bits --------------------------------------------------------------------------------------
 
 local function divide_i64(a, b)
   if b == 0 then return 0LL, 0LL end
@@ -152,11 +160,13 @@ for t, divide in pairs { i64 = divide_i64, u64 = divide_u64 } do
     neg = function(a) return -a end,
     abs = function(a) return a < 0 and -a or a end,
   }
-  for name, f in pairs(ops) do number[name .. "_" .. t] = function(a, b) return ctype(f(a, b)) end end
+  for name, f in pairs(ops) do
+    number[name .. "_" .. t] = function(a, b) return ctype(f(a, b)) end
+  end
   number["min_" .. t], number["max_" .. t], number["exchange_" .. t] = lesser, greater, second
 end
 
--- -- conversions ------------------------------------------------------------------------------------------------------
+-- -- conversions ----------------------------------------------------------------------------------
 
 local function wide_from_number(to, x)
   if to == "i64" then return i64(x) end
@@ -183,8 +193,9 @@ local function saturate(to, x)
   return (x < 0 and ceil(x) or floor(x)) + 0
 end
 
--- High and low half, so that one sum rounds. What a float narrower than f64 takes must not have been rounded before:
--- bits that no f32 keeps are gathered in the lowest one that an f64 does.
+-- High and low half, so that only one sum rounds. A value for a float narrower than f64 must not
+-- have been rounded before: bits that an f32 drops are ORed into the lowest one that an f64 keeps
+-- (sticky).
 local function float_from_wide(to, from, x)
   local negative = from == "i64" and x < 0
   local size = u64(negative and -x or x)
@@ -197,9 +208,11 @@ local function float_from_wide(to, from, x)
 end
 
 local function convert(to, from)
-  local small_to, small_from, float_to, float_from = wraps[to], wraps[from], rounds[to], rounds[from]
+  local small_to, small_from, float_to, float_from = wraps[to], wraps[from], rounds[to],
+    rounds[from]
   if from == "bool" then
-    local one, zero = to:find "64$" and bits_of[to] and wide_from_number(to, 1) or 1, to:find "64$" and bits_of[to]
+    local one, zero = to:find "64$" and bits_of[to] and wide_from_number(to, 1) or 1,
+      to:find "64$" and bits_of[to]
       and wide_from_number(to, 0) or 0
     return function(x) return x and one or zero end
   end
@@ -209,8 +222,12 @@ local function convert(to, from)
     if small_to then return function(x) return saturate(to, x) end end
     return function(x) return wide_from_float(to, x) end
   end
-  if small_from then return small_to or float_to or function(x) return wide_from_number(to, x) end end
-  if small_to then return function(x) return small_to(tobit(tonumber(ffi.cast("int32_t", x)))) end end
+  if small_from then
+    return small_to or float_to or function(x) return wide_from_number(to, x) end
+  end
+  if small_to then
+    return function(x) return small_to(tobit(tonumber(ffi.cast("int32_t", x)))) end
+  end
   if float_to then return function(x) return float_from_wide(to, from, x) end end
   local ctype = to == "i64" and i64 or u64
   return function(x) return ctype(x) end
@@ -219,7 +236,8 @@ end
 local all = { "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64" }
 for _, to in ipairs(all) do
   for _, from in ipairs(all) do
-    number[("to_%s_%s"):format(to, from)] = to == from and function(x) return x end or convert(to, from)
+    number[("to_%s_%s"):format(to, from)] = to == from and function(x) return x end
+      or convert(to, from)
   end
 end
 
@@ -231,13 +249,13 @@ function number.from_half(bits)
   return sign * (1024 + rest) * 2 ^ (exponent - 25)
 end
 
---- What an element of the type is at first.
+--- The initial element of a type.
 function number.zero(t)
   if t == "bool" then return false end
   return t == "i64" and 0LL or t == "u64" and 0ULL or 0
 end
 
--- -- comparisons in which a 64-bit integer meets another type: nothing is lost ---------------------------------------
+-- -- comparisons of a 64-bit integer with another type: exact -------------------------------------
 
 local function is_wide(x) return type(x) == "cdata" end
 
@@ -281,7 +299,7 @@ function number.ge(a, b)
   return o == 1 or o == 0
 end
 
--- -- loops ------------------------------------------------------------------------------------------------------------
+-- -- loops ----------------------------------------------------------------------------------------
 
 local function nothing() end
 
@@ -329,7 +347,7 @@ for _, t in ipairs { "i32", "i64" } do
   end
 end
 
--- begin, end per axis; indices of the type of `one`.
+-- begin and end per axis; indices are of the type of `one`.
 local function range(one, ...)
   local bounds, count = { ... }, select("#", ...) / 2
   local at = {}

@@ -1,29 +1,30 @@
---- Trees in plain Lua tables: where a runtime of arch = "lua" keeps its data.
---- A level is an SNode. Its container in one cell of the level above is `cell[level]`, a table from keys to cells; a cell
---- is a table of containers by level, and of elements by the number of their field, from 1 in the order of place. What
---- the keys are, by kind:
+--- Trees in plain Lua tables: the data of a runtime with arch = "lua".
+--- A level is an SNode. Its container in one cell of the level above is `cell[level]`, a table from
+--- keys to cells; a cell is a table of containers by level, and of elements by the number of their
+--- field, from 1 in the order of place. The keys, by kind:
 ---
----     dense       the cell's number; a cell comes to be with the first write, and is all zeros before
----     pointer, bitmasked    the same, but a cell is active if it is there
----     hash        its coordinates: a number, of several axes a text "3,-1"; they stand in cell.at, too
----     dynamic     0 .. container.length - 1, and none of them need be there; the container is the list
+---     dense       the cell's number; a cell is created by the first write, and all zeros before
+---     pointer, bitmasked    the same, but a cell is active if it is present
+---     hash        its coordinates: a number, with several axes a text "3,-1"; also in cell.at
+---     dynamic     0 .. container.length - 1, not all need be present; the container is the list
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 
 local oracle_tree = {}
 
-jit.off(true, true) -- as in oracle_number.lua: a key that a trace computes must be the one that Lua computes
+-- as in oracle_number.lua: traces must compute the keys that the interpreter computes
+jit.off(true, true)
 
 local C = lib.C
 local floor = math.floor
 
--- -- levels -----------------------------------------------------------------------------------------------
+-- -- levels ---------------------------------------------------------------------------------------
 
 local Level = {}
 Level.__index = Level
 
--- What is walked from the root to this level.
+-- The levels from the root to this one.
 local function steps_to(level)
   local steps = {}
   while level.parent do
@@ -55,7 +56,7 @@ local function coordinate(step, target, axis)
   return ("floor(i%d / %d)"):format(position(target, axis), divisor(step, target, axis))
 end
 
--- The key of a cell in its container, as text over the indices i1, i2, .. of the level that is looked for.
+-- The key of a cell in its container, as text over the indices i1, i2, .. of the target level.
 local function key_text(step, target)
   local parts, number = {}, "0"
   for k, axis in ipairs(step.axes) do
@@ -73,7 +74,8 @@ local function index_names(rank)
   return names
 end
 
--- find(i, j) -> the cell or nil, is it active?, is it inside the shape?; ensure(i, j) -> the cell or nil when outside.
+-- find(i, j) -> the cell or nil, is it active?, is it inside the shape?; ensure(i, j) -> the cell
+-- or nil when outside.
 local access_template = [[
   local root, steps, floor, tonumber = ...
   local function find(%s)
@@ -91,7 +93,8 @@ local access_template = [[
   return find, ensure
 ]]
 
--- A dense cell that is not there is as active as the one above it; below another there is nothing.
+-- An absent dense cell is as active as the cell above it; below an absent cell of another kind is
+-- nothing.
 local find_texts = {
   dense = "container, key = cell and cell[steps[%d]], %s cell = container and container[key]",
   sparse = [=[container, key = cell and cell[steps[%d]], %s cell = container and container[key]
@@ -112,7 +115,7 @@ local ensure_texts = {
     if not cell then cell = {%s} container[key] = cell end]=],
 }
 
--- What a new cell has at first: in a hash its coordinates.
+-- The initial members of a cell: in a hash its coordinates.
 local function birth(step, target)
   if step.kind ~= "hash" then return "" end
   local parts = {}
@@ -125,7 +128,8 @@ local function make_access(level, root)
   local parameters = table.concat(names, ", ")
   local check, walk, make = {}, {}, {}
   for k, name in ipairs(names) do
-    local bound = level.shape[k] > 0 and ("if not (%s >= 0 and %s < %d) then return nil, false, false end")
+    local bound = level.shape[k] > 0
+      and ("if not (%s >= 0 and %s < %d) then return nil, false, false end")
       :format(name, name, level.shape[k]) or ""
     check[#check + 1] = ("%s = tonumber(%s) %s"):format(name, name, bound)
   end
@@ -135,7 +139,8 @@ local function make_access(level, root)
     walk[k] = find_text:format(k, key)
     make[k] = (ensure_texts[step.kind] or ensure_texts.dense):format(k, key, k, birth(step, level))
   end
-  local text = access_template:format(parameters, table.concat(check, "\n"), table.concat(walk, "\n"), parameters,
+  local text = access_template:format(parameters, table.concat(check, "\n"),
+    table.concat(walk, "\n"), parameters,
     table.concat(check, "\n"), table.concat(make, "\n"))
   local make_both = assert(loadstring(text, fail.own_chunk))
   jit.off(make_both, true)
@@ -145,13 +150,15 @@ end
 local c_level = ffi.new "RgLevel"
 local extents = ffi.new "int64_t[8]"
 
--- The level of a node of the C tree, which has its declaration.
+-- The level of a node of the C tree, which holds its declaration.
 local function new_level(tree, pointer)
   lib.check(C.rg_snode_level(pointer, c_level), tree.runtime)
   local kind = ffi.string(c_level.kind)
-  local level = setmetatable({ axes = {}, sizes = {}, level_axes = {}, shape = {}, rank = c_level.rank, tree = tree,
+  local level = setmetatable({ axes = {}, sizes = {}, level_axes = {}, shape = {},
+    rank = c_level.rank, tree = tree,
     node = pointer, fields = oracle_tree.fields(tree, pointer),
-    kind = kind, holds_all = kind == "dense" or kind == "root", bytes = tonumber(c_level.bytes) }, Level)
+    kind = kind, holds_all = kind == "dense" or kind == "root", bytes = tonumber(c_level.bytes) },
+      Level)
   for k = 0, c_level.axis_count - 1 do
     level.axes[k + 1], level.sizes[k + 1] = c_level.axes[k], tonumber(c_level.sizes[k])
   end
@@ -160,13 +167,15 @@ local function new_level(tree, pointer)
   lib.check(C.rg_snode_shape(pointer, extents), tree.runtime)
   for k = 0, level.rank - 1 do level.shape[k + 1] = tonumber(extents[k]) end
   if parent ~= nil then level.parent = oracle_tree.level(tree, parent) end
-  level.level = level -- so that kernels find it behind fields and nodes alike
+  level.level = level -- so that kernels find it through fields and nodes alike
   level.find, level.ensure = make_access(level, tree.root)
   return level
 end
 
---- A tree that is empty; `runtime` is its runtime's number.
-function oracle_tree.create(runtime) return { root = {}, levels = {}, placed = {}, runtime = runtime } end
+--- An empty tree; `runtime` is its runtime's number.
+function oracle_tree.create(runtime)
+  return { root = {}, levels = {}, placed = {}, runtime = runtime }
+end
 
 local function key_of(pointer) return tostring(ffi.cast("void *", pointer)) end
 
@@ -176,14 +185,15 @@ function oracle_tree.level(tree, pointer)
   return tree.levels[key]
 end
 
---- The fields of a node, in the order of place: a list of { type = name }, to which oracle.lua adds.
+--- The fields of a node, in the order of place: a list of { type = name }, to which oracle.lua
+--- adds.
 function oracle_tree.fields(tree, pointer)
   local key = key_of(pointer)
   tree.placed[key] = tree.placed[key] or {}
   return tree.placed[key]
 end
 
--- -- cells ----------------------------------------------------------------------------------------------------
+-- -- cells ----------------------------------------------------------------------------------------
 
 function Level:is_active(...)
   local _, is_active = self.find(...)
@@ -192,7 +202,7 @@ end
 
 function Level:activate(...) self.ensure(...) end
 
--- The container that holds the cell at these indices, and its key there; nil where there is none.
+-- The container of the cell at these indices, and its key there; nil if there is none.
 local function place_of(self, ...)
   local indices, above, key, parts = { ... }, {}, 0, {}
   for k, axis in ipairs(self.parent.level_axes) do
@@ -202,12 +212,15 @@ local function place_of(self, ...)
     parts[k] = tonumber(indices[position(self, axis)])
     key = key * self.sizes[k] + parts[k] % self.sizes[k]
   end
-  if self.kind == "hash" then key = #parts == 1 and parts[1] or ("%d,"):rep(#parts):format(unpack(parts)) end
+  if self.kind == "hash" then
+    key = #parts == 1 and parts[1] or ("%d,"):rep(#parts):format(unpack(parts))
+  end
   local parent = self.parent.find(unpack(above))
   return parent and parent[self], key
 end
 
---- Children go with it. Cells of a dense level come and go with the level above; a list is emptied as a whole.
+--- Removes its children, too. Dense cells come and go with the level above; a list is emptied as a
+--- whole.
 function Level:deactivate(...)
   if self.kind == "dynamic" then
     local cell = self.parent.find(...)
@@ -225,7 +238,8 @@ local function listed(level)
   return level
 end
 
--- Calls visit(cell or nil, index) for every active cell; index holds coordinates by axis, in cells of `self`.
+-- Calls visit(cell or nil, index) for every active cell; index holds coordinates by axis, in cells
+-- of `self`.
 local function walk(self, visit)
   local steps, index = steps_to(self), {}
   for _, axis in ipairs(self.level_axes) do index[axis] = 0 end
@@ -257,9 +271,13 @@ local function walk(self, visit)
     if not step then return visit(cell, index) end
     local container = cell and cell[step]
     if step.kind == "dynamic" then
-      for key = 0, (container and container.length or 0) - 1 do go_on(k, container[key], { key }) end
+      for key = 0, (container and container.length or 0) - 1 do
+        go_on(k, container[key], { key })
+      end
     elseif not step.holds_all or (not container and k < last_listed) then
-      for key, inner in pairs(container or {}) do go_on(k, inner, coordinates_of(step, key, inner)) end
+      for key, inner in pairs(container or {}) do
+        go_on(k, inner, coordinates_of(step, key, inner))
+      end
     else
       local cells = 1
       for _, size in ipairs(step.sizes) do cells = cells * size end
@@ -314,7 +332,7 @@ function oracle_tree.moved(level, first)
   return self
 end
 
--- Dense cells below the last listed level need not be visited to be counted.
+-- Dense cells below the last node level need not be visited to be counted.
 function Level:count()
   local level, cells, at = listed(self), 1, self
   while at ~= level and at.parent do
@@ -327,7 +345,7 @@ function Level:count()
   return count * cells + 0LL
 end
 
---- Active cells, and the bytes that the core would need for them.
+--- The number of active cells, and the bytes that the core would need for them.
 function Level:usage()
   local cells, per_container = tonumber(self:count()), 1
   if self.kind == "dense" then
@@ -336,7 +354,8 @@ function Level:usage()
   return cells, cells / per_container * self.bytes
 end
 
---- Of a dense level the cells of the listed level above go; without one they are always there.
+--- For a dense level, removes the cells of the nearest node level above; without one, cells always
+--- exist.
 function Level:clear()
   local level = listed(self)
   if not level then return end

@@ -1,6 +1,7 @@
---- What operations on vectors and matrices mean where arch = "lua". A value is a table of its numbers, row by row from 1,
---- that nobody changes once it is made; a list of places in one is a table of the same kind. Linear algebra is written
---- out from its definitions, by the operations of oracle_number.lua, in the order in which compiled kernels have it.
+--- Operations on vectors and matrices with arch = "lua". A value is an immutable table of its
+--- numbers, row by row from 1; a list of places in one is a table of the same kind. Linear algebra
+--- is written out from its definitions, with the operations of oracle_number.lua, in the order that
+--- compiled kernels use.
 local number = require "regolith.oracle_number"
 local types = require "regolith.type"
 local matrix = require "regolith.matrix"
@@ -11,21 +12,22 @@ jit.off(true, true) -- as in oracle_number.lua
 
 local function is_vector(v) return type(v) == "table" end
 
--- -- number by number -------------------------------------------------------------------------------------
+-- -- elementwise ----------------------------------------------------------------------------------
 
---- f(a, b, ..) of every number; what is one number meets all.
+--- f(a, b, ..) of every number; a single number is broadcast.
 function vector.each(f, a, b, c)
   local whole = is_vector(a) and a or is_vector(b) and b or is_vector(c) and c
   if not whole then return f(a, b, c) end
   local result = {}
   for k = 1, #whole do
-    result[k] = f(is_vector(a) and a[k] or a, is_vector(b) and b[k] or b, is_vector(c) and c[k] or c)
+    result[k] = f(is_vector(a) and a[k] or a, is_vector(b) and b[k] or b, is_vector(c) and c[k]
+      or c)
   end
   return result
 end
 local each = vector.each
 
---- One operation after the other: chain(x, f, a, g, b) is g(f(x, a), b).
+--- Operations in sequence: chain(x, f, a, g, b) is g(f(x, a), b).
 function vector.chain(x, ...)
   local steps = { ... }
   for k = 1, select("#", ...), 2 do x = each(steps[k], x, steps[k + 1]) end
@@ -56,13 +58,15 @@ function vector.select(condition, yes, no)
   return no
 end
 
--- -- making -------------------------------------------------------------------------------------------------
+-- -- making ---------------------------------------------------------------------------------------
 
---- Numbers and vectors, one behind the other.
+--- Numbers and vectors, concatenated.
 function vector.join(...)
   local result, given = {}, { ... }
   for k = 1, select("#", ...) do
-    for _, x in ipairs(is_vector(given[k]) and given[k] or { given[k] }) do result[#result + 1] = x end
+    for _, x in ipairs(is_vector(given[k]) and given[k] or { given[k] }) do
+      result[#result + 1] = x
+    end
   end
   return result
 end
@@ -77,16 +81,16 @@ function vector.diagonal(rows, cols, zero, x)
   return result
 end
 
--- -- parts --------------------------------------------------------------------------------------------------
+-- -- parts ----------------------------------------------------------------------------------------
 
---- Those numbers that stand at `places`.
+--- The numbers at `places`.
 function vector.pick(v, places)
   local result = {}
   for k, place in ipairs(places) do result[k] = v[place] end
   return result
 end
 
---- Row `index`, from 0, of `cols` numbers; empty where there is none.
+--- Row `index`, from 0, of `cols` numbers; empty outside the matrix.
 function vector.row(v, index, cols)
   local result, first = {}, tonumber(index) * cols
   if index < 0 or first >= #v then return result end
@@ -117,7 +121,9 @@ end
 
 function vector.update_parts(v, op, value, places)
   local result = { unpack(v) }
-  for k, place in ipairs(places) do result[place] = op(result[place], is_vector(value) and value[k] or value) end
+  for k, place in ipairs(places) do
+    result[place] = op(result[place], is_vector(value) and value[k] or value)
+  end
   return result
 end
 
@@ -129,7 +135,7 @@ function vector.as_vectors(step)
   end
 end
 
--- -- linear algebra, and what shaders have --------------------------------------------------------------------
+-- -- linear algebra, and what shaders have --------------------------------------------------------
 
 local function add_algebra(t)
   local function op(name) return number[name .. "_" .. t] end
@@ -140,7 +146,9 @@ local function add_algebra(t)
 
   local function dot(a, first_a, step_a, b, first_b, step_b, count)
     local sum = mul(a[first_a], b[first_b])
-    for k = 1, count - 1 do sum = add(sum, mul(a[first_a + k * step_a], b[first_b + k * step_b])) end
+    for k = 1, count - 1 do
+      sum = add(sum, mul(a[first_a + k * step_a], b[first_b + k * step_b]))
+    end
     return sum
   end
   function own.dot(a, b) return dot(a, 1, 1, b, 1, 1, #a) end
@@ -210,7 +218,8 @@ local function add_algebra(t)
       local length = own.norm(v)
       return each(function(x) return div(x, length) end, v)
     end
-    --- Signed minors, turned over, by the determinant; of a singular matrix infinities and NaN.
+    --- The adjugate (transposed cofactors) over the determinant; infinities and NaN for a singular
+    --- matrix.
     function own.inverse(size, m)
       local scale, result = div(one, own.determinant(size, m)), {}
       for r = 1, size do
@@ -239,15 +248,15 @@ for _, t in ipairs { "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16"
   add_algebra(t)
 end
 
--- -- to and from Lua's own -------------------------------------------------------------------------------------
+-- -- to and from Lua's own ------------------------------------------------------------------------
 
---- How many numbers a value of the type with this name has, and what each of them is; 1 of a scalar.
+--- How many numbers a value of the type with this name has, and their type; 1 for a scalar.
 function vector.shape(name)
   local t = types.named(name)
   return t.count or 1, (t.element or t).name
 end
 
---- What users see, as numbers here; scalars are what they are.
+--- A user's value as a table of numbers; scalars are unchanged.
 function vector.from_lua(v)
   local t = matrix.type_of(v)
   if not t then return v end
@@ -256,7 +265,7 @@ function vector.from_lua(v)
   return result
 end
 
---- And back, as the type with this name.
+--- The reverse, as the type with this name.
 function vector.to_lua(name, v)
   if not is_vector(v) then return v end
   return matrix.from_array(types.named(name), v, 1)

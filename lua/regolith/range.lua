@@ -1,4 +1,5 @@
---- `rg.range(n, m, ..)`: in a kernel a parallel loop, in plain Lua an iterator over the same indices in order.
+--- `rg.range(n, m, ..)`: in a kernel a parallel loop, in plain Lua an iterator over the same
+--- indices in order.
 local fail = require "regolith.error"
 
 local range = {}
@@ -20,13 +21,13 @@ end
 function range.create(...)
   local count = select("#", ...)
   if count == 0 then fail.argument "rg.range takes at least one extent" end
-  if count > 8 then fail.argument(("rg.range takes 8 extents at most, not %d"):format(count)) end
+  if count > 8 then fail.argument(("rg.range takes at most 8 extents, not %d"):format(count)) end
   local self = { count = count, first = {}, last = {}, at = {} }
   for axis = 1, count do self.first[axis], self.last[axis] = bounds((select(axis, ...)), axis) end
   return setmetatable(self, Range)
 end
 
---- One step of `for i, j in rg.range(n, m)`; starts anew when a loop begins.
+--- One step of `for i, j in rg.range(n, m)`; restarts when a loop begins.
 function Range:__call(_, previous)
   local at, count = self.at, self.count
   if previous == nil or not at[1] then

@@ -1,4 +1,5 @@
---- rg.rescale from Lua: indices of one level of a tree as those of another. In kernels: core/sema/rescale.c.
+--- rg.rescale from Lua: indices of one level of a tree as those of another. In kernels:
+--- core/sema/rescale.c.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -7,17 +8,19 @@ local index = require "regolith.index"
 local C, check, buffer = lib.C, lib.check, index.buffer
 local out, starts = ffi.new "int64_t[8]", ffi.new "int64_t[8]"
 
--- The node of a level, and what its indices start at in `starts`.
+-- The node of a level; writes where its indices start to `starts`.
 local function node_of(level)
   ffi.fill(starts, ffi.sizeof(starts))
   if ffi.istype("RgNodeHandle", level) then return level.rg_node end
   if not ffi.istype("RgFieldHandle", level) then
-    fail.argument("rg.rescale takes two levels first, each a field or an SNode, not " .. fail.describe(level),
+    fail.argument("rg.rescale takes two levels first, each a field or an SNode, not "
+      .. fail.describe(level),
       "rg.rescale(x, block, i, j)")
   end
   local node = C.rg_field_node(level.rg_field)
   if node == nil then
-    fail.argument("a field without a place has no level", "place it: node:place(x), or give it a shape", "field.unplaced")
+    fail.argument("a field without a place has no level",
+      "place it: node:place(x), or give it a shape", "field.unplaced")
   end
   check(C.rg_field_offset(level.rg_field, starts), level.rg_runtime)
   return node

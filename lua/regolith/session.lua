@@ -1,5 +1,5 @@
---- A runtime as Lua sees it: options, the moment it begins, its end, and what it tells about itself.
---- A session begins its runtime at the first use, with the options of `rg.init` if there were any.
+--- A runtime as Lua sees it: options, its start and end, and its reports.
+--- A session starts its runtime at the first use, with the options of `rg.init`, if any.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -21,7 +21,8 @@ local function bytes_of(size)
 end
 
 local function refuse(name, value, wanted)
-  fail.argument(("option '%s' is %s, not %s"):format(name, fail.describe(value), wanted), nil, "option.invalid")
+  fail.argument(("option '%s' is %s, not %s"):format(name, fail.describe(value), wanted), nil,
+    "option.invalid")
 end
 local function whole(name, value)
   if type(value) ~= "number" or value < 0 or value % 1 ~= 0 or value >= 2 ^ 31 then
@@ -34,7 +35,7 @@ local function flag(name, value)
   return value and 1 or 0
 end
 
--- option -> what it does to the RgOptions
+-- option -> how it sets the RgOptions
 local set = {
   threads = function(o, v) o.threads = whole("threads", v) end,
   seed = function(o, v) o.seed = whole("seed", v) end,
@@ -49,11 +50,15 @@ local set = {
     for _, name in ipairs(type(v) == "table" and v or { v }) do
       if type(name) ~= "string" then refuse("arch", v, "\"cpu\", or a list of names") end
     end
-    if type(v) ~= "string" and (type(v) ~= "table" or #v == 0) then refuse("arch", v, "\"cpu\", or a list of names") end
+    if type(v) ~= "string" and (type(v) ~= "table" or #v == 0) then
+      refuse("arch", v, "\"cpu\", or a list of names")
+    end
   end,
   memory = function(o, v)
     local size = bytes_of(v)
-    if not size or size ~= size or size < 1 or size >= 2 ^ 63 then refuse("memory", v, "a size such as \"2GiB\"") end
+    if not size or size ~= size or size < 1 or size >= 2 ^ 63 then
+      refuse("memory", v, "a size such as \"2GiB\"")
+    end
     o.memory_bytes = size
   end,
   default_float = function(o, v)
@@ -80,7 +85,7 @@ local function check_options(options, what)
     fail.argument(("%s takes a table of options, not %s"):format(what, fail.describe(options)))
   end
   fail.check_options(options, option_names, what)
-  read_options(options) -- raises at the caller's line what would raise at the first use
+  read_options(options) -- raises at the caller's line instead of at the first use
 end
 
 local function default_arch()
@@ -88,27 +93,32 @@ local function default_arch()
   return name and name ~= "" and name or "cpu"
 end
 
--- One runtime on the first of the wanted devices that is there.
+-- A runtime on the first available of the wanted devices.
 local function create_runtime(options)
-  local c_options, error_out, out = read_options(options), ffi.new "RgError", ffi.new "RgRuntime *[1]"
-  local wanted = type(options.arch) == "table" and options.arch or { options.arch or default_arch() }
+  local c_options, error_out, out = read_options(options), ffi.new "RgError",
+    ffi.new "RgRuntime *[1]"
+  local wanted = type(options.arch) == "table" and options.arch
+    or { options.arch or default_arch() }
   for number, arch in ipairs(wanted) do
     c_options.arch = arch
     if C.rg_runtime_create(c_options, out, error_out) == 0 then
       lib.watch(out[0], true)
       return out[0], arch
     end
-    if number == #wanted or ffi.string(error_out.code) ~= "device.missing" then lib.raise(error_out) end
-    io.stderr:write(("regolith: %s; going on with '%s'\n"):format(ffi.string(error_out.message), wanted[number + 1]))
+    if number == #wanted or ffi.string(error_out.code) ~= "device.missing" then
+      lib.raise(error_out)
+    end
+    io.stderr:write(("regolith: %s; continuing with '%s'\n"):format(ffi.string(error_out.message),
+      wanted[number + 1]))
   end
 end
 
---- `rg.init`: options of a runtime that has not begun; begins it.
+--- `rg.init`: options of a runtime that has not started; starts it.
 function session:init(options, what)
   options = options == nil and {} or options
   check_options(options, what)
   if self.runtime then
-    fail.argument(("the runtime began at %s already"):format(self.begun),
+    fail.argument(("the runtime was already started at %s"):format(self.begun),
       "call rg.init before the first use, or rg.reset() first", "option.invalid")
   end
   self:begin(options)
@@ -118,17 +128,19 @@ function session:begin(options)
   local c, arch = create_runtime(options)
   self.runtime, self.anchor = lib.new_runtime()
   self.runtime.c, self.begun = c, fail.place()
-  if arch == "lua" then self.runtime.oracle = require("regolith.oracle").create(self.runtime.number) end
+  if arch == "lua" then
+    self.runtime.oracle = require("regolith.oracle").create(self.runtime.number)
+  end
   self.seen_bytes, self.seen_trees, self.new_bytes, self.unasked = 0, 0, 0, 0
 end
 
---- The runtime's number and its pointer; begins it if need be.
+--- The runtime's number and its pointer; starts it if necessary.
 function session:get()
   if not self.runtime then self:begin {} end
   return self.runtime.number, self.runtime.c
 end
 
---- `rg.reset`: ends the runtime; its handles raise from now on.
+--- `rg.reset`: ends the runtime; its handles raise errors from then on.
 function session:reset()
   local runtime = self.runtime
   if not runtime then return end
@@ -137,17 +149,17 @@ function session:reset()
   self.runtime, self.anchor = nil, nil
 end
 
--- Trees and their memory are nothing to Lua's collector, which sees a few bytes per handle: after this much
--- came to be, collect, so that what nobody holds is given back.
+-- Lua's collector does not see trees and their memory, only a few bytes per handle: after this much
+-- was allocated, collect, so that unreachable trees are freed.
 local step_bytes, step_trees = 256 * 2 ^ 20, 1000
 local memory = ffi.new "RgMemory"
 
--- Asking for the live bytes walks all trees: among many, it is asked the more rarely.
+-- Asking for the live bytes walks all trees: the more there are, the more rarely it is asked.
 local function is_worth_asking(self)
   return self.unasked * 64 >= (self.tree_count or 0) or self.new_bytes >= step_bytes / 4
 end
 
---- To be called where a tree comes to be; `bytes` as far as they are known.
+--- To be called where a tree is made; `bytes` as far as known.
 function session:account_tree(bytes)
   local number, c = self:get()
   self.seen_trees, self.unasked = self.seen_trees + 1, self.unasked + 1
@@ -168,7 +180,8 @@ function session:sync()
   lib.check(C.rg_sync(c), number)
 end
 
-local stats_names = { "launches", "compiles", "cache_hits", "gcs", "compile_ms", "run_ms", "out_of_range", "skipped",
+local stats_names = { "launches", "compiles", "cache_hits", "gcs", "compile_ms", "run_ms",
+  "out_of_range", "skipped",
   "activations", "deactivations", "lists" }
 
 function session:stats()
@@ -191,9 +204,9 @@ function session:info()
   return t
 end
 
--- -- compiled kernels on disk ----------------------------------------------------------------------------
+-- -- compiled kernels on disk ---------------------------------------------------------------------
 
---- `rg.cache.info()`: folder (nil: none are kept), entries, bytes, limit_bytes.
+--- `rg.cache.info()`: folder (nil: nothing is kept), entries, bytes, limit_bytes.
 function session:cache_info()
   local number, c = self:get()
   local i = ffi.new "RgCacheInfo"
@@ -205,13 +218,13 @@ function session:cache_info()
   }
 end
 
---- `rg.cache.clear()`: deletes them all.
+--- `rg.cache.clear()`: deletes all of them.
 function session:clear_cache()
   local number, c = self:get()
   lib.check(C.rg_cache_clear(c), number)
 end
 
--- -- memory ---------------------------------------------------------------------------------------------
+-- -- memory ---------------------------------------------------------------------------------------
 
 local function size_text(size)
   if size < 1024 then return ("%d B"):format(size) end
@@ -228,7 +241,8 @@ function Report:__tostring()
   for number, tree in ipairs(self.trees) do
     lines[#lines + 1] = ("  tree %s"):format(tree.name ~= "" and tree.name or number)
     for _, node in ipairs(tree.nodes) do
-      lines[#lines + 1] = ("    %s%-8s %-12s %10d cells  %s live, %s reserved"):format(("  "):rep(node.depth),
+      lines[#lines + 1] = ("    %s%-8s %-12s %10d cells  %s live, %s reserved"):format(
+        ("  "):rep(node.depth),
         node.kind, node.name, node.cells, size_text(node.live), size_text(node.reserved))
     end
   end
@@ -236,12 +250,13 @@ function Report:__tostring()
 end
 function Report.__concat(a, b) return tostring(a) .. tostring(b) end
 
---- `rg.memory()`: bytes by tree and node.
+--- `rg.memory()`: bytes per tree and node.
 function session:memory()
   local number, c = self:get()
   lib.check(C.rg_memory(c, memory), number)
   local report = {
-    live = tonumber(memory.live), reserved = tonumber(memory.reserved), peak = tonumber(memory.peak), trees = {},
+    live = tonumber(memory.live), reserved = tonumber(memory.reserved),
+      peak = tonumber(memory.peak), trees = {},
   }
   local row, by_number = ffi.new "RgNodeMemory", {}
   for k = 0, math.huge do
@@ -256,7 +271,9 @@ function session:memory()
       name = ffi.string(row.name), kind = ffi.string(row.kind), depth = row.depth,
       cells = tonumber(row.cells), live = tonumber(row.live), reserved = tonumber(row.reserved),
     })
-    if self.runtime.oracle then self.runtime.oracle:measure(report, tree.nodes[#tree.nodes], row.node) end
+    if self.runtime.oracle then
+      self.runtime.oracle:measure(report, tree.nodes[#tree.nodes], row.node)
+    end
   end
   return setmetatable(report, Report)
 end
@@ -270,8 +287,8 @@ function session:gc(word)
   local known
   for _, other in ipairs(gc_words) do known = known or word == other end
   if not known then
-    fail.argument(("rg.gc does not know %s"):format(fail.describe(word)),
-      fail.nearest(word, gc_words) or "its words: " .. table.concat(gc_words, ", "))
+    fail.argument(("rg.gc has no command %s"):format(fail.describe(word)),
+      fail.nearest(word, gc_words) or "its commands: " .. table.concat(gc_words, ", "))
   end
   local number, c = self:get()
   lib.check(C.rg_gc(c, word, number_out), number)

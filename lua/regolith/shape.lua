@@ -1,4 +1,4 @@
---- The extents of a field or level: a small immutable vector, 0-based as everything in Regolith.
+--- The extents of a field or level: a small immutable vector, 0-based like everything in Regolith.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -13,7 +13,8 @@ function meta.__index(self, key)
   local at = letters[key] or key
   if type(at) ~= "number" then fail.argument(("a shape has no '%s'"):format(tostring(key))) end
   if not (at >= 0 and at < self.rg_count and at % 1 == 0) then
-    fail.argument(("axis %s of a shape with %d axes; the first is 0"):format(tostring(key), self.rg_count), nil,
+    fail.argument(("axis %s of a shape with %d axes; the first is 0"):format(tostring(key),
+      self.rg_count), nil,
       "index.range")
   end
   return self.rg_values[at]
@@ -21,7 +22,9 @@ end
 function meta.__newindex() fail.argument "a shape cannot be changed" end
 function meta.__len(self) return self.rg_count end
 function meta.__eq(a, b)
-  if not (ffi.istype(Shape, a) and ffi.istype(Shape, b)) or a.rg_count ~= b.rg_count then return false end
+  if not (ffi.istype(Shape, a) and ffi.istype(Shape, b)) or a.rg_count ~= b.rg_count then
+    return false
+  end
   for i = 0, a.rg_count - 1 do
     if a.rg_values[i] ~= b.rg_values[i] then return false end
   end
@@ -43,7 +46,8 @@ Shape = ffi.metatype("RgShape", meta)
 
 local extents = ffi.new "int64_t[8]"
 
---- What `read` (rg_field_shape or rg_snode_shape) says of a handle with this many axes.
+--- The shape that `read` (rg_field_shape or rg_snode_shape) returns for a handle with this many
+--- axes.
 function shape.read(read, pointer, count, runtime)
   lib.check(read(pointer, extents), runtime)
   local s = Shape(count)
@@ -51,10 +55,11 @@ function shape.read(read, pointer, count, runtime)
   return s
 end
 
---- The extent of an axis, for `#x`; raises where a hash leaves it without ends.
+--- The extent of an axis, for `#x`; raises if a hash makes it unbounded.
 function shape.extent(s, axis)
   if s[axis] == 0 then
-    fail.argument("'#' has no answer: an axis of a hash has no ends", "x:count() tells how many cells are active")
+    fail.argument("'#' is undefined: an axis of a hash is unbounded",
+      "x:count() tells how many cells are active")
   end
   return s[axis]
 end

@@ -21,7 +21,7 @@ local function new_node(pointer, runtime)
   return Node(pointer, runtime, -1)
 end
 
--- Laying out may fail for want of memory that handles nobody holds still bind: collect and try once more.
+-- Laying out may fail because unreachable handles still hold memory: collect and try once more.
 function snode.settle_by(settle, pointer, runtime)
   local where = fail.place()
   if settle(pointer, where) == 0 then return end
@@ -49,7 +49,7 @@ function snode.call(pointer, runtime, action, count)
   return tonumber(result[0])
 end
 
---- Iterates over active cells: `advance(state, indices)` moves on.
+--- Iterates over active cells: `advance(state, indices)` moves to the next.
 function snode.iterate(rank, runtime, advance, value_of)
   local state, indices, unpack_indices = state_type(), ffi.new "int64_t[8]", index.unpacker(rank)
   return function()
@@ -61,27 +61,31 @@ function snode.iterate(rank, runtime, advance, value_of)
   end
 end
 
--- -- declaring ------------------------------------------------------------------------------------------
+-- -- declaring ------------------------------------------------------------------------------------
 
 local node_options = { "name", "layout" }
 local list_options = { "name", "layout", "chunk" }
 
 local function check_size(size, kind)
   if type(size) ~= "number" or size % 1 ~= 0 or size < 1 or size >= 2 ^ 53 then
-    fail.argument(("a size of :%s is a positive whole number, not %s"):format(kind, fail.describe(size)))
+    fail.argument(("a size of :%s is a positive whole number, not %s"):format(
+      kind, fail.describe(size)))
   end
   return size
 end
 
 local function check_name(name)
-  if name ~= nil and type(name) ~= "string" then fail.argument("a name is a string, not " .. fail.describe(name)) end
+  if name ~= nil and type(name) ~= "string" then
+    fail.argument("a name is a string, not " .. fail.describe(name))
+  end
   return name
 end
 
 --- "soa" or "aos", as C takes it.
 function snode.check_layout(layout)
   if layout ~= nil and layout ~= "soa" and layout ~= "aos" then
-    fail.argument(("a layout is \"soa\" or \"aos\", not %s"):format(fail.describe(layout)), nil, "option.invalid")
+    fail.argument(("a layout is \"soa\" or \"aos\", not %s"):format(fail.describe(layout)), nil,
+      "option.invalid")
   end
   return layout == "aos" and 1 or 0
 end
@@ -91,7 +95,8 @@ snode.check_name = check_name
 local function read_arguments(kind, axes, ...)
   local values, count = { ... }, select("#", ...)
   if type(axes) ~= "string" then
-    fail.argument((":%s takes its axes first, a string such as \"ij\", not %s"):format(kind, fail.describe(axes)))
+    fail.argument((":%s takes its axes first, a string such as \"ij\", not %s"):format(
+      kind, fail.describe(axes)))
   end
   local options = {}
   if count > 0 and type(values[count]) == "table" then
@@ -102,9 +107,14 @@ local function read_arguments(kind, axes, ...)
     if options.chunk ~= nil then check_size(options.chunk, kind) end
   end
   if kind == "hash" then
-    if count > 0 then fail.argument(":hash takes no sizes: its axes have no ends", "block:hash(\"ij\"):dense(\"ij\", 16)") end
-  elseif count == 0 then fail.argument((":%s(\"%s\") takes a size for its axes"):format(kind, axes)) end
-  if count > 8 then fail.argument((":%s takes 8 sizes at most, not %d"):format(kind, count)) end
+    if count > 0 then
+      fail.argument(":hash takes no sizes: its axes are unbounded",
+        "block:hash(\"ij\"):dense(\"ij\", 16)")
+    end
+  elseif count == 0 then
+    fail.argument((":%s(\"%s\") takes a size for its axes"):format(kind, axes))
+  end
+  if count > 8 then fail.argument((":%s takes at most 8 sizes, not %d"):format(kind, count)) end
   local sizes = ffi.new "int64_t[8]"
   for k = 1, count do sizes[k - 1] = check_size(values[k], kind) end
   return sizes, count, options
@@ -113,7 +123,8 @@ end
 local node_out = ffi.new "RgSNode *[1]"
 
 local function add(parent, runtime, kind, axes, sizes, count, options)
-  check(C.rg_snode_add(parent, kind, axes, sizes, count, options.name, snode.check_layout(options.layout),
+  check(C.rg_snode_add(parent, kind, axes, sizes, count, options.name, snode.check_layout(
+    options.layout),
     options.chunk or 0, node_out), runtime)
   return new_node(node_out[0], runtime)
 end
@@ -126,7 +137,8 @@ local function check_fields(...)
     if type(field) == "table" and k == #fields and next(field) == nil then
       fields[k] = nil
     elseif not ffi.istype("RgFieldHandle", field) then
-      fail.argument((":place takes fields, :place(x, y); its argument %d is %s"):format(k, fail.describe(field)))
+      fail.argument((":place takes fields, :place(x, y); its argument %d is %s"):format(
+        k, fail.describe(field)))
     end
   end
   if #fields == 0 then fail.argument ":place takes at least one field" end
@@ -141,7 +153,7 @@ local function place(node, runtime, fields)
   end
 end
 
--- What trees, nodes and the root have alike: `below(self)` says where children go.
+-- What trees, nodes and the root share: `below(self)` says where children go.
 local function add_declarations(methods, below)
   for _, kind in ipairs { "dense", "bitmasked", "pointer", "hash", "dynamic" } do
     methods[kind] = function(self, axes, ...)
@@ -155,9 +167,10 @@ local function add_declarations(methods, below)
   return methods
 end
 
--- -- nodes ----------------------------------------------------------------------------------------------
+-- -- nodes ----------------------------------------------------------------------------------------
 
-local node_methods = add_declarations({}, function(self, _, make) return make(self.rg_node, self.rg_runtime) end)
+local node_methods = add_declarations(
+  {}, function(self, _, make) return make(self.rg_node, self.rg_runtime) end)
 
 function node_methods.place(self, ...)
   if ffi.istype("RgFieldHandle", self) then fail.dot "node:place(x)" end
@@ -185,11 +198,13 @@ function node_methods.clear(self)
   snode.call(self.rg_node, self.rg_runtime, "clear", 0)
   return self
 end
---- Of a dynamic node: lists, named by the indices of its level without its own axis.
+--- For a dynamic node: lists, named by the indices of its level without its own axis.
 function node_methods.append(self, ...) return list.append(self.rg_node, self.rg_runtime, ...) end
 function node_methods.length(self, ...) return list.length(self.rg_node, self.rg_runtime, ...) end
 function node_methods.pop(self, ...) return list.pop(self.rg_node, self.rg_runtime, nil, ...) end
-function node_methods.items(self, ...) return list.items(self.rg_node, self.rg_runtime, nil, ...) end
+function node_methods.items(self, ...)
+  return list.items(self.rg_node, self.rg_runtime, nil, ...)
+end
 --- Outside kernels: iterates over the active cells of this level.
 function node_methods.active(self)
   local own = lib.oracle_of(self.rg_runtime)
@@ -224,13 +239,18 @@ Node = ffi.metatype("RgNodeHandle", {
     local method = node_methods[key]
     if method then return method end
     if key == "shape" then
-      return shape.read(C.rg_snode_shape, self.rg_node, C.rg_snode_rank(self.rg_node), self.rg_runtime)
+      return shape.read(C.rg_snode_shape, self.rg_node, C.rg_snode_rank(self.rg_node),
+        self.rg_runtime)
     end
-    fail.argument(("an SNode has no '%s'"):format(tostring(key)), fail.nearest(key, names_of(node_methods, { shape = 1 })))
+    fail.argument(("an SNode has no '%s'"):format(tostring(key)),
+      fail.nearest(key, names_of(node_methods, { shape = 1 })))
   end,
-  __newindex = function(_, key) fail.argument(("'%s' of an SNode cannot be set"):format(tostring(key))) end,
+  __newindex = function(_, key)
+    fail.argument(("'%s' of an SNode cannot be set"):format(tostring(key)))
+  end,
   __eq = function(a, b)
-    return ffi.istype("RgNodeHandle", a) and ffi.istype("RgNodeHandle", b) and a.rg_node == b.rg_node
+    return ffi.istype("RgNodeHandle", a) and ffi.istype("RgNodeHandle", b)
+      and a.rg_node == b.rg_node
   end,
   __tostring = function(self) return draw(C.rg_snode_tree(self.rg_node), self.rg_runtime) end,
   __gc = function(self)
@@ -240,11 +260,11 @@ Node = ffi.metatype("RgNodeHandle", {
   end,
 })
 
--- -- trees ----------------------------------------------------------------------------------------------
+-- -- trees ----------------------------------------------------------------------------------------
 
 local tree_out = ffi.new "RgTree *[1]"
 
--- A tree handle of the session; counts towards the next collection.
+-- A tree handle of the session; counts toward the next collection.
 local function new_tree(session, name, bytes)
   session:account_tree(bytes)
   local number, c = session:get()
@@ -255,7 +275,7 @@ local function new_tree(session, name, bytes)
 end
 snode.new_tree = new_tree
 
---- A densely placed field gets a tree of its own.
+--- A densely placed field gets its own tree.
 function snode.place_densely(session, field, name, extents, layout)
   local bytes = types.by_name[ffi.string(C.rg_field_type(field.rg_field))].size
   for _, size in ipairs(extents) do bytes = bytes * size end
@@ -263,7 +283,8 @@ function snode.place_densely(session, field, name, extents, layout)
   local parent, node = C.rg_tree_root(tree.rg_tree), nil
   if #extents > 0 then
     local sizes = ffi.new("int64_t[8]", extents)
-    node = add(parent, tree.rg_runtime, "dense", ("ijklmnop"):sub(1, #extents), sizes, #extents, { layout = layout })
+    node = add(parent, tree.rg_runtime, "dense", ("ijklmnop"):sub(1, #extents), sizes, #extents,
+      { layout = layout })
   end
   place(node and node.rg_node or parent, tree.rg_runtime, { field })
 end
@@ -275,7 +296,7 @@ function tree_methods.place(self, ...)
   place(C.rg_tree_root(self.rg_tree), self.rg_runtime, check_fields(...))
   return self
 end
---- Gives all memory back; handles of the tree raise from now on, naming this line.
+--- Frees all memory; handles of the tree raise from now on, naming this line.
 function tree_methods.destroy(self)
   check(C.rg_tree_destroy(self.rg_tree, fail.place()), self.rg_runtime)
   if lib.oracle_of(self.rg_runtime) then lib.oracle_of(self.rg_runtime):empty_tree(self.rg_tree) end
@@ -285,11 +306,15 @@ Tree = ffi.metatype("RgTreeHandle", {
   __index = function(_, key)
     local method = tree_methods[key]
     if method then return method end
-    fail.argument(("a tree has no '%s'"):format(tostring(key)), fail.nearest(key, names_of(tree_methods)))
+    fail.argument(("a tree has no '%s'"):format(tostring(key)),
+      fail.nearest(key, names_of(tree_methods)))
   end,
-  __newindex = function(_, key) fail.argument(("'%s' of a tree cannot be set"):format(tostring(key))) end,
+  __newindex = function(_, key)
+    fail.argument(("'%s' of a tree cannot be set"):format(tostring(key)))
+  end,
   __eq = function(a, b)
-    return ffi.istype("RgTreeHandle", a) and ffi.istype("RgTreeHandle", b) and a.rg_tree == b.rg_tree
+    return ffi.istype("RgTreeHandle", a) and ffi.istype("RgTreeHandle", b)
+      and a.rg_tree == b.rg_tree
   end,
   __tostring = function(self) return draw(self.rg_tree, self.rg_runtime) end,
   __gc = function(self)
@@ -302,16 +327,19 @@ Tree = ffi.metatype("RgTreeHandle", {
 --- `rg.tree()` or `rg.tree{ name = "grid" }`.
 function snode.tree(session, options)
   options = options == nil and {} or options
-  if type(options) ~= "table" then fail.argument("rg.tree takes a table of options, not " .. fail.describe(options)) end
+  if type(options) ~= "table" then
+    fail.argument("rg.tree takes a table of options, not " .. fail.describe(options))
+  end
   fail.check_options(options, { "name" }, "rg.tree")
   return new_tree(session, check_name(options.name))
 end
 
--- -- rg.root: every child is a tree of its own, so it never closes ---------------------------------------
+-- -- rg.root: every child is its own tree, so it never closes -------------------------------------
 
 local root_methods = add_declarations({}, function(self, name, make)
   local tree = new_tree(self.session, name)
-  local node = make(C.rg_tree_root(tree.rg_tree), tree.rg_runtime) -- from here the node keeps the tree
+  -- from here on the node keeps the tree
+  local node = make(C.rg_tree_root(tree.rg_tree), tree.rg_runtime)
   return node
 end)
 function root_methods.place(self, ...)
@@ -323,9 +351,12 @@ local Root = { __regolith = "rg.root" }
 function Root.__index(_, key)
   local method = root_methods[key]
   if method then return method end
-  fail.argument(("rg.root has no '%s'"):format(tostring(key)), fail.nearest(key, names_of(root_methods)))
+  fail.argument(("rg.root has no '%s'"):format(tostring(key)),
+    fail.nearest(key, names_of(root_methods)))
 end
-function Root.__newindex(_, key) fail.argument(("'%s' of rg.root cannot be set"):format(tostring(key))) end
+function Root.__newindex(_, key)
+  fail.argument(("'%s' of rg.root cannot be set"):format(tostring(key)))
+end
 function Root.__tostring() return "rg.root: every child is a tree of its own" end
 
 function snode.root(session) return setmetatable({ session = session }, Root) end

@@ -1,7 +1,8 @@
---- Finds the source text of a kernel: the file of a function, the text its chunk was loaded from, and for kernel
---- text the place in the file around it.
---- LuaJIT tells a function's chunk and lines, never columns; two functions on one line are told apart by the parser in
---- C. A file edited since it was loaded is noticed: a function on those lines must still have the same bytecode.
+--- Finds the source text of a kernel: the file of a function, the text its chunk was loaded from,
+--- and for kernel text its position in the enclosing file.
+--- LuaJIT knows a function's chunk and lines, but no columns; the C parser distinguishes two
+--- functions on one line. A file edited since it was loaded is noticed: a function on those lines
+--- must still have the same bytecode.
 local fail = require "regolith.error"
 
 local debug, io, loadstring = debug, io, loadstring
@@ -13,7 +14,7 @@ local has_util, util = pcall(require, "jit.util")
 local function missing(message)
   fail.raise {
     code = "source.missing", message = message,
-    hint = "load it from a file, or unnamed with loadstring(text), or give the kernel itself as text: "
+    hint = "load it from a file, or unnamed with loadstring(text), or pass the kernel as text: "
       .. "rg.kernel([=[function() .. end]=], { x = x })",
   }
 end
@@ -25,7 +26,7 @@ local function read_file(path)
   return text
 end
 
--- -- has the file changed since it was loaded? ------------------------------------------------------------
+-- -- has the file changed since it was loaded? ----------------------------------------------------
 
 -- LuaJIT rewrites loop instructions in place once they run hot: JFORL for FORL, ILOOP for LOOP.
 local function is_patched(a, b)
@@ -50,7 +51,8 @@ end
 
 local function is_same_code(f, prototype)
   local info, other = util.funcinfo(f), util.funcinfo(prototype)
-  for _, name in ipairs { "linedefined", "lastlinedefined", "bytecodes", "gcconsts", "nconsts", "params" } do
+  for _, name in ipairs { "linedefined", "lastlinedefined", "bytecodes", "gcconsts", "nconsts",
+    "params" } do
     if info[name] ~= other[name] then return false end
   end
   for pc = 1, info.bytecodes - 1 do
@@ -64,36 +66,43 @@ end
 local function contains(prototype, f)
   for n = -1, -util.funcinfo(prototype).gcconsts, -1 do
     local child = util.funck(prototype, n)
-    if type(child) == "proto" and (is_same_code(f, child) or contains(child, f)) then return true end
+    if type(child) == "proto" and (is_same_code(f, child) or contains(child, f)) then
+      return true
+    end
   end
   return false
 end
 
-local compiled = setmetatable({}, { __mode = "v" }) -- text -> chunk: a file's kernels are usually made together
+-- text -> chunk: a file's kernels are usually made together
+local compiled = setmetatable({}, { __mode = "v" })
 
 local function check_unchanged(f, text, path)
   if not has_util then return end
-  local chunk = compiled[text] or loadstring(text:gsub("^\239\187\191", ""):gsub("^#[^\n]*", ""), "=check")
+  local chunk = compiled[text] or loadstring(text:gsub("^\239\187\191", ""):gsub("^#[^\n]*", ""),
+    "=check")
   compiled[text] = chunk
   if not chunk or not contains(chunk, f) then
     missing(("'%s' has changed since this function was loaded from it"):format(path))
   end
 end
 
--- -- plain functions --------------------------------------------------------------------------------------
+-- -- plain functions ------------------------------------------------------------------------------
 
-local no_text = "the source text of this function is not known: its chunk was loaded under the name '%s', without a file"
+local no_text = "the source text of this function is not known: its chunk was loaded under the "
+  .. "name '%s', without a file"
 
--- `local stir = rg.kernel(function`: what the kernel is called, if that line says so.
+-- `local stir = rg.kernel(function`: the kernel's name, if that line has one.
 local function guess_name(text, line_defined)
   local number = 0
   for line in (text .. "\n"):gmatch "([^\n]*)\n" do
     number = number + 1
-    if number == line_defined then return line:match "([%w_]+)%s*=[^=]*kernel%s*%(?%s*%f[%w]function" end
+    if number == line_defined then
+      return line:match "([%w_]+)%s*=[^=]*kernel%s*%(?%s*%f[%w]function"
+    end
   end
 end
 
--- What was typed at the prompt or given by -e: the console keeps it.
+-- What was typed at the prompt or passed with -e: the console keeps it.
 local function known_text(chunk_name)
   local texts = debug.getregistry()["regolith.texts"]
   return texts and texts[chunk_name]
@@ -101,9 +110,9 @@ end
 
 --- text, chunk (what errors show), line_defined, last_line, name of a function.
 function source.of_function(f)
-  if not debug then missing "functions have no source where there is no debug library" end
+  if not debug then missing "without the debug library, functions have no source" end
   local info = debug.getinfo(f, "S")
-  if info.what == "C" then fail.argument "rg.kernel takes a Lua function, not one made in C" end
+  if info.what == "C" then fail.argument "rg.kernel takes a Lua function, not a C function" end
   local from = info.source
   if info.linedefined == 0 or from:sub(1, 1) == "\27" or from == "=?" then
     missing "this function has been stripped of its source, or is a whole chunk"
@@ -118,7 +127,9 @@ function source.of_function(f)
   elseif mark == "@" then
     found.chunk = from:sub(2)
     found.text = read_file(found.chunk)
-    if not found.text then missing(("the source file '%s' of this function cannot be read"):format(found.chunk)) end
+    if not found.text then
+      missing(("the source file '%s' of this function cannot be read"):format(found.chunk))
+    end
     check_unchanged(f, found.text, found.chunk)
   else
     found.chunk, found.text = info.short_src, from
@@ -129,9 +140,9 @@ function source.of_function(f)
   return found
 end
 
--- -- kernel text ------------------------------------------------------------------------------------------
+-- -- kernel text ----------------------------------------------------------------------------------
 
--- Where `text` stands in the file: the occurrence whose end is nearest to the line of the call.
+-- Where `text` is in the file: the occurrence whose end is nearest to the line of the call.
 local function occurrence(file, text, call_line)
   local best, nearest, from = nil, math.huge, 1
   while true do
@@ -139,14 +150,15 @@ local function occurrence(file, text, call_line)
     if not first then return best end
     local _, lines_before = file:sub(1, first - 1):gsub("\n", "")
     local _, lines_inside = text:gsub("\n", "")
-    local away = math.min(math.abs(lines_before + 1 - call_line), math.abs(lines_before + 1 + lines_inside - call_line))
+    local away = math.min(math.abs(lines_before + 1 - call_line),
+      math.abs(lines_before + 1 + lines_inside - call_line))
     if away < nearest then best, nearest = { first = first, line = lines_before + 1 }, away end
     from = last + 1
   end
 end
 
--- The file that holds the text: that of the caller, or of one of the few functions around it, which may have handed
--- the text on.
+-- The file that contains the text: the caller's, or that of one of the next few callers, which may
+-- have passed the text on.
 local function file_around(text)
   local seen = {}
   for skip = 0, 5 do
@@ -162,7 +174,8 @@ local function file_around(text)
   end
 end
 
---- The same facts of a kernel given as text: positions are those of the file around it, if it is found there.
+--- The same facts for a kernel given as text: positions are those of the enclosing file, if found
+--- there.
 function source.of_text(text)
   local found = { text = text, chunk = "kernel", first_line = 1 }
   local path, file, at

@@ -1,5 +1,5 @@
---- Near names for what a kernel captures and does not find: the core knows the names that a kernel uses, the host those
---- that it could have used. Looks, and never calls what it looks at.
+--- Suggestions for names that a kernel captures but that do not exist: the core knows the names a
+--- kernel uses, the host those it could have used. Only looks; never calls what it looks at.
 local fail = require "regolith.error"
 
 local debug = debug
@@ -12,7 +12,7 @@ local function add_keys(names, t)
   end
 end
 
--- What the first name of a path leads to, without calling a metamethod.
+-- The value of a path's first name, without calling a metamethod.
 local function root_of(self, name)
   local captures = rawget(self, "captures")
   if captures and rawget(captures, name) ~= nil then return rawget(captures, name) end
@@ -24,7 +24,7 @@ local function root_of(self, name)
   return rawget(self.environment, name)
 end
 
--- The names beside the last one of `path`: a table's keys, or all that the kernel can see.
+-- The alternatives to the last name of `path`: a table's keys, or all that the kernel can see.
 local function names_beside(self, path)
   local names, parent, last = {}, nil, nil
   for name in path:gmatch "[^.]+" do
@@ -48,13 +48,14 @@ local function names_beside(self, path)
   return names, last, path:sub(1, #path - #last)
 end
 
---- Adds the hint "did you mean 'grid.size'?" to the errors of a kernel that name something which is not there.
+--- Adds the hint "did you mean 'grid.size'?" to a kernel's errors about a name that does not exist.
 ---@param self table     a kernel: what it captures
----@param errors table   as lib.raise_last has them
+---@param errors table   as in lib.raise_last
 function suggest.names(self, errors)
   if not debug or not debug.getupvalue then return end
   for _, failure in ipairs(errors) do
-    local path = (failure.code == "name.nil" or failure.code == "name.unknown") and failure.message:match "^'([%w_.]+)' is "
+    local path = (failure.code == "name.nil" or failure.code == "name.unknown")
+      and failure.message:match "^'([%w_.]+)' is "
     local names, last, before
     if path then names, last, before = names_beside(self, path) end
     local near = names and #last > 1 and fail.nearest(last, names)

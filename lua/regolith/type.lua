@@ -1,5 +1,6 @@
---- The types: `rg.f32` names one, `rg.f32(x)` converts as a kernel does, `rg.vec2(x, y)` makes a vector (matrix.lua).
---- Integers wrap into narrower ones, floats go toward zero and saturate, NaN gives 0.
+--- The types: `rg.f32` names one, `rg.f32(x)` converts as a kernel does, `rg.vec2(x, y)` makes a
+--- vector (matrix.lua). Integers wrap into narrower ones, floats go toward zero and saturate, NaN
+--- gives 0.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 
@@ -44,7 +45,9 @@ local function to_u64(x)
   if type(x) ~= "number" then return ffi.cast("uint64_t", x) end
   if x ~= x or x <= 0 then return 0ULL end
   if x >= 2 ^ 64 then return 0xffffffffffffffffULL end
-  if x >= 2 ^ 63 then return ffi.cast("uint64_t", ffi.cast("int64_t", x - 2 ^ 63)) + 0x8000000000000000ULL end
+  if x >= 2 ^ 63 then
+    return ffi.cast("uint64_t", ffi.cast("int64_t", x - 2 ^ 63)) + 0x8000000000000000ULL
+  end
   return ffi.cast("uint64_t", ffi.cast("int64_t", x))
 end
 
@@ -89,7 +92,7 @@ for _, row in ipairs(scalars) do
   types.names[#types.names + 1] = t.name
 end
 
--- -- vectors and matrices -------------------------------------------------------------------------------
+-- -- vectors and matrices -------------------------------------------------------------------------
 
 local short = { f32 = "vec", i32 = "ivec", u32 = "uvec", f64 = "dvec" }
 local most_numbers = 16
@@ -113,7 +116,9 @@ end
 function types.shaped(element, rows, cols)
   check_extent(rows)
   check_extent(cols)
-  if rows < 2 or rows * cols > most_numbers then fail.argument(("a vector or matrix has 2 to %d numbers"):format(most_numbers)) end
+  if rows < 2 or rows * cols > most_numbers then
+    fail.argument(("a vector or matrix has 2 to %d numbers"):format(most_numbers))
+  end
   if element.element or element.name == "bool" then
     fail.argument(("a vector or matrix is made of numbers, not of %s"):format(element.name))
   end
@@ -121,7 +126,8 @@ function types.shaped(element, rows, cols)
   local t = types.by_name[name]
   if t then return t end
   t = setmetatable({
-    name = name, element = element, rows = rows, cols = cols, count = rows * cols, ctype = element.ctype,
+    name = name, element = element, rows = rows, cols = cols, count = rows * cols,
+      ctype = element.ctype,
     size = element.size * rows * cols,
   }, Type)
   types.by_name[name] = t
@@ -140,23 +146,26 @@ function types.named(name)
   return types.shaped(types.by_name[element], tonumber(rows), tonumber(cols))
 end
 
---- vec2, ivec3, mat4 and their kin, which every `rg` has.
+--- vec2, ivec3, mat4 and so on, which every `rg` has.
 function types.add_named()
   for n = 2, 4 do
-    for element in pairs(short) do types.names[#types.names + 1] = types.shaped(types.by_name[element], n, 1).name end
+    for element in pairs(short) do
+      types.names[#types.names + 1] = types.shaped(types.by_name[element], n, 1).name
+    end
     types.names[#types.names + 1] = types.shaped(types.by_name.f32, n, n).name
   end
 end
 
 function types.is(value) return getmetatable(value) == Type end
 
---- A type given as itself or by its name.
----@param what string   who asks, for the message
+--- A type, given as such or by its name.
+---@param what string   the caller, for the message
 function types.get(value, what)
   if types.is(value) then return value end
   if type(value) == "string" then
     if types.by_name[value] then return types.by_name[value] end
-    fail.argument(("there is no type '%s'"):format(value), fail.nearest(value, types.names), "type.unknown")
+    fail.argument(("there is no type '%s'"):format(value), fail.nearest(value, types.names),
+      "type.unknown")
   end
   fail.argument(("%s takes a type such as rg.f32, not %s"):format(what, fail.describe(value)))
 end

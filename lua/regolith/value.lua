@@ -1,4 +1,5 @@
---- Numbers and booleans on their way to C and back: an RgValue for one, nested 1-based tables for many.
+--- Numbers and booleans on their way to C and back: an RgValue for one, nested 1-based tables for
+--- many.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -13,7 +14,7 @@ local VECTOR = C.RG_VALUE_VECTOR
 local vector_buffer = ffi.new "RgVector"
 
 --- Writes a number, a 64-bit integer, a boolean or a vector into `slot`; false for anything else.
----@param buffer ffi.cdata*?   where a vector's numbers go; else they are good until the next call
+---@param buffer ffi.cdata*?   where a vector's numbers go; else they are valid until the next call
 function value.put(slot, v, buffer)
   local kind = type(v)
   if kind == "number" then
@@ -32,7 +33,7 @@ function value.put(slot, v, buffer)
   return true
 end
 
---- What `slot` holds; nothing for NIL.
+--- The value in `slot`; nothing for NIL.
 function value.take(slot)
   local kind = slot.kind
   if kind == NUMBER then return slot.number end
@@ -61,9 +62,9 @@ function value.nest(shape, count, take)
   return count == 0 and take(0) or level(0)
 end
 
---- The reverse; a table of another shape is refused, naming the row.
+--- The reverse; raises for a table of another shape, naming the row.
 ---@param give fun(number: integer, element: any): boolean   false: not acceptable as an element
----@param what string   who asks, for messages
+---@param what string   the caller, for messages
 function value.flatten(t, shape, count, give, what)
   local number, at = 0, {}
   local function path(axis)
@@ -73,10 +74,12 @@ function value.flatten(t, shape, count, give, what)
   end
   local function level(row, axis)
     if type(row) ~= "table" then
-      fail.argument(("%s: %s is %s, not a table of %d elements"):format(what, path(axis), fail.describe(row), shape[axis]))
+      fail.argument(("%s: %s is %s, not a table of %d elements"):format(what, path(axis),
+        fail.describe(row), shape[axis]))
     end
     if #row ~= shape[axis] then
-      fail.argument(("%s: %s has %d elements where the field has %d"):format(what, path(axis), #row, shape[axis]))
+      fail.argument(("%s: %s has %d elements where the field has %d"):format(what, path(axis), #row,
+        shape[axis]))
     end
     for i = 1, shape[axis] do
       at[axis] = i
@@ -84,7 +87,8 @@ function value.flatten(t, shape, count, give, what)
         level(row[i], axis + 1)
       else
         if not give(number, row[i]) then
-          fail.argument(("%s: %s is %s, not a number"):format(what, path(count), fail.describe(row[i])))
+          fail.argument(("%s: %s is %s, not a number"):format(what, path(count),
+            fail.describe(row[i])))
         end
         number = number + 1
       end

@@ -114,7 +114,7 @@ describe("the program #compiled", function()
     assert.matches("kernels +1\n", (shell(kept .. "cache info")))
     assert.equal("1 compiled kernels deleted\n", (shell(kept .. "cache clear")))
     local out, code = shell(kept .. "cache cleer")
-    assert.matches("does not know 'cleer'.*did you mean 'clear'", out)
+    assert.matches("has no command 'cleer'.*did you mean 'clear'", out)
     assert.equal(1, code)
   end)
 
@@ -123,7 +123,7 @@ describe("the program #compiled", function()
     assert.matches("^wrote drop.lua", (shell(go .. "new drop")))
     assert.matches("warmth %d+ in %d+ blocks", (shell(go .. "drop.lua")))
     for words, said in pairs { ["new drop"] = "is there already", ["new"] = "takes a name", ["new nowhere/x"] = "No such file",
-      ["new sub/.lua"] = "is no name", ["inof"] = "did you mean 'info'", ["examples -p"] = "takes the name",
+      ["new sub/.lua"] = "is not a name", ["inof"] = "did you mean 'info'", ["examples -p"] = "takes the name",
       ["examples nosuch"] = "no example 'nosuch'" } do
       local out, code = shell(go .. words)
       assert.matches(said, out)

@@ -81,7 +81,7 @@ describe("a runtime", function()
     io.stderr = { write = function(_, text) said = said .. text end } -- luacheck: ignore
     local own = rg.new { arch = { "abacus", "cpu" }, threads = 1 }
     io.stderr = stderr -- luacheck: ignore
-    assert.matches("going on with 'cpu'", said)
+    assert.matches("continuing with 'cpu'", said)
     assert.equal(1, own.info().threads)
   end)
 

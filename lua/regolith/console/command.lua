@@ -1,5 +1,6 @@
---- The commands of the program: `regolith info`, `regolith examples`, `regolith new NAME`, `regolith cache`.
---- Each returns an exit code. A word that is neither a command nor a script is refused with what may have been meant.
+--- The commands of the program: `regolith info`, `regolith examples`, `regolith new NAME`,
+--- `regolith cache`. Each returns an exit code. A word that is neither is refused, with a guess at
+--- what was meant.
 local fail = require "regolith.error"
 
 local io, os, table = io, os, table
@@ -27,19 +28,20 @@ local function is_there(path)
   return file ~= nil
 end
 
--- -- info ---------------------------------------------------------------------------------------------------
+-- -- info -----------------------------------------------------------------------------------------
 
 local function system_name()
   local release = read_file "/etc/os-release" or ""
   local kernel = read_file "/proc/sys/kernel/osrelease" or "?"
-  return ("%s, kernel %s, %s"):format(release:match 'PRETTY_NAME="([^"]*)"' or jit.os, kernel:gsub("%s+$", ""), jit.arch)
+  return ("%s, kernel %s, %s"):format(release:match 'PRETTY_NAME="([^"]*)"' or jit.os,
+    kernel:gsub("%s+$", ""), jit.arch)
 end
 
 local function processor_name()
   return (read_file "/proc/cpuinfo" or ""):match "model name%s*:%s*([^\n]*)" or "?"
 end
 
--- "here" or why not, from asking for it.
+-- "here", or the reason why not, found by trying.
 local function device_state(rg, arch)
   local ok, problem = pcall(rg.new, { arch = arch, threads = 1 })
   return ok and "here" or (type(problem) == "table" and problem.message or tostring(problem))
@@ -80,19 +82,20 @@ function commands.info(place)
   return 0
 end
 
--- -- cache --------------------------------------------------------------------------------------------------
+-- -- cache ----------------------------------------------------------------------------------------
 
 local cache = {} -- word -> function(rg): exit code
 
 function cache.info(rg)
   local info = rg.cache.info()
   if not info.folder then
-    print "none: compiled kernels are not kept (RG_CACHE is off, or there is no home folder of this user)"
+    print "none: compiled kernels are not kept (RG_CACHE is off, or this user has no home folder)"
     return 0
   end
   print(("folder       %s"):format(info.folder))
   print(("kernels      %d"):format(info.entries))
-  print(("takes        %.1f MiB of %.0f MiB"):format(info.bytes / 2 ^ 20, info.limit_bytes / 2 ^ 20))
+  print(("takes        %.1f MiB of %.0f MiB"):format(info.bytes / 2 ^ 20, info.limit_bytes
+    / 2 ^ 20))
   return 0
 end
 
@@ -107,11 +110,11 @@ end
 function commands.cache(_, word)
   local run = cache[word or "info"]
   if run then return run(require "regolith") end
-  return complain(("regolith cache does not know '%s'"):format(word),
-    fail.nearest(word, { "info", "clear" }) or "its words: info, clear")
+  return complain(("regolith cache has no command '%s'"):format(word),
+    fail.nearest(word, { "info", "clear" }) or "its commands: info, clear")
 end
 
--- -- examples -----------------------------------------------------------------------------------------------
+-- -- examples -------------------------------------------------------------------------------------
 
 -- name, path and first line of each, by name.
 local function list_examples(place)
@@ -153,7 +156,8 @@ end
 function commands.examples(place, name, ...)
   if not name then
     for _, example in ipairs(list_examples(place)) do print(example.line) end
-    print "\nregolith examples NAME [FOLDER] runs one and leaves its pictures in the folder; -p NAME prints it."
+    print("\nregolith examples NAME [FOLDER] runs one and leaves its pictures in the folder; "
+      .. "-p NAME prints it.")
     return 0
   end
   local action, wanted = run_example, name
@@ -164,23 +168,23 @@ function commands.examples(place, name, ...)
   return action(path, ...)
 end
 
--- -- new ------------------------------------------------------------------------------------------------------
+-- -- new ------------------------------------------------------------------------------------------
 
 local starter = [==[
--- @NAME@.lua - a drop of warmth spreads through a sparse grid.
+-- @NAME@.lua - a drop of heat spreads through a sparse grid.
 -- Run it with:  regolith @NAME@.lua
 local rg = require "regolith"
 
 local n, leaf = 256, 16
 
--- Data first: two fields (now and next) in a grid of n x n cells, which exist by blocks of 16 x 16. A block comes
--- into being when something in it is written; reading where there is none gives zero.
+-- Data first: two fields (now and next) on a grid of n x n cells, allocated in blocks of 16 x 16. A
+-- block is created when something in it is written; reading where there is no block gives zero.
 local heat, next_heat = rg.field(rg.f32), rg.field(rg.f32)
 local block = rg.root:pointer("ij", n / leaf)
 block:dense("ij", leaf):place(heat, next_heat)
 
--- A kernel is a Lua function that is compiled when it is first called. Its outermost loops run in parallel; what it
--- takes from around it (`n`, `heat`) is read at every call.
+-- A kernel is a Lua function that is compiled at its first call. Its outermost loops run in
+-- parallel; what it captures (`n`, `heat`) is read at every call.
 local drop = rg.kernel(function(radius)
   for i, j in rg.range(n, n) do -- all indices, from 0
     local x, y = i - n / 2, j - n / 2
@@ -189,13 +193,13 @@ local drop = rg.kernel(function(radius)
 end)
 
 local spread = rg.kernel(function(rate)
-  for i, j in heat:active() do -- cells of blocks that exist
+  for i, j in heat:active() do -- the cells of existing blocks
     local around = heat[i - 1][j] + heat[i + 1][j] + heat[i][j - 1] + heat[i][j + 1]
     next_heat[i][j] = heat[i][j] + rate * (around - 4.0 * heat[i][j])
   end
 end)
 
--- A local that a parallel loop updates is a sum over all iterations.
+-- A local that a parallel loop updates is a reduction: a sum over all iterations.
 local total = rg.kernel(function()
   local sum = 0.0
   for i, j in heat:active() do sum = sum + heat[i][j] end
@@ -216,28 +220,36 @@ print(("warmth %.0f in %d blocks of %d"):format(total(), block:count(), (n / lea
 ]==]
 
 commands["new"] = function(_, name)
-  if not name then return complain("regolith new takes a name", "regolith new drop  writes drop.lua") end
+  if not name then
+    return complain("regolith new takes a name", "regolith new drop  writes drop.lua")
+  end
   local path = name:match "%.lua$" and name or name .. ".lua"
   local bare = path:match "([^/]+)%.lua$"
-  if not bare or bare:find "%c" then return complain(("'%s' is no name for a script"):format(name)) end
-  if is_there(path) then return complain(("'%s' is there already, and stays as it is"):format(path)) end
+  if not bare or bare:find "%c" then
+    return complain(("'%s' is not a name for a script"):format(name))
+  end
+  if is_there(path) then
+    return complain(("'%s' exists already and was left as it is"):format(path))
+  end
   local file, problem = io.open(path, "wb")
   if not file then return complain(problem) end
   local text = starter:gsub("@NAME@", function() return bare end)
   local written = file:write(text)
-  if not file:close() or not written then return complain(("'%s' could not be written"):format(path)) end
+  if not file:close() or not written then
+    return complain(("'%s' could not be written"):format(path))
+  end
   print(("wrote %s; run it with: regolith %s"):format(path, path))
   return 0
 end
 
--- -- all ------------------------------------------------------------------------------------------------------
+-- -- all ------------------------------------------------------------------------------------------
 
 commands["help"] = function()
   print "regolith -h lists options and commands; man regolith tells more"
   return 0
 end
 
---- Runs a command: where things are, the word, and what follows it.
+--- Runs a command.
 ---@param place table   prefix: where the program is installed; list(folder): the names in a folder
 ---@param word string
 ---@return integer exit_code

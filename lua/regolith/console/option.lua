@@ -1,5 +1,5 @@
---- The options of the program that speak to LuaJIT itself: -j, -O and -b, as `luajit` reads them. What they return
---- is a complaint.
+--- The options that control LuaJIT itself: -j, -O and -b, as `luajit` reads them. They return an
+--- error message, or nothing.
 local option = {}
 
 local function words(text)
@@ -26,7 +26,7 @@ end
 --- `-O3`, `-Ohotloop=10`.
 function option.optimize(text) require("jit.opt").start(words(text)) end
 
---- `-b in out`: what jit.bcsave makes of the words that follow.
+--- `-b in out`: jit.bcsave with the words that follow.
 function option.bytecode(text, ...)
   local first = text ~= "" and "-" .. text or nil
   if first then require("jit.bcsave").start(first, ...) else require("jit.bcsave").start(...) end

@@ -1,5 +1,6 @@
---- The prompt: reads a line, runs it, prints what an expression gives. Input that has not ended yet asks for more.
---- Each input is a chunk of its own, "=prompt(3)", whose text regolith.source knows: kernels can be typed here.
+--- The prompt: reads a line, runs it, prints the values of an expression. Incomplete input asks for
+--- more. Each input is a chunk of its own, "=prompt(3)", whose text regolith.source knows: kernels
+--- can be typed here.
 local io = io
 
 local prompt = {}
@@ -14,9 +15,9 @@ end
 
 local function is_unfinished(message) return message:find "'<eof>'" ~= nil end
 
--- An expression, or else a statement; `= expression` as in Lua 5.1. The nil in front of an expression keeps a call from
--- being a tail call, whose errors could not say where they come from.
--- Returns the function, or nil and why not; then how many results come before what is to be shown.
+-- An expression, or else a statement; `= expression` as in Lua 5.1. The nil before an expression
+-- keeps a call from being a tail call, whose errors would not say where they come from.
+-- Returns the function, or nil and the reason; then how many leading results are not to be shown.
 local function load_line(text, name)
   local expression = "return nil, " .. text:gsub("^%s*=", "")
   local chunk = loadstring(expression, name)
@@ -35,7 +36,7 @@ local function read(mark)
   return io.read "*l"
 end
 
--- One whole input, as load_line gives it; nothing at the end of all input.
+-- One complete input, as load_line returns it; nothing at the end of all input.
 local function read_chunk(name)
   local text = read "> "
   if not text then return nil, nil end
@@ -50,13 +51,15 @@ end
 
 local function show(skip, ok, ...)
   if not ok then
-    io.stderr:write((tostring((...)):gsub("\n\t%[C%]: in function 'call'\n.*$", "")), "\n") -- without our own frames
+    -- without our own frames
+    io.stderr:write((tostring((...)):gsub("\n\t%[C%]: in function 'call'\n.*$", "")), "\n")
   elseif select("#", ...) > skip then
     print(select(skip + 1, ...))
   end
 end
 
---- Reads and runs until the input ends. `call` is the host's: a call that Ctrl-C stops, with a traceback.
+--- Reads and runs until the input ends. `call` is the host's: a call that Ctrl-C can stop, with a
+--- traceback.
 function prompt.run(call)
   local number = 0
   while true do
