@@ -125,18 +125,20 @@ static LLVMValueRef half_from_double(Codegen *g, LLVMValueRef a) {
 static LLVMValueRef from_float(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRef target) {
   if (type_is_bool(to)) return LLVMBuildFCmp(g->builder, LLVMRealUNE, a, LLVMConstNull(LLVMTypeOf(a)), "");
   if (type_is_float(to)) {
-    if (from.scalar == TYPE_F64 && to.scalar == TYPE_F16) return half_from_double(g, a);
+    if (type_is(from, TYPE_F64) && type_is(to, TYPE_F16)) return half_from_double(g, a);
     return type_bits(to) > type_bits(from) ? LLVMBuildFPExt(g->builder, a, target, "")
                                            : LLVMBuildFPTrunc(g->builder, a, target, "");
   }
-  if (from.scalar == TYPE_F16) return arith_convert(g, TYPE(F32), to, arith_convert(g, from, TYPE(F32), a));
+  if (type_is(from, TYPE_F16))
+    return arith_convert(g, TYPE(F32), to, arith_convert(g, from, TYPE(F32), a));
   return call_fptosi_sat(g, type_is_signed(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat", target, a);
 }
 
 /* Every integer that is finite in f16 is exact in f32, so an integer reaches f16 through f32 rounded once. */
 static LLVMValueRef from_integer(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRef target) {
   if (type_is_bool(to)) return LLVMBuildICmp(g->builder, LLVMIntNE, a, LLVMConstNull(LLVMTypeOf(a)), "");
-  if (to.scalar == TYPE_F16) return arith_convert(g, TYPE(F32), to, arith_convert(g, from, TYPE(F32), a));
+  if (type_is(to, TYPE_F16))
+    return arith_convert(g, TYPE(F32), to, arith_convert(g, from, TYPE(F32), a));
   if (type_is_float(to))
     return type_is_signed(from) ? LLVMBuildSIToFP(g->builder, a, target, "") : LLVMBuildUIToFP(g->builder, a, target, "");
   if (type_bits(to) == type_bits(from)) return a;

@@ -9,7 +9,7 @@ static void emit_const(Codegen *g, const IrInst *inst) {
     memcpy(&number, &inst->imm, sizeof number);
     return value_set(g, inst, value_real(value_type(g, inst->type), number));
   }
-  if (inst->type.scalar == TYPE_PTR) return value_set(g, inst, LLVMConstNull(g->pointer));
+  if (type_is(inst->type, TYPE_PTR)) return value_set(g, inst, LLVMConstNull(g->pointer));
   value_set(g, inst, value_integer(value_type(g, inst->type), inst->imm));
 }
 

@@ -42,7 +42,7 @@ static LLVMValueRef library_function(Codegen *g, const char *name, LLVMTypeRef t
 /* Lane by lane: the library has no vectors. */
 static LLVMValueRef call_library(Codegen *g, const MathRow *row, Type type, LLVMValueRef a, LLVMValueRef b) {
   char name[32];
-  snprintf(name, sizeof name, "%s%s", row->name, type.scalar == TYPE_F32 ? "f" : "");
+  snprintf(name, sizeof name, "%s%s", row->name, type_is(type, TYPE_F32) ? "f" : "");
   LLVMTypeRef signature, scalar = value_type(g, type);
   LLVMValueRef function = library_function(g, name, scalar, b ? 2 : 1, &signature);
   int width = value_width(a);
@@ -61,7 +61,7 @@ LLVMValueRef math_call(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValue
     codegen_fail(g, NULL, scratch_format(g->scratch, "%s of %s has no meaning", ir_op_info[op].text, type_text(type)));
     return a;
   }
-  if (type.scalar == TYPE_F16) {
+  if (type_is(type, TYPE_F16)) {
     LLVMValueRef wide = arith_convert(g, type, TYPE(F32), a), other = b ? arith_convert(g, type, TYPE(F32), b) : NULL;
     return arith_convert(g, TYPE(F32), type, math_call(g, op, TYPE(F32), wide, other));
   }

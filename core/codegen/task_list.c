@@ -49,7 +49,7 @@ void task_list(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef 
   bool is_leaves = task->kind == TASK_LEAVES;
   const IrRegion *body = task->body;
   const IrInst *last = body->params.count ? vec_last(&body->params) : NULL;
-  bool has_cursor = !is_leaves && last && last->type.scalar == TYPE_PTR;
+  bool has_cursor = !is_leaves && last && type_is(last->type, TYPE_PTR);
   int first = is_leaves ? 1 : 0, count = body->params.count - first - has_cursor;
   if (count < 0 || count > SNODE_MAX_AXES) return codegen_fail(g, NULL, "a task over nodes lacks its parameters");
   ListLoop loop = list_begin(g, begin, end);

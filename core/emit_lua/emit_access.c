@@ -28,8 +28,8 @@ static void add_list(Emit *e, const AstExprs *list, int count, Indices *indices)
       Shape shape = emit_shape(e, index);
       emit_text(e, ", ");
       emit_expr(e, index);
-      indices->given += shape_count(shape);
-      indices->has_vector |= !shape_is_scalar(shape);
+      indices->given += type_parts(shape);
+      indices->has_vector |= !type_is_scalar(shape);
     }
   }
 }

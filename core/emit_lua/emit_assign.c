@@ -163,7 +163,7 @@ static const char *operator_text(AstOp op) {
 
 /* `_rg.pick(old, _rg_s0)`, of one number `old[_rg_s0[1]]` */
 static void emit_old(Emit *e, const Target *target) {
-  bool is_number = target->is_part && shape_is_scalar(target->shape);
+  bool is_number = target->is_part && type_is_scalar(target->shape);
   emit_text(e, is_number ? "_rg.only(" : target->is_part ? "_rg.pick(" : "(");
   if (target->is_local) {
     emit_text(e, target->name);

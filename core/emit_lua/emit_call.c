@@ -102,7 +102,7 @@ void emit_call(Emit *e, AstExpr *call) {
   const Entity *entity = entity_of(e->s, call);
   if (entity->builtin) emit_builtin(e, call, entity->builtin);
   else if (!entity->is_conversion) emit_refuse(e, call);
-  else if (!shape_is_scalar(entity->shape)) emit_construction(e, call);
+  else if (!type_is_scalar(entity->shape)) emit_construction(e, call);
   else emit_as(e, call->list.items[0], entity->type);
 }
 

@@ -30,14 +30,14 @@ static int64_t wrap(Type type, int64_t value) {
 void emit_integer(Emit *e, Type type, int64_t value) {
   value = wrap(type, value);
   if (type_is_bool(type)) emit_text(e, value ? "true" : "false");
-  else if (type.scalar == TYPE_I64) emit_format(e, "0x%" PRIx64 "LL", (uint64_t)value);
-  else if (type.scalar == TYPE_U64) emit_format(e, "0x%" PRIx64 "ULL", (uint64_t)value);
+  else if (type_is(type, TYPE_I64)) emit_format(e, "0x%" PRIx64 "LL", (uint64_t)value);
+  else if (type_is(type, TYPE_U64)) emit_format(e, "0x%" PRIx64 "ULL", (uint64_t)value);
   else emit_format(e, value < 0 ? "(%" PRId64 ")" : "%" PRId64, value);
 }
 
 void emit_float(Emit *e, Type type, double value) {
-  if (type.scalar == TYPE_F32) value = (double)(float)value;
-  if (type.scalar == TYPE_F16) emit_text(e, "_rg.to_f16_f64");
+  if (type_is(type, TYPE_F32)) value = (double)(float)value;
+  if (type_is(type, TYPE_F16)) emit_text(e, "_rg.to_f16_f64");
   if (isinf(value)) emit_text(e, value > 0 ? "(1/0)" : "(-1/0)");
   else if (value == 0 && signbit(value)) emit_text(e, "(_rg.negative_zero)");
   else {
@@ -48,13 +48,13 @@ void emit_float(Emit *e, Type type, double value) {
 }
 
 void emit_zero(Emit *e, Type type, Shape shape) {
-  if (!shape_is_scalar(shape)) emit_text(e, "{");
-  for (int k = 0; k < shape_count(shape); k++) {
+  if (!type_is_scalar(shape)) emit_text(e, "{");
+  for (int k = 0; k < type_parts(shape); k++) {
     if (k) emit_text(e, ", ");
     if (type_is_none(type)) emit_text(e, "nil");
     else emit_integer(e, type_is_float(type) ? TYPE(I32) : type, 0);
   }
-  if (!shape_is_scalar(shape)) emit_text(e, "}");
+  if (!type_is_scalar(shape)) emit_text(e, "}");
 }
 
 static void emit_literal(Emit *e, const AstExpr *number, Type type, bool is_negative) {
@@ -67,7 +67,7 @@ static void emit_literal(Emit *e, const AstExpr *number, Type type, bool is_nega
 /* -- operations ------------------------------------------------------------------------------------------- */
 
 void emit_operation(Emit *e, Shape shape, const char *name, Type type) {
-  bool is_scalar = shape_is_scalar(shape);
+  bool is_scalar = type_is_scalar(shape);
   emit_format(e, "%s_rg.%s_%s%s", is_scalar ? "" : "_rg.each(", name, type_text(type), is_scalar ? "(" : ", ");
 }
 
@@ -88,8 +88,8 @@ void emit_as(Emit *e, AstExpr *expr, Type type) {
 }
 
 void emit_for(Emit *e, AstExpr *expr, Type type, Shape shape) {
-  bool stretches = !shape_is_scalar(shape) && shape_is_scalar(emit_shape(e, expr));
-  if (stretches) emit_format(e, "_rg.stretch(%d, ", shape_count(shape));
+  bool stretches = !type_is_scalar(shape) && type_is_scalar(emit_shape(e, expr));
+  if (stretches) emit_format(e, "_rg.stretch(%d, ", type_parts(shape));
   emit_as(e, expr, type);
   if (stretches) emit_text(e, ")");
 }
@@ -149,7 +149,7 @@ static bool is_wide(Type type) { return type_is_integer(type) && type_bits(type)
 /* Lua compares its numbers exactly, and 64-bit integers of one type; where those meet others, or vectors, _rg does. */
 static void emit_comparison(Emit *e, AstExpr *expr) {
   Type a = emit_type(e, expr->left), b = emit_type(e, expr->right);
-  bool is_scalar = shape_is_scalar(emit_shape(e, expr->left));
+  bool is_scalar = type_is_scalar(emit_shape(e, expr->left));
   bool is_plain = is_scalar && ( type_equal(a, b) || (!is_wide(a) && !is_wide(b)));
   if (is_plain) emit_text(e, "(");
   else emit_format(e, "_rg.%s%s(", is_scalar ? "" : "all_", op_name(expr->op));

@@ -28,7 +28,7 @@ static void emit_append(Emit *e, AstExpr *call, const Entity *entity) {
     AstExpr *value = call->list.items[i];
     emit_text(e, ", ");
     emit_as(e, value, entity->node->components[component].type);
-    component += shape_count(emit_shape(e, value));
+    component += type_parts(emit_shape(e, value));
   }
   emit_text(e, ")");
 }

@@ -10,13 +10,13 @@ static void emit_parameters(Emit *e) {
     if (local->is_alias) continue;
     const Live *live = &s->lives.items[s->parameter_live[i] - 1];
     emit_format(e, "local %s = ", emit_declare(e, parameter));
-    if (!shape_is_scalar(local->shape)) emit_text(e, "{");
-    for (int k = 0; k < shape_count(local->shape); k++) {
+    if (!type_is_scalar(local->shape)) emit_text(e, "{");
+    for (int k = 0; k < type_parts(local->shape); k++) {
       if (k) emit_text(e, ", ");
       emit_conversion(e, (Shape){0}, live->met, local->type);
       emit_format(e, "_rg_a[%d])", live->arg + k);
     }
-    emit_text(e, shape_is_scalar(local->shape) ? "; " : "}; ");
+    emit_text(e, type_is_scalar(local->shape) ? "; " : "}; ");
   }
 }
 
@@ -37,7 +37,7 @@ static void emit_end(Emit *e) {
   for (int i = 0; i < kernel->results.count; i++) {
     emit_text(e, i ? ", " : " do return ");
     Type type = kernel->results.items[i];
-    emit_zero(e, type_element(type), shape_of_type(type));
+    emit_zero(e, type_element(type), type_shape(type));
   }
   if (kernel->results.count) emit_text(e, " end");
 }

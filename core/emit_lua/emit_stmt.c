@@ -129,7 +129,7 @@ static void emit_return(Emit *e, AstStmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) {
     if (i) emit_text(e, ", ");
     Type type = e->s->output->kernel->results.items[i];
-    emit_for(e, stmt->values.items[i], type_element(type), shape_of_type(type));
+    emit_for(e, stmt->values.items[i], type_element(type), type_shape(type));
   }
   emit_text(e, " end");
 }

@@ -12,9 +12,9 @@ void emit_live(Emit *e, const AstExpr *expr) {
   const Entity *entity = entity_of(e->s, expr);
   const Live *live = &e->s->lives.items[entity->live];
   Type at = emit_type(e, expr);
-  bool is_vector = !shape_is_scalar(entity->shape);
+  bool is_vector = !type_is_scalar(entity->shape);
   if (is_vector) emit_text(e, "{");
-  for (int k = 0; k < shape_count(entity->shape); k++) {
+  for (int k = 0; k < type_parts(entity->shape); k++) {
     if (k) emit_text(e, ", ");
     emit_conversion(e, (Shape){0}, live->met, at);
     emit_format(e, "_rg_a[%d])", live->arg + (entity->part_count ? entity->parts[k] : k));
@@ -47,11 +47,11 @@ static void emit_named_part(Emit *e, AstExpr *part) {
 static void emit_indexed_part(Emit *e, AstExpr *part) {
   Shape of = emit_shape(e, part->left);
   Type type = emit_type(e, part->left);
-  emit_text(e, shape_is_matrix(of) ? "_rg.row_or(" : "_rg.item(");
+  emit_text(e, type_is_matrix(of) ? "_rg.row_or(" : "_rg.item(");
   emit_expr(e, part->left);
   emit_text(e, ", ");
   emit_expr(e, part->list.items[0]);
-  if (shape_is_matrix(of)) emit_format(e, ", %d", of.cols);
+  if (type_is_matrix(of)) emit_format(e, ", %d", type_cols(of));
   emit_text(e, ", ");
   emit_zero(e, type, (Shape){0});
   emit_text(e, ")");
@@ -69,7 +69,8 @@ void emit_selection(Emit *e, AstExpr *part) {
   part = sema_strip(part);
   const Entity *entity = entity_of(e->s, part);
   if (entity->kind != ENTITY_PART) {
-    for (int k = 0; k < shape_count(emit_shape(e, part)); k++) emit_format(e, "%s%d", k ? ", " : "{", k + 1);
+    for (int k = 0; k < type_parts(emit_shape(e, part)); k++)
+      emit_format(e, "%s%d", k ? ", " : "{", k + 1);
     emit_text(e, "}");
     return;
   }
@@ -80,7 +81,7 @@ void emit_selection(Emit *e, AstExpr *part) {
     emit_places(e, entity);
   } else {
     emit_expr(e, part->list.items[0]);
-    emit_format(e, ", %d", emit_shape(e, part->left).cols);
+    emit_format(e, ", %d", type_cols(emit_shape(e, part->left)));
   }
   emit_text(e, ")");
 }
@@ -93,13 +94,13 @@ void emit_construction(Emit *e, AstExpr *call) {
   Shape shape = entity->shape;
   AstExprs items = call_items(e->s, call);
   emit_conversion(e, shape, entity->type, emit_type(e, call));
-  bool is_one = items.count == 1 && shape_is_scalar(emit_shape(e, items.items[0]));
-  if (is_one && shape_is_matrix(shape)) {
-    emit_format(e, "_rg.diagonal(%d, %d, ", shape.rows, shape.cols);
+  bool is_one = items.count == 1 && type_is_scalar(emit_shape(e, items.items[0]));
+  if (is_one && type_is_matrix(shape)) {
+    emit_format(e, "_rg.diagonal(%d, %d, ", type_rows(shape), type_cols(shape));
     emit_zero(e, entity->type, (Shape){0});
     emit_text(e, ", ");
   } else if (is_one) {
-    emit_format(e, "_rg.stretch(%d, ", shape_count(shape));
+    emit_format(e, "_rg.stretch(%d, ", type_parts(shape));
   } else {
     emit_text(e, "_rg.join(");
   }
@@ -114,14 +115,16 @@ void emit_construction(Emit *e, AstExpr *call) {
 
 bool emit_is_product(Emit *e, const AstExpr *expr) {
   Shape a = emit_shape(e, expr->left), b = emit_shape(e, expr->right);
-  return expr->op == AST_MUL && !shape_is_scalar(a) && !shape_is_scalar(b) && (shape_is_matrix(a) || shape_is_matrix(b));
+  return expr->op == AST_MUL && !type_is_scalar(a) && !type_is_scalar(b) &&
+         (type_is_matrix(a) || type_is_matrix(b));
 }
 
 /* A vector on the left is a row. */
 void emit_product(Emit *e, AstExpr *expr) {
   Shape a = emit_shape(e, expr->left), b = emit_shape(e, expr->right);
   Type at = emit_type(e, expr);
-  emit_format(e, "_rg.product_%s(%d, %d, ", type_text(at), shape_is_matrix(a) ? a.cols : a.rows, b.cols);
+  emit_format(e, "_rg.product_%s(%d, %d, ", type_text(at),
+              type_is_matrix(a) ? type_cols(a) : type_rows(a), type_cols(b));
   emit_as(e, expr->left, at);
   emit_text(e, ", ");
   emit_as(e, expr->right, at);
@@ -164,7 +167,7 @@ void emit_algebra(Emit *e, AstExpr *call, const Builtin *builtin) {
   } else {
     emit_format(e, "_rg.%s_%s(", algebra_name(builtin), type_text(at));
     bool is_of_matrix = which >= ALGEBRA_TRANSPOSE && which <= ALGEBRA_INVERSE;
-    if (is_of_matrix) emit_format(e, "%d, ", emit_shape(e, list.items[0]).cols);
+    if (is_of_matrix) emit_format(e, "%d, ", type_cols(emit_shape(e, list.items[0])));
   }
   emit_arguments(e, &list, at);
 }

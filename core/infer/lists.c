@@ -13,7 +13,7 @@ void infer_list_values(Sema *s, AstExpr *e) {
     AstExpr *value = e->list.items[i];
     if (type_is_integer(entity->node->components[component].type))
       infer_demand(s, value, "which goes into '%s'", entity->name);
-    component += shape_count(shape_of(s, value));
+    component += type_parts(shape_of(s, value));
   }
   const Inline *in = map_find_int(&s->pops, (uintptr_t)e);
   for (int i = 0; in && i < in->results.count; i++)
@@ -26,7 +26,7 @@ bool check_list_values(Sema *s, AstExpr *e) {
   for (int i = entity->taken; i < e->list.count; i++) {
     AstExpr *value = e->list.items[i];
     const SNodeComponent *to = &entity->node->components[component];
-    int count = shape_count(shape_of(s, value));
+    int count = type_parts(shape_of(s, value));
     for (int k = 1; k < count; k++)
       if (!type_equal(to[k].type, to->type))
         return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, "give a value for each field, in the order of place",

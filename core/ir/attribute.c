@@ -70,13 +70,13 @@ int ir_axes_in_use(const IrInst *inst, const int32_t axes[SNODE_MAX_AXES]) {
 }
 
 const char *ir_type_text(Type type) {
-  if (type.scalar == TYPE_PTR) return "ptr";
-  if (type.scalar == TYPE_PLACE) return "place";
+  if (type_is(type, TYPE_PTR)) return "ptr";
+  if (type_is(type, TYPE_PLACE)) return "place";
   return type_text(type);
 }
 
 bool ir_type_parse(Str text, Type *type) {
   if (str_is(text, "ptr")) return *type = TYPE(PTR), true;
   if (str_is(text, "place")) return *type = TYPE(PLACE), true;
-  return type_parse(text, type) && type_is_scalar(*type) && type->scalar != TYPE_NONE;
+  return type_parse(text, type) && type_is_scalar(*type) && !type_is_none(*type);
 }

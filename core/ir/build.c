@@ -170,7 +170,7 @@ IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *con
 }
 
 int64_t ir_wrap_int(Type type, int64_t value) {
-  switch (type.scalar) {
+  switch (type_scalar_kind(type)) {
   case TYPE_BOOL: return value != 0;
   case TYPE_I8: return (int8_t)value;
   case TYPE_I16: return (int16_t)value;
@@ -193,8 +193,8 @@ static double round_half(double value) {
 }
 
 double ir_round_float(Type type, double value) {
-  if (type.scalar == TYPE_F32) return (double)(float)value;
-  if (type.scalar == TYPE_F16) return round_half(value);
+  if (type_is(type, TYPE_F32)) return (double)(float)value;
+  if (type_is(type, TYPE_F16)) return round_half(value);
   return value;
 }
 

@@ -213,7 +213,7 @@ static void print_tables(StrBuf *out, const IrKernel *kernel) {
   for (int i = 0; i < kernel->results.count; i++) {
     Type result = kernel->results.items[i];
     strbuf_format(out, "\nresult %s", ir_type_text(type_element(result)));
-    if (!type_is_scalar(result)) strbuf_format(out, " %d %d", result.rows, result.cols);
+    if (!type_is_scalar(result)) strbuf_format(out, " %d %d", type_rows(result), type_cols(result));
   }
   if (kernel->frame_slots) strbuf_format(out, "\nframe %d", kernel->frame_slots);
 }

@@ -28,7 +28,7 @@ static bool wrong(Verifier *v, const IrInst *inst, const char *what) {
 static bool is_number(Type t) { return type_is_integer(t) || type_is_float(t); }
 static bool is_integer_or_bool(Type t) { return type_is_integer(t) || type_is_bool(t); }
 static bool is_element(Type t) { return is_number(t) || type_is_bool(t); }
-static bool is_pointer(Type t) { return t.scalar == TYPE_PTR; }
+static bool is_pointer(Type t) { return type_is(t, TYPE_PTR); }
 static Type type_at(const IrInst *inst, int k) { return inst->operands[k]->type; }
 
 static bool all_of_type(const IrInst *inst, int first, Type type) {

@@ -30,7 +30,7 @@ static void write_text(Writer *w, const char *text) {
   write_data(w, text, strlen(text));
 }
 
-static void write_type(Writer *w, Type type) { write_u64(w, type.scalar); }
+static void write_type(Writer *w, Type type) { write_u64(w, type_scalar_kind(type)); }
 
 static void write_axes(Writer *w, const int32_t axes[SNODE_MAX_AXES], int count) {
   write_u64(w, (uint64_t)count);
@@ -153,8 +153,8 @@ static void write_results(Writer *w, const IrKernel *kernel) {
   write_u64(w, (uint64_t)kernel->results.count);
   for (int i = 0; i < kernel->results.count; i++) {
     write_type(w, kernel->results.items[i]);
-    write_u64(w, kernel->results.items[i].rows);
-    write_u64(w, kernel->results.items[i].cols);
+    write_u64(w, type_rows(kernel->results.items[i]));
+    write_u64(w, type_cols(kernel->results.items[i]));
   }
 }
 

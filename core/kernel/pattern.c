@@ -87,7 +87,7 @@ static bool make_words(const PatternMaking *making, int32_t k, uint64_t *words) 
   words[1] = tree_class(making, k, tree) + 1;
   if (value->kind == RG_VALUE_FIELD) {
     Type type = ((Field *)value->field)->type;
-    words[1] |= (uint64_t)type.rows << 32 | (uint64_t)type.cols << 40;
+    words[1] |= (uint64_t)type_shape(type).number << 32;
   }
   words[2] = tree->layout->layout_hash;
   const Field *field = value->kind == RG_VALUE_FIELD ? (const Field *)value->field : NULL;

@@ -3,13 +3,13 @@
 #include "lower/lower.h"
 
 static IrInst *widen_index(Sema *s, IrInst *index) {
-  bool is_wide = type_bits(index->type) == 64 || index->type.scalar == TYPE_U32;
+  bool is_wide = type_bits(index->type) == 64 || type_is(index->type, TYPE_U32);
   return lower_convert(s, index, is_wide ? TYPE(I64) : TYPE(I32));
 }
 
 /* One, or as many as an integer vector has. */
 static int lower_index(Sema *s, AstExpr *e, IrInst **indices, int so_far) {
-  int count = shape_count(shape_of(s, e));
+  int count = type_parts(shape_of(s, e));
   IrInst **values = lower_values(s, e);
   lower_at(s, e->pos);
   for (int k = 0; k < count && so_far < SNODE_MAX_AXES; k++) indices[so_far++] = widen_index(s, values[k]);

@@ -22,12 +22,13 @@ static IrInst *dot(Sema *s, IrInst **a, int a_step, IrInst **b, int b_step, int 
 
 /* A vector on the left is a row, one on the right a column. */
 IrInst **lower_product(Sema *s, Shape a_shape, IrInst **a, Shape b_shape, IrInst **b) {
-  int rows = shape_is_matrix(a_shape) ? a_shape.rows : 1,
-      inner = shape_is_matrix(a_shape) ? a_shape.cols : a_shape.rows;
-  IrInst **result = array(s, rows * b_shape.cols);
+  int rows = type_is_matrix(a_shape) ? type_rows(a_shape) : 1,
+      inner = type_is_matrix(a_shape) ? type_cols(a_shape) : type_rows(a_shape);
+  IrInst **result = array(s, rows * type_cols(b_shape));
   for (int r = 0; r < rows; r++)
-    for (int c = 0; c < b_shape.cols; c++)
-      result[r * b_shape.cols + c] = dot(s, a + r * inner, 1, b + c, b_shape.cols, inner);
+    for (int c = 0; c < type_cols(b_shape); c++)
+      result[r * type_cols(b_shape) + c] =
+          dot(s, a + r * inner, 1, b + c, type_cols(b_shape), inner);
   return result;
 }
 
@@ -90,9 +91,10 @@ static IrInst **outer(Sema *s, IrInst **a, int rows, IrInst **b, int cols) {
 }
 
 static IrInst **transpose(Sema *s, IrInst **m, Shape shape) {
-  IrInst **result = array(s, shape_count(shape));
-  for (int r = 0; r < shape.rows; r++)
-    for (int c = 0; c < shape.cols; c++) result[c * shape.rows + r] = m[r * shape.cols + c];
+  IrInst **result = array(s, type_parts(shape));
+  for (int r = 0; r < type_rows(shape); r++)
+    for (int c = 0; c < type_cols(shape); c++)
+      result[c * type_rows(shape) + r] = m[r * type_cols(shape) + c];
   return result;
 }
 
@@ -135,7 +137,7 @@ static IrInst *each(Sema *s, Algebra which, IrInst *a, IrInst *b, IrInst *c) {
 }
 
 static IrInst **lower_each(Sema *s, AstExpr *e, const AstExprs *list, Algebra which) {
-  int count = shape_count(shape_of(s, e));
+  int count = type_parts(shape_of(s, e));
   IrInst **arguments[3] = {0}, **result = array(s, count);
   for (int i = 0; i < list->count; i++) arguments[i] = lower_values_as(s, list->items[i], s->at[e->id], count);
   lower_at(s, e->pos);
@@ -145,7 +147,7 @@ static IrInst **lower_each(Sema *s, AstExpr *e, const AstExprs *list, Algebra wh
 }
 
 static IrInst **lower_selection(Sema *s, AstExpr *e, const AstExprs *list) {
-  int count = shape_count(shape_of(s, e));
+  int count = type_parts(shape_of(s, e));
   IrInst *condition = lower_expr(s, list->items[0]);
   IrInst **yes = lower_values_as(s, list->items[1], s->at[e->id], count);
   IrInst **no = lower_values_as(s, list->items[2], s->at[e->id], count);
@@ -162,19 +164,20 @@ IrInst **lower_algebra(Sema *s, AstExpr *e, const Builtin *builtin) {
   if (which == ALGEBRA_SELECT) return lower_selection(s, e, &list);
   if (which >= ALGEBRA_CLAMP) return lower_each(s, e, &list, which);
   Shape shape = shape_of(s, list.items[0]), other = list.count > 1 ? shape_of(s, list.items[1]) : shape;
-  int count = shape_count(shape);
+  int count = type_parts(shape);
   IrInst **a = lower_values_as(s, list.items[0], s->at[e->id], count);
-  IrInst **b = list.count > 1 ? lower_values_as(s, list.items[1], s->at[e->id], shape_count(other)) : NULL;
+  IrInst **b =
+      list.count > 1 ? lower_values_as(s, list.items[1], s->at[e->id], type_parts(other)) : NULL;
   lower_at(s, e->pos);
   switch (which) {
   case ALGEBRA_DOT: return one_value(s, dot(s, a, 1, b, 1, count));
   case ALGEBRA_CROSS: return cross(s, a, b, count);
   case ALGEBRA_NORM: return one_value(s, norm(s, a, count));
   case ALGEBRA_NORMALIZE: return normalize(s, a, count);
-  case ALGEBRA_OUTER: return outer(s, a, count, b, shape_count(other));
+  case ALGEBRA_OUTER: return outer(s, a, count, b, type_parts(other));
   case ALGEBRA_TRANSPOSE: return transpose(s, a, shape);
-  case ALGEBRA_TRACE: return one_value(s, trace(s, a, shape.rows));
-  case ALGEBRA_DETERMINANT: return one_value(s, determinant(s, a, shape.rows, 0, -1, 0));
-  default: return inverse(s, a, shape.rows);
+  case ALGEBRA_TRACE: return one_value(s, trace(s, a, type_rows(shape)));
+  case ALGEBRA_DETERMINANT: return one_value(s, determinant(s, a, type_rows(shape), 0, -1, 0));
+  default: return inverse(s, a, type_rows(shape));
   }
 }

@@ -21,7 +21,7 @@ void lower_quotient(Sema *s, AstExpr *e, IrInst ***dividend, IrInst ***divisor) 
     return;
   }
   Type type = ty_alone(s, typed_quotient_type(s, inner));
-  int count = shape_count(shape_of(s, inner));
+  int count = type_parts(shape_of(s, inner));
   *dividend = lower_values_as(s, inner->left, type, count);
   *divisor = lower_values_as(s, inner->right, type, count);
 }
@@ -35,7 +35,7 @@ static IrInst *ceil_quotient(Sema *s, IrInst *a, IrInst *b) {
 }
 
 static IrInst **round_quotient(Sema *s, AstExpr *e, AstExpr *argument, IrOp op) {
-  int count = shape_count(shape_of(s, e));
+  int count = type_parts(shape_of(s, e));
   IrInst **a, **b, **result = array(s, count);
   lower_quotient(s, argument, &a, &b);
   lower_at(s, e->pos);
@@ -48,7 +48,7 @@ static IrInst **round_quotient(Sema *s, AstExpr *e, AstExpr *argument, IrOp op) 
 
 static IrInst **lower_round(Sema *s, AstExpr *e, AstExpr *argument, IrOp op) {
   if (op != IR_ROUND && typed_quotient(s, argument)) return round_quotient(s, e, argument, op);
-  int count = shape_count(shape_of(s, e));
+  int count = type_parts(shape_of(s, e));
   IrInst **values = lower_values(s, argument), **result = array(s, count);
   lower_at(s, e->pos);
   for (int k = 0; k < count; k++) {
@@ -88,7 +88,7 @@ static IrInst *each_angle(Sema *s, AstExpr *e, const Builtin *builtin, IrInst **
 
 static IrInst **lower_each(Sema *s, AstExpr *e, const Builtin *builtin, Each *each) {
   AstExprs list = call_arguments(s, e);
-  int count = shape_count(shape_of(s, e));
+  int count = type_parts(shape_of(s, e));
   IrInst ***all = scratch_array(s->scratch, IrInst **, list.count), **one = array(s, list.count),
          **result = array(s, count);
   for (int i = 0; i < list.count; i++) all[i] = lower_values_as(s, list.items[i], type_at(s, e), count);
@@ -109,7 +109,8 @@ static IrInst **lower_builtin(Sema *s, AstExpr *e, const Builtin *builtin) {
   case FORM_JOIN:
   case FORM_BITS: return lower_each(s, e, builtin, each_fold);
   case FORM_ROUND: return lower_round(s, e, call_arguments(s, e).items[0], builtin->op);
-  case FORM_TOBIT: return lower_values_as(s, e->list.items[0], TYPE(I32), shape_count(shape_of(s, e)));
+  case FORM_TOBIT:
+    return lower_values_as(s, e->list.items[0], TYPE(I32), type_parts(shape_of(s, e)));
   case FORM_ALGEBRA: return lower_algebra(s, e, builtin);
   case FORM_RANGE:
   case FORM_RESCALE: case FORM_DECOMPOSE: case FORM_SHAPER: break;
@@ -120,17 +121,18 @@ static IrInst **lower_builtin(Sema *s, AstExpr *e, const Builtin *builtin) {
 /* What a vector is made of, one behind the other; one number for all, or for a diagonal. */
 static IrInst **lower_construction(Sema *s, AstExpr *e, const Entity *entity) {
   Shape shape = entity->shape;
-  int count = shape_count(shape), so_far = 0;
+  int count = type_parts(shape), so_far = 0;
   IrInst **result = array(s, count);
   AstExprs items = call_items(s, e);
   for (int i = 0; i < items.count; i++) {
-    int own = shape_count(shape_of(s, items.items[i]));
+    int own = type_parts(shape_of(s, items.items[i]));
     IrInst **values = lower_values_as(s, items.items[i], entity->type, own);
     for (int k = 0; k < own && so_far < count; k++) result[so_far++] = values[k];
   }
   if (so_far == count) return result;
-  IrInst *one = result[0], *zero = shape_is_matrix(shape) ? lower_number(s, entity->type, 0) : one;
-  for (int k = 0; k < count; k++) result[k] = k / shape.cols == k % shape.cols ? one : zero;
+  IrInst *one = result[0], *zero = type_is_matrix(shape) ? lower_number(s, entity->type, 0) : one;
+  for (int k = 0; k < count; k++)
+    result[k] = k / type_cols(shape) == k % type_cols(shape) ? one : zero;
   return result;
 }
 
@@ -150,7 +152,7 @@ static IrInst *change_number(Sema *s, const Entity *entity, int k, IrInst **indi
 
 static IrInst **lower_element_call(Sema *s, AstExpr *e, const Entity *entity, IrInst **indices) {
   IrInst **values[2] = {0};
-  int count = shape_count(entity->shape), first = e->list.count - entity->method->values;
+  int count = type_parts(entity->shape), first = e->list.count - entity->method->values;
   for (int i = 0; i < entity->method->values; i++)
     values[i] = lower_values_as(s, e->list.items[first + i], entity->type, count);
   lower_at(s, e->pos);

@@ -11,8 +11,9 @@ IrInst *lower_number(Sema *s, Type type, int64_t value) {
 
 static IrInst *convert_constant(Sema *s, const IrInst *value, Type type) {
   bool from_float = type_is_float(value->type);
-  double number = from_float ? ir_float_value(value)
-                  : value->type.scalar == TYPE_U64 ? (double)(uint64_t)value->imm : (double)value->imm;
+  double number = from_float                       ? ir_float_value(value)
+                  : type_is(value->type, TYPE_U64) ? (double)(uint64_t)value->imm
+                                                   : (double)value->imm;
   return type_is_float(type) ? ir_const_float(&s->b, type, number) : ir_const_int(&s->b, type, value->imm);
 }
 
@@ -82,7 +83,7 @@ IrInst *lower_operator(Sema *s, AstOp op, IrInst *a, IrInst *b) { return ir_bina
 static IrInst *lower_binary(Sema *s, AstExpr *e) {
   Type at = type_at(s, e);
   if (e->op >= AST_EQ && e->op <= AST_GE) {
-    if (!shape_is_scalar(shape_of(s, e->left))) return lower_values(s, e)[0];
+    if (!type_is_scalar(shape_of(s, e->left))) return lower_values(s, e)[0];
     IrInst *a = lower_expr(s, e->left), *b = lower_expr(s, e->right);
     lower_at(s, e->pos);
     return lower_compare(s, e->op, a, b);

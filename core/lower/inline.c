@@ -10,7 +10,8 @@ static void bind_parameters(Sema *s, Inline *in) {
     if (parameter->is_alias)
       lower_keep_view(s, in->function->parameters.items[i], in->arguments.items[i]);
     else
-      values[i] = lower_values_as(s, in->arguments.items[i], parameter->type, shape_count(parameter->shape));
+      values[i] =
+          lower_values_as(s, in->arguments.items[i], parameter->type, type_parts(parameter->shape));
   }
   for (int i = 0; i < in->arguments.count; i++)
     if (!parameter_of(s, in, i)->is_alias) lower_bind(s, in->function->parameters.items[i], values[i]);
@@ -21,7 +22,7 @@ static void make_results(Sema *s, Inline *in) {
   if (in->is_straight) return;
   for (int i = 0; i < in->results.count; i++) {
     Local *local = local_of(s, in->results.items[i]);
-    int count = shape_count(local->shape);
+    int count = type_parts(local->shape);
     local->values = scratch_array(s->scratch, IrInst *, count);
     for (int k = 0; k < count; k++) {
       local->values[k] = ir_var(&s->b, local->type);
@@ -56,7 +57,7 @@ IrInst **lower_inline(Sema *s, AstExpr *e, Inline *in) {
   lower_at(s, e->pos);
   if (!in->results.count) return NULL;
   Local *local = local_of(s, in->results.items[0]);
-  int count = shape_count(local->shape);
+  int count = type_parts(local->shape);
   IrInst **values = scratch_array(s->scratch, IrInst *, count);
   for (int k = 0; k < count; k++) {
     IrInst *value = s->failed         ? lower_number(s, s->at[e->id], 0)
@@ -72,13 +73,13 @@ void lower_inline_return(Sema *s, AstStmt *stmt) {
   IrInst ***values = scratch_array(s->scratch, IrInst **, stmt->values.count + 1);
   for (int i = 0; i < stmt->values.count; i++) {
     const Local *local = local_of(s, in->results.items[i]);
-    values[i] = lower_values_as(s, stmt->values.items[i], local->type, shape_count(local->shape));
+    values[i] = lower_values_as(s, stmt->values.items[i], local->type, type_parts(local->shape));
   }
   lower_at(s, stmt->pos);
   for (int i = 0; i < stmt->values.count; i++) {
     Local *local = local_of(s, in->results.items[i]);
     if (in->is_straight) local->values = values[i];
-    for (int k = 0; k < shape_count(local->shape) && !in->is_straight; k++)
+    for (int k = 0; k < type_parts(local->shape) && !in->is_straight; k++)
       ir_set(&s->b, local->values[k], values[i][k]);
   }
   if (in->returns_early) ir_break(&s->b, s->loops - in->loops);

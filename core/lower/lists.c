@@ -13,7 +13,7 @@ static IrInst **lower_append(Sema *s, AstExpr *e, const Entity *entity, IrInst *
   IrInst **operands = scratch_array(s->scratch, IrInst *, count + entity->node->component_count);
   for (int k = 0; k < count; k++) operands[k] = indices[k];
   for (int i = entity->taken; i < e->list.count; i++) {
-    int own = shape_count(shape_of(s, e->list.items[i]));
+    int own = type_parts(shape_of(s, e->list.items[i]));
     IrInst **values = lower_values_as(s, e->list.items[i], entity->node->components[component].type, own);
     for (int k = 0; k < own; k++) operands[count + component++] = values[k];
   }
@@ -36,7 +36,7 @@ static IrInst **lower_pop(Sema *s, AstExpr *e, const Entity *entity, IrInst **in
   for (int i = 0, component = entity->component; in && i < in->results.count; i++) {
     Local *local = local_of(s, in->results.items[i]);
     local->values = values + component;
-    component += shape_count(local->shape);
+    component += type_parts(local->shape);
   }
   return values + entity->component;
 }

@@ -40,7 +40,7 @@ void lower_leave(Sema *s, IrRegion *back) {
 
 void lower_bind(Sema *s, const AstLocal *ast, IrInst **values) {
   Local *local = local_of(s, ast);
-  int count = shape_count(local->shape);
+  int count = type_parts(local->shape);
   local->values = scratch_array(s->scratch, IrInst *, count);
   for (int k = 0; k < count; k++) {
     IrInst *value = lower_convert(s, values[k], local->type);
@@ -66,7 +66,7 @@ static void add_arguments(Sema *s) {
   for (int i = 0; i < s->lives.count; i++) {
     Live *live = &s->lives.items[i];
     if (!live->use) continue;
-    for (int k = 0; k < shape_count(live->shape); k++) {
+    for (int k = 0; k < type_parts(live->shape); k++) {
       int arg = ir_add_arg(s->output->kernel, live->met, live->name, live->use->pos.line, live->use->pos.column);
       SemaArg source = live->source;
       source.part = k;
@@ -85,7 +85,7 @@ static void bind_parameters(Sema *s) {
     lower_at(s, parameter->pos);
     const Live *live = &s->lives.items[s->parameter_live[i] - 1];
     IrInst *values[TYPE_MAX_PARTS];
-    for (int k = 0; k < shape_count(live->shape); k++) values[k] = ir_arg(&s->b, live->arg + k);
+    for (int k = 0; k < type_parts(live->shape); k++) values[k] = ir_arg(&s->b, live->arg + k);
     lower_bind(s, parameter, values);
   }
 }
@@ -102,7 +102,7 @@ void lower_keep_view(Sema *s, const AstLocal *ast, AstExpr *value) {
 /* A quotient of integers keeps them: math.floor of the local is an integer division. */
 static IrInst **lower_initial(Sema *s, const AstLocal *ast, AstExpr *value) {
   Local *local = local_of(s, ast);
-  int count = shape_count(local->shape);
+  int count = type_parts(local->shape);
   bool is_quotient = local->initial == value && typed_quotient(s, value) == sema_strip(value);
   if (!is_quotient || local->is_annotated) return lower_values_as(s, value, local->type, count);
   IrInst **values = scratch_array(s->scratch, IrInst *, count);
@@ -115,7 +115,7 @@ static IrInst **lower_initial(Sema *s, const AstLocal *ast, AstExpr *value) {
 }
 
 static IrInst **lower_zeros(Sema *s, const Local *local) {
-  int count = shape_count(local->shape);
+  int count = type_parts(local->shape);
   IrInst **zeros = scratch_array(s->scratch, IrInst *, count);
   for (int k = 0; k < count; k++) zeros[k] = lower_number(s, local->type, 0);
   return zeros;
@@ -221,8 +221,7 @@ static void add_results(Sema *s) {
   for (int i = 0; i < s->results.count; i++) {
     const Result *result = &s->results.items[i];
     Type type = ty_alone(s, result->ty);
-    if (!shape_is_scalar(result->shape)) type_make(type, result->shape.rows, result->shape.cols, &type);
-    vec_push(s->scratch, &s->output->kernel->results, type);
+    vec_push(s->scratch, &s->output->kernel->results, type_shaped(type, result->shape));
   }
 }
 

@@ -27,7 +27,7 @@ static void add_slot(Target *target, const Slot *from, int given, IrInst *condit
 
 /* The row that is chosen, of each number the condition. */
 static void choose_computed(Sema *s, AstExpr *e, const Target *whole, Target *target) {
-  int cols = shape_of(s, e->left).cols;
+  int cols = type_cols(shape_of(s, e->left));
   IrInst *index = lower_expr(s, e->list.items[0]), *is_row = NULL;
   lower_at(s, e->pos);
   for (int k = 0; k < whole->count; k++) {
@@ -41,7 +41,7 @@ static void choose_computed(Sema *s, AstExpr *e, const Target *whole, Target *ta
 
 static void choose_constant(Sema *s, AstExpr *e, const Target *whole, Target *target) {
   const Entity *part = entity_of(s, e);
-  int cols = shape_of(s, e->left).cols, row = part->part_count ? 0 : shape_constant_index(e);
+  int cols = type_cols(shape_of(s, e->left)), row = part->part_count ? 0 : shape_constant_index(e);
   for (int k = 0; k < whole->count; k++) {
     const Slot *slot = &whole->slots[k];
     for (int p = 0; p < part->part_count; p++)
@@ -54,7 +54,7 @@ static void choose_constant(Sema *s, AstExpr *e, const Target *whole, Target *ta
 static void find_slots(Sema *s, AstExpr *e, Target *target) {
   e = sema_strip(e);
   target->count = 0;
-  target->value_count = shape_count(shape_of(s, e));
+  target->value_count = type_parts(shape_of(s, e));
   if (entity_of(s, e)->kind != ENTITY_PART) {
     for (int k = 0; k < target->value_count; k++) add_slot(target, &(Slot){.number = k}, k, NULL);
     return;
@@ -135,8 +135,8 @@ static IrInst **lower_terms(Sema *s, const Update *update, Type type, int count,
 static void lower_update(Sema *s, Pos pos, const Update *update) {
   Target target;
   IrUpdate op;
-  IrInst **values =
-      lower_terms(s, update, target_type(s, update->target), shape_count(shape_of(s, update->target)), &op);
+  IrInst **values = lower_terms(s, update, target_type(s, update->target),
+                                type_parts(shape_of(s, update->target)), &op);
   lower_target(s, update->target, &target);
   lower_at(s, pos);
   for (int k = 0; k < target.count; k++) {
@@ -179,8 +179,9 @@ void lower_assign(Sema *s, AstStmt *stmt) {
   Target *targets = scratch_array(s->scratch, Target, count);
   for (int i = 0; i < stmt->values.count; i++) {
     AstExpr *value = stmt->values.items[i], *target = i < count ? stmt->targets.items[i] : NULL;
-    values[i] = target ? lower_values_as(s, value, target_type(s, target), shape_count(shape_of(s, target)))
-                       : lower_values(s, value);
+    values[i] =
+        target ? lower_values_as(s, value, target_type(s, target), type_parts(shape_of(s, target)))
+               : lower_values(s, value);
   }
   for (int i = 0; i < count; i++) lower_target(s, stmt->targets.items[i], &targets[i]);
   lower_at(s, pos);

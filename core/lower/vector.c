@@ -4,7 +4,7 @@
 
 static IrInst **array(Sema *s, int count) { return scratch_array(s->scratch, IrInst *, count); }
 
-static int count_at(Sema *s, const AstExpr *e) { return shape_count(shape_of(s, e)); }
+static int count_at(Sema *s, const AstExpr *e) { return type_parts(shape_of(s, e)); }
 
 static IrInst **stretch(Sema *s, IrInst *one, int count) {
   IrInst **all = array(s, count);
@@ -31,8 +31,8 @@ IrInst **lower_select(Sema *s, IrInst *condition, IrInst **yes, IrInst **no, int
 
 /* Row `index` of a matrix, number `index` of a vector, as numbers of the whole. */
 static int row_numbers(Shape of, int index, int numbers[TYPE_MAX_PARTS]) {
-  for (int k = 0; k < of.cols; k++) numbers[k] = index * of.cols + k;
-  return of.cols;
+  for (int k = 0; k < type_cols(of); k++) numbers[k] = index * type_cols(of) + k;
+  return type_cols(of);
 }
 
 /* Which numbers of e->left; false where an index is computed. */
@@ -55,12 +55,13 @@ static IrInst **pick(Sema *s, IrInst **values, const int *parts, int count) {
 static IrInst **lower_computed(Sema *s, AstExpr *e) {
   Shape of = shape_of(s, e->left);
   IrInst **values = lower_values(s, e->left), *index = lower_expr(s, e->list.items[0]);
-  IrInst **chosen = array(s, of.cols);
+  IrInst **chosen = array(s, type_cols(of));
   lower_at(s, e->pos);
-  for (int c = 0; c < of.cols; c++) chosen[c] = lower_number(s, values[0]->type, 0);
-  for (int r = 0; r < of.rows; r++) {
+  for (int c = 0; c < type_cols(of); c++) chosen[c] = lower_number(s, values[0]->type, 0);
+  for (int r = 0; r < type_rows(of); r++) {
     IrInst *is_it = ir_binary(&s->b, IR_EQ, index, lower_number(s, index->type, r));
-    for (int c = 0; c < of.cols; c++) chosen[c] = ir_select(&s->b, is_it, values[r * of.cols + c], chosen[c]);
+    for (int c = 0; c < type_cols(of); c++)
+      chosen[c] = ir_select(&s->b, is_it, values[r * type_cols(of) + c], chosen[c]);
   }
   return chosen;
 }
@@ -132,11 +133,13 @@ static IrInst **lower_binary(Sema *s, AstExpr *e) {
   Type at = s->at[e->id];
   Shape a_shape = shape_of(s, e->left), b_shape = shape_of(s, e->right);
   if (e->op == AST_EQ || e->op == AST_NE) return lower_equality(s, e);
-  bool has_scalar = shape_is_scalar(a_shape) || shape_is_scalar(b_shape);
+  bool has_scalar = type_is_scalar(a_shape) || type_is_scalar(b_shape);
   int count = count_at(s, e);
-  bool is_product = e->op == AST_MUL && !has_scalar && (shape_is_matrix(a_shape) || shape_is_matrix(b_shape));
-  IrInst **a = lower_values_as(s, e->left, at, is_product ? shape_count(a_shape) : count);
-  IrInst **b = lower_values_as(s, e->right, at, is_product ? shape_count(b_shape) : count), **result = array(s, count);
+  bool is_product =
+      e->op == AST_MUL && !has_scalar && (type_is_matrix(a_shape) || type_is_matrix(b_shape));
+  IrInst **a = lower_values_as(s, e->left, at, is_product ? type_parts(a_shape) : count);
+  IrInst **b = lower_values_as(s, e->right, at, is_product ? type_parts(b_shape) : count),
+         **result = array(s, count);
   lower_at(s, e->pos);
   if (is_product) return lower_product(s, a_shape, a, b_shape, b);
   for (int k = 0; k < count; k++) result[k] = lower_operator(s, e->op, a[k], b[k]);
@@ -192,7 +195,8 @@ IrInst **lower_values(Sema *s, AstExpr *e) {
   if (in) return lower_inline(s, e, in);
   if (e->kind == AST_CALL) return lower_call(s, e);
   if (e->kind == AST_METHOD) return lower_method(s, e);
-  if (e->kind == AST_BINARY && !shape_is_scalar(shape_of(s, e->left)) && (e->op == AST_EQ || e->op == AST_NE))
+  if (e->kind == AST_BINARY && !type_is_scalar(shape_of(s, e->left)) &&
+      (e->op == AST_EQ || e->op == AST_NE))
     return lower_equality(s, e);
   if (count == 1) {
     IrInst **one = array(s, 1);

@@ -135,8 +135,8 @@ static int64_t float_to_int(Type to, double value) {
 }
 
 static double int_to_float(Type from, Type to, int64_t value) {
-  bool u64 = from.scalar == TYPE_U64;
-  if (to.scalar == TYPE_F32) return u64 ? (double)(float)(uint64_t)value : (double)(float)value;
+  bool u64 = type_is(from, TYPE_U64);
+  if (type_is(to, TYPE_F32)) return u64 ? (double)(float)(uint64_t)value : (double)(float)value;
   /* Behind 2^53, where a double rounds, an f16 is infinite: it rounds once too. */
   return ir_round_float(to, u64 ? (double)(uint64_t)value : (double)value);
 }

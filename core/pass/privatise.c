@@ -42,7 +42,8 @@ static bool has_plain_nodes(const SNode *node) {
 static bool qualifies(const Privatise *p, int number) {
   const IrField *field = &p->kernel->fields.items[number];
   const Use *use = &p->uses[number];
-  bool has_sums = type_is_integer(field->type) || field->type.scalar == TYPE_F32 || field->type.scalar == TYPE_F64;
+  bool has_sums = type_is_integer(field->type) || type_is(field->type, TYPE_F32) ||
+                  type_is(field->type, TYPE_F64);
   return use->adds && !use->other && !p->deactivates[field->tree] && has_sums && has_plain_nodes(field->node);
 }
 

@@ -2,7 +2,7 @@
  * many numbers they give. Called as rg.dot(a, b) or as a:dot(b). */
 #include "resolve/resolve.h"
 
-static bool is_vector(Shape shape) { return !shape_is_scalar(shape) && !shape_is_matrix(shape); }
+static bool is_vector(Shape shape) { return !type_is_scalar(shape) && !type_is_matrix(shape); }
 
 static bool fail(Sema *s, AstExpr *e, const Builtin *builtin, const char *takes, Shape given) {
   return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' takes %s, and this is %s", builtin->name, takes,
@@ -18,7 +18,8 @@ static bool needs_vectors(Sema *s, AstExprs list, const Builtin *builtin) {
 
 static bool needs_square(Sema *s, AstExpr *e, const Builtin *builtin) {
   Shape shape = shape_of(s, e);
-  return (shape_is_matrix(shape) && shape.rows == shape.cols) || fail(s, e, builtin, "a square matrix", shape);
+  return (type_is_matrix(shape) && type_rows(shape) == type_cols(shape)) ||
+         fail(s, e, builtin, "a square matrix", shape);
 }
 
 static bool join_from(Sema *s, AstExpr *e, AstExprs list, int first, const Builtin *builtin, Shape *shape) {
@@ -30,15 +31,16 @@ static bool join_from(Sema *s, AstExpr *e, AstExprs list, int first, const Built
 
 static bool cross_shape(Sema *s, AstExpr *e, AstExprs list, const Builtin *builtin, Shape *shape) {
   if (!needs_vectors(s, list, builtin) || !join_from(s, e, list, 0, builtin, shape)) return false;
-  if (shape->rows > 3) return fail(s, list.items[0], builtin, "vectors of 3, or of 2", *shape);
-  if (shape->rows == 2) *shape = (Shape){0};
+  if (type_rows(*shape) > 3)
+    return fail(s, list.items[0], builtin, "vectors of 3, or of 2", *shape);
+  if (type_rows(*shape) == 2) *shape = (Shape){0};
   return true;
 }
 
 static bool outer_shape(Sema *s, AstExpr *e, AstExprs list, const Builtin *builtin, Shape *shape) {
   if (!needs_vectors(s, list, builtin)) return false;
-  int rows = shape_of(s, list.items[0]).rows, cols = shape_of(s, list.items[1]).rows;
-  *shape = (Shape){(uint8_t)rows, (uint8_t)cols};
+  int rows = type_rows(shape_of(s, list.items[0])), cols = type_rows(shape_of(s, list.items[1]));
+  *shape = type_make_shape(rows, cols);
   return rows * cols <= TYPE_MAX_PARTS ||
          sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "a matrix has %d numbers at most, and this would have %d",
                    TYPE_MAX_PARTS, rows * cols);
@@ -58,8 +60,8 @@ bool resolve_algebra(Sema *s, AstExpr *e, const Builtin *builtin, Shape *shape) 
   case ALGEBRA_CROSS: return cross_shape(s, e, list, builtin, shape);
   case ALGEBRA_OUTER: return outer_shape(s, e, list, builtin, shape);
   case ALGEBRA_TRANSPOSE:
-    *shape = (Shape){first.cols, first.rows};
-    return shape_is_matrix(first) || fail(s, list.items[0], builtin, "a matrix", first);
+    *shape = type_make_shape(type_cols(first), type_rows(first));
+    return type_is_matrix(first) || fail(s, list.items[0], builtin, "a matrix", first);
   case ALGEBRA_INVERSE: *shape = first; return needs_square(s, list.items[0], builtin);
   case ALGEBRA_TRACE:
   case ALGEBRA_DETERMINANT: return needs_square(s, list.items[0], builtin);

@@ -85,7 +85,7 @@ static int count_numbers(Sema *s, const AstExprs *list, const char *name) {
     AstExpr *item = list->items[i];
     if (item->kind != AST_TABLE) {
       if (!resolve_value(s, item)) return -1;
-      count += shape_count(shape_of(s, item));
+      count += type_parts(shape_of(s, item));
       continue;
     }
     for (int k = 0; k < item->keys.count; k++)
@@ -106,8 +106,10 @@ static bool check_rows(Sema *s, const AstExprs *list, const char *name, Shape sh
     AstExpr *row = list->items[i];
     if (row->kind != AST_TABLE) continue;
     bool is_outer = row->list.count && row->list.items[0]->kind == AST_TABLE;
-    if (is_outer ? !check_rows(s, &row->list, name, shape) : count_numbers(s, &row->list, name) != shape.cols)
-      return sema_fail(s, row, RG_ERROR_CALL_COUNT, NULL, "a row of '%s' has %d numbers", name, shape.cols);
+    if (is_outer ? !check_rows(s, &row->list, name, shape)
+                 : count_numbers(s, &row->list, name) != type_cols(shape))
+      return sema_fail(s, row, RG_ERROR_CALL_COUNT, NULL, "a row of '%s' has %d numbers", name,
+                       type_cols(shape));
   }
   return true;
 }
@@ -116,10 +118,10 @@ static bool check_rows(Sema *s, const AstExprs *list, const char *name, Shape sh
 static bool construct_resolve(Sema *s, AstExpr *e, const char *name, Shape shape) {
   int count = count_numbers(s, &e->list, name);
   if (count < 0) return false;
-  if (count != shape_count(shape) && count != 1)
+  if (count != type_parts(shape) && count != 1)
     return sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' is made of %d numbers, or of one, and here are %d", name,
-                     shape_count(shape), count);
-  bool is_flat = shape.cols == 1 || count == 1 ||
+                     type_parts(shape), count);
+  bool is_flat = type_cols(shape) == 1 || count == 1 ||
                  (e->list.items[0]->kind == AST_TABLE && e->list.count == 1 && e->list.items[0]->list.count &&
                   e->list.items[0]->list.items[0]->kind != AST_TABLE);
   return is_flat || check_rows(s, &e->list, name, shape);
@@ -127,7 +129,7 @@ static bool construct_resolve(Sema *s, AstExpr *e, const char *name, Shape shape
 
 static Entity resolve_conversion(Sema *s, AstExpr *e, const Entity *callee) {
   Entity entity = {.kind = ENTITY_VALUE, .type = callee->type, .shape = callee->shape, .is_conversion = true};
-  if (!shape_is_scalar(callee->shape))
+  if (!type_is_scalar(callee->shape))
     return construct_resolve(s, e, callee->name, callee->shape) ? entity : (Entity){0};
   if (e->list.count != 1) return fail_count(s, e, callee->name, 1, 1);
   if (!resolve_scalar(s, e->list.items[0])) return (Entity){0};
@@ -158,8 +160,9 @@ Entity resolve_type_call(Sema *s, AstExpr *e, Str name) {
   int rows = s->failed ? 0 : extent_of(s, e->list.items[0]),
       cols = s->failed || !is_matrix ? 1 : extent_of(s, e->list.items[1]);
   if (s->failed) return (Entity){0};
-  if (shape_is_scalar(shape) && type_make(element, rows, cols, &type))
-    return (Entity){.kind = ENTITY_TYPE, .type = element, .shape = shape_of_type(type), .name = sema_source(s, e)};
+  if (type_is_scalar(shape) && type_make(element, rows, cols, &type))
+    return (Entity){
+        .kind = ENTITY_TYPE, .type = element, .shape = type_shape(type), .name = sema_source(s, e)};
   sema_fail(s, e, RG_ERROR_TYPE_UNKNOWN, NULL, "'%s' is no type: there are 2 to %d numbers in a vector or matrix",
             sema_source(s, e), TYPE_MAX_PARTS);
   return (Entity){0};
@@ -226,7 +229,8 @@ static Entity resolve_cell_call(Sema *s, AstExpr *e, Entity object) {
 }
 
 static Entity resolve_element_call(Sema *s, AstExpr *e, Entity object) {
-  if (object.kind == ENTITY_FIELD && object.method->form == METHOD_CAS && !shape_is_scalar(object.shape)) {
+  if (object.kind == ENTITY_FIELD && object.method->form == METHOD_CAS &&
+      !type_is_scalar(object.shape)) {
     sema_fail(s, e, RG_ERROR_UNSUPPORTED, "keep what is compared in a field of its own",
               "'%s' holds vectors, and several numbers cannot be compared and exchanged at once", object.name);
     return (Entity){0};
@@ -309,7 +313,7 @@ Entity resolve_method(Sema *s, AstExpr *e) {
   if (object.kind == ENTITY_OTHER && object.value == VALUE_TABLE) return resolve_table_call(s, e, &object);
   bool is_value = object.kind == ENTITY_VALUE || object.kind == ENTITY_LIVE || object.kind == ENTITY_ELEMENT ||
                   object.kind == ENTITY_PART;
-  if (is_value && !shape_is_scalar(object.shape)) return resolve_vector_method(s, e, &object);
+  if (is_value && !type_is_scalar(object.shape)) return resolve_vector_method(s, e, &object);
   if (object.kind == ENTITY_NONE) return object;
   if (object.kind == ENTITY_LOOP) {
     sema_fail(s, e, RG_ERROR_CALL, suggest_modifier(s, e->text), "a loop has no ':%s()'", sema_text(s, e->text));

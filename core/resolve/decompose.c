@@ -186,12 +186,12 @@ Entity decompose_call(Sema *s, AstExpr *e, const Builtin *builtin) {
   AstExpr *matrix = self ? self : e->list.items[0];
   if (!resolve_value(s, matrix)) return (Entity){0};
   Shape shape = shape_of(s, matrix);
-  if (!shape_is_matrix(shape) || shape.rows != shape.cols) {
+  if (!type_is_matrix(shape) || type_rows(shape) != type_cols(shape)) {
     sema_fail(s, matrix, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' takes a square matrix, and this is %s", builtin->name,
               shape_text(s, shape));
     return (Entity){0};
   }
-  Ast *ast = write_function(s, builtin, shape.rows);
+  Ast *ast = write_function(s, builtin, type_rows(shape));
   if (!ast) return (Entity){0};
   Entity callee = {.kind = ENTITY_OTHER, .value = VALUE_FUNCTION, .name = builtin->name, .callee = ast->function,
                    .callee_source = ast->source};

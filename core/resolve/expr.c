@@ -69,7 +69,7 @@ bool resolve_value(Sema *s, AstExpr *e) {
 bool resolve_scalar(Sema *s, AstExpr *e) { return resolve_value(s, e) && resolve_check_scalar(s, e); }
 
 bool resolve_check_scalar(Sema *s, AstExpr *e) {
-  return shape_is_scalar(shape_of(s, e)) ||
+  return type_is_scalar(shape_of(s, e)) ||
          sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "take one number of it: v.x", "a number stands here, and this is %s",
                    shape_text(s, shape_of(s, e)));
 }
@@ -176,9 +176,9 @@ bool resolve_indices(Sema *s, AstExprs *list, int *count) {
     AstExpr *index = list->items[i];
     if (index->kind != AST_TABLE) {
       if (!resolve_value(s, index)) return false;
-      if (shape_is_matrix(shape_of(s, index)))
+      if (type_is_matrix(shape_of(s, index)))
         return sema_fail(s, index, RG_ERROR_TYPE_MISMATCH, NULL, "a matrix cannot be an index");
-      *count += shape_count(shape_of(s, index));
+      *count += type_parts(shape_of(s, index));
       continue;
     }
     if (has_keys(index))
@@ -219,7 +219,7 @@ static Entity resolve_element(Sema *s, AstExpr *e, Entity field) {
 static Entity resolve_index(Sema *s, AstExpr *e) {
   Entity object = resolve_expr(s, e->left);
   const char *name = object.name ? object.name : sema_source(s, e->left);
-  if (object.kind != ENTITY_FIELD && object.kind != ENTITY_TYPE && !shape_is_scalar(object.shape))
+  if (object.kind != ENTITY_FIELD && object.kind != ENTITY_TYPE && !type_is_scalar(object.shape))
     return shape_indexed_part(s, e, &object);
   switch (object.kind) {
   case ENTITY_NONE: return object;
@@ -270,7 +270,7 @@ static bool shape_choice(Sema *s, AstExpr *e, Shape *shape) {
   *shape = shape_of(s, b);
   if (e->kind == AST_TERNARY && !resolve_check_scalar(s, e->left)) return false;
   if (e->kind == AST_AND) return resolve_check_scalar(s, a);
-  return shape_equal(shape_of(s, a), *shape) ||
+  return type_equal(shape_of(s, a), *shape) ||
          sema_fail(s, b, RG_ERROR_TYPE_MISMATCH, NULL, "one side of this choice is %s, the other %s",
                    shape_text(s, shape_of(s, a)), shape_text(s, *shape));
 }
@@ -333,9 +333,7 @@ static Type fail_type(Sema *s, AstExpr *annotation, const char *name) {
 /* `vec(5, f64)`, `rg.mat(3, 2, f32)`: the last name decides, as nothing else can be called here. */
 static Type resolve_shaped(Sema *s, AstExpr *annotation) {
   Entity made = resolve_type_call(s, annotation, annotation->left->text);
-  if (made.kind != ENTITY_TYPE) return TYPE(NONE);
-  Type type;
-  return type_make(made.type, made.shape.rows, made.shape.cols, &type) ? type : TYPE(NONE);
+  return made.kind == ENTITY_TYPE ? type_shaped(made.type, made.shape) : TYPE(NONE);
 }
 
 static Type find_type(Sema *s, AstExpr *annotation) {
@@ -357,6 +355,6 @@ static Type find_type(Sema *s, AstExpr *annotation) {
 /* A type's name, or a name that leads to a type: that of one number, and how many there are. */
 Type resolve_type(Sema *s, AstExpr *annotation, Shape *shape) {
   Type type = find_type(s, annotation);
-  *shape = shape_of_type(type);
+  *shape = type_shape(type);
   return type_element(type);
 }

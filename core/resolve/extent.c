@@ -60,7 +60,10 @@ Entity extent_vector(Sema *s, AstExpr *e, const Entity *shape) {
   e->kind = AST_CALL;
   e->left = clone_new_expr(s, &name);
   e->list = numbers;
-  return (Entity){.kind = ENTITY_VALUE, .type = is_wide ? TYPE(I64) : TYPE(I32), .shape = {(uint8_t)count, 1}, .is_conversion = true};
+  return (Entity){.kind = ENTITY_VALUE,
+                  .type = is_wide ? TYPE(I64) : TYPE(I32),
+                  .shape = type_make_shape(count, 1),
+                  .is_conversion = true};
 }
 
 static Entity fail_axis(Sema *s, AstExpr *e, const Entity *shape) {
@@ -72,7 +75,8 @@ static Entity fail_axis(Sema *s, AstExpr *e, const Entity *shape) {
 /* `x.shape.x`, `x.shape.yx` */
 Entity extent_member(Sema *s, AstExpr *e, const Entity *shape, Str name) {
   Entity part = *shape;
-  int count = shape_swizzle(name, (Shape){(uint8_t)extent_count(shape), 1}, part.parts);
+  int rank = extent_count(shape);
+  int count = rank ? shape_swizzle(name, type_make_shape(rank, 1), part.parts) : 0;
   if (count == 1) return extent_constant(extent_of(shape, part.parts[0]));
   for (int k = 0; k < count && shape->part_count; k++) part.parts[k] = shape->parts[part.parts[k]];
   part.part_count = count;

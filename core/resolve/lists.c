@@ -46,7 +46,7 @@ static bool take_values(Sema *s, AstExpr *e, const Entity *object) {
   int given = 0;
   for (int i = object->taken; i < e->list.count; i++) {
     if (!resolve_value(s, e->list.items[i])) return false;
-    given += shape_count(shape_of(s, e->list.items[i]));
+    given += type_parts(shape_of(s, e->list.items[i]));
   }
   if (given != object->node->component_count)
     return sema_fail(s, e, RG_ERROR_CALL_COUNT, "give a value for each field, in the order of place",
@@ -68,7 +68,7 @@ static void add_results(Sema *s, AstExpr *e, const Entity *object) {
     resolve_declare(s, result);
     Local *local = local_of(s, result);
     local->type = type_element(field->whole);
-    local->shape = shape_of_type(field->whole);
+    local->shape = type_shape(field->whole);
     local->is_annotated = local->has_shape = true;
     vec_push(s->scratch, &in->results, result);
   }
@@ -88,7 +88,7 @@ Entity resolve_list_call(Sema *s, AstExpr *e, Entity object) {
   object.component = (int)(field - object.node->components);
   object.kind = ENTITY_VALUE;
   object.type = op == IR_POP ? type_element(field->whole) : TYPE(I32);
-  object.shape = op == IR_POP ? shape_of_type(field->whole) : (Shape){0};
+  object.shape = op == IR_POP ? type_shape(field->whole) : (Shape){0};
   return object;
 }
 
@@ -122,7 +122,7 @@ void resolve_item_variables(Sema *s, const LoopHead *head, const AstStmt *stmt) 
       return;
     }
     Local *local = local_of(s, ast);
-    local->shape = shape_of_type(field->whole);
+    local->shape = type_shape(field->whole);
     local->has_shape = true;
   }
 }

@@ -113,7 +113,7 @@ void resolve_head(Sema *s, AstStmt *stmt) {
   int most = head->axis_count && !head->is_vector ? head->axis_count : 1;
   if (head->is_vector && stmt->locals.count == 1) {
     Local *index = local_of(s, stmt->locals.items[0]);
-    if (head->axis_count > 1) index->shape = (Shape){(uint8_t)head->axis_count, 1};
+    if (head->axis_count > 1) index->shape = type_make_shape(head->axis_count, 1);
     index->has_shape = true;
   }
   if (stmt->locals.count > most) {

@@ -40,7 +40,9 @@ static bool is_float_constant(const char *name) { return !strcmp(name, "math.pi"
 
 static Shape shape_of_value(const SemaValue *value) {
   Type type;
-  return value->kind == VALUE_VECTOR && type_parse_any(str_of(value->name), &type) ? shape_of_type(type) : (Shape){0};
+  return value->kind == VALUE_VECTOR && type_parse_any(str_of(value->name), &type)
+             ? type_shape(type)
+             : (Shape){0};
 }
 
 static Entity live_entity(Sema *s, const SemaValue *value, SemaArg source, const char *name) {
@@ -69,13 +71,14 @@ static Entity field_entity(Sema *s, AstExpr *e, const SemaValue *value, SemaArg 
                   .source = source,
                   .name = name,
                   .type = value->node->components[value->component].type,
-                  .shape = shape_of_type(value->type)};
+                  .shape = type_shape(value->type)};
 }
 
 static Entity type_entity(Sema *s, AstExpr *e, const SemaValue *value, const char *name) {
   Type type;
   if (type_parse_any(str_of(value->name), &type))
-    return (Entity){.kind = ENTITY_TYPE, .name = name, .type = type_element(type), .shape = shape_of_type(type)};
+    return (Entity){
+        .kind = ENTITY_TYPE, .name = name, .type = type_element(type), .shape = type_shape(type)};
   sema_fail(s, e, RG_ERROR_NOT_YET, "use scalars: rg.f32, rg.i32 ..", "the type '%s' is not compiled yet", name);
   return (Entity){0};
 }
@@ -225,7 +228,7 @@ Entity resolve_path_value(Sema *s, AstExpr *e, int number) {
 
 static bool check_annotated(Sema *s, const AstLocal *parameter, Live *live, Type type, Shape shape) {
   bool is_bool = live->ty.kind == TY_BOOL;
-  if (!shape_equal(live->shape, shape))
+  if (!type_equal(live->shape, shape))
     return sema_fail_pos(s, parameter->pos, parameter->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
                          "'%s' is declared %s, but this launch brings %s", live->name,
                          sema_source(s, parameter->annotation), shape_text(s, live->shape));

@@ -58,7 +58,7 @@ static int takes_vector(Sema *s, AstExpr *e, const Entity *from) {
   int given = e->list.count - 2, rank = from->node->rank;
   if (given == rank && rank != 1) return 0;
   if (given == 1 && resolve_value(s, e->list.items[2])) {
-    int count = shape_count(shape_of(s, e->list.items[2]));
+    int count = type_parts(shape_of(s, e->list.items[2]));
     if (count == rank) return count > 1;
   }
   if (!s->failed)

@@ -7,48 +7,50 @@
 /* -- meeting -------------------------------------------------------------------------------------------------- */
 
 bool shape_join(Sema *s, const AstExpr *at, Shape a, Shape b, const char *who, Shape *joined) {
-  *joined = shape_is_scalar(a) ? b : a;
-  if (shape_is_scalar(a) || shape_is_scalar(b) || shape_equal(a, b)) return true;
+  *joined = type_is_scalar(a) ? b : a;
+  if (type_is_scalar(a) || type_is_scalar(b) || type_equal(a, b)) return true;
   return sema_fail(s, at, RG_ERROR_TYPE_MISMATCH, NULL, "%s takes values of one shape, and here are %s and %s", who,
                    shape_text(s, a), shape_text(s, b));
 }
 
 /* Linear algebra, as in GLSL. */
 static bool multiply(Sema *s, const AstExpr *e, Shape a, Shape b, Shape *shape) {
-  int inner = shape_is_matrix(a) ? a.cols : a.rows;
-  if (inner != b.rows)
+  int inner = type_is_matrix(a) ? type_cols(a) : type_rows(a);
+  if (inner != type_rows(b))
     return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "columns of the left must be as many as rows of the right",
                      "%s cannot be multiplied by %s", shape_text(s, a), shape_text(s, b));
-  if (!shape_is_matrix(a))
-    *shape = (Shape){b.cols, 1};
+  if (!type_is_matrix(a))
+    *shape = type_make_shape(type_cols(b), 1);
   else
-    *shape = (Shape){a.rows, b.cols};
+    *shape = type_make_shape(type_rows(a), type_cols(b));
   return true;
 }
 
 bool shape_binary(Sema *s, const AstExpr *e, Shape *shape) {
   Shape a = shape_of(s, e->left), b = shape_of(s, e->right);
-  bool has_scalar = shape_is_scalar(a) || shape_is_scalar(b);
+  bool has_scalar = type_is_scalar(a) || type_is_scalar(b);
   const char *who = scratch_format(s->scratch, "'%s'", ast_op_text(e->op));
   *shape = (Shape){0};
   if (e->op == AST_EQ || e->op == AST_NE)
-    return shape_equal(a, b) ||
+    return type_equal(a, b) ||
            sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "%s is compared with %s", shape_text(s, a), shape_text(s, b));
   if (e->op >= AST_LT && e->op <= AST_GE)
-    return (shape_is_scalar(a) && shape_is_scalar(b)) ||
+    return (type_is_scalar(a) && type_is_scalar(b)) ||
            sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "compare one number of it: v.x", "%s takes numbers, and this is %s",
-                     who, shape_text(s, shape_is_scalar(a) ? b : a));
-  if (e->op == AST_MUL && !has_scalar && (shape_is_matrix(a) || shape_is_matrix(b))) return multiply(s, e, a, b, shape);
+                     who, shape_text(s, type_is_scalar(a) ? b : a));
+  if (e->op == AST_MUL && !has_scalar && (type_is_matrix(a) || type_is_matrix(b)))
+    return multiply(s, e, a, b, shape);
   return shape_join(s, e, a, b, who, shape);
 }
 
 bool shape_check_given(Sema *s, const AstExpr *value, Shape to, const char *what) {
   Shape from = shape_of(s, value);
-  if (shape_equal(from, to)) return true;
-  const char *hint = shape_is_scalar(from) && to.cols == 1
-                         ? scratch_format(s->scratch, "write rg.vec%d(%s)", to.rows, sema_source(s, value))
-                     : shape_is_scalar(to) ? "take one number of it: v.x"
-                                           : NULL;
+  if (type_equal(from, to)) return true;
+  const char *hint =
+      type_is_scalar(from) && type_cols(to) == 1
+          ? scratch_format(s->scratch, "write rg.vec%d(%s)", type_rows(to), sema_source(s, value))
+      : type_is_scalar(to) ? "take one number of it: v.x"
+                           : NULL;
   return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, hint, "%s is %s, and this value is %s", what, shape_text(s, to),
                    shape_text(s, from));
 }
@@ -62,34 +64,37 @@ static int find_letter(const char *letters, char c) {
 
 bool shape_is_swizzle(Str name) {
   uint8_t parts[4];
-  return shape_swizzle(name, (Shape){4, 1}, parts) > 0;
+  return shape_swizzle(name, type_make_shape(4, 1), parts) > 0;
 }
 
 int shape_swizzle(Str name, Shape of, uint8_t parts[4]) {
-  if (name.length < 1 || name.length > 4 || of.cols != 1) return 0;
+  if (name.length < 1 || name.length > 4 || type_cols(of) != 1) return 0;
   const char *letters = find_letter("xyzw", name.data[0]) >= 0 ? "xyzw" : "rgba";
   for (int k = 0; k < name.length; k++) {
     int part = find_letter(letters, name.data[k]);
-    if (part < 0 || part >= of.rows) return 0;
+    if (part < 0 || part >= type_rows(of)) return 0;
     parts[k] = (uint8_t)part;
   }
   return name.length;
 }
 
-static Shape shape_of_parts(int count) { return count > 1 ? (Shape){(uint8_t)count, 1} : (Shape){0}; }
+static Shape shape_of_parts(int count) {
+  return count > 1 ? type_make_shape(count, 1) : (Shape){0};
+}
 
 /* Of a live vector the numbers are noted in the entity itself: its path has no expression of its own. */
 Entity shape_named_part(Sema *s, AstExpr *e, const Entity *object, Str name) {
   const char *text = sema_text(s, name);
   uint8_t parts[4];
   int count = shape_swizzle(name, object->shape, parts);
-  if (shape_is_scalar(object->shape)) {
+  if (type_is_scalar(object->shape)) {
     sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "a number has no component '%s'", text);
     return (Entity){0};
   }
   if (!count) {
     const char *hint = suggest_vector_member(s, name, false);
-    if (!hint) hint = shape_is_matrix(object->shape) ? "write m[r][c]" : "components are x y z w, or r g b a";
+    if (!hint)
+      hint = type_is_matrix(object->shape) ? "write m[r][c]" : "components are x y z w, or r g b a";
     sema_fail(s, e, RG_ERROR_NAME_UNKNOWN, hint, "%s has no '%s'",
               shape_text(s, object->shape), text);
     return (Entity){0};
@@ -107,18 +112,22 @@ Entity shape_indexed_part(Sema *s, AstExpr *e, const Entity *object) {
   AstExpr *index = e->list.items[0];
   double value;
   if (e->list.count != 1 || index->kind == AST_TABLE) {
-    sema_fail(s, e, RG_ERROR_INDEX_COUNT, shape_is_matrix(object->shape) ? "write m[r][c]" : "write v[i]",
+    sema_fail(s, e, RG_ERROR_INDEX_COUNT,
+              type_is_matrix(object->shape) ? "write m[r][c]" : "write v[i]",
               "%s takes one index here", shape_text(s, object->shape));
     return (Entity){0};
   }
   if (!resolve_scalar(s, index)) return (Entity){0};
-  if (sema_is_constant(index, &value) && !(value >= 0 && value < object->shape.rows && value == (int)value)) {
+  if (sema_is_constant(index, &value) &&
+      !(value >= 0 && value < type_rows(object->shape) && value == (int)value)) {
     sema_fail(s, index, RG_ERROR_INDEX_RANGE, "indices start at 0", "%s has no number %s", shape_text(s, object->shape),
               sema_source(s, index));
     return (Entity){0};
   }
   return (Entity){.kind = ENTITY_PART,
-                  .shape = shape_is_matrix(object->shape) ? (Shape){object->shape.cols, 1} : (Shape){0}};
+                  .shape = type_is_matrix(object->shape)
+                               ? type_make_shape(type_cols(object->shape), 1)
+                               : (Shape){0}};
 }
 
 /* -- what has parts assigned ------------------------------------------------------------------------------------ */

@@ -47,7 +47,7 @@ static bool static_of_live(Sema *s, AstExpr *e, const Entity *entity, Static *ou
   if (out->kind != STATIC_VECTOR) return true;
   out->entity = *entity;
   out->entity.type = live->ty.type;
-  if (shape_is_scalar(entity->shape)) *out = number_in(out->parts[entity->parts[0]], live->ty.type);
+  if (type_is_scalar(entity->shape)) *out = number_in(out->parts[entity->parts[0]], live->ty.type);
   return true;
 }
 
@@ -58,11 +58,11 @@ static bool part_of(Sema *s, AstExpr *e, Static *out) {
   if (out->kind != STATIC_VECTOR) return fail(s, e, NULL);
   Entity *whole = &out->entity;
   if (!static_integer(s, e->list.items[0], &index)) return false;
-  if (index < 0 || index >= whole->shape.rows)
+  if (index < 0 || index >= type_rows(whole->shape))
     return sema_fail(s, e, RG_ERROR_INDEX_RANGE, "indices start at 0", "%s has no number %lld", shape_text(s, whole->shape), (long long)index);
-  if (shape_is_matrix(whole->shape)) {
-    out->parts += index * whole->shape.cols;
-    whole->shape = (Shape){whole->shape.cols, 1};
+  if (type_is_matrix(whole->shape)) {
+    out->parts += index * type_cols(whole->shape);
+    whole->shape = type_make_shape(type_cols(whole->shape), 1);
   } else {
     *out = number_in(out->parts[whole->part_count ? whole->parts[index] : index], whole->type);
   }
@@ -296,7 +296,7 @@ void static_write(Sema *s, AstExpr *e, const Static *value) {
 static Entity write_vector(Sema *s, AstExpr *e, const Static *value) {
   Entity from = value->entity;
   AstExprs numbers = {0};
-  for (int k = 0; k < shape_count(from.shape); k++) {
+  for (int k = 0; k < type_parts(from.shape); k++) {
     SemaPart part = value->parts[from.part_count ? from.parts[k] : k];
     AstExpr like = {.kind = AST_NUMBER, .pos = e->pos, .width = e->width, .op = AST_NO_OP, .height = 1};
     AstExpr *number = clone_new_expr(s, &like);

@@ -102,10 +102,11 @@ static bool may_reduce(IrUpdate op) {
  */
 static bool check_term_shape(Sema *s, const Update *update, const AstExpr *term) {
   Shape to = shape_of(s, update->target), from = shape_of(s, term);
-  if (update->op == IR_UPDATE_MUL && (shape_is_matrix(to) || shape_is_matrix(from)) && !shape_is_scalar(from))
+  if (update->op == IR_UPDATE_MUL && (type_is_matrix(to) || type_is_matrix(from)) &&
+      !type_is_scalar(from))
     return sema_fail(s, term, RG_ERROR_REDUCTION, NULL,
                      "products of matrices depend on their order, and iterations have none");
-  return shape_is_scalar(from) ||
+  return type_is_scalar(from) ||
          shape_check_given(s, term, to, scratch_format(s->scratch, "'%s'", sema_source(s, update->target)));
 }
 
@@ -216,8 +217,8 @@ static void write_product(Sema *s, AstStmt *stmt) {
 
 static bool is_matrix_product(Sema *s, const AstStmt *stmt) {
   Shape to = shape_of(s, stmt->targets.items[0]), from = shape_of(s, stmt->values.items[0]);
-  return stmt->kind == AST_STMT_COMPOUND && stmt->op == AST_MUL && !shape_is_scalar(from) &&
-         (shape_is_matrix(to) || shape_is_matrix(from));
+  return stmt->kind == AST_STMT_COMPOUND && stmt->op == AST_MUL && !type_is_scalar(from) &&
+         (type_is_matrix(to) || type_is_matrix(from));
 }
 
 /* What a compound gives is `target op value`: one number meets all. */
@@ -226,7 +227,7 @@ static void resolve_given(Sema *s, AstStmt *stmt, int k) {
   AstExpr *target = stmt->targets.items[k], *value = stmt->values.items[k];
   Shape to = shape_of(s, target), from = shape_of(s, value);
   if (stmt->kind == AST_STMT_COMPOUND)
-    (void)(shape_is_scalar(from) ||
+    (void)(type_is_scalar(from) ||
            shape_check_given(s, value, to, scratch_format(s->scratch, "'%s'", sema_source(s, target))));
   else if (target->kind == AST_LOCAL)
     resolve_give_shape(s, target->local, value);

@@ -95,7 +95,8 @@ static bool match(Sema *s, AstStmt *stmt, Update *update) {
 static bool has_matrix_term(Sema *s, const Update *update) {
   for (int i = 0; i < update->terms.count; i++) {
     Shape shape = shape_of(s, update->terms.items[i].value);
-    if (shape_is_matrix(shape) || (shape_is_matrix(shape_of(s, update->target)) && !shape_is_scalar(shape)))
+    if (type_is_matrix(shape) ||
+        (type_is_matrix(shape_of(s, update->target)) && !type_is_scalar(shape)))
       return true;
   }
   return false;

@@ -60,8 +60,7 @@ bool sema_run(Scratch *scratch, const SemaInput *input, SemaOutput *output, Erro
 static void print_line(StrBuf *out, const char *name, Type type, Shape shape) {
   char text[TYPE_NAME_SIZE];
   if (type_is_none(type)) return;
-  if (!shape_is_scalar(shape)) type_make(type, shape.rows, shape.cols, &type);
-  strbuf_format(out, "%s: %s\n", name, type_name(type, text));
+  strbuf_format(out, "%s: %s\n", name, type_name(type_shaped(type, shape), text));
 }
 
 bool sema_print_types(Scratch *scratch, const SemaInput *input, StrBuf *out, Error *err) {

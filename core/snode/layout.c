@@ -151,8 +151,9 @@ static uint64_t hash_node(uint64_t hash, const SNode *node) {
   hash = hash_number(hash, (uint64_t)node->component_count);
   for (int k = 0; k < node->component_count; k++) {
     const SNodeComponent *component = &node->components[k];
-    const uint8_t type[5] = {component->type.scalar, component->whole.rows, component->whole.cols, (uint8_t)component->part,
-                             component->child != NULL};
+    const uint8_t type[5] = {
+        (uint8_t)type_scalar_kind(component->type), (uint8_t)type_rows(component->whole),
+        (uint8_t)type_cols(component->whole), (uint8_t)component->part, component->child != NULL};
     hash = hash_bytes(hash, type, sizeof type);
     if (component->child) hash = hash_node(hash, component->child);
   }

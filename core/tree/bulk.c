@@ -73,7 +73,7 @@ static bool copy_run(void *data, const CellRun *run) {
 
 static bool has_same_shape(const Field *a, const Field *b) {
   const SNode *x = a->node->snode, *y = b->node->snode;
-  return a->type.rows == b->type.rows && a->type.cols == b->type.cols && x->rank == y->rank &&
+  return type_equal(type_shape(a->type), type_shape(b->type)) && x->rank == y->rank &&
          !memcmp(x->shape, y->shape, sizeof x->shape[0] * (size_t)x->rank);
 }
 
@@ -188,7 +188,8 @@ static RgValue value_of(const Transfer *transfer, int64_t k) {
   Type type = type_element(transfer->field->type);
   if (transfer->integers) {
     if (type_is_bool(type)) return (RgValue){.kind = RG_VALUE_BOOL, .i64 = transfer->integers[k] != 0};
-    return (RgValue){.kind = type.scalar == TYPE_U64 ? RG_VALUE_U64 : RG_VALUE_I64, .i64 = transfer->integers[k]};
+    return (RgValue){.kind = type_is(type, TYPE_U64) ? RG_VALUE_U64 : RG_VALUE_I64,
+                     .i64 = transfer->integers[k]};
   }
   if (type_is_bool(type)) return (RgValue){.kind = RG_VALUE_BOOL, .i64 = transfer->numbers[k] != 0};
   return (RgValue){.kind = RG_VALUE_NUMBER, .number = transfer->numbers[k]};

@@ -26,7 +26,9 @@ static int64_t sign_extend(Type type, uint64_t bits) {
 }
 
 static double float_of(Type type, Bits bits) {
-  return type.scalar == TYPE_F64 ? bits.f64 : type.scalar == TYPE_F32 ? (double)bits.f32 : (double)bits.f16;
+  return type_is(type, TYPE_F64)   ? bits.f64
+         : type_is(type, TYPE_F32) ? (double)bits.f32
+                                   : (double)bits.f16;
 }
 
 int64_t value_integer(Type type, const void *element) {
@@ -44,7 +46,7 @@ double value_number(Type type, const void *element) {
 }
 
 RgValue value_load(Type type, const void *element) {
-  switch (type.scalar) {
+  switch (type_scalar_kind(type)) {
   case TYPE_BOOL: return (RgValue){.kind = RG_VALUE_BOOL, .i64 = load_bits(type, element).u64 != 0};
   case TYPE_I64: return (RgValue){.kind = RG_VALUE_I64, .i64 = value_integer(type, element)};
   case TYPE_U64: return (RgValue){.kind = RG_VALUE_U64, .u64 = load_bits(type, element).u64};
@@ -101,9 +103,9 @@ static bool refuse(Type type, const RgValue *value, const char *what, Error *err
 }
 
 static void put_float(Type type, double value, Bits *bits) {
-  if (type.scalar == TYPE_F64)
+  if (type_is(type, TYPE_F64))
     bits->f64 = value;
-  else if (type.scalar == TYPE_F32)
+  else if (type_is(type, TYPE_F32))
     bits->f32 = (float)value;
   else
     bits->f16 = (_Float16)value;

@@ -4,17 +4,16 @@
 #include "type/type.h"
 
 /* A scalar stretches to the other's shape; two shapes must be one. */
-static bool join_shapes(Type a, Type b, Type *joined) {
-  Type shape = type_is_scalar(a) ? b : a;
-  if (!type_is_scalar(a) && !type_is_scalar(b) && (a.rows != b.rows || a.cols != b.cols)) return false;
-  joined->rows = shape.rows;
-  joined->cols = shape.cols;
-  return true;
+static bool join_shapes(Type a, Type b, Shape *joined) {
+  *joined = type_shape(type_is_scalar(a) ? b : a);
+  return type_is_scalar(a) || type_is_scalar(b) || type_equal(type_shape(a), type_shape(b));
 }
 
 bool type_join(Type a, Type b, Type *joined) {
+  Shape shape;
   *joined = a;
-  if (!join_shapes(a, b, joined)) return false;
+  if (!join_shapes(a, b, &shape)) return false;
+  *joined = type_shaped(type_element(a), shape);
   if (type_is_bool(a) && type_is_bool(b)) return true;
   bool a_float = type_is_float(a), b_float = type_is_float(b);
   if (!(a_float || type_is_integer(a)) || !(b_float || type_is_integer(b))) return false;
@@ -25,7 +24,7 @@ bool type_join(Type a, Type b, Type *joined) {
     takes_b = type_bits(b) > type_bits(a);
   else
     takes_b = type_is_unsigned(b);
-  joined->scalar = takes_b ? b.scalar : a.scalar;
+  *joined = type_shaped(type_element(takes_b ? b : a), shape);
   return true;
 }
 

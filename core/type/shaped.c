@@ -12,40 +12,37 @@ typedef struct Family {
 } Family;
 
 static const Family families[] = {
-    {"vec", {TYPE_F32, 1, 1, 0}, false},  {"ivec", {TYPE_I32, 1, 1, 0}, false}, {"uvec", {TYPE_U32, 1, 1, 0}, false},
-    {"dvec", {TYPE_F64, 1, 1, 0}, false}, {"mat", {TYPE_F32, 1, 1, 0}, true},
+    {"vec", {TYPE_F32}, false},  {"ivec", {TYPE_I32}, false}, {"uvec", {TYPE_U32}, false},
+    {"dvec", {TYPE_F64}, false}, {"mat", {TYPE_F32}, true},
 };
 enum { FAMILY_COUNT = sizeof families / sizeof families[0] };
-
-bool type_is_vector(Type t) { return t.rows > 1 && t.cols == 1; }
-bool type_is_matrix(Type t) { return t.cols > 1; }
 
 bool type_make(Type element, int64_t rows, int64_t cols, Type *type) {
   bool is_number = type_is_scalar(element) && (type_is_integer(element) || type_is_float(element));
   if (!is_number || rows < 2 || cols < 1 || rows > TYPE_MAX_PARTS || cols > TYPE_MAX_PARTS ||
       rows * cols > TYPE_MAX_PARTS)
     return false;
-  *type = (Type){element.scalar, (uint8_t)rows, (uint8_t)cols, 0};
+  *type = type_shaped(element, type_make_shape((int)rows, (int)cols));
   return true;
 }
 
 static bool is_of(const Family *family, Type t) {
-  return type_equal(family->element, type_element(t)) && t.rows >= 2 && t.rows <= 4 &&
-         t.cols == (family->is_square ? t.rows : 1);
+  return type_equal(family->element, type_element(t)) && type_rows(t) >= 2 && type_rows(t) <= 4 &&
+         type_cols(t) == (family->is_square ? type_rows(t) : 1);
 }
 
 const char *type_name(Type t, char buffer[TYPE_NAME_SIZE]) {
   if (type_is_scalar(t)) return type_text(t);
   for (int k = 0; k < FAMILY_COUNT; k++) {
     if (!is_of(&families[k], t)) continue;
-    snprintf(buffer, TYPE_NAME_SIZE, "%s%d", families[k].prefix, t.rows);
+    snprintf(buffer, TYPE_NAME_SIZE, "%s%d", families[k].prefix, type_rows(t));
     return buffer;
   }
   const char *element = type_text(type_element(t));
-  if (t.cols == 1)
-    snprintf(buffer, TYPE_NAME_SIZE, "vec(%d,%s)", t.rows, element);
+  if (type_is_vector(t))
+    snprintf(buffer, TYPE_NAME_SIZE, "vec(%d,%s)", type_rows(t), element);
   else
-    snprintf(buffer, TYPE_NAME_SIZE, "mat(%d,%d,%s)", t.rows, t.cols, element);
+    snprintf(buffer, TYPE_NAME_SIZE, "mat(%d,%d,%s)", type_rows(t), type_cols(t), element);
   return buffer;
 }
 

@@ -1,5 +1,17 @@
-/* type.c - what a type is called and how large it is; every fact comes from a row of type.def. */
+/* type.c - what a type's number says: what it is called, how large it is, how many numbers it has.
+ *
+ * Below TYPE_TABLE_FIRST a number is three digits, so that a vector's row need not be stored:
+ *
+ *     bits 0..3 the scalar    4..9 rows - 1    10..15 columns - 1
+ *
+ * Facts about scalars come from the rows of type.def. No other file knows the digits. */
+#include "base/error.h"
 #include "type/type.h"
+
+enum { SCALAR_BITS = 4, EXTENT_BITS = 6, EXTENT_MASK = (1 << EXTENT_BITS) - 1 };
+_Static_assert(SCALAR_BITS + 2 * EXTENT_BITS == 16 && TYPE_TABLE_FIRST == 1 << 16,
+               "the table begins past the digits");
+_Static_assert(TYPE_MAX_PARTS <= 1 << EXTENT_BITS, "a vector's rows are one digit");
 
 typedef struct ScalarInfo {
   const char *text;
@@ -16,8 +28,52 @@ static const ScalarInfo scalars[] = {
     [TYPE_PLACE] = {"place", 0, 'P'},
 };
 enum { SCALAR_COUNT = sizeof scalars / sizeof scalars[0] };
+_Static_assert(SCALAR_COUNT <= 1 << SCALAR_BITS, "a scalar is one digit");
 
-static const ScalarInfo *info_of(Type t) { return &scalars[t.scalar < SCALAR_COUNT ? t.scalar : TYPE_NONE]; }
+/* -- digits ------------------------------------------------------------------------------------ */
+
+static bool is_of_table(Type t) { return t.number >= TYPE_TABLE_FIRST; }
+
+ScalarKind type_scalar_kind(Type t) {
+  return is_of_table(t) ? TYPE_NONE : (ScalarKind)(t.number & ((1 << SCALAR_BITS) - 1));
+}
+
+int type_rows(Type t) {
+  ASSERT(!is_of_table(t), "a struct or an array has rows");
+  return (int)(t.number >> SCALAR_BITS & EXTENT_MASK) + 1;
+}
+
+int type_cols(Type t) {
+  ASSERT(!is_of_table(t), "a struct or an array has columns");
+  return (int)(t.number >> (SCALAR_BITS + EXTENT_BITS) & EXTENT_MASK) + 1;
+}
+
+TypeKind type_kind(Type t) {
+  if (is_of_table(t)) return TYPE_KIND_TABLE;
+  if (type_cols(t) > 1) return TYPE_KIND_MATRIX;
+  return type_rows(t) > 1 ? TYPE_KIND_VECTOR : TYPE_KIND_SCALAR;
+}
+
+Shape type_make_shape(int rows, int cols) {
+  ASSERT(rows >= 1 && rows <= TYPE_MAX_PARTS && cols >= 1 && cols <= TYPE_MAX_PARTS,
+         "numbers in a shape");
+  uint32_t extents = (uint32_t)(rows - 1) | (uint32_t)(cols - 1) << EXTENT_BITS;
+  return (Shape){extents << SCALAR_BITS};
+}
+
+Shape type_shape(Type t) {
+  return is_of_table(t) ? t : (Shape){t.number - (uint32_t)type_scalar_kind(t)};
+}
+
+Type type_shaped(Type element, Shape shape) {
+  if (is_of_table(shape)) return shape;
+  ASSERT(type_is_scalar(element) && type_is_none(type_element(shape)), "a scalar in a shape");
+  return (Type){shape.number | element.number};
+}
+
+/* -- scalars ----------------------------------------------------------------------------------- */
+
+static const ScalarInfo *info_of(Type t) { return &scalars[type_scalar_kind(t)]; }
 
 bool type_is_bool(Type t) { return info_of(t)->class == 'B'; }
 bool type_is_signed(Type t) { return info_of(t)->class == 'S'; }
@@ -25,12 +81,12 @@ bool type_is_unsigned(Type t) { return info_of(t)->class == 'U'; }
 bool type_is_integer(Type t) { return type_is_signed(t) || type_is_unsigned(t); }
 bool type_is_float(Type t) { return info_of(t)->class == 'F'; }
 
-int type_size(Type t) { return info_of(t)->bytes * t.rows * t.cols; }
+int type_size(Type t) { return info_of(t)->bytes * type_parts(t); }
 int type_bits(Type t) { return type_is_bool(t) ? 1 : info_of(t)->bytes * 8; }
 
 const char *type_text(Type t) {
-  if (t.scalar != TYPE_NONE && t.cols > 1) return "a matrix";
-  if (t.scalar != TYPE_NONE && t.rows > 1) return "a vector";
+  if (type_is_matrix(t)) return "a matrix";
+  if (type_is_vector(t)) return "a vector";
   return info_of(t)->text;
 }
 

@@ -1,5 +1,11 @@
 /* type.h - the types of values: scalars, and vectors and matrices of them.
- * A Type is a value of four bytes: compare with type_equal, pass by value, print with type_text.
+ *
+ * A Type is a number: compare with type_equal, pass by value, print with type_name. What it says is
+ * asked of this room alone. Numbers of scalars, vectors and matrices are fixed, so they mean the
+ * same in every program and need no table: digits of element, rows and columns (type.c). Those from
+ * TYPE_TABLE_FIRST on are rows of a TypeTable (table.h): structs and arrays.
+ *
+ * Invariant: a scalar's number is its ScalarKind; zero is TYPE(NONE).
  * Rows in type.def. Knows nothing of trees or kernels. */
 #ifndef RG_TYPE_TYPE_H
 #define RG_TYPE_TYPE_H
@@ -19,20 +25,29 @@ typedef enum ScalarKind {
 } ScalarKind;
 
 typedef struct Type {
-  uint8_t scalar; /* a ScalarKind */
-  uint8_t rows;   /* 1: scalar; vec<n>: n; matrix: rows */
-  uint8_t cols;   /* 1: scalar or vector; matrix: columns */
-  uint8_t zero;
+  uint32_t number;
 } Type;
+enum { TYPE_TABLE_FIRST = 1 << 16 };
 
-#define TYPE(NAME) ((Type){TYPE_##NAME, 1, 1, 0})
-static inline Type type_scalar(ScalarKind kind) { return (Type){(uint8_t)kind, 1, 1, 0}; }
-static inline bool type_equal(Type a, Type b) {
-  return a.scalar == b.scalar && a.rows == b.rows && a.cols == b.cols;
-}
-static inline bool type_is_none(Type t) { return t.scalar == TYPE_NONE; }
-static inline bool type_is_scalar(Type t) { return t.rows == 1 && t.cols == 1; }
+#define TYPE(NAME) ((Type){TYPE_##NAME})
+static inline Type type_scalar(ScalarKind kind) { return (Type){(uint32_t)kind}; }
+static inline bool type_equal(Type a, Type b) { return a.number == b.number; }
+static inline bool type_is(Type t, ScalarKind kind) { return t.number == (uint32_t)kind; }
+static inline bool type_is_none(Type t) { return type_is(t, TYPE_NONE); }
 
+typedef enum TypeKind {
+  TYPE_KIND_SCALAR,
+  TYPE_KIND_VECTOR, /* one column, several rows */
+  TYPE_KIND_MATRIX,
+  TYPE_KIND_TABLE   /* a struct or an array: its row in a TypeTable says which */
+} TypeKind;
+TypeKind type_kind(Type t);
+static inline bool type_is_scalar(Type t) { return type_kind(t) == TYPE_KIND_SCALAR; }
+static inline bool type_is_vector(Type t) { return type_kind(t) == TYPE_KIND_VECTOR; }
+static inline bool type_is_matrix(Type t) { return type_kind(t) == TYPE_KIND_MATRIX; }
+
+/* What a scalar is, or every number of a vector or matrix; NONE of others. */
+ScalarKind type_scalar_kind(Type t);
 bool type_is_bool(Type t);
 bool type_is_integer(Type t);  /* signed or unsigned, not bool */
 bool type_is_signed(Type t);   /* signed integer */
@@ -44,18 +59,26 @@ const char *type_text(Type t); /* "f32", static storage for scalars */
 /* "f32" -> TYPE(F32); false when there is no such type. */
 bool type_parse(Str text, Type *type);
 
-/* shaped.c: vectors and matrices, whose names are "vec3", "ivec2", "dvec4", "mat2", and in general "vec(5,f64)" and
- * "mat(3,2,f32)". No more than TYPE_MAX_PARTS numbers make one; they are counted row by row. */
+/* shaped.c: vectors and matrices, whose names are "vec3", "ivec2", "dvec4", "mat2", and in general
+ * "vec(5,f64)" and "mat(3,2,f32)". No more than TYPE_MAX_PARTS numbers make one; they are counted
+ * row by row. A scalar has one row and one column. */
 enum { TYPE_MAX_PARTS = 16, TYPE_NAME_SIZE = 24 };
-static inline Type type_element(Type t) { return type_scalar((ScalarKind)t.scalar); }
-static inline int type_parts(Type t) { return t.rows * t.cols; }
-bool type_is_vector(Type t); /* one column, several rows */
-bool type_is_matrix(Type t);
+int type_rows(Type t);
+int type_cols(Type t);
+static inline Type type_element(Type t) { return type_scalar(type_scalar_kind(t)); }
+static inline int type_parts(Type t) { return type_rows(t) * type_cols(t); }
 /* A vector where cols is 1; false where there is no such type. */
 bool type_make(Type element, int64_t rows, int64_t cols, Type *type);
 const char *type_name(Type t, char buffer[TYPE_NAME_SIZE]);
 /* Scalars too. */
 bool type_parse_any(Str text, Type *type);
+
+/* What is left of a type when its numbers are of an unknown type: one whose element is NONE.
+ * TYPE(NONE) itself is the shape of one number. */
+typedef Type Shape;
+Shape type_shape(Type t);
+Shape type_make_shape(int rows, int cols);     /* of numbers that fit: both 1 to TYPE_MAX_PARTS */
+Type type_shaped(Type element, Shape shape);   /* numbers of this type, in this shape */
 
 /* The contract's promotion: int op float is float (f16 f32 f64 by the wider float), int op int the
  * wider integer, at one width the unsigned; bool with bool is bool. False where two types do not meet. */

@@ -1,14 +1,11 @@
 /* shape.c - how many numbers a value is, and of what a part is one. */
 #include "typed/typed.h"
 
-Shape shape_of_type(Type type) {
-  return type_is_scalar(type) || type_is_none(type) ? (Shape){0} : (Shape){type.rows, type.cols};
-}
-
 const char *shape_text(Sema *s, Shape shape) {
-  if (shape_is_scalar(shape)) return "a number";
-  if (shape_is_matrix(shape)) return scratch_format(s->scratch, "a matrix of %d x %d", shape.rows, shape.cols);
-  return scratch_format(s->scratch, "a vector of %d", shape.rows);
+  if (type_is_scalar(shape)) return "a number";
+  if (type_is_matrix(shape))
+    return scratch_format(s->scratch, "a matrix of %d x %d", type_rows(shape), type_cols(shape));
+  return scratch_format(s->scratch, "a vector of %d", type_rows(shape));
 }
 
 int shape_constant_index(const AstExpr *e) {

@@ -26,11 +26,8 @@ typedef struct Ty {
   bool is_negative; /* LITERAL */
 } Ty;
 
-/* How many numbers a value is: sema's types are those of one of them, its shapes stand beside. Zeros: one number.
- * Shapes follow from the text alone, so resolve knows them all. */
-typedef struct Shape {
-  uint8_t rows, cols;
-} Shape; /* a vector: rows and 1 */
+/* How many numbers a value is, its Shape, stands beside the type of one of them. Shapes follow from the text alone, so
+ * resolve knows them all. */
 
 /* -- what an expression denotes ----------------------------------------------------------------------------- */
 
@@ -343,11 +340,6 @@ const SNodeComponent *list_field(const SNode *node, const Entity *object, int nu
 const SNodeComponent *list_item_field(Sema *s, const LoopHead *head, int number); /* 0: the first; NULL past the last */
 
 /* shape.c */
-static inline bool shape_is_scalar(Shape shape) { return shape.rows == 0; }
-static inline bool shape_is_matrix(Shape shape) { return shape.cols > 1; }
-static inline bool shape_equal(Shape a, Shape b) { return a.rows == b.rows && a.cols == b.cols; }
-static inline int shape_count(Shape shape) { return shape.rows ? shape.rows * shape.cols : 1; }
-Shape shape_of_type(Type type);
 const char *shape_text(Sema *s, Shape shape); /* "a number", "a vector of 3": for sentences */
 static inline Shape shape_of(Sema *s, const AstExpr *e) { return s->entities[e->id].shape; }
 /* A constant index: its number; -1 where it is computed. */

@@ -40,9 +40,9 @@ static int64_t integer_sample(int i) {
 static void put(Type type, uint8_t *at, int64_t integer, double number) {
   float single = (float)number;
   _Float16 half = (_Float16)number;
-  if (type.scalar == TYPE_F64) memcpy(at, &number, 8);
-  else if (type.scalar == TYPE_F32) memcpy(at, &single, 4);
-  else if (type.scalar == TYPE_F16) memcpy(at, &half, 2);
+  if (type_is(type, TYPE_F64)) memcpy(at, &number, 8);
+  else if (type_is(type, TYPE_F32)) memcpy(at, &single, 4);
+  else if (type_is(type, TYPE_F16)) memcpy(at, &half, 2);
   else if (type_is_bool(type)) *at = integer & 1;
   else memcpy(at, &integer, (size_t)type_size(type));
 }
@@ -51,8 +51,8 @@ static double get_float(Type type, const uint8_t *at) {
   float single;
   _Float16 half;
   double number;
-  if (type.scalar == TYPE_F64) return memcpy(&number, at, 8), number;
-  if (type.scalar == TYPE_F32) return memcpy(&single, at, 4), single;
+  if (type_is(type, TYPE_F64)) return memcpy(&number, at, 8), number;
+  if (type_is(type, TYPE_F32)) return memcpy(&single, at, 4), single;
   return memcpy(&half, at, 2), (double)half;
 }
 
@@ -65,8 +65,8 @@ static int64_t get_integer(Type type, const uint8_t *at) {
 /* -- what C says -------------------------------------------------------------------------------------------------------- */
 
 static double in_type(Type type, double value) {
-  if (type.scalar == TYPE_F32) return (float)value;
-  if (type.scalar == TYPE_F16) return (double)(_Float16)value;
+  if (type_is(type, TYPE_F32)) return (float)value;
+  if (type_is(type, TYPE_F16)) return (double)(_Float16)value;
   return value;
 }
 
@@ -99,7 +99,7 @@ static const MathName maths[] = {{IR_EXP, exp, expf},    {IR_LOG, log, logf},   
                                  {IR_ATAN, atan, atanf}, {IR_SINH, sinh, sinhf}, {IR_COSH, cosh, coshf},    {IR_TANH, tanh, tanhf}};
 
 static double math_answer(IrOp op, Type type, double a, double b) {
-  bool wide = type.scalar == TYPE_F64;
+  bool wide = type_is(type, TYPE_F64);
   if (op == IR_POW) return wide ? pow(a, b) : in_type(type, powf((float)a, (float)b));
   if (op == IR_ATAN2) return wide ? atan2(a, b) : in_type(type, atan2f((float)a, (float)b));
   for (size_t i = 0; i < sizeof maths / sizeof *maths; i++)
@@ -287,7 +287,8 @@ static bool ops_agree(Type type, const char *cpu, bool in_row) {
 /* -- conversions, select ------------------------------------------------------------------------------------------------------ */
 
 static bool convert_agrees(Type from, Type to, int i) {
-  const uint8_t *in = array(0) + i * type_size(from), *out = array(4 + to.scalar) + i * type_size(to);
+  const uint8_t *in = array(0) + i * type_size(from),
+                *out = array(4 + type_scalar_kind(to)) + i * type_size(to);
   if (type_is_float(from)) {
     double x = get_float(from, in);
     if (type_is_bool(to)) return *out == (x != 0);
@@ -297,8 +298,10 @@ static bool convert_agrees(Type from, Type to, int i) {
   int64_t a = get_integer(from, in);
   if (type_is_bool(to)) return *out == (a != 0);
   if (!type_is_float(to)) return get_integer(to, out) == ir_wrap_int(to, a);
-  bool is_u64 = from.scalar == TYPE_U64;
-  double x = to.scalar == TYPE_F64 ? (is_u64 ? (double)(uint64_t)a : (double)a) : is_u64 ? (double)(float)(uint64_t)a : (double)(float)a;
+  bool is_u64 = type_is(from, TYPE_U64);
+  double x = type_is(to, TYPE_F64) ? (is_u64 ? (double)(uint64_t)a : (double)a)
+             : is_u64              ? (double)(float)(uint64_t)a
+                                   : (double)(float)a;
   return same_float(get_float(to, out), in_type(to, x));
 }
 

@@ -40,7 +40,8 @@ static void test_vector_result(void) {
     IrBytes bytes = ir_write(&scratch, kernel, "x86-64-v3");
     const char *target = NULL;
     IrKernel *again = ir_read_bytes(&scratch, bytes.data, bytes.length, &target, &err);
-    CHECK(again && again->results.count == 1 && again->results.items[0].rows == 2 && again->results.items[0].cols == 1);
+    CHECK(again && again->results.count == 1 && type_rows(again->results.items[0]) == 2 &&
+          type_cols(again->results.items[0]) == 1);
     IrKernel *wrong = read(replaced(text, "%0, %0", "%0"));
     CHECK(!wrong || !ir_verify(wrong, &err));
     CHECK(!read(replaced(text, "2 1", "17 1")));

@@ -61,9 +61,10 @@ static void promotion(void) {
     CHECK(type_is_none(join(TYPE(NONE), TYPE(I32))));
   }
   TEST("a scalar stretches to a vector, two vectors are of one length") {
-    Type vec3 = {TYPE_F32, 3, 1, 0}, vec2 = {TYPE_F32, 2, 1, 0};
+    Type vec3, vec2;
+    CHECK(type_make(TYPE(F32), 3, 1, &vec3) && type_make(TYPE(F32), 2, 1, &vec2));
     Type joined = join(TYPE(I32), vec3);
-    CHECK(joined.scalar == TYPE_F32 && joined.rows == 3);
+    CHECK(type_equal(joined, vec3));
     CHECK(type_is_none(join(vec2, vec3)));
     CHECK_INT(type_size(vec3), 12);
   }
@@ -80,6 +81,47 @@ static void numbers(void) {
   TEST("no integer is NaN or infinite, and a float type holds no integer numbers") {
     CHECK(!type_holds_number(TYPE(I64), NAN) && !type_holds_number(TYPE(U64), INFINITY));
     CHECK(!type_holds_number(TYPE(F32), 1));
+  }
+}
+
+static void kinds(void) {
+  TEST("a scalar's number is its kind, in every program") {
+    for (int kind = TYPE_NONE; kind <= TYPE_PLACE; kind++) {
+      Type type = type_scalar((ScalarKind)kind);
+      CHECK_INT(type.number, kind);
+      CHECK(type_is_scalar(type) && type_is(type, (ScalarKind)kind) && type_parts(type) == 1);
+    }
+  }
+  TEST("each vector and matrix has a number of its own that says element, rows and columns") {
+    static const ScalarKind elements[] = {TYPE_I8, TYPE_U64, TYPE_F16, TYPE_F64};
+    enum { MOST = 4 * TYPE_MAX_PARTS * TYPE_MAX_PARTS };
+    uint32_t numbers[MOST];
+    int count = 0;
+    for (int e = 0; e < 4; e++)
+      for (int rows = 2; rows <= TYPE_MAX_PARTS; rows++)
+        for (int cols = 1; rows * cols <= TYPE_MAX_PARTS; cols++) {
+          Type type, element = type_scalar(elements[e]);
+          CHECK(type_make(element, rows, cols, &type));
+          CHECK(type_equal(type_element(type), element) && type.number < TYPE_TABLE_FIRST);
+          CHECK(type_rows(type) == rows && type_cols(type) == cols);
+          CHECK(type_kind(type) == (cols == 1 ? TYPE_KIND_VECTOR : TYPE_KIND_MATRIX));
+          for (int k = 0; k < count; k++) CHECK(numbers[k] != type.number);
+          numbers[count++] = type.number;
+        }
+  }
+  TEST("a shape is a type without its element, and gets it back") {
+    Type mat;
+    CHECK(type_make(TYPE(I32), 3, 2, &mat));
+    CHECK(type_equal(type_shape(mat), type_make_shape(3, 2)));
+    CHECK(type_equal(type_shaped(TYPE(I32), type_shape(mat)), mat));
+    CHECK(type_equal(type_shape(TYPE(F64)), (Shape){0}));
+    CHECK(type_equal(type_make_shape(1, 1), (Shape){0}));
+    CHECK(type_equal(type_shaped(TYPE(F64), (Shape){0}), TYPE(F64)));
+  }
+  TEST("a row of a table is not a scalar, and is its own shape") {
+    Type type = {TYPE_TABLE_FIRST + 5};
+    CHECK(type_kind(type) == TYPE_KIND_TABLE && !type_is_scalar(type) && !type_is_float(type));
+    CHECK(type_equal(type_shape(type), type) && type_equal(type_shaped(TYPE(I32), type), type));
   }
 }
 
@@ -106,6 +148,7 @@ static void shaped(void) {
 }
 
 int main(void) {
+  kinds();
   shaped();
   scalars();
   promotion();
