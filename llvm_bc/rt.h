@@ -75,19 +75,16 @@ typedef struct RtNodeInfo {
  *
  *     slot = start + sum over rows of (offset + cell * stride)
  *
- * offset of a row: where, within what the row above chose (for the first row: within the parent node or the root's
- * container), the run begins that `stride` counts in. With C(a, b) the component of SNode a that holds its child b:
- *     first row, SNode s below parent p:  C(p, s).offset + (s is the pointer ? 0 : C(s, next).offset)
- *     later rows, SNode s:                                  s is the pointer ? 0 : C(s, next).offset
- *     stride:                                               s is the pointer ? 4 : C(s, next).stride   */
+ * A row's offset leads from the cell that the row above chose (first row: from the parent node or the root's container)
+ * into what its own cells hold of the next row, of which they have one every `stride` bytes; in the last row these are the
+ * slots, 4 bytes each. The core reads it off the path's table (snode/path.h). */
 typedef struct RtLevel {
   uint64_t offset, stride;      /* bytes */
   uint64_t cell_count;          /* product of sizes */
   int32_t axis_count;
-  int32_t axes[RT_MAX_AXES];    /* letters i..p as 0..7 (SNode.axes), in the order of the digits, the last fastest */
+  int32_t positions[RT_MAX_AXES]; /* of each digit's axis in the coordinates, the last digit fastest */
   int64_t sizes[RT_MAX_AXES];
-  int32_t positions[RT_MAX_AXES]; /* set by rt_tree_init: of each axis in the coordinates */
-  int64_t weights[RT_MAX_AXES]; /* set by rt_tree_init: cells of the manager's level per step of this digit */
+  int64_t weights[RT_MAX_AXES]; /* cells of the manager's level per step of this digit */
 } RtLevel;
 
 /* Whole segments: the nodes, their infos, and the rest of what is known of each. */
@@ -148,14 +145,13 @@ typedef struct RtManager {  /* one per SNode whose cells lie in nodes: the node 
   int32_t chunk;            /* elements of a node, of a dynamic SNode; else 0 */
   int32_t parent;           /* manager whose nodes hold its slots; -1: the root's container */
   int32_t axis_count;
-  int32_t axes[RT_MAX_AXES]; /* letters 0..7, ascending (SNode.level_axes) */
+  int32_t parent_positions[RT_MAX_AXES]; /* of each axis in the parent's coordinates; -1: the parent lacks it */
+  int64_t parent_weights[RT_MAX_AXES];   /* cells of this level per cell of the parent's */
   int32_t level_count;
   RtLevel levels[RT_MAX_LEVELS];
   int32_t is_hash;          /* nodes are found by coordinates, not by slots: level_count is 0 */
   RtLocal *locals;          /* per worker, zero but for the sinks; best 64-byte aligned */
   /* -- set by rt_tree_init, kept by the runtime */
-  int32_t parent_positions[RT_MAX_AXES]; /* of each axis in the parent's coordinates; -1: the parent lacks it */
-  int64_t parent_weights[RT_MAX_AXES];   /* cells of this level per cell of the parent's */
   uint64_t info_stride;     /* bytes */
   int32_t child_count;      /* managers whose parent is this one */
   uint32_t lock;            /* guards free, starved and the chain of chunks while tasks run */

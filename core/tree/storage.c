@@ -11,46 +11,44 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "snode/path.h"
 #include "tree/private_copies.h"
 
 #define LARGEST_ARENA ((uint64_t)1 << 38)
 
 _Static_assert(SNODE_DYNAMIC_SLOTS == RT_LIST_SLOTS * sizeof(uint32_t), "a list's slots begin where the layout says");
 
-/* A list's digits are its chunks. */
-static void fill_list_level(RtLevel *level, const SNode *list) {
-  level->offset += SNODE_DYNAMIC_SLOTS;
-  level->cell_count = (uint64_t)((list->sizes[0] + list->chunk - 1) / list->chunk);
-  level->sizes[0] = (int64_t)level->cell_count;
-}
-
-/* The row of rt.h's RtLevel for SNode `at`, on the way from `parent` block to the pointer below. */
-static void fill_level(RtLevel *level, const SNode *at, const SNode *below, bool is_first) {
-  const SNodeComponent *to_below = below ? &at->components[below->component_in_parent] : NULL;
-  level->offset = to_below ? to_below->offset : 0;
-  if (is_first) level->offset += at->parent->components[at->component_in_parent].offset;
-  level->stride = to_below ? to_below->stride : 4;
-  level->cell_count = at->cell_count;
-  level->axis_count = at->axis_count;
-  for (int k = 0; k < at->axis_count; k++) {
-    level->axes[k] = at->axes[k];
-    level->sizes[k] = at->sizes[k];
+/* The row of rt.h's RtLevel for a step on the way from the node above, or the root's container, to the slots: the last. */
+static void fill_level(RtLevel *level, const SNodeStep *step, const SNodeStep *slots, bool is_first) {
+  level->offset = (is_first ? step->offset : 0) + (step == slots ? step->slots : step[1].offset);
+  level->stride = step == slots ? sizeof(uint32_t) : step[1].stride;
+  level->cell_count = step->cell_count;
+  level->axis_count = step->digit_count;
+  for (int k = 0; k < step->digit_count; k++) {
+    const SNodeDigit *digit = &step->digits[k];
+    level->positions[k] = digit->position;
+    level->sizes[k] = digit->size;
+    level->weights[k] = digit->weight / slots->weight[digit->position];
   }
-  if (at->kind == SNODE_DYNAMIC) fill_list_level(level, at);
 }
 
 static void fill_manager(RtManager *manager, const SNode *node) {
-  const SNode *path[SNODE_MAX_DEPTH], *parent = snode_listed(node->parent);
-  int count = snode_path(node, path);
-  int first = parent ? parent->depth + 1 : 1;
+  const SNode *above = snode_node_level(node->parent);
+  const SNodeStep *own = snode_step(node, node), *step = above ? snode_step(above, node) : node->path->steps;
   manager->node_size = node->node_size;
   manager->chunk = (int32_t)node->chunk;
-  manager->parent = parent ? parent->manager : -1;
+  manager->parent = above ? above->manager : -1;
   manager->axis_count = node->rank;
-  manager->is_hash = node->kind == SNODE_HASH;
-  for (int k = 0; k < node->rank; k++) manager->axes[k] = node->level_axes[k];
-  for (int k = first; k < count && !manager->is_hash; k++)
-    fill_level(&manager->levels[manager->level_count++], path[k], k + 1 < count ? path[k + 1] : NULL, k == first);
+  for (int k = 0; k < node->rank; k++) {
+    manager->parent_positions[k] = above ? step->coordinate[k] : -1;
+    manager->parent_weights[k] = step->weight[k] / own->weight[k];
+  }
+  if (!snode_has_slots(node)) {
+    manager->is_hash = 1;
+    return;
+  }
+  for (bool is_first = true; step++ != own; is_first = false)
+    fill_level(&manager->levels[manager->level_count++], step, own, is_first);
 }
 
 /* One zero-filled block of the heap: managers, then their workers' locals. */

@@ -72,15 +72,34 @@ static void lay_out(ForestTree *tree, int number) {
 
 /* -- the runtime's tables -------------------------------------------------------------------------------------------- */
 
+int forest_position(const ForestNode *node, int letter) {
+  for (int a = 0; a < node->rank; a++)
+    if (node->letters[a] == letter) return a;
+  return -1;
+}
+
 static void fill_level(const ForestTree *tree, RtLevel *level, int at, int below, bool first) {
   const ForestNode *node = &tree->nodes[at];
   level->offset = (first ? node->offset : 0) + (below >= 0 ? tree->nodes[below].offset : 0);
   level->stride = below >= 0 ? tree->nodes[below].stride : 4;
   level->cell_count = (uint64_t)node->cell_count;
   level->axis_count = node->axis_count;
-  for (int k = 0; k < node->axis_count; k++) {
-    level->axes[k] = node->row.axes[k] - 'i';
-    level->sizes[k] = node->row.sizes[k];
+  for (int k = 0; k < node->axis_count; k++) level->sizes[k] = node->row.sizes[k];
+}
+
+/* From the innermost row outward: one step of a digit is worth all the cells that the rows below divide it into, and
+ * one step of the parent's coordinate all the cells of these rows. `path`: the nodes of the rows, the innermost first. */
+static void weigh_levels(const ForestTree *tree, RtManager *manager, const ForestNode *node, const int *path) {
+  int64_t *weights = manager->parent_weights;
+  for (int a = 0; a < RT_MAX_AXES; a++) weights[a] = 1;
+  for (int l = manager->level_count - 1; l >= 0; l--) {
+    const ForestNode *at = &tree->nodes[path[manager->level_count - 1 - l]];
+    RtLevel *level = &manager->levels[l];
+    for (int k = 0; k < level->axis_count; k++) {
+      int position = level->positions[k] = forest_position(node, at->row.axes[k] - 'i');
+      level->weights[k] = weights[position];
+      weights[position] *= level->sizes[k];
+    }
   }
 }
 
@@ -93,11 +112,13 @@ static void fill_manager(ForestTree *tree, int number) {
   manager->parent = at ? tree->nodes[at].manager : -1;
   manager->node_size = up(node->record, 64);
   manager->axis_count = node->rank;
-  for (int a = 0; a < node->rank; a++) manager->axes[a] = node->letters[a];
   manager->is_hash = node->row.kind == FOREST_HASH;
   manager->level_count = manager->is_hash ? 0 : count;
   for (int k = manager->level_count - 1; k >= 0; k--)
     fill_level(tree, &manager->levels[count - 1 - k], path[k], k ? path[k - 1] : -1, k == count - 1);
+  weigh_levels(tree, manager, node, path);
+  for (int a = 0; a < node->rank; a++)
+    manager->parent_positions[a] = at ? forest_position(&tree->nodes[at], node->letters[a]) : -1;
   manager->locals = aligned_alloc(64, sizeof(RtLocal) * FOREST_WORKERS);
   memset(manager->locals, 0, sizeof(RtLocal) * FOREST_WORKERS);
   for (int w = 0; w < FOREST_WORKERS; w++) manager->locals[w].sink = calloc(1, manager->node_size);

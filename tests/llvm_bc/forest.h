@@ -54,6 +54,8 @@ RtContext *forest_context(ForestTree *trees, int count);
 void forest_share(RtContext *context, int64_t count, RtPart *part, void *data);
 void forest_context_destroy(RtContext *context);
 
+/* Place of a letter among those of a node's level, or -1. */
+int forest_position(const ForestNode *node, int letter);
 /* Cells of a node's level, and linear numbers of them, row-major in the order of the letters. */
 int64_t forest_cell_count(const ForestNode *node);
 void forest_cell(const ForestNode *node, int64_t number, int64_t *coordinates);

@@ -31,18 +31,12 @@ int64_t forest_number(const ForestNode *node, const int64_t *coordinates) {
   return number;
 }
 
-static int position_of(const ForestNode *node, int letter) {
-  for (int a = 0; a < node->rank; a++)
-    if (node->letters[a] == letter) return a;
-  return -1;
-}
-
 int64_t forest_above(const ForestTree *tree, int node, int64_t number, int above) {
   const ForestNode *from = &tree->nodes[node], *to = &tree->nodes[above];
   int64_t here[RT_MAX_AXES], there[RT_MAX_AXES];
   forest_cell(from, number, here);
   for (int a = 0; a < to->rank; a++) {
-    int position = position_of(from, to->letters[a]);
+    int position = forest_position(from, to->letters[a]);
     there[a] = here[position] / (from->shape[position] / to->shape[a]);
   }
   return forest_number(to, there);
@@ -54,7 +48,7 @@ static int64_t cell_in_container(const ForestTree *tree, int node, int64_t numbe
   int64_t coordinates[RT_MAX_AXES], cell = 0;
   forest_cell(n, number, coordinates);
   for (int k = 0; k < n->axis_count; k++)
-    cell = cell * n->row.sizes[k] + coordinates[position_of(n, n->row.axes[k] - 'i')] % n->row.sizes[k];
+    cell = cell * n->row.sizes[k] + coordinates[forest_position(n, n->row.axes[k] - 'i')] % n->row.sizes[k];
   return cell;
 }
 
