@@ -268,75 +268,64 @@ typedef struct RtContext {
   void (*discard)(struct RtContext *context, void *memory, uint64_t bytes);
 } RtContext;
 
-/* -- entry points that kernels call; codegen names them, see codegen/call.c ---------------------------------- */
-#define RT_ENTRY __attribute__((visibility("default")))
+/* -- entry points that compiled code calls: the rows of entry.def ------------------------------- */
+typedef enum RtEntry {
+#define ENTRY(NAME, FUNCTION, RESULT, HOME, EFFECTS, PARAMETERS, MEANING) RT_##NAME,
+#include "entry.def"
+#undef ENTRY
+  RT_ENTRY_COUNT
+} RtEntry;
 
-RT_ENTRY uint64_t *rt_frame(RtContext *context);
-RT_ENTRY uint8_t *rt_tree_root(RtContext *context, int32_t tree);
-RT_ENTRY uint8_t *rt_ambient(RtContext *context);
-RT_ENTRY uint8_t *rt_slot_find(RtContext *context, int32_t tree, const uint32_t *slot);
-RT_ENTRY uint8_t *rt_slot_ensure(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *slot);
-RT_ENTRY void rt_slot_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *slot);
-RT_ENTRY int32_t rt_slot_live(const uint32_t *slot);
-/* cells of a hash: `parent` is the node above (the manager's parent), anything where the root's container is; one
- * coordinate per axis of the manager */
-RT_ENTRY uint8_t *rt_hash_find(RtContext *context, int32_t tree, int32_t manager, const uint8_t *parent,
-                               const int64_t *coordinates);
-RT_ENTRY uint8_t *rt_hash_ensure(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
-                                 const uint8_t *parent, const int64_t *coordinates);
-RT_ENTRY void rt_hash_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, const uint8_t *parent,
-                            const int64_t *coordinates);
-RT_ENTRY int32_t rt_hash_live(RtContext *context, int32_t tree, int32_t manager, const uint8_t *parent,
-                              const int64_t *coordinates);
-/* A dynamic SNode's list (node_dynamic.c). `chunk`: elements per node; `capacity`: elements there may be; `locks`: the list
- * stays locked from a call that gives an element (a slot, not -1; a node) until rt_dynamic_unlock. */
-RT_ENTRY int32_t rt_dynamic_append(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *list,
-                                   int32_t chunk, int32_t capacity, int32_t locks);
-RT_ENTRY int32_t rt_dynamic_pop(uint32_t *list, int32_t locks);
-/* The node of element `index`, below the capacity: the list is at least so long then. */
-RT_ENTRY uint8_t *rt_dynamic_ensure(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *list,
-                                    int32_t chunk, int32_t index, int32_t locks);
-RT_ENTRY void rt_dynamic_unlock(uint32_t *list);
-RT_ENTRY void rt_dynamic_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *list,
-                               int32_t capacity);
-/* Elements in a node, a chunk of a list: now, and when rt_dynamic_remember was called last. */
-RT_ENTRY int32_t rt_dynamic_cells(RtContext *context, int32_t tree, int32_t manager, const uint8_t *node);
-RT_ENTRY int32_t rt_dynamic_was(RtContext *context, int32_t tree, int32_t manager, const uint8_t *node);
-/* cells of bitmasked SNodes; `words` are those of their container */
-RT_ENTRY int32_t rt_mask_live(const uint64_t *words, uint64_t cell);
-RT_ENTRY void rt_mask_set(uint64_t *words, uint64_t cell);
-RT_ENTRY void rt_mask_keep(uint64_t *words, uint64_t cell); /* behind a write, where cells may be cleared meanwhile */
-RT_ENTRY uint64_t rt_mask_bits(const uint64_t *words, uint64_t first, uint64_t count);
-/* in a task that may change them: as they were when it began */
-RT_ENTRY uint64_t rt_mask_was(RtContext *context, int32_t tree, int32_t mask, const uint64_t *words, uint64_t first,
-                              uint64_t count);
-RT_ENTRY void rt_mask_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t mask, uint64_t *words,
-                            uint64_t cell);
-RT_ENTRY void rt_outside(RtWorker *worker);
-RT_ENTRY int32_t rt_stopped(RtContext *context);
-RT_ENTRY void rt_fault(RtContext *context, int32_t fault, double value); /* RT_ERROR_FAULT, and the launch stops */
-RT_ENTRY RtWorker *rt_host_worker(RtContext *context);      /* worker 0, for the host region */
-RT_ENTRY void rt_run(RtContext *context, int32_t task);
-/* host region: number of active nodes; brings the list up to date first */
-RT_ENTRY int64_t rt_list_count(RtContext *context, int32_t tree, int32_t manager);
-RT_ENTRY void rt_tree_clear(RtContext *context, int32_t tree, int32_t manager);
-RT_ENTRY void rt_dynamic_remember(RtContext *context, int32_t tree, int32_t manager);
-/* host region: elements of all lists of a dynamic SNode */
-RT_ENTRY int64_t rt_dynamic_count(RtContext *context, int32_t tree, int32_t manager);
-RT_ENTRY int64_t rt_mask_count(RtContext *context, int32_t tree, int32_t mask);
-RT_ENTRY void rt_mask_clear_all(RtContext *context, int32_t tree, int32_t mask);
-RT_ENTRY void rt_mask_remember(RtContext *context, int32_t tree, int32_t mask); /* for rt_mask_was */
-/* host region: the coordinates of the active nodes, ascending, as they are now; `depth`: how many walks in index order are
- * around. Stays until the next call of that depth. An address as a number, since frames hold numbers; 0: no memory. */
-RT_ENTRY uint64_t rt_list_order(RtContext *context, int32_t tree, int32_t manager, int32_t depth);
-RT_ENTRY int64_t rt_order_count(uint64_t order);
-/* coordinate `axis` of a row */
-RT_ENTRY int64_t rt_order_at(uint64_t order, int64_t row, int32_t axis);
-/* rows `row` to `end` agree on the axes before `axis`: the first of them that differs from `row` on this one, or `end` */
-RT_ENTRY int64_t rt_order_end(uint64_t order, int64_t row, int64_t end, int32_t axis);
-/* in tasks over nodes */
-RT_ENTRY uint8_t *rt_list_node(RtContext *context, int32_t tree, int32_t manager, int64_t position);
-RT_ENTRY const int64_t *rt_list_coordinates(RtContext *context, int32_t tree, int32_t manager, int64_t position);
+#define RESULT_VOID void
+#define RESULT_PTR(type) type *
+#define RESULT_BOOL int32_t
+#define RESULT_I32 int32_t
+#define RESULT_I64 int64_t
+#define RESULT_U64 uint64_t
+#define RESULT_INDEX uint64_t
+#define CONTEXT RtContext *context
+#define WORKER RtWorker *worker
+#define TREE int32_t tree
+#define MANAGER int32_t manager
+#define MASK int32_t mask
+#define PTR(type, name) type *name
+#define I32(name) int32_t name
+#define U32(name) uint32_t name
+#define I64(name) int64_t name
+#define F64(name) double name
+#define INDEX(name) uint64_t name
+#define SIZE(name) int32_t name
+#define NUMBER(name) int32_t name
+#define AXIS int32_t axis
+#define FLAG(name) int32_t name
+#define COORDINATES const int64_t *coordinates
+#define ENTRY(NAME, FUNCTION, RESULT, HOME, EFFECTS, PARAMETERS, MEANING)                          \
+  __attribute__((visibility("default"))) RESULT_##RESULT FUNCTION PARAMETERS;
+#include "entry.def"
+#undef ENTRY
+#undef RESULT_VOID
+#undef RESULT_PTR
+#undef RESULT_BOOL
+#undef RESULT_I32
+#undef RESULT_I64
+#undef RESULT_U64
+#undef RESULT_INDEX
+#undef CONTEXT
+#undef WORKER
+#undef TREE
+#undef MANAGER
+#undef MASK
+#undef PTR
+#undef I32
+#undef U32
+#undef I64
+#undef F64
+#undef INDEX
+#undef SIZE
+#undef NUMBER
+#undef AXIS
+#undef FLAG
+#undef COORDINATES
 
 /* -- entry points that the core calls (native build); no task may be running ---------------------------------- */
 /* Makes a tree usable whose caller-given members are set. Asks for no memory; the budget's share of the root's
@@ -356,17 +345,5 @@ int rt_list_update(RtContext *context, RtTree *tree, int32_t manager);
 int rt_budget_take(RtBudget *budget, uint64_t bytes);
 int64_t rt_manager_live(const RtTree *tree, int32_t manager); /* as of the last settle */
 uint64_t rt_tree_bytes(const RtTree *tree); /* of its chunks: what it holds of the budget beside the root */
-
-/* slow paths (native; symbols.def lists them) */
-RT_ENTRY uint8_t *rt_slot_activate(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *slot);
-RT_ENTRY uint8_t *rt_hash_activate(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
-                                   const uint8_t *parent, const int64_t *coordinates);
-/* 0: there is no memory for the chunk of `slot`. */
-RT_ENTRY int32_t rt_dynamic_grow(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *slot);
-RT_ENTRY uint8_t *rt_dynamic_extend(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *list,
-                                    int32_t chunk, int32_t index);
-RT_ENTRY void rt_dynamic_full(RtContext *context, int32_t tree, int32_t manager);
-/* `tree` is RtTree.number. */
-RT_ENTRY void rt_error_set(RtContext *context, uint32_t kind, int32_t tree, int32_t manager);
 
 #endif

@@ -1,11 +1,11 @@
-/* target.h - the few primitives in which the targets differ: memory order, waiting, zeroing.
+/* target.h - the few primitives in which the targets differ: memory order, and waiting (rt_target_wait).
  * On NVPTX LLVM 19 selects no acquire load, no release store and no fence, and drops the order of a
  * compare-and-swap without a word; so there every access is relaxed and a membar stands beside it. Elsewhere the
  * order is part of the access, and thread sanitizers see it. */
 #ifndef RG_RT_TARGET_H
 #define RG_RT_TARGET_H
 
-#include <stdint.h>
+#include "rt.h"
 
 #if defined(__NVPTX__)
 #define RT_ACQUIRE __ATOMIC_RELAXED
@@ -20,8 +20,5 @@ static inline void rt_order_before(void) { __nvvm_membar_gl(); } /* before one t
 static inline void rt_order_after(void) {}
 static inline void rt_order_before(void) {}
 #endif
-
-/* Waiting for another thread, `round` times so far: briefly at first, then letting others run. */
-void rt_target_wait(uint32_t round);
 
 #endif

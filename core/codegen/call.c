@@ -1,12 +1,10 @@
-/* call.c - calls: LLVM's intrinsics, and the runtime's entry points by the names and types of llvm_bc/rt.h.
- * What a task asks of its context (frame, roots, ambient) is constant while it runs, so it is asked for once, in
- * the entry block, whatever loop needs it first. */
-#include <stddef.h>
+/* call.c - calls: LLVM's intrinsics, and the runtime's entry points by the rows of llvm_bc/entry.def. What a row's parameters
+ * leave to the emitter (context, worker, numbers) is filled in here. Coordinates go as an array on the stack, which is gone
+ * again where the entry inlines. A call whose operands differ by lane is one call per lane. */
 #include <string.h>
 
 #include "codegen/emit.h"
 #include "llvm/attribute.h"
-#include "rt.h"
 
 LLVMValueRef call_intrinsic(Codegen *g, const char *name, LLVMTypeRef overload, LLVMValueRef *args, int count) {
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
@@ -23,129 +21,108 @@ LLVMValueRef call_fptosi_sat(Codegen *g, const char *name, LLVMTypeRef to, LLVMV
   return LLVMBuildCall2(g->builder, type, function, &a, 1, "");
 }
 
-/* Types as letters, the result first: v nothing, p pointer, i 32 bits, l 64 bits, d a double. */
-typedef struct RuntimeRow { const char *name, *signature; } RuntimeRow;
+/* -- a row as an LLVM function ------------------------------------------------------------------- */
 
-static const RuntimeRow runtime_rows[] = {
-    {"rt_frame", "pp"},        {"rt_tree_root", "ppi"},     {"rt_ambient", "pp"},
-    {"rt_slot_ensure", "pppiip"}, {"rt_slot_clear", "vppiip"}, {"rt_outside", "vp"},
-    {"rt_stopped", "ip"},      {"rt_host_worker", "pp"},    {"rt_run", "vpi"},
-    {"rt_list_count", "lpii"}, {"rt_tree_clear", "vpii"},   {"rt_list_node", "ppiil"},
-    {"rt_list_order", "lpiii"}, {"rt_order_count", "ll"},   {"rt_order_at", "llli"},  {"rt_order_end", "lllli"},
-    {"rt_list_coordinates", "ppiil"}, {"rt_fault", "vpid"},
-    {"rt_hash_find", "ppiipp"}, {"rt_hash_ensure", "pppiipp"}, {"rt_hash_clear", "vppiipp"}, {"rt_hash_live", "ipiipp"},
-    {"rt_dynamic_append", "ippiipiii"}, {"rt_dynamic_pop", "ipi"},
-    {"rt_dynamic_ensure", "pppiipiii"}, {"rt_dynamic_unlock", "vp"}, {"rt_dynamic_clear", "vppiipi"},
-    {"rt_dynamic_cells", "ipiip"}, {"rt_dynamic_was", "ipiip"}, {"rt_dynamic_remember", "vpii"}, {"rt_dynamic_count", "lpii"},
-    {"rt_mask_live", "ipl"},   {"rt_mask_set", "vpl"},      {"rt_mask_keep", "vpl"},
-    {"rt_mask_bits", "lpll"},  {"rt_mask_clear", "vppiipl"}, {"rt_mask_count", "lpii"},
-    {"rt_mask_clear_all", "vpii"}, {"rt_mask_remember", "vpii"}, {"rt_mask_was", "lpiipll"}};
+static LLVMTypeRef result_type(Codegen *g, const IrEntry *entry) {
+  if (entry->result == TYPE_NONE) return g->void_type;
+  return entry->result == TYPE_BOOL ? g->i32 : value_type(g, type_scalar(entry->result));
+}
 
-static LLVMTypeRef letter_type(Codegen *g, char letter) {
-  switch (letter) {
-  case 'p': return g->pointer;
-  case 'i': return g->i32;
-  case 'l': return g->i64;
-  case 'd': return LLVMDoubleTypeInContext(g->context);
-  default: return g->void_type;
+static LLVMTypeRef param_type(Codegen *g, IrParam param) {
+  switch (param) {
+  case IR_PARAM_CONTEXT: case IR_PARAM_WORKER: case IR_PARAM_PTR: case IR_PARAM_COORDINATES:
+    return g->pointer;
+  case IR_PARAM_I64: case IR_PARAM_INDEX: return g->i64;
+  case IR_PARAM_F64: return value_type(g, TYPE(F64));
+  default: return g->i32;
   }
 }
 
-static LLVMTypeRef signature_type(Codegen *g, const char *signature) {
-  LLVMTypeRef params[8];
-  unsigned count = 0;
-  for (const char *letter = signature + 1; *letter; letter++) params[count++] = letter_type(g, *letter);
-  return LLVMFunctionType(letter_type(g, signature[0]), params, count, false);
+static LLVMValueRef declare(Codegen *g, const IrEntry *entry, LLVMTypeRef *type) {
+  LLVMTypeRef params[IR_ENTRY_PARAMS];
+  unsigned count = (unsigned)entry->param_count;
+  for (unsigned i = 0; i < count; i++) params[i] = param_type(g, (IrParam)entry->params[i]);
+  *type = LLVMFunctionType(result_type(g, entry), params, count, false);
+  LLVMValueRef function = LLVMGetNamedFunction(g->module, entry->name);
+  if (function) return function;
+  function = LLVMAddFunction(g->module, entry->name, *type);
+  llvm_function_attribute(function, "nounwind", 0);
+  return function;
 }
 
-LLVMValueRef call_runtime(Codegen *g, const char *name, LLVMValueRef *args, int count) {
-  for (size_t i = 0; i < sizeof runtime_rows / sizeof *runtime_rows; i++) {
-    if (strcmp(runtime_rows[i].name, name)) continue;
-    LLVMTypeRef type = signature_type(g, runtime_rows[i].signature);
-    LLVMValueRef function = LLVMGetNamedFunction(g->module, name);
-    if (!function) {
-      function = LLVMAddFunction(g->module, name, type);
-      llvm_function_attribute(function, "nounwind", 0);
+static LLVMValueRef array_of(Codegen *g, const LLVMValueRef *values, int count) {
+  LLVMTypeRef type = LLVMArrayType2(g->i64, (uint64_t)count);
+  LLVMValueRef array = block_variable(g, type, "coordinates");
+  for (int i = 0; i < count; i++)
+    LLVMBuildStore(g->builder, values[i], value_byte_offset(g, array, i * 8));
+  return array;
+}
+
+LLVMValueRef call_runtime(Codegen *g, RtEntry number, Callee callee, const LLVMValueRef *operands,
+                          int count) {
+  const IrEntry *entry = &ir_entries[number];
+  LLVMValueRef args[IR_ENTRY_PARAMS];
+  int used = 0;
+  for (int i = 0; i < entry->param_count; i++) {
+    switch ((IrParam)entry->params[i]) {
+    case IR_PARAM_CONTEXT: args[i] = g->rt_context; break;
+    case IR_PARAM_WORKER: args[i] = g->worker; break;
+    case IR_PARAM_TREE: args[i] = value_integer(g->i32, callee.tree); break;
+    case IR_PARAM_MANAGER: case IR_PARAM_MASK: args[i] = value_integer(g->i32, callee.number); break;
+    case IR_PARAM_COORDINATES:
+      args[i] = array_of(g, operands + used, count - used);
+      used = count;
+      break;
+    default:
+      ASSERT(used < count, "a call has an operand per parameter of its entry");
+      args[i] = operands[used++];
     }
-    return LLVMBuildCall2(g->builder, type, function, args, (unsigned)count, "");
   }
-  ASSERT(false, "an entry point is a row of runtime_rows");
-  return NULL;
+  ASSERT(used == count, "a call has no operand without a parameter");
+  LLVMTypeRef type;
+  LLVMValueRef function = declare(g, entry, &type);
+  LLVMValueRef result = LLVMBuildCall2(g->builder, type, function, args, (unsigned)entry->param_count, "");
+  if (entry->result != TYPE_BOOL) return result;
+  return LLVMBuildICmp(g->builder, LLVMIntNE, result, value_integer(g->i32, 0), "");
 }
 
-LLVMValueRef call_frame(Codegen *g) {
-  if (g->frame) return g->frame;
-  LLVMBasicBlockRef back = block_hoist_begin(g);
-  g->frame = call_runtime(g, "rt_frame", &g->rt_context, 1);
-  block_hoist_end(g, back);
-  return g->frame;
+/* -- CALL ---------------------------------------------------------------------------------------- */
+
+enum { MOST_OPERANDS = IR_ENTRY_PARAMS + SNODE_MAX_AXES };
+
+static LLVMValueRef emit_one(Codegen *g, const IrInst *inst, const LLVMValueRef *operands) {
+  switch (inst->entry) {
+  case RT_SLOT_FIND: return slot_find(g, inst->tree, operands[0]);
+  case RT_SLOT_LIVE: return slot_live(g, operands[0]);
+  default: break;
+  }
+  Callee callee = {inst->tree, inst->imm};
+  return call_runtime(g, (RtEntry)inst->entry, callee, operands, inst->operand_count);
 }
 
-LLVMValueRef call_ambient(Codegen *g) {
-  if (g->ambient) return g->ambient;
-  LLVMBasicBlockRef back = block_hoist_begin(g);
-  g->ambient = call_runtime(g, "rt_ambient", &g->rt_context, 1);
-  block_hoist_end(g, back);
-  return g->ambient;
+static void emit_lanes(Codegen *g, const IrInst *inst, LLVMValueRef *operands, int width) {
+  LLVMValueRef ones[MOST_OPERANDS], result = NULL;
+  for (int lane = 0; lane < width; lane++) {
+    for (int k = 0; k < inst->operand_count; k++) ones[k] = value_lane(g, operands[k], lane);
+    LLVMValueRef one = emit_one(g, inst, ones);
+    if (type_is_none(inst->type)) continue;
+    if (!result) result = LLVMGetPoison(value_lanes(LLVMTypeOf(one), width));
+    result = LLVMBuildInsertElement(g->builder, result, one, value_integer(g->i32, lane), "");
+  }
+  if (result) value_set(g, inst, result);
 }
 
-static bool is_tree(Codegen *g, int tree) {
-  if (tree >= 0 && tree < g->kernel->trees.count) return true;
-  codegen_fail(g, NULL, "it names a tree that the kernel does not have");
-  return false;
-}
-
-LLVMValueRef call_tree_root(Codegen *g, int tree) {
-  if (!is_tree(g, tree)) return LLVMConstNull(g->pointer);
-  if (g->roots[tree]) return g->roots[tree];
-  LLVMBasicBlockRef back = block_hoist_begin(g);
-  LLVMValueRef args[] = {g->rt_context, value_integer(g->i32, tree)};
-  g->roots[tree] = call_runtime(g, "rt_tree_root", args, 2);
-  block_hoist_end(g, back);
-  return g->roots[tree];
-}
-
-/* Of RtTree: constant during a task. */
-static LLVMValueRef tree_member(Codegen *g, int tree, size_t offset, LLVMTypeRef type, const char *name) {
-  LLVMValueRef table = value_byte_offset(g, g->rt_context, offsetof(RtContext, trees));
-  LLVMValueRef trees = LLVMBuildLoad2(g->builder, g->pointer, table, "trees");
-  LLVMValueRef entry = value_byte_offset(g, trees, tree * (int64_t)sizeof(RtTree *));
-  LLVMValueRef header = LLVMBuildLoad2(g->builder, g->pointer, entry, "tree");
-  return LLVMBuildLoad2(g->builder, type, value_byte_offset(g, header, (int64_t)offset), name);
-}
-
-/* The runtime's own look-up (rt_slot_find) fetches the base anew each time; here it is a value of the task. */
-LLVMValueRef call_tree_base(Codegen *g, int tree) {
-  if (!is_tree(g, tree)) return LLVMConstNull(g->pointer);
-  if (g->bases[tree]) return g->bases[tree];
-  LLVMBasicBlockRef back = block_hoist_begin(g);
-  g->bases[tree] = tree_member(g, tree, offsetof(RtTree, base), g->pointer, "base");
-  block_hoist_end(g, back);
-  return g->bases[tree];
-}
-
-LLVMValueRef call_tree_own(Codegen *g, int tree) {
-  if (!is_tree(g, tree)) return value_index(g, 0);
-  if (g->owns[tree]) return g->owns[tree];
-  LLVMBasicBlockRef back = block_hoist_begin(g);
-  LLVMValueRef table = tree_member(g, tree, offsetof(RtTree, own), g->pointer, "own");
-  LLVMValueRef worker = LLVMBuildLoad2(g->builder, g->i32, value_byte_offset(g, g->worker, offsetof(RtWorker, index)), "worker");
-  LLVMValueRef bytes = LLVMBuildMul(g->builder, LLVMBuildSExt(g->builder, worker, g->i64, ""), value_index(g, 8), "");
-  LLVMValueRef entry = LLVMBuildGEP2(g->builder, g->i8, table, &bytes, 1, "");
-  g->owns[tree] = LLVMBuildLoad2(g->builder, g->i64, entry, "own");
-  block_hoist_end(g, back);
-  return g->owns[tree];
-}
-
-LLVMValueRef call_frame_slot(Codegen *g, int64_t slot) {
-  if (slot < 0 || slot >= g->kernel->frame_slots) codegen_fail(g, NULL, "it names a frame slot that does not exist");
-  return value_byte_offset(g, call_frame(g), slot * 8);
-}
-
-void call_poll_stop(Codegen *g) {
-  LLVMValueRef stopped = call_runtime(g, "rt_stopped", &g->rt_context, 1);
-  LLVMValueRef go = LLVMBuildICmp(g->builder, LLVMIntEQ, stopped, value_integer(g->i32, 0), "");
-  LLVMBasicBlockRef on = block_new(g, "on");
-  block_branch(g, go, on, g->finish);
-  block_enter(g, on);
+void call_emit(Codegen *g, const IrInst *inst) {
+  LLVMValueRef operands[MOST_OPERANDS];
+  const char *refusal = ir_call_refusal(inst, !g->is_host);
+  if (refusal) return codegen_fail(g, inst, refusal);
+  int width = 1;
+  for (int k = 0; k < inst->operand_count; k++) {
+    operands[k] = value_operand(g, inst, k);
+    if (value_width(operands[k]) > width) width = value_width(operands[k]);
+  }
+  if (width > 1 && ir_entries[inst->entry].flags & IR_ONCE) return codegen_fail(g, inst, "it may hold a lock, and differs by lane");
+  if (width > 1) return emit_lanes(g, inst, operands, width);
+  LLVMValueRef result = emit_one(g, inst, operands);
+  if (!type_is_none(inst->type)) value_set(g, inst, result);
 }

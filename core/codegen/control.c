@@ -36,7 +36,7 @@ void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again
   LLVMBasicBlockRef poll = block_new(g, "poll");
   block_branch(g, look, poll, again);
   block_enter(g, poll);
-  call_poll_stop(g);
+  context_poll_stop(g);
   block_jump(g, again);
 }
 
@@ -59,8 +59,8 @@ void control_loop(Codegen *g, const IrInst *inst) {
 void control_fault(Codegen *g, const IrInst *inst) {
   LLVMValueRef value = value_operand(g, inst, 0);
   if (value_is_vector(value)) return codegen_fail(g, inst, "it differs by lane");
-  LLVMValueRef args[] = {g->rt_context, value_integer(g->i32, inst->imm), value};
-  call_runtime(g, "rt_fault", args, 3);
+  LLVMValueRef operands[] = {value_integer(g->i32, inst->imm), value};
+  call_runtime(g, RT_FAULT, (Callee){0}, operands, 2);
   block_jump(g, g->finish);
   block_enter(g, block_new(g, "behind"));
 }

@@ -13,13 +13,6 @@ static void emit_const(Codegen *g, const IrInst *inst) {
   value_set(g, inst, value_integer(value_type(g, inst->type), inst->imm));
 }
 
-/* Constant during a task, so read in the entry block. The value that a REDUCE names is never used. */
-static void emit_frame_get(Codegen *g, const IrInst *inst) {
-  LLVMBasicBlockRef back = block_hoist_begin(g);
-  value_set(g, inst, access_load(g, inst->type, call_frame_slot(g, inst->imm), 1));
-  block_hoist_end(g, back);
-}
-
 /* A variable declared in a vector row holds a value per lane. */
 static void emit_var(Codegen *g, const IrInst *inst) {
   LLVMTypeRef type = value_lanes(value_type(g, inst->type), g->width);
@@ -65,14 +58,13 @@ static void emit_inst(Codegen *g, const IrInst *inst) {
   g->alias = inst->alias;
   switch (inst->op) {
   case IR_CONST: return emit_const(g, inst);
-  case IR_FRAME_GET: return emit_frame_get(g, inst);
   case IR_VAR: return emit_var(g, inst);
   case IR_GET: return emit_get(g, inst);
   case IR_SET: return emit_set(g, inst);
   case IR_IF: return control_if(g, inst);
   case IR_LOOP: return control_loop(g, inst);
   case IR_FOR: return loop_for(g, inst);
-  case IR_BITS: return mask_bits(g, inst);
+  case IR_BITS: return bits_emit(g, inst);
   case IR_BREAK: case IR_CONTINUE: return control_exit(g, inst);
   case IR_FAULT: return control_fault(g, inst);
   case IR_GRID: return row_grid(g, inst);
@@ -81,21 +73,12 @@ static void emit_inst(Codegen *g, const IrInst *inst) {
   case IR_ROW_LIVE: return row_live(g, inst);
   case IR_ROW_LOAD: return row_load(g, inst);
   case IR_REDUCE: return reduce_emit(g, inst);
-  case IR_TREE_ROOT: case IR_OWN: case IR_AMBIENT: case IR_OFFSET: case IR_SLOT_FIND: case IR_SLOT_ENSURE: case IR_SLOT_CLEAR:
-  case IR_SLOT_LIVE: case IR_MEM_LOAD: case IR_MEM_STORE: case IR_OUTSIDE:
+  case IR_TREE_ROOT: case IR_OWN: case IR_AMBIENT: case IR_OFFSET: case IR_MEM_LOAD: case IR_MEM_STORE:
     return access_emit(g, inst);
-  case IR_HASH_FIND: case IR_HASH_ENSURE: case IR_HASH_CLEAR: case IR_HASH_LIVE: return hash_emit(g, inst);
-  case IR_DYNAMIC_APPEND: case IR_DYNAMIC_POP: case IR_DYNAMIC_ENSURE: case IR_DYNAMIC_UNLOCK: case IR_DYNAMIC_CLEAR:
-  case IR_DYNAMIC_CELLS: case IR_DYNAMIC_WAS:
-    return list_emit(g, inst);
-  case IR_ORDER_COUNT: case IR_ORDER_AT: case IR_ORDER_END: return order_emit(g, inst);
-  case IR_MASK_LIVE: case IR_MASK_SET: case IR_MASK_KEEP: case IR_MASK_BITS: case IR_MASK_WAS: case IR_MASK_CLEAR:
-    return mask_emit(g, inst);
+  case IR_CALL: return call_emit(g, inst);
   case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS: return atomic_emit(g, inst);
-  case IR_ARG: case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_RUN: case IR_LIST_COUNT: case IR_DYNAMIC_COUNT: case IR_LIST_ORDER:
-  case IR_DYNAMIC_REMEMBER: case IR_TREE_CLEAR:
-  case IR_RETURN: case IR_MASK_COUNT: case IR_MASK_CLEAR_ALL: case IR_MASK_REMEMBER:
-    return host_emit(g, inst);
+  case IR_FRAME_GET: case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_ARG: case IR_RUN: case IR_RETURN:
+    return frame_emit(g, inst);
   default:
     if ((ir_op_info[inst->op].flags & (IR_PURE | IR_HIGH)) == IR_PURE && ir_op_info[inst->op].operand_count > 0)
       return emit_values(g, inst);
@@ -111,7 +94,7 @@ static void cut_block(Codegen *g, const IrInst *inst) {
   g->straight += ir_effects(inst) & (IR_WRITE | IR_UPDATE_EFFECT) ? WRITE_WEIGHT : 1;
   if (g->straight < MOST_STRAIGHT) return;
   g->straight = 0;
-  call_poll_stop(g);
+  context_poll_stop(g);
 }
 
 void emit_region(Codegen *g, const IrRegion *region) {

@@ -44,6 +44,7 @@ typedef struct Codegen {
 
   /* of the function being emitted */
   LLVMValueRef function;
+  bool is_host;
   LLVMValueRef rt_context, worker; /* parameters; `worker` of the host function is worker 0 */
   LLVMValueRef entry_end;          /* terminator of the entry block: hoisted values go before it */
   LLVMBasicBlockRef finish;        /* where a stopped function leaves */
@@ -109,23 +110,29 @@ LLVMValueRef math_call(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValue
 /* -- call.c: LLVM's intrinsics and the runtime's entry points ------------------------------------------------- */
 LLVMValueRef call_intrinsic(Codegen *g, const char *name, LLVMTypeRef overload, LLVMValueRef *args, int count);
 LLVMValueRef call_fptosi_sat(Codegen *g, const char *name, LLVMTypeRef to, LLVMValueRef a);
-LLVMValueRef call_runtime(Codegen *g, const char *name, LLVMValueRef *args, int count);
-LLVMValueRef call_frame(Codegen *g);             /* hoisted, as the next three */
-LLVMValueRef call_ambient(Codegen *g);
-LLVMValueRef call_tree_root(Codegen *g, int tree);
-LLVMValueRef call_tree_base(Codegen *g, int tree);
-LLVMValueRef call_tree_own(Codegen *g, int tree);
-LLVMValueRef call_frame_slot(Codegen *g, int64_t slot); /* its address */
+typedef struct Callee { int tree; int64_t number; } Callee; /* kernel->trees; of the manager or mask */
+/* The entry's result (a bool as i1), from a value per operand of its row. */
+LLVMValueRef call_runtime(Codegen *g, RtEntry number, Callee callee, const LLVMValueRef *operands,
+                          int count);
+void call_emit(Codegen *g, const IrInst *inst); /* CALL */
+/* slot.c: two entries that are not called */
+LLVMValueRef slot_find(Codegen *g, int tree, LLVMValueRef slot);
+LLVMValueRef slot_live(Codegen *g, LLVMValueRef slot);
+
+/* -- context.c: hoisted but for the last two ------------------------------------------------------ */
+LLVMValueRef context_frame(Codegen *g);
+LLVMValueRef context_ambient(Codegen *g);
+LLVMValueRef context_root(Codegen *g, int tree);
+LLVMValueRef context_base(Codegen *g, int tree);
+LLVMValueRef context_own(Codegen *g, int tree);
+LLVMValueRef context_slot(Codegen *g, int64_t slot); /* its address in the frame */
 /* Leaves the function when the launch was stopped; goes on in a new block. */
-void call_poll_stop(Codegen *g);
+void context_poll_stop(Codegen *g);
 
 /* -- access.c, atomic.c, alias.c: memory ------------------------------------------------------------------------------ */
-void order_emit(Codegen *g, const IrInst *inst);   /* order.c: ORDER_COUNT, ORDER_AT, ORDER_END */
-void list_emit(Codegen *g, const IrInst *inst);    /* list.c: DYNAMIC_APPEND .. DYNAMIC_CELLS */
-void access_emit(Codegen *g, const IrInst *inst);  /* TREE_ROOT .. SLOT_LIVE, MEM_LOAD, MEM_STORE, OUTSIDE */
+void access_emit(Codegen *g, const IrInst *inst);  /* TREE_ROOT .. OFFSET, MEM_LOAD, MEM_STORE */
 LLVMValueRef access_load(Codegen *g, Type type, LLVMValueRef pointer, int lanes);
 void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef value, int lanes);
-void hash_emit(Codegen *g, const IrInst *inst);    /* hash.c: HASH_FIND .. HASH_LIVE */
 void atomic_emit(Codegen *g, const IrInst *inst);  /* MEM_UPDATE, MEM_RMW, MEM_CAS */
 /* alias.c: the access touches elements of the field being accessed alone, or a slot; both return it. */
 LLVMValueRef alias_element(Codegen *g, LLVMValueRef access);
@@ -142,16 +149,15 @@ void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again); /*
 /* To `again`; every so many turns, counted in the variable `counter`, only if the launch was not stopped. */
 void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again);
 void loop_for(Codegen *g, const IrInst *inst);
-void mask_emit(Codegen *g, const IrInst *inst); /* MASK_LIVE .. MASK_CLEAR */
-void mask_bits(Codegen *g, const IrInst *inst); /* BITS */
+void bits_emit(Codegen *g, const IrInst *inst); /* bits.c: BITS */
 void row_live(Codegen *g, const IrInst *inst);
 /* A loop over the set bits of a word, the lowest first. */
 typedef struct SetBits {
   LLVMBasicBlockRef head, again, leave;
   LLVMValueRef rest, position; /* position: i64 */
 } SetBits;
-SetBits mask_bits_begin(Codegen *g, LLVMValueRef word);
-void mask_bits_end(Codegen *g, const SetBits *bits);
+SetBits bits_begin(Codegen *g, LLVMValueRef word);
+void bits_end(Codegen *g, const SetBits *bits);
 void row_grid(Codegen *g, const IrInst *inst);
 void row_emit(Codegen *g, const IrInst *inst);
 void row_load(Codegen *g, const IrInst *inst);
@@ -166,13 +172,13 @@ Counted counted_begin(Codegen *g, LLVMValueRef begin, LLVMValueRef end, const ch
 /* Goes on behind the loop. `unroll` asks for full unrolling. */
 void counted_end(Codegen *g, Counted *loop, bool unroll);
 
-/* -- reduce.c, tasks, host ------------------------------------------------------------------------------------- */
+/* -- reduce.c, tasks, frame.c ------------------------------------------------------------------------------------- */
 void reduce_emit(Codegen *g, const IrInst *inst);
 void reduce_finish(Codegen *g); /* combines every share into its frame slot */
 void function_begin(Codegen *g, const char *name, bool is_host);
 void function_end(Codegen *g);  /* from where the builder stands, and from `finish` */
 void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
 void task_list(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
-void host_emit(Codegen *g, const IrInst *inst);    /* FRAME_SET, FRAME_LOAD, RUN, LIST_COUNT, DYNAMIC_COUNT, TREE_CLEAR, RETURN, ARG */
+void frame_emit(Codegen *g, const IrInst *inst);   /* FRAME_GET, FRAME_SET, FRAME_LOAD, ARG, RUN, RETURN */
 
 #endif

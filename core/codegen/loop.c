@@ -115,7 +115,7 @@ static void emit_strips(Codegen *g, ForLoop *f, const IrInst *inst, LLVMValueRef
   emit_strip(g, f, inst, begin, end);
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, left, here, ""), f->leave, more);
   block_enter(g, more);
-  call_poll_stop(g);
+  context_poll_stop(g);
   LLVMValueRef next = LLVMBuildAdd(g->builder, end, f->step, "");
   LLVMValueRef rest = LLVMBuildSub(g->builder, LLVMBuildSub(g->builder, left, here, ""), number(f, 1), "");
   LLVMBasicBlockRef from = LLVMGetInsertBlock(g->builder);

@@ -29,12 +29,13 @@ void function_begin(Codegen *g, const char *name, bool is_host) {
   g->exits.count = g->shares.count = 0;
   g->row = NULL;
   g->width = 1;
+  g->is_host = is_host;
   g->straight = 0;
   g->rt_context = LLVMGetParam(g->function, 0);
   g->worker = is_host ? NULL : LLVMGetParam(g->function, 1);
   if (!is_host) return;
   LLVMBasicBlockRef back = block_hoist_begin(g);
-  g->worker = call_runtime(g, "rt_host_worker", &g->rt_context, 1);
+  g->worker = call_runtime(g, RT_HOST_WORKER, (Callee){0}, NULL, 0);
   block_hoist_end(g, back);
 }
 

@@ -79,6 +79,6 @@ void reduce_finish(Codegen *g) {
     Share *share = &g->shares.items[i];
     LLVMTypeRef shape = value_lanes(value_type(g, share->type), share->width);
     LLVMValueRef sum = join_lanes(g, share, LLVMBuildLoad2(g->builder, shape, share->variable, ""));
-    atomic_rmw(g, share->op, share->type, call_frame_slot(g, share->slot), sum);
+    atomic_rmw(g, share->op, share->type, context_slot(g, share->slot), sum);
   }
 }

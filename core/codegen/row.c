@@ -123,11 +123,11 @@ static void emit_loop(Codegen *g, Row row, int64_t from, int64_t to) {
 
 /* Scalar: a turn per set bit. */
 static void emit_set_bits(Codegen *g, Row row, int64_t begin, int64_t end) {
-  SetBits bits = mask_bits_begin(g, low_bits(g, bits_from(g, &row, value_integer(g->i32, begin)), end - begin));
+  SetBits bits = bits_begin(g, low_bits(g, bits_from(g, &row, value_integer(g->i32, begin)), end - begin));
   LLVMValueRef position = LLVMBuildTrunc(g->builder, bits.position, g->i32, "");
   row.may_cross = true;
   emit_turn(g, &row, LLVMBuildNSWAdd(g->builder, position, value_integer(g->i32, begin), ""));
-  mask_bits_end(g, &bits);
+  bits_end(g, &bits);
 }
 
 static int64_t up_to_width(int64_t cells, int width) { return (cells + width - 1) / width * width; }

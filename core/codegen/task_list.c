@@ -20,7 +20,7 @@ static ListLoop list_begin(Codegen *g, LLVMValueRef begin, LLVMValueRef end) {
   LLVMAddIncoming(loop.position, &begin, &before, 1);
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntSLT, loop.position, end, ""), work, g->finish);
   block_enter(g, work);
-  call_poll_stop(g);
+  context_poll_stop(g);
   return loop;
 }
 
@@ -33,9 +33,8 @@ static void list_end(Codegen *g, ListLoop *loop) {
   block_enter(g, block_new(g, "behind"));
 }
 
-static LLVMValueRef list_entry(Codegen *g, const IrTask *task, const char *name, LLVMValueRef position) {
-  LLVMValueRef args[] = {g->rt_context, value_integer(g->i32, task->tree), value_integer(g->i32, task->manager), position};
-  return call_runtime(g, name, args, 4);
+static LLVMValueRef list_entry(Codegen *g, const IrTask *task, RtEntry entry, LLVMValueRef position) {
+  return call_runtime(g, entry, (Callee){task->tree, task->manager}, &position, 1);
 }
 
 /* Coordinate `axis` of the node, times the cells per node, as `type`. */
@@ -53,8 +52,8 @@ void task_list(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef 
   int first = is_leaves ? 1 : 0, count = body->params.count - first - has_cursor;
   if (count < 0 || count > SNODE_MAX_AXES) return codegen_fail(g, NULL, "a task over nodes lacks its parameters");
   ListLoop loop = list_begin(g, begin, end);
-  if (is_leaves || has_cursor) value_set(g, is_leaves ? body->params.items[0] : last, list_entry(g, task, "rt_list_node", loop.position));
-  LLVMValueRef table = list_entry(g, task, "rt_list_coordinates", loop.position);
+  if (is_leaves || has_cursor) value_set(g, is_leaves ? body->params.items[0] : last, list_entry(g, task, RT_LIST_NODE, loop.position));
+  LLVMValueRef table = list_entry(g, task, RT_LIST_COORDINATES, loop.position);
   for (int axis = 0; axis < count; axis++) {
     const IrInst *param = body->params.items[first + axis];
     int64_t factor = is_leaves && task->factors[axis] > 0 ? task->factors[axis] : 1;

@@ -22,7 +22,7 @@ typedef struct Range {
 } Range;
 
 static LLVMValueRef load_bound(Codegen *g, int64_t slot) {
-  return LLVMBuildLoad2(g->builder, g->i64, call_frame_slot(g, slot), "");
+  return LLVMBuildLoad2(g->builder, g->i64, context_slot(g, slot), "");
 }
 
 static void load_bounds(Codegen *g, Range *r) {
@@ -164,7 +164,7 @@ void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef
   }
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntSLT, position, end, ""), work, g->finish);
   block_enter(g, work);
-  call_poll_stop(g);
+  context_poll_stop(g);
   LLVMValueRef length = emit_segment(g, &r, LLVMBuildSub(g->builder, end, position, ""));
   LLVMValueRef next = LLVMBuildAdd(g->builder, position, length, "");
   next_row(g, &r, digits);

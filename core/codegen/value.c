@@ -5,7 +5,7 @@
 
 void codegen_fail(Codegen *g, const IrInst *inst, const char *what) {
   if (error_is_set(g->err)) return;
-  if (inst) error_set(g->err, RG_ERROR_CODEGEN, "code generation of '%s': %s", ir_op_info[inst->op].text, what);
+  if (inst) error_set(g->err, RG_ERROR_CODEGEN, "code generation of '%s': %s", ir_inst_text(inst), what);
   else error_set(g->err, RG_ERROR_CODEGEN, "code generation: %s", what);
 }
 

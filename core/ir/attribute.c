@@ -15,7 +15,8 @@ const IrOpInfo ir_op_info[IR_OP_COUNT] = {
 
 int ir_effects(const IrInst *inst) {
   const int effects = IR_PURE | IR_READ | IR_WRITE | IR_UPDATE_EFFECT | IR_TOPOLOGY | IR_EXIT;
-  return ir_op_info[inst->op].flags & effects;
+  int flags = inst->op == IR_CALL ? ir_entries[inst->entry].flags : ir_op_info[inst->op].flags;
+  return flags & effects;
 }
 
 const char *ir_update_text(IrUpdate op) {
@@ -25,23 +26,18 @@ const char *ir_update_text(IrUpdate op) {
   return (unsigned)op < IR_UPDATE_COUNT ? texts[op] : "?";
 }
 
-IrImm ir_imm_kind(IrOp op) {
-  switch (op) {
+IrImm ir_imm_kind(const IrInst *inst) {
+  switch (inst->op) {
   case IR_CONST: return IMM_CONST;
   case IR_PARAM: case IR_ARG: case IR_FRAME_GET: case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_BREAK: case IR_CONTINUE:
-  case IR_RUN: case IR_FAULT: case IR_ORDER_AT: case IR_ORDER_END:
+  case IR_RUN: case IR_FAULT:
     return IMM_NUMBER;
   case IR_UPDATE: case IR_RMW: case IR_REDUCE: case IR_MEM_UPDATE: case IR_MEM_RMW:
     return IMM_UPDATE;
   case IR_TREE_ROOT: case IR_OWN: return IMM_TREE;
-  case IR_SLOT_FIND: case IR_SLOT_ENSURE: case IR_SLOT_CLEAR: case IR_LIST_COUNT: case IR_TREE_CLEAR:
-  case IR_HASH_FIND: case IR_HASH_ENSURE: case IR_HASH_CLEAR: case IR_HASH_LIVE:
-  case IR_DYNAMIC_APPEND: case IR_DYNAMIC_ENSURE: case IR_DYNAMIC_CLEAR: case IR_DYNAMIC_CELLS: case IR_DYNAMIC_COUNT:
-  case IR_DYNAMIC_WAS: case IR_DYNAMIC_REMEMBER: case IR_LIST_ORDER:
-    return IMM_MANAGER;
-  case IR_MASK_CLEAR: case IR_MASK_COUNT: case IR_MASK_CLEAR_ALL: case IR_MASK_WAS:
-  case IR_MASK_REMEMBER:
-    return IMM_MASK;
+  case IR_CALL:
+    if (ir_entry_takes((RtEntry)inst->entry, IR_PARAM_MANAGER)) return IMM_MANAGER;
+    return ir_entry_takes((RtEntry)inst->entry, IR_PARAM_MASK) ? IMM_MASK : IMM_OTHER;
   case IR_OFFSET: case IR_ROW_LOAD: return IMM_BYTES;
   default: return IMM_OTHER;
   }
@@ -59,7 +55,9 @@ bool ir_has_level(IrOp op) {
   }
 }
 
-bool ir_has_tree(IrOp op) { return ir_imm_kind(op) == IMM_MANAGER || ir_imm_kind(op) == IMM_MASK; }
+bool ir_has_tree(const IrInst *inst) {
+  return inst->op == IR_CALL && ir_entry_takes((RtEntry)inst->entry, IR_PARAM_TREE);
+}
 
 int ir_axes_in_use(const IrInst *inst, const int32_t axes[SNODE_MAX_AXES]) {
   int last = SNODE_MAX_AXES;

@@ -14,11 +14,11 @@ typedef enum IrImm {
   IMM_MASK,    /* mask=N */
   IMM_BYTES    /* +N */
 } IrImm;
-IrImm ir_imm_kind(IrOp op);
+IrImm ir_imm_kind(const IrInst *inst);
 
 bool ir_has_field(IrOp op);
 bool ir_has_level(IrOp op);
-bool ir_has_tree(IrOp op); /* in `tree`; TREE_ROOT keeps its tree in `imm` */
+bool ir_has_tree(const IrInst *inst); /* in `tree`; TREE_ROOT keeps its tree in `imm` */
 /* How many numbers of offset[] or extent[] count: axis_count, more where later ones are set. */
 int ir_axes_in_use(const IrInst *inst, const int32_t axes[SNODE_MAX_AXES]);
 

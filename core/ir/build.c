@@ -236,6 +236,21 @@ IrInst *ir_arg(IrBuilder *b, int arg) {
   return ir_const_int(b, TYPE(I32), 0);
 }
 
+IrInst *ir_call(IrBuilder *b, RtEntry entry, int tree, int number, int operand_count,
+                IrInst *const *operands) {
+  Type type = type_scalar(ir_entries[entry].result);
+  IrInst *inst = ir_emit(b, IR_CALL, type, operand_count, operands);
+  ir_call_name(inst, entry, tree, number);
+  return inst;
+}
+
+void ir_call_name(IrInst *call, RtEntry entry, int tree, int number) {
+  call->entry = (int32_t)entry;
+  if (ir_entry_takes(entry, IR_PARAM_TREE)) call->tree = tree;
+  bool has_number = ir_entry_takes(entry, IR_PARAM_MANAGER) || ir_entry_takes(entry, IR_PARAM_MASK);
+  if (has_number) call->imm = number;
+}
+
 IrInst *ir_unary(IrBuilder *b, IrOp op, IrInst *a) { return ir_emit(b, op, a ? a->type : TYPE(I32), 1, &a); }
 
 bool ir_is_comparison(IrOp op) { return op >= IR_EQ && op <= IR_GE; }

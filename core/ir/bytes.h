@@ -11,11 +11,11 @@
 #ifndef RG_IR_BYTES_H
 #define RG_IR_BYTES_H
 
-enum { IR_BYTES_VERSION = 7 };
+enum { IR_BYTES_VERSION = 8 };
 static const char ir_bytes_magic[4] = {'R', 'G', 'I', 'R'};
 
 typedef enum IrBit { /* of an inst's mask */
-  BIT_imm, BIT_field, BIT_level, BIT_tree, BIT_axis_count, BIT_offset, BIT_extent,
+  BIT_imm, BIT_field, BIT_level, BIT_entry, BIT_tree, BIT_axis_count, BIT_offset, BIT_extent,
 #define ATTRIBUTE(member, word, kind) BIT_##member,
 #include "ir/attribute.def"
 #undef ATTRIBUTE

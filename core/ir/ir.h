@@ -13,13 +13,14 @@
 
 #include "base/str.h"
 #include "base/vec.h"
+#include "ir/entry.h"
 #include "snode/tree.h"
 #include "type/type.h"
 
 enum { /* flags of op.def */
   IR_PURE = 1, IR_COMMUTES = 2, IR_REGIONS = 4, IR_READ = 8, IR_WRITE = 16, IR_UPDATE_EFFECT = 32,
   IR_ACTIVATES = 64, IR_EXIT = 128, IR_LOW = 256, IR_HIGH = 512, IR_ANYTYPE = 1024, IR_DEACTIVATES = 2048,
-  IR_TOPOLOGY = IR_ACTIVATES | IR_DEACTIVATES
+  IR_TOPOLOGY = IR_ACTIVATES | IR_DEACTIVATES, IR_ONCE = 4096
 };
 
 typedef enum IrOp {
@@ -57,6 +58,7 @@ struct IrInst {
   int64_t imm;
   int32_t field;             /* PLACE, CELL: kernel->fields */
   int32_t level;             /* ACTIVE, ACTIVATE, .., LEAVES, NEAR: kernel->levels */
+  int32_t entry;             /* CALL: an RtEntry */
   int32_t tree;              /* LOW ops: kernel->trees */
   int32_t stride;            /* OFFSET: bytes */
   int32_t begin, end, width; /* ROW */
@@ -72,10 +74,9 @@ struct IrInst {
   bool here;                 /* PLACE, in a task over nodes: in the node that is visited */
   bool live;                 /* PLACE: its cell is active and stays so; a write activates nothing */
   bool inside;               /* PLACE: indices proven inside the shape; the place needs no check */
-  bool locks;                /* DYNAMIC_APPEND, DYNAMIC_POP, DYNAMIC_ENSURE: the list is locked until DYNAMIC_UNLOCK */
   int8_t axis_count;         /* how many of offset[] or extent[] count */
   int32_t offset[SNODE_MAX_AXES]; /* NEAR (nodes), CELL (cells) */
-  int32_t extent[SNODE_MAX_AXES]; /* GRID, ROW_LOAD, DYNAMIC_* */
+  int32_t extent[SNODE_MAX_AXES]; /* GRID, ROW_LOAD */
 };
 
 struct IrRegion {
@@ -166,6 +167,10 @@ double ir_round_float(Type type, double value);      /* to the nearest of `type`
 int64_t ir_float_bits(double value);
 double ir_float_value(const IrInst *inst);           /* of a float CONST */
 IrInst *ir_arg(IrBuilder *b, int arg);
+/* Of the runtime. `tree` and `number` (of the manager or mask) count where the entry's row has them. */
+IrInst *ir_call(IrBuilder *b, RtEntry entry, int tree, int number, int operand_count,
+                IrInst *const *operands);
+void ir_call_name(IrInst *call, RtEntry entry, int tree, int number); /* what a CALL calls */
 IrInst *ir_unary(IrBuilder *b, IrOp op, IrInst *a);
 IrInst *ir_binary(IrBuilder *b, IrOp op, IrInst *a, IrInst *c); /* comparisons give bool, others a's type */
 IrInst *ir_select(IrBuilder *b, IrInst *condition, IrInst *yes, IrInst *no);
@@ -192,11 +197,17 @@ typedef bool IrVisit(void *data, IrInst *inst);     /* false: stop */
 bool ir_walk(IrRegion *region, IrVisit *visit, void *data); /* every inst, outer before inner */
 int ir_use_count(IrRegion *root, const IrInst *inst);
 int ir_region_count(IrOp op);
-/* What running an inst does, without its regions: PURE READ WRITE UPDATE_EFFECT ACTIVATES DEACTIVATES EXIT of its row.
- * 0: something of its own (a variable, the frame, a fault), neither to be dropped nor to be moved. */
+/* What running an inst does, without its regions: PURE READ WRITE UPDATE_EFFECT ACTIVATES DEACTIVATES EXIT of its row; of a
+ * call those of the entry.  * 0: something of its own (a variable, the frame, a fault), neither to be dropped nor to be moved. */
 int ir_effects(const IrInst *inst);
 bool ir_is_comparison(IrOp op);                     /* EQ .. GE */
 bool ir_is_const(const IrInst *inst, int64_t *value);       /* an integer or bool CONST */
+static inline bool ir_is_call(const IrInst *inst, RtEntry entry) {
+  return inst->op == IR_CALL && inst->entry == (int32_t)entry;
+}
+const char *ir_inst_text(const IrInst *inst);       /* entry.c: of its op, or the name of its entry */
+/* What is wrong with a CALL whose entry there is, in a body or in the host region; NULL: nothing. */
+const char *ir_call_refusal(const IrInst *call, bool in_body);
 bool ir_is_inside(const IrInst *inst, const IrRegion *region); /* directly or deeper */
 /* copy.c: a deep copy of a region; `map` (by inst id, as large as next_id was) gives the copies. */
 IrRegion *ir_copy_region(IrKernel *kernel, const IrRegion *region, IrInst *owner, IrInst **map);

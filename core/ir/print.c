@@ -109,7 +109,7 @@ static int number_of(Printer *p, const IrInst *inst) {
 }
 
 static void print_imm(StrBuf *out, const IrInst *inst) {
-  switch (ir_imm_kind(inst->op)) {
+  switch (ir_imm_kind(inst)) {
   case IMM_CONST: strbuf_char(out, ' '), print_const(out, inst); break;
   case IMM_NUMBER: strbuf_format(out, " %" PRId64, inst->imm); break;
   case IMM_UPDATE: strbuf_format(out, " %s", ir_update_text((IrUpdate)inst->imm)); break;
@@ -125,9 +125,10 @@ static void print_imm(StrBuf *out, const IrInst *inst) {
 #define SHOW_FLAG(member, word) if (inst->member) strbuf_text(out, " " word);
 
 static void print_attributes(StrBuf *out, const IrInst *inst) {
+  if (inst->op == IR_CALL) strbuf_format(out, " %s", ir_inst_text(inst));
   if (ir_has_field(inst->op) || inst->field) strbuf_format(out, " f%d", inst->field);
   if (ir_has_level(inst->op) || inst->level) strbuf_format(out, " l%d", inst->level);
-  if (ir_has_tree(inst->op) || inst->tree) strbuf_format(out, " t%d", inst->tree);
+  if (ir_has_tree(inst) || inst->tree) strbuf_format(out, " t%d", inst->tree);
   print_imm(out, inst);
 #define ATTRIBUTE(member, word, kind) SHOW_##kind(member, word)
 #include "ir/attribute.def"

@@ -130,7 +130,7 @@ static bool read_valued_attribute(IrReader *r, IrInst *inst, Str word) {
     inst->axis_count = (int8_t)count;
     return true;
   }
-  if (str_is(word, "imm") || str_is(word, "manager")) return ir_read_i64(r, &inst->imm);
+  if (str_is(word, "imm") || str_is(word, "manager") || str_is(word, "mask")) return ir_read_i64(r, &inst->imm);
 #define READ_NUMBER(member, text)                                                                                      \
   if (str_is(word, text)) return ir_read_i32(r, &inst->member);
 #define READ_FLAG(member, text)
@@ -152,7 +152,7 @@ static bool read_table_word(IrReader *r, IrInst *inst, Str word) {
   }
   int32_t tree;
   if (!ir_read_entry(r, 't', kernel->trees.count, &tree)) return false;
-  if (ir_imm_kind(inst->op) == IMM_TREE)
+  if (ir_imm_kind(inst) == IMM_TREE)
     inst->imm = tree;
   else
     inst->tree = tree;
@@ -168,7 +168,7 @@ static bool read_word_attribute(IrReader *r, IrInst *inst, Str word) {
 #undef ATTRIBUTE
 #undef READ_NUMBER
 #undef READ_FLAG
-  if (ir_imm_kind(inst->op) == IMM_UPDATE) {
+  if (ir_imm_kind(inst) == IMM_UPDATE) {
     for (int op = 0; op < IR_UPDATE_COUNT; op++)
       if (str_is(word, ir_update_text((IrUpdate)op))) return inst->imm = op, true;
   }
@@ -177,8 +177,15 @@ static bool read_word_attribute(IrReader *r, IrInst *inst, Str word) {
   return ir_read_fail(r, "unknown attribute", word);
 }
 
+static bool read_entry(IrReader *r, IrInst *inst) {
+  Str name = ir_read_take_word(r);
+  inst->entry = (int32_t)ir_entry_find(name);
+  return inst->entry < RT_ENTRY_COUNT || ir_read_fail(r, "no such entry of the runtime:", name);
+}
+
 static bool read_attributes(IrReader *r, IrInst *inst) {
   if (inst->op == IR_CONST) return read_const(r, inst);
+  if (inst->op == IR_CALL && !read_entry(r, inst)) return false;
   for (;;) {
     Str word = ir_read_peek_word(r);
     char c = *r->at;

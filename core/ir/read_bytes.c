@@ -83,6 +83,7 @@ static void read_attributes(Input *in, IrInst *inst) {
   if (IS_SET(imm)) inst->imm = read_i64(in);
   if (IS_SET(field)) inst->field = read_i32(in);
   if (IS_SET(level)) inst->level = read_i32(in);
+  if (IS_SET(entry)) inst->entry = read_below(in, RT_ENTRY_COUNT);
   if (IS_SET(tree)) inst->tree = read_i32(in);
   if (IS_SET(axis_count)) inst->axis_count = (int8_t)read_below(in, SNODE_MAX_AXES + 1);
   if (IS_SET(offset)) read_axes(in, inst->offset);

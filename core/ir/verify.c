@@ -18,7 +18,7 @@ typedef struct Verifier {
 } Verifier;
 
 static bool wrong(Verifier *v, const IrInst *inst, const char *what) {
-  const char *text = (unsigned)inst->op < IR_OP_COUNT ? ir_op_info[inst->op].text : "?";
+  const char *text = ir_inst_text(inst);
   if (inst->line) return error_set(v->err, RG_ERROR_IR, "line %d: '%s': %s", inst->line, text, what);
   return error_set(v->err, RG_ERROR_IR, "'%s': %s", text, what);
 }
@@ -94,20 +94,15 @@ static bool verify_imm(Verifier *v, const IrInst *inst) {
     return type_equal(inst->type, kernel->args.items[inst->imm].type) || wrong(v, inst, "not the argument's type");
   case IR_FRAME_GET: case IR_FRAME_SET: case IR_FRAME_LOAD:
     return (inst->imm >= 0 && inst->imm < kernel->frame_slots) || wrong(v, inst, "no such frame slot");
-  case IR_ORDER_AT: case IR_ORDER_END:
-    return (inst->imm >= 0 && inst->imm < SNODE_MAX_AXES) || wrong(v, inst, "no such axis");
-  case IR_LIST_ORDER:
-    if (inst->extent[0] < 0 || inst->extent[0] > IR_MAX_NESTING) return wrong(v, inst, "has too many walks around");
-    break;
   case IR_RUN:
     return (inst->imm >= 0 && inst->imm < kernel->tasks.count) || wrong(v, inst, "no such task");
   case IR_TREE_ROOT: case IR_OWN:
     return (inst->imm >= 0 && inst->imm < kernel->trees.count) || wrong(v, inst, "no such tree");
   default: break;
   }
-  if (ir_imm_kind(inst->op) == IMM_UPDATE && (inst->imm < 0 || inst->imm >= IR_UPDATE_COUNT))
+  if (ir_imm_kind(inst) == IMM_UPDATE && (inst->imm < 0 || inst->imm >= IR_UPDATE_COUNT))
     return wrong(v, inst, "no such operator");
-  IrImm kind = ir_imm_kind(inst->op);
+  IrImm kind = ir_imm_kind(inst);
   if ((kind == IMM_MANAGER || kind == IMM_MASK) && (inst->imm < 0 || inst->imm > INT16_MAX))
     return wrong(v, inst, kind == IMM_MASK ? "no such mask" : "no such manager");
   return true;
@@ -120,16 +115,14 @@ static bool verify_tables(Verifier *v, const IrInst *inst) {
   const IrKernel *kernel = v->kernel;
   if (!is_entry(inst->field, kernel->fields.count, ir_has_field(inst->op))) return wrong(v, inst, "no such field");
   if (!is_entry(inst->level, kernel->levels.count, ir_has_level(inst->op))) return wrong(v, inst, "no such level");
-  if (!is_entry(inst->tree, kernel->trees.count, ir_has_tree(inst->op))) return wrong(v, inst, "no such tree");
+  if (!is_entry(inst->tree, kernel->trees.count, ir_has_tree(inst))) return wrong(v, inst, "no such tree");
   return verify_axes(v, inst) && verify_imm(v, inst);
 }
 
 /* Some ops belong to the host region, some to bodies, some to the rows of a leaf. */
 static bool verify_home(Verifier *v, const IrInst *inst) {
   switch (inst->op) {
-  case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_RUN: case IR_COUNT: case IR_CLEAR: case IR_LIST_COUNT:
-  case IR_TREE_CLEAR: case IR_RETURN: case IR_MASK_COUNT: case IR_MASK_CLEAR_ALL: case IR_REMEMBER: case IR_MASK_REMEMBER:
-  case IR_DYNAMIC_COUNT: case IR_DYNAMIC_REMEMBER: case IR_LIST_ORDER:
+  case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_RUN: case IR_COUNT: case IR_CLEAR: case IR_RETURN: case IR_REMEMBER:
     return !v->in_body || wrong(v, inst, "stands in the host region");
   case IR_FRAME_GET: case IR_REDUCE: case IR_GRID: case IR_ROW: case IR_NEAR:
     return v->in_body || wrong(v, inst, "stands in a parallel loop");
@@ -199,13 +192,6 @@ static bool verify_cell(Verifier *v, const IrInst *inst) {
                                                                           : verify_indices(v, inst, node);
 }
 
-static bool verify_dynamic(Verifier *v, const IrInst *inst) {
-  if (!is_pointer(type_at(inst, 0))) return wrong(v, inst, "needs an address");
-  bool has_extent = inst->op == IR_DYNAMIC_APPEND || inst->op == IR_DYNAMIC_ENSURE || inst->op == IR_DYNAMIC_CLEAR;
-  if (has_extent && (inst->extent[0] < 1 || inst->extent[1] < 1)) return wrong(v, inst, "needs the extent of a list");
-  return inst->op != IR_DYNAMIC_ENSURE || type_equal(type_at(inst, 1), TYPE(I32)) || wrong(v, inst, "an element is an i32");
-}
-
 /* Indices, and how many cells. */
 static bool verify_block(Verifier *v, const IrInst *inst) {
   const SNode *node = v->kernel->levels.items[inst->level].node;
@@ -233,19 +219,17 @@ static bool verify_offset(Verifier *v, const IrInst *inst) {
          wrong(v, inst, "needs an address and an integer");
 }
 
-static bool verify_key(Verifier *v, const IrInst *inst) {
-  if (inst->operand_count < 2 || inst->operand_count > 1 + SNODE_MAX_AXES || !is_pointer(type_at(inst, 0)))
-    return wrong(v, inst, "needs the node above and a coordinate per axis");
-  return all_of_type(inst, 1, TYPE(I64)) || wrong(v, inst, "coordinates are i64");
+static bool verify_call(Verifier *v, const IrInst *inst) {
+  const char *refusal = ir_call_refusal(inst, v->in_body);
+  return !refusal || wrong(v, inst, refusal);
 }
 
 static bool verify_value(Verifier *v, const IrInst *inst) {
   const IrKernel *kernel = v->kernel;
   switch (inst->op) {
   case IR_CONST: case IR_ARG: case IR_FRAME_GET: case IR_FRAME_LOAD: case IR_VAR: case IR_TREE_ROOT: case IR_AMBIENT:
-  case IR_BREAK: case IR_CONTINUE: case IR_RETURN: case IR_COUNT: case IR_CLEAR: case IR_OUTSIDE:
-  case IR_LIST_COUNT: case IR_DYNAMIC_COUNT: case IR_TREE_CLEAR: case IR_MASK_COUNT: case IR_MASK_CLEAR_ALL: case IR_REMEMBER:
-  case IR_MASK_REMEMBER: case IR_DYNAMIC_REMEMBER: case IR_LIST_ORDER: case IR_ROW_LIVE: case IR_RUN: case IR_LOOP:
+  case IR_BREAK: case IR_CONTINUE: case IR_RETURN: case IR_COUNT: case IR_CLEAR: case IR_REMEMBER: case IR_ROW_LIVE:
+  case IR_RUN: case IR_LOOP:
     return true;
   case IR_PARAM: return wrong(v, inst, "belongs to a region's parameters");
   case IR_FAULT: return type_equal(type_at(inst, 0), TYPE(F64)) || wrong(v, inst, "takes an f64");
@@ -260,14 +244,9 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_ACTIVATE: case IR_DEACTIVATE: case IR_IS_ACTIVE: return verify_cell(v, inst);
   case IR_APPEND: case IR_POP: case IR_LENGTH:
     return verify_list(v, inst, kernel->levels.items[inst->level].node);
-  case IR_DYNAMIC_APPEND: case IR_DYNAMIC_POP: case IR_DYNAMIC_ENSURE: case IR_DYNAMIC_UNLOCK: case IR_DYNAMIC_CLEAR:
-  case IR_DYNAMIC_CELLS: case IR_DYNAMIC_WAS:
-    return verify_dynamic(v, inst);
+  case IR_CALL: return verify_call(v, inst);
   case IR_ACTIVE_BITS: return verify_block(v, inst);
   case IR_BITS: return type_equal(type_at(inst, 0), TYPE(U64)) || wrong(v, inst, "needs a u64");
-  case IR_MASK_LIVE: case IR_MASK_SET: case IR_MASK_KEEP: case IR_MASK_BITS: case IR_MASK_WAS:
-  case IR_MASK_CLEAR:
-    return (is_pointer(type_at(inst, 0)) && all_integers(inst, 1)) || wrong(v, inst, "needs an address and integers");
   case IR_NEAR: case IR_RANGE: case IR_ROW: return all_integers(inst, 0) || wrong(v, inst, "operands are integers");
   case IR_CELL: return inst->operand_count > 0 || wrong(v, inst, "needs positions and cursors");
   case IR_IF: return type_is_bool(type_at(inst, 0)) || wrong(v, inst, "needs a bool");
@@ -277,11 +256,6 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_ACTIVE: case IR_LEAVES: case IR_GRID: return true;
   case IR_OFFSET: return verify_offset(v, inst);
   case IR_OWN: return is_pointer(type_at(inst, 0)) || wrong(v, inst, "needs a pointer");
-  case IR_SLOT_FIND: case IR_SLOT_ENSURE: case IR_SLOT_CLEAR: case IR_SLOT_LIVE:
-    return is_pointer(type_at(inst, 0)) || wrong(v, inst, "needs an address");
-  case IR_ORDER_COUNT: case IR_ORDER_AT: case IR_ORDER_END:
-    return all_of_type(inst, 0, TYPE(I64)) || wrong(v, inst, "an order and its rows are i64");
-  case IR_HASH_FIND: case IR_HASH_ENSURE: case IR_HASH_CLEAR: case IR_HASH_LIVE: return verify_key(v, inst);
   case IR_MEM_LOAD: case IR_MEM_STORE: case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS: case IR_ROW_LOAD:
     return verify_memory(v, inst);
   default: return verify_arithmetic(v, inst);
@@ -293,26 +267,16 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   Type expected = TYPE(NONE);
   switch (inst->op) {
   case IR_FRAME_SET: case IR_SET: case IR_STORE: case IR_UPDATE: case IR_REDUCE: case IR_ACTIVATE: case IR_DEACTIVATE:
-  case IR_CLEAR: case IR_BREAK: case IR_CONTINUE: case IR_RETURN: case IR_SLOT_CLEAR: case IR_MEM_STORE:
-  case IR_MEM_UPDATE: case IR_OUTSIDE: case IR_TREE_CLEAR: case IR_RUN: case IR_FAULT:
-  case IR_HASH_CLEAR: case IR_POP: case IR_DYNAMIC_UNLOCK: case IR_DYNAMIC_CLEAR:
-  case IR_MASK_SET: case IR_MASK_KEEP: case IR_MASK_CLEAR: case IR_MASK_CLEAR_ALL: case IR_REMEMBER: case IR_MASK_REMEMBER:
-  case IR_DYNAMIC_REMEMBER:
+  case IR_CLEAR: case IR_BREAK: case IR_CONTINUE: case IR_RETURN: case IR_MEM_STORE: case IR_MEM_UPDATE: case IR_RUN:
+  case IR_FAULT: case IR_POP: case IR_REMEMBER:
     break;
+  case IR_CALL: return true; /* verify_call */
   case IR_PLACE: case IR_CELL: expected = TYPE(PLACE); break;
-  case IR_NEAR: case IR_TREE_ROOT: case IR_OWN: case IR_AMBIENT: case IR_OFFSET: case IR_SLOT_FIND: case IR_SLOT_ENSURE:
-  case IR_HASH_FIND: case IR_HASH_ENSURE: case IR_DYNAMIC_ENSURE:
-    expected = TYPE(PTR);
-    break;
-  case IR_IS_ACTIVE: case IR_SLOT_LIVE: case IR_HASH_LIVE: case IR_MASK_LIVE: case IR_ROW_LIVE: expected = TYPE(BOOL); break;
-  case IR_ACTIVE_BITS: case IR_MASK_BITS: case IR_MASK_WAS: expected = TYPE(U64); break;
-  case IR_COUNT: case IR_LIST_COUNT: case IR_DYNAMIC_COUNT: case IR_MASK_COUNT: case IR_LIST_ORDER: case IR_ORDER_COUNT:
-  case IR_ORDER_AT: case IR_ORDER_END:
-    expected = TYPE(I64);
-    break;
-  case IR_APPEND: case IR_LENGTH: case IR_DYNAMIC_APPEND: case IR_DYNAMIC_POP: case IR_DYNAMIC_CELLS: case IR_DYNAMIC_WAS:
-    expected = TYPE(I32);
-    break;
+  case IR_NEAR: case IR_TREE_ROOT: case IR_OWN: case IR_AMBIENT: case IR_OFFSET: expected = TYPE(PTR); break;
+  case IR_IS_ACTIVE: case IR_ROW_LIVE: expected = TYPE(BOOL); break;
+  case IR_ACTIVE_BITS: expected = TYPE(U64); break;
+  case IR_COUNT: expected = TYPE(I64); break;
+  case IR_APPEND: case IR_LENGTH: expected = TYPE(I32); break;
   default:
     if (ir_op_info[inst->op].flags & IR_REGIONS) break;
     if (inst->op == IR_SELECT && is_pointer(inst->type)) return true;
@@ -430,6 +394,7 @@ static bool introduce(Verifier *v, const IrInst *inst, const IrRegion *region) {
 
 static bool verify_inst(Verifier *v, const IrInst *inst, int depth) {
   if ((unsigned)inst->op >= IR_OP_COUNT) return wrong(v, inst, "no such op");
+  if (inst->op == IR_CALL && (unsigned)inst->entry >= RT_ENTRY_COUNT) return wrong(v, inst, "no such entry");
   for (int i = 0; i < IR_MAX_REGIONS; i++)
     if ((inst->regions[i] != NULL) != (i < ir_region_count(inst->op))) return wrong(v, inst, "wrong number of regions");
   if (v->is_final && !is_left_at_the_end(inst->op)) return wrong(v, inst, "should be lowered by now");

@@ -45,6 +45,7 @@ static uint64_t mask_of(const IrInst *inst) {
   MARK(imm, inst->imm)
   MARK(field, inst->field)
   MARK(level, inst->level)
+  MARK(entry, inst->entry)
   MARK(tree, inst->tree)
   MARK(axis_count, inst->axis_count)
   MARK(offset, ir_axes_in_use(inst, inst->offset))
@@ -63,6 +64,7 @@ static void write_attributes(Writer *w, const IrInst *inst) {
   if (IS_SET(imm)) write_i64(w, inst->imm);
   if (IS_SET(field)) write_i64(w, inst->field);
   if (IS_SET(level)) write_i64(w, inst->level);
+  if (IS_SET(entry)) write_u64(w, (uint64_t)inst->entry);
   if (IS_SET(tree)) write_i64(w, inst->tree);
   if (IS_SET(axis_count)) write_u64(w, (uint64_t)inst->axis_count);
   if (IS_SET(offset)) write_axes(w, inst->offset, ir_axes_in_use(inst, inst->offset));

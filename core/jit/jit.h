@@ -2,7 +2,7 @@
  * Knows LLVM, targets and the runtime as bitcode; nothing of kernels. The border to the core is codegen_border.h.
  *
  *     CPU:  runtime definitions are `available_externally`: fast paths inline, the rest calls the native copy
- *           that libregolith holds (loader/symbols.def)
+ *           that libregolith holds (entry.def, loader/symbols.def)
  *     PTX:  what is used comes along as internal functions */
 #ifndef RG_JIT_JIT_H
 #define RG_JIT_JIT_H

@@ -11,7 +11,7 @@
 
 typedef struct Code Code;
 
-/* Places every section, applies relocations, resolves names from symbols.def. NULL with object.invalid for
+/* Places every section, applies relocations, resolves names (symbols.h). NULL with object.invalid for
  * anything malformed or unknown: never reads outside the bytes. Starts with one reference. */
 Code *object_load(Heap *heap, const uint8_t *object, int64_t length, Error *err);
 void *code_find(const Code *code, const char *symbol); /* NULL when absent */

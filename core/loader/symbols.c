@@ -5,14 +5,18 @@
 #include <stddef.h>
 #include <string.h>
 
+#define ENTRY(NAME, FUNCTION, ...) SYMBOL(FUNCTION)
 #define SYMBOL(name) extern char place_##name[] __asm__(#name);
+#include "entry.def"
 #include "loader/symbols.def"
 #undef SYMBOL
 
 static const struct { const char *name; char *place; } symbols[] = {
 #define SYMBOL(name) {#name, place_##name},
+#include "entry.def"
 #include "loader/symbols.def"
 #undef SYMBOL
+#undef ENTRY
 };
 
 void *symbol_find(const char *name) {

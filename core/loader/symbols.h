@@ -1,4 +1,4 @@
-/* symbols.h - the one list of names that kernels may call; rows in symbols.def. */
+/* symbols.h - the one list of names that kernels may call; rows in llvm_bc/entry.def and symbols.def. */
 #ifndef RG_LOADER_SYMBOLS_H
 #define RG_LOADER_SYMBOLS_H
 

@@ -119,9 +119,8 @@ static void go_to_own(Address *a) {
 static void go_through_slot(Address *a, const SNode *pointer) {
   add_cells(a, cell_of(a, pointer), 4);
   IrInst *slot = settle(a);
-  a->at = ir_emit(a->b, a->ensures ? IR_SLOT_ENSURE : IR_SLOT_FIND, TYPE(PTR), 1, &slot);
-  a->at->tree = a->tree;
-  a->at->imm = pointer->manager;
+  a->at = a->ensures ? ir_call(a->b, RT_SLOT_ENSURE, a->tree, pointer->manager, 1, &slot)
+                     : ir_call(a->b, RT_SLOT_FIND, a->tree, 0, 1, &slot);
   a->node = a->at;
   if (a->own && pointer == snode_listed(a->of)) go_to_own(a);
 }
@@ -141,9 +140,8 @@ static int make_key(Address *a, const SNode *hash, IrInst **operands) {
 static void go_through_table(Address *a, const SNode *hash) {
   IrInst *operands[1 + SNODE_MAX_AXES];
   int count = make_key(a, hash, operands);
-  a->at = ir_emit(a->b, a->ensures ? IR_HASH_ENSURE : IR_HASH_FIND, TYPE(PTR), count, operands);
-  a->at->tree = a->tree;
-  a->at->imm = hash->manager;
+  RtEntry entry = a->ensures ? RT_HASH_ENSURE : RT_HASH_FIND;
+  a->at = ir_call(a->b, entry, a->tree, hash->manager, count, operands);
   a->node = a->at;
 }
 
@@ -156,10 +154,15 @@ static IrInst *as_i32(IrBuilder *b, AddressIndex index) {
 
 IrInst *address_list_node(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list, IrInst *index) {
   IrInst *slot = address_offset(b, list, divide(b, index, dynamic->chunk, false), 4, SNODE_DYNAMIC_SLOTS);
-  IrInst *node = ir_emit(b, IR_SLOT_FIND, TYPE(PTR), 1, &slot);
-  node->tree = tree;
-  node->imm = dynamic->manager;
-  return node;
+  return ir_call(b, RT_SLOT_FIND, tree, 0, 1, &slot);
+}
+
+IrInst *address_list_ensure(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list,
+                            IrInst *index, bool locks) {
+  IrInst *chunk = ir_const_int(b, TYPE(I32), (int64_t)dynamic->chunk);
+  IrInst *lock = ir_const_int(b, TYPE(I32), locks);
+  return ir_call(b, RT_DYNAMIC_ENSURE, tree, dynamic->manager, 4,
+                 (IrInst *[]){list, chunk, index, lock});
 }
 
 IrInst *address_list_element(IrBuilder *b, const SNode *dynamic, IrInst *node, IrInst *index, int component) {
@@ -170,12 +173,7 @@ IrInst *address_list_element(IrBuilder *b, const SNode *dynamic, IrInst *node, I
 static void enter_list(Address *a, const SNode *node, int component) {
   IrInst *list = settle(a), *index = as_i32(a->b, a->index[snode_axis_position(a->of, node->axes[0])]), *in;
   if (a->ensures) {
-    in = ir_emit(a->b, IR_DYNAMIC_ENSURE, TYPE(PTR), 2, (IrInst *[]){list, index});
-    in->tree = a->tree;
-    in->imm = node->manager;
-    in->extent[0] = (int32_t)node->chunk;
-    in->extent[1] = (int32_t)node->sizes[0];
-    in->locks = a->locks;
+    in = address_list_ensure(a->b, a->tree, node, list, index, a->locks);
     a->list = list;
   } else {
     in = address_list_node(a->b, a->tree, node, list, index);
@@ -203,7 +201,7 @@ static void go_past_bit(Address *a, const SNode *masked, uint64_t stride) {
   AddressIndex cell = cell_of(a, masked);
   if (a->ensures) {
     AddressMask mask = mask_of(a, masked, cell);
-    ir_emit(a->b, IR_MASK_SET, TYPE(NONE), 2, (IrInst *[]){mask.words, mask.cell});
+    ir_call(a->b, RT_MASK_SET, 0, 0, 2, (IrInst *[]){mask.words, mask.cell});
     a->masks[a->mask_count++] = mask;
   }
   add_cells(a, cell, stride);

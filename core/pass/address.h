@@ -53,6 +53,9 @@ int address_key(Address *a, const SNode *hash, IrInst *operands[1 + SNODE_MAX_AX
 Address address_list(IrBuilder *b, int tree, const SNode *dynamic, IrInst *const *indices, bool ensures);
 /* Node and address of element `index` (i32) of a list, which is there. */
 IrInst *address_list_node(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list, IrInst *index);
+/* The node of element `index` as well, which activates; the list is locked from there on where `locks`. */
+IrInst *address_list_ensure(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list,
+                            IrInst *index, bool locks);
 IrInst *address_list_element(IrBuilder *b, const SNode *dynamic, IrInst *node, IrInst *index, int component);
 
 /* The words and number of the cell of `masked`, a bitmasked SNode on the path to `of`. */

@@ -59,9 +59,7 @@ static void near_in_table(Lower *l, IrInst *near, Address *a, IrInst *inside) {
     IrInst *ambient = ir_emit(a->b, IR_AMBIENT, TYPE(PTR), 0, NULL);
     operands[0] = ir_select(a->b, inside, operands[0], ambient);
   }
-  rewrite_become(l->kernel, near, IR_HASH_FIND, count, operands);
-  near->tree = level->tree;
-  near->imm = level->node->manager;
+  rewrite_become_call(l->kernel, near, RT_HASH_FIND, level->tree, level->node->manager, count, operands);
 }
 
 void cells_lower_near(Lower *l, IrInst *near) {
@@ -73,9 +71,7 @@ void cells_lower_near(Lower *l, IrInst *near) {
   if (level->node->kind == SNODE_HASH) return near_in_table(l, near, &a, inside);
   IrInst *slot = address_slot(&a, level->node);
   if (inside) slot = ir_select(&b, inside, slot, ir_emit(&b, IR_AMBIENT, TYPE(PTR), 0, NULL)); /* whose slots are empty */
-  rewrite_become(l->kernel, near, IR_SLOT_FIND, 1, &slot);
-  near->tree = level->tree;
-  near->imm = level->node->manager;
+  rewrite_become_call(l->kernel, near, RT_SLOT_FIND, level->tree, 0, 1, &slot);
 }
 
 /* -- the grid's axes --------------------------------------------------------------------------------------------------- */

@@ -77,7 +77,7 @@ static bool note_inst(void *data, IrInst *inst) {
   Collector *c = data;
   if (inst->op == IR_PLACE || inst->op == IR_CELL) place_for(c, inst);
   else if (rewrite_is_access(inst->op)) note_access(c, inst);
-  else if (ir_has_level(inst->op) ? ir_effects(inst) != 0 : ir_has_tree(inst->op) && ir_effects(inst) & IR_TOPOLOGY)
+  else if (ir_has_level(inst->op) ? ir_effects(inst) != 0 : ir_has_tree(inst) && ir_effects(inst) & IR_TOPOLOGY)
     note_call(c, inst);
   return true;
 }

@@ -51,7 +51,7 @@ static void print_access(StrBuf *out, const EffectAccess *access) {
 }
 
 static void print_call(StrBuf *out, const EffectCall *call) {
-  strbuf_format(out, "  %s", ir_op_info[call->op].text);
+  strbuf_format(out, "  %s", ir_inst_text(call->inst));
   if (call->node) strbuf_format(out, " l%d\n", call->inst->level);
   else strbuf_format(out, " t%d\n", call->tree);
 }

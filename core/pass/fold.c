@@ -157,7 +157,7 @@ typedef struct Key { /* everything but the operands; no padding, so that bytes c
   int64_t imm;
   int32_t op, field, level, tree, stride, lanes, inside, axis_count;
   Type type;
-  int32_t pad;
+  int32_t entry;
   int32_t offset[SNODE_MAX_AXES], extent[SNODE_MAX_AXES];
 } Key;
 _Static_assert(sizeof(Key) == 8 + 4 * 10 + 64, "a Key has no padding");
@@ -165,7 +165,8 @@ _Static_assert(sizeof(Key) == 8 + 4 * 10 + 64, "a Key has no padding");
 static Str key_of(Folder *f, const IrInst *inst) {
   Key key = {.imm = inst->imm, .op = inst->op, .field = inst->field, .level = inst->level, .tree = inst->tree,
              .stride = inst->stride, .lanes = inst->lanes, .inside = inst->inside, .axis_count = inst->axis_count,
-             .type = inst->type};
+             .type = inst->type,
+             .entry = inst->entry};
   memcpy(key.offset, inst->offset, sizeof key.offset);
   memcpy(key.extent, inst->extent, sizeof key.extent);
   size_t operand_bytes = sizeof(int32_t) * (size_t)inst->operand_count;
@@ -278,7 +279,7 @@ static bool is_empty(const IrInst *inst) {
 static bool is_dead(const Uses *uses, const IrInst *inst) {
   int effects = ir_effects(inst);
   switch (inst->op) {
-  case IR_LOOP: case IR_LEAVES: case IR_LIST_COUNT: return false; /* may not end; brings a list up to date */
+  case IR_LOOP: case IR_LEAVES: return false; /* may not end */
   case IR_VAR: return !uses->reads[inst->id] && !uses->writes[inst->id];
   case IR_SET: return !uses->reads[inst->operands[0]->id];
   case IR_GET: case IR_FRAME_LOAD: return !uses->reads[inst->id];

@@ -220,16 +220,13 @@ static bool find_run(void *data, IrInst *inst) {
 static IrInst *count_elements(Leaf *l, IrBuilder *b) {
   const IrLevel *level = &l->kernel->levels.items[l->task->level];
   bool changes = changes_lists(l);
-  IrInst *count = ir_emit(b, changes ? IR_DYNAMIC_WAS : IR_DYNAMIC_CELLS, TYPE(I32), 1, &l->cursor);
-  count->tree = level->tree;
-  count->imm = level->node->manager;
+  RtEntry entry = changes ? RT_DYNAMIC_WAS : RT_DYNAMIC_CELLS;
+  IrInst *count = ir_call(b, entry, level->tree, level->node->manager, 1, &l->cursor);
   if (!changes) return count;
   ir_walk(l->kernel->body, find_run, l);
   if (!l->run) return count;
   IrBuilder host = rewrite_before(l->kernel, l->run);
-  IrInst *remember = ir_emit(&host, IR_DYNAMIC_REMEMBER, TYPE(NONE), 0, NULL);
-  remember->tree = count->tree;
-  remember->imm = count->imm;
+  ir_call(&host, RT_DYNAMIC_REMEMBER, level->tree, level->node->manager, 0, NULL);
   return count;
 }
 

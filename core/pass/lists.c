@@ -1,7 +1,7 @@
 /* lists.c - what is done to the lists of dynamic SNodes, as addresses and calls.
  *
- *   %s = append l0 %i, %v      if inside %i { walk, ensuring; %s = dynamic.append; if %s >= 0 { mem.store } }
- *   pop l0 %i, %var            if inside %i { walk; %s = dynamic.pop; if %s >= 0 { set %var mem.load; mem.store 0 } }
+ *   %s = append l0 %i, %v      if inside %i { walk, ensuring; %s = call rt_dynamic_append; if %s >= 0 { mem.store } }
+ *   pop l0 %i, %var            if inside %i { walk; %s = call rt_dynamic_pop; if %s >= 0 { set %var mem.load; mem.store 0 } }
  *
  * Elements behind the end are zero and `length` never runs ahead of the chunks (llvm_bc/node_dynamic.c). Where a body both
  * takes elements away and puts some in, each of these holds the list's lock from its claim to its last store. Else none
@@ -40,7 +40,7 @@ bool lists_lock(Lower *l, const SNode *dynamic) {
   return (done & (TAKES | EMPTIES)) && done != TAKES;
 }
 
-static void unlock(IrBuilder *b, IrInst *list) { ir_emit(b, IR_DYNAMIC_UNLOCK, TYPE(NONE), 1, &list); }
+static void unlock(IrBuilder *b, IrInst *list) { ir_call(b, RT_DYNAMIC_UNLOCK, 0, 0, 1, &list); }
 
 void lists_unlock(Lower *l, IrInst *behind, IrInst *list) {
   IrBuilder b = rewrite_inside(l->kernel, behind->region, behind);
@@ -85,14 +85,12 @@ static IrInst *list_of(ListOp *op, IrInst *const *indices, bool ensures) {
   return op->walk.at;
 }
 
-static IrInst *emit(ListOp *op, IrOp code, Type type, int count, IrInst *const *operands) {
-  IrInst *inst = ir_emit(&op->b, code, type, count, operands);
-  if (code == IR_DYNAMIC_POP || code == IR_MEM_LOAD) return inst;
-  inst->tree = op->level->tree;
-  inst->imm = op->node->manager;
-  inst->extent[0] = (int32_t)op->node->chunk;
-  inst->extent[1] = (int32_t)op->node->sizes[0];
-  return inst;
+static IrInst *constant(ListOp *op, int64_t value) {
+  return ir_const_int(&op->b, TYPE(I32), value);
+}
+
+static IrInst *call(ListOp *op, RtEntry entry, int count, IrInst *const *operands) {
+  return ir_call(&op->b, entry, op->level->tree, op->node->manager, count, operands);
 }
 
 static void finish(ListOp *op) {
@@ -108,15 +106,17 @@ static IrBuilder if_there(ListOp *op, IrInst *slot) {
 static void lower_append(Lower *l, IrInst *inst) {
   ListOp op = begin(l, inst, false);
   IrInst **values = inst->operands + op.indices, *list = list_of(&op, inst->operands, true);
-  IrInst *slot = emit(&op, IR_DYNAMIC_APPEND, TYPE(I32), 1, &list);
-  slot->locks = lists_lock(l, op.node);
+  bool locks = lists_lock(l, op.node);
+  IrInst *chunk = constant(&op, (int64_t)op.node->chunk);
+  IrInst *capacity = constant(&op, op.node->sizes[0]), *lock = constant(&op, locks);
+  IrInst *slot = call(&op, RT_DYNAMIC_APPEND, 4, (IrInst *[]){list, chunk, capacity, lock});
   IrBuilder arm = if_there(&op, slot);
   IrInst *node = address_list_node(&arm, op.level->tree, op.node, list, slot);
   for (int k = 0; k < op.node->component_count; k++) {
     IrInst *address = address_list_element(&arm, op.node, node, slot, k);
     ir_emit(&arm, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, values[k]});
   }
-  if (slot->locks) unlock(&arm, list);
+  if (locks) unlock(&arm, list);
   places_keep_active(l, &op.walk, inst);
   rewrite_become(l->kernel, inst, IR_ADD, 2, (IrInst *[]){slot, ir_const_int(&op.b, TYPE(I32), 0)});
   finish(&op);
@@ -129,8 +129,9 @@ static IrInst *zero_of(IrBuilder *b, Type type) {
 static void lower_pop(Lower *l, IrInst *inst) {
   ListOp op = begin(l, inst, false);
   IrInst **variables = inst->operands + op.indices, *list = list_of(&op, inst->operands, false);
-  IrInst *slot = emit(&op, IR_DYNAMIC_POP, TYPE(I32), 1, &list);
-  slot->locks = lists_lock(l, op.node);
+  bool locks = lists_lock(l, op.node);
+  IrInst *lock = constant(&op, locks);
+  IrInst *slot = ir_call(&op.b, RT_DYNAMIC_POP, 0, 0, 2, (IrInst *[]){list, lock});
   IrBuilder arm = if_there(&op, slot);
   IrInst *node = address_list_node(&arm, op.level->tree, op.node, list, slot);
   for (int k = 0; k < op.node->component_count; k++) {
@@ -139,7 +140,7 @@ static void lower_pop(Lower *l, IrInst *inst) {
     ir_set(&arm, variables[k], ir_emit(&arm, IR_MEM_LOAD, type, 1, &address));
     ir_emit(&arm, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, zero_of(&arm, type)});
   }
-  if (slot->locks) unlock(&arm, list);
+  if (locks) unlock(&arm, list);
   ir_remove(inst);
 }
 
@@ -154,7 +155,7 @@ static void lower_is_active(Lower *l, IrInst *inst) {
   IrInst *indices[SNODE_MAX_AXES];
   ListOp op = begin(l, inst, true);
   IrInst *slot = take_slot(&op, indices), *list = list_of(&op, indices, false);
-  IrInst *length = emit(&op, IR_MEM_LOAD, TYPE(I32), 1, &list);
+  IrInst *length = ir_emit(&op.b, IR_MEM_LOAD, TYPE(I32), 1, &list);
   rewrite_become(l->kernel, inst, IR_LT, 2, (IrInst *[]){ir_convert(&op.b, slot, TYPE(I32)), length});
   finish(&op);
 }
@@ -163,9 +164,9 @@ static void lower_activate(Lower *l, IrInst *inst) {
   IrInst *indices[SNODE_MAX_AXES];
   ListOp op = begin(l, inst, true);
   IrInst *slot = ir_convert(&op.b, take_slot(&op, indices), TYPE(I32)), *list = list_of(&op, indices, true);
-  IrInst *node = emit(&op, IR_DYNAMIC_ENSURE, TYPE(PTR), 2, (IrInst *[]){list, slot});
-  node->locks = lists_lock(l, op.node);
-  if (node->locks) unlock(&op.b, list);
+  bool locks = lists_lock(l, op.node);
+  address_list_ensure(&op.b, op.level->tree, op.node, list, slot, locks);
+  if (locks) unlock(&op.b, list);
   places_keep_active(l, &op.walk, inst);
   ir_remove(inst);
 }
@@ -173,15 +174,13 @@ static void lower_activate(Lower *l, IrInst *inst) {
 static void lower_deactivate(Lower *l, IrInst *inst) {
   ListOp op = begin(l, inst, false);
   IrInst *list = list_of(&op, inst->operands, false);
-  emit(&op, IR_DYNAMIC_CLEAR, TYPE(NONE), 1, &list);
+  call(&op, RT_DYNAMIC_CLEAR, 2, (IrInst *[]){list, constant(&op, op.node->sizes[0])});
   ir_remove(inst);
 }
 
 static void lower_count(Lower *l, IrInst *inst) {
   const IrLevel *level = &l->kernel->levels.items[inst->level];
-  rewrite_become(l->kernel, inst, IR_DYNAMIC_COUNT, 0, NULL);
-  inst->tree = level->tree;
-  inst->imm = level->node->manager;
+  rewrite_become_call(l->kernel, inst, RT_DYNAMIC_COUNT, level->tree, level->node->manager, 0, NULL);
 }
 
 void lists_lower(Lower *l, IrInst *inst) {

@@ -1,7 +1,7 @@
 /* order.c - see order.h.
  *
- *     %order = list.order                       the host region, once
- *     loop { %row = next group along i; %ci = order.at %order, %row
+ *     %order = call rt_list_order                     the host region, once
+ *     loop { %row = next group along i; %ci = call rt_order_at %order, %row
  *       for %local { %i = %ci * 8 + %local
  *         loop { .. along j, among the rows of that group
  *           if is_active node(%ci, %cj) { for %local { the body } } } } }
@@ -19,17 +19,8 @@ bool order_is_needed(const SNode *cells) {
 }
 
 IrInst *order_make(IrBuilder *host, const IrLevel *level, int depth) {
-  IrInst *order = ir_emit(host, IR_LIST_ORDER, TYPE(I64), 0, NULL);
-  order->tree = level->tree;
-  order->imm = snode_listed(level->node)->manager;
-  order->extent[0] = depth;
-  return order;
-}
-
-static IrInst *ask(Nest *nest, IrOp op, int axis, int count, IrInst **operands) {
-  IrInst *inst = ir_emit(&nest->b, op, TYPE(I64), count, operands);
-  inst->imm = axis;
-  return inst;
+  IrInst *around = ir_const_int(host, TYPE(I32), depth);
+  return ir_call(host, RT_LIST_ORDER, level->tree, snode_listed(level->node)->manager, 1, &around);
 }
 
 /* Opens the loop over the groups along an axis of rows *begin to *end, which become those of a group. Its coordinate. */
@@ -44,10 +35,11 @@ static IrInst *open_groups(Nest *nest, IrInst *order, int axis, IrInst **begin, 
   IrBuilder out = nest->b;
   out.region = ir_if(&nest->b, ir_binary(&nest->b, IR_GE, row, *end))->regions[0];
   ir_break(&out, 0);
-  *end = ask(nest, IR_ORDER_END, axis, 3, (IrInst *[]){order, row, *end});
+  IrInst *along = ir_const_int(&nest->b, TYPE(I32), axis);
+  *end = ir_call(&nest->b, RT_ORDER_END, 0, 0, 4, (IrInst *[]){order, row, *end, along});
   ir_set(&nest->b, next, *end);
   *begin = row;
-  return ask(nest, IR_ORDER_AT, axis, 2, (IrInst *[]){order, row});
+  return ir_call(&nest->b, RT_ORDER_AT, 0, 0, 3, (IrInst *[]){order, row, along});
 }
 
 static void open_if_active(Nest *nest, const SNode *node, IrInst **indices) {
@@ -71,7 +63,8 @@ static void ask_decider(Nest *nest, const SNode *cells, IrInst *const *indices) 
 
 void order_nest(Nest *nest, const SNode *cells, IrInst *order, IrInst **indices) {
   const SNode *listed = snode_listed(cells);
-  IrInst *begin = ir_const_int(&nest->b, TYPE(I64), 0), *end = ask(nest, IR_ORDER_COUNT, 0, 1, &order), *at[SNODE_MAX_AXES];
+  IrInst *begin = ir_const_int(&nest->b, TYPE(I64), 0), *at[SNODE_MAX_AXES];
+  IrInst *end = ir_call(&nest->b, RT_ORDER_COUNT, 0, 0, 1, &order);
   for (int k = 0, found = 0; k < cells->rank; k++) {
     int axis = cells->level_axes[k];
     if (found == listed->rank || listed->level_axes[found] != axis) {

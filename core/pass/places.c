@@ -68,7 +68,7 @@ void places_keep_active(Lower *l, const Address *a, IrInst *inst) {
   if (!l->clears[a->tree]) return;
   IrBuilder b = {.kernel = l->kernel, .region = inst->region, .before = inst->next, .line = inst->line};
   for (int k = a->mask_count - 1; k >= 0; k--) /* the innermost first: an outer one's clearing takes inner bits along */
-    ir_emit(&b, IR_MASK_KEEP, TYPE(NONE), 2, (IrInst *[]){a->masks[k].words, a->masks[k].cell});
+    ir_call(&b, RT_MASK_KEEP, 0, 0, 2, (IrInst *[]){a->masks[k].words, a->masks[k].cell});
 }
 
 IrInst *places_guard(Lower *l, IrInst *inst, IrInst *condition) {
@@ -130,7 +130,7 @@ static void lower_access(Lower *l, IrInst *inst) {
   if (has_result) places_bring_out(l, branch, inst);
   if (!counts) return;
   IrBuilder otherwise = rewrite_inside(l->kernel, branch->regions[1], inst);
-  ir_emit(&otherwise, IR_OUTSIDE, TYPE(NONE), 0, NULL);
+  ir_call(&otherwise, RT_OUTSIDE, 0, 0, 0, NULL);
 }
 
 /* -- activity ------------------------------------------------------------------------------------------------------------------ */
@@ -140,8 +140,8 @@ static const SNode *decider_of(const Lower *l, const IrInst *inst) {
   return snode_decider(l->kernel->levels.items[inst->level].node);
 }
 
-typedef struct Decision { /* an op for each way to decide */
-  IrOp on_slot, on_mask, on_table;
+typedef struct Decision { /* a call for each way to decide */
+  RtEntry on_slot, on_mask, on_table;
 } Decision;
 
 static Address walk_of(Lower *l, IrBuilder *b, const IrInst *inst) {
@@ -163,19 +163,24 @@ static int deciding_operands(Address *a, const SNode *decider, IrInst **operands
   return 2;
 }
 
-static void name_decider(Lower *l, IrInst *inst, const IrLevel *level) {
-  const SNode *decider = snode_decider(level->node);
-  if (!ir_has_tree(inst->op)) return;
-  inst->tree = level->tree;
-  inst->imm = decider->mask >= 0 ? decider->mask : decider->manager;
+static RtEntry choose_call(const SNode *decider, const Decision *decision) {
+  if (decider->mask >= 0) return decision->on_mask;
+  return decider->kind == SNODE_HASH ? decision->on_table : decision->on_slot;
 }
 
-static IrOp choose_op(const SNode *decider, const Decision *decision) {
-  return decider->mask >= 0 ? decision->on_mask : decider->kind == SNODE_HASH ? decision->on_table : decision->on_slot;
+static int number_of(const SNode *decider) {
+  return decider->mask >= 0 ? decider->mask : decider->manager;
+}
+
+static void become_call(Lower *l, IrInst *inst, const Decision *decision, int count,
+                        IrInst *const *operands) {
+  const IrLevel *level = &l->kernel->levels.items[inst->level];
+  const SNode *decider = snode_decider(level->node);
+  rewrite_become_call(l->kernel, inst, choose_call(decider, decision), level->tree,
+                      number_of(decider), count, operands);
 }
 
 static void become_deciding(Lower *l, IrInst *inst, const Decision *decision, bool ensures) {
-  const IrLevel *level = &l->kernel->levels.items[inst->level];
   const SNode *decider = decider_of(l, inst);
   IrInst *operands[1 + SNODE_MAX_AXES];
   IrBuilder b = rewrite_before(l->kernel, inst);
@@ -183,8 +188,7 @@ static void become_deciding(Lower *l, IrInst *inst, const Decision *decision, bo
   a.ensures = ensures;
   int count = deciding_operands(&a, decider, operands);
   if (ensures) places_keep_active(l, &a, inst);
-  rewrite_become(l->kernel, inst, choose_op(decider, decision), count, operands);
-  name_decider(l, inst, level);
+  become_call(l, inst, decision, count, operands);
 }
 
 static void lower_is_active(Lower *l, IrInst *inst) {
@@ -197,7 +201,7 @@ static void lower_is_active(Lower *l, IrInst *inst) {
     return;
   }
   IrInst *branch = condition ? places_guard(l, inst, condition) : NULL;
-  become_deciding(l, inst, &(Decision){IR_SLOT_LIVE, IR_MASK_LIVE, IR_HASH_LIVE}, false);
+  become_deciding(l, inst, &(Decision){RT_SLOT_LIVE, RT_MASK_LIVE, RT_HASH_LIVE}, false);
   if (branch) places_bring_out(l, branch, inst);
 }
 
@@ -211,8 +215,7 @@ static void lower_activate(Lower *l, IrInst *inst) {
   IrBuilder b = rewrite_before(l->kernel, inst);
   IrInst *condition = address_inside(&b, level->node, inst->operands);
   if (condition) places_guard(l, inst, condition);
-  if (decider->mask < 0) inst->type = TYPE(PTR);
-  become_deciding(l, inst, &(Decision){IR_SLOT_ENSURE, IR_MASK_SET, IR_HASH_ENSURE}, true);
+  become_deciding(l, inst, &(Decision){RT_SLOT_ENSURE, RT_MASK_SET, RT_HASH_ENSURE}, true);
 }
 
 /* Only cells of the level that decides can go. Slot or bit are asked first: those of an absent ancestor lie in the
@@ -220,7 +223,7 @@ static void lower_activate(Lower *l, IrInst *inst) {
 static void lower_deactivate(Lower *l, IrInst *inst) {
   const IrLevel *level = &l->kernel->levels.items[inst->level];
   const SNode *decider = decider_of(l, inst);
-  const Decision live = {IR_SLOT_LIVE, IR_MASK_LIVE, IR_HASH_LIVE}, clear = {IR_SLOT_CLEAR, IR_MASK_CLEAR, IR_HASH_CLEAR};
+  const Decision live = {RT_SLOT_LIVE, RT_MASK_LIVE, RT_HASH_LIVE}, clear = {RT_SLOT_CLEAR, RT_MASK_CLEAR, RT_HASH_CLEAR};
   IrInst *operands[1 + SNODE_MAX_AXES];
   if (decider != level->node) {
     ir_remove(inst);
@@ -233,9 +236,9 @@ static void lower_deactivate(Lower *l, IrInst *inst) {
   b = rewrite_before(l->kernel, inst);
   Address a = walk_of(l, &b, inst);
   int count = deciding_operands(&a, decider, operands);
-  places_guard(l, inst, ir_emit(&b, choose_op(decider, &live), TYPE(BOOL), count, operands));
-  rewrite_become(l->kernel, inst, choose_op(decider, &clear), count, operands);
-  name_decider(l, inst, level);
+  RtEntry asks = choose_call(decider, &live);
+  places_guard(l, inst, ir_call(&b, asks, 0, 0, count, operands));
+  become_call(l, inst, &clear, count, operands);
 }
 
 static void lower_count(Lower *l, IrInst *inst) {
@@ -246,22 +249,21 @@ static void lower_count(Lower *l, IrInst *inst) {
   IrBuilder b = rewrite_before(l->kernel, inst);
   IrInst *count = ir_const_int(&b, TYPE(I64), 1);
   if (decider) {
-    count = ir_emit(&b, choose_op(decider, &(Decision){IR_LIST_COUNT, IR_MASK_COUNT, IR_LIST_COUNT}), TYPE(I64), 0, NULL);
-    name_decider(l, count, level);
+    const Decision counts = {RT_LIST_COUNT, RT_MASK_COUNT, RT_LIST_COUNT};
+    RtEntry entry = choose_call(decider, &counts);
+    count = ir_call(&b, entry, level->tree, number_of(decider), 0, NULL);
   }
   rewrite_become(l->kernel, inst, IR_MUL, 2, (IrInst *[]){count, ir_const_int(&b, TYPE(I64), cells)});
 }
 
 /* Every cell of a level is inactive once the level that decides has no active cell. */
 static void lower_clear(Lower *l, IrInst *inst) {
-  const IrLevel *level = &l->kernel->levels.items[inst->level];
-  const SNode *decider = decider_of(l, inst);
-  if (!decider) {
+  if (!decider_of(l, inst)) {
     ir_remove(inst);
     return;
   }
-  rewrite_become(l->kernel, inst, choose_op(decider, &(Decision){IR_TREE_CLEAR, IR_MASK_CLEAR_ALL, IR_TREE_CLEAR}), 0, NULL);
-  name_decider(l, inst, level);
+  const Decision clears = {RT_TREE_CLEAR, RT_MASK_CLEAR_ALL, RT_TREE_CLEAR};
+  become_call(l, inst, &clears, 0, NULL);
 }
 
 /* Cells of a masked level side by side: inside the shape, since the loop that asks is. */
@@ -269,21 +271,21 @@ static void lower_active_bits(Lower *l, IrInst *inst) {
   IrBuilder b = rewrite_before(l->kernel, inst);
   const IrLevel *level = &l->kernel->levels.items[inst->level];
   const SNode *masked = level->node;
-  IrInst *count = inst->operands[inst->operand_count - 1];
+  IrInst *count = ir_convert(&b, inst->operands[inst->operand_count - 1], TYPE(I64));
   bool in_node = type_equal(inst->operands[0]->type, TYPE(PTR));
   Address a = in_node ? address_in_node(&b, level->tree, snode_listed(masked), inst->operands[0], masked)
                       : walk_of(l, &b, inst);
   for (int k = 0; in_node && k < masked->rank; k++) a.index[k].value = ir_convert(&b, inst->operands[1 + k], TYPE(I64));
   AddressMask mask = address_mask(&a, masked);
   bool remembers = l->task && l->task->remembers;
-  rewrite_become(l->kernel, inst, remembers ? IR_MASK_WAS : IR_MASK_BITS, 3, (IrInst *[]){mask.words, mask.cell, count});
-  name_decider(l, inst, level);
+  IrInst *operands[] = {mask.words, mask.cell, count};
+  if (!remembers) rewrite_become_call(l->kernel, inst, RT_MASK_BITS, 0, 0, 3, operands);
+  else rewrite_become_call(l->kernel, inst, RT_MASK_WAS, level->tree, masked->mask, 3, operands);
 }
 
 static void lower_remember(Lower *l, IrInst *inst) {
   const IrLevel *level = &l->kernel->levels.items[inst->level];
-  rewrite_become(l->kernel, inst, IR_MASK_REMEMBER, 0, NULL);
-  name_decider(l, inst, level);
+  rewrite_become_call(l->kernel, inst, RT_MASK_REMEMBER, level->tree, level->node->mask, 0, NULL);
 }
 
 /* -- the walk over the kernel ------------------------------------------------------------------------------------------------- */

@@ -18,6 +18,13 @@ void rewrite_become(IrKernel *kernel, IrInst *inst, IrOp op, int operand_count, 
   for (int i = 0; i < operand_count; i++) inst->operands[i] = operands[i];
 }
 
+void rewrite_become_call(IrKernel *kernel, IrInst *inst, RtEntry entry, int tree, int number,
+                         int operand_count, IrInst *const *operands) {
+  rewrite_become(kernel, inst, IR_CALL, operand_count, operands);
+  inst->type = type_scalar(ir_entries[entry].result);
+  ir_call_name(inst, entry, tree, number);
+}
+
 void rewrite_move_all(IrRegion *from, IrRegion *to) {
   for (IrInst *inst = from->first, *next; inst; inst = next) {
     next = inst->next;

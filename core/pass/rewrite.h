@@ -15,6 +15,9 @@ IrBuilder rewrite_before(IrKernel *kernel, IrInst *inst);
 IrBuilder rewrite_inside(IrKernel *kernel, IrRegion *region, const IrInst *like);
 /* `inst` stays where it is and keeps its type and its users, but is now this op without attributes. */
 void rewrite_become(IrKernel *kernel, IrInst *inst, IrOp op, int operand_count, IrInst *const *operands);
+/* A call of the runtime; its type is the entry's result. */
+void rewrite_become_call(IrKernel *kernel, IrInst *inst, RtEntry entry, int tree, int number,
+                         int operand_count, IrInst *const *operands);
 /* The insts of `from` move to the end of `to`. */
 void rewrite_move_all(IrRegion *from, IrRegion *to);
 /* Every operand in root that `with` (by inst id, `count` long) names becomes the inst it names. */

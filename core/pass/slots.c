@@ -1,8 +1,8 @@
 /* slots.c - a slot that was ensured is not ensured again in the same iteration.
  *
- *   %n = slot.ensure %s              %n = slot.ensure %s
+ *   %n = call rt_slot_ensure %s      %n = call rt_slot_ensure %s
  *   mem.store %n + 0                 mem.store %n + 0
- *   %m = slot.ensure %s        =>
+ *   %m = call rt_slot_ensure %s  =>
  *   mem.store %m + 4                 mem.store %n + 4
  *
  * An ensured node stays for the rest of the iteration where the body takes nothing away from the tree; so a look-up behind
@@ -28,7 +28,7 @@ typedef struct Slots {
 
 static bool note_loss(void *data, IrInst *inst) {
   Slots *s = data;
-  if (!ir_has_tree(inst->op)) return true;
+  if (!ir_has_tree(inst)) return true;
   s->loses[inst->tree] |= (ir_effects(inst) & IR_DEACTIVATES) != 0;
   s->gains[inst->tree] |= (ir_effects(inst) & IR_ACTIVATES) != 0;
   return true;
@@ -39,10 +39,10 @@ static IrInst *settled(const Slots *s, IrInst *inst) { return s->with[inst->id] 
 static void visit_slot(Slots *s, IrInst *inst) {
   const IrInst *address = settled(s, inst->operands[0]);
   IrInst *known = s->ensured[address->id];
-  if (known && known->imm == inst->imm && known->tree == inst->tree) {
+  if (known && known->tree == inst->tree) {
     s->with[inst->id] = known;
     ir_remove(inst);
-  } else if (inst->op == IR_SLOT_ENSURE && !known) {
+  } else if (ir_is_call(inst, RT_SLOT_ENSURE) && !known) {
     s->ensured[address->id] = inst;
     vec_push(s->kernel->scratch, &s->entered, address->id);
   }
@@ -62,7 +62,7 @@ static void visit_key(Slots *s, IrInst *inst) {
     ir_remove(inst);
     return;
   }
-  if (s->found.count < MAX_FOUND && (inst->op == IR_HASH_ENSURE || !s->gains[inst->tree]))
+  if (s->found.count < MAX_FOUND && (ir_is_call(inst, RT_HASH_ENSURE) || !s->gains[inst->tree]))
     vec_push(s->kernel->scratch, &s->found, inst);
 }
 
@@ -70,8 +70,8 @@ static void visit_region(Slots *s, IrRegion *region) {
   int before = s->entered.count, found = s->found.count;
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
-    bool is_slot = inst->op == IR_SLOT_ENSURE || inst->op == IR_SLOT_FIND;
-    bool is_key = inst->op == IR_HASH_ENSURE || inst->op == IR_HASH_FIND;
+    bool is_slot = ir_is_call(inst, RT_SLOT_ENSURE) || ir_is_call(inst, RT_SLOT_FIND);
+    bool is_key = ir_is_call(inst, RT_HASH_ENSURE) || ir_is_call(inst, RT_HASH_FIND);
     if (is_slot && !s->loses[inst->tree]) visit_slot(s, inst);
     if (is_key && !s->loses[inst->tree]) visit_key(s, inst);
     for (int i = 0; i < IR_MAX_REGIONS; i++)

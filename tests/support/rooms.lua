@@ -8,7 +8,7 @@ local free = {}
 for name in ("assert ctype errno float inttypes limits math setjmp stdarg stdatomic stdbool stddef stdint stdio stdlib string"
   .. " strings time"):gmatch "%S+" do free[name .. ".h"] = true end
 -- Headers that are found without a folder's name belong to these.
-local bare = { ["rt.h"] = "rt" }
+local bare = { ["rt.h"] = "rt", ["entry.def"] = "rt" }
 local libraries = { "api", "jit" } -- libregolith is the room api with what it uses; libregolith-codegen is jit
 
 local rooms, order = {}, {}

@@ -118,9 +118,9 @@ static void test_updates(void) {
 static void test_slots(void) {
   TEST("an empty and a claimed slot read as the ambient, a live one as its node; outside writes are counted") {
     CHECK(compile("kernel slots\ntree t0\nframe 8\nhost {\n%z: i32 = const 0\n%one: i32 = const 1\n%two: i32 = const 2\n%r: ptr = tree.root t0\n"
-                  "for %z, %two, %one (%i: i32) {\n%s: ptr = offset stride=4 %r, %i\n%n: ptr = slot.find t0 manager=0 %s\n%v: i32 = mem.load %n\n"
-                  "%l: bool = slot.live t0 manager=0 %s\n%w: i32 = convert %l\n"
-                  "%p: ptr = offset +64 stride=8 %r, %i\nmem.store %p, %v\n%q: ptr = offset +68 stride=8 %r, %i\nmem.store %q, %w\noutside\n}\n}\n", "native"));
+                  "for %z, %two, %one (%i: i32) {\n%s: ptr = offset stride=4 %r, %i\n%n: ptr = call rt_slot_find t0 %s\n%v: i32 = mem.load %n\n"
+                  "%l: bool = call rt_slot_live %s\n%w: i32 = convert %l\n"
+                  "%p: ptr = offset +64 stride=8 %r, %i\nmem.store %p, %v\n%q: ptr = offset +68 stride=8 %r, %i\nmem.store %q, %w\ncall rt_outside\n}\n}\n", "native"));
     memset(m.memory, 0, 4096);
     uint32_t slots[3] = {0, 1, 20};
     memcpy(m.memory, slots, sizeof slots);
@@ -179,11 +179,11 @@ static void test_activation(void) {
   TEST("a slot is activated, written, found, counted, deactivated and cleared by compiled code") {
     CHECK(plant(&forest));
     CHECK(compile("kernel live\ntree t0\nframe 16\nhost {\n%two: i32 = const 2\n%one: i32 = const 1\n%v: i32 = const 55\n%r: ptr = tree.root t0\n"
-                  "%s: ptr = offset stride=4 %r, %two\n%n: ptr = slot.ensure t0 manager=0 %s\nmem.store %n, %v\n%c: i64 = list.count t0 manager=0\nframe.set 4 %c\n"
-                  "%q: ptr = slot.ensure t0 manager=0 %s\n%w: i32 = mem.load %q\nframe.set 5 %w\n%t: ptr = offset stride=4 %r, %one\n"
-                  "%x: ptr = slot.ensure t0 manager=0 %t\n%d: i64 = list.count t0 manager=0\nframe.set 6 %d\nslot.clear t0 manager=0 %s\n"
-                  "%l: bool = slot.live t0 manager=0 %s\n%k: i32 = convert %l\nframe.set 7 %k\n%e: i64 = list.count t0 manager=0\nframe.set 8 %e\n"
-                  "%f: ptr = slot.find t0 manager=0 %s\n%g: i32 = mem.load %f\nframe.set 9 %g\ntree.clear t0 manager=0\n%h: i64 = list.count t0 manager=0\nframe.set 10 %h\n}\n",
+                  "%s: ptr = offset stride=4 %r, %two\n%n: ptr = call rt_slot_ensure t0 manager=0 %s\nmem.store %n, %v\n%c: i64 = call rt_list_count t0 manager=0\nframe.set 4 %c\n"
+                  "%q: ptr = call rt_slot_ensure t0 manager=0 %s\n%w: i32 = mem.load %q\nframe.set 5 %w\n%t: ptr = offset stride=4 %r, %one\n"
+                  "%x: ptr = call rt_slot_ensure t0 manager=0 %t\n%d: i64 = call rt_list_count t0 manager=0\nframe.set 6 %d\ncall rt_slot_clear t0 manager=0 %s\n"
+                  "%l: bool = call rt_slot_live %s\n%k: i32 = convert %l\nframe.set 7 %k\n%e: i64 = call rt_list_count t0 manager=0\nframe.set 8 %e\n"
+                  "%f: ptr = call rt_slot_find t0 %s\n%g: i32 = mem.load %f\nframe.set 9 %g\ncall rt_tree_clear t0 manager=0\n%h: i64 = call rt_list_count t0 manager=0\nframe.set 10 %h\n}\n",
                   "native"));
     memset(m.frame, 0xee, sizeof m.frame);
     machine_host(&m);
@@ -200,9 +200,9 @@ static void test_activation(void) {
     CHECK(plant(&forest));
     CHECK(compile("kernel lanes\ntree t0 = root{ pointer \"i\" 4 { dense \"i\" 8 { f32 x } } }\nlevel l0 = t0.node 1\nframe 4\nhost {\n}\n"
                   "task 0 = leaves axes=1 l0 t0 manager=0 factors=(8) {\nbody (%c: ptr, %at: i64) {\n%r: ptr = tree.root t0\nrow begin=0 end=4 width=4 (%p: i32) {\n"
-                  "%i: i32 = lane %p\n%s: ptr = offset stride=4 %r, %i\n%a: bool = slot.live t0 manager=0 %s\n%n: ptr = slot.ensure t0 manager=0 %s\n"
-                  "mem.store %n, %i\n%f: ptr = slot.find t0 manager=0 %s\n%v: i32 = mem.load %f\n%o: ptr = offset +1024 stride=4 %r, %i\nmem.store %o, %v\n"
-                  "%q: ptr = offset +2048 stride=1 %r, %i\nmem.store %q, %a\nslot.clear t0 manager=0 %s\n}\n}\n}\n", "native"));
+                  "%i: i32 = lane %p\n%s: ptr = offset stride=4 %r, %i\n%a: bool = call rt_slot_live %s\n%n: ptr = call rt_slot_ensure t0 manager=0 %s\n"
+                  "mem.store %n, %i\n%f: ptr = call rt_slot_find t0 %s\n%v: i32 = mem.load %f\n%o: ptr = offset +1024 stride=4 %r, %i\nmem.store %o, %v\n"
+                  "%q: ptr = offset +2048 stride=1 %r, %i\nmem.store %q, %a\ncall rt_slot_clear t0 manager=0 %s\n}\n}\n}\n", "native"));
     static RtListEntry entry;
     entry = (RtListEntry){.handle = RT_FIRST_GRANULE, .coordinates = m.coordinates[0]};
     forest.manager.list = &entry;
@@ -217,6 +217,32 @@ static void test_activation(void) {
       CHECK_INT(seen, 0);
     }
     fell(&forest);
+  }
+}
+
+/* A row of four lanes whose body is `text`; %r is the root, %i the lane. */
+static const char *row_of_lanes(const char *text) {
+  return scratch_format(&m.scratch,
+                        "kernel lanes\ntree t0 = root{ pointer \"i\" 4 { dense \"i\" 8 { f32 x } } }\nlevel l0 = t0.node 1\nframe 4\n"
+                        "host {\n}\ntask 0 = leaves axes=1 l0 t0 manager=0 factors=(8) {\nbody (%%c: ptr, %%at: i64) {\n"
+                        "%%r: ptr = tree.root t0\nrow begin=0 end=4 width=4 (%%p: i32) {\n%%i: i32 = lane %%p\n%s}\n}\n}\n", text);
+}
+
+static void test_calls(void) {
+  TEST("a call whose operands differ by lane is made lane by lane") {
+    CHECK(compile(row_of_lanes("%w: i64 = convert %i\n%sixty: i64 = const 60\n%k: i64 = add %w, %sixty\n"
+                               "%two: i64 = const 2\ncall rt_mask_set %r, %w\n%b: u64 = call rt_mask_bits %r, %k, %two\n"
+                               "%o: ptr = offset +512 stride=8 %r, %i\nmem.store %o, %b\n"), "native"));
+    memset(m.memory, 0, 4096);
+    m.memory[7] = 0xb0; /* cells 60, 61 and 63 */
+    machine_task(&m, 0, 0, 1);
+    CHECK_INT(m.memory[0], 15);
+    for (int i = 0; i < 4; i++) CHECK_INT(m.memory[512 + 8 * i], ((int[]){3, 1, 2, 1})[i]);
+  }
+  TEST("one that may hold a lock is refused there") {
+    const char *text = row_of_lanes("%s: ptr = offset stride=8 %r, %i\n%one: i32 = const 1\n%k: i32 = call rt_dynamic_pop %s, %one\n");
+    CHECK(!machine_compile(&m, text, "native"));
+    CHECK(strstr(m.err.message, "'rt_dynamic_pop': it may hold a lock, and differs by lane") != NULL);
   }
 }
 
@@ -369,6 +395,7 @@ int main(void) {
   test_updates();
   test_slots();
   test_activation();
+  test_calls();
   test_rows();
   test_lanes();
   test_grid();

@@ -191,6 +191,47 @@ static void test_verify(void) {
     CHECK_TEXT(refusal("  range %i, %i (%x: i32) {\n    return\n  }\n"), "line 10: 'return': stands in the host region");
     CHECK_TEXT(refusal("  %x: i32 = lane %i\n"), "line 9: 'lane': stands in a row");
   }
+  TEST("a call must fit the row of its entry") {
+    CHECK_TEXT(refusal("  call rt_nothing\n"), "line 9: no such entry of the runtime: 'rt_nothing'");
+    CHECK_TEXT(refusal("  %n: i32 = call rt_slot_live %i\n"), "line 9: 'rt_slot_live': needs an address");
+    CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  %n: i32 = call rt_slot_live %r\n"),
+               "line 10: 'rt_slot_live': gives another type");
+    CHECK_TEXT(refusal("  call rt_outside %i\n"), "line 9: 'rt_outside': wrong number of operands");
+    CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  call rt_mask_set %r\n"),
+               "line 10: 'rt_mask_set': wrong number of operands");
+    CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  call rt_mask_set %r, %i\n"), "line 10: 'rt_mask_set': needs an i64");
+    CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  %n: ptr = call rt_hash_find t0 manager=0 %r\n"),
+               "line 10: 'rt_hash_find': wrong number of operands");
+    CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  %n: ptr = call rt_hash_find t0 manager=0 %r, %i\n"),
+               "line 10: 'rt_hash_find': coordinates are i64");
+    CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  call rt_dynamic_clear t0 manager=0 %r, %i\n"),
+               "line 10: 'rt_dynamic_clear': needs an i32 constant above 0");
+    CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  %one: i32 = const 1\n  %two: i32 = add %one, %one\n"
+                       "  %s: i32 = call rt_dynamic_pop %r, %two\n"),
+               "line 12: 'rt_dynamic_pop': needs an i32 constant, 0 or 1");
+    CHECK_TEXT(refusal("  %n: i64 = call rt_list_count t0 manager=40000\n"), "line 9: 'rt_list_count': no such manager");
+    CHECK_TEXT(refusal("  %r: ptr = call rt_frame\n"), "line 9: 'rt_frame': is not called by kernels");
+    CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  %n: ptr = call rt_slot_activate t0 manager=0 %r\n"),
+               "line 10: 'rt_slot_activate': is not called by kernels");
+  }
+  TEST("a call stands where its entry's row says") {
+    CHECK_TEXT(refusal("  range %i, %i (%x: i32) {\n    call rt_tree_clear t0 manager=0\n  }\n"),
+               "line 10: 'rt_tree_clear': stands in the host region");
+    CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  %n: i32 = call rt_dynamic_was t0 manager=0 %r\n"),
+               "line 10: 'rt_dynamic_was': stands in a parallel loop");
+  }
+  TEST("a call has the effects of its row, and reads back with all that it names") {
+    Error err;
+    error_clear(&err);
+    IrKernel *kernel = ir_read(&scratch, &heap, CALLS, &err);
+    CHECK(kernel != NULL);
+    CHECK_TEXT(print(kernel), CALLS);
+    const IrInst *call = kernel->body->first->next->next;
+    CHECK(ir_is_call(call, RT_HASH_ENSURE) && !ir_is_call(call, RT_HASH_FIND));
+    CHECK_INT(ir_effects(call), IR_ACTIVATES);
+    CHECK_INT(ir_effects(call->next), 0);
+    CHECK_INT(ir_effects(kernel->body->first), IR_PURE);
+  }
   TEST("a body may end its iteration, and a serial range is left like a loop") {
     CHECK(strncmp(refusal("  range %i, %i (%x: i32) {\n    continue 0\n  }\n"), "kernel", 6) == 0);
     CHECK(strncmp(refusal("  range serial %i, %i (%x: i32) {\n    break 0\n  }\n"), "kernel", 6) == 0);

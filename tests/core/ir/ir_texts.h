@@ -34,6 +34,21 @@
 /* What refusals stand behind: the next line is number 9. */
 #define HEAD "kernel k\n" TREES "host {\n  %i: i32 = const 0\n"
 
+#define CALLS \
+  "kernel k\n" \
+  "tree t0\n" \
+  "tree t1\n" \
+  "host {\n" \
+  "  %0: ptr = tree.root t1\n" \
+  "  %1: i64 = const -3\n" \
+  "  %2: ptr = call rt_hash_ensure t1 manager=2 %0, %1, %1\n" \
+  "  call rt_outside\n" \
+  "  call rt_mask_clear t1 mask=4 %2, %1\n" \
+  "  %3: i32 = const 2\n" \
+  "  %4: i64 = call rt_list_order t0 manager=1 %3\n" \
+  "  %5: i64 = call rt_order_at %4, %1, %3\n" \
+  "}\n"
+
 #define STAGE1 \
   "kernel k\n" TREES \
   "arg 0: i32 n\n" \
@@ -125,8 +140,8 @@
   "result i64\n" \
   "frame 5\n" \
   "host {\n" \
-  "  %0: i64 = list.count t1 manager=2\n" \
-  "  tree.clear t0 manager=0\n" \
+  "  %0: i64 = call rt_list_count t1 manager=2\n" \
+  "  call rt_tree_clear t0 manager=0\n" \
   "  %1: f32 = arg 0\n" \
   "  frame.set 4 %1\n" \
   "  run 0\n" \
@@ -139,8 +154,8 @@
   "    %4: ptr = ambient\n" \
   "    %5: i64 = const 4\n" \
   "    %6: ptr = offset +64 stride=4 %3, %5\n" \
-  "    %7: ptr = slot.find t1 manager=2 %6\n" \
-  "    %8: bool = slot.live %6\n" \
+  "    %7: ptr = call rt_slot_find t1 %6\n" \
+  "    %8: bool = call rt_slot_live %6\n" \
   "    %9: ptr = select %8, %7, %4\n" \
   "    grid extent=(8) (%10: i32) {\n" \
   "      row end=4 width=4 %10 (%11: i32) {\n" \
@@ -152,12 +167,12 @@
   "        mem.update add plain %0, %12\n" \
   "      }\n" \
   "    }\n" \
-  "    %15: ptr = slot.ensure t1 manager=2 %6\n" \
+  "    %15: ptr = call rt_slot_ensure t1 manager=2 %6\n" \
   "    %16: f32 = const -0.5\n" \
   "    %17: f32 = mem.rmw exchange %15, %16\n" \
   "    %18: f32 = mem.cas %15, %17, %16\n" \
-  "    slot.clear t1 manager=2 %6\n" \
-  "    outside\n" \
+  "    call rt_slot_clear t1 manager=2 %6\n" \
+  "    call rt_outside\n" \
   "  }\n" \
   "}\n"
 

@@ -1,0 +1,80 @@
+/* context.c - what a function asks of its context: frame, ambient, roots, bases. All of it is constant while a task runs, so
+ * it is asked for once, in the entry block, whatever loop needs it first. */
+#include <stddef.h>
+
+#include "codegen/emit.h"
+
+LLVMValueRef context_frame(Codegen *g) {
+  if (g->frame) return g->frame;
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  g->frame = call_runtime(g, RT_FRAME, (Callee){0}, NULL, 0);
+  block_hoist_end(g, back);
+  return g->frame;
+}
+
+LLVMValueRef context_ambient(Codegen *g) {
+  if (g->ambient) return g->ambient;
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  g->ambient = call_runtime(g, RT_AMBIENT, (Callee){0}, NULL, 0);
+  block_hoist_end(g, back);
+  return g->ambient;
+}
+
+static bool is_tree(Codegen *g, int tree) {
+  if (tree >= 0 && tree < g->kernel->trees.count) return true;
+  codegen_fail(g, NULL, "it names a tree that the kernel does not have");
+  return false;
+}
+
+LLVMValueRef context_root(Codegen *g, int tree) {
+  if (!is_tree(g, tree)) return LLVMConstNull(g->pointer);
+  if (g->roots[tree]) return g->roots[tree];
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  g->roots[tree] = call_runtime(g, RT_TREE_ROOT, (Callee){.tree = tree}, NULL, 0);
+  block_hoist_end(g, back);
+  return g->roots[tree];
+}
+
+/* Of RtTree: constant during a task. */
+static LLVMValueRef tree_member(Codegen *g, int tree, size_t offset, LLVMTypeRef type, const char *name) {
+  LLVMValueRef table = value_byte_offset(g, g->rt_context, offsetof(RtContext, trees));
+  LLVMValueRef trees = LLVMBuildLoad2(g->builder, g->pointer, table, "trees");
+  LLVMValueRef entry = value_byte_offset(g, trees, tree * (int64_t)sizeof(RtTree *));
+  LLVMValueRef header = LLVMBuildLoad2(g->builder, g->pointer, entry, "tree");
+  return LLVMBuildLoad2(g->builder, type, value_byte_offset(g, header, (int64_t)offset), name);
+}
+
+/* The runtime's own look-up (rt_slot_find) fetches the base anew each time; here it is a value of the task. */
+LLVMValueRef context_base(Codegen *g, int tree) {
+  if (!is_tree(g, tree)) return LLVMConstNull(g->pointer);
+  if (g->bases[tree]) return g->bases[tree];
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  g->bases[tree] = tree_member(g, tree, offsetof(RtTree, base), g->pointer, "base");
+  block_hoist_end(g, back);
+  return g->bases[tree];
+}
+
+LLVMValueRef context_own(Codegen *g, int tree) {
+  if (!is_tree(g, tree)) return value_index(g, 0);
+  if (g->owns[tree]) return g->owns[tree];
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  LLVMValueRef table = tree_member(g, tree, offsetof(RtTree, own), g->pointer, "own");
+  LLVMValueRef worker = LLVMBuildLoad2(g->builder, g->i32, value_byte_offset(g, g->worker, offsetof(RtWorker, index)), "worker");
+  LLVMValueRef bytes = LLVMBuildMul(g->builder, LLVMBuildSExt(g->builder, worker, g->i64, ""), value_index(g, 8), "");
+  LLVMValueRef entry = LLVMBuildGEP2(g->builder, g->i8, table, &bytes, 1, "");
+  g->owns[tree] = LLVMBuildLoad2(g->builder, g->i64, entry, "own");
+  block_hoist_end(g, back);
+  return g->owns[tree];
+}
+
+LLVMValueRef context_slot(Codegen *g, int64_t slot) {
+  if (slot < 0 || slot >= g->kernel->frame_slots) codegen_fail(g, NULL, "it names a frame slot that does not exist");
+  return value_byte_offset(g, context_frame(g), slot * 8);
+}
+
+void context_poll_stop(Codegen *g) {
+  LLVMValueRef stopped = call_runtime(g, RT_STOPPED, (Callee){0}, NULL, 0);
+  LLVMBasicBlockRef on = block_new(g, "on");
+  block_branch(g, stopped, g->finish, on);
+  block_enter(g, on);
+}

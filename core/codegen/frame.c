@@ -1,0 +1,42 @@
+/* frame.c - the launch's slots: how the host region, which runs once, reaches arguments, tasks and results. A stopped
+ * launch leaves it after the task that noticed. */
+#include "codegen/emit.h"
+
+/* A slot holds a value of any scalar type in its low bytes. */
+static void store_slot(Codegen *g, int64_t slot, Type type, LLVMValueRef value) {
+  access_store(g, type, context_slot(g, slot), value, 1);
+}
+
+static void emit_run(Codegen *g, const IrInst *inst) {
+  if (inst->imm < 0 || inst->imm >= g->kernel->tasks.count) return codegen_fail(g, inst, "there is no such task");
+  LLVMValueRef task = value_integer(g->i32, inst->imm);
+  call_runtime(g, RT_RUN, (Callee){0}, &task, 1);
+  context_poll_stop(g);
+}
+
+static void emit_return(Codegen *g, const IrInst *inst) {
+  for (int i = 0; i < inst->operand_count; i++)
+    store_slot(g, g->kernel->args.count + i, inst->operands[i]->type, value_operand(g, inst, i));
+  block_jump(g, g->finish);
+  block_enter(g, block_new(g, "after"));
+}
+
+/* Constant during a task, so read in the entry block. The value that a REDUCE names is never used. */
+static void emit_get(Codegen *g, const IrInst *inst) {
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  value_set(g, inst, access_load(g, inst->type, context_slot(g, inst->imm), 1));
+  block_hoist_end(g, back);
+}
+
+void frame_emit(Codegen *g, const IrInst *inst) {
+  switch (inst->op) {
+  case IR_FRAME_GET: return emit_get(g, inst);
+  case IR_FRAME_SET:
+    if (inst->operand_count > 0) store_slot(g, inst->imm, inst->operands[0]->type, value_operand(g, inst, 0));
+    return;
+  case IR_ARG: case IR_FRAME_LOAD:
+    return value_set(g, inst, access_load(g, inst->type, context_slot(g, inst->imm), 1));
+  case IR_RUN: return emit_run(g, inst);
+  default: return emit_return(g, inst);
+  }
+}

@@ -1,0 +1,108 @@
+/* entry.c - the table of entry points, and what a call of one must look like. */
+#include "ir/entry.h"
+
+#include "ir/ir.h"
+
+enum { /* entry.def's words for the flags of ir.h */
+  READ = IR_READ, WRITE = IR_WRITE, ACTIVATES = IR_ACTIVATES, DEACTIVATES = IR_DEACTIVATES, ONCE = IR_ONCE
+};
+
+#define RESULT_VOID TYPE_NONE
+#define RESULT_PTR(type) TYPE_PTR
+#define RESULT_BOOL TYPE_BOOL
+#define RESULT_I32 TYPE_I32
+#define RESULT_I64 TYPE_I64
+#define RESULT_U64 TYPE_U64
+#define RESULT_INDEX TYPE_I64
+#define CONTEXT IR_PARAM_CONTEXT
+#define WORKER IR_PARAM_WORKER
+#define TREE IR_PARAM_TREE
+#define MANAGER IR_PARAM_MANAGER
+#define MASK IR_PARAM_MASK
+#define PTR(type, name) IR_PARAM_PTR
+#define I32(name) IR_PARAM_I32
+#define U32(name) IR_PARAM_U32
+#define I64(name) IR_PARAM_I64
+#define F64(name) IR_PARAM_F64
+#define INDEX(name) IR_PARAM_INDEX
+#define SIZE(name) IR_PARAM_SIZE
+#define NUMBER(name) IR_PARAM_NUMBER
+#define AXIS IR_PARAM_AXIS
+#define FLAG(name) IR_PARAM_FLAG
+#define COORDINATES IR_PARAM_COORDINATES
+#define LIST(...) __VA_ARGS__
+
+const IrEntry ir_entries[RT_ENTRY_COUNT] = {
+#define ENTRY(NAME, FUNCTION, RESULT, HOME, EFFECTS, PARAMETERS, MEANING)                          \
+  {#FUNCTION, RESULT_##RESULT, IR_HOME_##HOME, EFFECTS,                                            \
+   sizeof((uint8_t[]){LIST PARAMETERS}), {LIST PARAMETERS}},
+#include "entry.def"
+#undef ENTRY
+};
+
+RtEntry ir_entry_find(Str name) {
+  int entry = 0;
+  while (entry < RT_ENTRY_COUNT && !str_is(name, ir_entries[entry].name)) entry++;
+  return (RtEntry)entry;
+}
+
+bool ir_entry_takes(RtEntry entry, IrParam param) {
+  for (int i = 0; i < ir_entries[entry].param_count; i++)
+    if (ir_entries[entry].params[i] == param) return true;
+  return false;
+}
+
+const char *ir_inst_text(const IrInst *inst) {
+  if ((unsigned)inst->op >= IR_OP_COUNT) return "?";
+  bool is_named = inst->op == IR_CALL && (unsigned)inst->entry < RT_ENTRY_COUNT;
+  return is_named ? ir_entries[inst->entry].name : ir_op_info[inst->op].text;
+}
+
+/* -- is it a call of its entry? ------------------------------------------------------------------ */
+
+typedef struct Want {
+  const char *sentence;   /* NULL: the emitter fills it in */
+  ScalarKind type;
+  bool is_constant;
+  int64_t low, high;
+} Want;
+
+static const Want wants[] = { /* by IrParam */
+    [IR_PARAM_PTR] = {"needs an address", TYPE_PTR},
+    [IR_PARAM_I32] = {"needs an i32", TYPE_I32},
+    [IR_PARAM_U32] = {"needs a u32", TYPE_U32},
+    [IR_PARAM_I64] = {"needs an i64", TYPE_I64},
+    [IR_PARAM_F64] = {"needs an f64", TYPE_F64},
+    [IR_PARAM_INDEX] = {"needs an i64", TYPE_I64},
+    [IR_PARAM_SIZE] = {"needs an i32 constant above 0", TYPE_I32, true, 1, INT32_MAX},
+    [IR_PARAM_NUMBER] = {"needs an i32 constant from 0 on", TYPE_I32, true, 0, INT32_MAX},
+    [IR_PARAM_AXIS] = {"needs an i32 constant from 0 to 7", TYPE_I32, true, 0, RT_MAX_AXES - 1},
+    [IR_PARAM_FLAG] = {"needs an i32 constant, 0 or 1", TYPE_I32, true, 0, 1},
+    [IR_PARAM_COORDINATES] = {"coordinates are i64", TYPE_I64}};
+
+static bool fits(const IrInst *operand, const Want *want) {
+  int64_t value;
+  if (!type_is(operand->type, want->type)) return false;
+  if (!want->is_constant) return true;
+  return ir_is_const(operand, &value) && value >= want->low && value <= want->high;
+}
+
+const char *ir_call_refusal(const IrInst *call, bool in_body) {
+  const IrEntry *entry = &ir_entries[call->entry];
+  if (entry->home > IR_HOME_BODY) return "is not called by kernels";
+  if (entry->home == IR_HOME_HOST && in_body) return "stands in the host region";
+  if (entry->home == IR_HOME_BODY && !in_body) return "stands in a parallel loop";
+  int at = 0;
+  for (int i = 0; i < entry->param_count; i++) {
+    const Want *want = &wants[entry->params[i]];
+    if (!want->sentence) continue;
+    bool is_last = entry->params[i] == IR_PARAM_COORDINATES;
+    int last = is_last ? call->operand_count - 1 : at;
+    if (at > last || last >= call->operand_count || last - at >= SNODE_MAX_AXES)
+      return "wrong number of operands";
+    for (; at <= last; at++)
+      if (!fits(call->operands[at], want)) return want->sentence;
+  }
+  if (at != call->operand_count) return "wrong number of operands";
+  return type_equal(call->type, type_scalar(entry->result)) ? NULL : "gives another type";
+}
