@@ -1,5 +1,6 @@
 /* private_copies.c - where the elements lie that a task adds to in private copies (device.h: DeviceOwn). */
 #include "kernel/compile.h"
+#include "snode/path.h"
 
 static DeviceScalar scalar_of(Type type) {
   if (type_is_float(type)) return type_size(type) == 8 ? DEVICE_F64 : DEVICE_F32;
@@ -11,17 +12,20 @@ static DeviceScalar scalar_of(Type type) {
   }
 }
 
+/* From a node, or the root's container, to a field's elements: a loop per step in it. */
 static void describe(const IrField *field, DeviceOwn *own) {
-  const SNode *path[SNODE_MAX_DEPTH], *listed = snode_listed(field->node);
-  int count = snode_path(field->node, path), first = listed ? listed->depth : 0;
-  *own = (DeviceOwn){.tree = field->tree, .manager = listed ? listed->manager : -1, .scalar = scalar_of(field->type)};
-  for (int i = first; i < count; i++) {
-    int into = i + 1 < count ? (int)path[i + 1]->component_in_parent : field->component;
-    const SNodeComponent *component = &path[i]->components[into];
-    own->offset += component->offset;
-    if (i == first) continue; /* a node, or the root's container: one cell */
-    own->counts[own->depth] = path[i]->cell_count;
-    own->strides[own->depth++] = component->stride;
+  const SNodePath *path = field->node->path;
+  const SNodeComponent *component = &field->node->components[field->component];
+  int first = path->node_step < 0 ? 0 : path->node_step;
+  *own = (DeviceOwn){.tree = field->tree,
+                     .manager = path->node_step < 0 ? -1 : path->steps[first].manager,
+                     .scalar = scalar_of(field->type),
+                     .offset = component->offset};
+  for (int i = first + 1; i < path->step_count; i++) {
+    bool is_last = i + 1 == path->step_count;
+    own->offset += path->steps[i].offset;
+    own->counts[own->depth] = path->steps[i].cell_count;
+    own->strides[own->depth++] = is_last ? component->stride : path->steps[i + 1].stride;
   }
 }
 

@@ -48,7 +48,7 @@ typedef struct Copy {
 
 static bool copy_element(Copy *copy, const int64_t *index, const uint8_t *from) {
   char label[100];
-  Cell cell = cell_ensure(&copy->context, copy->to->node->path, index);
+  Cell cell = cell_ensure(&copy->context, copy->to->node->snode, index);
   if (copy->context.error.kind) return false;
   uint8_t *to = cell_element(cell, copy->component);
   Type from_type = type_element(copy->from->type), to_type = type_element(copy->to->type);
@@ -109,9 +109,9 @@ typedef struct Transfer {
 } Transfer;
 
 static int64_t place_in_array(const Transfer *transfer, const int64_t *index) {
-  const CellPath *path = transfer->field->node->path;
+  const SNode *level = transfer->field->node->snode;
   int64_t number = 0;
-  for (int k = 0; k < path->rank; k++) number = number * path->shape[k] + index[k];
+  for (int k = 0; k < level->rank; k++) number = number * level->shape[k] + index[k];
   return number * type_parts(transfer->field->type) + transfer->part;
 }
 
@@ -149,8 +149,8 @@ static bool check_count(Field *field, int64_t count, Error *err) {
   bool is_huge = false;
   if (!field_settle(field, NULL, err)) return false;
   if (!check_ends(field, err)) return false;
-  for (int k = 0; k < field->node->path->rank; k++)
-    is_huge |= __builtin_mul_overflow(cells, field->node->path->shape[k], &cells);
+  for (int k = 0; k < field->node->snode->rank; k++)
+    is_huge |= __builtin_mul_overflow(cells, field->node->snode->shape[k], &cells);
   if (is_huge)
     return error_set(err, RG_ERROR_TREE_TOO_LARGE, "%s has more elements than an array can hold",
                      field_label(field, label));
@@ -179,8 +179,8 @@ bool field_read_i64(Field *field, int64_t *values, int64_t count, Error *err) {
   return read_all(field, &transfer, err);
 }
 
-static void next_index(const CellPath *path, int64_t *index) {
-  for (int k = path->rank - 1; k >= 0 && ++index[k] == path->shape[k]; k--) index[k] = 0;
+static void next_index(const SNode *level, int64_t *index) {
+  for (int k = level->rank - 1; k >= 0 && ++index[k] == level->shape[k]; k--) index[k] = 0;
 }
 
 /* Element `k` of the array as the field's type wants it. */
@@ -198,7 +198,7 @@ static RgValue value_of(const Transfer *transfer, int64_t k) {
 /* Bits that are all zero do not activate: they are what an inactive cell reads as. */
 static bool write_number(const Transfer *transfer, RtContext *context, const int64_t *index, int64_t k, Error *err) {
   const Field *field = transfer->field;
-  const CellPath *path = field->node->path;
+  const SNode *level = field->node->snode;
   Type type = type_element(field->type);
   int part = (int)(k % type_parts(field->type));
   char label[100];
@@ -207,8 +207,8 @@ static bool write_number(const Transfer *transfer, RtContext *context, const int
   RgValue value = value_of(transfer, k);
   if (!value_convert(type, &value, &bits, field_label(field, label), err)) return false;
   if (bits)
-    cell = cell_ensure(context, path, index);
-  else if (!cell_find(context, path, index, &cell))
+    cell = cell_ensure(context, level, index);
+  else if (!cell_find(context, level, index, &cell))
     return true;
   if (context->error.kind) return false;
   memcpy(cell_element(cell, &field->node->snode->components[field->component + part]), &bits, (size_t)type_size(type));
@@ -222,7 +222,7 @@ static bool write_all(Field *field, const Transfer *transfer, int64_t count, Err
   bool ok = true;
   for (int64_t k = 0; ok && k < count; k++) {
     ok = write_number(transfer, context, index, k, err);
-    if ((k + 1) % type_parts(field->type) == 0) next_index(field->node->path, index);
+    if ((k + 1) % type_parts(field->type) == 0) next_index(field->node->snode, index);
   }
   return cell_settle(field->node->tree, err) && ok;
 }

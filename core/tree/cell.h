@@ -1,64 +1,26 @@
-/* cell.h - native access to cells: how an index leads through a tree to memory. For the room alone.
- *
- * A CellPath has a step per SNode below the root down to its own. From the root's container a step leads into the
- * SNode's container, chooses the cell, and goes to its node by the slot or the table where it is one. What is reached is a Cell:
+/* cell.h - host access to cells: how an index leads through a tree to memory. For the room alone.
+ * The way is the level's path (snode/path.h), gone step by step. What is reached is a Cell:
  *
  *     element of component c  at  cell.base + c.offset + cell.number * c.stride        (as in snode/tree.h) */
 #ifndef RG_TREE_CELL_H
 #define RG_TREE_CELL_H
 
+#include "snode/path.h"
 #include "tree/tree.h"
-
-typedef struct CellDigit {
-  int position;        /* of the axis in the index */
-  int64_t size;        /* digit = index[position] / weight % size, rounded down; of a hash: / weight is the coordinate */
-  int64_t weight;      /* cells of the path's level per step of this digit */
-} CellDigit;
-
-typedef struct CellStep {
-  uint64_t offset, stride; /* of this SNode as a component of its parent */
-  uint64_t cell_count;
-  int manager;             /* of a pointer or hash SNode; else -1 */
-  int mask;                /* of a bitmasked SNode; else -1 */
-  uint64_t mask_offset;
-  bool is_hash;            /* its digits are the coordinates of its cells, one per axis of its level */
-  int64_t chunk;           /* of a dynamic SNode: elements of a node; else 0. The step behind it chooses among them */
-  int digit_count;
-  CellDigit digits[SNODE_MAX_AXES];
-} CellStep;
-
-struct CellPath {
-  int rank;
-  int64_t shape[SNODE_MAX_AXES];
-  int decider_step;        /* the last step whose cells come and go; -1: every cell is always active */
-  int listed_step;         /* the last step whose cells are nodes; -1: none */
-  int listed_manager, listed_rank;
-  int listed_position[SNODE_MAX_AXES]; /* by axis of the index: position in a listed node's coordinates, -1: none */
-  int64_t listed_weight[SNODE_MAX_AXES]; /* cells per listed node along that axis */
-  int64_t chunk;           /* of a dynamic SNode: elements of a node; else 0 */
-  int step_count;
-  CellStep steps[];
-};
-
-CellPath *cell_path_create(Heap *heap, const SNode *node, Error *err);
 
 typedef struct Cell {
   uint8_t *base;
   uint64_t number;
 } Cell;
-/* False where the cell is inactive; activates nothing. The index is inside the shape. */
-bool cell_find(RtContext *context, const CellPath *path, const int64_t *index, Cell *cell);
+/* A cell of a laid-out level. False where it is inactive; activates nothing. The index is inside the shape. */
+bool cell_find(RtContext *context, const SNode *level, const int64_t *index, Cell *cell);
 /* Activates what is missing; on an exhausted budget the cell lies in a sink and context->error is set. */
-Cell cell_ensure(RtContext *context, const CellPath *path, const int64_t *index);
+Cell cell_ensure(RtContext *context, const SNode *level, const int64_t *index);
 /* The list (rt.h) of a cell of a dynamic level; NULL where its ancestors are inactive, or cannot become active: then
  * context->error says why. */
-uint32_t *cell_find_list(RtContext *context, const CellPath *path, const int64_t *index, bool ensures);
-/* Deactivates the cell of a level whose cells come and go. */
-void cell_clear(RtContext *context, const CellPath *path, const int64_t *index);
-/* The words of a masked container; `cell` is in it. */
-static inline uint64_t *cell_words(const CellStep *step, Cell cell) {
-  return (uint64_t *)(void *)(cell.base + step->mask_offset);
-}
+uint32_t *cell_find_list(RtContext *context, const SNode *level, const int64_t *index, bool ensures);
+/* Deactivates the cell of a sparse level. */
+void cell_clear(RtContext *context, const SNode *level, const int64_t *index);
 static inline uint8_t *cell_element(Cell cell, const SNodeComponent *component) {
   return cell.base + component->offset + cell.number * component->stride;
 }
@@ -69,7 +31,7 @@ bool cell_settle(Tree *tree, Error *err);
 
 /* -- walk.c: all active cells, node by node, in runs --------------------------------------------------------- */
 typedef struct CellRun {
-  const CellStep *step;              /* whose digits count the run's cells; NULL: one cell */
+  const SNodeStep *step;             /* whose digits count the run's cells; NULL: one cell */
   uint8_t *first;                    /* the component in the run's first cell */
   uint64_t stride;
   int64_t count;

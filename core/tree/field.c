@@ -89,7 +89,7 @@ bool field_set_offset(Field *field, const int64_t *offset, int32_t count, Error 
   if (!snode || count != snode->rank)
     return error_set(err, RG_ERROR_ARGUMENT, "an offset has a number for each axis: %s has %d, not %d", field_label(field, label),
                      snode ? snode->rank : 0, count);
-  if (snode_decider(snode) || snode->tree->laid_out)
+  if (snode_sparse_level(snode) || snode->tree->laid_out)
     return error_set(err, RG_ERROR_ARGUMENT, "an offset belongs to a dense field that was not used yet");
   for (int k = 0; k < count; k++)
     if (offset[k] < -((int64_t)1 << 53) || offset[k] > (int64_t)1 << 53)
@@ -120,7 +120,7 @@ static const SNodeComponent *component_of(const Field *field) {
 static RgValue value_at(Field *field, const int64_t *index) {
   uint64_t bits[TYPE_MAX_PARTS] = {0};
   Cell cell;
-  if (cell_find(storage_context(field->node->tree), field->node->path, index, &cell))
+  if (cell_find(storage_context(field->node->tree), field->node->snode, index, &cell))
     for (int k = 0; k < type_parts(field->type); k++)
       memcpy(&bits[k], cell_element(cell, component_of(field) + k), (size_t)type_size(type_element(field->type)));
   return vector_value(field->store, field->type, bits);
@@ -147,7 +147,7 @@ bool field_set(Field *field, const int64_t *index, int32_t index_count, const Rg
   int64_t room[SNODE_MAX_AXES];
   if (!check_access(field, index, index_count, room, &index, err)) return false;
   if (!vector_convert(field->type, value, bits, field_label(field, label), err)) return false;
-  Cell cell = cell_ensure(storage_context(field->node->tree), field->node->path, index);
+  Cell cell = cell_ensure(storage_context(field->node->tree), field->node->snode, index);
   if (!cell_settle(field->node->tree, err)) return false;
   for (int k = 0; k < type_parts(field->type); k++)
     memcpy(cell_element(cell, component_of(field) + k), &bits[k], (size_t)type_size(type_element(field->type)));
@@ -159,10 +159,10 @@ bool field_pointer(Field *field, void **pointer, Error *err) {
   char label[100];
   Cell cell;
   if (!field_settle(field, NULL, err)) return false;
-  if (field->node->path->decider_step >= 0)
+  if (field->node->snode->path->sparse_step >= 0)
     return error_set(err, RG_ERROR_ARGUMENT, "%s has no one place in memory: its cells come and go",
                      field_label(field, label));
-  cell_find(storage_context(field->node->tree), field->node->path, first, &cell);
+  cell_find(storage_context(field->node->tree), field->node->snode, first, &cell);
   const uint8_t *start = cell_element(cell, component_of(field));
   for (int k = 1; k < type_parts(field->type); k++)
     if (cell_element(cell, component_of(field) + k) != start + k * type_size(type_element(field->type))) {

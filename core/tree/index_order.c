@@ -29,24 +29,28 @@ static int compare_rows(const void *a, const void *b, void *rank) {
   return 0;
 }
 
+/* The step that leads into nodes. */
+static const SNodeStep *node_step(const SNode *level) { return &level->path->steps[level->path->node_step]; }
+
 static bool update_order(Node *node, Error *err) {
-  const CellPath *path = node->path;
-  int64_t count = cell_list(node->tree, path->listed_manager, err);
+  const SNode *level = node->snode;
+  const SNodeStep *step = node_step(level);
+  int64_t count = cell_list(node->tree, step->manager, err);
   if (count < 0) return false;
   RtContext *context = &node->tree->store->host;
-  uint64_t version = node->tree->rt.managers[path->listed_manager].version;
+  uint64_t version = node->tree->rt.managers[step->manager].version;
   if (node->order && node->order->version == version) return true;
   node_order_free(node);
   NodeOrder *order =
-      heap_alloc(node->tree->store->heap, sizeof *order + sizeof(int64_t) * (size_t)(count * path->rank));
+      heap_alloc(node->tree->store->heap, sizeof *order + sizeof(int64_t) * (size_t)(count * level->rank));
   if (!order) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left to put active cells in order");
-  *order = (NodeOrder){.version = version, .count = count, .rank = path->rank};
+  *order = (NodeOrder){.version = version, .count = count, .rank = level->rank};
   for (int64_t n = 0; n < count; n++) {
-    const int64_t *from = rt_list_coordinates(context, 0, path->listed_manager, n);
-    for (int k = 0; k < path->rank; k++)
-      order->coordinates[n * path->rank + k] = path->listed_position[k] < 0 ? 0 : from[path->listed_position[k]];
+    const int64_t *from = rt_list_coordinates(context, 0, step->manager, n);
+    for (int k = 0; k < level->rank; k++)
+      order->coordinates[n * level->rank + k] = step->coordinate[k] < 0 ? 0 : from[step->coordinate[k]];
   }
-  qsort_r(order->coordinates, (size_t)count, sizeof(int64_t) * (size_t)path->rank, compare_rows, &order->rank);
+  qsort_r(order->coordinates, (size_t)count, sizeof(int64_t) * (size_t)level->rank, compare_rows, &order->rank);
   node->order = order;
   return true;
 }
@@ -63,19 +67,19 @@ static int64_t lower_bound(const NodeOrder *order, int64_t begin, int64_t end, i
   return begin;
 }
 
-static int64_t first_index(const CellPath *path, int axis) { return path->shape[axis] ? 0 : INT64_MIN; }
+static int64_t first_index(const SNode *level, int axis) { return level->shape[axis] ? 0 : INT64_MIN; }
 
 /* Rows begin..end agree with the index on the axes before `axis`; moves the rest of the index to the first active
  * cell at or behind it. False when there is none. */
-static bool advance(const CellPath *path, const NodeOrder *order, int axis, int64_t begin, int64_t end,
+static bool advance(const SNode *level, const NodeOrder *order, int axis, int64_t begin, int64_t end,
                     int64_t *index) {
   if (begin == end) return false;
-  if (axis == path->rank) return true;
-  int64_t weight = path->listed_weight[axis], column = floor_div(index[axis], weight);
+  if (axis == level->rank) return true;
+  int64_t weight = node_step(level)->weight[axis], column = floor_div(index[axis], weight);
   int64_t first = lower_bound(order, begin, end, axis, column);
   int64_t behind = lower_bound(order, first, end, axis, column + 1);
-  if (first < behind && advance(path, order, axis + 1, first, behind, index)) return true;
-  for (int k = axis + 1; k < path->rank; k++) index[k] = first_index(path, k);
+  if (first < behind && advance(level, order, axis + 1, first, behind, index)) return true;
+  for (int k = axis + 1; k < level->rank; k++) index[k] = first_index(level, k);
   index[axis]++;
   if (first == behind || floor_div(index[axis], weight) != column) {
     if (behind == end) return false;
@@ -84,55 +88,56 @@ static bool advance(const CellPath *path, const NodeOrder *order, int axis, int6
     first = behind;
     behind = lower_bound(order, first, end, axis, column + 1);
   }
-  return advance(path, order, axis + 1, first, behind, index);
+  return advance(level, order, axis + 1, first, behind, index);
 }
 
-static bool split(const CellPath *path, int64_t number, int64_t *index) {
-  for (int k = path->rank - 1; k >= 0; k--) {
-    index[k] = number % path->shape[k];
-    number /= path->shape[k];
+static bool split(const SNode *level, int64_t number, int64_t *index) {
+  for (int k = level->rank - 1; k >= 0; k--) {
+    index[k] = number % level->shape[k];
+    number /= level->shape[k];
   }
   return number == 0; /* else past the last cell */
 }
 
-static int64_t join(const CellPath *path, const int64_t *index) {
+static int64_t join(const SNode *level, const int64_t *index) {
   int64_t number = 0;
-  for (int k = 0; k < path->rank; k++) number = number * path->shape[k] + index[k];
+  for (int k = 0; k < level->rank; k++) number = number * level->shape[k] + index[k];
   return number;
 }
 
-static bool check_size(const CellPath *path, Error *err) {
+static bool check_size(const SNode *level, Error *err) {
   int64_t cells = 2;
-  for (int k = 0; k < path->rank; k++)
-    if (__builtin_mul_overflow(cells, path->shape[k], &cells))
+  for (int k = 0; k < level->rank; k++)
+    if (__builtin_mul_overflow(cells, level->shape[k], &cells))
       return error_set(err, RG_ERROR_TREE_TOO_LARGE, "a shape of more than 2^62 cells cannot be walked in index order");
   return true;
 }
 
-static bool is_unbounded(const CellPath *path) {
-  for (int k = 0; k < path->rank; k++)
-    if (!path->shape[k]) return true;
+static bool is_unbounded(const SNode *level) {
+  for (int k = 0; k < level->rank; k++)
+    if (!level->shape[k]) return true;
   return false;
 }
 
 /* What the nodes say is there may still have a clear bit, or lie behind the end of its list. */
 static bool is_active(Node *node, const int64_t *index) {
-  const CellPath *path = node->path;
+  const SNode *level = node->snode;
   Cell cell;
-  return (path->decider_step == path->listed_step && !path->chunk) || cell_find(storage_context(node->tree), path, index, &cell);
+  bool has_all = level->path->sparse_step == level->path->node_step && !snode_has_lists(level);
+  return has_all || cell_find(storage_context(node->tree), level, index, &cell);
 }
 
 static bool next_unbounded(Node *node, int64_t *state, int64_t *index, Error *err) {
-  const CellPath *path = node->path;
+  const SNode *level = node->snode;
   if (!update_order(node, err)) return false;
   if (*state == 0)
-    for (int k = 0; k < path->rank; k++) index[k] = first_index(path, k);
+    for (int k = 0; k < level->rank; k++) index[k] = first_index(level, k);
   else
-    index[path->rank - 1]++;
-  bool is_there = advance(path, node->order, 0, 0, node->order->count, index);
+    index[level->rank - 1]++;
+  bool is_there = advance(level, node->order, 0, 0, node->order->count, index);
   while (is_there && !is_active(node, index)) {
-    index[path->rank - 1]++;
-    is_there = advance(path, node->order, 0, 0, node->order->count, index);
+    index[level->rank - 1]++;
+    is_there = advance(level, node->order, 0, 0, node->order->count, index);
   }
   *state = is_there ? 1 : -1;
   return true;
@@ -141,17 +146,17 @@ static bool next_unbounded(Node *node, int64_t *state, int64_t *index, Error *er
 bool node_next(Node *node, int64_t *state, int64_t *index, Error *err) {
   if (*state < 0) return true;
   if (!tree_settle(node->tree, "its first use", err)) return false;
-  const CellPath *path = node->path;
-  if (is_unbounded(path)) return next_unbounded(node, state, index, err);
-  if (!check_size(path, err)) return false;
-  bool is_there = split(path, *state, index);
-  bool is_listed = path->listed_manager >= 0;
-  if (is_there && is_listed && !update_order(node, err)) return false;
+  const SNode *level = node->snode;
+  if (is_unbounded(level)) return next_unbounded(node, state, index, err);
+  if (!check_size(level, err)) return false;
+  bool is_there = split(level, *state, index);
+  bool has_nodes = level->path->node_step >= 0;
+  if (is_there && has_nodes && !update_order(node, err)) return false;
   while (is_there) {
-    is_there = !is_listed || advance(path, node->order, 0, 0, node->order->count, index);
+    is_there = !has_nodes || advance(level, node->order, 0, 0, node->order->count, index);
     if (!is_there || is_active(node, index)) break;
-    is_there = split(path, join(path, index) + 1, index);
+    is_there = split(level, join(level, index) + 1, index);
   }
-  *state = is_there ? join(path, index) + 1 : -1;
+  *state = is_there ? join(level, index) + 1 : -1;
   return true;
 }

@@ -1,6 +1,7 @@
 /* masks.c - what the runtime is told of a tree's bitmasked SNodes: where their containers lie, and what lies in a cell.
  * A cell's memory is a list of runs (RtRun): mask words, slots, whose nodes go when the cell does, then the rest. Dense
  * levels in between become loops of a run, unless its bytes follow each other. */
+#include "snode/path.h"
 #include "tree/tree.h"
 
 enum { LIST_APART = 1 }; /* bytes: lists are visited one by one, so that no loop of theirs is merged into the size */
@@ -23,15 +24,14 @@ static void add_loop(RtRun *run, uint64_t count, uint64_t step) {
   run->steps[run->depth++] = step;
 }
 
-/* `at`: an SNode whose cells are loops above the bytes; from the inside out, up to the masked SNode. */
+/* Of what the cells of `at` hold, which are loops above the bytes; from the inside out, up to the masked SNode. */
 static RtRun run_below(const SNode *masked, const SNode *at, const SNodeComponent *in_at, uint64_t offset, uint64_t size) {
-  RtRun run = {.offset = offset, .size = size, .manager = -1};
-  for (;; in_at = &at->parent->components[at->component_in_parent], at = at->parent) {
-    run.offset += in_at->offset;
-    if (at == masked) break;
-    add_loop(&run, at->cell_count, in_at->stride);
+  RtRun run = {.offset = offset + in_at->offset, .stride = in_at->stride, .size = size, .manager = -1};
+  for (const SNodeStep *step = snode_step(at, at); step->node != masked; step--) {
+    add_loop(&run, step->cell_count, run.stride);
+    run.offset += step->offset;
+    run.stride = step->stride;
   }
-  run.stride = in_at->stride;
   return run;
 }
 
@@ -51,14 +51,14 @@ static void add_runs(Runs *r, const SNode *masked, const SNode *at) {
     const SNodeComponent *component = &at->components[k];
     const SNode *child = component->child;
     RtRun run;
-    if (child && child->kind == SNODE_HASH) continue; /* takes nothing here */
+    if (child && snode_is_managed(child) && !snode_has_slots(child)) continue; /* takes nothing here */
     if (child && snode_has_slots(child)) {
-      bool is_list = child->kind == SNODE_DYNAMIC;
+      bool is_list = snode_has_lists(child);
       run = run_below(masked, at, component, 0, is_list ? LIST_APART : 4 * child->cell_count);
       run.manager = child->manager;
       run.list_capacity = is_list ? (int32_t)child->cell_count : 0;
     } else if (child) {
-      if (child->kind == SNODE_BITMASKED) {
+      if (snode_has_bits(child)) {
         run = run_below(masked, at, component, child->mask_offset, (child->cell_count + 63) / 64 * 8);
         run.is_words = 1;
         add_run(r, &run);
@@ -76,18 +76,16 @@ static void list_runs(Runs *r, const SNode *masked) {
   for (r->wanted = CONTENT_WORDS; r->wanted < CONTENT_COUNT; r->wanted++) add_runs(r, masked, masked);
 }
 
-/* From a node of `holder` (NULL: from the root's container) to the containers of `masked`. */
-static RtRun containers_of(const SNode *masked, const SNode *holder) {
-  RtRun run = {.size = masked->container_size, .manager = -1};
-  uint64_t size = run.size;
-  run.size = 0; /* containers are visited one by one */
-  for (const SNode *at = masked; at->parent; at = at->parent) {
-    const SNodeComponent *component = &at->parent->components[at->component_in_parent];
-    run.offset += component->offset;
-    if (at->parent == holder) break;
-    add_loop(&run, at->parent->cell_count, component->stride);
+/* From a node of the nearest node level, or from the root's container, to the containers of `masked`. */
+static RtRun containers_of(const SNode *masked) {
+  RtRun run = {.manager = -1}; /* of size 0 at first: containers are visited one by one */
+  const SNodeStep *steps = masked->path->steps, *last = snode_step(masked, masked);
+  int first = masked->path->node_step > 0 ? masked->path->node_step : 0;
+  for (const SNodeStep *step = last; step > &steps[first]; step--) {
+    run.offset += step->offset;
+    if (step - 1 > &steps[first]) add_loop(&run, step[-1].cell_count, step->stride);
   }
-  run.size = size;
+  run.size = masked->container_size;
   return run;
 }
 
@@ -98,11 +96,11 @@ static const SNode *mask_at(const SNodeTree *layout, int number) {
 }
 
 static bool fill_mask(Heap *heap, RtMask *mask, const SNode *masked, Error *err) {
-  const SNode *holder = snode_listed(masked);
+  const SNode *holder = snode_node_level(masked);
   *mask = (RtMask){.holder = holder ? holder->manager : -1,
                    .mask_offset = masked->mask_offset,
                    .cell_count = masked->cell_count,
-                   .containers = containers_of(masked, holder)};
+                   .containers = containers_of(masked)};
   Runs r = {0};
   list_runs(&r, masked);
   r.runs = heap_alloc(heap, sizeof *r.runs * (size_t)(r.count ? r.count : 1));

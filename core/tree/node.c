@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "tree/cell.h"
+#include "tree/kind.h"
 
 static void join_numbers(char *out, size_t size, const int64_t *numbers, int count, const char *between) {
   size_t used = 0;
@@ -45,16 +45,11 @@ bool node_check_index_from(const Node *node, const int64_t *offset, const int64_
   return true;
 }
 
-/* Active cells of the level that decides, times those of the dense SNodes below it. */
+/* Active cells of the nearest sparse level, times those of the SNodes below it. */
 int64_t node_count_cells(const Node *node) {
-  if (node->snode->kind == SNODE_DYNAMIC) return rt_dynamic_count(storage_context(node->tree), 0, node->snode->manager);
-  const SNode *decider = snode_decider(node->snode);
-  int64_t cells = 1;
-  if (decider && decider->mask >= 0)
-    cells = rt_mask_count(storage_context(node->tree), 0, decider->mask);
-  else if (decider)
-    cells = rt_manager_live(&node->tree->rt, decider->manager);
-  for (const SNode *at = node->snode; at != decider; at = at->parent) cells *= (int64_t)at->cell_count;
+  const SNode *sparse = snode_sparse_level(node->snode);
+  int64_t cells = sparse ? cell_kinds[sparse->kind].count(storage_context(node->tree), sparse) : 1;
+  for (const SNode *at = node->snode; at != sparse; at = at->parent) cells *= (int64_t)at->cell_count;
   return cells;
 }
 
@@ -67,38 +62,35 @@ const char *node_label(const Node *node, char buffer[100]) {
 }
 
 static bool activate(Node *node, RtContext *context, const int64_t *index, Error *err) {
-  cell_ensure(context, node->path, index);
+  cell_ensure(context, node->snode, index);
   return cell_settle(node->tree, err);
 }
 
 static bool is_always_active(const Node *node, const char *action, Error *err) {
-  const SNode *decider = snode_decider(node->snode);
-  if (decider == node->snode) return false;
-  if (decider)
+  const SNode *sparse = snode_sparse_level(node->snode);
+  if (sparse == node->snode) return false;
+  if (sparse)
     error_set(err, RG_ERROR_ARGUMENT, "'%s' needs a %s node: the cells of a dense node come and go with the %s node above it",
-              action, snode_kind_text(decider->kind), snode_kind_text(decider->kind));
+              action, snode_kind_text(sparse->kind), snode_kind_text(sparse->kind));
   else
     error_set(err, RG_ERROR_ARGUMENT, "'%s' needs a pointer or bitmasked node: the cells of a dense node are always active", action);
-  if (decider && decider->name[0]) error_hint(err, "use '%.60s'", decider->name);
+  if (sparse && sparse->name[0]) error_hint(err, "use '%.60s'", sparse->name);
   return true;
 }
 
 static bool deactivate(Node *node, RtContext *context, const int64_t *index, Error *err) {
   if (is_always_active(node, "deactivate", err)) return false;
-  cell_clear(context, node->path, index);
+  cell_clear(context, node->snode, index);
   if (!cell_settle(node->tree, err)) return false;
   store_collect(node->tree);
   return true;
 }
 
-/* Of a dense level: the cells of the level that decides go, and its own with them. */
+/* Of a dense level: the cells of the nearest sparse level go, and its own with them. */
 static bool clear(Node *node, RtContext *context, Error *err) {
-  const SNode *decider = snode_decider(node->snode);
-  if (!decider) return !is_always_active(node, "clear", err);
-  if (decider->mask >= 0)
-    rt_mask_clear_all(context, 0, decider->mask);
-  else
-    rt_tree_clear(context, 0, decider->manager);
+  const SNode *sparse = snode_sparse_level(node->snode);
+  if (!sparse) return !is_always_active(node, "clear", err);
+  cell_kinds[sparse->kind].clear(context, sparse);
   if (!cell_settle(node->tree, err)) return false;
   store_collect(node->tree);
   return true;
@@ -111,7 +103,7 @@ bool node_call(Node *node, const char *action, const int64_t *index, int32_t ind
   *result = 0;
   if (!tree_settle(node->tree, "its first use", err)) return false;
   if (!strcmp(action, "length") || !strcmp(action, "pop") ||
-      (!strcmp(action, "deactivate") && node->snode->kind == SNODE_DYNAMIC))
+      (!strcmp(action, "deactivate") && snode_has_lists(node->snode)))
     return node_list_call(node, action, index, index_count, result, err);
   RtContext *context = storage_context(node->tree);
   if (!strcmp(action, "count")) {
@@ -128,7 +120,7 @@ bool node_call(Node *node, const char *action, const int64_t *index, int32_t ind
   if (!node_check_index(node, index, index_count, what, err)) return false;
   if (!strcmp(action, "activate")) return activate(node, context, index, err);
   if (!strcmp(action, "deactivate")) return deactivate(node, context, index, err);
-  *result = cell_find(context, node->path, index, &cell);
+  *result = cell_find(context, node->snode, index, &cell);
   return true;
 }
 

@@ -8,7 +8,7 @@
 static bool make_index(const Node *node, const int64_t *index, int32_t index_count, int64_t full[SNODE_MAX_AXES], Error *err) {
   const SNode *snode = node->snode;
   char label[100];
-  if (snode->kind != SNODE_DYNAMIC) {
+  if (!snode_has_lists(snode)) {
     error_set(err, RG_ERROR_ARGUMENT, "%s has no lists: its cells are those of a %s node", node_label(node, label),
               snode_kind_text(snode->kind));
     return error_hint(err, "declare a list: node:dynamic(\"k\", 1024):place(x)");
@@ -48,7 +48,7 @@ bool node_list_call(Node *node, const char *action, const int64_t *index, int32_
   *result = 0;
   if (!tree_settle(node->tree, "its first use", err) || !make_index(node, index, index_count, full, err)) return false;
   RtContext *context = storage_context(node->tree);
-  uint32_t *list = cell_find_list(context, node->path, full, false);
+  uint32_t *list = cell_find_list(context, node->snode, full, false);
   if (!list) return true;
   if (!strcmp(action, "deactivate")) return empty_list(node, context, list, err);
   if (!strcmp(action, "pop")) pop_element(node, context, list, result);
@@ -79,7 +79,7 @@ static bool convert_values(const Node *node, const RgValue *values, int32_t valu
 static bool append_bits(Node *node, const int64_t *full, const uint64_t *bits, int64_t *slot, Error *err) {
   const SNode *snode = node->snode;
   RtContext *context = storage_context(node->tree);
-  uint32_t *list = cell_find_list(context, node->path, full, true);
+  uint32_t *list = cell_find_list(context, node->snode, full, true);
   int32_t at = list ? rt_dynamic_append(context, context->workers, 0, snode->manager, list, (int32_t)snode->chunk,
                                         (int32_t)snode->sizes[0], 0)
                     : -1;
@@ -112,7 +112,7 @@ bool node_value(Node *node, int32_t number, const int64_t *index, int32_t index_
   if (!node_check_index(node, index, index_count, node_label(node, label), err)) return false;
   const SNodeComponent *field = field_number(node->snode, number);
   if (!field) return true;
-  if (cell_find(storage_context(node->tree), node->path, index, &cell))
+  if (cell_find(storage_context(node->tree), node->snode, index, &cell))
     for (int k = 0; k < type_parts(field->whole); k++)
       memcpy(&bits[k], cell_element(cell, field + k), (size_t)type_size(field[k].type));
   *value = vector_value(node->tree->store, field->whole, bits);

@@ -65,7 +65,6 @@ static void tree_end(Object *object) {
   storage_free(tree);
   unlink_tree(tree);
   for (int k = 0; k < tree->node_count; k++) {
-    heap_free(heap, tree->nodes[k]->path);
     node_order_free(tree->nodes[k]);
     heap_free(heap, tree->nodes[k]);
   }
@@ -105,18 +104,10 @@ bool tree_destroy(Tree *tree, const char *where, Error *err) {
   return true;
 }
 
-static bool make_paths(Tree *tree, Error *err) {
-  for (int k = 0; k < tree->node_count; k++) {
-    Node *node = tree->nodes[k];
-    if (!node->path && !(node->path = cell_path_create(tree->store->heap, node->snode, err))) return false;
-  }
-  return true;
-}
-
 bool tree_settle(Tree *tree, const char *where, Error *err) {
   if (!tree_check(tree, err)) return false;
   if (tree->has_storage) return true;
-  return snode_layout(tree->layout, where, err) && make_paths(tree, err) && storage_create(tree, err);
+  return snode_layout(tree->layout, where, err) && storage_create(tree, err);
 }
 
 Node *tree_node(const Tree *tree, const SNode *snode) {

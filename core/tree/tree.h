@@ -13,13 +13,11 @@ typedef struct Node Node;     /* RgSNode: a handle of an SNode */
 typedef struct Field Field;   /* RgField */
 
 /* -- trees: tree.c, storage.c ------------------------------------------------------------------------------------ */
-typedef struct CellPath CellPath;     /* cell.h */
 typedef struct NodeOrder NodeOrder;   /* index_order.c */
 
 struct Node {
   Tree *tree;
   SNode *snode;
-  CellPath *path;             /* after layout */
   NodeOrder *order;           /* active nodes in index order: made by a walk, kept while it fits */
 };
 

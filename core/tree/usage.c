@@ -5,8 +5,8 @@
 
 #include "tree/tree.h"
 
-static uint64_t live_nodes(const Tree *tree, const SNode *listed) {
-  return listed ? (uint64_t)rt_manager_live(&tree->rt, listed->manager) : 1;
+static uint64_t live_nodes(const Tree *tree, const SNode *level) {
+  return level ? (uint64_t)rt_manager_live(&tree->rt, level->manager) : 1;
 }
 
 static uint64_t tree_live_bytes(const Tree *tree) {
@@ -41,15 +41,15 @@ static void fill_row(const Tree *tree, const SNode *node, int32_t tree_number, R
   if (!tree->has_storage) return;
   if (snode_is_managed(node)) {
     const RtManager *manager = &tree->rt.managers[node->manager];
-    row->cells = node->chunk ? (uint64_t)node_count_cells(tree_node(tree, node)) : live_nodes(tree, node);
+    row->cells = snode_has_lists(node) ? (uint64_t)node_count_cells(tree_node(tree, node)) : live_nodes(tree, node);
     row->live = live_nodes(tree, node) * node->node_size;
     row->reserved = manager->chunk_bytes + manager->table.bytes;
     return;
   }
-  const SNode *listed = snode_listed(node);
-  uint64_t count = containers(node, live_nodes(tree, listed));
-  uint64_t made = containers(node, listed ? tree->rt.managers[listed->manager].node_count : 1);
-  row->cells = node->mask >= 0 ? (uint64_t)rt_mask_count(storage_context((Tree *)tree), 0, node->mask) : count * node->cell_count;
+  const SNode *level = snode_node_level(node);
+  uint64_t count = containers(node, live_nodes(tree, level));
+  uint64_t made = containers(node, level ? tree->rt.managers[level->manager].node_count : 1);
+  row->cells = snode_has_bits(node) ? (uint64_t)node_count_cells(tree_node(tree, node)) : count * node->cell_count;
   row->live = count * node->container_size;
   row->reserved = made * node->container_size;
 }
