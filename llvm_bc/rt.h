@@ -268,64 +268,7 @@ typedef struct RtContext {
   void (*discard)(struct RtContext *context, void *memory, uint64_t bytes);
 } RtContext;
 
-/* -- entry points that compiled code calls: the rows of entry.def ------------------------------- */
-typedef enum RtEntry {
-#define ENTRY(NAME, FUNCTION, RESULT, HOME, EFFECTS, PARAMETERS, MEANING) RT_##NAME,
-#include "entry.def"
-#undef ENTRY
-  RT_ENTRY_COUNT
-} RtEntry;
-
-#define RESULT_VOID void
-#define RESULT_PTR(type) type *
-#define RESULT_BOOL int32_t
-#define RESULT_I32 int32_t
-#define RESULT_I64 int64_t
-#define RESULT_U64 uint64_t
-#define RESULT_INDEX uint64_t
-#define CONTEXT RtContext *context
-#define WORKER RtWorker *worker
-#define TREE int32_t tree
-#define MANAGER int32_t manager
-#define MASK int32_t mask
-#define PTR(type, name) type *name
-#define I32(name) int32_t name
-#define U32(name) uint32_t name
-#define I64(name) int64_t name
-#define F64(name) double name
-#define INDEX(name) uint64_t name
-#define SIZE(name) int32_t name
-#define NUMBER(name) int32_t name
-#define AXIS int32_t axis
-#define FLAG(name) int32_t name
-#define COORDINATES const int64_t *coordinates
-#define ENTRY(NAME, FUNCTION, RESULT, HOME, EFFECTS, PARAMETERS, MEANING)                          \
-  __attribute__((visibility("default"))) RESULT_##RESULT FUNCTION PARAMETERS;
-#include "entry.def"
-#undef ENTRY
-#undef RESULT_VOID
-#undef RESULT_PTR
-#undef RESULT_BOOL
-#undef RESULT_I32
-#undef RESULT_I64
-#undef RESULT_U64
-#undef RESULT_INDEX
-#undef CONTEXT
-#undef WORKER
-#undef TREE
-#undef MANAGER
-#undef MASK
-#undef PTR
-#undef I32
-#undef U32
-#undef I64
-#undef F64
-#undef INDEX
-#undef SIZE
-#undef NUMBER
-#undef AXIS
-#undef FLAG
-#undef COORDINATES
+#include "entry.h" /* what compiled code calls */
 
 /* -- entry points that the core calls (native build); no task may be running ---------------------------------- */
 /* Makes a tree usable whose caller-given members are set. Asks for no memory; the budget's share of the root's

@@ -1,4 +1,4 @@
-/* target.h - the few primitives in which the targets differ: memory order, and waiting (rt_target_wait).
+/* target.h - the primitives in which the targets differ: memory order, and rt_target_wait.
  * On NVPTX LLVM 19 selects no acquire load, no release store and no fence, and drops the order of a
  * compare-and-swap without a word; so there every access is relaxed and a membar stands beside it. Elsewhere the
  * order is part of the access, and thread sanitizers see it. */

@@ -1,16 +1,20 @@
-/* bits.c - the loop over the set bits of a word, whose turns are as many as there are, whatever the word's density:
+/* bits.c - the loop over the set bits of a word, with as many turns as there are, dense or not:
  *
- *     for (rest = word; rest; rest &= rest - 1) { position = count of trailing zeros of rest; .. } */
+ *     for (rest = word; rest; rest &= rest - 1) { position = trailing zeros of rest; .. } */
 #include "codegen/emit.h"
 
 SetBits bits_begin(Codegen *g, LLVMValueRef word) {
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), turn = block_new(g, "bit");
-  SetBits bits = {.head = block_new(g, "bits"), .again = block_new(g, "again"), .leave = block_new(g, "leave")};
+  SetBits bits = {.head = block_new(g, "bits")};
+  bits.again = block_new(g, "again");
+  bits.leave = block_new(g, "leave");
   block_jump(g, bits.head);
   block_enter(g, bits.head);
   bits.rest = LLVMBuildPhi(g->builder, g->i64, "rest");
   LLVMAddIncoming(bits.rest, &word, &before, 1);
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntNE, bits.rest, value_integer(g->i64, 0), ""), turn, bits.leave);
+  LLVMValueRef zero = value_integer(g->i64, 0);
+  LLVMValueRef is_some = LLVMBuildICmp(g->builder, LLVMIntNE, bits.rest, zero, "");
+  block_branch(g, is_some, turn, bits.leave);
   block_enter(g, turn);
   LLVMValueRef args[] = {bits.rest, LLVMConstInt(LLVMInt1TypeInContext(g->context), 1, false)};
   bits.position = call_intrinsic(g, "llvm.cttz", g->i64, args, 2);
@@ -31,9 +35,11 @@ void bits_end(Codegen *g, const SetBits *bits) {
 void bits_emit(Codegen *g, const IrInst *inst) {
   LLVMValueRef word = value_operand(g, inst, 0);
   const IrRegion *body = inst->regions[0];
-  if (value_is_vector(word) || body->params.count != 1) return codegen_fail(g, inst, "it walks one word");
+  if (value_is_vector(word) || body->params.count != 1)
+    return codegen_fail(g, inst, "it walks one word");
   SetBits bits = bits_begin(g, word);
-  value_set(g, body->params.items[0], arith_convert(g, TYPE(I64), body->params.items[0]->type, bits.position));
+  const IrInst *param = body->params.items[0];
+  value_set(g, param, arith_convert(g, TYPE(I64), param->type, bits.position));
   vec_push(g->scratch, &g->exits, ((Exit){bits.leave, bits.again}));
   emit_region(g, body);
   g->exits.count--;

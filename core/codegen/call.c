@@ -1,12 +1,14 @@
-/* call.c - calls: LLVM's intrinsics, and the runtime's entry points by the rows of llvm_bc/entry.def. What a row's parameters
- * leave to the emitter (context, worker, numbers) is filled in here. Coordinates go as an array on the stack, which is gone
- * again where the entry inlines. A call whose operands differ by lane is one call per lane. */
+/* call.c - calls: LLVM's intrinsics, and the runtime's entry points by the rows of entry.def.
+ * What a row's parameters leave to the emitter (context, worker, numbers) is filled in here.
+ * Coordinates go as an array on the stack, which is gone again where the entry inlines. A call
+ * whose operands differ by lane is one call per lane. */
 #include <string.h>
 
 #include "codegen/emit.h"
 #include "llvm/attribute.h"
 
-LLVMValueRef call_intrinsic(Codegen *g, const char *name, LLVMTypeRef overload, LLVMValueRef *args, int count) {
+LLVMValueRef call_intrinsic(Codegen *g, const char *name, LLVMTypeRef overload, LLVMValueRef *args,
+                            int count) {
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
   LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->module, id, &overload, 1);
   LLVMTypeRef type = LLVMIntrinsicGetType(g->context, id, &overload, 1);
@@ -21,7 +23,7 @@ LLVMValueRef call_fptosi_sat(Codegen *g, const char *name, LLVMTypeRef to, LLVMV
   return LLVMBuildCall2(g->builder, type, function, &a, 1, "");
 }
 
-/* -- a row as an LLVM function ------------------------------------------------------------------- */
+/* -- a row as an LLVM function ----------------------------------------------------------------- */
 
 static LLVMTypeRef result_type(Codegen *g, const IrEntry *entry) {
   if (entry->result == TYPE_NONE) return g->void_type;
@@ -68,7 +70,9 @@ LLVMValueRef call_runtime(Codegen *g, RtEntry number, Callee callee, const LLVMV
     case IR_PARAM_CONTEXT: args[i] = g->rt_context; break;
     case IR_PARAM_WORKER: args[i] = g->worker; break;
     case IR_PARAM_TREE: args[i] = value_integer(g->i32, callee.tree); break;
-    case IR_PARAM_MANAGER: case IR_PARAM_MASK: args[i] = value_integer(g->i32, callee.number); break;
+    case IR_PARAM_MANAGER: case IR_PARAM_MASK:
+      args[i] = value_integer(g->i32, callee.number);
+      break;
     case IR_PARAM_COORDINATES:
       args[i] = array_of(g, operands + used, count - used);
       used = count;
@@ -81,12 +85,13 @@ LLVMValueRef call_runtime(Codegen *g, RtEntry number, Callee callee, const LLVMV
   ASSERT(used == count, "a call has no operand without a parameter");
   LLVMTypeRef type;
   LLVMValueRef function = declare(g, entry, &type);
-  LLVMValueRef result = LLVMBuildCall2(g->builder, type, function, args, (unsigned)entry->param_count, "");
+  unsigned arg_count = (unsigned)entry->param_count;
+  LLVMValueRef result = LLVMBuildCall2(g->builder, type, function, args, arg_count, "");
   if (entry->result != TYPE_BOOL) return result;
   return LLVMBuildICmp(g->builder, LLVMIntNE, result, value_integer(g->i32, 0), "");
 }
 
-/* -- CALL ---------------------------------------------------------------------------------------- */
+/* -- CALL -------------------------------------------------------------------------------------- */
 
 enum { MOST_OPERANDS = IR_ENTRY_PARAMS + SNODE_MAX_AXES };
 
@@ -121,7 +126,8 @@ void call_emit(Codegen *g, const IrInst *inst) {
     operands[k] = value_operand(g, inst, k);
     if (value_width(operands[k]) > width) width = value_width(operands[k]);
   }
-  if (width > 1 && ir_entries[inst->entry].flags & IR_ONCE) return codegen_fail(g, inst, "it may hold a lock, and differs by lane");
+  if (width > 1 && (ir_entries[inst->entry].flags & IR_ONCE))
+    return codegen_fail(g, inst, "it may hold a lock, and differs by lane");
   if (width > 1) return emit_lanes(g, inst, operands, width);
   LLVMValueRef result = emit_one(g, inst, operands);
   if (!type_is_none(inst->type)) value_set(g, inst, result);

@@ -1,5 +1,5 @@
-/* context.c - what a function asks of its context: frame, ambient, roots, bases. All of it is constant while a task runs, so
- * it is asked for once, in the entry block, whatever loop needs it first. */
+/* context.c - what a function asks of its context: frame, ambient, roots, bases. All of it is
+ * constant while a task runs, so it is asked for once, in the entry block. */
 #include <stddef.h>
 
 #include "codegen/emit.h"
@@ -36,7 +36,8 @@ LLVMValueRef context_root(Codegen *g, int tree) {
 }
 
 /* Of RtTree: constant during a task. */
-static LLVMValueRef tree_member(Codegen *g, int tree, size_t offset, LLVMTypeRef type, const char *name) {
+static LLVMValueRef tree_member(Codegen *g, int tree, size_t offset, LLVMTypeRef type,
+                                const char *name) {
   LLVMValueRef table = value_byte_offset(g, g->rt_context, offsetof(RtContext, trees));
   LLVMValueRef trees = LLVMBuildLoad2(g->builder, g->pointer, table, "trees");
   LLVMValueRef entry = value_byte_offset(g, trees, tree * (int64_t)sizeof(RtTree *));
@@ -44,7 +45,7 @@ static LLVMValueRef tree_member(Codegen *g, int tree, size_t offset, LLVMTypeRef
   return LLVMBuildLoad2(g->builder, type, value_byte_offset(g, header, (int64_t)offset), name);
 }
 
-/* The runtime's own look-up (rt_slot_find) fetches the base anew each time; here it is a value of the task. */
+/* The runtime's own look-up (rt_slot_find) fetches it anew each time. */
 LLVMValueRef context_base(Codegen *g, int tree) {
   if (!is_tree(g, tree)) return LLVMConstNull(g->pointer);
   if (g->bases[tree]) return g->bases[tree];
@@ -59,8 +60,10 @@ LLVMValueRef context_own(Codegen *g, int tree) {
   if (g->owns[tree]) return g->owns[tree];
   LLVMBasicBlockRef back = block_hoist_begin(g);
   LLVMValueRef table = tree_member(g, tree, offsetof(RtTree, own), g->pointer, "own");
-  LLVMValueRef worker = LLVMBuildLoad2(g->builder, g->i32, value_byte_offset(g, g->worker, offsetof(RtWorker, index)), "worker");
-  LLVMValueRef bytes = LLVMBuildMul(g->builder, LLVMBuildSExt(g->builder, worker, g->i64, ""), value_index(g, 8), "");
+  LLVMValueRef index = value_byte_offset(g, g->worker, offsetof(RtWorker, index));
+  LLVMValueRef worker = LLVMBuildLoad2(g->builder, g->i32, index, "worker");
+  LLVMValueRef wide = LLVMBuildSExt(g->builder, worker, g->i64, "");
+  LLVMValueRef bytes = LLVMBuildMul(g->builder, wide, value_index(g, 8), "");
   LLVMValueRef entry = LLVMBuildGEP2(g->builder, g->i8, table, &bytes, 1, "");
   g->owns[tree] = LLVMBuildLoad2(g->builder, g->i64, entry, "own");
   block_hoist_end(g, back);
@@ -68,7 +71,8 @@ LLVMValueRef context_own(Codegen *g, int tree) {
 }
 
 LLVMValueRef context_slot(Codegen *g, int64_t slot) {
-  if (slot < 0 || slot >= g->kernel->frame_slots) codegen_fail(g, NULL, "it names a frame slot that does not exist");
+  if (slot < 0 || slot >= g->kernel->frame_slots)
+    codegen_fail(g, NULL, "it names a frame slot that does not exist");
   return value_byte_offset(g, context_frame(g), slot * 8);
 }
 

@@ -1,5 +1,5 @@
-/* frame.c - the launch's slots: how the host region, which runs once, reaches arguments, tasks and results. A stopped
- * launch leaves it after the task that noticed. */
+/* frame.c - the launch's slots: how the host region, which runs once, reaches arguments, tasks and
+ * results. A stopped launch leaves it after the task that noticed. */
 #include "codegen/emit.h"
 
 /* A slot holds a value of any scalar type in its low bytes. */
@@ -8,7 +8,8 @@ static void store_slot(Codegen *g, int64_t slot, Type type, LLVMValueRef value) 
 }
 
 static void emit_run(Codegen *g, const IrInst *inst) {
-  if (inst->imm < 0 || inst->imm >= g->kernel->tasks.count) return codegen_fail(g, inst, "there is no such task");
+  if (inst->imm < 0 || inst->imm >= g->kernel->tasks.count)
+    return codegen_fail(g, inst, "there is no such task");
   LLVMValueRef task = value_integer(g->i32, inst->imm);
   call_runtime(g, RT_RUN, (Callee){0}, &task, 1);
   context_poll_stop(g);
@@ -21,7 +22,7 @@ static void emit_return(Codegen *g, const IrInst *inst) {
   block_enter(g, block_new(g, "after"));
 }
 
-/* Constant during a task, so read in the entry block. The value that a REDUCE names is never used. */
+/* Constant during a task, so read in the entry block. What a REDUCE names is never used. */
 static void emit_get(Codegen *g, const IrInst *inst) {
   LLVMBasicBlockRef back = block_hoist_begin(g);
   value_set(g, inst, access_load(g, inst->type, context_slot(g, inst->imm), 1));
@@ -32,8 +33,8 @@ void frame_emit(Codegen *g, const IrInst *inst) {
   switch (inst->op) {
   case IR_FRAME_GET: return emit_get(g, inst);
   case IR_FRAME_SET:
-    if (inst->operand_count > 0) store_slot(g, inst->imm, inst->operands[0]->type, value_operand(g, inst, 0));
-    return;
+    if (inst->operand_count < 1) return;
+    return store_slot(g, inst->imm, inst->operands[0]->type, value_operand(g, inst, 0));
   case IR_ARG: case IR_FRAME_LOAD:
     return value_set(g, inst, access_load(g, inst->type, context_slot(g, inst->imm), 1));
   case IR_RUN: return emit_run(g, inst);

@@ -1,6 +1,7 @@
-/* slot.c - rt_slot_find and rt_slot_live written out, so that the arena's base is one value of the task: EMPTY and BUSY
- * read as the ambient, else base + granule * handle (llvm_bc/rt.h). The slot is read `unordered`: whole, and free to move
- * in a loop, since what other iterations activate may be seen at any time or not at all. */
+/* slot.c - rt_slot_find and rt_slot_live written out, so that the arena's base is one value of the
+ * task: EMPTY and BUSY read as the ambient, else base + granule * handle (llvm_bc/rt.h). The slot
+ * is read `unordered`: whole, and free to move in a loop, since what other iterations activate may
+ * be seen at any time or not at all. */
 #include "codegen/emit.h"
 
 _Static_assert(RT_SLOT_EMPTY == 0 && RT_SLOT_BUSY == 1, "a slot above BUSY is live");
@@ -19,7 +20,8 @@ static LLVMValueRef is_live(Codegen *g, LLVMValueRef value) {
 LLVMValueRef slot_live(Codegen *g, LLVMValueRef slot) { return is_live(g, load_slot(g, slot)); }
 
 LLVMValueRef slot_find(Codegen *g, int tree, LLVMValueRef slot) {
-  LLVMValueRef base = context_base(g, tree), ambient = context_ambient(g), value = load_slot(g, slot);
+  LLVMValueRef base = context_base(g, tree), ambient = context_ambient(g);
+  LLVMValueRef value = load_slot(g, slot);
   LLVMValueRef wide = LLVMBuildZExt(g->builder, value, g->i64, "");
   LLVMValueRef bytes = LLVMBuildNUWMul(g->builder, wide, value_index(g, RT_GRANULE), "");
   LLVMValueRef node = LLVMBuildGEP2(g->builder, g->i8, base, &bytes, 1, "");

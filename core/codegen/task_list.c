@@ -33,7 +33,8 @@ static void list_end(Codegen *g, ListLoop *loop) {
   block_enter(g, block_new(g, "behind"));
 }
 
-static LLVMValueRef list_entry(Codegen *g, const IrTask *task, RtEntry entry, LLVMValueRef position) {
+static LLVMValueRef list_entry(Codegen *g, const IrTask *task, RtEntry entry,
+                               LLVMValueRef position) {
   return call_runtime(g, entry, (Callee){task->tree, task->manager}, &position, 1);
 }
 
@@ -52,7 +53,8 @@ void task_list(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef 
   int first = is_leaves ? 1 : 0, count = body->params.count - first - has_cursor;
   if (count < 0 || count > SNODE_MAX_AXES) return codegen_fail(g, NULL, "a task over nodes lacks its parameters");
   ListLoop loop = list_begin(g, begin, end);
-  if (is_leaves || has_cursor) value_set(g, is_leaves ? body->params.items[0] : last, list_entry(g, task, RT_LIST_NODE, loop.position));
+  const IrInst *cursor = is_leaves ? body->params.items[0] : has_cursor ? last : NULL;
+  if (cursor) value_set(g, cursor, list_entry(g, task, RT_LIST_NODE, loop.position));
   LLVMValueRef table = list_entry(g, task, RT_LIST_COORDINATES, loop.position);
   for (int axis = 0; axis < count; axis++) {
     const IrInst *param = body->params.items[first + axis];

@@ -4,7 +4,8 @@
 #include "ir/ir.h"
 
 enum { /* entry.def's words for the flags of ir.h */
-  READ = IR_READ, WRITE = IR_WRITE, ACTIVATES = IR_ACTIVATES, DEACTIVATES = IR_DEACTIVATES, ONCE = IR_ONCE
+  READ = IR_READ, WRITE = IR_WRITE, ACTIVATES = IR_ACTIVATES, DEACTIVATES = IR_DEACTIVATES,
+  ONCE = IR_ONCE
 };
 
 #define RESULT_VOID TYPE_NONE
@@ -58,7 +59,7 @@ const char *ir_inst_text(const IrInst *inst) {
   return is_named ? ir_entries[inst->entry].name : ir_op_info[inst->op].text;
 }
 
-/* -- is it a call of its entry? ------------------------------------------------------------------ */
+/* -- is it a call of its entry? ---------------------------------------------------------------- */
 
 typedef struct Want {
   const char *sentence;   /* NULL: the emitter fills it in */

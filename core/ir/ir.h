@@ -17,7 +17,7 @@
 #include "snode/tree.h"
 #include "type/type.h"
 
-enum { /* flags of op.def */
+enum { /* flags of op.def, some of them of llvm_bc/entry.def too */
   IR_PURE = 1, IR_COMMUTES = 2, IR_REGIONS = 4, IR_READ = 8, IR_WRITE = 16, IR_UPDATE_EFFECT = 32,
   IR_ACTIVATES = 64, IR_EXIT = 128, IR_LOW = 256, IR_HIGH = 512, IR_ANYTYPE = 1024, IR_DEACTIVATES = 2048,
   IR_TOPOLOGY = IR_ACTIVATES | IR_DEACTIVATES, IR_ONCE = 4096
@@ -197,8 +197,9 @@ typedef bool IrVisit(void *data, IrInst *inst);     /* false: stop */
 bool ir_walk(IrRegion *region, IrVisit *visit, void *data); /* every inst, outer before inner */
 int ir_use_count(IrRegion *root, const IrInst *inst);
 int ir_region_count(IrOp op);
-/* What running an inst does, without its regions: PURE READ WRITE UPDATE_EFFECT ACTIVATES DEACTIVATES EXIT of its row; of a
- * call those of the entry.  * 0: something of its own (a variable, the frame, a fault), neither to be dropped nor to be moved. */
+/* What running an inst does, without its regions: PURE READ WRITE UPDATE_EFFECT ACTIVATES DEACTIVATES EXIT of
+ * its row in op.def, of a call in entry.def. 0: something of its own (a variable, the frame, a fault), neither to be
+ * dropped nor to be moved. */
 int ir_effects(const IrInst *inst);
 bool ir_is_comparison(IrOp op);                     /* EQ .. GE */
 bool ir_is_const(const IrInst *inst, int64_t *value);       /* an integer or bool CONST */
