@@ -221,6 +221,7 @@ typedef struct RtTree {
   /* By worker: bytes from a place of the arena to the same place in that worker's own copy, all zero between tasks (sinks
    * count as part of the arena; what lies in their copies counts nothing). 0 for worker 0, which works in the tree itself. NULL: there are none; kernels look only where the device saw them. */
   const int64_t *own;
+  void *device;             /* the device's own, beside the tree; NULL at first */
   /* -- set by rt_tree_init, kept by the runtime */
   uint32_t changed;         /* atomic: some worker activated, deactivated or starved since the last settle */
   uint64_t top;             /* bytes used from base, whole segments */

@@ -1,10 +1,85 @@
 /* private_copies.c - see private_copies.h.
+ * One reserved range holds the copies of all workers but the first, which works in the tree itself:
+ *
+ *     | worker 1: as large as the tree's range, sinks included | gap | worker 2 .. |
+ *
+ * The gap keeps the same element of two copies from lying a multiple of a page apart.
  * Invariant: between tasks every copy is zero, so that nodes which come and go need no look. Whatever the end of a task,
- * all that it added is taken out again: each worker takes part of the places, and goes through all copies there.
- * A zero is skipped: nothing was added there, and -0 stays what it is. */
+ * all that it added is taken out again: each worker takes part of the places, and goes through all copies there. tree->own
+ * is NULL where that could not be kept. A zero is skipped: nothing was added there, and -0 stays what it is. */
 #include "device/private_copies.h"
 
 #include "base/bits.h"
+
+enum { GAP = 33 * RT_GRANULE };
+
+/* -- memory -------------------------------------------------------------------------------------------------------- */
+
+typedef struct PrivateCopies { /* RtTree.device */
+  DeviceMemory memory;
+  uint64_t charged;           /* to the tree's budget */
+  bool is_refused;            /* there was no room once, and so it stays */
+  int64_t offsets[];          /* what tree->own is where there is room */
+} PrivateCopies;
+
+static uint64_t copies_of(const Device *device) { return (uint64_t)device->worker_count - 1; }
+
+static uint64_t distance(const Device *device, const RtTree *tree) {
+  uint64_t sinks = 0;
+  for (int32_t m = 0; m < tree->manager_count; m++) sinks += tree->managers[m].node_size;
+  return align_up(tree->reserved + align_up(sinks * (uint64_t)device->worker_count, RT_SEGMENT), RT_SEGMENT) + GAP;
+}
+
+static bool reserve(Device *device, RtTree *tree) {
+  Error unused;
+  error_clear(&unused);
+  uint64_t count = copies_of(device), bytes = count * distance(device, tree);
+  PrivateCopies *copies = heap_alloc(device->heap, sizeof *copies + sizeof copies->offsets[0] * (size_t)(count + 1));
+  tree->device = copies;
+  if (!copies) return false;
+  copies->is_refused = count && !device->table->allocate(device, &copies->memory, bytes, bytes, &unused);
+  if (copies->is_refused) return false;
+  int64_t first = copies->memory.base - tree->base;
+  for (uint64_t w = 1; w <= count; w++) copies->offsets[w] = first + (int64_t)((w - 1) * distance(device, tree));
+  return true;
+}
+
+/* What the copies may hold is charged as the tree grows. Half of the budget is left to what must have it. */
+static bool charge(const Device *device, const RtTree *tree) {
+  PrivateCopies *copies = tree->device;
+  RtBudget *budget = tree->budget;
+  uint64_t needed = copies_of(device) * (tree->root_size + rt_tree_bytes(tree));
+  if (needed <= copies->charged) return true;
+  uint64_t more = needed - copies->charged;
+  if (more > budget->limit / 2 || budget->used > budget->limit / 2 - more) return false;
+  budget->used += more;
+  if (budget->used > budget->peak) budget->peak = budget->used;
+  copies->charged = needed;
+  return true;
+}
+
+void copies_prepare(Device *device, RtTree *tree) {
+  PrivateCopies *copies = tree->device;
+  bool was_lost = copies && !tree->own;
+  tree->own = NULL;
+  if (copies ? copies->is_refused : !reserve(device, tree)) return;
+  if (!charge(device, tree)) return;
+  copies = tree->device;
+  if (was_lost && copies->memory.base) device->table->discard(device, copies->memory.base, copies->memory.reserved);
+  tree->own = copies->offsets;
+}
+
+void copies_free(Device *device, RtTree *tree) {
+  PrivateCopies *copies = tree->device;
+  tree->own = NULL;
+  tree->device = NULL;
+  if (!copies) return;
+  tree->budget->used -= copies->charged;
+  device->table->free(device, &copies->memory);
+  heap_free(device->heap, copies);
+}
+
+/* -- the sum -------------------------------------------------------------------------------------------------------- */
 
 enum { RUN_ELEMENTS = 16384 }; /* worth handing out */
 
@@ -35,66 +110,67 @@ static void add_run(DeviceScalar scalar, void *to, void *from, uint64_t count) {
 }
 
 /* Places begin..end of the run nest's level. */
-static void add_nest(const DeviceOwn *own, int32_t level, uint64_t begin, uint64_t end, uint8_t *to, uint8_t *from) {
-  uint64_t stride = own->strides[level];
-  if (level == own->depth - 1) {
-    add_run(own->scalar, to + begin * stride, from + begin * stride, end - begin);
+static void add_nest(const DeviceSum *sum, int32_t level, uint64_t begin, uint64_t end, uint8_t *to, uint8_t *from) {
+  uint64_t stride = sum->strides[level];
+  if (level == sum->depth - 1) {
+    add_run(sum->scalar, to + begin * stride, from + begin * stride, end - begin);
     return;
   }
-  for (uint64_t i = begin; i < end; i++) add_nest(own, level + 1, 0, own->counts[level + 1], to + i * stride, from + i * stride);
+  for (uint64_t i = begin; i < end; i++)
+    add_nest(sum, level + 1, 0, sum->counts[level + 1], to + i * stride, from + i * stride);
 }
 
-typedef struct Sum {
-  const DeviceOwn *own;
+typedef struct Adding {
+  const DeviceSum *sum;
   const RtTree *tree;
   const uint8_t *took_part;
   int32_t worker_count;
-} Sum;
+} Adding;
 
-static void add_copies(const Sum *sum, uint8_t *node, uint64_t begin, uint64_t end) {
-  uint8_t *to = node + sum->own->offset;
-  for (int32_t w = 1; w < sum->worker_count; w++)
-    if (sum->took_part[w]) add_nest(sum->own, 0, begin, end, to, to + sum->tree->own[w]);
+static void add_copies(const Adding *adding, uint8_t *node, uint64_t begin, uint64_t end) {
+  uint8_t *to = node + adding->sum->offset;
+  for (int32_t w = 1; w < adding->worker_count; w++)
+    if (adding->took_part[w]) add_nest(adding->sum, 0, begin, end, to, to + adding->tree->own[w]);
 }
 
 static void add_root(void *data, int32_t worker, int64_t begin, int64_t end) {
-  const Sum *sum = data;
-  add_copies(sum, sum->tree->root, (uint64_t)begin, (uint64_t)end);
+  const Adding *adding = data;
+  add_copies(adding, adding->tree->root, (uint64_t)begin, (uint64_t)end);
 }
 
 static void add_nodes(void *data, int32_t worker, int64_t begin, int64_t end) {
-  const Sum *sum = data;
-  const RtListEntry *list = sum->tree->managers[sum->own->manager].list;
+  const Adding *adding = data;
+  const RtListEntry *list = adding->tree->managers[adding->sum->manager].list;
   for (int64_t i = begin; i < end; i++)
-    add_copies(sum, sum->tree->base + (uint64_t)list[i].handle * RT_GRANULE, 0, sum->own->counts[0]);
+    add_copies(adding, adding->tree->base + (uint64_t)list[i].handle * RT_GRANULE, 0, adding->sum->counts[0]);
 }
 
-static int64_t elements_below(const DeviceOwn *own, int32_t level) {
+static int64_t elements_below(const DeviceSum *sum, int32_t level) {
   uint64_t count = 1;
-  for (int32_t k = level; k < own->depth; k++) count *= own->counts[k];
+  for (int32_t k = level; k < sum->depth; k++) count *= sum->counts[k];
   return (int64_t)min_i64((int64_t)count, INT64_MAX / 2);
 }
 
-static void add_up(Pool *pool, RtContext *context, const DeviceOwn *own, const uint8_t *took_part) {
-  RtTree *tree = context->trees[own->tree];
-  Sum sum = {own, tree, took_part, context->worker_count};
-  if (own->manager < 0) {
-    pool_parallel_for(pool, (int64_t)own->counts[0], RUN_ELEMENTS / elements_below(own, 1) + 1, 0, add_root, &sum);
+static void add_up(Pool *pool, RtContext *context, const DeviceSum *sum, const uint8_t *took_part) {
+  RtTree *tree = context->trees[sum->tree];
+  Adding adding = {sum, tree, took_part, context->worker_count};
+  if (sum->manager < 0) {
+    pool_parallel_for(pool, (int64_t)sum->counts[0], RUN_ELEMENTS / elements_below(sum, 1) + 1, 0, add_root, &adding);
     return;
   }
-  if (!rt_list_update(context, tree, own->manager)) {
-    tree->own = NULL; /* nobody knows where the sums are: the tree's owner makes the copies anew */
+  if (!rt_list_update(context, tree, sum->manager)) {
+    tree->own = NULL; /* nobody knows where the sums are: copies_prepare makes all copies zero again */
     return;
   }
-  int64_t count = (int64_t)tree->managers[own->manager].list_count;
-  if (count) pool_parallel_for(pool, count, RUN_ELEMENTS / elements_below(own, 0) + 1, 0, add_nodes, &sum);
+  int64_t count = (int64_t)tree->managers[sum->manager].list_count;
+  if (count) pool_parallel_for(pool, count, RUN_ELEMENTS / elements_below(sum, 0) + 1, 0, add_nodes, &adding);
 }
 
-void own_add_up(Pool *pool, RtContext *context, const DeviceTask *twin, const uint8_t *took_part) {
+void copies_add_up(Pool *pool, RtContext *context, const DeviceTask *privatised, const uint8_t *took_part) {
   bool any = false;
   for (int32_t w = 1; w < context->worker_count; w++) any |= took_part[w] != 0;
-  for (int32_t i = 0; any && i < twin->own_count; i++)
-    if (context->trees[twin->own[i].tree]->own) add_up(pool, context, &twin->own[i], took_part);
+  for (int32_t i = 0; any && i < privatised->sum_count; i++)
+    if (context->trees[privatised->sums[i].tree]->own) add_up(pool, context, &privatised->sums[i], took_part);
 }
 
 /* Nodes to go through. After the loop there may be more; a tree that was just emptied is likely to grow back. */
@@ -105,14 +181,14 @@ static double count_nodes(const RtTree *tree, int32_t manager) {
 }
 
 /* An element costs about a nanosecond to add up, and the workers share that as they share the loop. */
-bool own_pays(const RtContext *context, const DeviceTask *twin, int64_t total, bool is_one_chunk) {
+bool copies_pay(const RtContext *context, const DeviceTask *privatised, int64_t total, bool is_one_chunk) {
   double elements = 0;
-  for (int32_t i = 0; i < twin->own_count; i++) {
-    const DeviceOwn *own = &twin->own[i];
-    const RtTree *tree = context->trees[own->tree];
+  for (int32_t i = 0; i < privatised->sum_count; i++) {
+    const DeviceSum *sum = &privatised->sums[i];
+    const RtTree *tree = context->trees[sum->tree];
     if (!tree->own) return false;
-    elements += count_nodes(tree, own->manager) * (double)elements_below(own, 0);
+    elements += count_nodes(tree, sum->manager) * (double)elements_below(sum, 0);
   }
   bool is_alone = is_one_chunk || context->worker_count == 1;
-  return is_alone || elements * (context->worker_count - 1) <= (double)total * (double)twin->cost;
+  return is_alone || elements * (context->worker_count - 1) <= (double)total * (double)privatised->cost;
 }

@@ -1,14 +1,19 @@
-/* private_copies.h - workers' own copies of what a task adds to: when they pay, and their sum. For the room alone. */
+/* private_copies.h - each worker's private copy of a tree, for tasks that add: its memory, when it pays, and the sum. For
+ * the room alone. */
 #ifndef RG_DEVICE_PRIVATE_COPIES_H
 #define RG_DEVICE_PRIVATE_COPIES_H
 
 #include "device/device.h"
 #include "thread/pool.h"
 
-/* Is running `twin` over `total` positions, in one chunk or many, cheaper than atomic updates? False where a tree has no
- * own copies. */
-bool own_pays(const RtContext *context, const DeviceTask *twin, int64_t total, bool is_one_chunk);
+/* Makes the copies if need be, before a launch that has use for them. Where there is no room tree->own is NULL after it
+ * and tasks do without. A copy takes memory as it is touched; the budget is charged for all that may be. */
+void copies_prepare(Device *device, RtTree *tree);
+void copies_free(Device *device, RtTree *tree);
+/* Is running the privatised version over `total` positions, in one chunk or many, cheaper than atomic updates? False where
+ * a tree has no private copies. */
+bool copies_pay(const RtContext *context, const DeviceTask *privatised, int64_t total, bool is_one_chunk);
 /* Adds the copies of the workers that took part to the trees and leaves them zero. No task is running. */
-void own_add_up(Pool *pool, RtContext *context, const DeviceTask *twin, const uint8_t *took_part);
+void copies_add_up(Pool *pool, RtContext *context, const DeviceTask *privatised, const uint8_t *took_part);
 
 #endif

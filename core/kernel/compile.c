@@ -183,8 +183,13 @@ RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t len
 
 static bool wants_times(void) { return !strcmp(option_text("RG_TIME"), "1"); }
 
+static DeviceCode *load(const Compile *compile, const uint8_t *object, int64_t length, Error *err) {
+  Device *device = compile->kernel->engine->store->device;
+  return device->table->load(device, object, length, compile->sema.kernel->tasks.count, err);
+}
+
 /* From the cache on disk; NULL where it is not known, or not what the loader takes: then it is compiled anew. */
-static Code *find_code(Compile *compile) {
+static DeviceCode *find_code(Compile *compile) {
   Kernel *kernel = compile->kernel;
   Engine *engine = kernel->engine;
   RgCodegenRequest request = make_request(engine, compile->bytes.data, compile->bytes.length, false);
@@ -194,7 +199,7 @@ static Code *find_code(Compile *compile) {
   if (!object) return NULL;
   Error ignored;
   error_clear(&ignored);
-  Code *code = object_load(engine->store->heap, object, length, &ignored);
+  DeviceCode *code = load(compile, object, length, &ignored);
   heap_free(engine->store->heap, object);
   if (code && wants_times())
     log_warning("time of '%s' in ms: sema %.2f, passes %.2f, from the cache %.2f", kernel->name, compile->sema_ms,
@@ -208,7 +213,7 @@ static void keep_object(Compile *compile, const RgCodegenResult *result) {
   cache_store(engine->cache, &request, result->object, result->object_length);
 }
 
-static Code *make_code(Compile *compile, bool wants_texts, Error *err) {
+static DeviceCode *make_code(Compile *compile, bool wants_texts, Error *err) {
   Kernel *kernel = compile->kernel;
   Engine *engine = kernel->engine;
   RgCodegenResult *result = compile_bytes(engine, compile->bytes.data, compile->bytes.length, wants_texts, err);
@@ -216,7 +221,7 @@ static Code *make_code(Compile *compile, bool wants_texts, Error *err) {
   if (result->llvm_text) dump(kernel, "llvm", result->llvm_text);
   if (result->asm_text) dump(kernel, "asm", result->asm_text);
   double begin = clock_ms();
-  Code *code = object_load(engine->store->heap, result->object, result->object_length, err);
+  DeviceCode *code = load(compile, result->object, result->object_length, err);
   if (code) keep_object(compile, result);
   if (wants_times())
     log_warning(
@@ -241,7 +246,7 @@ static Variant *make_variant(Compile *compile, int word_count, Error *err) {
   compile->is_from_cache = variant->code != NULL;
   if (has_code && !variant->code) variant->code = make_code(compile, wants_texts, err);
   if (!has_code == !variant->code && variant_fill(compile, variant, word_count, err)) return variant;
-  variant_free(heap, variant);
+  variant_free(compile->kernel->engine->store, variant);
   return NULL;
 }
 

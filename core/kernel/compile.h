@@ -23,7 +23,7 @@ void explain_warn(Kernel *kernel, const IrKernel *ir);
 
 /* private_copies.c: where the elements of `fields` lie, neighbours in a cell taken together; returns how many rows of
  * `out`, which has one per field. */
-int32_t own_describe(const IrKernel *kernel, const int32_t *fields, int32_t field_count, DeviceOwn *out);
+int32_t sums_describe(const IrKernel *kernel, const int32_t *fields, int32_t field_count, DeviceSum *out);
 
 /* Fills all of `variant` but its code, which is there already. */
 bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err);

@@ -81,10 +81,9 @@ static bool keep_kernel(Parsing *parsing, Ast *ast) {
 }
 
 void kernel_drop_code(Kernel *kernel) {
-  Heap *heap = kernel->engine->store->heap;
   for (Variant *variant = kernel->variants, *next; variant; variant = next) {
     next = variant->next;
-    variant_free(heap, variant);
+    variant_free(kernel->engine->store, variant);
   }
   kernel->variants = kernel->last = NULL;
 }

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "tree/cell.h"
 #include "kernel/variant.h"
-#include "tree/private_copies.h"
 
 static bool is_same(const Variant *variant, const uint64_t *words, int word_count) {
   return variant->word_count == word_count && !memcmp(variant->words, words, sizeof *words * (size_t)word_count);
@@ -74,33 +73,19 @@ static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *va
   return true;
 }
 
-static void *grow(RtContext *context, void *memory, uint64_t old_bytes, uint64_t new_bytes) {
-  const DeviceLaunch *launch = context->host;
-  return heap_resize(launch->device->heap, memory, new_bytes);
-}
-
-static void fill_launch(Engine *engine, Variant *variant, const RgValue *values, DeviceLaunch *launch) {
+static void fill_launch(const Store *store, Variant *variant, const RgValue *values, DeviceLaunch *launch) {
   for (int32_t k = 0; k < variant->tree_count; k++)
     variant->trees[k] = &pattern_owner(&values[variant->tree_values[k]])->rt;
-  for (int32_t k = 0; k < variant->task_count; k++)
-    variant->tasks[k].may_deactivate = variant->deactivates[k] && !engine->store->gc_is_stopped;
-  for (int32_t k = 0; variant->has_own && k < variant->task_count; k++)
-    for (int32_t i = 0; i < variant->tasks[k].own_count; i++)
-      own_prepare(pattern_owner(&values[variant->tree_values[variant->tasks[k].own[i].tree]]));
-  engine->store->device->gc_is_stopped = engine->store->gc_is_stopped;
-  *launch = (DeviceLaunch){.context = {.frame = variant->frame,
-                                       .trees = variant->trees,
-                                       .ambient = engine->store->ambient.base,
-                                       .workers = engine->store->workers,
-                                       .worker_count = engine->store->device->worker_count,
-                                       .tree_count = variant->tree_count,
-                                       .task = -1,
-                                       .grow = grow,
-                                       .discard = storage_discard},
-                           .host = variant->host,
+  *launch = (DeviceLaunch){.code = variant->code,
                            .tasks = variant->tasks,
                            .task_count = variant->task_count,
-                           .device = engine->store->device};
+                           .frame = variant->frame,
+                           .frame_slots = variant->frame_slots,
+                           .trees = variant->trees,
+                           .tree_count = variant->tree_count,
+                           .ambient = store->zeros,
+                           .has_sums = variant->has_sums,
+                           .gc_is_stopped = store->gc_is_stopped};
 }
 
 /* The variant for these values, with its arguments in the frame; NULL with err. */
@@ -138,11 +123,12 @@ bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, R
     return error_set(err, RG_ERROR_ARGUMENT, "kernels of arch \"lua\" run in Lua: rg_kernel_emit gives their text");
   Variant *variant = prepare(kernel, values, value_count, err);
   if (!variant) return false;
+  Device *device = engine->store->device;
   DeviceLaunch *launch = &engine->launch;
   store_relieve(engine->store);
-  fill_launch(engine, variant, values, launch);
+  fill_launch(engine->store, variant, values, launch);
   double begin = clock_ms();
-  bool ok = engine->store->device->table->launch(engine->store->device, launch, err);
+  bool ok = device->table->launch(device, launch, err);
   engine->stats.run_ms += clock_ms() - begin;
   engine->stats.launches++;
   return readback(kernel, variant, launch, result, err) && ok;

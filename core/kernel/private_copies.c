@@ -1,4 +1,4 @@
-/* private_copies.c - where the elements lie that a task adds to in private copies (device.h: DeviceOwn). */
+/* private_copies.c - where the elements lie that a task adds to in private copies (device.h: DeviceSum). */
 #include "kernel/compile.h"
 #include "snode/path.h"
 
@@ -13,23 +13,23 @@ static DeviceScalar scalar_of(Type type) {
 }
 
 /* From a node, or the root's container, to a field's elements: a loop per step in it. */
-static void describe(const IrField *field, DeviceOwn *own) {
+static void describe(const IrField *field, DeviceSum *sum) {
   const SNodePath *path = field->node->path;
   const SNodeComponent *component = &field->node->components[field->component];
   int first = path->node_step < 0 ? 0 : path->node_step;
-  *own = (DeviceOwn){.tree = field->tree,
+  *sum = (DeviceSum){.tree = field->tree,
                      .manager = path->node_step < 0 ? -1 : path->steps[first].manager,
                      .scalar = scalar_of(field->type),
                      .offset = component->offset};
   for (int i = first + 1; i < path->step_count; i++) {
     bool is_last = i + 1 == path->step_count;
-    own->offset += path->steps[i].offset;
-    own->counts[own->depth] = path->steps[i].cell_count;
-    own->strides[own->depth++] = is_last ? component->stride : path->steps[i + 1].stride;
+    sum->offset += path->steps[i].offset;
+    sum->counts[sum->depth] = path->steps[i].cell_count;
+    sum->strides[sum->depth++] = is_last ? component->stride : path->steps[i + 1].stride;
   }
 }
 
-static bool is_next_to(const DeviceOwn *a, uint64_t width, const DeviceOwn *b) {
+static bool is_next_to(const DeviceSum *a, uint64_t width, const DeviceSum *b) {
   if (a->tree != b->tree || a->manager != b->manager || a->scalar != b->scalar || a->depth != b->depth) return false;
   for (int32_t k = 0; k < a->depth; k++)
     if (a->counts[k] != b->counts[k] || a->strides[k] != b->strides[k]) return false;
@@ -37,23 +37,23 @@ static bool is_next_to(const DeviceOwn *a, uint64_t width, const DeviceOwn *b) {
 }
 
 /* `width` bytes next to each other in every cell. */
-static void close_run(DeviceOwn *own, uint64_t width, uint64_t size) {
-  int32_t last = own->depth - 1;
-  if (own->depth && own->strides[last] == width) {
-    own->counts[last] *= width / size;
-    own->strides[last] = size;
+static void close_run(DeviceSum *sum, uint64_t width, uint64_t size) {
+  int32_t last = sum->depth - 1;
+  if (sum->depth && sum->strides[last] == width) {
+    sum->counts[last] *= width / size;
+    sum->strides[last] = size;
     return;
   }
-  own->counts[own->depth] = width / size;
-  own->strides[own->depth++] = size;
+  sum->counts[sum->depth] = width / size;
+  sum->strides[sum->depth++] = size;
 }
 
-int32_t own_describe(const IrKernel *kernel, const int32_t *fields, int32_t field_count, DeviceOwn *out) {
+int32_t sums_describe(const IrKernel *kernel, const int32_t *fields, int32_t field_count, DeviceSum *out) {
   int32_t count = 0;
   for (int32_t i = 0; i < field_count; count++) {
     uint64_t size = (uint64_t)type_size(kernel->fields.items[fields[i]].type), width = size;
     describe(&kernel->fields.items[fields[i++]], &out[count]);
-    for (DeviceOwn next; i < field_count; i++, width += size) {
+    for (DeviceSum next; i < field_count; i++, width += size) {
       describe(&kernel->fields.items[fields[i]], &next);
       if (!is_next_to(&out[count], width, &next)) break;
     }

@@ -4,13 +4,8 @@
 #include "tree/cell.h"
 #include "kernel/variant.h"
 
-static void count_outside(Kernel *kernel) {
+static void count_outside(Kernel *kernel, uint64_t outside) {
   Engine *engine = kernel->engine;
-  uint64_t outside = 0;
-  for (int32_t k = 0; k < engine->store->device->worker_count; k++) {
-    outside += engine->store->workers[k].out_of_range;
-    engine->store->workers[k].out_of_range = 0;
-  }
   engine->stats.out_of_range += outside;
   if (!outside || kernel->has_warned) return;
   kernel->has_warned = true;
@@ -63,12 +58,10 @@ bool readback_result(Kernel *kernel, const Variant *variant, int32_t number, RgV
   return true;
 }
 
-bool readback(Kernel *kernel, Variant *variant, DeviceLaunch *launch, RgValue *result, Error *err) {
+bool readback(Kernel *kernel, Variant *variant, const DeviceLaunch *launch, RgValue *result, Error *err) {
   kernel->engine->store->stats.gcs += launch->collections;
-  count_outside(kernel);
-  RtError *fault = &launch->context.error;
-  if (fault->kind == RT_OK && rt_stopped(&launch->context)) fault->kind = RT_ERROR_STOPPED; /* rg_stop */
-  if (!check_fault(kernel, variant, fault, err)) return false;
+  count_outside(kernel, launch->out_of_range);
+  if (!check_fault(kernel, variant, &launch->context.error, err)) return false;
   readback_result(kernel, variant, 0, result);
   return true;
 }

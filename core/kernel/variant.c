@@ -30,10 +30,6 @@ static int64_t task_cost(const IrTask *task) {
 
 static bool fill_task(Variant *variant, int32_t number, const IrKernel *kernel, Heap *heap, Error *err) {
   const IrTask *task = kernel->tasks.items[number];
-  char name[32];
-  snprintf(name, sizeof name, "rg_task_%d", number);
-  void *function = code_find(variant->code, name);
-  if (!function) return error_set(err, RG_ERROR_OBJECT, "compiled code has no '%s'", name);
   bool changes = !ir_walk(task->body, changes_topology, NULL) ||
                  (task->interior && !ir_walk(task->interior, changes_topology, NULL));
   DeviceTask *out = &variant->tasks[number];
@@ -44,17 +40,15 @@ static bool fill_task(Variant *variant, int32_t number, const IrKernel *kernel, 
                       .manager = task->manager,
                       .block = task->block,
                       .cost = task_cost(task),
-                      .twin = task->twin,
+                      .privatised = task->twin,
                       .may_change_topology = changes,
                       .may_deactivate = task->may_deactivate};
-  *(void **)&out->function = function;
-  variant->deactivates[number] = task->may_deactivate;
   if (!task->own.count) return true;
-  DeviceOwn *own = heap_alloc(heap, sizeof *own * (size_t)task->own.count);
-  if (!own) return no_memory(err);
-  out->own = own;
-  out->own_count = own_describe(kernel, task->own.items, task->own.count, own);
-  variant->has_own = true;
+  DeviceSum *sums = heap_alloc(heap, sizeof *sums * (size_t)task->own.count);
+  if (!sums) return no_memory(err);
+  out->sums = sums;
+  out->sum_count = sums_describe(kernel, task->own.items, task->own.count, sums);
+  variant->has_sums = true;
   return true;
 }
 
@@ -63,10 +57,7 @@ static bool fill_tasks(Compile *compile, Variant *variant, Heap *heap, Error *er
   if (!variant->code) return true;
   variant->task_count = ir->tasks.count;
   variant->tasks = heap_alloc(heap, sizeof *variant->tasks * (size_t)ir->tasks.count);
-  variant->deactivates = heap_alloc(heap, sizeof *variant->deactivates * (size_t)ir->tasks.count);
-  if (!variant->tasks || !variant->deactivates) return no_memory(err);
-  *(void **)&variant->host = code_find(variant->code, "rg_host");
-  if (!variant->host) return error_set(err, RG_ERROR_OBJECT, "compiled code has no 'rg_host'");
+  if (!variant->tasks) return no_memory(err);
   for (int32_t k = 0; k < ir->tasks.count; k++)
     if (!fill_task(variant, k, ir, heap, err)) return false;
   return true;
@@ -160,7 +151,8 @@ bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err
          fill_faults(compile, variant, heap, err) && fill_trees(compile, variant, heap, err) && fill_texts(compile, variant, heap, err);
 }
 
-void variant_free(Heap *heap, Variant *variant) {
+void variant_free(Store *store, Variant *variant) {
+  Heap *heap = store->heap;
   if (!variant) return;
   for (int32_t k = 0; k < variant->arg_count; k++) free_arg(heap, &variant->args[k]);
   for (int32_t k = 0; k < variant->fault_count; k++) {
@@ -168,9 +160,9 @@ void variant_free(Heap *heap, Variant *variant) {
     heap_free(heap, variant->faults[k].hint);
   }
   for (int k = 0; k < TEXT_COUNT; k++) heap_free(heap, variant->texts[k]);
-  for (int32_t k = 0; variant->tasks && k < variant->task_count; k++) heap_free(heap, (void *)variant->tasks[k].own);
-  if (variant->code) code_release(variant->code);
-  void *parts[] = {variant->words, variant->tasks, variant->deactivates, variant->args, variant->tree_values,
+  for (int32_t k = 0; variant->tasks && k < variant->task_count; k++) heap_free(heap, (void *)variant->tasks[k].sums);
+  if (variant->code) store->device->table->unload(store->device, variant->code);
+  void *parts[] = {variant->words, variant->tasks, variant->args, variant->tree_values,
                    variant->trees, variant->frame, variant->bytes,       variant->results, variant->faults, variant};
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) heap_free(heap, parts[k]);
 }

@@ -40,12 +40,10 @@ struct Variant {
   int64_t number;           /* among all that the engine compiled: 1, 2, .. */
   uint64_t *words;
   int word_count;
-  Code *code;               /* NULL in a runtime of arch "lua", where TEXT_LUA is run */
-  RtHostFunction *host;
+  DeviceCode *code;         /* NULL in a runtime of arch "lua", where TEXT_LUA is run */
   DeviceTask *tasks;
-  bool *deactivates;        /* by task: may_deactivate, while gc is not stopped */
   int32_t task_count;
-  bool has_own;             /* some task adds to own copies */
+  bool has_sums;            /* some task is privatised */
   VariantArg *args;
   int32_t arg_count;
   VariantFault *faults;
@@ -69,12 +67,12 @@ Tree *pattern_owner(const RgValue *value);
 
 /* compile.c: a new variant for kernel->words; NULL with err. */
 Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count, Error *err);
-void variant_free(Heap *heap, Variant *variant);
+void variant_free(Store *store, Variant *variant);
 /* Of canonical bytes: opens the codegen library if need be. NULL with err. */
 RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t length, bool wants_texts, Error *err);
 
 /* readback.c: faults, counters and the result of a launch that has ended. */
-bool readback(Kernel *kernel, Variant *variant, DeviceLaunch *launch, RgValue *result, Error *err);
+bool readback(Kernel *kernel, Variant *variant, const DeviceLaunch *launch, RgValue *result, Error *err);
 /* Result `number` of the last launch of this variant; NIL and false where there are not as many. */
 bool readback_result(Kernel *kernel, const Variant *variant, int32_t number, RgValue *result);
 

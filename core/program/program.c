@@ -11,13 +11,14 @@
 #include "base/option.h"
 
 static bool create_device(Program *program, const RgOptions *options, Error *err) {
-  Device *device = device_cpu_create(&program->owner.heap, options->threads, options->run_tasks, options->run_tasks_data, err);
-  if (!device) return false;
-  device->shuffle_tasks = option_has_word("RG_STRESS", "shuffle_tasks");
-  device->gc_each_launch = option_has_word("RG_STRESS", "gc_each_launch");
-  device->seed = options->seed;
-  program->store.device = device;
-  return true;
+  DeviceOptions wanted = {.threads = options->threads,
+                          .host = options->run_tasks,
+                          .host_data = options->run_tasks_data,
+                          .seed = options->seed,
+                          .shuffle_tasks = option_has_word("RG_STRESS", "shuffle_tasks"),
+                          .gc_each_launch = option_has_word("RG_STRESS", "gc_each_launch")};
+  program->store.device = device_cpu_create(&program->owner.heap, &wanted, err);
+  return program->store.device;
 }
 
 static bool create_parts(Program *program, const RgOptions *given, Error *err) {
@@ -25,7 +26,6 @@ static bool create_parts(Program *program, const RgOptions *given, Error *err) {
   Cache *cache = NULL;
   if (!settings_fill(&options, err) || !create_device(program, &options, err)) return false;
   StoreOptions store = {.memory_bytes = options.memory_bytes,
-                        .seed = options.seed,
                         .tiny_chunks = option_has_word("RG_STRESS", "tiny_chunks")};
   EngineOptions engine = {.runs_in_lua = options.arch && !strcmp(options.arch, "lua"),
                           .default_f64 = options.default_f64,

@@ -4,15 +4,16 @@
  *     dense   | root container |                                      its exact size
  *
  * Sinks: per worker one for each manager, as large as its nodes; touched only when the budget is exhausted. They lie where
- * a worker's own copy of the arena has room for them too (private_copies.c). Beside it, for sparse trees: tables (one RtChunk and one
- * owner per segment; a lazily committed range).
+ * a worker's private copy of the arena has room for them too (device/private_copies.c). Beside it, for sparse trees: tables
+ * (one RtChunk and one owner per segment; a lazily committed range). Both are the device's memory; tree->rt holds where the
+ * host sees them.
  * Charged to the budget: the root's container here, chunks by the runtime. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/bits.h"
 #include "snode/path.h"
-#include "tree/private_copies.h"
+#include "tree/tree.h"
 
 #define LARGEST_ARENA ((uint64_t)1 << 38)
 
@@ -60,7 +61,7 @@ static bool create_managers(Tree *tree, Error *err) {
   uint8_t *memory = heap_alloc(tree->store->heap, managers_bytes + locals_bytes * (size_t)count + 64);
   if (!memory) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree's managers");
   tree->rt.managers = (RtManager *)(void *)memory;
-  uint8_t *locals = (uint8_t *)align_up((uint64_t)(memory + managers_bytes), 64), *sink = tree->arena.base + tree->rt.reserved;
+  uint8_t *locals = (uint8_t *)align_up((uint64_t)(memory + managers_bytes), 64), *sink = tree->rt.base + tree->rt.reserved;
   for (int m = 0; m < count; m++, locals += locals_bytes) {
     RtManager *manager = &tree->rt.managers[m];
     fill_manager(manager, layout->managers[m]);
@@ -77,27 +78,36 @@ static uint64_t sinks_bytes(const Tree *tree) {
   return bytes * (uint64_t)tree->store->device->worker_count;
 }
 
+static bool allocate_arena(Tree *tree, uint64_t size_bytes, uint64_t least_bytes, Error *err) {
+  Device *device = tree->store->device;
+  if (!device->table->allocate(device, &tree->arena, size_bytes, least_bytes, err)) return false;
+  tree->rt.base = device->table->map(device, &tree->arena);
+  return true;
+}
+
 static bool reserve_sparse(Tree *tree, Error *err) {
+  Device *device = tree->store->device;
   uint64_t head = RT_FIRST_GRANULE * RT_GRANULE, limit = tree->store->budget.limit;
   uint64_t least = min_i64((int64_t)align_up(head + tree->layout->root_size, RT_SEGMENT) + RT_SEGMENT, LARGEST_ARENA);
   bool is_bounded = limit < LARGEST_ARENA / 2 && !tree->store->budget.ask;
   uint64_t wanted = is_bounded ? least + limit : LARGEST_ARENA;
   uint64_t sinks = align_up(sinks_bytes(tree), RT_SEGMENT);
-  if (!arena_reserve(&tree->arena, (uint64_t)min_i64((int64_t)wanted, LARGEST_ARENA) + sinks, least + sinks, err)) return false;
+  if (!allocate_arena(tree, (uint64_t)min_i64((int64_t)wanted, LARGEST_ARENA) + sinks, least + sinks, err)) return false;
   tree->rt.reserved = (tree->arena.reserved - sinks) / RT_SEGMENT * RT_SEGMENT;
   uint64_t segments = tree->rt.reserved / RT_SEGMENT;
-  if (!arena_reserve(&tree->tables, segments * (sizeof(RtChunk) + sizeof(uint32_t)), 0, err)) return false;
-  tree->rt.root = tree->arena.base + head;
-  tree->rt.chunks = (RtChunk *)(void *)tree->tables.base;
-  tree->rt.segment_owner = (uint32_t *)(void *)(tree->tables.base + segments * sizeof(RtChunk));
+  if (!device->table->allocate(device, &tree->tables, segments * (sizeof(RtChunk) + sizeof(uint32_t)), 0, err)) return false;
+  uint8_t *tables = device->table->map(device, &tree->tables);
+  tree->rt.root = tree->rt.base + head;
+  tree->rt.chunks = (RtChunk *)(void *)tables;
+  tree->rt.segment_owner = (uint32_t *)(void *)(tables + segments * sizeof(RtChunk));
   return create_managers(tree, err);
 }
 
 static bool reserve(Tree *tree, Error *err) {
   const SNodeTree *layout = tree->layout;
   if (layout->is_sparse) return reserve_sparse(tree, err);
-  if (!arena_reserve(&tree->arena, layout->root_size, layout->root_size, err)) return false;
-  tree->rt.root = tree->arena.base;
+  if (!allocate_arena(tree, layout->root_size, layout->root_size, err)) return false;
+  tree->rt.root = tree->rt.base;
   return true;
 }
 
@@ -120,23 +130,26 @@ static bool charge(Tree *tree, Error *err) {
 
 /* The ambient is as large as the largest node: what is read of an absent one. */
 static bool grow_ambient(Tree *tree, Error *err) {
-  Arena *ambient = &tree->store->ambient, larger;
+  Device *device = tree->store->device;
+  DeviceMemory *ambient = &tree->store->ambient, larger;
   uint64_t needed = 0;
   for (int m = 0; m < tree->layout->manager_count; m++)
     needed = max_i64((int64_t)needed, (int64_t)tree->layout->managers[m]->node_size);
   if (needed <= ambient->reserved) return true;
-  if (!arena_reserve_zeros(&larger, needed, err)) return false;
-  arena_release(ambient);
+  if (!device->table->allocate_zeros(device, &larger, needed, err)) return false;
+  device->table->free(device, ambient);
   *ambient = larger;
+  tree->store->zeros = device->table->map(device, ambient);
   return true;
 }
 
 static void release_ranges(Tree *tree) {
+  Device *device = tree->store->device;
   masks_free(tree);
   heap_free(tree->store->heap, tree->rt.managers);
   tree->rt = (RtTree){0};
-  arena_release(&tree->arena);
-  arena_release(&tree->tables);
+  device->table->free(device, &tree->arena);
+  device->table->free(device, &tree->tables);
 }
 
 bool storage_create(Tree *tree, Error *err) {
@@ -147,7 +160,6 @@ bool storage_create(Tree *tree, Error *err) {
     release_ranges(tree);
     return false;
   }
-  tree->rt.base = tree->arena.base;
   tree->rt.root_size = tree->layout->root_size;
   if (!tree->rt.reserved) tree->rt.reserved = tree->arena.reserved; /* dense */
   tree->rt.number = store->tree_count++;
@@ -166,7 +178,7 @@ static void free_orders(Store *store, RtManager *manager) {
 void storage_free(Tree *tree) {
   if (!tree->has_storage) return;
   Store *store = tree->store;
-  own_free(tree);
+  store->device->table->forget(store->device, &tree->rt);
   store->budget.used -= tree->layout->root_size + rt_tree_bytes(&tree->rt);
   store_count(&store->stats, tree);
   for (int32_t m = 0; m < tree->rt.manager_count; m++) {
@@ -178,50 +190,33 @@ void storage_free(Tree *tree) {
 }
 
 /* A node's whole pages; a run of neighbours goes in one call. */
-static void trim_chunk(const RtManager *manager, const RtChunk *chunk) {
+static void trim_chunk(Device *device, const RtManager *manager, const RtChunk *chunk) {
   for (uint32_t begin = 0, end; begin < chunk->node_count; begin = end + 1) {
     for (end = begin; end < chunk->node_count && chunk->states[end] == RT_NODE_USED;) end++;
-    if (end > begin) arena_discard(chunk->nodes + begin * manager->node_size, (end - begin) * manager->node_size);
+    if (end == begin) continue;
+    device->table->discard(device, chunk->nodes + begin * manager->node_size, (end - begin) * manager->node_size);
   }
 }
 
 void storage_trim(Tree *tree) {
-  own_trim(tree);
+  Device *device = tree->store->device;
+  device->table->forget(device, &tree->rt);
   rt_tree_compact(storage_context(tree), &tree->rt);
   for (int32_t m = 0; m < tree->rt.manager_count; m++) {
     const RtManager *manager = &tree->rt.managers[m];
     for (uint32_t at = manager->first_chunk; at; at = tree->rt.chunks[at - 1].next)
-      trim_chunk(manager, &tree->rt.chunks[at - 1]);
+      trim_chunk(device, manager, &tree->rt.chunks[at - 1]);
   }
 }
-
-/* The runtime's lists grow in the core's heap; launch.c brings its own, since a launch has another `host`. */
-static void *grow_host(RtContext *context, void *memory, uint64_t old_bytes, uint64_t new_bytes) {
-  Store *store = context->host;
-  return heap_resize(store->heap, memory, new_bytes);
-}
-
-static void share_host(RtContext *context, int64_t count, RtPart *part, void *data) {
-  Store *store = context->host;
-  store->device->table->share(store->device, context, count, part, data);
-}
-
-void storage_discard(RtContext *context, void *memory, uint64_t bytes) { arena_discard(memory, bytes); }
 
 RtContext *storage_context(Tree *tree) {
   Store *store = tree->store;
   store_relieve(store);
   store->host_tree = &tree->rt;
-  store->host = (RtContext){.trees = &store->host_tree,
-                              .ambient = store->ambient.base,
-                              .workers = store->workers,
-                              .worker_count = store->device->worker_count,
-                              .tree_count = 1,
-                              .task = -1,
-                              .host = store,
-                              .grow = grow_host,
-                              .parallel = share_host,
-                              .discard = storage_discard};
+  store->host = store->device->native;
+  store->host.trees = &store->host_tree;
+  store->host.tree_count = 1;
+  store->host.ambient = store->zeros;
   return &store->host;
 }
 

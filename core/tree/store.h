@@ -6,7 +6,6 @@
 #include "base/owner.h"
 #include "base/scratch.h"
 #include "device/device.h"
-#include "memory/arena.h"
 #include "regolith.h"
 #include "type/type.h"
 
@@ -21,10 +20,10 @@ typedef struct Store {
   Heap *heap;                 /* the owner's */
   Device *device;             /* borrowed; NULL after the runtime's end */
   RtBudget budget;
-  RtWorker *workers;          /* device->worker_count of them */
   RtContext host;             /* what native calls into the runtime bring: one tree, worker 0 */
   RtTree *host_tree;          /* host.trees */
-  Arena ambient;              /* as large as the largest node of all trees */
+  DeviceMemory ambient;       /* read-only zeros, as large as the largest node of all trees */
+  uint8_t *zeros;             /* where the host sees them */
   Tree *trees;                /* linked by next; newest first */
   int32_t tree_count;         /* ever made: RtTree.number */
   bool tiny_chunks;           /* RG_STRESS */
@@ -38,7 +37,6 @@ typedef struct Store {
 
 typedef struct StoreOptions {
   uint64_t memory_bytes;      /* the budget */
-  uint64_t seed;              /* of the workers' random numbers */
   bool tiny_chunks;
 } StoreOptions;
 

@@ -4,7 +4,6 @@
 #ifndef RG_TREE_TREE_H
 #define RG_TREE_TREE_H
 
-#include "memory/arena.h"
 #include "regolith.h"
 #include "snode/tree.h"
 #include "tree/store.h"
@@ -30,11 +29,7 @@ struct Tree {
   bool has_storage;
   char *destroyed_at;         /* "script.lua:40"; NULL: alive */
   RtTree rt;
-  Arena arena, tables;        /* storage.c */
-  Arena own;                  /* private_copies.c, with what follows */
-  int64_t *own_offsets;       /* what rt.own is where there is room; NULL until used */
-  uint64_t own_charged;
-  bool own_is_refused;
+  DeviceMemory arena, tables; /* storage.c */
   Tree *next;
 };
 
@@ -61,8 +56,6 @@ void storage_free(Tree *tree);
 void storage_trim(Tree *tree);
 /* The store's native context, for calls about `tree`: number 0 in it. */
 RtContext *storage_context(Tree *tree);
-/* RtContext.discard */
-void storage_discard(RtContext *context, void *memory, uint64_t bytes);
 /* memory.budget, naming what could not grow. */
 bool storage_budget_error(const Tree *tree, int32_t manager, Error *err);
 /* list.full, naming the list. */

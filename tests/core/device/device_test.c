@@ -22,8 +22,9 @@ typedef struct Fixture {
   uint8_t sinks[WORKERS][64];
   RtBudget budget;
   RtTree *trees[1];
-  RtWorker workers[WORKERS];
   uint64_t frame[16];
+  void *functions[8];
+  DeviceCode code;
   DeviceLaunch launch;
 } Fixture;
 
@@ -41,8 +42,14 @@ static void describe_tree(Fixture *f) {
   rt_tree_init(&f->tree, WORKERS);
 }
 
-/* Anew for every test: a tree, a context, a launch of `tasks`. */
-static Fixture *begin(const DeviceTask *tasks, int task_count, RtHostFunction *host) {
+typedef struct Task { /* what is launched, and what it runs */
+  DeviceTask device;
+  RtTaskFunction *function;
+} Task;
+
+/* Anew for every test: a tree, and a launch of `tasks`. */
+static Fixture *begin(const Task *tasks, int task_count, RtHostFunction *host) {
+  static DeviceTask described[8];
   Fixture *f = &fixture;
   *f = (Fixture){.budget = {.limit = 1 << 24}};
   CHECK(arena_reserve(&f->arena, 1 << 24, 1 << 24, &err));
@@ -50,13 +57,18 @@ static Fixture *begin(const DeviceTask *tasks, int task_count, RtHostFunction *h
   CHECK(arena_reserve_zeros(&f->ambient, 64, &err));
   describe_tree(f);
   f->trees[0] = &f->tree;
-  for (int w = 0; w < WORKERS; w++) f->workers[w].index = w;
-  f->launch = (DeviceLaunch){.context = {.frame = f->frame, .trees = f->trees, .tree_count = 1, .ambient = f->ambient.base,
-                                         .workers = f->workers, .worker_count = WORKERS},
-                             .host = host, .tasks = tasks, .task_count = task_count, .device = device};
+  f->code = (DeviceCode){.host = host, .tasks = f->functions};
+  f->launch = (DeviceLaunch){.code = &f->code, .tasks = described, .task_count = task_count, .frame = f->frame, .frame_slots = 16,
+                             .trees = f->trees, .tree_count = 1, .ambient = f->ambient.base};
+  for (int t = 0; t < task_count; t++) {
+    described[t] = tasks[t].device;
+    *(RtTaskFunction **)&f->functions[t] = tasks[t].function;
+    f->launch.has_sums |= tasks[t].device.sum_count > 0;
+  }
   return f;
 }
 static void end(Fixture *f) {
+  device->table->forget(device, &f->tree);
   heap_free(&heap, f->manager.list);
   arena_release(&f->arena);
   arena_release(&f->tables);
@@ -100,11 +112,11 @@ static void stop_early(RtContext *context, RtWorker *worker, int64_t begin, int6
   __atomic_store_n(&context->stop, 1, __ATOMIC_RELAXED);
 }
 
-/* One to an element of a node, in the worker's own copy or atomically. */
+/* One to an element of a node, in the worker's private copy or atomically. */
 enum { TOUCHED = 700 };
-static int64_t plain_calls;
+static int64_t private_calls;
 static void add_apart(RtContext *context, RtWorker *worker, int64_t begin, int64_t end) {
-  __atomic_fetch_add(&plain_calls, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&private_calls, 1, __ATOMIC_RELAXED);
   for (int64_t i = begin; i < end; i++) {
     uint8_t *node = rt_slot_ensure(context, worker, 0, 0, slot_of(context, i % TOUCHED));
     ((uint32_t *)(void *)(node + context->trees[0]->own[worker->index]))[3]++;
@@ -119,14 +131,13 @@ static void add_atomically(RtContext *context, RtWorker *worker, int64_t begin, 
 static void run_first(RtContext *context) { rt_run(context, 0); }
 
 static void run_all(RtContext *context) {
-  const DeviceLaunch *launch = context->host;
-  for (int32_t t = 0; t < launch->task_count; t++) rt_run(context, t);
+  for (int32_t t = 0; t < fixture.launch.task_count; t++) rt_run(context, t);
 }
 
 /* -- ranges --------------------------------------------------------------------------------------------------------- */
 
 static void check_split(int64_t block, int64_t cost, bool shuffles, int64_t total) {
-  DeviceTask task = {.function = visit, .axis_count = 1, .bounds = 3, .block = (int32_t)block, .cost = cost};
+  Task task = {{.axis_count = 1, .bounds = 3, .block = (int32_t)block, .cost = cost}, visit};
   Fixture *f = begin(&task, 1, run_all);
   device->shuffle_tasks = shuffles;
   f->frame[3] = (uint64_t)-40;
@@ -149,7 +160,7 @@ static void check_ranges(void) {
         }
   }
   TEST("a small loop stays on the calling thread") {
-    DeviceTask task = {.function = visit, .axis_count = 1, .cost = 2};
+    Task task = {{.axis_count = 1, .cost = 2}, visit};
     Fixture *f = begin(&task, 1, run_all);
     f->frame[1] = 1000;
     calls = workers_seen = 0;
@@ -166,7 +177,7 @@ static void check_bounds(void) {
       {{INT64_MIN, INT64_MAX, 3, 3}, 2, 0}, {{INT64_MAX, INT64_MIN}, 1, 0}};
   TEST("a range has as many positions as its extents say, none when one is empty") {
     for (int k = 0; k < 6; k++) {
-      DeviceTask task = {.function = visit, .axis_count = all[k].axes, .cost = 1};
+      Task task = {{.axis_count = all[k].axes, .cost = 1}, visit};
       Fixture *f = begin(&task, 1, run_all);
       memcpy(f->frame, all[k].bounds, sizeof all[k].bounds);
       memset(visits, 0, sizeof visits);
@@ -178,7 +189,7 @@ static void check_bounds(void) {
     }
   }
   TEST("a range beyond all counting can be stopped") {
-    DeviceTask tasks[] = {{.function = stop_early, .axis_count = 2, .block = 1000, .cost = 1}, {.function = visit, .axis_count = 1, .cost = 1}};
+    Task tasks[] = {{{.axis_count = 2, .block = 1000, .cost = 1}, stop_early}, {{.axis_count = 1, .cost = 1}, visit}};
     Fixture *f = begin(tasks, 2, run_all);
     int64_t bounds[] = {INT64_MIN, INT64_MAX, INT64_MIN, INT64_MAX};
     memcpy(f->frame, bounds, sizeof bounds);
@@ -191,9 +202,9 @@ static void check_bounds(void) {
 
 /* -- trees ---------------------------------------------------------------------------------------------------------- */
 
-static const DeviceTask over_cells = {.function = activate_even, .axis_count = 1, .cost = 50, .may_change_topology = true};
-static const DeviceTask over_nodes = {.kind = DEVICE_NODES, .function = visit_node, .cost = 50};
-static const DeviceTask dropping = {.kind = DEVICE_NODES, .function = deactivate_node, .cost = 50, .may_change_topology = true, .may_deactivate = true};
+static const Task over_cells = {{.axis_count = 1, .cost = 50, .may_change_topology = true}, activate_even};
+static const Task over_nodes = {{.kind = DEVICE_NODES, .cost = 50}, visit_node};
+static const Task dropping = {{.kind = DEVICE_NODES, .cost = 50, .may_change_topology = true, .may_deactivate = true}, deactivate_node};
 
 static void activate_one_and_run(RtContext *context) {
   rt_slot_ensure(context, rt_host_worker(context), 0, 0, slot_of(context, 77));
@@ -205,7 +216,7 @@ static void activate_one_and_run(RtContext *context) {
 
 static void check_nodes(void) {
   TEST("a task over nodes meets each that the task before activated, once") {
-    DeviceTask tasks[] = {over_cells, over_nodes};
+    Task tasks[] = {over_cells, over_nodes};
     Fixture *f = begin(tasks, 2, run_all);
     f->frame[1] = CELLS;
     memset(visits, 0, sizeof visits);
@@ -218,7 +229,7 @@ static void check_nodes(void) {
     end(f);
   }
   TEST("nodes that a task freed serve the next one") {
-    DeviceTask tasks[] = {over_cells, dropping, over_cells, dropping, over_cells, dropping};
+    Task tasks[] = {over_cells, dropping, over_cells, dropping, over_cells, dropping};
     Fixture *f = begin(tasks, 6, run_all);
     f->frame[1] = CELLS;
     CHECK(launch(f));
@@ -228,14 +239,13 @@ static void check_nodes(void) {
     end(f);
   }
   TEST("while the collector is stopped freed nodes wait") {
-    DeviceTask tasks[] = {over_cells, dropping};
+    Task tasks[] = {over_cells, dropping};
     Fixture *f = begin(tasks, 2, run_all);
-    device->gc_is_stopped = true;
+    f->launch.gc_is_stopped = true;
     f->frame[1] = CELLS;
     CHECK(launch(f));
     CHECK_INT(f->launch.collections, 0);
     CHECK(rt_tree_collect(&f->launch.context, &f->tree));
-    device->gc_is_stopped = false;
     end(f);
   }
   TEST("what the host region changes shows in the next task and after the launch") {
@@ -251,7 +261,7 @@ static void check_nodes(void) {
 
 static void check_faults(void) {
   TEST("an exhausted budget stops nothing else") {
-    DeviceTask tasks[] = {over_cells, over_nodes, over_cells};
+    Task tasks[] = {over_cells, over_nodes, over_cells};
     tasks[0].function = activate_all;
     tasks[2].function = visit;
     Fixture *f = begin(tasks, 3, run_all);
@@ -268,18 +278,18 @@ static void check_faults(void) {
     CHECK_INT(visited, CELLS + live);
     end(f);
   }
-  TEST("writes outside a shape are counted per worker") {
-    DeviceTask task = {.function = write_outside, .axis_count = 1, .cost = 1000};
+  TEST("writes outside a shape are counted by launch") {
+    Task task = {{.axis_count = 1, .cost = 1000}, write_outside};
     Fixture *f = begin(&task, 1, run_all);
     f->frame[1] = 12345;
     CHECK(launch(f));
-    uint64_t outside = 0;
-    for (int w = 0; w < WORKERS; w++) outside += f->workers[w].out_of_range;
-    CHECK_INT(outside, 12345);
+    CHECK_INT(f->launch.out_of_range, 12345);
+    CHECK(launch(f));
+    CHECK_INT(f->launch.out_of_range, 12345);
     end(f);
   }
   TEST("a host without memory for a list is a fault, not an end") {
-    DeviceTask tasks[] = {over_cells, over_nodes};
+    Task tasks[] = {over_cells, over_nodes};
     Fixture *f = begin(tasks, 2, run_all);
     f->frame[1] = CELLS;
     heap.fail_at = heap.allocations + 1;
@@ -290,60 +300,97 @@ static void check_faults(void) {
   }
 }
 
-/* -- own copies ------------------------------------------------------------------------------------------------------- */
+/* -- private copies ---------------------------------------------------------------------------------------------------- */
 
 /* `cost`: of a position; at 1 ns and 30 positions a node its 16 elements, of two copies, are dearer to add up. */
-static void check_own_sum(int64_t cost, int64_t total, bool has_copies, bool expects_plain) {
-  static const DeviceOwn own = {.manager = 0, .scalar = DEVICE_I32, .depth = 1, .counts = {16}, .strides = {4}};
-  DeviceTask tasks[2] = {{.function = add_atomically, .axis_count = 1, .cost = cost, .twin = 1, .may_change_topology = true},
-                         {.function = add_apart, .axis_count = 1, .cost = cost, .own = &own, .own_count = 1, .may_change_topology = true}};
+static void check_sum(int64_t cost, int64_t total, uint64_t budget, bool expects_private) {
+  static const DeviceSum sum = {.manager = 0, .scalar = DEVICE_I32, .depth = 1, .counts = {16}, .strides = {4}};
+  Task tasks[2] = {{{.axis_count = 1, .cost = cost, .privatised = 1, .may_change_topology = true}, add_atomically},
+                   {{.axis_count = 1, .cost = cost, .sums = &sum, .sum_count = 1, .may_change_topology = true}, add_apart}};
   Fixture *f = begin(tasks, 2, run_first);
-  Arena copies;
-  CHECK(arena_reserve(&copies, (WORKERS - 1) * f->arena.reserved, (WORKERS - 1) * f->arena.reserved, &err));
-  int64_t offsets[WORKERS] = {0};
-  for (int w = 1; w < WORKERS; w++) offsets[w] = copies.base - f->arena.base + (w - 1) * (int64_t)f->arena.reserved;
-  f->tree.own = has_copies ? offsets : NULL;
+  f->budget.limit = budget;
   f->frame[1] = (uint64_t)total;
   CHECK(launch(f)); /* makes the nodes: only then is known how many there are */
-  plain_calls = 0;
+  private_calls = 0;
   CHECK(launch(f));
   for (int64_t i = 0; i < TOUCHED && i < total; i++) {
     const uint32_t *node = (const void *)rt_slot_find(&f->launch.context, 0, slot_of(&f->launch.context, i));
     CHECK_INT(node[3], 2 * (total / TOUCHED + (i < total % TOUCHED)));
     CHECK_INT(node[2], 0);
   }
-  CHECK((plain_calls > 0) == expects_plain);
-  arena_release(&copies);
+  CHECK((private_calls > 0) == expects_private);
   end(f);
 }
 
-static void check_own(void) {
-  TEST("workers add in their own copies, which the device adds up") check_own_sum(20, POSITIONS, true, true);
-  TEST("a loop that stays on its caller adds in place") check_own_sum(1, 50, true, true);
-  TEST("where adding up costs more than the loop, or nothing was given for copies, updates are atomic") {
-    check_own_sum(1, 21000, true, false);
-    check_own_sum(20, POSITIONS, false, false);
+static void check_private_copies(void) {
+  enum { PLENTY = 1 << 24, FOR_THE_TREE_ALONE = 5 * RT_SEGMENT };
+  TEST("workers add in their private copies, which the device adds up") check_sum(20, POSITIONS, PLENTY, true);
+  TEST("a loop that stays on its caller adds in place") check_sum(1, 50, PLENTY, true);
+  TEST("where adding up costs more than the loop, or the budget has no room for copies, updates are atomic") {
+    check_sum(1, 21000, PLENTY, false);
+    check_sum(20, POSITIONS, FOR_THE_TREE_ALONE, false);
+  }
+  TEST("what the device keeps beside a tree is charged, and given back") {
+    static const DeviceSum sum = {.manager = 0, .scalar = DEVICE_I32, .depth = 1, .counts = {16}, .strides = {4}};
+    Task tasks[2] = {{{.axis_count = 1, .cost = 20, .privatised = 1, .may_change_topology = true}, add_atomically},
+                     {{.axis_count = 1, .cost = 20, .sums = &sum, .sum_count = 1, .may_change_topology = true}, add_apart}};
+    Fixture *f = begin(tasks, 2, run_first);
+    f->frame[1] = POSITIONS;
+    CHECK(launch(f) && launch(f));
+    uint64_t tree_alone = rt_tree_bytes(&f->tree);
+    CHECK(f->budget.used > tree_alone);
+    device->table->forget(device, &f->tree);
+    CHECK_INT(f->budget.used, tree_alone);
+    CHECK(!f->tree.device && !f->tree.own);
+    end(f);
+  }
+}
+
+/* -- memory and code ----------------------------------------------------------------------------------------------------- */
+
+static void check_memory(void) {
+  TEST("memory is zero until written, and again where it was discarded") {
+    DeviceMemory memory;
+    uint8_t bytes[4] = {9, 9, 9, 9};
+    CHECK(device->table->allocate(device, &memory, 1 << 20, 1 << 20, &err));
+    uint8_t *seen = device->table->map(device, &memory);
+    memset(seen, 7, 1 << 20);
+    device->table->copy(device, bytes, seen + 4094, 4);
+    CHECK(bytes[0] == 7 && bytes[3] == 7);
+    device->table->discard(device, memory.base, 4096);
+    device->table->copy(device, bytes, seen + 4094, 4);
+    CHECK(bytes[0] == 0 && bytes[1] == 0 && bytes[2] == 7);
+    device->table->free(device, &memory);
+    CHECK(!memory.base);
+  }
+  TEST("code that is no object is refused, and nothing is kept") {
+    int64_t live = heap.live_bytes;
+    CHECK(!device->table->load(device, (const uint8_t *)"PTX", 3, 1, &err));
+    CHECK_INT(err.code, RG_ERROR_OBJECT);
+    CHECK_INT(heap.live_bytes, live);
+    error_clear(&err);
   }
 }
 
 int main(void) {
   heap_init(&heap, 0);
-  device = device_cpu_create(&heap, WORKERS, NULL, NULL, &err);
+  device = device_cpu_create(&heap, &(DeviceOptions){.threads = WORKERS}, &err);
   TEST("a device has the workers it was asked for") CHECK(device && device->worker_count == WORKERS);
   if (!device) return check_report();
   check_ranges();
   check_bounds();
   check_nodes();
   check_faults();
-  check_own();
+  check_private_copies();
+  check_memory();
   device->table->destroy(device);
   TEST("it gives its memory back") CHECK_INT(heap.live_bytes, 0);
   TEST("a host without memory gets no device, and an error") {
-    for (int64_t fail_at = 1; fail_at <= 3; fail_at++) {
+    for (int64_t fail_at = 1; fail_at <= 4; fail_at++) {
       Heap poor;
       heap_init(&poor, fail_at);
       error_clear(&err);
-      CHECK(!device_cpu_create(&poor, 2, NULL, NULL, &err));
+      CHECK(!device_cpu_create(&poor, &(DeviceOptions){.threads = 2}, &err));
       CHECK_INT(err.code, RG_ERROR_MEMORY);
       CHECK_INT(poor.live_bytes, 0);
     }

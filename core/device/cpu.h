@@ -1,0 +1,25 @@
+/* cpu.h - the parts of the CPU device. For the room alone. */
+#ifndef RG_DEVICE_CPU_H
+#define RG_DEVICE_CPU_H
+
+#include "device/device.h"
+#include "thread/pool.h"
+
+typedef struct CpuDevice {
+  Device device;
+  Pool *pool;
+  RtWorker *workers;
+  uint8_t *took_part;         /* by worker: it ran a chunk of the task */
+  DeviceLaunch *launch;       /* the one that runs */
+} CpuDevice;
+
+/* cpu_code.c */
+DeviceCode *cpu_load(Device *device, const uint8_t *object, int64_t length, int32_t task_count, Error *err);
+void cpu_unload(Device *device, DeviceCode *code);
+
+/* cpu_launch.c */
+bool cpu_launch(Device *device, DeviceLaunch *launch, Error *err);
+/* RtContext.parallel, of a context whose host is the device */
+void cpu_share(RtContext *context, int64_t count, RtPart *part, void *data);
+
+#endif

@@ -1,0 +1,165 @@
+/* cpu_launch.c - a task's positions are split among the workers of a pool.
+ *
+ * How finely: a chunk is worth about CHUNK_NS of work, so that handing it out costs nothing to speak of, but there
+ * are several chunks per worker, so that uneven work evens out; they begin at multiples of ROW, where vector rows and
+ * cache lines do. A loop worth less than SERIAL_NS stays on the caller.
+ * Where a task has a privatised version (private_copies.h), that one runs if it pays.
+ * Between tasks trees are settled and collected, so that a list shows what the task before did and freed nodes are
+ * used again; both return at once where nothing changed. */
+#include <string.h>
+
+#include "base/bits.h"
+#include "device/cpu.h"
+#include "device/private_copies.h"
+
+enum { SERIAL_NS = 8000, CHUNK_NS = 20000, CHUNKS_PER_WORKER = 8, ROW = 64, MOST_CHUNKS = 1 << 20 };
+
+typedef struct Running { /* one task, as its workers see it */
+  RtContext *context;
+  RtTaskFunction *function;
+  uint8_t *took_part;
+} Running;
+
+static void run_chunk(void *data, int32_t worker, int64_t begin, int64_t end) {
+  Running *running = data;
+  RtContext *context = running->context;
+  running->took_part[worker] = 1;
+  if (!rt_stopped(context)) running->function(context, &context->workers[worker], begin, end);
+}
+
+/* Of begin..end, as many as fit. */
+static int64_t count_axis(int64_t begin, int64_t end) {
+  uint64_t count = begin < end ? (uint64_t)end - (uint64_t)begin : 0;
+  return count > INT64_MAX ? INT64_MAX : (int64_t)count;
+}
+
+/* Iterations of a range: the product of its extents, 0 when one is empty, INT64_MAX where it would overflow. */
+static int64_t count_range(const RtContext *context, const DeviceTask *task) {
+  const uint64_t *bounds = &context->frame[task->bounds];
+  int64_t total = 1;
+  bool is_empty = false, is_huge = false;
+  for (int32_t axis = 0; axis < task->axis_count; axis++) {
+    int64_t count = count_axis((int64_t)bounds[2 * axis], (int64_t)bounds[2 * axis + 1]);
+    if (!count) is_empty = true;
+    else if (is_huge || __builtin_mul_overflow(total, count, &total)) is_huge = true;
+  }
+  return is_empty ? 0 : is_huge ? INT64_MAX : total;
+}
+
+static int64_t count_positions(RtContext *context, const DeviceTask *task) {
+  if (task->kind == DEVICE_RANGE) return count_range(context, task);
+  RtTree *tree = context->trees[task->tree];
+  if (!rt_list_update(context, tree, task->manager)) return 0;
+  return (int64_t)tree->managers[task->manager].list_count;
+}
+
+/* What the user asked for, or a multiple where that would be more chunks than anyone can hand out. */
+static int64_t block_chunk(int64_t block, int64_t total) { return block * (total / block / MOST_CHUNKS + 1); }
+
+static int64_t choose_chunk(const CpuDevice *cpu, const DeviceTask *task, int64_t total) {
+  int64_t cost = max_i64(1, task->cost), workers = pool_worker_count(cpu->pool);
+  if (task->block > 0) return block_chunk(task->block, total);
+  if (!cpu->device.shuffle_tasks && total < SERIAL_NS / cost) return total;
+  int64_t even = total / (workers * CHUNKS_PER_WORKER) + 1, worth = CHUNK_NS / cost + 1;
+  if (cpu->device.shuffle_tasks) return even;
+  int64_t chunk = max_i64(even, worth);
+  return chunk < total - ROW ? (chunk + ROW - 1) / ROW * ROW : chunk;
+}
+
+/* Every tree that the launch names: a body may activate in any of them. No task is running. */
+static void settle_trees(DeviceLaunch *launch) {
+  RtContext *context = &launch->context;
+  for (int32_t i = 0; i < context->tree_count; i++) {
+    rt_tree_settle(context, context->trees[i]);
+    if (launch->gc_is_stopped) continue;
+    if (rt_tree_collect(context, context->trees[i])) launch->collections++;
+  }
+}
+
+static void run_positions(CpuDevice *cpu, DeviceLaunch *launch, int32_t number, int64_t total) {
+  RtContext *context = &launch->context;
+  const DeviceTask *task = &launch->tasks[number];
+  int64_t chunk = choose_chunk(cpu, task, total);
+  if (task->privatised && copies_pay(context, &launch->tasks[task->privatised], total, chunk >= total)) {
+    number = task->privatised;
+    task = &launch->tasks[number];
+  }
+  memset(cpu->took_part, 0, (size_t)context->worker_count);
+  Running running = {.context = context, .took_part = cpu->took_part};
+  *(void **)&running.function = launch->code->tasks[number];
+  uint64_t seed = cpu->device.shuffle_tasks ? cpu->device.seed + launch->runs : 0;
+  pool_parallel_for(cpu->pool, total, chunk, seed, run_chunk, &running);
+  if (task->sum_count) copies_add_up(cpu->pool, context, task, cpu->took_part);
+}
+
+static void run_task(RtContext *context, int32_t number) {
+  CpuDevice *cpu = context->host;
+  DeviceLaunch *launch = cpu->launch;
+  const DeviceTask *task = &launch->tasks[number];
+  if (rt_stopped(context)) return;
+  settle_trees(launch); /* what the host region did */
+  context->task = number;
+  int64_t total = count_positions(context, task);
+  if (total > 0) {
+    launch->runs++;
+    run_positions(cpu, launch, number, total);
+  }
+  context->task = -1;
+  bool frees = task->may_deactivate && !launch->gc_is_stopped;
+  if (task->may_change_topology || frees || cpu->device.gc_each_launch) settle_trees(launch);
+}
+
+/* -- the runtime's own work --------------------------------------------------------------------------------------- */
+
+typedef struct Sharing {
+  RtContext *context;
+  RtPart *part;
+  void *data;
+} Sharing;
+
+static void run_part(void *data, int32_t worker, int64_t begin, int64_t end) {
+  Sharing *sharing = data;
+  sharing->part(sharing->context, &sharing->context->workers[worker], sharing->data, begin, end);
+}
+
+void cpu_share(RtContext *context, int64_t count, RtPart *part, void *data) {
+  CpuDevice *cpu = context->host;
+  Sharing sharing = {context, part, data};
+  pool_parallel_for(cpu->pool, count, 1, 0, run_part, &sharing);
+}
+
+/* -- launches --------------------------------------------------------------------------------------------------------- */
+
+static void prepare_copies(Device *device, const DeviceLaunch *launch) {
+  for (int32_t k = 0; k < launch->task_count; k++)
+    for (int32_t i = 0; i < launch->tasks[k].sum_count; i++)
+      copies_prepare(device, launch->trees[launch->tasks[k].sums[i].tree]);
+}
+
+static uint64_t take_out_of_range(CpuDevice *cpu) {
+  uint64_t outside = 0;
+  for (int32_t k = 0; k < cpu->device.worker_count; k++) {
+    outside += cpu->workers[k].out_of_range;
+    cpu->workers[k].out_of_range = 0;
+  }
+  return outside;
+}
+
+bool cpu_launch(Device *device, DeviceLaunch *launch, Error *err) {
+  CpuDevice *cpu = (CpuDevice *)device;
+  RtContext *context = &launch->context;
+  *context = device->native;
+  context->frame = launch->frame;
+  context->trees = launch->trees;
+  context->tree_count = launch->tree_count;
+  context->ambient = launch->ambient;
+  context->run = run_task;
+  launch->runs = launch->collections = 0;
+  cpu->launch = launch;
+  if (launch->has_sums) prepare_copies(device, launch);
+  launch->code->host(context);
+  settle_trees(launch);
+  launch->out_of_range = take_out_of_range(cpu);
+  if (context->error.kind == RT_OK && rt_stopped(context)) context->error.kind = RT_ERROR_STOPPED;
+  return pool_check_host(cpu->pool, err);
+}
