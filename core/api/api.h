@@ -1,6 +1,6 @@
-/* api.h - the frame around every call of regolith.h: one thread inside, the error kept, a status out.
- * A refusal that belongs to no runtime (NULL where a handle stands, a busy runtime) is kept per thread, so that
- * rg_error can tell it and no other thread's call is disturbed. */
+/* api.h - the frame around every call of regolith.h: one thread inside, the error kept, a status
+ * out. An error that belongs to no runtime (NULL for a handle, a busy runtime) is kept per thread,
+ * so that rg_error can report it and no other thread's call is disturbed. */
 #ifndef RG_API_API_H
 #define RG_API_API_H
 
@@ -19,7 +19,8 @@ bool api_check_arch(const char *arch, Error *err);
 
 /* `call` runs inside; its error goes to API_ERR. */
 #define API_ERR(program) (&(program)->error)
-#define API_CALL(program, call) (api_enter(program) ? api_leave(program, (call)) : (RgStatus)RG_ERROR_BUSY)
+#define API_CALL(program, call) \
+  (api_enter(program) ? api_leave(program, (call)) : (RgStatus)RG_ERROR_BUSY)
 /* Refuses a NULL: `API_NEEDS(index)`. */
 #define API_NEEDS(pointer) \
   do { \

@@ -33,7 +33,7 @@ static bool copy_shape(Field *field, int64_t *shape, Error *err) {
   char label[100];
   if (!owner_check(field->object.owner, err)) return false;
   if (!field->node)
-    return error_set(err, RG_ERROR_FIELD_UNPLACED, "%s has no place yet, so it has no shape",
+    return error_set(err, RG_ERROR_FIELD_UNPLACED, "%s is not placed yet, so it has no shape",
                      field_label(field, label));
   if (!tree_check(field->node->tree, err)) return false;
   memcpy(shape, field->node->snode->shape, sizeof *shape * (size_t)field->node->snode->rank);
@@ -51,7 +51,8 @@ RgStatus rg_field_shape(RgField *handle, int64_t *shape) {
 RgStatus rg_field_set_offset(RgField *handle, const int64_t *offset, int32_t count) {
   Field *field = (Field *)handle;
   API_NEEDS(field);
-  if (count < 0 || (count > 0 && !offset)) return api_refuse(__func__, "offset and count do not agree");
+  if (count < 0 || (count > 0 && !offset))
+    return api_refuse(__func__, "offset and count do not agree");
   Program *program = API_PROGRAM(field);
   return API_CALL(program, field_set_offset(field, offset, count, API_ERR(program)));
 }
@@ -74,7 +75,8 @@ RgStatus rg_field_get(RgField *handle, const int64_t *index, int32_t index_count
   Field *field = (Field *)handle;
   API_NEEDS(field);
   API_NEEDS(value);
-  if (index_count < 0 || (index_count > 0 && !index)) return api_refuse(__func__, "index and index_count do not agree");
+  if (index_count < 0 || (index_count > 0 && !index))
+    return api_refuse(__func__, "index and index_count do not agree");
   Program *program = API_PROGRAM(field);
   return API_CALL(program, field_get(field, index, index_count, value, API_ERR(program)));
 }
@@ -88,11 +90,13 @@ RgStatus rg_field_convert(RgField *handle, const RgValue *from, RgValue *to) {
   return API_CALL(program, field_convert(field, from, to, API_ERR(program)));
 }
 
-RgStatus rg_field_set(RgField *handle, const int64_t *index, int32_t index_count, const RgValue *value) {
+RgStatus rg_field_set(RgField *handle, const int64_t *index, int32_t index_count,
+                      const RgValue *value) {
   Field *field = (Field *)handle;
   API_NEEDS(field);
   API_NEEDS(value);
-  if (index_count < 0 || (index_count > 0 && !index)) return api_refuse(__func__, "index and index_count do not agree");
+  if (index_count < 0 || (index_count > 0 && !index))
+    return api_refuse(__func__, "index and index_count do not agree");
   Program *program = API_PROGRAM(field);
   return API_CALL(program, field_set(field, index, index_count, value, API_ERR(program)));
 }
@@ -113,13 +117,13 @@ RgStatus rg_field_copy(RgField *handle, RgField *from) {
   return API_CALL(program, field_copy(field, (Field *)from, API_ERR(program)));
 }
 
-#define TRANSFER(CALL, ELEMENT, WORK)                                                                                  \
-  RgStatus CALL(RgField *handle, ELEMENT *values, int64_t count) {                                                     \
-    Field *field = (Field *)handle;                                                                                    \
-    API_NEEDS(field);                                                                                                  \
-    API_NEEDS(values);                                                                                                 \
-    Program *program = API_PROGRAM(field);                                                                             \
-    return API_CALL(program, WORK(field, values, count, API_ERR(program)));                                            \
+#define TRANSFER(CALL, ELEMENT, WORK) \
+  RgStatus CALL(RgField *handle, ELEMENT *values, int64_t count) { \
+    Field *field = (Field *)handle; \
+    API_NEEDS(field); \
+    API_NEEDS(values); \
+    Program *program = API_PROGRAM(field); \
+    return API_CALL(program, WORK(field, values, count, API_ERR(program))); \
   }
 TRANSFER(rg_field_read, double, field_read)
 TRANSFER(rg_field_read_i64, int64_t, field_read_i64)

@@ -18,28 +18,30 @@ static void find_range(const double *values, int64_t count, Picture *picture) {
   }
 }
 
-/* 0 for what is not a number, and everywhere in a field of one value. */
+/* 0 for NaN, and everywhere in a field of equal values. */
 static double scaled(double value, const Picture *picture) {
   double span = picture->high - picture->low, at = (value - picture->low) / span;
   if (!(span > 0) || at != at) return 0;
   return at < 0 ? 0 : at > 1 ? 1 : at;
 }
 
-static bool paint(const double *values, const int64_t *shape, const Picture *picture, uint8_t *pixels, Error *err) {
+static bool paint(const double *values, const int64_t *shape, const Picture *picture,
+                  uint8_t *pixels, Error *err) {
   int64_t width = shape[0], height = shape[1];
   const char *palette = picture->palette && picture->palette[0] ? picture->palette : "grey";
   for (int64_t row = 0; row < height; row++) {
     for (int64_t x = 0; x < width; x++) {
       double value = scaled(values[x * height + (height - 1 - row)], picture);
       if (!image_palette(palette, value, pixels + (row * width + x) * 3))
-        return error_set(err, RG_ERROR_ARGUMENT, "there is no palette '%.40s': grey and heat are", palette);
+        return error_set(err, RG_ERROR_ARGUMENT,
+                         "there is no palette '%.40s'; there are grey and heat", palette);
     }
   }
   return true;
 }
 
-static bool write_pixels(Field *field, const int64_t *shape, Picture *picture, double *values, uint8_t *pixels,
-                         Error *err) {
+static bool write_pixels(Field *field, const int64_t *shape, Picture *picture, double *values,
+                         uint8_t *pixels, Error *err) {
   int64_t count = shape[0] * shape[1];
   if (!field_read(field, values, count, err)) return false;
   if (picture->low == picture->high) find_range(values, count, picture);
@@ -57,20 +59,22 @@ static bool write_field(Field *field, Picture *picture, Error *err) {
     return error_set(err, RG_ERROR_ARGUMENT, "a picture shows a field of two axes, %s has %d",
                      field_label(field, label), node->rank);
   if (node->shape[0] > LARGEST_SIDE || node->shape[1] > LARGEST_SIDE)
-    return error_set(err, RG_ERROR_ARGUMENT, "%s is too large for a picture: %d pixels a side at most",
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "%s is too large for a picture: %d pixels per side at most",
                      field_label(field, label), LARGEST_SIDE);
   size_t count = (size_t)(node->shape[0] * node->shape[1]);
   double *values = heap_alloc(heap, sizeof *values * count);
   uint8_t *pixels = heap_alloc(heap, count * 3);
-  bool ok = values && pixels ? write_pixels(field, node->shape, picture, values, pixels, err)
-                             : error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a picture");
+  bool ok = values && pixels
+                ? write_pixels(field, node->shape, picture, values, pixels, err)
+                : error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a picture");
   heap_free(heap, values);
   heap_free(heap, pixels);
   return ok;
 }
 
-RgStatus rg_image_write_field(RgRuntime *runtime, const char *path, RgField *handle, double low, double high,
-                              const char *palette) {
+RgStatus rg_image_write_field(RgRuntime *runtime, const char *path, RgField *handle, double low,
+                              double high, const char *palette) {
   Field *field = (Field *)handle;
   Picture picture = {path, palette, low, high};
   API_NEEDS(runtime);
@@ -80,19 +84,21 @@ RgStatus rg_image_write_field(RgRuntime *runtime, const char *path, RgField *han
   return API_CALL(program, write_field(field, &picture, API_ERR(program)));
 }
 
-static bool write_bytes(Program *program, const char *path, const uint8_t *pixels, int32_t width, int32_t height,
-                        int32_t channels, Error *err) {
+static bool write_bytes(Program *program, const char *path, const uint8_t *pixels, int32_t width,
+                        int32_t height, int32_t channels, Error *err) {
   if (!owner_check(&program->owner, err)) return false;
   if (width < 1 || height < 1 || (channels != 1 && channels != 3 && channels != 4))
-    return error_set(err, RG_ERROR_ARGUMENT, "a picture has at least one pixel, of 1, 3 or 4 channels");
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "a picture has at least one pixel, of 1, 3 or 4 channels");
   return image_write(path, pixels, width, height, channels, err);
 }
 
-RgStatus rg_image_write(RgRuntime *runtime, const char *path, const uint8_t *pixels, int32_t width, int32_t height,
-                        int32_t channels) {
+RgStatus rg_image_write(RgRuntime *runtime, const char *path, const uint8_t *pixels, int32_t width,
+                        int32_t height, int32_t channels) {
   Program *program = (Program *)runtime;
   API_NEEDS(runtime);
   API_NEEDS(path);
   API_NEEDS(pixels);
-  return API_CALL(program, write_bytes(program, path, pixels, width, height, channels, API_ERR(program)));
+  return API_CALL(program,
+                  write_bytes(program, path, pixels, width, height, channels, API_ERR(program)));
 }

@@ -4,8 +4,10 @@
 #include "api/api.h"
 
 /* Options of an older caller are shorter. */
-static bool read_options(const char *function, const RgKernelOptions *options, int64_t length, RgKernelOptions *known) {
-  if (length < 0 || length > INT32_MAX / 2) return !api_refuse(function, "length is not the length of a text");
+static bool read_options(const char *function, const RgKernelOptions *options, int64_t length,
+                         RgKernelOptions *known) {
+  if (length < 0 || length > INT32_MAX / 2)
+    return !api_refuse(function, "length is not the length of a text");
   if (options && options->struct_size < (int32_t)sizeof options->struct_size)
     return !api_refuse(function, "options->struct_size is not set");
   size_t size = options ? (size_t)options->struct_size : 0;
@@ -13,8 +15,8 @@ static bool read_options(const char *function, const RgKernelOptions *options, i
   return true;
 }
 
-RgStatus rg_kernel_create(RgRuntime *runtime, const char *text, int64_t length, const RgKernelOptions *options,
-                          RgKernel **kernel) {
+RgStatus rg_kernel_create(RgRuntime *runtime, const char *text, int64_t length,
+                          const RgKernelOptions *options, RgKernel **kernel) {
   Program *program = (Program *)runtime;
   RgKernelOptions known = {0};
   API_NEEDS(runtime);
@@ -24,13 +26,16 @@ RgStatus rg_kernel_create(RgRuntime *runtime, const char *text, int64_t length, 
   if (!api_enter(program)) return RG_ERROR_BUSY;
   bool is_alive = owner_check(&program->owner, API_ERR(program));
   Str source = {text, (int)length};
-  *kernel = is_alive ? (RgKernel *)kernel_create(&program->engine, source, &known, API_ERR(program)) : NULL;
+  *kernel = is_alive ? (RgKernel *)kernel_create(&program->engine, source, &known, API_ERR(program))
+                     : NULL;
   return api_leave(program, *kernel != NULL);
 }
 
 void rg_kernel_release(RgKernel *kernel) { object_release((Object *)kernel); }
 
-int32_t rg_kernel_path_count(RgKernel *kernel) { return kernel ? ((Kernel *)kernel)->paths.count : 0; }
+int32_t rg_kernel_path_count(RgKernel *kernel) {
+  return kernel ? ((Kernel *)kernel)->paths.count : 0;
+}
 
 RgStatus rg_kernel_path(RgKernel *handle, int32_t number, const char **path, int32_t *parameter) {
   Kernel *kernel = (Kernel *)handle;
@@ -40,13 +45,16 @@ RgStatus rg_kernel_path(RgKernel *handle, int32_t number, const char **path, int
     return api_refuse(__func__, "number is not below rg_kernel_path_count");
   *path = kernel->path_texts.items[number];
   if (parameter)
-    *parameter = kernel->paths.items[number].is_parameter_path ? kernel->paths.items[number].parameter : -1;
+    *parameter =
+        kernel->paths.items[number].is_parameter_path ? kernel->paths.items[number].parameter : -1;
   return 0;
 }
 
 int32_t rg_kernel_path_function(RgKernel *handle, int32_t number) {
   Kernel *kernel = (Kernel *)handle;
-  return kernel && number >= 0 && number < kernel->paths.count ? kernel->paths.items[number].function : 0;
+  return kernel && number >= 0 && number < kernel->paths.count
+             ? kernel->paths.items[number].function
+             : 0;
 }
 
 int32_t rg_kernel_wants(RgKernel *handle, int32_t *value) {
@@ -55,8 +63,8 @@ int32_t rg_kernel_wants(RgKernel *handle, int32_t *value) {
   return kernel ? (int32_t)kernel->want : 0;
 }
 
-RgStatus rg_kernel_add_function(RgKernel *handle, const char *text, int64_t length, const RgKernelOptions *options,
-                                int32_t *function) {
+RgStatus rg_kernel_add_function(RgKernel *handle, const char *text, int64_t length,
+                                const RgKernelOptions *options, int32_t *function) {
   Kernel *kernel = (Kernel *)handle;
   RgKernelOptions known = {0};
   API_NEEDS(kernel);
@@ -65,7 +73,8 @@ RgStatus rg_kernel_add_function(RgKernel *handle, const char *text, int64_t leng
   if (!read_options(__func__, options, length, &known)) return RG_ERROR_ARGUMENT;
   Program *program = API_PROGRAM(kernel);
   Str source = {text, (int)length};
-  return API_CALL(program, (*function = kernel_add_function(kernel, source, &known, API_ERR(program))) > 0);
+  return API_CALL(program,
+                  (*function = kernel_add_function(kernel, source, &known, API_ERR(program))) > 0);
 }
 
 int32_t rg_kernel_parameter_count(RgKernel *kernel) {
@@ -74,14 +83,16 @@ int32_t rg_kernel_parameter_count(RgKernel *kernel) {
 
 const char *rg_kernel_name(RgKernel *kernel) { return kernel ? ((Kernel *)kernel)->name : ""; }
 
-RgStatus rg_kernel_launch(RgKernel *handle, const RgValue *values, int32_t value_count, RgValue *result) {
+RgStatus rg_kernel_launch(RgKernel *handle, const RgValue *values, int32_t value_count,
+                          RgValue *result) {
   Kernel *kernel = (Kernel *)handle;
   RgValue unused;
   API_NEEDS(kernel);
   if (value_count < 0 || value_count > 10000 || (value_count > 0 && !values))
     return api_refuse(__func__, "values and value_count do not agree");
   Program *program = API_PROGRAM(kernel);
-  return API_CALL(program, kernel_launch(kernel, values, value_count, result ? result : &unused, API_ERR(program)));
+  return API_CALL(program, kernel_launch(kernel, values, value_count, result ? result : &unused,
+                                         API_ERR(program)));
 }
 
 RgStatus rg_kernel_result(RgKernel *handle, int32_t number, RgValue *result) {
@@ -92,7 +103,8 @@ RgStatus rg_kernel_result(RgKernel *handle, int32_t number, RgValue *result) {
   return API_CALL(program, kernel_result(kernel, number, result, API_ERR(program)));
 }
 
-RgStatus rg_kernel_emit(RgKernel *handle, const RgValue *values, int32_t value_count, RgEmission *emission) {
+RgStatus rg_kernel_emit(RgKernel *handle, const RgValue *values, int32_t value_count,
+                        RgEmission *emission) {
   Kernel *kernel = (Kernel *)handle;
   API_NEEDS(kernel);
   API_NEEDS(emission);

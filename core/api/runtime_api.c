@@ -6,7 +6,7 @@
 #include "api/api.h"
 #include "base/clock.h"
 
-static _Thread_local Error loose; /* of calls that reached no runtime */
+static _Thread_local Error loose; /* of calls that did not reach a runtime */
 
 static const char options_help[] =
 #define OPTION(NAME, DEFAULT, MEANING) #NAME " [" DEFAULT "] " MEANING "\n"
@@ -105,7 +105,8 @@ RgStatus rg_runtime_create(const RgOptions *options, RgRuntime **runtime, RgErro
   } else {
     size_t size = options ? (size_t)options->struct_size : 0;
     if (options) memcpy(&known, options, size < sizeof known ? size : sizeof known);
-    *runtime = api_check_arch(known.arch, &loose) ? (RgRuntime *)program_create(&known, &loose) : NULL;
+    *runtime =
+        api_check_arch(known.arch, &loose) ? (RgRuntime *)program_create(&known, &loose) : NULL;
   }
   if (error) show(&loose, error);
   return (RgStatus)loose.code;
@@ -156,13 +157,15 @@ RgStatus rg_info(RgRuntime *runtime, RgInfo *info) {
                    .threads = rg_worker_count(runtime),
                    .memory_bytes = program->store.budget.limit};
   if (dladdr((void *)rg_version, &library) && library.dli_fname) info->library = library.dli_fname;
-  if (program->store.device) info->device = program->engine.options.runs_in_lua ? "lua" : program->store.device->table->name;
+  if (program->store.device)
+    info->device = program->engine.options.runs_in_lua ? "lua" : program->store.device->table->name;
   return 0;
 }
 
 static bool measure_cache(Program *program, RgCacheInfo *info, Error *err) {
   if (!owner_check(&program->owner, err)) return false;
-  *info = (RgCacheInfo){.folder = cache_folder(program->engine.cache), .limit_bytes = cache_limit_bytes(program->engine.cache)};
+  *info = (RgCacheInfo){.folder = cache_folder(program->engine.cache),
+                        .limit_bytes = cache_limit_bytes(program->engine.cache)};
   if (!program->engine.cache) return true;
   CacheContents contents = cache_measure(&program->owner.heap, info->folder);
   info->entries = contents.entry_count;
@@ -179,10 +182,12 @@ RgStatus rg_cache_info(RgRuntime *runtime, RgCacheInfo *info) {
 
 static bool clear_cache(Program *program, Error *err) {
   if (!owner_check(&program->owner, err)) return false;
-  uint64_t left = program->engine.cache ? cache_empty(&program->owner.heap, cache_folder(program->engine.cache)) : 0;
+  uint64_t left = program->engine.cache
+                      ? cache_empty(&program->owner.heap, cache_folder(program->engine.cache))
+                      : 0;
   if (!left) return true;
-  return error_set(err, RG_ERROR_IO, "%llu compiled kernels in '%s' could not be deleted", (unsigned long long)left,
-                   cache_folder(program->engine.cache));
+  return error_set(err, RG_ERROR_IO, "%llu compiled kernels in '%s' could not be deleted",
+                   (unsigned long long)left, cache_folder(program->engine.cache));
 }
 
 RgStatus rg_cache_clear(RgRuntime *runtime) {

@@ -32,8 +32,9 @@ RgStatus rg_tree_text(RgTree *handle, const char **text) {
   return API_CALL(program, tree_text(tree, text, API_ERR(program)));
 }
 
-RgStatus rg_snode_add(RgSNode *handle, const char *kind, const char *axes, const int64_t *sizes, int32_t size_count,
-                      const char *name, int32_t aos, int64_t chunk, RgSNode **node) {
+RgStatus rg_snode_add(RgSNode *handle, const char *kind, const char *axes, const int64_t *sizes,
+                      int32_t size_count, const char *name, int32_t aos, int64_t chunk,
+                      RgSNode **node) {
   Node *parent = (Node *)handle;
   API_NEEDS(parent);
   API_NEEDS(kind);
@@ -47,12 +48,14 @@ RgStatus rg_snode_add(RgSNode *handle, const char *kind, const char *axes, const
   return api_leave(program, *node != NULL);
 }
 
-RgStatus rg_snode_rescale(RgSNode *from_handle, RgSNode *to_handle, const int64_t *index, int32_t index_count, int64_t *out) {
+RgStatus rg_snode_rescale(RgSNode *from_handle, RgSNode *to_handle, const int64_t *index,
+                          int32_t index_count, int64_t *out) {
   Node *from = (Node *)from_handle, *to = (Node *)to_handle;
   API_NEEDS(from);
   API_NEEDS(to);
   API_NEEDS(out);
-  if (index_count < 0 || (index_count > 0 && !index)) return api_refuse(__func__, "index and index_count do not agree");
+  if (index_count < 0 || (index_count > 0 && !index))
+    return api_refuse(__func__, "index and index_count do not agree");
   Program *program = API_PROGRAM(from->tree);
   return API_CALL(program, node_rescale(from, to, index, index_count, out, API_ERR(program)));
 }
@@ -104,33 +107,40 @@ RgStatus rg_snode_level(RgSNode *handle, RgLevel *level) {
   return API_CALL(program, node_level(node, level, API_ERR(program)));
 }
 
-RgStatus rg_snode_call(RgSNode *handle, const char *action, const int64_t *index, int32_t index_count,
-                       int64_t *result) {
+RgStatus rg_snode_call(RgSNode *handle, const char *action, const int64_t *index,
+                       int32_t index_count, int64_t *result) {
   Node *node = (Node *)handle;
   int64_t unused;
   API_NEEDS(node);
   API_NEEDS(action);
-  if (index_count < 0 || (index_count > 0 && !index)) return api_refuse(__func__, "index and index_count do not agree");
+  if (index_count < 0 || (index_count > 0 && !index))
+    return api_refuse(__func__, "index and index_count do not agree");
   Program *program = API_PROGRAM(node->tree);
-  return API_CALL(program, node_call(node, action, index, index_count, result ? result : &unused, API_ERR(program)));
+  return API_CALL(program, node_call(node, action, index, index_count, result ? result : &unused,
+                                     API_ERR(program)));
 }
 
-RgStatus rg_snode_append(RgSNode *handle, const int64_t *index, int32_t index_count, const RgValue *values,
-                         int32_t value_count, int64_t *slot) {
+RgStatus rg_snode_append(RgSNode *handle, const int64_t *index, int32_t index_count,
+                         const RgValue *values, int32_t value_count, int64_t *slot) {
   Node *node = (Node *)handle;
   int64_t unused;
   API_NEEDS(node);
-  if (index_count < 0 || (index_count > 0 && !index)) return api_refuse(__func__, "index and index_count do not agree");
-  if (value_count < 0 || (value_count > 0 && !values)) return api_refuse(__func__, "values and value_count do not agree");
+  if (index_count < 0 || (index_count > 0 && !index))
+    return api_refuse(__func__, "index and index_count do not agree");
+  if (value_count < 0 || (value_count > 0 && !values))
+    return api_refuse(__func__, "values and value_count do not agree");
   Program *program = API_PROGRAM(node->tree);
-  return API_CALL(program, node_append(node, index, index_count, values, value_count, slot ? slot : &unused, API_ERR(program)));
+  return API_CALL(program, node_append(node, index, index_count, values, value_count,
+                                       slot ? slot : &unused, API_ERR(program)));
 }
 
-RgStatus rg_snode_value(RgSNode *handle, int32_t number, const int64_t *index, int32_t index_count, RgValue *value) {
+RgStatus rg_snode_value(RgSNode *handle, int32_t number, const int64_t *index, int32_t index_count,
+                        RgValue *value) {
   Node *node = (Node *)handle;
   API_NEEDS(node);
   API_NEEDS(value);
-  if (index_count < 0 || (index_count > 0 && !index)) return api_refuse(__func__, "index and index_count do not agree");
+  if (index_count < 0 || (index_count > 0 && !index))
+    return api_refuse(__func__, "index and index_count do not agree");
   Program *program = API_PROGRAM(node->tree);
   return API_CALL(program, node_value(node, number, index, index_count, value, API_ERR(program)));
 }

@@ -1,11 +1,13 @@
-/* bits.h - small arithmetic that several rooms need. */
+/* bits.h - small arithmetic shared by several rooms. */
 #ifndef RG_BASE_BITS_H
 #define RG_BASE_BITS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-static inline uint64_t align_up(uint64_t value, uint64_t align) { return (value + align - 1) / align * align; }
+static inline uint64_t align_up(uint64_t value, uint64_t align) {
+  return (value + align - 1) / align * align;
+}
 static inline bool is_power_of_two(uint64_t value) { return value && !(value & (value - 1)); }
 static inline int log2_floor(uint64_t value) { return 63 - __builtin_clzll(value | 1); }
 static inline int64_t floor_div(int64_t a, int64_t b) {

@@ -1,4 +1,4 @@
-/* error.c - the first failure is kept, with its sentence; see error.h. */
+/* error.c - keeps the first failure and its sentence; see error.h. */
 #include "base/error.h"
 
 #include <stdio.h>
@@ -22,9 +22,9 @@ void error_keep_more(Error *err, ErrorList *list) {
   err->more = list;
 }
 
-/* -- further errors ---------------------------------------------------------------------------------------- */
+/* -- further errors ---------------------------------------------------------------------------- */
 
-/* Does the list's last error have room for one more note? */
+/* Does the list have room for one more note on its last error? */
 static bool takes_note(const ErrorList *list) {
   int notes = 0;
   while (notes < list->count && list->rows[list->count - 1 - notes].is_note) notes++;
@@ -52,7 +52,7 @@ Error *error_add(Error *err, const Error *other) {
   return row;
 }
 
-/* -- the first --------------------------------------------------------------------------------------------- */
+/* -- the first --------------------------------------------------------------------------------- */
 
 bool error_set_va(Error *err, ErrorCode code, const char *format, va_list args) {
   if (!err || error_is_set(err)) return false;

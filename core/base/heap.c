@@ -1,4 +1,5 @@
-/* heap.c - counted allocation; see heap.h. A header of 16 bytes in front of each block holds its size. */
+/* heap.c - counted allocation; see heap.h. A header of 16 bytes before each block holds its
+ * size. */
 #include "base/heap.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
-/* heap.h - where every byte of the core that the C library provides comes from.
- * One Heap per runtime: it counts what is live and can be told to fail its Nth allocation
- * (RG_STRESS=fail_alloc:N), so a test reaches every out-of-memory path.
+/* heap.h - every allocation that the core makes from the C library.
+ * One Heap per runtime: it counts the bytes in use and can be told to fail its Nth allocation
+ * (RG_STRESS=fail_alloc:N), so that tests reach every out-of-memory path.
  * Knows nothing of what is stored; arenas of trees come from core/memory instead.
  * Threads: any thread may call; counters are atomic. */
 #ifndef RG_BASE_HEAP_H
@@ -17,7 +17,7 @@ typedef struct Heap {
 } Heap;
 
 void heap_init(Heap *heap, int64_t fail_at);
-/* Zero-filled memory, or NULL. `size_bytes` 0 gives a unique pointer. Free with heap_free. */
+/* Zero-filled memory, or NULL. `size_bytes` 0 returns a unique pointer. Free with heap_free. */
 void *heap_alloc(Heap *heap, size_t size_bytes);
 /* Grows or shrinks; new bytes are zero. On failure returns NULL and `memory` stays valid. */
 void *heap_resize(Heap *heap, void *memory, size_t size_bytes);

@@ -59,7 +59,7 @@ static void put(Map *map, uint64_t hash, Str key, uint64_t number, void *value) 
   map->count++;
 }
 
-/* An empty text still is a text key. */
+/* An empty text is still a text key. */
 static Str text_key(Str key) { return key.data ? key : STR(""); }
 static uint64_t text_hash(Str key) { return hash_bytes(0, key.data, (size_t)key.length); }
 static uint64_t number_hash(uint64_t number) { return hash_bytes(1, &number, sizeof number); }
@@ -77,4 +77,6 @@ void *map_find_int(const Map *map, uint64_t key) {
   MapEntry *entry = find(map, number_hash(key), (Str){0}, key);
   return entry ? entry->value : NULL;
 }
-void map_put_int(Map *map, uint64_t key, void *value) { put(map, number_hash(key), (Str){0}, key, value); }
+void map_put_int(Map *map, uint64_t key, void *value) {
+  put(map, number_hash(key), (Str){0}, key, value);
+}

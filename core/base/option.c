@@ -20,7 +20,8 @@ const char *option_text(const char *name) {
   return "";
 }
 
-/* The place of `word` in a comma-separated list, ended by ',', ':' or the end; else NULL. */
+/* The position of `word` in a comma-separated list, where it ends at ',', ':' or the end; else
+ * NULL. */
 static const char *find_word(const char *list, const char *word) {
   size_t length = strlen(word);
   for (const char *at = list; at; at = strchr(at, ',')) {
@@ -30,7 +31,9 @@ static const char *find_word(const char *list, const char *word) {
   return NULL;
 }
 
-bool option_has_word(const char *name, const char *word) { return find_word(option_text(name), word) != NULL; }
+bool option_has_word(const char *name, const char *word) {
+  return find_word(option_text(name), word) != NULL;
+}
 
 int64_t option_number(const char *name, const char *word, int64_t otherwise) {
   const char *at = find_word(option_text(name), word);
@@ -39,9 +42,17 @@ int64_t option_number(const char *name, const char *word, int64_t otherwise) {
 }
 
 bool option_parse_bytes(const char *text, uint64_t *size_bytes, Error *err) {
-  static const struct { const char *unit; double bytes; } units[] = {
-      {"", 1}, {"B", 1}, {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0},
-      {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}};
+  static const struct { const char *unit; double bytes;
+  } units[] = {{"", 1},
+               {"B", 1},
+               {"KiB", 1024.0},
+               {"MiB", 1048576.0},
+               {"GiB", 1073741824.0},
+               {"TiB", 1099511627776.0},
+               {"KB", 1e3},
+               {"MB", 1e6},
+               {"GB", 1e9},
+               {"TB", 1e12}};
   char *end;
   double value = strtod(text, &end);
   while (*end == ' ') end++;
@@ -58,5 +69,6 @@ bool option_parse_bytes(const char *text, uint64_t *size_bytes, Error *err) {
 
 void option_print_help(void) {
   for (int i = 0; i < OPTION_COUNT; i++)
-    printf("%-15s %-8s %s\n", options[i].name, options[i].otherwise[0] ? options[i].otherwise : "-", options[i].meaning);
+    printf("%-15s %-8s %s\n", options[i].name, options[i].otherwise[0] ? options[i].otherwise : "-",
+           options[i].meaning);
 }

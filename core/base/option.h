@@ -11,7 +11,7 @@
 const char *option_text(const char *name);
 /* Is `word` one of the comma-separated words of the option? */
 bool option_has_word(const char *name, const char *word);
-/* The number behind `word:` in the option (fail_alloc:7), or `otherwise`. */
+/* The number after `word:` in the option (fail_alloc:7), or `otherwise`. */
 int64_t option_number(const char *name, const char *word, int64_t otherwise);
 /* "512MiB", "2GiB", "1000000" -> bytes. */
 bool option_parse_bytes(const char *text, uint64_t *size_bytes, Error *err);

@@ -1,6 +1,7 @@
-/* owner.c - counted objects and their end; see owner.h.
- * Invariant: after the last release an object stands on owner->retired, and every thread that leaves the owner looks
- * there once more, so nothing stays on it while nobody is inside. Freeing one object may retire others. */
+/* owner.c - reference-counted objects and their end; see owner.h.
+ * Invariant: after its last release an object is on owner->retired, and every thread that leaves
+ * the owner checks that list once more, so nothing stays on it while no thread is inside. Freeing
+ * one object may retire others. */
 #include "base/owner.h"
 
 void *owner_create(size_t size_bytes, int64_t fail_at, Error *err) {
@@ -19,7 +20,7 @@ void *owner_create(size_t size_bytes, int64_t fail_at, Error *err) {
 
 void owner_release(Owner *owner) {
   if (atomic_fetch_sub(&owner->count, 1) != 1) return;
-  Heap heap = {.fail_at = 0}; /* the owner's own lies in what is freed */
+  Heap heap = {.fail_at = 0}; /* the owner's own heap is part of what is freed */
   heap_free(&heap, owner);
 }
 
@@ -52,7 +53,8 @@ void owner_leave(Owner *owner) {
 }
 
 bool owner_check(const Owner *owner, Error *err) {
-  return !owner->has_ended || error_set(err, RG_ERROR_HANDLE, "the runtime of this handle has ended");
+  return !owner->has_ended ||
+         error_set(err, RG_ERROR_HANDLE, "the runtime of this handle has ended");
 }
 
 void *object_create(Owner *owner, void (*end)(Object *object), size_t size_bytes, Error *err) {

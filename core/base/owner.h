@@ -1,10 +1,10 @@
-/* owner.h - counted objects, and the one who owns them all: a runtime.
+/* owner.h - reference-counted objects, and the owner of them all: a runtime.
  *
- *     held --last release--> retired --whoever is inside the owner--> freed
+ *     held --last release--> retired --by the thread inside the owner--> freed
  *
- * One thread at a time is inside an owner (owner_enter). Releasing is free of that: the last release only retires the
- * object, and whoever is, or comes, inside frees it. Every object keeps its owner alive.
- * Knows nothing of what an object is. */
+ * One thread at a time is inside an owner (owner_enter). Any thread may release: the last release
+ * only retires the object, and the thread that is inside, or enters next, frees it. Every object
+ * keeps its owner alive. Knows nothing of what an object is. */
 #ifndef RG_BASE_OWNER_H
 #define RG_BASE_OWNER_H
 
@@ -20,22 +20,23 @@ typedef struct Object Object;
 struct Object {               /* what every counted object begins with */
   Owner *owner;
   _Atomic int32_t count;
-  void (*end)(Object *object); /* gives back what it owns; object_free is its last call */
+  void (*end)(Object *object); /* frees what it owns; object_free is its last call */
   Object *next_retired;
 };
 
-struct Owner {                /* what a runtime begins with; allocated by the C library's heap, freed by owner_release */
+/* what a runtime begins with; allocated by the C library's heap, freed by owner_release */
+struct Owner {
   Heap heap;
   _Atomic int32_t count;      /* the runtime's handle and every object */
   _Atomic int32_t busy;       /* 1 while a thread is inside */
   _Atomic(Object *) retired;  /* released for the last time, waiting to be freed */
-  bool has_ended;             /* only releases and refusals are left */
+  bool has_ended;             /* from here on only releases succeed */
 };
 
-/* A new owner of `size_bytes` that begins with an Owner, held once, whose allocation `fail_at` fails (heap.h); NULL with
- * memory.host. */
+/* A new object of `size_bytes` that begins with an Owner, held once, whose allocation number
+ * `fail_at` fails (heap.h); NULL with memory.host. */
 void *owner_create(size_t size_bytes, int64_t fail_at, Error *err);
-/* Lets go of what owner_create or an object's count held; the last one frees the owner itself. */
+/* Releases a reference of owner_create or of an object; the last one frees the owner itself. */
 void owner_release(Owner *owner);
 /* False when another thread is inside. Frees what was retired. */
 bool owner_enter(Owner *owner);
@@ -46,7 +47,7 @@ bool owner_check(const Owner *owner, Error *err); /* handle.destroyed once it ha
 void *object_create(Owner *owner, void (*end)(Object *object), size_t size_bytes, Error *err);
 void object_retain(Object *object);
 void object_release(Object *object); /* any thread; NULL is fine */
-/* Gives the storage back; what the object owned is gone already. */
+/* Frees the storage; what the object owned has been freed already. */
 void object_free(Object *object);
 
 #endif

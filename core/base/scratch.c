@@ -1,5 +1,5 @@
-/* scratch.c - bump allocation in blocks of a quarter of what there is, up to 1 MiB: what is kept for long wastes little of
- * its last one. See scratch.h. */
+/* scratch.c - bump allocation. A new block has a quarter of the size so far, at most 1 MiB, so that
+ * long-lived memory wastes little of its last block. See scratch.h. */
 #include "base/scratch.h"
 
 #include <stdarg.h>

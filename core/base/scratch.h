@@ -1,4 +1,4 @@
-/* scratch.h - memory of one compile: bump-allocated, zero-filled, given back in one call.
+/* scratch.h - memory of one compile: bump-allocated, zero-filled, freed in one call.
  * Allocation never returns NULL: when the heap is exhausted it leaves through scratch_run, which
  * reports memory.host. So code that runs under scratch_run needs no check after an allocation and
  * must hold nothing but scratch memory. One thread at a time. */
@@ -30,9 +30,11 @@ bool scratch_run(Scratch *scratch, bool (*work)(void *data, Error *err), void *d
 /* 16-byte aligned, zero-filled, never NULL. */
 void *scratch_alloc(Scratch *scratch, size_t size_bytes);
 char *scratch_copy_text(Scratch *scratch, const char *text, size_t length); /* NUL added */
-char *scratch_format(Scratch *scratch, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *scratch_format(Scratch *scratch, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #define scratch_new(scratch, T) ((T *)scratch_alloc((scratch), sizeof(T)))
-#define scratch_array(scratch, T, count) ((T *)scratch_alloc((scratch), sizeof(T) * (size_t)(count)))
+#define scratch_array(scratch, T, count) \
+  ((T *)scratch_alloc((scratch), sizeof(T) * (size_t)(count)))
 
 #endif

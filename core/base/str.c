@@ -72,7 +72,8 @@ static int distance(Str a, Str b) {
 
 const char *str_nearest(Str name, const char *const *candidates, int count) {
   const char *best = NULL;
-  int best_distance = name.length <= 3 ? 2 : name.length <= 6 ? 3 : 4; /* the first that is too far */
+  /* the first that is too far */
+  int best_distance = name.length <= 3 ? 2 : name.length <= 6 ? 3 : 4;
   for (int i = 0; i < count; i++) {
     int d = distance(name, str_of(candidates[i]));
     if (d < best_distance) {

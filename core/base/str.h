@@ -31,11 +31,12 @@ void strbuf_add(StrBuf *buf, const char *data, int length);
 void strbuf_text(StrBuf *buf, const char *text);
 void strbuf_char(StrBuf *buf, char c);
 void strbuf_format(StrBuf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* As "%.17g" (style 'g' or 'e'), with a point between the digits whatever the host's locale puts there. */
+/* As "%.17g" (style 'g' or 'e'), with a decimal point whatever the host's locale uses. */
 void strbuf_float(StrBuf *buf, char style, int digits, double value);
-const char *strbuf_end(StrBuf *buf); /* the text, "" when nothing was added; borrowed from scratch */
+/* the text, "" when nothing was added; borrowed from scratch */
+const char *strbuf_end(StrBuf *buf);
 
-/* The candidate nearest to `name` by edit distance, or NULL when none is near: "did you mean". */
+/* The candidate nearest to `name` by edit distance, or NULL when none is close: "did you mean". */
 const char *str_nearest(Str name, const char *const *candidates, int count);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { FIRST_CAPACITY = 2 }; /* most lists of a tree hold one thing or two */
+enum { FIRST_CAPACITY = 2 }; /* most lists of a tree hold one or two items */
 
 void *vec_grow(Scratch *scratch, const void *items, size_t item_bytes, int count, int *capacity) {
   int larger = *capacity ? *capacity * 2 : FIRST_CAPACITY;

@@ -1,5 +1,6 @@
-/* vec.h - a growing array in scratch memory: `VEC(int) numbers = {0}; vec_push(scratch, &numbers, 7);`
- * Items move when the array grows: keep indices, not pointers. */
+/* vec.h - a growing array in scratch memory:
+ * `VEC(int) numbers = {0}; vec_push(scratch, &numbers, 7);` Items move when the array grows: keep
+ * indices, not pointers. */
 #ifndef RG_BASE_VEC_H
 #define RG_BASE_VEC_H
 

@@ -1,7 +1,7 @@
 /* ast.h - a kernel's text as a tree: all of Lua 5.1, LuaJIT's newer operators, and annotations.
  * Nodes live in the Scratch of the Source they come from and are never changed by front again.
- * Every expression and every local variable has a number, so that later rooms keep their facts in
- * arrays beside the tree. Knows no types and no captures: names are text. */
+ * Every expression and every local variable has a number, so that later rooms can keep facts in
+ * arrays next to the tree. Knows no types and no captures: names are text. */
 #ifndef RG_FRONT_AST_H
 #define RG_FRONT_AST_H
 
@@ -17,12 +17,13 @@ typedef struct AstLocal AstLocal;
 typedef VEC(AstExpr *) AstExprs;
 typedef VEC(AstStmt *) AstBlock;
 
-/* A variable that the text declares: a local, a parameter, a loop variable. */
+/* A variable declared in the text: a local, a parameter, a loop variable. */
 struct AstLocal {
   Str name;
   Pos pos;
   int id;               /* unique in the Ast, in order of declaration */
-  AstExpr *annotation;  /* the type, as an expression (a GLOBAL, FIELD or CALL), or NULL; names in it are never LOCAL */
+  /* the type, as an expression (a GLOBAL, FIELD or CALL), or NULL; names in it are never LOCAL */
+  AstExpr *annotation;
   bool is_const;        /* declared with `const` */
   bool is_parameter, is_loop_variable;
   bool is_assigned;     /* assigned again after its declaration */
@@ -31,8 +32,8 @@ struct AstLocal {
 
 typedef enum AstExprKind {
   AST_NIL, AST_TRUE, AST_FALSE, AST_NUMBER, AST_STRING, AST_VARARG, AST_FUNCTION,
-  AST_LOCAL,   /* a name that the text declares: local */
-  AST_GLOBAL,  /* a name that it does not: captured or built in */
+  AST_LOCAL,   /* a name declared in the text: local */
+  AST_GLOBAL,  /* any other name: captured or built in */
   AST_INDEX,   /* object[index..]: `x[i]`, `x[i, j]` (several), `x[{i, j}]` has one TABLE */
   AST_FIELD,   /* object.name */
   AST_CALL,    /* callee(arguments) */
@@ -55,20 +56,21 @@ const char *ast_op_text(AstOp op); /* "+", "not", ".." */
 
 typedef enum AstNumberKind {
   AST_NUMBER_PLAIN,   /* no point, no exponent, below 2^64: takes the type it meets */
-  AST_NUMBER_FLOAT,   /* with either, or larger */
+  AST_NUMBER_FLOAT,   /* with a point or exponent, or larger */
   AST_NUMBER_I64,     /* 1LL */
   AST_NUMBER_U64      /* 1ULL */
 } AstNumberKind;
 
-/* No tree is taller than this, functions inside included, so walks may recurse. */
+/* No tree is taller than this, including nested functions, so walks may recurse. */
 enum { AST_MAX_HEIGHT = 500 };
 
 struct AstExpr {
   AstExprKind kind;
   int id;             /* number in the Ast */
   int height;         /* of the tree below and including it */
-  Pos pos;            /* where a caret goes: an operator, the name (also of a FIELD or METHOD), an INDEX's object,
-                         a CALL's callee */
+  /* where the caret goes: an operator, the name (also of a FIELD or METHOD), an INDEX's object, a
+   * CALL's callee */
+  Pos pos;
   int32_t width;      /* bytes under the caret; those of an INDEX or PAREN reach its end */
   AstOp op;           /* UNARY (operand: left), BINARY; else AST_NO_OP */
   AstExpr *left;      /* operand, object, callee, condition of TERNARY, inner of PAREN */
@@ -76,11 +78,12 @@ struct AstExpr {
   AstExpr *third;     /* TERNARY: else */
   AstExprs list;      /* indices, arguments, positional items of a TABLE */
   AstExprs keys;      /* TABLE: for list[k], its key (a STRING for name = v) or NULL */
-  Str text;           /* LOCAL, GLOBAL, FIELD, METHOD: the name; STRING: its bytes; NUMBER: as written */
+  /* LOCAL, GLOBAL, FIELD, METHOD: the name; STRING: its bytes; NUMBER: as written */
+  Str text;
   AstLocal *local;    /* LOCAL */
   AstNumberKind number_kind;
   double number;
-  uint64_t integer;   /* PLAIN, I64, U64; an I64 may be 2^63, for the minus before it */
+  uint64_t integer;   /* PLAIN, I64, U64; an I64 may be 2^63, if negated */
   AstFunction *function;
 };
 
@@ -103,11 +106,13 @@ struct AstStmt {
   int32_t width;
   AstOp op;                     /* COMPOUND */
   VEC(AstLocal *) locals;
-  AstExprs targets, values;     /* IF: values[k] is the condition of bodies[k]; WHILE, REPEAT: values[0] */
+  /* IF: values[k] is the condition of bodies[k]; WHILE, REPEAT: values[0] */
+  AstExprs targets, values;
   VEC(AstBlock) bodies;         /* IF: one per condition, then one for `else` if there is one */
   AstFunction *function;
   Str name;                     /* GOTO, LABEL */
-  int levels;                   /* BREAK: loops that it leaves beside the innermost; sema's, where it writes loops out */
+  /* BREAK: loops that it leaves besides the innermost; set by sema, which unrolls loops */
+  int levels;
 };
 
 struct AstFunction {
@@ -129,10 +134,13 @@ typedef struct Ast {
   int expr_count, local_count;  /* ids are below these */
 } Ast;
 
-/* print.c: the tree as text, for RG_DUMP=ast and tests: locals with their ids (`n#1`), operands in parentheses. */
+/* print.c: the tree as text, for RG_DUMP=ast and tests: locals with their ids (`n#1`), operands in
+ * parentheses. */
 void ast_print(StrBuf *out, const Ast *ast);
-void ast_print_expr(StrBuf *out, const AstExpr *expr); /* as Lua text, one line, as grouped by its writer */
-/* The same access path, letter by letter up to white space: `x[i + 1]` and `x[i+1]`. Calls nothing. */
+/* as Lua text, one line, as grouped in the source */
+void ast_print_expr(StrBuf *out, const AstExpr *expr);
+/* The same access path, letter by letter up to white space: `x[i + 1]` and `x[i+1]`. Calls
+ * nothing. */
 bool ast_same(const AstExpr *a, const AstExpr *b);
 
 #endif

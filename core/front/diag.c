@@ -1,10 +1,11 @@
-/* diag.c - an error with its place: file, line, column, the source line and how wide the caret is.
- * Invariant: when `source` is not empty, the column lies within it, so a caret never points at other text. */
+/* diag.c - an error with its position: file, line, column, the source line and how wide the caret
+ * is. Invariant: when `source` is not empty, the column lies within it, so a caret never points at
+ * other text. */
 #include <stdio.h>
 
 #include "front/source.h"
 
-/* The longest part of `line` that fits and does not cut a UTF-8 character. */
+/* The longest prefix of `line` that fits and does not cut a UTF-8 character. */
 static int fitting_length(Str line, int room) {
   if (line.length <= room) return line.length;
   int length = room;
@@ -19,7 +20,8 @@ static void copy_line(Error *err, Str line) {
   err->source[length] = 0;
 }
 
-bool diag_error(Error *err, const Source *source, Pos pos, int32_t width, ErrorCode code, const char *format, ...) {
+bool diag_error(Error *err, const Source *source, Pos pos, int32_t width, ErrorCode code,
+                const char *format, ...) {
   if (!err || error_is_set(err)) return false;
   va_list args;
   va_start(args, format);

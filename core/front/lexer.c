@@ -1,5 +1,6 @@
-/* lexer.c - one walk over the text. Newlines count as Lua counts them: "\n", "\r", "\r\n" and "\n\r" are one each.
- * A text is any sequence of bytes; every step moves forward and stops at the end. */
+/* lexer.c - one walk over the text. Newlines count as Lua counts them: "\n", "\r", "\r\n" and
+ * "\n\r" are one each. A text is any sequence of bytes; every step moves forward and stops at the
+ * end. */
 #include "front/lexer.h"
 
 typedef struct Lexer {
@@ -36,7 +37,7 @@ static bool is_name_start(char c) {
 }
 static bool is_name_part(char c) { return is_name_start(c) || is_digit(c); }
 
-/* The byte `ahead` of here, 0 beyond the end. */
+/* The byte `ahead` of here, 0 past the end. */
 static char peek(const Lexer *lexer, int ahead) {
   return ahead < lexer->end - lexer->at ? lexer->text[lexer->at + ahead] : 0;
 }
@@ -101,7 +102,8 @@ static void skip_comment(Lexer *lexer) {
   lexer->at += 2;
   int level = long_bracket_level(lexer);
   if (level < 0) {
-    while (lexer->at < lexer->end && peek(lexer, 0) != '\n' && peek(lexer, 0) != '\r') advance(lexer);
+    while (lexer->at < lexer->end && peek(lexer, 0) != '\n' && peek(lexer, 0) != '\r')
+      advance(lexer);
     return;
   }
   int32_t end;
@@ -141,7 +143,8 @@ static void lex_long_string(Lexer *lexer, int level) {
   else add_token(lexer, TOKEN_FAULT, FAULT_LONG_STRING, start);
 }
 
-/* As far as a number could reach; literal.c judges it. A sign belongs to it after its exponent letter. */
+/* As far as a number could extend; literal.c checks it. A sign belongs to it after the exponent
+ * letter. */
 static void lex_number(Lexer *lexer) {
   Pos start = position(lexer);
   bool is_hex = peek(lexer, 0) == '0' && (peek(lexer, 1) == 'x' || peek(lexer, 1) == 'X');
@@ -217,8 +220,10 @@ Tokens lexer_run_annotation(Source *source, const Annotation *annotation) {
 static bool report_byte(const Source *source, const Token *token, Error *err) {
   unsigned char byte = (unsigned char)source->text.data[token->pos.offset];
   if (byte > ' ' && byte < 0x7F)
-    return diag_error(err, source, token->pos, 1, RG_ERROR_SYNTAX, "'%c' has no meaning in a kernel", byte);
-  return diag_error(err, source, token->pos, 1, RG_ERROR_SYNTAX, "the byte 0x%02X cannot stand in a kernel", byte);
+    return diag_error(err, source, token->pos, 1, RG_ERROR_SYNTAX,
+                      "'%c' has no meaning in a kernel", byte);
+  return diag_error(err, source, token->pos, 1, RG_ERROR_SYNTAX,
+                    "the byte 0x%02X is not allowed in a kernel", byte);
 }
 
 bool token_report_fault(const Source *source, const Token *token, Error *err) {
@@ -226,10 +231,13 @@ bool token_report_fault(const Source *source, const Token *token, Error *err) {
   case FAULT_NONE: break;
   case FAULT_BYTE: return report_byte(source, token, err);
   case FAULT_STRING:
-    diag_error(err, source, token->pos, token->length, RG_ERROR_SYNTAX, "this string is not closed in its line");
-    return error_hint(err, "end it with %c, or write a line break in it as \\n", source->text.data[token->pos.offset]);
+    diag_error(err, source, token->pos, token->length, RG_ERROR_SYNTAX,
+               "this string is not closed on its line");
+    return error_hint(err, "end it with %c, or write a line break in it as \\n",
+                      source->text.data[token->pos.offset]);
   case FAULT_LONG_STRING:
-    return diag_error(err, source, token->pos, 2, RG_ERROR_SYNTAX, "this long string is never closed");
+    return diag_error(err, source, token->pos, 2, RG_ERROR_SYNTAX,
+                      "this long string is never closed");
   case FAULT_LONG_COMMENT:
     return diag_error(err, source, token->pos, 4, RG_ERROR_SYNTAX, "this comment is never closed");
   }

@@ -1,6 +1,7 @@
-/* lexer.h - text -> tokens, all at once; private to front. A token is a slice of the text: what a number or a
- * string stands for is read when the parser takes it (literal.c). A malformed token is a FAULT among the others and
- * becomes an error only if the parser meets it, so a chunk may contain what kernels do not know, elsewhere. */
+/* lexer.h - text -> tokens, all at once; private to front. A token is a slice of the text: the
+ * value of a number or string is read when the parser takes it (literal.c). A malformed token is a
+ * FAULT among the others and becomes an error only if the parser reaches it, so the rest of a chunk
+ * may contain what kernels do not support. */
 #ifndef RG_FRONT_LEXER_H
 #define RG_FRONT_LEXER_H
 
@@ -43,11 +44,11 @@ typedef struct Tokens {
 
 Tokens lexer_run(Source *source);
 Tokens lexer_run_annotation(Source *source, const Annotation *annotation);
-/* The fixed text of a keyword or symbol; for others what a message calls them. */
+/* The fixed text of a keyword or symbol; for others their name in messages. */
 const char *token_text(TokenKind kind);
 bool token_is_keyword(TokenKind kind);
 Str token_source(const Source *source, const Token *token);
-/* Says in `err` what is wrong with a FAULT; always false. */
+/* Describes a FAULT in `err`; always false. */
 bool token_report_fault(const Source *source, const Token *token, Error *err);
 
 /* literal.c: fill the node from its text; false with a diagnostic. */

@@ -1,7 +1,7 @@
-/* literal.c - what numbers and strings stand for.
- * Numbers: decimal, hexadecimal and binary, `_` between digits, the suffixes LL and ULL. The decimal point is moved
- * into the exponent before strtod sees the digits ("1.25" is "125e-2"), because strtod reads the point of the host's
- * locale; rounding stays exact. */
+/* literal.c - the values of numbers and strings.
+ * Numbers: decimal, hexadecimal and binary, `_` between digits, the suffixes LL and ULL. The
+ * decimal point is moved into the exponent before strtod sees the digits ("1.25" is "125e-2"),
+ * because strtod reads the point of the host's locale; rounding stays exact. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 enum { LARGEST_EXPONENT = 1000000 }; /* far beyond any double, far below overflow of int */
 
 typedef struct Digits {
-  char *text;     /* the digits without point, separators, prefix and suffix; room for an exponent */
+  /* the digits without point, separators, prefix and suffix; room for an exponent */
+  char *text;
   int length;
   int base;       /* 2, 10, 16 */
   int fraction;   /* digits after the point */
@@ -33,7 +34,7 @@ static bool ends_with(Str text, const char *suffix) {
   return true;
 }
 
-/* The suffix, taken off the text. */
+/* The suffix, removed from the text. */
 static AstNumberKind take_suffix(Str *text) {
   if (ends_with(*text, "ull")) {
     text->length -= 3;
@@ -50,7 +51,7 @@ static bool has_prefix(Str text, char letter) {
   return text.length > 2 && text.data[0] == '0' && (text.data[1] | 0x20) == letter;
 }
 
-/* `text` holds an exponent's sign and digits, all of it. */
+/* `text` is an exponent: a sign and digits, nothing else. */
 static bool read_exponent(Str text, int *exponent) {
   int at = text.length > 0 && (text.data[0] == '+' || text.data[0] == '-');
   bool is_negative = at && text.data[0] == '-';
@@ -65,7 +66,7 @@ static bool read_exponent(Str text, int *exponent) {
   return has_digits;
 }
 
-/* False when the text is no number. */
+/* False when the text is not a number. */
 static bool read_digits(Scratch *scratch, Str text, Digits *digits) {
   digits->base = has_prefix(text, 'x') ? 16 : has_prefix(text, 'b') ? 2 : 10;
   int at = digits->base == 10 ? 0 : 2;
@@ -108,24 +109,30 @@ static double read_float(Scratch *scratch, const Digits *digits) {
   }
   bool is_hex = digits->base == 16;
   int64_t exponent = (int64_t)digits->exponent - (int64_t)digits->fraction * (is_hex ? 4 : 1);
-  char *text = scratch_format(scratch, "%s%s%c%lld", is_hex ? "0x" : "", digits->text, is_hex ? 'p' : 'e',
-                              (long long)exponent);
+  char *text = scratch_format(scratch, "%s%s%c%lld", is_hex ? "0x" : "", digits->text,
+                              is_hex ? 'p' : 'e', (long long)exponent);
   return strtod(text, NULL);
 }
 
-static bool report(const Source *source, const AstExpr *number, Error *err, const char *what, const char *hint) {
+static bool report(const Source *source, const AstExpr *number, Error *err, const char *what,
+                   const char *hint) {
   int shown = number->text.length < 60 ? number->text.length : 60;
-  diag_error(err, source, number->pos, number->width, RG_ERROR_SYNTAX, "'%.*s' %s", shown, number->text.data, what);
+  diag_error(err, source, number->pos, number->width, RG_ERROR_SYNTAX, "'%.*s' %s", shown,
+             number->text.data, what);
   return hint ? error_hint(err, "%s", hint) : false;
 }
 
-/* A suffixed integer. Decimals of i64 reach 2^63, so that the smallest one can be written with a minus; a
- * hexadecimal or binary one is a bit pattern. */
-static bool check_suffixed(const Source *source, const AstExpr *number, const Digits *digits, bool fits, Error *err) {
-  if (digits->is_float) return report(source, number, err, "is not a number", "LL and ULL end whole numbers");
-  if (!fits) return report(source, number, err, "does not fit 64 bits", NULL);
-  if (number->number_kind == AST_NUMBER_I64 && digits->base == 10 && number->integer > (uint64_t)1 << 63)
-    return report(source, number, err, "does not fit i64", "end it with ULL for a u64");
+/* A suffixed integer. Decimals of i64 reach 2^63, so that the smallest one can be written with a
+ * minus; a hexadecimal or binary one is a bit pattern. */
+static bool check_suffixed(const Source *source, const AstExpr *number, const Digits *digits,
+                           bool fits, Error *err) {
+  if (digits->is_float)
+    return report(source, number, err, "is not a number",
+                  "the suffixes LL and ULL are for integers");
+  if (!fits) return report(source, number, err, "does not fit in 64 bits", NULL);
+  if (number->number_kind == AST_NUMBER_I64 && digits->base == 10 &&
+      number->integer > (uint64_t)1 << 63)
+    return report(source, number, err, "does not fit in i64", "end it with ULL for a u64");
   return true;
 }
 
@@ -134,7 +141,8 @@ bool literal_read_number(const Source *source, AstExpr *number, Error *err) {
   Digits digits = {0};
   AstNumberKind suffix = take_suffix(&text);
   number->number_kind = suffix;
-  if (!read_digits(source->scratch, text, &digits)) return report(source, number, err, "is not a number", NULL);
+  if (!read_digits(source->scratch, text, &digits))
+    return report(source, number, err, "is not a number", NULL);
   bool fits = read_integer(&digits, &number->integer);
   if (suffix != AST_NUMBER_PLAIN) {
     number->number = (double)number->integer;
@@ -142,7 +150,7 @@ bool literal_read_number(const Source *source, AstExpr *number, Error *err) {
   }
   number->number = read_float(source->scratch, &digits);
   if (isinf(number->number))
-    return report(source, number, err, "is larger than any number", "math.huge is infinity");
+    return report(source, number, err, "is too large for a number", "math.huge is infinity");
   if (digits.is_float || !fits) {
     number->number_kind = AST_NUMBER_FLOAT;
     number->integer = 0;
@@ -177,7 +185,9 @@ static void skip_newline(Reader *reader) {
   if ((second == '\n' || second == '\r') && second != first) reader->at++;
 }
 
-static char peek(const Reader *reader) { return reader->at < reader->end ? reader->text[reader->at] : 0; }
+static char peek(const Reader *reader) {
+  return reader->at < reader->end ? reader->text[reader->at] : 0;
+}
 
 static bool read_hex_escape(Reader *reader) {
   int value = 0;
@@ -208,7 +218,8 @@ static bool read_unicode_escape(Reader *reader) {
 
 static bool read_decimal_escape(Reader *reader) {
   int value = 0;
-  for (int i = 0; i < 3 && digit_value(peek(reader)) <= 9; i++, reader->at++) value = value * 10 + digit_value(peek(reader));
+  for (int i = 0; i < 3 && digit_value(peek(reader)) <= 9; i++, reader->at++)
+    value = value * 10 + digit_value(peek(reader));
   if (value > 255) return false;
   strbuf_char(&reader->out, (char)value);
   return true;
@@ -229,7 +240,8 @@ static bool read_escape(Reader *reader) {
   if (c == 'x') return read_hex_escape(reader);
   if (c == 'u') return read_unicode_escape(reader);
   if (c == 'z') {
-    while (reader->at < reader->end && strchr(" \t\n\v\f\r", peek(reader)) && peek(reader)) reader->at++;
+    while (reader->at < reader->end && strchr(" \t\n\v\f\r", peek(reader)) && peek(reader))
+      reader->at++;
     return true;
   }
   if (!letter) return false;
@@ -237,7 +249,8 @@ static bool read_escape(Reader *reader) {
   return true;
 }
 
-static bool report_escape(const Source *source, const Token *token, int backslash, int end, Error *err) {
+static bool report_escape(const Source *source, const Token *token, int backslash, int end,
+                          Error *err) {
   bool is_one_line = token->pos.line == token->last_line;
   Pos pos = token->pos;
   if (is_one_line) {
@@ -274,7 +287,8 @@ static Str read_long_string(Reader *reader) {
 }
 
 bool literal_read_string(const Source *source, const Token *token, Str *bytes, Error *err) {
-  Reader reader = {.text = source->text.data, .at = token->pos.offset, .end = token->pos.offset + token->length};
+  Reader reader = {
+      .text = source->text.data, .at = token->pos.offset, .end = token->pos.offset + token->length};
   strbuf_init(&reader.out, source->scratch);
   if (reader.text[reader.at] == '[') {
     *bytes = read_long_string(&reader);

@@ -1,8 +1,9 @@
 /* parse.h - what the parser's files share; private to front.
- * The parser is sticky: a failure is kept and moves it to the END token, where every loop ends and every
- * expectation fails silently; parse functions always return a node, so they read as a plain list of calls.
- * The innermost block goes on behind the statement that failed (recover.c). What fails afterwards because brackets or
- * `end`s do not match may well follow from the first failure, so it ends the parse without a word. */
+ * The parser is sticky: a failure is kept and moves it to the END token, where every loop ends and
+ * every expectation fails silently; parse functions always return a node, so they read as a plain
+ * list of calls. The innermost block continues after the statement that failed (recover.c). A later
+ * failure because brackets or `end`s do not match is probably a consequence of the first, so it
+ * ends the parse without a message. */
 #ifndef RG_FRONT_PARSE_H
 #define RG_FRONT_PARSE_H
 
@@ -14,11 +15,12 @@ enum { PARSE_MAX_DEPTH = 200 };
 /* A loop around the statement being parsed. */
 typedef struct Loop {
   struct Loop *outer;
-  int continue_id;  /* locals from here on are declared after the first `continue`; INT_MAX: there is none */
+  /* locals from here on are declared after the first `continue`; INT_MAX: there is none */
+  int continue_id;
   int continue_line;
 } Loop;
 
-/* A function around it. */
+/* An enclosing function. */
 typedef struct Frame {
   struct Frame *outer;
   AstFunction *function;
@@ -28,13 +30,14 @@ typedef struct Frame {
   int base_depth;
 } Frame;
 
-/* The first block whose `end` does not stand under the line that opened it: where a missing `end` is likely. */
+/* The first block whose `end` is not aligned with the line that opened it: a missing `end` is
+ * likely there. */
 typedef struct Misfit {
   const char *open; /* NULL: none */
   int open_line, end_line;
 } Misfit;
 
-/* A name in scope, and what it hides. */
+/* A name in scope, and the one it shadows. */
 typedef struct Binding {
   AstLocal *local, *hidden;
 } Binding;
@@ -44,11 +47,11 @@ typedef struct Parser {
   Scratch *scratch;
   Error *err;
   bool failed;        /* at the END token, until the statement is over */
-  bool is_broken;     /* something has failed: there will be no Ast */
-  bool is_lost;       /* and nothing can be read behind it */
+  bool is_broken;     /* something has failed: no Ast will be returned */
+  bool is_lost;       /* and nothing after it can be parsed */
   int failed_at;      /* the token that was current then */
   Error *latest;      /* what was reported last */
-  Error *said;        /* where the last call that failed was reported; NULL: it was not */
+  Error *said;        /* where the last failed call was reported; NULL: it was not */
   Tokens tokens;
   int at;             /* the current token */
   int depth;          /* nesting of expressions and blocks */
@@ -63,7 +66,8 @@ typedef struct Parser {
   bool no_method;     /* between `?` and `:`, where a colon is the conditional's */
   bool after_colon;   /* in the last part of a conditional */
   bool in_annotation; /* names are not resolved */
-  /* While a `repeat`'s condition is parsed: locals [until_from, until_to) may be jumped over by a `continue`. */
+  /* While a `repeat`'s condition is parsed: locals [until_from, until_to) may be jumped over by a
+   * `continue`. */
   int until_from, until_to, until_line;
 } Parser;
 
@@ -76,19 +80,21 @@ void parser_next(Parser *p);
 bool parser_accept(Parser *p, TokenKind kind);
 bool parser_is_adjacent(const Parser *p); /* no space between the last token and the current */
 
-/* All false, and only the first has an effect. */
-bool parser_fail(Parser *p, Pos pos, int32_t width, const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* All return false, and only the first has an effect. */
+bool parser_fail(Parser *p, Pos pos, int32_t width, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 bool parser_fail_here(Parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* "'then' expected, found 'x'". */
 bool parser_fail_expected(Parser *p, const char *what);
 bool parser_take(Parser *p, const Error *error); /* a failure that was found elsewhere */
-bool parser_hint(Parser *p, const char *hint); /* to the failure that the call before reported */
-/* Says more about it: "declared here". */
-bool parser_note(Parser *p, Pos pos, int32_t width, const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* Brackets and blocks do not match from here on: nothing is read behind the failure. */
+bool parser_hint(Parser *p, const char *hint); /* to the failure reported by the preceding call */
+/* A note on it: "declared here". */
+bool parser_note(Parser *p, Pos pos, int32_t width, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Brackets and blocks do not match from here on: nothing after the failure is parsed. */
 void parser_lose(Parser *p);
 bool parser_expect(Parser *p, TokenKind kind);
-/* The end of what `open` began at `start`. */
+/* The end of what `open` started at `start`. */
 bool parser_match(Parser *p, TokenKind close, const char *open, Pos start);
 Str parser_name(Parser *p); /* the current NAME, passed; "" on failure */
 
@@ -109,7 +115,7 @@ AstExpr *parse_annotation(Parser *p);  /* `: T` or `--[[: T]]` here, or NULL */
 void parse_annotations(Parser *p, AstExprs *types);
 
 /* recover.c */
-/* After a statement that began at token `first`: when it failed, goes on behind it. */
+/* After a statement that began at token `first`: if it failed, continues after it. */
 void recover_statement(Parser *p, int first);
 
 /* parse_stmt.c */

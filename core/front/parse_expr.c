@@ -1,34 +1,52 @@
 /* parse_expr.c - expressions, by precedence climbing. From loose to tight:
  *
- *   c ? a : b (right)   or   and   < > <= >= ~= != ==   |   ~   &   << >> ~>>   .. (right)   + -   * / // %
- *   not - # ~ (before their operand)   ^ (right)
+ *   c ? a : b (right)   or   and   < > <= >= ~= != ==   |   ~   &   << >> ~>>   .. (right)
+ *   + -   * / // %   not - # ~ (before their operand)   ^ (right)
  *
- * A colon after `?` belongs to the conditional, so a method call there stands in parentheses, as in LuaJIT.
- * Invariant: every node passes through seal(), which keeps the tree below AST_MAX_HEIGHT. */
+ * A colon after `?` belongs to the conditional, so a method call there must be in parentheses, as
+ * in LuaJIT. Invariant: every node passes through seal(), which keeps the tree below
+ * AST_MAX_HEIGHT. */
 #include <limits.h>
 
 #include "front/parse.h"
 
 enum { UNARY_BINDS = 12 };
 
-static const struct BinaryRow { TokenKind token; AstExprKind kind; AstOp op; int left, right; } binary_rows[] = {
-    {TOKEN_OR, AST_OR, AST_NO_OP, 1, 1},         {TOKEN_AND, AST_AND, AST_NO_OP, 2, 2},
-    {TOKEN_LESS, AST_BINARY, AST_LT, 3, 3},      {TOKEN_GREATER, AST_BINARY, AST_GT, 3, 3},
-    {TOKEN_LESS_EQUAL, AST_BINARY, AST_LE, 3, 3}, {TOKEN_GREATER_EQUAL, AST_BINARY, AST_GE, 3, 3},
-    {TOKEN_TILDE_EQUAL, AST_BINARY, AST_NE, 3, 3}, {TOKEN_BANG_EQUAL, AST_BINARY, AST_NE, 3, 3},
-    {TOKEN_EQUAL, AST_BINARY, AST_EQ, 3, 3},     {TOKEN_BAR, AST_BINARY, AST_BOR, 4, 4},
-    {TOKEN_TILDE, AST_BINARY, AST_BXOR, 5, 5},   {TOKEN_AMPERSAND, AST_BINARY, AST_BAND, 6, 6},
-    {TOKEN_SHL, AST_BINARY, AST_SHL, 7, 7},      {TOKEN_SHR, AST_BINARY, AST_SHR, 7, 7},
-    {TOKEN_SAR, AST_BINARY, AST_SAR, 7, 7},      {TOKEN_CONCAT, AST_BINARY, AST_CONCAT, 9, 8},
-    {TOKEN_PLUS, AST_BINARY, AST_ADD, 10, 10},   {TOKEN_MINUS, AST_BINARY, AST_SUB, 10, 10},
-    {TOKEN_STAR, AST_BINARY, AST_MUL, 11, 11},   {TOKEN_SLASH, AST_BINARY, AST_DIV, 11, 11},
-    {TOKEN_FLOORDIV, AST_BINARY, AST_FLOORDIV, 11, 11}, {TOKEN_PERCENT, AST_BINARY, AST_MOD, 11, 11},
+static const struct BinaryRow {
+  TokenKind token;
+  AstExprKind kind;
+  AstOp op;
+  int left, right;
+} binary_rows[] = {
+    {TOKEN_OR, AST_OR, AST_NO_OP, 1, 1},
+    {TOKEN_AND, AST_AND, AST_NO_OP, 2, 2},
+    {TOKEN_LESS, AST_BINARY, AST_LT, 3, 3},
+    {TOKEN_GREATER, AST_BINARY, AST_GT, 3, 3},
+    {TOKEN_LESS_EQUAL, AST_BINARY, AST_LE, 3, 3},
+    {TOKEN_GREATER_EQUAL, AST_BINARY, AST_GE, 3, 3},
+    {TOKEN_TILDE_EQUAL, AST_BINARY, AST_NE, 3, 3},
+    {TOKEN_BANG_EQUAL, AST_BINARY, AST_NE, 3, 3},
+    {TOKEN_EQUAL, AST_BINARY, AST_EQ, 3, 3},
+    {TOKEN_BAR, AST_BINARY, AST_BOR, 4, 4},
+    {TOKEN_TILDE, AST_BINARY, AST_BXOR, 5, 5},
+    {TOKEN_AMPERSAND, AST_BINARY, AST_BAND, 6, 6},
+    {TOKEN_SHL, AST_BINARY, AST_SHL, 7, 7},
+    {TOKEN_SHR, AST_BINARY, AST_SHR, 7, 7},
+    {TOKEN_SAR, AST_BINARY, AST_SAR, 7, 7},
+    {TOKEN_CONCAT, AST_BINARY, AST_CONCAT, 9, 8},
+    {TOKEN_PLUS, AST_BINARY, AST_ADD, 10, 10},
+    {TOKEN_MINUS, AST_BINARY, AST_SUB, 10, 10},
+    {TOKEN_STAR, AST_BINARY, AST_MUL, 11, 11},
+    {TOKEN_SLASH, AST_BINARY, AST_DIV, 11, 11},
+    {TOKEN_FLOORDIV, AST_BINARY, AST_FLOORDIV, 11, 11},
+    {TOKEN_PERCENT, AST_BINARY, AST_MOD, 11, 11},
     {TOKEN_CARET, AST_BINARY, AST_POW, 14, 13},
 };
 
 static AstExpr *new_expr(Parser *p, AstExprKind kind, Pos pos, int32_t width) {
   AstExpr *expr = scratch_new(p->scratch, AstExpr);
-  *expr = (AstExpr){.kind = kind, .id = p->expr_count++, .pos = pos, .width = width, .op = AST_NO_OP};
+  *expr =
+      (AstExpr){.kind = kind, .id = p->expr_count++, .pos = pos, .width = width, .op = AST_NO_OP};
   return expr;
 }
 static AstExpr *new_at_token(Parser *p, AstExprKind kind) {
@@ -51,7 +69,8 @@ static AstExpr *seal(Parser *p, AstExpr *expr) {
   expr->height += height + 1; /* a function starts from its body's */
   if (p->frame && expr->height > p->frame->tallest) p->frame->tallest = expr->height;
   if (expr->height <= AST_MAX_HEIGHT) return expr;
-  parser_fail(p, expr->pos, expr->width, "this expression chains more than %d operations", AST_MAX_HEIGHT);
+  parser_fail(p, expr->pos, expr->width, "this expression chains more than %d operations",
+              AST_MAX_HEIGHT);
   parser_hint(p, "keep a part of it in a local");
   return expr;
 }
@@ -82,11 +101,13 @@ void parse_expr_list(Parser *p, AstExprs *list) {
 
 /* Names and what follows them. */
 
-/* A `continue` before the declaration of `local` would let the condition of its `repeat` read it unset. */
+/* A `continue` before the declaration of `local` would let the condition of its `repeat` read it
+ * unset. */
 static void check_until(Parser *p, const AstLocal *local, const Token *use) {
   if (local->id < p->until_from || local->id >= p->until_to) return;
-  parser_fail(p, use->pos, use->length, "the 'continue' of line %d jumps over the declaration of '%.*s'",
-              p->until_line, local->name.length < 60 ? local->name.length : 60, local->name.data);
+  parser_fail(p, use->pos, use->length,
+              "the 'continue' on line %d jumps over the declaration of '%.*s'", p->until_line,
+              local->name.length < 60 ? local->name.length : 60, local->name.data);
   parser_hint(p, "declare it before the 'continue', or before the 'repeat'");
 }
 
@@ -102,10 +123,11 @@ AstExpr *parse_name_use(Parser *p) {
   return seal(p, expr);
 }
 
-/* To the closing bracket just passed, if that is in the same line. */
+/* Up to the closing bracket just passed, if that is on the same line. */
 static void widen(Parser *p, AstExpr *expr) {
   const Token *close = parser_last(p);
-  if (close->pos.line == expr->pos.line && !p->failed) expr->width = close->pos.offset + 1 - expr->pos.offset;
+  if (close->pos.line == expr->pos.line && !p->failed)
+    expr->width = close->pos.offset + 1 - expr->pos.offset;
 }
 
 static AstExpr *parse_paren(Parser *p) {
@@ -198,7 +220,8 @@ static AstExpr *parse_table(Parser *p) {
   return seal(p, table);
 }
 
-/* Lua 5.1 has no rule for a call whose parenthesis begins a line; both readings surprise somebody. */
+/* A call whose parenthesis begins a line is ambiguous in Lua 5.1; either reading would surprise
+ * someone. */
 static void check_call_line(Parser *p) {
   if (parser_last(p)->last_line == parser_current(p)->pos.line) return;
   parser_fail_here(p, "this '(' could call the line above or begin a statement");
@@ -233,12 +256,13 @@ static AstExpr *parse_call(Parser *p, AstExpr *callee) {
   return seal(p, expr);
 }
 
-/* In the last part of a conditional: a colon that is no method's shows that one was meant between `?` and `:`. */
+/* In the last part of a conditional: a colon that is not a method's shows that one was meant
+ * between `?` and `:`. */
 static void check_conditional_colon(Parser *p) {
   if (!p->after_colon) return;
   if (parser_ahead(p, 1)->kind == TOKEN_NAME && begins_arguments(parser_ahead(p, 2)->kind)) return;
-  parser_fail_here(p, "this ':' belongs to no '?'");
-  parser_hint(p, "between '?' and ':' a method call stands in parentheses: c ? (x:m()) : y");
+  parser_fail_here(p, "this ':' has no matching '?'");
+  parser_hint(p, "between '?' and ':' put a method call in parentheses: c ? (x:m()) : y");
 }
 
 static AstExpr *parse_method(Parser *p, AstExpr *object) {
@@ -273,7 +297,7 @@ AstExpr *parse_suffixed(Parser *p) {
 static AstExpr *parse_varargs(Parser *p) {
   AstExpr *expr = new_at_token(p, AST_VARARG);
   if (!p->frame || !p->frame->function->has_varargs)
-    parser_fail_here(p, "'...' stands outside a function that takes '...'");
+    parser_fail_here(p, "'...' is used outside a function that takes '...'");
   parser_next(p);
   return seal(p, expr);
 }
@@ -375,8 +399,8 @@ AstExpr *parse_expr(Parser *p) {
 
 /* Type annotations. */
 
-/* A name with dots and calls: `f32`, `rg.vec(3, f32)`. A bracket belongs to the type only without a space before
- * it, since a statement may begin with one: `function(): f32 (g)(1) end`. */
+/* A name with dots and calls: `f32`, `rg.vec(3, f32)`. A bracket belongs to the type only without a
+ * space before it, since a statement may begin with one: `function(): f32 (g)(1) end`. */
 static AstExpr *parse_type(Parser *p) {
   bool in_annotation = p->in_annotation, no_method = p->no_method;
   p->in_annotation = p->no_method = true;
@@ -384,7 +408,8 @@ static AstExpr *parse_type(Parser *p) {
   AstExpr *type = parse_name_use(p);
   for (;;) {
     if (parser_is(p, TOKEN_DOT)) type = parse_field(p, type);
-    else if (begins_arguments(parser_current(p)->kind) && parser_is_adjacent(p)) type = parse_call(p, type);
+    else if (begins_arguments(parser_current(p)->kind) && parser_is_adjacent(p))
+      type = parse_call(p, type);
     else break;
   }
   p->in_annotation = in_annotation;
@@ -404,7 +429,10 @@ static AstExpr *parse_comment(Parser *p, const Annotation *annotation, AstExprs 
     if (types) vec_push(p->scratch, types, type);
   } while (types && parser_accept(p, TOKEN_COMMA));
   if (!parser_is(p, TOKEN_END)) parser_fail_expected(p, "the end of the annotation");
-  if (p->failed) error_hint(p->latest, "a comment --[[: T]] gives a type; put a space before the colon where it does not");
+  if (p->failed)
+    error_hint(
+        p->latest,
+        "a comment --[[: T]] annotates a type; put a space before the colon if this is not one");
   p->tokens = tokens;
   p->at = p->failed ? tokens.count - 1 : at;
   if (p->failed) p->failed_at = at;

@@ -1,15 +1,18 @@
 /* parse_stmt.c - statements, blocks and function bodies.
- * `continue`, `const` and `goto` are words only where a statement begins and what follows cannot continue an
- * expression, so they stay usable as names. */
+ * `continue`, `const` and `goto` are words only where a statement begins and what follows cannot
+ * continue an expression, so they stay usable as names. */
 #include <limits.h>
 
 #include "front/parse.h"
 
-static const struct { TokenKind token; AstOp op; } compounds[] = {
-    {TOKEN_ADD_SET, AST_ADD},   {TOKEN_SUB_SET, AST_SUB},   {TOKEN_MUL_SET, AST_MUL},
-    {TOKEN_DIV_SET, AST_DIV},   {TOKEN_FLOORDIV_SET, AST_FLOORDIV}, {TOKEN_MOD_SET, AST_MOD},
-    {TOKEN_CONCAT_SET, AST_CONCAT}, {TOKEN_AND_SET, AST_BAND}, {TOKEN_OR_SET, AST_BOR},
-    {TOKEN_TILDE_EQUAL, AST_BXOR}, {TOKEN_SHL_SET, AST_SHL}, {TOKEN_SHR_SET, AST_SHR}, {TOKEN_SAR_SET, AST_SAR},
+static const struct {
+  TokenKind token; AstOp op;
+} compounds[] = {
+    {TOKEN_ADD_SET, AST_ADD},       {TOKEN_SUB_SET, AST_SUB},           {TOKEN_MUL_SET, AST_MUL},
+    {TOKEN_DIV_SET, AST_DIV},       {TOKEN_FLOORDIV_SET, AST_FLOORDIV}, {TOKEN_MOD_SET, AST_MOD},
+    {TOKEN_CONCAT_SET, AST_CONCAT}, {TOKEN_AND_SET, AST_BAND},          {TOKEN_OR_SET, AST_BOR},
+    {TOKEN_TILDE_EQUAL, AST_BXOR},  {TOKEN_SHL_SET, AST_SHL},           {TOKEN_SHR_SET, AST_SHR},
+    {TOKEN_SAR_SET, AST_SAR},
 };
 
 static AstStmt *new_stmt(Parser *p, AstStmtKind kind, const Token *first) {
@@ -18,7 +21,9 @@ static AstStmt *new_stmt(Parser *p, AstStmtKind kind, const Token *first) {
   return stmt;
 }
 
-static void add_value(Parser *p, AstStmt *stmt, AstExpr *value) { vec_push(p->scratch, &stmt->values, value); }
+static void add_value(Parser *p, AstStmt *stmt, AstExpr *value) {
+  vec_push(p->scratch, &stmt->values, value);
+}
 
 static void add_body(Parser *p, AstStmt *stmt) {
   AstBlock body = {0};
@@ -32,8 +37,8 @@ static bool is_word_here(const Parser *p, const char *word) {
 }
 
 static bool ends_block(TokenKind kind) {
-  return kind == TOKEN_END || kind == TOKEN_END_KEYWORD || kind == TOKEN_ELSE || kind == TOKEN_ELSEIF ||
-         kind == TOKEN_UNTIL;
+  return kind == TOKEN_END || kind == TOKEN_END_KEYWORD || kind == TOKEN_ELSE ||
+         kind == TOKEN_ELSEIF || kind == TOKEN_UNTIL;
 }
 
 /* Locals. */
@@ -104,7 +109,8 @@ static AstStmt *parse_local(Parser *p) {
 static void check_target(Parser *p, const AstExpr *target) {
   if (target->kind == AST_INDEX || target->kind == AST_FIELD || target->kind == AST_GLOBAL) return;
   if (target->kind != AST_LOCAL) {
-    parser_fail(p, target->pos, target->width, "this cannot be assigned: only a name, a field or an element can");
+    parser_fail(p, target->pos, target->width,
+                "this cannot be assigned: only a name, a field or an element can");
     return;
   }
   AstLocal *local = target->local;
@@ -139,16 +145,29 @@ static void parse_assignment(Parser *p, AstStmt *stmt) {
   else parse_expr_list(p, &stmt->values);
 }
 
-/* Words that begin a statement elsewhere, and what a kernel says. */
-static const struct { const char *word, *hint; } foreign_words[] = {
-    {"var", "write 'local'"},       {"let", "write 'local'"},         {"auto", "write 'local'"},
-    {"int", "write 'local'"},       {"float", "write 'local'"},       {"double", "write 'local'"},
-    {"bool", "write 'local'"},      {"elif", "write 'elseif'"},       {"elsif", "write 'elseif'"},
-    {"def", "write 'local function' before the kernel"},              {"fn", "write 'local function' before the kernel"},
-    {"func", "write 'local function' before the kernel"},             {"import", "what stands around a kernel is seen inside"},
-    {"require", "what stands around a kernel is seen inside"},        {"foreach", "write 'for i in x:active() do'"},
-    {"switch", "write 'if .. elseif .. end'"},                        {"case", "write 'if .. elseif .. end'"},
-    {"try", "kernels catch nothing: test before"},                    {"pass", "an empty block holds nothing"},
+/* Words that begin a statement in other languages, and what to write in a kernel. */
+static const struct {
+  const char *word, *hint;
+} foreign_words[] = {
+    {"var", "write 'local'"},
+    {"let", "write 'local'"},
+    {"auto", "write 'local'"},
+    {"int", "write 'local'"},
+    {"float", "write 'local'"},
+    {"double", "write 'local'"},
+    {"bool", "write 'local'"},
+    {"elif", "write 'elseif'"},
+    {"elsif", "write 'elseif'"},
+    {"def", "write 'local function' before the kernel"},
+    {"fn", "write 'local function' before the kernel"},
+    {"func", "write 'local function' before the kernel"},
+    {"import", "a kernel sees the variables around it"},
+    {"require", "a kernel sees the variables around it"},
+    {"foreach", "write 'for i in x:active() do'"},
+    {"switch", "write 'if .. elseif .. end'"},
+    {"case", "write 'if .. elseif .. end'"},
+    {"try", "kernels have no exceptions: test first"},
+    {"pass", "leave the block empty"},
 };
 
 static void hint_foreign_word(Parser *p, Str word) {
@@ -159,15 +178,18 @@ static void hint_foreign_word(Parser *p, Str word) {
 /* An expression where a statement is needed. */
 static void fail_not_statement(Parser *p, const AstExpr *expr) {
   const Token *last = parser_last(p);
-  const char *after = p->source->text.data + last->pos.offset + last->length; /* NUL at the text's end */
+  /* NUL at the text's end */
+  const char *after = p->source->text.data + last->pos.offset + last->length;
   TokenKind kind = parser_current(p)->kind;
-  bool is_line_over = ends_block(kind) || kind == TOKEN_SEMICOLON || parser_current(p)->pos.line != last->last_line;
+  bool is_line_over =
+      ends_block(kind) || kind == TOKEN_SEMICOLON || parser_current(p)->pos.line != last->last_line;
   if (expr->kind == AST_GLOBAL && kind == TOKEN_NAME && !is_line_over) {
-    parser_fail(p, expr->pos, expr->width, "'%.*s' begins no statement", expr->text.length < 60 ? expr->text.length : 60,
-                expr->text.data);
+    parser_fail(p, expr->pos, expr->width, "'%.*s' does not begin a statement",
+                expr->text.length < 60 ? expr->text.length : 60, expr->text.data);
     hint_foreign_word(p, expr->text);
   } else if (is_line_over) {
-    parser_fail(p, expr->pos, expr->width, "this expression is no statement: assign it, or call it");
+    parser_fail(p, expr->pos, expr->width,
+                "this expression is not a statement: assign it, or call it");
     if (after[0] == '-' && after[1] == '-') parser_hint(p, "'--' begins a comment; write 'x -= 1'");
   } else {
     parser_fail_expected(p, "'=' or a call");
@@ -176,13 +198,15 @@ static void fail_not_statement(Parser *p, const AstExpr *expr) {
 }
 
 static void fail_no_statement(Parser *p) {
-  bool is_comment = parser_is(p, TOKEN_FLOORDIV) || parser_is(p, TOKEN_HASH) || parser_is(p, TOKEN_SLASH);
+  bool is_comment =
+      parser_is(p, TOKEN_FLOORDIV) || parser_is(p, TOKEN_HASH) || parser_is(p, TOKEN_SLASH);
   bool is_attribute = parser_is(p, TOKEN_LESS);
-  bool is_element = parser_is(p, TOKEN_LEFT_BRACKET) && p->at > 1 && parser_last(p)->kind == TOKEN_NAME;
+  bool is_element =
+      parser_is(p, TOKEN_LEFT_BRACKET) && p->at > 1 && parser_last(p)->kind == TOKEN_NAME;
   parser_fail_expected(p, "a statement");
   if (is_comment) parser_hint(p, "a comment begins with '--'");
   if (is_attribute) parser_hint(p, "write 'const c = ..'");
-  if (is_element) parser_hint(p, "an element is no local: leave out the 'local'");
+  if (is_element) parser_hint(p, "an element is not a local: omit the 'local'");
 }
 
 static AstStmt *parse_expression_statement(Parser *p) {
@@ -209,7 +233,7 @@ static void parse_condition(Parser *p, AstStmt *stmt, TokenKind word) {
   if (word != TOKEN_END) parser_expect(p, word);
   else if (is_assignment) parser_fail_here(p, "a condition ends here, found '='");
   if (is_assignment) parser_hint(p, "'=' assigns; write '==' to compare");
-  if (is_choice) parser_hint(p, "a value is chosen by 'c and a or b'");
+  if (is_choice) parser_hint(p, "choose a value with 'c and a or b'");
 }
 
 static void open_loop(Parser *p, Loop *loop) {
@@ -270,7 +294,8 @@ static AstStmt *parse_repeat(Parser *p) {
 static void parse_else(Parser *p, AstStmt *stmt) {
   int32_t line = parser_current(p)->pos.line;
   parser_next(p);
-  if (!p->else_if_line && parser_is(p, TOKEN_IF) && parser_current(p)->pos.line == line) p->else_if_line = line;
+  if (!p->else_if_line && parser_is(p, TOKEN_IF) && parser_current(p)->pos.line == line)
+    p->else_if_line = line;
   add_body(p, stmt);
   parser_match(p, TOKEN_END_KEYWORD, "if", stmt->pos);
 }
@@ -322,17 +347,18 @@ static AstStmt *parse_for(Parser *p) {
   return stmt;
 }
 
-/* Ways out. */
+/* Exits. */
 
-/* Nothing may follow in the block: Lua's rule, which keeps dead code from looking alive. */
+/* Nothing may follow in the block: Lua's rule, which prevents dead code. */
 static void check_last(Parser *p, const char *word) {
   parser_accept(p, TOKEN_SEMICOLON);
-  if (!ends_block(parser_current(p)->kind)) parser_fail_here(p, "nothing may follow '%s' in its block", word);
+  if (!ends_block(parser_current(p)->kind))
+    parser_fail_here(p, "nothing may follow '%s' in its block", word);
 }
 
 static AstStmt *parse_break(Parser *p) {
   AstStmt *stmt = new_stmt(p, AST_STMT_BREAK, parser_current(p));
-  if (!p->frame->loop) parser_fail_here(p, "'break' stands outside a loop");
+  if (!p->frame->loop) parser_fail_here(p, "'break' is outside a loop");
   parser_next(p);
   check_last(p, "break");
   return stmt;
@@ -342,7 +368,7 @@ static AstStmt *parse_continue(Parser *p) {
   AstStmt *stmt = new_stmt(p, AST_STMT_CONTINUE, parser_current(p));
   Loop *loop = p->frame->loop;
   if (!loop) {
-    parser_fail_here(p, "'continue' stands outside a loop");
+    parser_fail_here(p, "'continue' is outside a loop");
   } else if (loop->continue_id == INT_MAX) {
     loop->continue_id = p->local_count;
     loop->continue_line = stmt->pos.line;
@@ -355,7 +381,8 @@ static AstStmt *parse_continue(Parser *p) {
 static AstStmt *parse_return(Parser *p) {
   AstStmt *stmt = new_stmt(p, AST_STMT_RETURN, parser_current(p));
   parser_next(p);
-  if (!ends_block(parser_current(p)->kind) && !parser_is(p, TOKEN_SEMICOLON)) parse_expr_list(p, &stmt->values);
+  if (!ends_block(parser_current(p)->kind) && !parser_is(p, TOKEN_SEMICOLON))
+    parse_expr_list(p, &stmt->values);
   check_last(p, "return");
   return stmt;
 }
@@ -422,7 +449,7 @@ static void parse_parameters(Parser *p, AstFunction *function) {
   if (is_default) parser_hint(p, "a parameter has no default value");
 }
 
-/* The state of the expression around the function must not reach into it. */
+/* The state of the enclosing expression must not reach into the function. */
 static void parse_body_block(Parser *p, AstFunction *function) {
   bool no_method = p->no_method, after_colon = p->after_colon, in_annotation = p->in_annotation;
   int brackets = p->brackets;
@@ -430,7 +457,8 @@ static void parse_body_block(Parser *p, AstFunction *function) {
   p->brackets = 0;
   parse_parameters(p, function);
   parse_annotations(p, &function->results);
-  for (int i = 0; i < function->parameters.count; i++) parser_declare(p, function->parameters.items[i]);
+  for (int i = 0; i < function->parameters.count; i++)
+    parser_declare(p, function->parameters.items[i]);
   parse_block(p, &function->body);
   p->brackets = brackets;
   p->no_method = no_method;
@@ -440,9 +468,11 @@ static void parse_body_block(Parser *p, AstFunction *function) {
 
 static void check_height(Parser *p, AstFunction *function, const Frame *frame) {
   function->height = frame->tallest + frame->deepest;
-  if (frame->outer && frame->outer->tallest < function->height) frame->outer->tallest = function->height;
+  if (frame->outer && frame->outer->tallest < function->height)
+    frame->outer->tallest = function->height;
   if (function->height <= AST_MAX_HEIGHT + PARSE_MAX_DEPTH) return;
-  parser_fail(p, function->pos, 8, "this function nests more than %d operations", AST_MAX_HEIGHT + PARSE_MAX_DEPTH);
+  parser_fail(p, function->pos, 8, "this function nests more than %d operations",
+              AST_MAX_HEIGHT + PARSE_MAX_DEPTH);
 }
 
 AstFunction *parse_body(Parser *p, Pos keyword, Str name, bool is_method) {
@@ -468,7 +498,11 @@ AstFunction *parse_body(Parser *p, Pos keyword, Str name, bool is_method) {
 static bool is_continue_here(const Parser *p) {
   if (!is_word_here(p, "continue")) return false;
   switch (parser_ahead(p, 1)->kind) {
-  case TOKEN_ASSIGN: case TOKEN_COMMA: case TOKEN_DOT: case TOKEN_LEFT_BRACKET: case TOKEN_LEFT_PAREN:
+  case TOKEN_ASSIGN:
+  case TOKEN_COMMA:
+  case TOKEN_DOT:
+  case TOKEN_LEFT_BRACKET:
+  case TOKEN_LEFT_PAREN:
   case TOKEN_LEFT_BRACE: case TOKEN_STRING: case TOKEN_COLON: return false;
   default: return compound_op(parser_ahead(p, 1)->kind) == AST_NO_OP;
   }
@@ -504,7 +538,7 @@ static void note_depth(Parser *p) {
   if (deep > p->frame->deepest) p->frame->deepest = deep;
 }
 
-/* Up to the word that ends it. A `repeat` keeps the scope open for its condition. */
+/* Up to the keyword that ends it. A `repeat` keeps the scope open for its condition. */
 void parse_block(Parser *p, AstBlock *block) {
   int scope = p->scope.count;
   parser_enter(p);

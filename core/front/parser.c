@@ -1,4 +1,5 @@
-/* parser.c - entry points, tokens, failures and scopes; the grammar is in parse_expr.c and parse_stmt.c. */
+/* parser.c - entry points, tokens, failures and scopes; the grammar is in parse_expr.c and
+ * parse_stmt.c. */
 #include "front/parser.h"
 
 #include <limits.h>
@@ -30,7 +31,7 @@ bool parser_is_adjacent(const Parser *p) {
 
 /* Failures. */
 
-/* Operators of other languages, and what a kernel says instead. */
+/* Operators of other languages, and what to write in a kernel. */
 static const struct { TokenKind token; const char *hint; } foreign[] = {
     {TOKEN_BANG, "write 'not'"},
     {TOKEN_AND_AND, "write 'and'"},
@@ -59,7 +60,8 @@ void parser_lose(Parser *p) {
   p->is_lost = true;
 }
 
-/* `]]` inside the text ends a plain long string, so what arrives here stops inside two brackets. */
+/* `]]` inside the text ends a plain long string, so the text that arrives here ends inside two
+ * brackets. */
 static void hint_cut_text(Parser *p) {
   if (p->is_text && p->brackets >= 2)
     error_hint(p->said, "']]' ends a plain long string: write the kernel between [=[ and ]=]");
@@ -126,7 +128,7 @@ static bool fail_foreign(Parser *p) {
   return false;
 }
 
-/* How a message names the current token. */
+/* The current token as messages name it. */
 static const char *found(const Parser *p, char text[64]) {
   const Token *token = parser_current(p);
   Str source = token_source(p->source, token);
@@ -148,7 +150,7 @@ bool parser_expect(Parser *p, TokenKind kind) {
   return parser_fail_expected(p, quoted);
 }
 
-/* The column of the first byte that is no space in the line of `pos`. */
+/* The column of the first non-blank byte in the line of `pos`. */
 static int indentation(const Parser *p, Pos pos) {
   Str line = source_line(p->source, pos);
   int column = 0;
@@ -159,26 +161,31 @@ static int indentation(const Parser *p, Pos pos) {
 static void note_misfit(Parser *p, const char *open, Pos start) {
   Pos end = parser_current(p)->pos;
   bool is_first_in_line = indentation(p, end) == end.column;
-  if (p->misfit.open || end.line == start.line || !is_first_in_line || indentation(p, start) == end.column) return;
+  if (p->misfit.open || end.line == start.line || !is_first_in_line ||
+      indentation(p, start) == end.column)
+    return;
   p->misfit = (Misfit){open, start.line, end.line};
 }
 
 static void hint_missing_end(Parser *p) {
   Misfit misfit = p->misfit;
   if (p->else_if_line)
-    error_hint(p->said, "the 'if' after 'else' in line %d needs its own 'end'; 'elseif' does not", p->else_if_line);
+    error_hint(p->said, "the 'if' after 'else' on line %d needs its own 'end'; 'elseif' does not",
+               p->else_if_line);
   else if (misfit.open)
-    error_hint(p->said, "the 'end' of line %d closes the '%s' of line %d, but stands under something else",
+    error_hint(p->said,
+               "the 'end' on line %d closes the '%s' on line %d, but is not aligned with it",
                misfit.end_line, misfit.open, misfit.open_line);
 }
 
 static bool fail_never_closed(Parser *p, TokenKind close, const char *open, Pos start) {
-  parser_fail(p, start, (int32_t)strlen(open), "this '%s' is never closed: '%s' is missing", open, token_text(close));
+  parser_fail(p, start, (int32_t)strlen(open), "this '%s' is never closed: '%s' is missing", open,
+              token_text(close));
   if (close == TOKEN_END_KEYWORD) hint_missing_end(p);
   return false;
 }
 
-/* What does not match behind a failure may follow from it. */
+/* A mismatch after a failure may be a consequence of it. */
 static bool lose_block(Parser *p, TokenKind close) {
   bool is_block = close == TOKEN_END_KEYWORD || close == TOKEN_UNTIL;
   if (is_block && p->is_broken) parser_lose(p);
@@ -190,8 +197,8 @@ static bool fail_match(Parser *p, TokenKind close, const char *open, Pos start) 
   char text[64];
   if (parser_is(p, TOKEN_END)) return fail_never_closed(p, close, open, start);
   if (parser_current(p)->pos.line == start.line) return parser_expect(p, close);
-  return parser_fail_here(p, "'%s' expected to close the '%s' of line %d, found %s", token_text(close), open,
-                          start.line, found(p, text));
+  return parser_fail_here(p, "'%s' expected to close the '%s' on line %d, found %s",
+                          token_text(close), open, start.line, found(p, text));
 }
 
 bool parser_match(Parser *p, TokenKind close, const char *open, Pos start) {
@@ -265,7 +272,8 @@ static Ast *finish(Parser *p, AstFunction *function, AstBlock helpers) {
 static bool is_helper(const Parser *p) {
   const Token *token = parser_current(p);
   if (parser_ahead(p, 1)->kind != TOKEN_FUNCTION) return false;
-  return token->kind == TOKEN_LOCAL || (token->kind == TOKEN_NAME && str_is(token_source(p->source, token), "const"));
+  return token->kind == TOKEN_LOCAL ||
+         (token->kind == TOKEN_NAME && str_is(token_source(p->source, token), "const"));
 }
 
 static void parse_helpers(Parser *p, AstBlock *helpers) {
@@ -278,7 +286,8 @@ static void parse_helpers(Parser *p, AstBlock *helpers) {
 
 static void fail_no_function(Parser *p) {
   parser_fail_expected(p, "the kernel's 'function('");
-  parser_hint(p, "a text kernel is one function, with 'local function' helpers before it if wanted");
+  parser_hint(p,
+              "a text kernel is one function, with 'local function' helpers before it if wanted");
 }
 
 static AstFunction *parse_kernel_function(Parser *p) {
@@ -286,7 +295,7 @@ static AstFunction *parse_kernel_function(Parser *p) {
   if (!parser_accept(p, TOKEN_FUNCTION)) {
     fail_no_function(p);
   } else if (parser_is(p, TOKEN_NAME)) {
-    parser_fail_here(p, "the function of a text kernel has no name");
+    parser_fail_here(p, "the function of a text kernel must not have a name");
     parser_hint(p, "write 'function(', or 'local function' for a helper");
   }
   return parse_body(p, keyword, STR(""), false);
@@ -300,7 +309,8 @@ Ast *parse_kernel_text(Source *source, Error *err) {
   parser_accept(p, TOKEN_RETURN);
   AstFunction *function = parse_kernel_function(p);
   while (parser_accept(p, TOKEN_SEMICOLON)) {}
-  if (!parser_is(p, TOKEN_END) && !p->is_broken) parser_fail_here(p, "the text goes on after the kernel's function");
+  if (!parser_is(p, TOKEN_END) && !p->is_broken)
+    parser_fail_here(p, "there is more text after the kernel's function");
   return finish(p, function, helpers);
 }
 
@@ -323,7 +333,7 @@ static Ast *parse_candidate(Source *source, Tokens tokens, int at, Error *err) {
   return finish(p, function, (AstBlock){0});
 }
 
-/* LuaJIT says a declaration begins at `function`, an expression at its parenthesis. */
+/* LuaJIT counts a declaration from `function`, an expression from its parenthesis. */
 static bool begins_at(const Tokens *tokens, int at, int32_t line) {
   const Token *token = &tokens->items[at];
   if (token->kind != TOKEN_FUNCTION) return false;
@@ -337,14 +347,17 @@ static Str function_text(const Ast *ast) {
 
 static bool fail_twins(Error *err, const Ast *second) {
   AstFunction *function = second->function;
-  diag_error(err, second->source, function->pos, 8, RG_ERROR_SOURCE,
-             "two functions begin in line %d and end in line %d, so which one is meant cannot be told",
-             function->pos.line, function->end.line);
+  diag_error(
+      err, second->source, function->pos, 8, RG_ERROR_SOURCE,
+      "two functions begin on line %d and end on line %d, so it is unclear which one is meant",
+      function->pos.line, function->end.line);
   return error_hint(err, "put them on separate lines");
 }
 
-static bool fail_missing(Error *err, const Source *source, int32_t line_defined, int32_t last_line) {
-  error_set(err, RG_ERROR_SOURCE, "no function that begins in line %d and ends in line %d of '%.100s' was found",
+static bool fail_missing(Error *err, const Source *source, int32_t line_defined,
+                         int32_t last_line) {
+  error_set(err, RG_ERROR_SOURCE,
+            "no function that begins on line %d and ends on line %d of '%.100s' was found",
             line_defined, last_line, source->name);
   return error_hint(err, "the file may have changed since it was loaded");
 }

@@ -1,12 +1,13 @@
-/* print.c - a tree as text that a reader of Lua understands at once, and that parses again.
- * Two ways: as its writer grouped it (parentheses are nodes), or with every grouping and every local's id shown. */
+/* print.c - a tree as Lua text, which parses again.
+ * In two styles: grouped as in the source (parentheses are nodes), or with all grouping and all
+ * local ids shown. */
 #include <stdio.h>
 
 #include "front/ast.h"
 
 typedef struct Printer {
   StrBuf *out;
-  bool shows_all; /* ids of locals, parentheses around every composed operand */
+  bool shows_all; /* ids of locals, parentheses around every compound operand */
   int indent;
 } Printer;
 
@@ -41,7 +42,7 @@ static void print_declared(Printer *printer, const AstLocal *local) {
   print_expr(printer, local->annotation);
 }
 
-/* Bytes that are not printable come as decimal escapes of three digits. */
+/* Unprintable bytes become decimal escapes of three digits. */
 static void print_string(Printer *printer, Str bytes) {
   strbuf_char(printer->out, '"');
   for (int i = 0; i < bytes.length; i++) {
@@ -55,8 +56,8 @@ static void print_string(Printer *printer, Str bytes) {
 }
 
 static bool is_composed(const AstExpr *expr) {
-  return expr->kind == AST_BINARY || expr->kind == AST_UNARY || expr->kind == AST_AND || expr->kind == AST_OR ||
-         expr->kind == AST_TERNARY;
+  return expr->kind == AST_BINARY || expr->kind == AST_UNARY || expr->kind == AST_AND ||
+         expr->kind == AST_OR || expr->kind == AST_TERNARY;
 }
 
 static void print_operand(Printer *printer, const AstExpr *expr) {
@@ -108,7 +109,8 @@ static void print_table(Printer *printer, const AstExpr *table) {
   text(printer, "}");
 }
 
-static void print_postfix(Printer *printer, const AstExpr *expr, const char *open, const char *close) {
+static void print_postfix(Printer *printer, const AstExpr *expr, const char *open,
+                          const char *close) {
   text(printer, open);
   print_list(printer, &expr->list);
   text(printer, close);
@@ -125,7 +127,11 @@ static void print_expr(Printer *printer, const AstExpr *expr) {
   case AST_FUNCTION: text(printer, "function"); print_function(printer, expr->function); break;
   case AST_LOCAL: print_local(printer, expr->local); break;
   case AST_INDEX: print_expr(printer, expr->left); print_postfix(printer, expr, "[", "]"); break;
-  case AST_FIELD: print_expr(printer, expr->left); text(printer, "."); str(printer, expr->text); break;
+  case AST_FIELD:
+    print_expr(printer, expr->left);
+    text(printer, ".");
+    str(printer, expr->text);
+    break;
   case AST_CALL: print_expr(printer, expr->left); print_postfix(printer, expr, "(", ")"); break;
   case AST_METHOD:
     print_expr(printer, expr->left);
@@ -156,7 +162,9 @@ static void print_assigned(Printer *printer, const AstStmt *stmt, const char *si
   print_list(printer, &stmt->values);
 }
 
-static const char *declaring_word(const AstStmt *stmt) { return stmt->locals.items[0]->is_const ? "const " : "local "; }
+static const char *declaring_word(const AstStmt *stmt) {
+  return stmt->locals.items[0]->is_const ? "const " : "local ";
+}
 
 static void print_body(Printer *printer, const AstStmt *stmt, int body, const char *end) {
   print_block(printer, &stmt->bodies.items[body]);
@@ -191,7 +199,8 @@ static void print_return(Printer *printer, const AstStmt *stmt) {
   print_list(printer, &stmt->values);
 }
 
-/* `:` of a method stays visible in the function's name; the parameter `self` is then printed too. */
+/* `:` of a method stays visible in the function's name; the parameter `self` is then printed
+ * too. */
 static void print_named_function(Printer *printer, const AstStmt *stmt) {
   text(printer, "function ");
   str(printer, stmt->function->name);
@@ -218,7 +227,10 @@ static void print_stmt(Printer *printer, const AstStmt *stmt) {
     print_locals(printer, stmt);
     print_assigned(printer, stmt, "=");
     break;
-  case AST_STMT_ASSIGN: print_list(printer, &stmt->targets); print_assigned(printer, stmt, "="); break;
+  case AST_STMT_ASSIGN:
+    print_list(printer, &stmt->targets);
+    print_assigned(printer, stmt, "=");
+    break;
   case AST_STMT_COMPOUND: print_compound(printer, stmt); break;
   case AST_STMT_CALL: print_list(printer, &stmt->values); break;
   case AST_STMT_DO: text(printer, "do"); print_body(printer, stmt, 0, "end"); break;

@@ -3,7 +3,7 @@
 
 static bool is_newline(char c) { return c == '\n' || c == '\r'; }
 
-/* What a text editor or a shell puts before the first line. The line's end stays, so lines keep their numbers. */
+/* A byte-order mark or `#!` line. The line's end stays, so that lines keep their numbers. */
 static Str without_preamble(Str text) {
   int skip = 0;
   if (text.length >= 3 && !memcmp(text.data, "\xEF\xBB\xBF", 3)) skip = 3;

@@ -13,7 +13,8 @@ typedef struct Pos {
 
 typedef struct Source {
   Scratch *scratch;
-  Scratch *work;        /* for what only parsing needs: scratch itself, unless the caller gives another one for that time */
+  /* for temporary data of the parser: `scratch`, unless the caller provides another */
+  Scratch *work;
   Str text;             /* the whole chunk, owned by scratch */
   const char *name;     /* what errors show: "heat.lua", "kernel" */
   int32_t first_line;   /* the user's line of the text's first line */
@@ -26,8 +27,9 @@ Str source_lines(Str text, int32_t first_line, int32_t first, int32_t last);
 /* The line that `pos` is in, without newline. */
 Str source_line(const Source *source, Pos pos);
 
-/* diag.c: an error at a place: fills file, line, column, width, source and the message. Always false. */
-bool diag_error(Error *err, const Source *source, Pos pos, int32_t width, ErrorCode code, const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
+/* diag.c: an error at a position: fills file, line, column, width, source and the message. Always
+ * false. */
+bool diag_error(Error *err, const Source *source, Pos pos, int32_t width, ErrorCode code,
+                const char *format, ...) __attribute__((format(printf, 6, 7)));
 
 #endif

@@ -6,9 +6,12 @@
 
 #include "base/error.h"
 
-/* width*height*channels bytes, top row first; channels 1 grey, 3 rgb, 4 rgba. The format is the path's ending. */
-bool image_write(const char *path, const uint8_t *pixels, int32_t width, int32_t height, int32_t channels, Error *err);
-/* `value` 0..1 to rgb. palette: "grey", "heat" (black, red, yellow, white). False: unknown palette. */
+/* width*height*channels bytes, top row first; channels 1 grey, 3 rgb, 4 rgba. The format follows
+ * from the path's extension. */
+bool image_write(const char *path, const uint8_t *pixels, int32_t width, int32_t height,
+                 int32_t channels, Error *err);
+/* `value` 0..1 to rgb. palette: "grey", "heat" (black, red, yellow, white). False: unknown
+ * palette. */
 bool image_palette(const char *palette, double value, uint8_t rgb[3]);
 
 #endif

@@ -1,4 +1,4 @@
-/* png_library.c - opens the libpng that png.h was of. */
+/* png_library.c - opens the libpng that matches png.h. */
 #include "io/png_library.h"
 
 #include <dlfcn.h>
@@ -20,7 +20,8 @@ bool png_library_open(PngLibrary *png, Error *err) {
   };
   png->handle = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL);
   if (!png->handle) {
-    error_set(err, RG_ERROR_LIBRARY, "libpng, which writes pictures, cannot be opened: %s", dlerror());
+    error_set(err, RG_ERROR_LIBRARY, "libpng, which writes pictures, cannot be opened: %s",
+              dlerror());
     return error_hint(err, "install it: apt install libpng16-16");
   }
   for (size_t k = 0; k < sizeof entries / sizeof *entries; k++) {
@@ -28,7 +29,7 @@ bool png_library_open(PngLibrary *png, Error *err) {
     memcpy((char *)png + entries[k].place, &entry, sizeof entry);
     if (entry) continue;
     png_library_close(png);
-    return error_set(err, RG_ERROR_LIBRARY, "%s lacks %s", SONAME, entries[k].name);
+    return error_set(err, RG_ERROR_LIBRARY, "%s has no %s", SONAME, entries[k].name);
   }
   return true;
 }

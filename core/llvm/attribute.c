@@ -14,14 +14,14 @@ void llvm_function_attribute(LLVMValueRef function, const char *name, uint64_t v
 }
 
 void llvm_function_text(LLVMValueRef function, const char *name, const char *value) {
-  LLVMAttributeRef attribute = LLVMCreateStringAttribute(context_of(function), name, (unsigned)strlen(name), value,
-                                                         (unsigned)strlen(value));
+  LLVMAttributeRef attribute = LLVMCreateStringAttribute(
+      context_of(function), name, (unsigned)strlen(name), value, (unsigned)strlen(value));
   LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
 }
 
 void llvm_function_drop(LLVMValueRef function, const char *text_name) {
-  LLVMRemoveStringAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, text_name,
-                                   (unsigned)strlen(text_name));
+  LLVMRemoveStringAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                   text_name, (unsigned)strlen(text_name));
 }
 
 void llvm_function_is_pure(LLVMValueRef function) {

@@ -1,4 +1,4 @@
-/* attribute.h - attributes of functions by name, which LLVM's C API knows by number only. */
+/* attribute.h - function attributes by name; LLVM's C API has them by number only. */
 #ifndef RG_LLVM_ATTRIBUTE_H
 #define RG_LLVM_ATTRIBUTE_H
 
@@ -8,7 +8,8 @@
 void llvm_function_attribute(LLVMValueRef function, const char *name, uint64_t value);
 void llvm_function_text(LLVMValueRef function, const char *name, const char *value);
 void llvm_function_drop(LLVMValueRef function, const char *text_name);
-/* The function touches no memory, returns and never unwinds: calls of it hoist and merge. */
+/* The function touches no memory, returns and never unwinds: calls to it can be hoisted and
+ * merged. */
 void llvm_function_is_pure(LLVMValueRef function);
 
 #endif

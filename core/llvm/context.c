@@ -1,8 +1,9 @@
 /* context.c - diagnostics and fatal errors of LLVM; see context.h.
- * Without a handler LLVM answers an error diagnostic by ending the process. A good compile sends remarks and
- * warnings through the same door, so severity error alone counts.
- * A fatal error ("Cannot select") comes from deep inside LLVM's own frames: LLVM is built without exceptions and
- * expects never to get control back, so jumping over those frames is the one way to keep the process. */
+ * Without a handler LLVM ends the process on an error diagnostic. Successful compiles send remarks
+ * and warnings through the same handler, so only severity error counts.
+ * A fatal error ("Cannot select") comes from deep inside LLVM's own frames: LLVM is built without
+ * exceptions and never expects to get control back, so jumping over those frames is the only way to
+ * keep the process. */
 #include "llvm/context.h"
 
 #include <llvm-c/ErrorHandling.h>
@@ -53,8 +54,9 @@ static void on_fatal(const char *reason) {
   longjmp(guard->leave, 1);
 }
 
-/* Loop strength reduction takes up to two thirds of emitting a vectorised stencil (24 ms for 9) and wins nothing where
- * addresses have an index and a scale; LLVM has no other switch for it than this one, which is the whole library's. */
+/* Loop strength reduction takes up to two thirds of the time to emit a vectorised stencil (24 ms
+ * instead of 9) and gains nothing where addresses have an index and a scale. LLVM has no other
+ * switch for it than this one, which is global. */
 static const char *const switches[] = {"regolith", "-disable-lsr"};
 
 static void initialize(void) {

@@ -1,5 +1,5 @@
-/* context.h - an LLVM context whose diagnostics become our errors, and a fence around what LLVM calls fatal.
- * Knows LLVM's C API and nothing of kernels. */
+/* context.h - an LLVM context whose diagnostics become our errors, and a guard against LLVM's fatal
+ * errors. Knows LLVM's C API and nothing of kernels. */
 #ifndef RG_LLVM_CONTEXT_H
 #define RG_LLVM_CONTEXT_H
 
@@ -7,10 +7,10 @@
 
 #include "base/error.h"
 
-/* Stays where it is after llvm_context_create: the handler keeps its address. One thread at a time. */
+/* Must not move after llvm_context_create: the handler keeps its address. One thread at a time. */
 typedef struct LlvmContext {
   LLVMContextRef context;
-  char diagnostic[400]; /* the first of severity error; empty: none */
+  char diagnostic[400]; /* the first one of severity error; empty: none */
 } LlvmContext;
 
 void llvm_context_create(LlvmContext *llvm);
@@ -19,8 +19,9 @@ void llvm_context_destroy(LlvmContext *llvm);
 /* Registers the X86 and NVPTX targets and our fatal handler, once per process. Any thread. */
 void llvm_initialize(void);
 
-/* Calls `work(data, err)`. When LLVM meets what it calls a fatal error inside, control leaves it here: `*died` is
- * true, err holds LLVM's words, and whatever LLVM held must be left alone (it leaks: its state is unknown). */
+/* Calls `work(data, err)`. On a fatal error inside LLVM, control returns here: `*died` is true, err
+ * holds LLVM's message, and LLVM's objects must not be touched (they leak: their state is
+ * unknown). */
 bool llvm_guard(bool (*work)(void *data, Error *err), void *data, bool *died, Error *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* arena.c - mmap without reserve: reserving 1 TiB costs microseconds, pages come when they are touched. */
+/* arena.c - mmap with MAP_NORESERVE: reserving 1 TiB takes microseconds; pages are committed when
+ * touched. */
 #include "memory/arena.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 
 enum { ARENA_ALIGN = 65536, RESIDENT_STEP = 256 };
 
-/* `size_bytes` at a 64 KiB boundary: reserves more and cuts both ends off. */
+/* `size_bytes` at a 64 KiB boundary: reserves more and trims both ends. */
 static uint8_t *reserve_aligned(uint64_t size_bytes, int protection) {
   uint64_t total = size_bytes + ARENA_ALIGN;
   if (total < size_bytes) return NULL;
@@ -33,7 +34,8 @@ bool arena_reserve(Arena *arena, uint64_t size_bytes, uint64_t least_bytes, Erro
       return true;
     }
     if (size == least)
-      return error_set(err, RG_ERROR_MEMORY, "the system refuses an address range of %llu bytes (%s)",
+      return error_set(err, RG_ERROR_MEMORY,
+                       "the system refuses an address range of %llu bytes (%s)",
                        (unsigned long long)size, strerror(errno));
     size = align_up(size / 2, ARENA_ALIGN);
     if (size < least) size = least;
@@ -43,7 +45,9 @@ bool arena_reserve(Arena *arena, uint64_t size_bytes, uint64_t least_bytes, Erro
 bool arena_reserve_zeros(Arena *arena, uint64_t size_bytes, Error *err) {
   uint64_t size = align_up(size_bytes ? size_bytes : 1, ARENA_ALIGN);
   uint8_t *base = reserve_aligned(size, PROT_READ);
-  if (!base) return error_set(err, RG_ERROR_MEMORY, "the system refuses %llu bytes of zeros", (unsigned long long)size);
+  if (!base)
+    return error_set(err, RG_ERROR_MEMORY, "the system refuses %llu bytes of zeros",
+                     (unsigned long long)size);
   *arena = (Arena){base, size};
   return true;
 }
@@ -55,7 +59,8 @@ void arena_release(Arena *arena) {
 
 void arena_discard(uint8_t *from, uint64_t size_bytes) {
   uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-  uint64_t begin = align_up((uint64_t)from, page), end = ((uint64_t)from + size_bytes) / page * page;
+  uint64_t begin = align_up((uint64_t)from, page),
+           end = ((uint64_t)from + size_bytes) / page * page;
   if (begin < end) madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 

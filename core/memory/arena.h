@@ -8,11 +8,11 @@
 
 typedef struct Arena { uint8_t *base; uint64_t reserved; } Arena;
 
-/* Reserves up to `size_bytes`, at least `least_bytes`, readable and writable, zero until written; where the
- * system refuses (ulimit -v, valgrind) it halves and retries. 64 KiB aligned. */
+/* Reserves up to `size_bytes`, at least `least_bytes`, readable and writable, zero until written;
+ * if the system refuses (ulimit -v, valgrind), halves the size and retries. 64 KiB aligned. */
 bool arena_reserve(Arena *arena, uint64_t size_bytes, uint64_t least_bytes, Error *err);
 void arena_release(Arena *arena);
-/* Pages in the range read zero again and leave the process (whole pages inside only). */
+/* Decommits the pages in the range (whole pages only), which then read zero again. */
 void arena_discard(uint8_t *from, uint64_t size_bytes);
 /* Read-only zeros. */
 bool arena_reserve_zeros(Arena *arena, uint64_t size_bytes, Error *err);

@@ -1,10 +1,11 @@
 /* pool.c - fork and join by one atomic word.
  *
- * A loop is announced by raising `round`; workers wait for it to move: they spin for a moment, then sleep on
- * it (futex). Chunks are handed out by one counter (`next`), so that uneven work evens out. The caller takes
- * part as worker 0 and waits until `busy` workers have left the loop.
+ * A loop is announced by incrementing `round`; workers wait for it to change: they spin briefly,
+ * then sleep on it (futex). Chunks are handed out by one counter (`next`), which balances uneven
+ * work. The caller takes part as worker 0 and waits until all `busy` workers have left the loop.
  *
- * Invariant: `work`, `data`, `total`, `chunk` change only while no worker is inside a loop (busy == 0). */
+ * Invariant: `work`, `data`, `total`, `chunk` change only while no worker is inside a loop (busy ==
+ * 0). */
 #include "thread/pool.h"
 
 #include <linux/futex.h>
@@ -27,20 +28,21 @@ typedef struct Worker {
 
 struct Pool {
   Heap *heap;
-  Worker *workers; /* [0] is the caller's place and has no thread */
+  Worker *workers; /* [0] is the caller's and has no thread */
   int32_t worker_count;
   bool started, stopping;
-  pid_t process;   /* whose threads they are: a child that forked has none of them */
-  PoolHost *host; /* NULL: threads of our own */
+  pid_t process;   /* the threads belong to it: a forked child has none of them */
+  PoolHost *host; /* NULL: our own threads */
   void *host_data;
-  _Atomic int64_t done;          /* chunks of a loop that the host ran */
-  _Atomic int32_t wrong_worker;  /* an index that the host made up, + 1; 0: none */
+  _Atomic int64_t done;          /* chunks of a loop run by the host */
+  _Atomic int32_t wrong_worker;  /* an invalid index that the host passed, + 1; 0: none */
   bool left_out;                 /* the host returned too soon */
   PoolWork *work;
   void *data;
   int64_t total, chunk, chunk_count;
-  uint64_t shuffle_step, shuffle_start; /* chunk k is (start + k * step) mod chunk_count; step 1: in order */
-  /* a cache line between what different workers hammer on */
+  /* chunk k is (start + k * step) mod chunk_count; step 1: in order */
+  uint64_t shuffle_step, shuffle_start;
+  /* a cache line between what different workers write */
   char pad_round[64];
   _Atomic uint32_t round;
   _Atomic int32_t sleepers;
@@ -65,7 +67,8 @@ static void pause_briefly(void) {
 }
 
 static void run_chunk(Pool *pool, int32_t worker, int64_t k) {
-  uint64_t place = (pool->shuffle_start + (uint64_t)k * pool->shuffle_step) % (uint64_t)pool->chunk_count;
+  uint64_t place =
+      (pool->shuffle_start + (uint64_t)k * pool->shuffle_step) % (uint64_t)pool->chunk_count;
   int64_t begin = (int64_t)place * pool->chunk, left = pool->total - begin;
   pool->work(pool->data, worker, begin, begin + (left < pool->chunk ? left : pool->chunk));
 }
@@ -78,7 +81,7 @@ static void run_chunks(Pool *pool, int32_t worker) {
   }
 }
 
-/* -- a host's job system ------------------------------------------------------------------------------------------- */
+/* -- a host's job system ----------------------------------------------------------------------- */
 
 static void run_job(void *data, int32_t worker, int64_t number) {
   Pool *pool = data;
@@ -101,12 +104,15 @@ bool pool_check_host(Pool *pool, Error *err) {
   bool left_out = pool->left_out;
   pool->left_out = false;
   if (wrong)
-    return error_set(err, RG_ERROR_ARGUMENT, "the host's run_tasks gave a worker or a number that is not there: worker %d of %d",
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "the host's run_tasks passed a worker or number out of range: worker %d of %d",
                      wrong - 1, pool->worker_count);
-  return !left_out || error_set(err, RG_ERROR_ARGUMENT, "the host's run_tasks returned before all tasks had run, once each");
+  return !left_out ||
+         error_set(err, RG_ERROR_ARGUMENT,
+                   "the host's run_tasks returned before all tasks had run, once each");
 }
 
-/* -- threads of our own -------------------------------------------------------------------------------------------- */
+/* -- our own threads --------------------------------------------------------------------------- */
 
 /* The next round number; spins, then sleeps. */
 static uint32_t await_round(Pool *pool, uint32_t seen) {
@@ -143,7 +149,7 @@ static void announce(Pool *pool) {
   if (atomic_load(&pool->sleepers)) futex_wake_all(&pool->round);
 }
 
-/* Signals of the host stay the host's: workers block all of them. Fewer threads than asked for are fine. */
+/* Workers block all signals, which belong to the host. Fewer threads than requested are fine. */
 static void start(Pool *pool) {
   sigset_t all, old;
   sigfillset(&all);
@@ -161,7 +167,7 @@ static void start(Pool *pool) {
   pool->started = true;
 }
 
-/* In a child of the process that started them there are no workers, and nobody sleeps. */
+/* A forked child has no workers to wake. */
 static void start_if_needed(Pool *pool) {
   if (pool->started && pool->process == getpid()) return;
   atomic_store(&pool->sleepers, 0);
@@ -222,7 +228,7 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
   return a;
 }
 
-/* A step that shares no divisor with the count visits every chunk once. */
+/* A step coprime to the count visits every chunk once. */
 static void choose_order(Pool *pool, uint64_t seed) {
   uint64_t count = (uint64_t)pool->chunk_count;
   pool->shuffle_step = 1;
@@ -235,7 +241,8 @@ static void choose_order(Pool *pool, uint64_t seed) {
   pool->shuffle_step = step;
 }
 
-void pool_parallel_for(Pool *pool, int64_t total, int64_t chunk, uint64_t shuffle_seed, PoolWork *work, void *data) {
+void pool_parallel_for(Pool *pool, int64_t total, int64_t chunk, uint64_t shuffle_seed,
+                       PoolWork *work, void *data) {
   if (total <= 0) return;
   if (chunk < 1) chunk = 1;
   if (chunk > total) chunk = total;

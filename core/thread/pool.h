@@ -1,6 +1,6 @@
 /* pool.h - a persistent team of worker threads. The caller is worker 0.
- * Workers spin briefly, then sleep on a futex; idle they use no CPU. One caller at a time.
- * Or a host's job system in their place: then the pool has no thread, and the host calls back. */
+ * Workers spin briefly, then sleep on a futex; idle they use no CPU. One caller at a time. A host's
+ * job system may take their place: then the pool has no threads, and the host calls back. */
 #ifndef RG_THREAD_POOL_H
 #define RG_THREAD_POOL_H
 
@@ -14,20 +14,23 @@ typedef struct Pool Pool;
 /* Work on positions begin..end by worker `worker` (0 .. worker_count-1; no index twice at once). */
 typedef void PoolWork(void *data, int32_t worker, int64_t begin, int64_t end);
 
-/* thread_count 0: one per available core. Threads start at the first parallel_for. NULL with err. */
+/* thread_count 0: one per available core. Threads start at the first parallel_for. NULL with
+ * err. */
 Pool *pool_create(Heap *heap, int32_t thread_count, Error *err);
-/* A host's job system: calls `job(job_data, worker, number)` for every number below `count`, on any threads, each time with
- * a worker index below the pool's count that no other call has at that moment, and returns when all are done. */
+/* A host's job system: calls `job(job_data, worker, number)` for every number below `count`, on any
+ * threads, each time with a worker index below the pool's count that no concurrent call has, and
+ * returns when all are done. */
 typedef void PoolJob(void *job_data, int32_t worker, int64_t number);
 typedef void PoolHost(void *data, int64_t count, PoolJob *job, void *job_data);
 Pool *pool_create_hosted(Heap *heap, int32_t worker_count, PoolHost *host, void *data, Error *err);
-/* False with argument.invalid when the host's job system broke that since the last question. */
+/* False with argument.invalid when the host's job system broke these rules since the last check. */
 bool pool_check_host(Pool *pool, Error *err);
 void pool_destroy(Pool *pool); /* joins */
 int32_t pool_worker_count(const Pool *pool);
-/* Splits 0..total into chunks of `chunk` positions, handed out dynamically, and returns when all are done.
- * shuffle_seed != 0: chunks in a shuffled order (RG_STRESS=shuffle_tasks). Runs on the caller alone when
- * there is one chunk or one worker. */
-void pool_parallel_for(Pool *pool, int64_t total, int64_t chunk, uint64_t shuffle_seed, PoolWork *work, void *data);
+/* Splits 0..total into chunks of `chunk` positions, handed out dynamically, and returns when all
+ * are done. shuffle_seed != 0: chunks in a shuffled order (RG_STRESS=shuffle_tasks). Runs on the
+ * caller alone when there is one chunk or one worker. */
+void pool_parallel_for(Pool *pool, int64_t total, int64_t chunk, uint64_t shuffle_seed,
+                       PoolWork *work, void *data);
 
 #endif

@@ -63,7 +63,7 @@ bool field_place(Node *node, Field *field, Error *err) {
   if (!tree_check(node->tree, err)) return false;
   if (field->store != node->tree->store)
     return error_set(err, RG_ERROR_RUNTIME_MIX, "%s and the node belong to two runtimes", field_label(field, label));
-  if (field->node) return error_set(err, RG_ERROR_FIELD_PLACED, "%s has a place already", field_label(field, label));
+  if (field->node) return error_set(err, RG_ERROR_FIELD_PLACED, "%s is already placed", field_label(field, label));
   int component = place_parts(node->snode, field, err);
   if (component < 0) return false;
   object_retain(&node->tree->object);
@@ -76,7 +76,7 @@ bool field_settle(Field *field, const char *where, Error *err) {
   char label[100];
   if (!owner_check(field->object.owner, err)) return false;
   if (!field->node) {
-    error_set(err, RG_ERROR_FIELD_UNPLACED, "%s has no place yet", field_label(field, label));
+    error_set(err, RG_ERROR_FIELD_UNPLACED, "%s is not placed yet", field_label(field, label));
     return error_hint(err, "place it: node:place(x), or give it a shape");
   }
   return tree_settle(field->node->tree, where ? where : "its first use", err);

@@ -122,7 +122,7 @@ describe("the program #compiled", function()
     local go = ("cd '%s' && '%s' "):format(scratch, program)
     assert.matches("^wrote drop.lua", (shell(go .. "new drop")))
     assert.matches("warmth %d+ in %d+ blocks", (shell(go .. "drop.lua")))
-    for words, said in pairs { ["new drop"] = "is there already", ["new"] = "takes a name", ["new nowhere/x"] = "No such file",
+    for words, said in pairs { ["new drop"] = "exists already", ["new"] = "takes a name", ["new nowhere/x"] = "No such file",
       ["new sub/.lua"] = "is not a name", ["inof"] = "did you mean 'info'", ["examples -p"] = "takes the name",
       ["examples nosuch"] = "no example 'nosuch'" } do
       local out, code = shell(go .. words)

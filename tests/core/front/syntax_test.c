@@ -318,7 +318,7 @@ static void test_function_at(void) {
   }
   TEST("two functions of one line are refused unless they are equal") {
     CHECK_TEXT(support_function_at(chunk, 3, 3),
-               "3:60+8: two functions begin in line 3 and end in line 3, so which one is meant cannot be told "
+               "3:60+8: two functions begin on line 3 and end on line 3, so it is unclear which one is meant "
                "(put them on separate lines)");
     CHECK_TEXT(support_function_at(chunk, 4, 4), "function()\n  return 1\nend\n");
   }
@@ -327,7 +327,7 @@ static void test_function_at(void) {
   }
   TEST("no function is an error with the code source.missing") {
     CHECK_TEXT(support_function_at(chunk, 1, 1),
-               "0:0+0: no function that begins in line 1 and ends in line 1 of 'chunk.lua' was found "
+               "0:0+0: no function that begins on line 1 and ends on line 1 of 'chunk.lua' was found "
                "(the file may have changed since it was loaded)");
     Error err = {0};
     Heap heap;

@@ -106,7 +106,7 @@ static void job_systems(void) {
                 "the host's run_tasks returned before all tasks had run, once each");
     jobs.forgets = false;
     jobs.first_worker = 3;
-    static const char begins[] = "the host's run_tasks gave a worker or a number that is not there: worker ";
+    static const char begins[] = "the host's run_tasks passed a worker or number out of range: worker ";
     CHECK(launch(kernel, x, &result) != 0);
     CHECK(!strncmp(rg_error(rg)->message, begins, sizeof begins - 1));
     jobs.first_worker = 0;

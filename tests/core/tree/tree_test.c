@@ -125,9 +125,9 @@ static void refusals(void) {
     CHECK_ERROR(rg_snode_add(block, "sparse", "k", &size, 1, NULL, 0, 0, &node), "tree.declaration",
                 "'sparse' is no kind of node: dense, bitmasked, pointer, dynamic and hash are");
     CHECK(rg_field_create(rg, "f32", "late", &field) == 0);
-    CHECK_ERROR(rg_field_settle(field, NULL), "field.unplaced", "field 'late' has no place yet");
+    CHECK_ERROR(rg_field_settle(field, NULL), "field.unplaced", "field 'late' is not placed yet");
     CHECK(rg_snode_place(block, field) != 0);
-    CHECK_ERROR(rg_snode_place(block, t), "field.placed", "field 't' has a place already");
+    CHECK_ERROR(rg_snode_place(block, t), "field.placed", "field 't' is already placed");
     rg_field_release(field);
     CHECK_ERROR(rg_field_create(rg, "float", NULL, &field), "type.unknown", "there is no type 'float' for fields");
   }

@@ -225,9 +225,9 @@ describe("a wrong declaration", function()
   it("is to place a field twice, and to use one without a place", function()
     local x = rg.field { type = rg.i32, name = "x" }
     rg.root:bitmasked("i", 4):place(x)
-    refuses("field.placed", "field 'x' has a place already", function() rg.root:dense("i", 4):place(x) end)
+    refuses("field.placed", "field 'x' is already placed", function() rg.root:dense("i", 4):place(x) end)
     local y = rg.field { type = rg.i32, name = "y" }
-    refuses("field.unplaced", "field 'y' has no place", function() y[0] = 1 end)
+    refuses("field.unplaced", "field 'y' is not placed yet", function() y[0] = 1 end)
     refuses("field.unplaced", "'y' has no place", rg.kernel(function() y[0] = 1 end))
   end)
 
