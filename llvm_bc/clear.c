@@ -66,6 +66,7 @@ void rt_tree_clear(RtContext *context, int32_t tree_index, int32_t number) {
     else if (m == number) share_chunks(context, tree, m, empty_slots);
     retire_all(context, tree, manager);
   }
+  expect_valid(context, tree);
 }
 
 /* -- compact ------------------------------------------------------------------------------------------------------ */
@@ -137,5 +138,6 @@ uint64_t rt_tree_compact(RtContext *context, RtTree *tree) {
     RtManager *manager = &tree->managers[m];
     if (has_vacant(tree, manager)) given += compact_manager(context, tree, manager);
   }
+  if (given) expect_valid(context, tree);
   return given;
 }

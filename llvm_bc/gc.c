@@ -22,8 +22,7 @@ static void drop_slot(RtTree *tree, RtManager *child, const uint32_t *slot) {
   rt_node_recycle(tree, child, &child->locals[0], handle);
 }
 
-/* The run of slots number `run` below a dead parent: runs are numbered by the cells of the rows above the last. */
-static const uint32_t *slot_run(const RtManager *child, const uint8_t *parent, uint64_t run) {
+const uint32_t *rt_slot_run(const RtManager *child, const uint8_t *parent, uint64_t run) {
   const uint8_t *place = parent;
   int32_t last = child->level_count - 1;
   for (int32_t l = last - 1; l >= 0; l--) {
@@ -34,18 +33,18 @@ static const uint32_t *slot_run(const RtManager *child, const uint8_t *parent, u
   return (const uint32_t *)(place + child->levels[last].offset);
 }
 
-static uint64_t run_count(const RtManager *child) {
+uint64_t rt_run_count(const RtManager *child) {
   uint64_t runs = 1;
   for (int32_t l = 0; l < child->level_count - 1; l++) runs *= child->levels[l].cell_count;
   return runs;
 }
 
-static uint64_t run_length(const RtManager *child) { return child->levels[child->level_count - 1].cell_count; }
+uint64_t rt_run_length(const RtManager *child) { return child->levels[child->level_count - 1].cell_count; }
 
 static void drop_below(RtTree *tree, RtManager *child, const uint8_t *parent) {
-  uint64_t runs = run_count(child), slots = run_length(child);
+  uint64_t runs = rt_run_count(child), slots = rt_run_length(child);
   for (uint64_t run = 0; run < runs; run++) {
-    const uint32_t *slot = slot_run(child, parent, run);
+    const uint32_t *slot = rt_slot_run(child, parent, run);
     for (uint64_t s = 0; s < slots; s++) drop_slot(tree, child, &slot[s]);
   }
 }
@@ -100,7 +99,7 @@ static void drop_children(RtContext *context, RtTree *tree, int32_t number, uint
     if (child->parent != number || !child->node_count) continue;
     if (child->is_hash) {
       rt_hash_drop_orphans(tree, child);
-    } else if (NODES_PER_SLOT * dead * run_count(child) * run_length(child) <= child->node_count) {
+    } else if (NODES_PER_SLOT * dead * rt_run_count(child) * rt_run_length(child) <= child->node_count) {
       drop_by_slots(tree, number, child, context->worker_count);
     } else {
       share_chunks(context, tree, c, drop_orphans);
@@ -154,6 +153,7 @@ void rt_tree_settle(RtContext *context, RtTree *tree) {
   if (!rt_load(&tree->changed)) return;
   rt_store(&tree->changed, 0);
   for (int32_t m = 0; m < tree->manager_count; m++) settle_manager(context, tree, m);
+  expect_valid(context, tree);
 }
 
 /* -- collect ------------------------------------------------------------------------------------------------------ */
@@ -168,5 +168,6 @@ int rt_tree_collect(RtContext *context, RtTree *tree) {
     manager->recycled = manager->recycled_last = 0;
     moved = 1;
   }
+  if (moved) expect_valid(context, tree);
   return moved;
 }

@@ -153,6 +153,7 @@ int rt_list_update(RtContext *context, RtTree *tree, int32_t number) {
   else
     make_anew(context, tree, number);
   manager->list_version = manager->version;
+  expect_valid(context, tree);
   return 1;
 }
 

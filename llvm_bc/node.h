@@ -4,6 +4,9 @@
 #define RG_RT_NODE_H
 
 #include "rt.h"
+#if defined(RG_DEBUG)
+#include "valid.h"
+#endif
 
 typedef struct RtNode { /* a node and its rows in the tables */
   uint8_t *memory;
@@ -122,6 +125,19 @@ static inline void share_chunks(RtContext *context, RtTree *tree, int32_t manage
   RtChunkWork work = {tree, manager};
   if (context->parallel && tree->chunk_count > FEW_CHUNKS) context->parallel(context, tree->chunk_count, part, &work);
   else part(context, &context->workers[0], &work, 0, tree->chunk_count);
+}
+
+/* gc.c: the slots of a manager that lie in one parent, run by run: runs are numbered by the cells of the rows above the
+ * last. */
+const uint32_t *rt_slot_run(const RtManager *child, const uint8_t *parent, uint64_t run);
+uint64_t rt_run_count(const RtManager *child);
+uint64_t rt_run_length(const RtManager *child); /* slots of a run */
+
+/* What these files promise of a tree between tasks, asked in debug builds. */
+static inline void expect_valid(const RtContext *context, const RtTree *tree) {
+#if defined(RG_DEBUG)
+  rt_tree_expect_valid(tree, context->worker_count);
+#endif
 }
 
 /* memory.c */

@@ -65,5 +65,11 @@ bool error_hint(Error *err, const char *format, ...) __attribute__((format(print
   ((condition) ? (void)0 : error_assert_failed(__FILE__, __LINE__, #condition, believed))
 _Noreturn void error_assert_failed(const char *file, int line, const char *text,
                                    const char *believed);
+/* The same where asking costs more than a release can pay: debug builds alone look. */
+#ifdef RG_DEBUG
+#define DEBUG_ASSERT(condition, believed) ASSERT(condition, believed)
+#else
+#define DEBUG_ASSERT(condition, believed) ((void)0)
+#endif
 
 #endif

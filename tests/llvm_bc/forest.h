@@ -74,6 +74,8 @@ void forest_deactivate(RtContext *context, ForestTree *trees, int tree, int work
 /* Where the payload of a cell of `node` (any kind with a payload) lives; ensures: activates; else maybe the ambient. */
 uint8_t *forest_payload(RtContext *context, ForestTree *trees, int tree, int worker, int node, int64_t number, bool ensures);
 
+/* "" or which of the runtime's invariants does not hold (valid.h); while no task runs, settled or not. */
+const char *forest_broken(const ForestTree *tree);
 /* Everything that must hold outside a task after settle: reachable nodes are the live ones, their coordinates are
  * those of the path that leads to them, lists hold each once in order. "" or what is wrong. */
 const char *forest_check(RtContext *context, ForestTree *trees, int tree);

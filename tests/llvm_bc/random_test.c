@@ -63,7 +63,8 @@ static void clear(int t) {
   oracle_clear(&oracles[t], n);
 }
 
-static void step(void) {
+/* The tree that it took place in. */
+static int step(void) {
   int t = (int)random_below(&dice, TREES), worker = (int)random_below(&dice, FOREST_WORKERS);
   int64_t die = random_below(&dice, 1000);
   if (die < 450) write_value(t, worker);
@@ -75,6 +76,7 @@ static void step(void) {
   else if (die < 993) rt_list_update(context, &trees[t].rt, (int)random_below(&dice, trees[t].rt.manager_count));
   else if (die < 998) rt_tree_compact(context, &trees[t].rt);
   else clear(t);
+  return t;
 }
 
 int main(int argc, char **argv) {
@@ -90,7 +92,8 @@ int main(int argc, char **argv) {
   context = forest_context(trees, TREES);
   TEST("a million random steps leave each tree as the plain model says") {
     for (int64_t k = 0; k < steps; k++) {
-      step();
+      CHECK_TEXT(forest_broken(&trees[step()]), "");
+      if (!check_ok) break;
       if (k % STEPS_PER_CHECK) continue;
       for (int t = 0; t < TREES; t++) CHECK_TEXT(oracle_compare(&oracles[t], context, trees, t), "");
       if (!check_ok) break;

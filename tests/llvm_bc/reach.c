@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "forest.h"
+#include "valid.h"
 
 uint64_t random_next(Random *random) { /* splitmix64 */
   uint64_t z = random->state += 0x9e3779b97f4a7c15u;
@@ -141,6 +142,11 @@ uint8_t *forest_payload(RtContext *context, ForestTree *trees, int t, int worker
 
 static char wrong[200];
 
+const char *forest_broken(const ForestTree *tree) {
+  RtBroken broken;
+  return rt_tree_is_valid(&tree->rt, FOREST_WORKERS, &broken) ? "" : broken.what;
+}
+
 static const char *check_list(RtContext *context, ForestTree *trees, int t, int node) {
   ForestTree *tree = &trees[t];
   const ForestNode *n = &tree->nodes[node];
@@ -178,5 +184,5 @@ const char *forest_check(RtContext *context, ForestTree *trees, int t) {
     const char *bad = check_list(context, trees, t, trees[t].managers[m]);
     if (*bad) return bad;
   }
-  return "";
+  return forest_broken(&trees[t]);
 }

@@ -1,6 +1,7 @@
--- rooms.lua - the rooms as they declare themselves (`rg_room` in the CMakeLists.txt of their folders, see the top of
--- CMakeLists.txt): holds every #include against what its room declares, and the list of rooms in core/README.md against the
--- comments above the declarations. Prints what breaks it; `--write` renews the list.
+-- rooms.lua - the rooms as they declare themselves (`rg_room` in the CMakeLists.txt of their
+-- folders, see the top of CMakeLists.txt): holds every #include against what its room declares, and
+-- the list of rooms in core/README.md against the comments above the declarations. Prints what
+-- breaks it; `--write` renews the list.
 local made = dofile((arg[0]:match "^(.*/)[^/]*$" or "") .. "made.lua")
 
 -- A compiler brings these; every other system header is behind a door.
@@ -8,7 +9,7 @@ local free = {}
 for name in ("assert ctype errno float inttypes limits math setjmp stdarg stdatomic stdbool stddef stdint stdio stdlib string"
   .. " strings time"):gmatch "%S+" do free[name .. ".h"] = true end
 -- Headers that are found without a folder's name belong to these.
-local bare = { ["rt.h"] = "rt", ["entry.def"] = "rt" }
+local bare = { ["rt.h"] = "rt", ["entry.def"] = "rt", ["valid.h"] = "rt" }
 local libraries = { "api", "jit" } -- libregolith is the room api with what it uses; libregolith-codegen is jit
 
 local rooms, order = {}, {}
@@ -29,7 +30,7 @@ local function read_declaration(folder)
   local begin, body = text:match "\n()rg_room(%b())"
   if not begin then begin, body = text:match "^()rg_room(%b())" end
   if not begin then return complain("%s/CMakeLists.txt declares no room", folder) end
-  local room, key = { folder = folder, USES = {}, READS = {}, DOORS = {}, EXCEPT = {} }, nil
+  local room, key = { folder = folder, USES = {}, READS = {}, DOORS = {}, EXCEPT = {}, CHECKED = {} }, nil
   for word in body:sub(2, -2):gsub("#[^\n]*", ""):gmatch "%S+" do
     if room[word] then key = word
     elseif key then table.insert(room[key], word)

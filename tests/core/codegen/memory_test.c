@@ -158,7 +158,8 @@ static bool plant(Forest *f) {
   memset(f->memory, 0, 16 * RT_SEGMENT);
   f->budget.limit = 16 * RT_SEGMENT;
   f->local.sink = f->sink;
-  f->manager = (RtManager){.node_size = 64, .parent = -1, .axis_count = 1, .level_count = 1, .locals = &f->local};
+  f->manager = (RtManager){.node_size = 64, .parent = -1, .axis_count = 1, .level_count = 1, .locals = &f->local,
+                           .parent_positions = {-1}, .parent_weights = {4}};
   f->manager.levels[0] = (RtLevel){.stride = 4, .cell_count = 4, .axis_count = 1, .sizes = {4}, .weights = {1}};
   f->tree = (RtTree){.base = f->memory, .root = f->memory + RT_FIRST_GRANULE * RT_GRANULE, .root_size = 64, .reserved = 16 * RT_SEGMENT,
                      .manager_count = 1, .managers = &f->manager, .chunks = f->chunks, .segment_owner = f->owners, .budget = &f->budget};

@@ -32,7 +32,8 @@ static Fixture fixture;
 
 static void describe_tree(Fixture *f) {
   uint64_t segments = f->arena.reserved / RT_SEGMENT;
-  f->manager = (RtManager){.node_size = 64, .parent = -1, .axis_count = 1, .level_count = 1, .locals = f->locals};
+  f->manager = (RtManager){.node_size = 64, .parent = -1, .axis_count = 1, .level_count = 1, .locals = f->locals,
+                           .parent_positions = {-1}, .parent_weights = {CELLS}};
   f->manager.levels[0] = (RtLevel){.stride = 4, .cell_count = CELLS, .axis_count = 1, .sizes = {CELLS}, .weights = {1}};
   for (int w = 0; w < WORKERS; w++) f->locals[w].sink = f->sinks[w];
   f->tree = (RtTree){.base = f->arena.base, .root = f->arena.base + RT_FIRST_GRANULE * RT_GRANULE, .root_size = 4 * CELLS,
