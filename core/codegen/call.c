@@ -60,9 +60,9 @@ static LLVMValueRef array_of(Codegen *g, const LLVMValueRef *values, int count) 
   return array;
 }
 
-LLVMValueRef call_runtime(Codegen *g, RtEntry number, Callee callee, const LLVMValueRef *operands,
+LLVMValueRef call_runtime(Codegen *g, RtEntry which, Callee callee, const LLVMValueRef *operands,
                           int count) {
-  const IrEntry *entry = &ir_entries[number];
+  const IrEntry *entry = &ir_entries[which];
   LLVMValueRef args[IR_ENTRY_PARAMS];
   int used = 0;
   for (int i = 0; i < entry->param_count; i++) {

@@ -112,7 +112,7 @@ LLVMValueRef call_intrinsic(Codegen *g, const char *name, LLVMTypeRef overload, 
 LLVMValueRef call_fptosi_sat(Codegen *g, const char *name, LLVMTypeRef to, LLVMValueRef a);
 typedef struct Callee { int tree; int64_t number; } Callee; /* kernel->trees; of the manager or mask */
 /* The entry's result (a bool as i1), from a value per operand of its row. */
-LLVMValueRef call_runtime(Codegen *g, RtEntry number, Callee callee, const LLVMValueRef *operands,
+LLVMValueRef call_runtime(Codegen *g, RtEntry which, Callee callee, const LLVMValueRef *operands,
                           int count);
 void call_emit(Codegen *g, const IrInst *inst); /* CALL */
 /* slot.c: two entries that are not called */

@@ -69,17 +69,17 @@ typedef struct Want {
 } Want;
 
 static const Want wants[] = { /* by IrParam */
-    [IR_PARAM_PTR] = {"needs an address", TYPE_PTR},
-    [IR_PARAM_I32] = {"needs an i32", TYPE_I32},
-    [IR_PARAM_U32] = {"needs a u32", TYPE_U32},
-    [IR_PARAM_I64] = {"needs an i64", TYPE_I64},
-    [IR_PARAM_F64] = {"needs an f64", TYPE_F64},
-    [IR_PARAM_INDEX] = {"needs an i64", TYPE_I64},
+    [IR_PARAM_PTR] = {.sentence = "needs an address", .type = TYPE_PTR},
+    [IR_PARAM_I32] = {.sentence = "needs an i32", .type = TYPE_I32},
+    [IR_PARAM_U32] = {.sentence = "needs a u32", .type = TYPE_U32},
+    [IR_PARAM_I64] = {.sentence = "needs an i64", .type = TYPE_I64},
+    [IR_PARAM_F64] = {.sentence = "needs an f64", .type = TYPE_F64},
+    [IR_PARAM_INDEX] = {.sentence = "needs an i64", .type = TYPE_I64},
     [IR_PARAM_SIZE] = {"needs an i32 constant above 0", TYPE_I32, true, 1, INT32_MAX},
     [IR_PARAM_NUMBER] = {"needs an i32 constant from 0 on", TYPE_I32, true, 0, INT32_MAX},
     [IR_PARAM_AXIS] = {"needs an i32 constant from 0 to 7", TYPE_I32, true, 0, RT_MAX_AXES - 1},
     [IR_PARAM_FLAG] = {"needs an i32 constant, 0 or 1", TYPE_I32, true, 0, 1},
-    [IR_PARAM_COORDINATES] = {"coordinates are i64", TYPE_I64}};
+    [IR_PARAM_COORDINATES] = {.sentence = "coordinates are i64", .type = TYPE_I64}};
 
 static bool fits(const IrInst *operand, const Want *want) {
   int64_t value;
