@@ -1,8 +1,9 @@
--- cg.lua - the potential around charges: Poisson's equation by conjugate gradients, the whole solver in one kernel.
+-- cg.lua - the potential around charges: Poisson's equation by conjugate gradients, in one kernel.
 -- Run it with:  examples/run cg
 --
--- A charged ring and a charged bar of the other sign stand in a box whose walls are held at zero. The equation says
--- that four times a point, less its four neighbours, is the charge there: one equation a point, n * n of them.
+-- A charged ring and an oppositely charged bar are in a box whose walls are held at zero. The
+-- equation says that four times a point, minus its four neighbours, is the charge there: n * n
+-- equations.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -12,7 +13,8 @@ local function grid() return rg.field(rg.f64, n, n) end
 local charge, potential = grid(), grid()
 local residual, direction, image = grid(), grid(), grid()
 
--- Plain Lua functions are compiled into the kernels that call them. Outside the grid a read gives zero: the walls.
+-- Plain Lua functions are compiled into the kernels that call them. A read outside the grid gives
+-- zero: the walls.
 local function apply(f, i, j)
   return 4 * f[i][j] - f[i - 1][j] - f[i + 1][j] - f[i][j - 1] - f[i][j + 1]
 end
@@ -34,8 +36,8 @@ local place = rg.kernel(function()
   end
 end)
 
--- The host region of a kernel runs once: its `while` is steered by what the parallel loops inside gather. A conjugate
--- direction is one along which no earlier step has to be done again.
+-- The host region of a kernel runs once: its `while` depends on the reductions of the parallel
+-- loops inside. Along a conjugate direction no earlier step has to be repeated.
 local solve = rg.kernel(function(tolerance)
   for i, j in rg.range(n, n) do
     potential[i][j] = 0
@@ -60,14 +62,16 @@ local solve = rg.kernel(function(tolerance)
   return steps
 end)
 
--- How far the answer is from solving any one of the equations.
+-- The largest residual of any of the equations.
 local check = rg.kernel(function()
   local worst = 0
-  for i, j in rg.range(n, n) do worst = math.max(worst, math.abs(charge[i][j] - apply(potential, i, j))) end
+  for i, j in rg.range(n, n) do
+    worst = math.max(worst, math.abs(charge[i][j] - apply(potential, i, j)))
+  end
   return worst
 end)
 
--- Bands of equal potential, ten from zero to the highest and as many below.
+-- Bands of equal potential, ten from zero to the maximum and ten below zero.
 local picture = rg.field(rg.f32, n, n)
 local paint = rg.kernel(function(highest)
   for i, j in rg.range(n, n) do
@@ -86,9 +90,10 @@ end)
 place()
 local begin = rg.time()
 local steps = solve(1e-12)
-print(("%d unknowns, %d steps in %.2f s, every equation holds to %.1e"):format(n * n, steps, rg.time() - begin, check()))
+print(("%d unknowns, %d steps in %.2f s, every equation holds to %.1e"):format(n * n, steps,
+  rg.time() - begin, check()))
 local highest = extremes()
 paint(highest)
 rg.image.write(folder .. "/cg.png", picture, { low = 0, high = 1, palette = "heat" })
--- Sums of floats have no order, so the steps may differ in their last bits; the answer they lead to does not.
+-- Float sums have no fixed order, so steps may differ in their last bits; the result does not.
 print(("checksum %.0f"):format(1e3 * highest))

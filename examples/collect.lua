@@ -1,9 +1,9 @@
--- collect.lua - a blob wanders over a plane without ends: blocks come, go, and are used again; a curve of the memory.
+-- collect.lua - a blob wanders over an unbounded plane: blocks come, go and are reused.
 -- Run it with:  examples/run collect
 --
--- What the blob touches fades behind it, and a block that has faded is given up. At first collection is stopped, so
--- that every block is a new one and memory grows. Then it runs after each frame, and memory stays where it is; in the
--- end what nobody needs goes back to the system.
+-- The blob's trail fades, and a block that has faded is deactivated. At first collection is
+-- stopped, so every block is a new one and memory grows. Then it runs after each frame, and memory
+-- stays constant; at the end unused memory is returned to the system.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -15,7 +15,7 @@ local block = rg.root:hash("ij", { name = "block" })
 block:place(fading)
 block:dense("ij", 16):place(glow)
 
--- The loops of a kernel run in order, each seeing what those before it wrote.
+-- The loops of a kernel run in order, each sees what earlier ones wrote.
 local move = rg.kernel(function(ci, cj)
   for i, j in block:active() do fading[i][j] = 1 end
   for i, j in glow:active() do
@@ -40,11 +40,13 @@ end)
 local picture = rg.field(rg.f32, width, height)
 local sky = rg.field(rg.f32, 400, 400)
 
--- One column of the curve: live bytes as an area, reserved ones as a line; the ground is dark while collection is stopped.
+-- One column of the curve: live bytes as an area, reserved ones as a line; the ground is dark while
+-- collection is stopped.
 local column = rg.kernel(function(frame, live, before, reserved, most)
   for j in rg.range(height) do
     local level, thick = (j + 0.5) / height * most, most / height
-    local is_line = level > math.min(before, reserved) - thick and level < math.max(before, reserved) + thick
+    local is_line = level > math.min(before, reserved) - thick and level < math.max(
+      before, reserved) + thick
     local ground = frame < stopped_until and 0 or 0.15
     picture[frame][j] = is_line and 1 or (level < live and 0.5 or ground)
   end
@@ -74,8 +76,10 @@ for frame = 0, frames - 1 do
 end
 
 local function mib(bytes) return bytes / 2 ^ 20 end
-print(("frame %3d, the last without collection: %.1f MiB"):format(stopped_until - 1, mib(reserved[stopped_until - 1])))
-print(("frame %3d, with it: %.1f MiB, of them %.1f in use"):format(frames - 81, mib(reserved[frames - 81]),
+print(("frame %3d, the last without collection: %.1f MiB"):format(stopped_until - 1,
+  mib(reserved[stopped_until - 1])))
+print(("frame %3d, with it: %.1f MiB, of them %.1f in use"):format(frames - 81,
+  mib(reserved[frames - 81]),
   mib(live[frames - 81])))
 print(("frame %3d, trimmed: %.1f MiB"):format(frames - 1, mib(reserved[frames - 1])))
 look(path(frames - 1))

@@ -1,7 +1,9 @@
 /* embed.c - Regolith from a C program: a sparse grid, a kernel given as text, results read back.
- * Against the installed package:  cc embed.c $(pkg-config --cflags --libs regolith) -o embed && ./embed
+ * Against the installed package:
+ *   cc embed.c $(pkg-config --cflags --libs regolith) -o embed && ./embed
  *
- * Every call that can fail returns 0 or an error number; rg_error tells the sentence. Nothing ends the process. */
+ * Every call that can fail returns 0 or an error number; rg_error returns the message. Nothing ends
+ * the process. */
 #include <regolith.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,17 +37,21 @@ static int declare(Simulation *s) {
   const int64_t blocks = N / LEAF, leaf = LEAF;
   return check(s, "tree", rg_tree_create(s->runtime, "grid", &s->tree)) &&
          check(s, "field", rg_field_create(s->runtime, "f32", "heat", &s->heat)) &&
-         check(s, "pointer", rg_snode_add(rg_tree_root(s->tree), "pointer", "ij", &blocks, 1, "block", 0, 0, &s->block)) &&
-         check(s, "dense", rg_snode_add(s->block, "dense", "ij", &leaf, 1, NULL, 0, 0, &s->cells)) &&
+         check(s, "pointer",
+               rg_snode_add(rg_tree_root(s->tree), "pointer", "ij", &blocks, 1, "block", 0, 0,
+                            &s->block)) &&
+         check(s, "dense",
+               rg_snode_add(s->block, "dense", "ij", &leaf, 1, NULL, 0, 0, &s->cells)) &&
          check(s, "place", rg_snode_place(s->cells, s->heat));
 }
 
-static const char fill_text[] = "function(radius: f32, value: f32)\n"
-                                "  for i, j in rg.range(256, 256) do\n"
-                                "    local x, y = i - 128, j - 128\n"
-                                "    if x * x + y * y < radius * radius then heat[i, j] = value end\n"
-                                "  end\n"
-                                "end\n";
+static const char fill_text[] =
+    "function(radius: f32, value: f32)\n"
+    "  for i, j in rg.range(256, 256) do\n"
+    "    local x, y = i - 128, j - 128\n"
+    "    if x * x + y * y < radius * radius then heat[i, j] = value end\n"
+    "  end\n"
+    "end\n";
 static const char sum_text[] = "function()\n"
                                "  local sum = 0.0\n"
                                "  for i, j in heat:active() do sum += heat[i, j] end\n"
@@ -53,21 +59,26 @@ static const char sum_text[] = "function()\n"
                                "end\n";
 
 static int compile(Simulation *s, const char *name, const char *text, RgKernel **kernel) {
-  RgKernelOptions options = {.struct_size = sizeof options, .name = name, .chunk = name, .first_line = 1};
-  return check(s, name, rg_kernel_create(s->runtime, text, (int64_t)strlen(text), &options, kernel));
+  RgKernelOptions options = {
+      .struct_size = sizeof options, .name = name, .chunk = name, .first_line = 1};
+  return check(s, name,
+               rg_kernel_create(s->runtime, text, (int64_t)strlen(text), &options, kernel));
 }
 
-/* What a kernel takes from outside, by name: here the field and a function that kernels know. `depth` says how many
- * names of the path led to the value. */
+/* What a kernel takes from outside, by name: here the field and a function that kernels know.
+ * `depth` says how many names of the path led to the value. */
 static int find_capture(const Simulation *s, const char *path, RgValue *value) {
-  if (!strcmp(path, "heat")) *value = (RgValue){.kind = RG_VALUE_FIELD, .depth = 1, .field = s->heat};
-  else if (!strcmp(path, "rg.range")) *value = (RgValue){.kind = RG_VALUE_BUILTIN, .depth = 2, .text = "rg.range"};
+  if (!strcmp(path, "heat"))
+    *value = (RgValue){.kind = RG_VALUE_FIELD, .depth = 1, .field = s->heat};
+  else if (!strcmp(path, "rg.range"))
+    *value = (RgValue){.kind = RG_VALUE_BUILTIN, .depth = 2, .text = "rg.range"};
   else return 0;
   return 1;
 }
 
 /* Launches with numbers as arguments: first a value for each captured path, then the arguments. */
-static int launch(Simulation *s, RgKernel *kernel, const double *arguments, int count, RgValue *result) {
+static int launch(Simulation *s, RgKernel *kernel, const double *arguments, int count,
+                  RgValue *result) {
   RgValue values[16];
   int32_t paths = rg_kernel_path_count(kernel);
   if (paths + count > 16) return 0;
@@ -80,7 +91,8 @@ static int launch(Simulation *s, RgKernel *kernel, const double *arguments, int 
       return 0;
     }
   }
-  for (int i = 0; i < count; i++) values[paths + i] = (RgValue){.kind = RG_VALUE_NUMBER, .number = arguments[i]};
+  for (int i = 0; i < count; i++)
+    values[paths + i] = (RgValue){.kind = RG_VALUE_NUMBER, .number = arguments[i]};
   return check(s, rg_kernel_name(kernel), rg_kernel_launch(kernel, values, paths + count, result));
 }
 
@@ -121,8 +133,8 @@ static int make_a_mistake(Simulation *s) {
   return 1;
 }
 
-/* Warnings go where the host's own messages go. (A host may also bring its job system, RgOptions.run_tasks, and have a say
- * over memory, rg_on_memory.) */
+/* Warnings go where the host's own messages go. (A host may also supply its job system,
+ * RgOptions.run_tasks, and have a say over memory, rg_on_memory.) */
 static void log_warning(void *data, const char *text) { fprintf(data, "embed: %s\n", text); }
 
 int main(void) {

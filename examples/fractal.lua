@@ -8,11 +8,12 @@ local n = 512
 -- A field of n x n floats. Given its size at once it is dense: every element exists.
 local pixel = rg.field(rg.f32, n, n)
 
--- A kernel is an ordinary Lua function. It is parsed here and compiled when it is called for the first time.
+-- A kernel is an ordinary Lua function. It is parsed here and compiled at its first call.
 local paint = rg.kernel(function(cx, cy)
-  for i, j in rg.range(n, n) do                   -- parallel: i and j run from 0 to n - 1, in no order
+  -- parallel: i and j run from 0 to n - 1, in no order
+  for i, j in rg.range(n, n) do
     local x, y, steps = 3.0 * i / n - 1.5, 3.0 * j / n - 1.5, 0
-    while x * x + y * y < 16.0 and steps < 100 do -- serial: this is inside of one iteration
+    while x * x + y * y < 16.0 and steps < 100 do -- serial: inside one iteration
       x, y = x * x - y * y + cx, 2.0 * x * y + cy
       steps = steps + 1
     end
@@ -31,5 +32,5 @@ end)
 
 paint(-0.8, 0.156)
 rg.image.write(folder .. "/fractal.png", pixel, { low = 0, high = 1, palette = "heat" })
-print(("the middle pixel is %.2f"):format(pixel[n / 2][n / 2])) -- Lua reads elements like a table's
+print(("the middle pixel is %.2f"):format(pixel[n / 2][n / 2])) -- reads an element from Lua
 print(("checksum %d"):format(count_inside()))

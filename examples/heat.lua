@@ -1,4 +1,4 @@
--- heat.lua - a sphere of heat grows through a sparse grid: blocks appear ahead of it and are given back behind.
+-- heat.lua - a sphere of heat grows through a sparse grid: blocks come with it and are freed again.
 -- Run it with:  examples/run heat
 --
 -- The grid has 256^3 cells in 32^3 blocks, and memory only for blocks that are warm: a shell.
@@ -8,15 +8,15 @@ local folder = arg and arg[1] or "."
 local n, leaf, frames = 256, 8, 100
 local mid = n / 2
 
--- The tree: 32^3 slots for blocks, none of which exists yet; in each block 8^3 cells of two temperatures, now and
--- next, and one number for the block as a whole.
+-- The tree: 32^3 slots for blocks, none of which exists yet; in each block 8^3 cells of two
+-- temperatures, now and next, and one number for the block as a whole.
 local t, next_t, peak = rg.field(rg.f32), rg.field(rg.f32), rg.field(rg.f32)
 local block = rg.root:pointer("ijk", n / leaf, { name = "block" })
 block:dense("ijk", leaf):place(t, next_t)
 block:place(peak)
 
--- One step of diffusion, and a little heat is lost. `t:active()` visits the cells of blocks that exist, in parallel.
--- Reading where no block exists gives zero.
+-- One step of diffusion, and a little heat is lost. `t:active()` visits the cells of blocks that
+-- exist, in parallel. Reading where no block exists gives zero.
 local step = rg.kernel(function(rate, keep)
   for i, j, k in t:active() do
     local c = t[i][j][k]
@@ -34,10 +34,12 @@ local ignite = rg.kernel(function(radius)
   end
 end)
 
--- Blocks come and go. `block:active()` visits blocks, with block indices. The three loops run one after the other.
+-- Blocks come and go. `block:active()` visits blocks, with block indices. The three loops run in
+-- sequence.
 local tend = rg.kernel(function(cold, warm)
   for i, j, k in block:active() do
-    local most, m = 0.0, rg.static(leaf)         -- known when this is compiled: cells of the block are found at once
+    -- a compile-time constant: cells of the block are found directly
+    local most, m = 0.0, rg.static(leaf)
     for a = 0, m - 1 do                          -- an ordinary Lua loop: both ends included
       for b = 0, m - 1 do
         for c = 0, m - 1 do most = math.max(most, t[m * i + a][m * j + b][m * k + c]) end
@@ -45,10 +47,10 @@ local tend = rg.kernel(function(cold, warm)
     end
     peak[i][j][k] = most
   end
-  for i, j, k in block:active() do               -- cold blocks give their memory back
+  for i, j, k in block:active() do               -- cold blocks are freed
     if peak[i][j][k] < cold then block:deactivate(i, j, k) end
   end
-  for i, j, k in block:active() do               -- warm ones make room for what comes
+  for i, j, k in block:active() do               -- warm ones create their neighbours
     if peak[i][j][k] > warm then
       block:activate(i - 1, j, k)
       block:activate(i + 1, j, k)
@@ -66,27 +68,29 @@ local slice = rg.kernel(function()
   for i, j in rg.range(n, n) do picture[i][j] = t[i][j][mid] end
 end)
 
--- Integer sums are the same whatever the order, so this number is the same on every run and every machine.
+-- Integer sums do not depend on the order, so this number is the same on every run and machine.
 local total = rg.kernel(function()
   local sum = 0LL
   for i, j, k in t:active() do sum = sum + rg.i64(1000 * t[i][j][k]) end
   return sum
 end)
 
-t[mid][mid][mid] = 1 -- writing an element from Lua brings its block into being
+t[mid][mid][mid] = 1 -- writing an element from Lua creates its block
 for frame = 1, frames do
   ignite(1.0 + frame)
   for _ = 1, 2 do
     step(0.15, 0.92)
-    t, next_t = next_t, t -- kernels read captured variables at every launch: this swaps the buffers
+    t, next_t = next_t, t -- swaps the buffers: captures are read at every launch
   end
   tend(0.02, 0.2)
   if frame % 10 == 0 then
-    print(("frame %3d: %5d blocks, %6.1f MiB"):format(frame, block:count(), rg.memory().live / 2 ^ 20))
+    print(("frame %3d: %5d blocks, %6.1f MiB"):format(frame, block:count(), rg.memory().live
+      / 2 ^ 20))
   end
   if frame % 25 == 0 then
     slice()
-    rg.image.write(("%s/heat_%03d.png"):format(folder, frame), picture, { low = 0, high = 1, palette = "heat" })
+    rg.image.write(("%s/heat_%03d.png"):format(folder, frame), picture,
+      { low = 0, high = 1, palette = "heat" })
   end
 end
 print(("checksum %d"):format(tonumber(total())))

@@ -1,8 +1,9 @@
--- life.lua - Conway's Game of Life on a plane without ends: five cells grow for 1103 generations, and gliders fly away.
+-- life.lua - Conway's Game of Life on an unbounded plane: five cells grow for 1103 generations.
 -- Run it with:  examples/run life
 --
--- A cell lives if it is active: blocks of 16 x 16 with a bit per cell, at any coordinates (a hash), made where life comes
--- and given back where it went. What is visited and stored is what lives and its neighbours, however far apart.
+-- A cell lives if it is active: blocks of 16 x 16 with a bit per cell, at any coordinates (a hash),
+-- created where life appears and freed where it is gone. Only living cells and their neighbours are
+-- stored and visited, however far apart.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -13,7 +14,7 @@ local block = rg.root:hash("ij", { name = "block" })
 block:place(members)
 block:bitmasked("ij", 16):place(alive, near) -- near: living neighbours
 
--- Every living cell tells its neighbours, which become active by that.
+-- Every living cell counts itself at its neighbours, which thereby become active.
 local tell = rg.kernel(function()
   for i, j in alive:active() do
     if alive[i][j] == 1 then
@@ -26,7 +27,8 @@ local tell = rg.kernel(function()
   end
 end)
 
--- Born with three neighbours, alive on with two or three; the others go, and their memory is zero again.
+-- Born with three neighbours, surviving with two or three; others are deactivated and read zero
+-- again.
 local judge = rg.kernel(function()
   local living = 0
   for i, j in alive:active() do
@@ -42,7 +44,7 @@ local judge = rg.kernel(function()
   return living
 end)
 
--- A block without active cells is given back.
+-- A block without active cells is freed.
 local tidy = rg.kernel(function()
   for i, j in block:active() do members[i][j] = 0 end
   for i, j in alive:active() do
@@ -54,7 +56,7 @@ local tidy = rg.kernel(function()
   end
 end)
 
--- Where life is, and how much: sums that are the same in any order.
+-- Where life is, and how much: integer sums, which do not depend on the order.
 local survey = rg.kernel(function()
   local sum, far = 0LL, 0
   for i, j in alive:active() do
@@ -64,9 +66,10 @@ local survey = rg.kernel(function()
   return sum, far
 end)
 
--- The plane around the origin, a cell 3 x 3 pixels; blocks that exist are grey.
+-- The plane around the origin, 3 x 3 pixels per cell; existing blocks are grey.
 local side = 480
-local picture = rg.field { type = rg.f32, shape = { side, side }, offset = { -side / 2, -side / 2 } }
+local picture = rg.field { type = rg.f32, shape = { side, side },
+  offset = { -side / 2, -side / 2 } }
 local paint = rg.kernel(function()
   for p, q in picture:active() do
     local i, j = math.floor(p / 3), math.floor(q / 3)

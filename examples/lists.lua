@@ -1,12 +1,13 @@
--- lists.lua - three thousand grains pour into a box and pile up: each finds its neighbours through lists.
+-- lists.lua - 3000 grains pour into a box and pile up: each finds its neighbours through lists.
 -- Run it with:  examples/run lists
 --
--- The box is cut into cells a little wider than a grain. Each cell has a list, empty at first, that grows with what is put
--- in: a `dynamic` node. Each step empties the lists, puts every grain into that of its cell, and then looks at the grains
--- in the nine cells around it. The picture is drawn through the same lists, pixel by pixel.
+-- The box is divided into cells a little wider than a grain. Each cell has a list that grows as
+-- grains are appended: a `dynamic` node. Each step empties the lists, appends every grain to the
+-- list of its cell, and then looks at the grains in the nine cells around it. The picture is drawn
+-- with the same lists, pixel by pixel.
 --
--- Lists are filled in parallel, so nobody knows the order inside. Pushes are therefore added up as integers, whose sum does
--- not depend on it: the piles look the same on every run.
+-- Lists are filled in parallel, so their order is undefined. Pushes are therefore summed as
+-- integers, whose sum does not depend on it: the piles look the same on every run.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -26,7 +27,8 @@ bin:place(grain)
 
 local function cell_of(p) return rg.clamp(rg.floor(p * n), 0, n - 1) end
 
--- How grain p is pushed by what it touches: outward as far as they overlap, and against their relative motion.
+-- How grain p is pushed by grain q: outward in proportion to the overlap, and against the relative
+-- motion.
 local function contact(p, q)
   local between = x[p] - x[q]
   local distance = between:norm()
@@ -53,7 +55,7 @@ local step = rg.kernel(function()
     local cell, sum = cell_of(x[p]), rg.ivec2(0, 0)
     for di = -1, 1 do
       for dj = -1, 1 do
-        for _, q in grain:items(cell + rg.ivec2(di, dj)) do -- outside of the box there is nothing
+        for _, q in grain:items(cell + rg.ivec2(di, dj)) do -- outside the box there is nothing
           if q ~= p then sum = sum + contact(p, q) end
         end
       end
@@ -80,7 +82,9 @@ local paint = rg.kernel(function()
       for dj = -1, 1 do
         for _, q in grain:items(cell + rg.ivec2(di, dj)) do
           local off = (x[q] - at):norm() / radius
-          if off < 1 then shade = math.max(shade, (1 - 0.5 * off * off) * math.min(0.35 + 0.4 * v[q]:norm(), 1)) end
+          if off < 1 then
+            shade = math.max(shade, (1 - 0.5 * off * off) * math.min(0.35 + 0.4 * v[q]:norm(), 1))
+          end
         end
       end
     end
@@ -101,7 +105,8 @@ for frame = 1, frames do
   for _ = 1, steps do step() end
   if frame % 15 == 0 then
     paint()
-    rg.image.write(("%s/lists_%03d.png"):format(folder, frame), picture, { low = 0, high = 1, palette = "heat" })
+    rg.image.write(("%s/lists_%03d.png"):format(folder, frame), picture,
+      { low = 0, high = 1, palette = "heat" })
   end
 end
 local longest, sum = summary()

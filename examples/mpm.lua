@@ -1,8 +1,9 @@
--- mpm.lua - a ball of jelly is thrown into falling water: MLS-MPM, on a grid that exists only where particles are.
+-- mpm.lua - a ball of jelly hits falling water: MLS-MPM on a grid that exists only at particles.
 -- Run it with:  examples/run mpm
 --
--- The world is 4 units wide and 1 high: 512 x 128 grid nodes, of which a few blocks exist at any time. Each step gives all
--- blocks back, and the particles bring those that they touch into being again. examples/mpm_dense.lua explains the loops.
+-- The world is 4 units wide and 1 high: 512 x 128 grid nodes, of which few blocks exist at any
+-- time. Each step frees all blocks, and the particles recreate those that they touch.
+-- examples/mpm_dense.lua explains the loops.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -11,9 +12,10 @@ local wide, n, leaf = 4, 128, 8                       -- units; nodes per unit; 
 local dx, dt, gravity = 1 / n, 2e-4, 9.8
 local volume = (0.5 * dx) ^ 2                         -- of a particle: four to a cell
 local mass = volume
-local stiffness, mu, lambda = 400, 30, 60             -- of water against pressure; of jelly against shear and pressure
+-- of water against pressure; of jelly against shear and pressure
+local stiffness, mu, lambda = 400, 30, 60
 
--- Where particles begin, on a lattice: a column of water, a ball of jelly.
+-- The initial particles, on a lattice: a column of water, a ball of jelly.
 local places = {}
 local function add(x, y, is_jelly) places[#places + 1] = { x, y, is_jelly } end
 for a = 0, wide / dx * 2 do
@@ -26,7 +28,8 @@ end
 
 local count = #places
 local x, v = rg.field(rg.vec2, count), rg.field(rg.vec2, count)
-local C, F = rg.field(rg.mat2, count), rg.field(rg.mat2, count) -- velocity gradient; deformation since the beginning
+-- velocity gradient; deformation since the start
+local C, F = rg.field(rg.mat2, count), rg.field(rg.mat2, count)
 local jelly = rg.field(rg.bool, count)
 local grid_v, grid_m = rg.field(rg.vec2), rg.field(rg.f32)
 local block = rg.root:pointer("ij", wide * n / leaf, n / leaf, { name = "block" })
@@ -38,13 +41,16 @@ end
 
 local substep = rg.kernel(function()
   block:clear()
-  for p in rg.range(count) do                         -- particles give mass and momentum to 3 x 3 nodes
+  -- particles give mass and momentum to 3 x 3 nodes
+  for p in rg.range(count) do
     local base = rg.floor(x[p] * n - 0.5)
     local f = x[p] * n - base
     local wx, wy = weights(f.x), weights(f.y)
     local J = rg.determinant(F[p])
-    local stress = rg.mat2(stiffness * (J - 1))       -- water knows its volume, jelly its whole shape
-    if jelly[p] then stress = mu * (F[p] * rg.transpose(F[p]) - rg.mat2(1)) + rg.mat2(lambda * math.log(J)) end
+    local stress = rg.mat2(stiffness * (J - 1))       -- water resists compression, jelly also shear
+    if jelly[p] then
+      stress = mu * (F[p] * rg.transpose(F[p]) - rg.mat2(1)) + rg.mat2(lambda * math.log(J))
+    end
     local affine = mass * C[p] - 4 * dt * volume * n * n * stress
     for i = 0, 2 do
       for j = 0, 2 do
@@ -56,7 +62,8 @@ local substep = rg.kernel(function()
       end
     end
   end
-  for i, j in grid_m:active() do                      -- nodes of blocks that exist feel gravity, floor and walls
+  -- nodes of existing blocks feel gravity, floor and walls
+  for i, j in grid_m:active() do
     if grid_m[i][j] > 0 then
       local u = grid_v[i][j] / grid_m[i][j]
       u.y = u.y - dt * gravity
@@ -65,7 +72,8 @@ local substep = rg.kernel(function()
       grid_v[i][j] = u
     end
   end
-  for p in rg.range(count) do                         -- particles take their velocity back, and move
+  -- particles take their velocity back, and move
+  for p in rg.range(count) do
     local base = rg.floor(x[p] * n - 0.5)
     local f = x[p] * n - base
     local wx, wy = weights(f.x), weights(f.y)
@@ -88,7 +96,7 @@ local size = 200
 local pixel = rg.field(rg.f32, wide * size, size)
 local paint = rg.kernel(function()
   for i, j in rg.range(wide * size, size) do pixel[i][j] = 0 end
-  for i, j in block:active() do                       -- the blocks there are, faintly
+  for i, j in block:active() do                       -- the existing blocks, faintly
     local from, to = rg.ivec2(i, j) * leaf * size, rg.ivec2(i + 1, j + 1) * leaf * size
     for k in rg.range({ math.floor(from.x / n), math.floor(to.x / n) }) do
       for l in rg.range({ math.floor(from.y / n), math.floor(to.y / n) }) do pixel[k][l] = 0.12 end
@@ -101,7 +109,8 @@ local paint = rg.kernel(function()
 end)
 
 for p, place in ipairs(places) do
-  x[p - 1], v[p - 1], jelly[p - 1] = { place[1], place[2] }, place[3] and { 4, 1 } or { 0, 0 }, place[3]
+  x[p - 1], v[p - 1], jelly[p - 1] = { place[1], place[2] }, place[3] and { 4, 1 } or { 0, 0 },
+    place[3]
 end
 F:fill(rg.mat2(1))
 print(count .. " particles\n frame  blocks  of all  KiB of grid")
@@ -109,11 +118,14 @@ for frame = 1, frames do
   for _ = 1, steps do substep() end
   if frame % 10 == 0 then
     local blocks = block:count()
-    print(("%6d %7d %5.1f %% %12d"):format(frame, blocks, 100 * blocks / (wide * (n / leaf) ^ 2), blocks * leaf ^ 2 * 12 / 1024))
+    print(("%6d %7d %5.1f %% %12d"):format(frame, blocks, 100 * blocks / (wide * (n / leaf) ^ 2),
+      blocks * leaf ^ 2 * 12 / 1024))
     paint()
-    rg.image.write(("%s/mpm_%03d.png"):format(folder, frame), pixel, { low = 0, high = 1, palette = "heat" })
+    rg.image.write(("%s/mpm_%03d.png"):format(folder, frame), pixel,
+      { low = 0, high = 1, palette = "heat" })
   end
 end
-local sum = 0 -- float sums differ in their last bits from run to run, and so does the spray: the middle is what stays
+-- float sums differ in their last bits from run to run, and so does the spray; the centre does not
+local sum = 0
 for p = 0, count - 1 do sum = sum + x[p].x end
 print(("checksum %d"):format(math.floor(100 * sum / count)))

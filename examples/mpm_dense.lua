@@ -1,10 +1,11 @@
--- mpm_dense.lua - a block of water falls into a tank: MLS-MPM in two dimensions, particles on a dense grid.
+-- mpm_dense.lua - a block of water falls into a tank: 2-D MLS-MPM, particles on a dense grid.
 -- Run it with:  examples/run mpm_dense
 --
--- Each step has three loops. Particles give mass and momentum to the 3 x 3 grid nodes around them (`scatter`), nodes turn
--- momentum into velocity and feel gravity and walls, particles take their new velocity back (`gather`). This is the model
--- of Hu et al. 2018 for a weakly compressible fluid: a particle's state is its position, velocity, the local velocity
--- gradient `C`, and its volume `J` against that at rest.
+-- Each step has three loops. Particles give mass and momentum to the 3 x 3 grid nodes around them
+-- (`scatter`), nodes turn momentum into velocity and feel gravity and walls, particles take their
+-- new velocity back (`gather`). This is the model of Hu et al. 2018 for a weakly compressible
+-- fluid: a particle's state is its position, velocity, the local velocity gradient `C`, and its
+-- volume `J` relative to that at rest.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -18,7 +19,8 @@ local x, v = rg.field(rg.vec2, count), rg.field(rg.vec2, count)
 local C, J = rg.field(rg.mat2, count), rg.field(rg.f32, count)
 local grid_v, grid_m = rg.field(rg.vec2, n, n), rg.field(rg.f32, n, n)
 
--- Quadratic B-splines: how much of a particle each of the three nodes along an axis gets, `f` nodes in from the first.
+-- Quadratic B-splines: the weights of the three nodes along an axis, for a particle `f` nodes from
+-- the first.
 local function weights(f)
   return rg.vec3(0.5 * (1.5 - f) * (1.5 - f), 0.75 - (f - 1) * (f - 1), 0.5 * (f - 0.5) * (f - 0.5))
 end
@@ -29,7 +31,7 @@ local substep = rg.kernel(function()
     grid_m[i][j] = 0
   end
   for p in rg.range(count) do                        -- scatter
-    local base = rg.floor(x[p] * n - 0.5)            -- integers: the first of the nodes
+    local base = rg.floor(x[p] * n - 0.5)            -- integers: the first node
     local f = x[p] * n - base
     local wx, wy = weights(f.x), weights(f.y)
     local stress = -4 * dt * stiffness * volume * (J[p] - 1) * n * n
@@ -73,7 +75,7 @@ local substep = rg.kernel(function()
   end
 end)
 
--- The picture: particles by how fast they are. Where several share a pixel the fastest is seen.
+-- The picture: particles by speed. Where several share a pixel the fastest is shown.
 local size = 400
 local pixel = rg.field(rg.f32, size, size)
 local paint = rg.kernel(function()
@@ -90,7 +92,8 @@ local centre = rg.kernel(function()
   return sum / count
 end)
 
-for p = 0, count - 1 do                              -- spread evenly, by multiples of two irrational numbers
+-- evenly distributed, by multiples of two irrational numbers
+for p = 0, count - 1 do
   x[p] = rg.vec2(0.2 + 0.4 * (0.7548776662 * p % 1), 0.2 + 0.4 * (0.5698402910 * p % 1))
 end
 v:fill(rg.vec2(0, -1))
@@ -102,11 +105,12 @@ for frame = 1, frames do
   seconds = seconds + rg.time() - begin
   if frame % 15 == 0 then
     paint()
-    rg.image.write(("%s/mpm_dense_%03d.png"):format(folder, frame), pixel, { low = 0, high = 1, palette = "heat" })
+    rg.image.write(("%s/mpm_dense_%03d.png"):format(folder, frame), pixel,
+      { low = 0, high = 1, palette = "heat" })
   end
 end
 local at = centre()
 print(("%.1f million particle steps per second; the centre is at %.3f, %.4f"):format(
   count * frames * steps / seconds * 1e-6, at.x, at.y))
--- Sums of floats differ in their last bits from run to run, so the water splashes a little differently each time.
+-- Float sums differ in their last bits from run to run, so the water splashes a little differently.
 print(("checksum %d"):format(math.floor(100 * at.y)))

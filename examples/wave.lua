@@ -1,23 +1,26 @@
--- wave.lua - water waves through a wall with two gaps: the 2-D wave equation, two buffers swapped by `a, b = b, a`.
+-- wave.lua - water waves through a wall with two gaps: the 2-D wave equation, with swapped buffers.
 -- Run it with:  examples/run wave
 --
--- A point keeps moving as it did, and is pulled toward the mean of its neighbours. The next state needs the present
--- one and the one before; it may take the place of the latter, since a point reads that only where it writes.
+-- A point keeps moving as it did, and is pulled toward the mean of its neighbours. The next state
+-- needs the current and the previous one; it may replace the latter, which a point reads only where
+-- it writes.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
 local n, frames, steps = 400, 90, 6
-local wall, gap, apart = 150, 12, 60  -- where the wall is; half a gap; half the way between the gaps
+-- position of the wall; half a gap; half the distance of the gaps
+local wall, gap, apart = 150, 12, 60
 
 local now, before = rg.field(rg.f32, n, n), rg.field(rg.f32, n, n)
-local speed = rg.field(rg.f32, n, n)  -- squared, in cells per step: below 1/2, or the waves grow without end
+-- squared, in cells per step: below 1/2, or the waves grow without bound
+local speed = rg.field(rg.f32, n, n)
 
 -- Plain Lua functions are compiled into the kernels that call them.
 local function is_gap(j)
   return math.abs(math.abs(j - n / 2) - apart) <= gap
 end
 
--- Toward the edges of the grid water becomes thick, so that waves go out and do not come back.
+-- Toward the edges of the grid the water damps waves, so that they are not reflected.
 local function calm(i, j)
   local edge = math.min(i, j, n - 1 - i, n - 1 - j)
   if edge >= 40 then return 1 end
@@ -51,7 +54,7 @@ local paint = rg.kernel(function()
   end
 end)
 
--- Integer sums are the same whatever the order, so this number is the same on every run and every machine.
+-- Integer sums do not depend on the order, so this number is the same on every run and machine.
 local total = rg.kernel(function()
   local sum = 0LL
   for i, j in rg.range(n, n) do sum = sum + rg.i64(1000 * now[i][j] * now[i][j]) end
@@ -62,11 +65,12 @@ build()
 for frame = 1, frames do
   for k = 1, steps do
     step(0.06 * math.sin(0.22 * (steps * frame + k)))
-    now, before = before, now -- kernels read captured variables at every launch: this swaps the buffers
+    now, before = before, now -- swaps the buffers: captures are read at every launch
   end
   if frame % 30 == 0 then
     paint()
-    rg.image.write(("%s/wave_%03d.png"):format(folder, frame), picture, { low = 0, high = 1, palette = "heat" })
+    rg.image.write(("%s/wave_%03d.png"):format(folder, frame), picture,
+      { low = 0, high = 1, palette = "heat" })
   end
 end
 print(("checksum %d"):format(tonumber(total())))

@@ -79,7 +79,7 @@ for class, call in pairs(takers) do
     there[name] = true
     knows(class, name)
   end
-  for name in pairs(rows[class]) do expect(there[name], class, ".", name, " is no option") end
+  for name in pairs(rows[class]) do expect(there[name], class, ".", name, " is not an option") end
 end
 
 table.sort(problems)

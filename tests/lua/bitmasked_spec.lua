@@ -250,7 +250,7 @@ describe("a deactivated bitmasked cell", function()
   end)
 end)
 
-describe("what lies below a deactivated bitmasked cell", function()
+describe("what is below a deactivated bitmasked cell", function()
   it("comes into being anew with a write of the same iteration", function()
     local x = rg.field(rg.i32)
     local mask = rg.root:bitmasked("i", 64)
@@ -365,7 +365,7 @@ describe("masks", function()
     end
   end)
 
-  it("are set by what is written beside a loop's own level", function()
+  it("are set by writes outside a loop's own level", function()
     local block = rg.root:pointer("i", 4)
     local x = under(block:dense("i", 16))
     local node = block:bitmasked("i", 16)

@@ -58,7 +58,7 @@ local trees = {
     far:dynamic("j", 8192, { name = "list", chunk = 4096 }):place(x)
     return far
   end },
-  { "what is written past a list's end", names = "list", write = "x[i][4096] = i + 1", behind = 4096,
+  { "what is written past a list's end", names = "list", write = "x[i][4096] = i + 1", past = 4096,
     declare = function(root, x)
       local list = root:dense("i", count):dynamic("j", 8192, { name = "list", chunk = 4096 })
       list:place(x)
@@ -67,7 +67,7 @@ local trees = {
 }
 
 local function read(tree, x, i)
-  if tree.write then return x[i][tree.behind or 0] end
+  if tree.write then return x[i][tree.past or 0] end
   return x[i * tree.spread]
 end
 

@@ -65,7 +65,7 @@ describe("the cache of compiled kernels #compiled", function()
     end
   end)
 
-  it("is no matter where there is no home, or one that cannot be written", function()
+  it("does not matter without a home, or with one that cannot be written", function()
     local script = "luajit tests/support/one_kernel.lua"
     assert.equal("126 1 0 compiler", run("env -u HOME -u XDG_CACHE_HOME -u RG_CACHE " .. script))
     assert.equal("126 1 0 compiler", run("env -u XDG_CACHE_HOME -u RG_CACHE HOME=/proc " .. script))

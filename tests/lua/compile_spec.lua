@@ -20,7 +20,7 @@ describe("compiling #compiled", function()
   it("takes time in proportion to unrolled algebra", function()
     local m = rg.field(rg.mat3, 2)
     local salt = 0
-    local function algebra(turns)
+    local function algebra(rounds)
       salt = salt + 1
       return cost(([[function()
         for i in rg.range(1) do
@@ -31,7 +31,7 @@ describe("compiling #compiled", function()
           end
           m[1] = a * b
         end
-      end]]):format(salt, turns), { m = m })
+      end]]):format(salt, rounds), { m = m })
     end
     local _, small = algebra(10)
     local _, large = algebra(70)
@@ -97,7 +97,7 @@ describe("compiling #compiled", function()
     local dropped, live = pipe:read("*n", "*n")
     pipe:close()
     os.remove(script)
-    assert.is_true(dropped and dropped < 3000, ("60 kernels left %s KiB behind"):format(tostring(dropped)))
+    assert.is_true(dropped and dropped < 3000, ("60 kernels left %s KiB of garbage"):format(tostring(dropped)))
     assert.is_true(live < 50, ("a kernel takes %.0f KiB"):format(live))
   end)
 end)

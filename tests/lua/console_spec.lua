@@ -1,4 +1,4 @@
--- The program `regolith`, as it stands in the build: options, prompt, commands, and what it says to mistakes. That it
+-- The program `regolith`, as it is built: options, prompt, commands, and what it says to mistakes. That it
 -- does what `luajit` does, word by word, and runs from where it is installed, tests/install/check compares.
 local folder = os.getenv "RG_LIBRARY" and os.getenv("RG_LIBRARY"):match "^(.*)/[^/]*$"
 local program = folder and folder .. "/bin/regolith"
@@ -16,7 +16,7 @@ local function run(words, input) return shell(("printf '%%b' '%s' | '%s' %s"):fo
 describe("the program #compiled", function()
   local scratch
   setup(function()
-    assert(program, "RG_LIBRARY names the library that the program stands beside")
+    assert(program, "RG_LIBRARY names the library next to the program")
     scratch = os.tmpname()
     os.remove(scratch)
     assert(shell(("mkdir '%s'"):format(scratch)))
@@ -131,7 +131,7 @@ describe("the program #compiled", function()
     end
   end)
 
-  it("lists, prints and runs the examples that stand beside it", function()
+  it("lists, prints and runs the examples installed next to it", function()
     local prefix = scratch .. "/prefix"
     shell(("mkdir -p '%s/bin' '%s/share/regolith/examples' && cp '%s' '%s/bin/regolith'"):format(prefix, prefix, program, prefix))
     script("prefix/share/regolith/examples/tiny.lua", "-- tiny.lua - says a word\nprint('a word', ...)\n")

@@ -26,7 +26,7 @@ local function compile(text, captures, ...)
   return failure(function() rg.kernel(text, captures)(unpack(arguments)) end)
 end
 
--- Every error stands at a `^`, and at every `^` an error, of these codes.
+-- There is an error at every `^` and at no other place, with these codes.
 local function expect(codes, text, captures, ...)
   local plain, places = unmark("\n" .. text)
   local failed = compile(plain:sub(2), captures, ...)
@@ -74,7 +74,7 @@ hint: compare it: x[i] ~= 0]], (tostring(failed):gsub("[^\n]-:(%d+:%d+: )", "ker
     assert.matches("\nand 5 more$", tostring(failed))
   end)
 
-  it("are found behind the head of a loop or branch that failed", function()
+  it("are found after the head of a loop or branch that failed", function()
     expect("name.unknown name.unknown type.float_to_int name.unknown type.condition name.unknown", [[function(n)
   for i in rg.^rnage(8) do
     x[i] = 1
@@ -111,12 +111,12 @@ end]])
     expect("name.unknown", "function()\n  x[0] = ^lenght\n  x[1] = lenght + 1\n  while lenght > 2 do x[2] = 1 end\nend")
   end)
 
-  it("say what stands in copies of one text once", function()
+  it("report a mistake in copies of one text once", function()
     expect("name.unknown", "function()\n  for k in rg.static(rg.range(3)) do x[k] = ^qq end\nend")
     expect("type.mismatch", "local function f(a) return x[a ^* 0.5] end\nfunction() x[0] = f(1) x[1] = f(2) end")
   end)
 
-  it("tell wrong returns apart from wrong values", function()
+  it("distinguish wrong returns from wrong values", function()
     expect("name.unknown type.mismatch",
       "function(n)\n  if n > 1 then return ^q end\n  if n > 2 then return 1 end\n  return ^true\nend", {}, 1)
   end)
@@ -146,7 +146,7 @@ describe("a fault of grammar", function()
 end]])
   end)
 
-  it("may stand in brackets, functions and loops without their words", function()
+  it("may be in brackets, functions and loops", function()
     expect("syntax syntax syntax syntax", [[function(n)
   local t = { 1, 2,
      3 ^4,
@@ -162,7 +162,7 @@ end]])
     expect("syntax", "function()\n  x[1] = ^if\n  x[2] = 3\nend")
   end)
 
-  it("is said alone where blocks do not match behind it", function()
+  it("is reported alone where blocks after it do not match", function()
     expect("syntax", "function(n)\n  x[1] = ^)\n  for i = 1, 3 do\n    x[i] = 2\n  return n\nend")
     expect("syntax", "function(a ^b)\n  x[1] = = 2\nend")
   end)

@@ -56,7 +56,7 @@ local mistakes = {
     "function() local t = 0 for i in rg.range(8) do ^t = i end return t end" },
   { "a call with too few arguments", "call.count", "function() return math.^atan2(1) end" },
   { "a method that does not exist", "call.invalid|name.unknown", "function() s:^grow(1) end" },
-  { "a call of something that is no function", "call.invalid", "function() return ^n(1) end" },
+  { "a call of something that is not a function", "call.invalid", "function() return ^n(1) end" },
   { "a string", "kernel.unsupported", "function() return ^'text' end" },
   { "a table as a value", "kernel.unsupported", "function() local t = ^{1, 2} return 1 end" },
   { "a closure", "kernel.unsupported", "function() local g = ^function() end return 1 end" },
@@ -87,7 +87,7 @@ describe("a mistake in a kernel", function()
     end)
   end
 
-  it("stands under the caret of its source line", function()
+  it("is marked by a caret under its source line", function()
     local failed = failure_of("function()\n\tlocal a = 1\n\treturn a + ^lenght\nend", {})
     local lines = {}
     for line in (tostring(failed) .. "\n"):gmatch "([^\n]*)\n" do lines[#lines + 1] = line end

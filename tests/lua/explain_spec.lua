@@ -20,7 +20,7 @@ local function notes_of(text, captures, ...)
   return notes, all
 end
 
--- Text kernels report the lines of the file around them, unless they are no string of one.
+-- Text kernels report the lines of the enclosing file, unless they are not a literal in one.
 local function text_of(lines) return "\n" .. lines end
 
 describe("explain", function()

@@ -278,7 +278,7 @@ end)
 describe("a mistake in a function that is called", function()
   local function fails(f, ...) return failure(rg.kernel(f), ...) end
 
-  it("is shown where it stands", function()
+  it("is shown at its position", function()
     local function wrong(v) return v + nobody end
     local err = fails(function(v) return wrong(v) end, 1)
     assert.equal("name.unknown", err.code)

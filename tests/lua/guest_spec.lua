@@ -132,7 +132,7 @@ describe("a process that loads Regolith", function()
     ]] .. work .. "print(x[999])"))
   end)
 
-  it("may bring classes of its own kind, whose methods are kernels", function()
+  it("may define classes whose methods are kernels", function()
     assert.equal("0.5 3 0.25", run [[
       local rg = require "regolith"
       local function class(parent)

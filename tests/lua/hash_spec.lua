@@ -139,7 +139,7 @@ describe("a hash field", function()
     for i, j, v in pairs(x) do
       if v > 0 then
         met[#met + 1] = ("%d,%d=%d"):format(i, j, v)
-        x[i + 1000][j] = 0 -- a new node, behind
+        x[i + 1000][j] = 0 -- a new node, later in order
         if v == 4 then block:deactivate(-2, 4) end -- one that is still to come
       end
     end
@@ -199,7 +199,7 @@ describe("a hash in a tree", function()
     assert.equal(5 * 2, visits(y))
   end)
 
-  it("stands below pointer and dense cells, on axes of its own, and goes with them", function()
+  it("works below pointer and dense cells, on axes of its own, and goes with them", function()
     local x = rg.field(rg.i32)
     local block = rg.root:pointer("i", 4)
     local row = block:dense("i", 2):hash "j"
@@ -240,7 +240,7 @@ describe("a hash in a tree", function()
     end
   end)
 
-  it("stands below another hash", function()
+  it("works below another hash", function()
     local x = rg.field(rg.i32)
     local outer = rg.root:hash "i"
     local inner = outer:hash "j"
@@ -252,7 +252,7 @@ describe("a hash in a tree", function()
     assert.equal(1, inner:count())
   end)
 
-  it("stands above masks, whose cells are active one by one", function()
+  it("works above masks, whose cells are active one by one", function()
     local x = rg.field(rg.i32)
     local block = rg.root:hash "ij"
     local mask = block:bitmasked("ij", 8)
@@ -280,7 +280,7 @@ describe("a hash in a tree", function()
     assert.equal(0, x[-20][-19])
   end)
 
-  it("stands above lists, one per cell", function()
+  it("works above lists, one per cell", function()
     local x = rg.field(rg.i32)
     local cell = rg.root:hash "ij"
     local list = cell:dynamic("k", 300, { chunk = 4 })

@@ -68,7 +68,7 @@ describe("rg.image.write", function()
     assert.is_nil(io.open(path))
   end)
 
-  it("refuses what is no picture", function()
+  it("refuses what is not a picture", function()
     local x = rg.field(rg.f32, 4, 4)
     assert.equal("argument.invalid", failure(rg.image.write, 5, x).code)
     assert.equal("argument.invalid", failure(rg.image.write, path, 5).code)

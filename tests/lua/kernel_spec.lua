@@ -244,7 +244,7 @@ describe("a kernel", function()
     assert.equal("argument.invalid", failure(rg.kernel, math.sin).code)
   end)
 
-  it("leaves little garbage behind per launch #compiled #uncounted", function()
+  it("leaves little garbage per launch #compiled #uncounted", function()
     local x, t = rg.field(rg.f32, 1), 0
     local k = rg.kernel(function(a) x[0] = a + t end)
     local function launch(n)

@@ -170,7 +170,7 @@ describe("a parallel loop", function()
     for i = 0, 999 do assert.equal(999, x[i]) end
   end)
 
-  it("stands in host-side control flow", function()
+  it("works in host-side control flow", function()
     local x = rg.field(rg.i32, 64)
     local run = rg.kernel(function(rounds, limit)
       local total = 0

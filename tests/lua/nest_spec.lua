@@ -96,7 +96,7 @@ for name, rg in pairs(engines) do
       assert.same({ -2 * 100 + 8, -100, -13 }, { out[0], out[1], out[2] })
     end)
 
-    it("stands in a loop over another tree, and in another serial one", function()
+    it("nests in a loop over another tree, and in another serial one", function()
       local x, y = line(rg, { 5, -7, 2000000000, 0 }), line(rg, { 3, -1 })
       local products = rg.kernel(function()
         local s = 0
@@ -130,7 +130,7 @@ for name, rg in pairs(engines) do
       assert.same({ 20, hash }, { pairs_in_order() })
     end)
 
-    it("stands in a function that a parallel loop calls, with break and continue", function()
+    it("works in a function that a parallel loop calls, with break and continue", function()
       local x = line(rg, { 1, 2, 3, 4, 5, -6 })
       local function total(most)
         local s = 0

@@ -1,4 +1,4 @@
--- Loops over nodes: what lies in the visited node is found at once, and means what a look-up would.
+-- Loops over nodes: elements in the visited node are found directly, with the result of a look-up.
 local rg = require("support").rg
 
 local function tree()

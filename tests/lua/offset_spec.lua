@@ -49,7 +49,7 @@ describe("a field with an offset", function()
     assert.same({ -8, 3, "ivec2(-8, 3)" }, { a, b, (tostring(v):gsub("^rg%.", "")) })
   end)
 
-  it("counts what is written beside it, and reads zero there", function()
+  it("counts writes outside it, and reads zero there", function()
     local x = rg.field { type = rg.i32, shape = { 4 }, offset = { -8 } }
     local before = rg.stats().out_of_range
     local read = rg.kernel(function()

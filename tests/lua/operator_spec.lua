@@ -1,6 +1,6 @@
 local rg = require "support".rg
 
--- The kernel's result beside Lua's own, over pairs of numbers.
+-- The kernel's result compared with Lua's own, over pairs of numbers.
 local function agree(expression, type_name, numbers, tolerance)
   local n = #numbers
   local a, b, out = rg.field(type_name, n * n), rg.field(type_name, n * n), rg.field(rg.f64, n * n)
@@ -228,7 +228,7 @@ describe("conversions", function()
     assert.equal("f32", tostring(rg.f32))
   end)
 
-  it("stand inside each other at any height without taking longer and longer to read", function()
+  it("nest to any depth without taking ever longer to read", function()
     local x = rg.field(rg.f32, 4)
     local function run(text) return rg.kernel("function() return " .. text .. " end", { x = x })() end
     assert.is_true(run(("x[0] < 1 and "):rep(60) .. "x[1] < 1"))

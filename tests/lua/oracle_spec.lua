@@ -157,22 +157,22 @@ describe("arch = \"lua\"", function()
   it("takes every way through a loop", function()
     local text = [=[function()
       for i in rg.range(8) do
-        local n, turns = i, 0
+        local n, steps = i, 0
         repeat
           local even = n % 2 == 0
           n = n - 1
           if even then continue end
-          turns = turns + 1
+          steps = steps + 1
         until n <= 0
         while true do
-          turns = turns + 10
-          if turns > 25 then break end
+          steps = steps + 10
+          if steps > 25 then break end
         end
         for k = 3, 1, -1 do
           if k == 2 then continue end
-          turns = turns + k * 100
+          steps = steps + k * 100
         end
-        local a, b = turns, i
+        local a, b = steps, i
         a, b = b, a
         local half = b / 2
         x[i] = (a > 3 ? false : true) and math.floor(half) or b

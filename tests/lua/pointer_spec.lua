@@ -29,7 +29,7 @@ describe("a pointer field", function()
     assert.equal(256, count())
   end)
 
-  it("may stand right under pointer cells, below a dense level", function()
+  it("may be placed directly under pointer cells, below a dense level", function()
     local x = rg.field(rg.f32)
     local slot = rg.root:dense("i", 128):pointer("j", 128)
     slot:place(x)
@@ -252,7 +252,7 @@ describe("a pointer field", function()
     assert.equal(7, first[3])
   end)
 
-  it("takes sizes that are no powers of two", function()
+  it("takes sizes that are not powers of two", function()
     for _, size in ipairs { 3, 5, 7, 100, 80173 } do
       local x, block = sparse(rg.i32, "i", size, 3)
       block:activate(0)

@@ -11,7 +11,7 @@ describe("a kernel's results", function()
     assert.same({ n = 4, 1, false, 0.25, 7 }, pack(k(1)))
   end)
 
-  it("are none where it returns none", function()
+  it("are absent where it returns none", function()
     local x = rg.field(rg.i32, 2)
     assert.same({ n = 0 }, pack(rg.kernel(function() x[0] = 1 end)()))
   end)
@@ -23,7 +23,7 @@ describe("a kernel's results", function()
     assert.equal("uint64_t", tostring(require "ffi".typeof(c)):match "uint64_t")
   end)
 
-  it("are vectors and matrices beside numbers", function()
+  it("are vectors and matrices as well as numbers", function()
     local k = rg.kernel(function(n)
       local count, sum = 0, rg.vec2(0)
       for i in rg.range(n) do

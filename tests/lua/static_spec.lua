@@ -106,7 +106,7 @@ describe("rg.static", function()
     assert.equal(2, x[0])
   end)
 
-  it("ends a turn by continue", function()
+  it("ends an iteration by continue", function()
     local x = rg.field(rg.i32, 4)
     local k = rg.kernel([=[function(v)
       local sum = 0
@@ -298,7 +298,7 @@ describe("a captured list", function()
 end)
 
 describe("break out of a loop that is written out", function()
-  it("leaves the turns that are left", function()
+  it("skips the remaining iterations", function()
     local list = { 1, 5, 7, 9 }
     local k = rg.kernel(function(n)
       local s = 0
@@ -311,7 +311,7 @@ describe("break out of a loop that is written out", function()
     assert.same({ 0, 1, 6, 13, 22 }, { k(1), k(5), k(7), k(9), k(2) })
   end)
 
-  it("stands beside continue", function()
+  it("works together with continue", function()
     local k = rg.kernel [[function(n)
       local s = 0
       for k in rg.static(rg.range(6)) do
@@ -354,7 +354,7 @@ describe("break out of a loop that is written out", function()
   end)
 end)
 
-describe("rg.static of what is no plain number", function()
+describe("rg.static of other things than plain numbers", function()
   it("keeps every bit of 64", function()
     local c = { w = 9007199254740993LL, u = 18446744073709551615ULL, low = -9223372036854775807LL - 1LL }
     local function value(text) return rg.kernel("function() return " .. text .. " end", c)() end

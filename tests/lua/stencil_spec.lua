@@ -57,7 +57,7 @@ describe("a stencil at a computed place", function()
     end
   end)
 
-  it("leaves a turn of the loop by continue, and the loop by break", function()
+  it("leaves an iteration by continue, and the loop by break", function()
     local x, at = rg.field(rg.i32, 8), field_of { 0, 3, 5 }
     rg.kernel([=[function()
       for p in rg.range(3) do

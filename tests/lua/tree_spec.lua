@@ -119,7 +119,7 @@ describe("a tree", function()
     end
   end)
 
-  it("of unnamed blocks that nobody holds goes away, ten thousand times #compiled", function()
+  it("of unnamed, unreachable blocks goes away, ten thousand times #compiled", function()
     local function cycle()
       local x = sparse(rg.i32, "i", 4, 4)
       x[3] = 1
@@ -205,7 +205,7 @@ describe("a wrong declaration", function()
     assert.equal("argument.invalid", declare(function(tree) tree:dense(4) end).code)
   end)
 
-  it("has sizes that are no positive whole numbers, or too many of them", function()
+  it("has sizes that are not positive whole numbers, or too many of them", function()
     for _, size in ipairs { 0, -4, 2.5, "four", 1 / 0 } do
       assert.equal("argument.invalid", declare(function(tree) tree:pointer("i", size) end).code)
     end

@@ -107,7 +107,7 @@ describe("a mistake in a kernel", function()
     { "a row that is too long", "call.count", "rg.mat2({1, 2, 3}, {3, 4})[0][0]" },
     { "names in a constructor", "kernel.unsupported", "rg.vec2({a = 1, 2}).x" },
     { "a vector of too many numbers", "type.unknown", "rg.vec(100, rg.f32)(1)" },
-    { "a size that is no number", "type.unknown", "rg.vec(rg.f32, 3)(1)" },
+    { "a size that is not a number", "type.unknown", "rg.vec(rg.f32, 3)(1)" },
     { "an SNode that is indexed", "type.mismatch", "block[0]" },
     { "indices with names", "kernel.unsupported", "x[{i = 1}]" },
     { "a method that vectors do not have", "call.invalid", "v[0]:compare_exchange(rg.vec2(1, 2), rg.vec2(3, 4)).x" },

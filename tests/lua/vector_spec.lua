@@ -148,7 +148,7 @@ describe("a vector in a kernel", function()
     assert.equal("ivec2(0, 0)", tostring(rg.kernel("function(a) if a > 0 then return rg.ivec2(1) end end")(0)))
   end)
 
-  it("is captured live, also behind a path", function()
+  it("is captured at every launch, also through a path", function()
     local out, state = rg.field(rg.vec2, 1), { gravity = rg.vec2(0, -10) }
     local step = rg.kernel(function()
       out[0] = state.gravity * 2 + state.gravity.yx

@@ -1,20 +1,20 @@
--- error_examples.lua - for each code of core/base/error.def what raises it: a short script, in which `rg`, `x` (an i32
--- field of 8) and `y` (an f32 field of 8) are there; or a sentence, where no script can. errors.lua makes lua/errors.md
--- of these and holds every code against it.
+-- error_examples.lua - for each code of core/base/error.def a short script that raises it, in which `rg`, `x` (an i32
+-- field of 8) and `y` (an f32 field of 8) are defined; or a sentence, where no script can. errors.lua makes lua/errors.md
+-- from these and checks every code against it.
 return {
-  { "memory.host", said = "The machine has no memory left. What was there before stays usable." },
+  { "memory.host", said = "The machine has no memory left. What exists stays usable." },
   { "memory.budget", [[
 rg.init { memory = "1MiB" }
 local big = rg.field(rg.f64, 1000, 1000)
 big[0][0] = 1]] },
   { "io.failed", [[
 rg.image.write("no/such/folder/y.png", rg.field(rg.f32, 8, 8))]] },
-  { "library.missing", said = "`libregolith.so`, or the compiler beside it, is not where it was installed. The message lists \z
+  { "library.missing", said = "`libregolith.so`, or the compiler next to it, is not where it was installed. The message lists \z
 the places that were tried." },
-  { "library.version", said = "Take module, library and compiler from one build." },
+  { "library.version", said = "Use module, library and compiler of one build." },
   { "device.missing", [[
 rg.init { arch = "abacus" }]] },
-  { "internal", said = "The message says what was believed; please report it." },
+  { "internal", said = "The message says which assumption failed; please report it." },
   { "argument.invalid", [[
 x:get "one"]], [[
 rg.kernel(5)]] },
@@ -27,7 +27,7 @@ local f = rg.field(rg.f32)
 tree:dense("i", 8):place(f)
 tree:destroy()
 f[0] = 1]] },
-  { "runtime.busy", said = "One runtime serves one thread at a time: make one for each with `rg.new`." },
+  { "runtime.busy", said = "A runtime serves one thread at a time: make one for each thread with `rg.new`." },
   { "runtime.mixed", [[
 local other = rg.new()
 other.kernel(function(f) f[0] = 1 end)(x)]] },
@@ -67,7 +67,7 @@ rg.kernel(function()
   local t = { 1, 2 }
   x[0] = t[1]
 end)()]] },
-  { "kernel.not_yet", said = "The message names it, the hint says what to write meanwhile." },
+  { "kernel.not_yet", said = "The message names it, the hint says what to write instead." },
   { "name.unknown", [[
 local length = 3
 rg.kernel(function()
@@ -130,8 +130,8 @@ rg.kernel(function(a) x[0] = a end)(1, 2)]] },
 local f = rg.field(rg.i32)
 rg.root:dynamic("i", 2, { name = "queue" }):place(f)
 rg.kernel(function() for i in rg.range(3) do f:append(i) end end)()]] },
-  { "launch.stopped", said = "Its host asked for that." },
-  { "ir.invalid", said = "They come from another part of the product, or from a damaged file." },
-  { "codegen.failed", said = "It was found valid before, so this is a fault of Regolith: please report it." },
-  { "object.invalid", said = "It comes from the compiler or from the cache on disk." },
+  { "launch.stopped", said = "The host requested it." },
+  { "ir.invalid", said = "They came from another part of Regolith, or from a damaged file." },
+  { "codegen.failed", said = "The kernel itself is valid, so this is a bug in Regolith: please report it." },
+  { "object.invalid", said = "It came from the compiler or from the cache on disk." },
 }

@@ -1,6 +1,6 @@
--- errors.lua - holds lua/errors.md against core/base/error.def and error_examples.lua: every code has a row, every row's
--- script raises that code, every code is raised somewhere in the source, and the page shows what comes out. Prints what
--- differs, nothing when all is well; `--write` renews the page.
+-- errors.lua - checks lua/errors.md against core/base/error.def and error_examples.lua: every code has a row, every row's
+-- script raises that code, every code is raised somewhere in the source, and the page shows the output. Prints
+-- differences, and nothing when all is well; `--write` renews the page.
 local made = dofile((arg[0]:match "^(.*/)[^/]*$" or "") .. "made.lua")
 local root = made.root
 local examples = dofile(root .. "tests/support/error_examples.lua")
@@ -49,13 +49,14 @@ local function page_of(rows, by_code)
   local out, said = {}, {}
   local function add(format, ...) out[#out + 1] = format:format(...) end
   for _, example in ipairs(examples) do
-    if not by_code[example[1]] then complain("error_examples.lua has '%s', which error.def has not", example[1]) end
+    if not by_code[example[1]] then complain("error_examples.lua has '%s', which error.def does not have", example[1]) end
     if said[example[1]] then complain("error_examples.lua has '%s' twice", example[1]) end
     said[example[1]] = example
   end
   add "# Every error\n"
-  add "Made by `luajit tests/support/errors.lua --write`; the tests run each script. In all of them `rg` is the module, `x` an"
-  add "i32 field of 8 elements and `y` an f32 field of 8. `err.code` is the title; what is shown is `tostring(err)`.\n"
+  add "Made by `luajit tests/support/errors.lua --write`; the tests run each script. In all of them `rg`"
+  add "is the module, `x` an i32 field of 8 elements and `y` an f32 field of 8. The title is `err.code`,"
+  add "the output is `tostring(err)`.\n"
   for _, row in ipairs(rows) do
     local example = said[row.code]
     if row.heading then
@@ -101,7 +102,7 @@ os.remove(path)
 os.remove(folder)
 
 if not made.holds("lua/errors.md", page) then
-  complain "lua/errors.md is not what comes out; renew it: luajit tests/support/errors.lua --write"
+  complain "lua/errors.md is outdated; renew it: luajit tests/support/errors.lua --write"
 end
 for _, sentence in ipairs(wrong) do print(sentence) end
 os.exit(#wrong == 0 and 0 or 1)

@@ -52,7 +52,7 @@ end
 
 -- -- statements of the launching side -------------------------------------------------------------------------------------
 
-local heads = { -- of a loop over rows: text, what stands first inside, which rows
+local heads = { -- of a loop over rows: text, its first statement, which rows
   { "for i in rg.range(16) do" },
   { "for i in rg.range(16) do" },
   { "for i in rg.range(16) do" },
@@ -383,7 +383,7 @@ local function shrink_node(still, holder, key)
   for k = 1, #node.kids do shrink_node(still, node.kids, k) end
 end
 
--- Statements that stand in a block take its place; else they go, innermost last.
+-- The statements of a block replace it; else they are dropped, innermost last.
 local function shrink_block(still, list)
   for k = #list, 1, -1 do
     local s = table.remove(list, k)
@@ -493,7 +493,7 @@ end
 function judge.keep(case, inputs, path)
   local text, expected = judge.text(case), judge.expect(case, inputs)
   local lines = { "-- luacheck: ignore 631",
-    "-- Found by the judge. What each field holds first, or the launch brings, and what is there afterwards.", "return {",
+    "-- Found by the judge: the initial fields and launch arguments, and the expected result.", "return {",
     "  kernel = [==[" .. text .. "]==],", "  fields = {" }
   local function add(format, ...) lines[#lines + 1] = format:format(...) end
   for name, input in pairs(inputs) do

@@ -155,7 +155,7 @@ make.node = node
 
 local expression
 
--- A literal of a value that the type holds, to stand beside something of that type.
+-- A literal of a value that the type holds, as the operand of something of that type.
 local function literal(t)
   if info[t].float then
     local v = value.round(t, pick { 0.5, 1.5, 2.0, 0.25, 3.0, 100.0, 0.125, 7.0 })
@@ -174,7 +174,7 @@ function make.input(t, scope)
   return node("element", t, nil, { name = name, offset = random(4) == 1 and random(-3, 3) or 0 })
 end
 
--- Outside of the loop over rows there is no index.
+-- Outside the loop over rows there is no index.
 local function leaf_without_index(t, scope)
   local other = pick(value.scalars)
   local names = scope.names[other]
@@ -194,7 +194,7 @@ local function leaf(t, scope)
   return make.input(t, scope)
 end
 
--- Two operands of which the wider is t; one may be a literal.
+-- Two operands, the wider of type t; one may be a literal.
 local function pair(t, depth, scope)
   local other = t
   if random(3) == 1 then
@@ -318,7 +318,7 @@ local function list_of(...)
 end
 local for_integers, for_floats, for_bools
 
---- More of them: judge_vector.lua brings those that are made of vectors.
+--- More of them: judge_vector.lua adds those made of vectors.
 function make.add_makers(for_numbers, more_bools)
   for_integers, for_floats = list_of(makers, integer_makers, for_numbers), list_of(makers, float_makers, for_numbers)
   for_bools = list_of(bool_makers, more_bools)

@@ -229,7 +229,7 @@ local function pick_cells(declared, of)
   return pick(list)
 end
 
--- Indices of the loop's own cell, if the field stands on its level.
+-- Indices of the loop's own cell, if the field is placed on its level.
 local function own_indices(scope, declared, item)
   local level = level_of(declared, item)
   if scope.indices and scope.own_level == level.name then
@@ -294,7 +294,7 @@ function makers.deactivate(scope)
 end
 
 
--- Lists of the loop's own cells: the level that it runs over lies right above them.
+-- Lists of the loop's own cells: it runs over the level directly above them.
 local function own_list(scope, how)
   local number, declared = change_tree(scope, how)
   local list = {}
@@ -384,7 +384,7 @@ kinds.sparse_rescale = { -- local w1, w2 = rg.rescale(x, block, i, j)
   end,
 }
 
---- Between two levels of which one lies above the other.
+--- Between two levels, one above the other.
 function statement.makers.rescale(scope)
   if not scope.case.trees or scope.is_helper then return end
   local number = random(#scope.case.trees)
@@ -411,7 +411,7 @@ local function loop_row(names) -- which row of the dense inputs an iteration rea
   return ("local i = rg.i32((%s * 5 + %s) %% 16)"):format(names[1], names[2])
 end
 
--- Indices are wide where an axis has no ends.
+-- Indices are wide on unbounded axes.
 local function index_type(level, is_range)
   for _, extent in ipairs(level.shape) do
     if extent == 0 and not is_range then return "i64" end

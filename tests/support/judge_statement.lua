@@ -1,5 +1,5 @@
 --- judge_statement.lua - random statements, as judge_make.lua has expressions: each kind prints itself and runs.
---- A statement's expressions stand in `value`, `at`, `first` and the list `values`, its blocks in `body` and `other`, where
+--- A statement's expressions are in `value`, `at`, `first` and the list `values`, its blocks in `body` and `other`, where
 --- the shrinker finds them. A block runs until a statement gives "break", "continue" or "return".
 ---
 --- What iterations of a parallel loop do to each other is unspecified, so in one loop a field is either only read, or
@@ -132,7 +132,7 @@ kinds.update = { -- of another row's element: integers and operators that commut
   text = function(s)
     local at = ("(%s) %% %d"):format(make.text(s.at), statement.rows)
     local target, calls = ("%s[%s]"):format(s.name, at), at:find "[%w_]%("
-    -- an index that stands twice and calls something makes no update, and iterations would lose each other's
+    -- an index that occurs twice and calls something makes no update, and iterations would lose each other's
     if s.is_method or (calls and (s.op == "min" or s.op == "max")) then
       return ("%s:%s(%s, %s)"):format(s.name, methods[s.op], at, make.text(s.value))
     end
@@ -174,7 +174,7 @@ kinds["for"] = {
     end
   end,
 }
-kinds["while"] = { -- `while` or `repeat`, of at most `most` turns
+kinds["while"] = { -- `while` or `repeat`, of at most `most` iterations
   text = function(s, indent)
     local inner = indent .. "  "
     local count = ("%slocal %s = 0\n"):format("", s.name)
@@ -186,15 +186,15 @@ kinds["while"] = { -- `while` or `repeat`, of at most `most` turns
       make.text(s.value), inner, s.name, s.name, block_text(s.body, inner), indent)
   end,
   run = function(s, env)
-    local turns = 0
+    local rounds = 0
     env.locals[s.name] = 0LL
-    while s.is_repeat or (turns < s.most and make.value(s.value, env)) do
-      turns = turns + 1
-      env.locals[s.name] = 0LL + turns
+    while s.is_repeat or (rounds < s.most and make.value(s.value, env)) do
+      rounds = rounds + 1
+      env.locals[s.name] = 0LL + rounds
       local leaves = run_block(s.body, env)
       if leaves == "break" then break end
       if leaves == "return" then return leaves end
-      if s.is_repeat and (turns >= s.most or make.value(s.value, env)) then break end
+      if s.is_repeat and (rounds >= s.most or make.value(s.value, env)) then break end
     end
   end,
 }
@@ -488,7 +488,7 @@ function make.user_call(t, scope)
   if helper and helper.types[1] == t then return call_of(helper, scope) end
 end
 
-function makers.walk() end -- judge_sparse.lua brings these
+function makers.walk() end -- judge_sparse.lua defines these
 function makers.rescale() end
 
 function makers.call(scope)

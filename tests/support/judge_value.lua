@@ -160,7 +160,7 @@ local function less_integers(ta, a, tb, b)
 end
 
 -- -1, 0, 1 as the integer is below, at, above the float; nothing for NaN.
-local function beside_float(t, i, f)
+local function compare_float(t, i, f)
   if f ~= f then return end
   if f >= (t == "u64" and 2 ^ 64 or 2 ^ 63) then return -1 end
   if f < -2 ^ 63 then return 1 end
@@ -179,9 +179,9 @@ local function order(ta, a, tb, b)
     if a < b then return -1 elseif a == b then return 0 elseif a > b then return 1 end
     return
   end
-  if fb then return beside_float(ta, a, b) end
+  if fb then return compare_float(ta, a, b) end
   if fa then
-    local o = beside_float(tb, b, a)
+    local o = compare_float(tb, b, a)
     return o and -o
   end
   if less_integers(ta, a, tb, b) then return -1 end

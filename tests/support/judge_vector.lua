@@ -1,4 +1,4 @@
---- judge_vector.lua - random expressions of vectors and matrices, beside those of numbers in judge_make.lua. What they mean
+--- judge_vector.lua - random expressions of vectors and matrices; judge_make.lua has those of numbers. What they mean
 --- is written here from its definition; a form prints and evaluates a node as there.
 local value = require "judge_value"
 local make = require "judge_make"
@@ -230,7 +230,7 @@ forms.vector_compare = {
 
 local function with_element(t, element) return value.shaped(element, info[t].rows, info[t].cols) end
 
--- Two operands of which the wider is t; one may be one number.
+-- Two operands, the wider of type t; one may be a single number.
 local function pair(t, depth, scope)
   local row, other = info[t], t
   if random(3) == 1 then

@@ -2,7 +2,7 @@
 
 passed=0
 failed=0
-# Every folder of C tests: tests/core/<room>, and those beside it that the build knows.
+# Every folder of C tests: tests/core/<room>, and the others that the build knows.
 c_rooms=$(cd "$root/tests" && for path in core/*/ */CMakeLists.txt; do basename "${path%/CMakeLists.txt}"; done | sort -u | tr '\n' ' ')
 all_rooms="${c_rooms}lua examples install lint"
 

@@ -1,4 +1,4 @@
-/* lists.c - what lists.lua does, by hand: an array of 1024 places per list and a counter each. A variant "append" claims
+/* lists.c - lists.lua in hand-written C: an array of 1024 places per list and a counter each. A variant "append" claims
  * places by an atomic addition; "iterate" sums list by list.
  * usage: lists append|iterate [lists] [elements] [repetitions]. One JSON line. */
 #include <omp.h>

@@ -6,26 +6,26 @@ local rg, failure = support.rg, support.failure
 local high, low = 9223372036854775807LL, -9223372036854775807LL - 1LL
 
 describe("a loop that ends where its type ends", function()
-  local function turns(head, captures, ...)
+  local function iterations(head, captures, ...)
     return rg.kernel("function(a: i64, b: i64) local n = 0 " .. head .. " do n += 1 end return n end", captures)(...)
   end
 
   it("does not wrap, up or down, at 32 bits", function()
-    assert.equal(8, turns("for k = 2147483640, 2147483647", nil, 0, 0))
-    assert.equal(9, turns("for k = -2147483640, -2147483648, -1", nil, 0, 0))
-    assert.equal(2, turns("for k = 2147483000, 2147483647, 400", nil, 0, 0))
-    assert.equal(8, turns("for k in rg.range({ -2147483648, -2147483640 })", nil, 0, 0))
-    assert.equal(7, turns("for k in rg.range({ 2147483640, 2147483647 })", nil, 0, 0))
+    assert.equal(8, iterations("for k = 2147483640, 2147483647", nil, 0, 0))
+    assert.equal(9, iterations("for k = -2147483640, -2147483648, -1", nil, 0, 0))
+    assert.equal(2, iterations("for k = 2147483000, 2147483647, 400", nil, 0, 0))
+    assert.equal(8, iterations("for k in rg.range({ -2147483648, -2147483640 })", nil, 0, 0))
+    assert.equal(7, iterations("for k in rg.range({ 2147483640, 2147483647 })", nil, 0, 0))
   end)
 
   it("does not wrap, up or down, at 64 bits", function()
-    assert.equal(8, turns("for k = a, b", nil, high - 7, high))
-    assert.equal(3, turns("for k = a, b, -3", nil, low + 8, low))
-    assert.equal(2, turns("for k = 0LL, b, a", nil, high, high))
-    assert.equal(7, turns("for k in rg.range({ a, b })", nil, high - 7, high))
-    assert.equal(7, turns("for k in rg.range({ a, b }):serial()", nil, low, low + 7))
-    assert.equal(21, turns("for k, l in rg.range({ a, b }, 3)", nil, low, low + 7))
-    assert.equal(0, turns("for k in rg.range({ a, b })", nil, high, low))
+    assert.equal(8, iterations("for k = a, b", nil, high - 7, high))
+    assert.equal(3, iterations("for k = a, b, -3", nil, low + 8, low))
+    assert.equal(2, iterations("for k = 0LL, b, a", nil, high, high))
+    assert.equal(7, iterations("for k in rg.range({ a, b })", nil, high - 7, high))
+    assert.equal(7, iterations("for k in rg.range({ a, b }):serial()", nil, low, low + 7))
+    assert.equal(21, iterations("for k, l in rg.range({ a, b }, 3)", nil, low, low + 7))
+    assert.equal(0, iterations("for k in rg.range({ a, b })", nil, high, low))
   end)
 
   it("counts narrow and unsigned types to their ends", function()
@@ -135,8 +135,8 @@ describe("a tree with more cells than 32 bits count", function()
       for i in rg.range({ a, a + 5 }) do x[i] = i % 1000 end
       return x[a + 4], x[-1], x[17179869184], #x
     end]]
-    local inside, before, behind, length = k(x, 2 ^ 33 + 100)
-    assert.same({ 696, 0, 0 }, { inside, before, behind })
+    local inside, before, past, length = k(x, 2 ^ 33 + 100)
+    assert.same({ 696, 0, 0 }, { inside, before, past })
     assert.equal(17179869184LL, length)
     assert.same({ 692, 696, 0 }, { x[2 ^ 33 + 100], x[2 ^ 33 + 104], x[2 ^ 33 + 105] })
   end)

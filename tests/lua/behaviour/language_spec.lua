@@ -193,7 +193,7 @@ describe("statements of Lua (L24)", function()
 end)
 
 describe("kernels as values", function()
-  it("stand in tables, are handed on, and say what they are (L15)", function()
+  it("can be stored in tables, passed on, and printed (L15)", function()
     local kit = { double = rg.kernel(function(v) return 2 * v end, { name = "double" }) }
     local function apply(f, ...) return f(...) end
     assert.equal(8, apply(kit.double, 4))

@@ -126,7 +126,7 @@ describe("a shape", function()
     assert.equal(1, block:count())
   end)
 
-  it("may have sizes that are no powers of two", function()
+  it("may have sizes that are not powers of two", function()
     for _, n in ipairs { 3, 5, 7, 100, 80173 } do
       local x = rg.field(rg.i32)
       rg.root:dense("i", n):place(x)
@@ -230,7 +230,7 @@ describe("fields of every scalar type", function()
 end)
 
 describe("outside the shape", function()
-  it("a stencil reads zero beside a wide row", function()
+  it("a stencil reads zero next to a wide row", function()
     local n = 10007
     local x, y = rg.field(rg.f32, n), rg.field(rg.f32, n)
     x:fill(1)

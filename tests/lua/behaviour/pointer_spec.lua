@@ -136,7 +136,7 @@ describe("a pointer node that holds fields itself", function()
     assert.equal(3, x:count())
   end)
 
-  it("takes sizes that are no powers of two, exactly and without stray coordinates", function()
+  it("takes sizes that are not powers of two, exactly and without stray coordinates", function()
     for _, n in ipairs { 1, 3, 5, 7, 100, 80173 } do
       local x = rg.field(rg.i32)
       rg.root:pointer("i", n):place(x)
@@ -246,7 +246,7 @@ describe("trees of many shapes", function()
     assert.equal(7, block:count())
   end)
 
-  it("reach every corner of sizes that are no powers of two", function()
+  it("reach every corner of sizes that are not powers of two", function()
     local x, y = rg.field(rg.i32), rg.field(rg.i8)
     rg.root:pointer("ij", 5, 7):dense("ij", 3, 2):place(y, x)
     local corners = { { 0, 0 }, { 14, 0 }, { 0, 13 }, { 14, 13 }, { 2, 1 }, { 3, 2 }, { 11, 12 } }

@@ -67,7 +67,7 @@ end)
 
 describe("updates in a parallel loop", function()
   local n = 120
-  -- each statement with what n turns of it make of the element, that starts with 3
+  -- each statement with what n iterations make of the element, which starts at 3
   local forms = {
     { "x[0] += 1", 3 + n }, { "x[0] = x[0] + 1", 3 + n }, { "x[0] = 1 + x[0]", 3 + n }, { "x[0] = (x[0]) + 1", 3 + n },
     { "x[0] = 2 + x[0] - 1", 3 + n }, { "x[0] = x[0] - 1 + 2", 3 + n }, { "x[0] = i - i + x[0] + 1", 3 + n },
@@ -105,7 +105,7 @@ describe("updates in a parallel loop", function()
     end)
   end
 
-  it("divide, shift and raise in the order that one element's turns have", function()
+  it("divide, shift and raise in the order of one element's iterations", function()
     local x = rg.field(rg.f64, 8)
     x:fill(64)
     rg.kernel("function() for i in rg.range(8) do x[i] /= 2 x[i] = x[i] / 4 x[i] = x[i] ^ 2 x[i] %= 5 x[i] //= 2 end end", { x = x })()
@@ -134,7 +134,7 @@ describe("what is only nearly an update", function()
 end)
 
 describe("reductions", function()
-  it("of every operator stand in one loop", function()
+  it("of every operator fit into one loop", function()
     local k = rg.kernel [[function(n)
       local s, m, lo, hi, b, o, p, d = 0, 1, 1000000, -1000000, 0xff, 0, 0, 5
       for i in rg.range(n) do
@@ -223,7 +223,7 @@ describe("reductions", function()
     local n = 40
     local x, r, p, q = rg.field(rg.f64, n), rg.field(rg.f64, n), rg.field(rg.f64, n), rg.field(rg.f64, n)
     local solve = rg.kernel(function(tolerance)
-      local old, turns = rg.f64(0), 0
+      local old, rounds = rg.f64(0), 0
       for i in rg.range(n) do
         r[i] = 1
         p[i] = 1
@@ -245,13 +245,13 @@ describe("reductions", function()
         local beta = new / old
         for i in rg.range(n) do p[i] = r[i] + beta * p[i] end
         old = new
-        turns = turns + 1
-        if turns > 1000 then break end
+        rounds = rounds + 1
+        if rounds > 1000 then break end
       end
-      return turns, math.sqrt(old)
+      return rounds, math.sqrt(old)
     end)
-    local turns, rest = solve(1e-10)
-    assert.is_true(turns >= 20 and turns <= 22 and rest < 1e-10)
+    local rounds, rest = solve(1e-10)
+    assert.is_true(rounds >= 20 and rounds <= 22 and rest < 1e-10)
     for i = 0, n - 1 do assert.is_near((i + 1) * (n - i) / 2, x[i], 1e-7) end -- of -x'' = 1
   end)
 

@@ -225,7 +225,7 @@ describe("update statements", function()
     for i = 0, 63 do assert.same({ i, i + 42 }, { x[i], y[i] }) end
   end)
 
-  it("read plainly what is no update", function()
+  it("read plainly where it is not an update", function()
     local x = cells("i32", 10)
     local run = rg.kernel(function()
       for i in rg.range(10) do
