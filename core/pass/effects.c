@@ -63,13 +63,14 @@ static unsigned changes_of(const IrInst *inst) {
 }
 
 static void note_call(Collector *c, IrInst *inst) {
-  EffectCall call = {.inst = inst, .op = inst->op, .changes = changes_of(inst), .tree = inst->tree};
+  EffectCall call = {.inst = inst, .op = inst->op, .changes = changes_of(inst), .tree = ir_has_tree(inst) ? inst->tree : -1};
   if (ir_has_level(inst->op)) {
     const IrLevel *level = &c->effects->kernel->levels.items[inst->level];
     call.tree = level->tree;
     call.node = level->node;
   }
-  c->effects->trees[call.tree] |= call.changes;
+  if (call.tree >= 0) c->effects->trees[call.tree] |= call.changes;
+  c->effects->changes |= call.changes;
   vec_push(c->scratch, &c->effects->calls, call);
 }
 
@@ -77,7 +78,7 @@ static bool note_inst(void *data, IrInst *inst) {
   Collector *c = data;
   if (inst->op == IR_PLACE || inst->op == IR_CELL) place_for(c, inst);
   else if (rewrite_is_access(inst->op)) note_access(c, inst);
-  else if (ir_has_level(inst->op) ? ir_effects(inst) != 0 : ir_has_tree(inst) && ir_effects(inst) & IR_TOPOLOGY)
+  else if (ir_has_level(inst->op) ? ir_effects(inst) != 0 : (ir_effects(inst) & IR_TOPOLOGY) != 0)
     note_call(c, inst);
   return true;
 }
@@ -222,7 +223,7 @@ static unsigned changes_at(const Effects *effects, const EffectCall *call, const
   unsigned changes = 0;
   if (!snode_decider(node)) return 0; /* always active */
   if (!call->node) /* after `places`: anywhere in the tree */
-    return effects->kernel->trees.items[call->tree].tree == node->tree ? call->changes : 0;
+    return call->tree < 0 || effects->kernel->trees.items[call->tree].tree == node->tree ? call->changes : 0;
   const SNode *from = call->op == IR_CLEAR ? snode_decider(call->node) : call->node;
   bool comes = call->changes & (EFFECT_ACTIVATES | EFFECT_APPENDS);
   if (comes && is_at_or_above(node, call->node)) changes |= EFFECT_ACTIVATES;
@@ -242,10 +243,4 @@ bool effects_access_activates(const Effects *effects, const EffectAccess *access
   bool is_there = place->op == IR_CELL || place->live || (place->here && !access->inst->own);
   if (!(access->verb & EFFECT_WRITES) || is_there || !snode_decider(node)) return false;
   return is_at_or_above(node, effects->kernel->fields.items[access->field].node);
-}
-
-unsigned effects_of_trees(const Effects *effects) {
-  unsigned changes = 0;
-  for (int tree = 0; tree < effects->tree_count; tree++) changes |= effects->trees[tree];
-  return changes;
 }

@@ -12,8 +12,7 @@
  * Valid: until a pass adds, removes, moves or lowers an access or an op on a level, changes an index, or makes a task.
  * The pipeline forgets them after each pass; a pass that asks before it changes a body works with what the body did. Flags of accesses and places (plain, own, inside, here, live) are read
  * from the insts at the time of the question, so setting one invalidates nothing.
- * After `places` accesses have no field any more: then only `calls` and `trees` are filled, and bits of masks that are
- * set are not among them. */
+ * After `places` accesses have no field any more: then only calls are known, and their trees, but for bits that are set. */
 #ifndef RG_PASS_EFFECTS_H
 #define RG_PASS_EFFECTS_H
 
@@ -67,7 +66,7 @@ typedef struct EffectCall {  /* an op on a level or a list: ACTIVATE .. POP; ask
   IrInst *inst;
   IrOp op;
   unsigned changes;          /* EFFECT_ACTIVATES .. EFFECT_POPS; 0: it only asks */
-  int32_t tree;              /* kernel->trees */
+  int32_t tree;              /* kernel->trees; -1: not known (bits of masks, after `places`) */
   const SNode *node;         /* of its level; NULL after `places` */
 } EffectCall;
 
@@ -78,6 +77,7 @@ typedef struct Effects {
   VEC(EffectCall) calls;
   EffectField *fields;          /* by kernel->fields, as many as there were */
   unsigned *trees;              /* by kernel->trees: the union of its calls' changes */
+  unsigned changes;             /* of all calls */
   int field_count, tree_count;
 } Effects;
 
@@ -103,8 +103,6 @@ bool effects_are_apart(const Effects *effects, int field, unsigned verbs);
 unsigned effects_of_calls(const Effects *effects, const SNode *node);
 /* May the access, if it writes, bring a cell of `node` into being? */
 bool effects_access_activates(const Effects *effects, const EffectAccess *access, const SNode *node);
-/* The changes of all trees. */
-unsigned effects_of_trees(const Effects *effects);
 
 /* One line per access and call, then what they are together: for tests, and for holding passes to what they keep. */
 void effects_print(StrBuf *out, const Effects *effects);

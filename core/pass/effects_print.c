@@ -53,7 +53,8 @@ static void print_access(StrBuf *out, const EffectAccess *access) {
 static void print_call(StrBuf *out, const EffectCall *call) {
   strbuf_format(out, "  %s", ir_inst_text(call->inst));
   if (call->node) strbuf_format(out, " l%d\n", call->inst->level);
-  else strbuf_format(out, " t%d\n", call->tree);
+  else if (call->tree >= 0) strbuf_format(out, " t%d\n", call->tree);
+  else strbuf_char(out, '\n');
 }
 
 static void print_field(StrBuf *out, const Effects *effects, int number) {

@@ -16,18 +16,18 @@
  *   - all of a tree in which the body deactivates.
  * needs: atomics and bounds ran (they know a body of cells)     keeps: insts' order     sets: task->factors */
 #include "base/bits.h"
+#include "pass/effects.h"
 #include "pass/leaf_shape.h"
-#include "pass/pass.h"
-#include "pass/ranges.h"
 #include "pass/rewrite.h"
 #include "pass/words.h"
 
 enum { MAX_CROSSED_AXES = 4, MAX_NEARS = 96 };
 
 typedef struct Access { /* a PLACE of the body */
-  IrInst *place;
+  const EffectPlace *at;
+  IrInst *place;        /* its inst */
   bool is_relative;     /* own indices plus `offset`, by leaf axis */
-  bool reads, writes;
+  bool reads;
   int32_t offset[SNODE_MAX_AXES];
 } Access;
 
@@ -36,10 +36,9 @@ typedef struct Leaf {
   IrTask *task;
   LeafShape shape;
   IrRegion *body;       /* of one cell, as `tasks` left it */
+  const Effects *effects; /* of that body */
   VEC(Access) accesses;
-  int *access_of;       /* by id of a PLACE: its row + 1 */
   bool *written_afar;   /* by field: written at other places than the own cell */
-  bool activates;       /* cells of a list there */
   IrInst *run;          /* the task's, in the host region; once looked for */
   const SNode *masked;  /* the cells, where bits say which are visited; else NULL */
   bool deactivates;     /* in the tree of the leaves, or changes a list there */
@@ -47,7 +46,8 @@ typedef struct Leaf {
   IrRegion *leaves;
   IrInst *cursor, *grid, *row;
   VEC(IrInst *) nears;
-  IrInst **with;        /* by id: what stands for an inst */
+  IrInst **with;        /* by id: what stands for an inst, */
+  int id_count;         /* of those from before the pass */
 } Leaf;
 
 /* -- what the body does ------------------------------------------------------------------------------------------ */
@@ -63,39 +63,28 @@ static bool find_offset(const Leaf *l, Access *access) {
   if (!leaf_shape_holds(&l->shape, node)) return false;
   for (int a = 0; a < l->shape.axis_count; a++) {
     int k = l->shape.index[a];
-    IndexRange range = ranges_of(access->place->operands[k]);
-    bool near = range.low >= -l->shape.extent[a] && range.low <= l->shape.extent[a];
-    if (ranges_exact_param(l->body, &range) != k || !near || !ranges_hold_below(&range, snode_extent(node, k))) return false;
-    access->offset[a] = (int32_t)range.low;
+    const IndexRange *range = &access->at->index[k];
+    bool near = range->low >= -l->shape.extent[a] && range->low <= l->shape.extent[a];
+    if (effects_param(access->at, k) != k || !near || !ranges_hold_below(range, snode_extent(node, k))) return false;
+    access->offset[a] = (int32_t)range->low;
   }
   return true;
 }
 
-static Access *access_to(Leaf *l, const IrInst *place) {
-  return place->op == IR_PLACE ? &l->accesses.items[l->access_of[place->id] - 1] : NULL;
+static void add_place(Leaf *l, const EffectPlace *at) {
+  Access access = {.at = at, .place = at->inst, .reads = at->verbs & EFFECT_READS};
+  const SNode *node = l->kernel->fields.items[at->inst->field].node;
+  bool writes = at->verbs & EFFECT_WRITES;
+  bool sets_bit = writes && node != l->masked && snode_is_masked(node, l->shape.listed); /* with the element */
+  access.is_relative = !sets_bit && find_offset(l, &access);
+  if (writes && !(access.is_relative && is_at_origin(access.offset))) l->written_afar[at->inst->field] = true;
+  vec_push(l->kernel->scratch, &l->accesses, access);
 }
 
-static bool note_inst(void *data, IrInst *inst) {
-  Leaf *l = data;
-  if (inst->op == IR_PLACE) {
-    Access access = {.place = inst};
-    access.is_relative = find_offset(l, &access);
-    vec_push(l->kernel->scratch, &l->accesses, access);
-    l->access_of[inst->id] = l->accesses.count;
-  } else if (inst->op == IR_ACTIVATE) {
-    l->activates |= l->kernel->levels.items[inst->level].node == l->shape.listed;
-  } else if (inst->op == IR_DEACTIVATE || inst->op == IR_POP || inst->op == IR_APPEND) {
-    l->deactivates |= l->kernel->levels.items[inst->level].tree == l->kernel->levels.items[l->task->level].tree;
-  } else if (rewrite_is_access(inst->op)) {
-    Access *access = access_to(l, inst->operands[0]);
-    if (!access) return true;
-    if (!rewrite_is_write(inst->op)) return access->reads = true;
-    access->writes = true;
-    const SNode *node = l->kernel->fields.items[access->place->field].node;
-    if (node != l->masked && snode_is_masked(node, l->shape.listed)) access->is_relative = false; /* its bit is set with it */
-    if (!access->is_relative || !is_at_origin(access->offset)) l->written_afar[access->place->field] = true;
-  }
-  return true;
+static void survey(Leaf *l) {
+  unsigned changes = l->effects->trees[l->kernel->levels.items[l->task->level].tree];
+  l->deactivates = changes & (EFFECT_DEACTIVATES | EFFECT_APPENDS | EFFECT_POPS);
+  for (int i = 0; i < l->effects->places.count; i++) add_place(l, l->effects->places.items[i]);
 }
 
 /* -- cursors --------------------------------------------------------------------------------------------------------- */
@@ -168,9 +157,8 @@ static bool redirect(void *data, IrInst *inst) {
   Leaf *l = data;
   if (!rewrite_is_access(inst->op) || inst->own) return true; /* a worker's own copy is found from the root */
   const IrInst *place = inst->operands[0];
-  const Access *access = access_to(l, place);
-  if (!access || !l->with[place->id]) return true;
-  if (inst->op == IR_LOAD || is_at_origin(access->offset)) inst->operands[0] = l->with[place->id];
+  IrInst *cell = place->id < l->id_count ? l->with[place->id] : NULL;
+  if (cell && (inst->op == IR_LOAD || is_at_origin(cell->offset))) inst->operands[0] = cell;
   return true;
 }
 
@@ -203,7 +191,7 @@ static void make_cells(Leaf *l) {
 
 /* Do iterations change lists of the level they visit? Then the elements are those that were there before. */
 static bool changes_lists(const Leaf *l) {
-  bool changes = l->deactivates || l->activates;
+  bool changes = l->deactivates || effects_of_calls(l->effects, l->shape.listed) & EFFECT_ACTIVATES;
   for (int f = 0; f < l->kernel->fields.count; f++)
     changes |= l->written_afar[f] && l->kernel->fields.items[f].node == l->shape.listed;
   return changes;
@@ -307,13 +295,13 @@ static IrRegion *open_row(Leaf *l) {
   return ir_if(&b, ir_emit(&b, IR_ROW_LIVE, TYPE(BOOL), 0, NULL))->regions[0];
 }
 
-static void lower_task(IrKernel *kernel, IrTask *task, const LeafShape *shape) {
+static void lower_task(IrKernel *kernel, IrTask *task, const LeafShape *shape, const Effects *effects) {
   int ids = kernel->next_id;
-  Leaf l = {.kernel = kernel, .task = task, .shape = *shape, .body = task->body,
-            .masked = words_masked(shape->cells), .access_of = scratch_array(kernel->scratch, int, ids),
+  Leaf l = {.kernel = kernel, .task = task, .shape = *shape, .body = task->body, .effects = effects,
+            .masked = words_masked(shape->cells), .id_count = ids,
             .written_afar = scratch_array(kernel->scratch, bool, kernel->fields.count),
             .with = scratch_array(kernel->scratch, IrInst *, ids)};
-  ir_walk(l.body, note_inst, &l);
+  survey(&l);
   open_leaves(&l);
   IrRegion *row = l.row->regions[0];
   IrRegion *inside = open_row(&l);
@@ -346,13 +334,13 @@ bool pass_leaf(PassContext *ctx, IrKernel *kernel, Error *err) {
     if (task->kind != TASK_LEAVES || !task->cells) continue;
     const SNode *masked = words_masked(kernel->levels.items[task->cells_level].node);
     if (masked && !has_rows_of_bits(kernel, task, masked, &shape)) {
-      words_lower_task(kernel, task);
+      words_lower_task(kernel, task, effects_of(ctx, kernel, task));
       continue;
     }
     if (!leaf_shape_of_task(kernel, task, &shape))
       return error_set(err, RG_ERROR_NOT_YET, "an axis with more than 2^31 cells below pointer SNode '%s' cannot be visited",
                        shape.listed->name);
-    lower_task(kernel, task, &shape);
+    lower_task(kernel, task, &shape, effects_of(ctx, kernel, task));
   }
   return true;
 }

@@ -285,8 +285,10 @@ static bool make_task(Tasker *t, IrInst *loop) {
   if (!visit_region(t, task->body)) return false;
   prepend(task->body, t->top);
   task->cost = tasks_cost(task->body);
+  const Effects *effects = effects_collect(t->scratch, t->kernel, task->body, NULL);
+  task->may_deactivate = effects->changes & EFFECT_DEACTIVATES;
   IrBuilder host = host_builder(t);
-  if (task->cells && words_may_change(t->kernel, task)) {
+  if (task->cells && words_may_change(effects, task)) {
     const SNode *masked = words_masked(t->kernel->levels.items[task->cells_level].node);
     ir_emit(&host, IR_REMEMBER, TYPE(NONE), 0, NULL)->level = ir_add_level(t->kernel, masked, masked->name);
     task->remembers = true;
@@ -374,10 +376,6 @@ static bool visit_inst(Tasker *t, IrInst *inst) {
   case IR_REDUCE: return visit_reduce(t, inst);
   case IR_BREAK:
   case IR_CONTINUE: renumber_exit(t, inst); return true;
-  case IR_DEACTIVATE:
-  case IR_CLEAR:
-    if (t->task) t->task->may_deactivate = true;
-    return true;
   default: return !inst->regions[0] || visit_regions(t, inst);
   }
 }

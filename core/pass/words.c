@@ -6,7 +6,6 @@
  * In index order that works where the row axis is the last one; else every cell is asked. */
 #include "pass/words.h"
 
-#include "pass/ranges.h"
 #include "pass/rewrite.h"
 #include "pass/tasks.h"
 
@@ -27,57 +26,36 @@ int64_t words_blocks(const SNode *masked, int64_t cells) { return cells / row_si
 
 /* -- what a body does to its masks ------------------------------------------------------------------------------------ */
 
-typedef struct Effects {
-  const IrKernel *kernel;
-  const IrTask *task;
-  const SNode *masked, *cells;
-  bool change;
-} Effects;
-
-static bool is_at_or_above(const SNode *above, const SNode *node) {
-  while (node && node != above) node = node->parent;
-  return node != NULL;
-}
-
 /* At the iteration's own index, of a level that divides the masked cells as the loop's does. */
-static bool is_own_cell(const Effects *e, const IrInst *place, const SNode *node) {
-  if (node->rank != e->cells->rank) return false;
+static bool is_own_cell(const EffectPlace *place, const SNode *node, const SNode *masked, const SNode *cells) {
+  if (effects_where(place) != EFFECT_OWN || node->rank != cells->rank) return false;
   for (int k = 0; k < node->rank; k++) {
     int axis = node->level_axes[k];
-    IndexRange range = ranges_of(place->operands[k]);
-    if (axis != e->cells->level_axes[k] || ranges_exact_param(e->task->body, &range) != k || range.low) return false;
-    if (snode_divisor(e->masked, node, axis) != snode_divisor(e->masked, e->cells, axis)) return false;
+    if (axis != cells->level_axes[k]) return false;
+    if (snode_divisor(masked, node, axis) != snode_divisor(masked, cells, axis)) return false;
   }
   return true;
 }
 
-static bool note_effect(void *data, IrInst *inst) {
-  Effects *e = data;
-  if (inst->op == IR_ACTIVATE || inst->op == IR_DEACTIVATE) {
-    const SNode *node = e->kernel->levels.items[inst->level].node;
-    e->change |= is_at_or_above(e->masked, node) || is_at_or_above(node, e->masked);
-  } else if (rewrite_is_write(inst->op) && inst->operands[0]->op == IR_PLACE) {
-    const SNode *node = e->kernel->fields.items[inst->operands[0]->field].node;
-    e->change |= is_at_or_above(e->masked, node) && !is_own_cell(e, inst->operands[0], node);
+bool words_may_change(const Effects *effects, const IrTask *task) {
+  const SNode *cells = effects->kernel->levels.items[task->cells_level].node, *masked = words_masked(cells);
+  if (!masked) return false;
+  if (effects_of_calls(effects, masked)) return true;
+  for (int i = 0; i < effects->accesses.count; i++) {
+    const EffectAccess *access = &effects->accesses.items[i];
+    const SNode *node = effects->kernel->fields.items[access->field].node;
+    if (effects_access_activates(effects, access, masked) && !is_own_cell(access->place, node, masked, cells)) return true;
   }
-  return !e->change;
-}
-
-bool words_may_change(const IrKernel *kernel, const IrTask *task) {
-  const SNode *cells = kernel->levels.items[task->cells_level].node;
-  Effects e = {.kernel = kernel, .task = task, .masked = words_masked(cells), .cells = cells};
-  if (!e.masked) return false;
-  ir_walk(task->body, note_effect, &e);
-  return e.change;
+  return false;
 }
 
 /* The cell that is visited is active, and stays so where no iteration changes masks. */
-static bool mark_own_cell(void *data, IrInst *inst) {
-  const Effects *e = data;
-  if (inst->op != IR_PLACE) return true;
-  const SNode *node = e->kernel->fields.items[inst->field].node;
-  inst->live = snode_decider(node) == e->masked && is_own_cell(e, inst, node);
-  return true;
+static void mark_own_cells(const Effects *effects, const SNode *masked, const SNode *cells) {
+  for (int i = 0; i < effects->places.count; i++) {
+    const EffectPlace *place = effects->places.items[i];
+    const SNode *node = effects->kernel->fields.items[place->inst->field].node;
+    place->inst->live = snode_decider(node) == masked && is_own_cell(place, node, masked, cells);
+  }
 }
 
 /* -- one block ------------------------------------------------------------------------------------------------------ */
@@ -185,13 +163,12 @@ static IrRegion *open_task(IrKernel *kernel, IrTask *task, const SNode *listed, 
   return body;
 }
 
-void words_lower_task(IrKernel *kernel, IrTask *task) {
+void words_lower_task(IrKernel *kernel, IrTask *task, const Effects *effects) {
   const SNode *cells = kernel->levels.items[task->cells_level].node;
   const SNode *masked = words_masked(cells), *listed = snode_listed(masked);
   int ids = kernel->next_id, row = words_axis(masked);
   IrInst *at[SNODE_MAX_AXES] = {0}, **with = scratch_array(kernel->scratch, IrInst *, ids);
-  Effects effects = {.kernel = kernel, .task = task, .masked = masked, .cells = cells};
-  if (!task->remembers) ir_walk(task->body, mark_own_cell, &effects);
+  if (!task->remembers) mark_own_cells(effects, masked, cells);
   IrRegion *old = task->body, *body = open_task(kernel, task, listed, masked);
   Nest nest = {.b = {.kernel = kernel, .region = body}, .index = task->index};
   if (listed) {

@@ -5,7 +5,7 @@
 #ifndef RG_PASS_WORDS_H
 #define RG_PASS_WORDS_H
 
-#include "ir/task.h"
+#include "pass/effects.h"
 #include "pass/nest.h"
 
 /* The bitmasked SNode that decides about the cells of `node`, or NULL. */
@@ -18,9 +18,9 @@ int64_t words_blocks(const SNode *masked, int64_t cells);
 /* Serial: the active cells of `cells`, whose decider is `masked`, in index order. Gives their indices. */
 void words_nest(Nest *nest, const SNode *masked, const SNode *cells, IrInst **indices);
 /* May iterations of a task over cells change bits of the SNode that decides about these? */
-bool words_may_change(const IrKernel *kernel, const IrTask *task);
+bool words_may_change(const Effects *effects, const IrTask *task);
 /* A task over `cells` of a masked level becomes one over nodes, or over the range of blocks where no SNode is listed,
  * with loops inside. */
-void words_lower_task(IrKernel *kernel, IrTask *task);
+void words_lower_task(IrKernel *kernel, IrTask *task, const Effects *effects);
 
 #endif

@@ -127,6 +127,25 @@ describe("a bitmasked node", function()
     assert.equal(0, a[3])
     assert.equal(2.5, b[0])
   end)
+
+  it("is visited where it was active when the loop began, also where the loop appends below others", function()
+    local node = rg.root:bitmasked("i", 1024)
+    local tag, x = under(node), rg.field(rg.i32)
+    node:dynamic("j", 32):place(x)
+    local append_ahead = rg.kernel(function()
+      local n = 0
+      for i in tag:active() do
+        x:append((i + 64) % 1024, i)
+        n = n + 1
+      end
+      return n
+    end)
+    for i = 0, 63 do tag[i] = 1 end
+    for round = 1, 15 do
+      assert.equal(64 * round, append_ahead())
+      assert.equal(64 * (round + 1), node:count())
+    end
+  end)
 end)
 
 describe("a deactivated bitmasked cell", function()
