@@ -11,8 +11,7 @@
  * An axis of the box that nothing narrows reaches from INT64_MIN to INT64_MAX.
  * needs: ranges     keeps: shapes of tasks     sets: PLACE.inside, task->interior */
 #include "base/bits.h"
-#include "pass/pass.h"
-#include "pass/ranges.h"
+#include "pass/effects.h"
 #include "pass/rewrite.h"
 
 enum { LARGEST_COPY = 2000 }; /* insts; a larger body is not doubled */
@@ -28,6 +27,7 @@ typedef struct Bounds {
   const Slot *slots;
   IrTask *task;           /* NULL: the host region */
   const IrRegion *body;
+  const Effects *effects;
   Limits limits[SNODE_MAX_AXES];
   Box box;
   VEC(IrInst *) provable; /* places that are inside in the box */
@@ -67,67 +67,62 @@ static void find_limits(Bounds *b) {
 
 /* -- one index, one place ------------------------------------------------------------------------------------------ */
 
-static bool index_is_inside(const Bounds *b, const IrInst *index, int64_t size) {
+static bool index_is_inside(const Bounds *b, const IndexRange *range, int64_t size) {
   if (size == 0) return true; /* unbounded */
-  IndexRange range = ranges_of(index);
-  if (!range.known) return false;
-  if (!range.base) return range.low >= 0 && range.high < size;
-  int param = ranges_param(b->body, range.base);
-  if (param < 0 || !b->limits[param].known || !ranges_hold_below(&range, size)) return false;
+  if (!range->known) return false;
+  if (!range->base) return range->low >= 0 && range->high < size;
+  int param = ranges_param(b->body, range->base);
+  if (param < 0 || !b->limits[param].known || !ranges_hold_below(range, size)) return false;
   int64_t low, high;
-  if (__builtin_add_overflow(b->limits[param].low, range.low, &low)) return false;
-  if (__builtin_add_overflow(b->limits[param].high, range.high, &high)) return false;
+  if (__builtin_add_overflow(b->limits[param].low, range->low, &low)) return false;
+  if (__builtin_add_overflow(b->limits[param].high, range->high, &high)) return false;
   return low >= 0 && high < size;
 }
 
 static const SNode *node_of(const Bounds *b, const IrInst *place) { return b->kernel->fields.items[place->field].node; }
 
-static bool mark_inside(void *data, IrInst *inst) {
-  Bounds *b = data;
-  if (inst->op != IR_PLACE || inst->inside) return true;
-  const SNode *node = node_of(b, inst);
-  bool inside = true;
-  for (int axis = 0; axis < inst->operand_count && inside; axis++)
-    inside = index_is_inside(b, inst->operands[axis], node->shape[axis]);
-  inst->inside = inside;
+static bool is_inside(const Bounds *b, const EffectPlace *place) {
+  const SNode *node = node_of(b, place->inst);
+  for (int axis = 0; axis < place->inst->operand_count; axis++)
+    if (!index_is_inside(b, &place->index[axis], node->shape[axis])) return false;
   return true;
 }
 
-static bool mark_unchecked(void *data, IrInst *inst) {
-  if (inst->op == IR_PLACE) inst->inside = true;
-  return true;
+static void mark_inside(const Bounds *b) {
+  for (int i = 0; i < b->effects->places.count; i++) {
+    const EffectPlace *place = b->effects->places.items[i];
+    if (!place->index || place->function != b->body || place->inst->inside) continue;
+    place->inst->inside = b->kernel->unchecked || is_inside(b, place);
+  }
 }
 
 /* -- the interior -------------------------------------------------------------------------------------------------- */
 
 /* Narrows the box so that the index is inside; false where no box can say so. */
-static bool narrow_axis(const Bounds *b, const IrInst *index, int64_t size, Box *box) {
-  if (index_is_inside(b, index, size)) return true;
-  IndexRange range = ranges_of(index);
-  int param = range.known ? ranges_param(b->body, range.base) : -1;
-  if (param < 0 || !ranges_hold_below(&range, size)) return false;
-  box->begin[param] = max_i64(box->begin[param], -range.low);
-  box->end[param] = min_i64(box->end[param], size - range.high);
+static bool narrow_axis(const Bounds *b, const IndexRange *range, int64_t size, Box *box) {
+  if (index_is_inside(b, range, size)) return true;
+  int param = range->known ? ranges_param(b->body, range->base) : -1;
+  if (param < 0 || !ranges_hold_below(range, size)) return false;
+  box->begin[param] = max_i64(box->begin[param], -range->low);
+  box->end[param] = min_i64(box->end[param], size - range->high);
   return box->begin[param] < box->end[param];
 }
 
-static bool narrow(void *data, IrInst *inst) {
-  Bounds *b = data;
-  if (inst->op != IR_PLACE || inst->inside) return true;
-  const SNode *node = node_of(b, inst);
+static void narrow(Bounds *b, const EffectPlace *place) {
+  const SNode *node = node_of(b, place->inst);
   Box box = b->box;
-  for (int axis = 0; axis < inst->operand_count; axis++)
-    if (!narrow_axis(b, inst->operands[axis], node->shape[axis], &box)) return true;
+  for (int axis = 0; axis < place->inst->operand_count; axis++)
+    if (!narrow_axis(b, &place->index[axis], node->shape[axis], &box)) return;
   b->box = box;
-  vec_push(b->kernel->scratch, &b->provable, inst);
+  vec_push(b->kernel->scratch, &b->provable, place->inst);
   b->saves |= snode_listed(node) == NULL; /* beside a look-up of slots a check is nothing */
-  return true;
 }
 
 static void split(Bounds *b) {
   IrTask *task = b->task;
   for (int axis = 0; axis < SNODE_MAX_AXES; axis++) b->box.begin[axis] = INT64_MIN, b->box.end[axis] = INT64_MAX;
-  ir_walk(task->body, narrow, b);
+  for (int i = 0; i < b->effects->places.count; i++)
+    if (!b->effects->places.items[i]->inst->inside) narrow(b, b->effects->places.items[i]);
   if (!b->saves || rewrite_count(task->body) > LARGEST_COPY) return;
   IrInst **copies = scratch_array(b->kernel->scratch, IrInst *, b->kernel->next_id);
   task->interior = ir_copy_region(b->kernel, task->body, NULL, copies);
@@ -140,16 +135,16 @@ static void split(Bounds *b) {
 }
 
 bool pass_bounds(PassContext *ctx, IrKernel *kernel, Error *err) {
-  IrVisit *mark = kernel->unchecked ? mark_unchecked : mark_inside;
-  ir_walk(kernel->body, mark, &(Bounds){.kernel = kernel, .body = kernel->body});
+  mark_inside(&(Bounds){.kernel = kernel, .effects = effects_of(ctx, kernel, NULL), .body = kernel->body});
   Slot *slots = scratch_array(ctx->scratch, Slot, kernel->frame_slots);
   ir_walk(kernel->body, note_slot, slots);
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
     Bounds b = {.kernel = kernel, .slots = slots, .task = task, .body = task->body};
     if (task->kind == TASK_LEAVES && !task->cells) continue;
+    b.effects = effects_of(ctx, kernel, task);
     find_limits(&b);
-    ir_walk(task->body, mark, &b);
+    mark_inside(&b);
     if (task->kind == TASK_RANGE && !task->interior) split(&b);
   }
   return true;

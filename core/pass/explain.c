@@ -6,15 +6,12 @@
  * Passes before it say by ir_note *why* something is not better; this one says how it ended. It runs last before
  * `places`, where accesses still name their field. One row for all accesses of a line to one field by one kind: copies
  * of a body (edges and interior, turns) and the numbers of a vector are told together. */
-#include "pass/pass.h"
-#include "pass/rewrite.h"
-
-typedef enum Action { READS, WRITES, UPDATES, EXCHANGES } Action;
+#include "pass/effects.h"
 
 typedef struct Row {
   int32_t line;
   const char *name;
-  Action action;
+  EffectVerb verb;
   bool own, near, walked, direct;     /* where the elements are found */
   bool checked, unchecked;
   bool atomic, plain, apart;          /* apart: in each worker's own copy */
@@ -29,20 +26,11 @@ typedef struct Explain {
 
 /* -- gathering ---------------------------------------------------------------------------------------------------- */
 
-static Action action_of(IrOp op) {
-  switch (op) {
-  case IR_LOAD: return READS;
-  case IR_STORE: return WRITES;
-  case IR_UPDATE: return UPDATES;
-  default: return EXCHANGES;
-  }
-}
-
-static Row *row_for(Explain *x, const IrInst *inst, const char *name) {
-  Row fresh = {.line = inst->line, .name = name, .action = action_of(inst->op)};
+static Row *row_for(Explain *x, const EffectAccess *access, const char *name) {
+  Row fresh = {.line = access->inst->line, .name = name, .verb = access->verb};
   for (int i = 0; i < x->rows.count; i++) {
     Row *row = &x->rows.items[i];
-    if (row->line == fresh.line && row->action == fresh.action && !strcmp(row->name, name)) return row;
+    if (row->line == fresh.line && row->verb == fresh.verb && !strcmp(row->name, name)) return row;
   }
   vec_push(x->kernel->scratch, &x->rows, fresh);
   return &vec_last(&x->rows);
@@ -72,7 +60,7 @@ static void note_place(Row *row, const IrInst *place, const SNode *node) {
 }
 
 /* What is done to cells and lists of a level is looked up at each call; many iterations may do it at once. */
-static bool note_topology(const Explain *x, const IrInst *inst) {
+static void note_call(const Explain *x, const EffectCall *call) {
   static const struct { IrOp op; const char *text; } texts[] = {
       {IR_ACTIVATE, "activates cells of '%s': one of the iterations that meet makes it"},
       {IR_DEACTIVATE, "deactivates cells of '%s': given back behind the loop"},
@@ -83,25 +71,21 @@ static bool note_topology(const Explain *x, const IrInst *inst) {
       {IR_COUNT, "counts '%s': by its lists of active nodes, once"},
       {IR_CLEAR, "empties '%s' as a whole, once"},
   };
-  for (size_t i = 0; i < sizeof texts / sizeof texts[0] && inst->line > 0; i++) {
-    bool is_alone = !x->task && (ir_effects(inst) & IR_TOPOLOGY) && inst->op != IR_CLEAR;
-    if (texts[i].op != inst->op || is_alone) continue;
-    const char *name = x->kernel->levels.items[inst->level].name;
-    ir_note(x->kernel, inst->line, texts[i].text, name && name[0] ? name : "an SNode");
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0] && call->inst->line > 0; i++) {
+    bool is_alone = !x->task && call->changes && call->op != IR_CLEAR;
+    if (texts[i].op != call->op || is_alone) continue;
+    const char *name = x->kernel->levels.items[call->inst->level].name;
+    ir_note(x->kernel, call->inst->line, texts[i].text, name && name[0] ? name : "an SNode");
   }
-  return true;
 }
 
-static bool note_access(void *data, IrInst *inst) {
-  Explain *x = data;
-  note_topology(x, inst);
-  bool is_symbolic = rewrite_is_access(inst->op) && (inst->operands[0]->op == IR_PLACE || inst->operands[0]->op == IR_CELL);
-  if (!is_symbolic || inst->line <= 0) return true;
-  const IrField *field = &x->kernel->fields.items[inst->operands[0]->field];
-  Row *row = row_for(x, inst, field->name && field->name[0] ? field->name : "a field");
+static void note_access(Explain *x, const EffectAccess *access) {
+  const IrInst *inst = access->inst;
+  if (inst->line <= 0) return;
+  const IrField *field = &x->kernel->fields.items[access->field];
+  Row *row = row_for(x, access, field->name && field->name[0] ? field->name : "a field");
   note_place(row, inst->operands[0], field->node);
   if (inst->op == IR_UPDATE) *(inst->own ? &row->apart : inst->plain ? &row->plain : &row->atomic) = true;
-  return true;
 }
 
 /* -- telling ------------------------------------------------------------------------------------------------------- */
@@ -126,31 +110,34 @@ static const char *check_text(const Row *row, bool has_interior) {
 }
 
 static void tell(Explain *x, const Row *row) {
-  static const char *const verbs[] = {[READS] = "reads", [WRITES] = "writes", [UPDATES] = "updates", [EXCHANGES] = "exchanges"};
-  const char *how = row->action == EXCHANGES           ? "atomic, at once; "
-                    : row->action != UPDATES || !x->task ? ""
+  static const char *const verbs[] = {[EFFECT_READS] = "reads",
+                                      [EFFECT_STORES] = "writes",
+                                      [EFFECT_UPDATES] = "updates",
+                                      [EFFECT_EXCHANGES] = "exchanges"};
+  const char *how = row->verb == EFFECT_EXCHANGES         ? "atomic, at once; "
+                    : row->verb != EFFECT_UPDATES || !x->task ? ""
                     : row->apart                       ? "each worker in a copy of its own where that pays, else atomic; "
                     : row->atomic && row->plain        ? "atomic in part; "
                     : row->atomic                      ? "atomic; "
                                                        : "plain, as no other iteration reaches the element; ";
   bool has_interior = x->task && x->task->interior;
-  ir_note(x->kernel, row->line, "%s '%s': %s%s%s", verbs[row->action], row->name, how,
+  ir_note(x->kernel, row->line, "%s '%s': %s%s%s", verbs[row->verb], row->name, how,
           place_text(x->kernel->scratch, row), check_text(row, has_interior));
 }
 
-static void explain_region(IrKernel *kernel, const IrTask *task, IrRegion *body, IrRegion *interior) {
+static void explain_function(IrKernel *kernel, const IrTask *task, const Effects *effects) {
   Explain x = {.kernel = kernel, .task = task};
-  ir_walk(body, note_access, &x);
-  if (interior) ir_walk(interior, note_access, &x);
+  for (int i = 0; i < effects->calls.count; i++) note_call(&x, &effects->calls.items[i]);
+  for (int i = 0; i < effects->accesses.count; i++) note_access(&x, &effects->accesses.items[i]);
   for (int i = 0; i < x.rows.count; i++) tell(&x, &x.rows.items[i]);
 }
 
 bool pass_explain(PassContext *ctx, IrKernel *kernel, Error *err) {
-  explain_region(kernel, NULL, kernel->body, NULL);
+  explain_function(kernel, NULL, effects_of(ctx, kernel, NULL));
   for (int i = 0; i < kernel->tasks.count; i++) {
     const IrTask *task = kernel->tasks.items[i];
     if (task->twin) continue; /* which does the same */
-    explain_region(kernel, task, task->body, task->interior);
+    explain_function(kernel, task, effects_of(ctx, kernel, task));
   }
   return true;
 }

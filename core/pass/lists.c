@@ -19,19 +19,19 @@ static void note(Lower *l, const SNode *node, intptr_t what) {
   map_put_int(&l->lists, (uintptr_t)node, (void *)(before | what));
 }
 
-/* What is deactivated above a list may empty it too: noted at the root. */
-static bool note_inst(void *data, IrInst *inst) {
-  Lower *l = data;
-  if (inst->op == IR_POP) note(l, l->kernel->levels.items[inst->level].node, TAKES);
-  if (inst->op == IR_APPEND || inst->op == IR_ACTIVATE) note(l, l->kernel->levels.items[inst->level].node, GIVES);
-  if (inst->op == IR_DEACTIVATE) note(l, snode_root(l->kernel->levels.items[inst->level].node->tree), EMPTIES);
-  if (rewrite_is_write(inst->op)) note(l, l->kernel->fields.items[inst->operands[0]->field].node, GIVES);
-  return true;
+static void note_call(Lower *l, const EffectCall *call) {
+  if (call->changes & EFFECT_POPS) note(l, call->node, TAKES);
+  if (call->changes & (EFFECT_APPENDS | EFFECT_ACTIVATES)) note(l, call->node, GIVES);
+  if (call->changes & EFFECT_DEACTIVATES) note(l, snode_root(call->node->tree), EMPTIES); /* a list below it, too */
 }
 
-void lists_survey(Lower *l, IrRegion *function) {
+void lists_survey(Lower *l, const Effects *effects) {
   map_init(&l->lists, l->kernel->scratch);
-  if (l->task) ir_walk(function, note_inst, l);
+  for (int i = 0; effects && i < effects->calls.count; i++) note_call(l, &effects->calls.items[i]);
+  for (int i = 0; effects && i < effects->accesses.count; i++) {
+    const EffectAccess *access = &effects->accesses.items[i];
+    if (access->verb & EFFECT_WRITES) note(l, l->kernel->fields.items[access->field].node, GIVES);
+  }
 }
 
 bool lists_lock(Lower *l, const SNode *dynamic) {

@@ -7,23 +7,13 @@
  * The node is there until the loop ends, so nothing is checked and nothing looked up: `places` gives the body a last
  * parameter, the node's cursor. That holds in trees from which the body takes nothing away.
  * needs: ranges     keeps: insts, their order     sets: PLACE.here, PLACE.inside */
-#include "pass/pass.h"
-#include "pass/ranges.h"
-#include "pass/rewrite.h"
+#include "pass/effects.h"
 
 typedef struct Nodes {
   IrKernel *kernel;
   const IrTask *task;
   const SNode *listed;
-  bool deactivates; /* in the tree of the nodes */
 } Nodes;
-
-static bool note_loss(void *data, IrInst *inst) {
-  Nodes *n = data;
-  int tree = n->kernel->levels.items[n->task->level].tree;
-  if (inst->op == IR_DEACTIVATE && n->kernel->levels.items[inst->level].tree == tree) n->deactivates = true;
-  return true;
-}
 
 /* Only dense levels between the listed SNode and the field: every cell is there, in runs. */
 static bool lies_in_node(const Nodes *n, const SNode *node) {
@@ -45,23 +35,20 @@ static bool is_multiple(const Nodes *n, const IrInst *base, int k, int64_t by) {
 }
 
 /* Does the index stay in the node along the axis? Indices that may have wrapped are no multiples. */
-static bool stays_in_node(const Nodes *n, const SNode *node, int axis, const IrInst *index) {
+static bool stays_in_node(const Nodes *n, const SNode *node, int axis, const IndexRange *range) {
   int k = snode_axis_position(n->listed, axis), position = snode_axis_position(node, axis);
   int64_t cells = k >= 0 ? snode_divisor(n->listed, node, axis) : node->shape[position];
-  IndexRange range = ranges_of(index);
-  if (!range.known || range.low < 0 || range.high >= cells) return false;
-  if (k < 0 || !range.base) return k < 0 && !range.base;
-  return ranges_hold_below(&range, node->shape[position]) && is_multiple(n, range.base, k, cells);
+  if (!range->known || range->low < 0 || range->high >= cells) return false;
+  if (k < 0 || !range->base) return k < 0 && !range->base;
+  return ranges_hold_below(range, node->shape[position]) && is_multiple(n, range->base, k, cells);
 }
 
-static bool mark_place(void *data, IrInst *place) {
-  const Nodes *n = data;
-  if (place->op != IR_PLACE || !lies_in_node(n, n->kernel->fields.items[place->field].node)) return true;
-  const SNode *node = n->kernel->fields.items[place->field].node;
-  for (int k = 0; k < place->operand_count; k++)
-    if (!stays_in_node(n, node, node->level_axes[k], place->operands[k])) return true;
-  place->here = place->inside = true;
-  return true;
+static void mark_place(const Nodes *n, const EffectPlace *place) {
+  const SNode *node = n->kernel->fields.items[place->inst->field].node;
+  if (!lies_in_node(n, node)) return;
+  for (int k = 0; k < place->inst->operand_count; k++)
+    if (!stays_in_node(n, node, node->level_axes[k], &place->index[k])) return;
+  place->inst->here = place->inst->inside = true;
 }
 
 bool pass_nodes(PassContext *ctx, IrKernel *kernel, Error *err) {
@@ -70,8 +57,9 @@ bool pass_nodes(PassContext *ctx, IrKernel *kernel, Error *err) {
     if (task->kind != TASK_NODES) continue;
     Nodes n = {.kernel = kernel, .task = task, .listed = kernel->levels.items[task->level].node};
     if (n.listed->kind != SNODE_POINTER) continue;
-    ir_walk(task->body, note_loss, &n);
-    if (!n.deactivates) ir_walk(task->body, mark_place, &n);
+    const Effects *effects = effects_of(ctx, kernel, task);
+    if (effects->trees[kernel->levels.items[task->level].tree] & EFFECT_DEACTIVATES) continue;
+    for (int p = 0; p < effects->places.count; p++) mark_place(&n, effects->places.items[p]);
   }
   return true;
 }

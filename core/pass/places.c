@@ -348,20 +348,20 @@ static bool remove_place(void *data, IrInst *inst) {
   return true;
 }
 
-static bool note_clear(void *data, IrInst *inst) {
-  Lower *l = data;
-  const IrLevel *level = inst->op == IR_DEACTIVATE ? &l->kernel->levels.items[inst->level] : NULL;
-  if (level && level->node->kind == SNODE_BITMASKED) l->clears[level->tree] = true;
-  return true;
+/* What the task does to masks and lists while its iterations run; the host region is one thread. */
+static void survey(Lower *l, const Effects *effects) {
+  l->clears = scratch_array(l->kernel->scratch, bool, l->kernel->trees.count);
+  for (int i = 0; effects && i < effects->calls.count; i++) {
+    const EffectCall *call = &effects->calls.items[i];
+    if (call->changes & EFFECT_DEACTIVATES && call->node->kind == SNODE_BITMASKED) l->clears[call->tree] = true;
+  }
+  lists_survey(l, effects);
 }
 
 static void lower_function(Lower *l, IrRegion *region) {
   if (!region) return;
-  l->clears = scratch_array(l->kernel->scratch, bool, l->kernel->trees.count);
-  if (l->task) ir_walk(region, note_clear, l);
   l->cells = scratch_array(l->kernel->scratch, CellRow, l->kernel->next_id);
   l->row = l->first_row = NULL;
-  lists_survey(l, region);
   lower_region(l, region);
   ir_walk(region, remove_place, NULL);
 }
@@ -370,6 +370,7 @@ static bool is_elsewhere(void *data, IrInst *inst) { return !inst->here; }
 
 static void lower_task(Lower *l, IrTask *task) {
   l->task = task;
+  survey(l, effects_of(l->ctx, l->kernel, task));
   if (task->kind != TASK_RANGE) {
     const IrLevel *level = &l->kernel->levels.items[task->level];
     task->tree = level->tree;
@@ -386,6 +387,7 @@ static void lower_task(Lower *l, IrTask *task) {
 
 bool pass_places(PassContext *ctx, IrKernel *kernel, Error *err) {
   Lower l = {.ctx = ctx, .kernel = kernel};
+  survey(&l, NULL);
   lower_function(&l, kernel->body);
   for (int i = 0; i < kernel->tasks.count; i++) lower_task(&l, kernel->tasks.items[i]);
   return true;

@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "pass/address.h"
+#include "pass/effects.h"
 #include "pass/leaf_shape.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
@@ -32,7 +33,7 @@ void cells_lower_cell(Lower *l, const IrInst *cell);
 void cells_lower_access(Lower *l, IrInst *access); /* LOAD, STORE, UPDATE, RMW, CAS of a CELL */
 
 /* lists.c */
-void lists_survey(Lower *l, IrRegion *function); /* before anything of it is lowered */
+void lists_survey(Lower *l, const Effects *effects); /* of the task; NULL: the host region */
 bool lists_lock(Lower *l, const SNode *dynamic); /* while one of its lists changes */
 void lists_unlock(Lower *l, IrInst *behind, IrInst *list);
 void lists_lower(Lower *l, IrInst *inst);          /* APPEND POP LENGTH, and of lists: ACTIVATE DEACTIVATE IS_ACTIVE COUNT */

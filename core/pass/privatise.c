@@ -8,27 +8,15 @@
  * one worker alone pays nothing; nodes are activated in the tree by whoever meets them first, and a worker's copy lies a
  * constant distance away. The device chooses between the twins at each run.
  * needs: atomics and bounds ran     keeps: the task, without its interior */
-#include "pass/pass.h"
+#include "pass/effects.h"
 #include "pass/rewrite.h"
 
-typedef struct Use { bool adds, other; } Use; /* of a field, in a body */
-
-typedef struct Privatise {
-  IrKernel *kernel;
-  Use *uses;          /* by field */
-  bool *deactivates;  /* by tree */
-} Privatise;
-
-static bool is_sum(const IrInst *inst) {
-  return inst->op == IR_UPDATE && !inst->plain && (inst->imm == IR_UPDATE_ADD || inst->imm == IR_UPDATE_SUB);
-}
-
-static bool note_use(void *data, IrInst *inst) {
-  Privatise *p = data;
-  if (inst->op == IR_DEACTIVATE) p->deactivates[p->kernel->levels.items[inst->level].tree] = true;
-  if (!rewrite_is_access(inst->op)) return true;
-  Use *use = &p->uses[inst->operands[0]->field];
-  *(is_sum(inst) ? &use->adds : &use->other) = true;
+static bool is_only_added_to(const Effects *effects, int number) {
+  const uint32_t sums = 1u << IR_UPDATE_ADD | 1u << IR_UPDATE_SUB;
+  const EffectField *field = &effects->fields[number];
+  if (field->verbs != EFFECT_UPDATES || field->updates & ~sums) return false;
+  for (int i = field->first; i >= 0; i = effects->accesses.items[i].next)
+    if (effects->accesses.items[i].inst->plain) return false;
   return true;
 }
 
@@ -39,12 +27,12 @@ static bool has_plain_nodes(const SNode *node) {
   return true;
 }
 
-static bool qualifies(const Privatise *p, int number) {
-  const IrField *field = &p->kernel->fields.items[number];
-  const Use *use = &p->uses[number];
+static bool qualifies(const Effects *effects, int number) {
+  const IrField *field = &effects->kernel->fields.items[number];
   bool has_sums = type_is_integer(field->type) || type_is(field->type, TYPE_F32) ||
                   type_is(field->type, TYPE_F64);
-  return use->adds && !use->other && !p->deactivates[field->tree] && has_sums && has_plain_nodes(field->node);
+  bool loses_cells = effects->trees[field->tree] & EFFECT_DEACTIVATES;
+  return is_only_added_to(effects, number) && !loses_cells && has_sums && has_plain_nodes(field->node);
 }
 
 static bool mark_own(void *data, IrInst *inst) {
@@ -53,34 +41,34 @@ static bool mark_own(void *data, IrInst *inst) {
   return true;
 }
 
-static IrRegion *copy_body(Privatise *p, const IrRegion *body, bool *is_own) {
-  IrRegion *copy = ir_copy_region(p->kernel, body, NULL, scratch_array(p->kernel->scratch, IrInst *, p->kernel->next_id));
+static IrRegion *copy_body(IrKernel *kernel, const IrRegion *body, bool *is_own) {
+  IrInst **map = scratch_array(kernel->scratch, IrInst *, kernel->next_id);
+  IrRegion *copy = ir_copy_region(kernel, body, NULL, map);
   ir_walk(copy, mark_own, is_own);
   return copy;
 }
 
-static void make_twin(Privatise *p, IrTask *task, bool *is_own) {
-  IrTask *twin = scratch_new(p->kernel->scratch, IrTask);
+static void make_twin(IrKernel *kernel, IrTask *task, bool *is_own) {
+  IrTask *twin = scratch_new(kernel->scratch, IrTask);
   *twin = *task;
-  for (int f = 0; f < p->kernel->fields.count; f++)
-    if (is_own[f]) vec_push(p->kernel->scratch, &twin->own, f);
-  twin->body = copy_body(p, task->body, is_own);
-  if (task->interior) twin->interior = copy_body(p, task->interior, is_own);
+  for (int f = 0; f < kernel->fields.count; f++)
+    if (is_own[f]) vec_push(kernel->scratch, &twin->own, f);
+  twin->body = copy_body(kernel, task->body, is_own);
+  if (task->interior) twin->interior = copy_body(kernel, task->interior, is_own);
   task->has_interior = false;
   task->interior = NULL;
-  task->twin = p->kernel->tasks.count;
-  vec_push(p->kernel->scratch, &p->kernel->tasks, twin);
+  task->twin = kernel->tasks.count;
+  vec_push(kernel->scratch, &kernel->tasks, twin);
 }
 
 static void visit_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
-  Privatise p = {kernel, scratch_array(ctx->scratch, Use, kernel->fields.count), scratch_array(ctx->scratch, bool, kernel->trees.count)};
+  const Effects *effects = effects_of(ctx, kernel, task);
   bool *is_own = scratch_array(ctx->scratch, bool, kernel->fields.count), any = false;
-  ir_walk(task->body, note_use, &p);
   for (int f = 0; f < kernel->fields.count; f++) {
-    is_own[f] = qualifies(&p, f);
+    is_own[f] = qualifies(effects, f);
     any |= is_own[f];
   }
-  if (any) make_twin(&p, task, is_own);
+  if (any) make_twin(kernel, task, is_own);
 }
 
 bool pass_privatise(PassContext *ctx, IrKernel *kernel, Error *err) {

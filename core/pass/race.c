@@ -7,9 +7,7 @@
  * arrive in the place, or only through something that forgets: a load, a division, a rounding, a mask. Through
  * + and * an index is trusted to number elements: `x[i * n + j]`. So no warning is no proof, and a kernel in which
  * looking back costs too much is not looked through to its end. */
-#include "pass/pass.h"
-#include "pass/ranges.h"
-#include "pass/rewrite.h"
+#include "pass/effects.h"
 
 typedef struct Race {
   IrKernel *kernel;
@@ -89,17 +87,15 @@ static bool may_meet(const Race *r, const IrInst *place) {
   return (met & all) != all;
 }
 
-static bool check_store(void *data, IrInst *inst) {
-  Race *r = data;
-  const IrInst *place = inst->operand_count ? inst->operands[0] : NULL;
-  if (inst->op != IR_STORE || place->op != IR_PLACE || !may_meet(r, place)) return true;
-  if (!comes_from(r, inst->operands[1], place)) return true;
+static void check_store(Race *r, const EffectAccess *access) {
+  const IrInst *inst = access->inst, *place = inst->operands[0];
+  if (inst->op != IR_STORE || place->op != IR_PLACE || !may_meet(r, place)) return;
+  if (!comes_from(r, inst->operands[1], place)) return;
   const char *name = r->kernel->fields.items[place->field].name;
   ir_warn(r->kernel, inst->line, inst->column,
           "an element of '%s' is read and then written here, and another iteration may do the same in between; only updates "
           "are atomic: x[e] = x[e] + v, where e calls nothing, or x:add(e, v)",
           name && name[0] ? name : "a field");
-  return true;
 }
 
 bool pass_race(PassContext *ctx, IrKernel *kernel, Error *err) {
@@ -109,7 +105,8 @@ bool pass_race(PassContext *ctx, IrKernel *kernel, Error *err) {
     if (r.task->independent || (r.task->kind == TASK_LEAVES && !r.task->cells)) continue;
     r.sets.count = 0;
     ir_walk(r.task->body, note_set, &r);
-    ir_walk(r.task->body, check_store, &r);
+    const Effects *effects = effects_of(ctx, kernel, r.task);
+    for (int a = 0; a < effects->accesses.count; a++) check_store(&r, &effects->accesses.items[a]);
   }
   return true;
 }

@@ -13,9 +13,9 @@
  * write at places that do not change (an iteration sees the state before the loop).
  * needs: `leaf` ran, updates marked plain     keeps: effects' order     leaves notes for explain() */
 #include "base/bits.h"
+#include "pass/effects.h"
 #include "pass/flatten.h"
 #include "pass/leaf_shape.h"
-#include "pass/pass.h"
 #include "pass/rewrite.h"
 
 enum { MAX_SPLIT = 150 /* insts of a scalar body that is still copied for its edges */, SMALLEST_VECTOR = 16 /* bytes */ };
@@ -26,29 +26,10 @@ typedef struct Rows {
   IrTask *task;
   LeafShape shape;
   IrInst *grid, *row;     /* grid: NULL where leaves have one axis */
-  bool *written, *afar;   /* by field: written in the task; written through places */
-  bool *deactivated;      /* by tree: elements are lost, or put into a list */
+  const Effects *effects; /* of the task, as it was before this pass */
 } Rows;
 
-/* -- effects of the task ------------------------------------------------------------------------------------------- */
-
-static bool note_effect(void *data, IrInst *inst) {
-  Rows *r = data;
-  if (inst->op == IR_DEACTIVATE || inst->op == IR_APPEND || inst->op == IR_POP)
-    r->deactivated[r->kernel->levels.items[inst->level].tree] = true;
-  if (!rewrite_is_write(inst->op)) return true;
-  const IrInst *place = inst->operands[0];
-  r->written[place->field] = true;
-  r->afar[place->field] |= place->op == IR_PLACE;
-  return true;
-}
-
-static void find_effects(Rows *r) {
-  r->written = scratch_array(r->ctx->scratch, bool, r->kernel->fields.count);
-  r->afar = scratch_array(r->ctx->scratch, bool, r->kernel->fields.count);
-  r->deactivated = scratch_array(r->ctx->scratch, bool, r->kernel->trees.count);
-  ir_walk(r->task->body, note_effect, r);
-}
+/* -- where the cells are ------------------------------------------------------------------------------------------ */
 
 static void find_row(Rows *r) {
   for (IrInst *inst = r->task->body->first; inst; inst = inst->next) {
@@ -66,7 +47,9 @@ static bool is_steady(const Rows *r, const IrInst *inst) {
   if (ir_effects(inst) & IR_PURE) return true;
   if (inst->op != IR_LOAD || inst->operands[0]->op != IR_PLACE) return false;
   int field = inst->operands[0]->field;
-  return !r->written[field] && !r->deactivated[r->kernel->fields.items[field].tree];
+  unsigned moves = EFFECT_DEACTIVATES | EFFECT_APPENDS | EFFECT_POPS; /* elements go, or come into a list */
+  bool is_written = r->effects->fields[field].verbs & EFFECT_WRITES;
+  return !is_written && !(r->effects->trees[r->kernel->fields.items[field].tree] & moves);
 }
 
 static bool comes_from_outside(const IrInst *inst, const IrRegion *region) {
@@ -125,11 +108,21 @@ static void note_scalar(const Rows *r, int32_t line, const char *why) {
   ir_note(r->kernel, line, "rows are not vectorised: %s", why);
 }
 
+/* Elements that no other iteration writes: through cells, each iteration writes its own. */
+static bool *fields_of_cells(const Rows *r) {
+  bool *of_cells = scratch_array(r->ctx->scratch, bool, r->kernel->fields.count);
+  for (int f = 0; f < r->kernel->fields.count; f++) of_cells[f] = true;
+  for (int i = 0; i < r->effects->accesses.count; i++) {
+    const EffectAccess *access = &r->effects->accesses.items[i];
+    if (access->verb & EFFECT_WRITES && access->place->inst->op == IR_PLACE) of_cells[access->field] = false;
+  }
+  return of_cells;
+}
+
 static int choose_width(const Rows *r) {
   int32_t line = 0;
-  bool *may_mask = scratch_array(r->ctx->scratch, bool, r->kernel->fields.count);
-  for (int i = 0; i < r->kernel->fields.count; i++) may_mask[i] = !r->afar[i];
-  const char *why = r->ctx->for_cuda ? "a GPU runs cells in lanes of its own" : flatten_obstacle(r->row->regions[0], may_mask, &line);
+  const char *why = r->ctx->for_cuda ? "a GPU runs cells in lanes of its own"
+                                     : flatten_obstacle(r->row->regions[0], fields_of_cells(r), &line);
   if (why) return note_scalar(r, line, why), 1;
   Reach reach = reach_of(r);
   if (!reach.has_runs) return note_scalar(r, line, "a row of cells is not one run of memory"), 1;
@@ -210,7 +203,7 @@ static void split_elements(Rows *r, int width) {
 }
 
 static void shape_rows(Rows *r) {
-  find_effects(r);
+  r->effects = effects_of(r->ctx, r->kernel, r->task);
   hoist_from(r, r->row);
   if (r->grid) hoist_from(r, r->grid);
   int width = choose_width(r);

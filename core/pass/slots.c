@@ -11,28 +11,19 @@
  * Cells of a hash are known by the node above and the coordinates. Asking a table costs more than LLVM can save, so where
  * the body activates nothing in the tree, what was found is not looked for again either.
  * needs: places and fold ran     keeps: all else */
-#include "ir/attribute.h"
-#include "pass/pass.h"
+#include "pass/effects.h"
 #include "pass/rewrite.h"
 
 enum { MAX_FOUND = 64 }; /* cells of hashes that are compared with each new one */
 
 typedef struct Slots {
   IrKernel *kernel;
-  bool *loses, *gains;  /* by tree: the body may deactivate, or activate, in it */
+  const unsigned *trees; /* what the body may change in each */
   IrInst **ensured;     /* by id of a slot's address: what ensured it, where that is visible */
   IrInst **with;        /* by id: what stands for it */
   VEC(int) entered;     /* addresses in `ensured`, to be taken back when their region ends */
   VEC(IrInst *) found;  /* cells of hashes, likewise */
 } Slots;
-
-static bool note_loss(void *data, IrInst *inst) {
-  Slots *s = data;
-  if (!ir_has_tree(inst)) return true;
-  s->loses[inst->tree] |= (ir_effects(inst) & IR_DEACTIVATES) != 0;
-  s->gains[inst->tree] |= (ir_effects(inst) & IR_ACTIVATES) != 0;
-  return true;
-}
 
 static IrInst *settled(const Slots *s, IrInst *inst) { return s->with[inst->id] ? s->with[inst->id] : inst; }
 
@@ -62,9 +53,12 @@ static void visit_key(Slots *s, IrInst *inst) {
     ir_remove(inst);
     return;
   }
-  if (s->found.count < MAX_FOUND && (ir_is_call(inst, RT_HASH_ENSURE) || !s->gains[inst->tree]))
+  if (s->found.count < MAX_FOUND && (ir_is_call(inst, RT_HASH_ENSURE) || !(s->trees[inst->tree] & EFFECT_ACTIVATES)))
     vec_push(s->kernel->scratch, &s->found, inst);
 }
+
+/* What it gives is there until the iteration ends. */
+static bool stays(const Slots *s, const IrInst *inst) { return !(s->trees[inst->tree] & EFFECT_DEACTIVATES); }
 
 static void visit_region(Slots *s, IrRegion *region) {
   int before = s->entered.count, found = s->found.count;
@@ -72,8 +66,8 @@ static void visit_region(Slots *s, IrRegion *region) {
     next = inst->next;
     bool is_slot = ir_is_call(inst, RT_SLOT_ENSURE) || ir_is_call(inst, RT_SLOT_FIND);
     bool is_key = ir_is_call(inst, RT_HASH_ENSURE) || ir_is_call(inst, RT_HASH_FIND);
-    if (is_slot && !s->loses[inst->tree]) visit_slot(s, inst);
-    if (is_key && !s->loses[inst->tree]) visit_key(s, inst);
+    if (is_slot && stays(s, inst)) visit_slot(s, inst);
+    if (is_key && stays(s, inst)) visit_key(s, inst);
     for (int i = 0; i < IR_MAX_REGIONS; i++)
       if (inst->regions[i]) visit_region(s, inst->regions[i]);
   }
@@ -90,12 +84,10 @@ static void visit_body(Slots *s, IrRegion *body) {
 bool pass_slots(PassContext *ctx, IrKernel *kernel, Error *err) {
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
-    Slots s = {.kernel = kernel, .loses = scratch_array(ctx->scratch, bool, kernel->trees.count),
-               .gains = scratch_array(ctx->scratch, bool, kernel->trees.count),
+    Slots s = {.kernel = kernel,
+               .trees = effects_of(ctx, kernel, task)->trees,
                .ensured = scratch_array(ctx->scratch, IrInst *, kernel->next_id),
                .with = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
-    ir_walk(task->body, note_loss, &s);
-    if (task->interior) ir_walk(task->interior, note_loss, &s);
     visit_body(&s, task->body);
     visit_body(&s, task->interior);
   }
