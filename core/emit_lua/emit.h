@@ -14,38 +14,38 @@ typedef struct Emit {
   VEC(const char *) visible; /* names of the blocks around, innermost last */
   int loop;                  /* number of the loop around: its label is _rg_next<loop> */
   int loop_count;
-  AstStmt *repeat;           /* the loop around, when it is a `repeat` */
+  Stmt *repeat;           /* the loop around, when it is a `repeat` */
   int outer;                 /* number of the loop around that */
   int left;                  /* the one that a `break` in the loop inside it leaves; 0: none */
   Inline *frame;             /* the function around; NULL: the kernel */
 } Emit;
 
 /* emit_stmt.c */
-void emit_block(Emit *e, AstBlock *block);         /* its names end with it */
+void emit_block(Emit *e, Block *block);         /* its names end with it */
 void emit_line(Emit *e, Pos pos);                  /* goes on to the user's line */
-void emit_given(Emit *e, const AstLocal *local, AstExpr *value); /* the value that a new local takes */
-const char *emit_declare(Emit *e, const AstLocal *local); /* visible from here */
+void emit_given(Emit *e, Local *local, Expr *value); /* the value that a new local takes */
+const char *emit_declare(Emit *e, Local *local); /* visible from here */
 
 /* emit_assign.c */
 void emit_update(Emit *e, const Update *update);
-void emit_assign(Emit *e, AstStmt *stmt);
-void emit_compound(Emit *e, AstStmt *stmt);
+void emit_assign(Emit *e, Stmt *stmt);
+void emit_compound(Emit *e, Stmt *stmt);
 
 /* emit_loop.c: `do BODY end ::label::` and the loops around */
-void emit_while(Emit *e, AstStmt *stmt);
-void emit_repeat(Emit *e, AstStmt *stmt);
-void emit_numeric_for(Emit *e, AstStmt *stmt);
-void emit_for_in(Emit *e, AstStmt *stmt);
+void emit_while(Emit *e, Stmt *stmt);
+void emit_repeat(Emit *e, Stmt *stmt);
+void emit_numeric_for(Emit *e, Stmt *stmt);
+void emit_for_in(Emit *e, Stmt *stmt);
 void emit_continue(Emit *e);
-void emit_break(Emit *e, const AstStmt *stmt);
+void emit_break(Emit *e, const Stmt *stmt);
 
 /* emit_expr.c */
-Type emit_type(Emit *e, const AstExpr *expr);      /* of what emit_expr gives: of one of its numbers */
-Shape emit_shape(Emit *e, const AstExpr *expr);
-void emit_expr(Emit *e, AstExpr *expr);
-void emit_refuse(Emit *e, const AstExpr *expr); /* kernel.not_yet */
-void emit_as(Emit *e, AstExpr *expr, Type type);
-void emit_for(Emit *e, AstExpr *expr, Type type, Shape shape); /* one number stretches to a vector */
+Type emit_type(Emit *e, const Expr *expr);      /* of what emit_expr gives: of one of its numbers */
+Shape emit_shape(Emit *e, const Expr *expr);
+void emit_expr(Emit *e, Expr *expr);
+void emit_refuse(Emit *e, const Expr *expr); /* kernel.not_yet */
+void emit_as(Emit *e, Expr *expr, Type type);
+void emit_for(Emit *e, Expr *expr, Type type, Shape shape); /* one number stretches to a vector */
 void emit_operation(Emit *e, Shape shape, const char *name, Type type); /* "_rg.add_i32(", of vectors "_rg.each(_rg.add_i32, " */
 void emit_conversion(Emit *e, Shape shape, Type from, Type to);         /* "_rg.to_u8_f32(", or "(" */
 void emit_integer(Emit *e, Type type, int64_t value);
@@ -53,34 +53,34 @@ void emit_float(Emit *e, Type type, double value);
 void emit_zero(Emit *e, Type type, Shape shape);
 
 /* emit_access.c: elements and their indices */
-void emit_element(Emit *e, AstExpr *expr);
-void emit_indices(Emit *e, AstExpr *expr, int most); /* ", i, j" */
-void emit_call_indices(Emit *e, AstExpr *object, const AstExprs *list, int count, int most); /* and those behind them */
+void emit_element(Emit *e, Expr *expr);
+void emit_indices(Emit *e, Expr *expr, int most); /* ", i, j" */
+void emit_call_indices(Emit *e, Expr *object, const Exprs *list, int count, int most); /* and those behind them */
 void emit_source(Emit *e, SemaArg source);         /* "_rg_f[3]" */
 void emit_on(Emit *e, SemaArg source, const char *function); /* "_rg_f[3].get(_rg_f[3]" */
 
 /* emit_vector.c */
-void emit_live(Emit *e, const AstExpr *expr);      /* numbers of the launch */
-void emit_part(Emit *e, AstExpr *part);            /* `v.zx` `m[r]`: its value */
-void emit_selection(Emit *e, AstExpr *part);       /* which numbers of the whole: {3, 1} */
-void emit_construction(Emit *e, AstExpr *call);
-void emit_algebra(Emit *e, AstExpr *call, const Builtin *builtin);
-void emit_product(Emit *e, AstExpr *expr);         /* with a matrix */
-bool emit_is_product(Emit *e, const AstExpr *expr);
+void emit_live(Emit *e, const Expr *expr);      /* numbers of the launch */
+void emit_part(Emit *e, Expr *part);            /* `v.zx` `m[r]`: its value */
+void emit_selection(Emit *e, Expr *part);       /* which numbers of the whole: {3, 1} */
+void emit_construction(Emit *e, Expr *call);
+void emit_algebra(Emit *e, Expr *call, const Builtin *builtin);
+void emit_product(Emit *e, Expr *expr);         /* with a matrix */
+bool emit_is_product(Emit *e, const Expr *expr);
 
 /* emit_list.c */
-void emit_list_call(Emit *e, AstExpr *call, const Entity *entity); /* append, pop, length */
-void emit_items(Emit *e, const LoopHead *head, const AstStmt *stmt); /* the head of `for k, v in x:items(i)` */
+void emit_list_call(Emit *e, Expr *call, const Entity *entity); /* append, pop, length */
+void emit_items(Emit *e, const LoopHead *head, const Stmt *stmt); /* the head of `for k, v in x:items(i)` */
 Type emit_item_type(Emit *e, const LoopHead *head, int variable);
 
 /* emit_function.c: what the user wrote, as a function called at once; a `return` in it */
-void emit_function_call(Emit *e, AstExpr *call, Inline *in);
-void emit_function_return(Emit *e, AstStmt *stmt);
+void emit_function_call(Emit *e, Expr *call, Inline *in);
+void emit_function_return(Emit *e, Stmt *stmt);
 
 /* emit_call.c */
-void emit_call(Emit *e, AstExpr *call);
-void emit_method(Emit *e, AstExpr *call);
-void emit_quotient(Emit *e, AstExpr *quotient, Type type); /* "a, b": the integers that are divided */
+void emit_call(Emit *e, Expr *call);
+void emit_method(Emit *e, Expr *call);
+void emit_quotient(Emit *e, Expr *quotient, Type type); /* "a, b": the integers that are divided */
 
 #define emit_text(e, text) strbuf_text(&(e)->out, (text))
 #define emit_format(e, ...) strbuf_format(&(e)->out, __VA_ARGS__)

@@ -19,9 +19,9 @@ typedef struct Indices {
   bool has_vector;
 } Indices;
 
-static void add_list(Emit *e, const AstExprs *list, int count, Indices *indices) {
+static void add_list(Emit *e, const Exprs *list, int count, Indices *indices) {
   for (int i = 0; i < count; i++) {
-    AstExpr *index = list->items[i];
+    Expr *index = list->items[i];
     if (index->kind == AST_TABLE) {
       add_list(e, &index->list, index->list.count, indices);
     } else if (indices->given < indices->most) {
@@ -34,11 +34,11 @@ static void add_list(Emit *e, const AstExprs *list, int count, Indices *indices)
   }
 }
 
-static void add_indices(Emit *e, AstExpr *expr, Indices *indices) {
+static void add_indices(Emit *e, Expr *expr, Indices *indices) {
   if (expr->kind == AST_PAREN) {
     add_indices(e, expr->left, indices);
   } else if (expr->kind == AST_LOCAL) { /* a view: {0, i, j} keeps those it was made with */
-    const Local *local = local_of(e->s, expr->local);
+    const Local *local = expr->local;
     int count = local->is_alias ? local->alias.indexed : 0;
     for (int i = 0; i < count; i++) emit_format(e, ", %s[%d]", e->names[expr->local->id], i + 2);
     indices->given += count;
@@ -48,7 +48,7 @@ static void add_indices(Emit *e, AstExpr *expr, Indices *indices) {
   }
 }
 
-void emit_call_indices(Emit *e, AstExpr *object, const AstExprs *list, int count, int most) {
+void emit_call_indices(Emit *e, Expr *object, const Exprs *list, int count, int most) {
   Indices indices = {.most = most};
   StrBuf before = e->out;
   strbuf_init(&e->out, e->scratch);
@@ -60,10 +60,10 @@ void emit_call_indices(Emit *e, AstExpr *object, const AstExprs *list, int count
   else emit_text(e, text);
 }
 
-void emit_indices(Emit *e, AstExpr *expr, int most) { emit_call_indices(e, expr, &(AstExprs){0}, 0, most); }
+void emit_indices(Emit *e, Expr *expr, int most) { emit_call_indices(e, expr, &(Exprs){0}, 0, most); }
 
-void emit_element(Emit *e, AstExpr *expr) {
-  const Entity *element = entity_of(e->s, expr);
+void emit_element(Emit *e, Expr *expr) {
+  const Entity *element = &expr->entity;
   emit_conversion(e, element->shape, element->type, emit_type(e, expr));
   emit_on(e, element->source, "get");
   emit_indices(e, expr, element->node->rank);

@@ -8,7 +8,7 @@
 #include "emit_lua/emit.h"
 
 typedef struct Target {
-  AstExpr *expr, *root; /* root: the local or element of which `expr` is, or is a part */
+  Expr *expr, *root; /* root: the local or element of which `expr` is, or is a part */
   bool is_local, is_part;
   Type type;
   Shape shape;
@@ -16,14 +16,14 @@ typedef struct Target {
   const char *name; /* of a local */
 } Target;
 
-static Target target_of(Emit *e, AstExpr *expr) {
-  AstExpr *root = shape_root(expr, e->s);
-  bool is_local = root->kind == AST_LOCAL && entity_of(e->s, root)->kind != ENTITY_ELEMENT;
+static Target target_of(Emit *e, Expr *expr) {
+  Expr *root = shape_root(expr);
+  bool is_local = root->kind == AST_LOCAL && root->entity.kind != ENTITY_ELEMENT;
   return (Target){.expr = expr, .root = root, .is_local = is_local,
-                  .is_part = entity_of(e->s, sema_strip(expr))->kind == ENTITY_PART,
-                  .type = is_local ? local_of(e->s, root->local)->type : entity_of(e->s, root)->type,
+                  .is_part = sema_strip(expr)->entity.kind == ENTITY_PART,
+                  .type = is_local ? root->local->type : root->entity.type,
                   .shape = emit_shape(e, expr),
-                  .element = entity_of(e->s, root),
+                  .element = &root->entity,
                   .name = is_local ? e->names[root->local->id] : NULL};
 }
 
@@ -108,7 +108,7 @@ static void emit_set(Emit *e, const Target *target, int number, const char *valu
 }
 
 /* All values, then all places, then the assignments: `a, b = b, a`. */
-static void emit_many(Emit *e, AstStmt *stmt) {
+static void emit_many(Emit *e, Stmt *stmt) {
   emit_text(e, "do local _rg_v0");
   for (int i = 1; i < stmt->values.count; i++) emit_format(e, ", _rg_v%d", i);
   for (int i = 0; i < stmt->values.count; i++) {
@@ -132,7 +132,7 @@ static void emit_many(Emit *e, AstStmt *stmt) {
   emit_text(e, "end");
 }
 
-void emit_assign(Emit *e, AstStmt *stmt) {
+void emit_assign(Emit *e, Stmt *stmt) {
   if (stmt->targets.count > 1 || stmt->values.count > 1) {
     emit_many(e, stmt);
     return;
@@ -179,7 +179,7 @@ static void emit_old(Emit *e, const Target *target) {
 }
 
 /* The place, its old value, the operand, in this order. */
-void emit_compound(Emit *e, AstStmt *stmt) {
+void emit_compound(Emit *e, Stmt *stmt) {
   Target target = target_of(e, stmt->targets.items[0]);
   emit_text(e, "do ");
   emit_place(e, &target, 0);

@@ -6,8 +6,8 @@ static const double pi = 3.14159265358979323846;
 /* -- rounding -------------------------------------------------------------------------------------------- */
 
 /* A local that holds a quotient keeps its integers beside it: see emit_stmt.c. */
-void emit_quotient(Emit *e, AstExpr *quotient, Type type) {
-  AstExpr *inner = sema_strip(quotient);
+void emit_quotient(Emit *e, Expr *quotient, Type type) {
+  Expr *inner = sema_strip(quotient);
   if (inner->kind == AST_LOCAL) {
     emit_format(e, "_rg_q%d[1], _rg_q%d[2]", inner->local->id, inner->local->id);
     return;
@@ -17,9 +17,9 @@ void emit_quotient(Emit *e, AstExpr *quotient, Type type) {
   emit_as(e, inner->right, type);
 }
 
-static void emit_round(Emit *e, AstExpr *call, IrOp op) {
-  AstExpr *argument = call_arguments(e->s, call).items[0];
-  AstExpr *quotient = op == IR_ROUND ? NULL : typed_quotient(e->s, argument);
+static void emit_round(Emit *e, Expr *call, IrOp op) {
+  Expr *argument = call_arguments(e->s, call).items[0];
+  Expr *quotient = op == IR_ROUND ? NULL : typed_quotient(e->s, argument);
   Type at = emit_type(e, call), from = emit_type(e, argument);
   Shape shape = emit_shape(e, call);
   if (quotient) {
@@ -40,10 +40,10 @@ static void emit_round(Emit *e, AstExpr *call, IrOp op) {
 /* -- functions: number by number --------------------------------------------------------------------------- */
 
 /* min(min(a, b), c) */
-static void emit_fold(Emit *e, AstExpr *call, IrOp op) {
+static void emit_fold(Emit *e, Expr *call, IrOp op) {
   Type at = emit_type(e, call);
   Shape shape = emit_shape(e, call);
-  AstExprs list = call_arguments(e->s, call);
+  Exprs list = call_arguments(e->s, call);
   bool is_unary = op == IR_ABS || op == IR_BNOT || op == IR_BSWAP;
   if (op == IR_ABS && type_is_unsigned(at)) {
     emit_as(e, list.items[0], at);
@@ -60,9 +60,9 @@ static void emit_fold(Emit *e, AstExpr *call, IrOp op) {
   if (is_unary) emit_text(e, ")");
 }
 
-static void emit_function(Emit *e, AstExpr *call, const char *name) {
+static void emit_function(Emit *e, Expr *call, const char *name) {
   Type at = emit_type(e, call);
-  AstExprs list = call_arguments(e->s, call);
+  Exprs list = call_arguments(e->s, call);
   emit_operation(e, emit_shape(e, call), name, at);
   for (int i = 0; i < list.count; i++) {
     if (i) emit_text(e, ", ");
@@ -72,11 +72,11 @@ static void emit_function(Emit *e, AstExpr *call, const char *name) {
 }
 
 /* math.log(x, base): the quotient of two logarithms, the arguments first */
-static void emit_log(Emit *e, AstExpr *call) {
+static void emit_log(Emit *e, Expr *call) {
   emit_function(e, call, call_arguments(e->s, call).count == 1 ? "log" : "logarithm");
 }
 
-static void emit_angle(Emit *e, AstExpr *call, double factor) {
+static void emit_angle(Emit *e, Expr *call, double factor) {
   Type at = emit_type(e, call);
   emit_operation(e, emit_shape(e, call), "mul", at);
   emit_as(e, call_arguments(e->s, call).items[0], at);
@@ -85,7 +85,7 @@ static void emit_angle(Emit *e, AstExpr *call, double factor) {
   emit_text(e, ")");
 }
 
-static void emit_builtin(Emit *e, AstExpr *call, const Builtin *builtin) {
+static void emit_builtin(Emit *e, Expr *call, const Builtin *builtin) {
   switch (builtin->form) {
   case FORM_FLOAT: case FORM_SHIFT: emit_function(e, call, ir_op_info[builtin->op].text); break;
   case FORM_LOG: emit_log(e, call); break;
@@ -98,8 +98,8 @@ static void emit_builtin(Emit *e, AstExpr *call, const Builtin *builtin) {
   }
 }
 
-void emit_call(Emit *e, AstExpr *call) {
-  const Entity *entity = entity_of(e->s, call);
+void emit_call(Emit *e, Expr *call) {
+  const Entity *entity = &call->entity;
   if (entity->builtin) emit_builtin(e, call, entity->builtin);
   else if (!entity->is_conversion) emit_refuse(e, call);
   else if (!type_is_scalar(entity->shape)) emit_construction(e, call);
@@ -109,7 +109,7 @@ void emit_call(Emit *e, AstExpr *call) {
 /* -- methods --------------------------------------------------------------------------------------------- */
 
 /* x:add(i, v) is _rg_f[1].rmw(_rg_f[1], _rg.add_i32, {0, i}, v): the old value; compare_exchange has two values. */
-static void emit_element_call(Emit *e, AstExpr *call, const Entity *entity, int index_count) {
+static void emit_element_call(Emit *e, Expr *call, const Entity *entity, int index_count) {
   bool swaps = entity->method->form == METHOD_CAS;
   emit_conversion(e, entity->shape, entity->type, emit_type(e, call));
   emit_on(e, entity->source, swaps ? "swap" : "rmw");
@@ -124,8 +124,8 @@ static void emit_element_call(Emit *e, AstExpr *call, const Entity *entity, int 
   emit_text(e, "))");
 }
 
-void emit_method(Emit *e, AstExpr *call) {
-  const Entity *entity = entity_of(e->s, call);
+void emit_method(Emit *e, Expr *call) {
+  const Entity *entity = &call->entity;
   if (entity->builtin || !entity->method) {
     if (entity->builtin) emit_builtin(e, call, entity->builtin);
     else emit_refuse(e, call);

@@ -7,12 +7,12 @@
 
 #include "emit_lua/emit.h"
 
-Type emit_type(Emit *e, const AstExpr *expr) { return e->s->at[sema_strip((AstExpr *)expr)->id]; }
+Type emit_type(Emit *e, const Expr *expr) { return sema_strip((Expr *)expr)->at; }
 
-Shape emit_shape(Emit *e, const AstExpr *expr) { return shape_of(e->s, sema_strip((AstExpr *)expr)); }
+Shape emit_shape(Emit *e, const Expr *expr) { return shape_of(sema_strip((Expr *)expr)); }
 
 /* What compiled kernels know and this room does not yet. */
-void emit_refuse(Emit *e, const AstExpr *expr) {
+void emit_refuse(Emit *e, const Expr *expr) {
   sema_fail(e->s, expr, RG_ERROR_NOT_YET, "run it with arch = \"cpu\"", "'%s' does not run with arch = \"lua\" yet",
             sema_source(e->s, expr));
 }
@@ -57,7 +57,7 @@ void emit_zero(Emit *e, Type type, Shape shape) {
   if (!type_is_scalar(shape)) emit_text(e, "}");
 }
 
-static void emit_literal(Emit *e, const AstExpr *number, Type type, bool is_negative) {
+static void emit_literal(Emit *e, const Expr *number, Type type, bool is_negative) {
   bool is_float = number->number_kind == AST_NUMBER_FLOAT;
   double value = is_float ? number->number : (double)number->integer;
   if (type_is_float(type)) emit_float(e, type, is_negative ? -value : value);
@@ -76,7 +76,7 @@ void emit_conversion(Emit *e, Shape shape, Type from, Type to) {
   else emit_operation(e, shape, scratch_format(e->scratch, "to_%s", type_text(to)), from);
 }
 
-void emit_as(Emit *e, AstExpr *expr, Type type) {
+void emit_as(Emit *e, Expr *expr, Type type) {
   Type from = emit_type(e, expr);
   if (type_equal(from, type)) {
     emit_expr(e, expr);
@@ -87,7 +87,7 @@ void emit_as(Emit *e, AstExpr *expr, Type type) {
   emit_text(e, ")");
 }
 
-void emit_for(Emit *e, AstExpr *expr, Type type, Shape shape) {
+void emit_for(Emit *e, Expr *expr, Type type, Shape shape) {
   bool stretches = !type_is_scalar(shape) && type_is_scalar(emit_shape(e, expr));
   if (stretches) emit_format(e, "_rg.stretch(%d, ", type_parts(shape));
   emit_as(e, expr, type);
@@ -96,8 +96,8 @@ void emit_for(Emit *e, AstExpr *expr, Type type, Shape shape) {
 
 /* -- names ----------------------------------------------------------------------------------------------- */
 
-static void emit_named(Emit *e, AstExpr *expr) {
-  const Entity *entity = entity_of(e->s, expr);
+static void emit_named(Emit *e, Expr *expr) {
+  const Entity *entity = &expr->entity;
   Type at = emit_type(e, expr);
   switch (entity->kind) {
   case ENTITY_LIVE: emit_live(e, expr); break;
@@ -112,7 +112,7 @@ static void emit_named(Emit *e, AstExpr *expr) {
       emit_refuse(e, expr);
       break;
     }
-    emit_conversion(e, emit_shape(e, expr), local_of(e->s, expr->local)->type, at);
+    emit_conversion(e, emit_shape(e, expr), expr->local->type, at);
     emit_format(e, "%s)", e->names[expr->local->id]);
     break;
   }
@@ -147,7 +147,7 @@ static const char *op_name(AstOp op) {
 static bool is_wide(Type type) { return type_is_integer(type) && type_bits(type) == 64; }
 
 /* Lua compares its numbers exactly, and 64-bit integers of one type; where those meet others, or vectors, _rg does. */
-static void emit_comparison(Emit *e, AstExpr *expr) {
+static void emit_comparison(Emit *e, Expr *expr) {
   Type a = emit_type(e, expr->left), b = emit_type(e, expr->right);
   bool is_scalar = type_is_scalar(emit_shape(e, expr->left));
   bool is_plain = is_scalar && ( type_equal(a, b) || (!is_wide(a) && !is_wide(b)));
@@ -160,12 +160,12 @@ static void emit_comparison(Emit *e, AstExpr *expr) {
   emit_text(e, ")");
 }
 
-static bool is_link(Emit *e, AstExpr *expr) {
+static bool is_link(Emit *e, Expr *expr) {
   return expr->kind == AST_BINARY && !(expr->op >= AST_EQ && expr->op <= AST_GE) && !emit_is_product(e, expr);
 }
 
 /* How many operators stand on the left of each other: 3 in ((a + b) - c) * d. */
-static int chain_length(Emit *e, AstExpr *expr) {
+static int chain_length(Emit *e, Expr *expr) {
   int length = 0;
   for (expr = sema_strip(expr); is_link(e, expr); expr = sema_strip(expr->left)) length++;
   return length;
@@ -173,9 +173,9 @@ static int chain_length(Emit *e, AstExpr *expr) {
 
 /* Lua takes calls inside each other to a height of 200 at most, and 250 arguments. So a long chain is
  * `_rg.chain(_rg.chain(a, _rg.add_f32, b, ..), _rg.sub_f32, c, ..)`, a conversion in it an operation without operand. */
-static void emit_chain(Emit *e, AstExpr *expr, int length) {
+static void emit_chain(Emit *e, Expr *expr, int length) {
   enum { AT_ONCE = 40 };
-  AstExpr **links = scratch_array(e->scratch, AstExpr *, length);
+  Expr **links = scratch_array(e->scratch, Expr *, length);
   for (int i = length - 1; i >= 0; i--, expr = expr->left) links[i] = expr = sema_strip(expr);
   for (int i = 0; i < length; i += AT_ONCE) emit_text(e, "_rg.chain(");
   emit_as(e, expr, emit_type(e, links[0]));
@@ -188,7 +188,7 @@ static void emit_chain(Emit *e, AstExpr *expr, int length) {
   }
 }
 
-static void emit_binary(Emit *e, AstExpr *expr) {
+static void emit_binary(Emit *e, Expr *expr) {
   enum { LONG_CHAIN = 30 };
   int length = chain_length(e, expr);
   if (length > LONG_CHAIN) {
@@ -211,7 +211,7 @@ static void emit_binary(Emit *e, AstExpr *expr) {
   emit_text(e, ")");
 }
 
-static void emit_unary(Emit *e, AstExpr *expr) {
+static void emit_unary(Emit *e, Expr *expr) {
   Type at = emit_type(e, expr);
   if (expr->op == AST_LEN) {
     emit_named(e, expr);
@@ -231,12 +231,12 @@ static void emit_unary(Emit *e, AstExpr *expr) {
 /* -- short circuits -------------------------------------------------------------------------------------- */
 
 /* `a and b and c` without parentheses between them, since Lua takes 200 at most inside each other. */
-static void emit_logic(Emit *e, AstExpr *expr) {
-  AstExpr *first = expr;
+static void emit_logic(Emit *e, Expr *expr) {
+  Expr *first = expr;
   int count = 0;
   for (; first->kind == expr->kind && !choice_is(e->s, first); first = sema_strip(first->left)) count++;
-  AstExpr **links = scratch_array(e->scratch, AstExpr *, count);
-  for (AstExpr *at = expr; count > 0; at = sema_strip(at->left)) links[--count] = at;
+  Expr **links = scratch_array(e->scratch, Expr *, count);
+  for (Expr *at = expr; count > 0; at = sema_strip(at->left)) links[--count] = at;
   emit_text(e, "(");
   emit_expr(e, first);
   for (int i = 0;; i++) {
@@ -248,14 +248,14 @@ static void emit_logic(Emit *e, AstExpr *expr) {
 }
 
 /* Numbers are true in Lua; a bool that is chosen travels in a table. */
-static void emit_arm(Emit *e, AstExpr *value, Type at, Shape shape) {
+static void emit_arm(Emit *e, Expr *value, Type at, Shape shape) {
   bool is_bool = type_is_bool(at);
   if (is_bool) emit_text(e, "{");
   emit_for(e, value, at, shape);
   if (is_bool) emit_text(e, "}");
 }
 
-static void emit_choice(Emit *e, AstExpr *expr) {
+static void emit_choice(Emit *e, Expr *expr) {
   Choices arms = choice_arms(e->s, expr);
   Type at = emit_type(e, expr);
   emit_text(e, "(");
@@ -274,9 +274,9 @@ static void emit_choice(Emit *e, AstExpr *expr) {
 
 /* -- all ------------------------------------------------------------------------------------------------- */
 
-void emit_expr(Emit *e, AstExpr *expr) {
-  if (inline_of(e->s, expr)) {
-    emit_function_call(e, expr, inline_of(e->s, expr));
+void emit_expr(Emit *e, Expr *expr) {
+  if (expr->inlined) {
+    emit_function_call(e, expr, expr->inlined);
     return;
   }
   switch (expr->kind) {

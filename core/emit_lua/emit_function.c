@@ -13,17 +13,17 @@ static void emit_arguments(Emit *e, Inline *in) {
   strbuf_init(&e->out, e->scratch);
   for (int i = 0; i < count; i++) {
     if (i) emit_text(e, ", ");
-    emit_given(e, in->function->parameters.items[i], in->arguments.items[i]);
+    emit_given(e, in->parameters.items[i], in->arguments.items[i]);
   }
   StrBuf text = e->out;
   e->out = before;
   for (int i = 0; i < count; i++)
-    emit_format(e, "%s%s", i ? ", " : "local ", emit_declare(e, in->function->parameters.items[i]));
+    emit_format(e, "%s%s", i ? ", " : "local ", emit_declare(e, in->parameters.items[i]));
   emit_format(e, " = %s; ", strbuf_end(&text));
 }
 
-static void emit_zero_of(Emit *e, const AstLocal *result) {
-  emit_zero(e, local_of(e->s, result)->type, local_of(e->s, result)->shape);
+static void emit_zero_of(Emit *e, Local *result) {
+  emit_zero(e, result->type, result->shape);
 }
 
 /* Zeros where a function falls off its end. */
@@ -36,10 +36,10 @@ static void emit_zeros(Emit *e, Inline *in) {
   }
 }
 
-void emit_function_call(Emit *e, AstExpr *call, Inline *in) {
+void emit_function_call(Emit *e, Expr *call, Inline *in) {
   int visible = e->visible.count;
-  AstStmt *repeat = e->repeat;
-  const Local *result = in->results.count ? local_of(e->s, in->results.items[0]) : NULL;
+  Stmt *repeat = e->repeat;
+  const Local *result = in->results.count ? in->results.items[0] : NULL;
   if (result) emit_conversion(e, result->shape, result->type, emit_type(e, call));
   emit_text(e, "(function() ");
   emit_arguments(e, in);
@@ -47,7 +47,7 @@ void emit_function_call(Emit *e, AstExpr *call, Inline *in) {
   in->outer = e->frame;
   e->frame = in;
   e->repeat = NULL;
-  emit_block(e, &in->function->body);
+  emit_block(e, &in->body);
   e->frame = in->outer;
   e->repeat = repeat;
   if (result) {
@@ -59,7 +59,7 @@ void emit_function_call(Emit *e, AstExpr *call, Inline *in) {
   e->visible.count = visible;
 }
 
-void emit_function_return(Emit *e, AstStmt *stmt) {
+void emit_function_return(Emit *e, Stmt *stmt) {
   const Inline *in = e->frame;
   int count = stmt->values.count;
   if (!count) {
@@ -70,7 +70,7 @@ void emit_function_return(Emit *e, AstStmt *stmt) {
   for (int i = 1; i < count; i++) emit_format(e, ", _rg_v%d", i);
   for (int i = 0; i < count; i++) {
     emit_text(e, i ? ", " : " = ");
-    emit_for(e, stmt->values.items[i], local_of(e->s, in->results.items[i])->type, local_of(e->s, in->results.items[i])->shape);
+    emit_for(e, stmt->values.items[i], in->results.items[i]->type, in->results.items[i]->shape);
   }
   for (int i = 1; i < count; i++) emit_format(e, "; _rg_r[%d] = _rg_v%d", in->results.items[i]->id, i);
   emit_text(e, "; return _rg_v0 end");

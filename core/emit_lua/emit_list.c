@@ -6,7 +6,7 @@
 #include "emit_lua/emit.h"
 
 /* "_rg.name(LEVEL, {0, i, j}" */
-static void emit_list(Emit *e, const char *name, AstExpr *call, const Entity *entity) {
+static void emit_list(Emit *e, const char *name, Expr *call, const Entity *entity) {
   emit_format(e, "_rg.%s(", name);
   emit_source(e, entity->source);
   emit_text(e, ".level, {0");
@@ -21,11 +21,11 @@ static int field_ordinal(const SNode *node, const SNodeComponent *field) {
   return ordinal;
 }
 
-static void emit_append(Emit *e, AstExpr *call, const Entity *entity) {
+static void emit_append(Emit *e, Expr *call, const Entity *entity) {
   int component = 0;
   emit_list(e, "append", call, entity);
   for (int i = entity->taken; i < call->list.count; i++) {
-    AstExpr *value = call->list.items[i];
+    Expr *value = call->list.items[i];
     emit_text(e, ", ");
     emit_as(e, value, entity->node->components[component].type);
     component += type_parts(emit_shape(e, value));
@@ -34,19 +34,18 @@ static void emit_append(Emit *e, AstExpr *call, const Entity *entity) {
 }
 
 /* The results behind the first are locals without a name of their own. */
-static void emit_pop(Emit *e, AstExpr *call, const Entity *entity) {
-  const Inline *in = map_find_int(&e->s->pops, (uintptr_t)call);
+static void emit_pop(Emit *e, Expr *call, const Entity *entity) {
   emit_list(e, "pop", call, entity);
   emit_format(e, ", _rg_r, %d", field_ordinal(entity->node, &entity->node->components[entity->component]));
-  for (int i = 1; in && i < in->results.count; i++) {
-    int id = in->results.items[i]->id;
+  for (int i = 1; i < call->popped.count; i++) {
+    int id = call->popped.items[i]->id;
     e->names[id] = scratch_format(e->scratch, "_rg_r[%d]", id);
     emit_format(e, ", %d", id);
   }
   emit_text(e, ")");
 }
 
-void emit_list_call(Emit *e, AstExpr *call, const Entity *entity) {
+void emit_list_call(Emit *e, Expr *call, const Entity *entity) {
   emit_conversion(e, entity->shape, entity->type, emit_type(e, call));
   if (entity->method->op == IR_APPEND) {
     emit_append(e, call, entity);
@@ -59,8 +58,8 @@ void emit_list_call(Emit *e, AstExpr *call, const Entity *entity) {
   emit_text(e, ")");
 }
 
-void emit_items(Emit *e, const LoopHead *head, const AstStmt *stmt) {
-  emit_list(e, "items", head->items, entity_of(e->s, head->items));
+void emit_items(Emit *e, const LoopHead *head, const Stmt *stmt) {
+  emit_list(e, "items", head->items, &head->items->entity);
   for (int i = 1; i < stmt->locals.count; i++)
     emit_format(e, ", %d", field_ordinal(head->node, list_item_field(e->s, head, i - 1)));
   emit_text(e, ")");

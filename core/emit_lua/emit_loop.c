@@ -6,9 +6,9 @@
  * Parallel and serial loops alike run in index order. */
 #include "emit_lua/emit.h"
 
-typedef struct Around { int loop, outer; AstStmt *repeat; } Around;
+typedef struct Around { int loop, outer; Stmt *repeat; } Around;
 
-static Around enter(Emit *e, AstStmt *stmt) {
+static Around enter(Emit *e, Stmt *stmt) {
   Around around = {e->loop, e->outer, e->repeat};
   e->outer = e->loop;
   e->loop = ++e->loop_count;
@@ -28,13 +28,13 @@ static void leave(Emit *e, Around around) {
   e->repeat = around.repeat;
 }
 
-static void break_if(Emit *e, AstExpr *condition) {
+static void break_if(Emit *e, Expr *condition) {
   emit_text(e, "if ");
   emit_expr(e, condition);
   emit_text(e, " then break end");
 }
 
-void emit_while(Emit *e, AstStmt *stmt) {
+void emit_while(Emit *e, Stmt *stmt) {
   emit_text(e, "while ");
   emit_expr(e, stmt->values.items[0]);
   Around around = enter(e, stmt);
@@ -43,13 +43,13 @@ void emit_while(Emit *e, AstStmt *stmt) {
 }
 
 /* The condition sees the body's locals. */
-void emit_repeat(Emit *e, AstStmt *stmt) {
+void emit_repeat(Emit *e, Stmt *stmt) {
   emit_text(e, "while true");
   Around around = enter(e, stmt);
   int visible = e->visible.count;
-  AstBlock *body = &stmt->bodies.items[0];
+  Block *body = &stmt->bodies.items[0];
   for (int i = 0; i < body->count; i++) {
-    AstBlock one = {&body->items[i], 1, 1};
+    Block one = {&body->items[i], 1, 1};
     int before = e->visible.count;
     emit_block(e, &one);
     if (body->items[i]->kind != AST_STMT_LOCAL) continue;
@@ -70,7 +70,7 @@ void emit_continue(Emit *e) {
 }
 
 /* Out of a loop that is written out, in a turn of it that is a loop of its own: behind both. */
-void emit_break(Emit *e, const AstStmt *stmt) {
+void emit_break(Emit *e, const Stmt *stmt) {
   if (stmt->levels) emit_format(e, "do goto _rg_leave%d end", e->left = e->outer);
   else emit_text(e, "do break end");
 }
@@ -78,15 +78,15 @@ void emit_break(Emit *e, const AstStmt *stmt) {
 /* -- indices --------------------------------------------------------------------------------------------- */
 
 /* What a loop gives variable i. */
-static Type given_type(Emit *e, AstStmt *stmt, Type index, int i) {
-  const LoopHead *head = head_of(e->s, stmt);
+static Type given_type(Emit *e, Stmt *stmt, Type index, int i) {
+  const LoopHead *head = stmt->head;
   return head && head->items ? emit_item_type(e, head, i) : index;
 }
 
 /* Names of loop variables: an index whose variable has another type comes as _rg_i<k> and is converted inside. */
-static void emit_variables(Emit *e, AstStmt *stmt, Type index) {
+static void emit_variables(Emit *e, Stmt *stmt, Type index) {
   for (int i = 0; i < stmt->locals.count; i++) {
-    const Local *local = local_of(e->s, stmt->locals.items[i]);
+    const Local *local = stmt->locals.items[i];
     const char *name = emit_declare(e, stmt->locals.items[i]);
     if (i) emit_text(e, ", ");
     if (type_equal(local->type, given_type(e, stmt, index, i))) emit_text(e, name);
@@ -94,10 +94,10 @@ static void emit_variables(Emit *e, AstStmt *stmt, Type index) {
   }
 }
 
-static void emit_body(Emit *e, AstStmt *stmt, Type index) {
+static void emit_body(Emit *e, Stmt *stmt, Type index) {
   Around around = enter(e, stmt);
   for (int i = 0; i < stmt->locals.count; i++) {
-    const Local *local = local_of(e->s, stmt->locals.items[i]);
+    const Local *local = stmt->locals.items[i];
     Type given = given_type(e, stmt, index, i);
     if (type_equal(local->type, given) || type_is_none(local->type)) continue;
     emit_format(e, "local %s = ", e->names[stmt->locals.items[i]->id]);
@@ -111,10 +111,10 @@ static void emit_body(Emit *e, AstStmt *stmt, Type index) {
 /* -- numeric for ----------------------------------------------------------------------------------------- */
 
 /* `_rg.count_i32(begin, stop, step)`; a float stop of an integer loop is rounded by count_i32 itself. */
-void emit_numeric_for(Emit *e, AstStmt *stmt) {
+void emit_numeric_for(Emit *e, Stmt *stmt) {
   int visible = e->visible.count;
   Type type = ty_of_for(e->s, stmt).type;
-  AstExpr *stop = stmt->values.items[1];
+  Expr *stop = stmt->values.items[1];
   bool rounds = type_is_float(emit_type(e, stop)) && type_is_integer(type);
   StrBuf before = e->out;
   strbuf_init(&e->out, e->scratch); /* bounds do not see the variable, whose name stands first */
@@ -138,21 +138,21 @@ void emit_numeric_for(Emit *e, AstStmt *stmt) {
 /* -- for .. in ------------------------------------------------------------------------------------------- */
 
 /* A float bound, which must be whole. */
-static void emit_whole(Emit *e, AstExpr *bound, Type type) {
+static void emit_whole(Emit *e, Expr *bound, Type type) {
   emit_format(e, "_rg.whole(\"%s\", ", type_text(type));
   emit_as(e, bound, TYPE(F64));
   emit_text(e, ")");
 }
 
-static void emit_bound(Emit *e, AstExpr *bound, Type type) {
+static void emit_bound(Emit *e, Expr *bound, Type type) {
   double value;
   if (!bound) emit_integer(e, type, 0);
-  else if (ty_is_float(e->s->types[bound->id]) && sema_is_constant(bound, &value)) emit_integer(e, type, (int64_t)value);
-  else if (ty_is_float(e->s->types[bound->id])) emit_whole(e, bound, type);
+  else if (ty_is_float(bound->ty) && sema_is_constant(bound, &value)) emit_integer(e, type, (int64_t)value);
+  else if (ty_is_float(bound->ty)) emit_whole(e, bound, type);
   else emit_as(e, bound, type);
 }
 
-static void emit_head(Emit *e, const LoopHead *head, const AstStmt *stmt) {
+static void emit_head(Emit *e, const LoopHead *head, const Stmt *stmt) {
   if (head->items) {
     emit_items(e, head, stmt);
     return;
@@ -173,9 +173,9 @@ static void emit_head(Emit *e, const LoopHead *head, const AstStmt *stmt) {
   emit_text(e, head->is_vector ? "))" : ")");
 }
 
-void emit_for_in(Emit *e, AstStmt *stmt) {
+void emit_for_in(Emit *e, Stmt *stmt) {
   int visible = e->visible.count;
-  const LoopHead *head = head_of(e->s, stmt);
+  const LoopHead *head = stmt->head;
   StrBuf before = e->out;
   strbuf_init(&e->out, e->scratch);
   emit_head(e, head, stmt);

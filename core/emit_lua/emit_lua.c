@@ -4,9 +4,9 @@
 /* A parameter that the kernel assigns is a variable; any other stands for what the launch brings. */
 static void emit_parameters(Emit *e) {
   Sema *s = e->s;
-  for (int i = 0; i < s->function->parameters.count; i++) {
-    const AstLocal *parameter = s->function->parameters.items[i];
-    const Local *local = local_of(s, parameter);
+  for (int i = 0; i < s->parameters.count; i++) {
+    Local *parameter = s->parameters.items[i];
+    const Local *local = parameter;
     if (local->is_alias) continue;
     const Live *live = &s->lives.items[s->parameter_live[i] - 1];
     emit_format(e, "local %s = ", emit_declare(e, parameter));
@@ -47,14 +47,13 @@ const char *emit_lua_kernel(Scratch *scratch, const SemaOutput *typed) {
   e->scratch = scratch;
   e->s = typed->typed;
   e->line = 1;
-  e->names = scratch_array(scratch, const char *, e->s->ast->local_count + 1);
+  e->names = scratch_array(scratch, const char *, e->s->local_count + 1);
   strbuf_init(&e->out, scratch);
   emit_types(e);
   emit_text(e, "local _rg, _rg_f, _rg_a, _rg_r = ...; ");
   emit_parameters(e);
-  AstBlock body = e->s->function->body;
-  emit_block(e, &body);
-  emit_line(e, e->s->function->end);
+  emit_block(e, &e->s->body);
+  emit_line(e, e->s->input->ast->function->end);
   emit_end(e);
   return sema_report(e->s) ? strbuf_end(&e->out) : NULL;
 }

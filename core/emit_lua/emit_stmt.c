@@ -24,12 +24,12 @@ static bool has_room(const Emit *e, int more) {
   return e->visible.count + more <= MOST_LOCALS;
 }
 
-static void emit_in_table(Emit *e, const AstLocal *local) {
+static void emit_in_table(Emit *e, Local *local) {
   vec_push(e->scratch, &e->visible, "");
   e->names[local->id] = scratch_format(e->scratch, "_rg_r[%d]", local->id);
 }
 
-const char *emit_declare(Emit *e, const AstLocal *local) {
+const char *emit_declare(Emit *e, Local *local) {
   const char *name = scratch_copy_text(e->scratch, local->name.data, (size_t)local->name.length);
   if (is_taken(e, name)) name = scratch_format(e->scratch, "%s__%d", name, local->id);
   vec_push(e->scratch, &e->visible, name);
@@ -38,41 +38,39 @@ const char *emit_declare(Emit *e, const AstLocal *local) {
 
 /* -- declarations ---------------------------------------------------------------------------------------- */
 
-static void emit_view(Emit *e, AstExpr *value, const Local *local) {
+static void emit_view(Emit *e, Expr *value, const Local *local) {
   emit_text(e, "{0");
   emit_indices(e, value, local->alias.node->rank);
   emit_text(e, "}");
 }
 
 /* Is it a quotient of integers, that math.floor of the local will want? */
-static bool is_quotient(Emit *e, const AstLocal *ast, AstExpr *value) {
-  const Local *local = local_of(e->s, ast);
+static bool is_quotient(Emit *e, Local *local, Expr *value) {
   return local->initial == value && !local->is_annotated && typed_quotient(e->s, value) == sema_strip(value);
 }
 
-void emit_given(Emit *e, const AstLocal *ast, AstExpr *value) {
-  const Local *local = local_of(e->s, ast);
+void emit_given(Emit *e, Local *local, Expr *value) {
   if (local->is_alias && local->alias.kind == ENTITY_FIELD) {
     emit_view(e, value, local);
   } else if (local->is_alias || type_is_none(local->type)) {
     emit_text(e, "nil");
-  } else if (is_quotient(e, ast, value)) {
+  } else if (is_quotient(e, local, value)) {
     Type type = ty_alone(e->s, typed_quotient_type(e->s, sema_strip(value)));
-    AstExpr *quotient = sema_strip(value);
+    Expr *quotient = sema_strip(value);
     emit_operation(e, local->shape, "div", local->type);
     emit_conversion(e, emit_shape(e, quotient->left), type, local->type);
-    emit_format(e, "_rg_q%d[1]), ", ast->id);
+    emit_format(e, "_rg_q%d[1]), ", local->id);
     emit_conversion(e, emit_shape(e, quotient->right), type, local->type);
-    emit_format(e, "_rg_q%d[2]))", ast->id);
+    emit_format(e, "_rg_q%d[2]))", local->id);
   } else {
     emit_for(e, value, local->type, local->shape);
   }
 }
 
 /* The integers of quotients, computed before anything is bound. */
-static void emit_quotients(Emit *e, AstStmt *stmt) {
+static void emit_quotients(Emit *e, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count && i < stmt->locals.count; i++) {
-    AstExpr *value = stmt->values.items[i];
+    Expr *value = stmt->values.items[i];
     if (!is_quotient(e, stmt->locals.items[i], value)) continue;
     vec_push(e->scratch, &e->visible, ""); /* takes a place, too */
     emit_format(e, "local _rg_q%d = {", stmt->locals.items[i]->id);
@@ -81,7 +79,7 @@ static void emit_quotients(Emit *e, AstStmt *stmt) {
   }
 }
 
-static void emit_declaration(Emit *e, AstStmt *stmt) {
+static void emit_declaration(Emit *e, Stmt *stmt) {
   emit_quotients(e, stmt);
   StrBuf before = e->out; /* the values do not see the names, and names stand first */
   strbuf_init(&e->out, e->scratch);
@@ -90,7 +88,7 @@ static void emit_declaration(Emit *e, AstStmt *stmt) {
     if (i) emit_text(e, ", ");
     if (i >= stmt->locals.count) emit_expr(e, stmt->values.items[i]);
     else if (i < stmt->values.count) emit_given(e, stmt->locals.items[i], stmt->values.items[i]);
-    else emit_zero(e, local_of(e->s, stmt->locals.items[i])->type, local_of(e->s, stmt->locals.items[i])->shape);
+    else emit_zero(e, stmt->locals.items[i]->type, stmt->locals.items[i]->shape);
   }
   StrBuf text = e->out;
   e->out = before;
@@ -106,7 +104,7 @@ static void emit_declaration(Emit *e, AstStmt *stmt) {
 
 /* -- the rest -------------------------------------------------------------------------------------------- */
 
-static void emit_if(Emit *e, AstStmt *stmt) {
+static void emit_if(Emit *e, Stmt *stmt) {
   for (int i = 0; i < stmt->bodies.count; i++) {
     bool has_condition = i < stmt->values.count;
     if (has_condition) {
@@ -120,7 +118,7 @@ static void emit_if(Emit *e, AstStmt *stmt) {
   emit_text(e, " end");
 }
 
-static void emit_return(Emit *e, AstStmt *stmt) {
+static void emit_return(Emit *e, Stmt *stmt) {
   if (e->frame) {
     emit_function_return(e, stmt);
     return;
@@ -134,8 +132,8 @@ static void emit_return(Emit *e, AstStmt *stmt) {
   emit_text(e, " end");
 }
 
-static void emit_kind(Emit *e, AstStmt *stmt) {
-  Update *update = update_of(e->s, stmt);
+static void emit_kind(Emit *e, Stmt *stmt) {
+  Update *update = stmt->update;
   if (update) {
     emit_update(e, update);
     return;
@@ -166,7 +164,7 @@ static void emit_kind(Emit *e, AstStmt *stmt) {
   }
 }
 
-static void emit_stmt(Emit *e, AstStmt *stmt) {
+static void emit_stmt(Emit *e, Stmt *stmt) {
   emit_line(e, stmt->pos);
   emit_text(e, " ");
   emit_kind(e, stmt);
@@ -174,7 +172,7 @@ static void emit_stmt(Emit *e, AstStmt *stmt) {
 }
 
 /* Nothing behind it runs; resolve may not even have read it. */
-static bool is_exit(const AstStmt *stmt) {
+static bool is_exit(const Stmt *stmt) {
   if (stmt->kind == AST_STMT_RETURN || stmt->kind == AST_STMT_BREAK || stmt->kind == AST_STMT_CONTINUE) return true;
   if (stmt->kind != AST_STMT_DO) return false;
   for (int i = 0; i < stmt->bodies.items[0].count; i++)
@@ -182,7 +180,7 @@ static bool is_exit(const AstStmt *stmt) {
   return false;
 }
 
-void emit_block(Emit *e, AstBlock *block) {
+void emit_block(Emit *e, Block *block) {
   int visible = e->visible.count;
   bool has_ended = false;
   for (int i = 0; i < block->count && !has_ended; i++) {

@@ -8,8 +8,8 @@
 
 /* -- what the launch brings ---------------------------------------------------------------------------------- */
 
-void emit_live(Emit *e, const AstExpr *expr) {
-  const Entity *entity = entity_of(e->s, expr);
+void emit_live(Emit *e, const Expr *expr) {
+  const Entity *entity = &expr->entity;
   const Live *live = &e->s->lives.items[entity->live];
   Type at = emit_type(e, expr);
   bool is_vector = !type_is_scalar(entity->shape);
@@ -30,8 +30,8 @@ static void emit_places(Emit *e, const Entity *part) {
   emit_text(e, "}");
 }
 
-static void emit_named_part(Emit *e, AstExpr *part) {
-  const Entity *entity = entity_of(e->s, part);
+static void emit_named_part(Emit *e, Expr *part) {
+  const Entity *entity = &part->entity;
   bool is_scalar = entity->part_count == 1;
   emit_text(e, is_scalar ? "(" : "_rg.pick(");
   emit_expr(e, part->left);
@@ -44,7 +44,7 @@ static void emit_named_part(Emit *e, AstExpr *part) {
   emit_text(e, ")");
 }
 
-static void emit_indexed_part(Emit *e, AstExpr *part) {
+static void emit_indexed_part(Emit *e, Expr *part) {
   Shape of = emit_shape(e, part->left);
   Type type = emit_type(e, part->left);
   emit_text(e, type_is_matrix(of) ? "_rg.row_or(" : "_rg.item(");
@@ -57,17 +57,17 @@ static void emit_indexed_part(Emit *e, AstExpr *part) {
   emit_text(e, ")");
 }
 
-void emit_part(Emit *e, AstExpr *part) {
-  const Entity *entity = entity_of(e->s, part);
+void emit_part(Emit *e, Expr *part) {
+  const Entity *entity = &part->entity;
   emit_conversion(e, entity->shape, emit_type(e, part->left), emit_type(e, part));
   if (entity->part_count) emit_named_part(e, part);
   else emit_indexed_part(e, part);
   emit_text(e, ")");
 }
 
-void emit_selection(Emit *e, AstExpr *part) {
+void emit_selection(Emit *e, Expr *part) {
   part = sema_strip(part);
-  const Entity *entity = entity_of(e->s, part);
+  const Entity *entity = &part->entity;
   if (entity->kind != ENTITY_PART) {
     for (int k = 0; k < type_parts(emit_shape(e, part)); k++)
       emit_format(e, "%s%d", k ? ", " : "{", k + 1);
@@ -89,10 +89,10 @@ void emit_selection(Emit *e, AstExpr *part) {
 /* -- construction ------------------------------------------------------------------------------------------------ */
 
 /* `rg.vec3(v, 1)`; one number stands for all of a vector and for the diagonal of a matrix. */
-void emit_construction(Emit *e, AstExpr *call) {
-  const Entity *entity = entity_of(e->s, call);
+void emit_construction(Emit *e, Expr *call) {
+  const Entity *entity = &call->entity;
   Shape shape = entity->shape;
-  AstExprs items = call_items(e->s, call);
+  Exprs items = call_items(e->s, call);
   emit_conversion(e, shape, entity->type, emit_type(e, call));
   bool is_one = items.count == 1 && type_is_scalar(emit_shape(e, items.items[0]));
   if (is_one && type_is_matrix(shape)) {
@@ -113,14 +113,14 @@ void emit_construction(Emit *e, AstExpr *call) {
 
 /* -- linear algebra ---------------------------------------------------------------------------------------------- */
 
-bool emit_is_product(Emit *e, const AstExpr *expr) {
+bool emit_is_product(Emit *e, const Expr *expr) {
   Shape a = emit_shape(e, expr->left), b = emit_shape(e, expr->right);
   return expr->op == AST_MUL && !type_is_scalar(a) && !type_is_scalar(b) &&
          (type_is_matrix(a) || type_is_matrix(b));
 }
 
 /* A vector on the left is a row. */
-void emit_product(Emit *e, AstExpr *expr) {
+void emit_product(Emit *e, Expr *expr) {
   Shape a = emit_shape(e, expr->left), b = emit_shape(e, expr->right);
   Type at = emit_type(e, expr);
   emit_format(e, "_rg.product_%s(%d, %d, ", type_text(at),
@@ -133,7 +133,7 @@ void emit_product(Emit *e, AstExpr *expr) {
 
 static const char *algebra_name(const Builtin *builtin) { return builtin->name + strlen("rg."); }
 
-static void emit_arguments(Emit *e, const AstExprs *list, Type type) {
+static void emit_arguments(Emit *e, const Exprs *list, Type type) {
   for (int i = 0; i < list->count; i++) {
     if (i) emit_text(e, ", ");
     emit_as(e, list->items[i], type);
@@ -142,7 +142,7 @@ static void emit_arguments(Emit *e, const AstExprs *list, Type type) {
 }
 
 /* All three are computed. */
-static void emit_select(Emit *e, AstExpr *call, const AstExprs *list) {
+static void emit_select(Emit *e, Expr *call, const Exprs *list) {
   Type at = emit_type(e, call);
   emit_text(e, "_rg.select(");
   emit_expr(e, list->items[0]);
@@ -154,8 +154,8 @@ static void emit_select(Emit *e, AstExpr *call, const AstExprs *list) {
 }
 
 /* Those of whole vectors and matrices take their columns first where they must know them. */
-void emit_algebra(Emit *e, AstExpr *call, const Builtin *builtin) {
-  AstExprs list = call_arguments(e->s, call);
+void emit_algebra(Emit *e, Expr *call, const Builtin *builtin) {
+  Exprs list = call_arguments(e->s, call);
   Type at = emit_type(e, call);
   Algebra which = (Algebra)builtin->algebra;
   if (which == ALGEBRA_SELECT) {

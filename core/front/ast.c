@@ -1,4 +1,4 @@
-/* ast.c - small queries on a tree. */
+/* ast.c - the words of operators. */
 #include "front/ast.h"
 
 #include "front/lexer.h"
@@ -16,27 +16,3 @@ static const TokenKind op_tokens[] = {
 _Static_assert(sizeof op_tokens / sizeof op_tokens[0] == AST_NO_OP, "every op has its token");
 
 const char *ast_op_text(AstOp op) { return op < AST_NO_OP ? token_text(op_tokens[op]) : ""; }
-
-static bool is_same_list(const AstExprs *a, const AstExprs *b) {
-  if (a->count != b->count) return false;
-  for (int i = 0; i < a->count; i++) {
-    if (!a->items[i] != !b->items[i]) return false;
-    if (a->items[i] && !ast_same(a->items[i], b->items[i])) return false;
-  }
-  return true;
-}
-
-static bool is_same_child(const AstExpr *a, const AstExpr *b) {
-  return (!a && !b) || (a && b && ast_same(a, b));
-}
-
-/* A call may return something else each time, so an expression with a call equals no other. */
-bool ast_same(const AstExpr *a, const AstExpr *b) {
-  if (a->kind != b->kind || a->op != b->op || a->local != b->local) return false;
-  if (a->kind == AST_CALL || a->kind == AST_METHOD || a->kind == AST_FUNCTION ||
-      a->kind == AST_VARARG)
-    return false;
-  return str_equal(a->text, b->text) && is_same_child(a->left, b->left) &&
-         is_same_child(a->right, b->right) && is_same_child(a->third, b->third) &&
-         is_same_list(&a->list, &b->list) && is_same_list(&a->keys, &b->keys);
-}

@@ -1,7 +1,7 @@
 /* ast.h - a kernel's text as a tree: all of Lua 5.1, LuaJIT's newer operators, and annotations.
- * Nodes live in the Scratch of the Source they come from and are never changed by front again.
- * Every expression and every local variable has a number, so that later rooms can keep facts in
- * arrays next to the tree. Knows no types and no captures: names are text. */
+ * Nodes live in the Scratch of the Source they come from and are never changed again: what is found
+ * out about them stands in the typed tree, which resolve builds from this one. Knows no types and no
+ * captures: names are text. */
 #ifndef RG_FRONT_AST_H
 #define RG_FRONT_AST_H
 
@@ -27,6 +27,7 @@ struct AstLocal {
   bool is_const;        /* declared with `const` */
   bool is_parameter, is_loop_variable;
   bool is_assigned;     /* assigned again after its declaration */
+  bool is_part_assigned; /* something in it is: `v.x = ..`, `v[i] = ..` */
   AstFunction *owner;   /* the function that declares it; NULL for a helper's name */
 };
 
@@ -66,7 +67,6 @@ enum { AST_MAX_HEIGHT = 500 };
 
 struct AstExpr {
   AstExprKind kind;
-  int id;             /* number in the Ast */
   int height;         /* of the tree below and including it */
   /* where the caret goes: an operator, the name (also of a FIELD or METHOD), an INDEX's object, a
    * CALL's callee */
@@ -111,8 +111,6 @@ struct AstStmt {
   VEC(AstBlock) bodies;         /* IF: one per condition, then one for `else` if there is one */
   AstFunction *function;
   Str name;                     /* GOTO, LABEL */
-  /* BREAK: loops that it leaves besides the innermost; set by sema, which unrolls loops */
-  int levels;
 };
 
 struct AstFunction {
@@ -131,7 +129,7 @@ typedef struct Ast {
   Source *source;
   AstFunction *function;        /* the kernel itself */
   AstBlock helpers;             /* LOCAL_FUNCTION statements before it (text kernels) */
-  int expr_count, local_count;  /* ids are below these */
+  int local_count;              /* ids are below it */
 } Ast;
 
 /* print.c: the tree as text, for RG_DUMP=ast and tests: locals with their ids (`n#1`), operands in
@@ -139,8 +137,5 @@ typedef struct Ast {
 void ast_print(StrBuf *out, const Ast *ast);
 /* as Lua text, one line, as grouped in the source */
 void ast_print_expr(StrBuf *out, const AstExpr *expr);
-/* The same access path, letter by letter up to white space: `x[i + 1]` and `x[i+1]`. Calls
- * nothing. */
-bool ast_same(const AstExpr *a, const AstExpr *b);
 
 #endif

@@ -58,7 +58,7 @@ typedef struct Parser {
   Frame *frame;       /* NULL outside functions */
   Map visible;        /* name -> AstLocal */
   VEC(Binding) scope;
-  int expr_count, local_count;
+  int local_count;
   int else_if_line;   /* of the first `else if`, 0: none */
   Misfit misfit;
   bool is_text;       /* a text kernel: the text may have been cut by `]]` */

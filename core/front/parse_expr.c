@@ -45,8 +45,7 @@ static const struct BinaryRow {
 
 static AstExpr *new_expr(Parser *p, AstExprKind kind, Pos pos, int32_t width) {
   AstExpr *expr = scratch_new(p->scratch, AstExpr);
-  *expr =
-      (AstExpr){.kind = kind, .id = p->expr_count++, .pos = pos, .width = width, .op = AST_NO_OP};
+  *expr = (AstExpr){.kind = kind, .pos = pos, .width = width, .op = AST_NO_OP};
   return expr;
 }
 static AstExpr *new_at_token(Parser *p, AstExprKind kind) {

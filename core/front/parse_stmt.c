@@ -106,7 +106,13 @@ static AstStmt *parse_local(Parser *p) {
 
 /* Assignments and calls. */
 
+static void mark_part(const AstExpr *target) {
+  while (target->kind == AST_INDEX || target->kind == AST_FIELD || target->kind == AST_PAREN) target = target->left;
+  if (target->kind == AST_LOCAL) target->local->is_part_assigned = true;
+}
+
 static void check_target(Parser *p, const AstExpr *target) {
+  if (target->kind == AST_INDEX || target->kind == AST_FIELD) mark_part(target);
   if (target->kind == AST_INDEX || target->kind == AST_FIELD || target->kind == AST_GLOBAL) return;
   if (target->kind != AST_LOCAL) {
     parser_fail(p, target->pos, target->width,

@@ -265,7 +265,7 @@ static Ast *finish(Parser *p, AstFunction *function, AstBlock helpers) {
   if (p->is_broken) return NULL;
   Ast *ast = scratch_new(p->scratch, Ast);
   *ast = (Ast){.source = p->source, .function = function, .helpers = helpers,
-               .expr_count = p->expr_count, .local_count = p->local_count};
+               .local_count = p->local_count};
   return ast;
 }
 

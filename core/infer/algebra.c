@@ -1,10 +1,10 @@
 /* algebra.c - types and arguments of the functions of vectors and matrices. */
 #include "infer/infer.h"
 
-Ty infer_algebra(Sema *s, const AstExprs *list, const Builtin *builtin) {
+Ty infer_algebra(Sema *s, const Exprs *list, const Builtin *builtin) {
   int first = builtin->algebra == ALGEBRA_SELECT;
-  Ty all = s->types[list->items[first]->id];
-  for (int i = first + 1; i < list->count; i++) all = ty_binary(s, AST_ADD, all, s->types[list->items[i]->id]);
+  Ty all = list->items[first]->ty;
+  for (int i = first + 1; i < list->count; i++) all = ty_binary(s, AST_ADD, all, list->items[i]->ty);
   switch ((Algebra)builtin->algebra) {
   case ALGEBRA_NORM:
   case ALGEBRA_NORMALIZE:
@@ -15,13 +15,13 @@ Ty infer_algebra(Sema *s, const AstExprs *list, const Builtin *builtin) {
   }
 }
 
-bool check_algebra(Sema *s, AstExpr *e, const Builtin *builtin) {
-  AstExprs list = call_arguments(s, e);
+bool check_algebra(Sema *s, Expr *e, const Builtin *builtin) {
+  Exprs list = call_arguments(s, e);
   const char *who = scratch_format(s->scratch, "'%s'", builtin->name);
   for (int i = 0; i < list.count; i++) {
     bool ok = i == 0 && builtin->algebra == ALGEBRA_SELECT
                   ? check_condition(s, list.items[i])
-                  : check_number(s, list.items[i], who) && check_expr(s, list.items[i], s->at[e->id]);
+                  : check_number(s, list.items[i], who) && check_expr(s, list.items[i], e->at);
     if (!ok) return false;
   }
   return true;

@@ -3,34 +3,33 @@
 
 /* -- assignments ----------------------------------------------------------------------------------------- */
 
-void check_given(Sema *s, const AstLocal *ast, AstExpr *value) {
-  const Local *local = local_of(s, ast);
+void check_given(Sema *s, Local *local, Expr *value) {
   if (local->is_alias) check_object(s, value);
-  else check_store(s, value, local->type, scratch_format(s->scratch, "'%s'", sema_text(s, ast->name)));
+  else check_store(s, value, local->type, scratch_format(s->scratch, "'%s'", sema_text(s, local->name)));
 }
 
-static void check_declaration(Sema *s, AstStmt *stmt) {
+static void check_declaration(Sema *s, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) {
     if (i < stmt->locals.count) check_given(s, stmt->locals.items[i], stmt->values.items[i]);
     else check_expr(s, stmt->values.items[i], TYPE(NONE));
   }
 }
 
-static Type target_type(Sema *s, AstExpr *target) {
-  const AstExpr *root = shape_root(target, s);
-  return root->kind == AST_LOCAL ? local_of(s, root->local)->type : entity_of(s, root)->type;
+static Type target_type(Sema *s, Expr *target) {
+  const Expr *root = shape_root(target);
+  return root->kind == AST_LOCAL ? root->local->type : root->entity.type;
 }
 
 /* What an assigned element or local is called in a sentence. */
-static const char *target_name(Sema *s, AstExpr *target) {
-  const AstExpr *root = shape_root(target, s);
+static const char *target_name(Sema *s, Expr *target) {
+  const Expr *root = shape_root(target);
   return root->kind == AST_LOCAL ? scratch_format(s->scratch, "'%s'", sema_text(s, root->local->name))
-                                 : scratch_format(s->scratch, "an element of '%s'", entity_of(s, root)->name);
+                                 : scratch_format(s->scratch, "an element of '%s'", root->entity.name);
 }
 
-static void check_assign(Sema *s, AstStmt *stmt) {
+static void check_assign(Sema *s, Stmt *stmt) {
   for (int i = 0; i < stmt->targets.count; i++) {
-    AstExpr *target = stmt->targets.items[i];
+    Expr *target = stmt->targets.items[i];
     if (target->kind != AST_LOCAL) check_expr(s, target, TYPE(NONE));
     check_store(s, stmt->values.items[i], target_type(s, target), target_name(s, target));
   }
@@ -38,8 +37,8 @@ static void check_assign(Sema *s, AstStmt *stmt) {
 }
 
 /* A compound on what is no update: target = target op value. The local's type holds the result by inference. */
-static void check_compound(Sema *s, AstStmt *stmt) {
-  AstExpr *target = stmt->targets.items[0];
+static void check_compound(Sema *s, Stmt *stmt) {
+  Expr *target = stmt->targets.items[0];
   Update update = {.target = target};
   check_expr(s, target, TYPE(NONE));
   for (IrUpdate op = 0; op < IR_UPDATE_COUNT; op++)
@@ -48,8 +47,8 @@ static void check_compound(Sema *s, AstStmt *stmt) {
   check_update(s, &update, target_type(s, target));
 }
 
-static void check_assignment(Sema *s, AstStmt *stmt) {
-  Update *update = update_of(s, stmt);
+static void check_assignment(Sema *s, Stmt *stmt) {
+  Update *update = stmt->update;
   if (!update) {
     if (stmt->kind == AST_STMT_COMPOUND) check_compound(s, stmt);
     else check_assign(s, stmt);
@@ -61,37 +60,37 @@ static void check_assignment(Sema *s, AstStmt *stmt) {
 
 /* -- loops ----------------------------------------------------------------------------------------------- */
 
-static void check_numeric_for(Sema *s, AstStmt *stmt) {
-  AstExprs *values = &stmt->values;
+static void check_numeric_for(Sema *s, Stmt *stmt) {
+  Exprs *values = &stmt->values;
   Ty ty = ty_of_for(s, stmt);
   for (int i = 0; i < values->count; i++) {
     if (!check_number(s, values->items[i], "a loop")) break;
     check_expr(s, values->items[i],
-               ty_is_float(s->types[values->items[i]->id]) && ty.kind == TY_INT ? TYPE(NONE) : ty.type);
+               ty_is_float(values->items[i]->ty) && ty.kind == TY_INT ? TYPE(NONE) : ty.type);
   }
   sema_recover(s, stmt);
   check_block(s, &stmt->bodies.items[0]);
 }
 
 /* A whole number written as a float is taken; others are tested at run time. */
-static bool check_bound(Sema *s, AstExpr *bound, Type index) {
+static bool check_bound(Sema *s, Expr *bound, Type index) {
   double value;
   if (!check_number(s, bound, "a range")) return false;
-  if (!ty_is_float(s->types[bound->id])) return check_expr(s, bound, index);
+  if (!ty_is_float(bound->ty)) return check_expr(s, bound, index);
   if (!sema_is_constant(bound, &value)) return check_expr(s, bound, TYPE(NONE));
   return type_holds_number(index, value) ||
          sema_fail(s, bound, RG_ERROR_VALUE_FIT, NULL, "a range ends at a whole number, and this is %s",
                    sema_source(s, bound));
 }
 
-static void check_for_in(Sema *s, AstStmt *stmt) {
-  LoopHead *head = head_of(s, stmt);
+static void check_for_in(Sema *s, Stmt *stmt) {
+  LoopHead *head = stmt->head;
   for (int i = 0; i < head->bounds.count && !s->failed; i++)
     if (head->bounds.items[i]) check_bound(s, head->bounds.items[i], head->index);
   if (head->items && !s->failed) check_method(s, head->items);
   for (int i = 0; i < (head->items ? 1 : stmt->locals.count) && !s->failed; i++) {
-    const AstLocal *ast = stmt->locals.items[i];
-    if (type_is_bool(local_of(s, ast)->type))
+    Local *ast = stmt->locals.items[i];
+    if (type_is_bool(ast->type))
       sema_fail_pos(s, ast->pos, ast->name.length, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' counts, so it cannot be a bool",
                     sema_text(s, ast->name));
   }
@@ -101,7 +100,7 @@ static void check_for_in(Sema *s, AstStmt *stmt) {
 
 /* -- statements ------------------------------------------------------------------------------------------ */
 
-static void check_return(Sema *s, AstStmt *stmt) {
+static void check_return(Sema *s, Stmt *stmt) {
   if (s->frame) {
     check_inline_return(s, stmt);
     return;
@@ -110,7 +109,7 @@ static void check_return(Sema *s, AstStmt *stmt) {
     check_store(s, stmt->values.items[i], ty_alone(s, s->results.items[i].ty), "the kernel's result");
 }
 
-static void check_if(Sema *s, AstStmt *stmt) {
+static void check_if(Sema *s, Stmt *stmt) {
   for (int i = 0; i < stmt->bodies.count; i++) {
     if (i < stmt->values.count) check_condition(s, stmt->values.items[i]);
     sema_recover(s, stmt);
@@ -118,11 +117,11 @@ static void check_if(Sema *s, AstStmt *stmt) {
   }
 }
 
-static void check_bodies(Sema *s, AstStmt *stmt) {
+static void check_bodies(Sema *s, Stmt *stmt) {
   for (int i = 0; i < stmt->bodies.count; i++) check_block(s, &stmt->bodies.items[i]);
 }
 
-static void check_stmt(Sema *s, AstStmt *stmt) {
+static void check_stmt(Sema *s, Stmt *stmt) {
   switch (stmt->kind) {
   case AST_STMT_LOCAL: check_declaration(s, stmt); break;
   case AST_STMT_ASSIGN: case AST_STMT_COMPOUND: check_assignment(s, stmt); break;
@@ -145,11 +144,11 @@ static void check_stmt(Sema *s, AstStmt *stmt) {
   }
 }
 
-void check_block(Sema *s, AstBlock *block) {
+void check_block(Sema *s, Block *block) {
   for (int i = 0; i < block->count; i++) {
-    AstStmt *stmt = block->items[i];
-    if (sema_is_head_broken(s, stmt)) check_bodies(s, stmt);
-    if (sema_is_broken(s, stmt)) continue;
+    Stmt *stmt = block->items[i];
+    if (stmt->is_head_broken) check_bodies(s, stmt);
+    if (stmt->is_broken) continue;
     check_stmt(s, stmt);
     sema_recover(s, stmt);
   }
@@ -158,16 +157,16 @@ void check_block(Sema *s, AstBlock *block) {
 /* -- the kernel ------------------------------------------------------------------------------------------ */
 
 static void settle_locals(Sema *s) {
-  for (int i = 0; i < s->ast->local_count; i++) {
-    Local *local = &s->locals[i];
+  for (int i = 0; i < s->locals.count; i++) {
+    Local *local = s->locals.items[i];
     if (!local->is_annotated) local->type = ty_alone(s, local->ty);
   }
 }
 
 /* An assigned parameter is one use, with the variable's type. */
 static void note_parameters(Sema *s) {
-  for (int i = 0; i < s->function->parameters.count; i++) {
-    const Local *local = local_of(s, s->function->parameters.items[i]);
+  for (int i = 0; i < s->parameters.count; i++) {
+    const Local *local = s->parameters.items[i];
     if (s->parameter_live[i] && !local->is_alias && type_is_float(local->type))
       s->lives.items[s->parameter_live[i] - 1].met = local->type;
   }
@@ -184,7 +183,6 @@ static void settle_lives(Sema *s) {
 void check_kernel(Sema *s) {
   settle_locals(s);
   note_parameters(s);
-  AstBlock body = s->function->body;
-  check_block(s, &body);
+  check_block(s, &s->body);
   settle_lives(s);
 }

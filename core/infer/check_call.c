@@ -1,34 +1,34 @@
 /* check_call.c - arguments of calls, and the terms of updates. */
 #include "infer/infer.h"
 
-static Ty ty_at(Sema *s, const AstExpr *e) { return s->types[e->id]; }
+static Ty ty_at(Sema *s, const Expr *e) { return e->ty; }
 
-static bool check_all(Sema *s, AstExprs *list, Type at) {
+static bool check_all(Sema *s, Exprs *list, Type at) {
   for (int i = 0; i < list->count; i++)
     if (!check_expr(s, list->items[i], at)) return false;
   return true;
 }
 
-static bool check_numbers(Sema *s, AstExprs *list, const char *who) {
+static bool check_numbers(Sema *s, Exprs *list, const char *who) {
   for (int i = 0; i < list->count; i++)
     if (!check_number(s, list->items[i], who)) return false;
   return true;
 }
 
-static bool check_integers(Sema *s, AstExprs *list, const char *who) {
+static bool check_integers(Sema *s, Exprs *list, const char *who) {
   for (int i = 0; i < list->count; i++)
     if (!check_integer(s, list->items[i], who)) return false;
   return true;
 }
 
 /* Rounding what is an integer already changes nothing; a quotient of integers was checked with its division. */
-static bool check_round(Sema *s, AstExpr *argument, Type at) {
+static bool check_round(Sema *s, Expr *argument, Type at) {
   return check_expr(s, argument, ty_is_integer(ty_at(s, argument)) ? at : TYPE(NONE));
 }
 
-static bool check_builtin(Sema *s, AstExpr *e, const Builtin *builtin) {
-  Type at = s->at[e->id];
-  AstExprs list = call_arguments(s, e);
+static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
+  Type at = e->at;
+  Exprs list = call_arguments(s, e);
   const char *who = scratch_format(s->scratch, "'%s'", builtin->name);
   switch (builtin->form) {
   case FORM_FLOAT: case FORM_LOG: case FORM_ANGLE:
@@ -46,10 +46,10 @@ static bool check_builtin(Sema *s, AstExpr *e, const Builtin *builtin) {
   return true;
 }
 
-bool check_call(Sema *s, AstExpr *e) {
-  const Entity *entity = entity_of(s, e);
+bool check_call(Sema *s, Expr *e) {
+  const Entity *entity = &e->entity;
   if (entity->builtin) return check_builtin(s, e, entity->builtin);
-  AstExprs items = call_items(s, e);
+  Exprs items = call_items(s, e);
   return check_all(s, &items, entity->type);
 }
 
@@ -57,7 +57,7 @@ bool check_call(Sema *s, AstExpr *e) {
 
 static bool takes_integers(IrUpdate op) { return op == IR_UPDATE_BAND || op == IR_UPDATE_BOR || op == IR_UPDATE_BXOR; }
 
-static bool check_element(Sema *s, AstExpr *e, const Entity *field) {
+static bool check_element(Sema *s, Expr *e, const Entity *field) {
   bool moves = field->method->form == METHOD_CAS || field->method->op == IR_UPDATE_EXCHANGE;
   bool fits = moves ||
               (takes_integers((IrUpdate)field->method->op) ? type_is_integer(field->type) : !type_is_bool(field->type));
@@ -65,8 +65,8 @@ static bool check_element(Sema *s, AstExpr *e, const Entity *field) {
                            field->method->name, type_text(field->type));
 }
 
-bool check_method(Sema *s, AstExpr *e) {
-  const Entity *entity = entity_of(s, e);
+bool check_method(Sema *s, Expr *e) {
+  const Entity *entity = &e->entity;
   if (entity->builtin) return check_builtin(s, e, entity->builtin);
   if (!check_object(s, e->left)) return false;
   bool has_values = entity->method->values > 0;
@@ -91,7 +91,7 @@ static const char *word_of(Sema *s, IrUpdate op) {
 }
 
 /* The operator works on the target's own type, so a wider term must not change what it means. */
-static bool check_width(Sema *s, const Update *update, AstExpr *term, Type target, Ty result) {
+static bool check_width(Sema *s, const Update *update, Expr *term, Type target, Ty result) {
   if (update_is_modular(update->op) || !type_is_integer(target) || takes_bits(update_operator(update->op)) ||
       result.kind != TY_INT || type_equal(result.type, target))
     return true;
@@ -101,7 +101,7 @@ static bool check_width(Sema *s, const Update *update, AstExpr *term, Type targe
                    ty_text(s, ty_at(s, term)));
 }
 
-static bool check_term(Sema *s, const Update *update, AstExpr *term, Type target) {
+static bool check_term(Sema *s, const Update *update, Expr *term, Type target) {
   const char *who = word_of(s, update->op), *what = sema_source(s, update->target);
   Ty result = infer_update(s, update->op, ty_of(target), ty_at(s, term));
   if (type_is_bool(target))

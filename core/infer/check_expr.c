@@ -3,19 +3,19 @@
  * converted by whoever wants it. */
 #include "infer/infer.h"
 
-static Ty ty_at(Sema *s, const AstExpr *e) { return s->types[e->id]; }
+static Ty ty_at(Sema *s, const Expr *e) { return e->ty; }
 
 /* -- operands -------------------------------------------------------------------------------------------- */
 
 /* A local that is read and never given a value. */
-static bool check_some(Sema *s, AstExpr *e) {
+static bool check_some(Sema *s, Expr *e) {
   if (ty_at(s, e).kind != TY_NONE || s->failed) return !s->failed;
   if (s->is_broken) return sema_poison(s);
   return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "give it one where it is declared", "'%s' never gets a value",
                    sema_source(s, e));
 }
 
-bool check_number(Sema *s, AstExpr *e, const char *who) {
+bool check_number(Sema *s, Expr *e, const char *who) {
   Ty ty = ty_at(s, e);
   if (ty_is_number(ty)) return true;
   return check_some(s, e) && sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "choose numbers by it: c and 1 or 0",
@@ -23,15 +23,15 @@ bool check_number(Sema *s, AstExpr *e, const char *who) {
 }
 
 /* Where a local got the type that does not fit. */
-static bool note_given(Sema *s, AstExpr *e) {
+static bool note_given(Sema *s, Expr *e) {
   e = sema_strip(e);
-  const Local *local = e->kind == AST_LOCAL ? local_of(s, e->local) : NULL;
+  const Local *local = e->kind == AST_LOCAL ? e->local : NULL;
   if (!local || !local->given || local->is_annotated) return false;
   return sema_note(s, local->given_source, local->given->pos, local->given->width, "'%s' becomes %s here",
                    sema_text(s, e->text), ty_text(s, ty_at(s, e)));
 }
 
-bool check_integer(Sema *s, AstExpr *e, const char *who) {
+bool check_integer(Sema *s, Expr *e, const char *who) {
   Ty ty = ty_at(s, e);
   if (!check_number(s, e, who)) return false;
   if (ty_is_integer(ty)) return true;
@@ -40,7 +40,7 @@ bool check_integer(Sema *s, AstExpr *e, const char *who) {
   return note_given(s, e);
 }
 
-static bool check_index(Sema *s, AstExpr *e) {
+static bool check_index(Sema *s, Expr *e) {
   Ty ty = ty_at(s, e);
   if (ty_is_integer(ty)) return check_expr(s, e, TYPE(NONE));
   if (!check_some(s, e)) return false;
@@ -49,9 +49,9 @@ static bool check_index(Sema *s, AstExpr *e) {
   return note_given(s, e);
 }
 
-bool check_indices(Sema *s, const AstExprs *list, int count) {
+bool check_indices(Sema *s, const Exprs *list, int count) {
   for (int i = 0; i < count; i++) {
-    AstExpr *index = list->items[i];
+    Expr *index = list->items[i];
     bool ok = index->kind == AST_TABLE ? check_indices(s, &index->list, index->list.count) : check_index(s, index);
     if (!ok) return false;
   }
@@ -59,20 +59,20 @@ bool check_indices(Sema *s, const AstExprs *list, int count) {
 }
 
 /* Numbers of a vector: computed as the vector is, chosen by an integer. */
-static bool check_part(Sema *s, AstExpr *e, Type at) {
+static bool check_part(Sema *s, Expr *e, Type at) {
   return check_expr(s, e->left, at) && (e->kind != AST_INDEX || check_index(s, e->list.items[0]));
 }
 
-bool check_object(Sema *s, AstExpr *e) {
-  if (entity_of(s, e)->kind == ENTITY_PART) return check_part(s, e, TYPE(NONE));
-  for (AstExpr *at = e; at->kind == AST_INDEX || at->kind == AST_PAREN; at = at->left) {
-    bool has_indices = at->kind == AST_INDEX && entity_of(s, at)->kind != ENTITY_CONSTANT;
+bool check_object(Sema *s, Expr *e) {
+  if (e->entity.kind == ENTITY_PART) return check_part(s, e, TYPE(NONE));
+  for (Expr *at = e; at->kind == AST_INDEX || at->kind == AST_PAREN; at = at->left) {
+    bool has_indices = at->kind == AST_INDEX && at->entity.kind != ENTITY_CONSTANT;
     if (has_indices && !check_indices(s, &at->list, at->list.count)) return false;
   }
   return true;
 }
 
-bool check_condition(Sema *s, AstExpr *e) {
+bool check_condition(Sema *s, Expr *e) {
   Ty ty = ty_at(s, e);
   if (ty.kind == TY_BOOL) return check_expr(s, e, TYPE(BOOL));
   if (!check_some(s, e)) return false;
@@ -82,7 +82,7 @@ bool check_condition(Sema *s, AstExpr *e) {
 }
 
 /* A literal must have a place in the integer it is given to, if only as a pattern of bits: 0xFFFFFFFF in an i32. */
-static bool check_fits(Sema *s, const AstExpr *value, Type target) {
+static bool check_fits(Sema *s, const Expr *value, Type target) {
   Ty ty = ty_at(s, value);
   if (ty.kind != TY_LITERAL || !type_is_integer(target)) return true;
   if (ty.is_negative ? ty.bits < type_bits(target) : ty.bits <= type_bits(target)) return true;
@@ -90,14 +90,14 @@ static bool check_fits(Sema *s, const AstExpr *value, Type target) {
                    "%s does not fit %s", sema_source(s, value), ty_text(s, ty_of(target)));
 }
 
-static bool fail_float(Sema *s, AstExpr *value, Type target, const char *what) {
+static bool fail_float(Sema *s, Expr *value, Type target, const char *what) {
   const char *hint = scratch_format(s->scratch, "round it by math.floor(..), or cut it by rg.%s(..)", type_text(target));
   sema_fail(s, value, RG_ERROR_TYPE_FLOAT_TO_INT, hint, "%s is %s, and this value is %s", what,
             ty_text(s, ty_of(target)), ty_text(s, ty_at(s, value)));
   return note_given(s, value);
 }
 
-bool check_store(Sema *s, AstExpr *value, Type target, const char *what) {
+bool check_store(Sema *s, Expr *value, Type target, const char *what) {
   Ty ty = ty_at(s, value);
   if (!check_some(s, value)) return false;
   if ((ty.kind == TY_BOOL) != type_is_bool(target))
@@ -113,14 +113,14 @@ bool check_store(Sema *s, AstExpr *value, Type target, const char *what) {
 
 static const char *quoted(Sema *s, AstOp op) { return scratch_format(s->scratch, "'%s'", ast_op_text(op)); }
 
-static bool check_arithmetic(Sema *s, AstExpr *e, Type at) {
+static bool check_arithmetic(Sema *s, Expr *e, Type at) {
   const char *who = quoted(s, e->op);
   return check_number(s, e->left, who) && check_number(s, e->right, who) && check_expr(s, e->left, at) &&
          check_expr(s, e->right, at);
 }
 
 /* Of two integers the operands stay integers until they are divided, so that math.floor(a / b) can be exact. */
-static bool check_division(Sema *s, AstExpr *e, Type at) {
+static bool check_division(Sema *s, Expr *e, Type at) {
   const char *who = quoted(s, e->op);
   if (!check_number(s, e->left, who) || !check_number(s, e->right, who)) return false;
   if (ty_is_integer(ty_at(s, e->left)) && ty_is_integer(ty_at(s, e->right)))
@@ -128,7 +128,7 @@ static bool check_division(Sema *s, AstExpr *e, Type at) {
   return check_expr(s, e->left, at) && check_expr(s, e->right, at);
 }
 
-static bool check_bits(Sema *s, AstExpr *e, Type at) {
+static bool check_bits(Sema *s, Expr *e, Type at) {
   const char *who = quoted(s, e->op);
   if (!check_integer(s, e->left, who) || (e->right && !check_integer(s, e->right, who))) return false;
   bool is_shift = e->op == AST_SHL || e->op == AST_SHR || e->op == AST_SAR;
@@ -136,7 +136,7 @@ static bool check_bits(Sema *s, AstExpr *e, Type at) {
 }
 
 /* The type that `e` meets when it is compared with `other`; comparing itself loses nothing (lower_compare.c). */
-static Type comparison_type(Sema *s, AstExpr *e, AstExpr *other) {
+static Type comparison_type(Sema *s, Expr *e, Expr *other) {
   Ty ty = ty_at(s, e), met = ty_at(s, other);
   if (ty.kind == TY_SOFT && met.kind == TY_INT) return TYPE(F64);
   if (ty.kind == TY_LITERAL && met.kind == TY_LITERAL) return ty_join(ty, met).type;
@@ -145,7 +145,7 @@ static Type comparison_type(Sema *s, AstExpr *e, AstExpr *other) {
   return ty_fits(ty, met.type) ? met.type : TYPE(NONE);
 }
 
-static bool check_comparison(Sema *s, AstExpr *e) {
+static bool check_comparison(Sema *s, Expr *e) {
   const char *who = quoted(s, e->op);
   bool is_equality = e->op == AST_EQ || e->op == AST_NE;
   bool is_bool = ty_at(s, e->left).kind == TY_BOOL && ty_at(s, e->right).kind == TY_BOOL;
@@ -157,7 +157,7 @@ static bool check_comparison(Sema *s, AstExpr *e) {
          check_expr(s, e->right, comparison_type(s, e->right, e->left));
 }
 
-static bool check_binary(Sema *s, AstExpr *e, Type at) {
+static bool check_binary(Sema *s, Expr *e, Type at) {
   switch (e->op) {
   case AST_EQ: case AST_NE: case AST_LT: case AST_LE: case AST_GT: case AST_GE: return check_comparison(s, e);
   case AST_BAND: case AST_BOR: case AST_BXOR: case AST_SHL: case AST_SHR: case AST_SAR: return check_bits(s, e, at);
@@ -166,7 +166,7 @@ static bool check_binary(Sema *s, AstExpr *e, Type at) {
   }
 }
 
-static bool check_unary(Sema *s, AstExpr *e, Type at) {
+static bool check_unary(Sema *s, Expr *e, Type at) {
   if (e->op == AST_LEN) return true;
   if (e->op == AST_NOT) return check_condition(s, e->left);
   if (e->op == AST_BNOT) return check_bits(s, e, at);
@@ -175,7 +175,7 @@ static bool check_unary(Sema *s, AstExpr *e, Type at) {
 
 /* -- choices --------------------------------------------------------------------------------------------- */
 
-static bool check_arm(Sema *s, AstExpr *value, Type at) {
+static bool check_arm(Sema *s, Expr *value, Type at) {
   Ty ty = ty_at(s, value);
   if (!check_some(s, value)) return false;
   if ((ty.kind == TY_BOOL) != type_is_bool(at))
@@ -184,7 +184,7 @@ static bool check_arm(Sema *s, AstExpr *value, Type at) {
   return check_expr(s, value, at);
 }
 
-static bool check_choice(Sema *s, AstExpr *e, Type at) {
+static bool check_choice(Sema *s, Expr *e, Type at) {
   Choices arms = choice_arms(s, e);
   for (int i = 0; i < arms.count; i++) {
     const Choice *arm = &arms.items[i];
@@ -197,7 +197,7 @@ static bool check_choice(Sema *s, AstExpr *e, Type at) {
 }
 
 /* `c and a` alone is false where c is: a number needs its `or`. */
-static bool check_and(Sema *s, AstExpr *e) {
+static bool check_and(Sema *s, Expr *e) {
   if (!check_condition(s, e->left)) return false;
   if (ty_at(s, e->right).kind == TY_BOOL) return check_condition(s, e->right);
   return check_some(s, e->right) &&
@@ -208,42 +208,42 @@ static bool check_and(Sema *s, AstExpr *e) {
 /* -- all ------------------------------------------------------------------------------------------------- */
 
 /* A live float notes the types of its uses: one makes the argument's type, several make it an f64. */
-static void note_use(Sema *s, const AstExpr *e, Type at) {
-  if (entity_of(s, e)->kind != ENTITY_LIVE) return;
-  Live *live = &s->lives.items[entity_of(s, e)->live];
+static void note_use(Sema *s, const Expr *e, Type at) {
+  if (e->entity.kind != ENTITY_LIVE) return;
+  Live *live = &s->lives.items[e->entity.live];
   if (live->ty.kind != TY_SOFT) return;
   live->met = type_is_none(live->met) || type_equal(live->met, at) ? at : TYPE(F64);
 }
 
-static bool check_leaf(Sema *s, AstExpr *e, Type at) {
-  if (entity_of(s, e)->kind == ENTITY_LIVE) note_use(s, e, at);
+static bool check_leaf(Sema *s, Expr *e, Type at) {
+  if (e->entity.kind == ENTITY_LIVE) note_use(s, e, at);
   return check_some(s, e);
 }
 
 /* Bits have no float form: there a literal keeps its own type, and the result is converted. */
-static Type settle(Sema *s, AstExpr *e, Type want) {
+static Type settle(Sema *s, Expr *e, Type want) {
   bool is_bits =
       (e->kind == AST_BINARY && e->op >= AST_BAND && e->op <= AST_SAR) || (e->kind == AST_UNARY && e->op == AST_BNOT);
-  const Builtin *builtin = e->kind == AST_CALL || e->kind == AST_METHOD ? entity_of(s, e)->builtin : NULL;
-  const AstExpr *first = builtin ? call_arguments(s, e).items[0] : NULL;
+  const Builtin *builtin = e->kind == AST_CALL || e->kind == AST_METHOD ? e->entity.builtin : NULL;
+  const Expr *first = builtin ? call_arguments(s, e).items[0] : NULL;
   bool is_call = builtin && (builtin->form == FORM_BITS || builtin->form == FORM_SHIFT);
   if ((is_bits || is_call) && type_is_float(want)) want = TYPE(NONE);
   bool rounds_wide = builtin && builtin->form == FORM_ROUND && ty_is_float(ty_at(s, first)) && type_is_integer(want) &&
-                     type_bits(want) == 64 && (builtin->op == IR_ROUND || !typed_quotient(s, (AstExpr *)first));
+                     type_bits(want) == 64 && (builtin->op == IR_ROUND || !typed_quotient(s, (Expr *)first));
   return rounds_wide ? want : ty_settle(s, ty_at(s, e), want);
 }
 
-bool check_expr(Sema *s, AstExpr *e, Type want) {
+bool check_expr(Sema *s, Expr *e, Type want) {
   if (s->failed) return false;
-  Type at = s->at[e->id] = settle(s, e, want);
-  Inline *in = inline_of(s, e);
+  Type at = e->at = settle(s, e, want);
+  Inline *in = e->inlined;
   if (in) return check_inline(s, in);
   switch (e->kind) {
   case AST_LOCAL:
   case AST_GLOBAL:
   case AST_FIELD:
   case AST_INDEX:
-    if (entity_of(s, e)->kind == ENTITY_PART) return check_part(s, e, want);
+    if (e->entity.kind == ENTITY_PART) return check_part(s, e, want);
     return e->kind == AST_INDEX ? check_object(s, e) : check_leaf(s, e, at);
   case AST_PAREN: return check_expr(s, e->left, want);
   case AST_UNARY: return check_unary(s, e, at);

@@ -3,7 +3,7 @@
  * an integer, as in x[math.floor(p[i] * scale)]. A local on the way is marked, and infer follows what it is given. */
 #include "infer/infer.h"
 
-static void demand_live(Sema *s, int number, const AstExpr *use, Why why) {
+static void demand_live(Sema *s, int number, const Expr *use, Why why) {
   Live *live = &s->lives.items[number];
   if (live->ty.kind != TY_NUMBER) return;
   live->ty = ty_of(TYPE(I32));
@@ -13,9 +13,9 @@ static void demand_live(Sema *s, int number, const AstExpr *use, Why why) {
   s->has_changed = true;
 }
 
-static void demand_local(Sema *s, AstExpr *e, Why why) {
-  Entity *entity = entity_of(s, e);
-  Local *local = local_of(s, e->local);
+static void demand_local(Sema *s, Expr *e, Why why) {
+  Entity *entity = &e->entity;
+  Local *local = e->local;
   if (entity->kind == ENTITY_LIVE) demand_live(s, entity->live, e, why);
   if (local->is_alias || local->is_demanded) return;
   local->is_demanded = true;
@@ -23,22 +23,22 @@ static void demand_local(Sema *s, AstExpr *e, Why why) {
   s->has_changed = true;
 }
 
-static void demand_list(Sema *s, AstExprs *list, Why why) {
+static void demand_list(Sema *s, Exprs *list, Why why) {
   for (int i = 0; i < list->count; i++) demand_integer(s, list->items[i], why);
 }
 
 /* The first result of a function that was written out. */
 static void demand_result(Sema *s, const Inline *in, Why why) {
-  Local *local = in->results.count ? local_of(s, in->results.items[0]) : NULL;
+  Local *local = in->results.count ? in->results.items[0] : NULL;
   if (!local || local->is_demanded) return;
   local->is_demanded = true;
   local->why = why;
   s->has_changed = true;
 }
 
-void demand_integer(Sema *s, AstExpr *e, Why why) {
-  if (s->types[e->id].kind != TY_NUMBER) return;
-  const Inline *in = inline_of(s, e);
+void demand_integer(Sema *s, Expr *e, Why why) {
+  if (e->ty.kind != TY_NUMBER) return;
+  const Inline *in = e->inlined;
   if (in) {
     demand_result(s, in, why);
     return;
@@ -48,11 +48,11 @@ void demand_integer(Sema *s, AstExpr *e, Why why) {
   case AST_INDEX: demand_integer(s, e->left, why); break; /* of a vector */
   case AST_GLOBAL:
   case AST_FIELD:
-    if (entity_of(s, e)->kind == ENTITY_PART) {
+    if (e->entity.kind == ENTITY_PART) {
       demand_integer(s, e->left, why);
       break;
     }
-    demand_live(s, entity_of(s, e)->live, e, why);
+    demand_live(s, e->entity.live, e, why);
     break;
   case AST_PAREN: case AST_UNARY: demand_integer(s, e->left, why); break;
   case AST_BINARY: case AST_OR:

@@ -3,11 +3,11 @@
 #include "base/bits.h"
 #include "infer/infer.h"
 
-void infer_demand(Sema *s, AstExpr *e, const char *clause, const char *name) {
+void infer_demand(Sema *s, Expr *e, const char *clause, const char *name) {
   if (s->is_demanding) demand_integer(s, e, (Why){clause, name, e, sema_text_source(s)});
 }
 
-static void demand_list(Sema *s, AstExprs *list, const char *clause, const char *name) {
+static void demand_list(Sema *s, Exprs *list, const char *clause, const char *name) {
   for (int i = 0; i < list->count; i++) {
     if (list->items[i]->kind == AST_TABLE) demand_list(s, &list->items[i]->list, clause, name);
     else infer_demand(s, list->items[i], clause, name);
@@ -16,7 +16,7 @@ static void demand_list(Sema *s, AstExprs *list, const char *clause, const char 
 
 static const char indexes[] = "which indexes '%s'";
 
-void infer_list(Sema *s, AstExprs *list) {
+void infer_list(Sema *s, Exprs *list) {
   for (int i = 0; i < list->count; i++) {
     if (list->items[i]->kind == AST_TABLE) infer_list(s, &list->items[i]->list);
     else infer_expr(s, list->items[i]);
@@ -25,7 +25,7 @@ void infer_list(Sema *s, AstExprs *list) {
 
 /* -- leaves ---------------------------------------------------------------------------------------------- */
 
-static Type literal_type(const AstExpr *number, bool is_negative) {
+static Type literal_type(const Expr *number, bool is_negative) {
   uint64_t value = number->integer;
   if (number->number_kind == AST_NUMBER_I64) return TYPE(I64);
   if (number->number_kind == AST_NUMBER_U64) return TYPE(U64);
@@ -33,7 +33,7 @@ static Type literal_type(const AstExpr *number, bool is_negative) {
   return value <= (uint64_t)INT64_MAX + is_negative ? TYPE(I64) : TYPE(U64);
 }
 
-static Ty infer_number(const AstExpr *number, bool is_negative) {
+static Ty infer_number(const Expr *number, bool is_negative) {
   if (number->number_kind == AST_NUMBER_FLOAT) return (Ty){.kind = TY_SOFT};
   Type type = literal_type(number, is_negative);
   if (number->number_kind != AST_NUMBER_PLAIN) return ty_of(type);
@@ -42,8 +42,8 @@ static Ty infer_number(const AstExpr *number, bool is_negative) {
   return (Ty){.kind = TY_LITERAL, .type = type, .bits = (uint8_t)bits, .is_negative = is_negative};
 }
 
-static Ty infer_named(Sema *s, AstExpr *e) {
-  const Entity *entity = entity_of(s, e);
+static Ty infer_named(Sema *s, Expr *e) {
+  const Entity *entity = &e->entity;
   switch (entity->kind) {
   case ENTITY_PART:
     if (e->kind == AST_INDEX) {
@@ -59,27 +59,27 @@ static Ty infer_named(Sema *s, AstExpr *e) {
   }
   case ENTITY_CONSTANT: return ty_of(entity->constant > INT32_MAX ? TYPE(I64) : TYPE(I32));
   case ENTITY_ELEMENT: return ty_of(entity->type);
-  case ENTITY_VALUE: return e->kind == AST_LOCAL ? local_of(s, e->local)->ty : (Ty){0};
+  case ENTITY_VALUE: return e->kind == AST_LOCAL ? e->local->ty : (Ty){0};
   default: return (Ty){0};
   }
 }
 
 /* The object's indices too: `x[i]` of `x[i][j]`, x[i]:add(j, 1). */
-static void infer_object(Sema *s, AstExpr *e) {
-  if (entity_of(s, e)->kind == ENTITY_PART) return; /* infer_named has it */
-  for (AstExpr *at = e; at->kind == AST_INDEX || at->kind == AST_PAREN; at = at->left) {
-    if (at->kind == AST_PAREN || entity_of(s, at)->kind == ENTITY_CONSTANT) continue;
+static void infer_object(Sema *s, Expr *e) {
+  if (e->entity.kind == ENTITY_PART) return; /* infer_named has it */
+  for (Expr *at = e; at->kind == AST_INDEX || at->kind == AST_PAREN; at = at->left) {
+    if (at->kind == AST_PAREN || at->entity.kind == ENTITY_CONSTANT) continue;
     infer_list(s, &at->list);
-    demand_list(s, &at->list, indexes, entity_of(s, e)->name);
+    demand_list(s, &at->list, indexes, e->entity.name);
   }
 }
 
 /* -- calls ----------------------------------------------------------------------------------------------- */
 
 /* math.floor, math.ceil, rg.round */
-static Ty infer_round(Sema *s, AstExpr *argument, IrOp op) {
-  AstExpr *quotient = op == IR_ROUND ? NULL : typed_quotient(s, argument);
-  Ty ty = s->types[argument->id];
+static Ty infer_round(Sema *s, Expr *argument, IrOp op) {
+  Expr *quotient = op == IR_ROUND ? NULL : typed_quotient(s, argument);
+  Ty ty = argument->ty;
   if (quotient) {
     infer_demand(s, quotient->left, "which stands in a division of integers", NULL);
     infer_demand(s, quotient->right, "which stands in a division of integers", NULL);
@@ -88,14 +88,14 @@ static Ty infer_round(Sema *s, AstExpr *argument, IrOp op) {
   return ty_is_float(ty) ? ty_of(TYPE(I32)) : ty;
 }
 
-static Ty join_all(Sema *s, const AstExprs *list, AstOp op) {
-  Ty ty = s->types[list->items[0]->id];
-  for (int i = 1; i < list->count; i++) ty = ty_binary(s, op, ty, s->types[list->items[i]->id]);
+static Ty join_all(Sema *s, const Exprs *list, AstOp op) {
+  Ty ty = list->items[0]->ty;
+  for (int i = 1; i < list->count; i++) ty = ty_binary(s, op, ty, list->items[i]->ty);
   return ty;
 }
 
-static Ty infer_builtin(Sema *s, AstExpr *e, const Builtin *builtin) {
-  AstExprs list = call_arguments(s, e);
+static Ty infer_builtin(Sema *s, Expr *e, const Builtin *builtin) {
+  Exprs list = call_arguments(s, e);
   infer_list(s, &list);
   Ty all = join_all(s, &list, builtin->form == FORM_BITS ? AST_BAND : AST_ADD);
   switch (builtin->form) {
@@ -104,7 +104,7 @@ static Ty infer_builtin(Sema *s, AstExpr *e, const Builtin *builtin) {
   case FORM_ROUND: return infer_round(s, list.items[0], builtin->op);
   case FORM_ALGEBRA: return infer_algebra(s, &list, builtin);
   case FORM_BITS: demand_list(s, &e->list, "which meets '%s'", builtin->name); return ty_binary(s, AST_BAND, all, all);
-  case FORM_SHIFT: demand_list(s, &e->list, "which meets '%s'", builtin->name); return ty_binary(s, AST_SHL, s->types[e->list.items[0]->id], all);
+  case FORM_SHIFT: demand_list(s, &e->list, "which meets '%s'", builtin->name); return ty_binary(s, AST_SHL, e->list.items[0]->ty, all);
   case FORM_TOBIT: demand_list(s, &e->list, "which meets '%s'", builtin->name); return ty_of(TYPE(I32));
   case FORM_RANGE:
   case FORM_RESCALE: case FORM_DECOMPOSE: case FORM_SHAPER: break;
@@ -112,19 +112,19 @@ static Ty infer_builtin(Sema *s, AstExpr *e, const Builtin *builtin) {
   return (Ty){0};
 }
 
-static Ty infer_call(Sema *s, AstExpr *e) {
-  const Entity *entity = entity_of(s, e);
+static Ty infer_call(Sema *s, Expr *e) {
+  const Entity *entity = &e->entity;
   if (entity->builtin) return infer_builtin(s, e, entity->builtin);
   infer_list(s, &e->list);
   return ty_of(entity->type);
 }
 
-static Ty infer_method(Sema *s, AstExpr *e) {
-  const Entity *entity = entity_of(s, e);
+static Ty infer_method(Sema *s, Expr *e) {
+  const Entity *entity = &e->entity;
   if (entity->builtin) return infer_builtin(s, e, entity->builtin);
   infer_object(s, e->left);
   infer_list(s, &e->list);
-  AstExprs indices = e->list;
+  Exprs indices = e->list;
   indices.count = method_index_count(entity, e);
   demand_list(s, &indices, indexes, entity->name);
   for (int i = indices.count; i < e->list.count && entity->method->values; i++)
@@ -143,12 +143,12 @@ static Ty infer_method(Sema *s, AstExpr *e) {
 static bool takes_integers(AstOp op) { return op >= AST_BAND && op <= AST_SAR; }
 
 /* `//` and `%` of an open number and an integer. */
-static void demand_both(Sema *s, AstExpr *a, AstExpr *b, AstOp op) {
-  if (ty_is_integer(s->types[a->id])) infer_demand(s, b, "which meets '%s' and an integer", ast_op_text(op));
-  if (ty_is_integer(s->types[b->id])) infer_demand(s, a, "which meets '%s' and an integer", ast_op_text(op));
+static void demand_both(Sema *s, Expr *a, Expr *b, AstOp op) {
+  if (ty_is_integer(a->ty)) infer_demand(s, b, "which meets '%s' and an integer", ast_op_text(op));
+  if (ty_is_integer(b->ty)) infer_demand(s, a, "which meets '%s' and an integer", ast_op_text(op));
 }
 
-static Ty infer_binary(Sema *s, AstExpr *e) {
+static Ty infer_binary(Sema *s, Expr *e) {
   Ty a = infer_expr(s, e->left), b = infer_expr(s, e->right);
   if (takes_integers(e->op)) {
     infer_demand(s, e->left, "which meets '%s'", ast_op_text(e->op));
@@ -158,7 +158,7 @@ static Ty infer_binary(Sema *s, AstExpr *e) {
   return ty_binary(s, e->op, a, b);
 }
 
-static Ty infer_unary(Sema *s, AstExpr *e) {
+static Ty infer_unary(Sema *s, Expr *e) {
   if (e->op == AST_LEN) return infer_named(s, e);
   Ty ty = infer_expr(s, e->left);
   if (e->op == AST_NOT) return ty_of(TYPE(BOOL));
@@ -170,20 +170,20 @@ static Ty infer_unary(Sema *s, AstExpr *e) {
 }
 
 /* Of `c and a` the second: what it is when c holds. Of bools, a bool. */
-static Ty infer_logic(Sema *s, AstExpr *e) {
+static Ty infer_logic(Sema *s, Expr *e) {
   Ty a = infer_expr(s, e->left), b = infer_expr(s, e->right);
   if (a.kind == TY_NONE || b.kind == TY_NONE) return (Ty){0};
   return e->kind == AST_AND ? b : ty_join(a, b);
 }
 
-static Ty infer_ternary(Sema *s, AstExpr *e) {
+static Ty infer_ternary(Sema *s, Expr *e) {
   infer_expr(s, e->left);
   Ty a = infer_expr(s, e->right), b = infer_expr(s, e->third);
   return a.kind == TY_NONE || b.kind == TY_NONE ? (Ty){0} : ty_join(a, b);
 }
 
-static Ty infer_new(Sema *s, AstExpr *e) {
-  Inline *in = inline_of(s, e);
+static Ty infer_new(Sema *s, Expr *e) {
+  Inline *in = e->inlined;
   if (in) return infer_inline(s, in);
   switch (e->kind) {
   case AST_TRUE: case AST_FALSE: return ty_of(TYPE(BOOL));
@@ -201,4 +201,4 @@ static Ty infer_new(Sema *s, AstExpr *e) {
   }
 }
 
-Ty infer_expr(Sema *s, AstExpr *e) { return s->types[e->id] = infer_new(s, e); }
+Ty infer_expr(Sema *s, Expr *e) { return e->ty = infer_new(s, e); }

@@ -12,22 +12,21 @@ static bool is_equal(Ty a, Ty b) { return a.kind == b.kind && type_equal(a.type,
 
 /* -- variables ------------------------------------------------------------------------------------------- */
 
-static void fail_mixed(Sema *s, AstExpr *value, const Local *local, Ty ty) {
+static void fail_mixed(Sema *s, Expr *value, const Local *local, Ty ty) {
   sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, "declare another local for it", "'%s' is %s, and this gives it %s",
-            sema_text(s, local->ast->name), ty_text(s, local->ty), ty_text(s, ty));
+            sema_text(s, local->name), ty_text(s, local->ty), ty_text(s, ty));
   if (local->given)
     sema_note(s, local->given_source, local->given->pos, local->given->width, "'%s' becomes %s here",
-              sema_text(s, local->ast->name), ty_text(s, local->ty));
+              sema_text(s, local->name), ty_text(s, local->ty));
 }
 
-static void demand_given(Sema *s, const Local *local, AstExpr *value) {
-  if (local->is_annotated) infer_demand(s, value, "which goes into '%s'", sema_text(s, local->ast->name));
+static void demand_given(Sema *s, const Local *local, Expr *value) {
+  if (local->is_annotated) infer_demand(s, value, "which goes into '%s'", sema_text(s, local->name));
   else demand_integer(s, value, local->why);
 }
 
 /* `value` is what is given, for positions and demands; NULL for a loop's index. */
-static void give(Sema *s, const AstLocal *ast, Ty ty, AstExpr *value) {
-  Local *local = local_of(s, ast);
+static void give(Sema *s, Local *local, Ty ty, Expr *value) {
   if (local->is_alias) return;
   bool is_integer = local->is_annotated ? type_is_integer(local->type) : local->is_demanded;
   if (s->is_demanding && value && is_integer) demand_given(s, local, value);
@@ -48,7 +47,7 @@ static void give(Sema *s, const AstLocal *ast, Ty ty, AstExpr *value) {
   s->has_changed = true;
 }
 
-void infer_give(Sema *s, const AstLocal *ast, Ty ty, AstExpr *value) { give(s, ast, ty, value); }
+void infer_give(Sema *s, Local *ast, Ty ty, Expr *value) { give(s, ast, ty, value); }
 
 /* -- assignments ----------------------------------------------------------------------------------------- */
 
@@ -61,63 +60,63 @@ Ty infer_update(Sema *s, IrUpdate op, Ty target, Ty term) {
 static bool keeps_integers(AstOp op) { return op != AST_DIV && op != AST_POW; }
 
 static void infer_reduction(Sema *s, Update *update) {
-  Local *local = local_of(s, update->target->local);
+  Local *local = update->target->local;
   for (int i = 0; i < update->terms.count; i++) {
-    AstExpr *term = update->terms.items[i].value;
+    Expr *term = update->terms.items[i].value;
     Ty ty = infer_expr(s, term);
     if (s->is_demanding && update_operator(update->op) >= AST_BAND && update_operator(update->op) <= AST_SAR)
       infer_demand(s, term, "which meets '%s'", ast_op_text(update_operator(update->op)));
-    give(s, local->ast, local->ty.kind == TY_NONE ? ty : infer_update(s, update->op, local->ty, ty), term);
+    give(s, local, local->ty.kind == TY_NONE ? ty : infer_update(s, update->op, local->ty, ty), term);
   }
 }
 
 /* A number of a variable gives the variable its type, too. */
-static Ty infer_target_type(Sema *s, AstExpr *target) {
+static Ty infer_target_type(Sema *s, Expr *target) {
   infer_expr(s, target);
-  return infer_expr(s, shape_root(target, s));
+  return infer_expr(s, shape_root(target));
 }
 
-static void infer_target(Sema *s, AstExpr *target, Ty ty, AstExpr *value) {
-  AstExpr *root = shape_root(target, s);
+static void infer_target(Sema *s, Expr *target, Ty ty, Expr *value) {
+  Expr *root = shape_root(target);
   if (root != target) infer_expr(s, target);
   if (root->kind == AST_LOCAL) {
     give(s, root->local, ty, value);
     return;
   }
   Ty own = infer_target_type(s, target);
-  if (ty_is_integer(own)) infer_demand(s, value, "which goes into '%s'", entity_of(s, root)->name);
+  if (ty_is_integer(own)) infer_demand(s, value, "which goes into '%s'", root->entity.name);
 }
 
-static void infer_assign(Sema *s, AstStmt *stmt) {
+static void infer_assign(Sema *s, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) {
     Ty ty = infer_expr(s, stmt->values.items[i]);
     if (i < stmt->targets.count) infer_target(s, stmt->targets.items[i], ty, stmt->values.items[i]);
   }
 }
 
-static void infer_compound(Sema *s, AstStmt *stmt) {
-  AstExpr *target = stmt->targets.items[0], *value = stmt->values.items[0];
+static void infer_compound(Sema *s, Stmt *stmt) {
+  Expr *target = stmt->targets.items[0], *value = stmt->values.items[0];
   Ty a = infer_expr(s, target), b = infer_expr(s, value);
   bool divides = stmt->op == AST_FLOORDIV || stmt->op == AST_MOD;
   bool takes_integer = (stmt->op >= AST_BAND && stmt->op <= AST_SAR) || (divides && ty_is_integer(a));
   const char *sign = ast_op_text(stmt->op);
   if (takes_integer) infer_demand(s, value, "which meets '%s'", sign);
   if (divides && ty_is_integer(b)) infer_demand(s, target, "which meets '%s' and an integer", sign);
-  AstExpr *root = shape_root(target, s);
+  Expr *root = shape_root(target);
   if (root->kind == AST_LOCAL)
     give(s, root->local, ty_binary(s, stmt->op, a, b), value);
   else if (s->is_demanding && keeps_integers(stmt->op) && ty_is_integer(infer_target_type(s, target)))
-    infer_demand(s, value, "which goes into '%s'", entity_of(s, root)->name);
+    infer_demand(s, value, "which goes into '%s'", root->entity.name);
 }
 
-static void infer_assignment(Sema *s, AstStmt *stmt) {
-  Update *update = update_of(s, stmt);
+static void infer_assignment(Sema *s, Stmt *stmt) {
+  Update *update = stmt->update;
   if (update && update->target->kind == AST_LOCAL) infer_reduction(s, update);
   else if (stmt->kind == AST_STMT_COMPOUND) infer_compound(s, stmt);
   else infer_assign(s, stmt);
 }
 
-static void infer_declaration(Sema *s, AstStmt *stmt) {
+static void infer_declaration(Sema *s, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) {
     Ty ty = infer_expr(s, stmt->values.items[i]);
     if (i < stmt->locals.count) give(s, stmt->locals.items[i], ty, stmt->values.items[i]);
@@ -127,11 +126,11 @@ static void infer_declaration(Sema *s, AstStmt *stmt) {
 
 /* -- loops ----------------------------------------------------------------------------------------------- */
 
-static void infer_numeric_for(Sema *s, AstStmt *stmt) {
+static void infer_numeric_for(Sema *s, Stmt *stmt) {
   infer_list(s, &stmt->values);
   Ty ty = ty_of_for(s, stmt);
-  const AstLocal *index = stmt->locals.items[0];
-  if (s->is_demanding && (ty.kind == TY_INT || local_of(s, index)->is_demanded))
+  Local *index = stmt->locals.items[0];
+  if (s->is_demanding && (ty.kind == TY_INT || index->is_demanded))
     for (int i = 0; i < stmt->values.count; i++) infer_demand(s, stmt->values.items[i], "which bounds a loop over integers", NULL);
   give(s, index, ty, NULL);
   infer_block(s, &stmt->bodies.items[0]);
@@ -140,7 +139,7 @@ static void infer_numeric_for(Sema *s, AstStmt *stmt) {
 static Type infer_range(Sema *s, LoopHead *head) {
   Type type = TYPE(I32);
   for (int i = 0; i < head->bounds.count; i++) {
-    AstExpr *bound = head->bounds.items[i];
+    Expr *bound = head->bounds.items[i];
     if (!bound) continue;
     if (ty_is_wide(infer_expr(s, bound))) type = TYPE(I64);
     infer_demand(s, bound, "which bounds a range", NULL);
@@ -155,8 +154,8 @@ static Type active_index(const LoopHead *head) {
   return ir_index_type(head->node);
 }
 
-static void infer_for_in(Sema *s, AstStmt *stmt) {
-  LoopHead *head = head_of(s, stmt);
+static void infer_for_in(Sema *s, Stmt *stmt) {
+  LoopHead *head = stmt->head;
   if (head->items) infer_expr(s, head->items);
   head->index = head->items ? TYPE(I32) : head->node ? active_index(head) : infer_range(s, head);
   for (int i = 0; i < stmt->locals.count; i++)
@@ -167,7 +166,7 @@ static void infer_for_in(Sema *s, AstStmt *stmt) {
 
 /* -- statements ------------------------------------------------------------------------------------------ */
 
-static void infer_result(Sema *s, Result *result, AstExpr *value) {
+static void infer_result(Sema *s, Result *result, Expr *value) {
   Ty ty = infer_expr(s, value);
   if (s->has_result_types) {
     if (type_is_integer(result->ty.type)) infer_demand(s, value, "which becomes an integer result", NULL);
@@ -184,7 +183,7 @@ static void infer_result(Sema *s, Result *result, AstExpr *value) {
   result->ty = joined;
 }
 
-static void infer_return(Sema *s, AstStmt *stmt) {
+static void infer_return(Sema *s, Stmt *stmt) {
   if (s->frame) {
     infer_inline_return(s, stmt);
     return;
@@ -192,11 +191,11 @@ static void infer_return(Sema *s, AstStmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) infer_result(s, &s->results.items[i], stmt->values.items[i]);
 }
 
-static void infer_bodies(Sema *s, AstStmt *stmt) {
+static void infer_bodies(Sema *s, Stmt *stmt) {
   for (int i = 0; i < stmt->bodies.count; i++) infer_block(s, &stmt->bodies.items[i]);
 }
 
-static void infer_stmt(Sema *s, AstStmt *stmt) {
+static void infer_stmt(Sema *s, Stmt *stmt) {
   switch (stmt->kind) {
   case AST_STMT_LOCAL: infer_declaration(s, stmt); break;
   case AST_STMT_ASSIGN: case AST_STMT_COMPOUND: infer_assignment(s, stmt); break;
@@ -214,11 +213,11 @@ static void infer_stmt(Sema *s, AstStmt *stmt) {
   }
 }
 
-void infer_block(Sema *s, AstBlock *block) {
+void infer_block(Sema *s, Block *block) {
   for (int i = 0; i < block->count; i++) {
-    AstStmt *stmt = block->items[i];
-    if (sema_is_head_broken(s, stmt)) infer_bodies(s, stmt);
-    if (sema_is_broken(s, stmt)) continue;
+    Stmt *stmt = block->items[i];
+    if (stmt->is_head_broken) infer_bodies(s, stmt);
+    if (stmt->is_broken) continue;
     infer_stmt(s, stmt);
     sema_recover_head(s, stmt);
   }
@@ -227,30 +226,29 @@ void infer_block(Sema *s, AstBlock *block) {
 /* -- rounds ---------------------------------------------------------------------------------------------- */
 
 static void give_parameters(Sema *s) {
-  for (int i = 0; i < s->function->parameters.count; i++)
+  for (int i = 0; i < s->parameters.count; i++)
     if (s->parameter_live[i])
-      give(s, s->function->parameters.items[i], s->lives.items[s->parameter_live[i] - 1].ty, NULL);
+      give(s, s->parameters.items[i], s->lives.items[s->parameter_live[i] - 1].ty, NULL);
 }
 
 /* An assigned parameter that must be an integer passes this on to what the launch brings. */
 static void demand_parameters(Sema *s) {
-  for (int i = 0; i < s->function->parameters.count; i++) {
-    const AstLocal *parameter = s->function->parameters.items[i];
+  for (int i = 0; i < s->parameters.count; i++) {
+    Local *parameter = s->parameters.items[i];
     Live *live = s->parameter_live[i] ? &s->lives.items[s->parameter_live[i] - 1] : NULL;
-    if (!live || live->ty.kind != TY_NUMBER || !local_of(s, parameter)->is_demanded) continue;
+    if (!live || live->ty.kind != TY_NUMBER || !parameter->is_demanded) continue;
     live->ty = ty_of(TYPE(I32));
-    live->why = local_of(s, parameter)->why;
+    live->why = parameter->why;
     s->has_changed = true;
   }
 }
 
 static bool run_until_stable(Sema *s) {
   bool changed_ever = false;
-  AstBlock body = s->function->body;
   do {
     s->has_changed = false;
     give_parameters(s);
-    infer_block(s, &body);
+    infer_block(s, &s->body);
     if (s->is_demanding) demand_parameters(s);
     changed_ever |= s->has_changed;
   } while (s->has_changed);
@@ -258,7 +256,7 @@ static bool run_until_stable(Sema *s) {
 }
 
 static void forget(Sema *s) {
-  for (int i = 0; i < s->ast->local_count; i++) s->locals[i].ty = (Ty){0};
+  for (int i = 0; i < s->locals.count; i++) s->locals.items[i]->ty = (Ty){0};
   for (int i = 0; i < s->results.count && !s->has_result_types; i++) s->results.items[i].ty = (Ty){0};
 }
 

@@ -9,39 +9,39 @@ void infer_kernel(Sema *s);
 void check_kernel(Sema *s);
 
 /* infer.c */
-void infer_block(Sema *s, AstBlock *block);
-void infer_give(Sema *s, const AstLocal *ast, Ty ty, AstExpr *value); /* a variable is given a value of this type */
+void infer_block(Sema *s, Block *block);
+void infer_give(Sema *s, Local *ast, Ty ty, Expr *value); /* a variable is given a value of this type */
 Ty infer_update(Sema *s, IrUpdate op, Ty target, Ty term);
 /* demand.c: e stands where an integer must stand */
-void demand_integer(Sema *s, AstExpr *e, Why why);
-void infer_demand(Sema *s, AstExpr *e, const char *clause, const char *name); /* while the kernel is demanding */
+void demand_integer(Sema *s, Expr *e, Why why);
+void infer_demand(Sema *s, Expr *e, const char *clause, const char *name); /* while the kernel is demanding */
 /* expr.c */
-Ty infer_expr(Sema *s, AstExpr *e);
-void infer_list(Sema *s, AstExprs *list);
-Ty infer_algebra(Sema *s, const AstExprs *arguments, const Builtin *builtin);
-void infer_items(Sema *s, const LoopHead *head, const AstStmt *stmt);
-void infer_list_values(Sema *s, AstExpr *e);
+Ty infer_expr(Sema *s, Expr *e);
+void infer_list(Sema *s, Exprs *list);
+Ty infer_algebra(Sema *s, const Exprs *arguments, const Builtin *builtin);
+void infer_items(Sema *s, const LoopHead *head, const Stmt *stmt);
+void infer_list_values(Sema *s, Expr *e);
 Ty infer_inline(Sema *s, Inline *in);
-void infer_inline_return(Sema *s, AstStmt *stmt);
+void infer_inline_return(Sema *s, Stmt *stmt);
 
 /* check.c */
-void check_block(Sema *s, AstBlock *block);
-void check_given(Sema *s, const AstLocal *ast, AstExpr *value);
+void check_block(Sema *s, Block *block);
+void check_given(Sema *s, Local *ast, Expr *value);
 /* check_expr.c */
-bool check_expr(Sema *s, AstExpr *e, Type want);
-bool check_condition(Sema *s, AstExpr *e);
-bool check_indices(Sema *s, const AstExprs *list, int count);
-bool check_object(Sema *s, AstExpr *e);  /* the indices of an INDEX, through all its levels */
-bool check_store(Sema *s, AstExpr *value, Type target, const char *what); /* what: "'x' holds", .. */
-bool check_number(Sema *s, AstExpr *e, const char *who);
-bool check_integer(Sema *s, AstExpr *e, const char *who);
+bool check_expr(Sema *s, Expr *e, Type want);
+bool check_condition(Sema *s, Expr *e);
+bool check_indices(Sema *s, const Exprs *list, int count);
+bool check_object(Sema *s, Expr *e);  /* the indices of an INDEX, through all its levels */
+bool check_store(Sema *s, Expr *value, Type target, const char *what); /* what: "'x' holds", .. */
+bool check_number(Sema *s, Expr *e, const char *who);
+bool check_integer(Sema *s, Expr *e, const char *who);
 /* check_call.c */
-bool check_call(Sema *s, AstExpr *e);
-bool check_method(Sema *s, AstExpr *e);
+bool check_call(Sema *s, Expr *e);
+bool check_method(Sema *s, Expr *e);
 bool check_update(Sema *s, Update *update, Type target);
-bool check_algebra(Sema *s, AstExpr *e, const Builtin *builtin);
-bool check_list_values(Sema *s, AstExpr *e);
+bool check_algebra(Sema *s, Expr *e, const Builtin *builtin);
+bool check_list_values(Sema *s, Expr *e);
 bool check_inline(Sema *s, Inline *in);
-void check_inline_return(Sema *s, AstStmt *stmt);
+void check_inline_return(Sema *s, Stmt *stmt);
 
 #endif

@@ -5,17 +5,17 @@
 
 Ty infer_inline(Sema *s, Inline *in) {
   for (int i = 0; i < in->arguments.count; i++) {
-    AstExpr *argument = in->arguments.items[i];
+    Expr *argument = in->arguments.items[i];
     Ty ty = infer_expr(s, argument);
-    infer_give(s, in->function->parameters.items[i], ty, argument);
+    infer_give(s, in->parameters.items[i], ty, argument);
   }
   s->frame = in;
-  infer_block(s, &in->function->body);
+  infer_block(s, &in->body);
   s->frame = in->outer;
-  return in->results.count ? local_of(s, in->results.items[0])->ty : (Ty){0};
+  return in->results.count ? in->results.items[0]->ty : (Ty){0};
 }
 
-void infer_inline_return(Sema *s, AstStmt *stmt) {
+void infer_inline_return(Sema *s, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) {
     Ty ty = infer_expr(s, stmt->values.items[i]);
     infer_give(s, s->frame->results.items[i], ty, stmt->values.items[i]);
@@ -25,15 +25,15 @@ void infer_inline_return(Sema *s, AstStmt *stmt) {
 /* -- check ------------------------------------------------------------------------------------------------------ */
 
 bool check_inline(Sema *s, Inline *in) {
-  for (int i = 0; i < in->arguments.count; i++) check_given(s, in->function->parameters.items[i], in->arguments.items[i]);
+  for (int i = 0; i < in->arguments.count; i++) check_given(s, in->parameters.items[i], in->arguments.items[i]);
   s->frame = in;
-  if (!s->failed) check_block(s, &in->function->body);
+  if (!s->failed) check_block(s, &in->body);
   s->frame = in->outer;
   return !s->failed;
 }
 
-void check_inline_return(Sema *s, AstStmt *stmt) {
+void check_inline_return(Sema *s, Stmt *stmt) {
   const char *what = scratch_format(s->scratch, "the result of '%s'", s->frame->name);
   for (int i = 0; i < stmt->values.count; i++)
-    check_store(s, stmt->values.items[i], local_of(s, s->frame->results.items[i])->type, what);
+    check_store(s, stmt->values.items[i], s->frame->results.items[i]->type, what);
 }

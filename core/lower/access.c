@@ -8,17 +8,17 @@ static IrInst *widen_index(Sema *s, IrInst *index) {
 }
 
 /* One, or as many as an integer vector has. */
-static int lower_index(Sema *s, AstExpr *e, IrInst **indices, int so_far) {
-  int count = type_parts(shape_of(s, e));
+static int lower_index(Sema *s, Expr *e, IrInst **indices, int so_far) {
+  int count = type_parts(shape_of(e));
   IrInst **values = lower_values(s, e);
   lower_at(s, e->pos);
   for (int k = 0; k < count && so_far < SNODE_MAX_AXES; k++) indices[so_far++] = widen_index(s, values[k]);
   return so_far;
 }
 
-int lower_index_list(Sema *s, const AstExprs *list, int count, IrInst **indices, int so_far) {
+int lower_index_list(Sema *s, const Exprs *list, int count, IrInst **indices, int so_far) {
   for (int i = 0; i < count; i++) {
-    AstExpr *e = list->items[i];
+    Expr *e = list->items[i];
     if (e->kind == AST_TABLE) so_far = lower_index_list(s, &e->list, e->list.count, indices, so_far);
     else
       so_far = lower_index(s, e, indices, so_far);
@@ -33,9 +33,9 @@ static int copy_view(const Local *local, IrInst **indices) {
 }
 
 /* All indices of a field expression, outermost first; those of a view were computed where it was declared. */
-int lower_indices(Sema *s, AstExpr *e, IrInst **indices) {
+int lower_indices(Sema *s, Expr *e, IrInst **indices) {
   if (e->kind == AST_PAREN) return lower_indices(s, e->left, indices);
-  if (e->kind == AST_LOCAL) return copy_view(local_of(s, e->local), indices);
+  if (e->kind == AST_LOCAL) return copy_view(e->local, indices);
   if (e->kind != AST_INDEX) return 0;
   int count = lower_indices(s, e->left, indices);
   return lower_index_list(s, &e->list, e->list.count, indices, count);

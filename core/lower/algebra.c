@@ -136,21 +136,21 @@ static IrInst *each(Sema *s, Algebra which, IrInst *a, IrInst *b, IrInst *c) {
   }
 }
 
-static IrInst **lower_each(Sema *s, AstExpr *e, const AstExprs *list, Algebra which) {
-  int count = type_parts(shape_of(s, e));
+static IrInst **lower_each(Sema *s, Expr *e, const Exprs *list, Algebra which) {
+  int count = type_parts(shape_of(e));
   IrInst **arguments[3] = {0}, **result = array(s, count);
-  for (int i = 0; i < list->count; i++) arguments[i] = lower_values_as(s, list->items[i], s->at[e->id], count);
+  for (int i = 0; i < list->count; i++) arguments[i] = lower_values_as(s, list->items[i], e->at, count);
   lower_at(s, e->pos);
   for (int k = 0; k < count; k++)
     result[k] = each(s, which, arguments[0][k], arguments[1][k], arguments[2] ? arguments[2][k] : NULL);
   return result;
 }
 
-static IrInst **lower_selection(Sema *s, AstExpr *e, const AstExprs *list) {
-  int count = type_parts(shape_of(s, e));
+static IrInst **lower_selection(Sema *s, Expr *e, const Exprs *list) {
+  int count = type_parts(shape_of(e));
   IrInst *condition = lower_expr(s, list->items[0]);
-  IrInst **yes = lower_values_as(s, list->items[1], s->at[e->id], count);
-  IrInst **no = lower_values_as(s, list->items[2], s->at[e->id], count);
+  IrInst **yes = lower_values_as(s, list->items[1], e->at, count);
+  IrInst **no = lower_values_as(s, list->items[2], e->at, count);
   lower_at(s, e->pos);
   return lower_select(s, condition, yes, no, count);
 }
@@ -158,16 +158,16 @@ static IrInst **lower_selection(Sema *s, AstExpr *e, const AstExprs *list) {
 /* -- all ------------------------------------------------------------------------------------------------------------
  */
 
-IrInst **lower_algebra(Sema *s, AstExpr *e, const Builtin *builtin) {
-  AstExprs list = call_arguments(s, e);
+IrInst **lower_algebra(Sema *s, Expr *e, const Builtin *builtin) {
+  Exprs list = call_arguments(s, e);
   Algebra which = (Algebra)builtin->algebra;
   if (which == ALGEBRA_SELECT) return lower_selection(s, e, &list);
   if (which >= ALGEBRA_CLAMP) return lower_each(s, e, &list, which);
-  Shape shape = shape_of(s, list.items[0]), other = list.count > 1 ? shape_of(s, list.items[1]) : shape;
+  Shape shape = shape_of(list.items[0]), other = list.count > 1 ? shape_of(list.items[1]) : shape;
   int count = type_parts(shape);
-  IrInst **a = lower_values_as(s, list.items[0], s->at[e->id], count);
+  IrInst **a = lower_values_as(s, list.items[0], e->at, count);
   IrInst **b =
-      list.count > 1 ? lower_values_as(s, list.items[1], s->at[e->id], type_parts(other)) : NULL;
+      list.count > 1 ? lower_values_as(s, list.items[1], e->at, type_parts(other)) : NULL;
   lower_at(s, e->pos);
   switch (which) {
   case ALGEBRA_DOT: return one_value(s, dot(s, a, 1, b, 1, count));

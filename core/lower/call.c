@@ -3,25 +3,25 @@
 
 static const double pi = 3.14159265358979323846;
 
-static Type type_at(Sema *s, const AstExpr *e) { return s->at[e->id]; }
+static Type type_at(Sema *s, const Expr *e) { return e->at; }
 
 /* A function of numbers, number by number. */
-typedef IrInst *Each(Sema *s, AstExpr *e, const Builtin *builtin, IrInst **arguments, int count);
+typedef IrInst *Each(Sema *s, Expr *e, const Builtin *builtin, IrInst **arguments, int count);
 
 static IrInst **array(Sema *s, int count) { return scratch_array(s->scratch, IrInst *, count); }
 
 /* -- rounding --------------------------------------------------------------------------------------------------- */
 
 /* The integers whose quotient e is. */
-void lower_quotient(Sema *s, AstExpr *e, IrInst ***dividend, IrInst ***divisor) {
-  AstExpr *inner = sema_strip(e);
+void lower_quotient(Sema *s, Expr *e, IrInst ***dividend, IrInst ***divisor) {
+  Expr *inner = sema_strip(e);
   if (inner->kind == AST_LOCAL) {
-    *dividend = local_of(s, inner->local)->dividend;
-    *divisor = local_of(s, inner->local)->divisor;
+    *dividend = inner->local->dividend;
+    *divisor = inner->local->divisor;
     return;
   }
   Type type = ty_alone(s, typed_quotient_type(s, inner));
-  int count = type_parts(shape_of(s, inner));
+  int count = type_parts(shape_of(inner));
   *dividend = lower_values_as(s, inner->left, type, count);
   *divisor = lower_values_as(s, inner->right, type, count);
 }
@@ -34,8 +34,8 @@ static IrInst *ceil_quotient(Sema *s, IrInst *a, IrInst *b) {
   return ir_binary(&s->b, IR_ADD, floor, more);
 }
 
-static IrInst **round_quotient(Sema *s, AstExpr *e, AstExpr *argument, IrOp op) {
-  int count = type_parts(shape_of(s, e));
+static IrInst **round_quotient(Sema *s, Expr *e, Expr *argument, IrOp op) {
+  int count = type_parts(shape_of(e));
   IrInst **a, **b, **result = array(s, count);
   lower_quotient(s, argument, &a, &b);
   lower_at(s, e->pos);
@@ -46,9 +46,9 @@ static IrInst **round_quotient(Sema *s, AstExpr *e, AstExpr *argument, IrOp op) 
   return result;
 }
 
-static IrInst **lower_round(Sema *s, AstExpr *e, AstExpr *argument, IrOp op) {
+static IrInst **lower_round(Sema *s, Expr *e, Expr *argument, IrOp op) {
   if (op != IR_ROUND && typed_quotient(s, argument)) return round_quotient(s, e, argument, op);
-  int count = type_parts(shape_of(s, e));
+  int count = type_parts(shape_of(e));
   IrInst **values = lower_values(s, argument), **result = array(s, count);
   lower_at(s, e->pos);
   for (int k = 0; k < count; k++) {
@@ -62,7 +62,7 @@ static IrInst **lower_round(Sema *s, AstExpr *e, AstExpr *argument, IrOp op) {
 /* -- functions ------------------------------------------------------------------------------------------------------
  */
 
-static IrInst *each_fold(Sema *s, AstExpr *e, const Builtin *builtin, IrInst **arguments, int count) {
+static IrInst *each_fold(Sema *s, Expr *e, const Builtin *builtin, IrInst **arguments, int count) {
   IrOp op = builtin->op;
   IrInst *result = arguments[0];
   if (op == IR_ABS && type_is_unsigned(result->type)) return result;
@@ -71,24 +71,24 @@ static IrInst *each_fold(Sema *s, AstExpr *e, const Builtin *builtin, IrInst **a
   return result;
 }
 
-static IrInst *each_float(Sema *s, AstExpr *e, const Builtin *builtin, IrInst **arguments, int count) {
+static IrInst *each_float(Sema *s, Expr *e, const Builtin *builtin, IrInst **arguments, int count) {
   return ir_emit(&s->b, builtin->op, type_at(s, e), count, arguments);
 }
 
 /* math.log(x, base) */
-static IrInst *each_log(Sema *s, AstExpr *e, const Builtin *builtin, IrInst **arguments, int count) {
+static IrInst *each_log(Sema *s, Expr *e, const Builtin *builtin, IrInst **arguments, int count) {
   IrInst *log = ir_unary(&s->b, IR_LOG, arguments[0]);
   return count == 1 ? log : ir_binary(&s->b, IR_DIV, log, ir_unary(&s->b, IR_LOG, arguments[1]));
 }
 
-static IrInst *each_angle(Sema *s, AstExpr *e, const Builtin *builtin, IrInst **arguments, int count) {
+static IrInst *each_angle(Sema *s, Expr *e, const Builtin *builtin, IrInst **arguments, int count) {
   bool to_degrees = !strcmp(builtin->name, "math.deg");
   return ir_binary(&s->b, IR_MUL, arguments[0], ir_const_float(&s->b, type_at(s, e), to_degrees ? 180 / pi : pi / 180));
 }
 
-static IrInst **lower_each(Sema *s, AstExpr *e, const Builtin *builtin, Each *each) {
-  AstExprs list = call_arguments(s, e);
-  int count = type_parts(shape_of(s, e));
+static IrInst **lower_each(Sema *s, Expr *e, const Builtin *builtin, Each *each) {
+  Exprs list = call_arguments(s, e);
+  int count = type_parts(shape_of(e));
   IrInst ***all = scratch_array(s->scratch, IrInst **, list.count), **one = array(s, list.count),
          **result = array(s, count);
   for (int i = 0; i < list.count; i++) all[i] = lower_values_as(s, list.items[i], type_at(s, e), count);
@@ -100,7 +100,7 @@ static IrInst **lower_each(Sema *s, AstExpr *e, const Builtin *builtin, Each *ea
   return result;
 }
 
-static IrInst **lower_builtin(Sema *s, AstExpr *e, const Builtin *builtin) {
+static IrInst **lower_builtin(Sema *s, Expr *e, const Builtin *builtin) {
   switch (builtin->form) {
   case FORM_FLOAT:
   case FORM_SHIFT: return lower_each(s, e, builtin, each_float);
@@ -110,7 +110,7 @@ static IrInst **lower_builtin(Sema *s, AstExpr *e, const Builtin *builtin) {
   case FORM_BITS: return lower_each(s, e, builtin, each_fold);
   case FORM_ROUND: return lower_round(s, e, call_arguments(s, e).items[0], builtin->op);
   case FORM_TOBIT:
-    return lower_values_as(s, e->list.items[0], TYPE(I32), type_parts(shape_of(s, e)));
+    return lower_values_as(s, e->list.items[0], TYPE(I32), type_parts(shape_of(e)));
   case FORM_ALGEBRA: return lower_algebra(s, e, builtin);
   case FORM_RANGE:
   case FORM_RESCALE: case FORM_DECOMPOSE: case FORM_SHAPER: break;
@@ -119,13 +119,13 @@ static IrInst **lower_builtin(Sema *s, AstExpr *e, const Builtin *builtin) {
 }
 
 /* What a vector is made of, one behind the other; one number for all, or for a diagonal. */
-static IrInst **lower_construction(Sema *s, AstExpr *e, const Entity *entity) {
+static IrInst **lower_construction(Sema *s, Expr *e, const Entity *entity) {
   Shape shape = entity->shape;
   int count = type_parts(shape), so_far = 0;
   IrInst **result = array(s, count);
-  AstExprs items = call_items(s, e);
+  Exprs items = call_items(s, e);
   for (int i = 0; i < items.count; i++) {
-    int own = type_parts(shape_of(s, items.items[i]));
+    int own = type_parts(shape_of(items.items[i]));
     IrInst **values = lower_values_as(s, items.items[i], entity->type, own);
     for (int k = 0; k < own && so_far < count; k++) result[so_far++] = values[k];
   }
@@ -136,8 +136,8 @@ static IrInst **lower_construction(Sema *s, AstExpr *e, const Entity *entity) {
   return result;
 }
 
-IrInst **lower_call(Sema *s, AstExpr *e) {
-  const Entity *entity = entity_of(s, e);
+IrInst **lower_call(Sema *s, Expr *e) {
+  const Entity *entity = &e->entity;
   return entity->builtin ? lower_builtin(s, e, entity->builtin) : lower_construction(s, e, entity);
 }
 
@@ -150,7 +150,7 @@ static IrInst *change_number(Sema *s, const Entity *entity, int k, IrInst **indi
   return ir_emit(&s->b, IR_CAS, entity->type, 3, (IrInst *[]){place, values[0][k], values[1][k]});
 }
 
-static IrInst **lower_element_call(Sema *s, AstExpr *e, const Entity *entity, IrInst **indices) {
+static IrInst **lower_element_call(Sema *s, Expr *e, const Entity *entity, IrInst **indices) {
   IrInst **values[2] = {0};
   int count = type_parts(entity->shape), first = e->list.count - entity->method->values;
   for (int i = 0; i < entity->method->values; i++)
@@ -174,8 +174,8 @@ static IrInst **lower_cell_call(Sema *s, const Entity *entity, int count, IrInst
   return one;
 }
 
-IrInst **lower_method(Sema *s, AstExpr *e) {
-  const Entity *entity = entity_of(s, e);
+IrInst **lower_method(Sema *s, Expr *e) {
+  const Entity *entity = &e->entity;
   if (entity->builtin) return lower_builtin(s, e, entity->builtin);
   IrInst *indices[SNODE_MAX_AXES];
   int count = lower_indices(s, e->left, indices);

@@ -1,7 +1,7 @@
 /* expr.c - expressions, each in the type that check settled for it. */
 #include "lower/lower.h"
 
-static Type type_at(Sema *s, const AstExpr *e) { return s->at[e->id]; }
+static Type type_at(Sema *s, const Expr *e) { return e->at; }
 
 /* -- constants ------------------------------------------------------------------------------------------- */
 
@@ -25,7 +25,7 @@ IrInst *lower_convert(Sema *s, IrInst *value, Type type) {
 }
 
 /* A literal that was made for this alone goes again when it converts. */
-IrInst *lower_as(Sema *s, AstExpr *e, Type type) {
+IrInst *lower_as(Sema *s, Expr *e, Type type) {
   int first_id = s->b.kernel->next_id;
   IrInst *value = lower_expr(s, e);
   lower_at(s, e->pos);
@@ -34,7 +34,7 @@ IrInst *lower_as(Sema *s, AstExpr *e, Type type) {
   return converted;
 }
 
-static IrInst *lower_literal(Sema *s, const AstExpr *number, Type type, bool is_negative) {
+static IrInst *lower_literal(Sema *s, const Expr *number, Type type, bool is_negative) {
   bool is_float = number->number_kind == AST_NUMBER_FLOAT;
   double value = is_float ? number->number : (double)number->integer;
   if (type_is_float(type)) return ir_const_float(&s->b, type, is_negative ? -value : value);
@@ -43,8 +43,8 @@ static IrInst *lower_literal(Sema *s, const AstExpr *number, Type type, bool is_
 
 /* -- names ----------------------------------------------------------------------------------------------- */
 
-static IrInst *lower_named(Sema *s, AstExpr *e) {
-  const Entity *entity = entity_of(s, e);
+static IrInst *lower_named(Sema *s, Expr *e) {
+  const Entity *entity = &e->entity;
   switch (entity->kind) {
   case ENTITY_LIVE:
     return ir_arg(&s->b, s->lives.items[entity->live].arg + (entity->part_count ? entity->parts[0] : 0));
@@ -52,8 +52,8 @@ static IrInst *lower_named(Sema *s, AstExpr *e) {
   case ENTITY_ELEMENT: return lower_parts(s, e, &(int){0}, 1)[0];
   case ENTITY_PART: return lower_values(s, e)[0];
   default: {
-    const Local *local = local_of(s, e->local);
-    return shape_is_variable(s, e->local) ? ir_get(&s->b, local->values[0]) : local->values[0];
+    const Local *local = e->local;
+    return local_is_variable(e->local) ? ir_get(&s->b, local->values[0]) : local->values[0];
   }
   }
 }
@@ -80,10 +80,10 @@ static IrOp op_of(AstOp op) {
 
 IrInst *lower_operator(Sema *s, AstOp op, IrInst *a, IrInst *b) { return ir_binary(&s->b, op_of(op), a, b); }
 
-static IrInst *lower_binary(Sema *s, AstExpr *e) {
+static IrInst *lower_binary(Sema *s, Expr *e) {
   Type at = type_at(s, e);
   if (e->op >= AST_EQ && e->op <= AST_GE) {
-    if (!type_is_scalar(shape_of(s, e->left))) return lower_values(s, e)[0];
+    if (!type_is_scalar(shape_of(e->left))) return lower_values(s, e)[0];
     IrInst *a = lower_expr(s, e->left), *b = lower_expr(s, e->right);
     lower_at(s, e->pos);
     return lower_compare(s, e->op, a, b);
@@ -93,7 +93,7 @@ static IrInst *lower_binary(Sema *s, AstExpr *e) {
   return lower_operator(s, e->op, a, b);
 }
 
-static IrInst *lower_unary(Sema *s, AstExpr *e) {
+static IrInst *lower_unary(Sema *s, Expr *e) {
   Type at = type_at(s, e);
   if (e->op == AST_LEN) return lower_named(s, e);
   if (e->op == AST_NEG && e->left->kind == AST_NUMBER) return lower_literal(s, e->left, at, true);
@@ -104,14 +104,14 @@ static IrInst *lower_unary(Sema *s, AstExpr *e) {
 
 /* -- short circuits -------------------------------------------------------------------------------------- */
 
-static void lower_into(Sema *s, IrRegion *region, IrInst *var, AstExpr *value) {
+static void lower_into(Sema *s, IrRegion *region, IrInst *var, Expr *value) {
   IrRegion *back = lower_enter(s, region);
   ir_set(&s->b, var, lower_as(s, value, var->type));
   lower_leave(s, back);
 }
 
 /* Of bools. What costs little on the right is computed always, else only where it decides. */
-static IrInst *lower_logic(Sema *s, AstExpr *e) {
+static IrInst *lower_logic(Sema *s, Expr *e) {
   bool is_and = e->kind == AST_AND;
   IrInst *left = lower_expr(s, e->left);
   if (choice_is_cheap(s, e->right)) {
@@ -158,7 +158,7 @@ static IrInst *lower_branches(Sema *s, const Choices *arms, Type at) {
   return ir_get(&s->b, var);
 }
 
-static IrInst *lower_choice(Sema *s, AstExpr *e) {
+static IrInst *lower_choice(Sema *s, Expr *e) {
   Choices arms = choice_arms(s, e);
   bool is_cheap = true;
   for (int i = 0; i < arms.count; i++) {
@@ -170,8 +170,8 @@ static IrInst *lower_choice(Sema *s, AstExpr *e) {
 
 /* -- all ------------------------------------------------------------------------------------------------- */
 
-IrInst *lower_expr(Sema *s, AstExpr *e) {
-  Inline *in = inline_of(s, e);
+IrInst *lower_expr(Sema *s, Expr *e) {
+  Inline *in = e->inlined;
   if (in) {
     IrInst **values = lower_inline(s, e, in);
     return values ? values[0] : NULL;

@@ -15,8 +15,8 @@ static void note_serial(Sema *s, const char *why) {
 /* -- bodies ---------------------------------------------------------------------------------------------- */
 
 /* A variable that holds all indices as a vector takes those from its own on. */
-static void lower_body(Sema *s, IrRegion *region, AstStmt *stmt, IrInst **indices) {
-  const AstStmt *outer = s->repeat;
+static void lower_body(Sema *s, IrRegion *region, Stmt *stmt, IrInst **indices) {
+  const Stmt *outer = s->repeat;
   IrRegion *back = lower_enter(s, region);
   s->repeat = stmt->kind == AST_STMT_REPEAT ? stmt : NULL;
   s->loops++;
@@ -28,7 +28,7 @@ static void lower_body(Sema *s, IrRegion *region, AstStmt *stmt, IrInst **indice
 }
 
 /* Leaves the LOOP around where the condition holds (or does not). */
-static void break_if(Sema *s, AstExpr *condition, bool holds) {
+static void break_if(Sema *s, Expr *condition, bool holds) {
   IrInst *branch = ir_if(&s->b, lower_expr(s, condition));
   lower_at(s, condition->pos);
   IrRegion *back = lower_enter(s, branch->regions[holds ? 0 : 1]);
@@ -36,7 +36,7 @@ static void break_if(Sema *s, AstExpr *condition, bool holds) {
   lower_leave(s, back);
 }
 
-void lower_while(Sema *s, AstStmt *stmt) {
+void lower_while(Sema *s, Stmt *stmt) {
   note_serial(s, "a 'while'");
   IrInst *loop = ir_loop(&s->b);
   IrRegion *back = lower_enter(s, loop->regions[0]);
@@ -45,7 +45,7 @@ void lower_while(Sema *s, AstStmt *stmt) {
   lower_body(s, loop->regions[0], stmt, NULL);
 }
 
-void lower_repeat(Sema *s, AstStmt *stmt) {
+void lower_repeat(Sema *s, Stmt *stmt) {
   note_serial(s, "a 'repeat'");
   IrInst *loop = ir_loop(&s->b);
   lower_body(s, loop->regions[0], stmt, NULL);
@@ -78,7 +78,7 @@ static IrInst *last_integer(Sema *s, IrInst *stop, IrInst *step, Type type) {
   return ir_convert(&s->b, floor ? floor : ceil, type);
 }
 
-void lower_numeric_for(Sema *s, AstStmt *stmt) {
+void lower_numeric_for(Sema *s, Stmt *stmt) {
   Type type = ty_of_for(s, stmt).type;
   lower_at(s, stmt->pos);
   note_serial(s, "a numeric 'for'; loops over rg.range and x:active() are parallel");
@@ -99,7 +99,7 @@ void lower_numeric_for(Sema *s, AstStmt *stmt) {
 /* -- for .. in ------------------------------------------------------------------------------------------- */
 
 /* A float that is no whole number, or none that an index reaches, ends the launch. */
-static IrInst *lower_float_bound(Sema *s, AstExpr *bound, Type type) {
+static IrInst *lower_float_bound(Sema *s, Expr *bound, Type type) {
   IrInst *value = lower_as(s, bound, TYPE(F64));
   int64_t limit = (int64_t)1 << (type_bits(type) - 1); /* a power of two: exact in an f64 */
   IrInst *least = ir_const_float(&s->b, TYPE(F64), -(double)limit), *beyond = ir_const_float(&s->b, TYPE(F64), (double)limit);
@@ -112,9 +112,9 @@ static IrInst *lower_float_bound(Sema *s, AstExpr *bound, Type type) {
   return ir_convert(&s->b, value, type);
 }
 
-static IrInst *lower_bound(Sema *s, AstExpr *bound, Type type) {
+static IrInst *lower_bound(Sema *s, Expr *bound, Type type) {
   double value;
-  bool is_float = bound && ty_is_float(s->types[bound->id]);
+  bool is_float = bound && ty_is_float(bound->ty);
   if (!bound) return lower_number(s, type, 0);
   if (is_float && sema_is_constant(bound, &value)) return lower_number(s, type, (int64_t)value);
   return is_float ? lower_float_bound(s, bound, type) : lower_as(s, bound, type);
@@ -127,7 +127,7 @@ static IrInst *lower_range(Sema *s, const LoopHead *head) {
 }
 
 /* A numeric `for` over the slots there are when it begins. */
-static void lower_items(Sema *s, AstStmt *stmt, const LoopHead *head) {
+static void lower_items(Sema *s, Stmt *stmt, const LoopHead *head) {
   note_serial(s, "it walks one list in its order");
   IrInst *indices[SNODE_MAX_AXES], *length = lower_items_length(s, head, indices);
   IrInst *last = ir_binary(&s->b, IR_SUB, length, lower_number(s, TYPE(I32), 1));
@@ -151,8 +151,8 @@ static IrInst **from_offset(Sema *s, const LoopHead *head, IrRegion *body) {
   return indices;
 }
 
-void lower_for_in(Sema *s, AstStmt *stmt) {
-  const LoopHead *head = head_of(s, stmt);
+void lower_for_in(Sema *s, Stmt *stmt) {
+  const LoopHead *head = stmt->head;
   if (head->items) {
     lower_items(s, stmt, head);
     return;

@@ -7,12 +7,12 @@ enum { DEEPEST = 150 }; /* regions; the IR ends at 200, and passes add some */
 
 /* Of a function in another file, the place where it is called. */
 void lower_at(Sema *s, Pos pos) {
-  if (s->frame && s->frame->source != s->ast->source) return;
+  if (s->frame && s->frame->source != s->input->ast->source) return;
   s->b.line = pos.line;
   s->b.column = pos.column;
 }
 
-void lower_fault(Sema *s, const AstExpr *at, IrInst *value, ErrorCode code, const char *hint, const char *sentence) {
+void lower_fault(Sema *s, const Expr *at, IrInst *value, ErrorCode code, const char *hint, const char *sentence) {
   SemaFault fault = {.code = code, .sentence = sentence, .hint = hint, .source = sema_text_source(s), .pos = at->pos, .width = at->width};
   ir_emit(&s->b, IR_FAULT, TYPE(NONE), 1, &value)->imm = s->output->faults.count;
   vec_push(s->scratch, &s->output->faults, fault);
@@ -38,14 +38,13 @@ void lower_leave(Sema *s, IrRegion *back) {
   s->b.region = back;
 }
 
-void lower_bind(Sema *s, const AstLocal *ast, IrInst **values) {
-  Local *local = local_of(s, ast);
+void lower_bind(Sema *s, Local *local, IrInst **values) {
   int count = type_parts(local->shape);
   local->values = scratch_array(s->scratch, IrInst *, count);
   for (int k = 0; k < count; k++) {
     IrInst *value = lower_convert(s, values[k], local->type);
     local->values[k] = value;
-    if (!shape_is_variable(s, ast)) continue;
+    if (!local_is_variable(local)) continue;
     local->values[k] = ir_var(&s->b, local->type);
     ir_set(&s->b, local->values[k], value);
   }
@@ -79,9 +78,9 @@ static void add_arguments(Sema *s) {
 }
 
 static void bind_parameters(Sema *s) {
-  for (int i = 0; i < s->function->parameters.count; i++) {
-    const AstLocal *parameter = s->function->parameters.items[i];
-    if (local_of(s, parameter)->is_alias) continue;
+  for (int i = 0; i < s->parameters.count; i++) {
+    Local *parameter = s->parameters.items[i];
+    if (parameter->is_alias) continue;
     lower_at(s, parameter->pos);
     const Live *live = &s->lives.items[s->parameter_live[i] - 1];
     IrInst *values[TYPE_MAX_PARTS];
@@ -92,16 +91,14 @@ static void bind_parameters(Sema *s) {
 
 /* -- statements ------------------------------------------------------------------------------------------ */
 
-void lower_keep_view(Sema *s, const AstLocal *ast, AstExpr *value) {
-  Local *local = local_of(s, ast);
+void lower_keep_view(Sema *s, Local *local, Expr *value) {
   if (local->alias.kind != ENTITY_FIELD || !local->alias.indexed) return;
   local->indices = scratch_array(s->scratch, IrInst *, SNODE_MAX_AXES);
   lower_indices(s, value, local->indices);
 }
 
 /* A quotient of integers keeps them: math.floor of the local is an integer division. */
-static IrInst **lower_initial(Sema *s, const AstLocal *ast, AstExpr *value) {
-  Local *local = local_of(s, ast);
+static IrInst **lower_initial(Sema *s, Local *local, Expr *value) {
   int count = type_parts(local->shape);
   bool is_quotient = local->initial == value && typed_quotient(s, value) == sema_strip(value);
   if (!is_quotient || local->is_annotated) return lower_values_as(s, value, local->type, count);
@@ -121,18 +118,18 @@ static IrInst **lower_zeros(Sema *s, const Local *local) {
   return zeros;
 }
 
-static void lower_declaration(Sema *s, AstStmt *stmt) {
+static void lower_declaration(Sema *s, Stmt *stmt) {
   IrInst ***values = scratch_array(s->scratch, IrInst **, stmt->values.count + 1);
   for (int i = 0; i < stmt->values.count; i++) {
-    AstExpr *value = stmt->values.items[i];
-    const AstLocal *ast = i < stmt->locals.count ? stmt->locals.items[i] : NULL;
+    Expr *value = stmt->values.items[i];
+    Local *ast = i < stmt->locals.count ? stmt->locals.items[i] : NULL;
     if (!ast)
       lower_values(s, value);
-    else if (local_of(s, ast)->is_alias) lower_keep_view(s, ast, value);
+    else if (ast->is_alias) lower_keep_view(s, ast, value);
     else values[i] = lower_initial(s, ast, value);
   }
   for (int i = 0; i < stmt->locals.count; i++) {
-    const Local *local = local_of(s, stmt->locals.items[i]);
+    const Local *local = stmt->locals.items[i];
     if (local->is_alias || type_is_none(local->type)) continue;
     lower_at(s, stmt->locals.items[i]->pos);
     bool has_value = i < stmt->values.count;
@@ -140,14 +137,14 @@ static void lower_declaration(Sema *s, AstStmt *stmt) {
   }
 }
 
-static void lower_branch(Sema *s, IrInst *branch, int arm, AstBlock *block) {
+static void lower_branch(Sema *s, IrInst *branch, int arm, Block *block) {
   IrRegion *back = lower_enter(s, branch->regions[arm]);
   lower_block(s, block);
   lower_leave(s, back);
 }
 
 /* elseif: an `if` in the other arm. Iterates, so that long chains need no stack. */
-static void lower_if(Sema *s, AstStmt *stmt) {
+static void lower_if(Sema *s, Stmt *stmt) {
   IrRegion *back = s->b.region;
   int nesting = s->nesting;
   for (int i = 0; i < stmt->values.count && !s->failed; i++) {
@@ -162,7 +159,7 @@ static void lower_if(Sema *s, AstStmt *stmt) {
   s->b.region = back;
 }
 
-static void lower_return(Sema *s, AstStmt *stmt) {
+static void lower_return(Sema *s, Stmt *stmt) {
   if (s->frame) {
     lower_inline_return(s, stmt);
     return;
@@ -179,7 +176,7 @@ static void lower_return(Sema *s, AstStmt *stmt) {
   ir_emit(&s->b, IR_RETURN, TYPE(NONE), count, operands);
 }
 
-static void lower_stmt(Sema *s, AstStmt *stmt) {
+static void lower_stmt(Sema *s, Stmt *stmt) {
   lower_at(s, stmt->pos);
   s->here = stmt->pos;
   switch (stmt->kind) {
@@ -200,7 +197,7 @@ static void lower_stmt(Sema *s, AstStmt *stmt) {
   }
 }
 
-void lower_block(Sema *s, AstBlock *block) {
+void lower_block(Sema *s, Block *block) {
   for (int i = 0; i < block->count && !s->failed && !lower_is_closed(s); i++) lower_stmt(s, block->items[i]);
 }
 
@@ -208,7 +205,7 @@ void lower_block(Sema *s, AstBlock *block) {
 static void lower_end(Sema *s) {
   const IrKernel *kernel = s->output->kernel;
   if (!kernel->results.count || lower_is_closed(s)) return;
-  lower_at(s, s->function->end);
+  lower_at(s, s->input->ast->function->end);
   IrInst **zeros = scratch_array(s->scratch, IrInst *, ir_result_slots(kernel));
   int count = 0;
   for (int i = 0; i < kernel->results.count; i++)
@@ -231,7 +228,6 @@ void lower_kernel(Sema *s) {
   add_results(s);
   add_arguments(s);
   bind_parameters(s);
-  AstBlock body = s->function->body;
-  lower_block(s, &body);
+  lower_block(s, &s->body);
   lower_end(s);
 }

@@ -26,8 +26,8 @@ static void add_slot(Target *target, const Slot *from, int given, IrInst *condit
 }
 
 /* The row that is chosen, of each number the condition. */
-static void choose_computed(Sema *s, AstExpr *e, const Target *whole, Target *target) {
-  int cols = type_cols(shape_of(s, e->left));
+static void choose_computed(Sema *s, Expr *e, const Target *whole, Target *target) {
+  int cols = type_cols(shape_of(e->left));
   IrInst *index = lower_expr(s, e->list.items[0]), *is_row = NULL;
   lower_at(s, e->pos);
   for (int k = 0; k < whole->count; k++) {
@@ -39,9 +39,9 @@ static void choose_computed(Sema *s, AstExpr *e, const Target *whole, Target *ta
   }
 }
 
-static void choose_constant(Sema *s, AstExpr *e, const Target *whole, Target *target) {
-  const Entity *part = entity_of(s, e);
-  int cols = type_cols(shape_of(s, e->left)), row = part->part_count ? 0 : shape_constant_index(e);
+static void choose_constant(Sema *s, Expr *e, const Target *whole, Target *target) {
+  const Entity *part = &e->entity;
+  int cols = type_cols(shape_of(e->left)), row = part->part_count ? 0 : shape_constant_index(e);
   for (int k = 0; k < whole->count; k++) {
     const Slot *slot = &whole->slots[k];
     for (int p = 0; p < part->part_count; p++)
@@ -51,30 +51,30 @@ static void choose_constant(Sema *s, AstExpr *e, const Target *whole, Target *ta
 }
 
 /* Which numbers, not yet where. */
-static void find_slots(Sema *s, AstExpr *e, Target *target) {
+static void find_slots(Sema *s, Expr *e, Target *target) {
   e = sema_strip(e);
   target->count = 0;
-  target->value_count = type_parts(shape_of(s, e));
-  if (entity_of(s, e)->kind != ENTITY_PART) {
+  target->value_count = type_parts(shape_of(e));
+  if (e->entity.kind != ENTITY_PART) {
     for (int k = 0; k < target->value_count; k++) add_slot(target, &(Slot){.number = k}, k, NULL);
     return;
   }
   Target whole;
   find_slots(s, e->left, &whole);
-  bool is_constant = entity_of(s, e)->part_count || shape_constant_index(e) >= 0;
+  bool is_constant = e->entity.part_count || shape_constant_index(e) >= 0;
   if (is_constant)
     choose_constant(s, e, &whole, target);
   else
     choose_computed(s, e, &whole, target);
 }
 
-static Type target_type(Sema *s, AstExpr *e) {
-  const AstExpr *root = shape_root(e, s);
-  return root->kind == AST_LOCAL ? local_of(s, root->local)->type : entity_of(s, root)->type;
+static Type target_type(Sema *s, Expr *e) {
+  const Expr *root = shape_root(e);
+  return root->kind == AST_LOCAL ? root->local->type : root->entity.type;
 }
 
-static void lower_target(Sema *s, AstExpr *e, Target *target) {
-  AstExpr *root = shape_root(e, s);
+static void lower_target(Sema *s, Expr *e, Target *target) {
+  Expr *root = shape_root(e);
   IrInst *indices[SNODE_MAX_AXES];
   target->type = target_type(s, e);
   find_slots(s, e, target);
@@ -83,9 +83,9 @@ static void lower_target(Sema *s, AstExpr *e, Target *target) {
   for (int k = 0; k < target->count; k++) {
     Slot *slot = &target->slots[k];
     if (root->kind == AST_LOCAL)
-      slot->var = local_of(s, root->local)->values[slot->number];
+      slot->var = root->local->values[slot->number];
     else
-      slot->place = lower_place_at(s, entity_of(s, root), slot->number, indices);
+      slot->place = lower_place_at(s, &root->entity, slot->number, indices);
   }
 }
 
@@ -136,7 +136,7 @@ static void lower_update(Sema *s, Pos pos, const Update *update) {
   Target target;
   IrUpdate op;
   IrInst **values = lower_terms(s, update, target_type(s, update->target),
-                                type_parts(shape_of(s, update->target)), &op);
+                                type_parts(shape_of(update->target)), &op);
   lower_target(s, update->target, &target);
   lower_at(s, pos);
   for (int k = 0; k < target.count; k++) {
@@ -167,9 +167,9 @@ static void assign_number(Sema *s, const Slot *slot, IrInst *value) {
 }
 
 /* All values, then all places, then the assignments: `a, b = b, a`. */
-void lower_assign(Sema *s, AstStmt *stmt) {
+void lower_assign(Sema *s, Stmt *stmt) {
   Pos pos = stmt->pos;
-  Update *update = update_of(s, stmt);
+  Update *update = stmt->update;
   if (update) {
     lower_update(s, pos, update);
     return;
@@ -178,9 +178,9 @@ void lower_assign(Sema *s, AstStmt *stmt) {
   IrInst ***values = scratch_array(s->scratch, IrInst **, stmt->values.count);
   Target *targets = scratch_array(s->scratch, Target, count);
   for (int i = 0; i < stmt->values.count; i++) {
-    AstExpr *value = stmt->values.items[i], *target = i < count ? stmt->targets.items[i] : NULL;
+    Expr *value = stmt->values.items[i], *target = i < count ? stmt->targets.items[i] : NULL;
     values[i] =
-        target ? lower_values_as(s, value, target_type(s, target), type_parts(shape_of(s, target)))
+        target ? lower_values_as(s, value, target_type(s, target), type_parts(shape_of(target)))
                : lower_values(s, value);
   }
   for (int i = 0; i < count; i++) lower_target(s, stmt->targets.items[i], &targets[i]);
@@ -190,9 +190,9 @@ void lower_assign(Sema *s, AstStmt *stmt) {
       assign_number(s, &targets[i].slots[k], values[i][targets[i].slots[k].given]);
 }
 
-void lower_compound(Sema *s, AstStmt *stmt) {
+void lower_compound(Sema *s, Stmt *stmt) {
   Pos pos = stmt->pos;
-  Update *update = update_of(s, stmt);
+  Update *update = stmt->update;
   if (update) {
     lower_update(s, pos, update);
     return;

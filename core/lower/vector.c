@@ -4,7 +4,7 @@
 
 static IrInst **array(Sema *s, int count) { return scratch_array(s->scratch, IrInst *, count); }
 
-static int count_at(Sema *s, const AstExpr *e) { return type_parts(shape_of(s, e)); }
+static int count_at(Sema *s, const Expr *e) { return type_parts(shape_of(e)); }
 
 static IrInst **stretch(Sema *s, IrInst *one, int count) {
   IrInst **all = array(s, count);
@@ -12,7 +12,7 @@ static IrInst **stretch(Sema *s, IrInst *one, int count) {
   return all;
 }
 
-IrInst **lower_values_as(Sema *s, AstExpr *e, Type type, int count) {
+IrInst **lower_values_as(Sema *s, Expr *e, Type type, int count) {
   int own = count_at(s, e);
   if (own == 1) return stretch(s, lower_as(s, e, type), count);
   IrInst **values = lower_values(s, e), **converted = array(s, own);
@@ -36,12 +36,12 @@ static int row_numbers(Shape of, int index, int numbers[TYPE_MAX_PARTS]) {
 }
 
 /* Which numbers of e->left; false where an index is computed. */
-static bool own_numbers(Sema *s, const AstExpr *e, int numbers[TYPE_MAX_PARTS]) {
-  const Entity *part = entity_of(s, e);
+static bool own_numbers(Sema *s, const Expr *e, int numbers[TYPE_MAX_PARTS]) {
+  const Entity *part = &e->entity;
   for (int k = 0; k < part->part_count; k++) numbers[k] = part->parts[k];
   if (part->part_count) return true;
   int index = shape_constant_index(e);
-  if (index >= 0) row_numbers(shape_of(s, e->left), index, numbers);
+  if (index >= 0) row_numbers(shape_of(e->left), index, numbers);
   return index >= 0;
 }
 
@@ -52,8 +52,8 @@ static IrInst **pick(Sema *s, IrInst **values, const int *parts, int count) {
 }
 
 /* A computed index: each row is chosen where it is the one; outside there is zero. */
-static IrInst **lower_computed(Sema *s, AstExpr *e) {
-  Shape of = shape_of(s, e->left);
+static IrInst **lower_computed(Sema *s, Expr *e) {
+  Shape of = shape_of(e->left);
   IrInst **values = lower_values(s, e->left), *index = lower_expr(s, e->list.items[0]);
   IrInst **chosen = array(s, type_cols(of));
   lower_at(s, e->pos);
@@ -66,17 +66,17 @@ static IrInst **lower_computed(Sema *s, AstExpr *e) {
   return chosen;
 }
 
-static IrInst **lower_part(Sema *s, AstExpr *e) {
+static IrInst **lower_part(Sema *s, Expr *e) {
   int numbers[TYPE_MAX_PARTS];
   return own_numbers(s, e, numbers) ? lower_parts(s, e->left, numbers, count_at(s, e)) : lower_computed(s, e);
 }
 
 /* -- leaves ----------------------------------------------------------------------------------------------------- */
 
-static IrInst **lower_local(Sema *s, const AstExpr *e, const int *parts, int count) {
-  const Local *local = local_of(s, e->local);
+static IrInst **lower_local(Sema *s, const Expr *e, const int *parts, int count) {
+  const Local *local = e->local;
   IrInst **values = pick(s, local->values, parts, count);
-  for (int k = 0; k < count && shape_is_variable(s, e->local); k++) values[k] = ir_get(&s->b, values[k]);
+  for (int k = 0; k < count && local_is_variable(e->local); k++) values[k] = ir_get(&s->b, values[k]);
   return values;
 }
 
@@ -88,21 +88,21 @@ static IrInst **lower_live(Sema *s, const Entity *entity, const int *parts, int 
   return values;
 }
 
-static IrInst **lower_element(Sema *s, AstExpr *e, const int *parts, int count) {
+static IrInst **lower_element(Sema *s, Expr *e, const int *parts, int count) {
   IrInst *indices[SNODE_MAX_AXES], **values = array(s, count);
   lower_indices(s, e, indices);
   lower_at(s, e->pos);
-  for (int k = 0; k < count; k++) values[k] = ir_load(&s->b, lower_place_at(s, entity_of(s, e), parts[k], indices));
+  for (int k = 0; k < count; k++) values[k] = ir_load(&s->b, lower_place_at(s, &e->entity, parts[k], indices));
   return values;
 }
 
-static IrInst **convert_all(Sema *s, const AstExpr *e, IrInst **values, int count) {
-  for (int k = 0; k < count; k++) values[k] = lower_convert(s, values[k], s->at[e->id]);
+static IrInst **convert_all(Sema *s, const Expr *e, IrInst **values, int count) {
+  for (int k = 0; k < count; k++) values[k] = lower_convert(s, values[k], e->at);
   return values;
 }
 
-IrInst **lower_parts(Sema *s, AstExpr *e, const int *parts, int count) {
-  const Entity *entity = entity_of(s, e);
+IrInst **lower_parts(Sema *s, Expr *e, const int *parts, int count) {
+  const Entity *entity = &e->entity;
   int numbers[TYPE_MAX_PARTS];
   lower_at(s, e->pos);
   if (e->kind == AST_PAREN) return lower_parts(s, e->left, parts, count);
@@ -118,7 +118,7 @@ IrInst **lower_parts(Sema *s, AstExpr *e, const int *parts, int count) {
 /* -- operators ---------------------------------------------------------------------------------------------------- */
 
 /* All numbers are equal, or some are not. */
-static IrInst **lower_equality(Sema *s, AstExpr *e) {
+static IrInst **lower_equality(Sema *s, Expr *e) {
   int count = count_at(s, e->left);
   IrInst **a = lower_values(s, e->left), **b = lower_values(s, e->right), **result = array(s, 1);
   lower_at(s, e->pos);
@@ -129,9 +129,9 @@ static IrInst **lower_equality(Sema *s, AstExpr *e) {
   return result;
 }
 
-static IrInst **lower_binary(Sema *s, AstExpr *e) {
-  Type at = s->at[e->id];
-  Shape a_shape = shape_of(s, e->left), b_shape = shape_of(s, e->right);
+static IrInst **lower_binary(Sema *s, Expr *e) {
+  Type at = e->at;
+  Shape a_shape = shape_of(e->left), b_shape = shape_of(e->right);
   if (e->op == AST_EQ || e->op == AST_NE) return lower_equality(s, e);
   bool has_scalar = type_is_scalar(a_shape) || type_is_scalar(b_shape);
   int count = count_at(s, e);
@@ -146,17 +146,17 @@ static IrInst **lower_binary(Sema *s, AstExpr *e) {
   return result;
 }
 
-static IrInst **lower_unary(Sema *s, AstExpr *e) {
+static IrInst **lower_unary(Sema *s, Expr *e) {
   int count = count_at(s, e);
-  IrInst **values = lower_values_as(s, e->left, s->at[e->id], count), **result = array(s, count);
+  IrInst **values = lower_values_as(s, e->left, e->at, count), **result = array(s, count);
   lower_at(s, e->pos);
   for (int k = 0; k < count; k++) result[k] = ir_unary(&s->b, e->op == AST_NEG ? IR_NEG : IR_BNOT, values[k]);
   return result;
 }
 
 /* `c and a or b`: branches, where an arm costs more than a few ops. */
-static IrInst **lower_choice(Sema *s, AstExpr *e) {
-  Type at = s->at[e->id];
+static IrInst **lower_choice(Sema *s, Expr *e) {
+  Type at = e->at;
   int count = count_at(s, e), nesting = s->nesting;
   IrInst **vars = array(s, count), **result = array(s, count);
   Choices arms = choice_arms(s, e);
@@ -184,18 +184,18 @@ static IrInst **lower_choice(Sema *s, AstExpr *e) {
   return result;
 }
 
-IrInst **lower_values(Sema *s, AstExpr *e) {
+IrInst **lower_values(Sema *s, Expr *e) {
   int all[TYPE_MAX_PARTS], count = count_at(s, e);
-  const Entity *entity = entity_of(s, e);
+  const Entity *entity = &e->entity;
   for (int k = 0; k < count; k++) all[k] = k;
   lower_at(s, e->pos);
   if (e->kind == AST_PAREN) return lower_values(s, e->left);
   if (entity->kind == ENTITY_PART) return convert_all(s, e, lower_part(s, e), count);
-  Inline *in = inline_of(s, e);
+  Inline *in = e->inlined;
   if (in) return lower_inline(s, e, in);
   if (e->kind == AST_CALL) return lower_call(s, e);
   if (e->kind == AST_METHOD) return lower_method(s, e);
-  if (e->kind == AST_BINARY && !type_is_scalar(shape_of(s, e->left)) &&
+  if (e->kind == AST_BINARY && !type_is_scalar(shape_of(e->left)) &&
       (e->op == AST_EQ || e->op == AST_NE))
     return lower_equality(s, e);
   if (count == 1) {

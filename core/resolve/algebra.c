@@ -4,32 +4,32 @@
 
 static bool is_vector(Shape shape) { return !type_is_scalar(shape) && !type_is_matrix(shape); }
 
-static bool fail(Sema *s, AstExpr *e, const Builtin *builtin, const char *takes, Shape given) {
+static bool fail(Sema *s, Expr *e, const Builtin *builtin, const char *takes, Shape given) {
   return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' takes %s, and this is %s", builtin->name, takes,
                    shape_text(s, given));
 }
 
-static bool needs_vectors(Sema *s, AstExprs list, const Builtin *builtin) {
+static bool needs_vectors(Sema *s, Exprs list, const Builtin *builtin) {
   for (int i = 0; i < list.count; i++)
-    if (!is_vector(shape_of(s, list.items[i])))
-      return fail(s, list.items[i], builtin, "vectors", shape_of(s, list.items[i]));
+    if (!is_vector(shape_of(list.items[i])))
+      return fail(s, list.items[i], builtin, "vectors", shape_of(list.items[i]));
   return true;
 }
 
-static bool needs_square(Sema *s, AstExpr *e, const Builtin *builtin) {
-  Shape shape = shape_of(s, e);
+static bool needs_square(Sema *s, Expr *e, const Builtin *builtin) {
+  Shape shape = shape_of(e);
   return (type_is_matrix(shape) && type_rows(shape) == type_cols(shape)) ||
          fail(s, e, builtin, "a square matrix", shape);
 }
 
-static bool join_from(Sema *s, AstExpr *e, AstExprs list, int first, const Builtin *builtin, Shape *shape) {
+static bool join_from(Sema *s, Expr *e, Exprs list, int first, const Builtin *builtin, Shape *shape) {
   const char *who = scratch_format(s->scratch, "'%s'", builtin->name);
   for (int i = first; i < list.count; i++)
-    if (!shape_join(s, e, *shape, shape_of(s, list.items[i]), who, shape)) return false;
+    if (!shape_join(s, e, *shape, shape_of(list.items[i]), who, shape)) return false;
   return true;
 }
 
-static bool cross_shape(Sema *s, AstExpr *e, AstExprs list, const Builtin *builtin, Shape *shape) {
+static bool cross_shape(Sema *s, Expr *e, Exprs list, const Builtin *builtin, Shape *shape) {
   if (!needs_vectors(s, list, builtin) || !join_from(s, e, list, 0, builtin, shape)) return false;
   if (type_rows(*shape) > 3)
     return fail(s, list.items[0], builtin, "vectors of 3, or of 2", *shape);
@@ -37,18 +37,18 @@ static bool cross_shape(Sema *s, AstExpr *e, AstExprs list, const Builtin *built
   return true;
 }
 
-static bool outer_shape(Sema *s, AstExpr *e, AstExprs list, const Builtin *builtin, Shape *shape) {
+static bool outer_shape(Sema *s, Expr *e, Exprs list, const Builtin *builtin, Shape *shape) {
   if (!needs_vectors(s, list, builtin)) return false;
-  int rows = type_rows(shape_of(s, list.items[0])), cols = type_rows(shape_of(s, list.items[1]));
+  int rows = type_rows(shape_of(list.items[0])), cols = type_rows(shape_of(list.items[1]));
   *shape = type_make_shape(rows, cols);
   return rows * cols <= TYPE_MAX_PARTS ||
          sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "a matrix has %d numbers at most, and this would have %d",
                    TYPE_MAX_PARTS, rows * cols);
 }
 
-bool resolve_algebra(Sema *s, AstExpr *e, const Builtin *builtin, Shape *shape) {
-  AstExprs list = call_arguments(s, e);
-  Shape first = shape_of(s, list.items[0]);
+bool resolve_algebra(Sema *s, Expr *e, const Builtin *builtin, Shape *shape) {
+  Exprs list = call_arguments(s, e);
+  Shape first = shape_of(list.items[0]);
   *shape = (Shape){0};
   switch ((Algebra)builtin->algebra) {
   case ALGEBRA_DOT: {

@@ -17,7 +17,7 @@ static bool is_of_the_host(const char *name) {
   return !strchr(name, '.');
 }
 
-static Entity fail_builtin(Sema *s, AstExpr *e, const char *name) {
+static Entity fail_builtin(Sema *s, Expr *e, const char *name) {
   if (!strcmp(name, "pairs") || !strcmp(name, "ipairs"))
     sema_fail(s, e, RG_ERROR_UNSUPPORTED, "a field's cells: for i in x:active(); a captured list: for k, v in ipairs(t)",
               "'%s' cannot be called here", name);
@@ -29,7 +29,7 @@ static Entity fail_builtin(Sema *s, AstExpr *e, const char *name) {
   return (Entity){0};
 }
 
-static Entity fail_count(Sema *s, AstExpr *e, const char *name, int least, int most) {
+static Entity fail_count(Sema *s, Expr *e, const char *name, int least, int most) {
   if (least == most)
     sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d %s, here %s %d", name, least,
               least == 1 ? "argument" : "arguments", e->list.count == 1 ? "is" : "are", e->list.count);
@@ -39,24 +39,24 @@ static Entity fail_count(Sema *s, AstExpr *e, const char *name, int least, int m
   return (Entity){0};
 }
 
-static bool resolve_arguments(Sema *s, AstExprs *list) {
+static bool resolve_arguments(Sema *s, Exprs *list) {
   for (int i = 0; i < list->count; i++)
     if (!resolve_value(s, list->items[i])) return false;
   return resolve_refuse_many(s, list);
 }
 
 /* Number by number: all arguments have one shape, or are scalars. */
-static bool join_arguments(Sema *s, AstExpr *e, const Builtin *builtin, Shape *shape) {
-  AstExprs arguments = call_arguments(s, e);
+static bool join_arguments(Sema *s, Expr *e, const Builtin *builtin, Shape *shape) {
+  Exprs arguments = call_arguments(s, e);
   *shape = (Shape){0};
   for (int i = 0; i < arguments.count; i++)
-    if (!shape_join(s, e, *shape, shape_of(s, arguments.items[i]), scratch_format(s->scratch, "'%s'", builtin->name),
+    if (!shape_join(s, e, *shape, shape_of(arguments.items[i]), scratch_format(s->scratch, "'%s'", builtin->name),
                     shape))
       return false;
   return true;
 }
 
-static Entity resolve_known(Sema *s, AstExpr *e, const Builtin *builtin) {
+static Entity resolve_known(Sema *s, Expr *e, const Builtin *builtin) {
   Entity entity = {.kind = ENTITY_VALUE, .builtin = builtin};
   int given = call_arguments(s, e).count;
   if (given < builtin->least || given > builtin->most)
@@ -68,7 +68,7 @@ static Entity resolve_known(Sema *s, AstExpr *e, const Builtin *builtin) {
 }
 
 /* The bounds of a range are resolved with the head of its loop. */
-static Entity resolve_builtin_call(Sema *s, AstExpr *e, const Entity *callee) {
+static Entity resolve_builtin_call(Sema *s, Expr *e, const Entity *callee) {
   const Builtin *builtin = callee->builtin;
   if (!builtin) return fail_builtin(s, e, callee->name);
   if (builtin->form == FORM_RANGE) return (Entity){.kind = ENTITY_LOOP, .builtin = builtin};
@@ -79,17 +79,17 @@ static Entity resolve_builtin_call(Sema *s, AstExpr *e, const Entity *callee) {
 }
 
 /* How many numbers there are; -1 after an error. */
-static int count_numbers(Sema *s, const AstExprs *list, const char *name) {
+static int count_numbers(Sema *s, const Exprs *list, const char *name) {
   int count = 0;
   for (int i = 0; i < list->count; i++) {
-    AstExpr *item = list->items[i];
+    Expr *item = list->items[i];
     if (item->kind != AST_TABLE) {
       if (!resolve_value(s, item)) return -1;
-      count += type_parts(shape_of(s, item));
+      count += type_parts(shape_of(item));
       continue;
     }
-    for (int k = 0; k < item->keys.count; k++)
-      if (item->keys.items[k]) {
+    for (int k = 0; k < item->ast->keys.count; k++)
+      if (item->ast->keys.items[k]) {
         sema_fail(s, item, RG_ERROR_UNSUPPORTED, "write the numbers in their order", "'%s' takes no names", name);
         return -1;
       }
@@ -101,9 +101,9 @@ static int count_numbers(Sema *s, const AstExprs *list, const char *name) {
 }
 
 /* In `{{a, b}, {c, d}}` each row has as many numbers as there are columns. */
-static bool check_rows(Sema *s, const AstExprs *list, const char *name, Shape shape) {
+static bool check_rows(Sema *s, const Exprs *list, const char *name, Shape shape) {
   for (int i = 0; i < list->count; i++) {
-    AstExpr *row = list->items[i];
+    Expr *row = list->items[i];
     if (row->kind != AST_TABLE) continue;
     bool is_outer = row->list.count && row->list.items[0]->kind == AST_TABLE;
     if (is_outer ? !check_rows(s, &row->list, name, shape)
@@ -115,7 +115,7 @@ static bool check_rows(Sema *s, const AstExprs *list, const char *name, Shape sh
 }
 
 /* One number stands for all of a vector, and for the diagonal of a matrix. */
-static bool construct_resolve(Sema *s, AstExpr *e, const char *name, Shape shape) {
+static bool construct_resolve(Sema *s, Expr *e, const char *name, Shape shape) {
   int count = count_numbers(s, &e->list, name);
   if (count < 0) return false;
   if (count != type_parts(shape) && count != 1)
@@ -127,7 +127,7 @@ static bool construct_resolve(Sema *s, AstExpr *e, const char *name, Shape shape
   return is_flat || check_rows(s, &e->list, name, shape);
 }
 
-static Entity resolve_conversion(Sema *s, AstExpr *e, const Entity *callee) {
+static Entity resolve_conversion(Sema *s, Expr *e, const Entity *callee) {
   Entity entity = {.kind = ENTITY_VALUE, .type = callee->type, .shape = callee->shape, .is_conversion = true};
   if (!type_is_scalar(callee->shape))
     return construct_resolve(s, e, callee->name, callee->shape) ? entity : (Entity){0};
@@ -138,7 +138,7 @@ static Entity resolve_conversion(Sema *s, AstExpr *e, const Entity *callee) {
 
 /* -- types that are made ---------------------------------------------------------------------------------------- */
 
-static int extent_of(Sema *s, AstExpr *e) {
+static int extent_of(Sema *s, Expr *e) {
   double value;
   if (sema_is_constant(e, &value) && value >= 1 && value <= TYPE_MAX_PARTS && value == (int)value) return (int)value;
   sema_fail(s, e, RG_ERROR_TYPE_UNKNOWN, "write a number: rg.vec(3, rg.f32)",
@@ -146,7 +146,7 @@ static int extent_of(Sema *s, AstExpr *e) {
   return 0;
 }
 
-Entity resolve_type_call(Sema *s, AstExpr *e, Str name) {
+Entity resolve_type_call(Sema *s, Expr *e, Str name) {
   bool is_matrix = str_is(name, "mat");
   int count = is_matrix ? 3 : 2;
   if (!is_matrix && !str_is(name, "vec")) {
@@ -156,7 +156,7 @@ Entity resolve_type_call(Sema *s, AstExpr *e, Str name) {
   }
   if (e->list.count != count) return fail_count(s, e, is_matrix ? "rg.mat" : "rg.vec", count, count);
   Shape shape;
-  Type element = resolve_type(s, e->list.items[count - 1], &shape), type;
+  Type element = resolve_type(s, e->list.items[count - 1]->ast, &shape), type;
   int rows = s->failed ? 0 : extent_of(s, e->list.items[0]),
       cols = s->failed || !is_matrix ? 1 : extent_of(s, e->list.items[1]);
   if (s->failed) return (Entity){0};
@@ -168,8 +168,8 @@ Entity resolve_type_call(Sema *s, AstExpr *e, Str name) {
   return (Entity){0};
 }
 
-Entity resolve_call(Sema *s, AstExpr *e) {
-  if (entity_of(s, e)->is_conversion) return *entity_of(s, e); /* read already, or made by sema itself */
+Entity resolve_call(Sema *s, Expr *e) {
+  if (e->entity.is_conversion) return *&e->entity; /* read already, or made by sema itself */
   Entity callee = resolve_expr(s, e->left);
   const char *name = callee.name ? callee.name : sema_source(s, e->left);
   if (callee.kind == ENTITY_NONE) return callee;
@@ -183,13 +183,13 @@ Entity resolve_call(Sema *s, AstExpr *e) {
 
 /* -- methods --------------------------------------------------------------------------------------------- */
 
-static Entity fail_method(Sema *s, AstExpr *e, const Entity *object) {
+static Entity fail_method(Sema *s, Expr *e, const Entity *object) {
   sema_fail(s, e, RG_ERROR_CALL, suggest_method(s, e->text),
             "'%s' has no method '%s'", object->name, sema_text(s, e->text));
   return (Entity){0};
 }
 
-Entity resolve_fail_indices(Sema *s, AstExpr *e, const Entity *object, int needed, int given) {
+Entity resolve_fail_indices(Sema *s, Expr *e, const Entity *object, int needed, int given) {
   const char *name = object->name, *method = object->method ? object->method->name : sema_text(s, e->text);
   const char *axes = needed == 1 ? "i" : needed == 2 ? "i, j" : "i, j, ..";
   bool has_value = object->method && object->method->form == METHOD_RMW;
@@ -200,8 +200,8 @@ Entity resolve_fail_indices(Sema *s, AstExpr *e, const Entity *object, int neede
 }
 
 /* The leading arguments are indices; the last `values` are not. */
-static bool resolve_method_arguments(Sema *s, AstExpr *e, const Entity *object, int values, int *indices) {
-  AstExprs list = e->list;
+static bool resolve_method_arguments(Sema *s, Expr *e, const Entity *object, int values, int *indices) {
+  Exprs list = e->list;
   if (list.count < values) {
     fail_count(s, e, object->method->name, values + object->node->rank - object->indexed,
                values + object->node->rank - object->indexed);
@@ -216,7 +216,7 @@ static bool resolve_method_arguments(Sema *s, AstExpr *e, const Entity *object, 
   return resolve_refuse_many(s, &e->list);
 }
 
-static Entity resolve_cell_call(Sema *s, AstExpr *e, Entity object) {
+static Entity resolve_cell_call(Sema *s, Expr *e, Entity object) {
   const Method *method = object.method;
   bool is_list = object.node->kind == SNODE_DYNAMIC && method->op == IR_DEACTIVATE; /* is emptied as a whole */
   int count, needed = object.node->rank - is_list - object.indexed;
@@ -228,7 +228,7 @@ static Entity resolve_cell_call(Sema *s, AstExpr *e, Entity object) {
   return object;
 }
 
-static Entity resolve_element_call(Sema *s, AstExpr *e, Entity object) {
+static Entity resolve_element_call(Sema *s, Expr *e, Entity object) {
   if (object.kind == ENTITY_FIELD && object.method->form == METHOD_CAS &&
       !type_is_scalar(object.shape)) {
     sema_fail(s, e, RG_ERROR_UNSUPPORTED, "keep what is compared in a field of its own",
@@ -240,7 +240,7 @@ static Entity resolve_element_call(Sema *s, AstExpr *e, Entity object) {
   return (Entity){0};
 }
 
-static Entity resolve_whole_call(Sema *s, AstExpr *e, Entity object) {
+static Entity resolve_whole_call(Sema *s, Expr *e, Entity object) {
   const char *name = object.method->name;
   if (e->list.count) return fail_count(s, e, name, 0, 0);
   if (object.indexed) {
@@ -257,7 +257,7 @@ static Entity resolve_whole_call(Sema *s, AstExpr *e, Entity object) {
   return object;
 }
 
-static Entity resolve_object_call(Sema *s, AstExpr *e, Entity object) {
+static Entity resolve_object_call(Sema *s, Expr *e, Entity object) {
   const char *name = object.method->name;
   switch (object.method->form) {
   case METHOD_RMW: case METHOD_CAS: return resolve_element_call(s, e, object);
@@ -276,7 +276,7 @@ static Entity resolve_object_call(Sema *s, AstExpr *e, Entity object) {
   return (Entity){0};
 }
 
-static Entity fail_object(Sema *s, AstExpr *e, const Entity *object) {
+static Entity fail_object(Sema *s, Expr *e, const Entity *object) {
   const char *name = sema_text(s, e->text), *what = object->name ? object->name : sema_source(s, e->left);
   if (object->kind == ENTITY_ELEMENT && method_find(e->text))
     sema_fail(s, e, RG_ERROR_CALL, scratch_format(s->scratch, "write %s:%s(i, .., v)", object->name, name),
@@ -287,7 +287,7 @@ static Entity fail_object(Sema *s, AstExpr *e, const Entity *object) {
 }
 
 /* object:name(..) where the object is a Lua table: its function, given the table first. */
-static Entity resolve_table_call(Sema *s, AstExpr *e, const Entity *object) {
+static Entity resolve_table_call(Sema *s, Expr *e, const Entity *object) {
   Entity callee = table_member(s, e, object, e->text);
   if (s->failed) return (Entity){0};
   if (callee.kind == ENTITY_OTHER && callee.value == VALUE_FUNCTION) return resolve_inline_call(s, e, callee, e->left);
@@ -296,11 +296,11 @@ static Entity resolve_table_call(Sema *s, AstExpr *e, const Entity *object) {
 }
 
 /* `v:norm()` is rg.norm(v). */
-static Entity resolve_vector_method(Sema *s, AstExpr *e, const Entity *object) {
+static Entity resolve_vector_method(Sema *s, Expr *e, const Entity *object) {
   const Builtin *builtin = builtin_method(e->text);
   if (builtin && builtin->form == FORM_DECOMPOSE) return decompose_call(s, e, builtin);
   if (builtin) {
-    entity_of(s, e)->builtin = builtin; /* the object counts as an argument from here on */
+    e->entity.builtin = builtin; /* the object counts as an argument from here on */
     return resolve_known(s, e, builtin);
   }
   sema_fail(s, e, RG_ERROR_CALL,
@@ -308,7 +308,7 @@ static Entity resolve_vector_method(Sema *s, AstExpr *e, const Entity *object) {
   return (Entity){0};
 }
 
-Entity resolve_method(Sema *s, AstExpr *e) {
+Entity resolve_method(Sema *s, Expr *e) {
   Entity object = resolve_expr(s, e->left);
   if (object.kind == ENTITY_OTHER && object.value == VALUE_TABLE) return resolve_table_call(s, e, &object);
   bool is_value = object.kind == ENTITY_VALUE || object.kind == ENTITY_LIVE || object.kind == ENTITY_ELEMENT ||

@@ -176,16 +176,16 @@ static Ast *write_function(Sema *s, const Builtin *builtin, int size) {
   return parse_kernel_text(source, s->err);
 }
 
-Entity decompose_call(Sema *s, AstExpr *e, const Builtin *builtin) {
-  AstExpr *self = e->kind == AST_METHOD ? e->left : NULL;
-  if (inline_of(s, e)) return *entity_of(s, e); /* read once already */
+Entity decompose_call(Sema *s, Expr *e, const Builtin *builtin) {
+  Expr *self = e->kind == AST_METHOD ? e->left : NULL;
+  if (e->inlined) return *&e->entity; /* read once already */
   if (e->list.count != (self ? 0 : 1)) {
     sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes one matrix", builtin->name);
     return (Entity){0};
   }
-  AstExpr *matrix = self ? self : e->list.items[0];
+  Expr *matrix = self ? self : e->list.items[0];
   if (!resolve_value(s, matrix)) return (Entity){0};
-  Shape shape = shape_of(s, matrix);
+  Shape shape = shape_of(matrix);
   if (!type_is_matrix(shape) || type_rows(shape) != type_cols(shape)) {
     sema_fail(s, matrix, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' takes a square matrix, and this is %s", builtin->name,
               shape_text(s, shape));

@@ -6,7 +6,7 @@ static Entity value_entity(void) { return (Entity){.kind = ENTITY_VALUE}; }
 
 /* -- values ---------------------------------------------------------------------------------------------- */
 
-static bool fail_other(Sema *s, AstExpr *e, const Entity *entity) {
+static bool fail_other(Sema *s, Expr *e, const Entity *entity) {
   const char *name = entity->name ? entity->name : sema_source(s, e);
   switch (entity->value) {
   case VALUE_NIL:
@@ -26,7 +26,7 @@ static bool fail_other(Sema *s, AstExpr *e, const Entity *entity) {
   }
 }
 
-static bool fail_no_value(Sema *s, AstExpr *e, const Entity *entity) {
+static bool fail_no_value(Sema *s, Expr *e, const Entity *entity) {
   switch (entity->kind) {
   case ENTITY_FIELD:
     return sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s: an element needs %d %s, here %s %d",
@@ -49,11 +49,11 @@ static bool fail_no_value(Sema *s, AstExpr *e, const Entity *entity) {
   }
 }
 
-bool resolve_value(Sema *s, AstExpr *e) {
+bool resolve_value(Sema *s, Expr *e) {
   Entity entity = resolve_expr(s, e);
   if (entity.kind == ENTITY_SHAPE) {
     entity = extent_vector(s, e, &entity);
-    *entity_of(s, e) = entity; /* the table may have moved */
+    e->entity = entity; /* the table may have moved */
   }
   switch (entity.kind) {
   case ENTITY_VALUE:
@@ -66,24 +66,24 @@ bool resolve_value(Sema *s, AstExpr *e) {
   }
 }
 
-bool resolve_scalar(Sema *s, AstExpr *e) { return resolve_value(s, e) && resolve_check_scalar(s, e); }
+bool resolve_scalar(Sema *s, Expr *e) { return resolve_value(s, e) && resolve_check_scalar(s, e); }
 
-bool resolve_check_scalar(Sema *s, AstExpr *e) {
-  return type_is_scalar(shape_of(s, e)) ||
+bool resolve_check_scalar(Sema *s, Expr *e) {
+  return type_is_scalar(shape_of(e)) ||
          sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "take one number of it: v.x", "a number stands here, and this is %s",
-                   shape_text(s, shape_of(s, e)));
+                   shape_text(s, shape_of(e)));
 }
 
 static Entity shaped_entity(Shape shape) { return (Entity){.kind = ENTITY_VALUE, .shape = shape}; }
 
-static Entity resolve_unary(Sema *s, AstExpr *e) {
+static Entity resolve_unary(Sema *s, Expr *e) {
   bool ok = e->op == AST_NOT ? resolve_scalar(s, e->left) : resolve_value(s, e->left);
-  return ok ? shaped_entity(shape_of(s, e->left)) : (Entity){0};
+  return ok ? shaped_entity(shape_of(e->left)) : (Entity){0};
 }
 
 /* -- names ----------------------------------------------------------------------------------------------- */
 
-static Entity fail_reduced(Sema *s, AstExpr *e) {
+static Entity fail_reduced(Sema *s, Expr *e) {
   const char *name = sema_text(s, e->local->name);
   sema_fail(s, e, RG_ERROR_REDUCTION, "read it after the loop, or keep the iteration's own value in another local",
             "'%s' is gathered by this parallel loop and has no value inside it", name);
@@ -91,24 +91,25 @@ static Entity fail_reduced(Sema *s, AstExpr *e) {
 }
 
 /* A helper before the kernel; it takes what the kernel takes. */
-static Entity resolve_helper(Sema *s, AstExpr *e) {
+static Entity resolve_helper(Sema *s, Expr *e) {
   Entity entity = {.kind = ENTITY_OTHER, .value = VALUE_FUNCTION, .what = "a function", .name = sema_text(s, e->text)};
-  for (int i = 0; i < s->ast->helpers.count; i++)
-    if (s->ast->helpers.items[i]->locals.items[0] == e->local) entity.callee = s->ast->helpers.items[i]->function;
-  entity.callee_source = s->ast->source;
+  const Ast *ast = s->input->ast;
+  for (int i = 0; i < ast->helpers.count; i++)
+    if (ast->helpers.items[i]->locals.items[0] == e->ast->local) entity.callee = ast->helpers.items[i]->function;
+  entity.callee_source = ast->source;
   return entity;
 }
 
-static Entity resolve_local(Sema *s, AstExpr *e) {
-  Local *local = local_of(s, e->local);
+static Entity resolve_local(Sema *s, Expr *e) {
+  Local *local = e->local;
+  if (!local) return resolve_helper(s, e);
   if (local->is_poisoned) sema_poison(s);
-  if (!e->local->owner) return resolve_helper(s, e);
   if (local->is_alias) return local->alias;
   if (s->loop && local->loop == 0 && local->reduced_in == s->loop) return fail_reduced(s, e);
   return shaped_entity(local->shape);
 }
 
-static Entity resolve_shape_of(Sema *s, AstExpr *e, Entity object, Str name) {
+static Entity resolve_shape_of(Sema *s, Expr *e, Entity object, Str name) {
   if (str_is(name, "shape") || str_is(name, "offset")) {
     object.kind = ENTITY_SHAPE;
     object.shape = (Shape){0};
@@ -121,7 +122,7 @@ static Entity resolve_shape_of(Sema *s, AstExpr *e, Entity object, Str name) {
   return (Entity){0};
 }
 
-Entity resolve_member(Sema *s, AstExpr *e, Entity object, Str name) {
+Entity resolve_member(Sema *s, Expr *e, Entity object, Str name) {
   const char *text = sema_text(s, name);
   switch (object.kind) {
   case ENTITY_NONE: return object;
@@ -147,16 +148,16 @@ Entity resolve_member(Sema *s, AstExpr *e, Entity object, Str name) {
 }
 
 /* A parameter that is assigned is a variable, and no path leads behind it. */
-static bool is_behind_variable(Sema *s, const AstExpr *e) {
+static bool is_behind_variable(Sema *s, const Expr *e) {
   while (e->kind == AST_FIELD) e = e->left;
-  return e->kind == AST_LOCAL && !local_of(s, e->local)->is_alias;
+  return e->kind == AST_LOCAL && !(e->local && e->local->is_alias);
 }
 
-static Entity resolve_field(Sema *s, AstExpr *e) {
+static Entity resolve_field(Sema *s, Expr *e) {
   StrBuf name;
   int parameter;
   strbuf_init(&name, s->scratch);
-  if (!is_behind_variable(s, e) && path_of(s->frame ? NULL : s->input->ast, e, &name, &parameter))
+  if (!is_behind_variable(s, e) && path_of(s->frame ? NULL : s->input->ast, e->ast, &name, &parameter))
     return resolve_capture(s, e);
   Entity object = resolve_expr(s, e->left);
   return resolve_member(s, e, object, e->text);
@@ -170,18 +171,18 @@ static bool has_keys(const AstExpr *table) {
   return false;
 }
 
-bool resolve_indices(Sema *s, AstExprs *list, int *count) {
+bool resolve_indices(Sema *s, Exprs *list, int *count) {
   *count = 0;
   for (int i = 0; i < list->count && !s->failed; i++) {
-    AstExpr *index = list->items[i];
+    Expr *index = list->items[i];
     if (index->kind != AST_TABLE) {
       if (!resolve_value(s, index)) return false;
-      if (type_is_matrix(shape_of(s, index)))
+      if (type_is_matrix(shape_of(index)))
         return sema_fail(s, index, RG_ERROR_TYPE_MISMATCH, NULL, "a matrix cannot be an index");
-      *count += type_parts(shape_of(s, index));
+      *count += type_parts(shape_of(index));
       continue;
     }
-    if (has_keys(index))
+    if (has_keys(index->ast))
       return sema_fail(s, index, RG_ERROR_UNSUPPORTED, "write x[{i, j}]", "these indices have names");
     for (int k = 0; k < index->list.count; k++) resolve_scalar(s, index->list.items[k]);
     *count += index->list.count;
@@ -190,7 +191,7 @@ bool resolve_indices(Sema *s, AstExprs *list, int *count) {
 }
 
 /* A field without axes has one element, `x[0]`. */
-static Entity resolve_only_element(Sema *s, AstExpr *e, Entity field, int count) {
+static Entity resolve_only_element(Sema *s, Expr *e, Entity field, int count) {
   double index;
   if (count == 1 && e->list.items[0]->kind != AST_TABLE && sema_is_constant(e->list.items[0], &index) && index == 0) {
     field.kind = ENTITY_ELEMENT;
@@ -201,7 +202,7 @@ static Entity resolve_only_element(Sema *s, AstExpr *e, Entity field, int count)
   return (Entity){0};
 }
 
-static Entity resolve_element(Sema *s, AstExpr *e, Entity field) {
+static Entity resolve_element(Sema *s, Expr *e, Entity field) {
   int count;
   if (!resolve_indices(s, &e->list, &count)) return (Entity){0};
   int rank = field.node->rank;
@@ -216,7 +217,7 @@ static Entity resolve_element(Sema *s, AstExpr *e, Entity field) {
   return field;
 }
 
-static Entity resolve_index(Sema *s, AstExpr *e) {
+static Entity resolve_index(Sema *s, Expr *e) {
   Entity object = resolve_expr(s, e->left);
   const char *name = object.name ? object.name : sema_source(s, e->left);
   if (object.kind != ENTITY_FIELD && object.kind != ENTITY_TYPE && !type_is_scalar(object.shape))
@@ -245,7 +246,7 @@ static Entity resolve_index(Sema *s, AstExpr *e) {
 /* -- operators ------------------------------------------------------------------------------------------- */
 
 /* The extent of the first axis, as `#x` counts it. */
-static Entity resolve_length(Sema *s, AstExpr *e) {
+static Entity resolve_length(Sema *s, Expr *e) {
   Entity object = resolve_expr(s, e->left);
   bool has_extent = (object.kind == ENTITY_FIELD || object.kind == ENTITY_NODE) && object.indexed < object.node->rank;
   if (has_extent && snode_is_unbounded(object.node, object.indexed)) {
@@ -265,23 +266,23 @@ static Entity resolve_length(Sema *s, AstExpr *e) {
 }
 
 /* Of `c and a or b` and `c ? a : b`: conditions are bools, the arms of one shape. */
-static bool shape_choice(Sema *s, AstExpr *e, Shape *shape) {
-  AstExpr *a = e->kind == AST_TERNARY ? e->right : e->left, *b = e->kind == AST_TERNARY ? e->third : e->right;
-  *shape = shape_of(s, b);
+static bool shape_choice(Sema *s, Expr *e, Shape *shape) {
+  Expr *a = e->kind == AST_TERNARY ? e->right : e->left, *b = e->kind == AST_TERNARY ? e->third : e->right;
+  *shape = shape_of(b);
   if (e->kind == AST_TERNARY && !resolve_check_scalar(s, e->left)) return false;
   if (e->kind == AST_AND) return resolve_check_scalar(s, a);
-  return type_equal(shape_of(s, a), *shape) ||
+  return type_equal(shape_of(a), *shape) ||
          sema_fail(s, b, RG_ERROR_TYPE_MISMATCH, NULL, "one side of this choice is %s, the other %s",
-                   shape_text(s, shape_of(s, a)), shape_text(s, *shape));
+                   shape_text(s, shape_of(a)), shape_text(s, *shape));
 }
 
-static Entity resolve_operands(Sema *s, AstExpr *e) {
+static Entity resolve_operands(Sema *s, Expr *e) {
   if (e->op == AST_CONCAT) {
     sema_fail(s, e, RG_ERROR_UNSUPPORTED, "the values of a kernel are numbers and booleans",
               "strings do not exist in kernels");
     return (Entity){0};
   }
-  AstExpr *operands[] = {e->left, e->right, e->third};
+  Expr *operands[] = {e->left, e->right, e->third};
   for (int i = 0; i < 3; i++)
     if (operands[i] && !resolve_value(s, operands[i])) return (Entity){0};
   Shape shape;
@@ -289,12 +290,12 @@ static Entity resolve_operands(Sema *s, AstExpr *e) {
   return ok ? shaped_entity(shape) : (Entity){0};
 }
 
-static Entity refuse(Sema *s, AstExpr *e, const char *hint, const char *sentence) {
+static Entity refuse(Sema *s, Expr *e, const char *hint, const char *sentence) {
   sema_fail(s, e, RG_ERROR_UNSUPPORTED, hint, "%s", sentence);
   return (Entity){0};
 }
 
-static Entity resolve_new(Sema *s, AstExpr *e) {
+static Entity resolve_new(Sema *s, Expr *e) {
   switch (e->kind) {
   case AST_TRUE: case AST_FALSE: case AST_NUMBER: return value_entity();
   case AST_LOCAL: return resolve_local(s, e);
@@ -317,33 +318,33 @@ static Entity resolve_new(Sema *s, AstExpr *e) {
   return (Entity){0};
 }
 
-Entity resolve_expr(Sema *s, AstExpr *e) {
+Entity resolve_expr(Sema *s, Expr *e) {
   if (s->failed) return (Entity){0};
   Entity entity = resolve_new(s, e);
-  return *entity_of(s, e) = s->failed ? (Entity){0} : entity;
+  return *&e->entity = s->failed ? (Entity){0} : entity;
 }
 
 /* -- types ----------------------------------------------------------------------------------------------- */
 
-static Type fail_type(Sema *s, AstExpr *annotation, const char *name) {
+static Type fail_type(Sema *s, Expr *annotation, const char *name) {
   sema_fail(s, annotation, RG_ERROR_TYPE_UNKNOWN, suggest_type(s, name), "'%s' is no type", name);
   return TYPE(NONE);
 }
 
 /* `vec(5, f64)`, `rg.mat(3, 2, f32)`: the last name decides, as nothing else can be called here. */
-static Type resolve_shaped(Sema *s, AstExpr *annotation) {
+static Type resolve_shaped(Sema *s, Expr *annotation) {
   Entity made = resolve_type_call(s, annotation, annotation->left->text);
   return made.kind == ENTITY_TYPE ? type_shaped(made.type, made.shape) : TYPE(NONE);
 }
 
-static Type find_type(Sema *s, AstExpr *annotation) {
+static Type find_type(Sema *s, Expr *annotation) {
   Type type;
   if (annotation->kind == AST_GLOBAL && type_parse_any(annotation->text, &type)) return type;
   if (annotation->kind == AST_CALL) return resolve_shaped(s, annotation);
   StrBuf name;
   int parameter;
   strbuf_init(&name, s->scratch);
-  path_of(s->frame ? NULL : s->input->ast, annotation, &name, &parameter);
+  path_of(s->frame ? NULL : s->input->ast, annotation->ast, &name, &parameter);
   SemaPath path = {.name = str_of(strbuf_end(&name)), .function = s->frame ? s->frame->number : 0};
   int number = path_find(s, &path);
   bool is_type = number >= 0 && s->input->captures[number].kind == VALUE_TYPE;
@@ -353,8 +354,8 @@ static Type find_type(Sema *s, AstExpr *annotation) {
 }
 
 /* A type's name, or a name that leads to a type: that of one number, and how many there are. */
-Type resolve_type(Sema *s, AstExpr *annotation, Shape *shape) {
-  Type type = find_type(s, annotation);
+Type resolve_type(Sema *s, const AstExpr *annotation, Shape *shape) {
+  Type type = find_type(s, build_expr(s, annotation));
   *shape = type_shape(type);
   return type_element(type);
 }

@@ -17,37 +17,16 @@ static int64_t extent_of(const Entity *shape, int k) {
   return shape->node->shape[axis];
 }
 
-static AstExpr *positive(Sema *s, const AstExpr *e, int64_t value) {
-  AstExpr like = {.kind = AST_NUMBER, .pos = e->pos, .width = e->width, .op = AST_NO_OP, .height = 1, .number = (double)value,
-                  .number_kind = AST_NUMBER_PLAIN, .integer = (uint64_t)value,
-                  .text = str_of(scratch_format(s->scratch, "%lld", (long long)value))};
-  AstExpr *number = clone_new_expr(s, &like);
-  *entity_of(s, number) = (Entity){.kind = ENTITY_VALUE};
-  return number;
-}
-
-static AstExpr *literal(Sema *s, const AstExpr *e, int64_t value) {
-  AstExpr *number = positive(s, e, value < 0 ? -value : value);
-  if (value >= 0) return number;
-  AstExpr like = {.kind = AST_UNARY, .pos = e->pos, .width = e->width, .op = AST_NEG, .height = 2, .left = number};
-  AstExpr *negative = clone_new_expr(s, &like);
-  *entity_of(s, negative) = (Entity){.kind = ENTITY_VALUE};
-  return negative;
-}
-
-Entity extent_vector(Sema *s, AstExpr *e, const Entity *shape) {
-  AstExprs numbers = {0};
+Entity extent_vector(Sema *s, Expr *e, const Entity *shape) {
+  Exprs numbers = {0};
   int count = extent_count(shape);
   bool is_wide = false;
   for (int k = 0; k < count; k++) {
     is_wide |= extent_of(shape, k) > INT32_MAX || extent_of(shape, k) < -INT32_MAX;
-    vec_push(s->scratch, &numbers, literal(s, e, extent_of(shape, k)));
+    vec_push(s->scratch, &numbers, literal_integer(s, e->ast, extent_of(shape, k)));
   }
-  AstExpr written = {.id = e->id, .pos = e->pos, .width = e->width, .op = AST_NO_OP, .height = e->height + 1};
   if (count == 1) {
-    *e = written;
-    e->kind = AST_PAREN;
-    e->left = numbers.items[0];
+    *e = (Expr){.kind = AST_PAREN, .op = AST_NO_OP, .pos = e->pos, .width = e->width, .ast = e->ast, .left = numbers.items[0]};
     return (Entity){.kind = ENTITY_VALUE};
   }
   if (count == 0) {
@@ -55,25 +34,21 @@ Entity extent_vector(Sema *s, AstExpr *e, const Entity *shape) {
               shape->is_offset ? "offset" : "shape");
     return (Entity){0};
   }
-  AstExpr name = {.kind = AST_GLOBAL, .pos = e->pos, .width = e->width, .op = AST_NO_OP, .height = 1, .text = str_of("rg.ivec")};
-  *e = written;
-  e->kind = AST_CALL;
-  e->left = clone_new_expr(s, &name);
-  e->list = numbers;
+  *e = (Expr){.kind = AST_CALL, .op = AST_NO_OP, .pos = e->pos, .width = e->width, .ast = e->ast, .list = numbers};
   return (Entity){.kind = ENTITY_VALUE,
                   .type = is_wide ? TYPE(I64) : TYPE(I32),
                   .shape = type_make_shape(count, 1),
                   .is_conversion = true};
 }
 
-static Entity fail_axis(Sema *s, AstExpr *e, const Entity *shape) {
+static Entity fail_axis(Sema *s, Expr *e, const Entity *shape) {
   int rank = extent_count(shape);
   sema_fail(s, e, RG_ERROR_INDEX_RANGE, "indices start at 0", "'%s' has %d %s", shape->name, rank, rank == 1 ? "axis" : "axes");
   return (Entity){0};
 }
 
 /* `x.shape.x`, `x.shape.yx` */
-Entity extent_member(Sema *s, AstExpr *e, const Entity *shape, Str name) {
+Entity extent_member(Sema *s, Expr *e, const Entity *shape, Str name) {
   Entity part = *shape;
   int rank = extent_count(shape);
   int count = rank ? shape_swizzle(name, type_make_shape(rank, 1), part.parts) : 0;
@@ -87,7 +62,7 @@ Entity extent_member(Sema *s, AstExpr *e, const Entity *shape, Str name) {
   return (Entity){0};
 }
 
-Entity extent_indexed(Sema *s, AstExpr *e, const Entity *shape) {
+Entity extent_indexed(Sema *s, Expr *e, const Entity *shape) {
   double axis;
   int count = extent_count(shape);
   if (e->list.count == 1 && sema_is_constant(e->list.items[0], &axis))
@@ -97,6 +72,6 @@ Entity extent_indexed(Sema *s, AstExpr *e, const Entity *shape) {
     return (Entity){0};
   }
   if (!resolve_value(s, e->left)) return (Entity){0};
-  Entity vector = *entity_of(s, e->left);
+  Entity vector = e->left->entity;
   return shape_indexed_part(s, e, &vector);
 }

@@ -7,7 +7,7 @@ enum { HIGHEST = 1500, MOST_EXPRESSIONS = 200000 }; /* of all that is written ou
 
 /* -- what the launch has to bring as well ------------------------------------------------------------------- */
 
-static Entity want_function(Sema *s, AstExpr *e, const Entity *callee) {
+static Entity want_function(Sema *s, Expr *e, const Entity *callee) {
   SemaWants *wants = s->input->wants;
   if (wants && !wants->has_function && !s->failed) {
     wants->has_function = true;
@@ -21,7 +21,7 @@ static Entity want_function(Sema *s, AstExpr *e, const Entity *callee) {
 /* -- the call ---------------------------------------------------------------------------------------------------- */
 
 static bool is_same_text(const Inline *in, const AstFunction *function, const Source *source) {
-  return in->original->pos.offset == function->pos.offset && in->original->end.offset == function->end.offset &&
+  return in->function->pos.offset == function->pos.offset && in->function->end.offset == function->end.offset &&
          in->source->text.length == source->text.length && !strcmp(in->source->name, source->name) &&
          !memcmp(in->source->text.data, source->text.data, (size_t)source->text.length);
 }
@@ -31,9 +31,11 @@ bool resolve_fail_size(Sema *s, Pos pos, int width) {
                        "this kernel is too large with its functions and static loops written out");
 }
 
-bool resolve_has_room(const Sema *s) { return s->ast->expr_count <= MOST_EXPRESSIONS; }
+bool resolve_has_room(const Sema *s) { return s->expr_count <= MOST_EXPRESSIONS; }
 
-static bool check_callee(Sema *s, AstExpr *e, const Entity *callee, int arguments) {
+static int height_around(const Sema *s) { return s->frame ? s->frame->height : s->input->ast->function->height; }
+
+static bool check_callee(Sema *s, Expr *e, const Entity *callee, int arguments) {
   const AstFunction *function = callee->callee;
   const Source *source = callee->callee_source;
   int inside = 0; /* calls of it that this one stands in: each knows its own constants, so they may end */
@@ -42,8 +44,7 @@ static bool check_callee(Sema *s, AstExpr *e, const Entity *callee, int argument
       return sema_fail(s, e, RG_ERROR_NOT_YET, "write it as a loop, or end it by 'if rg.static(..)'",
                        "'%s' calls itself over and over: %d calls inside each other are written out, and recursion at run time is not "
                        "compiled yet", callee->name, MOST_INSIDE - 1);
-  int height = (s->frame ? s->frame->height : s->function->height) + function->height;
-  if (height > HIGHEST || s->ast->expr_count > MOST_EXPRESSIONS) return resolve_fail_size(s, e->pos, e->width);
+  if (height_around(s) + function->height > HIGHEST || s->expr_count > MOST_EXPRESSIONS) return resolve_fail_size(s, e->pos, e->width);
   if (function->has_varargs)
     return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "name each parameter", "'%s' takes variable arguments, which kernels do not", callee->name);
   int count = function->parameters.count;
@@ -56,7 +57,7 @@ static bool check_callee(Sema *s, AstExpr *e, const Entity *callee, int argument
 }
 
 /* A number that is not assigned inside keeps what is known of it: `x.shape[0]` stays a constant. */
-static bool stands_for_itself(const Entity *entity, const AstLocal *parameter, bool is_assigned) {
+static bool stands_for_itself(const Entity *entity, Local *parameter, bool is_assigned) {
   switch (entity->kind) {
   case ENTITY_FIELD: case ENTITY_NODE: case ENTITY_SHAPE: case ENTITY_TYPE: case ENTITY_BUILTIN: return true;
   case ENTITY_OTHER: return entity->value == VALUE_FUNCTION || entity->value == VALUE_TABLE;
@@ -67,7 +68,7 @@ static bool stands_for_itself(const Entity *entity, const AstLocal *parameter, b
 }
 
 /* A whole number as written is known inside, too. */
-static void take_literal(const AstExpr *argument, Entity *entity) {
+static void take_literal(const Expr *argument, Entity *entity) {
   double number;
   bool is_plain = argument->kind == AST_NUMBER ? argument->number_kind == AST_NUMBER_PLAIN
                   : argument->kind == AST_UNARY && argument->op == AST_NEG && argument->left->kind == AST_NUMBER &&
@@ -76,12 +77,11 @@ static void take_literal(const AstExpr *argument, Entity *entity) {
     *entity = (Entity){.kind = ENTITY_CONSTANT, .constant = (int64_t)number};
 }
 
-static void give_parameter(Sema *s, AstLocal *parameter, AstExpr *argument, Entity *entity) {
+static void give_parameter(Sema *s, Local *parameter, Expr *argument, Entity *entity) {
   take_literal(argument, entity);
   resolve_declare(s, parameter);
-  Local *local = local_of(s, parameter);
   bool is_number = entity->kind == ENTITY_LIVE || entity->kind == ENTITY_CONSTANT;
-  if (!stands_for_itself(entity, parameter, shape_is_variable(s, parameter))) {
+  if (!stands_for_itself(entity, parameter, local_is_variable(parameter))) {
     resolve_give_shape(s, parameter, argument);
     return;
   }
@@ -90,56 +90,54 @@ static void give_parameter(Sema *s, AstLocal *parameter, AstExpr *argument, Enti
               "'%s' is given what is no number here, so it cannot be assigned", sema_text(s, parameter->name));
   else if (parameter->annotation && !is_number)
     sema_fail(s, argument, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' is declared %s, but this is no number",
-              sema_text(s, parameter->name), sema_source(s, parameter->annotation));
-  local->is_alias = true;
-  local->alias = *entity;
+              sema_text(s, parameter->name), sema_written(s, parameter->annotation));
+  parameter->is_alias = true;
+  parameter->alias = *entity;
 }
 
-static void add_result(Sema *s, Inline *in, AstExpr *annotation) {
-  AstLocal like = {.name = str_of(in->name), .pos = in->function->pos, .annotation = annotation, .owner = in->function,
-                   .is_assigned = !in->is_straight};
-  AstLocal *result = clone_new_local(s, &like);
+static void add_result(Sema *s, Inline *in, const AstExpr *annotation) {
+  Local *result = build_hidden(s, str_of(in->name), in->function->pos);
+  result->annotation = annotation;
+  result->is_assigned = !in->is_straight;
   vec_push(s->scratch, &in->results, result);
   resolve_declare(s, result);
-  local_of(s, result)->is_seen = false;
+  result->is_seen = false;
 }
 
-static void resolve_body(Sema *s, Inline *in) {
+static void resolve_body(Sema *s, Inline *in, const AstBlock *body) {
   bool breaks_parallel = s->breaks_parallel;
   s->breaks_parallel = false;
   s->frame = in;
   for (int i = 0; i < in->function->results.count; i++) add_result(s, in, in->function->results.items[i]);
-  resolve_block(s, &in->function->body);
+  resolve_block(s, body, &in->body);
   s->frame = in->outer;
   s->breaks_parallel = breaks_parallel;
 }
 
-static Inline *create(Sema *s, const AstExpr *e, const Entity *callee) {
+static Inline *create(Sema *s, const Expr *e, const Entity *callee, const AstBlock *body) {
   Inline *in = scratch_new(s->scratch, Inline);
-  *in = (Inline){.outer = s->frame, .original = callee->callee, .source = callee->callee_source,
+  *in = (Inline){.outer = s->frame, .function = callee->callee, .source = callee->callee_source,
                  .number = callee->callee_number, .name = callee->name, .loop = s->loop,
-                 .height = (s->frame ? s->frame->height : s->function->height) + callee->callee->height,
-                 .function = clone_function(s, callee->callee)};
-  in->call = e;
-  in->returns_early = clone_returns_early(in->function);
-  in->is_straight = clone_is_straight(in->function);
+                 .height = height_around(s) + callee->callee->height,
+                 .call = e, .returns_early = returns_early(body), .is_straight = returns_straight(body)};
+  map_init(&in->names, s->scratch);
   return in;
 }
 
 /* An argument is what it denotes; what is no number is no value either. */
-static bool resolve_argument(Sema *s, AstExpr *argument, Entity *entity) {
-  AstLocal plain = {0};
+static bool resolve_argument(Sema *s, Expr *argument, Entity *entity) {
+  Local plain = {0};
   *entity = resolve_expr(s, argument);
   return !s->failed && (stands_for_itself(entity, &plain, false) || resolve_value(s, argument));
 }
 
-Entity resolve_inline_call(Sema *s, AstExpr *e, Entity callee, AstExpr *self) {
+Entity resolve_inline_call(Sema *s, Expr *e, Entity callee, Expr *self) {
   VEC(Entity) entities = {0};
-  AstExprs arguments = {0};
-  if (inline_of(s, e)) return *entity_of(s, e); /* read once already */
+  Exprs arguments = {0};
+  if (e->inlined) return e->entity; /* read once already */
   if (!callee.callee) return want_function(s, e, &callee);
   if (self) vec_push(s->scratch, &arguments, self);
-  if (self) vec_push(s->scratch, &entities, *entity_of(s, self));
+  if (self) vec_push(s->scratch, &entities, self->entity);
   for (int i = 0; i < e->list.count; i++) {
     Entity entity;
     if (!resolve_argument(s, e->list.items[i], &entity)) return (Entity){0};
@@ -147,54 +145,58 @@ Entity resolve_inline_call(Sema *s, AstExpr *e, Entity callee, AstExpr *self) {
     vec_push(s->scratch, &entities, entity);
   }
   resolve_spread(s, &arguments, callee.callee->parameters.count);
-  for (int i = entities.count; i < arguments.count; i++) vec_push(s->scratch, &entities, *entity_of(s, arguments.items[i]));
+  for (int i = entities.count; i < arguments.count; i++) vec_push(s->scratch, &entities, arguments.items[i]->entity);
   if (!check_callee(s, e, &callee, arguments.count)) return (Entity){0};
-  Inline *in = create(s, e, &callee);
+  AstBlock body = returns_shaped(s, &callee.callee->body);
+  Inline *in = create(s, e, &callee, &body);
   in->arguments = arguments;
-  map_put_int(&s->inlines, (uintptr_t)e, in);
-  shape_mark_assigned(s, &in->function->body);
+  e->inlined = in;
   s->frame = in;
+  for (int i = 0; i < arguments.count; i++)
+    vec_push(s->scratch, &in->parameters, build_local(s, in->function->parameters.items[i]));
   for (int i = 0; i < arguments.count && !s->failed; i++)
-    give_parameter(s, in->function->parameters.items[i], arguments.items[i], &entities.items[i]);
+    give_parameter(s, in->parameters.items[i], arguments.items[i], &entities.items[i]);
   s->frame = in->outer;
   int failures = s->failures;
-  if (!s->failed) resolve_body(s, in);
+  if (!s->failed) resolve_body(s, in, &body);
   if (s->failures > failures) sema_poison(s);
   if (!in->results.count) return (Entity){.kind = ENTITY_VOID, .name = in->name};
-  return (Entity){.kind = ENTITY_VALUE, .name = in->name, .shape = local_of(s, in->results.items[0])->shape};
+  return (Entity){.kind = ENTITY_VALUE, .name = in->name, .shape = in->results.items[0]->shape};
 }
 
 /* -- several results ------------------------------------------------------------------------------------------------ */
 
-static Inline *many(Sema *s, const AstExprs *list) {
-  AstExpr *last = list->count ? list->items[list->count - 1] : NULL;
-  Inline *in = last ? inline_of(s, last) : NULL;
-  if (last && !in) in = map_find_int(&s->pops, (uintptr_t)last);
-  return in && in->results.count > 1 ? in : NULL;
+/* Of the call that ends a list; NULL: it has one at most. */
+static const Locals *many(Sema *s, const Exprs *list) {
+  const Expr *last = list->count && !s->failed ? list->items[list->count - 1] : NULL;
+  const Locals *results = !last ? NULL : last->inlined ? &last->inlined->results : &last->popped;
+  return results && results->count > 1 ? results : NULL;
 }
 
-/* `a, b = f()`: behind a call that ends a list, its other results, as far as `wanted` values are asked for. */
-void resolve_spread(Sema *s, AstExprs *list, int wanted) {
-  Inline *in = s->failed ? NULL : many(s, list);
-  AstExpr *call = in ? list->items[list->count - 1] : NULL;
-  for (int i = 1; in && i < in->results.count && list->count < wanted; i++) {
-    AstExpr like = {.kind = AST_LOCAL, .height = 1, .pos = call->pos, .width = call->width, .op = AST_NO_OP,
-                    .text = str_of(in->name), .local = in->results.items[i]};
-    AstExpr *more = clone_new_expr(s, &like);
+/* `a, b = f()`: after a call that ends a list, its other results, as far as `wanted` values are asked for. */
+void resolve_spread(Sema *s, Exprs *list, int wanted) {
+  const Locals *results = many(s, list);
+  const Expr *call = results ? list->items[list->count - 1] : NULL;
+  for (int i = 1; results && i < results->count && list->count < wanted; i++) {
+    Local *result = results->items[i];
+    AstExpr name = {.kind = AST_LOCAL, .pos = call->pos, .width = call->width, .op = AST_NO_OP, .text = result->name};
+    Expr *more = build_written(s, &name);
+    more->local = result;
     resolve_expr(s, more);
     vec_push(s->scratch, list, more);
   }
 }
 
-bool resolve_refuse_many(Sema *s, const AstExprs *list) {
-  Inline *in = s->failed ? NULL : many(s, list);
-  return !in || sema_fail(s, list->items[list->count - 1], RG_ERROR_UNSUPPORTED, "put them into locals first, or in parentheses for the first one",
-                          "'%s' gives %d values here", in->name, in->results.count);
+bool resolve_refuse_many(Sema *s, const Exprs *list) {
+  const Locals *results = many(s, list);
+  return !results || sema_fail(s, list->items[list->count - 1], RG_ERROR_UNSUPPORTED,
+                               "put them into locals first, or in parentheses for the first one",
+                               "'%s' gives %d values here", sema_text(s, results->items[0]->name), results->count);
 }
 
 /* -- return ------------------------------------------------------------------------------------------------------------ */
 
-void resolve_inline_return(Sema *s, AstStmt *stmt) {
+void resolve_inline_return(Sema *s, Stmt *stmt) {
   Inline *in = s->frame;
   if (s->loop != in->loop) {
     sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_RETURN, "'continue' ends one iteration",

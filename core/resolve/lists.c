@@ -7,7 +7,7 @@
 
 /* -- which list ------------------------------------------------------------------------------------------------ */
 
-static bool check_object_kind(Sema *s, AstExpr *e, const Entity *object) {
+static bool check_object_kind(Sema *s, Expr *e, const Entity *object) {
   const SNode *node = object->node;
   if (node->kind != SNODE_DYNAMIC) {
     const char *where = object->kind == ENTITY_NODE ? "is" : "lies under";
@@ -20,11 +20,11 @@ static bool check_object_kind(Sema *s, AstExpr *e, const Entity *object) {
 }
 
 /* As many of the arguments as have a number for each axis above the list's own. */
-static bool take_indices(Sema *s, AstExpr *e, Entity *object) {
+static bool take_indices(Sema *s, Expr *e, Entity *object) {
   int needed = object->node->rank - 1 - object->indexed, count = 0;
   object->taken = 0;
   while (count < needed && object->taken < e->list.count) {
-    AstExprs one = {0};
+    Exprs one = {0};
     int more;
     vec_push(s->scratch, &one, e->list.items[object->taken++]);
     if (!resolve_indices(s, &one, &more)) return false;
@@ -35,18 +35,18 @@ static bool take_indices(Sema *s, AstExpr *e, Entity *object) {
   return false;
 }
 
-static bool take_no_more(Sema *s, AstExpr *e, const Entity *object) {
+static bool take_no_more(Sema *s, Expr *e, const Entity *object) {
   int needed = object->node->rank - 1 - object->indexed;
   if (object->taken == e->list.count) return true;
   resolve_fail_indices(s, e, object, needed, needed + e->list.count - object->taken);
   return false;
 }
 
-static bool take_values(Sema *s, AstExpr *e, const Entity *object) {
+static bool take_values(Sema *s, Expr *e, const Entity *object) {
   int given = 0;
   for (int i = object->taken; i < e->list.count; i++) {
     if (!resolve_value(s, e->list.items[i])) return false;
-    given += type_parts(shape_of(s, e->list.items[i]));
+    given += type_parts(shape_of(e->list.items[i]));
   }
   if (given != object->node->component_count)
     return sema_fail(s, e, RG_ERROR_CALL_COUNT, "give a value for each field, in the order of place",
@@ -58,24 +58,19 @@ static bool take_values(Sema *s, AstExpr *e, const Entity *object) {
 /* -- what comes out --------------------------------------------------------------------------------------------- */
 
 /* The other results of a pop are locals without a name of their own. */
-static void add_results(Sema *s, AstExpr *e, const Entity *object) {
-  Inline *in = scratch_new(s->scratch, Inline);
+static void add_results(Sema *s, Expr *e, const Entity *object) {
   const SNodeComponent *field;
-  in->name = "pop";
   for (int k = 0; (field = list_field(object->node, object, k)); k++) {
-    AstLocal like = {.name = str_of(in->name), .pos = e->pos, .owner = s->frame ? s->frame->function : (AstFunction *)s->function};
-    AstLocal *result = clone_new_local(s, &like);
-    resolve_declare(s, result);
-    Local *local = local_of(s, result);
+    Local *local = build_hidden(s, str_of("pop"), e->pos);
+    resolve_declare(s, local);
     local->type = type_element(field->whole);
     local->shape = type_shape(field->whole);
     local->is_annotated = local->has_shape = true;
-    vec_push(s->scratch, &in->results, result);
+    vec_push(s->scratch, &e->popped, local);
   }
-  map_put_int(&s->pops, (uintptr_t)e, in);
 }
 
-Entity resolve_list_call(Sema *s, AstExpr *e, Entity object) {
+Entity resolve_list_call(Sema *s, Expr *e, Entity object) {
   int op = object.method->op;
   if (!check_object_kind(s, e, &object) || !take_indices(s, e, &object)) return (Entity){0};
   if (op == IR_APPEND ? !take_values(s, e, &object) : !take_no_more(s, e, &object)) return (Entity){0};
@@ -84,7 +79,7 @@ Entity resolve_list_call(Sema *s, AstExpr *e, Entity object) {
     return (Entity){0};
   }
   const SNodeComponent *field = list_field(object.node, &object, 0);
-  if (op == IR_POP && !map_find_int(&s->pops, (uintptr_t)e)) add_results(s, e, &object);
+  if (op == IR_POP && !e->popped.count) add_results(s, e, &object);
   object.component = (int)(field - object.node->components);
   object.kind = ENTITY_VALUE;
   object.type = op == IR_POP ? type_element(field->whole) : TYPE(I32);
@@ -92,11 +87,11 @@ Entity resolve_list_call(Sema *s, AstExpr *e, Entity object) {
   return object;
 }
 
-bool resolve_items(Sema *s, AstExpr *e, const Entity *object, LoopHead *head) {
+bool resolve_items(Sema *s, Expr *e, const Entity *object, LoopHead *head) {
   Entity call = *object;
-  call.kind = sema_strip(e->left)->kind == AST_METHOD ? ENTITY_NONE : entity_of(s, e->left)->kind;
+  call.kind = sema_strip(e->left)->kind == AST_METHOD ? ENTITY_NONE : e->left->entity.kind;
   if (!check_object_kind(s, e, &call) || !take_indices(s, e, &call) || !take_no_more(s, e, &call)) return false;
-  entity_of(s, e)->taken = call.taken;
+  e->entity.taken = call.taken;
   head->items = e;
   head->node = call.node;
   head->source = call.source;
@@ -108,20 +103,20 @@ bool resolve_items(Sema *s, AstExpr *e, const Entity *object, LoopHead *head) {
 
 /* -- variables of items -------------------------------------------------------------------------------------------- */
 
-void resolve_item_variables(Sema *s, const LoopHead *head, const AstStmt *stmt) {
+void resolve_item_variables(Sema *s, const LoopHead *head, const Stmt *stmt) {
   if (head->is_vector) {
     sema_fail(s, head->items, RG_ERROR_LOOP, NULL, "a list has one axis, so there is nothing for ':vec()' to put together");
     return;
   }
   for (int i = 1; i < stmt->locals.count; i++) {
     const SNodeComponent *field = list_item_field(s, head, i - 1);
-    const AstLocal *ast = stmt->locals.items[i];
+    Local *ast = stmt->locals.items[i];
     if (!field) {
       sema_fail_pos(s, ast->pos, ast->name.length, RG_ERROR_LOOP, NULL, "'items' gives a slot and %d %s here, and no value for '%s'",
                     i - 1, i == 2 ? "value" : "values", sema_text(s, ast->name));
       return;
     }
-    Local *local = local_of(s, ast);
+    Local *local = ast;
     local->shape = type_shape(field->whole);
     local->has_shape = true;
   }

@@ -12,9 +12,9 @@ static Str parent_of(Str name) {
 const char *resolve_nearest(Sema *s, Str name) {
   if (name.length < 2) return NULL;
   VEC(const char *) candidates = {0};
-  for (int i = 0; i < s->ast->local_count; i++)
-    if (s->locals[i].is_seen && !parent_of(name).length)
-      vec_push(s->scratch, &candidates, sema_text(s, s->locals[i].ast->name));
+  for (int i = 0; i < s->locals.count; i++)
+    if (s->locals.items[i]->is_seen && !parent_of(name).length)
+      vec_push(s->scratch, &candidates, sema_text(s, s->locals.items[i]->name));
   for (int i = 0; i < s->input->paths->count; i++)
     if (s->input->captures[i].kind != VALUE_NIL && str_equal(parent_of(name), parent_of(s->input->paths->items[i].name)))
       vec_push(s->scratch, &candidates, sema_text(s, s->input->paths->items[i].name));
@@ -58,7 +58,7 @@ static Entity live_entity(Sema *s, const SemaValue *value, SemaArg source, const
 
 /* -- what a value is ------------------------------------------------------------------------------------- */
 
-static Entity field_entity(Sema *s, AstExpr *e, const SemaValue *value, SemaArg source, const char *name) {
+static Entity field_entity(Sema *s, Expr *e, const SemaValue *value, SemaArg source, const char *name) {
   if (!value->node) {
     sema_fail(s, e, RG_ERROR_FIELD_UNPLACED, "place it first: rg.root:dense(\"i\", n):place(..), or give it a shape",
               "the field '%s' has no place in a tree yet", name);
@@ -74,7 +74,7 @@ static Entity field_entity(Sema *s, AstExpr *e, const SemaValue *value, SemaArg 
                   .shape = type_shape(value->type)};
 }
 
-static Entity type_entity(Sema *s, AstExpr *e, const SemaValue *value, const char *name) {
+static Entity type_entity(Sema *s, Expr *e, const SemaValue *value, const char *name) {
   Type type;
   if (type_parse_any(str_of(value->name), &type))
     return (Entity){
@@ -103,7 +103,7 @@ static Entity function_entity(Sema *s, const SemaValue *value, SemaArg source, c
   return entity;
 }
 
-static Entity value_entity(Sema *s, AstExpr *e, const SemaValue *value, SemaArg source, const char *name) {
+static Entity value_entity(Sema *s, Expr *e, const SemaValue *value, SemaArg source, const char *name) {
   switch (value->kind) {
   case VALUE_NUMBER:
   case VALUE_I64:
@@ -154,7 +154,7 @@ static Str leading(Str name, int count) {
 
 static bool is_library(Str root) { return str_is(root, "math") || str_is(root, "bit") || str_is(root, "rg"); }
 
-static Entity fail_nil(Sema *s, AstExpr *e, const SemaValue *value, Str path) {
+static Entity fail_nil(Sema *s, Expr *e, const SemaValue *value, Str path) {
   int depth = value->depth > 1 ? value->depth : 1;
   Str met = leading(path, depth);
   const char *name = path_text(s, met), *hint = value->depth == 0 ? suggest_name(s, met) : resolve_nearest(s, met);
@@ -179,7 +179,7 @@ static int count_names(Str path) {
 }
 
 /* The part of a path behind the names that the host has walked: `.shape`. */
-static Entity resolve_rest(Sema *s, AstExpr *e, Entity entity, Str path, int walked) {
+static Entity resolve_rest(Sema *s, Expr *e, Entity entity, Str path, int walked) {
   Str met = leading(path, walked);
   while (met.length < path.length && !s->failed) {
     Str rest = {path.data + met.length + 1, path.length - met.length - 1};
@@ -190,17 +190,17 @@ static Entity resolve_rest(Sema *s, AstExpr *e, Entity entity, Str path, int wal
   return s->failed ? (Entity){0} : entity;
 }
 
-static int find_path(Sema *s, AstExpr *e) {
+static int find_path(Sema *s, Expr *e) {
   StrBuf name;
   int parameter;
   strbuf_init(&name, s->scratch);
-  if (!path_of(s->frame ? NULL : s->input->ast, e, &name, &parameter)) return -1;
+  if (!path_of(s->frame ? NULL : s->input->ast, e->ast, &name, &parameter)) return -1;
   SemaPath path = {.name = str_of(strbuf_end(&name)), .is_parameter_path = parameter >= 0,
                    .function = s->frame ? s->frame->number : 0};
   return path_find(s, &path);
 }
 
-Entity resolve_capture(Sema *s, AstExpr *e) {
+Entity resolve_capture(Sema *s, Expr *e) {
   int number = find_path(s, e);
   if (number < 0) {
     sema_fail(s, e, RG_ERROR_NAME_UNKNOWN, resolve_nearest(s, e->text), "'%s' is not defined", sema_source(s, e));
@@ -209,12 +209,12 @@ Entity resolve_capture(Sema *s, AstExpr *e) {
   return resolve_path_value(s, e, number);
 }
 
-bool resolve_is_nil(Sema *s, AstExpr *e) {
+bool resolve_is_nil(Sema *s, Expr *e) {
   int number = e->kind == AST_GLOBAL || e->kind == AST_FIELD ? find_path(s, e) : -1;
   return number >= 0 && s->input->captures[number].kind == VALUE_NIL && s->input->captures[number].depth > 0;
 }
 
-Entity resolve_path_value(Sema *s, AstExpr *e, int number) {
+Entity resolve_path_value(Sema *s, Expr *e, int number) {
   const SemaValue *value = &s->input->captures[number];
   Str path = s->input->paths->items[number].name;
   if (value->kind == VALUE_NIL) return fail_nil(s, e, value, path);
@@ -226,12 +226,12 @@ Entity resolve_path_value(Sema *s, AstExpr *e, int number) {
 
 /* -- parameters ------------------------------------------------------------------------------------------ */
 
-static bool check_annotated(Sema *s, const AstLocal *parameter, Live *live, Type type, Shape shape) {
+static bool check_annotated(Sema *s, Local *parameter, Live *live, Type type, Shape shape) {
   bool is_bool = live->ty.kind == TY_BOOL;
   if (!type_equal(live->shape, shape))
     return sema_fail_pos(s, parameter->pos, parameter->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
                          "'%s' is declared %s, but this launch brings %s", live->name,
-                         sema_source(s, parameter->annotation), shape_text(s, live->shape));
+                         sema_written(s, parameter->annotation), shape_text(s, live->shape));
   if (is_bool != type_is_bool(type))
     return sema_fail_pos(s, parameter->pos, parameter->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
                          "'%s' is declared %s, but this launch brings a %s", live->name, type_text(type),
@@ -242,33 +242,31 @@ static bool check_annotated(Sema *s, const AstLocal *parameter, Live *live, Type
 
 /* A parameter that is never assigned stands for what the launch brings; one that is assigned is a variable. */
 void resolve_parameter(Sema *s, int number) {
-  AstLocal *parameter = s->function->parameters.items[number];
-  Local *local = local_of(s, parameter);
-  const char *name = sema_text(s, parameter->name);
+  Local *local = s->parameters.items[number];
+  const char *name = sema_text(s, local->name);
   SemaValue missing = {.kind = VALUE_NIL};
   const SemaValue *value = number < s->input->parameter_count ? &s->input->parameters[number] : &missing;
-  AstExpr *at = scratch_new(s->scratch, AstExpr);
-  *at = (AstExpr){.pos = parameter->pos, .width = parameter->name.length};
-  local->ast = parameter;
+  Expr *at = scratch_new(s->scratch, Expr);
+  *at = (Expr){.pos = local->pos, .width = local->name.length};
   local->is_seen = true;
   Entity entity = value_entity(s, at, value, (SemaArg){.is_parameter = true, .index = number}, name);
   local->shape = entity.shape;
   local->has_shape = true;
-  if (parameter->annotation) local->type = resolve_type(s, parameter->annotation, &local->shape);
-  local->is_annotated = parameter->annotation != NULL;
+  if (local->annotation) local->type = resolve_type(s, local->annotation, &local->shape);
+  local->is_annotated = local->annotation != NULL;
   if (local->is_annotated && entity.kind == ENTITY_LIVE)
-    check_annotated(s, parameter, &s->lives.items[entity.live], local->type, local->shape);
+    check_annotated(s, local, &s->lives.items[entity.live], local->type, local->shape);
   else if (local->is_annotated && !s->failed)
-    sema_fail_pos(s, parameter->pos, parameter->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
-                  "'%s' is declared %s, but this launch brings %s", name, sema_source(s, parameter->annotation),
+    sema_fail_pos(s, local->pos, local->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
+                  "'%s' is declared %s, but this launch brings %s", name, sema_written(s, local->annotation),
                   entity.kind == ENTITY_OTHER ? entity.what : "no number");
-  if (shape_is_variable(s, parameter) && entity.kind == ENTITY_LIVE) {
+  if (local_is_variable(local) && entity.kind == ENTITY_LIVE) {
     s->lives.items[entity.live].use = at;
     s->lives.items[entity.live].source_text = s->input->ast->source;
     return;
   }
-  if (parameter->is_assigned)
-    sema_fail_pos(s, parameter->pos, parameter->name.length, RG_ERROR_UNSUPPORTED,
+  if (local->is_assigned)
+    sema_fail_pos(s, local->pos, local->name.length, RG_ERROR_UNSUPPORTED,
                   "declare another local for the new value",
                   "the parameter '%s' is not a number here, so it cannot be assigned", name);
   local->is_alias = true;

@@ -42,11 +42,11 @@ static const char *write_function(Sema *s, const Entity *from, const Entity *to,
   return strbuf_end(&text);
 }
 
-static bool fail_levels(Sema *s, AstExpr *e, const char *what) {
+static bool fail_levels(Sema *s, Expr *e, const char *what) {
   return sema_fail(s, e, RG_ERROR_CALL, "rg.rescale(x, block, i, j)", "'rg.rescale' %s", what);
 }
 
-static bool check_levels(Sema *s, AstExpr *e, const Entity *from, const Entity *to) {
+static bool check_levels(Sema *s, Expr *e, const Entity *from, const Entity *to) {
   if (s->failed) return false;
   if (!is_level(from) || !is_level(to)) return fail_levels(s, e, "takes two levels first, each a field or an SNode");
   if (from->node->tree != to->node->tree) return fail_levels(s, e, "takes two levels of one tree, and these are of two");
@@ -54,11 +54,11 @@ static bool check_levels(Sema *s, AstExpr *e, const Entity *from, const Entity *
 }
 
 /* 1: an integer vector stands for the indices; 0: they stand one by one; -1 after an error. */
-static int takes_vector(Sema *s, AstExpr *e, const Entity *from) {
+static int takes_vector(Sema *s, Expr *e, const Entity *from) {
   int given = e->list.count - 2, rank = from->node->rank;
   if (given == rank && rank != 1) return 0;
   if (given == 1 && resolve_value(s, e->list.items[2])) {
-    int count = type_parts(shape_of(s, e->list.items[2]));
+    int count = type_parts(shape_of(e->list.items[2]));
     if (count == rank) return count > 1;
   }
   if (!s->failed)
@@ -67,8 +67,8 @@ static int takes_vector(Sema *s, AstExpr *e, const Entity *from) {
   return -1;
 }
 
-Entity rescale_call(Sema *s, AstExpr *e) {
-  if (inline_of(s, e)) return *entity_of(s, e); /* read once already */
+Entity rescale_call(Sema *s, Expr *e) {
+  if (e->inlined) return *&e->entity; /* read once already */
   if (e->list.count < 3) return fail_levels(s, e, "takes two levels, and indices of the first"), (Entity){0};
   Entity from = resolve_expr(s, e->list.items[0]), to = resolve_expr(s, e->list.items[1]);
   if (!check_levels(s, e, &from, &to)) return (Entity){0};

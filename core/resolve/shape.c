@@ -6,7 +6,7 @@
 
 /* -- meeting -------------------------------------------------------------------------------------------------- */
 
-bool shape_join(Sema *s, const AstExpr *at, Shape a, Shape b, const char *who, Shape *joined) {
+bool shape_join(Sema *s, const Expr *at, Shape a, Shape b, const char *who, Shape *joined) {
   *joined = type_is_scalar(a) ? b : a;
   if (type_is_scalar(a) || type_is_scalar(b) || type_equal(a, b)) return true;
   return sema_fail(s, at, RG_ERROR_TYPE_MISMATCH, NULL, "%s takes values of one shape, and here are %s and %s", who,
@@ -14,7 +14,7 @@ bool shape_join(Sema *s, const AstExpr *at, Shape a, Shape b, const char *who, S
 }
 
 /* Linear algebra, as in GLSL. */
-static bool multiply(Sema *s, const AstExpr *e, Shape a, Shape b, Shape *shape) {
+static bool multiply(Sema *s, const Expr *e, Shape a, Shape b, Shape *shape) {
   int inner = type_is_matrix(a) ? type_cols(a) : type_rows(a);
   if (inner != type_rows(b))
     return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "columns of the left must be as many as rows of the right",
@@ -26,8 +26,8 @@ static bool multiply(Sema *s, const AstExpr *e, Shape a, Shape b, Shape *shape) 
   return true;
 }
 
-bool shape_binary(Sema *s, const AstExpr *e, Shape *shape) {
-  Shape a = shape_of(s, e->left), b = shape_of(s, e->right);
+bool shape_binary(Sema *s, const Expr *e, Shape *shape) {
+  Shape a = shape_of(e->left), b = shape_of(e->right);
   bool has_scalar = type_is_scalar(a) || type_is_scalar(b);
   const char *who = scratch_format(s->scratch, "'%s'", ast_op_text(e->op));
   *shape = (Shape){0};
@@ -43,8 +43,8 @@ bool shape_binary(Sema *s, const AstExpr *e, Shape *shape) {
   return shape_join(s, e, a, b, who, shape);
 }
 
-bool shape_check_given(Sema *s, const AstExpr *value, Shape to, const char *what) {
-  Shape from = shape_of(s, value);
+bool shape_check_given(Sema *s, const Expr *value, Shape to, const char *what) {
+  Shape from = shape_of(value);
   if (type_equal(from, to)) return true;
   const char *hint =
       type_is_scalar(from) && type_cols(to) == 1
@@ -83,7 +83,7 @@ static Shape shape_of_parts(int count) {
 }
 
 /* Of a live vector the numbers are noted in the entity itself: its path has no expression of its own. */
-Entity shape_named_part(Sema *s, AstExpr *e, const Entity *object, Str name) {
+Entity shape_named_part(Sema *s, Expr *e, const Entity *object, Str name) {
   const char *text = sema_text(s, name);
   uint8_t parts[4];
   int count = shape_swizzle(name, object->shape, parts);
@@ -108,8 +108,8 @@ Entity shape_named_part(Sema *s, AstExpr *e, const Entity *object, Str name) {
   return part;
 }
 
-Entity shape_indexed_part(Sema *s, AstExpr *e, const Entity *object) {
-  AstExpr *index = e->list.items[0];
+Entity shape_indexed_part(Sema *s, Expr *e, const Entity *object) {
+  Expr *index = e->list.items[0];
   double value;
   if (e->list.count != 1 || index->kind == AST_TABLE) {
     sema_fail(s, e, RG_ERROR_INDEX_COUNT,
@@ -128,21 +128,4 @@ Entity shape_indexed_part(Sema *s, AstExpr *e, const Entity *object) {
                   .shape = type_is_matrix(object->shape)
                                ? type_make_shape(type_cols(object->shape), 1)
                                : (Shape){0}};
-}
-
-/* -- what has parts assigned ------------------------------------------------------------------------------------ */
-
-static void mark_target(Sema *s, const AstExpr *target) {
-  while (target->kind == AST_FIELD || target->kind == AST_INDEX || target->kind == AST_PAREN) target = target->left;
-  if (target->kind == AST_LOCAL) s->locals[target->local->id].is_part_assigned = true;
-}
-
-/* Marks views too; those are no values, so that nothing follows from it. */
-void shape_mark_assigned(Sema *s, const AstBlock *block) {
-  for (int i = 0; i < block->count; i++) {
-    const AstStmt *stmt = block->items[i];
-    for (int k = 0; k < stmt->targets.count; k++)
-      if (stmt->targets.items[k]->kind != AST_LOCAL) mark_target(s, stmt->targets.items[k]);
-    for (int k = 0; k < stmt->bodies.count; k++) shape_mark_assigned(s, &stmt->bodies.items[k]);
-  }
 }

@@ -6,20 +6,20 @@
 
 #include "resolve/resolve.h"
 
-static bool fail(Sema *s, AstExpr *e, const char *hint) {
+static bool fail(Sema *s, Expr *e, const char *hint) {
   return sema_fail(s, e, RG_ERROR_STATIC, hint, "'%s' is not known when the kernel is compiled", sema_source(s, e));
 }
 
 /* -- leaves ------------------------------------------------------------------------------------------------- */
 
-static bool want_static(Sema *s, AstExpr *e, SemaArg source) {
+static bool want_static(Sema *s, Expr *e, SemaArg source) {
   SemaWants *wants = s->input->wants;
   if (wants && !s->failed) vec_push(s->scratch, &wants->statics, source);
   return fail(s, e, NULL);
 }
 
 /* A number, bool or vector that the launch brings. */
-bool static_of_value(Sema *s, AstExpr *e, SemaArg source, Static *out) {
+bool static_of_value(Sema *s, Expr *e, SemaArg source, Static *out) {
   const SemaValue *value = source.is_parameter ? &s->input->parameters[source.index] : &s->input->captures[source.index];
   if (!value->is_static) return want_static(s, e, source);
   switch (value->kind) {
@@ -41,7 +41,7 @@ static Static number_in(SemaPart part, Type type) {
 }
 
 /* `v`, `v.y`, `v.yx`: the numbers that the entity names. */
-static bool static_of_live(Sema *s, AstExpr *e, const Entity *entity, Static *out) {
+static bool static_of_live(Sema *s, Expr *e, const Entity *entity, Static *out) {
   const Live *live = &s->lives.items[entity->live];
   if (!static_of_value(s, e, live->source, out)) return false;
   if (out->kind != STATIC_VECTOR) return true;
@@ -52,7 +52,7 @@ static bool static_of_live(Sema *s, AstExpr *e, const Entity *entity, Static *ou
 }
 
 /* `v[k]`, `m[r]` of what is known. */
-static bool part_of(Sema *s, AstExpr *e, Static *out) {
+static bool part_of(Sema *s, Expr *e, Static *out) {
   int64_t index;
   if (e->kind != AST_INDEX || !static_value(s, e->left, out)) return !s->failed && fail(s, e, NULL);
   if (out->kind != STATIC_VECTOR) return fail(s, e, NULL);
@@ -69,7 +69,7 @@ static bool part_of(Sema *s, AstExpr *e, Static *out) {
   return true;
 }
 
-static bool leaf(Sema *s, AstExpr *e, Static *out) {
+static bool leaf(Sema *s, Expr *e, Static *out) {
   if (resolve_is_nil(s, e)) {
     *out = (Static){.kind = STATIC_NIL};
     return true;
@@ -144,7 +144,7 @@ static bool combine_wide(AstOp op, Static a, Static b, Static *out) {
   }
 }
 
-static bool binary(Sema *s, AstExpr *e, Static *out) {
+static bool binary(Sema *s, Expr *e, Static *out) {
   Static a, b;
   if (!static_value(s, e->left, &a) || !static_value(s, e->right, &b)) return false;
   if (a.kind == STATIC_WIDE || b.kind == STATIC_WIDE)
@@ -159,7 +159,7 @@ static bool binary(Sema *s, AstExpr *e, Static *out) {
   return fail(s, e, "static numbers know + - * / % ^ and comparisons");
 }
 
-static bool unary(Sema *s, AstExpr *e, Static *out) {
+static bool unary(Sema *s, Expr *e, Static *out) {
   if (e->op == AST_LEN) return leaf(s, e, out);
   if (!static_value(s, e->left, out)) return false;
   if (e->op == AST_NOT) {
@@ -176,18 +176,18 @@ static bool unary(Sema *s, AstExpr *e, Static *out) {
 }
 
 /* Lua's: the operand that decides. */
-static bool logic(Sema *s, AstExpr *e, Static *out) {
+static bool logic(Sema *s, Expr *e, Static *out) {
   if (!static_value(s, e->left, out)) return false;
   return is_true(out) == (e->kind == AST_OR) || static_value(s, e->right, out);
 }
 
-static Static number_of(const AstExpr *e) {
+static Static number_of(const Expr *e) {
   if (e->number_kind == AST_NUMBER_I64 || e->number_kind == AST_NUMBER_U64)
     return (Static){.kind = STATIC_WIDE, .bits = e->integer, .is_unsigned = e->number_kind == AST_NUMBER_U64};
   return (Static){.kind = STATIC_NUMBER, .number = e->number_kind == AST_NUMBER_FLOAT ? e->number : (double)e->integer};
 }
 
-bool static_value(Sema *s, AstExpr *e, Static *out) {
+bool static_value(Sema *s, Expr *e, Static *out) {
   *out = (Static){0};
   switch (e->kind) {
   case AST_NIL: return true;
@@ -200,14 +200,14 @@ bool static_value(Sema *s, AstExpr *e, Static *out) {
   case AST_TERNARY: return static_value(s, e->left, out) && static_value(s, is_true(out) ? e->right : e->third, out);
   case AST_LOCAL: case AST_GLOBAL: case AST_FIELD: case AST_INDEX: return leaf(s, e, out);
   case AST_CALL: {
-    AstExpr *inner = static_argument(s, e);
+    Expr *inner = static_argument(s, e);
     return inner ? static_value(s, inner, out) : !s->failed && fail(s, e, "captured numbers, shapes and literals are");
   }
   default: return fail(s, e, "captured numbers, shapes and literals are");
   }
 }
 
-bool static_is_written(Sema *s, AstExpr *e) {
+bool static_is_written(Sema *s, Expr *e) {
   switch (e->kind) {
   case AST_NUMBER: return true;
   case AST_PAREN: return static_is_written(s, e->left);
@@ -219,7 +219,7 @@ bool static_is_written(Sema *s, AstExpr *e) {
   }
 }
 
-bool static_integer(Sema *s, AstExpr *e, int64_t *out) {
+bool static_integer(Sema *s, Expr *e, int64_t *out) {
   Static value;
   if (!static_value(s, e, &value)) return false;
   if (value.kind == STATIC_WIDE && (!value.is_unsigned || value.bits <= INT64_MAX)) {
@@ -235,8 +235,8 @@ bool static_integer(Sema *s, AstExpr *e, int64_t *out) {
 /* -- rg.static(e) -------------------------------------------------------------------------------------------------- */
 
 /* What it is given; NULL where e is no such call. */
-AstExpr *static_argument(Sema *s, AstExpr *e) {
-  if (e->kind != AST_CALL) return NULL;
+Expr *static_argument(Sema *s, Expr *e) {
+  if (e->kind != AST_CALL || e->entity.is_conversion) return NULL;
   Entity callee = resolve_expr(s, e->left);
   if (callee.kind != ENTITY_BUILTIN || strcmp(callee.name, "rg.static") != 0) return NULL;
   if (e->list.count == 1) return e->list.items[0];
@@ -244,114 +244,62 @@ AstExpr *static_argument(Sema *s, AstExpr *e) {
   return NULL;
 }
 
-static bool is_whole(double number) { return number == floor(number) && number < 0x1p53; }
-
-/* Makes e a minus before a new expression, which is returned: no literal is below zero. */
-static AstExpr *put_minus(Sema *s, AstExpr *e) {
-  AstExpr *literal = clone_new_expr(s, e);
-  *entity_of(s, literal) = (Entity){.kind = ENTITY_VALUE};
-  e->kind = AST_UNARY;
-  e->op = AST_NEG;
-  e->left = literal;
-  return literal;
-}
-
-/* 1LL, 1ULL; a negative one as a minus before its size. */
-static void write_wide(Sema *s, AstExpr *e, const Static *value) {
-  bool is_negative = !value->is_unsigned && (int64_t)value->bits < 0;
-  AstExpr *literal = e;
-  e->list.count = 0;
-  if (is_negative) literal = put_minus(s, e);
-  literal->left = NULL;
-  literal->kind = AST_NUMBER;
-  literal->op = AST_NO_OP;
-  literal->number_kind = value->is_unsigned ? AST_NUMBER_U64 : AST_NUMBER_I64;
-  literal->integer = is_negative ? -value->bits : value->bits;
-  literal->number = (double)literal->integer;
-  literal->text = str_of(scratch_format(s->scratch, "%llu%s", (unsigned long long)literal->integer, value->is_unsigned ? "ULL" : "LL"));
-}
-
-/* Turns e into the literal. */
-void static_write(Sema *s, AstExpr *e, const Static *value) {
-  if (value->kind == STATIC_WIDE) {
-    write_wide(s, e, value);
-    return;
-  }
-  AstExpr *literal = e;
-  bool is_negative = value->kind == STATIC_NUMBER && signbit(value->number);
-  e->list.count = 0;
-  if (is_negative) literal = put_minus(s, e);
-  double number = fabs(value->number);
-  bool is_plain = is_whole(number) && !(is_negative && number == 0);
-  literal->left = NULL;
-  literal->kind = value->kind == STATIC_NUMBER ? AST_NUMBER : value->number != 0 ? AST_TRUE : AST_FALSE;
-  literal->op = AST_NO_OP;
-  literal->number_kind = is_plain ? AST_NUMBER_PLAIN : AST_NUMBER_FLOAT;
-  literal->integer = is_plain ? (uint64_t)number : 0;
-  literal->number = number;
-  if (value->kind == STATIC_NUMBER) literal->text = str_of(scratch_format(s->scratch, "%.14g", number));
-}
-
 /* The call of a type with the numbers as they are: rg.vec2(0.5, 2). */
-static Entity write_vector(Sema *s, AstExpr *e, const Static *value) {
+static Entity write_vector(Sema *s, Expr *e, const Static *value) {
   Entity from = value->entity;
-  AstExprs numbers = {0};
+  Exprs numbers = {0};
   for (int k = 0; k < type_parts(from.shape); k++) {
     SemaPart part = value->parts[from.part_count ? from.parts[k] : k];
-    AstExpr like = {.kind = AST_NUMBER, .pos = e->pos, .width = e->width, .op = AST_NO_OP, .height = 1};
-    AstExpr *number = clone_new_expr(s, &like);
-    if (type_is_float(from.type)) static_write(s, number, &(Static){.kind = STATIC_NUMBER, .number = part.f64});
-    else write_wide(s, number, &(Static){.kind = STATIC_WIDE, .bits = part.bits, .is_unsigned = type_is_unsigned(from.type)});
-    resolve_expr(s, number);
-    vec_push(s->scratch, &numbers, number);
+    Static number = {.kind = STATIC_WIDE, .bits = part.bits, .is_unsigned = type_is_unsigned(from.type)};
+    if (type_is_float(from.type)) number = (Static){.kind = STATIC_NUMBER, .number = part.f64};
+    vec_push(s->scratch, &numbers, literal_static(s, e->ast, &number));
   }
   e->list = numbers; /* e->left is rg.static, and not looked at again */
   return (Entity){.kind = ENTITY_VALUE, .type = from.type, .shape = from.shape, .is_conversion = true};
 }
 
 /* What is no number or bool stands for itself: `rg.static(f)`. */
-Entity static_call(Sema *s, AstExpr *e) {
-  AstExpr *argument = static_argument(s, e);
+Entity static_call(Sema *s, Expr *e) {
+  Expr *argument = static_argument(s, e);
   Static value;
   if (!argument || !static_value(s, argument, &value)) return (Entity){0};
-  if (value.kind == STATIC_OTHER) return *entity_of(s, argument);
+  if (value.kind == STATIC_OTHER) return argument->entity;
   if (value.kind == STATIC_NIL) {
     sema_fail(s, e, RG_ERROR_NAME_NIL, "it must have a value when the kernel is launched", "'%s' is nil", sema_source(s, argument));
     return (Entity){0};
   }
   if (value.kind == STATIC_VECTOR) return write_vector(s, e, &value);
-  static_write(s, e, &value);
-  return (Entity){.kind = ENTITY_VALUE};
+  *e = *literal_static(s, e->ast, &value);
+  return e->entity;
 }
 
 /* -- if ------------------------------------------------------------------------------------------------------------ */
 
-static void drop_arm(AstStmt *stmt, int arm) {
+static void drop_arm(Stmt *stmt, Arms *arms, int arm) {
   for (int i = arm; i + 1 < stmt->values.count; i++) stmt->values.items[i] = stmt->values.items[i + 1];
-  for (int i = arm; i + 1 < stmt->bodies.count; i++) stmt->bodies.items[i] = stmt->bodies.items[i + 1];
+  for (int i = arm; i + 1 < arms->count; i++) arms->items[i] = arms->items[i + 1];
   stmt->values.count--;
-  stmt->bodies.count--;
+  arms->count--;
 }
 
 /* Arms that are known not to be taken go, unread; one that is known to be becomes the last. An `if` whose first arm is
  * that one, or which has none left, becomes a block. */
-void static_if(Sema *s, AstStmt *stmt) {
+void static_arms(Sema *s, Stmt *stmt, Arms *arms) {
+  static const AstBlock nothing;
   for (int i = 0; i < stmt->values.count && !s->failed;) {
-    AstExpr *condition = static_argument(s, sema_strip(stmt->values.items[i]));
+    Expr *condition = static_argument(s, sema_strip(stmt->values.items[i]));
     Static value;
     if (!condition) {
       i++;
     } else if (!static_value(s, condition, &value)) {
-      return;
+      break;
     } else if (is_true(&value)) {
       stmt->values.count = i;
-      stmt->bodies.count = i + 1;
+      arms->count = i + 1;
     } else {
-      drop_arm(stmt, i);
+      drop_arm(stmt, arms, i);
     }
   }
-  if (stmt->values.count || s->failed) return;
-  AstBlock nothing = {0};
-  if (!stmt->bodies.count) vec_push(s->scratch, &stmt->bodies, nothing);
-  stmt->kind = AST_STMT_DO;
+  if (!stmt->values.count && !s->failed) stmt->kind = AST_STMT_DO;
+  if (!arms->count) vec_push(s->scratch, arms, &nothing);
 }

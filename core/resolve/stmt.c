@@ -3,18 +3,16 @@
  * loop's body is read, so that a use above the assignment is found too. */
 #include "resolve/resolve.h"
 
-static const char *name_of(Sema *s, const AstLocal *local) { return sema_text(s, local->name); }
+static const char *name_of(Sema *s, Local *local) { return sema_text(s, local->name); }
 
 /* -- declarations ---------------------------------------------------------------------------------------- */
 
-void resolve_declare(Sema *s, const AstLocal *ast) {
-  Local *local = local_of(s, ast);
-  local->ast = ast;
+void resolve_declare(Sema *s, Local *local) {
   local->loop = s->loop;
   local->is_seen = true;
-  if (!ast->annotation) return;
+  if (!local->annotation) return;
   local->is_annotated = local->has_shape = true;
-  local->type = resolve_type(s, ast->annotation, &local->shape);
+  local->type = resolve_type(s, local->annotation, &local->shape);
 }
 
 static bool may_be_alias(const Entity *entity) {
@@ -25,16 +23,15 @@ static bool may_be_alias(const Entity *entity) {
   }
 }
 
-static void declare_alias(Sema *s, const AstLocal *ast, AstExpr *value, Entity entity) {
-  Local *local = local_of(s, ast);
-  if (ast->annotation) {
-    sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' is declared %s, but this is no number", name_of(s, ast),
-              sema_source(s, ast->annotation));
+static void declare_alias(Sema *s, Local *local, Expr *value, Entity entity) {
+  if (local->annotation) {
+    sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' is declared %s, but this is no number", name_of(s, local),
+              sema_written(s, local->annotation));
     return;
   }
-  if (ast->is_assigned) {
+  if (local->is_assigned) {
     sema_fail(s, value, RG_ERROR_UNSUPPORTED, "declare another local for the other one",
-              "'%s' stands for a part of a field or for a name, so it cannot be assigned again", name_of(s, ast));
+              "'%s' stands for a part of a field or for a name, so it cannot be assigned again", name_of(s, local));
     return;
   }
   local->is_alias = true;
@@ -42,46 +39,45 @@ static void declare_alias(Sema *s, const AstLocal *ast, AstExpr *value, Entity e
 }
 
 /* The first value that a variable is given settles its shape. */
-bool resolve_give_shape(Sema *s, const AstLocal *ast, AstExpr *value) {
-  Local *local = local_of(s, ast);
+bool resolve_give_shape(Sema *s, Local *local, Expr *value) {
   if (s->failed) return false;
   if (local->has_shape)
-    return shape_check_given(s, value, local->shape, scratch_format(s->scratch, "'%s'", name_of(s, ast)));
+    return shape_check_given(s, value, local->shape, scratch_format(s->scratch, "'%s'", name_of(s, local)));
   local->has_shape = true;
-  local->shape = shape_of(s, value);
+  local->shape = shape_of(value);
   return true;
 }
 
 /* A local that changes, or whose type is written, holds what it is given: `local n = x.shape`. */
-static bool is_number(Sema *s, const AstLocal *ast) { return shape_is_variable(s, ast) || ast->annotation; }
+static bool is_number(Sema *s, Local *ast) { return local_is_variable(ast) || ast->annotation; }
 
 /* Values come first: they do not see the new names. */
-static void resolve_declaration(Sema *s, AstStmt *stmt) {
+void resolve_declaration(Sema *s, Stmt *stmt) {
   VEC(Entity) entities = {0};
   for (int i = 0; i < stmt->values.count && !s->failed; i++) {
     Entity entity = resolve_expr(s, stmt->values.items[i]);
     if (entity.kind == ENTITY_SHAPE && i < stmt->locals.count && is_number(s, stmt->locals.items[i]) && resolve_value(s, stmt->values.items[i]))
-      entity = *entity_of(s, stmt->values.items[i]);
+      entity = stmt->values.items[i]->entity;
     bool is_alias = may_be_alias(&entity) && i < stmt->locals.count;
     if (!is_alias) resolve_value(s, stmt->values.items[i]);
     vec_push(s->scratch, &entities, entity);
   }
   resolve_spread(s, &stmt->values, stmt->locals.count);
-  for (int i = entities.count; i < stmt->values.count; i++) vec_push(s->scratch, &entities, *entity_of(s, stmt->values.items[i]));
+  for (int i = entities.count; i < stmt->values.count; i++) vec_push(s->scratch, &entities, stmt->values.items[i]->entity);
   for (int i = 0; i < stmt->locals.count && !s->failed; i++) {
-    AstLocal *ast = stmt->locals.items[i];
+    Local *ast = stmt->locals.items[i];
     resolve_declare(s, ast);
     if (i >= entities.count) continue;
     if (may_be_alias(&entities.items[i])) declare_alias(s, ast, stmt->values.items[i], entities.items[i]);
-    else if (resolve_give_shape(s, ast, stmt->values.items[i]) && !shape_is_variable(s, ast))
-      local_of(s, ast)->initial = stmt->values.items[i];
+    else if (resolve_give_shape(s, ast, stmt->values.items[i]) && !local_is_variable(ast))
+      ast->initial = stmt->values.items[i];
   }
 }
 
 /* -- assignments ----------------------------------------------------------------------------------------- */
 
-static bool is_reduction(Sema *s, const AstExpr *target) {
-  return s->loop && target->kind == AST_LOCAL && local_of(s, target->local)->loop == 0;
+static bool is_reduction(Sema *s, const Expr *target) {
+  return s->loop && target->kind == AST_LOCAL && target->local && target->local->loop == 0;
 }
 
 static bool may_reduce(IrUpdate op) {
@@ -100,8 +96,8 @@ static bool may_reduce(IrUpdate op) {
 
 /* A number meets every number of the target. Products with matrices have an order, so nothing can be gathered by them.
  */
-static bool check_term_shape(Sema *s, const Update *update, const AstExpr *term) {
-  Shape to = shape_of(s, update->target), from = shape_of(s, term);
+static bool check_term_shape(Sema *s, const Update *update, const Expr *term) {
+  Shape to = shape_of(update->target), from = shape_of(term);
   if (update->op == IR_UPDATE_MUL && (type_is_matrix(to) || type_is_matrix(from)) &&
       !type_is_scalar(from))
     return sema_fail(s, term, RG_ERROR_REDUCTION, NULL,
@@ -110,9 +106,9 @@ static bool check_term_shape(Sema *s, const Update *update, const AstExpr *term)
          shape_check_given(s, term, to, scratch_format(s->scratch, "'%s'", sema_source(s, update->target)));
 }
 
-static void resolve_reduction(Sema *s, AstStmt *stmt) {
-  AstExpr *target = stmt->targets.items[0];
-  Local *local = local_of(s, target->local);
+static void resolve_reduction(Sema *s, Stmt *stmt) {
+  Expr *target = stmt->targets.items[0];
+  Local *local = target->local;
   if (local->is_poisoned) sema_poison(s);
   const char *name = name_of(s, target->local);
   Update *update = stmt->targets.count == 1 && !local->is_alias ? update_match(s, stmt) : NULL;
@@ -136,13 +132,13 @@ static void resolve_reduction(Sema *s, AstStmt *stmt) {
     return;
   }
   local->reduced_by = op;
-  entity_of(s, target)->shape = local->shape;
+  target->entity.shape = local->shape;
   for (int i = 0; i < update->terms.count; i++)
     if (!resolve_value(s, update->terms.items[i].value) || !check_term_shape(s, update, update->terms.items[i].value))
       return;
 }
 
-static void fail_captured(Sema *s, AstExpr *target) {
+static void fail_captured(Sema *s, Expr *target) {
   Entity entity = target->kind == AST_GLOBAL ? resolve_expr(s, target) : (Entity){0};
   if (entity.kind == ENTITY_FIELD)
     sema_fail(s, target, RG_ERROR_NAME_ASSIGN, scratch_format(s->scratch, "an element is written as %s[i] = ..", entity.name),
@@ -151,15 +147,15 @@ static void fail_captured(Sema *s, AstExpr *target) {
             "'%s' is captured, and kernels cannot assign what they capture", sema_source(s, target));
 }
 
-static void fail_alias(Sema *s, AstExpr *target) {
+static void fail_alias(Sema *s, Expr *target) {
   sema_fail(s, target, RG_ERROR_NAME_ASSIGN, NULL, "'%s' is not a number here, so it cannot be assigned",
-            name_of(s, target->local));
+            sema_text(s, target->text));
 }
 
 /* Numbers of an element or of a variable; each once. */
-static void resolve_part_target(Sema *s, AstExpr *target, const Entity *part) {
-  const AstExpr *root = shape_root(target, s);
-  EntityKind kind = entity_of(s, root)->kind;
+static void resolve_part_target(Sema *s, Expr *target, const Entity *part) {
+  const Expr *root = shape_root(target);
+  EntityKind kind = root->entity.kind;
   bool is_loop_variable = root->kind == AST_LOCAL && root->local->is_loop_variable;
   if (kind != ENTITY_ELEMENT && root->kind != AST_LOCAL) {
     sema_fail(s, target, RG_ERROR_NAME_ASSIGN, "assign to a local or to an element of a field",
@@ -167,7 +163,7 @@ static void resolve_part_target(Sema *s, AstExpr *target, const Entity *part) {
   } else if (is_loop_variable || (root->kind == AST_LOCAL && root->local->is_const)) {
     sema_fail(s, target, RG_ERROR_NAME_ASSIGN, "declare a local for the new value", "'%s' does not change",
               name_of(s, root->local));
-  } else if (root->kind == AST_LOCAL && s->loop && local_of(s, root->local)->loop == 0) {
+  } else if (root->kind == AST_LOCAL && s->loop && root->local->loop == 0) {
     sema_fail(s, target, RG_ERROR_REDUCTION,
               scratch_format(s->scratch, "gather whole values: %s = %s + ..", name_of(s, root->local),
                              name_of(s, root->local)),
@@ -179,16 +175,16 @@ static void resolve_part_target(Sema *s, AstExpr *target, const Entity *part) {
         sema_fail(s, target, RG_ERROR_NAME_ASSIGN, NULL, "'%s' names a component twice", sema_source(s, target));
 }
 
-static void resolve_target(Sema *s, AstExpr *target) {
+static void resolve_target(Sema *s, Expr *target) {
   bool is_field = target->kind == AST_FIELD && sema_strip(target->left)->kind != AST_GLOBAL &&
                   resolve_expr(s, target).kind == ENTITY_PART;
   if (target->kind == AST_GLOBAL || (target->kind == AST_FIELD && !is_field)) {
     fail_captured(s, target);
   } else if (target->kind == AST_LOCAL) {
-    Local *local = local_of(s, target->local);
-    if (local->is_poisoned) sema_poison(s);
-    if (!target->local->owner || local->is_alias) fail_alias(s, target);
-    *entity_of(s, target) = (Entity){.kind = ENTITY_VALUE, .shape = local->shape};
+    const Local *local = target->local;
+    if (local && local->is_poisoned) sema_poison(s);
+    if (!local || local->is_alias) fail_alias(s, target);
+    else target->entity = (Entity){.kind = ENTITY_VALUE, .shape = local->shape};
   } else {
     Entity entity = resolve_expr(s, target);
     if (entity.kind == ENTITY_CONSTANT)
@@ -201,31 +197,32 @@ static void resolve_target(Sema *s, AstExpr *target) {
 }
 
 /* `m *= a` of a matrix, which is no product number by number, becomes `m = m * a`. */
-static void write_product(Sema *s, AstStmt *stmt) {
-  AstExpr *target = stmt->targets.items[0], *value = stmt->values.items[0];
-  if (!ast_same(target, target)) {
+static void write_product(Sema *s, Stmt *stmt) {
+  Expr *target = stmt->targets.items[0], *value = stmt->values.items[0];
+  if (!sema_is_same(target, target)) {
     sema_fail(s, target, RG_ERROR_UNSUPPORTED, "keep the index in a local first",
               "what '*=' multiplies by a matrix is read and written, and this calls a function");
     return;
   }
-  AstExpr product = {.kind = AST_BINARY, .op = AST_MUL, .pos = target->pos, .width = target->width, .height = target->height + value->height,
-                     .left = clone_expr_of(s, target), .right = value};
+  Expr *product = scratch_new(s->scratch, Expr);
+  *product = (Expr){.kind = AST_BINARY, .op = AST_MUL, .pos = target->pos, .width = target->width, .ast = target->ast,
+                    .left = build_expr(s, target->ast), .right = value};
   stmt->kind = AST_STMT_ASSIGN;
-  stmt->values.items[0] = clone_new_expr(s, &product);
-  resolve_value(s, stmt->values.items[0]);
+  stmt->values.items[0] = product;
+  resolve_value(s, product);
 }
 
-static bool is_matrix_product(Sema *s, const AstStmt *stmt) {
-  Shape to = shape_of(s, stmt->targets.items[0]), from = shape_of(s, stmt->values.items[0]);
+static bool is_matrix_product(Sema *s, const Stmt *stmt) {
+  Shape to = shape_of(stmt->targets.items[0]), from = shape_of(stmt->values.items[0]);
   return stmt->kind == AST_STMT_COMPOUND && stmt->op == AST_MUL && !type_is_scalar(from) &&
          (type_is_matrix(to) || type_is_matrix(from));
 }
 
 /* What a compound gives is `target op value`: one number meets all. */
-static void resolve_given(Sema *s, AstStmt *stmt, int k) {
+static void resolve_given(Sema *s, Stmt *stmt, int k) {
   if (is_matrix_product(s, stmt)) write_product(s, stmt);
-  AstExpr *target = stmt->targets.items[k], *value = stmt->values.items[k];
-  Shape to = shape_of(s, target), from = shape_of(s, value);
+  Expr *target = stmt->targets.items[k], *value = stmt->values.items[k];
+  Shape to = shape_of(target), from = shape_of(value);
   if (stmt->kind == AST_STMT_COMPOUND)
     (void)(type_is_scalar(from) ||
            shape_check_given(s, value, to, scratch_format(s->scratch, "'%s'", sema_source(s, target))));
@@ -235,7 +232,7 @@ static void resolve_given(Sema *s, AstStmt *stmt, int k) {
     shape_check_given(s, value, to, scratch_format(s->scratch, "'%s'", sema_source(s, target)));
 }
 
-static void resolve_assignment(Sema *s, AstStmt *stmt) {
+static void resolve_assignment(Sema *s, Stmt *stmt) {
   for (int i = 0; i < stmt->targets.count; i++) {
     if (!is_reduction(s, stmt->targets.items[i])) continue;
     if (i == 0) resolve_reduction(s, stmt);
@@ -252,7 +249,7 @@ static void resolve_assignment(Sema *s, AstStmt *stmt) {
   if (stmt->targets.count > stmt->values.count)
     sema_fail(s, stmt->targets.items[stmt->values.count], RG_ERROR_CALL_COUNT, NULL, "there is no value for '%s'",
               sema_source(s, stmt->targets.items[stmt->values.count]));
-  if (!s->failed && s->loop && entity_of(s, shape_root(stmt->targets.items[0], s))->kind == ENTITY_ELEMENT)
+  if (!s->failed && s->loop && shape_root(stmt->targets.items[0])->entity.kind == ENTITY_ELEMENT)
     update_match(s, stmt);
 }
 
@@ -263,9 +260,8 @@ static void mark_reductions(Sema *s, const AstBlock *block, int loop) {
     const AstStmt *stmt = block->items[i];
     for (int k = 0; k < stmt->targets.count; k++) {
       const AstExpr *target = stmt->targets.items[k];
-      if (target->kind != AST_LOCAL || !target->local->owner) continue;
-      Local *local = local_of(s, target->local);
-      if (!local->is_seen || local->loop != 0 || local->is_alias) continue;
+      Local *local = target->kind == AST_LOCAL ? build_find(s, target->local) : NULL;
+      if (!local || !local->is_seen || local->loop != 0 || local->is_alias) continue;
       local->reduced_in = loop;
       local->reduced_by = IR_UPDATE_COUNT;
     }
@@ -273,35 +269,37 @@ static void mark_reductions(Sema *s, const AstBlock *block, int loop) {
   }
 }
 
-static void resolve_body(Sema *s, AstStmt *stmt, bool is_parallel) {
+static void resolve_body(Sema *s, const AstStmt *ast, Stmt *stmt, bool is_parallel) {
   bool outer = s->breaks_parallel;
+  int levels = s->break_levels;
   s->breaks_parallel = is_parallel;
+  s->break_levels = 0;
   for (int i = 0; i < stmt->locals.count; i++) resolve_declare(s, stmt->locals.items[i]);
-  resolve_block(s, &stmt->bodies.items[0]);
+  resolve_block(s, &ast->bodies.items[0], &stmt->bodies.items[0]);
+  s->break_levels = levels;
   s->breaks_parallel = outer;
 }
 
-static void resolve_for_in(Sema *s, AstStmt *stmt) {
-  if (unroll_loop(s, stmt) && !s->failed) return;
+static void resolve_for_in(Sema *s, const AstStmt *ast, Stmt *stmt) {
+  if (unroll_loop(s, ast, stmt) && !s->failed) return;
   if (!s->failed) resolve_head(s, stmt);
-  LoopHead *head = head_of(s, stmt);
-  if (sema_recover_head(s, stmt) || !head->is_parallel) {
-    resolve_body(s, stmt, false);
+  if (sema_recover_head(s, stmt) || !stmt->head->is_parallel) {
+    resolve_body(s, ast, stmt, false);
     return;
   }
-  s->loop = head->number = ++s->loop_count;
-  mark_reductions(s, &stmt->bodies.items[0], s->loop);
-  resolve_body(s, stmt, true);
+  s->loop = stmt->head->number = ++s->loop_count;
+  mark_reductions(s, &ast->bodies.items[0], s->loop);
+  resolve_body(s, ast, stmt, true);
   s->loop = 0;
 }
 
-static void resolve_numeric_for(Sema *s, AstStmt *stmt) {
+static void resolve_numeric_for(Sema *s, const AstStmt *ast, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) resolve_scalar(s, stmt->values.items[i]);
   double step;
   if (stmt->values.count == 3 && sema_is_constant(stmt->values.items[2], &step) && step == 0)
     sema_fail(s, stmt->values.items[2], RG_ERROR_LOOP, NULL, "the step of this loop is 0");
   sema_recover_head(s, stmt);
-  resolve_body(s, stmt, false);
+  resolve_body(s, ast, stmt, false);
 }
 
 /* -- ways out -------------------------------------------------------------------------------------------- */
@@ -313,7 +311,7 @@ static const char *count_text(Sema *s, int count) {
 }
 
 /* As many everywhere as the first has, or the declaration says. */
-static void check_result_count(Sema *s, AstStmt *stmt) {
+static void check_result_count(Sema *s, Stmt *stmt) {
   int given = stmt->values.count, count = s->results.count;
   if (given == count || s->failed) return;
   if (s->has_result_types)
@@ -328,7 +326,7 @@ static void check_result_count(Sema *s, AstStmt *stmt) {
   }
 }
 
-static void resolve_return(Sema *s, AstStmt *stmt) {
+static void resolve_return(Sema *s, Stmt *stmt) {
   if (s->frame) {
     resolve_inline_return(s, stmt);
     return;
@@ -346,14 +344,15 @@ static void resolve_return(Sema *s, AstStmt *stmt) {
               "a kernel returns %d values at most", MOST_RESULTS);
   if (!s->first_return && !s->has_result_types)
     for (int i = 0; i < stmt->values.count && !s->failed; i++)
-      vec_push(s->scratch, &s->results, (Result){.shape = shape_of(s, stmt->values.items[i])});
+      vec_push(s->scratch, &s->results, (Result){.shape = shape_of(stmt->values.items[i])});
   if (!s->first_return) s->first_return = stmt;
   check_result_count(s, stmt);
   for (int i = 0; i < stmt->values.count && !s->failed; i++)
     shape_check_given(s, stmt->values.items[i], s->results.items[i].shape, "the kernel's result");
 }
 
-static void resolve_break(Sema *s, AstStmt *stmt) {
+static void resolve_break(Sema *s, Stmt *stmt) {
+  stmt->levels = s->break_levels;
   if (s->breaks_parallel)
     sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_LOOP,
                   "'continue' ends one iteration; ':serial()' behind the range makes a loop that can be left",
@@ -362,43 +361,47 @@ static void resolve_break(Sema *s, AstStmt *stmt) {
 
 /* -- statements ------------------------------------------------------------------------------------------ */
 
-static void resolve_call_statement(Sema *s, AstExpr *call) {
+static void resolve_call_statement(Sema *s, Expr *call) {
   Entity entity = resolve_expr(s, call);
   if (entity.kind != ENTITY_VOID && entity.kind != ENTITY_NONE) resolve_value(s, call);
 }
 
-static void resolve_if(Sema *s, AstStmt *stmt) {
-  static_if(s, stmt);
-  for (int i = 0; i < stmt->bodies.count; i++) {
+static void resolve_if(Sema *s, const AstStmt *ast, Stmt *stmt) {
+  Arms arms = {0};
+  for (int i = 0; i < ast->bodies.count; i++) vec_push(s->scratch, &arms, &ast->bodies.items[i]);
+  static_arms(s, stmt, &arms);
+  stmt->bodies.count = arms.count;
+  for (int i = 0; i < arms.count; i++) {
     if (i < stmt->values.count) resolve_scalar(s, stmt->values.items[i]);
     sema_recover_head(s, stmt);
-    resolve_block(s, &stmt->bodies.items[i]);
+    resolve_block(s, arms.items[i], &stmt->bodies.items[i]);
   }
 }
 
-static void refuse(Sema *s, AstStmt *stmt, const char *hint, const char *sentence) {
+static void refuse(Sema *s, Stmt *stmt, const char *hint, const char *sentence) {
   sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_UNSUPPORTED, hint, "%s", sentence);
 }
 
-void resolve_stmt(Sema *s, AstStmt *stmt) {
+static void resolve_stmt(Sema *s, const AstStmt *ast, Stmt *stmt) {
   switch (stmt->kind) {
   case AST_STMT_LOCAL: resolve_declaration(s, stmt); break;
   case AST_STMT_ASSIGN: case AST_STMT_COMPOUND: resolve_assignment(s, stmt); break;
   case AST_STMT_CALL: resolve_call_statement(s, stmt->values.items[0]); break;
-  case AST_STMT_DO: resolve_block(s, &stmt->bodies.items[0]); break;
+  case AST_STMT_DO: resolve_block(s, &ast->bodies.items[0], &stmt->bodies.items[0]); break;
   case AST_STMT_WHILE:
     resolve_scalar(s, stmt->values.items[0]);
     sema_recover_head(s, stmt);
-    resolve_body(s, stmt, false);
+    resolve_body(s, ast, stmt, false);
     break;
   case AST_STMT_REPEAT:
-    resolve_body(s, stmt, false);
+    resolve_body(s, ast, stmt, false);
+    vec_push(s->scratch, &stmt->values, build_expr(s, ast->values.items[0]));
     resolve_scalar(s, stmt->values.items[0]);
     sema_recover_head(s, stmt);
     break;
-  case AST_STMT_IF: resolve_if(s, stmt); break;
-  case AST_STMT_FOR: resolve_numeric_for(s, stmt); break;
-  case AST_STMT_FOR_IN: resolve_for_in(s, stmt); break;
+  case AST_STMT_IF: resolve_if(s, ast, stmt); break;
+  case AST_STMT_FOR: resolve_numeric_for(s, ast, stmt); break;
+  case AST_STMT_FOR_IN: resolve_for_in(s, ast, stmt); break;
   case AST_STMT_RETURN: resolve_return(s, stmt); break;
   case AST_STMT_BREAK: resolve_break(s, stmt); break;
   case AST_STMT_CONTINUE: break;
@@ -411,39 +414,49 @@ void resolve_stmt(Sema *s, AstStmt *stmt) {
   }
 }
 
-void resolve_block(Sema *s, AstBlock *block) {
-  for (int i = 0; i < block->count; i++) {
-    resolve_stmt(s, block->items[i]);
-    sema_recover(s, block->items[i]);
+void resolve_block(Sema *s, const AstBlock *from, Block *to) {
+  for (int i = 0; i < from->count; i++) {
+    Stmt *stmt = build_stmt(s, from->items[i]);
+    vec_push(s->scratch, to, stmt);
+    resolve_stmt(s, from->items[i], stmt);
+    sema_recover(s, stmt);
   }
 }
 
-static void resolve_results(Sema *s) {
-  const AstExprs *results = &s->function->results;
-  s->has_result_types = results->count > 0;
-  for (int i = 0; i < results->count && !s->failed; i++) {
+static void resolve_results(Sema *s, const AstFunction *function) {
+  s->has_result_types = function->results.count > 0;
+  for (int i = 0; i < function->results.count && !s->failed; i++) {
     Result result = {0};
-    result.ty = ty_of(resolve_type(s, results->items[i], &result.shape));
+    result.ty = ty_of(resolve_type(s, function->results.items[i], &result.shape));
     vec_push(s->scratch, &s->results, result);
   }
 }
 
+static void prepare(Sema *s, const AstFunction *function) {
+  s->path_live = scratch_array(s->scratch, int, s->input->paths->count + 1);
+  s->parameter_live = scratch_array(s->scratch, int, function->parameters.count + 1);
+  map_init(&s->wanted, s->scratch);
+  map_init(&s->names, s->scratch);
+  path_number_all(s);
+  for (int i = 0; i < function->parameters.count; i++)
+    vec_push(s->scratch, &s->parameters, build_local(s, function->parameters.items[i]));
+}
+
 void resolve_kernel(Sema *s) {
-  const AstFunction *function = s->function;
+  const AstFunction *function = s->input->ast->function;
+  prepare(s, function);
   if (function->has_varargs)
     sema_fail_pos(s, function->pos, 8, RG_ERROR_UNSUPPORTED, "name each parameter",
                   "kernels take no variable arguments");
-  shape_mark_assigned(s, &function->body);
   sema_recover_apart(s);
   for (int i = 0; i < function->parameters.count; i++) {
     resolve_parameter(s, i);
-    if (sema_recover_apart(s)) local_of(s, function->parameters.items[i])->is_poisoned = true;
+    if (sema_recover_apart(s)) s->parameters.items[i]->is_poisoned = true;
   }
-  resolve_results(s);
+  resolve_results(s, function);
   if (sema_recover_apart(s)) {
     s->has_result_types = false;
     s->results.count = 0;
   }
-  AstBlock body = function->body;
-  resolve_block(s, &body);
+  resolve_block(s, &function->body, &s->body);
 }

@@ -14,11 +14,11 @@
 
 enum { MOST_ITEMS = 1024 };
 
-static SemaPath member_path(Sema *s, AstExpr *e, const Entity *table, Str name) {
+static SemaPath member_path(Sema *s, Expr *e, const Entity *table, Str name) {
   SemaPath path = {.pos = e->pos, .function = 0};
   const char *root;
   if (table->source.is_parameter) {
-    root = sema_text(s, s->function->parameters.items[table->source.index]->name);
+    root = sema_text(s, s->parameters.items[table->source.index]->name);
     path.is_parameter_path = true;
     path.parameter = table->source.index;
   } else {
@@ -31,7 +31,7 @@ static SemaPath member_path(Sema *s, AstExpr *e, const Entity *table, Str name) 
 }
 
 /* The value called `name` in a table that the launch brings. */
-Entity table_member(Sema *s, AstExpr *e, const Entity *table, Str name) {
+Entity table_member(Sema *s, Expr *e, const Entity *table, Str name) {
   SemaPath path = member_path(s, e, table, name);
   int number = path_find(s, &path);
   if (number >= 0) return resolve_path_value(s, e, number);
@@ -42,7 +42,7 @@ Entity table_member(Sema *s, AstExpr *e, const Entity *table, Str name) {
 }
 
 /* The path to what a table holds under `key`: its number, or -1 after noting that it is wanted. */
-int table_find(Sema *s, AstExpr *e, const Entity *table, const char *key, bool is_static) {
+int table_find(Sema *s, Expr *e, const Entity *table, const char *key, bool is_static) {
   SemaPath path = member_path(s, e, table, str_of(key));
   int number = path_find(s, &path);
   path.is_static = is_static;
@@ -50,12 +50,12 @@ int table_find(Sema *s, AstExpr *e, const Entity *table, const char *key, bool i
   return number;
 }
 
-bool table_fail(Sema *s, AstExpr *e) {
+bool table_fail(Sema *s, Expr *e) {
   return sema_fail(s, e, RG_ERROR_SOURCE, "put the numbers into a field", "what the table '%s' holds is not known here",
                    sema_source(s, e));
 }
 
-bool table_length(Sema *s, AstExpr *e, const Entity *table, int64_t *length) {
+bool table_length(Sema *s, Expr *e, const Entity *table, int64_t *length) {
   int number = table_find(s, e, table, "#", true);
   Static value;
   if (number < 0) return table_fail(s, e);
@@ -67,7 +67,7 @@ bool table_length(Sema *s, AstExpr *e, const Entity *table, int64_t *length) {
 static const char *key_of(Sema *s, int64_t key) { return scratch_format(s->scratch, "#%lld", (long long)key); }
 
 /* Paths of all items, from [1]; NULL after noting those that are wanted. */
-int *table_find_all(Sema *s, AstExpr *e, const Entity *table, int64_t length) {
+int *table_find_all(Sema *s, Expr *e, const Entity *table, int64_t length) {
   int *numbers = scratch_array(s->scratch, int, length + 1);
   bool has_all = true;
   for (int64_t k = 1; k <= length; k++) {
@@ -118,7 +118,7 @@ static Ast *write_function(Sema *s, Static *items, int64_t length) {
   return parse_kernel_text(source, s->err);
 }
 
-static Static *read_numbers(Sema *s, AstExpr *e, const Entity *table, int64_t length) {
+static Static *read_numbers(Sema *s, Expr *e, const Entity *table, int64_t length) {
   int *numbers = table_find_all(s, e, table, length);
   Static *items = scratch_array(s->scratch, Static, length + 2);
   for (int64_t k = 1; numbers && k <= length; k++) {
@@ -135,9 +135,9 @@ static Static *read_numbers(Sema *s, AstExpr *e, const Entity *table, int64_t le
   return numbers ? items : NULL;
 }
 
-static Entity open_item(Sema *s, AstExpr *e, const Entity *table) {
+static Entity open_item(Sema *s, Expr *e, const Entity *table) {
   int64_t length;
-  if (inline_of(s, e)) return *entity_of(s, e);
+  if (e->inlined) return *&e->entity;
   if (!table_length(s, e->left, table, &length)) return (Entity){0};
   if (length > MOST_ITEMS) {
     sema_fail(s, e, RG_ERROR_NOT_YET, "put the numbers into a field", "a table of %lld numbers is too long to be indexed: %d at most", (long long)length, MOST_ITEMS);
@@ -152,7 +152,7 @@ static Entity open_item(Sema *s, AstExpr *e, const Entity *table) {
 }
 
 /* t[e] */
-Entity table_item(Sema *s, AstExpr *e, const Entity *table) {
+Entity table_item(Sema *s, Expr *e, const Entity *table) {
   int64_t key;
   if (e->list.count != 1 || e->list.items[0]->kind == AST_TABLE) {
     sema_fail(s, e, RG_ERROR_INDEX_COUNT, "write t[i][j]", "a table has one index");

@@ -10,11 +10,18 @@ enum { MOST_TURNS = 1024 };
 
 /* -- turns ------------------------------------------------------------------------------------------------------- */
 
+/* The loop's variables in one turn; `values[i]`: what variable i holds, NULL where it stands for a value itself. */
+typedef struct Turn {
+  Local **locals;
+  Expr **values;
+} Turn;
+
 typedef struct Unroll {
-  AstStmt *stmt;
+  const AstStmt *ast;
+  Stmt *stmt;
   bool continues; /* a turn may end early: it is a `repeat .. until true` */
   bool breaks;    /* all of them may: they stand in another one */
-  AstBlock turns;
+  VEC(Turn) turns;
 } Unroll;
 
 /* How the body leaves a turn. */
@@ -28,95 +35,99 @@ static void find_exits(Unroll *u, const AstBlock *block) {
   }
 }
 
-/* A break leaves the turn, too, where that is a loop. */
-static void mark_breaks(AstBlock *block, int levels) {
-  for (int i = 0; i < block->count; i++) {
-    AstStmt *stmt = block->items[i];
-    bool is_loop = stmt->kind == AST_STMT_WHILE || stmt->kind == AST_STMT_REPEAT || stmt->kind == AST_STMT_FOR || stmt->kind == AST_STMT_FOR_IN;
-    if (stmt->kind == AST_STMT_BREAK) stmt->levels = levels;
-    for (int k = 0; k < stmt->bodies.count && !is_loop; k++) mark_breaks(&stmt->bodies.items[k], levels);
-  }
+static Stmt *new_block(Sema *s, const Unroll *u) {
+  Stmt *stmt = scratch_new(s->scratch, Stmt);
+  *stmt = (Stmt){.kind = AST_STMT_DO, .op = AST_NO_OP, .pos = u->stmt->pos, .width = u->stmt->width};
+  vec_push(s->scratch, &stmt->bodies, ((Block){0}));
+  return stmt;
 }
 
-/* `repeat .. until true` around what the statement holds. */
-static void make_once(Sema *s, AstStmt *stmt) {
-  AstExpr once = {.kind = AST_TRUE, .pos = stmt->pos, .width = stmt->width, .op = AST_NO_OP, .height = 1};
+/* `repeat .. until true` around what the block holds. */
+static void make_once(Sema *s, Stmt *stmt) {
+  Expr *once = literal_at(s, stmt->pos, stmt->width, &(Static){.kind = STATIC_BOOL, .number = 1});
   stmt->kind = AST_STMT_REPEAT;
-  vec_push(s->scratch, &stmt->values, clone_new_expr(s, &once));
+  vec_push(s->scratch, &stmt->values, once);
 }
 
-/* A copy of the body with its own loop variables, each of which stands for `entities[i]` or is the local with `values[i]`. */
-static void add_turn(Sema *s, Unroll *u, const Entity *entities, AstExpr **values) {
-  AstStmt *turn = scratch_new(s->scratch, AstStmt);
-  *turn = (AstStmt){.kind = AST_STMT_DO, .pos = u->stmt->pos, .width = u->stmt->width, .op = AST_NO_OP};
-  AstLocal **locals = scratch_array(s->scratch, AstLocal *, u->stmt->locals.count + 1);
-  AstBlock body = {0};
+/* Variables of its own, each of which stands for `entities[i]` or is the local with `values[i]`. */
+static void add_turn(Sema *s, Unroll *u, const Entity *entities, Expr *const *values) {
+  int count = u->ast->locals.count;
+  Turn turn = {scratch_array(s->scratch, Local *, count + 1), scratch_array(s->scratch, Expr *, count + 1)};
   if (!resolve_has_room(s)) resolve_fail_size(s, u->stmt->pos, u->stmt->width);
-  for (int i = 0; i < u->stmt->locals.count; i++) {
-    locals[i] = clone_new_local(s, u->stmt->locals.items[i]);
-    if (!values[i]) {
-      resolve_declare(s, locals[i]);
-      local_of(s, locals[i])->is_alias = true;
-      local_of(s, locals[i])->alias = entities[i];
-      continue;
-    }
-    AstStmt *declaration = scratch_new(s->scratch, AstStmt);
-    *declaration = (AstStmt){.kind = AST_STMT_LOCAL, .pos = locals[i]->pos, .width = locals[i]->name.length, .op = AST_NO_OP};
-    vec_push(s->scratch, &declaration->locals, locals[i]);
-    vec_push(s->scratch, &declaration->values, values[i]);
-    vec_push(s->scratch, &body, declaration);
+  for (int i = 0; i < count; i++) {
+    turn.locals[i] = build_local(s, u->ast->locals.items[i]);
+    turn.values[i] = values[i];
+    if (values[i]) continue;
+    resolve_declare(s, turn.locals[i]);
+    turn.locals[i]->is_alias = true;
+    turn.locals[i]->alias = entities[i];
   }
-  clone_turn(s, &u->stmt->bodies.items[0], &u->stmt->locals.items[0], locals, u->stmt->locals.count, &body);
-  vec_push(s->scratch, &turn->bodies, body);
-  if (u->continues) make_once(s, turn);
   vec_push(s->scratch, &u->turns, turn);
 }
 
-static AstExpr *literal(Sema *s, const AstLocal *local, const Static *value) {
-  AstExpr like = {.kind = AST_NUMBER, .pos = local->pos, .width = local->name.length, .op = AST_NO_OP, .height = 1};
-  AstExpr *e = clone_new_expr(s, &like);
-  static_write(s, e, value);
-  return e;
-}
-
 /* Whole numbers that nobody assigns stay constants, good for rg.static; others are locals. */
-static void give_number(Sema *s, const Unroll *u, int i, const Static *value, Entity *entity, AstExpr **local) {
-  const AstLocal *ast = u->stmt->locals.items[i];
+static void give_number(Sema *s, const Unroll *u, int i, const Static *value, Entity *entity, Expr **local) {
+  const AstLocal *ast = u->ast->locals.items[i];
   int64_t whole = value->number >= -0x1p53 && value->number <= 0x1p53 ? (int64_t)value->number : 0;
   bool is_constant = value->kind == STATIC_NUMBER && (double)whole == value->number && !ast->is_assigned && !ast->annotation;
-  *local = is_constant ? NULL : literal(s, ast, value);
+  *local = is_constant ? NULL : literal_at(s, ast->pos, ast->name.length, value);
   *entity = (Entity){.kind = ENTITY_CONSTANT, .constant = whole};
 }
 
+static void declare_value(Sema *s, Local *local, Expr *value, Block *body) {
+  Stmt *stmt = scratch_new(s->scratch, Stmt);
+  *stmt = (Stmt){.kind = AST_STMT_LOCAL, .op = AST_NO_OP, .pos = local->pos, .width = local->name.length};
+  vec_push(s->scratch, &stmt->locals, local);
+  vec_push(s->scratch, &stmt->values, value);
+  vec_push(s->scratch, body, stmt);
+  resolve_declaration(s, stmt);
+  sema_recover(s, stmt);
+}
+
+static Stmt *resolve_turn(Sema *s, const Unroll *u, const Turn *turn) {
+  Stmt *stmt = new_block(s, u);
+  Block *body = &stmt->bodies.items[0];
+  for (int i = 0; i < u->ast->locals.count; i++) {
+    build_name(s, u->ast->locals.items[i], turn->locals[i]);
+    if (turn->values[i]) declare_value(s, turn->locals[i], turn->values[i], body);
+  }
+  resolve_block(s, &u->ast->bodies.items[0], body);
+  if (u->continues) make_once(s, stmt);
+  return stmt;
+}
+
+/* A break leaves the turn, too, where that is a loop. */
 static void finish(Sema *s, Unroll *u) {
   if (s->failed) return;
-  AstStmt *stmt = u->stmt;
+  find_exits(u, &u->ast->bodies.items[0]);
+  Stmt *stmt = u->stmt;
+  bool breaks_parallel = s->breaks_parallel;
+  int levels = s->break_levels;
+  Block turns = {0};
+  s->breaks_parallel &= !u->breaks && !u->continues;
+  s->break_levels = u->breaks ? u->continues : 0;
+  for (int i = 0; i < u->turns.count; i++) vec_push(s->scratch, &turns, resolve_turn(s, u, &u->turns.items[i]));
+  s->break_levels = levels;
+  s->breaks_parallel = breaks_parallel;
   stmt->kind = AST_STMT_DO;
   stmt->locals.count = stmt->values.count = 0;
-  stmt->bodies.items[0] = u->turns;
-  shape_mark_assigned(s, &u->turns);
+  stmt->bodies.items[0] = turns;
   if (u->breaks) make_once(s, stmt);
-  resolve_stmt(s, stmt);
 }
 
-static void read_exits(Unroll *u) {
-  find_exits(u, &u->stmt->bodies.items[0]);
-  if (u->breaks) mark_breaks(&u->stmt->bodies.items[0], u->continues);
-}
-
-static bool check_turns(Sema *s, AstExpr *e, int64_t turns) {
+static bool check_turns(Sema *s, Expr *e, int64_t turns) {
   return turns <= MOST_TURNS || sema_fail(s, e, RG_ERROR_UNSUPPORTED, "loop over it without rg.static", "%lld turns are too many to write out: %d at most",
                                           (long long)turns, MOST_TURNS);
 }
 
 /* -- ranges --------------------------------------------------------------------------------------------------------- */
 
-static bool read_bounds(Sema *s, AstExpr *range, int64_t *first, int64_t *last, int64_t *turns) {
+static bool read_bounds(Sema *s, Expr *range, int64_t *first, int64_t *last, int64_t *turns) {
   *turns = 1;
   for (int i = 0; i < range->list.count; i++) {
-    AstExpr *axis = range->list.items[i];
+    Expr *axis = range->list.items[i];
     bool is_pair = axis->kind == AST_TABLE;
-    if (is_pair && (axis->list.count != 2 || axis->keys.items[0] || axis->keys.items[1]))
+    if (is_pair && (axis->list.count != 2 || axis->ast->keys.items[0] || axis->ast->keys.items[1]))
       return sema_fail(s, axis, RG_ERROR_LOOP, "write {begin, end}", "an axis of a range is a number or a begin and an end");
     first[i] = 0;
     if (is_pair && !static_integer(s, axis->list.items[0], &first[i])) return false;
@@ -127,16 +138,16 @@ static bool read_bounds(Sema *s, AstExpr *range, int64_t *first, int64_t *last, 
   return true;
 }
 
-static bool check_locals(Sema *s, const AstStmt *stmt, int most) {
+static bool check_locals(Sema *s, const Stmt *stmt, int most) {
   if (stmt->locals.count <= most) return true;
-  const AstLocal *extra = stmt->locals.items[most];
+  Local *extra = stmt->locals.items[most];
   return sema_fail_pos(s, extra->pos, extra->name.length, RG_ERROR_LOOP, NULL, "there is no value for '%s'", sema_text(s, extra->name));
 }
 
-static void unroll_range(Sema *s, Unroll *u, AstExpr *range) {
+static void unroll_range(Sema *s, Unroll *u, Expr *range) {
   int64_t first[SNODE_MAX_AXES], last[SNODE_MAX_AXES], at[SNODE_MAX_AXES], turns;
   Entity entities[SNODE_MAX_AXES];
-  AstExpr *values[SNODE_MAX_AXES];
+  Expr *values[SNODE_MAX_AXES];
   int count = range->list.count;
   if (count < 1 || count > SNODE_MAX_AXES) {
     sema_fail(s, range, RG_ERROR_CALL_COUNT, NULL, "'rg.range' takes 1 to %d axes, here are %d", SNODE_MAX_AXES, count);
@@ -161,9 +172,9 @@ static bool is_number(const Sema *s, int number) {
   return kind == VALUE_NUMBER || kind == VALUE_BOOL || kind == VALUE_I64 || kind == VALUE_U64;
 }
 
-static void add_pair(Sema *s, Unroll *u, AstExpr *table, int64_t key, int number) {
+static void add_pair(Sema *s, Unroll *u, Expr *table, int64_t key, int number) {
   Entity entities[2];
-  AstExpr *values[2] = {NULL, NULL};
+  Expr *values[2] = {NULL, NULL};
   Static value;
   give_number(s, u, 0, &(Static){.kind = STATIC_NUMBER, .number = (double)key}, &entities[0], &values[0]);
   if (u->stmt->locals.count == 2) {
@@ -180,9 +191,9 @@ static void add_pair(Sema *s, Unroll *u, AstExpr *table, int64_t key, int number
   add_turn(s, u, entities, values);
 }
 
-static void unroll_pairs(Sema *s, Unroll *u, AstExpr *e) {
+static void unroll_pairs(Sema *s, Unroll *u, Expr *e) {
   int64_t length;
-  AstExpr *table = e->list.count == 1 ? e->list.items[0] : NULL;
+  Expr *table = e->list.count == 1 ? e->list.items[0] : NULL;
   Entity entity = table ? resolve_expr(s, table) : (Entity){0};
   if (s->failed) return;
   if (entity.kind != ENTITY_OTHER || entity.value != VALUE_TABLE) {
@@ -198,31 +209,34 @@ static void unroll_pairs(Sema *s, Unroll *u, AstExpr *e) {
 
 /* -- all ---------------------------------------------------------------------------------------------------------------- */
 
-static bool calls(Sema *s, AstExpr *e, const char *name) {
+static bool calls(Sema *s, Expr *e, const char *name) {
   if (e->kind != AST_CALL) return false;
   Entity callee = resolve_expr(s, e->left);
   return callee.kind == ENTITY_BUILTIN && !strcmp(callee.name, name);
 }
 
-/* False where the loop is none of these. */
-bool unroll_loop(Sema *s, AstStmt *stmt) {
-  Unroll u = {.stmt = stmt};
-  AstExpr *e = stmt->values.count == 1 ? sema_strip(stmt->values.items[0]) : NULL;
+static bool unroll(Sema *s, Unroll *u) {
+  Expr *e = u->stmt->values.count == 1 ? sema_strip(u->stmt->values.items[0]) : NULL;
   if (!e || e->kind != AST_CALL) return false;
-  AstExpr *range = static_argument(s, e);
+  Expr *range = static_argument(s, e);
   if (range) {
     range = sema_strip(range);
-    if (!calls(s, range, "rg.range"))
-      sema_fail(s, range, RG_ERROR_LOOP, "write rg.static(rg.range(n))", "rg.static unrolls a range");
-    else {
-      read_exits(&u);
-      unroll_range(s, &u, range);
-    }
+    if (calls(s, range, "rg.range")) unroll_range(s, u, range);
+    else sema_fail(s, range, RG_ERROR_LOOP, "write rg.static(rg.range(n))", "rg.static unrolls a range");
     return true;
   }
   if (s->failed) return true;
   if (!calls(s, e, "ipairs")) return false;
-  read_exits(&u);
-  unroll_pairs(s, &u, e);
+  unroll_pairs(s, u, e);
   return true;
+}
+
+/* False where the loop is none of these. */
+bool unroll_loop(Sema *s, const AstStmt *ast, Stmt *stmt) {
+  Unroll u = {.ast = ast, .stmt = stmt};
+  bool outer = s->is_turn;
+  s->is_turn = true;
+  bool is_static = unroll(s, &u);
+  s->is_turn = outer;
+  return is_static;
 }

@@ -8,31 +8,31 @@
 
 /* -- is the target in there? ----------------------------------------------------------------------------- */
 
-static bool reads(AstExpr *e, const AstExpr *target);
+static bool reads(Expr *e, const Expr *target);
 
-static bool list_reads(AstExprs *list, const AstExpr *target) {
+static bool list_reads(Exprs *list, const Expr *target) {
   for (int i = 0; i < list->count; i++)
     if (list->items[i] && reads(list->items[i], target)) return true;
   return false;
 }
 
-static bool reads(AstExpr *e, const AstExpr *target) {
-  if (ast_same(e, target)) return true;
+static bool reads(Expr *e, const Expr *target) {
+  if (sema_is_same(e, target)) return true;
   return (e->left && reads(e->left, target)) || (e->right && reads(e->right, target)) ||
          (e->third && reads(e->third, target)) || list_reads(&e->list, target);
 }
 
-static bool is_target(AstExpr *e, const AstExpr *target) { return ast_same(sema_strip(e), target); }
+static bool is_target(Expr *e, const Expr *target) { return sema_is_same(sema_strip(e), target); }
 
 /* -- the patterns ---------------------------------------------------------------------------------------- */
 
-static void add_term(Sema *s, Update *update, AstExpr *value, bool is_negative) {
+static void add_term(Sema *s, Update *update, Expr *value, bool is_negative) {
   vec_push(s->scratch, &update->terms, ((UpdateTerm){value, is_negative}));
 }
 
 /* Flattens a chain of + and - (or of *): true when the target stands in it, once, and is not subtracted. */
-static bool take_chain(Sema *s, AstExpr *e, bool is_negative, bool of_sums, Update *update, bool *found) {
-  AstExpr *inner = sema_strip(e);
+static bool take_chain(Sema *s, Expr *e, bool is_negative, bool of_sums, Update *update, bool *found) {
+  Expr *inner = sema_strip(e);
   bool is_link = inner->kind == AST_BINARY &&
                  (of_sums ? inner->op == AST_ADD || inner->op == AST_SUB : inner->op == AST_MUL);
   if (is_link)
@@ -48,17 +48,17 @@ static bool take_chain(Sema *s, AstExpr *e, bool is_negative, bool of_sums, Upda
   return true;
 }
 
-static bool match_chain(Sema *s, AstExpr *value, Update *update) {
+static bool match_chain(Sema *s, Expr *value, Update *update) {
   bool of_sums = value->op == AST_ADD || value->op == AST_SUB, found = false;
   update->op = of_sums ? IR_UPDATE_ADD : IR_UPDATE_MUL;
   return take_chain(s, value, false, of_sums, update, &found) && found;
 }
 
-static bool match_binary(Sema *s, AstExpr *value, Update *update) {
+static bool match_binary(Sema *s, Expr *value, Update *update) {
   if (value->op == AST_ADD || value->op == AST_SUB || value->op == AST_MUL) return match_chain(s, value, update);
   bool commutes;
   if (!update_find(value->op, &update->op, &commutes)) return false;
-  AstExpr *other = is_target(value->left, update->target)                ? value->right
+  Expr *other = is_target(value->left, update->target)                ? value->right
                    : commutes && is_target(value->right, update->target) ? value->left
                                                                          : NULL;
   if (!other || reads(other, update->target)) return false;
@@ -66,22 +66,22 @@ static bool match_binary(Sema *s, AstExpr *value, Update *update) {
   return true;
 }
 
-static bool match_extreme(Sema *s, AstExpr *call, Update *update) {
+static bool match_extreme(Sema *s, Expr *call, Update *update) {
   Entity callee = resolve_expr(s, call->left);
   if (callee.kind != ENTITY_BUILTIN || !callee.builtin || call->list.count != 2) return false;
   if (callee.builtin->op != IR_MIN && callee.builtin->op != IR_MAX) return false;
   update->op = callee.builtin->op == IR_MIN ? IR_UPDATE_MIN : IR_UPDATE_MAX;
   bool is_first = is_target(call->list.items[0], update->target);
   if (!is_first && !is_target(call->list.items[1], update->target)) return false;
-  AstExpr *other = call->list.items[is_first];
+  Expr *other = call->list.items[is_first];
   if (reads(other, update->target)) return false;
   add_term(s, update, other, false);
   return true;
 }
 
-static bool match(Sema *s, AstStmt *stmt, Update *update) {
+static bool match(Sema *s, Stmt *stmt, Update *update) {
   if (stmt->targets.count != 1 || stmt->values.count != 1) return false;
-  AstExpr *value = sema_strip(stmt->values.items[0]);
+  Expr *value = sema_strip(stmt->values.items[0]);
   bool commutes;
   if (stmt->kind == AST_STMT_COMPOUND) {
     add_term(s, update, stmt->values.items[0], false);
@@ -94,18 +94,18 @@ static bool match(Sema *s, AstStmt *stmt, Update *update) {
 /* A product with a matrix is no product number by number. */
 static bool has_matrix_term(Sema *s, const Update *update) {
   for (int i = 0; i < update->terms.count; i++) {
-    Shape shape = shape_of(s, update->terms.items[i].value);
+    Shape shape = shape_of(update->terms.items[i].value);
     if (type_is_matrix(shape) ||
-        (type_is_matrix(shape_of(s, update->target)) && !type_is_scalar(shape)))
+        (type_is_matrix(shape_of(update->target)) && !type_is_scalar(shape)))
       return true;
   }
   return false;
 }
 
-Update *update_match(Sema *s, AstStmt *stmt) {
+Update *update_match(Sema *s, Stmt *stmt) {
   Update *update = scratch_new(s->scratch, Update);
   update->target = stmt->targets.items[0];
   if (!match(s, stmt, update) || (update->op == IR_UPDATE_MUL && has_matrix_term(s, update))) return NULL;
-  map_put_int(&s->updates, (uintptr_t)stmt, update);
+  stmt->update = update;
   return update;
 }

@@ -7,28 +7,10 @@
 
 static Sema *create(Scratch *scratch, const SemaInput *input, SemaOutput *output, Error *err) {
   Sema *s = scratch_new(scratch, Sema);
-  SemaInput *own = scratch_new(scratch, SemaInput);
-  Ast *ast;
-  *s = (Sema){.scratch = scratch, .input = own, .output = output, .err = err};
-  *own = *input;
-  own->ast = ast = clone_ast(s, input->ast);
-  *s = (Sema){.scratch = scratch, .input = own, .output = output, .function = ast->function, .err = err, .ast = ast,
-              .expr_capacity = ast->expr_count, .local_capacity = ast->local_count,
-              .default_float = input->default_f64 ? TYPE(F64) : TYPE(F32),
-              .entities = scratch_array(scratch, Entity, ast->expr_count + 1),
-              .types = scratch_array(scratch, Ty, ast->expr_count + 1),
-              .at = scratch_array(scratch, Type, ast->expr_count + 1),
-              .locals = scratch_array(scratch, Local, ast->local_count + 1),
-              .path_live = scratch_array(scratch, int, input->paths->count + 1),
-              .parameter_live = scratch_array(scratch, int, ast->function->parameters.count + 1)};
-  map_init(&s->inlines, scratch);
-  map_init(&s->pops, scratch);
-  map_init(&s->heads, scratch);
-  map_init(&s->updates, scratch);
-  map_init(&s->wanted, scratch);
-  map_init(&s->broken, scratch);
-  map_init(&s->broken_heads, scratch);
-  path_number_all(s);
+  SemaInput *kept = scratch_new(scratch, SemaInput);
+  *kept = *input;
+  *s = (Sema){.scratch = scratch, .input = kept, .output = output, .err = err,
+              .default_float = input->default_f64 ? TYPE(F64) : TYPE(F32)};
   return s;
 }
 
@@ -63,6 +45,12 @@ static void print_line(StrBuf *out, const char *name, Type type, Shape shape) {
   strbuf_format(out, "%s: %s\n", name, type_name(type_shaped(type, shape), text));
 }
 
+static void print_local(Sema *s, StrBuf *out, const Local *local, bool is_repeated) {
+  if (!local->is_seen || local->is_alias || local->is_repeated != is_repeated) return;
+  print_line(out, sema_text(s, local->name), local->type, local->shape);
+}
+
+/* The kernel's own variables first, then those of what is written out for it. */
 bool sema_print_types(Scratch *scratch, const SemaInput *input, StrBuf *out, Error *err) {
   SemaOutput output = {0};
   Sema *s = create(scratch, input, &output, err);
@@ -71,9 +59,7 @@ bool sema_print_types(Scratch *scratch, const SemaInput *input, StrBuf *out, Err
     const Live *live = &s->lives.items[i];
     if (live->use && !type_is_none(live->met)) print_line(out, live->name, live->met, live->shape);
   }
-  for (int i = 0; i < s->ast->local_count; i++) {
-    const Local *local = &s->locals[i];
-    if (local->is_seen && !local->is_alias) print_line(out, sema_text(s, local->ast->name), local->type, local->shape);
-  }
+  for (int i = 0; i < s->locals.count; i++) print_local(s, out, s->locals.items[i], false);
+  for (int i = 0; i < s->locals.count; i++) print_local(s, out, s->locals.items[i], true);
   return true;
 }

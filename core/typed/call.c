@@ -1,8 +1,8 @@
 /* call.c - the arguments of a call, as every stage reads them. */
 #include "typed/typed.h"
 
-AstExprs call_arguments(Sema *s, AstExpr *e) {
-  AstExprs arguments = {0};
+Exprs call_arguments(Sema *s, Expr *e) {
+  Exprs arguments = {0};
   if (e->kind != AST_METHOD) return e->list;
   vec_push(s->scratch, &arguments, e->left);
   for (int i = 0; i < e->list.count; i++) vec_push(s->scratch, &arguments, e->list.items[i]);
@@ -10,7 +10,7 @@ AstExprs call_arguments(Sema *s, AstExpr *e) {
 }
 
 /* The numbers that a vector or matrix is made of, out of their tables. */
-static void add_items(Sema *s, const AstExprs *list, AstExprs *items) {
+static void add_items(Sema *s, const Exprs *list, Exprs *items) {
   for (int i = 0; i < list->count; i++) {
     if (list->items[i]->kind == AST_TABLE)
       add_items(s, &list->items[i]->list, items);
@@ -19,8 +19,8 @@ static void add_items(Sema *s, const AstExprs *list, AstExprs *items) {
   }
 }
 
-AstExprs call_items(Sema *s, const AstExpr *e) {
-  AstExprs items = {0};
+Exprs call_items(Sema *s, const Expr *e) {
+  Exprs items = {0};
   add_items(s, &e->list, &items);
   return items;
 }

@@ -3,15 +3,15 @@
  *   c and a or d and b or e        (c, a) (d, b) (-, e) */
 #include "typed/typed.h"
 
-static bool is_bool(Sema *s, const AstExpr *e) { return s->types[e->id].kind == TY_BOOL; }
+static bool is_bool(Sema *s, const Expr *e) { return e->ty.kind == TY_BOOL; }
 
-bool choice_is(Sema *s, const AstExpr *e) {
+bool choice_is(Sema *s, const Expr *e) {
   return e->kind == AST_TERNARY || (e->kind == AST_OR && !is_bool(s, e));
 }
 
 /* `is_last`: nothing follows, so e is a value and not a condition with one. */
-static void add_arms(Sema *s, AstExpr *e, bool is_last, Choices *arms) {
-  AstExpr *inner = sema_strip(e);
+static void add_arms(Sema *s, Expr *e, bool is_last, Choices *arms) {
+  Expr *inner = sema_strip(e);
   if (inner->kind == AST_OR && !is_bool(s, inner)) {
     add_arms(s, inner->left, false, arms);
     add_arms(s, inner->right, is_last, arms);
@@ -22,7 +22,7 @@ static void add_arms(Sema *s, AstExpr *e, bool is_last, Choices *arms) {
   }
 }
 
-Choices choice_arms(Sema *s, AstExpr *e) {
+Choices choice_arms(Sema *s, Expr *e) {
   Choices arms = {0};
   if (e->kind == AST_TERNARY) {
     vec_push(s->scratch, &arms, ((Choice){e->left, e->right}));
@@ -33,18 +33,18 @@ Choices choice_arms(Sema *s, AstExpr *e) {
   return arms;
 }
 
-static bool is_cheap_call(Sema *s, const AstExpr *e) {
-  const Entity *entity = entity_of(s, e);
+static bool is_cheap_call(Sema *s, const Expr *e) {
+  const Entity *entity = &e->entity;
   return e->kind == AST_CALL && (entity->is_conversion || (entity->builtin && entity->builtin->form != FORM_FLOAT &&
                                                            entity->builtin->form != FORM_LOG));
 }
 
 /* Without effect, without an element, without a function that takes long: both sides of a choice may be computed. */
-bool choice_is_cheap(Sema *s, const AstExpr *e) {
-  bool is_part = entity_of(s, e)->kind == ENTITY_PART;
+bool choice_is_cheap(Sema *s, const Expr *e) {
+  bool is_part = e->entity.kind == ENTITY_PART;
   if (e->kind == AST_INDEX)
     return is_part ? choice_is_cheap(s, e->left) && choice_is_cheap(s, e->list.items[0])
-                   : entity_of(s, e)->kind == ENTITY_CONSTANT;
+                   : e->entity.kind == ENTITY_CONSTANT;
   if (e->kind == AST_FIELD) return !is_part || choice_is_cheap(s, e->left);
   if (e->kind == AST_METHOD || (e->kind == AST_BINARY && e->op == AST_POW)) return false;
   if (e->kind == AST_CALL) {

@@ -10,7 +10,7 @@ const SNodeComponent *list_field(const SNode *node, const Entity *object, int nu
 }
 
 const SNodeComponent *list_item_field(Sema *s, const LoopHead *head, int number) {
-  Entity object = *entity_of(s, head->items);
-  object.kind = entity_of(s, head->items->left)->kind;
+  Entity object = head->items->entity;
+  object.kind = head->items->left->entity.kind;
   return list_field(head->node, &object, number);
 }

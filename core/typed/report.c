@@ -71,7 +71,7 @@ static bool fail_va(Sema *s, Pos pos, int width, ErrorCode code, const char *hin
   return false;
 }
 
-bool sema_fail(Sema *s, const AstExpr *at, ErrorCode code, const char *hint, const char *format, ...) {
+bool sema_fail(Sema *s, const Expr *at, ErrorCode code, const char *hint, const char *format, ...) {
   va_list args;
   va_start(args, format);
   fail_va(s, at->pos, at->width, code, hint, format, args);
@@ -109,34 +109,32 @@ bool sema_poison(Sema *s) {
   return false;
 }
 
-static void poison_local(Sema *s, const AstLocal *ast) {
-  Local *local = local_of(s, ast);
+static void poison_local(Sema *s, Local *local) {
   if (!local->is_seen) local->loop = s->loop;
-  local->ast = ast;
   local->is_seen = local->is_poisoned = true;
 }
 
 /* What has a value besides keeps what is known of it. */
-static void poison_target(Sema *s, const AstExpr *target) {
+static void poison_target(Sema *s, const Expr *target) {
   while (target->kind == AST_PAREN || target->kind == AST_FIELD || target->kind == AST_INDEX) target = target->left;
-  if (target->kind == AST_LOCAL && target->local->owner && !local_of(s, target->local)->has_shape)
+  if (target->kind == AST_LOCAL && target->local && !target->local->has_shape)
     poison_local(s, target->local);
 }
 
-bool sema_recover(Sema *s, AstStmt *stmt) {
+bool sema_recover(Sema *s, Stmt *stmt) {
   if (!s->failed) return false;
   s->failed = false;
   s->is_broken = true;
   s->latest = NULL;
-  map_put_int(&s->broken, (uintptr_t)stmt, stmt);
+  stmt->is_broken = true;
   for (int i = 0; i < stmt->locals.count; i++) poison_local(s, stmt->locals.items[i]);
   for (int i = 0; i < stmt->targets.count; i++) poison_target(s, stmt->targets.items[i]);
   return true;
 }
 
-bool sema_recover_head(Sema *s, AstStmt *stmt) {
+bool sema_recover_head(Sema *s, Stmt *stmt) {
   if (!sema_recover(s, stmt)) return false;
-  map_put_int(&s->broken_heads, (uintptr_t)stmt, stmt);
+  stmt->is_head_broken = true;
   return true;
 }
 

@@ -8,13 +8,13 @@ const char *shape_text(Sema *s, Shape shape) {
   return scratch_format(s->scratch, "a vector of %d", type_rows(shape));
 }
 
-int shape_constant_index(const AstExpr *e) {
+int shape_constant_index(const Expr *e) {
   double value;
   return sema_is_constant(e->list.items[0], &value) ? (int)value : -1;
 }
 
-AstExpr *shape_root(AstExpr *e, Sema *s) {
+Expr *shape_root(Expr *e) {
   e = sema_strip(e);
-  while (entity_of(s, e)->kind == ENTITY_PART) e = sema_strip(e->left);
+  while (e->entity.kind == ENTITY_PART) e = sema_strip(e->left);
   return e;
 }

@@ -9,20 +9,22 @@ const char *sema_text(Sema *s, Str text) {
   return scratch_copy_text(s->scratch, text.data, (size_t)(text.length < LONGEST_WORD ? text.length : LONGEST_WORD));
 }
 
-const char *sema_source(Sema *s, const AstExpr *e) {
+const char *sema_written(Sema *s, const AstExpr *ast) {
   StrBuf text;
   strbuf_init(&text, s->scratch);
-  ast_print_expr(&text, e);
+  ast_print_expr(&text, ast);
   if (text.length <= LONGEST_WORD) return strbuf_end(&text);
   return scratch_format(s->scratch, "%.*s..", LONGEST_WORD, text.data);
 }
 
-AstExpr *sema_strip(AstExpr *e) {
+const char *sema_source(Sema *s, const Expr *e) { return sema_written(s, e->ast); }
+
+Expr *sema_strip(Expr *e) {
   while (e->kind == AST_PAREN) e = e->left;
   return e;
 }
 
-bool sema_is_constant(const AstExpr *e, double *value) {
+bool sema_is_constant(const Expr *e, double *value) {
   double sign = 1;
   while (e->kind == AST_PAREN || (e->kind == AST_UNARY && e->op == AST_NEG)) {
     if (e->kind == AST_UNARY) sign = -sign;
@@ -31,4 +33,23 @@ bool sema_is_constant(const AstExpr *e, double *value) {
   if (e->kind != AST_NUMBER) return false;
   *value = sign * (e->number_kind == AST_NUMBER_FLOAT ? e->number : (double)e->integer);
   return true;
+}
+
+/* -- the same place ------------------------------------------------------------------------------------------ */
+
+static bool is_same_child(const Expr *a, const Expr *b) { return (!a && !b) || (a && b && sema_is_same(a, b)); }
+
+static bool is_same_list(const Exprs *a, const Exprs *b) {
+  if (a->count != b->count) return false;
+  for (int i = 0; i < a->count; i++)
+    if (!sema_is_same(a->items[i], b->items[i])) return false;
+  return true;
+}
+
+/* A call may answer differently each time, so nothing that calls is the same as anything. */
+bool sema_is_same(const Expr *a, const Expr *b) {
+  if (a->kind != b->kind || a->op != b->op || a->local != b->local) return false;
+  if (a->kind == AST_CALL || a->kind == AST_METHOD || a->kind == AST_FUNCTION || a->kind == AST_VARARG) return false;
+  return str_equal(a->text, b->text) && is_same_child(a->left, b->left) && is_same_child(a->right, b->right) &&
+         is_same_child(a->third, b->third) && is_same_list(&a->list, &b->list);
 }

@@ -89,9 +89,9 @@ bool ty_is_wide(Ty ty) {
 }
 
 /* Indices are i32, i64 where a bound needs it; floats where start or step is one. */
-Ty ty_of_for(Sema *s, const AstStmt *stmt) {
-  Ty start = s->types[stmt->values.items[0]->id], stop = s->types[stmt->values.items[1]->id];
-  Ty step = stmt->values.count == 3 ? s->types[stmt->values.items[2]->id] : start;
+Ty ty_of_for(Sema *s, const Stmt *stmt) {
+  Ty start = stmt->values.items[0]->ty, stop = stmt->values.items[1]->ty;
+  Ty step = stmt->values.count == 3 ? stmt->values.items[2]->ty : start;
   if (start.kind == TY_NONE || step.kind == TY_NONE) return (Ty){0};
   if (ty_is_integer(start) && ty_is_integer(step))
     return ty_of(ty_is_wide(start) || ty_is_wide(stop) || ty_is_wide(step) ? TYPE(I64) : TYPE(I32));

@@ -253,7 +253,6 @@ static void test_positions(void) {
     CHECK_INT(ast->function->body.items[1]->pos.column, 2);
     CHECK_INT(ast->function->end.line, 5);
   }
-  TEST("ids of expressions are below the count") CHECK_INT(ast->expr_count, 9);
   TEST("the first line of a text may have any number") {
     Scratch scratch;
     Heap heap;
@@ -266,32 +265,6 @@ static void test_positions(void) {
     CHECK_TEXT(err.source, "  x y");
     scratch_deinit(&scratch);
   }
-}
-
-static bool is_same(const char *a, const char *b) {
-  char text[256];
-  Error err;
-  snprintf(text, sizeof text, "function(i, j) return %s, %s end", a, b);
-  const AstExprs *values = &support_parse(text, &err)->function->body.items[0]->values;
-  return ast_same(values->items[0], values->items[1]);
-}
-
-static void test_same(void) {
-  TEST("an access is the same whatever its white space") {
-    CHECK(is_same("x[i + 1][j]", "x[i+1] [ j ]"));
-    CHECK(is_same("self.x[{i, j - 1}]", "self.x[{i,j-1}]"));
-    CHECK(is_same("x[i ? 1 : 2]", "x[i ? 1:2]"));
-  }
-  TEST("anything else is another access") {
-    CHECK(!is_same("x[i]", "x[j]"));
-    CHECK(!is_same("x[i]", "y[i]"));
-    CHECK(!is_same("x[i]", "x[(i)]"));
-    CHECK(!is_same("x[i, j]", "x[i][j]"));
-    CHECK(!is_same("x[i + 1]", "x[i - 1]"));
-    CHECK(!is_same("x[1]", "x[1.0]"));
-    CHECK(!is_same("x.a", "x.b"));
-  }
-  TEST("what calls is the same as nothing") CHECK(!is_same("x[f(i)]", "x[f(i)]"));
 }
 
 static void test_function_at(void) {
@@ -364,7 +337,6 @@ int main(void) {
   test_numbers();
   test_strings();
   test_positions();
-  test_same();
   test_function_at();
   test_print();
   TEST("all memory is given back") {
