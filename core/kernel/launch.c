@@ -10,6 +10,12 @@ static bool is_same(const Variant *variant, const uint64_t *words, int word_coun
   return variant->word_count == word_count && !memcmp(variant->words, words, sizeof *words * (size_t)word_count);
 }
 
+static void expect_valid(const Kernel *kernel) {
+  const char *broken = NULL;
+  (void)kernel, (void)broken;
+  DEBUG_ASSERT(variants_are_valid(kernel->variants, kernel->last, &broken), broken);
+}
+
 static Variant *find_variant(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count, Error *err) {
   if (kernel->last && is_same(kernel->last, kernel->words, word_count)) return kernel->last;
   Variant *variant = kernel->variants;
@@ -131,6 +137,7 @@ bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, R
   bool ok = device->table->launch(device, launch, err);
   engine->stats.run_ms += clock_ms() - begin;
   engine->stats.launches++;
+  expect_valid(kernel);
   return readback(kernel, variant, launch, result, err) && ok;
 }
 

@@ -71,6 +71,11 @@ void variant_free(Store *store, Variant *variant);
 /* Of canonical bytes: opens the codegen library if need be. NULL with err. */
 RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t length, bool wants_texts, Error *err);
 
+/* valid.c: what a launch relies on, asked in debug builds after each; else *broken is the sentence that does not hold. */
+bool variant_is_valid(const Variant *variant, const char **broken);
+/* All of a kernel's, from the newest on, with the one that ran last; NULL: none has. */
+bool variants_are_valid(const Variant *first, const Variant *last, const char **broken);
+
 /* readback.c: faults, counters and the result of a launch that has ended. */
 bool readback(Kernel *kernel, Variant *variant, const DeviceLaunch *launch, RgValue *result, Error *err);
 /* Result `number` of the last launch of this variant; NIL and false where there are not as many. */
