@@ -2,6 +2,7 @@
 #include "pass/address.h"
 
 #include "base/bits.h"
+#include "pass/kind.h"
 #include "pass/ranges.h"
 
 /* -- small sums ----------------------------------------------------------------------------------------------------- */
@@ -48,64 +49,63 @@ IrInst *address_offset(IrBuilder *b, IrInst *ptr, IrInst *index, int64_t stride,
   return inst;
 }
 
+IrInst *address_divide(IrBuilder *b, IrInst *index, int64_t by) { return divide(b, index, by, false); }
+IrInst *address_modulo(IrBuilder *b, IrInst *index, int64_t by) { return modulo(b, index, by, false); }
+
 /* -- digits ------------------------------------------------------------------------------------------------------------ */
 
-static bool divides(const SNode *node, int axis) {
-  for (int k = 0; k < node->axis_count; k++)
-    if (node->axes[k] == axis) return true;
-  return false;
+IrInst *address_sum(Address *a, AddressIndex index) {
+  if (!index.value) return ir_const_int(a->b, TYPE(I64), index.constant);
+  return add_constant(a->b, index.value, index.constant);
 }
 
-/* No level of the walk above `node` divides the axis. */
-static bool is_outermost(const Address *a, const SNode *node, int axis) {
-  for (const SNode *above = node->parent; above && above != a->from; above = above->parent)
-    if (divides(above, axis)) return false;
-  return true;
+IrInst *address_sum_i32(Address *a, AddressIndex index) {
+  if (!index.value) return ir_const_int(a->b, TYPE(I32), index.constant);
+  return ir_convert(a->b, address_sum(a, index), TYPE(I32));
 }
 
-/* The coordinate along an axis at the level of `node`. In a node indices are positions, and never negative. */
-static AddressIndex coordinate_of(Address *a, const SNode *node, int axis, bool *may_be_negative) {
-  int position = snode_axis_position(a->of, axis);
-  AddressIndex index = a->index[position];
-  int64_t divisor = snode_divisor(node, a->of, axis);
-  *may_be_negative = !a->from && snode_is_unbounded(a->of, position);
-  if (divisor == 1) return index;
-  if (!index.value) return (AddressIndex){.constant = floor_div(index.constant, divisor)};
-  return (AddressIndex){.value = divide(a->b, add_constant(a->b, index.value, index.constant), divisor, *may_be_negative)};
+/* In a node indices are positions, and never negative. */
+static bool may_be_negative(const Address *a, const SNodeDigit *digit) {
+  return a->from < 0 && snode_is_unbounded(a->of, digit->position);
 }
 
-static AddressIndex digit_of(Address *a, const SNode *node, int k) {
-  bool may_be_negative;
-  AddressIndex at = coordinate_of(a, node, node->axes[k], &may_be_negative);
-  if (is_outermost(a, node, node->axes[k])) return at;
-  if (!at.value) return (AddressIndex){.constant = floor_mod(at.constant, node->sizes[k])};
-  return (AddressIndex){.value = modulo(a->b, add_constant(a->b, at.value, at.constant), node->sizes[k], may_be_negative)};
+AddressIndex address_coordinate(Address *a, const SNodeDigit *digit) {
+  AddressIndex index = a->index[digit->position];
+  if (digit->weight == 1) return index;
+  if (!index.value) return (AddressIndex){.constant = floor_div(index.constant, digit->weight)};
+  return (AddressIndex){.value = divide(a->b, address_sum(a, index), digit->weight, may_be_negative(a, digit))};
 }
 
-/* The number of the cell of `node`'s container that the indices name. */
-static AddressIndex cell_of(Address *a, const SNode *node) {
+/* An axis' outermost digit on the walk needs no modulo. */
+static AddressIndex digit_of(Address *a, const SNodeDigit *digit) {
+  AddressIndex at = address_coordinate(a, digit);
+  if (digit->above <= a->from) return at;
+  if (!at.value) return (AddressIndex){.constant = floor_mod(at.constant, digit->size)};
+  return (AddressIndex){.value = modulo(a->b, address_sum(a, at), digit->size, may_be_negative(a, digit))};
+}
+
+AddressIndex address_cell(Address *a, const SNodeStep *step) {
   AddressIndex cell = {0};
   int64_t weight = 1;
-  for (int k = node->axis_count - 1; k >= 0; k--) {
-    AddressIndex digit = digit_of(a, node, k);
+  for (int k = step->digit_count - 1; k >= 0; k--) {
+    AddressIndex digit = digit_of(a, &step->digits[k]);
     cell.constant += digit.constant * weight;
     if (digit.value) cell.value = add(a->b, cell.value, times(a->b, digit.value, weight));
-    weight *= node->sizes[k];
+    weight *= step->digits[k].size;
   }
   return cell;
 }
 
-/* `at` + so many cells, `stride` bytes each. */
-static void add_cells(Address *a, AddressIndex cell, uint64_t stride) {
+/* -- the walk ------------------------------------------------------------------------------------------------------------ */
+
+void address_add_cells(Address *a, AddressIndex cell, uint64_t stride) {
   a->pending += cell.constant * (int64_t)stride;
   if (!cell.value) return;
   a->at = address_offset(a->b, a->at, cell.value, (int64_t)stride, a->pending);
   a->pending = 0;
 }
 
-/* -- the walk ------------------------------------------------------------------------------------------------------------ */
-
-static IrInst *settle(Address *a) {
+IrInst *address_settle(Address *a) {
   a->at = address_offset(a->b, a->at, NULL, 0, a->pending);
   a->pending = 0;
   return a->at;
@@ -116,150 +116,49 @@ static void go_to_own(Address *a) {
   a->at->imm = a->tree;
 }
 
-static void go_through_slot(Address *a, const SNode *pointer) {
-  add_cells(a, cell_of(a, pointer), 4);
-  IrInst *slot = settle(a);
-  a->at = a->ensures ? ir_call(a->b, RT_SLOT_ENSURE, a->tree, pointer->manager, 1, &slot)
-                     : ir_call(a->b, RT_SLOT_FIND, a->tree, 0, 1, &slot);
-  a->node = a->at;
-  if (a->own && pointer == snode_listed(a->of)) go_to_own(a);
-}
-
-/* What the table is asked with. The way since the node above led nowhere: a hash lies in its table alone. */
-static int make_key(Address *a, const SNode *hash, IrInst **operands) {
-  bool may_be_negative;
-  a->pending = 0;
-  operands[0] = a->node;
-  for (int k = 0; k < hash->rank; k++) {
-    AddressIndex at = coordinate_of(a, hash, hash->level_axes[k], &may_be_negative);
-    operands[1 + k] = at.value ? add_constant(a->b, at.value, at.constant) : ir_const_int(a->b, TYPE(I64), at.constant);
-  }
-  return 1 + hash->rank;
-}
-
-static void go_through_table(Address *a, const SNode *hash) {
-  IrInst *operands[1 + SNODE_MAX_AXES];
-  int count = make_key(a, hash, operands);
-  RtEntry entry = a->ensures ? RT_HASH_ENSURE : RT_HASH_FIND;
-  a->at = ir_call(a->b, entry, a->tree, hash->manager, count, operands);
-  a->node = a->at;
-}
-
-/* -- lists ----------------------------------------------------------------------------------------------------------------- */
-
-static IrInst *as_i32(IrBuilder *b, AddressIndex index) {
-  if (!index.value) return ir_const_int(b, TYPE(I32), index.constant);
-  return ir_convert(b, add_constant(b, index.value, index.constant), TYPE(I32));
-}
-
-IrInst *address_list_node(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list, IrInst *index) {
-  IrInst *slot = address_offset(b, list, divide(b, index, dynamic->chunk, false), 4, SNODE_DYNAMIC_SLOTS);
-  return ir_call(b, RT_SLOT_FIND, tree, 0, 1, &slot);
-}
-
-IrInst *address_list_ensure(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list,
-                            IrInst *index, bool locks) {
-  IrInst *chunk = ir_const_int(b, TYPE(I32), (int64_t)dynamic->chunk);
-  IrInst *lock = ir_const_int(b, TYPE(I32), locks);
-  return ir_call(b, RT_DYNAMIC_ENSURE, tree, dynamic->manager, 4,
-                 (IrInst *[]){list, chunk, index, lock});
-}
-
-IrInst *address_list_element(IrBuilder *b, const SNode *dynamic, IrInst *node, IrInst *index, int component) {
-  const SNodeComponent *into = &dynamic->components[component];
-  return address_offset(b, node, modulo(b, index, dynamic->chunk, false), (int64_t)into->stride, (int64_t)into->offset);
-}
-
-static void enter_list(Address *a, const SNode *node, int component) {
-  IrInst *list = settle(a), *index = as_i32(a->b, a->index[snode_axis_position(a->of, node->axes[0])]), *in;
-  if (a->ensures) {
-    in = address_list_ensure(a->b, a->tree, node, list, index, a->locks);
-    a->list = list;
-  } else {
-    in = address_list_node(a->b, a->tree, node, list, index);
-  }
-  a->at = address_list_element(a->b, node, in, index, component);
-}
-
-/* In a node of the list. */
-static void enter_chunk(Address *a, const SNode *node, const SNodeComponent *into) {
-  AddressIndex index = a->index[snode_axis_position(a->of, node->axes[0])];
-  a->pending += (int64_t)into->offset + index.constant * (int64_t)into->stride;
-  if (!index.value) return;
-  a->at = address_offset(a->b, a->at, index.value, (int64_t)into->stride, a->pending);
-  a->pending = 0;
-}
-
-static AddressMask mask_of(Address *a, const SNode *masked, AddressIndex cell) {
-  IrInst *words = address_offset(a->b, settle(a), NULL, 0, (int64_t)masked->mask_offset);
-  if (!cell.value) return (AddressMask){words, ir_const_int(a->b, TYPE(I64), cell.constant)};
-  return (AddressMask){words, add_constant(a->b, cell.value, cell.constant)};
-}
-
-/* Reads need not look: an inactive cell is zero. */
-static void go_past_bit(Address *a, const SNode *masked, uint64_t stride) {
-  AddressIndex cell = cell_of(a, masked);
-  if (a->ensures) {
-    AddressMask mask = mask_of(a, masked, cell);
-    ir_call(a->b, RT_MASK_SET, 0, 0, 2, (IrInst *[]){mask.words, mask.cell});
-    a->masks[a->mask_count++] = mask;
-  }
-  add_cells(a, cell, stride);
-}
-
-/* From the container of `node` to a component of the cell that the indices name. */
-static void enter(Address *a, const SNode *node, uint32_t component) {
-  const SNodeComponent *into = &node->components[component];
-  if (node->kind == SNODE_DYNAMIC) {
-    enter_list(a, node, (int)component);
-    return;
-  }
-  if (node->kind == SNODE_HASH) go_through_table(a, node);
-  else if (snode_has_slots(node)) go_through_slot(a, node);
-  else if (node->kind == SNODE_BITMASKED) go_past_bit(a, node, into->stride);
-  else if (node->axis_count) add_cells(a, cell_of(a, node), into->stride);
-  a->pending += (int64_t)into->offset;
-}
-
-/* To the container of `node`, which is below where the walk starts. */
-static void walk_to(Address *a, const SNode *node) {
-  const SNode *path[SNODE_MAX_DEPTH];
-  int count = snode_path(node, path), first = 0;
-  while (a->from && path[first] != a->from) first++;
-  if (a->from) { /* in a node: its one cell's components lie at their offsets */
-    a->pending += path[first] == node ? 0 : (int64_t)path[first]->components[path[first + 1]->component_in_parent].offset;
-    first++;
-  }
-  for (int i = first; i < count - 1; i++) enter(a, path[i], path[i + 1]->component_in_parent);
-}
-
 void address_own(Address *a) {
   a->own = true;
-  if (!snode_listed(a->of)) go_to_own(a);
+  if (a->of->path->node_step < 0) go_to_own(a);
+}
+
+static void enter_container(Address *a, const SNodeStep *step, AddressIndex cell) {
+  address_add_cells(a, cell, step->stride);
+  a->pending += (int64_t)step->offset;
+}
+
+/* Past the steps before number `end`: to a cell, of whose place `at` is the container, or the node. */
+static AddressIndex walk(Address *a, int end) {
+  AddressIndex cell = {0};
+  for (int s = a->from + 1; s < end; s++) {
+    const SNodeStep *step = &a->of->path->steps[s];
+    enter_container(a, step, cell);
+    cell = kind_of_step(step)->descend(a, step);
+    if (a->own && s == a->of->path->node_step) go_to_own(a);
+  }
+  return cell;
 }
 
 IrInst *address_element(Address *a, int component) {
-  walk_to(a, a->of);
-  if (a->of == a->from && a->of->kind == SNODE_DYNAMIC) enter_chunk(a, a->of, &a->of->components[component]);
-  else if (a->of == a->from) a->pending += (int64_t)a->of->components[component].offset;
-  else enter(a, a->of, (uint32_t)component);
-  return settle(a);
+  const SNodeComponent *into = &a->of->components[component];
+  address_add_cells(a, walk(a, a->of->path->step_count), into->stride);
+  a->pending += (int64_t)into->offset;
+  return address_settle(a);
 }
 
-IrInst *address_slot(Address *a, const SNode *pointer) {
-  walk_to(a, pointer);
-  add_cells(a, cell_of(a, pointer), 4);
-  return settle(a);
+static const SNodeStep *walk_to(Address *a, const SNode *node) {
+  const SNodeStep *step = snode_step(node, a->of);
+  enter_container(a, step, walk(a, node->depth));
+  return step;
 }
 
-AddressMask address_mask(Address *a, const SNode *masked) {
-  walk_to(a, masked);
-  return mask_of(a, masked, cell_of(a, masked));
+IrInst *address_container(Address *a, const SNode *node) {
+  walk_to(a, node);
+  return address_settle(a);
 }
 
-int address_key(Address *a, const SNode *hash, IrInst *operands[1 + SNODE_MAX_AXES]) {
-  walk_to(a, hash);
-  return make_key(a, hash, operands);
+int address_name(Address *a, const SNode *node, IrInst *operands[ADDRESS_MAX_NAME]) {
+  const SNodeStep *step = walk_to(a, node);
+  return kind_of_step(step)->name(a, step, operands);
 }
 
 /* -- indices ---------------------------------------------------------------------------------------------------------------- */
@@ -273,30 +172,37 @@ static AddressIndex take_apart(IrBuilder *b, IrInst *index, int64_t size) {
   return (AddressIndex){ir_convert(b, (IrInst *)range.base, TYPE(I64)), range.low};
 }
 
-Address address_from_root(IrBuilder *b, int tree, const SNode *of, IrInst *const *indices) {
-  Address a = {.b = b, .tree = tree, .of = of};
-  for (int k = 0; k < of->rank; k++) a.index[k] = take_apart(b, indices[k], snode_extent(of, k));
+static Address start_at_root(IrBuilder *b, int tree, const SNode *of) {
+  Address a = {.b = b, .tree = tree, .of = of, .from = -1};
   a.at = a.node = ir_emit(b, IR_TREE_ROOT, TYPE(PTR), 0, NULL);
   a.at->imm = tree;
+  return a;
+}
+
+Address address_from_root(IrBuilder *b, int tree, const SNode *of, IrInst *const *indices) {
+  AddressIndex index[SNODE_MAX_AXES];
+  for (int k = 0; k < of->rank; k++) index[k] = take_apart(b, indices[k], snode_extent(of, k));
+  Address a = start_at_root(b, tree, of);
+  memcpy(a.index, index, sizeof index[0] * (size_t)of->rank);
   return a;
 }
 
 /* The place of the list's own axis among those of its level. */
 static int own_position(const SNode *dynamic) { return snode_axis_position(dynamic, dynamic->axes[0]); }
 
-Address address_list(IrBuilder *b, int tree, const SNode *dynamic, IrInst *const *indices, bool ensures) {
-  Address a = {.b = b, .tree = tree, .of = dynamic, .ensures = ensures};
+Address address_to_list(IrBuilder *b, int tree, const SNode *dynamic, IrInst *const *indices, bool ensures) {
+  AddressIndex index[SNODE_MAX_AXES] = {0};
   for (int k = 0, given = 0; k < dynamic->rank; k++)
-    if (k != own_position(dynamic)) a.index[k] = take_apart(b, indices[given++], snode_extent(dynamic, k));
-  a.at = a.node = ir_emit(b, IR_TREE_ROOT, TYPE(PTR), 0, NULL);
-  a.at->imm = tree;
-  walk_to(&a, dynamic);
-  settle(&a);
+    if (k != own_position(dynamic)) index[k] = take_apart(b, indices[given++], snode_extent(dynamic, k));
+  Address a = start_at_root(b, tree, dynamic);
+  a.ensures = ensures;
+  memcpy(a.index, index, sizeof index);
+  address_container(&a, dynamic);
   return a;
 }
 
 Address address_in_node(IrBuilder *b, int tree, const SNode *from, IrInst *node, const SNode *of) {
-  return (Address){.b = b, .tree = tree, .from = from, .of = of, .at = node, .node = node};
+  return (Address){.b = b, .tree = tree, .from = from->depth, .of = of, .at = node, .node = node};
 }
 
 /* One unsigned comparison says 0 <= index < size; NULL: the type has no index outside. */

@@ -10,6 +10,7 @@
 #define RG_PASS_ADDRESS_H
 
 #include "ir/ir.h"
+#include "snode/path.h"
 
 typedef struct AddressIndex {
   IrInst *value;          /* NULL: 0 */
@@ -23,8 +24,8 @@ typedef struct AddressMask { /* a cell of a bitmasked SNode */
 typedef struct Address {
   IrBuilder *b;
   int tree;               /* kernel->trees */
-  const SNode *from;      /* NULL: the walk starts at the root; else at a node of this pointer SNode */
-  const SNode *of;        /* the level that the indices are of */
+  const SNode *of;        /* the level that the indices are of: the walk goes along its path */
+  int from;               /* the step whose node the walk starts in; -1: it starts at the root */
   AddressIndex index[SNODE_MAX_AXES]; /* by position in of->level_axes; of one integer type, wide enough for sums */
   bool own;               /* see address_own */
   bool ensures;           /* cells on the way are activated, else found */
@@ -39,33 +40,41 @@ typedef struct Address {
 
 /* A walk from the root for indices of level `of`; constants of sums are taken apart where that is exact. */
 Address address_from_root(IrBuilder *b, int tree, const SNode *of, IrInst *const *indices);
+/* The same to a list: `indices` are those of the level of a dynamic SNode without its own axis. */
+Address address_to_list(IrBuilder *b, int tree, const SNode *dynamic, IrInst *const *indices, bool ensures);
 /* Said before the walk: it leads to the worker's own copy of the node, or of the root's container where there is none. */
 void address_own(Address *a);
 /* A walk from a node of `from` to `of` below it; the caller fills `index` with positions in the node. */
 Address address_in_node(IrBuilder *b, int tree, const SNode *from, IrInst *node, const SNode *of);
 /* The address of an element of the field `component` of `of`. */
 IrInst *address_element(Address *a, int component);
-/* The address of the slot of `pointer`, an SNode on the path to `of`. */
-IrInst *address_slot(Address *a, const SNode *pointer);
-/* The operands of an op on a cell of `hash`, an SNode on the path to `of`; returns their count. */
-int address_key(Address *a, const SNode *hash, IrInst *operands[1 + SNODE_MAX_AXES]);
-/* The list of a dynamic SNode: `indices` are those of its level without its own axis. */
-Address address_list(IrBuilder *b, int tree, const SNode *dynamic, IrInst *const *indices, bool ensures);
-/* Node and address of element `index` (i32) of a list, which is there. */
-IrInst *address_list_node(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list, IrInst *index);
-/* The node of element `index` as well, which activates; the list is locked from there on where `locks`. */
-IrInst *address_list_ensure(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list,
-                            IrInst *index, bool locks);
-IrInst *address_list_element(IrBuilder *b, const SNode *dynamic, IrInst *node, IrInst *index, int component);
-
-/* The words and number of the cell of `masked`, a bitmasked SNode on the path to `of`. */
-AddressMask address_mask(Address *a, const SNode *masked);
+/* The address of the container of `node`, an SNode on the path to `of`. */
+IrInst *address_container(Address *a, const SNode *node);
+/* What the runtime's functions on cells of the SNode take (kind.h); returns how many operands that are. */
+enum { ADDRESS_MAX_NAME = 1 + SNODE_MAX_AXES };
+int address_name(Address *a, const SNode *node, IrInst *operands[ADDRESS_MAX_NAME]);
 
 /* Are the indices inside the shape of `node`? NULL: always. */
 IrInst *address_inside(IrBuilder *b, const SNode *node, IrInst *const *indices);
 IrInst *address_list_inside(IrBuilder *b, const SNode *dynamic, IrInst *const *indices);
 
+/* -- steps of a walk, for kinds --------------------------------------------------------------------------------------- */
+
+/* The number of the cell of a step's container that the indices name. */
+AddressIndex address_cell(Address *a, const SNodeStep *step);
+/* The coordinate of a digit, before its modulo. */
+AddressIndex address_coordinate(Address *a, const SNodeDigit *digit);
+/* One inst for the sum, as it is or in 32 bits. */
+IrInst *address_sum(Address *a, AddressIndex index);
+IrInst *address_sum_i32(Address *a, AddressIndex index);
+/* `at` + so many cells, `stride` bytes each. */
+void address_add_cells(Address *a, AddressIndex cell, uint64_t stride);
+/* `at` as one inst. */
+IrInst *address_settle(Address *a);
 /* ptr + index * stride + bytes; index may be NULL. */
 IrInst *address_offset(IrBuilder *b, IrInst *ptr, IrInst *index, int64_t stride, int64_t bytes);
+/* The quotient and the rest of an index that is never negative; a rest of a division by 1 is NULL: 0. */
+IrInst *address_divide(IrBuilder *b, IrInst *index, int64_t by);
+IrInst *address_modulo(IrBuilder *b, IrInst *index, int64_t by);
 
 #endif

@@ -9,7 +9,6 @@
  * Along the row, begin and end of the piece say mostly what is crossed; only a scalar piece that is partly
  * beyond decides per cell. In lanes, a piece that crosses is one step, and ROW_LOAD puts its two rows together. */
 #include "base/bits.h"
-#include "pass/address.h"
 #include "pass/places.h"
 
 enum { MAX_CURSORS = 16 }; /* leaf.c: at most four axes are crossed */
@@ -51,27 +50,16 @@ static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, int k
   return ir_select(b, within, node, ir_const_int(b, TYPE(I64), 0));
 }
 
-static void near_in_table(Lower *l, IrInst *near, Address *a, IrInst *inside) {
-  const IrLevel *level = &l->kernel->levels.items[near->level];
-  IrInst *operands[1 + SNODE_MAX_AXES];
-  int count = address_key(a, level->node, operands);
-  if (inside) { /* outside an axis that ends: asked below no node, which has none */
-    IrInst *ambient = ir_emit(a->b, IR_AMBIENT, TYPE(PTR), 0, NULL);
-    operands[0] = ir_select(a->b, inside, operands[0], ambient);
-  }
-  rewrite_become_call(l->kernel, near, RT_HASH_FIND, level->tree, level->node->manager, count, operands);
-}
-
+/* Outside an axis that ends: asked for in the ambient, whose slots are empty, and below which no table knows a cell. */
 void cells_lower_near(Lower *l, IrInst *near) {
   IrBuilder b = rewrite_before(l->kernel, near);
   const IrLevel *level = &l->kernel->levels.items[near->level];
-  IrInst *nodes[SNODE_MAX_AXES], *inside = NULL;
+  IrInst *nodes[SNODE_MAX_AXES], *operands[ADDRESS_MAX_NAME], *inside = NULL;
   for (int k = 0; k < near->operand_count; k++) nodes[k] = near_coordinate(l, &b, near, k, &inside);
   Address a = address_from_root(&b, level->tree, level->node, nodes);
-  if (level->node->kind == SNODE_HASH) return near_in_table(l, near, &a, inside);
-  IrInst *slot = address_slot(&a, level->node);
-  if (inside) slot = ir_select(&b, inside, slot, ir_emit(&b, IR_AMBIENT, TYPE(PTR), 0, NULL)); /* whose slots are empty */
-  rewrite_become_call(l->kernel, near, RT_SLOT_FIND, level->tree, 0, 1, &slot);
+  int count = address_name(&a, level->node, operands);
+  if (inside) operands[0] = ir_select(&b, inside, operands[0], ir_emit(&b, IR_AMBIENT, TYPE(PTR), 0, NULL));
+  rewrite_become_call(l->kernel, near, kind_of(level->node)->find, level->tree, level->node->manager, count, operands);
 }
 
 /* -- the grid's axes --------------------------------------------------------------------------------------------------- */

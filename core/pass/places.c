@@ -5,14 +5,14 @@
  *
  * Reads find slots and meet the ambient's zeros where a node is absent; writes ensure them. A place marked
  * `inside` needs no `if`. Cells of leaves and cursors of neighbours are cells.c's. Dense levels have no
- * activity of their own: the decider above them (snode_decider) has, and where none is above they are always active.
+ * activity of their own: the nearest sparse level has, and where there is none they are always active. What is done at a cell
+ * of a kind is kind.h's.
  * needs: everything before it     keeps: insts' order     leaves: LOW ops only */
 #include "pass/places.h"
 
 #include "pass/ranges.h"
 
 #include "ir/attribute.h"
-#include "pass/address.h"
 
 /* -- the op on memory --------------------------------------------------------------------------------------------------- */
 
@@ -120,7 +120,7 @@ static void lower_access(Lower *l, IrInst *inst) {
   const IrField *field = &l->kernel->fields.items[place->field];
   Address a = address_from_root(&b, field->tree, field->node, place->operands);
   a.ensures = rewrite_is_write(inst->op) && !place->live;
-  a.locks = a.ensures && node->kind == SNODE_DYNAMIC && lists_lock(l, node);
+  a.locks = a.ensures && snode_has_lists(node) && lists_lock(l, node);
   if (inst->own) address_own(&a);
   IrInst *address = address_element(&a, field->component);
   places_keep_active(l, &a, inst);
@@ -135,157 +135,97 @@ static void lower_access(Lower *l, IrInst *inst) {
 
 /* -- activity ------------------------------------------------------------------------------------------------------------------ */
 
-/* The level that decides about the activity of a cell: by its slot, its bit, or its key in a table. */
-static const SNode *decider_of(const Lower *l, const IrInst *inst) {
-  return snode_decider(l->kernel->levels.items[inst->level].node);
+static const SNode *sparse_of(const Lower *l, const IrInst *inst) {
+  return snode_sparse_level(l->kernel->levels.items[inst->level].node);
 }
 
-typedef struct Decision { /* a call for each way to decide */
-  RtEntry on_slot, on_mask, on_table;
-} Decision;
-
-static Address walk_of(Lower *l, IrBuilder *b, const IrInst *inst) {
+/* In front of the inst, what names its cell to calls on the sparse level; returns the count of operands. */
+static int name_cell(Lower *l, IrInst *inst, bool ensures, IrInst **operands) {
   const IrLevel *level = &l->kernel->levels.items[inst->level];
-  return address_from_root(b, level->tree, level->node, inst->operands);
-}
-
-/* What is asked of the decider; returns the count of operands. A bit that is ensured is one of the walk's masks. */
-static int deciding_operands(Address *a, const SNode *decider, IrInst **operands) {
-  if (decider->kind == SNODE_HASH) return address_key(a, decider, operands);
-  if (decider->mask < 0) {
-    operands[0] = address_slot(a, decider);
-    return 1;
-  }
-  AddressMask mask = address_mask(a, decider);
-  if (a->ensures) a->masks[a->mask_count++] = mask;
-  operands[0] = mask.words;
-  operands[1] = mask.cell;
-  return 2;
-}
-
-static RtEntry choose_call(const SNode *decider, const Decision *decision) {
-  if (decider->mask >= 0) return decision->on_mask;
-  return decider->kind == SNODE_HASH ? decision->on_table : decision->on_slot;
-}
-
-static int number_of(const SNode *decider) {
-  return decider->mask >= 0 ? decider->mask : decider->manager;
-}
-
-static void become_call(Lower *l, IrInst *inst, const Decision *decision, int count,
-                        IrInst *const *operands) {
-  const IrLevel *level = &l->kernel->levels.items[inst->level];
-  const SNode *decider = snode_decider(level->node);
-  rewrite_become_call(l->kernel, inst, choose_call(decider, decision), level->tree,
-                      number_of(decider), count, operands);
-}
-
-static void become_deciding(Lower *l, IrInst *inst, const Decision *decision, bool ensures) {
-  const SNode *decider = decider_of(l, inst);
-  IrInst *operands[1 + SNODE_MAX_AXES];
   IrBuilder b = rewrite_before(l->kernel, inst);
-  Address a = walk_of(l, &b, inst);
+  Address a = address_from_root(&b, level->tree, level->node, inst->operands);
   a.ensures = ensures;
-  int count = deciding_operands(&a, decider, operands);
+  int count = address_name(&a, sparse_of(l, inst), operands);
   if (ensures) places_keep_active(l, &a, inst);
-  become_call(l, inst, decision, count, operands);
+  return count;
+}
+
+static void become_call(Lower *l, IrInst *inst, RtEntry entry, int count, IrInst *const *operands) {
+  int tree = l->kernel->levels.items[inst->level].tree;
+  rewrite_become_call(l->kernel, inst, entry, tree, kind_number(sparse_of(l, inst)), count, operands);
+}
+
+static void become_call_on_cell(Lower *l, IrInst *inst, RtEntry entry, bool ensures) {
+  IrInst *operands[ADDRESS_MAX_NAME];
+  int count = name_cell(l, inst, ensures, operands);
+  become_call(l, inst, entry, count, operands);
 }
 
 static void lower_is_active(Lower *l, IrInst *inst) {
   const IrLevel *level = &l->kernel->levels.items[inst->level];
+  const SNode *sparse = sparse_of(l, inst);
   IrBuilder b = rewrite_before(l->kernel, inst);
   IrInst *condition = address_inside(&b, level->node, inst->operands);
-  if (!decider_of(l, inst)) { /* active wherever it is inside */
+  if (!sparse) { /* active wherever it is inside */
     IrInst *yes = ir_const_int(&b, TYPE(BOOL), 1);
     rewrite_become(l->kernel, inst, IR_BAND, 2, (IrInst *[]){condition ? condition : yes, yes});
     return;
   }
   IrInst *branch = condition ? places_guard(l, inst, condition) : NULL;
-  become_deciding(l, inst, &(Decision){RT_SLOT_LIVE, RT_MASK_LIVE, RT_HASH_LIVE}, false);
+  become_call_on_cell(l, inst, kind_of(sparse)->live, false);
   if (branch) places_bring_out(l, branch, inst);
 }
 
-static void lower_activate(Lower *l, IrInst *inst) {
-  const IrLevel *level = &l->kernel->levels.items[inst->level];
-  const SNode *decider = decider_of(l, inst);
-  if (!decider) {
-    ir_remove(inst);
-    return;
-  }
+static void guard_inside(Lower *l, IrInst *inst) {
   IrBuilder b = rewrite_before(l->kernel, inst);
-  IrInst *condition = address_inside(&b, level->node, inst->operands);
+  IrInst *condition = address_inside(&b, l->kernel->levels.items[inst->level].node, inst->operands);
   if (condition) places_guard(l, inst, condition);
-  become_deciding(l, inst, &(Decision){RT_SLOT_ENSURE, RT_MASK_SET, RT_HASH_ENSURE}, true);
 }
 
-/* Only cells of the level that decides can go. Slot or bit are asked first: those of an absent ancestor lie in the
- * ambient, which must not be written. */
-static void lower_deactivate(Lower *l, IrInst *inst) {
-  const IrLevel *level = &l->kernel->levels.items[inst->level];
-  const SNode *decider = decider_of(l, inst);
-  const Decision live = {RT_SLOT_LIVE, RT_MASK_LIVE, RT_HASH_LIVE}, clear = {RT_SLOT_CLEAR, RT_MASK_CLEAR, RT_HASH_CLEAR};
-  IrInst *operands[1 + SNODE_MAX_AXES];
-  if (decider != level->node) {
+static void lower_activate(Lower *l, IrInst *inst) {
+  const SNode *sparse = sparse_of(l, inst);
+  if (!sparse) {
     ir_remove(inst);
     return;
   }
-  IrBuilder b = rewrite_before(l->kernel, inst);
-  IrInst *condition = address_inside(&b, level->node, inst->operands);
-  if (condition) places_guard(l, inst, condition);
-  if (level->node->kind == SNODE_HASH) return become_deciding(l, inst, &clear, false);
-  b = rewrite_before(l->kernel, inst);
-  Address a = walk_of(l, &b, inst);
-  int count = deciding_operands(&a, decider, operands);
-  RtEntry asks = choose_call(decider, &live);
-  places_guard(l, inst, ir_call(&b, asks, 0, 0, count, operands));
-  become_call(l, inst, &clear, count, operands);
+  guard_inside(l, inst);
+  become_call_on_cell(l, inst, kind_of(sparse)->ensure, true);
+}
+
+/* Only cells of a sparse level itself can go. One that lies in the ambient, since an ancestor is absent, must not be
+ * written: whether it is there is asked first. */
+static void lower_deactivate(Lower *l, IrInst *inst) {
+  const SNode *sparse = sparse_of(l, inst);
+  IrInst *operands[ADDRESS_MAX_NAME];
+  if (sparse != l->kernel->levels.items[inst->level].node) {
+    ir_remove(inst);
+    return;
+  }
+  guard_inside(l, inst);
+  int count = name_cell(l, inst, false, operands);
+  if (!kind_of(sparse)->is_safe_to_clear) {
+    IrBuilder b = rewrite_before(l->kernel, inst);
+    places_guard(l, inst, ir_call(&b, kind_of(sparse)->live, 0, 0, count, operands));
+  }
+  become_call(l, inst, kind_of(sparse)->clear, count, operands);
 }
 
 static void lower_count(Lower *l, IrInst *inst) {
   const IrLevel *level = &l->kernel->levels.items[inst->level];
-  const SNode *decider = decider_of(l, inst);
-  int64_t cells = 1; /* per cell of the decider, or in all */
-  for (const SNode *at = level->node; at && at != decider; at = at->parent) cells *= (int64_t)at->cell_count;
+  const SNode *sparse = sparse_of(l, inst);
+  int64_t cells = 1; /* per cell of the sparse level, or in all */
+  for (const SNode *at = level->node; at && at != sparse; at = at->parent) cells *= (int64_t)at->cell_count;
   IrBuilder b = rewrite_before(l->kernel, inst);
   IrInst *count = ir_const_int(&b, TYPE(I64), 1);
-  if (decider) {
-    const Decision counts = {RT_LIST_COUNT, RT_MASK_COUNT, RT_LIST_COUNT};
-    RtEntry entry = choose_call(decider, &counts);
-    count = ir_call(&b, entry, level->tree, number_of(decider), 0, NULL);
-  }
+  if (sparse) count = ir_call(&b, kind_of(sparse)->count, level->tree, kind_number(sparse), 0, NULL);
   rewrite_become(l->kernel, inst, IR_MUL, 2, (IrInst *[]){count, ir_const_int(&b, TYPE(I64), cells)});
 }
 
-/* Every cell of a level is inactive once the level that decides has no active cell. */
+/* Every cell of a level is inactive once the nearest sparse level has no active cell. */
 static void lower_clear(Lower *l, IrInst *inst) {
-  if (!decider_of(l, inst)) {
-    ir_remove(inst);
-    return;
-  }
-  const Decision clears = {RT_TREE_CLEAR, RT_MASK_CLEAR_ALL, RT_TREE_CLEAR};
-  become_call(l, inst, &clears, 0, NULL);
-}
-
-/* Cells of a masked level side by side: inside the shape, since the loop that asks is. */
-static void lower_active_bits(Lower *l, IrInst *inst) {
-  IrBuilder b = rewrite_before(l->kernel, inst);
-  const IrLevel *level = &l->kernel->levels.items[inst->level];
-  const SNode *masked = level->node;
-  IrInst *count = ir_convert(&b, inst->operands[inst->operand_count - 1], TYPE(I64));
-  bool in_node = type_equal(inst->operands[0]->type, TYPE(PTR));
-  Address a = in_node ? address_in_node(&b, level->tree, snode_listed(masked), inst->operands[0], masked)
-                      : walk_of(l, &b, inst);
-  for (int k = 0; in_node && k < masked->rank; k++) a.index[k].value = ir_convert(&b, inst->operands[1 + k], TYPE(I64));
-  AddressMask mask = address_mask(&a, masked);
-  bool remembers = l->task && l->task->remembers;
-  IrInst *operands[] = {mask.words, mask.cell, count};
-  if (!remembers) rewrite_become_call(l->kernel, inst, RT_MASK_BITS, 0, 0, 3, operands);
-  else rewrite_become_call(l->kernel, inst, RT_MASK_WAS, level->tree, masked->mask, 3, operands);
-}
-
-static void lower_remember(Lower *l, IrInst *inst) {
-  const IrLevel *level = &l->kernel->levels.items[inst->level];
-  rewrite_become_call(l->kernel, inst, RT_MASK_REMEMBER, level->tree, level->node->mask, 0, NULL);
+  const SNode *sparse = sparse_of(l, inst);
+  if (sparse) become_call(l, inst, kind_of(sparse)->clear_all, 0, NULL);
+  else ir_remove(inst);
 }
 
 /* -- the walk over the kernel ------------------------------------------------------------------------------------------------- */
@@ -300,20 +240,18 @@ static void lower_row(Lower *l, IrInst *row) {
   l->first_row = inside.first_row;
 }
 
-static bool is_of_lists(const Lower *l, const IrInst *inst) {
+static bool lower_by_kind(Lower *l, IrInst *inst) {
   switch (inst->op) {
-  case IR_APPEND: case IR_POP: case IR_LENGTH: return true;
-  case IR_IS_ACTIVE: case IR_ACTIVATE: case IR_DEACTIVATE: case IR_COUNT:
-    return l->kernel->levels.items[inst->level].node->kind == SNODE_DYNAMIC;
+  case IR_APPEND: case IR_POP: case IR_LENGTH: case IR_ACTIVE_BITS: case IR_REMEMBER:
+  case IR_IS_ACTIVE: case IR_ACTIVATE: case IR_DEACTIVATE: case IR_COUNT: break;
   default: return false;
   }
+  const Kind *kind = kind_of(l->kernel->levels.items[inst->level].node);
+  return kind->lower && kind->lower(l, inst);
 }
 
 static void lower_inst(Lower *l, IrInst *inst) {
-  if (is_of_lists(l, inst)) {
-    lists_lower(l, inst);
-    return;
-  }
+  if (lower_by_kind(l, inst)) return;
   switch (inst->op) {
   case IR_LOAD: case IR_STORE: case IR_UPDATE: case IR_RMW: case IR_CAS:
     if (inst->operands[0]->op == IR_CELL) cells_lower_access(l, inst);
@@ -326,8 +264,6 @@ static void lower_inst(Lower *l, IrInst *inst) {
   case IR_DEACTIVATE: lower_deactivate(l, inst); return;
   case IR_COUNT: lower_count(l, inst); return;
   case IR_CLEAR: lower_clear(l, inst); return;
-  case IR_ACTIVE_BITS: lower_active_bits(l, inst); return;
-  case IR_REMEMBER: lower_remember(l, inst); return;
   case IR_ROW: lower_row(l, inst); return;
   default: break;
   }
@@ -353,7 +289,7 @@ static void survey(Lower *l, const Effects *effects) {
   l->clears = scratch_array(l->kernel->scratch, bool, l->kernel->trees.count);
   for (int i = 0; effects && i < effects->calls.count; i++) {
     const EffectCall *call = &effects->calls.items[i];
-    if (call->changes & EFFECT_DEACTIVATES && call->node->kind == SNODE_BITMASKED) l->clears[call->tree] = true;
+    if (call->changes & EFFECT_DEACTIVATES && snode_has_bits(call->node)) l->clears[call->tree] = true;
   }
   lists_survey(l, effects);
 }

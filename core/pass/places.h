@@ -3,8 +3,8 @@
 #define RG_PASS_PLACES_H
 
 #include "base/map.h"
-#include "pass/address.h"
 #include "pass/effects.h"
+#include "pass/kind.h"
 #include "pass/leaf_shape.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
@@ -14,7 +14,7 @@ typedef struct CellRow { /* where a CELL lies; by id of the CELL */
   IrInst *element;      /* the element's address; NULL: ROW_LOAD finds it */
 } CellRow;
 
-typedef struct Lower {
+struct Lower {
   PassContext *ctx;
   IrKernel *kernel;
   const IrTask *task;   /* NULL: the host region */
@@ -23,20 +23,19 @@ typedef struct Lower {
   IrInst *row;          /* the ROW around, if any */
   IrInst *first_row;    /* the first of its pieces: what they share is made in front of it */
   CellRow *cells;       /* by id, for ids from before the pass */
-  Map lists;            /* dynamic SNode -> what the function does to its lists: lists.c */
+  Map lists;            /* dynamic SNode -> what the function does to its lists: kind_dynamic.c */
   bool *clears;         /* by tree: iterations of the task clear bits of bitmasked cells */
-} Lower;
+};
 
 /* cells.c */
 void cells_lower_near(Lower *l, IrInst *near);
 void cells_lower_cell(Lower *l, const IrInst *cell);
 void cells_lower_access(Lower *l, IrInst *access); /* LOAD, STORE, UPDATE, RMW, CAS of a CELL */
 
-/* lists.c */
+/* kind_dynamic.c */
 void lists_survey(Lower *l, const Effects *effects); /* of the task; NULL: the host region */
 bool lists_lock(Lower *l, const SNode *dynamic); /* while one of its lists changes */
 void lists_unlock(Lower *l, IrInst *behind, IrInst *list);
-void lists_lower(Lower *l, IrInst *inst);          /* APPEND POP LENGTH, and of lists: ACTIVATE DEACTIVATE IS_ACTIVE COUNT */
 
 /* places.c: `inst` moves into the arm of an IF in front of where it stood, */
 IrInst *places_guard(Lower *l, IrInst *inst, IrInst *condition);

@@ -1,13 +1,12 @@
-/* lists.c - what is done to the lists of dynamic SNodes, as addresses and calls.
+/* kind_dynamic.c - the `dynamic` SNode: lists. The way to an element, and what is done to a list, as addresses and calls.
  *
  *   %s = append l0 %i, %v      if inside %i { walk, ensuring; %s = call rt_dynamic_append; if %s >= 0 { mem.store } }
  *   pop l0 %i, %var            if inside %i { walk; %s = call rt_dynamic_pop; if %s >= 0 { set %var mem.load; mem.store 0 } }
  *
- * Elements behind the end are zero and `length` never runs ahead of the chunks (llvm_bc/node_dynamic.c). Where a body both
+ * Elements past the end are zero and `length` never runs ahead of the chunks (llvm_bc/node_dynamic.c). Where a body both
  * takes elements away and puts some in, each of these holds the list's lock from its claim to its last store. Else none
- * is needed: appends alone meet at the length, and so do pops. The host region is one thread.
- * A part of pass `places`. */
-#include "pass/address.h"
+ * is needed: appends alone meet at the length, and so do pops. The host region is one thread. */
+#include "pass/kind.h"
 #include "pass/places.h"
 
 enum { TAKES = 1, GIVES = 2, EMPTIES = 4 };
@@ -48,6 +47,42 @@ void lists_unlock(Lower *l, IrInst *behind, IrInst *list) {
   unlock(&b, list);
 }
 
+/* -- elements --------------------------------------------------------------------------------------------------------- */
+
+/* The node of element `index` (i32), which is there. */
+static IrInst *find_chunk(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list, IrInst *index) {
+  const SNodeStep *step = snode_step(dynamic, dynamic);
+  IrInst *chunk = address_divide(b, index, dynamic->chunk);
+  IrInst *slot = address_offset(b, list, chunk, sizeof(uint32_t), (int64_t)step->slots);
+  return ir_call(b, RT_SLOT_FIND, tree, 0, 1, &slot);
+}
+
+/* It as well, which activates; the list is locked from there on where `locks`. */
+static IrInst *ensure_chunk(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list, IrInst *index, bool locks) {
+  IrInst *chunk = ir_const_int(b, TYPE(I32), dynamic->chunk), *lock = ir_const_int(b, TYPE(I32), locks);
+  return ir_call(b, RT_DYNAMIC_ENSURE, tree, dynamic->manager, 4, (IrInst *[]){list, chunk, index, lock});
+}
+
+static IrInst *element_in_chunk(IrBuilder *b, const SNode *dynamic, IrInst *node, IrInst *index, int component) {
+  const SNodeComponent *into = &dynamic->components[component];
+  IrInst *cell = address_modulo(b, index, dynamic->chunk);
+  return address_offset(b, node, cell, (int64_t)into->stride, (int64_t)into->offset);
+}
+
+/* Elements count in 32 bits, also for the step that follows into the chunk. */
+static AddressIndex descend(Address *a, const SNodeStep *step) {
+  AddressIndex *own = &a->index[step->digits[0].position];
+  IrInst *list = address_settle(a), *index = address_sum_i32(a, *own);
+  if (a->ensures) {
+    a->list = list;
+    a->at = ensure_chunk(a->b, a->tree, step->node, list, index, a->locks);
+  } else {
+    a->at = find_chunk(a->b, a->tree, step->node, list, index);
+  }
+  *own = (AddressIndex){.value = index};
+  return (AddressIndex){0};
+}
+
 /* -- ops on lists --------------------------------------------------------------------------------------------------- */
 
 typedef struct ListOp {
@@ -81,7 +116,7 @@ static IrInst *take_slot(ListOp *op, IrInst *indices[SNODE_MAX_AXES]) {
 }
 
 static IrInst *list_of(ListOp *op, IrInst *const *indices, bool ensures) {
-  op->walk = address_list(&op->b, op->level->tree, op->node, indices, ensures);
+  op->walk = address_to_list(&op->b, op->level->tree, op->node, indices, ensures);
   return op->walk.at;
 }
 
@@ -111,9 +146,9 @@ static void lower_append(Lower *l, IrInst *inst) {
   IrInst *capacity = constant(&op, op.node->sizes[0]), *lock = constant(&op, locks);
   IrInst *slot = call(&op, RT_DYNAMIC_APPEND, 4, (IrInst *[]){list, chunk, capacity, lock});
   IrBuilder arm = if_there(&op, slot);
-  IrInst *node = address_list_node(&arm, op.level->tree, op.node, list, slot);
+  IrInst *node = find_chunk(&arm, op.level->tree, op.node, list, slot);
   for (int k = 0; k < op.node->component_count; k++) {
-    IrInst *address = address_list_element(&arm, op.node, node, slot, k);
+    IrInst *address = element_in_chunk(&arm, op.node, node, slot, k);
     ir_emit(&arm, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, values[k]});
   }
   if (locks) unlock(&arm, list);
@@ -133,10 +168,10 @@ static void lower_pop(Lower *l, IrInst *inst) {
   IrInst *lock = constant(&op, locks);
   IrInst *slot = ir_call(&op.b, RT_DYNAMIC_POP, 0, 0, 2, (IrInst *[]){list, lock});
   IrBuilder arm = if_there(&op, slot);
-  IrInst *node = address_list_node(&arm, op.level->tree, op.node, list, slot);
+  IrInst *node = find_chunk(&arm, op.level->tree, op.node, list, slot);
   for (int k = 0; k < op.node->component_count; k++) {
     Type type = op.node->components[k].type;
-    IrInst *address = address_list_element(&arm, op.node, node, slot, k);
+    IrInst *address = element_in_chunk(&arm, op.node, node, slot, k);
     ir_set(&arm, variables[k], ir_emit(&arm, IR_MEM_LOAD, type, 1, &address));
     ir_emit(&arm, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, zero_of(&arm, type)});
   }
@@ -165,7 +200,7 @@ static void lower_activate(Lower *l, IrInst *inst) {
   ListOp op = begin(l, inst, true);
   IrInst *slot = ir_convert(&op.b, take_slot(&op, indices), TYPE(I32)), *list = list_of(&op, indices, true);
   bool locks = lists_lock(l, op.node);
-  address_list_ensure(&op.b, op.level->tree, op.node, list, slot, locks);
+  ensure_chunk(&op.b, op.level->tree, op.node, list, slot, locks);
   if (locks) unlock(&op.b, list);
   places_keep_active(l, &op.walk, inst);
   ir_remove(inst);
@@ -183,14 +218,17 @@ static void lower_count(Lower *l, IrInst *inst) {
   rewrite_become_call(l->kernel, inst, RT_DYNAMIC_COUNT, level->tree, level->node->manager, 0, NULL);
 }
 
-void lists_lower(Lower *l, IrInst *inst) {
+static bool lower(Lower *l, IrInst *inst) {
   switch (inst->op) {
-  case IR_APPEND: lower_append(l, inst); return;
-  case IR_POP: lower_pop(l, inst); return;
-  case IR_LENGTH: lower_length(l, inst); return;
-  case IR_IS_ACTIVE: lower_is_active(l, inst); return;
-  case IR_ACTIVATE: lower_activate(l, inst); return;
-  case IR_DEACTIVATE: lower_deactivate(l, inst); return;
-  default: lower_count(l, inst);
+  case IR_APPEND: lower_append(l, inst); return true;
+  case IR_POP: lower_pop(l, inst); return true;
+  case IR_LENGTH: lower_length(l, inst); return true;
+  case IR_IS_ACTIVE: lower_is_active(l, inst); return true;
+  case IR_ACTIVATE: lower_activate(l, inst); return true;
+  case IR_DEACTIVATE: lower_deactivate(l, inst); return true;
+  case IR_COUNT: lower_count(l, inst); return true;
+  default: return false;
   }
 }
+
+const Kind kind_dynamic = {.descend = descend, .clear_all = RT_TREE_CLEAR, .lower = lower};
