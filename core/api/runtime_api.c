@@ -151,14 +151,15 @@ RgStatus rg_info(RgRuntime *runtime, RgInfo *info) {
   API_NEEDS(info);
   *info = (RgInfo){.version = RG_VERSION,
                    .llvm = "19",
-                   .cpu = program->engine.options.cpu,
+                   .cpu = "",
                    .library = "",
                    .device = "",
                    .threads = rg_worker_count(runtime),
                    .memory_bytes = program->store.budget.limit};
   if (dladdr((void *)rg_version, &library) && library.dli_fname) info->library = library.dli_fname;
-  if (program->store.device)
-    info->device = program->engine.options.runs_in_lua ? "lua" : program->store.device->table->name;
+  if (!program->store.device) return 0;
+  info->cpu = program->store.device->processors[RG_TARGET_HOST];
+  info->device = program->engine.options.runs_in_lua ? "lua" : program->store.device->table->name;
   return 0;
 }
 

@@ -97,6 +97,7 @@ Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err) 
   CpuDevice *cpu = heap_alloc(heap, sizeof *cpu);
   if (cpu) cpu->device = (Device){.table = &cpu_table,
                                   .heap = heap,
+                                  .processors = {[RG_TARGET_HOST] = options->processor},
                                   .shuffle_tasks = options->shuffle_tasks,
                                   .gc_each_launch = options->gc_each_launch,
                                   .seed = options->seed};

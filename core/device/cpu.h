@@ -14,7 +14,7 @@ typedef struct CpuDevice {
 } CpuDevice;
 
 /* cpu_code.c */
-DeviceCode *cpu_load(Device *device, const uint8_t *object, int64_t length, int32_t task_count, Error *err);
+DeviceCode *cpu_load(Device *device, const RgCodegenObject objects[RG_TARGET_COUNT], int32_t task_count, Error *err);
 void cpu_unload(Device *device, DeviceCode *code);
 
 /* cpu_launch.c */

@@ -29,14 +29,15 @@ void cpu_unload(Device *device, DeviceCode *code) {
   heap_free(device->heap, cpu);
 }
 
-DeviceCode *cpu_load(Device *device, const uint8_t *object, int64_t length, int32_t task_count, Error *err) {
+DeviceCode *cpu_load(Device *device, const RgCodegenObject objects[RG_TARGET_COUNT], int32_t task_count, Error *err) {
+  const RgCodegenObject *host = &objects[RG_TARGET_HOST];
   CpuCode *cpu = heap_alloc(device->heap, sizeof *cpu + sizeof *cpu->tasks * (size_t)task_count);
   if (!cpu) {
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
     return NULL;
   }
   cpu->code.tasks = cpu->tasks;
-  cpu->object = object_load(device->heap, object, length, err);
+  cpu->object = object_load(device->heap, host->bytes, host->length, err);
   if (cpu->object && find_functions(cpu, task_count, err)) return &cpu->code;
   cpu_unload(device, &cpu->code);
   return NULL;

@@ -92,8 +92,8 @@ typedef struct DeviceTable {
   uint8_t *(*map)(Device *device, const DeviceMemory *memory);
   /* From mapped memory to the host's. */
   void (*copy)(Device *device, void *to, const uint8_t *from, uint64_t size_bytes);
-  /* Code from a kernel's objects (border), with `task_count` tasks; NULL with err. */
-  DeviceCode *(*load)(Device *device, const uint8_t *object, int64_t length, int32_t task_count, Error *err);
+  /* Code from a kernel's objects, one for each of device->processors, with `task_count` tasks; NULL with err. */
+  DeviceCode *(*load)(Device *device, const RgCodegenObject objects[RG_TARGET_COUNT], int32_t task_count, Error *err);
   void (*unload)(Device *device, DeviceCode *code); /* NULL is fine */
   /* Runs the host region, which runs tasks. Returns when all is done, with every tree settled and collected: what a task or
    * the host region changed shows before the next task runs. */
@@ -110,6 +110,7 @@ struct Device {
   const DeviceTable *table;
   Heap *heap;
   int32_t worker_count;
+  const char *processors[RG_TARGET_COUNT]; /* what its code is made for, as in RgCodegenRequest */
   RtContext native;           /* what native calls into the runtime bring, but for the trees: workers and callbacks */
   bool shuffle_tasks, gc_each_launch;
   uint64_t seed;
@@ -119,6 +120,7 @@ typedef struct DeviceOptions {
   int32_t threads;            /* 0: all cores */
   PoolHost *host;             /* the embedding program's job system (pool.h), which then has `threads` workers; NULL: our own */
   void *host_data;
+  const char *processor;      /* of the host; borrowed: an option's text */
   uint64_t seed;              /* of the workers' random numbers, and of shuffled tasks */
   bool shuffle_tasks, gc_each_launch; /* RG_STRESS */
 } DeviceOptions;

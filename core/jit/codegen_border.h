@@ -1,27 +1,35 @@
 /* codegen_border.h - the one function of libregolith-codegen.so, found by dlsym as "regolith_codegen".
- * Canonical task bytes in; an x86-64 ELF object (functions `rg_host` and `rg_task_0..n`) out, or a diagnostic. */
+ * Canonical task bytes in; an object for each target that is asked for out, or a diagnostic. An object of the host is
+ * x86-64 ELF (functions `rg_host` and `rg_task_0..n`), one of a GPU is PTX text with the same names. */
 #ifndef RG_JIT_CODEGEN_BORDER_H
 #define RG_JIT_CODEGEN_BORDER_H
 
 #include <stdint.h>
 
+typedef enum RgTarget { RG_TARGET_HOST, RG_TARGET_PTX, RG_TARGET_COUNT } RgTarget;
+
 typedef struct RgCodegenRequest {
   const uint8_t *bytes;     /* ir_write's */
   int64_t length;
   const char *build_id;     /* must equal the library's own */
-  const char *cpu;          /* "native", "x86-64", "x86-64-v3", "x86-64-v4", or "sm_75".. for PTX */
+  /* By target; NULL: no object for it. HOST: "native", "x86-64", "x86-64-v3", "x86-64-v4"; PTX: "sm_75" .. */
+  const char *processors[RG_TARGET_COUNT];
   int32_t want_llvm;        /* keep the optimised LLVM text */
   int32_t want_asm;         /* keep the assembly text */
   int32_t instrument;       /* 0, 1 asan, 2 tsan */
 } RgCodegenRequest;
 
+typedef struct RgCodegenObject {
+  uint8_t *bytes;           /* NULL: not asked for */
+  int64_t length;
+  char *llvm_text, *asm_text; /* when wanted, else NULL */
+} RgCodegenObject;
+
 typedef struct RgCodegenResult {
   int32_t ok;
   char *message;            /* when not ok: one sentence */
-  uint8_t *object;          /* ELF object, or PTX text for sm_.. */
-  int64_t object_length;
-  char *llvm_text, *asm_text; /* when wanted, else NULL */
-  double parse_ms, emit_ms, optimize_ms, object_ms;
+  RgCodegenObject objects[RG_TARGET_COUNT];
+  double parse_ms, emit_ms, optimize_ms, object_ms; /* of all targets */
 } RgCodegenResult;
 
 /* The result is the caller's: free it by regolith_codegen_free. Any thread; nothing is kept between calls

@@ -47,28 +47,38 @@ static int64_t text_length(const char *text) { return text ? (int64_t)strlen(tex
 
 static bool answer(const RgCodegenResult *result) {
   RgPipeResult head = {.magic = RG_PIPE_MAGIC, .message_length = text_length(result->message),
-                       .object_length = result->object ? result->object_length : -1,
-                       .llvm_length = text_length(result->llvm_text), .asm_length = text_length(result->asm_text),
                        .parse_ms = result->parse_ms, .emit_ms = result->emit_ms, .optimize_ms = result->optimize_ms,
                        .object_ms = result->object_ms, .ok = result->ok};
-  return write_all(&head, sizeof head) && write_all(result->message, head.message_length) &&
-         write_all(result->object, head.object_length) && write_all(result->llvm_text, head.llvm_length) &&
-         write_all(result->asm_text, head.asm_length);
+  for (int t = 0; t < RG_TARGET_COUNT; t++) {
+    const RgCodegenObject *object = &result->objects[t];
+    head.object_lengths[t] = object->bytes ? object->length : -1;
+    head.llvm_lengths[t] = text_length(object->llvm_text);
+    head.asm_lengths[t] = text_length(object->asm_text);
+  }
+  bool ok = write_all(&head, sizeof head) && write_all(result->message, head.message_length);
+  for (int t = 0; ok && t < RG_TARGET_COUNT; t++)
+    ok = write_all(result->objects[t].bytes, head.object_lengths[t]) &&
+         write_all(result->objects[t].llvm_text, head.llvm_lengths[t]) &&
+         write_all(result->objects[t].asm_text, head.asm_lengths[t]);
+  return ok;
 }
 
 int main(void) {
   RgPipeRequest head;
+  char *processors[RG_TARGET_COUNT];
   bool ok = read_all(&head, sizeof head) && head.magic == RG_PIPE_MAGIC;
   if (!ok) return 2;
-  char *bytes = read_part(head.bytes_length, &ok), *build_id = read_part(head.build_id_length, &ok), *cpu = read_part(head.cpu_length, &ok);
+  char *bytes = read_part(head.bytes_length, &ok), *build_id = read_part(head.build_id_length, &ok);
+  for (int t = 0; t < RG_TARGET_COUNT; t++) processors[t] = read_part(head.processor_lengths[t], &ok);
   if (!ok || !bytes) return 2;
-  RgCodegenRequest request = {.bytes = (const uint8_t *)bytes, .length = head.bytes_length, .build_id = build_id, .cpu = cpu,
+  RgCodegenRequest request = {.bytes = (const uint8_t *)bytes, .length = head.bytes_length, .build_id = build_id,
                               .want_llvm = head.want_llvm, .want_asm = head.want_asm, .instrument = head.instrument};
+  for (int t = 0; t < RG_TARGET_COUNT; t++) request.processors[t] = processors[t];
   RgCodegenResult *result = regolith_codegen(&request);
   ok = result && answer(result);
   regolith_codegen_free(result);
   free(bytes);
   free(build_id);
-  free(cpu);
+  for (int t = 0; t < RG_TARGET_COUNT; t++) free(processors[t]);
   return ok ? 0 : 1;
 }

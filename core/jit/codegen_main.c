@@ -1,4 +1,4 @@
-/* codegen_main.c - the border: bytes -> IrKernel -> module -> object, and the diagnostics on the way.
+/* codegen_main.c - the border: bytes -> IrKernel -> module -> object for each target, and the diagnostics on the way.
  * A compile owns one Job. Scratch memory that runs out jumps back to compile_in_scratch's caller, and an LLVM that
  * gives up jumps back to regolith_codegen; both find everything that must be freed in the Job. After LLVM gave up its
  * context stays behind: nobody knows what state it is in. */
@@ -54,17 +54,17 @@ static bool keep_buffer(Job *job, LLVMMemoryBufferRef buffer, char **out, int64_
 }
 
 /* Emission changes the module, so the assembly text is made from a copy of it. */
-static bool keep_texts(Job *job, Error *err) {
+static bool keep_texts(Job *job, RgCodegenObject *out, Error *err) {
   bool ok = true;
   if (job->request->want_llvm) {
     char *text = LLVMPrintModuleToString(job->module);
-    ok = keep_bytes(job, text, strlen(text), &job->result.llvm_text, err);
+    ok = keep_bytes(job, text, strlen(text), &out->llvm_text, err);
     LLVMDisposeMessage(text);
   }
   if (ok && job->request->want_asm) {
     int64_t length;
     LLVMModuleRef copy = LLVMCloneModule(job->module);
-    ok = keep_buffer(job, jit_emit(&job->llvm, copy, &job->target, true, err), &job->result.asm_text, &length, err);
+    ok = keep_buffer(job, jit_emit(&job->llvm, copy, &job->target, true, err), &out->asm_text, &length, err);
     LLVMDisposeModule(copy);
   }
   return ok;
@@ -83,24 +83,16 @@ static bool compile_in_scratch(void *data, Error *err) {
   return ok;
 }
 
-static bool compile(void *data, Error *err) {
-  Job *job = data;
-  double mark;
-  if (!jit_target_create(&job->target, job->request->cpu, err)) return false;
-  llvm_context_create(&job->llvm);
-  job->module = LLVMModuleCreateWithNameInContext("kernel", job->llvm.context);
-  job->builder = LLVMCreateBuilderInContext(job->llvm.context);
-  jit_target_apply(&job->target, job->module);
-  if (!scratch_run(&job->scratch, compile_in_scratch, job, err)) return false;
-  mark = clock_ms();
+static bool make_object(Job *job, RgCodegenObject *out, Error *err) {
+  double mark = clock_ms();
   if (!jit_link_runtime(&job->llvm, &job->target, job->module, err) ||
       !jit_optimize(job->module, &job->target, job->request->instrument, err))
     return false;
   charge(&job->result.optimize_ms, &mark);
-  if (!keep_texts(job, err)) return false;
+  if (!keep_texts(job, out, err)) return false;
   mark = clock_ms();
-  bool ok = keep_buffer(job, jit_emit(&job->llvm, job->module, &job->target, false, err), (char **)&job->result.object,
-                        &job->result.object_length, err);
+  LLVMMemoryBufferRef buffer = jit_emit(&job->llvm, job->module, &job->target, false, err);
+  bool ok = keep_buffer(job, buffer, (char **)&out->bytes, &out->length, err);
   charge(&job->result.object_ms, &mark);
   return ok;
 }
@@ -110,15 +102,38 @@ static void release_llvm(Job *job) {
   if (job->module) LLVMDisposeModule(job->module);
   llvm_context_destroy(&job->llvm);
   jit_target_destroy(&job->target);
+  job->builder = NULL;
+  job->module = NULL;
+}
+
+/* In a context and a module of its own, so that an object is the same whatever else is asked for. */
+static bool compile_for(Job *job, RgTarget target, Error *err) {
+  if (!jit_target_create(&job->target, target, job->request->processors[target], err)) return false;
+  llvm_context_create(&job->llvm);
+  job->module = LLVMModuleCreateWithNameInContext("kernel", job->llvm.context);
+  job->builder = LLVMCreateBuilderInContext(job->llvm.context);
+  jit_target_apply(&job->target, job->module);
+  return scratch_run(&job->scratch, compile_in_scratch, job, err) && make_object(job, &job->result.objects[target], err);
+}
+
+static bool compile(void *data, Error *err) {
+  Job *job = data;
+  for (int t = 0; t < RG_TARGET_COUNT; t++) {
+    if (!job->request->processors[t]) continue;
+    if (!compile_for(job, (RgTarget)t, err)) return false; /* what there is in job is released by its owner */
+    release_llvm(job);
+  }
+  return true;
 }
 
 static void free_parts(Job *job) {
-  heap_free(&job->heap, job->result.object);
-  heap_free(&job->heap, job->result.llvm_text);
-  heap_free(&job->heap, job->result.asm_text);
-  job->result.object = NULL;
-  job->result.object_length = 0;
-  job->result.llvm_text = job->result.asm_text = NULL;
+  for (int t = 0; t < RG_TARGET_COUNT; t++) {
+    RgCodegenObject *object = &job->result.objects[t];
+    heap_free(&job->heap, object->bytes);
+    heap_free(&job->heap, object->llvm_text);
+    heap_free(&job->heap, object->asm_text);
+    *object = (RgCodegenObject){0};
+  }
 }
 
 /* The message alone is left of a failed compile. */

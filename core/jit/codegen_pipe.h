@@ -1,8 +1,8 @@
 /* codegen_pipe.h - how one request and its answer travel through the pipes of the program `regolith-codegen`:
  * a fixed head, then the parts it gives lengths for, one behind the other without padding, no NUL at the end.
  *
- *     caller -> stdin:    RgPipeRequest   bytes  build_id  cpu
- *     stdout -> caller:   RgPipeResult    message  object  llvm_text  asm_text
+ *     caller -> stdin:    RgPipeRequest   bytes  build_id  a processor per target
+ *     stdout -> caller:   RgPipeResult    message  per target: object  llvm_text  asm_text
  *
  * A length of -1 stands for NULL. Both ends are of one build on one machine: numbers are in its own byte order.
  * An answer that is cut short means that the helper died: LLVM ended it. */
@@ -11,13 +11,15 @@
 
 #include <stdint.h>
 
-#define RG_PIPE_MAGIC UINT64_C(0x3145504950474552) /* "REGPIPE1" in memory */
+#include "jit/codegen_border.h"
+
+#define RG_PIPE_MAGIC UINT64_C(0x3245504950474552) /* "REGPIPE2" in memory */
 
 typedef struct RgPipeRequest {
   uint64_t magic;
   int64_t bytes_length;
   int64_t build_id_length;
-  int64_t cpu_length;
+  int64_t processor_lengths[RG_TARGET_COUNT];
   int32_t want_llvm, want_asm;
   int32_t instrument;
   int32_t zero;
@@ -26,9 +28,7 @@ typedef struct RgPipeRequest {
 typedef struct RgPipeResult {
   uint64_t magic;
   int64_t message_length;
-  int64_t object_length;
-  int64_t llvm_length;
-  int64_t asm_length;
+  int64_t object_lengths[RG_TARGET_COUNT], llvm_lengths[RG_TARGET_COUNT], asm_lengths[RG_TARGET_COUNT];
   double parse_ms, emit_ms, optimize_ms, object_ms;
   int32_t ok;
   int32_t zero;

@@ -10,6 +10,7 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
 
+#include "jit/codegen_border.h"
 #include "llvm/context.h"
 
 typedef struct JitTarget {
@@ -17,8 +18,8 @@ typedef struct JitTarget {
   bool is_ptx;
 } JitTarget;
 
-/* `cpu` as in RgCodegenRequest. False with codegen.failed for a name that is not known. */
-bool jit_target_create(JitTarget *target, const char *cpu, Error *err);
+/* `processor` as in RgCodegenRequest. False with codegen.failed for a name that is not known. */
+bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, Error *err);
 void jit_target_destroy(JitTarget *target);
 /* Gives the module the target's triple and data layout: before anything is emitted into it. */
 void jit_target_apply(const JitTarget *target, LLVMModuleRef module);

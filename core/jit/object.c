@@ -42,14 +42,14 @@ static bool create_native(JitTarget *target, Error *err) {
   return ok;
 }
 
-bool jit_target_create(JitTarget *target, const char *cpu, Error *err) {
+bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, Error *err) {
   memset(target, 0, sizeof *target);
   llvm_initialize();
-  if (!cpu || !strcmp(cpu, "native")) return create_native(target, err);
-  const TargetRow *row = find_row(ptx_rows, sizeof ptx_rows / sizeof *ptx_rows, cpu);
-  target->is_ptx = row != NULL;
-  if (!row) row = find_row(host_rows, sizeof host_rows / sizeof *host_rows, cpu);
-  if (!row) return error_set(err, RG_ERROR_CODEGEN, "'%s' is not a processor that code can be made for", cpu);
+  target->is_ptx = kind == RG_TARGET_PTX;
+  if (!target->is_ptx && !strcmp(processor, "native")) return create_native(target, err);
+  const TargetRow *row = target->is_ptx ? find_row(ptx_rows, sizeof ptx_rows / sizeof *ptx_rows, processor)
+                                        : find_row(host_rows, sizeof host_rows / sizeof *host_rows, processor);
+  if (!row) return error_set(err, RG_ERROR_CODEGEN, "'%s' is not a processor that code can be made for", processor);
   return create_machine(target, target->is_ptx ? "nvptx64-nvidia-cuda" : "x86_64-unknown-linux-gnu", row->cpu, row->features, err);
 }
 

@@ -128,11 +128,15 @@ static int vector_bytes(const char *cpu) {
   return __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16;
 }
 
+static const char *host_processor(const Kernel *kernel) {
+  return kernel->engine->store->device->processors[RG_TARGET_HOST];
+}
+
 static bool run_passes(Compile *compile, Error *err) {
   double begin = clock_ms();
   Kernel *kernel = compile->kernel;
   PassContext passes = {.scratch = &compile->scratch,
-                        .vector_bytes = vector_bytes(kernel->engine->options.cpu),
+                        .vector_bytes = vector_bytes(host_processor(kernel)),
                         .verify = true,
                         .dump = wants_dump(kernel, "passes") ? dump_pass : NULL,
                         .dump_data = kernel};
@@ -141,7 +145,7 @@ static bool run_passes(Compile *compile, Error *err) {
   compile->texts[TEXT_EXPLAIN] = explain_text(&compile->scratch, kernel->ast->source, compile->sema.kernel);
   explain_warn(kernel, compile->sema.kernel);
   dump(kernel, "tasks", compile->texts[TEXT_TASKS]);
-  compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, kernel->engine->options.cpu);
+  compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, host_processor(kernel));
   compile->pass_ms = clock_ms() - begin;
   return true;
 }
@@ -164,12 +168,13 @@ static bool run_front(void *data, Error *err) {
  * -------------------------------------------------------------------------------------------------- */
 
 static RgCodegenRequest make_request(const Engine *engine, const uint8_t *bytes, int64_t length, bool wants_texts) {
-  return (RgCodegenRequest){.bytes = bytes,
-                            .length = length,
-                            .build_id = RG_BUILD_ID,
-                            .cpu = engine->options.cpu,
-                            .want_llvm = wants_texts,
-                            .want_asm = wants_texts};
+  RgCodegenRequest request = {.bytes = bytes,
+                              .length = length,
+                              .build_id = RG_BUILD_ID,
+                              .want_llvm = wants_texts,
+                              .want_asm = wants_texts};
+  memcpy(request.processors, engine->store->device->processors, sizeof request.processors);
+  return request;
 }
 
 RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t length, bool wants_texts, Error *err) {
@@ -183,9 +188,9 @@ RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t len
 
 static bool wants_times(void) { return !strcmp(option_text("RG_TIME"), "1"); }
 
-static DeviceCode *load(const Compile *compile, const uint8_t *object, int64_t length, Error *err) {
+static DeviceCode *load(const Compile *compile, const RgCodegenObject *objects, Error *err) {
   Device *device = compile->kernel->engine->store->device;
-  return device->table->load(device, object, length, compile->sema.kernel->tasks.count, err);
+  return device->table->load(device, objects, compile->sema.kernel->tasks.count, err);
 }
 
 /* From the cache on disk; NULL where it is not known, or not what the loader takes: then it is compiled anew. */
@@ -194,23 +199,22 @@ static DeviceCode *find_code(Compile *compile) {
   Engine *engine = kernel->engine;
   RgCodegenRequest request = make_request(engine, compile->bytes.data, compile->bytes.length, false);
   double begin = clock_ms();
-  int64_t length;
-  uint8_t *object = cache_find(engine->cache, &request, &length);
-  if (!object) return NULL;
+  RgCodegenObject objects[RG_TARGET_COUNT];
+  if (!cache_find(engine->cache, &request, objects)) return NULL;
   Error ignored;
   error_clear(&ignored);
-  DeviceCode *code = load(compile, object, length, &ignored);
-  heap_free(engine->store->heap, object);
+  DeviceCode *code = load(compile, objects, &ignored);
+  for (int t = 0; t < RG_TARGET_COUNT; t++) heap_free(engine->store->heap, objects[t].bytes);
   if (code && wants_times())
     log_warning("time of '%s' in ms: sema %.2f, passes %.2f, from the cache %.2f", kernel->name, compile->sema_ms,
                 compile->pass_ms, clock_ms() - begin);
   return code;
 }
 
-static void keep_object(Compile *compile, const RgCodegenResult *result) {
+static void keep_objects(Compile *compile, const RgCodegenResult *result) {
   Engine *engine = compile->kernel->engine;
   RgCodegenRequest request = make_request(engine, compile->bytes.data, compile->bytes.length, false);
-  cache_store(engine->cache, &request, result->object, result->object_length);
+  cache_store(engine->cache, &request, result->objects);
 }
 
 static DeviceCode *make_code(Compile *compile, bool wants_texts, Error *err) {
@@ -218,11 +222,13 @@ static DeviceCode *make_code(Compile *compile, bool wants_texts, Error *err) {
   Engine *engine = kernel->engine;
   RgCodegenResult *result = compile_bytes(engine, compile->bytes.data, compile->bytes.length, wants_texts, err);
   if (!result) return NULL;
-  if (result->llvm_text) dump(kernel, "llvm", result->llvm_text);
-  if (result->asm_text) dump(kernel, "asm", result->asm_text);
+  for (int t = 0; t < RG_TARGET_COUNT; t++) {
+    if (result->objects[t].llvm_text) dump(kernel, "llvm", result->objects[t].llvm_text);
+    if (result->objects[t].asm_text) dump(kernel, "asm", result->objects[t].asm_text);
+  }
   double begin = clock_ms();
-  DeviceCode *code = load(compile, result->object, result->object_length, err);
-  if (code) keep_object(compile, result);
+  DeviceCode *code = load(compile, result->objects, err);
+  if (code) keep_objects(compile, result);
   if (wants_times())
     log_warning(
         "time of '%s' in ms: sema %.2f, passes %.2f, read %.2f, emit %.2f, optimise %.2f, object %.2f, load %.2f",

@@ -11,7 +11,6 @@ typedef struct Kernel Kernel; /* kernel.h */
 typedef struct EngineOptions {
   bool runs_in_lua;           /* arch "lua": kernels become Lua text, and all data lives in Lua */
   bool default_f64, fast_math, unchecked;
-  const char *cpu;            /* RG_CPU */
 } EngineOptions;
 
 typedef struct EngineStats {

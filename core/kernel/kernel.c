@@ -233,7 +233,9 @@ static bool llvm_text(Kernel *kernel, bool is_asm, const char **text, Error *err
                      kernel->name);
   RgCodegenResult *result = compile_bytes(engine, kernel->last->bytes, kernel->last->byte_count, true, err);
   if (!result) return false;
-  Keeping keeping = {&engine->store->text, is_asm ? result->asm_text : result->llvm_text, NULL};
+  const RgCodegenObject *shown = &result->objects[RG_TARGET_COUNT - 1]; /* of the target that runs the tasks */
+  while (shown > result->objects && !shown->bytes) shown--;
+  Keeping keeping = {&engine->store->text, is_asm ? shown->asm_text : shown->llvm_text, NULL};
   bool ok = scratch_run(&engine->store->text, keep_text, &keeping, err);
   codegen_result_free(engine->codegen, result);
   *text = keeping.text;

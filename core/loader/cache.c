@@ -1,11 +1,11 @@
 /* cache.c - compiled objects on disk.
  *
  *     FOLDER/pruned                          its age: when the folder was last looked through
- *     FOLDER/<build id>/<hash of the key>    an entry: head, key, object
+ *     FOLDER/<build id>/<hash of the key>    an entry: head, key, an object per target that was asked for
  *     FOLDER/<build id>/tmp.XXXXXX           an entry being written; rename makes it one
  *
  * FOLDER is RG_CACHE, or `regolith` in XDG_CACHE_HOME, or in ~/.cache. The key is all that decides what the compiler
- * gives: build id, processor, switches, canonical bytes. Its name is half of a SHA-256, and the entry holds the key in
+ * gives: build id, processors by target, switches, canonical bytes. Its name is half of a SHA-256, and the entry holds the key in
  * full and is compared: two keys that met would only take turns.
  *
  * Invariants: an entry appears whole, by rename, and is never written again; no reader needs a lock. What a reader
@@ -51,11 +51,11 @@ struct Cache {
 
 typedef struct EntryHead {
   char magic[8];
-  uint64_t key_length, object_length;
-  uint8_t sum[SHA256_BYTES]; /* of key and object, which follow */
+  uint64_t key_length, object_lengths[RG_TARGET_COUNT];
+  uint8_t sum[SHA256_BYTES]; /* of key and objects, which follow */
 } EntryHead;
 
-static const char entry_magic[8] = "RGCACHE1";
+static const char entry_magic[8] = "RGCACHE2";
 
 /* -- where ------------------------------------------------------------------------------------------------------- */
 
@@ -129,13 +129,14 @@ static Machine read_machine(Cache *cache) {
 }
 
 typedef struct KeyHead {
-  uint32_t build_id_length, cpu_length;
-  int32_t instrument, unused;
+  uint32_t build_id_length;
+  int32_t instrument;
+  uint32_t processor_lengths[RG_TARGET_COUNT]; /* with the NUL; 0: no object for the target */
   Machine machine;
 } KeyHead;
 
 typedef struct Key {
-  uint8_t *bytes; /* KeyHead, build id, cpu, canonical bytes */
+  uint8_t *bytes; /* KeyHead, build id, processors, canonical bytes */
   uint64_t length;
   char path[PATH_BYTES];   /* of its entry */
   char folder[PATH_BYTES]; /* that holds it */
@@ -156,17 +157,18 @@ static bool make_paths(const Cache *cache, const RgCodegenRequest *request, Key 
 }
 
 static bool make_key(Cache *cache, const RgCodegenRequest *request, Key *key) {
-  KeyHead head = {.build_id_length = (uint32_t)strlen(request->build_id),
-                  .cpu_length = (uint32_t)strlen(request->cpu),
-                  .instrument = request->instrument};
-  if (!strcmp(request->cpu, "native")) head.machine = read_machine(cache);
-  key->length = sizeof head + head.build_id_length + head.cpu_length + (uint64_t)request->length;
+  const char *host = request->processors[RG_TARGET_HOST];
+  KeyHead head = {.build_id_length = (uint32_t)strlen(request->build_id), .instrument = request->instrument};
+  if (host && !strcmp(host, "native")) head.machine = read_machine(cache);
+  key->length = sizeof head + head.build_id_length + (uint64_t)request->length;
+  for (int t = 0; t < RG_TARGET_COUNT; t++)
+    key->length += head.processor_lengths[t] = request->processors[t] ? (uint32_t)strlen(request->processors[t]) + 1 : 0;
   key->bytes = heap_alloc(cache->heap, key->length);
   if (!key->bytes) return false;
   uint8_t *at = key->bytes;
   put(&at, &head, sizeof head);
   put(&at, request->build_id, head.build_id_length);
-  put(&at, request->cpu, head.cpu_length);
+  for (int t = 0; t < RG_TARGET_COUNT; t++) put(&at, request->processors[t], head.processor_lengths[t]);
   put(&at, request->bytes, (size_t)request->length);
   if (make_paths(cache, request, key)) return true;
   heap_free(cache->heap, key->bytes);
@@ -191,20 +193,19 @@ static bool read_all(int fd, uint8_t *data, size_t size_bytes) {
   return true;
 }
 
-/* The object within an entry that is what it should be, else NULL. */
-static const uint8_t *check_entry(const uint8_t *entry, uint64_t size_bytes, const Key *key, uint64_t *object_length) {
-  EntryHead head;
+/* The objects within an entry that is what it should be, one after the other, else NULL. */
+static const uint8_t *check_entry(const uint8_t *entry, uint64_t size_bytes, const Key *key, EntryHead *head) {
   uint8_t sum[SHA256_BYTES];
-  memcpy(&head, entry, sizeof head);
-  const uint8_t *rest = entry + sizeof head;
-  uint64_t rest_bytes = size_bytes - sizeof head;
-  if (memcmp(head.magic, entry_magic, sizeof entry_magic) || head.key_length != key->length) return NULL;
-  if (key->length > rest_bytes || head.object_length != rest_bytes - key->length) return NULL;
-  if (memcmp(rest, key->bytes, key->length)) return NULL;
+  memcpy(head, entry, sizeof *head);
+  const uint8_t *rest = entry + sizeof *head;
+  uint64_t rest_bytes = size_bytes - sizeof *head, left = rest_bytes - key->length;
+  if (memcmp(head->magic, entry_magic, sizeof entry_magic) || head->key_length != key->length) return NULL;
+  if (key->length > rest_bytes) return NULL;
+  for (int t = 0; t < RG_TARGET_COUNT; left -= head->object_lengths[t++])
+    if (head->object_lengths[t] > left) return NULL;
+  if (left || memcmp(rest, key->bytes, key->length)) return NULL;
   sha256(rest, rest_bytes, sum);
-  if (memcmp(sum, head.sum, sizeof sum)) return NULL;
-  *object_length = head.object_length;
-  return rest + key->length;
+  return memcmp(sum, head->sum, sizeof sum) ? NULL : rest + key->length;
 }
 
 static void touch(int fd, const struct stat *info) {
@@ -212,34 +213,50 @@ static void touch(int fd, const struct stat *info) {
   if (age < 0 || age > TOUCH_SECONDS) (void)!futimens(fd, NULL);
 }
 
-static uint8_t *read_entry(const Cache *cache, int fd, const Key *key, int64_t *length) {
-  struct stat info;
-  if (fstat(fd, &info) || !is_own_file(&info)) return NULL;
-  uint64_t size_bytes = (uint64_t)info.st_size, object_length;
-  uint8_t *entry = heap_alloc(cache->heap, size_bytes), *object = NULL;
-  if (!entry) return NULL;
-  const uint8_t *found =
-      read_all(fd, entry, size_bytes) ? check_entry(entry, size_bytes, key, &object_length) : NULL;
-  if (found && (object = heap_alloc(cache->heap, object_length))) { /* on its own: aligned as a compiler's would be */
-    memcpy(object, found, object_length);
-    *length = (int64_t)object_length;
-    touch(fd, &info);
-  }
-  heap_free(cache->heap, entry);
-  return object;
+static void free_objects(const Cache *cache, RgCodegenObject *objects) {
+  for (int t = 0; t < RG_TARGET_COUNT; t++) heap_free(cache->heap, objects[t].bytes);
+  memset(objects, 0, sizeof *objects * RG_TARGET_COUNT);
 }
 
-uint8_t *cache_find(Cache *cache, const RgCodegenRequest *request, int64_t *length) {
+/* Each on its own: aligned as a compiler's would be. */
+static bool copy_objects(const Cache *cache, const RgCodegenRequest *request, const EntryHead *head, const uint8_t *from,
+                         RgCodegenObject *objects) {
+  for (int t = 0; t < RG_TARGET_COUNT; from += head->object_lengths[t++]) {
+    if (!request->processors[t]) continue;
+    objects[t].length = (int64_t)head->object_lengths[t];
+    if (!(objects[t].bytes = heap_alloc(cache->heap, head->object_lengths[t]))) return false;
+    memcpy(objects[t].bytes, from, head->object_lengths[t]);
+  }
+  return true;
+}
+
+static bool read_entry(const Cache *cache, int fd, const RgCodegenRequest *request, const Key *key, RgCodegenObject *objects) {
+  struct stat info;
+  EntryHead head;
+  if (fstat(fd, &info) || !is_own_file(&info)) return false;
+  uint64_t size_bytes = (uint64_t)info.st_size;
+  uint8_t *entry = heap_alloc(cache->heap, size_bytes);
+  if (!entry) return false;
+  const uint8_t *found = read_all(fd, entry, size_bytes) ? check_entry(entry, size_bytes, key, &head) : NULL;
+  bool ok = found && copy_objects(cache, request, &head, found, objects);
+  if (ok) touch(fd, &info);
+  else free_objects(cache, objects);
+  heap_free(cache->heap, entry);
+  return ok;
+}
+
+bool cache_find(Cache *cache, const RgCodegenRequest *request, RgCodegenObject objects[RG_TARGET_COUNT]) {
   Key key;
-  if (!cache || !make_key(cache, request, &key)) return NULL;
-  uint8_t *object = NULL;
+  memset(objects, 0, sizeof *objects * RG_TARGET_COUNT);
+  if (!cache || !make_key(cache, request, &key)) return false;
+  bool ok = false;
   int fd = open(key.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* not even a pipe makes it wait */
   if (fd >= 0) {
-    object = read_entry(cache, fd, &key, length);
+    ok = read_entry(cache, fd, request, &key, objects);
     close(fd);
   }
   heap_free(cache->heap, key.bytes);
-  return object;
+  return ok;
 }
 
 /* -- writing ----------------------------------------------------------------------------------------------------- */
@@ -292,16 +309,18 @@ static void prune_at_times(const Cache *cache) {
   cache_prune(cache->heap, cache->folder, cache->limit_bytes);
 }
 
-void cache_store(Cache *cache, const RgCodegenRequest *request, const uint8_t *object, int64_t length) {
+void cache_store(Cache *cache, const RgCodegenRequest *request, const RgCodegenObject objects[RG_TARGET_COUNT]) {
   Key key;
   if (!cache || !make_key(cache, request, &key)) return;
-  EntryHead head = {.key_length = key.length, .object_length = (uint64_t)length};
-  uint64_t size_bytes = sizeof head + key.length + (uint64_t)length;
+  EntryHead head = {.key_length = key.length};
+  uint64_t size_bytes = sizeof head + key.length;
+  for (int t = 0; t < RG_TARGET_COUNT; t++)
+    size_bytes += head.object_lengths[t] = objects[t].bytes ? (uint64_t)objects[t].length : 0;
   uint8_t *entry = size_bytes <= ENTRY_LIMIT_BYTES ? heap_alloc(cache->heap, size_bytes) : NULL;
   if (entry) {
     uint8_t *rest = entry + sizeof head, *at = rest;
     put(&at, key.bytes, key.length);
-    put(&at, object, (size_t)length);
+    for (int t = 0; t < RG_TARGET_COUNT; t++) put(&at, objects[t].bytes, head.object_lengths[t]);
     memcpy(head.magic, entry_magic, sizeof head.magic);
     sha256(rest, size_bytes - sizeof head, head.sum);
     memcpy(entry, &head, sizeof head);

@@ -19,9 +19,9 @@ bool cache_open(Heap *heap, Cache **cache, Error *err);
 void cache_close(Cache *cache); /* NULL is fine, here and below */
 const char *cache_folder(const Cache *cache); /* borrowed; "" without a cache */
 uint64_t cache_limit_bytes(const Cache *cache);
-/* The object that a request's compile gave, from `heap`; NULL: not known. */
-uint8_t *cache_find(Cache *cache, const RgCodegenRequest *request, int64_t *length);
-void cache_store(Cache *cache, const RgCodegenRequest *request, const uint8_t *object, int64_t length);
+/* The objects that a request's compile gave, by target, from `heap`; their texts are not kept. False: not known. */
+bool cache_find(Cache *cache, const RgCodegenRequest *request, RgCodegenObject objects[RG_TARGET_COUNT]);
+void cache_store(Cache *cache, const RgCodegenRequest *request, const RgCodegenObject objects[RG_TARGET_COUNT]);
 
 /* prune.c: deletes entries of `folder`, all builds', least recently used first, down to three quarters of
  * `limit_bytes`, if they are more than that; and what writers that died left. Touches only names that a cache gives. */

@@ -43,11 +43,14 @@ static int64_t text_length(const char *text) { return text ? (int64_t)strlen(tex
 
 static bool send_request(int fd, const RgCodegenRequest *request) {
   RgPipeRequest head = {.magic = RG_PIPE_MAGIC, .bytes_length = request->length,
-                        .build_id_length = text_length(request->build_id), .cpu_length = text_length(request->cpu),
+                        .build_id_length = text_length(request->build_id),
                         .want_llvm = request->want_llvm, .want_asm = request->want_asm,
                         .instrument = request->instrument};
-  return send_all(fd, &head, sizeof head) && send_all(fd, request->bytes, request->length) &&
-         send_all(fd, request->build_id, head.build_id_length) && send_all(fd, request->cpu, head.cpu_length);
+  for (int t = 0; t < RG_TARGET_COUNT; t++) head.processor_lengths[t] = text_length(request->processors[t]);
+  bool ok = send_all(fd, &head, sizeof head) && send_all(fd, request->bytes, request->length) &&
+            send_all(fd, request->build_id, head.build_id_length);
+  for (int t = 0; ok && t < RG_TARGET_COUNT; t++) ok = send_all(fd, request->processors[t], head.processor_lengths[t]);
+  return ok;
 }
 
 /* A part with a NUL behind it; *part stays NULL for length -1. */
@@ -63,15 +66,19 @@ static bool receive_result(Heap *heap, int fd, RgCodegenResult *result) {
   RgPipeResult head;
   if (!receive_all(fd, &head, sizeof head) || head.magic != RG_PIPE_MAGIC) return false;
   result->ok = head.ok;
-  result->object_length = head.object_length;
   result->parse_ms = head.parse_ms;
   result->emit_ms = head.emit_ms;
   result->optimize_ms = head.optimize_ms;
   result->object_ms = head.object_ms;
-  return receive_part(heap, fd, head.message_length, &result->message) &&
-         receive_part(heap, fd, head.object_length, &result->object) &&
-         receive_part(heap, fd, head.llvm_length, &result->llvm_text) &&
-         receive_part(heap, fd, head.asm_length, &result->asm_text);
+  bool ok = receive_part(heap, fd, head.message_length, &result->message);
+  for (int t = 0; ok && t < RG_TARGET_COUNT; t++) {
+    RgCodegenObject *object = &result->objects[t];
+    object->length = head.object_lengths[t];
+    ok = receive_part(heap, fd, head.object_lengths[t], &object->bytes) &&
+         receive_part(heap, fd, head.llvm_lengths[t], &object->llvm_text) &&
+         receive_part(heap, fd, head.asm_lengths[t], &object->asm_text);
+  }
+  return ok;
 }
 
 static bool start(const char *program, pid_t *child, int *channel, Error *err) {
@@ -112,8 +119,10 @@ RgCodegenResult *helper_compile(Heap *heap, const char *program, const RgCodegen
 void helper_result_free(Heap *heap, RgCodegenResult *result) {
   if (!result) return;
   heap_free(heap, result->message);
-  heap_free(heap, result->object);
-  heap_free(heap, result->llvm_text);
-  heap_free(heap, result->asm_text);
+  for (int t = 0; t < RG_TARGET_COUNT; t++) {
+    heap_free(heap, result->objects[t].bytes);
+    heap_free(heap, result->objects[t].llvm_text);
+    heap_free(heap, result->objects[t].asm_text);
+  }
   heap_free(heap, result);
 }

@@ -14,6 +14,7 @@ static bool create_device(Program *program, const RgOptions *options, Error *err
   DeviceOptions wanted = {.threads = options->threads,
                           .host = options->run_tasks,
                           .host_data = options->run_tasks_data,
+                          .processor = option_text("RG_CPU"),
                           .seed = options->seed,
                           .shuffle_tasks = option_has_word("RG_STRESS", "shuffle_tasks"),
                           .gc_each_launch = option_has_word("RG_STRESS", "gc_each_launch")};
@@ -30,8 +31,7 @@ static bool create_parts(Program *program, const RgOptions *given, Error *err) {
   EngineOptions engine = {.runs_in_lua = options.arch && !strcmp(options.arch, "lua"),
                           .default_f64 = options.default_f64,
                           .fast_math = options.fast_math,
-                          .unchecked = options.unchecked,
-                          .cpu = option_text("RG_CPU")};
+                          .unchecked = options.unchecked};
   if (!options.no_cache && !cache_open(&program->owner.heap, &cache, err)) return false;
   engine_init(&program->engine, &program->store, &engine, cache);
   return store_init(&program->store, &program->owner, program->store.device, &store, err);

@@ -11,7 +11,7 @@ static Heap heap;
 static Cache *cache;
 static char folder[64], entry[512];
 static const uint8_t object[] = "an object";
-static const RgCodegenRequest request = {.bytes = (const uint8_t *)"bytes", .length = 5, .build_id = "fuzz", .cpu = "x86-64-v3"};
+static const RgCodegenRequest request = {.bytes = (const uint8_t *)"bytes", .length = 5, .build_id = "fuzz", .processors = {"x86-64-v3"}};
 
 /* The file two folders below that is an entry. */
 static void find_entry(void) {
@@ -42,7 +42,8 @@ static void make_cache(void) {
   setenv("RG_CACHE", folder, 1);
   heap_init(&heap, 0);
   if (!cache_open(&heap, &cache, &err) || !cache) fuzz_broken("the cache opens", err.message);
-  cache_store(cache, &request, object, sizeof object);
+  const RgCodegenObject objects[RG_TARGET_COUNT] = {[RG_TARGET_HOST] = {.bytes = (uint8_t *)object, .length = sizeof object}};
+  cache_store(cache, &request, objects);
   find_entry();
   atexit(remove_folder);
 }
@@ -54,10 +55,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   fwrite(data, 1, size, file);
   fclose(file);
   chmod(entry, 0600);
-  int64_t length = 0;
-  uint8_t *found = cache_find(cache, &request, &length);
-  if (found && (length != sizeof object || memcmp(found, object, sizeof object)))
+  RgCodegenObject found[RG_TARGET_COUNT];
+  const RgCodegenObject *host = &found[RG_TARGET_HOST];
+  if (cache_find(cache, &request, found) && (host->length != sizeof object || memcmp(host->bytes, object, sizeof object)))
     fuzz_broken("what is found is what was stored", "something else");
-  heap_free(&heap, found);
+  heap_free(&heap, host->bytes);
   return 0;
 }

@@ -234,7 +234,7 @@ static bool contracts(bool fast) {
   m.want_texts = 1;
   bool ok = machine_compile(&m, text, "x86-64-v3");
   m.want_texts = 0;
-  return ok && strstr(m.made->asm_text, "vfmadd") != NULL;
+  return ok && strstr(m.object->asm_text, "vfmadd") != NULL;
 }
 
 static void test_fast_math(void) {

@@ -66,13 +66,17 @@ static bool compile(void *data, Error *err) {
   IrKernel *kernel = ir_read(&m->scratch, &m->heap, c->text, err);
   if (!kernel) return false;
   IrBytes bytes = ir_write(&m->scratch, kernel, c->cpu);
-  RgCodegenRequest request = {.bytes = bytes.data, .length = bytes.length, .build_id = RG_BUILD_ID, .cpu = c->cpu,
+  RgCodegenRequest request = {.bytes = bytes.data, .length = bytes.length, .build_id = RG_BUILD_ID,
                               .want_llvm = m->want_texts, .want_asm = m->want_texts};
+  bool is_gpu = !strncmp(c->cpu, "sm_", 3);
+  RgTarget target = is_gpu ? RG_TARGET_PTX : RG_TARGET_HOST;
+  request.processors[target] = c->cpu;
   for (int i = 0; i < kernel->trees.count; i++) snode_tree_destroy((SNodeTree *)kernel->trees.items[i].tree);
   m->made = codegen_compile(m->codegen, &request, err);
   if (!m->made) return false;
-  if (!strncmp(c->cpu, "sm_", 3)) return true; /* PTX is for reading here */
-  m->code = object_load(&m->heap, m->made->object, m->made->object_length, err);
+  m->object = &m->made->objects[target];
+  if (is_gpu) return true; /* PTX is for reading here */
+  m->code = object_load(&m->heap, m->object->bytes, m->object->length, err);
   return m->code != NULL;
 }
 

@@ -16,7 +16,8 @@ typedef struct Machine {
   Error err;
   Codegen *codegen;
   Code *code;            /* of the last machine_compile */
-  RgCodegenResult *made; /* the same: object and texts */
+  RgCodegenResult *made; /* the same, as it came */
+  const RgCodegenObject *object; /* in `made`: with its texts */
   RtContext context;
   RtWorker worker;
   RtTree tree, *trees[1];

@@ -58,7 +58,7 @@ static bool update_agrees(const UpdateCase *c, int type, const char *cpu) {
            t, start, t, value, t, c->op, c->op, t, t);
   memset(m.memory, 0x55, 512);
   if (!compile(text, cpu)) return false;
-  if (!m.code) return strstr((const char *)m.made->object, "rg_host") != NULL; /* PTX */
+  if (!m.code) return strstr((const char *)m.object->bytes, "rg_host") != NULL; /* PTX */
   machine_host(&m);
   bool ok = read_element(type, m.memory) == c->result && read_element(type, m.memory + 64) == c->start &&
             read_element(type, m.memory + 128) == c->result && read_element(type, m.memory + 192) == c->value &&

@@ -219,7 +219,7 @@ static bool compile_and_run(StrBuf *b, const char *cpu, bool in_row) {
     printf("  %s: %s\n", cpu, m.err.message);
     return false;
   }
-  if (is_gpu(cpu)) return strstr((const char *)m.made->object, "rg_task_0") != NULL;
+  if (is_gpu(cpu)) return strstr((const char *)m.object->bytes, "rg_task_0") != NULL;
   machine_bounds(&m, 4, 0, 0, COUNT);
   machine_task(&m, 0, 0, in_row ? 1 : COUNT);
   return true;

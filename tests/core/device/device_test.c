@@ -366,7 +366,8 @@ static void check_memory(void) {
   }
   TEST("code that is no object is refused, and nothing is kept") {
     int64_t live = heap.live_bytes;
-    CHECK(!device->table->load(device, (const uint8_t *)"PTX", 3, 1, &err));
+    const RgCodegenObject objects[RG_TARGET_COUNT] = {[RG_TARGET_HOST] = {.bytes = (uint8_t *)"PTX", .length = 3}};
+    CHECK(!device->table->load(device, objects, 1, &err));
     CHECK_INT(err.code, RG_ERROR_OBJECT);
     CHECK_INT(heap.live_bytes, live);
     error_clear(&err);

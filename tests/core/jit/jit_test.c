@@ -30,8 +30,11 @@ static bool make_bytes(void *data, Error *err) {
   return true;
 }
 
-static RgCodegenRequest request_of(const Bytes *b, const char *cpu) {
-  return (RgCodegenRequest){.bytes = b->bytes.data, .length = b->bytes.length, .build_id = RG_BUILD_ID, .cpu = cpu};
+static RgCodegenRequest request_of(const Bytes *b, const char *processor) {
+  RgTarget target = strncmp(processor, "sm_", 3) ? RG_TARGET_HOST : RG_TARGET_PTX;
+  RgCodegenRequest request = {.bytes = b->bytes.data, .length = b->bytes.length, .build_id = RG_BUILD_ID};
+  request.processors[target] = processor;
+  return request;
 }
 
 static RgCodegenResult *compile(const RgCodegenRequest *request, Error *err) {
@@ -48,6 +51,23 @@ static bool refused(RgCodegenRequest request, const char *word) {
   return false;
 }
 
+/* PTX but for the numbers of its calls, which LLVM counts through all compiles of a process. */
+static bool same_ptx(const char *a, const char *b) {
+  for (; *a && *b; a++, b++) {
+    while (*a >= '0' && *a <= '9') a++;
+    while (*b >= '0' && *b <= '9') b++;
+    if (*a != *b) return false;
+  }
+  return *a == *b;
+}
+
+static bool same_object(const RgCodegenResult *x, const RgCodegenResult *y, RgTarget target) {
+  if (!x || !y) return false;
+  const RgCodegenObject *a = &x->objects[target], *b = &y->objects[target];
+  if (target == RG_TARGET_PTX) return a->bytes && b->bytes && same_ptx((const char *)a->bytes, (const char *)b->bytes);
+  return a->length == b->length && !memcmp(a->bytes, b->bytes, (size_t)a->length);
+}
+
 static void test_targets(const Bytes *b) {
   static const char *const cpus[] = {"native", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
   static const char *const gpus[] = {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90"};
@@ -56,8 +76,10 @@ static void test_targets(const Bytes *b) {
     for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++) {
       RgCodegenRequest request = request_of(b, cpus[i]);
       RgCodegenResult *result = compile(&request, &err);
-      CHECK(result && result->ok && !result->llvm_text && !result->asm_text && result->object_ms > 0);
-      Code *code = result ? object_load(&heap, result->object, result->object_length, &err) : NULL;
+      const RgCodegenObject *host = result ? &result->objects[RG_TARGET_HOST] : NULL;
+      CHECK(host && result->ok && !host->llvm_text && !host->asm_text && result->object_ms > 0);
+      CHECK(host && !result->objects[RG_TARGET_PTX].bytes);
+      Code *code = host ? object_load(&heap, host->bytes, host->length, &err) : NULL;
       CHECK(code && code_find(code, "rg_host") && code_find(code, "rg_task_0") && !code_find(code, "rg_task_1"));
       if (code) code_release(code);
       codegen_result_free(codegen, result);
@@ -67,9 +89,25 @@ static void test_targets(const Bytes *b) {
     for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
       RgCodegenRequest request = request_of(b, gpus[i]);
       RgCodegenResult *result = compile(&request, &err);
-      CHECK(result && strstr((const char *)result->object, gpus[i]) && strstr((const char *)result->object, "rg_task_0"));
+      const char *ptx = result ? (const char *)result->objects[RG_TARGET_PTX].bytes : "";
+      CHECK(strstr(ptx, gpus[i]) && strstr(ptx, "rg_task_0"));
       codegen_result_free(codegen, result);
     }
+  }
+  TEST("both come out of one request, each as it does alone") {
+    RgCodegenRequest both = request_of(b, "x86-64-v3"), alone[] = {request_of(b, "x86-64-v3"), request_of(b, "sm_90")};
+    both.processors[RG_TARGET_PTX] = "sm_90";
+    RgCodegenResult *result = compile(&both, &err);
+    for (int t = 0; t < RG_TARGET_COUNT; t++) {
+      RgCodegenResult *one = compile(&alone[t], &err);
+      CHECK(same_object(result, one, (RgTarget)t));
+      codegen_result_free(codegen, one);
+    }
+    codegen_result_free(codegen, result);
+    both.processors[RG_TARGET_PTX] = "sm_20";
+    CHECK(refused(both, "sm_20"));
+    both.processors[RG_TARGET_PTX] = "x86-64-v3";
+    CHECK(refused(both, "x86-64-v3"));
   }
   TEST("sanitizers instrument what is compiled for them") {
     for (int instrument = 1; instrument <= 2; instrument++) {
@@ -77,7 +115,7 @@ static void test_targets(const Bytes *b) {
       request.instrument = instrument;
       request.want_llvm = 1;
       RgCodegenResult *result = compile(&request, &err);
-      CHECK(result && strstr(result->llvm_text, instrument == 1 ? "__asan_" : "__tsan_"));
+      CHECK(result && strstr(result->objects[RG_TARGET_HOST].llvm_text, instrument == 1 ? "__asan_" : "__tsan_"));
       codegen_result_free(codegen, result);
     }
   }
@@ -97,7 +135,8 @@ static void test_heat(const Bytes *b) {
     RgCodegenResult *result = compile(&request, &err);
     CHECK(result != NULL);
     if (!result) return;
-    const char *task = strstr(result->asm_text, "rg_task_0:"), *end = task ? strstr(task, ".Lfunc_end") : NULL;
+    const RgCodegenObject *host = &result->objects[RG_TARGET_HOST];
+    const char *task = strstr(host->asm_text, "rg_task_0:"), *end = task ? strstr(task, ".Lfunc_end") : NULL;
     CHECK(task && end);
     if (task && end) {
       CHECK_INT(count_in(task, end, "call"), 0);
@@ -105,7 +144,7 @@ static void test_heat(const Bytes *b) {
       CHECK_INT(count_in(task, end, "vaddss"), 0);
       CHECK_INT(count_in(task, end, "vgather"), 0);
     }
-    CHECK(strstr(result->llvm_text, "fadd <8 x float>") != NULL);
+    CHECK(strstr(host->llvm_text, "fadd <8 x float>") != NULL);
     codegen_result_free(codegen, result);
   }
 }
@@ -143,6 +182,7 @@ static void test_helper(const Bytes *b) {
     Error err;
     error_clear(&err);
     RgCodegenRequest request = request_of(b, "x86-64-v3");
+    request.processors[RG_TARGET_PTX] = "sm_80";
     request.want_asm = 1;
     RgCodegenResult *here = compile(&request, &err);
     Codegen *inline_codegen = codegen;
@@ -151,9 +191,9 @@ static void test_helper(const Bytes *b) {
     unsetenv("RG_COMPILE");
     CHECK(codegen != NULL);
     RgCodegenResult *there = codegen ? compile(&request, &err) : NULL;
-    CHECK(here && there && here->object_length == there->object_length && !there->llvm_text);
-    if (here && there && here->object_length == there->object_length)
-      CHECK(!memcmp(here->object, there->object, (size_t)here->object_length) && !strcmp(here->asm_text, there->asm_text));
+    CHECK(same_object(here, there, RG_TARGET_HOST) && same_object(here, there, RG_TARGET_PTX));
+    for (int t = 0; here && there && t < RG_TARGET_COUNT; t++)
+      CHECK(!there->objects[t].llvm_text && same_ptx(here->objects[t].asm_text, there->objects[t].asm_text));
     if (there) codegen_result_free(codegen, there);
     if (codegen) CHECK(refused(request_of(b, "pdp-11"), "pdp-11"));
     if (codegen) codegen_close(codegen);

@@ -15,7 +15,7 @@ static char folder[] = "/tmp/rg_cache_test.XXXXXX";
 static const char build[] = "0123456789abcdef0123456789abcdef";
 
 static RgCodegenRequest request(const char *bytes, const char *cpu) {
-  return (RgCodegenRequest){.bytes = (const uint8_t *)bytes, .length = (int64_t)strlen(bytes), .build_id = build, .cpu = cpu};
+  return (RgCodegenRequest){.bytes = (const uint8_t *)bytes, .length = (int64_t)strlen(bytes), .build_id = build, .processors = {cpu}};
 }
 
 static Cache *open_cache(void) {
@@ -27,16 +27,16 @@ static Cache *open_cache(void) {
 
 /* -1: a miss; else whether the object found is `text`. */
 static int finds(Cache *cache, const RgCodegenRequest *wanted, const char *text) {
-  int64_t length = -1;
-  uint8_t *object = cache_find(cache, wanted, &length);
-  if (!object) return -1;
-  int same = length == (int64_t)strlen(text) && !memcmp(object, text, (size_t)length);
-  heap_free(&heap, object);
+  RgCodegenObject objects[RG_TARGET_COUNT], *host = &objects[RG_TARGET_HOST];
+  if (!cache_find(cache, wanted, objects)) return -1;
+  int same = host->length == (int64_t)strlen(text) && !memcmp(host->bytes, text, (size_t)host->length);
+  heap_free(&heap, host->bytes);
   return same;
 }
 
 static void store(Cache *cache, const RgCodegenRequest *made, const char *text) {
-  cache_store(cache, made, (const uint8_t *)text, (int64_t)strlen(text));
+  const RgCodegenObject object = {.bytes = (uint8_t *)text, .length = (int64_t)strlen(text)};
+  cache_store(cache, made, (const RgCodegenObject[RG_TARGET_COUNT]){[RG_TARGET_HOST] = object});
 }
 
 /* Calls `visit` with the path of every file below `path`. */
@@ -82,6 +82,25 @@ static void finding(void) {
     e.build_id = "ffffffffffffffffffffffffffffffff";
     CHECK_INT(finds(cache, &d, ""), -1);
     CHECK_INT(finds(cache, &e, ""), -1);
+  }
+  TEST("objects for two targets are kept together, and are not those for one of them") {
+    RgCodegenRequest both = a;
+    both.processors[RG_TARGET_PTX] = "sm_90";
+    CHECK_INT(finds(cache, &both, ""), -1);
+    const RgCodegenObject made[RG_TARGET_COUNT] = {[RG_TARGET_HOST] = {.bytes = (uint8_t *)"host", .length = 4},
+                                                   [RG_TARGET_PTX] = {.bytes = (uint8_t *)"tasks", .length = 5}};
+    RgCodegenObject objects[RG_TARGET_COUNT];
+    cache_store(cache, &both, made);
+    CHECK(cache_find(cache, &both, objects));
+    for (int t = 0; t < RG_TARGET_COUNT; t++) {
+      CHECK(objects[t].length == made[t].length && !memcmp(objects[t].bytes, made[t].bytes, (size_t)made[t].length));
+      heap_free(&heap, objects[t].bytes);
+    }
+    RgCodegenRequest newer = both, ptx = both;
+    newer.processors[RG_TARGET_PTX] = "sm_75";
+    ptx.processors[RG_TARGET_HOST] = NULL;
+    CHECK(!cache_find(cache, &newer, objects) && !cache_find(cache, &ptx, objects));
+    CHECK_INT(finds(cache, &a, "its object"), 1);
   }
   TEST("the texts that a compile also gave do not matter") {
     RgCodegenRequest d = a;
@@ -287,7 +306,8 @@ static void pruning(void) {
     setenv("RG_CACHE_SIZE", "150000", 1);
     cache = open_cache();
     set_stamp_age(30);
-    store(cache, &kernels[0], large);
+    RgCodegenRequest fresh = request("another", "native"); /* which of the four are left is a matter of their names */
+    store(cache, &fresh, large);
     CHECK(each_file(folder, NULL) == 3);
     set_stamp_age(90);
     store(cache, &kernels[1], large);
@@ -379,10 +399,9 @@ static void sharing(void) {
       heap_init(&poor, fail_at);
       CHECK(cache_open(&poor, &cache, &err));
       store(cache, &a, "its object");
-      int64_t length;
-      uint8_t *object = cache_find(cache, &a, &length);
-      CHECK(!object || (length == 10 && !memcmp(object, "its object", 10)));
-      heap_free(&poor, object);
+      RgCodegenObject objects[RG_TARGET_COUNT], *host = &objects[RG_TARGET_HOST];
+      CHECK(!cache_find(cache, &a, objects) || (host->length == 10 && !memcmp(host->bytes, "its object", 10)));
+      heap_free(&poor, host->bytes);
       cache_prune(&poor, folder, 1);
       cache_close(cache);
       CHECK_INT(poor.live_bytes, 0);
