@@ -1,5 +1,5 @@
 /* driver.h - the CUDA driver, opened with dlopen when it is first asked for. Knows no kernel.
- * The Driver is a value of its caller's; nothing is kept in the process but the library itself. */
+ * The caller owns the Driver; the process keeps nothing but the library itself. */
 #ifndef RG_CUDA_DRIVER_H
 #define RG_CUDA_DRIVER_H
 
@@ -18,7 +18,7 @@ typedef struct DriverDevice {
   int driver_version;
 } DriverDevice;
 
-/* Opens the library and initialises it. False with device.missing: the sentence says why. */
+/* Opens the library and initialises it. False with device.missing: the message says why. */
 bool driver_open(Driver *driver, Error *err);
 void driver_close(Driver *driver);
 /* Describes device `number`. False with device.missing when there is none. */

@@ -1,6 +1,7 @@
-/* atomic.h - the runtime's atomic accesses, each with the order it needs and no more. Four and eight bytes only:
- * every target has them without a library. In front of each, and behind those that publish, stands rt_step, where a model
- * check may let another thread go on (tests/llvm_bc/model.c); elsewhere it is nothing. */
+/* atomic.h - the runtime's atomic accesses, each with the order it needs and no more. Four and
+ * eight bytes only: every target has them without a library. rt_step comes before each, and after
+ * those that publish: there the model checker may switch threads (tests/llvm_bc/model.c); otherwise
+ * it is empty. */
 #ifndef RG_RT_ATOMIC_H
 #define RG_RT_ATOMIC_H
 
@@ -66,7 +67,8 @@ static inline void rt_store_release_long(uint64_t *word, uint64_t value) {
 
 static inline int rt_swap_long(uint64_t *word, uint64_t expected, uint64_t desired) {
   rt_step();
-  return __atomic_compare_exchange_n(word, &expected, desired, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return __atomic_compare_exchange_n(word, &expected, desired, 0, __ATOMIC_RELAXED,
+                                     __ATOMIC_RELAXED);
 }
 
 /* Sets bits of a word, acquire and release. */

@@ -1,14 +1,15 @@
-/* clear.c - many nodes go at once: a whole level, or the chunks in which nothing lives any more. No task runs.
+/* clear.c - frees many nodes at once: a whole level, or chunks without live nodes. No task runs.
  *
- * clear     every node of the level and below it dies. Slots of the level itself lie in nodes that stay, and are
- *           emptied; those of deeper levels die with their nodes. Free lists are forgotten: a chunk whose `handed` is 0
- *           deals its nodes out anew, so the price is a byte per node, and a slot per node of the cleared level.
- * compact   a chunk without a live node gives its segments back. The manager's free nodes are linked anew, in the order
- *           of addresses, from the state bytes of the chunks that stay. */
+ * clear     frees every node of the level and below it. Slots of the level itself are in nodes that
+ *           stay, and are emptied; those of deeper levels go with their nodes. Free lists are
+ *           dropped: a chunk whose `handed` is 0 hands its nodes out again. Cost: a byte per node,
+ *           and a slot per node of the cleared level.
+ * compact   returns the segments of chunks without a live node. The manager's free list is rebuilt,
+ *           in the order of addresses, from the state bytes of the remaining chunks. */
 #include "atomic.h"
 #include "node.h"
 
-/* -- clear -------------------------------------------------------------------------------------------------------- */
+/* -- clear ------------------------------------------------------------------------------------- */
 
 static int is_below(const RtTree *tree, int32_t manager, int32_t above) {
   for (int32_t m = manager; m >= 0; m = tree->managers[m].parent)
@@ -16,14 +17,15 @@ static int is_below(const RtTree *tree, int32_t manager, int32_t above) {
   return 0;
 }
 
-/* A list whose chunks go has no elements left. */
+/* A list whose chunks are freed has no elements left. */
 static void empty_slot(RtTree *tree, const RtManager *manager, const RtNodeInfo *info) {
   int64_t chunk;
   rt_store((uint32_t *)(tree->base + info->slot), RT_SLOT_EMPTY);
   if (manager->chunk) rt_store(&dynamic_list(tree, manager, info, &chunk)[RT_LIST_LENGTH], 0);
 }
 
-static void empty_slots(RtContext *context, RtWorker *worker, void *data, int64_t begin, int64_t end) {
+static void empty_slots(RtContext *context, RtWorker *worker, void *data, int64_t begin,
+                        int64_t end) {
   const RtChunkWork *work = data;
   RtTree *tree = work->tree;
   RtManager *manager = &tree->managers[work->manager];
@@ -69,7 +71,7 @@ void rt_tree_clear(RtContext *context, int32_t tree_index, int32_t number) {
   expect_valid(context, tree);
 }
 
-/* -- compact ------------------------------------------------------------------------------------------------------ */
+/* -- compact ----------------------------------------------------------------------------------- */
 
 static int is_vacant(const RtChunk *chunk) {
   for (uint32_t i = 0; i < chunk->handed; i++)
@@ -95,7 +97,7 @@ static uint64_t give_chunk(RtContext *context, RtTree *tree, RtManager *manager,
   return bytes;
 }
 
-/* Pushed backward, so that the least address is handed out first. */
+/* Pushed in reverse, so that the lowest address is handed out first. */
 static void link_free(RtTree *tree, RtManager *manager, const RtChunk *chunk) {
   for (uint32_t i = chunk->handed; i-- > 0;) {
     RtNode node = node_in_chunk(manager, chunk, i);

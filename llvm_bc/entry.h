@@ -9,7 +9,7 @@ typedef enum RtEntry {
   RT_ENTRY_COUNT
 } RtEntry;
 
-/* What entry.def calls results and parameters, in C. */
+/* The C types of entry.def's results and parameters. */
 #define RESULT_VOID void
 #define RESULT_PTR(type) type *
 #define RESULT_BOOL int32_t

@@ -1,20 +1,22 @@
-/* gc.c - freed nodes come back, in three phases, each when it is safe and no sooner:
+/* gc.c - recycles freed nodes in three phases, each as soon as it is safe:
  *
- *     in the task    a node is unlinked and put on its worker's recycled list: others may still hold its address
- *     settle         after the task: what lay below it is freed too; counts and versions move
+ *     in the task    a node is unlinked and put on its worker's recycled list: others may still
+ *                    hold its address
+ *     settle         after the task: its descendants follow; counts and versions are updated
  *     collect        recycled nodes go to the free list, unzeroed (rt_node_take zeroes)
  *
- * The first and the last cost a few stores per node and per worker. Settle frees children in the cheaper of two ways:
- * by the slots of the dead nodes, or, where many died, by asking every node of the level below whether its parent
- * lives, with all workers. Managers are numbered from the top downward, so one pass reaches the lowest level.
- * Invariant: outside a task and after settle, no worker has recycled nodes, and a node is LIVE exactly if a slot of a
- * LIVE node (or of the root's container, or an entry of a table) holds its handle. */
+ * The first and the last cost a few stores per node and per worker. The second frees children in
+ * the cheaper of two ways: by the slots of the freed nodes, or, if many were freed, by checking the
+ * parent of every node of the level below, on all workers. Managers are numbered top-down, so one
+ * pass reaches the lowest level. Invariant: outside a task and after settle, no worker has recycled
+ * nodes, and a node is LIVE exactly if a slot of a LIVE node (or of the root's container, or an
+ * entry of a table) holds its handle. */
 #include "atomic.h"
 #include "node.h"
 
-enum { NODES_PER_SLOT = 4 }; /* so many nodes are asked in the time of one slot that leads to a node */
+enum { NODES_PER_SLOT = 4 }; /* nodes checked in the time of one slot that holds a handle */
 
-/* -- by slots ------------------------------------------------------------------------------------------------------ */
+/* -- by slots ---------------------------------------------------------------------------------- */
 
 static void drop_slot(RtTree *tree, RtManager *child, const uint32_t *slot) {
   uint32_t handle = *slot;
@@ -39,7 +41,9 @@ uint64_t rt_run_count(const RtManager *child) {
   return runs;
 }
 
-uint64_t rt_run_length(const RtManager *child) { return child->levels[child->level_count - 1].cell_count; }
+uint64_t rt_run_length(const RtManager *child) {
+  return child->levels[child->level_count - 1].cell_count;
+}
 
 static void drop_below(RtTree *tree, RtManager *child, const uint8_t *parent) {
   uint64_t runs = rt_run_count(child), slots = rt_run_length(child);
@@ -52,14 +56,15 @@ static void drop_below(RtTree *tree, RtManager *child, const uint8_t *parent) {
 static void drop_by_slots(RtTree *tree, int32_t number, RtManager *child, int32_t worker_count) {
   const RtManager *manager = &tree->managers[number];
   for (int32_t w = 0; w < worker_count; w++)
-    for (uint32_t handle = manager->locals[w].recycled; handle; handle = node_get(tree, manager, handle).info->next)
+    for (uint32_t handle = manager->locals[w].recycled; handle;
+         handle = node_get(tree, manager, handle).info->next)
       drop_below(tree, child, node_address(tree, handle));
 }
 
-/* -- by nodes ------------------------------------------------------------------------------------------------------- */
+/* -- by nodes ---------------------------------------------------------------------------------- */
 
-/* Neighbours in memory mostly have one parent. A dead one is USED until something is made of it again, which is after
- * collect. */
+/* Neighbours in memory mostly share a parent. A freed parent is USED until it is handed out again,
+ * which is after collect. */
 typedef struct Parent {
   uint32_t handle;
   int is_live;
@@ -73,7 +78,8 @@ static int has_live_parent(const RtTree *tree, const RtManager *above, RtNode no
   return last->is_live;
 }
 
-static void drop_orphans(RtContext *context, RtWorker *worker, void *data, int64_t begin, int64_t end) {
+static void drop_orphans(RtContext *context, RtWorker *worker, void *data, int64_t begin,
+                         int64_t end) {
   const RtChunkWork *work = data;
   RtTree *tree = work->tree;
   RtManager *child = &tree->managers[work->manager];
@@ -91,7 +97,7 @@ static void drop_orphans(RtContext *context, RtWorker *worker, void *data, int64
   }
 }
 
-/* -- settle ------------------------------------------------------------------------------------------------------- */
+/* -- settle ------------------------------------------------------------------------------------ */
 
 static void drop_children(RtContext *context, RtTree *tree, int32_t number, uint64_t dead) {
   for (int32_t c = number + 1; c < tree->manager_count; c++) {
@@ -99,7 +105,8 @@ static void drop_children(RtContext *context, RtTree *tree, int32_t number, uint
     if (child->parent != number || !child->node_count) continue;
     if (child->is_hash) {
       rt_hash_drop_orphans(tree, child);
-    } else if (NODES_PER_SLOT * dead * rt_run_count(child) * rt_run_length(child) <= child->node_count) {
+    } else if (NODES_PER_SLOT * dead * rt_run_count(child) * rt_run_length(child) <=
+               child->node_count) {
       drop_by_slots(tree, number, child, context->worker_count);
     } else {
       share_chunks(context, tree, c, drop_orphans);
@@ -115,7 +122,7 @@ static void settle_recycled(RtTree *tree, RtManager *manager, RtLocal *local) {
   local->recycled = local->recycled_last = 0;
 }
 
-/* Workers' free nodes back to the shared list: someone went without while they had some. */
+/* Returns the workers' free nodes to the shared list: a worker got none while others had some. */
 static void settle_starved(RtTree *tree, RtManager *manager, int32_t worker_count) {
   if (!manager->starved) return;
   manager->starved = 0;
@@ -139,7 +146,8 @@ static void settle_manager(RtContext *context, RtTree *tree, int32_t number) {
     local->activations = local->deactivations = 0;
   }
   if (deactivations && manager->child_count) drop_children(context, tree, number, deactivations);
-  for (int32_t w = 0; w < context->worker_count; w++) settle_recycled(tree, manager, &manager->locals[w]);
+  for (int32_t w = 0; w < context->worker_count; w++)
+    settle_recycled(tree, manager, &manager->locals[w]);
   settle_starved(tree, manager, context->worker_count);
   if (manager->is_hash) rt_hash_settle(context, tree, manager);
   if (!activations && !deactivations) return;
@@ -156,7 +164,7 @@ void rt_tree_settle(RtContext *context, RtTree *tree) {
   expect_valid(context, tree);
 }
 
-/* -- collect ------------------------------------------------------------------------------------------------------ */
+/* -- collect ----------------------------------------------------------------------------------- */
 
 int rt_tree_collect(RtContext *context, RtTree *tree) {
   int moved = 0;

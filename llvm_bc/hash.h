@@ -1,9 +1,11 @@
-/* hash.h - how a table of coordinates is read: what node_hash.c inlines into kernels and hash_table.c does under a lock.
+/* hash.h - look-up in a table of coordinates: inlined into kernels by node_hash.c, and under a lock
+ * by hash_table.c.
  *
  *     entry: | tag 32 | handle 32 |     0 empty     handle 1: a tombstone, the cell was deactivated
  *
- * The tag is the key's hash; its top bits are where probing begins, one entry after the other. A key is the node above
- * and the coordinates; it stands in the node's info, so the table holds 8 bytes a cell. */
+ * The tag is the key's hash; its top bits are the home, where linear probing begins. A key is the
+ * parent node and the coordinates; it is stored in the node's info, so the table holds 8 bytes per
+ * cell. */
 #ifndef RG_RT_HASH_H
 #define RG_RT_HASH_H
 
@@ -26,7 +28,7 @@ static inline uint32_t hash_tag(uint32_t parent, const int64_t *coordinates, int
   return (uint32_t)(hash * 0xbf58476d1ce4e5b9u >> 32);
 }
 
-/* False where the node above is none of the arena: the ambient, or a sink. */
+/* False if the parent is not in the arena: the ambient, or a sink. */
 static inline int hash_key(const RtTree *tree, const RtManager *manager, const uint8_t *parent,
                            const int64_t *coordinates, RtKey *key) {
   uint64_t bytes = (uint64_t)parent - (uint64_t)tree->base;
@@ -43,24 +45,30 @@ static inline uint64_t *table_entries(const RtTree *tree, uint64_t table) {
 }
 static inline uint32_t table_log2(uint64_t table) { return (uint32_t)(table % RT_GRANULE); }
 
-static inline uint64_t table_home(uint64_t table, uint32_t tag) { return (uint64_t)tag >> (32 - table_log2(table)); }
+static inline uint64_t table_home(uint64_t table, uint32_t tag) {
+  return (uint64_t)tag >> (32 - table_log2(table));
+}
 
-static inline int hash_is_node(const RtTree *tree, const RtManager *manager, uint32_t handle, const RtKey *key) {
+static inline int hash_is_node(const RtTree *tree, const RtManager *manager, uint32_t handle,
+                               const RtKey *key) {
   const RtNodeInfo *info = node_get(tree, manager, handle).info;
   int differs = info->parent != key->parent;
-  for (int32_t a = 0; a < manager->axis_count; a++) differs |= info->coordinates[a] != key->coordinates[a];
+  for (int32_t a = 0; a < manager->axis_count; a++)
+    differs |= info->coordinates[a] != key->coordinates[a];
   return !differs;
 }
 
-/* The handle of the key's node, and its entry; 0: there is none. A table always has an empty entry. */
-static inline uint32_t table_find(const RtTree *tree, const RtManager *manager, uint64_t table, const RtKey *key,
-                                  uint64_t **place) {
+/* The handle of the key's node, and its entry; 0: none. A table always has an empty entry. */
+static inline uint32_t table_find(const RtTree *tree, const RtManager *manager, uint64_t table,
+                                  const RtKey *key, uint64_t **place) {
   uint64_t *entries = table_entries(tree, table), mask = ((uint64_t)1 << table_log2(table)) - 1;
   for (uint64_t at = table_home(table, key->tag);; at = (at + 1) & mask) {
     uint64_t entry = rt_load_acquire_long(&entries[at]);
     uint32_t handle = (uint32_t)entry;
     if (!entry) return 0;
-    if (entry >> 32 != key->tag || handle == RT_TOMBSTONE || !hash_is_node(tree, manager, handle, key)) continue;
+    if (entry >> 32 != key->tag || handle == RT_TOMBSTONE ||
+        !hash_is_node(tree, manager, handle, key))
+      continue;
     *place = &entries[at];
     return handle;
   }

@@ -1,23 +1,28 @@
-/* hash_table.c - the table of a hash manager: cells come, go, and the table grows under the feet of readers.
+/* hash_table.c - the table of a hash manager: inserts, removals, and growth concurrent with
+ * readers.
  *
- *     EMPTY --insert--> handle --deactivate--> TOMBSTONE        (growth and settle leave tombstones out)
+ *     EMPTY --insert--> handle --deactivate--> TOMBSTONE        (growth and settle drop tombstones)
  *
- * Whoever changes a table holds its lock. An entry is published with release after its node is whole. A table that is
- * three quarters full is copied into one of twice the size, which is published with release; the old one is left as it
- * is, since readers may still be in it, and given back by the next settle.
- * Invariants: a table always has an empty entry, so every search ends; between an entry and its home there is no empty
- * one; outside a task, the entries of `current` that are no tombstones are exactly the LIVE nodes.
+ * Changing a table requires its lock. An entry is published with release after its node is
+ * complete. A table that is three quarters full is copied into one of twice the size, which is
+ * published with release; the old one is kept unchanged, since readers may still be using it, and
+ * freed by the next settle.
+ * Invariants: a table always has an empty entry, so every search ends; between an entry and its
+ * home there is no empty one; outside a task, the entries of `current` that are not tombstones are
+ * exactly the LIVE nodes.
  *
- * Memory: whole segments of the arena. Tables of up to half a segment share the first one, each at its own size from
- * its start, so they lie side by side. Sizes: 8 bytes an entry, 11 to 22 bytes a cell. */
+ * Memory: whole segments of the arena. Tables of up to half a segment share the first one, each at
+ * an offset equal to its size, so they do not overlap. Sizes: 8 bytes per entry, 11 to 22 bytes per
+ * cell. */
 #include "hash.h"
 
 enum { FIRST_LOG2 = 9, TINY_LOG2 = 3, SHARED_LOG2 = 12, ENTRY_BYTES = 8 };
 
-_Static_assert((ENTRY_BYTES << SHARED_LOG2) * 2 == RT_SEGMENT, "the shared tables fill one segment");
+_Static_assert((ENTRY_BYTES << SHARED_LOG2) * 2 == RT_SEGMENT,
+               "the shared tables fill one segment");
 _Static_assert(ENTRY_BYTES << TINY_LOG2 >= RT_GRANULE, "a table starts at a granule");
 
-/* -- memory ---------------------------------------------------------------------------------------------------------- */
+/* -- memory ------------------------------------------------------------------------------------ */
 
 static int take_memory(RtTree *tree, RtTable *table, uint32_t log2) {
   uint64_t bytes = log2 <= SHARED_LOG2 ? RT_SEGMENT : (uint64_t)ENTRY_BYTES << log2;
@@ -27,19 +32,20 @@ static int take_memory(RtTree *tree, RtTable *table, uint32_t log2) {
   table->bytes += bytes;
   if (log2 > SHARED_LOG2) table->memory[log2] = start;
   else
-    for (uint32_t k = TINY_LOG2; k <= SHARED_LOG2; k++) table->memory[k] = start + ((uint64_t)ENTRY_BYTES << k);
+    for (uint32_t k = TINY_LOG2; k <= SHARED_LOG2; k++)
+      table->memory[k] = start + ((uint64_t)ENTRY_BYTES << k);
   return 1;
 }
 
-/* A table of a size that was not there before, zeroed as segments are; 0: there is no memory for it. */
+/* A table of a new size, zeroed like all segments; 0: out of memory. */
 static uint64_t table_make(RtTree *tree, RtTable *table, uint32_t log2) {
   if (log2 > RT_MAX_TABLE || (!table->memory[log2] && !take_memory(tree, table, log2))) return 0;
   return table->memory[log2] | log2;
 }
 
-/* -- insert and grow ---------------------------------------------------------------------------------------------------- */
+/* -- insert and grow --------------------------------------------------------------------------- */
 
-/* Into the first empty entry from its home; the key is not in the table. */
+/* Inserts into the first empty entry from its home; the key is not in the table. */
 static void insert(const RtTree *tree, uint64_t table, uint64_t entry) {
   uint64_t *entries = table_entries(tree, table), mask = ((uint64_t)1 << table_log2(table)) - 1;
   uint64_t at = table_home(table, (uint32_t)(entry >> 32));
@@ -64,14 +70,15 @@ static int grow(RtTree *tree, RtTable *table) {
   return 1;
 }
 
-/* Under the lock: 1 when there is an empty entry to spare. Where memory is short a table gets fuller than it should. */
+/* Under the lock: 1 if an empty entry can be used. When memory is short a table gets fuller than
+ * usual. */
 static int make_room(RtTree *tree, RtTable *table) {
   uint64_t entries = table->current ? (uint64_t)1 << table_log2(table->current) : 0;
   if (table->used < entries / 4 * 3) return 1;
   return grow(tree, table) || table->used + 1 < entries;
 }
 
-/* -- activate ----------------------------------------------------------------------------------------------------------- */
+/* -- activate ---------------------------------------------------------------------------------- */
 
 static void enter_node(RtTree *tree, const RtManager *manager, uint32_t handle, const RtKey *key) {
   RtNodeInfo *info = node_get(tree, manager, handle).info;
@@ -80,8 +87,10 @@ static void enter_node(RtTree *tree, const RtManager *manager, uint32_t handle, 
   for (int32_t a = 0; a < manager->axis_count; a++) info->coordinates[a] = key->coordinates[a];
 }
 
-/* Under the lock: the node of the key, made of `*spare` (which is 0 then) where there is none; 0: there is no memory. */
-static uint32_t find_or_insert(RtTree *tree, RtManager *manager, const RtKey *key, uint32_t *spare) {
+/* Under the lock: the node of the key; if there is none, `*spare` becomes it and is set to 0; 0:
+ * out of memory. */
+static uint32_t find_or_insert(RtTree *tree, RtManager *manager, const RtKey *key,
+                               uint32_t *spare) {
   uint32_t handle = hash_find(tree, manager, key);
   if (handle || !*spare || !make_room(tree, &manager->table)) return handle;
   handle = *spare;
@@ -92,9 +101,10 @@ static uint32_t find_or_insert(RtTree *tree, RtManager *manager, const RtKey *ke
   return handle;
 }
 
-/* The node is taken, and zeroed, before the lock; who finds that another thread was first puts it back. */
-uint8_t *rt_hash_activate(RtContext *context, RtWorker *worker, int32_t tree_index, int32_t manager_number,
-                          const uint8_t *parent, const int64_t *coordinates) {
+/* The node is taken and zeroed before the lock, and put back if another thread was first. */
+uint8_t *rt_hash_activate(RtContext *context, RtWorker *worker, int32_t tree_index,
+                          int32_t manager_number, const uint8_t *parent,
+                          const int64_t *coordinates) {
   RtTree *tree = context->trees[tree_index];
   RtManager *manager = &tree->managers[manager_number];
   RtLocal *local = &manager->locals[worker->index];
@@ -116,9 +126,9 @@ uint8_t *rt_hash_activate(RtContext *context, RtWorker *worker, int32_t tree_ind
   return node_address(tree, handle);
 }
 
-/* -- deactivate ----------------------------------------------------------------------------------------------------------- */
+/* -- deactivate -------------------------------------------------------------------------------- */
 
-/* Under the lock: the node that the key led to; 0: it led to none. */
+/* Under the lock: removes the key and returns its node; 0: none. */
 static uint32_t bury(const RtTree *tree, RtManager *manager, const RtKey *key) {
   uint64_t table = manager->table.current, *place;
   uint32_t handle = table ? table_find(tree, manager, table, key, &place) : 0;
@@ -134,7 +144,8 @@ void rt_hash_clear(RtContext *context, RtWorker *worker, int32_t tree_index, int
   RtManager *manager = &tree->managers[manager_number];
   RtLocal *local = &manager->locals[worker->index];
   RtKey key;
-  if (!hash_key(tree, manager, parent, coordinates, &key) || !hash_find(tree, manager, &key)) return;
+  if (!hash_key(tree, manager, parent, coordinates, &key) || !hash_find(tree, manager, &key))
+    return;
   rt_lock(&manager->table.lock);
   uint32_t handle = bury(tree, manager, &key);
   rt_unlock(&manager->table.lock);
@@ -143,12 +154,13 @@ void rt_hash_clear(RtContext *context, RtWorker *worker, int32_t tree_index, int
   rt_tree_touch(tree);
 }
 
-/* -- while no task runs ----------------------------------------------------------------------------------------------------- */
+/* -- while no task runs ------------------------------------------------------------------------ */
 
 static void drop_node(RtTree *tree, RtManager *manager, RtNode node) {
   RtLocal *local = &manager->locals[0];
   uint32_t parent = node.info->parent;
-  RtKey key = {parent, hash_tag(parent, node.info->coordinates, manager->axis_count), node.info->coordinates};
+  RtKey key = {parent, hash_tag(parent, node.info->coordinates, manager->axis_count),
+               node.info->coordinates};
   bury(tree, manager, &key);
   rt_node_recycle(tree, manager, local, node_handle(tree, node.memory));
 }
@@ -158,15 +170,18 @@ void rt_hash_drop_orphans(RtTree *tree, RtManager *manager) {
   for (const RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))
     for (uint32_t k = 0; k < chunk->handed; k++) {
       RtNode node = node_in_chunk(manager, chunk, k);
-      if (*node.state != RT_NODE_LIVE || *node_get(tree, above, node.info->parent).state == RT_NODE_LIVE) continue;
+      if (*node.state != RT_NODE_LIVE ||
+          *node_get(tree, above, node.info->parent).state == RT_NODE_LIVE)
+        continue;
       drop_node(tree, manager, node);
     }
 }
 
-/* From behind an empty entry once around: each entry is taken out and put back, which brings it to the first empty
- * place from its home, at or before where it was. */
+/* Starting after an empty entry, once around: each entry is removed and reinserted, which moves it
+ * to the first empty entry from its home, at or before its old position. */
 static void purge(RtTree *tree, RtTable *table) {
-  uint64_t *entries = table_entries(tree, table->current), mask = ((uint64_t)1 << table_log2(table->current)) - 1;
+  uint64_t *entries = table_entries(tree, table->current),
+           mask = ((uint64_t)1 << table_log2(table->current)) - 1;
   uint64_t first = 0;
   while (entries[first]) first++;
   for (uint64_t k = 1; k <= mask; k++) {
@@ -179,7 +194,7 @@ static void purge(RtTree *tree, RtTable *table) {
   table->tombstones = 0;
 }
 
-/* Nobody reads them any more. */
+/* No reader is left. */
 static void give_outgrown(RtContext *context, RtTree *tree, RtTable *table) {
   for (uint32_t log2 = SHARED_LOG2 + 1; log2 < table_log2(table->current); log2++) {
     if (!table->memory[log2]) continue;
@@ -192,7 +207,7 @@ static void give_outgrown(RtContext *context, RtTree *tree, RtTable *table) {
   }
 }
 
-/* Tombstones: an eighth of the table, so that the price per deactivated cell is bounded. */
+/* Tombstones: an eighth of the table, which bounds the cost per deactivated cell. */
 void rt_hash_settle(RtContext *context, RtTree *tree, RtManager *manager) {
   RtTable *table = &manager->table;
   if (context->discard) give_outgrown(context, tree, table);
@@ -202,6 +217,7 @@ void rt_hash_settle(RtContext *context, RtTree *tree, RtManager *manager) {
 void rt_hash_empty(RtTree *tree, RtManager *manager) {
   RtTable *table = &manager->table;
   if (!table->used) return;
-  rt_memory_zero(table_entries(tree, table->current), (uint64_t)ENTRY_BYTES << table_log2(table->current));
+  rt_memory_zero(table_entries(tree, table->current),
+                 (uint64_t)ENTRY_BYTES << table_log2(table->current));
   table->used = table->tombstones = 0;
 }

@@ -1,12 +1,14 @@
-/* list_gen.c - the list of a manager's active nodes, brought up to date when its version moved.
+/* list_gen.c - updates the list of a manager's active nodes after its version changed.
  *
- * By what changed: workers note the nodes they take and recycle; each is looked at once. One that lives and has no
- * position is appended; of one that died, the last entry takes the place. So activating one block among a million
- * costs one entry.
- * Anew: when more than a quarter changed since it was last made so, from the state bytes of the chunks alone, with all
- * workers. Eight states are looked at at once, so that a level most of whose nodes are gone costs little.
- * Either way the price is that of the nodes there are, however large the root is.
- * Order: that of memory, but for what changed since the list was made anew. Size: 16 bytes per node. */
+ * Incrementally: workers note the nodes they take and recycle; each is visited once. A live one
+ * without a position is appended; the last entry moves into the place of a freed one. So activating
+ * one block among a million costs one entry.
+ * From scratch: if more than a quarter changed since the last time, from the state bytes of the
+ * chunks alone, on all workers. Eight states are read at a time, so that a level with few live
+ * nodes costs little. Either way the cost depends on the number of nodes, not on the size of the
+ * root.
+ * Order: that of memory, except for changes since the list was last rebuilt. Size: 16 bytes per
+ * node. */
 #include "atomic.h"
 #include "node.h"
 
@@ -14,12 +16,13 @@ enum { LEAST_CAPACITY = 64, FEW_CHANGES = 64 };
 
 _Static_assert(RT_NODE_LIVE == 1 && RT_NODE_USED == 2, "bit 0 of a state byte says LIVE");
 
-/* The old list stays where there is no room. */
+/* Without memory the old list stays. */
 static int reserve(RtContext *context, const RtTree *tree, RtManager *manager, uint64_t count) {
   uint64_t capacity = manager->list_capacity ? manager->list_capacity : LEAST_CAPACITY;
   while (capacity < count) capacity *= 2;
   if (capacity == manager->list_capacity) return 1;
-  uint64_t old_bytes = manager->list_capacity * sizeof(RtListEntry), new_bytes = capacity * sizeof(RtListEntry);
+  uint64_t old_bytes = manager->list_capacity * sizeof(RtListEntry),
+           new_bytes = capacity * sizeof(RtListEntry);
   RtListEntry *list = context->grow(context, manager->list, old_bytes, new_bytes);
   if (!list) {
     rt_error_set(context, RT_ERROR_MEMORY, tree->number, (int32_t)(manager - tree->managers));
@@ -30,7 +33,7 @@ static int reserve(RtContext *context, const RtTree *tree, RtManager *manager, u
   return 1;
 }
 
-/* -- by what changed ------------------------------------------------------------------------------------------------ */
+/* -- incrementally ----------------------------------------------------------------------------- */
 
 static void append(const RtTree *tree, RtManager *manager, RtNode node) {
   manager->list[manager->list_count++] = (RtListEntry){.handle = node_handle(tree, node.memory),
@@ -59,7 +62,7 @@ static void apply_touched(const RtTree *tree, RtManager *manager, RtLocal *local
   local->touched_count = 0;
 }
 
-/* -- anew ----------------------------------------------------------------------------------------------------------- */
+/* -- from scratch ------------------------------------------------------------------------------ */
 
 static uint64_t live_bits(const uint8_t *states) {
   uint64_t word;
@@ -69,14 +72,17 @@ static uint64_t live_bits(const uint8_t *states) {
 
 static uint32_t count_live(const RtChunk *chunk) {
   uint32_t count = 0, index = 0;
-  for (; index + 8 <= chunk->handed; index += 8) count += (uint32_t)__builtin_popcountll(live_bits(chunk->states + index));
+  for (; index + 8 <= chunk->handed; index += 8)
+    count += (uint32_t)__builtin_popcountll(live_bits(chunk->states + index));
   for (; index < chunk->handed; index++) count += chunk->states[index] == RT_NODE_LIVE;
   return count;
 }
 
-static void enter(const RtManager *manager, const RtTree *tree, const RtChunk *chunk, uint32_t index, uint32_t position) {
+static void enter(const RtManager *manager, const RtTree *tree, const RtChunk *chunk,
+                  uint32_t index, uint32_t position) {
   RtNode node = node_in_chunk(manager, chunk, index);
-  manager->list[position] = (RtListEntry){.handle = node_handle(tree, node.memory), .coordinates = node.info->coordinates};
+  manager->list[position] = (RtListEntry){.handle = node_handle(tree, node.memory),
+                                          .coordinates = node.info->coordinates};
   *node.position = position + 1;
 }
 
@@ -90,10 +96,12 @@ static void enter_chunk(const RtManager *manager, const RtTree *tree, const RtCh
 }
 
 static void forget_chunk(RtChunk *chunk) {
-  rt_memory_zero(chunk->positions, 2 * sizeof(uint32_t) * (uint64_t)chunk->node_count); /* positions, touched */
+  /* positions, touched */
+  rt_memory_zero(chunk->positions, 2 * sizeof(uint32_t) * (uint64_t)chunk->node_count);
 }
 
-static void count_chunks(RtContext *context, RtWorker *worker, void *data, int64_t begin, int64_t end) {
+static void count_chunks(RtContext *context, RtWorker *worker, void *data, int64_t begin,
+                         int64_t end) {
   const RtChunkWork *work = data;
   for (int64_t c = begin; c < end; c++) {
     RtChunk *chunk = &work->tree->chunks[c];
@@ -103,7 +111,8 @@ static void count_chunks(RtContext *context, RtWorker *worker, void *data, int64
   }
 }
 
-static void enter_chunks(RtContext *context, RtWorker *worker, void *data, int64_t begin, int64_t end) {
+static void enter_chunks(RtContext *context, RtWorker *worker, void *data, int64_t begin,
+                         int64_t end) {
   const RtChunkWork *work = data;
   for (int64_t c = begin; c < end; c++) {
     const RtChunk *chunk = &work->tree->chunks[c];
@@ -113,7 +122,8 @@ static void enter_chunks(RtContext *context, RtWorker *worker, void *data, int64
 }
 
 static void forget_touched(RtManager *manager, int32_t worker_count) {
-  for (int32_t w = 0; w < worker_count; w++) manager->locals[w].touched = 0, manager->locals[w].touched_count = 0;
+  for (int32_t w = 0; w < worker_count; w++)
+    manager->locals[w].touched = 0, manager->locals[w].touched_count = 0;
 }
 
 static void make_anew(RtContext *context, RtTree *tree, int32_t number) {
@@ -132,7 +142,7 @@ static void make_anew(RtContext *context, RtTree *tree, int32_t number) {
   manager->lists++;
 }
 
-/* -- which ------------------------------------------------------------------------------------------------------------ */
+/* -- which of them ----------------------------------------------------------------------------- */
 
 static uint64_t count_touched(const RtManager *manager, int32_t worker_count) {
   uint64_t count = 0;
@@ -146,10 +156,12 @@ int rt_list_update(RtContext *context, RtTree *tree, int32_t number) {
   if (manager->list_version == manager->version) return 1;
   uint64_t changes = count_touched(manager, context->worker_count);
   uint64_t most = manager->list_count + changes;
-  if (!reserve(context, tree, manager, most > manager->live_count ? most : manager->live_count)) return 0;
+  if (!reserve(context, tree, manager, most > manager->live_count ? most : manager->live_count))
+    return 0;
   manager->list_drift += changes;
   if (manager->list_version && manager->list_drift <= manager->list_count / 4 + FEW_CHANGES)
-    for (int32_t w = 0; w < context->worker_count; w++) apply_touched(tree, manager, &manager->locals[w]);
+    for (int32_t w = 0; w < context->worker_count; w++)
+      apply_touched(tree, manager, &manager->locals[w]);
   else
     make_anew(context, tree, number);
   manager->list_version = manager->version;
@@ -158,7 +170,8 @@ int rt_list_update(RtContext *context, RtTree *tree, int32_t number) {
 }
 
 void rt_list_empty(RtTree *tree, RtManager *manager, int32_t worker_count) {
-  for (RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk)) forget_chunk(chunk);
+  for (RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))
+    forget_chunk(chunk);
   forget_touched(manager, worker_count);
   manager->list_count = 0;
   manager->list_drift = 0;

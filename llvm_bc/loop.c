@@ -1,4 +1,5 @@
-/* loop.c - what a running kernel asks of its context. Every function here is a load or two and inlines. */
+/* loop.c - what a running kernel reads from its context. Every function here is one or two loads
+ * and is inlined. */
 #include "atomic.h"
 #include "rt.h"
 
@@ -14,5 +15,5 @@ int32_t rt_stopped(RtContext *context) { return rt_load(&context->stop) != 0; }
 
 void rt_run(RtContext *context, int32_t task) { context->run(context, task); }
 
-/* A count per worker: nobody else writes it. */
+/* A count per worker, which no other thread writes. */
 void rt_outside(RtWorker *worker) { worker->out_of_range++; }

@@ -1,21 +1,22 @@
-/* mask.c - cells of bitmasked SNodes go, are counted, and are remembered: a loop visits the cells that were active when it
- * began, so one that may change its own masks reads words that were copied before.
+/* mask.c - deactivates, counts and snapshots cells of bitmasked SNodes: a loop visits the cells
+ * that were active when it began, so one that may change its own masks reads a copy of the words.
  *
- *     clear one    the bit (whoever clears it wins), then what lies in the cell: mask words, an outer level's first, then
- *                  slots and lists, then plain memory to zero
- *     clear all    every node below goes by the side tables, then whole containers to zero
+ *     clear one    the bit (one thread wins), then the cell's contents: mask words, an outer
+ *                  level's first, then slots and lists, then plain memory to zero
+ *     clear all    frees every node below through the side tables, then zeroes whole containers
  *
- * So each bit goes before what it guards, and a write that meets this keeps its bits in the other order, the innermost
- * first, behind its store (node_bitmasked.c): no bit stays set in a cell that is inactive, and nothing but zero.
- * A slot is never zeroed as plain memory: another iteration may be activating it, and its node would be lost.
- * What lies where follows from the declaration: RtRun (rt.h). */
+ * So each bit is cleared before what it guards, and a concurrent write sets its bits in the
+ * opposite order, innermost first, after its store (node_bitmasked.c): in an inactive cell no bit
+ * stays set, and nothing but zero. A slot is never zeroed as plain memory: another iteration may be
+ * activating it, and its node would leak. The offsets follow from the declaration: RtRun (rt.h). */
 #include "atomic.h"
 #include "node.h"
 
 typedef void RunVisit(void *data, uint8_t *place);
 
-/* Every place of a run below `start`, that of cell `cell`. */
-static void visit_run(const RtRun *run, uint8_t *start, uint64_t cell, RunVisit *visit, void *data) {
+/* Visits every address of a run below `start`, for cell `cell`. */
+static void visit_run(const RtRun *run, uint8_t *start, uint64_t cell, RunVisit *visit,
+                      void *data) {
   uint64_t places = 1;
   for (int32_t k = 0; k < run->depth; k++) places *= run->counts[k];
   for (uint64_t number = 0; number < places; number++) {
@@ -29,7 +30,7 @@ static void visit_run(const RtRun *run, uint8_t *start, uint64_t cell, RunVisit 
   }
 }
 
-/* -- one cell ----------------------------------------------------------------------------------------------------- */
+/* -- one cell ---------------------------------------------------------------------------------- */
 
 typedef struct Clearing {
   RtContext *context;
@@ -41,7 +42,8 @@ typedef struct Clearing {
 static void clear_place(void *data, uint8_t *place) {
   const Clearing *c = data;
   if (c->run->is_words) {
-    for (uint64_t w = 0; w < c->run->size / sizeof(uint64_t); w++) rt_zero_long((uint64_t *)place + w);
+    for (uint64_t w = 0; w < c->run->size / sizeof(uint64_t); w++)
+      rt_zero_long((uint64_t *)place + w);
     return;
   }
   if (c->run->manager < 0) {
@@ -58,8 +60,8 @@ static void clear_place(void *data, uint8_t *place) {
 }
 
 /* In the order of the table. */
-void rt_mask_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t number, uint64_t *words,
-                   uint64_t cell) {
+void rt_mask_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t number,
+                   uint64_t *words, uint64_t cell) {
   const RtMask *mask = &context->trees[tree]->masks[number];
   if (!rt_clear_bit(words + cell / 64, (uint64_t)1 << cell % 64)) return;
   uint8_t *container = (uint8_t *)words - mask->mask_offset;
@@ -69,7 +71,7 @@ void rt_mask_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t n
   }
 }
 
-/* -- all containers ------------------------------------------------------------------------------------------------- */
+/* -- all containers ---------------------------------------------------------------------------- */
 
 static void visit_containers(const RtTree *tree, const RtMask *mask, RunVisit *visit, void *data) {
   if (mask->holder < 0) {
@@ -91,7 +93,8 @@ typedef struct Count {
 static void count_container(void *data, uint8_t *container) {
   Count *count = data;
   const uint64_t *words = (const uint64_t *)(container + count->mask->mask_offset);
-  for (uint64_t w = 0; w < (count->mask->cell_count + 63) / 64; w++) count->cells += __builtin_popcountll(words[w]);
+  for (uint64_t w = 0; w < (count->mask->cell_count + 63) / 64; w++)
+    count->cells += __builtin_popcountll(words[w]);
 }
 
 int64_t rt_mask_count(RtContext *context, int32_t tree_index, int32_t number) {
@@ -115,7 +118,7 @@ void rt_mask_clear_all(RtContext *context, int32_t tree_index, int32_t number) {
   visit_containers(tree, mask, zero_container, mask);
 }
 
-/* -- as they were ---------------------------------------------------------------------------------------------------- */
+/* -- snapshots --------------------------------------------------------------------------------- */
 
 static uint64_t words_of(const RtMask *mask) { return (mask->cell_count + 63) / 64; }
 
@@ -125,8 +128,8 @@ static uint64_t containers_in_node(const RtMask *mask) {
   return count;
 }
 
-/* Which container of its node, or of the root's container, lies so many bytes from its start: the loops of the run
- * stand inner before outer. */
+/* Which container of its node, or of the root's container, is at this byte offset: the loops of the
+ * run are listed inner before outer. */
 static uint64_t number_in_node(const RtMask *mask, uint64_t bytes) {
   uint64_t number = 0, rest = bytes - mask->containers.offset;
   for (int32_t k = mask->containers.depth - 1; k >= 0; k--) {
@@ -136,7 +139,7 @@ static uint64_t number_in_node(const RtMask *mask, uint64_t bytes) {
   return number;
 }
 
-/* Where the words of a container are kept: index into `was`. */
+/* Where the words of a container are saved: index into `was`. */
 static uint64_t place_in_was(const RtTree *tree, const RtMask *mask, const uint8_t *container) {
   uint64_t number;
   if (mask->holder < 0) {
@@ -145,7 +148,8 @@ static uint64_t place_in_was(const RtTree *tree, const RtMask *mask, const uint8
     const RtManager *manager = &tree->managers[mask->holder];
     const RtChunk *chunk = node_chunk(tree, container);
     uint64_t bytes = (uint64_t)(container - chunk->nodes), index = bytes / manager->node_size;
-    number = (chunk->first_number + index) * containers_in_node(mask) + number_in_node(mask, bytes % manager->node_size);
+    number = (chunk->first_number + index) * containers_in_node(mask) +
+             number_in_node(mask, bytes % manager->node_size);
   }
   return number * words_of(mask);
 }
@@ -162,7 +166,7 @@ static void remember_container(void *data, uint8_t *container) {
   for (uint64_t w = 0; w < words_of(r->mask); w++) was[w] = words[w];
 }
 
-/* Where the host refuses memory nothing is remembered: nothing is visited, and the launch fails. */
+/* If the host refuses memory, nothing is saved: nothing is visited, and the launch fails. */
 void rt_mask_remember(RtContext *context, int32_t tree_index, int32_t number) {
   RtTree *tree = context->trees[tree_index];
   RtMask *mask = &tree->masks[number];
@@ -170,7 +174,8 @@ void rt_mask_remember(RtContext *context, int32_t tree_index, int32_t number) {
   uint64_t count = nodes * containers_in_node(mask) * words_of(mask);
   mask->was_count = 0;
   if (count > mask->was_capacity) {
-    uint64_t *was = context->grow(context, mask->was, mask->was_capacity * sizeof *was, count * sizeof *was);
+    uint64_t *was =
+        context->grow(context, mask->was, mask->was_capacity * sizeof *was, count * sizeof *was);
     if (!was) {
       rt_error_set(context, RT_ERROR_MEMORY, tree->number, mask->holder);
       return;
@@ -183,10 +188,11 @@ void rt_mask_remember(RtContext *context, int32_t tree_index, int32_t number) {
   visit_containers(tree, mask, remember_container, &remembering);
 }
 
-uint64_t rt_mask_was(RtContext *context, int32_t tree_index, int32_t number, const uint64_t *words, uint64_t first,
-                     uint64_t count) {
+uint64_t rt_mask_was(RtContext *context, int32_t tree_index, int32_t number, const uint64_t *words,
+                     uint64_t first, uint64_t count) {
   const RtTree *tree = context->trees[tree_index];
   const RtMask *mask = &tree->masks[number];
   uint64_t place = place_in_was(tree, mask, (const uint8_t *)words - mask->mask_offset);
-  return place + words_of(mask) <= mask->was_count ? rt_mask_bits(mask->was + place, first, count) : 0;
+  return place + words_of(mask) <= mask->was_count ? rt_mask_bits(mask->was + place, first, count)
+                                                   : 0;
 }

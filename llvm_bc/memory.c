@@ -1,5 +1,6 @@
-/* memory.c - zeroing and copying. A CPU's own routines know best; a GPU has none, so there loops of eight bytes
- * stand for them (compiled with -ffreestanding, which keeps LLVM from turning them back into calls). */
+/* memory.c - zeroing and copying. A CPU's own routines are best; a GPU has none, so it uses loops
+ * of eight bytes (compiled with -ffreestanding, which keeps LLVM from turning them back into
+ * calls). */
 #include "node.h"
 
 void rt_memory_zero(void *memory, uint64_t bytes) {

@@ -1,5 +1,5 @@
-/* node.h - how the runtime's own files name nodes: by handle, by address, by place in a chunk; and the functions
- * they share. No file outside this room includes it. */
+/* node.h - how the runtime's own files refer to nodes: by handle, by address, by index in a chunk;
+ * and the functions they share. No file outside this room includes it. */
 #ifndef RG_RT_NODE_H
 #define RG_RT_NODE_H
 
@@ -8,7 +8,7 @@
 #include "valid.h"
 #endif
 
-typedef struct RtNode { /* a node and its rows in the tables */
+typedef struct RtNode { /* a node and its entries in the tables */
   uint8_t *memory;
   RtNodeInfo *info;
   uint8_t *state;       /* an RtNodeState */
@@ -29,20 +29,23 @@ static inline int node_is_in_arena(const RtTree *tree, const void *place) {
   return (uint64_t)place - (uint64_t)tree->base < tree->reserved;
 }
 
-/* The chunk an address of the arena lies in, or NULL: the root's container. */
+/* The chunk that contains an address of the arena, or NULL: the root's container. */
 static inline RtChunk *node_chunk(const RtTree *tree, const uint8_t *address) {
-  uint32_t owner = tree->segment_owner[(uint64_t)(address - tree->base) / RT_SEGMENT]; /* a table has no nodes */
+  /* a table has no nodes */
+  uint32_t owner = tree->segment_owner[(uint64_t)(address - tree->base) / RT_SEGMENT];
   return owner ? &tree->chunks[owner - 1] : 0;
 }
 
 static inline RtNode node_in_chunk(const RtManager *manager, const RtChunk *chunk, uint64_t index) {
   return (RtNode){chunk->nodes + index * manager->node_size,
-                  (RtNodeInfo *)(chunk->infos + index * manager->info_stride), chunk->states + index,
-                  chunk->positions + index, chunk->touched + index};
+                  (RtNodeInfo *)(chunk->infos + index * manager->info_stride),
+                  chunk->states + index, chunk->positions + index, chunk->touched + index};
 }
 
-/* The node of `manager` that holds `address`. Granules of an arena fit 32 bits, whose division costs a third. */
-static inline RtNode node_around(const RtTree *tree, const RtManager *manager, const uint8_t *address) {
+/* The node of `manager` that holds `address`. Granules of an arena fit 32 bits, whose division
+ * costs a third of a 64-bit one. */
+static inline RtNode node_around(const RtTree *tree, const RtManager *manager,
+                                 const uint8_t *address) {
   const RtChunk *chunk = node_chunk(tree, address);
   uint32_t granules = (uint32_t)((uint64_t)(address - chunk->nodes) / RT_GRANULE);
   return node_in_chunk(manager, chunk, granules / (uint32_t)(manager->node_size / RT_GRANULE));
@@ -51,7 +54,8 @@ static inline RtNode node_get(const RtTree *tree, const RtManager *manager, uint
   return node_around(tree, manager, node_address(tree, handle));
 }
 
-/* Only the thread that has the node at the moment: who took it, or won it from its slot. */
+/* Only for the thread that owns the node at the moment: that took it, or unlinked it from its
+ * slot. */
 static inline void node_note(RtLocal *local, RtNode node, uint32_t handle) {
   if (*node.touched) return;
   *node.touched = local->touched ? local->touched : RT_TOUCHED_END;
@@ -59,7 +63,7 @@ static inline void node_note(RtLocal *local, RtNode node, uint32_t handle) {
   local->touched_count++;
 }
 
-/* A LIVE node goes on the worker's recycled list; it becomes USED. */
+/* Puts a LIVE node on the worker's recycled list; it becomes USED. */
 static inline void node_retire(RtLocal *local, RtNode node, uint32_t handle) {
   *node.state = RT_NODE_USED;
   node.info->next = local->recycled;
@@ -69,16 +73,19 @@ static inline void node_retire(RtLocal *local, RtNode node, uint32_t handle) {
   node_note(local, node, handle);
 }
 
-/* Of a dynamic SNode: the list that a node is a chunk of, and which one. */
-static inline uint32_t *dynamic_list(const RtTree *tree, const RtManager *manager, const RtNodeInfo *info, int64_t *chunk) {
+/* For a dynamic SNode: the list to which a chunk's node belongs, and which chunk it is. */
+static inline uint32_t *dynamic_list(const RtTree *tree, const RtManager *manager,
+                                     const RtNodeInfo *info, int64_t *chunk) {
   *chunk = info->coordinates[manager->levels[manager->level_count - 1].positions[0]];
   return (uint32_t *)(tree->base + info->slot) - *chunk - RT_LIST_SLOTS;
 }
-/* Elements that lie in the node: a pop leaves chunks without any. */
-static inline int32_t dynamic_cells(const RtTree *tree, const RtManager *manager, const RtNodeInfo *info) {
+/* The number of elements in the node; pop leaves empty chunks. */
+static inline int32_t dynamic_cells(const RtTree *tree, const RtManager *manager,
+                                    const RtNodeInfo *info) {
   int64_t chunk;
   const uint32_t *list = dynamic_list(tree, manager, info, &chunk);
-  int64_t cells = (int64_t)__atomic_load_n(&list[RT_LIST_LENGTH], __ATOMIC_RELAXED) - chunk * manager->chunk;
+  int64_t cells =
+      (int64_t)__atomic_load_n(&list[RT_LIST_LENGTH], __ATOMIC_RELAXED) - chunk * manager->chunk;
   return cells < 0 ? 0 : cells > manager->chunk ? manager->chunk : (int32_t)cells;
 }
 
@@ -91,49 +98,54 @@ static inline RtChunk *chunk_next(const RtTree *tree, const RtChunk *chunk) {
 
 /* node_manager.c: a node for this worker, zeroed and LIVE; 0: there is no memory for one. */
 uint32_t rt_node_take(RtTree *tree, RtManager *manager, RtLocal *local);
-/* Takes back what rt_node_take gave and nobody has written. */
+/* Returns a node of rt_node_take that has not been written. */
 void rt_node_return(RtTree *tree, RtManager *manager, RtLocal *local, uint32_t handle);
 /* node_retire, by handle. */
 void rt_node_recycle(RtTree *tree, RtManager *manager, RtLocal *local, uint32_t handle);
-/* Moves a list to the front of another: one entry is touched. */
-void rt_node_splice(RtTree *tree, RtManager *manager, uint32_t first, uint32_t last, uint32_t *list);
+/* Prepends a list to another, touching one entry. */
+void rt_node_splice(RtTree *tree, RtManager *manager, uint32_t first, uint32_t last,
+                    uint32_t *list);
 
-/* hash_table.c; no task may be running. After a settle or a parent's nodes went: */
-void rt_hash_drop_orphans(RtTree *tree, RtManager *manager); /* nodes under dead ones are deactivated */
-void rt_hash_settle(RtContext *context, RtTree *tree, RtManager *manager); /* outgrown tables go, and many tombstones */
-void rt_hash_empty(RtTree *tree, RtManager *manager);       /* finds nothing any more */
-/* segments.c: whole segments of zeros that the budget has room for, `bytes` of them, or NULL. */
+/* hash_table.c; no task may be running. After a settle, or after a parent's nodes were freed: */
+/* nodes under dead ones are deactivated */
+void rt_hash_drop_orphans(RtTree *tree, RtManager *manager);
+/* frees outgrown tables, and drops tombstones if there are many */
+void rt_hash_settle(RtContext *context, RtTree *tree, RtManager *manager);
+void rt_hash_empty(RtTree *tree, RtManager *manager);       /* removes everything */
+/* segments.c: `bytes` of zeroed whole segments, charged to the budget, or NULL. */
 uint8_t *rt_segments_take(RtTree *tree, uint64_t bytes);
-/* Takes them back; they read zero. */
+/* Frees them; they read zero. */
 void rt_segments_give(RtTree *tree, uint8_t *memory, uint64_t bytes);
-/* A record for a chunk (index + 1) over segments that are taken, and back. */
+/* Makes and frees a record (index + 1) for a chunk over allocated segments. */
 uint32_t rt_record_take(RtTree *tree, uint8_t *memory, uint64_t bytes);
 void rt_record_give(RtTree *tree, uint32_t record);
 
-/* list_gen.c: the manager has no live node any more: neither has its list. */
+/* list_gen.c: the manager has no live node any more, so its list becomes empty. */
 void rt_list_empty(RtTree *tree, RtManager *manager, int32_t worker_count);
 
-/* What a part over the chunks of one manager gets: its positions are indices into tree->chunks, others' among them. */
+/* The argument of work over the chunks of one manager: positions are indices into tree->chunks,
+ * including others'. */
 typedef struct RtChunkWork {
   RtTree *tree;
   int32_t manager;
 } RtChunkWork;
 
-/* Shared among the workers, unless the chunks are too few to be worth it. */
+/* Split among the workers, unless there are too few chunks. */
 static inline void share_chunks(RtContext *context, RtTree *tree, int32_t manager, RtPart *part) {
   enum { FEW_CHUNKS = 4 };
   RtChunkWork work = {tree, manager};
-  if (context->parallel && tree->chunk_count > FEW_CHUNKS) context->parallel(context, tree->chunk_count, part, &work);
+  if (context->parallel && tree->chunk_count > FEW_CHUNKS)
+    context->parallel(context, tree->chunk_count, part, &work);
   else part(context, &context->workers[0], &work, 0, tree->chunk_count);
 }
 
-/* gc.c: the slots of a manager that lie in one parent, run by run: runs are numbered by the cells of the rows above the
- * last. */
+/* gc.c: the slots of a manager within one parent, run by run: runs are numbered by the cells of all
+ * rows but the last. */
 const uint32_t *rt_slot_run(const RtManager *child, const uint8_t *parent, uint64_t run);
 uint64_t rt_run_count(const RtManager *child);
 uint64_t rt_run_length(const RtManager *child); /* slots of a run */
 
-/* What these files promise of a tree between tasks, asked in debug builds. */
+/* Checks in debug builds what must hold of a tree between tasks. */
 static inline void expect_valid(const RtContext *context, const RtTree *tree) {
 #if defined(RG_DEBUG)
   rt_tree_expect_valid(tree, context->worker_count);
@@ -144,7 +156,8 @@ static inline void expect_valid(const RtContext *context, const RtTree *tree) {
 void rt_memory_zero(void *memory, uint64_t bytes);
 void rt_memory_copy(void *to, const void *from, uint64_t bytes);
 
-/* Tells the next settle that there is work; written once, so that workers share the line. */
+/* Tells the next settle that there is work; written only once, so that workers can share the cache
+ * line. */
 void rt_tree_touch(RtTree *tree);
 
 #endif

@@ -1,15 +1,17 @@
-/* node_activate.c - a pointer cell comes into being, or goes.
+/* node_activate.c - activates and deactivates pointer cells.
  *
- *     activate:    claim the slot (CAS 0 -> 1), take a node, enter parent, slot and coordinates, publish (release)
- *     deactivate:  unlink (CAS handle -> 0); whoever wins puts the node on its worker's recycled list
+ *     activate:    claim the slot (CAS 0 -> 1), take a node, set parent, slot and coordinates,
+ *                  publish (release)
+ *     deactivate:  unlink (CAS handle -> 0); the winner puts the node on its worker's recycled list
  *
- * Many threads may do either to one slot at once: a slot is claimed by one, and unlinked by one. A thread that meets
- * a claimed slot waits while it activates, and goes on where it deactivates (the activation then came later).
- * What lies below a deactivated node is out of reach at once, and freed by rt_tree_settle: other iterations may still
- * activate cells in a node whose address they hold, and settle finds those too.
+ * Many threads may do either to one slot at once: only one claims it, and only one unlinks it. A
+ * thread that finds a claimed slot waits if it activates, and goes on if it deactivates (the
+ * activation then counts as later). The descendants of a deactivated node become unreachable at
+ * once, and are freed by rt_tree_settle: other iterations may still activate cells in a node whose
+ * address they hold, and settle finds those, too.
  *
- * Coordinates come from the slot's place: the digits of its address by the manager's levels, and the parent's
- * coordinates (rt.h, RtLevel). */
+ * Coordinates are decoded from the slot's address: its digits by the manager's levels, and the
+ * parent's coordinates (rt.h, RtLevel). */
 #include "atomic.h"
 #include "node.h"
 
@@ -22,11 +24,12 @@ static void add_digits(const RtLevel *level, uint64_t cell, int64_t *coordinates
 }
 
 /* `start`: the parent node, or the root's container (then parent is NULL). */
-static void enter_coordinates(const RtManager *manager, const RtNodeInfo *parent, uint64_t bytes_from_start,
-                              int64_t *coordinates) {
+static void enter_coordinates(const RtManager *manager, const RtNodeInfo *parent,
+                              uint64_t bytes_from_start, int64_t *coordinates) {
   for (int32_t a = 0; a < manager->axis_count; a++) {
     int32_t position = manager->parent_positions[a];
-    coordinates[a] = parent && position >= 0 ? parent->coordinates[position] * manager->parent_weights[a] : 0;
+    coordinates[a] =
+        parent && position >= 0 ? parent->coordinates[position] * manager->parent_weights[a] : 0;
   }
   uint64_t rest = bytes_from_start;
   for (int32_t l = 0; l < manager->level_count; l++) {
@@ -37,7 +40,8 @@ static void enter_coordinates(const RtManager *manager, const RtNodeInfo *parent
   }
 }
 
-static void enter_node(const RtTree *tree, const RtManager *manager, const uint32_t *slot, RtNodeInfo *info) {
+static void enter_node(const RtTree *tree, const RtManager *manager, const uint32_t *slot,
+                       RtNodeInfo *info) {
   const uint8_t *place = (const uint8_t *)slot;
   info->slot = (uint64_t)(place - tree->base);
   if (manager->parent < 0) {
@@ -60,8 +64,8 @@ static int claim(uint32_t *slot, uint32_t *handle) {
   }
 }
 
-uint8_t *rt_slot_activate(RtContext *context, RtWorker *worker, int32_t tree_index, int32_t manager_number,
-                          uint32_t *slot) {
+uint8_t *rt_slot_activate(RtContext *context, RtWorker *worker, int32_t tree_index,
+                          int32_t manager_number, uint32_t *slot) {
   RtTree *tree = context->trees[tree_index];
   RtManager *manager = &tree->managers[manager_number];
   RtLocal *local = &manager->locals[worker->index];
@@ -81,7 +85,8 @@ uint8_t *rt_slot_activate(RtContext *context, RtWorker *worker, int32_t tree_ind
   return node_address(tree, handle);
 }
 
-void rt_slot_clear(RtContext *context, RtWorker *worker, int32_t tree_index, int32_t manager_number, uint32_t *slot) {
+void rt_slot_clear(RtContext *context, RtWorker *worker, int32_t tree_index, int32_t manager_number,
+                   uint32_t *slot) {
   uint32_t handle = rt_load(slot);
   if (handle <= RT_SLOT_BUSY || !rt_swap(slot, handle, RT_SLOT_EMPTY)) return;
   RtTree *tree = context->trees[tree_index];

@@ -1,13 +1,15 @@
-/* node_bitmasked.c - the `bitmasked` SNode: dense cells, each with a bit that says whether it is active. What kernels
- * inline. A container is that of a dense SNode, then 64-bit words: cell c is bit c % 64 of word c / 64.
+/* node_bitmasked.c - the `bitmasked` SNode: dense cells, each with an activity bit. The part
+ * inlined into kernels. A container is that of a dense SNode, followed by 64-bit words: cell c is
+ * bit c % 64 of word c / 64.
  *
  *     inactive --set--> active --clear, then zeroed--> inactive
  *
- * Invariant: an inactive cell's memory is all zero, also the words and slots in it. So readers look at no bit, and the
- * deepest bit says whether all above it are set. Clearing is in mask.c: a call.
- * A write may meet a clear of the same cell by another iteration. It lands before the zeroing and is lost, or behind it:
- * then the cell must not stay inactive. So a task that does both sets the bit once more behind its write (keep): the two
- * meet on one word, in an order, and whichever is second sees the other. Of nested cells the innermost is kept first. */
+ * Invariant: an inactive cell's memory is all zero, including the words and slots in it. So readers
+ * need no bit, and a set bit implies that all above it are set. Clearing is a call: mask.c.
+ * A write may race with a clear of the same cell by another iteration. It happens before the
+ * zeroing and is lost, or after it: then the cell must not stay inactive. So a task that does both
+ * sets the bit again after its write (keep): the two are ordered on one word, and the second one
+ * sees the first. Of nested cells the innermost is kept first. */
 #include "atomic.h"
 #include "node.h"
 
@@ -24,10 +26,12 @@ void rt_mask_set(uint64_t *words, uint64_t cell) {
   if (__builtin_expect(!(rt_load_long(word) & bit), 0)) rt_set_bits(word, bit);
 }
 
-void rt_mask_keep(uint64_t *words, uint64_t cell) { rt_set_bits(words + cell / WORD_BITS, bit_of(cell)); }
+void rt_mask_keep(uint64_t *words, uint64_t cell) {
+  rt_set_bits(words + cell / WORD_BITS, bit_of(cell));
+}
 
-/* Cells first .. first + count, 1 to 64 of them, in the low bits. They may lie in two words; a word that holds none of
- * them is not read. */
+/* Cells first .. first + count, 1 to 64 of them, in the low bits. They may span two words; a word
+ * that holds none of them is not read. */
 uint64_t rt_mask_bits(const uint64_t *words, uint64_t first, uint64_t count) {
   const uint64_t *word = words + first / WORD_BITS;
   uint64_t shift = first % WORD_BITS, bits = rt_load_long(word) >> shift;

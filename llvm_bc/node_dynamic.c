@@ -1,13 +1,14 @@
-/* node_dynamic.c - the `dynamic` SNode: lists that grow at their end. What kernels inline; node_dynamic_grow.c has the rest.
+/* node_dynamic.c - the `dynamic` SNode: lists that grow at their end. The part inlined into
+ * kernels; the rest is in node_dynamic_grow.c.
  *
- *     list:  length, lock, slot 0, slot 1, ..        a chunk is a node like a pointer's: element k lies in the node of
+ *     list:  length, lock, slot 0, slot 1, ..        a chunk is a node: element k is in the node of
  *            |  elements 0 .. chunk-1 | chunk .. |   slot k / chunk, as cell k % chunk
  *
- * Invariants: every chunk with an element below `length` is live, so `length` moves only behind a chunk that is there;
- * live chunks are the first ones, without a gap; cells at and beyond `length` are zero, so a reader needs no length.
- * Appending threads meet at `length` by compare-and-swap and take no lock. Where a loop also takes elements away, all who
- * change a list hold its lock until the element is written (`locks`): then no late write lands behind the end.
- * Sizes: 8 bytes, and 4 per chunk. */
+ * Invariants: every chunk with an element below `length` is live, so `length` grows only after its
+ * chunk exists; live chunks are the first ones, without a gap; cells at and past `length` are zero,
+ * so a reader needs no length. Appending threads update `length` by compare-and-swap and take no
+ * lock. If a loop also removes elements, every change of a list holds its lock until the element is
+ * written (`locks`), so that no late write lands past the end. Sizes: 8 bytes, and 4 per chunk. */
 #include "atomic.h"
 #include "node.h"
 
@@ -16,8 +17,8 @@ static int32_t give_up(uint32_t *list, int32_t locks) {
   return -1;
 }
 
-int32_t rt_dynamic_append(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *list,
-                          int32_t chunk, int32_t capacity, int32_t locks) {
+int32_t rt_dynamic_append(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
+                          uint32_t *list, int32_t chunk, int32_t capacity, int32_t locks) {
   if (locks) rt_lock(&list[RT_LIST_LOCK]);
   for (;;) {
     uint32_t length = rt_load(&list[RT_LIST_LENGTH]);
@@ -26,13 +27,14 @@ int32_t rt_dynamic_append(RtContext *context, RtWorker *worker, int32_t tree, in
       return give_up(list, locks);
     }
     uint32_t *slot = &list[RT_LIST_SLOTS + length / (uint32_t)chunk];
-    if (!handle_is_live(rt_load_acquire(slot)) && !rt_dynamic_grow(context, worker, tree, manager, slot))
+    if (!handle_is_live(rt_load_acquire(slot)) &&
+        !rt_dynamic_grow(context, worker, tree, manager, slot))
       return give_up(list, locks);
     if (rt_swap(&list[RT_LIST_LENGTH], length, length + 1)) return (int32_t)length;
   }
 }
 
-/* -1: the list is empty. Its container may be the ambient, which nobody may write. */
+/* -1: the list is empty. Its container may be the ambient, which is read-only. */
 int32_t rt_dynamic_pop(uint32_t *list, int32_t locks) {
   if (!rt_load(&list[RT_LIST_LENGTH])) return -1;
   if (locks) rt_lock(&list[RT_LIST_LOCK]);
@@ -43,24 +45,27 @@ int32_t rt_dynamic_pop(uint32_t *list, int32_t locks) {
   }
 }
 
-uint8_t *rt_dynamic_ensure(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *list,
-                           int32_t chunk, int32_t index, int32_t locks) {
+uint8_t *rt_dynamic_ensure(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
+                           uint32_t *list, int32_t chunk, int32_t index, int32_t locks) {
   if (locks) rt_lock(&list[RT_LIST_LOCK]);
   uint32_t handle = rt_load_acquire(&list[RT_LIST_SLOTS + (uint32_t)index / (uint32_t)chunk]);
-  if (__builtin_expect((uint32_t)index < rt_load(&list[RT_LIST_LENGTH]) && handle_is_live(handle), 1))
+  if (__builtin_expect((uint32_t)index < rt_load(&list[RT_LIST_LENGTH]) && handle_is_live(handle),
+                       1))
     return node_address(context->trees[tree], handle);
   return rt_dynamic_extend(context, worker, tree, manager, list, chunk, index);
 }
 
 void rt_dynamic_unlock(uint32_t *list) { rt_unlock(&list[RT_LIST_LOCK]); }
 
-int32_t rt_dynamic_cells(RtContext *context, int32_t tree_index, int32_t number, const uint8_t *node) {
+int32_t rt_dynamic_cells(RtContext *context, int32_t tree_index, int32_t number,
+                         const uint8_t *node) {
   const RtTree *tree = context->trees[tree_index];
   const RtManager *manager = &tree->managers[number];
   return dynamic_cells(tree, manager, node_around(tree, manager, node).info);
 }
 
-int32_t rt_dynamic_was(RtContext *context, int32_t tree_index, int32_t number, const uint8_t *node) {
+int32_t rt_dynamic_was(RtContext *context, int32_t tree_index, int32_t number,
+                       const uint8_t *node) {
   const RtTree *tree = context->trees[tree_index];
   const RtManager *manager = &tree->managers[number];
   return (int32_t)node_around(tree, manager, node).info->coordinates[manager->axis_count];

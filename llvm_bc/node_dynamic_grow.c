@@ -1,9 +1,10 @@
-/* node_dynamic_grow.c - a list gets chunks and gives them back; and what a chunk knows of its list. The invariants are
- * node_dynamic.c's. */
+/* node_dynamic_grow.c - lists allocate and free chunks; and how a chunk finds its list. The
+ * invariants are in node_dynamic.c. */
 #include "atomic.h"
 #include "node.h"
 
-int32_t rt_dynamic_grow(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *slot) {
+int32_t rt_dynamic_grow(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
+                        uint32_t *slot) {
   const uint8_t *node = rt_slot_activate(context, worker, tree, manager, slot);
   return node != context->trees[tree]->managers[manager].locals[worker->index].sink;
 }
@@ -12,15 +13,16 @@ void rt_dynamic_full(RtContext *context, int32_t tree, int32_t manager) {
   rt_error_set(context, RT_ERROR_FULL, context->trees[tree]->number, manager);
 }
 
-/* The chunks up to that of `index`, in their order, then the length. Elements between are zero. Where memory ends, the
- * list keeps its length, and what is written goes to the sink. */
-uint8_t *rt_dynamic_extend(RtContext *context, RtWorker *worker, int32_t tree_index, int32_t manager, uint32_t *list,
-                           int32_t chunk, int32_t index) {
+/* Makes the chunks up to that of `index`, in order, then sets the length. Elements between are
+ * zero. Out of memory, the list keeps its length, and the write goes to the sink. */
+uint8_t *rt_dynamic_extend(RtContext *context, RtWorker *worker, int32_t tree_index,
+                           int32_t manager, uint32_t *list, int32_t chunk, int32_t index) {
   uint32_t last = (uint32_t)index / (uint32_t)chunk, length = rt_load(&list[RT_LIST_LENGTH]);
   for (uint32_t c = length / (uint32_t)chunk; c < last; c++)
     if (!rt_dynamic_grow(context, worker, tree_index, manager, &list[RT_LIST_SLOTS + c]))
       return context->trees[tree_index]->managers[manager].locals[worker->index].sink;
-  uint8_t *node = rt_slot_activate(context, worker, tree_index, manager, &list[RT_LIST_SLOTS + last]);
+  uint8_t *node =
+      rt_slot_activate(context, worker, tree_index, manager, &list[RT_LIST_SLOTS + last]);
   if (node == context->trees[tree_index]->managers[manager].locals[worker->index].sink) return node;
   do length = rt_load(&list[RT_LIST_LENGTH]);
   while (length <= (uint32_t)index && !rt_swap(&list[RT_LIST_LENGTH], length, (uint32_t)index + 1));
@@ -28,8 +30,8 @@ uint8_t *rt_dynamic_extend(RtContext *context, RtWorker *worker, int32_t tree_in
 }
 
 /* Live chunks are the first ones. */
-void rt_dynamic_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager, uint32_t *list,
-                      int32_t capacity) {
+void rt_dynamic_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
+                      uint32_t *list, int32_t capacity) {
   if (!node_is_in_arena(context->trees[tree], list)) return;
   uint32_t chunk = (uint32_t)context->trees[tree]->managers[manager].chunk;
   uint32_t chunks = ((uint32_t)capacity + chunk - 1) / chunk;
@@ -40,7 +42,7 @@ void rt_dynamic_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_
   rt_unlock(&list[RT_LIST_LOCK]);
 }
 
-/* Keeps what each chunk has; gives the sum. */
+/* Records the elements of each chunk; returns their sum. */
 static int64_t remember(RtContext *context, int32_t tree_index, int32_t number) {
   RtTree *tree = context->trees[tree_index];
   const RtManager *manager = &tree->managers[number];
@@ -55,6 +57,10 @@ static int64_t remember(RtContext *context, int32_t tree_index, int32_t number) 
   return count;
 }
 
-int64_t rt_dynamic_count(RtContext *context, int32_t tree, int32_t manager) { return remember(context, tree, manager); }
+int64_t rt_dynamic_count(RtContext *context, int32_t tree, int32_t manager) {
+  return remember(context, tree, manager);
+}
 
-void rt_dynamic_remember(RtContext *context, int32_t tree, int32_t manager) { remember(context, tree, manager); }
+void rt_dynamic_remember(RtContext *context, int32_t tree, int32_t manager) {
+  remember(context, tree, manager);
+}

@@ -1,16 +1,17 @@
-/* node_manager.c - where the nodes of one pointer SNode come from.
+/* node_manager.c - the allocator of one SNode's nodes.
  *
  *     arena --segments--> chunk --batches--> a worker's free list --take--> a live node
  *                                                 ^                             |
  *                            shared free list ----+<---- collect ---- recycled -+
  *
- * A worker takes from its own list without a lock; an empty one is refilled under the manager's lock by a batch of
- * freed nodes, else of those behind `handed` in a chunk (never used, or cleared with all their level), else from a new
- * chunk. Chunks grow geometrically from one segment to LARGEST_CHUNK, and shrink again to what budget and arena have.
- * Invariant: the memory of a FRESH node reads zero; a USED one is zeroed here, late, by the thread that will write it
- * next. Sizes: a node costs node_size + info_stride + 9 bytes of its chunk.
- * Whoever takes or recycles a node notes it (RtLocal.touched), once, so that lists follow without looking at the
- * others. */
+ * A worker takes from its own list without a lock; an empty one is refilled under the manager's
+ * lock by a batch of freed nodes, else of those past `handed` in a chunk (never used, or cleared
+ * with their whole level), else from a new chunk. Chunks grow geometrically from one segment to
+ * LARGEST_CHUNK, and are smaller if budget or arena run short. Invariant: the memory of a FRESH
+ * node reads zero; a USED one is zeroed here, late, by the thread that will write it next. Sizes: a
+ * node costs node_size + info_stride + 9 bytes of its chunk.
+ * Taking or recycling a node notes it once (RtLocal.touched), so that lists can be updated without
+ * visiting the others. */
 #include "atomic.h"
 #include "node.h"
 
@@ -20,7 +21,8 @@ void rt_tree_touch(RtTree *tree) {
   if (!rt_load(&tree->changed)) rt_store(&tree->changed, 1);
 }
 
-void rt_node_splice(RtTree *tree, RtManager *manager, uint32_t first, uint32_t last, uint32_t *list) {
+void rt_node_splice(RtTree *tree, RtManager *manager, uint32_t first, uint32_t last,
+                    uint32_t *list) {
   if (!first) return;
   node_get(tree, manager, last).info->next = *list;
   *list = first;
@@ -30,15 +32,21 @@ void rt_node_recycle(RtTree *tree, RtManager *manager, RtLocal *local, uint32_t 
   node_retire(local, node_get(tree, manager, handle), handle);
 }
 
-/* -- chunks ------------------------------------------------------------------------------------------------------ */
+/* -- chunks ------------------------------------------------------------------------------------ */
 
-static uint64_t node_cost(const RtManager *manager) { return manager->node_size + manager->info_stride + 9; }
+static uint64_t node_cost(const RtManager *manager) {
+  return manager->node_size + manager->info_stride + 9;
+}
 
-static uint64_t segment_bytes(uint64_t bytes) { return (bytes + RT_SEGMENT - 1) / RT_SEGMENT * RT_SEGMENT; }
+static uint64_t segment_bytes(uint64_t bytes) {
+  return (bytes + RT_SEGMENT - 1) / RT_SEGMENT * RT_SEGMENT;
+}
 
-static uint64_t least_chunk_bytes(const RtManager *manager) { return segment_bytes(node_cost(manager)); }
+static uint64_t least_chunk_bytes(const RtManager *manager) {
+  return segment_bytes(node_cost(manager));
+}
 
-/* As much as the manager has already, within bounds. */
+/* As much as the manager already has, within bounds. */
 static uint64_t next_chunk_bytes(const RtTree *tree, const RtManager *manager) {
   uint64_t least = least_chunk_bytes(manager), bytes = manager->chunk_bytes;
   if (bytes > LARGEST_CHUNK) bytes = LARGEST_CHUNK;
@@ -50,9 +58,10 @@ static uint32_t nodes_that_fit(const RtTree *tree, const RtManager *manager, uin
   return (uint32_t)(tree->tiny_chunks && count > TINY_CHUNK_NODES ? TINY_CHUNK_NODES : count);
 }
 
-/* nodes | infos | positions | touched | states; each begins aligned, since node_size is a multiple of 64, info_stride of
- * 8, and the two tables of 4-byte words are as long as each other. */
-static void chunk_init(RtTree *tree, RtManager *manager, RtChunk *chunk, uint8_t *memory, uint64_t bytes) {
+/* nodes | infos | positions | touched | states; each is aligned, since node_size is a multiple of
+ * 64, info_stride of 8, and the two tables of 4-byte words have equal length. */
+static void chunk_init(RtTree *tree, RtManager *manager, RtChunk *chunk, uint8_t *memory,
+                       uint64_t bytes) {
   uint32_t count = nodes_that_fit(tree, manager, bytes);
   chunk->nodes = memory;
   chunk->infos = memory + count * manager->node_size;
@@ -87,7 +96,7 @@ static int chunk_add(RtTree *tree, RtManager *manager) {
   return 1;
 }
 
-/* -- free lists --------------------------------------------------------------------------------------------------- */
+/* -- free lists -------------------------------------------------------------------------------- */
 
 static uint32_t batch_size(const RtTree *tree, const RtManager *manager) {
   uint64_t count = BATCH_BYTES / manager->node_size;
@@ -110,8 +119,9 @@ static uint32_t move_freed(RtTree *tree, RtManager *manager, uint32_t *list, uin
   return count;
 }
 
-/* Nodes of one chunk; pushed backward, so that they are handed out by ascending address. */
-static uint32_t hand_out(const RtTree *tree, const RtManager *manager, RtChunk *chunk, uint32_t *list, uint32_t most) {
+/* Nodes of one chunk; pushed in reverse, so that they are handed out by ascending address. */
+static uint32_t hand_out(const RtTree *tree, const RtManager *manager, RtChunk *chunk,
+                         uint32_t *list, uint32_t most) {
   uint32_t left = chunk->node_count - chunk->handed, count = left < most ? left : most;
   chunk->handed += count;
   for (uint32_t i = 1; i <= count; i++) {

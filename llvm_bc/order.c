@@ -1,7 +1,8 @@
-/* order.c - walks in index order over the nodes of a tree without ends: what kernels inline of them.
- * Rows of coordinates stand sorted (order_make.c); those that agree on the axes before one are neighbours, and among these
- * so are those that agree on it too. So a loop per axis goes from group to group. The next group is looked for in steps
- * that double, then halve: near ones cost little, and far ones their logarithm. */
+/* order.c - walks in index order over the nodes of an unbounded tree: the part inlined into
+ * kernels. Rows of coordinates are sorted (order_make.c); rows that agree on the axes before one
+ * are adjacent, and among them those that also agree on that axis. So a loop per axis goes from
+ * group to group. The next group is found by galloping search: near ones cost little, and far ones
+ * their logarithm. */
 #include "rt.h"
 
 static const RtOrder *order_get(uint64_t order) { return (const RtOrder *)(uintptr_t)order; }

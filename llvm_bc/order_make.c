@@ -1,21 +1,23 @@
 /* order_make.c - the coordinates of a manager's active nodes, ascending.
- * Made anew when the manager's version moved: copied from its list, which later updates may reorder while a walk goes
- * on, and sorted by merging runs, of which an order of memory that is nearly one of coordinates has few to merge.
- * A walk inside another one has an order of its own, by depth, so that the outer one's stays as it is.
+ * Rebuilt after the manager's version changed: copied from its list, which later updates may
+ * reorder during a walk, and sorted by merging runs, of which there are few if memory order is
+ * close to coordinate order. A nested walk has its own order, by depth, so that the outer one's
+ * does not change.
  * Sizes: 16 bytes per node and axis. */
 #include "atomic.h"
 #include "node.h"
 
 enum { LEAST_ROWS = 64 };
 
-static void *order_grow(RtContext *context, const RtTree *tree, const RtManager *manager, void *memory, uint64_t old_bytes,
-                        uint64_t new_bytes) {
+static void *order_grow(RtContext *context, const RtTree *tree, const RtManager *manager,
+                        void *memory, uint64_t old_bytes, uint64_t new_bytes) {
   void *grown = context->grow(context, memory, old_bytes, new_bytes);
-  if (!grown) rt_error_set(context, RT_ERROR_MEMORY, tree->number, (int32_t)(manager - tree->managers));
+  if (!grown)
+    rt_error_set(context, RT_ERROR_MEMORY, tree->number, (int32_t)(manager - tree->managers));
   return grown;
 }
 
-/* -- sorting -------------------------------------------------------------------------------------------------------- */
+/* -- sorting ----------------------------------------------------------------------------------- */
 
 static int is_before(const int64_t *a, const int64_t *b, int32_t axis_count) {
   for (int32_t k = 0; k < axis_count; k++)
@@ -28,10 +30,12 @@ static void copy_rows(int64_t *to, const int64_t *from, int64_t numbers) {
 }
 
 /* Two sorted runs of `from`, begin..middle and middle..end, become one of `to`. */
-static void merge(int64_t *to, const int64_t *from, int64_t begin, int64_t middle, int64_t end, int32_t axes) {
+static void merge(int64_t *to, const int64_t *from, int64_t begin, int64_t middle, int64_t end,
+                  int32_t axes) {
   int64_t left = begin, right = middle;
   for (int64_t row = begin; row < end; row++) {
-    int takes_left = right == end || (left < middle && !is_before(from + right * axes, from + left * axes, axes));
+    int takes_left = right == end ||
+                     (left < middle && !is_before(from + right * axes, from + left * axes, axes));
     int64_t *next = takes_left ? &left : &right;
     copy_rows(to + row * axes, from + *next * axes, axes);
     ++*next;
@@ -61,12 +65,14 @@ static void sort(RtOrder *order) {
   if (rows != order->rows) copy_rows(order->rows, rows, count * axes);
 }
 
-/* -- which ---------------------------------------------------------------------------------------------------------- */
+/* -- which ------------------------------------------------------------------------------------- */
 
-static RtOrder **find_place(RtContext *context, const RtTree *tree, RtManager *manager, uint64_t depth) {
+static RtOrder **find_place(RtContext *context, const RtTree *tree, RtManager *manager,
+                            uint64_t depth) {
   uint64_t count = manager->order_count;
   if (depth >= count) {
-    RtOrder **orders = order_grow(context, tree, manager, manager->orders, count * sizeof *orders, (depth + 1) * sizeof *orders);
+    RtOrder **orders = order_grow(context, tree, manager, manager->orders, count * sizeof *orders,
+                                  (depth + 1) * sizeof *orders);
     if (!orders) return 0;
     for (uint64_t k = count; k <= depth; k++) orders[k] = 0;
     manager->orders = orders;
@@ -79,12 +85,14 @@ static uint64_t order_bytes(const RtManager *manager, int64_t capacity) {
   return sizeof(RtOrder) + 2 * sizeof(int64_t) * (uint64_t)capacity * (uint64_t)manager->axis_count;
 }
 
-static RtOrder *reserve(RtContext *context, const RtTree *tree, RtManager *manager, RtOrder **place) {
+static RtOrder *reserve(RtContext *context, const RtTree *tree, RtManager *manager,
+                        RtOrder **place) {
   int64_t old = *place ? (*place)->capacity : 0, capacity = old ? old : LEAST_ROWS;
   while ((uint64_t)capacity < manager->list_count) capacity *= 2;
   if (*place && capacity == old) return *place;
   uint64_t old_bytes = *place ? order_bytes(manager, old) : 0;
-  RtOrder *order = order_grow(context, tree, manager, *place, old_bytes, order_bytes(manager, capacity));
+  RtOrder *order =
+      order_grow(context, tree, manager, *place, old_bytes, order_bytes(manager, capacity));
   if (!order) return 0;
   *place = order;
   order->version = 0;
@@ -102,7 +110,8 @@ uint64_t rt_list_order(RtContext *context, int32_t tree_index, int32_t number, i
   if (!order || order->version == manager->version) return (uint64_t)(uintptr_t)order;
   order->count = (int64_t)manager->list_count;
   for (int64_t row = 0; row < order->count; row++)
-    copy_rows(order->rows + row * order->axis_count, manager->list[row].coordinates, order->axis_count);
+    copy_rows(order->rows + row * order->axis_count, manager->list[row].coordinates,
+              order->axis_count);
   sort(order);
   order->version = manager->version;
   return (uint64_t)(uintptr_t)order;

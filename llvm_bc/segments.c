@@ -1,24 +1,25 @@
-/* segments.c - a tree's arena, dealt out by segments: to chunks of nodes, and to tables.
+/* segments.c - allocates a tree's arena by segments: to chunks of nodes, and to tables.
  *
  *     | root .. | chunk | vacant | table | chunk ..       | never used ..
  *     0       bottom                                     top       reserved
  *
- * The map of segments (RtTree.segment_owner) says of each whose it is, so it is also the list of vacant ones: 0 between
- * bottom and top. Whoever needs a run of them looks there first, and raises top if it finds none. All of it under one
- * lock of the tree: a manager asks once per chunk, and chunks grow.
- * The budget is shared by all trees of a runtime: taken first, given back last. */
+ * The segment map (RtTree.segment_owner) has the owner of each, so it is also the list of vacant
+ * ones: 0 between bottom and top. A run is searched there first; if there is none, top is raised.
+ * All of this is under one lock of the tree: a manager allocates once per chunk, and chunks grow.
+ * The budget is shared by all trees of a runtime: charged first, released last. */
 #include "atomic.h"
 #include "node.h"
 
-/* -- budget ------------------------------------------------------------------------------------------------------ */
+/* -- budget ------------------------------------------------------------------------------------ */
 
-/* Whether the limit allows so many bytes in all, now or once the host was asked. */
+/* Does the limit allow so many bytes in total, possibly after asking the host? */
 static int is_allowed(RtBudget *budget, uint64_t bytes) {
   uint64_t limit = rt_load_long(&budget->limit);
   if (bytes <= limit) return 1;
   if (!budget->ask) return 0;
   uint64_t allowed = budget->ask(budget->ask_data, bytes);
-  while (allowed > limit && !rt_swap_long(&budget->limit, limit, allowed)) limit = rt_load_long(&budget->limit);
+  while (allowed > limit && !rt_swap_long(&budget->limit, limit, allowed))
+    limit = rt_load_long(&budget->limit);
   return bytes <= rt_load_long(&budget->limit);
 }
 
@@ -34,10 +35,11 @@ int rt_budget_take(RtBudget *budget, uint64_t bytes) {
   return 1;
 }
 
-/* -- the map --------------------------------------------------------------------------------------------------------- */
+/* -- the map ----------------------------------------------------------------------------------- */
 
 static void own(RtTree *tree, uint64_t start, uint64_t bytes, uint32_t owner) {
-  for (uint64_t s = start / RT_SEGMENT; s < (start + bytes) / RT_SEGMENT; s++) tree->segment_owner[s] = owner;
+  for (uint64_t s = start / RT_SEGMENT; s < (start + bytes) / RT_SEGMENT; s++)
+    tree->segment_owner[s] = owner;
 }
 
 /* The first vacant run of that length, in bytes from base; 0: none. */
@@ -83,10 +85,10 @@ void rt_segments_give(RtTree *tree, uint8_t *memory, uint64_t bytes) {
   rt_subtract_long(&tree->budget->used, bytes);
 }
 
-/* -- records ------------------------------------------------------------------------------------------------------------ */
+/* -- records ----------------------------------------------------------------------------------- */
 
-/* Entered in the map before any node of the chunk is published, so that whoever holds an address in it finds them. A
- * chunk is at least one segment, so the table of records cannot be full. */
+/* Entered in the map before any node of the chunk is published, so that an address in it can be
+ * looked up. A chunk is at least one segment, so the table of records cannot be full. */
 uint32_t rt_record_take(RtTree *tree, uint8_t *memory, uint64_t bytes) {
   rt_lock(&tree->lock);
   uint32_t record = tree->free_record;

@@ -1,7 +1,7 @@
-/* target.h - the primitives in which the targets differ: memory order, and rt_target_wait.
- * On NVPTX LLVM 19 selects no acquire load, no release store and no fence, and drops the order of a
- * compare-and-swap without a word; so there every access is relaxed and a membar stands beside it. Elsewhere the
- * order is part of the access, and thread sanitizers see it. */
+/* target.h - the primitives in which the targets differ: memory order, and rt_target_wait. On
+ * NVPTX, LLVM 19 cannot select acquire loads, release stores and fences, and silently drops the
+ * order of a compare-and-swap; so there every access is relaxed and paired with a membar. Elsewhere
+ * the order is part of the access, where thread sanitizers see it. */
 #ifndef RG_RT_TARGET_H
 #define RG_RT_TARGET_H
 
@@ -11,7 +11,7 @@
 #define RT_ACQUIRE __ATOMIC_RELAXED
 #define RT_RELEASE __ATOMIC_RELAXED
 #define RT_ACQ_REL __ATOMIC_RELAXED
-static inline void rt_order_after(void) { __nvvm_membar_gl(); }  /* behind an access that acquires */
+static inline void rt_order_after(void) { __nvvm_membar_gl(); }  /* after an access that acquires */
 static inline void rt_order_before(void) { __nvvm_membar_gl(); } /* before one that releases */
 #else
 #define RT_ACQUIRE __ATOMIC_ACQUIRE

@@ -1,4 +1,5 @@
-/* target_cpu.c - waiting on a CPU: who holds what we wait for may have lost its core to us, so give it back soon. */
+/* target_cpu.c - waiting on a CPU: the thread we wait for may have been preempted by us, so yield
+ * soon. */
 #include "target.h"
 
 #include <sched.h>

@@ -1,5 +1,5 @@
-/* target_cuda.c - waiting on a GPU: threads of one warp advance on their own (sm_70 and later), so a short sleep is
- * enough to let the one that holds the claim finish. */
+/* target_cuda.c - waiting on a GPU: threads of a warp progress independently (sm_70 and later), so
+ * a short sleep lets the one that holds the claim finish. */
 #include "target.h"
 
 enum { FIRST_SLEEP_NS = 32, LONGEST_SHIFT = 5 };

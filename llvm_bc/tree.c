@@ -1,8 +1,9 @@
-/* tree.c - a tree's tables made ready. */
+/* tree.c - initialises a tree's tables. */
 #include "node.h"
 
 static void manager_init(RtTree *tree, RtManager *manager) {
-  manager->info_stride = sizeof(RtNodeInfo) + sizeof(int64_t) * (uint64_t)(manager->axis_count + (manager->chunk > 0));
+  manager->info_stride =
+      sizeof(RtNodeInfo) + sizeof(int64_t) * (uint64_t)(manager->axis_count + (manager->chunk > 0));
   manager->version = 1;
   if (manager->parent >= 0) tree->managers[manager->parent].child_count++;
 }
@@ -15,10 +16,13 @@ void rt_tree_init(RtTree *tree, int32_t worker_count) {
   tree->top = tree->bottom = (root_end + RT_SEGMENT - 1) / RT_SEGMENT * RT_SEGMENT;
 }
 
-int64_t rt_manager_live(const RtTree *tree, int32_t manager) { return (int64_t)tree->managers[manager].live_count; }
+int64_t rt_manager_live(const RtTree *tree, int32_t manager) {
+  return (int64_t)tree->managers[manager].live_count;
+}
 
 uint64_t rt_tree_bytes(const RtTree *tree) {
   uint64_t bytes = 0;
-  for (int32_t m = 0; m < tree->manager_count; m++) bytes += tree->managers[m].chunk_bytes + tree->managers[m].table.bytes;
+  for (int32_t m = 0; m < tree->manager_count; m++)
+    bytes += tree->managers[m].chunk_bytes + tree->managers[m].table.bytes;
   return bytes;
 }

@@ -1,5 +1,5 @@
 /* valid.c - a tree's own tables: every segment belongs to one chunk, one table or nobody, and all
- * of it is paid for. */
+ * of it is charged to the budget. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ static int map_is_valid(const Check *c, Use *use) {
       EXPECT(owner <= tree->chunk_count && tree->chunks[owner - 1].manager >= 0, 0,
              "a segment's owner is a chunk in use");
       EXPECT(is_inside(tree, &tree->chunks[owner - 1], s), 0,
-             "a segment lies in the chunk that owns it");
+             "a segment is in the chunk that owns it");
       use->chunks += RT_SEGMENT;
     }
   }

@@ -1,8 +1,8 @@
-/* valid.h - what must hold of a tree's tables while no task runs, as functions that say which
- * sentence broke. They change nothing, follow no handle that they have not looked at first, and
- * look at everything: a tree's price is its nodes and the slots of its live nodes. Native alone:
- * kernels have no need of them. Debug builds (RG_DEBUG) ask after every settle, collect, compact,
- * clear and list update, and end the process with the sentence. */
+/* valid.h - invariants of a tree's tables while no task runs, as functions that report which one is
+ * violated. They change nothing, follow no handle before checking it, and check everything: the
+ * cost is a tree's nodes and the slots of its live nodes. Native only: kernels do not need them.
+ * Debug builds (RG_DEBUG) run them after every settle, collect, compact, clear and list update, and
+ * end the process with the violated invariant. */
 #ifndef RG_RT_VALID_H
 #define RG_RT_VALID_H
 
@@ -14,13 +14,13 @@ typedef struct RtBroken {
   uint32_t node;            /* handle; 0: none in particular */
 } RtBroken;
 
-/* Segments, records, budget, and each manager with all that follows. What only a settled tree
- * promises is asked of one that nothing changed since. 0: `broken` says what. */
+/* Segments, records, budget, and each manager with everything below. Invariants of settled trees
+ * are checked only if nothing changed since. 0: `broken` says what is wrong. */
 int rt_tree_is_valid(const RtTree *tree, int32_t worker_count, RtBroken *broken);
 /* Chunks, free and recycled lists, counts, every node and its slot. */
 int rt_manager_is_valid(const RtTree *tree, int32_t manager, int32_t worker_count,
                         RtBroken *broken);
-/* The list of active nodes, and the notes of what it does not show yet. */
+/* The list of active nodes, and the notes of changes that it does not show yet. */
 int rt_list_is_valid(const RtTree *tree, int32_t manager, int32_t worker_count, RtBroken *broken);
 /* Of a hash: from coordinates to nodes. */
 int rt_table_is_valid(const RtTree *tree, int32_t manager, RtBroken *broken);

@@ -1,5 +1,5 @@
-/* valid_find.c - whoever looks for a live node finds it: in the list of active nodes, in a hash's
- * table, in the list that it is a chunk of. */
+/* valid_find.c - every live node can be found: in the list of active nodes, in a hash's table, in
+ * the list that it is a chunk of. */
 #include "hash.h"
 #include "valid_check.h"
 

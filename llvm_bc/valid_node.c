@@ -1,5 +1,5 @@
-/* valid_node.c - every node that a manager ever handed out is live, in its slot and counted, or
- * waits on exactly one list. */
+/* valid_node.c - every node that a manager has handed out is live, in its slot and counted, or on
+ * exactly one list. */
 #include "valid_check.h"
 
 /* A set of handles, as far as two of them can be compared without memory. */
@@ -75,7 +75,7 @@ static int live_node_is_valid(const Check *c, const RtNodeInfo *info, uint32_t h
                 *start = parent.memory ? parent.memory : c->tree->root;
   uint64_t size = parent.memory ? c->tree->managers[manager->parent].node_size : c->tree->root_size;
   EXPECT(slot >= start && (uint64_t)(slot - start) < size, handle,
-         "a node's slot lies in its parent");
+         "a node's slot is in its parent");
   EXPECT(*(const uint32_t *)(const void *)slot == handle, handle,
          "a live node's slot holds its handle");
   EXPECT(coordinates_are_valid(manager, info, parent.info), handle,
