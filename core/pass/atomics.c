@@ -1,28 +1,33 @@
 /* atomics.c - an update that only one iteration can reach becomes load, op, store (`plain`).
  *
- * Where the writes of a field are apart (effects_are_apart), no two iterations meet in an element of it.
- * In the host region, serial loops included, one thread runs: every update there is plain. So it is where the user
- * promised `:independent()`. Leaves notes for explain(). */
+ * Where the writes of a field are apart (effects_are_apart), no two iterations meet in an
+ * element of it. In the host region, serial loops included, one thread runs: every update there
+ * is plain. So it is where the user promised `:independent()`. Leaves notes for explain(). */
 #include "pass/effects.h"
 
 /* Why it stays atomic: would this place alone tell iterations apart? */
 static void note_atomic(IrKernel *kernel, const IrTask *task, const EffectAccess *update) {
   bool is_alone = effects_params(update->place) == (1u << task->body->params.count) - 1;
   const char *name = kernel->fields.items[update->field].name;
-  ir_note(kernel, update->inst->line, "'%s' cannot be updated plainly: %s", name && name[0] ? name : "a field",
-          is_alone ? "the loop writes it at other indices too"
-                   : "its indices do not tell the iterations apart, so two may meet in one element");
+  ir_note(kernel, update->inst->line, "'%s' cannot be updated plainly: %s",
+          name && name[0] ? name : "a field",
+          is_alone
+              ? "the loop writes it at other indices too"
+              : "its indices do not tell the iterations apart, so two may meet in one element");
 }
 
 static void mark_all(const Effects *effects) {
   for (int i = 0; i < effects->accesses.count; i++)
-    if (effects->accesses.items[i].verb == EFFECT_UPDATES) effects->accesses.items[i].inst->plain = true;
+    if (effects->accesses.items[i].verb == EFFECT_UPDATES)
+      effects->accesses.items[i].inst->plain = true;
 }
 
-static void mark_apart(PassContext *ctx, IrKernel *kernel, const IrTask *task, const Effects *effects) {
+static void mark_apart(PassContext *ctx, IrKernel *kernel, const IrTask *task,
+                       const Effects *effects) {
   bool *apart = scratch_array(ctx->scratch, bool, kernel->fields.count);
   for (int f = 0; f < kernel->fields.count; f++)
-    if (effects->fields[f].verbs & EFFECT_UPDATES) apart[f] = effects_are_apart(effects, f, EFFECT_WRITES);
+    if (effects->fields[f].verbs & EFFECT_UPDATES)
+      apart[f] = effects_are_apart(effects, f, EFFECT_WRITES);
   for (int i = 0; i < effects->accesses.count; i++) {
     const EffectAccess *access = &effects->accesses.items[i];
     if (access->verb != EFFECT_UPDATES) continue;

@@ -9,7 +9,7 @@
  *        body              interior                    body
  *
  * An axis of the box that nothing narrows reaches from INT64_MIN to INT64_MAX.
- * needs: ranges     keeps: shapes of tasks     sets: PLACE.inside, task->interior */
+ * Sets PLACE.inside, task->interior. */
 #include "base/bits.h"
 #include "pass/effects.h"
 #include "pass/rewrite.h"

@@ -1,11 +1,11 @@
-/* effects.c - see effects.h. One walk in the order of the body fills the tables; questions read them. */
+/* effects.c - see effects.h. One walk in the order of the body fills the tables. */
 #include "pass/effects.h"
 
 #include "base/map.h"
 #include "ir/attribute.h"
 #include "pass/rewrite.h"
 
-/* -- collecting ------------------------------------------------------------------------------------------------- */
+/* -- collecting ------------------------------------------------------------------------------- */
 
 typedef struct Collector {
   Scratch *scratch;
@@ -17,7 +17,8 @@ typedef struct Collector {
 static const IndexRange *ranges_of_place(Collector *c, const IrInst *place) {
   if (place->op != IR_PLACE) return NULL;
   IndexRange *index = scratch_array(c->scratch, IndexRange, place->operand_count);
-  for (int axis = 0; axis < place->operand_count; axis++) index[axis] = ranges_of(place->operands[axis]);
+  for (int axis = 0; axis < place->operand_count; axis++)
+    index[axis] = ranges_of(place->operands[axis]);
   return index;
 }
 
@@ -51,7 +52,8 @@ static void note_access(Collector *c, IrInst *inst) {
   field->verbs |= verb;
   if (inst->op == IR_UPDATE || inst->op == IR_RMW) field->updates |= 1u << inst->imm;
   place->verbs |= verb;
-  EffectAccess access = {.inst = inst, .place = place, .field = place->inst->field, .verb = verb, .next = -1};
+  EffectAccess access = {
+      .inst = inst, .place = place, .field = place->inst->field, .verb = verb, .next = -1};
   vec_push(c->scratch, &effects->accesses, access);
 }
 
@@ -59,11 +61,15 @@ static unsigned changes_of(const IrInst *inst) {
   if (inst->op == IR_APPEND) return EFFECT_APPENDS;
   if (inst->op == IR_POP) return EFFECT_POPS;
   int effects = ir_effects(inst);
-  return (effects & IR_ACTIVATES ? EFFECT_ACTIVATES : 0u) | (effects & IR_DEACTIVATES ? EFFECT_DEACTIVATES : 0u);
+  return (effects & IR_ACTIVATES ? EFFECT_ACTIVATES : 0u) |
+         (effects & IR_DEACTIVATES ? EFFECT_DEACTIVATES : 0u);
 }
 
 static void note_call(Collector *c, IrInst *inst) {
-  EffectCall call = {.inst = inst, .op = inst->op, .changes = changes_of(inst), .tree = ir_has_tree(inst) ? inst->tree : -1};
+  EffectCall call = {.inst = inst,
+                     .op = inst->op,
+                     .changes = changes_of(inst),
+                     .tree = ir_has_tree(inst) ? inst->tree : -1};
   if (ir_has_level(inst->op)) {
     const IrLevel *level = &c->effects->kernel->levels.items[inst->level];
     call.tree = level->tree;
@@ -88,12 +94,15 @@ static void walk(Collector *c, IrRegion *function) {
   if (function) ir_walk(function, note_inst, c);
 }
 
-Effects *effects_collect(Scratch *scratch, const IrKernel *kernel, IrRegion *body, IrRegion *interior) {
+Effects *effects_collect(Scratch *scratch, const IrKernel *kernel, IrRegion *body,
+                         IrRegion *interior) {
   Effects *effects = scratch_new(scratch, Effects);
-  *effects = (Effects){.kernel = kernel, .field_count = kernel->fields.count, .tree_count = kernel->trees.count};
+  *effects = (Effects){
+      .kernel = kernel, .field_count = kernel->fields.count, .tree_count = kernel->trees.count};
   effects->fields = scratch_array(scratch, EffectField, effects->field_count);
   effects->trees = scratch_array(scratch, unsigned, effects->tree_count);
-  for (int f = 0; f < effects->field_count; f++) effects->fields[f].first = effects->fields[f].last = -1;
+  for (int f = 0; f < effects->field_count; f++)
+    effects->fields[f].first = effects->fields[f].last = -1;
   Collector c = {.scratch = scratch, .effects = effects};
   map_init(&c.places, scratch);
   walk(&c, body);
@@ -101,10 +110,15 @@ Effects *effects_collect(Scratch *scratch, const IrKernel *kernel, IrRegion *bod
   return effects;
 }
 
-/* -- once per task ------------------------------------------------------------------------------------------------ */
+/* -- once per task ---------------------------------------------------------------------------- */
 
-typedef struct EffectsEntry { const IrTask *task; Effects *effects; } EffectsEntry;
-typedef struct EffectsCache { VEC(EffectsEntry) entries; } EffectsCache;
+typedef struct EffectsEntry {
+  const IrTask *task;
+  Effects *effects;
+} EffectsEntry;
+typedef struct EffectsCache {
+  VEC(EffectsEntry) entries;
+} EffectsCache;
 
 const Effects *effects_of(PassContext *ctx, const IrKernel *kernel, const IrTask *task) {
   if (!ctx->effects) ctx->effects = scratch_new(ctx->scratch, EffectsCache);
@@ -112,7 +126,8 @@ const Effects *effects_of(PassContext *ctx, const IrKernel *kernel, const IrTask
   for (int i = 0; i < cache->entries.count; i++)
     if (cache->entries.items[i].task == task) return cache->entries.items[i].effects;
   IrRegion *body = task ? task->body : kernel->body;
-  EffectsEntry entry = {task, effects_collect(ctx->scratch, kernel, body, task ? task->interior : NULL)};
+  EffectsEntry entry = {task,
+                        effects_collect(ctx->scratch, kernel, body, task ? task->interior : NULL)};
   vec_push(ctx->scratch, &cache->entries, entry);
   return entry.effects;
 }
@@ -130,13 +145,14 @@ bool effects_hold(PassContext *ctx, const IrKernel *kernel) {
   for (int i = 0; ctx->effects && i < ctx->effects->entries.count; i++) {
     const EffectsEntry *entry = &ctx->effects->entries.items[i];
     IrRegion *body = entry->task ? entry->task->body : kernel->body;
-    const Effects *now = effects_collect(ctx->scratch, kernel, body, entry->task ? entry->task->interior : NULL);
+    const Effects *now =
+        effects_collect(ctx->scratch, kernel, body, entry->task ? entry->task->interior : NULL);
     if (strcmp(text_of(ctx->scratch, entry->effects), text_of(ctx->scratch, now))) return false;
   }
   return true;
 }
 
-/* -- places ------------------------------------------------------------------------------------------------------- */
+/* -- places ----------------------------------------------------------------------------------- */
 
 int effects_param(const EffectPlace *place, int axis) {
   return place->index ? ranges_exact_param(place->function, &place->index[axis]) : -1;
@@ -169,7 +185,7 @@ EffectWhere effects_where(const EffectPlace *place) {
   return where;
 }
 
-/* -- two iterations ----------------------------------------------------------------------------------------------- */
+/* -- two iterations --------------------------------------------------------------------------- */
 
 /* Axis by axis, which loop index plus which constant all accesses that were met have there. */
 typedef struct Reach {
@@ -192,8 +208,9 @@ static void meet(Reach *reach, const EffectPlace *place) {
   reach->seen = true;
 }
 
-/* A loop index that all accesses have in one axis, plus one constant, tells two iterations apart. So every index of the
- * loop must stand in some axis; where accesses differ, a neighbour of an iteration may meet it. */
+/* A loop index that all accesses have in one axis, plus one constant, tells two iterations
+ * apart. So every index of the loop must stand in some axis; where accesses differ, a neighbour
+ * of an iteration may meet it. */
 bool effects_are_apart(const Effects *effects, int field, unsigned verbs) {
   const IrRegion *function = NULL;
   Reach reach = {0};
@@ -211,34 +228,40 @@ bool effects_are_apart(const Effects *effects, int field, unsigned verbs) {
   return met == (1u << function->params.count) - 1;
 }
 
-/* -- cells that come and go ---------------------------------------------------------------------------------------- */
+/* -- cells that come and go ------------------------------------------------------------------- */
 
 static bool is_at_or_above(const SNode *above, const SNode *node) {
   while (node && node != above) node = node->parent;
   return node != NULL;
 }
 
-/* What comes brings its ancestors along; what goes takes along what is below it. CLEAR empties the level that decides. */
+/* What comes brings its ancestors along; what goes takes along what is below it. CLEAR empties
+ * the level that decides. */
 static unsigned changes_at(const Effects *effects, const EffectCall *call, const SNode *node) {
   unsigned changes = 0;
   if (!snode_decider(node)) return 0; /* always active */
   if (!call->node) /* after `places`: anywhere in the tree */
-    return call->tree < 0 || effects->kernel->trees.items[call->tree].tree == node->tree ? call->changes : 0;
+    return call->tree < 0 || effects->kernel->trees.items[call->tree].tree == node->tree
+               ? call->changes
+               : 0;
   const SNode *from = call->op == IR_CLEAR ? snode_decider(call->node) : call->node;
   bool comes = call->changes & (EFFECT_ACTIVATES | EFFECT_APPENDS);
   if (comes && is_at_or_above(node, call->node)) changes |= EFFECT_ACTIVATES;
-  if (call->changes & EFFECT_DEACTIVATES && from && is_at_or_above(from, node)) changes |= EFFECT_DEACTIVATES;
+  if (call->changes & EFFECT_DEACTIVATES && from && is_at_or_above(from, node))
+    changes |= EFFECT_DEACTIVATES;
   if (call->changes & EFFECT_POPS && call->node == node) changes |= EFFECT_DEACTIVATES;
   return changes;
 }
 
 unsigned effects_of_calls(const Effects *effects, const SNode *node) {
   unsigned changes = 0;
-  for (int i = 0; i < effects->calls.count; i++) changes |= changes_at(effects, &effects->calls.items[i], node);
+  for (int i = 0; i < effects->calls.count; i++)
+    changes |= changes_at(effects, &effects->calls.items[i], node);
   return changes;
 }
 
-bool effects_access_activates(const Effects *effects, const EffectAccess *access, const SNode *node) {
+bool effects_access_activates(const Effects *effects, const EffectAccess *access,
+                              const SNode *node) {
   const IrInst *place = access->place->inst;
   bool is_there = place->op == IR_CELL || place->live || (place->here && !access->inst->own);
   if (!(access->verb & EFFECT_WRITES) || is_there || !snode_decider(node)) return false;

@@ -1,4 +1,5 @@
-/* effects.h - the second analysis: what a body reads, writes and updates, and what it may change in a tree.
+/* effects.h - the second analysis: what a body reads, writes and updates, and what it may change
+ * in a tree.
  *
  *   active l0 (%i) {
  *     %x = load place f0 %i - 1          reads f0 near the iteration's own element
@@ -6,13 +7,17 @@
  *     deactivate l1 %i                   l1, and every level below it, may lose cells
  *   }
  *
- * The effects of a task are those of its body and of its interior together: iterations of both run at the same time.
- * Sound: an answer is an upper bound of what one iteration does. What is not listed does not happen; what is listed may
- * happen in some iterations, in none, or many times. "Apart" is the one promise about two iterations.
- * Valid: until a pass adds, removes, moves or lowers an access or an op on a level, changes an index, or makes a task.
- * The pipeline forgets them after each pass; a pass that asks before it changes a body works with what the body did. Flags of accesses and places (plain, own, inside, here, live) are read
- * from the insts at the time of the question, so setting one invalidates nothing.
- * After `places` accesses have no field any more: then only calls are known, and their trees, but for bits that are set. */
+ * The effects of a task are those of its body and of its interior together: iterations of both
+ * run at the same time.
+ * Sound: an answer is an upper bound of what one iteration does. What is not listed does not
+ * happen; what is listed may happen in some iterations, in none, or many times. "Apart" is the
+ * one promise about two iterations.
+ * Valid: until a pass adds, removes, moves or lowers an access or an op on a level, changes an
+ * index, or makes a task. pass.def says which passes keep them; the pipeline forgets them after
+ * the others. A pass that asks before it changes a body works with what the body did. Flags of
+ * accesses and places (plain, own, inside, here, live) are read from the insts at the time of
+ * the question, so setting one invalidates nothing. After `places` accesses have no field any
+ * more: then only calls are known, and their trees, but for bits that are set. */
 #ifndef RG_PASS_EFFECTS_H
 #define RG_PASS_EFFECTS_H
 
@@ -37,7 +42,7 @@ typedef enum EffectWhere { /* which element, seen from the iteration */
 typedef struct EffectPlace {
   IrInst *inst;              /* PLACE or CELL */
   const IrRegion *function;  /* the body or the interior, whose parameters are the loop's indices */
-  const IndexRange *index;   /* of a PLACE: by axis of its field's level; of a CELL NULL: it has offsets */
+  const IndexRange *index;   /* PLACE: by axis of its field's level; CELL: NULL, it has offsets */
   unsigned verbs;            /* of all accesses through it */
 } EffectPlace;
 
@@ -62,7 +67,7 @@ enum { /* what ops on levels and lists do in a tree; that a write activates is a
   EFFECT_POPS = 8
 };
 
-typedef struct EffectCall {  /* an op on a level or a list: ACTIVATE .. POP; asking too: IS_ACTIVE, LENGTH, COUNT */
+typedef struct EffectCall {  /* an op on a level or list; IS_ACTIVE, LENGTH, COUNT, which ask, too */
   IrInst *inst;
   IrOp op;
   unsigned changes;          /* EFFECT_ACTIVATES .. EFFECT_POPS; 0: it only asks */
@@ -72,7 +77,7 @@ typedef struct EffectCall {  /* an op on a level or a list: ACTIVATE .. POP; ask
 
 typedef struct Effects {
   const IrKernel *kernel;
-  VEC(EffectPlace *) places;    /* in the order of the body, then of the interior, as the next ones */
+  VEC(EffectPlace *) places;    /* in the order of the body, then of the interior; so the next */
   VEC(EffectAccess) accesses;
   VEC(EffectCall) calls;
   EffectField *fields;          /* by kernel->fields, as many as there were */
@@ -81,10 +86,13 @@ typedef struct Effects {
   int field_count, tree_count;
 } Effects;
 
-/* Of a task, or of the host region (NULL): computed once, until a pass changes the kernel. Borrowed until then. */
+/* Of a task, or of the host region (NULL): computed once, until a pass changes the kernel.
+ * Borrowed until then. */
 const Effects *effects_of(PassContext *ctx, const IrKernel *kernel, const IrTask *task);
-/* Of any region, kept by the caller; `interior` may be NULL. The parameters of `body` count as the loop's indices. */
-Effects *effects_collect(Scratch *scratch, const IrKernel *kernel, IrRegion *body, IrRegion *interior);
+/* Of any region, kept by the caller; `interior` may be NULL. The parameters of `body` count as
+ * the loop's indices. */
+Effects *effects_collect(Scratch *scratch, const IrKernel *kernel, IrRegion *body,
+                         IrRegion *interior);
 /* The pipeline: the kernel is another now. */
 void effects_forget(PassContext *ctx);
 /* Are the effects that were asked for still those of the kernel? For debug builds and tests. */
@@ -92,19 +100,24 @@ bool effects_hold(PassContext *ctx, const IrKernel *kernel);
 
 /* The loop's index that the place has in an axis, alone or plus one constant; -1: none. */
 int effects_param(const EffectPlace *place, int axis);
-/* The loop's indices that effects_param finds in some axis: a bit for each. All: the place tells iterations apart. */
+/* The loop's indices that effects_param finds in some axis: a bit for each. All: the place tells
+ * iterations apart. */
 unsigned effects_params(const EffectPlace *place);
 EffectWhere effects_where(const EffectPlace *place);
-/* No element of the field is met by two iterations that do one of `verbs` to it. Proven by indices alone, never after
- * `leaf`; the user's promise (task->independent) is not looked at. Two entries of kernel->fields share no element. */
+/* No element of the field is met by two iterations that do one of `verbs` to it. Proven by
+ * indices alone, never after `leaf`; the user's promise (task->independent) is not looked at.
+ * Two entries of kernel->fields share no element. */
 bool effects_are_apart(const Effects *effects, int field, unsigned verbs);
 
-/* EFFECT_ACTIVATES, EFFECT_DEACTIVATES: may calls bring cells of `node` into being, or take some away? */
+/* EFFECT_ACTIVATES, EFFECT_DEACTIVATES: may calls bring cells of `node` into being, or take some
+ * away? */
 unsigned effects_of_calls(const Effects *effects, const SNode *node);
 /* May the access, if it writes, bring a cell of `node` into being? */
-bool effects_access_activates(const Effects *effects, const EffectAccess *access, const SNode *node);
+bool effects_access_activates(const Effects *effects, const EffectAccess *access,
+                              const SNode *node);
 
-/* One line per access and call, then what they are together: for tests, and for holding passes to what they keep. */
+/* One line per access and call, then what they are together: for tests, and for holding passes
+ * to what they keep. */
 void effects_print(StrBuf *out, const Effects *effects);
 
 #endif

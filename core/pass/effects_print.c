@@ -10,7 +10,8 @@
 
 static void print_constant(StrBuf *out, const IndexRange *range, bool is_added) {
   if (range->low != range->high) {
-    strbuf_format(out, "%s[%lld, %lld]", is_added ? " + " : "", (long long)range->low, (long long)range->high);
+    strbuf_format(out, "%s[%lld, %lld]", is_added ? " + " : "", (long long)range->low,
+                  (long long)range->high);
   } else if (!is_added) {
     strbuf_format(out, "%lld", (long long)range->low);
   } else if (range->low) {
@@ -31,7 +32,8 @@ static void print_index(StrBuf *out, const EffectPlace *place, int axis) {
 }
 
 static void print_place(StrBuf *out, const EffectPlace *place) {
-  static const char *const words[] = {[EFFECT_OWN] = " own", [EFFECT_NEAR] = " near", [EFFECT_ANYWHERE] = ""};
+  static const char *const words[] = {
+      [EFFECT_OWN] = " own", [EFFECT_NEAR] = " near", [EFFECT_ANYWHERE] = ""};
   int count = place->index ? place->inst->operand_count : place->inst->axis_count;
   strbuf_format(out, " f%d (", place->inst->field);
   for (int axis = 0; axis < count; axis++) {
@@ -58,8 +60,13 @@ static void print_call(StrBuf *out, const EffectCall *call) {
 }
 
 static void print_field(StrBuf *out, const Effects *effects, int number) {
-  static const struct { EffectVerb verb; const char *text; } verbs[] = {
-      {EFFECT_READS, " reads"}, {EFFECT_STORES, " stores"}, {EFFECT_UPDATES, " updates"}, {EFFECT_EXCHANGES, " exchanges"}};
+  static const struct {
+    EffectVerb verb;
+    const char *text;
+  } verbs[] = {{EFFECT_READS, " reads"},
+               {EFFECT_STORES, " stores"},
+               {EFFECT_UPDATES, " updates"},
+               {EFFECT_EXCHANGES, " exchanges"}};
   const EffectField *field = &effects->fields[number];
   if (!field->verbs) return;
   strbuf_format(out, "  f%d:", number);
@@ -69,23 +76,28 @@ static void print_field(StrBuf *out, const Effects *effects, int number) {
   for (int op = 0; op < IR_UPDATE_COUNT; op++)
     if (field->updates >> op & 1) strbuf_format(out, " %s", ir_update_text((IrUpdate)op));
   bool writes = field->verbs & EFFECT_WRITES;
-  strbuf_text(out, writes && effects_are_apart(effects, number, EFFECT_WRITES) ? ", apart\n" : "\n");
+  strbuf_text(out,
+              writes && effects_are_apart(effects, number, EFFECT_WRITES) ? ", apart\n" : "\n");
 }
 
 static void print_level(StrBuf *out, const Effects *effects, int number) {
   const SNode *node = effects->kernel->levels.items[number].node;
   unsigned changes = effects_of_calls(effects, node);
   for (int i = 0; i < effects->accesses.count; i++)
-    if (effects_access_activates(effects, &effects->accesses.items[i], node)) changes |= EFFECT_ACTIVATES;
+    if (effects_access_activates(effects, &effects->accesses.items[i], node))
+      changes |= EFFECT_ACTIVATES;
   if (changes & EFFECT_ACTIVATES) strbuf_format(out, "  l%d: gains cells\n", number);
   if (changes & EFFECT_DEACTIVATES) strbuf_format(out, "  l%d: loses cells\n", number);
 }
 
 static void print_tree(StrBuf *out, const Effects *effects, int number) {
-  static const struct { unsigned change; const char *text; } words[] = {{EFFECT_ACTIVATES, " activates"},
-                                                                        {EFFECT_DEACTIVATES, " deactivates"},
-                                                                        {EFFECT_APPENDS, " appends"},
-                                                                        {EFFECT_POPS, " pops"}};
+  static const struct {
+    unsigned change;
+    const char *text;
+  } words[] = {{EFFECT_ACTIVATES, " activates"},
+               {EFFECT_DEACTIVATES, " deactivates"},
+               {EFFECT_APPENDS, " appends"},
+               {EFFECT_POPS, " pops"}};
   if (!effects->trees[number]) return;
   strbuf_format(out, "  t%d:", number);
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
@@ -98,5 +110,6 @@ void effects_print(StrBuf *out, const Effects *effects) {
   for (int i = 0; i < effects->calls.count; i++) print_call(out, &effects->calls.items[i]);
   for (int f = 0; f < effects->field_count; f++) print_field(out, effects, f);
   for (int tree = 0; tree < effects->tree_count; tree++) print_tree(out, effects, tree);
-  for (int level = 0; level < effects->kernel->levels.count; level++) print_level(out, effects, level);
+  for (int level = 0; level < effects->kernel->levels.count; level++)
+    print_level(out, effects, level);
 }

@@ -5,8 +5,7 @@
  * gives way to the arm that is taken; what stands behind an exit goes.
  * Backward: what has no effect and no use goes, and then what only that used.
  *
- * Invariant: floats stay IEEE to the bit. x + 0 is kept (-0 + 0 is 0), x - 0, x * 1 and x / 1 are not.
- * needs: nothing     keeps: everything others know     breaks: use counts */
+ * Invariant: floats stay IEEE to the bit. x + 0 is kept (-0 + 0 is 0), x - 0, x * 1 and x / 1 are not. */
 #include "base/map.h"
 #include "ir/attribute.h"
 #include "pass/fold_constant.h"

@@ -14,7 +14,7 @@
  *   - reads beside the own cell of a field that the body writes elsewhere: an iteration sees its own writes,
  *     and these may be in a leaf that was not there when the cursors were fetched;
  *   - all of a tree in which the body deactivates.
- * needs: atomics and bounds ran (they know a body of cells)     keeps: insts' order     sets: task->factors */
+ * Keeps the order of insts; sets task->factors. */
 #include "base/bits.h"
 #include "pass/effects.h"
 #include "pass/leaf_shape.h"

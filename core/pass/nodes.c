@@ -6,7 +6,7 @@
  *
  * The node is there until the loop ends, so nothing is checked and nothing looked up: `places` gives the body a last
  * parameter, the node's cursor. That holds in trees from which the body takes nothing away.
- * needs: ranges     keeps: insts, their order     sets: PLACE.here, PLACE.inside */
+ * Sets PLACE.here, PLACE.inside. */
 #include "pass/effects.h"
 
 typedef struct Nodes {

@@ -10,33 +10,21 @@ typedef struct PassContext {
   int vector_bytes;   /* widest vector of the target: 16, 32, 64 */
   bool for_cuda;      /* no vector rows */
   bool verify;        /* after every pass */
-  void (*dump)(void *data, const char *pass, const char *text); /* NULL: none; text "(unchanged)" where it is */
+  /* NULL: none; text "(unchanged)" where it is */
+  void (*dump)(void *data, const char *pass, const char *text);
   void *dump_data;
-  struct EffectsCache *effects; /* effects.c: what was asked for since a pass changed the kernel; NULL at first */
+  struct EffectsCache *effects; /* what was asked for since the kernel changed; NULL at first */
 } PassContext;
 
-typedef struct Pass {
-  const char *name;
-  bool (*run)(PassContext *ctx, IrKernel *kernel, Error *err);
-} Pass;
-extern const Pass pass_list[];  /* ends with a NULL name; pipeline.c */
-
 bool pass_run_all(PassContext *ctx, IrKernel *kernel, Error *err);
-/* The passes named in a comma-separated list, in the order given: what tests use. */
+/* The passes named in a comma-separated list, in the order given: what tests use. In either an
+ * order that leaves a pass without what it needs is refused. */
 bool pass_run_named(PassContext *ctx, IrKernel *kernel, const char *names, Error *err);
 
-bool pass_fold(PassContext *ctx, IrKernel *kernel, Error *err);
-bool pass_tasks(PassContext *ctx, IrKernel *kernel, Error *err);
-bool pass_leaf(PassContext *ctx, IrKernel *kernel, Error *err);
-bool pass_rows(PassContext *ctx, IrKernel *kernel, Error *err);
-bool pass_race(PassContext *ctx, IrKernel *kernel, Error *err);
-bool pass_explain(PassContext *ctx, IrKernel *kernel, Error *err);
-bool pass_atomics(PassContext *ctx, IrKernel *kernel, Error *err);
-bool pass_bounds(PassContext *ctx, IrKernel *kernel, Error *err);
-bool pass_privatise(PassContext *ctx, IrKernel *kernel, Error *err);
-bool pass_nodes(PassContext *ctx, IrKernel *kernel, Error *err);
-bool pass_slots(PassContext *ctx, IrKernel *kernel, Error *err);
-bool pass_unroll(PassContext *ctx, IrKernel *kernel, Error *err);
-bool pass_places(PassContext *ctx, IrKernel *kernel, Error *err);
+#define FACT(NAME, TEXT)
+#define PASS(NAME, ...) bool pass_##NAME(PassContext *ctx, IrKernel *kernel, Error *err);
+#include "pass/pass.def"
+#undef PASS
+#undef FACT
 
 #endif

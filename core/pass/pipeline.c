@@ -2,18 +2,79 @@
 #include "pass/effects.h"
 #include "pass/pass.h"
 
-/* atomics and bounds read bodies as the user's loops have them, so they come before `leaf` takes indices apart; rows asks
- * atomics which updates are plain. fold stands where the pass before leaves constants to be found and values without use: after
- * `tasks`, so that the next ones meet settled indices, after `unroll`, whose copies differ in constants, and at the end,
- * since `places` writes address arithmetic without looking left or right. race and explain change nothing: one reads what the
- * user wrote, the other what became of it. */
-const Pass pass_list[] = {
-    {"fold", pass_fold},       {"tasks", pass_tasks},   {"fold", pass_fold},     {"race", pass_race},
-    {"atomics", pass_atomics}, {"bounds", pass_bounds}, {"nodes", pass_nodes},   {"privatise", pass_privatise},
-    {"unroll", pass_unroll},   {"fold", pass_fold},     {"leaf", pass_leaf},     {"rows", pass_rows},
-    {"explain", pass_explain}, {"places", pass_places}, {"fold", pass_fold},     {"slots", pass_slots},
-    {"fold", pass_fold},       {NULL, NULL},
+/* -- what passes need and leave: pass.def ----------------------------------------------------- */
+
+enum { /* numbers of facts */
+#define FACT(NAME, TEXT) NAME##_NUMBER,
+#define PASS(...)
+#include "pass/pass.def"
+#undef FACT
+  FACT_COUNT
 };
+
+enum { /* and their bits */
+#define FACT(NAME, TEXT) NAME = 1 << NAME##_NUMBER,
+#include "pass/pass.def"
+#undef PASS
+#undef FACT
+};
+
+static const char *const fact_texts[FACT_COUNT] = {
+#define FACT(NAME, TEXT) TEXT,
+#define PASS(...)
+#include "pass/pass.def"
+#undef PASS
+#undef FACT
+};
+
+typedef struct Pass {
+  const char *name;
+  bool (*run)(PassContext *ctx, IrKernel *kernel, Error *err);
+  unsigned needs, gives, ends, keeps;
+} Pass;
+
+#define FACT(NAME, TEXT)
+#define PASS(NAME, NEEDS, GIVES, ENDS, KEEPS) \
+  static const Pass NAME = {#NAME, pass_##NAME, NEEDS, GIVES, ENDS, KEEPS};
+#include "pass/pass.def"
+#undef PASS
+
+/* atomics and bounds read bodies as the user's loops have them. fold stands where the pass
+ * before leaves constants to be found and values without use: after `tasks`, so that the next
+ * ones meet settled indices, after `unroll`, whose copies differ in constants, and at the end,
+ * since `places` writes address arithmetic without looking left or right. race and explain
+ * change nothing: one reads what the user wrote, the other what became of it. */
+static const Pass *const order[] = {&fold,      &tasks,  &fold, &race, &atomics, &bounds,  &nodes,
+                                    &privatise, &unroll, &fold, &leaf, &rows,    &explain, &places,
+                                    &fold,      &slots,  &fold};
+static const Pass *const by_name[] = {
+#define PASS(NAME, ...) &NAME,
+#include "pass/pass.def"
+#undef PASS
+#undef FACT
+    NULL};
+
+/* What holds of a kernel that comes from sema, or of a text: where it has tasks, the text is
+ * believed. */
+static unsigned facts_of(const IrKernel *kernel) {
+  bool has_tasks = kernel->tasks.count || kernel->frame_slots;
+  return has_tasks ? ~(unsigned)(HOST_LOOPS | EFFECTS) : SYMBOLIC | HOST_LOOPS | ROLLED;
+}
+
+static bool check_needs(const Pass *pass, unsigned facts, Error *err) {
+  for (int fact = 0; fact < FACT_COUNT; fact++)
+    if ((pass->needs & ~facts) >> fact & 1)
+      return error_set(err, RG_ERROR_INTERNAL, "pass '%s' needs that %s", pass->name,
+                       fact_texts[fact]);
+  return true;
+}
+
+static unsigned facts_after(const Pass *pass, unsigned facts) {
+  const unsigned fleeting = FOLDED | EFFECTS;
+  return (facts & ~pass->ends & (~fleeting | pass->keeps)) | pass->gives;
+}
+
+/* -- running ---------------------------------------------------------------------------------- */
 
 static const char *print(PassContext *ctx, const IrKernel *kernel) {
   StrBuf text;
@@ -22,39 +83,54 @@ static const char *print(PassContext *ctx, const IrKernel *kernel) {
   return strbuf_end(&text);
 }
 
-static bool run_pass(PassContext *ctx, const Pass *pass, IrKernel *kernel, Error *err) {
+static bool verify(PassContext *ctx, const Pass *pass, const IrKernel *kernel, Error *err) {
+  Error why;
+  error_clear(&why);
+  if (!ir_verify(kernel, &why))
+    return error_set(err, RG_ERROR_INTERNAL, "after pass %s: %s", pass->name, why.message);
+  if (!(pass->keeps & EFFECTS) || effects_hold(ctx, kernel)) return true;
+  return error_set(err, RG_ERROR_INTERNAL, "pass '%s' changes effects, which it says it keeps",
+                   pass->name);
+}
+
+static bool run_pass(PassContext *ctx, const Pass *pass, IrKernel *kernel, unsigned *facts,
+                     Error *err) {
+  if (!check_needs(pass, *facts, err)) return false;
   const char *before = ctx->dump ? print(ctx, kernel) : NULL;
-  bool ok = pass->run(ctx, kernel, err) && ir_finish(kernel, err);
-  effects_forget(ctx);
-  if (!ok) return false;
+  if (!pass->run(ctx, kernel, err) || !ir_finish(kernel, err)) return false;
   if (ctx->dump) {
     const char *after = print(ctx, kernel);
     ctx->dump(ctx->dump_data, pass->name, strcmp(before, after) == 0 ? "(unchanged)" : after);
   }
-  if (!ctx->verify) return true;
-  Error why;
-  error_clear(&why);
-  return ir_verify(kernel, &why) || error_set(err, RG_ERROR_INTERNAL, "after pass %s: %s", pass->name, why.message);
+  if (ctx->verify && !verify(ctx, pass, kernel, err)) return false;
+  if (!(pass->keeps & EFFECTS)) effects_forget(ctx);
+  *facts = facts_after(pass, *facts);
+  return true;
 }
 
 bool pass_run_all(PassContext *ctx, IrKernel *kernel, Error *err) {
-  for (const Pass *pass = pass_list; pass->name; pass++)
-    if (!run_pass(ctx, pass, kernel, err)) return false;
+  unsigned facts = facts_of(kernel);
+  effects_forget(ctx);
+  for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+    if (!run_pass(ctx, order[i], kernel, &facts, err)) return false;
   return true;
 }
 
 static const Pass *find_pass(Str name) {
-  const Pass *pass = pass_list;
-  while (pass->name && !str_is(name, pass->name)) pass++;
-  return pass->name ? pass : NULL;
+  const Pass *const *pass = by_name;
+  while (*pass && !str_is(name, (*pass)->name)) pass++;
+  return *pass;
 }
 
 bool pass_run_named(PassContext *ctx, IrKernel *kernel, const char *names, Error *err) {
+  unsigned facts = facts_of(kernel);
+  effects_forget(ctx);
   while (*names) {
     Str name = {names, (int)strcspn(names, ",")};
     const Pass *pass = find_pass(name);
-    if (!pass) return error_set(err, RG_ERROR_OPTION, "there is no pass '%.*s'", name.length, name.data);
-    if (!run_pass(ctx, pass, kernel, err)) return false;
+    if (!pass)
+      return error_set(err, RG_ERROR_OPTION, "there is no pass '%.*s'", name.length, name.data);
+    if (!run_pass(ctx, pass, kernel, &facts, err)) return false;
     names += name.length + (names[name.length] == ',');
   }
   return true;

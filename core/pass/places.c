@@ -7,7 +7,7 @@
  * `inside` needs no `if`. Cells of leaves and cursors of neighbours are cells.c's. Dense levels have no
  * activity of their own: the nearest sparse level has, and where there is none they are always active. What is done at a cell
  * of a kind is kind.h's.
- * needs: everything before it     keeps: insts' order     leaves: LOW ops only */
+ * Keeps the order of insts, and leaves LOW ops only. */
 #include "pass/places.h"
 
 #include "pass/ranges.h"

@@ -7,7 +7,7 @@
  * iteration sees allows such updates to take effect at any time before the loop ends. Worker 0 adds to the tree itself, so
  * one worker alone pays nothing; nodes are activated in the tree by whoever meets them first, and a worker's copy lies a
  * constant distance away. The device chooses between the twins at each run.
- * needs: atomics and bounds ran     keeps: the task, without its interior */
+ * The task itself goes on without its interior. */
 #include "pass/effects.h"
 #include "pass/rewrite.h"
 

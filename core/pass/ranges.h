@@ -1,4 +1,4 @@
-/* ranges.h - the one analysis: every index as base + a constant range.
+/* ranges.h - the first analysis: every index as base + a constant range. (The second: effects.h.)
  * base is a loop index of the body (param), another value, or nothing (a constant). */
 #ifndef RG_PASS_RANGES_H
 #define RG_PASS_RANGES_H

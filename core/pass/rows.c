@@ -11,7 +11,7 @@
  *
  * Before that, what does not depend on the position moves out: values, and reads of fields that the task does not
  * write at places that do not change (an iteration sees the state before the loop).
- * needs: `leaf` ran, updates marked plain     keeps: effects' order     leaves notes for explain() */
+ * Keeps the order of effects, and leaves notes for explain(). */
 #include "base/bits.h"
 #include "pass/effects.h"
 #include "pass/flatten.h"

@@ -9,8 +9,7 @@
  * it finds the same. Look-ups alone are left to LLVM, which knows when nothing in between can change the slot. An inst is
  * known in its region, from where it stands, and in the regions inside. Equal slots are one inst: `fold` saw to that.
  * Cells of a hash are known by the node above and the coordinates. Asking a table costs more than LLVM can save, so where
- * the body activates nothing in the tree, what was found is not looked for again either.
- * needs: places and fold ran     keeps: all else */
+ * the body activates nothing in the tree, what was found is not looked for again either. */
 #include "pass/effects.h"
 #include "pass/rewrite.h"
 

@@ -10,7 +10,7 @@
  *
  * Serial loops, and all inside bodies, become FORs (tasks_nest.c). For exits a RANGE or ACTIVE counts as one
  * level; behind this pass each FOR of its nest does.
- * needs: nothing     keeps: insts' order     breaks: use counts */
+ * Keeps the order of insts. */
 #include "pass/tasks.h"
 
 #include "base/map.h"

@@ -6,7 +6,7 @@
  * between two versions (window.h): the one whose places are inside is written out, the other stays a loop (`rolled`).
  * A task that has an interior is touched there only: its checked body runs at the rim. One that has a twin is not touched.
  * The copies of a nest are at most MAX_TURNS, and no body grows beyond MAX_INSTS.
- * needs: atomics and bounds ran (they read loops as ranges)     keeps: insts' order     leaves: constants for `fold` */
+ * Keeps the order of insts, and leaves constants for `fold`. */
 #include "base/bits.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"

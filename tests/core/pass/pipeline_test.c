@@ -65,6 +65,31 @@ int main(void) {
     CHECK_TEXT(err.message, "there is no pass 'melt'");
     destroy(kernel);
   }
+  TEST("an order that leaves a pass without what it needs is refused, and says what is missing") {
+    static const struct { const char *passes, *message; } orders[] = {
+        {"fold,places", "pass 'places' needs that parallel loops are tasks"},
+        {"tasks,tasks", "pass 'tasks' needs that parallel loops stand in the host region"},
+        {"tasks,places", "pass 'places' needs that loops over cells go leaf by leaf, or word by word"},
+        {"tasks,leaf,atomics", "pass 'atomics' needs that a body is what one iteration does"},
+        {"tasks,bounds,unroll,bounds", "pass 'bounds' needs that small loops are not written out"},
+        {"tasks,bounds,privatise", "pass 'privatise' needs that updates that no other iteration meets are marked"},
+        {"tasks,leaf,places,leaf", "pass 'leaf' needs that accesses name fields and levels"},
+        {"tasks,fold,leaf,places,slots", "pass 'slots' needs that equal values are one, and none is dead"},
+    };
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+      IrKernel *kernel = read(&err);
+      CHECK(!pass_run_named(&ctx, kernel, orders[i].passes, &err));
+      CHECK_TEXT(err.message, orders[i].message);
+      CHECK(err.code == RG_ERROR_INTERNAL);
+      destroy(kernel);
+    }
+  }
+  TEST("a text that has tasks already is believed about what ran before") {
+    IrKernel *kernel = read(&err);
+    CHECK(pass_run_named(&ctx, kernel, "tasks,leaf", &err));
+    CHECK(pass_run_named(&ctx, kernel, "places,fold,slots", &err));
+    destroy(kernel);
+  }
   TEST("a failed builder call fails the pass that made it") {
     IrKernel *kernel = read(&err);
     ir_fail(kernel, "something was missing");
