@@ -35,7 +35,7 @@ typedef enum RtEntry {
 #define COORDINATES const int64_t *coordinates
 
 #define ENTRY(NAME, FUNCTION, RESULT, HOME, EFFECTS, PARAMETERS, MEANING)                        \
-  __attribute__((visibility("default"))) RESULT_##RESULT FUNCTION PARAMETERS;
+  RESULT_##RESULT FUNCTION PARAMETERS;
 #include "entry.def"
 #undef ENTRY
 

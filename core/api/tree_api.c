@@ -39,7 +39,8 @@ RgStatus rg_snode_add(RgSNode *handle, const char *kind, const char *axes, const
   API_NEEDS(parent);
   API_NEEDS(kind);
   API_NEEDS(axes);
-  API_NEEDS(sizes);
+  if (size_count < 0 || (size_count > 0 && !sizes))
+    return api_refuse(__func__, "sizes and size_count do not agree");
   API_NEEDS(node);
   Program *program = API_PROGRAM(parent->tree);
   if (!api_enter(program)) return RG_ERROR_BUSY;
