@@ -13,7 +13,8 @@
 
 #include "typed/output.h"
 
-/* Of what sema_run left in `typed`; NULL with a diagnostic in the error that sema_run was given. Borrowed from scratch, which the sema's own memory came from. */
+/* Of what sema left in `typed`; NULL with a diagnostic in the error that sema_lower was given. Borrowed
+ * from scratch, which the sema's own memory came from. */
 const char *emit_lua_kernel(Scratch *scratch, const SemaOutput *typed);
 
 #endif

@@ -442,6 +442,7 @@ IrKernel *ir_read(Scratch *scratch, Heap *heap, const char *text, Error *err) {
   index_ops(&r);
   if (read_all(&r) && ir_verify(r.kernel, err)) return r.kernel;
   for (int i = 0; i < r.kernel->trees.count; i++)
-    if (r.kernel->trees.items[i].tree) snode_tree_destroy((SNodeTree *)r.kernel->trees.items[i].tree);
+    if (r.kernel->trees.items[i].tree)
+      snode_tree_release((SNodeTree *)r.kernel->trees.items[i].tree);
   return NULL;
 }

@@ -76,7 +76,7 @@ static bool compile_in_scratch(void *data, Error *err) {
   double mark = clock_ms();
   const char *written_for;
   IrKernel *kernel = ir_read_bytes(&job->scratch, job->request->bytes, job->request->length, &written_for, err);
-  bool ok = kernel && ir_verify(kernel, err);
+  bool ok = kernel != NULL;
   charge(&job->result.parse_ms, &mark);
   ok = ok && codegen_kernel(&job->scratch, job->module, job->builder, kernel, err) && jit_verify(job->module, err);
   charge(&job->result.emit_ms, &mark);

@@ -21,63 +21,26 @@ static bool wants_dump(const Kernel *kernel, const char *step) {
   return option_has_word("RG_DUMP", step) && (!only[0] || !strcmp(only, kernel->name));
 }
 
-static void dump(const Kernel *kernel, const char *step, const char *text) {
+static void dump_text(const Kernel *kernel, const char *step, const char *text) {
   if (wants_dump(kernel, step)) log_dump(step, kernel->name, text);
 }
 
-/* -- in scratch memory ----------------------------------------------------------------------------------------------
- */
-
-_Static_assert(sizeof(SemaPart) == sizeof((RgVector){0}.numbers[0]), "a vector's numbers are read where they lie");
-
-static SemaValue sema_value(const Kernel *kernel, const RgValue *value) {
-  static const SemaValueKind kinds[] = {
-      [RG_VALUE_NIL] = VALUE_NIL,       [RG_VALUE_NUMBER] = VALUE_NUMBER,     [RG_VALUE_I64] = VALUE_I64,
-      [RG_VALUE_U64] = VALUE_U64,       [RG_VALUE_BOOL] = VALUE_BOOL,         [RG_VALUE_FIELD] = VALUE_FIELD,
-      [RG_VALUE_NODE] = VALUE_NODE,     [RG_VALUE_BUILTIN] = VALUE_BUILTIN,   [RG_VALUE_TYPE] = VALUE_TYPE,
-      [RG_VALUE_STRING] = VALUE_STRING, [RG_VALUE_FUNCTION] = VALUE_FUNCTION, [RG_VALUE_TABLE] = VALUE_TABLE,
-      [RG_VALUE_OTHER] = VALUE_OTHER,   [RG_VALUE_VECTOR] = VALUE_VECTOR};
-  bool is_known = value->kind >= 0 && value->kind <= RG_VALUE_VECTOR;
-  SemaValue out = {.kind = is_known ? kinds[value->kind] : VALUE_OTHER, .depth = value->depth, .name = ""};
-  if (value->kind == RG_VALUE_FIELD) {
-    const Field *field = (const Field *)value->field;
-    out.name = field->name;
-    out.node = field->node ? field->node->snode : NULL;
-    out.component = field->component;
-    out.offset = field->has_offset ? field->offset : NULL;
-    out.type = field->type;
-  } else if (value->kind == RG_VALUE_NODE) {
-    out.node = ((const Node *)value->node)->snode;
-    out.name = out.node->name;
-  } else if (value->kind == RG_VALUE_BUILTIN || value->kind == RG_VALUE_TYPE || value->kind == RG_VALUE_OTHER) {
-    out.name = value->text ? value->text : "";
-  } else if (value->kind == RG_VALUE_VECTOR) {
-    out.name = value->vector && value->vector->type ? value->vector->type : "";
-    out.parts = value->vector ? (const SemaPart *)value->vector->numbers : NULL;
-  } else if (value->kind == RG_VALUE_I64 || value->kind == RG_VALUE_U64) {
-    out.bits = value->u64;
-  } else if (value->kind == RG_VALUE_FUNCTION && value->i64 > 0 && value->i64 <= kernel->functions.count) {
-    out.function = (int)value->i64;
-  } else if (value->kind == RG_VALUE_NUMBER) {
-    out.number = value->number;
-  } else if (value->kind == RG_VALUE_BOOL) {
-    out.number = value->i64 != 0;
-  }
-  return out;
+/* The compile as it stands, if somebody wants to see it. */
+static void dump(Compile *compile, TextKind text) {
+  const char *step = text_name(text);
+  if (!compile->is_again && wants_dump(compile->kernel, step))
+    log_dump(step, compile->kernel->name, text_print(compile, text));
 }
+
+/* -- in scratch memory -------------------------------------------------------------------------- */
 
 static SemaInput sema_input(Compile *compile) {
   const Kernel *kernel = compile->kernel;
   const EngineOptions *options = &kernel->engine->options;
-  SemaValue *values = scratch_array(&compile->scratch, SemaValue, compile->value_count + 1);
-  for (int32_t k = 0; k < compile->value_count; k++) {
-    values[k] = sema_value(kernel, &compile->values[k]);
-    values[k].is_static = kernel_is_static(kernel, k);
-  }
   return (SemaInput){.ast = kernel->ast,
                      .paths = &kernel->paths,
-                     .captures = values,
-                     .parameters = values + kernel->paths.count,
+                     .captures = compile->given,
+                     .parameters = compile->given + kernel->paths.count,
                      .parameter_count = compile->value_count - kernel->paths.count,
                      .default_f64 = options->default_f64,
                      .fast_math = kernel->fast_math,
@@ -87,31 +50,20 @@ static SemaInput sema_input(Compile *compile) {
                      .wants = &compile->wants};
 }
 
-static const char *ir_text(Compile *compile) {
-  StrBuf out;
-  strbuf_init(&out, &compile->scratch);
-  ir_print(&out, compile->sema.kernel);
-  return strbuf_end(&out);
-}
-
-static bool run_sema(Compile *compile, Error *err) {
+static bool run_types(Compile *compile, Error *err) {
   double begin = clock_ms();
   SemaInput input = sema_input(compile);
-  StrBuf types;
-  strbuf_init(&types, &compile->scratch);
-  if (wants_dump(compile->kernel, "ast")) {
-    StrBuf ast;
-    strbuf_init(&ast, &compile->scratch);
-    ast_print(&ast, compile->kernel->ast);
-    dump(compile->kernel, "ast", strbuf_end(&ast));
-  }
-  if (!sema_print_types(&compile->scratch, &input, &types, err)) return false;
-  compile->texts[TEXT_INFER] = strbuf_end(&types);
-  dump(compile->kernel, "infer", compile->texts[TEXT_INFER]);
-  if (!sema_run(&compile->scratch, &input, &compile->sema, err)) return false;
-  compile->texts[TEXT_IR] = ir_text(compile);
-  dump(compile->kernel, "ir", compile->texts[TEXT_IR]);
+  if (!sema_types(&compile->scratch, &input, &compile->sema, err)) return false;
   compile->sema_ms = clock_ms() - begin;
+  dump(compile, TEXT_INFER);
+  return true;
+}
+
+static bool run_lower(Compile *compile, Error *err) {
+  double begin = clock_ms();
+  if (!sema_lower(&compile->sema, err)) return false;
+  compile->sema_ms += clock_ms() - begin;
+  dump(compile, TEXT_IR);
   return true;
 }
 
@@ -132,36 +84,59 @@ static const char *host_processor(const Kernel *kernel) {
   return kernel->engine->store->device->processors[RG_TARGET_HOST];
 }
 
+/* A debug build does always. */
+static bool verifies(void) {
+#ifdef RG_DEBUG
+  return true;
+#else
+  return !strcmp(option_text("RG_VERIFY"), "1");
+#endif
+}
+
 static bool run_passes(Compile *compile, Error *err) {
   double begin = clock_ms();
   Kernel *kernel = compile->kernel;
+  bool dumps = !compile->is_again && wants_dump(kernel, "passes");
   PassContext passes = {.scratch = &compile->scratch,
                         .vector_bytes = vector_bytes(host_processor(kernel)),
-                        .verify = true,
-                        .dump = wants_dump(kernel, "passes") ? dump_pass : NULL,
+                        .explains = compile->explains,
+                        .verify = verifies(),
+                        .dump = dumps ? dump_pass : NULL,
                         .dump_data = kernel};
   if (!pass_run_all(&passes, compile->sema.kernel, err)) return false;
-  compile->texts[TEXT_TASKS] = ir_text(compile);
-  compile->texts[TEXT_EXPLAIN] = explain_text(&compile->scratch, kernel->ast->source, compile->sema.kernel);
-  explain_warn(kernel, compile->sema.kernel);
-  dump(kernel, "tasks", compile->texts[TEXT_TASKS]);
-  compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, host_processor(kernel));
   compile->pass_ms = clock_ms() - begin;
+  dump(compile, TEXT_TASKS);
   return true;
 }
 
-static bool run_emit_lua(Compile *compile) {
-  compile->texts[TEXT_LUA] = emit_lua_kernel(&compile->scratch, &compile->sema);
-  if (!compile->texts[TEXT_LUA]) return false;
-  dump(compile->kernel, "lua", compile->texts[TEXT_LUA]);
-  compile->texts[TEXT_EXPLAIN] = "arch \"lua\" compiles nothing: every loop is serial and every element is looked up\n";
+static bool run_emit_lua(Compile *compile, Error *err) {
+  compile->lua = emit_lua_kernel(&compile->scratch, &compile->sema);
+  if (!compile->lua) return false;
+  dump(compile, TEXT_LUA);
+  return true;
+}
+
+bool compile_run(Compile *compile, CompileStage last, Error *err) {
+  bool in_lua = compile->kernel->engine->options.runs_in_lua;
+  bool (*const stages[])(Compile *, Error *) = {run_types, run_lower,
+                                                in_lua ? run_emit_lua : run_passes};
+  for (int stage = 0; stage < (int)last; stage++)
+    if (!stages[stage](compile, err)) return false;
   return true;
 }
 
 static bool run_front(void *data, Error *err) {
   Compile *compile = data;
-  if (!run_sema(compile, err)) return false;
-  return compile->kernel->engine->options.runs_in_lua ? run_emit_lua(compile) : run_passes(compile, err);
+  Kernel *kernel = compile->kernel;
+  compile->given = values_read(&compile->scratch, kernel, compile->values, compile->value_count);
+  dump(compile, TEXT_AST);
+  if (!compile_run(compile, STAGE_LAST, err)) return false;
+  if (compile->lua) return true;
+  explain_warn(kernel, compile->sema.kernel);
+  double begin = clock_ms();
+  compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, host_processor(kernel));
+  compile->pass_ms += clock_ms() - begin;
+  return true;
 }
 
 /* -- the codegen library
@@ -223,8 +198,8 @@ static DeviceCode *make_code(Compile *compile, bool wants_texts, Error *err) {
   RgCodegenResult *result = compile_bytes(engine, compile->bytes.data, compile->bytes.length, wants_texts, err);
   if (!result) return NULL;
   for (int t = 0; t < RG_TARGET_COUNT; t++) {
-    if (result->objects[t].llvm_text) dump(kernel, "llvm", result->objects[t].llvm_text);
-    if (result->objects[t].asm_text) dump(kernel, "asm", result->objects[t].asm_text);
+    if (result->objects[t].llvm_text) dump_text(kernel, "llvm", result->objects[t].llvm_text);
+    if (result->objects[t].asm_text) dump_text(kernel, "asm", result->objects[t].asm_text);
   }
   double begin = clock_ms();
   DeviceCode *code = load(compile, result->objects, err);

@@ -1,24 +1,58 @@
-/* compile.h - one compile on its way, shared by compile.c, which runs it, and variant.c, which keeps its result. */
+/* compile.h - one compile on its way, shared by compile.c, which runs it, variant.c, which keeps its
+ * result, and texts.c, which goes a part of the way again when a text of it is asked for. */
 #ifndef RG_KERNEL_COMPILE_H
 #define RG_KERNEL_COMPILE_H
 
+#include "kernel/values.h"
 #include "kernel/variant.h"
+
+/* How far a compile has come. */
+typedef enum CompileStage {
+  STAGE_NONE,
+  STAGE_TYPES, /* sema.typed */
+  STAGE_IR,    /* sema.kernel */
+  STAGE_LAST   /* its tasks, or `lua` */
+} CompileStage;
+
+/* Its texts, by the names that RG_DUMP and kernel_text know them by. */
+typedef enum TextKind {
+  TEXT_SOURCE,
+  TEXT_AST,
+  TEXT_INFER,
+  TEXT_IR,
+  TEXT_TASKS,
+  TEXT_EXPLAIN,
+  TEXT_LUA,
+  TEXT_LLVM,
+  TEXT_ASM,
+  TEXT_COUNT
+} TextKind;
 
 typedef struct Compile {
   Kernel *kernel;
   const RgValue *values;
+  const SemaValue *given; /* the same, as sema reads them */
   int32_t value_count;
+  bool is_again;          /* for a text: nothing is dumped */
+  bool explains;          /* accesses are noted */
   Scratch scratch;
   SemaOutput sema;
   SemaWants wants;
   IrBytes bytes;
-  const char *texts[TEXT_COUNT]; /* by VariantText */
+  const char *lua;        /* arch "lua": what runs */
   double sema_ms, pass_ms;
   bool is_from_cache;     /* the code */
 } Compile;
 
+/* Runs the stages up to `last`, from `given` on, in the compile's scratch. */
+bool compile_run(Compile *compile, CompileStage last, Error *err);
+
+/* texts.c: what a compile that has reached the text's stage is, in its scratch. */
+const char *text_name(TextKind text);
+const char *text_print(Compile *compile, TextKind text);
+
 /* notes.c: what kernel:explain() says; and what of it the user is told unasked, once per kernel. */
-const char *explain_text(Scratch *scratch, const Source *source, const IrKernel *kernel);
+void explain_print(StrBuf *out, const Source *source, const IrKernel *kernel);
 void explain_warn(Kernel *kernel, const IrKernel *ir);
 
 /* private_copies.c: where the elements of `fields` lie, neighbours in a cell taken together; returns how many rows of

@@ -118,7 +118,7 @@ bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgE
   Variant *variant = prepare(kernel, values, value_count, err);
   if (!variant) return false;
   engine->stats.launches++;
-  *emission = (RgEmission){variant->number, variant->texts[TEXT_LUA], variant->frame, variant->arg_count};
+  *emission = (RgEmission){variant->number, variant->lua, variant->frame, variant->arg_count};
   return true;
 }
 

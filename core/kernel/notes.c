@@ -40,18 +40,16 @@ static bool was_told(const IrKernel *kernel, int number) {
   return false;
 }
 
-const char *explain_text(Scratch *scratch, const Source *source, const IrKernel *kernel) {
-  StrBuf out;
-  strbuf_init(&out, scratch);
+void explain_print(StrBuf *out, const Source *source, const IrKernel *kernel) {
   for (int32_t line = next_line(kernel, 0); line != INT32_MAX; line = next_line(kernel, line)) {
     Str text = line_text(source, line);
-    strbuf_format(&out, "%s:%d: %.*s\n", source->name, line, text.length, text.data);
+    strbuf_format(out, "%s:%d: %.*s\n", source->name, line, text.length, text.data);
     for (int k = 0; k < kernel->notes.count; k++) {
       const IrNote *note = &kernel->notes.items[k];
-      if (note->line == line && !was_told(kernel, k)) strbuf_format(&out, "    %s%s\n", note->is_warning ? "warning: " : "", note->text);
+      if (note->line == line && !was_told(kernel, k))
+        strbuf_format(out, "    %s%s\n", note->is_warning ? "warning: " : "", note->text);
     }
   }
-  return strbuf_end(&out);
 }
 
 void explain_warn(Kernel *kernel, const IrKernel *ir) {

@@ -1,4 +1,5 @@
-/* variant.c - what a compile leaves behind: code, tasks, where each argument and tree comes from, and the texts.
+/* variant.c - what a compile leaves: code, tasks, where each argument and tree comes from, and what it
+ * was made of.
  * All of it is memory of the runtime's heap; nothing of the compile's scratch is kept. */
 #include <stdio.h>
 #include <string.h>
@@ -126,12 +127,12 @@ static bool fill_trees(Compile *compile, Variant *variant, Heap *heap, Error *er
   return true;
 }
 
-static bool fill_texts(Compile *compile, Variant *variant, Heap *heap, Error *err) {
-  for (int k = 0; k < TEXT_COUNT; k++) {
-    const char *text = compile->texts[k] ? compile->texts[k] : "";
-    if (!(variant->texts[k] = heap_copy_text(heap, text))) return no_memory(err);
-  }
-  if (!variant->code) return true;
+/* What the compile began and ended with. */
+static bool fill_ends(Compile *compile, Variant *variant, Heap *heap, Error *err) {
+  variant->given = values_keep(heap, compile->given, compile->value_count);
+  variant->given_count = compile->value_count;
+  if (!variant->given) return no_memory(err);
+  if (!variant->code) return (variant->lua = heap_copy_text(heap, compile->lua)) || no_memory(err);
   variant->bytes = heap_copy(heap, compile->bytes.data, (size_t)compile->bytes.length);
   variant->byte_count = compile->bytes.length;
   return variant->bytes || no_memory(err);
@@ -148,7 +149,8 @@ bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err
   variant->result_count = ir->results.count;
   if (!variant->words || !variant->frame || !variant->results) return no_memory(err);
   return fill_tasks(compile, variant, heap, err) && fill_args(compile, variant, heap, err) &&
-         fill_faults(compile, variant, heap, err) && fill_trees(compile, variant, heap, err) && fill_texts(compile, variant, heap, err);
+         fill_faults(compile, variant, heap, err) && fill_trees(compile, variant, heap, err) &&
+         fill_ends(compile, variant, heap, err);
 }
 
 void variant_free(Store *store, Variant *variant) {
@@ -159,10 +161,12 @@ void variant_free(Store *store, Variant *variant) {
     heap_free(heap, variant->faults[k].sentence);
     heap_free(heap, variant->faults[k].hint);
   }
-  for (int k = 0; k < TEXT_COUNT; k++) heap_free(heap, variant->texts[k]);
-  for (int32_t k = 0; variant->tasks && k < variant->task_count; k++) heap_free(heap, (void *)variant->tasks[k].sums);
+  values_free(heap, variant->given, variant->given_count);
+  for (int32_t k = 0; variant->tasks && k < variant->task_count; k++)
+    heap_free(heap, (void *)variant->tasks[k].sums);
   if (variant->code) store->device->table->unload(store->device, variant->code);
-  void *parts[] = {variant->words, variant->tasks, variant->args, variant->tree_values,
-                   variant->trees, variant->frame, variant->bytes,       variant->results, variant->faults, variant};
+  void *parts[] = {variant->words, variant->tasks, variant->args,    variant->tree_values,
+                   variant->trees, variant->frame, variant->lua,     variant->bytes,
+                   variant->results, variant->faults, variant};
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) heap_free(heap, parts[k]);
 }

@@ -15,8 +15,6 @@
 
 enum { PATTERN_WORDS = 4 }; /* per value */
 
-typedef enum VariantText { TEXT_INFER, TEXT_IR, TEXT_TASKS, TEXT_EXPLAIN, TEXT_LUA, TEXT_COUNT } VariantText;
-
 typedef struct VariantFault { /* how a launch may end by itself; its texts are the variant's */
   ErrorCode code;
   char *sentence, *hint;    /* hint: "" for none */
@@ -40,7 +38,7 @@ struct Variant {
   int64_t number;           /* among all that the engine compiled: 1, 2, .. */
   uint64_t *words;
   int word_count;
-  DeviceCode *code;         /* NULL in a runtime of arch "lua", where TEXT_LUA is run */
+  DeviceCode *code;         /* NULL in a runtime of arch "lua", where `lua` is run */
   DeviceTask *tasks;
   int32_t task_count;
   bool has_sums;            /* some task is privatised */
@@ -57,7 +55,9 @@ struct Variant {
   int32_t result_count;
   uint8_t *bytes;           /* canonical: what "llvm" and "asm" are made from */
   int64_t byte_count;
-  char *texts[TEXT_COUNT];  /* by VariantText */
+  char *lua;                /* arch "lua": what runs; else NULL */
+  SemaValue *given;         /* what it was compiled from: what other texts are made from */
+  int32_t given_count;
 };
 
 /* pattern.c: fills kernel->words; the number of words, or -1 with err. Settles the trees of fields and nodes. */

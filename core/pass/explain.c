@@ -5,7 +5,7 @@
  *
  * Passes before it say by ir_note *why* something is not better; this one says how it ended. It runs last before
  * `places`, where accesses still name their field. One row for all accesses of a line to one field by one kind: copies
- * of a body (edges and interior, turns) and the numbers of a vector are told together. */
+ * of a body (edges and interior, turns) and the numbers of a vector are told together. Runs where somebody asks. */
 #include "pass/effects.h"
 
 typedef struct Row {
@@ -133,6 +133,7 @@ static void explain_function(IrKernel *kernel, const IrTask *task, const Effects
 }
 
 bool pass_explain(PassContext *ctx, IrKernel *kernel, Error *err) {
+  if (!ctx->explains) return true;
   explain_function(kernel, NULL, effects_of(ctx, kernel, NULL));
   for (int i = 0; i < kernel->tasks.count; i++) {
     const IrTask *task = kernel->tasks.items[i];

@@ -9,6 +9,7 @@ typedef struct PassContext {
   Scratch *scratch;
   int vector_bytes;   /* widest vector of the target: 16, 32, 64 */
   bool for_cuda;      /* no vector rows */
+  bool explains;      /* the pass `explain` notes what became of every access */
   bool verify;        /* after every pass */
   /* NULL: none; text "(unchanged)" where it is */
   void (*dump)(void *data, const char *pass, const char *text);

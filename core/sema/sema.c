@@ -20,21 +20,23 @@ static bool lacks_something(const Sema *s) {
   return wants && (wants->has_function || wants->paths.count || wants->statics.count);
 }
 
-static bool run_types(Sema *s) {
+bool sema_types(Scratch *scratch, const SemaInput *input, SemaOutput *output, Error *err) {
   void (*const steps[])(Sema *) = {resolve_kernel, infer_kernel, check_kernel};
-  for (int i = 0; i < 3 && !lacks_something(s); i++) steps[i](s);
-  return sema_report(s) && !lacks_something(s);
-}
-
-bool sema_run(Scratch *scratch, const SemaInput *input, SemaOutput *output, Error *err) {
   *output = (SemaOutput){0};
   Sema *s = create(scratch, input, output, err);
-  if (!run_types(s)) return false;
-  IrKernel *kernel = ir_kernel_create(scratch, input->kernel_name);
-  kernel->fast_math = input->fast_math;
-  kernel->unchecked = input->unchecked;
-  output->kernel = kernel;
+  for (int i = 0; i < 3 && !lacks_something(s); i++) steps[i](s);
+  if (!sema_report(s) || lacks_something(s)) return false;
   output->typed = s;
+  return true;
+}
+
+bool sema_lower(SemaOutput *output, Error *err) {
+  Sema *s = output->typed;
+  IrKernel *kernel = ir_kernel_create(s->scratch, s->input->kernel_name);
+  kernel->fast_math = s->input->fast_math;
+  kernel->unchecked = s->input->unchecked;
+  output->kernel = kernel;
+  s->err = err;
   lower_kernel(s);
   return sema_report(s) && ir_finish(kernel, err);
 }
@@ -51,15 +53,12 @@ static void print_local(Sema *s, StrBuf *out, const Local *local, bool is_repeat
 }
 
 /* The kernel's own variables first, then those of what is written out for it. */
-bool sema_print_types(Scratch *scratch, const SemaInput *input, StrBuf *out, Error *err) {
-  SemaOutput output = {0};
-  Sema *s = create(scratch, input, &output, err);
-  if (!run_types(s)) return false;
+void sema_print_types(StrBuf *out, const SemaOutput *output) {
+  Sema *s = output->typed;
   for (int i = 0; i < s->lives.count; i++) {
     const Live *live = &s->lives.items[i];
     if (live->use && !type_is_none(live->met)) print_line(out, live->name, live->met, live->shape);
   }
   for (int i = 0; i < s->locals.count; i++) print_local(s, out, s->locals.items[i], false);
   for (int i = 0; i < s->locals.count; i++) print_local(s, out, s->locals.items[i], true);
-  return true;
 }

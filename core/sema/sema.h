@@ -11,10 +11,11 @@
 #include "resolve/paths.h"
 #include "typed/output.h"
 
-/* False with a diagnostic. */
-bool sema_run(Scratch *scratch, const SemaInput *input, SemaOutput *output, Error *err);
-/* The same up to inference, printed: what RG_DUMP=infer shows and the tests compare: one line per local, parameter
- * and captured number: "dt: f32", "i: i32". */
-bool sema_print_types(Scratch *scratch, const SemaInput *input, StrBuf *out, Error *err);
+/* The typed tree: output->typed. False with a diagnostic. */
+bool sema_types(Scratch *scratch, const SemaInput *input, SemaOutput *output, Error *err);
+/* Then its IR: output->kernel. */
+bool sema_lower(SemaOutput *output, Error *err);
+/* What a typed tree says, one line per local, parameter and captured number: "dt: f32", "i: i32". */
+void sema_print_types(StrBuf *out, const SemaOutput *output);
 
 #endif

@@ -118,6 +118,6 @@ SNodeTree *snode_read(Heap *heap, const char **text, Error *err) {
     *text = reading.at;
     return tree;
   }
-  snode_tree_destroy(tree);
+  snode_tree_release(tree);
   return NULL;
 }

@@ -82,17 +82,20 @@ SNodeTree *snode_tree_create(Heap *heap, const char *name, Error *err) {
     return NULL;
   }
   tree->heap = heap;
+  tree->references = 1;
   tree->name = heap_copy_text(heap, name ? name : "");
   SNode *root = tree->name ? node_create(tree, SNODE_ROOT, NULL) : NULL;
   if (root && tree_add_node(tree, root)) return tree;
   no_memory(err);
   node_free(heap, root);
-  snode_tree_destroy(tree);
+  snode_tree_release(tree);
   return NULL;
 }
 
-void snode_tree_destroy(SNodeTree *tree) {
-  if (!tree) return;
+void snode_tree_retain(SNodeTree *tree) { tree->references++; }
+
+void snode_tree_release(SNodeTree *tree) {
+  if (!tree || --tree->references > 0) return;
   for (int k = 0; k < tree->node_count; k++) node_free(tree->heap, tree->nodes[k]);
   heap_free(tree->heap, tree->nodes);
   heap_free(tree->heap, tree->managers);

@@ -90,6 +90,7 @@ struct SNode {
 
 struct SNodeTree {
   Heap *heap;
+  int references;
   char *name;
   SNode **nodes;       /* by id; nodes[0] is the root */
   int node_count, node_capacity;
@@ -104,7 +105,10 @@ struct SNodeTree {
 };
 
 SNodeTree *snode_tree_create(Heap *heap, const char *name, Error *err); /* NULL with err on failure */
-void snode_tree_destroy(SNodeTree *tree);
+/* Shared by a tree and what was compiled for it: each has one reference, create's is the first. The
+ * last to release it frees it. One thread at a time. */
+void snode_tree_retain(SNodeTree *tree);
+void snode_tree_release(SNodeTree *tree);
 static inline SNode *snode_root(const SNodeTree *tree) { return tree->nodes[0]; }
 
 typedef struct SNodeOptions {

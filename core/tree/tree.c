@@ -70,7 +70,7 @@ static void tree_end(Object *object) {
   }
   heap_free(heap, tree->nodes);
   heap_free(heap, tree->destroyed_at);
-  snode_tree_destroy(tree->layout);
+  snode_tree_release(tree->layout);
   object_free(&tree->object);
 }
 

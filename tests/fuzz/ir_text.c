@@ -11,7 +11,8 @@ typedef struct Input {
 } Input;
 
 static void drop_trees(IrKernel *kernel) {
-  for (int t = 0; t < kernel->trees.count; t++) snode_tree_destroy((SNodeTree *)kernel->trees.items[t].tree);
+  for (int t = 0; t < kernel->trees.count; t++)
+    snode_tree_release((SNodeTree *)kernel->trees.items[t].tree);
 }
 
 static const char *print(Scratch *scratch, const IrKernel *kernel) {

@@ -45,7 +45,7 @@ static bool compile(void *data, Error *err) {
   SemaInput given = {.ast = ast, .paths = &paths, .captures = captures, .parameters = world.parameters,
                      .parameter_count = world.parameter_count, .kernel_name = "k"};
   SemaOutput output = {0};
-  if (!sema_run(&world.scratch, &given, &output, err)) return false;
+  if (!sema_types(&world.scratch, &given, &output, err) || !sema_lower(&output, err)) return false;
   PassContext passes = {.scratch = &world.scratch, .vector_bytes = 32, .verify = true};
   bool ok = pass_run_all(&passes, output.kernel, err);
   check_answer(ok, err, "what sema accepts verifies after every pass");

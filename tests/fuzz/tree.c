@@ -18,7 +18,7 @@ static void check_tree(Heap *heap, const SNodeTree *tree) {
   if (!again) fuzz_broken("what is written reads", err.message);
   if (again->layout_hash != tree->layout_hash || again->root_size != tree->root_size)
     fuzz_broken("what is written has the same layout", text.data);
-  snode_tree_destroy(again);
+  snode_tree_release(again);
   scratch_deinit(&scratch);
 }
 
@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   SNodeTree *tree = snode_read(&heap, &at, &err);
   if (tree) {
     check_tree(&heap, tree);
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   } else if (!error_is_set(&err)) {
     fuzz_broken("a refusal has a sentence", text);
   }

@@ -53,7 +53,7 @@ static char *find_border(char *text) {
 
 static void destroy_trees(IrKernel *kernel) {
   for (int i = 0; i < kernel->trees.count; i++)
-    if (kernel->trees.items[i].tree) snode_tree_destroy((SNodeTree *)kernel->trees.items[i].tree);
+    if (kernel->trees.items[i].tree) snode_tree_release((SNodeTree *)kernel->trees.items[i].tree);
 }
 
 static void print_effects(StrBuf *out, PassContext *ctx, IrKernel *kernel) {
@@ -71,7 +71,10 @@ static bool transform(void *data, Error *err) {
   size_t length = border ? (size_t)(border - test->text) : strlen(test->text);
   char *input = scratch_copy_text(&test->scratch, test->text, length);
   const char *bytes = find_setting(test, "# vector_bytes: ");
-  PassContext ctx = {.scratch = &test->scratch, .vector_bytes = bytes ? atoi(bytes) : 32, .verify = true,
+  PassContext ctx = {.scratch = &test->scratch,
+                     .vector_bytes = bytes ? atoi(bytes) : 32,
+                     .explains = true,
+                     .verify = true,
                      .for_cuda = find_setting(test, "# cuda") != NULL};
   IrKernel *kernel = ir_read(&test->scratch, test->scratch.heap, input, err);
   if (!kernel) return false;

@@ -1,5 +1,7 @@
 # suites.sh - the suites that tests/run knows; each adds to `passed` and `failed`. Sourced after setup.sh.
 
+export RG_VERIFY=1 # a pass that breaks the IR fails the test that met it
+
 passed=0
 failed=0
 # Every folder of C tests: tests/core/<room>, and the others that the build knows.

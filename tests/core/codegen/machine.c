@@ -71,7 +71,8 @@ static bool compile(void *data, Error *err) {
   bool is_gpu = !strncmp(c->cpu, "sm_", 3);
   RgTarget target = is_gpu ? RG_TARGET_PTX : RG_TARGET_HOST;
   request.processors[target] = c->cpu;
-  for (int i = 0; i < kernel->trees.count; i++) snode_tree_destroy((SNodeTree *)kernel->trees.items[i].tree);
+  for (int i = 0; i < kernel->trees.count; i++)
+    snode_tree_release((SNodeTree *)kernel->trees.items[i].tree);
   m->made = codegen_compile(m->codegen, &request, err);
   if (!m->made) return false;
   m->object = &m->made->objects[target];

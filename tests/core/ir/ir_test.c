@@ -19,7 +19,7 @@ static const char *print(const IrKernel *kernel) {
 
 static void destroy_trees(IrKernel *kernel) {
   for (int i = 0; kernel && i < kernel->trees.count; i++)
-    if (kernel->trees.items[i].tree) snode_tree_destroy((SNodeTree *)kernel->trees.items[i].tree);
+    if (kernel->trees.items[i].tree) snode_tree_release((SNodeTree *)kernel->trees.items[i].tree);
 }
 
 /* Reads and prints; the message instead where that fails. */
@@ -100,7 +100,7 @@ static void test_build(void) {
     CHECK(ir_verify(kernel, &err));
     destroy_trees(kernel);
   }
-  snode_tree_destroy(tree);
+  snode_tree_release(tree);
 }
 
 static void test_constants(void) {

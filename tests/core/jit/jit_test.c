@@ -26,7 +26,8 @@ static bool make_bytes(void *data, Error *err) {
   PassContext ctx = {.scratch = &b->scratch, .vector_bytes = 32, .verify = true};
   if (!kernel || !pass_run_all(&ctx, kernel, err)) return false;
   b->bytes = ir_write(&b->scratch, kernel, "x86-64-v3");
-  for (int i = 0; i < kernel->trees.count; i++) snode_tree_destroy((SNodeTree *)kernel->trees.items[i].tree);
+  for (int i = 0; i < kernel->trees.count; i++)
+    snode_tree_release((SNodeTree *)kernel->trees.items[i].tree);
   return true;
 }
 

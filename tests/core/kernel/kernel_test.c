@@ -86,6 +86,29 @@ static void variants(void) {
           !strcmp(text + strlen(text) - 3, "end"));
     CHECK(rg_kernel_text(kernel, "poem", &text) != 0);
   }
+  TEST("its texts are those of its last compile, made anew, also when a tree of it is gone") {
+    static const char *const words[] = {"infer", "ir", "tasks", "explain"};
+    RgField *gone = dense("gone", "f32", 8);
+    RgTree *tree = kept_trees[--kept_tree_count];
+    kept_field_count--;
+    char first[4][4096];
+    const char *text;
+    given[1].value = field(gone);
+    CHECK(launch(kernel, given, 2, &a, 1, &result) == 0);
+    uint64_t before = compiles();
+    for (int k = 0; k < 4; k++) {
+      CHECK(rg_kernel_text(kernel, words[k], &text) == 0);
+      snprintf(first[k], sizeof first[k], "%s", text);
+    }
+    CHECK(strstr(first[0], "a: f32\n") && strstr(first[3], "test.c:11:"));
+    CHECK(rg_tree_destroy(tree, "here") == 0);
+    rg_field_release(gone);
+    rg_tree_release(tree);
+    for (int k = 0; k < 4; k++)
+      CHECK(rg_kernel_text(kernel, words[k], &text) == 0 && !strcmp(text, first[k]));
+    CHECK(compiles() == before);
+    given[1].value = field(y);
+  }
   TEST("a destroyed tree, a NULL and another runtime's field are refused") {
     CHECK(rg_tree_destroy(rg_snode_tree(rg_field_node(y)), "here") == 0);
     CHECK(launch(kernel, given, 2, &a, 1, &result) != 0);

@@ -81,7 +81,7 @@ int main(void) {
     CHECK(pass_run_named(&ctx, kernel, "race", &err));
     CHECK(ctx.effects != NULL && effects_of(&ctx, kernel, task) != before);
   }
-  snode_tree_destroy((SNodeTree *)kernel->trees.items[0].tree);
+  snode_tree_release((SNodeTree *)kernel->trees.items[0].tree);
   scratch_deinit(&scratch);
   TEST("everything was given back") CHECK_INT(heap.live_bytes, 0);
   return check_report();

@@ -33,7 +33,9 @@ static IrKernel *read(Error *err) {
   return ir_read(&scratch, &heap, kernel_text, err);
 }
 
-static void destroy(IrKernel *kernel) { snode_tree_destroy((SNodeTree *)kernel->trees.items[0].tree); }
+static void destroy(IrKernel *kernel) {
+  snode_tree_release((SNodeTree *)kernel->trees.items[0].tree);
+}
 
 int main(void) {
   heap_init(&heap, 0);

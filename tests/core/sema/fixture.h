@@ -92,7 +92,7 @@ static inline void give_numbers(World *w, int count) {
 }
 
 static void world_deinit(World *w) {
-  for (int i = 0; i < w->tree_count; i++) snode_tree_destroy(w->trees[i]);
+  for (int i = 0; i < w->tree_count; i++) snode_tree_release(w->trees[i]);
   scratch_deinit(&w->scratch);
 }
 
@@ -159,8 +159,9 @@ static bool run_kernel(void *data, Error *err) {
   }
   SemaInput input = {.ast = ast, .paths = &paths, .captures = captures, .parameters = w->parameters,
                      .parameter_count = w->parameter_count, .default_f64 = w->default_f64, .kernel_name = "k"};
-  if (run->types_only) return sema_print_types(&w->scratch, &input, &run->out, err);
-  if (!sema_run(&w->scratch, &input, &run->output, err)) return false;
+  if (!sema_types(&w->scratch, &input, &run->output, err)) return false;
+  if (run->types_only) return sema_print_types(&run->out, &run->output), true;
+  if (!sema_lower(&run->output, err)) return false;
   if (!ir_verify(run->output.kernel, err)) return false;
   ir_print(&run->out, run->output.kernel);
   return true;

@@ -46,7 +46,7 @@ static void kinds(void) {
     CHECK_INT(path->steps[0].weight[0], 256);
     CHECK_INT(path->steps[0].coordinate[0], -1);
     CHECK_INT(path->steps[1].coordinate[0], 0);
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   }
   TEST("bits lie past the cells that they tell of") {
     SNodeTree *tree = read("root{ bitmasked \"ij\" 4 16 { dense \"j\" 2 { f32 } } }");
@@ -57,7 +57,7 @@ static void kinds(void) {
     check_digit(&path->steps[1], 1, 1, 16, 2, -1);
     check_step(&path->steps[2], 0, 8, 2, -1);
     check_digit(&path->steps[2], 0, 1, 2, 1, 1);
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   }
   TEST("a list takes two steps, to the chunk and to the element in it") {
     SNodeTree *tree = read("root{ dense \"i\" 4 { dynamic \"k\" 100 chunk 16 { f32, u8 } } }");
@@ -70,7 +70,7 @@ static void kinds(void) {
     check_digit(&path->steps[3], 0, 1, 16, 1, 2);
     CHECK(path->steps[3].kind == SNODE_DENSE && path->steps[3].node == tree->nodes[2]);
     CHECK_INT(path->steps[1].weight[1], 100);
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   }
   TEST("the digits of a hash are all coordinates of its level") {
     SNodeTree *tree = read("root{ dense \"j\" 4 { hash \"i\" { dense \"ij\" 2 8 { f32 } } } }");
@@ -81,12 +81,12 @@ static void kinds(void) {
     check_digit(hash, 1, 1, 0, 8, 1);
     check_digit(leaf, 0, 0, 2, 1, 2);
     check_digit(leaf, 1, 1, 8, 1, 1);
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   }
   TEST("a record is as far from the next as its fields together") {
     SNodeTree *tree = read("root{ dense aos \"i\" 4 { f64, dense \"j\" 2 { f32 } } }");
     check_step(step_of(tree, 2, 2), 8, 16, 2, -1);
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   }
 }
 
@@ -155,7 +155,7 @@ static void sums(void) {
     for (int t = 0; t < 3; t++) {
       SNodeTree *tree = read(texts[t]);
       for (int n = 0; n < tree->node_count; n++) check_node(tree->nodes[n]);
-      snode_tree_destroy(tree);
+      snode_tree_release(tree);
     }
   }
 }

@@ -11,7 +11,7 @@ static const char *add_with(SNodeKind kind, const char *axes, const int64_t *siz
   SNodeTree *tree = snode_tree_create(&heap, "t", &err);
   SNode *node = snode_add(snode_root(tree), kind, axes, sizes, size_count, options, &err);
   CHECK(!node || !error_is_set(&err));
-  snode_tree_destroy(tree);
+  snode_tree_release(tree);
   CHECK_INT(heap.live_bytes, 0);
   return err.message;
 }
@@ -31,7 +31,7 @@ static const char *read_says(const char *text) {
   error_clear(&err);
   SNodeTree *tree = snode_read(&heap, &text, &err);
   CHECK(!tree == error_is_set(&err));
-  snode_tree_destroy(tree);
+  snode_tree_release(tree);
   CHECK_INT(heap.live_bytes, 0);
   return err.message;
 }
@@ -132,7 +132,7 @@ static void fixed(void) {
     error_clear(&err);
     CHECK_INT(snode_place(block, TYPE(F32), "x", &err), -1);
     CHECK(err.code == RG_ERROR_TREE_FIXED);
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   }
   TEST("a field has a type") {
     Heap heap;
@@ -141,7 +141,7 @@ static void fixed(void) {
     SNodeTree *tree = snode_tree_create(&heap, NULL, &err);
     CHECK_INT(snode_place(snode_root(tree), TYPE(NONE), "x", &err), -1);
     CHECK_TEXT(err.message, "a field has elements of some type, this one of nothing");
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   }
 }
 

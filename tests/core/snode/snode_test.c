@@ -34,14 +34,14 @@ static void sizes(void) {
     CHECK_INT(tree->root_size, 131072);
     CHECK(tree->is_sparse && tree->manager_count == 1 && tree->managers[0] == block);
     CHECK(leaf->rank == 3 && leaf->shape[0] == 256 && leaf->shape[2] == 256 && block->shape[1] == 32);
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   }
   TEST("an i16 alone takes two bytes") {
     SNodeTree *tree = read("root{ dense \"i\" 1 { i16 } }");
     CHECK_INT(node_at(tree, 1)->container_size, 2);
     CHECK_INT(tree->root_size, 64);
     CHECK(!tree->is_sparse);
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   }
   TEST("a node holds an f32 and an f64 at their own alignments") {
     SNodeTree *tree = read("root{ pointer \"i\" 4 { f32 a, f64 b, i8 c, i16 d } }");
@@ -52,7 +52,7 @@ static void sizes(void) {
     check_part(node, 3, 18, 0);
     CHECK_INT(node->node_size, 64);
     CHECK_INT(node->container_size, 16);
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   }
   TEST("a bitmasked container has its mask behind its runs, a whole number of words") {
     SNodeTree *tree = read("root{ bitmasked \"i\" 100 { u8 a, f32 b } }");
@@ -62,7 +62,7 @@ static void sizes(void) {
     CHECK_INT(node->mask_offset, 528);
     CHECK_INT(node->container_size, 576);
     CHECK(!tree->is_sparse && node->manager == -1);
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   }
   TEST("a list has its length, then a slot per chunk; a chunk's node has a run per field") {
     SNodeTree *tree = read("root{ dynamic \"i\" 100 chunk 16 { u8 a, f32 b } }");
@@ -72,13 +72,13 @@ static void sizes(void) {
     CHECK_INT(node->container_size, 64);
     CHECK_INT(node->node_size, 128);
     CHECK(tree->is_sparse && node->manager == 0 && snode_node_cells(node) == 16 && node->shape[0] == 100);
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   }
   TEST("a chunk is as long as its list where that is shorter") {
     SNodeTree *tree = read("root{ dynamic \"i\" 5 { u8 } }");
     CHECK_INT(node_at(tree, 1)->chunk, 5);
     CHECK_INT(node_at(tree, 1)->container_size, 16);
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   }
   TEST("a hash takes nothing where it stands, and what is below it has no extent either") {
     SNodeTree *tree = read("root{ hash \"ij\" { dense \"ji\" 8 4 { f32 } } }");
@@ -87,7 +87,7 @@ static void sizes(void) {
     CHECK_INT(hash->node_size, 128);
     CHECK(hash->manager == 0 && hash->rank == 2 && hash->shape[0] == 0 && leaf->rank == 2 && leaf->shape[1] == 0);
     CHECK_INT(snode_divisor(hash, leaf, 1), 8);
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   }
   TEST("aos puts the fields of a cell side by side") {
     SNodeTree *tree = read("root{ dense aos \"ij\" 3 5 { f32 a, f64 b, u8 c } }");
@@ -96,7 +96,7 @@ static void sizes(void) {
     check_part(node, 1, 8, 24);
     check_part(node, 2, 16, 24);
     CHECK_INT(node->container_size, align_up(24 * 15, 64));
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   }
   TEST("sizes need not be powers of two") {
     SNodeTree *tree = read("root{ dense \"ij\" 7 3 { f32 a, u8 b, dense \"j\" 3 { f32 c } } }");
@@ -107,20 +107,20 @@ static void sizes(void) {
     check_part(outer, 2, 128, 16);
     CHECK_INT(outer->container_size, align_up(128 + 21 * 16, 64));
     CHECK(inner->shape[0] == 7 && inner->shape[1] == 9);
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   }
   TEST("runs of 64 bytes or more begin on a line") {
     SNodeTree *tree = read("root{ dense \"i\" 17 { f32 a, f32 b } }");
     check_part(node_at(tree, 1), 1, 128, 4);
     CHECK_INT(node_at(tree, 1)->container_size, 256);
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   }
   TEST("a node without fields and an empty tree still take a line") {
     SNodeTree *tree = read("root{ pointer \"i\" 4 { } }"), *empty = read("root{ }");
     CHECK_INT(node_at(tree, 1)->node_size, 64);
     CHECK_INT(empty->root_size, 64);
-    snode_tree_destroy(tree);
-    snode_tree_destroy(empty);
+    snode_tree_release(tree);
+    snode_tree_release(empty);
   }
   TEST("a field may stand beside children, and directly below the root") {
     SNodeTree *tree = read("root{ f64 total, pointer \"i\" 4 { i32 age, dense \"i\" 4 { f32 x } } }");
@@ -129,7 +129,7 @@ static void sizes(void) {
     check_part(node_at(tree, 1), 0, 0, 0);
     check_part(node_at(tree, 1), 1, 16, 0);
     CHECK_INT(node_at(tree, 0)->rank, 0);
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   }
 }
 
@@ -145,7 +145,7 @@ static void nearest(void) {
     CHECK(snode_is_masked(node_at(tree, 3), NULL));
     CHECK(!snode_is_masked(node_at(tree, 3), node_at(tree, 2)));
     CHECK(!snode_is_masked(node_at(tree, 1), NULL));
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   }
 }
 
@@ -163,7 +163,7 @@ static void shapes(void) {
     CHECK_INT(snode_divisor(node_at(tree, 1), leaf, 0), 7);
     CHECK_INT(snode_divisor(node_at(tree, 1), leaf, 2), 4);
     CHECK_INT(snode_divisor(leaf, leaf, 2), 1);
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   }
   TEST("axes of a level stand in the order of their letters") {
     SNodeTree *tree = read("root{ dense \"ki\" 3 2 { f32 } }");
@@ -171,7 +171,7 @@ static void shapes(void) {
     CHECK(node->level_axes[0] == 0 && node->level_axes[1] == 2 && node->shape[0] == 2 && node->shape[1] == 3);
     CHECK_INT(snode_axis_position(node, 2), 1);
     CHECK_INT(snode_axis_position(node, 1), -1);
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   }
   TEST("paths lead from the root, lists belong to the deepest pointer") {
     SNodeTree *tree = read("root{ pointer \"i\" 4 { pointer \"i\" 4 { dense \"i\" 4 { f32 } } } }");
@@ -181,7 +181,7 @@ static void shapes(void) {
     CHECK(snode_node_level(node_at(tree, 3)) == node_at(tree, 2));
     CHECK(snode_node_level(node_at(tree, 0)) == NULL);
     CHECK_INT(node_at(tree, 2)->manager, 1);
-    snode_tree_destroy(tree);
+    snode_tree_release(tree);
   }
 }
 
@@ -199,9 +199,9 @@ static void numbering(void) {
     SNodeTree *same = read("root{ dense \"i\" 4 { pointer \"i\" 4 other { } }, pointer \"i\" 4 { } }");
     SNodeTree *other = read("root{ dense aos \"i\" 4 { pointer \"i\" 4 { } }, pointer \"i\" 4 { } }");
     CHECK(late->layout_hash == same->layout_hash && late->layout_hash != other->layout_hash);
-    snode_tree_destroy(late);
-    snode_tree_destroy(same);
-    snode_tree_destroy(other);
+    snode_tree_release(late);
+    snode_tree_release(same);
+    snode_tree_release(other);
   }
 }
 
@@ -213,7 +213,7 @@ static bool texts_agree(void *data, Error *err) {
   strbuf_init(&out, data);
   snode_write_text(&out, tree);
   CHECK_TEXT(strbuf_end(&out), text);
-  snode_tree_destroy(tree);
+  snode_tree_release(tree);
   return true;
 }
 
@@ -231,7 +231,7 @@ static bool drawing_shows(void *data, Error *err) {
                                "│     └─ f32 next\n"
                                "└─ dense i 3: 32 bytes\n"
                                "   └─ f64");
-  snode_tree_destroy(tree);
+  snode_tree_release(tree);
   return true;
 }
 
@@ -255,7 +255,7 @@ static void out_of_memory(void) {
       SNodeTree *tree = snode_read(&poor, &text, &err);
       ok = tree && poor.allocations < fail;
       CHECK(tree || err.code == RG_ERROR_MEMORY);
-      snode_tree_destroy(tree);
+      snode_tree_release(tree);
       CHECK_INT(poor.live_bytes, 0);
     }
     CHECK(ok);

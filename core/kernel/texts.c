@@ -1,0 +1,147 @@
+/* texts.c - what can be read of a kernel. A compile prints nothing, unless RG_DUMP asks for it: a text
+ * is made when somebody wants it. Most are what a compile is at some stage, so the last variant's
+ * compile is run again up to there, from what the variant keeps of its values; LLVM's come out of the
+ * codegen library, from the variant's canonical bytes. */
+#include <string.h>
+
+#include "kernel/compile.h"
+
+typedef enum TextArch { ARCH_ANY, ARCH_CPU, ARCH_LUA } TextArch; /* whose kernels have the text */
+typedef struct TextRow {
+  const char *name;
+  TextArch arch;
+  CompileStage stage; /* NONE: the kernel need not have run */
+  void (*print)(StrBuf *out, const Compile *compile); /* NULL: the codegen library does */
+} TextRow;
+
+static void print_source(StrBuf *out, const Compile *compile) {
+  const Ast *ast = compile->kernel->ast;
+  int32_t begin = ast->function->pos.offset, end = ast->function->end.offset + 3; /* `end` itself */
+  strbuf_add(out, ast->source->text.data + begin, end - begin);
+}
+
+static void print_ast(StrBuf *out, const Compile *compile) { ast_print(out, compile->kernel->ast); }
+static void print_types(StrBuf *out, const Compile *compile) {
+  sema_print_types(out, &compile->sema);
+}
+static void print_ir(StrBuf *out, const Compile *compile) { ir_print(out, compile->sema.kernel); }
+static void print_lua(StrBuf *out, const Compile *compile) { strbuf_text(out, compile->lua); }
+
+static void print_tasks(StrBuf *out, const Compile *compile) {
+  if (!compile->lua) print_ir(out, compile);
+}
+
+static void print_notes(StrBuf *out, const Compile *compile) {
+  if (compile->lua)
+    strbuf_text(
+        out,
+        "arch \"lua\" compiles nothing: every loop is serial and every element is looked up\n");
+  else explain_print(out, compile->kernel->ast->source, compile->sema.kernel);
+}
+
+static const TextRow rows[TEXT_COUNT] = {
+    [TEXT_SOURCE] = {"source", ARCH_ANY, STAGE_NONE, print_source},
+    [TEXT_AST] = {"ast", ARCH_ANY, STAGE_NONE, print_ast},
+    [TEXT_INFER] = {"infer", ARCH_ANY, STAGE_TYPES, print_types},
+    [TEXT_IR] = {"ir", ARCH_ANY, STAGE_IR, print_ir},
+    [TEXT_TASKS] = {"tasks", ARCH_ANY, STAGE_LAST, print_tasks},
+    [TEXT_EXPLAIN] = {"explain", ARCH_ANY, STAGE_LAST, print_notes},
+    [TEXT_LUA] = {"lua", ARCH_LUA, STAGE_LAST, print_lua},
+    [TEXT_LLVM] = {"llvm", ARCH_CPU, STAGE_LAST, NULL},
+    [TEXT_ASM] = {"asm", ARCH_CPU, STAGE_LAST, NULL},
+};
+
+const char *text_name(TextKind text) { return rows[text].name; }
+
+const char *text_print(Compile *compile, TextKind text) {
+  StrBuf out;
+  strbuf_init(&out, &compile->scratch);
+  rows[text].print(&out, compile);
+  return strbuf_end(&out);
+}
+
+/* -- made when asked for ----------------------------------------------------------------------- */
+
+typedef struct Reading {
+  TextKind kind;
+  Compile compile;
+  RgCodegenResult *result; /* LLVM's */
+  const char *text; /* in the compile's scratch or the result; then in store_text */
+} Reading;
+
+static bool make_here(void *data, Error *err) {
+  Reading *reading = data;
+  if (!compile_run(&reading->compile, rows[reading->kind].stage, err)) return false;
+  reading->text = text_print(&reading->compile, reading->kind);
+  return true;
+}
+
+static bool make_in_codegen(Reading *reading, Error *err) {
+  Kernel *kernel = reading->compile.kernel;
+  reading->result =
+      compile_bytes(kernel->engine, kernel->last->bytes, kernel->last->byte_count, true, err);
+  if (!reading->result) return false;
+  const RgCodegenObject *shown = &reading->result->objects[RG_TARGET_COUNT - 1];
+  while (shown > reading->result->objects && !shown->bytes) shown--; /* the target that runs tasks */
+  reading->text = reading->kind == TEXT_ASM ? shown->asm_text : shown->llvm_text;
+  return true;
+}
+
+static bool keep_text(void *data, Error *err) {
+  Reading *reading = data;
+  const char *text = reading->text ? reading->text : "";
+  reading->text =
+      scratch_copy_text(&reading->compile.kernel->engine->store->text, text, strlen(text));
+  return true;
+}
+
+static bool read_text(Reading *reading, const char **text, Error *err) {
+  Engine *engine = reading->compile.kernel->engine;
+  Scratch *scratch = &reading->compile.scratch;
+  scratch_init(scratch, engine->store->heap);
+  bool ok = rows[reading->kind].print ? scratch_run(scratch, make_here, reading, err)
+                                      : make_in_codegen(reading, err);
+  store_text(engine->store);
+  ok = ok && scratch_run(&engine->store->text, keep_text, reading, err);
+  if (reading->result) codegen_result_free(engine->codegen, reading->result);
+  scratch_deinit(scratch);
+  *text = reading->text;
+  return ok;
+}
+
+/* -- found by name ----------------------------------------------------------------------------- */
+
+static bool find_kind(const char *what, TextKind *kind, Error *err) {
+  for (int k = 0; k < TEXT_COUNT; k++) {
+    *kind = (TextKind)k;
+    if (!strcmp(what, rows[k].name)) return true;
+  }
+  return error_set(
+      err, RG_ERROR_ARGUMENT,
+      "a kernel has no text '%.40s': source, ast, infer, ir, tasks, explain, lua, llvm and asm are",
+      what);
+}
+
+static bool check_has(const Kernel *kernel, TextKind kind, Error *err) {
+  bool in_lua = kernel->engine->options.runs_in_lua;
+  if (rows[kind].arch == (in_lua ? ARCH_CPU : ARCH_LUA))
+    return error_set(err, RG_ERROR_ARGUMENT, "a kernel of arch \"%s\" has no text '%s'",
+                     in_lua ? "lua" : "cpu", rows[kind].name);
+  if (rows[kind].stage == STAGE_NONE || kernel->last) return true;
+  return error_set(err, RG_ERROR_ARGUMENT,
+                   "kernel '%.100s' has not run yet: only its source and ast can be shown",
+                   kernel->name);
+}
+
+bool kernel_text(Kernel *kernel, const char *what, const char **text, Error *err) {
+  Reading reading = {.compile = {.kernel = kernel, .is_again = true}};
+  if (!owner_check(kernel->object.owner, err) || !find_kind(what, &reading.kind, err) ||
+      !check_has(kernel, reading.kind, err))
+    return false;
+  if (kernel->last) {
+    reading.compile.given = kernel->last->given;
+    reading.compile.value_count = kernel->last->given_count;
+  }
+  reading.compile.explains = reading.kind == TEXT_EXPLAIN;
+  return read_text(&reading, text, err);
+}
