@@ -14,8 +14,9 @@ bool api_enter(Program *program);
 RgStatus api_leave(Program *program, bool ok);
 /* argument.invalid for this thread: "rg_field_get: index is NULL". */
 RgStatus api_refuse(const char *call, const char *what);
-/* arch.c: is there a device of this name? Else device.missing, saying why. NULL is the CPU. */
-bool api_check_arch(const char *arch, Error *err);
+/* arch.c: the device of this name, if it is there. Else device.missing, saying why. NULL is the
+ * CPU. */
+bool api_find_arch(const char *name, Arch *arch, Error *err);
 
 /* `call` runs inside; its error goes to API_ERR. */
 #define API_ERR(program) (&(program)->error)

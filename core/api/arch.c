@@ -1,8 +1,9 @@
 /* arch.c - which device a runtime asks for, and why it is missing. */
-#include <strings.h>
+#include <ctype.h>
+#include <string.h>
 
 #include "api/api.h"
-#include "base/str.h"
+#include "api/word.h"
 #include "cuda/driver.h"
 
 /* With a driver and a GPU, the missing part is ours. */
@@ -18,19 +19,20 @@ static bool why_no_cuda(Error *err) {
   return false;
 }
 
-static const char *nearest(const char *arch) {
-  static const char *const known[] = {"cpu", "cuda", "lua"};
-  if (!strcasecmp(arch, "gpu") || !strcasecmp(arch, "nvidia")) return "cuda";
-  for (int i = 0; i < 3; i++)
-    if (!strcasecmp(arch, known[i])) return known[i];
-  return str_nearest(str_of(arch), known, 3);
+static const char *meant(const char *name) {
+  char lower[16] = "";
+  for (size_t k = 0; name[k] && k + 1 < sizeof lower; k++) lower[k] = (char)tolower(name[k]);
+  if (!strcmp(lower, "gpu") || !strcmp(lower, "nvidia")) return "cuda";
+  return word_nearest(WORD_ARCH, lower);
 }
 
-bool api_check_arch(const char *arch, Error *err) {
-  if (!arch || !arch[0] || !strcmp(arch, "cpu") || !strcmp(arch, "lua")) return true;
-  if (!strcmp(arch, "cuda")) return why_no_cuda(err);
-  error_set(err, RG_ERROR_DEVICE, "there is no device '%.60s'", arch);
-  const char *meant = nearest(arch);
-  if (meant) return error_hint(err, "did you mean \"%s\"?", meant);
+bool api_find_arch(const char *name, Arch *arch, Error *err) {
+  int number = ARCH_CPU;
+  bool is_known = !name || !name[0] || word_find(WORD_ARCH, name, &number);
+  *arch = (Arch)number;
+  if (is_known) return *arch != ARCH_CUDA || why_no_cuda(err);
+  error_set(err, RG_ERROR_DEVICE, "there is no device '%.60s'", name);
+  const char *near = meant(name);
+  if (near) return error_hint(err, "did you mean \"%s\"?", near);
   return error_hint(err, "arch = \"cpu\" is always available");
 }

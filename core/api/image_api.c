@@ -2,10 +2,12 @@
 #include <math.h>
 
 #include "api/api.h"
+#include "api/word.h"
 #include "io/image.h"
 
 typedef struct Picture {
-  const char *path, *palette;
+  const char *path;
+  Palette palette;
   double low, high;
 } Picture;
 
@@ -25,19 +27,13 @@ static double scaled(double value, const Picture *picture) {
   return at < 0 ? 0 : at > 1 ? 1 : at;
 }
 
-static bool paint(const double *values, const int64_t *shape, const Picture *picture,
-                  uint8_t *pixels, Error *err) {
+static void paint(const double *values, const int64_t *shape, const Picture *picture, uint8_t *pixels) {
   int64_t width = shape[0], height = shape[1];
-  const char *palette = picture->palette && picture->palette[0] ? picture->palette : "grey";
-  for (int64_t row = 0; row < height; row++) {
+  for (int64_t row = 0; row < height; row++)
     for (int64_t x = 0; x < width; x++) {
       double value = scaled(values[x * height + (height - 1 - row)], picture);
-      if (!image_palette(palette, value, pixels + (row * width + x) * 3))
-        return error_set(err, RG_ERROR_ARGUMENT,
-                         "there is no palette '%.40s'; there are grey and heat", palette);
+      image_palette(picture->palette, value, pixels + (row * width + x) * 3);
     }
-  }
-  return true;
 }
 
 static bool write_pixels(Field *field, const int64_t *shape, Picture *picture, double *values,
@@ -45,8 +41,8 @@ static bool write_pixels(Field *field, const int64_t *shape, Picture *picture, d
   int64_t count = shape[0] * shape[1];
   if (!field_read(field, values, count, err)) return false;
   if (picture->low == picture->high) find_range(values, count, picture);
-  return paint(values, shape, picture, pixels, err) &&
-         image_write(picture->path, pixels, (int32_t)shape[0], (int32_t)shape[1], 3, err);
+  paint(values, shape, picture, pixels);
+  return image_write(picture->path, pixels, (int32_t)shape[0], (int32_t)shape[1], 3, err);
 }
 
 static bool write_field(Field *field, Picture *picture, Error *err) {
@@ -73,15 +69,22 @@ static bool write_field(Field *field, Picture *picture, Error *err) {
   return ok;
 }
 
+static bool write_picture(Field *field, const char *path, double low, double high,
+                          const char *palette, Error *err) {
+  int number = PALETTE_GREY;
+  if (palette && palette[0] && !word_parse(WORD_PALETTE, palette, &number, err)) return false;
+  Picture picture = {path, (Palette)number, low, high};
+  return write_field(field, &picture, err);
+}
+
 RgStatus rg_image_write_field(RgRuntime *runtime, const char *path, RgField *handle, double low,
                               double high, const char *palette) {
   Field *field = (Field *)handle;
-  Picture picture = {path, palette, low, high};
   API_NEEDS(runtime);
   API_NEEDS(path);
   API_NEEDS(field);
   Program *program = API_PROGRAM(field);
-  return API_CALL(program, write_field(field, &picture, API_ERR(program)));
+  return API_CALL(program, write_picture(field, path, low, high, palette, API_ERR(program)));
 }
 
 static bool write_bytes(Program *program, const char *path, const uint8_t *pixels, int32_t width,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "api/word.h"
 #include "base/clock.h"
 
 static _Thread_local Error loose; /* of calls that did not reach a runtime */
@@ -105,8 +106,9 @@ RgStatus rg_runtime_create(const RgOptions *options, RgRuntime **runtime, RgErro
   } else {
     size_t size = options ? (size_t)options->struct_size : 0;
     if (options) memcpy(&known, options, size < sizeof known ? size : sizeof known);
-    *runtime =
-        api_check_arch(known.arch, &loose) ? (RgRuntime *)program_create(&known, &loose) : NULL;
+    Arch arch;
+    bool is_there = api_find_arch(known.arch, &arch, &loose);
+    *runtime = is_there ? (RgRuntime *)program_create(&known, arch, &loose) : NULL;
   }
   if (error) show(&loose, error);
   return (RgStatus)loose.code;
@@ -221,7 +223,10 @@ RgStatus rg_memory_node(RgRuntime *runtime, int32_t row, RgNodeMemory *node) {
 }
 
 static bool run_gc(Program *program, const char *word, double *result, Error *err) {
-  return owner_check(&program->owner, err) && program_gc(program, word, result, err);
+  int action;
+  if (!owner_check(&program->owner, err) || !word_parse(WORD_GC, word, &action, err)) return false;
+  *result = program_gc(program, (GcAction)action);
+  return true;
 }
 
 RgStatus rg_gc(RgRuntime *runtime, const char *word, double *result) {

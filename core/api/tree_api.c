@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "api/word.h"
 
 RgStatus rg_tree_create(RgRuntime *runtime, const char *name, RgTree **tree) {
   Program *program = (Program *)runtime;
@@ -32,6 +33,13 @@ RgStatus rg_tree_text(RgTree *handle, const char **text) {
   return API_CALL(program, tree_text(tree, text, API_ERR(program)));
 }
 
+static Node *add_node(Node *parent, const char *kind, const char *axes, const int64_t *sizes,
+                      int32_t size_count, const SNodeOptions *options, Error *err) {
+  int number;
+  if (!tree_check(parent->tree, err) || !word_parse(WORD_NODE_KIND, kind, &number, err)) return NULL;
+  return node_add(parent, (SNodeKind)number, axes, sizes, size_count, options, err);
+}
+
 RgStatus rg_snode_add(RgSNode *handle, const char *kind, const char *axes, const int64_t *sizes,
                       int32_t size_count, const char *name, int32_t aos, int64_t chunk,
                       RgSNode **node) {
@@ -45,7 +53,7 @@ RgStatus rg_snode_add(RgSNode *handle, const char *kind, const char *axes, const
   Program *program = API_PROGRAM(parent->tree);
   if (!api_enter(program)) return RG_ERROR_BUSY;
   SNodeOptions options = {.name = name, .aos = aos != 0, .chunk = chunk};
-  *node = (RgSNode *)node_add(parent, kind, axes, sizes, size_count, &options, API_ERR(program));
+  *node = (RgSNode *)add_node(parent, kind, axes, sizes, size_count, &options, API_ERR(program));
   return api_leave(program, *node != NULL);
 }
 
@@ -108,6 +116,13 @@ RgStatus rg_snode_level(RgSNode *handle, RgLevel *level) {
   return API_CALL(program, node_level(node, level, API_ERR(program)));
 }
 
+static bool call_node(Node *node, const char *action, const int64_t *index, int32_t index_count,
+                      int64_t *result, Error *err) {
+  int number;
+  return tree_check(node->tree, err) && word_parse(WORD_NODE_ACTION, action, &number, err) &&
+         node_call(node, (NodeAction)number, index, index_count, result, err);
+}
+
 RgStatus rg_snode_call(RgSNode *handle, const char *action, const int64_t *index,
                        int32_t index_count, int64_t *result) {
   Node *node = (Node *)handle;
@@ -117,7 +132,7 @@ RgStatus rg_snode_call(RgSNode *handle, const char *action, const int64_t *index
   if (index_count < 0 || (index_count > 0 && !index))
     return api_refuse(__func__, "index and index_count do not agree");
   Program *program = API_PROGRAM(node->tree);
-  return API_CALL(program, node_call(node, action, index, index_count, result ? result : &unused,
+  return API_CALL(program, call_node(node, action, index, index_count, result ? result : &unused,
                                      API_ERR(program)));
 }
 

@@ -95,13 +95,11 @@ static uint8_t level(double value) {
   return value >= 1 ? 255 : (uint8_t)(value * 255 + 0.5);
 }
 
-bool image_palette(const char *palette, double value, uint8_t rgb[3]) {
-  if (!strcmp(palette, "grey")) {
-    rgb[0] = rgb[1] = rgb[2] = level(value);
-  } else if (!strcmp(palette, "heat")) { /* black, red, yellow, white: a third of the range each */
+void image_palette(Palette palette, double value, uint8_t rgb[3]) {
+  switch (palette) {
+  case PALETTE_GREY: rgb[0] = rgb[1] = rgb[2] = level(value); return;
+  case PALETTE_HEAT:
     for (int i = 0; i < 3; i++) rgb[i] = level(3 * value - i);
-  } else {
-    return false;
+    return;
   }
-  return true;
 }

@@ -10,8 +10,12 @@
  * from the path's extension. */
 bool image_write(const char *path, const uint8_t *pixels, int32_t width, int32_t height,
                  int32_t channels, Error *err);
-/* `value` 0..1 to rgb. palette: "grey", "heat" (black, red, yellow, white). False: unknown
- * palette. */
-bool image_palette(const char *palette, double value, uint8_t rgb[3]);
+typedef enum Palette {
+#define PALETTE(NAME, WORD) PALETTE_##NAME,
+#include "io/palette.def"
+#undef PALETTE
+} Palette;
+/* `value` 0..1 to rgb. */
+void image_palette(Palette palette, double value, uint8_t rgb[3]);
 
 #endif

@@ -22,13 +22,13 @@ static bool create_device(Program *program, const RgOptions *options, Error *err
   return program->store.device;
 }
 
-static bool create_parts(Program *program, const RgOptions *given, Error *err) {
-  RgOptions options = given ? *given : (RgOptions){0};
+static bool create_parts(Program *program, const RgOptions *given, Arch arch, Error *err) {
+  RgOptions options = *given;
   Cache *cache = NULL;
   if (!settings_fill(&options, err) || !create_device(program, &options, err)) return false;
   StoreOptions store = {.memory_bytes = options.memory_bytes,
                         .tiny_chunks = option_has_word("RG_STRESS", "tiny_chunks")};
-  EngineOptions engine = {.runs_in_lua = options.arch && !strcmp(options.arch, "lua"),
+  EngineOptions engine = {.runs_in_lua = arch == ARCH_LUA,
                           .default_f64 = options.default_f64,
                           .fast_math = options.fast_math,
                           .unchecked = options.unchecked};
@@ -37,11 +37,11 @@ static bool create_parts(Program *program, const RgOptions *given, Error *err) {
   return store_init(&program->store, &program->owner, program->store.device, &store, err);
 }
 
-Program *program_create(const RgOptions *options, Error *err) {
+Program *program_create(const RgOptions *options, Arch arch, Error *err) {
   if (!strcmp(option_text("RG_HELP"), "1")) option_print_help();
   Program *program = owner_create(sizeof *program, option_number("RG_STRESS", "fail_alloc", 0), err);
   if (!program) return NULL;
-  if (create_parts(program, options, err)) return program;
+  if (create_parts(program, options, arch, err)) return program;
   program_end(program);
   owner_release(&program->owner);
   return NULL;
@@ -58,26 +58,23 @@ void program_end(Program *program) {
   owner_leave(&program->owner);
 }
 
-bool program_gc(Program *program, const char *word, double *result, Error *err) {
-  static const char *const words[] = {"collect", "stop", "restart", "count", "isrunning", "trim"};
+static double live_kib(const Program *program) {
   RgMemory memory;
-  *result = 0;
-  if (!strcmp(word, "collect") || !strcmp(word, "trim")) {
-    store_collect_all(&program->store, word[0] == 't');
-  } else if (!strcmp(word, "stop") || !strcmp(word, "restart")) {
-    program->store.gc_is_stopped = word[0] == 's';
-  } else if (!strcmp(word, "count")) {
-    store_memory(&program->store, &memory);
-    *result = (double)memory.live / 1024;
-  } else if (!strcmp(word, "isrunning")) {
-    *result = !program->store.gc_is_stopped;
-  } else {
-    const char *near = str_nearest(str_of(word), words, 6);
-    error_set(err, RG_ERROR_ARGUMENT, "'%.40s' is no word for gc: collect, stop, restart, count, isrunning or trim",
-              word);
-    return near ? error_hint(err, "did you mean '%s'?", near) : false;
+  store_memory(&program->store, &memory);
+  return (double)memory.live / 1024;
+}
+
+double program_gc(Program *program, GcAction action) {
+  Store *store = &program->store;
+  switch (action) {
+  case GC_COLLECT: store_collect_all(store, false); return 0;
+  case GC_TRIM: store_collect_all(store, true); return 0;
+  case GC_STOP: store->gc_is_stopped = true; return 0;
+  case GC_RESTART: store->gc_is_stopped = false; return 0;
+  case GC_COUNT: return live_kib(program);
+  case GC_IS_RUNNING: return !store->gc_is_stopped;
   }
-  return true;
+  return 0;
 }
 
 void program_stats(const Program *program, RgStats *stats) {

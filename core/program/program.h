@@ -9,6 +9,18 @@
 #include "kernel/engine.h"
 #include "tree/store.h"
 
+typedef enum Arch {
+#define ARCH(NAME, WORD) ARCH_##NAME,
+#include "program/arch.def"
+#undef ARCH
+} Arch;
+
+typedef enum GcAction {
+#define GC(NAME, WORD) GC_##NAME,
+#include "program/gc.def"
+#undef GC
+} GcAction;
+
 typedef struct Program {
   Owner owner;                /* first: an object's owner is its Program (program_of) */
   Store store;                /* what trees share; it has the device */
@@ -19,11 +31,13 @@ typedef struct Program {
 
 static inline Program *program_of(const Object *object) { return (Program *)object->owner; }
 
-Program *program_create(const RgOptions *options, Error *err);
+/* arch: CPU or LUA, which runs no kernels but counts and reports as the CPU does. options->arch is
+ * not looked at. */
+Program *program_create(const RgOptions *options, Arch arch, Error *err);
 /* Gives all memory, code and threads back. Handles that are left stay valid objects that raise handle.destroyed. */
 void program_end(Program *program);
-/* The words of collectgarbage; see rg_gc. */
-bool program_gc(Program *program, const char *word, double *result, Error *err);
+/* What it gives; see rg_gc. */
+double program_gc(Program *program, GcAction action);
 void program_stats(const Program *program, RgStats *stats);
 
 /* settings.c: what the caller left open is taken from the environment, then from the machine. */

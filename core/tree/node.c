@@ -96,32 +96,35 @@ static bool clear(Node *node, RtContext *context, Error *err) {
   return true;
 }
 
-bool node_call(Node *node, const char *action, const int64_t *index, int32_t index_count, int64_t *result, Error *err) {
-  static const char *const actions[] = {"activate", "deactivate", "is_active", "count", "clear"};
-  char what[100];
-  Cell cell;
-  *result = 0;
-  if (!tree_settle(node->tree, "its first use", err)) return false;
-  if (!strcmp(action, "length") || !strcmp(action, "pop") ||
-      (!strcmp(action, "deactivate") && snode_has_lists(node->snode)))
-    return node_list_call(node, action, index, index_count, result, err);
+/* One that names a cell. */
+static bool call_cell(Node *node, NodeAction action, const int64_t *index, int32_t index_count,
+                      int64_t *result, Error *err) {
   RtContext *context = storage_context(node->tree);
-  if (!strcmp(action, "count")) {
-    *result = node_count_cells(node);
-    return true;
-  }
-  if (!strcmp(action, "clear")) return clear(node, context, err);
-  node_label(node, what);
-  bool is_known = false;
-  for (int k = 0; k < 5; k++) is_known |= !strcmp(action, actions[k]);
-  if (!is_known)
-    return error_set(err, RG_ERROR_ARGUMENT,
-                     "'%.40s' is nothing that nodes do: activate, deactivate, is_active, count, clear, and lists length, pop", action);
-  if (!node_check_index(node, index, index_count, what, err)) return false;
-  if (!strcmp(action, "activate")) return activate(node, context, index, err);
-  if (!strcmp(action, "deactivate")) return deactivate(node, context, index, err);
+  char label[100];
+  Cell cell;
+  if (!node_check_index(node, index, index_count, node_label(node, label), err)) return false;
+  if (action == NODE_ACTIVATE) return activate(node, context, index, err);
+  if (action == NODE_DEACTIVATE) return deactivate(node, context, index, err);
   *result = cell_find(context, node->snode, index, &cell);
   return true;
+}
+
+bool node_call(Node *node, NodeAction action, const int64_t *index, int32_t index_count,
+               int64_t *result, Error *err) {
+  *result = 0;
+  if (!tree_settle(node->tree, "its first use", err)) return false;
+  switch (action) {
+  case NODE_COUNT: *result = node_count_cells(node); return true;
+  case NODE_CLEAR: return clear(node, storage_context(node->tree), err);
+  case NODE_LENGTH:
+  case NODE_POP: return node_list_call(node, action, index, index_count, result, err);
+  case NODE_DEACTIVATE:
+    if (snode_has_lists(node->snode)) return node_list_call(node, action, index, index_count, result, err);
+    break;
+  case NODE_ACTIVATE:
+  case NODE_IS_ACTIVE: break;
+  }
+  return call_cell(node, action, index, index_count, result, err);
 }
 
 bool node_level(Node *node, RgLevel *level, Error *err) {

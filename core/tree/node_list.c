@@ -43,15 +43,15 @@ static void pop_element(const Node *node, RtContext *context, uint32_t *list, in
   }
 }
 
-bool node_list_call(Node *node, const char *action, const int64_t *index, int32_t index_count, int64_t *result, Error *err) {
+bool node_list_call(Node *node, NodeAction action, const int64_t *index, int32_t index_count, int64_t *result, Error *err) {
   int64_t full[SNODE_MAX_AXES];
   *result = 0;
   if (!tree_settle(node->tree, "its first use", err) || !make_index(node, index, index_count, full, err)) return false;
   RtContext *context = storage_context(node->tree);
   uint32_t *list = cell_find_list(context, node->snode, full, false);
   if (!list) return true;
-  if (!strcmp(action, "deactivate")) return empty_list(node, context, list, err);
-  if (!strcmp(action, "pop")) pop_element(node, context, list, result);
+  if (action == NODE_DEACTIVATE) return empty_list(node, context, list, err);
+  if (action == NODE_POP) pop_element(node, context, list, result);
   else *result = list[RT_LIST_LENGTH];
   return true;
 }

@@ -116,17 +116,11 @@ Node *tree_node(const Tree *tree, const SNode *snode) {
   return NULL;
 }
 
-Node *node_add(Node *parent, const char *kind, const char *axes, const int64_t *sizes, int32_t size_count,
+Node *node_add(Node *parent, SNodeKind kind, const char *axes, const int64_t *sizes, int32_t size_count,
                const SNodeOptions *options, Error *err) {
   Tree *tree = parent->tree;
-  SNodeKind number;
   if (!tree_check(tree, err)) return NULL;
-  if (!snode_kind_parse(str_of(kind), &number) || number == SNODE_ROOT) {
-    error_set(err, RG_ERROR_TREE_DECLARATION, "'%.40s' is no kind of node: dense, bitmasked, pointer, dynamic and hash are",
-              kind);
-    return NULL;
-  }
-  SNode *snode = snode_add(parent->snode, number, axes, sizes, size_count, options, err);
+  SNode *snode = snode_add(parent->snode, kind, axes, sizes, size_count, options, err);
   Node *node = snode ? add_handle(tree, snode, err) : NULL;
   if (node) object_retain(&tree->object);
   return node;

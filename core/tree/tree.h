@@ -66,12 +66,18 @@ bool masks_create(Tree *tree, Error *err);
 void masks_free(Tree *tree);
 
 /* -- nodes: node.c -------------------------------------------------------------------------------------------- */
-Node *node_add(Node *parent, const char *kind, const char *axes, const int64_t *sizes, int32_t size_count,
+typedef enum NodeAction {
+#define ACTION(NAME, WORD) NODE_##NAME,
+#include "tree/action.def"
+#undef ACTION
+} NodeAction;
+
+Node *node_add(Node *parent, SNodeKind kind, const char *axes, const int64_t *sizes, int32_t size_count,
                const SNodeOptions *options, Error *err);
-/* action: see rg_snode_call. */
-bool node_call(Node *node, const char *action, const int64_t *index, int32_t index_count, int64_t *result, Error *err);
-/* node_list.c, of dynamic nodes; `index` are those of the list. action: "length" "pop" "deactivate". */
-bool node_list_call(Node *node, const char *action, const int64_t *index, int32_t index_count, int64_t *result, Error *err);
+/* See rg_snode_call. */
+bool node_call(Node *node, NodeAction action, const int64_t *index, int32_t index_count, int64_t *result, Error *err);
+/* node_list.c, of dynamic nodes; `index` are those of the list. action: LENGTH, POP or DEACTIVATE. */
+bool node_list_call(Node *node, NodeAction action, const int64_t *index, int32_t index_count, int64_t *result, Error *err);
 bool node_append(Node *node, const int64_t *index, int32_t index_count, const RgValue *values, int32_t value_count,
                  int64_t *slot, Error *err);
 /* What field `number` of the node (in the order of place) has in a cell; NIL: there are not so many. */

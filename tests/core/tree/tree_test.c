@@ -107,7 +107,7 @@ static void refusals(void) {
     CHECK_ERROR(rg_snode_call(block, "activate", index, 2, NULL), "index.range",
                 "index 3, 32 is outside node 'block', whose shape is 4 x 4");
     CHECK_ERROR(rg_snode_call(block, "explode", index, 2, NULL), "argument.invalid",
-                "'explode' is nothing that nodes do: activate, deactivate, is_active, count, clear, and lists length, pop");
+                "'explode' is not an action of nodes: activate, deactivate, is_active, count, clear, length and pop are");
   }
   TEST("cells of a dense node do not go one by one") {
     int64_t index[2] = {3, 3};
@@ -123,7 +123,7 @@ static void refusals(void) {
     CHECK_ERROR(rg_snode_add(leaf, "dense", "k", &size, 1, NULL, 0, 0, &node), "tree.fixed",
                 "nothing can be added below the dense node: its tree 'heat' has been laid out since its first use");
     CHECK_ERROR(rg_snode_add(block, "sparse", "k", &size, 1, NULL, 0, 0, &node), "tree.declaration",
-                "'sparse' is no kind of node: dense, bitmasked, pointer, dynamic and hash are");
+                "'sparse' is not a kind of node: dense, pointer, bitmasked, dynamic and hash are");
     CHECK(rg_field_create(rg, "f32", "late", &field) == 0);
     CHECK_ERROR(rg_field_settle(field, NULL), "field.unplaced", "field 'late' is not placed yet");
     CHECK(rg_snode_place(block, field) != 0);
@@ -165,7 +165,7 @@ static void memory(void) {
     set(t, 1, 1, 2, 3);
     CHECK(get(t, 1, 1, 2) == 3 && get(t, 0, 0, 2) == 0);
     CHECK_ERROR(rg_gc(rg, "colect", NULL), "argument.invalid",
-                "'colect' is no word for gc: collect, stop, restart, count, isrunning or trim");
+                "'colect' is not a word of collectgarbage: collect, stop, restart, count, isrunning and trim are");
     CHECK_TEXT(rg_error(rg)->hint, "did you mean 'collect'?");
   }
   TEST("a tree's text is its drawing") {
