@@ -29,7 +29,7 @@ struct IrTask {
   int32_t axis_count;
   int32_t bounds;         /* RANGE: first frame slot of axis_count pairs (begin, end), i64 each */
   Type index;             /* of the body's indices: RANGE, NODES, `cells`: i32 or i64 */
-  int32_t level;          /* LEAVES, NODES: kernel->levels: the pointer SNode whose nodes are listed; before `places` */
+  int32_t level;          /* LEAVES, NODES: kernel->levels: the node level that it goes over; before `places` */
   bool cells;             /* LEAVES, from `tasks` until `leaf`: the body is still that of one cell of `cells_level`, */
   int32_t cells_level;    /* a level below `level`; its params are the cell's indices (type `index`, axis_count) */
   bool remembers;         /* its iterations may change the masks it visits: ACTIVE_BITS reads what was remembered */

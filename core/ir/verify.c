@@ -175,7 +175,7 @@ static bool verify_indices(Verifier *v, const IrInst *inst, const SNode *node) {
 static bool verify_list(Verifier *v, const IrInst *inst, const SNode *node) {
   if (!node) return true;
   int indices = node->rank - 1, more = inst->op == IR_APPEND || inst->op == IR_POP ? node->component_count : 0;
-  if (node->kind != SNODE_DYNAMIC) return wrong(v, inst, "its level has no lists");
+  if (!snode_has_lists(node)) return wrong(v, inst, "its level has no lists");
   if (inst->operand_count != indices + more) return wrong(v, inst, "wrong number of operands");
   for (int i = 0; i < indices; i++)
     if (!type_is_integer(type_at(inst, i))) return wrong(v, inst, "indices are integers");
@@ -188,7 +188,7 @@ static bool verify_list(Verifier *v, const IrInst *inst, const SNode *node) {
 /* A list is emptied as a whole. */
 static bool verify_cell(Verifier *v, const IrInst *inst) {
   const SNode *node = v->kernel->levels.items[inst->level].node;
-  return inst->op == IR_DEACTIVATE && node && node->kind == SNODE_DYNAMIC ? verify_list(v, inst, node)
+  return inst->op == IR_DEACTIVATE && node && snode_has_lists(node) ? verify_list(v, inst, node)
                                                                           : verify_indices(v, inst, node);
 }
 
@@ -197,7 +197,7 @@ static bool verify_block(Verifier *v, const IrInst *inst) {
   const SNode *node = v->kernel->levels.items[inst->level].node;
   int first = inst->operand_count > 0 && is_pointer(type_at(inst, 0));
   if (!all_integers(inst, first)) return wrong(v, inst, "indices and counts are integers");
-  if (node && (node->kind != SNODE_BITMASKED || inst->operand_count != first + node->rank + 1))
+  if (node && (!snode_has_bits(node) || inst->operand_count != first + node->rank + 1))
     return wrong(v, inst, "takes the indices of a bitmasked level, and a count");
   return true;
 }

@@ -115,7 +115,7 @@ static void narrow(Bounds *b, const EffectPlace *place) {
     if (!narrow_axis(b, &place->index[axis], node->shape[axis], &box)) return;
   b->box = box;
   vec_push(b->kernel->scratch, &b->provable, place->inst);
-  b->saves |= snode_listed(node) == NULL; /* beside a look-up of slots a check is nothing */
+  b->saves |= snode_node_level(node) == NULL; /* beside a look-up of slots a check is nothing */
 }
 
 static void split(Bounds *b) {

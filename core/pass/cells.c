@@ -30,7 +30,7 @@ typedef struct Cell { /* a CELL being lowered */
 static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, int k, IrInst **inside) {
   IrInst *node = near->operands[k];
   int64_t factor = l->task->factors[k];
-  bool is_unbounded = snode_is_unbounded(l->shape.listed, k);
+  bool is_unbounded = snode_is_unbounded(l->shape.node_level, k);
   if (is_power_of_two((uint64_t)factor)) {
     IrOp shift = is_unbounded ? IR_SAR : IR_SHR;
     if (factor > 1) node = ir_binary(b, shift, node, ir_const_int(b, TYPE(I64), log2_floor((uint64_t)factor)));
@@ -44,7 +44,7 @@ static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, int k
   if (!near->offset[k]) return node;
   node = ir_binary(b, IR_ADD, node, ir_const_int(b, TYPE(I64), near->offset[k]));
   if (is_unbounded) return node;
-  IrInst *size = ir_const_int(b, TYPE(U64), l->shape.listed->shape[k]);
+  IrInst *size = ir_const_int(b, TYPE(U64), l->shape.node_level->shape[k]);
   IrInst *within = ir_binary(b, IR_LT, ir_convert(b, node, TYPE(U64)), size);
   *inside = *inside ? ir_binary(b, IR_BAND, *inside, within) : within;
   return ir_select(b, within, node, ir_const_int(b, TYPE(I64), 0));
@@ -123,7 +123,7 @@ static void settle_grid_axis(Lower *l, Cell *c, IrBuilder *b, int axis) {
 /* The address in one leaf of the cell at the grid's position and `along` on the row's axis. */
 static IrInst *address_in_leaf(Lower *l, const Cell *c, IrBuilder *b, IrInst *cursor, AddressIndex along) {
   const SNode *node = c->field->node;
-  Address a = address_in_node(b, c->field->tree, l->shape.listed, cursor, node);
+  Address a = address_in_node(b, c->field->tree, l->shape.node_level, cursor, node);
   for (int axis = 0; axis < c->axis_count - 1; axis++)
     a.index[l->shape.index[axis]].value = ir_convert(b, c->local[axis], TYPE(I64));
   if (along.value) along.value = ir_convert(b, along.value, TYPE(I64));

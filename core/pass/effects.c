@@ -239,12 +239,12 @@ static bool is_at_or_above(const SNode *above, const SNode *node) {
  * the level that decides. */
 static unsigned changes_at(const Effects *effects, const EffectCall *call, const SNode *node) {
   unsigned changes = 0;
-  if (!snode_decider(node)) return 0; /* always active */
+  if (!snode_sparse_level(node)) return 0; /* always active */
   if (!call->node) /* after `places`: anywhere in the tree */
     return call->tree < 0 || effects->kernel->trees.items[call->tree].tree == node->tree
                ? call->changes
                : 0;
-  const SNode *from = call->op == IR_CLEAR ? snode_decider(call->node) : call->node;
+  const SNode *from = call->op == IR_CLEAR ? snode_sparse_level(call->node) : call->node;
   bool comes = call->changes & (EFFECT_ACTIVATES | EFFECT_APPENDS);
   if (comes && is_at_or_above(node, call->node)) changes |= EFFECT_ACTIVATES;
   if (call->changes & EFFECT_DEACTIVATES && from && is_at_or_above(from, node))
@@ -264,6 +264,6 @@ bool effects_access_activates(const Effects *effects, const EffectAccess *access
                               const SNode *node) {
   const IrInst *place = access->place->inst;
   bool is_there = place->op == IR_CELL || place->live || (place->here && !access->inst->own);
-  if (!(access->verb & EFFECT_WRITES) || is_there || !snode_decider(node)) return false;
+  if (!(access->verb & EFFECT_WRITES) || is_there || !snode_sparse_level(node)) return false;
   return is_at_or_above(node, effects->kernel->fields.items[access->field].node);
 }

@@ -38,7 +38,7 @@ static Row *row_for(Explain *x, const EffectAccess *access, const char *name) {
 
 static int count_levels(const SNode *node) {
   int count = 0;
-  for (; node; node = node->parent) count += snode_listed(node) == node;
+  for (; node; node = node->parent) count += snode_is_managed(node);
   return count;
 }
 

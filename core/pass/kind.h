@@ -3,13 +3,25 @@
  *
  *     descend     from a container to a cell, on the way to an element               address.c
  *     name        what calls on one cell are given: a slot; words and a number; a node and coordinates    places.c, cells.c
- *     find ..     these calls */
+ *     find ..     these calls
+ *     plan ..     how `active` runs                                                  tasks.c, tasks_nest.c, order.c, leaf.c */
 #ifndef RG_PASS_KIND_H
 #define RG_PASS_KIND_H
 
 #include "pass/address.h"
+#include "pass/effects.h"
+#include "pass/nest.h"
 
 typedef struct Lower Lower; /* places.h */
+
+typedef struct ActivePlan {  /* how a parallel loop over active cells becomes a task */
+  IrTaskKind kind;
+  const SNode *level;        /* whose nodes it goes over, or whose words; NULL: it is a range */
+  bool has_cells;            /* the body stays that of a cell until `leaf` */
+  int axis_count;            /* of a range, each from 0 on; 0: it is none */
+  int64_t counts[SNODE_MAX_AXES];
+  const char *over;          /* for explain(): "the active nodes" */
+} ActivePlan;
 
 typedef struct Kind {
   /* From the container at a->at to the cell that the indices name; activates it where a->ensures. Its number in the
@@ -22,15 +34,28 @@ typedef struct Kind {
   bool is_safe_to_clear;             /* a cell that is not there; else its slot or bit may lie in the ambient */
   /* An op on cells of the level itself that the calls do not say; false: it is another one. NULL: there is none. */
   bool (*lower)(Lower *l, IrInst *inst);
+
+  /* Loops over active cells of `cells`, whose nearest sparse level is `sparse`: of this kind, or NULL for a dense one. */
+  ActivePlan (*plan)(const SNode *sparse, const SNode *cells);
+  /* Serial and in index order: gives the indices. NULL: its axes have no ends, and order.c walks. */
+  void (*nest)(Nest *nest, const SNode *sparse, const SNode *cells, IrInst **indices);
+  bool asks_each_cell;       /* that its node is there does not say that a cell is active */
+  /* May iterations change which cells they visit? Then a REMEMBER goes before the loop. NULL: not in a way that counts. */
+  bool (*may_change)(const Effects *effects, const IrTask *task);
+  /* In place of what `leaf` does with a task over cells; false: leaf does it. NULL: always. */
+  bool (*lower_task)(IrKernel *kernel, IrTask *task, const Effects *effects);
 } Kind;
 
 extern const Kind kind_dense, kind_pointer, kind_bitmasked, kind_dynamic, kind_hash;
 
 const Kind *kind_of(const SNode *node);
 const Kind *kind_of_step(const SNodeStep *step);
+/* Of the nearest sparse level of `cells`; of a dense one where there is none. */
+const Kind *kind_of_active(const SNode *cells);
 /* The number that calls on the SNode name: its manager's, or its mask's. */
 static inline int kind_number(const SNode *node) { return node->mask >= 0 ? node->mask : node->manager; }
-/* The way through a node that the calls find or make. */
+/* For kinds whose cells are nodes: the way through one that the calls find or make; a loop over nodes, or leaf by leaf. */
 AddressIndex kind_descend_to_node(Address *a, const SNodeStep *step);
+ActivePlan kind_plan_nodes(const SNode *sparse, const SNode *cells);
 
 #endif

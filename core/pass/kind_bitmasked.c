@@ -1,8 +1,8 @@
 /* kind_bitmasked.c - the `bitmasked` SNode: cells as of a dense one, and a bit each. An inactive cell is zero, so reads do
  * not look; a write sets the bit on its way, and again past its store where other iterations may clear it (places.c).
  * Loops over cells go by the words of bits: words.c. */
-#include "pass/kind.h"
 #include "pass/places.h"
+#include "pass/words.h"
 
 static AddressMask mask_of(Address *a, const SNodeStep *step, AddressIndex cell) {
   IrInst *words = address_offset(a->b, address_settle(a), NULL, 0, (int64_t)step->mask_offset);
@@ -59,4 +59,9 @@ const Kind kind_bitmasked = {.descend = descend,
                              .clear = RT_MASK_CLEAR,
                              .count = RT_MASK_COUNT,
                              .clear_all = RT_MASK_CLEAR_ALL,
-                             .lower = lower};
+                             .lower = lower,
+                             .plan = words_plan,
+                             .nest = words_nest,
+                             .asks_each_cell = true,
+                             .may_change = words_may_change,
+                             .lower_task = words_lower_task};

@@ -231,4 +231,36 @@ static bool lower(Lower *l, IrInst *inst) {
   }
 }
 
-const Kind kind_dynamic = {.descend = descend, .clear_all = RT_TREE_CLEAR, .lower = lower};
+/* -- loops over elements ---------------------------------------------------------------------------------------------- */
+
+static ActivePlan plan(const SNode *lists, const SNode *cells) {
+  return (ActivePlan){.kind = TASK_LEAVES, .level = lists, .has_cells = true, .over = "the active leaves, cell by cell"};
+}
+
+/* Elements of lists: where the list's axis is the last one, up to its length, else each is asked for. */
+static void nest_elements(Nest *nest, const SNode *lists, const SNode *cells, IrInst **indices) {
+  int own = snode_axis_position(lists, lists->axes[0]), count = lists->rank - 1;
+  IrInst *list[SNODE_MAX_AXES];
+  for (int k = 0, given = 0; k < lists->rank; k++)
+    if (k != own || own < count) {
+      indices[k] = nest_count(nest, lists->shape[k]);
+      if (k != own) list[given++] = indices[k];
+    }
+  bool is_last = own == count;
+  IrInst *asked = is_last ? ir_emit(&nest->b, IR_LENGTH, TYPE(I32), count, list)
+                          : ir_emit(&nest->b, IR_IS_ACTIVE, TYPE(BOOL), lists->rank, indices);
+  asked->level = ir_add_level(nest->b.kernel, lists, lists->name);
+  if (!is_last) {
+    nest_if(nest, asked);
+    return;
+  }
+  IrInst *begin = ir_const_int(&nest->b, nest->index, 0), *one = ir_const_int(&nest->b, nest->index, 1);
+  indices[own] = nest_for(nest, begin, ir_binary(&nest->b, IR_SUB, ir_convert(&nest->b, asked, nest->index), one));
+}
+
+const Kind kind_dynamic = {.descend = descend,
+                           .clear_all = RT_TREE_CLEAR,
+                           .lower = lower,
+                           .plan = plan,
+                           .nest = nest_elements,
+                           .asks_each_cell = true};

@@ -18,4 +18,5 @@ const Kind kind_hash = {.descend = kind_descend_to_node,
                         .clear = RT_HASH_CLEAR,
                         .count = RT_LIST_COUNT,
                         .clear_all = RT_TREE_CLEAR,
-                        .is_safe_to_clear = true};
+                        .is_safe_to_clear = true,
+                        .plan = kind_plan_nodes};

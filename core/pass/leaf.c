@@ -7,7 +7,7 @@
  *                                            .. store cell f1 %a, %b, %cursor   } } }
  *
  * A place whose indices are the loop's own plus constants, on a level with a cell for each cell of the leaf,
- * is a CELL: at the own position anything may be done to it, since a listed leaf is active until the loop
+ * is a CELL: at the own position anything may be done to it, since a leaf that is visited is active until the loop
  * ends; elsewhere it may only be read, through one cursor per (coordinates, leaf offset) that all fields
  * share. What stays a PLACE walks from the root:
  *   - writes to other cells, and places that depend on data: they may activate;
@@ -17,9 +17,9 @@
  * Keeps the order of insts; sets task->factors. */
 #include "base/bits.h"
 #include "pass/effects.h"
+#include "pass/kind.h"
 #include "pass/leaf_shape.h"
 #include "pass/rewrite.h"
-#include "pass/words.h"
 
 enum { MAX_CROSSED_AXES = 4, MAX_NEARS = 96 };
 
@@ -75,7 +75,7 @@ static void add_place(Leaf *l, const EffectPlace *at) {
   Access access = {.at = at, .place = at->inst, .reads = at->verbs & EFFECT_READS};
   const SNode *node = l->kernel->fields.items[at->inst->field].node;
   bool writes = at->verbs & EFFECT_WRITES;
-  bool sets_bit = writes && node != l->masked && snode_is_masked(node, l->shape.listed); /* with the element */
+  bool sets_bit = writes && node != l->masked && snode_is_masked(node, l->shape.node_level); /* with the element */
   access.is_relative = !sets_bit && find_offset(l, &access);
   if (writes && !(access.is_relative && is_at_origin(access.offset))) l->written_afar[at->inst->field] = true;
   vec_push(l->kernel->scratch, &l->accesses, access);
@@ -89,10 +89,10 @@ static void survey(Leaf *l) {
 
 /* -- cursors --------------------------------------------------------------------------------------------------------- */
 
-/* Which accesses beside the own cell can be served: few leaves, each in a direction that the listed SNode divides. */
+/* Which accesses beside the own cell can be served: few leaves, each in a direction that the node level divides. */
 static bool may_read_near(const Leaf *l, const Access *access) {
   int crossed = 0;
-  if (l->shape.listed->kind == SNODE_DYNAMIC) return false; /* the element beside it may lie in another list */
+  if (snode_has_lists(l->shape.node_level)) return false; /* the element beside it may lie in another list */
   for (int a = 0; a < l->shape.axis_count; a++) {
     if (!access->offset[a]) continue;
     if (l->shape.coordinate[a] < 0) return false;
@@ -171,7 +171,7 @@ static void note_lookup(const Leaf *l, const Access *access) {
                     : !access->reads                              ? "it is written beside the loop's own cell"
                     : l->written_afar[access->place->field]       ? "the loop writes it beside its own cell"
                                                                   : "it would take cursors of too many leaves";
-  if (snode_listed(field->node))
+  if (snode_node_level(field->node))
     ir_note(l->kernel, access->place->line, "'%s' is not cached per leaf here: %s",
             field->name && field->name[0] ? field->name : "a field", why);
 }
@@ -191,9 +191,9 @@ static void make_cells(Leaf *l) {
 
 /* Do iterations change lists of the level they visit? Then the elements are those that were there before. */
 static bool changes_lists(const Leaf *l) {
-  bool changes = l->deactivates || effects_of_calls(l->effects, l->shape.listed) & EFFECT_ACTIVATES;
+  bool changes = l->deactivates || effects_of_calls(l->effects, l->shape.node_level) & EFFECT_ACTIVATES;
   for (int f = 0; f < l->kernel->fields.count; f++)
-    changes |= l->written_afar[f] && l->kernel->fields.items[f].node == l->shape.listed;
+    changes |= l->written_afar[f] && l->kernel->fields.items[f].node == l->shape.node_level;
   return changes;
 }
 
@@ -235,11 +235,11 @@ static void open_leaves(Leaf *l) {
   int rows = l->shape.axis_count - 1;
   l->leaves = ir_region_create(l->kernel, NULL);
   l->cursor = ir_region_param(l->kernel, l->leaves, TYPE(PTR));
-  for (int k = 0; k < l->shape.listed->rank; k++) ir_region_param(l->kernel, l->leaves, TYPE(I64));
+  for (int k = 0; k < l->shape.node_level->rank; k++) ir_region_param(l->kernel, l->leaves, TYPE(I64));
   IrBuilder b = rewrite_inside(l->kernel, l->leaves, l->body->first);
   if (l->task->line) b.line = l->task->line;
   IrInst *bounds[2] = {NULL};
-  if (l->shape.listed->kind == SNODE_DYNAMIC) {
+  if (snode_has_lists(l->shape.node_level)) {
     bounds[0] = ir_const_int(&b, TYPE(I32), 0);
     bounds[1] = count_elements(l, &b);
   }
@@ -298,7 +298,7 @@ static IrRegion *open_row(Leaf *l) {
 static void lower_task(IrKernel *kernel, IrTask *task, const LeafShape *shape, const Effects *effects) {
   int ids = kernel->next_id;
   Leaf l = {.kernel = kernel, .task = task, .shape = *shape, .body = task->body, .effects = effects,
-            .masked = words_masked(shape->cells), .id_count = ids,
+            .masked = snode_has_bits(shape->cells) ? shape->cells : NULL, .id_count = ids,
             .written_afar = scratch_array(kernel->scratch, bool, kernel->fields.count),
             .with = scratch_array(kernel->scratch, IrInst *, ids)};
   survey(&l);
@@ -314,17 +314,9 @@ static void lower_task(IrKernel *kernel, IrTask *task, const LeafShape *shape, c
   rewrite_operands(row, l.with, ids);
   task->body = l.leaves;
   task->cells = false;
-  task->axis_count = shape->listed->rank;
+  task->axis_count = shape->node_level->rank;
   for (int a = 0; a < shape->axis_count; a++)
     if (shape->coordinate[a] >= 0) task->factors[shape->coordinate[a]] = shape->extent[a];
-}
-
-/* Does one word hold the bits of a row? */
-static bool has_rows_of_bits(const IrKernel *kernel, const IrTask *task, const SNode *masked, LeafShape *shape) {
-  if (kernel->levels.items[task->cells_level].node != masked || !snode_listed(masked)) return false;
-  if (!leaf_shape_of_task(kernel, task, shape)) return false;
-  int32_t row = shape->extent[shape->axis_count - 1];
-  return row == masked->sizes[masked->axis_count - 1] && row <= 64;
 }
 
 bool pass_leaf(PassContext *ctx, IrKernel *kernel, Error *err) {
@@ -332,14 +324,11 @@ bool pass_leaf(PassContext *ctx, IrKernel *kernel, Error *err) {
     IrTask *task = kernel->tasks.items[i];
     LeafShape shape;
     if (task->kind != TASK_LEAVES || !task->cells) continue;
-    const SNode *masked = words_masked(kernel->levels.items[task->cells_level].node);
-    if (masked && !has_rows_of_bits(kernel, task, masked, &shape)) {
-      words_lower_task(kernel, task, effects_of(ctx, kernel, task));
-      continue;
-    }
+    const Kind *kind = kind_of_active(kernel->levels.items[task->cells_level].node);
+    if (kind->lower_task && kind->lower_task(kernel, task, effects_of(ctx, kernel, task))) continue;
     if (!leaf_shape_of_task(kernel, task, &shape))
       return error_set(err, RG_ERROR_NOT_YET, "an axis with more than 2^31 cells below pointer SNode '%s' cannot be visited",
-                       shape.listed->name);
+                       shape.node_level->name);
     lower_task(kernel, task, &shape, effects_of(ctx, kernel, task));
   }
   return true;

@@ -8,7 +8,7 @@
 #include "ir/task.h"
 
 typedef struct LeafShape {
-  const SNode *listed;               /* the pointer SNode whose nodes are the leaves */
+  const SNode *node_level;               /* whose nodes are the leaves */
   const SNode *cells;                /* the dense level below whose cells are visited */
   int axis_count;
   int index[SNODE_MAX_AXES];         /* of a leaf axis: position among the cells' indices */
@@ -17,7 +17,7 @@ typedef struct LeafShape {
 } LeafShape;
 
 /* False where an extent exceeds 32 bits. */
-bool leaf_shape_of(const SNode *listed, const SNode *cells, LeafShape *shape);
+bool leaf_shape_of(const SNode *node_level, const SNode *cells, LeafShape *shape);
 /* Of a task over leaves. */
 bool leaf_shape_of_task(const IrKernel *kernel, const IrTask *task, LeafShape *shape);
 /* Is there exactly one cell of `node` for each cell of the leaf, at the same indices? */
@@ -25,7 +25,7 @@ bool leaf_shape_holds(const LeafShape *shape, const SNode *node);
 /* Is a row of `node`'s cells one run of memory (its components' strides apart)? */
 bool leaf_shape_has_runs(const LeafShape *shape, const SNode *node);
 /* Bytes from a cell to the next along a leaf axis, for a field `component` of `node`; 0 where they differ, as the axis is
- * divided more than once below the listed SNode. */
+ * divided more than once below the node level. */
 int64_t leaf_shape_step(const LeafShape *shape, const SNode *node, int component, int leaf_axis);
 
 #endif

@@ -22,6 +22,12 @@ IrInst *nest_count(Nest *nest, int64_t count) {
 
 void nest_if(Nest *nest, IrInst *condition) { go_inside(nest, ir_if(&nest->b, condition)->regions[0]); }
 
+IrInst *nest_is_active(Nest *nest, const SNode *node, IrInst *const *indices) {
+  IrInst *active = ir_emit(&nest->b, IR_IS_ACTIVE, TYPE(BOOL), node->rank, indices);
+  active->level = ir_add_level(nest->b.kernel, node, node->name);
+  return active;
+}
+
 IrInst *nest_divide(Nest *nest, IrInst *index, int64_t by) {
   return by == 1 ? index : ir_binary(&nest->b, IR_FLOORDIV, index, nest_number(nest, by));
 }

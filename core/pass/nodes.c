@@ -12,15 +12,12 @@
 typedef struct Nodes {
   IrKernel *kernel;
   const IrTask *task;
-  const SNode *listed;
+  const SNode *node_level;
 } Nodes;
 
-/* Only dense levels between the listed SNode and the field: every cell is there, in runs. */
+/* Only dense levels between the node level and the field: every cell is there, in runs. */
 static bool lies_in_node(const Nodes *n, const SNode *node) {
-  if (snode_listed(node) != n->listed) return false;
-  for (; node != n->listed; node = node->parent)
-    if (node->kind != SNODE_DENSE) return false;
-  return true;
+  return snode_node_level(node) == n->node_level && !snode_is_masked(node, n->node_level);
 }
 
 /* Is it parameter k, times `by`? */
@@ -36,8 +33,8 @@ static bool is_multiple(const Nodes *n, const IrInst *base, int k, int64_t by) {
 
 /* Does the index stay in the node along the axis? Indices that may have wrapped are no multiples. */
 static bool stays_in_node(const Nodes *n, const SNode *node, int axis, const IndexRange *range) {
-  int k = snode_axis_position(n->listed, axis), position = snode_axis_position(node, axis);
-  int64_t cells = k >= 0 ? snode_divisor(n->listed, node, axis) : node->shape[position];
+  int k = snode_axis_position(n->node_level, axis), position = snode_axis_position(node, axis);
+  int64_t cells = k >= 0 ? snode_divisor(n->node_level, node, axis) : node->shape[position];
   if (!range->known || range->low < 0 || range->high >= cells) return false;
   if (k < 0 || !range->base) return k < 0 && !range->base;
   return ranges_hold_below(range, node->shape[position]) && is_multiple(n, range->base, k, cells);
@@ -55,8 +52,8 @@ bool pass_nodes(PassContext *ctx, IrKernel *kernel, Error *err) {
   for (int i = 0; i < kernel->tasks.count; i++) {
     const IrTask *task = kernel->tasks.items[i];
     if (task->kind != TASK_NODES) continue;
-    Nodes n = {.kernel = kernel, .task = task, .listed = kernel->levels.items[task->level].node};
-    if (n.listed->kind != SNODE_POINTER) continue;
+    Nodes n = {.kernel = kernel, .task = task, .node_level = kernel->levels.items[task->level].node};
+    if (snode_has(n.node_level, SNODE_UNBOUNDED)) continue; /* indices may be negative */
     const Effects *effects = effects_of(ctx, kernel, task);
     if (effects->trees[kernel->levels.items[task->level].tree] & EFFECT_DEACTIVATES) continue;
     for (int p = 0; p < effects->places.count; p++) mark_place(&n, effects->places.items[p]);

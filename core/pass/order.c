@@ -12,6 +12,8 @@
  * are set and where lists end is asked cell by cell. */
 #include "pass/order.h"
 
+#include "pass/kind.h"
+
 bool order_is_needed(const SNode *cells) {
   for (int k = 0; k < cells->rank; k++)
     if (snode_is_unbounded(cells, k)) return true;
@@ -20,7 +22,7 @@ bool order_is_needed(const SNode *cells) {
 
 IrInst *order_make(IrBuilder *host, const IrLevel *level, int depth) {
   IrInst *around = ir_const_int(host, TYPE(I32), depth);
-  return ir_call(host, RT_LIST_ORDER, level->tree, snode_listed(level->node)->manager, 1, &around);
+  return ir_call(host, RT_LIST_ORDER, level->tree, snode_node_level(level->node)->manager, 1, &around);
 }
 
 /* Opens the loop over the groups along an axis of rows *begin to *end, which become those of a group. Its coordinate. */
@@ -43,41 +45,39 @@ static IrInst *open_groups(Nest *nest, IrInst *order, int axis, IrInst **begin, 
 }
 
 static void open_if_active(Nest *nest, const SNode *node, IrInst **indices) {
-  IrInst *active = ir_emit(&nest->b, IR_IS_ACTIVE, TYPE(BOOL), node->rank, indices);
-  active->level = ir_add_level(nest->b.kernel, node, node->name);
-  nest_if(nest, active);
+  nest_if(nest, nest_is_active(nest, node, indices));
 }
 
-/* Bits and lists decide cell by cell. */
-static void ask_decider(Nest *nest, const SNode *cells, IrInst *const *indices) {
-  const SNode *decider = snode_decider(cells);
+/* Bits and lists say it cell by cell. */
+static void ask_each_cell(Nest *nest, const SNode *cells, IrInst *const *indices) {
+  const SNode *sparse = snode_sparse_level(cells);
   IrInst *at[SNODE_MAX_AXES];
-  if (decider->kind != SNODE_BITMASKED && decider->kind != SNODE_DYNAMIC) return;
-  for (int k = 0; k < decider->rank; k++) {
-    int axis = decider->level_axes[k];
-    int64_t size = decider == cells ? 1 : snode_divisor(decider, cells, axis);
+  if (!kind_of(sparse)->asks_each_cell) return;
+  for (int k = 0; k < sparse->rank; k++) {
+    int axis = sparse->level_axes[k];
+    int64_t size = sparse == cells ? 1 : snode_divisor(sparse, cells, axis);
     at[k] = nest_divide(nest, indices[snode_axis_position(cells, axis)], size);
   }
-  open_if_active(nest, decider, at);
+  open_if_active(nest, sparse, at);
 }
 
 void order_nest(Nest *nest, const SNode *cells, IrInst *order, IrInst **indices) {
-  const SNode *listed = snode_listed(cells);
+  const SNode *node_level = snode_node_level(cells);
   IrInst *begin = ir_const_int(&nest->b, TYPE(I64), 0), *at[SNODE_MAX_AXES];
   IrInst *end = ir_call(&nest->b, RT_ORDER_COUNT, 0, 0, 1, &order);
   for (int k = 0, found = 0; k < cells->rank; k++) {
     int axis = cells->level_axes[k];
-    if (found == listed->rank || listed->level_axes[found] != axis) {
+    if (found == node_level->rank || node_level->level_axes[found] != axis) {
       indices[k] = nest_count(nest, cells->shape[k]);
       continue;
     }
     indices[k] = at[found] = ir_convert(&nest->b, open_groups(nest, order, found, &begin, &end), nest->index);
     found++;
-    if (found == listed->rank && listed->kind != SNODE_DYNAMIC) open_if_active(nest, listed, at);
-    int64_t size = snode_divisor(listed, cells, axis);
+    if (found == node_level->rank && !snode_has_lists(node_level)) open_if_active(nest, node_level, at);
+    int64_t size = snode_divisor(node_level, cells, axis);
     if (size == 1) continue;
     IrInst *first = nest_times(nest, indices[k], size);
     indices[k] = ir_binary(&nest->b, IR_ADD, first, nest_count(nest, size));
   }
-  ask_decider(nest, cells, indices);
+  ask_each_cell(nest, cells, indices);
 }

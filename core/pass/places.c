@@ -97,8 +97,8 @@ void places_bring_out(Lower *l, IrInst *branch, IrInst *inst) {
 /* In the node that the task visits: positions in it are indices less those of its first cell. */
 static IrInst *address_here(Lower *l, IrBuilder *b, const IrInst *place) {
   const IrField *field = &l->kernel->fields.items[place->field];
-  const SNode *listed = l->kernel->levels.items[l->task->level].node;
-  Address a = address_in_node(b, field->tree, listed, l->cursor, field->node);
+  const SNode *node_level = l->kernel->levels.items[l->task->level].node;
+  Address a = address_in_node(b, field->tree, node_level, l->cursor, field->node);
   for (int k = 0; k < field->node->rank; k++) {
     IrInst *index = place->operands[k];
     IndexRange range = ranges_of(index);

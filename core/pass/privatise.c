@@ -23,7 +23,7 @@ static bool is_only_added_to(const Effects *effects, int number) {
 /* Every cell of a node, or of the root's container, lies in runs, and is there once the node is. */
 static bool has_plain_nodes(const SNode *node) {
   for (; node; node = node->parent)
-    if (node->kind != SNODE_DENSE && node->kind != SNODE_POINTER && node->kind != SNODE_ROOT) return false;
+    if (snode_has_bits(node) || snode_has_lists(node) || snode_has(node, SNODE_UNBOUNDED)) return false;
   return true;
 }
 

@@ -207,7 +207,7 @@ static void shape_rows(Rows *r) {
   hoist_from(r, r->row);
   if (r->grid) hoist_from(r, r->grid);
   int width = choose_width(r);
-  bool is_list = r->shape.listed->kind == SNODE_DYNAMIC;
+  bool is_list = snode_has_lists(r->shape.node_level);
   if (width == 1) {
     if (!is_list) split_scalar(r);
     return;

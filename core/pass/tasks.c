@@ -16,7 +16,7 @@
 #include "base/map.h"
 #include "pass/order.h"
 #include "pass/pass.h"
-#include "pass/words.h"
+#include "pass/kind.h"
 
 typedef struct Tasker {
   IrKernel *kernel;
@@ -187,64 +187,32 @@ static void set_bounds(Tasker *t, int axis_count, IrInst *const *begin_end) {
     set_slot(&host, t->task->bounds + i, ir_convert(&host, begin_end[i], TYPE(I64)));
 }
 
-/* A level without a pointer SNode at or above it is active everywhere. A level without axes has one cell. */
-static void set_shape_bounds(Tasker *t, const SNode *node) {
-  IrInst *begin_end[2 * SNODE_MAX_AXES];
-  IrBuilder host = host_builder(t);
-  int axes = node->rank ? node->rank : 1;
-  for (int i = 0; i < axes; i++) {
-    begin_end[2 * i] = ir_const_int(&host, TYPE(I64), 0);
-    begin_end[2 * i + 1] = ir_const_int(&host, TYPE(I64), node->rank ? node->shape[i] : 1);
-  }
-  set_bounds(t, axes, begin_end);
-}
-
-static void note_loop(Tasker *t) {
+static void note_loop(Tasker *t, const char *over) {
   const IrTask *task = t->task;
-  const char *over = task->cells && words_masked(t->kernel->levels.items[task->cells_level].node) ? "the words of a mask"
-                     : task->kind == TASK_LEAVES  ? "the active leaves, cell by cell"
-                     : task->kind == TASK_NODES ? "the active nodes"
-                     : t->loop->op == IR_ACTIVE ? "all cells, which are always active"
-                                                : "its positions";
   ir_note(t->kernel, t->loop->line, "parallel over %s%s", over, task->independent ? ", promised to be independent" : "");
   if (task->kind == TASK_RANGE)
     ir_note(t->kernel, t->loop->line, "one position at a time: lanes are left to LLVM");
 }
 
-/* Its body stays that of a cell until `leaf`; where no SNode is listed, blocks of cells are a range. */
-static void describe_masked(Tasker *t, const SNode *masked) {
-  const SNode *listed = snode_listed(masked), *level = listed ? listed : masked;
+static void set_range(Tasker *t, const ActivePlan *plan) {
   IrInst *begin_end[2 * SNODE_MAX_AXES];
-  t->task->kind = TASK_LEAVES;
-  t->task->level = ir_add_level(t->kernel, level, level->name);
-  t->task->cells = true;
-  t->task->cells_level = t->loop->level;
-  if (listed) return;
   IrBuilder host = host_builder(t);
-  for (int k = 0; k < masked->rank; k++) {
-    int64_t size = masked->shape[k];
+  for (int k = 0; k < plan->axis_count; k++) {
     begin_end[2 * k] = ir_const_int(&host, TYPE(I64), 0);
-    begin_end[2 * k + 1] = ir_const_int(&host, TYPE(I64), k == words_axis(masked) ? words_blocks(masked, size) : size);
+    begin_end[2 * k + 1] = ir_const_int(&host, TYPE(I64), plan->counts[k]);
   }
-  set_bounds(t, masked->rank, begin_end);
+  set_bounds(t, plan->axis_count, begin_end);
 }
 
 static void describe_active(Tasker *t) {
-  IrTask *task = t->task;
-  const SNode *node = t->kernel->levels.items[t->loop->level].node, *listed = snode_listed(node);
-  if (words_masked(node)) {
-    describe_masked(t, words_masked(node));
-    return;
-  }
-  if (!listed) {
-    task->kind = TASK_RANGE;
-    set_shape_bounds(t, node);
-    return;
-  }
-  task->cells = listed != node || node->kind == SNODE_DYNAMIC;
-  task->kind = task->cells ? TASK_LEAVES : TASK_NODES;
-  task->level = ir_add_level(t->kernel, listed, listed->name);
-  task->cells_level = task->cells ? t->loop->level : 0;
+  const SNode *cells = t->kernel->levels.items[t->loop->level].node;
+  ActivePlan plan = kind_of_active(cells)->plan(snode_sparse_level(cells), cells);
+  t->task->kind = plan.kind;
+  t->task->cells = plan.has_cells;
+  if (plan.level) t->task->level = ir_add_level(t->kernel, plan.level, plan.level->name);
+  if (plan.has_cells) t->task->cells_level = t->loop->level;
+  if (plan.axis_count) set_range(t, &plan);
+  note_loop(t, plan.over);
 }
 
 static IrTask *describe_task(Tasker *t, IrInst *loop) {
@@ -263,11 +231,12 @@ static IrTask *describe_task(Tasker *t, IrInst *loop) {
   task->line = loop->line;
   task->block = loop->block;
   task->independent = loop->independent;
-  if (loop->op == IR_ACTIVE)
+  if (loop->op == IR_ACTIVE) {
     describe_active(t);
-  else
+  } else {
     set_bounds(t, loop->axis_count, loop->operands);
-  note_loop(t);
+    note_loop(t, "its positions");
+  }
   return task;
 }
 
@@ -279,6 +248,16 @@ static void prepend(IrRegion *region, IrRegion *top) {
   region->first = top->first;
 }
 
+/* Where iterations may change which cells are active, those of before the loop are visited. */
+static void remember_cells(Tasker *t, IrBuilder *host, const Effects *effects) {
+  if (!t->task->cells) return;
+  const SNode *cells = t->kernel->levels.items[t->task->cells_level].node, *sparse = snode_sparse_level(cells);
+  const Kind *kind = kind_of(sparse);
+  if (!kind->may_change || !kind->may_change(effects, t->task)) return;
+  ir_emit(host, IR_REMEMBER, TYPE(NONE), 0, NULL)->level = ir_add_level(t->kernel, sparse, sparse->name);
+  t->task->remembers = true;
+}
+
 static bool make_task(Tasker *t, IrInst *loop) {
   IrTask *task = describe_task(t, loop);
   settle(t);
@@ -288,11 +267,7 @@ static bool make_task(Tasker *t, IrInst *loop) {
   const Effects *effects = effects_collect(t->scratch, t->kernel, task->body, NULL);
   task->may_deactivate = effects->changes & EFFECT_DEACTIVATES;
   IrBuilder host = host_builder(t);
-  if (task->cells && words_may_change(effects, task)) {
-    const SNode *masked = words_masked(t->kernel->levels.items[task->cells_level].node);
-    ir_emit(&host, IR_REMEMBER, TYPE(NONE), 0, NULL)->level = ir_add_level(t->kernel, masked, masked->name);
-    task->remembers = true;
-  }
+  remember_cells(t, &host, effects);
   ir_emit(&host, IR_RUN, TYPE(NONE), 0, NULL)->imm = t->kernel->tasks.count;
   bring_reductions_back(t);
   ir_remove(loop);

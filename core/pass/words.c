@@ -6,23 +6,31 @@
  * In index order that works where the row axis is the last one; else every cell is asked. */
 #include "pass/words.h"
 
+#include "pass/leaf_shape.h"
 #include "pass/rewrite.h"
 #include "pass/tasks.h"
 
 enum { WORD_BITS = 64 };
 
-const SNode *words_masked(const SNode *node) {
-  const SNode *decider = snode_decider(node);
-  return decider && decider->kind == SNODE_BITMASKED ? decider : NULL;
-}
-
 static int64_t row_size(const SNode *masked) { return masked->sizes[masked->axis_count - 1]; }
 static int row_letter(const SNode *masked) { return masked->axes[masked->axis_count - 1]; }
 static int64_t blocks_per_row(const SNode *masked) { return (row_size(masked) + WORD_BITS - 1) / WORD_BITS; }
 
-int words_axis(const SNode *masked) { return snode_axis_position(masked, row_letter(masked)); }
+static int row_position(const SNode *masked) { return snode_axis_position(masked, row_letter(masked)); }
 
-int64_t words_blocks(const SNode *masked, int64_t cells) { return cells / row_size(masked) * blocks_per_row(masked); }
+/* Blocks along the row axis of so many cells. */
+static int64_t blocks_of(const SNode *masked, int64_t cells) { return cells / row_size(masked) * blocks_per_row(masked); }
+
+/* Its body stays that of a cell until `leaf`; where no nodes hold the masks, blocks of cells are a range. */
+ActivePlan words_plan(const SNode *masked, const SNode *cells) {
+  const SNode *nodes = snode_node_level(masked);
+  ActivePlan plan = {.kind = TASK_LEAVES, .level = nodes ? nodes : masked, .has_cells = true, .over = "the words of a mask"};
+  if (nodes) return plan;
+  plan.axis_count = masked->rank;
+  for (int k = 0; k < masked->rank; k++)
+    plan.counts[k] = k == row_position(masked) ? blocks_of(masked, masked->shape[k]) : masked->shape[k];
+  return plan;
+}
 
 /* -- what a body does to its masks ------------------------------------------------------------------------------------ */
 
@@ -38,8 +46,7 @@ static bool is_own_cell(const EffectPlace *place, const SNode *node, const SNode
 }
 
 bool words_may_change(const Effects *effects, const IrTask *task) {
-  const SNode *cells = effects->kernel->levels.items[task->cells_level].node, *masked = words_masked(cells);
-  if (!masked) return false;
+  const SNode *cells = effects->kernel->levels.items[task->cells_level].node, *masked = snode_sparse_level(cells);
   if (effects_of_calls(effects, masked)) return true;
   for (int i = 0; i < effects->accesses.count; i++) {
     const EffectAccess *access = &effects->accesses.items[i];
@@ -54,7 +61,7 @@ static void mark_own_cells(const Effects *effects, const SNode *masked, const SN
   for (int i = 0; i < effects->places.count; i++) {
     const EffectPlace *place = effects->places.items[i];
     const SNode *node = effects->kernel->fields.items[place->inst->field].node;
-    place->inst->live = snode_decider(node) == masked && is_own_cell(place, node, masked, cells);
+    place->inst->live = snode_sparse_level(node) == masked && is_own_cell(place, node, masked, cells);
   }
 }
 
@@ -78,7 +85,7 @@ static IrInst *first_of_block(Nest *nest, const SNode *masked, IrInst *block, Ir
  * node of `cursor`; that of the row axis is filled in. */
 static void open_block(Nest *nest, const SNode *masked, IrInst *cursor, IrInst **at, IrInst *block) {
   IrInst *operands[SNODE_MAX_AXES + 2], *count;
-  int row = words_axis(masked), used = 0;
+  int row = row_position(masked), used = 0;
   IrInst *first = first_of_block(nest, masked, block, &count);
   at[row] = first;
   if (cursor) operands[used++] = cursor;
@@ -115,64 +122,72 @@ static void ask_each(Nest *nest, const SNode *masked, const SNode *cells, IrInst
   IrInst *at[SNODE_MAX_AXES];
   for (int k = 0; k < cells->rank; k++) indices[k] = nest_count(nest, cells->shape[k]);
   indices_above(nest, masked, cells, indices, -1, at);
-  IrInst *active = ir_emit(&nest->b, IR_IS_ACTIVE, TYPE(BOOL), masked->rank, at);
-  active->level = ir_add_level(nest->b.kernel, masked, masked->name);
-  nest_if(nest, active);
+  nest_if(nest, nest_is_active(nest, masked, at));
 }
 
 void words_nest(Nest *nest, const SNode *masked, const SNode *cells, IrInst **indices) {
   IrInst *at[SNODE_MAX_AXES];
-  int row = words_axis(masked), last = cells->rank - 1;
+  int row = row_position(masked), last = cells->rank - 1;
   if (cells->level_axes[last] != row_letter(masked)) {
     ask_each(nest, masked, cells, indices);
     return;
   }
   for (int k = 0; k < last; k++) indices[k] = nest_count(nest, cells->shape[k]);
   indices_above(nest, masked, cells, indices, row, at);
-  open_block(nest, masked, NULL, at, nest_count(nest, words_blocks(masked, masked->shape[row])));
+  open_block(nest, masked, NULL, at, nest_count(nest, blocks_of(masked, masked->shape[row])));
   indices[last] = open_below(nest, at[row], snode_divisor(masked, cells, row_letter(masked)));
 }
 
 /* -- parallel ----------------------------------------------------------------------------------------------------------- */
 
 /* Opens the turns over the active cells in the node around, and gives their indices at the masked level. */
-static void open_in_node(Nest *nest, const SNode *listed, const SNode *masked, IrRegion *body, IrInst **at) {
+static void open_in_node(Nest *nest, const SNode *node_level, const SNode *masked, IrRegion *body, IrInst **at) {
   IrInst *block = NULL;
-  int row = words_axis(masked);
+  int row = row_position(masked);
   for (int k = 0; k < masked->rank; k++) {
-    int64_t cells = snode_divisor(listed, masked, masked->level_axes[k]);
-    if (k == row) block = open_below(nest, NULL, words_blocks(masked, cells));
+    int64_t cells = snode_divisor(node_level, masked, masked->level_axes[k]);
+    if (k == row) block = open_below(nest, NULL, blocks_of(masked, cells));
     else at[k] = open_below(nest, NULL, cells);
   }
   open_block(nest, masked, body->params.items[0], at, block);
   for (int k = 0; k < masked->rank; k++) {
-    int axis = masked->level_axes[k], position = snode_axis_position(listed, axis);
+    int axis = masked->level_axes[k], position = snode_axis_position(node_level, axis);
     if (position < 0) continue;
     IrInst *node = ir_convert(&nest->b, body->params.items[1 + position], nest->index);
-    at[k] = ir_binary(&nest->b, IR_ADD, nest_times(nest, node, snode_divisor(listed, masked, axis)), at[k]);
+    at[k] = ir_binary(&nest->b, IR_ADD, nest_times(nest, node, snode_divisor(node_level, masked, axis)), at[k]);
   }
 }
 
-static IrRegion *open_task(IrKernel *kernel, IrTask *task, const SNode *listed, const SNode *masked) {
+static IrRegion *open_task(IrKernel *kernel, IrTask *task, const SNode *node_level, const SNode *masked) {
   IrRegion *body = ir_region_create(kernel, NULL);
-  task->axis_count = listed ? listed->rank : masked->rank;
-  if (listed) ir_region_param(kernel, body, TYPE(PTR));
-  for (int k = 0; k < task->axis_count; k++) ir_region_param(kernel, body, listed ? TYPE(I64) : task->index);
-  task->kind = listed ? TASK_LEAVES : TASK_RANGE;
+  task->axis_count = node_level ? node_level->rank : masked->rank;
+  if (node_level) ir_region_param(kernel, body, TYPE(PTR));
+  for (int k = 0; k < task->axis_count; k++) ir_region_param(kernel, body, node_level ? TYPE(I64) : task->index);
+  task->kind = node_level ? TASK_LEAVES : TASK_RANGE;
   task->cells = false;
   return body;
 }
 
-void words_lower_task(IrKernel *kernel, IrTask *task, const Effects *effects) {
+/* Does one word hold the bits of a row? */
+static bool has_rows_of_bits(const IrKernel *kernel, const IrTask *task, const SNode *masked) {
+  LeafShape shape;
+  if (kernel->levels.items[task->cells_level].node != masked || !snode_node_level(masked)) return false;
+  if (!leaf_shape_of_task(kernel, task, &shape)) return false;
+  int32_t row = shape.extent[shape.axis_count - 1];
+  return row == masked->sizes[masked->axis_count - 1] && row <= WORD_BITS;
+}
+
+bool words_lower_task(IrKernel *kernel, IrTask *task, const Effects *effects) {
   const SNode *cells = kernel->levels.items[task->cells_level].node;
-  const SNode *masked = words_masked(cells), *listed = snode_listed(masked);
-  int ids = kernel->next_id, row = words_axis(masked);
+  const SNode *masked = snode_sparse_level(cells), *node_level = snode_node_level(masked);
+  if (has_rows_of_bits(kernel, task, masked)) return false;
+  int ids = kernel->next_id, row = row_position(masked);
   IrInst *at[SNODE_MAX_AXES] = {0}, **with = scratch_array(kernel->scratch, IrInst *, ids);
   if (!task->remembers) mark_own_cells(effects, masked, cells);
-  IrRegion *old = task->body, *body = open_task(kernel, task, listed, masked);
+  IrRegion *old = task->body, *body = open_task(kernel, task, node_level, masked);
   Nest nest = {.b = {.kernel = kernel, .region = body}, .index = task->index};
-  if (listed) {
-    open_in_node(&nest, listed, masked, body, at);
+  if (node_level) {
+    open_in_node(&nest, node_level, masked, body, at);
   } else {
     for (int k = 0; k < masked->rank; k++) at[k] = body->params.items[k];
     open_block(&nest, masked, NULL, at, at[row]);
@@ -186,4 +201,5 @@ void words_lower_task(IrKernel *kernel, IrTask *task, const Effects *effects) {
   rewrite_operands(nest.b.region, with, ids);
   task->body = body;
   task->cost = tasks_cost(body);
+  return true;
 }

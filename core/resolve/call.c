@@ -218,7 +218,7 @@ static bool resolve_method_arguments(Sema *s, Expr *e, const Entity *object, int
 
 static Entity resolve_cell_call(Sema *s, Expr *e, Entity object) {
   const Method *method = object.method;
-  bool is_list = object.node->kind == SNODE_DYNAMIC && method->op == IR_DEACTIVATE; /* is emptied as a whole */
+  bool is_list = snode_has_lists(object.node) && method->op == IR_DEACTIVATE; /* is emptied as a whole */
   int count, needed = object.node->rank - is_list - object.indexed;
   if (!resolve_method_arguments(s, e, &object, method->values, &count)) return (Entity){0};
   if (count != needed) return resolve_fail_indices(s, e, &object, needed, count);

@@ -9,7 +9,7 @@
 
 static bool check_object_kind(Sema *s, Expr *e, const Entity *object) {
   const SNode *node = object->node;
-  if (node->kind != SNODE_DYNAMIC) {
+  if (!snode_has_lists(node)) {
     const char *where = object->kind == ENTITY_NODE ? "is" : "lies under";
     return sema_fail(s, e, RG_ERROR_CALL, "declare a list: block:dynamic(\"k\", 1024):place(x)",
                      "'%s' belongs to the lists of dynamic nodes, and '%s' %s a %s one", object->method->name, object->name,

@@ -96,9 +96,3 @@ SNodePath *snode_path_create(const SNode *node) {
 int64_t snode_divisor(const SNode *node, const SNode *below, int axis) {
   return snode_step(node, below)->weight[snode_axis_position(below, axis)];
 }
-
-int snode_path(const SNode *node, const SNode *path[SNODE_MAX_DEPTH]) {
-  int count = node->depth + 1;
-  for (int k = count - 1; k >= 0; k--, node = node->parent) path[k] = node;
-  return count;
-}

@@ -162,9 +162,6 @@ bool snode_divides(const SNode *node, int axis);
 /* After layout: how many cells of the level `below` lie along an axis of it in one cell of `node`, which is it or above it.
  * An index of `below` divided by that is an index of `node`; along the axis of a list, a chunk's. */
 int64_t snode_divisor(const SNode *node, const SNode *below, int axis);
-static inline const SNode *snode_listed(const SNode *node) { return snode_node_level(node); }
-static inline const SNode *snode_decider(const SNode *node) { return snode_sparse_level(node); }
-int snode_path(const SNode *node, const SNode *path[SNODE_MAX_DEPTH]);
 
 /* print.c: a drawing, one line per node, with sizes after layout: what `tostring(tree)` shows. */
 void snode_print(StrBuf *out, const SNodeTree *tree);

@@ -173,11 +173,8 @@ static void shapes(void) {
     CHECK_INT(snode_axis_position(node, 1), -1);
     snode_tree_release(tree);
   }
-  TEST("paths lead from the root, lists belong to the deepest pointer") {
+  TEST("the nearest node level is the deepest whose cells lie in nodes") {
     SNodeTree *tree = read("root{ pointer \"i\" 4 { pointer \"i\" 4 { dense \"i\" 4 { f32 } } } }");
-    const SNode *path[SNODE_MAX_DEPTH];
-    CHECK_INT(snode_path(node_at(tree, 3), path), 4);
-    CHECK(path[0] == node_at(tree, 0) && path[3] == node_at(tree, 3));
     CHECK(snode_node_level(node_at(tree, 3)) == node_at(tree, 2));
     CHECK(snode_node_level(node_at(tree, 0)) == NULL);
     CHECK_INT(node_at(tree, 2)->manager, 1);
