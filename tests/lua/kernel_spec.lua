@@ -1,3 +1,4 @@
+--- Kernels: what they capture and take, what they are as values, and where their text comes from.
 local support = require "support"
 local rg, failure, sparse = support.rg, support.failure, support.sparse
 
@@ -20,35 +21,6 @@ describe("captures", function()
     assert.equal(1, own.stats().compiles)
   end)
 
-  it("swap buffers by swapping variables", function()
-    local a, b = rg.field(rg.i32, 4), rg.field(rg.i32, 4)
-    local k = rg.kernel(function() for i in rg.range(4) do b[i] = a[i] + 1 end end)
-    for _ = 1, 5 do
-      k()
-      a, b = b, a
-    end
-    assert.equal(5, a[2])
-    assert.equal(4, b[2])
-  end)
-
-  it("swap between the trees of one layout without compiling again", function()
-    local own = rg.new { threads = 1 }
-    local function make()
-      local x = own.field(own.i32)
-      own.root:pointer("i", 4):dense("i", 4):place(x)
-      return x
-    end
-    local a, b = make(), make()
-    a[3], b[9] = 1, 2
-    local k = own.kernel(function() for i in a:active() do a[i] = a[i] + 10 end end)
-    k()
-    a, b = b, a
-    k()
-    assert.equal(1, own.stats().compiles)
-    assert.equal(12, a[9])
-    assert.equal(11, b[3])
-  end)
-
   it("of other layouts compile once more each", function()
     local own = rg.new { threads = 1 }
     local x = own.field(own.i32, 4)
@@ -65,9 +37,9 @@ describe("captures", function()
   end)
 
   it("know functions by identity", function()
-    local sqrt, range, band, int = math.sqrt, rg.range, bit.band, rg.i32
+    local sqrt, range, band, int, m = math.sqrt, rg.range, bit.band, rg.i32, math
     local x = rg.field(rg.f32, 4)
-    rg.kernel(function() for i in range(4) do x[i] = sqrt(i * i) + band(int(7.5), 4) end end)()
+    rg.kernel(function() for i in range(4) do x[i] = sqrt(i * i) + m.max(band(int(7.5), 4), 0) end end)()
     assert.equal(7, x[3])
   end)
 
@@ -126,6 +98,79 @@ describe("captures", function()
     missing = 5
     assert.equal(5, k())
   end)
+
+  it("swap sparse buffers of two trees, with what is active in them", function()
+    local fields, blocks = {}, {}
+    for number = 1, 2 do
+      fields[number] = rg.field(rg.i32)
+      blocks[number] = rg.root:pointer("i", 64)
+      blocks[number]:dense("i", 4):place(fields[number])
+    end
+    local from, to, old = fields[1], fields[2], blocks[1]
+    local march = rg.kernel(function()
+      for i in from:active() do
+        if from[i] > 0 then to[i + 4] = from[i] + 1 end
+      end
+      for i in old:active() do old:deactivate(i) end
+    end)
+    from[1] = 1
+    for round = 1, 30 do
+      march()
+      from, to = to, from
+      old = round % 2 == 0 and blocks[1] or blocks[2]
+      assert.equal(1, old:count())
+    end
+    assert.equal(31, from[121])
+  end)
+
+  it("keep their tree alive as long as the kernel can be called", function()
+    local run
+    do
+      local x = rg.field(rg.i32)
+      rg.root:pointer("i", 8):dense("i", 8):place(x)
+      x[9] = 5
+      run = rg.kernel(function()
+        local s = 0
+        for i in x:active() do
+          x[i] = x[i] + 1
+          s = s + x[i]
+        end
+        return s
+      end)
+    end
+    for round = 1, 5 do
+      collectgarbage()
+      assert.equal(5 + 8 * round, run())
+    end
+  end)
+
+  it("of a destroyed tree raise, naming where it was destroyed, and others go on", function()
+    local tree = rg.tree()
+    local x, y = rg.field(rg.i32), rg.field(rg.i32, 4)
+    tree:dense("i", 4):place(x)
+    local run = rg.kernel(function(from)
+      for i in rg.range(4) do y[i] = from[i] + 1 end
+    end)
+    run(x)
+    tree:destroy()
+    assert.equal("handle.destroyed", failure(run, x).code)
+    run(y)
+    assert.equal(2, y[2])
+  end)
+
+  it("take whole numbers for integers, and refuse fractions by name", function()
+    local x = rg.field(rg.i32, 4)
+    local n = 2
+    local run = rg.kernel(function() for i in rg.range(n) do x[i] = x[i] + n end end)
+    run()
+    n = 2.5
+    local failed = failure(run)
+    assert.equal("value.fit", failed.code)
+    assert.matches("'n'", failed.message)
+    n = 4
+    run()
+    assert.same({ 6, 4 }, { x[0], x[3] })
+  end)
 end)
 
 describe("parameters", function()
@@ -140,17 +185,6 @@ describe("parameters", function()
     local y = sparse(rg.f32, "i", 4, 4)
     k(y, block, 1, false)
     assert.equal(1, y[0])
-  end)
-
-  it("may be one field twice", function()
-    local x = rg.field(rg.i32, 4)
-    local k = rg.kernel(function(a, b) for i in rg.range(4) do a[i] = b[i] + 1 end end)
-    k(x, x)
-    k(x, x)
-    assert.equal(2, x[2])
-    local y = rg.field(rg.i32, 4)
-    k(y, x)
-    assert.equal(3, y[2])
   end)
 
   it("may be a table, read by path", function()
@@ -194,6 +228,20 @@ describe("parameters", function()
     assert.matches("^[%w.]+$", failed.code)
     assert.matches("b", failed.message)
     assert.equal(7, k(3, 4))
+  end)
+
+  it("may be booleans and 64-bit integers, whole", function()
+    local x = rg.field(rg.i64, 1)
+    local run = rg.kernel([[function(flag, count: i64, scale: f64)
+      for _ in rg.range(1) do
+        x[0] = flag and count * 3 or -count
+      end
+      return scale * 2
+    end]], { x = x })
+    assert.equal(0.2, run(true, 9007199254740993LL, 0.1))
+    assert.equal(27021597764222979LL, x[0])
+    assert.equal(1e300, run(false, 5, 0.5e300))
+    assert.equal(-5LL, x[0])
   end)
 end)
 

@@ -332,6 +332,61 @@ describe("a list", function()
     assert.equal(0, x[2][3])
     assert.equal(5, x:to_table()[3][3])
   end)
+
+  it("is read and written like an array, also with vectors", function()
+    local x = rg.field(rg.i32)
+    rg.root:dynamic("i", 128, { chunk = 32 }):place(x)
+    rg.kernel(function() for _ = 1, 1 do for i = 0, 127 do x[i] = i end end end)()
+    for i = 0, 127 do assert.equal(i, x[i]) end
+    local v = rg.field(rg.vec2)
+    rg.root:dynamic("i", 8192, { chunk = 128 }):place(v)
+    for i = 0, 400, 4 do v[i] = rg.vec2(i, -i) end
+    assert.same({ 8, -8, 0, 0 }, { v[8].x, v[8].y, v[9].x, v[11].y })
+  end)
+
+  it("gets one longer with each append, everywhere at once", function()
+    local x = rg.field(rg.i32)
+    rg.root:dense("i", 128):dynamic("j", 128, { chunk = 8 }):place(x)
+    rg.kernel(function() for i, j in rg.range(64, 128) do x:append(i, j) end end)()
+    for i = 0, 127 do assert.equal(i < 64 and 128 or 0, x:length(i)) end
+    local seen = {}
+    for _, v in x:items(5) do seen[v] = true end
+    for j = 0, 127 do assert.is_true(seen[j]) end
+  end)
+
+  it("grows, is emptied and grows again to the lengths that are asked for", function()
+    local x = rg.field(rg.i32)
+    local list = rg.root:dense("i", 10):dynamic("j", 500, { chunk = 4 })
+    list:place(x)
+    local grow = rg.kernel(function(times)
+      for i in rg.range(10) do
+        for k = 1, times * i * i do x:append(i, k) end
+      end
+    end)
+    grow(1)
+    grow(2)
+    for i = 0, 9 do assert.equal(3 * i * i, x:length(i)) end
+    list:clear()
+    assert.equal(0, x:count())
+    list:clear() -- while empty: no effect
+    grow(4)
+    for i = 0, 9 do assert.equal(4 * i * i, x:length(i)) end
+  end)
+
+  it("holds integers of every width exactly", function()
+    local a, b = rg.field(rg.u8), rg.field(rg.u64)
+    rg.root:dynamic("i", 64):place(a, b)
+    rg.kernel(function()
+      for i = 0, 49 do
+        a[i] = rg.u8(i * i * i)
+        b[i] = rg.u64(i * i * i) * 10000000000ULL
+      end
+    end)()
+    for i = 0, 49 do
+      assert.equal(i * i * i % 256, a[i])
+      assert.is_true(b[i] == i * i * i * 10000000000ULL)
+    end
+  end)
 end)
 
 describe("a list below a cell that goes", function()
@@ -518,5 +573,88 @@ describe("what is not a list", function()
     assert.equal("tree.declaration", failure(function() rg.root:dynamic("i", 4):dense("j", 4) end).code)
     assert.equal("tree.declaration", failure(function() rg.root:dense("i", 4):dynamic("i", 4) end).code)
     assert.equal("argument.invalid", failure(function() rg.root:dynamic("i", 4, { chunk = 0 }) end).code)
+  end)
+end)
+
+local function one_list(t, n, chunk)
+  local x = rg.field(t)
+  local node = rg.root:dynamic("i", n, { chunk = chunk })
+  node:place(x)
+  return x, node
+end
+
+local function reserved() return rg.memory().reserved end
+
+describe("lists", function()
+  it("are visited up to their last written slot, gaps too", function()
+    local x = one_list(rg.i32, 128, 32)
+    for v = 1, 5 do x:append(v) end
+    x[20] = 7
+    assert.equal(21, x:length())
+    x[10] = 7
+    assert.equal(21, x:length())
+    local visits = rg.kernel([=[function()
+      local n = 0
+      for i in x:active() do n = n + 1 end
+      return n
+    end]=], { x = x })
+    assert.equal(21, visits())
+    x[42] = 1
+    assert.equal(43, visits())
+    assert.equal(0, x[30])
+  end)
+
+  it("take a million appends, to one and to 65536 #compiled", function()
+    local one = one_list(rg.i32, 2 ^ 20, 1024)
+    local many = lists(rg.i32, 65536, 64, { chunk = 16 })
+    local all = rg.kernel([=[function()
+      for i in rg.range(1048576) do
+        one:append(i)
+        many:append(i % 65536, i)
+      end
+    end]=], { one = one, many = many })
+    all()
+    local check = rg.kernel([=[function()
+      local sum, low, high = 0LL, 1000, 0
+      for i in one:active() do sum = sum + one[i] end
+      for i in rg.range(65536) do
+        low = math.min(low, many:length(i))
+        high = math.max(high, many:length(i))
+      end
+      return sum, low, high
+    end]=], { one = one, many = many })
+    local sum, low, high = check()
+    assert.equal(1048576, one:length())
+    assert.equal(1048575 * 524288, tonumber(sum))
+    assert.same({ 16, 16 }, { low, high })
+  end)
+end)
+
+describe("memory of lists #compiled", function()
+  it("is used again after they were emptied", function()
+    local x, node = lists(rg.i32, 16, 512, { chunk = 16 })
+    node:clear() -- nothing yet: nothing happens
+    local fill = rg.kernel("function() for i, k in rg.range(16, 300) do x:append(i, k) end end", { x = x })
+    fill()
+    node:clear()
+    local after_one = reserved()
+    for _ = 1, 50 do
+      fill()
+      assert.equal(300, x:length(7))
+      node:clear()
+    end
+    assert.is_true(reserved() <= after_one + 2 ^ 17)
+  end)
+
+  it("is that of the chunks there are, however long a list may get", function()
+    local before = reserved()
+    local x, node = one_list(rg.f32, 2 ^ 20, 1024)
+    local write = rg.kernel("function() x[1024] = 1 end", { x = x })
+    for _ = 1, 100 do
+      write()
+      assert.equal(1025, x:length())
+      node:clear()
+    end
+    assert.is_true(reserved() - before < 2 ^ 18)
   end)
 end)

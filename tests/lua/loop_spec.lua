@@ -1,31 +1,97 @@
+--- Loops: which cells are visited, with which indices, in which order, and what passes from one loop to the next.
 local support = require "support"
-local rg, sparse, visits, visits2, failure = support.rg, support.sparse, support.visits, support.visits2, support.failure
+local rg, sparse, visits, failure = support.rg, support.sparse, support.visits, support.failure
 
-describe("a parallel loop", function()
-  it("visits every cell of nested dense levels once", function()
-    local x = rg.field(rg.i32)
-    rg.root:dense("i", 4):dense("i", 16):dense("i", 8):dense("i", 4):place(x)
-    local count = rg.kernel(function() for i in x:active() do x[i] = x[i] + i end end)
-    count()
-    for i = 0, 2047 do assert.equal(i, x[i]) end
-  end)
-
-  it("sums over 13 x 17", function()
-    local x = rg.field(rg.i32, 13, 17)
-    local fill = rg.kernel(function() for i, j in x:active() do x[i][j] = i + j * j end end)
+describe("a loop over the active cells of a dense field", function()
+  it("visits every cell of one axis", function()
+    local x = rg.field(rg.i32, 128)
+    local fill = rg.kernel(function()
+      for i in x:active() do x[i] = i end
+    end)
     fill()
-    local expected, sum = 0, 0
-    for i = 0, 12 do
-      for j = 0, 16 do
-        expected = expected + i + j * j
-        sum = sum + x[i][j]
-      end
-    end
-    assert.equal(expected, sum)
-    assert.equal(13 * 17, visits2(x))
+    for i = 0, 127 do assert.equal(i, x[i]) end
   end)
 
-  it("goes over a single axis that is not the first letter", function()
+  it("visits every cell through nested dense levels", function()
+    local shapes = { { 4, 16, 8, 4 }, { 3, 5, 7 }, { 1, 9, 1 } }
+    for _, sizes in ipairs(shapes) do
+      local x, node, count = rg.field(rg.i32), rg.root, 1
+      for _, size in ipairs(sizes) do
+        node = node:dense("i", size)
+        count = count * size
+      end
+      node:place(x)
+      local fill = rg.kernel(function()
+        for i in x:active() do x[i] = 3 * i + 1 end
+      end)
+      fill()
+      assert.equal(count, #x)
+      for i = 0, count - 1, 5 do assert.equal(3 * i + 1, x[i]) end
+    end
+  end)
+
+  it("visits five levels of two axes", function()
+    local x, node = rg.field(rg.i32), rg.root
+    for _ = 1, 5 do node = node:dense("ij", 4) end
+    node:place(x)
+    local fill = rg.kernel(function()
+      for i, j in x:active() do x[i][j] = i + 7 * j end
+      local wrong = 0
+      for i, j in rg.range(1024, 1024) do
+        if x[i][j] ~= i + 7 * j then wrong = wrong + 1 end
+      end
+      return wrong
+    end)
+    assert.equal(0, fill())
+    assert.equal(1023 * 8, x[1023][1023])
+  end)
+
+  it("visits four levels of three axes", function()
+    local x, node = rg.field(rg.i32), rg.root
+    for _, size in ipairs { 4, 4, 4, 2 } do node = node:dense("ijk", size) end
+    node:place(x)
+    local fill = rg.kernel(function()
+      for i, j, k in x:active() do x[i][j][k] = i + 131 * j + 17 * k end
+      local wrong = 0
+      for i, j, k in rg.range(128, 128, 128) do
+        if x[i][j][k] ~= i + 131 * j + 17 * k then wrong = wrong + 1 end
+      end
+      return wrong
+    end)
+    assert.equal(0, fill())
+  end)
+
+  it("gives 13 x 17 exactly", function()
+    local x = rg.field(rg.i32, 13, 17)
+    local sum = rg.kernel(function()
+      local n, s = 0, 0
+      for i, j in x:active() do
+        n = n + 1
+        s = s + i + j * j
+      end
+      x[0][0] = n
+      return s
+    end)
+    local expected = 0
+    for i = 0, 12 do
+      for j = 0, 16 do expected = expected + i + j * j end
+    end
+    assert.equal(expected, sum())
+    assert.equal(221, x[0][0])
+  end)
+
+  it("visits the one element of a field without axes once", function()
+    local x = rg.field { type = rg.i32, shape = {} }
+    local add = rg.kernel(function()
+      for i in rg.range(10) do x[0] = x[0] + i end
+      for _ in x:active() do x[0] = x[0] + 100 end
+    end)
+    add()
+    assert.equal(145, x:get())
+    assert.equal(145, x[0])
+  end)
+
+  it("takes a field of one axis that is not the first", function()
     local x = rg.field(rg.i32)
     rg.root:dense("k", 100):place(x)
     local sum = rg.kernel(function()
@@ -36,18 +102,63 @@ describe("a parallel loop", function()
     assert.equal(4950, sum())
   end)
 
-  it("orders indices by letter, whatever the order of the axes", function()
+  it("orders its indices by axis, not by declaration", function()
     local x = rg.field(rg.i32)
     rg.root:dense("ki", 100, 19):place(x)
-    assert.equal(19, x.shape[0])
-    assert.equal(100, x.shape[1])
-    local fill = rg.kernel(function() for i, k in x:active() do x[i][k] = 1000 * i + k end end)
-    fill()
+    assert.same({ 19, 100 }, { x.shape[0], x.shape[1] })
+    local fill = rg.kernel(function()
+      local widest, longest = 0, 0
+      for i, k in x:active() do
+        x[i][k] = 1000 * i + k
+        widest = math.max(widest, i)
+        longest = math.max(longest, k)
+      end
+      return 1000 * widest + longest
+    end)
+    assert.equal(18099, fill())
     assert.equal(18099, x[18][99])
-    assert.equal(1000, x[1][0])
+    assert.equal(3042, x[3][42])
   end)
 
-  it("goes over blocks, whose indices are the block's", function()
+  it("visits the parents of leaves once each", function()
+    for _, kind in ipairs { "dense", "pointer" } do
+      local x = rg.field(rg.i32)
+      local block = rg.root[kind](rg.root, "ij", 3, 7)
+      block:dense("ij", 2, 4):place(x)
+      for i = 0, 2 do
+        for j = 0, 6 do x[2 * i + 1][4 * j + 3] = 5 end
+      end
+      local corners = rg.kernel(function()
+        for i, j in block:active() do x[2 * i][4 * j] = x[2 * i][4 * j] + 1 end
+      end)
+      corners()
+      for i = 0, 5 do
+        for j = 0, 27 do
+          local expected = 0
+          if i % 2 == 0 and j % 4 == 0 then expected = 1 end
+          if i % 2 == 1 and j % 4 == 3 then expected = 5 end
+          assert.equal(expected, x[i][j])
+        end
+      end
+    end
+  end)
+
+  it("is serial inside another parallel loop", function()
+    local x, total = rg.field(rg.i32, 20), rg.field(rg.i32, 6)
+    local fill = rg.kernel(function()
+      for i in x:active() do x[i] = i end
+      for k in rg.range(6) do
+        local s = 0
+        for i in x:active() do s = s + x[i] end
+        for i in rg.range(k) do s = s + i end
+        total[k] = s
+      end
+    end)
+    fill()
+    assert.same({ 190, 190, 191, 193, 196, 200 }, total:to_table())
+  end)
+
+  it("visits the cells of a field above the leaves, whose indices are the block's", function()
     local x, corner = rg.field(rg.i32), rg.field(rg.i32)
     local block = rg.root:dense("ij", 3, 7)
     block:dense("ij", 2, 4):place(x)
@@ -65,56 +176,113 @@ describe("a parallel loop", function()
     assert.equal(1, corner[2][6])
   end)
 
-  it("follows the memory order of the declaration in x:pointer() #compiled", function()
-    local x = rg.field(rg.f32)
-    rg.root:dense("ji", 4, 8):place(x)
-    x[3][2] = 5
-    assert.equal(5, x:pointer()[2 * 8 + 3])
-    local y = rg.field(rg.i16, 4, 8)
-    y[3][2] = -7
-    assert.equal(-7, y:pointer()[3 * 8 + 2])
+  it("visits leaves of one cell and blocks of one leaf alike", function()
+    for _, shape in ipairs { { 1, 1 }, { 2, 3 }, { 16, 1 }, { 1, 16 }, { 5, 64 } } do
+      local x = sparse(rg.i32, "i", shape[1], shape[2])
+      x[0] = 1
+      assert.equal(shape[2], visits(x))
+    end
+  end)
+end)
+
+describe("a loop over a range", function()
+  it("takes up to four axes, each with its begin and end", function()
+    local sum = rg.kernel(function(n)
+      local count, weight = 0, 0
+      for i, j in rg.range({ 2, 5 }, { -1, 3 }) do
+        count = count + 1
+        weight = weight + 10 * i + j
+      end
+      for i, j, k, l in rg.range(2, { 1, 3 }, 2, n) do
+        count = count + 1
+        weight = weight + i + 10 * j + 100 * k + 1000 * l
+      end
+      return count * 100000 + weight
+    end)
+    local weight = 4 * 10 * (2 + 3 + 4) + 3 * (-1 + 0 + 1 + 2) + 12 + 24 * 15 + 24 * 50 + 24 * 1000
+    assert.equal((12 + 24) * 100000 + weight, sum(3))
   end)
 
-  it("does nothing over nothing", function()
+  it("has no iterations when it ends before it begins", function()
     local x = rg.field(rg.i32, 10)
-    local run = rg.kernel(function(a, b)
-      for i in rg.range({ a, b }) do x[i] = x[i] + 1 end
+    x:fill(7)
+    local nothing = rg.kernel(function(n)
+      for i in rg.range(0) do x[i] = 1 end
+      for i in rg.range(-5) do x[i] = 1 end
+      for i in rg.range({ 5, 2 }) do x[i] = 1 end
+      for i in rg.range({ n, n }) do x[i] = 1 end
+      for i, j in rg.range(5, n - 3) do x[i + j] = 1 end
+      for i in rg.range(10) do
+        for j = 1, 0 do x[i + j] = 1 end
+        for j = n, n + 3, -1 do x[i + j] = 1 end
+      end
     end)
-    run(0, 0)
-    run(5, 3)
-    for i = 0, 9 do assert.equal(0, x[i]) end
-    run(2, 4)
-    assert.same({ 0, 0, 1, 1, 0, 0, 0, 0, 0, 0 }, support.list(x))
+    nothing(3)
+    for i = 0, 9 do assert.equal(7, x[i]) end
   end)
 
-  it("takes begin and end, also negative ones", function()
-    local sum = rg.kernel(function(a, b)
-      local s = 0
-      for i in rg.range({ a, b }) do s = s + i end
-      return s
-    end)
-    assert.equal(145, sum(10, 20))
-    assert.equal(-5, sum(-3, 3) - 2)
-    local sum2 = rg.kernel(function()
-      local s = 0
-      for i, j in rg.range({ 1, 3 }, 4) do s = s + 10 * i + j end
-      return s
-    end)
-    assert.equal(4 * 30 + 2 * 6, sum2())
-  end)
-
-  it("takes bounds from fields", function()
+  it("takes its bounds from arguments, locals and fields", function()
     local bounds = rg.field(rg.i32, 2)
     bounds[0], bounds[1] = 10, 20
-    local sum = rg.kernel(function()
+    local sum = rg.kernel(function(first)
       local s = 0
       for i in rg.range({ bounds[0], bounds[1] }) do s = s + i end
+      local last = bounds[1]
+      for i in rg.range({ first, last }) do s = s + i end
       return s
     end)
-    assert.equal(145, sum())
+    assert.equal(145 + 145, sum(10))
+    assert.equal(145 + 190 - 15, sum(-5))
   end)
 
-  it("takes a bound that an earlier loop of the kernel computed", function()
+  it("takes bounds that an earlier loop of the kernel computed", function()
+    local x, length = rg.field(rg.i32, 64), rg.field(rg.i32, 1)
+    local chain = rg.kernel(function(n)
+      length[0] = 0
+      for _ in rg.range(n) do length[0] = length[0] + 1 end
+      for i in rg.range(length[0]) do x[i] = i + n end
+      local total = 0
+      for i in rg.range(64) do total = total + x[i] end
+      return total
+    end)
+    assert.equal(20 * 19 / 2 + 20 * 20, chain(20))
+  end)
+
+  it("gives each cell of a coarse grid the cells of a fine one", function()
+    local coarse, fine = rg.field(rg.i32, 4, 4), rg.field(rg.i32, 16, 16)
+    local gather = rg.kernel(function()
+      for i, j in fine:active() do
+        local a, b = math.floor(i / 4), math.floor(j / 4) -- the indices of an update call nothing
+        coarse[a][b] = coarse[a][b] + 1
+      end
+      for i, j in coarse:active() do fine[4 * i][4 * j] = 10 * i + j + 1 end
+    end)
+    gather()
+    for i = 0, 15 do
+      for j = 0, 15 do
+        local corner = i % 4 == 0 and j % 4 == 0
+        assert.equal(corner and 10 * i / 4 + j / 4 + 1 or 0, fine[i][j])
+      end
+    end
+    for i = 0, 3 do assert.same({ 16, 16, 16, 16 }, { coarse[i][0], coarse[i][1], coarse[i][2], coarse[i][3] }) end
+  end)
+
+  it("keeps its result under every adjustment", function()
+    local x = rg.field(rg.i32, 1000)
+    local variants = {
+      rg.kernel(function() for i in rg.range(1000) do x[i] = x[i] + i end end),
+      rg.kernel(function() for i in rg.range(1000):serial() do x[i] = x[i] + i end end),
+      rg.kernel(function() for i in rg.range(1000):block(7) do x[i] = x[i] + i end end),
+      rg.kernel(function() for i in rg.range(1000):independent() do x[i] = x[i] + i end end),
+      rg.kernel(function() for i in x:active():block(3) do x[i] = x[i] + i end end),
+    }
+    for round, variant in ipairs(variants) do
+      variant()
+      for i = 0, 999, 37 do assert.equal(round * i, x[i]) end
+    end
+  end)
+
+  it("takes a sum that an earlier loop of the kernel made as its bound", function()
     local run = rg.kernel(function(n)
       local count, total = 0, 0
       for i in rg.range(n) do
@@ -127,69 +295,199 @@ describe("a parallel loop", function()
     assert.equal(10 * 9 / 2 + 100, run(10))
   end)
 
-  it("ends iterations with continue at every depth", function()
-    local run = rg.kernel([=[function()
+  it("is serial and in order inside another one", function()
+    local x = rg.field(rg.i32, 8, 8)
+    local run = rg.kernel(function()
+      for i in rg.range(8) do
+        local s = 0
+        for j in rg.range(8) do
+          s = s + j
+          x[i][j] = s
+        end
+      end
+    end)
+    run()
+    for i = 0, 7 do
+      for j = 0, 7 do assert.equal(j * (j + 1) / 2, x[i][j]) end
+    end
+  end)
+end)
+
+describe("serial control flow", function()
+  it("leaves numeric loops, whiles and repeats with break", function()
+    local found = rg.field(rg.i32, 5)
+    local search = rg.kernel(function()
+      for k in rg.range(5) do
+        local n = 0
+        if k == 0 then
+          for i = 0, 1000 do
+            if i * i >= 10000 then break end
+            n = i + 1
+          end
+        elseif k == 1 then
+          while true do
+            n = n + 1
+            if n == 50 then break end
+          end
+        elseif k == 2 then
+          repeat
+            local next_n = n + 7
+            n = next_n
+          until next_n > 50
+        elseif k == 3 then
+          for i = 0, 9 do
+            for j = 0, 9 do
+              if j > i then break end
+              n = n + 1
+            end
+          end
+        else
+          for i in rg.range(100) do
+            if i == 60 then break end
+            n = n + 1
+          end
+        end
+        found[k] = n
+      end
+    end)
+    search()
+    assert.same({ 100, 50, 56, 55, 60 }, found:to_table())
+  end)
+
+  it("breaks out of a loop that is made serial", function()
+    local x = rg.field(rg.i32, 100)
+    local stop = rg.kernel(function()
+      for i in rg.range(100):serial() do
+        if i == 50 then break end
+        x[i] = x[i] + 1
+      end
       local n = 0
-      for i in rg.range(4) do
-        if i == 1 then continue end
-        for j = 0, 3 do
-          if j == 2 then continue end
+      for i in rg.range(100) do n = n + x[i] end
+      return n
+    end)
+    assert.equal(50, stop())
+    assert.same({ 1, 0 }, { x[49], x[50] })
+  end)
+
+  it("refuses break and return in a parallel loop", function()
+    for _, word in ipairs { "break", "return", "return 1" } do
+      local ok, refused = pcall(function()
+        rg.kernel(("function() for i in rg.range(10) do if i == 5 then %s end end end"):format(word))()
+      end)
+      assert.is_false(ok)
+      assert.is_truthy(refused.code == "loop.invalid" or refused.code == "return.invalid")
+    end
+  end)
+
+  it("continues at every depth", function()
+    local x = rg.field(rg.i32, 40)
+    local odd = rg.kernel([[function()
+      for i in rg.range(40) do
+        if i % 2 == 0 then continue end
+        for j = 0, 5 do
+          if j == 1 then continue end
           local k = 0
           while k < 4 do
             k += 1
-            if k == 3 then continue end
-            n += 1
+            if k == 2 then continue end
+            x[i] += 1
           end
+          local m = 0
+          repeat
+            m += 1
+            if m == 1 then continue end
+            x[i] += 100
+          until m >= 3
         end
       end
-      return n
-    end]=])
-    assert.equal(3 * 3 * 3, run())
+    end]], { x = x })
+    odd()
+    for i = 0, 39 do assert.equal(i % 2 == 0 and 0 or 5 * (3 + 200), x[i]) end
   end)
 
-  it("carries locals from one loop to the next", function()
-    local run = rg.kernel(function()
-      local s = 0
-      for i in rg.range(10) do s = s + i end
-      local copy = s
-      for i in rg.range(21) do s = s + copy end
-      local last = s + 1
-      return last - copy
-    end)
-    assert.equal(45 * 21 + 1, run())
-  end)
-
-  it("sees in later loops all that earlier ones wrote", function()
-    local x, y = rg.field(rg.i32, 1000), rg.field(rg.i32, 1000)
-    local run = rg.kernel(function()
-      for i in rg.range(1000) do x[i] = i end
-      for i in rg.range(1000) do y[i] = x[999 - i] end
-      for i in rg.range(1000) do x[i] = y[i] + x[i] end
-    end)
-    run()
-    for i = 0, 999 do assert.equal(999, x[i]) end
-  end)
-
-  it("works in host-side control flow", function()
-    local x = rg.field(rg.i32, 64)
-    local run = rg.kernel(function(rounds, limit)
-      local total = 0
-      for r = 1, rounds do
-        for i in rg.range(64) do x[i] = x[i] + r end
+  it("counts as Lua's numeric for does", function()
+    local out = rg.field(rg.i32, 7)
+    local count = rg.kernel(function(low, high, step)
+      for k in rg.range(7) do
+        local n = 0
+        if k == 0 then for i = low, high do n = n + i end end
+        if k == 1 then for i = low, high, step do n = n + i end end
+        if k == 2 then for i = high, low, -step do n = n + i end end
+        if k == 3 then for i = 2147483645, 2147483647 do n = n + (i - 2147483640) end end
+        if k == 4 then for i = -2147483646, -2147483648, -1 do n = n + (i + 2147483640) end end
+        if k == 5 then for x = 0.0, 1.0, 0.25 do n = n + rg.i32(x * 4) end end
+        if k == 6 then
+          local top = 3
+          for i = 1, top do
+            top = 10
+            n = n + i
+          end
+          n = n + top
+        end
+        out[k] = n
       end
-      while total < limit do
-        for i in rg.range(64) do total = total + x[i] end
-      end
-      if total > 1000000 then
-        for i in rg.range(64) do x[i] = 0 end
-      end
-      return total
     end)
-    assert.equal(6 * 64 * 3, run(3, 1000))
-    assert.equal(6, x[63])
+    count(1, 10, 3)
+    assert.same({ 55, 22, 22, 5 + 6 + 7, -6 - 7 - 8, 10, 16 }, out:to_table())
   end)
 
-  it("reads fields and reductions on the host side, until a residual is small", function()
+  it("keeps the outer variable when an inner one has its name", function()
+    local x = rg.field(rg.i32, 4)
+    local shadow = rg.kernel([[function()
+      for i in rg.range(4) do
+        local n = i
+        do
+          local n = 100
+          n = n + 1
+        end
+        for n = 1, 3 do x[i] += n end
+        x[i] += 10 * n
+      end
+    end]], { x = x })
+    shadow()
+    assert.same({ 6, 16, 26, 36 }, x:to_table())
+  end)
+
+  it("runs ifs and whiles around parallel loops on the launching side", function()
+    local x, residual = rg.field(rg.f32, 16), rg.field(rg.f32, 1)
+    local solve = rg.kernel(function(tolerance)
+      local rounds = 0
+      for i in rg.range(16) do x[i] = 1024 end
+      residual[0] = 1024
+      while residual[0] > tolerance do
+        for i in rg.range(16) do x[i] = x[i] / 2 end
+        local worst = 0
+        for i in rg.range(16) do worst = math.max(worst, x[i]) end
+        residual[0] = worst
+        rounds = rounds + 1
+      end
+      if rounds % 2 == 0 then
+        for i in rg.range(16) do x[i] = -1 end
+      end
+      return rounds
+    end)
+    assert.equal(9, solve(2))
+    assert.equal(2, x[7])
+    assert.equal(10, solve(1))
+    assert.equal(-1, x[7])
+  end)
+
+  it("runs a numeric for around parallel loops in order", function()
+    local x = rg.field(rg.i32, 8)
+    local steps = rg.kernel(function(n)
+      for step = 1, n do
+        for i in rg.range(8) do x[i] = 10 * x[i] + step end
+        if step == 4 then break end
+      end
+    end)
+    steps(3)
+    assert.equal(123, x[5])
+    x:fill(0)
+    steps(9)
+    assert.equal(1234, x[0])
+  end)
+
+  it("goes on around parallel loops until a sum of theirs is small", function()
     local x = rg.field(rg.f64, 100)
     x:fill(1)
     local solve = rg.kernel(function(limit)
@@ -206,68 +504,70 @@ describe("a parallel loop", function()
     assert.equal(7, solve(1))
     assert.is_near(2 ^ -7, x[50], 1e-12)
   end)
+end)
 
-  it("inside another one is serial", function()
-    local x = rg.field(rg.i32, 8, 8)
-    local run = rg.kernel(function()
-      for i in rg.range(8) do
-        local s = 0
-        for j in rg.range(8) do
-          s = s + j
-          x[i][j] = s
+describe("what passes from loop to loop", function()
+  it("is carried by locals of the kernel", function()
+    local out = rg.field(rg.i32, 4)
+    local carry = rg.kernel(function()
+      local a = 0
+      for i in rg.range(10) do a = a + i end
+      out[0] = a
+      local copy = 1
+      for _ in rg.range(21) do out[1] = out[1] + a end
+      for _ in rg.range(5) do
+        local own = copy
+        own = own + 7
+        out[2] = math.max(out[2], own - 7)
+      end
+      a = a + 1
+      out[3] = a
+      return copy
+    end)
+    assert.equal(1, carry())
+    assert.same({ 45, 45 * 21, 1, 46 }, out:to_table())
+  end)
+
+  it("is all that the earlier loops wrote", function()
+    local x, y = rg.field(rg.i32, 1000), rg.field(rg.i32)
+    rg.root:pointer("i", 50):dense("i", 20):place(y)
+    local pipeline = rg.kernel(function()
+      for i in rg.range(1000) do x[i] = i end
+      for i in rg.range(1000) do y[999 - i] = x[i] end
+      for i in y:active() do x[i] = y[i] end
+      local wrong = 0
+      for i in x:active() do
+        if x[i] ~= 999 - i then wrong = wrong + 1 end
+      end
+      return wrong
+    end)
+    assert.equal(0, pipeline())
+  end)
+
+  it("never mixes up an element that an inner loop changes under another name", function()
+    local p, q = rg.field(rg.i32, 4), rg.field(rg.i32, 4)
+    local nested = rg.kernel(function(a, b, n)
+      for _ in rg.range(1) do
+        for _ = 1, 3 do
+          a[n] = a[n] + 1
+          for _ = 1, 2 do b[n] = b[n] + a[n] end
         end
+        a[n] = a[n] + 1
       end
     end)
-    run()
-    for i = 0, 7 do
-      for j = 0, 7 do assert.equal(j * (j + 1) / 2, x[i][j]) end
+    nested(p, q, 2)
+    assert.same({ 4, 12 }, { p[2], q[2] })
+    nested(p, p, 1)
+    -- 1+1, then twice doubled, three times over, and one more
+    local expected = 0
+    for _ = 1, 3 do
+      expected = expected + 1
+      expected = 4 * expected
     end
+    assert.equal(expected + 1, p[1])
   end)
 
-  it("can be serial, with break", function()
-    local run = rg.kernel(function()
-      local last = 0
-      for i in rg.range(100):serial() do
-        if i == 50 then break end
-        last = last + 1
-      end
-      return last
-    end)
-    assert.equal(50, run())
-  end)
-
-  it("lets serial loops inside break", function()
-    local x = rg.field(rg.i32, 16)
-    local run = rg.kernel(function()
-      for i in rg.range(16) do
-        local n = 0
-        for k = 1, 1000 do
-          if k > 100 + i then break end
-          n = n + 1
-        end
-        while true do
-          n = n + 1
-          if n >= 200 then break end
-        end
-        x[i] = n
-      end
-    end)
-    run()
-    for i = 0, 15 do assert.equal(200, x[i]) end
-  end)
-
-  it("takes a block size and the promise of independence", function()
-    local x = rg.field(rg.i32, 10000)
-    local run = rg.kernel(function()
-      for i in rg.range(10000):block(128) do x[i] = i end
-      for i in x:active():block(7) do x[i] = x[i] + 1 end
-      for i in rg.range(10000):independent() do x[9999 - i] = x[9999 - i] + 1 end
-    end)
-    run()
-    for i = 0, 9999, 37 do assert.equal(i + 2, x[i]) end
-  end)
-
-  it("keeps updates of one element in serial loops apart from its reads", function()
+  it("is what serial loops of an iteration left in an element", function()
     local p, q = rg.field(rg.i32, 4), rg.field(rg.i32, 1)
     local run = rg.kernel(function()
       for n in rg.range(4) do
@@ -278,29 +578,6 @@ describe("a parallel loop", function()
     end)
     run()
     assert.equal(4, q[0])
-  end)
-
-  it("visits a field of another size of leaf and depth alike", function()
-    for _, shape in ipairs { { 1, 1 }, { 2, 3 }, { 16, 1 }, { 1, 16 }, { 5, 64 } } do
-      local x = sparse(rg.i32, "i", shape[1], shape[2])
-      x[0] = 1
-      assert.equal(shape[2], visits(x))
-    end
-  end)
-
-  it("is fine over more cells than 32 bits count, as long as few exist", function()
-    local x, block = sparse(rg.u8, "i", 2 ^ 20, 2 ^ 13)
-    local far = 2 ^ 33 - 1
-    x[far] = 7
-    assert.equal(7, x[far])
-    assert.equal(1, block:count())
-    local sum = rg.kernel(function()
-      local s = 0LL
-      for i in x:active() do s = s + i end
-      return s
-    end)
-    local first = 2 ^ 33 - 2 ^ 13
-    assert.equal(2 ^ 13 * (first + far) / 2, tonumber(sum()))
   end)
 end)
 

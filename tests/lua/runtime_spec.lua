@@ -1,3 +1,4 @@
+--- Runtimes begin, end and live side by side; what they tell of themselves; the module as such.
 local support = require "support"
 local rg, failure = support.rg, support.failure
 
@@ -14,9 +15,6 @@ describe("a runtime", function()
     assert.equal(before, b.stats().launches)
     assert.equal(1, x[3])
     assert.equal(a.f32, b.f32)
-    local y = b.field(b.f32, 4)
-    local mixed = a.kernel(function() for i in a.range(4) do x[i] = y[i] end end)
-    assert.equal("runtime.mixed", failure(mixed).code)
   end)
 
   it("ends by reset: its handles raise, the next use begins anew", function()
@@ -164,21 +162,73 @@ describe("a runtime", function()
     assert.is_true(rg.time() >= t)
   end)
 
-  it("does not collect where nothing is deactivated", function()
-    local own = rg.new { threads = 1 }
-    local x = own.field(own.f32, 1000)
-    local k = own.kernel(function() for i in own.range(1000) do x[i] = i end end)
-    for _ = 1, 10 do k() end
-    if not (os.getenv "RG_STRESS" or ""):find "gc_each_launch" then assert.equal(0, own.stats().gcs) end
+  it("begins and ends a hundred times", function()
+    for round = 1, 100 do
+      local own = rg.new { threads = 1 + round % 3, memory = "64MiB" }
+      local x = own.field(own.i32)
+      own.root:pointer("i", 4):dense("i", 4):place(x)
+      x[5] = round
+      if round % 20 == 1 then
+        local double = own.kernel(function()
+          for i in x:active() do x[i] = 2 * x[i] end
+        end)
+        double()
+        assert.equal(2 * round, x[5])
+      else
+        assert.equal(round, x[5])
+      end
+      own.reset()
+    end
   end)
 
-  it("can be made and ended a hundred times", function()
-    for round = 1, 100 do
-      local own = rg.new { threads = 1 + round % 3 }
-      local x = own.field(own.i32, 10)
+  it("may be reset and initialised again and again", function()
+    rg.reset()
+    for round = 1, 20 do
+      rg.init { threads = 1 + round % 2 }
+      local x = rg.field(rg.f64, 8)
       x[3] = round
       assert.equal(round, x[3])
-      own.reset()
+      rg.reset()
+      assert.is_false((pcall(function() return x[3] end)))
+    end
+  end)
+
+  it("stays apart from another one", function()
+    local a, b = rg.new { threads = 1 }, rg.new { threads = 2 }
+    local x, y = a.field(a.i32, 100), b.field(b.i32, 100)
+    local fill_x = a.kernel(function(n) for i in a.range(100) do x[i] = n * i end end)
+    local fill_y = b.kernel(function(n) for i in b.range(100) do y[i] = n * i end end)
+    for n = 1, 3 do
+      fill_x(n)
+      fill_y(10 * n)
+      for i = 0, 99 do assert.same({ n * i, 10 * n * i }, { x[i], y[i] }) end
+    end
+    assert.equal(3, a.stats().launches)
+    assert.equal(3, b.stats().launches)
+    local mixed = a.kernel(function() for i in a.range(100) do x[i] = y[i] end end)
+    assert.equal("runtime.mixed", failure(mixed).code)
+    a.reset()
+    fill_y(7)
+    assert.equal(7 * 99, y[99])
+    assert.is_false((pcall(fill_x, 1)))
+    b.reset()
+  end)
+
+  it("stays usable after every kind of error", function()
+    local x = rg.field(rg.i32, 4)
+    local good = rg.kernel(function(n) for i in x:active() do x[i] = x[i] + n end end)
+    local bad = {
+      function() rg.kernel("function( for")() end,
+      function() rg.kernel("function() for i in rg.range(3) do x[i] = unknown_name end end", { x = x })() end,
+      function() rg.kernel("function() for i in rg.range(3) do x[i] = 1.5 end end", { x = x })() end,
+      function() x[4] = 1 end,
+      function() good(0.5) end,
+      function() good() end,
+    }
+    for round, action in ipairs(bad) do
+      assert.is_string(failure(action).code)
+      good(1)
+      assert.equal(round, x[3])
     end
   end)
 end)

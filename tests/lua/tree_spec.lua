@@ -1,3 +1,4 @@
+--- Trees: declarations, right and wrong ones, their nodes, and how long they live.
 local support = require "support"
 local rg, failure, sparse = support.rg, support.failure, support.sparse
 
@@ -87,14 +88,17 @@ describe("a tree", function()
     local block = tree:pointer("i", 16)
     block:dense("i", 1024):place(x)
     for i = 0, 15 do x[1024 * i] = 1 end
-    assert.is_true(rg.memory().live > before)
+    assert.is_true(rg.memory().live >= before + 16 * 1024 * 8)
     local run = rg.kernel(function() for i in x:active() do x[i] = 1 end end)
     run()
     tree:destroy()
     local line = debug.getinfo(1, "l").currentline - 1
     assert.is_true(rg.memory().live <= before)
-    for _, use in ipairs { function() return x[0] end, function() x[0] = 1 end, function() return block:count() end,
-      function() block:activate(0) end, run, function() return x:to_table() end, function() tree:destroy() end } do
+    for _, use in ipairs {
+      function() return x[0] end, function() x[0] = 1 end, function() return block:count() end,
+      function() block:activate(0) end, function() block:clear() end, run,
+      function() return x:to_table() end, function() tree:destroy() end,
+    } do
       local failed = failure(use)
       assert.equal("handle.destroyed", failed.code)
       assert.matches("tree_spec.lua:" .. line, tostring(failed))
@@ -191,6 +195,14 @@ describe("a wrong declaration", function()
     return failure(function() f(rg.tree()) end)
   end
 
+  -- One sentence, of this code.
+  local function refuses(code, pattern, f)
+    local failed = failure(f)
+    assert.equal(code, failed.code)
+    assert.matches(pattern, failed.message)
+    assert.is_nil(failed.message:match "[.\n]%s")
+  end
+
   it("is refused with one sentence at the caller's line", function()
     local failed = failure(function() rg.root:dense("ij", 1.5) end)
     assert.equal("argument.invalid", failed.code)
@@ -249,5 +261,45 @@ describe("a wrong declaration", function()
     local other = rg.new { threads = 1 }
     local x = other.field(other.f32)
     assert.equal("runtime.mixed", declare(function(tree) tree:place(x) end).code)
+  end)
+
+  it("of any kind is one sentence", function()
+    for _, kind in ipairs { "dense", "pointer", "bitmasked" } do
+      refuses("argument.invalid", "positive whole number", function() rg.root[kind](rg.root, "i", 0) end)
+      refuses("tree.declaration", "twice", function() rg.root[kind](rg.root, "ii", 4) end)
+      refuses("tree.declaration", "takes one size", function() rg.root[kind](rg.root, "ij", 2, 3, 4) end)
+      refuses("tree.too_large", "more than any memory", function() rg.root[kind](rg.root, "i", 2 ^ 50) end)
+    end
+    refuses("tree.declaration", "already divided above", function() rg.root:dense("i", 4):dynamic("i", 4) end)
+    refuses("tree.declaration", "already divided above", function() rg.root:pointer("ij", 4):hash("j") end)
+    refuses("tree.declaration", "holds fields only", function() rg.root:dynamic("i", 4):pointer("j", 4) end)
+    refuses("tree.declaration", "below a bitmasked", function() rg.root:bitmasked("i", 4):hash("j") end)
+    refuses("tree.too_large", "at most 2147483647 elements", function() rg.root:dynamic("i", 2 ^ 31) end)
+  end)
+
+  it("is to place a field twice, and to use one without a place", function()
+    local x = rg.field { type = rg.i32, name = "x" }
+    rg.root:bitmasked("i", 4):place(x)
+    refuses("field.placed", "field 'x' is already placed", function() rg.root:dense("i", 4):place(x) end)
+    local y = rg.field { type = rg.i32, name = "y" }
+    refuses("field.unplaced", "field 'y' is not placed yet", function() y[0] = 1 end)
+    refuses("field.unplaced", "'y' has no place", rg.kernel(function() y[0] = 1 end))
+  end)
+
+  it("is to change a tree after its first use, which is named", function()
+    for _, kind in ipairs { "dense", "bitmasked", "pointer" } do
+      local x, y = rg.field(rg.i32), rg.field(rg.i32)
+      local node = rg.root[kind](rg.root, "i", 4)
+      node:place(x)
+      x[0] = 1
+      refuses("tree.fixed", "laid out since .*tree_spec.lua:%d+", function() node:place(y) end)
+      refuses("tree.fixed", "below the " .. kind .. " node", function() node:bitmasked("i", 2) end)
+    end
+  end)
+
+  it("is to give a kernel fields of two runtimes", function()
+    local other = rg.new { threads = 1 }
+    local x, y = rg.field(rg.i32, 4), other.field(other.i32, 4)
+    refuses("runtime.mixed", "another runtime", rg.kernel(function() x[0] = y[0] end))
   end)
 end)

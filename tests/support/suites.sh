@@ -182,11 +182,11 @@ run_coverage() {
   run_c_tests "$folder" "$rooms"
   # left out: tests of garbage and symbols, which the counting itself brings, and specs of minutes
   local specs filter_out="#uncounted"
-  specs=$(ls "$root"/tests/lua/*_spec.lua "$root"/tests/lua/behaviour/*_spec.lua | grep -vE 'soak|judge|model_spec')
+  specs=$(ls "$root"/tests/lua/*_spec.lua | grep -vE 'soak|judge|model_spec')
   run_busted "lua, counted" RG_THREADS=4 RG_COVERAGE="$folder/lua" LUA_INIT="@$root/tests/support/coverage.lua"
   filter_out="#%w*co" # that, and what is a matter of compiled code
-  specs=$(ls "$root"/tests/lua/{oracle,vector,kernel,function,operator,static,tree,rescale,loop,offset,field,result,error,node_loop}_spec.lua \
-    "$root"/tests/lua/behaviour/{list,language,layout,kinds,session,identity,extremes}_spec.lua)
+  specs=$(ls "$root"/tests/lua/{oracle,vector,kernel,function,arithmetic,static,tree,rescale,loop,offset}_spec.lua \
+    "$root"/tests/lua/{field,result,error,node_loop,list,language,layout,kinds,runtime,identity,extremes}_spec.lua)
   run_busted "lua, counted, arch lua" RG_ARCH=lua RG_COVERAGE="$folder/lua" LUA_INIT="@$root/tests/support/coverage.lua"
   local quiet="--rc lcov_branch_coverage=0 -q"
   lcov $quiet -c -d "$folder" -o "$folder/c.info" 2>/dev/null

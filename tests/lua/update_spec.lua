@@ -1,5 +1,6 @@
 --- Updates and reductions: what many iterations add up in one place is exact, whatever their order.
-local rg = require "regolith"
+local support = require "support"
+local rg, sparse = support.rg, support.sparse
 
 local function cells(type, n) return rg.field(rg[type], n or 1) end
 
@@ -238,6 +239,112 @@ describe("update statements", function()
     run()
     for i = 0, 9 do assert.equal((100 - i) * 4 + 1, x[i]) end
   end)
+
+  it("have methods that mean the same, also where iterations meet", function()
+    local x = rg.field(rg.i32, 6)
+    x[0], x[1], x[2], x[3], x[4], x[5] = 1, 1000, -1000, 1023, 0, 0
+    local run = rg.kernel(function()
+      for i in rg.range(16) do x[0] = x[0] * 2 end
+      for i in rg.range(128) do
+        x[1] = math.min(x[1], 42 * i)
+        x[2] = math.max(x[2], 42 * i)
+      end
+      for i in rg.range(10) do
+        x:band(3, bit.bnot(bit.lshift(1, i)))
+        x:bor(4, bit.lshift(1, i))
+        x:bxor(5, bit.lshift(3, i))
+      end
+    end)
+    run()
+    assert.same({ 65536, 0, 127 * 42, 0, 1023, 1 + 1024 }, support.list(x))
+  end)
+
+  it("by method are unsigned where the element is, and of floats on floats", function()
+    local u, f = rg.field(rg.u64, 2), rg.field(rg.f32, 2)
+    u[1] = 0xffffffffffffffffULL
+    f[0], f[1] = -100, 1
+    local big = 2 ^ 63
+    local run = rg.kernel(function()
+      for i in rg.range(100) do
+        u:max(0, 0x8000000000000000ULL)
+        u:min(1, rg.u64(i + 100))
+        f:max(0, -1.0 - i)
+      end
+      for i in rg.range(7) do f[1] = f[1] * (i + 1.0) end
+    end)
+    run()
+    assert.equal(big, tonumber(u[0]))
+    assert.equal(100, tonumber(u[1]))
+    assert.equal(-1, f[0])
+    assert.equal(5040, f[1])
+  end)
+
+  it("by method keep old values apart inside branches", function()
+    local x, y = rg.field(rg.i32, 64), rg.field(rg.i32, 64)
+    local run = rg.kernel(function()
+      for i in rg.range(64) do
+        x[i] = i
+        if bit.band(i, 1) == 0 then
+          local old = x:add(i, 42)
+          y[i] = x[i]
+          x[i] = old
+        end
+      end
+    end)
+    run()
+    for i = 0, 63 do
+      assert.equal(i, x[i])
+      assert.equal(i % 2 == 0 and i + 42 or 0, y[i])
+    end
+  end)
+
+  it("count exactly where very many iterations meet", function()
+    local x = rg.field(rg.i32, 7)
+    local hit = rg.kernel([=[function(n)
+      for i in rg.range(n) do x[i % 7] += 1 end
+    end]=], { x = x })
+    hit(700000)
+    for i = 0, 6 do assert.equal(100000, x[i]) end
+  end)
+
+  it("scatter to neighbours across blocks", function()
+    local x = sparse(rg.i32, "ij", 8, 8)
+    local scatter = rg.kernel(function()
+      for i, j in rg.range({ 1, 63 }, { 1, 63 }) do
+        x[i - 1][j] = x[i - 1][j] + 1
+        x[i + 1][j] = x[i + 1][j] + 2
+        x[i][j - 1] = x[i][j - 1] + 3
+        x[i][j + 1] = x[i][j + 1] + 4
+      end
+    end)
+    scatter()
+    local function inside(i, j) return i >= 1 and i < 63 and j >= 1 and j < 63 end
+    for i = 0, 63 do
+      for j = 0, 63 do
+        local expected = (inside(i + 1, j) and 1 or 0) + (inside(i - 1, j) and 2 or 0)
+          + (inside(i, j + 1) and 3 or 0) + (inside(i, j - 1) and 4 or 0)
+        assert.equal(expected, x[i][j])
+      end
+    end
+  end)
+
+  it("of one value per block count the block's cells", function()
+    local x, n = rg.field(rg.i32), rg.field(rg.i32)
+    local block = rg.root:pointer("ij", 4)
+    block:dense("ij", 4):place(x)
+    block:place(n)
+    x[0][0], x[15][15] = 1, 1
+    local count = rg.kernel(function()
+      for i, j in x:active() do
+        local a, b = math.floor(i / 4), math.floor(j / 4)
+        n[a][b] = n[a][b] + 1
+      end
+    end)
+    count()
+    assert.equal(16, n[0][0])
+    assert.equal(16, n[3][3])
+    assert.equal(0, n[1][1])
+  end)
 end)
 
 describe("independent loops", function()
@@ -325,7 +432,7 @@ describe("reductions", function()
       end
       return count + 1000000 * (high - count) + sum
     end)
-    for _, n in ipairs { 0, 1, 10, 60, 1024, 100000 } do
+    for _, n in ipairs { 0, 1, 10, 60, 1024, 100000, 1048576 } do
       local sum = math.floor(n / 7) * 21
       for k = 0, n % 7 - 1 do sum = sum + k end
       assert.equal(n - 1000000 + sum, reduce(n))
@@ -422,6 +529,39 @@ describe("reductions", function()
       assert.is_false(ok)
       assert.equal("reduction.invalid", failure.code)
     end
+  end)
+
+  it("wrap in 32 bits, and do not in 64", function()
+    local narrow = rg.kernel(function()
+      local s = 0
+      for i in rg.range(1048576) do s = s + i end
+      return s
+    end)
+    local wide = rg.kernel(function()
+      local s = 0LL
+      for i in rg.range(1048576) do s = s + i end
+      return s
+    end)
+    local exact = 1048576 * 1048575 / 2
+    assert.equal(exact % 2 ^ 32 >= 2 ^ 31 and exact % 2 ^ 32 - 2 ^ 32 or exact % 2 ^ 32, narrow())
+    assert.equal(exact, tonumber(wide()))
+  end)
+
+  it("of extremes may be conditional", function()
+    local x = rg.field(rg.i32, 1000)
+    for i = 0, 999 do x[i] = (i * 37) % 1000 end
+    local run = rg.kernel(function(limit)
+      local n, most = 0, -1
+      for i in rg.range(1000) do
+        if x[i] < limit then
+          n = n + 1
+          most = math.max(most, x[i])
+        end
+      end
+      return 1000 * n + most
+    end)
+    assert.equal(250249, run(250))
+    assert.equal(-1, run(0))
   end)
 end)
 

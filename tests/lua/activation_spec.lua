@@ -1,18 +1,6 @@
 --- Activation and deactivation: what comes into being, what goes, and when a loop notices.
-local rg = require "regolith"
-
-local function blocked_field(blocks, cells)
-  local x = rg.field(rg.i32)
-  local block = rg.root:pointer("i", blocks)
-  block:dense("i", cells):place(x)
-  return x, block
-end
-
-local visits = rg.kernel(function(x)
-  local n = 0
-  for _ in x:active() do n = n + 1 end
-  return n
-end)
+local support = require "support"
+local rg, sparse, visits = support.rg, support.sparse, support.visits
 
 local sum = rg.kernel(function(x)
   local s = 0
@@ -22,7 +10,7 @@ end)
 
 describe("explicit activation", function()
   it("makes whole blocks of zeros", function()
-    local x, block = blocked_field(16, 16)
+    local x, block = sparse(rg.i32, "i", 16, 16)
     local activate = rg.kernel(function()
       for _ in rg.range(1) do
         block:activate(math.floor(1 / 16))
@@ -38,7 +26,7 @@ describe("explicit activation", function()
   end)
 
   it("changes nothing where the cell exists", function()
-    local x, block = blocked_field(4, 4)
+    local x, block = sparse(rg.i32, "i", 4, 4)
     x[5] = 7
     block:activate(1)
     assert.equal(7, x[5])
@@ -63,7 +51,7 @@ describe("explicit activation", function()
   end)
 
   it("does nothing outside the shape of the level", function()
-    local _, block = blocked_field(4, 4)
+    local _, block = sparse(rg.i32, "i", 4, 4)
     local outside = rg.kernel(function()
       local found = 0
       for i in rg.range({ -3, 20 }) do
@@ -80,7 +68,7 @@ describe("explicit activation", function()
   end)
 
   it("is forwarded by a field to the node it is placed under", function()
-    local x, block = blocked_field(4, 4)
+    local x, block = sparse(rg.i32, "i", 4, 4)
     x:activate(9)
     assert.is_true(block:is_active(2))
     assert.is_true(x:is_active(8))
@@ -91,7 +79,7 @@ end)
 
 describe("deactivation", function()
   it("removes a block, and a later write brings it back", function()
-    local x, block = blocked_field(16, 16)
+    local x, block = sparse(rg.i32, "i", 16, 16)
     x[0], x[19] = 1, 1
     assert.equal(32, visits(x))
     block:deactivate(0)
@@ -103,7 +91,7 @@ describe("deactivation", function()
   end)
 
   it("leaves zeros, also in memory that is handed out again", function()
-    local x, block = blocked_field(16, 16)
+    local x, block = sparse(rg.i32, "i", 16, 16)
     local fill = rg.kernel(function()
       for i in rg.range(256) do x[i] = 1 end
     end)
@@ -125,7 +113,7 @@ describe("deactivation", function()
   end)
 
   it("has no effect on a cell that does not exist", function()
-    local x, block = blocked_field(8, 8)
+    local x, block = sparse(rg.i32, "i", 8, 8)
     x[9] = 4
     block:deactivate(0)
     local deactivate = rg.kernel(function()
@@ -139,7 +127,7 @@ describe("deactivation", function()
   end)
 
   it("frees a cell once when many iterations ask for it", function()
-    local x, block = blocked_field(8, 64)
+    local x, block = sparse(rg.i32, "i", 8, 64)
     local fill = rg.kernel(function()
       for i in rg.range(512) do x[i] = i end
     end)
@@ -204,7 +192,7 @@ end)
 
 describe("a loop over active cells", function()
   it("visits what was active when it began, even if it deactivates it", function()
-    local x, block = blocked_field(16, 16)
+    local x, block = sparse(rg.i32, "i", 16, 16)
     for i = 0, 7 do x[32 * i] = 1 end
     local drain = rg.kernel(function()
       local n = 0
@@ -219,7 +207,7 @@ describe("a loop over active cells", function()
   end)
 
   it("does not visit blocks that it activates itself; the next loop does", function()
-    local x = blocked_field(64, 16)
+    local x = sparse(rg.i32, "i", 64, 16)
     x[0] = 1
     local grow = rg.kernel(function()
       local n = 0
@@ -236,7 +224,7 @@ describe("a loop over active cells", function()
   end)
 
   it("sees in the next loop of a kernel only what was written after deactivation", function()
-    local x, block = blocked_field(8, 8)
+    local x, block = sparse(rg.i32, "i", 8, 8)
     local rewrite = rg.kernel(function()
       for i in rg.range(64) do x[i] = 5 end
       for i in block:active() do block:deactivate(i) end
@@ -251,7 +239,7 @@ describe("a loop over active cells", function()
   end)
 
   it("activates anew what an iteration writes after its own deactivation", function()
-    local x, block = blocked_field(8, 8)
+    local x, block = sparse(rg.i32, "i", 8, 8)
     x[0], x[3], x[40] = 1, 2, 3
     local renew = rg.kernel(function()
       for i in block:active() do
@@ -309,7 +297,7 @@ describe("a loop over active cells", function()
       copy(x, y)
       clear(blocks[1])
       copy(y, x)
-      clear(blocks[2])
+      blocks[2]:clear()
     end
     for _, at in ipairs { { 0, 0 }, { 1, 0 }, { 50, 49 }, { 0, 99 }, { 99, 0 }, { 50, 50 }, { 200, 200 } } do
       local expected = at[1] + at[2] < 100 and at[1] + at[2] or 0
@@ -317,5 +305,32 @@ describe("a loop over active cells", function()
     end
     assert.equal(28, blocks[1]:count())
     assert.equal(0, blocks[2]:count())
+  end)
+
+  it("nor those that it activates by name", function()
+    local x, block = sparse(rg.i32, "i", 64, 4)
+    block:activate(0)
+    local grow = rg.kernel(function()
+      local n = 0
+      for i in block:active() do
+        block:activate(i + 1)
+        n = n + 1
+      end
+      return n
+    end)
+    assert.equal(1, grow())
+    assert.equal(2, grow())
+    assert.equal(3, grow())
+    assert.equal(16, visits(x))
+  end)
+
+  it("after one that activated by a pattern visits exactly what that asked for, a hundred times over", function()
+    local x, block = sparse(rg.i32, "i", 1000, 4)
+    local touch = rg.kernel(function() for i in rg.range(4000) do x[(7 * i) % 2000] = 1 end end)
+    for _ = 1, 100 do
+      touch()
+      assert.equal(500, block:count())
+      block:clear()
+    end
   end)
 end)

@@ -283,6 +283,20 @@ describe("conversions", function()
     assert.equal("type.float_to_int", failure.code)
     assert.is_truthy(failure.hint:find("math.floor", 1, true) or failure.hint:find("rg.i32", 1, true))
   end)
+
+  it("in plain Lua are those of kernels", function()
+    assert.equal(3, rg.i32(3.7))
+    assert.equal(-3, rg.i32(-3.7))
+    assert.equal(0, rg.u8(-4))
+    assert.equal(255, rg.u8(300))
+    assert.equal(44, rg.i8(300LL))
+    assert.equal(0, rg.i32(0 / 0))
+    assert.equal(0x7fffffffffffffffLL, rg.i64(1e30))
+    assert.equal(0.333251953125, rg.f16(1 / 3))
+    assert.is_true(rg.bool(2))
+    assert.same({ 2 ^ 31 - 1, -2 ^ 31 }, { rg.i32(1e30), rg.i32(-1e30) })
+    assert.equal("f32", tostring(rg.f32))
+  end)
 end)
 
 describe("f16", function()
@@ -299,6 +313,17 @@ describe("f16", function()
     assert.equal(2048, half[1])
     assert.equal(2049, wide[1])
     assert.equal(2 * 0.0999755859375, doubled[2])
+  end)
+
+  it("rounds what a kernel stores, as f32 does", function()
+    local h, s = rg.field(rg.f16, 1), rg.field(rg.f32, 1)
+    local third = 1 / 3
+    rg.kernel(function()
+      h[0] = third
+      s[0] = third
+    end)()
+    assert.equal(rg.f16(third), h[0])
+    assert.equal(rg.f32(third), s[0])
   end)
 end)
 
@@ -436,6 +461,7 @@ describe("math", function()
     assert.same({ -3, 3 }, low)
     assert.same({ 2, 5 }, high)
     assert.is_near(math.pi, circle[1], 1e-6)
+    assert.equal(math.pi, rg.kernel("function() return rg.f64(math.pi) end")())
     assert.equal(-inf, huge[2])
   end)
 end)
@@ -465,5 +491,76 @@ describe("precision", function()
     third(3.0)
     assert.equal(1 / 3, x[0])
     own.reset()
+  end)
+end)
+
+-- The kernel's result compared with Lua's own, over pairs of numbers.
+local function agree(expression, type_name, numbers, tolerance)
+  local n = #numbers
+  local a, b, out = rg.field(type_name, n * n), rg.field(type_name, n * n), rg.field(rg.f64, n * n)
+  for p, left in ipairs(numbers) do
+    for q, right in ipairs(numbers) do
+      a[(p - 1) * n + q - 1], b[(p - 1) * n + q - 1] = left, right
+    end
+  end
+  rg.kernel("function() for i in rg.range(" .. n * n .. ") do local a, b = x[i], y[i]; out[i] = " .. expression
+    .. " end end", { x = a, y = b, out = out })()
+  local lua = assert(loadstring("local a, b = ... return " .. expression))
+  for i = 0, n * n - 1 do
+    local expected, got = lua(tonumber(a[i]), tonumber(b[i])), out[i]
+    local same = expected == got or (expected ~= expected and got ~= got)
+      or (tolerance and math.abs(expected - got) <= tolerance * math.max(1, math.abs(expected)))
+    assert(same, ("%s for %s, %s: Lua %s, kernel %s"):format(expression, tostring(a[i]), tostring(b[i]), expected, got))
+  end
+end
+
+local floats = { -2.5, -1, -0.25, 0.5, 1, 3, 7.75, 100 }
+local integers = { -10, -7, -3, -2, -1, 1, 2, 3, 5, 10 }
+
+describe("operators", function()
+  for _, expression in ipairs { "a + b", "a - b", "a * b", "a / b", "a % b", "-a + b", "a * a - b * b" } do
+    it(("mean Lua's for floats: %s"):format(expression), function() agree(expression, rg.f64, floats) end)
+  end
+
+  for _, expression in ipairs { "a + b", "a - b", "a * b", "a / b", "a % b", "-a", "math.floor(a / b)" } do
+    it(("mean Lua's for integers: %s"):format(expression), function() agree(expression, rg.i32, integers) end)
+  end
+
+  it("compare as Lua does", function()
+    for _, op in ipairs { "<", "<=", ">", ">=", "==", "~=" } do
+      agree(("(a %s b) and 1 or 0"):format(op), rg.f64, floats)
+      agree(("(a %s b) and 1 or 0"):format(op), rg.i32, integers)
+    end
+  end)
+
+  it("join booleans, and choose", function()
+    agree("(a > 1 and b > 1) and 1 or 0", rg.f64, floats)
+    agree("(a > 1 or b > 1) and 1 or 0", rg.f64, floats)
+    agree("(not (a > b)) and a or b", rg.f64, floats)
+    agree("(a > 0 and b / a > 1 or b < 0) and 1 or 2", rg.f64, floats)
+  end)
+
+  it("raise to powers", function()
+    agree("math.abs(a) ^ 2", rg.f64, floats, 1e-14)
+    agree("math.abs(a) ^ b", rg.f64, { 0.5, 1, 2, 3 }, 1e-14)
+    assert.equal(1024, rg.kernel(function() return 2 ^ 10 end)())
+  end)
+
+  it("have LuaJIT's newer spellings in text kernels", function()
+    local run = rg.kernel([=[function(a, b)
+      const two = 2
+      local r = a != b ? a : b
+      r += two; r *= 3; r -= 1_000; r /= 4; r //= 1
+      return r
+    end]=])
+    assert.equal(math.floor(((5 + 2) * 3 - 1000) / 4), run(5, 6))
+  end)
+
+  it("nest to any depth without taking ever longer to read", function()
+    local x = rg.field(rg.f32, 4)
+    local function run(text) return rg.kernel("function() return " .. text .. " end", { x = x })() end
+    assert.is_true(run(("x[0] < 1 and "):rep(60) .. "x[1] < 1"))
+    assert.equal(2, run(("rg.select(x[0] + "):rep(40) .. "x[1]" .. (" > 1, 2, 2)"):rep(40)))
+    assert.equal(2, run(("(("):rep(40) .. "x[0]" .. (") > 1 ? 2 : 2)"):rep(40)))
   end)
 end)

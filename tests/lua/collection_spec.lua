@@ -139,21 +139,6 @@ describe("collection", function()
     assert.equal(live, own.memory().live)
   end)
 
-  it("returns all memory of a destroyed tree #compiled", function()
-    own.sync()
-    local before = own.memory().live
-    local tree = own.tree()
-    local x = own.field(own.f64)
-    tree:pointer("ij", 32):dense("ij", 16):place(x)
-    local fill = own.kernel(function()
-      for i, j in own.range(512, 512) do x[i][j] = 1 end
-    end)
-    fill()
-    assert.is_true(own.memory().live >= before + 512 * 512 * 8)
-    tree:destroy()
-    assert.equal(before, own.memory().live)
-  end)
-
   it("returns all memory of trees that nobody holds any more #compiled", function()
     own.sync()
     local before = own.memory().live
@@ -185,25 +170,6 @@ describe("collection", function()
       return n
     end)
     for round = 0, 31 do assert.equal(512, walk(112 * round)) end
-    small.reset()
-  end)
-
-  it("leaves the runtime usable when the budget is exhausted #compiled", function()
-    local small = rg.new { threads = 2, memory = "8MiB" }
-    local x = small.field(small.f32)
-    local block = small.root:pointer("i", 4096)
-    block:dense("i", 1024):place(x)
-    local fill = small.kernel(function(blocks)
-      for i in small.range(1024 * blocks) do x[i] = 1 end
-    end)
-    local ok, failure = pcall(fill, 4096)
-    assert.is_false(ok)
-    assert.equal("memory.budget", failure.code)
-    block:clear()
-    small.gc()
-    fill(100)
-    assert.equal(100, block:count())
-    assert.same({ 1, 0 }, { x[1024 * 100 - 1], x[1024 * 100] })
     small.reset()
   end)
 end)

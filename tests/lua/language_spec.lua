@@ -131,14 +131,6 @@ describe("arithmetic", function()
     end)()
     assert.same({ 0.75, 2 }, { s, n })
   end)
-
-  it("does not store floats in integers unasked (T91)", function()
-    local n = rg.field(rg.i32, 1)
-    local err = failure(rg.kernel(function() n[0] = 2.7 end))
-    assert.equal("type.float_to_int", err.code)
-    assert.truthy(err.hint:find("math.floor", 1, true))
-    assert.same({ 2, -2 }, { run("function() return rg.i32(2.7), rg.i32(-2.7) end") })
-  end)
 end)
 
 describe("statements of Lua (L24)", function()
@@ -200,11 +192,6 @@ describe("kernels as values", function()
     assert.truthy(tostring(kit.double):find("double", 1, true) and tostring(kit.double):find("language_spec.lua:", 1, true))
   end)
 
-  it("take functions of Lua by any name (L19)", function()
-    local sqrt, band, m = math.sqrt, require("bit").band, math
-    assert.same({ 3, 4, 1 }, { rg.kernel(function(v) return sqrt(v), band(12, 6), m.max(1, 0) end)(9) })
-  end)
-
   it("are methods of the user's tables (L21)", function()
     local Solver = { n = 3 }
     Solver.__index = Solver
@@ -215,21 +202,6 @@ describe("kernels as values", function()
     s.n, s.scale = 2, 10
     s:fill(1)
     assert.same({ 10, 10, 3, 3, 0, 0, 0, 0 }, x:to_table())
-  end)
-
-  it("run and yield in coroutines (L32)", function()
-    local k = rg.kernel(function(v) return v + 1 end)
-    local co = coroutine.wrap(function()
-      for i = 1, 3 do coroutine.yield(k(i)) end
-    end)
-    assert.same({ 2, 3, 4 }, { co(), co(), co() })
-  end)
-
-  it("on one line are told apart, or refused (L36)", function()
-    local a, b = rg.kernel(function(v) return v + 1 end), nil
-    assert.equal(3, a(2))
-    local ok, err = pcall(function() a, b = rg.kernel(function(v) return v + 1 end), rg.kernel(function(v) return v + 2 end) end)
-    if ok then assert.same({ 3, 4 }, { a(2), b(2) }) else assert.equal("source.missing", err.code) end
   end)
 
   it("leave errors that pcall, xpcall and tostring know (L30)", function()
