@@ -19,7 +19,7 @@ dependencies = { "lua == 5.1" }
 build = {
   type = "command",
   build_command = "cmake -S . -B build-rock -G Ninja -DCMAKE_INSTALL_LIBDIR=lib"
-    .. " && cmake --build build-rock --target regolith regolith-codegen regolith-codegen-helper regolith-program regolith-bytecode",
+    .. " && cmake --build build-rock --target product",
   install_command = "cmake --install build-rock --prefix build-rock/rock --strip"
     .. " && cp -r build-rock/rock/share/lua/5.1/. '$(LUADIR)'"
     .. " && cp build-rock/rock/lib/libregolith.so.1 '$(LIBDIR)/libregolith.so.1'"

@@ -25,10 +25,22 @@ install_missing() {
   }
 }
 
+# CMake writes the names of both folders into what it makes; a moved clone has others.
+is_configured_here() { # FOLDER
+  local source folder
+  source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$1/CMakeCache.txt")
+  folder=$(sed -n 's/^CMAKE_CACHEFILE_DIR:INTERNAL=//p' "$1/CMakeCache.txt")
+  [ "$source" -ef "$root" ] && [ "$folder" -ef "$1" ]
+}
+
 # configure_and_build FOLDER [CMAKE OPTION ..]: quick when nothing changed. `targets` names what to build; empty: all.
 configure_and_build() {
   local folder="$1"
   shift
+  if [ -f "$folder/CMakeCache.txt" ] && ! is_configured_here "$folder"; then
+    say "$folder was configured elsewhere, or for another source tree: configuring anew"
+    rm -rf "$folder/CMakeCache.txt" "$folder/CMakeFiles" "$folder/build.ninja"
+  fi
   if [ ! -f "$folder/build.ninja" ]; then
     say "configuring in $folder"
     cmake -S "$root" -B "$folder" -G Ninja "$@" >"$folder.configure.log" 2>&1 || {
