@@ -69,7 +69,7 @@ void emit_product(Emit *e, Expr *expr);         /* with a matrix */
 bool emit_is_product(Emit *e, const Expr *expr);
 
 /* emit_list.c */
-void emit_list_call(Emit *e, Expr *call, const Entity *entity); /* append, pop, length */
+void emit_list_call(Emit *e, Expr *call, const MethodCall *m); /* append, pop, length */
 void emit_items(Emit *e, const LoopHead *head, const Stmt *stmt); /* the head of `for k, v in x:items(i)` */
 Type emit_item_type(Emit *e, const LoopHead *head, int variable);
 

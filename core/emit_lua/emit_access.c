@@ -39,7 +39,7 @@ static void add_indices(Emit *e, Expr *expr, Indices *indices) {
     add_indices(e, expr->left, indices);
   } else if (expr->kind == AST_LOCAL) { /* a view: {0, i, j} keeps those it was made with */
     const Local *local = expr->local;
-    int count = local->is_alias ? local->alias.indexed : 0;
+    int count = local->is_alias && local->alias.kind == ENTITY_FIELD ? local->alias.field.indexed : 0;
     for (int i = 0; i < count; i++) emit_format(e, ", %s[%d]", e->names[expr->local->id], i + 2);
     indices->given += count;
   } else if (expr->kind == AST_INDEX) {
@@ -64,8 +64,8 @@ void emit_indices(Emit *e, Expr *expr, int most) { emit_call_indices(e, expr, &(
 
 void emit_element(Emit *e, Expr *expr) {
   const Entity *element = &expr->entity;
-  emit_conversion(e, element->shape, element->type, emit_type(e, expr));
-  emit_on(e, element->source, "get");
-  emit_indices(e, expr, element->node->rank);
+  emit_conversion(e, element->shape, element->field.type, emit_type(e, expr));
+  emit_on(e, element->field.source, "get");
+  emit_indices(e, expr, element->field.node->rank);
   emit_text(e, "))");
 }

@@ -21,7 +21,7 @@ static Target target_of(Emit *e, Expr *expr) {
   bool is_local = root->kind == AST_LOCAL && root->entity.kind != ENTITY_ELEMENT;
   return (Target){.expr = expr, .root = root, .is_local = is_local,
                   .is_part = sema_strip(expr)->entity.kind == ENTITY_PART,
-                  .type = is_local ? root->local->type : root->entity.type,
+                  .type = is_local ? root->local->type : root->entity.field.type,
                   .shape = emit_shape(e, expr),
                   .element = &root->entity,
                   .name = is_local ? e->names[root->local->id] : NULL};
@@ -58,7 +58,7 @@ void emit_update(Emit *e, const Update *update) {
   bool all_negative = update->terms.items[0].is_negative && first_positive(update) < 0;
   const char *op = ir_update_text(all_negative ? IR_UPDATE_SUB : update->op);
   if (!target.is_local) {
-    emit_on(e, target.element->source, target.is_part ? "update_parts" : "update");
+    emit_on(e, target.element->field.source, target.is_part ? "update_parts" : "update");
     emit_format(e, ", _rg.%s_%s, ", op, type_text(target.type));
   } else if (target.is_part) {
     emit_format(e, "%s = _rg.update_parts(%s, _rg.%s_%s, ", target.name, target.name, op, type_text(target.type));
@@ -70,7 +70,7 @@ void emit_update(Emit *e, const Update *update) {
   emit_terms(e, update, &target);
   if (target.is_part) emit_text(e, ", ");
   if (target.is_part) emit_selection(e, target.expr);
-  if (!target.is_local) emit_indices(e, target.root, target.element->node->rank);
+  if (!target.is_local) emit_indices(e, target.root, target.element->field.node->rank);
   emit_text(e, ")");
 }
 
@@ -85,12 +85,12 @@ static void emit_place(Emit *e, const Target *target, int number) {
   }
   if (target->is_local) return;
   emit_format(e, "local _rg_t%d = {0", number);
-  emit_indices(e, target->root, target->element->node->rank);
+  emit_indices(e, target->root, target->element->field.node->rank);
   emit_text(e, "}; ");
 }
 
 static void emit_place_indices(Emit *e, const Target *target, int number) {
-  for (int k = 0; k < target->element->node->rank; k++) emit_format(e, ", _rg_t%d[%d]", number, k + 2);
+  for (int k = 0; k < target->element->field.node->rank; k++) emit_format(e, ", _rg_t%d[%d]", number, k + 2);
 }
 
 /* Of a place that emit_place computed. */
@@ -101,7 +101,7 @@ static void emit_set(Emit *e, const Target *target, int number, const char *valu
     else emit_format(e, "%s = %s; ", target->name, value);
     return;
   }
-  emit_on(e, target->element->source, target->is_part ? "set_parts" : "set");
+  emit_on(e, target->element->field.source, target->is_part ? "set_parts" : "set");
   emit_format(e, ", %s%s", value, parts);
   emit_place_indices(e, target, number);
   emit_text(e, "); ");
@@ -139,7 +139,7 @@ void emit_assign(Emit *e, Stmt *stmt) {
   }
   Target target = target_of(e, stmt->targets.items[0]);
   if (!target.is_local) {
-    emit_on(e, target.element->source, target.is_part ? "set_parts" : "set");
+    emit_on(e, target.element->field.source, target.is_part ? "set_parts" : "set");
     emit_text(e, ", ");
   } else if (target.is_part) {
     emit_format(e, "%s = _rg.with(%s, ", target.name, target.name);
@@ -149,7 +149,7 @@ void emit_assign(Emit *e, Stmt *stmt) {
   emit_for(e, stmt->values.items[0], target.type, target.shape);
   if (target.is_part) emit_text(e, ", ");
   if (target.is_part) emit_selection(e, target.expr);
-  if (!target.is_local) emit_indices(e, target.root, target.element->node->rank);
+  if (!target.is_local) emit_indices(e, target.root, target.element->field.node->rank);
   if (!target.is_local || target.is_part) emit_text(e, ")");
 }
 
@@ -168,7 +168,7 @@ static void emit_old(Emit *e, const Target *target) {
   if (target->is_local) {
     emit_text(e, target->name);
   } else {
-    emit_on(e, target->element->source, "get");
+    emit_on(e, target->element->field.source, "get");
     emit_place_indices(e, target, 0);
     emit_text(e, ")");
   }

@@ -99,50 +99,53 @@ static void emit_builtin(Emit *e, Expr *call, const Builtin *builtin) {
 }
 
 void emit_call(Emit *e, Expr *call) {
-  const Entity *entity = &call->entity;
-  if (entity->builtin) emit_builtin(e, call, entity->builtin);
-  else if (!entity->is_conversion) emit_refuse(e, call);
-  else if (!type_is_scalar(entity->shape)) emit_construction(e, call);
-  else emit_as(e, call->list.items[0], entity->type);
+  if (builtin_of(call)) emit_builtin(e, call, builtin_of(call));
+  else if (call->call.kind != CALL_CONVERSION) emit_refuse(e, call);
+  else if (!type_is_scalar(shape_of(call))) emit_construction(e, call);
+  else emit_as(e, call->list.items[0], call->call.type);
 }
 
 /* -- methods --------------------------------------------------------------------------------------------- */
 
 /* x:add(i, v) is _rg_f[1].rmw(_rg_f[1], _rg.add_i32, {0, i}, v): the old value; compare_exchange has two values. */
-static void emit_element_call(Emit *e, Expr *call, const Entity *entity, int index_count) {
-  bool swaps = entity->method->form == METHOD_CAS;
-  emit_conversion(e, entity->shape, entity->type, emit_type(e, call));
-  emit_on(e, entity->source, swaps ? "swap" : "rmw");
-  if (!swaps) emit_format(e, ", _rg.%s_%s", ir_update_text((IrUpdate)entity->method->op), type_text(entity->type));
+static void emit_element_call(Emit *e, Expr *call, const MethodCall *m, int index_count) {
+  const FieldRef *field = field_of(&m->object);
+  bool swaps = m->method->form == METHOD_CAS;
+  emit_conversion(e, m->object.shape, field->type, emit_type(e, call));
+  emit_on(e, field->source, swaps ? "swap" : "rmw");
+  if (!swaps)
+    emit_format(e, ", _rg.%s_%s", ir_update_text((IrUpdate)m->method->op), type_text(field->type));
   emit_text(e, ", {0");
-  emit_call_indices(e, call->left, &call->list, index_count, entity->node->rank);
+  emit_call_indices(e, call->left, &call->list, index_count, field->node->rank);
   emit_text(e, "}");
   for (int i = index_count; i < call->list.count; i++) {
     emit_text(e, ", ");
-    emit_for(e, call->list.items[i], entity->type, entity->shape);
+    emit_for(e, call->list.items[i], field->type, m->object.shape);
   }
   emit_text(e, "))");
 }
 
-void emit_method(Emit *e, Expr *call) {
-  const Entity *entity = &call->entity;
-  if (entity->builtin || !entity->method) {
-    if (entity->builtin) emit_builtin(e, call, entity->builtin);
-    else emit_refuse(e, call);
-    return;
-  }
-  if (entity->method->form == METHOD_LIST) {
-    emit_list_call(e, call, entity);
-    return;
-  }
-  int index_count = call->list.count - entity->method->values;
-  if (entity->method->values) {
-    emit_element_call(e, call, entity, index_count);
-    return;
-  }
-  emit_format(e, "_rg.%s(", entity->method->name);
-  emit_source(e, entity->source);
+static void emit_cell_call(Emit *e, Expr *call, const MethodCall *m, int index_count) {
+  const FieldRef *field = field_of(&m->object);
+  emit_format(e, "_rg.%s(", m->method->name);
+  emit_source(e, field->source);
   emit_text(e, ".level");
-  emit_call_indices(e, call->left, &call->list, index_count, entity->node->rank);
+  emit_call_indices(e, call->left, &call->list, index_count, field->node->rank);
   emit_text(e, ")");
+}
+
+void emit_method(Emit *e, Expr *call) {
+  if (builtin_of(call)) {
+    emit_builtin(e, call, builtin_of(call));
+    return;
+  }
+  if (call->call.kind != CALL_METHOD) {
+    emit_refuse(e, call);
+    return;
+  }
+  const MethodCall *m = method_of(call);
+  int index_count = call->list.count - m->method->values;
+  if (m->method->form == METHOD_LIST) emit_list_call(e, call, m);
+  else if (m->method->values) emit_element_call(e, call, m, index_count);
+  else emit_cell_call(e, call, m, index_count);
 }

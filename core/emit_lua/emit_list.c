@@ -6,11 +6,13 @@
 #include "emit_lua/emit.h"
 
 /* "_rg.name(LEVEL, {0, i, j}" */
-static void emit_list(Emit *e, const char *name, Expr *call, const Entity *entity) {
+static void emit_list(Emit *e, const char *name, Expr *call) {
+  const MethodCall *m = method_of(call);
+  const FieldRef *field = field_of(&m->object);
   emit_format(e, "_rg.%s(", name);
-  emit_source(e, entity->source);
+  emit_source(e, field->source);
   emit_text(e, ".level, {0");
-  emit_call_indices(e, call->left, &call->list, entity->taken, entity->node->rank - 1);
+  emit_call_indices(e, call->left, &call->list, m->taken, field->node->rank - 1);
   emit_text(e, "}");
 }
 
@@ -21,22 +23,23 @@ static int field_ordinal(const SNode *node, const SNodeComponent *field) {
   return ordinal;
 }
 
-static void emit_append(Emit *e, Expr *call, const Entity *entity) {
+static void emit_append(Emit *e, Expr *call, const MethodCall *m) {
   int component = 0;
-  emit_list(e, "append", call, entity);
-  for (int i = entity->taken; i < call->list.count; i++) {
+  emit_list(e, "append", call);
+  for (int i = m->taken; i < call->list.count; i++) {
     Expr *value = call->list.items[i];
     emit_text(e, ", ");
-    emit_as(e, value, entity->node->components[component].type);
+    emit_as(e, value, field_of(&m->object)->node->components[component].type);
     component += type_parts(emit_shape(e, value));
   }
   emit_text(e, ")");
 }
 
 /* The results behind the first are locals without a name of their own. */
-static void emit_pop(Emit *e, Expr *call, const Entity *entity) {
-  emit_list(e, "pop", call, entity);
-  emit_format(e, ", _rg_r, %d", field_ordinal(entity->node, &entity->node->components[entity->component]));
+static void emit_pop(Emit *e, Expr *call, const MethodCall *m) {
+  const SNode *node = field_of(&m->object)->node;
+  emit_list(e, "pop", call);
+  emit_format(e, ", _rg_r, %d", field_ordinal(node, &node->components[m->component]));
   for (int i = 1; i < call->popped.count; i++) {
     int id = call->popped.items[i]->id;
     e->names[id] = scratch_format(e->scratch, "_rg_r[%d]", id);
@@ -45,26 +48,26 @@ static void emit_pop(Emit *e, Expr *call, const Entity *entity) {
   emit_text(e, ")");
 }
 
-void emit_list_call(Emit *e, Expr *call, const Entity *entity) {
-  emit_conversion(e, entity->shape, entity->type, emit_type(e, call));
-  if (entity->method->op == IR_APPEND) {
-    emit_append(e, call, entity);
-  } else if (entity->method->op == IR_POP) {
-    emit_pop(e, call, entity);
+void emit_list_call(Emit *e, Expr *call, const MethodCall *m) {
+  emit_conversion(e, shape_of(call), m->type, emit_type(e, call));
+  if (m->method->op == IR_APPEND) {
+    emit_append(e, call, m);
+  } else if (m->method->op == IR_POP) {
+    emit_pop(e, call, m);
   } else {
-    emit_list(e, "length", call, entity);
+    emit_list(e, "length", call);
     emit_text(e, ")");
   }
   emit_text(e, ")");
 }
 
 void emit_items(Emit *e, const LoopHead *head, const Stmt *stmt) {
-  emit_list(e, "items", head->items, &head->items->entity);
+  emit_list(e, "items", head->items);
   for (int i = 1; i < stmt->locals.count; i++)
-    emit_format(e, ", %d", field_ordinal(head->node, list_item_field(e->s, head, i - 1)));
+    emit_format(e, ", %d", field_ordinal(head->node, list_item_field(head, i - 1)));
   emit_text(e, ")");
 }
 
 Type emit_item_type(Emit *e, const LoopHead *head, int variable) {
-  return variable ? type_element(list_item_field(e->s, head, variable - 1)->whole) : TYPE(I32);
+  return variable ? type_element(list_item_field(head, variable - 1)->whole) : TYPE(I32);
 }

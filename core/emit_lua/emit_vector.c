@@ -10,14 +10,15 @@
 
 void emit_live(Emit *e, const Expr *expr) {
   const Entity *entity = &expr->entity;
-  const Live *live = &e->s->lives.items[entity->live];
+  const Parts *parts = &entity->live.parts;
+  const Live *live = &e->s->lives.items[entity->live.number];
   Type at = emit_type(e, expr);
   bool is_vector = !type_is_scalar(entity->shape);
   if (is_vector) emit_text(e, "{");
   for (int k = 0; k < type_parts(entity->shape); k++) {
     if (k) emit_text(e, ", ");
     emit_conversion(e, (Shape){0}, live->met, at);
-    emit_format(e, "_rg_a[%d])", live->arg + (entity->part_count ? entity->parts[k] : k));
+    emit_format(e, "_rg_a[%d])", live->arg + (parts->count ? parts->at[k] : k));
   }
   if (is_vector) emit_text(e, "}");
 }
@@ -25,22 +26,23 @@ void emit_live(Emit *e, const Expr *expr) {
 /* -- parts ----------------------------------------------------------------------------------------------------- */
 
 /* "{3, 1}" */
-static void emit_places(Emit *e, const Entity *part) {
-  for (int k = 0; k < part->part_count; k++) emit_format(e, "%s%d", k ? ", " : "{", part->parts[k] + 1);
+static void emit_places(Emit *e, const Parts *parts) {
+  for (int k = 0; k < parts->count; k++)
+    emit_format(e, "%s%d", k ? ", " : "{", parts->at[k] + 1);
   emit_text(e, "}");
 }
 
 static void emit_named_part(Emit *e, Expr *part) {
-  const Entity *entity = &part->entity;
-  bool is_scalar = entity->part_count == 1;
+  const Parts *parts = &part->entity.parts;
+  bool is_scalar = parts->count == 1;
   emit_text(e, is_scalar ? "(" : "_rg.pick(");
   emit_expr(e, part->left);
   if (is_scalar) {
-    emit_format(e, ")[%d]", entity->parts[0] + 1);
+    emit_format(e, ")[%d]", parts->at[0] + 1);
     return;
   }
   emit_text(e, ", ");
-  emit_places(e, entity);
+  emit_places(e, parts);
   emit_text(e, ")");
 }
 
@@ -60,7 +62,7 @@ static void emit_indexed_part(Emit *e, Expr *part) {
 void emit_part(Emit *e, Expr *part) {
   const Entity *entity = &part->entity;
   emit_conversion(e, entity->shape, emit_type(e, part->left), emit_type(e, part));
-  if (entity->part_count) emit_named_part(e, part);
+  if (entity->parts.count) emit_named_part(e, part);
   else emit_indexed_part(e, part);
   emit_text(e, ")");
 }
@@ -74,11 +76,11 @@ void emit_selection(Emit *e, Expr *part) {
     emit_text(e, "}");
     return;
   }
-  emit_text(e, entity->part_count ? "_rg.pick(" : "_rg.row(");
+  emit_text(e, entity->parts.count ? "_rg.pick(" : "_rg.row(");
   emit_selection(e, part->left);
   emit_text(e, ", ");
-  if (entity->part_count) {
-    emit_places(e, entity);
+  if (entity->parts.count) {
+    emit_places(e, &entity->parts);
   } else {
     emit_expr(e, part->list.items[0]);
     emit_format(e, ", %d", type_cols(emit_shape(e, part->left)));
@@ -90,14 +92,14 @@ void emit_selection(Emit *e, Expr *part) {
 
 /* `rg.vec3(v, 1)`; one number stands for all of a vector and for the diagonal of a matrix. */
 void emit_construction(Emit *e, Expr *call) {
-  const Entity *entity = &call->entity;
-  Shape shape = entity->shape;
+  Type type = call->call.type;
+  Shape shape = shape_of(call);
   Exprs items = call_items(e->s, call);
-  emit_conversion(e, shape, entity->type, emit_type(e, call));
+  emit_conversion(e, shape, type, emit_type(e, call));
   bool is_one = items.count == 1 && type_is_scalar(emit_shape(e, items.items[0]));
   if (is_one && type_is_matrix(shape)) {
     emit_format(e, "_rg.diagonal(%d, %d, ", type_rows(shape), type_cols(shape));
-    emit_zero(e, entity->type, (Shape){0});
+    emit_zero(e, type, (Shape){0});
     emit_text(e, ", ");
   } else if (is_one) {
     emit_format(e, "_rg.stretch(%d, ", type_parts(shape));
@@ -106,7 +108,7 @@ void emit_construction(Emit *e, Expr *call) {
   }
   for (int i = 0; i < items.count; i++) {
     if (i) emit_text(e, ", ");
-    emit_as(e, items.items[i], entity->type);
+    emit_as(e, items.items[i], type);
   }
   emit_text(e, "))");
 }

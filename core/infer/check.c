@@ -17,7 +17,7 @@ static void check_declaration(Sema *s, Stmt *stmt) {
 
 static Type target_type(Sema *s, Expr *target) {
   const Expr *root = shape_root(target);
-  return root->kind == AST_LOCAL ? root->local->type : root->entity.type;
+  return root->kind == AST_LOCAL ? root->local->type : root->entity.field.type;
 }
 
 /* What an assigned element or local is called in a sentence. */

@@ -47,36 +47,36 @@ static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
 }
 
 bool check_call(Sema *s, Expr *e) {
-  const Entity *entity = &e->entity;
-  if (entity->builtin) return check_builtin(s, e, entity->builtin);
+  if (builtin_of(e)) return check_builtin(s, e, builtin_of(e));
   Exprs items = call_items(s, e);
-  return check_all(s, &items, entity->type);
+  return check_all(s, &items, e->call.type);
 }
 
 /* -- methods --------------------------------------------------------------------------------------------- */
 
 static bool takes_integers(IrUpdate op) { return op == IR_UPDATE_BAND || op == IR_UPDATE_BOR || op == IR_UPDATE_BXOR; }
 
-static bool check_element(Sema *s, Expr *e, const Entity *field) {
-  bool moves = field->method->form == METHOD_CAS || field->method->op == IR_UPDATE_EXCHANGE;
-  bool fits = moves ||
-              (takes_integers((IrUpdate)field->method->op) ? type_is_integer(field->type) : !type_is_bool(field->type));
-  return fits || sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' has no '%s': its elements are %s", field->name,
-                           field->method->name, type_text(field->type));
+static bool check_element(Sema *s, Expr *e, const MethodCall *m) {
+  Type type = m->object.field.type;
+  bool moves = m->method->form == METHOD_CAS || m->method->op == IR_UPDATE_EXCHANGE;
+  bool fits = takes_integers((IrUpdate)m->method->op) ? type_is_integer(type) : !type_is_bool(type);
+  return moves || fits ||
+         sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' has no '%s': its elements are %s",
+                   m->object.name, m->method->name, type_text(type));
 }
 
 bool check_method(Sema *s, Expr *e) {
-  const Entity *entity = &e->entity;
-  if (entity->builtin) return check_builtin(s, e, entity->builtin);
+  if (builtin_of(e)) return check_builtin(s, e, builtin_of(e));
   if (!check_object(s, e->left)) return false;
-  bool has_values = entity->method->values > 0;
-  int indices = method_index_count(entity, e);
-  if (has_values && !check_element(s, e, entity)) return false;
+  const MethodCall *m = method_of(e);
+  bool has_values = m->method->values > 0;
+  int indices = method_index_count(e);
+  if (has_values && !check_element(s, e, m)) return false;
   if (!check_indices(s, &e->list, indices)) return false;
-  if (entity->method->form == METHOD_LIST) return check_list_values(s, e);
-  const char *what = has_values ? scratch_format(s->scratch, "an element of '%s'", entity->name) : "";
+  if (m->method->form == METHOD_LIST) return check_list_values(s, e);
+  const char *what = has_values ? scratch_format(s->scratch, "an element of '%s'", m->object.name) : "";
   for (int i = indices; i < e->list.count; i++)
-    if (!check_store(s, e->list.items[i], entity->type, what)) return false;
+    if (!check_store(s, e->list.items[i], m->object.field.type, what)) return false;
   return true;
 }
 

@@ -210,7 +210,7 @@ static bool check_and(Sema *s, Expr *e) {
 /* A live float notes the types of its uses: one makes the argument's type, several make it an f64. */
 static void note_use(Sema *s, const Expr *e, Type at) {
   if (e->entity.kind != ENTITY_LIVE) return;
-  Live *live = &s->lives.items[e->entity.live];
+  Live *live = &s->lives.items[e->entity.live.number];
   if (live->ty.kind != TY_SOFT) return;
   live->met = type_is_none(live->met) || type_equal(live->met, at) ? at : TYPE(F64);
 }
@@ -224,7 +224,7 @@ static bool check_leaf(Sema *s, Expr *e, Type at) {
 static Type settle(Sema *s, Expr *e, Type want) {
   bool is_bits =
       (e->kind == AST_BINARY && e->op >= AST_BAND && e->op <= AST_SAR) || (e->kind == AST_UNARY && e->op == AST_BNOT);
-  const Builtin *builtin = e->kind == AST_CALL || e->kind == AST_METHOD ? e->entity.builtin : NULL;
+  const Builtin *builtin = builtin_of(e);
   const Expr *first = builtin ? call_arguments(s, e).items[0] : NULL;
   bool is_call = builtin && (builtin->form == FORM_BITS || builtin->form == FORM_SHIFT);
   if ((is_bits || is_call) && type_is_float(want)) want = TYPE(NONE);

@@ -16,7 +16,7 @@ static void demand_live(Sema *s, int number, const Expr *use, Why why) {
 static void demand_local(Sema *s, Expr *e, Why why) {
   Entity *entity = &e->entity;
   Local *local = e->local;
-  if (entity->kind == ENTITY_LIVE) demand_live(s, entity->live, e, why);
+  if (entity->kind == ENTITY_LIVE) demand_live(s, entity->live.number, e, why);
   if (local->is_alias || local->is_demanded) return;
   local->is_demanded = true;
   local->why = why;
@@ -52,7 +52,7 @@ void demand_integer(Sema *s, Expr *e, Why why) {
       demand_integer(s, e->left, why);
       break;
     }
-    demand_live(s, e->entity.live, e, why);
+    demand_live(s, e->entity.live.number, e, why);
     break;
   case AST_PAREN: case AST_UNARY: demand_integer(s, e->left, why); break;
   case AST_BINARY: case AST_OR:

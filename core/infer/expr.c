@@ -52,13 +52,13 @@ static Ty infer_named(Sema *s, Expr *e) {
     }
     return infer_expr(s, e->left);
   case ENTITY_LIVE: {
-    Live *live = &s->lives.items[entity->live];
+    Live *live = &s->lives.items[entity->live.number];
     if (!live->use) live->source_text = sema_text_source(s);
     if (!live->use) live->use = e;
     return live->ty;
   }
   case ENTITY_CONSTANT: return ty_of(entity->constant > INT32_MAX ? TYPE(I64) : TYPE(I32));
-  case ENTITY_ELEMENT: return ty_of(entity->type);
+  case ENTITY_ELEMENT: return ty_of(entity->field.type);
   case ENTITY_VALUE: return e->kind == AST_LOCAL ? e->local->ty : (Ty){0};
   default: return (Ty){0};
   }
@@ -113,29 +113,25 @@ static Ty infer_builtin(Sema *s, Expr *e, const Builtin *builtin) {
 }
 
 static Ty infer_call(Sema *s, Expr *e) {
-  const Entity *entity = &e->entity;
-  if (entity->builtin) return infer_builtin(s, e, entity->builtin);
+  if (builtin_of(e)) return infer_builtin(s, e, builtin_of(e));
   infer_list(s, &e->list);
-  return ty_of(entity->type);
+  return e->call.kind == CALL_CONVERSION ? ty_of(e->call.type) : (Ty){0};
 }
 
 static Ty infer_method(Sema *s, Expr *e) {
-  const Entity *entity = &e->entity;
-  if (entity->builtin) return infer_builtin(s, e, entity->builtin);
+  if (builtin_of(e)) return infer_builtin(s, e, builtin_of(e));
   infer_object(s, e->left);
   infer_list(s, &e->list);
   Exprs indices = e->list;
-  indices.count = method_index_count(entity, e);
-  demand_list(s, &indices, indexes, entity->name);
-  for (int i = indices.count; i < e->list.count && entity->method->values; i++)
-    if (type_is_integer(entity->type)) infer_demand(s, e->list.items[i], "which goes into '%s'", entity->name);
-  switch (entity->method->form) {
-  case METHOD_LIST: infer_list_values(s, e); return ty_of(entity->type);
-  case METHOD_RMW: case METHOD_CAS: return ty_of(entity->type);
-  case METHOD_IS_ACTIVE: return ty_of(TYPE(BOOL));
-  case METHOD_COUNT: return ty_of(TYPE(I64));
-  default: return (Ty){0};
-  }
+  const MethodCall *m = method_of(e);
+  const char *name = m->object.name;
+  indices.count = method_index_count(e);
+  demand_list(s, &indices, indexes, name);
+  for (int i = indices.count; i < e->list.count && m->method->values; i++)
+    if (type_is_integer(m->object.field.type))
+      infer_demand(s, e->list.items[i], "which goes into '%s'", name);
+  if (m->method->form == METHOD_LIST) infer_list_values(s, e);
+  return ty_of(m->type);
 }
 
 /* -- operators ------------------------------------------------------------------------------------------- */

@@ -3,16 +3,16 @@
 
 void infer_items(Sema *s, const LoopHead *head, const Stmt *stmt) {
   for (int i = 1; i < stmt->locals.count; i++)
-    infer_give(s, stmt->locals.items[i], ty_of(type_element(list_item_field(s, head, i - 1)->whole)), NULL);
+    infer_give(s, stmt->locals.items[i], ty_of(type_element(list_item_field(head, i - 1)->whole)), NULL);
 }
 
 void infer_list_values(Sema *s, Expr *e) {
-  const Entity *entity = &e->entity;
+  const MethodCall *m = method_of(e);
   int component = 0;
-  for (int i = entity->taken; i < e->list.count; i++) {
+  for (int i = m->taken; i < e->list.count; i++) {
     Expr *value = e->list.items[i];
-    if (type_is_integer(entity->node->components[component].type))
-      infer_demand(s, value, "which goes into '%s'", entity->name);
+    if (type_is_integer(m->object.field.node->components[component].type))
+      infer_demand(s, value, "which goes into '%s'", m->object.name);
     component += type_parts(shape_of(value));
   }
   for (int i = 0; i < e->popped.count; i++)
@@ -20,17 +20,17 @@ void infer_list_values(Sema *s, Expr *e) {
 }
 
 bool check_list_values(Sema *s, Expr *e) {
-  const Entity *entity = &e->entity;
+  const MethodCall *m = method_of(e);
   int component = 0;
-  for (int i = entity->taken; i < e->list.count; i++) {
+  for (int i = m->taken; i < e->list.count; i++) {
     Expr *value = e->list.items[i];
-    const SNodeComponent *to = &entity->node->components[component];
+    const SNodeComponent *to = &m->object.field.node->components[component];
     int count = type_parts(shape_of(value));
     for (int k = 1; k < count; k++)
       if (!type_equal(to[k].type, to->type))
         return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, "give a value for each field, in the order of place",
                          "this vector would fill fields of different types");
-    if (!check_store(s, value, to->type, scratch_format(s->scratch, "an element of '%s'", entity->name))) return false;
+    if (!check_store(s, value, to->type, scratch_format(s->scratch, "an element of '%s'", m->object.name))) return false;
     component += count;
   }
   return true;

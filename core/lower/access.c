@@ -27,7 +27,7 @@ int lower_index_list(Sema *s, const Exprs *list, int count, IrInst **indices, in
 }
 
 static int copy_view(const Local *local, IrInst **indices) {
-  int count = local->indices ? local->alias.indexed : 0;
+  int count = local->indices ? field_of(&local->alias)->indexed : 0;
   for (int i = 0; i < count; i++) indices[i] = local->indices[i];
   return count;
 }
@@ -54,7 +54,7 @@ static IrInst *from_start(Sema *s, IrInst *index, int64_t offset, int64_t extent
   return ir_binary(&s->b, IR_SUB, index, lower_number(s, index->type, offset));
 }
 
-IrInst **lower_from_start(Sema *s, const Entity *field, int count, IrInst **indices) {
+IrInst **lower_from_start(Sema *s, const FieldRef *field, int count, IrInst **indices) {
   if (!field->offset) return indices;
   IrInst **moved = scratch_array(s->scratch, IrInst *, SNODE_MAX_AXES);
   for (int k = 0; k < count; k++) {
@@ -64,9 +64,10 @@ IrInst **lower_from_start(Sema *s, const Entity *field, int count, IrInst **indi
   return moved;
 }
 
-IrInst *lower_place_at(Sema *s, const Entity *field, int part, IrInst **indices) {
+IrInst *lower_place_at(Sema *s, const Entity *element, int part, IrInst **indices) {
+  const FieldRef *field = field_of(element);
   indices = lower_from_start(s, field, field->node->rank, indices);
-  int number = ir_add_field(s->output->kernel, field->node, field->component + part, field->name);
+  int number = ir_add_field(s->output->kernel, field->node, field->component + part, element->name);
   if (number == s->output->fields.count) vec_push(s->scratch, &s->output->fields, field->source);
   return ir_place(&s->b, number, indices);
 }

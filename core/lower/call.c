@@ -119,55 +119,54 @@ static IrInst **lower_builtin(Sema *s, Expr *e, const Builtin *builtin) {
 }
 
 /* What a vector is made of, one behind the other; one number for all, or for a diagonal. */
-static IrInst **lower_construction(Sema *s, Expr *e, const Entity *entity) {
-  Shape shape = entity->shape;
+static IrInst **lower_construction(Sema *s, Expr *e, Type type) {
+  Shape shape = shape_of(e);
   int count = type_parts(shape), so_far = 0;
   IrInst **result = array(s, count);
   Exprs items = call_items(s, e);
   for (int i = 0; i < items.count; i++) {
     int own = type_parts(shape_of(items.items[i]));
-    IrInst **values = lower_values_as(s, items.items[i], entity->type, own);
+    IrInst **values = lower_values_as(s, items.items[i], type, own);
     for (int k = 0; k < own && so_far < count; k++) result[so_far++] = values[k];
   }
   if (so_far == count) return result;
-  IrInst *one = result[0], *zero = type_is_matrix(shape) ? lower_number(s, entity->type, 0) : one;
+  IrInst *one = result[0], *zero = type_is_matrix(shape) ? lower_number(s, type, 0) : one;
   for (int k = 0; k < count; k++)
     result[k] = k / type_cols(shape) == k % type_cols(shape) ? one : zero;
   return result;
 }
 
 IrInst **lower_call(Sema *s, Expr *e) {
-  const Entity *entity = &e->entity;
-  return entity->builtin ? lower_builtin(s, e, entity->builtin) : lower_construction(s, e, entity);
+  const Builtin *builtin = builtin_of(e);
+  return builtin ? lower_builtin(s, e, builtin) : lower_construction(s, e, e->call.type);
 }
 
 /* -- methods --------------------------------------------------------------------------------------------- */
 
-static IrInst *change_number(Sema *s, const Entity *entity, int k, IrInst **indices, IrInst **const *values) {
-  const Method *method = entity->method;
-  IrInst *place = lower_place_at(s, entity, k, indices);
+static IrInst *change_number(Sema *s, const MethodCall *m, int k, IrInst **indices,
+                             IrInst **const *values) {
+  const Method *method = m->method;
+  IrInst *place = lower_place_at(s, &m->object, k, indices);
   if (method->form == METHOD_RMW) return ir_rmw(&s->b, (IrUpdate)method->op, place, values[0][k]);
-  return ir_emit(&s->b, IR_CAS, entity->type, 3, (IrInst *[]){place, values[0][k], values[1][k]});
+  return ir_emit(&s->b, IR_CAS, m->object.field.type, 3, (IrInst *[]){place, values[0][k], values[1][k]});
 }
 
-static IrInst **lower_element_call(Sema *s, Expr *e, const Entity *entity, IrInst **indices) {
+static IrInst **lower_element_call(Sema *s, Expr *e, const MethodCall *m, IrInst **indices) {
   IrInst **values[2] = {0};
-  int count = type_parts(entity->shape), first = e->list.count - entity->method->values;
-  for (int i = 0; i < entity->method->values; i++)
-    values[i] = lower_values_as(s, e->list.items[first + i], entity->type, count);
+  int count = type_parts(m->object.shape), first = e->list.count - m->method->values;
+  for (int i = 0; i < m->method->values; i++)
+    values[i] = lower_values_as(s, e->list.items[first + i], m->object.field.type, count);
   lower_at(s, e->pos);
   IrInst **old = array(s, count);
-  for (int k = 0; k < count; k++) old[k] = change_number(s, entity, k, indices, values);
+  for (int k = 0; k < count; k++) old[k] = change_number(s, m, k, indices, values);
   return old;
 }
 
-static IrInst **lower_cell_call(Sema *s, const Entity *entity, int count, IrInst **indices) {
-  Type result = entity->method->form == METHOD_IS_ACTIVE ? TYPE(BOOL)
-                : entity->method->form == METHOD_COUNT   ? TYPE(I64)
-                                                         : TYPE(NONE);
-  int level = lower_level(s, entity->node, entity->name, entity->source);
-  indices = lower_from_start(s, entity, count, indices);
-  IrInst *inst = ir_emit(&s->b, (IrOp)entity->method->op, result, count, indices);
+static IrInst **lower_cell_call(Sema *s, const MethodCall *m, int count, IrInst **indices) {
+  const FieldRef *field = field_of(&m->object);
+  int level = lower_level(s, field->node, m->object.name, field->source);
+  indices = lower_from_start(s, field, count, indices);
+  IrInst *inst = ir_emit(&s->b, (IrOp)m->method->op, m->type, count, indices);
   inst->level = level;
   IrInst **one = array(s, 1);
   one[0] = inst;
@@ -175,13 +174,13 @@ static IrInst **lower_cell_call(Sema *s, const Entity *entity, int count, IrInst
 }
 
 IrInst **lower_method(Sema *s, Expr *e) {
-  const Entity *entity = &e->entity;
-  if (entity->builtin) return lower_builtin(s, e, entity->builtin);
+  if (builtin_of(e)) return lower_builtin(s, e, builtin_of(e));
+  const MethodCall *m = method_of(e);
   IrInst *indices[SNODE_MAX_AXES];
   int count = lower_indices(s, e->left, indices);
-  count = lower_index_list(s, &e->list, method_index_count(entity, e), indices, count);
+  count = lower_index_list(s, &e->list, method_index_count(e), indices, count);
   lower_at(s, e->pos);
-  if (entity->method->form == METHOD_LIST) return lower_list_call(s, e, indices, count);
-  if (entity->method->values) return lower_element_call(s, e, entity, indices);
-  return lower_cell_call(s, entity, count, indices);
+  if (m->method->form == METHOD_LIST) return lower_list_call(s, e, indices, count);
+  if (m->method->values) return lower_element_call(s, e, m, indices);
+  return lower_cell_call(s, m, count, indices);
 }

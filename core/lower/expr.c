@@ -47,7 +47,8 @@ static IrInst *lower_named(Sema *s, Expr *e) {
   const Entity *entity = &e->entity;
   switch (entity->kind) {
   case ENTITY_LIVE:
-    return ir_arg(&s->b, s->lives.items[entity->live].arg + (entity->part_count ? entity->parts[0] : 0));
+    return ir_arg(&s->b, s->lives.items[entity->live.number].arg +
+                                (entity->live.parts.count ? entity->live.parts.at[0] : 0));
   case ENTITY_CONSTANT: return ir_const_int(&s->b, type_at(s, e), entity->constant);
   case ENTITY_ELEMENT: return lower_parts(s, e, &(int){0}, 1)[0];
   case ENTITY_PART: return lower_values(s, e)[0];

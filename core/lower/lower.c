@@ -92,7 +92,7 @@ static void bind_parameters(Sema *s) {
 /* -- statements ------------------------------------------------------------------------------------------ */
 
 void lower_keep_view(Sema *s, Local *local, Expr *value) {
-  if (local->alias.kind != ENTITY_FIELD || !local->alias.indexed) return;
+  if (local->alias.kind != ENTITY_FIELD || !local->alias.field.indexed) return;
   local->indices = scratch_array(s->scratch, IrInst *, SNODE_MAX_AXES);
   lower_indices(s, value, local->indices);
 }

@@ -32,8 +32,8 @@ IrInst *lower_operator(Sema *s, AstOp op, IrInst *a, IrInst *b); /* arithmetic a
 int lower_indices(Sema *s, Expr *e, IrInst **indices);
 int lower_index_list(Sema *s, const Exprs *list, int count, IrInst **indices, int so_far);
 /* Indices of a field counted from 0, where its own start elsewhere. */
-IrInst **lower_from_start(Sema *s, const Entity *field, int count, IrInst **indices);
-IrInst *lower_place_at(Sema *s, const Entity *field, int part, IrInst **indices); /* of the element's number `part` */
+IrInst **lower_from_start(Sema *s, const FieldRef *field, int count, IrInst **indices);
+IrInst *lower_place_at(Sema *s, const Entity *element, int part, IrInst **indices); /* of the element's number `part` */
 int lower_level(Sema *s, const SNode *node, const char *name, SemaArg source);
 /* call.c */
 IrInst **lower_call(Sema *s, Expr *e);

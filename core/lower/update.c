@@ -40,13 +40,13 @@ static void choose_computed(Sema *s, Expr *e, const Target *whole, Target *targe
 }
 
 static void choose_constant(Sema *s, Expr *e, const Target *whole, Target *target) {
-  const Entity *part = &e->entity;
-  int cols = type_cols(shape_of(e->left)), row = part->part_count ? 0 : shape_constant_index(e);
+  const Parts *parts = &e->entity.parts;
+  int cols = type_cols(shape_of(e->left)), row = parts->count ? 0 : shape_constant_index(e);
   for (int k = 0; k < whole->count; k++) {
     const Slot *slot = &whole->slots[k];
-    for (int p = 0; p < part->part_count; p++)
-      if (part->parts[p] == slot->given) add_slot(target, slot, p, slot->condition);
-    if (!part->part_count && slot->given / cols == row) add_slot(target, slot, slot->given % cols, slot->condition);
+    for (int p = 0; p < parts->count; p++)
+      if (parts->at[p] == slot->given) add_slot(target, slot, p, slot->condition);
+    if (!parts->count && slot->given / cols == row) add_slot(target, slot, slot->given % cols, slot->condition);
   }
 }
 
@@ -61,7 +61,7 @@ static void find_slots(Sema *s, Expr *e, Target *target) {
   }
   Target whole;
   find_slots(s, e->left, &whole);
-  bool is_constant = e->entity.part_count || shape_constant_index(e) >= 0;
+  bool is_constant = e->entity.parts.count || shape_constant_index(e) >= 0;
   if (is_constant)
     choose_constant(s, e, &whole, target);
   else
@@ -70,7 +70,7 @@ static void find_slots(Sema *s, Expr *e, Target *target) {
 
 static Type target_type(Sema *s, Expr *e) {
   const Expr *root = shape_root(e);
-  return root->kind == AST_LOCAL ? root->local->type : root->entity.type;
+  return root->kind == AST_LOCAL ? root->local->type : field_of(&root->entity)->type;
 }
 
 static void lower_target(Sema *s, Expr *e, Target *target) {

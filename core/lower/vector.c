@@ -37,9 +37,9 @@ static int row_numbers(Shape of, int index, int numbers[TYPE_MAX_PARTS]) {
 
 /* Which numbers of e->left; false where an index is computed. */
 static bool own_numbers(Sema *s, const Expr *e, int numbers[TYPE_MAX_PARTS]) {
-  const Entity *part = &e->entity;
-  for (int k = 0; k < part->part_count; k++) numbers[k] = part->parts[k];
-  if (part->part_count) return true;
+  const Parts *parts = &e->entity.parts;
+  for (int k = 0; k < parts->count; k++) numbers[k] = parts->at[k];
+  if (parts->count) return true;
   int index = shape_constant_index(e);
   if (index >= 0) row_numbers(shape_of(e->left), index, numbers);
   return index >= 0;
@@ -80,11 +80,11 @@ static IrInst **lower_local(Sema *s, const Expr *e, const int *parts, int count)
   return values;
 }
 
-static IrInst **lower_live(Sema *s, const Entity *entity, const int *parts, int count) {
+static IrInst **lower_live(Sema *s, const LiveRef *live, const int *parts, int count) {
   IrInst **values = array(s, count);
-  int first = s->lives.items[entity->live].arg;
+  int first = s->lives.items[live->number].arg;
   for (int k = 0; k < count; k++)
-    values[k] = ir_arg(&s->b, first + (entity->part_count ? entity->parts[parts[k]] : parts[k]));
+    values[k] = ir_arg(&s->b, first + (live->parts.count ? live->parts.at[parts[k]] : parts[k]));
   return values;
 }
 
@@ -106,7 +106,7 @@ IrInst **lower_parts(Sema *s, Expr *e, const int *parts, int count) {
   int numbers[TYPE_MAX_PARTS];
   lower_at(s, e->pos);
   if (e->kind == AST_PAREN) return lower_parts(s, e->left, parts, count);
-  if (entity->kind == ENTITY_LIVE) return convert_all(s, e, lower_live(s, entity, parts, count), count);
+  if (entity->kind == ENTITY_LIVE) return convert_all(s, e, lower_live(s, &entity->live, parts, count), count);
   if (entity->kind == ENTITY_ELEMENT) return convert_all(s, e, lower_element(s, e, parts, count), count);
   if (e->kind == AST_LOCAL) return convert_all(s, e, lower_local(s, e, parts, count), count);
   if (entity->kind != ENTITY_PART || !own_numbers(s, e, numbers)) return pick(s, lower_values(s, e), parts, count);

@@ -56,8 +56,13 @@ static bool join_arguments(Sema *s, Expr *e, const Builtin *builtin, Shape *shap
   return true;
 }
 
+static void note_builtin(Expr *e, const Builtin *builtin) {
+  e->call = (Call){.kind = CALL_BUILTIN, .builtin = builtin};
+}
+
 static Entity resolve_known(Sema *s, Expr *e, const Builtin *builtin) {
-  Entity entity = {.kind = ENTITY_VALUE, .builtin = builtin};
+  Entity entity = {.kind = ENTITY_VALUE};
+  note_builtin(e, builtin);
   int given = call_arguments(s, e).count;
   if (given < builtin->least || given > builtin->most)
     return fail_count(s, e, builtin->name, builtin->least, builtin->most);
@@ -71,7 +76,10 @@ static Entity resolve_known(Sema *s, Expr *e, const Builtin *builtin) {
 static Entity resolve_builtin_call(Sema *s, Expr *e, const Entity *callee) {
   const Builtin *builtin = callee->builtin;
   if (!builtin) return fail_builtin(s, e, callee->name);
-  if (builtin->form == FORM_RANGE) return (Entity){.kind = ENTITY_LOOP, .builtin = builtin};
+  if (builtin->form == FORM_RANGE) {
+    note_builtin(e, builtin);
+    return (Entity){.kind = ENTITY_LOOP};
+  }
   if (builtin->form == FORM_RESCALE) return rescale_call(s, e);
   if (builtin->form == FORM_DECOMPOSE) return decompose_call(s, e, builtin);
   if (builtin->form == FORM_SHAPER) return resolve_type_call(s, e, str_of(builtin->name + strlen("rg.")));
@@ -127,13 +135,19 @@ static bool construct_resolve(Sema *s, Expr *e, const char *name, Shape shape) {
   return is_flat || check_rows(s, &e->list, name, shape);
 }
 
+Entity resolve_converted(Expr *e, Type type, Shape shape) {
+  e->call = (Call){.kind = CALL_CONVERSION, .type = type};
+  return (Entity){.kind = ENTITY_VALUE, .shape = shape};
+}
+
 static Entity resolve_conversion(Sema *s, Expr *e, const Entity *callee) {
-  Entity entity = {.kind = ENTITY_VALUE, .type = callee->type, .shape = callee->shape, .is_conversion = true};
-  if (!type_is_scalar(callee->shape))
-    return construct_resolve(s, e, callee->name, callee->shape) ? entity : (Entity){0};
-  if (e->list.count != 1) return fail_count(s, e, callee->name, 1, 1);
-  if (!resolve_scalar(s, e->list.items[0])) return (Entity){0};
-  return entity;
+  if (!type_is_scalar(callee->shape)) {
+    if (!construct_resolve(s, e, callee->name, callee->shape)) return (Entity){0};
+  } else {
+    if (e->list.count != 1) return fail_count(s, e, callee->name, 1, 1);
+    if (!resolve_scalar(s, e->list.items[0])) return (Entity){0};
+  }
+  return resolve_converted(e, callee->type, callee->shape);
 }
 
 /* -- types that are made ---------------------------------------------------------------------------------------- */
@@ -169,14 +183,14 @@ Entity resolve_type_call(Sema *s, Expr *e, Str name) {
 }
 
 Entity resolve_call(Sema *s, Expr *e) {
-  if (e->entity.is_conversion) return *&e->entity; /* read already, or made by sema itself */
+  if (e->call.kind == CALL_CONVERSION) return e->entity; /* read already, or written by resolve itself */
   Entity callee = resolve_expr(s, e->left);
   const char *name = callee.name ? callee.name : sema_source(s, e->left);
   if (callee.kind == ENTITY_NONE) return callee;
   if (callee.kind == ENTITY_TYPE) return resolve_conversion(s, e, &callee);
   if (callee.kind == ENTITY_BUILTIN && !strcmp(callee.name, "rg.static")) return static_call(s, e);
   if (callee.kind == ENTITY_BUILTIN) return resolve_builtin_call(s, e, &callee);
-  if (callee.kind == ENTITY_OTHER && callee.value == VALUE_FUNCTION) return resolve_inline_call(s, e, callee, NULL);
+  if (callee.kind == ENTITY_FUNCTION) return resolve_inline_call(s, e, callee, NULL);
   sema_fail(s, e, RG_ERROR_CALL, NULL, "'%s' is no function", name);
   return (Entity){0};
 }
@@ -189,22 +203,24 @@ static Entity fail_method(Sema *s, Expr *e, const Entity *object) {
   return (Entity){0};
 }
 
-Entity resolve_fail_indices(Sema *s, Expr *e, const Entity *object, int needed, int given) {
-  const char *name = object->name, *method = object->method ? object->method->name : sema_text(s, e->text);
+Entity resolve_fail_indices(Sema *s, Expr *e, const MethodCall *m, int needed, int given) {
+  const char *name = m->object.name, *hint = NULL;
   const char *axes = needed == 1 ? "i" : needed == 2 ? "i, j" : "i, j, ..";
-  bool has_value = object->method && object->method->form == METHOD_RMW;
-  const char *hint = object->indexed ? NULL : scratch_format(s->scratch, "write %s:%s(%s%s)", name, method, axes, has_value ? ", v" : "");
+  if (!m->object.field.indexed)
+    hint = scratch_format(s->scratch, "write %s:%s(%s%s)", name, m->method->name, axes,
+                          m->method->form == METHOD_RMW ? ", v" : "");
   sema_fail(s, e, RG_ERROR_INDEX_COUNT, hint, "'%s' has %d %s here, and '%s' was given %d %s", name, needed,
             needed == 1 ? "axis" : "axes", sema_text(s, e->text), given, given == 1 ? "index" : "indices");
   return (Entity){0};
 }
 
 /* The leading arguments are indices; the last `values` are not. */
-static bool resolve_method_arguments(Sema *s, Expr *e, const Entity *object, int values, int *indices) {
+static bool resolve_method_arguments(Sema *s, Expr *e, const MethodCall *m, int *indices) {
+  const Entity *object = &m->object;
+  int values = m->method->values, count = values + object->field.node->rank - object->field.indexed;
   Exprs list = e->list;
   if (list.count < values) {
-    fail_count(s, e, object->method->name, values + object->node->rank - object->indexed,
-               values + object->node->rank - object->indexed);
+    fail_count(s, e, m->method->name, count, count);
     return false;
   }
   list.count -= values;
@@ -216,56 +232,76 @@ static bool resolve_method_arguments(Sema *s, Expr *e, const Entity *object, int
   return resolve_refuse_many(s, &e->list);
 }
 
-static Entity resolve_cell_call(Sema *s, Expr *e, Entity object) {
-  const Method *method = object.method;
-  bool is_list = snode_has_lists(object.node) && method->op == IR_DEACTIVATE; /* is emptied as a whole */
-  int count, needed = object.node->rank - is_list - object.indexed;
-  if (!resolve_method_arguments(s, e, &object, method->values, &count)) return (Entity){0};
-  if (count != needed) return resolve_fail_indices(s, e, &object, needed, count);
-  bool is_statement = method->form == METHOD_TOPOLOGY;
-  object.kind = is_statement ? ENTITY_VOID : ENTITY_VALUE;
-  if (!method->values) object.shape = (Shape){0};
-  return object;
+/* A call of this method, which gives `shape` numbers of `type`; of none, it is a statement. */
+static Entity method_entity(Expr *e, MethodCall m, Type type, Shape shape) {
+  m.type = type;
+  e->call = (Call){.kind = CALL_METHOD, .method = m};
+  EntityKind kind = type_is_none(type) ? ENTITY_VOID : ENTITY_VALUE;
+  return (Entity){.kind = kind, .name = m.object.name, .shape = shape};
 }
 
-static Entity resolve_element_call(Sema *s, Expr *e, Entity object) {
-  if (object.kind == ENTITY_FIELD && object.method->form == METHOD_CAS &&
-      !type_is_scalar(object.shape)) {
+static Entity resolve_cell_call(Sema *s, Expr *e, const MethodCall *m) {
+  const FieldRef *field = field_of(&m->object);
+  /* a list is emptied as a whole */
+  bool is_list = snode_has_lists(field->node) && m->method->op == IR_DEACTIVATE;
+  int count, needed = field->node->rank - is_list - field->indexed;
+  if (!resolve_method_arguments(s, e, m, &count)) return (Entity){0};
+  if (count != needed) return resolve_fail_indices(s, e, m, needed, count);
+  if (m->method->values) return method_entity(e, *m, field->type, m->object.shape);
+  bool asks = m->method->form == METHOD_IS_ACTIVE;
+  return method_entity(e, *m, asks ? TYPE(BOOL) : TYPE(NONE), (Shape){0});
+}
+
+static Entity resolve_element_call(Sema *s, Expr *e, const MethodCall *m) {
+  bool is_field = m->object.kind == ENTITY_FIELD;
+  if (is_field && m->method->form == METHOD_CAS && !type_is_scalar(m->object.shape)) {
     sema_fail(s, e, RG_ERROR_UNSUPPORTED, "keep what is compared in a field of its own",
-              "'%s' holds vectors, and several numbers cannot be compared and exchanged at once", object.name);
+              "'%s' holds vectors, and several numbers cannot be compared and exchanged at once",
+              m->object.name);
     return (Entity){0};
   }
-  if (object.kind == ENTITY_FIELD) return resolve_cell_call(s, e, object);
-  sema_fail(s, e, RG_ERROR_CALL, "call it on a field", "'%s' is an SNode and has no elements", object.name);
+  if (is_field) return resolve_cell_call(s, e, m);
+  sema_fail(s, e, RG_ERROR_CALL, "call it on a field", "'%s' is an SNode and has no elements",
+            m->object.name);
   return (Entity){0};
 }
 
-static Entity resolve_whole_call(Sema *s, Expr *e, Entity object) {
-  const char *name = object.method->name;
+static Entity resolve_whole_call(Sema *s, Expr *e, const MethodCall *m) {
+  const char *name = m->method->name;
   if (e->list.count) return fail_count(s, e, name, 0, 0);
-  if (object.indexed) {
+  if (m->object.field.indexed) {
     sema_fail(s, e, RG_ERROR_CALL, "call it on the field itself", "'%s' concerns all cells", name);
     return (Entity){0};
   }
   if (s->loop) {
-    sema_fail(s, e, RG_ERROR_CALL, "call it before or after the loop", "'%s' cannot be called inside a parallel loop",
-              name);
+    sema_fail(s, e, RG_ERROR_CALL, "call it before or after the loop",
+              "'%s' cannot be called inside a parallel loop", name);
     return (Entity){0};
   }
-  object.kind = object.method->form == METHOD_CLEAR ? ENTITY_VOID : ENTITY_VALUE;
-  object.shape = (Shape){0};
-  return object;
+  bool counts = m->method->form == METHOD_COUNT;
+  return method_entity(e, *m, counts ? TYPE(I64) : TYPE(NONE), (Shape){0});
 }
 
-static Entity resolve_object_call(Sema *s, Expr *e, Entity object) {
-  const char *name = object.method->name;
-  switch (object.method->form) {
-  case METHOD_RMW: case METHOD_CAS: return resolve_element_call(s, e, object);
-  case METHOD_TOPOLOGY: case METHOD_IS_ACTIVE: return resolve_cell_call(s, e, object);
-  case METHOD_COUNT: case METHOD_CLEAR: return resolve_whole_call(s, e, object);
-  case METHOD_ACTIVE: case METHOD_MODIFIER: object.kind = ENTITY_LOOP; return object;
-  case METHOD_LIST: return resolve_list_call(s, e, object);
-  case METHOD_ITEMS: object.kind = ENTITY_LOOP; return object;
+static Entity loop_entity(Expr *e, const MethodCall *m) {
+  e->call = (Call){.kind = CALL_METHOD, .method = *m};
+  return (Entity){.kind = ENTITY_LOOP, .name = m->object.name, .shape = m->object.shape};
+}
+
+static Entity resolve_list_call(Sema *s, Expr *e, MethodCall m) {
+  Shape shape;
+  Type type;
+  if (!resolve_list(s, e, &m, &type, &shape)) return (Entity){0};
+  return method_entity(e, m, type, shape);
+}
+
+static Entity resolve_object_call(Sema *s, Expr *e, const MethodCall *m) {
+  const char *name = m->method->name;
+  switch (m->method->form) {
+  case METHOD_RMW: case METHOD_CAS: return resolve_element_call(s, e, m);
+  case METHOD_TOPOLOGY: case METHOD_IS_ACTIVE: return resolve_cell_call(s, e, m);
+  case METHOD_COUNT: case METHOD_CLEAR: return resolve_whole_call(s, e, m);
+  case METHOD_LIST: return resolve_list_call(s, e, *m);
+  case METHOD_ACTIVE: case METHOD_MODIFIER: case METHOD_ITEMS: return loop_entity(e, m);
   case METHOD_OUTSIDE:
     sema_fail(s, e, RG_ERROR_CALL,
               !strcmp(name, "get") || !strcmp(name, "set") ? "inside a kernel read and write x[i][j]"
@@ -290,7 +326,7 @@ static Entity fail_object(Sema *s, Expr *e, const Entity *object) {
 static Entity resolve_table_call(Sema *s, Expr *e, const Entity *object) {
   Entity callee = table_member(s, e, object, e->text);
   if (s->failed) return (Entity){0};
-  if (callee.kind == ENTITY_OTHER && callee.value == VALUE_FUNCTION) return resolve_inline_call(s, e, callee, e->left);
+  if (callee.kind == ENTITY_FUNCTION) return resolve_inline_call(s, e, callee, e->left);
   sema_fail(s, e, RG_ERROR_CALL, NULL, "'%s' of '%s' is no function", sema_text(s, e->text), object->name);
   return (Entity){0};
 }
@@ -299,10 +335,7 @@ static Entity resolve_table_call(Sema *s, Expr *e, const Entity *object) {
 static Entity resolve_vector_method(Sema *s, Expr *e, const Entity *object) {
   const Builtin *builtin = builtin_method(e->text);
   if (builtin && builtin->form == FORM_DECOMPOSE) return decompose_call(s, e, builtin);
-  if (builtin) {
-    e->entity.builtin = builtin; /* the object counts as an argument from here on */
-    return resolve_known(s, e, builtin);
-  }
+  if (builtin) return resolve_known(s, e, builtin);
   sema_fail(s, e, RG_ERROR_CALL,
             suggest_vector_member(s, e->text, true), "%s has no method '%s'", shape_text(s, object->shape), sema_text(s, e->text));
   return (Entity){0};
@@ -310,7 +343,7 @@ static Entity resolve_vector_method(Sema *s, Expr *e, const Entity *object) {
 
 Entity resolve_method(Sema *s, Expr *e) {
   Entity object = resolve_expr(s, e->left);
-  if (object.kind == ENTITY_OTHER && object.value == VALUE_TABLE) return resolve_table_call(s, e, &object);
+  if (object.kind == ENTITY_TABLE) return resolve_table_call(s, e, &object);
   bool is_value = object.kind == ENTITY_VALUE || object.kind == ENTITY_LIVE || object.kind == ENTITY_ELEMENT ||
                   object.kind == ENTITY_PART;
   if (is_value && !type_is_scalar(object.shape)) return resolve_vector_method(s, e, &object);
@@ -320,6 +353,6 @@ Entity resolve_method(Sema *s, Expr *e) {
     return (Entity){0};
   }
   if (object.kind != ENTITY_FIELD && object.kind != ENTITY_NODE) return fail_object(s, e, &object);
-  object.method = method_find(e->text);
-  return object.method ? resolve_object_call(s, e, object) : fail_method(s, e, &object);
+  MethodCall m = {.method = method_find(e->text), .object = object};
+  return m.method ? resolve_object_call(s, e, &m) : fail_method(s, e, &object);
 }

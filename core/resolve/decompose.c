@@ -193,7 +193,5 @@ Entity decompose_call(Sema *s, Expr *e, const Builtin *builtin) {
   }
   Ast *ast = write_function(s, builtin, type_rows(shape));
   if (!ast) return (Entity){0};
-  Entity callee = {.kind = ENTITY_OTHER, .value = VALUE_FUNCTION, .name = builtin->name, .callee = ast->function,
-                   .callee_source = ast->source};
-  return resolve_inline_call(s, e, callee, self);
+  return resolve_inline_call(s, e, resolve_function(builtin->name, ast->function, ast->source), self);
 }

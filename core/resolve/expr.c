@@ -8,21 +8,23 @@ static Entity value_entity(void) { return (Entity){.kind = ENTITY_VALUE}; }
 
 static bool fail_other(Sema *s, Expr *e, const Entity *entity) {
   const char *name = entity->name ? entity->name : sema_source(s, e);
-  switch (entity->value) {
+  if (entity->kind == ENTITY_TABLE)
+    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "name what is in it, by its full path: 'self.dt'",
+                     "'%s' is a table, which is no value in a kernel", name);
+  if (entity->kind == ENTITY_FUNCTION)
+    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, NULL,
+                     "'%s' is a function, which is no value in a kernel", name);
+  switch (entity->other.value) {
   case VALUE_NIL:
-    if (entity->source.is_parameter)
+    if (entity->other.source.is_parameter)
       return sema_fail(s, e, RG_ERROR_NAME_NIL, "the launch has to give it", "the argument '%s' is nil", name);
     return sema_fail(s, e, RG_ERROR_NAME_NIL, "it must have a value when the kernel is launched", "'%s' is nil", name);
   case VALUE_STRING:
     return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "the values of a kernel are numbers and booleans",
                      "'%s' is a string, and strings do not exist in kernels", name);
-  case VALUE_TABLE:
-    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "name what is in it, by its full path: 'self.dt'",
-                     "'%s' is a table, which is no value in a kernel", name);
-  case VALUE_FUNCTION:
-    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, NULL, "'%s' is a function, which is no value in a kernel", name);
   default:
-    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, NULL, "'%s' is %s, which is no value in a kernel", name, entity->what);
+    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, NULL, "'%s' is %s, which is no value in a kernel",
+                     name, entity->other.what);
   }
 }
 
@@ -30,9 +32,9 @@ static bool fail_no_value(Sema *s, Expr *e, const Entity *entity) {
   switch (entity->kind) {
   case ENTITY_FIELD:
     return sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s: an element needs %d %s, here %s %d",
-                     entity->name, entity->node->rank, entity->node->rank == 1 ? "axis" : "axes", entity->node->rank,
-                     entity->node->rank == 1 ? "index" : "indices", entity->indexed == 1 ? "is" : "are",
-                     entity->indexed);
+                     entity->name, entity->field.node->rank, entity->field.node->rank == 1 ? "axis" : "axes", entity->field.node->rank,
+                     entity->field.node->rank == 1 ? "index" : "indices", entity->field.indexed == 1 ? "is" : "are",
+                     entity->field.indexed);
   case ENTITY_NODE:
     return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "the elements are in its fields", "'%s' is an SNode, not a number",
                      entity->name);
@@ -92,12 +94,11 @@ static Entity fail_reduced(Sema *s, Expr *e) {
 
 /* A helper before the kernel; it takes what the kernel takes. */
 static Entity resolve_helper(Sema *s, Expr *e) {
-  Entity entity = {.kind = ENTITY_OTHER, .value = VALUE_FUNCTION, .what = "a function", .name = sema_text(s, e->text)};
   const Ast *ast = s->input->ast;
+  const AstFunction *text = NULL;
   for (int i = 0; i < ast->helpers.count; i++)
-    if (ast->helpers.items[i]->locals.items[0] == e->ast->local) entity.callee = ast->helpers.items[i]->function;
-  entity.callee_source = ast->source;
-  return entity;
+    if (ast->helpers.items[i]->locals.items[0] == e->ast->local) text = ast->helpers.items[i]->function;
+  return resolve_function(sema_text(s, e->text), text, ast->source);
 }
 
 static Entity resolve_local(Sema *s, Expr *e) {
@@ -111,10 +112,9 @@ static Entity resolve_local(Sema *s, Expr *e) {
 
 static Entity resolve_shape_of(Sema *s, Expr *e, Entity object, Str name) {
   if (str_is(name, "shape") || str_is(name, "offset")) {
-    object.kind = ENTITY_SHAPE;
-    object.shape = (Shape){0};
-    object.is_offset = name.data[0] == 'o';
-    return object;
+    ShapeRef extent = {.node = object.field.node, .offset = object.field.offset,
+                       .is_offset = str_is(name, "offset")};
+    return (Entity){.kind = ENTITY_SHAPE, .name = object.name, .extent = extent};
   }
   const char *text = sema_text(s, name);
   sema_fail(s, e, RG_ERROR_NAME_UNKNOWN,
@@ -127,8 +127,9 @@ Entity resolve_member(Sema *s, Expr *e, Entity object, Str name) {
   switch (object.kind) {
   case ENTITY_NONE: return object;
   case ENTITY_FIELD: case ENTITY_NODE:
-    if (object.indexed == 0) return resolve_shape_of(s, e, object, name);
-    sema_fail(s, e, RG_ERROR_INDEX_COUNT, scratch_format(s->scratch, "an element has %d indices", object.node->rank),
+    if (object.field.indexed == 0) return resolve_shape_of(s, e, object, name);
+    sema_fail(s, e, RG_ERROR_INDEX_COUNT,
+              scratch_format(s->scratch, "an element has %d indices", object.field.node->rank),
               "'%s' is a row of '%s', and has no '%s'", sema_source(s, e->left), object.name, text);
     return (Entity){0};
   case ENTITY_VALUE:
@@ -137,9 +138,7 @@ Entity resolve_member(Sema *s, Expr *e, Entity object, Str name) {
   case ENTITY_ELEMENT:
   case ENTITY_PART: return shape_named_part(s, e, &object, name);
   case ENTITY_SHAPE: return extent_member(s, e, &object, name);
-  case ENTITY_OTHER:
-    if (object.value == VALUE_TABLE) return table_member(s, e, &object, name);
-    break;
+  case ENTITY_TABLE: return table_member(s, e, &object, name);
   default: break;
   }
   sema_fail(s, e, RG_ERROR_UNSUPPORTED, "name captured things by their full path: 'self.grid.dt'",
@@ -205,15 +204,15 @@ static Entity resolve_only_element(Sema *s, Expr *e, Entity field, int count) {
 static Entity resolve_element(Sema *s, Expr *e, Entity field) {
   int count;
   if (!resolve_indices(s, &e->list, &count)) return (Entity){0};
-  int rank = field.node->rank;
+  int rank = field.field.node->rank;
   if (rank == 0) return resolve_only_element(s, e, field, count);
-  field.indexed += count;
-  if (field.indexed > rank) {
+  field.field.indexed += count;
+  if (field.field.indexed > rank) {
     sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, here are %d indices", field.name, rank,
-              rank == 1 ? "axis" : "axes", field.indexed);
+              rank == 1 ? "axis" : "axes", field.field.indexed);
     return (Entity){0};
   }
-  if (field.indexed == rank) field.kind = ENTITY_ELEMENT;
+  if (field.field.indexed == rank) field.kind = ENTITY_ELEMENT;
   return field;
 }
 
@@ -227,17 +226,15 @@ static Entity resolve_index(Sema *s, Expr *e) {
   case ENTITY_FIELD: return resolve_element(s, e, object);
   case ENTITY_SHAPE: return extent_indexed(s, e, &object);
   case ENTITY_ELEMENT:
-    sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, here are more indices", name, object.node->rank,
-              object.node->rank == 1 ? "axis" : "axes");
+    sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, here are more indices", name, object.field.node->rank,
+              object.field.node->rank == 1 ? "axis" : "axes");
     break;
   case ENTITY_NODE:
     sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "the elements are in its fields", "'%s' is an SNode and has no elements",
               name);
     break;
-  case ENTITY_OTHER:
-    if (object.value == VALUE_TABLE) return table_item(s, e, &object);
-    fail_other(s, e->left, &object);
-    break;
+  case ENTITY_TABLE: return table_item(s, e, &object);
+  case ENTITY_FUNCTION: case ENTITY_OTHER: fail_other(s, e->left, &object); break;
   default: sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' is no field, so it cannot be indexed", name); break;
   }
   return (Entity){0};
@@ -246,22 +243,32 @@ static Entity resolve_index(Sema *s, Expr *e) {
 /* -- operators ------------------------------------------------------------------------------------------- */
 
 /* The extent of the first axis, as `#x` counts it. */
-static Entity resolve_length(Sema *s, Expr *e) {
-  Entity object = resolve_expr(s, e->left);
-  bool has_extent = (object.kind == ENTITY_FIELD || object.kind == ENTITY_NODE) && object.indexed < object.node->rank;
-  if (has_extent && snode_is_unbounded(object.node, object.indexed)) {
-    sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "loop over its active cells, or count() them",
-              "'#' has no answer: axis '%c' of '%s' belongs to a hash and has no ends",
-              'i' + object.node->level_axes[object.indexed], object.name);
+static Entity length_of_field(Sema *s, Expr *e, const Entity *object) {
+  const FieldRef *field = field_of(object);
+  const SNode *node = field->node;
+  int axis = field->indexed;
+  if (axis >= node->rank) {
+    sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'#' takes a field or an SNode with axes");
     return (Entity){0};
   }
-  if (has_extent) return extent_constant(object.node->shape[object.indexed]);
-  if (object.kind == ENTITY_SHAPE) return extent_constant(object.part_count ? object.part_count : object.node->rank);
+  if (!snode_is_unbounded(node, axis)) return extent_constant(node->shape[axis]);
+  sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "loop over its active cells, or count() them",
+            "'#' has no answer: axis '%c' of '%s' belongs to a hash and has no ends",
+            'i' + node->level_axes[axis], object->name);
+  return (Entity){0};
+}
+
+static Entity resolve_length(Sema *s, Expr *e) {
   int64_t length;
-  if (object.kind == ENTITY_OTHER && object.value == VALUE_TABLE)
+  Entity object = resolve_expr(s, e->left);
+  switch (object.kind) {
+  case ENTITY_FIELD: case ENTITY_NODE: return length_of_field(s, e, &object);
+  case ENTITY_SHAPE: return extent_constant(extent_count(&object));
+  case ENTITY_TABLE:
     return table_length(s, e->left, &object, &length) ? extent_constant(length) : (Entity){0};
-  if (object.kind == ENTITY_OTHER) fail_other(s, e->left, &object);
-  else sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'#' takes a field or an SNode with axes");
+  case ENTITY_FUNCTION: case ENTITY_OTHER: fail_other(s, e->left, &object); break;
+  default: sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'#' takes a field or an SNode with axes"); break;
+  }
   return (Entity){0};
 }
 

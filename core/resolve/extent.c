@@ -9,12 +9,15 @@
 Entity extent_constant(int64_t value) { return (Entity){.kind = ENTITY_CONSTANT, .constant = value}; }
 
 /* A swizzle of a shape is a shape of these axes. */
-static int extent_count(const Entity *shape) { return shape->part_count ? shape->part_count : shape->node->rank; }
+int extent_count(const Entity *shape) {
+  return shape->extent.axes.count ? shape->extent.axes.count : shape->extent.node->rank;
+}
 
 static int64_t extent_of(const Entity *shape, int k) {
-  int axis = shape->part_count ? shape->parts[k] : k;
-  if (shape->is_offset) return shape->offset ? shape->offset[axis] : 0;
-  return shape->node->shape[axis];
+  const ShapeRef *extent = &shape->extent;
+  int axis = extent->axes.count ? extent->axes.at[k] : k;
+  if (extent->is_offset) return extent->offset ? extent->offset[axis] : 0;
+  return extent->node->shape[axis];
 }
 
 Entity extent_vector(Sema *s, Expr *e, const Entity *shape) {
@@ -31,14 +34,11 @@ Entity extent_vector(Sema *s, Expr *e, const Entity *shape) {
   }
   if (count == 0) {
     sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has no axes, so its %s has no numbers", shape->name,
-              shape->is_offset ? "offset" : "shape");
+              shape->extent.is_offset ? "offset" : "shape");
     return (Entity){0};
   }
   *e = (Expr){.kind = AST_CALL, .op = AST_NO_OP, .pos = e->pos, .width = e->width, .ast = e->ast, .list = numbers};
-  return (Entity){.kind = ENTITY_VALUE,
-                  .type = is_wide ? TYPE(I64) : TYPE(I32),
-                  .shape = type_make_shape(count, 1),
-                  .is_conversion = true};
+  return resolve_converted(e, is_wide ? TYPE(I64) : TYPE(I32), type_make_shape(count, 1));
 }
 
 static Entity fail_axis(Sema *s, Expr *e, const Entity *shape) {
@@ -50,15 +50,17 @@ static Entity fail_axis(Sema *s, Expr *e, const Entity *shape) {
 /* `x.shape.x`, `x.shape.yx` */
 Entity extent_member(Sema *s, Expr *e, const Entity *shape, Str name) {
   Entity part = *shape;
+  const Parts *axes = &shape->extent.axes;
+  uint8_t *at = part.extent.axes.at;
   int rank = extent_count(shape);
-  int count = rank ? shape_swizzle(name, type_make_shape(rank, 1), part.parts) : 0;
-  if (count == 1) return extent_constant(extent_of(shape, part.parts[0]));
-  for (int k = 0; k < count && shape->part_count; k++) part.parts[k] = shape->parts[part.parts[k]];
-  part.part_count = count;
+  int count = rank ? shape_swizzle(name, type_make_shape(rank, 1), at) : 0;
+  if (count == 1) return extent_constant(extent_of(shape, at[0]));
+  for (int k = 0; k < count && axes->count; k++) at[k] = axes->at[at[k]];
+  part.extent.axes.count = count;
   if (count) return part;
   if (shape_is_swizzle(name)) return fail_axis(s, e, shape);
   sema_fail(s, e, RG_ERROR_NAME_UNKNOWN, "components are x y z w, or a number: x.shape[0]", "a %s has no '%s'",
-            shape->is_offset ? "offset" : "shape", sema_text(s, name));
+            shape->extent.is_offset ? "offset" : "shape", sema_text(s, name));
   return (Entity){0};
 }
 

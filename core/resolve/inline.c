@@ -11,7 +11,7 @@ static Entity want_function(Sema *s, Expr *e, const Entity *callee) {
   SemaWants *wants = s->input->wants;
   if (wants && !wants->has_function && !s->failed) {
     wants->has_function = true;
-    wants->function = callee->source;
+    wants->function = callee->function.source;
   }
   sema_fail(s, e, RG_ERROR_SOURCE, "write its statements here", "'%s' is a Lua function whose text is not known here",
             callee->name ? callee->name : sema_source(s, e->left));
@@ -36,8 +36,8 @@ bool resolve_has_room(const Sema *s) { return s->expr_count <= MOST_EXPRESSIONS;
 static int height_around(const Sema *s) { return s->frame ? s->frame->height : s->input->ast->function->height; }
 
 static bool check_callee(Sema *s, Expr *e, const Entity *callee, int arguments) {
-  const AstFunction *function = callee->callee;
-  const Source *source = callee->callee_source;
+  const AstFunction *function = callee->function.text;
+  const Source *source = callee->function.source_text;
   int inside = 0; /* calls of it that this one stands in: each knows its own constants, so they may end */
   for (const Inline *in = s->frame; in; in = in->outer)
     if (is_same_text(in, function, source) && ++inside == MOST_INSIDE)
@@ -59,8 +59,8 @@ static bool check_callee(Sema *s, Expr *e, const Entity *callee, int arguments) 
 /* A number that is not assigned inside keeps what is known of it: `x.shape[0]` stays a constant. */
 static bool stands_for_itself(const Entity *entity, Local *parameter, bool is_assigned) {
   switch (entity->kind) {
-  case ENTITY_FIELD: case ENTITY_NODE: case ENTITY_SHAPE: case ENTITY_TYPE: case ENTITY_BUILTIN: return true;
-  case ENTITY_OTHER: return entity->value == VALUE_FUNCTION || entity->value == VALUE_TABLE;
+  case ENTITY_FIELD: case ENTITY_NODE: case ENTITY_SHAPE: case ENTITY_TYPE: case ENTITY_BUILTIN:
+  case ENTITY_FUNCTION: case ENTITY_TABLE: return true;
   case ENTITY_LIVE:
   case ENTITY_CONSTANT: return !is_assigned && !parameter->annotation;
   default: return false;
@@ -116,12 +116,16 @@ static void resolve_body(Sema *s, Inline *in, const AstBlock *body) {
 
 static Inline *create(Sema *s, const Expr *e, const Entity *callee, const AstBlock *body) {
   Inline *in = scratch_new(s->scratch, Inline);
-  *in = (Inline){.outer = s->frame, .function = callee->callee, .source = callee->callee_source,
-                 .number = callee->callee_number, .name = callee->name, .loop = s->loop,
-                 .height = height_around(s) + callee->callee->height,
+  *in = (Inline){.outer = s->frame, .function = callee->function.text, .source = callee->function.source_text,
+                 .number = callee->function.number, .name = callee->name, .loop = s->loop,
+                 .height = height_around(s) + callee->function.text->height,
                  .call = e, .returns_early = returns_early(body), .is_straight = returns_straight(body)};
   map_init(&in->names, s->scratch);
   return in;
+}
+
+Entity resolve_function(const char *name, const AstFunction *text, const Source *source) {
+  return (Entity){.kind = ENTITY_FUNCTION, .name = name, .function = {.text = text, .source_text = source}};
 }
 
 /* An argument is what it denotes; what is no number is no value either. */
@@ -135,7 +139,7 @@ Entity resolve_inline_call(Sema *s, Expr *e, Entity callee, Expr *self) {
   VEC(Entity) entities = {0};
   Exprs arguments = {0};
   if (e->inlined) return e->entity; /* read once already */
-  if (!callee.callee) return want_function(s, e, &callee);
+  if (!callee.function.text) return want_function(s, e, &callee);
   if (self) vec_push(s->scratch, &arguments, self);
   if (self) vec_push(s->scratch, &entities, self->entity);
   for (int i = 0; i < e->list.count; i++) {
@@ -144,10 +148,10 @@ Entity resolve_inline_call(Sema *s, Expr *e, Entity callee, Expr *self) {
     vec_push(s->scratch, &arguments, e->list.items[i]);
     vec_push(s->scratch, &entities, entity);
   }
-  resolve_spread(s, &arguments, callee.callee->parameters.count);
+  resolve_spread(s, &arguments, callee.function.text->parameters.count);
   for (int i = entities.count; i < arguments.count; i++) vec_push(s->scratch, &entities, arguments.items[i]->entity);
   if (!check_callee(s, e, &callee, arguments.count)) return (Entity){0};
-  AstBlock body = returns_shaped(s, &callee.callee->body);
+  AstBlock body = returns_shaped(s, &callee.function.text->body);
   Inline *in = create(s, e, &callee, &body);
   in->arguments = arguments;
   e->inlined = in;

@@ -60,15 +60,17 @@ static bool take_range(Sema *s, Expr *e, LoopHead *head) {
   return true;
 }
 
-static bool take_active(Sema *s, Expr *e, const Entity *loop, LoopHead *head) {
+static bool take_active(Sema *s, Expr *e, LoopHead *head) {
+  const MethodCall *m = method_of(e);
+  const FieldRef *field = field_of(&m->object);
   if (e->list.count) return sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'active' takes no arguments");
-  if (loop->indexed)
+  if (field->indexed)
     return sema_fail(s, e, RG_ERROR_LOOP, "loop over all active cells", "'active' runs over a whole field or SNode");
-  head->node = loop->node;
-  head->offset = loop->offset;
-  head->source = loop->source;
-  head->name = loop->name;
-  head->axis_count = loop->node->rank;
+  head->node = field->node;
+  head->offset = field->offset;
+  head->source = field->source;
+  head->name = m->object.name;
+  head->axis_count = field->node->rank;
   return true;
 }
 
@@ -89,8 +91,8 @@ static bool take_source(Sema *s, Expr *e, LoopHead *head) {
   Entity loop = resolve_expr(s, e);
   if (loop.kind == ENTITY_NONE) return false;
   if (loop.kind != ENTITY_LOOP) return fail_no_loop(s, e, &loop);
-  if (loop.method && loop.method->form == METHOD_ITEMS) return resolve_items(s, e, &loop, head);
-  return loop.builtin ? take_range(s, e, head) : take_active(s, e, &loop, head);
+  if (builtin_of(e)) return take_range(s, e, head);
+  return method_of(e)->method->form == METHOD_ITEMS ? resolve_items(s, e, head) : take_active(s, e, head);
 }
 
 void resolve_head(Sema *s, Stmt *stmt) {

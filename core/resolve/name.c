@@ -53,7 +53,8 @@ static Entity live_entity(Sema *s, const SemaValue *value, SemaArg source, const
     vec_push(s->scratch, &s->lives, live);
     *number = s->lives.count;
   }
-  return (Entity){.kind = ENTITY_LIVE, .live = *number - 1, .name = name, .shape = s->lives.items[*number - 1].shape};
+  return (Entity){.kind = ENTITY_LIVE, .live = {.number = *number - 1}, .name = name,
+                  .shape = s->lives.items[*number - 1].shape};
 }
 
 /* -- what a value is ------------------------------------------------------------------------------------- */
@@ -64,14 +65,9 @@ static Entity field_entity(Sema *s, Expr *e, const SemaValue *value, SemaArg sou
               "the field '%s' has no place in a tree yet", name);
     return (Entity){0};
   }
-  return (Entity){.kind = ENTITY_FIELD,
-                  .node = value->node,
-                  .component = value->component,
-                  .offset = value->offset,
-                  .source = source,
-                  .name = name,
-                  .type = value->node->components[value->component].type,
-                  .shape = type_shape(value->type)};
+  FieldRef field = {.node = value->node, .component = value->component, .offset = value->offset,
+                    .source = source, .type = value->node->components[value->component].type};
+  return (Entity){.kind = ENTITY_FIELD, .name = name, .shape = type_shape(value->type), .field = field};
 }
 
 static Entity type_entity(Sema *s, Expr *e, const SemaValue *value, const char *name) {
@@ -87,20 +83,16 @@ static const char *describe(const SemaValue *value) {
   switch (value->kind) {
   case VALUE_NIL: return "nil";
   case VALUE_STRING: return "a string";
-  case VALUE_FUNCTION: return "a function";
-  case VALUE_TABLE: return "a table";
   default: return value->name && *value->name ? value->name : "a value that kernels do not know";
   }
 }
 
 static Entity function_entity(Sema *s, const SemaValue *value, SemaArg source, const char *name) {
-  Entity entity = {.kind = ENTITY_OTHER, .value = VALUE_FUNCTION, .what = describe(value), .name = name, .source = source};
-  if (!value->function) return entity;
-  const Ast *ast = s->input->functions[value->function - 1];
-  entity.callee = ast->function;
-  entity.callee_source = ast->source;
-  entity.callee_number = value->function;
-  return entity;
+  FunctionRef function = {.source = source, .number = value->function};
+  const Ast *ast = value->function ? s->input->functions[value->function - 1] : NULL;
+  if (ast) function.text = ast->function;
+  if (ast) function.source_text = ast->source;
+  return (Entity){.kind = ENTITY_FUNCTION, .name = name, .function = function};
 }
 
 static Entity value_entity(Sema *s, Expr *e, const SemaValue *value, SemaArg source, const char *name) {
@@ -111,13 +103,16 @@ static Entity value_entity(Sema *s, Expr *e, const SemaValue *value, SemaArg sou
   case VALUE_BOOL:
   case VALUE_VECTOR: return live_entity(s, value, source, name);
   case VALUE_FIELD: return field_entity(s, e, value, source, name);
-  case VALUE_NODE: return (Entity){.kind = ENTITY_NODE, .node = value->node, .source = source, .name = name};
+  case VALUE_NODE:
+    return (Entity){.kind = ENTITY_NODE, .name = name, .field = {.node = value->node, .source = source}};
   case VALUE_TYPE: return type_entity(s, e, value, name);
   case VALUE_BUILTIN:
     return (Entity){.kind = ENTITY_BUILTIN, .name = value->name, .builtin = builtin_find(value->name)};
   case VALUE_FUNCTION: return function_entity(s, value, source, name);
+  case VALUE_TABLE: return (Entity){.kind = ENTITY_TABLE, .name = name, .table = source};
   default:
-    return (Entity){.kind = ENTITY_OTHER, .value = value->kind, .what = describe(value), .name = name, .source = source};
+    return (Entity){.kind = ENTITY_OTHER, .name = name,
+                    .other = {.source = source, .value = value->kind, .what = describe(value)}};
   }
 }
 
@@ -240,6 +235,15 @@ static bool check_annotated(Sema *s, Local *parameter, Live *live, Type type, Sh
   return true;
 }
 
+static const char *no_number(const Entity *entity) {
+  switch (entity->kind) {
+  case ENTITY_FUNCTION: return "a function";
+  case ENTITY_TABLE: return "a table";
+  case ENTITY_OTHER: return entity->other.what;
+  default: return "no number";
+  }
+}
+
 /* A parameter that is never assigned stands for what the launch brings; one that is assigned is a variable. */
 void resolve_parameter(Sema *s, int number) {
   Local *local = s->parameters.items[number];
@@ -255,14 +259,14 @@ void resolve_parameter(Sema *s, int number) {
   if (local->annotation) local->type = resolve_type(s, local->annotation, &local->shape);
   local->is_annotated = local->annotation != NULL;
   if (local->is_annotated && entity.kind == ENTITY_LIVE)
-    check_annotated(s, local, &s->lives.items[entity.live], local->type, local->shape);
+    check_annotated(s, local, &s->lives.items[entity.live.number], local->type, local->shape);
   else if (local->is_annotated && !s->failed)
     sema_fail_pos(s, local->pos, local->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
                   "'%s' is declared %s, but this launch brings %s", name, sema_written(s, local->annotation),
-                  entity.kind == ENTITY_OTHER ? entity.what : "no number");
+                  no_number(&entity));
   if (local_is_variable(local) && entity.kind == ENTITY_LIVE) {
-    s->lives.items[entity.live].use = at;
-    s->lives.items[entity.live].source_text = s->input->ast->source;
+    s->lives.items[entity.live.number].use = at;
+    s->lives.items[entity.live.number].source_text = s->input->ast->source;
     return;
   }
   if (local->is_assigned)

@@ -8,23 +8,23 @@
 #include "resolve/resolve.h"
 
 static bool is_level(const Entity *entity) {
-  return (entity->kind == ENTITY_FIELD || entity->kind == ENTITY_NODE) && !entity->indexed;
+  return (entity->kind == ENTITY_FIELD || entity->kind == ENTITY_NODE) && !entity->field.indexed;
 }
 
 /* One index of `to`. False where neither level divides the other's cells. */
 static bool write_index(StrBuf *text, const Entity *from, const Entity *to, int k, bool is_vector) {
-  int axis = to->node->level_axes[k], position = snode_axis_position(from->node, axis);
-  int64_t coarse = snode_cells_along(to->node, axis), fine = snode_cells_along(from->node, axis);
+  int axis = to->field.node->level_axes[k], position = snode_axis_position(from->field.node, axis);
+  int64_t coarse = snode_cells_along(to->field.node, axis), fine = snode_cells_along(from->field.node, axis);
   if (position < 0) {
     strbuf_text(text, "0");
   } else {
-    int64_t offset = from->offset ? from->offset[position] : 0;
+    int64_t offset = from->field.offset ? from->field.offset[position] : 0;
     strbuf_format(text, is_vector ? "(v[%d] - %lld)" : "(i%d - %lld)", position, (long long)offset);
     if (fine % coarse == 0) strbuf_format(text, " // %lld", (long long)(fine / coarse));
     else if (coarse % fine == 0) strbuf_format(text, " * %lld", (long long)(coarse / fine));
     else return false;
   }
-  if (to->offset) strbuf_format(text, " + %lld", (long long)to->offset[k]);
+  if (to->field.offset) strbuf_format(text, " + %lld", (long long)to->field.offset[k]);
   return true;
 }
 
@@ -32,9 +32,9 @@ static const char *write_function(Sema *s, const Entity *from, const Entity *to,
   StrBuf text;
   strbuf_init(&text, s->scratch);
   strbuf_text(&text, "function(");
-  for (int k = 0; !is_vector && k < from->node->rank; k++) strbuf_format(&text, k ? ", i%d" : "i%d", k);
+  for (int k = 0; !is_vector && k < from->field.node->rank; k++) strbuf_format(&text, k ? ", i%d" : "i%d", k);
   strbuf_text(&text, is_vector ? "v) return " : ") return ");
-  for (int k = 0; k < to->node->rank; k++) {
+  for (int k = 0; k < to->field.node->rank; k++) {
     if (k) strbuf_text(&text, ", ");
     if (!write_index(&text, from, to, k, is_vector)) return NULL;
   }
@@ -49,13 +49,13 @@ static bool fail_levels(Sema *s, Expr *e, const char *what) {
 static bool check_levels(Sema *s, Expr *e, const Entity *from, const Entity *to) {
   if (s->failed) return false;
   if (!is_level(from) || !is_level(to)) return fail_levels(s, e, "takes two levels first, each a field or an SNode");
-  if (from->node->tree != to->node->tree) return fail_levels(s, e, "takes two levels of one tree, and these are of two");
+  if (from->field.node->tree != to->field.node->tree) return fail_levels(s, e, "takes two levels of one tree, and these are of two");
   return true;
 }
 
 /* 1: an integer vector stands for the indices; 0: they stand one by one; -1 after an error. */
 static int takes_vector(Sema *s, Expr *e, const Entity *from) {
-  int given = e->list.count - 2, rank = from->node->rank;
+  int given = e->list.count - 2, rank = from->field.node->rank;
   if (given == rank && rank != 1) return 0;
   if (given == 1 && resolve_value(s, e->list.items[2])) {
     int count = type_parts(shape_of(e->list.items[2]));
@@ -84,7 +84,6 @@ Entity rescale_call(Sema *s, Expr *e) {
   e->list.items += 2;
   e->list.count -= 2;
   e->list.capacity -= 2;
-  Entity callee = {.kind = ENTITY_OTHER, .value = VALUE_FUNCTION, .name = "rg.rescale", .callee = ast->function,
-                   .callee_source = ast->source};
+  Entity callee = resolve_function("rg.rescale", ast->function, ast->source);
   return resolve_inline_call(s, e, callee, NULL);
 }

@@ -14,8 +14,10 @@ typedef struct Static {
   double number;
   uint64_t bits;         /* WIDE */
   bool is_unsigned;
-  const SemaPart *parts; /* VECTOR: those of its entity, or all */
-  Entity entity;
+  const SemaPart *parts; /* VECTOR: its numbers, of which are meant: */
+  Parts chosen;
+  Shape shape;
+  Type type;             /* of each */
 } Static;
 
 /* The bodies of an `if`, while it is resolved. */
@@ -50,7 +52,8 @@ Entity resolve_path_value(Sema *s, Expr *e, int number);
 Entity resolve_call(Sema *s, Expr *e);
 Entity resolve_method(Sema *s, Expr *e);
 Entity resolve_type_call(Sema *s, Expr *e, Str name); /* `vec(5, f64)`: a TYPE */
-Entity resolve_fail_indices(Sema *s, Expr *e, const Entity *object, int needed, int given);
+Entity resolve_fail_indices(Sema *s, Expr *e, const MethodCall *m, int needed, int given);
+Entity resolve_converted(Expr *e, Type type, Shape shape); /* e is a call of this type */
 /* loop.c */
 void resolve_head(Sema *s, Stmt *stmt);
 /* stmt.c */
@@ -90,13 +93,15 @@ bool resolve_algebra(Sema *s, Expr *e, const Builtin *builtin, Shape *shape); /*
 
 /* extent.c: x.shape and x.offset */
 Entity extent_constant(int64_t value);
+int extent_count(const Entity *shape);
 Entity extent_vector(Sema *s, Expr *e, const Entity *shape);  /* e becomes the vector, of one axis the number */
 Entity extent_member(Sema *s, Expr *e, const Entity *shape, Str name);
 Entity extent_indexed(Sema *s, Expr *e, const Entity *shape);
 
 /* lists.c: what belongs to the lists of dynamic SNodes */
-Entity resolve_list_call(Sema *s, Expr *e, Entity object); /* append, length, pop */
-bool resolve_items(Sema *s, Expr *e, const Entity *object, LoopHead *head);
+/* append, length, pop, and what they give */
+bool resolve_list(Sema *s, Expr *e, MethodCall *m, Type *type, Shape *shape);
+bool resolve_items(Sema *s, Expr *e, LoopHead *head);
 void resolve_item_variables(Sema *s, const LoopHead *head, const Stmt *stmt); /* the shapes of its variables */
 
 /* update.c */
@@ -104,6 +109,8 @@ Update *update_match(Sema *s, Stmt *stmt); /* NULL: it is a plain assignment */
 
 /* inline.c: a call of a function that the user wrote; `self` is the object of a method call, or NULL */
 Entity resolve_inline_call(Sema *s, Expr *e, Entity callee, Expr *self);
+/* What a function denotes that takes what the kernel takes, or nothing. */
+Entity resolve_function(const char *name, const AstFunction *text, const Source *source);
 void resolve_inline_return(Sema *s, Stmt *stmt);
 void resolve_spread(Sema *s, Exprs *list, int wanted); /* other results of a call that ends the list */
 bool resolve_refuse_many(Sema *s, const Exprs *list);  /* where only one value is taken */

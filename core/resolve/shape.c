@@ -85,7 +85,7 @@ static Shape shape_of_parts(int count) {
 /* Of a live vector the numbers are noted in the entity itself: its path has no expression of its own. */
 Entity shape_named_part(Sema *s, Expr *e, const Entity *object, Str name) {
   const char *text = sema_text(s, name);
-  uint8_t parts[4];
+  uint8_t parts[4] = {0};
   int count = shape_swizzle(name, object->shape, parts);
   if (type_is_scalar(object->shape)) {
     sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "a number has no component '%s'", text);
@@ -99,13 +99,15 @@ Entity shape_named_part(Sema *s, Expr *e, const Entity *object, Str name) {
               shape_text(s, object->shape), text);
     return (Entity){0};
   }
-  Entity part = *object;
-  bool is_path = object->kind == ENTITY_LIVE && e->kind == AST_FIELD;
-  if (!is_path) part = (Entity){.kind = ENTITY_PART};
-  part.part_count = count;
-  part.shape = shape_of_parts(count);
-  for (int k = 0; k < count; k++) part.parts[k] = is_path && object->part_count ? object->parts[parts[k]] : parts[k];
-  return part;
+  Shape shape = shape_of_parts(count);
+  Parts chosen = {.count = count};
+  memcpy(chosen.at, parts, sizeof parts);
+  if (object->kind != ENTITY_LIVE || e->kind != AST_FIELD)
+    return (Entity){.kind = ENTITY_PART, .shape = shape, .parts = chosen};
+  const LiveRef *live = &object->live;
+  for (int k = 0; k < count && live->parts.count; k++) chosen.at[k] = live->parts.at[parts[k]];
+  return (Entity){.kind = ENTITY_LIVE, .name = object->name, .shape = shape,
+                  .live = {.number = live->number, .parts = chosen}};
 }
 
 Entity shape_indexed_part(Sema *s, Expr *e, const Entity *object) {

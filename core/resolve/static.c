@@ -42,12 +42,13 @@ static Static number_in(SemaPart part, Type type) {
 
 /* `v`, `v.y`, `v.yx`: the numbers that the entity names. */
 static bool static_of_live(Sema *s, Expr *e, const Entity *entity, Static *out) {
-  const Live *live = &s->lives.items[entity->live];
+  const Live *live = &s->lives.items[entity->live.number];
   if (!static_of_value(s, e, live->source, out)) return false;
   if (out->kind != STATIC_VECTOR) return true;
-  out->entity = *entity;
-  out->entity.type = live->ty.type;
-  if (type_is_scalar(entity->shape)) *out = number_in(out->parts[entity->parts[0]], live->ty.type);
+  out->chosen = entity->live.parts;
+  out->shape = entity->shape;
+  out->type = live->ty.type;
+  if (type_is_scalar(out->shape)) *out = number_in(out->parts[out->chosen.at[0]], out->type);
   return true;
 }
 
@@ -56,15 +57,15 @@ static bool part_of(Sema *s, Expr *e, Static *out) {
   int64_t index;
   if (e->kind != AST_INDEX || !static_value(s, e->left, out)) return !s->failed && fail(s, e, NULL);
   if (out->kind != STATIC_VECTOR) return fail(s, e, NULL);
-  Entity *whole = &out->entity;
   if (!static_integer(s, e->list.items[0], &index)) return false;
-  if (index < 0 || index >= type_rows(whole->shape))
-    return sema_fail(s, e, RG_ERROR_INDEX_RANGE, "indices start at 0", "%s has no number %lld", shape_text(s, whole->shape), (long long)index);
-  if (type_is_matrix(whole->shape)) {
-    out->parts += index * type_cols(whole->shape);
-    whole->shape = type_make_shape(type_cols(whole->shape), 1);
+  if (index < 0 || index >= type_rows(out->shape))
+    return sema_fail(s, e, RG_ERROR_INDEX_RANGE, "indices start at 0", "%s has no number %lld",
+                     shape_text(s, out->shape), (long long)index);
+  if (type_is_matrix(out->shape)) {
+    out->parts += index * type_cols(out->shape);
+    out->shape = type_make_shape(type_cols(out->shape), 1);
   } else {
-    *out = number_in(out->parts[whole->part_count ? whole->parts[index] : index], whole->type);
+    *out = number_in(out->parts[out->chosen.count ? out->chosen.at[index] : index], out->type);
   }
   return true;
 }
@@ -236,7 +237,7 @@ bool static_integer(Sema *s, Expr *e, int64_t *out) {
 
 /* What it is given; NULL where e is no such call. */
 Expr *static_argument(Sema *s, Expr *e) {
-  if (e->kind != AST_CALL || e->entity.is_conversion) return NULL;
+  if (e->kind != AST_CALL || e->call.kind == CALL_CONVERSION) return NULL;
   Entity callee = resolve_expr(s, e->left);
   if (callee.kind != ENTITY_BUILTIN || strcmp(callee.name, "rg.static") != 0) return NULL;
   if (e->list.count == 1) return e->list.items[0];
@@ -246,16 +247,15 @@ Expr *static_argument(Sema *s, Expr *e) {
 
 /* The call of a type with the numbers as they are: rg.vec2(0.5, 2). */
 static Entity write_vector(Sema *s, Expr *e, const Static *value) {
-  Entity from = value->entity;
   Exprs numbers = {0};
-  for (int k = 0; k < type_parts(from.shape); k++) {
-    SemaPart part = value->parts[from.part_count ? from.parts[k] : k];
-    Static number = {.kind = STATIC_WIDE, .bits = part.bits, .is_unsigned = type_is_unsigned(from.type)};
-    if (type_is_float(from.type)) number = (Static){.kind = STATIC_NUMBER, .number = part.f64};
+  for (int k = 0; k < type_parts(value->shape); k++) {
+    SemaPart part = value->parts[value->chosen.count ? value->chosen.at[k] : k];
+    Static number = {.kind = STATIC_WIDE, .bits = part.bits, .is_unsigned = type_is_unsigned(value->type)};
+    if (type_is_float(value->type)) number = (Static){.kind = STATIC_NUMBER, .number = part.f64};
     vec_push(s->scratch, &numbers, literal_static(s, e->ast, &number));
   }
   e->list = numbers; /* e->left is rg.static, and not looked at again */
-  return (Entity){.kind = ENTITY_VALUE, .type = from.type, .shape = from.shape, .is_conversion = true};
+  return resolve_converted(e, value->type, value->shape);
 }
 
 /* What is no number or bool stands for itself: `rg.static(f)`. */

@@ -17,8 +17,8 @@ void resolve_declare(Sema *s, Local *local) {
 
 static bool may_be_alias(const Entity *entity) {
   switch (entity->kind) {
-  case ENTITY_FIELD: case ENTITY_NODE: case ENTITY_SHAPE: case ENTITY_TYPE: case ENTITY_BUILTIN: return true;
-  case ENTITY_OTHER: return entity->value == VALUE_FUNCTION || entity->value == VALUE_TABLE;
+  case ENTITY_FIELD: case ENTITY_NODE: case ENTITY_SHAPE: case ENTITY_TYPE: case ENTITY_BUILTIN:
+  case ENTITY_FUNCTION: case ENTITY_TABLE: return true;
   default: return false;
   }
 }
@@ -169,9 +169,9 @@ static void resolve_part_target(Sema *s, Expr *target, const Entity *part) {
                              name_of(s, root->local)),
               "'%s' belongs to the whole kernel: a parallel loop can only gather into it", name_of(s, root->local));
   }
-  for (int i = 0; i < part->part_count; i++)
+  for (int i = 0; i < part->parts.count; i++)
     for (int k = 0; k < i; k++)
-      if (part->parts[i] == part->parts[k])
+      if (part->parts.at[i] == part->parts.at[k])
         sema_fail(s, target, RG_ERROR_NAME_ASSIGN, NULL, "'%s' names a component twice", sema_source(s, target));
 }
 

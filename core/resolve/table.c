@@ -17,12 +17,12 @@ enum { MOST_ITEMS = 1024 };
 static SemaPath member_path(Sema *s, Expr *e, const Entity *table, Str name) {
   SemaPath path = {.pos = e->pos, .function = 0};
   const char *root;
-  if (table->source.is_parameter) {
-    root = sema_text(s, s->parameters.items[table->source.index]->name);
+  if (table->table.is_parameter) {
+    root = sema_text(s, s->parameters.items[table->table.index]->name);
     path.is_parameter_path = true;
-    path.parameter = table->source.index;
+    path.parameter = table->table.index;
   } else {
-    path = s->input->paths->items[table->source.index];
+    path = s->input->paths->items[table->table.index];
     path.is_static = false;
     root = scratch_copy_text(s->scratch, path.name.data, (size_t)path.name.length);
   }
@@ -146,8 +146,7 @@ static Entity open_item(Sema *s, Expr *e, const Entity *table) {
   Static *items = read_numbers(s, e->left, table, length);
   Ast *ast = items ? write_function(s, items, length) : NULL;
   if (!ast) return (Entity){0};
-  Entity callee = {.kind = ENTITY_OTHER, .value = VALUE_FUNCTION, .name = sema_source(s, e->left), .callee = ast->function,
-                   .callee_source = ast->source};
+  Entity callee = resolve_function(sema_source(s, e->left), ast->function, ast->source);
   return resolve_inline_call(s, e, callee, NULL);
 }
 

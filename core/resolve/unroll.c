@@ -196,7 +196,7 @@ static void unroll_pairs(Sema *s, Unroll *u, Expr *e) {
   Expr *table = e->list.count == 1 ? e->list.items[0] : NULL;
   Entity entity = table ? resolve_expr(s, table) : (Entity){0};
   if (s->failed) return;
-  if (entity.kind != ENTITY_OTHER || entity.value != VALUE_TABLE) {
+  if (entity.kind != ENTITY_TABLE) {
     sema_fail(s, e, RG_ERROR_LOOP, entity.kind == ENTITY_FIELD ? "a field's cells: for i in x:active()" : "loops run over rg.range(n, m), x:active() or numbers: for k = 0, n - 1",
               "'ipairs' takes a captured list in a kernel");
     return;

@@ -34,9 +34,9 @@ Choices choice_arms(Sema *s, Expr *e) {
 }
 
 static bool is_cheap_call(Sema *s, const Expr *e) {
-  const Entity *entity = &e->entity;
-  return e->kind == AST_CALL && (entity->is_conversion || (entity->builtin && entity->builtin->form != FORM_FLOAT &&
-                                                           entity->builtin->form != FORM_LOG));
+  const Builtin *builtin = builtin_of(e);
+  return e->kind == AST_CALL && (e->call.kind == CALL_CONVERSION ||
+                                  (builtin && builtin->form != FORM_FLOAT && builtin->form != FORM_LOG));
 }
 
 /* Without effect, without an element, without a function that takes long: both sides of a choice may be computed. */

@@ -2,6 +2,7 @@
 #ifndef RG_TYPED_ENTITY_H
 #define RG_TYPED_ENTITY_H
 
+#include "base/error.h"
 #include "ir/ir.h"
 #include "typed/input.h"
 #include "typed/ty.h"
@@ -9,18 +10,21 @@
 typedef enum EntityKind {
   ENTITY_NONE,     /* the kernel failed before */
   ENTITY_VALUE,    /* a number or bool: a local, a literal, an operation, a call */
-  ENTITY_LIVE,     /* a captured number or an unassigned parameter: `live` */
-  ENTITY_CONSTANT, /* an integer that layouts fix: `#x`, `x.shape[0]`: `constant` */
+  ENTITY_LIVE,     /* a captured number or an unassigned parameter */
+  ENTITY_CONSTANT, /* an integer that layouts fix: `#x`, `x.shape[0]` */
   ENTITY_ELEMENT,  /* a field with all its indices: a value, and what can be assigned */
-  ENTITY_PART,  /* some numbers of the vector or matrix `left`: `v.x` `v.zy` `v[i]`; can be assigned where `left` can */
-  ENTITY_FIELD, /* with `indexed` of its indices, fewer than all */
+  ENTITY_PART,     /* some numbers of the vector or matrix `left`: `v.x` `v.zy` `v[i]`; can be
+                      assigned where `left` can */
+  ENTITY_FIELD,    /* with fewer than all of its indices */
   ENTITY_NODE,
-  ENTITY_SHAPE,
+  ENTITY_SHAPE,    /* x.shape, x.offset */
   ENTITY_TYPE,
   ENTITY_BUILTIN,
-  ENTITY_LOOP, /* rg.range(..) or x:active(): the head of a loop */
-  ENTITY_VOID, /* a call that gives nothing */
-  ENTITY_OTHER /* a function, a table, a string ..: `what` */
+  ENTITY_LOOP,     /* rg.range(..) or x:active(): the head of a loop */
+  ENTITY_VOID,     /* a call that gives nothing */
+  ENTITY_FUNCTION, /* that the user wrote */
+  ENTITY_TABLE,
+  ENTITY_OTHER     /* nil, a string .. */
 } EntityKind;
 
 typedef enum Algebra {
@@ -75,30 +79,96 @@ typedef struct Method {
   int values;
 } Method;
 
+/* Which numbers of a vector; none: all. */
+typedef struct Parts {
+  int count;
+  uint8_t at[4];
+} Parts;
+
+/* A level of a tree, as the kernel names it: a field, an SNode, an element. */
+typedef struct FieldRef {
+  const SNode *node;
+  int component;         /* ELEMENT, FIELD: the first of them, where an element has several numbers */
+  const int64_t *offset; /* where its indices start, per axis; NULL: at 0 */
+  int indexed;           /* indices that it has already */
+  SemaArg source;        /* the capture or parameter it comes from */
+  Type type;             /* ELEMENT, FIELD: of one number of an element */
+} FieldRef;
+
+typedef struct ShapeRef {
+  const SNode *node;
+  const int64_t *offset;
+  bool is_offset;        /* x.offset */
+  Parts axes;
+} ShapeRef;
+
+typedef struct LiveRef {
+  int number;            /* of a Live */
+  Parts parts;           /* names after it: `dt.yx` of a captured vector */
+} LiveRef;
+
+typedef struct FunctionRef {
+  SemaArg source;
+  const AstFunction *text; /* NULL: not known */
+  const Source *source_text;
+  int number;              /* whose paths its free names are */
+} FunctionRef;
+
+typedef struct OtherRef {
+  SemaArg source;
+  SemaValueKind value;
+  const char *what;      /* "a string" */
+} OtherRef;
+
+/* One struct per kind; those that need none have none. */
 typedef struct Entity {
   EntityKind kind;
-  const SNode *node;      /* ELEMENT, FIELD, NODE, SHAPE; of a METHOD call: of its object */
-  int component;          /* ELEMENT, FIELD: the first of them, where an element has several numbers */
-  const int64_t *offset;  /* ELEMENT, FIELD, SHAPE: where its indices start, per axis; NULL: at 0 */
-  Shape shape;            /* of a value; ELEMENT, FIELD: of an element; TYPE: of its values */
-  int part_count;         /* PART by names, LIVE with names behind: which numbers, counted row by row */
-  uint8_t parts[4];
-  int indexed;            /* FIELD; of a METHOD call: indices that its object has already */
-  SemaArg source;         /* ELEMENT, FIELD, NODE, SHAPE: the capture or parameter it comes from */
-  const char *name;       /* how the kernel calls it */
-  Type type;              /* ELEMENT, FIELD: the element's; TYPE: itself */
-  int live;
-  int64_t constant;
-  const Builtin *builtin; /* BUILTIN, a CALL of it, and a METHOD of a vector: then its object is the first argument */
-  const Method *method;   /* a METHOD call */
-  int taken;              /* a METHOD call of a list: how many of its arguments name the list */
-  bool is_conversion;     /* a CALL of a type: `type` */
-  bool is_offset;         /* SHAPE: of the offsets */
-  SemaValueKind value;    /* OTHER */
-  const char *what;       /* OTHER: "a function" */
-  const AstFunction *callee; /* OTHER, a function: its text, when that is known */
-  const Source *callee_source;
-  int callee_number;      /* whose paths its free names are */
+  Shape shape;           /* of a value; ELEMENT, FIELD: of an element; TYPE: of its values */
+  const char *name;      /* how the kernel calls it; may be NULL */
+  union {
+    FieldRef field;      /* ELEMENT, FIELD, NODE: field_of */
+    ShapeRef extent;     /* SHAPE */
+    LiveRef live;        /* LIVE */
+    Parts parts;         /* PART by names; by an index there are none */
+    int64_t constant;    /* CONSTANT */
+    Type type;           /* TYPE */
+    const Builtin *builtin; /* BUILTIN; NULL: one that kernels do not know */
+    FunctionRef function;   /* FUNCTION */
+    SemaArg table;       /* TABLE: the capture or parameter it is */
+    OtherRef other;      /* OTHER */
+  };
 } Entity;
+
+static inline const FieldRef *field_of(const Entity *entity) {
+  ASSERT(entity->kind == ENTITY_ELEMENT || entity->kind == ENTITY_FIELD || entity->kind == ENTITY_NODE,
+         "it is in a tree");
+  return &entity->field;
+}
+
+/* -- what a call is ----------------------------------------------------------------------------- */
+
+typedef enum CallKind {
+  CALL_NONE,       /* not one of these: a function that the user wrote is `inlined` */
+  CALL_BUILTIN,    /* of a METHOD, its object is the first argument */
+  CALL_CONVERSION, /* of a type */
+  CALL_METHOD      /* of a field or an SNode */
+} CallKind;
+
+typedef struct MethodCall {
+  const Method *method;
+  Entity object;         /* a FIELD or a NODE */
+  int taken;             /* of a list: how many of the arguments name the list */
+  int component;         /* of a list: the first one that it gives */
+  Type type;             /* of what it gives */
+} MethodCall;
+
+typedef struct Call {
+  CallKind kind;
+  union {
+    const Builtin *builtin;
+    Type type;
+    MethodCall method;
+  };
+} Call;
 
 #endif

@@ -34,12 +34,23 @@ struct Expr {
   uint64_t integer;
   /* resolve: */
   Entity entity;
+  Call call;           /* CALL, METHOD */
   Inline *inlined;     /* a call of a function that the user wrote */
   Locals popped;       /* node:pop(i): a variable for each field */
   /* infer: */
   Ty ty;
   Type at;             /* check: the type in which it is computed */
 };
+
+/* The function that a call is of; NULL: it is another one. */
+static inline const Builtin *builtin_of(const Expr *e) {
+  return e->call.kind == CALL_BUILTIN ? e->call.builtin : NULL;
+}
+
+static inline const MethodCall *method_of(const Expr *e) {
+  ASSERT(e->call.kind == CALL_METHOD, "a method of a field or an SNode");
+  return &e->call.method;
+}
 
 /* -- variables and live numbers -------------------------------------------------------------------------- */
 

@@ -93,15 +93,16 @@ const Builtin *builtin_method(Str name); /* `v:norm()`; NULL: there is none */
 Exprs call_arguments(Sema *s, Expr *e);
 Exprs call_items(Sema *s, const Expr *e); /* what a vector or matrix is made of */
 /* Of the arguments of a METHOD call, those that are indices; values follow. */
-static inline int method_index_count(const Entity *entity, const Expr *call) {
-  bool is_list = entity->method->form == METHOD_LIST || entity->method->form == METHOD_ITEMS;
-  return is_list ? entity->taken : call->list.count - entity->method->values;
+static inline int method_index_count(const Expr *call) {
+  const MethodCall *m = method_of(call);
+  bool is_list = m->method->form == METHOD_LIST || m->method->form == METHOD_ITEMS;
+  return is_list ? m->taken : call->list.count - m->method->values;
 }
 
 /* lists.c */
 /* The fields of the SNode, or the one the call names: `number` of them; NULL past the last. */
 const SNodeComponent *list_field(const SNode *node, const Entity *object, int number);
-const SNodeComponent *list_item_field(Sema *s, const LoopHead *head, int number); /* 0: the first; NULL past the last */
+const SNodeComponent *list_item_field(const LoopHead *head, int number); /* 0: the first; NULL past the last */
 
 /* shape.c */
 const char *shape_text(Sema *s, Shape shape); /* "a number", "a vector of 3": for sentences */
