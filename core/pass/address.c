@@ -5,9 +5,11 @@
 #include "pass/kind.h"
 #include "pass/ranges.h"
 
-/* -- small sums ----------------------------------------------------------------------------------------------------- */
+/* -- small sums -------------------------------------------------------------------------------- */
 
-static IrInst *add(IrBuilder *b, IrInst *a, IrInst *c) { return a ? ir_binary(b, IR_ADD, a, c) : c; }
+static IrInst *add(IrBuilder *b, IrInst *a, IrInst *c) {
+  return a ? ir_binary(b, IR_ADD, a, c) : c;
+}
 
 static IrInst *add_constant(IrBuilder *b, IrInst *a, int64_t constant) {
   return constant ? ir_binary(b, IR_ADD, a, ir_const_int(b, a->type, constant)) : a;
@@ -17,22 +19,27 @@ static IrInst *times(IrBuilder *b, IrInst *a, int64_t factor) {
   return factor == 1 ? a : ir_binary(b, IR_MUL, a, ir_const_int(b, a->type, factor));
 }
 
-/* Rounded down where the index may be negative. Else by unsigned arithmetic, which knows that it is not. */
+/* Rounded down where the index may be negative. Else by unsigned arithmetic, which knows that it is
+ * not. */
 static IrInst *divide(IrBuilder *b, IrInst *a, int64_t by, bool may_be_negative) {
   if (by == 1) return a;
   if (may_be_negative) {
     bool is_shift = is_power_of_two((uint64_t)by);
-    return ir_binary(b, is_shift ? IR_SAR : IR_FLOORDIV, a, ir_const_int(b, a->type, is_shift ? log2_floor((uint64_t)by) : by));
+    return ir_binary(b, is_shift ? IR_SAR : IR_FLOORDIV, a,
+                     ir_const_int(b, a->type, is_shift ? log2_floor((uint64_t)by) : by));
   }
-  if (is_power_of_two((uint64_t)by)) return ir_binary(b, IR_SHR, a, ir_const_int(b, a->type, log2_floor((uint64_t)by)));
+  if (is_power_of_two((uint64_t)by))
+    return ir_binary(b, IR_SHR, a, ir_const_int(b, a->type, log2_floor((uint64_t)by)));
   Type type = a->type, bare = type_bits(type) == 32 ? TYPE(U32) : TYPE(U64);
-  IrInst *divisor = ir_const_int(b, bare, by); /* before the convert: C leaves the order of arguments open */
+  IrInst *divisor = ir_const_int(b, bare, by); /* before the convert: C leaves the order of
+                                                * arguments open */
   return ir_convert(b, ir_binary(b, IR_FLOORDIV, ir_convert(b, a, bare), divisor), type);
 }
 
 static IrInst *modulo(IrBuilder *b, IrInst *a, int64_t by, bool may_be_negative) {
   if (by == 1) return NULL;
-  if (is_power_of_two((uint64_t)by)) return ir_binary(b, IR_BAND, a, ir_const_int(b, a->type, by - 1));
+  if (is_power_of_two((uint64_t)by))
+    return ir_binary(b, IR_BAND, a, ir_const_int(b, a->type, by - 1));
   if (may_be_negative) return ir_binary(b, IR_MOD, a, ir_const_int(b, a->type, by));
   Type type = a->type, bare = type_bits(type) == 32 ? TYPE(U32) : TYPE(U64);
   IrInst *divisor = ir_const_int(b, bare, by);
@@ -49,10 +56,14 @@ IrInst *address_offset(IrBuilder *b, IrInst *ptr, IrInst *index, int64_t stride,
   return inst;
 }
 
-IrInst *address_divide(IrBuilder *b, IrInst *index, int64_t by) { return divide(b, index, by, false); }
-IrInst *address_modulo(IrBuilder *b, IrInst *index, int64_t by) { return modulo(b, index, by, false); }
+IrInst *address_divide(IrBuilder *b, IrInst *index, int64_t by) {
+  return divide(b, index, by, false);
+}
+IrInst *address_modulo(IrBuilder *b, IrInst *index, int64_t by) {
+  return modulo(b, index, by, false);
+}
 
-/* -- digits ------------------------------------------------------------------------------------------------------------ */
+/* -- digits ------------------------------------------------------------------------------------ */
 
 IrInst *address_sum(Address *a, AddressIndex index) {
   if (!index.value) return ir_const_int(a->b, TYPE(I64), index.constant);
@@ -73,7 +84,8 @@ AddressIndex address_coordinate(Address *a, const SNodeDigit *digit) {
   AddressIndex index = a->index[digit->position];
   if (digit->weight == 1) return index;
   if (!index.value) return (AddressIndex){.constant = floor_div(index.constant, digit->weight)};
-  return (AddressIndex){.value = divide(a->b, address_sum(a, index), digit->weight, may_be_negative(a, digit))};
+  return (AddressIndex){
+      .value = divide(a->b, address_sum(a, index), digit->weight, may_be_negative(a, digit))};
 }
 
 /* An axis' outermost digit on the walk needs no modulo. */
@@ -81,7 +93,8 @@ static AddressIndex digit_of(Address *a, const SNodeDigit *digit) {
   AddressIndex at = address_coordinate(a, digit);
   if (digit->above <= a->from) return at;
   if (!at.value) return (AddressIndex){.constant = floor_mod(at.constant, digit->size)};
-  return (AddressIndex){.value = modulo(a->b, address_sum(a, at), digit->size, may_be_negative(a, digit))};
+  return (AddressIndex){
+      .value = modulo(a->b, address_sum(a, at), digit->size, may_be_negative(a, digit))};
 }
 
 AddressIndex address_cell(Address *a, const SNodeStep *step) {
@@ -96,7 +109,7 @@ AddressIndex address_cell(Address *a, const SNodeStep *step) {
   return cell;
 }
 
-/* -- the walk ------------------------------------------------------------------------------------------------------------ */
+/* -- the walk ---------------------------------------------------------------------------------- */
 
 void address_add_cells(Address *a, AddressIndex cell, uint64_t stride) {
   a->pending += cell.constant * (int64_t)stride;
@@ -126,7 +139,8 @@ static void enter_container(Address *a, const SNodeStep *step, AddressIndex cell
   a->pending += (int64_t)step->offset;
 }
 
-/* Past the steps before number `end`: to a cell, of whose place `at` is the container, or the node. */
+/* Past the steps before number `end`: to a cell, of whose place `at` is the container, or the
+ * node. */
 static AddressIndex walk(Address *a, int end) {
   AddressIndex cell = {0};
   for (int s = a->from + 1; s < end; s++) {
@@ -161,12 +175,13 @@ int address_name(Address *a, const SNode *node, IrInst *operands[ADDRESS_MAX_NAM
   return kind_of_step(step)->name(a, step, operands);
 }
 
-/* -- indices ---------------------------------------------------------------------------------------------------------------- */
+/* -- indices ----------------------------------------------------------------------------------- */
 
 /* base + constant, where nothing can have wrapped for an index inside the shape. */
 static AddressIndex take_apart(IrBuilder *b, IrInst *index, int64_t size) {
   IndexRange range = ranges_of(index);
-  if (range.known && range.low == range.high && !range.base) return (AddressIndex){.constant = range.low};
+  if (range.known && range.low == range.high && !range.base)
+    return (AddressIndex){.constant = range.low};
   bool apart = range.known && range.low == range.high && ranges_hold_below(&range, size);
   if (!apart) return (AddressIndex){.value = ir_convert(b, index, TYPE(I64))};
   return (AddressIndex){ir_convert(b, (IrInst *)range.base, TYPE(I64)), range.low};
@@ -188,12 +203,16 @@ Address address_from_root(IrBuilder *b, int tree, const SNode *of, IrInst *const
 }
 
 /* The place of the list's own axis among those of its level. */
-static int own_position(const SNode *dynamic) { return snode_axis_position(dynamic, dynamic->axes[0]); }
+static int own_position(const SNode *dynamic) {
+  return snode_axis_position(dynamic, dynamic->axes[0]);
+}
 
-Address address_to_list(IrBuilder *b, int tree, const SNode *dynamic, IrInst *const *indices, bool ensures) {
+Address address_to_list(IrBuilder *b, int tree, const SNode *dynamic, IrInst *const *indices,
+                        bool ensures) {
   AddressIndex index[SNODE_MAX_AXES] = {0};
   for (int k = 0, given = 0; k < dynamic->rank; k++)
-    if (k != own_position(dynamic)) index[k] = take_apart(b, indices[given++], snode_extent(dynamic, k));
+    if (k != own_position(dynamic))
+      index[k] = take_apart(b, indices[given++], snode_extent(dynamic, k));
   Address a = start_at_root(b, tree, dynamic);
   a.ensures = ensures;
   memcpy(a.index, index, sizeof index);
@@ -211,7 +230,8 @@ static IrInst *axis_inside(IrBuilder *b, IrInst *index, int64_t size) {
   if (range.known && !range.base && range.low >= 0 && range.high < size) return NULL;
   if (type_bits(index->type) < 32) index = ir_convert(b, index, TYPE(I32));
   bool is_signed = type_is_signed(index->type), is_narrow = type_bits(index->type) == 32;
-  int64_t values = !is_narrow ? INT64_MAX : is_signed ? (int64_t)1 << 31 : (int64_t)1 << 32; /* above 0 that there are */
+  /* above 0 that there are */
+  int64_t values = !is_narrow ? INT64_MAX : is_signed ? (int64_t)1 << 31 : (int64_t)1 << 32;
   if (!is_signed && is_narrow && size >= values) return NULL;
   Type bare = is_narrow ? TYPE(U32) : TYPE(U64);
   IrInst *end = ir_const_int(b, bare, min_i64(size, values));
@@ -231,7 +251,8 @@ IrInst *address_list_inside(IrBuilder *b, const SNode *dynamic, IrInst *const *i
   IrInst *inside = NULL;
   for (int k = 0, given = 0; k < dynamic->rank; k++) {
     if (k == own_position(dynamic)) continue;
-    IrInst *index = indices[given++], *axis = snode_is_unbounded(dynamic, k) ? NULL : axis_inside(b, index, dynamic->shape[k]);
+    IrInst *index = indices[given++],
+           *axis = snode_is_unbounded(dynamic, k) ? NULL : axis_inside(b, index, dynamic->shape[k]);
     if (axis) inside = inside ? ir_binary(b, IR_BAND, inside, axis) : axis;
   }
   return inside;

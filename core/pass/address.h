@@ -1,11 +1,13 @@
-/* address.h - from indices to an address: the walk along a tree's path as insts, every offset and stride in them.
+/* address.h - from indices to an address: the walk along a tree's path as insts, every offset and
+ * stride in them.
  *
  *   root . pointer 32 (slots) . dense 8 . f32 at index i:
  *     root + 4 * (i / 8) -> slot -> node -> node + 4 * (i % 8)
  *   root . hash . dense 8 . f32:      table (floor(i / 8)) -> node -> node + 4 * (i mod 8)
  *
- * Indices are believed to be inside the shape (of `of`), so an axis' outermost digit needs no modulo, and an index
- * that no level divides further keeps its constant apart: neighbours share one sum and differ in `imm`. */
+ * Indices are believed to be inside the shape (of `of`), so an axis' outermost digit needs no
+ * modulo, and an index that no level divides further keeps its constant apart: neighbours share one
+ * sum and differ in `imm`. */
 #ifndef RG_PASS_ADDRESS_H
 #define RG_PASS_ADDRESS_H
 
@@ -26,7 +28,8 @@ typedef struct Address {
   int tree;               /* kernel->trees */
   const SNode *of;        /* the level that the indices are of: the walk goes along its path */
   int from;               /* the step whose node the walk starts in; -1: it starts at the root */
-  AddressIndex index[SNODE_MAX_AXES]; /* by position in of->level_axes; of one integer type, wide enough for sums */
+  AddressIndex index[SNODE_MAX_AXES]; /* by position in of->level_axes; of one integer type, wide
+                                       * enough for sums */
   bool own;               /* see address_own */
   bool ensures;           /* cells on the way are activated, else found */
   bool locks;             /* a list on the way is locked, */
@@ -38,19 +41,24 @@ typedef struct Address {
   int64_t pending;        /* bytes to add to `at` */
 } Address;
 
-/* A walk from the root for indices of level `of`; constants of sums are taken apart where that is exact. */
+/* A walk from the root for indices of level `of`; constants of sums are taken apart where that is
+ * exact. */
 Address address_from_root(IrBuilder *b, int tree, const SNode *of, IrInst *const *indices);
 /* The same to a list: `indices` are those of the level of a dynamic SNode without its own axis. */
-Address address_to_list(IrBuilder *b, int tree, const SNode *dynamic, IrInst *const *indices, bool ensures);
-/* Said before the walk: it leads to the worker's own copy of the node, or of the root's container where there is none. */
+Address address_to_list(IrBuilder *b, int tree, const SNode *dynamic, IrInst *const *indices,
+                        bool ensures);
+/* Said before the walk: it leads to the worker's own copy of the node, or of the root's container
+ * where there is none. */
 void address_own(Address *a);
-/* A walk from a node of `from` to `of` below it; the caller fills `index` with positions in the node. */
+/* A walk from a node of `from` to `of` below it; the caller fills `index` with positions in the
+ * node. */
 Address address_in_node(IrBuilder *b, int tree, const SNode *from, IrInst *node, const SNode *of);
 /* The address of an element of the field `component` of `of`. */
 IrInst *address_element(Address *a, int component);
 /* The address of the container of `node`, an SNode on the path to `of`. */
 IrInst *address_container(Address *a, const SNode *node);
-/* What the runtime's functions on cells of the SNode take (kind.h); returns how many operands that are. */
+/* What the runtime's functions on cells of the SNode take (kind.h); returns how many operands that
+ * are. */
 enum { ADDRESS_MAX_NAME = 1 + SNODE_MAX_AXES };
 int address_name(Address *a, const SNode *node, IrInst *operands[ADDRESS_MAX_NAME]);
 
@@ -58,7 +66,7 @@ int address_name(Address *a, const SNode *node, IrInst *operands[ADDRESS_MAX_NAM
 IrInst *address_inside(IrBuilder *b, const SNode *node, IrInst *const *indices);
 IrInst *address_list_inside(IrBuilder *b, const SNode *dynamic, IrInst *const *indices);
 
-/* -- steps of a walk, for kinds --------------------------------------------------------------------------------------- */
+/* -- steps of a walk, for kinds ---------------------------------------------------------------- */
 
 /* The number of the cell of a step's container that the indices name. */
 AddressIndex address_cell(Address *a, const SNodeStep *step);
@@ -73,7 +81,8 @@ void address_add_cells(Address *a, AddressIndex cell, uint64_t stride);
 IrInst *address_settle(Address *a);
 /* ptr + index * stride + bytes; index may be NULL. */
 IrInst *address_offset(IrBuilder *b, IrInst *ptr, IrInst *index, int64_t stride, int64_t bytes);
-/* The quotient and the rest of an index that is never negative; a rest of a division by 1 is NULL: 0. */
+/* The quotient and the rest of an index that is never negative; a rest of a division by 1 is NULL:
+ * 0. */
 IrInst *address_divide(IrBuilder *b, IrInst *index, int64_t by);
 IrInst *address_modulo(IrBuilder *b, IrInst *index, int64_t by);
 

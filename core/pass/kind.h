@@ -1,10 +1,11 @@
-/* kind.h - what compiled kernels do to cells of each kind of SNode: a row of functions per kind, in kind_*.c. No other file
- * of the passes knows a kind; they go along a path (snode/path.h), or ask the nearest sparse level, and call these.
+/* kind.h - what compiled kernels do to cells of each kind of SNode: a row of functions per kind, in
+ * kind_*.c. No other file of the passes knows a kind; they go along a path (snode/path.h), or ask
+ * the nearest sparse level, and call these.
  *
- *     descend     from a container to a cell, on the way to an element               address.c
- *     name        what calls on one cell are given: a slot; words and a number; a node and coordinates    places.c, cells.c
- *     find ..     these calls
- *     plan ..     how `active` runs                                                  tasks.c, tasks_nest.c, order.c, leaf.c */
+ *     descend     from a container to a cell, on the way to an element: address.c
+ *     name        what calls on a cell are given (a slot; words and a number; a node and
+ *                 coordinates), and the calls: places.c, cells.c
+ *     plan ..     how `active` runs: tasks.c, tasks_nest.c, order.c, leaf.c */
 #ifndef RG_PASS_KIND_H
 #define RG_PASS_KIND_H
 
@@ -24,23 +25,27 @@ typedef struct ActivePlan {  /* how a parallel loop over active cells becomes a 
 } ActivePlan;
 
 typedef struct Kind {
-  /* From the container at a->at to the cell that the indices name; activates it where a->ensures. Its number in the
-   * container; or 0, and a->at is its node. */
+  /* From the container at a->at to the cell that the indices name; activates it where a->ensures.
+   * Its number in the container; or 0, and a->at is its node. */
   AddressIndex (*descend)(Address *a, const SNodeStep *step);
-  /* At the container; NULL: there are no calls on cells, they are always active, or elements of lists. */
+  /* At the container; NULL: there are no calls on cells, they are always active, or elements of
+   * lists. */
   int (*name)(Address *a, const SNodeStep *step, IrInst **operands);
   RtEntry find, ensure, live, clear; /* on one cell */
   RtEntry count, clear_all;          /* on all cells of the level */
-  bool is_safe_to_clear;             /* a cell that is not there; else its slot or bit may lie in the ambient */
-  /* An op on cells of the level itself that the calls do not say; false: it is another one. NULL: there is none. */
+  bool is_safe_to_clear; /* where there is no cell; else its slot or bit may lie in the ambient */
+  /* An op on cells of the level itself that the calls do not say; false: it is another one. NULL:
+   * there is none. */
   bool (*lower)(Lower *l, IrInst *inst);
 
-  /* Loops over active cells of `cells`, whose nearest sparse level is `sparse`: of this kind, or NULL for a dense one. */
+  /* Loops over active cells of `cells`, whose nearest sparse level is `sparse`: of this kind, or
+   * NULL for a dense one. */
   ActivePlan (*plan)(const SNode *sparse, const SNode *cells);
-  /* Serial and in index order: gives the indices. NULL: its axes have no ends, and order.c walks. */
+  /* Serial, in index order: gives the indices. NULL: its axes have no ends, and order.c walks. */
   void (*nest)(Nest *nest, const SNode *sparse, const SNode *cells, IrInst **indices);
   bool asks_each_cell;       /* that its node is there does not say that a cell is active */
-  /* May iterations change which cells they visit? Then a REMEMBER goes before the loop. NULL: not in a way that counts. */
+  /* May iterations change which cells they visit? Then a REMEMBER goes before the loop. NULL: not
+   * in a way that counts. */
   bool (*may_change)(const Effects *effects, const IrTask *task);
   /* In place of what `leaf` does with a task over cells; false: leaf does it. NULL: always. */
   bool (*lower_task)(IrKernel *kernel, IrTask *task, const Effects *effects);
@@ -53,8 +58,11 @@ const Kind *kind_of_step(const SNodeStep *step);
 /* Of the nearest sparse level of `cells`; of a dense one where there is none. */
 const Kind *kind_of_active(const SNode *cells);
 /* The number that calls on the SNode name: its manager's, or its mask's. */
-static inline int kind_number(const SNode *node) { return node->mask >= 0 ? node->mask : node->manager; }
-/* For kinds whose cells are nodes: the way through one that the calls find or make; a loop over nodes, or leaf by leaf. */
+static inline int kind_number(const SNode *node) {
+  return node->mask >= 0 ? node->mask : node->manager;
+}
+/* For kinds whose cells are nodes: the way through one that the calls find or make; a loop over
+ * nodes, or leaf by leaf. */
 AddressIndex kind_descend_to_node(Address *a, const SNodeStep *step);
 ActivePlan kind_plan_nodes(const SNode *sparse, const SNode *cells);
 

@@ -1,6 +1,7 @@
-/* kind_bitmasked.c - the `bitmasked` SNode: cells as of a dense one, and a bit each. An inactive cell is zero, so reads do
- * not look; a write sets the bit on its way, and again past its store where other iterations may clear it (places.c).
- * Loops over cells go by the words of bits: words.c. */
+/* kind_bitmasked.c - the `bitmasked` SNode: cells as of a dense one, and a bit each. An inactive
+ * cell is zero, so reads do not look; a write sets the bit on its way, and again past its store
+ * where other iterations may clear it (places.c). Loops over cells go by the words of bits:
+ * words.c. */
 #include "pass/places.h"
 #include "pass/words.h"
 
@@ -33,14 +34,18 @@ static void lower_active_bits(Lower *l, IrInst *inst) {
   IrBuilder b = rewrite_before(l->kernel, inst);
   const IrLevel *level = &l->kernel->levels.items[inst->level];
   const SNode *masked = level->node;
-  IrInst *operands[ADDRESS_MAX_NAME + 1], *count = ir_convert(&b, inst->operands[inst->operand_count - 1], TYPE(I64));
+  IrInst *operands[ADDRESS_MAX_NAME + 1],
+      *count = ir_convert(&b, inst->operands[inst->operand_count - 1], TYPE(I64));
   bool in_node = type_equal(inst->operands[0]->type, TYPE(PTR));
-  Address a = in_node ? address_in_node(&b, level->tree, snode_node_level(masked), inst->operands[0], masked)
+  Address a = in_node ? address_in_node(&b, level->tree, snode_node_level(masked),
+                                        inst->operands[0], masked)
                       : address_from_root(&b, level->tree, masked, inst->operands);
-  for (int k = 0; in_node && k < masked->rank; k++) a.index[k].value = ir_convert(&b, inst->operands[1 + k], TYPE(I64));
+  for (int k = 0; in_node && k < masked->rank; k++)
+    a.index[k].value = ir_convert(&b, inst->operands[1 + k], TYPE(I64));
   operands[address_name(&a, masked, operands)] = count;
   bool remembers = l->task && l->task->remembers;
-  rewrite_become_call(l->kernel, inst, remembers ? RT_MASK_WAS : RT_MASK_BITS, level->tree, masked->mask, 3, operands);
+  rewrite_become_call(l->kernel, inst, remembers ? RT_MASK_WAS : RT_MASK_BITS, level->tree,
+                      masked->mask, 3, operands);
 }
 
 static bool lower(Lower *l, IrInst *inst) {

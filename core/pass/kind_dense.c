@@ -1,10 +1,11 @@
-/* kind_dense.c - the `dense` SNode, and the root: every cell is there, in runs. A list's chunk is dense too, once it is
- * reached. Where no sparse level is above, all cells are always active. */
+/* kind_dense.c - the `dense` SNode, and the root: every cell is there, in runs. A list's chunk is
+ * dense too, once it is reached. Where no sparse level is above, all cells are always active. */
 #include "pass/kind.h"
 
 /* A level without axes has one cell. */
 static ActivePlan plan(const SNode *sparse, const SNode *cells) {
-  ActivePlan plan = {.kind = TASK_RANGE, .axis_count = cells->rank, .over = "all cells, which are always active"};
+  ActivePlan plan = {
+      .kind = TASK_RANGE, .axis_count = cells->rank, .over = "all cells, which are always active"};
   for (int k = 0; k < cells->rank; k++) plan.counts[k] = cells->shape[k];
   if (!cells->rank) plan.counts[plan.axis_count++] = 1;
   return plan;

@@ -1,17 +1,21 @@
-/* kind_dynamic.c - the `dynamic` SNode: lists. The way to an element, and what is done to a list, as addresses and calls.
+/* kind_dynamic.c - the `dynamic` SNode: lists. The way to an element, and what is done to a list,
+ * as addresses and calls.
  *
- *   %s = append l0 %i, %v      if inside %i { walk, ensuring; %s = call rt_dynamic_append; if %s >= 0 { mem.store } }
- *   pop l0 %i, %var            if inside %i { walk; %s = call rt_dynamic_pop; if %s >= 0 { set %var mem.load; mem.store 0 } }
+ *   %s = append l0 %i, %v     if inside %i { walk, ensuring; %s = call rt_dynamic_append
+ *                                            if %s >= 0 { mem.store } }
+ *   pop l0 %i, %var           if inside %i { walk; %s = call rt_dynamic_pop
+ *                                            if %s >= 0 { set %var mem.load; mem.store 0 } }
  *
- * Elements past the end are zero and `length` never runs ahead of the chunks (llvm_bc/node_dynamic.c). Where a body both
- * takes elements away and puts some in, each of these holds the list's lock from its claim to its last store. Else none
- * is needed: appends alone meet at the length, and so do pops. The host region is one thread. */
+ * Elements past the end are zero and `length` never runs ahead of the chunks
+ * (llvm_bc/node_dynamic.c). Where a body both takes elements away and puts some in, each of these
+ * holds the list's lock from its claim to its last store. Else none is needed: appends alone meet
+ * at the length, and so do pops. The host region is one thread. */
 #include "pass/kind.h"
 #include "pass/places.h"
 
 enum { TAKES = 1, GIVES = 2, EMPTIES = 4 };
 
-/* -- who needs a lock ---------------------------------------------------------------------------------------------- */
+/* -- who needs a lock -------------------------------------------------------------------------- */
 
 static void note(Lower *l, const SNode *node, intptr_t what) {
   intptr_t before = (intptr_t)map_find_int(&l->lists, (uintptr_t)node);
@@ -21,7 +25,8 @@ static void note(Lower *l, const SNode *node, intptr_t what) {
 static void note_call(Lower *l, const EffectCall *call) {
   if (call->changes & EFFECT_POPS) note(l, call->node, TAKES);
   if (call->changes & (EFFECT_APPENDS | EFFECT_ACTIVATES)) note(l, call->node, GIVES);
-  if (call->changes & EFFECT_DEACTIVATES) note(l, snode_root(call->node->tree), EMPTIES); /* a list below it, too */
+  /* a list below it, too */
+  if (call->changes & EFFECT_DEACTIVATES) note(l, snode_root(call->node->tree), EMPTIES);
 }
 
 void lists_survey(Lower *l, const Effects *effects) {
@@ -47,10 +52,11 @@ void lists_unlock(Lower *l, IrInst *behind, IrInst *list) {
   unlock(&b, list);
 }
 
-/* -- elements --------------------------------------------------------------------------------------------------------- */
+/* -- elements ---------------------------------------------------------------------------------- */
 
 /* The node of element `index` (i32), which is there. */
-static IrInst *find_chunk(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list, IrInst *index) {
+static IrInst *find_chunk(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list,
+                          IrInst *index) {
   const SNodeStep *step = snode_step(dynamic, dynamic);
   IrInst *chunk = address_divide(b, index, dynamic->chunk);
   IrInst *slot = address_offset(b, list, chunk, sizeof(uint32_t), (int64_t)step->slots);
@@ -58,12 +64,16 @@ static IrInst *find_chunk(IrBuilder *b, int tree, const SNode *dynamic, IrInst *
 }
 
 /* It as well, which activates; the list is locked from there on where `locks`. */
-static IrInst *ensure_chunk(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list, IrInst *index, bool locks) {
-  IrInst *chunk = ir_const_int(b, TYPE(I32), dynamic->chunk), *lock = ir_const_int(b, TYPE(I32), locks);
-  return ir_call(b, RT_DYNAMIC_ENSURE, tree, dynamic->manager, 4, (IrInst *[]){list, chunk, index, lock});
+static IrInst *ensure_chunk(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list,
+                            IrInst *index, bool locks) {
+  IrInst *chunk = ir_const_int(b, TYPE(I32), dynamic->chunk),
+         *lock = ir_const_int(b, TYPE(I32), locks);
+  return ir_call(b, RT_DYNAMIC_ENSURE, tree, dynamic->manager, 4,
+                 (IrInst *[]){list, chunk, index, lock});
 }
 
-static IrInst *element_in_chunk(IrBuilder *b, const SNode *dynamic, IrInst *node, IrInst *index, int component) {
+static IrInst *element_in_chunk(IrBuilder *b, const SNode *dynamic, IrInst *node, IrInst *index,
+                                int component) {
   const SNodeComponent *into = &dynamic->components[component];
   IrInst *cell = address_modulo(b, index, dynamic->chunk);
   return address_offset(b, node, cell, (int64_t)into->stride, (int64_t)into->offset);
@@ -83,7 +93,7 @@ static AddressIndex descend(Address *a, const SNodeStep *step) {
   return (AddressIndex){0};
 }
 
-/* -- ops on lists --------------------------------------------------------------------------------------------------- */
+/* -- ops on lists ------------------------------------------------------------------------------ */
 
 typedef struct ListOp {
   Lower *l;
@@ -101,7 +111,8 @@ static ListOp begin(Lower *l, IrInst *inst, bool has_slot) {
   op.node = op.level->node;
   op.indices = op.node->rank - 1;
   IrBuilder b = rewrite_before(l->kernel, inst);
-  IrInst *inside = has_slot ? address_inside(&b, op.node, inst->operands) : address_list_inside(&b, op.node, inst->operands);
+  IrInst *inside = has_slot ? address_inside(&b, op.node, inst->operands)
+                            : address_list_inside(&b, op.node, inst->operands);
   if (inside) op.branch = places_guard(l, inst, inside);
   op.b = rewrite_before(l->kernel, inst);
   return op;
@@ -191,14 +202,16 @@ static void lower_is_active(Lower *l, IrInst *inst) {
   ListOp op = begin(l, inst, true);
   IrInst *slot = take_slot(&op, indices), *list = list_of(&op, indices, false);
   IrInst *length = ir_emit(&op.b, IR_MEM_LOAD, TYPE(I32), 1, &list);
-  rewrite_become(l->kernel, inst, IR_LT, 2, (IrInst *[]){ir_convert(&op.b, slot, TYPE(I32)), length});
+  rewrite_become(l->kernel, inst, IR_LT, 2,
+                 (IrInst *[]){ir_convert(&op.b, slot, TYPE(I32)), length});
   finish(&op);
 }
 
 static void lower_activate(Lower *l, IrInst *inst) {
   IrInst *indices[SNODE_MAX_AXES];
   ListOp op = begin(l, inst, true);
-  IrInst *slot = ir_convert(&op.b, take_slot(&op, indices), TYPE(I32)), *list = list_of(&op, indices, true);
+  IrInst *slot = ir_convert(&op.b, take_slot(&op, indices), TYPE(I32)),
+         *list = list_of(&op, indices, true);
   bool locks = lists_lock(l, op.node);
   ensure_chunk(&op.b, op.level->tree, op.node, list, slot, locks);
   if (locks) unlock(&op.b, list);
@@ -215,7 +228,8 @@ static void lower_deactivate(Lower *l, IrInst *inst) {
 
 static void lower_count(Lower *l, IrInst *inst) {
   const IrLevel *level = &l->kernel->levels.items[inst->level];
-  rewrite_become_call(l->kernel, inst, RT_DYNAMIC_COUNT, level->tree, level->node->manager, 0, NULL);
+  rewrite_become_call(l->kernel, inst, RT_DYNAMIC_COUNT, level->tree, level->node->manager, 0,
+                      NULL);
 }
 
 static bool lower(Lower *l, IrInst *inst) {
@@ -231,13 +245,16 @@ static bool lower(Lower *l, IrInst *inst) {
   }
 }
 
-/* -- loops over elements ---------------------------------------------------------------------------------------------- */
+/* -- loops over elements ----------------------------------------------------------------------- */
 
 static ActivePlan plan(const SNode *lists, const SNode *cells) {
-  return (ActivePlan){.kind = TASK_LEAVES, .level = lists, .has_cells = true, .over = "the active leaves, cell by cell"};
+  return (ActivePlan){.kind = TASK_LEAVES,
+                      .level = lists,
+                      .has_cells = true,
+                      .over = "the active leaves, cell by cell"};
 }
 
-/* Elements of lists: where the list's axis is the last one, up to its length, else each is asked for. */
+/* Where the list's axis is the last one, up to its length; else each element is asked for. */
 static void nest_elements(Nest *nest, const SNode *lists, const SNode *cells, IrInst **indices) {
   int own = snode_axis_position(lists, lists->axes[0]), count = lists->rank - 1;
   IrInst *list[SNODE_MAX_AXES];
@@ -254,8 +271,10 @@ static void nest_elements(Nest *nest, const SNode *lists, const SNode *cells, Ir
     nest_if(nest, asked);
     return;
   }
-  IrInst *begin = ir_const_int(&nest->b, nest->index, 0), *one = ir_const_int(&nest->b, nest->index, 1);
-  indices[own] = nest_for(nest, begin, ir_binary(&nest->b, IR_SUB, ir_convert(&nest->b, asked, nest->index), one));
+  IrInst *begin = ir_const_int(&nest->b, nest->index, 0),
+         *one = ir_const_int(&nest->b, nest->index, 1);
+  indices[own] = nest_for(
+      nest, begin, ir_binary(&nest->b, IR_SUB, ir_convert(&nest->b, asked, nest->index), one));
 }
 
 const Kind kind_dynamic = {.descend = descend,

@@ -1,4 +1,5 @@
-/* kind_hash.c - the `hash` SNode: a table leads from the node above and the coordinates to the cell's node. */
+/* kind_hash.c - the `hash` SNode: a table leads from the node above and the coordinates to the
+ * cell's node. */
 #include "pass/kind.h"
 
 /* The way since the node above led nowhere: a hash lies in its table alone. */

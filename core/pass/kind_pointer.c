@@ -1,5 +1,5 @@
-/* kind_pointer.c - the `pointer` SNode: a slot per cell leads to the cell's node. A read of an empty slot meets the
- * ambient's zeros. */
+/* kind_pointer.c - the `pointer` SNode: a slot per cell leads to the cell's node. A read of an
+ * empty slot meets the ambient's zeros. */
 #include "pass/kind.h"
 
 static int name(Address *a, const SNodeStep *step, IrInst **operands) {
@@ -8,21 +8,24 @@ static int name(Address *a, const SNodeStep *step, IrInst **operands) {
   return 1;
 }
 
-/* -- serial loops ------------------------------------------------------------------------------------------------------ */
+/* -- serial loops ------------------------------------------------------------------------------ */
 
-/* `block`: coordinate of the node along its last axis; the others follow from the indices so far. */
-static void open_if_active(Nest *nest, const SNode *pointer, const SNode *cells, IrInst *const *indices, IrInst *block) {
+/* `block`: coordinate of the node along its last axis; the others follow from the indices so
+ * far. */
+static void open_if_active(Nest *nest, const SNode *pointer, const SNode *cells,
+                           IrInst *const *indices, IrInst *block) {
   IrInst *coordinates[SNODE_MAX_AXES];
   for (int k = 0; k < pointer->rank - 1; k++) {
     int axis = pointer->level_axes[k];
-    coordinates[k] = nest_divide(nest, indices[snode_axis_position(cells, axis)], snode_divisor(pointer, cells, axis));
+    coordinates[k] = nest_divide(nest, indices[snode_axis_position(cells, axis)],
+                                 snode_divisor(pointer, cells, axis));
   }
   coordinates[pointer->rank - 1] = block;
   nest_if(nest, nest_is_active(nest, pointer, coordinates));
 }
 
-/* Along the last of the pointer's axes the loop goes node by node and asks once per node whether it is there; the axes
- * before it run over the whole shape. */
+/* Along the last of the pointer's axes the loop goes node by node and asks once per node whether it
+ * is there; the axes before it run over the whole shape. */
 static void nest_nodes(Nest *nest, const SNode *pointer, const SNode *cells, IrInst **indices) {
   int split_axis = pointer->level_axes[pointer->rank - 1];
   for (int i = 0; i < cells->rank; i++) {

@@ -1,4 +1,5 @@
-/* leaf_shape.c - see leaf_shape.h. Only declarations are read; nothing here knows a kernel's insts. */
+/* leaf_shape.c - see leaf_shape.h. Only declarations are read; nothing here knows a kernel's
+ * insts. */
 #include "pass/leaf_shape.h"
 
 #include "snode/path.h"
@@ -22,7 +23,8 @@ bool leaf_shape_of(const SNode *node_level, const SNode *cells, LeafShape *shape
 }
 
 bool leaf_shape_of_task(const IrKernel *kernel, const IrTask *task, LeafShape *shape) {
-  return leaf_shape_of(kernel->levels.items[task->level].node, kernel->levels.items[task->cells_level].node, shape);
+  return leaf_shape_of(kernel->levels.items[task->level].node,
+                       kernel->levels.items[task->cells_level].node, shape);
 }
 
 bool leaf_shape_holds(const LeafShape *shape, const SNode *node) {
@@ -31,7 +33,9 @@ bool leaf_shape_holds(const LeafShape *shape, const SNode *node) {
   for (int k = 0; k < node->rank; k++) {
     int axis = node->level_axes[k];
     if (axis != shape->cells->level_axes[k]) return false;
-    if (snode_divisor(shape->node_level, node, axis) != snode_divisor(shape->node_level, shape->cells, axis)) return false;
+    if (snode_divisor(shape->node_level, node, axis) !=
+        snode_divisor(shape->node_level, shape->cells, axis))
+      return false;
   }
   return true;
 }
@@ -44,7 +48,8 @@ bool leaf_shape_has_runs(const LeafShape *shape, const SNode *node) {
   return digit->axis == row && digit->size == shape->extent[shape->axis_count - 1];
 }
 
-/* Bytes between cells of one container along an axis, where they are `stride` apart; 0: it does not divide it. */
+/* Bytes between cells of one container along an axis, where they are `stride` apart; 0: it does not
+ * divide it. */
 static int64_t step_within(const SNodeStep *step, uint64_t stride, int axis) {
   int64_t bytes = (int64_t)stride;
   for (int k = step->digit_count - 1; k >= 0; bytes *= step->digits[k].size, k--)
@@ -56,7 +61,8 @@ int64_t leaf_shape_step(const LeafShape *shape, const SNode *node, int component
   int axis = shape->cells->level_axes[shape->index[leaf_axis]], levels = 0;
   uint64_t stride = node->components[component].stride;
   int64_t bytes = 0;
-  for (const SNodeStep *step = snode_last_step(node); step > snode_step(shape->node_level, node); step--) {
+  for (const SNodeStep *step = snode_last_step(node); step > snode_step(shape->node_level, node);
+       step--) {
     int64_t here = step_within(step, stride, axis);
     stride = step->stride;
     if (!here) continue;

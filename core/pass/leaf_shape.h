@@ -1,7 +1,8 @@
-/* leaf_shape.h - how the cells under one node of a pointer SNode are laid out, as the leaf passes see them.
+/* leaf_shape.h - how the cells under one node of a pointer SNode are laid out, as the leaf passes
+ * see them.
  *
- * The axes of a leaf are those of its cells in storage order: what only outer dense levels divide comes
- * first, then the cells' own axes as declared, so the last one is the row. */
+ * The axes of a leaf are those of its cells in storage order: what only outer dense levels divide
+ * comes first, then the cells' own axes as declared, so the last one is the row. */
 #ifndef RG_PASS_LEAF_SHAPE_H
 #define RG_PASS_LEAF_SHAPE_H
 
@@ -12,7 +13,8 @@ typedef struct LeafShape {
   const SNode *cells;                /* the dense level below whose cells are visited */
   int axis_count;
   int index[SNODE_MAX_AXES];         /* of a leaf axis: position among the cells' indices */
-  int coordinate[SNODE_MAX_AXES];    /* of a leaf axis: position among the node's coordinates; -1: it does not divide it */
+  int coordinate[SNODE_MAX_AXES];    /* of a leaf axis: position among the node's coordinates; -1:
+                                      * it does not divide it */
   int32_t extent[SNODE_MAX_AXES];    /* cells of a leaf along a leaf axis */
 } LeafShape;
 
@@ -24,8 +26,8 @@ bool leaf_shape_of_task(const IrKernel *kernel, const IrTask *task, LeafShape *s
 bool leaf_shape_holds(const LeafShape *shape, const SNode *node);
 /* Is a row of `node`'s cells one run of memory (its components' strides apart)? */
 bool leaf_shape_has_runs(const LeafShape *shape, const SNode *node);
-/* Bytes from a cell to the next along a leaf axis, for a field `component` of `node`; 0 where they differ, as the axis is
- * divided more than once below the node level. */
+/* Bytes from a cell to the next along a leaf axis, for a field `component` of `node`; 0 where they
+ * differ, as the axis is divided more than once below the node level. */
 int64_t leaf_shape_step(const LeafShape *shape, const SNode *node, int component, int leaf_axis);
 
 #endif

@@ -6,7 +6,9 @@ static void go_inside(Nest *nest, IrRegion *region) {
   nest->b.before = NULL;
 }
 
-IrInst *nest_number(Nest *nest, int64_t number) { return ir_const_int(&nest->b, nest->index, number); }
+IrInst *nest_number(Nest *nest, int64_t number) {
+  return ir_const_int(&nest->b, nest->index, number);
+}
 
 IrInst *nest_for(Nest *nest, IrInst *begin, IrInst *last) {
   IrInst *loop = ir_for(&nest->b, begin, last, nest_number(nest, 1));
@@ -20,7 +22,9 @@ IrInst *nest_count(Nest *nest, int64_t count) {
   return nest_for(nest, begin, nest_number(nest, count - 1));
 }
 
-void nest_if(Nest *nest, IrInst *condition) { go_inside(nest, ir_if(&nest->b, condition)->regions[0]); }
+void nest_if(Nest *nest, IrInst *condition) {
+  go_inside(nest, ir_if(&nest->b, condition)->regions[0]);
+}
 
 IrInst *nest_is_active(Nest *nest, const SNode *node, IrInst *const *indices) {
   IrInst *active = ir_emit(&nest->b, IR_IS_ACTIVE, TYPE(BOOL), node->rank, indices);

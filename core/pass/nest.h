@@ -1,4 +1,5 @@
-/* nest.h - serial loops one inside the other, opened from the outside in; building goes on inside the innermost. */
+/* nest.h - serial loops one inside the other, opened from the outside in; building goes on inside
+ * the innermost. */
 #ifndef RG_PASS_NEST_H
 #define RG_PASS_NEST_H
 

@@ -6,10 +6,11 @@
  *         loop { .. along j, among the rows of that group
  *           if is_active node(%ci, %cj) { for %local { the body } } } } }
  *
- * A loop per axis of the nodes, from one group of equal coordinates to the next, then one over what such a node has along
- * the axis; an axis that nodes lack is counted through. So nothing is sought where no node is, and the order is that of
- * the cells' indices whatever the nodes' sizes are. Nodes that went since the walk began are passed over; whether bits
- * are set and where lists end is asked cell by cell. */
+ * A loop per axis of the nodes, from one group of equal coordinates to the next, then one over what
+ * such a node has along the axis; an axis that nodes lack is counted through. So nothing is sought
+ * where no node is, and the order is that of the cells' indices whatever the nodes' sizes are.
+ * Nodes that went since the walk began are passed over; whether bits are set and where lists end is
+ * asked cell by cell. */
 #include "pass/order.h"
 
 #include "pass/kind.h"
@@ -22,10 +23,12 @@ bool order_is_needed(const SNode *cells) {
 
 IrInst *order_make(IrBuilder *host, const IrLevel *level, int depth) {
   IrInst *around = ir_const_int(host, TYPE(I32), depth);
-  return ir_call(host, RT_LIST_ORDER, level->tree, snode_node_level(level->node)->manager, 1, &around);
+  return ir_call(host, RT_LIST_ORDER, level->tree, snode_node_level(level->node)->manager, 1,
+                 &around);
 }
 
-/* Opens the loop over the groups along an axis of rows *begin to *end, which become those of a group. Its coordinate. */
+/* Opens the loop over the groups along an axis of rows *begin to *end, which become those of a
+ * group. Its coordinate. */
 static IrInst *open_groups(Nest *nest, IrInst *order, int axis, IrInst **begin, IrInst **end) {
   IrInst *next = ir_var(&nest->b, TYPE(I64));
   ir_set(&nest->b, next, *begin);
@@ -71,9 +74,11 @@ void order_nest(Nest *nest, const SNode *cells, IrInst *order, IrInst **indices)
       indices[k] = nest_count(nest, cells->shape[k]);
       continue;
     }
-    indices[k] = at[found] = ir_convert(&nest->b, open_groups(nest, order, found, &begin, &end), nest->index);
+    indices[k] = at[found] =
+        ir_convert(&nest->b, open_groups(nest, order, found, &begin, &end), nest->index);
     found++;
-    if (found == node_level->rank && !snode_has_lists(node_level)) open_if_active(nest, node_level, at);
+    if (found == node_level->rank && !snode_has_lists(node_level))
+      open_if_active(nest, node_level, at);
     int64_t size = snode_divisor(node_level, cells, axis);
     if (size == 1) continue;
     IrInst *first = nest_times(nest, indices[k], size);

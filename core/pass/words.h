@@ -1,7 +1,9 @@
-/* words.h - loops over the cells of bitmasked SNodes, word by word: empty words cost a test, others a turn per set bit.
+/* words.h - loops over the cells of bitmasked SNodes, word by word: empty words cost a test, others
+ * a turn per set bit.
  *
- * A *block* is what one word answers for: at most 64 cells side by side along the last own axis of the masked SNode, the
- * *row axis*, inside one container. Blocks count along that axis over the whole tree. */
+ * A *block* is what one word answers for: at most 64 cells side by side along the last own axis of
+ * the masked SNode, the *row axis*, inside one container. Blocks count along that axis over the
+ * whole tree. */
 #ifndef RG_PASS_WORDS_H
 #define RG_PASS_WORDS_H
 
@@ -11,8 +13,8 @@
 ActivePlan words_plan(const SNode *masked, const SNode *cells);
 void words_nest(Nest *nest, const SNode *masked, const SNode *cells, IrInst **indices);
 bool words_may_change(const Effects *effects, const IrTask *task);
-/* A task over cells becomes one over nodes, or over the range of blocks where no nodes hold them, with loops inside. False:
- * a word holds a whole row, and `leaf` makes rows. */
+/* A task over cells becomes one over nodes, or over the range of blocks where no nodes hold them,
+ * with loops inside. False: a word holds a whole row, and `leaf` makes rows. */
 bool words_lower_task(IrKernel *kernel, IrTask *task, const Effects *effects);
 
 #endif

@@ -1,4 +1,5 @@
-/* level.c - questions about where a level stands: what is above it, its axes. Before layout as well. */
+/* level.c - questions about where a level stands: what is above it, its axes. Before layout as
+ * well. */
 #include "snode/tree.h"
 
 const SNode *snode_node_level(const SNode *node) {

@@ -1,4 +1,5 @@
-/* path.c - see path.h. Filled from the last step upward: what a cell of a step holds along an axis is known then. */
+/* path.c - see path.h. Filled from the last step upward: what a cell of a step holds along an axis
+ * is known then. */
 #include "snode/path.h"
 
 static int8_t step_above(const SNode *node, int axis) {
@@ -16,8 +17,10 @@ static void add_digit(SNodeStep *step, const SNode *of, int axis, int64_t size, 
                                                    .weight = step->weight[position]};
 }
 
-/* A step of `node` that finds its container where the step above ends; `weights`: see SNodeStep.weight. */
-static void begin_step(SNodeStep *step, const SNode *node, const SNode *of, const int64_t weights[SNODE_MAX_AXES]) {
+/* A step of `node` that finds its container where the step above ends; `weights`: see
+ * SNodeStep.weight. */
+static void begin_step(SNodeStep *step, const SNode *node, const SNode *of,
+                       const int64_t weights[SNODE_MAX_AXES]) {
   *step = (SNodeStep){.node = node, .kind = SNODE_DENSE, .manager = -1, .mask = -1};
   for (int k = 0; k < of->rank; k++) {
     step->weight[k] = weights[k];
@@ -33,19 +36,23 @@ static void fill_chunk_step(SNodeStep *step, const SNode *list, int64_t weights[
   weights[snode_axis_position(list, list->axes[0])] = list->chunk;
 }
 
-/* A hash has no container: its cells are named by all coordinates of its level. A list has a slot per chunk. */
+/* A hash has no container: its cells are named by all coordinates of its level. A list has a slot
+ * per chunk. */
 static void add_digits(SNodeStep *step, const SNode *of) {
   const SNode *node = step->node;
   bool is_keyed = snode_has(node, SNODE_UNBOUNDED);
   int count = is_keyed ? node->rank : node->axis_count;
   for (int k = 0; k < count; k++) {
     int axis = is_keyed ? node->level_axes[k] : node->axes[k];
-    int64_t size = is_keyed ? 0 : snode_has_lists(node) ? (int64_t)step->cell_count : node->sizes[k];
+    int64_t size = is_keyed                ? 0
+                   : snode_has_lists(node) ? (int64_t)step->cell_count
+                                           : node->sizes[k];
     add_digit(step, of, axis, size, step_above(node, axis));
   }
 }
 
-static void fill_step(SNodeStep *step, const SNode *node, const SNode *of, const int64_t weights[SNODE_MAX_AXES]) {
+static void fill_step(SNodeStep *step, const SNode *node, const SNode *of,
+                      const int64_t weights[SNODE_MAX_AXES]) {
   begin_step(step, node, of, weights);
   step->kind = node->kind;
   step->manager = node->manager;
@@ -64,8 +71,8 @@ static void fill_step(SNodeStep *step, const SNode *node, const SNode *of, const
   add_digits(step, of);
 }
 
-/* A step above `node` has all cells of `node`'s container in one of its own. Below a hash the product may wrap: no index
- * is as large. */
+/* A step above `node` has all cells of `node`'s container in one of its own. Below a hash the
+ * product may wrap: no index is as large. */
 static void weigh(const SNode *node, const SNode *of, int64_t weights[SNODE_MAX_AXES]) {
   for (int k = 0; k < node->axis_count; k++) {
     int64_t *weight = &weights[snode_axis_position(of, node->axes[k])];
@@ -77,7 +84,8 @@ static int depth_of(const SNode *node) { return node ? node->depth : -1; }
 
 SNodePath *snode_path_create(const SNode *node) {
   int count = node->depth + 1 + snode_has_lists(node);
-  SNodePath *path = heap_alloc(node->tree->heap, sizeof *path + sizeof path->steps[0] * (size_t)count);
+  SNodePath *path =
+      heap_alloc(node->tree->heap, sizeof *path + sizeof path->steps[0] * (size_t)count);
   int64_t weights[SNODE_MAX_AXES];
   if (!path) return NULL;
   *path = (SNodePath){.node = node,

@@ -1,20 +1,22 @@
-/* path.h - the table of a path: how the indices of a level lead from the root to the memory of a cell. The layout fills
- * one per SNode. The runtime's levels, host access and the pass that makes addresses read it, and no one else divides
- * indices or adds offsets up.
+/* path.h - the table of a path: how the indices of a level lead from the root to the memory of a
+ * cell. The layout fills one per SNode. The runtime's levels, host access and the pass that makes
+ * addresses read it, and no one else divides indices or adds offsets up.
  *
- *     root{ pointer "i" 32 { f32, dense "i" 8 { f32 } } }          the path to the dense cells, index i of 0..255:
+ *     root{ pointer "i" 32 { f32, dense "i" 8 { f32 } } }     to the dense cells, i in 0..255:
  *
  *     step  kind      offset  stride  cells  digits
  *      0    root         0       0      1    -
  *      1    pointer      0       0     32    i / 8              -> node
  *      2    dense       32       0      8    i mod 8
  *
- * A step goes from the cell that the step above chose into this SNode's container, and chooses a cell of it:
+ * A step goes from the cell that the step above chose into this SNode's container, and chooses a
+ * cell of it:
  *     container = place of the cell above + offset + number of the cell above * stride
  *     number    = the digits put together, the last fastest; digit = floor(index / weight) mod size
- * Where cells lie in nodes, their place is the node and their number 0. A list takes two steps: the first leads by the
- * list's slots to a chunk, the second, of the same SNode, to the element in it. Steps count by depth: that of an SNode on
- * the path is steps[its depth]. An element lies at  place + component.offset + number * component.stride. */
+ * Where cells lie in nodes, their place is the node and their number 0. A list takes two steps: the
+ * first leads by the list's slots to a chunk, the second, of the same SNode, to the element in it.
+ * Steps count by depth: that of an SNode on the path is steps[its depth]. An element lies at
+ *     place + component.offset + number * component.stride */
 #ifndef RG_SNODE_PATH_H
 #define RG_SNODE_PATH_H
 
@@ -23,7 +25,8 @@
 typedef struct SNodeDigit {
   uint8_t axis;         /* 0..7 */
   uint8_t position;     /* of the axis among the path's indices */
-  int8_t above;         /* the nearest step above that divides the axis too, else -1: the outermost digit needs no modulo */
+  int8_t above;         /* the nearest step above that divides the axis too; -1: none, and then the
+                         * digit needs no modulo */
   int64_t size;         /* 0: no modulo at all, the digit is a coordinate (of a hash) */
   int64_t weight;       /* the path's cells along the axis per cell of this step */
 } SNodeDigit;
@@ -40,15 +43,16 @@ typedef struct SNodeStep {
   int digit_count;
   SNodeDigit digits[SNODE_MAX_AXES];
   /* by position of an axis among the path's indices: */
-  int8_t coordinate[SNODE_MAX_AXES]; /* among those of the step's level; -1: it is divided below only */
+  int8_t coordinate[SNODE_MAX_AXES]; /* among those of the step's level; -1: the level lacks it */
   int64_t weight[SNODE_MAX_AXES];    /* the path's cells along the axis per cell of this step */
 } SNodeStep;
 
 struct SNodePath {
   const SNode *node;    /* the level that it leads to */
   int step_count;
-  int node_step;        /* the last that leads into a node: that of the nearest node level; -1: none */
-  int sparse_step;      /* the last whose cells can be inactive: that of the nearest sparse level; -1: none */
+  int node_step;        /* of the nearest node level, the last that leads into a node; -1: none */
+  int sparse_step;      /* of the nearest sparse level, the last whose cells can be inactive; or
+                         * -1 */
   SNodeStep steps[];
 };
 

@@ -1,8 +1,10 @@
 /* cell.c - from an index to memory, step by step; see cell.h. */
 #include "tree/kind.h"
 
-/* One step down the path, into the node where the step's cells are nodes; false where the cell is not active. */
-static bool take_step(RtContext *context, const SNodeStep *step, const int64_t *index, CellWay way, CellReach *reach) {
+/* One step down the path, into the node where the step's cells are nodes; false where the cell is
+ * not active. */
+static bool take_step(RtContext *context, const SNodeStep *step, const int64_t *index, CellWay way,
+                      CellReach *reach) {
   reach->cell = (Cell){.base = reach->cell.base + step->offset + reach->cell.number * step->stride};
   return cell_kinds[step->kind].take(context, step, index, way, reach);
 }
@@ -13,10 +15,13 @@ static CellReach at_root(const RtContext *context) {
 }
 
 /* What is done at the last step of the level itself may be another thing than on the way to it. */
-static bool reach_cell(RtContext *context, const SNodePath *path, const int64_t *index, CellWay way, CellWay last_way, Cell *cell) {
+static bool reach_cell(RtContext *context, const SNodePath *path, const int64_t *index, CellWay way,
+                       CellWay last_way, Cell *cell) {
   CellReach reach = at_root(context);
   for (int k = 0; k < path->step_count; k++)
-    if (!take_step(context, &path->steps[k], index, k + 1 < path->step_count ? way : last_way, &reach)) return false;
+    if (!take_step(context, &path->steps[k], index, k + 1 < path->step_count ? way : last_way,
+                   &reach))
+      return false;
   *cell = reach.cell;
   return true;
 }
@@ -31,11 +36,13 @@ Cell cell_ensure(RtContext *context, const SNode *level, const int64_t *index) {
   return cell;
 }
 
-uint32_t *cell_find_list(RtContext *context, const SNode *level, const int64_t *index, bool ensures) {
+uint32_t *cell_find_list(RtContext *context, const SNode *level, const int64_t *index,
+                         bool ensures) {
   CellReach reach = at_root(context);
   const SNodeStep *steps = level->path->steps, *list = &steps[level->depth];
   for (int k = 0; k < level->depth; k++)
-    if (!take_step(context, &steps[k], index, ensures ? CELL_ENSURE : CELL_FIND, &reach)) return NULL;
+    if (!take_step(context, &steps[k], index, ensures ? CELL_ENSURE : CELL_FIND, &reach))
+      return NULL;
   if (context->error.kind) return NULL;
   return (uint32_t *)(void *)(reach.cell.base + list->offset + reach.cell.number * list->stride);
 }
@@ -58,6 +65,7 @@ bool cell_settle(Tree *tree, Error *err) {
   if (error->kind == RT_ERROR_BUDGET) return storage_budget_error(tree, error->manager, err);
   if (error->kind == RT_ERROR_FULL) return storage_full_error(tree, error->manager, err);
   if (error->kind == RT_ERROR_MEMORY)
-    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a list of active nodes");
+    return error_set(err, RG_ERROR_MEMORY,
+                     "the host has no memory left for a list of active nodes");
   return true;
 }

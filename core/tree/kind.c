@@ -19,20 +19,22 @@ static bool enter_node(CellReach *reach, uint8_t *node) {
   return node != NULL;
 }
 
-/* -- root, dense: every cell is there --------------------------------------------------------------------------------- */
+/* -- root, dense: every cell is there ---------------------------------------------------------- */
 
-static bool dense_take(RtContext *context, const SNodeStep *step, const int64_t *index, CellWay way, CellReach *reach) {
+static bool dense_take(RtContext *context, const SNodeStep *step, const int64_t *index, CellWay way,
+                       CellReach *reach) {
   reach->cell.number = choose_cell(step, index);
   return true;
 }
 
-static bool dense_next_run(const SNodeStep *step, const uint8_t *container, uint64_t *first, uint64_t *end) {
+static bool dense_next_run(const SNodeStep *step, const uint8_t *container, uint64_t *first,
+                           uint64_t *end) {
   *first = *end;
   *end = step->cell_count;
   return *first < *end;
 }
 
-/* -- pointer: a slot per cell ------------------------------------------------------------------------------------------ */
+/* -- pointer: a slot per cell ------------------------------------------------------------------ */
 
 static uint8_t *take_slot(RtContext *context, const SNodeStep *step, uint32_t *slot, CellWay way) {
   if (way == CELL_ENSURE) return rt_slot_ensure(context, context->workers, 0, step->manager, slot);
@@ -41,71 +43,90 @@ static uint8_t *take_slot(RtContext *context, const SNodeStep *step, uint32_t *s
   return way == CELL_CLEAR ? NULL : rt_slot_find(context, 0, slot);
 }
 
-static bool pointer_take(RtContext *context, const SNodeStep *step, const int64_t *index, CellWay way, CellReach *reach) {
+static bool pointer_take(RtContext *context, const SNodeStep *step, const int64_t *index,
+                         CellWay way, CellReach *reach) {
   uint32_t *slot = (uint32_t *)(void *)reach->cell.base + choose_cell(step, index);
   return enter_node(reach, take_slot(context, step, slot, way));
 }
 
-static int64_t nodes_count(RtContext *context, const SNode *level) { return rt_manager_live(context->trees[0], level->manager); }
+static int64_t nodes_count(RtContext *context, const SNode *level) {
+  return rt_manager_live(context->trees[0], level->manager);
+}
 
-static void nodes_clear(RtContext *context, const SNode *level) { rt_tree_clear(context, 0, level->manager); }
+static void nodes_clear(RtContext *context, const SNode *level) {
+  rt_tree_clear(context, 0, level->manager);
+}
 
-/* -- bitmasked: a bit per cell ------------------------------------------------------------------------------------------ */
+/* -- bitmasked: a bit per cell ----------------------------------------------------------------- */
 
 static uint64_t *words_of(const SNodeStep *step, const uint8_t *container) {
   return (uint64_t *)(void *)(container + step->mask_offset);
 }
 
-static bool bitmasked_take(RtContext *context, const SNodeStep *step, const int64_t *index, CellWay way, CellReach *reach) {
-  uint64_t *words = words_of(step, reach->cell.base), cell = reach->cell.number = choose_cell(step, index);
+static bool bitmasked_take(RtContext *context, const SNodeStep *step, const int64_t *index,
+                           CellWay way, CellReach *reach) {
+  uint64_t *words = words_of(step, reach->cell.base),
+           cell = reach->cell.number = choose_cell(step, index);
   if (way == CELL_CLEAR) rt_mask_clear(context, context->workers, 0, step->mask, words, cell);
   if (way == CELL_ENSURE) rt_mask_set(words, cell);
   return way == CELL_ENSURE || rt_mask_live(words, cell);
 }
 
-static bool bitmasked_next_run(const SNodeStep *step, const uint8_t *container, uint64_t *first, uint64_t *end) {
+static bool bitmasked_next_run(const SNodeStep *step, const uint8_t *container, uint64_t *first,
+                               uint64_t *end) {
   const uint64_t *words = words_of(step, container);
   for (*first = *end; *first < step->cell_count && !rt_mask_live(words, *first);) ++*first;
   for (*end = *first; *end < step->cell_count && rt_mask_live(words, *end);) ++*end;
   return *first < *end;
 }
 
-static int64_t bitmasked_count(RtContext *context, const SNode *level) { return rt_mask_count(context, 0, level->mask); }
+static int64_t bitmasked_count(RtContext *context, const SNode *level) {
+  return rt_mask_count(context, 0, level->mask);
+}
 
-static void bitmasked_clear(RtContext *context, const SNode *level) { rt_mask_clear_all(context, 0, level->mask); }
+static void bitmasked_clear(RtContext *context, const SNode *level) {
+  rt_mask_clear_all(context, 0, level->mask);
+}
 
-/* -- dynamic: the step to the chunk; the element in it is a dense one ---------------------------------------------------- */
+/* -- dynamic: the step to the chunk; the element in it is a dense one -------------------------- */
 
-static bool dynamic_take(RtContext *context, const SNodeStep *step, const int64_t *index, CellWay way, CellReach *reach) {
+static bool dynamic_take(RtContext *context, const SNodeStep *step, const int64_t *index,
+                         CellWay way, CellReach *reach) {
   uint32_t *list = (uint32_t *)(void *)reach->cell.base;
   int64_t element = index[step->digits[0].position];
   if (way == CELL_ENSURE)
-    return enter_node(reach, rt_dynamic_ensure(context, context->workers, 0, step->manager, list, (int32_t)step->node->chunk,
-                                               (int32_t)element, 0));
+    return enter_node(reach, rt_dynamic_ensure(context, context->workers, 0, step->manager, list,
+                                               (int32_t)step->node->chunk, (int32_t)element, 0));
   if (element >= list[RT_LIST_LENGTH]) return enter_node(reach, NULL);
-  return enter_node(reach, rt_slot_find(context, 0, list + RT_LIST_SLOTS + choose_cell(step, index)));
+  return enter_node(reach,
+                    rt_slot_find(context, 0, list + RT_LIST_SLOTS + choose_cell(step, index)));
 }
 
 static int64_t dynamic_cells(RtContext *context, int manager, const uint8_t *node) {
   return rt_dynamic_cells(context, 0, manager, node);
 }
 
-static int64_t dynamic_count(RtContext *context, const SNode *level) { return rt_dynamic_count(context, 0, level->manager); }
+static int64_t dynamic_count(RtContext *context, const SNode *level) {
+  return rt_dynamic_count(context, 0, level->manager);
+}
 
-/* -- hash: a table leads from the coordinates and the node above to the cell's node --------------------------------------- */
+/* -- hash: a table leads from the coordinates and the node above to the cell's node ------------ */
 
-static bool hash_take(RtContext *context, const SNodeStep *step, const int64_t *index, CellWay way, CellReach *reach) {
+static bool hash_take(RtContext *context, const SNodeStep *step, const int64_t *index, CellWay way,
+                      CellReach *reach) {
   int64_t key[SNODE_MAX_AXES];
   for (int k = 0; k < step->digit_count; k++)
     key[k] = floor_div(index[step->digits[k].position], step->digits[k].weight);
   if (way == CELL_ENSURE)
-    return enter_node(reach, rt_hash_ensure(context, context->workers, 0, step->manager, reach->node, key));
-  if (way == CELL_CLEAR) rt_hash_clear(context, context->workers, 0, step->manager, reach->node, key);
+    return enter_node(
+        reach, rt_hash_ensure(context, context->workers, 0, step->manager, reach->node, key));
+  if (way == CELL_CLEAR)
+    rt_hash_clear(context, context->workers, 0, step->manager, reach->node, key);
   uint8_t *node = rt_hash_find(context, 0, step->manager, reach->node, key);
   return enter_node(reach, node == context->ambient ? NULL : node);
 }
 
-/* -- the table ------------------------------------------------------------------------------------------------------------- */
+/* -- the table --------------------------------------------------------------------------------- */
 
 const CellKind cell_kinds[SNODE_KIND_COUNT] = {
     [SNODE_ROOT] = {.take = dense_take, .next_run = dense_next_run},

@@ -8,7 +8,8 @@ typedef struct Walk {
   const SNodeComponent *component;
   CellVisit *visit;
   void *data;
-  uint64_t limit; /* cells in the node being walked: less than there is room for at the end of a list */
+  uint64_t limit; /* cells in the node being walked: less than there is room for at the end of a
+                   * list */
   CellRun run; /* its index is that of the place reached so far */
 } Walk;
 
@@ -28,19 +29,22 @@ static void move_index(const SNodeStep *step, uint64_t number, int64_t sign, int
   }
 }
 
-/* The active ones of a container's cells: one run of them at the innermost step, else one by one. From step `at` downward
- * no cells are nodes. Depth is limited by SNODE_MAX_DEPTH. */
+/* The active ones of a container's cells: one run of them at the innermost step, else one by one.
+ * From step `at` downward no cells are nodes. Depth is limited by SNODE_MAX_DEPTH. */
 static bool walk_steps(Walk *walk, int at, Cell cell) {
   if (at == walk->path->step_count) return visit_run(walk, NULL, cell, 1);
   const SNodeStep *step = &walk->path->steps[at];
   bool is_last = at == walk->path->step_count - 1, goes_on = true;
   Cell inner = {.base = cell.base + step->offset + cell.number * step->stride};
-  for (uint64_t first, end = 0; goes_on && cell_kinds[step->kind].next_run(step, inner.base, &first, &end);) {
+  for (uint64_t first, end = 0;
+       goes_on && cell_kinds[step->kind].next_run(step, inner.base, &first, &end);) {
     if (end > walk->limit) end = walk->limit;
-    for (inner.number = first; goes_on && inner.number < end; inner.number = is_last ? end : inner.number + 1) {
+    for (inner.number = first; goes_on && inner.number < end;
+         inner.number = is_last ? end : inner.number + 1) {
       uint64_t number = inner.number;
       move_index(step, number, 1, walk->run.index);
-      goes_on = is_last ? visit_run(walk, step, inner, (int64_t)(end - number)) : walk_steps(walk, at + 1, inner);
+      goes_on = is_last ? visit_run(walk, step, inner, (int64_t)(end - number))
+                        : walk_steps(walk, at + 1, inner);
       move_index(step, number, -1, walk->run.index);
     }
     if (end == walk->limit) break;
@@ -50,7 +54,8 @@ static bool walk_steps(Walk *walk, int at, Cell cell) {
 
 static void begin_at_node(Walk *walk, const SNodeStep *step, const int64_t *coordinates) {
   for (int k = 0; k < walk->path->node->rank; k++)
-    walk->run.index[k] = step->coordinate[k] < 0 ? 0 : coordinates[step->coordinate[k]] * step->weight[k];
+    walk->run.index[k] =
+        step->coordinate[k] < 0 ? 0 : coordinates[step->coordinate[k]] * step->weight[k];
 }
 
 static bool walk_nodes(Walk *walk, Tree *tree, Error *err) {
@@ -61,7 +66,8 @@ static bool walk_nodes(Walk *walk, Tree *tree, Error *err) {
   for (int64_t k = 0; k < count; k++) {
     uint8_t *node = rt_list_node(context, 0, step->manager, k);
     begin_at_node(walk, step, rt_list_coordinates(context, 0, step->manager, k));
-    if (kind->cells_in_node) walk->limit = (uint64_t)kind->cells_in_node(context, step->manager, node);
+    if (kind->cells_in_node)
+      walk->limit = (uint64_t)kind->cells_in_node(context, step->manager, node);
     if (!walk_steps(walk, walk->path->node_step + 1, (Cell){.base = node})) return false;
   }
   return count >= 0;

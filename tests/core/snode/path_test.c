@@ -1,4 +1,5 @@
-/* path_test.c - the table of a path: its steps number by number, and against walks by hand over random trees. */
+/* path_test.c - the table of a path: its steps number by number, and against walks by hand over
+ * random trees. */
 #include "snode/path.h"
 
 #include "base/bits.h"
@@ -17,14 +18,16 @@ static const SNodeStep *step_of(const SNodeTree *tree, int node, int step) {
   return &tree->nodes[node]->path->steps[step];
 }
 
-static void check_step(const SNodeStep *step, uint64_t offset, uint64_t stride, uint64_t cells, int manager) {
+static void check_step(const SNodeStep *step, uint64_t offset, uint64_t stride, uint64_t cells,
+                       int manager) {
   CHECK_INT(step->offset, offset);
   CHECK_INT(step->stride, stride);
   CHECK_INT(step->cell_count, cells);
   CHECK_INT(step->manager, manager);
 }
 
-static void check_digit(const SNodeStep *step, int k, int position, int64_t size, int64_t weight, int above) {
+static void check_digit(const SNodeStep *step, int k, int position, int64_t size, int64_t weight,
+                        int above) {
   CHECK(k < step->digit_count);
   CHECK_INT(step->digits[k].position, position);
   CHECK_INT(step->digits[k].size, size);
@@ -36,7 +39,8 @@ static void kinds(void) {
   TEST("a step leads through slots into a node, the next counts cells there") {
     SNodeTree *tree = read("root{ pointer \"i\" 32 { f32, dense \"i\" 8 { f32 } } }");
     const SNodePath *path = tree->nodes[2]->path;
-    CHECK(path->step_count == 3 && path->node_step == 1 && path->sparse_step == 1 && path->node == tree->nodes[2]);
+    CHECK(path->step_count == 3 && path->node_step == 1 && path->sparse_step == 1 &&
+          path->node == tree->nodes[2]);
     check_step(&path->steps[0], 0, 0, 1, -1);
     check_step(&path->steps[1], 0, 128, 32, 0);
     check_digit(&path->steps[1], 0, 0, 32, 8, -1);
@@ -90,7 +94,7 @@ static void kinds(void) {
   }
 }
 
-/* -- against the declaration ------------------------------------------------------------------------------------------ */
+/* -- against the declaration ------------------------------------------------------------------- */
 
 /* Cells of `node` within a cell of `above` along an axis, by multiplying sizes. */
 static int64_t cells_in(const SNode *above, const SNode *node, int axis) {
@@ -101,7 +105,8 @@ static int64_t cells_in(const SNode *above, const SNode *node, int axis) {
   return cells;
 }
 
-/* The bytes from the nearest node, or the root's container, to an element: by the declaration alone. */
+/* The bytes from the nearest node, or the root's container, to an element: by the declaration
+ * alone. */
 static uint64_t bytes_by_hand(const SNode *node, int component, const int64_t *index) {
   uint64_t bytes = 0;
   for (const SNode *at = node; at; component = (int)at->component_in_parent, at = at->parent) {
@@ -109,7 +114,8 @@ static uint64_t bytes_by_hand(const SNode *node, int component, const int64_t *i
     if (snode_is_managed(at)) break;
     uint64_t number = 0;
     for (int k = 0; k < at->axis_count; k++) {
-      int64_t along = index[snode_axis_position(node, at->axes[k])] / cells_in(at, node, at->axes[k]);
+      int64_t along =
+          index[snode_axis_position(node, at->axes[k])] / cells_in(at, node, at->axes[k]);
       number = number * (uint64_t)at->sizes[k] + (uint64_t)(along % at->sizes[k]);
     }
     bytes += number * at->components[component].stride;
@@ -127,7 +133,8 @@ static uint64_t bytes_by_table(const SNode *node, int component, const int64_t *
     for (int k = 0; k < step->digit_count; k++) {
       const SNodeDigit *digit = &step->digits[k];
       int64_t along = index[digit->position] / digit->weight;
-      number = number * (uint64_t)digit->size + (uint64_t)(digit->above < 0 ? along : along % digit->size);
+      number = number * (uint64_t)digit->size +
+               (uint64_t)(digit->above < 0 ? along : along % digit->size);
     }
   }
   const SNodeComponent *into = &node->components[component];
@@ -143,14 +150,17 @@ static void check_node(const SNode *node) {
   }
   for (const SNode *above = node; above; above = above->parent)
     for (int k = 0; k < node->rank; k++)
-      CHECK_INT(snode_divisor(above, node, node->level_axes[k]), cells_in(above, node, node->level_axes[k]));
+      CHECK_INT(snode_divisor(above, node, node->level_axes[k]),
+                cells_in(above, node, node->level_axes[k]));
 }
 
 static void sums(void) {
-  static const char *const texts[] = {
-      "root{ dense \"ij\" 6 4 { f32, dense \"ji\" 3 5 { u8, f64 }, dense aos \"k\" 7 { i16, dense \"ik\" 2 2 { f32 } } } }",
-      "root{ f64, pointer \"ij\" 4 2 { i32, dense \"ij\" 3 8 { f32, bitmasked \"j\" 70 { u8, dense \"i\" 2 { f32 } } } } }",
-      "root{ dense \"pi\" 3 2 { pointer \"i\" 5 { dense \"p\" 2 { pointer \"ip\" 2 2 { u8, dense \"m\" 9 { f32 } } } } } }"};
+  static const char *const texts[] = {"root{ dense \"ij\" 6 4 { f32, dense \"ji\" 3 5 { u8, f64 }, "
+                                      "dense aos \"k\" 7 { i16, dense \"ik\" 2 2 { f32 } } } }",
+                                      "root{ f64, pointer \"ij\" 4 2 { i32, dense \"ij\" 3 8 { "
+                                      "f32, bitmasked \"j\" 70 { u8, dense \"i\" 2 { f32 } } } } }",
+                                      "root{ dense \"pi\" 3 2 { pointer \"i\" 5 { dense \"p\" 2 { "
+                                      "pointer \"ip\" 2 2 { u8, dense \"m\" 9 { f32 } } } } } }"};
   TEST("offsets, strides and digits lead where the declaration says") {
     for (int t = 0; t < 3; t++) {
       SNodeTree *tree = read(texts[t]);
