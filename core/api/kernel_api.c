@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "api/word.h"
 
 /* Options of an older caller are shorter. */
 static bool read_options(const char *function, const RgKernelOptions *options, int64_t length,
@@ -114,11 +115,18 @@ RgStatus rg_kernel_emit(RgKernel *handle, const RgValue *values, int32_t value_c
   return API_CALL(program, kernel_emit(kernel, values, value_count, emission, API_ERR(program)));
 }
 
+static bool read_text(Kernel *kernel, const char *what, const char **text, Error *err) {
+  int kind;
+  return owner_check(kernel->object.owner, err) &&
+         word_parse(WORD_KERNEL_TEXT, what, &kind, err) &&
+         kernel_text(kernel, (TextKind)kind, text, err);
+}
+
 RgStatus rg_kernel_text(RgKernel *handle, const char *what, const char **text) {
   Kernel *kernel = (Kernel *)handle;
   API_NEEDS(kernel);
   API_NEEDS(what);
   API_NEEDS(text);
   Program *program = API_PROGRAM(kernel);
-  return API_CALL(program, kernel_text(kernel, what, text, API_ERR(program)));
+  return API_CALL(program, read_text(kernel, what, text, API_ERR(program)));
 }

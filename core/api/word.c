@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "io/image.h"
+#include "kernel/kernel.h"
 #include "program/program.h"
 #include "tree/tree.h"
 
@@ -18,6 +19,11 @@ static const char *const gc_words[] = {
 #define GC(NAME, WORD) [GC_##NAME] = WORD,
 #include "program/gc.def"
 #undef GC
+};
+static const char *const kernel_texts[] = {
+#define TEXT(NAME, WORD) [TEXT_##NAME] = WORD,
+#include "kernel/text.def"
+#undef TEXT
 };
 static const char *const node_actions[] = {
 #define ACTION(NAME, WORD) [NODE_##NAME] = WORD,
@@ -46,6 +52,7 @@ typedef struct Words {
 static const Words lists[] = {
     [WORD_ARCH] = {archs, 0, COUNT(archs), RG_ERROR_DEVICE, "a device"},
     [WORD_GC] = {gc_words, 0, COUNT(gc_words), RG_ERROR_ARGUMENT, "a word of collectgarbage"},
+    [WORD_KERNEL_TEXT] = {kernel_texts, 0, COUNT(kernel_texts), RG_ERROR_ARGUMENT, "a text of a kernel"},
     [WORD_NODE_ACTION] = {node_actions, 0, COUNT(node_actions), RG_ERROR_ARGUMENT, "an action of nodes"},
     /* every tree has its root, and nobody declares another */
     [WORD_NODE_KIND] = {node_kinds, SNODE_ROOT + 1, COUNT(node_kinds), RG_ERROR_TREE_DECLARATION, "a kind of node"},

@@ -88,6 +88,22 @@ static bool create_workers(CpuDevice *cpu, uint64_t seed) {
   return cpu->workers && cpu->took_part;
 }
 
+/* Of what RG_CPU names; of this very machine where that is "native". */
+static int32_t vector_bytes(const char *processor) {
+  static const struct {
+    const char *name;
+    int32_t bytes;
+  } rows[] = {
+#define PROCESSOR(NAME, VECTOR_BYTES) {NAME, VECTOR_BYTES},
+#include "jit/processor.def"
+#undef PROCESSOR
+  };
+  for (size_t k = 0; processor && k < sizeof rows / sizeof *rows; k++)
+    if (!strcmp(processor, rows[k].name)) return rows[k].bytes;
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16;
+}
+
 static Pool *create_pool(Heap *heap, const DeviceOptions *options, Error *err) {
   if (!options->host) return pool_create(heap, options->threads, err);
   return pool_create_hosted(heap, options->threads, options->host, options->host_data, err);
@@ -98,6 +114,7 @@ Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err) 
   if (cpu) cpu->device = (Device){.table = &cpu_table,
                                   .heap = heap,
                                   .processors = {[RG_TARGET_HOST] = options->processor},
+                                  .vector_bytes = vector_bytes(options->processor),
                                   .shuffle_tasks = options->shuffle_tasks,
                                   .gc_each_launch = options->gc_each_launch,
                                   .seed = options->seed};

@@ -111,6 +111,7 @@ struct Device {
   Heap *heap;
   int32_t worker_count;
   const char *processors[RG_TARGET_COUNT]; /* what its code is made for, as in RgCodegenRequest */
+  int32_t vector_bytes;       /* the widest vectors of what runs its tasks */
   RtContext native;           /* what native calls into the runtime bring, but for the trees: workers and callbacks */
   bool shuffle_tasks, gc_each_launch;
   uint64_t seed;

@@ -11,7 +11,11 @@ typedef struct TargetRow {
   const char *features; /* PTX: the oldest ISA that the processor has, so that old drivers take it */
 } TargetRow;
 
-static const TargetRow host_rows[] = {{"x86-64", ""}, {"x86-64-v2", ""}, {"x86-64-v3", ""}, {"x86-64-v4", ""}};
+static const TargetRow host_rows[] = {
+#define PROCESSOR(NAME, VECTOR_BYTES) {NAME, ""},
+#include "jit/processor.def"
+#undef PROCESSOR
+};
 static const TargetRow ptx_rows[] = {{"sm_75", "+ptx63"}, {"sm_80", "+ptx70"}, {"sm_86", "+ptx71"},
                                      {"sm_87", "+ptx74"}, {"sm_89", "+ptx78"}, {"sm_90", "+ptx78"}};
 

@@ -71,15 +71,6 @@ static void dump_pass(void *data, const char *pass, const char *text) {
   log_dump(pass, ((const Kernel *)data)->name, text);
 }
 
-/* The widest vectors of what code is made for; "native" asks the machine. */
-static int vector_bytes(const char *cpu) {
-  if (!strcmp(cpu, "x86-64")) return 16;
-  if (!strcmp(cpu, "x86-64-v3")) return 32;
-  if (!strcmp(cpu, "x86-64-v4")) return 64;
-  __builtin_cpu_init();
-  return __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16;
-}
-
 static const char *host_processor(const Kernel *kernel) {
   return kernel->engine->store->device->processors[RG_TARGET_HOST];
 }
@@ -98,7 +89,7 @@ static bool run_passes(Compile *compile, Error *err) {
   Kernel *kernel = compile->kernel;
   bool dumps = !compile->is_again && wants_dump(kernel, "passes");
   PassContext passes = {.scratch = &compile->scratch,
-                        .vector_bytes = vector_bytes(host_processor(kernel)),
+                        .vector_bytes = kernel->engine->store->device->vector_bytes,
                         .explains = compile->explains,
                         .verify = verifies(),
                         .dump = dumps ? dump_pass : NULL,

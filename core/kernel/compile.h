@@ -14,20 +14,6 @@ typedef enum CompileStage {
   STAGE_LAST   /* its tasks, or `lua` */
 } CompileStage;
 
-/* Its texts, by the names that RG_DUMP and kernel_text know them by. */
-typedef enum TextKind {
-  TEXT_SOURCE,
-  TEXT_AST,
-  TEXT_INFER,
-  TEXT_IR,
-  TEXT_TASKS,
-  TEXT_EXPLAIN,
-  TEXT_LUA,
-  TEXT_LLVM,
-  TEXT_ASM,
-  TEXT_COUNT
-} TextKind;
-
 typedef struct Compile {
   Kernel *kernel;
   const RgValue *values;

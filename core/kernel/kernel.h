@@ -32,6 +32,13 @@ struct Kernel {
   Kernel *next;
 };
 
+typedef enum TextKind {
+#define TEXT(NAME, WORD) TEXT_##NAME,
+#include "kernel/text.def"
+#undef TEXT
+  TEXT_COUNT
+} TextKind;
+
 Kernel *kernel_create(Engine *engine, Str text, const RgKernelOptions *options, Error *err);
 /* The text of a function that a launch brings, in `options` its place; its number, or 0 with err. What it takes from around
  * itself become paths. */
@@ -45,6 +52,6 @@ bool kernel_result(Kernel *kernel, int32_t number, RgValue *result, Error *err);
 /* Arch "lua": see rg_kernel_emit. */
 bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgEmission *emission, Error *err);
 /* See rg_kernel_text; in store_text. */
-bool kernel_text(Kernel *kernel, const char *what, const char **text, Error *err);
+bool kernel_text(Kernel *kernel, TextKind kind, const char **text, Error *err);
 
 #endif

@@ -6,13 +6,18 @@
 
 #include "kernel/compile.h"
 
-typedef enum TextArch { ARCH_ANY, ARCH_CPU, ARCH_LUA } TextArch; /* whose kernels have the text */
+typedef enum TextUse { IN_BOTH, COMPILED, IN_LUA } TextUse; /* whose kernels have the text */
 typedef struct TextRow {
-  const char *name;
-  TextArch arch;
+  TextUse use;
   CompileStage stage; /* NONE: the kernel need not have run */
   void (*print)(StrBuf *out, const Compile *compile); /* NULL: the codegen library does */
 } TextRow;
+
+static const char *const names[] = {
+#define TEXT(NAME, WORD) WORD,
+#include "kernel/text.def"
+#undef TEXT
+};
 
 static void print_source(StrBuf *out, const Compile *compile) {
   const Ast *ast = compile->kernel->ast;
@@ -40,18 +45,18 @@ static void print_notes(StrBuf *out, const Compile *compile) {
 }
 
 static const TextRow rows[TEXT_COUNT] = {
-    [TEXT_SOURCE] = {"source", ARCH_ANY, STAGE_NONE, print_source},
-    [TEXT_AST] = {"ast", ARCH_ANY, STAGE_NONE, print_ast},
-    [TEXT_INFER] = {"infer", ARCH_ANY, STAGE_TYPES, print_types},
-    [TEXT_IR] = {"ir", ARCH_ANY, STAGE_IR, print_ir},
-    [TEXT_TASKS] = {"tasks", ARCH_ANY, STAGE_LAST, print_tasks},
-    [TEXT_EXPLAIN] = {"explain", ARCH_ANY, STAGE_LAST, print_notes},
-    [TEXT_LUA] = {"lua", ARCH_LUA, STAGE_LAST, print_lua},
-    [TEXT_LLVM] = {"llvm", ARCH_CPU, STAGE_LAST, NULL},
-    [TEXT_ASM] = {"asm", ARCH_CPU, STAGE_LAST, NULL},
+    [TEXT_SOURCE] = {IN_BOTH, STAGE_NONE, print_source},
+    [TEXT_AST] = {IN_BOTH, STAGE_NONE, print_ast},
+    [TEXT_INFER] = {IN_BOTH, STAGE_TYPES, print_types},
+    [TEXT_IR] = {IN_BOTH, STAGE_IR, print_ir},
+    [TEXT_TASKS] = {IN_BOTH, STAGE_LAST, print_tasks},
+    [TEXT_EXPLAIN] = {IN_BOTH, STAGE_LAST, print_notes},
+    [TEXT_LUA] = {IN_LUA, STAGE_LAST, print_lua},
+    [TEXT_LLVM] = {COMPILED, STAGE_LAST, NULL},
+    [TEXT_ASM] = {COMPILED, STAGE_LAST, NULL},
 };
 
-const char *text_name(TextKind text) { return rows[text].name; }
+const char *text_name(TextKind text) { return names[text]; }
 
 const char *text_print(Compile *compile, TextKind text) {
   StrBuf out;
@@ -109,39 +114,24 @@ static bool read_text(Reading *reading, const char **text, Error *err) {
   return ok;
 }
 
-/* -- found by name ----------------------------------------------------------------------------- */
-
-static bool find_kind(const char *what, TextKind *kind, Error *err) {
-  for (int k = 0; k < TEXT_COUNT; k++) {
-    *kind = (TextKind)k;
-    if (!strcmp(what, rows[k].name)) return true;
-  }
-  return error_set(
-      err, RG_ERROR_ARGUMENT,
-      "a kernel has no text '%.40s': source, ast, infer, ir, tasks, explain, lua, llvm and asm are",
-      what);
-}
-
 static bool check_has(const Kernel *kernel, TextKind kind, Error *err) {
   bool in_lua = kernel->engine->options.runs_in_lua;
-  if (rows[kind].arch == (in_lua ? ARCH_CPU : ARCH_LUA))
+  if (rows[kind].use == (in_lua ? COMPILED : IN_LUA))
     return error_set(err, RG_ERROR_ARGUMENT, "a kernel of arch \"%s\" has no text '%s'",
-                     in_lua ? "lua" : "cpu", rows[kind].name);
+                     in_lua ? "lua" : "cpu", names[kind]);
   if (rows[kind].stage == STAGE_NONE || kernel->last) return true;
   return error_set(err, RG_ERROR_ARGUMENT,
                    "kernel '%.100s' has not run yet: only its source and ast can be shown",
                    kernel->name);
 }
 
-bool kernel_text(Kernel *kernel, const char *what, const char **text, Error *err) {
-  Reading reading = {.compile = {.kernel = kernel, .is_again = true}};
-  if (!owner_check(kernel->object.owner, err) || !find_kind(what, &reading.kind, err) ||
-      !check_has(kernel, reading.kind, err))
-    return false;
+bool kernel_text(Kernel *kernel, TextKind kind, const char **text, Error *err) {
+  Reading reading = {.kind = kind, .compile = {.kernel = kernel, .is_again = true}};
+  if (!owner_check(kernel->object.owner, err) || !check_has(kernel, kind, err)) return false;
   if (kernel->last) {
     reading.compile.given = kernel->last->given;
     reading.compile.value_count = kernel->last->given_count;
   }
-  reading.compile.explains = reading.kind == TEXT_EXPLAIN;
+  reading.compile.explains = kind == TEXT_EXPLAIN;
   return read_text(&reading, text, err);
 }

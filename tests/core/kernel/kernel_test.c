@@ -85,6 +85,7 @@ static void variants(void) {
     CHECK(rg_kernel_text(kernel, "source", &text) == 0 && !strncmp(text, "function(a)", 11) &&
           !strcmp(text + strlen(text) - 3, "end"));
     CHECK(rg_kernel_text(kernel, "poem", &text) != 0);
+    CHECK_TEXT(rg_error(rg)->message, "'poem' is not a text of a kernel: source, ast, infer, ir, tasks, explain, lua, llvm and asm are");
   }
   TEST("its texts are those of its last compile, made anew, also when a tree of it is gone") {
     static const char *const words[] = {"infer", "ir", "tasks", "explain"};
