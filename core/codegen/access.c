@@ -1,15 +1,17 @@
 /* access.c - address ops and memory: where an element is, loads and stores. */
 #include "codegen/emit.h"
 
-static LLVMTypeRef address_type(Codegen *g, LLVMValueRef like) { return value_lanes(g->i64, value_width(like)); }
+static LLVMTypeRef address_type(Codegen *g, LLVMValueRef like) {
+  return value_lanes(g->i64, value_width(like));
+}
 
-/* pointer + index * stride + imm. An index of at most 32 bits times a 32-bit stride cannot wrap in 64 bits, which
- * tells LLVM how addresses follow loop counters. */
+/* pointer + index * stride + imm. An index of at most 32 bits times a 32-bit stride cannot wrap in
+ * 64 bits, which tells LLVM how addresses follow loop counters. */
 static void emit_offset(Codegen *g, const IrInst *inst) {
   LLVMValueRef pointer = value_operand(g, inst, 0), index = value_operand(g, inst, 1);
   Type type = inst->operand_count > 1 ? inst->operands[1]->type : TYPE(I64);
   if (!type_is_integer(type)) {
-    codegen_fail(g, inst, "its index is no integer");
+    codegen_fail(g, inst, "its index is not an integer");
     return value_set(g, inst, pointer);
   }
   LLVMValueRef wide = value_extend(g, index, type);
@@ -30,10 +32,11 @@ static unsigned alignment_of(Type type) { return (unsigned)type_size(type); }
 LLVMValueRef access_load(Codegen *g, Type type, LLVMValueRef pointer, int lanes) {
   LLVMTypeRef memory = value_memory_type(g, type);
   int width = value_width(pointer);
-  if (width > 1) { /* a gather */
+  if (width > 1) { /* a gather load */
     LLVMValueRef all = LLVMGetPoison(LLVMVectorType(value_type(g, type), (unsigned)width));
     for (int lane = 0; lane < width; lane++)
-      all = LLVMBuildInsertElement(g->builder, all, access_load(g, type, value_lane(g, pointer, lane), 1),
+      all = LLVMBuildInsertElement(g->builder, all,
+                                   access_load(g, type, value_lane(g, pointer, lane), 1),
                                    value_integer(g->i32, lane), "");
     return all;
   }
@@ -44,7 +47,8 @@ LLVMValueRef access_load(Codegen *g, Type type, LLVMValueRef pointer, int lanes)
 
 void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef value, int lanes) {
   int width = value_width(pointer);
-  if (width == 1 && lanes <= 1 && value_is_vector(value)) /* all lanes write one element: the last stays */
+  /* all lanes write one element: the last one wins */
+  if (width == 1 && lanes <= 1 && value_is_vector(value))
     value = value_lane(g, value, value_width(value) - 1);
   if (width > 1) {
     for (int lane = 0; lane < width; lane++)
@@ -52,7 +56,8 @@ void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef valu
     return;
   }
   LLVMValueRef memory = value_to_memory(g, value_broadcast(g, value, lanes), type);
-  LLVMSetAlignment(alias_element(g, LLVMBuildStore(g->builder, memory, pointer)), alignment_of(type));
+  LLVMSetAlignment(alias_element(g, LLVMBuildStore(g->builder, memory, pointer)),
+                   alignment_of(type));
 }
 
 /* `lanes` counts only where there are lanes: a scalar ROW of a vector body reads one element. */
@@ -75,7 +80,8 @@ void access_emit(Codegen *g, const IrInst *inst) {
   case IR_AMBIENT: return value_set(g, inst, context_ambient(g));
   case IR_OFFSET: return emit_offset(g, inst);
   case IR_MEM_LOAD:
-    if (fits_lanes(g, inst)) value_set(g, inst, access_load(g, inst->type, value_operand(g, inst, 0), inst->lanes));
+    if (fits_lanes(g, inst))
+      value_set(g, inst, access_load(g, inst->type, value_operand(g, inst, 0), inst->lanes));
     return;
   default: return emit_store(g, inst);
   }

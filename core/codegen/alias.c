@@ -1,7 +1,8 @@
-/* alias.c - what never shares memory is told to LLVM by alias scopes: one scope per field, one for slots.
- * Two entries of kernel->fields never share an element, and elements are no slots. So LLVM may keep a field's element in a
- * register while others are written, and put neighbouring elements together. What the runtime does in its calls carries no
- * scope and may touch anything. With many fields the lists would grow as their square: then nothing is said. */
+/* alias.c - tells LLVM by alias scopes what never shares memory: one scope per field, one for
+ * slots. Two entries of kernel->fields never share an element, and elements are not slots. So LLVM
+ * may keep a field's element in a register while others are written, and combine neighbouring
+ * elements. Calls of the runtime carry no scope and may touch anything. With many fields the lists
+ * would grow quadratically: then there are none. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +16,8 @@ static LLVMMetadataRef text_node(Codegen *g, const char *text, LLVMMetadataRef d
 }
 
 static void make_scopes(Codegen *g, int count) {
-  LLVMMetadataRef scopes[MAX_SCOPES], others[MAX_SCOPES], domain = text_node(g, "regolith elements", NULL);
+  LLVMMetadataRef scopes[MAX_SCOPES], others[MAX_SCOPES],
+      domain = text_node(g, "regolith elements", NULL);
   char name[40];
   for (int i = 0; i < count; i++) {
     snprintf(name, sizeof name, "regolith scope %d", i);
@@ -27,8 +29,10 @@ static void make_scopes(Codegen *g, int count) {
     int other = 0;
     for (int k = 0; k < count; k++)
       if (k != i) others[other++] = scopes[k];
-    g->alias_scopes[i] = LLVMMetadataAsValue(g->context, LLVMMDNodeInContext2(g->context, &scopes[i], 1));
-    g->alias_others[i] = LLVMMetadataAsValue(g->context, LLVMMDNodeInContext2(g->context, others, (size_t)other));
+    g->alias_scopes[i] =
+        LLVMMetadataAsValue(g->context, LLVMMDNodeInContext2(g->context, &scopes[i], 1));
+    g->alias_others[i] =
+        LLVMMetadataAsValue(g->context, LLVMMDNodeInContext2(g->context, others, (size_t)other));
   }
 }
 
@@ -37,8 +41,12 @@ static void mark(Codegen *g, LLVMValueRef access, int scope) {
   int count = g->kernel->fields.count + 1;
   if (count > MAX_SCOPES || scope >= count) return;
   if (!g->alias_scopes) make_scopes(g, count);
-  LLVMSetMetadata(access, LLVMGetMDKindIDInContext(g->context, "alias.scope", strlen("alias.scope")), g->alias_scopes[scope]);
-  if (count > 1) LLVMSetMetadata(access, LLVMGetMDKindIDInContext(g->context, "noalias", strlen("noalias")), g->alias_others[scope]);
+  LLVMSetMetadata(access,
+                  LLVMGetMDKindIDInContext(g->context, "alias.scope", strlen("alias.scope")),
+                  g->alias_scopes[scope]);
+  if (count > 1)
+    LLVMSetMetadata(access, LLVMGetMDKindIDInContext(g->context, "noalias", strlen("noalias")),
+                    g->alias_others[scope]);
 }
 
 LLVMValueRef alias_element(Codegen *g, LLVMValueRef access) {

@@ -1,11 +1,12 @@
-/* arith.c - operators on values, uniform or per lane, with the meanings that op.def's rows give.
- * Floats are exact IEEE unless the kernel is fast_math; what integers do at their edges is in integer.c. */
+/* arith.c - operators on values, uniform or per lane, with the meanings stated in op.def. Floats
+ * are exact IEEE unless the kernel is fast_math; what integers do at their edges is in
+ * integer.c. */
 #include "codegen/emit.h"
 
 LLVMValueRef arith_fast(Codegen *g, LLVMValueRef value) {
   if (g->kernel->fast_math && LLVMIsAInstruction(value) && LLVMCanValueUseFastMathFlags(value))
-    LLVMSetFastMathFlags(value, LLVMFastMathAllowReassoc | LLVMFastMathAllowReciprocal | LLVMFastMathAllowContract |
-                                    LLVMFastMathNoSignedZeros);
+    LLVMSetFastMathFlags(value, LLVMFastMathAllowReassoc | LLVMFastMathAllowReciprocal |
+                                    LLVMFastMathAllowContract | LLVMFastMathNoSignedZeros);
   return value;
 }
 
@@ -19,30 +20,36 @@ LLVMValueRef arith_select(Codegen *g, LLVMValueRef condition, LLVMValueRef yes, 
 }
 
 static LLVMValueRef compare(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b) {
-  static const LLVMRealPredicate real[] = {LLVMRealOEQ, LLVMRealUNE, LLVMRealOLT, LLVMRealOLE, LLVMRealOGT, LLVMRealOGE};
-  static const LLVMIntPredicate with_sign[] = {LLVMIntEQ, LLVMIntNE, LLVMIntSLT, LLVMIntSLE, LLVMIntSGT, LLVMIntSGE};
-  static const LLVMIntPredicate without[] = {LLVMIntEQ, LLVMIntNE, LLVMIntULT, LLVMIntULE, LLVMIntUGT, LLVMIntUGE};
+  static const LLVMRealPredicate real[] = {LLVMRealOEQ, LLVMRealUNE, LLVMRealOLT,
+                                           LLVMRealOLE, LLVMRealOGT, LLVMRealOGE};
+  static const LLVMIntPredicate with_sign[] = {LLVMIntEQ,  LLVMIntNE,  LLVMIntSLT,
+                                               LLVMIntSLE, LLVMIntSGT, LLVMIntSGE};
+  static const LLVMIntPredicate without[] = {LLVMIntEQ,  LLVMIntNE,  LLVMIntULT,
+                                             LLVMIntULE, LLVMIntUGT, LLVMIntUGE};
   int row = (int)op - (int)IR_EQ;
   if (type_is_float(type)) return LLVMBuildFCmp(g->builder, real[row], a, b, "");
   return LLVMBuildICmp(g->builder, type_is_signed(type) ? with_sign[row] : without[row], a, b, "");
 }
 
-_Static_assert(IR_NE == IR_EQ + 1 && IR_LT == IR_EQ + 2 && IR_LE == IR_EQ + 3 && IR_GT == IR_EQ + 4 && IR_GE == IR_EQ + 5,
+_Static_assert(IR_NE == IR_EQ + 1 && IR_LT == IR_EQ + 2 && IR_LE == IR_EQ + 3 &&
+                   IR_GT == IR_EQ + 4 && IR_GE == IR_EQ + 5,
                "compare() counts on the order of op.def's rows");
 
-/* math.min and math.max of Lua: the first operand stays unless the second is strictly less (more). */
+/* math.min and math.max of Lua: the first operand unless the second is strictly less (greater). */
 static LLVMValueRef extreme(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b) {
-  LLVMValueRef takes_second = op == IR_MIN ? compare(g, IR_LT, type, b, a) : compare(g, IR_LT, type, a, b);
+  LLVMValueRef takes_second =
+      op == IR_MIN ? compare(g, IR_LT, type, b, a) : compare(g, IR_LT, type, a, b);
   return arith_fast(g, LLVMBuildSelect(g->builder, takes_second, b, a, ""));
 }
 
-/* Floor and modulo of floats go through f64, where a quotient of f32s never rounds up to the next integer, and
- * where the arithmetic is the very one of Lua's own numbers: a - floor(a / b) * b. */
+/* Floor and modulo of floats go through f64, where a quotient of f32s never rounds up to the next
+ * integer, and where the arithmetic is that of Lua's own numbers: a - floor(a / b) * b. */
 static LLVMValueRef float_floor(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b) {
   LLVMValueRef x = arith_convert(g, type, TYPE(F64), a), y = arith_convert(g, type, TYPE(F64), b);
   LLVMValueRef quotient = LLVMBuildFDiv(g->builder, x, y, "");
   LLVMValueRef whole = call_intrinsic(g, "llvm.floor", LLVMTypeOf(quotient), &quotient, 1);
-  if (op == IR_MOD) whole = LLVMBuildFSub(g->builder, x, LLVMBuildFMul(g->builder, whole, y, ""), "");
+  if (op == IR_MOD)
+    whole = LLVMBuildFSub(g->builder, x, LLVMBuildFMul(g->builder, whole, y, ""), "");
   return arith_convert(g, TYPE(F64), type, whole);
 }
 
@@ -56,7 +63,8 @@ static LLVMValueRef float_binary(Codegen *g, IrOp op, Type type, LLVMValueRef a,
   case IR_MIN: case IR_MAX: return extreme(g, op, type, a, b);
   default: break;
   }
-  codegen_fail(g, NULL, scratch_format(g->scratch, "%s of floats has no meaning", ir_op_info[op].text));
+  codegen_fail(g, NULL,
+               scratch_format(g->scratch, "%s of floats has no meaning", ir_op_info[op].text));
   return a;
 }
 
@@ -70,11 +78,16 @@ static LLVMValueRef integer_binary(Codegen *g, IrOp op, Type type, LLVMValueRef 
   case IR_BAND: return LLVMBuildAnd(g->builder, a, b, "");
   case IR_BOR: return LLVMBuildOr(g->builder, a, b, "");
   case IR_BXOR: return LLVMBuildXor(g->builder, a, b, "");
-  case IR_SHL: case IR_SHR: case IR_SAR: case IR_ROL: case IR_ROR: return integer_shift(g, op, type, a, b);
+  case IR_SHL:
+  case IR_SHR:
+  case IR_SAR:
+  case IR_ROL:
+  case IR_ROR: return integer_shift(g, op, type, a, b);
   case IR_MIN: case IR_MAX: return extreme(g, op, type, a, b);
   default: break;
   }
-  codegen_fail(g, NULL, scratch_format(g->scratch, "%s of integers has no meaning", ir_op_info[op].text));
+  codegen_fail(g, NULL,
+               scratch_format(g->scratch, "%s of integers has no meaning", ir_op_info[op].text));
   return a;
 }
 
@@ -88,34 +101,42 @@ LLVMValueRef arith_binary(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMVa
 static LLVMValueRef absolute(Codegen *g, Type type, LLVMValueRef a) {
   if (type_is_float(type)) return call_intrinsic(g, "llvm.fabs", LLVMTypeOf(a), &a, 1);
   if (!type_is_signed(type)) return a;
-  LLVMValueRef args[] = {a, LLVMConstInt(g->bool_type, 0, false)}; /* the least integer stays what it is */
+  /* the least integer is unchanged */
+  LLVMValueRef args[] = {a, LLVMConstInt(g->bool_type, 0, false)};
   return call_intrinsic(g, "llvm.abs", LLVMTypeOf(a), args, 2);
 }
 
 LLVMValueRef arith_unary(Codegen *g, IrOp op, Type type, LLVMValueRef a) {
   switch (op) {
   case IR_NEG:
-    return type_is_float(type) ? arith_fast(g, LLVMBuildFNeg(g->builder, a, "")) : LLVMBuildNeg(g->builder, a, "");
+    return type_is_float(type) ? arith_fast(g, LLVMBuildFNeg(g->builder, a, ""))
+                               : LLVMBuildNeg(g->builder, a, "");
   case IR_BNOT: return LLVMBuildNot(g->builder, a, "");
-  case IR_BSWAP: return type_bits(type) <= 8 ? a : call_intrinsic(g, "llvm.bswap", LLVMTypeOf(a), &a, 1);
+  case IR_BSWAP:
+    return type_bits(type) <= 8 ? a : call_intrinsic(g, "llvm.bswap", LLVMTypeOf(a), &a, 1);
   case IR_ABS: return absolute(g, type, a);
   default: return math_call(g, op, type, a, NULL);
   }
 }
 
-/* f64 -> f16 rounded once. By way of f32 it would round twice, and x86 has no direct instruction; so the f32 in
- * between is rounded to odd: when inexact, the neighbour whose last bit is 1, which never sits on a tie of f16. */
+/* f64 -> f16 rounded once. Through f32 it would round twice, and x86 has no direct instruction; so
+ * the intermediate f32 is rounded to odd: when inexact, to the neighbour whose last bit is 1, which
+ * is never a tie of f16. */
 static LLVMValueRef half_from_double(Codegen *g, LLVMValueRef a) {
   int width = value_width(a);
-  LLVMTypeRef single = value_lanes(value_type(g, TYPE(F32)), width), bits = value_lanes(g->i32, width);
+  LLVMTypeRef single = value_lanes(value_type(g, TYPE(F32)), width),
+              bits = value_lanes(g->i32, width);
   LLVMValueRef near = LLVMBuildFPTrunc(g->builder, a, single, "");
   LLVMValueRef back = LLVMBuildFPExt(g->builder, near, LLVMTypeOf(a), "");
   LLVMValueRef near_bits = LLVMBuildBitCast(g->builder, near, bits, "");
   LLVMValueRef inexact = LLVMBuildFCmp(g->builder, LLVMRealONE, back, a, "");
-  LLVMValueRef even = LLVMBuildICmp(g->builder, LLVMIntEQ, LLVMBuildAnd(g->builder, near_bits, value_integer(bits, 1), ""),
+  LLVMValueRef even = LLVMBuildICmp(g->builder, LLVMIntEQ,
+                                    LLVMBuildAnd(g->builder, near_bits, value_integer(bits, 1), ""),
                                     value_integer(bits, 0), "");
-  LLVMValueRef too_small = LLVMBuildFCmp(g->builder, LLVMRealOLT, absolute(g, TYPE(F64), back), absolute(g, TYPE(F64), a), "");
-  LLVMValueRef step = LLVMBuildSelect(g->builder, too_small, value_integer(bits, 1), value_integer(bits, -1), "");
+  LLVMValueRef too_small = LLVMBuildFCmp(g->builder, LLVMRealOLT, absolute(g, TYPE(F64), back),
+                                         absolute(g, TYPE(F64), a), "");
+  LLVMValueRef step =
+      LLVMBuildSelect(g->builder, too_small, value_integer(bits, 1), value_integer(bits, -1), "");
   LLVMValueRef odd = LLVMBuildSelect(g->builder, LLVMBuildAnd(g->builder, inexact, even, ""),
                                      LLVMBuildAdd(g->builder, near_bits, step, ""), near_bits, "");
   LLVMTypeRef half = value_lanes(value_type(g, TYPE(F16)), width);
@@ -123,7 +144,8 @@ static LLVMValueRef half_from_double(Codegen *g, LLVMValueRef a) {
 }
 
 static LLVMValueRef from_float(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRef target) {
-  if (type_is_bool(to)) return LLVMBuildFCmp(g->builder, LLVMRealUNE, a, LLVMConstNull(LLVMTypeOf(a)), "");
+  if (type_is_bool(to))
+    return LLVMBuildFCmp(g->builder, LLVMRealUNE, a, LLVMConstNull(LLVMTypeOf(a)), "");
   if (type_is_float(to)) {
     if (type_is(from, TYPE_F64) && type_is(to, TYPE_F16)) return half_from_double(g, a);
     return type_bits(to) > type_bits(from) ? LLVMBuildFPExt(g->builder, a, target, "")
@@ -134,30 +156,38 @@ static LLVMValueRef from_float(Codegen *g, Type from, Type to, LLVMValueRef a, L
   return call_fptosi_sat(g, type_is_signed(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat", target, a);
 }
 
-/* Every integer that is finite in f16 is exact in f32, so an integer reaches f16 through f32 rounded once. */
-static LLVMValueRef from_integer(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRef target) {
-  if (type_is_bool(to)) return LLVMBuildICmp(g->builder, LLVMIntNE, a, LLVMConstNull(LLVMTypeOf(a)), "");
+/* Every integer that is finite in f16 is exact in f32, so an integer reaches f16 through f32
+ * rounded once. */
+static LLVMValueRef from_integer(Codegen *g, Type from, Type to, LLVMValueRef a,
+                                 LLVMTypeRef target) {
+  if (type_is_bool(to))
+    return LLVMBuildICmp(g->builder, LLVMIntNE, a, LLVMConstNull(LLVMTypeOf(a)), "");
   if (type_is(to, TYPE_F16))
     return arith_convert(g, TYPE(F32), to, arith_convert(g, from, TYPE(F32), a));
   if (type_is_float(to))
-    return type_is_signed(from) ? LLVMBuildSIToFP(g->builder, a, target, "") : LLVMBuildUIToFP(g->builder, a, target, "");
+    return type_is_signed(from) ? LLVMBuildSIToFP(g->builder, a, target, "")
+                                : LLVMBuildUIToFP(g->builder, a, target, "");
   if (type_bits(to) == type_bits(from)) return a;
   if (type_bits(to) < type_bits(from)) return LLVMBuildTrunc(g->builder, a, target, "");
-  return type_is_signed(from) ? LLVMBuildSExt(g->builder, a, target, "") : LLVMBuildZExt(g->builder, a, target, "");
+  return type_is_signed(from) ? LLVMBuildSExt(g->builder, a, target, "")
+                              : LLVMBuildZExt(g->builder, a, target, "");
 }
 
 LLVMValueRef arith_convert(Codegen *g, Type from, Type to, LLVMValueRef a) {
   if (type_equal(from, to)) return a;
   LLVMTypeRef target = value_lanes(value_type(g, to), value_width(a));
-  return type_is_float(from) ? from_float(g, from, to, a, target) : from_integer(g, from, to, a, target);
+  return type_is_float(from) ? from_float(g, from, to, a, target)
+                             : from_integer(g, from, to, a, target);
 }
 
-LLVMValueRef arith_update(Codegen *g, IrUpdate op, Type type, LLVMValueRef old, LLVMValueRef value) {
+LLVMValueRef arith_update(Codegen *g, IrUpdate op, Type type, LLVMValueRef old,
+                          LLVMValueRef value) {
   static const IrOp ops[IR_UPDATE_COUNT] = {
-      [IR_UPDATE_ADD] = IR_ADD,   [IR_UPDATE_SUB] = IR_SUB,   [IR_UPDATE_MUL] = IR_MUL, [IR_UPDATE_DIV] = IR_DIV,
-      [IR_UPDATE_MIN] = IR_MIN,   [IR_UPDATE_MAX] = IR_MAX,   [IR_UPDATE_BAND] = IR_BAND, [IR_UPDATE_BOR] = IR_BOR,
-      [IR_UPDATE_BXOR] = IR_BXOR, [IR_UPDATE_FLOORDIV] = IR_FLOORDIV, [IR_UPDATE_MOD] = IR_MOD,
-      [IR_UPDATE_POW] = IR_POW,   [IR_UPDATE_SHL] = IR_SHL,   [IR_UPDATE_SHR] = IR_SHR, [IR_UPDATE_SAR] = IR_SAR};
+      [IR_UPDATE_ADD] = IR_ADD,           [IR_UPDATE_SUB] = IR_SUB, [IR_UPDATE_MUL] = IR_MUL,
+      [IR_UPDATE_DIV] = IR_DIV,           [IR_UPDATE_MIN] = IR_MIN, [IR_UPDATE_MAX] = IR_MAX,
+      [IR_UPDATE_BAND] = IR_BAND,         [IR_UPDATE_BOR] = IR_BOR, [IR_UPDATE_BXOR] = IR_BXOR,
+      [IR_UPDATE_FLOORDIV] = IR_FLOORDIV, [IR_UPDATE_MOD] = IR_MOD, [IR_UPDATE_POW] = IR_POW,
+      [IR_UPDATE_SHL] = IR_SHL,           [IR_UPDATE_SHR] = IR_SHR, [IR_UPDATE_SAR] = IR_SAR};
   if (op == IR_UPDATE_EXCHANGE) return value;
   if (op < IR_UPDATE_COUNT) return arith_binary(g, ops[op], type, old, value);
   codegen_fail(g, NULL, "an update has no operator");

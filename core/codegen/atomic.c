@@ -1,6 +1,7 @@
 /* atomic.c - updates of elements: relaxed, one element at a time; `plain` ones are load, op, store.
- * What the machine has in one instruction goes through atomicrmw, all else through a loop of compare-and-swap on
- * the element's bits. A compare_exchange compares bits too, so that a float 0 is not -0 and a NaN equals itself. */
+ * What the machine does in one instruction uses atomicrmw, all else a loop of compare-and-swap on
+ * the element's bits. A compare_exchange compares bits too, so that a float 0 is not -0 and a NaN
+ * equals itself. */
 #include "codegen/emit.h"
 
 static bool machine_op(IrUpdate op, Type type, LLVMAtomicRMWBinOp *out) {
@@ -12,42 +13,54 @@ static bool machine_op(IrUpdate op, Type type, LLVMAtomicRMWBinOp *out) {
   case IR_UPDATE_BAND: *out = LLVMAtomicRMWBinOpAnd; return true;
   case IR_UPDATE_BOR: *out = LLVMAtomicRMWBinOpOr; return true;
   case IR_UPDATE_BXOR: *out = LLVMAtomicRMWBinOpXor; return true;
-  case IR_UPDATE_MIN: *out = is_signed ? LLVMAtomicRMWBinOpMin : LLVMAtomicRMWBinOpUMin; return true;
-  case IR_UPDATE_MAX: *out = is_signed ? LLVMAtomicRMWBinOpMax : LLVMAtomicRMWBinOpUMax; return true;
+  case IR_UPDATE_MIN:
+    *out = is_signed ? LLVMAtomicRMWBinOpMin : LLVMAtomicRMWBinOpUMin;
+    return true;
+  case IR_UPDATE_MAX:
+    *out = is_signed ? LLVMAtomicRMWBinOpMax : LLVMAtomicRMWBinOpUMax;
+    return true;
   case IR_UPDATE_EXCHANGE: *out = LLVMAtomicRMWBinOpXchg; return true;
   default: return false;
   }
 }
 
-static LLVMTypeRef bits_type(Codegen *g, Type type) { return LLVMIntTypeInContext(g->context, (unsigned)type_size(type) * 8); }
+static LLVMTypeRef bits_type(Codegen *g, Type type) {
+  return LLVMIntTypeInContext(g->context, (unsigned)type_size(type) * 8);
+}
 
 static LLVMValueRef to_bits(Codegen *g, LLVMValueRef value, Type type) {
   return LLVMBuildBitCast(g->builder, value_to_memory(g, value, type), bits_type(g, type), "");
 }
 
 static LLVMValueRef from_bits(Codegen *g, LLVMValueRef bits, Type type) {
-  return value_from_memory(g, LLVMBuildBitCast(g->builder, bits, value_memory_type(g, type), ""), type);
+  return value_from_memory(g, LLVMBuildBitCast(g->builder, bits, value_memory_type(g, type), ""),
+                           type);
 }
 
-static LLVMValueRef compare_exchange(Codegen *g, LLVMValueRef pointer, LLVMValueRef expected, LLVMValueRef desired) {
-  return alias_element(g, LLVMBuildAtomicCmpXchg(g->builder, pointer, expected, desired, LLVMAtomicOrderingMonotonic,
+static LLVMValueRef compare_exchange(Codegen *g, LLVMValueRef pointer, LLVMValueRef expected,
+                                     LLVMValueRef desired) {
+  return alias_element(g, LLVMBuildAtomicCmpXchg(g->builder, pointer, expected, desired,
+                                                 LLVMAtomicOrderingMonotonic,
                                                  LLVMAtomicOrderingMonotonic, false));
 }
 
 /* old = *p; while (!cas(p, old, op(old, value))) old = what was there; */
-static LLVMValueRef rmw_by_loop(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer, LLVMValueRef value) {
+static LLVMValueRef rmw_by_loop(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer,
+                                LLVMValueRef value) {
   LLVMTypeRef bits = bits_type(g, type);
   LLVMValueRef first = LLVMBuildLoad2(g->builder, bits, pointer, "");
   LLVMSetAlignment(first, (unsigned)type_size(type));
   LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
   alias_element(g, first);
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), retry = block_new(g, "retry"), done = block_new(g, "done");
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), retry = block_new(g, "retry"),
+                    done = block_new(g, "done");
   block_jump(g, retry);
   block_enter(g, retry);
   LLVMValueRef old = LLVMBuildPhi(g->builder, bits, "old");
   LLVMValueRef updated = arith_update(g, op, type, from_bits(g, old, type), value);
   LLVMValueRef pair = compare_exchange(g, pointer, old, to_bits(g, updated, type));
-  LLVMValueRef seen = LLVMBuildExtractValue(g->builder, pair, 0, ""), ok = LLVMBuildExtractValue(g->builder, pair, 1, "");
+  LLVMValueRef seen = LLVMBuildExtractValue(g->builder, pair, 0, ""),
+               ok = LLVMBuildExtractValue(g->builder, pair, 1, "");
   LLVMBasicBlockRef end = LLVMGetInsertBlock(g->builder);
   block_branch(g, ok, done, retry);
   LLVMAddIncoming(old, (LLVMValueRef[]){first, seen}, (LLVMBasicBlockRef[]){before, end}, 2);
@@ -55,39 +68,47 @@ static LLVMValueRef rmw_by_loop(Codegen *g, IrUpdate op, Type type, LLVMValueRef
   return from_bits(g, old, type);
 }
 
-LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer, LLVMValueRef value) {
+LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer,
+                        LLVMValueRef value) {
   LLVMAtomicRMWBinOp machine;
   if (op == IR_UPDATE_EXCHANGE && type_is_float(type)) {
-    LLVMValueRef old = LLVMBuildAtomicRMW(g->builder, LLVMAtomicRMWBinOpXchg, pointer, to_bits(g, value, type),
-                                          LLVMAtomicOrderingMonotonic, false);
+    LLVMValueRef old =
+        LLVMBuildAtomicRMW(g->builder, LLVMAtomicRMWBinOpXchg, pointer, to_bits(g, value, type),
+                           LLVMAtomicOrderingMonotonic, false);
     return from_bits(g, alias_element(g, old), type);
   }
   if (!machine_op(op, type, &machine)) return rmw_by_loop(g, op, type, pointer, value);
-  LLVMValueRef old = LLVMBuildAtomicRMW(g->builder, machine, pointer, to_bits(g, value, type), LLVMAtomicOrderingMonotonic, false);
+  LLVMValueRef old = LLVMBuildAtomicRMW(g->builder, machine, pointer, to_bits(g, value, type),
+                                        LLVMAtomicOrderingMonotonic, false);
   return from_bits(g, alias_element(g, old), type);
 }
 
-static LLVMValueRef update_plain(Codegen *g, const IrInst *inst, Type type, LLVMValueRef pointer, LLVMValueRef value, int lanes) {
+static LLVMValueRef update_plain(Codegen *g, const IrInst *inst, Type type, LLVMValueRef pointer,
+                                 LLVMValueRef value, int lanes) {
   LLVMValueRef old = access_load(g, type, pointer, lanes);
   access_store(g, type, pointer, arith_update(g, (IrUpdate)inst->imm, type, old, value), lanes);
   return old;
 }
 
-static LLVMValueRef compare_exchange_value(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef expected, LLVMValueRef desired) {
-  LLVMValueRef pair = compare_exchange(g, pointer, to_bits(g, expected, type), to_bits(g, desired, type));
+static LLVMValueRef compare_exchange_value(Codegen *g, Type type, LLVMValueRef pointer,
+                                           LLVMValueRef expected, LLVMValueRef desired) {
+  LLVMValueRef pair =
+      compare_exchange(g, pointer, to_bits(g, expected, type), to_bits(g, desired, type));
   return from_bits(g, LLVMBuildExtractValue(g->builder, pair, 0, ""), type);
 }
 
 /* The old value of one lane. */
-static LLVMValueRef update_one(Codegen *g, const IrInst *inst, Type type, LLVMValueRef pointer, int lane) {
+static LLVMValueRef update_one(Codegen *g, const IrInst *inst, Type type, LLVMValueRef pointer,
+                               int lane) {
   LLVMValueRef value = value_lane(g, value_operand(g, inst, 1), lane);
   if (inst->op == IR_MEM_CAS)
-    return compare_exchange_value(g, type, pointer, value, value_lane(g, value_operand(g, inst, 2), lane));
+    return compare_exchange_value(g, type, pointer, value,
+                                  value_lane(g, value_operand(g, inst, 2), lane));
   if (inst->plain) return update_plain(g, inst, type, pointer, value, 1);
   return atomic_rmw(g, (IrUpdate)inst->imm, type, pointer, value);
 }
 
-/* How many elements the op reaches: by its address, its values, or `lanes` neighbours. */
+/* How many elements the op touches: by its address, its values, or `lanes` neighbours. */
 static int count_lanes(Codegen *g, const IrInst *inst) {
   int width = inst->lanes > 1 ? inst->lanes : 1;
   for (int i = 0; i < inst->operand_count; i++) {
@@ -99,7 +120,8 @@ static int count_lanes(Codegen *g, const IrInst *inst) {
 
 void atomic_emit(Codegen *g, const IrInst *inst) {
   LLVMValueRef pointer = value_operand(g, inst, 0);
-  if (inst->operand_count < (inst->op == IR_MEM_CAS ? 3 : 2)) return codegen_fail(g, inst, "it lacks an operand");
+  if (inst->operand_count < (inst->op == IR_MEM_CAS ? 3 : 2))
+    return codegen_fail(g, inst, "an operand is missing");
   Type type = inst->operands[1]->type;
   int width = count_lanes(g, inst);
   bool has_result = inst->op != IR_MEM_UPDATE;
@@ -108,12 +130,16 @@ void atomic_emit(Codegen *g, const IrInst *inst) {
     if (has_result) value_set(g, inst, old);
     return;
   }
-  LLVMValueRef result = width > 1 ? LLVMGetPoison(LLVMVectorType(value_type(g, type), (unsigned)width)) : NULL;
+  LLVMValueRef result =
+      width > 1 ? LLVMGetPoison(LLVMVectorType(value_type(g, type), (unsigned)width)) : NULL;
   for (int lane = 0; lane < width; lane++) {
     LLVMValueRef place = value_lane(g, pointer, lane);
-    if (inst->lanes > 1 && !value_is_vector(pointer)) place = value_byte_offset(g, pointer, (int64_t)lane * type_size(type));
+    if (inst->lanes > 1 && !value_is_vector(pointer))
+      place = value_byte_offset(g, pointer, (int64_t)lane * type_size(type));
     LLVMValueRef old = update_one(g, inst, type, place, lane);
-    result = width > 1 ? LLVMBuildInsertElement(g->builder, result, old, value_integer(g->i32, lane), "") : old;
+    result = width > 1
+                 ? LLVMBuildInsertElement(g->builder, result, old, value_integer(g->i32, lane), "")
+                 : old;
   }
   if (has_result) value_set(g, inst, result);
 }

@@ -1,4 +1,4 @@
-/* bits.c - the loop over the set bits of a word, with as many turns as there are, dense or not:
+/* bits.c - the loop over the set bits of a word, one iteration each:
  *
  *     for (rest = word; rest; rest &= rest - 1) { position = trailing zeros of rest; .. } */
 #include "codegen/emit.h"

@@ -1,7 +1,7 @@
 /* call.c - calls: LLVM's intrinsics, and the runtime's entry points by the rows of entry.def.
- * What a row's parameters leave to the emitter (context, worker, numbers) is filled in here.
- * Coordinates go as an array on the stack, which is gone again where the entry inlines. A call
- * whose operands differ by lane is one call per lane. */
+ * Parameters left to the emitter (context, worker, numbers) are filled in here.
+ * Coordinates are passed as an array on the stack, which disappears when the entry is inlined. A
+ * call whose operands differ by lane is one call per lane. */
 #include <string.h>
 
 #include "codegen/emit.h"

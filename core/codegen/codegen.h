@@ -1,6 +1,6 @@
-/* codegen.h - a kernel's host region and tasks (ir/task.h, after the pass `places`) become LLVM functions.
- * Knows the LOW ops and the entry points of rt.h; leaves trees, layouts and analyses to the passes before, and
- * inlining, optimising and targets to the room jit.
+/* codegen.h - a kernel's host region and tasks (ir/task.h, after the pass `places`) become LLVM
+ * functions. Knows the LOW ops and the entry points of rt.h; leaves trees, layouts and analyses to
+ * the passes before, and inlining, optimising and targets to the room jit.
  *
  *     void rg_host(RtContext *context)
  *     void rg_task_<n>(RtContext *context, RtWorker *worker, int64_t begin, int64_t end) */
@@ -12,9 +12,10 @@
 #include "base/error.h"
 #include "ir/ir.h"
 
-/* Emits into `module`, which the caller owns, with the caller's builder. Runs under scratch_run: when memory ends,
- * module and builder stay as they are, to be disposed of. False with codegen.failed for a kernel that is not in
- * the form that task.h describes. */
-bool codegen_kernel(Scratch *scratch, LLVMModuleRef module, LLVMBuilderRef builder, const IrKernel *kernel, Error *err);
+/* Emits into `module`, which the caller owns, with the caller's builder. Runs under scratch_run:
+ * out of memory, module and builder are left as they are, to be disposed of. False with
+ * codegen.failed for a kernel that is not in the form that task.h describes. */
+bool codegen_kernel(Scratch *scratch, LLVMModuleRef module, LLVMBuilderRef builder,
+                    const IrKernel *kernel, Error *err);
 
 #endif

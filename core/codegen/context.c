@@ -1,5 +1,5 @@
-/* context.c - what a function asks of its context: frame, ambient, roots, bases. All of it is
- * constant while a task runs, so it is asked for once, in the entry block. */
+/* context.c - what a function reads from its context: frame, ambient, roots, bases. All of it is
+ * constant while a task runs, so it is read once, in the entry block. */
 #include <stddef.h>
 
 #include "codegen/emit.h"
@@ -45,7 +45,7 @@ static LLVMValueRef tree_member(Codegen *g, int tree, size_t offset, LLVMTypeRef
   return LLVMBuildLoad2(g->builder, type, value_byte_offset(g, header, (int64_t)offset), name);
 }
 
-/* The runtime's own look-up (rt_slot_find) fetches it anew each time. */
+/* The runtime's own look-up (rt_slot_find) loads it every time. */
 LLVMValueRef context_base(Codegen *g, int tree) {
   if (!is_tree(g, tree)) return LLVMConstNull(g->pointer);
   if (g->bases[tree]) return g->bases[tree];

@@ -1,6 +1,7 @@
 /* control.c - if, loop, break, continue, fault: regions become blocks.
- * g->exits says where exits lead, innermost last; the lowest entry is the iteration's body, to which `continue`
- * leads at body level. Behind an exit nothing is reached: what follows goes to a block without predecessors. */
+ * g->exits has the targets of exits, innermost last; the lowest entry is the iteration's body, the
+ * target of `continue` at body level. Code after an exit is unreachable: it goes to a block without
+ * predecessors. */
 #include "codegen/emit.h"
 
 void control_if(Codegen *g, const IrInst *inst) {
@@ -9,7 +10,8 @@ void control_if(Codegen *g, const IrInst *inst) {
     codegen_fail(g, inst, "its condition differs by lane");
     return;
   }
-  LLVMBasicBlockRef yes = block_new(g, "then"), no = block_new(g, "else"), end = block_new(g, "end");
+  LLVMBasicBlockRef yes = block_new(g, "then"), no = block_new(g, "else"),
+                    end = block_new(g, "end");
   block_branch(g, condition, yes, no);
   block_enter(g, yes);
   emit_region(g, inst->regions[0]);
@@ -26,10 +28,11 @@ void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again) {
   g->exits.count--;
 }
 
-enum { POLL_TURNS = 1024 }; /* back edges between two looks at the stop word */
+enum { POLL_TURNS = 1024 }; /* back edges between two polls of the stop word */
 
 void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again) {
-  LLVMValueRef count = LLVMBuildAdd(g->builder, LLVMBuildLoad2(g->builder, g->i32, counter, ""), value_integer(g->i32, 1), "");
+  LLVMValueRef count = LLVMBuildAdd(g->builder, LLVMBuildLoad2(g->builder, g->i32, counter, ""),
+                                    value_integer(g->i32, 1), "");
   LLVMBuildStore(g->builder, count, counter);
   LLVMValueRef low = LLVMBuildAnd(g->builder, count, value_integer(g->i32, POLL_TURNS - 1), "");
   LLVMValueRef look = LLVMBuildICmp(g->builder, LLVMIntEQ, low, value_integer(g->i32, 0), "");
@@ -42,7 +45,8 @@ void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again
 
 void control_loop(Codegen *g, const IrInst *inst) {
   LLVMValueRef counter = block_variable(g, g->i32, "turns");
-  LLVMBasicBlockRef turn = block_new(g, "loop"), again = block_new(g, "again"), leave = block_new(g, "leave");
+  LLVMBasicBlockRef turn = block_new(g, "loop"), again = block_new(g, "again"),
+                    leave = block_new(g, "leave");
   LLVMBuildStore(g->builder, value_integer(g->i32, 0), counter);
   block_jump(g, turn);
   block_enter(g, turn);
@@ -55,7 +59,7 @@ void control_loop(Codegen *g, const IrInst *inst) {
   block_enter(g, leave);
 }
 
-/* The launch ends with it: what is left of this function is left out. */
+/* Ends the launch: the rest of this function is skipped. */
 void control_fault(Codegen *g, const IrInst *inst) {
   LLVMValueRef value = value_operand(g, inst, 0);
   if (value_is_vector(value)) return codegen_fail(g, inst, "it differs by lane");
@@ -67,7 +71,8 @@ void control_fault(Codegen *g, const IrInst *inst) {
 
 void control_exit(Codegen *g, const IrInst *inst) {
   int64_t levels = inst->imm;
-  const Exit *exit = levels >= 0 && levels < g->exits.count ? &g->exits.items[g->exits.count - 1 - levels] : NULL;
+  const Exit *exit =
+      levels >= 0 && levels < g->exits.count ? &g->exits.items[g->exits.count - 1 - levels] : NULL;
   LLVMBasicBlockRef to = !exit ? NULL : inst->op == IR_BREAK ? exit->leave : exit->again;
   if (!to) return codegen_fail(g, inst, "it leaves more loops than there are");
   block_jump(g, to);

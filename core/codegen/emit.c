@@ -1,4 +1,4 @@
-/* emit.c - the walk over a region: each op to the file that knows it. */
+/* emit.c - the walk over a region, which dispatches each op to its file. */
 #include <string.h>
 
 #include "codegen/emit.h"
@@ -24,14 +24,16 @@ static void emit_var(Codegen *g, const IrInst *inst) {
 static LLVMTypeRef variable_type(Codegen *g, const IrInst *inst, LLVMValueRef *variable) {
   *variable = value_operand(g, inst, 0);
   if (LLVMIsAAllocaInst(*variable)) return LLVMGetAllocatedType(*variable);
-  codegen_fail(g, inst, "its operand is no variable");
+  codegen_fail(g, inst, "its operand is not a variable");
   return NULL;
 }
 
 static void emit_get(Codegen *g, const IrInst *inst) {
   LLVMValueRef variable;
   LLVMTypeRef type = variable_type(g, inst, &variable);
-  value_set(g, inst, type ? LLVMBuildLoad2(g->builder, type, variable, "") : LLVMGetUndef(value_type(g, inst->type)));
+  value_set(g, inst,
+            type ? LLVMBuildLoad2(g->builder, type, variable, "")
+                 : LLVMGetUndef(value_type(g, inst->type)));
 }
 
 static void emit_set(Codegen *g, const IrInst *inst) {
@@ -39,18 +41,22 @@ static void emit_set(Codegen *g, const IrInst *inst) {
   LLVMTypeRef type = variable_type(g, inst, &variable);
   if (!type) return;
   int width = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? (int)LLVMGetVectorSize(type) : 1;
-  if (value_width(value) > width) return codegen_fail(g, inst, "a variable outside the row would differ by lane");
+  if (value_width(value) > width)
+    return codegen_fail(g, inst, "a variable outside the row would differ by lane");
   LLVMBuildStore(g->builder, value_broadcast(g, value, width), variable);
 }
 
 static void emit_values(Codegen *g, const IrInst *inst) {
   LLVMValueRef a = value_operand(g, inst, 0);
-  if (inst->operand_count < ir_op_info[inst->op].operand_count) return codegen_fail(g, inst, "it lacks an operand");
+  if (inst->operand_count < ir_op_info[inst->op].operand_count)
+    return codegen_fail(g, inst, "an operand is missing");
   Type type = inst->operands[0]->type;
   if (inst->op == IR_SELECT)
-    return value_set(g, inst, arith_select(g, a, value_operand(g, inst, 1), value_operand(g, inst, 2)));
+    return value_set(g, inst,
+                     arith_select(g, a, value_operand(g, inst, 1), value_operand(g, inst, 2)));
   if (inst->op == IR_CONVERT) return value_set(g, inst, arith_convert(g, type, inst->type, a));
-  if (inst->operand_count == 2) return value_set(g, inst, arith_binary(g, inst->op, type, a, value_operand(g, inst, 1)));
+  if (inst->operand_count == 2)
+    return value_set(g, inst, arith_binary(g, inst->op, type, a, value_operand(g, inst, 1)));
   value_set(g, inst, arith_unary(g, inst->op, type, a));
 }
 
@@ -73,21 +79,31 @@ static void emit_inst(Codegen *g, const IrInst *inst) {
   case IR_ROW_LIVE: return row_live(g, inst);
   case IR_ROW_LOAD: return row_load(g, inst);
   case IR_REDUCE: return reduce_emit(g, inst);
-  case IR_TREE_ROOT: case IR_OWN: case IR_AMBIENT: case IR_OFFSET: case IR_MEM_LOAD: case IR_MEM_STORE:
-    return access_emit(g, inst);
+  case IR_TREE_ROOT:
+  case IR_OWN:
+  case IR_AMBIENT:
+  case IR_OFFSET:
+  case IR_MEM_LOAD:
+  case IR_MEM_STORE: return access_emit(g, inst);
   case IR_CALL: return call_emit(g, inst);
   case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS: return atomic_emit(g, inst);
-  case IR_FRAME_GET: case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_ARG: case IR_RUN: case IR_RETURN:
-    return frame_emit(g, inst);
+  case IR_FRAME_GET:
+  case IR_FRAME_SET:
+  case IR_FRAME_LOAD:
+  case IR_ARG:
+  case IR_RUN:
+  case IR_RETURN: return frame_emit(g, inst);
   default:
-    if ((ir_op_info[inst->op].flags & (IR_PURE | IR_HIGH)) == IR_PURE && ir_op_info[inst->op].operand_count > 0)
+    if ((ir_op_info[inst->op].flags & (IR_PURE | IR_HIGH)) == IR_PURE &&
+        ir_op_info[inst->op].operand_count > 0)
       return emit_values(g, inst);
     codegen_fail(g, inst, "the passes before code generation should have replaced it");
   }
 }
 
-/* LLVM's time grows with the square of a block's length, and most with that of its writes, each of which is held
- * against every access around it. So a long block is cut where the stop word is looked at: a branch that nothing removes. */
+/* LLVM's time grows quadratically with a block's length, above all with its writes, each of which
+ * is compared with every access around it. So a long block is split by a poll of the stop word: a
+ * branch that nothing removes. */
 enum { MOST_STRAIGHT = 4000, WRITE_WEIGHT = 16 };
 
 static void cut_block(Codegen *g, const IrInst *inst) {

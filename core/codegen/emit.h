@@ -1,20 +1,22 @@
-/* emit.h - what the files of this room share: the state of emitting one kernel, and who emits what.
+/* emit.h - what the files of this room share: the state of emitting one kernel, and which file
+ * emits what.
  *
- * A value is uniform (a scalar) or, inside a ROW of width W > 1, per lane (<W x T>); where the two meet, the
- * uniform one is broadcast. A bool is i1 in registers and i8 in memory. All of it is sticky: the first failure is
- * kept, later calls return harmless values, codegen_kernel reports it. */
+ * A value is uniform (a scalar) or, inside a ROW of width W > 1, per lane (<W x T>); where the two
+ * are mixed, the uniform one is broadcast. A bool is i1 in registers and i8 in memory. Everything
+ * is sticky: the first failure is kept, later calls return harmless values, codegen_kernel reports
+ * it. */
 #ifndef RG_CODEGEN_EMIT_H
 #define RG_CODEGEN_EMIT_H
 
 #include "codegen/codegen.h"
 #include "ir/task.h"
 
-/* Where `break` and `continue` lead. `leave` is NULL for a body: only `continue` reaches it. */
+/* The targets of `break` and `continue`. `leave` is NULL for a body, which has only `continue`. */
 typedef struct Exit {
   LLVMBasicBlockRef leave, again;
 } Exit;
 
-/* A worker's private share of a reduction: a variable in the task function, combined once at its end. */
+/* A worker's partial of a reduction: a variable in the task function, combined once at its end. */
 typedef struct Share {
   IrUpdate op;
   Type type;
@@ -47,9 +49,10 @@ typedef struct Codegen {
   bool is_host;
   LLVMValueRef rt_context, worker; /* parameters; `worker` of the host function is worker 0 */
   LLVMValueRef entry_end;          /* terminator of the entry block: hoisted values go before it */
-  LLVMBasicBlockRef finish;        /* where a stopped function leaves */
+  LLVMBasicBlockRef finish;        /* where a stopped function returns */
   LLVMValueRef frame, ambient;     /* hoisted, NULL until used */
-  LLVMValueRef *roots, *bases, *owns; /* by tree, hoisted, NULL until used; owns: bytes to the worker's own copy */
+  /* by tree, hoisted, NULL until used; owns: distance to the worker's private copy */
+  LLVMValueRef *roots, *bases, *owns;
   LLVMValueRef *slots;             /* FRAME_GETs by inst id: hoisted */
   LLVMValueRef *values;            /* by inst id */
   VEC(Exit) exits;                 /* innermost last */
@@ -58,29 +61,32 @@ typedef struct Codegen {
   LLVMValueRef *alias_scopes, *alias_others; /* of the module; NULL until used */
   Row *row;                        /* NULL: not inside a ROW */
   int width;                       /* lanes, 1 outside vector rows */
-  int straight;                    /* weight of what was emitted since a block was cut, or the function began */
+  /* weight of the ops since the last block split, or the function's start */
+  int straight;
 } Codegen;
 
-/* -- emit.c: the walk ------------------------------------------------------------------------------------- */
+/* -- emit.c: the walk -------------------------------------------------------------------------- */
 void emit_region(Codegen *g, const IrRegion *region);
 
-/* -- value.c: types, constants, values by inst, functions --------------------------------------------------- */
+/* -- value.c: types, constants, values by inst, functions -------------------------------------- */
 void codegen_fail(Codegen *g, const IrInst *inst, const char *what);
 LLVMTypeRef value_type(Codegen *g, Type type);        /* bool: i1 */
 LLVMTypeRef value_memory_type(Codegen *g, Type type); /* bool: i8 */
 LLVMTypeRef value_lanes(LLVMTypeRef type, int width); /* the type itself when width is 1 */
 bool value_is_vector(LLVMValueRef value);
 int value_width(LLVMValueRef value);
-LLVMValueRef value_integer(LLVMTypeRef type, int64_t number); /* of an integer type, or a vector of one: all lanes */
+/* of an integer type, or a vector of one: all lanes */
+LLVMValueRef value_integer(LLVMTypeRef type, int64_t number);
 LLVMValueRef value_real(LLVMTypeRef type, double number);
 LLVMValueRef value_index(Codegen *g, int64_t number);         /* i64 */
-LLVMValueRef value_of(Codegen *g, const IrInst *inst);        /* what was emitted for it */
+LLVMValueRef value_of(Codegen *g, const IrInst *inst);        /* the value emitted for it */
 LLVMValueRef value_operand(Codegen *g, const IrInst *inst, int operand);
 void value_set(Codegen *g, const IrInst *inst, LLVMValueRef value);
 LLVMValueRef value_broadcast(Codegen *g, LLVMValueRef value, int width);
-void value_match(Codegen *g, LLVMValueRef *a, LLVMValueRef *b); /* both per lane where one is */
+void value_match(Codegen *g, LLVMValueRef *a, LLVMValueRef *b); /* makes both per lane if one is */
 LLVMValueRef value_lane(Codegen *g, LLVMValueRef value, int lane);
-LLVMValueRef value_extend(Codegen *g, LLVMValueRef value, Type type); /* an integer to i64 by its sign */
+/* an integer to i64 by its sign */
+LLVMValueRef value_extend(Codegen *g, LLVMValueRef value, Type type);
 LLVMValueRef value_from_memory(Codegen *g, LLVMValueRef value, Type type);
 LLVMValueRef value_to_memory(Codegen *g, LLVMValueRef value, Type type);
 LLVMValueRef value_byte_offset(Codegen *g, LLVMValueRef pointer, int64_t bytes);
@@ -89,28 +95,34 @@ LLVMBasicBlockRef block_new(Codegen *g, const char *name);
 void block_enter(Codegen *g, LLVMBasicBlockRef block);  /* the builder goes to its end */
 void block_jump(Codegen *g, LLVMBasicBlockRef to);
 void block_branch(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef yes, LLVMBasicBlockRef no);
-/* Between the two, the builder stands in the entry block: what is emitted there is done once per call. */
+/* Between the two, the builder is in the entry block: code emitted there runs once per call. */
 LLVMBasicBlockRef block_hoist_begin(Codegen *g);
 void block_hoist_end(Codegen *g, LLVMBasicBlockRef back);
-LLVMValueRef block_variable(Codegen *g, LLVMTypeRef type, const char *name); /* an alloca of the entry block */
+/* an alloca of the entry block */
+LLVMValueRef block_variable(Codegen *g, LLVMTypeRef type, const char *name);
 
-/* -- arith.c, integer.c, math.c: operators of values -------------------------------------------------------- */
-LLVMValueRef arith_binary(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b); /* `type`: of the operands */
+/* -- arith.c, integer.c, math.c: operators of values ------------------------------------------- */
+/* `type`: of the operands */
+LLVMValueRef arith_binary(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef arith_unary(Codegen *g, IrOp op, Type type, LLVMValueRef a);
 LLVMValueRef arith_convert(Codegen *g, Type from, Type to, LLVMValueRef a);
 LLVMValueRef arith_select(Codegen *g, LLVMValueRef condition, LLVMValueRef yes, LLVMValueRef no);
 LLVMValueRef arith_update(Codegen *g, IrUpdate op, Type type, LLVMValueRef old, LLVMValueRef value);
-LLVMValueRef arith_fast(Codegen *g, LLVMValueRef value); /* marks it when the kernel is fast_math; returns it */
+/* marks it when the kernel is fast_math; returns it */
+LLVMValueRef arith_fast(Codegen *g, LLVMValueRef value);
 LLVMValueRef integer_floordiv(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef integer_mod(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef integer_shift(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
 bool math_is_call(IrOp op);
-LLVMValueRef math_call(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b); /* b NULL: unary */
+/* b NULL: unary */
+LLVMValueRef math_call(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
 
-/* -- call.c: LLVM's intrinsics and the runtime's entry points ------------------------------------------------- */
-LLVMValueRef call_intrinsic(Codegen *g, const char *name, LLVMTypeRef overload, LLVMValueRef *args, int count);
+/* -- call.c: LLVM's intrinsics and the runtime's entry points ---------------------------------- */
+LLVMValueRef call_intrinsic(Codegen *g, const char *name, LLVMTypeRef overload, LLVMValueRef *args,
+                            int count);
 LLVMValueRef call_fptosi_sat(Codegen *g, const char *name, LLVMTypeRef to, LLVMValueRef a);
-typedef struct Callee { int tree; int64_t number; } Callee; /* kernel->trees; of the manager or mask */
+/* kernel->trees; of the manager or mask */
+typedef struct Callee { int tree; int64_t number; } Callee;
 /* The entry's result (a bool as i1), from a value per operand of its row. */
 LLVMValueRef call_runtime(Codegen *g, RtEntry which, Callee callee, const LLVMValueRef *operands,
                           int count);
@@ -119,34 +131,37 @@ void call_emit(Codegen *g, const IrInst *inst); /* CALL */
 LLVMValueRef slot_find(Codegen *g, int tree, LLVMValueRef slot);
 LLVMValueRef slot_live(Codegen *g, LLVMValueRef slot);
 
-/* -- context.c: hoisted but for the last two ------------------------------------------------------ */
+/* -- context.c: hoisted, except the last two --------------------------------------------------- */
 LLVMValueRef context_frame(Codegen *g);
 LLVMValueRef context_ambient(Codegen *g);
 LLVMValueRef context_root(Codegen *g, int tree);
 LLVMValueRef context_base(Codegen *g, int tree);
 LLVMValueRef context_own(Codegen *g, int tree);
 LLVMValueRef context_slot(Codegen *g, int64_t slot); /* its address in the frame */
-/* Leaves the function when the launch was stopped; goes on in a new block. */
+/* Returns from the function if the launch was stopped; continues in a new block. */
 void context_poll_stop(Codegen *g);
 
-/* -- access.c, atomic.c, alias.c: memory ------------------------------------------------------------------------------ */
+/* -- access.c, atomic.c, alias.c: memory ------------------------------------------------------- */
 void access_emit(Codegen *g, const IrInst *inst);  /* TREE_ROOT .. OFFSET, MEM_LOAD, MEM_STORE */
 LLVMValueRef access_load(Codegen *g, Type type, LLVMValueRef pointer, int lanes);
 void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef value, int lanes);
 void atomic_emit(Codegen *g, const IrInst *inst);  /* MEM_UPDATE, MEM_RMW, MEM_CAS */
-/* alias.c: the access touches elements of the field being accessed alone, or a slot; both return it. */
+/* alias.c: marks an access as touching only elements of its field, or a slot; both return it. */
 LLVMValueRef alias_element(Codegen *g, LLVMValueRef access);
 LLVMValueRef alias_slot(Codegen *g, LLVMValueRef access);
 /* One relaxed atomic update of a scalar; returns the old value. */
-LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer, LLVMValueRef value);
+LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer,
+                        LLVMValueRef value);
 
-/* -- control.c, loop.c, row.c: regions ------------------------------------------------------------------------ */
+/* -- control.c, loop.c, row.c: regions --------------------------------------------------------- */
 void control_if(Codegen *g, const IrInst *inst);
 void control_loop(Codegen *g, const IrInst *inst);
 void control_exit(Codegen *g, const IrInst *inst); /* BREAK, CONTINUE */
 void control_fault(Codegen *g, const IrInst *inst);
-void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again); /* an iteration: `continue` at its level goes to `again` */
-/* To `again`; every so many turns, counted in the variable `counter`, only if the launch was not stopped. */
+/* an iteration: `continue` at its level goes to `again` */
+void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again);
+/* Branches to `again`; every so many iterations, counted in `counter`, polls the stop word
+ * first. */
 void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again);
 void loop_for(Codegen *g, const IrInst *inst);
 void bits_emit(Codegen *g, const IrInst *inst); /* bits.c: BITS */
@@ -163,22 +178,24 @@ void row_emit(Codegen *g, const IrInst *inst);
 void row_load(Codegen *g, const IrInst *inst);
 void row_lane(Codegen *g, const IrInst *inst);
 
-/* A counted loop begin, begin+1, .. below end over at least one turn: the test stands at its end. */
+/* A counted loop begin, begin+1, .. below end with at least one iteration: the test is at its
+ * end. */
 typedef struct Counted {
   LLVMBasicBlockRef body, again, leave;
   LLVMValueRef index, end;
 } Counted;
 Counted counted_begin(Codegen *g, LLVMValueRef begin, LLVMValueRef end, const char *name);
-/* Goes on behind the loop. `unroll` asks for full unrolling. */
+/* Continues after the loop. `unroll` asks for full unrolling. */
 void counted_end(Codegen *g, Counted *loop, bool unroll);
 
-/* -- reduce.c, tasks, frame.c ------------------------------------------------------------------------------------- */
+/* -- reduce.c, tasks, frame.c ------------------------------------------------------------------ */
 void reduce_emit(Codegen *g, const IrInst *inst);
-void reduce_finish(Codegen *g); /* combines every share into its frame slot */
+void reduce_finish(Codegen *g); /* combines every partial into its frame slot */
 void function_begin(Codegen *g, const char *name, bool is_host);
 void function_end(Codegen *g);  /* from where the builder stands, and from `finish` */
 void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
 void task_list(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
-void frame_emit(Codegen *g, const IrInst *inst);   /* FRAME_GET, FRAME_SET, FRAME_LOAD, ARG, RUN, RETURN */
+/* FRAME_GET, FRAME_SET, FRAME_LOAD, ARG, RUN, RETURN */
+void frame_emit(Codegen *g, const IrInst *inst);
 
 #endif

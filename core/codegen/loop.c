@@ -1,7 +1,8 @@
 /* loop.c - Lua's numeric `for`, and the counted loops of leaves and ranges.
- * An integer `for` knows its number of turns before it starts, computed without sign, so nothing wraps at the ends
- * of a type. Its back edge must stay free of polling (LLVM vectorises loops with one exit only), so it is
- * strip-mined: an inner loop of at most STRIP turns, and a look at the stop word between two strips. */
+ * An integer `for` computes its trip count up front, unsigned, so nothing wraps at the ends of a
+ * type. Its back edge must stay free of polling (LLVM vectorises loops with one exit only), so it
+ * is strip-mined: an inner loop of at most STRIP iterations, and a poll of the stop word between
+ * two strips. */
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 
 enum { STRIP = 4096 };
 
-/* -- counted loops ---------------------------------------------------------------------------------------- */
+/* -- counted loops ----------------------------------------------------------------------------- */
 
 Counted counted_begin(Codegen *g, LLVMValueRef begin, LLVMValueRef end, const char *name) {
   Counted loop = {block_new(g, name), block_new(g, "again"), block_new(g, "leave"), NULL, end};
@@ -21,7 +22,8 @@ Counted counted_begin(Codegen *g, LLVMValueRef begin, LLVMValueRef end, const ch
   return loop;
 }
 
-/* Loop metadata names itself in its first operand, which a temporary node holds open until it exists. */
+/* Loop metadata refers to itself in its first operand, for which a temporary node is the
+ * placeholder. */
 static void ask(Codegen *g, LLVMValueRef branch, const char *wish) {
   LLVMMetadataRef name = LLVMMDStringInContext2(g->context, wish, strlen(wish));
   LLVMMetadataRef asked = LLVMMDNodeInContext2(g->context, &name, 1);
@@ -35,7 +37,8 @@ static void ask(Codegen *g, LLVMValueRef branch, const char *wish) {
 void counted_end(Codegen *g, Counted *loop, bool unroll) {
   block_jump(g, loop->again);
   block_enter(g, loop->again);
-  LLVMValueRef next = LLVMBuildNSWAdd(g->builder, loop->index, value_integer(LLVMTypeOf(loop->index), 1), "");
+  LLVMValueRef next =
+      LLVMBuildNSWAdd(g->builder, loop->index, value_integer(LLVMTypeOf(loop->index), 1), "");
   LLVMValueRef more = LLVMBuildICmp(g->builder, LLVMIntSLT, next, loop->end, "");
   LLVMValueRef branch = LLVMBuildCondBr(g->builder, more, loop->body, loop->leave);
   if (unroll) ask(g, branch, "llvm.loop.unroll.full");
@@ -43,7 +46,7 @@ void counted_end(Codegen *g, Counted *loop, bool unroll) {
   block_enter(g, loop->leave);
 }
 
-/* -- integer for ------------------------------------------------------------------------------------------- */
+/* -- integer for ------------------------------------------------------------------------------- */
 
 typedef struct ForLoop {
   Type type;
@@ -51,7 +54,9 @@ typedef struct ForLoop {
   LLVMBasicBlockRef turn, again, leave;
 } ForLoop;
 
-static LLVMValueRef number(const ForLoop *f, int64_t n) { return value_integer(LLVMTypeOf(f->begin), n); }
+static LLVMValueRef number(const ForLoop *f, int64_t n) {
+  return value_integer(LLVMTypeOf(f->begin), n);
+}
 
 static LLVMValueRef at_most(Codegen *g, const ForLoop *f, LLVMValueRef a, LLVMValueRef b) {
   return LLVMBuildICmp(g->builder, type_is_signed(f->type) ? LLVMIntSLE : LLVMIntULE, a, b, "");
@@ -59,28 +64,35 @@ static LLVMValueRef at_most(Codegen *g, const ForLoop *f, LLVMValueRef a, LLVMVa
 
 /* step > 0; true for every unsigned step but 0 */
 static LLVMValueRef goes_up(Codegen *g, const ForLoop *f) {
-  return LLVMBuildICmp(g->builder, type_is_signed(f->type) ? LLVMIntSGT : LLVMIntUGT, f->step, number(f, 0), "");
+  return LLVMBuildICmp(g->builder, type_is_signed(f->type) ? LLVMIntSGT : LLVMIntUGT, f->step,
+                       number(f, 0), "");
 }
 
 static LLVMValueRef runs_at_all(Codegen *g, const ForLoop *f) {
   LLVMValueRef up = goes_up(g, f);
-  LLVMValueRef any = LLVMBuildSelect(g->builder, up, at_most(g, f, f->begin, f->last), at_most(g, f, f->last, f->begin), "");
+  LLVMValueRef any = LLVMBuildSelect(g->builder, up, at_most(g, f, f->begin, f->last),
+                                     at_most(g, f, f->last, f->begin), "");
   LLVMValueRef moves = LLVMBuildICmp(g->builder, LLVMIntNE, f->step, number(f, 0), "");
   return LLVMBuildAnd(g->builder, any, moves, "");
 }
 
-/* Turns after the first one, without sign: distance / |step|. */
+/* Iterations after the first one, unsigned: distance / |step|. */
 static LLVMValueRef turns_after_first(Codegen *g, const ForLoop *f) {
   LLVMValueRef up = goes_up(g, f);
-  LLVMValueRef distance = LLVMBuildSelect(g->builder, up, LLVMBuildSub(g->builder, f->last, f->begin, ""),
-                                          LLVMBuildSub(g->builder, f->begin, f->last, ""), "");
-  LLVMValueRef size = LLVMBuildSelect(g->builder, up, f->step, LLVMBuildNeg(g->builder, f->step, ""), "");
+  LLVMValueRef distance =
+      LLVMBuildSelect(g->builder, up, LLVMBuildSub(g->builder, f->last, f->begin, ""),
+                      LLVMBuildSub(g->builder, f->begin, f->last, ""), "");
+  LLVMValueRef size =
+      LLVMBuildSelect(g->builder, up, f->step, LLVMBuildNeg(g->builder, f->step, ""), "");
   LLVMValueRef zero = LLVMBuildICmp(g->builder, LLVMIntEQ, size, number(f, 0), "");
-  return LLVMBuildUDiv(g->builder, distance, LLVMBuildSelect(g->builder, zero, number(f, 1), size, ""), "");
+  return LLVMBuildUDiv(g->builder, distance,
+                       LLVMBuildSelect(g->builder, zero, number(f, 1), size, ""), "");
 }
 
-/* The inner loop: index, index + step, .. until it was `end`. Goes on behind it, in a new block. */
-static void emit_strip(Codegen *g, ForLoop *f, const IrInst *inst, LLVMValueRef begin, LLVMValueRef end) {
+/* The inner loop: index, index + step, .. up to and including `end`. Continues after it, in a new
+ * block. */
+static void emit_strip(Codegen *g, ForLoop *f, const IrInst *inst, LLVMValueRef begin,
+                       LLVMValueRef end) {
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), behind = block_new(g, "strip.end");
   f->turn = block_new(g, "for");
   f->again = block_new(g, "again");
@@ -105,19 +117,23 @@ static void emit_strip(Codegen *g, ForLoop *f, const IrInst *inst, LLVMValueRef 
 
 static void emit_strips(Codegen *g, ForLoop *f, const IrInst *inst, LLVMValueRef turns) {
   LLVMTypeRef type = LLVMTypeOf(f->begin);
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), head = block_new(g, "strip"), more = block_new(g, "strip.next");
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), head = block_new(g, "strip"),
+                    more = block_new(g, "strip.next");
   block_jump(g, head);
   block_enter(g, head);
-  LLVMValueRef begin = LLVMBuildPhi(g->builder, type, ""), left = LLVMBuildPhi(g->builder, type, "");
+  LLVMValueRef begin = LLVMBuildPhi(g->builder, type, ""),
+               left = LLVMBuildPhi(g->builder, type, "");
   LLVMValueRef args[] = {left, number(f, STRIP - 1)};
   LLVMValueRef here = call_intrinsic(g, "llvm.umin", type, args, 2);
-  LLVMValueRef end = LLVMBuildAdd(g->builder, begin, LLVMBuildMul(g->builder, here, f->step, ""), "");
+  LLVMValueRef end =
+      LLVMBuildAdd(g->builder, begin, LLVMBuildMul(g->builder, here, f->step, ""), "");
   emit_strip(g, f, inst, begin, end);
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, left, here, ""), f->leave, more);
   block_enter(g, more);
   context_poll_stop(g);
   LLVMValueRef next = LLVMBuildAdd(g->builder, end, f->step, "");
-  LLVMValueRef rest = LLVMBuildSub(g->builder, LLVMBuildSub(g->builder, left, here, ""), number(f, 1), "");
+  LLVMValueRef rest =
+      LLVMBuildSub(g->builder, LLVMBuildSub(g->builder, left, here, ""), number(f, 1), "");
   LLVMBasicBlockRef from = LLVMGetInsertBlock(g->builder);
   block_jump(g, head);
   LLVMAddIncoming(begin, (LLVMValueRef[]){f->begin, next}, (LLVMBasicBlockRef[]){before, from}, 2);
@@ -131,7 +147,8 @@ static void for_integers(Codegen *g, ForLoop *f, const IrInst *inst) {
   LLVMValueRef turns = turns_after_first(g, f);
   bool is_short = LLVMIsAConstantInt(turns) && LLVMConstIntGetZExtValue(turns) < STRIP;
   if (is_short || type_bits(f->type) <= 8) {
-    LLVMValueRef end = LLVMBuildAdd(g->builder, f->begin, LLVMBuildMul(g->builder, turns, f->step, ""), "");
+    LLVMValueRef end =
+        LLVMBuildAdd(g->builder, f->begin, LLVMBuildMul(g->builder, turns, f->step, ""), "");
     emit_strip(g, f, inst, f->begin, end);
     block_jump(g, f->leave);
   } else {
@@ -140,14 +157,16 @@ static void for_integers(Codegen *g, ForLoop *f, const IrInst *inst) {
   block_enter(g, f->leave);
 }
 
-/* -- float for: index = index + step as Lua does, NaN ends it ------------------------------------------------ */
+/* -- float for: index = index + step as Lua does, NaN ends it ---------------------------------- */
 
 static LLVMValueRef float_goes_on(Codegen *g, const ForLoop *f, LLVMValueRef index) {
   LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(f->step));
-  LLVMValueRef up = LLVMBuildAnd(g->builder, LLVMBuildFCmp(g->builder, LLVMRealOGT, f->step, zero, ""),
-                                 LLVMBuildFCmp(g->builder, LLVMRealOLE, index, f->last, ""), "");
-  LLVMValueRef down = LLVMBuildAnd(g->builder, LLVMBuildFCmp(g->builder, LLVMRealOLT, f->step, zero, ""),
-                                   LLVMBuildFCmp(g->builder, LLVMRealOGE, index, f->last, ""), "");
+  LLVMValueRef up =
+      LLVMBuildAnd(g->builder, LLVMBuildFCmp(g->builder, LLVMRealOGT, f->step, zero, ""),
+                   LLVMBuildFCmp(g->builder, LLVMRealOLE, index, f->last, ""), "");
+  LLVMValueRef down =
+      LLVMBuildAnd(g->builder, LLVMBuildFCmp(g->builder, LLVMRealOLT, f->step, zero, ""),
+                   LLVMBuildFCmp(g->builder, LLVMRealOGE, index, f->last, ""), "");
   return LLVMBuildOr(g->builder, up, down, "");
 }
 
@@ -173,14 +192,17 @@ static void for_floats(Codegen *g, ForLoop *f, const IrInst *inst) {
   control_back_edge(g, counter, turned);
   block_enter(g, turned);
   block_jump(g, head);
-  LLVMAddIncoming(index, (LLVMValueRef[]){f->begin, next}, (LLVMBasicBlockRef[]){before, turned}, 2);
+  LLVMAddIncoming(index, (LLVMValueRef[]){f->begin, next}, (LLVMBasicBlockRef[]){before, turned},
+                  2);
   block_enter(g, f->leave);
 }
 
 void loop_for(Codegen *g, const IrInst *inst) {
-  ForLoop f = {.begin = value_operand(g, inst, 0), .last = value_operand(g, inst, 1), .step = value_operand(g, inst, 2)};
+  ForLoop f = {.begin = value_operand(g, inst, 0),
+               .last = value_operand(g, inst, 1),
+               .step = value_operand(g, inst, 2)};
   if (inst->operand_count < 3 || !inst->regions[0] || inst->regions[0]->params.count < 1)
-    return codegen_fail(g, inst, "it lacks an operand or its index");
+    return codegen_fail(g, inst, "an operand or its index is missing");
   f.type = inst->operands[0]->type;
   if (value_is_vector(f.begin) || value_is_vector(f.last) || value_is_vector(f.step))
     return codegen_fail(g, inst, "its bounds differ by lane");

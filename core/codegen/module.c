@@ -2,7 +2,7 @@
  *
  *     entry:   hoisted values and variables     -> start
  *     start:   the work                         -> finish
- *     finish:  shares of reductions combined, return; a stopped launch comes here at once */
+ *     finish:  combines partials of reductions, returns; a stopped launch jumps here */
 #include <stdio.h>
 
 #include "codegen/emit.h"
@@ -13,7 +13,7 @@ void function_begin(Codegen *g, const char *name, bool is_host) {
   LLVMTypeRef type = LLVMFunctionType(g->void_type, params, is_host ? 1 : 4, false);
   g->function = LLVMAddFunction(g->module, name, type);
   llvm_function_attribute(g->function, "nounwind", 0);
-  llvm_function_text(g->function, "no-builtin-exp10", ""); /* GNU's alone: pow(10, x) stays what it is */
+  llvm_function_text(g->function, "no-builtin-exp10", ""); /* only GNU has it: keep pow(10, x) */
   llvm_function_text(g->function, "no-builtin-exp10f", "");
   LLVMBasicBlockRef entry = block_new(g, "entry"), start = block_new(g, "start");
   g->finish = block_new(g, "finish");
@@ -74,10 +74,13 @@ static void init_types(Codegen *g) {
   g->pointer = LLVMPointerTypeInContext(g->context, 0);
 }
 
-bool codegen_kernel(Scratch *scratch, LLVMModuleRef module, LLVMBuilderRef builder, const IrKernel *kernel, Error *err) {
-  Codegen g = {.scratch = scratch, .err = err, .kernel = kernel, .module = module, .builder = builder};
+bool codegen_kernel(Scratch *scratch, LLVMModuleRef module, LLVMBuilderRef builder,
+                    const IrKernel *kernel, Error *err) {
+  Codegen g = {
+      .scratch = scratch, .err = err, .kernel = kernel, .module = module, .builder = builder};
   init_types(&g);
   emit_host(&g);
-  for (int i = 0; i < kernel->tasks.count && !error_is_set(err); i++) emit_task(&g, kernel->tasks.items[i], i);
+  for (int i = 0; i < kernel->tasks.count && !error_is_set(err); i++)
+    emit_task(&g, kernel->tasks.items[i], i);
   return !error_is_set(err);
 }

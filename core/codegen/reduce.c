@@ -1,12 +1,12 @@
-/* reduce.c - reductions: a worker keeps its own share in a variable of the task function, which becomes a register,
- * and combines it with the frame slot once, atomically, when its call ends.
- * In a vector ROW the share is a vector; its lanes are joined at the end. A float sum has no order by contract, so
- * its additions may be reassociated, in any kernel. */
+/* reduce.c - reductions: a worker keeps its partial in a variable of the task function, which
+ * becomes a register, and combines it with the frame slot once, atomically, when its call ends.
+ * In a vector ROW the partial is a vector; its lanes are combined at the end. By contract a float
+ * sum has no order, so its additions may be reassociated, in any kernel. */
 #include <math.h>
 
 #include "codegen/emit.h"
 
-/* What leaves `op` unchanged. SUB and DIV gather by ADD and MUL and act at the end. */
+/* The identity of `op`. SUB and DIV accumulate by ADD and MUL and are applied at the end. */
 static IrUpdate gathers_by(IrUpdate op) {
   return op == IR_UPDATE_SUB ? IR_UPDATE_ADD : op == IR_UPDATE_DIV ? IR_UPDATE_MUL : op;
 }
@@ -24,13 +24,15 @@ static LLVMValueRef identity(Codegen *g, IrUpdate op, Type type, int width) {
   switch (gathers_by(op)) {
   case IR_UPDATE_ADD: return is_float ? value_real(shape, -0.0) : value_integer(shape, 0);
   case IR_UPDATE_MUL: return is_float ? value_real(shape, 1) : value_integer(shape, 1);
-  case IR_UPDATE_MIN: return is_float ? value_real(shape, INFINITY) : least_integer(shape, type, true);
-  case IR_UPDATE_MAX: return is_float ? value_real(shape, -INFINITY) : least_integer(shape, type, false);
+  case IR_UPDATE_MIN:
+    return is_float ? value_real(shape, INFINITY) : least_integer(shape, type, true);
+  case IR_UPDATE_MAX:
+    return is_float ? value_real(shape, -INFINITY) : least_integer(shape, type, false);
   case IR_UPDATE_BAND: return value_integer(shape, -1);
   case IR_UPDATE_BOR: case IR_UPDATE_BXOR: return value_integer(shape, 0);
   default: break;
   }
-  codegen_fail(g, NULL, "a reduction has an operator that has no neutral value");
+  codegen_fail(g, NULL, "the operator of a reduction has no identity");
   return LLVMConstNull(shape);
 }
 
@@ -48,7 +50,8 @@ static Share *find_share(Codegen *g, IrUpdate op, Type type, int32_t slot, int w
   return &vec_last(&g->shares);
 }
 
-static LLVMValueRef gather(Codegen *g, IrUpdate op, Type type, LLVMValueRef sum, LLVMValueRef value) {
+static LLVMValueRef gather(Codegen *g, IrUpdate op, Type type, LLVMValueRef sum,
+                           LLVMValueRef value) {
   LLVMValueRef result = arith_update(g, gathers_by(op), type, sum, value);
   if (type_is_float(type) && LLVMIsAInstruction(result) && LLVMCanValueUseFastMathFlags(result))
     LLVMSetFastMathFlags(result, LLVMGetFastMathFlags(result) | LLVMFastMathAllowReassoc);
@@ -56,11 +59,13 @@ static LLVMValueRef gather(Codegen *g, IrUpdate op, Type type, LLVMValueRef sum,
 }
 
 void reduce_emit(Codegen *g, const IrInst *inst) {
-  if (inst->operand_count < 2 || inst->operands[0]->op != IR_FRAME_GET || inst->imm < 0 || inst->imm >= IR_UPDATE_COUNT)
+  if (inst->operand_count < 2 || inst->operands[0]->op != IR_FRAME_GET || inst->imm < 0 ||
+      inst->imm >= IR_UPDATE_COUNT)
     return codegen_fail(g, inst, "it names no frame slot or no operator");
   LLVMValueRef value = value_operand(g, inst, 1);
   Type type = inst->operands[1]->type;
-  Share *share = find_share(g, (IrUpdate)inst->imm, type, (int32_t)inst->operands[0]->imm, g->width);
+  Share *share =
+      find_share(g, (IrUpdate)inst->imm, type, (int32_t)inst->operands[0]->imm, g->width);
   LLVMTypeRef shape = value_lanes(value_type(g, type), share->width);
   LLVMValueRef sum = LLVMBuildLoad2(g->builder, shape, share->variable, "");
   sum = gather(g, share->op, type, sum, value_broadcast(g, value, share->width));

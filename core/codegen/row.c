@@ -1,21 +1,30 @@
-/* row.c - cells of a leaf: GRID over all axes but the last, ROW along the last in steps of `width` lanes.
- * A ROW_LOAD reads the row at a constant distance from the cell and may reach into the neighbouring leaf's row:
+/* row.c - cells of a leaf: GRID over all axes but the last, ROW along the last in steps of `width`
+ * lanes. A ROW_LOAD reads the row at a constant distance from the cell and may reach into the
+ * neighbouring leaf's row:
  *
- *     neighbour |.......e|  own |abcdefgh|     distance -1, 8 lanes: shuffle(|.......e|, |abcdefgh|) = |eabcdefg|
+ *     neighbour |.......e|  own |abcdefgh|     distance -1, 8 lanes:
+ *                                              shuffle(|.......e|, |abcdefgh|) = |eabcdefg|
  *
- * Where a window crosses is known once its position is a constant. So the first and last turns of a ROW, the ones
- * in which some window crosses, are emitted with constant positions, and the turns between as a loop in which
- * every window is one load. Short rows are constant throughout; where the ends are too much to copy, each window
- * chooses at run time. */
+ * Whether a window crosses is known once its position is a constant. So the first and last
+ * iterations of a ROW, those in which some window crosses, are emitted with constant positions, and
+ * the iterations between as a loop in which every window is one load. Short rows are constant
+ * throughout; if the ends are too large to copy, each window decides at run time. */
 #include "base/bits.h"
 #include "codegen/emit.h"
 
-enum { MOST_LANES = 64, FIXED_TURNS = 4, MOST_FIXED_TURNS = 16, LONG_BODY = 64, UNROLL_TURNS = 8, UNROLL_BODY = 800 };
+enum {
+  MOST_LANES = 64,
+  FIXED_TURNS = 4,
+  MOST_FIXED_TURNS = 16,
+  LONG_BODY = 64,
+  UNROLL_TURNS = 8,
+  UNROLL_BODY = 800
+};
 
-/* -- what the windows of a row reach ------------------------------------------------------------------------- */
+/* -- what the windows of a row reach ----------------------------------------------------------- */
 
 typedef struct Reach {
-  int64_t low, high; /* least and largest distance of a ROW_LOAD, 0 included */
+  int64_t low, high; /* least and largest distance of a ROW_LOAD, including 0 */
   int64_t cells;     /* of a leaf row; 0: no ROW_LOAD */
   int count;         /* insts in the body */
 } Reach;
@@ -36,28 +45,32 @@ static Reach reach_of(const IrInst *inst) {
   return reach;
 }
 
-/* -- GRID --------------------------------------------------------------------------------------------------- */
+/* -- GRID -------------------------------------------------------------------------------------- */
 
 static void grid_axis(Codegen *g, const IrInst *inst, int axis) {
   const IrRegion *body = inst->regions[0];
   if (axis == body->params.count) return emit_region(g, body);
-  Counted loop = counted_begin(g, value_integer(g->i32, 0), value_integer(g->i32, inst->extent[axis]), "grid");
+  Counted loop =
+      counted_begin(g, value_integer(g->i32, 0), value_integer(g->i32, inst->extent[axis]), "grid");
   value_set(g, body->params.items[axis], loop.index);
   grid_axis(g, inst, axis + 1);
   bool innermost = axis + 1 == body->params.count;
-  counted_end(g, &loop, innermost && inst->extent[axis] <= UNROLL_TURNS && reach_of(inst).count <= UNROLL_BODY / inst->extent[axis]);
+  counted_end(g, &loop,
+              innermost && inst->extent[axis] <= UNROLL_TURNS &&
+                  reach_of(inst).count <= UNROLL_BODY / inst->extent[axis]);
 }
 
 void row_grid(Codegen *g, const IrInst *inst) {
-  if (inst->regions[0]->params.count > SNODE_MAX_AXES) return codegen_fail(g, inst, "it has too many axes");
+  if (inst->regions[0]->params.count > SNODE_MAX_AXES)
+    return codegen_fail(g, inst, "it has too many axes");
   for (int axis = 0; axis < inst->regions[0]->params.count; axis++)
     if (inst->extent[axis] < 1) return codegen_fail(g, inst, "an axis has no cells");
   grid_axis(g, inst, 0);
 }
 
-/* -- ROW ---------------------------------------------------------------------------------------------------- */
+/* -- ROW --------------------------------------------------------------------------------------- */
 
-/* -- masked rows: of lanes without a set bit nothing is done; scalar cells are reached by their bits -------------- */
+/* -- masked rows: lanes without a set bit do nothing; scalar cells are found by their bits ----- */
 
 /* Bits of the cells from `position` on, the first the lowest. */
 static LLVMValueRef bits_from(Codegen *g, const Row *row, LLVMValueRef position) {
@@ -65,19 +78,23 @@ static LLVMValueRef bits_from(Codegen *g, const Row *row, LLVMValueRef position)
 }
 
 static LLVMValueRef low_bits(Codegen *g, LLVMValueRef bits, int64_t count) {
-  return count < 64 ? LLVMBuildAnd(g->builder, bits, value_integer(g->i64, ((int64_t)1 << count) - 1), "") : bits;
+  return count < 64
+             ? LLVMBuildAnd(g->builder, bits, value_integer(g->i64, ((int64_t)1 << count) - 1), "")
+             : bits;
 }
 
-static void pass_over_empty(Codegen *g, const Row *row, LLVMValueRef position, LLVMBasicBlockRef next) {
+static void pass_over_empty(Codegen *g, const Row *row, LLVMValueRef position,
+                            LLVMBasicBlockRef next) {
   LLVMValueRef bits = low_bits(g, bits_from(g, row, position), row->inst->width);
   LLVMBasicBlockRef some = block_new(g, "some");
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntNE, bits, value_integer(g->i64, 0), ""), some, next);
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntNE, bits, value_integer(g->i64, 0), ""), some,
+               next);
   block_enter(g, some);
 }
 
 void row_live(Codegen *g, const IrInst *inst) {
   const Row *row = g->row;
-  if (!row || !row->word) return codegen_fail(g, inst, "it stands outside a masked row");
+  if (!row || !row->word) return codegen_fail(g, inst, "it is outside a masked row");
   if (g->width == 1) return value_set(g, inst, LLVMConstInt(g->bool_type, 1, false));
   LLVMTypeRef narrow = LLVMIntTypeInContext(g->context, (unsigned)g->width);
   LLVMValueRef bits = bits_from(g, row, row->position);
@@ -110,7 +127,7 @@ static void emit_fixed(Codegen *g, Row row, int64_t from, int64_t to) {
   }
 }
 
-/* A loop over turn numbers; the position is begin + turn * width. */
+/* A loop over iteration numbers; the position is begin + number * width. */
 static void emit_loop(Codegen *g, Row row, int64_t from, int64_t to) {
   int width = row.inst->width;
   int64_t turns = (to - from) / width;
@@ -121,9 +138,10 @@ static void emit_loop(Codegen *g, Row row, int64_t from, int64_t to) {
   counted_end(g, &loop, false);
 }
 
-/* Scalar: a turn per set bit. */
+/* Scalar: an iteration per set bit. */
 static void emit_set_bits(Codegen *g, Row row, int64_t begin, int64_t end) {
-  SetBits bits = bits_begin(g, low_bits(g, bits_from(g, &row, value_integer(g->i32, begin)), end - begin));
+  SetBits bits =
+      bits_begin(g, low_bits(g, bits_from(g, &row, value_integer(g->i32, begin)), end - begin));
   LLVMValueRef position = LLVMBuildTrunc(g->builder, bits.position, g->i32, "");
   row.may_cross = true;
   emit_turn(g, &row, LLVMBuildNSWAdd(g->builder, position, value_integer(g->i32, begin), ""));
@@ -136,17 +154,21 @@ static int64_t up_to_width(int64_t cells, int width) { return (cells + width - 1
 static void emit_elements(Codegen *g, Row row, LLVMValueRef first, LLVMValueRef end) {
   LLVMValueRef width = value_integer(g->i32, row.inst->width);
   LLVMBasicBlockRef some = block_new(g, "elements"), behind = block_new(g, "behind");
-  LLVMValueRef turns = LLVMBuildSDiv(g->builder, LLVMBuildNSWSub(g->builder, end, first, ""), width, "");
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntSGT, turns, value_integer(g->i32, 0), ""), some, behind);
+  LLVMValueRef turns =
+      LLVMBuildSDiv(g->builder, LLVMBuildNSWSub(g->builder, end, first, ""), width, "");
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntSGT, turns, value_integer(g->i32, 0), ""), some,
+               behind);
   block_enter(g, some);
   Counted loop = counted_begin(g, value_integer(g->i32, 0), turns, "row");
-  emit_turn(g, &row, LLVMBuildNSWAdd(g->builder, LLVMBuildNSWMul(g->builder, loop.index, width, ""), first, ""));
+  emit_turn(
+      g, &row,
+      LLVMBuildNSWAdd(g->builder, LLVMBuildNSWMul(g->builder, loop.index, width, ""), first, ""));
   counted_end(g, &loop, false);
   block_jump(g, behind);
   block_enter(g, behind);
 }
 
-/* The positions of the grid are operands too. */
+/* The positions of the grid are also operands. */
 static bool has_bounds(const IrInst *inst) {
   const IrInst *grid = inst->region->owner;
   int positions = grid && grid->op == IR_GRID ? grid->regions[0]->params.count : 0;
@@ -156,23 +178,27 @@ static bool has_bounds(const IrInst *inst) {
 void row_emit(Codegen *g, const IrInst *inst) {
   int64_t begin = inst->begin, end = inst->end;
   int width = inst->width;
-  if (width < 1 || width > MOST_LANES || (width & (width - 1)) || begin < 0 || (end - begin) % width || g->row)
+  if (width < 1 || width > MOST_LANES || (width & (width - 1)) || begin < 0 ||
+      (end - begin) % width || g->row)
     return codegen_fail(g, inst, "its lanes do not fit its cells");
   if (inst->regions[0]->params.count != 1) return codegen_fail(g, inst, "it has one position");
   if (begin >= end) return;
   Reach reach = reach_of(inst);
   Row row = {.inst = inst};
   if (has_bounds(inst))
-    return emit_elements(g, row, value_operand(g, inst, inst->operand_count - 2), value_operand(g, inst, inst->operand_count - 1));
+    return emit_elements(g, row, value_operand(g, inst, inst->operand_count - 2),
+                         value_operand(g, inst, inst->operand_count - 1));
   if (inst->masked) {
     row.word = value_operand(g, inst, inst->operand_count - 1);
-    if (!inst->operand_count || end > 64 || value_is_vector(row.word)) return codegen_fail(g, inst, "its bits are not one word");
+    if (!inst->operand_count || end > 64 || value_is_vector(row.word))
+      return codegen_fail(g, inst, "its bits are not one word");
     if (width == 1) return emit_set_bits(g, row, begin, end);
   }
   bool is_long = width == 1 && reach.count > LONG_BODY;
-  if ((end - begin) / width <= FIXED_TURNS && (!is_long || end - begin == 1)) return emit_fixed(g, row, begin, end);
+  if ((end - begin) / width <= FIXED_TURNS && (!is_long || end - begin == 1))
+    return emit_fixed(g, row, begin, end);
   if (!reach.cells) return emit_loop(g, row, begin, end);
-  /* turns at [begin, middle) reach below the row, those at [rest, end) above it */
+  /* iterations at [begin, middle) reach below the row, those at [rest, end) above it */
   int64_t middle = min_i64(end, begin + up_to_width(max_i64(0, -reach.low - begin), width));
   int64_t beyond = max_i64(0, end + reach.high - reach.cells);
   int64_t rest = max_i64(middle, end - up_to_width(beyond, width));
@@ -184,7 +210,7 @@ void row_emit(Codegen *g, const IrInst *inst) {
   emit_fixed(g, row, rest, end);
 }
 
-/* -- ROW_LOAD ----------------------------------------------------------------------------------------------- */
+/* -- ROW_LOAD ---------------------------------------------------------------------------------- */
 
 static LLVMValueRef element_at(Codegen *g, Type type, LLVMValueRef row, LLVMValueRef position) {
   LLVMValueRef wide = LLVMBuildSExt(g->builder, position, g->i64, "");
@@ -192,31 +218,37 @@ static LLVMValueRef element_at(Codegen *g, Type type, LLVMValueRef row, LLVMValu
   return LLVMBuildGEP2(g->builder, g->i8, row, &bytes, 1, "");
 }
 
-static LLVMValueRef load_memory(Codegen *g, Type type, LLVMValueRef row, int64_t position, int width) {
+static LLVMValueRef load_memory(Codegen *g, Type type, LLVMValueRef row, int64_t position,
+                                int width) {
   LLVMValueRef place = value_byte_offset(g, row, position * type_size(type));
-  LLVMValueRef value = LLVMBuildLoad2(g->builder, value_lanes(value_memory_type(g, type), width), place, "");
+  LLVMValueRef value =
+      LLVMBuildLoad2(g->builder, value_lanes(value_memory_type(g, type), width), place, "");
   LLVMSetAlignment(value, (unsigned)type_size(type));
   return alias_element(g, value);
 }
 
-/* The end of the neighbouring row that a window reaches, as the vector next to the own row's: one element is
- * loaded alone, more as a whole vector. */
-static LLVMValueRef load_edge(Codegen *g, Type type, LLVMValueRef row, int64_t position, int width, int64_t reached, int lane) {
+/* The end of the neighbouring row that a window reaches, as a vector adjacent to this row's: one
+ * element is loaded alone, more as a whole vector. */
+static LLVMValueRef load_edge(Codegen *g, Type type, LLVMValueRef row, int64_t position, int width,
+                              int64_t reached, int lane) {
   if (reached > 1) return load_memory(g, type, row, position, width);
   LLVMValueRef one = load_memory(g, type, row, position + lane, 1);
   LLVMTypeRef vector = value_lanes(value_memory_type(g, type), width);
-  return LLVMBuildInsertElement(g->builder, LLVMGetPoison(vector), one, value_integer(g->i32, lane), "");
+  return LLVMBuildInsertElement(g->builder, LLVMGetPoison(vector), one, value_integer(g->i32, lane),
+                                "");
 }
 
-/* `width` lanes from lane `start` on of two vectors side by side. */
-static LLVMValueRef window(Codegen *g, LLVMValueRef low, LLVMValueRef high, int64_t start, int width) {
+/* `width` lanes from lane `start` on of two concatenated vectors. */
+static LLVMValueRef window(Codegen *g, LLVMValueRef low, LLVMValueRef high, int64_t start,
+                           int width) {
   LLVMValueRef lanes[MOST_LANES];
   for (int i = 0; i < width; i++) lanes[i] = value_integer(g->i32, start + i);
   return LLVMBuildShuffleVector(g->builder, low, high, LLVMConstVector(lanes, (unsigned)width), "");
 }
 
-/* The window starts at cell `first` of a row of `cells`; both may lie outside 0..cells-1. */
-static LLVMValueRef load_fixed(Codegen *g, const IrInst *inst, LLVMValueRef own, LLVMValueRef other, int64_t first) {
+/* The window starts at cell `first` of a row of `cells`; both may be outside 0..cells-1. */
+static LLVMValueRef load_fixed(Codegen *g, const IrInst *inst, LLVMValueRef own, LLVMValueRef other,
+                               int64_t first) {
   Type type = inst->type;
   int width = g->width;
   int64_t cells = inst->extent[0], last = first + width - 1;
@@ -228,22 +260,26 @@ static LLVMValueRef load_fixed(Codegen *g, const IrInst *inst, LLVMValueRef own,
   }
   if (last >= cells) {
     LLVMValueRef edge = load_edge(g, type, other, 0, width, last - cells + 1, 0);
-    return window(g, load_memory(g, type, own, cells - width, width), edge, first - (cells - width), width);
+    return window(g, load_memory(g, type, own, cells - width, width), edge, first - (cells - width),
+                  width);
   }
   return load_memory(g, type, own, first, width);
 }
 
 /* One element at a position known only at run time. */
-static LLVMValueRef load_one(Codegen *g, const IrInst *inst, LLVMValueRef own, LLVMValueRef other, LLVMValueRef first) {
+static LLVMValueRef load_one(Codegen *g, const IrInst *inst, LLVMValueRef own, LLVMValueRef other,
+                             LLVMValueRef first) {
   LLVMValueRef cells = value_integer(g->i32, inst->extent[0]);
   LLVMValueRef inside = LLVMBuildICmp(g->builder, LLVMIntULT, first, cells, "");
-  LLVMValueRef moved = inst->imm < 0 ? LLVMBuildAdd(g->builder, first, cells, "") : LLVMBuildSub(g->builder, first, cells, "");
+  LLVMValueRef moved = inst->imm < 0 ? LLVMBuildAdd(g->builder, first, cells, "")
+                                     : LLVMBuildSub(g->builder, first, cells, "");
   LLVMValueRef row = LLVMBuildSelect(g->builder, inside, own, other, "");
   LLVMValueRef position = LLVMBuildSelect(g->builder, inside, first, moved, "");
   return load_memory(g, inst->type, element_at(g, inst->type, row, position), 0, 1);
 }
 
-static LLVMValueRef load_either(Codegen *g, const IrInst *inst, LLVMValueRef own, LLVMValueRef other, LLVMValueRef first) {
+static LLVMValueRef load_either(Codegen *g, const IrInst *inst, LLVMValueRef own,
+                                LLVMValueRef other, LLVMValueRef first) {
   if (g->width == 1) return load_one(g, inst, own, other, first);
   LLVMValueRef all = LLVMGetPoison(value_lanes(value_memory_type(g, inst->type), g->width));
   for (int lane = 0; lane < g->width; lane++) {
@@ -258,12 +294,14 @@ void row_load(Codegen *g, const IrInst *inst) {
   const Row *row = g->row;
   LLVMValueRef own = value_operand(g, inst, 0), other = value_operand(g, inst, 1), value;
   int64_t cells = inst->extent[0], reach = inst->imm < 0 ? -inst->imm : inst->imm;
-  if (!row || cells < g->width || reach > cells || row->inst->end > cells || value_is_vector(own) || value_is_vector(other))
-    return codegen_fail(g, inst, "it stands outside a row, or reaches beyond one neighbour");
+  if (!row || cells < g->width || reach > cells || row->inst->end > cells || value_is_vector(own) ||
+      value_is_vector(other))
+    return codegen_fail(g, inst, "it is outside a row, or reaches past one neighbour");
   if (row->is_fixed) {
     value = load_fixed(g, inst, own, other, row->at + inst->imm);
   } else {
-    LLVMValueRef first = LLVMBuildNSWAdd(g->builder, row->position, value_integer(g->i32, inst->imm), "");
+    LLVMValueRef first =
+        LLVMBuildNSWAdd(g->builder, row->position, value_integer(g->i32, inst->imm), "");
     value = row->may_cross && own != other
                 ? load_either(g, inst, own, other, first)
                 : load_memory(g, inst->type, element_at(g, inst->type, own, first), 0, g->width);

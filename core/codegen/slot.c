@@ -1,7 +1,7 @@
-/* slot.c - rt_slot_find and rt_slot_live written out, so that the arena's base is one value of the
- * task: EMPTY and BUSY read as the ambient, else base + granule * handle (llvm_bc/rt.h). The slot
- * is read `unordered`: whole, and free to move in a loop, since what other iterations activate may
- * be seen at any time or not at all. */
+/* slot.c - rt_slot_find and rt_slot_live expanded inline, so that the arena's base is one value of
+ * the task: EMPTY and BUSY read as the ambient, else base + granule * handle (llvm_bc/rt.h). The
+ * slot is read `unordered`: untorn, but free to move in a loop, since activations by other
+ * iterations may be seen at any time or not at all. */
 #include "codegen/emit.h"
 
 _Static_assert(RT_SLOT_EMPTY == 0 && RT_SLOT_BUSY == 1, "a slot above BUSY is live");

@@ -1,11 +1,11 @@
 /* task_list.c - tasks over the active nodes of one manager: list positions begin..end.
- *     TASK_LEAVES   the body gets the node's cursor and the coordinates of its first cell; it looks up its neighbours
- *                   and walks the cells itself, by GRID and ROW
- *     TASK_NODES    the body is one iteration per node and gets the node's coordinates, and behind them its cursor
- *                   where it wants that */
+ *     TASK_LEAVES   the body gets the node's cursor and the coordinates of its first cell; it looks
+ *                   up its neighbours and visits the cells itself, by GRID and ROW
+ *     TASK_NODES    the body is one iteration per node and gets the node's coordinates, followed by
+ *                   its cursor if it uses that */
 #include "codegen/emit.h"
 
-/* for (position = begin; position < end; position++), a look at the stop word before each */
+/* for (position = begin; position < end; position++), with a poll of the stop word before each */
 typedef struct ListLoop {
   LLVMValueRef position;
   LLVMBasicBlockRef head, again;
@@ -39,8 +39,10 @@ static LLVMValueRef list_entry(Codegen *g, const IrTask *task, RtEntry entry,
 }
 
 /* Coordinate `axis` of the node, times the cells per node, as `type`. */
-static LLVMValueRef coordinate(Codegen *g, LLVMValueRef table, int axis, int64_t factor, Type type) {
-  LLVMValueRef value = LLVMBuildLoad2(g->builder, g->i64, value_byte_offset(g, table, axis * 8), "");
+static LLVMValueRef coordinate(Codegen *g, LLVMValueRef table, int axis, int64_t factor,
+                               Type type) {
+  LLVMValueRef value =
+      LLVMBuildLoad2(g->builder, g->i64, value_byte_offset(g, table, axis * 8), "");
   if (factor != 1) value = LLVMBuildMul(g->builder, value, value_index(g, factor), "");
   return arith_convert(g, TYPE(I64), type, value);
 }
@@ -51,7 +53,8 @@ void task_list(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef 
   const IrInst *last = body->params.count ? vec_last(&body->params) : NULL;
   bool has_cursor = !is_leaves && last && type_is(last->type, TYPE_PTR);
   int first = is_leaves ? 1 : 0, count = body->params.count - first - has_cursor;
-  if (count < 0 || count > SNODE_MAX_AXES) return codegen_fail(g, NULL, "a task over nodes lacks its parameters");
+  if (count < 0 || count > SNODE_MAX_AXES)
+    return codegen_fail(g, NULL, "a task over nodes has the wrong parameters");
   ListLoop loop = list_begin(g, begin, end);
   const IrInst *cursor = is_leaves ? body->params.items[0] : has_cursor ? last : NULL;
   if (cursor) value_set(g, cursor, list_entry(g, task, RT_LIST_NODE, loop.position));

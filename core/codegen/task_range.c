@@ -1,12 +1,12 @@
 /* task_range.c - a range task: flattened positions begin..end, last axis fastest.
- * Positions are split into row segments: runs of the last axis within one setting of the others. The first segment's
- * place is found by division, the next ones' by counting on with carry, as an odometer does. A task with an interior
- * splits each segment further,
+ * Positions are split into row segments: runs of the last axis with the others fixed. The first
+ * segment's indices are found by division, those of the next by counting with carry, like an
+ * odometer. A task with an interior splits each segment further,
  *
- *     | checked | interior | checked |        (all checked where another axis is outside the interior)
+ *     | checked | interior | checked |     (all checked if another axis is outside the interior)
  *
- * and emits either body once: the checked loop runs before the interior and again behind it. Indices count in
- * their own type, clamped in it, so that LLVM sees their range. */
+ * and emits each body once: the checked loop runs before the interior and again after it. Indices
+ * are counted in their own type, clamped in it, so that LLVM sees their range. */
 #include "base/bits.h"
 #include "codegen/emit.h"
 
@@ -16,8 +16,9 @@ typedef struct Range {
   bool is_wide;                          /* i64 indices */
   LLVMValueRef begin[SNODE_MAX_AXES];    /* i64, from the frame */
   LLVMValueRef extent[SNODE_MAX_AXES];   /* i64, at least 1 once a position exists */
-  LLVMValueRef digit[SNODE_MAX_AXES];    /* i64, of the segment: its place along each axis, counted from 0; the last
-                                            axis: where in the row it starts */
+  /* i64, of the segment: its position along each axis, counted from 0; the last axis: where in the
+   * row it starts */
+  LLVMValueRef digit[SNODE_MAX_AXES];
   LLVMValueRef outer[SNODE_MAX_AXES];    /* its indices, all axes but the last */
 } Range;
 
@@ -38,7 +39,7 @@ static LLVMValueRef to_index(Codegen *g, const Range *r, LLVMValueRef wide) {
   return r->is_wide ? wide : LLVMBuildTrunc(g->builder, wide, r->index, "");
 }
 
-/* Where position `begin` is. */
+/* The indices of position `begin`. */
 static void split_position(Codegen *g, const Range *r, LLVMValueRef begin, LLVMValueRef digits[]) {
   LLVMValueRef rest = begin;
   for (int axis = r->task->axis_count - 1; axis > 0; axis--) {
@@ -56,7 +57,8 @@ static void next_row(Codegen *g, const Range *r, LLVMValueRef digits[]) {
   for (int axis = last - 1; axis >= 0; axis--) {
     LLVMValueRef counted = LLVMBuildAdd(g->builder, r->digit[axis], carry, "");
     LLVMValueRef full = LLVMBuildICmp(g->builder, LLVMIntEQ, counted, r->extent[axis], "");
-    digits[axis] = axis == 0 ? counted : LLVMBuildSelect(g->builder, full, value_index(g, 0), counted, "");
+    digits[axis] =
+        axis == 0 ? counted : LLVMBuildSelect(g->builder, full, value_index(g, 0), counted, "");
     carry = LLVMBuildZExt(g->builder, full, g->i64, "");
   }
 }
@@ -67,7 +69,8 @@ static void set_params(Codegen *g, const Range *r, const IrRegion *body, LLVMVal
 }
 
 /* for (last = from; last < to; last++) body */
-static void emit_run(Codegen *g, const Range *r, const IrRegion *body, LLVMValueRef from, LLVMValueRef to) {
+static void emit_run(Codegen *g, const Range *r, const IrRegion *body, LLVMValueRef from,
+                     LLVMValueRef to) {
   LLVMBasicBlockRef enter = block_new(g, "run"), behind = block_new(g, "run.end");
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntSLT, from, to, ""), enter, behind);
   block_enter(g, enter);
@@ -84,7 +87,8 @@ static LLVMValueRef index_constant(const Range *r, int64_t number) {
   return value_integer(r->index, max_i64(-most - 1, min_i64(number, most)));
 }
 
-static LLVMValueRef clamp(Codegen *g, const Range *r, int64_t number, LLVMValueRef low, LLVMValueRef high) {
+static LLVMValueRef clamp(Codegen *g, const Range *r, int64_t number, LLVMValueRef low,
+                          LLVMValueRef high) {
   LLVMValueRef args[] = {index_constant(r, number), low};
   args[0] = call_intrinsic(g, "llvm.smax", r->index, args, 2);
   args[1] = high;
@@ -94,25 +98,29 @@ static LLVMValueRef clamp(Codegen *g, const Range *r, int64_t number, LLVMValueR
 static LLVMValueRef outer_is_interior(Codegen *g, const Range *r) {
   LLVMValueRef all = LLVMConstInt(g->bool_type, 1, false);
   for (int axis = 0; axis + 1 < r->task->axis_count; axis++) {
-    LLVMValueRef above = LLVMBuildICmp(g->builder, LLVMIntSGE, r->outer[axis], index_constant(r, r->task->interior_begin[axis]), "");
-    LLVMValueRef below = LLVMBuildICmp(g->builder, LLVMIntSLT, r->outer[axis], index_constant(r, r->task->interior_end[axis]), "");
+    LLVMValueRef above = LLVMBuildICmp(g->builder, LLVMIntSGE, r->outer[axis],
+                                       index_constant(r, r->task->interior_begin[axis]), "");
+    LLVMValueRef below = LLVMBuildICmp(g->builder, LLVMIntSLT, r->outer[axis],
+                                       index_constant(r, r->task->interior_end[axis]), "");
     all = LLVMBuildAnd(g->builder, all, LLVMBuildAnd(g->builder, above, below, ""), "");
   }
   return all;
 }
 
-/* The checked loop from..stop stands in front of the interior; it comes again behind it with the rest. */
+/* The checked loop from..stop comes before the interior; it runs again after it for the rest. */
 static void emit_split(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to) {
   const IrTask *task = r->task;
   int last = task->axis_count - 1;
   LLVMValueRef is_interior = outer_is_interior(g, r);
-  LLVMValueRef low = clamp(g, r, task->interior_begin[last], from, to), high = clamp(g, r, task->interior_end[last], low, to);
+  LLVMValueRef low = clamp(g, r, task->interior_begin[last], from, to),
+               high = clamp(g, r, task->interior_end[last], low, to);
   LLVMValueRef first_stop = LLVMBuildSelect(g->builder, is_interior, low, to, "");
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), checked = block_new(g, "checked"), interior = block_new(g, "interior"),
-                    behind = block_new(g, "segment.end");
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), checked = block_new(g, "checked"),
+                    interior = block_new(g, "interior"), behind = block_new(g, "segment.end");
   block_jump(g, checked);
   block_enter(g, checked);
-  LLVMValueRef start = LLVMBuildPhi(g->builder, r->index, ""), stop = LLVMBuildPhi(g->builder, r->index, "");
+  LLVMValueRef start = LLVMBuildPhi(g->builder, r->index, ""),
+               stop = LLVMBuildPhi(g->builder, r->index, "");
   emit_run(g, r, task->body, start, stop);
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, stop, to, ""), behind, interior);
   block_enter(g, interior);
@@ -129,11 +137,13 @@ static void emit_split(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueR
 }
 
 static bool is_sound(const IrTask *task) {
-  if (task->axis_count < 1 || task->axis_count > SNODE_MAX_AXES || task->body->params.count != task->axis_count) return false;
+  if (task->axis_count < 1 || task->axis_count > SNODE_MAX_AXES ||
+      task->body->params.count != task->axis_count)
+    return false;
   return !task->interior || task->interior->params.count == task->axis_count;
 }
 
-/* The segment at r->digit, cut short where the positions end; returns its length. */
+/* The segment at r->digit, truncated where the positions end; returns its length. */
 static LLVMValueRef emit_segment(Codegen *g, Range *r, LLVMValueRef left) {
   const IrTask *task = r->task;
   int last = task->axis_count - 1;
@@ -142,19 +152,22 @@ static LLVMValueRef emit_segment(Codegen *g, Range *r, LLVMValueRef left) {
   LLVMValueRef args[] = {left, LLVMBuildSub(g->builder, r->extent[last], r->digit[last], "")};
   LLVMValueRef length = last == 0 ? left : call_intrinsic(g, "llvm.smin", g->i64, args, 2);
   LLVMValueRef first = LLVMBuildAdd(g->builder, r->begin[last], r->digit[last], "");
-  LLVMValueRef from = to_index(g, r, first), to = to_index(g, r, LLVMBuildAdd(g->builder, first, length, ""));
+  LLVMValueRef from = to_index(g, r, first),
+               to = to_index(g, r, LLVMBuildAdd(g->builder, first, length, ""));
   if (task->interior) emit_split(g, r, from, to);
   else emit_run(g, r, task->body, from, to);
   return length;
 }
 
 void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end) {
-  Range r = {.task = task, .index = value_type(g, task->index), .is_wide = type_bits(task->index) == 64};
+  Range r = {
+      .task = task, .index = value_type(g, task->index), .is_wide = type_bits(task->index) == 64};
   LLVMValueRef digits[SNODE_MAX_AXES];
   if (!is_sound(task)) return codegen_fail(g, NULL, "a range task and its indices do not match");
   load_bounds(g, &r);
   split_position(g, &r, begin, digits);
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), segment = block_new(g, "segment"), work = block_new(g, "work");
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), segment = block_new(g, "segment"),
+                    work = block_new(g, "work");
   block_jump(g, segment);
   block_enter(g, segment);
   LLVMValueRef position = LLVMBuildPhi(g->builder, g->i64, "position");
@@ -170,7 +183,9 @@ void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef
   next_row(g, &r, digits);
   LLVMBasicBlockRef behind = LLVMGetInsertBlock(g->builder);
   block_jump(g, segment);
-  LLVMAddIncoming(position, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, behind}, 2);
-  for (int axis = 0; axis < task->axis_count; axis++) LLVMAddIncoming(r.digit[axis], &digits[axis], &behind, 1);
+  LLVMAddIncoming(position, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, behind},
+                  2);
+  for (int axis = 0; axis < task->axis_count; axis++)
+    LLVMAddIncoming(r.digit[axis], &digits[axis], &behind, 1);
   block_enter(g, block_new(g, "behind"));
 }

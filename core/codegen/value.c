@@ -5,7 +5,8 @@
 
 void codegen_fail(Codegen *g, const IrInst *inst, const char *what) {
   if (error_is_set(g->err)) return;
-  if (inst) error_set(g->err, RG_ERROR_CODEGEN, "code generation of '%s': %s", ir_inst_text(inst), what);
+  if (inst)
+    error_set(g->err, RG_ERROR_CODEGEN, "code generation of '%s': %s", ir_inst_text(inst), what);
   else error_set(g->err, RG_ERROR_CODEGEN, "code generation: %s", what);
 }
 
@@ -26,9 +27,13 @@ LLVMTypeRef value_type(Codegen *g, Type type) {
   return g->i32;
 }
 
-LLVMTypeRef value_memory_type(Codegen *g, Type type) { return type_is_bool(type) ? g->i8 : value_type(g, type); }
+LLVMTypeRef value_memory_type(Codegen *g, Type type) {
+  return type_is_bool(type) ? g->i8 : value_type(g, type);
+}
 
-LLVMTypeRef value_lanes(LLVMTypeRef type, int width) { return width > 1 ? LLVMVectorType(type, (unsigned)width) : type; }
+LLVMTypeRef value_lanes(LLVMTypeRef type, int width) {
+  return width > 1 ? LLVMVectorType(type, (unsigned)width) : type;
+}
 
 static bool is_vector_type(LLVMTypeRef type) { return LLVMGetTypeKind(type) == LLVMVectorTypeKind; }
 
@@ -48,12 +53,14 @@ static LLVMValueRef splat_constant(LLVMTypeRef type, LLVMValueRef scalar) {
 }
 
 LLVMValueRef value_integer(LLVMTypeRef type, int64_t number) {
-  if (is_vector_type(type)) return splat_constant(type, value_integer(LLVMGetElementType(type), number));
+  if (is_vector_type(type))
+    return splat_constant(type, value_integer(LLVMGetElementType(type), number));
   return LLVMConstInt(type, (unsigned long long)number, true);
 }
 
 LLVMValueRef value_real(LLVMTypeRef type, double number) {
-  if (is_vector_type(type)) return splat_constant(type, value_real(LLVMGetElementType(type), number));
+  if (is_vector_type(type))
+    return splat_constant(type, value_real(LLVMGetElementType(type), number));
   return LLVMConstReal(type, number);
 }
 
@@ -62,13 +69,13 @@ LLVMValueRef value_index(Codegen *g, int64_t number) { return value_integer(g->i
 LLVMValueRef value_of(Codegen *g, const IrInst *inst) {
   LLVMValueRef value = inst->id >= 0 && inst->id < g->kernel->next_id ? g->values[inst->id] : NULL;
   if (value) return value;
-  codegen_fail(g, inst, "its value is used before it is there");
+  codegen_fail(g, inst, "its value is used before it is defined");
   return LLVMGetUndef(type_is_none(inst->type) ? g->i32 : value_type(g, inst->type));
 }
 
 LLVMValueRef value_operand(Codegen *g, const IrInst *inst, int operand) {
   if (operand < inst->operand_count) return value_of(g, inst->operands[operand]);
-  codegen_fail(g, inst, "it lacks an operand");
+  codegen_fail(g, inst, "an operand is missing");
   return LLVMGetUndef(g->i32);
 }
 
@@ -81,7 +88,8 @@ LLVMValueRef value_broadcast(Codegen *g, LLVMValueRef value, int width) {
   if (width <= 1 || value_is_vector(value)) return value;
   LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(value), (unsigned)width);
   if (LLVMIsAConstantInt(value) || LLVMIsAConstantFP(value)) return splat_constant(type, value);
-  LLVMValueRef one = LLVMBuildInsertElement(g->builder, LLVMGetPoison(type), value, value_integer(g->i32, 0), "");
+  LLVMValueRef one =
+      LLVMBuildInsertElement(g->builder, LLVMGetPoison(type), value, value_integer(g->i32, 0), "");
   LLVMValueRef zeros = LLVMConstNull(LLVMVectorType(g->i32, (unsigned)width));
   return LLVMBuildShuffleVector(g->builder, one, LLVMGetPoison(type), zeros, "");
 }
@@ -100,7 +108,8 @@ LLVMValueRef value_lane(Codegen *g, LLVMValueRef value, int lane) {
 LLVMValueRef value_extend(Codegen *g, LLVMValueRef value, Type type) {
   LLVMTypeRef wide = value_lanes(g->i64, value_width(value));
   if (type_bits(type) == 64) return value;
-  return type_is_signed(type) ? LLVMBuildSExt(g->builder, value, wide, "") : LLVMBuildZExt(g->builder, value, wide, "");
+  return type_is_signed(type) ? LLVMBuildSExt(g->builder, value, wide, "")
+                              : LLVMBuildZExt(g->builder, value, wide, "");
 }
 
 LLVMValueRef value_from_memory(Codegen *g, LLVMValueRef value, Type type) {
@@ -122,7 +131,9 @@ LLVMBasicBlockRef block_new(Codegen *g, const char *name) {
   return LLVMAppendBasicBlockInContext(g->context, g->function, name);
 }
 
-void block_enter(Codegen *g, LLVMBasicBlockRef block) { LLVMPositionBuilderAtEnd(g->builder, block); }
+void block_enter(Codegen *g, LLVMBasicBlockRef block) {
+  LLVMPositionBuilderAtEnd(g->builder, block);
+}
 
 void block_jump(Codegen *g, LLVMBasicBlockRef to) { LLVMBuildBr(g->builder, to); }
 
@@ -136,9 +147,10 @@ LLVMBasicBlockRef block_hoist_begin(Codegen *g) {
   return back;
 }
 
-/* Blocks grow at their end only, so the end is where the builder was; hoisting may nest. */
+/* Blocks grow only at their end, so the end is where the builder was; hoisting may nest. */
 void block_hoist_end(Codegen *g, LLVMBasicBlockRef back) {
-  if (back == LLVMGetInstructionParent(g->entry_end)) LLVMPositionBuilderBefore(g->builder, g->entry_end);
+  if (back == LLVMGetInstructionParent(g->entry_end))
+    LLVMPositionBuilderBefore(g->builder, g->entry_end);
   else block_enter(g, back);
 }
 

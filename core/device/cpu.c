@@ -1,14 +1,15 @@
-/* cpu.c - the device that is always there. Its memory is the host's, mapped where it lies; its code runs where the loader
- * placed it; its launches return when they are done. */
+/* cpu.c - the device that is always available. Its memory is the host's, mapped in place; its code
+ * runs where the loader placed it; its launches return when they are done. */
 #include <string.h>
 
 #include "device/cpu.h"
 #include "device/private_copies.h"
 #include "memory/arena.h"
 
-/* -- memory ------------------------------------------------------------------------------------------------- */
+/* -- memory ------------------------------------------------------------------------------------ */
 
-static bool allocate(Device *device, DeviceMemory *memory, uint64_t size_bytes, uint64_t least_bytes, Error *err) {
+static bool allocate(Device *device, DeviceMemory *memory, uint64_t size_bytes,
+                     uint64_t least_bytes, Error *err) {
   Arena arena;
   if (!arena_reserve(&arena, size_bytes, least_bytes, err)) return false;
   *memory = (DeviceMemory){arena.base, arena.reserved};
@@ -28,12 +29,16 @@ static void free_memory(Device *device, DeviceMemory *memory) {
   *memory = (DeviceMemory){0};
 }
 
-static void discard(Device *device, uint8_t *from, uint64_t size_bytes) { arena_discard(from, size_bytes); }
+static void discard(Device *device, uint8_t *from, uint64_t size_bytes) {
+  arena_discard(from, size_bytes);
+}
 static uint8_t *map(Device *device, const DeviceMemory *memory) { return memory->base; }
 
-static void copy(Device *device, void *to, const uint8_t *from, uint64_t size_bytes) { memcpy(to, from, size_bytes); }
+static void copy(Device *device, void *to, const uint8_t *from, uint64_t size_bytes) {
+  memcpy(to, from, size_bytes);
+}
 
-/* -- what the runtime asks of its host ----------------------------------------------------------------------------- */
+/* -- callbacks of the runtime ------------------------------------------------------------------ */
 
 /* The runtime's lists grow in the core's heap. */
 static void *grow(RtContext *context, void *memory, uint64_t old_bytes, uint64_t new_bytes) {
@@ -41,11 +46,14 @@ static void *grow(RtContext *context, void *memory, uint64_t old_bytes, uint64_t
   return heap_resize(cpu->device.heap, memory, new_bytes);
 }
 
-static void discard_nodes(RtContext *context, void *memory, uint64_t bytes) { arena_discard(memory, bytes); }
+static void discard_nodes(RtContext *context, void *memory, uint64_t bytes) {
+  arena_discard(memory, bytes);
+}
 
-/* -- the device -------------------------------------------------------------------------------------------------------- */
+/* -- the device -------------------------------------------------------------------------------- */
 
-static bool sync_cpu(Device *device, Error *err) { return true; } /* launches return when they are done */
+/* launches return when they are done */
+static bool sync_cpu(Device *device, Error *err) { return true; }
 
 static void destroy_cpu(Device *device) {
   CpuDevice *cpu = (CpuDevice *)device;
@@ -118,7 +126,8 @@ Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err) 
                                   .shuffle_tasks = options->shuffle_tasks,
                                   .gc_each_launch = options->gc_each_launch,
                                   .seed = options->seed};
-  if (cpu && (cpu->pool = create_pool(heap, options, err))) cpu->device.worker_count = pool_worker_count(cpu->pool);
+  if (cpu && (cpu->pool = create_pool(heap, options, err)))
+    cpu->device.worker_count = pool_worker_count(cpu->pool);
   if (!cpu || !cpu->pool || !create_workers(cpu, options->seed)) {
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a device");
     if (cpu) destroy_cpu(&cpu->device);

@@ -10,11 +10,12 @@ typedef struct CpuDevice {
   Pool *pool;
   RtWorker *workers;
   uint8_t *took_part;         /* by worker: it ran a chunk of the task */
-  DeviceLaunch *launch;       /* the one that runs */
+  DeviceLaunch *launch;       /* the running launch */
 } CpuDevice;
 
 /* cpu_code.c */
-DeviceCode *cpu_load(Device *device, const RgCodegenObject objects[RG_TARGET_COUNT], int32_t task_count, Error *err);
+DeviceCode *cpu_load(Device *device, const RgCodegenObject objects[RG_TARGET_COUNT],
+                     int32_t task_count, Error *err);
 void cpu_unload(Device *device, DeviceCode *code);
 
 /* cpu_launch.c */

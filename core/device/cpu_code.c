@@ -1,4 +1,4 @@
-/* cpu_code.c - a kernel's object becomes functions, which the loader places in memory. */
+/* cpu_code.c - turns a kernel's object into functions, which the loader places in memory. */
 #include <stdio.h>
 
 #include "device/cpu.h"
@@ -29,7 +29,8 @@ void cpu_unload(Device *device, DeviceCode *code) {
   heap_free(device->heap, cpu);
 }
 
-DeviceCode *cpu_load(Device *device, const RgCodegenObject objects[RG_TARGET_COUNT], int32_t task_count, Error *err) {
+DeviceCode *cpu_load(Device *device, const RgCodegenObject objects[RG_TARGET_COUNT],
+                     int32_t task_count, Error *err) {
   const RgCodegenObject *host = &objects[RG_TARGET_HOST];
   CpuCode *cpu = heap_alloc(device->heap, sizeof *cpu + sizeof *cpu->tasks * (size_t)task_count);
   if (!cpu) {

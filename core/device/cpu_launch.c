@@ -1,11 +1,12 @@
-/* cpu_launch.c - a task's positions are split among the workers of a pool.
+/* cpu_launch.c - splits a task's positions among the workers of a pool.
  *
- * How finely: a chunk is worth about CHUNK_NS of work, so that handing it out costs nothing to speak of, but there
- * are several chunks per worker, so that uneven work evens out; they begin at multiples of ROW, where vector rows and
- * cache lines do. A loop worth less than SERIAL_NS stays on the caller.
- * Where a task has a privatised version (private_copies.h), that one runs if it pays.
- * Between tasks trees are settled and collected, so that a list shows what the task before did and freed nodes are
- * used again; both return at once where nothing changed. */
+ * Granularity: a chunk is worth about CHUNK_NS of work, so that handing it out costs next to
+ * nothing, but there are several chunks per worker, which balances uneven work; they begin at
+ * multiples of ROW, where vector rows and cache lines do. A loop worth less than SERIAL_NS runs on
+ * the caller.
+ * If a task has a privatised version (private_copies.h), that one runs when it pays.
+ * Between tasks trees are settled and collected, so that lists show what the previous task did and
+ * freed nodes are reused; both return at once if nothing changed. */
 #include <string.h>
 
 #include "base/bits.h"
@@ -33,7 +34,8 @@ static int64_t count_axis(int64_t begin, int64_t end) {
   return count > INT64_MAX ? INT64_MAX : (int64_t)count;
 }
 
-/* Iterations of a range: the product of its extents, 0 when one is empty, INT64_MAX where it would overflow. */
+/* Iterations of a range: the product of its extents, 0 when one is empty, INT64_MAX where it would
+ * overflow. */
 static int64_t count_range(const RtContext *context, const DeviceTask *task) {
   const uint64_t *bounds = &context->frame[task->bounds];
   int64_t total = 1;
@@ -53,8 +55,10 @@ static int64_t count_positions(RtContext *context, const DeviceTask *task) {
   return (int64_t)tree->managers[task->manager].list_count;
 }
 
-/* What the user asked for, or a multiple where that would be more chunks than anyone can hand out. */
-static int64_t block_chunk(int64_t block, int64_t total) { return block * (total / block / MOST_CHUNKS + 1); }
+/* What the user asked for, or a multiple if that would be too many chunks. */
+static int64_t block_chunk(int64_t block, int64_t total) {
+  return block * (total / block / MOST_CHUNKS + 1);
+}
 
 static int64_t choose_chunk(const CpuDevice *cpu, const DeviceTask *task, int64_t total) {
   int64_t cost = max_i64(1, task->cost), workers = pool_worker_count(cpu->pool);
@@ -66,7 +70,7 @@ static int64_t choose_chunk(const CpuDevice *cpu, const DeviceTask *task, int64_
   return chunk < total - ROW ? (chunk + ROW - 1) / ROW * ROW : chunk;
 }
 
-/* Every tree that the launch names: a body may activate in any of them. No task is running. */
+/* Every tree of the launch: a body may activate in any of them. No task is running. */
 static void settle_trees(DeviceLaunch *launch) {
   RtContext *context = &launch->context;
   for (int32_t i = 0; i < context->tree_count; i++) {
@@ -80,7 +84,8 @@ static void run_positions(CpuDevice *cpu, DeviceLaunch *launch, int32_t number, 
   RtContext *context = &launch->context;
   const DeviceTask *task = &launch->tasks[number];
   int64_t chunk = choose_chunk(cpu, task, total);
-  if (task->privatised && copies_pay(context, &launch->tasks[task->privatised], total, chunk >= total)) {
+  if (task->privatised &&
+      copies_pay(context, &launch->tasks[task->privatised], total, chunk >= total)) {
     number = task->privatised;
     task = &launch->tasks[number];
   }
@@ -109,7 +114,7 @@ static void run_task(RtContext *context, int32_t number) {
   if (task->may_change_topology || frees || cpu->device.gc_each_launch) settle_trees(launch);
 }
 
-/* -- the runtime's own work --------------------------------------------------------------------------------------- */
+/* -- the runtime's own work -------------------------------------------------------------------- */
 
 typedef struct Sharing {
   RtContext *context;
@@ -128,7 +133,7 @@ void cpu_share(RtContext *context, int64_t count, RtPart *part, void *data) {
   pool_parallel_for(cpu->pool, count, 1, 0, run_part, &sharing);
 }
 
-/* -- launches --------------------------------------------------------------------------------------------------------- */
+/* -- launches ---------------------------------------------------------------------------------- */
 
 static void prepare_copies(Device *device, const DeviceLaunch *launch) {
   for (int32_t k = 0; k < launch->task_count; k++)

@@ -3,23 +3,24 @@
  *
  *     | worker 1: as large as the tree's range, sinks included | gap | worker 2 .. |
  *
- * The gap keeps the same element of two copies from lying a multiple of a page apart.
- * Invariant: between tasks every copy is zero, so that nodes which come and go need no look. Whatever the end of a task,
- * all that it added is taken out again: each worker takes part of the places, and goes through all copies there. tree->own
- * is NULL where that could not be kept. A zero is skipped: nothing was added there, and -0 stays what it is. */
+ * The gap prevents the same element of two copies from being a multiple of a page apart. Invariant:
+ * between tasks every copy is zero, so that activations and deactivations can ignore them. However
+ * a task ends, all that it added is removed again: each worker handles a part of the elements,
+ * through all copies. tree->own is NULL if that failed. A zero is skipped: nothing was added there,
+ * and -0 is preserved. */
 #include "device/private_copies.h"
 
 #include "base/bits.h"
 
 enum { GAP = 33 * RT_GRANULE };
 
-/* -- memory -------------------------------------------------------------------------------------------------------- */
+/* -- memory ------------------------------------------------------------------------------------ */
 
 typedef struct PrivateCopies { /* RtTree.device */
   DeviceMemory memory;
   uint64_t charged;           /* to the tree's budget */
-  bool is_refused;            /* there was no room once, and so it stays */
-  int64_t offsets[];          /* what tree->own is where there is room */
+  bool is_refused;            /* there was no room once; not tried again */
+  int64_t offsets[];          /* the value of tree->own if there is room */
 } PrivateCopies;
 
 static uint64_t copies_of(const Device *device) { return (uint64_t)device->worker_count - 1; }
@@ -27,24 +28,30 @@ static uint64_t copies_of(const Device *device) { return (uint64_t)device->worke
 static uint64_t distance(const Device *device, const RtTree *tree) {
   uint64_t sinks = 0;
   for (int32_t m = 0; m < tree->manager_count; m++) sinks += tree->managers[m].node_size;
-  return align_up(tree->reserved + align_up(sinks * (uint64_t)device->worker_count, RT_SEGMENT), RT_SEGMENT) + GAP;
+  return align_up(tree->reserved + align_up(sinks * (uint64_t)device->worker_count, RT_SEGMENT),
+                  RT_SEGMENT) +
+         GAP;
 }
 
 static bool reserve(Device *device, RtTree *tree) {
   Error unused;
   error_clear(&unused);
   uint64_t count = copies_of(device), bytes = count * distance(device, tree);
-  PrivateCopies *copies = heap_alloc(device->heap, sizeof *copies + sizeof copies->offsets[0] * (size_t)(count + 1));
+  PrivateCopies *copies =
+      heap_alloc(device->heap, sizeof *copies + sizeof copies->offsets[0] * (size_t)(count + 1));
   tree->device = copies;
   if (!copies) return false;
-  copies->is_refused = count && !device->table->allocate(device, &copies->memory, bytes, bytes, &unused);
+  copies->is_refused =
+      count && !device->table->allocate(device, &copies->memory, bytes, bytes, &unused);
   if (copies->is_refused) return false;
   int64_t first = copies->memory.base - tree->base;
-  for (uint64_t w = 1; w <= count; w++) copies->offsets[w] = first + (int64_t)((w - 1) * distance(device, tree));
+  for (uint64_t w = 1; w <= count; w++)
+    copies->offsets[w] = first + (int64_t)((w - 1) * distance(device, tree));
   return true;
 }
 
-/* What the copies may hold is charged as the tree grows. Half of the budget is left to what must have it. */
+/* The possible size of the copies is charged as the tree grows. Half of the budget is left for
+ * trees. */
 static bool charge(const Device *device, const RtTree *tree) {
   PrivateCopies *copies = tree->device;
   RtBudget *budget = tree->budget;
@@ -65,7 +72,8 @@ void copies_prepare(Device *device, RtTree *tree) {
   if (copies ? copies->is_refused : !reserve(device, tree)) return;
   if (!charge(device, tree)) return;
   copies = tree->device;
-  if (was_lost && copies->memory.base) device->table->discard(device, copies->memory.base, copies->memory.reserved);
+  if (was_lost && copies->memory.base)
+    device->table->discard(device, copies->memory.base, copies->memory.reserved);
   tree->own = copies->offsets;
 }
 
@@ -79,7 +87,7 @@ void copies_free(Device *device, RtTree *tree) {
   heap_free(device->heap, copies);
 }
 
-/* -- the sum -------------------------------------------------------------------------------------------------------- */
+/* -- the sum ----------------------------------------------------------------------------------- */
 
 enum { RUN_ELEMENTS = 16384 }; /* worth handing out */
 
@@ -109,8 +117,9 @@ static void add_run(DeviceScalar scalar, void *to, void *from, uint64_t count) {
   }
 }
 
-/* Places begin..end of the run nest's level. */
-static void add_nest(const DeviceSum *sum, int32_t level, uint64_t begin, uint64_t end, uint8_t *to, uint8_t *from) {
+/* Elements begin..end of the run nest's level. */
+static void add_nest(const DeviceSum *sum, int32_t level, uint64_t begin, uint64_t end, uint8_t *to,
+                     uint8_t *from) {
   uint64_t stride = sum->strides[level];
   if (level == sum->depth - 1) {
     add_run(sum->scalar, to + begin * stride, from + begin * stride, end - begin);
@@ -142,7 +151,8 @@ static void add_nodes(void *data, int32_t worker, int64_t begin, int64_t end) {
   const Adding *adding = data;
   const RtListEntry *list = adding->tree->managers[adding->sum->manager].list;
   for (int64_t i = begin; i < end; i++)
-    add_copies(adding, adding->tree->base + (uint64_t)list[i].handle * RT_GRANULE, 0, adding->sum->counts[0]);
+    add_copies(adding, adding->tree->base + (uint64_t)list[i].handle * RT_GRANULE, 0,
+               adding->sum->counts[0]);
 }
 
 static int64_t elements_below(const DeviceSum *sum, int32_t level) {
@@ -155,33 +165,40 @@ static void add_up(Pool *pool, RtContext *context, const DeviceSum *sum, const u
   RtTree *tree = context->trees[sum->tree];
   Adding adding = {sum, tree, took_part, context->worker_count};
   if (sum->manager < 0) {
-    pool_parallel_for(pool, (int64_t)sum->counts[0], RUN_ELEMENTS / elements_below(sum, 1) + 1, 0, add_root, &adding);
+    pool_parallel_for(pool, (int64_t)sum->counts[0], RUN_ELEMENTS / elements_below(sum, 1) + 1, 0,
+                      add_root, &adding);
     return;
   }
   if (!rt_list_update(context, tree, sum->manager)) {
-    tree->own = NULL; /* nobody knows where the sums are: copies_prepare makes all copies zero again */
+    tree->own = NULL; /* the copies hold partial sums: copies_prepare zeroes all of them */
     return;
   }
   int64_t count = (int64_t)tree->managers[sum->manager].list_count;
-  if (count) pool_parallel_for(pool, count, RUN_ELEMENTS / elements_below(sum, 0) + 1, 0, add_nodes, &adding);
+  if (count)
+    pool_parallel_for(pool, count, RUN_ELEMENTS / elements_below(sum, 0) + 1, 0, add_nodes,
+                      &adding);
 }
 
-void copies_add_up(Pool *pool, RtContext *context, const DeviceTask *privatised, const uint8_t *took_part) {
+void copies_add_up(Pool *pool, RtContext *context, const DeviceTask *privatised,
+                   const uint8_t *took_part) {
   bool any = false;
   for (int32_t w = 1; w < context->worker_count; w++) any |= took_part[w] != 0;
   for (int32_t i = 0; any && i < privatised->sum_count; i++)
-    if (context->trees[privatised->sums[i].tree]->own) add_up(pool, context, &privatised->sums[i], took_part);
+    if (context->trees[privatised->sums[i].tree]->own)
+      add_up(pool, context, &privatised->sums[i], took_part);
 }
 
-/* Nodes to go through. After the loop there may be more; a tree that was just emptied is likely to grow back. */
+/* Nodes to sum over. After the loop there may be more; a tree that was just emptied is likely to
+ * grow back. */
 static double count_nodes(const RtTree *tree, int32_t manager) {
   if (manager < 0) return 1;
   int64_t live = rt_manager_live(tree, manager);
   return live > 0 ? (double)live : tree->managers[manager].node_count;
 }
 
-/* An element costs about a nanosecond to add up, and the workers share that as they share the loop. */
-bool copies_pay(const RtContext *context, const DeviceTask *privatised, int64_t total, bool is_one_chunk) {
+/* An element takes about a nanosecond to sum, split among the workers like the loop. */
+bool copies_pay(const RtContext *context, const DeviceTask *privatised, int64_t total,
+                bool is_one_chunk) {
   double elements = 0;
   for (int32_t i = 0; i < privatised->sum_count; i++) {
     const DeviceSum *sum = &privatised->sums[i];
@@ -190,5 +207,6 @@ bool copies_pay(const RtContext *context, const DeviceTask *privatised, int64_t 
     elements += count_nodes(tree, sum->manager) * (double)elements_below(sum, 0);
   }
   bool is_alone = is_one_chunk || context->worker_count == 1;
-  return is_alone || elements * (context->worker_count - 1) <= (double)total * (double)privatised->cost;
+  return is_alone ||
+         elements * (context->worker_count - 1) <= (double)total * (double)privatised->cost;
 }

@@ -1,19 +1,23 @@
-/* private_copies.h - each worker's private copy of a tree, for tasks that add: its memory, when it pays, and the sum. For
- * the room alone. */
+/* private_copies.h - each worker's private copy of a tree, for tasks that add: its memory, when it
+ * pays, and the sum. For the room alone. */
 #ifndef RG_DEVICE_PRIVATE_COPIES_H
 #define RG_DEVICE_PRIVATE_COPIES_H
 
 #include "device/device.h"
 #include "thread/pool.h"
 
-/* Makes the copies if need be, before a launch that has use for them. Where there is no room tree->own is NULL after it
- * and tasks do without. A copy takes memory as it is touched; the budget is charged for all that may be. */
+/* Makes the copies if necessary, before a launch that can use them. Without room tree->own becomes
+ * NULL and tasks do without. A copy is committed as it is touched; the budget is charged for its
+ * possible size. */
 void copies_prepare(Device *device, RtTree *tree);
 void copies_free(Device *device, RtTree *tree);
-/* Is running the privatised version over `total` positions, in one chunk or many, cheaper than atomic updates? False where
- * a tree has no private copies. */
-bool copies_pay(const RtContext *context, const DeviceTask *privatised, int64_t total, bool is_one_chunk);
-/* Adds the copies of the workers that took part to the trees and leaves them zero. No task is running. */
-void copies_add_up(Pool *pool, RtContext *context, const DeviceTask *privatised, const uint8_t *took_part);
+/* Is running the privatised version over `total` positions, in one chunk or many, cheaper than
+ * atomic updates? False if a tree has no private copies. */
+bool copies_pay(const RtContext *context, const DeviceTask *privatised, int64_t total,
+                bool is_one_chunk);
+/* Adds the copies of the workers that took part to the trees and leaves them zero. No task is
+ * running. */
+void copies_add_up(Pool *pool, RtContext *context, const DeviceTask *privatised,
+                   const uint8_t *took_part);
 
 #endif

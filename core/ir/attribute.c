@@ -1,10 +1,19 @@
-/* attribute.c - the op table and the little facts about ops that op.def's sentences state. */
+/* attribute.c - the op table, and small facts about ops that op.def states in words. */
 #include "ir/attribute.h"
 
-enum { /* op.def's words for the flags of ir.h */
-  PURE = IR_PURE, COMMUTES = IR_COMMUTES, REGIONS = IR_REGIONS, READ = IR_READ, WRITE = IR_WRITE,
-  UPDATE = IR_UPDATE_EFFECT, ACTIVATES = IR_ACTIVATES, DEACTIVATES = IR_DEACTIVATES, EXIT = IR_EXIT, LOW = IR_LOW,
-  HIGH = IR_HIGH, ANYTYPE = IR_ANYTYPE
+enum { /* the names of ir.h's flags in op.def */
+       PURE = IR_PURE,
+       COMMUTES = IR_COMMUTES,
+       REGIONS = IR_REGIONS,
+       READ = IR_READ,
+       WRITE = IR_WRITE,
+       UPDATE = IR_UPDATE_EFFECT,
+       ACTIVATES = IR_ACTIVATES,
+       DEACTIVATES = IR_DEACTIVATES,
+       EXIT = IR_EXIT,
+       LOW = IR_LOW,
+       HIGH = IR_HIGH,
+       ANYTYPE = IR_ANYTYPE
 };
 
 const IrOpInfo ir_op_info[IR_OP_COUNT] = {
@@ -21,15 +30,21 @@ int ir_effects(const IrInst *inst) {
 
 const char *ir_update_text(IrUpdate op) {
   static const char *const texts[IR_UPDATE_COUNT] = {
-      "add", "sub", "mul", "div", "min", "max", "band", "bor", "bxor", "exchange", "floordiv", "mod", "pow",
-      "shl", "shr", "sar"};
+      "add",  "sub",      "mul",      "div", "min", "max", "band", "bor",
+      "bxor", "exchange", "floordiv", "mod", "pow", "shl", "shr",  "sar"};
   return (unsigned)op < IR_UPDATE_COUNT ? texts[op] : "?";
 }
 
 IrImm ir_imm_kind(const IrInst *inst) {
   switch (inst->op) {
   case IR_CONST: return IMM_CONST;
-  case IR_PARAM: case IR_ARG: case IR_FRAME_GET: case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_BREAK: case IR_CONTINUE:
+  case IR_PARAM:
+  case IR_ARG:
+  case IR_FRAME_GET:
+  case IR_FRAME_SET:
+  case IR_FRAME_LOAD:
+  case IR_BREAK:
+  case IR_CONTINUE:
   case IR_RUN: case IR_FAULT:
     return IMM_NUMBER;
   case IR_UPDATE: case IR_RMW: case IR_REDUCE: case IR_MEM_UPDATE: case IR_MEM_RMW:
@@ -47,7 +62,12 @@ bool ir_has_field(IrOp op) { return op == IR_PLACE || op == IR_CELL; }
 
 bool ir_has_level(IrOp op) {
   switch (op) {
-  case IR_ACTIVE: case IR_ACTIVATE: case IR_DEACTIVATE: case IR_IS_ACTIVE: case IR_COUNT: case IR_CLEAR:
+  case IR_ACTIVE:
+  case IR_ACTIVATE:
+  case IR_DEACTIVATE:
+  case IR_IS_ACTIVE:
+  case IR_COUNT:
+  case IR_CLEAR:
   case IR_LEAVES: case IR_NEAR: case IR_APPEND: case IR_POP: case IR_LENGTH:
   case IR_ACTIVE_BITS: case IR_REMEMBER:
     return true;

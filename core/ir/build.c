@@ -1,6 +1,6 @@
 /* build.c - kernels, their tables, and the builders that append insts.
- * Builders are sticky: the first wrong call is kept in kernel->failed and building goes on with harmless
- * insts, so that lowering code stays a plain list of calls; ir_finish reports it. */
+ * Builders are sticky: the first wrong call is kept in kernel->failed and building goes on with
+ * harmless insts, so that lowering code stays a plain list of calls; ir_finish reports it. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ bool ir_finish(const IrKernel *kernel, Error *err) {
   return error_set(err, kernel->failed->code, "%s", kernel->failed->message);
 }
 
-/* -- tables -------------------------------------------------------------------------------------------- */
+/* -- tables ------------------------------------------------------------------------------------ */
 
 static const char *copy_name(IrKernel *kernel, const char *name) {
   return name ? scratch_copy_text(kernel->scratch, name, strlen(name)) : "";
@@ -59,7 +59,8 @@ int ir_add_field(IrKernel *kernel, const SNode *node, int component, const char 
 int ir_add_level(IrKernel *kernel, const SNode *node, const char *name) {
   for (int i = 0; i < kernel->levels.count; i++)
     if (kernel->levels.items[i].node == node) return i;
-  IrLevel level = {.tree = ir_add_tree(kernel, node->tree), .node = node, .name = copy_name(kernel, name)};
+  IrLevel level = {
+      .tree = ir_add_tree(kernel, node->tree), .node = node, .name = copy_name(kernel, name)};
   vec_push(kernel->scratch, &kernel->levels, level);
   return kernel->levels.count - 1;
 }
@@ -74,7 +75,8 @@ static void add_note(IrKernel *kernel, IrNote note, const char *format, va_list 
   char text[400];
   vsnprintf(text, sizeof text, format, args);
   for (int i = 0; i < kernel->notes.count; i++)
-    if (kernel->notes.items[i].line == note.line && !strcmp(kernel->notes.items[i].text, text)) return;
+    if (kernel->notes.items[i].line == note.line && !strcmp(kernel->notes.items[i].text, text))
+      return;
   note.text = copy_name(kernel, text);
   vec_push(kernel->scratch, &kernel->notes, note);
 }
@@ -93,7 +95,7 @@ void ir_warn(IrKernel *kernel, int32_t line, int32_t column, const char *format,
   va_end(args);
 }
 
-/* -- regions and lists --------------------------------------------------------------------------------- */
+/* -- regions and lists ------------------------------------------------------------------------- */
 
 IrRegion *ir_region_create(IrKernel *kernel, IrInst *owner) {
   IrRegion *region = scratch_new(kernel->scratch, IrRegion);
@@ -144,7 +146,7 @@ void ir_remove(IrInst *inst) {
   inst->region = NULL;
 }
 
-/* -- builders ------------------------------------------------------------------------------------------ */
+/* -- builders ---------------------------------------------------------------------------------- */
 
 static void place_inst(IrBuilder *b, IrInst *inst) {
   inst->line = b->line;
@@ -182,7 +184,8 @@ int64_t ir_wrap_int(Type type, int64_t value) {
   }
 }
 
-/* To the nearest half, ties to even: scaling by a power of two is exact, so one rounding happens. */
+/* To the nearest half, ties to even: scaling by a power of two is exact, so one rounding
+ * happens. */
 static double round_half(double value) {
   if (!isfinite(value) || value == 0) return value;
   int exponent;
@@ -231,7 +234,8 @@ static IrInst *emit_number(IrBuilder *b, IrOp op, Type type, int64_t imm) {
 }
 
 IrInst *ir_arg(IrBuilder *b, int arg) {
-  if (arg >= 0 && arg < b->kernel->args.count) return emit_number(b, IR_ARG, b->kernel->args.items[arg].type, arg);
+  if (arg >= 0 && arg < b->kernel->args.count)
+    return emit_number(b, IR_ARG, b->kernel->args.items[arg].type, arg);
   ir_fail(b->kernel, "argument %d does not exist", arg);
   return ir_const_int(b, TYPE(I32), 0);
 }
@@ -251,7 +255,9 @@ void ir_call_name(IrInst *call, RtEntry entry, int tree, int number) {
   if (has_number) call->imm = number;
 }
 
-IrInst *ir_unary(IrBuilder *b, IrOp op, IrInst *a) { return ir_emit(b, op, a ? a->type : TYPE(I32), 1, &a); }
+IrInst *ir_unary(IrBuilder *b, IrOp op, IrInst *a) {
+  return ir_emit(b, op, a ? a->type : TYPE(I32), 1, &a);
+}
 
 bool ir_is_comparison(IrOp op) { return op >= IR_EQ && op <= IR_GE; }
 
@@ -269,10 +275,16 @@ IrInst *ir_convert(IrBuilder *b, IrInst *a, Type type) {
 }
 
 IrInst *ir_var(IrBuilder *b, Type type) { return ir_emit(b, IR_VAR, type, 0, NULL); }
-IrInst *ir_get(IrBuilder *b, IrInst *var) { return ir_emit(b, IR_GET, var ? var->type : TYPE(I32), 1, &var); }
-void ir_set(IrBuilder *b, IrInst *var, IrInst *value) { ir_emit(b, IR_SET, TYPE(NONE), 2, (IrInst *[]){var, value}); }
+IrInst *ir_get(IrBuilder *b, IrInst *var) {
+  return ir_emit(b, IR_GET, var ? var->type : TYPE(I32), 1, &var);
+}
+void ir_set(IrBuilder *b, IrInst *var, IrInst *value) {
+  ir_emit(b, IR_SET, TYPE(NONE), 2, (IrInst *[]){var, value});
+}
 
-IrInst *ir_if(IrBuilder *b, IrInst *condition) { return ir_emit(b, IR_IF, TYPE(NONE), 1, &condition); }
+IrInst *ir_if(IrBuilder *b, IrInst *condition) {
+  return ir_emit(b, IR_IF, TYPE(NONE), 1, &condition);
+}
 IrInst *ir_loop(IrBuilder *b) { return ir_emit(b, IR_LOOP, TYPE(NONE), 0, NULL); }
 
 IrInst *ir_for(IrBuilder *b, IrInst *begin, IrInst *last, IrInst *step) {
@@ -282,7 +294,9 @@ IrInst *ir_for(IrBuilder *b, IrInst *begin, IrInst *last, IrInst *step) {
 }
 
 IrInst *ir_break(IrBuilder *b, int levels) { return emit_number(b, IR_BREAK, TYPE(NONE), levels); }
-IrInst *ir_continue(IrBuilder *b, int levels) { return emit_number(b, IR_CONTINUE, TYPE(NONE), levels); }
+IrInst *ir_continue(IrBuilder *b, int levels) {
+  return emit_number(b, IR_CONTINUE, TYPE(NONE), levels);
+}
 
 IrInst *ir_range(IrBuilder *b, int axis_count, IrInst *const *begin_end, Type index) {
   IrInst *inst = ir_emit(b, IR_RANGE, TYPE(NONE), 2 * axis_count, begin_end);
@@ -301,23 +315,28 @@ IrInst *ir_active(IrBuilder *b, int level) {
   IrInst *inst = ir_emit(b, IR_ACTIVE, TYPE(NONE), 0, NULL);
   inst->level = level;
   const SNode *node = b->kernel->levels.items[level].node;
-  for (int i = 0; i < node->rank; i++) ir_region_param(b->kernel, inst->regions[0], ir_index_type(node));
+  for (int i = 0; i < node->rank; i++)
+    ir_region_param(b->kernel, inst->regions[0], ir_index_type(node));
   return inst;
 }
 
 IrInst *ir_place(IrBuilder *b, int field, IrInst *const *indices) {
-  IrInst *inst = ir_emit(b, IR_PLACE, TYPE(PLACE), b->kernel->fields.items[field].node->rank, indices);
+  IrInst *inst =
+      ir_emit(b, IR_PLACE, TYPE(PLACE), b->kernel->fields.items[field].node->rank, indices);
   inst->field = field;
   return inst;
 }
 
 static Type element_type(IrBuilder *b, const IrInst *place) {
-  if (place && (place->op == IR_PLACE || place->op == IR_CELL)) return b->kernel->fields.items[place->field].type;
-  ir_fail(b->kernel, "an access goes to what is not a place");
+  if (place && (place->op == IR_PLACE || place->op == IR_CELL))
+    return b->kernel->fields.items[place->field].type;
+  ir_fail(b->kernel, "an access needs a place");
   return TYPE(I32);
 }
 
-IrInst *ir_load(IrBuilder *b, IrInst *place) { return ir_emit(b, IR_LOAD, element_type(b, place), 1, &place); }
+IrInst *ir_load(IrBuilder *b, IrInst *place) {
+  return ir_emit(b, IR_LOAD, element_type(b, place), 1, &place);
+}
 void ir_store(IrBuilder *b, IrInst *place, IrInst *value) {
   ir_emit(b, IR_STORE, TYPE(NONE), 2, (IrInst *[]){place, value});
 }

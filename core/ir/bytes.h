@@ -4,10 +4,11 @@
  *   trees: count   fields: count, (tree, type)..   levels: count, tree..   args: count, type..
  *   host: region   tasks: count, task..
  *   region: param count, types; inst count, insts
- *   inst:   op, type, mask, the attributes whose bits are set, operand count, operands, regions as its op has
+ *   inst:   op, type, mask, the attributes whose bits are set, operand count, operands, regions
  *
- * Numbers are LEB128, signed ones zigzag, texts have their length before them. An operand is a distance: 1 is the
- * value before, counted over parameters and results of its function in the order in which they appear. */
+ * Numbers are LEB128, signed ones zigzag, texts are preceded by their length. An operand is a
+ * distance: 1 is the preceding value, counted over parameters and results of its function in order
+ * of appearance. */
 #ifndef RG_IR_BYTES_H
 #define RG_IR_BYTES_H
 
@@ -24,6 +25,11 @@ typedef enum IrBit { /* of an inst's mask */
 
 /* The flags of a kernel, and of a task. */
 enum { KERNEL_FAST_MATH = 1, KERNEL_UNCHECKED = 2 };
-enum { TASK_MAY_DEACTIVATE = 1, TASK_INDEPENDENT = 2, TASK_HAS_INTERIOR = 4, TASK_HAS_INTERIOR_BODY = 8 };
+enum {
+  TASK_MAY_DEACTIVATE = 1,
+  TASK_INDEPENDENT = 2,
+  TASK_HAS_INTERIOR = 4,
+  TASK_HAS_INTERIOR_BODY = 8
+};
 
 #endif

@@ -1,5 +1,5 @@
 /* copy.c - deep copies of regions and insts.
- * `map` leads from the id of an original to its copy; what is not in it (values from outside) stays shared. */
+ * `map` maps the id of an original to its copy; values not in it (from outside) stay shared. */
 #include "ir/ir.h"
 
 static IrInst *copy_param(IrKernel *kernel, const IrInst *param, IrRegion *to) {
@@ -15,7 +15,8 @@ IrInst *ir_copy_inst(IrKernel *kernel, const IrInst *inst, IrInst **map) {
   copy->id = kernel->next_id++;
   copy->next = copy->previous = NULL;
   copy->region = NULL;
-  if (inst->operand_count) copy->operands = scratch_array(kernel->scratch, IrInst *, inst->operand_count);
+  if (inst->operand_count)
+    copy->operands = scratch_array(kernel->scratch, IrInst *, inst->operand_count);
   for (int i = 0; i < inst->operand_count; i++) {
     IrInst *operand = inst->operands[i], *mapped = map[operand->id];
     copy->operands[i] = mapped ? mapped : operand;

@@ -1,9 +1,9 @@
-/* entry.c - the table of entry points, and what a call of one must look like. */
+/* entry.c - the table of entry points, and the verification of calls. */
 #include "ir/entry.h"
 
 #include "ir/ir.h"
 
-enum { /* entry.def's words for the flags of ir.h */
+enum { /* the names of ir.h's flags in entry.def */
   READ = IR_READ, WRITE = IR_WRITE, ACTIVATES = IR_ACTIVATES, DEACTIVATES = IR_DEACTIVATES,
   ONCE = IR_ONCE
 };
@@ -91,8 +91,8 @@ static bool fits(const IrInst *operand, const Want *want) {
 const char *ir_call_refusal(const IrInst *call, bool in_body) {
   const IrEntry *entry = &ir_entries[call->entry];
   if (entry->home > IR_HOME_BODY) return "is not called by kernels";
-  if (entry->home == IR_HOME_HOST && in_body) return "stands in the host region";
-  if (entry->home == IR_HOME_BODY && !in_body) return "stands in a parallel loop";
+  if (entry->home == IR_HOME_HOST && in_body) return "belongs in the host region";
+  if (entry->home == IR_HOME_BODY && !in_body) return "belongs in a parallel loop";
   int at = 0;
   for (int i = 0; i < entry->param_count; i++) {
     const Want *want = &wants[entry->params[i]];
@@ -105,5 +105,5 @@ const char *ir_call_refusal(const IrInst *call, bool in_body) {
       if (!fits(call->operands[at], want)) return want->sentence;
   }
   if (at != call->operand_count) return "wrong number of operands";
-  return type_equal(call->type, type_scalar(entry->result)) ? NULL : "gives another type";
+  return type_equal(call->type, type_scalar(entry->result)) ? NULL : "has the wrong result type";
 }

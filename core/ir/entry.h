@@ -5,7 +5,7 @@
 #include "rt.h"
 #include "type/type.h"
 
-typedef enum IrParam { /* entry.def says what each is */
+typedef enum IrParam { /* explained in entry.def */
   IR_PARAM_CONTEXT, IR_PARAM_WORKER, IR_PARAM_TREE, IR_PARAM_MANAGER, IR_PARAM_MASK,
   IR_PARAM_PTR, IR_PARAM_I32, IR_PARAM_U32, IR_PARAM_I64, IR_PARAM_F64, IR_PARAM_INDEX,
   IR_PARAM_SIZE, IR_PARAM_NUMBER, IR_PARAM_AXIS, IR_PARAM_FLAG, IR_PARAM_COORDINATES

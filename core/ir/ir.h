@@ -1,13 +1,17 @@
-/* ir.h - structured SSA: regions in place of blocks, symbolic element access until the pass `places`.
+/* ir.h - structured SSA: regions in place of blocks, symbolic element access until the pass
+ * `places`.
  *
- * An inst is an op, a type, operands (other insts), a few attributes, and regions. A region is a list of
- * insts with parameters. A value is visible to later insts of its region and to the regions inside them.
- * There is no phi: what is reassigned is a VAR with GET and SET. Rows of op.def say each op's meaning.
- * Everything lives in the kernel's scratch. Fields and levels are numbers into the kernel's tables.
+ * An inst is an op, a type, operands (other insts), a few attributes, and regions. A region is a
+ * list of insts with parameters. A value is visible to later insts of its region and to the regions
+ * inside them. There is no phi: what is reassigned is a VAR with GET and SET. Rows of op.def define
+ * each op. Everything is in the kernel's scratch. Fields and levels are indices into the kernel's
+ * tables.
  *
- * Stage 1 (from sema): kernel->body is the host region; RANGE and ACTIVE stand in it and hold bodies.
- * Stage 2 (after pass `tasks`): each parallel region has become a Task (task.h) and a RUN; values from the host region
- *   reach a body through frame slots. Stage 3 (after `places`): LOW ops only, no HIGH op is left. */
+ * Stage 1 (from sema): kernel->body is the host region; RANGE and ACTIVE are in it and hold bodies.
+ * Stage 2 (after pass `tasks`): each parallel region has become a Task (task.h) and a RUN; values
+ * from the host region
+ *   reach a body through frame slots. Stage 3 (after `places`): LOW ops only, no HIGH op is
+ *   left. */
 #ifndef RG_IR_IR_H
 #define RG_IR_IR_H
 
@@ -18,9 +22,20 @@
 #include "type/type.h"
 
 enum { /* flags of op.def, some of them of llvm_bc/entry.def too */
-  IR_PURE = 1, IR_COMMUTES = 2, IR_REGIONS = 4, IR_READ = 8, IR_WRITE = 16, IR_UPDATE_EFFECT = 32,
-  IR_ACTIVATES = 64, IR_EXIT = 128, IR_LOW = 256, IR_HIGH = 512, IR_ANYTYPE = 1024, IR_DEACTIVATES = 2048,
-  IR_TOPOLOGY = IR_ACTIVATES | IR_DEACTIVATES, IR_ONCE = 4096
+       IR_PURE = 1,
+       IR_COMMUTES = 2,
+       IR_REGIONS = 4,
+       IR_READ = 8,
+       IR_WRITE = 16,
+       IR_UPDATE_EFFECT = 32,
+       IR_ACTIVATES = 64,
+       IR_EXIT = 128,
+       IR_LOW = 256,
+       IR_HIGH = 512,
+       IR_ANYTYPE = 1024,
+       IR_DEACTIVATES = 2048,
+       IR_TOPOLOGY = IR_ACTIVATES | IR_DEACTIVATES,
+       IR_ONCE = 4096
 };
 
 typedef enum IrOp {
@@ -34,10 +49,24 @@ typedef struct IrOpInfo { const char *text; int operand_count; int flags; } IrOp
 extern const IrOpInfo ir_op_info[IR_OP_COUNT];
 
 typedef enum IrUpdate { /* the operator of UPDATE, RMW, REDUCE */
-  IR_UPDATE_ADD, IR_UPDATE_SUB, IR_UPDATE_MUL, IR_UPDATE_DIV, IR_UPDATE_MIN, IR_UPDATE_MAX,
-  IR_UPDATE_BAND, IR_UPDATE_BOR, IR_UPDATE_BXOR, IR_UPDATE_EXCHANGE, IR_UPDATE_FLOORDIV, IR_UPDATE_MOD,
-  IR_UPDATE_POW, IR_UPDATE_SHL, IR_UPDATE_SHR, IR_UPDATE_SAR, IR_UPDATE_COUNT
-} IrUpdate; /* ir/print.c names them: add sub mul div min max band bor bxor exchange floordiv mod pow shl shr sar */
+                        IR_UPDATE_ADD,
+                        IR_UPDATE_SUB,
+                        IR_UPDATE_MUL,
+                        IR_UPDATE_DIV,
+                        IR_UPDATE_MIN,
+                        IR_UPDATE_MAX,
+                        IR_UPDATE_BAND,
+                        IR_UPDATE_BOR,
+                        IR_UPDATE_BXOR,
+                        IR_UPDATE_EXCHANGE,
+                        IR_UPDATE_FLOORDIV,
+                        IR_UPDATE_MOD,
+                        IR_UPDATE_POW,
+                        IR_UPDATE_SHL,
+                        IR_UPDATE_SHR,
+                        IR_UPDATE_SAR,
+                        IR_UPDATE_COUNT
+} IrUpdate; /* named in ir/print.c */
 
 typedef struct IrInst IrInst;
 typedef struct IrRegion IrRegion;
@@ -63,18 +92,21 @@ struct IrInst {
   int32_t stride;            /* OFFSET: bytes */
   int32_t begin, end, width; /* ROW */
   int32_t lanes;             /* MEM_LOAD, MEM_STORE: 0 or 1 scalar */
-  int32_t block;             /* RANGE, ACTIVE: `:block(n)`, 0: ours to choose */
-  int32_t alias;             /* MEM_*, ROW_LOAD: field + 1: only its elements lie there; 0: anything may */
+  int32_t block;             /* RANGE, ACTIVE: `:block(n)`, 0: chosen by the device */
+  /* MEM_*, ROW_LOAD: field + 1: accesses only its elements; 0: anything */
+  int32_t alias;
   bool serial;               /* RANGE, ACTIVE */
   bool independent;          /* RANGE, ACTIVE: the user's promise */
-  bool rolled;               /* FOR: the rare version of a loop, not worth any unrolling */
-  bool own;                  /* UPDATE: of the running worker's own copy; plain too */
+  bool rolled;               /* FOR: the rare version of a loop, not to be unrolled */
+  bool own;                  /* UPDATE: in the running worker's private copy; also plain */
   bool plain;                /* UPDATE: no other iteration reaches the element */
-  bool masked;               /* ROW: its last operand, a u64, has a bit per cell from cell 0 on; those whose bit is clear are passed over */
-  bool here;                 /* PLACE, in a task over nodes: in the node that is visited */
+  /* ROW: its last operand, a u64, has a bit per cell from cell 0 on; cells whose bit is clear are
+   * skipped */
+  bool masked;
+  bool here;                 /* PLACE, in a task over nodes: in the visited node */
   bool live;                 /* PLACE: its cell is active and stays so; a write activates nothing */
   bool inside;               /* PLACE: indices proven inside the shape; the place needs no check */
-  int8_t axis_count;         /* how many of offset[] or extent[] count */
+  int8_t axis_count;         /* how many of offset[] or extent[] are used */
   int32_t offset[SNODE_MAX_AXES]; /* NEAR (nodes), CELL (cells) */
   int32_t extent[SNODE_MAX_AXES]; /* GRID, ROW_LOAD */
 };
@@ -101,10 +133,10 @@ typedef struct IrLevel {
   const SNode *node;
   const char *name;
 } IrLevel;
-typedef struct IrArg {       /* a number that each launch brings: frame slot = its position here */
+typedef struct IrArg {       /* a number argument of each launch: frame slot = its position here */
   Type type;
   const char *name;          /* "dt", "self.grid.dt" */
-  int32_t line, column;      /* the use that settled its type, for value.fit */
+  int32_t line, column;      /* the use that determined its type, for value.fit */
 } IrArg;
 
 typedef struct IrNote { int32_t line, column; bool is_warning; const char *text; } IrNote;
@@ -118,17 +150,19 @@ typedef struct IrKernel {
   VEC(IrField) fields;
   VEC(IrLevel) levels;
   VEC(IrArg) args;
-  VEC(Type) results;         /* none: returns nothing; RETURN has an operand per number of each, in order */
+  /* none: returns nothing; RETURN has an operand per number of each, in order */
+  VEC(Type) results;
   IrRegion *body;            /* the host region */
   VEC(IrTask *) tasks;       /* after pass `tasks` */
-  int frame_slots;           /* after `tasks`: 8-byte slots; the args come first, the result begins at slot args.count */
+  /* after `tasks`: 8-byte slots; the args come first, the result begins at slot args.count */
+  int frame_slots;
   bool fast_math, unchecked;
   int next_id;
-  VEC(IrNote) notes;         /* passes leave them for explain() */
+  VEC(IrNote) notes;         /* left by passes for explain() */
   Error *failed;             /* sticky: the first failed ir_* call; NULL: none */
 } IrKernel;
 
-/* -- build.c: sticky builders; insts go to the end of the builder's region ------------------------------ */
+/* -- build.c: sticky builders; insts go to the end of the builder's region --------------------- */
 typedef struct IrBuilder {
   IrKernel *kernel;
   IrRegion *region;
@@ -146,33 +180,41 @@ int ir_add_tree(IrKernel *kernel, const SNodeTree *tree);
 int ir_add_field(IrKernel *kernel, const SNode *node, int component, const char *name);
 int ir_add_level(IrKernel *kernel, const SNode *node, const char *name);
 int ir_add_arg(IrKernel *kernel, Type type, const char *name, int32_t line, int32_t column);
-/* What kernel:explain() says under the user's line: one clause, without a full stop. Equal notes of a line are one. */
-void ir_note(IrKernel *kernel, int32_t line, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* The same, which is also shown to the user once. */
-void ir_warn(IrKernel *kernel, int32_t line, int32_t column, const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* A note of kernel:explain() under the user's line: one clause, without a full stop. Equal notes on
+ * a line are merged. */
+void ir_note(IrKernel *kernel, int32_t line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same, also shown to the user once as a warning. */
+void ir_warn(IrKernel *kernel, int32_t line, int32_t column, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 IrRegion *ir_region_create(IrKernel *kernel, IrInst *owner);
 IrInst *ir_region_param(IrKernel *kernel, IrRegion *region, Type type);
 void ir_region_append(IrRegion *region, IrInst *inst);
 void ir_insert_before(IrInst *before, IrInst *inst);
 void ir_remove(IrInst *inst);                       /* unlinks; nothing may use it any more */
-void ir_replace_uses(IrRegion *root, IrInst *old, IrInst *with); /* in root and all regions inside */
+/* in root and all regions inside */
+void ir_replace_uses(IrRegion *root, IrInst *old, IrInst *with);
 
-/* With its regions made (IF two, other region ops one), without params. */
+/* With its regions created (IF two, other region ops one), without params. */
 IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *const *operands);
 IrInst *ir_const_int(IrBuilder *b, Type type, int64_t value);   /* bool too */
-IrInst *ir_const_float(IrBuilder *b, Type type, double value);  /* f16 f32 f64; imm holds the bits of the double */
-int64_t ir_wrap_int(Type type, int64_t value);       /* as a CONST holds it: sign- or zero-extended, bool 0 or 1 */
+/* f16 f32 f64; imm holds the bits of the double */
+IrInst *ir_const_float(IrBuilder *b, Type type, double value);
+/* as a CONST holds it: sign- or zero-extended, bool 0 or 1 */
+int64_t ir_wrap_int(Type type, int64_t value);
 double ir_round_float(Type type, double value);      /* to the nearest of `type` */
 int64_t ir_float_bits(double value);
 double ir_float_value(const IrInst *inst);           /* of a float CONST */
 IrInst *ir_arg(IrBuilder *b, int arg);
-/* Of the runtime. `tree` and `number` (of the manager or mask) count where the entry's row has them. */
+/* A call of the runtime. `tree` and `number` (of the manager or mask) are used if the entry's row
+ * has them. */
 IrInst *ir_call(IrBuilder *b, RtEntry entry, int tree, int number, int operand_count,
                 IrInst *const *operands);
 void ir_call_name(IrInst *call, RtEntry entry, int tree, int number); /* what a CALL calls */
 IrInst *ir_unary(IrBuilder *b, IrOp op, IrInst *a);
-IrInst *ir_binary(IrBuilder *b, IrOp op, IrInst *a, IrInst *c); /* comparisons give bool, others a's type */
+/* comparisons give bool, others a's type */
+IrInst *ir_binary(IrBuilder *b, IrOp op, IrInst *a, IrInst *c);
 IrInst *ir_select(IrBuilder *b, IrInst *condition, IrInst *yes, IrInst *no);
 IrInst *ir_convert(IrBuilder *b, IrInst *a, Type type);         /* a itself when it has the type */
 IrInst *ir_var(IrBuilder *b, Type type);
@@ -183,42 +225,48 @@ IrInst *ir_loop(IrBuilder *b);
 IrInst *ir_for(IrBuilder *b, IrInst *begin, IrInst *last, IrInst *step); /* param 0 made */
 IrInst *ir_break(IrBuilder *b, int levels);
 IrInst *ir_continue(IrBuilder *b, int levels);
-IrInst *ir_range(IrBuilder *b, int axis_count, IrInst *const *begin_end, Type index); /* params made */
-IrInst *ir_active(IrBuilder *b, int level);         /* params made: i32, i64 where the shape needs it */
+/* params made */
+IrInst *ir_range(IrBuilder *b, int axis_count, IrInst *const *begin_end, Type index);
+/* params made: i32, i64 where the shape needs it */
+IrInst *ir_active(IrBuilder *b, int level);
 Type ir_index_type(const SNode *node);              /* of the indices of a level */
-IrInst *ir_place(IrBuilder *b, int field, IrInst *const *indices); /* as many as the field's node has axes */
+/* as many as the field's node has axes */
+IrInst *ir_place(IrBuilder *b, int field, IrInst *const *indices);
 IrInst *ir_load(IrBuilder *b, IrInst *place);
 void ir_store(IrBuilder *b, IrInst *place, IrInst *value);
 IrInst *ir_update(IrBuilder *b, IrUpdate op, IrInst *place, IrInst *value);
 IrInst *ir_rmw(IrBuilder *b, IrUpdate op, IrInst *place, IrInst *value);
 
-/* -- walk.c -------------------------------------------------------------------------------------------- */
+/* -- walk.c ------------------------------------------------------------------------------------ */
 typedef bool IrVisit(void *data, IrInst *inst);     /* false: stop */
 bool ir_walk(IrRegion *region, IrVisit *visit, void *data); /* every inst, outer before inner */
 int ir_use_count(IrRegion *root, const IrInst *inst);
 int ir_region_count(IrOp op);
-/* What running an inst does, without its regions: PURE READ WRITE UPDATE_EFFECT ACTIVATES DEACTIVATES EXIT of
- * its row in op.def, of a call in entry.def. 0: something of its own (a variable, the frame, a fault), neither to be
- * dropped nor to be moved. */
+/* The effects of an inst without its regions: PURE READ WRITE UPDATE_EFFECT ACTIVATES DEACTIVATES
+ * EXIT from its row in op.def, for a call in entry.def. 0: other effects (a variable, the frame, a
+ * fault), neither to be dropped nor to be moved. */
 int ir_effects(const IrInst *inst);
 bool ir_is_comparison(IrOp op);                     /* EQ .. GE */
 bool ir_is_const(const IrInst *inst, int64_t *value);       /* an integer or bool CONST */
 static inline bool ir_is_call(const IrInst *inst, RtEntry entry) {
   return inst->op == IR_CALL && inst->entry == (int32_t)entry;
 }
-const char *ir_inst_text(const IrInst *inst);       /* entry.c: of its op, or the name of its entry */
-/* What is wrong with a CALL whose entry there is, in a body or in the host region; NULL: nothing. */
+/* entry.c: of its op, or the name of its entry */
+const char *ir_inst_text(const IrInst *inst);
+/* What is wrong with a CALL of an existing entry, in a body or in the host region; NULL:
+ * nothing. */
 const char *ir_call_refusal(const IrInst *call, bool in_body);
 bool ir_is_inside(const IrInst *inst, const IrRegion *region); /* directly or deeper */
-/* copy.c: a deep copy of a region; `map` (by inst id, as large as next_id was) gives the copies. */
+/* copy.c: a deep copy of a region; `map` (by inst id, as large as next_id was) receives the
+ * copies. */
 IrRegion *ir_copy_region(IrKernel *kernel, const IrRegion *region, IrInst *owner, IrInst **map);
 IrInst *ir_copy_inst(IrKernel *kernel, const IrInst *inst, IrInst **map); /* not yet in a region */
 
-/* -- print.c, read.c: text, both ways; verify.c ----------------------------------------------------------- */
+/* -- print.c, read.c: text, both ways; verify.c ------------------------------------------------ */
 const char *ir_update_text(IrUpdate op);
 void ir_print(StrBuf *out, const IrKernel *kernel);
-/* Reads what ir_print prints, at any stage. Trees come from the text's own `tree` lines, made in `heap`;
- * the caller destroys those of kernel->trees. NULL with ir.invalid, "line N: ..". */
+/* Reads what ir_print prints, at any stage. Trees come from the text's own `tree` lines, made in
+ * `heap`; the caller destroys those of kernel->trees. NULL with ir.invalid, "line N: ..". */
 IrKernel *ir_read(Scratch *scratch, Heap *heap, const char *text, Error *err);
 /* Operand counts and types, visibility, region shapes, attributes within the tables. */
 bool ir_verify(const IrKernel *kernel, Error *err);

@@ -12,9 +12,10 @@
  *     }
  *   }
  *
- * An inst is a line: result, op, attributes as words, operands, then its regions in braces with their
- * parameters before. Values are renumbered in the order in which they appear, anew in the host region and in
- * each region of a task, so equal kernels print equal texts. Lines of the user and notes stay out. */
+ * An inst is a line: result, op, attributes as words, operands, then its regions in braces,
+ * preceded by their parameters. Values are renumbered in order of appearance, starting again in the
+ * host region and in each region of a task, so equal kernels print equal texts. Source lines and
+ * notes are not printed. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
@@ -32,7 +33,7 @@ typedef struct Printer {
   int indent;
 } Printer;
 
-/* -- small things -------------------------------------------------------------------------------------- */
+/* -- details ----------------------------------------------------------------------------------- */
 
 static bool is_plain_name(const char *name) {
   for (const char *c = name; *c; c++)
@@ -40,7 +41,7 @@ static bool is_plain_name(const char *name) {
   return *name != 0;
 }
 
-/* Names come from users: what is not a plain word goes in quotes, bytes outside ASCII as \xNN. */
+/* Names come from users: anything but a plain word is quoted, with bytes outside ASCII as \xNN. */
 static void print_name(StrBuf *out, const char *name) {
   if (is_plain_name(name)) {
     strbuf_text(out, name);
@@ -61,7 +62,8 @@ static void print_optional_name(StrBuf *out, const char *name) {
   print_name(out, name);
 }
 
-/* The shortest decimal that reads back as the same double; a float always shows a point, exponent or word. */
+/* The shortest decimal that reads back as the same double; a float always shows a point, exponent
+ * or word. */
 static void print_float(StrBuf *out, int64_t bits) {
   double value;
   memcpy(&value, &bits, sizeof value);
@@ -101,7 +103,7 @@ static void new_line(Printer *p) {
   for (int i = 0; i < p->indent; i++) strbuf_text(p->out, "  ");
 }
 
-/* -- insts and regions --------------------------------------------------------------------------------- */
+/* -- insts and regions ------------------------------------------------------------------------- */
 
 static int number_of(Printer *p, const IrInst *inst) {
   if (!p->numbers[inst->id]) p->numbers[inst->id] = ++p->next;
@@ -121,7 +123,8 @@ static void print_imm(StrBuf *out, const IrInst *inst) {
   }
 }
 
-#define SHOW_NUMBER(member, word) if (inst->member) strbuf_format(out, " " word "=%d", inst->member);
+#define SHOW_NUMBER(member, word) \
+  if (inst->member) strbuf_format(out, " " word "=%d", inst->member);
 #define SHOW_FLAG(member, word) if (inst->member) strbuf_text(out, " " word);
 
 static void print_attributes(StrBuf *out, const IrInst *inst) {
@@ -142,7 +145,8 @@ static void print_params(Printer *p, const IrRegion *region) {
   strbuf_text(p->out, " (");
   for (int i = 0; i < region->params.count; i++) {
     const IrInst *param = region->params.items[i];
-    strbuf_format(p->out, "%s%%%d: %s", i ? ", " : "", number_of(p, param), ir_type_text(param->type));
+    strbuf_format(p->out, "%s%%%d: %s", i ? ", " : "", number_of(p, param),
+                  ir_type_text(param->type));
   }
   strbuf_char(p->out, ')');
 }
@@ -169,7 +173,7 @@ static void print_inst(Printer *p, const IrInst *inst) {
     const IrInst *operand = inst->operands[i];
     strbuf_text(p->out, i ? ", " : " ");
     if (operand && p->numbers[operand->id]) strbuf_format(p->out, "%%%d", number_of(p, operand));
-    else strbuf_text(p->out, "%?"); /* not visible: for dumps of wrong kernels */
+    else strbuf_text(p->out, "%?"); /* not visible: for dumps of invalid kernels */
   }
   if (inst->regions[0]) print_region(p, inst->regions[0]);
   if (inst->regions[1] && inst->regions[1]->first) {
@@ -179,13 +183,13 @@ static void print_inst(Printer *p, const IrInst *inst) {
 }
 
 static void print_function(Printer *p, const char *title, const IrRegion *region) {
-  p->next = 0; /* functions share no inst, so their numbers can stay side by side */
+  p->next = 0; /* functions share no inst, so their numbers can be in one table */
   new_line(p);
   strbuf_text(p->out, title);
   print_region(p, region);
 }
 
-/* -- tables and tasks ---------------------------------------------------------------------------------- */
+/* -- tables and tasks -------------------------------------------------------------------------- */
 
 static void print_tables(StrBuf *out, const IrKernel *kernel) {
   for (int i = 0; i < kernel->trees.count; i++) {
@@ -202,7 +206,8 @@ static void print_tables(StrBuf *out, const IrKernel *kernel) {
   }
   for (int i = 0; i < kernel->levels.count; i++) {
     const IrLevel *level = &kernel->levels.items[i];
-    strbuf_format(out, "\nlevel l%d = t%d.node %d", i, level->tree, level->node ? level->node->id : -1);
+    strbuf_format(out, "\nlevel l%d = t%d.node %d", i, level->tree,
+                  level->node ? level->node->id : -1);
     print_optional_name(out, level->name);
   }
   for (int i = 0; i < kernel->args.count; i++) {
@@ -247,8 +252,8 @@ static void print_task(Printer *p, int number, const IrTask *task) {
   for (int i = 0; i < task->reductions.count; i++) {
     const IrReduction *reduction = &task->reductions.items[i];
     new_line(p);
-    strbuf_format(p->out, "reduction %s slot=%d: %s", ir_update_text(reduction->op), reduction->slot,
-                  ir_type_text(reduction->type));
+    strbuf_format(p->out, "reduction %s slot=%d: %s", ir_update_text(reduction->op),
+                  reduction->slot, ir_type_text(reduction->type));
   }
   if (task->own.count) {
     new_line(p);
@@ -260,7 +265,8 @@ static void print_task(Printer *p, int number, const IrTask *task) {
     new_line(p);
     strbuf_text(p->out, "inside");
     for (int i = 0; i < task->axis_count; i++)
-      strbuf_format(p->out, " %" PRId64 "..%" PRId64, task->interior_begin[i], task->interior_end[i]);
+      strbuf_format(p->out, " %" PRId64 "..%" PRId64, task->interior_begin[i],
+                    task->interior_end[i]);
   }
   if (task->interior) print_function(p, "interior", task->interior);
   p->indent--;
@@ -274,7 +280,9 @@ void ir_print(StrBuf *out, const IrKernel *kernel) {
   if (kernel->fast_math) strbuf_text(out, " fast_math");
   if (kernel->unchecked) strbuf_text(out, " unchecked");
   print_tables(out, kernel);
-  Printer p = {.out = out, .kernel = kernel, .numbers = scratch_array(out->scratch, int, kernel->next_id + 1)};
+  Printer p = {.out = out,
+               .kernel = kernel,
+               .numbers = scratch_array(out->scratch, int, kernel->next_id + 1)};
   print_function(&p, "host", kernel->body);
   for (int i = 0; i < kernel->tasks.count; i++) print_task(&p, i, kernel->tasks.items[i]);
   strbuf_char(out, '\n');

@@ -1,6 +1,6 @@
 /* read.c - text to IR: what ir_print prints, and what people write in tests.
- * Values may have any name (`%i`); `#` starts a comment. The grammar is print.c's picture: one inst a line,
- * attributes as words before the operands. A value must be defined above its use.
+ * Values may have any name (`%i`); `#` starts a comment. The grammar is that of print.c: one inst
+ * per line, attributes as words before the operands. A value must be defined above its use.
  * The first failure stops reading: every step below returns false from there on. */
 #include <ctype.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "ir/reader.h"
 #include "ir/task.h"
 
-/* -- tables -------------------------------------------------------------------------------------------- */
+/* -- tables ------------------------------------------------------------------------------------ */
 
 static bool read_tree(IrReader *r) {
   int32_t number;
@@ -30,10 +30,11 @@ static bool read_tree(IrReader *r) {
   return true;
 }
 
-/* `t0.node 2`; node NULL where the tree is not there. */
+/* `t0.node 2`; node NULL if there is no such tree. */
 static bool read_node(IrReader *r, int32_t *tree, const SNode **node) {
   int32_t id;
-  if (!ir_read_entry(r, 't', r->kernel->trees.count, tree) || !ir_read_expect_word(r, ".node") || !ir_read_i32(r, &id))
+  if (!ir_read_entry(r, 't', r->kernel->trees.count, tree) || !ir_read_expect_word(r, ".node") ||
+      !ir_read_i32(r, &id))
     return false;
   const SNodeTree *of = r->kernel->trees.items[*tree].tree;
   if (!of) return *node = NULL, true;
@@ -46,16 +47,18 @@ static bool read_node(IrReader *r, int32_t *tree, const SNode **node) {
 static bool read_field(IrReader *r) {
   IrField field = {0};
   int32_t number;
-  bool ok = ir_read_entry(r, 'f', r->kernel->fields.count + 1, &number) && ir_read_expect_char(r, '=') &&
-            read_node(r, &field.tree, &field.node) && ir_read_expect_word(r, ".component") &&
-            ir_read_i32(r, &field.component) && ir_read_expect_char(r, ':') && ir_read_type(r, &field.type) &&
+  bool ok = ir_read_entry(r, 'f', r->kernel->fields.count + 1, &number) &&
+            ir_read_expect_char(r, '=') && read_node(r, &field.tree, &field.node) &&
+            ir_read_expect_word(r, ".component") && ir_read_i32(r, &field.component) &&
+            ir_read_expect_char(r, ':') && ir_read_type(r, &field.type) &&
             ir_read_name(r, &field.name);
   if (!ok) return false;
   const SNode *node = field.node;
-  if (node &&
-      (field.component < 0 || field.component >= node->component_count || node->components[field.component].child ||
-       !type_equal(node->components[field.component].type, field.type)))
-    return error_set(r->err, RG_ERROR_IR, "line %d: component %d of node %d is no field of type %s", r->line,
+  if (node && (field.component < 0 || field.component >= node->component_count ||
+               node->components[field.component].child ||
+               !type_equal(node->components[field.component].type, field.type)))
+    return error_set(r->err, RG_ERROR_IR,
+                     "line %d: component %d of node %d is not a field of type %s", r->line,
                      field.component, node->id, ir_type_text(field.type));
   vec_push(r->scratch, &r->kernel->fields, field);
   return true;
@@ -64,8 +67,9 @@ static bool read_field(IrReader *r) {
 static bool read_level(IrReader *r) {
   IrLevel level = {0};
   int32_t number;
-  bool ok = ir_read_entry(r, 'l', r->kernel->levels.count + 1, &number) && ir_read_expect_char(r, '=') &&
-            read_node(r, &level.tree, &level.node) && ir_read_name(r, &level.name);
+  bool ok = ir_read_entry(r, 'l', r->kernel->levels.count + 1, &number) &&
+            ir_read_expect_char(r, '=') && read_node(r, &level.tree, &level.node) &&
+            ir_read_name(r, &level.name);
   if (ok) vec_push(r->scratch, &r->kernel->levels, level);
   return ok;
 }
@@ -82,7 +86,7 @@ static bool read_arg(IrReader *r) {
   return true;
 }
 
-/* -- attributes ---------------------------------------------------------------------------------------- */
+/* -- attributes -------------------------------------------------------------------------------- */
 
 static bool read_axes(IrReader *r, int32_t axes[SNODE_MAX_AXES], int *count) {
   if (!ir_read_expect_char(r, '(')) return false;
@@ -130,7 +134,8 @@ static bool read_valued_attribute(IrReader *r, IrInst *inst, Str word) {
     inst->axis_count = (int8_t)count;
     return true;
   }
-  if (str_is(word, "imm") || str_is(word, "manager") || str_is(word, "mask")) return ir_read_i64(r, &inst->imm);
+  if (str_is(word, "imm") || str_is(word, "manager") || str_is(word, "mask"))
+    return ir_read_i64(r, &inst->imm);
 #define READ_NUMBER(member, text)                                                                                      \
   if (str_is(word, text)) return ir_read_i32(r, &inst->member);
 #define READ_FLAG(member, text)
@@ -195,14 +200,15 @@ static bool read_attributes(IrReader *r, IrInst *inst) {
     }
     if (!word.length) return true;
     r->at += word.length;
-    bool ok = ir_read_try_char(r, '=') ? read_valued_attribute(r, inst, word) : read_word_attribute(r, inst, word);
+    bool ok = ir_read_try_char(r, '=') ? read_valued_attribute(r, inst, word)
+                                       : read_word_attribute(r, inst, word);
     if (!ok) return false;
   }
 }
 
-/* -- insts and regions --------------------------------------------------------------------------------- */
+/* -- insts and regions ------------------------------------------------------------------------- */
 
-/* A name may come again once the region that it stood in has ended. */
+/* A name may be reused after the end of its region. */
 static bool define(IrReader *r, Str name, const IrRegion *region, IrInst *inst) {
   const IrInst *known = map_find(&r->values, name);
   if (known && ir_is_inside(&(IrInst){.region = (IrRegion *)region}, known->region))
@@ -230,8 +236,8 @@ static bool read_operands(IrReader *r, IrInst *inst) {
 static bool read_typed_name(IrReader *r, Str *name, Type *type) {
   if (!ir_read_expect_char(r, '%')) return false;
   *name = ir_read_take_word(r);
-  return (name->length || ir_read_fail(r, "a value without a name", STR(""))) && ir_read_expect_char(r, ':') &&
-         ir_read_type(r, type);
+  return (name->length || ir_read_fail(r, "a value without a name", STR(""))) &&
+         ir_read_expect_char(r, ':') && ir_read_type(r, type);
 }
 
 static bool read_params(IrReader *r, IrRegion *region) {
@@ -260,14 +266,16 @@ static bool read_region(IrReader *r, IrRegion *region, int depth) {
 static bool read_regions(IrReader *r, IrInst *inst, int depth) {
   if (!inst->regions[0]) return true;
   if (!read_region(r, inst->regions[0], depth + 1)) return false;
-  return !inst->regions[1] || !ir_read_try_word(r, "else") || read_region(r, inst->regions[1], depth + 1);
+  return !inst->regions[1] || !ir_read_try_word(r, "else") ||
+         read_region(r, inst->regions[1], depth + 1);
 }
 
 static bool read_inst(IrReader *r, IrRegion *region, int depth) {
   Str name = {0};
   Type type = TYPE(NONE);
   int line = r->line;
-  if (*r->at == '%' && !(read_typed_name(r, &name, &type) && ir_read_expect_char(r, '='))) return false;
+  if (*r->at == '%' && !(read_typed_name(r, &name, &type) && ir_read_expect_char(r, '=')))
+    return false;
   Str op = ir_read_take_word(r);
   IrOp known = (IrOp)((intptr_t)map_find(&r->ops, op) - 1);
   if ((int)known < 0) return ir_read_fail(r, "unknown op", op);
@@ -275,7 +283,8 @@ static bool read_inst(IrReader *r, IrRegion *region, int depth) {
   IrInst *inst = ir_emit(&b, known, type, 0, NULL);
   if (!read_attributes(r, inst) || !read_operands(r, inst)) return false;
   if (known == IR_RANGE) inst->axis_count = (int8_t)(inst->operand_count / 2);
-  return read_regions(r, inst, depth) && (!name.length || define(r, name, region, inst)) && ir_read_end_of_line(r);
+  return read_regions(r, inst, depth) && (!name.length || define(r, name, region, inst)) &&
+         ir_read_end_of_line(r);
 }
 
 static bool read_function(IrReader *r, IrRegion *region) {
@@ -283,7 +292,7 @@ static bool read_function(IrReader *r, IrRegion *region) {
   return read_region(r, region, 1) && ir_read_end_of_line(r);
 }
 
-/* -- tasks --------------------------------------------------------------------------------------------- */
+/* -- tasks ------------------------------------------------------------------------------------- */
 
 static bool read_task_value(IrReader *r, IrTask *task, Str word) {
   int count;
@@ -331,8 +340,9 @@ static bool read_reduction(IrReader *r, IrTask *task) {
   for (int op = 0; op < IR_UPDATE_COUNT; op++)
     if (str_is(word, ir_update_text((IrUpdate)op))) reduction.op = (IrUpdate)op;
   if (reduction.op == IR_UPDATE_COUNT) return ir_read_fail(r, "unknown operator", word);
-  bool ok = ir_read_expect_word(r, "slot") && ir_read_expect_char(r, '=') && ir_read_i32(r, &reduction.slot) &&
-            ir_read_expect_char(r, ':') && ir_read_type(r, &reduction.type);
+  bool ok = ir_read_expect_word(r, "slot") && ir_read_expect_char(r, '=') &&
+            ir_read_i32(r, &reduction.slot) && ir_read_expect_char(r, ':') &&
+            ir_read_type(r, &reduction.type);
   if (ok) vec_push(r->scratch, &task->reductions, reduction);
   return ok;
 }
@@ -340,15 +350,16 @@ static bool read_reduction(IrReader *r, IrTask *task) {
 static bool read_inside(IrReader *r, IrTask *task) {
   task->has_interior = true;
   for (int i = 0; i < task->axis_count && i < SNODE_MAX_AXES; i++) {
-    if (!ir_read_i64(r, &task->interior_begin[i]) || !ir_read_expect_char(r, '.') || !ir_read_expect_char(r, '.') ||
-        !ir_read_i64(r, &task->interior_end[i]))
+    if (!ir_read_i64(r, &task->interior_begin[i]) || !ir_read_expect_char(r, '.') ||
+        !ir_read_expect_char(r, '.') || !ir_read_i64(r, &task->interior_end[i]))
       return false;
   }
   return true;
 }
 
 static bool read_own(IrReader *r, IrTask *task) {
-  for (Str word = ir_read_peek_word(r); word.length > 1 && *word.data == 'f'; word = ir_read_peek_word(r)) {
+  for (Str word = ir_read_peek_word(r); word.length > 1 && *word.data == 'f';
+       word = ir_read_peek_word(r)) {
     int32_t field;
     if (!ir_read_entry(r, 'f', r->kernel->fields.count, &field)) return false;
     vec_push(r->scratch, &task->own, field);
@@ -361,7 +372,8 @@ static bool read_task_row(IrReader *r, IrTask *task) {
   if (ir_read_try_word(r, "reduction")) return read_reduction(r, task);
   if (ir_read_try_word(r, "inside")) return read_inside(r, task);
   if (ir_read_try_word(r, "body")) return read_function(r, task->body);
-  if (ir_read_try_word(r, "interior")) return read_function(r, task->interior = ir_region_create(r->kernel, NULL));
+  if (ir_read_try_word(r, "interior"))
+    return read_function(r, task->interior = ir_region_create(r->kernel, NULL));
   return ir_read_fail(r, "unexpected", ir_read_peek_word(r));
 }
 
@@ -387,7 +399,7 @@ static bool read_task(IrReader *r) {
   return true;
 }
 
-/* -- the whole ----------------------------------------------------------------------------------------- */
+/* -- kernels ----------------------------------------------------------------------------------- */
 
 static bool read_kernel_line(IrReader *r) {
   if (!ir_read_expect_word(r, "kernel") || !ir_read_name(r, &r->kernel->name)) return false;
@@ -437,8 +449,12 @@ static void index_ops(IrReader *r) {
 }
 
 IrKernel *ir_read(Scratch *scratch, Heap *heap, const char *text, Error *err) {
-  IrReader r = {
-      .scratch = scratch, .heap = heap, .kernel = ir_kernel_create(scratch, ""), .at = text, .line = 1, .err = err};
+  IrReader r = {.scratch = scratch,
+                .heap = heap,
+                .kernel = ir_kernel_create(scratch, ""),
+                .at = text,
+                .line = 1,
+                .err = err};
   index_ops(&r);
   if (read_all(&r) && ir_verify(r.kernel, err)) return r.kernel;
   for (int i = 0; i < r.kernel->trees.count; i++)

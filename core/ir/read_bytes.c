@@ -1,7 +1,7 @@
-/* read_bytes.c - canonical bytes to IR, in the codegen library: believes nothing that it reads.
- * Reading is sticky: the first wrong byte is kept as `why`, and from there on every number reads as 0 and every count
- * ends. A count is never above the bytes that are left, so memory stays in proportion to the input. What has the right
- * form is then verified like any kernel (ir_verify_final). Layout: bytes.h. */
+/* read_bytes.c - canonical bytes to IR, in the codegen library. Trusts nothing that it reads.
+ * Reading is sticky: the first mistake is kept as `why`, and from then on every number and count
+ * reads as 0. A count never exceeds the remaining bytes, so memory stays proportional to the input.
+ * A well-formed kernel is then verified like any other (ir_verify_final). Layout: bytes.h. */
 #include "ir/attribute.h"
 #include "ir/bytes.h"
 #include "ir/task.h"
@@ -20,7 +20,7 @@ static uint64_t fail(Input *in, const char *why) {
   return 0;
 }
 
-/* -- numbers ------------------------------------------------------------------------------------------- */
+/* -- numbers ----------------------------------------------------------------------------------- */
 
 static uint64_t read_u64(Input *in) {
   uint64_t value = 0;
@@ -44,7 +44,7 @@ static int32_t read_i32(Input *in) {
   return value == (int32_t)value ? (int32_t)value : (int32_t)fail(in, "a number is too large");
 }
 
-/* How many items follow, each at least a byte long. */
+/* How many items follow, each of at least one byte. */
 static int read_count(Input *in) {
   uint64_t count = read_u64(in);
   if (count > (uint64_t)(in->end - in->at)) return (int)fail(in, "a count is too large");
@@ -74,7 +74,7 @@ static int read_axes(Input *in, int32_t axes[SNODE_MAX_AXES]) {
   return count;
 }
 
-/* -- insts --------------------------------------------------------------------------------------------- */
+/* -- insts ------------------------------------------------------------------------------------- */
 
 static void read_attributes(Input *in, IrInst *inst) {
   uint64_t mask = read_u64(in);
@@ -88,7 +88,7 @@ static void read_attributes(Input *in, IrInst *inst) {
   if (IS_SET(axis_count)) inst->axis_count = (int8_t)read_below(in, SNODE_MAX_AXES + 1);
   if (IS_SET(offset)) read_axes(in, inst->offset);
   if (IS_SET(extent)) read_axes(in, inst->extent);
-#define READ_NUMBER(member)                                                                                            \
+#define READ_NUMBER(member) \
   if (IS_SET(member)) inst->member = read_i32(in);
 #define READ_FLAG(member) inst->member = IS_SET(member);
 #define ATTRIBUTE(member, word, kind) READ_##kind(member)
@@ -106,7 +106,7 @@ static void read_operands(Input *in, IrInst *inst) {
   for (int i = 0; i < count; i++) {
     uint64_t distance = read_u64(in);
     if (distance < 1 || distance > (uint64_t)in->values.count) {
-      fail(in, "an operand is not there");
+      fail(in, "an operand does not exist");
       inst->operand_count = 0;
       return;
     }
@@ -144,7 +144,7 @@ static void read_function(Input *in, IrRegion *body) {
   read_region(in, body, 1);
 }
 
-/* -- tables and tasks ---------------------------------------------------------------------------------- */
+/* -- tables and tasks -------------------------------------------------------------------------- */
 
 static void read_tables(Input *in) {
   IrKernel *kernel = in->kernel;
@@ -211,18 +211,21 @@ static void read_result(Input *in) {
   Type type = read_type(in);
   int rows = read_below(in, TYPE_MAX_PARTS + 1), cols = read_below(in, TYPE_MAX_PARTS + 1);
   if (!in->why && type_is_none(type)) fail(in, "a result has no type");
-  if (rows > 1 && !in->why && !type_make(type, rows, cols, &type)) fail(in, "a vector of its result is none");
+  if (rows > 1 && !in->why && !type_make(type, rows, cols, &type))
+    fail(in, "a result is not a vector");
   vec_push(in->scratch, &in->kernel->results, type);
 }
 
 static void read_head(Input *in, const char **target) {
   size_t magic_bytes = sizeof ir_bytes_magic;
-  if ((size_t)(in->end - in->at) < magic_bytes || memcmp(in->at, ir_bytes_magic, magic_bytes) != 0) {
-    fail(in, "they begin with something else");
+  if ((size_t)(in->end - in->at) < magic_bytes ||
+      memcmp(in->at, ir_bytes_magic, magic_bytes) != 0) {
+    fail(in, "they have the wrong magic number");
     return;
   }
   in->at += magic_bytes;
-  if (read_u64(in) != IR_BYTES_VERSION || read_u64(in) != IR_OP_COUNT) fail(in, "another version wrote them");
+  if (read_u64(in) != IR_BYTES_VERSION || read_u64(in) != IR_OP_COUNT)
+    fail(in, "they were written by another version");
   *target = read_text(in);
   int flags = read_below(in, 2 * KERNEL_UNCHECKED);
   in->kernel->fast_math = flags & KERNEL_FAST_MATH;
@@ -238,11 +241,15 @@ static void read_kernel(Input *in, const char **target) {
   read_function(in, in->kernel->body);
   int tasks = read_count(in);
   for (int i = 0; i < tasks && !in->why; i++) read_task(in);
-  if (!in->why && in->at != in->end) fail(in, "something follows the last task");
+  if (!in->why && in->at != in->end) fail(in, "something follows after the last task");
 }
 
-IrKernel *ir_read_bytes(Scratch *scratch, const uint8_t *data, int64_t length, const char **target, Error *err) {
-  Input in = {.scratch = scratch, .kernel = ir_kernel_create(scratch, ""), .at = data, .end = data + length};
+IrKernel *ir_read_bytes(Scratch *scratch, const uint8_t *data, int64_t length, const char **target,
+                        Error *err) {
+  Input in = {.scratch = scratch,
+              .kernel = ir_kernel_create(scratch, ""),
+              .at = data,
+              .end = data + length};
   const char *read_target = "";
   read_kernel(&in, &read_target);
   Error why;

@@ -8,8 +8,8 @@
 #include "ir/attribute.h"
 
 bool ir_read_fail(IrReader *r, const char *what, Str name) {
-  return error_set(r->err, RG_ERROR_IR, "line %d: %s '%.*s'", r->line, what, name.length < 60 ? name.length : 60,
-                   name.data);
+  return error_set(r->err, RG_ERROR_IR, "line %d: %s '%.*s'", r->line, what,
+                   name.length < 60 ? name.length : 60, name.data);
 }
 
 void ir_read_skip_spaces(IrReader *r) {
@@ -50,7 +50,8 @@ bool ir_read_try_char(IrReader *r, char c) {
 bool ir_read_expect_char(IrReader *r, char c) {
   if (ir_read_try_char(r, c)) return true;
   Str met = *r->at && *r->at != '\n' ? (Str){r->at, 1} : STR("end of line");
-  return error_set(r->err, RG_ERROR_IR, "line %d: expected '%c' before '%.*s'", r->line, c, met.length, met.data);
+  return error_set(r->err, RG_ERROR_IR, "line %d: expected '%c' before '%.*s'", r->line, c,
+                   met.length, met.data);
 }
 
 bool ir_read_try_word(IrReader *r, const char *word) {
@@ -61,8 +62,8 @@ bool ir_read_try_word(IrReader *r, const char *word) {
 
 bool ir_read_expect_word(IrReader *r, const char *word) {
   Str met = ir_read_take_word(r);
-  return str_is(met, word) ||
-         error_set(r->err, RG_ERROR_IR, "line %d: expected '%s' before '%.*s'", r->line, word, met.length, met.data);
+  return str_is(met, word) || error_set(r->err, RG_ERROR_IR, "line %d: expected '%s' before '%.*s'",
+                                        r->line, word, met.length, met.data);
 }
 
 bool ir_read_i64(IrReader *r, int64_t *value) {
@@ -80,8 +81,8 @@ bool ir_read_i32(IrReader *r, int32_t *value) {
   int64_t wide;
   if (!ir_read_i64(r, &wide)) return false;
   *value = (int32_t)wide;
-  return wide == *value ||
-         error_set(r->err, RG_ERROR_IR, "line %d: %lld needs more than 32 bits", r->line, (long long)wide);
+  return wide == *value || error_set(r->err, RG_ERROR_IR, "line %d: %lld needs more than 32 bits",
+                                     r->line, (long long)wide);
 }
 
 bool ir_read_type(IrReader *r, Type *type) {
@@ -107,7 +108,8 @@ bool ir_read_name(IrReader *r, const char **name) {
   StrBuf text;
   strbuf_init(&text, r->scratch);
   for (r->at++; *r->at && *r->at != '"' && *r->at != '\n'; r->at++) {
-    if (*r->at == '\\' && r->at[1] == 'x' && isxdigit((unsigned char)r->at[2]) && isxdigit((unsigned char)r->at[3])) {
+    if (*r->at == '\\' && r->at[1] == 'x' && isxdigit((unsigned char)r->at[2]) &&
+        isxdigit((unsigned char)r->at[3])) {
       strbuf_char(&text, (char)strtol((char[]){r->at[2], r->at[3], 0}, NULL, 16));
       r->at += 3;
     } else {

@@ -1,4 +1,4 @@
-/* reader.h - a text being read: where, on which line, and the words and numbers that stand there.
+/* reader.h - a text being read: the position, the line, and the words and numbers found there.
  * Every function leaves the first failure in err; those that answer bool are false from it. */
 #ifndef RG_IR_READER_H
 #define RG_IR_READER_H
@@ -19,10 +19,10 @@ typedef struct IrReader {
 
 /* False: "line N: <what> '<name>'". */
 bool ir_read_fail(IrReader *r, const char *what, Str name);
-/* Comments too; skip_lines also goes over line ends and counts them. */
+/* Skips comments, too; skip_lines also skips and counts line ends. */
 void ir_read_skip_spaces(IrReader *r);
 void ir_read_skip_lines(IrReader *r);
-/* The word that comes next on this line, empty when none does; peek does not move. */
+/* The next word on this line, empty if there is none; peek does not move. */
 Str ir_read_peek_word(IrReader *r);
 Str ir_read_take_word(IrReader *r);
 bool ir_read_try_char(IrReader *r, char c);

@@ -1,9 +1,10 @@
-/* task.h - what crosses to code generation: a host region and tasks, without any tree.
+/* task.h - the input of code generation: a host region and tasks, without any tree.
  *
- * frame: the launch's 8-byte slots. Slots 0..args-1: the arguments; slot args: the result; then what the
- * host region hands to bodies (FRAME_SET before RUN, FRAME_GET inside) and what reductions bring back
- * (the host region sets the identity or start value, the task combines into the slot atomically, the
- * host region reads it by FRAME_LOAD after RUN). A value of any scalar type sits in the low bytes of its slot. */
+ * frame: the launch's 8-byte slots. Slots 0..args-1: the arguments; slot args: the result; then
+ * values that the host region passes to bodies (FRAME_SET before RUN, FRAME_GET inside) and results
+ * of reductions (the host region sets the identity or start value, the task combines into the slot
+ * atomically, the host region reads it by FRAME_LOAD after RUN). A value of any scalar type is in
+ * the low bytes of its slot. */
 #ifndef RG_IR_TASK_H
 #define RG_IR_TASK_H
 
@@ -11,9 +12,11 @@
 
 typedef enum IrTaskKind {
   TASK_RANGE,  /* over begin..end per axis, from the frame; body params: the indices */
-  TASK_LEAVES, /* over the active nodes of one manager; body holds NEAR, GRID, ROW; params as LEAVES */
-  TASK_NODES   /* over the active nodes of one manager, one iteration per node; body params: the node's coordinates; after
-                * `places`, where it is used, its cursor (ptr) behind these */
+  /* over the active nodes of one manager; body holds NEAR, GRID, ROW; params as LEAVES */
+  TASK_LEAVES,
+  /* over the active nodes of one manager, one iteration per node; body params: the node's
+   * coordinates; after `places`, where it is used, its cursor (ptr) behind these */
+  TASK_NODES
 } IrTaskKind;
 
 typedef struct IrReduction {
@@ -29,30 +32,41 @@ struct IrTask {
   int32_t axis_count;
   int32_t bounds;         /* RANGE: first frame slot of axis_count pairs (begin, end), i64 each */
   Type index;             /* of the body's indices: RANGE, NODES, `cells`: i32 or i64 */
-  int32_t level;          /* LEAVES, NODES: kernel->levels: the node level that it goes over; before `places` */
-  bool cells;             /* LEAVES, from `tasks` until `leaf`: the body is still that of one cell of `cells_level`, */
-  int32_t cells_level;    /* a level below `level`; its params are the cell's indices (type `index`, axis_count) */
-  bool remembers;         /* its iterations may change the masks it visits: ACTIVE_BITS reads what was remembered */
+  /* LEAVES, NODES: kernel->levels: the node level that it goes over; before `places` */
+  int32_t level;
+  /* LEAVES, from `tasks` until `leaf`: the body is still that of one cell of `cells_level`, */
+  bool cells;
+  /* a level below `level`; its params are the cell's indices (type `index`, axis_count) */
+  int32_t cells_level;
+  /* its iterations may change the masks it visits: ACTIVE_BITS reads the saved words */
+  bool remembers;
   int32_t tree, manager;  /* LEAVES, NODES: after `places` */
-  int32_t factors[SNODE_MAX_AXES]; /* LEAVES: cells of a node per axis: coordinates = node coordinates * factor */
+  /* LEAVES: cells of a node per axis: coordinates = node coordinates * factor */
+  int32_t factors[SNODE_MAX_AXES];
   int32_t block;
-  int32_t cost;           /* estimate per position (`cells`: per cell): ops, weighted; for chunk sizes */
-  int32_t twin;           /* task that does the same with own copies of what it updates, where those pay; 0: none */
-  VEC(int32_t) own;       /* of a twin: the fields that it updates in each worker's own copy: the device adds these up */
+  /* estimate per position (`cells`: per cell): ops, weighted; for chunk sizes */
+  int32_t cost;
+  int32_t twin;           /* its privatised version, which updates private copies; 0: none */
+  /* of a privatised version: the fields that it updates in private copies, which the device sums */
+  VEC(int32_t) own;
   bool independent;       /* the user's promise: no element is written by two iterations */
   bool may_deactivate;    /* the host collects after it */
   VEC(IrReduction) reductions; /* REDUCE in the body: operand 0 is a FRAME_GET of the slot */
-  /* bounds (RANGE): where every place of the body is inside its shape, per axis of the range. */
+  /* bounds (RANGE): the interior, where every place of the body is inside its shape, per axis of
+   * the range. */
   bool has_interior;
   int64_t interior_begin[SNODE_MAX_AXES], interior_end[SNODE_MAX_AXES];
   IrRegion *interior;     /* the body without checks; NULL: none */
 };
 
-/* write.c: canonical bytes. Little-endian, no pointer, no name of the user's, equal for equal kernels; `target` is
- * "x86-64-v3", "native-..", "sm_90". bytes.read is the other half, in the codegen library. */
+/* write.c: canonical bytes. Little-endian, no pointers, no user names, equal for equal kernels;
+ * `target` is "x86-64-v3", "native-..", "sm_90". bytes.read is the other half, in the codegen
+ * library. */
 typedef struct IrBytes { uint8_t *data; int64_t length; } IrBytes;
 IrBytes ir_write(Scratch *scratch, const IrKernel *kernel, const char *target);
-/* Rebuilds kernel (trees without SNodeTree) and target. NULL with ir.invalid for any corrupt input. */
-IrKernel *ir_read_bytes(Scratch *scratch, const uint8_t *data, int64_t length, const char **target, Error *err);
+/* Rebuilds kernel (trees without SNodeTree) and target. NULL with ir.invalid for any corrupt
+ * input. */
+IrKernel *ir_read_bytes(Scratch *scratch, const uint8_t *data, int64_t length, const char **target,
+                        Error *err);
 
 #endif

@@ -1,8 +1,9 @@
-/* verify.c - is this a kernel? Counts and types of operands, visibility, regions, exits, table entries.
- * Runs after every pass in debug, and over everything that was read, so it believes nothing.
- * One walk: a value is visible from its line to the end of its region; `visible` says so by id.
- * `loops` counts the LOOPs, FORs and serial RANGEs and ACTIVEs that an exit may leave; inside a parallel body the
- * count starts anew, and a CONTINUE of exactly that many levels ends the iteration. */
+/* verify.c - is this a valid kernel? Counts and types of operands, visibility, regions, exits,
+ * table entries. Runs after every pass in debug builds, and on everything that was read, so it
+ * trusts nothing. One walk: a value is visible from its line to the end of its region; `visible`
+ * says so by id. `loops` counts the LOOPs, FORs and serial RANGEs and ACTIVEs that an exit may
+ * leave; inside a parallel body the count starts from 0, and a CONTINUE of exactly that many levels
+ * ends the iteration. */
 #include "base/bits.h"
 #include "ir/attribute.h"
 #include "ir/task.h"
@@ -19,11 +20,12 @@ typedef struct Verifier {
 
 static bool wrong(Verifier *v, const IrInst *inst, const char *what) {
   const char *text = ir_inst_text(inst);
-  if (inst->line) return error_set(v->err, RG_ERROR_IR, "line %d: '%s': %s", inst->line, text, what);
+  if (inst->line)
+    return error_set(v->err, RG_ERROR_IR, "line %d: '%s': %s", inst->line, text, what);
   return error_set(v->err, RG_ERROR_IR, "'%s': %s", text, what);
 }
 
-/* -- types --------------------------------------------------------------------------------------------- */
+/* -- types ------------------------------------------------------------------------------------- */
 
 static bool is_number(Type t) { return type_is_integer(t) || type_is_float(t); }
 static bool is_integer_or_bool(Type t) { return type_is_integer(t) || type_is_bool(t); }
@@ -45,21 +47,30 @@ static bool all_integers(const IrInst *inst, int first) {
 
 /* Operands and result of one type, of a class that the op takes. */
 static bool verify_uniform(Verifier *v, const IrInst *inst, bool (*fits)(Type)) {
-  if (!all_of_type(inst, 0, inst->type)) return wrong(v, inst, "operands and result must be of one type");
+  if (!all_of_type(inst, 0, inst->type))
+    return wrong(v, inst, "operands and result must be of one type");
   return fits(inst->type) || wrong(v, inst, "does not take this type");
 }
 
 static bool verify_comparison(Verifier *v, const IrInst *inst) {
-  if (!type_is_bool(inst->type)) return wrong(v, inst, "gives a bool");
+  if (!type_is_bool(inst->type)) return wrong(v, inst, "has a bool result");
   Type type = type_at(inst, 0);
   if (!type_equal(type, type_at(inst, 1))) return wrong(v, inst, "operands must be of one type");
   bool equality = inst->op == IR_EQ || inst->op == IR_NE;
-  return is_number(type) || (equality && type_is_bool(type)) || wrong(v, inst, "does not take this type");
+  return is_number(type) || (equality && type_is_bool(type)) ||
+         wrong(v, inst, "does not take this type");
 }
 
 static bool verify_arithmetic(Verifier *v, const IrInst *inst) {
   switch (inst->op) {
-  case IR_ADD: case IR_SUB: case IR_MUL: case IR_FLOORDIV: case IR_MOD: case IR_NEG: case IR_MIN: case IR_MAX:
+  case IR_ADD:
+  case IR_SUB:
+  case IR_MUL:
+  case IR_FLOORDIV:
+  case IR_MOD:
+  case IR_NEG:
+  case IR_MIN:
+  case IR_MAX:
   case IR_ABS:
     return verify_uniform(v, inst, is_number);
   case IR_BAND: case IR_BOR: case IR_BXOR: case IR_BNOT:
@@ -68,18 +79,21 @@ static bool verify_arithmetic(Verifier *v, const IrInst *inst) {
     return verify_uniform(v, inst, type_is_integer);
   case IR_SELECT:
     if (!type_is_bool(type_at(inst, 0))) return wrong(v, inst, "needs a bool first");
-    return all_of_type(inst, 1, inst->type) || wrong(v, inst, "operands and result must be of one type");
+    return all_of_type(inst, 1, inst->type) ||
+           wrong(v, inst, "operands and result must be of one type");
   case IR_CONVERT:
-    return (is_element(inst->type) && is_element(type_at(inst, 0))) || wrong(v, inst, "converts numbers and bools");
+    return (is_element(inst->type) && is_element(type_at(inst, 0))) ||
+           wrong(v, inst, "converts numbers and bools");
   default: /* DIV POW and the mathematical functions */
     return verify_uniform(v, inst, type_is_float);
   }
 }
 
-/* -- attributes ---------------------------------------------------------------------------------------- */
+/* -- attributes -------------------------------------------------------------------------------- */
 
 static bool verify_axes(Verifier *v, const IrInst *inst) {
-  return (inst->axis_count >= 0 && inst->axis_count <= SNODE_MAX_AXES) || wrong(v, inst, "too many axes");
+  return (inst->axis_count >= 0 && inst->axis_count <= SNODE_MAX_AXES) ||
+         wrong(v, inst, "too many axes");
 }
 
 static bool verify_imm(Verifier *v, const IrInst *inst) {
@@ -91,9 +105,11 @@ static bool verify_imm(Verifier *v, const IrInst *inst) {
            wrong(v, inst, "the value does not fit its type");
   case IR_ARG:
     if (inst->imm < 0 || inst->imm >= kernel->args.count) return wrong(v, inst, "no such argument");
-    return type_equal(inst->type, kernel->args.items[inst->imm].type) || wrong(v, inst, "not the argument's type");
+    return type_equal(inst->type, kernel->args.items[inst->imm].type) ||
+           wrong(v, inst, "not the argument's type");
   case IR_FRAME_GET: case IR_FRAME_SET: case IR_FRAME_LOAD:
-    return (inst->imm >= 0 && inst->imm < kernel->frame_slots) || wrong(v, inst, "no such frame slot");
+    return (inst->imm >= 0 && inst->imm < kernel->frame_slots) ||
+           wrong(v, inst, "no such frame slot");
   case IR_RUN:
     return (inst->imm >= 0 && inst->imm < kernel->tasks.count) || wrong(v, inst, "no such task");
   case IR_TREE_ROOT: case IR_OWN:
@@ -108,50 +124,65 @@ static bool verify_imm(Verifier *v, const IrInst *inst) {
   return true;
 }
 
-/* An op that has no such entry by its row may still name one; 0 is then no entry at all. */
-static bool is_entry(int32_t number, int count, bool has) { return number >= 0 && number < count + (!has && !count); }
+/* An op without such an entry in its row may still name one; 0 then means none. */
+static bool is_entry(int32_t number, int count, bool has) {
+  return number >= 0 && number < count + (!has && !count);
+}
 
 static bool verify_tables(Verifier *v, const IrInst *inst) {
   const IrKernel *kernel = v->kernel;
-  if (!is_entry(inst->field, kernel->fields.count, ir_has_field(inst->op))) return wrong(v, inst, "no such field");
-  if (!is_entry(inst->level, kernel->levels.count, ir_has_level(inst->op))) return wrong(v, inst, "no such level");
-  if (!is_entry(inst->tree, kernel->trees.count, ir_has_tree(inst))) return wrong(v, inst, "no such tree");
+  if (!is_entry(inst->field, kernel->fields.count, ir_has_field(inst->op)))
+    return wrong(v, inst, "no such field");
+  if (!is_entry(inst->level, kernel->levels.count, ir_has_level(inst->op)))
+    return wrong(v, inst, "no such level");
+  if (!is_entry(inst->tree, kernel->trees.count, ir_has_tree(inst)))
+    return wrong(v, inst, "no such tree");
   return verify_axes(v, inst) && verify_imm(v, inst);
 }
 
 /* Some ops belong to the host region, some to bodies, some to the rows of a leaf. */
 static bool verify_home(Verifier *v, const IrInst *inst) {
   switch (inst->op) {
-  case IR_FRAME_SET: case IR_FRAME_LOAD: case IR_RUN: case IR_COUNT: case IR_CLEAR: case IR_RETURN: case IR_REMEMBER:
-    return !v->in_body || wrong(v, inst, "stands in the host region");
+  case IR_FRAME_SET:
+  case IR_FRAME_LOAD:
+  case IR_RUN:
+  case IR_COUNT:
+  case IR_CLEAR:
+  case IR_RETURN:
+  case IR_REMEMBER: return !v->in_body || wrong(v, inst, "belongs in the host region");
   case IR_FRAME_GET: case IR_REDUCE: case IR_GRID: case IR_ROW: case IR_NEAR:
-    return v->in_body || wrong(v, inst, "stands in a parallel loop");
-  case IR_LANE: case IR_ROW_LIVE: case IR_CELL: case IR_ROW_LOAD: return v->in_row || wrong(v, inst, "stands in a row");
+    return v->in_body || wrong(v, inst, "belongs in a parallel loop");
+  case IR_LANE:
+  case IR_ROW_LIVE:
+  case IR_CELL:
+  case IR_ROW_LOAD: return v->in_row || wrong(v, inst, "belongs in a row");
   case IR_ARG: return !v->is_final || !v->in_body || wrong(v, inst, "is a frame slot in a task");
   default: return true;
   }
 }
 
-/* -- operands ------------------------------------------------------------------------------------------ */
+/* -- operands ---------------------------------------------------------------------------------- */
 
 static bool verify_operands(Verifier *v, const IrInst *inst) {
   int count = ir_op_info[inst->op].operand_count;
   if (count >= 0 && inst->operand_count != count) return wrong(v, inst, "wrong number of operands");
   for (int i = 0; i < inst->operand_count; i++) {
     const IrInst *operand = inst->operands[i];
-    if (!operand || operand->id < 0 || operand->id >= v->kernel->next_id || v->visible[operand->id] != operand)
+    if (!operand || operand->id < 0 || operand->id >= v->kernel->next_id ||
+        v->visible[operand->id] != operand)
       return wrong(v, inst, "an operand is not visible here");
     if (type_is_none(operand->type)) return wrong(v, inst, "an operand has no value");
     bool takes_var = i == 0 && (inst->op == IR_GET || inst->op == IR_SET || inst->op == IR_REDUCE);
     takes_var |= inst->op == IR_POP && operand->op == IR_VAR;
     if (operand->op == IR_VAR && !takes_var) return wrong(v, inst, "a variable is read by 'get'");
-    if (takes_var && operand->op != IR_VAR && !(inst->op == IR_REDUCE && operand->op == IR_FRAME_GET))
+    if (takes_var && operand->op != IR_VAR &&
+        !(inst->op == IR_REDUCE && operand->op == IR_FRAME_GET))
       return wrong(v, inst, "needs a variable");
   }
   return true;
 }
 
-/* The type of the element at a place; NONE when the operand is none. */
+/* The type of the element at a place; NONE if the operand is not a place. */
 static Type element_of(const Verifier *v, const IrInst *place) {
   return ir_has_field(place->op) ? v->kernel->fields.items[place->field].type : TYPE(NONE);
 }
@@ -164,17 +195,18 @@ static bool verify_access(Verifier *v, const IrInst *inst) {
   return type_equal(inst->type, element) || wrong(v, inst, "the result is not of the field's type");
 }
 
-/* One integer per axis of `node`; without trees (stage 3) nothing is left to compare with. */
+/* One integer per axis of `node`; without trees (stage 3) there is nothing to compare with. */
 static bool verify_indices(Verifier *v, const IrInst *inst, const SNode *node) {
   if (!all_integers(inst, 0)) return wrong(v, inst, "indices are integers");
   return !node || inst->operand_count == node->rank || wrong(v, inst, "wrong number of indices");
 }
 
-/* The indices of a list are those of its level without the list's own; behind them APPEND has a value and POP a variable
- * per component. */
+/* The indices of a list are those of its level without the list's own; they are followed by a value
+ * (APPEND) or a variable (POP) per component. */
 static bool verify_list(Verifier *v, const IrInst *inst, const SNode *node) {
   if (!node) return true;
-  int indices = node->rank - 1, more = inst->op == IR_APPEND || inst->op == IR_POP ? node->component_count : 0;
+  int indices = node->rank - 1,
+      more = inst->op == IR_APPEND || inst->op == IR_POP ? node->component_count : 0;
   if (!snode_has_lists(node)) return wrong(v, inst, "its level has no lists");
   if (inst->operand_count != indices + more) return wrong(v, inst, "wrong number of operands");
   for (int i = 0; i < indices; i++)
@@ -189,7 +221,7 @@ static bool verify_list(Verifier *v, const IrInst *inst, const SNode *node) {
 static bool verify_cell(Verifier *v, const IrInst *inst) {
   const SNode *node = v->kernel->levels.items[inst->level].node;
   return inst->op == IR_DEACTIVATE && node && snode_has_lists(node) ? verify_list(v, inst, node)
-                                                                          : verify_indices(v, inst, node);
+                                                                    : verify_indices(v, inst, node);
 }
 
 /* Indices, and how many cells. */
@@ -205,9 +237,11 @@ static bool verify_block(Verifier *v, const IrInst *inst) {
 static bool verify_memory(Verifier *v, const IrInst *inst) {
   if (!is_pointer(type_at(inst, 0))) return wrong(v, inst, "needs an address first");
   if (inst->lanes < 0 || inst->lanes > 64) return wrong(v, inst, "too many lanes");
-  Type element = inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE ? type_at(inst, 1) : inst->type;
+  Type element =
+      inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE ? type_at(inst, 1) : inst->type;
   if (!is_element(element)) return wrong(v, inst, "elements are numbers and bools");
-  if (inst->op == IR_ROW_LOAD && inst->extent[0] < 1) return wrong(v, inst, "needs the extent of its row");
+  if (inst->op == IR_ROW_LOAD && inst->extent[0] < 1)
+    return wrong(v, inst, "needs the extent of its row");
   if (inst->op == IR_ROW_LOAD)
     return (is_pointer(type_at(inst, 1)) && type_is_integer(type_at(inst, 2))) ||
            wrong(v, inst, "needs two addresses and a position");
@@ -227,27 +261,52 @@ static bool verify_call(Verifier *v, const IrInst *inst) {
 static bool verify_value(Verifier *v, const IrInst *inst) {
   const IrKernel *kernel = v->kernel;
   switch (inst->op) {
-  case IR_CONST: case IR_ARG: case IR_FRAME_GET: case IR_FRAME_LOAD: case IR_VAR: case IR_TREE_ROOT: case IR_AMBIENT:
-  case IR_BREAK: case IR_CONTINUE: case IR_RETURN: case IR_COUNT: case IR_CLEAR: case IR_REMEMBER: case IR_ROW_LIVE:
+  case IR_CONST:
+  case IR_ARG:
+  case IR_FRAME_GET:
+  case IR_FRAME_LOAD:
+  case IR_VAR:
+  case IR_TREE_ROOT:
+  case IR_AMBIENT:
+  case IR_BREAK:
+  case IR_CONTINUE:
+  case IR_RETURN:
+  case IR_COUNT:
+  case IR_CLEAR:
+  case IR_REMEMBER:
+  case IR_ROW_LIVE:
   case IR_RUN: case IR_LOOP:
     return true;
   case IR_PARAM: return wrong(v, inst, "belongs to a region's parameters");
   case IR_FAULT: return type_equal(type_at(inst, 0), TYPE(F64)) || wrong(v, inst, "takes an f64");
-  case IR_FRAME_SET: return is_element(type_at(inst, 0)) || wrong(v, inst, "takes numbers and bools");
+  case IR_FRAME_SET:
+    return is_element(type_at(inst, 0)) || wrong(v, inst, "takes numbers and bools");
   case IR_GET: case IR_LANE:
     return all_of_type(inst, 0, inst->type) || wrong(v, inst, "result and operand differ in type");
   case IR_SET: case IR_REDUCE:
-    return type_equal(type_at(inst, 0), type_at(inst, 1)) || wrong(v, inst, "variable and value differ in type");
-  case IR_EQ: case IR_NE: case IR_LT: case IR_LE: case IR_GT: case IR_GE: return verify_comparison(v, inst);
+    return type_equal(type_at(inst, 0), type_at(inst, 1)) ||
+           wrong(v, inst, "variable and value differ in type");
+  case IR_EQ:
+  case IR_NE:
+  case IR_LT:
+  case IR_LE:
+  case IR_GT:
+  case IR_GE: return verify_comparison(v, inst);
   case IR_PLACE: return verify_indices(v, inst, kernel->fields.items[inst->field].node);
-  case IR_LOAD: case IR_STORE: case IR_UPDATE: case IR_RMW: case IR_CAS: return verify_access(v, inst);
+  case IR_LOAD:
+  case IR_STORE:
+  case IR_UPDATE:
+  case IR_RMW:
+  case IR_CAS: return verify_access(v, inst);
   case IR_ACTIVATE: case IR_DEACTIVATE: case IR_IS_ACTIVE: return verify_cell(v, inst);
   case IR_APPEND: case IR_POP: case IR_LENGTH:
     return verify_list(v, inst, kernel->levels.items[inst->level].node);
   case IR_CALL: return verify_call(v, inst);
   case IR_ACTIVE_BITS: return verify_block(v, inst);
   case IR_BITS: return type_equal(type_at(inst, 0), TYPE(U64)) || wrong(v, inst, "needs a u64");
-  case IR_NEAR: case IR_RANGE: case IR_ROW: return all_integers(inst, 0) || wrong(v, inst, "operands are integers");
+  case IR_NEAR:
+  case IR_RANGE:
+  case IR_ROW: return all_integers(inst, 0) || wrong(v, inst, "operands are integers");
   case IR_CELL: return inst->operand_count > 0 || wrong(v, inst, "needs positions and cursors");
   case IR_IF: return type_is_bool(type_at(inst, 0)) || wrong(v, inst, "needs a bool");
   case IR_FOR:
@@ -256,23 +315,43 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_ACTIVE: case IR_LEAVES: case IR_GRID: return true;
   case IR_OFFSET: return verify_offset(v, inst);
   case IR_OWN: return is_pointer(type_at(inst, 0)) || wrong(v, inst, "needs a pointer");
-  case IR_MEM_LOAD: case IR_MEM_STORE: case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS: case IR_ROW_LOAD:
-    return verify_memory(v, inst);
+  case IR_MEM_LOAD:
+  case IR_MEM_STORE:
+  case IR_MEM_UPDATE:
+  case IR_MEM_RMW:
+  case IR_MEM_CAS:
+  case IR_ROW_LOAD: return verify_memory(v, inst);
   default: return verify_arithmetic(v, inst);
   }
 }
 
-/* What each op gives: nothing, an address, a bool, an i64, a place, or any element. */
+/* The result of each op: nothing, an address, a bool, an i64, a place, or any element. */
 static bool verify_result(Verifier *v, const IrInst *inst) {
   Type expected = TYPE(NONE);
   switch (inst->op) {
-  case IR_FRAME_SET: case IR_SET: case IR_STORE: case IR_UPDATE: case IR_REDUCE: case IR_ACTIVATE: case IR_DEACTIVATE:
-  case IR_CLEAR: case IR_BREAK: case IR_CONTINUE: case IR_RETURN: case IR_MEM_STORE: case IR_MEM_UPDATE: case IR_RUN:
+  case IR_FRAME_SET:
+  case IR_SET:
+  case IR_STORE:
+  case IR_UPDATE:
+  case IR_REDUCE:
+  case IR_ACTIVATE:
+  case IR_DEACTIVATE:
+  case IR_CLEAR:
+  case IR_BREAK:
+  case IR_CONTINUE:
+  case IR_RETURN:
+  case IR_MEM_STORE:
+  case IR_MEM_UPDATE:
+  case IR_RUN:
   case IR_FAULT: case IR_POP: case IR_REMEMBER:
     break;
   case IR_CALL: return true; /* verify_call */
   case IR_PLACE: case IR_CELL: expected = TYPE(PLACE); break;
-  case IR_NEAR: case IR_TREE_ROOT: case IR_OWN: case IR_AMBIENT: case IR_OFFSET: expected = TYPE(PTR); break;
+  case IR_NEAR:
+  case IR_TREE_ROOT:
+  case IR_OWN:
+  case IR_AMBIENT:
+  case IR_OFFSET: expected = TYPE(PTR); break;
   case IR_IS_ACTIVE: case IR_ROW_LIVE: expected = TYPE(BOOL); break;
   case IR_ACTIVE_BITS: expected = TYPE(U64); break;
   case IR_COUNT: expected = TYPE(I64); break;
@@ -280,20 +359,22 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   default:
     if (ir_op_info[inst->op].flags & IR_REGIONS) break;
     if (inst->op == IR_SELECT && is_pointer(inst->type)) return true;
-    return (is_element(inst->type) && type_is_scalar(inst->type)) || wrong(v, inst, "gives a number or a bool");
+    return (is_element(inst->type) && type_is_scalar(inst->type)) ||
+           wrong(v, inst, "has a number or bool result");
   }
-  if (type_is_none(expected)) return type_is_none(inst->type) || wrong(v, inst, "gives nothing");
-  return type_equal(inst->type, expected) || wrong(v, inst, "gives another type");
+  if (type_is_none(expected)) return type_is_none(inst->type) || wrong(v, inst, "has no result");
+  return type_equal(inst->type, expected) || wrong(v, inst, "has the wrong result type");
 }
 
-/* -- regions ------------------------------------------------------------------------------------------- */
+/* -- regions ----------------------------------------------------------------------------------- */
 
 /* A number for each number of the results, in their order. */
 static bool returns_results(const IrKernel *kernel, const IrInst *inst) {
   int at = 0;
   for (int i = 0; i < kernel->results.count; i++)
     for (int part = 0; part < type_parts(kernel->results.items[i]); part++, at++)
-      if (at >= inst->operand_count || !type_equal(inst->operands[at]->type, type_element(kernel->results.items[i])))
+      if (at >= inst->operand_count ||
+          !type_equal(inst->operands[at]->type, type_element(kernel->results.items[i])))
         return false;
   return at == inst->operand_count;
 }
@@ -305,7 +386,8 @@ static bool verify_exit(Verifier *v, const IrInst *inst) {
            wrong(v, inst, "not the kernel's results");
   }
   int levels = v->loops - (inst->op == IR_BREAK || !v->in_body);
-  return (inst->imm >= 0 && inst->imm <= levels) || wrong(v, inst, "leaves more loops than there are");
+  return (inst->imm >= 0 && inst->imm <= levels) ||
+         wrong(v, inst, "leaves more loops than there are");
 }
 
 static bool params_are(const IrRegion *region, int first, bool (*fits)(Type)) {
@@ -323,14 +405,17 @@ static bool verify_shape(Verifier *v, const IrInst *inst) {
     return (params == 1 && type_equal(body->params.items[0]->type, type_at(inst, 0))) ||
            wrong(v, inst, "needs one parameter of its bounds' type");
   case IR_BITS:
-    return (params == 1 && params_are(body, 0, type_is_integer)) || wrong(v, inst, "needs one integer parameter");
+    return (params == 1 && params_are(body, 0, type_is_integer)) ||
+           wrong(v, inst, "needs one integer parameter");
   case IR_RANGE:
-    if (params < 1 || params > SNODE_MAX_AXES || inst->operand_count != 2 * params || inst->axis_count != params)
+    if (params < 1 || params > SNODE_MAX_AXES || inst->operand_count != 2 * params ||
+        inst->axis_count != params)
       return wrong(v, inst, "needs a begin and an end per parameter");
     return params_are(body, 0, type_is_integer) || wrong(v, inst, "indices are integers");
   case IR_ACTIVE:
     node = v->kernel->levels.items[inst->level].node;
-    if (!node || node->rank != params) return wrong(v, inst, "needs a parameter per axis of its level");
+    if (!node || node->rank != params)
+      return wrong(v, inst, "needs a parameter per axis of its level");
     return params_are(body, 0, type_is_integer) || wrong(v, inst, "indices are integers");
   case IR_GRID:
     if (params != inst->axis_count) return wrong(v, inst, "needs a parameter per extent");
@@ -338,20 +423,24 @@ static bool verify_shape(Verifier *v, const IrInst *inst) {
       if (inst->extent[i] < 1) return wrong(v, inst, "extents are positive");
     return params_are(body, 0, type_is_integer) || wrong(v, inst, "positions are integers");
   case IR_ROW:
-    if (inst->width < 1 || inst->width > 64 || !is_power_of_two((uint64_t)inst->width) || inst->begin < 0 ||
-        inst->end < inst->begin || (inst->end - inst->begin) % inst->width)
+    if (inst->width < 1 || inst->width > 64 || !is_power_of_two((uint64_t)inst->width) ||
+        inst->begin < 0 || inst->end < inst->begin || (inst->end - inst->begin) % inst->width)
       return wrong(v, inst, "begin, end and width do not fit");
-    if (inst->masked && (inst->end > 64 || !inst->operand_count || !type_equal(type_at(inst, inst->operand_count - 1), TYPE(U64))))
-      return wrong(v, inst, "a masked row has 64 cells at most, and a u64 last");
-    return (params == 1 && params_are(body, 0, type_is_integer)) || wrong(v, inst, "needs one integer parameter");
-  case IR_LEAVES: return (params >= 1 && is_pointer(body->params.items[0]->type)) || wrong(v, inst, "needs a cursor");
+    if (inst->masked && (inst->end > 64 || !inst->operand_count ||
+                         !type_equal(type_at(inst, inst->operand_count - 1), TYPE(U64))))
+      return wrong(v, inst, "a masked row has at most 64 cells, and a u64 last");
+    return (params == 1 && params_are(body, 0, type_is_integer)) ||
+           wrong(v, inst, "needs one integer parameter");
+  case IR_LEAVES:
+    return (params >= 1 && is_pointer(body->params.items[0]->type)) ||
+           wrong(v, inst, "needs a cursor");
   default: return params == 0 || wrong(v, inst, "has no parameters");
   }
 }
 
 static bool verify_region(Verifier *v, const IrRegion *region, int depth);
 
-/* Loops count for exits inside; a parallel body starts a count of its own. */
+/* Loops count for exits inside; a parallel body starts its own count. */
 static bool verify_regions(Verifier *v, const IrInst *inst, int depth) {
   int loops = v->loops;
   bool in_body = v->in_body, in_row = v->in_row;
@@ -375,8 +464,20 @@ static bool verify_regions(Verifier *v, const IrInst *inst, int depth) {
 
 static bool is_left_at_the_end(IrOp op) {
   switch (op) {
-  case IR_RANGE: case IR_ACTIVE: case IR_LEAVES: case IR_LOAD: case IR_STORE: case IR_UPDATE: case IR_RMW: case IR_CAS:
-  case IR_ACTIVATE: case IR_DEACTIVATE: case IR_IS_ACTIVE: case IR_COUNT: case IR_CLEAR: case IR_NEAR:
+  case IR_RANGE:
+  case IR_ACTIVE:
+  case IR_LEAVES:
+  case IR_LOAD:
+  case IR_STORE:
+  case IR_UPDATE:
+  case IR_RMW:
+  case IR_CAS:
+  case IR_ACTIVATE:
+  case IR_DEACTIVATE:
+  case IR_IS_ACTIVE:
+  case IR_COUNT:
+  case IR_CLEAR:
+  case IR_NEAR:
   case IR_APPEND: case IR_POP: case IR_LENGTH:
     return false;
   default: return !(ir_op_info[op].flags & IR_HIGH);
@@ -385,8 +486,8 @@ static bool is_left_at_the_end(IrOp op) {
 
 static bool introduce(Verifier *v, const IrInst *inst, const IrRegion *region) {
   if (inst->id < 0 || inst->id >= v->kernel->next_id || v->seen[inst->id])
-    return wrong(v, inst, "its id is not its own");
-  if (inst->region != region) return wrong(v, inst, "stands in another region than it says");
+    return wrong(v, inst, "its id is not unique");
+  if (inst->region != region) return wrong(v, inst, "is in another region than its `region`");
   v->seen[inst->id] = true;
   v->visible[inst->id] = inst;
   return true;
@@ -394,12 +495,15 @@ static bool introduce(Verifier *v, const IrInst *inst, const IrRegion *region) {
 
 static bool verify_inst(Verifier *v, const IrInst *inst, int depth) {
   if ((unsigned)inst->op >= IR_OP_COUNT) return wrong(v, inst, "no such op");
-  if (inst->op == IR_CALL && (unsigned)inst->entry >= RT_ENTRY_COUNT) return wrong(v, inst, "no such entry");
+  if (inst->op == IR_CALL && (unsigned)inst->entry >= RT_ENTRY_COUNT)
+    return wrong(v, inst, "no such entry");
   for (int i = 0; i < IR_MAX_REGIONS; i++)
-    if ((inst->regions[i] != NULL) != (i < ir_region_count(inst->op))) return wrong(v, inst, "wrong number of regions");
-  if (v->is_final && !is_left_at_the_end(inst->op)) return wrong(v, inst, "should be lowered by now");
-  bool ok = verify_home(v, inst) && verify_tables(v, inst) && verify_operands(v, inst) && verify_value(v, inst) &&
-            verify_result(v, inst);
+    if ((inst->regions[i] != NULL) != (i < ir_region_count(inst->op)))
+      return wrong(v, inst, "wrong number of regions");
+  if (v->is_final && !is_left_at_the_end(inst->op))
+    return wrong(v, inst, "should be lowered by now");
+  bool ok = verify_home(v, inst) && verify_tables(v, inst) && verify_operands(v, inst) &&
+            verify_value(v, inst) && verify_result(v, inst);
   if (!ok) return false;
   if ((ir_op_info[inst->op].flags & IR_EXIT) && !verify_exit(v, inst)) return false;
   return !inst->regions[0] || (verify_shape(v, inst) && verify_regions(v, inst, depth));
@@ -409,7 +513,7 @@ static bool verify_region(Verifier *v, const IrRegion *region, int depth) {
   if (depth > IR_MAX_NESTING) return error_set(v->err, RG_ERROR_IR, "regions nest too deeply");
   for (int i = 0; i < region->params.count; i++) {
     const IrInst *param = region->params.items[i];
-    if (param->op != IR_PARAM || param->imm != i) return wrong(v, param, "is no parameter");
+    if (param->op != IR_PARAM || param->imm != i) return wrong(v, param, "is not a parameter");
     if (!introduce(v, param, region)) return false;
   }
   const IrInst *previous = NULL;
@@ -417,13 +521,14 @@ static bool verify_region(Verifier *v, const IrRegion *region, int depth) {
     if (inst->previous != previous) return wrong(v, inst, "the list of insts is broken");
     if (!verify_inst(v, inst, depth + 1) || !introduce(v, inst, region)) return false;
   }
-  if (region->last != previous) return error_set(v->err, RG_ERROR_IR, "a region's last inst is not its last");
+  if (region->last != previous)
+    return error_set(v->err, RG_ERROR_IR, "`last` is not a region's last inst");
   for (int i = 0; i < region->params.count; i++) v->visible[region->params.items[i]->id] = NULL;
   for (const IrInst *inst = region->first; inst; inst = inst->next) v->visible[inst->id] = NULL;
   return true;
 }
 
-/* -- the whole ----------------------------------------------------------------------------------------- */
+/* -- kernels ----------------------------------------------------------------------------------- */
 
 static bool verify_kernel_tables(const IrKernel *kernel, Error *err) {
   for (int i = 0; i < kernel->fields.count; i++) {
@@ -435,14 +540,17 @@ static bool verify_kernel_tables(const IrKernel *kernel, Error *err) {
     if (kernel->levels.items[i].tree < 0 || kernel->levels.items[i].tree >= kernel->trees.count)
       return error_set(err, RG_ERROR_IR, "level l%d is not valid", i);
   for (int i = 0; i < kernel->args.count; i++)
-    if (!is_element(kernel->args.items[i].type)) return error_set(err, RG_ERROR_IR, "argument %d is not valid", i);
+    if (!is_element(kernel->args.items[i].type))
+      return error_set(err, RG_ERROR_IR, "argument %d is not valid", i);
   return true;
 }
 
-/* Slots for the arguments and the result (one even where there is none), once there are slots; no kernel needs a million. */
+/* Slots for the arguments and the result (at least one), once there are slots; no kernel needs a
+ * million. */
 static bool verify_frame(const IrKernel *kernel, Error *err) {
   if (kernel->frame_slots == 0 && kernel->tasks.count == 0) return true;
-  return (kernel->frame_slots >= kernel->args.count + ir_result_slots(kernel) && kernel->frame_slots < 1 << 20) ||
+  return (kernel->frame_slots >= kernel->args.count + ir_result_slots(kernel) &&
+          kernel->frame_slots < 1 << 20) ||
          error_set(err, RG_ERROR_IR, "a frame of %d slots", kernel->frame_slots);
 }
 
@@ -455,9 +563,13 @@ static bool task_fail(Verifier *v, const IrTask *task, const char *what) {
 static bool verify_task_params(Verifier *v, const IrTask *task, const IrRegion *body) {
   bool is_leaves = task->kind == TASK_LEAVES && !task->cells;
   int count = body->params.count;
-  if (task->kind == TASK_NODES && count > task->axis_count && is_pointer(body->params.items[count - 1]->type)) count--;
-  if (count != task->axis_count + is_leaves) return task_fail(v, task, "wrong number of parameters");
-  if (is_leaves && !is_pointer(body->params.items[0]->type)) return task_fail(v, task, "needs a cursor");
+  if (task->kind == TASK_NODES && count > task->axis_count &&
+      is_pointer(body->params.items[count - 1]->type))
+    count--;
+  if (count != task->axis_count + is_leaves)
+    return task_fail(v, task, "wrong number of parameters");
+  if (is_leaves && !is_pointer(body->params.items[0]->type))
+    return task_fail(v, task, "needs a cursor");
   for (int i = is_leaves; i < count; i++) {
     Type expected = is_leaves ? TYPE(I64) : task->index;
     if (!type_equal(body->params.items[i]->type, expected))
@@ -468,7 +580,8 @@ static bool verify_task_params(Verifier *v, const IrTask *task, const IrRegion *
 
 static bool verify_task_tables(Verifier *v, const IrTask *task) {
   const IrKernel *kernel = v->kernel;
-  if (task->axis_count < 1 || task->axis_count > SNODE_MAX_AXES) return task_fail(v, task, "1 to 8 axes");
+  if (task->axis_count < 1 || task->axis_count > SNODE_MAX_AXES)
+    return task_fail(v, task, "1 to 8 axes");
   if (task->kind == TASK_RANGE) {
     if (task->bounds < 0 || task->bounds > kernel->frame_slots - 2 * task->axis_count)
       return task_fail(v, task, "the bounds are outside the frame");
@@ -478,13 +591,16 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
     bool manager_ok = task->manager >= 0 && task->manager <= INT16_MAX;
     if (!level_ok || !tree_ok || !manager_ok) return task_fail(v, task, "no such level or tree");
   }
-  if (task->kind != TASK_LEAVES && !type_is_integer(task->index)) return task_fail(v, task, "needs an index type");
+  if (task->kind != TASK_LEAVES && !type_is_integer(task->index))
+    return task_fail(v, task, "needs an index type");
   bool cells_ok = !v->is_final && task->kind == TASK_LEAVES && task->cells_level >= 0 &&
                   task->cells_level < kernel->levels.count;
   if (task->cells && !cells_ok) return task_fail(v, task, "cells of no such level");
-  if (task->twin < 0 || task->twin >= kernel->tasks.count) return task_fail(v, task, "no such twin");
+  if (task->twin < 0 || task->twin >= kernel->tasks.count)
+    return task_fail(v, task, "no such twin");
   for (int i = 0; i < task->own.count; i++)
-    if (task->own.items[i] < 0 || task->own.items[i] >= kernel->fields.count) return task_fail(v, task, "no such field");
+    if (task->own.items[i] < 0 || task->own.items[i] >= kernel->fields.count)
+      return task_fail(v, task, "no such field");
   for (int i = 0; i < task->reductions.count; i++) {
     const IrReduction *reduction = &task->reductions.items[i];
     bool slot_ok = reduction->slot >= 0 && reduction->slot < kernel->frame_slots;
@@ -496,7 +612,8 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
 
 static bool verify_task(Verifier *v, const IrTask *task) {
   if ((unsigned)task->kind > TASK_NODES) return task_fail(v, task, "no such kind");
-  if (!task->body || !verify_task_tables(v, task) || !verify_task_params(v, task, task->body)) return false;
+  if (!task->body || !verify_task_tables(v, task) || !verify_task_params(v, task, task->body))
+    return false;
   v->in_body = true;
   v->in_row = false;
   v->loops = 0;

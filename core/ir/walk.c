@@ -1,7 +1,10 @@
-/* walk.c - questions about kernels and regions: visit, count, find. All linear; recursion is as deep as regions nest. */
+/* walk.c - queries on kernels and regions: visit, count, find. All linear; recursion is as deep as
+ * regions nest. */
 #include "ir/ir.h"
 
-int ir_region_count(IrOp op) { return !(ir_op_info[op].flags & IR_REGIONS) ? 0 : op == IR_IF ? 2 : 1; }
+int ir_region_count(IrOp op) {
+  return !(ir_op_info[op].flags & IR_REGIONS) ? 0 : op == IR_IF ? 2 : 1;
+}
 
 int ir_result_slots(const IrKernel *kernel) {
   int slots = 0;

@@ -1,6 +1,7 @@
-/* write.c - canonical bytes: what crosses to code generation, keys the cache, and tells kernels apart.
- * Equal kernels give equal bytes: values count in the order in which they appear, every number has one spelling, and
- * names, lines, notes, ids and the trees themselves stay out. Layout: bytes.h. */
+/* write.c - canonical bytes: the input of code generation, the cache key, and the identity of
+ * kernels. Equal kernels have equal bytes: values are numbered in order of appearance, every number
+ * has one encoding, and names, lines, notes, ids and the trees themselves are omitted. Layout:
+ * bytes.h. */
 #include "ir/attribute.h"
 #include "ir/bytes.h"
 #include "ir/task.h"
@@ -8,7 +9,7 @@
 typedef struct Writer {
   Scratch *scratch;
   VEC(uint8_t) out;
-  int *numbers; /* by inst id: its place among the values of its function */
+  int *numbers; /* by inst id: its index among the values of its function */
   int next;
 } Writer;
 
@@ -19,7 +20,9 @@ static void write_u64(Writer *w, uint64_t value) {
   write_byte(w, (uint8_t)value);
 }
 
-static void write_i64(Writer *w, int64_t value) { write_u64(w, (uint64_t)value << 1 ^ (uint64_t)(value >> 63)); }
+static void write_i64(Writer *w, int64_t value) {
+  write_u64(w, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+}
 
 static void write_data(Writer *w, const void *data, size_t length) {
   for (size_t i = 0; i < length; i++) write_byte(w, ((const uint8_t *)data)[i]);
@@ -37,7 +40,7 @@ static void write_axes(Writer *w, const int32_t axes[SNODE_MAX_AXES], int count)
   for (int i = 0; i < count; i++) write_i64(w, axes[i]);
 }
 
-/* -- insts --------------------------------------------------------------------------------------------- */
+/* -- insts ------------------------------------------------------------------------------------- */
 
 static uint64_t mask_of(const IrInst *inst) {
   uint64_t mask = 0;
@@ -69,9 +72,9 @@ static void write_attributes(Writer *w, const IrInst *inst) {
   if (IS_SET(axis_count)) write_u64(w, (uint64_t)inst->axis_count);
   if (IS_SET(offset)) write_axes(w, inst->offset, ir_axes_in_use(inst, inst->offset));
   if (IS_SET(extent)) write_axes(w, inst->extent, ir_axes_in_use(inst, inst->extent));
-#define WRITE_NUMBER(member)                                                                                           \
+#define WRITE_NUMBER(member) \
   if (IS_SET(member)) write_i64(w, inst->member);
-#define WRITE_FLAG(member) /* its bit says it */
+#define WRITE_FLAG(member) /* the bit says it all */
 #define ATTRIBUTE(member, word, kind) WRITE_##kind(member)
 #include "ir/attribute.def"
 #undef ATTRIBUTE
@@ -87,7 +90,8 @@ static void write_inst(Writer *w, const IrInst *inst) {
   write_type(w, inst->type);
   write_attributes(w, inst);
   write_u64(w, (uint64_t)inst->operand_count);
-  for (int i = 0; i < inst->operand_count; i++) write_u64(w, (uint64_t)(w->next - w->numbers[inst->operands[i]->id]));
+  for (int i = 0; i < inst->operand_count; i++)
+    write_u64(w, (uint64_t)(w->next - w->numbers[inst->operands[i]->id]));
   for (int i = 0; i < ir_region_count(inst->op); i++) write_region(w, inst->regions[i]);
   if (!type_is_none(inst->type)) w->numbers[inst->id] = w->next++;
 }
@@ -109,7 +113,7 @@ static void write_function(Writer *w, const IrRegion *body) {
   write_region(w, body);
 }
 
-/* -- tables and tasks ---------------------------------------------------------------------------------- */
+/* -- tables and tasks -------------------------------------------------------------------------- */
 
 static void write_tables(Writer *w, const IrKernel *kernel) {
   write_u64(w, (uint64_t)kernel->trees.count);
@@ -126,8 +130,10 @@ static void write_tables(Writer *w, const IrKernel *kernel) {
 
 static void write_task(Writer *w, const IrTask *task) {
   write_u64(w, task->kind);
-  write_u64(w, (task->may_deactivate ? TASK_MAY_DEACTIVATE : 0) | (task->independent ? TASK_INDEPENDENT : 0) |
-                   (task->has_interior ? TASK_HAS_INTERIOR : 0) | (task->interior ? TASK_HAS_INTERIOR_BODY : 0));
+  write_u64(w, (task->may_deactivate ? TASK_MAY_DEACTIVATE : 0) |
+                   (task->independent ? TASK_INDEPENDENT : 0) |
+                   (task->has_interior ? TASK_HAS_INTERIOR : 0) |
+                   (task->interior ? TASK_HAS_INTERIOR_BODY : 0));
   write_i64(w, task->axis_count);
   write_i64(w, task->bounds);
   write_type(w, task->index);
@@ -166,7 +172,8 @@ IrBytes ir_write(Scratch *scratch, const IrKernel *kernel, const char *target) {
   write_u64(&w, IR_BYTES_VERSION);
   write_u64(&w, IR_OP_COUNT);
   write_text(&w, target);
-  write_u64(&w, (kernel->fast_math ? KERNEL_FAST_MATH : 0) | (kernel->unchecked ? KERNEL_UNCHECKED : 0));
+  write_u64(&w, (kernel->fast_math ? KERNEL_FAST_MATH : 0) |
+                    (kernel->unchecked ? KERNEL_UNCHECKED : 0));
   write_results(&w, kernel);
   write_i64(&w, kernel->frame_slots);
   write_tables(&w, kernel);

@@ -1,7 +1,8 @@
-/* bitcode.c - the runtime joins a kernel's module: read lazily, and only the functions that are called come along.
- * The linker copies linkonce and available_externally definitions on demand, so the linkage set here is what keeps
- * the other hundred functions out of every compile. Clang's target attributes go, or each function would stay at
- * the baseline's instructions; without any, the target machine's own apply to all functions alike. */
+/* bitcode.c - links the runtime into a kernel's module: read lazily, and only the functions that
+ * are called. The linker copies linkonce and available_externally definitions on demand, so the
+ * linkage set here keeps the other hundred functions out of every compile. Clang's target
+ * attributes are removed, or each function would stay at the baseline's instructions; without any,
+ * the target machine's apply to all functions. */
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Linker.h>
 #include <stddef.h>
@@ -9,10 +10,12 @@
 #include "jit/jit.h"
 #include "llvm/attribute.h"
 
-extern const char jit_bitcode_host[], jit_bitcode_host_end[], jit_bitcode_nvptx[], jit_bitcode_nvptx_end[];
+extern const char jit_bitcode_host[], jit_bitcode_host_end[], jit_bitcode_nvptx[],
+    jit_bitcode_nvptx_end[];
 
 static void prepare(LLVMModuleRef runtime, LLVMLinkage linkage) {
-  static const char *const clang_attributes[] = {"target-cpu", "target-features", "tune-cpu", "frame-pointer",
+  static const char *const clang_attributes[] = {"target-cpu",  "target-features",
+                                                 "tune-cpu",    "frame-pointer",
                                                  "no-builtins", "stack-protector-buffer-size"};
   for (LLVMValueRef f = LLVMGetFirstFunction(runtime); f; f = LLVMGetNextFunction(f)) {
     for (size_t i = 0; i < sizeof clang_attributes / sizeof *clang_attributes; i++)
@@ -27,19 +30,23 @@ static void prepare(LLVMModuleRef runtime, LLVMLinkage linkage) {
 static LLVMModuleRef read_runtime(LlvmContext *llvm, bool is_ptx, Error *err) {
   const char *begin = is_ptx ? jit_bitcode_nvptx : jit_bitcode_host;
   const char *end = is_ptx ? jit_bitcode_nvptx_end : jit_bitcode_host_end;
-  LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(begin, (size_t)(end - begin), "runtime", false);
+  LLVMMemoryBufferRef buffer =
+      LLVMCreateMemoryBufferWithMemoryRange(begin, (size_t)(end - begin), "runtime", false);
   LLVMModuleRef runtime = NULL;
-  if (!LLVMGetBitcodeModuleInContext2(llvm->context, buffer, &runtime)) return runtime; /* owns the buffer */
+  /* owns the buffer */
+  if (!LLVMGetBitcodeModuleInContext2(llvm->context, buffer, &runtime)) return runtime;
   LLVMDisposeMemoryBuffer(buffer);
   error_set(err, RG_ERROR_CODEGEN, "the runtime's bitcode cannot be read: %s", llvm->diagnostic);
   return NULL;
 }
 
-bool jit_link_runtime(LlvmContext *llvm, const JitTarget *target, LLVMModuleRef module, Error *err) {
+bool jit_link_runtime(LlvmContext *llvm, const JitTarget *target, LLVMModuleRef module,
+                      Error *err) {
   LLVMModuleRef runtime = read_runtime(llvm, target->is_ptx, err);
   if (!runtime) return false;
   prepare(runtime, target->is_ptx ? LLVMLinkOnceODRLinkage : LLVMAvailableExternallyLinkage);
   if (LLVMLinkModules2(module, runtime)) /* consumes `runtime` either way */
-    return error_set(err, RG_ERROR_CODEGEN, "the runtime's bitcode cannot be linked: %s", llvm->diagnostic);
+    return error_set(err, RG_ERROR_CODEGEN, "the runtime's bitcode cannot be linked: %s",
+                     llvm->diagnostic);
   return true;
 }

@@ -1,6 +1,7 @@
-/* codegen_border.h - the one function of libregolith-codegen.so, found by dlsym as "regolith_codegen".
- * Canonical task bytes in; an object for each target that is asked for out, or a diagnostic. An object of the host is
- * x86-64 ELF (functions `rg_host` and `rg_task_0..n`), one of a GPU is PTX text with the same names. */
+/* codegen_border.h - the one function of libregolith-codegen.so, found by dlsym as
+ * "regolith_codegen". Canonical task bytes in; an object for each requested target out, or a
+ * diagnostic. An object of the host is x86-64 ELF (functions `rg_host` and `rg_task_0..n`), one of
+ * a GPU is PTX text with the same names. */
 #ifndef RG_JIT_CODEGEN_BORDER_H
 #define RG_JIT_CODEGEN_BORDER_H
 
@@ -9,10 +10,11 @@
 typedef enum RgTarget { RG_TARGET_HOST, RG_TARGET_PTX, RG_TARGET_COUNT } RgTarget;
 
 typedef struct RgCodegenRequest {
-  const uint8_t *bytes;     /* ir_write's */
+  const uint8_t *bytes;     /* made by ir_write */
   int64_t length;
   const char *build_id;     /* must equal the library's own */
-  /* By target; NULL: no object for it. HOST: "native", "x86-64", "x86-64-v3", "x86-64-v4"; PTX: "sm_75" .. */
+  /* By target; NULL: no object for it. HOST: "native", "x86-64", "x86-64-v3", "x86-64-v4"; PTX:
+   * "sm_75" .. */
   const char *processors[RG_TARGET_COUNT];
   int32_t want_llvm;        /* keep the optimised LLVM text */
   int32_t want_asm;         /* keep the assembly text */
@@ -20,9 +22,9 @@ typedef struct RgCodegenRequest {
 } RgCodegenRequest;
 
 typedef struct RgCodegenObject {
-  uint8_t *bytes;           /* NULL: not asked for */
+  uint8_t *bytes;           /* NULL: not requested */
   int64_t length;
-  char *llvm_text, *asm_text; /* when wanted, else NULL */
+  char *llvm_text, *asm_text; /* if requested, else NULL */
 } RgCodegenObject;
 
 typedef struct RgCodegenResult {
@@ -32,8 +34,8 @@ typedef struct RgCodegenResult {
   double parse_ms, emit_ms, optimize_ms, object_ms; /* of all targets */
 } RgCodegenResult;
 
-/* The result is the caller's: free it by regolith_codegen_free. Any thread; nothing is kept between calls
- * but LLVM's own targets. */
+/* The caller frees the result by regolith_codegen_free. Any thread; nothing is kept between calls
+ * except LLVM's own targets. */
 typedef RgCodegenResult *RgCodegenFunction(const RgCodegenRequest *request);
 typedef void RgCodegenFreeFunction(RgCodegenResult *result);
 RgCodegenResult *regolith_codegen(const RgCodegenRequest *request);

@@ -1,6 +1,7 @@
-/* codegen_helper.c - the program `regolith-codegen`: serves one request from standard input, answers on standard
- * output, ends. Compiling in a process of its own is the one way to survive whatever LLVM does. The frame of a
- * request is in codegen_pipe.h. Nothing but the answer may reach standard output. */
+/* codegen_helper.c - the program `regolith-codegen`: reads one request from standard input, answers
+ * on standard output, exits. Compiling in a separate process is the only way to survive whatever
+ * LLVM does. The framing is in codegen_pipe.h. Nothing but the answer may be written to standard
+ * output. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static bool write_all(const void *data, int64_t length) {
   return true;
 }
 
-/* A part with a NUL behind it; NULL for length -1 (and when it cannot be read: then *ok is false). */
+/* A part, with a NUL appended; NULL for length -1 (and if it cannot be read: then *ok is false). */
 static char *read_part(int64_t length, bool *ok) {
   if (length < 0 || !*ok) return NULL;
   char *part = length <= MOST_BYTES ? malloc((size_t)length + 1) : NULL;
@@ -46,9 +47,13 @@ static char *read_part(int64_t length, bool *ok) {
 static int64_t text_length(const char *text) { return text ? (int64_t)strlen(text) : -1; }
 
 static bool answer(const RgCodegenResult *result) {
-  RgPipeResult head = {.magic = RG_PIPE_MAGIC, .message_length = text_length(result->message),
-                       .parse_ms = result->parse_ms, .emit_ms = result->emit_ms, .optimize_ms = result->optimize_ms,
-                       .object_ms = result->object_ms, .ok = result->ok};
+  RgPipeResult head = {.magic = RG_PIPE_MAGIC,
+                       .message_length = text_length(result->message),
+                       .parse_ms = result->parse_ms,
+                       .emit_ms = result->emit_ms,
+                       .optimize_ms = result->optimize_ms,
+                       .object_ms = result->object_ms,
+                       .ok = result->ok};
   for (int t = 0; t < RG_TARGET_COUNT; t++) {
     const RgCodegenObject *object = &result->objects[t];
     head.object_lengths[t] = object->bytes ? object->length : -1;
@@ -69,10 +74,15 @@ int main(void) {
   bool ok = read_all(&head, sizeof head) && head.magic == RG_PIPE_MAGIC;
   if (!ok) return 2;
   char *bytes = read_part(head.bytes_length, &ok), *build_id = read_part(head.build_id_length, &ok);
-  for (int t = 0; t < RG_TARGET_COUNT; t++) processors[t] = read_part(head.processor_lengths[t], &ok);
+  for (int t = 0; t < RG_TARGET_COUNT; t++)
+    processors[t] = read_part(head.processor_lengths[t], &ok);
   if (!ok || !bytes) return 2;
-  RgCodegenRequest request = {.bytes = (const uint8_t *)bytes, .length = head.bytes_length, .build_id = build_id,
-                              .want_llvm = head.want_llvm, .want_asm = head.want_asm, .instrument = head.instrument};
+  RgCodegenRequest request = {.bytes = (const uint8_t *)bytes,
+                              .length = head.bytes_length,
+                              .build_id = build_id,
+                              .want_llvm = head.want_llvm,
+                              .want_asm = head.want_asm,
+                              .instrument = head.instrument};
   for (int t = 0; t < RG_TARGET_COUNT; t++) request.processors[t] = processors[t];
   RgCodegenResult *result = regolith_codegen(&request);
   ok = result && answer(result);

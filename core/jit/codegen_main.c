@@ -1,7 +1,8 @@
-/* codegen_main.c - the border: bytes -> IrKernel -> module -> object for each target, and the diagnostics on the way.
- * A compile owns one Job. Scratch memory that runs out jumps back to compile_in_scratch's caller, and an LLVM that
- * gives up jumps back to regolith_codegen; both find everything that must be freed in the Job. After LLVM gave up its
- * context stays behind: nobody knows what state it is in. */
+/* codegen_main.c - the border: bytes -> IrKernel -> module -> object for each target, and the
+ * diagnostics on the way. A compile owns one Job. Running out of scratch memory jumps back to
+ * compile_in_scratch's caller, and a fatal error of LLVM jumps back to regolith_codegen; both find
+ * everything that must be freed in the Job. After a fatal error LLVM's context is leaked, since its
+ * state is unknown. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The result first: what the caller frees is this. */
+/* The result comes first: its address is what the caller frees. */
 typedef struct Job {
   RgCodegenResult result;
   Heap heap; /* of result's parts and the scratch */
@@ -31,7 +32,7 @@ typedef struct Job {
 
 _Static_assert(offsetof(Job, result) == 0, "regolith_codegen_free gets the Job by its result");
 
-/* Adds the time since *mark to *sum and moves the mark. */
+/* Adds the time since *mark to *sum and resets the mark. */
 static void charge(double *sum, double *mark) {
   double now = clock_ms();
   *sum += now - *mark;
@@ -40,12 +41,14 @@ static void charge(double *sum, double *mark) {
 
 static bool keep_bytes(Job *job, const char *data, size_t length, char **out, Error *err) {
   *out = heap_alloc(&job->heap, length + 1);
-  if (!*out) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
+  if (!*out)
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
   memcpy(*out, data, length);
   return true;
 }
 
-static bool keep_buffer(Job *job, LLVMMemoryBufferRef buffer, char **out, int64_t *length, Error *err) {
+static bool keep_buffer(Job *job, LLVMMemoryBufferRef buffer, char **out, int64_t *length,
+                        Error *err) {
   if (!buffer) return false;
   *length = (int64_t)LLVMGetBufferSize(buffer);
   bool ok = keep_bytes(job, LLVMGetBufferStart(buffer), (size_t)*length, out, err);
@@ -64,21 +67,24 @@ static bool keep_texts(Job *job, RgCodegenObject *out, Error *err) {
   if (ok && job->request->want_asm) {
     int64_t length;
     LLVMModuleRef copy = LLVMCloneModule(job->module);
-    ok = keep_buffer(job, jit_emit(&job->llvm, copy, &job->target, true, err), &out->asm_text, &length, err);
+    ok = keep_buffer(job, jit_emit(&job->llvm, copy, &job->target, true, err), &out->asm_text,
+                     &length, err);
     LLVMDisposeModule(copy);
   }
   return ok;
 }
 
-/* Bytes to module; the kernel leaves with the scratch. */
+/* Bytes to module; the kernel is freed with the scratch. */
 static bool compile_in_scratch(void *data, Error *err) {
   Job *job = data;
   double mark = clock_ms();
   const char *written_for;
-  IrKernel *kernel = ir_read_bytes(&job->scratch, job->request->bytes, job->request->length, &written_for, err);
+  IrKernel *kernel =
+      ir_read_bytes(&job->scratch, job->request->bytes, job->request->length, &written_for, err);
   bool ok = kernel != NULL;
   charge(&job->result.parse_ms, &mark);
-  ok = ok && codegen_kernel(&job->scratch, job->module, job->builder, kernel, err) && jit_verify(job->module, err);
+  ok = ok && codegen_kernel(&job->scratch, job->module, job->builder, kernel, err) &&
+       jit_verify(job->module, err);
   charge(&job->result.emit_ms, &mark);
   return ok;
 }
@@ -106,21 +112,22 @@ static void release_llvm(Job *job) {
   job->module = NULL;
 }
 
-/* In a context and a module of its own, so that an object is the same whatever else is asked for. */
+/* In its own context and module, so that an object does not depend on what else is requested. */
 static bool compile_for(Job *job, RgTarget target, Error *err) {
   if (!jit_target_create(&job->target, target, job->request->processors[target], err)) return false;
   llvm_context_create(&job->llvm);
   job->module = LLVMModuleCreateWithNameInContext("kernel", job->llvm.context);
   job->builder = LLVMCreateBuilderInContext(job->llvm.context);
   jit_target_apply(&job->target, job->module);
-  return scratch_run(&job->scratch, compile_in_scratch, job, err) && make_object(job, &job->result.objects[target], err);
+  return scratch_run(&job->scratch, compile_in_scratch, job, err) &&
+         make_object(job, &job->result.objects[target], err);
 }
 
 static bool compile(void *data, Error *err) {
   Job *job = data;
   for (int t = 0; t < RG_TARGET_COUNT; t++) {
     if (!job->request->processors[t]) continue;
-    if (!compile_for(job, (RgTarget)t, err)) return false; /* what there is in job is released by its owner */
+    if (!compile_for(job, (RgTarget)t, err)) return false; /* the job's owner frees what it has */
     release_llvm(job);
   }
   return true;
@@ -136,7 +143,7 @@ static void free_parts(Job *job) {
   }
 }
 
-/* The message alone is left of a failed compile. */
+/* Only the message of a failed compile is kept. */
 static void report(Job *job, const Error *err) {
   free_parts(job);
   job->result.message = heap_copy_text(&job->heap, err->message);
@@ -155,7 +162,8 @@ EXPORT RgCodegenResult *regolith_codegen(const RgCodegenRequest *request) {
   scratch_init(&job->scratch, &job->heap);
   job->request = request;
   if (!request->build_id || strcmp(request->build_id, RG_BUILD_ID)) {
-    error_set(&err, RG_ERROR_VERSION, "libregolith and libregolith-codegen come from different builds");
+    error_set(&err, RG_ERROR_VERSION,
+              "libregolith and libregolith-codegen come from different builds");
   } else {
     bool died;
     job->result.ok = llvm_guard(compile, job, &died, &err);

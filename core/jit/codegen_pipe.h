@@ -1,11 +1,12 @@
-/* codegen_pipe.h - how one request and its answer travel through the pipes of the program `regolith-codegen`:
- * a fixed head, then the parts it gives lengths for, one behind the other without padding, no NUL at the end.
+/* codegen_pipe.h - the framing of a request and its answer in the pipes of the program
+ * `regolith-codegen`: a fixed head with lengths, then the parts, concatenated without padding or
+ * NUL.
  *
  *     caller -> stdin:    RgPipeRequest   bytes  build_id  a processor per target
  *     stdout -> caller:   RgPipeResult    message  per target: object  llvm_text  asm_text
  *
- * A length of -1 stands for NULL. Both ends are of one build on one machine: numbers are in its own byte order.
- * An answer that is cut short means that the helper died: LLVM ended it. */
+ * A length of -1 means NULL. Both ends are of one build on one machine: numbers are in native byte
+ * order. A truncated answer means that the helper crashed in LLVM. */
 #ifndef RG_JIT_CODEGEN_PIPE_H
 #define RG_JIT_CODEGEN_PIPE_H
 
@@ -28,7 +29,8 @@ typedef struct RgPipeRequest {
 typedef struct RgPipeResult {
   uint64_t magic;
   int64_t message_length;
-  int64_t object_lengths[RG_TARGET_COUNT], llvm_lengths[RG_TARGET_COUNT], asm_lengths[RG_TARGET_COUNT];
+  int64_t object_lengths[RG_TARGET_COUNT], llvm_lengths[RG_TARGET_COUNT],
+      asm_lengths[RG_TARGET_COUNT];
   double parse_ms, emit_ms, optimize_ms, object_ms;
   int32_t ok;
   int32_t zero;

@@ -1,9 +1,10 @@
-/* jit.h - from a kernel's module to machine code: the runtime's bitcode linked in, optimised, emitted.
- * Knows LLVM, targets and the runtime as bitcode; nothing of kernels. The border to the core is codegen_border.h.
+/* jit.h - from a kernel's module to machine code: the runtime's bitcode linked in, optimised,
+ * emitted. Knows LLVM, targets and the runtime as bitcode; nothing of kernels. The interface to the
+ * core is codegen_border.h.
  *
- *     CPU:  runtime definitions are `available_externally`: fast paths inline, the rest calls the native copy
- *           that libregolith holds (entry.def, loader/symbols.def)
- *     PTX:  what is used comes along as internal functions */
+ *     CPU:  runtime definitions are `available_externally`: fast paths are inlined, others call the
+ *           native copy in libregolith (entry.def, loader/symbols.def)
+ *     PTX:  used functions are linked in as internal */
 #ifndef RG_JIT_JIT_H
 #define RG_JIT_JIT_H
 
@@ -14,22 +15,23 @@
 #include "llvm/context.h"
 
 typedef struct JitTarget {
-  LLVMTargetMachineRef machine; /* NULL: not there */
+  LLVMTargetMachineRef machine; /* NULL: not available */
   bool is_ptx;
 } JitTarget;
 
 /* `processor` as in RgCodegenRequest. False with codegen.failed for a name that is not known. */
 bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, Error *err);
 void jit_target_destroy(JitTarget *target);
-/* Gives the module the target's triple and data layout: before anything is emitted into it. */
+/* Sets the module's triple and data layout, before anything is emitted into it. */
 void jit_target_apply(const JitTarget *target, LLVMModuleRef module);
 
 bool jit_link_runtime(LlvmContext *llvm, const JitTarget *target, LLVMModuleRef module, Error *err);
-/* Well-formed? LLVM's words in err if not. */
+/* Is it well-formed? Else LLVM's message is in err. */
 bool jit_verify(LLVMModuleRef module, Error *err);
 /* instrument: as in RgCodegenRequest. */
 bool jit_optimize(LLVMModuleRef module, const JitTarget *target, int instrument, Error *err);
-/* An object or PTX, or with `as_text` assembly, in a buffer that is the caller's; NULL with err. */
-LLVMMemoryBufferRef jit_emit(LlvmContext *llvm, LLVMModuleRef module, const JitTarget *target, bool as_text, Error *err);
+/* An object or PTX, or with `as_text` assembly, in a buffer owned by the caller; NULL with err. */
+LLVMMemoryBufferRef jit_emit(LlvmContext *llvm, LLVMModuleRef module, const JitTarget *target,
+                             bool as_text, Error *err);
 
 #endif

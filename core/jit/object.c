@@ -1,6 +1,7 @@
 /* object.c - target machines, and the bytes they emit.
- * Position-independent code in the small model: the loader places it within reach of the core. Names of processors
- * are checked here, since LLVM answers an unknown one with a line on standard error and a useless default. */
+ * Position-independent code in the small model: the loader places it within reach of the core.
+ * Processor names are checked here, since for an unknown one LLVM prints to standard error and uses
+ * a useless default. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 
 typedef struct TargetRow {
   const char *cpu;
-  const char *features; /* PTX: the oldest ISA that the processor has, so that old drivers take it */
+  const char *features; /* PTX: the oldest ISA with the processor, so that old drivers accept it */
 } TargetRow;
 
 static const TargetRow host_rows[] = {
@@ -25,7 +26,8 @@ static const TargetRow *find_row(const TargetRow *rows, size_t count, const char
   return NULL;
 }
 
-static bool create_machine(JitTarget *target, const char *triple, const char *cpu, const char *features, Error *err) {
+static bool create_machine(JitTarget *target, const char *triple, const char *cpu,
+                           const char *features, Error *err) {
   char *why = NULL;
   LLVMTargetRef llvm_target;
   if (LLVMGetTargetFromTriple(triple, &llvm_target, &why)) {
@@ -33,8 +35,9 @@ static bool create_machine(JitTarget *target, const char *triple, const char *cp
     LLVMDisposeMessage(why);
     return false;
   }
-  target->machine = LLVMCreateTargetMachine(llvm_target, triple, cpu, features, LLVMCodeGenLevelDefault, LLVMRelocPIC,
-                                            target->is_ptx ? LLVMCodeModelDefault : LLVMCodeModelSmall);
+  target->machine = LLVMCreateTargetMachine(
+      llvm_target, triple, cpu, features, LLVMCodeGenLevelDefault, LLVMRelocPIC,
+      target->is_ptx ? LLVMCodeModelDefault : LLVMCodeModelSmall);
   return target->machine || error_set(err, RG_ERROR_CODEGEN, "no code for %s %s", triple, cpu);
 }
 
@@ -51,10 +54,12 @@ bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, 
   llvm_initialize();
   target->is_ptx = kind == RG_TARGET_PTX;
   if (!target->is_ptx && !strcmp(processor, "native")) return create_native(target, err);
-  const TargetRow *row = target->is_ptx ? find_row(ptx_rows, sizeof ptx_rows / sizeof *ptx_rows, processor)
-                                        : find_row(host_rows, sizeof host_rows / sizeof *host_rows, processor);
-  if (!row) return error_set(err, RG_ERROR_CODEGEN, "'%s' is not a processor that code can be made for", processor);
-  return create_machine(target, target->is_ptx ? "nvptx64-nvidia-cuda" : "x86_64-unknown-linux-gnu", row->cpu, row->features, err);
+  const TargetRow *row = target->is_ptx
+                             ? find_row(ptx_rows, sizeof ptx_rows / sizeof *ptx_rows, processor)
+                             : find_row(host_rows, sizeof host_rows / sizeof *host_rows, processor);
+  if (!row) return error_set(err, RG_ERROR_CODEGEN, "'%s' is not a supported processor", processor);
+  return create_machine(target, target->is_ptx ? "nvptx64-nvidia-cuda" : "x86_64-unknown-linux-gnu",
+                        row->cpu, row->features, err);
 }
 
 void jit_target_destroy(JitTarget *target) {
@@ -71,7 +76,8 @@ void jit_target_apply(const JitTarget *target, LLVMModuleRef module) {
   LLVMDisposeMessage(triple);
 }
 
-LLVMMemoryBufferRef jit_emit(LlvmContext *llvm, LLVMModuleRef module, const JitTarget *target, bool as_text, Error *err) {
+LLVMMemoryBufferRef jit_emit(LlvmContext *llvm, LLVMModuleRef module, const JitTarget *target,
+                             bool as_text, Error *err) {
   char *why = NULL;
   LLVMMemoryBufferRef out = NULL;
   LLVMCodeGenFileType kind = as_text || target->is_ptx ? LLVMAssemblyFile : LLVMObjectFile;

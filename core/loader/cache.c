@@ -1,16 +1,18 @@
 /* cache.c - compiled objects on disk.
  *
- *     FOLDER/pruned                          its age: when the folder was last looked through
- *     FOLDER/<build id>/<hash of the key>    an entry: head, key, an object per target that was asked for
+ *     FOLDER/pruned                          its mtime: when the folder was last pruned
+ *     FOLDER/<build id>/<hash of the key>    an entry: head, key, an object per requested target
  *     FOLDER/<build id>/tmp.XXXXXX           an entry being written; rename makes it one
  *
- * FOLDER is RG_CACHE, or `regolith` in XDG_CACHE_HOME, or in ~/.cache. The key is all that decides what the compiler
- * gives: build id, processors by target, switches, canonical bytes. Its name is half of a SHA-256, and the entry holds the key in
- * full and is compared: two keys that met would only take turns.
+ * FOLDER is RG_CACHE, or `regolith` in XDG_CACHE_HOME, or in ~/.cache. The key is everything that
+ * determines the compiler's output: build id, processors by target, switches, canonical bytes. Its
+ * name is half of a SHA-256, and the entry holds the key in full for comparison: two keys that
+ * collide would only evict each other.
  *
- * Invariants: an entry appears whole, by rename, and is never written again; no reader needs a lock. What a reader
- * finds may still be anything (a torn disk, another's file): lengths, owner and checksum are checked before use,
- * and the loader trusts no object either. A file's mtime says when its entry was last used, within an hour. */
+ * Invariants: an entry appears whole, by rename, and is never written again; no reader needs a
+ * lock. A reader may still find anything (a torn disk, a foreign file): lengths, owner and checksum
+ * are checked before use, and the loader does not trust objects either. A file's mtime is when its
+ * entry was last used, within an hour. */
 #include "loader/cache.h"
 
 #include <cpuid.h>
@@ -29,23 +31,23 @@ enum {
   FOLDER_BYTES = 1024,
   PATH_BYTES = FOLDER_BYTES + 256,
   NAME_BYTES = 32,             /* hex digits of an entry's name */
-  TOUCH_SECONDS = 3600,        /* how exactly mtime tells the last use */
-  PRUNE_SECONDS = 60,          /* the folder is looked through at most this often */
-  ENTRY_LIMIT_BYTES = 64 << 20 /* a larger one is not ours */
+  TOUCH_SECONDS = 3600,        /* precision of mtime as the last use */
+  PRUNE_SECONDS = 60,          /* the folder is pruned at most this often */
+  ENTRY_LIMIT_BYTES = 64 << 20 /* larger files are not ours */
 };
 static const uint64_t default_limit_bytes = (uint64_t)256 << 20;
 
-/* What LLVM's own look at the machine can depend on: maker, family, feature bits, and the registers that the system
- * keeps. Zero where the code is not made for this very machine. */
+/* What LLVM's detection of the machine can depend on: vendor, family, feature bits, and the
+ * registers that the system saves. Zero if the code is not made for this very machine. */
 typedef struct Machine {
-  uint32_t words[21]; /* the last: which registers the system keeps */
+  uint32_t words[21]; /* the last: which registers the system saves */
 } Machine;
 
 struct Cache {
   Heap *heap;
   uint64_t limit_bytes;
   char folder[FOLDER_BYTES];
-  Machine machine; /* read once: under a hypervisor each question takes microseconds */
+  Machine machine; /* read once: under a hypervisor each cpuid takes microseconds */
   bool has_machine;
 };
 
@@ -57,12 +59,14 @@ typedef struct EntryHead {
 
 static const char entry_magic[8] = "RGCACHE2";
 
-/* -- where ------------------------------------------------------------------------------------------------------- */
+/* -- where ------------------------------------------------------------------------------------- */
 
-static bool is_word(const char *text, const char *a, const char *b) { return !strcmp(text, a) || !strcmp(text, b); }
+static bool is_word(const char *text, const char *a, const char *b) {
+  return !strcmp(text, a) || !strcmp(text, b);
+}
 
-/* The user's folder for caches, as the XDG base directory specification has it. A home that belongs to someone else
- * (root by way of sudo) gets no files. */
+/* The user's folder for caches, by the XDG base directory specification. A home that belongs to
+ * someone else (root through sudo) gets no files. */
 static bool find_user_folder(char folder[FOLDER_BYTES]) {
   const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
   bool has_cache = cache && cache[0] == '/';
@@ -75,7 +79,7 @@ static bool find_user_folder(char folder[FOLDER_BYTES]) {
   return length < FOLDER_BYTES;
 }
 
-/* A relative folder stays where it is when the script changes its own. */
+/* A relative folder is resolved now, before the script changes its directory. */
 static bool find_given_folder(const char *given, char folder[FOLDER_BYTES]) {
   char here[FOLDER_BYTES] = "";
   if (given[0] != '/' && !getcwd(here, sizeof here)) return false;
@@ -89,9 +93,12 @@ bool cache_open(Heap *heap, Cache **cache, Error *err) {
   *cache = NULL;
   if (size[0] && !option_parse_bytes(size, &limit_bytes, err)) return false;
   if (is_word(where, "0", "off")) return true;
-  if (!(is_word(where, "1", "on") ? find_user_folder(folder) : find_given_folder(where, folder))) return true;
+  if (!(is_word(where, "1", "on") ? find_user_folder(folder) : find_given_folder(where, folder)))
+    return true;
   *cache = heap_alloc(heap, sizeof **cache);
-  if (!*cache) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for the cache of compiled kernels");
+  if (!*cache)
+    return error_set(err, RG_ERROR_MEMORY,
+                     "the host has no memory left for the cache of compiled kernels");
   (*cache)->heap = heap;
   (*cache)->limit_bytes = limit_bytes;
   memcpy((*cache)->folder, folder, sizeof folder);
@@ -105,7 +112,7 @@ void cache_close(Cache *cache) {
 const char *cache_folder(const Cache *cache) { return cache ? cache->folder : ""; }
 uint64_t cache_limit_bytes(const Cache *cache) { return cache ? cache->limit_bytes : 0; }
 
-/* -- keys -------------------------------------------------------------------------------------------------------- */
+/* -- keys -------------------------------------------------------------------------------------- */
 
 static void ask_machine(Machine *machine) {
   static const struct {
@@ -115,10 +122,12 @@ static void ask_machine(Machine *machine) {
               {0x80000001, 0, 12}, {0x80000008, 0, 2}};
   uint32_t r[4], *out = machine->words;
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-    if (!__get_cpuid_count(rows[k].leaf, rows[k].part, &r[0], &r[1], &r[2], &r[3])) memset(r, 0, sizeof r);
+    if (!__get_cpuid_count(rows[k].leaf, rows[k].part, &r[0], &r[1], &r[2], &r[3]))
+      memset(r, 0, sizeof r);
     for (int n = 0; n < 4; n++)
       if (rows[k].registers >> n & 1) *out++ = r[n];
-    if (rows[k].leaf == 1 && r[2] & bit_OSXSAVE) __asm__ volatile("xgetbv" : "=a"(machine->words[20]) : "c"(0) : "edx");
+    if (rows[k].leaf == 1 && r[2] & bit_OSXSAVE)
+      __asm__ volatile("xgetbv" : "=a"(machine->words[20]) : "c"(0) : "edx");
   }
 }
 
@@ -152,32 +161,37 @@ static bool make_paths(const Cache *cache, const RgCodegenRequest *request, Key 
   char name[NAME_BYTES + 1];
   sha256(key->bytes, key->length, sum);
   for (int k = 0; k < NAME_BYTES / 2; k++) snprintf(name + 2 * k, 3, "%02x", sum[k]);
-  return snprintf(key->folder, PATH_BYTES, "%s/%s", cache->folder, request->build_id) < PATH_BYTES &&
-         snprintf(key->path, PATH_BYTES, "%s/%s/%s", cache->folder, request->build_id, name) < PATH_BYTES;
+  return snprintf(key->folder, PATH_BYTES, "%s/%s", cache->folder, request->build_id) <
+             PATH_BYTES &&
+         snprintf(key->path, PATH_BYTES, "%s/%s/%s", cache->folder, request->build_id, name) <
+             PATH_BYTES;
 }
 
 static bool make_key(Cache *cache, const RgCodegenRequest *request, Key *key) {
   const char *host = request->processors[RG_TARGET_HOST];
-  KeyHead head = {.build_id_length = (uint32_t)strlen(request->build_id), .instrument = request->instrument};
+  KeyHead head = {.build_id_length = (uint32_t)strlen(request->build_id),
+                  .instrument = request->instrument};
   if (host && !strcmp(host, "native")) head.machine = read_machine(cache);
   key->length = sizeof head + head.build_id_length + (uint64_t)request->length;
   for (int t = 0; t < RG_TARGET_COUNT; t++)
-    key->length += head.processor_lengths[t] = request->processors[t] ? (uint32_t)strlen(request->processors[t]) + 1 : 0;
+    key->length += head.processor_lengths[t] =
+        request->processors[t] ? (uint32_t)strlen(request->processors[t]) + 1 : 0;
   key->bytes = heap_alloc(cache->heap, key->length);
   if (!key->bytes) return false;
   uint8_t *at = key->bytes;
   put(&at, &head, sizeof head);
   put(&at, request->build_id, head.build_id_length);
-  for (int t = 0; t < RG_TARGET_COUNT; t++) put(&at, request->processors[t], head.processor_lengths[t]);
+  for (int t = 0; t < RG_TARGET_COUNT; t++)
+    put(&at, request->processors[t], head.processor_lengths[t]);
   put(&at, request->bytes, (size_t)request->length);
   if (make_paths(cache, request, key)) return true;
   heap_free(cache->heap, key->bytes);
   return false;
 }
 
-/* -- reading ----------------------------------------------------------------------------------------------------- */
+/* -- reading ----------------------------------------------------------------------------------- */
 
-/* Code runs with all that the user may do: it comes from nobody but the user and root. */
+/* Code runs with the user's rights, so it must belong to the user or root. */
 static bool is_own_file(const struct stat *info) {
   return S_ISREG(info->st_mode) && (info->st_uid == geteuid() || info->st_uid == 0) &&
          !(info->st_mode & (S_IWGRP | S_IWOTH)) && info->st_size >= (off_t)sizeof(EntryHead) &&
@@ -193,13 +207,15 @@ static bool read_all(int fd, uint8_t *data, size_t size_bytes) {
   return true;
 }
 
-/* The objects within an entry that is what it should be, one after the other, else NULL. */
-static const uint8_t *check_entry(const uint8_t *entry, uint64_t size_bytes, const Key *key, EntryHead *head) {
+/* The objects in a valid entry, concatenated; else NULL. */
+static const uint8_t *check_entry(const uint8_t *entry, uint64_t size_bytes, const Key *key,
+                                  EntryHead *head) {
   uint8_t sum[SHA256_BYTES];
   memcpy(head, entry, sizeof *head);
   const uint8_t *rest = entry + sizeof *head;
   uint64_t rest_bytes = size_bytes - sizeof *head, left = rest_bytes - key->length;
-  if (memcmp(head->magic, entry_magic, sizeof entry_magic) || head->key_length != key->length) return NULL;
+  if (memcmp(head->magic, entry_magic, sizeof entry_magic) || head->key_length != key->length)
+    return NULL;
   if (key->length > rest_bytes) return NULL;
   for (int t = 0; t < RG_TARGET_COUNT; left -= head->object_lengths[t++])
     if (head->object_lengths[t] > left) return NULL;
@@ -218,9 +234,9 @@ static void free_objects(const Cache *cache, RgCodegenObject *objects) {
   memset(objects, 0, sizeof *objects * RG_TARGET_COUNT);
 }
 
-/* Each on its own: aligned as a compiler's would be. */
-static bool copy_objects(const Cache *cache, const RgCodegenRequest *request, const EntryHead *head, const uint8_t *from,
-                         RgCodegenObject *objects) {
+/* Each in its own allocation: aligned as the compiler's would be. */
+static bool copy_objects(const Cache *cache, const RgCodegenRequest *request, const EntryHead *head,
+                         const uint8_t *from, RgCodegenObject *objects) {
   for (int t = 0; t < RG_TARGET_COUNT; from += head->object_lengths[t++]) {
     if (!request->processors[t]) continue;
     objects[t].length = (int64_t)head->object_lengths[t];
@@ -230,14 +246,16 @@ static bool copy_objects(const Cache *cache, const RgCodegenRequest *request, co
   return true;
 }
 
-static bool read_entry(const Cache *cache, int fd, const RgCodegenRequest *request, const Key *key, RgCodegenObject *objects) {
+static bool read_entry(const Cache *cache, int fd, const RgCodegenRequest *request, const Key *key,
+                       RgCodegenObject *objects) {
   struct stat info;
   EntryHead head;
   if (fstat(fd, &info) || !is_own_file(&info)) return false;
   uint64_t size_bytes = (uint64_t)info.st_size;
   uint8_t *entry = heap_alloc(cache->heap, size_bytes);
   if (!entry) return false;
-  const uint8_t *found = read_all(fd, entry, size_bytes) ? check_entry(entry, size_bytes, key, &head) : NULL;
+  const uint8_t *found =
+      read_all(fd, entry, size_bytes) ? check_entry(entry, size_bytes, key, &head) : NULL;
   bool ok = found && copy_objects(cache, request, &head, found, objects);
   if (ok) touch(fd, &info);
   else free_objects(cache, objects);
@@ -245,12 +263,14 @@ static bool read_entry(const Cache *cache, int fd, const RgCodegenRequest *reque
   return ok;
 }
 
-bool cache_find(Cache *cache, const RgCodegenRequest *request, RgCodegenObject objects[RG_TARGET_COUNT]) {
+bool cache_find(Cache *cache, const RgCodegenRequest *request,
+                RgCodegenObject objects[RG_TARGET_COUNT]) {
   Key key;
   memset(objects, 0, sizeof *objects * RG_TARGET_COUNT);
   if (!cache || !make_key(cache, request, &key)) return false;
   bool ok = false;
-  int fd = open(key.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* not even a pipe makes it wait */
+  /* never blocks, even on a pipe */
+  int fd = open(key.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd >= 0) {
     ok = read_entry(cache, fd, request, &key, objects);
     close(fd);
@@ -259,9 +279,9 @@ bool cache_find(Cache *cache, const RgCodegenRequest *request, RgCodegenObject o
   return ok;
 }
 
-/* -- writing ----------------------------------------------------------------------------------------------------- */
+/* -- writing ----------------------------------------------------------------------------------- */
 
-/* Makes `path` and what leads there, for the user's eyes alone; what exists stays as it is. */
+/* Creates `path` and its parents, accessible by the user only; what exists is left as it is. */
 static void make_folders(const char *path) {
   char part[PATH_BYTES];
   snprintf(part, sizeof part, "%s", path);
@@ -282,7 +302,7 @@ static bool write_all(int fd, const uint8_t *data, size_t size_bytes) {
   return true;
 }
 
-/* Without fsync: a checksum tells what a crash of the machine tore. */
+/* Without fsync: the checksum detects files torn by a crash of the machine. */
 static bool write_entry(const Key *key, const uint8_t *entry, size_t size_bytes) {
   char path[PATH_BYTES];
   if (snprintf(path, sizeof path, "%s/tmp.XXXXXX", key->folder) >= PATH_BYTES) return false;
@@ -294,8 +314,8 @@ static bool write_entry(const Key *key, const uint8_t *entry, size_t size_bytes)
   return ok;
 }
 
-/* Looks through the folder when nobody did for a minute: next to a compile that is little, and what a minute's
- * compiles write is all that the limit is ever exceeded by. */
+/* Prunes the folder if nobody did for a minute: that is little compared with a compile, and bounds
+ * the excess over the limit to what a minute's compiles write. */
 static void prune_at_times(const Cache *cache) {
   char stamp[PATH_BYTES];
   struct stat info;
@@ -309,7 +329,8 @@ static void prune_at_times(const Cache *cache) {
   cache_prune(cache->heap, cache->folder, cache->limit_bytes);
 }
 
-void cache_store(Cache *cache, const RgCodegenRequest *request, const RgCodegenObject objects[RG_TARGET_COUNT]) {
+void cache_store(Cache *cache, const RgCodegenRequest *request,
+                 const RgCodegenObject objects[RG_TARGET_COUNT]) {
   Key key;
   if (!cache || !make_key(cache, request, &key)) return;
   EntryHead head = {.key_length = key.length};

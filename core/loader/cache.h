@@ -1,6 +1,7 @@
-/* cache.h - compiled objects on disk: a kernel that some process of this build compiled before needs no LLVM.
- * Knows files alone: neither what the bytes of a request mean nor what an object holds. Nothing here can fail a
- * compile: what cannot be read is a miss, what cannot be written is not kept.
+/* cache.h - compiled objects on disk: a kernel that some process of this build compiled before
+ * needs no LLVM. Knows only files: neither the meaning of a request's bytes nor the contents of an
+ * object. Nothing here can fail a compile: what cannot be read is a miss, what cannot be written is
+ * not kept.
  * One thread at a time per Cache; any number of processes share a folder. */
 #ifndef RG_LOADER_CACHE_H
 #define RG_LOADER_CACHE_H
@@ -13,25 +14,31 @@
 
 typedef struct Cache Cache;
 
-/* The cache that RG_CACHE and RG_CACHE_SIZE ask for; *cache stays NULL where there is none: switched off, or no home
- * folder of the process's user. Touches no file. False with option.invalid or memory.host. */
+/* The cache that RG_CACHE and RG_CACHE_SIZE ask for; *cache stays NULL if there is none: switched
+ * off, or the user has no home folder. Touches no file. False with option.invalid or
+ * memory.host. */
 bool cache_open(Heap *heap, Cache **cache, Error *err);
 void cache_close(Cache *cache); /* NULL is fine, here and below */
 const char *cache_folder(const Cache *cache); /* borrowed; "" without a cache */
 uint64_t cache_limit_bytes(const Cache *cache);
-/* The objects that a request's compile gave, by target, from `heap`; their texts are not kept. False: not known. */
-bool cache_find(Cache *cache, const RgCodegenRequest *request, RgCodegenObject objects[RG_TARGET_COUNT]);
-void cache_store(Cache *cache, const RgCodegenRequest *request, const RgCodegenObject objects[RG_TARGET_COUNT]);
+/* The objects that compiling a request produced, by target, from `heap`; without their texts.
+ * False: not in the cache. */
+bool cache_find(Cache *cache, const RgCodegenRequest *request,
+                RgCodegenObject objects[RG_TARGET_COUNT]);
+void cache_store(Cache *cache, const RgCodegenRequest *request,
+                 const RgCodegenObject objects[RG_TARGET_COUNT]);
 
-/* prune.c: deletes entries of `folder`, all builds', least recently used first, down to three quarters of
- * `limit_bytes`, if they are more than that; and what writers that died left. Touches only names that a cache gives. */
+/* prune.c: deletes entries of `folder`, all builds', least recently used first, down to three
+ * quarters of `limit_bytes`, if they are more than that; and temporary files of crashed writers.
+ * Touches only names that a cache uses. */
 void cache_prune(Heap *heap, const char *folder, uint64_t limit_bytes);
 
 typedef struct CacheContents {
-  uint64_t entry_count, size_bytes; /* of all builds; bytes: what they take of the disk */
+  uint64_t entry_count, size_bytes; /* of all builds; bytes: their size on disk */
 } CacheContents;
 CacheContents cache_measure(Heap *heap, const char *folder);
-/* Deletes the entries of all builds; returns how many could not be. Others may read and write meanwhile. */
+/* Deletes the entries of all builds; returns how many could not be deleted. Others may read and
+ * write meanwhile. */
 uint64_t cache_empty(Heap *heap, const char *folder);
 
 #endif

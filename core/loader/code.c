@@ -1,5 +1,5 @@
-/* code.c - counted code; see code.h. With RG_PERF=1 the functions are written to /tmp/perf-PID.map, which
- * `perf` reads. */
+/* code.c - reference-counted code; see code.h. With RG_PERF=1 the functions are written to
+ * /tmp/perf-PID.map, which `perf` reads. */
 #include "loader/code.h"
 
 #include <stdatomic.h>
@@ -39,7 +39,8 @@ static void write_perf_map(const char *name, void *address, uint64_t size_bytes)
   snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
   FILE *file = fopen(path, "a");
   if (!file) return;
-  fprintf(file, "%llx %llx %s\n", (unsigned long long)(uintptr_t)address, (unsigned long long)size_bytes, name);
+  fprintf(file, "%llx %llx %s\n", (unsigned long long)(uintptr_t)address,
+          (unsigned long long)size_bytes, name);
   fclose(file);
 }
 

@@ -1,5 +1,5 @@
-/* codegen.c - the door to libregolith-codegen.so: opened when something must be compiled, searched beside the
- * library this code is in. Another build's library is refused. */
+/* codegen.c - the door to libregolith-codegen.so: opened when something must be compiled, searched
+ * next to the library that contains this code. A library of another build is refused. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct Codegen {
   RgCodegenFreeFunction *free_result;
 };
 
-/* The folder of the file that this code was loaded from, with its slash. */
+/* The folder of the file that this code was loaded from, with a trailing slash. */
 static void own_folder(char folder[PATH_BYTES]) {
   Dl_info info;
   folder[0] = 0;
@@ -29,7 +29,8 @@ static void own_folder(char folder[PATH_BYTES]) {
     snprintf(folder, PATH_BYTES, "%.*s", (int)(slash - info.dli_fname + 1), info.dli_fname);
 }
 
-static bool find_file(const char *const *places, int count, const char *name, char path[PATH_BYTES]) {
+static bool find_file(const char *const *places, int count, const char *name,
+                      char path[PATH_BYTES]) {
   char folder[PATH_BYTES];
   own_folder(folder);
   for (int i = 0; i < count; i++) {
@@ -44,17 +45,21 @@ static bool find_file(const char *const *places, int count, const char *name, ch
 }
 
 static bool open_library(Codegen *codegen, Error *err) {
-  static const char *const places[] = {"", "../", "../../", "../../../"}; /* test programs live deeper in the build */
+  /* test programs are deeper in the build */
+  static const char *const places[] = {"", "../", "../../", "../../../"};
   if (!find_file(places, 4, "libregolith-codegen.so", codegen->path))
-    return error_set(err, RG_ERROR_LIBRARY, "the compiler is not where it should be: %s", codegen->path);
+    return error_set(err, RG_ERROR_LIBRARY, "the compiler is not where it should be: %s",
+                     codegen->path);
   codegen->library = dlopen(codegen->path, RTLD_NOW | RTLD_LOCAL);
-  if (!codegen->library) return error_set(err, RG_ERROR_LIBRARY, "the compiler cannot be opened: %s", dlerror());
+  if (!codegen->library)
+    return error_set(err, RG_ERROR_LIBRARY, "the compiler cannot be opened: %s", dlerror());
   const char *(*build_id)(void);
   *(void **)&build_id = dlsym(codegen->library, "regolith_codegen_build_id");
   *(void **)&codegen->compile = dlsym(codegen->library, "regolith_codegen");
   *(void **)&codegen->free_result = dlsym(codegen->library, "regolith_codegen_free");
   if (!build_id || !codegen->compile || !codegen->free_result || strcmp(build_id(), RG_BUILD_ID))
-    return error_set(err, RG_ERROR_VERSION, "%s comes from another build than libregolith.so", codegen->path);
+    return error_set(err, RG_ERROR_VERSION, "%s is not from the same build as libregolith.so",
+                     codegen->path);
   return true;
 }
 
@@ -66,9 +71,11 @@ Codegen *codegen_open(Heap *heap, Error *err) {
   }
   codegen->heap = heap;
   if (!strcmp(option_text("RG_COMPILE"), "process")) {
-    static const char *const places[] = {"", "../libexec/", "../../libexec/", "../", "../../", "../../../"};
+    static const char *const places[] = {"",    "../libexec/", "../../libexec/",
+                                         "../", "../../",      "../../../"};
     if (find_file(places, 6, "regolith-codegen", codegen->path)) return codegen;
-    error_set(err, RG_ERROR_LIBRARY, "the compiling helper is not where it should be: %s", codegen->path);
+    error_set(err, RG_ERROR_LIBRARY, "the compile helper is not where it should be: %s",
+              codegen->path);
   } else if (open_library(codegen, err)) {
     return codegen;
   }
@@ -83,8 +90,9 @@ void codegen_close(Codegen *codegen) {
 }
 
 RgCodegenResult *codegen_compile(Codegen *codegen, const RgCodegenRequest *request, Error *err) {
-  RgCodegenResult *result =
-      codegen->library ? codegen->compile(request) : helper_compile(codegen->heap, codegen->path, request, err);
+  RgCodegenResult *result = codegen->library
+                                ? codegen->compile(request)
+                                : helper_compile(codegen->heap, codegen->path, request, err);
   if (!result) {
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiling");
     return NULL;

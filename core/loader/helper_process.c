@@ -1,6 +1,7 @@
-/* helper_process.c - one request to the helper program, one answer from it; framing in jit/codegen_pipe.h.
- * posix_spawn, two pipes. Requests and answers are written and read in turn: the helper reads all before it writes.
- * SIGPIPE is kept from the user's process by writing to a socket pair with MSG_NOSIGNAL. */
+/* helper_process.c - one request to the helper program, one answer from it; framing in
+ * jit/codegen_pipe.h. posix_spawn, two pipes. Written and read in turn: the helper reads everything
+ * before it writes. SIGPIPE is kept from the user's process by writing to a socket pair with
+ * MSG_NOSIGNAL. */
 #include "loader/helper_process.h"
 
 #include <errno.h>
@@ -46,14 +47,16 @@ static bool send_request(int fd, const RgCodegenRequest *request) {
                         .build_id_length = text_length(request->build_id),
                         .want_llvm = request->want_llvm, .want_asm = request->want_asm,
                         .instrument = request->instrument};
-  for (int t = 0; t < RG_TARGET_COUNT; t++) head.processor_lengths[t] = text_length(request->processors[t]);
+  for (int t = 0; t < RG_TARGET_COUNT; t++)
+    head.processor_lengths[t] = text_length(request->processors[t]);
   bool ok = send_all(fd, &head, sizeof head) && send_all(fd, request->bytes, request->length) &&
             send_all(fd, request->build_id, head.build_id_length);
-  for (int t = 0; ok && t < RG_TARGET_COUNT; t++) ok = send_all(fd, request->processors[t], head.processor_lengths[t]);
+  for (int t = 0; ok && t < RG_TARGET_COUNT; t++)
+    ok = send_all(fd, request->processors[t], head.processor_lengths[t]);
   return ok;
 }
 
-/* A part with a NUL behind it; *part stays NULL for length -1. */
+/* A part, with a NUL appended; *part stays NULL for length -1. */
 static bool receive_part(Heap *heap, int fd, int64_t length, void *part) {
   if (length == -1) return true;
   if (length < 0 || length > LARGEST_PART) return false;
@@ -84,7 +87,8 @@ static bool receive_result(Heap *heap, int fd, RgCodegenResult *result) {
 static bool start(const char *program, pid_t *child, int *channel, Error *err) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
-    return error_set(err, RG_ERROR_CODEGEN, "no channel to the compiling helper: %s", strerror(errno));
+    return error_set(err, RG_ERROR_CODEGEN, "no channel to the compile helper: %s",
+                     strerror(errno));
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, pair[1], 0);
@@ -98,21 +102,28 @@ static bool start(const char *program, pid_t *child, int *channel, Error *err) {
     return true;
   }
   close(pair[0]);
-  return error_set(err, RG_ERROR_CODEGEN, "the compiling helper %s cannot be started: %s", program, strerror(failed));
+  return error_set(err, RG_ERROR_CODEGEN, "the compile helper %s cannot be started: %s", program,
+                   strerror(failed));
 }
 
-RgCodegenResult *helper_compile(Heap *heap, const char *program, const RgCodegenRequest *request, Error *err) {
+RgCodegenResult *helper_compile(Heap *heap, const char *program, const RgCodegenRequest *request,
+                                Error *err) {
   pid_t child;
   int channel = -1, status = 0;
   if (!start(program, &child, &channel, err)) return NULL;
   RgCodegenResult *result = heap_alloc(heap, sizeof *result);
-  bool ok = result && send_request(channel, request) && !shutdown(channel, SHUT_WR) && receive_result(heap, channel, result);
+  bool ok = result && send_request(channel, request) && !shutdown(channel, SHUT_WR) &&
+            receive_result(heap, channel, result);
   close(channel);
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (ok) return result;
   helper_result_free(heap, result);
-  if (WIFSIGNALED(status)) error_set(err, RG_ERROR_CODEGEN, "LLVM ended the compiling helper (signal %d)", WTERMSIG(status));
-  else error_set(err, RG_ERROR_CODEGEN, "the compiling helper gave no answer (status %d)", WEXITSTATUS(status));
+  if (WIFSIGNALED(status))
+    error_set(err, RG_ERROR_CODEGEN, "LLVM crashed the compile helper (signal %d)",
+              WTERMSIG(status));
+  else
+    error_set(err, RG_ERROR_CODEGEN, "the compile helper did not answer (status %d)",
+              WEXITSTATUS(status));
   return NULL;
 }
 

@@ -1,5 +1,5 @@
 /* loader.h - an x86-64 ELF object becomes running code; and the door to the codegen library.
- * Code is counted: kernels and queued launches hold it; the last release unmaps it. */
+ * Code is reference-counted by kernels and queued launches; the last release unmaps it. */
 #ifndef RG_LOADER_LOADER_H
 #define RG_LOADER_LOADER_H
 
@@ -7,12 +7,12 @@
 
 #include "base/error.h"
 #include "base/heap.h"
-#include "jit/codegen_border.h" /* the border's structs alone: no LLVM */
+#include "jit/codegen_border.h" /* only the interface's structs: no LLVM */
 
 typedef struct Code Code;
 
-/* Places every section, applies relocations, resolves names (symbols.h). NULL with object.invalid for
- * anything malformed or unknown: never reads outside the bytes. Starts with one reference. */
+/* Places every section, applies relocations, resolves names (symbols.h). NULL with object.invalid
+ * for anything malformed or unknown: never reads outside the bytes. Starts with one reference. */
 Code *object_load(Heap *heap, const uint8_t *object, int64_t length, Error *err);
 void *code_find(const Code *code, const char *symbol); /* NULL when absent */
 uint64_t code_size(const Code *code);                  /* mapped bytes */
@@ -21,10 +21,12 @@ void code_release(Code *code);
 
 /* One library handle per process is fine: it has no mutable state of ours. */
 typedef struct Codegen Codegen;
-/* Opens libregolith-codegen.so beside libregolith.so (or RG_LIBRARY's folder); checks the build id. */
+/* Opens libregolith-codegen.so next to libregolith.so (or in RG_LIBRARY's folder); checks the build
+ * id. */
 Codegen *codegen_open(Heap *heap, Error *err);
 void codegen_close(Codegen *codegen);
-/* Inline, or in a helper process under RG_COMPILE=process. Result as the border says, errors as codegen.failed. */
+/* Inline, or in a helper process under RG_COMPILE=process. Result as in codegen_border.h, errors as
+ * codegen.failed. */
 RgCodegenResult *codegen_compile(Codegen *codegen, const RgCodegenRequest *request, Error *err);
 void codegen_result_free(Codegen *codegen, RgCodegenResult *result);
 

@@ -1,12 +1,12 @@
-/* object.c - an x86-64 ELF object becomes one mapping of running code.
+/* object.c - loads an x86-64 ELF object into one executable mapping.
  *
  *     | code sections | stubs | page | read-only sections | GOT | page | writable sections |
  *
- * Stubs (jmp *GOT) carry calls to names far away, GOT words the addresses of names; both are made for every
- * undefined symbol, so that any relocation to one finds what it needs. The loader reads nothing outside the
- * bytes it was given: every offset, size and index of the file is checked before it is used.
- * Accepted: PC32, PLT32, 32, 32S (within the mapping's reach: refused when it overflows), 64, GOTPCREL,
- * GOTPCRELX, REX_GOTPCRELX, PC64. Anything else is object.invalid by number. */
+ * Stubs (jmp *GOT) reach far functions, GOT words hold the addresses of symbols; both are made for
+ * every undefined symbol, so that any relocation to one can be resolved. The loader reads nothing
+ * outside the bytes it was given: every offset, size and index of the file is checked before it is
+ * used. Accepted: PC32, PLT32, 32, 32S (within the mapping's reach: refused when it overflows), 64,
+ * GOTPCREL, GOTPCRELX, REX_GOTPCRELX, PC64. Anything else is object.invalid by number. */
 #include <elf.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -47,7 +47,8 @@ static bool is_inside(const Loading *l, uint64_t offset, uint64_t size) {
 }
 
 static Group group_of(const Elf64_Shdr *section) {
-  if (!(section->sh_flags & SHF_ALLOC) || !section->sh_size || section->sh_type == SHT_NULL) return GROUP_NONE;
+  if (!(section->sh_flags & SHF_ALLOC) || !section->sh_size || section->sh_type == SHT_NULL)
+    return GROUP_NONE;
   if (section->sh_flags & SHF_EXECINSTR) return GROUP_CODE;
   return section->sh_flags & SHF_WRITE ? GROUP_DATA : GROUP_CONST;
 }
@@ -55,10 +56,11 @@ static Group group_of(const Elf64_Shdr *section) {
 static bool read_symbols(Loading *l, const Elf64_Shdr *table) {
   if (table->sh_link >= (uint32_t)l->section_count) return bad(l, "its symbol table has no names");
   const Elf64_Shdr *names = &l->sections[table->sh_link];
-  if (!is_inside(l, names->sh_offset, names->sh_size) || !names->sh_size || names->sh_type != SHT_STRTAB ||
-      l->bytes[names->sh_offset + names->sh_size - 1] != 0)
+  if (!is_inside(l, names->sh_offset, names->sh_size) || !names->sh_size ||
+      names->sh_type != SHT_STRTAB || l->bytes[names->sh_offset + names->sh_size - 1] != 0)
     return bad(l, "its names are cut off");
-  if (table->sh_offset % 8 || table->sh_size / sizeof(Elf64_Sym) > LARGEST_OBJECT) return bad(l, "its symbol table is misplaced");
+  if (table->sh_offset % 8 || table->sh_size / sizeof(Elf64_Sym) > LARGEST_OBJECT)
+    return bad(l, "its symbol table is misplaced");
   l->symbols = (const Elf64_Sym *)(const void *)(l->bytes + table->sh_offset);
   l->symbol_count = (int)(table->sh_size / sizeof(Elf64_Sym));
   l->names = (const char *)l->bytes + names->sh_offset;
@@ -69,19 +71,23 @@ static bool read_symbols(Loading *l, const Elf64_Shdr *table) {
 }
 
 static bool read_headers(Loading *l) {
-  if (l->length < (int64_t)sizeof(Elf64_Ehdr) || l->length > LARGEST_OBJECT || (uintptr_t)l->bytes % 8)
+  if (l->length < (int64_t)sizeof(Elf64_Ehdr) || l->length > LARGEST_OBJECT ||
+      (uintptr_t)l->bytes % 8)
     return bad(l, "it is too short, too long or misaligned");
   const Elf64_Ehdr *header = (const Elf64_Ehdr *)(const void *)l->bytes;
   if (memcmp(header->e_ident, ELFMAG, SELFMAG) || header->e_ident[EI_CLASS] != ELFCLASS64 ||
-      header->e_type != ET_REL || header->e_machine != EM_X86_64 || header->e_shentsize != sizeof(Elf64_Shdr))
+      header->e_type != ET_REL || header->e_machine != EM_X86_64 ||
+      header->e_shentsize != sizeof(Elf64_Shdr))
     return bad(l, "it is not an x86-64 object");
-  if (header->e_shoff % 8 || !is_inside(l, header->e_shoff, (uint64_t)header->e_shnum * sizeof(Elf64_Shdr)))
+  if (header->e_shoff % 8 ||
+      !is_inside(l, header->e_shoff, (uint64_t)header->e_shnum * sizeof(Elf64_Shdr)))
     return bad(l, "its section table is cut off");
   l->sections = (const Elf64_Shdr *)(const void *)(l->bytes + header->e_shoff);
   l->section_count = header->e_shnum;
   for (int i = 0; i < l->section_count; i++) {
     const Elf64_Shdr *section = &l->sections[i];
-    if (section->sh_type != SHT_NOBITS && section->sh_type != SHT_NULL && !is_inside(l, section->sh_offset, section->sh_size))
+    if (section->sh_type != SHT_NOBITS && section->sh_type != SHT_NULL &&
+        !is_inside(l, section->sh_offset, section->sh_size))
       return bad(l, "a section is cut off");
     if (section->sh_size > LARGEST_OBJECT || section->sh_addralign > MAX_ALIGN ||
         (section->sh_addralign && !is_power_of_two(section->sh_addralign)))
@@ -130,11 +136,13 @@ static bool resolve(Loading *l, int number, uint64_t *address) {
   if (symbol->st_shndx == SHN_UNDEF) {
     *address = (uint64_t)(uintptr_t)symbol_find(name);
     if (*address) return true;
-    return error_set(l->err, RG_ERROR_OBJECT, "compiled code calls '%.80s', which kernels may not call", name);
+    return error_set(l->err, RG_ERROR_OBJECT,
+                     "compiled code calls '%.80s', which kernels may not call", name);
   }
-  if (symbol->st_shndx >= l->section_count || group_of(&l->sections[symbol->st_shndx]) == GROUP_NONE ||
+  if (symbol->st_shndx >= l->section_count ||
+      group_of(&l->sections[symbol->st_shndx]) == GROUP_NONE ||
       symbol->st_value > l->sections[symbol->st_shndx].sh_size)
-    return bad(l, "a symbol lies outside its section");
+    return bad(l, "a symbol is outside its section");
   *address = (uint64_t)(uintptr_t)(l->memory + l->places[symbol->st_shndx] + symbol->st_value);
   return true;
 }
@@ -144,7 +152,7 @@ static bool is_placed(const Loading *l, const Elf64_Sym *symbol) {
          group_of(&l->sections[symbol->st_shndx]) != GROUP_NONE;
 }
 
-/* The GOT word and, for names outside, the stub of symbol `number`; made when first needed. */
+/* The GOT word and, for undefined symbols, the stub of symbol `number`; made when first needed. */
 static bool make_got(Loading *l, int number, uint64_t *got) {
   uint64_t address;
   if (!resolve(l, number, &address)) return false;
@@ -158,7 +166,8 @@ static bool make_stub(Loading *l, int number, uint64_t *stub) {
   if (!make_got(l, number, &got)) return false;
   uint8_t *code = l->memory + l->stubs + (uint64_t)number * STUB_BYTES;
   int32_t distance = (int32_t)((int64_t)got - (int64_t)(uintptr_t)(code + 6));
-  static const uint8_t jump[STUB_BYTES] = {0xFF, 0x25, 0, 0, 0, 0, 0xCC, 0xCC}; /* jmp *distance(%rip) */
+  /* jmp *distance(%rip) */
+  static const uint8_t jump[STUB_BYTES] = {0xFF, 0x25, 0, 0, 0, 0, 0xCC, 0xCC};
   memcpy(code, jump, sizeof jump);
   memcpy(code + 2, &distance, sizeof distance);
   *stub = (uint64_t)(uintptr_t)code;
@@ -166,7 +175,8 @@ static bool make_stub(Loading *l, int number, uint64_t *stub) {
 }
 
 static bool put_32(Loading *l, uint8_t *place, int64_t value, bool is_signed) {
-  if (is_signed ? value != (int32_t)value : value != (int64_t)(uint32_t)value) return bad(l, "an address is out of reach");
+  if (is_signed ? value != (int32_t)value : value != (int64_t)(uint32_t)value)
+    return bad(l, "an address is out of reach");
   uint32_t bits = (uint32_t)value;
   memcpy(place, &bits, sizeof bits);
   return true;
@@ -177,22 +187,29 @@ static bool relocate(Loading *l, const Elf64_Rela *rela, uint8_t *section, uint6
   uint32_t type = ELF64_R_TYPE(rela->r_info);
   uint64_t width = type == R_X86_64_64 || type == R_X86_64_PC64 ? 8 : 4, target;
   if (type == R_X86_64_NONE) return true;
-  if (ELF64_R_SYM(rela->r_info) >= (uint64_t)l->symbol_count || section_size < width || rela->r_offset > section_size - width)
-    return bad(l, "a relocation lies outside its section");
+  if (ELF64_R_SYM(rela->r_info) >= (uint64_t)l->symbol_count || section_size < width ||
+      rela->r_offset > section_size - width)
+    return bad(l, "a relocation is outside its section");
   uint8_t *place = section + rela->r_offset;
-  uint64_t here = (uintptr_t)place, addend = (uint64_t)rela->r_addend; /* unsigned: a foreign addend may be anything */
+  /* unsigned: an untrusted addend may be anything */
+  uint64_t here = (uintptr_t)place, addend = (uint64_t)rela->r_addend;
   switch (type) {
   case R_X86_64_PLT32:
-    if (!(is_placed(l, &l->symbols[number]) ? resolve(l, number, &target) : make_stub(l, number, &target))) return false;
+    if (!(is_placed(l, &l->symbols[number]) ? resolve(l, number, &target)
+                                            : make_stub(l, number, &target)))
+      return false;
     return put_32(l, place, (int64_t)(target + addend - here), true);
   case R_X86_64_PC32:
     return resolve(l, number, &target) && put_32(l, place, (int64_t)(target + addend - here), true);
-  case R_X86_64_32: return resolve(l, number, &target) && put_32(l, place, (int64_t)(target + addend), false);
-  case R_X86_64_32S: return resolve(l, number, &target) && put_32(l, place, (int64_t)(target + addend), true);
+  case R_X86_64_32:
+    return resolve(l, number, &target) && put_32(l, place, (int64_t)(target + addend), false);
+  case R_X86_64_32S:
+    return resolve(l, number, &target) && put_32(l, place, (int64_t)(target + addend), true);
   case R_X86_64_GOTPCREL:
   case R_X86_64_GOTPCRELX:
   case R_X86_64_REX_GOTPCRELX:
-    return make_got(l, number, &target) && put_32(l, place, (int64_t)(target + addend - here), true);
+    return make_got(l, number, &target) &&
+           put_32(l, place, (int64_t)(target + addend - here), true);
   case R_X86_64_64:
   case R_X86_64_PC64: {
     if (!resolve(l, number, &target)) return false;
@@ -200,7 +217,9 @@ static bool relocate(Loading *l, const Elf64_Rela *rela, uint8_t *section, uint6
     memcpy(place, &value, sizeof value);
     return true;
   }
-  default: return error_set(l->err, RG_ERROR_OBJECT, "compiled code has a relocation of unknown kind %u", type);
+  default:
+    return error_set(l->err, RG_ERROR_OBJECT, "compiled code has a relocation of unknown kind %u",
+                     type);
   }
 }
 
@@ -219,17 +238,19 @@ static bool fill_and_relocate(Loading *l) {
     if (table->sh_offset % 8) return bad(l, "its relocations are misplaced");
     const Elf64_Rela *relas = (const Elf64_Rela *)(const void *)(l->bytes + table->sh_offset);
     for (uint64_t k = 0; k < table->sh_size / sizeof *relas; k++)
-      if (!relocate(l, &relas[k], l->memory + l->places[table->sh_info], section->sh_size)) return false;
+      if (!relocate(l, &relas[k], l->memory + l->places[table->sh_info], section->sh_size))
+        return false;
   }
   return true;
 }
 
 static bool protect(Loading *l) {
-  static const int protections[GROUP_COUNT] = {PROT_READ | PROT_EXEC, PROT_READ, PROT_READ | PROT_WRITE};
+  static const int protections[GROUP_COUNT] = {PROT_READ | PROT_EXEC, PROT_READ,
+                                               PROT_READ | PROT_WRITE};
   for (Group group = GROUP_CODE; group < GROUP_COUNT; group++) {
     uint64_t begin = l->group_begin[group], end = l->group_begin[group + 1];
     if (begin < end && mprotect(l->memory + begin, end - begin, protections[group]))
-      return error_set(l->err, RG_ERROR_MEMORY, "the system does not let memory become code");
+      return error_set(l->err, RG_ERROR_MEMORY, "the system refuses to make memory executable");
   }
   return true;
 }
@@ -249,12 +270,14 @@ static bool collect_functions(Loading *l, Code *code) {
 static bool load(Loading *l, Code **out) {
   if (!read_headers(l)) return false;
   l->places = heap_alloc(l->heap, sizeof *l->places * (size_t)(l->section_count + 1));
-  if (!l->places) return error_set(l->err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
+  if (!l->places)
+    return error_set(l->err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
   if (!place_sections(l, (uint64_t)sysconf(_SC_PAGESIZE))) return false;
   uint64_t size = l->group_begin[GROUP_COUNT];
   if (!size) return bad(l, "it is empty");
   void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return error_set(l->err, RG_ERROR_MEMORY, "the system has no memory left for compiled code");
+  if (memory == MAP_FAILED)
+    return error_set(l->err, RG_ERROR_MEMORY, "the system has no memory left for compiled code");
   l->memory = memory;
   Code *code = code_create(l->heap, memory, size);
   if (!code) {

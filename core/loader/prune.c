@@ -1,7 +1,7 @@
-/* prune.c - the cache's folder is measured, kept small and emptied; see cache.c for what lies in it.
- * Several processes may prune at once, while others read and write: a file that is gone already is no failure, and
- * a reader keeps what it has open. A folder may hold what is not ours (RG_CACHE names any): only files named like
- * entries, in folders named like builds, are ever touched. */
+/* prune.c - measures, prunes and clears the cache's folder; cache.c describes its contents. Several
+ * processes may prune at once, while others read and write: a file that is already gone is not a
+ * failure, and a reader keeps what it has open. A folder may hold foreign files (RG_CACHE can be
+ * any): only files named like entries, in folders named like builds, are ever touched. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,13 +28,15 @@ typedef struct Listing {
   Entry *entries;
   size_t count, capacity;
   uint64_t size_bytes;
-  time_t leftover_seconds; /* a file being written that is older goes; -1: none goes */
+  time_t leftover_seconds; /* temporary files older than this are deleted; -1: none */
 } Listing;
 
 static bool is_hex_name(const char *name) {
   return strlen(name) == NAME_DIGITS && strspn(name, "0123456789abcdef") == NAME_DIGITS;
 }
-static bool is_leftover(const char *name) { return strlen(name) == 10 && !strncmp(name, "tmp.", 4); }
+static bool is_leftover(const char *name) {
+  return strlen(name) == 10 && !strncmp(name, "tmp.", 4);
+}
 
 static bool add_entry(Listing *listing, const Entry *entry) {
   if (listing->count == listing->capacity) {
@@ -60,7 +62,7 @@ static bool visit_file(Listing *listing, int build, const char *build_name, cons
     return true;
   }
   entry.used = info.st_mtim;
-  entry.size_bytes = (uint64_t)info.st_blocks * 512; /* what it takes of the disk */
+  entry.size_bytes = (uint64_t)info.st_blocks * 512; /* its size on disk */
   snprintf(entry.name, sizeof entry.name, "%s/%s", build_name, name);
   return add_entry(listing, &entry);
 }
@@ -74,7 +76,8 @@ static bool each_name(Listing *listing, int folder, const char *folder_name, Nam
     return true;
   }
   bool ok = true;
-  for (struct dirent *row; ok && (row = readdir(names));) ok = visit(listing, folder, folder_name, row->d_name);
+  for (struct dirent *row; ok && (row = readdir(names));)
+    ok = visit(listing, folder, folder_name, row->d_name);
   closedir(names);
   return ok;
 }
@@ -94,7 +97,8 @@ static int by_use(const void *a, const void *b) {
   return strcmp(x->name, y->name);
 }
 
-/* The folder of a build goes with its last entry; while it holds any, the call does nothing. */
+/* The folder of a build is removed with its last entry; while there are any, the call does
+ * nothing. */
 static bool remove_entry(Listing *listing, Entry *entry) {
   bool is_gone = !unlinkat(listing->folder, entry->name, 0) || errno == ENOENT;
   entry->name[NAME_DIGITS] = 0;
@@ -102,11 +106,13 @@ static bool remove_entry(Listing *listing, Entry *entry) {
   return is_gone;
 }
 
-/* Lists the entries of all builds. False: none was listed, or not all. */
-static bool list_entries(Listing *listing, Heap *heap, const char *folder, time_t leftover_seconds) {
+/* Lists the entries of all builds. False: some or all could not be listed. */
+static bool list_entries(Listing *listing, Heap *heap, const char *folder,
+                         time_t leftover_seconds) {
   *listing = (Listing){.heap = heap, .leftover_seconds = leftover_seconds};
   listing->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  return listing->folder >= 0 && each_name(listing, open_folder(listing->folder, "."), "", visit_build);
+  return listing->folder >= 0 &&
+         each_name(listing, open_folder(listing->folder, "."), "", visit_build);
 }
 static void forget_entries(Listing *listing) {
   heap_free(listing->heap, listing->entries);

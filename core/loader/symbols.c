@@ -1,5 +1,5 @@
-/* symbols.c - names to addresses. Each name is declared as a place, not as a function: nothing is called here,
- * and the C library's own prototypes do not matter. */
+/* symbols.c - names to addresses. Each name is declared as an object, not as a function: nothing is
+ * called here, and the C library's own prototypes do not matter. */
 #include "loader/symbols.h"
 
 #include <stddef.h>

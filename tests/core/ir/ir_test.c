@@ -165,10 +165,10 @@ static void test_read(void) {
 }
 
 static void test_verify(void) {
-  TEST("kernels that are none are refused") {
+  TEST("invalid kernels are refused") {
     CHECK_TEXT(refusal("  %a: f32 = add %i, %i\n"), "line 9: 'add': operands and result must be of one type");
     CHECK_TEXT(refusal("  %a: i32 = div %i, %i\n"), "line 9: 'div': does not take this type");
-    CHECK_TEXT(refusal("  %a: i32 = lt %i, %i\n"), "line 9: 'lt': gives a bool");
+    CHECK_TEXT(refusal("  %a: i32 = lt %i, %i\n"), "line 9: 'lt': has a bool result");
     CHECK_TEXT(refusal("  %a: i32 = neg %i, %i\n"), "line 9: 'neg': wrong number of operands");
     CHECK_TEXT(refusal("  if %i {\n  }\n"), "line 9: 'if': needs a bool");
     CHECK_TEXT(refusal("  break 0\n"), "line 9: 'break': leaves more loops than there are");
@@ -188,14 +188,14 @@ static void test_verify(void) {
                "line 12: 'neg': an operand is not visible here");
     CHECK_TEXT(refusal("  range %i, %i {\n  }\n"), "line 9: 'range': needs a begin and an end per parameter");
     CHECK_TEXT(refusal("  active l0 (%x: i32) {\n  }\n"), "line 9: 'active': needs a parameter per axis of its level");
-    CHECK_TEXT(refusal("  range %i, %i (%x: i32) {\n    return\n  }\n"), "line 10: 'return': stands in the host region");
-    CHECK_TEXT(refusal("  %x: i32 = lane %i\n"), "line 9: 'lane': stands in a row");
+    CHECK_TEXT(refusal("  range %i, %i (%x: i32) {\n    return\n  }\n"), "line 10: 'return': belongs in the host region");
+    CHECK_TEXT(refusal("  %x: i32 = lane %i\n"), "line 9: 'lane': belongs in a row");
   }
   TEST("a call must fit the row of its entry") {
     CHECK_TEXT(refusal("  call rt_nothing\n"), "line 9: no such entry of the runtime: 'rt_nothing'");
     CHECK_TEXT(refusal("  %n: i32 = call rt_slot_live %i\n"), "line 9: 'rt_slot_live': needs an address");
     CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  %n: i32 = call rt_slot_live %r\n"),
-               "line 10: 'rt_slot_live': gives another type");
+               "line 10: 'rt_slot_live': has the wrong result type");
     CHECK_TEXT(refusal("  call rt_outside %i\n"), "line 9: 'rt_outside': wrong number of operands");
     CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  call rt_mask_set %r\n"),
                "line 10: 'rt_mask_set': wrong number of operands");
@@ -214,11 +214,11 @@ static void test_verify(void) {
     CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  %n: ptr = call rt_slot_activate t0 manager=0 %r\n"),
                "line 10: 'rt_slot_activate': is not called by kernels");
   }
-  TEST("a call stands where its entry's row says") {
+  TEST("a call is made where its entry's row says") {
     CHECK_TEXT(refusal("  range %i, %i (%x: i32) {\n    call rt_tree_clear t0 manager=0\n  }\n"),
-               "line 10: 'rt_tree_clear': stands in the host region");
+               "line 10: 'rt_tree_clear': belongs in the host region");
     CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  %n: i32 = call rt_dynamic_was t0 manager=0 %r\n"),
-               "line 10: 'rt_dynamic_was': stands in a parallel loop");
+               "line 10: 'rt_dynamic_was': belongs in a parallel loop");
   }
   TEST("a call has the effects of its row, and reads back with all that it names") {
     Error err;
