@@ -141,6 +141,10 @@ int main(void) {
   Simulation s = {0};
   RgOptions options = {.struct_size = sizeof options, .threads = 2};
   RgError error;
+  if (rg_abi_version() != RG_ABI_VERSION) {
+    fprintf(stderr, "libregolith %s is not of the version of this program's header\n", rg_version());
+    return EXIT_FAILURE;
+  }
   if (rg_runtime_create(&options, &s.runtime, &error)) {
     complain("runtime", &error);
     return EXIT_FAILURE;

@@ -93,7 +93,7 @@ void rg_on_warning(RgRuntime *runtime, void (*warn)(void *data, const char *text
 }
 
 const char *rg_version(void) { return RG_VERSION; }
-int32_t rg_abi_version(void) { return 1; }
+int32_t rg_abi_version(void) { return RG_ABI_VERSION; }
 const char *rg_options_help(void) { return options_help; }
 
 RgStatus rg_runtime_create(const RgOptions *options, RgRuntime **runtime, RgError *error) {

@@ -11,6 +11,12 @@
 
 #include <stdint.h>
 
+/* Of this header. rg_version and rg_abi_version answer for the library that a program runs with; a
+ * program compiled with this header runs with libraries whose rg_abi_version() is RG_ABI_VERSION. */
+#define RG_VERSION "0.1.0"
+#define RG_VERSION_NUMBER 100 /* 10000 * major + 100 * minor + patch */
+#define RG_ABI_VERSION 1
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -69,7 +75,7 @@ typedef struct RgValue {
   int32_t kind;
   /* captures: how many names of the path led to it; results: how many there are */
   int32_t depth;
-  union {
+  __extension__ union { /* unnamed, which ISO C has since C11 */
     double number;
     int64_t i64;
     uint64_t u64;
@@ -83,8 +89,8 @@ typedef struct RgValue {
   };
 } RgValue;
 
-const char *rg_version(void);           /* "0.1.0" */
-int32_t rg_abi_version(void);
+const char *rg_version(void);           /* RG_VERSION of the library */
+int32_t rg_abi_version(void);           /* its RG_ABI_VERSION */
 const char *rg_options_help(void);      /* the environment's options, one per line */
 
 /* -- runtime ---------------------------------------------------------------------------------- */

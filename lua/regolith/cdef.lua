@@ -54,7 +54,7 @@ typedef struct RgValue {
   int32_t kind;
   /* captures: how many names of the path led to it; results: how many there are */
   int32_t depth;
-  union {
+  __extension__ union { /* unnamed, which ISO C has since C11 */
     double number;
     int64_t i64;
     uint64_t u64;
@@ -68,8 +68,8 @@ typedef struct RgValue {
   };
 } RgValue;
 
-const char *rg_version(void);           /* "0.1.0" */
-int32_t rg_abi_version(void);
+const char *rg_version(void);           /* RG_VERSION of the library */
+int32_t rg_abi_version(void);           /* its RG_ABI_VERSION */
 const char *rg_options_help(void);      /* the environment's options, one per line */
 
 /* -- runtime ---------------------------------------------------------------------------------- */
