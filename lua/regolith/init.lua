@@ -3,6 +3,10 @@
 --- repeated. The module itself is main.lua. An installed one has a file `bytecode` next to it: the
 --- modules as compiled when it was built (package/bytecode.lua). Reading that is 3 ms faster than
 --- parsing; where it does not match this LuaJIT, or is damaged, the sources are used.
+if not pcall(require, "ffi") then
+  error(("regolith needs LuaJIT with its ffi, and this is %s: run the script by luajit or regolith")
+    :format(_VERSION), 0)
+end
 local registry = debug and debug.getregistry and debug.getregistry() or package.loaded
 local key = "regolith.module"
 if registry[key] then return registry[key] end

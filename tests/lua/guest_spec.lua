@@ -1,11 +1,11 @@
 -- What a Lua program and its host may take for granted of a module they load: it is a guest in their process. Each test is a
 -- process of its own, as the module is already here.
-local function run(text)
+local function run(text, program)
   local path = os.tmpname()
   local file = assert(io.open(path, "w"))
   file:write(text)
   file:close()
-  local pipe = io.popen(("luajit '%s' 2>&1"):format(path))
+  local pipe = io.popen(("%s '%s' 2>&1"):format(program or "luajit", path))
   local answer = pipe:read "*a"
   pipe:close()
   os.remove(path)
@@ -187,6 +187,16 @@ describe("a process that loads Regolith", function()
       io.write(count, " ")
     ]] .. work .. "print(x[999] == 1998)"))
   end)
+end)
+
+describe("a Lua that is not LuaJIT", function()
+  for _, program in ipairs { "lua5.1", "lua5.2", "lua5.3", "lua5.4" } do
+    it("is told so in one sentence: " .. program, function()
+      if os.execute("command -v " .. program .. " >/dev/null") ~= 0 then return end
+      assert.matches("^regolith needs LuaJIT with its ffi, and this is Lua 5%.%d: run the script by luajit or regolith$",
+        run("local ok, problem = pcall(require, 'regolith') print(not ok and problem)", program))
+    end)
+  end
 end)
 
 describe("the library", function()

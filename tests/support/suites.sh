@@ -73,10 +73,11 @@ run_busted() {
 }
 
 run_c_tests() { # BUILD ROOMS
-  local room program
+  local room program programs
   for room in $c_rooms; do
     wants "$2" "$room" || continue
-    for program in $(find "$1/tests" -type f -perm -u+x -path "*/$room/test_*" | sort); do
+    mapfile -t programs < <(find "$1/tests" -type f -perm -u+x -path "*/$room/test_*" | sort)
+    for program in "${programs[@]}"; do
       run_counted "$room ${program##*/}${suffix:-}" "$program"
     done
   done
@@ -182,20 +183,20 @@ run_coverage() {
   run_c_tests "$folder" "$rooms"
   # left out: tests of garbage and symbols, which the counting itself brings, and specs of minutes
   local specs filter_out="#uncounted"
-  specs=$(ls "$root"/tests/lua/*_spec.lua | grep -vE 'soak|judge|model_spec')
+  specs=$(cd "$root" && ls tests/lua/*_spec.lua | grep -vE 'soak|judge|model_spec')
   run_busted "lua, counted" RG_THREADS=4 RG_COVERAGE="$folder/lua" LUA_INIT="@$root/tests/support/coverage.lua"
   filter_out="#%w*co" # that, and what is a matter of compiled code
-  specs=$(ls "$root"/tests/lua/{oracle,vector,kernel,function,arithmetic,static,tree,rescale,loop,offset}_spec.lua \
-    "$root"/tests/lua/{field,result,error,node_loop,list,language,layout,kinds,runtime,identity,extremes}_spec.lua)
+  specs=$(cd "$root" && ls tests/lua/{oracle,vector,kernel,function,arithmetic,static,tree,rescale,loop,offset}_spec.lua \
+    tests/lua/{field,result,error,node_loop,list,language,layout,kinds,runtime,identity,extremes}_spec.lua)
   run_busted "lua, counted, arch lua" RG_ARCH=lua RG_COVERAGE="$folder/lua" LUA_INIT="@$root/tests/support/coverage.lua"
   local quiet="--rc lcov_branch_coverage=0 -q"
   lcov $quiet -c -d "$folder" -o "$folder/c.info" 2>/dev/null
   lcov $quiet -e "$folder/c.info" "$root/core/*" "$root/llvm_bc/*" "$root/lua/*" -o "$folder/c.info" 2>/dev/null
-  local parts="-a $folder/c.info" part
+  local parts=(-a "$folder/c.info") part
   for part in "$folder"/lua.*.info; do # of Lua, too, only this tree's: some tests run a copy
-    [ -f "$part" ] && lcov $quiet -e "$part" "$root/lua/*" -o "$part" 2>/dev/null && [ -s "$part" ] && parts="$parts -a $part"
+    [ -f "$part" ] && lcov $quiet -e "$part" "$root/lua/*" -o "$part" 2>/dev/null && [ -s "$part" ] && parts+=(-a "$part")
   done
-  lcov $quiet $parts -o "$folder/all.info" 2>/dev/null
+  lcov $quiet "${parts[@]}" -o "$folder/all.info" 2>/dev/null
   genhtml -q "$folder/all.info" -o "$folder/html" 2>/dev/null
   lcov --list "$folder/all.info" 2>/dev/null | tail -n +2 >&2
   lcov --summary "$folder/all.info" 2>&1 | grep lines >&2
