@@ -2,72 +2,72 @@
  * Indices are i32 or i64: narrower ones widen; of a u64 what is 2^63 or more turns negative and stays outside. */
 #include "lower/lower.h"
 
-static IrInst *widen_index(Sema *s, IrInst *index) {
+static IrInst *widen_index(Lower *l, IrInst *index) {
   bool is_wide = type_bits(index->type) == 64 || type_is(index->type, TYPE_U32);
-  return lower_convert(s, index, is_wide ? TYPE(I64) : TYPE(I32));
+  return lower_convert(l, index, is_wide ? TYPE(I64) : TYPE(I32));
 }
 
 /* One, or as many as an integer vector has. */
-static int lower_index(Sema *s, Expr *e, IrInst **indices, int so_far) {
+static int lower_index(Lower *l, Expr *e, IrInst **indices, int so_far) {
   int count = type_parts(shape_of(e));
-  IrInst **values = lower_values(s, e);
-  lower_at(s, e->pos);
-  for (int k = 0; k < count && so_far < SNODE_MAX_AXES; k++) indices[so_far++] = widen_index(s, values[k]);
+  IrInst **values = lower_values(l, e);
+  lower_at(l, e->pos);
+  for (int k = 0; k < count && so_far < SNODE_MAX_AXES; k++) indices[so_far++] = widen_index(l, values[k]);
   return so_far;
 }
 
-int lower_index_list(Sema *s, const Exprs *list, int count, IrInst **indices, int so_far) {
+int lower_index_list(Lower *l, const Exprs *list, int count, IrInst **indices, int so_far) {
   for (int i = 0; i < count; i++) {
     Expr *e = list->items[i];
-    if (e->kind == AST_TABLE) so_far = lower_index_list(s, &e->list, e->list.count, indices, so_far);
+    if (e->kind == AST_TABLE) so_far = lower_index_list(l, &e->list, e->list.count, indices, so_far);
     else
-      so_far = lower_index(s, e, indices, so_far);
+      so_far = lower_index(l, e, indices, so_far);
   }
   return so_far;
 }
 
-static int copy_view(const Local *local, IrInst **indices) {
-  int count = local->indices ? field_of(&local->alias)->indexed : 0;
-  for (int i = 0; i < count; i++) indices[i] = local->indices[i];
+static int copy_view(Lower *l, const Local *local, IrInst **indices) {
+  int count = held_by(l, local)->indices ? field_of(&local->alias)->indexed : 0;
+  for (int i = 0; i < count; i++) indices[i] = held_by(l, local)->indices[i];
   return count;
 }
 
 /* All indices of a field expression, outermost first; those of a view were computed where it was declared. */
-int lower_indices(Sema *s, Expr *e, IrInst **indices) {
-  if (e->kind == AST_PAREN) return lower_indices(s, e->left, indices);
-  if (e->kind == AST_LOCAL) return copy_view(e->local, indices);
+int lower_indices(Lower *l, Expr *e, IrInst **indices) {
+  if (e->kind == AST_PAREN) return lower_indices(l, e->left, indices);
+  if (e->kind == AST_LOCAL) return copy_view(l, e->local, indices);
   if (e->kind != AST_INDEX) return 0;
-  int count = lower_indices(s, e->left, indices);
-  return lower_index_list(s, &e->list, e->list.count, indices, count);
+  int count = lower_indices(l, e->left, indices);
+  return lower_index_list(l, &e->list, e->list.count, indices, count);
 }
 
-int lower_level(Sema *s, const SNode *node, const char *name, SemaArg source) {
-  int level = ir_add_level(s->output->kernel, node, name);
-  if (level == s->output->levels.count) vec_push(s->scratch, &s->output->levels, source);
+int lower_level(Lower *l, const SNode *node, const char *name, SemaArg source) {
+  int level = ir_add_level(l->output->kernel, node, name);
+  if (level == l->output->levels.count) vec_push(l->scratch, &l->output->levels, source);
   return level;
 }
 
 /* Wide where index minus offset may need it. */
-static IrInst *from_start(Sema *s, IrInst *index, int64_t offset, int64_t extent) {
+static IrInst *from_start(Lower *l, IrInst *index, int64_t offset, int64_t extent) {
   bool is_wide = offset < -INT32_MAX || offset + extent > INT32_MAX;
-  if (is_wide) index = lower_convert(s, index, TYPE(I64));
-  return ir_binary(&s->b, IR_SUB, index, lower_number(s, index->type, offset));
+  if (is_wide) index = lower_convert(l, index, TYPE(I64));
+  return ir_binary(&l->b, IR_SUB, index, lower_number(l, index->type, offset));
 }
 
-IrInst **lower_from_start(Sema *s, const FieldRef *field, int count, IrInst **indices) {
+IrInst **lower_from_start(Lower *l, const FieldRef *field, int count, IrInst **indices) {
   if (!field->offset) return indices;
-  IrInst **moved = scratch_array(s->scratch, IrInst *, SNODE_MAX_AXES);
+  IrInst **moved = scratch_array(l->scratch, IrInst *, SNODE_MAX_AXES);
   for (int k = 0; k < count; k++) {
     int64_t offset = field->offset[k];
-    moved[k] = offset ? from_start(s, indices[k], offset, field->node->shape[k]) : indices[k];
+    moved[k] = offset ? from_start(l, indices[k], offset, field->node->shape[k]) : indices[k];
   }
   return moved;
 }
 
-IrInst *lower_place_at(Sema *s, const Entity *element, int part, IrInst **indices) {
+IrInst *lower_place_at(Lower *l, const Entity *element, int part, IrInst **indices) {
   const FieldRef *field = field_of(element);
-  indices = lower_from_start(s, field, field->node->rank, indices);
-  int number = ir_add_field(s->output->kernel, field->node, field->component + part, element->name);
-  if (number == s->output->fields.count) vec_push(s->scratch, &s->output->fields, field->source);
-  return ir_place(&s->b, number, indices);
+  indices = lower_from_start(l, field, field->node->rank, indices);
+  int number = ir_add_field(l->output->kernel, field->node, field->component + part, element->name);
+  if (number == l->output->fields.count) vec_push(l->scratch, &l->output->fields, field->source);
+  return ir_place(&l->b, number, indices);
 }

@@ -30,14 +30,14 @@ static AstOp mirrored(AstOp op) {
   }
 }
 
-static IrInst *compare_as(Sema *s, AstOp op, IrInst *a, IrInst *b, Type type) {
-  a = lower_convert(s, a, type);
-  return ir_binary(&s->b, op_of(op), a, lower_convert(s, b, type));
+static IrInst *compare_as(Lower *l, AstOp op, IrInst *a, IrInst *b, Type type) {
+  a = lower_convert(l, a, type);
+  return ir_binary(&l->b, op_of(op), a, lower_convert(l, b, type));
 }
 
-static IrInst *both(Sema *s, IrInst *a, IrInst *b) { return ir_binary(&s->b, IR_BAND, a, b); }
-static IrInst *either(Sema *s, IrInst *a, IrInst *b) { return ir_binary(&s->b, IR_BOR, a, b); }
-static IrInst *negated(Sema *s, IrInst *a) { return ir_unary(&s->b, IR_BNOT, a); }
+static IrInst *both(Lower *l, IrInst *a, IrInst *b) { return ir_binary(&l->b, IR_BAND, a, b); }
+static IrInst *either(Lower *l, IrInst *a, IrInst *b) { return ir_binary(&l->b, IR_BOR, a, b); }
+static IrInst *negated(Lower *l, IrInst *a) { return ir_unary(&l->b, IR_BNOT, a); }
 
 /* A type that holds every value of both, or NONE. */
 static Type common_type(Type a, Type b) {
@@ -58,31 +58,31 @@ static Type common_type(Type a, Type b) {
 
 /* -- a signed integer with a u64 ------------------------------------------------------------------------- */
 
-static IrInst *compare_mixed(Sema *s, AstOp op, IrInst *a, IrInst *b) {
-  if (op == AST_NE) return negated(s, compare_mixed(s, AST_EQ, a, b));
-  IrInst *zero = ir_const_int(&s->b, a->type, 0);
+static IrInst *compare_mixed(Lower *l, AstOp op, IrInst *a, IrInst *b) {
+  if (op == AST_NE) return negated(l, compare_mixed(l, AST_EQ, a, b));
+  IrInst *zero = ir_const_int(&l->b, a->type, 0);
   bool is_below = op == AST_LT || op == AST_LE; /* a negative a is */
-  IrInst *sign = ir_binary(&s->b, is_below ? IR_LT : IR_GE, a, zero);
-  IrInst *size = compare_as(s, op, a, b, TYPE(U64));
-  return is_below ? either(s, sign, size) : both(s, sign, size);
+  IrInst *sign = ir_binary(&l->b, is_below ? IR_LT : IR_GE, a, zero);
+  IrInst *size = compare_as(l, op, a, b, TYPE(U64));
+  return is_below ? either(l, sign, size) : both(l, sign, size);
 }
 
 /* -- a 64-bit integer with a float ----------------------------------------------------------------------- */
 
-static IrInst *with_bound(Sema *s, IrOp op, IrInst *f, double bound) {
-  return ir_binary(&s->b, op, f, ir_const_float(&s->b, TYPE(F64), bound));
+static IrInst *with_bound(Lower *l, IrOp op, IrInst *f, double bound) {
+  return ir_binary(&l->b, op, f, ir_const_float(&l->b, TYPE(F64), bound));
 }
 
-static IrInst *with_rounded(Sema *s, IrOp op, IrInst *i, IrInst *f, IrOp round) {
-  return ir_binary(&s->b, op, i, ir_convert(&s->b, ir_unary(&s->b, round, f), i->type));
+static IrInst *with_rounded(Lower *l, IrOp op, IrInst *i, IrInst *f, IrOp round) {
+  return ir_binary(&l->b, op, i, ir_convert(&l->b, ir_unary(&l->b, round, f), i->type));
 }
 
-static IrInst *compare_equal(Sema *s, IrInst *i, IrInst *f, double low, double high) {
-  IrInst *above = with_bound(s, IR_GE, f, low), *below = with_bound(s, IR_LT, f, high);
-  IrInst *inside = both(s, above, below);
-  IrInst *whole = ir_binary(&s->b, IR_EQ, ir_unary(&s->b, IR_FLOOR, f), f);
-  IrInst *same = with_rounded(s, IR_EQ, i, f, IR_FLOOR);
-  return both(s, inside, both(s, whole, same));
+static IrInst *compare_equal(Lower *l, IrInst *i, IrInst *f, double low, double high) {
+  IrInst *above = with_bound(l, IR_GE, f, low), *below = with_bound(l, IR_LT, f, high);
+  IrInst *inside = both(l, above, below);
+  IrInst *whole = ir_binary(&l->b, IR_EQ, ir_unary(&l->b, IR_FLOOR, f), f);
+  IrInst *same = with_rounded(l, IR_EQ, i, f, IR_FLOOR);
+  return both(l, inside, both(l, whole, same));
 }
 
 /* For `<` and `<=` f beyond `high` decides at once, for `>` and `>=` f beyond `low`; the other bound keeps the integer
@@ -94,24 +94,24 @@ static const struct OrderRow { AstOp op; bool is_below; IrOp decides, keeps, com
     {AST_GE, false, IR_LE, IR_LT, IR_GE, IR_CEIL},
 };
 
-static IrInst *compare_with_float(Sema *s, AstOp op, IrInst *i, IrInst *f) {
+static IrInst *compare_with_float(Lower *l, AstOp op, IrInst *i, IrInst *f) {
   double high = ldexp(1, type_is_signed(i->type) ? 63 : 64), low = type_is_signed(i->type) ? -high : 0;
-  f = lower_convert(s, f, TYPE(F64));
-  if (op == AST_EQ) return compare_equal(s, i, f, low, high);
-  if (op == AST_NE) return negated(s, compare_equal(s, i, f, low, high));
+  f = lower_convert(l, f, TYPE(F64));
+  if (op == AST_EQ) return compare_equal(l, i, f, low, high);
+  if (op == AST_NE) return negated(l, compare_equal(l, i, f, low, high));
   const struct OrderRow *row = order_rows;
   while (row->op != op) row++;
-  IrInst *decided = with_bound(s, row->decides, f, row->is_below ? high : low);
-  IrInst *kept = with_bound(s, row->keeps, f, row->is_below ? low : high);
-  IrInst *compared = with_rounded(s, row->compares, i, f, row->rounds);
-  return either(s, decided, both(s, kept, compared));
+  IrInst *decided = with_bound(l, row->decides, f, row->is_below ? high : low);
+  IrInst *kept = with_bound(l, row->keeps, f, row->is_below ? low : high);
+  IrInst *compared = with_rounded(l, row->compares, i, f, row->rounds);
+  return either(l, decided, both(l, kept, compared));
 }
 
-IrInst *lower_compare(Sema *s, AstOp op, IrInst *a, IrInst *b) {
-  if (type_is_bool(a->type)) return ir_binary(&s->b, op_of(op), a, b);
+IrInst *lower_compare(Lower *l, AstOp op, IrInst *a, IrInst *b) {
+  if (type_is_bool(a->type)) return ir_binary(&l->b, op_of(op), a, b);
   Type common = common_type(a->type, b->type);
-  if (!type_is_none(common)) return compare_as(s, op, a, b, common);
+  if (!type_is_none(common)) return compare_as(l, op, a, b, common);
   if (type_is_float(a->type) || (type_is_unsigned(a->type) && !type_is_float(b->type)))
-    return lower_compare(s, mirrored(op), b, a);
-  return type_is_float(b->type) ? compare_with_float(s, op, a, b) : compare_mixed(s, op, a, b);
+    return lower_compare(l, mirrored(op), b, a);
+  return type_is_float(b->type) ? compare_with_float(l, op, a, b) : compare_mixed(l, op, a, b);
 }

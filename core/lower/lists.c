@@ -1,77 +1,77 @@
 /* lists.c - the lists of dynamic SNodes: append, length, pop, and what `for k, v in x:items(i)` reads. */
 #include "lower/lower.h"
 
-static IrInst *emit(Sema *s, const MethodCall *m, IrOp op, Type type, int count, IrInst **operands) {
+static IrInst *emit(Lower *l, const MethodCall *m, IrOp op, Type type, int count, IrInst **operands) {
   const FieldRef *field = field_of(&m->object);
-  int level = lower_level(s, field->node, m->object.name, field->source);
-  IrInst *inst = ir_emit(&s->b, op, type, count, operands);
+  int level = lower_level(l, field->node, m->object.name, field->source);
+  IrInst *inst = ir_emit(&l->b, op, type, count, operands);
   inst->level = level;
   return inst;
 }
 
-static IrInst **lower_append(Sema *s, Expr *e, const MethodCall *m, IrInst **indices, int count) {
+static IrInst **lower_append(Lower *l, Expr *e, const MethodCall *m, IrInst **indices, int count) {
   const SNode *node = field_of(&m->object)->node;
   int component = 0;
-  IrInst **operands = scratch_array(s->scratch, IrInst *, count + node->component_count);
+  IrInst **operands = scratch_array(l->scratch, IrInst *, count + node->component_count);
   for (int k = 0; k < count; k++) operands[k] = indices[k];
   for (int i = m->taken; i < e->list.count; i++) {
     int own = type_parts(shape_of(e->list.items[i]));
-    IrInst **values = lower_values_as(s, e->list.items[i], node->components[component].type, own);
+    IrInst **values = lower_values_as(l, e->list.items[i], node->components[component].type, own);
     for (int k = 0; k < own; k++) operands[count + component++] = values[k];
   }
-  lower_at(s, e->pos);
-  IrInst **slot = scratch_array(s->scratch, IrInst *, 1);
-  slot[0] = emit(s, m, IR_APPEND, TYPE(I32), count + component, operands);
+  lower_at(l, e->pos);
+  IrInst **slot = scratch_array(l->scratch, IrInst *, 1);
+  slot[0] = emit(l, m, IR_APPEND, TYPE(I32), count + component, operands);
   return slot;
 }
 
 /* Every component has a variable, whether it is asked for or not. */
-static IrInst **lower_pop(Sema *s, Expr *e, const MethodCall *m, IrInst **indices, int count) {
+static IrInst **lower_pop(Lower *l, Expr *e, const MethodCall *m, IrInst **indices, int count) {
   const SNode *node = field_of(&m->object)->node;
-  IrInst **operands = scratch_array(s->scratch, IrInst *, count + node->component_count);
+  IrInst **operands = scratch_array(l->scratch, IrInst *, count + node->component_count);
   for (int k = 0; k < count; k++) operands[k] = indices[k];
-  for (int k = 0; k < node->component_count; k++) operands[count + k] = ir_var(&s->b, node->components[k].type);
-  emit(s, m, IR_POP, TYPE(NONE), count + node->component_count, operands);
-  IrInst **values = scratch_array(s->scratch, IrInst *, node->component_count);
-  for (int k = 0; k < node->component_count; k++) values[k] = ir_get(&s->b, operands[count + k]);
+  for (int k = 0; k < node->component_count; k++) operands[count + k] = ir_var(&l->b, node->components[k].type);
+  emit(l, m, IR_POP, TYPE(NONE), count + node->component_count, operands);
+  IrInst **values = scratch_array(l->scratch, IrInst *, node->component_count);
+  for (int k = 0; k < node->component_count; k++) values[k] = ir_get(&l->b, operands[count + k]);
   for (int i = 0, component = m->component; i < e->popped.count; i++) {
     Local *local = e->popped.items[i];
-    local->values = values + component;
+    held_by(l, local)->values = values + component;
     component += type_parts(local->shape);
   }
   return values + m->component;
 }
 
-IrInst **lower_list_call(Sema *s, Expr *e, IrInst **indices, int count) {
+IrInst **lower_list_call(Lower *l, Expr *e, IrInst **indices, int count) {
   const MethodCall *m = method_of(e);
-  if (m->method->op == IR_APPEND) return lower_append(s, e, m, indices, count);
-  if (m->method->op == IR_POP) return lower_pop(s, e, m, indices, count);
-  IrInst **length = scratch_array(s->scratch, IrInst *, 1);
-  length[0] = emit(s, m, IR_LENGTH, TYPE(I32), count, indices);
+  if (m->method->op == IR_APPEND) return lower_append(l, e, m, indices, count);
+  if (m->method->op == IR_POP) return lower_pop(l, e, m, indices, count);
+  IrInst **length = scratch_array(l->scratch, IrInst *, 1);
+  length[0] = emit(l, m, IR_LENGTH, TYPE(I32), count, indices);
   return length;
 }
 
 /* The number of elements; `indices` become those of the list. */
-IrInst *lower_items_length(Sema *s, const LoopHead *head, IrInst **indices) {
+IrInst *lower_items_length(Lower *l, const LoopHead *head, IrInst **indices) {
   Expr *e = head->items;
-  int count = lower_indices(s, e->left, indices);
-  count = lower_index_list(s, &e->list, method_of(e)->taken, indices, count);
-  lower_at(s, e->pos);
-  return emit(s, method_of(e), IR_LENGTH, TYPE(I32), count, indices);
+  int count = lower_indices(l, e->left, indices);
+  count = lower_index_list(l, &e->list, method_of(e)->taken, indices, count);
+  lower_at(l, e->pos);
+  return emit(l, method_of(e), IR_LENGTH, TYPE(I32), count, indices);
 }
 
-void lower_bind_items(Sema *s, const LoopHead *head, const Stmt *stmt, IrInst *slot, IrInst *const *indices) {
+void lower_bind_items(Lower *l, const LoopHead *head, const Stmt *stmt, IrInst *slot, IrInst *const *indices) {
   const SNode *node = head->node;
   int own = snode_axis_position(node, node->axes[0]);
   IrInst *all[SNODE_MAX_AXES];
   for (int k = 0, given = 0; k < node->rank; k++) all[k] = k == own ? slot : indices[given++];
-  if (stmt->locals.count) lower_bind(s, stmt->locals.items[0], &slot);
+  if (stmt->locals.count) lower_bind(l, stmt->locals.items[0], &slot);
   for (int i = 1; i < stmt->locals.count; i++) {
     const SNodeComponent *field = list_item_field(head, i - 1);
     Entity element = method_of(head->items)->object;
     IrInst *values[TYPE_MAX_PARTS];
     element.field.component = (int)(field - node->components);
-    for (int k = 0; k < type_parts(field->whole); k++) values[k] = ir_load(&s->b, lower_place_at(s, &element, k, all));
-    lower_bind(s, stmt->locals.items[i], values);
+    for (int k = 0; k < type_parts(field->whole); k++) values[k] = ir_load(&l->b, lower_place_at(l, &element, k, all));
+    lower_bind(l, stmt->locals.items[i], values);
   }
 }

@@ -26,20 +26,20 @@ static void add_slot(Target *target, const Slot *from, int given, IrInst *condit
 }
 
 /* The row that is chosen, of each number the condition. */
-static void choose_computed(Sema *s, Expr *e, const Target *whole, Target *target) {
+static void choose_computed(Lower *l, Expr *e, const Target *whole, Target *target) {
   int cols = type_cols(shape_of(e->left));
-  IrInst *index = lower_expr(s, e->list.items[0]), *is_row = NULL;
-  lower_at(s, e->pos);
+  IrInst *index = lower_expr(l, e->list.items[0]), *is_row = NULL;
+  lower_at(l, e->pos);
   for (int k = 0; k < whole->count; k++) {
     const Slot *slot = &whole->slots[k];
     if (slot->given % cols == 0)
-      is_row = ir_binary(&s->b, IR_EQ, index, lower_number(s, index->type, slot->given / cols));
-    IrInst *condition = slot->condition ? ir_binary(&s->b, IR_BAND, slot->condition, is_row) : is_row;
+      is_row = ir_binary(&l->b, IR_EQ, index, lower_number(l, index->type, slot->given / cols));
+    IrInst *condition = slot->condition ? ir_binary(&l->b, IR_BAND, slot->condition, is_row) : is_row;
     add_slot(target, slot, slot->given % cols, condition);
   }
 }
 
-static void choose_constant(Sema *s, Expr *e, const Target *whole, Target *target) {
+static void choose_constant(Lower *l, Expr *e, const Target *whole, Target *target) {
   const Parts *parts = &e->entity.parts;
   int cols = type_cols(shape_of(e->left)), row = parts->count ? 0 : shape_constant_index(e);
   for (int k = 0; k < whole->count; k++) {
@@ -51,7 +51,7 @@ static void choose_constant(Sema *s, Expr *e, const Target *whole, Target *targe
 }
 
 /* Which numbers, not yet where. */
-static void find_slots(Sema *s, Expr *e, Target *target) {
+static void find_slots(Lower *l, Expr *e, Target *target) {
   e = sema_strip(e);
   target->count = 0;
   target->value_count = type_parts(shape_of(e));
@@ -60,42 +60,42 @@ static void find_slots(Sema *s, Expr *e, Target *target) {
     return;
   }
   Target whole;
-  find_slots(s, e->left, &whole);
+  find_slots(l, e->left, &whole);
   bool is_constant = e->entity.parts.count || shape_constant_index(e) >= 0;
   if (is_constant)
-    choose_constant(s, e, &whole, target);
+    choose_constant(l, e, &whole, target);
   else
-    choose_computed(s, e, &whole, target);
+    choose_computed(l, e, &whole, target);
 }
 
-static Type target_type(Sema *s, Expr *e) {
+static Type target_type(Lower *l, Expr *e) {
   const Expr *root = shape_root(e);
   return root->kind == AST_LOCAL ? root->local->type : field_of(&root->entity)->type;
 }
 
-static void lower_target(Sema *s, Expr *e, Target *target) {
+static void lower_target(Lower *l, Expr *e, Target *target) {
   Expr *root = shape_root(e);
   IrInst *indices[SNODE_MAX_AXES];
-  target->type = target_type(s, e);
-  find_slots(s, e, target);
-  if (root->kind != AST_LOCAL) lower_indices(s, root, indices);
-  lower_at(s, root->pos);
+  target->type = target_type(l, e);
+  find_slots(l, e, target);
+  if (root->kind != AST_LOCAL) lower_indices(l, root, indices);
+  lower_at(l, root->pos);
   for (int k = 0; k < target->count; k++) {
     Slot *slot = &target->slots[k];
     if (root->kind == AST_LOCAL)
-      slot->var = root->local->values[slot->number];
+      slot->var = held_by(l, root->local)->values[slot->number];
     else
-      slot->place = lower_place_at(s, &root->entity, slot->number, indices);
+      slot->place = lower_place_at(l, &root->entity, slot->number, indices);
   }
 }
 
 /* Where an element is the one that a computed index means. */
-static IrRegion *enter_condition(Sema *s, const Slot *slot) {
-  return slot->condition ? lower_enter(s, ir_if(&s->b, slot->condition)->regions[0]) : NULL;
+static IrRegion *enter_condition(Lower *l, const Slot *slot) {
+  return slot->condition ? lower_enter(l, ir_if(&l->b, slot->condition)->regions[0]) : NULL;
 }
 
-static void leave_condition(Sema *s, IrRegion *back) {
-  if (back) lower_leave(s, back);
+static void leave_condition(Lower *l, IrRegion *back) {
+  if (back) lower_leave(l, back);
 }
 
 /* -- updates ---------------------------------------------------------------------------------------------------- */
@@ -108,7 +108,7 @@ static int first_positive(const Update *update) {
 
 /* Number k of all terms in one value: `- a + b` is b - a; where all are subtracted, `- a - b`, it is a + b, and op
  * becomes SUB. */
-static IrInst *combine(Sema *s, const Update *update, IrInst ***values, int k, IrUpdate *op) {
+static IrInst *combine(Lower *l, const Update *update, IrInst ***values, int k, IrUpdate *op) {
   int count = update->terms.count, first = first_positive(update);
   *op = first < 0 ? IR_UPDATE_SUB : update->op;
   if (first < 0) first = 0;
@@ -116,94 +116,94 @@ static IrInst *combine(Sema *s, const Update *update, IrInst ***values, int k, I
   for (int i = 0; i < count; i++) {
     bool subtracts = update->terms.items[i].is_negative && *op != IR_UPDATE_SUB;
     if (i != first)
-      sum = ir_binary(&s->b, update->op == IR_UPDATE_MUL ? IR_MUL : subtracts ? IR_SUB : IR_ADD, sum, values[i][k]);
+      sum = ir_binary(&l->b, update->op == IR_UPDATE_MUL ? IR_MUL : subtracts ? IR_SUB : IR_ADD, sum, values[i][k]);
   }
   return sum;
 }
 
-static IrInst **lower_terms(Sema *s, const Update *update, Type type, int count, IrUpdate *op) {
-  IrInst ***values = scratch_array(s->scratch, IrInst **, update->terms.count);
+static IrInst **lower_terms(Lower *l, const Update *update, Type type, int count, IrUpdate *op) {
+  IrInst ***values = scratch_array(l->scratch, IrInst **, update->terms.count);
   for (int i = 0; i < update->terms.count; i++)
-    values[i] = lower_values_as(s, update->terms.items[i].value, type, count);
+    values[i] = lower_values_as(l, update->terms.items[i].value, type, count);
   *op = update->op;
   if (update->terms.count == 1 && !update->terms.items[0].is_negative) return values[0];
-  IrInst **sums = scratch_array(s->scratch, IrInst *, count);
-  for (int k = 0; k < count; k++) sums[k] = combine(s, update, values, k, op);
+  IrInst **sums = scratch_array(l->scratch, IrInst *, count);
+  for (int k = 0; k < count; k++) sums[k] = combine(l, update, values, k, op);
   return sums;
 }
 
-static void lower_update(Sema *s, Pos pos, const Update *update) {
+static void lower_update(Lower *l, Pos pos, const Update *update) {
   Target target;
   IrUpdate op;
-  IrInst **values = lower_terms(s, update, target_type(s, update->target),
+  IrInst **values = lower_terms(l, update, target_type(l, update->target),
                                 type_parts(shape_of(update->target)), &op);
-  lower_target(s, update->target, &target);
-  lower_at(s, pos);
+  lower_target(l, update->target, &target);
+  lower_at(l, pos);
   for (int k = 0; k < target.count; k++) {
     const Slot *slot = &target.slots[k];
-    IrRegion *back = enter_condition(s, slot);
+    IrRegion *back = enter_condition(l, slot);
     if (slot->place)
-      ir_update(&s->b, op, slot->place, values[slot->given]);
+      ir_update(&l->b, op, slot->place, values[slot->given]);
     else {
-      ir_note(s->output->kernel, s->b.line, "gathers '%s': each worker its own part, joined at the end",
-              sema_text(s, update->target->local->name));
-      ir_emit(&s->b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){slot->var, values[slot->given]})->imm = op;
+      ir_note(l->output->kernel, l->b.line, "gathers '%s': each worker its own part, joined at the end",
+              sema_text(l->s, update->target->local->name));
+      ir_emit(&l->b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){slot->var, values[slot->given]})->imm = op;
     }
-    leave_condition(s, back);
+    leave_condition(l, back);
   }
 }
 
 /* -- plain assignments ----------------------------------------------------------------------------------- */
 
-static void assign_number(Sema *s, const Slot *slot, IrInst *value) {
+static void assign_number(Lower *l, const Slot *slot, IrInst *value) {
   if (slot->var) {
-    ir_set(&s->b, slot->var,
-           slot->condition ? ir_select(&s->b, slot->condition, value, ir_get(&s->b, slot->var)) : value);
+    ir_set(&l->b, slot->var,
+           slot->condition ? ir_select(&l->b, slot->condition, value, ir_get(&l->b, slot->var)) : value);
     return;
   }
-  IrRegion *back = enter_condition(s, slot);
-  ir_store(&s->b, slot->place, value);
-  leave_condition(s, back);
+  IrRegion *back = enter_condition(l, slot);
+  ir_store(&l->b, slot->place, value);
+  leave_condition(l, back);
 }
 
 /* All values, then all places, then the assignments: `a, b = b, a`. */
-void lower_assign(Sema *s, Stmt *stmt) {
+void lower_assign(Lower *l, Stmt *stmt) {
   Pos pos = stmt->pos;
   Update *update = stmt->update;
   if (update) {
-    lower_update(s, pos, update);
+    lower_update(l, pos, update);
     return;
   }
   int count = stmt->targets.count;
-  IrInst ***values = scratch_array(s->scratch, IrInst **, stmt->values.count);
-  Target *targets = scratch_array(s->scratch, Target, count);
+  IrInst ***values = scratch_array(l->scratch, IrInst **, stmt->values.count);
+  Target *targets = scratch_array(l->scratch, Target, count);
   for (int i = 0; i < stmt->values.count; i++) {
     Expr *value = stmt->values.items[i], *target = i < count ? stmt->targets.items[i] : NULL;
     values[i] =
-        target ? lower_values_as(s, value, target_type(s, target), type_parts(shape_of(target)))
-               : lower_values(s, value);
+        target ? lower_values_as(l, value, target_type(l, target), type_parts(shape_of(target)))
+               : lower_values(l, value);
   }
-  for (int i = 0; i < count; i++) lower_target(s, stmt->targets.items[i], &targets[i]);
-  lower_at(s, pos);
+  for (int i = 0; i < count; i++) lower_target(l, stmt->targets.items[i], &targets[i]);
+  lower_at(l, pos);
   for (int i = 0; i < count; i++)
     for (int k = 0; k < targets[i].count; k++)
-      assign_number(s, &targets[i].slots[k], values[i][targets[i].slots[k].given]);
+      assign_number(l, &targets[i].slots[k], values[i][targets[i].slots[k].given]);
 }
 
-void lower_compound(Sema *s, Stmt *stmt) {
+void lower_compound(Lower *l, Stmt *stmt) {
   Pos pos = stmt->pos;
   Update *update = stmt->update;
   if (update) {
-    lower_update(s, pos, update);
+    lower_update(l, pos, update);
     return;
   }
   Target target;
   IrInst *old[TYPE_MAX_PARTS];
-  lower_target(s, stmt->targets.items[0], &target);
+  lower_target(l, stmt->targets.items[0], &target);
   for (int k = 0; k < target.count; k++)
-    old[k] = target.slots[k].place ? ir_load(&s->b, target.slots[k].place) : ir_get(&s->b, target.slots[k].var);
-  IrInst **values = lower_values_as(s, stmt->values.items[0], target.type, target.value_count);
-  lower_at(s, pos);
+    old[k] = target.slots[k].place ? ir_load(&l->b, target.slots[k].place) : ir_get(&l->b, target.slots[k].var);
+  IrInst **values = lower_values_as(l, stmt->values.items[0], target.type, target.value_count);
+  lower_at(l, pos);
   for (int k = 0; k < target.count; k++)
-    assign_number(s, &target.slots[k], lower_operator(s, stmt->op, old[k], values[target.slots[k].given]));
+    assign_number(l, &target.slots[k], lower_operator(l, stmt->op, old[k], values[target.slots[k].given]));
 }

@@ -88,10 +88,6 @@ struct Local {
   int reduced_in;        /* number of the parallel loop that reduces it, while that is resolved */
   IrUpdate reduced_by;
   const Expr *initial;   /* its value, when it is declared with one and never assigned again */
-  /* lower: */
-  IrInst **values;       /* its numbers, or their VARs */
-  IrInst **indices;      /* of a view: those it was made with */
-  IrInst **dividend, **divisor; /* its value is the quotient of these integers */
 };
 
 /* A number or bool that each launch brings; a vector, whose numbers are arguments one behind the other. */
@@ -178,7 +174,6 @@ struct Inline {
   const Stmt *first_return;
   int loop;                     /* parallel loop in which it is called */
   bool returns_early, is_straight;
-  int loops;                    /* lower: loops around its body */
 };
 
 /* One arm of `c and a or d and b or e`; the last has no condition. */

@@ -50,12 +50,6 @@ typedef struct Sema {
   VEC(Result) results;
   bool has_result_types; /* annotated */
   const Stmt *first_return;
-  /* lower: */
-  IrBuilder b;
-  int nesting;
-  Pos here;             /* of the current statement */
-  const Stmt *repeat; /* the innermost loop, when it is a `repeat` */
-  int loops;             /* around the current statement */
 } Sema;
 
 /* report.c. All false. The hint may be NULL. */
