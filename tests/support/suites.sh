@@ -109,7 +109,10 @@ run_lint() {
   run_counted "lint" bash "$root/tests/support/lint"
 }
 
-bless_goldens() { "$build/tests/pass/test_pass" --bless; }
+bless_goldens() {
+  "$build/tests/pass/test_pass" --bless
+  "$build/tests/core/sema/test_sema" --bless
+}
 
 run_suites() { # BUILD ROOMS
   run_c_tests "$1" "$2"

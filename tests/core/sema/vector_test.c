@@ -1,38 +1,5 @@
-/* vector_test.c - vectors and matrices: what they are made into, and what they are called. */
+/* vector_test.c - vectors and matrices: what they are called, and what is refused. */
 #include "fixture.h"
-
-static void test_values(World *w) {
-  TEST("a vector is its numbers, one op each") {
-    CHECK_TEXT(ir_of(w, "function() local v = rg.vec2(x[0], 2) * 3 x[1] = v.y end"), "%0: i32 = const 0\n"
-                                                                                     "%1: place = place f0 %0\n"
-                                                                                     "%2: f32 = load %1\n"
-                                                                                     "%3: f32 = const 2.0\n"
-                                                                                     "%4: f32 = const 3.0\n"
-                                                                                     "%5: f32 = mul %2, %4\n"
-                                                                                     "%6: f32 = mul %3, %4\n"
-                                                                                     "%7: i32 = const 1\n"
-                                                                                     "%8: place = place f0 %7\n"
-                                                                                     "store %8, %6\n");
-  }
-  TEST("a vector that is assigned is a var per number") {
-    CHECK_TEXT(ir_of(w, "function() local v = rg.ivec2(1) v.y = 5 n32[0] = v.y end"), "%0: i32 = const 1\n"
-                                                                                      "%1: i32 = var\n"
-                                                                                      "set %1, %0\n"
-                                                                                      "%2: i32 = var\n"
-                                                                                      "set %2, %0\n"
-                                                                                      "%3: i32 = const 5\n"
-                                                                                      "set %2, %3\n"
-                                                                                      "%4: i32 = get %2\n"
-                                                                                      "%5: i32 = const 0\n"
-                                                                                      "%6: place = place f0 %5\n"
-                                                                                      "store %6, %4\n");
-  }
-  TEST("a kernel returns every number of a vector") {
-    CHECK_TEXT(ir_of(w, "function() return rg.vec2(1, 2) end"), "%0: f32 = const 1.0\n"
-                                                                "%1: f32 = const 2.0\n"
-                                                                "return %0, %1\n");
-  }
-}
 
 static void test_types(World *w) {
   TEST("vectors are called what they are") {
@@ -64,7 +31,6 @@ static void test_types(World *w) {
 int main(void) {
   World w;
   world_init(&w);
-  test_values(&w);
   test_types(&w);
   world_deinit(&w);
   return check_report();
