@@ -73,7 +73,7 @@ describe("the cache of compiled kernels #compiled", function()
   end)
 
   it("tells what it holds, and is emptied, by the program and by rg.cache", function()
-    local bare = os.getenv "RG_LIBRARY":match "^(.*)/" .. "/bin/regolith "
+    local bare = ("'%s/bin/regolith' "):format(os.getenv "RG_LIBRARY":match "^(.*)/")
     local program = ("RG_CACHE='%s' "):format(folder) .. bare
     assert.matches("^folder .* with a space kernels 0 takes 0.0 MiB of 256 MiB$", run(program .. "cache"))
     start()

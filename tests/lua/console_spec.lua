@@ -133,7 +133,8 @@ describe("the program #compiled", function()
 
   it("lists, prints and runs the examples installed next to it", function()
     local prefix = scratch .. "/prefix"
-    shell(("mkdir -p '%s/bin' '%s/share/regolith/examples' && cp '%s' '%s/bin/regolith'"):format(prefix, prefix, program, prefix))
+    shell(("mkdir -p '%s/bin' '%s/share/regolith/examples' && cp '%s' '%s/bin/regolith' && ln -s '%s' '%s/libregolith.so.1'")
+      :format(prefix, prefix, program, prefix, os.getenv "RG_LIBRARY", prefix)) -- which a program of a build looks for one folder up
     script("prefix/share/regolith/examples/tiny.lua", "-- tiny.lua - says a word\nprint('a word', ...)\n")
     local installed = ("'%s/bin/regolith' "):format(prefix)
     assert.matches("^tiny.lua %- says a word\n", (shell(installed .. "examples")))

@@ -293,7 +293,7 @@ describe("the module", function()
     local folder = os.tmpname()
     os.remove(folder)
     local source = package.searchpath("regolith.lib", package.path):match "^(.*)/lib%.lua$"
-    os.execute(("mkdir -p %s/lua && cp -r %s %s/lua/regolith"):format(folder, source, folder))
+    os.execute(("mkdir -p '%s/lua' && cp -r '%s' '%s/lua/regolith'"):format(folder, source, folder))
     local printed = output_of("print(pcall(require, 'regolith'))",
       ("LUA_PATH='%s/lua/?.lua;%s/lua/?/init.lua' RG_LIBRARY=/nowhere/lib.so"):format(folder, folder))
     os.execute("rm -r " .. folder)
