@@ -49,7 +49,7 @@ function builtin.members()
   end
   for _, name in ipairs(inside) do
     members[name] = builtin[name] or function()
-      fail.argument(("rg.%s is for kernels"):format(name),
+      return fail.argument(("rg.%s is for kernels"):format(name),
         ("write: rg.kernel(function(m) return rg.%s(m) end)"):format(name))
     end
     builtin[name] = members[name]

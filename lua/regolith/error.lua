@@ -9,6 +9,8 @@ local Failure = { __regolith = "an error" }
 -- Where our own files are: frames from here are not the user's.
 local home = debug and debug.getinfo(1, "S").source:match "^(@.*[/\\])error%.lua$"
 local own_chunk = "=(regolith)" -- the name of generated code
+-- The program `regolith` leaves these out of tracebacks (console/host.c).
+if home and debug.getregistry then debug.getregistry()["regolith.home"] = home end
 
 local function is_ours(source)
   return source == own_chunk or (home and source:sub(1, #home) == home)
@@ -77,10 +79,12 @@ end
 function Failure.__concat(a, b) return tostring(a) .. tostring(b) end
 
 --- Raises a failure; without a position of its own it belongs to the caller's line.
+--- Called as `return fail.raise(..)`, here and wherever that is easy: a tail call leaves no frame
+--- of ours in the traceback of an error that nobody catches.
 ---@param failure table  code, message; if known: hint file line column width source index
 function fail.raise(failure)
   if not failure.file then failure.file, failure.line = fail.caller() end
-  error(setmetatable(failure, Failure), 0)
+  return error(setmetatable(failure, Failure), 0)
 end
 
 --- Raises several failures as one: the first, with all of them, itself included, as `.errors`.
@@ -89,7 +93,7 @@ end
 function fail.raise_all(errors, unsaid)
   local first = errors[1]
   first.errors, first.unsaid = errors, unsaid > 0 and unsaid or nil
-  fail.raise(first)
+  return fail.raise(first)
 end
 
 --- A wrong argument: one sentence, at the caller's line.
@@ -97,12 +101,13 @@ end
 ---@param hint string?
 ---@param code string?
 function fail.argument(message, hint, code)
-  fail.raise { code = code or "argument.invalid", message = message, hint = hint }
+  return fail.raise { code = code or "argument.invalid", message = message, hint = hint }
 end
 
 --- What comes in a later version.
 function fail.later(what, hint)
-  fail.raise { code = "kernel.not_yet", message = what .. " comes in a later version of Regolith",
+  return fail.raise { code = "kernel.not_yet",
+    message = what .. " comes in a later version of Regolith",
     hint = hint }
 end
 
@@ -183,7 +188,7 @@ end
 
 --- Raises for a method called with a dot: `self` is not its object.
 function fail.dot(example)
-  fail.argument(("a method is called with a colon: %s"):format(example),
+  return fail.argument(("a method is called with a colon: %s"):format(example),
     "a dot does not pass the object")
 end
 

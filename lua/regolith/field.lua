@@ -46,7 +46,7 @@ field.settle = settle
 local function get_element(self, count)
   if self.rg_oracle ~= 0 then return lib.oracle_of(self.rg_runtime):get(self, count) end
   if C.rg_field_get(self.rg_field, buffer, count, slot) ~= 0 then
-    lib.raise_last(self.rg_runtime)
+    return lib.raise_last(self.rg_runtime)
   end
   local kind = slot.kind
   if kind == 1 then return slot.number end -- RG_VALUE_NUMBER
@@ -62,7 +62,7 @@ local function put_value(self, v)
     if t.element then v = t(v) end
   end
   if not value.put(slot, v) then
-    fail.argument(("an element of type %s cannot be %s")
+    return fail.argument(("an element of type %s cannot be %s")
       :format(ffi.string(C.rg_field_type(self.rg_field)), fail.describe(v)))
   end
   return v
@@ -72,7 +72,7 @@ local function set_element(self, count, v)
   v = put_value(self, v)
   if self.rg_oracle ~= 0 then return lib.oracle_of(self.rg_runtime):set(self, count, v) end
   if C.rg_field_set(self.rg_field, buffer, count, slot) ~= 0 then
-    lib.raise_last(self.rg_runtime)
+    return lib.raise_last(self.rg_runtime)
   end
 end
 
@@ -87,7 +87,7 @@ end
 local function fill_list(list, known)
   local is_shape = type(list) == "cdata"
   local count = #list
-  if known + count > 8 then fail.argument("there are at most 8 axes", nil, "index.count") end
+  if known + count > 8 then return fail.argument("there are at most 8 axes", nil, "index.count") end
   for k = 1, count do buffer[known + k - 1] = index.check(list[is_shape and k - 1 or k]) end
   return known + count
 end
@@ -97,7 +97,8 @@ local function is_list(key)
 end
 
 local function too_few(self, count)
-  fail.argument(("%d of %d indices: a whole row cannot be assigned"):format(count, self.rg_rank),
+  return fail.argument(
+    ("%d of %d indices: a whole row cannot be assigned"):format(count, self.rg_rank),
     "write many elements with from_table, copy_from or fill", "index.count")
 end
 
@@ -122,7 +123,7 @@ local row_template = [[
     if field.rg_rank > DEPTH + 1 then return too_few(field, DEPTH + 1) end
     STORES
     buffer[DEPTH] = key
-    set_element(field, DEPTH + 1, v)
+    return set_element(field, DEPTH + 1, v)
   end
   return index, newindex
 ]]
@@ -143,7 +144,7 @@ local function row_indices(self, key, depth)
   for axis = 1, depth do buffer[axis - 1] = self["rg_i" .. axis] end
   if is_list(key) then return handle, fill_list(key, depth) end
   if type(key) == "string" then
-    fail.argument(("a row of a field has no '%s'"):format(key),
+    return fail.argument(("a row of a field has no '%s'"):format(key),
       "x:name(..) is called on the field itself")
   end
   buffer[depth] = index.check(key)
@@ -208,7 +209,8 @@ function methods.set(self, ...)
     return self
   end
   if count ~= rank + 1 then
-    fail.argument(("x:set takes %d indices and a value, not %d arguments"):format(rank, count), nil,
+    return fail.argument(
+      ("x:set takes %d indices and a value, not %d arguments"):format(rank, count), nil,
       "index.count")
   end
   for k = 1, rank do buffer[k - 1] = index.check((select(k, ...))) end
@@ -273,7 +275,7 @@ bulk.add_methods(methods, settle, put_value, slot)
 for _, name in ipairs { "add", "sub", "mul", "min", "max", "band", "bor", "bxor", "exchange",
   "compare_exchange" } do
   methods[name] = function()
-    fail.later(("x:%s(..)"):format(name), "from Lua, read the element and write it back")
+    return fail.later(("x:%s(..)"):format(name), "from Lua, read the element and write it back")
   end
 end
 
@@ -297,7 +299,7 @@ local function get_other(self, key)
   if type(key) == "string" then
     if methods[key] then return methods[key] end
     if properties[key] then return properties[key](self) end
-    fail.argument(("a field has no '%s'"):format(key),
+    return fail.argument(("a field has no '%s'"):format(key),
       fail.nearest(key, snode.names_of(methods, properties)))
   end
   settle(self)
@@ -306,7 +308,9 @@ local function get_other(self, key)
 end
 
 local function set_other(self, key, v)
-  if type(key) == "string" then fail.argument(("'%s' of a field cannot be set"):format(key)) end
+  if type(key) == "string" then
+    return fail.argument(("'%s' of a field cannot be set"):format(key))
+  end
   settle(self)
   if is_list(key) then return set_element(self, fill_list(key, 0), v) end
   self[index.check(key)] = v
@@ -316,7 +320,7 @@ end
 local function count_for(self, key)
   if self.rg_rank > 0 then return 1 end
   if key ~= 0 then
-    fail.argument(("index %s of a field with one element, whose only index is 0"):format(
+    return fail.argument(("index %s of a field with one element, whose only index is 0"):format(
       tostring(key)), nil, "index.range")
   end
   return 0
@@ -335,9 +339,9 @@ end
 function meta.__newindex(self, key, v)
   if type(key) ~= "number" or key % 1 ~= 0 then return set_other(self, key, v) end
   if self.rg_rank < 0 then settle(self) end
-  if self.rg_rank > 1 then too_few(self, 1) end
+  if self.rg_rank > 1 then return too_few(self, 1) end
   buffer[0] = key
-  set_element(self, count_for(self, key), v)
+  return set_element(self, count_for(self, key), v)
 end
 
 function meta.__len(self)
@@ -372,18 +376,18 @@ function meta.__pairs(self)
 end
 
 function meta.__call()
-  fail.argument("a field cannot be called",
+  return fail.argument("a field cannot be called",
     "x[i][j] is an element; x:active() visits the active cells")
 end
 
 function meta.__ipairs()
-  fail.argument("ipairs counts from 1, and fields from 0",
+  return fail.argument("ipairs counts from 1, and fields from 0",
     "for i = 0, #x - 1 do, or pairs(x) for the active cells")
 end
 
 for _, operator in ipairs { "add", "sub", "mul", "div", "mod", "pow", "unm" } do
   meta["__" .. operator] = function()
-    fail.argument("a field is not a number: arithmetic works on its elements, x[i]")
+    return fail.argument("a field is not a number: arithmetic works on its elements, x[i]")
   end
 end
 
@@ -412,10 +416,13 @@ local function new_field(session, t, name)
 end
 
 local function check_extents(extents)
-  if #extents > 8 then fail.argument(("a field has at most 8 axes, not %d"):format(#extents)) end
+  if #extents > 8 then
+    return fail.argument(("a field has at most 8 axes, not %d"):format(#extents))
+  end
   for _, size in ipairs(extents) do
     if type(size) ~= "number" or size % 1 ~= 0 or size < 1 or size >= 2 ^ 53 then
-      fail.argument("an extent of a field is a positive whole number, not " .. fail.describe(size))
+      return fail.argument(
+        "an extent of a field is a positive whole number, not " .. fail.describe(size))
     end
   end
 end
@@ -423,19 +430,19 @@ end
 -- `offset = {-8, -8}`: where indices start.
 local function check_offset(offset, extents)
   if type(offset) ~= "table" then
-    fail.argument("an offset is a table of whole numbers, not " .. fail.describe(offset))
+    return fail.argument("an offset is a table of whole numbers, not " .. fail.describe(offset))
   end
   if not extents then
-    fail.argument("an offset needs a shape",
+    return fail.argument("an offset needs a shape",
       "rg.field{ type = T, shape = {16, 16}, offset = {-8, -8} }")
   end
   if #offset ~= #extents then
-    fail.argument(("an offset of %d numbers for a shape of %d"):format(#offset, #extents),
+    return fail.argument(("an offset of %d numbers for a shape of %d"):format(#offset, #extents),
       "one for each axis")
   end
   for _, start in ipairs(offset) do
     if type(start) ~= "number" or start % 1 ~= 0 or math.abs(start) >= 2 ^ 53 then
-      fail.argument("an offset is a whole number, not " .. fail.describe(start))
+      return fail.argument("an offset is a whole number, not " .. fail.describe(start))
     end
   end
 end
@@ -446,7 +453,7 @@ local field_options = { "type", "shape", "name", "offset", "layout" }
 local function from_options(session, options)
   fail.check_options(options, field_options, "rg.field")
   if options.type == nil then
-    fail.argument("rg.field{..} needs a type", "rg.field{ type = rg.f32, shape = {n, m} }")
+    return fail.argument("rg.field{..} needs a type", "rg.field{ type = rg.f32, shape = {n, m} }")
   end
   local t = types.get(options.type, "rg.field")
   local name, layout = snode.check_name(options.name), options.layout
@@ -454,7 +461,7 @@ local function from_options(session, options)
   local extents = options.shape
   if type(extents) == "number" then extents = { extents } end
   if extents ~= nil and type(extents) ~= "table" then
-    fail.argument("a shape is a table of whole numbers, not " .. fail.describe(extents))
+    return fail.argument("a shape is a table of whole numbers, not " .. fail.describe(extents))
   end
   if extents then check_extents(extents) end
   local offset = options.offset
@@ -477,7 +484,7 @@ function field.create(session, t, ...)
   local scalar = types.get(t, "rg.field")
   for k = 1, count do
     if extents[k] == nil then
-      fail.argument("an extent of a field is a positive whole number, not nothing")
+      return fail.argument("an extent of a field is a positive whole number, not nothing")
     end
   end
   local options = type(extents[count]) == "table" and table.remove(extents) or {}

@@ -32,7 +32,7 @@ end
 
 local function check_count(count, what)
   if count > most_elements then
-    fail.argument(("%s: %.0f elements are too many for a Lua table"):format(what, count),
+    return fail.argument(("%s: %.0f elements are too many for a Lua table"):format(what, count),
       "visit active cells with pairs(x), or read x:pointer() of a dense field")
   end
 end
@@ -54,7 +54,7 @@ function bulk.add_methods(methods, settle, put_value, slot)
   --- Active cells of `from` are written here.
   function methods.copy_from(self, from)
     if not ffi.istype("RgFieldHandle", from) then
-      fail.argument("x:copy_from takes a field, not " .. fail.describe(from))
+      return fail.argument("x:copy_from takes a field, not " .. fail.describe(from))
     end
     settle(self)
     settle(from)
@@ -126,7 +126,7 @@ function bulk.add_methods(methods, settle, put_value, slot)
     local give = own_type.element and give_vector or give_number
     if rank == 0 then
       if not give(0, t) then
-        fail.argument("x:from_table of a field with one element takes a number")
+        return fail.argument("x:from_table of a field with one element takes a number")
       end
     else
       value.flatten(t, extents, rank, give, "x:from_table")
@@ -146,7 +146,8 @@ function bulk.add_methods(methods, settle, put_value, slot)
   function methods.pointer(self)
     settle(self)
     if self.rg_oracle ~= 0 then
-      fail.argument("a field of arch = \"lua\" has no memory to point to", "use x:to_table()")
+      return fail.argument(
+        "a field of arch = \"lua\" has no memory to point to", "use x:to_table()")
     end
     check(C.rg_field_pointer(self.rg_field, pointer_out), self.rg_runtime)
     return ffi.cast(type_of(self).ctype .. " *", pointer_out[0])

@@ -14,7 +14,7 @@ local image_options = { "low", "high", "palette" }
 local function number_option(options, name)
   local v = options[name]
   if v ~= nil and type(v) ~= "number" then
-    fail.argument(("option '%s' of rg.image.write is %s, not a number"):format(
+    return fail.argument(("option '%s' of rg.image.write is %s, not a number"):format(
       name, fail.describe(v)), nil,
       "option.invalid")
   end
@@ -24,30 +24,30 @@ end
 -- A table of columns, `t[x][y]`, as a field.
 local function field_of(session, t)
   if type(t[1]) ~= "table" then
-    fail.argument "rg.image.write takes a field or a table of columns t[x][y] of numbers"
+    return fail.argument "rg.image.write takes a field or a table of columns t[x][y] of numbers"
   end
   return field.create(session, types.by_name.f64, #t, #t[1]):from_table(t)
 end
 
 function image.write(session, path, what, options)
   if type(path) ~= "string" then
-    fail.argument("rg.image.write takes a path first, not " .. fail.describe(path))
+    return fail.argument("rg.image.write takes a path first, not " .. fail.describe(path))
   end
   options = options == nil and {} or options
   if type(options) ~= "table" then
-    fail.argument("options are a table, not " .. fail.describe(options))
+    return fail.argument("options are a table, not " .. fail.describe(options))
   end
   fail.check_options(options, image_options, "rg.image.write")
   local low, high = number_option(options, "low"), number_option(options, "high")
   local palette = options.palette == nil and "grey" or options.palette
   if type(palette) ~= "string" then
-    fail.argument(("option 'palette' of rg.image.write is %s, not a name"):format(
+    return fail.argument(("option 'palette' of rg.image.write is %s, not a name"):format(
       fail.describe(palette)), nil,
       "option.invalid")
   end
   if type(what) == "table" then what = field_of(session, what) end
   if not ffi.istype("RgFieldHandle", what) then
-    fail.argument("rg.image.write takes a field or a table, not " .. fail.describe(what))
+    return fail.argument("rg.image.write takes a field or a table, not " .. fail.describe(what))
   end
   field.settle(what)
   local number = what.rg_runtime

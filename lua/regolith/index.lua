@@ -10,7 +10,7 @@ index.buffer = ffi.new "int64_t[8]"
 local buffer = index.buffer
 
 local function refuse(i)
-  fail.argument(("an index is a whole number, not %s"):format(fail.describe(i)),
+  return fail.argument(("an index is a whole number, not %s"):format(fail.describe(i)),
     "indices start at 0")
 end
 
@@ -27,7 +27,7 @@ local check = index.check
 local function fill_from_list(list, first)
   local count = #list
   if count > 8 then
-    fail.argument(("%d indices; there are at most 8 axes"):format(count), nil, "index.count")
+    return fail.argument(("%d indices; there are at most 8 axes"):format(count), nil, "index.count")
   end
   for k = 0, count - 1 do buffer[k] = check(list[k + first]) end
   return count

@@ -217,7 +217,8 @@ local function add_metatable(self, launcher)
     __call = launcher,
     __index = function(_, key)
       if methods[key] then return methods[key] end
-      fail.argument(("a kernel has no '%s'"):format(tostring(key)), fail.nearest(key, method_names))
+      return fail.argument(
+        ("a kernel has no '%s'"):format(tostring(key)), fail.nearest(key, method_names))
     end,
     __tostring = function()
       return ("kernel %s (%s:%d)"):format(ffi.string(C.rg_kernel_name(self.pointer)), self.chunk,
@@ -254,7 +255,7 @@ function need.text_name(self, name)
 end
 
 function need.refuse_extra(self)
-  fail.raise {
+  return fail.raise {
     code = "launch.arguments",
     message = ("'%s' takes %d argument%s; more were given"):format(
       ffi.string(C.rg_kernel_name(self.pointer)),
@@ -292,7 +293,7 @@ local value_out = ffi.new "int32_t[1]"
 function need.refuse(self, ...)
   local want = C.rg_kernel_wants(self.pointer, value_out)
   if want == 0 then
-    lib.raise_last(self.runtime, function(errors) suggest.names(self, errors) end)
+    return lib.raise_last(self.runtime, function(errors) suggest.names(self, errors) end)
   end
   if want == 2 then called.add(self, value_out[0], self.last[value_out[0]]) end
   local meta = getmetatable(self)
@@ -335,11 +336,11 @@ local kernel_options = { "fast_math", "name" }
 local function check_options(options)
   if options == nil then return {} end
   if type(options) ~= "table" then
-    fail.argument("options of rg.kernel are a table, not " .. fail.describe(options))
+    return fail.argument("options of rg.kernel are a table, not " .. fail.describe(options))
   end
   fail.check_options(options, kernel_options, "rg.kernel")
   if options.fast_math ~= nil and type(options.fast_math) ~= "boolean" then
-    fail.argument(("option 'fast_math' is %s, not true or false"):format(
+    return fail.argument(("option 'fast_math' is %s, not true or false"):format(
       fail.describe(options.fast_math)), nil,
       "option.invalid")
   end
@@ -359,14 +360,14 @@ function kernel.create(session, rg, what, ...)
   elseif type(what) == "string" then
     local captures, given = ...
     if captures ~= nil and type(captures) ~= "table" then
-      fail.argument("captures of a kernel are a table, not " .. fail.describe(captures))
+      return fail.argument("captures of a kernel are a table, not " .. fail.describe(captures))
     end
     local options = check_options(given)
     self = new_kernel(session, source.of_text(what), options)
     self.captures, self.environment = captures or {}, caller_environment()
     self.defaults = setmetatable({ rg = rg }, { __index = builtin.defaults })
   else
-    fail.argument("rg.kernel takes a function or text, not " .. fail.describe(what))
+    return fail.argument("rg.kernel takes a function or text, not " .. fail.describe(what))
   end
   return add_metatable(self, renew(self))
 end

@@ -167,7 +167,7 @@ end
 
 --- Raises an RgError.
 function lib.raise(err)
-  fail.raise(record(err))
+  return fail.raise(record(err))
 end
 
 local unsaid = ffi.new "int32_t[1]"
@@ -203,12 +203,12 @@ function lib.raise_last(number, improve)
   end
   local errors, left = records(runtime.c)
   if improve then improve(errors) end
-  fail.raise_all(errors, left)
+  return fail.raise_all(errors, left)
 end
 
 --- All calls that can fail go through here.
 function lib.check(status, number)
-  if status ~= 0 then lib.raise_last(number) end
+  if status ~= 0 then return lib.raise_last(number) end
 end
 
 -- The code of the last failure; for the few failures after which the call is retried.

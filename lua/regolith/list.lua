@@ -48,7 +48,7 @@ local function put(node, runtime, k, v, into, vector)
   local t = field_type(node, runtime, k)
   if t and t.element and type(v) == "table" then v = t(v) end -- {3, 4} stands for rg.vec2(3, 4)
   if not value.put(into, v, vector) then
-    fail.argument(("value %d of an element cannot be %s"):format(k + 1, fail.describe(v)))
+    return fail.argument(("value %d of an element cannot be %s"):format(k + 1, fail.describe(v)))
   end
 end
 
@@ -64,7 +64,8 @@ function list.append(node, runtime, ...)
   end
   local values = select("#", ...) - taken
   if values < 0 then
-    fail.argument(("append takes %d indices, then the values"):format(count), nil, "index.count")
+    return fail.argument(
+      ("append takes %d indices, then the values"):format(count), nil, "index.count")
   end
   local elements, vectors = ffi.new("RgValue[?]", values + 1), ffi.new("RgVector[?]", values + 1)
   for k = 0, values - 1 do put(node, runtime, k, given[taken + k + 1], elements[k], vectors[k]) end

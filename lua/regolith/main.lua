@@ -52,7 +52,8 @@ local function open(own)
       if debug and debug.getinfo(2, "S").source == fail.own_chunk then return nil end
       local names = {}
       for known in pairs(rg) do names[#names + 1] = known end
-      fail.argument(("rg has no '%s'"):format(name), fail.nearest(name, names), "name.unknown")
+      return fail.argument(
+        ("rg has no '%s'"):format(name), fail.nearest(name, names), "name.unknown")
     end,
   })
 end

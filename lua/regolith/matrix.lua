@@ -60,7 +60,7 @@ local function gather(t, list, items)
     elseif is_number(item) then
       items[#items + 1] = item
     else
-      fail.argument(("rg.%s is made of numbers, not %s"):format(t.name, fail.describe(item)))
+      return fail.argument(("rg.%s is made of numbers, not %s"):format(t.name, fail.describe(item)))
     end
   end
   return items
@@ -82,7 +82,8 @@ local function construct(t, ...)
   elseif #items == 1 then
     return make(t, function() return convert(items[1]) end)
   elseif #items ~= t.count then
-    fail.argument(("rg.%s is made of %d numbers, or of one, not of %d"):format(t.name, t.count,
+    return fail.argument(
+      ("rg.%s is made of %d numbers, or of one, not of %d"):format(t.name, t.count,
       #items))
   end
   return make(t, function(k) return convert(items[k + 1]) end)
@@ -107,7 +108,7 @@ end
 
 local function at(v, t, index)
   if index % 1 ~= 0 or index < 0 or index >= t.rows then
-    fail.argument(("index %s of a %s, which has 0 to %d"):format(tostring(index), t.name,
+    return fail.argument(("index %s of a %s, which has 0 to %d"):format(tostring(index), t.name,
       t.rows - 1), nil, "index.range")
   end
   if not is_matrix(t) then return v.rg_n[index] end
@@ -133,11 +134,12 @@ local function index(v, key)
   if found then return found end
   local names = { "x", "y", "z", "w" }
   for name in pairs(methods) do names[#names + 1] = name end
-  fail.argument(("a %s has no '%s'"):format(t.name, tostring(key)), fail.nearest(key, names))
+  return fail.argument(("a %s has no '%s'"):format(t.name, tostring(key)), fail.nearest(key, names))
 end
 
 local function newindex(v, key)
-  fail.argument(("'%s' cannot be set: a vector outside a kernel is a copy that does not change")
+  return fail.argument(
+    ("'%s' cannot be set: a vector outside a kernel is a copy that does not change")
     :format(tostring(key)),
     ("write the whole element: x[i] = rg.%s(..)"):format(type_of(v).name))
 end
@@ -156,7 +158,7 @@ end
 -- -- elementwise ----------------------------------------------------------------------------------
 
 local function refuse(who, a, b)
-  fail.argument(("%s takes values of one shape, not %s and %s"):format(who, describe(a),
+  return fail.argument(("%s takes values of one shape, not %s and %s"):format(who, describe(a),
     describe(b)))
 end
 
@@ -173,7 +175,7 @@ local function common(who, arguments)
       end
       shape, element = shape or t, element and join(element, t.element) or t.element
     elseif not is_number(x) then
-      fail.argument(("%s takes numbers and vectors, not %s"):format(who, fail.describe(x)))
+      return fail.argument(("%s takes numbers and vectors, not %s"):format(who, fail.describe(x)))
     end
   end
   if not shape then return end
@@ -197,7 +199,7 @@ local function product(a, b)
   local s, t = type_of(a), type_of(b)
   local rows, inner = is_matrix(s) and s.rows or 1, is_matrix(s) and s.cols or s.rows
   if inner ~= t.rows then
-    fail.argument(("a %s cannot be multiplied by a %s"):format(s.name, t.name))
+    return fail.argument(("a %s cannot be multiplied by a %s"):format(s.name, t.name))
   end
   local element = join(s.element, t.element)
   local result = is_matrix(s) and types.shaped(element, rows, t.cols)
@@ -253,14 +255,14 @@ local functions = matrix.functions
 local function vector(who, v)
   local t = type_of(v)
   if not t or is_matrix(t) then
-    fail.argument(("rg.%s takes vectors, not %s"):format(who, describe(v)))
+    return fail.argument(("rg.%s takes vectors, not %s"):format(who, describe(v)))
   end
   return t
 end
 local function square(who, m)
   local t = type_of(m)
   if not t or t.rows ~= t.cols then
-    fail.argument(("rg.%s takes a square matrix, not %s"):format(who, describe(m)))
+    return fail.argument(("rg.%s takes a square matrix, not %s"):format(who, describe(m)))
   end
   return t
 end
@@ -302,7 +304,7 @@ end
 function functions.transpose(m)
   local t = type_of(m)
   if not t or not is_matrix(t) then
-    fail.argument("rg.transpose takes a matrix, not " .. describe(m))
+    return fail.argument("rg.transpose takes a matrix, not " .. describe(m))
   end
   return make(types.shaped(t.element, t.cols, t.rows),
     function(k) return m.rg_n[k % t.rows * t.cols + math.floor(k / t.rows)] end)
@@ -369,7 +371,7 @@ function functions.smoothstep(low, high, x)
 end
 function functions.select(condition, a, b)
   if type(condition) ~= "boolean" then
-    fail.argument("rg.select takes a boolean first, not " .. fail.describe(condition))
+    return fail.argument("rg.select takes a boolean first, not " .. fail.describe(condition))
   end
   return each("rg.select", function(x, y) return condition and x or y end, { a, b })
 end
@@ -395,7 +397,7 @@ for name, f in pairs(functions) do methods[name] = f end
 function matrix.vec(n, t) return types.shaped(types.get(t, "rg.vec"), n, 1) end
 --- `rg.mat(2, 3, rg.f32)`
 function matrix.mat(n, m, t)
-  if m == 1 then fail.argument("rg.mat has at least two columns; rg.vec has one") end
+  if m == 1 then return fail.argument("rg.mat has at least two columns; rg.vec has one") end
   return types.shaped(types.get(t, "rg.mat"), n, m)
 end
 

@@ -210,7 +210,7 @@ local function check_full(self)
   oracle_list.full = nil
   if not level then return end
   local name, tree = names_of(self, level.node)
-  fail.raise {
+  return fail.raise {
     code = "list.full", message = ("%s (dynamic) of %s is full: it has at most %d elements"):format(
       name == "" and "a list" or "list '" .. name .. "'", tree == "" and "a tree" or "tree '"
         .. tree .. "'", level.sizes[1]),
@@ -423,7 +423,7 @@ local function load_text(kernel, text)
   local chunk, message = loadstring(text, rawget(kernel, "fn") and debug.getinfo(kernel.fn,
     "S").source or name)
   if not chunk then
-    fail.raise {
+    return fail.raise {
       code = "kernel.unsupported", message = ("Lua cannot hold this kernel: %s"):format(message),
       hint = "a Lua function has at most 200 locals; divide the kernel",
     }
@@ -487,7 +487,7 @@ function operations.whole(t, bound)
   if bound == math.floor(bound) and bound >= -limit and bound < limit then
     return t == "i64" and ffi.cast("int64_t", bound) or bound
   end
-  fail.raise {
+  return fail.raise {
     code = "value.fit", message = (
       "a bound of a range is a whole number of type %s, and this is %.14g"):format(t, bound),
     hint = "write math.floor(..) for the whole number below",

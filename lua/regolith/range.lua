@@ -12,7 +12,7 @@ local function bounds(argument, number)
   local first, last = 0, argument
   if type(argument) == "table" then first, last = argument[1], argument[2] end
   if type(first) ~= "number" or type(last) ~= "number" or first % 1 ~= 0 or last % 1 ~= 0 then
-    fail.argument(("rg.range takes whole numbers or {begin, end}; argument %d is %s")
+    return fail.argument(("rg.range takes whole numbers or {begin, end}; argument %d is %s")
       :format(number, type(argument) == "table" and "another table" or fail.describe(argument)))
   end
   return first, last
@@ -21,7 +21,9 @@ end
 function range.create(...)
   local count = select("#", ...)
   if count == 0 then fail.argument "rg.range takes at least one extent" end
-  if count > 8 then fail.argument(("rg.range takes at most 8 extents, not %d"):format(count)) end
+  if count > 8 then
+    return fail.argument(("rg.range takes at most 8 extents, not %d"):format(count))
+  end
   local self = { count = count, first = {}, last = {}, at = {} }
   for axis = 1, count do self.first[axis], self.last[axis] = bounds((select(axis, ...)), axis) end
   return setmetatable(self, Range)

@@ -13,13 +13,13 @@ local function node_of(level)
   ffi.fill(starts, ffi.sizeof(starts))
   if ffi.istype("RgNodeHandle", level) then return level.rg_node end
   if not ffi.istype("RgFieldHandle", level) then
-    fail.argument("rg.rescale takes two levels first, each a field or an SNode, not "
+    return fail.argument("rg.rescale takes two levels first, each a field or an SNode, not "
       .. fail.describe(level),
       "rg.rescale(x, block, i, j)")
   end
   local node = C.rg_field_node(level.rg_field)
   if node == nil then
-    fail.argument("a field without a place has no level",
+    return fail.argument("a field without a place has no level",
       "place it: node:place(x), or give it a shape", "field.unplaced")
   end
   check(C.rg_field_offset(level.rg_field, starts), level.rg_runtime)

@@ -21,7 +21,8 @@ local function bytes_of(size)
 end
 
 local function refuse(name, value, wanted)
-  fail.argument(("option '%s' is %s, not %s"):format(name, fail.describe(value), wanted), nil,
+  return fail.argument(
+    ("option '%s' is %s, not %s"):format(name, fail.describe(value), wanted), nil,
     "option.invalid")
 end
 local function whole(name, value)
@@ -82,7 +83,8 @@ function session.create() return setmetatable({}, session) end
 
 local function check_options(options, what)
   if type(options) ~= "table" then
-    fail.argument(("%s takes a table of options, not %s"):format(what, fail.describe(options)))
+    return fail.argument(
+      ("%s takes a table of options, not %s"):format(what, fail.describe(options)))
   end
   fail.check_options(options, option_names, what)
   read_options(options) -- raises at the caller's line instead of at the first use
@@ -118,7 +120,7 @@ function session:init(options, what)
   options = options == nil and {} or options
   check_options(options, what)
   if self.runtime then
-    fail.argument(("the runtime was already started at %s"):format(self.begun),
+    return fail.argument(("the runtime was already started at %s"):format(self.begun),
       "call rg.init before the first use, or rg.reset() first", "option.invalid")
   end
   self:begin(options)
@@ -287,7 +289,7 @@ function session:gc(word)
   local known
   for _, other in ipairs(gc_words) do known = known or word == other end
   if not known then
-    fail.argument(("rg.gc has no command %s"):format(fail.describe(word)),
+    return fail.argument(("rg.gc has no command %s"):format(fail.describe(word)),
       fail.nearest(word, gc_words) or "its commands: " .. table.concat(gc_words, ", "))
   end
   local number, c = self:get()

@@ -11,9 +11,11 @@ local meta = {}
 
 function meta.__index(self, key)
   local at = letters[key] or key
-  if type(at) ~= "number" then fail.argument(("a shape has no '%s'"):format(tostring(key))) end
+  if type(at) ~= "number" then
+    return fail.argument(("a shape has no '%s'"):format(tostring(key)))
+  end
   if not (at >= 0 and at < self.rg_count and at % 1 == 0) then
-    fail.argument(("axis %s of a shape with %d axes; the first is 0"):format(tostring(key),
+    return fail.argument(("axis %s of a shape with %d axes; the first is 0"):format(tostring(key),
       self.rg_count), nil,
       "index.range")
   end
@@ -58,7 +60,7 @@ end
 --- The extent of an axis, for `#x`; raises if a hash makes it unbounded.
 function shape.extent(s, axis)
   if s[axis] == 0 then
-    fail.argument("'#' is undefined: an axis of a hash is unbounded",
+    return fail.argument("'#' is undefined: an axis of a hash is unbounded",
       "x:count() tells how many cells are active")
   end
   return s[axis]

@@ -29,7 +29,7 @@ function snode.settle_by(settle, pointer, runtime)
     collectgarbage()
     if settle(pointer, where) == 0 then return end
   end
-  lib.raise_last(runtime)
+  return lib.raise_last(runtime)
 end
 
 --- Lays the node's tree out, the first time; returns its rank.
@@ -68,7 +68,7 @@ local list_options = { "name", "layout", "chunk" }
 
 local function check_size(size, kind)
   if type(size) ~= "number" or size % 1 ~= 0 or size < 1 or size >= 2 ^ 53 then
-    fail.argument(("a size of :%s is a positive whole number, not %s"):format(
+    return fail.argument(("a size of :%s is a positive whole number, not %s"):format(
       kind, fail.describe(size)))
   end
   return size
@@ -76,7 +76,7 @@ end
 
 local function check_name(name)
   if name ~= nil and type(name) ~= "string" then
-    fail.argument("a name is a string, not " .. fail.describe(name))
+    return fail.argument("a name is a string, not " .. fail.describe(name))
   end
   return name
 end
@@ -84,7 +84,8 @@ end
 --- "soa" or "aos", as C takes it.
 function snode.check_layout(layout)
   if layout ~= nil and layout ~= "soa" and layout ~= "aos" then
-    fail.argument(("a layout is \"soa\" or \"aos\", not %s"):format(fail.describe(layout)), nil,
+    return fail.argument(
+      ("a layout is \"soa\" or \"aos\", not %s"):format(fail.describe(layout)), nil,
       "option.invalid")
   end
   return layout == "aos" and 1 or 0
@@ -95,7 +96,7 @@ snode.check_name = check_name
 local function read_arguments(kind, axes, ...)
   local values, count = { ... }, select("#", ...)
   if type(axes) ~= "string" then
-    fail.argument((":%s takes its axes first, a string such as \"ij\", not %s"):format(
+    return fail.argument((":%s takes its axes first, a string such as \"ij\", not %s"):format(
       kind, fail.describe(axes)))
   end
   local options = {}
@@ -108,13 +109,15 @@ local function read_arguments(kind, axes, ...)
   end
   if kind == "hash" then
     if count > 0 then
-      fail.argument(":hash takes no sizes: its axes are unbounded",
+      return fail.argument(":hash takes no sizes: its axes are unbounded",
         "block:hash(\"ij\"):dense(\"ij\", 16)")
     end
   elseif count == 0 then
-    fail.argument((":%s(\"%s\") takes a size for its axes"):format(kind, axes))
+    return fail.argument((":%s(\"%s\") takes a size for its axes"):format(kind, axes))
   end
-  if count > 8 then fail.argument((":%s takes at most 8 sizes, not %d"):format(kind, count)) end
+  if count > 8 then
+    return fail.argument((":%s takes at most 8 sizes, not %d"):format(kind, count))
+  end
   local sizes = ffi.new "int64_t[8]"
   for k = 1, count do sizes[k - 1] = check_size(values[k], kind) end
   return sizes, count, options
@@ -137,7 +140,7 @@ local function check_fields(...)
     if type(field) == "table" and k == #fields and next(field) == nil then
       fields[k] = nil
     elseif not ffi.istype("RgFieldHandle", field) then
-      fail.argument((":place takes fields, :place(x, y); its argument %d is %s"):format(
+      return fail.argument((":place takes fields, :place(x, y); its argument %d is %s"):format(
         k, fail.describe(field)))
     end
   end
@@ -157,7 +160,7 @@ end
 local function add_declarations(methods, below)
   for _, kind in ipairs { "dense", "bitmasked", "pointer", "hash", "dynamic" } do
     methods[kind] = function(self, axes, ...)
-      if type(self) == "string" then fail.dot(("node:%s(%q, ..)"):format(kind, self)) end
+      if type(self) == "string" then return fail.dot(("node:%s(%q, ..)"):format(kind, self)) end
       local sizes, count, options = read_arguments(kind, axes, ...)
       return below(self, options.name, function(parent, runtime)
         return add(parent, runtime, kind, axes, sizes, count, options)
@@ -242,11 +245,11 @@ Node = ffi.metatype("RgNodeHandle", {
       return shape.read(C.rg_snode_shape, self.rg_node, C.rg_snode_rank(self.rg_node),
         self.rg_runtime)
     end
-    fail.argument(("an SNode has no '%s'"):format(tostring(key)),
+    return fail.argument(("an SNode has no '%s'"):format(tostring(key)),
       fail.nearest(key, names_of(node_methods, { shape = 1 })))
   end,
   __newindex = function(_, key)
-    fail.argument(("'%s' of an SNode cannot be set"):format(tostring(key)))
+    return fail.argument(("'%s' of an SNode cannot be set"):format(tostring(key)))
   end,
   __eq = function(a, b)
     return ffi.istype("RgNodeHandle", a) and ffi.istype("RgNodeHandle", b)
@@ -306,11 +309,11 @@ Tree = ffi.metatype("RgTreeHandle", {
   __index = function(_, key)
     local method = tree_methods[key]
     if method then return method end
-    fail.argument(("a tree has no '%s'"):format(tostring(key)),
+    return fail.argument(("a tree has no '%s'"):format(tostring(key)),
       fail.nearest(key, names_of(tree_methods)))
   end,
   __newindex = function(_, key)
-    fail.argument(("'%s' of a tree cannot be set"):format(tostring(key)))
+    return fail.argument(("'%s' of a tree cannot be set"):format(tostring(key)))
   end,
   __eq = function(a, b)
     return ffi.istype("RgTreeHandle", a) and ffi.istype("RgTreeHandle", b)
@@ -328,7 +331,7 @@ Tree = ffi.metatype("RgTreeHandle", {
 function snode.tree(session, options)
   options = options == nil and {} or options
   if type(options) ~= "table" then
-    fail.argument("rg.tree takes a table of options, not " .. fail.describe(options))
+    return fail.argument("rg.tree takes a table of options, not " .. fail.describe(options))
   end
   fail.check_options(options, { "name" }, "rg.tree")
   return new_tree(session, check_name(options.name))
@@ -351,11 +354,11 @@ local Root = { __regolith = "rg.root" }
 function Root.__index(_, key)
   local method = root_methods[key]
   if method then return method end
-  fail.argument(("rg.root has no '%s'"):format(tostring(key)),
+  return fail.argument(("rg.root has no '%s'"):format(tostring(key)),
     fail.nearest(key, names_of(root_methods)))
 end
 function Root.__newindex(_, key)
-  fail.argument(("'%s' of rg.root cannot be set"):format(tostring(key)))
+  return fail.argument(("'%s' of rg.root cannot be set"):format(tostring(key)))
 end
 function Root.__tostring() return "rg.root: every child is a tree of its own" end
 

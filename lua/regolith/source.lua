@@ -12,7 +12,7 @@ local source = {}
 local has_util, util = pcall(require, "jit.util")
 
 local function missing(message)
-  fail.raise {
+  return fail.raise {
     code = "source.missing", message = message,
     hint = "load it from a file, or unnamed with loadstring(text), or pass the kernel as text: "
       .. "rg.kernel([=[function() .. end]=], { x = x })",

@@ -16,7 +16,7 @@ local function is_int64(x) return ffi.istype("int64_t", x) or ffi.istype("uint64
 local function number_of(x, name)
   if type(x) == "number" or is_int64(x) then return x end
   if type(x) == "boolean" then return x and 1 or 0 end
-  fail.argument(("rg.%s converts numbers, not %s"):format(name, fail.describe(x)))
+  return fail.argument(("rg.%s converts numbers, not %s"):format(name, fail.describe(x)))
 end
 
 -- Toward zero and saturating, for integers of up to 32 bits.
@@ -108,7 +108,7 @@ end
 
 local function check_extent(n)
   if type(n) ~= "number" or n % 1 ~= 0 or n < 1 or n > most_numbers then
-    fail.argument(("a vector or matrix has 2 to %d numbers"):format(most_numbers))
+    return fail.argument(("a vector or matrix has 2 to %d numbers"):format(most_numbers))
   end
 end
 
@@ -117,10 +117,10 @@ function types.shaped(element, rows, cols)
   check_extent(rows)
   check_extent(cols)
   if rows < 2 or rows * cols > most_numbers then
-    fail.argument(("a vector or matrix has 2 to %d numbers"):format(most_numbers))
+    return fail.argument(("a vector or matrix has 2 to %d numbers"):format(most_numbers))
   end
   if element.element or element.name == "bool" then
-    fail.argument(("a vector or matrix is made of numbers, not of %s"):format(element.name))
+    return fail.argument(("a vector or matrix is made of numbers, not of %s"):format(element.name))
   end
   local name = name_shape(element, rows, cols)
   local t = types.by_name[name]
@@ -164,10 +164,11 @@ function types.get(value, what)
   if types.is(value) then return value end
   if type(value) == "string" then
     if types.by_name[value] then return types.by_name[value] end
-    fail.argument(("there is no type '%s'"):format(value), fail.nearest(value, types.names),
+    return fail.argument(("there is no type '%s'"):format(value), fail.nearest(value, types.names),
       "type.unknown")
   end
-  fail.argument(("%s takes a type such as rg.f32, not %s"):format(what, fail.describe(value)))
+  return fail.argument(
+    ("%s takes a type such as rg.f32, not %s"):format(what, fail.describe(value)))
 end
 
 return types

@@ -74,11 +74,12 @@ function value.flatten(t, shape, count, give, what)
   end
   local function level(row, axis)
     if type(row) ~= "table" then
-      fail.argument(("%s: %s is %s, not a table of %d elements"):format(what, path(axis),
+      return fail.argument(("%s: %s is %s, not a table of %d elements"):format(what, path(axis),
         fail.describe(row), shape[axis]))
     end
     if #row ~= shape[axis] then
-      fail.argument(("%s: %s has %d elements where the field has %d"):format(what, path(axis), #row,
+      return fail.argument(
+        ("%s: %s has %d elements where the field has %d"):format(what, path(axis), #row,
         shape[axis]))
     end
     for i = 1, shape[axis] do
@@ -87,7 +88,7 @@ function value.flatten(t, shape, count, give, what)
         level(row[i], axis + 1)
       else
         if not give(number, row[i]) then
-          fail.argument(("%s: %s is %s, not a number"):format(what, path(count),
+          return fail.argument(("%s: %s is %s, not a number"):format(what, path(count),
             fail.describe(row[i])))
         end
         number = number + 1

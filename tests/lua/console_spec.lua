@@ -71,6 +71,35 @@ describe("the program #compiled", function()
     assert.matches("No such file", (run "./nosuch.lua"))
   end)
 
+  it("shows the user's frames alone, unless RG_TRACE=1", function()
+    local path = script("frames.lua", [[
+      local rg = require "regolith"
+      local x = rg.field(rg.i32, 4)
+      local function set(n) x[n] = 1 end
+      local half = rg.kernel(function() x[0] = 0.5 end)
+      local function deep(n, f) if n > 0 then deep(n - 1, f) end f() end
+      if ... == "index" then set(7) elseif ... == "options" then rg.init { threads = "x" } elseif ... == "kernel" then half()
+      elseif ... == "deep" then deep(100, half) else rg.image.write("a.png", x, { low = error }) end
+    ]])
+    local function frames(what, environment, with)
+      local said = shell(("%s '%s' '%s' %s"):format(environment or "", with or program, path, what))
+      return (said:match "\nstack traceback:(.*)$":gsub(" at 0x%x+", ""):gsub("\n[^:\n]*/", "\n"):gsub("%s+$", ""))
+    end
+    assert.equal("\nframes.lua:3: in function 'set'\nframes.lua:6: in main chunk\n\t[C]:", frames "index")
+    assert.equal("\nframes.lua:6: in main chunk\n\t[C]:", frames "options")
+    local _, lines = frames "deep":gsub("\nframes.lua:", "")
+    assert.is_true(lines > 15 and lines < 25, lines)
+    for _, what in ipairs { "index", "options", "kernel", "picture" } do
+      assert.is_nil(frames(what):find("regolith/", 1, true), what)
+      assert.matches("in main chunk", frames(what))
+    end
+    assert.matches("in function 'init'", frames("options", "RG_TRACE=1"))
+    local plain = "\n\t[C]: in function 'half'\nframes.lua:6: in main chunk\n\t[C]:" -- luajit leaves none out: there are none
+    assert.equal(plain, frames("kernel", "", "luajit"))
+    assert.equal(frames("index"), (frames("index", "", "luajit"):gsub("\n\t%[C%]: in function '__newindex'", "")))
+    assert.is_nil((run("-i", "local x = rg.field(rg.i32, 4) x[7] = 1")):find("[C]: at", 1, true))
+  end)
+
   it("shows its usage for an option that cannot be read, and help and version when asked", function()
     for _, word in ipairs { "-x", "-e", "-l", "--long", "-ix", "-vx", "-Ex" } do
       local said, code = run(word)

@@ -63,12 +63,87 @@ static void on_interrupt(int number) {
   lua_sethook(interrupted, stop_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
 }
 
+/* Is this frame of a module of ours, or of code that one generated? Those modules are where error.lua says. */
+static bool is_ours(lua_State *lua, const lua_Debug *frame) {
+  if (!strcmp(frame->source, "=(regolith)")) return true;
+  lua_getfield(lua, LUA_REGISTRYINDEX, "regolith.home");
+  const char *home = lua_tostring(lua, -1);
+  bool ours = home && !strncmp(frame->source, home, strlen(home));
+  lua_pop(lua, 1);
+  return ours;
+}
+
+/* Level `level` of the stack is to be left out: it is ours, or a function in C that ours called. */
+static bool is_hidden(lua_State *lua, int level) {
+  lua_Debug frame;
+  do {
+    if (!lua_getstack(lua, level++, &frame) || !lua_getinfo(lua, "S", &frame)) return false;
+  } while (frame.what[0] == 'C');
+  return is_ours(lua, &frame);
+}
+
+static void add_frame(lua_State *lua, luaL_Buffer *out, int level) {
+  lua_Debug frame;
+  char line[LUA_IDSIZE + 64];
+  if (!lua_getstack(lua, level, &frame) || !lua_getinfo(lua, "Snlf", &frame)) return;
+  void *function = (void *)lua_tocfunction(lua, -1);
+  lua_pop(lua, 1);
+  snprintf(line, sizeof line, "\n\t%s:", frame.short_src);
+  luaL_addstring(out, line);
+  if (frame.currentline > 0) {
+    snprintf(line, sizeof line, "%d:", frame.currentline);
+    luaL_addstring(out, line);
+  }
+  if (frame.namewhat[0]) snprintf(line, sizeof line, " in function '%.80s'", frame.name);
+  else if (frame.what[0] == 'm') snprintf(line, sizeof line, " in main chunk");
+  else if (frame.what[0] == 'C') snprintf(line, sizeof line, " at %p", function);
+  else snprintf(line, sizeof line, " in function <%s:%d>", frame.short_src, frame.linedefined);
+  luaL_addstring(out, line);
+}
+
+/* How many levels there are, and how many of them, from `first` on, are to be left out. */
+static int count_frames(lua_State *lua, int first, int *hidden) {
+  lua_Debug frame;
+  int depth = first;
+  *hidden = 0;
+  for (; lua_getstack(lua, depth, &frame); depth++)
+    if (is_hidden(lua, depth)) ++*hidden;
+  return depth;
+}
+
+/* `message` and the frames of the user's own, on the stack; all frames with RG_TRACE=1. Where none is ours this is
+ * luajit's own traceback, to the letter. An error of ours was raised by a tail call to `error`: level 1. */
+static void push_traceback(lua_State *lua, const char *message, bool is_failure) {
+  enum { FIRST = 12, LAST = 10 };
+  const char *trace = getenv("RG_TRACE");
+  int first = is_failure ? 2 : 1, hidden, depth = count_frames(lua, first, &hidden), shown = 0;
+  int left = depth - first - hidden;
+  if ((!hidden && !is_failure) || (trace && trace[0] == '1')) {
+    luaL_traceback(lua, lua, message, 1);
+    return;
+  }
+  luaL_Buffer out;
+  luaL_buffinit(lua, &out);
+  luaL_addstring(&out, message);
+  luaL_addstring(&out, "\nstack traceback:");
+  for (int level = first; level < depth; level++) {
+    if (is_hidden(lua, level)) continue;
+    bool is_between = shown >= FIRST && left - shown > LAST;
+    if (!is_between) add_frame(lua, &out, level);
+    else if (shown == FIRST) luaL_addstring(&out, "\n\t...");
+    shown++;
+  }
+  luaL_pushresult(&out);
+}
+
 static int add_traceback(lua_State *lua) {
+  bool is_failure = luaL_getmetafield(lua, 1, "__regolith");
+  if (is_failure) lua_pop(lua, 1);
   if (!lua_isstring(lua, 1)) {
     if (lua_isnoneornil(lua, 1) || !luaL_callmeta(lua, 1, "__tostring") || !lua_isstring(lua, -1)) return 1;
     lua_remove(lua, 1);
   }
-  luaL_traceback(lua, lua, lua_tostring(lua, 1), 1);
+  push_traceback(lua, lua_tostring(lua, 1), is_failure);
   return 1;
 }
 

@@ -51,8 +51,8 @@ end
 
 local function show(skip, ok, ...)
   if not ok then
-    -- without our own frames
-    io.stderr:write((tostring((...)):gsub("\n\t%[C%]: in function 'call'\n.*$", "")), "\n")
+    -- without the program's own frame at the bottom; the host left the others out
+    io.stderr:write((tostring((...)):gsub("\n\t%[C%]: at [^\n]*$", "")), "\n")
   elseif select("#", ...) > skip then
     print(select(skip + 1, ...))
   end
