@@ -10,6 +10,9 @@ static void manager_init(RtTree *tree, RtManager *manager) {
 
 void rt_tree_init(RtTree *tree, int32_t worker_count) {
   (void)worker_count;
+#if defined(RG_DEBUG)
+  rt_tree_expect_declared(tree);
+#endif
   for (int32_t m = 0; m < tree->manager_count; m++) manager_init(tree, &tree->managers[m]);
   if (!tree->manager_count) return;
   uint64_t root_end = (uint64_t)(tree->root - tree->base) + tree->root_size;

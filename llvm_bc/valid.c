@@ -91,10 +91,18 @@ int rt_tree_is_valid(const RtTree *tree, int32_t worker_count, RtBroken *broken)
   return 1;
 }
 
+static void say_and_abort(const RtTree *tree, const RtBroken *broken) {
+  fprintf(stderr, "regolith: tree %d, manager %d, node %u: it does not hold that %s\n",
+          tree->number, broken->manager, broken->node, broken->what);
+  abort();
+}
+
 void rt_tree_expect_valid(const RtTree *tree, int32_t worker_count) {
   RtBroken broken;
-  if (rt_tree_is_valid(tree, worker_count, &broken)) return;
-  fprintf(stderr, "regolith: tree %d, manager %d, node %u: it does not hold that %s\n",
-          tree->number, broken.manager, broken.node, broken.what);
-  abort();
+  if (!rt_tree_is_valid(tree, worker_count, &broken)) say_and_abort(tree, &broken);
+}
+
+void rt_tree_expect_declared(const RtTree *tree) {
+  RtBroken broken;
+  if (!rt_tree_is_declared(tree, &broken)) say_and_abort(tree, &broken);
 }

@@ -27,7 +27,11 @@ int rt_table_is_valid(const RtTree *tree, int32_t manager, RtBroken *broken);
 /* Of a dynamic SNode: the lists in every node above; of a settled tree. */
 int rt_dynamic_is_valid(const RtTree *tree, int32_t manager, RtBroken *broken);
 
-/* Prints the sentence and aborts. */
+/* What the owner fills in before rt_tree_init. */
+int rt_tree_is_declared(const RtTree *tree, RtBroken *broken);
+
+/* Print the sentence and abort. */
 void rt_tree_expect_valid(const RtTree *tree, int32_t worker_count);
+void rt_tree_expect_declared(const RtTree *tree);
 
 #endif

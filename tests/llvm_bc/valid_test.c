@@ -227,6 +227,23 @@ static void leave_a_gap(void) { /* the second chunk becomes the third, and the l
   info->coordinates[manager(LIST)->axis_count - 1]++;
 }
 
+/* -- of what the owner fills in ------------------------------------------------------------------ */
+
+static RtLevel *last_level(int m) { return &manager(m)->levels[manager(m)->level_count - 1]; }
+static void cut_node(void) { manager(OUTER)->node_size -= 8; }
+static void grow_axes(void) { manager(OUTER)->axis_count = RT_MAX_AXES + 1; }
+static void lose_locals(void) { manager(OUTER)->locals = NULL; }
+static void lose_levels(void) { manager(OUTER)->level_count = 0; }
+static void give_a_hash_levels(void) { manager(HASH)->level_count = 1; }
+static void lose_stride(void) { last_level(OUTER)->stride = 0; }
+static void move_axis(void) { last_level(OUTER)->positions[0] = 1; }
+static void weigh_more(void) { last_level(OUTER)->weights[0] = 2; }
+static void weigh_parent_less(void) { manager(OUTER)->parent_weights[0]--; }
+static void count_more_cells(void) { last_level(OUTER)->cell_count++; }
+static void come_before_parent(void) { manager(INNER)->parent = INNER; }
+static void share_no_axis(void) { manager(INNER)->parent_positions[0] = 1; }
+static void leave_parent(void) { last_level(INNER)->offset = manager(OUTER)->node_size; }
+
 typedef struct Case {
   void (*break_it)(void);
   const char *sentence;
@@ -295,6 +312,42 @@ static const Case cases[] = {
     {leave_a_gap, "a list's chunks are its first ones"},
 };
 
+static const Case declared_cases[] = {
+    {cut_node, "a node is whole granules"},
+    {grow_axes, "a manager has at most RT_MAX_AXES axes"},
+    {lose_locals, "a tree with managers has all of its tables"},
+    {lose_levels, "slots are reached through levels, nodes of a hash through none"},
+    {give_a_hash_levels, "slots are reached through levels, nodes of a hash through none"},
+    {lose_stride, "a level has axes and a stride"},
+    {move_axis, "a level's axes are axes of its manager"},
+    {weigh_more, "a digit weighs the cells of the levels below"},
+    {weigh_parent_less, "a step of the parent weighs the cells of all levels"},
+    {count_more_cells, "a level has as many cells as its sizes say"},
+    {come_before_parent, "a manager's parent comes before it"},
+    {share_no_axis, "an axis is the parent's, or none of its"},
+    {leave_parent, "slots lie in their parent"},
+};
+
+static const char *undeclared(void) {
+  RtBroken broken;
+  return rt_tree_is_declared(rt, &broken) ? "" : broken.what;
+}
+
+static void check_declared(void) {
+  for (size_t k = 0; k < sizeof declared_cases / sizeof *declared_cases; k++) {
+    create();
+    RtManager kept[4];
+    memcpy(kept, rt->managers, sizeof kept);
+    TEST(declared_cases[k].sentence) {
+      CHECK_TEXT(undeclared(), "");
+      declared_cases[k].break_it();
+      CHECK_TEXT(undeclared(), declared_cases[k].sentence);
+    }
+    memcpy(rt->managers, kept, sizeof kept);
+    destroy();
+  }
+}
+
 int main(void) {
   TEST("a tree that nobody broke is valid") {
     create();
@@ -309,5 +362,6 @@ int main(void) {
     }
     destroy();
   }
+  check_declared();
   return check_report();
 }
