@@ -248,7 +248,7 @@ typedef struct RtTree {
    * zero between tasks (sinks count as part of the arena; the contents of their copies are
    * ignored). 0 for worker 0, which works in the tree itself. NULL: there are none; kernels use
    * them only if the device prepared them. */
-  const int64_t *own;
+  const int64_t *private_copies;
   void *device;             /* the device's own data for the tree; initially NULL */
   /* -- set by rt_tree_init, kept by the runtime */
   /* atomic: some worker activated, deactivated or starved since the last settle */

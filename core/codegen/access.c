@@ -22,8 +22,8 @@ static void emit_offset(Codegen *g, const IrInst *inst) {
   value_set(g, inst, value_byte_offset(g, place, inst->imm));
 }
 
-static void emit_own(Codegen *g, const IrInst *inst) {
-  LLVMValueRef bytes = context_own(g, (int)inst->imm);
+static void emit_private_copy(Codegen *g, const IrInst *inst) {
+  LLVMValueRef bytes = context_private_copy(g, (int)inst->imm);
   value_set(g, inst, LLVMBuildGEP2(g->builder, g->i8, value_operand(g, inst, 0), &bytes, 1, ""));
 }
 
@@ -76,7 +76,7 @@ static void emit_store(Codegen *g, const IrInst *inst) {
 void access_emit(Codegen *g, const IrInst *inst) {
   switch (inst->op) {
   case IR_TREE_ROOT: return value_set(g, inst, context_root(g, (int)inst->imm));
-  case IR_OWN: return emit_own(g, inst);
+  case IR_PRIVATE_COPY: return emit_private_copy(g, inst);
   case IR_AMBIENT: return value_set(g, inst, context_ambient(g));
   case IR_OFFSET: return emit_offset(g, inst);
   case IR_MEM_LOAD:

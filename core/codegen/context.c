@@ -55,19 +55,20 @@ LLVMValueRef context_base(Codegen *g, int tree) {
   return g->bases[tree];
 }
 
-LLVMValueRef context_own(Codegen *g, int tree) {
+LLVMValueRef context_private_copy(Codegen *g, int tree) {
   if (!is_tree(g, tree)) return value_index(g, 0);
-  if (g->owns[tree]) return g->owns[tree];
+  if (g->private_copies[tree]) return g->private_copies[tree];
   LLVMBasicBlockRef back = block_hoist_begin(g);
-  LLVMValueRef table = tree_member(g, tree, offsetof(RtTree, own), g->pointer, "own");
+  LLVMValueRef table = tree_member(g, tree, offsetof(RtTree, private_copies), g->pointer,
+                                   "private");
   LLVMValueRef index = value_byte_offset(g, g->worker, offsetof(RtWorker, index));
   LLVMValueRef worker = LLVMBuildLoad2(g->builder, g->i32, index, "worker");
   LLVMValueRef wide = LLVMBuildSExt(g->builder, worker, g->i64, "");
   LLVMValueRef bytes = LLVMBuildMul(g->builder, wide, value_index(g, 8), "");
   LLVMValueRef entry = LLVMBuildGEP2(g->builder, g->i8, table, &bytes, 1, "");
-  g->owns[tree] = LLVMBuildLoad2(g->builder, g->i64, entry, "own");
+  g->private_copies[tree] = LLVMBuildLoad2(g->builder, g->i64, entry, "private");
   block_hoist_end(g, back);
-  return g->owns[tree];
+  return g->private_copies[tree];
 }
 
 LLVMValueRef context_slot(Codegen *g, int64_t slot) {

@@ -80,7 +80,7 @@ static void emit_inst(Codegen *g, const IrInst *inst) {
   case IR_ROW_LOAD: return row_load(g, inst);
   case IR_REDUCE: return reduce_emit(g, inst);
   case IR_TREE_ROOT:
-  case IR_OWN:
+  case IR_PRIVATE_COPY:
   case IR_AMBIENT:
   case IR_OFFSET:
   case IR_MEM_LOAD:

@@ -51,8 +51,8 @@ typedef struct Codegen {
   LLVMValueRef entry_end;          /* terminator of the entry block: hoisted values go before it */
   LLVMBasicBlockRef finish;        /* where a stopped function returns */
   LLVMValueRef frame, ambient;     /* hoisted, NULL until used */
-  /* by tree, hoisted, NULL until used; owns: distance to the worker's private copy */
-  LLVMValueRef *roots, *bases, *owns;
+  /* by tree, hoisted, NULL until used; private_copies: distance to the worker's private copy */
+  LLVMValueRef *roots, *bases, *private_copies;
   LLVMValueRef *slots;             /* FRAME_GETs by inst id: hoisted */
   LLVMValueRef *values;            /* by inst id */
   VEC(Exit) exits;                 /* innermost last */
@@ -136,7 +136,7 @@ LLVMValueRef context_frame(Codegen *g);
 LLVMValueRef context_ambient(Codegen *g);
 LLVMValueRef context_root(Codegen *g, int tree);
 LLVMValueRef context_base(Codegen *g, int tree);
-LLVMValueRef context_own(Codegen *g, int tree);
+LLVMValueRef context_private_copy(Codegen *g, int tree);
 LLVMValueRef context_slot(Codegen *g, int64_t slot); /* its address in the frame */
 /* Returns from the function if the launch was stopped; continues in a new block. */
 void context_poll_stop(Codegen *g);

@@ -24,7 +24,7 @@ void function_begin(Codegen *g, const char *name, bool is_host) {
   g->frame = g->ambient = NULL;
   g->roots = scratch_array(g->scratch, LLVMValueRef, trees);
   g->bases = scratch_array(g->scratch, LLVMValueRef, trees);
-  g->owns = scratch_array(g->scratch, LLVMValueRef, trees);
+  g->private_copies = scratch_array(g->scratch, LLVMValueRef, trees);
   g->values = scratch_array(g->scratch, LLVMValueRef, g->kernel->next_id);
   g->exits.count = g->shares.count = 0;
   g->row = NULL;

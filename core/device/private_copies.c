@@ -6,7 +6,7 @@
  * The gap prevents the same element of two copies from being a multiple of a page apart. Invariant:
  * between tasks every copy is zero, so that activations and deactivations can ignore them. However
  * a task ends, all that it added is removed again: each worker handles a part of the elements,
- * through all copies. tree->own is NULL if that failed. A zero is skipped: nothing was added there,
+ * through all copies. tree->private_copies is NULL if that failed. A zero is skipped: nothing was added there,
  * and -0 is preserved. */
 #include "device/private_copies.h"
 
@@ -20,7 +20,7 @@ typedef struct PrivateCopies { /* RtTree.device */
   DeviceMemory memory;
   uint64_t charged;           /* to the tree's budget */
   bool is_refused;            /* there was no room once; not tried again */
-  int64_t offsets[];          /* the value of tree->own if there is room */
+  int64_t offsets[];          /* the value of tree->private_copies if there is room */
 } PrivateCopies;
 
 static uint64_t copies_of(const Device *device) { return (uint64_t)device->worker_count - 1; }
@@ -67,19 +67,19 @@ static bool charge(const Device *device, const RtTree *tree) {
 
 void copies_prepare(Device *device, RtTree *tree) {
   PrivateCopies *copies = tree->device;
-  bool was_lost = copies && !tree->own;
-  tree->own = NULL;
+  bool was_lost = copies && !tree->private_copies;
+  tree->private_copies = NULL;
   if (copies ? copies->is_refused : !reserve(device, tree)) return;
   if (!charge(device, tree)) return;
   copies = tree->device;
   if (was_lost && copies->memory.base)
     device->table->discard(device, copies->memory.base, copies->memory.reserved);
-  tree->own = copies->offsets;
+  tree->private_copies = copies->offsets;
 }
 
 void copies_free(Device *device, RtTree *tree) {
   PrivateCopies *copies = tree->device;
-  tree->own = NULL;
+  tree->private_copies = NULL;
   tree->device = NULL;
   if (!copies) return;
   tree->budget->used -= copies->charged;
@@ -139,7 +139,7 @@ typedef struct Adding {
 static void add_copies(const Adding *adding, uint8_t *node, uint64_t begin, uint64_t end) {
   uint8_t *to = node + adding->sum->offset;
   for (int32_t w = 1; w < adding->worker_count; w++)
-    if (adding->took_part[w]) add_nest(adding->sum, 0, begin, end, to, to + adding->tree->own[w]);
+    if (adding->took_part[w]) add_nest(adding->sum, 0, begin, end, to, to + adding->tree->private_copies[w]);
 }
 
 static void add_root(void *data, int32_t worker, int64_t begin, int64_t end) {
@@ -170,7 +170,7 @@ static void add_up(Pool *pool, RtContext *context, const DeviceSum *sum, const u
     return;
   }
   if (!rt_list_update(context, tree, sum->manager)) {
-    tree->own = NULL; /* the copies hold partial sums: copies_prepare zeroes all of them */
+    tree->private_copies = NULL; /* the copies hold partial sums: copies_prepare zeroes all of them */
     return;
   }
   int64_t count = (int64_t)tree->managers[sum->manager].list_count;
@@ -184,7 +184,7 @@ void copies_add_up(Pool *pool, RtContext *context, const DeviceTask *privatised,
   bool any = false;
   for (int32_t w = 1; w < context->worker_count; w++) any |= took_part[w] != 0;
   for (int32_t i = 0; any && i < privatised->sum_count; i++)
-    if (context->trees[privatised->sums[i].tree]->own)
+    if (context->trees[privatised->sums[i].tree]->private_copies)
       add_up(pool, context, &privatised->sums[i], took_part);
 }
 
@@ -203,7 +203,7 @@ bool copies_pay(const RtContext *context, const DeviceTask *privatised, int64_t 
   for (int32_t i = 0; i < privatised->sum_count; i++) {
     const DeviceSum *sum = &privatised->sums[i];
     const RtTree *tree = context->trees[sum->tree];
-    if (!tree->own) return false;
+    if (!tree->private_copies) return false;
     elements += count_nodes(tree, sum->manager) * (double)elements_below(sum, 0);
   }
   bool is_alone = is_one_chunk || context->worker_count == 1;

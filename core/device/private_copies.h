@@ -6,7 +6,7 @@
 #include "device/device.h"
 #include "thread/pool.h"
 
-/* Makes the copies if necessary, before a launch that can use them. Without room tree->own becomes
+/* Makes the copies if necessary, before a launch that can use them. Without room tree->private_copies becomes
  * NULL and tasks do without. A copy is committed as it is touched; the budget is charged for its
  * possible size. */
 void copies_prepare(Device *device, RtTree *tree);

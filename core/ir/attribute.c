@@ -49,7 +49,7 @@ IrImm ir_imm_kind(const IrInst *inst) {
     return IMM_NUMBER;
   case IR_UPDATE: case IR_RMW: case IR_REDUCE: case IR_MEM_UPDATE: case IR_MEM_RMW:
     return IMM_UPDATE;
-  case IR_TREE_ROOT: case IR_OWN: return IMM_TREE;
+  case IR_TREE_ROOT: case IR_PRIVATE_COPY: return IMM_TREE;
   case IR_CALL:
     if (ir_entry_takes((RtEntry)inst->entry, IR_PARAM_MANAGER)) return IMM_MANAGER;
     return ir_entry_takes((RtEntry)inst->entry, IR_PARAM_MASK) ? IMM_MASK : IMM_OTHER;

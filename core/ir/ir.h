@@ -98,7 +98,7 @@ struct IrInst {
   bool serial;               /* RANGE, ACTIVE */
   bool independent;          /* RANGE, ACTIVE: the user's promise */
   bool rolled;               /* FOR: the rare version of a loop, not to be unrolled */
-  bool own;                  /* UPDATE: in the running worker's private copy; also plain */
+  bool private_copy;         /* UPDATE: in the running worker's private copy; also plain */
   bool plain;                /* UPDATE: no other iteration reaches the element */
   /* ROW: its last operand, a u64, has a bit per cell from cell 0 on; cells whose bit is clear are
    * skipped */

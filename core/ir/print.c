@@ -239,7 +239,7 @@ static void print_task_words(StrBuf *out, const IrTask *task) {
   print_axes(out, "factors", task->factors, factors);
   if (task->block) strbuf_format(out, " block=%d", task->block);
   if (task->cost) strbuf_format(out, " cost=%d", task->cost);
-  if (task->twin) strbuf_format(out, " twin=%d", task->twin);
+  if (task->privatised) strbuf_format(out, " privatised=%d", task->privatised);
   if (task->independent) strbuf_text(out, " independent");
   if (task->may_deactivate) strbuf_text(out, " may_deactivate");
 }
@@ -255,10 +255,10 @@ static void print_task(Printer *p, int number, const IrTask *task) {
     strbuf_format(p->out, "reduction %s slot=%d: %s", ir_update_text(reduction->op),
                   reduction->slot, ir_type_text(reduction->type));
   }
-  if (task->own.count) {
+  if (task->private_fields.count) {
     new_line(p);
-    strbuf_text(p->out, "own");
-    for (int i = 0; i < task->own.count; i++) strbuf_format(p->out, " f%d", task->own.items[i]);
+    strbuf_text(p->out, "private");
+    for (int i = 0; i < task->private_fields.count; i++) strbuf_format(p->out, " f%d", task->private_fields.items[i]);
   }
   print_function(p, "body", task->body);
   if (task->has_interior) {

@@ -302,7 +302,7 @@ static bool read_task_value(IrReader *r, IrTask *task, Str word) {
   if (str_is(word, "manager")) return ir_read_i32(r, &task->manager);
   if (str_is(word, "block")) return ir_read_i32(r, &task->block);
   if (str_is(word, "cost")) return ir_read_i32(r, &task->cost);
-  if (str_is(word, "twin")) return ir_read_i32(r, &task->twin);
+  if (str_is(word, "privatised")) return ir_read_i32(r, &task->privatised);
   if (str_is(word, "factors")) return read_axes(r, task->factors, &count);
   if (str_is(word, "remembers")) return task->remembers = true;
   if (str_is(word, "cells")) {
@@ -357,18 +357,18 @@ static bool read_inside(IrReader *r, IrTask *task) {
   return true;
 }
 
-static bool read_own(IrReader *r, IrTask *task) {
+static bool read_private(IrReader *r, IrTask *task) {
   for (Str word = ir_read_peek_word(r); word.length > 1 && *word.data == 'f';
        word = ir_read_peek_word(r)) {
     int32_t field;
     if (!ir_read_entry(r, 'f', r->kernel->fields.count, &field)) return false;
-    vec_push(r->scratch, &task->own, field);
+    vec_push(r->scratch, &task->private_fields, field);
   }
   return true;
 }
 
 static bool read_task_row(IrReader *r, IrTask *task) {
-  if (ir_read_try_word(r, "own")) return read_own(r, task);
+  if (ir_read_try_word(r, "private")) return read_private(r, task);
   if (ir_read_try_word(r, "reduction")) return read_reduction(r, task);
   if (ir_read_try_word(r, "inside")) return read_inside(r, task);
   if (ir_read_try_word(r, "body")) return read_function(r, task->body);

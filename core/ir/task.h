@@ -46,9 +46,9 @@ struct IrTask {
   int32_t block;
   /* estimate per position (`cells`: per cell): ops, weighted; for chunk sizes */
   int32_t cost;
-  int32_t twin;           /* its privatised version, which updates private copies; 0: none */
+  int32_t privatised;     /* its privatised version, which updates private copies; 0: none */
   /* of a privatised version: the fields that it updates in private copies, which the device sums */
-  VEC(int32_t) own;
+  VEC(int32_t) private_fields;
   bool independent;       /* the user's promise: no element is written by two iterations */
   bool may_deactivate;    /* the host collects after it */
   VEC(IrReduction) reductions; /* REDUCE in the body: operand 0 is a FRAME_GET of the slot */

@@ -112,7 +112,7 @@ static bool verify_imm(Verifier *v, const IrInst *inst) {
            wrong(v, inst, "no such frame slot");
   case IR_RUN:
     return (inst->imm >= 0 && inst->imm < kernel->tasks.count) || wrong(v, inst, "no such task");
-  case IR_TREE_ROOT: case IR_OWN:
+  case IR_TREE_ROOT: case IR_PRIVATE_COPY:
     return (inst->imm >= 0 && inst->imm < kernel->trees.count) || wrong(v, inst, "no such tree");
   default: break;
   }
@@ -314,7 +314,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
            wrong(v, inst, "begin, last and step must be numbers of one type");
   case IR_ACTIVE: case IR_LEAVES: case IR_GRID: return true;
   case IR_OFFSET: return verify_offset(v, inst);
-  case IR_OWN: return is_pointer(type_at(inst, 0)) || wrong(v, inst, "needs a pointer");
+  case IR_PRIVATE_COPY: return is_pointer(type_at(inst, 0)) || wrong(v, inst, "needs a pointer");
   case IR_MEM_LOAD:
   case IR_MEM_STORE:
   case IR_MEM_UPDATE:
@@ -349,7 +349,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_PLACE: case IR_CELL: expected = TYPE(PLACE); break;
   case IR_NEAR:
   case IR_TREE_ROOT:
-  case IR_OWN:
+  case IR_PRIVATE_COPY:
   case IR_AMBIENT:
   case IR_OFFSET: expected = TYPE(PTR); break;
   case IR_IS_ACTIVE: case IR_ROW_LIVE: expected = TYPE(BOOL); break;
@@ -596,10 +596,10 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
   bool cells_ok = !v->is_final && task->kind == TASK_LEAVES && task->cells_level >= 0 &&
                   task->cells_level < kernel->levels.count;
   if (task->cells && !cells_ok) return task_fail(v, task, "cells of no such level");
-  if (task->twin < 0 || task->twin >= kernel->tasks.count)
-    return task_fail(v, task, "no such twin");
-  for (int i = 0; i < task->own.count; i++)
-    if (task->own.items[i] < 0 || task->own.items[i] >= kernel->fields.count)
+  if (task->privatised < 0 || task->privatised >= kernel->tasks.count)
+    return task_fail(v, task, "no such privatised version");
+  for (int i = 0; i < task->private_fields.count; i++)
+    if (task->private_fields.items[i] < 0 || task->private_fields.items[i] >= kernel->fields.count)
       return task_fail(v, task, "no such field");
   for (int i = 0; i < task->reductions.count; i++) {
     const IrReduction *reduction = &task->reductions.items[i];

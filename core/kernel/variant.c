@@ -41,14 +41,14 @@ static bool fill_task(Variant *variant, int32_t number, const IrKernel *kernel, 
                       .manager = task->manager,
                       .block = task->block,
                       .cost = task_cost(task),
-                      .privatised = task->twin,
+                      .privatised = task->privatised,
                       .may_change_topology = changes,
                       .may_deactivate = task->may_deactivate};
-  if (!task->own.count) return true;
-  DeviceSum *sums = heap_alloc(heap, sizeof *sums * (size_t)task->own.count);
+  if (!task->private_fields.count) return true;
+  DeviceSum *sums = heap_alloc(heap, sizeof *sums * (size_t)task->private_fields.count);
   if (!sums) return no_memory(err);
   out->sums = sums;
-  out->sum_count = sums_describe(kernel, task->own.items, task->own.count, sums);
+  out->sum_count = sums_describe(kernel, task->private_fields.items, task->private_fields.count, sums);
   variant->has_sums = true;
   return true;
 }

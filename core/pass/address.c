@@ -124,14 +124,14 @@ IrInst *address_settle(Address *a) {
   return a->at;
 }
 
-static void go_to_own(Address *a) {
-  a->at = ir_emit(a->b, IR_OWN, TYPE(PTR), 1, &a->at);
+static void go_to_private_copy(Address *a) {
+  a->at = ir_emit(a->b, IR_PRIVATE_COPY, TYPE(PTR), 1, &a->at);
   a->at->imm = a->tree;
 }
 
-void address_own(Address *a) {
-  a->own = true;
-  if (a->of->path->node_step < 0) go_to_own(a);
+void address_private(Address *a) {
+  a->is_private = true;
+  if (a->of->path->node_step < 0) go_to_private_copy(a);
 }
 
 static void enter_container(Address *a, const SNodeStep *step, AddressIndex cell) {
@@ -147,7 +147,7 @@ static AddressIndex walk(Address *a, int end) {
     const SNodeStep *step = &a->of->path->steps[s];
     enter_container(a, step, cell);
     cell = kind_of_step(step)->descend(a, step);
-    if (a->own && s == a->of->path->node_step) go_to_own(a);
+    if (a->is_private && s == a->of->path->node_step) go_to_private_copy(a);
   }
   return cell;
 }

@@ -30,7 +30,7 @@ typedef struct Address {
   int from;               /* the step whose node the walk starts in; -1: it starts at the root */
   AddressIndex index[SNODE_MAX_AXES]; /* by position in of->level_axes; of one integer type, wide
                                        * enough for sums */
-  bool own;               /* see address_own */
+  bool is_private;        /* see address_private */
   bool ensures;           /* cells on the way are activated, else found */
   bool locks;             /* a list on the way is locked, */
   IrInst *list;           /* and this one it is */
@@ -47,9 +47,9 @@ Address address_from_root(IrBuilder *b, int tree, const SNode *of, IrInst *const
 /* The same to a list: `indices` are those of the level of a dynamic SNode without its own axis. */
 Address address_to_list(IrBuilder *b, int tree, const SNode *dynamic, IrInst *const *indices,
                         bool ensures);
-/* Said before the walk: it leads to the worker's own copy of the node, or of the root's container
+/* Said before the walk: it leads to the worker's private copy of the node, or of the root's container
  * where there is none. */
-void address_own(Address *a);
+void address_private(Address *a);
 /* A walk from a node of `from` to `of` below it; the caller fills `index` with positions in the
  * node. */
 Address address_in_node(IrBuilder *b, int tree, const SNode *from, IrInst *node, const SNode *of);

@@ -14,7 +14,7 @@ typedef struct Row {
   EffectVerb verb;
   bool own, near, walked, direct;     /* where the elements are found */
   bool checked, unchecked;
-  bool atomic, plain, apart;          /* apart: in each worker's own copy */
+  bool atomic, plain, apart;          /* apart: in each worker's private copy */
   int levels;                         /* slots on the way from the root */
 } Row;
 
@@ -85,7 +85,7 @@ static void note_access(Explain *x, const EffectAccess *access) {
   const IrField *field = &x->kernel->fields.items[access->field];
   Row *row = row_for(x, access, field->name && field->name[0] ? field->name : "a field");
   note_place(row, inst->operands[0], field->node);
-  if (inst->op == IR_UPDATE) *(inst->own ? &row->apart : inst->plain ? &row->plain : &row->atomic) = true;
+  if (inst->op == IR_UPDATE) *(inst->private_copy ? &row->apart : inst->plain ? &row->plain : &row->atomic) = true;
 }
 
 /* -- telling ------------------------------------------------------------------------------------------------------- */
@@ -116,7 +116,7 @@ static void tell(Explain *x, const Row *row) {
                                       [EFFECT_EXCHANGES] = "exchanges"};
   const char *how = row->verb == EFFECT_EXCHANGES         ? "atomic, at once; "
                     : row->verb != EFFECT_UPDATES || !x->task ? ""
-                    : row->apart                       ? "each worker in a copy of its own where that pays, else atomic; "
+                    : row->apart                       ? "in each worker's private copy where that pays, else atomic; "
                     : row->atomic && row->plain        ? "atomic in part; "
                     : row->atomic                      ? "atomic; "
                                                        : "plain, as no other iteration reaches the element; ";
@@ -137,7 +137,7 @@ bool pass_explain(PassContext *ctx, IrKernel *kernel, Error *err) {
   explain_function(kernel, NULL, effects_of(ctx, kernel, NULL));
   for (int i = 0; i < kernel->tasks.count; i++) {
     const IrTask *task = kernel->tasks.items[i];
-    if (task->twin) continue; /* which does the same */
+    if (task->privatised) continue; /* which does the same */
     explain_function(kernel, task, effects_of(ctx, kernel, task));
   }
   return true;

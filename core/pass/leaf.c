@@ -155,7 +155,7 @@ static IrInst *make_cell(Leaf *l, const Access *access) {
 /* The first operand of LOADs, where `reads` says so, and of writes moves from places to their cells. */
 static bool redirect(void *data, IrInst *inst) {
   Leaf *l = data;
-  if (!rewrite_is_access(inst->op) || inst->own) return true; /* a worker's own copy is found from the root */
+  if (!rewrite_is_access(inst->op) || inst->private_copy) return true; /* a worker's private copy is found from the root */
   const IrInst *place = inst->operands[0];
   IrInst *cell = place->id < l->id_count ? l->with[place->id] : NULL;
   if (cell && (inst->op == IR_LOAD || is_at_origin(cell->offset))) inst->operands[0] = cell;

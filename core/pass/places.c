@@ -111,7 +111,7 @@ static IrInst *address_here(Lower *l, IrBuilder *b, const IrInst *place) {
 static void lower_access(Lower *l, IrInst *inst) {
   const IrInst *place = inst->operands[0];
   IrBuilder b = rewrite_before(l->kernel, inst);
-  if (place->here && !inst->own) return places_access_memory(l->kernel, inst, address_here(l, &b, place), 0);
+  if (place->here && !inst->private_copy) return places_access_memory(l->kernel, inst, address_here(l, &b, place), 0);
   const SNode *node = l->kernel->fields.items[place->field].node;
   IrInst *condition = place->inside ? NULL : address_inside(&b, node, place->operands);
   bool counts = inst->op == IR_STORE || inst->op == IR_UPDATE, has_result = !type_is_none(inst->type);
@@ -121,7 +121,7 @@ static void lower_access(Lower *l, IrInst *inst) {
   Address a = address_from_root(&b, field->tree, field->node, place->operands);
   a.ensures = rewrite_is_write(inst->op) && !place->live;
   a.locks = a.ensures && snode_has_lists(node) && lists_lock(l, node);
-  if (inst->own) address_own(&a);
+  if (inst->private_copy) address_private(&a);
   IrInst *address = address_element(&a, field->component);
   places_keep_active(l, &a, inst);
   places_access_memory(l->kernel, inst, address, 0);

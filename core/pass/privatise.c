@@ -1,12 +1,12 @@
-/* privatise.c - sums that iterations may share are gathered in a copy of each worker, and added up once at the loop's end.
+/* privatise.c - sums that iterations may share are made in a private copy of each worker, and added up once at the loop's end.
  *
- *   task 0 = range twin=1 { update add %p, %x }     atomic, for when the copies are too large for what the loop does
- *   task 1 = range { own f0; update add own plain %p, %x }
+ *   task 0 = range privatised=1 { update add %p, %x }     atomic, for when the copies are too large for what the loop does
+ *   task 1 = range { private f0; update add private plain %p, %x }
  *
  * A field qualifies when the loop does nothing with it but add and subtract, and deactivates nothing in its tree: what an
  * iteration sees allows such updates to take effect at any time before the loop ends. Worker 0 adds to the tree itself, so
- * one worker alone pays nothing; nodes are activated in the tree by whoever meets them first, and a worker's copy lies a
- * constant distance away. The device chooses between the twins at each run.
+ * one worker alone pays nothing; nodes are activated in the tree by whoever meets them first, and a private copy lies a
+ * constant distance away. The device chooses between the two at each run.
  * The task itself goes on without its interior. */
 #include "pass/effects.h"
 #include "pass/rewrite.h"
@@ -35,40 +35,40 @@ static bool qualifies(const Effects *effects, int number) {
   return is_only_added_to(effects, number) && !loses_cells && has_sums && has_plain_nodes(field->node);
 }
 
-static bool mark_own(void *data, IrInst *inst) {
-  const bool *is_own = data;
-  if (inst->op == IR_UPDATE && is_own[inst->operands[0]->field]) inst->own = inst->plain = true;
+static bool mark_private(void *data, IrInst *inst) {
+  const bool *is_private = data;
+  if (inst->op == IR_UPDATE && is_private[inst->operands[0]->field]) inst->private_copy = inst->plain = true;
   return true;
 }
 
-static IrRegion *copy_body(IrKernel *kernel, const IrRegion *body, bool *is_own) {
+static IrRegion *copy_body(IrKernel *kernel, const IrRegion *body, bool *is_private) {
   IrInst **map = scratch_array(kernel->scratch, IrInst *, kernel->next_id);
   IrRegion *copy = ir_copy_region(kernel, body, NULL, map);
-  ir_walk(copy, mark_own, is_own);
+  ir_walk(copy, mark_private, is_private);
   return copy;
 }
 
-static void make_twin(IrKernel *kernel, IrTask *task, bool *is_own) {
-  IrTask *twin = scratch_new(kernel->scratch, IrTask);
-  *twin = *task;
+static void make_privatised(IrKernel *kernel, IrTask *task, bool *is_private) {
+  IrTask *version = scratch_new(kernel->scratch, IrTask);
+  *version = *task;
   for (int f = 0; f < kernel->fields.count; f++)
-    if (is_own[f]) vec_push(kernel->scratch, &twin->own, f);
-  twin->body = copy_body(kernel, task->body, is_own);
-  if (task->interior) twin->interior = copy_body(kernel, task->interior, is_own);
+    if (is_private[f]) vec_push(kernel->scratch, &version->private_fields, f);
+  version->body = copy_body(kernel, task->body, is_private);
+  if (task->interior) version->interior = copy_body(kernel, task->interior, is_private);
   task->has_interior = false;
   task->interior = NULL;
-  task->twin = kernel->tasks.count;
-  vec_push(kernel->scratch, &kernel->tasks, twin);
+  task->privatised = kernel->tasks.count;
+  vec_push(kernel->scratch, &kernel->tasks, version);
 }
 
 static void visit_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   const Effects *effects = effects_of(ctx, kernel, task);
-  bool *is_own = scratch_array(ctx->scratch, bool, kernel->fields.count), any = false;
+  bool *is_private = scratch_array(ctx->scratch, bool, kernel->fields.count), any = false;
   for (int f = 0; f < kernel->fields.count; f++) {
-    is_own[f] = qualifies(effects, f);
-    any |= is_own[f];
+    is_private[f] = qualifies(effects, f);
+    any |= is_private[f];
   }
-  if (any) make_twin(kernel, task, is_own);
+  if (any) make_privatised(kernel, task, is_private);
 }
 
 bool pass_privatise(PassContext *ctx, IrKernel *kernel, Error *err) {
@@ -76,7 +76,7 @@ bool pass_privatise(PassContext *ctx, IrKernel *kernel, Error *err) {
   for (int i = 0; i < count && !ctx->for_cuda; i++) {
     IrTask *task = kernel->tasks.items[i];
     bool is_lowered = task->kind == TASK_LEAVES && !task->cells;
-    if (!is_lowered && !task->independent && !task->twin && !task->own.count) visit_task(ctx, kernel, task);
+    if (!is_lowered && !task->independent && !task->privatised && !task->private_fields.count) visit_task(ctx, kernel, task);
   }
   return true;
 }

@@ -4,7 +4,7 @@
  *
  * Where the accesses' bases depend on data (floor of a particle's position), one check in front of the nest decides
  * between two versions (window.h): the one whose places are inside is written out, the other stays a loop (`rolled`).
- * A task that has an interior is touched there only: its checked body runs at the rim. One that has a twin is not touched.
+ * A task that has an interior is touched there only: its checked body runs at the rim. One that has a privatised version is not touched.
  * The copies of a nest are at most MAX_TURNS, and no body grows beyond MAX_INSTS.
  * Keeps the order of insts, and leaves constants for `fold`. */
 #include "base/bits.h"
@@ -140,7 +140,7 @@ static void visit_region(Unroll *u, IrRegion *region) {
 bool pass_unroll(PassContext *ctx, IrKernel *kernel, Error *err) {
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
-    if (task->twin || (task->kind == TASK_LEAVES && !task->cells)) continue;
+    if (task->privatised || (task->kind == TASK_LEAVES && !task->cells)) continue;
     IrRegion *body = task->interior ? task->interior : task->body;
     Unroll u = {.kernel = kernel, .task = task, .body = body, .insts = rewrite_count(body)};
     visit_region(&u, body);

@@ -120,7 +120,7 @@ static void add_apart(RtContext *context, RtWorker *worker, int64_t begin, int64
   __atomic_fetch_add(&private_calls, 1, __ATOMIC_RELAXED);
   for (int64_t i = begin; i < end; i++) {
     uint8_t *node = rt_slot_ensure(context, worker, 0, 0, slot_of(context, i % TOUCHED));
-    ((uint32_t *)(void *)(node + context->trees[0]->own[worker->index]))[3]++;
+    ((uint32_t *)(void *)(node + context->trees[0]->private_copies[worker->index]))[3]++;
   }
 }
 static void add_atomically(RtContext *context, RtWorker *worker, int64_t begin, int64_t end) {
@@ -342,7 +342,7 @@ static void check_private_copies(void) {
     CHECK(f->budget.used > tree_alone);
     device->table->forget(device, &f->tree);
     CHECK_INT(f->budget.used, tree_alone);
-    CHECK(!f->tree.device && !f->tree.own);
+    CHECK(!f->tree.device && !f->tree.private_copies);
     end(f);
   }
 }
