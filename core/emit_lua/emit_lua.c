@@ -47,7 +47,7 @@ const char *emit_lua_kernel(Scratch *scratch, const SemaOutput *typed) {
   e->scratch = scratch;
   e->s = typed->typed;
   e->line = 1;
-  e->names = scratch_array(scratch, const char *, e->s->local_count + 1);
+  e->names = scratch_array(scratch, const char *, e->s->locals.count + 1);
   strbuf_init(&e->out, scratch);
   emit_types(e);
   emit_text(e, "local _rg, _rg_f, _rg_a, _rg_r = ...; ");

@@ -3,71 +3,71 @@
  * an integer, as in x[math.floor(p[i] * scale)]. A local on the way is marked, and infer follows what it is given. */
 #include "infer/infer.h"
 
-static void demand_live(Sema *s, int number, const Expr *use, Why why) {
-  Live *live = &s->lives.items[number];
+static void demand_live(Infer *f, int number, const Expr *use, Why why) {
+  Live *live = &f->s->lives.items[number];
   if (live->ty.kind != TY_NUMBER) return;
   live->ty = ty_of(TYPE(I32));
   live->use = use;
-  live->source_text = sema_text_source(s);
+  live->source_text = sema_text_source(f->s);
   live->why = why;
-  s->has_changed = true;
+  f->has_changed = true;
 }
 
-static void demand_local(Sema *s, Expr *e, Why why) {
+static void demand_local(Infer *f, Expr *e, Why why) {
   Entity *entity = &e->entity;
   Local *local = e->local;
-  if (entity->kind == ENTITY_LIVE) demand_live(s, entity->live.number, e, why);
+  if (entity->kind == ENTITY_LIVE) demand_live(f, entity->live.number, e, why);
   if (local->is_alias || local->is_demanded) return;
   local->is_demanded = true;
   local->why = why;
-  s->has_changed = true;
+  f->has_changed = true;
 }
 
-static void demand_list(Sema *s, Exprs *list, Why why) {
-  for (int i = 0; i < list->count; i++) demand_integer(s, list->items[i], why);
+static void demand_list(Infer *f, Exprs *list, Why why) {
+  for (int i = 0; i < list->count; i++) demand_integer(f, list->items[i], why);
 }
 
 /* The first result of a function that was written out. */
-static void demand_result(Sema *s, const Inline *in, Why why) {
+static void demand_result(Infer *f, const Inline *in, Why why) {
   Local *local = in->results.count ? in->results.items[0] : NULL;
   if (!local || local->is_demanded) return;
   local->is_demanded = true;
   local->why = why;
-  s->has_changed = true;
+  f->has_changed = true;
 }
 
-void demand_integer(Sema *s, Expr *e, Why why) {
+void demand_integer(Infer *f, Expr *e, Why why) {
   if (e->ty.kind != TY_NUMBER) return;
   const Inline *in = e->inlined;
   if (in) {
-    demand_result(s, in, why);
+    demand_result(f, in, why);
     return;
   }
   switch (e->kind) {
-  case AST_LOCAL: demand_local(s, e, why); break;
-  case AST_INDEX: demand_integer(s, e->left, why); break; /* of a vector */
+  case AST_LOCAL: demand_local(f, e, why); break;
+  case AST_INDEX: demand_integer(f, e->left, why); break; /* of a vector */
   case AST_GLOBAL:
   case AST_FIELD:
     if (e->entity.kind == ENTITY_PART) {
-      demand_integer(s, e->left, why);
+      demand_integer(f, e->left, why);
       break;
     }
-    demand_live(s, e->entity.live.number, e, why);
+    demand_live(f, e->entity.live.number, e, why);
     break;
-  case AST_PAREN: case AST_UNARY: demand_integer(s, e->left, why); break;
+  case AST_PAREN: case AST_UNARY: demand_integer(f, e->left, why); break;
   case AST_BINARY: case AST_OR:
-    demand_integer(s, e->left, why);
-    demand_integer(s, e->right, why);
+    demand_integer(f, e->left, why);
+    demand_integer(f, e->right, why);
     break;
-  case AST_AND: demand_integer(s, e->right, why); break;
+  case AST_AND: demand_integer(f, e->right, why); break;
   case AST_TERNARY:
-    demand_integer(s, e->right, why);
-    demand_integer(s, e->third, why);
+    demand_integer(f, e->right, why);
+    demand_integer(f, e->third, why);
     break;
-  case AST_CALL: demand_list(s, &e->list, why); break; /* math.floor ceil abs min max */
+  case AST_CALL: demand_list(f, &e->list, why); break; /* math.floor ceil abs min max */
   case AST_METHOD:
-    demand_integer(s, e->left, why);
-    demand_list(s, &e->list, why);
+    demand_integer(f, e->left, why);
+    demand_list(f, &e->list, why);
     break;
   default: break;
   }

@@ -3,23 +3,23 @@
 #include "base/bits.h"
 #include "infer/infer.h"
 
-void infer_demand(Sema *s, Expr *e, const char *clause, const char *name) {
-  if (s->is_demanding) demand_integer(s, e, (Why){clause, name, e, sema_text_source(s)});
+void infer_demand(Infer *f, Expr *e, const char *clause, const char *name) {
+  if (f->is_demanding) demand_integer(f, e, (Why){clause, name, e, sema_text_source(f->s)});
 }
 
-static void demand_list(Sema *s, Exprs *list, const char *clause, const char *name) {
+static void demand_list(Infer *f, Exprs *list, const char *clause, const char *name) {
   for (int i = 0; i < list->count; i++) {
-    if (list->items[i]->kind == AST_TABLE) demand_list(s, &list->items[i]->list, clause, name);
-    else infer_demand(s, list->items[i], clause, name);
+    if (list->items[i]->kind == AST_TABLE) demand_list(f, &list->items[i]->list, clause, name);
+    else infer_demand(f, list->items[i], clause, name);
   }
 }
 
 static const char indexes[] = "which indexes '%s'";
 
-void infer_list(Sema *s, Exprs *list) {
+void infer_list(Infer *f, Exprs *list) {
   for (int i = 0; i < list->count; i++) {
-    if (list->items[i]->kind == AST_TABLE) infer_list(s, &list->items[i]->list);
-    else infer_expr(s, list->items[i]);
+    if (list->items[i]->kind == AST_TABLE) infer_list(f, &list->items[i]->list);
+    else infer_expr(f, list->items[i]);
   }
 }
 
@@ -42,18 +42,18 @@ static Ty infer_number(const Expr *number, bool is_negative) {
   return (Ty){.kind = TY_LITERAL, .type = type, .bits = (uint8_t)bits, .is_negative = is_negative};
 }
 
-static Ty infer_named(Sema *s, Expr *e) {
+static Ty infer_named(Infer *f, Expr *e) {
   const Entity *entity = &e->entity;
   switch (entity->kind) {
   case ENTITY_PART:
     if (e->kind == AST_INDEX) {
-      infer_list(s, &e->list);
-      demand_list(s, &e->list, "which indexes a vector", NULL);
+      infer_list(f, &e->list);
+      demand_list(f, &e->list, "which indexes a vector", NULL);
     }
-    return infer_expr(s, e->left);
+    return infer_expr(f, e->left);
   case ENTITY_LIVE: {
-    Live *live = &s->lives.items[entity->live.number];
-    if (!live->use) live->source_text = sema_text_source(s);
+    Live *live = &f->s->lives.items[entity->live.number];
+    if (!live->use) live->source_text = sema_text_source(f->s);
     if (!live->use) live->use = e;
     return live->ty;
   }
@@ -65,72 +65,72 @@ static Ty infer_named(Sema *s, Expr *e) {
 }
 
 /* The object's indices too: `x[i]` of `x[i][j]`, x[i]:add(j, 1). */
-static void infer_object(Sema *s, Expr *e) {
+static void infer_object(Infer *f, Expr *e) {
   if (e->entity.kind == ENTITY_PART) return; /* infer_named has it */
   for (Expr *at = e; at->kind == AST_INDEX || at->kind == AST_PAREN; at = at->left) {
     if (at->kind == AST_PAREN || at->entity.kind == ENTITY_CONSTANT) continue;
-    infer_list(s, &at->list);
-    demand_list(s, &at->list, indexes, e->entity.name);
+    infer_list(f, &at->list);
+    demand_list(f, &at->list, indexes, e->entity.name);
   }
 }
 
 /* -- calls ----------------------------------------------------------------------------------------------- */
 
 /* math.floor, math.ceil, rg.round */
-static Ty infer_round(Sema *s, Expr *argument, IrOp op) {
-  Expr *quotient = op == IR_ROUND ? NULL : typed_quotient(s, argument);
+static Ty infer_round(Infer *f, Expr *argument, IrOp op) {
+  Expr *quotient = op == IR_ROUND ? NULL : typed_quotient(f->s, argument);
   Ty ty = argument->ty;
   if (quotient) {
-    infer_demand(s, quotient->left, "which stands in a division of integers", NULL);
-    infer_demand(s, quotient->right, "which stands in a division of integers", NULL);
-    return typed_quotient_type(s, quotient);
+    infer_demand(f, quotient->left, "which stands in a division of integers", NULL);
+    infer_demand(f, quotient->right, "which stands in a division of integers", NULL);
+    return typed_quotient_type(f->s, quotient);
   }
   return ty_is_float(ty) ? ty_of(TYPE(I32)) : ty;
 }
 
-static Ty join_all(Sema *s, const Exprs *list, AstOp op) {
+static Ty join_all(Infer *f, const Exprs *list, AstOp op) {
   Ty ty = list->items[0]->ty;
-  for (int i = 1; i < list->count; i++) ty = ty_binary(s, op, ty, list->items[i]->ty);
+  for (int i = 1; i < list->count; i++) ty = ty_binary(f->s, op, ty, list->items[i]->ty);
   return ty;
 }
 
-static Ty infer_builtin(Sema *s, Expr *e, const Builtin *builtin) {
-  Exprs list = call_arguments(s, e);
-  infer_list(s, &list);
-  Ty all = join_all(s, &list, builtin->form == FORM_BITS ? AST_BAND : AST_ADD);
+static Ty infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
+  Exprs list = call_arguments(f->s, e);
+  infer_list(f, &list);
+  Ty all = join_all(f, &list, builtin->form == FORM_BITS ? AST_BAND : AST_ADD);
   switch (builtin->form) {
-  case FORM_FLOAT: case FORM_LOG: case FORM_ANGLE: return ty_binary(s, AST_DIV, all, all);
+  case FORM_FLOAT: case FORM_LOG: case FORM_ANGLE: return ty_binary(f->s, AST_DIV, all, all);
   case FORM_JOIN: return all;
-  case FORM_ROUND: return infer_round(s, list.items[0], builtin->op);
-  case FORM_ALGEBRA: return infer_algebra(s, &list, builtin);
-  case FORM_BITS: demand_list(s, &e->list, "which meets '%s'", builtin->name); return ty_binary(s, AST_BAND, all, all);
-  case FORM_SHIFT: demand_list(s, &e->list, "which meets '%s'", builtin->name); return ty_binary(s, AST_SHL, e->list.items[0]->ty, all);
-  case FORM_TOBIT: demand_list(s, &e->list, "which meets '%s'", builtin->name); return ty_of(TYPE(I32));
+  case FORM_ROUND: return infer_round(f, list.items[0], builtin->op);
+  case FORM_ALGEBRA: return infer_algebra(f->s, &list, builtin);
+  case FORM_BITS: demand_list(f, &e->list, "which meets '%s'", builtin->name); return ty_binary(f->s, AST_BAND, all, all);
+  case FORM_SHIFT: demand_list(f, &e->list, "which meets '%s'", builtin->name); return ty_binary(f->s, AST_SHL, e->list.items[0]->ty, all);
+  case FORM_TOBIT: demand_list(f, &e->list, "which meets '%s'", builtin->name); return ty_of(TYPE(I32));
   case FORM_RANGE:
   case FORM_RESCALE: case FORM_DECOMPOSE: case FORM_SHAPER: break;
   }
   return (Ty){0};
 }
 
-static Ty infer_call(Sema *s, Expr *e) {
-  if (builtin_of(e)) return infer_builtin(s, e, builtin_of(e));
-  infer_list(s, &e->list);
+static Ty infer_call(Infer *f, Expr *e) {
+  if (builtin_of(e)) return infer_builtin(f, e, builtin_of(e));
+  infer_list(f, &e->list);
   return e->call.kind == CALL_CONVERSION ? ty_of(e->call.type) : (Ty){0};
 }
 
-static Ty infer_method(Sema *s, Expr *e) {
-  if (builtin_of(e)) return infer_builtin(s, e, builtin_of(e));
-  infer_object(s, e->left);
-  infer_list(s, &e->list);
+static Ty infer_method(Infer *f, Expr *e) {
+  if (builtin_of(e)) return infer_builtin(f, e, builtin_of(e));
+  infer_object(f, e->left);
+  infer_list(f, &e->list);
   Exprs indices = e->list;
   const MethodCall *m = method_of(e);
   const char *name = m->object.name;
   indices.count = method_index_count(e);
-  demand_list(s, &indices, indexes, name);
+  demand_list(f, &indices, indexes, name);
   for (int i = indices.count; i < e->list.count && m->method->values; i++)
     if (type_is_integer(m->object.field.type))
-      infer_demand(s, e->list.items[i], "which goes into '%s'", name);
-  if (m->method->form == METHOD_LIST) infer_list_values(s, e);
+      infer_demand(f, e->list.items[i], "which goes into '%s'", name);
+  if (m->method->form == METHOD_LIST) infer_list_values(f, e);
   return ty_of(m->type);
 }
 
@@ -139,62 +139,62 @@ static Ty infer_method(Sema *s, Expr *e) {
 static bool takes_integers(AstOp op) { return op >= AST_BAND && op <= AST_SAR; }
 
 /* `//` and `%` of an open number and an integer. */
-static void demand_both(Sema *s, Expr *a, Expr *b, AstOp op) {
-  if (ty_is_integer(a->ty)) infer_demand(s, b, "which meets '%s' and an integer", ast_op_text(op));
-  if (ty_is_integer(b->ty)) infer_demand(s, a, "which meets '%s' and an integer", ast_op_text(op));
+static void demand_both(Infer *f, Expr *a, Expr *b, AstOp op) {
+  if (ty_is_integer(a->ty)) infer_demand(f, b, "which meets '%s' and an integer", ast_op_text(op));
+  if (ty_is_integer(b->ty)) infer_demand(f, a, "which meets '%s' and an integer", ast_op_text(op));
 }
 
-static Ty infer_binary(Sema *s, Expr *e) {
-  Ty a = infer_expr(s, e->left), b = infer_expr(s, e->right);
+static Ty infer_binary(Infer *f, Expr *e) {
+  Ty a = infer_expr(f, e->left), b = infer_expr(f, e->right);
   if (takes_integers(e->op)) {
-    infer_demand(s, e->left, "which meets '%s'", ast_op_text(e->op));
-    infer_demand(s, e->right, "which meets '%s'", ast_op_text(e->op));
+    infer_demand(f, e->left, "which meets '%s'", ast_op_text(e->op));
+    infer_demand(f, e->right, "which meets '%s'", ast_op_text(e->op));
   }
-  if (e->op == AST_FLOORDIV || e->op == AST_MOD) demand_both(s, e->left, e->right, e->op);
-  return ty_binary(s, e->op, a, b);
+  if (e->op == AST_FLOORDIV || e->op == AST_MOD) demand_both(f, e->left, e->right, e->op);
+  return ty_binary(f->s, e->op, a, b);
 }
 
-static Ty infer_unary(Sema *s, Expr *e) {
-  if (e->op == AST_LEN) return infer_named(s, e);
-  Ty ty = infer_expr(s, e->left);
+static Ty infer_unary(Infer *f, Expr *e) {
+  if (e->op == AST_LEN) return infer_named(f, e);
+  Ty ty = infer_expr(f, e->left);
   if (e->op == AST_NOT) return ty_of(TYPE(BOOL));
   if (e->op == AST_BNOT) {
-    infer_demand(s, e->left, "which meets '%s'", ast_op_text(e->op));
-    return ty_binary(s, AST_BAND, ty, ty);
+    infer_demand(f, e->left, "which meets '%s'", ast_op_text(e->op));
+    return ty_binary(f->s, AST_BAND, ty, ty);
   }
   return e->left->kind == AST_NUMBER ? infer_number(e->left, true) : ty;
 }
 
 /* Of `c and a` the second: what it is when c holds. Of bools, a bool. */
-static Ty infer_logic(Sema *s, Expr *e) {
-  Ty a = infer_expr(s, e->left), b = infer_expr(s, e->right);
+static Ty infer_logic(Infer *f, Expr *e) {
+  Ty a = infer_expr(f, e->left), b = infer_expr(f, e->right);
   if (a.kind == TY_NONE || b.kind == TY_NONE) return (Ty){0};
   return e->kind == AST_AND ? b : ty_join(a, b);
 }
 
-static Ty infer_ternary(Sema *s, Expr *e) {
-  infer_expr(s, e->left);
-  Ty a = infer_expr(s, e->right), b = infer_expr(s, e->third);
+static Ty infer_ternary(Infer *f, Expr *e) {
+  infer_expr(f, e->left);
+  Ty a = infer_expr(f, e->right), b = infer_expr(f, e->third);
   return a.kind == TY_NONE || b.kind == TY_NONE ? (Ty){0} : ty_join(a, b);
 }
 
-static Ty infer_new(Sema *s, Expr *e) {
+static Ty infer_new(Infer *f, Expr *e) {
   Inline *in = e->inlined;
-  if (in) return infer_inline(s, in);
+  if (in) return infer_inline(f, in);
   switch (e->kind) {
   case AST_TRUE: case AST_FALSE: return ty_of(TYPE(BOOL));
   case AST_NUMBER: return infer_number(e, false);
-  case AST_INDEX: infer_object(s, e); return infer_named(s, e);
-  case AST_LOCAL: case AST_GLOBAL: case AST_FIELD: return infer_named(s, e);
-  case AST_CALL: return infer_call(s, e);
-  case AST_METHOD: return infer_method(s, e);
-  case AST_UNARY: return infer_unary(s, e);
-  case AST_BINARY: return infer_binary(s, e);
-  case AST_AND: case AST_OR: return infer_logic(s, e);
-  case AST_TERNARY: return infer_ternary(s, e);
-  case AST_PAREN: return infer_expr(s, e->left);
+  case AST_INDEX: infer_object(f, e); return infer_named(f, e);
+  case AST_LOCAL: case AST_GLOBAL: case AST_FIELD: return infer_named(f, e);
+  case AST_CALL: return infer_call(f, e);
+  case AST_METHOD: return infer_method(f, e);
+  case AST_UNARY: return infer_unary(f, e);
+  case AST_BINARY: return infer_binary(f, e);
+  case AST_AND: case AST_OR: return infer_logic(f, e);
+  case AST_TERNARY: return infer_ternary(f, e);
+  case AST_PAREN: return infer_expr(f, e->left);
   default: return (Ty){0};
   }
 }
 
-Ty infer_expr(Sema *s, Expr *e) { return e->ty = infer_new(s, e); }
+Ty infer_expr(Infer *f, Expr *e) { return e->ty = infer_new(f, e); }

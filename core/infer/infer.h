@@ -8,21 +8,28 @@
 void infer_kernel(Sema *s);
 void check_kernel(Sema *s);
 
+/* What the files of this room share, until the types are known. */
+typedef struct Infer {
+  Sema *s;
+  bool is_demanding; /* places where an integer must stand say so */
+  bool has_changed;  /* in this round */
+} Infer;
+
 /* infer.c */
-void infer_block(Sema *s, Block *block);
-void infer_give(Sema *s, Local *ast, Ty ty, Expr *value); /* a variable is given a value of this type */
+void infer_block(Infer *f, Block *block);
+void infer_give(Infer *f, Local *ast, Ty ty, Expr *value); /* a variable is given a value of this type */
 Ty infer_update(Sema *s, IrUpdate op, Ty target, Ty term);
 /* demand.c: e stands where an integer must stand */
-void demand_integer(Sema *s, Expr *e, Why why);
-void infer_demand(Sema *s, Expr *e, const char *clause, const char *name); /* while the kernel is demanding */
+void demand_integer(Infer *f, Expr *e, Why why);
+void infer_demand(Infer *f, Expr *e, const char *clause, const char *name); /* while the kernel is demanding */
 /* expr.c */
-Ty infer_expr(Sema *s, Expr *e);
-void infer_list(Sema *s, Exprs *list);
+Ty infer_expr(Infer *f, Expr *e);
+void infer_list(Infer *f, Exprs *list);
 Ty infer_algebra(Sema *s, const Exprs *arguments, const Builtin *builtin);
-void infer_items(Sema *s, const LoopHead *head, const Stmt *stmt);
-void infer_list_values(Sema *s, Expr *e);
-Ty infer_inline(Sema *s, Inline *in);
-void infer_inline_return(Sema *s, Stmt *stmt);
+void infer_items(Infer *f, const LoopHead *head, const Stmt *stmt);
+void infer_list_values(Infer *f, Expr *e);
+Ty infer_inline(Infer *f, Inline *in);
+void infer_inline_return(Infer *f, Stmt *stmt);
 
 /* check.c */
 void check_block(Sema *s, Block *block);

@@ -3,22 +3,22 @@
 
 /* -- infer ---------------------------------------------------------------------------------------------------- */
 
-Ty infer_inline(Sema *s, Inline *in) {
+Ty infer_inline(Infer *f, Inline *in) {
   for (int i = 0; i < in->arguments.count; i++) {
     Expr *argument = in->arguments.items[i];
-    Ty ty = infer_expr(s, argument);
-    infer_give(s, in->parameters.items[i], ty, argument);
+    Ty ty = infer_expr(f, argument);
+    infer_give(f, in->parameters.items[i], ty, argument);
   }
-  s->frame = in;
-  infer_block(s, &in->body);
-  s->frame = in->outer;
+  f->s->frame = in;
+  infer_block(f, &in->body);
+  f->s->frame = in->outer;
   return in->results.count ? in->results.items[0]->ty : (Ty){0};
 }
 
-void infer_inline_return(Sema *s, Stmt *stmt) {
+void infer_inline_return(Infer *f, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) {
-    Ty ty = infer_expr(s, stmt->values.items[i]);
-    infer_give(s, s->frame->results.items[i], ty, stmt->values.items[i]);
+    Ty ty = infer_expr(f, stmt->values.items[i]);
+    infer_give(f, f->s->frame->results.items[i], ty, stmt->values.items[i]);
   }
 }
 

@@ -1,22 +1,22 @@
 /* lists.c - types of what goes into the lists of dynamic SNodes, and of what comes out. */
 #include "infer/infer.h"
 
-void infer_items(Sema *s, const LoopHead *head, const Stmt *stmt) {
+void infer_items(Infer *f, const LoopHead *head, const Stmt *stmt) {
   for (int i = 1; i < stmt->locals.count; i++)
-    infer_give(s, stmt->locals.items[i], ty_of(type_element(list_item_field(head, i - 1)->whole)), NULL);
+    infer_give(f, stmt->locals.items[i], ty_of(type_element(list_item_field(head, i - 1)->whole)), NULL);
 }
 
-void infer_list_values(Sema *s, Expr *e) {
+void infer_list_values(Infer *f, Expr *e) {
   const MethodCall *m = method_of(e);
   int component = 0;
   for (int i = m->taken; i < e->list.count; i++) {
     Expr *value = e->list.items[i];
     if (type_is_integer(m->object.field.node->components[component].type))
-      infer_demand(s, value, "which goes into '%s'", m->object.name);
+      infer_demand(f, value, "which goes into '%s'", m->object.name);
     component += type_parts(shape_of(value));
   }
   for (int i = 0; i < e->popped.count; i++)
-    infer_give(s, e->popped.items[i], ty_of(e->popped.items[i]->type), NULL);
+    infer_give(f, e->popped.items[i], ty_of(e->popped.items[i]->type), NULL);
 }
 
 bool check_list_values(Sema *s, Expr *e) {

@@ -226,7 +226,7 @@ void lower_kernel(Sema *s) {
   IrKernel *kernel = s->output->kernel;
   Lower lower = {.s = s, .scratch = s->scratch, .output = s->output,
                  .b = {.kernel = kernel, .region = kernel->body},
-                 .held = scratch_array(s->scratch, Held, s->local_count + 1)};
+                 .held = scratch_array(s->scratch, Held, s->locals.count + 1)};
   Lower *l = &lower;
   add_results(l);
   add_arguments(l);

@@ -4,68 +4,68 @@
 
 static bool is_vector(Shape shape) { return !type_is_scalar(shape) && !type_is_matrix(shape); }
 
-static bool fail(Sema *s, Expr *e, const Builtin *builtin, const char *takes, Shape given) {
-  return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' takes %s, and this is %s", builtin->name, takes,
-                   shape_text(s, given));
+static bool fail(Resolve *r, Expr *e, const Builtin *builtin, const char *takes, Shape given) {
+  return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' takes %s, and this is %s", builtin->name, takes,
+                   shape_text(r->s, given));
 }
 
-static bool needs_vectors(Sema *s, Exprs list, const Builtin *builtin) {
+static bool needs_vectors(Resolve *r, Exprs list, const Builtin *builtin) {
   for (int i = 0; i < list.count; i++)
     if (!is_vector(shape_of(list.items[i])))
-      return fail(s, list.items[i], builtin, "vectors", shape_of(list.items[i]));
+      return fail(r, list.items[i], builtin, "vectors", shape_of(list.items[i]));
   return true;
 }
 
-static bool needs_square(Sema *s, Expr *e, const Builtin *builtin) {
+static bool needs_square(Resolve *r, Expr *e, const Builtin *builtin) {
   Shape shape = shape_of(e);
   return (type_is_matrix(shape) && type_rows(shape) == type_cols(shape)) ||
-         fail(s, e, builtin, "a square matrix", shape);
+         fail(r, e, builtin, "a square matrix", shape);
 }
 
-static bool join_from(Sema *s, Expr *e, Exprs list, int first, const Builtin *builtin, Shape *shape) {
-  const char *who = scratch_format(s->scratch, "'%s'", builtin->name);
+static bool join_from(Resolve *r, Expr *e, Exprs list, int first, const Builtin *builtin, Shape *shape) {
+  const char *who = scratch_format(r->scratch, "'%s'", builtin->name);
   for (int i = first; i < list.count; i++)
-    if (!shape_join(s, e, *shape, shape_of(list.items[i]), who, shape)) return false;
+    if (!shape_join(r, e, *shape, shape_of(list.items[i]), who, shape)) return false;
   return true;
 }
 
-static bool cross_shape(Sema *s, Expr *e, Exprs list, const Builtin *builtin, Shape *shape) {
-  if (!needs_vectors(s, list, builtin) || !join_from(s, e, list, 0, builtin, shape)) return false;
+static bool cross_shape(Resolve *r, Expr *e, Exprs list, const Builtin *builtin, Shape *shape) {
+  if (!needs_vectors(r, list, builtin) || !join_from(r, e, list, 0, builtin, shape)) return false;
   if (type_rows(*shape) > 3)
-    return fail(s, list.items[0], builtin, "vectors of 3, or of 2", *shape);
+    return fail(r, list.items[0], builtin, "vectors of 3, or of 2", *shape);
   if (type_rows(*shape) == 2) *shape = (Shape){0};
   return true;
 }
 
-static bool outer_shape(Sema *s, Expr *e, Exprs list, const Builtin *builtin, Shape *shape) {
-  if (!needs_vectors(s, list, builtin)) return false;
+static bool outer_shape(Resolve *r, Expr *e, Exprs list, const Builtin *builtin, Shape *shape) {
+  if (!needs_vectors(r, list, builtin)) return false;
   int rows = type_rows(shape_of(list.items[0])), cols = type_rows(shape_of(list.items[1]));
   *shape = type_make_shape(rows, cols);
   return rows * cols <= TYPE_MAX_PARTS ||
-         sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "a matrix has %d numbers at most, and this would have %d",
+         sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "a matrix has %d numbers at most, and this would have %d",
                    TYPE_MAX_PARTS, rows * cols);
 }
 
-bool resolve_algebra(Sema *s, Expr *e, const Builtin *builtin, Shape *shape) {
-  Exprs list = call_arguments(s, e);
+bool resolve_algebra(Resolve *r, Expr *e, const Builtin *builtin, Shape *shape) {
+  Exprs list = call_arguments(r->s, e);
   Shape first = shape_of(list.items[0]);
   *shape = (Shape){0};
   switch ((Algebra)builtin->algebra) {
   case ALGEBRA_DOT: {
     Shape joined = {0};
-    return needs_vectors(s, list, builtin) && join_from(s, e, list, 0, builtin, &joined);
+    return needs_vectors(r, list, builtin) && join_from(r, e, list, 0, builtin, &joined);
   }
-  case ALGEBRA_NORM: return needs_vectors(s, list, builtin);
-  case ALGEBRA_NORMALIZE: *shape = first; return needs_vectors(s, list, builtin);
-  case ALGEBRA_CROSS: return cross_shape(s, e, list, builtin, shape);
-  case ALGEBRA_OUTER: return outer_shape(s, e, list, builtin, shape);
+  case ALGEBRA_NORM: return needs_vectors(r, list, builtin);
+  case ALGEBRA_NORMALIZE: *shape = first; return needs_vectors(r, list, builtin);
+  case ALGEBRA_CROSS: return cross_shape(r, e, list, builtin, shape);
+  case ALGEBRA_OUTER: return outer_shape(r, e, list, builtin, shape);
   case ALGEBRA_TRANSPOSE:
     *shape = type_make_shape(type_cols(first), type_rows(first));
-    return type_is_matrix(first) || fail(s, list.items[0], builtin, "a matrix", first);
-  case ALGEBRA_INVERSE: *shape = first; return needs_square(s, list.items[0], builtin);
+    return type_is_matrix(first) || fail(r, list.items[0], builtin, "a matrix", first);
+  case ALGEBRA_INVERSE: *shape = first; return needs_square(r, list.items[0], builtin);
   case ALGEBRA_TRACE:
-  case ALGEBRA_DETERMINANT: return needs_square(s, list.items[0], builtin);
-  case ALGEBRA_SELECT: return resolve_check_scalar(s, list.items[0]) && join_from(s, e, list, 1, builtin, shape);
-  default: return join_from(s, e, list, 0, builtin, shape);
+  case ALGEBRA_DETERMINANT: return needs_square(r, list.items[0], builtin);
+  case ALGEBRA_SELECT: return resolve_check_scalar(r, list.items[0]) && join_from(r, e, list, 1, builtin, shape);
+  default: return join_from(r, e, list, 0, builtin, shape);
   }
 }

@@ -6,68 +6,69 @@
 
 /* -- variables ------------------------------------------------------------------------------------------------- */
 
-static Map *names_of(Sema *s) { return s->frame ? &s->frame->names : &s->names; }
+static Map *names_of(Resolve *r) { return r->s->frame ? &r->s->frame->names : &r->names; }
 
-static Local *add_local(Sema *s, Local from) {
-  Local *local = scratch_new(s->scratch, Local);
+static Local *add_local(Resolve *r, Local from) {
+  Local *local = scratch_new(r->scratch, Local);
   *local = from;
-  local->id = s->local_count++;
-  local->is_repeated = s->frame || s->is_turn;
-  vec_push(s->scratch, &s->locals, local);
+  local->id = r->s->locals.count;
+  local->loop = r->loop;
+  local->is_repeated = r->s->frame || r->is_turn;
+  vec_push(r->scratch, &r->s->locals, local);
   return local;
 }
 
-Local *build_hidden(Sema *s, Str name, Pos pos) { return add_local(s, (Local){.name = name, .pos = pos}); }
+Local *build_hidden(Resolve *r, Str name, Pos pos) { return add_local(r, (Local){.name = name, .pos = pos}); }
 
-void build_name(Sema *s, const AstLocal *ast, Local *local) { map_put_int(names_of(s), (uintptr_t)ast, local); }
+void build_name(Resolve *r, const AstLocal *ast, Local *local) { map_put_int(names_of(r), (uintptr_t)ast, local); }
 
-Local *build_local(Sema *s, const AstLocal *ast) {
-  Local *local = add_local(s, (Local){.name = ast->name, .pos = ast->pos, .annotation = ast->annotation,
+Local *build_local(Resolve *r, const AstLocal *ast) {
+  Local *local = add_local(r, (Local){.name = ast->name, .pos = ast->pos, .annotation = ast->annotation,
                                       .is_const = ast->is_const, .is_loop_variable = ast->is_loop_variable,
                                       .is_assigned = ast->is_assigned, .is_part_assigned = ast->is_part_assigned});
-  build_name(s, ast, local);
+  build_name(r, ast, local);
   return local;
 }
 
-Local *build_find(Sema *s, const AstLocal *ast) { return map_find_int(names_of(s), (uintptr_t)ast); }
+Local *build_find(Resolve *r, const AstLocal *ast) { return map_find_int(names_of(r), (uintptr_t)ast); }
 
 /* -- expressions ----------------------------------------------------------------------------------------------- */
 
-static Exprs build_list(Sema *s, const AstExprs *list) {
+static Exprs build_list(Resolve *r, const AstExprs *list) {
   Exprs built = {0};
-  for (int i = 0; i < list->count; i++) vec_push(s->scratch, &built, build_expr(s, list->items[i]));
+  for (int i = 0; i < list->count; i++) vec_push(r->scratch, &built, build_expr(r, list->items[i]));
   return built;
 }
 
 /* Functions inside are refused, so they stay without their parts. */
-Expr *build_expr(Sema *s, const AstExpr *ast) {
-  Expr *e = scratch_new(s->scratch, Expr);
-  s->expr_count++;
+Expr *build_expr(Resolve *r, const AstExpr *ast) {
+  Expr *e = scratch_new(r->scratch, Expr);
+  r->expr_count++;
   *e = (Expr){.kind = ast->kind, .op = ast->op, .pos = ast->pos, .width = ast->width, .ast = ast, .text = ast->text,
               .number_kind = ast->number_kind, .number = ast->number, .integer = ast->integer};
-  if (ast->local) e->local = build_find(s, ast->local);
-  if (ast->left) e->left = build_expr(s, ast->left);
-  if (ast->right) e->right = build_expr(s, ast->right);
-  if (ast->third) e->third = build_expr(s, ast->third);
-  e->list = build_list(s, &ast->list);
+  if (ast->local) e->local = build_find(r, ast->local);
+  if (ast->left) e->left = build_expr(r, ast->left);
+  if (ast->right) e->right = build_expr(r, ast->right);
+  if (ast->third) e->third = build_expr(r, ast->third);
+  e->list = build_list(r, &ast->list);
   return e;
 }
 
-Expr *build_written(Sema *s, const AstExpr *ast) {
-  AstExpr *kept = scratch_new(s->scratch, AstExpr);
+Expr *build_written(Resolve *r, const AstExpr *ast) {
+  AstExpr *kept = scratch_new(r->scratch, AstExpr);
   *kept = *ast;
-  return build_expr(s, kept);
+  return build_expr(r, kept);
 }
 
 /* -- statements ------------------------------------------------------------------------------------------------ */
 
 /* Values do not see the names that a statement declares; the condition of a `repeat` sees its body's, and waits. */
-Stmt *build_stmt(Sema *s, const AstStmt *ast) {
-  Stmt *stmt = scratch_new(s->scratch, Stmt);
+Stmt *build_stmt(Resolve *r, const AstStmt *ast) {
+  Stmt *stmt = scratch_new(r->scratch, Stmt);
   *stmt = (Stmt){.kind = ast->kind, .pos = ast->pos, .width = ast->width, .op = ast->op};
-  stmt->targets = build_list(s, &ast->targets);
-  if (ast->kind != AST_STMT_REPEAT) stmt->values = build_list(s, &ast->values);
-  for (int i = 0; i < ast->locals.count; i++) vec_push(s->scratch, &stmt->locals, build_local(s, ast->locals.items[i]));
-  for (int i = 0; i < ast->bodies.count; i++) vec_push(s->scratch, &stmt->bodies, ((Block){0}));
+  stmt->targets = build_list(r, &ast->targets);
+  if (ast->kind != AST_STMT_REPEAT) stmt->values = build_list(r, &ast->values);
+  for (int i = 0; i < ast->locals.count; i++) vec_push(r->scratch, &stmt->locals, build_local(r, ast->locals.items[i]));
+  for (int i = 0; i < ast->bodies.count; i++) vec_push(r->scratch, &stmt->bodies, ((Block){0}));
   return stmt;
 }

@@ -17,40 +17,40 @@ static bool is_of_the_host(const char *name) {
   return !strchr(name, '.');
 }
 
-static Entity fail_builtin(Sema *s, Expr *e, const char *name) {
+static Entity fail_builtin(Resolve *r, Expr *e, const char *name) {
   if (!strcmp(name, "pairs") || !strcmp(name, "ipairs"))
-    sema_fail(s, e, RG_ERROR_UNSUPPORTED, "a field's cells: for i in x:active(); a captured list: for k, v in ipairs(t)",
+    sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "a field's cells: for i in x:active(); a captured list: for k, v in ipairs(t)",
               "'%s' cannot be called here", name);
   else if (is_of_the_host(name))
-    sema_fail(s, e, RG_ERROR_UNSUPPORTED, "call it outside, before or after the kernel",
+    sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "call it outside, before or after the kernel",
               "'%s' cannot be called in a kernel", name);
   else
-    sema_fail(s, e, RG_ERROR_NOT_YET, NULL, "'%s' in a kernel is not compiled yet", name);
+    sema_fail(r->s, e, RG_ERROR_NOT_YET, NULL, "'%s' in a kernel is not compiled yet", name);
   return (Entity){0};
 }
 
-static Entity fail_count(Sema *s, Expr *e, const char *name, int least, int most) {
+static Entity fail_count(Resolve *r, Expr *e, const char *name, int least, int most) {
   if (least == most)
-    sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d %s, here %s %d", name, least,
+    sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d %s, here %s %d", name, least,
               least == 1 ? "argument" : "arguments", e->list.count == 1 ? "is" : "are", e->list.count);
   else
-    sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d to %d arguments, here %s %d", name, least, most,
+    sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d to %d arguments, here %s %d", name, least, most,
               e->list.count == 1 ? "is" : "are", e->list.count);
   return (Entity){0};
 }
 
-static bool resolve_arguments(Sema *s, Exprs *list) {
+static bool resolve_arguments(Resolve *r, Exprs *list) {
   for (int i = 0; i < list->count; i++)
-    if (!resolve_value(s, list->items[i])) return false;
-  return resolve_refuse_many(s, list);
+    if (!resolve_value(r, list->items[i])) return false;
+  return resolve_refuse_many(r, list);
 }
 
 /* Number by number: all arguments have one shape, or are scalars. */
-static bool join_arguments(Sema *s, Expr *e, const Builtin *builtin, Shape *shape) {
-  Exprs arguments = call_arguments(s, e);
+static bool join_arguments(Resolve *r, Expr *e, const Builtin *builtin, Shape *shape) {
+  Exprs arguments = call_arguments(r->s, e);
   *shape = (Shape){0};
   for (int i = 0; i < arguments.count; i++)
-    if (!shape_join(s, e, *shape, shape_of(arguments.items[i]), scratch_format(s->scratch, "'%s'", builtin->name),
+    if (!shape_join(r, e, *shape, shape_of(arguments.items[i]), scratch_format(r->scratch, "'%s'", builtin->name),
                     shape))
       return false;
   return true;
@@ -60,48 +60,48 @@ static void note_builtin(Expr *e, const Builtin *builtin) {
   e->call = (Call){.kind = CALL_BUILTIN, .builtin = builtin};
 }
 
-static Entity resolve_known(Sema *s, Expr *e, const Builtin *builtin) {
+static Entity resolve_known(Resolve *r, Expr *e, const Builtin *builtin) {
   Entity entity = {.kind = ENTITY_VALUE};
   note_builtin(e, builtin);
-  int given = call_arguments(s, e).count;
+  int given = call_arguments(r->s, e).count;
   if (given < builtin->least || given > builtin->most)
-    return fail_count(s, e, builtin->name, builtin->least, builtin->most);
-  if (!resolve_arguments(s, &e->list)) return (Entity){0};
-  bool ok = builtin->form == FORM_ALGEBRA ? resolve_algebra(s, e, builtin, &entity.shape)
-                                          : join_arguments(s, e, builtin, &entity.shape);
+    return fail_count(r, e, builtin->name, builtin->least, builtin->most);
+  if (!resolve_arguments(r, &e->list)) return (Entity){0};
+  bool ok = builtin->form == FORM_ALGEBRA ? resolve_algebra(r, e, builtin, &entity.shape)
+                                          : join_arguments(r, e, builtin, &entity.shape);
   return ok ? entity : (Entity){0};
 }
 
 /* The bounds of a range are resolved with the head of its loop. */
-static Entity resolve_builtin_call(Sema *s, Expr *e, const Entity *callee) {
+static Entity resolve_builtin_call(Resolve *r, Expr *e, const Entity *callee) {
   const Builtin *builtin = callee->builtin;
-  if (!builtin) return fail_builtin(s, e, callee->name);
+  if (!builtin) return fail_builtin(r, e, callee->name);
   if (builtin->form == FORM_RANGE) {
     note_builtin(e, builtin);
     return (Entity){.kind = ENTITY_LOOP};
   }
-  if (builtin->form == FORM_RESCALE) return rescale_call(s, e);
-  if (builtin->form == FORM_DECOMPOSE) return decompose_call(s, e, builtin);
-  if (builtin->form == FORM_SHAPER) return resolve_type_call(s, e, str_of(builtin->name + strlen("rg.")));
-  return resolve_known(s, e, builtin);
+  if (builtin->form == FORM_RESCALE) return rescale_call(r, e);
+  if (builtin->form == FORM_DECOMPOSE) return decompose_call(r, e, builtin);
+  if (builtin->form == FORM_SHAPER) return resolve_type_call(r, e, str_of(builtin->name + strlen("rg.")));
+  return resolve_known(r, e, builtin);
 }
 
 /* How many numbers there are; -1 after an error. */
-static int count_numbers(Sema *s, const Exprs *list, const char *name) {
+static int count_numbers(Resolve *r, const Exprs *list, const char *name) {
   int count = 0;
   for (int i = 0; i < list->count; i++) {
     Expr *item = list->items[i];
     if (item->kind != AST_TABLE) {
-      if (!resolve_value(s, item)) return -1;
+      if (!resolve_value(r, item)) return -1;
       count += type_parts(shape_of(item));
       continue;
     }
     for (int k = 0; k < item->ast->keys.count; k++)
       if (item->ast->keys.items[k]) {
-        sema_fail(s, item, RG_ERROR_UNSUPPORTED, "write the numbers in their order", "'%s' takes no names", name);
+        sema_fail(r->s, item, RG_ERROR_UNSUPPORTED, "write the numbers in their order", "'%s' takes no names", name);
         return -1;
       }
-    int inside = count_numbers(s, &item->list, name);
+    int inside = count_numbers(r, &item->list, name);
     if (inside < 0) return -1;
     count += inside;
   }
@@ -109,30 +109,30 @@ static int count_numbers(Sema *s, const Exprs *list, const char *name) {
 }
 
 /* In `{{a, b}, {c, d}}` each row has as many numbers as there are columns. */
-static bool check_rows(Sema *s, const Exprs *list, const char *name, Shape shape) {
+static bool check_rows(Resolve *r, const Exprs *list, const char *name, Shape shape) {
   for (int i = 0; i < list->count; i++) {
     Expr *row = list->items[i];
     if (row->kind != AST_TABLE) continue;
     bool is_outer = row->list.count && row->list.items[0]->kind == AST_TABLE;
-    if (is_outer ? !check_rows(s, &row->list, name, shape)
-                 : count_numbers(s, &row->list, name) != type_cols(shape))
-      return sema_fail(s, row, RG_ERROR_CALL_COUNT, NULL, "a row of '%s' has %d numbers", name,
+    if (is_outer ? !check_rows(r, &row->list, name, shape)
+                 : count_numbers(r, &row->list, name) != type_cols(shape))
+      return sema_fail(r->s, row, RG_ERROR_CALL_COUNT, NULL, "a row of '%s' has %d numbers", name,
                        type_cols(shape));
   }
   return true;
 }
 
 /* One number stands for all of a vector, and for the diagonal of a matrix. */
-static bool construct_resolve(Sema *s, Expr *e, const char *name, Shape shape) {
-  int count = count_numbers(s, &e->list, name);
+static bool construct_resolve(Resolve *r, Expr *e, const char *name, Shape shape) {
+  int count = count_numbers(r, &e->list, name);
   if (count < 0) return false;
   if (count != type_parts(shape) && count != 1)
-    return sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' is made of %d numbers, or of one, and here are %d", name,
+    return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' is made of %d numbers, or of one, and here are %d", name,
                      type_parts(shape), count);
   bool is_flat = type_cols(shape) == 1 || count == 1 ||
                  (e->list.items[0]->kind == AST_TABLE && e->list.count == 1 && e->list.items[0]->list.count &&
                   e->list.items[0]->list.items[0]->kind != AST_TABLE);
-  return is_flat || check_rows(s, &e->list, name, shape);
+  return is_flat || check_rows(r, &e->list, name, shape);
 }
 
 Entity resolve_converted(Expr *e, Type type, Shape shape) {
@@ -140,96 +140,96 @@ Entity resolve_converted(Expr *e, Type type, Shape shape) {
   return (Entity){.kind = ENTITY_VALUE, .shape = shape};
 }
 
-static Entity resolve_conversion(Sema *s, Expr *e, const Entity *callee) {
+static Entity resolve_conversion(Resolve *r, Expr *e, const Entity *callee) {
   if (!type_is_scalar(callee->shape)) {
-    if (!construct_resolve(s, e, callee->name, callee->shape)) return (Entity){0};
+    if (!construct_resolve(r, e, callee->name, callee->shape)) return (Entity){0};
   } else {
-    if (e->list.count != 1) return fail_count(s, e, callee->name, 1, 1);
-    if (!resolve_scalar(s, e->list.items[0])) return (Entity){0};
+    if (e->list.count != 1) return fail_count(r, e, callee->name, 1, 1);
+    if (!resolve_scalar(r, e->list.items[0])) return (Entity){0};
   }
   return resolve_converted(e, callee->type, callee->shape);
 }
 
 /* -- types that are made ---------------------------------------------------------------------------------------- */
 
-static int extent_of(Sema *s, Expr *e) {
+static int extent_of(Resolve *r, Expr *e) {
   double value;
   if (sema_is_constant(e, &value) && value >= 1 && value <= TYPE_MAX_PARTS && value == (int)value) return (int)value;
-  sema_fail(s, e, RG_ERROR_TYPE_UNKNOWN, "write a number: rg.vec(3, rg.f32)",
+  sema_fail(r->s, e, RG_ERROR_TYPE_UNKNOWN, "write a number: rg.vec(3, rg.f32)",
             "a vector or matrix has a fixed size, of %d numbers at most", TYPE_MAX_PARTS);
   return 0;
 }
 
-Entity resolve_type_call(Sema *s, Expr *e, Str name) {
+Entity resolve_type_call(Resolve *r, Expr *e, Str name) {
   bool is_matrix = str_is(name, "mat");
   int count = is_matrix ? 3 : 2;
   if (!is_matrix && !str_is(name, "vec")) {
-    sema_fail(s, e, RG_ERROR_TYPE_UNKNOWN, "vec(3, f32) and mat(2, 3, f32) are types", "'%s' makes no type",
-              sema_text(s, name));
+    sema_fail(r->s, e, RG_ERROR_TYPE_UNKNOWN, "vec(3, f32) and mat(2, 3, f32) are types", "'%s' makes no type",
+              sema_text(r->s, name));
     return (Entity){0};
   }
-  if (e->list.count != count) return fail_count(s, e, is_matrix ? "rg.mat" : "rg.vec", count, count);
+  if (e->list.count != count) return fail_count(r, e, is_matrix ? "rg.mat" : "rg.vec", count, count);
   Shape shape;
-  Type element = resolve_type(s, e->list.items[count - 1]->ast, &shape), type;
-  int rows = s->failed ? 0 : extent_of(s, e->list.items[0]),
-      cols = s->failed || !is_matrix ? 1 : extent_of(s, e->list.items[1]);
-  if (s->failed) return (Entity){0};
+  Type element = resolve_type(r, e->list.items[count - 1]->ast, &shape), type;
+  int rows = r->s->failed ? 0 : extent_of(r, e->list.items[0]),
+      cols = r->s->failed || !is_matrix ? 1 : extent_of(r, e->list.items[1]);
+  if (r->s->failed) return (Entity){0};
   if (type_is_scalar(shape) && type_make(element, rows, cols, &type))
     return (Entity){
-        .kind = ENTITY_TYPE, .type = element, .shape = type_shape(type), .name = sema_source(s, e)};
-  sema_fail(s, e, RG_ERROR_TYPE_UNKNOWN, NULL, "'%s' is no type: there are 2 to %d numbers in a vector or matrix",
-            sema_source(s, e), TYPE_MAX_PARTS);
+        .kind = ENTITY_TYPE, .type = element, .shape = type_shape(type), .name = sema_source(r->s, e)};
+  sema_fail(r->s, e, RG_ERROR_TYPE_UNKNOWN, NULL, "'%s' is no type: there are 2 to %d numbers in a vector or matrix",
+            sema_source(r->s, e), TYPE_MAX_PARTS);
   return (Entity){0};
 }
 
-Entity resolve_call(Sema *s, Expr *e) {
+Entity resolve_call(Resolve *r, Expr *e) {
   if (e->call.kind == CALL_CONVERSION) return e->entity; /* read already, or written by resolve itself */
-  Entity callee = resolve_expr(s, e->left);
-  const char *name = callee.name ? callee.name : sema_source(s, e->left);
+  Entity callee = resolve_expr(r, e->left);
+  const char *name = callee.name ? callee.name : sema_source(r->s, e->left);
   if (callee.kind == ENTITY_NONE) return callee;
-  if (callee.kind == ENTITY_TYPE) return resolve_conversion(s, e, &callee);
-  if (callee.kind == ENTITY_BUILTIN && !strcmp(callee.name, "rg.static")) return static_call(s, e);
-  if (callee.kind == ENTITY_BUILTIN) return resolve_builtin_call(s, e, &callee);
-  if (callee.kind == ENTITY_FUNCTION) return resolve_inline_call(s, e, callee, NULL);
-  sema_fail(s, e, RG_ERROR_CALL, NULL, "'%s' is no function", name);
+  if (callee.kind == ENTITY_TYPE) return resolve_conversion(r, e, &callee);
+  if (callee.kind == ENTITY_BUILTIN && !strcmp(callee.name, "rg.static")) return static_call(r, e);
+  if (callee.kind == ENTITY_BUILTIN) return resolve_builtin_call(r, e, &callee);
+  if (callee.kind == ENTITY_FUNCTION) return resolve_inline_call(r, e, callee, NULL);
+  sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' is no function", name);
   return (Entity){0};
 }
 
 /* -- methods --------------------------------------------------------------------------------------------- */
 
-static Entity fail_method(Sema *s, Expr *e, const Entity *object) {
-  sema_fail(s, e, RG_ERROR_CALL, suggest_method(s, e->text),
-            "'%s' has no method '%s'", object->name, sema_text(s, e->text));
+static Entity fail_method(Resolve *r, Expr *e, const Entity *object) {
+  sema_fail(r->s, e, RG_ERROR_CALL, suggest_method(r, e->text),
+            "'%s' has no method '%s'", object->name, sema_text(r->s, e->text));
   return (Entity){0};
 }
 
-Entity resolve_fail_indices(Sema *s, Expr *e, const MethodCall *m, int needed, int given) {
+Entity resolve_fail_indices(Resolve *r, Expr *e, const MethodCall *m, int needed, int given) {
   const char *name = m->object.name, *hint = NULL;
   const char *axes = needed == 1 ? "i" : needed == 2 ? "i, j" : "i, j, ..";
   if (!m->object.field.indexed)
-    hint = scratch_format(s->scratch, "write %s:%s(%s%s)", name, m->method->name, axes,
+    hint = scratch_format(r->scratch, "write %s:%s(%s%s)", name, m->method->name, axes,
                           m->method->form == METHOD_RMW ? ", v" : "");
-  sema_fail(s, e, RG_ERROR_INDEX_COUNT, hint, "'%s' has %d %s here, and '%s' was given %d %s", name, needed,
-            needed == 1 ? "axis" : "axes", sema_text(s, e->text), given, given == 1 ? "index" : "indices");
+  sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, hint, "'%s' has %d %s here, and '%s' was given %d %s", name, needed,
+            needed == 1 ? "axis" : "axes", sema_text(r->s, e->text), given, given == 1 ? "index" : "indices");
   return (Entity){0};
 }
 
 /* The leading arguments are indices; the last `values` are not. */
-static bool resolve_method_arguments(Sema *s, Expr *e, const MethodCall *m, int *indices) {
+static bool resolve_method_arguments(Resolve *r, Expr *e, const MethodCall *m, int *indices) {
   const Entity *object = &m->object;
   int values = m->method->values, count = values + object->field.node->rank - object->field.indexed;
   Exprs list = e->list;
   if (list.count < values) {
-    fail_count(s, e, m->method->name, count, count);
+    fail_count(r, e, m->method->name, count, count);
     return false;
   }
   list.count -= values;
-  if (!resolve_indices(s, &list, indices)) return false;
-  const char *what = scratch_format(s->scratch, "an element of '%s'", object->name);
+  if (!resolve_indices(r, &list, indices)) return false;
+  const char *what = scratch_format(r->scratch, "an element of '%s'", object->name);
   for (int i = list.count; i < e->list.count; i++)
-    if (!resolve_value(s, e->list.items[i]) || !shape_check_given(s, e->list.items[i], object->shape, what))
+    if (!resolve_value(r, e->list.items[i]) || !shape_check_given(r, e->list.items[i], object->shape, what))
       return false;
-  return resolve_refuse_many(s, &e->list);
+  return resolve_refuse_many(r, &e->list);
 }
 
 /* A call of this method, which gives `shape` numbers of `type`; of none, it is a statement. */
@@ -240,41 +240,41 @@ static Entity method_entity(Expr *e, MethodCall m, Type type, Shape shape) {
   return (Entity){.kind = kind, .name = m.object.name, .shape = shape};
 }
 
-static Entity resolve_cell_call(Sema *s, Expr *e, const MethodCall *m) {
+static Entity resolve_cell_call(Resolve *r, Expr *e, const MethodCall *m) {
   const FieldRef *field = field_of(&m->object);
   /* a list is emptied as a whole */
   bool is_list = snode_has_lists(field->node) && m->method->op == IR_DEACTIVATE;
   int count, needed = field->node->rank - is_list - field->indexed;
-  if (!resolve_method_arguments(s, e, m, &count)) return (Entity){0};
-  if (count != needed) return resolve_fail_indices(s, e, m, needed, count);
+  if (!resolve_method_arguments(r, e, m, &count)) return (Entity){0};
+  if (count != needed) return resolve_fail_indices(r, e, m, needed, count);
   if (m->method->values) return method_entity(e, *m, field->type, m->object.shape);
   bool asks = m->method->form == METHOD_IS_ACTIVE;
   return method_entity(e, *m, asks ? TYPE(BOOL) : TYPE(NONE), (Shape){0});
 }
 
-static Entity resolve_element_call(Sema *s, Expr *e, const MethodCall *m) {
+static Entity resolve_element_call(Resolve *r, Expr *e, const MethodCall *m) {
   bool is_field = m->object.kind == ENTITY_FIELD;
   if (is_field && m->method->form == METHOD_CAS && !type_is_scalar(m->object.shape)) {
-    sema_fail(s, e, RG_ERROR_UNSUPPORTED, "keep what is compared in a field of its own",
+    sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "keep what is compared in a field of its own",
               "'%s' holds vectors, and several numbers cannot be compared and exchanged at once",
               m->object.name);
     return (Entity){0};
   }
-  if (is_field) return resolve_cell_call(s, e, m);
-  sema_fail(s, e, RG_ERROR_CALL, "call it on a field", "'%s' is an SNode and has no elements",
+  if (is_field) return resolve_cell_call(r, e, m);
+  sema_fail(r->s, e, RG_ERROR_CALL, "call it on a field", "'%s' is an SNode and has no elements",
             m->object.name);
   return (Entity){0};
 }
 
-static Entity resolve_whole_call(Sema *s, Expr *e, const MethodCall *m) {
+static Entity resolve_whole_call(Resolve *r, Expr *e, const MethodCall *m) {
   const char *name = m->method->name;
-  if (e->list.count) return fail_count(s, e, name, 0, 0);
+  if (e->list.count) return fail_count(r, e, name, 0, 0);
   if (m->object.field.indexed) {
-    sema_fail(s, e, RG_ERROR_CALL, "call it on the field itself", "'%s' concerns all cells", name);
+    sema_fail(r->s, e, RG_ERROR_CALL, "call it on the field itself", "'%s' concerns all cells", name);
     return (Entity){0};
   }
-  if (s->loop) {
-    sema_fail(s, e, RG_ERROR_CALL, "call it before or after the loop",
+  if (r->loop) {
+    sema_fail(r->s, e, RG_ERROR_CALL, "call it before or after the loop",
               "'%s' cannot be called inside a parallel loop", name);
     return (Entity){0};
   }
@@ -287,23 +287,23 @@ static Entity loop_entity(Expr *e, const MethodCall *m) {
   return (Entity){.kind = ENTITY_LOOP, .name = m->object.name, .shape = m->object.shape};
 }
 
-static Entity resolve_list_call(Sema *s, Expr *e, MethodCall m) {
+static Entity resolve_list_call(Resolve *r, Expr *e, MethodCall m) {
   Shape shape;
   Type type;
-  if (!resolve_list(s, e, &m, &type, &shape)) return (Entity){0};
+  if (!resolve_list(r, e, &m, &type, &shape)) return (Entity){0};
   return method_entity(e, m, type, shape);
 }
 
-static Entity resolve_object_call(Sema *s, Expr *e, const MethodCall *m) {
+static Entity resolve_object_call(Resolve *r, Expr *e, const MethodCall *m) {
   const char *name = m->method->name;
   switch (m->method->form) {
-  case METHOD_RMW: case METHOD_CAS: return resolve_element_call(s, e, m);
-  case METHOD_TOPOLOGY: case METHOD_IS_ACTIVE: return resolve_cell_call(s, e, m);
-  case METHOD_COUNT: case METHOD_CLEAR: return resolve_whole_call(s, e, m);
-  case METHOD_LIST: return resolve_list_call(s, e, *m);
+  case METHOD_RMW: case METHOD_CAS: return resolve_element_call(r, e, m);
+  case METHOD_TOPOLOGY: case METHOD_IS_ACTIVE: return resolve_cell_call(r, e, m);
+  case METHOD_COUNT: case METHOD_CLEAR: return resolve_whole_call(r, e, m);
+  case METHOD_LIST: return resolve_list_call(r, e, *m);
   case METHOD_ACTIVE: case METHOD_MODIFIER: case METHOD_ITEMS: return loop_entity(e, m);
   case METHOD_OUTSIDE:
-    sema_fail(s, e, RG_ERROR_CALL,
+    sema_fail(r->s, e, RG_ERROR_CALL,
               !strcmp(name, "get") || !strcmp(name, "set") ? "inside a kernel read and write x[i][j]"
                                                            : "call it outside the kernel",
               "'%s' is for Lua, outside of kernels", name);
@@ -312,47 +312,47 @@ static Entity resolve_object_call(Sema *s, Expr *e, const MethodCall *m) {
   return (Entity){0};
 }
 
-static Entity fail_object(Sema *s, Expr *e, const Entity *object) {
-  const char *name = sema_text(s, e->text), *what = object->name ? object->name : sema_source(s, e->left);
+static Entity fail_object(Resolve *r, Expr *e, const Entity *object) {
+  const char *name = sema_text(r->s, e->text), *what = object->name ? object->name : sema_source(r->s, e->left);
   if (object->kind == ENTITY_ELEMENT && method_find(e->text))
-    sema_fail(s, e, RG_ERROR_CALL, scratch_format(s->scratch, "write %s:%s(i, .., v)", object->name, name),
-              "'%s' is the element itself: methods belong to the field", sema_source(s, e->left));
+    sema_fail(r->s, e, RG_ERROR_CALL, scratch_format(r->scratch, "write %s:%s(i, .., v)", object->name, name),
+              "'%s' is the element itself: methods belong to the field", sema_source(r->s, e->left));
   else
-    sema_fail(s, e, RG_ERROR_CALL, NULL, "'%s' is no field or SNode and has no method '%s'", what, name);
+    sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' is no field or SNode and has no method '%s'", what, name);
   return (Entity){0};
 }
 
 /* object:name(..) where the object is a Lua table: its function, given the table first. */
-static Entity resolve_table_call(Sema *s, Expr *e, const Entity *object) {
-  Entity callee = table_member(s, e, object, e->text);
-  if (s->failed) return (Entity){0};
-  if (callee.kind == ENTITY_FUNCTION) return resolve_inline_call(s, e, callee, e->left);
-  sema_fail(s, e, RG_ERROR_CALL, NULL, "'%s' of '%s' is no function", sema_text(s, e->text), object->name);
+static Entity resolve_table_call(Resolve *r, Expr *e, const Entity *object) {
+  Entity callee = table_member(r, e, object, e->text);
+  if (r->s->failed) return (Entity){0};
+  if (callee.kind == ENTITY_FUNCTION) return resolve_inline_call(r, e, callee, e->left);
+  sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' of '%s' is no function", sema_text(r->s, e->text), object->name);
   return (Entity){0};
 }
 
 /* `v:norm()` is rg.norm(v). */
-static Entity resolve_vector_method(Sema *s, Expr *e, const Entity *object) {
+static Entity resolve_vector_method(Resolve *r, Expr *e, const Entity *object) {
   const Builtin *builtin = builtin_method(e->text);
-  if (builtin && builtin->form == FORM_DECOMPOSE) return decompose_call(s, e, builtin);
-  if (builtin) return resolve_known(s, e, builtin);
-  sema_fail(s, e, RG_ERROR_CALL,
-            suggest_vector_member(s, e->text, true), "%s has no method '%s'", shape_text(s, object->shape), sema_text(s, e->text));
+  if (builtin && builtin->form == FORM_DECOMPOSE) return decompose_call(r, e, builtin);
+  if (builtin) return resolve_known(r, e, builtin);
+  sema_fail(r->s, e, RG_ERROR_CALL,
+            suggest_vector_member(r, e->text, true), "%s has no method '%s'", shape_text(r->s, object->shape), sema_text(r->s, e->text));
   return (Entity){0};
 }
 
-Entity resolve_method(Sema *s, Expr *e) {
-  Entity object = resolve_expr(s, e->left);
-  if (object.kind == ENTITY_TABLE) return resolve_table_call(s, e, &object);
+Entity resolve_method(Resolve *r, Expr *e) {
+  Entity object = resolve_expr(r, e->left);
+  if (object.kind == ENTITY_TABLE) return resolve_table_call(r, e, &object);
   bool is_value = object.kind == ENTITY_VALUE || object.kind == ENTITY_LIVE || object.kind == ENTITY_ELEMENT ||
                   object.kind == ENTITY_PART;
-  if (is_value && !type_is_scalar(object.shape)) return resolve_vector_method(s, e, &object);
+  if (is_value && !type_is_scalar(object.shape)) return resolve_vector_method(r, e, &object);
   if (object.kind == ENTITY_NONE) return object;
   if (object.kind == ENTITY_LOOP) {
-    sema_fail(s, e, RG_ERROR_CALL, suggest_modifier(s, e->text), "a loop has no ':%s()'", sema_text(s, e->text));
+    sema_fail(r->s, e, RG_ERROR_CALL, suggest_modifier(r, e->text), "a loop has no ':%s()'", sema_text(r->s, e->text));
     return (Entity){0};
   }
-  if (object.kind != ENTITY_FIELD && object.kind != ENTITY_NODE) return fail_object(s, e, &object);
+  if (object.kind != ENTITY_FIELD && object.kind != ENTITY_NODE) return fail_object(r, e, &object);
   MethodCall m = {.method = method_find(e->text), .object = object};
-  return m.method ? resolve_object_call(s, e, &m) : fail_method(s, e, &object);
+  return m.method ? resolve_object_call(r, e, &m) : fail_method(r, e, &object);
 }

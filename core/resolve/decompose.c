@@ -165,33 +165,33 @@ static void write_polar_2(Writer *w) {
 
 /* -- the call ------------------------------------------------------------------------------------------------------- */
 
-static Ast *write_function(Sema *s, const Builtin *builtin, int size) {
+static Ast *write_function(Resolve *r, const Builtin *builtin, int size) {
   Writer w = {.size = size};
-  strbuf_init(&w.out, s->scratch);
+  strbuf_init(&w.out, r->scratch);
   if (!strcmp(builtin->name, "rg.sym_eig")) write_eigen(&w);
   else if (!strcmp(builtin->name, "rg.svd")) write_singular(&w, "u, s, v");
   else if (size == 2) write_polar_2(&w);
   else write_singular(&w, "u * v:transpose(), v * s * v:transpose()");
-  Source *source = source_create(s->scratch, str_of(strbuf_end(&w.out)), builtin->name, 1);
-  return parse_kernel_text(source, s->err);
+  Source *source = source_create(r->scratch, str_of(strbuf_end(&w.out)), builtin->name, 1);
+  return parse_kernel_text(source, r->s->err);
 }
 
-Entity decompose_call(Sema *s, Expr *e, const Builtin *builtin) {
+Entity decompose_call(Resolve *r, Expr *e, const Builtin *builtin) {
   Expr *self = e->kind == AST_METHOD ? e->left : NULL;
   if (e->inlined) return *&e->entity; /* read once already */
   if (e->list.count != (self ? 0 : 1)) {
-    sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes one matrix", builtin->name);
+    sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes one matrix", builtin->name);
     return (Entity){0};
   }
   Expr *matrix = self ? self : e->list.items[0];
-  if (!resolve_value(s, matrix)) return (Entity){0};
+  if (!resolve_value(r, matrix)) return (Entity){0};
   Shape shape = shape_of(matrix);
   if (!type_is_matrix(shape) || type_rows(shape) != type_cols(shape)) {
-    sema_fail(s, matrix, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' takes a square matrix, and this is %s", builtin->name,
-              shape_text(s, shape));
+    sema_fail(r->s, matrix, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' takes a square matrix, and this is %s", builtin->name,
+              shape_text(r->s, shape));
     return (Entity){0};
   }
-  Ast *ast = write_function(s, builtin, type_rows(shape));
+  Ast *ast = write_function(r, builtin, type_rows(shape));
   if (!ast) return (Entity){0};
-  return resolve_inline_call(s, e, resolve_function(builtin->name, ast->function, ast->source), self);
+  return resolve_inline_call(r, e, resolve_function(builtin->name, ast->function, ast->source), self);
 }

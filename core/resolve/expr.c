@@ -6,55 +6,55 @@ static Entity value_entity(void) { return (Entity){.kind = ENTITY_VALUE}; }
 
 /* -- values ---------------------------------------------------------------------------------------------- */
 
-static bool fail_other(Sema *s, Expr *e, const Entity *entity) {
-  const char *name = entity->name ? entity->name : sema_source(s, e);
+static bool fail_other(Resolve *r, Expr *e, const Entity *entity) {
+  const char *name = entity->name ? entity->name : sema_source(r->s, e);
   if (entity->kind == ENTITY_TABLE)
-    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "name what is in it, by its full path: 'self.dt'",
+    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "name what is in it, by its full path: 'self.dt'",
                      "'%s' is a table, which is no value in a kernel", name);
   if (entity->kind == ENTITY_FUNCTION)
-    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, NULL,
+    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, NULL,
                      "'%s' is a function, which is no value in a kernel", name);
   switch (entity->other.value) {
   case VALUE_NIL:
     if (entity->other.source.is_parameter)
-      return sema_fail(s, e, RG_ERROR_NAME_NIL, "the launch has to give it", "the argument '%s' is nil", name);
-    return sema_fail(s, e, RG_ERROR_NAME_NIL, "it must have a value when the kernel is launched", "'%s' is nil", name);
+      return sema_fail(r->s, e, RG_ERROR_NAME_NIL, "the launch has to give it", "the argument '%s' is nil", name);
+    return sema_fail(r->s, e, RG_ERROR_NAME_NIL, "it must have a value when the kernel is launched", "'%s' is nil", name);
   case VALUE_STRING:
-    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "the values of a kernel are numbers and booleans",
+    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "the values of a kernel are numbers and booleans",
                      "'%s' is a string, and strings do not exist in kernels", name);
   default:
-    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, NULL, "'%s' is %s, which is no value in a kernel",
+    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, NULL, "'%s' is %s, which is no value in a kernel",
                      name, entity->other.what);
   }
 }
 
-static bool fail_no_value(Sema *s, Expr *e, const Entity *entity) {
+static bool fail_no_value(Resolve *r, Expr *e, const Entity *entity) {
   switch (entity->kind) {
   case ENTITY_FIELD:
-    return sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s: an element needs %d %s, here %s %d",
+    return sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s: an element needs %d %s, here %s %d",
                      entity->name, entity->field.node->rank, entity->field.node->rank == 1 ? "axis" : "axes", entity->field.node->rank,
                      entity->field.node->rank == 1 ? "index" : "indices", entity->field.indexed == 1 ? "is" : "are",
                      entity->field.indexed);
   case ENTITY_NODE:
-    return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "the elements are in its fields", "'%s' is an SNode, not a number",
+    return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "the elements are in its fields", "'%s' is an SNode, not a number",
                      entity->name);
   case ENTITY_TYPE:
-    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "call it to convert a number: rg.i32(x)",
+    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "call it to convert a number: rg.i32(x)",
                      "'%s' is a type, not a number", entity->name);
   case ENTITY_BUILTIN:
-    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, NULL, "'%s' is a function, not a number", entity->name);
+    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, NULL, "'%s' is a function, not a number", entity->name);
   case ENTITY_LOOP:
-    return sema_fail(s, e, RG_ERROR_LOOP, "write: for i in .. do", "this stands only in the head of a loop");
+    return sema_fail(r->s, e, RG_ERROR_LOOP, "write: for i in .. do", "this stands only in the head of a loop");
   case ENTITY_VOID:
-    return sema_fail(s, e, RG_ERROR_CALL, NULL, "'%s' gives no value", sema_text(s, e->text));
-  default: return fail_other(s, e, entity);
+    return sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' gives no value", sema_text(r->s, e->text));
+  default: return fail_other(r, e, entity);
   }
 }
 
-bool resolve_value(Sema *s, Expr *e) {
-  Entity entity = resolve_expr(s, e);
+bool resolve_value(Resolve *r, Expr *e) {
+  Entity entity = resolve_expr(r, e);
   if (entity.kind == ENTITY_SHAPE) {
-    entity = extent_vector(s, e, &entity);
+    entity = extent_vector(r, e, &entity);
     e->entity = entity; /* the table may have moved */
   }
   switch (entity.kind) {
@@ -64,102 +64,102 @@ bool resolve_value(Sema *s, Expr *e) {
   case ENTITY_ELEMENT:
   case ENTITY_PART: return true;
   case ENTITY_NONE: return false;
-  default: return !s->failed && fail_no_value(s, e, &entity);
+  default: return !r->s->failed && fail_no_value(r, e, &entity);
   }
 }
 
-bool resolve_scalar(Sema *s, Expr *e) { return resolve_value(s, e) && resolve_check_scalar(s, e); }
+bool resolve_scalar(Resolve *r, Expr *e) { return resolve_value(r, e) && resolve_check_scalar(r, e); }
 
-bool resolve_check_scalar(Sema *s, Expr *e) {
+bool resolve_check_scalar(Resolve *r, Expr *e) {
   return type_is_scalar(shape_of(e)) ||
-         sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "take one number of it: v.x", "a number stands here, and this is %s",
-                   shape_text(s, shape_of(e)));
+         sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "take one number of it: v.x", "a number stands here, and this is %s",
+                   shape_text(r->s, shape_of(e)));
 }
 
 static Entity shaped_entity(Shape shape) { return (Entity){.kind = ENTITY_VALUE, .shape = shape}; }
 
-static Entity resolve_unary(Sema *s, Expr *e) {
-  bool ok = e->op == AST_NOT ? resolve_scalar(s, e->left) : resolve_value(s, e->left);
+static Entity resolve_unary(Resolve *r, Expr *e) {
+  bool ok = e->op == AST_NOT ? resolve_scalar(r, e->left) : resolve_value(r, e->left);
   return ok ? shaped_entity(shape_of(e->left)) : (Entity){0};
 }
 
 /* -- names ----------------------------------------------------------------------------------------------- */
 
-static Entity fail_reduced(Sema *s, Expr *e) {
-  const char *name = sema_text(s, e->local->name);
-  sema_fail(s, e, RG_ERROR_REDUCTION, "read it after the loop, or keep the iteration's own value in another local",
+static Entity fail_reduced(Resolve *r, Expr *e) {
+  const char *name = sema_text(r->s, e->local->name);
+  sema_fail(r->s, e, RG_ERROR_REDUCTION, "read it after the loop, or keep the iteration's own value in another local",
             "'%s' is gathered by this parallel loop and has no value inside it", name);
   return (Entity){0};
 }
 
 /* A helper before the kernel; it takes what the kernel takes. */
-static Entity resolve_helper(Sema *s, Expr *e) {
-  const Ast *ast = s->input->ast;
+static Entity resolve_helper(Resolve *r, Expr *e) {
+  const Ast *ast = r->input->ast;
   const AstFunction *text = NULL;
   for (int i = 0; i < ast->helpers.count; i++)
     if (ast->helpers.items[i]->locals.items[0] == e->ast->local) text = ast->helpers.items[i]->function;
-  return resolve_function(sema_text(s, e->text), text, ast->source);
+  return resolve_function(sema_text(r->s, e->text), text, ast->source);
 }
 
-static Entity resolve_local(Sema *s, Expr *e) {
+static Entity resolve_local(Resolve *r, Expr *e) {
   Local *local = e->local;
-  if (!local) return resolve_helper(s, e);
-  if (local->is_poisoned) sema_poison(s);
+  if (!local) return resolve_helper(r, e);
+  if (local->is_poisoned) sema_poison(r->s);
   if (local->is_alias) return local->alias;
-  if (s->loop && local->loop == 0 && local->reduced_in == s->loop) return fail_reduced(s, e);
+  if (r->loop && local->loop == 0 && local->reduced_in == r->loop) return fail_reduced(r, e);
   return shaped_entity(local->shape);
 }
 
-static Entity resolve_shape_of(Sema *s, Expr *e, Entity object, Str name) {
+static Entity resolve_shape_of(Resolve *r, Expr *e, Entity object, Str name) {
   if (str_is(name, "shape") || str_is(name, "offset")) {
     ShapeRef extent = {.node = object.field.node, .offset = object.field.offset,
                        .is_offset = str_is(name, "offset")};
     return (Entity){.kind = ENTITY_SHAPE, .name = object.name, .extent = extent};
   }
-  const char *text = sema_text(s, name);
-  sema_fail(s, e, RG_ERROR_NAME_UNKNOWN,
-            suggest_field_member(s, name, object.name), "'%s' has no '%s'", object.name, text);
+  const char *text = sema_text(r->s, name);
+  sema_fail(r->s, e, RG_ERROR_NAME_UNKNOWN,
+            suggest_field_member(r, name, object.name), "'%s' has no '%s'", object.name, text);
   return (Entity){0};
 }
 
-Entity resolve_member(Sema *s, Expr *e, Entity object, Str name) {
-  const char *text = sema_text(s, name);
+Entity resolve_member(Resolve *r, Expr *e, Entity object, Str name) {
+  const char *text = sema_text(r->s, name);
   switch (object.kind) {
   case ENTITY_NONE: return object;
   case ENTITY_FIELD: case ENTITY_NODE:
-    if (object.field.indexed == 0) return resolve_shape_of(s, e, object, name);
-    sema_fail(s, e, RG_ERROR_INDEX_COUNT,
-              scratch_format(s->scratch, "an element has %d indices", object.field.node->rank),
-              "'%s' is a row of '%s', and has no '%s'", sema_source(s, e->left), object.name, text);
+    if (object.field.indexed == 0) return resolve_shape_of(r, e, object, name);
+    sema_fail(r->s, e, RG_ERROR_INDEX_COUNT,
+              scratch_format(r->scratch, "an element has %d indices", object.field.node->rank),
+              "'%s' is a row of '%s', and has no '%s'", sema_source(r->s, e->left), object.name, text);
     return (Entity){0};
   case ENTITY_VALUE:
   case ENTITY_LIVE:
   case ENTITY_CONSTANT:
   case ENTITY_ELEMENT:
-  case ENTITY_PART: return shape_named_part(s, e, &object, name);
-  case ENTITY_SHAPE: return extent_member(s, e, &object, name);
-  case ENTITY_TABLE: return table_member(s, e, &object, name);
+  case ENTITY_PART: return shape_named_part(r, e, &object, name);
+  case ENTITY_SHAPE: return extent_member(r, e, &object, name);
+  case ENTITY_TABLE: return table_member(r, e, &object, name);
   default: break;
   }
-  sema_fail(s, e, RG_ERROR_UNSUPPORTED, "name captured things by their full path: 'self.grid.dt'",
+  sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "name captured things by their full path: 'self.grid.dt'",
             "kernels cannot look up '%s' here", text);
   return (Entity){0};
 }
 
 /* A parameter that is assigned is a variable, and no path leads behind it. */
-static bool is_behind_variable(Sema *s, const Expr *e) {
+static bool is_behind_variable(Resolve *r, const Expr *e) {
   while (e->kind == AST_FIELD) e = e->left;
   return e->kind == AST_LOCAL && !(e->local && e->local->is_alias);
 }
 
-static Entity resolve_field(Sema *s, Expr *e) {
+static Entity resolve_field(Resolve *r, Expr *e) {
   StrBuf name;
   int parameter;
-  strbuf_init(&name, s->scratch);
-  if (!is_behind_variable(s, e) && path_of(s->frame ? NULL : s->input->ast, e->ast, &name, &parameter))
-    return resolve_capture(s, e);
-  Entity object = resolve_expr(s, e->left);
-  return resolve_member(s, e, object, e->text);
+  strbuf_init(&name, r->scratch);
+  if (!is_behind_variable(r, e) && path_of(r->s->frame ? NULL : r->input->ast, e->ast, &name, &parameter))
+    return resolve_capture(r, e);
+  Entity object = resolve_expr(r, e->left);
+  return resolve_member(r, e, object, e->text);
 }
 
 /* -- indices --------------------------------------------------------------------------------------------- */
@@ -170,45 +170,45 @@ static bool has_keys(const AstExpr *table) {
   return false;
 }
 
-bool resolve_indices(Sema *s, Exprs *list, int *count) {
+bool resolve_indices(Resolve *r, Exprs *list, int *count) {
   *count = 0;
-  for (int i = 0; i < list->count && !s->failed; i++) {
+  for (int i = 0; i < list->count && !r->s->failed; i++) {
     Expr *index = list->items[i];
     if (index->kind != AST_TABLE) {
-      if (!resolve_value(s, index)) return false;
+      if (!resolve_value(r, index)) return false;
       if (type_is_matrix(shape_of(index)))
-        return sema_fail(s, index, RG_ERROR_TYPE_MISMATCH, NULL, "a matrix cannot be an index");
+        return sema_fail(r->s, index, RG_ERROR_TYPE_MISMATCH, NULL, "a matrix cannot be an index");
       *count += type_parts(shape_of(index));
       continue;
     }
     if (has_keys(index->ast))
-      return sema_fail(s, index, RG_ERROR_UNSUPPORTED, "write x[{i, j}]", "these indices have names");
-    for (int k = 0; k < index->list.count; k++) resolve_scalar(s, index->list.items[k]);
+      return sema_fail(r->s, index, RG_ERROR_UNSUPPORTED, "write x[{i, j}]", "these indices have names");
+    for (int k = 0; k < index->list.count; k++) resolve_scalar(r, index->list.items[k]);
     *count += index->list.count;
   }
-  return !s->failed;
+  return !r->s->failed;
 }
 
 /* A field without axes has one element, `x[0]`. */
-static Entity resolve_only_element(Sema *s, Expr *e, Entity field, int count) {
+static Entity resolve_only_element(Resolve *r, Expr *e, Entity field, int count) {
   double index;
   if (count == 1 && e->list.items[0]->kind != AST_TABLE && sema_is_constant(e->list.items[0], &index) && index == 0) {
     field.kind = ENTITY_ELEMENT;
     return field;
   }
-  sema_fail(s, e, RG_ERROR_INDEX_COUNT, scratch_format(s->scratch, "write %s[0]", field.name),
+  sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, scratch_format(r->scratch, "write %s[0]", field.name),
             "'%s' has no axes and one element", field.name);
   return (Entity){0};
 }
 
-static Entity resolve_element(Sema *s, Expr *e, Entity field) {
+static Entity resolve_element(Resolve *r, Expr *e, Entity field) {
   int count;
-  if (!resolve_indices(s, &e->list, &count)) return (Entity){0};
+  if (!resolve_indices(r, &e->list, &count)) return (Entity){0};
   int rank = field.field.node->rank;
-  if (rank == 0) return resolve_only_element(s, e, field, count);
+  if (rank == 0) return resolve_only_element(r, e, field, count);
   field.field.indexed += count;
   if (field.field.indexed > rank) {
-    sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, here are %d indices", field.name, rank,
+    sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, here are %d indices", field.name, rank,
               rank == 1 ? "axis" : "axes", field.field.indexed);
     return (Entity){0};
   }
@@ -216,26 +216,26 @@ static Entity resolve_element(Sema *s, Expr *e, Entity field) {
   return field;
 }
 
-static Entity resolve_index(Sema *s, Expr *e) {
-  Entity object = resolve_expr(s, e->left);
-  const char *name = object.name ? object.name : sema_source(s, e->left);
+static Entity resolve_index(Resolve *r, Expr *e) {
+  Entity object = resolve_expr(r, e->left);
+  const char *name = object.name ? object.name : sema_source(r->s, e->left);
   if (object.kind != ENTITY_FIELD && object.kind != ENTITY_TYPE && !type_is_scalar(object.shape))
-    return shape_indexed_part(s, e, &object);
+    return shape_indexed_part(r, e, &object);
   switch (object.kind) {
   case ENTITY_NONE: return object;
-  case ENTITY_FIELD: return resolve_element(s, e, object);
-  case ENTITY_SHAPE: return extent_indexed(s, e, &object);
+  case ENTITY_FIELD: return resolve_element(r, e, object);
+  case ENTITY_SHAPE: return extent_indexed(r, e, &object);
   case ENTITY_ELEMENT:
-    sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, here are more indices", name, object.field.node->rank,
+    sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, here are more indices", name, object.field.node->rank,
               object.field.node->rank == 1 ? "axis" : "axes");
     break;
   case ENTITY_NODE:
-    sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "the elements are in its fields", "'%s' is an SNode and has no elements",
+    sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "the elements are in its fields", "'%s' is an SNode and has no elements",
               name);
     break;
-  case ENTITY_TABLE: return table_item(s, e, &object);
-  case ENTITY_FUNCTION: case ENTITY_OTHER: fail_other(s, e->left, &object); break;
-  default: sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' is no field, so it cannot be indexed", name); break;
+  case ENTITY_TABLE: return table_item(r, e, &object);
+  case ENTITY_FUNCTION: case ENTITY_OTHER: fail_other(r, e->left, &object); break;
+  default: sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' is no field, so it cannot be indexed", name); break;
   }
   return (Entity){0};
 }
@@ -243,126 +243,126 @@ static Entity resolve_index(Sema *s, Expr *e) {
 /* -- operators ------------------------------------------------------------------------------------------- */
 
 /* The extent of the first axis, as `#x` counts it. */
-static Entity length_of_field(Sema *s, Expr *e, const Entity *object) {
+static Entity length_of_field(Resolve *r, Expr *e, const Entity *object) {
   const FieldRef *field = field_of(object);
   const SNode *node = field->node;
   int axis = field->indexed;
   if (axis >= node->rank) {
-    sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'#' takes a field or an SNode with axes");
+    sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'#' takes a field or an SNode with axes");
     return (Entity){0};
   }
   if (!snode_is_unbounded(node, axis)) return extent_constant(node->shape[axis]);
-  sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "loop over its active cells, or count() them",
+  sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "loop over its active cells, or count() them",
             "'#' has no answer: axis '%c' of '%s' belongs to a hash and has no ends",
             'i' + node->level_axes[axis], object->name);
   return (Entity){0};
 }
 
-static Entity resolve_length(Sema *s, Expr *e) {
+static Entity resolve_length(Resolve *r, Expr *e) {
   int64_t length;
-  Entity object = resolve_expr(s, e->left);
+  Entity object = resolve_expr(r, e->left);
   switch (object.kind) {
-  case ENTITY_FIELD: case ENTITY_NODE: return length_of_field(s, e, &object);
+  case ENTITY_FIELD: case ENTITY_NODE: return length_of_field(r, e, &object);
   case ENTITY_SHAPE: return extent_constant(extent_count(&object));
   case ENTITY_TABLE:
-    return table_length(s, e->left, &object, &length) ? extent_constant(length) : (Entity){0};
-  case ENTITY_FUNCTION: case ENTITY_OTHER: fail_other(s, e->left, &object); break;
-  default: sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'#' takes a field or an SNode with axes"); break;
+    return table_length(r, e->left, &object, &length) ? extent_constant(length) : (Entity){0};
+  case ENTITY_FUNCTION: case ENTITY_OTHER: fail_other(r, e->left, &object); break;
+  default: sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'#' takes a field or an SNode with axes"); break;
   }
   return (Entity){0};
 }
 
 /* Of `c and a or b` and `c ? a : b`: conditions are bools, the arms of one shape. */
-static bool shape_choice(Sema *s, Expr *e, Shape *shape) {
+static bool shape_choice(Resolve *r, Expr *e, Shape *shape) {
   Expr *a = e->kind == AST_TERNARY ? e->right : e->left, *b = e->kind == AST_TERNARY ? e->third : e->right;
   *shape = shape_of(b);
-  if (e->kind == AST_TERNARY && !resolve_check_scalar(s, e->left)) return false;
-  if (e->kind == AST_AND) return resolve_check_scalar(s, a);
+  if (e->kind == AST_TERNARY && !resolve_check_scalar(r, e->left)) return false;
+  if (e->kind == AST_AND) return resolve_check_scalar(r, a);
   return type_equal(shape_of(a), *shape) ||
-         sema_fail(s, b, RG_ERROR_TYPE_MISMATCH, NULL, "one side of this choice is %s, the other %s",
-                   shape_text(s, shape_of(a)), shape_text(s, *shape));
+         sema_fail(r->s, b, RG_ERROR_TYPE_MISMATCH, NULL, "one side of this choice is %s, the other %s",
+                   shape_text(r->s, shape_of(a)), shape_text(r->s, *shape));
 }
 
-static Entity resolve_operands(Sema *s, Expr *e) {
+static Entity resolve_operands(Resolve *r, Expr *e) {
   if (e->op == AST_CONCAT) {
-    sema_fail(s, e, RG_ERROR_UNSUPPORTED, "the values of a kernel are numbers and booleans",
+    sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "the values of a kernel are numbers and booleans",
               "strings do not exist in kernels");
     return (Entity){0};
   }
   Expr *operands[] = {e->left, e->right, e->third};
   for (int i = 0; i < 3; i++)
-    if (operands[i] && !resolve_value(s, operands[i])) return (Entity){0};
+    if (operands[i] && !resolve_value(r, operands[i])) return (Entity){0};
   Shape shape;
-  bool ok = e->kind == AST_BINARY ? shape_binary(s, e, &shape) : shape_choice(s, e, &shape);
+  bool ok = e->kind == AST_BINARY ? shape_binary(r, e, &shape) : shape_choice(r, e, &shape);
   return ok ? shaped_entity(shape) : (Entity){0};
 }
 
-static Entity refuse(Sema *s, Expr *e, const char *hint, const char *sentence) {
-  sema_fail(s, e, RG_ERROR_UNSUPPORTED, hint, "%s", sentence);
+static Entity refuse(Resolve *r, Expr *e, const char *hint, const char *sentence) {
+  sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, hint, "%s", sentence);
   return (Entity){0};
 }
 
-static Entity resolve_new(Sema *s, Expr *e) {
+static Entity resolve_new(Resolve *r, Expr *e) {
   switch (e->kind) {
   case AST_TRUE: case AST_FALSE: case AST_NUMBER: return value_entity();
-  case AST_LOCAL: return resolve_local(s, e);
-  case AST_GLOBAL: return resolve_capture(s, e);
-  case AST_FIELD: return resolve_field(s, e);
-  case AST_INDEX: return resolve_index(s, e);
-  case AST_CALL: return resolve_call(s, e);
-  case AST_METHOD: return resolve_method(s, e);
-  case AST_UNARY: return e->op == AST_LEN ? resolve_length(s, e) : resolve_unary(s, e);
-  case AST_BINARY: case AST_AND: case AST_OR: case AST_TERNARY: return resolve_operands(s, e);
-  case AST_PAREN: return resolve_expr(s, e->left);
-  case AST_NIL: return refuse(s, e, "numbers and booleans always have a value", "nil does not exist in kernels");
+  case AST_LOCAL: return resolve_local(r, e);
+  case AST_GLOBAL: return resolve_capture(r, e);
+  case AST_FIELD: return resolve_field(r, e);
+  case AST_INDEX: return resolve_index(r, e);
+  case AST_CALL: return resolve_call(r, e);
+  case AST_METHOD: return resolve_method(r, e);
+  case AST_UNARY: return e->op == AST_LEN ? resolve_length(r, e) : resolve_unary(r, e);
+  case AST_BINARY: case AST_AND: case AST_OR: case AST_TERNARY: return resolve_operands(r, e);
+  case AST_PAREN: return resolve_expr(r, e->left);
+  case AST_NIL: return refuse(r, e, "numbers and booleans always have a value", "nil does not exist in kernels");
   case AST_STRING:
-    return refuse(s, e, "the values of a kernel are numbers and booleans", "strings do not exist in kernels");
-  case AST_VARARG: return refuse(s, e, "name each parameter", "kernels take no variable arguments");
+    return refuse(r, e, "the values of a kernel are numbers and booleans", "strings do not exist in kernels");
+  case AST_VARARG: return refuse(r, e, "name each parameter", "kernels take no variable arguments");
   case AST_FUNCTION:
-    return refuse(s, e, "declare it before the kernel, and call it", "functions cannot be made inside a kernel");
-  case AST_TABLE: return refuse(s, e, "use locals, one per value, or a vector: rg.vec2(a, b)", "tables are no values in kernels");
+    return refuse(r, e, "declare it before the kernel, and call it", "functions cannot be made inside a kernel");
+  case AST_TABLE: return refuse(r, e, "use locals, one per value, or a vector: rg.vec2(a, b)", "tables are no values in kernels");
   }
   return (Entity){0};
 }
 
-Entity resolve_expr(Sema *s, Expr *e) {
-  if (s->failed) return (Entity){0};
-  Entity entity = resolve_new(s, e);
-  return *&e->entity = s->failed ? (Entity){0} : entity;
+Entity resolve_expr(Resolve *r, Expr *e) {
+  if (r->s->failed) return (Entity){0};
+  Entity entity = resolve_new(r, e);
+  return *&e->entity = r->s->failed ? (Entity){0} : entity;
 }
 
 /* -- types ----------------------------------------------------------------------------------------------- */
 
-static Type fail_type(Sema *s, Expr *annotation, const char *name) {
-  sema_fail(s, annotation, RG_ERROR_TYPE_UNKNOWN, suggest_type(s, name), "'%s' is no type", name);
+static Type fail_type(Resolve *r, Expr *annotation, const char *name) {
+  sema_fail(r->s, annotation, RG_ERROR_TYPE_UNKNOWN, suggest_type(r, name), "'%s' is no type", name);
   return TYPE(NONE);
 }
 
 /* `vec(5, f64)`, `rg.mat(3, 2, f32)`: the last name decides, as nothing else can be called here. */
-static Type resolve_shaped(Sema *s, Expr *annotation) {
-  Entity made = resolve_type_call(s, annotation, annotation->left->text);
+static Type resolve_shaped(Resolve *r, Expr *annotation) {
+  Entity made = resolve_type_call(r, annotation, annotation->left->text);
   return made.kind == ENTITY_TYPE ? type_shaped(made.type, made.shape) : TYPE(NONE);
 }
 
-static Type find_type(Sema *s, Expr *annotation) {
+static Type find_type(Resolve *r, Expr *annotation) {
   Type type;
   if (annotation->kind == AST_GLOBAL && type_parse_any(annotation->text, &type)) return type;
-  if (annotation->kind == AST_CALL) return resolve_shaped(s, annotation);
+  if (annotation->kind == AST_CALL) return resolve_shaped(r, annotation);
   StrBuf name;
   int parameter;
-  strbuf_init(&name, s->scratch);
-  path_of(s->frame ? NULL : s->input->ast, annotation->ast, &name, &parameter);
-  SemaPath path = {.name = str_of(strbuf_end(&name)), .function = s->frame ? s->frame->number : 0};
-  int number = path_find(s, &path);
-  bool is_type = number >= 0 && s->input->captures[number].kind == VALUE_TYPE;
-  if (!is_type) return fail_type(s, annotation, strbuf_end(&name));
-  type_parse_any(str_of(s->input->captures[number].name), &type);
+  strbuf_init(&name, r->scratch);
+  path_of(r->s->frame ? NULL : r->input->ast, annotation->ast, &name, &parameter);
+  SemaPath path = {.name = str_of(strbuf_end(&name)), .function = r->s->frame ? r->s->frame->number : 0};
+  int number = path_find(r, &path);
+  bool is_type = number >= 0 && r->input->captures[number].kind == VALUE_TYPE;
+  if (!is_type) return fail_type(r, annotation, strbuf_end(&name));
+  type_parse_any(str_of(r->input->captures[number].name), &type);
   return type;
 }
 
 /* A type's name, or a name that leads to a type: that of one number, and how many there are. */
-Type resolve_type(Sema *s, const AstExpr *annotation, Shape *shape) {
-  Type type = find_type(s, build_expr(s, annotation));
+Type resolve_type(Resolve *r, const AstExpr *annotation, Shape *shape) {
+  Type type = find_type(r, build_expr(r, annotation));
   *shape = type_shape(type);
   return type_element(type);
 }

@@ -20,20 +20,20 @@ static int64_t extent_of(const Entity *shape, int k) {
   return extent->node->shape[axis];
 }
 
-Entity extent_vector(Sema *s, Expr *e, const Entity *shape) {
+Entity extent_vector(Resolve *r, Expr *e, const Entity *shape) {
   Exprs numbers = {0};
   int count = extent_count(shape);
   bool is_wide = false;
   for (int k = 0; k < count; k++) {
     is_wide |= extent_of(shape, k) > INT32_MAX || extent_of(shape, k) < -INT32_MAX;
-    vec_push(s->scratch, &numbers, literal_integer(s, e->ast, extent_of(shape, k)));
+    vec_push(r->scratch, &numbers, literal_integer(r, e->ast, extent_of(shape, k)));
   }
   if (count == 1) {
     *e = (Expr){.kind = AST_PAREN, .op = AST_NO_OP, .pos = e->pos, .width = e->width, .ast = e->ast, .left = numbers.items[0]};
     return (Entity){.kind = ENTITY_VALUE};
   }
   if (count == 0) {
-    sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has no axes, so its %s has no numbers", shape->name,
+    sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has no axes, so its %s has no numbers", shape->name,
               shape->extent.is_offset ? "offset" : "shape");
     return (Entity){0};
   }
@@ -41,14 +41,14 @@ Entity extent_vector(Sema *s, Expr *e, const Entity *shape) {
   return resolve_converted(e, is_wide ? TYPE(I64) : TYPE(I32), type_make_shape(count, 1));
 }
 
-static Entity fail_axis(Sema *s, Expr *e, const Entity *shape) {
+static Entity fail_axis(Resolve *r, Expr *e, const Entity *shape) {
   int rank = extent_count(shape);
-  sema_fail(s, e, RG_ERROR_INDEX_RANGE, "indices start at 0", "'%s' has %d %s", shape->name, rank, rank == 1 ? "axis" : "axes");
+  sema_fail(r->s, e, RG_ERROR_INDEX_RANGE, "indices start at 0", "'%s' has %d %s", shape->name, rank, rank == 1 ? "axis" : "axes");
   return (Entity){0};
 }
 
 /* `x.shape.x`, `x.shape.yx` */
-Entity extent_member(Sema *s, Expr *e, const Entity *shape, Str name) {
+Entity extent_member(Resolve *r, Expr *e, const Entity *shape, Str name) {
   Entity part = *shape;
   const Parts *axes = &shape->extent.axes;
   uint8_t *at = part.extent.axes.at;
@@ -58,22 +58,22 @@ Entity extent_member(Sema *s, Expr *e, const Entity *shape, Str name) {
   for (int k = 0; k < count && axes->count; k++) at[k] = axes->at[at[k]];
   part.extent.axes.count = count;
   if (count) return part;
-  if (shape_is_swizzle(name)) return fail_axis(s, e, shape);
-  sema_fail(s, e, RG_ERROR_NAME_UNKNOWN, "components are x y z w, or a number: x.shape[0]", "a %s has no '%s'",
-            shape->extent.is_offset ? "offset" : "shape", sema_text(s, name));
+  if (shape_is_swizzle(name)) return fail_axis(r, e, shape);
+  sema_fail(r->s, e, RG_ERROR_NAME_UNKNOWN, "components are x y z w, or a number: x.shape[0]", "a %s has no '%s'",
+            shape->extent.is_offset ? "offset" : "shape", sema_text(r->s, name));
   return (Entity){0};
 }
 
-Entity extent_indexed(Sema *s, Expr *e, const Entity *shape) {
+Entity extent_indexed(Resolve *r, Expr *e, const Entity *shape) {
   double axis;
   int count = extent_count(shape);
   if (e->list.count == 1 && sema_is_constant(e->list.items[0], &axis))
-    return axis >= 0 && axis < count && axis == (int)axis ? extent_constant(extent_of(shape, (int)axis)) : fail_axis(s, e, shape);
+    return axis >= 0 && axis < count && axis == (int)axis ? extent_constant(extent_of(shape, (int)axis)) : fail_axis(r, e, shape);
   if (count == 1) {
-    sema_fail(s, e, RG_ERROR_INDEX_COUNT, "write x.shape[0]", "'%s' has 1 axis", shape->name);
+    sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, "write x.shape[0]", "'%s' has 1 axis", shape->name);
     return (Entity){0};
   }
-  if (!resolve_value(s, e->left)) return (Entity){0};
+  if (!resolve_value(r, e->left)) return (Entity){0};
   Entity vector = e->left->entity;
-  return shape_indexed_part(s, e, &vector);
+  return shape_indexed_part(r, e, &vector);
 }

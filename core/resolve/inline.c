@@ -7,14 +7,14 @@ enum { HIGHEST = 1500, MOST_EXPRESSIONS = 200000 }; /* of all that is written ou
 
 /* -- what the launch has to bring as well ------------------------------------------------------------------- */
 
-static Entity want_function(Sema *s, Expr *e, const Entity *callee) {
-  SemaWants *wants = s->input->wants;
-  if (wants && !wants->has_function && !s->failed) {
+static Entity want_function(Resolve *r, Expr *e, const Entity *callee) {
+  SemaWants *wants = r->input->wants;
+  if (wants && !wants->has_function && !r->s->failed) {
     wants->has_function = true;
     wants->function = callee->function.source;
   }
-  sema_fail(s, e, RG_ERROR_SOURCE, "write its statements here", "'%s' is a Lua function whose text is not known here",
-            callee->name ? callee->name : sema_source(s, e->left));
+  sema_fail(r->s, e, RG_ERROR_SOURCE, "write its statements here", "'%s' is a Lua function whose text is not known here",
+            callee->name ? callee->name : sema_source(r->s, e->left));
   return (Entity){0};
 }
 
@@ -26,32 +26,32 @@ static bool is_same_text(const Inline *in, const AstFunction *function, const So
          !memcmp(in->source->text.data, source->text.data, (size_t)source->text.length);
 }
 
-bool resolve_fail_size(Sema *s, Pos pos, int width) {
-  return sema_fail_pos(s, pos, width, RG_ERROR_UNSUPPORTED, "compute a part in a kernel of its own",
+bool resolve_fail_size(Resolve *r, Pos pos, int width) {
+  return sema_fail_pos(r->s, pos, width, RG_ERROR_UNSUPPORTED, "compute a part in a kernel of its own",
                        "this kernel is too large with its functions and static loops written out");
 }
 
-bool resolve_has_room(const Sema *s) { return s->expr_count <= MOST_EXPRESSIONS; }
+bool resolve_has_room(const Resolve *r) { return r->expr_count <= MOST_EXPRESSIONS; }
 
-static int height_around(const Sema *s) { return s->frame ? s->frame->height : s->input->ast->function->height; }
+static int height_around(const Resolve *r) { return r->s->frame ? r->s->frame->height : r->input->ast->function->height; }
 
-static bool check_callee(Sema *s, Expr *e, const Entity *callee, int arguments) {
+static bool check_callee(Resolve *r, Expr *e, const Entity *callee, int arguments) {
   const AstFunction *function = callee->function.text;
   const Source *source = callee->function.source_text;
   int inside = 0; /* calls of it that this one stands in: each knows its own constants, so they may end */
-  for (const Inline *in = s->frame; in; in = in->outer)
+  for (const Inline *in = r->s->frame; in; in = in->outer)
     if (is_same_text(in, function, source) && ++inside == MOST_INSIDE)
-      return sema_fail(s, e, RG_ERROR_NOT_YET, "write it as a loop, or end it by 'if rg.static(..)'",
+      return sema_fail(r->s, e, RG_ERROR_NOT_YET, "write it as a loop, or end it by 'if rg.static(..)'",
                        "'%s' calls itself over and over: %d calls inside each other are written out, and recursion at run time is not "
                        "compiled yet", callee->name, MOST_INSIDE - 1);
-  if (height_around(s) + function->height > HIGHEST || s->expr_count > MOST_EXPRESSIONS) return resolve_fail_size(s, e->pos, e->width);
+  if (height_around(r) + function->height > HIGHEST || r->expr_count > MOST_EXPRESSIONS) return resolve_fail_size(r, e->pos, e->width);
   if (function->has_varargs)
-    return sema_fail(s, e, RG_ERROR_UNSUPPORTED, "name each parameter", "'%s' takes variable arguments, which kernels do not", callee->name);
+    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "name each parameter", "'%s' takes variable arguments, which kernels do not", callee->name);
   int count = function->parameters.count;
   if (arguments != count) {
-    sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d %s, here %s %d", callee->name, count,
+    sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d %s, here %s %d", callee->name, count,
               count == 1 ? "argument" : "arguments", arguments == 1 ? "is" : "are", arguments);
-    return sema_note(s, source, function->pos, (int)strlen("function"), "'%s' is declared here", callee->name);
+    return sema_note(r->s, source, function->pos, (int)strlen("function"), "'%s' is declared here", callee->name);
   }
   return true;
 }
@@ -77,50 +77,50 @@ static void take_literal(const Expr *argument, Entity *entity) {
     *entity = (Entity){.kind = ENTITY_CONSTANT, .constant = (int64_t)number};
 }
 
-static void give_parameter(Sema *s, Local *parameter, Expr *argument, Entity *entity) {
+static void give_parameter(Resolve *r, Local *parameter, Expr *argument, Entity *entity) {
   take_literal(argument, entity);
-  resolve_declare(s, parameter);
+  resolve_declare(r, parameter);
   bool is_number = entity->kind == ENTITY_LIVE || entity->kind == ENTITY_CONSTANT;
   if (!stands_for_itself(entity, parameter, local_is_variable(parameter))) {
-    resolve_give_shape(s, parameter, argument);
+    resolve_give_shape(r, parameter, argument);
     return;
   }
   if (parameter->is_assigned && !is_number)
-    sema_fail(s, argument, RG_ERROR_UNSUPPORTED, "declare another local for the new value",
-              "'%s' is given what is no number here, so it cannot be assigned", sema_text(s, parameter->name));
+    sema_fail(r->s, argument, RG_ERROR_UNSUPPORTED, "declare another local for the new value",
+              "'%s' is given what is no number here, so it cannot be assigned", sema_text(r->s, parameter->name));
   else if (parameter->annotation && !is_number)
-    sema_fail(s, argument, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' is declared %s, but this is no number",
-              sema_text(s, parameter->name), sema_written(s, parameter->annotation));
+    sema_fail(r->s, argument, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' is declared %s, but this is no number",
+              sema_text(r->s, parameter->name), sema_written(r->s, parameter->annotation));
   parameter->is_alias = true;
   parameter->alias = *entity;
 }
 
-static void add_result(Sema *s, Inline *in, const AstExpr *annotation) {
-  Local *result = build_hidden(s, str_of(in->name), in->function->pos);
+static void add_result(Resolve *r, Inline *in, const AstExpr *annotation) {
+  Local *result = build_hidden(r, str_of(in->name), in->function->pos);
   result->annotation = annotation;
   result->is_assigned = !in->is_straight;
-  vec_push(s->scratch, &in->results, result);
-  resolve_declare(s, result);
+  vec_push(r->scratch, &in->results, result);
+  resolve_declare(r, result);
   result->is_seen = false;
 }
 
-static void resolve_body(Sema *s, Inline *in, const AstBlock *body) {
-  bool breaks_parallel = s->breaks_parallel;
-  s->breaks_parallel = false;
-  s->frame = in;
-  for (int i = 0; i < in->function->results.count; i++) add_result(s, in, in->function->results.items[i]);
-  resolve_block(s, body, &in->body);
-  s->frame = in->outer;
-  s->breaks_parallel = breaks_parallel;
+static void resolve_body(Resolve *r, Inline *in, const AstBlock *body) {
+  bool breaks_parallel = r->breaks_parallel;
+  r->breaks_parallel = false;
+  r->s->frame = in;
+  for (int i = 0; i < in->function->results.count; i++) add_result(r, in, in->function->results.items[i]);
+  resolve_block(r, body, &in->body);
+  r->s->frame = in->outer;
+  r->breaks_parallel = breaks_parallel;
 }
 
-static Inline *create(Sema *s, const Expr *e, const Entity *callee, const AstBlock *body) {
-  Inline *in = scratch_new(s->scratch, Inline);
-  *in = (Inline){.outer = s->frame, .function = callee->function.text, .source = callee->function.source_text,
-                 .number = callee->function.number, .name = callee->name, .loop = s->loop,
-                 .height = height_around(s) + callee->function.text->height,
+static Inline *create(Resolve *r, const Expr *e, const Entity *callee, const AstBlock *body) {
+  Inline *in = scratch_new(r->scratch, Inline);
+  *in = (Inline){.outer = r->s->frame, .function = callee->function.text, .source = callee->function.source_text,
+                 .number = callee->function.number, .name = callee->name, .loop = r->loop,
+                 .height = height_around(r) + callee->function.text->height,
                  .call = e, .returns_early = returns_early(body), .is_straight = returns_straight(body)};
-  map_init(&in->names, s->scratch);
+  map_init(&in->names, r->scratch);
   return in;
 }
 
@@ -129,41 +129,41 @@ Entity resolve_function(const char *name, const AstFunction *text, const Source 
 }
 
 /* An argument is what it denotes; what is no number is no value either. */
-static bool resolve_argument(Sema *s, Expr *argument, Entity *entity) {
+static bool resolve_argument(Resolve *r, Expr *argument, Entity *entity) {
   Local plain = {0};
-  *entity = resolve_expr(s, argument);
-  return !s->failed && (stands_for_itself(entity, &plain, false) || resolve_value(s, argument));
+  *entity = resolve_expr(r, argument);
+  return !r->s->failed && (stands_for_itself(entity, &plain, false) || resolve_value(r, argument));
 }
 
-Entity resolve_inline_call(Sema *s, Expr *e, Entity callee, Expr *self) {
+Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
   VEC(Entity) entities = {0};
   Exprs arguments = {0};
   if (e->inlined) return e->entity; /* read once already */
-  if (!callee.function.text) return want_function(s, e, &callee);
-  if (self) vec_push(s->scratch, &arguments, self);
-  if (self) vec_push(s->scratch, &entities, self->entity);
+  if (!callee.function.text) return want_function(r, e, &callee);
+  if (self) vec_push(r->scratch, &arguments, self);
+  if (self) vec_push(r->scratch, &entities, self->entity);
   for (int i = 0; i < e->list.count; i++) {
     Entity entity;
-    if (!resolve_argument(s, e->list.items[i], &entity)) return (Entity){0};
-    vec_push(s->scratch, &arguments, e->list.items[i]);
-    vec_push(s->scratch, &entities, entity);
+    if (!resolve_argument(r, e->list.items[i], &entity)) return (Entity){0};
+    vec_push(r->scratch, &arguments, e->list.items[i]);
+    vec_push(r->scratch, &entities, entity);
   }
-  resolve_spread(s, &arguments, callee.function.text->parameters.count);
-  for (int i = entities.count; i < arguments.count; i++) vec_push(s->scratch, &entities, arguments.items[i]->entity);
-  if (!check_callee(s, e, &callee, arguments.count)) return (Entity){0};
-  AstBlock body = returns_shaped(s, &callee.function.text->body);
-  Inline *in = create(s, e, &callee, &body);
+  resolve_spread(r, &arguments, callee.function.text->parameters.count);
+  for (int i = entities.count; i < arguments.count; i++) vec_push(r->scratch, &entities, arguments.items[i]->entity);
+  if (!check_callee(r, e, &callee, arguments.count)) return (Entity){0};
+  AstBlock body = returns_shaped(r, &callee.function.text->body);
+  Inline *in = create(r, e, &callee, &body);
   in->arguments = arguments;
   e->inlined = in;
-  s->frame = in;
+  r->s->frame = in;
   for (int i = 0; i < arguments.count; i++)
-    vec_push(s->scratch, &in->parameters, build_local(s, in->function->parameters.items[i]));
-  for (int i = 0; i < arguments.count && !s->failed; i++)
-    give_parameter(s, in->parameters.items[i], arguments.items[i], &entities.items[i]);
-  s->frame = in->outer;
-  int failures = s->failures;
-  if (!s->failed) resolve_body(s, in, &body);
-  if (s->failures > failures) sema_poison(s);
+    vec_push(r->scratch, &in->parameters, build_local(r, in->function->parameters.items[i]));
+  for (int i = 0; i < arguments.count && !r->s->failed; i++)
+    give_parameter(r, in->parameters.items[i], arguments.items[i], &entities.items[i]);
+  r->s->frame = in->outer;
+  int failures = r->s->failures;
+  if (!r->s->failed) resolve_body(r, in, &body);
+  if (r->s->failures > failures) sema_poison(r->s);
   if (!in->results.count) return (Entity){.kind = ENTITY_VOID, .name = in->name};
   return (Entity){.kind = ENTITY_VALUE, .name = in->name, .shape = in->results.items[0]->shape};
 }
@@ -171,52 +171,52 @@ Entity resolve_inline_call(Sema *s, Expr *e, Entity callee, Expr *self) {
 /* -- several results ------------------------------------------------------------------------------------------------ */
 
 /* Of the call that ends a list; NULL: it has one at most. */
-static const Locals *many(Sema *s, const Exprs *list) {
-  const Expr *last = list->count && !s->failed ? list->items[list->count - 1] : NULL;
+static const Locals *many(Resolve *r, const Exprs *list) {
+  const Expr *last = list->count && !r->s->failed ? list->items[list->count - 1] : NULL;
   const Locals *results = !last ? NULL : last->inlined ? &last->inlined->results : &last->popped;
   return results && results->count > 1 ? results : NULL;
 }
 
 /* `a, b = f()`: after a call that ends a list, its other results, as far as `wanted` values are asked for. */
-void resolve_spread(Sema *s, Exprs *list, int wanted) {
-  const Locals *results = many(s, list);
+void resolve_spread(Resolve *r, Exprs *list, int wanted) {
+  const Locals *results = many(r, list);
   const Expr *call = results ? list->items[list->count - 1] : NULL;
   for (int i = 1; results && i < results->count && list->count < wanted; i++) {
     Local *result = results->items[i];
     AstExpr name = {.kind = AST_LOCAL, .pos = call->pos, .width = call->width, .op = AST_NO_OP, .text = result->name};
-    Expr *more = build_written(s, &name);
+    Expr *more = build_written(r, &name);
     more->local = result;
-    resolve_expr(s, more);
-    vec_push(s->scratch, list, more);
+    resolve_expr(r, more);
+    vec_push(r->scratch, list, more);
   }
 }
 
-bool resolve_refuse_many(Sema *s, const Exprs *list) {
-  const Locals *results = many(s, list);
-  return !results || sema_fail(s, list->items[list->count - 1], RG_ERROR_UNSUPPORTED,
+bool resolve_refuse_many(Resolve *r, const Exprs *list) {
+  const Locals *results = many(r, list);
+  return !results || sema_fail(r->s, list->items[list->count - 1], RG_ERROR_UNSUPPORTED,
                                "put them into locals first, or in parentheses for the first one",
-                               "'%s' gives %d values here", sema_text(s, results->items[0]->name), results->count);
+                               "'%s' gives %d values here", sema_text(r->s, results->items[0]->name), results->count);
 }
 
 /* -- return ------------------------------------------------------------------------------------------------------------ */
 
-void resolve_inline_return(Sema *s, Stmt *stmt) {
-  Inline *in = s->frame;
-  if (s->loop != in->loop) {
-    sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_RETURN, "'continue' ends one iteration",
+void resolve_inline_return(Resolve *r, Stmt *stmt) {
+  Inline *in = r->s->frame;
+  if (r->loop != in->loop) {
+    sema_fail_pos(r->s, stmt->pos, stmt->width, RG_ERROR_RETURN, "'continue' ends one iteration",
                   "a parallel loop cannot be left by 'return'");
     return;
   }
-  for (int i = 0; i < stmt->values.count; i++) resolve_value(s, stmt->values.items[i]);
-  if (s->failed) return;
-  resolve_spread(s, &stmt->values, INT32_MAX);
+  for (int i = 0; i < stmt->values.count; i++) resolve_value(r, stmt->values.items[i]);
+  if (r->s->failed) return;
+  resolve_spread(r, &stmt->values, INT32_MAX);
   if (!in->first_return && !in->function->results.count)
-    for (int i = 0; i < stmt->values.count && !s->failed; i++) add_result(s, in, NULL);
+    for (int i = 0; i < stmt->values.count && !r->s->failed; i++) add_result(r, in, NULL);
   if (!in->first_return) in->first_return = stmt;
   if (stmt->values.count != in->results.count)
-    sema_fail_pos(s, stmt->pos, stmt->width, RG_ERROR_RETURN, "return as many everywhere",
+    sema_fail_pos(r->s, stmt->pos, stmt->width, RG_ERROR_RETURN, "return as many everywhere",
                   "this 'return' has %d %s, and '%s' gives %d elsewhere", stmt->values.count,
                   stmt->values.count == 1 ? "value" : "values", in->name, in->results.count);
-  for (int i = 0; i < stmt->values.count && !s->failed; i++)
-    resolve_give_shape(s, in->results.items[i], stmt->values.items[i]);
+  for (int i = 0; i < stmt->values.count && !r->s->failed; i++)
+    resolve_give_shape(r, in->results.items[i], stmt->values.items[i]);
 }

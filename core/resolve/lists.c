@@ -7,89 +7,89 @@
 
 /* -- which list ------------------------------------------------------------------------------------------------ */
 
-static bool check_object_kind(Sema *s, Expr *e, const MethodCall *m) {
+static bool check_object_kind(Resolve *r, Expr *e, const MethodCall *m) {
   const SNode *node = m->object.field.node;
   if (!snode_has_lists(node)) {
     const char *where = m->object.kind == ENTITY_NODE ? "is" : "lies under";
-    return sema_fail(s, e, RG_ERROR_CALL, "declare a list: block:dynamic(\"k\", 1024):place(x)",
+    return sema_fail(r->s, e, RG_ERROR_CALL, "declare a list: block:dynamic(\"k\", 1024):place(x)",
                      "'%s' belongs to the lists of dynamic nodes, and '%s' %s a %s one", m->method->name, m->object.name,
                      where, snode_kind_text(node->kind));
   }
   if (snode_axis_position(node, node->axes[0]) >= m->object.field.indexed) return true;
-  return sema_fail(s, e, RG_ERROR_CALL, "give all indices in the call", "the first axis of '%s' is that of its lists", m->object.name);
+  return sema_fail(r->s, e, RG_ERROR_CALL, "give all indices in the call", "the first axis of '%s' is that of its lists", m->object.name);
 }
 
 /* As many of the arguments as have a number for each axis above the list's own. */
-static bool take_indices(Sema *s, Expr *e, MethodCall *m) {
+static bool take_indices(Resolve *r, Expr *e, MethodCall *m) {
   int needed = m->object.field.node->rank - 1 - m->object.field.indexed, count = 0;
   m->taken = 0;
   while (count < needed && m->taken < e->list.count) {
     Exprs one = {0};
     int more;
-    vec_push(s->scratch, &one, e->list.items[m->taken++]);
-    if (!resolve_indices(s, &one, &more)) return false;
+    vec_push(r->scratch, &one, e->list.items[m->taken++]);
+    if (!resolve_indices(r, &one, &more)) return false;
     count += more;
   }
   if (count == needed) return true;
-  resolve_fail_indices(s, e, m, needed, count);
+  resolve_fail_indices(r, e, m, needed, count);
   return false;
 }
 
-static bool take_no_more(Sema *s, Expr *e, const MethodCall *m) {
+static bool take_no_more(Resolve *r, Expr *e, const MethodCall *m) {
   int needed = m->object.field.node->rank - 1 - m->object.field.indexed;
   if (m->taken == e->list.count) return true;
-  resolve_fail_indices(s, e, m, needed, needed + e->list.count - m->taken);
+  resolve_fail_indices(r, e, m, needed, needed + e->list.count - m->taken);
   return false;
 }
 
-static bool take_values(Sema *s, Expr *e, const MethodCall *m) {
+static bool take_values(Resolve *r, Expr *e, const MethodCall *m) {
   int given = 0;
   for (int i = m->taken; i < e->list.count; i++) {
-    if (!resolve_value(s, e->list.items[i])) return false;
+    if (!resolve_value(r, e->list.items[i])) return false;
     given += type_parts(shape_of(e->list.items[i]));
   }
   if (given != m->object.field.node->component_count)
-    return sema_fail(s, e, RG_ERROR_CALL_COUNT, "give a value for each field, in the order of place",
+    return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, "give a value for each field, in the order of place",
                      "an element of '%s' has %d %s, and 'append' was given %d", m->object.name, m->object.field.node->component_count,
                      m->object.field.node->component_count == 1 ? "number" : "numbers", given);
-  return resolve_refuse_many(s, &e->list);
+  return resolve_refuse_many(r, &e->list);
 }
 
 /* -- what comes out --------------------------------------------------------------------------------------------- */
 
 /* The other results of a pop are locals without a name of their own. */
-static void add_results(Sema *s, Expr *e, const MethodCall *m) {
+static void add_results(Resolve *r, Expr *e, const MethodCall *m) {
   const SNodeComponent *field;
   for (int k = 0; (field = list_field(m->object.field.node, &m->object, k)); k++) {
-    Local *local = build_hidden(s, str_of("pop"), e->pos);
-    resolve_declare(s, local);
+    Local *local = build_hidden(r, str_of("pop"), e->pos);
+    resolve_declare(r, local);
     local->type = type_element(field->whole);
     local->shape = type_shape(field->whole);
     local->is_annotated = local->has_shape = true;
-    vec_push(s->scratch, &e->popped, local);
+    vec_push(r->scratch, &e->popped, local);
   }
 }
 
-bool resolve_list(Sema *s, Expr *e, MethodCall *m, Type *type, Shape *shape) {
+bool resolve_list(Resolve *r, Expr *e, MethodCall *m, Type *type, Shape *shape) {
   const SNode *node = field_of(&m->object)->node;
   bool pops = m->method->op == IR_POP, appends = m->method->op == IR_APPEND;
-  if (!check_object_kind(s, e, m) || !take_indices(s, e, m)) return false;
-  if (appends ? !take_values(s, e, m) : !take_no_more(s, e, m)) return false;
+  if (!check_object_kind(r, e, m) || !take_indices(r, e, m)) return false;
+  if (appends ? !take_values(r, e, m) : !take_no_more(r, e, m)) return false;
   if (!node->component_count)
-    return sema_fail(s, e, RG_ERROR_CALL, "place a field under it",
+    return sema_fail(r->s, e, RG_ERROR_CALL, "place a field under it",
                      "'%s' has no fields to put into its lists", m->object.name);
   const SNodeComponent *field = list_field(node, &m->object, 0);
-  if (pops && !e->popped.count) add_results(s, e, m);
+  if (pops && !e->popped.count) add_results(r, e, m);
   m->component = (int)(field - node->components);
   *type = pops ? type_element(field->whole) : TYPE(I32);
   *shape = pops ? type_shape(field->whole) : (Shape){0};
   return true;
 }
 
-bool resolve_items(Sema *s, Expr *e, LoopHead *head) {
+bool resolve_items(Resolve *r, Expr *e, LoopHead *head) {
   MethodCall *m = &e->call.method;
   const FieldRef *field = field_of(&m->object);
-  if (!check_object_kind(s, e, m) || !take_indices(s, e, m) || !take_no_more(s, e, m)) return false;
+  if (!check_object_kind(r, e, m) || !take_indices(r, e, m) || !take_no_more(r, e, m)) return false;
   head->items = e;
   head->node = field->node;
   head->source = field->source;
@@ -101,17 +101,17 @@ bool resolve_items(Sema *s, Expr *e, LoopHead *head) {
 
 /* -- variables of items -------------------------------------------------------------------------------------------- */
 
-void resolve_item_variables(Sema *s, const LoopHead *head, const Stmt *stmt) {
+void resolve_item_variables(Resolve *r, const LoopHead *head, const Stmt *stmt) {
   if (head->is_vector) {
-    sema_fail(s, head->items, RG_ERROR_LOOP, NULL, "a list has one axis, so there is nothing for ':vec()' to put together");
+    sema_fail(r->s, head->items, RG_ERROR_LOOP, NULL, "a list has one axis, so there is nothing for ':vec()' to put together");
     return;
   }
   for (int i = 1; i < stmt->locals.count; i++) {
     const SNodeComponent *field = list_item_field(head, i - 1);
     Local *local = stmt->locals.items[i];
     if (!field) {
-      sema_fail_pos(s, local->pos, local->name.length, RG_ERROR_LOOP, NULL, "'items' gives a slot and %d %s here, and no value for '%s'",
-                    i - 1, i == 2 ? "value" : "values", sema_text(s, local->name));
+      sema_fail_pos(r->s, local->pos, local->name.length, RG_ERROR_LOOP, NULL, "'items' gives a slot and %d %s here, and no value for '%s'",
+                    i - 1, i == 2 ? "value" : "values", sema_text(r->s, local->name));
       return;
     }
     local->shape = type_shape(field->whole);

@@ -3,27 +3,27 @@
  *   rg.range(n, {1, m}):block(128):serial()     bounds: (0, n) (1, m)     block 128, serial */
 #include "resolve/resolve.h"
 
-static bool fail_head(Sema *s, const Expr *e, const char *sentence) {
-  return sema_fail(s, e, RG_ERROR_LOOP, "loops run over rg.range(n, m), x:active() or numbers: for k = 0, n - 1", "%s",
+static bool fail_head(Resolve *r, const Expr *e, const char *sentence) {
+  return sema_fail(r->s, e, RG_ERROR_LOOP, "loops run over rg.range(n, m), x:active() or numbers: for k = 0, n - 1", "%s",
                    sentence);
 }
 
 /* -- modifiers ------------------------------------------------------------------------------------------- */
 
-static bool take_block(Sema *s, Expr *e, LoopHead *head) {
+static bool take_block(Resolve *r, Expr *e, LoopHead *head) {
   double size = 0;
   if (e->list.count == 1 && sema_is_constant(e->list.items[0], &size) && size >= 1 && size <= INT32_MAX &&
       size == (int)size) {
     head->block = (int)size;
     return true;
   }
-  return sema_fail(s, e, RG_ERROR_LOOP, "write a number: :block(128)", "'block' takes a positive integer");
+  return sema_fail(r->s, e, RG_ERROR_LOOP, "write a number: :block(128)", "'block' takes a positive integer");
 }
 
-static bool take_modifier(Sema *s, Expr *e, LoopHead *head) {
-  if (str_is(e->text, "block")) return take_block(s, e, head);
+static bool take_modifier(Resolve *r, Expr *e, LoopHead *head) {
+  if (str_is(e->text, "block")) return take_block(r, e, head);
   if (e->list.count)
-    return sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes no arguments", sema_text(s, e->text));
+    return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes no arguments", sema_text(r->s, e->text));
   head->is_vector |= str_is(e->text, "vec");
   head->is_serial |= str_is(e->text, "serial");
   head->is_independent |= str_is(e->text, "independent");
@@ -37,35 +37,35 @@ static bool is_modifier(const Expr *e) {
 
 /* -- what it runs over ----------------------------------------------------------------------------------- */
 
-static bool add_bounds(Sema *s, LoopHead *head, Expr *begin, Expr *end) {
-  vec_push(s->scratch, &head->bounds, begin);
-  vec_push(s->scratch, &head->bounds, end);
+static bool add_bounds(Resolve *r, LoopHead *head, Expr *begin, Expr *end) {
+  vec_push(r->scratch, &head->bounds, begin);
+  vec_push(r->scratch, &head->bounds, end);
   head->axis_count++;
-  return (!begin || resolve_scalar(s, begin)) && resolve_scalar(s, end);
+  return (!begin || resolve_scalar(r, begin)) && resolve_scalar(r, end);
 }
 
-static bool take_axis(Sema *s, LoopHead *head, Expr *e) {
-  if (e->kind != AST_TABLE) return add_bounds(s, head, NULL, e);
+static bool take_axis(Resolve *r, LoopHead *head, Expr *e) {
+  if (e->kind != AST_TABLE) return add_bounds(r, head, NULL, e);
   if (e->list.count != 2 || e->ast->keys.items[0] || e->ast->keys.items[1])
-    return sema_fail(s, e, RG_ERROR_LOOP, "write {begin, end}", "an axis of a range is a number or a begin and an end");
-  return add_bounds(s, head, e->list.items[0], e->list.items[1]);
+    return sema_fail(r->s, e, RG_ERROR_LOOP, "write {begin, end}", "an axis of a range is a number or a begin and an end");
+  return add_bounds(r, head, e->list.items[0], e->list.items[1]);
 }
 
-static bool take_range(Sema *s, Expr *e, LoopHead *head) {
+static bool take_range(Resolve *r, Expr *e, LoopHead *head) {
   if (e->list.count < 1 || e->list.count > SNODE_MAX_AXES)
-    return sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'rg.range' takes 1 to %d axes, here are %d", SNODE_MAX_AXES,
+    return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'rg.range' takes 1 to %d axes, here are %d", SNODE_MAX_AXES,
                      e->list.count);
   for (int i = 0; i < e->list.count; i++)
-    if (!take_axis(s, head, e->list.items[i])) return false;
+    if (!take_axis(r, head, e->list.items[i])) return false;
   return true;
 }
 
-static bool take_active(Sema *s, Expr *e, LoopHead *head) {
+static bool take_active(Resolve *r, Expr *e, LoopHead *head) {
   const MethodCall *m = method_of(e);
   const FieldRef *field = field_of(&m->object);
-  if (e->list.count) return sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'active' takes no arguments");
+  if (e->list.count) return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'active' takes no arguments");
   if (field->indexed)
-    return sema_fail(s, e, RG_ERROR_LOOP, "loop over all active cells", "'active' runs over a whole field or SNode");
+    return sema_fail(r->s, e, RG_ERROR_LOOP, "loop over all active cells", "'active' runs over a whole field or SNode");
   head->node = field->node;
   head->offset = field->offset;
   head->source = field->source;
@@ -74,42 +74,42 @@ static bool take_active(Sema *s, Expr *e, LoopHead *head) {
   return true;
 }
 
-static bool fail_no_loop(Sema *s, Expr *e, const Entity *what) {
-  const char *text = sema_source(s, e);
+static bool fail_no_loop(Resolve *r, Expr *e, const Entity *what) {
+  const char *text = sema_source(r->s, e);
   bool has_cells = what->kind == ENTITY_FIELD || what->kind == ENTITY_NODE;
   bool is_number = what->kind == ENTITY_VALUE || what->kind == ENTITY_LIVE || what->kind == ENTITY_CONSTANT;
   if (has_cells)
-    return sema_fail(s, e, RG_ERROR_LOOP, scratch_format(s->scratch, "write %s:active()", text),
+    return sema_fail(r->s, e, RG_ERROR_LOOP, scratch_format(r->scratch, "write %s:active()", text),
                      "'%s' itself cannot be looped over", text);
   if (is_number)
-    return sema_fail(s, e, RG_ERROR_LOOP, scratch_format(s->scratch, "write rg.range(%s)", text),
+    return sema_fail(r->s, e, RG_ERROR_LOOP, scratch_format(r->scratch, "write rg.range(%s)", text),
                      "a number cannot be looped over");
-  return fail_head(s, e, "kernels cannot loop over this");
+  return fail_head(r, e, "kernels cannot loop over this");
 }
 
-static bool take_source(Sema *s, Expr *e, LoopHead *head) {
-  Entity loop = resolve_expr(s, e);
+static bool take_source(Resolve *r, Expr *e, LoopHead *head) {
+  Entity loop = resolve_expr(r, e);
   if (loop.kind == ENTITY_NONE) return false;
-  if (loop.kind != ENTITY_LOOP) return fail_no_loop(s, e, &loop);
-  if (builtin_of(e)) return take_range(s, e, head);
-  return method_of(e)->method->form == METHOD_ITEMS ? resolve_items(s, e, head) : take_active(s, e, head);
+  if (loop.kind != ENTITY_LOOP) return fail_no_loop(r, e, &loop);
+  if (builtin_of(e)) return take_range(r, e, head);
+  return method_of(e)->method->form == METHOD_ITEMS ? resolve_items(r, e, head) : take_active(r, e, head);
 }
 
-void resolve_head(Sema *s, Stmt *stmt) {
-  LoopHead *head = scratch_new(s->scratch, LoopHead);
+void resolve_head(Resolve *r, Stmt *stmt) {
+  LoopHead *head = scratch_new(r->scratch, LoopHead);
   Expr *e = sema_strip(stmt->values.items[0]);
   stmt->head = head;
   if (stmt->values.count != 1) {
-    fail_head(s, e, "kernels have no iterator functions");
+    fail_head(r, e, "kernels have no iterator functions");
     return;
   }
   while (is_modifier(e)) {
-    if (!take_modifier(s, e, head)) return;
+    if (!take_modifier(r, e, head)) return;
     e = sema_strip(e->left);
   }
-  if (!take_source(s, e, head)) return;
+  if (!take_source(r, e, head)) return;
   if (head->items) {
-    resolve_item_variables(s, head, stmt);
+    resolve_item_variables(r, head, stmt);
     return;
   }
   int most = head->axis_count && !head->is_vector ? head->axis_count : 1;
@@ -120,11 +120,11 @@ void resolve_head(Sema *s, Stmt *stmt) {
   }
   if (stmt->locals.count > most) {
     Local *extra = stmt->locals.items[most];
-    sema_fail_pos(s, extra->pos, extra->name.length, RG_ERROR_LOOP,
+    sema_fail_pos(r->s, extra->pos, extra->name.length, RG_ERROR_LOOP,
                   head->is_vector ? "':vec()' gives all indices as one vector" : NULL,
                   "there %s %d %s to loop over, and no value for '%s'", most == 1 ? "is" : "are", most,
-                  most == 1 ? "axis" : "axes", sema_text(s, extra->name));
+                  most == 1 ? "axis" : "axes", sema_text(r->s, extra->name));
     return;
   }
-  head->is_parallel = s->loop == 0 && !head->is_serial;
+  head->is_parallel = r->loop == 0 && !head->is_serial;
 }

@@ -9,17 +9,17 @@ static Str parent_of(Str name) {
 }
 
 /* One letter is near to every other; names in different tables are no neighbours. */
-const char *resolve_nearest(Sema *s, Str name) {
+const char *resolve_nearest(Resolve *r, Str name) {
   if (name.length < 2) return NULL;
   VEC(const char *) candidates = {0};
-  for (int i = 0; i < s->locals.count; i++)
-    if (s->locals.items[i]->is_seen && !parent_of(name).length)
-      vec_push(s->scratch, &candidates, sema_text(s, s->locals.items[i]->name));
-  for (int i = 0; i < s->input->paths->count; i++)
-    if (s->input->captures[i].kind != VALUE_NIL && str_equal(parent_of(name), parent_of(s->input->paths->items[i].name)))
-      vec_push(s->scratch, &candidates, sema_text(s, s->input->paths->items[i].name));
+  for (int i = 0; i < r->s->locals.count; i++)
+    if (r->s->locals.items[i]->is_seen && !parent_of(name).length)
+      vec_push(r->scratch, &candidates, sema_text(r->s, r->s->locals.items[i]->name));
+  for (int i = 0; i < r->input->paths->count; i++)
+    if (r->input->captures[i].kind != VALUE_NIL && str_equal(parent_of(name), parent_of(r->input->paths->items[i].name)))
+      vec_push(r->scratch, &candidates, sema_text(r->s, r->input->paths->items[i].name));
   const char *nearest = str_nearest(name, candidates.items, candidates.count);
-  return nearest ? scratch_format(s->scratch, "did you mean '%s'?", nearest) : NULL;
+  return nearest ? scratch_format(r->scratch, "did you mean '%s'?", nearest) : NULL;
 }
 
 /* -- numbers of the launch ------------------------------------------------------------------------------- */
@@ -45,23 +45,23 @@ static Shape shape_of_value(const SemaValue *value) {
              : (Shape){0};
 }
 
-static Entity live_entity(Sema *s, const SemaValue *value, SemaArg source, const char *name) {
-  int *number = source.is_parameter ? &s->parameter_live[source.index] : &s->path_live[source.index];
+static Entity live_entity(Resolve *r, const SemaValue *value, SemaArg source, const char *name) {
+  int *number = source.is_parameter ? &r->s->parameter_live[source.index] : &r->path_live[source.index];
   if (!*number) {
     Live live = {.source = source, .name = name, .ty = type_of_value(value), .shape = shape_of_value(value), .arg = -1};
     if (live.ty.kind == TY_NUMBER && is_float_constant(name)) live.ty.kind = TY_SOFT;
-    vec_push(s->scratch, &s->lives, live);
-    *number = s->lives.count;
+    vec_push(r->scratch, &r->s->lives, live);
+    *number = r->s->lives.count;
   }
   return (Entity){.kind = ENTITY_LIVE, .live = {.number = *number - 1}, .name = name,
-                  .shape = s->lives.items[*number - 1].shape};
+                  .shape = r->s->lives.items[*number - 1].shape};
 }
 
 /* -- what a value is ------------------------------------------------------------------------------------- */
 
-static Entity field_entity(Sema *s, Expr *e, const SemaValue *value, SemaArg source, const char *name) {
+static Entity field_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg source, const char *name) {
   if (!value->node) {
-    sema_fail(s, e, RG_ERROR_FIELD_UNPLACED, "place it first: rg.root:dense(\"i\", n):place(..), or give it a shape",
+    sema_fail(r->s, e, RG_ERROR_FIELD_UNPLACED, "place it first: rg.root:dense(\"i\", n):place(..), or give it a shape",
               "the field '%s' has no place in a tree yet", name);
     return (Entity){0};
   }
@@ -70,12 +70,12 @@ static Entity field_entity(Sema *s, Expr *e, const SemaValue *value, SemaArg sou
   return (Entity){.kind = ENTITY_FIELD, .name = name, .shape = type_shape(value->type), .field = field};
 }
 
-static Entity type_entity(Sema *s, Expr *e, const SemaValue *value, const char *name) {
+static Entity type_entity(Resolve *r, Expr *e, const SemaValue *value, const char *name) {
   Type type;
   if (type_parse_any(str_of(value->name), &type))
     return (Entity){
         .kind = ENTITY_TYPE, .name = name, .type = type_element(type), .shape = type_shape(type)};
-  sema_fail(s, e, RG_ERROR_NOT_YET, "use scalars: rg.f32, rg.i32 ..", "the type '%s' is not compiled yet", name);
+  sema_fail(r->s, e, RG_ERROR_NOT_YET, "use scalars: rg.f32, rg.i32 ..", "the type '%s' is not compiled yet", name);
   return (Entity){0};
 }
 
@@ -87,28 +87,28 @@ static const char *describe(const SemaValue *value) {
   }
 }
 
-static Entity function_entity(Sema *s, const SemaValue *value, SemaArg source, const char *name) {
+static Entity function_entity(Resolve *r, const SemaValue *value, SemaArg source, const char *name) {
   FunctionRef function = {.source = source, .number = value->function};
-  const Ast *ast = value->function ? s->input->functions[value->function - 1] : NULL;
+  const Ast *ast = value->function ? r->input->functions[value->function - 1] : NULL;
   if (ast) function.text = ast->function;
   if (ast) function.source_text = ast->source;
   return (Entity){.kind = ENTITY_FUNCTION, .name = name, .function = function};
 }
 
-static Entity value_entity(Sema *s, Expr *e, const SemaValue *value, SemaArg source, const char *name) {
+static Entity value_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg source, const char *name) {
   switch (value->kind) {
   case VALUE_NUMBER:
   case VALUE_I64:
   case VALUE_U64:
   case VALUE_BOOL:
-  case VALUE_VECTOR: return live_entity(s, value, source, name);
-  case VALUE_FIELD: return field_entity(s, e, value, source, name);
+  case VALUE_VECTOR: return live_entity(r, value, source, name);
+  case VALUE_FIELD: return field_entity(r, e, value, source, name);
   case VALUE_NODE:
     return (Entity){.kind = ENTITY_NODE, .name = name, .field = {.node = value->node, .source = source}};
-  case VALUE_TYPE: return type_entity(s, e, value, name);
+  case VALUE_TYPE: return type_entity(r, e, value, name);
   case VALUE_BUILTIN:
     return (Entity){.kind = ENTITY_BUILTIN, .name = value->name, .builtin = builtin_find(value->name)};
-  case VALUE_FUNCTION: return function_entity(s, value, source, name);
+  case VALUE_FUNCTION: return function_entity(r, value, source, name);
   case VALUE_TABLE: return (Entity){.kind = ENTITY_TABLE, .name = name, .table = source};
   default:
     return (Entity){.kind = ENTITY_OTHER, .name = name,
@@ -119,9 +119,9 @@ static Entity value_entity(Sema *s, Expr *e, const SemaValue *value, SemaArg sou
 /* -- nil ------------------------------------------------------------------------------------------------- */
 
 /* A path as it is written: t[1] for "t.#1", #t for "t.#". */
-static const char *path_text(Sema *s, Str path) {
+static const char *path_text(Resolve *r, Str path) {
   StrBuf out;
-  strbuf_init(&out, s->scratch);
+  strbuf_init(&out, r->scratch);
   if (path.length > 2 && !memcmp(path.data + path.length - 2, ".#", 2)) {
     strbuf_char(&out, '#');
     path.length -= 2;
@@ -137,7 +137,7 @@ static const char *path_text(Sema *s, Str path) {
     strbuf_char(&out, ']');
     i--;
   }
-  return sema_text(s, str_of(strbuf_end(&out)));
+  return sema_text(r->s, str_of(strbuf_end(&out)));
 }
 
 /* The first `count` names of a path. */
@@ -149,17 +149,17 @@ static Str leading(Str name, int count) {
 
 static bool is_library(Str root) { return str_is(root, "math") || str_is(root, "bit") || str_is(root, "rg"); }
 
-static Entity fail_nil(Sema *s, Expr *e, const SemaValue *value, Str path) {
+static Entity fail_nil(Resolve *r, Expr *e, const SemaValue *value, Str path) {
   int depth = value->depth > 1 ? value->depth : 1;
   Str met = leading(path, depth);
-  const char *name = path_text(s, met), *hint = value->depth == 0 ? suggest_name(s, met) : resolve_nearest(s, met);
+  const char *name = path_text(r, met), *hint = value->depth == 0 ? suggest_name(r, met) : resolve_nearest(r, met);
   if (depth == 2 && is_library(leading(path, 1))) {
-    sema_fail(s, e, RG_ERROR_NAME_UNKNOWN, suggest_builtin(s, met), "there is no '%s'", name);
+    sema_fail(r->s, e, RG_ERROR_NAME_UNKNOWN, suggest_builtin(r, met), "there is no '%s'", name);
   } else if (value->depth == 0) {
-    sema_fail(s, e, RG_ERROR_NAME_UNKNOWN, hint, "'%s' is not defined", name);
+    sema_fail(r->s, e, RG_ERROR_NAME_UNKNOWN, hint, "'%s' is not defined", name);
   } else {
     if (met.length > 3 && !memcmp(met.data + met.length - 3, ".#0", 3)) hint = "lists start at 1, as in Lua";
-    sema_fail(s, e, RG_ERROR_NAME_NIL, hint ? hint : "it must have a value when the kernel is launched",
+    sema_fail(r->s, e, RG_ERROR_NAME_NIL, hint ? hint : "it must have a value when the kernel is launched",
               "'%s' is nil", name);
   }
   return (Entity){0};
@@ -174,61 +174,61 @@ static int count_names(Str path) {
 }
 
 /* The part of a path behind the names that the host has walked: `.shape`. */
-static Entity resolve_rest(Sema *s, Expr *e, Entity entity, Str path, int walked) {
+static Entity resolve_rest(Resolve *r, Expr *e, Entity entity, Str path, int walked) {
   Str met = leading(path, walked);
-  while (met.length < path.length && !s->failed) {
+  while (met.length < path.length && !r->s->failed) {
     Str rest = {path.data + met.length + 1, path.length - met.length - 1};
     Str name = leading(rest, 1);
-    entity = resolve_member(s, e, entity, name);
+    entity = resolve_member(r, e, entity, name);
     met.length += 1 + name.length;
   }
-  return s->failed ? (Entity){0} : entity;
+  return r->s->failed ? (Entity){0} : entity;
 }
 
-static int find_path(Sema *s, Expr *e) {
+static int find_path(Resolve *r, Expr *e) {
   StrBuf name;
   int parameter;
-  strbuf_init(&name, s->scratch);
-  if (!path_of(s->frame ? NULL : s->input->ast, e->ast, &name, &parameter)) return -1;
+  strbuf_init(&name, r->scratch);
+  if (!path_of(r->s->frame ? NULL : r->input->ast, e->ast, &name, &parameter)) return -1;
   SemaPath path = {.name = str_of(strbuf_end(&name)), .is_parameter_path = parameter >= 0,
-                   .function = s->frame ? s->frame->number : 0};
-  return path_find(s, &path);
+                   .function = r->s->frame ? r->s->frame->number : 0};
+  return path_find(r, &path);
 }
 
-Entity resolve_capture(Sema *s, Expr *e) {
-  int number = find_path(s, e);
+Entity resolve_capture(Resolve *r, Expr *e) {
+  int number = find_path(r, e);
   if (number < 0) {
-    sema_fail(s, e, RG_ERROR_NAME_UNKNOWN, resolve_nearest(s, e->text), "'%s' is not defined", sema_source(s, e));
+    sema_fail(r->s, e, RG_ERROR_NAME_UNKNOWN, resolve_nearest(r, e->text), "'%s' is not defined", sema_source(r->s, e));
     return (Entity){0};
   }
-  return resolve_path_value(s, e, number);
+  return resolve_path_value(r, e, number);
 }
 
-bool resolve_is_nil(Sema *s, Expr *e) {
-  int number = e->kind == AST_GLOBAL || e->kind == AST_FIELD ? find_path(s, e) : -1;
-  return number >= 0 && s->input->captures[number].kind == VALUE_NIL && s->input->captures[number].depth > 0;
+bool resolve_is_nil(Resolve *r, Expr *e) {
+  int number = e->kind == AST_GLOBAL || e->kind == AST_FIELD ? find_path(r, e) : -1;
+  return number >= 0 && r->input->captures[number].kind == VALUE_NIL && r->input->captures[number].depth > 0;
 }
 
-Entity resolve_path_value(Sema *s, Expr *e, int number) {
-  const SemaValue *value = &s->input->captures[number];
-  Str path = s->input->paths->items[number].name;
-  if (value->kind == VALUE_NIL) return fail_nil(s, e, value, path);
+Entity resolve_path_value(Resolve *r, Expr *e, int number) {
+  const SemaValue *value = &r->input->captures[number];
+  Str path = r->input->paths->items[number].name;
+  if (value->kind == VALUE_NIL) return fail_nil(r, e, value, path);
   int names = count_names(path), walked = value->depth > 0 && value->depth < names ? value->depth : names;
-  const char *name = path_text(s, leading(path, walked));
-  Entity entity = value_entity(s, e, value, (SemaArg){.index = number}, name);
-  return s->failed ? (Entity){0} : resolve_rest(s, e, entity, path, walked);
+  const char *name = path_text(r, leading(path, walked));
+  Entity entity = value_entity(r, e, value, (SemaArg){.index = number}, name);
+  return r->s->failed ? (Entity){0} : resolve_rest(r, e, entity, path, walked);
 }
 
 /* -- parameters ------------------------------------------------------------------------------------------ */
 
-static bool check_annotated(Sema *s, Local *parameter, Live *live, Type type, Shape shape) {
+static bool check_annotated(Resolve *r, Local *parameter, Live *live, Type type, Shape shape) {
   bool is_bool = live->ty.kind == TY_BOOL;
   if (!type_equal(live->shape, shape))
-    return sema_fail_pos(s, parameter->pos, parameter->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
+    return sema_fail_pos(r->s, parameter->pos, parameter->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
                          "'%s' is declared %s, but this launch brings %s", live->name,
-                         sema_written(s, parameter->annotation), shape_text(s, live->shape));
+                         sema_written(r->s, parameter->annotation), shape_text(r->s, live->shape));
   if (is_bool != type_is_bool(type))
-    return sema_fail_pos(s, parameter->pos, parameter->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
+    return sema_fail_pos(r->s, parameter->pos, parameter->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
                          "'%s' is declared %s, but this launch brings a %s", live->name, type_text(type),
                          is_bool ? "boolean" : "number");
   live->ty = ty_of(type);
@@ -245,32 +245,32 @@ static const char *no_number(const Entity *entity) {
 }
 
 /* A parameter that is never assigned stands for what the launch brings; one that is assigned is a variable. */
-void resolve_parameter(Sema *s, int number) {
-  Local *local = s->parameters.items[number];
-  const char *name = sema_text(s, local->name);
+void resolve_parameter(Resolve *r, int number) {
+  Local *local = r->s->parameters.items[number];
+  const char *name = sema_text(r->s, local->name);
   SemaValue missing = {.kind = VALUE_NIL};
-  const SemaValue *value = number < s->input->parameter_count ? &s->input->parameters[number] : &missing;
-  Expr *at = scratch_new(s->scratch, Expr);
+  const SemaValue *value = number < r->input->parameter_count ? &r->input->parameters[number] : &missing;
+  Expr *at = scratch_new(r->scratch, Expr);
   *at = (Expr){.pos = local->pos, .width = local->name.length};
   local->is_seen = true;
-  Entity entity = value_entity(s, at, value, (SemaArg){.is_parameter = true, .index = number}, name);
+  Entity entity = value_entity(r, at, value, (SemaArg){.is_parameter = true, .index = number}, name);
   local->shape = entity.shape;
   local->has_shape = true;
-  if (local->annotation) local->type = resolve_type(s, local->annotation, &local->shape);
+  if (local->annotation) local->type = resolve_type(r, local->annotation, &local->shape);
   local->is_annotated = local->annotation != NULL;
   if (local->is_annotated && entity.kind == ENTITY_LIVE)
-    check_annotated(s, local, &s->lives.items[entity.live.number], local->type, local->shape);
-  else if (local->is_annotated && !s->failed)
-    sema_fail_pos(s, local->pos, local->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
-                  "'%s' is declared %s, but this launch brings %s", name, sema_written(s, local->annotation),
+    check_annotated(r, local, &r->s->lives.items[entity.live.number], local->type, local->shape);
+  else if (local->is_annotated && !r->s->failed)
+    sema_fail_pos(r->s, local->pos, local->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
+                  "'%s' is declared %s, but this launch brings %s", name, sema_written(r->s, local->annotation),
                   no_number(&entity));
   if (local_is_variable(local) && entity.kind == ENTITY_LIVE) {
-    s->lives.items[entity.live.number].use = at;
-    s->lives.items[entity.live.number].source_text = s->input->ast->source;
+    r->s->lives.items[entity.live.number].use = at;
+    r->s->lives.items[entity.live.number].source_text = r->input->ast->source;
     return;
   }
   if (local->is_assigned)
-    sema_fail_pos(s, local->pos, local->name.length, RG_ERROR_UNSUPPORTED,
+    sema_fail_pos(r->s, local->pos, local->name.length, RG_ERROR_UNSUPPORTED,
                   "declare another local for the new value",
                   "the parameter '%s' is not a number here, so it cannot be assigned", name);
   local->is_alias = true;

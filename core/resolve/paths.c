@@ -125,25 +125,25 @@ SemaPaths sema_function_paths(Scratch *scratch, const Ast *ast, int function) {
 
 /* -- those of this launch ------------------------------------------------------------------------------------ */
 
-static Str path_key(Sema *s, const SemaPath *path) {
-  const char *mark = path->is_parameter_path ? "=" : path->function ? scratch_format(s->scratch, "%d:", path->function) : "";
-  return str_of(scratch_format(s->scratch, "%s%.*s", mark, path->name.length, path->name.data));
+static Str path_key(Resolve *r, const SemaPath *path) {
+  const char *mark = path->is_parameter_path ? "=" : path->function ? scratch_format(r->scratch, "%d:", path->function) : "";
+  return str_of(scratch_format(r->scratch, "%s%.*s", mark, path->name.length, path->name.data));
 }
 
-int path_find(Sema *s, const SemaPath *path) {
-  return (int)(uintptr_t)map_find(&s->path_number, path_key(s, path)) - 1;
+int path_find(Resolve *r, const SemaPath *path) {
+  return (int)(uintptr_t)map_find(&r->path_number, path_key(r, path)) - 1;
 }
 
-void path_want(Sema *s, SemaPath path) {
-  if (!s->input->wants || s->failed || map_find(&s->wanted, path_key(s, &path))) return;
-  map_put(&s->wanted, path_key(s, &path), s);
-  vec_push(s->scratch, &s->input->wants->paths, path);
+void path_want(Resolve *r, SemaPath path) {
+  if (!r->input->wants || r->s->failed || map_find(&r->wanted, path_key(r, &path))) return;
+  map_put(&r->wanted, path_key(r, &path), r);
+  vec_push(r->scratch, &r->input->wants->paths, path);
 }
 
-void path_number_all(Sema *s) {
-  map_init(&s->path_number, s->scratch);
-  for (int i = 0; i < s->input->paths->count; i++) {
-    Str key = path_key(s, &s->input->paths->items[i]);
-    map_put(&s->path_number, key, (void *)(uintptr_t)(i + 1));
+void path_number_all(Resolve *r) {
+  map_init(&r->path_number, r->scratch);
+  for (int i = 0; i < r->input->paths->count; i++) {
+    Str key = path_key(r, &r->input->paths->items[i]);
+    map_put(&r->path_number, key, (void *)(uintptr_t)(i + 1));
   }
 }

@@ -28,9 +28,9 @@ static bool write_index(StrBuf *text, const Entity *from, const Entity *to, int 
   return true;
 }
 
-static const char *write_function(Sema *s, const Entity *from, const Entity *to, bool is_vector) {
+static const char *write_function(Resolve *r, const Entity *from, const Entity *to, bool is_vector) {
   StrBuf text;
-  strbuf_init(&text, s->scratch);
+  strbuf_init(&text, r->scratch);
   strbuf_text(&text, "function(");
   for (int k = 0; !is_vector && k < from->field.node->rank; k++) strbuf_format(&text, k ? ", i%d" : "i%d", k);
   strbuf_text(&text, is_vector ? "v) return " : ") return ");
@@ -42,48 +42,48 @@ static const char *write_function(Sema *s, const Entity *from, const Entity *to,
   return strbuf_end(&text);
 }
 
-static bool fail_levels(Sema *s, Expr *e, const char *what) {
-  return sema_fail(s, e, RG_ERROR_CALL, "rg.rescale(x, block, i, j)", "'rg.rescale' %s", what);
+static bool fail_levels(Resolve *r, Expr *e, const char *what) {
+  return sema_fail(r->s, e, RG_ERROR_CALL, "rg.rescale(x, block, i, j)", "'rg.rescale' %s", what);
 }
 
-static bool check_levels(Sema *s, Expr *e, const Entity *from, const Entity *to) {
-  if (s->failed) return false;
-  if (!is_level(from) || !is_level(to)) return fail_levels(s, e, "takes two levels first, each a field or an SNode");
-  if (from->field.node->tree != to->field.node->tree) return fail_levels(s, e, "takes two levels of one tree, and these are of two");
+static bool check_levels(Resolve *r, Expr *e, const Entity *from, const Entity *to) {
+  if (r->s->failed) return false;
+  if (!is_level(from) || !is_level(to)) return fail_levels(r, e, "takes two levels first, each a field or an SNode");
+  if (from->field.node->tree != to->field.node->tree) return fail_levels(r, e, "takes two levels of one tree, and these are of two");
   return true;
 }
 
 /* 1: an integer vector stands for the indices; 0: they stand one by one; -1 after an error. */
-static int takes_vector(Sema *s, Expr *e, const Entity *from) {
+static int takes_vector(Resolve *r, Expr *e, const Entity *from) {
   int given = e->list.count - 2, rank = from->field.node->rank;
   if (given == rank && rank != 1) return 0;
-  if (given == 1 && resolve_value(s, e->list.items[2])) {
+  if (given == 1 && resolve_value(r, e->list.items[2])) {
     int count = type_parts(shape_of(e->list.items[2]));
     if (count == rank) return count > 1;
   }
-  if (!s->failed)
-    sema_fail(s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, and 'rg.rescale' was given %d", from->name, rank,
+  if (!r->s->failed)
+    sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, and 'rg.rescale' was given %d", from->name, rank,
               rank == 1 ? "axis" : "axes", given);
   return -1;
 }
 
-Entity rescale_call(Sema *s, Expr *e) {
+Entity rescale_call(Resolve *r, Expr *e) {
   if (e->inlined) return *&e->entity; /* read once already */
-  if (e->list.count < 3) return fail_levels(s, e, "takes two levels, and indices of the first"), (Entity){0};
-  Entity from = resolve_expr(s, e->list.items[0]), to = resolve_expr(s, e->list.items[1]);
-  if (!check_levels(s, e, &from, &to)) return (Entity){0};
-  int is_vector = takes_vector(s, e, &from);
+  if (e->list.count < 3) return fail_levels(r, e, "takes two levels, and indices of the first"), (Entity){0};
+  Entity from = resolve_expr(r, e->list.items[0]), to = resolve_expr(r, e->list.items[1]);
+  if (!check_levels(r, e, &from, &to)) return (Entity){0};
+  int is_vector = takes_vector(r, e, &from);
   if (is_vector < 0) return (Entity){0};
-  const char *text = write_function(s, &from, &to, is_vector);
-  if (!text) return fail_levels(s, e, "takes levels of which one divides the cells of the other"), (Entity){0};
+  const char *text = write_function(r, &from, &to, is_vector);
+  if (!text) return fail_levels(r, e, "takes levels of which one divides the cells of the other"), (Entity){0};
   Error err;
   error_clear(&err);
-  Ast *ast = parse_kernel_text(source_create(s->scratch, str_of(text), "rg.rescale", 1), &err);
+  Ast *ast = parse_kernel_text(source_create(r->scratch, str_of(text), "rg.rescale", 1), &err);
   ASSERT(ast, "it is a function");
   if (!ast) return (Entity){0};
   e->list.items += 2;
   e->list.count -= 2;
   e->list.capacity -= 2;
   Entity callee = resolve_function("rg.rescale", ast->function, ast->source);
-  return resolve_inline_call(s, e, callee, NULL);
+  return resolve_inline_call(r, e, callee, NULL);
 }

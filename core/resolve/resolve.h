@@ -25,129 +25,148 @@ typedef VEC(const AstBlock *) Arms;
 
 void resolve_kernel(Sema *s);
 
+/* -- what the files of this room share --------------------------------------------------------- */
+
+typedef struct Resolve {
+  Sema *s;
+  Scratch *scratch;
+  const SemaInput *input;
+  Map names;             /* AstLocal -> Local, of the kernel's own text */
+  Map path_number;       /* name -> number + 1; parameter paths under "=name" */
+  Map wanted;            /* paths that the host has to bring */
+  int *path_live;        /* by path: number + 1 of a Live */
+  int expr_count;        /* made so far */
+  int loop;              /* number of the parallel loop around; 0: the host region */
+  int loop_count;
+  bool breaks_parallel;  /* the innermost loop is parallel */
+  int break_levels;      /* loops that a break leaves besides the innermost */
+  bool is_turn;          /* of a loop that is written out */
+  const Stmt *first_return; /* of the kernel */
+} Resolve;
+
 /* build.c: nodes of the typed tree, from the Ast's. Names are those of the frame, or of the kernel. */
-Expr *build_expr(Sema *s, const AstExpr *ast);      /* all of it, not yet resolved */
-Expr *build_written(Sema *s, const AstExpr *ast);   /* the same of a node that no text has: it is kept */
-Stmt *build_stmt(Sema *s, const AstStmt *ast);      /* with new locals; without its bodies, and the condition of a `repeat` */
-Local *build_local(Sema *s, const AstLocal *ast);   /* a new one, which the name means from here on */
-Local *build_hidden(Sema *s, Str name, Pos pos);    /* one that no name of the text means */
-Local *build_find(Sema *s, const AstLocal *ast);    /* which the name means here; NULL: none yet, or a helper */
-void build_name(Sema *s, const AstLocal *ast, Local *local); /* it means this one from here on */
+Expr *build_expr(Resolve *r, const AstExpr *ast);      /* all of it, not yet resolved */
+Expr *build_written(Resolve *r, const AstExpr *ast);   /* the same of a node that no text has: it is kept */
+Stmt *build_stmt(Resolve *r, const AstStmt *ast);      /* with new locals; without its bodies, and the condition of a `repeat` */
+Local *build_local(Resolve *r, const AstLocal *ast);   /* a new one, which the name means from here on */
+Local *build_hidden(Resolve *r, Str name, Pos pos);    /* one that no name of the text means */
+Local *build_find(Resolve *r, const AstLocal *ast);    /* which the name means here; NULL: none yet, or a helper */
+void build_name(Resolve *r, const AstLocal *ast, Local *local); /* it means this one from here on */
 
 /* expr.c */
-Entity resolve_expr(Sema *s, Expr *e);   /* and remembers it */
-bool resolve_value(Sema *s, Expr *e);    /* a number or bool */
-bool resolve_scalar(Sema *s, Expr *e);   /* one number or bool */
-bool resolve_check_scalar(Sema *s, Expr *e); /* the same of what was resolved: reading it twice at each height takes forever */
-bool resolve_indices(Sema *s, Exprs *list, int *count); /* `{i, j}` counts two, as does an ivec2 */
-Type resolve_type(Sema *s, const AstExpr *annotation, Shape *shape);
+Entity resolve_expr(Resolve *r, Expr *e);   /* and remembers it */
+bool resolve_value(Resolve *r, Expr *e);    /* a number or bool */
+bool resolve_scalar(Resolve *r, Expr *e);   /* one number or bool */
+bool resolve_check_scalar(Resolve *r, Expr *e); /* the same of what was resolved: reading it twice at each height takes forever */
+bool resolve_indices(Resolve *r, Exprs *list, int *count); /* `{i, j}` counts two, as does an ivec2 */
+Type resolve_type(Resolve *r, const AstExpr *annotation, Shape *shape);
 /* name.c */
-const char *resolve_nearest(Sema *s, Str name); /* a hint "did you mean 'x'?", or NULL */
-Entity resolve_capture(Sema *s, Expr *e);
-Entity resolve_member(Sema *s, Expr *e, Entity object, Str name); /* object.name */
-void resolve_parameter(Sema *s, int number);
-bool resolve_is_nil(Sema *s, Expr *e); /* a declared name without a value */
-Entity resolve_path_value(Sema *s, Expr *e, int number);
+const char *resolve_nearest(Resolve *r, Str name); /* a hint "did you mean 'x'?", or NULL */
+Entity resolve_capture(Resolve *r, Expr *e);
+Entity resolve_member(Resolve *r, Expr *e, Entity object, Str name); /* object.name */
+void resolve_parameter(Resolve *r, int number);
+bool resolve_is_nil(Resolve *r, Expr *e); /* a declared name without a value */
+Entity resolve_path_value(Resolve *r, Expr *e, int number);
 /* call.c */
-Entity resolve_call(Sema *s, Expr *e);
-Entity resolve_method(Sema *s, Expr *e);
-Entity resolve_type_call(Sema *s, Expr *e, Str name); /* `vec(5, f64)`: a TYPE */
-Entity resolve_fail_indices(Sema *s, Expr *e, const MethodCall *m, int needed, int given);
+Entity resolve_call(Resolve *r, Expr *e);
+Entity resolve_method(Resolve *r, Expr *e);
+Entity resolve_type_call(Resolve *r, Expr *e, Str name); /* `vec(5, f64)`: a TYPE */
+Entity resolve_fail_indices(Resolve *r, Expr *e, const MethodCall *m, int needed, int given);
 Entity resolve_converted(Expr *e, Type type, Shape shape); /* e is a call of this type */
 /* loop.c */
-void resolve_head(Sema *s, Stmt *stmt);
+void resolve_head(Resolve *r, Stmt *stmt);
 /* stmt.c */
-void resolve_block(Sema *s, const AstBlock *from, Block *to);
-void resolve_declaration(Sema *s, Stmt *stmt);
-void resolve_declare(Sema *s, Local *local);
-bool resolve_give_shape(Sema *s, Local *local, Expr *value); /* the first value settles it, others must fit */
+void resolve_block(Resolve *r, const AstBlock *from, Block *to);
+void resolve_declaration(Resolve *r, Stmt *stmt);
+void resolve_declare(Resolve *r, Local *local);
+bool resolve_give_shape(Resolve *r, Local *local, Expr *value); /* the first value settles it, others must fit */
 
 /* paths.c */
 bool path_of(const Ast *ast, const AstExpr *e, StrBuf *name, int *parameter); /* parameter -1: a captured path. ast NULL: no parameters */
 int path_parameter(const Ast *ast, const AstLocal *local);                   /* its number, or -1 */
-void path_number_all(Sema *s);
-int path_find(Sema *s, const SemaPath *path);  /* its number, or -1 */
-void path_want(Sema *s, SemaPath path);        /* the host has to bring it as well */
+void path_number_all(Resolve *r);
+int path_find(Resolve *r, const SemaPath *path);  /* its number, or -1 */
+void path_want(Resolve *r, SemaPath path);        /* the host has to bring it as well */
 
 /* suggest.c: a hint for a name that is not there, or NULL */
-const char *suggest_type(Sema *s, const char *name);
-const char *suggest_name(Sema *s, Str name);
-const char *suggest_builtin(Sema *s, Str path);  /* "rg.lenght" */
-const char *suggest_vector_member(Sema *s, Str name, bool is_call);
-const char *suggest_field_member(Sema *s, Str name, const char *object);
-const char *suggest_method(Sema *s, Str name);
-const char *suggest_modifier(Sema *s, Str name); /* of a loop's head */
+const char *suggest_type(Resolve *r, const char *name);
+const char *suggest_name(Resolve *r, Str name);
+const char *suggest_builtin(Resolve *r, Str path);  /* "rg.lenght" */
+const char *suggest_vector_member(Resolve *r, Str name, bool is_call);
+const char *suggest_field_member(Resolve *r, Str name, const char *object);
+const char *suggest_method(Resolve *r, Str name);
+const char *suggest_modifier(Resolve *r, Str name); /* of a loop's head */
 
 /* shape.c */
 /* Operators and functions that work number by number: a scalar meets every one. False where the shapes differ. */
-bool shape_join(Sema *s, const Expr *at, Shape a, Shape b, const char *who, Shape *joined);
-bool shape_binary(Sema *s, const Expr *e, Shape *shape);
+bool shape_join(Resolve *r, const Expr *at, Shape a, Shape b, const char *who, Shape *joined);
+bool shape_binary(Resolve *r, const Expr *e, Shape *shape);
 /* A value of shape `from` is given to something of shape `to`. */
-bool shape_check_given(Sema *s, const Expr *value, Shape to, const char *what);
+bool shape_check_given(Resolve *r, const Expr *value, Shape to, const char *what);
 /* The parts of `v.xy`: how many, 0 when this is no such name. */
 int shape_swizzle(Str name, Shape of, uint8_t parts[4]);
 bool shape_is_swizzle(Str name);
-Entity shape_named_part(Sema *s, Expr *e, const Entity *object, Str name);
-Entity shape_indexed_part(Sema *s, Expr *e, const Entity *object);
-bool resolve_algebra(Sema *s, Expr *e, const Builtin *builtin, Shape *shape); /* algebra.c */
+Entity shape_named_part(Resolve *r, Expr *e, const Entity *object, Str name);
+Entity shape_indexed_part(Resolve *r, Expr *e, const Entity *object);
+bool resolve_algebra(Resolve *r, Expr *e, const Builtin *builtin, Shape *shape); /* algebra.c */
 
 /* extent.c: x.shape and x.offset */
 Entity extent_constant(int64_t value);
 int extent_count(const Entity *shape);
-Entity extent_vector(Sema *s, Expr *e, const Entity *shape);  /* e becomes the vector, of one axis the number */
-Entity extent_member(Sema *s, Expr *e, const Entity *shape, Str name);
-Entity extent_indexed(Sema *s, Expr *e, const Entity *shape);
+Entity extent_vector(Resolve *r, Expr *e, const Entity *shape);  /* e becomes the vector, of one axis the number */
+Entity extent_member(Resolve *r, Expr *e, const Entity *shape, Str name);
+Entity extent_indexed(Resolve *r, Expr *e, const Entity *shape);
 
 /* lists.c: what belongs to the lists of dynamic SNodes */
 /* append, length, pop, and what they give */
-bool resolve_list(Sema *s, Expr *e, MethodCall *m, Type *type, Shape *shape);
-bool resolve_items(Sema *s, Expr *e, LoopHead *head);
-void resolve_item_variables(Sema *s, const LoopHead *head, const Stmt *stmt); /* the shapes of its variables */
+bool resolve_list(Resolve *r, Expr *e, MethodCall *m, Type *type, Shape *shape);
+bool resolve_items(Resolve *r, Expr *e, LoopHead *head);
+void resolve_item_variables(Resolve *r, const LoopHead *head, const Stmt *stmt); /* the shapes of its variables */
 
 /* update.c */
-Update *update_match(Sema *s, Stmt *stmt); /* NULL: it is a plain assignment */
+Update *update_match(Resolve *r, Stmt *stmt); /* NULL: it is a plain assignment */
 
 /* inline.c: a call of a function that the user wrote; `self` is the object of a method call, or NULL */
-Entity resolve_inline_call(Sema *s, Expr *e, Entity callee, Expr *self);
+Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self);
 /* What a function denotes that takes what the kernel takes, or nothing. */
 Entity resolve_function(const char *name, const AstFunction *text, const Source *source);
-void resolve_inline_return(Sema *s, Stmt *stmt);
-void resolve_spread(Sema *s, Exprs *list, int wanted); /* other results of a call that ends the list */
-bool resolve_refuse_many(Sema *s, const Exprs *list);  /* where only one value is taken */
-bool resolve_fail_size(Sema *s, Pos pos, int width);
-bool resolve_has_room(const Sema *s); /* for more copies */
+void resolve_inline_return(Resolve *r, Stmt *stmt);
+void resolve_spread(Resolve *r, Exprs *list, int wanted); /* other results of a call that ends the list */
+bool resolve_refuse_many(Resolve *r, const Exprs *list);  /* where only one value is taken */
+bool resolve_fail_size(Resolve *r, Pos pos, int width);
+bool resolve_has_room(const Resolve *r); /* for more copies */
 
 /* returns.c */
 /* A function's body in which most early returns are plain branches; the text's own where nothing changes. */
-AstBlock returns_shaped(Sema *s, const AstBlock *body);
+AstBlock returns_shaped(Resolve *r, const AstBlock *body);
 bool returns_early(const AstBlock *body);
 bool returns_straight(const AstBlock *body); /* one return, and that its last statement: its values are the call's */
 
 /* static.c */
-Entity static_call(Sema *s, Expr *e);   /* rg.static(..) becomes a literal */
-void static_arms(Sema *s, Stmt *stmt, Arms *arms); /* drops those that are known not to be taken */
-bool static_is_written(Sema *s, Expr *e);             /* known from the text and the layouts alone */
-bool static_value(Sema *s, Expr *e, Static *out);     /* false with an error */
-bool static_integer(Sema *s, Expr *e, int64_t *out);
-bool static_of_value(Sema *s, Expr *e, SemaArg source, Static *out);
-Expr *static_argument(Sema *s, Expr *e);           /* of rg.static(..), else NULL */
+Entity static_call(Resolve *r, Expr *e);   /* rg.static(..) becomes a literal */
+void static_arms(Resolve *r, Stmt *stmt, Arms *arms); /* drops those that are known not to be taken */
+bool static_is_written(Resolve *r, Expr *e);             /* known from the text and the layouts alone */
+bool static_value(Resolve *r, Expr *e, Static *out);     /* false with an error */
+bool static_integer(Resolve *r, Expr *e, int64_t *out);
+bool static_of_value(Resolve *r, Expr *e, SemaArg source, Static *out);
+Expr *static_argument(Resolve *r, Expr *e);           /* of rg.static(..), else NULL */
 /* literal.c: numbers that stand in no text, for what is written there */
-Expr *literal_integer(Sema *s, const AstExpr *ast, int64_t value);
-Expr *literal_static(Sema *s, const AstExpr *ast, const Static *value);
-Expr *literal_at(Sema *s, Pos pos, int32_t width, const Static *value); /* where nothing is written */
+Expr *literal_integer(Resolve *r, const AstExpr *ast, int64_t value);
+Expr *literal_static(Resolve *r, const AstExpr *ast, const Static *value);
+Expr *literal_at(Resolve *r, Pos pos, int32_t width, const Static *value); /* where nothing is written */
 
 /* unroll.c */
-bool unroll_loop(Sema *s, const AstStmt *ast, Stmt *stmt);  /* a loop that is written out; false: another one */
+bool unroll_loop(Resolve *r, const AstStmt *ast, Stmt *stmt);  /* a loop that is written out; false: another one */
 /* table.c: captured tables that are lists */
-Entity table_member(Sema *s, Expr *e, const Entity *table, Str name); /* `table.name` */
-bool table_length(Sema *s, Expr *e, const Entity *table, int64_t *length);
-Entity table_item(Sema *s, Expr *e, const Entity *table);
-int table_find(Sema *s, Expr *e, const Entity *table, const char *key, bool is_static);
-int *table_find_all(Sema *s, Expr *e, const Entity *table, int64_t length);
-bool table_fail(Sema *s, Expr *e);
+Entity table_member(Resolve *r, Expr *e, const Entity *table, Str name); /* `table.name` */
+bool table_length(Resolve *r, Expr *e, const Entity *table, int64_t *length);
+Entity table_item(Resolve *r, Expr *e, const Entity *table);
+int table_find(Resolve *r, Expr *e, const Entity *table, const char *key, bool is_static);
+int *table_find_all(Resolve *r, Expr *e, const Entity *table, int64_t length);
+bool table_fail(Resolve *r, Expr *e);
 
 /* functions that are written as text for their call */
-Entity decompose_call(Sema *s, Expr *e, const Builtin *builtin);
-Entity rescale_call(Sema *s, Expr *e);
+Entity decompose_call(Resolve *r, Expr *e, const Builtin *builtin);
+Entity rescale_call(Resolve *r, Expr *e);
 
 #endif

@@ -18,7 +18,7 @@ static bool always_returns(const AstBlock *block) {
 }
 
 /* The one arm of an `if` that goes on; -1: none or several do. An `else` is added where it is the missing one. */
-static int arm_that_goes_on(Sema *s, AstStmt *branch) {
+static int arm_that_goes_on(Resolve *r, AstStmt *branch) {
   int found = -1, count = 0;
   for (int i = 0; i < branch->bodies.count; i++) {
     if (always_returns(&branch->bodies.items[i])) continue;
@@ -29,41 +29,41 @@ static int arm_that_goes_on(Sema *s, AstStmt *branch) {
   if (count + lacks_else != 1 || count == branch->bodies.count) return -1;
   if (!lacks_else) return found;
   AstBlock rest = {0};
-  vec_push(s->scratch, &branch->bodies, rest);
+  vec_push(r->scratch, &branch->bodies, rest);
   return branch->bodies.count - 1;
 }
 
 /* A block of its own; so are the branches in it, and the block that ends it. */
-static AstBlock copy_block(Sema *s, const AstBlock *block) {
+static AstBlock copy_block(Resolve *r, const AstBlock *block) {
   AstBlock copy = {0};
   for (int i = 0; i < block->count; i++) {
     AstStmt *stmt = block->items[i];
     if (stmt->kind == AST_STMT_IF || stmt->kind == AST_STMT_DO) {
-      stmt = scratch_new(s->scratch, AstStmt);
+      stmt = scratch_new(r->scratch, AstStmt);
       *stmt = *block->items[i];
       stmt->bodies.items = NULL;
       stmt->bodies.count = stmt->bodies.capacity = 0;
       for (int k = 0; k < block->items[i]->bodies.count; k++)
-        vec_push(s->scratch, &stmt->bodies, copy_block(s, &block->items[i]->bodies.items[k]));
+        vec_push(r->scratch, &stmt->bodies, copy_block(r, &block->items[i]->bodies.items[k]));
     }
-    vec_push(s->scratch, &copy, stmt);
+    vec_push(r->scratch, &copy, stmt);
   }
   return copy;
 }
 
-static void shape(Sema *s, AstBlock *block, int depth) {
+static void shape(Resolve *r, AstBlock *block, int depth) {
   for (int i = 0; i < block->count && depth < DEEPEST_SHAPE; i++) {
     AstStmt *stmt = block->items[i];
     bool is_last = i == block->count - 1;
-    if (stmt->kind == AST_STMT_DO && is_last) shape(s, &stmt->bodies.items[0], depth + 1);
+    if (stmt->kind == AST_STMT_DO && is_last) shape(r, &stmt->bodies.items[0], depth + 1);
     if (stmt->kind != AST_STMT_IF) continue;
-    int arm = is_last ? -1 : arm_that_goes_on(s, stmt);
+    int arm = is_last ? -1 : arm_that_goes_on(r, stmt);
     if (arm >= 0) {
-      for (int k = i + 1; k < block->count; k++) vec_push(s->scratch, &stmt->bodies.items[arm], block->items[k]);
+      for (int k = i + 1; k < block->count; k++) vec_push(r->scratch, &stmt->bodies.items[arm], block->items[k]);
       block->count = i + 1;
     }
     if (i < block->count - 1) continue;
-    for (int k = 0; k < stmt->bodies.count; k++) shape(s, &stmt->bodies.items[k], depth + 1);
+    for (int k = 0; k < stmt->bodies.count; k++) shape(r, &stmt->bodies.items[k], depth + 1);
   }
 }
 
@@ -86,9 +86,9 @@ bool returns_straight(const AstBlock *body) {
   return body->count > 0 && body->items[body->count - 1]->kind == AST_STMT_RETURN && !returns_early(body);
 }
 
-AstBlock returns_shaped(Sema *s, const AstBlock *body) {
+AstBlock returns_shaped(Resolve *r, const AstBlock *body) {
   if (!returns_early(body)) return *body;
-  AstBlock shaped = copy_block(s, body);
-  shape(s, &shaped, 0);
+  AstBlock shaped = copy_block(r, body);
+  shape(r, &shaped, 0);
   return shaped;
 }

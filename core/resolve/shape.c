@@ -6,19 +6,19 @@
 
 /* -- meeting -------------------------------------------------------------------------------------------------- */
 
-bool shape_join(Sema *s, const Expr *at, Shape a, Shape b, const char *who, Shape *joined) {
+bool shape_join(Resolve *r, const Expr *at, Shape a, Shape b, const char *who, Shape *joined) {
   *joined = type_is_scalar(a) ? b : a;
   if (type_is_scalar(a) || type_is_scalar(b) || type_equal(a, b)) return true;
-  return sema_fail(s, at, RG_ERROR_TYPE_MISMATCH, NULL, "%s takes values of one shape, and here are %s and %s", who,
-                   shape_text(s, a), shape_text(s, b));
+  return sema_fail(r->s, at, RG_ERROR_TYPE_MISMATCH, NULL, "%s takes values of one shape, and here are %s and %s", who,
+                   shape_text(r->s, a), shape_text(r->s, b));
 }
 
 /* Linear algebra, as in GLSL. */
-static bool multiply(Sema *s, const Expr *e, Shape a, Shape b, Shape *shape) {
+static bool multiply(Resolve *r, const Expr *e, Shape a, Shape b, Shape *shape) {
   int inner = type_is_matrix(a) ? type_cols(a) : type_rows(a);
   if (inner != type_rows(b))
-    return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "columns of the left must be as many as rows of the right",
-                     "%s cannot be multiplied by %s", shape_text(s, a), shape_text(s, b));
+    return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "columns of the left must be as many as rows of the right",
+                     "%s cannot be multiplied by %s", shape_text(r->s, a), shape_text(r->s, b));
   if (!type_is_matrix(a))
     *shape = type_make_shape(type_cols(b), 1);
   else
@@ -26,33 +26,33 @@ static bool multiply(Sema *s, const Expr *e, Shape a, Shape b, Shape *shape) {
   return true;
 }
 
-bool shape_binary(Sema *s, const Expr *e, Shape *shape) {
+bool shape_binary(Resolve *r, const Expr *e, Shape *shape) {
   Shape a = shape_of(e->left), b = shape_of(e->right);
   bool has_scalar = type_is_scalar(a) || type_is_scalar(b);
-  const char *who = scratch_format(s->scratch, "'%s'", ast_op_text(e->op));
+  const char *who = scratch_format(r->scratch, "'%s'", ast_op_text(e->op));
   *shape = (Shape){0};
   if (e->op == AST_EQ || e->op == AST_NE)
     return type_equal(a, b) ||
-           sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "%s is compared with %s", shape_text(s, a), shape_text(s, b));
+           sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "%s is compared with %s", shape_text(r->s, a), shape_text(r->s, b));
   if (e->op >= AST_LT && e->op <= AST_GE)
     return (type_is_scalar(a) && type_is_scalar(b)) ||
-           sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "compare one number of it: v.x", "%s takes numbers, and this is %s",
-                     who, shape_text(s, type_is_scalar(a) ? b : a));
+           sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "compare one number of it: v.x", "%s takes numbers, and this is %s",
+                     who, shape_text(r->s, type_is_scalar(a) ? b : a));
   if (e->op == AST_MUL && !has_scalar && (type_is_matrix(a) || type_is_matrix(b)))
-    return multiply(s, e, a, b, shape);
-  return shape_join(s, e, a, b, who, shape);
+    return multiply(r, e, a, b, shape);
+  return shape_join(r, e, a, b, who, shape);
 }
 
-bool shape_check_given(Sema *s, const Expr *value, Shape to, const char *what) {
+bool shape_check_given(Resolve *r, const Expr *value, Shape to, const char *what) {
   Shape from = shape_of(value);
   if (type_equal(from, to)) return true;
   const char *hint =
       type_is_scalar(from) && type_cols(to) == 1
-          ? scratch_format(s->scratch, "write rg.vec%d(%s)", type_rows(to), sema_source(s, value))
+          ? scratch_format(r->scratch, "write rg.vec%d(%s)", type_rows(to), sema_source(r->s, value))
       : type_is_scalar(to) ? "take one number of it: v.x"
                            : NULL;
-  return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, hint, "%s is %s, and this value is %s", what, shape_text(s, to),
-                   shape_text(s, from));
+  return sema_fail(r->s, value, RG_ERROR_TYPE_MISMATCH, hint, "%s is %s, and this value is %s", what, shape_text(r->s, to),
+                   shape_text(r->s, from));
 }
 
 /* -- parts ---------------------------------------------------------------------------------------------------- */
@@ -83,20 +83,20 @@ static Shape shape_of_parts(int count) {
 }
 
 /* Of a live vector the numbers are noted in the entity itself: its path has no expression of its own. */
-Entity shape_named_part(Sema *s, Expr *e, const Entity *object, Str name) {
-  const char *text = sema_text(s, name);
+Entity shape_named_part(Resolve *r, Expr *e, const Entity *object, Str name) {
+  const char *text = sema_text(r->s, name);
   uint8_t parts[4] = {0};
   int count = shape_swizzle(name, object->shape, parts);
   if (type_is_scalar(object->shape)) {
-    sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "a number has no component '%s'", text);
+    sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "a number has no component '%s'", text);
     return (Entity){0};
   }
   if (!count) {
-    const char *hint = suggest_vector_member(s, name, false);
+    const char *hint = suggest_vector_member(r, name, false);
     if (!hint)
       hint = type_is_matrix(object->shape) ? "write m[r][c]" : "components are x y z w, or r g b a";
-    sema_fail(s, e, RG_ERROR_NAME_UNKNOWN, hint, "%s has no '%s'",
-              shape_text(s, object->shape), text);
+    sema_fail(r->s, e, RG_ERROR_NAME_UNKNOWN, hint, "%s has no '%s'",
+              shape_text(r->s, object->shape), text);
     return (Entity){0};
   }
   Shape shape = shape_of_parts(count);
@@ -110,20 +110,20 @@ Entity shape_named_part(Sema *s, Expr *e, const Entity *object, Str name) {
                   .live = {.number = live->number, .parts = chosen}};
 }
 
-Entity shape_indexed_part(Sema *s, Expr *e, const Entity *object) {
+Entity shape_indexed_part(Resolve *r, Expr *e, const Entity *object) {
   Expr *index = e->list.items[0];
   double value;
   if (e->list.count != 1 || index->kind == AST_TABLE) {
-    sema_fail(s, e, RG_ERROR_INDEX_COUNT,
+    sema_fail(r->s, e, RG_ERROR_INDEX_COUNT,
               type_is_matrix(object->shape) ? "write m[r][c]" : "write v[i]",
-              "%s takes one index here", shape_text(s, object->shape));
+              "%s takes one index here", shape_text(r->s, object->shape));
     return (Entity){0};
   }
-  if (!resolve_scalar(s, index)) return (Entity){0};
+  if (!resolve_scalar(r, index)) return (Entity){0};
   if (sema_is_constant(index, &value) &&
       !(value >= 0 && value < type_rows(object->shape) && value == (int)value)) {
-    sema_fail(s, index, RG_ERROR_INDEX_RANGE, "indices start at 0", "%s has no number %s", shape_text(s, object->shape),
-              sema_source(s, index));
+    sema_fail(r->s, index, RG_ERROR_INDEX_RANGE, "indices start at 0", "%s has no number %s", shape_text(r->s, object->shape),
+              sema_source(r->s, index));
     return (Entity){0};
   }
   return (Entity){.kind = ENTITY_PART,

@@ -6,22 +6,22 @@
 
 #include "resolve/resolve.h"
 
-static bool fail(Sema *s, Expr *e, const char *hint) {
-  return sema_fail(s, e, RG_ERROR_STATIC, hint, "'%s' is not known when the kernel is compiled", sema_source(s, e));
+static bool fail(Resolve *r, Expr *e, const char *hint) {
+  return sema_fail(r->s, e, RG_ERROR_STATIC, hint, "'%s' is not known when the kernel is compiled", sema_source(r->s, e));
 }
 
 /* -- leaves ------------------------------------------------------------------------------------------------- */
 
-static bool want_static(Sema *s, Expr *e, SemaArg source) {
-  SemaWants *wants = s->input->wants;
-  if (wants && !s->failed) vec_push(s->scratch, &wants->statics, source);
-  return fail(s, e, NULL);
+static bool want_static(Resolve *r, Expr *e, SemaArg source) {
+  SemaWants *wants = r->input->wants;
+  if (wants && !r->s->failed) vec_push(r->scratch, &wants->statics, source);
+  return fail(r, e, NULL);
 }
 
 /* A number, bool or vector that the launch brings. */
-bool static_of_value(Sema *s, Expr *e, SemaArg source, Static *out) {
-  const SemaValue *value = source.is_parameter ? &s->input->parameters[source.index] : &s->input->captures[source.index];
-  if (!value->is_static) return want_static(s, e, source);
+bool static_of_value(Resolve *r, Expr *e, SemaArg source, Static *out) {
+  const SemaValue *value = source.is_parameter ? &r->input->parameters[source.index] : &r->input->captures[source.index];
+  if (!value->is_static) return want_static(r, e, source);
   switch (value->kind) {
   case VALUE_I64: case VALUE_U64:
     *out = (Static){.kind = STATIC_WIDE, .bits = value->bits, .is_unsigned = value->kind == VALUE_U64};
@@ -41,9 +41,9 @@ static Static number_in(SemaPart part, Type type) {
 }
 
 /* `v`, `v.y`, `v.yx`: the numbers that the entity names. */
-static bool static_of_live(Sema *s, Expr *e, const Entity *entity, Static *out) {
-  const Live *live = &s->lives.items[entity->live.number];
-  if (!static_of_value(s, e, live->source, out)) return false;
+static bool static_of_live(Resolve *r, Expr *e, const Entity *entity, Static *out) {
+  const Live *live = &r->s->lives.items[entity->live.number];
+  if (!static_of_value(r, e, live->source, out)) return false;
   if (out->kind != STATIC_VECTOR) return true;
   out->chosen = entity->live.parts;
   out->shape = entity->shape;
@@ -53,14 +53,14 @@ static bool static_of_live(Sema *s, Expr *e, const Entity *entity, Static *out) 
 }
 
 /* `v[k]`, `m[r]` of what is known. */
-static bool part_of(Sema *s, Expr *e, Static *out) {
+static bool part_of(Resolve *r, Expr *e, Static *out) {
   int64_t index;
-  if (e->kind != AST_INDEX || !static_value(s, e->left, out)) return !s->failed && fail(s, e, NULL);
-  if (out->kind != STATIC_VECTOR) return fail(s, e, NULL);
-  if (!static_integer(s, e->list.items[0], &index)) return false;
+  if (e->kind != AST_INDEX || !static_value(r, e->left, out)) return !r->s->failed && fail(r, e, NULL);
+  if (out->kind != STATIC_VECTOR) return fail(r, e, NULL);
+  if (!static_integer(r, e->list.items[0], &index)) return false;
   if (index < 0 || index >= type_rows(out->shape))
-    return sema_fail(s, e, RG_ERROR_INDEX_RANGE, "indices start at 0", "%s has no number %lld",
-                     shape_text(s, out->shape), (long long)index);
+    return sema_fail(r->s, e, RG_ERROR_INDEX_RANGE, "indices start at 0", "%s has no number %lld",
+                     shape_text(r->s, out->shape), (long long)index);
   if (type_is_matrix(out->shape)) {
     out->parts += index * type_cols(out->shape);
     out->shape = type_make_shape(type_cols(out->shape), 1);
@@ -70,19 +70,19 @@ static bool part_of(Sema *s, Expr *e, Static *out) {
   return true;
 }
 
-static bool leaf(Sema *s, Expr *e, Static *out) {
-  if (resolve_is_nil(s, e)) {
+static bool leaf(Resolve *r, Expr *e, Static *out) {
+  if (resolve_is_nil(r, e)) {
     *out = (Static){.kind = STATIC_NIL};
     return true;
   }
-  Entity entity = resolve_expr(s, e);
+  Entity entity = resolve_expr(r, e);
   switch (entity.kind) {
   case ENTITY_NONE: return false;
   case ENTITY_CONSTANT: *out = (Static){.kind = STATIC_NUMBER, .number = (double)entity.constant}; return true;
-  case ENTITY_LIVE: return static_of_live(s, e, &entity, out);
-  case ENTITY_PART: return part_of(s, e, out);
+  case ENTITY_LIVE: return static_of_live(r, e, &entity, out);
+  case ENTITY_PART: return part_of(r, e, out);
   case ENTITY_VALUE: case ENTITY_ELEMENT: case ENTITY_LOOP: case ENTITY_VOID:
-    return fail(s, e, "captured numbers, shapes and literals are");
+    return fail(r, e, "captured numbers, shapes and literals are");
   default: *out = (Static){.kind = STATIC_OTHER}; return true;
   }
 }
@@ -145,24 +145,24 @@ static bool combine_wide(AstOp op, Static a, Static b, Static *out) {
   }
 }
 
-static bool binary(Sema *s, Expr *e, Static *out) {
+static bool binary(Resolve *r, Expr *e, Static *out) {
   Static a, b;
-  if (!static_value(s, e->left, &a) || !static_value(s, e->right, &b)) return false;
+  if (!static_value(r, e->left, &a) || !static_value(r, e->right, &b)) return false;
   if (a.kind == STATIC_WIDE || b.kind == STATIC_WIDE)
-    return combine_wide(e->op, a, b, out) || fail(s, e, "static integers of 64 bits know + - * and comparisons with integers");
+    return combine_wide(e->op, a, b, out) || fail(r, e, "static integers of 64 bits know + - * and comparisons with integers");
   if (e->op == AST_EQ || e->op == AST_NE) {
-    if (a.kind == STATIC_VECTOR || b.kind == STATIC_VECTOR) return fail(s, e, "compare its numbers: v.x");
-    if (a.kind == STATIC_OTHER && b.kind == STATIC_OTHER) return fail(s, e, "compare numbers, booleans or nil");
+    if (a.kind == STATIC_VECTOR || b.kind == STATIC_VECTOR) return fail(r, e, "compare its numbers: v.x");
+    if (a.kind == STATIC_OTHER && b.kind == STATIC_OTHER) return fail(r, e, "compare numbers, booleans or nil");
     *out = of_bool((a.kind == b.kind && a.number == b.number) == (e->op == AST_EQ));
     return true;
   }
   if (a.kind == STATIC_NUMBER && b.kind == STATIC_NUMBER && combine(e->op, a.number, b.number, out)) return true;
-  return fail(s, e, "static numbers know + - * / % ^ and comparisons");
+  return fail(r, e, "static numbers know + - * / % ^ and comparisons");
 }
 
-static bool unary(Sema *s, Expr *e, Static *out) {
-  if (e->op == AST_LEN) return leaf(s, e, out);
-  if (!static_value(s, e->left, out)) return false;
+static bool unary(Resolve *r, Expr *e, Static *out) {
+  if (e->op == AST_LEN) return leaf(r, e, out);
+  if (!static_value(r, e->left, out)) return false;
   if (e->op == AST_NOT) {
     *out = of_bool(!is_true(out));
     return true;
@@ -171,15 +171,15 @@ static bool unary(Sema *s, Expr *e, Static *out) {
     out->bits = -out->bits;
     return true;
   }
-  if (e->op != AST_NEG || out->kind != STATIC_NUMBER) return fail(s, e, NULL);
+  if (e->op != AST_NEG || out->kind != STATIC_NUMBER) return fail(r, e, NULL);
   out->number = -out->number;
   return true;
 }
 
 /* Lua's: the operand that decides. */
-static bool logic(Sema *s, Expr *e, Static *out) {
-  if (!static_value(s, e->left, out)) return false;
-  return is_true(out) == (e->kind == AST_OR) || static_value(s, e->right, out);
+static bool logic(Resolve *r, Expr *e, Static *out) {
+  if (!static_value(r, e->left, out)) return false;
+  return is_true(out) == (e->kind == AST_OR) || static_value(r, e->right, out);
 }
 
 static Static number_of(const Expr *e) {
@@ -188,47 +188,47 @@ static Static number_of(const Expr *e) {
   return (Static){.kind = STATIC_NUMBER, .number = e->number_kind == AST_NUMBER_FLOAT ? e->number : (double)e->integer};
 }
 
-bool static_value(Sema *s, Expr *e, Static *out) {
+bool static_value(Resolve *r, Expr *e, Static *out) {
   *out = (Static){0};
   switch (e->kind) {
   case AST_NIL: return true;
   case AST_TRUE: case AST_FALSE: *out = of_bool(e->kind == AST_TRUE); return true;
   case AST_NUMBER: *out = number_of(e); return true;
-  case AST_PAREN: return static_value(s, e->left, out);
-  case AST_UNARY: return unary(s, e, out);
-  case AST_BINARY: return binary(s, e, out);
-  case AST_AND: case AST_OR: return logic(s, e, out);
-  case AST_TERNARY: return static_value(s, e->left, out) && static_value(s, is_true(out) ? e->right : e->third, out);
-  case AST_LOCAL: case AST_GLOBAL: case AST_FIELD: case AST_INDEX: return leaf(s, e, out);
+  case AST_PAREN: return static_value(r, e->left, out);
+  case AST_UNARY: return unary(r, e, out);
+  case AST_BINARY: return binary(r, e, out);
+  case AST_AND: case AST_OR: return logic(r, e, out);
+  case AST_TERNARY: return static_value(r, e->left, out) && static_value(r, is_true(out) ? e->right : e->third, out);
+  case AST_LOCAL: case AST_GLOBAL: case AST_FIELD: case AST_INDEX: return leaf(r, e, out);
   case AST_CALL: {
-    Expr *inner = static_argument(s, e);
-    return inner ? static_value(s, inner, out) : !s->failed && fail(s, e, "captured numbers, shapes and literals are");
+    Expr *inner = static_argument(r, e);
+    return inner ? static_value(r, inner, out) : !r->s->failed && fail(r, e, "captured numbers, shapes and literals are");
   }
-  default: return fail(s, e, "captured numbers, shapes and literals are");
+  default: return fail(r, e, "captured numbers, shapes and literals are");
   }
 }
 
-bool static_is_written(Sema *s, Expr *e) {
+bool static_is_written(Resolve *r, Expr *e) {
   switch (e->kind) {
   case AST_NUMBER: return true;
-  case AST_PAREN: return static_is_written(s, e->left);
-  case AST_UNARY: return e->op == AST_LEN || (e->op == AST_NEG && static_is_written(s, e->left));
-  case AST_BINARY: return e->op <= AST_POW && static_is_written(s, e->left) && static_is_written(s, e->right);
-  case AST_CALL: return static_argument(s, e) != NULL;
-  case AST_LOCAL: case AST_INDEX: return resolve_expr(s, e).kind == ENTITY_CONSTANT;
+  case AST_PAREN: return static_is_written(r, e->left);
+  case AST_UNARY: return e->op == AST_LEN || (e->op == AST_NEG && static_is_written(r, e->left));
+  case AST_BINARY: return e->op <= AST_POW && static_is_written(r, e->left) && static_is_written(r, e->right);
+  case AST_CALL: return static_argument(r, e) != NULL;
+  case AST_LOCAL: case AST_INDEX: return resolve_expr(r, e).kind == ENTITY_CONSTANT;
   default: return false;
   }
 }
 
-bool static_integer(Sema *s, Expr *e, int64_t *out) {
+bool static_integer(Resolve *r, Expr *e, int64_t *out) {
   Static value;
-  if (!static_value(s, e, &value)) return false;
+  if (!static_value(r, e, &value)) return false;
   if (value.kind == STATIC_WIDE && (!value.is_unsigned || value.bits <= INT64_MAX)) {
     *out = (int64_t)value.bits;
     return true;
   }
   if (value.kind != STATIC_NUMBER || value.number != floor(value.number) || fabs(value.number) > 0x1p53)
-    return sema_fail(s, e, RG_ERROR_STATIC, NULL, "'%s' is no whole number", sema_source(s, e));
+    return sema_fail(r->s, e, RG_ERROR_STATIC, NULL, "'%s' is no whole number", sema_source(r->s, e));
   *out = (int64_t)value.number;
   return true;
 }
@@ -236,40 +236,40 @@ bool static_integer(Sema *s, Expr *e, int64_t *out) {
 /* -- rg.static(e) -------------------------------------------------------------------------------------------------- */
 
 /* What it is given; NULL where e is no such call. */
-Expr *static_argument(Sema *s, Expr *e) {
+Expr *static_argument(Resolve *r, Expr *e) {
   if (e->kind != AST_CALL || e->call.kind == CALL_CONVERSION) return NULL;
-  Entity callee = resolve_expr(s, e->left);
+  Entity callee = resolve_expr(r, e->left);
   if (callee.kind != ENTITY_BUILTIN || strcmp(callee.name, "rg.static") != 0) return NULL;
   if (e->list.count == 1) return e->list.items[0];
-  sema_fail(s, e, RG_ERROR_CALL_COUNT, NULL, "'rg.static' takes 1 argument, here are %d", e->list.count);
+  sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'rg.static' takes 1 argument, here are %d", e->list.count);
   return NULL;
 }
 
 /* The call of a type with the numbers as they are: rg.vec2(0.5, 2). */
-static Entity write_vector(Sema *s, Expr *e, const Static *value) {
+static Entity write_vector(Resolve *r, Expr *e, const Static *value) {
   Exprs numbers = {0};
   for (int k = 0; k < type_parts(value->shape); k++) {
     SemaPart part = value->parts[value->chosen.count ? value->chosen.at[k] : k];
     Static number = {.kind = STATIC_WIDE, .bits = part.bits, .is_unsigned = type_is_unsigned(value->type)};
     if (type_is_float(value->type)) number = (Static){.kind = STATIC_NUMBER, .number = part.f64};
-    vec_push(s->scratch, &numbers, literal_static(s, e->ast, &number));
+    vec_push(r->scratch, &numbers, literal_static(r, e->ast, &number));
   }
   e->list = numbers; /* e->left is rg.static, and not looked at again */
   return resolve_converted(e, value->type, value->shape);
 }
 
 /* What is no number or bool stands for itself: `rg.static(f)`. */
-Entity static_call(Sema *s, Expr *e) {
-  Expr *argument = static_argument(s, e);
+Entity static_call(Resolve *r, Expr *e) {
+  Expr *argument = static_argument(r, e);
   Static value;
-  if (!argument || !static_value(s, argument, &value)) return (Entity){0};
+  if (!argument || !static_value(r, argument, &value)) return (Entity){0};
   if (value.kind == STATIC_OTHER) return argument->entity;
   if (value.kind == STATIC_NIL) {
-    sema_fail(s, e, RG_ERROR_NAME_NIL, "it must have a value when the kernel is launched", "'%s' is nil", sema_source(s, argument));
+    sema_fail(r->s, e, RG_ERROR_NAME_NIL, "it must have a value when the kernel is launched", "'%s' is nil", sema_source(r->s, argument));
     return (Entity){0};
   }
-  if (value.kind == STATIC_VECTOR) return write_vector(s, e, &value);
-  *e = *literal_static(s, e->ast, &value);
+  if (value.kind == STATIC_VECTOR) return write_vector(r, e, &value);
+  *e = *literal_static(r, e->ast, &value);
   return e->entity;
 }
 
@@ -284,14 +284,14 @@ static void drop_arm(Stmt *stmt, Arms *arms, int arm) {
 
 /* Arms that are known not to be taken go, unread; one that is known to be becomes the last. An `if` whose first arm is
  * that one, or which has none left, becomes a block. */
-void static_arms(Sema *s, Stmt *stmt, Arms *arms) {
+void static_arms(Resolve *r, Stmt *stmt, Arms *arms) {
   static const AstBlock nothing;
-  for (int i = 0; i < stmt->values.count && !s->failed;) {
-    Expr *condition = static_argument(s, sema_strip(stmt->values.items[i]));
+  for (int i = 0; i < stmt->values.count && !r->s->failed;) {
+    Expr *condition = static_argument(r, sema_strip(stmt->values.items[i]));
     Static value;
     if (!condition) {
       i++;
-    } else if (!static_value(s, condition, &value)) {
+    } else if (!static_value(r, condition, &value)) {
       break;
     } else if (is_true(&value)) {
       stmt->values.count = i;
@@ -300,6 +300,6 @@ void static_arms(Sema *s, Stmt *stmt, Arms *arms) {
       drop_arm(stmt, arms, i);
     }
   }
-  if (!stmt->values.count && !s->failed) stmt->kind = AST_STMT_DO;
-  if (!arms->count) vec_push(s->scratch, arms, &nothing);
+  if (!stmt->values.count && !r->s->failed) stmt->kind = AST_STMT_DO;
+  if (!arms->count) vec_push(r->scratch, arms, &nothing);
 }

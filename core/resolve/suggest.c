@@ -34,8 +34,8 @@ static const char *translate(Str word, const Word *words, size_t count) {
 }
 #define TRANSLATE(word, words) translate(word, words, sizeof words / sizeof words[0])
 
-static const char *did_you_mean(Sema *s, const char *prefix, const char *name) {
-  return name ? scratch_format(s->scratch, "did you mean '%s%s'?", prefix, name) : NULL;
+static const char *did_you_mean(Resolve *r, const char *prefix, const char *name) {
+  return name ? scratch_format(r->scratch, "did you mean '%s%s'?", prefix, name) : NULL;
 }
 
 static Str behind_dot(Str name) {
@@ -46,69 +46,69 @@ static Str behind_dot(Str name) {
 
 /* -- types -------------------------------------------------------------------------------------------------------- */
 
-const char *suggest_type(Sema *s, const char *name) {
+const char *suggest_type(Resolve *r, const char *name) {
   static const char *const known[] = {"bool", "i8",  "i16", "i32", "i64", "u8",
                                       "u16",  "u32", "u64", "f16", "f32", "f64"};
   Str last = behind_dot(str_of(name));
   const char *ours = TRANSLATE(last, types);
   if (!ours) ours = str_nearest(last, known, sizeof known / sizeof known[0]);
-  return ours ? did_you_mean(s, "", ours) : "the scalar types are bool, i8 .. i64, u8 .. u64, f16, f32, f64";
+  return ours ? did_you_mean(r, "", ours) : "the scalar types are bool, i8 .. i64, u8 .. u64, f16, f32, f64";
 }
 
 /* -- what the library has ------------------------------------------------------------------------------------------ */
 
 /* A bare name that stands in a library: `sin` for math.sin. */
-static const char *in_library(Sema *s, Str name) {
+static const char *in_library(Resolve *r, Str name) {
   static const char *const libraries[] = {"rg.", "math.", "bit."};
   Type type;
   for (int i = 0; i < 3; i++) {
-    const char *full = scratch_format(s->scratch, "%s%.*s", libraries[i], name.length, name.data);
-    if (builtin_find(full)) return did_you_mean(s, "", full);
+    const char *full = scratch_format(r->scratch, "%s%.*s", libraries[i], name.length, name.data);
+    if (builtin_find(full)) return did_you_mean(r, "", full);
   }
-  return type_parse_any(name, &type) ? did_you_mean(s, "rg.", sema_text(s, name)) : NULL;
+  return type_parse_any(name, &type) ? did_you_mean(r, "rg.", sema_text(r->s, name)) : NULL;
 }
 
-const char *suggest_name(Sema *s, Str name) {
-  const char *near = resolve_nearest(s, name);
-  return near ? near : in_library(s, name);
+const char *suggest_name(Resolve *r, Str name) {
+  const char *near = resolve_nearest(r, name);
+  return near ? near : in_library(r, name);
 }
 
-const char *suggest_builtin(Sema *s, Str path) {
+const char *suggest_builtin(Resolve *r, Str path) {
   Str last = behind_dot(path);
   const char *ours = TRANSLATE(last, functions), *type = TRANSLATE(last, types);
-  if (ours) return did_you_mean(s, "rg.", ours);
-  if (type) return did_you_mean(s, "rg.", type);
-  return did_you_mean(s, "", builtin_nearest(path));
+  if (ours) return did_you_mean(r, "rg.", ours);
+  if (type) return did_you_mean(r, "rg.", type);
+  return did_you_mean(r, "", builtin_nearest(path));
 }
 
 /* -- members ------------------------------------------------------------------------------------------------------- */
 
-const char *suggest_vector_member(Sema *s, Str name, bool is_call) {
+const char *suggest_vector_member(Resolve *r, Str name, bool is_call) {
   const char *ours = TRANSLATE(name, functions);
-  if (builtin_method(name)) return scratch_format(s->scratch, "call it: v:%.*s()", name.length, name.data);
-  if (ours) return scratch_format(s->scratch, "did you mean ':%s()'?", ours);
-  const char *path = scratch_format(s->scratch, "rg.%.*s", name.length < 30 ? name.length : 30, name.data);
+  if (builtin_method(name)) return scratch_format(r->scratch, "call it: v:%.*s()", name.length, name.data);
+  if (ours) return scratch_format(r->scratch, "did you mean ':%s()'?", ours);
+  const char *path = scratch_format(r->scratch, "rg.%.*s", name.length < 30 ? name.length : 30, name.data);
   const char *near = is_call ? builtin_nearest(str_of(path)) : NULL;
-  if (near && builtin_method(str_of(near + strlen("rg.")))) return did_you_mean(s, "", near + strlen("rg."));
+  if (near && builtin_method(str_of(near + strlen("rg.")))) return did_you_mean(r, "", near + strlen("rg."));
   return is_call ? "they have dot cross norm normalize outer transpose trace determinant inverse clamp mix .." : NULL;
 }
 
-const char *suggest_field_member(Sema *s, Str name, const char *object) {
+const char *suggest_field_member(Resolve *r, Str name, const char *object) {
   static const char *const members[] = {"shape", "offset"};
   const char *near = str_nearest(name, members, 2);
-  if (method_find(name)) return scratch_format(s->scratch, "call it: %s:%s(..)", object, sema_text(s, name));
-  if (near) return did_you_mean(s, "", near);
-  if (str_is(name, "length") || str_is(name, "size")) return scratch_format(s->scratch, "write #%s or %s.shape[0]", object, object);
+  if (method_find(name)) return scratch_format(r->scratch, "call it: %s:%s(..)", object, sema_text(r->s, name));
+  if (near) return did_you_mean(r, "", near);
+  if (str_is(name, "length") || str_is(name, "size")) return scratch_format(r->scratch, "write #%s or %s.shape[0]", object, object);
   return "in a kernel it has 'shape' and 'offset'";
 }
 
-const char *suggest_method(Sema *s, Str name) {
+const char *suggest_method(Resolve *r, Str name) {
   const char *ours = TRANSLATE(name, methods);
-  return did_you_mean(s, "", ours ? ours : method_nearest(name));
+  return did_you_mean(r, "", ours ? ours : method_nearest(name));
 }
 
-const char *suggest_modifier(Sema *s, Str name) {
+const char *suggest_modifier(Resolve *r, Str name) {
   static const char *const known[] = {"serial", "block", "independent", "vec"};
   const char *near = str_nearest(name, known, 4);
-  return near ? did_you_mean(s, "", near) : "loops have ':serial()', ':block(n)', ':vec()' and ':independent()'";
+  return near ? did_you_mean(r, "", near) : "loops have ':serial()', ':block(n)', ':vec()' and ':independent()'";
 }

@@ -35,208 +35,208 @@ static void find_exits(Unroll *u, const AstBlock *block) {
   }
 }
 
-static Stmt *new_block(Sema *s, const Unroll *u) {
-  Stmt *stmt = scratch_new(s->scratch, Stmt);
+static Stmt *new_block(Resolve *r, const Unroll *u) {
+  Stmt *stmt = scratch_new(r->scratch, Stmt);
   *stmt = (Stmt){.kind = AST_STMT_DO, .op = AST_NO_OP, .pos = u->stmt->pos, .width = u->stmt->width};
-  vec_push(s->scratch, &stmt->bodies, ((Block){0}));
+  vec_push(r->scratch, &stmt->bodies, ((Block){0}));
   return stmt;
 }
 
 /* `repeat .. until true` around what the block holds. */
-static void make_once(Sema *s, Stmt *stmt) {
-  Expr *once = literal_at(s, stmt->pos, stmt->width, &(Static){.kind = STATIC_BOOL, .number = 1});
+static void make_once(Resolve *r, Stmt *stmt) {
+  Expr *once = literal_at(r, stmt->pos, stmt->width, &(Static){.kind = STATIC_BOOL, .number = 1});
   stmt->kind = AST_STMT_REPEAT;
-  vec_push(s->scratch, &stmt->values, once);
+  vec_push(r->scratch, &stmt->values, once);
 }
 
 /* Variables of its own, each of which stands for `entities[i]` or is the local with `values[i]`. */
-static void add_turn(Sema *s, Unroll *u, const Entity *entities, Expr *const *values) {
+static void add_turn(Resolve *r, Unroll *u, const Entity *entities, Expr *const *values) {
   int count = u->ast->locals.count;
-  Turn turn = {scratch_array(s->scratch, Local *, count + 1), scratch_array(s->scratch, Expr *, count + 1)};
-  if (!resolve_has_room(s)) resolve_fail_size(s, u->stmt->pos, u->stmt->width);
+  Turn turn = {scratch_array(r->scratch, Local *, count + 1), scratch_array(r->scratch, Expr *, count + 1)};
+  if (!resolve_has_room(r)) resolve_fail_size(r, u->stmt->pos, u->stmt->width);
   for (int i = 0; i < count; i++) {
-    turn.locals[i] = build_local(s, u->ast->locals.items[i]);
+    turn.locals[i] = build_local(r, u->ast->locals.items[i]);
     turn.values[i] = values[i];
     if (values[i]) continue;
-    resolve_declare(s, turn.locals[i]);
+    resolve_declare(r, turn.locals[i]);
     turn.locals[i]->is_alias = true;
     turn.locals[i]->alias = entities[i];
   }
-  vec_push(s->scratch, &u->turns, turn);
+  vec_push(r->scratch, &u->turns, turn);
 }
 
 /* Whole numbers that nobody assigns stay constants, good for rg.static; others are locals. */
-static void give_number(Sema *s, const Unroll *u, int i, const Static *value, Entity *entity, Expr **local) {
+static void give_number(Resolve *r, const Unroll *u, int i, const Static *value, Entity *entity, Expr **local) {
   const AstLocal *ast = u->ast->locals.items[i];
   int64_t whole = value->number >= -0x1p53 && value->number <= 0x1p53 ? (int64_t)value->number : 0;
   bool is_constant = value->kind == STATIC_NUMBER && (double)whole == value->number && !ast->is_assigned && !ast->annotation;
-  *local = is_constant ? NULL : literal_at(s, ast->pos, ast->name.length, value);
+  *local = is_constant ? NULL : literal_at(r, ast->pos, ast->name.length, value);
   *entity = (Entity){.kind = ENTITY_CONSTANT, .constant = whole};
 }
 
-static void declare_value(Sema *s, Local *local, Expr *value, Block *body) {
-  Stmt *stmt = scratch_new(s->scratch, Stmt);
+static void declare_value(Resolve *r, Local *local, Expr *value, Block *body) {
+  Stmt *stmt = scratch_new(r->scratch, Stmt);
   *stmt = (Stmt){.kind = AST_STMT_LOCAL, .op = AST_NO_OP, .pos = local->pos, .width = local->name.length};
-  vec_push(s->scratch, &stmt->locals, local);
-  vec_push(s->scratch, &stmt->values, value);
-  vec_push(s->scratch, body, stmt);
-  resolve_declaration(s, stmt);
-  sema_recover(s, stmt);
+  vec_push(r->scratch, &stmt->locals, local);
+  vec_push(r->scratch, &stmt->values, value);
+  vec_push(r->scratch, body, stmt);
+  resolve_declaration(r, stmt);
+  sema_recover(r->s, stmt);
 }
 
-static Stmt *resolve_turn(Sema *s, const Unroll *u, const Turn *turn) {
-  Stmt *stmt = new_block(s, u);
+static Stmt *resolve_turn(Resolve *r, const Unroll *u, const Turn *turn) {
+  Stmt *stmt = new_block(r, u);
   Block *body = &stmt->bodies.items[0];
   for (int i = 0; i < u->ast->locals.count; i++) {
-    build_name(s, u->ast->locals.items[i], turn->locals[i]);
-    if (turn->values[i]) declare_value(s, turn->locals[i], turn->values[i], body);
+    build_name(r, u->ast->locals.items[i], turn->locals[i]);
+    if (turn->values[i]) declare_value(r, turn->locals[i], turn->values[i], body);
   }
-  resolve_block(s, &u->ast->bodies.items[0], body);
-  if (u->continues) make_once(s, stmt);
+  resolve_block(r, &u->ast->bodies.items[0], body);
+  if (u->continues) make_once(r, stmt);
   return stmt;
 }
 
 /* A break leaves the turn, too, where that is a loop. */
-static void finish(Sema *s, Unroll *u) {
-  if (s->failed) return;
+static void finish(Resolve *r, Unroll *u) {
+  if (r->s->failed) return;
   find_exits(u, &u->ast->bodies.items[0]);
   Stmt *stmt = u->stmt;
-  bool breaks_parallel = s->breaks_parallel;
-  int levels = s->break_levels;
+  bool breaks_parallel = r->breaks_parallel;
+  int levels = r->break_levels;
   Block turns = {0};
-  s->breaks_parallel &= !u->breaks && !u->continues;
-  s->break_levels = u->breaks ? u->continues : 0;
-  for (int i = 0; i < u->turns.count; i++) vec_push(s->scratch, &turns, resolve_turn(s, u, &u->turns.items[i]));
-  s->break_levels = levels;
-  s->breaks_parallel = breaks_parallel;
+  r->breaks_parallel &= !u->breaks && !u->continues;
+  r->break_levels = u->breaks ? u->continues : 0;
+  for (int i = 0; i < u->turns.count; i++) vec_push(r->scratch, &turns, resolve_turn(r, u, &u->turns.items[i]));
+  r->break_levels = levels;
+  r->breaks_parallel = breaks_parallel;
   stmt->kind = AST_STMT_DO;
   stmt->locals.count = stmt->values.count = 0;
   stmt->bodies.items[0] = turns;
-  if (u->breaks) make_once(s, stmt);
+  if (u->breaks) make_once(r, stmt);
 }
 
-static bool check_turns(Sema *s, Expr *e, int64_t turns) {
-  return turns <= MOST_TURNS || sema_fail(s, e, RG_ERROR_UNSUPPORTED, "loop over it without rg.static", "%lld turns are too many to write out: %d at most",
+static bool check_turns(Resolve *r, Expr *e, int64_t turns) {
+  return turns <= MOST_TURNS || sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "loop over it without rg.static", "%lld turns are too many to write out: %d at most",
                                           (long long)turns, MOST_TURNS);
 }
 
 /* -- ranges --------------------------------------------------------------------------------------------------------- */
 
-static bool read_bounds(Sema *s, Expr *range, int64_t *first, int64_t *last, int64_t *turns) {
+static bool read_bounds(Resolve *r, Expr *range, int64_t *first, int64_t *last, int64_t *turns) {
   *turns = 1;
   for (int i = 0; i < range->list.count; i++) {
     Expr *axis = range->list.items[i];
     bool is_pair = axis->kind == AST_TABLE;
     if (is_pair && (axis->list.count != 2 || axis->ast->keys.items[0] || axis->ast->keys.items[1]))
-      return sema_fail(s, axis, RG_ERROR_LOOP, "write {begin, end}", "an axis of a range is a number or a begin and an end");
+      return sema_fail(r->s, axis, RG_ERROR_LOOP, "write {begin, end}", "an axis of a range is a number or a begin and an end");
     first[i] = 0;
-    if (is_pair && !static_integer(s, axis->list.items[0], &first[i])) return false;
-    if (!static_integer(s, is_pair ? axis->list.items[1] : axis, &last[i])) return false;
+    if (is_pair && !static_integer(r, axis->list.items[0], &first[i])) return false;
+    if (!static_integer(r, is_pair ? axis->list.items[1] : axis, &last[i])) return false;
     int64_t extent = last[i] > first[i] ? last[i] - first[i] : 0;
-    if (!check_turns(s, range, extent) || !check_turns(s, range, *turns *= extent)) return false;
+    if (!check_turns(r, range, extent) || !check_turns(r, range, *turns *= extent)) return false;
   }
   return true;
 }
 
-static bool check_locals(Sema *s, const Stmt *stmt, int most) {
+static bool check_locals(Resolve *r, const Stmt *stmt, int most) {
   if (stmt->locals.count <= most) return true;
   Local *extra = stmt->locals.items[most];
-  return sema_fail_pos(s, extra->pos, extra->name.length, RG_ERROR_LOOP, NULL, "there is no value for '%s'", sema_text(s, extra->name));
+  return sema_fail_pos(r->s, extra->pos, extra->name.length, RG_ERROR_LOOP, NULL, "there is no value for '%s'", sema_text(r->s, extra->name));
 }
 
-static void unroll_range(Sema *s, Unroll *u, Expr *range) {
+static void unroll_range(Resolve *r, Unroll *u, Expr *range) {
   int64_t first[SNODE_MAX_AXES], last[SNODE_MAX_AXES], at[SNODE_MAX_AXES], turns;
   Entity entities[SNODE_MAX_AXES];
   Expr *values[SNODE_MAX_AXES];
   int count = range->list.count;
   if (count < 1 || count > SNODE_MAX_AXES) {
-    sema_fail(s, range, RG_ERROR_CALL_COUNT, NULL, "'rg.range' takes 1 to %d axes, here are %d", SNODE_MAX_AXES, count);
+    sema_fail(r->s, range, RG_ERROR_CALL_COUNT, NULL, "'rg.range' takes 1 to %d axes, here are %d", SNODE_MAX_AXES, count);
     return;
   }
-  if (!check_locals(s, u->stmt, count) || !read_bounds(s, range, first, last, &turns)) return;
+  if (!check_locals(r, u->stmt, count) || !read_bounds(r, range, first, last, &turns)) return;
   memcpy(at, first, sizeof at);
-  for (int64_t turn = 0; turn < turns && !s->failed; turn++) {
+  for (int64_t turn = 0; turn < turns && !r->s->failed; turn++) {
     for (int i = 0; i < u->stmt->locals.count; i++)
-      give_number(s, u, i, &(Static){.kind = STATIC_NUMBER, .number = (double)at[i]}, &entities[i], &values[i]);
-    add_turn(s, u, entities, values);
+      give_number(r, u, i, &(Static){.kind = STATIC_NUMBER, .number = (double)at[i]}, &entities[i], &values[i]);
+    add_turn(r, u, entities, values);
     for (int i = count - 1; i >= 0 && ++at[i] == last[i]; i--) at[i] = first[i];
   }
-  finish(s, u);
+  finish(r, u);
 }
 
 /* -- ipairs ----------------------------------------------------------------------------------------------------------- */
 
 /* Vectors are read at every launch. */
-static bool is_number(const Sema *s, int number) {
-  SemaValueKind kind = s->input->captures[number].kind;
+static bool is_number(const Resolve *r, int number) {
+  SemaValueKind kind = r->input->captures[number].kind;
   return kind == VALUE_NUMBER || kind == VALUE_BOOL || kind == VALUE_I64 || kind == VALUE_U64;
 }
 
-static void add_pair(Sema *s, Unroll *u, Expr *table, int64_t key, int number) {
+static void add_pair(Resolve *r, Unroll *u, Expr *table, int64_t key, int number) {
   Entity entities[2];
   Expr *values[2] = {NULL, NULL};
   Static value;
-  give_number(s, u, 0, &(Static){.kind = STATIC_NUMBER, .number = (double)key}, &entities[0], &values[0]);
+  give_number(r, u, 0, &(Static){.kind = STATIC_NUMBER, .number = (double)key}, &entities[0], &values[0]);
   if (u->stmt->locals.count == 2) {
-    entities[1] = resolve_path_value(s, table, number);
-    if (s->failed) return;
-    if (is_number(s, number)) {
-      if (!static_of_value(s, table, (SemaArg){.index = number}, &value)) return;
-      give_number(s, u, 1, &value, &entities[1], &values[1]);
+    entities[1] = resolve_path_value(r, table, number);
+    if (r->s->failed) return;
+    if (is_number(r, number)) {
+      if (!static_of_value(r, table, (SemaArg){.index = number}, &value)) return;
+      give_number(r, u, 1, &value, &entities[1], &values[1]);
     } else if (u->stmt->locals.items[1]->is_assigned) {
-      sema_fail(s, table, RG_ERROR_UNSUPPORTED, "declare another local for the new value", "'%s' cannot be assigned here: it stands for what the list holds",
-                sema_text(s, u->stmt->locals.items[1]->name));
+      sema_fail(r->s, table, RG_ERROR_UNSUPPORTED, "declare another local for the new value", "'%s' cannot be assigned here: it stands for what the list holds",
+                sema_text(r->s, u->stmt->locals.items[1]->name));
     }
   }
-  add_turn(s, u, entities, values);
+  add_turn(r, u, entities, values);
 }
 
-static void unroll_pairs(Sema *s, Unroll *u, Expr *e) {
+static void unroll_pairs(Resolve *r, Unroll *u, Expr *e) {
   int64_t length;
   Expr *table = e->list.count == 1 ? e->list.items[0] : NULL;
-  Entity entity = table ? resolve_expr(s, table) : (Entity){0};
-  if (s->failed) return;
+  Entity entity = table ? resolve_expr(r, table) : (Entity){0};
+  if (r->s->failed) return;
   if (entity.kind != ENTITY_TABLE) {
-    sema_fail(s, e, RG_ERROR_LOOP, entity.kind == ENTITY_FIELD ? "a field's cells: for i in x:active()" : "loops run over rg.range(n, m), x:active() or numbers: for k = 0, n - 1",
+    sema_fail(r->s, e, RG_ERROR_LOOP, entity.kind == ENTITY_FIELD ? "a field's cells: for i in x:active()" : "loops run over rg.range(n, m), x:active() or numbers: for k = 0, n - 1",
               "'ipairs' takes a captured list in a kernel");
     return;
   }
-  if (!check_locals(s, u->stmt, 2) || !table_length(s, table, &entity, &length) || !check_turns(s, e, length)) return;
-  int *numbers = table_find_all(s, table, &entity, length);
-  for (int64_t k = 1; k <= length && numbers && !s->failed; k++) add_pair(s, u, table, k, numbers[k]);
-  finish(s, u);
+  if (!check_locals(r, u->stmt, 2) || !table_length(r, table, &entity, &length) || !check_turns(r, e, length)) return;
+  int *numbers = table_find_all(r, table, &entity, length);
+  for (int64_t k = 1; k <= length && numbers && !r->s->failed; k++) add_pair(r, u, table, k, numbers[k]);
+  finish(r, u);
 }
 
 /* -- all ---------------------------------------------------------------------------------------------------------------- */
 
-static bool calls(Sema *s, Expr *e, const char *name) {
+static bool calls(Resolve *r, Expr *e, const char *name) {
   if (e->kind != AST_CALL) return false;
-  Entity callee = resolve_expr(s, e->left);
+  Entity callee = resolve_expr(r, e->left);
   return callee.kind == ENTITY_BUILTIN && !strcmp(callee.name, name);
 }
 
-static bool unroll(Sema *s, Unroll *u) {
+static bool unroll(Resolve *r, Unroll *u) {
   Expr *e = u->stmt->values.count == 1 ? sema_strip(u->stmt->values.items[0]) : NULL;
   if (!e || e->kind != AST_CALL) return false;
-  Expr *range = static_argument(s, e);
+  Expr *range = static_argument(r, e);
   if (range) {
     range = sema_strip(range);
-    if (calls(s, range, "rg.range")) unroll_range(s, u, range);
-    else sema_fail(s, range, RG_ERROR_LOOP, "write rg.static(rg.range(n))", "rg.static unrolls a range");
+    if (calls(r, range, "rg.range")) unroll_range(r, u, range);
+    else sema_fail(r->s, range, RG_ERROR_LOOP, "write rg.static(rg.range(n))", "rg.static unrolls a range");
     return true;
   }
-  if (s->failed) return true;
-  if (!calls(s, e, "ipairs")) return false;
-  unroll_pairs(s, u, e);
+  if (r->s->failed) return true;
+  if (!calls(r, e, "ipairs")) return false;
+  unroll_pairs(r, u, e);
   return true;
 }
 
 /* False where the loop is none of these. */
-bool unroll_loop(Sema *s, const AstStmt *ast, Stmt *stmt) {
+bool unroll_loop(Resolve *r, const AstStmt *ast, Stmt *stmt) {
   Unroll u = {.ast = ast, .stmt = stmt};
-  bool outer = s->is_turn;
-  s->is_turn = true;
-  bool is_static = unroll(s, &u);
-  s->is_turn = outer;
+  bool outer = r->is_turn;
+  r->is_turn = true;
+  bool is_static = unroll(r, &u);
+  r->is_turn = outer;
   return is_static;
 }

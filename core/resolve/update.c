@@ -26,48 +26,48 @@ static bool is_target(Expr *e, const Expr *target) { return sema_is_same(sema_st
 
 /* -- the patterns ---------------------------------------------------------------------------------------- */
 
-static void add_term(Sema *s, Update *update, Expr *value, bool is_negative) {
-  vec_push(s->scratch, &update->terms, ((UpdateTerm){value, is_negative}));
+static void add_term(Resolve *r, Update *update, Expr *value, bool is_negative) {
+  vec_push(r->scratch, &update->terms, ((UpdateTerm){value, is_negative}));
 }
 
 /* Flattens a chain of + and - (or of *): true when the target stands in it, once, and is not subtracted. */
-static bool take_chain(Sema *s, Expr *e, bool is_negative, bool of_sums, Update *update, bool *found) {
+static bool take_chain(Resolve *r, Expr *e, bool is_negative, bool of_sums, Update *update, bool *found) {
   Expr *inner = sema_strip(e);
   bool is_link = inner->kind == AST_BINARY &&
                  (of_sums ? inner->op == AST_ADD || inner->op == AST_SUB : inner->op == AST_MUL);
   if (is_link)
-    return take_chain(s, inner->left, is_negative, of_sums, update, found) &&
-           take_chain(s, inner->right, is_negative != (inner->op == AST_SUB), of_sums, update, found);
+    return take_chain(r, inner->left, is_negative, of_sums, update, found) &&
+           take_chain(r, inner->right, is_negative != (inner->op == AST_SUB), of_sums, update, found);
   if (is_target(inner, update->target)) {
     bool fits = !*found && !is_negative;
     *found = true;
     return fits;
   }
   if (reads(inner, update->target)) return false;
-  add_term(s, update, e, is_negative);
+  add_term(r, update, e, is_negative);
   return true;
 }
 
-static bool match_chain(Sema *s, Expr *value, Update *update) {
+static bool match_chain(Resolve *r, Expr *value, Update *update) {
   bool of_sums = value->op == AST_ADD || value->op == AST_SUB, found = false;
   update->op = of_sums ? IR_UPDATE_ADD : IR_UPDATE_MUL;
-  return take_chain(s, value, false, of_sums, update, &found) && found;
+  return take_chain(r, value, false, of_sums, update, &found) && found;
 }
 
-static bool match_binary(Sema *s, Expr *value, Update *update) {
-  if (value->op == AST_ADD || value->op == AST_SUB || value->op == AST_MUL) return match_chain(s, value, update);
+static bool match_binary(Resolve *r, Expr *value, Update *update) {
+  if (value->op == AST_ADD || value->op == AST_SUB || value->op == AST_MUL) return match_chain(r, value, update);
   bool commutes;
   if (!update_find(value->op, &update->op, &commutes)) return false;
   Expr *other = is_target(value->left, update->target)                ? value->right
                    : commutes && is_target(value->right, update->target) ? value->left
                                                                          : NULL;
   if (!other || reads(other, update->target)) return false;
-  add_term(s, update, other, false);
+  add_term(r, update, other, false);
   return true;
 }
 
-static bool match_extreme(Sema *s, Expr *call, Update *update) {
-  Entity callee = resolve_expr(s, call->left);
+static bool match_extreme(Resolve *r, Expr *call, Update *update) {
+  Entity callee = resolve_expr(r, call->left);
   if (callee.kind != ENTITY_BUILTIN || !callee.builtin || call->list.count != 2) return false;
   if (callee.builtin->op != IR_MIN && callee.builtin->op != IR_MAX) return false;
   update->op = callee.builtin->op == IR_MIN ? IR_UPDATE_MIN : IR_UPDATE_MAX;
@@ -75,24 +75,24 @@ static bool match_extreme(Sema *s, Expr *call, Update *update) {
   if (!is_first && !is_target(call->list.items[1], update->target)) return false;
   Expr *other = call->list.items[is_first];
   if (reads(other, update->target)) return false;
-  add_term(s, update, other, false);
+  add_term(r, update, other, false);
   return true;
 }
 
-static bool match(Sema *s, Stmt *stmt, Update *update) {
+static bool match(Resolve *r, Stmt *stmt, Update *update) {
   if (stmt->targets.count != 1 || stmt->values.count != 1) return false;
   Expr *value = sema_strip(stmt->values.items[0]);
   bool commutes;
   if (stmt->kind == AST_STMT_COMPOUND) {
-    add_term(s, update, stmt->values.items[0], false);
+    add_term(r, update, stmt->values.items[0], false);
     return update_find(stmt->op, &update->op, &commutes);
   }
-  if (value->kind == AST_BINARY) return match_binary(s, value, update);
-  return value->kind == AST_CALL && match_extreme(s, value, update);
+  if (value->kind == AST_BINARY) return match_binary(r, value, update);
+  return value->kind == AST_CALL && match_extreme(r, value, update);
 }
 
 /* A product with a matrix is no product number by number. */
-static bool has_matrix_term(Sema *s, const Update *update) {
+static bool has_matrix_term(Resolve *r, const Update *update) {
   for (int i = 0; i < update->terms.count; i++) {
     Shape shape = shape_of(update->terms.items[i].value);
     if (type_is_matrix(shape) ||
@@ -102,10 +102,10 @@ static bool has_matrix_term(Sema *s, const Update *update) {
   return false;
 }
 
-Update *update_match(Sema *s, Stmt *stmt) {
-  Update *update = scratch_new(s->scratch, Update);
+Update *update_match(Resolve *r, Stmt *stmt) {
+  Update *update = scratch_new(r->scratch, Update);
   update->target = stmt->targets.items[0];
-  if (!match(s, stmt, update) || (update->op == IR_UPDATE_MUL && has_matrix_term(s, update))) return NULL;
+  if (!match(r, stmt, update) || (update->op == IR_UPDATE_MUL && has_matrix_term(r, update))) return NULL;
   stmt->update = update;
   return update;
 }

@@ -109,8 +109,7 @@ bool sema_poison(Sema *s) {
   return false;
 }
 
-static void poison_local(Sema *s, Local *local) {
-  if (!local->is_seen) local->loop = s->loop;
+static void poison_local(Local *local) {
   local->is_seen = local->is_poisoned = true;
 }
 
@@ -118,7 +117,7 @@ static void poison_local(Sema *s, Local *local) {
 static void poison_target(Sema *s, const Expr *target) {
   while (target->kind == AST_PAREN || target->kind == AST_FIELD || target->kind == AST_INDEX) target = target->left;
   if (target->kind == AST_LOCAL && target->local && !target->local->has_shape)
-    poison_local(s, target->local);
+    poison_local(target->local);
 }
 
 bool sema_recover(Sema *s, Stmt *stmt) {
@@ -127,7 +126,7 @@ bool sema_recover(Sema *s, Stmt *stmt) {
   s->is_broken = true;
   s->latest = NULL;
   stmt->is_broken = true;
-  for (int i = 0; i < stmt->locals.count; i++) poison_local(s, stmt->locals.items[i]);
+  for (int i = 0; i < stmt->locals.count; i++) poison_local(stmt->locals.items[i]);
   for (int i = 0; i < stmt->targets.count; i++) poison_target(s, stmt->targets.items[i]);
   return true;
 }

@@ -23,33 +23,19 @@ typedef struct Sema {
   SemaOutput *output;
   Locals parameters;
   Block body;
-  int expr_count;       /* made so far */
   Error *err;           /* what sema_report fills */
   bool failed;          /* the current statement */
   bool is_broken;       /* the kernel */
   int failures;         /* said or not */
   VEC(Diag *) diags;
   Diag *latest;         /* of the last sema_fail; NULL: it was not kept */
-  Map wanted;           /* paths that the host has to bring */
   Type default_float;
-  Locals locals;        /* in the order of their making */
-  int local_count;      /* their ids are below */
+  Locals locals;        /* by id: in the order of their making */
   VEC(Live) lives;
-  int *path_live, *parameter_live; /* number + 1 of a Live */
-  Map path_number;      /* name -> number + 1; parameter paths under "=name" */
-  Map names;            /* AstLocal -> Local, of the kernel's own text, while it is resolved */
+  int *parameter_live;  /* by parameter: number + 1 of a Live */
   Inline *frame;        /* the function that is being read; NULL: the kernel */
-  /* resolve: */
-  int loop;             /* number of the parallel loop around; 0: the host region */
-  int loop_count;
-  bool breaks_parallel; /* the innermost loop is parallel */
-  int break_levels;     /* loops that a break leaves beside the innermost */
-  bool is_turn;         /* of a loop that is written out */
-  /* infer: */
-  bool is_demanding, has_changed;
   VEC(Result) results;
   bool has_result_types; /* annotated */
-  const Stmt *first_return;
 } Sema;
 
 /* report.c. All false. The hint may be NULL. */

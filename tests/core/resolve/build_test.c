@@ -7,6 +7,7 @@ typedef struct Built {
   Heap heap;
   Scratch scratch;
   Sema s;
+  Resolve r;
   const Ast *ast;
   Block body;
 } Built;
@@ -19,12 +20,13 @@ static void build(Built *b, const char *text) {
   error_clear(&err);
   b->ast = parse_kernel_text(source_create(&b->scratch, str_of(text), "build", 1), &err);
   b->s = (Sema){.scratch = &b->scratch};
+  b->r = (Resolve){.s = &b->s, .scratch = &b->scratch};
   b->body = (Block){0};
-  map_init(&b->s.names, &b->scratch);
+  map_init(&b->r.names, &b->scratch);
   const AstFunction *function = b->ast->function;
-  for (int i = 0; i < function->parameters.count; i++) build_local(&b->s, function->parameters.items[i]);
+  for (int i = 0; i < function->parameters.count; i++) build_local(&b->r, function->parameters.items[i]);
   for (int i = 0; i < function->body.count; i++)
-    vec_push(&b->scratch, &b->body, build_stmt(&b->s, function->body.items[i]));
+    vec_push(&b->scratch, &b->body, build_stmt(&b->r, function->body.items[i]));
 }
 
 static void drop(Built *b) { scratch_deinit(&b->scratch); }
@@ -74,11 +76,11 @@ static void test_names(void) {
   }
   TEST("a text that is built twice has variables and nodes of its own each time") {
     const AstStmt *ast = b.ast->function->body.items[0];
-    Stmt *again = build_stmt(&b.s, ast);
+    Stmt *again = build_stmt(&b.r, ast);
     CHECK(again->locals.items[0] != body[0]->locals.items[0]);
     CHECK(again->values.items[0] != body[0]->values.items[0]);
     CHECK(again->locals.items[0]->id != body[0]->locals.items[0]->id);
-    CHECK(build_find(&b.s, ast->locals.items[0]) == again->locals.items[0]);
+    CHECK(build_find(&b.r, ast->locals.items[0]) == again->locals.items[0]);
   }
   drop(&b);
 }
@@ -93,7 +95,7 @@ static AstBlock parse_body(Built *b, const char *text) {
 static void test_returns(void) {
   Built b;
   AstBlock body = parse_body(&b, "function(c) if c then return 1 end; local d = 2; return d end");
-  AstBlock shaped = returns_shaped(&b.s, &body);
+  AstBlock shaped = returns_shaped(&b.r, &body);
   TEST("what follows an arm that returns goes into the other one") {
     CHECK(returns_early(&body));
     CHECK(!returns_early(&shaped));
