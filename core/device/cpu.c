@@ -96,20 +96,23 @@ static bool create_workers(CpuDevice *cpu, uint64_t seed) {
   return cpu->workers && cpu->took_part;
 }
 
-/* Of what RG_CPU names; of this very machine where that is "native". */
-static int32_t vector_bytes(const char *processor) {
-  static const struct {
-    const char *name;
-    int32_t bytes;
-  } rows[] = {
-#define PROCESSOR(NAME, VECTOR_BYTES) {NAME, VECTOR_BYTES},
+/* Whose vectors there are, and whether this machine is one: code of a higher level would end the process. */
+static bool choose_processor(Device *device, const char *name, Error *err) {
+  __builtin_cpu_init();
+  device->processors[RG_TARGET_HOST] = "native";
+  device->vector_bytes = __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16;
+  if (!name || !strcmp(name, "native")) return true;
+#define PROCESSOR(NAME, VECTOR_BYTES)                                                                  \
+  if (!strcmp(name, NAME)) {                                                                           \
+    device->processors[RG_TARGET_HOST] = NAME;                                                         \
+    device->vector_bytes = VECTOR_BYTES;                                                               \
+    if (__builtin_cpu_supports(NAME)) return true;                                                     \
+    return error_set(err, RG_ERROR_OPTION, "option 'cpu' is '%s', and this machine has less", name);   \
+  }
 #include "jit/processor.def"
 #undef PROCESSOR
-  };
-  for (size_t k = 0; processor && k < sizeof rows / sizeof *rows; k++)
-    if (!strcmp(processor, rows[k].name)) return rows[k].bytes;
-  __builtin_cpu_init();
-  return __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16;
+  error_set(err, RG_ERROR_OPTION, "option 'cpu' is '%.60s', which is not a processor that code can be made for", name);
+  return error_hint(err, "native, x86-64, x86-64-v2, x86-64-v3 and x86-64-v4 are possible");
 }
 
 static Pool *create_pool(Heap *heap, const DeviceOptions *options, Error *err) {
@@ -121,11 +124,13 @@ Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err) 
   CpuDevice *cpu = heap_alloc(heap, sizeof *cpu);
   if (cpu) cpu->device = (Device){.table = &cpu_table,
                                   .heap = heap,
-                                  .processors = {[RG_TARGET_HOST] = options->processor},
-                                  .vector_bytes = vector_bytes(options->processor),
                                   .shuffle_tasks = options->shuffle_tasks,
                                   .gc_each_launch = options->gc_each_launch,
                                   .seed = options->seed};
+  if (cpu && !choose_processor(&cpu->device, options->processor, err)) {
+    destroy_cpu(&cpu->device);
+    return NULL;
+  }
   if (cpu && (cpu->pool = create_pool(heap, options, err)))
     cpu->device.worker_count = pool_worker_count(cpu->pool);
   if (!cpu || !cpu->pool || !create_workers(cpu, options->seed)) {

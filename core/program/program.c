@@ -14,7 +14,7 @@ static bool create_device(Program *program, const RgOptions *options, Error *err
   DeviceOptions wanted = {.threads = options->threads,
                           .host = options->run_tasks,
                           .host_data = options->run_tasks_data,
-                          .processor = option_text("RG_CPU"),
+                          .processor = options->cpu && options->cpu[0] ? options->cpu : option_text("RG_CPU"),
                           .seed = options->seed,
                           .shuffle_tasks = option_has_word("RG_STRESS", "shuffle_tasks"),
                           .gc_each_launch = option_has_word("RG_STRESS", "gc_each_launch")};

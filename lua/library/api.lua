@@ -208,6 +208,7 @@ return {
     { "debug?: boolean", "Indices outside a shape are errors." },
     { "unchecked?: boolean", "Indices are not checked." },
     { "fast_math?: boolean", "Contraction, reassociation, reciprocals." },
+    { "cpu?: string", "Code for: \"native\", \"x86-64\", \"x86-64-v2\" to \"x86-64-v4\"." },
     { "memory?: string|number", "A budget: \"2GiB\", or bytes." },
     { "cache?: boolean", "false: compiled kernels are not kept on disk." },
     { "async?: boolean", "Launches are queued.", later = true },

@@ -796,6 +796,7 @@ function Vector:select(...) end
 ---@field debug? boolean Indices outside a shape are errors.
 ---@field unchecked? boolean Indices are not checked.
 ---@field fast_math? boolean Contraction, reassociation, reciprocals.
+---@field cpu? string Code for: "native", "x86-64", "x86-64-v2" to "x86-64-v4".
 ---@field memory? string|number A budget: "2GiB", or bytes.
 ---@field cache? boolean false: compiled kernels are not kept on disk.
 ---@field async? boolean Launches are queued. Comes in a later version.

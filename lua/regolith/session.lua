@@ -44,6 +44,10 @@ local set = {
   unchecked = function(o, v) o.unchecked = flag("unchecked", v) end,
   fast_math = function(o, v) o.fast_math = flag("fast_math", v) end,
   cache = function(o, v) o.no_cache = 1 - flag("cache", v) end,
+  cpu = function(o, v)
+    if type(v) ~= "string" then return refuse("cpu", v, "a name such as \"x86-64-v3\"") end
+    o.cpu = v
+  end,
   async = function(_, v)
     if flag("async", v) == 1 then fail.later "an asynchronous runtime" end
   end,

@@ -34,6 +34,14 @@ describe("the cache of compiled kernels #compiled", function()
     assert.matches("rg_host.* 126 1 0 compiler", start("", "RG_DUMP=asm"))
   end)
 
+  it("shares nothing within a process either where it is off", function()
+    local text = [[rg.init{ cache = false } for _ = 1, 2 do rg.kernel("function() return 1 end")() end
+      local s = rg.stats() print(s.compiles, s.cache_hits)]]
+    assert.equal("2 0", run(("RG_CACHE='%s' '%s/bin/regolith' -e '%s'"):format(folder,
+      os.getenv "RG_LIBRARY":match "^(.*)/", text)))
+    assert.equal("none", run(("[ -e '%s' ] || echo none"):format(folder)))
+  end)
+
   it("keeps code for each processor apart", function()
     start()
     assert.equal("126 1 0 compiler", start("", "RG_CPU=x86-64"))

@@ -233,6 +233,29 @@ describe("a runtime", function()
   end)
 end)
 
+describe("the option cpu #compiled", function()
+  it("names the processor that code is made for", function()
+    local other = rg.new { cpu = "x86-64", threads = 1 }
+    assert.equal("x86-64", other.info().cpu)
+    local double = other.kernel "function(a: f64) return a * 2.0 end"
+    assert.equal(3, double(1.5))
+    if not os.getenv "RG_CPU" then assert.equal("native", rg.new({ threads = 1 }).info().cpu) end
+  end)
+
+  it("is refused where there is no such processor", function()
+    local failed = failure(rg.new, { cpu = "pentium" })
+    assert.equal("option.invalid", failed.code)
+    assert.matches("^option 'cpu' is 'pentium', which is not a processor", failed.message)
+    assert.matches("x86%-64%-v3", failed.hint)
+    assert.equal("option.invalid", failure(rg.new, { cpu = 3 }).code)
+    for level, flag in pairs { v3 = "avx2", v4 = "avx512f" } do
+      local has = io.open("/proc/cpuinfo"):read "*a":find(" " .. flag .. " ", 1, true)
+      local ok = pcall(rg.new, { cpu = "x86-64-" .. level, threads = 1 })
+      assert.equal(has ~= nil, ok)
+    end
+  end)
+end)
+
 describe("the module", function()
   it("is one per Lua state, and knows its own names", function()
     package.loaded.regolith = nil
