@@ -27,7 +27,8 @@ static double scaled(double value, const Picture *picture) {
   return at < 0 ? 0 : at > 1 ? 1 : at;
 }
 
-static void paint(const double *values, const int64_t *shape, const Picture *picture, uint8_t *pixels) {
+static void paint(const double *values, const int64_t *shape, const Picture *picture,
+                  uint8_t *pixels) {
   int64_t width = shape[0], height = shape[1];
   for (int64_t row = 0; row < height; row++)
     for (int64_t x = 0; x < width; x++) {

@@ -36,7 +36,8 @@ RgStatus rg_tree_text(RgTree *handle, const char **text) {
 static Node *add_node(Node *parent, const char *kind, const char *axes, const int64_t *sizes,
                       int32_t size_count, const SNodeOptions *options, Error *err) {
   int number;
-  if (!tree_check(parent->tree, err) || !word_parse(WORD_NODE_KIND, kind, &number, err)) return NULL;
+  if (!tree_check(parent->tree, err) || !word_parse(WORD_NODE_KIND, kind, &number, err))
+    return NULL;
   return node_add(parent, (SNodeKind)number, axes, sizes, size_count, options, err);
 }
 

@@ -52,10 +52,13 @@ typedef struct Words {
 static const Words lists[] = {
     [WORD_ARCH] = {archs, 0, COUNT(archs), RG_ERROR_DEVICE, "a device"},
     [WORD_GC] = {gc_words, 0, COUNT(gc_words), RG_ERROR_ARGUMENT, "a word of collectgarbage"},
-    [WORD_KERNEL_TEXT] = {kernel_texts, 0, COUNT(kernel_texts), RG_ERROR_ARGUMENT, "a text of a kernel"},
-    [WORD_NODE_ACTION] = {node_actions, 0, COUNT(node_actions), RG_ERROR_ARGUMENT, "an action of nodes"},
+    [WORD_KERNEL_TEXT] = {kernel_texts, 0, COUNT(kernel_texts), RG_ERROR_ARGUMENT,
+                          "a text of a kernel"},
+    [WORD_NODE_ACTION] = {node_actions, 0, COUNT(node_actions), RG_ERROR_ARGUMENT,
+                          "an action of nodes"},
     /* every tree has its root, and nobody declares another */
-    [WORD_NODE_KIND] = {node_kinds, SNODE_ROOT + 1, COUNT(node_kinds), RG_ERROR_TREE_DECLARATION, "a kind of node"},
+    [WORD_NODE_KIND] = {node_kinds, SNODE_ROOT + 1, COUNT(node_kinds), RG_ERROR_TREE_DECLARATION,
+                        "a kind of node"},
     [WORD_PALETTE] = {palettes, 0, COUNT(palettes), RG_ERROR_ARGUMENT, "a palette"},
 };
 _Static_assert(COUNT(lists) == WORD_LIST_COUNT, "every list has its words");
@@ -89,7 +92,8 @@ bool word_parse(WordList list, const char *text, int *value, Error *err) {
   const Words *words = &lists[list];
   char all[200];
   if (word_find(list, text, value)) return true;
-  error_set(err, words->code, "'%.40s' is not %s: %s are", text, words->what, join(words, all, sizeof all));
+  error_set(err, words->code, "'%.40s' is not %s: %s are", text, words->what,
+            join(words, all, sizeof all));
   const char *near = word_nearest(list, text);
   return near ? error_hint(err, "did you mean '%s'?", near) : false;
 }

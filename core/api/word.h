@@ -5,7 +5,15 @@
 
 #include "base/error.h"
 
-typedef enum WordList { WORD_ARCH, WORD_GC, WORD_KERNEL_TEXT, WORD_NODE_ACTION, WORD_NODE_KIND, WORD_PALETTE, WORD_LIST_COUNT } WordList;
+typedef enum WordList {
+  WORD_ARCH,
+  WORD_GC,
+  WORD_KERNEL_TEXT,
+  WORD_NODE_ACTION,
+  WORD_NODE_KIND,
+  WORD_PALETTE,
+  WORD_LIST_COUNT
+} WordList;
 
 /* Is it a word of the list? Then *value is what the enum says. */
 bool word_find(WordList list, const char *text, int *value);

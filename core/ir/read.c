@@ -136,7 +136,7 @@ static bool read_valued_attribute(IrReader *r, IrInst *inst, Str word) {
   }
   if (str_is(word, "imm") || str_is(word, "manager") || str_is(word, "mask"))
     return ir_read_i64(r, &inst->imm);
-#define READ_NUMBER(member, text)                                                                                      \
+#define READ_NUMBER(member, text) \
   if (str_is(word, text)) return ir_read_i32(r, &inst->member);
 #define READ_FLAG(member, text)
 #define ATTRIBUTE(member, text, kind) READ_##kind(member, text)
@@ -165,7 +165,7 @@ static bool read_table_word(IrReader *r, IrInst *inst, Str word) {
 }
 
 static bool read_word_attribute(IrReader *r, IrInst *inst, Str word) {
-#define READ_FLAG(member, text)                                                                                        \
+#define READ_FLAG(member, text) \
   if (str_is(word, text)) return inst->member = true;
 #define READ_NUMBER(member, text)
 #define ATTRIBUTE(member, text, kind) READ_##kind(member, text)

@@ -1,10 +1,11 @@
-/* compile.c - from a parsed kernel and what it meets to a variant: the whole line, once per pattern.
+/* compile.c - from a parsed kernel and its launch arguments to a variant: all steps, once per
+ * pattern.
  *
- *     Ast, values --sema--> IrKernel --passes--> tasks --ir_write--> bytes --codegen--> object --loader--> Code
- *     \----------------- in scratch memory -----------------------------/  \------- held by the Variant -------/
+ *     Ast, values --sema--> IrKernel --passes--> tasks --ir_write--> bytes      (in scratch memory)
+ *     bytes --codegen--> object --loader--> Code                              (held by the Variant)
  *
- * Where the cache on disk knows the bytes, the codegen library is not even opened. RG_DUMP shows each step, RG_TIME how
- * long it took. */
+ * If the cache on disk has the bytes, the codegen library is not even opened. RG_DUMP shows each
+ * step, RG_TIME its duration. */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +33,7 @@ static void dump(Compile *compile, TextKind text) {
     log_dump(step, compile->kernel->name, text_print(compile, text));
 }
 
-/* -- in scratch memory -------------------------------------------------------------------------- */
+/* -- in scratch memory ------------------------------------------------------------------------- */
 
 static SemaInput sema_input(Compile *compile) {
   const Kernel *kernel = compile->kernel;
@@ -130,10 +131,10 @@ static bool run_front(void *data, Error *err) {
   return true;
 }
 
-/* -- the codegen library
- * -------------------------------------------------------------------------------------------------- */
+/* -- the codegen library ---------------------------------------------------------------------- */
 
-static RgCodegenRequest make_request(const Engine *engine, const uint8_t *bytes, int64_t length, bool wants_texts) {
+static RgCodegenRequest make_request(const Engine *engine, const uint8_t *bytes, int64_t length,
+                                     bool wants_texts) {
   RgCodegenRequest request = {.bytes = bytes,
                               .length = length,
                               .build_id = RG_BUILD_ID,
@@ -143,14 +144,15 @@ static RgCodegenRequest make_request(const Engine *engine, const uint8_t *bytes,
   return request;
 }
 
-RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t length, bool wants_texts, Error *err) {
+RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t length,
+                               bool wants_texts, Error *err) {
   if (!engine->codegen) engine->codegen = codegen_open(engine->store->heap, err);
   if (!engine->codegen) return NULL;
   RgCodegenRequest request = make_request(engine, bytes, length, wants_texts);
   return codegen_compile(engine->codegen, &request, err);
 }
 
-/* -- the variant ----------------------------------------------------------------------------------------------- */
+/* -- the variant ------------------------------------------------------------------------------- */
 
 static bool wants_times(void) { return !strcmp(option_text("RG_TIME"), "1"); }
 
@@ -159,11 +161,13 @@ static DeviceCode *load(const Compile *compile, const RgCodegenObject *objects, 
   return device->table->load(device, objects, compile->sema.kernel->tasks.count, err);
 }
 
-/* From the cache on disk; NULL where it is not known, or not what the loader takes: then it is compiled anew. */
+/* From the cache on disk; NULL where it is not known, or not what the loader takes: then it is
+ * compiled anew. */
 static DeviceCode *find_code(Compile *compile) {
   Kernel *kernel = compile->kernel;
   Engine *engine = kernel->engine;
-  RgCodegenRequest request = make_request(engine, compile->bytes.data, compile->bytes.length, false);
+  RgCodegenRequest request =
+      make_request(engine, compile->bytes.data, compile->bytes.length, false);
   double begin = clock_ms();
   RgCodegenObject objects[RG_TARGET_COUNT];
   if (!cache_find(engine->cache, &request, objects)) return NULL;
@@ -172,21 +176,23 @@ static DeviceCode *find_code(Compile *compile) {
   DeviceCode *code = load(compile, objects, &ignored);
   for (int t = 0; t < RG_TARGET_COUNT; t++) heap_free(engine->store->heap, objects[t].bytes);
   if (code && wants_times())
-    log_warning("time of '%s' in ms: sema %.2f, passes %.2f, from the cache %.2f", kernel->name, compile->sema_ms,
-                compile->pass_ms, clock_ms() - begin);
+    log_warning("time of '%s' in ms: sema %.2f, passes %.2f, from the cache %.2f", kernel->name,
+                compile->sema_ms, compile->pass_ms, clock_ms() - begin);
   return code;
 }
 
 static void keep_objects(Compile *compile, const RgCodegenResult *result) {
   Engine *engine = compile->kernel->engine;
-  RgCodegenRequest request = make_request(engine, compile->bytes.data, compile->bytes.length, false);
+  RgCodegenRequest request =
+      make_request(engine, compile->bytes.data, compile->bytes.length, false);
   cache_store(engine->cache, &request, result->objects);
 }
 
 static DeviceCode *make_code(Compile *compile, bool wants_texts, Error *err) {
   Kernel *kernel = compile->kernel;
   Engine *engine = kernel->engine;
-  RgCodegenResult *result = compile_bytes(engine, compile->bytes.data, compile->bytes.length, wants_texts, err);
+  RgCodegenResult *result =
+      compile_bytes(engine, compile->bytes.data, compile->bytes.length, wants_texts, err);
   if (!result) return NULL;
   for (int t = 0; t < RG_TARGET_COUNT; t++) {
     if (result->objects[t].llvm_text) dump_text(kernel, "llvm", result->objects[t].llvm_text);
@@ -196,10 +202,10 @@ static DeviceCode *make_code(Compile *compile, bool wants_texts, Error *err) {
   DeviceCode *code = load(compile, result->objects, err);
   if (code) keep_objects(compile, result);
   if (wants_times())
-    log_warning(
-        "time of '%s' in ms: sema %.2f, passes %.2f, read %.2f, emit %.2f, optimise %.2f, object %.2f, load %.2f",
-        kernel->name, compile->sema_ms, compile->pass_ms, result->parse_ms, result->emit_ms, result->optimize_ms,
-        result->object_ms, clock_ms() - begin);
+    log_warning("time of '%s' in ms: sema %.2f, passes %.2f, read %.2f, emit %.2f, optimise %.2f, "
+                "object %.2f, load %.2f",
+                kernel->name, compile->sema_ms, compile->pass_ms, result->parse_ms, result->emit_ms,
+                result->optimize_ms, result->object_ms, clock_ms() - begin);
   codegen_result_free(engine->codegen, result);
   return code;
 }
@@ -213,16 +219,19 @@ static Variant *make_variant(Compile *compile, int word_count, Error *err) {
     return NULL;
   }
   const Kernel *kernel = compile->kernel;
-  bool has_code = !kernel->engine->options.runs_in_lua, wants_texts = wants_dump(kernel, "llvm") || wants_dump(kernel, "asm");
+  bool has_code = !kernel->engine->options.runs_in_lua,
+       wants_texts = wants_dump(kernel, "llvm") || wants_dump(kernel, "asm");
   variant->code = wants_texts || !has_code ? NULL : find_code(compile);
   compile->is_from_cache = variant->code != NULL;
   if (has_code && !variant->code) variant->code = make_code(compile, wants_texts, err);
-  if (!has_code == !variant->code && variant_fill(compile, variant, word_count, err)) return variant;
+  if (!has_code == !variant->code && variant_fill(compile, variant, word_count, err))
+    return variant;
   variant_free(compile->kernel->engine->store, variant);
   return NULL;
 }
 
-Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count, Error *err) {
+Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count,
+                         Error *err) {
   Engine *engine = kernel->engine;
   Compile compile = {.kernel = kernel, .values = values, .value_count = value_count};
   double begin = clock_ms();

@@ -1,5 +1,5 @@
-/* compile.h - one compile on its way, shared by compile.c, which runs it, variant.c, which keeps its
- * result, and texts.c, which goes a part of the way again when a text of it is asked for. */
+/* compile.h - the state of one compile, shared by compile.c, which runs it, variant.c, which keeps
+ * its result, and texts.c, which goes a part of the way again when a text of it is asked for. */
 #ifndef RG_KERNEL_COMPILE_H
 #define RG_KERNEL_COMPILE_H
 
@@ -37,15 +37,16 @@ bool compile_run(Compile *compile, CompileStage last, Error *err);
 const char *text_name(TextKind text);
 const char *text_print(Compile *compile, TextKind text);
 
-/* notes.c: what kernel:explain() says; and what of it the user is told unasked, once per kernel. */
+/* notes.c: the text of kernel:explain(); and its warnings, shown once per kernel. */
 void explain_print(StrBuf *out, const Source *source, const IrKernel *kernel);
 void explain_warn(Kernel *kernel, const IrKernel *ir);
 
-/* private_copies.c: where the elements of `fields` lie, neighbours in a cell taken together; returns how many rows of
- * `out`, which has one per field. */
-int32_t sums_describe(const IrKernel *kernel, const int32_t *fields, int32_t field_count, DeviceSum *out);
+/* private_copies.c: where the elements of `fields` are, neighbours in a cell merged; returns how
+ * many rows of `out`, which has one per field. */
+int32_t sums_describe(const IrKernel *kernel, const int32_t *fields, int32_t field_count,
+                      DeviceSum *out);
 
-/* Fills all of `variant` but its code, which is there already. */
+/* Fills all of `variant` except its code, which is already there. */
 bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* kernel.c - a kernel's handle: its text, parsed once, and what can be read of it. */
+/* kernel.c - a kernel's handle: its text, parsed once, and its queries. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,13 +10,14 @@ typedef struct Parsing {
   Str text;
   const RgKernelOptions *options;
   bool (*keep)(struct Parsing *parsing, Ast *ast); /* what the kernel takes from the tree */
-  Scratch work;                                    /* gone behind the parser */
+  Scratch work;                                    /* freed after parsing */
 } Parsing;
 
 static void add_paths(Kernel *kernel, const SemaPaths *paths) {
   for (int k = 0; k < paths->count; k++) {
     SemaPath path = paths->items[k];
-    const char *text = scratch_copy_text(&kernel->scratch, path.name.data, (size_t)path.name.length);
+    const char *text =
+        scratch_copy_text(&kernel->scratch, path.name.data, (size_t)path.name.length);
     path.name = str_of(text);
     vec_push(&kernel->scratch, &kernel->path_texts, text);
     vec_push(&kernel->scratch, &kernel->paths, path);
@@ -25,22 +26,25 @@ static void add_paths(Kernel *kernel, const SemaPaths *paths) {
 
 static Source *make_source(Parsing *parsing, Str text, int32_t first_line) {
   const RgKernelOptions *options = parsing->options;
-  Source *source = source_create(&parsing->kernel->scratch, text, options && options->chunk ? options->chunk : "kernel", first_line);
+  Source *source = source_create(&parsing->kernel->scratch, text,
+                                 options && options->chunk ? options->chunk : "kernel", first_line);
   source->work = &parsing->work;
   return source;
 }
 
-/* A function's own lines are all of its file that is kept, where they can be told from the numbers alone. */
+/* Only a function's own lines of its file are kept, if the line numbers alone determine them. */
 static Ast *parse_text(Parsing *parsing, Error *err) {
   const RgKernelOptions *options = parsing->options;
   int32_t first_line = options && options->first_line > 0 ? options->first_line : 1;
-  if (!options || options->line_defined <= 0) return parse_kernel_text(make_source(parsing, parsing->text, first_line), err);
+  if (!options || options->line_defined <= 0)
+    return parse_kernel_text(make_source(parsing, parsing->text, first_line), err);
   Error of_lines = {0};
   Str lines = source_lines(parsing->text, first_line, options->line_defined, options->last_line);
   Source *part = make_source(parsing, lines, options->line_defined);
   Ast *ast = parse_function_at(part, options->line_defined, options->last_line, &of_lines);
   if (ast) return ast;
-  return parse_function_at(make_source(parsing, parsing->text, first_line), options->line_defined, options->last_line, err);
+  return parse_function_at(make_source(parsing, parsing->text, first_line), options->line_defined,
+                           options->last_line, err);
 }
 
 static bool run_parser(void *data, Error *err) {
@@ -56,7 +60,7 @@ static bool run_in_kernel(void *data, Error *err) {
   return scratch_run(&parsing->kernel->scratch, run_parser, parsing, err);
 }
 
-/* What either memory lacks comes out here. */
+/* Running out of either memory ends here. */
 static bool parse(Parsing *parsing, Error *err) {
   Scratch *own = &parsing->kernel->scratch;
   scratch_init(&parsing->work, own->heap);
@@ -71,7 +75,8 @@ static bool keep_kernel(Parsing *parsing, Ast *ast) {
   const RgKernelOptions *options = parsing->options;
   kernel->ast = ast;
   SemaPaths paths = sema_paths(&kernel->scratch, kernel->ast);
-  kernel->static_parameters = scratch_array(&kernel->scratch, bool, kernel->ast->function->parameters.count + 1);
+  kernel->static_parameters =
+      scratch_array(&kernel->scratch, bool, kernel->ast->function->parameters.count + 1);
   add_paths(kernel, &paths);
   int line = kernel->ast->function->pos.line;
   kernel->name = options && options->name && options->name[0]
@@ -114,12 +119,12 @@ Kernel *kernel_create(Engine *engine, Str text, const RgKernelOptions *options, 
   return NULL;
 }
 
-/* -- functions that it calls ------------------------------------------------------------------------------------ */
+/* -- functions that it calls ------------------------------------------------------------------- */
 
 static bool keep_function(Parsing *parsing, Ast *ast) {
   Kernel *kernel = parsing->kernel;
   SemaPaths paths = sema_function_paths(&kernel->scratch, ast, kernel->functions.count + 1);
-  kernel_drop_code(kernel); /* the numbers of values behind the paths move */
+  kernel_drop_code(kernel); /* the numbers of values after the paths change */
   vec_push(&kernel->scratch, &kernel->functions, ast);
   add_paths(kernel, &paths);
   return true;
@@ -139,7 +144,8 @@ typedef struct Wanting {
 bool kernel_is_static(const Kernel *kernel, int32_t value) {
   int32_t parameter = value - kernel->paths.count;
   if (parameter < 0) return kernel->paths.items[value].is_static;
-  return parameter < kernel->ast->function->parameters.count && kernel->static_parameters[parameter];
+  return parameter < kernel->ast->function->parameters.count &&
+         kernel->static_parameters[parameter];
 }
 
 static void mark_statics(Kernel *kernel, const SemaWants *wants) {
@@ -161,11 +167,13 @@ static bool keep_wants(void *data, Error *err) {
 
 void kernel_want(Kernel *kernel, const SemaWants *wants) {
   Wanting wanting = {kernel, wants};
-  Error ignored = {0}; /* the compile's own stands */
+  Error ignored = {0}; /* the compile's own error is kept */
   if (wants->has_function) {
     kernel->want = WANT_FUNCTION;
-    kernel->wanted_value = wants->function.index + (wants->function.is_parameter ? kernel->paths.count : 0);
-  } else if ((wants->paths.count || wants->statics.count) && scratch_run(&kernel->scratch, keep_wants, &wanting, &ignored)) {
+    kernel->wanted_value =
+        wants->function.index + (wants->function.is_parameter ? kernel->paths.count : 0);
+  } else if ((wants->paths.count || wants->statics.count) &&
+             scratch_run(&kernel->scratch, keep_wants, &wanting, &ignored)) {
     kernel->want = WANT_PATHS;
   }
 }

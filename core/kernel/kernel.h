@@ -1,4 +1,5 @@
-/* kernel.h - kernels as their users hold them: parsed once, compiled per pattern of values, launched, read back. */
+/* kernel.h - kernels as their users hold them: parsed once, compiled per pattern of values,
+ * launched, read back. */
 #ifndef RG_KERNEL_KERNEL_H
 #define RG_KERNEL_KERNEL_H
 
@@ -7,7 +8,7 @@
 
 typedef struct Variant Variant; /* variant.h */
 
-/* What a launch missed: values of more paths, or the text of a function. */
+/* What a launch lacked: values of more paths, or the text of a function. */
 typedef enum KernelWant { WANT_NOTHING, WANT_PATHS, WANT_FUNCTION } KernelWant;
 
 struct Kernel {
@@ -24,10 +25,10 @@ struct Kernel {
   int32_t wanted_value;
   bool fast_math;
   bool has_warned;            /* of writes outside a shape */
-  bool has_warned_races;      /* of what is only nearly an update */
+  bool has_warned_races;      /* of updates that are not recognised as such */
   Variant *variants;          /* newest first */
   Variant *last;              /* the one that ran last */
-  uint64_t *words;            /* room for the pattern of a launch */
+  uint64_t *words;            /* buffer for the pattern of a launch */
   int word_capacity;
   Kernel *next;
 };
@@ -40,17 +41,20 @@ typedef enum TextKind {
 } TextKind;
 
 Kernel *kernel_create(Engine *engine, Str text, const RgKernelOptions *options, Error *err);
-/* The text of a function that a launch brings, in `options` its place; its number, or 0 with err. What it takes from around
- * itself become paths. */
+/* The text of a function among the launch arguments, with its position in `options`; its number, or
+ * 0 with err. Its captures become paths. */
 int32_t kernel_add_function(Kernel *kernel, Str text, const RgKernelOptions *options, Error *err);
 bool kernel_is_static(const Kernel *kernel, int32_t value);
-/* Keeps what a compile missed. */
+/* Records what a compile lacked. */
 void kernel_want(Kernel *kernel, const SemaWants *wants);
 void kernel_drop_code(Kernel *kernel);
-bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result, Error *err);
-bool kernel_result(Kernel *kernel, int32_t number, RgValue *result, Error *err); /* of the last launch */
+bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result,
+                   Error *err);
+/* of the last launch */
+bool kernel_result(Kernel *kernel, int32_t number, RgValue *result, Error *err);
 /* Arch "lua": see rg_kernel_emit. */
-bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgEmission *emission, Error *err);
+bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgEmission *emission,
+                 Error *err);
 /* See rg_kernel_text; in store_text. */
 bool kernel_text(Kernel *kernel, TextKind kind, const char **text, Error *err);
 

@@ -1,4 +1,4 @@
-/* launch.c - values become a frame and a list of trees, and the variant runs. */
+/* launch.c - turns launch arguments into a frame and a list of trees, and runs the variant. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,8 @@
 #include "kernel/variant.h"
 
 static bool is_same(const Variant *variant, const uint64_t *words, int word_count) {
-  return variant->word_count == word_count && !memcmp(variant->words, words, sizeof *words * (size_t)word_count);
+  return variant->word_count == word_count &&
+         !memcmp(variant->words, words, sizeof *words * (size_t)word_count);
 }
 
 static void expect_valid(const Kernel *kernel) {
@@ -16,7 +17,8 @@ static void expect_valid(const Kernel *kernel) {
   DEBUG_ASSERT(variants_are_valid(kernel->variants, kernel->last, &broken), broken);
 }
 
-static Variant *find_variant(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count, Error *err) {
+static Variant *find_variant(Kernel *kernel, const RgValue *values, int32_t value_count,
+                             int word_count, Error *err) {
   if (kernel->last && is_same(kernel->last, kernel->words, word_count)) return kernel->last;
   Variant *variant = kernel->variants;
   while (variant && !is_same(variant, kernel->words, word_count)) variant = variant->next;
@@ -34,7 +36,8 @@ static Variant *find_variant(Kernel *kernel, const RgValue *values, int32_t valu
 static int32_t line_offset(const Source *source, int32_t line) {
   int32_t offset = 0;
   for (int32_t at = source->first_line; at < line; at++) {
-    const char *newline = memchr(source->text.data + offset, '\n', (size_t)(source->text.length - offset));
+    const char *newline =
+        memchr(source->text.data + offset, '\n', (size_t)(source->text.length - offset));
     if (!newline) break;
     offset = (int32_t)(newline - source->text.data) + 1;
   }
@@ -43,22 +46,26 @@ static int32_t line_offset(const Source *source, int32_t line) {
 
 static void note_why(const SemaWhy *why, Error *err) {
   Error note = {.is_note = true};
-  diag_error(&note, why->source, why->pos, why->width, err->code, "it %s here", why->clause + strlen("which "));
+  diag_error(&note, why->source, why->pos, why->width, err->code, "it %s here",
+             why->clause + strlen("which "));
   error_add(err, &note);
 }
 
-/* Adds the use that asked for the type to a value.fit error. */
+/* Adds the use that required the type to a value.fit error. */
 static bool place_error(const VariantArg *arg, Error *err) {
   const Source *source = arg->source;
   Error placed = {0};
-  Pos pos = {.offset = line_offset(source, arg->line), .line = arg->line, .column = arg->column > 0 ? arg->column : 1};
+  Pos pos = {.offset = line_offset(source, arg->line),
+             .line = arg->line,
+             .column = arg->column > 0 ? arg->column : 1};
   pos.offset += pos.column - 1;
   if (pos.offset > source->text.length) pos.offset = source->text.length;
   diag_error(&placed, source, pos, (int32_t)strlen(arg->name), err->code, "%s", err->message);
   memcpy(placed.hint, err->hint, sizeof placed.hint);
   placed.more = err->more;
   *err = placed;
-  if (arg->why.clause && (arg->why.source != source || arg->why.pos.line != arg->line)) note_why(&arg->why, err);
+  if (arg->why.clause && (arg->why.source != source || arg->why.pos.line != arg->line))
+    note_why(&arg->why, err);
   return false;
 }
 
@@ -71,15 +78,16 @@ static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *va
     if (value_convert(arg->type, &value, &variant->frame[k], NULL, NULL)) continue;
     bool is_captured = arg->value < kernel->paths.count;
     const char *why = arg->why.clause;
-    snprintf(what, sizeof what, "%s '%.80s'%s%.120s%s", is_captured ? "captured" : "argument", arg->name, why ? ", " : "",
-             why ? why : "", why ? "," : "");
+    snprintf(what, sizeof what, "%s '%.80s'%s%.120s%s", is_captured ? "captured" : "argument",
+             arg->name, why ? ", " : "", why ? why : "", why ? "," : "");
     value_convert(arg->type, &value, &variant->frame[k], what, err);
     return arg->line > 0 ? place_error(arg, err) : false;
   }
   return true;
 }
 
-static void fill_launch(const Store *store, Variant *variant, const RgValue *values, DeviceLaunch *launch) {
+static void fill_launch(const Store *store, Variant *variant, const RgValue *values,
+                        DeviceLaunch *launch) {
   for (int32_t k = 0; k < variant->tree_count; k++)
     variant->trees[k] = &pattern_owner(&values[variant->tree_values[k]])->rt;
   *launch = (DeviceLaunch){.code = variant->code,
@@ -100,8 +108,8 @@ static Variant *prepare(Kernel *kernel, const RgValue *values, int32_t value_cou
   if (!owner_check(kernel->object.owner, err)) return NULL;
   if (value_count < kernel->paths.count) {
     error_set(err, RG_ERROR_LAUNCH_ARGUMENTS,
-              "a launch of kernel '%.100s' brings a value for each of %d captured names, %d given", kernel->name,
-              kernel->paths.count, value_count);
+              "a launch of kernel '%.100s' needs a value for each of %d captured names, %d given",
+              kernel->name, kernel->paths.count, value_count);
     return NULL;
   }
   int word_count = pattern_make(kernel, values, value_count, err);
@@ -110,11 +118,13 @@ static Variant *prepare(Kernel *kernel, const RgValue *values, int32_t value_cou
   return variant && fill_frame(kernel, variant, values, err) ? variant : NULL;
 }
 
-bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgEmission *emission, Error *err) {
+bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgEmission *emission,
+                 Error *err) {
   Engine *engine = kernel->engine;
   *emission = (RgEmission){0};
   if (!engine->options.runs_in_lua)
-    return error_set(err, RG_ERROR_ARGUMENT, "only a runtime of arch \"lua\" emits its kernels as text");
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "only a runtime of arch \"lua\" emits its kernels as text");
   Variant *variant = prepare(kernel, values, value_count, err);
   if (!variant) return false;
   engine->stats.launches++;
@@ -122,11 +132,13 @@ bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgE
   return true;
 }
 
-bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result, Error *err) {
+bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result,
+                   Error *err) {
   Engine *engine = kernel->engine;
   *result = (RgValue){.kind = RG_VALUE_NIL};
   if (engine->options.runs_in_lua)
-    return error_set(err, RG_ERROR_ARGUMENT, "kernels of arch \"lua\" run in Lua: rg_kernel_emit gives their text");
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "kernels of arch \"lua\" run in Lua: rg_kernel_emit returns their text");
   Variant *variant = prepare(kernel, values, value_count, err);
   if (!variant) return false;
   Device *device = engine->store->device;
@@ -145,5 +157,6 @@ bool kernel_result(Kernel *kernel, int32_t number, RgValue *result, Error *err) 
   *result = (RgValue){.kind = RG_VALUE_NIL};
   if (!owner_check(kernel->object.owner, err)) return false;
   if (kernel->last && readback_result(kernel, kernel->last, number, result)) return true;
-  return error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' has no result %d", kernel->name, number);
+  return error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' has no result %d", kernel->name,
+                   number);
 }

@@ -1,9 +1,10 @@
-/* notes.c - the notes that a compile left, under the user's lines: the text of kernel:explain(), and its warnings.
+/* notes.c - the notes of a compile under the user's lines: the text of kernel:explain(), and its
+ * warnings.
  *
  *     heat.lua:12: for i, j in x:active() do
  *         parallel over the active leaves, cell by cell
  *         rows of 16 cells run in 8 lanes
- */
+ * */
 #include <string.h>
 
 #include "base/log.h"
@@ -32,11 +33,13 @@ static int32_t next_line(const IrKernel *kernel, int32_t after) {
   return next;
 }
 
-/* A body that exists twice leaves its notes twice. */
+/* A body that was copied has its notes twice. */
 static bool was_told(const IrKernel *kernel, int number) {
   const IrNote *note = &kernel->notes.items[number];
   for (int k = 0; k < number; k++)
-    if (kernel->notes.items[k].line == note->line && !strcmp(kernel->notes.items[k].text, note->text)) return true;
+    if (kernel->notes.items[k].line == note->line &&
+        !strcmp(kernel->notes.items[k].text, note->text))
+      return true;
   return false;
 }
 
@@ -58,7 +61,7 @@ void explain_warn(Kernel *kernel, const IrKernel *ir) {
     const IrNote *note = &ir->notes.items[k];
     if (!note->is_warning) continue;
     kernel->has_warned_races = true;
-    engine_warn(kernel->engine, "%s:%d:%d: %s (kernel '%.100s'; said once)", kernel->ast->source->name, note->line,
-                 note->column, note->text, kernel->name);
+    engine_warn(kernel->engine, "%s:%d:%d: %s (kernel '%.100s'; said once)",
+                kernel->ast->source->name, note->line, note->column, note->text, kernel->name);
   }
 }

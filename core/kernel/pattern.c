@@ -1,4 +1,5 @@
-/* pattern.c - what a launch's values are, as words that compare; see variant.h. */
+/* pattern.c - the kinds, layouts and identities of launch arguments as words to compare; see
+ * variant.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ SNodeTree *pattern_tree(const RgValue *value) {
   return tree ? tree->layout : NULL;
 }
 
-/* The launch's trees by first appearance: the position of the first value that brings this tree. */
+/* The launch's trees by first appearance: the position of the first value of this tree. */
 static uint64_t tree_class(const PatternMaking *making, int32_t k, const Tree *tree) {
   for (int32_t first = 0; first < k; first++)
     if (pattern_owner(&making->values[first]) == tree) return (uint64_t)first;
@@ -33,7 +34,8 @@ static uint64_t tree_class(const PatternMaking *making, int32_t k, const Tree *t
 
 static bool check_owner(const PatternMaking *making, const Object *object) {
   if (object->owner == making->kernel->object.owner) return true;
-  return error_set(making->err, RG_ERROR_RUNTIME_MIX, "kernel '%.100s' is given a field or node of another runtime",
+  return error_set(making->err, RG_ERROR_RUNTIME_MIX,
+                   "kernel '%.100s' is given a field or node of another runtime",
                    making->kernel->name);
 }
 
@@ -44,10 +46,12 @@ static bool settle(const PatternMaking *making, Tree *tree) {
   return tree_settle(tree, where, making->err);
 }
 
-/* Alive, of this runtime, laid out. A field without a place is left to sema, which knows its use. */
+/* Not destroyed, of this runtime, laid out. A field that is not placed is left to sema, which knows
+ * its use. */
 static bool check_handle(const PatternMaking *making, const RgValue *value) {
   Tree *tree = pattern_owner(value);
-  const Object *object = value->kind == RG_VALUE_NODE ? &tree->object : &((Field *)value->field)->object;
+  const Object *object =
+      value->kind == RG_VALUE_NODE ? &tree->object : &((Field *)value->field)->object;
   return check_owner(making, object) && (!tree || settle(making, tree));
 }
 
@@ -57,8 +61,8 @@ static void make_static_words(const RgValue *value, uint64_t *words) {
     size_t bytes = sizeof *value->vector->numbers * (size_t)value->vector->count;
     words[2] = hash_bytes(1, value->vector->numbers, bytes);
     words[3] = hash_bytes(2, value->vector->numbers, bytes);
-  } else if (value->kind == RG_VALUE_NUMBER || value->kind == RG_VALUE_BOOL || value->kind == RG_VALUE_I64 ||
-             value->kind == RG_VALUE_U64) {
+  } else if (value->kind == RG_VALUE_NUMBER || value->kind == RG_VALUE_BOOL ||
+             value->kind == RG_VALUE_I64 || value->kind == RG_VALUE_U64) {
     words[1] = value->u64;
     words[2] = 1;
   }
@@ -68,7 +72,8 @@ static bool make_words(const PatternMaking *making, int32_t k, uint64_t *words) 
   const RgValue *value = &making->values[k];
   words[0] = (uint64_t)(uint32_t)value->kind | (uint64_t)(uint32_t)value->depth << 32;
   words[1] = words[2] = words[3] = 0;
-  if (value->kind == RG_VALUE_BUILTIN || value->kind == RG_VALUE_TYPE || value->kind == RG_VALUE_OTHER)
+  if (value->kind == RG_VALUE_BUILTIN || value->kind == RG_VALUE_TYPE ||
+      value->kind == RG_VALUE_OTHER)
     words[1] = value->text ? hash_bytes(0, value->text, strlen(value->text)) : 0;
   if (value->kind == RG_VALUE_VECTOR && value->vector && value->vector->type)
     words[1] = hash_bytes(0, value->vector->type, strlen(value->vector->type));
@@ -77,13 +82,13 @@ static bool make_words(const PatternMaking *making, int32_t k, uint64_t *words) 
   if (value->kind != RG_VALUE_FIELD && value->kind != RG_VALUE_NODE) return true;
   if (!value->field)
     return error_set(making->err, RG_ERROR_ARGUMENT,
-                     "a launch of kernel '%.100s' is given no handle where a field or node stands",
+                     "a launch of kernel '%.100s' has a field or node without a handle",
                      making->kernel->name);
   if (!check_handle(making, value)) return false;
   Tree *tree = pattern_owner(value);
   if (!tree) return true;
-  const SNode *snode =
-      value->kind == RG_VALUE_NODE ? ((Node *)value->node)->snode : ((Field *)value->field)->node->snode;
+  const SNode *snode = value->kind == RG_VALUE_NODE ? ((Node *)value->node)->snode
+                                                    : ((Field *)value->field)->node->snode;
   words[1] = tree_class(making, k, tree) + 1;
   if (value->kind == RG_VALUE_FIELD) {
     Type type = ((Field *)value->field)->type;
@@ -91,7 +96,8 @@ static bool make_words(const PatternMaking *making, int32_t k, uint64_t *words) 
   }
   words[2] = tree->layout->layout_hash;
   const Field *field = value->kind == RG_VALUE_FIELD ? (const Field *)value->field : NULL;
-  if (field && field->has_offset) words[2] = hash_bytes(words[2], field->offset, sizeof field->offset);
+  if (field && field->has_offset)
+    words[2] = hash_bytes(words[2], field->offset, sizeof field->offset);
   words[3] = (uint64_t)(uint32_t)snode->id << 32 |
              (value->kind == RG_VALUE_FIELD ? (uint32_t)((Field *)value->field)->component + 1 : 0);
   return true;
@@ -101,7 +107,8 @@ int pattern_make(Kernel *kernel, const RgValue *values, int32_t value_count, Err
   PatternMaking making = {kernel, values, value_count, err};
   int word_count = value_count * PATTERN_WORDS;
   if (word_count > kernel->word_capacity) {
-    uint64_t *words = heap_resize(kernel->engine->store->heap, kernel->words, sizeof *words * (size_t)word_count);
+    uint64_t *words =
+        heap_resize(kernel->engine->store->heap, kernel->words, sizeof *words * (size_t)word_count);
     if (!words) {
       error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
       return -1;

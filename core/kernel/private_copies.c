@@ -1,4 +1,5 @@
-/* private_copies.c - where the elements lie that a task adds to in private copies (device.h: DeviceSum). */
+/* private_copies.c - where the elements are that a task adds to in private copies (device.h:
+ * DeviceSum). */
 #include "kernel/compile.h"
 #include "snode/path.h"
 
@@ -30,13 +31,15 @@ static void describe(const IrField *field, DeviceSum *sum) {
 }
 
 static bool is_next_to(const DeviceSum *a, uint64_t width, const DeviceSum *b) {
-  if (a->tree != b->tree || a->manager != b->manager || a->scalar != b->scalar || a->depth != b->depth) return false;
+  if (a->tree != b->tree || a->manager != b->manager || a->scalar != b->scalar ||
+      a->depth != b->depth)
+    return false;
   for (int32_t k = 0; k < a->depth; k++)
     if (a->counts[k] != b->counts[k] || a->strides[k] != b->strides[k]) return false;
   return b->offset == a->offset + width;
 }
 
-/* `width` bytes next to each other in every cell. */
+/* `width` contiguous bytes in every cell. */
 static void close_run(DeviceSum *sum, uint64_t width, uint64_t size) {
   int32_t last = sum->depth - 1;
   if (sum->depth && sum->strides[last] == width) {
@@ -48,7 +51,8 @@ static void close_run(DeviceSum *sum, uint64_t width, uint64_t size) {
   sum->strides[sum->depth++] = size;
 }
 
-int32_t sums_describe(const IrKernel *kernel, const int32_t *fields, int32_t field_count, DeviceSum *out) {
+int32_t sums_describe(const IrKernel *kernel, const int32_t *fields, int32_t field_count,
+                      DeviceSum *out) {
   int32_t count = 0;
   for (int32_t i = 0; i < field_count; count++) {
     uint64_t size = (uint64_t)type_size(kernel->fields.items[fields[i]].type), width = size;

@@ -1,4 +1,4 @@
-/* readback.c - what a launch leaves behind: counters, faults, and its result. */
+/* readback.c - what a launch leaves: counters, faults, and its result. */
 #include <stdio.h>
 
 #include "tree/cell.h"
@@ -9,7 +9,9 @@ static void count_outside(Kernel *kernel, uint64_t outside) {
   engine->stats.out_of_range += outside;
   if (!outside || kernel->has_warned) return;
   kernel->has_warned = true;
-  engine_warn(engine, "kernel '%s' wrote outside a shape, %llu times in this launch: such writes do nothing and are counted in "
+  engine_warn(engine,
+              "kernel '%s' wrote outside a shape, %llu times in this launch: such writes do "
+              "nothing and are counted in "
               "rg.stats().out_of_range (said once per kernel)",
               kernel->name, (unsigned long long)outside);
 }
@@ -20,10 +22,12 @@ static const Tree *find_tree(const Engine *engine, int32_t number) {
   return NULL;
 }
 
-/* What the kernel itself found wrong. */
-static bool own_fault(const Kernel *kernel, const Variant *variant, const RtError *fault, Error *err) {
+/* A fault raised by the kernel itself. */
+static bool own_fault(const Kernel *kernel, const Variant *variant, const RtError *fault,
+                      Error *err) {
   if (fault->manager < 0 || fault->manager >= variant->fault_count)
-    return error_set(err, RG_ERROR_INTERNAL, "kernel '%.100s' ended with a fault that it does not have", kernel->name);
+    return error_set(err, RG_ERROR_INTERNAL,
+                     "kernel '%.100s' ended with a fault that it does not have", kernel->name);
   const VariantFault *own = &variant->faults[fault->manager];
   char number[32];
   snprintf(number, sizeof number, fault->value != fault->value ? "nan" : "%.14g", fault->value);
@@ -31,7 +35,8 @@ static bool own_fault(const Kernel *kernel, const Variant *variant, const RtErro
   return own->hint[0] ? error_hint(err, "%s", own->hint) : false;
 }
 
-static bool check_fault(const Kernel *kernel, const Variant *variant, const RtError *fault, Error *err) {
+static bool check_fault(const Kernel *kernel, const Variant *variant, const RtError *fault,
+                        Error *err) {
   const Tree *tree = find_tree(kernel->engine, fault->tree);
   switch (fault->kind) {
   case RT_OK: return true;
@@ -40,14 +45,18 @@ static bool check_fault(const Kernel *kernel, const Variant *variant, const RtEr
                 : error_set(err, RG_ERROR_BUDGET, "the memory budget is exhausted");
   case RT_ERROR_FAULT: return own_fault(kernel, variant, fault, err);
   case RT_ERROR_FULL:
-    return tree ? storage_full_error(tree, fault->manager, err) : error_set(err, RG_ERROR_LIST_FULL, "a list is full");
+    return tree ? storage_full_error(tree, fault->manager, err)
+                : error_set(err, RG_ERROR_LIST_FULL, "a list is full");
   case RT_ERROR_STOPPED:
-    return error_set(err, RG_ERROR_STOPPED, "a launch of kernel '%.100s' was stopped", kernel->name);
-  default: return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a list of active nodes");
+    return error_set(err, RG_ERROR_STOPPED, "a launch of kernel '%.100s' was stopped",
+                     kernel->name);
+  default:
+    return error_set(err, RG_ERROR_MEMORY,
+                     "the host has no memory left for a list of active nodes");
   }
 }
 
-/* They stand in the frame behind the arguments. */
+/* They are in the frame after the arguments. */
 bool readback_result(Kernel *kernel, const Variant *variant, int32_t number, RgValue *result) {
   int32_t slot = variant->arg_count;
   *result = (RgValue){.kind = RG_VALUE_NIL};
@@ -58,7 +67,8 @@ bool readback_result(Kernel *kernel, const Variant *variant, int32_t number, RgV
   return true;
 }
 
-bool readback(Kernel *kernel, Variant *variant, const DeviceLaunch *launch, RgValue *result, Error *err) {
+bool readback(Kernel *kernel, Variant *variant, const DeviceLaunch *launch, RgValue *result,
+              Error *err) {
   kernel->engine->store->stats.gcs += launch->collections;
   count_outside(kernel, launch->out_of_range);
   if (!check_fault(kernel, variant, &launch->context.error, err)) return false;

@@ -1,7 +1,7 @@
-/* texts.c - what can be read of a kernel. A compile prints nothing, unless RG_DUMP asks for it: a text
- * is made when somebody wants it. Most are what a compile is at some stage, so the last variant's
- * compile is run again up to there, from what the variant keeps of its values; LLVM's come out of the
- * codegen library, from the variant's canonical bytes. */
+/* texts.c - what can be read of a kernel. A compile prints nothing, unless RG_DUMP asks for it: a
+ * text is made when somebody wants it. Most are what a compile is at some stage, so the last
+ * variant's compile is run again up to there, from what the variant keeps of its values; LLVM's
+ * come out of the codegen library, from the variant's canonical bytes. */
 #include <string.h>
 
 #include "kernel/compile.h"
@@ -87,7 +87,8 @@ static bool make_in_codegen(Reading *reading, Error *err) {
       compile_bytes(kernel->engine, kernel->last->bytes, kernel->last->byte_count, true, err);
   if (!reading->result) return false;
   const RgCodegenObject *shown = &reading->result->objects[RG_TARGET_COUNT - 1];
-  while (shown > reading->result->objects && !shown->bytes) shown--; /* the target that runs tasks */
+  /* the target that runs tasks */
+  while (shown > reading->result->objects && !shown->bytes) shown--;
   reading->text = reading->kind == TEXT_ASM ? shown->asm_text : shown->llvm_text;
   return true;
 }

@@ -44,7 +44,7 @@ static bool trees_are_valid(const Variant *variant, const char **broken) {
     int32_t value = variant->tree_values[k];
     EXPECT(value >= 0 && value < value_count(variant), "a tree comes with a value of the launch");
     const uint64_t *words = variant->words + value * PATTERN_WORDS;
-    EXPECT(is_of_tree(words), "a value that brings a tree is a field or a node");
+    EXPECT(is_of_tree(words), "a value with a tree is a field or a node");
     for (int32_t other = 0; other < k; other++)
       EXPECT((uint32_t)variant->words[variant->tree_values[other] * PATTERN_WORDS + 1] !=
                  (uint32_t)words[1],
@@ -57,9 +57,9 @@ static bool sums_are_valid(const Variant *variant, const DeviceTask *task, const
   for (int32_t k = 0; k < task->sum_count; k++) {
     const DeviceSum *sum = &task->sums[k];
     EXPECT(sum->tree >= 0 && sum->tree < variant->tree_count,
-           "what a task adds up lies in a tree of the variant");
+           "what a task sums is in a tree of the variant");
     EXPECT(sum->depth >= 1 && sum->depth <= RT_MAX_LEVELS + 1,
-           "what a task adds up is a nest of runs");
+           "what a task sums is a nest of runs");
   }
   return true;
 }
@@ -75,11 +75,12 @@ static bool task_is_valid(const Variant *variant, const DeviceTask *task, const 
   EXPECT(task->cost >= 1, "a position costs something");
   EXPECT(!task->may_deactivate || task->may_change_topology,
          "a task that deactivates changes topology");
-  EXPECT(!task->sum_count || variant->has_sums, "a variant knows that tasks of it are privatised");
+  EXPECT(!task->sum_count || variant->has_sums,
+         "a variant knows whether some of its tasks are privatised");
   if (task->privatised) {
     EXPECT(task->privatised > 0 && task->privatised < variant->task_count &&
                variant->tasks[task->privatised].sum_count > 0,
-           "a privatised version is a task that adds up private copies");
+           "a privatised version is a task that sums private copies");
   }
   return sums_are_valid(variant, task, broken);
 }

@@ -59,7 +59,7 @@ SemaValue *values_read(Scratch *scratch, const Kernel *kernel, const RgValue *va
   return read;
 }
 
-/* -- kept ---------------------------------------------------------------------------------------- */
+/* -- kept -------------------------------------------------------------------------------------- */
 
 /* What a value points to lies after all values, in their one block: its offset, parts, name. */
 enum {

@@ -7,7 +7,8 @@
 #include "kernel/kernel.h"
 
 /* Borrows what the values hold. */
-SemaValue *values_read(Scratch *scratch, const Kernel *kernel, const RgValue *values, int32_t count);
+SemaValue *values_read(Scratch *scratch, const Kernel *kernel, const RgValue *values,
+                       int32_t count);
 /* A copy that lasts; NULL when the host has no memory left. */
 SemaValue *values_keep(Heap *heap, const SemaValue *values, int32_t count);
 void values_free(Heap *heap, SemaValue *values, int32_t count); /* NULL is fine */

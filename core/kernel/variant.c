@@ -1,5 +1,5 @@
-/* variant.c - what a compile leaves: code, tasks, where each argument and tree comes from, and what it
- * was made of.
+/* variant.c - what a compile leaves: code, tasks, where each argument and tree comes from, and what
+ * it was made of.
  * All of it is memory of the runtime's heap; nothing of the compile's scratch is kept. */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,8 @@ static bool changes_topology(void *data, IrInst *inst) { /* a visit: false once 
   return !(ir_effects(inst) & IR_TOPOLOGY);
 }
 
-/* Nanoseconds per position, from tasks_cost's additions: about three of them a nanosecond, rows eight at a time. */
+/* Nanoseconds per position, from tasks_cost's additions: about three per nanosecond, rows eight at
+ * a time. */
 static int64_t task_cost(const IrTask *task) {
   int64_t cost = task->cost / 3 + 1;
   if (task->kind != TASK_LEAVES) return cost;
@@ -29,7 +30,8 @@ static int64_t task_cost(const IrTask *task) {
   return cost / 8 + 1;
 }
 
-static bool fill_task(Variant *variant, int32_t number, const IrKernel *kernel, Heap *heap, Error *err) {
+static bool fill_task(Variant *variant, int32_t number, const IrKernel *kernel, Heap *heap,
+                      Error *err) {
   const IrTask *task = kernel->tasks.items[number];
   bool changes = !ir_walk(task->body, changes_topology, NULL) ||
                  (task->interior && !ir_walk(task->interior, changes_topology, NULL));
@@ -101,11 +103,12 @@ static bool fill_faults(Compile *compile, Variant *variant, Heap *heap, Error *e
   for (; variant->fault_count < sema->faults.count; variant->fault_count++) {
     const SemaFault *fault = &sema->faults.items[variant->fault_count];
     VariantFault *out = &variant->faults[variant->fault_count];
-    *out = (VariantFault){.code = fault->code, .source = fault->source, .pos = fault->pos, .width = fault->width};
+    *out = (VariantFault){
+        .code = fault->code, .source = fault->source, .pos = fault->pos, .width = fault->width};
     out->sentence = heap_copy_text(heap, fault->sentence);
     out->hint = heap_copy_text(heap, fault->hint ? fault->hint : "");
     if (out->sentence && out->hint) continue;
-    variant->fault_count++; /* what there is of it is freed */
+    variant->fault_count++; /* so far complete for freeing */
     return no_memory(err);
   }
   return true;
@@ -119,9 +122,12 @@ static bool fill_trees(Compile *compile, Variant *variant, Heap *heap, Error *er
   if (!variant->tree_values || !variant->trees) return no_memory(err);
   for (int32_t k = 0; k < ir->trees.count; k++) {
     int32_t at = 0;
-    while (at < compile->value_count && pattern_tree(&compile->values[at]) != ir->trees.items[k].tree) at++;
+    while (at < compile->value_count &&
+           pattern_tree(&compile->values[at]) != ir->trees.items[k].tree)
+      at++;
     if (at == compile->value_count)
-      return error_set(err, RG_ERROR_INTERNAL, "a compiled kernel names a tree that no value brings");
+      return error_set(err, RG_ERROR_INTERNAL,
+                       "a compiled kernel names a tree that no argument has");
     variant->tree_values[k] = at;
   }
   return true;
@@ -141,11 +147,14 @@ static bool fill_ends(Compile *compile, Variant *variant, Heap *heap, Error *err
 bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err) {
   Heap *heap = compile->kernel->engine->store->heap;
   const IrKernel *ir = compile->sema.kernel;
-  variant->words = heap_copy(heap, compile->kernel->words, sizeof *variant->words * (size_t)word_count);
+  variant->words =
+      heap_copy(heap, compile->kernel->words, sizeof *variant->words * (size_t)word_count);
   variant->word_count = word_count;
-  variant->frame_slots = ir->frame_slots > ir->args.count ? ir->frame_slots : ir->args.count + ir_result_slots(ir);
+  variant->frame_slots =
+      ir->frame_slots > ir->args.count ? ir->frame_slots : ir->args.count + ir_result_slots(ir);
   variant->frame = heap_alloc(heap, sizeof *variant->frame * (size_t)variant->frame_slots);
-  variant->results = heap_copy(heap, ir->results.items, sizeof *variant->results * (size_t)ir->results.count);
+  variant->results =
+      heap_copy(heap, ir->results.items, sizeof *variant->results * (size_t)ir->results.count);
   variant->result_count = ir->results.count;
   if (!variant->words || !variant->frame || !variant->results) return no_memory(err);
   return fill_tasks(compile, variant, heap, err) && fill_args(compile, variant, heap, err) &&

@@ -1,11 +1,13 @@
-/* variant.h - a kernel's variants: one per pattern of value kinds, layouts and identities. For the room alone.
+/* variant.h - a kernel's variants: one per pattern of value kinds, layouts and identities. For the
+ * room alone.
  *
  *     launch's values --pattern--> words --find--> Variant --frame, trees--> device
  *                                    \--not found--> sema, passes, codegen, loader --> Variant
  *
- * The pattern holds everything that a compile may look at, and nothing else: for a number its kind, for a builtin or a
- * type its text, for a field or node its tree's layout hash, its place in the tree, and which of the launch's trees it
- * is (the first seen is 0, the next other one 1, ..). So swapping two fields of one layout finds the same variant. */
+ * The pattern holds everything that a compile may look at, and nothing else: for a number its kind,
+ * for a builtin or a type its text, for a field or node its tree's layout hash, its position in the
+ * tree, and which of the launch's trees it is (the first is 0, the next different one 1, ..). So
+ * swapping two fields of one layout finds the same variant. */
 #ifndef RG_KERNEL_VARIANT_H
 #define RG_KERNEL_VARIANT_H
 
@@ -15,7 +17,8 @@
 
 enum { PATTERN_WORDS = 4 }; /* per value */
 
-typedef struct VariantFault { /* how a launch may end by itself; its texts are the variant's */
+/* a fault that the kernel may raise; its texts belong to the variant */
+typedef struct VariantFault {
   ErrorCode code;
   char *sentence, *hint;    /* hint: "" for none */
   const Source *source;
@@ -23,13 +26,13 @@ typedef struct VariantFault { /* how a launch may end by itself; its texts are t
   int32_t width;
 } VariantFault;
 
-typedef struct VariantArg { /* a number that goes into a frame slot */
+typedef struct VariantArg { /* a number argument and its frame slot */
   Type type;
   int32_t value;            /* among the launch's values */
   int32_t part;             /* of a vector: which number */
-  const Source *source;     /* kernel's own, or that of a function which it calls */
-  int32_t line, column;     /* the use that settled its type */
-  SemaWhy why;              /* its clause is the variant's; NULL: none */
+  const Source *source;     /* the kernel's own, or that of a called function */
+  int32_t line, column;     /* the use that determined its type */
+  SemaWhy why;              /* its clause belongs to the variant; NULL: none */
   char *name;
 } VariantArg;
 
@@ -46,39 +49,44 @@ struct Variant {
   int32_t arg_count;
   VariantFault *faults;
   int32_t fault_count;
-  int32_t *tree_values;     /* by kernel tree: the value that brings it */
+  int32_t *tree_values;     /* by kernel tree: the value that has it */
   RtTree **trees;           /* of the running launch */
   int32_t tree_count;
   uint64_t *frame;
   int32_t frame_slots;
   Type *results;
   int32_t result_count;
-  uint8_t *bytes;           /* canonical: what "llvm" and "asm" are made from */
+  uint8_t *bytes;           /* canonical: "llvm" and "asm" are made from them */
   int64_t byte_count;
   char *lua;                /* arch "lua": what runs; else NULL */
   SemaValue *given;         /* what it was compiled from: what other texts are made from */
   int32_t given_count;
 };
 
-/* pattern.c: fills kernel->words; the number of words, or -1 with err. Settles the trees of fields and nodes. */
+/* pattern.c: fills kernel->words; the number of words, or -1 with err. Settles the trees of fields
+ * and nodes. */
 int pattern_make(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err);
 SNodeTree *pattern_tree(const RgValue *value); /* of a field or node; else NULL */
 Tree *pattern_owner(const RgValue *value);
 
 /* compile.c: a new variant for kernel->words; NULL with err. */
-Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count, Error *err);
+Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count,
+                         Error *err);
 void variant_free(Store *store, Variant *variant);
 /* Of canonical bytes: opens the codegen library if need be. NULL with err. */
-RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t length, bool wants_texts, Error *err);
+RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t length,
+                               bool wants_texts, Error *err);
 
-/* valid.c: what a launch relies on, asked in debug builds after each; else *broken is the sentence that does not hold. */
+/* valid.c: what a launch relies on, asked in debug builds after each; else *broken is the sentence
+ * that does not hold. */
 bool variant_is_valid(const Variant *variant, const char **broken);
 /* All of a kernel's, from the newest on, with the one that ran last; NULL: none has. */
 bool variants_are_valid(const Variant *first, const Variant *last, const char **broken);
 
 /* readback.c: faults, counters and the result of a launch that has ended. */
-bool readback(Kernel *kernel, Variant *variant, const DeviceLaunch *launch, RgValue *result, Error *err);
-/* Result `number` of the last launch of this variant; NIL and false where there are not as many. */
+bool readback(Kernel *kernel, Variant *variant, const DeviceLaunch *launch, RgValue *result,
+              Error *err);
+/* Result `number` of the last launch of this variant; NIL and false past the last. */
 bool readback_result(Kernel *kernel, const Variant *variant, int32_t number, RgValue *result);
 
 #endif

@@ -5,7 +5,7 @@
 #include "pass/kind.h"
 #include "pass/ranges.h"
 
-/* -- small sums -------------------------------------------------------------------------------- */
+/* -- sums -------------------------------------------------------------------------------------- */
 
 static IrInst *add(IrBuilder *b, IrInst *a, IrInst *c) {
   return a ? ir_binary(b, IR_ADD, a, c) : c;
@@ -19,8 +19,7 @@ static IrInst *times(IrBuilder *b, IrInst *a, int64_t factor) {
   return factor == 1 ? a : ir_binary(b, IR_MUL, a, ir_const_int(b, a->type, factor));
 }
 
-/* Rounded down where the index may be negative. Else by unsigned arithmetic, which knows that it is
- * not. */
+/* Floor division if the index may be negative, else unsigned arithmetic. */
 static IrInst *divide(IrBuilder *b, IrInst *a, int64_t by, bool may_be_negative) {
   if (by == 1) return a;
   if (may_be_negative) {
@@ -31,8 +30,8 @@ static IrInst *divide(IrBuilder *b, IrInst *a, int64_t by, bool may_be_negative)
   if (is_power_of_two((uint64_t)by))
     return ir_binary(b, IR_SHR, a, ir_const_int(b, a->type, log2_floor((uint64_t)by)));
   Type type = a->type, bare = type_bits(type) == 32 ? TYPE(U32) : TYPE(U64);
-  IrInst *divisor = ir_const_int(b, bare, by); /* before the convert: C leaves the order of
-                                                * arguments open */
+  /* before the convert: C does not define the order of arguments */
+  IrInst *divisor = ir_const_int(b, bare, by);
   return ir_convert(b, ir_binary(b, IR_FLOORDIV, ir_convert(b, a, bare), divisor), type);
 }
 
@@ -88,7 +87,7 @@ AddressIndex address_coordinate(Address *a, const SNodeDigit *digit) {
       .value = divide(a->b, address_sum(a, index), digit->weight, may_be_negative(a, digit))};
 }
 
-/* An axis' outermost digit on the walk needs no modulo. */
+/* An axis's outermost digit on the walk needs no modulo. */
 static AddressIndex digit_of(Address *a, const SNodeDigit *digit) {
   AddressIndex at = address_coordinate(a, digit);
   if (digit->above <= a->from) return at;
@@ -139,8 +138,7 @@ static void enter_container(Address *a, const SNodeStep *step, AddressIndex cell
   a->pending += (int64_t)step->offset;
 }
 
-/* Past the steps before number `end`: to a cell, of whose place `at` is the container, or the
- * node. */
+/* Takes the steps before number `end`: to a cell, whose container or node is `at`. */
 static AddressIndex walk(Address *a, int end) {
   AddressIndex cell = {0};
   for (int s = a->from + 1; s < end; s++) {
@@ -177,7 +175,7 @@ int address_name(Address *a, const SNode *node, IrInst *operands[ADDRESS_MAX_NAM
 
 /* -- indices ----------------------------------------------------------------------------------- */
 
-/* base + constant, where nothing can have wrapped for an index inside the shape. */
+/* base + constant, if nothing can have wrapped for an index inside the shape. */
 static AddressIndex take_apart(IrBuilder *b, IrInst *index, int64_t size) {
   IndexRange range = ranges_of(index);
   if (range.known && range.low == range.high && !range.base)
@@ -202,7 +200,7 @@ Address address_from_root(IrBuilder *b, int tree, const SNode *of, IrInst *const
   return a;
 }
 
-/* The place of the list's own axis among those of its level. */
+/* The position of the list's own axis among those of its level. */
 static int own_position(const SNode *dynamic) {
   return snode_axis_position(dynamic, dynamic->axes[0]);
 }
@@ -224,13 +222,13 @@ Address address_in_node(IrBuilder *b, int tree, const SNode *from, IrInst *node,
   return (Address){.b = b, .tree = tree, .from = from->depth, .of = of, .at = node, .node = node};
 }
 
-/* One unsigned comparison says 0 <= index < size; NULL: the type has no index outside. */
+/* 0 <= index < size by one unsigned comparison; NULL: no value of the type is outside. */
 static IrInst *axis_inside(IrBuilder *b, IrInst *index, int64_t size) {
   IndexRange range = ranges_of(index);
   if (range.known && !range.base && range.low >= 0 && range.high < size) return NULL;
   if (type_bits(index->type) < 32) index = ir_convert(b, index, TYPE(I32));
   bool is_signed = type_is_signed(index->type), is_narrow = type_bits(index->type) == 32;
-  /* above 0 that there are */
+  /* how many non-negative values there are */
   int64_t values = !is_narrow ? INT64_MAX : is_signed ? (int64_t)1 << 31 : (int64_t)1 << 32;
   if (!is_signed && is_narrow && size >= values) return NULL;
   Type bare = is_narrow ? TYPE(U32) : TYPE(U64);

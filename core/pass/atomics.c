@@ -1,19 +1,19 @@
 /* atomics.c - an update that only one iteration can reach becomes load, op, store (`plain`).
  *
- * Where the writes of a field are apart (effects_are_apart), no two iterations meet in an
- * element of it. In the host region, serial loops included, one thread runs: every update there
- * is plain. So it is where the user promised `:independent()`. Leaves notes for explain(). */
+ * Where the writes of a field are apart (effects_are_apart), no two iterations reach the same
+ * element. In the host region, serial loops included, one thread runs: every update there is
+ * plain. The same holds if the user promised `:independent()`. Leaves notes for explain(). */
 #include "pass/effects.h"
 
-/* Why it stays atomic: would this place alone tell iterations apart? */
+/* Why it stays atomic: would this place alone distinguish iterations? */
 static void note_atomic(IrKernel *kernel, const IrTask *task, const EffectAccess *update) {
   bool is_alone = effects_params(update->place) == (1u << task->body->params.count) - 1;
   const char *name = kernel->fields.items[update->field].name;
   ir_note(kernel, update->inst->line, "'%s' cannot be updated plainly: %s",
           name && name[0] ? name : "a field",
           is_alone
-              ? "the loop writes it at other indices too"
-              : "its indices do not tell the iterations apart, so two may meet in one element");
+              ? "the loop also writes it at other indices"
+              : "its indices do not distinguish the iterations, so two may reach one element");
 }
 
 static void mark_all(const Effects *effects) {

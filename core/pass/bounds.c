@@ -1,20 +1,21 @@
 /* bounds.c - places that are proven inside their shape need no check.
  *
- * A body's index lies between two numbers where the loop's bounds are constants, or where the loop visits
- * cells of a level; then index + range is compared with the shape here, once. Where the bounds are known
- * only at run time, a task over a range gets a second body instead: inside the *interior* box every place
- * of the form index + constant is inside, so code generation runs checked | interior | checked pieces.
+ * A body's index has known limits if the loop's bounds are constants, or if the loop visits cells
+ * of a level; then index + range is compared with the shape here, once. If the bounds are known
+ * only at run time, a task over a range gets a second body instead: inside the *interior* box every
+ * place of the form index + constant is inside, so code generation runs checked | interior |
+ * checked pieces.
  *
  *     begin ...... interior_begin ============ interior_end ...... end
  *        body              interior                    body
  *
- * An axis of the box that nothing narrows reaches from INT64_MIN to INT64_MAX.
+ * An axis of the box that is not limited reaches from INT64_MIN to INT64_MAX.
  * Sets PLACE.inside, task->interior. */
 #include "base/bits.h"
 #include "pass/effects.h"
 #include "pass/rewrite.h"
 
-enum { LARGEST_COPY = 2000 }; /* insts; a larger body is not doubled */
+enum { LARGEST_COPY = 2000 }; /* insts; a larger body is not copied */
 
 typedef struct Limits { bool known; int64_t low, high; } Limits; /* of a loop index, inclusive */
 
@@ -31,10 +32,10 @@ typedef struct Bounds {
   Limits limits[SNODE_MAX_AXES];
   Box box;
   VEC(IrInst *) provable; /* places that are inside in the box */
-  bool saves;             /* at least one of them costs little else */
+  bool saves;             /* at least one of them is otherwise cheap */
 } Bounds;
 
-/* -- what is known of the loop's indices ------------------------------------------------------------------------ */
+/* -- limits of the loop's indices -------------------------------------------------------------- */
 
 static bool note_slot(void *data, IrInst *inst) {
   Slot *slots = data;
@@ -45,12 +46,13 @@ static bool note_slot(void *data, IrInst *inst) {
   return true;
 }
 
-/* Slots that the host region sets in one place, to a constant. */
+/* Slots that the host region sets only once, to a constant. */
 static void limit_by_frame(Bounds *b) {
   for (int axis = 0; axis < b->task->axis_count; axis++) {
     const Slot *begin = &b->slots[b->task->bounds + 2 * axis], *end = begin + 1;
     bool known = begin->sets == 1 && end->sets == 1 && begin->is_constant && end->is_constant;
-    if (known && begin->value < end->value) b->limits[axis] = (Limits){true, begin->value, end->value - 1};
+    if (known && begin->value < end->value)
+      b->limits[axis] = (Limits){true, begin->value, end->value - 1};
   }
 }
 
@@ -65,7 +67,7 @@ static void find_limits(Bounds *b) {
   else limit_by_level(b, b->task->kind == TASK_NODES ? b->task->level : b->task->cells_level);
 }
 
-/* -- one index, one place ------------------------------------------------------------------------------------------ */
+/* -- one index, one place ---------------------------------------------------------------------- */
 
 static bool index_is_inside(const Bounds *b, const IndexRange *range, int64_t size) {
   if (size == 0) return true; /* unbounded */
@@ -79,7 +81,9 @@ static bool index_is_inside(const Bounds *b, const IndexRange *range, int64_t si
   return low >= 0 && high < size;
 }
 
-static const SNode *node_of(const Bounds *b, const IrInst *place) { return b->kernel->fields.items[place->field].node; }
+static const SNode *node_of(const Bounds *b, const IrInst *place) {
+  return b->kernel->fields.items[place->field].node;
+}
 
 static bool is_inside(const Bounds *b, const EffectPlace *place) {
   const SNode *node = node_of(b, place->inst);
@@ -96,9 +100,9 @@ static void mark_inside(const Bounds *b) {
   }
 }
 
-/* -- the interior -------------------------------------------------------------------------------------------------- */
+/* -- the interior ------------------------------------------------------------------------------ */
 
-/* Narrows the box so that the index is inside; false where no box can say so. */
+/* Narrows the box so that the index is inside; false if no box can. */
 static bool narrow_axis(const Bounds *b, const IndexRange *range, int64_t size, Box *box) {
   if (index_is_inside(b, range, size)) return true;
   int param = range->known ? ranges_param(b->body, range->base) : -1;
@@ -115,12 +119,14 @@ static void narrow(Bounds *b, const EffectPlace *place) {
     if (!narrow_axis(b, &place->index[axis], node->shape[axis], &box)) return;
   b->box = box;
   vec_push(b->kernel->scratch, &b->provable, place->inst);
-  b->saves |= snode_node_level(node) == NULL; /* beside a look-up of slots a check is nothing */
+  /* compared with a look-up of slots, a check is nothing */
+  b->saves |= snode_node_level(node) == NULL;
 }
 
 static void split(Bounds *b) {
   IrTask *task = b->task;
-  for (int axis = 0; axis < SNODE_MAX_AXES; axis++) b->box.begin[axis] = INT64_MIN, b->box.end[axis] = INT64_MAX;
+  for (int axis = 0; axis < SNODE_MAX_AXES; axis++)
+    b->box.begin[axis] = INT64_MIN, b->box.end[axis] = INT64_MAX;
   for (int i = 0; i < b->effects->places.count; i++)
     if (!b->effects->places.items[i]->inst->inside) narrow(b, b->effects->places.items[i]);
   if (!b->saves || rewrite_count(task->body) > LARGEST_COPY) return;
@@ -135,7 +141,8 @@ static void split(Bounds *b) {
 }
 
 bool pass_bounds(PassContext *ctx, IrKernel *kernel, Error *err) {
-  mark_inside(&(Bounds){.kernel = kernel, .effects = effects_of(ctx, kernel, NULL), .body = kernel->body});
+  mark_inside(
+      &(Bounds){.kernel = kernel, .effects = effects_of(ctx, kernel, NULL), .body = kernel->body});
   Slot *slots = scratch_array(ctx->scratch, Slot, kernel->frame_slots);
   ir_walk(kernel->body, note_slot, slots);
   for (int i = 0; i < kernel->tasks.count; i++) {

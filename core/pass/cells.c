@@ -1,13 +1,15 @@
-/* cells.c - cells of leaves get addresses.
+/* cells.c - computes the addresses of cells of leaves.
  *
- * A cell's row starts at an address that depends on the grid's position alone: it is made in front of the
- * rows, together with the choice between leaves along the grid's axes:
+ * A cell's row starts at an address that depends on the grid's position only: it is computed before
+ * the rows, together with the choice between leaves along the grid's axes:
  *
  *     crosses = position < -offset (or position >= extent - offset)
- *     leaf = crosses ? other + (offset +- extent) cells : same + offset cells;  row = leaf + position cells
+ *     leaf = crosses ? other + (offset +- extent) cells : same + offset cells
+ *     row = leaf + position cells
  *
- * Along the row, begin and end of the piece say mostly what is crossed; only a scalar piece that is partly
- * beyond decides per cell. In lanes, a piece that crosses is one step, and ROW_LOAD puts its two rows together. */
+ * Along the row, begin and end of the piece mostly determine what is crossed; only a scalar piece
+ * that is partly past the end decides per cell. In lanes, a piece that crosses is one step, and
+ * ROW_LOAD combines its two rows. */
 #include "base/bits.h"
 #include "pass/places.h"
 
@@ -20,20 +22,22 @@ typedef struct Cell { /* a CELL being lowered */
   int row_offset;       /* offset along the row */
   int32_t row_extent;
   IrInst *local[SNODE_MAX_AXES]; /* wrapped positions, by leaf axis; not the row's */
-  IrInst *cursors[MAX_CURSORS]; /* that it may still lie in */
+  IrInst *cursors[MAX_CURSORS]; /* that it may still be in */
   int cursor_count;
 } Cell;
 
-/* -- cursors of neighbours ------------------------------------------------------------------------------------------- */
+/* -- cursors of neighbours --------------------------------------------------------------------- */
 
-/* Node coordinate + offset, and whether it is inside; coordinates outside become 0, so that the walk stays inside. */
+/* Node coordinate + offset, and whether it is inside; coordinates outside become 0, so that the
+ * walk stays inside. */
 static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, int k, IrInst **inside) {
   IrInst *node = near->operands[k];
   int64_t factor = l->task->factors[k];
   bool is_unbounded = snode_is_unbounded(l->shape.node_level, k);
   if (is_power_of_two((uint64_t)factor)) {
     IrOp shift = is_unbounded ? IR_SAR : IR_SHR;
-    if (factor > 1) node = ir_binary(b, shift, node, ir_const_int(b, TYPE(I64), log2_floor((uint64_t)factor)));
+    if (factor > 1)
+      node = ir_binary(b, shift, node, ir_const_int(b, TYPE(I64), log2_floor((uint64_t)factor)));
   } else if (is_unbounded) {
     node = ir_binary(b, IR_FLOORDIV, node, ir_const_int(b, TYPE(I64), factor));
   } else {
@@ -50,7 +54,8 @@ static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, int k
   return ir_select(b, within, node, ir_const_int(b, TYPE(I64), 0));
 }
 
-/* Outside an axis that ends: asked for in the ambient, whose slots are empty, and below which no table knows a cell. */
+/* Outside a bounded axis: looked up in the ambient, whose slots are empty, and below which no table
+ * has a cell. */
 void cells_lower_near(Lower *l, IrInst *near) {
   IrBuilder b = rewrite_before(l->kernel, near);
   const IrLevel *level = &l->kernel->levels.items[near->level];
@@ -58,11 +63,13 @@ void cells_lower_near(Lower *l, IrInst *near) {
   for (int k = 0; k < near->operand_count; k++) nodes[k] = near_coordinate(l, &b, near, k, &inside);
   Address a = address_from_root(&b, level->tree, level->node, nodes);
   int count = address_name(&a, level->node, operands);
-  if (inside) operands[0] = ir_select(&b, inside, operands[0], ir_emit(&b, IR_AMBIENT, TYPE(PTR), 0, NULL));
-  rewrite_become_call(l->kernel, near, kind_of(level->node)->find, level->tree, level->node->manager, count, operands);
+  if (inside)
+    operands[0] = ir_select(&b, inside, operands[0], ir_emit(&b, IR_AMBIENT, TYPE(PTR), 0, NULL));
+  rewrite_become_call(l->kernel, near, kind_of(level->node)->find, level->tree,
+                      level->node->manager, count, operands);
 }
 
-/* -- the grid's axes --------------------------------------------------------------------------------------------------- */
+/* -- the grid's axes --------------------------------------------------------------------------- */
 
 /* Keeps one cursor of each pair: the first half of the list is the lower leaf along this axis. */
 static void choose_leaf(Cell *c, IrBuilder *b, IrInst *crosses, bool is_lower) {
@@ -74,23 +81,29 @@ static void choose_leaf(Cell *c, IrBuilder *b, IrInst *crosses, bool is_lower) {
 }
 
 static IrInst *wrap(IrBuilder *b, IrInst *q, IrInst *crosses, int offset, int32_t extent) {
-  if (is_power_of_two((uint64_t)extent)) return ir_binary(b, IR_BAND, q, ir_const_int(b, TYPE(I32), extent - 1));
-  IrInst *wrapped = ir_binary(b, IR_ADD, q, ir_const_int(b, TYPE(I32), offset < 0 ? extent : -extent));
+  if (is_power_of_two((uint64_t)extent))
+    return ir_binary(b, IR_BAND, q, ir_const_int(b, TYPE(I32), extent - 1));
+  IrInst *wrapped =
+      ir_binary(b, IR_ADD, q, ir_const_int(b, TYPE(I32), offset < 0 ? extent : -extent));
   return ir_select(b, crosses, wrapped, q);
 }
 
-/* The way from a position to the cell at this offset, in cells: in the own leaf, and in the one beyond. */
+/* The distance from a position to the cell at this offset, in cells: in the same leaf, and in the
+ * next one. */
 static int way_in(const Cell *c, const LeafShape *shape, int axis, bool is_other) {
   int offset = c->inst->offset[axis];
-  return !is_other ? offset : offset < 0 ? offset + shape->extent[axis] : offset - shape->extent[axis];
+  return !is_other    ? offset
+         : offset < 0 ? offset + shape->extent[axis]
+                      : offset - shape->extent[axis];
 }
 
 static int64_t step_of(const Lower *l, const Cell *c, int axis) {
   return leaf_shape_step(&l->shape, c->field->node, c->field->component, axis);
 }
 
-/* Where cells are evenly apart along a grid's axis, the way to the other cell is a constant in either leaf: it is added
- * to the cursors once per leaf, and the position stays as it is, so that all reads of a row share one sum. */
+/* If cells are evenly spaced along a grid's axis, the distance to the other cell is a constant in
+ * either leaf: it is added to the cursors once per leaf, and the position is unchanged, so that all
+ * reads of a row share one sum. */
 static void move_cursors(const Lower *l, Cell *c, IrBuilder *leaf) {
   int64_t bytes[MAX_CURSORS] = {0};
   int bit = c->cursor_count;
@@ -103,7 +116,8 @@ static void move_cursors(const Lower *l, Cell *c, IrBuilder *leaf) {
       bytes[i] += way_in(c, &l->shape, axis, is_other) * step;
     }
   }
-  for (int i = 0; i < c->cursor_count; i++) c->cursors[i] = address_offset(leaf, c->cursors[i], NULL, 0, bytes[i]);
+  for (int i = 0; i < c->cursor_count; i++)
+    c->cursors[i] = address_offset(leaf, c->cursors[i], NULL, 0, bytes[i]);
 }
 
 static void settle_grid_axis(Lower *l, Cell *c, IrBuilder *b, int axis) {
@@ -121,7 +135,8 @@ static void settle_grid_axis(Lower *l, Cell *c, IrBuilder *b, int axis) {
 }
 
 /* The address in one leaf of the cell at the grid's position and `along` on the row's axis. */
-static IrInst *address_in_leaf(Lower *l, const Cell *c, IrBuilder *b, IrInst *cursor, AddressIndex along) {
+static IrInst *address_in_leaf(Lower *l, const Cell *c, IrBuilder *b, IrInst *cursor,
+                               AddressIndex along) {
   const SNode *node = c->field->node;
   Address a = address_in_node(b, c->field->tree, l->shape.node_level, cursor, node);
   for (int axis = 0; axis < c->axis_count - 1; axis++)
@@ -131,7 +146,7 @@ static IrInst *address_in_leaf(Lower *l, const Cell *c, IrBuilder *b, IrInst *cu
   return address_element(&a, c->field->component);
 }
 
-/* -- along the row -------------------------------------------------------------------------------------------------------- */
+/* -- along the row ----------------------------------------------------------------------------- */
 
 typedef enum Crossing { CROSSES_NEVER, CROSSES_ALWAYS, CROSSES_PARTLY } Crossing;
 
@@ -141,24 +156,27 @@ static Crossing crossing_of(const IrInst *row, int offset, int32_t extent) {
   return last < 0 || first >= extent ? CROSSES_ALWAYS : CROSSES_PARTLY;
 }
 
-/* Where rows are runs: the element from its row's start. */
+/* If rows are runs: the element from its row's start. */
 static IrInst *element_of_run(Lower *l, const Cell *c, IrBuilder *b, const CellRow *rows) {
   IrInst *position = l->row->regions[0]->params.items[0];
   int64_t stride = (int64_t)c->field->node->components[c->field->component].stride;
   int offset = c->row_offset, beyond = way_in(c, &l->shape, c->axis_count - 1, true);
   Crossing crossing = crossing_of(l->row, offset, c->row_extent);
-  if (crossing == CROSSES_NEVER) return address_offset(b, rows->same, position, stride, offset * stride);
-  if (crossing == CROSSES_ALWAYS) return address_offset(b, rows->other, position, stride, beyond * stride);
+  if (crossing == CROSSES_NEVER)
+    return address_offset(b, rows->same, position, stride, offset * stride);
+  if (crossing == CROSSES_ALWAYS)
+    return address_offset(b, rows->other, position, stride, beyond * stride);
   if (l->row->width > 1) return NULL;
   IrInst *limit = ir_const_int(b, TYPE(I32), offset < 0 ? -offset : c->row_extent - offset);
   IrInst *crosses = ir_binary(b, offset < 0 ? IR_LT : IR_GE, position, limit);
-  IrInst *inside = ir_const_int(b, TYPE(I32), offset), *outside = ir_const_int(b, TYPE(I32), beyond);
+  IrInst *inside = ir_const_int(b, TYPE(I32), offset),
+         *outside = ir_const_int(b, TYPE(I32), beyond);
   IrInst *shift = ir_select(b, crosses, outside, inside);
   IrInst *row = ir_select(b, crosses, rows->other, rows->same);
   return address_offset(b, row, ir_binary(b, IR_ADD, position, shift), stride, 0);
 }
 
-/* Where the row's axis is divided again below: all digits per cell. */
+/* If the row's axis is divided again below: all digits per cell. */
 static IrInst *element_anywhere(Lower *l, Cell *c, IrBuilder *b) {
   IrInst *position = l->row->regions[0]->params.items[0], *cursor = c->cursors[0];
   int offset = c->row_offset;
@@ -172,12 +190,13 @@ static IrInst *element_anywhere(Lower *l, Cell *c, IrBuilder *b) {
 }
 
 static Cell describe(Lower *l, const IrInst *inst) {
-  Cell c = {.inst = inst, .field = &l->kernel->fields.items[inst->field], .axis_count = inst->axis_count};
+  Cell c = {
+      .inst = inst, .field = &l->kernel->fields.items[inst->field], .axis_count = inst->axis_count};
   c.row_offset = inst->offset[c.axis_count - 1];
   c.row_extent = l->shape.extent[c.axis_count - 1];
   c.cursor_count = inst->operand_count - c.axis_count;
   if (c.cursor_count < 1 || c.cursor_count > MAX_CURSORS) {
-    ir_fail(l->kernel, "a cell lies in %d leaves", c.cursor_count);
+    ir_fail(l->kernel, "a cell is in %d leaves", c.cursor_count);
     c.cursor_count = c.cursor_count < 1 ? 0 : MAX_CURSORS;
   }
   for (int i = 0; i < c.cursor_count; i++) c.cursors[i] = inst->operands[c.axis_count + i];
@@ -186,8 +205,10 @@ static Cell describe(Lower *l, const IrInst *inst) {
 
 void cells_lower_cell(Lower *l, const IrInst *inst) {
   Cell c = describe(l, inst);
-  IrBuilder b = rewrite_before(l->kernel, (IrInst *)inst), shared = rewrite_before(l->kernel, l->first_row);
-  IrBuilder leaf = rewrite_before(l->kernel, l->first_row->region->owner ? l->first_row->region->owner : l->first_row);
+  IrBuilder b = rewrite_before(l->kernel, (IrInst *)inst),
+            shared = rewrite_before(l->kernel, l->first_row);
+  IrBuilder leaf = rewrite_before(
+      l->kernel, l->first_row->region->owner ? l->first_row->region->owner : l->first_row);
   move_cursors(l, &c, &leaf);
   for (int axis = 0; axis < c.axis_count - 1; axis++) settle_grid_axis(l, &c, &shared, axis);
   CellRow *rows = &l->cells[inst->id];
@@ -196,8 +217,10 @@ void cells_lower_cell(Lower *l, const IrInst *inst) {
     return;
   }
   bool second_is_other = c.row_offset > 0;
-  rows->same = address_in_leaf(l, &c, &shared, c.cursors[c.cursor_count > 1 && !second_is_other], (AddressIndex){0});
-  if (c.cursor_count > 1) rows->other = address_in_leaf(l, &c, &shared, c.cursors[second_is_other], (AddressIndex){0});
+  rows->same = address_in_leaf(l, &c, &shared, c.cursors[c.cursor_count > 1 && !second_is_other],
+                               (AddressIndex){0});
+  if (c.cursor_count > 1)
+    rows->other = address_in_leaf(l, &c, &shared, c.cursors[second_is_other], (AddressIndex){0});
   rows->element = element_of_run(l, &c, &b, rows);
 }
 

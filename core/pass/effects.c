@@ -187,7 +187,7 @@ EffectWhere effects_where(const EffectPlace *place) {
 
 /* -- two iterations --------------------------------------------------------------------------- */
 
-/* Axis by axis, which loop index plus which constant all accesses that were met have there. */
+/* Axis by axis, the loop index and the constant that all accesses so far have there. */
 typedef struct Reach {
   bool seen;
   int param[SNODE_MAX_AXES]; /* -1: none, or not the same everywhere */
@@ -209,8 +209,8 @@ static void meet(Reach *reach, const EffectPlace *place) {
 }
 
 /* A loop index that all accesses have in one axis, plus one constant, tells two iterations
- * apart. So every index of the loop must stand in some axis; where accesses differ, a neighbour
- * of an iteration may meet it. */
+ * apart. So every index of the loop must appear in some axis; where accesses differ, a neighbouring
+ * iteration may reach the same element. */
 bool effects_are_apart(const Effects *effects, int field, unsigned verbs) {
   const IrRegion *function = NULL;
   Reach reach = {0};
@@ -235,8 +235,8 @@ static bool is_at_or_above(const SNode *above, const SNode *node) {
   return node != NULL;
 }
 
-/* What comes brings its ancestors along; what goes takes along what is below it. CLEAR empties
- * the level that decides. */
+/* Activation includes ancestors; deactivation includes everything below. CLEAR empties the nearest
+ * sparse level. */
 static unsigned changes_at(const Effects *effects, const EffectCall *call, const SNode *node) {
   unsigned changes = 0;
   if (!snode_sparse_level(node)) return 0; /* always active */

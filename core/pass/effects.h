@@ -9,12 +9,12 @@
  *
  * The effects of a task are those of its body and of its interior together: iterations of both
  * run at the same time.
- * Sound: an answer is an upper bound of what one iteration does. What is not listed does not
- * happen; what is listed may happen in some iterations, in none, or many times. "Apart" is the
- * one promise about two iterations.
+ * Sound: an answer is an upper bound of what one iteration does. What is not included does not
+ * happen; what is included may happen in some iterations, in none, or many times. "Apart" is the
+ * only statement about two iterations.
  * Valid: until a pass adds, removes, moves or lowers an access or an op on a level, changes an
  * index, or makes a task. pass.def says which passes keep them; the pipeline forgets them after
- * the others. A pass that asks before it changes a body works with what the body did. Flags of
+ * the others. A pass that asks before it changes a body works with the old body's effects. Flags of
  * accesses and places (plain, own, inside, here, live) are read from the insts at the time of
  * the question, so setting one invalidates nothing. After `places` accesses have no field any
  * more: then only calls are known, and their trees, but for bits that are set. */
@@ -28,8 +28,8 @@
 typedef enum EffectVerb { /* bits: fields and places unite what is done to them */
   EFFECT_READS = 1,
   EFFECT_STORES = 2,
-  EFFECT_UPDATES = 4,     /* by an operator; the old value is not given */
-  EFFECT_EXCHANGES = 8,   /* at once, and the old value is given: RMW, CAS */
+  EFFECT_UPDATES = 4,     /* by an operator; the old value is not used */
+  EFFECT_EXCHANGES = 8,   /* immediately, returning the old value: RMW, CAS */
   EFFECT_WRITES = EFFECT_STORES | EFFECT_UPDATES | EFFECT_EXCHANGES
 } EffectVerb;
 
@@ -60,17 +60,18 @@ typedef struct EffectField {
   int32_t first, last;       /* its accesses, in the order of the body; -1: none */
 } EffectField;
 
-enum { /* what ops on levels and lists do in a tree; that a write activates is asked apart */
+enum { /* what ops on levels and lists do in a tree; activation by writes is separate */
   EFFECT_ACTIVATES = 1,
   EFFECT_DEACTIVATES = 2,
   EFFECT_APPENDS = 4,
   EFFECT_POPS = 8
 };
 
-typedef struct EffectCall {  /* an op on a level or list; IS_ACTIVE, LENGTH, COUNT, which ask, too */
+/* an op on a level or list; also the queries IS_ACTIVE, LENGTH, COUNT */
+typedef struct EffectCall {
   IrInst *inst;
   IrOp op;
-  unsigned changes;          /* EFFECT_ACTIVATES .. EFFECT_POPS; 0: it only asks */
+  unsigned changes;          /* EFFECT_ACTIVATES .. EFFECT_POPS; 0: a query */
   int32_t tree;              /* kernel->trees; -1: not known (bits of masks, after `places`) */
   const SNode *node;         /* of its level; NULL after `places` */
 } EffectCall;
@@ -93,31 +94,30 @@ const Effects *effects_of(PassContext *ctx, const IrKernel *kernel, const IrTask
  * the loop's indices. */
 Effects *effects_collect(Scratch *scratch, const IrKernel *kernel, IrRegion *body,
                          IrRegion *interior);
-/* The pipeline: the kernel is another now. */
+/* For the pipeline: the kernel has changed. */
 void effects_forget(PassContext *ctx);
-/* Are the effects that were asked for still those of the kernel? For debug builds and tests. */
+/* Are the cached effects still those of the kernel? For debug builds and tests. */
 bool effects_hold(PassContext *ctx, const IrKernel *kernel);
 
 /* The loop's index that the place has in an axis, alone or plus one constant; -1: none. */
 int effects_param(const EffectPlace *place, int axis);
-/* The loop's indices that effects_param finds in some axis: a bit for each. All: the place tells
- * iterations apart. */
+/* The loop's indices that effects_param finds in some axis: a bit for each. All: the place
+ * distinguishes iterations. */
 unsigned effects_params(const EffectPlace *place);
 EffectWhere effects_where(const EffectPlace *place);
-/* No element of the field is met by two iterations that do one of `verbs` to it. Proven by
+/* No two iterations do one of `verbs` to the same element of the field. Proven by
  * indices alone, never after `leaf`; the user's promise (task->independent) is not looked at.
  * Two entries of kernel->fields share no element. */
 bool effects_are_apart(const Effects *effects, int field, unsigned verbs);
 
-/* EFFECT_ACTIVATES, EFFECT_DEACTIVATES: may calls bring cells of `node` into being, or take some
- * away? */
+/* EFFECT_ACTIVATES, EFFECT_DEACTIVATES: may calls activate or deactivate cells of `node`? */
 unsigned effects_of_calls(const Effects *effects, const SNode *node);
-/* May the access, if it writes, bring a cell of `node` into being? */
+/* May the access, if it writes, activate a cell of `node`? */
 bool effects_access_activates(const Effects *effects, const EffectAccess *access,
                               const SNode *node);
 
-/* One line per access and call, then what they are together: for tests, and for holding passes
- * to what they keep. */
+/* One line per access and call, then their union: for tests, and to check what passes claim to
+ * keep. */
 void effects_print(StrBuf *out, const Effects *effects);
 
 #endif

@@ -1,11 +1,12 @@
-/* explain.c - what became of every access, as notes for kernel:explain(). Changes nothing.
+/* explain.c - how every access was compiled, as notes for kernel:explain(). Changes nothing.
  *
  *     line 12   reads 'x': cells of the leaf and of its neighbours, each found once per leaf
- *     line 14   updates 'm': atomic; looked up through 2 levels at each access, checked against the shape
+ *     line 14   updates 'm': atomic; looked up through 2 levels at each access
  *
- * Passes before it say by ir_note *why* something is not better; this one says how it ended. It runs last before
- * `places`, where accesses still name their field. One row for all accesses of a line to one field by one kind: copies
- * of a body (edges and interior, turns) and the numbers of a vector are told together. Runs where somebody asks. */
+ * Earlier passes note by ir_note *why* something is not better; this one notes the result. It runs
+ * last before `places`, while accesses still name their field. One row for all accesses of a line
+ * to one field by one kind: copies of a body (edges and interior, unrolled iterations) and the
+ * numbers of a vector are merged. Runs where somebody asks. */
 #include "pass/effects.h"
 
 typedef struct Row {
@@ -24,7 +25,7 @@ typedef struct Explain {
   VEC(Row) rows;
 } Explain;
 
-/* -- gathering ---------------------------------------------------------------------------------------------------- */
+/* -- collecting -------------------------------------------------------------------------------- */
 
 static Row *row_for(Explain *x, const EffectAccess *access, const char *name) {
   Row fresh = {.line = access->inst->line, .name = name, .verb = access->verb};
@@ -59,16 +60,17 @@ static void note_place(Row *row, const IrInst *place, const SNode *node) {
   *(is_own ? &row->own : &row->near) = true;
 }
 
-/* What is done to cells and lists of a level is looked up at each call; many iterations may do it at once. */
+/* Ops on cells and lists of a level look them up at each call; many iterations may do so at
+ * once. */
 static void note_call(const Explain *x, const EffectCall *call) {
   static const struct { IrOp op; const char *text; } texts[] = {
-      {IR_ACTIVATE, "activates cells of '%s': one of the iterations that meet makes it"},
-      {IR_DEACTIVATE, "deactivates cells of '%s': given back behind the loop"},
+      {IR_ACTIVATE, "activates cells of '%s': one of the competing iterations creates each"},
+      {IR_DEACTIVATE, "deactivates cells of '%s': freed after the loop"},
       {IR_IS_ACTIVE, "asks whether cells of '%s' are active: looked up from the root at each call"},
-      {IR_APPEND, "appends to '%s': iterations that meet in one list take turns"},
-      {IR_POP, "takes from '%s': iterations that meet in one list take turns"},
+      {IR_APPEND, "appends to '%s': iterations that share a list take turns"},
+      {IR_POP, "pops from '%s': iterations that share a list take turns"},
       {IR_LENGTH, "asks for lengths of '%s': looked up from the root at each call"},
-      {IR_COUNT, "counts '%s': by its lists of active nodes, once"},
+      {IR_COUNT, "counts '%s': from its list of active nodes, once"},
       {IR_CLEAR, "empties '%s' as a whole, once"},
   };
   for (size_t i = 0; i < sizeof texts / sizeof texts[0] && call->inst->line > 0; i++) {
@@ -85,20 +87,23 @@ static void note_access(Explain *x, const EffectAccess *access) {
   const IrField *field = &x->kernel->fields.items[access->field];
   Row *row = row_for(x, access, field->name && field->name[0] ? field->name : "a field");
   note_place(row, inst->operands[0], field->node);
-  if (inst->op == IR_UPDATE) *(inst->private_copy ? &row->apart : inst->plain ? &row->plain : &row->atomic) = true;
+  if (inst->op == IR_UPDATE)
+    *(inst->private_copy ? &row->apart : inst->plain ? &row->plain : &row->atomic) = true;
 }
 
-/* -- telling ------------------------------------------------------------------------------------------------------- */
+/* -- notes ------------------------------------------------------------------------------------- */
 
 static const char *place_text(Scratch *scratch, const Row *row) {
-  const char *leaf = row->own && row->near ? "cells of the leaf and of its neighbours, each found once per leaf"
-                     : row->near           ? "cells of neighbouring leaves, each found once per leaf"
-                     : row->own            ? "cells of the leaf that is visited"
-                                           : NULL;
-  const char *walk = row->direct   ? "addressed directly"
-                     : row->walked ? scratch_format(scratch, "looked up through %d level%s at each access", row->levels,
-                                                    row->levels == 1 ? "" : "s")
-                                   : NULL;
+  const char *leaf = row->own && row->near
+                         ? "cells of the leaf and of its neighbours, each found once per leaf"
+                     : row->near ? "cells of neighbouring leaves, each found once per leaf"
+                     : row->own  ? "cells of the visited leaf"
+                                 : NULL;
+  const char *walk = row->direct ? "addressed directly"
+                     : row->walked
+                         ? scratch_format(scratch, "looked up through %d level%s at each access",
+                                          row->levels, row->levels == 1 ? "" : "s")
+                         : NULL;
   if (leaf && walk) return scratch_format(scratch, "%s; others %s", leaf, walk);
   return leaf ? leaf : walk;
 }
@@ -106,7 +111,8 @@ static const char *place_text(Scratch *scratch, const Row *row) {
 static const char *check_text(const Row *row, bool has_interior) {
   if (!row->checked) return "";
   if (!row->unchecked) return ", checked against the shape";
-  return has_interior ? ", checked against the shape at the edges of the loop only" : ", in part checked against the shape";
+  return has_interior ? ", checked against the shape at the edges of the loop only"
+                      : ", partly checked against the shape";
 }
 
 static void tell(Explain *x, const Row *row) {
@@ -114,12 +120,12 @@ static void tell(Explain *x, const Row *row) {
                                       [EFFECT_STORES] = "writes",
                                       [EFFECT_UPDATES] = "updates",
                                       [EFFECT_EXCHANGES] = "exchanges"};
-  const char *how = row->verb == EFFECT_EXCHANGES         ? "atomic, at once; "
+  const char *how = row->verb == EFFECT_EXCHANGES             ? "atomic, immediate; "
                     : row->verb != EFFECT_UPDATES || !x->task ? ""
-                    : row->apart                       ? "in each worker's private copy where that pays, else atomic; "
-                    : row->atomic && row->plain        ? "atomic in part; "
-                    : row->atomic                      ? "atomic; "
-                                                       : "plain, as no other iteration reaches the element; ";
+                    : row->apart ? "in each worker's private copy where that pays, else atomic; "
+                    : row->atomic && row->plain ? "partly atomic; "
+                    : row->atomic               ? "atomic; "
+                                  : "plain, as no other iteration reaches the element; ";
   bool has_interior = x->task && x->task->interior;
   ir_note(x->kernel, row->line, "%s '%s': %s%s%s", verbs[row->verb], row->name, how,
           place_text(x->kernel->scratch, row), check_text(row, has_interior));

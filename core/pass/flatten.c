@@ -4,12 +4,13 @@
  *   if %c { set %v %b }              %s = select %c, %b, %a
  *   store %cell, get %v              store %cell, %s
  *
- * Behind an `if c { continue }` the other lanes go on: what follows is as in an arm, but for its variables, which
- * nobody reads once the iteration has ended.
- * Both arms are computed, which is harmless: every op that is let in here is defined for all values, and a
- * cell of a leaf or its neighbours can always be read. A write in an arm stores the old value where the arm
- * is not taken, so it is let in only for fields whose elements no other iteration writes.
- * One walk; each IF copies the table of variables, so long bodies with many of both are left alone. */
+ * After an `if c { continue }` the other lanes continue: the rest is like an arm, except for its
+ * variables, which are not read after the iteration has ended.
+ * Both arms are computed, which is harmless: every op that is allowed here is defined for all
+ * values, and a cell of a leaf or its neighbours can always be read. A write in an arm stores the
+ * old value if the arm is not taken, so it is allowed only for fields whose elements no other
+ * iteration writes. One walk; each IF copies the table of variables, so long bodies with many of
+ * both are left as they are. */
 #include "pass/flatten.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@
 
 enum { MAX_INSTS = 800, MAX_IN_ARMS = 128 };
 
-/* -- may it be flat? ------------------------------------------------------------------------------------------------ */
+/* -- can it be flattened? ---------------------------------------------------------------------- */
 
 typedef struct Survey {
   const bool *may_mask;
@@ -29,7 +30,12 @@ typedef struct Survey {
 
 static bool has_identity(IrUpdate op) {
   switch (op) {
-  case IR_UPDATE_ADD: case IR_UPDATE_MUL: case IR_UPDATE_MIN: case IR_UPDATE_MAX: case IR_UPDATE_BAND: case IR_UPDATE_BOR:
+  case IR_UPDATE_ADD:
+  case IR_UPDATE_MUL:
+  case IR_UPDATE_MIN:
+  case IR_UPDATE_MAX:
+  case IR_UPDATE_BAND:
+  case IR_UPDATE_BOR:
   case IR_UPDATE_BXOR:
     return true;
   default: return false;
@@ -39,22 +45,24 @@ static bool has_identity(IrUpdate op) {
 static const char *obstacle_of(const Survey *s, const IrInst *inst, bool in_arm) {
   const IrInst *place = inst->operand_count ? inst->operands[0] : NULL;
   switch (inst->op) {
-  case IR_LOAD: return place->op == IR_CELL ? NULL : "it reads elements at places that depend on data";
+  case IR_LOAD: return place->op == IR_CELL ? NULL : "it reads elements at data-dependent indices";
   case IR_UPDATE:
-    if (!inst->plain) return "an update may meet that of another iteration";
+    if (!inst->plain) return "an update may race with that of another iteration";
     /* fallthrough */
   case IR_STORE:
     if (place->op != IR_CELL) return "it writes elements of other cells";
-    return in_arm && !s->may_mask[place->field] ? "it writes under a condition what others may write" : NULL;
-  case IR_REDUCE: return in_arm && !has_identity((IrUpdate)inst->imm) ? "it reduces under a condition" : NULL;
+    return in_arm && !s->may_mask[place->field] ? "it writes conditionally what others may write"
+                                                : NULL;
+  case IR_REDUCE:
+    return in_arm && !has_identity((IrUpdate)inst->imm) ? "it reduces conditionally" : NULL;
   case IR_VAR: case IR_GET: case IR_SET: case IR_IF: return NULL;
   case IR_ROW_LIVE: return NULL;
-  case IR_PLACE: return NULL; /* what reads or writes it says no */
+  case IR_PLACE: return NULL; /* its reads and writes decide */
   case IR_LOOP: case IR_FOR: case IR_BITS: case IR_BREAK: return "it has a loop inside";
-  case IR_CONTINUE: return in_arm ? NULL : "nothing of it is left";
+  case IR_CONTINUE: return in_arm ? NULL : "it is empty";
   case IR_FAULT: return "it may fail";
   case IR_RMW: case IR_CAS: return "it uses the old value of an update";
-  default: return ir_effects(inst) & IR_PURE ? NULL : "it activates, deactivates or asks for activity";
+  default: return ir_effects(inst) & IR_PURE ? NULL : "it activates, deactivates or tests cells";
   }
 }
 
@@ -66,7 +74,7 @@ static const char *survey_region(Survey *s, const IrRegion *region, bool in_arm)
     if (why) return why;
     s->continues |= inst->op == IR_CONTINUE;
     if (++s->insts > MAX_INSTS) return "its body is long";
-    if (in_arm && ++s->in_arms > MAX_IN_ARMS) return "much of it stands under conditions";
+    if (in_arm && ++s->in_arms > MAX_IN_ARMS) return "much of it is conditional";
     for (int i = 0; i < IR_MAX_REGIONS; i++)
       if (inst->regions[i] && (why = survey_region(s, inst->regions[i], true))) return why;
   }
@@ -80,14 +88,14 @@ const char *flatten_obstacle(const IrRegion *body, const bool *may_mask, int32_t
   return why;
 }
 
-/* -- the straight line -------------------------------------------------------------------------------------------------- */
+/* -- straight-line code ------------------------------------------------------------------------ */
 
 typedef struct Flattener {
-  IrBuilder b;          /* at the end of the straight line */
+  IrBuilder b;          /* at the end of the straight-line code */
   VEC(IrInst *) values; /* by variable */
   int *variable_of;     /* by id of a VAR: its number */
   IrInst **with;        /* by id: the value of a GET */
-  IrInst *alive;        /* the iteration has not met a `continue`; NULL: none has */
+  IrInst *alive;        /* the iteration has not executed a `continue`; NULL: there was none */
   int ids;
 } Flattener;
 
@@ -124,14 +132,15 @@ static void flatten_if(Flattener *f, IrInst *branch, IrInst *outer) {
   if (branch->regions[1]->first)
     flatten_region(f, branch->regions[1], only_if(f, outer, ir_unary(&f->b, IR_BNOT, condition)));
   for (int i = 0; i < count; i++)
-    if (then[i] != f->values.items[i]) f->values.items[i] = ir_select(&f->b, condition, then[i], f->values.items[i]);
+    if (then[i] != f->values.items[i])
+      f->values.items[i] = ir_select(&f->b, condition, then[i], f->values.items[i]);
 }
 
 static void end_iteration(Flattener *f, IrInst *condition) {
   f->alive = only_if(f, f->alive, ir_unary(&f->b, IR_BNOT, condition));
 }
 
-/* A write under a condition: the old value where it does not hold. */
+/* A conditional write: the old value where the condition is false. */
 static void mask_write(Flattener *f, IrInst *write, IrInst *condition) {
   IrInst *cell = write->operands[0], *old = ir_load(&f->b, cell), *value = write->operands[1];
   if (write->op == IR_UPDATE) value = rewrite_update_value(&f->b, (IrUpdate)write->imm, old, value);
@@ -140,20 +149,25 @@ static void mask_write(Flattener *f, IrInst *write, IrInst *condition) {
 
 static IrInst *identity_of(IrBuilder *b, IrUpdate op, Type type) {
   bool is_float = type_is_float(type), is_signed = type_is_signed(type);
-  int64_t smallest = is_signed ? (int64_t)((uint64_t)-1 << (type_bits(type) - 1)) : 0, largest = ~smallest;
+  int64_t smallest = is_signed ? (int64_t)((uint64_t)-1 << (type_bits(type) - 1)) : 0,
+          largest = ~smallest;
   switch (op) {
   case IR_UPDATE_MUL: return is_float ? ir_const_float(b, type, 1) : ir_const_int(b, type, 1);
-  case IR_UPDATE_MIN: return is_float ? ir_const_float(b, type, INFINITY) : ir_const_int(b, type, largest);
-  case IR_UPDATE_MAX: return is_float ? ir_const_float(b, type, -INFINITY) : ir_const_int(b, type, smallest);
+  case IR_UPDATE_MIN:
+    return is_float ? ir_const_float(b, type, INFINITY) : ir_const_int(b, type, largest);
+  case IR_UPDATE_MAX:
+    return is_float ? ir_const_float(b, type, -INFINITY) : ir_const_int(b, type, smallest);
   case IR_UPDATE_BAND: return ir_const_int(b, type, -1);
-  case IR_UPDATE_ADD: return is_float ? ir_const_float(b, type, -0.0) : zero_of(b, type); /* x + -0 is x for every x */
+  /* x + -0 is x for every x */
+  case IR_UPDATE_ADD: return is_float ? ir_const_float(b, type, -0.0) : zero_of(b, type);
   default: return zero_of(b, type);
   }
 }
 
 static void mask_reduce(Flattener *f, IrInst *reduce, IrInst *condition) {
   IrInst *value = reduce->operands[1];
-  reduce->operands[1] = ir_select(&f->b, condition, value, identity_of(&f->b, (IrUpdate)reduce->imm, value->type));
+  reduce->operands[1] =
+      ir_select(&f->b, condition, value, identity_of(&f->b, (IrUpdate)reduce->imm, value->type));
   ir_region_append(f->b.region, reduce);
 }
 
@@ -172,10 +186,12 @@ static void flatten_inst(Flattener *f, IrInst *inst, IrInst *condition) {
   resolve(f, inst);
   bool has_effect = rewrite_is_write(inst->op) || inst->op == IR_REDUCE;
   if (has_effect && f->alive) condition = condition ? only_if(f, f->alive, condition) : f->alive;
-  if (inst->op == IR_SET) f->values.items[f->variable_of[inst->operands[0]->id]] = inst->operands[1];
+  if (inst->op == IR_SET)
+    f->values.items[f->variable_of[inst->operands[0]->id]] = inst->operands[1];
   else if (inst->op == IR_IF) flatten_if(f, inst, condition);
   else if (inst->op == IR_CONTINUE) end_iteration(f, condition);
-  else if (has_effect && condition) inst->op == IR_REDUCE ? mask_reduce(f, inst, condition) : mask_write(f, inst, condition);
+  else if (has_effect && condition)
+    inst->op == IR_REDUCE ? mask_reduce(f, inst, condition) : mask_write(f, inst, condition);
   else ir_region_append(f->b.region, inst);
 }
 

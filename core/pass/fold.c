@@ -1,27 +1,29 @@
 /* fold.c - constants, identities, common values and dead code, in two linear walks.
  *
- * Forward: each inst meets operands that are settled already. It becomes a constant, gives way to one of its
- * operands (identity) or to an equal inst that is visible here (common value), or stays. An `if` over a constant
- * gives way to the arm that is taken; what stands behind an exit goes.
- * Backward: what has no effect and no use goes, and then what only that used.
+ * Forward: each inst sees operands that are already folded. It becomes a constant, is replaced by
+ * one of its operands (identity) or by an equal inst that is visible here (common value), or stays.
+ * An `if` over a constant is replaced by the arm that is taken; code after an exit is removed.
+ * Backward: removes what has no effect and no use, and then what only that used.
  *
- * Invariant: floats stay IEEE to the bit. x + 0 is kept (-0 + 0 is 0), x - 0, x * 1 and x / 1 are not. */
+ * Invariant: floats stay IEEE to the bit. x + 0 is kept (-0 + 0 is 0), x - 0, x * 1 and x / 1 are
+ * not. */
 #include "base/map.h"
 #include "ir/attribute.h"
 #include "pass/fold_constant.h"
 #include "pass/pass.h"
 
-typedef struct Uses { int *reads, *writes; } Uses; /* by id; writes: SETs of a VAR, which keep nothing alive */
+/* by id; writes: SETs of a VAR, which keep nothing alive */
+typedef struct Uses { int *reads, *writes; } Uses;
 
 typedef struct Folder {
   Scratch *scratch;
-  IrInst **with;     /* by id: what stands for an inst that gave way */
+  IrInst **with;     /* by id: the replacement of an inst */
   Map values;        /* key of a pure inst -> the visible one */
-  VEC(Str) entered;  /* keys in `values`, to be taken back when their region ends */
+  VEC(Str) entered;  /* keys in `values`, to be removed when their region ends */
   Uses uses;
 } Folder;
 
-/* -- identities ---------------------------------------------------------------------------------------- */
+/* -- identities -------------------------------------------------------------------------------- */
 
 static bool is_int(const IrInst *inst, int64_t value) {
   int64_t known;
@@ -46,7 +48,8 @@ static IrInst *become_unary(IrInst *inst, IrOp op, IrInst *operand) {
   return NULL;
 }
 
-/* A constant to the right, so that the rules below look there alone. Floats' min and max tell their sides apart. */
+/* Constants go to the right, so that the rules below look only there. Float min and max are not
+ * symmetric. */
 static void order_operands(IrInst *inst) {
   bool commutes = ir_op_info[inst->op].flags & IR_COMMUTES;
   if ((inst->op == IR_MIN || inst->op == IR_MAX) && type_is_float(inst->type)) commutes = false;
@@ -60,7 +63,12 @@ static IrInst *simplify_integer(IrInst *inst) {
   IrInst *a = inst->operands[0], *b = inst->operands[1];
   bool same = a == b, zero = is_int(b, 0), one = is_int(b, 1);
   switch (inst->op) {
-  case IR_ADD: case IR_SHL: case IR_SHR: case IR_SAR: case IR_ROL: case IR_ROR: return zero ? a : NULL;
+  case IR_ADD:
+  case IR_SHL:
+  case IR_SHR:
+  case IR_SAR:
+  case IR_ROL:
+  case IR_ROR: return zero ? a : NULL;
   case IR_SUB: return zero ? a : same ? become_const(inst, 0) : NULL;
   case IR_MUL: return one ? a : zero ? b : NULL;
   case IR_FLOORDIV: return one ? a : zero ? b : NULL;
@@ -104,7 +112,7 @@ static IrInst *simplify_select(IrInst *inst) {
   return is_int(yes, 0) && is_int(no, 1) ? become_unary(inst, IR_BNOT, condition) : NULL;
 }
 
-/* Does every value of `inner` survive a stay in `outer`? */
+/* Does every value of `inner` survive a conversion to `outer` and back? */
 static bool widens(Type inner, Type outer) {
   if (type_is_float(inner) && type_is_float(outer)) return type_size(outer) > type_size(inner);
   return type_is_integer(inner) && type_is_integer(outer) && type_size(outer) >= type_size(inner);
@@ -116,17 +124,21 @@ static IrInst *simplify_unary(IrInst *inst) {
   switch (inst->op) {
   case IR_CONVERT:
     if (type_equal(a->type, inst->type)) return a;
-    return a->op == IR_CONVERT && type_equal(inner->type, inst->type) && widens(inner->type, a->type) ? inner : NULL;
+    return a->op == IR_CONVERT && type_equal(inner->type, inst->type) &&
+                   widens(inner->type, a->type)
+               ? inner
+               : NULL;
   case IR_NEG: case IR_BNOT: case IR_BSWAP: return a->op == inst->op ? inner : NULL;
   default: return NULL;
   }
 }
 
-/* A constant index moves into the bytes, and an offset without an index into the offset that it counts from. */
+/* A constant index moves into the bytes, and an offset without an index into its base offset. */
 static IrInst *simplify_offset(IrInst *inst) {
   IrInst *base = inst->operands[0];
   int64_t index, bytes, sum;
-  if (!ir_is_const(inst->operands[1], &index) || __builtin_mul_overflow(index, (int64_t)inst->stride, &bytes) ||
+  if (!ir_is_const(inst->operands[1], &index) ||
+      __builtin_mul_overflow(index, (int64_t)inst->stride, &bytes) ||
       __builtin_add_overflow(bytes, inst->imm, &sum))
     return NULL;
   if (sum == 0) return base;
@@ -138,7 +150,7 @@ static IrInst *simplify_offset(IrInst *inst) {
   return NULL;
 }
 
-/* What stands for the inst, or NULL: it stays, perhaps as something simpler. */
+/* The replacement of the inst, or NULL: it stays, perhaps simplified. */
 static IrInst *simplify(IrInst *inst) {
   int64_t imm;
   if (fold_constant(inst, &imm)) return become_const(inst, imm);
@@ -150,7 +162,7 @@ static IrInst *simplify(IrInst *inst) {
   return type_is_float(inst->operands[0]->type) ? simplify_float(inst) : simplify_integer(inst);
 }
 
-/* -- common values ------------------------------------------------------------------------------------- */
+/* -- common values ----------------------------------------------------------------------------- */
 
 typedef struct Key { /* everything but the operands; no padding, so that bytes compare */
   int64_t imm;
@@ -162,23 +174,33 @@ typedef struct Key { /* everything but the operands; no padding, so that bytes c
 _Static_assert(sizeof(Key) == 8 + 4 * 10 + 64, "a Key has no padding");
 
 static Str key_of(Folder *f, const IrInst *inst) {
-  Key key = {.imm = inst->imm, .op = inst->op, .field = inst->field, .level = inst->level, .tree = inst->tree,
-             .stride = inst->stride, .lanes = inst->lanes, .inside = inst->inside, .axis_count = inst->axis_count,
+  Key key = {.imm = inst->imm,
+             .op = inst->op,
+             .field = inst->field,
+             .level = inst->level,
+             .tree = inst->tree,
+             .stride = inst->stride,
+             .lanes = inst->lanes,
+             .inside = inst->inside,
+             .axis_count = inst->axis_count,
              .type = inst->type,
              .entry = inst->entry};
   memcpy(key.offset, inst->offset, sizeof key.offset);
   memcpy(key.extent, inst->extent, sizeof key.extent);
   size_t operand_bytes = sizeof(int32_t) * (size_t)inst->operand_count;
-  bool is_plain = !ir_axes_in_use(inst, inst->offset) && !ir_axes_in_use(inst, inst->extent); /* as most are */
+  /* as most are */
+  bool is_plain = !ir_axes_in_use(inst, inst->offset) && !ir_axes_in_use(inst, inst->extent);
   size_t key_bytes = is_plain ? offsetof(Key, offset) : sizeof key;
   char *bytes = scratch_alloc(f->scratch, key_bytes + operand_bytes);
   memcpy(bytes, &key, key_bytes);
   for (int i = 0; i < inst->operand_count; i++)
-    memcpy(bytes + key_bytes + sizeof(int32_t) * (size_t)i, &inst->operands[i]->id, sizeof(int32_t));
+    memcpy(bytes + key_bytes + sizeof(int32_t) * (size_t)i, &inst->operands[i]->id,
+           sizeof(int32_t));
   return (Str){bytes, (int)(key_bytes + operand_bytes)};
 }
 
-/* The visible inst that computes the same, or NULL; then this one is it from here to the end of its region. */
+/* The visible inst that computes the same, or NULL; then this one is entered up to the end of its
+ * region. */
 static IrInst *find_common(Folder *f, IrInst *inst) {
   if (!(ir_effects(inst) & IR_PURE)) return NULL;
   Str key = key_of(f, inst);
@@ -189,11 +211,11 @@ static IrInst *find_common(Folder *f, IrInst *inst) {
   return NULL;
 }
 
-/* -- forward ------------------------------------------------------------------------------------------- */
+/* -- forward ----------------------------------------------------------------------------------- */
 
 static void fold_region(Folder *f, IrRegion *region);
 
-/* The insts of `from` take the place of `inst`, which goes. Returns the first of them, or what follows. */
+/* The insts of `from` replace `inst`. Returns the first of them, or what follows. */
 static IrInst *splice(IrInst *inst, IrRegion *from) {
   IrInst *next = inst->next, *first = from ? from->first : NULL;
   if (!first) return ir_remove(inst), next;
@@ -220,17 +242,20 @@ static bool never_runs(const IrInst *inst) {
   if (inst->op != IR_FOR || type_is_unsigned(inst->operands[0]->type)) return false;
   if (!ir_is_const(inst->operands[2], &step)) return false;
   if (step == 0) return true;
-  if (!ir_is_const(inst->operands[0], &begin) || !ir_is_const(inst->operands[1], &last)) return false;
+  if (!ir_is_const(inst->operands[0], &begin) || !ir_is_const(inst->operands[1], &last))
+    return false;
   return step > 0 ? begin > last : begin < last;
 }
 
-/* Folds what is inside; returns the inst to go on with. */
+/* Folds nested regions; returns the inst to continue with. */
 static IrInst *fold_regions(Folder *f, IrInst *inst) {
   int64_t known;
-  if (inst->op == IR_IF && ir_is_const(inst->operands[0], &known)) return splice(inst, inst->regions[known ? 0 : 1]);
+  if (inst->op == IR_IF && ir_is_const(inst->operands[0], &known))
+    return splice(inst, inst->regions[known ? 0 : 1]);
   if (never_runs(inst)) return splice(inst, NULL);
   for (int i = 0; i < ir_region_count(inst->op); i++) fold_region(f, inst->regions[i]);
-  if (inst->op == IR_IF && ends_in_exit(inst->regions[0]) && ends_in_exit(inst->regions[1])) cut_behind(inst);
+  if (inst->op == IR_IF && ends_in_exit(inst->regions[0]) && ends_in_exit(inst->regions[1]))
+    cut_behind(inst);
   return inst->next;
 }
 
@@ -257,7 +282,7 @@ static void fold_region(Folder *f, IrRegion *region) {
   while (f->entered.count > outer) map_put(&f->values, f->entered.items[--f->entered.count], NULL);
 }
 
-/* -- backward ------------------------------------------------------------------------------------------ */
+/* -- backward ---------------------------------------------------------------------------------- */
 
 static void count_operands(Uses *uses, const IrInst *inst, int by) {
   for (int i = 0; i < inst->operand_count; i++)
@@ -299,7 +324,7 @@ static void sweep(Uses *uses, IrRegion *region) {
   }
 }
 
-/* -- the whole ----------------------------------------------------------------------------------------- */
+/* -- the pass ---------------------------------------------------------------------------------- */
 
 static void fold_function(Folder *f, IrRegion *body) {
   fold_region(f, body);
@@ -309,7 +334,8 @@ static void fold_function(Folder *f, IrRegion *body) {
 
 bool pass_fold(PassContext *ctx, IrKernel *kernel, Error *err) {
   (void)err;
-  Folder f = {.scratch = ctx->scratch, .with = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
+  Folder f = {.scratch = ctx->scratch,
+              .with = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
   f.uses.reads = scratch_array(ctx->scratch, int, kernel->next_id);
   f.uses.writes = scratch_array(ctx->scratch, int, kernel->next_id);
   map_init(&f.values, ctx->scratch);

@@ -1,14 +1,14 @@
 /* fold_constant.c - arithmetic over constants, to the bit what op.def's rows say and codegen emits.
- * Integers are computed in 64 bits and wrapped to their type. Floats are computed as doubles and rounded once to
- * their type: for + - * / and sqrt of f16 and f32 that equals computing in the type itself, since a double has
- * more than twice their digits. */
+ * Integers are computed in 64 bits and wrapped to their type. Floats are computed as doubles and
+ * rounded once to their type: for + - * / and sqrt of f16 and f32 that equals computing in the type
+ * itself, since a double has more than twice their digits. */
 #include "pass/fold_constant.h"
 
 #include <math.h>
 
 #include "base/bits.h"
 
-/* -- integers ------------------------------------------------------------------------------------------ */
+/* -- integers ---------------------------------------------------------------------------------- */
 
 static int64_t divide(Type type, int64_t a, int64_t b) {
   if (b == 0) return 0;
@@ -24,8 +24,12 @@ static int64_t modulo(Type type, int64_t a, int64_t b) {
   return rest && (rest ^ b) < 0 ? rest + b : rest;
 }
 
-static uint64_t low_bits(int64_t value, int bits) { return (uint64_t)value & (~0ull >> (64 - bits)); }
-static int64_t sign_extend(int64_t value, int bits) { return (int64_t)((uint64_t)value << (64 - bits)) >> (64 - bits); }
+static uint64_t low_bits(int64_t value, int bits) {
+  return (uint64_t)value & (~0ull >> (64 - bits));
+}
+static int64_t sign_extend(int64_t value, int bits) {
+  return (int64_t)((uint64_t)value << (64 - bits)) >> (64 - bits);
+}
 
 static int64_t shift(IrOp op, Type type, int64_t value, int64_t by) {
   int bits = type_bits(type), count = (int)(by & (bits - 1));
@@ -45,7 +49,8 @@ static bool is_below(Type type, int64_t a, int64_t b) {
 
 static bool fold_integer(const IrInst *inst, int64_t *imm) {
   Type type = inst->operands[0]->type;
-  int64_t a = inst->operands[0]->imm, b = inst->operand_count > 1 ? inst->operands[1]->imm : 0, value;
+  int64_t a = inst->operands[0]->imm, b = inst->operand_count > 1 ? inst->operands[1]->imm : 0,
+          value;
   switch (inst->op) {
   case IR_ADD: value = (int64_t)((uint64_t)a + (uint64_t)b); break;
   case IR_SUB: value = (int64_t)((uint64_t)a - (uint64_t)b); break;
@@ -78,7 +83,7 @@ static bool fold_integer(const IrInst *inst, int64_t *imm) {
   return true;
 }
 
-/* -- floats -------------------------------------------------------------------------------------------- */
+/* -- floats ------------------------------------------------------------------------------------ */
 
 static bool fold_float_comparison(IrOp op, double a, double b, int64_t *imm) {
   switch (op) {
@@ -113,12 +118,13 @@ static bool fold_float(const IrInst *inst, int64_t *imm) {
   case IR_SQRT: value = sqrt(a); break;
   default: return false;
   }
-  if (isnan(value) && !isnan(a) && !isnan(b)) return false; /* the sign of a new NaN is the machine's */
+  /* the sign of a new NaN depends on the machine */
+  if (isnan(value) && !isnan(a) && !isnan(b)) return false;
   *imm = ir_float_bits(ir_round_float(inst->type, value));
   return true;
 }
 
-/* -- conversions --------------------------------------------------------------------------------------- */
+/* -- conversions ------------------------------------------------------------------------------- */
 
 /* Toward zero, saturating; NaN gives 0. The bounds are powers of two, so they are exact doubles. */
 static int64_t float_to_int(Type to, double value) {
@@ -137,7 +143,7 @@ static int64_t float_to_int(Type to, double value) {
 static double int_to_float(Type from, Type to, int64_t value) {
   bool u64 = type_is(from, TYPE_U64);
   if (type_is(to, TYPE_F32)) return u64 ? (double)(float)(uint64_t)value : (double)(float)value;
-  /* Behind 2^53, where a double rounds, an f16 is infinite: it rounds once too. */
+  /* Past 2^53, where a double rounds, an f16 is infinite: it also rounds only once. */
   return ir_round_float(to, u64 ? (double)(uint64_t)value : (double)value);
 }
 
@@ -151,7 +157,8 @@ static bool fold_convert(const IrInst *inst, int64_t *imm) {
     else
       *imm = type_is_bool(to) ? value != 0 : float_to_int(to, value);
   } else {
-    *imm = type_is_float(to) ? ir_float_bits(int_to_float(from->type, to, from->imm)) : ir_wrap_int(to, from->imm);
+    *imm = type_is_float(to) ? ir_float_bits(int_to_float(from->type, to, from->imm))
+                             : ir_wrap_int(to, from->imm);
   }
   return true;
 }
@@ -161,6 +168,7 @@ bool fold_constant(const IrInst *inst, int64_t *imm) {
   for (int i = 0; i < inst->operand_count; i++)
     if (inst->operands[i]->op != IR_CONST) return false;
   if (inst->op == IR_CONVERT) return fold_convert(inst, imm);
-  if (inst->op == IR_SELECT) return *imm = inst->operands[inst->operands[0]->imm ? 1 : 2]->imm, true;
+  if (inst->op == IR_SELECT)
+    return *imm = inst->operands[inst->operands[0]->imm ? 1 : 2]->imm, true;
   return type_is_float(inst->operands[0]->type) ? fold_float(inst, imm) : fold_integer(inst, imm);
 }

@@ -4,8 +4,8 @@
 
 #include "ir/ir.h"
 
-/* All operands are CONST: *imm becomes the result's. False for what is left to the machine: the mathematical
- * functions that a libm rounds in its own way, and the float modulo. */
+/* All operands are CONST: *imm receives the result. False for what is left to the machine:
+ * mathematical functions, whose rounding depends on the libm, and the float modulo. */
 bool fold_constant(const IrInst *inst, int64_t *imm);
 
 #endif

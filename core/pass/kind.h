@@ -1,9 +1,9 @@
 /* kind.h - what compiled kernels do to cells of each kind of SNode: a row of functions per kind, in
- * kind_*.c. No other file of the passes knows a kind; they go along a path (snode/path.h), or ask
- * the nearest sparse level, and call these.
+ * kind_*.c. No other file of the passes knows a kind; they follow a path (snode/path.h), or ask the
+ * nearest sparse level, and call these.
  *
  *     descend     from a container to a cell, on the way to an element: address.c
- *     name        what calls on a cell are given (a slot; words and a number; a node and
+ *     name        the operands of calls on a cell (a slot; words and a number; a node and
  *                 coordinates), and the calls: places.c, cells.c
  *     plan ..     how `active` runs: tasks.c, tasks_nest.c, order.c, leaf.c */
 #ifndef RG_PASS_KIND_H
@@ -25,17 +25,16 @@ typedef struct ActivePlan {  /* how a parallel loop over active cells becomes a 
 } ActivePlan;
 
 typedef struct Kind {
-  /* From the container at a->at to the cell that the indices name; activates it where a->ensures.
-   * Its number in the container; or 0, and a->at is its node. */
+  /* From the container at a->at to the indices' cell; activates it if a->ensures. Returns its
+   * number in the container; or 0, and a->at is its node. */
   AddressIndex (*descend)(Address *a, const SNodeStep *step);
-  /* At the container; NULL: there are no calls on cells, they are always active, or elements of
-   * lists. */
+  /* At the container; NULL: no calls on cells, which are always active, or elements of lists. */
   int (*name)(Address *a, const SNodeStep *step, IrInst **operands);
   RtEntry find, ensure, live, clear; /* on one cell */
   RtEntry count, clear_all;          /* on all cells of the level */
-  bool is_safe_to_clear; /* where there is no cell; else its slot or bit may lie in the ambient */
-  /* An op on cells of the level itself that the calls do not say; false: it is another one. NULL:
-   * there is none. */
+  bool is_safe_to_clear; /* without a cell; else its slot or bit may be in the ambient */
+  /* An op on cells of the level itself other than these calls; false: not one of this kind. NULL:
+   * none. */
   bool (*lower)(Lower *l, IrInst *inst);
 
   /* Loops over active cells of `cells`, whose nearest sparse level is `sparse`: of this kind, or
@@ -57,7 +56,7 @@ const Kind *kind_of(const SNode *node);
 const Kind *kind_of_step(const SNodeStep *step);
 /* Of the nearest sparse level of `cells`; of a dense one where there is none. */
 const Kind *kind_of_active(const SNode *cells);
-/* The number that calls on the SNode name: its manager's, or its mask's. */
+/* The number in calls on the SNode: its manager's, or its mask's. */
 static inline int kind_number(const SNode *node) {
   return node->mask >= 0 ? node->mask : node->manager;
 }

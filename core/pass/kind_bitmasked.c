@@ -1,7 +1,6 @@
-/* kind_bitmasked.c - the `bitmasked` SNode: cells as of a dense one, and a bit each. An inactive
- * cell is zero, so reads do not look; a write sets the bit on its way, and again past its store
- * where other iterations may clear it (places.c). Loops over cells go by the words of bits:
- * words.c. */
+/* kind_bitmasked.c - the `bitmasked` SNode: dense cells with a bit each. An inactive cell is zero,
+ * so reads ignore the bit; a write sets it on its way, and again after its store if other
+ * iterations may clear it (places.c). Loops over cells go by the words of bits: words.c. */
 #include "pass/places.h"
 #include "pass/words.h"
 
@@ -20,7 +19,7 @@ static AddressIndex descend(Address *a, const SNodeStep *step) {
   return cell;
 }
 
-/* A bit that is ensured is one of the walk's masks. */
+/* An ensured bit is recorded as one of the walk's masks. */
 static int name(Address *a, const SNodeStep *step, IrInst **operands) {
   AddressMask mask = mask_of(a, step, address_cell(a, step));
   if (a->ensures) a->masks[a->mask_count++] = mask;
@@ -29,7 +28,7 @@ static int name(Address *a, const SNodeStep *step, IrInst **operands) {
   return 2;
 }
 
-/* Cells side by side: inside the shape, since the loop that asks is. */
+/* Adjacent cells: inside the shape, since the loop is. */
 static void lower_active_bits(Lower *l, IrInst *inst) {
   IrBuilder b = rewrite_before(l->kernel, inst);
   const IrLevel *level = &l->kernel->levels.items[inst->level];

@@ -1,21 +1,20 @@
-/* kind_dynamic.c - the `dynamic` SNode: lists. The way to an element, and what is done to a list,
- * as addresses and calls.
+/* kind_dynamic.c - the `dynamic` SNode: lists. Access to elements, and ops on lists, as addresses
+ * and calls.
  *
  *   %s = append l0 %i, %v     if inside %i { walk, ensuring; %s = call rt_dynamic_append
  *                                            if %s >= 0 { mem.store } }
  *   pop l0 %i, %var           if inside %i { walk; %s = call rt_dynamic_pop
  *                                            if %s >= 0 { set %var mem.load; mem.store 0 } }
- *
- * Elements past the end are zero and `length` never runs ahead of the chunks
- * (llvm_bc/node_dynamic.c). Where a body both takes elements away and puts some in, each of these
- * holds the list's lock from its claim to its last store. Else none is needed: appends alone meet
- * at the length, and so do pops. The host region is one thread. */
+ * Elements past the end are zero and `length` never exceeds the chunks (llvm_bc/node_dynamic.c). If
+ * a body both removes and adds elements, each op holds the list's lock from its claim to its last
+ * store. Otherwise none is needed: appends alone synchronise on the length, and so do pops. The
+ * host region is one thread. */
 #include "pass/kind.h"
 #include "pass/places.h"
 
 enum { TAKES = 1, GIVES = 2, EMPTIES = 4 };
 
-/* -- who needs a lock -------------------------------------------------------------------------- */
+/* -- which need a lock ------------------------------------------------------------------------- */
 
 static void note(Lower *l, const SNode *node, intptr_t what) {
   intptr_t before = (intptr_t)map_find_int(&l->lists, (uintptr_t)node);
@@ -54,7 +53,7 @@ void lists_unlock(Lower *l, IrInst *behind, IrInst *list) {
 
 /* -- elements ---------------------------------------------------------------------------------- */
 
-/* The node of element `index` (i32), which is there. */
+/* The node of an existing element `index` (i32). */
 static IrInst *find_chunk(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list,
                           IrInst *index) {
   const SNodeStep *step = snode_step(dynamic, dynamic);
@@ -63,7 +62,7 @@ static IrInst *find_chunk(IrBuilder *b, int tree, const SNode *dynamic, IrInst *
   return ir_call(b, RT_SLOT_FIND, tree, 0, 1, &slot);
 }
 
-/* It as well, which activates; the list is locked from there on where `locks`. */
+/* The same, activating; the list is locked from there on if `locks`. */
 static IrInst *ensure_chunk(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list,
                             IrInst *index, bool locks) {
   IrInst *chunk = ir_const_int(b, TYPE(I32), dynamic->chunk),
@@ -79,7 +78,7 @@ static IrInst *element_in_chunk(IrBuilder *b, const SNode *dynamic, IrInst *node
   return address_offset(b, node, cell, (int64_t)into->stride, (int64_t)into->offset);
 }
 
-/* Elements count in 32 bits, also for the step that follows into the chunk. */
+/* Elements are counted in 32 bits, also for the following step into the chunk. */
 static AddressIndex descend(Address *a, const SNodeStep *step) {
   AddressIndex *own = &a->index[step->digits[0].position];
   IrInst *list = address_settle(a), *index = address_sum_i32(a, *own);
@@ -101,8 +100,8 @@ typedef struct ListOp {
   const SNode *node;
   IrInst *inst;
   int indices;          /* how many of its operands name the list */
-  IrInst *branch;       /* around it; NULL: its indices are inside */
-  IrBuilder b;          /* in front of it, inside */
+  IrInst *branch;       /* the IF around it; NULL: its indices are inside */
+  IrBuilder b;          /* before it, inside */
   Address walk;         /* to its list */
 } ListOp;
 
@@ -118,7 +117,7 @@ static ListOp begin(Lower *l, IrInst *inst, bool has_slot) {
   return op;
 }
 
-/* Of an op with the indices of an element: those of its list, and the slot apart. */
+/* For an op with the indices of an element: those of its list, and separately the slot. */
 static IrInst *take_slot(ListOp *op, IrInst *indices[SNODE_MAX_AXES]) {
   int own = snode_axis_position(op->node, op->node->axes[0]);
   for (int k = 0, given = 0; k < op->node->rank; k++)
@@ -143,7 +142,7 @@ static void finish(ListOp *op) {
   if (op->branch && !type_is_none(op->inst->type)) places_bring_out(op->l, op->branch, op->inst);
 }
 
-/* What follows stands in the arm for an element that is there. */
+/* The rest goes into the arm for an existing element. */
 static IrBuilder if_there(ListOp *op, IrInst *slot) {
   IrInst *there = ir_binary(&op->b, IR_GE, slot, ir_const_int(&op->b, TYPE(I32), 0));
   return rewrite_inside(op->l->kernel, ir_if(&op->b, there)->regions[0], op->inst);

@@ -1,8 +1,8 @@
-/* kind_hash.c - the `hash` SNode: a table leads from the node above and the coordinates to the
- * cell's node. */
+/* kind_hash.c - the `hash` SNode: a table maps the parent node and the coordinates to the cell's
+ * node. */
 #include "pass/kind.h"
 
-/* The way since the node above led nowhere: a hash lies in its table alone. */
+/* Discards the offset since the parent node: a hash occupies no memory in it. */
 static int name(Address *a, const SNodeStep *step, IrInst **operands) {
   a->pending = 0;
   operands[0] = a->node;

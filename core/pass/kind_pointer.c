@@ -1,5 +1,5 @@
-/* kind_pointer.c - the `pointer` SNode: a slot per cell leads to the cell's node. A read of an
- * empty slot meets the ambient's zeros. */
+/* kind_pointer.c - the `pointer` SNode: a slot per cell leads to the cell's node. A read through an
+ * empty slot gets the ambient's zeros. */
 #include "pass/kind.h"
 
 static int name(Address *a, const SNodeStep *step, IrInst **operands) {

@@ -1,4 +1,5 @@
-/* leaf.c - a loop over active cells becomes a loop over active leaves, with neighbours fetched once per leaf.
+/* leaf.c - a loop over active cells becomes a loop over active leaves, with neighbours fetched once
+ * per leaf.
  *
  *   task = leaves cells (%i, %j) {       task = leaves (%cursor, %x, %y) {
  *     .. load place f0 %i-1, %j ..         %n = near (-1,0) %x, %y
@@ -6,14 +7,14 @@
  *   }                                        .. load cell f0 offset=(-1,0) %a, %b, %n, %cursor ..
  *                                            .. store cell f1 %a, %b, %cursor   } } }
  *
- * A place whose indices are the loop's own plus constants, on a level with a cell for each cell of the leaf,
- * is a CELL: at the own position anything may be done to it, since a leaf that is visited is active until the loop
- * ends; elsewhere it may only be read, through one cursor per (coordinates, leaf offset) that all fields
- * share. What stays a PLACE walks from the root:
- *   - writes to other cells, and places that depend on data: they may activate;
- *   - reads beside the own cell of a field that the body writes elsewhere: an iteration sees its own writes,
- *     and these may be in a leaf that was not there when the cursors were fetched;
- *   - all of a tree in which the body deactivates.
+ * A place whose indices are the loop's own plus constants, on a level with a cell for each cell of
+ * the leaf, is a CELL: at the loop's own position any access is allowed, since a visited leaf is
+ * active until the loop ends; elsewhere it can only be read, through one cursor per (coordinates,
+ * leaf offset) that all fields share. The following stay PLACEs, which are looked up from the root:
+ *   - writes to other cells, and data-dependent places: they may activate;
+ *   - reads of other cells of a field that the body writes elsewhere: an iteration sees its own
+ *     writes, and these may be in a leaf that did not exist when the cursors were fetched;
+ *   - everything in a tree in which the body deactivates.
  * Keeps the order of insts; sets task->factors. */
 #include "base/bits.h"
 #include "pass/effects.h"
@@ -26,7 +27,7 @@ enum { MAX_CROSSED_AXES = 4, MAX_NEARS = 96 };
 typedef struct Access { /* a PLACE of the body */
   const EffectPlace *at;
   IrInst *place;        /* its inst */
-  bool is_relative;     /* own indices plus `offset`, by leaf axis */
+  bool is_relative;     /* the loop's indices plus `offset`, by leaf axis */
   bool reads;
   int32_t offset[SNODE_MAX_AXES];
 } Access;
@@ -38,19 +39,19 @@ typedef struct Leaf {
   IrRegion *body;       /* of one cell, as `tasks` left it */
   const Effects *effects; /* of that body */
   VEC(Access) accesses;
-  bool *written_afar;   /* by field: written at other places than the own cell */
-  IrInst *run;          /* the task's, in the host region; once looked for */
-  const SNode *masked;  /* the cells, where bits say which are visited; else NULL */
+  bool *written_afar;   /* by field: written at other cells than the loop's own */
+  IrInst *run;          /* the task's, in the host region; NULL until searched */
+  const SNode *masked;  /* the cells, if bits say which are visited; else NULL */
   bool deactivates;     /* in the tree of the leaves, or changes a list there */
-  /* what is built */
+  /* the output */
   IrRegion *leaves;
   IrInst *cursor, *grid, *row;
   VEC(IrInst *) nears;
-  IrInst **with;        /* by id: what stands for an inst, */
-  int id_count;         /* of those from before the pass */
+  IrInst **with;        /* by id: the replacement of an inst, */
+  int id_count;         /* of insts from before the pass */
 } Leaf;
 
-/* -- what the body does ------------------------------------------------------------------------------------------ */
+/* -- what the body does ------------------------------------------------------------------------ */
 
 static bool is_at_origin(const int32_t offset[SNODE_MAX_AXES]) {
   for (int a = 0; a < SNODE_MAX_AXES; a++)
@@ -65,7 +66,9 @@ static bool find_offset(const Leaf *l, Access *access) {
     int k = l->shape.index[a];
     const IndexRange *range = &access->at->index[k];
     bool near = range->low >= -l->shape.extent[a] && range->low <= l->shape.extent[a];
-    if (effects_param(access->at, k) != k || !near || !ranges_hold_below(range, snode_extent(node, k))) return false;
+    if (effects_param(access->at, k) != k || !near ||
+        !ranges_hold_below(range, snode_extent(node, k)))
+      return false;
     access->offset[a] = (int32_t)range->low;
   }
   return true;
@@ -75,9 +78,11 @@ static void add_place(Leaf *l, const EffectPlace *at) {
   Access access = {.at = at, .place = at->inst, .reads = at->verbs & EFFECT_READS};
   const SNode *node = l->kernel->fields.items[at->inst->field].node;
   bool writes = at->verbs & EFFECT_WRITES;
-  bool sets_bit = writes && node != l->masked && snode_is_masked(node, l->shape.node_level); /* with the element */
+  /* with the element */
+  bool sets_bit = writes && node != l->masked && snode_is_masked(node, l->shape.node_level);
   access.is_relative = !sets_bit && find_offset(l, &access);
-  if (writes && !(access.is_relative && is_at_origin(access.offset))) l->written_afar[at->inst->field] = true;
+  if (writes && !(access.is_relative && is_at_origin(access.offset)))
+    l->written_afar[at->inst->field] = true;
   vec_push(l->kernel->scratch, &l->accesses, access);
 }
 
@@ -87,27 +92,32 @@ static void survey(Leaf *l) {
   for (int i = 0; i < l->effects->places.count; i++) add_place(l, l->effects->places.items[i]);
 }
 
-/* -- cursors --------------------------------------------------------------------------------------------------------- */
+/* -- cursors ----------------------------------------------------------------------------------- */
 
-/* Which accesses beside the own cell can be served: few leaves, each in a direction that the node level divides. */
+/* Which accesses to other cells can be cached: few leaves, each in a direction that the node level
+ * divides. */
 static bool may_read_near(const Leaf *l, const Access *access) {
   int crossed = 0;
-  if (snode_has_lists(l->shape.node_level)) return false; /* the element beside it may lie in another list */
+  /* the next element may be in another list */
+  if (snode_has_lists(l->shape.node_level)) return false;
   for (int a = 0; a < l->shape.axis_count; a++) {
     if (!access->offset[a]) continue;
     if (l->shape.coordinate[a] < 0) return false;
     crossed++;
   }
-  return crossed <= MAX_CROSSED_AXES && l->nears.count <= MAX_NEARS && !l->written_afar[access->place->field];
+  return crossed <= MAX_CROSSED_AXES && l->nears.count <= MAX_NEARS &&
+         !l->written_afar[access->place->field];
 }
 
-/* The cursor of the leaf so many nodes away along each of the node's coordinates. */
+/* The cursor of the leaf at this distance in nodes along each of the node's coordinates. */
 static IrInst *cursor_at(Leaf *l, const int32_t nodes[SNODE_MAX_AXES]) {
   if (is_at_origin(nodes)) return l->cursor;
   for (int i = 0; i < l->nears.count; i++)
-    if (!memcmp(l->nears.items[i]->offset, nodes, sizeof l->nears.items[i]->offset)) return l->nears.items[i];
+    if (!memcmp(l->nears.items[i]->offset, nodes, sizeof l->nears.items[i]->offset))
+      return l->nears.items[i];
   IrBuilder b = {.kernel = l->kernel, .region = l->leaves, .before = l->grid ? l->grid : l->row};
-  IrInst *near = ir_emit(&b, IR_NEAR, TYPE(PTR), l->leaves->params.count - 1, l->leaves->params.items + 1);
+  IrInst *near =
+      ir_emit(&b, IR_NEAR, TYPE(PTR), l->leaves->params.count - 1, l->leaves->params.items + 1);
   near->level = l->task->level;
   near->axis_count = (int8_t)near->operand_count;
   memcpy(near->offset, nodes, sizeof near->offset);
@@ -115,7 +125,7 @@ static IrInst *cursor_at(Leaf *l, const int32_t nodes[SNODE_MAX_AXES]) {
   return near;
 }
 
-/* Per axis with an offset two leaves, the lower one first; the last axis changes fastest. */
+/* Two leaves per axis with an offset, the lower one first; the last axis varies fastest. */
 static int add_cursors(Leaf *l, const int32_t offset[SNODE_MAX_AXES], IrInst **operands) {
   int axes[SNODE_MAX_AXES], crossed = 0;
   for (int a = 0; a < l->shape.axis_count; a++)
@@ -132,11 +142,12 @@ static int add_cursors(Leaf *l, const int32_t offset[SNODE_MAX_AXES], IrInst **o
   return 1 << crossed;
 }
 
-/* -- cells ------------------------------------------------------------------------------------------------------------- */
+/* -- cells ------------------------------------------------------------------------------------- */
 
 static IrInst *position(const Leaf *l, int leaf_axis) {
   bool is_row = leaf_axis == l->shape.axis_count - 1;
-  return is_row ? l->row->regions[0]->params.items[0] : l->grid->regions[0]->params.items[leaf_axis];
+  return is_row ? l->row->regions[0]->params.items[0]
+                : l->grid->regions[0]->params.items[leaf_axis];
 }
 
 static IrInst *make_cell(Leaf *l, const Access *access) {
@@ -152,10 +163,11 @@ static IrInst *make_cell(Leaf *l, const Access *access) {
   return cell;
 }
 
-/* The first operand of LOADs, where `reads` says so, and of writes moves from places to their cells. */
+/* Replaces the place in writes, and if `reads` also in LOADs, by its cell. */
 static bool redirect(void *data, IrInst *inst) {
   Leaf *l = data;
-  if (!rewrite_is_access(inst->op) || inst->private_copy) return true; /* a worker's private copy is found from the root */
+  /* a worker's private copy is found from the root */
+  if (!rewrite_is_access(inst->op) || inst->private_copy) return true;
   const IrInst *place = inst->operands[0];
   IrInst *cell = place->id < l->id_count ? l->with[place->id] : NULL;
   if (cell && (inst->op == IR_LOAD || is_at_origin(cell->offset))) inst->operands[0] = cell;
@@ -165,12 +177,14 @@ static bool redirect(void *data, IrInst *inst) {
 /* Why a place is looked up from the root, for explain(). */
 static void note_lookup(const Leaf *l, const Access *access) {
   const IrField *field = &l->kernel->fields.items[access->place->field];
-  const char *why = l->deactivates                                ? "the loop deactivates in this tree"
-                    : !leaf_shape_holds(&l->shape, field->node)   ? "it has no cell for each cell of the loop's leaf"
-                    : !access->is_relative                        ? "an index is not the loop's own plus a small constant"
-                    : !access->reads                              ? "it is written beside the loop's own cell"
-                    : l->written_afar[access->place->field]       ? "the loop writes it beside its own cell"
-                                                                  : "it would take cursors of too many leaves";
+  const char *why = l->deactivates ? "the loop deactivates in this tree"
+                    : !leaf_shape_holds(&l->shape, field->node)
+                        ? "it has no cell for each cell of the loop's leaf"
+                    : !access->is_relative ? "an index is not the loop's own plus a small constant"
+                    : !access->reads       ? "it is written at another cell than the loop's own"
+                    : l->written_afar[access->place->field]
+                        ? "the loop writes it at other cells than its own"
+                        : "it would need cursors of too many leaves";
   if (snode_node_level(field->node))
     ir_note(l->kernel, access->place->line, "'%s' is not cached per leaf here: %s",
             field->name && field->name[0] ? field->name : "a field", why);
@@ -187,11 +201,13 @@ static void make_cells(Leaf *l) {
   ir_walk(l->row->regions[0], redirect, l);
 }
 
-/* -- the new body --------------------------------------------------------------------------------------------------------- */
+/* -- the new body ------------------------------------------------------------------------------ */
 
-/* Do iterations change lists of the level they visit? Then the elements are those that were there before. */
+/* Do iterations change lists of the level they visit? Then the elements visited are those from
+ * before the loop. */
 static bool changes_lists(const Leaf *l) {
-  bool changes = l->deactivates || effects_of_calls(l->effects, l->shape.node_level) & EFFECT_ACTIVATES;
+  bool changes =
+      l->deactivates || effects_of_calls(l->effects, l->shape.node_level) & EFFECT_ACTIVATES;
   for (int f = 0; f < l->kernel->fields.count; f++)
     changes |= l->written_afar[f] && l->kernel->fields.items[f].node == l->shape.node_level;
   return changes;
@@ -223,7 +239,8 @@ static IrInst *make_bits(Leaf *l, IrBuilder *b) {
   IrInst *operands[SNODE_MAX_AXES + 2];
   int rank = l->masked->rank, last = l->shape.axis_count - 1;
   operands[0] = l->cursor;
-  for (int a = 0; a < last; a++) operands[1 + l->shape.index[a]] = l->grid->regions[0]->params.items[a];
+  for (int a = 0; a < last; a++)
+    operands[1 + l->shape.index[a]] = l->grid->regions[0]->params.items[a];
   operands[1 + l->shape.index[last]] = ir_const_int(b, TYPE(I32), 0);
   operands[1 + rank] = ir_const_int(b, TYPE(I32), l->shape.extent[last]);
   IrInst *bits = ir_emit(b, IR_ACTIVE_BITS, TYPE(U64), rank + 2, operands);
@@ -235,7 +252,8 @@ static void open_leaves(Leaf *l) {
   int rows = l->shape.axis_count - 1;
   l->leaves = ir_region_create(l->kernel, NULL);
   l->cursor = ir_region_param(l->kernel, l->leaves, TYPE(PTR));
-  for (int k = 0; k < l->shape.node_level->rank; k++) ir_region_param(l->kernel, l->leaves, TYPE(I64));
+  for (int k = 0; k < l->shape.node_level->rank; k++)
+    ir_region_param(l->kernel, l->leaves, TYPE(I64));
   IrBuilder b = rewrite_inside(l->kernel, l->leaves, l->body->first);
   if (l->task->line) b.line = l->task->line;
   IrInst *bounds[2] = {NULL};
@@ -263,7 +281,7 @@ static void open_leaves(Leaf *l) {
   ir_region_param(l->kernel, l->row->regions[0], TYPE(I32));
 }
 
-/* index = the leaf's first cell + the position in it, made where the position is known. */
+/* index = the leaf's first cell + the position in it, computed where the position is known. */
 static IrInst *make_index(Leaf *l, int leaf_axis) {
   IrRegion *row = l->row->regions[0];
   IrInst *inside_grid = l->grid ? l->grid : l->row;
@@ -285,9 +303,11 @@ static void bind_indices(Leaf *l) {
   }
 }
 
-static bool is_final_continue(const IrInst *inst) { return inst && inst->op == IR_CONTINUE && inst->imm == 0; }
+static bool is_final_continue(const IrInst *inst) {
+  return inst && inst->op == IR_CONTINUE && inst->imm == 0;
+}
 
-/* In lanes, cells are passed over one by one: the body stands in an IF. */
+/* In lanes, cells are skipped one by one: the body is in an IF. */
 static IrRegion *open_row(Leaf *l) {
   IrRegion *row = l->row->regions[0];
   if (!l->masked) return row;
@@ -295,7 +315,8 @@ static IrRegion *open_row(Leaf *l) {
   return ir_if(&b, ir_emit(&b, IR_ROW_LIVE, TYPE(BOOL), 0, NULL))->regions[0];
 }
 
-static void lower_task(IrKernel *kernel, IrTask *task, const LeafShape *shape, const Effects *effects) {
+static void lower_task(IrKernel *kernel, IrTask *task, const LeafShape *shape,
+                       const Effects *effects) {
   int ids = kernel->next_id;
   Leaf l = {.kernel = kernel, .task = task, .shape = *shape, .body = task->body, .effects = effects,
             .masked = snode_has_bits(shape->cells) ? shape->cells : NULL, .id_count = ids,
@@ -327,8 +348,10 @@ bool pass_leaf(PassContext *ctx, IrKernel *kernel, Error *err) {
     const Kind *kind = kind_of_active(kernel->levels.items[task->cells_level].node);
     if (kind->lower_task && kind->lower_task(kernel, task, effects_of(ctx, kernel, task))) continue;
     if (!leaf_shape_of_task(kernel, task, &shape))
-      return error_set(err, RG_ERROR_NOT_YET, "an axis with more than 2^31 cells below pointer SNode '%s' cannot be visited",
-                       shape.node_level->name);
+      return error_set(
+          err, RG_ERROR_NOT_YET,
+          "an axis with more than 2^31 cells below pointer SNode '%s' cannot be visited",
+          shape.node_level->name);
     lower_task(kernel, task, &shape, effects_of(ctx, kernel, task));
   }
   return true;

@@ -1,5 +1,4 @@
-/* leaf_shape.c - see leaf_shape.h. Only declarations are read; nothing here knows a kernel's
- * insts. */
+/* leaf_shape.c - see leaf_shape.h. Reads only declarations; knows nothing of a kernel's insts. */
 #include "pass/leaf_shape.h"
 
 #include "snode/path.h"

@@ -18,9 +18,9 @@ typedef struct LeafShape {
   int32_t extent[SNODE_MAX_AXES];    /* cells of a leaf along a leaf axis */
 } LeafShape;
 
-/* False where an extent exceeds 32 bits. */
+/* False if an extent exceeds 32 bits. */
 bool leaf_shape_of(const SNode *node_level, const SNode *cells, LeafShape *shape);
-/* Of a task over leaves. */
+/* The shape of a task over leaves. */
 bool leaf_shape_of_task(const IrKernel *kernel, const IrTask *task, LeafShape *shape);
 /* Is there exactly one cell of `node` for each cell of the leaf, at the same indices? */
 bool leaf_shape_holds(const LeafShape *shape, const SNode *node);

@@ -1,5 +1,5 @@
-/* nest.h - serial loops one inside the other, opened from the outside in; building goes on inside
- * the innermost. */
+/* nest.h - nested serial loops, opened from the outside in; building continues inside the
+ * innermost. */
 #ifndef RG_PASS_NEST_H
 #define RG_PASS_NEST_H
 
@@ -8,10 +8,10 @@
 typedef struct Nest {
   IrBuilder b;
   Type index;
-  int levels; /* that exits count: FORs and BITSs */
+  int levels; /* as exits count them: FORs and BITSs */
 } Nest;
 
-IrInst *nest_for(Nest *nest, IrInst *begin, IrInst *last); /* begin .. last; gives the index */
+IrInst *nest_for(Nest *nest, IrInst *begin, IrInst *last); /* begin .. last; returns the index */
 IrInst *nest_count(Nest *nest, int64_t count);             /* 0 .. count - 1 */
 void nest_if(Nest *nest, IrInst *condition);
 IrInst *nest_is_active(Nest *nest, const SNode *node, IrInst *const *indices);

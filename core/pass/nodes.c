@@ -1,11 +1,11 @@
-/* nodes.c - in a loop over nodes, what lies in the node that is visited is found by its cursor.
+/* nodes.c - in a loop over nodes, elements in the visited node are found by its cursor.
  *
- *   task = nodes l0 (%i) {                                      block is l0, x lies in dense 8 below it
+ *   task = nodes l0 (%i) {                              (l0 is block, f1 is in dense 8 below it)
  *     load place f0 %i                                  =>      load place f0 here %i
- *     for 0, 7 (%a) { load place f1 8 * %i + %a }               .. load place f1 here 8 * %i + %a ..
+ *     for 0, 7 (%a) { load place f1 8 * %i + %a }       .. load place f1 here 8 * %i + %a ..
  *
- * The node is there until the loop ends, so nothing is checked and nothing looked up: `places` gives the body a last
- * parameter, the node's cursor. That holds in trees from which the body takes nothing away.
+ * The node exists until the loop ends, so nothing is checked or looked up: `places` gives the body
+ * a last parameter, the node's cursor. That holds in trees in which the body deactivates nothing.
  * Sets PLACE.here, PLACE.inside. */
 #include "pass/effects.h"
 
@@ -31,7 +31,8 @@ static bool is_multiple(const Nodes *n, const IrInst *base, int k, int64_t by) {
   return false;
 }
 
-/* Does the index stay in the node along the axis? Indices that may have wrapped are no multiples. */
+/* Does the index stay in the node along the axis? Indices that may have wrapped are not
+ * multiples. */
 static bool stays_in_node(const Nodes *n, const SNode *node, int axis, const IndexRange *range) {
   int k = snode_axis_position(n->node_level, axis), position = snode_axis_position(node, axis);
   int64_t cells = k >= 0 ? snode_divisor(n->node_level, node, axis) : node->shape[position];
@@ -52,7 +53,8 @@ bool pass_nodes(PassContext *ctx, IrKernel *kernel, Error *err) {
   for (int i = 0; i < kernel->tasks.count; i++) {
     const IrTask *task = kernel->tasks.items[i];
     if (task->kind != TASK_NODES) continue;
-    Nodes n = {.kernel = kernel, .task = task, .node_level = kernel->levels.items[task->level].node};
+    Nodes n = {
+        .kernel = kernel, .task = task, .node_level = kernel->levels.items[task->level].node};
     if (snode_has(n.node_level, SNODE_UNBOUNDED)) continue; /* indices may be negative */
     const Effects *effects = effects_of(ctx, kernel, task);
     if (effects->trees[kernel->levels.items[task->level].tree] & EFFECT_DEACTIVATES) continue;

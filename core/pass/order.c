@@ -5,12 +5,11 @@
  *       for %local { %i = %ci * 8 + %local
  *         loop { .. along j, among the rows of that group
  *           if is_active node(%ci, %cj) { for %local { the body } } } } }
- *
- * A loop per axis of the nodes, from one group of equal coordinates to the next, then one over what
- * such a node has along the axis; an axis that nodes lack is counted through. So nothing is sought
- * where no node is, and the order is that of the cells' indices whatever the nodes' sizes are.
- * Nodes that went since the walk began are passed over; whether bits are set and where lists end is
- * asked cell by cell. */
+ * A loop per axis of the nodes, from one group of equal coordinates to the next, then one over a
+ * node's cells along the axis; an axis that nodes do not have is counted through. So space without
+ * nodes costs nothing, and the order is that of the cells' indices whatever the nodes' sizes are.
+ * Nodes that were deactivated since the walk began are skipped; bits and ends of lists are tested
+ * cell by cell. */
 #include "pass/order.h"
 
 #include "pass/kind.h"
@@ -28,7 +27,7 @@ IrInst *order_make(IrBuilder *host, const IrLevel *level, int depth) {
 }
 
 /* Opens the loop over the groups along an axis of rows *begin to *end, which become those of a
- * group. Its coordinate. */
+ * group. Returns its coordinate. */
 static IrInst *open_groups(Nest *nest, IrInst *order, int axis, IrInst **begin, IrInst **end) {
   IrInst *next = ir_var(&nest->b, TYPE(I64));
   ir_set(&nest->b, next, *begin);

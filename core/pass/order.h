@@ -1,15 +1,17 @@
-/* order.h - serial loops over the active cells of levels without ends, in index order. */
+/* order.h - serial loops over the active cells of unbounded levels, in index order. */
 #ifndef RG_PASS_ORDER_H
 #define RG_PASS_ORDER_H
 
 #include "ir/task.h"
 #include "pass/nest.h"
 
-/* Must a walk in index order over `cells` go by the nodes there are, since an axis has no ends? */
+/* Must a walk in index order over `cells` go by the existing nodes, since an axis is unbounded? */
 bool order_is_needed(const SNode *cells);
-/* Host region: the nodes that such a walk meets, as they are when it comes here; `depth`: how many such walks are around. */
+/* Host region: the nodes for such a walk, as they are at this point; `depth`: number of enclosing
+ * walks. */
 IrInst *order_make(IrBuilder *host, const IrLevel *level, int depth);
-/* The loops, in the body or the host region; `order` is visible there. Gives the cells' indices. */
+/* The loops, in the body or the host region; `order` is visible there. Returns the cells'
+ * indices. */
 void order_nest(Nest *nest, const SNode *cells, IrInst *order, IrInst **indices);
 
 #endif

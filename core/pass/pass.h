@@ -11,10 +11,10 @@ typedef struct PassContext {
   bool for_cuda;      /* no vector rows */
   bool explains;      /* the pass `explain` notes what became of every access */
   bool verify;        /* after every pass */
-  /* NULL: none; text "(unchanged)" where it is */
+  /* NULL: none; the text is "(unchanged)" if it is */
   void (*dump)(void *data, const char *pass, const char *text);
   void *dump_data;
-  struct EffectsCache *effects; /* what was asked for since the kernel changed; NULL at first */
+  struct EffectsCache *effects; /* effects computed since the kernel last changed; initially NULL */
 } PassContext;
 
 bool pass_run_all(PassContext *ctx, IrKernel *kernel, Error *err);

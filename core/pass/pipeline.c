@@ -39,11 +39,11 @@ typedef struct Pass {
 #include "pass/pass.def"
 #undef PASS
 
-/* atomics and bounds read bodies as the user's loops have them. fold stands where the pass
- * before leaves constants to be found and values without use: after `tasks`, so that the next
- * ones meet settled indices, after `unroll`, whose copies differ in constants, and at the end,
- * since `places` writes address arithmetic without looking left or right. race and explain
- * change nothing: one reads what the user wrote, the other what became of it. */
+/* atomics and bounds read bodies as the user's loops have them. fold runs where the previous
+ * pass leaves constants and unused values: after `tasks`, so that the next ones see folded indices,
+ * after `unroll`, whose copies differ in constants, and at the end, since `places` emits address
+ * arithmetic naively. race and explain change nothing: one reads what the user wrote, the other
+ * how it was compiled. */
 static const Pass *const order[] = {&fold,      &tasks,  &fold, &race, &atomics, &bounds,  &nodes,
                                     &privatise, &unroll, &fold, &leaf, &rows,    &explain, &places,
                                     &fold,      &slots,  &fold};
@@ -54,8 +54,8 @@ static const Pass *const by_name[] = {
 #undef FACT
     NULL};
 
-/* What holds of a kernel that comes from sema, or of a text: where it has tasks, the text is
- * believed. */
+/* The facts that hold of a kernel from sema, or from a text: if it has tasks, the text is
+ * trusted. */
 static unsigned facts_of(const IrKernel *kernel) {
   bool has_tasks = kernel->tasks.count || kernel->frame_slots;
   return has_tasks ? ~(unsigned)(HOST_LOOPS | EFFECTS) : SYMBOLIC | HOST_LOOPS | ROLLED;

@@ -1,20 +1,20 @@
-/* places.c - places get addresses: the only pass that knows offsets, strides, slots and managers.
+/* places.c - computes the addresses of places: the only pass that knows offsets, strides, slots and
+ * managers.
  *
- *   %v = load place f0 %i      if inside %i { walk; %x = mem.load; set } ; get      a read outside gives zero
+ *   %v = load place f0 %i      if inside %i { walk; %x = mem.load; set } ; get     (outside: zero)
  *   store place f0 %i, %v      if inside %i { walk, ensuring; mem.store } else { outside }
  *
- * Reads find slots and meet the ambient's zeros where a node is absent; writes ensure them. A place marked
- * `inside` needs no `if`. Cells of leaves and cursors of neighbours are cells.c's. Dense levels have no
- * activity of their own: the nearest sparse level has, and where there is none they are always active. What is done at a cell
- * of a kind is kind.h's.
- * Keeps the order of insts, and leaves LOW ops only. */
+ * Reads look up slots and get the ambient's zeros where a node is absent; writes ensure them. A
+ * place marked `inside` needs no `if`. Cells of leaves and cursors of neighbours: cells.c. Dense
+ * cells are active if those of the nearest sparse level are, and always if there is none. What is
+ * done at a cell of each kind: kind.h. Keeps the order of insts, and leaves LOW ops only. */
 #include "pass/places.h"
 
 #include "pass/ranges.h"
 
 #include "ir/attribute.h"
 
-/* -- the op on memory --------------------------------------------------------------------------------------------------- */
+/* -- the op on memory -------------------------------------------------------------------------- */
 
 static IrInst *load_memory(IrBuilder *b, IrInst *address, Type type, int lanes, int alias) {
   IrInst *load = ir_emit(b, IR_MEM_LOAD, type, 1, &address);
@@ -23,7 +23,8 @@ static IrInst *load_memory(IrBuilder *b, IrInst *address, Type type, int lanes, 
   return load;
 }
 
-static void become_store(IrKernel *kernel, IrInst *inst, IrInst *address, IrInst *value, int lanes) {
+static void become_store(IrKernel *kernel, IrInst *inst, IrInst *address, IrInst *value,
+                         int lanes) {
   rewrite_become(kernel, inst, IR_MEM_STORE, 2, (IrInst *[]){address, value});
   inst->lanes = lanes;
 }
@@ -57,17 +58,20 @@ void places_access_memory(IrKernel *kernel, IrInst *inst, IrInst *address, int l
     rewrite_become(kernel, inst, IR_MEM_RMW, 2, (IrInst *[]){address, operands[1]});
     inst->imm = op;
     break;
-  default: rewrite_become(kernel, inst, IR_MEM_CAS, 3, (IrInst *[]){address, operands[1], operands[2]});
+  default:
+    rewrite_become(kernel, inst, IR_MEM_CAS, 3, (IrInst *[]){address, operands[1], operands[2]});
   }
   inst->alias = alias;
 }
 
-/* -- accesses of places --------------------------------------------------------------------------------------------------- */
+/* -- accesses of places ------------------------------------------------------------------------ */
 
 void places_keep_active(Lower *l, const Address *a, IrInst *inst) {
   if (!l->clears[a->tree]) return;
-  IrBuilder b = {.kernel = l->kernel, .region = inst->region, .before = inst->next, .line = inst->line};
-  for (int k = a->mask_count - 1; k >= 0; k--) /* the innermost first: an outer one's clearing takes inner bits along */
+  IrBuilder b = {
+      .kernel = l->kernel, .region = inst->region, .before = inst->next, .line = inst->line};
+  /* innermost first: clearing an outer one also clears inner bits */
+  for (int k = a->mask_count - 1; k >= 0; k--)
     ir_call(&b, RT_MASK_KEEP, 0, 0, 2, (IrInst *[]){a->masks[k].words, a->masks[k].cell});
 }
 
@@ -89,12 +93,12 @@ void places_bring_out(Lower *l, IrInst *branch, IrInst *inst) {
   ir_remove(inst);
   IrBuilder arm = rewrite_inside(l->kernel, branch->regions[0], copy);
   ir_set(&arm, var, copy);
-  rewrite_become(l->kernel, inst, IR_GET, 1, &var); /* its users see the variable */
+  rewrite_become(l->kernel, inst, IR_GET, 1, &var); /* its users read the variable */
   if (branch->next) ir_insert_before(branch->next, inst);
   else ir_region_append(branch->region, inst);
 }
 
-/* In the node that the task visits: positions in it are indices less those of its first cell. */
+/* In the node visited by the task: positions are indices minus those of its first cell. */
 static IrInst *address_here(Lower *l, IrBuilder *b, const IrInst *place) {
   const IrField *field = &l->kernel->fields.items[place->field];
   const SNode *node_level = l->kernel->levels.items[l->task->level].node;
@@ -103,7 +107,9 @@ static IrInst *address_here(Lower *l, IrBuilder *b, const IrInst *place) {
     IrInst *index = place->operands[k];
     IndexRange range = ranges_of(index);
     if (range.low == range.high) a.index[k].constant = range.low;
-    else a.index[k].value = ir_convert(b, range.base ? ir_binary(b, IR_SUB, index, (IrInst *)range.base) : index, TYPE(I64));
+    else
+      a.index[k].value = ir_convert(
+          b, range.base ? ir_binary(b, IR_SUB, index, (IrInst *)range.base) : index, TYPE(I64));
   }
   return address_element(&a, field->component);
 }
@@ -111,10 +117,12 @@ static IrInst *address_here(Lower *l, IrBuilder *b, const IrInst *place) {
 static void lower_access(Lower *l, IrInst *inst) {
   const IrInst *place = inst->operands[0];
   IrBuilder b = rewrite_before(l->kernel, inst);
-  if (place->here && !inst->private_copy) return places_access_memory(l->kernel, inst, address_here(l, &b, place), 0);
+  if (place->here && !inst->private_copy)
+    return places_access_memory(l->kernel, inst, address_here(l, &b, place), 0);
   const SNode *node = l->kernel->fields.items[place->field].node;
   IrInst *condition = place->inside ? NULL : address_inside(&b, node, place->operands);
-  bool counts = inst->op == IR_STORE || inst->op == IR_UPDATE, has_result = !type_is_none(inst->type);
+  bool counts = inst->op == IR_STORE || inst->op == IR_UPDATE,
+       has_result = !type_is_none(inst->type);
   IrInst *branch = condition ? places_guard(l, inst, condition) : NULL;
   b = rewrite_before(l->kernel, inst);
   const IrField *field = &l->kernel->fields.items[place->field];
@@ -133,13 +141,14 @@ static void lower_access(Lower *l, IrInst *inst) {
   ir_call(&otherwise, RT_OUTSIDE, 0, 0, 0, NULL);
 }
 
-/* -- activity ------------------------------------------------------------------------------------------------------------------ */
+/* -- activity ---------------------------------------------------------------------------------- */
 
 static const SNode *sparse_of(const Lower *l, const IrInst *inst) {
   return snode_sparse_level(l->kernel->levels.items[inst->level].node);
 }
 
-/* In front of the inst, what names its cell to calls on the sparse level; returns the count of operands. */
+/* Builds, before the inst, the operands of calls on its cell of the sparse level; returns their
+ * count. */
 static int name_cell(Lower *l, IrInst *inst, bool ensures, IrInst **operands) {
   const IrLevel *level = &l->kernel->levels.items[inst->level];
   IrBuilder b = rewrite_before(l->kernel, inst);
@@ -152,7 +161,8 @@ static int name_cell(Lower *l, IrInst *inst, bool ensures, IrInst **operands) {
 
 static void become_call(Lower *l, IrInst *inst, RtEntry entry, int count, IrInst *const *operands) {
   int tree = l->kernel->levels.items[inst->level].tree;
-  rewrite_become_call(l->kernel, inst, entry, tree, kind_number(sparse_of(l, inst)), count, operands);
+  rewrite_become_call(l->kernel, inst, entry, tree, kind_number(sparse_of(l, inst)), count,
+                      operands);
 }
 
 static void become_call_on_cell(Lower *l, IrInst *inst, RtEntry entry, bool ensures) {
@@ -166,7 +176,7 @@ static void lower_is_active(Lower *l, IrInst *inst) {
   const SNode *sparse = sparse_of(l, inst);
   IrBuilder b = rewrite_before(l->kernel, inst);
   IrInst *condition = address_inside(&b, level->node, inst->operands);
-  if (!sparse) { /* active wherever it is inside */
+  if (!sparse) { /* active everywhere inside the shape */
     IrInst *yes = ir_const_int(&b, TYPE(BOOL), 1);
     rewrite_become(l->kernel, inst, IR_BAND, 2, (IrInst *[]){condition ? condition : yes, yes});
     return;
@@ -192,8 +202,8 @@ static void lower_activate(Lower *l, IrInst *inst) {
   become_call_on_cell(l, inst, kind_of(sparse)->ensure, true);
 }
 
-/* Only cells of a sparse level itself can go. One that lies in the ambient, since an ancestor is absent, must not be
- * written: whether it is there is asked first. */
+/* Only cells of a sparse level itself can be deactivated. One in the ambient, whose ancestor is
+ * absent, must not be written: so test first whether it exists. */
 static void lower_deactivate(Lower *l, IrInst *inst) {
   const SNode *sparse = sparse_of(l, inst);
   IrInst *operands[ADDRESS_MAX_NAME];
@@ -213,12 +223,15 @@ static void lower_deactivate(Lower *l, IrInst *inst) {
 static void lower_count(Lower *l, IrInst *inst) {
   const IrLevel *level = &l->kernel->levels.items[inst->level];
   const SNode *sparse = sparse_of(l, inst);
-  int64_t cells = 1; /* per cell of the sparse level, or in all */
-  for (const SNode *at = level->node; at && at != sparse; at = at->parent) cells *= (int64_t)at->cell_count;
+  int64_t cells = 1; /* per cell of the sparse level, or in total */
+  for (const SNode *at = level->node; at && at != sparse; at = at->parent)
+    cells *= (int64_t)at->cell_count;
   IrBuilder b = rewrite_before(l->kernel, inst);
   IrInst *count = ir_const_int(&b, TYPE(I64), 1);
-  if (sparse) count = ir_call(&b, kind_of(sparse)->count, level->tree, kind_number(sparse), 0, NULL);
-  rewrite_become(l->kernel, inst, IR_MUL, 2, (IrInst *[]){count, ir_const_int(&b, TYPE(I64), cells)});
+  if (sparse)
+    count = ir_call(&b, kind_of(sparse)->count, level->tree, kind_number(sparse), 0, NULL);
+  rewrite_become(l->kernel, inst, IR_MUL, 2,
+                 (IrInst *[]){count, ir_const_int(&b, TYPE(I64), cells)});
 }
 
 /* Every cell of a level is inactive once the nearest sparse level has no active cell. */
@@ -228,14 +241,15 @@ static void lower_clear(Lower *l, IrInst *inst) {
   else ir_remove(inst);
 }
 
-/* -- the walk over the kernel ------------------------------------------------------------------------------------------------- */
+/* -- the walk over the kernel ------------------------------------------------------------------ */
 
 static void lower_region(Lower *l, IrRegion *region);
 
 static void lower_row(Lower *l, IrInst *row) {
   Lower inside = *l;
   inside.row = row;
-  inside.first_row = row->previous && row->previous->op == IR_ROW && l->first_row ? l->first_row : row;
+  inside.first_row =
+      row->previous && row->previous->op == IR_ROW && l->first_row ? l->first_row : row;
   lower_region(&inside, row->regions[0]);
   l->first_row = inside.first_row;
 }
@@ -271,7 +285,8 @@ static void lower_inst(Lower *l, IrInst *inst) {
     if (inst->regions[i]) lower_region(l, inst->regions[i]);
 }
 
-/* What is written in front of an inst, or as an IF around it, is low already: the next inst is taken first. */
+/* What is emitted before an inst, or as an IF around it, is already LOW: so fetch the next inst
+ * first. */
 static void lower_region(Lower *l, IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
@@ -284,12 +299,13 @@ static bool remove_place(void *data, IrInst *inst) {
   return true;
 }
 
-/* What the task does to masks and lists while its iterations run; the host region is one thread. */
+/* How the task changes masks and lists while its iterations run; the host region is one thread. */
 static void survey(Lower *l, const Effects *effects) {
   l->clears = scratch_array(l->kernel->scratch, bool, l->kernel->trees.count);
   for (int i = 0; effects && i < effects->calls.count; i++) {
     const EffectCall *call = &effects->calls.items[i];
-    if (call->changes & EFFECT_DEACTIVATES && snode_has_bits(call->node)) l->clears[call->tree] = true;
+    if (call->changes & EFFECT_DEACTIVATES && snode_has_bits(call->node))
+      l->clears[call->tree] = true;
   }
   lists_survey(l, effects);
 }

@@ -9,8 +9,10 @@
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
-typedef struct CellRow { /* where a CELL lies; by id of the CELL */
-  IrInst *same, *other; /* start of its row in its leaf; in the leaf it may cross into, NULL: none. Rows of runs only */
+typedef struct CellRow { /* where a CELL is; by id of the CELL */
+  /* start of its row in its leaf; in the leaf it may cross into, NULL: none. Only if rows are
+   * runs */
+  IrInst *same, *other;
   IrInst *element;      /* the element's address; NULL: ROW_LOAD finds it */
 } CellRow;
 
@@ -21,9 +23,9 @@ struct Lower {
   IrInst *cursor;       /* of the node, in a task over nodes that has places `here` */
   LeafShape shape;      /* of a task over leaves */
   IrInst *row;          /* the ROW around, if any */
-  IrInst *first_row;    /* the first of its pieces: what they share is made in front of it */
+  IrInst *first_row;    /* the first of its pieces: what they share is computed before it */
   CellRow *cells;       /* by id, for ids from before the pass */
-  Map lists;            /* dynamic SNode -> what the function does to its lists: kind_dynamic.c */
+  Map lists;            /* dynamic SNode -> how the function changes its lists: kind_dynamic.c */
   bool *clears;         /* by tree: iterations of the task clear bits of bitmasked cells */
 };
 
@@ -37,13 +39,14 @@ void lists_survey(Lower *l, const Effects *effects); /* of the task; NULL: the h
 bool lists_lock(Lower *l, const SNode *dynamic); /* while one of its lists changes */
 void lists_unlock(Lower *l, IrInst *behind, IrInst *list);
 
-/* places.c: `inst` moves into the arm of an IF in front of where it stood, */
+/* places.c: moves `inst` into the arm of an IF before its old position, */
 IrInst *places_guard(Lower *l, IrInst *inst, IrInst *condition);
-/* and its result goes through a variable: zero where the arm is not taken. */
+/* and its result into a variable: zero if the arm is not taken. */
 void places_bring_out(Lower *l, IrInst *branch, IrInst *inst);
-/* What was activated on the way stays active behind `inst`, though other iterations may have deactivated it. */
+/* Keeps what was activated on the way active after `inst`, although other iterations may deactivate
+ * it. */
 void places_keep_active(Lower *l, const Address *a, IrInst *inst);
-/* `access` becomes its op on memory, at an address that is known to be good. Row lanes, 0 or 1: scalar. */
+/* Turns `access` into its op on memory, at a valid address. Row lanes, 0 or 1: scalar. */
 void places_access_memory(IrKernel *kernel, IrInst *access, IrInst *address, int lanes);
 
 #endif

@@ -1,12 +1,14 @@
-/* privatise.c - sums that iterations may share are made in a private copy of each worker, and added up once at the loop's end.
+/* privatise.c - sums that iterations may share are made in a private copy of each worker, and added
+ * up once at the loop's end.
  *
  *   task 0 = range privatised=1 { update add %p, %x }     atomic, for when the copies are too large for what the loop does
  *   task 1 = range { private f0; update add private plain %p, %x }
  *
- * A field qualifies when the loop does nothing with it but add and subtract, and deactivates nothing in its tree: what an
- * iteration sees allows such updates to take effect at any time before the loop ends. Worker 0 adds to the tree itself, so
- * one worker alone pays nothing; nodes are activated in the tree by whoever meets them first, and a private copy lies a
- * constant distance away. The device chooses between the two at each run.
+ * A field qualifies when the loop does nothing with it but add and subtract, and deactivates
+ * nothing in its tree: what an iteration sees allows such updates to take effect at any time before
+ * the loop ends. Worker 0 adds to the tree itself, so one worker alone pays nothing; nodes are
+ * activated in the tree by whoever meets them first, and a private copy lies a constant distance
+ * away. The device chooses between the two at each run.
  * The task itself goes on without its interior. */
 #include "pass/effects.h"
 #include "pass/rewrite.h"
@@ -20,10 +22,11 @@ static bool is_only_added_to(const Effects *effects, int number) {
   return true;
 }
 
-/* Every cell of a node, or of the root's container, lies in runs, and is there once the node is. */
+/* Every cell of a node, or of the root's container, is in runs, and exists once the node does. */
 static bool has_plain_nodes(const SNode *node) {
   for (; node; node = node->parent)
-    if (snode_has_bits(node) || snode_has_lists(node) || snode_has(node, SNODE_UNBOUNDED)) return false;
+    if (snode_has_bits(node) || snode_has_lists(node) || snode_has(node, SNODE_UNBOUNDED))
+      return false;
   return true;
 }
 
@@ -32,12 +35,14 @@ static bool qualifies(const Effects *effects, int number) {
   bool has_sums = type_is_integer(field->type) || type_is(field->type, TYPE_F32) ||
                   type_is(field->type, TYPE_F64);
   bool loses_cells = effects->trees[field->tree] & EFFECT_DEACTIVATES;
-  return is_only_added_to(effects, number) && !loses_cells && has_sums && has_plain_nodes(field->node);
+  return is_only_added_to(effects, number) && !loses_cells && has_sums &&
+         has_plain_nodes(field->node);
 }
 
 static bool mark_private(void *data, IrInst *inst) {
   const bool *is_private = data;
-  if (inst->op == IR_UPDATE && is_private[inst->operands[0]->field]) inst->private_copy = inst->plain = true;
+  if (inst->op == IR_UPDATE && is_private[inst->operands[0]->field])
+    inst->private_copy = inst->plain = true;
   return true;
 }
 
@@ -76,7 +81,8 @@ bool pass_privatise(PassContext *ctx, IrKernel *kernel, Error *err) {
   for (int i = 0; i < count && !ctx->for_cuda; i++) {
     IrTask *task = kernel->tasks.items[i];
     bool is_lowered = task->kind == TASK_LEAVES && !task->cells;
-    if (!is_lowered && !task->independent && !task->privatised && !task->private_fields.count) visit_task(ctx, kernel, task);
+    if (!is_lowered && !task->independent && !task->privatised && !task->private_fields.count)
+      visit_task(ctx, kernel, task);
   }
   return true;
 }

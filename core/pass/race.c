@@ -1,18 +1,19 @@
-/* race.c - the lint: what is only nearly an update. Changes nothing; warns.
+/* race.c - the race lint: stores that are almost updates. Changes nothing; warns.
  *
  *     for p in rg.range(n) do m[cell[p]] = 0.5 * (m[cell[p]] + 1) end
  *
- * A store whose value was made from the very element that it writes is a read and a write, between which another
- * iteration may do the same, if it can reach the element. It is taken to reach it when an index of the loop does not
- * arrive in the place, or only through something that forgets: a load, a division, a rounding, a mask. Through
- * + and * an index is trusted to number elements: `x[i * n + j]`. So no warning is no proof, and a kernel in which
- * looking back costs too much is not looked through to its end. */
+ * A store whose value was computed from the same element is a read and a write, between which
+ * another iteration may do the same, if it can reach the element. It is assumed to reach it if an
+ * index of the loop does not occur in the place, or only through an op that loses information: a
+ * load, a division, a rounding, a mask. Through + and * an index is trusted to number elements:
+ * `x[i * n + j]`. So the absence of a warning proves nothing, and the search is cut off in a kernel
+ * where it costs too much. */
 #include "pass/effects.h"
 
 typedef struct Race {
   IrKernel *kernel;
   const IrTask *task;
-  int *seen;               /* by id: the last search that met it */
+  int *seen;               /* by id: the last search that visited it */
   int search;
   int steps;               /* taken so far, in all searches */
   VEC(const IrInst *) todo;
@@ -26,9 +27,9 @@ static bool note_set(void *data, IrInst *inst) {
 }
 
 enum { MOST_STEPS = 200000 };
-enum { DEEPEST = 8 }; /* trees may share branches: no walk goes further */
+enum { DEEPEST = 8 }; /* expressions may share branches: no walk goes deeper */
 
-/* Written alike: `cell[p]` is the same twice, though it is loaded twice. */
+/* Textually equal: `cell[p]` equals itself, although it is loaded twice. */
 static bool is_alike(const IrInst *a, const IrInst *b, int depth) {
   if (a == b) return true;
   bool may_be = a->op == IR_LOAD || ((ir_effects(a) & IR_PURE) && a->op != IR_PARAM);
@@ -53,7 +54,7 @@ static void want_parts(Race *r, const IrInst *value) {
     if (r->sets.items[i]->operands[0] == value->operands[0]) want(r, r->sets.items[i]->operands[1]);
 }
 
-/* Was `value` made from the element at `place`? */
+/* Was `value` computed from the element at `place`? */
 static bool comes_from(Race *r, const IrInst *value, const IrInst *place) {
   r->search++;
   r->todo.count = 0;
@@ -66,7 +67,7 @@ static bool comes_from(Race *r, const IrInst *value, const IrInst *place) {
   return false;
 }
 
-/* Which indices of the loop arrive in `index` by ways that forget nothing: a bit for each. */
+/* Which indices of the loop reach `index` without loss of information: a bit for each. */
 static unsigned arriving(const Race *r, const IrInst *index, int depth) {
   int param = ranges_param(r->task->body, index);
   if (param >= 0) return 1u << param;
@@ -76,14 +77,16 @@ static unsigned arriving(const Race *r, const IrInst *index, int depth) {
     return arriving(r, index->operands[0], depth + 1) | arriving(r, index->operands[1], depth + 1);
   case IR_NEG: return arriving(r, index->operands[0], depth + 1);
   case IR_CONVERT:
-    return type_is_integer(index->operands[0]->type) ? arriving(r, index->operands[0], depth + 1) : 0;
+    return type_is_integer(index->operands[0]->type) ? arriving(r, index->operands[0], depth + 1)
+                                                     : 0;
   default: return 0;
   }
 }
 
 static bool may_meet(const Race *r, const IrInst *place) {
   unsigned met = 0, all = (1u << r->task->body->params.count) - 1;
-  for (int axis = 0; axis < place->operand_count; axis++) met |= arriving(r, place->operands[axis], 0);
+  for (int axis = 0; axis < place->operand_count; axis++)
+    met |= arriving(r, place->operands[axis], 0);
   return (met & all) != all;
 }
 
@@ -93,7 +96,8 @@ static void check_store(Race *r, const EffectAccess *access) {
   if (!comes_from(r, inst->operands[1], place)) return;
   const char *name = r->kernel->fields.items[place->field].name;
   ir_warn(r->kernel, inst->line, inst->column,
-          "an element of '%s' is read and then written here, and another iteration may do the same in between; only updates "
+          "an element of '%s' is read and then written here, and another iteration may do the same "
+          "in between; only updates "
           "are atomic: x[e] = x[e] + v, where e calls nothing, or x:add(e, v)",
           name && name[0] ? name : "a field");
 }

@@ -1,24 +1,26 @@
 /* ranges.c - every index as base + [low, high].
  *
- *     i                 i + [0, 0]          a parameter, or any value that nothing else is known of
+ *     i                 i + [0, 0]          a parameter, or any other value
  *     i - 1             i + [-1, -1]
  *     for d = -1, 1: i + d          i + [-1, 1]
  *     (i + 1) % 8       [0, 7]              no base: a constant range
  *
- * Integers wrap, so a sum with a base is an equation of plain integers only while its result fits the
- * narrowest type it went through (`bits`). Constant ranges are never given across a wrap.
- * A question visits at most MAX_VISITS insts, so the whole analysis is linear in the kernel. */
+ * Integers wrap, so a sum with a base is an equation of plain integers only while its result fits
+ * the narrowest type it went through (`bits`). Constant ranges never extend across a wrap. A query
+ * visits at most MAX_VISITS insts, so the whole analysis is linear in the kernel. */
 #include "pass/ranges.h"
 
 #include "base/bits.h"
 
 enum { MAX_VISITS = 48 };
-static const int64_t furthest = (int64_t)1 << 40; /* offsets beyond are not followed: no sum below overflows */
+/* larger offsets are not followed, so that no sum below overflows */
+static const int64_t furthest = (int64_t)1 << 40;
 
 static IndexRange visit(const IrInst *inst, int *budget);
 
 static IndexRange opaque(const IrInst *inst) {
-  return (IndexRange){.base = inst, .known = type_is_integer(inst->type), .bits = type_bits(inst->type)};
+  return (IndexRange){
+      .base = inst, .known = type_is_integer(inst->type), .bits = type_bits(inst->type)};
 }
 
 static int64_t type_low(Type type) {
@@ -30,7 +32,7 @@ static int64_t type_high(Type type) {
   return bits >= 63 ? INT64_MAX : ((int64_t)1 << bits) - 1;
 }
 
-/* A constant range where it fits the type of `inst`, else only inst itself. */
+/* A constant range if it fits the type of `inst`, else only inst itself. */
 static IndexRange constant(const IrInst *inst, int64_t low, int64_t high) {
   if (low > high || low < type_low(inst->type) || high > type_high(inst->type)) return opaque(inst);
   return (IndexRange){.low = low, .high = high, .known = true, .bits = 64};
@@ -38,7 +40,8 @@ static IndexRange constant(const IrInst *inst, int64_t low, int64_t high) {
 
 static bool is_small(IndexRange r) { return r.low >= -furthest && r.high <= furthest; }
 
-/* What values of the inst can be, as two constants. An u64 past INT64_MAX is not told apart from it: `false`. */
+/* The possible values of the inst, as two constants. `false` for a u64, which may exceed
+ * INT64_MAX. */
 static bool interval(const IrInst *inst, IndexRange r, int64_t *low, int64_t *high) {
   if (!r.known) return false;
   *low = r.base ? type_low(inst->type) : r.low;
@@ -47,7 +50,9 @@ static bool interval(const IrInst *inst, IndexRange r, int64_t *low, int64_t *hi
 }
 
 static IndexRange sum(const IrInst *inst, IndexRange a, IndexRange b, bool subtract) {
-  if (!a.known || !b.known || (a.base && b.base) || (subtract && b.base) || !is_small(a) || !is_small(b)) return opaque(inst);
+  if (!a.known || !b.known || (a.base && b.base) || (subtract && b.base) || !is_small(a) ||
+      !is_small(b))
+    return opaque(inst);
   IndexRange r = {.base = a.base ? a.base : b.base, .known = true};
   r.low = subtract ? a.low - b.high : a.low + b.low;
   r.high = subtract ? a.high - b.low : a.high + b.high;
@@ -72,16 +77,19 @@ static IndexRange product(const IrInst *inst, IndexRange a, IndexRange b) {
 static IndexRange reduced(const IrInst *inst, IndexRange a, IndexRange by) {
   if (!by.known || by.base || by.low != by.high || by.low < 0) return opaque(inst);
   int64_t c = by.low;
-  if (inst->op == IR_BAND) return constant(inst, 0, !a.base && a.known && a.low >= 0 ? min_i64(a.high, c) : c);
+  if (inst->op == IR_BAND)
+    return constant(inst, 0, !a.base && a.known && a.low >= 0 ? min_i64(a.high, c) : c);
   if (c == 0) return opaque(inst);
   bool is_constant = a.known && !a.base;
-  if (inst->op == IR_FLOORDIV) return is_constant ? constant(inst, floor_div(a.low, c), floor_div(a.high, c)) : opaque(inst);
+  if (inst->op == IR_FLOORDIV)
+    return is_constant ? constant(inst, floor_div(a.low, c), floor_div(a.high, c)) : opaque(inst);
   return is_constant && a.low >= 0 && a.high < c ? a : constant(inst, 0, c - 1);
 }
 
 static IndexRange clamped(const IrInst *inst, IndexRange a, IndexRange b) {
   int64_t a_low, a_high, b_low, b_high;
-  if (!interval(inst, a, &a_low, &a_high) || !interval(inst, b, &b_low, &b_high)) return opaque(inst);
+  if (!interval(inst, a, &a_low, &a_high) || !interval(inst, b, &b_low, &b_high))
+    return opaque(inst);
   if (inst->op == IR_MIN) return constant(inst, min_i64(a_low, b_low), min_i64(a_high, b_high));
   return constant(inst, max_i64(a_low, b_low), max_i64(a_high, b_high));
 }
@@ -99,7 +107,8 @@ static IndexRange converted(const IrInst *inst, IndexRange a) {
   if (type_is_bool(from)) return constant(inst, 0, 1);
   if (!a.known) return opaque(inst);
   if (!a.base) return constant(inst, a.low, a.high);
-  bool widens = type_bits(inst->type) > type_bits(from) && (type_is_signed(inst->type) || type_is_unsigned(from));
+  bool widens = type_bits(inst->type) > type_bits(from) &&
+                (type_is_signed(inst->type) || type_is_unsigned(from));
   return widens ? a : opaque(inst);
 }
 
@@ -107,12 +116,14 @@ static IndexRange converted(const IrInst *inst, IndexRange a) {
 static IndexRange loop_index(const IrInst *param, int *budget) {
   const IrInst *loop = param->region ? param->region->owner : NULL;
   int64_t step;
-  if (!loop || loop->op != IR_FOR || !ir_is_const(loop->operands[2], &step) || step == 0) return opaque(param);
+  if (!loop || loop->op != IR_FOR || !ir_is_const(loop->operands[2], &step) || step == 0)
+    return opaque(param);
   IndexRange begin = visit(loop->operands[0], budget), last = visit(loop->operands[1], budget);
   if (!begin.known || !last.known || begin.base != last.base) return opaque(param);
   IndexRange r = begin;
   r.low = step > 0 ? begin.low : last.low;
-  r.high = max_i64(step > 0 ? last.high : begin.high, r.low); /* it runs nothing where that is below */
+  /* if that is below, the loop does not run */
+  r.high = max_i64(step > 0 ? last.high : begin.high, r.low);
   r.bits = (int)min_i64(begin.bits, last.bits);
   return r;
 }
@@ -123,8 +134,16 @@ static IndexRange visit(const IrInst *inst, int *budget) {
   case IR_CONST: return constant(inst, inst->imm, inst->imm);
   case IR_PARAM: return loop_index(inst, budget);
   case IR_CONVERT: return converted(inst, visit(inst->operands[0], budget));
-  case IR_SELECT: return joined(inst, visit(inst->operands[1], budget), visit(inst->operands[2], budget));
-  case IR_ADD: case IR_SUB: case IR_MUL: case IR_FLOORDIV: case IR_MOD: case IR_BAND: case IR_MIN: case IR_MAX: break;
+  case IR_SELECT:
+    return joined(inst, visit(inst->operands[1], budget), visit(inst->operands[2], budget));
+  case IR_ADD:
+  case IR_SUB:
+  case IR_MUL:
+  case IR_FLOORDIV:
+  case IR_MOD:
+  case IR_BAND:
+  case IR_MIN:
+  case IR_MAX: break;
   default: return opaque(inst);
   }
   IndexRange a = visit(inst->operands[0], budget), b = visit(inst->operands[1], budget);

@@ -9,7 +9,8 @@ IrBuilder rewrite_inside(IrKernel *kernel, IrRegion *region, const IrInst *like)
   return (IrBuilder){kernel, region, NULL, like ? like->line : 0, like ? like->column : 0};
 }
 
-void rewrite_become(IrKernel *kernel, IrInst *inst, IrOp op, int operand_count, IrInst *const *operands) {
+void rewrite_become(IrKernel *kernel, IrInst *inst, IrOp op, int operand_count,
+                    IrInst *const *operands) {
   IrInst was = *inst;
   *inst = (IrInst){.op = op, .type = was.type, .id = was.id, .line = was.line, .column = was.column,
                    .next = was.next, .previous = was.previous, .region = was.region};
@@ -54,7 +55,8 @@ static bool count_operands(void *data, IrInst *inst) {
   return true;
 }
 
-/* Users stand behind what they use, or deeper: backwards, inner regions first, meets users first. */
+/* Users come after what they use, or are nested deeper: going backward, inner regions first, meets
+ * users first. */
 static void drop_unused(IrRegion *region, int *uses) {
   for (IrInst *inst = region->last, *previous; inst; inst = previous) {
     previous = inst->previous;
@@ -82,9 +84,10 @@ int rewrite_count(IrRegion *root) {
 
 IrInst *rewrite_update_value(IrBuilder *b, IrUpdate op, IrInst *old, IrInst *value) {
   static const IrOp ops[IR_UPDATE_COUNT] = {
-      [IR_UPDATE_ADD] = IR_ADD, [IR_UPDATE_SUB] = IR_SUB, [IR_UPDATE_MUL] = IR_MUL, [IR_UPDATE_DIV] = IR_DIV,
-      [IR_UPDATE_MIN] = IR_MIN, [IR_UPDATE_MAX] = IR_MAX, [IR_UPDATE_BAND] = IR_BAND, [IR_UPDATE_BOR] = IR_BOR,
-      [IR_UPDATE_BXOR] = IR_BXOR, [IR_UPDATE_FLOORDIV] = IR_FLOORDIV, [IR_UPDATE_MOD] = IR_MOD,
-      [IR_UPDATE_POW] = IR_POW, [IR_UPDATE_SHL] = IR_SHL, [IR_UPDATE_SHR] = IR_SHR, [IR_UPDATE_SAR] = IR_SAR};
+      [IR_UPDATE_ADD] = IR_ADD,           [IR_UPDATE_SUB] = IR_SUB, [IR_UPDATE_MUL] = IR_MUL,
+      [IR_UPDATE_DIV] = IR_DIV,           [IR_UPDATE_MIN] = IR_MIN, [IR_UPDATE_MAX] = IR_MAX,
+      [IR_UPDATE_BAND] = IR_BAND,         [IR_UPDATE_BOR] = IR_BOR, [IR_UPDATE_BXOR] = IR_BXOR,
+      [IR_UPDATE_FLOORDIV] = IR_FLOORDIV, [IR_UPDATE_MOD] = IR_MOD, [IR_UPDATE_POW] = IR_POW,
+      [IR_UPDATE_SHL] = IR_SHL,           [IR_UPDATE_SHR] = IR_SHR, [IR_UPDATE_SAR] = IR_SAR};
   return op == IR_UPDATE_EXCHANGE ? value : ir_binary(b, ops[op], old, value);
 }

@@ -7,20 +7,22 @@
 static inline bool rewrite_is_write(IrOp op) {
   return op == IR_STORE || op == IR_UPDATE || op == IR_RMW || op == IR_CAS;
 }
-/* Does operand 0 of the op say where an element is? */
+/* Is operand 0 of the op the location of an element? */
 static inline bool rewrite_is_access(IrOp op) { return op == IR_LOAD || rewrite_is_write(op); }
 
-/* A builder that puts insts before `inst`, or at the end of `region`, with the position of `inst`. */
+/* A builder that inserts before `inst`, or at the end of `region`, with the source position of
+ * `inst`. */
 IrBuilder rewrite_before(IrKernel *kernel, IrInst *inst);
 IrBuilder rewrite_inside(IrKernel *kernel, IrRegion *region, const IrInst *like);
-/* `inst` stays where it is and keeps its type and its users, but is now this op without attributes. */
-void rewrite_become(IrKernel *kernel, IrInst *inst, IrOp op, int operand_count, IrInst *const *operands);
+/* Turns `inst` in place into this op without attributes; it keeps its type and its users. */
+void rewrite_become(IrKernel *kernel, IrInst *inst, IrOp op, int operand_count,
+                    IrInst *const *operands);
 /* A call of the runtime; its type is the entry's result. */
 void rewrite_become_call(IrKernel *kernel, IrInst *inst, RtEntry entry, int tree, int number,
                          int operand_count, IrInst *const *operands);
-/* The insts of `from` move to the end of `to`. */
+/* Moves the insts of `from` to the end of `to`. */
 void rewrite_move_all(IrRegion *from, IrRegion *to);
-/* Every operand in root that `with` (by inst id, `count` long) names becomes the inst it names. */
+/* Replaces every operand in root that has an entry in `with` (by inst id, `count` long). */
 void rewrite_operands(IrRegion *root, IrInst *const *with, int count);
 /* Removes pure insts that nothing uses, and what only they used. */
 void rewrite_drop_dead(IrKernel *kernel, IrRegion *root);

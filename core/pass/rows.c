@@ -1,16 +1,17 @@
-/* rows.c - how the cells of a row are visited: in vector lanes where the body is straight, and split so that
- * crossing into the neighbouring leaf is known before it runs.
+/* rows.c - how the cells of a row are visited: in vector lanes if the body is straight-line code,
+ * and split so that crossing into the neighbouring leaf is known statically.
  *
  *   row 0 .. 16, width 8, with reads at -1 and +1:
  *
  *     [0 .. 8)  lanes 0..7: reads at -1 begin in the lower leaf       (first)
  *     [8 .. 16) lanes 8..15: reads at +1 end in the upper leaf        (last)
  *
- *   between them, where there is more, one row over the interior, which never leaves its own leaf. A row of
- *   exactly `width` cells stays one. Without vectors the pieces are [0 .. a), [a .. n - b), [n - b .. n).
+ *   between them, if there are more cells, one row over the interior, which never leaves its own
+ *   leaf. A row of exactly `width` cells is not split. Without vectors the pieces are [0 .. a), [a
+ *   .. n - b), [n - b .. n).
  *
- * Before that, what does not depend on the position moves out: values, and reads of fields that the task does not
- * write at places that do not change (an iteration sees the state before the loop).
+ * Before that, loop-invariant code moves out: values, and reads at invariant places of fields that
+ * the task does not write (an iteration sees the state before the loop).
  * Keeps the order of effects, and leaves notes for explain(). */
 #include "base/bits.h"
 #include "pass/effects.h"
@@ -18,18 +19,21 @@
 #include "pass/leaf_shape.h"
 #include "pass/rewrite.h"
 
-enum { MAX_SPLIT = 150 /* insts of a scalar body that is still copied for its edges */, SMALLEST_VECTOR = 16 /* bytes */ };
+enum {
+  MAX_SPLIT = 150 /* insts; a longer scalar body is not copied for its edges */,
+  SMALLEST_VECTOR = 16 /* bytes */
+};
 
 typedef struct Rows {
   PassContext *ctx;
   IrKernel *kernel;
   IrTask *task;
   LeafShape shape;
-  IrInst *grid, *row;     /* grid: NULL where leaves have one axis */
+  IrInst *grid, *row;     /* grid: NULL if leaves have one axis */
   const Effects *effects; /* of the task, as it was before this pass */
 } Rows;
 
-/* -- where the cells are ------------------------------------------------------------------------------------------ */
+/* -- where the cells are ----------------------------------------------------------------------- */
 
 static void find_row(Rows *r) {
   for (IrInst *inst = r->task->body->first; inst; inst = inst->next) {
@@ -41,13 +45,14 @@ static void find_row(Rows *r) {
     if (inst->op == IR_ROW) r->row = inst;
 }
 
-/* -- what does not change moves out ---------------------------------------------------------------------------------- */
+/* -- loop-invariant code motion ---------------------------------------------------------------- */
 
 static bool is_steady(const Rows *r, const IrInst *inst) {
   if (ir_effects(inst) & IR_PURE) return true;
   if (inst->op != IR_LOAD || inst->operands[0]->op != IR_PLACE) return false;
   int field = inst->operands[0]->field;
-  unsigned moves = EFFECT_DEACTIVATES | EFFECT_APPENDS | EFFECT_POPS; /* elements go, or come into a list */
+  /* elements disappear, or are appended */
+  unsigned moves = EFFECT_DEACTIVATES | EFFECT_APPENDS | EFFECT_POPS;
   bool is_written = r->effects->fields[field].verbs & EFFECT_WRITES;
   return !is_written && !(r->effects->trees[r->kernel->fields.items[field].tree] & moves);
 }
@@ -68,18 +73,19 @@ static void hoist_from(const Rows *r, IrInst *loop) {
   }
 }
 
-/* -- the width ----------------------------------------------------------------------------------------------------------- */
+/* -- the width --------------------------------------------------------------------------------- */
 
-typedef struct Reach { /* what the body asks of a row */
+typedef struct Reach { /* what the body needs of a row */
   const Rows *rows;
   int widest;           /* bytes of an element or value */
-  int lower, upper;     /* cells read beyond a cell, on the row's axis */
+  int lower, upper;     /* how far cells are read before and after a cell, on the row's axis */
   bool has_runs;
 } Reach;
 
 static bool note_reach(void *data, IrInst *inst) {
   Reach *reach = data;
-  if (type_is_integer(inst->type) || type_is_float(inst->type)) reach->widest = (int)max_i64(reach->widest, type_size(inst->type));
+  if (type_is_integer(inst->type) || type_is_float(inst->type))
+    reach->widest = (int)max_i64(reach->widest, type_size(inst->type));
   if (inst->op != IR_CELL) return true;
   const IrField *field = &reach->rows->kernel->fields.items[inst->field];
   const SNodeComponent *component = &field->node->components[field->component];
@@ -87,7 +93,8 @@ static bool note_reach(void *data, IrInst *inst) {
   reach->lower = (int)max_i64(reach->lower, -offset);
   reach->upper = (int)max_i64(reach->upper, offset);
   reach->widest = (int)max_i64(reach->widest, type_size(field->type));
-  reach->has_runs &= leaf_shape_has_runs(&reach->rows->shape, field->node) && component->stride == (uint64_t)type_size(field->type);
+  reach->has_runs &= leaf_shape_has_runs(&reach->rows->shape, field->node) &&
+                     component->stride == (uint64_t)type_size(field->type);
   return true;
 }
 
@@ -97,10 +104,13 @@ static Reach reach_of(const Rows *r) {
   return reach;
 }
 
-/* The largest power of two of lanes that fits the target's vectors and divides the row; 1: none worth it. */
+/* The largest power of two of lanes that fits the target's vectors and divides the row; 1: none is
+ * worthwhile. */
 static int width_of(const Rows *r, const Reach *reach) {
   int extent = r->row->end, width = 1;
-  while (width < 64 && 2 * width * reach->widest <= r->ctx->vector_bytes && extent % (2 * width) == 0) width *= 2;
+  while (width < 64 && 2 * width * reach->widest <= r->ctx->vector_bytes &&
+         extent % (2 * width) == 0)
+    width *= 2;
   return width * reach->widest >= SMALLEST_VECTOR || (width == extent && width > 1) ? width : 1;
 }
 
@@ -108,32 +118,35 @@ static void note_scalar(const Rows *r, int32_t line, const char *why) {
   ir_note(r->kernel, line, "rows are not vectorised: %s", why);
 }
 
-/* Elements that no other iteration writes: through cells, each iteration writes its own. */
+/* Elements that no other iteration writes: through cells, each iteration writes only its own. */
 static bool *fields_of_cells(const Rows *r) {
   bool *of_cells = scratch_array(r->ctx->scratch, bool, r->kernel->fields.count);
   for (int f = 0; f < r->kernel->fields.count; f++) of_cells[f] = true;
   for (int i = 0; i < r->effects->accesses.count; i++) {
     const EffectAccess *access = &r->effects->accesses.items[i];
-    if (access->verb & EFFECT_WRITES && access->place->inst->op == IR_PLACE) of_cells[access->field] = false;
+    if (access->verb & EFFECT_WRITES && access->place->inst->op == IR_PLACE)
+      of_cells[access->field] = false;
   }
   return of_cells;
 }
 
 static int choose_width(const Rows *r) {
   int32_t line = 0;
-  const char *why = r->ctx->for_cuda ? "a GPU runs cells in lanes of its own"
-                                     : flatten_obstacle(r->row->regions[0], fields_of_cells(r), &line);
+  const char *why = r->ctx->for_cuda
+                        ? "a GPU runs cells in its own lanes"
+                        : flatten_obstacle(r->row->regions[0], fields_of_cells(r), &line);
   if (why) return note_scalar(r, line, why), 1;
   Reach reach = reach_of(r);
   if (!reach.has_runs) return note_scalar(r, line, "a row of cells is not one run of memory"), 1;
   int width = width_of(r, &reach);
   if (width == 1) return note_scalar(r, line, "the row's length is not a multiple of a vector"), 1;
-  if (reach.lower > width || reach.upper > width) return note_scalar(r, line, "it reads further than a vector"), 1;
+  if (reach.lower > width || reach.upper > width)
+    return note_scalar(r, line, "it reads further than a vector"), 1;
   ir_note(r->kernel, r->row->line, "rows of %d cells run in %d lanes", r->row->end, width);
   return width;
 }
 
-/* -- lanes and pieces ------------------------------------------------------------------------------------------------------ */
+/* -- lanes and pieces -------------------------------------------------------------------------- */
 
 static bool note_position_use(void *data, IrInst *inst) {
   IrInst **position_and_lane = data;
@@ -143,7 +156,7 @@ static bool note_position_use(void *data, IrInst *inst) {
   return true;
 }
 
-/* The row's position as data is a value per lane; as part of an address it stays that of the first lane. */
+/* The row's position as data is a value per lane; in an address it is that of the first lane. */
 static void give_lanes(const Rows *r) {
   IrRegion *body = r->row->regions[0];
   IrInst *position = body->params.items[0];
@@ -183,11 +196,12 @@ static void split_vector(const Rows *r, int width) {
 static void split_scalar(const Rows *r) {
   Reach reach = reach_of(r);
   if (r->ctx->for_cuda || (!reach.lower && !reach.upper)) return;
-  if (reach.lower + reach.upper >= r->row->end || rewrite_count(r->row->regions[0]) > MAX_SPLIT) return;
+  if (reach.lower + reach.upper >= r->row->end || rewrite_count(r->row->regions[0]) > MAX_SPLIT)
+    return;
   split(r, reach.lower, reach.upper, 1);
 }
 
-/* Of a list's chunk: whole vectors of elements first, then those that are left. */
+/* For a list's chunk: whole vectors of elements first, then the rest. */
 static void split_elements(Rows *r, int width) {
   IrInst **copies = scratch_array(r->kernel->scratch, IrInst *, r->kernel->next_id);
   IrBuilder b = rewrite_before(r->kernel, r->grid ? r->grid : r->row);

@@ -1,15 +1,16 @@
-/* slots.c - a slot that was ensured is not ensured again in the same iteration.
+/* slots.c - a slot is ensured only once per iteration.
  *
  *   %n = call rt_slot_ensure %s      %n = call rt_slot_ensure %s
  *   mem.store %n + 0                 mem.store %n + 0
  *   %m = call rt_slot_ensure %s  =>
  *   mem.store %m + 4                 mem.store %n + 4
  *
- * An ensured node stays for the rest of the iteration where the body takes nothing away from the tree; so a look-up behind
- * it finds the same. Look-ups alone are left to LLVM, which knows when nothing in between can change the slot. An inst is
- * known in its region, from where it stands, and in the regions inside. Equal slots are one inst: `fold` saw to that.
- * Cells of a hash are known by the node above and the coordinates. Asking a table costs more than LLVM can save, so where
- * the body activates nothing in the tree, what was found is not looked for again either. */
+ * If the body deactivates nothing in the tree, an ensured node exists for the rest of the
+ * iteration, so a later look-up finds the same. Look-ups alone are left to LLVM, which knows when
+ * nothing in between can change the slot. An inst is known in its region, from its position on, and
+ * in nested regions. Equal slots are one inst, thanks to `fold`. Cells of a hash are identified by
+ * the parent node and the coordinates. A table look-up is too opaque for LLVM to merge, so if the
+ * body activates nothing in the tree, a found cell is not looked up again either. */
 #include "pass/effects.h"
 #include "pass/rewrite.h"
 
@@ -18,13 +19,15 @@ enum { MAX_FOUND = 64 }; /* cells of hashes that are compared with each new one 
 typedef struct Slots {
   IrKernel *kernel;
   const unsigned *trees; /* what the body may change in each */
-  IrInst **ensured;     /* by id of a slot's address: what ensured it, where that is visible */
-  IrInst **with;        /* by id: what stands for it */
-  VEC(int) entered;     /* addresses in `ensured`, to be taken back when their region ends */
+  IrInst **ensured;     /* by id of a slot's address: the visible inst that ensured it */
+  IrInst **with;        /* by id: its replacement */
+  VEC(int) entered;     /* addresses in `ensured`, to be removed when their region ends */
   VEC(IrInst *) found;  /* cells of hashes, likewise */
 } Slots;
 
-static IrInst *settled(const Slots *s, IrInst *inst) { return s->with[inst->id] ? s->with[inst->id] : inst; }
+static IrInst *settled(const Slots *s, IrInst *inst) {
+  return s->with[inst->id] ? s->with[inst->id] : inst;
+}
 
 static void visit_slot(Slots *s, IrInst *inst) {
   const IrInst *address = settled(s, inst->operands[0]);
@@ -52,12 +55,15 @@ static void visit_key(Slots *s, IrInst *inst) {
     ir_remove(inst);
     return;
   }
-  if (s->found.count < MAX_FOUND && (ir_is_call(inst, RT_HASH_ENSURE) || !(s->trees[inst->tree] & EFFECT_ACTIVATES)))
+  if (s->found.count < MAX_FOUND &&
+      (ir_is_call(inst, RT_HASH_ENSURE) || !(s->trees[inst->tree] & EFFECT_ACTIVATES)))
     vec_push(s->kernel->scratch, &s->found, inst);
 }
 
-/* What it gives is there until the iteration ends. */
-static bool stays(const Slots *s, const IrInst *inst) { return !(s->trees[inst->tree] & EFFECT_DEACTIVATES); }
+/* Its result exists until the iteration ends. */
+static bool stays(const Slots *s, const IrInst *inst) {
+  return !(s->trees[inst->tree] & EFFECT_DEACTIVATES);
+}
 
 static void visit_region(Slots *s, IrRegion *region) {
   int before = s->entered.count, found = s->found.count;

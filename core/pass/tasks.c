@@ -1,15 +1,17 @@
-/* tasks.c - the host region keeps control flow and hands each parallel loop's body to a task.
+/* tasks.c - moves each parallel loop's body to a task; the host region keeps control flow.
  *
  *   range %a, %b (%i: i32) { .. %x .. }     frame.set 1 %a; frame.set 2 %b; frame.set 3 %x; run 0
- *                                           task 0 = range bounds=1 { body (%i: i32) { %x = frame.get 3 .. } }
+ *                                           task 0 = range bounds=1 { body (%i: i32) { %x =
+ *                                           frame.get 3 .. } }
  *
- * One walk in program order meets definitions before uses. What a body takes from outside comes in at its top:
- * constants and places are computed again there, arguments are frame slots already, other values are set before RUN.
- * A variable of the host region is read as it is when the loop starts; REDUCE brings it back through a slot.
- * Slots: the arguments, the result, then each task's own: bounds, captures, reductions, in the order of their meeting.
+ * One walk in program order meets definitions before uses. A body's captures are defined at its
+ * top: constants and places are recomputed there, arguments already are frame slots, other values
+ * are set before RUN. A variable of the host region is read as of the loop's start; REDUCE returns
+ * it through a slot. Slots: the arguments, the result, then those of each task: bounds, captures,
+ * reductions, in order of appearance.
  *
- * Serial loops, and all inside bodies, become FORs (tasks_nest.c). For exits a RANGE or ACTIVE counts as one
- * level; behind this pass each FOR of its nest does.
+ * Serial loops, and all loops inside bodies, become FORs (tasks_nest.c). For exits a RANGE or
+ * ACTIVE counts as one level; after this pass each FOR of its nest does.
  * Keeps the order of insts. */
 #include "pass/tasks.h"
 
@@ -21,16 +23,16 @@
 typedef struct Tasker {
   IrKernel *kernel;
   Scratch *scratch;
-  IrInst **with; /* by id: what stands for an inst that went; ids from before the pass */
+  IrInst **with; /* by id: the replacement of an inst; ids from before the pass */
   int id_count;
-  VEC(int) home;   /* by id: the function it stands in: 0 the host region, else task number + 1 */
-  VEC(int) levels; /* of the loops around, innermost last: how many FORs each is */
-  int walks;       /* loops around, in the host region, that go by an order of nodes */
+  VEC(int) home;   /* by id: its function: 0 the host region, else task number + 1 */
+  VEC(int) levels; /* of the enclosing loops, innermost last: how many FORs each became */
+  int walks;       /* enclosing loops, in the host region, that use an order of nodes */
   Error *err;
   /* the task being made; NULL in the host region */
   IrTask *task;
-  IrInst *loop;               /* its RANGE or ACTIVE, in front of which the host region is written */
-  IrRegion *top;              /* what its body starts with */
+  IrInst *loop;               /* its RANGE or ACTIVE, before which host code is inserted */
+  IrRegion *top;              /* the start of its body */
   Map inside;                 /* id of a value outside -> its value inside */
   Map reduced;                /* id of a host variable -> row of task->reductions + 1 */
   VEC(IrInst *) reduced_vars; /* by row */
@@ -79,10 +81,11 @@ static IrInst *get_slot(IrBuilder *b, IrOp op, Type type, int slot) {
   return inst;
 }
 
-/* -- what a body takes from outside -------------------------------------------------------------------- */
+/* -- captures -------------------------------------------------------------------- */
 
 static bool refuse(Tasker *t, const IrInst *inst, const char *why) {
-  return error_set(t->err, RG_ERROR_INTERNAL, "'%s' in a parallel loop: %s", ir_op_info[inst->op].text, why);
+  return error_set(t->err, RG_ERROR_INTERNAL, "'%s' in a parallel loop: %s",
+                   ir_op_info[inst->op].text, why);
 }
 
 static IrInst *pass_value(Tasker *t, IrInst *value) {
@@ -105,7 +108,8 @@ static IrInst *compute_again(Tasker *t, const IrInst *outer) {
   return inst;
 }
 
-/* The value inside the body of what is defined outside. Places have no bits to pass, constants need none. */
+/* The value inside the body of an outside definition. Places cannot be passed, constants need not
+ * be. */
 static IrInst *capture(Tasker *t, IrInst *outer) {
   IrInst *inside = map_find_int(&t->inside, (uint64_t)outer->id);
   if (inside) return inside;
@@ -131,12 +135,15 @@ static void resolve_operands(Tasker *t, IrInst *inst) {
   }
 }
 
-/* -- reductions ---------------------------------------------------------------------------------------- */
+/* -- reductions -------------------------------------------------------------------------------- */
 
-/* A sum of differences is a sum of negated values, so that partial results can be added up. */
+/* A sum of differences is a sum of negated values, so that partial results can be added. */
 static void subtract_by_adding(Tasker *t, IrInst *reduce) {
-  IrBuilder b = {
-      .kernel = t->kernel, .region = reduce->region, .before = reduce, .line = reduce->line, .column = reduce->column};
+  IrBuilder b = {.kernel = t->kernel,
+                 .region = reduce->region,
+                 .before = reduce,
+                 .line = reduce->line,
+                 .column = reduce->column};
   reduce->operands[1] = ir_unary(&b, IR_NEG, reduce->operands[1]);
   reduce->imm = IR_UPDATE_ADD;
   settle(t);
@@ -158,12 +165,15 @@ static int find_reduction(Tasker *t, IrInst *var, IrUpdate op) {
 
 static bool visit_reduce(Tasker *t, IrInst *reduce) {
   IrInst *var = reduce->operands[0];
-  if (!t->task || !is_outside(t, var)) return refuse(t, reduce, "its variable belongs to the host region");
+  if (!t->task || !is_outside(t, var))
+    return refuse(t, reduce, "its variable belongs to the host region");
   if (reduce->imm == IR_UPDATE_SUB) subtract_by_adding(t, reduce);
   int row = find_reduction(t, var, (IrUpdate)reduce->imm);
   const IrReduction *reduction = &t->task->reductions.items[row];
-  if (reduction->op != (IrUpdate)reduce->imm) return refuse(t, reduce, "one variable is reduced by two operators");
-  IrBuilder b = {.kernel = t->kernel, .region = reduce->region, .before = reduce, .line = reduce->line};
+  if (reduction->op != (IrUpdate)reduce->imm)
+    return refuse(t, reduce, "one variable is reduced by two operators");
+  IrBuilder b = {
+      .kernel = t->kernel, .region = reduce->region, .before = reduce, .line = reduce->line};
   reduce->operands[0] = get_slot(&b, IR_FRAME_GET, reduction->type, reduction->slot);
   settle(t);
   return true;
@@ -173,11 +183,12 @@ static void bring_reductions_back(Tasker *t) {
   IrBuilder host = host_builder(t);
   for (int row = 0; row < t->task->reductions.count; row++) {
     const IrReduction *reduction = &t->task->reductions.items[row];
-    ir_set(&host, t->reduced_vars.items[row], get_slot(&host, IR_FRAME_LOAD, reduction->type, reduction->slot));
+    ir_set(&host, t->reduced_vars.items[row],
+           get_slot(&host, IR_FRAME_LOAD, reduction->type, reduction->slot));
   }
 }
 
-/* -- tasks --------------------------------------------------------------------------------------------- */
+/* -- tasks ------------------------------------------------------------------------------------- */
 
 /* Bounds are i64 in the frame, whatever the indices are. */
 static void set_bounds(Tasker *t, int axis_count, IrInst *const *begin_end) {
@@ -189,9 +200,10 @@ static void set_bounds(Tasker *t, int axis_count, IrInst *const *begin_end) {
 
 static void note_loop(Tasker *t, const char *over) {
   const IrTask *task = t->task;
-  ir_note(t->kernel, t->loop->line, "parallel over %s%s", over, task->independent ? ", promised to be independent" : "");
+  ir_note(t->kernel, t->loop->line, "parallel over %s%s", over,
+          task->independent ? ", promised to be independent" : "");
   if (task->kind == TASK_RANGE)
-    ir_note(t->kernel, t->loop->line, "one position at a time: lanes are left to LLVM");
+    ir_note(t->kernel, t->loop->line, "one position at a time: vectorisation is left to LLVM");
 }
 
 static void set_range(Tasker *t, const ActivePlan *plan) {
@@ -251,10 +263,12 @@ static void prepend(IrRegion *region, IrRegion *top) {
 /* Where iterations may change which cells are active, those of before the loop are visited. */
 static void remember_cells(Tasker *t, IrBuilder *host, const Effects *effects) {
   if (!t->task->cells) return;
-  const SNode *cells = t->kernel->levels.items[t->task->cells_level].node, *sparse = snode_sparse_level(cells);
+  const SNode *cells = t->kernel->levels.items[t->task->cells_level].node,
+              *sparse = snode_sparse_level(cells);
   const Kind *kind = kind_of(sparse);
   if (!kind->may_change || !kind->may_change(effects, t->task)) return;
-  ir_emit(host, IR_REMEMBER, TYPE(NONE), 0, NULL)->level = ir_add_level(t->kernel, sparse, sparse->name);
+  ir_emit(host, IR_REMEMBER, TYPE(NONE), 0, NULL)->level =
+      ir_add_level(t->kernel, sparse, sparse->name);
   t->task->remembers = true;
 }
 
@@ -277,12 +291,13 @@ static bool make_task(Tasker *t, IrInst *loop) {
   return true;
 }
 
-/* -- loops and exits ----------------------------------------------------------------------------------- */
+/* -- loops and exits --------------------------------------------------------------------------- */
 
-/* Every source level between becomes as many levels as it has FORs. */
+/* Every source level in between counts as many levels as it has FORs. */
 static void renumber_exit(const Tasker *t, IrInst *inst) {
   int64_t crossed = inst->op == IR_BREAK ? inst->imm + 1 : inst->imm, levels = 0;
-  for (int64_t k = 0; k < crossed && k < t->levels.count; k++) levels += t->levels.items[t->levels.count - 1 - k];
+  for (int64_t k = 0; k < crossed && k < t->levels.count; k++)
+    levels += t->levels.items[t->levels.count - 1 - k];
   inst->imm = inst->op == IR_BREAK ? levels - 1 : levels;
 }
 
@@ -293,12 +308,17 @@ static bool visit_inside(Tasker *t, IrRegion *region, int levels) {
   return ok;
 }
 
-/* The order of nodes that a serial loop goes by, if it needs one. Inside a task it is that of the moment the task begins. */
+/* The order of nodes for a serial loop, if it needs one. Inside a task it is that of the task's
+ * start. */
 static IrInst *order_of(Tasker *t, IrInst *loop) {
   if (loop->op != IR_ACTIVE) return NULL;
   const IrLevel *level = &t->kernel->levels.items[loop->level];
   if (!order_is_needed(level->node)) return NULL;
-  IrBuilder here = {.kernel = t->kernel, .region = loop->region, .before = loop, .line = loop->line, .column = loop->column};
+  IrBuilder here = {.kernel = t->kernel,
+                    .region = loop->region,
+                    .before = loop,
+                    .line = loop->line,
+                    .column = loop->column};
   IrBuilder host = t->task ? host_builder(t) : here;
   IrInst *order = order_make(&host, level, t->walks);
   if (t->task) order = pass_value(t, order);
@@ -347,7 +367,9 @@ static bool visit_inst(Tasker *t, IrInst *inst) {
     t->with[inst->id] = capture(t, inst->operands[0]);
     ir_remove(inst);
     return true;
-  case IR_SET: return !is_outside(t, inst->operands[0]) || refuse(t, inst, "assigns a variable of the host region");
+  case IR_SET:
+    return !is_outside(t, inst->operands[0]) ||
+           refuse(t, inst, "assigns a variable of the host region");
   case IR_REDUCE: return visit_reduce(t, inst);
   case IR_BREAK:
   case IR_CONTINUE: renumber_exit(t, inst); return true;

@@ -1,5 +1,6 @@
-/* tasks_cost.c - what one iteration costs, roughly, in additions: the scheduler's first guess at chunk sizes.
- * Loops count with their trip count where it is constant, else with GUESSED_TRIPS; of an `if`, the dearer arm counts. */
+/* tasks_cost.c - the rough cost of one iteration, in additions: the scheduler's first guess at
+ * chunk sizes. Loops count with their trip count if it is constant, else with GUESSED_TRIPS; of an
+ * `if`, the costlier arm counts. */
 #include "base/bits.h"
 #include "pass/tasks.h"
 
@@ -7,11 +8,23 @@ enum { GUESSED_TRIPS = 8, MOST = 1 << 24 };
 
 static int64_t cost_of_op(IrOp op) {
   switch (op) {
-  case IR_CONST: case IR_PARAM: case IR_ARG: case IR_FRAME_GET: case IR_VAR: case IR_GET: case IR_SET: case IR_PLACE:
-    return 0;
+  case IR_CONST:
+  case IR_PARAM:
+  case IR_ARG:
+  case IR_FRAME_GET:
+  case IR_VAR:
+  case IR_GET:
+  case IR_SET:
+  case IR_PLACE: return 0;
   case IR_LOAD: case IR_STORE: case IR_IS_ACTIVE: case IR_LENGTH: return 4;
   case IR_DIV: case IR_FLOORDIV: case IR_MOD: case IR_SQRT: case IR_UPDATE: return 8;
-  case IR_RMW: case IR_CAS: case IR_ACTIVATE: case IR_DEACTIVATE: case IR_APPEND: case IR_POP: case IR_FMOD: return 20;
+  case IR_RMW:
+  case IR_CAS:
+  case IR_ACTIVATE:
+  case IR_DEACTIVATE:
+  case IR_APPEND:
+  case IR_POP:
+  case IR_FMOD: return 20;
   case IR_POW: return 40;
   default: return op >= IR_EXP && op <= IR_ATAN2 ? 20 : 1;
   }
@@ -31,7 +44,8 @@ static int64_t cost_of_region(const IrRegion *region) {
   int64_t cost = 0;
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
     cost += cost_of_op(inst->op);
-    if (inst->op == IR_IF) cost += max_i64(cost_of_region(inst->regions[0]), cost_of_region(inst->regions[1]));
+    if (inst->op == IR_IF)
+      cost += max_i64(cost_of_region(inst->regions[0]), cost_of_region(inst->regions[1]));
     else if (inst->regions[0]) cost += trips_of(inst) * cost_of_region(inst->regions[0]);
     cost = min_i64(cost, MOST);
   }

@@ -3,15 +3,18 @@
  *   range a, b, c, d (%i, %j)         if a < b and c < d {
  *                                       for a, b - 1, 1 (%i) { for c, d - 1, 1 (%j) { .. } } }
  *
- * Bounds are half-open, FOR's are not: `end - 1` wraps at the smallest integer, where the `if` keeps it from use.
+ * Bounds are half-open, FOR's are not: `end - 1` wraps at the smallest integer, which the `if`
+ * keeps from being used.
  *
- * Active cells are met in index order. Let P be the pointer SNode whose nodes hold them: along the last of P's axes the
- * loop goes node by node and asks once per node whether it is there; the axes before it run over the whole shape.
+ * Active cells are visited in index order. Let P be the pointer SNode whose nodes hold them: along
+ * the last of P's axes the loop goes node by node and tests once per node whether it exists; the
+ * axes before it run over the whole shape.
  *
  *   active l0 (%i, %j)   for %i { for %block { if is_active P(%i // 8, %block) { for %local {
  *                            %j = %block * 8 + %local ..
  *
- * Where a bitmasked SNode decides, its words are asked instead: words.h. Levels without ends: order.h. */
+ * If the nearest sparse level is bitmasked, its words are tested instead: words.h. Unbounded
+ * levels: order.h. */
 #include "pass/tasks.h"
 
 #include "pass/kind.h"
@@ -36,11 +39,15 @@ static void open_active(Nest *nest, const SNode *cells, IrInst *order, IrInst **
   else kind_of_active(cells)->nest(nest, snode_sparse_level(cells), cells, indices);
 }
 
-IrRegion *tasks_nest(IrKernel *kernel, IrInst *loop, IrInst *order, IrInst *indices[SNODE_MAX_AXES], int *levels) {
+IrRegion *tasks_nest(IrKernel *kernel, IrInst *loop, IrInst *order, IrInst *indices[SNODE_MAX_AXES],
+                     int *levels) {
   const IrRegion *body = loop->regions[0];
   Nest nest = {.index = body->params.count ? body->params.items[0]->type : TYPE(I32)};
-  nest.b =
-      (IrBuilder){.kernel = kernel, .region = loop->region, .before = loop, .line = loop->line, .column = loop->column};
+  nest.b = (IrBuilder){.kernel = kernel,
+                       .region = loop->region,
+                       .before = loop,
+                       .line = loop->line,
+                       .column = loop->column};
   if (loop->op == IR_RANGE)
     open_range(&nest, loop, indices);
   else

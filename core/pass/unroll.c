@@ -1,11 +1,13 @@
-/* unroll.c - small nests of numeric `for` over elements are written out, so that their indices become base + constant.
+/* unroll.c - unrolls small nests of numeric `for` over elements, so that their indices become base
+ * + constant.
  *
- *   for 0, 2, 1 (%a) { load place f0 %i + %a }   =>   load place f0 %i; load place f0 %i + 1; load place f0 %i + 2
+ *   for 0, 2, 1 (%a) { load place f0 %i + %a }   =>   load place f0 %i; load place f0 %i + 1; ..
  *
- * Where the accesses' bases depend on data (floor of a particle's position), one check in front of the nest decides
- * between two versions (window.h): the one whose places are inside is written out, the other stays a loop (`rolled`).
- * A task that has an interior is touched there only: its checked body runs at the rim. One that has a privatised version is not touched.
- * The copies of a nest are at most MAX_TURNS, and no body grows beyond MAX_INSTS.
+ * Where the accesses' bases depend on data (floor of a particle's position), one check in front of
+ * the nest decides between two versions (window.h): the one whose places are inside is written out,
+ * the other stays a loop (`rolled`). A task that has an interior is touched there only: its checked
+ * body runs at the rim. One that has a privatised version is not touched. The copies of a nest are
+ * at most MAX_TURNS, and no body grows beyond MAX_INSTS.
  * Keeps the order of insts, and leaves constants for `fold`. */
 #include "base/bits.h"
 #include "pass/pass.h"
@@ -18,24 +20,27 @@ typedef struct Unroll {
   IrKernel *kernel;
   const IrTask *task;
   const IrRegion *body;
-  int64_t insts;        /* of the body as it is by now */
+  int64_t insts;        /* of the body at the moment */
 } Unroll;
 
-/* -- what may be written out ----------------------------------------------------------------------------------------- */
+/* -- what may be unrolled ---------------------------------------------------------------------- */
 
-/* Turns of a FOR between constants; 0: none, not known, or too many. */
+/* The trip count of a FOR between constants; 0: none, unknown, or too many. */
 static int turns_of(const IrInst *loop, int64_t *begin, int64_t *step) {
   int64_t last;
   if (loop->op != IR_FOR || !type_is_integer(loop->operands[0]->type)) return 0;
-  if (!ir_is_const(loop->operands[0], begin) || !ir_is_const(loop->operands[1], &last) || !ir_is_const(loop->operands[2], step))
+  if (!ir_is_const(loop->operands[0], begin) || !ir_is_const(loop->operands[1], &last) ||
+      !ir_is_const(loop->operands[2], step))
     return 0;
   int64_t distance;
-  if (*step == 0 || __builtin_sub_overflow(last, *begin, &distance) || (distance < 0) != (*step < 0 && distance != 0)) return 0;
+  if (*step == 0 || __builtin_sub_overflow(last, *begin, &distance) ||
+      (distance < 0) != (*step < 0 && distance != 0))
+    return 0;
   int64_t turns = distance / *step + 1;
   return turns <= MAX_TURNS ? (int)turns : 0;
 }
 
-/* Does an exit in the region lead to the loop `depth` levels out, or beyond? */
+/* Does an exit in the region leave the loop `depth` levels out, or an outer one? */
 static bool leaves_loop(const IrRegion *region, int depth) {
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
     if ((inst->op == IR_BREAK || inst->op == IR_CONTINUE) && inst->imm >= depth) return true;
@@ -46,8 +51,10 @@ static bool leaves_loop(const IrRegion *region, int depth) {
   return false;
 }
 
-/* Elements of the node that is visited need neither checks nor look-ups: nothing is won. */
-static bool note_place(void *data, IrInst *inst) { return !(*(bool *)data = inst->op == IR_PLACE && !inst->here); }
+/* Elements of the visited node need neither checks nor look-ups: nothing would be gained. */
+static bool note_place(void *data, IrInst *inst) {
+  return !(*(bool *)data = inst->op == IR_PLACE && !inst->here);
+}
 
 static bool has_place(IrRegion *region) {
   bool found = false;
@@ -57,10 +64,12 @@ static bool has_place(IrRegion *region) {
 
 static bool can_unroll(const IrInst *loop) {
   int64_t begin, step;
-  return turns_of(loop, &begin, &step) > 0 && !leaves_loop(loop->regions[0], 0) && has_place(loop->regions[0]);
+  return turns_of(loop, &begin, &step) > 0 && !leaves_loop(loop->regions[0], 0) &&
+         has_place(loop->regions[0]);
 }
 
-/* Insts of the region once every loop in it that can be is written out; *turns: copies of the innermost. */
+/* Insts of the region after unrolling every loop in it that can be; *turns: copies of the
+ * innermost. */
 static int64_t size_written_out(const IrRegion *region, int64_t *turns) {
   int64_t size = 0, most = 1;
   for (const IrInst *inst = region->first; inst && size <= MAX_INSTS; inst = inst->next) {
@@ -75,7 +84,7 @@ static int64_t size_written_out(const IrRegion *region, int64_t *turns) {
   return size;
 }
 
-/* -- writing out ------------------------------------------------------------------------------------------------------- */
+/* -- unrolling --------------------------------------------------------------------------------- */
 
 static void unroll(Unroll *u, IrInst *loop);
 
@@ -88,7 +97,7 @@ static void unroll_inside(Unroll *u, IrRegion *region) {
   }
 }
 
-/* Inner loops first, so that each is looked at once. */
+/* Inner loops first, so that each is visited once. */
 static void unroll(Unroll *u, IrInst *loop) {
   int64_t begin, step;
   int turns = turns_of(loop, &begin, &step);
@@ -105,14 +114,14 @@ static void unroll(Unroll *u, IrInst *loop) {
   ir_remove(loop);
 }
 
-/* -- nests ---------------------------------------------------------------------------------------------------------------- */
+/* -- nests ------------------------------------------------------------------------------------- */
 
 static bool mark_rolled(void *data, IrInst *inst) {
   if (inst->op == IR_FOR) inst->rolled = true;
   return true;
 }
 
-/* The outermost loop of a nest that is small enough as a whole. */
+/* The outermost loop of a sufficiently small nest. */
 static bool visit_nest(Unroll *u, IrInst *loop) {
   int64_t begin, step, turns = 1;
   if (!can_unroll(loop)) return false;
@@ -123,7 +132,7 @@ static bool visit_nest(Unroll *u, IrInst *loop) {
   bool cells = u->task->kind == TASK_LEAVES && u->task->cells;
   IrInst *inside = window_split(u->kernel, loop, u->body, cells);
   if (inside) ir_walk(inside->region->owner->regions[1], mark_rolled, NULL);
-  ir_note(u->kernel, loop->line, "the loop is written out: %d copies", (int)(own * turns));
+  ir_note(u->kernel, loop->line, "the loop is unrolled: %d copies", (int)(own * turns));
   unroll(u, inside ? inside : loop);
   return true;
 }

@@ -6,9 +6,9 @@
 #include "pass/rewrite.h"
 
 enum { MAX_WINDOWS = 8, MAX_OPERANDS = SNODE_MAX_AXES };
-static const int64_t widest = 1 << 16; /* of the constant part: beyond, it is no stencil */
+static const int64_t widest = 1 << 16; /* of the constant part: a larger one is not a stencil */
 
-typedef struct Window { /* base + low .. base + high lies in 0 .. size - 1 */
+typedef struct Window { /* base + low .. base + high is in 0 .. size - 1 */
   IrInst *base;
   int64_t low, high, size;
 } Window;
@@ -20,18 +20,20 @@ typedef struct Windows {
   bool cells;
   int count;
   Window items[MAX_WINDOWS];
-  VEC(IrInst *) places; /* that the windows prove inside */
+  VEC(IrInst *) places; /* proven inside by the windows */
 } Windows;
 
-/* Every value that an inst of the nest uses and that is not made in it stands in front of it. */
-static bool is_from_outside(const Windows *w, const IrInst *base) { return !ir_is_inside(base, w->nest->regions[0]); }
-
-static bool fits_window(const Windows *w, const IndexRange *range, int64_t size) {
-  return range->known && range->base && is_from_outside(w, range->base) && range->low >= -widest && range->high <= widest &&
-         range->high - range->low < size && ranges_hold_below(range, size);
+/* Every value that the nest uses but does not define is defined before it. */
+static bool is_from_outside(const Windows *w, const IrInst *base) {
+  return !ir_is_inside(base, w->nest->regions[0]);
 }
 
-/* Windows of one base and size are one, as wide as all together. */
+static bool fits_window(const Windows *w, const IndexRange *range, int64_t size) {
+  return range->known && range->base && is_from_outside(w, range->base) && range->low >= -widest &&
+         range->high <= widest && range->high - range->low < size && ranges_hold_below(range, size);
+}
+
+/* Windows of one base and size are merged into their union. */
 static bool add_window(Windows *w, const IndexRange *range, int64_t size) {
   for (int i = 0; i < w->count; i++) {
     Window *known = &w->items[i];
@@ -47,7 +49,7 @@ static bool add_window(Windows *w, const IndexRange *range, int64_t size) {
   return true;
 }
 
-/* Size 0: an axis without ends. */
+/* Size 0: an unbounded axis. */
 static bool is_always_inside(const IndexRange *range, int64_t size) {
   if (size == 0) return true;
   return range->known && !range->base && range->low >= 0 && range->high < size;
@@ -68,7 +70,8 @@ static bool add_place(void *data, IrInst *place) {
   if (w->cells && !depends_on_data) return true;
   Windows before = *w;
   for (int k = 0; k < place->operand_count; k++) {
-    if (is_always_inside(&ranges[k], node->shape[k]) || add_window(w, &ranges[k], node->shape[k])) continue;
+    if (is_always_inside(&ranges[k], node->shape[k]) || add_window(w, &ranges[k], node->shape[k]))
+      continue;
     w->count = before.count;
     memcpy(w->items, before.items, sizeof w->items);
     return true;
@@ -77,12 +80,13 @@ static bool add_place(void *data, IrInst *place) {
   return true;
 }
 
-/* 0 <= base + low and base + high < size, as one comparison without sign: a base so low that the sum wraps becomes a
- * number above every size. */
+/* 0 <= base + low and base + high < size, as one unsigned comparison: if the base is so low that
+ * the sum wraps, the result is above every size. */
 static IrInst *is_in_window(IrBuilder *b, const Window *window) {
   IrInst *base = window->base;
   bool is_wide = type_bits(base->type) > 32 || window->size > 1 << 30;
-  if (is_wide || type_bits(base->type) < 32) base = ir_convert(b, base, is_wide ? TYPE(I64) : TYPE(I32));
+  if (is_wide || type_bits(base->type) < 32)
+    base = ir_convert(b, base, is_wide ? TYPE(I64) : TYPE(I32));
   if (window->low) base = ir_binary(b, IR_ADD, base, ir_const_int(b, base->type, window->low));
   Type bare = is_wide ? TYPE(U64) : TYPE(U32);
   IrInst *end = ir_const_int(b, bare, window->size - (window->high - window->low));

@@ -4,15 +4,16 @@
  *     load place f0 %i + a, %j + b    =>         the nest with `load place f0 inside ..`
  *   } }                                        } else { the nest as it was }
  *
- * The bases are values from in front of the nest. Places that depend on anything else keep their checks. */
+ * The bases are values defined before the nest. Places that depend on anything else keep their
+ * checks. */
 #ifndef RG_PASS_WINDOW_H
 #define RG_PASS_WINDOW_H
 
 #include "ir/ir.h"
 
-/* The copy of `nest` in which places are `inside`; `nest` itself becomes the other arm. NULL, and nothing is changed,
- * where no check can be saved. `body`: whose parameters are the parallel loop's own indices; `cells`: places at these
- * are left to the leaf passes. */
+/* The copy of `nest` in which places are `inside`; `nest` itself becomes the other arm. NULL, and
+ * nothing is changed, if no check can be saved. `body`: its parameters are the parallel loop's own
+ * indices; `cells`: places at these are left to the leaf passes. */
 IrInst *window_split(IrKernel *kernel, IrInst *nest, const IrRegion *body, bool cells);
 
 #endif

@@ -3,7 +3,7 @@
  *     for %block { %bits = active.bits l0 %i, %first, %count
  *                  bits %bits (%p) { %j = %first + %p; cells below, one by one; the body } }
  *
- * In index order that works where the row axis is the last one; else every cell is asked. */
+ * In index order that works if the row axis is the last one; else every cell is tested. */
 #include "pass/words.h"
 
 #include "pass/leaf_shape.h"
@@ -14,28 +14,40 @@ enum { WORD_BITS = 64 };
 
 static int64_t row_size(const SNode *masked) { return masked->sizes[masked->axis_count - 1]; }
 static int row_letter(const SNode *masked) { return masked->axes[masked->axis_count - 1]; }
-static int64_t blocks_per_row(const SNode *masked) { return (row_size(masked) + WORD_BITS - 1) / WORD_BITS; }
+static int64_t blocks_per_row(const SNode *masked) {
+  return (row_size(masked) + WORD_BITS - 1) / WORD_BITS;
+}
 
-static int row_position(const SNode *masked) { return snode_axis_position(masked, row_letter(masked)); }
+static int row_position(const SNode *masked) {
+  return snode_axis_position(masked, row_letter(masked));
+}
 
 /* Blocks along the row axis of so many cells. */
-static int64_t blocks_of(const SNode *masked, int64_t cells) { return cells / row_size(masked) * blocks_per_row(masked); }
+static int64_t blocks_of(const SNode *masked, int64_t cells) {
+  return cells / row_size(masked) * blocks_per_row(masked);
+}
 
-/* Its body stays that of a cell until `leaf`; where no nodes hold the masks, blocks of cells are a range. */
+/* Its body stays that of a cell until `leaf`; where no nodes hold the masks, blocks of cells are a
+ * range. */
 ActivePlan words_plan(const SNode *masked, const SNode *cells) {
   const SNode *nodes = snode_node_level(masked);
-  ActivePlan plan = {.kind = TASK_LEAVES, .level = nodes ? nodes : masked, .has_cells = true, .over = "the words of a mask"};
+  ActivePlan plan = {.kind = TASK_LEAVES,
+                     .level = nodes ? nodes : masked,
+                     .has_cells = true,
+                     .over = "the words of a mask"};
   if (nodes) return plan;
   plan.axis_count = masked->rank;
   for (int k = 0; k < masked->rank; k++)
-    plan.counts[k] = k == row_position(masked) ? blocks_of(masked, masked->shape[k]) : masked->shape[k];
+    plan.counts[k] =
+        k == row_position(masked) ? blocks_of(masked, masked->shape[k]) : masked->shape[k];
   return plan;
 }
 
-/* -- what a body does to its masks ------------------------------------------------------------------------------------ */
+/* -- what a body does to its masks ------------------------------------------------------------- */
 
-/* At the iteration's own index, of a level that divides the masked cells as the loop's does. */
-static bool is_own_cell(const EffectPlace *place, const SNode *node, const SNode *masked, const SNode *cells) {
+/* At the iteration's own index, of a level that divides the masked cells like the loop's. */
+static bool is_own_cell(const EffectPlace *place, const SNode *node, const SNode *masked,
+                        const SNode *cells) {
   if (effects_where(place) != EFFECT_OWN || node->rank != cells->rank) return false;
   for (int k = 0; k < node->rank; k++) {
     int axis = node->level_axes[k];
@@ -46,26 +58,30 @@ static bool is_own_cell(const EffectPlace *place, const SNode *node, const SNode
 }
 
 bool words_may_change(const Effects *effects, const IrTask *task) {
-  const SNode *cells = effects->kernel->levels.items[task->cells_level].node, *masked = snode_sparse_level(cells);
+  const SNode *cells = effects->kernel->levels.items[task->cells_level].node,
+              *masked = snode_sparse_level(cells);
   if (effects_of_calls(effects, masked)) return true;
   for (int i = 0; i < effects->accesses.count; i++) {
     const EffectAccess *access = &effects->accesses.items[i];
     const SNode *node = effects->kernel->fields.items[access->field].node;
-    if (effects_access_activates(effects, access, masked) && !is_own_cell(access->place, node, masked, cells)) return true;
+    if (effects_access_activates(effects, access, masked) &&
+        !is_own_cell(access->place, node, masked, cells))
+      return true;
   }
   return false;
 }
 
-/* The cell that is visited is active, and stays so where no iteration changes masks. */
+/* The visited cell is active, and stays so if no iteration changes masks. */
 static void mark_own_cells(const Effects *effects, const SNode *masked, const SNode *cells) {
   for (int i = 0; i < effects->places.count; i++) {
     const EffectPlace *place = effects->places.items[i];
     const SNode *node = effects->kernel->fields.items[place->inst->field].node;
-    place->inst->live = snode_sparse_level(node) == masked && is_own_cell(place, node, masked, cells);
+    place->inst->live =
+        snode_sparse_level(node) == masked && is_own_cell(place, node, masked, cells);
   }
 }
 
-/* -- one block ------------------------------------------------------------------------------------------------------ */
+/* -- one block --------------------------------------------------------------------------------- */
 
 /* The first cell of a block, and how many it has. */
 static IrInst *first_of_block(Nest *nest, const SNode *masked, IrInst *block, IrInst **count) {
@@ -81,9 +97,10 @@ static IrInst *first_of_block(Nest *nest, const SNode *masked, IrInst *block, Ir
   return ir_binary(&nest->b, IR_ADD, nest_times(nest, row, size), before);
 }
 
-/* Opens the turns over the active cells of a block; `at` are their indices at the masked level, or positions in the
- * node of `cursor`; that of the row axis is filled in. */
-static void open_block(Nest *nest, const SNode *masked, IrInst *cursor, IrInst **at, IrInst *block) {
+/* Opens the loop over the active cells of a block; `at` are their indices at the masked level, or
+ * positions in the node of `cursor`; that of the row axis is filled in. */
+static void open_block(Nest *nest, const SNode *masked, IrInst *cursor, IrInst **at,
+                       IrInst *block) {
   IrInst *operands[SNODE_MAX_AXES + 2], *count;
   int row = row_position(masked), used = 0;
   IrInst *first = first_of_block(nest, masked, block, &count);
@@ -97,24 +114,28 @@ static void open_block(Nest *nest, const SNode *masked, IrInst *cursor, IrInst *
   nest->b.region = bits->regions[0];
   nest->b.before = NULL;
   nest->levels++;
-  at[row] = ir_binary(&nest->b, IR_ADD, first, ir_region_param(nest->b.kernel, bits->regions[0], nest->index));
+  at[row] = ir_binary(&nest->b, IR_ADD, first,
+                      ir_region_param(nest->b.kernel, bits->regions[0], nest->index));
 }
 
-/* The index at `cells` of what lies below cell `at` of a masked level: a loop where it is divided on. */
+/* The index at `cells` of what is below cell `at` of a masked level: a loop if it is divided
+ * further. */
 static IrInst *open_below(Nest *nest, IrInst *at, int64_t size) {
   if (size == 1) return at ? at : nest_number(nest, 0);
   IrInst *local = nest_count(nest, size);
   return at ? ir_binary(&nest->b, IR_ADD, nest_times(nest, at, size), local) : local;
 }
 
-/* -- in index order --------------------------------------------------------------------------------------------------- */
+/* -- in index order ---------------------------------------------------------------------------- */
 
-/* Indices of the masked level of what indices of `cells` name; -1 of an axis: not needed. */
-static void indices_above(Nest *nest, const SNode *masked, const SNode *cells, IrInst *const *indices, int but,
-                          IrInst **at) {
+/* The indices at the masked level for indices of `cells`; -1 for an axis: not needed. */
+static void indices_above(Nest *nest, const SNode *masked, const SNode *cells,
+                          IrInst *const *indices, int but, IrInst **at) {
   for (int k = 0; k < masked->rank; k++) {
     int axis = masked->level_axes[k];
-    if (k != but) at[k] = nest_divide(nest, indices[snode_axis_position(cells, axis)], snode_divisor(masked, cells, axis));
+    if (k != but)
+      at[k] = nest_divide(nest, indices[snode_axis_position(cells, axis)],
+                          snode_divisor(masked, cells, axis));
   }
 }
 
@@ -138,10 +159,12 @@ void words_nest(Nest *nest, const SNode *masked, const SNode *cells, IrInst **in
   indices[last] = open_below(nest, at[row], snode_divisor(masked, cells, row_letter(masked)));
 }
 
-/* -- parallel ----------------------------------------------------------------------------------------------------------- */
+/* -- parallel ---------------------------------------------------------------------------------- */
 
-/* Opens the turns over the active cells in the node around, and gives their indices at the masked level. */
-static void open_in_node(Nest *nest, const SNode *node_level, const SNode *masked, IrRegion *body, IrInst **at) {
+/* Opens the loop over the active cells in the visited node, and returns their indices at the masked
+ * level. */
+static void open_in_node(Nest *nest, const SNode *node_level, const SNode *masked, IrRegion *body,
+                         IrInst **at) {
   IrInst *block = NULL;
   int row = row_position(masked);
   for (int k = 0; k < masked->rank; k++) {
@@ -154,15 +177,18 @@ static void open_in_node(Nest *nest, const SNode *node_level, const SNode *maske
     int axis = masked->level_axes[k], position = snode_axis_position(node_level, axis);
     if (position < 0) continue;
     IrInst *node = ir_convert(&nest->b, body->params.items[1 + position], nest->index);
-    at[k] = ir_binary(&nest->b, IR_ADD, nest_times(nest, node, snode_divisor(node_level, masked, axis)), at[k]);
+    at[k] = ir_binary(&nest->b, IR_ADD,
+                      nest_times(nest, node, snode_divisor(node_level, masked, axis)), at[k]);
   }
 }
 
-static IrRegion *open_task(IrKernel *kernel, IrTask *task, const SNode *node_level, const SNode *masked) {
+static IrRegion *open_task(IrKernel *kernel, IrTask *task, const SNode *node_level,
+                           const SNode *masked) {
   IrRegion *body = ir_region_create(kernel, NULL);
   task->axis_count = node_level ? node_level->rank : masked->rank;
   if (node_level) ir_region_param(kernel, body, TYPE(PTR));
-  for (int k = 0; k < task->axis_count; k++) ir_region_param(kernel, body, node_level ? TYPE(I64) : task->index);
+  for (int k = 0; k < task->axis_count; k++)
+    ir_region_param(kernel, body, node_level ? TYPE(I64) : task->index);
   task->kind = node_level ? TASK_LEAVES : TASK_RANGE;
   task->cells = false;
   return body;
@@ -171,7 +197,8 @@ static IrRegion *open_task(IrKernel *kernel, IrTask *task, const SNode *node_lev
 /* Does one word hold the bits of a row? */
 static bool has_rows_of_bits(const IrKernel *kernel, const IrTask *task, const SNode *masked) {
   LeafShape shape;
-  if (kernel->levels.items[task->cells_level].node != masked || !snode_node_level(masked)) return false;
+  if (kernel->levels.items[task->cells_level].node != masked || !snode_node_level(masked))
+    return false;
   if (!leaf_shape_of_task(kernel, task, &shape)) return false;
   int32_t row = shape.extent[shape.axis_count - 1];
   return row == masked->sizes[masked->axis_count - 1] && row <= WORD_BITS;
@@ -194,7 +221,8 @@ bool words_lower_task(IrKernel *kernel, IrTask *task, const Effects *effects) {
   }
   for (int k = 0; k < cells->rank; k++) {
     int axis = cells->level_axes[k], position = snode_axis_position(masked, axis);
-    IrInst *index = open_below(&nest, position < 0 ? NULL : at[position], snode_divisor(masked, cells, axis));
+    IrInst *index =
+        open_below(&nest, position < 0 ? NULL : at[position], snode_divisor(masked, cells, axis));
     with[old->params.items[k]->id] = index;
   }
   rewrite_move_all(old, nest.b.region);

@@ -1,9 +1,7 @@
-/* words.h - loops over the cells of bitmasked SNodes, word by word: empty words cost a test, others
- * a turn per set bit.
- *
- * A *block* is what one word answers for: at most 64 cells side by side along the last own axis of
- * the masked SNode, the *row axis*, inside one container. Blocks count along that axis over the
- * whole tree. */
+/* words.h - loops over the cells of bitmasked SNodes, word by word: an empty word costs a test,
+ * others an iteration per set bit. A *block* is the cells of one word: at most 64 adjacent cells
+ * along the last own axis of the masked SNode, the *row axis*, inside one container. Blocks are
+ * numbered along that axis over the whole tree. */
 #ifndef RG_PASS_WORDS_H
 #define RG_PASS_WORDS_H
 

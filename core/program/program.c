@@ -1,8 +1,9 @@
-/* program.c - a runtime begins with its options and ends while handles may still be held.
+/* program.c - the life of a runtime, which may end before its handles.
  *
  *     created --program_end--> ended --last object released--> freed
  *
- * Ended: no tree has memory, no kernel has code, there is no device; only releases and refusals are left. */
+ * Ended: no tree has memory, no kernel has code, there is no device; from then on only releases
+ * succeed. */
 #include "program/program.h"
 
 #include <string.h>
@@ -39,7 +40,8 @@ static bool create_parts(Program *program, const RgOptions *given, Arch arch, Er
 
 Program *program_create(const RgOptions *options, Arch arch, Error *err) {
   if (!strcmp(option_text("RG_HELP"), "1")) option_print_help();
-  Program *program = owner_create(sizeof *program, option_number("RG_STRESS", "fail_alloc", 0), err);
+  Program *program =
+      owner_create(sizeof *program, option_number("RG_STRESS", "fail_alloc", 0), err);
   if (!program) return NULL;
   if (create_parts(program, options, arch, err)) return program;
   program_end(program);
@@ -49,7 +51,8 @@ Program *program_create(const RgOptions *options, Arch arch, Error *err) {
 
 void program_end(Program *program) {
   struct timespec pause = {.tv_nsec = 1000000};
-  while (!owner_enter(&program->owner)) nanosleep(&pause, NULL); /* another thread's call ends first */
+  /* another thread's call ends first */
+  while (!owner_enter(&program->owner)) nanosleep(&pause, NULL);
   Device *device = program->store.device;
   engine_deinit(&program->engine);
   store_deinit(&program->store);

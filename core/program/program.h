@@ -1,8 +1,9 @@
-/* program.h - a runtime's beginning and end: its options, its device, and the rooms that work for it. The last room before
- * api. Knows every room of the line; knows nothing of Lua.
+/* program.h - a runtime's start and end: its options, its device, and the rooms below. The last
+ * room before api. Knows all rooms; knows nothing of Lua.
  *
- * Counted objects (tree, field, kernel) keep what they need alive: a field its tree, all of them the Program. A node
- * handle counts for its tree. A destroyed tree leaves its handles behind, marked. */
+ * Reference-counted objects (tree, field, kernel) keep what they need alive: a field its tree, all
+ * of them the Program. A node handle counts for its tree. Handles of a destroyed tree stay,
+ * marked. */
 #ifndef RG_PROGRAM_PROGRAM_H
 #define RG_PROGRAM_PROGRAM_H
 
@@ -26,7 +27,7 @@ typedef struct Program {
   Store store;                /* what trees share; it has the device */
   Engine engine;              /* what kernels share */
   Error error;                /* of the last failed call */
-  ErrorList errors;           /* what it says besides */
+  ErrorList errors;           /* its notes and further errors */
 } Program;
 
 static inline Program *program_of(const Object *object) { return (Program *)object->owner; }
@@ -34,13 +35,14 @@ static inline Program *program_of(const Object *object) { return (Program *)obje
 /* arch: CPU or LUA, which runs no kernels but counts and reports as the CPU does. options->arch is
  * not looked at. */
 Program *program_create(const RgOptions *options, Arch arch, Error *err);
-/* Gives all memory, code and threads back. Handles that are left stay valid objects that raise handle.destroyed. */
+/* Frees all memory, code and threads. Remaining handles stay valid objects that raise
+ * handle.destroyed. */
 void program_end(Program *program);
 /* What it gives; see rg_gc. */
 double program_gc(Program *program, GcAction action);
 void program_stats(const Program *program, RgStats *stats);
 
-/* settings.c: what the caller left open is taken from the environment, then from the machine. */
+/* settings.c: unset options are taken from the environment, then from the machine. */
 bool settings_fill(RgOptions *options, Error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* settings.c - a runtime's options, where its caller left them open: from the environment, then from the machine. */
+/* settings.c - unset options of a runtime: from the environment, then from the machine. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include "base/option.h"
 #include "program/program.h"
 
-/* What a limit file of the system says, or UINT64_MAX: "max" or no such file. */
+/* The value in a limit file of the system, or UINT64_MAX: "max" or no such file. */
 static uint64_t limit_in(const char *path) {
   char text[32] = "";
   FILE *file = fopen(path, "r");
@@ -18,7 +18,8 @@ static uint64_t limit_in(const char *path) {
 
 static uint64_t machine_memory(void) {
   uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-  uint64_t limits[] = {limit_in("/sys/fs/cgroup/memory.max"), limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes")};
+  uint64_t limits[] = {limit_in("/sys/fs/cgroup/memory.max"),
+                       limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes")};
   for (int k = 0; k < 2; k++)
     if (limits[k] < bytes) bytes = limits[k];
   return bytes;
@@ -29,20 +30,25 @@ static bool parse_count(const char *name, int64_t most, int64_t *number, Error *
   const char *text = option_text(name);
   *number = strtoll(text, &end, 10);
   if (end != text && !*end && *number >= 0 && *number <= most) return true;
-  return error_set(err, RG_ERROR_OPTION, "%s is '%.60s', a whole number is wanted", name, text);
+  return error_set(err, RG_ERROR_OPTION, "%s is '%.60s', not a whole number", name, text);
 }
 
 bool settings_fill(RgOptions *options, Error *err) {
   int64_t threads, seed;
-  if (!parse_count("RG_THREADS", 4096, &threads, err) || !parse_count("RG_SEED", INT64_MAX, &seed, err)) return false;
+  if (!parse_count("RG_THREADS", 4096, &threads, err) ||
+      !parse_count("RG_SEED", INT64_MAX, &seed, err))
+    return false;
   if (options->threads < 0 || options->threads > 4096)
-    return error_set(err, RG_ERROR_OPTION, "threads is %d, 0 (all cores) to 4096 are possible", options->threads);
+    return error_set(err, RG_ERROR_OPTION, "threads is %d, not 0 (all cores) to 4096",
+                     options->threads);
   if (options->run_tasks && !options->threads)
-    return error_set(err, RG_ERROR_OPTION, "run_tasks wants to know how many workers there are: set threads");
+    return error_set(err, RG_ERROR_OPTION, "run_tasks needs the number of workers: set threads");
   if (!options->threads) options->threads = (int32_t)threads;
   if (!options->seed) options->seed = (uint64_t)seed;
   const char *memory = option_text("RG_MEMORY");
-  if (!options->memory_bytes && memory[0] && !option_parse_bytes(memory, &options->memory_bytes, err)) return false;
+  if (!options->memory_bytes && memory[0] &&
+      !option_parse_bytes(memory, &options->memory_bytes, err))
+    return false;
   if (!options->memory_bytes) options->memory_bytes = machine_memory() / 4 * 3;
   return true;
 }

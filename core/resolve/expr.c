@@ -1,15 +1,17 @@
-/* expr.c - what each expression denotes. Everything that can be said against a kernel without knowing types is said
- * in these files: names, constructs, counts of indices and arguments, loops and exits, reductions. */
+/* expr.c - what each expression denotes. Everything that can be said against a kernel without
+ * knowing types is said in these files: names, constructs, counts of indices and arguments, loops
+ * and exits, reductions. */
 #include "resolve/resolve.h"
 
 static Entity value_entity(void) { return (Entity){.kind = ENTITY_VALUE}; }
 
-/* -- values ---------------------------------------------------------------------------------------------- */
+/* -- values ------------------------------------------------------------------------------------ */
 
 static bool fail_other(Resolve *r, Expr *e, const Entity *entity) {
   const char *name = entity->name ? entity->name : sema_source(r->s, e);
   if (entity->kind == ENTITY_TABLE)
-    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "name what is in it, by its full path: 'self.dt'",
+    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
+                     "name what is in it, by its full path: 'self.dt'",
                      "'%s' is a table, which is no value in a kernel", name);
   if (entity->kind == ENTITY_FUNCTION)
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, NULL,
@@ -17,34 +19,40 @@ static bool fail_other(Resolve *r, Expr *e, const Entity *entity) {
   switch (entity->other.value) {
   case VALUE_NIL:
     if (entity->other.source.is_parameter)
-      return sema_fail(r->s, e, RG_ERROR_NAME_NIL, "the launch has to give it", "the argument '%s' is nil", name);
-    return sema_fail(r->s, e, RG_ERROR_NAME_NIL, "it must have a value when the kernel is launched", "'%s' is nil", name);
+      return sema_fail(r->s, e, RG_ERROR_NAME_NIL, "the launch has to give it",
+                       "the argument '%s' is nil", name);
+    return sema_fail(r->s, e, RG_ERROR_NAME_NIL, "it must have a value when the kernel is launched",
+                     "'%s' is nil", name);
   case VALUE_STRING:
-    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "the values of a kernel are numbers and booleans",
+    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
+                     "the values of a kernel are numbers and booleans",
                      "'%s' is a string, and strings do not exist in kernels", name);
   default:
-    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, NULL, "'%s' is %s, which is no value in a kernel",
-                     name, entity->other.what);
+    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, NULL,
+                     "'%s' is %s, which is no value in a kernel", name, entity->other.what);
   }
 }
 
 static bool fail_no_value(Resolve *r, Expr *e, const Entity *entity) {
   switch (entity->kind) {
   case ENTITY_FIELD:
-    return sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s: an element needs %d %s, here %s %d",
-                     entity->name, entity->field.node->rank, entity->field.node->rank == 1 ? "axis" : "axes", entity->field.node->rank,
-                     entity->field.node->rank == 1 ? "index" : "indices", entity->field.indexed == 1 ? "is" : "are",
-                     entity->field.indexed);
+    return sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL,
+                     "'%s' has %d %s: an element needs %d %s, here %s %d", entity->name,
+                     entity->field.node->rank, entity->field.node->rank == 1 ? "axis" : "axes",
+                     entity->field.node->rank, entity->field.node->rank == 1 ? "index" : "indices",
+                     entity->field.indexed == 1 ? "is" : "are", entity->field.indexed);
   case ENTITY_NODE:
-    return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "the elements are in its fields", "'%s' is an SNode, not a number",
-                     entity->name);
+    return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "the elements are in its fields",
+                     "'%s' is an SNode, not a number", entity->name);
   case ENTITY_TYPE:
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "call it to convert a number: rg.i32(x)",
                      "'%s' is a type, not a number", entity->name);
   case ENTITY_BUILTIN:
-    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, NULL, "'%s' is a function, not a number", entity->name);
+    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, NULL, "'%s' is a function, not a number",
+                     entity->name);
   case ENTITY_LOOP:
-    return sema_fail(r->s, e, RG_ERROR_LOOP, "write: for i in .. do", "this stands only in the head of a loop");
+    return sema_fail(r->s, e, RG_ERROR_LOOP, "write: for i in .. do",
+                     "this stands only in the head of a loop");
   case ENTITY_VOID:
     return sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' gives no value", sema_text(r->s, e->text));
   default: return fail_other(r, e, entity);
@@ -68,12 +76,14 @@ bool resolve_value(Resolve *r, Expr *e) {
   }
 }
 
-bool resolve_scalar(Resolve *r, Expr *e) { return resolve_value(r, e) && resolve_check_scalar(r, e); }
+bool resolve_scalar(Resolve *r, Expr *e) {
+  return resolve_value(r, e) && resolve_check_scalar(r, e);
+}
 
 bool resolve_check_scalar(Resolve *r, Expr *e) {
   return type_is_scalar(shape_of(e)) ||
-         sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "take one number of it: v.x", "a number stands here, and this is %s",
-                   shape_text(r->s, shape_of(e)));
+         sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "take one number of it: v.x",
+                   "a number stands here, and this is %s", shape_text(r->s, shape_of(e)));
 }
 
 static Entity shaped_entity(Shape shape) { return (Entity){.kind = ENTITY_VALUE, .shape = shape}; }
@@ -83,11 +93,12 @@ static Entity resolve_unary(Resolve *r, Expr *e) {
   return ok ? shaped_entity(shape_of(e->left)) : (Entity){0};
 }
 
-/* -- names ----------------------------------------------------------------------------------------------- */
+/* -- names ------------------------------------------------------------------------------------- */
 
 static Entity fail_reduced(Resolve *r, Expr *e) {
   const char *name = sema_text(r->s, e->local->name);
-  sema_fail(r->s, e, RG_ERROR_REDUCTION, "read it after the loop, or keep the iteration's own value in another local",
+  sema_fail(r->s, e, RG_ERROR_REDUCTION,
+            "read it after the loop, or keep the iteration's own value in another local",
             "'%s' is gathered by this parallel loop and has no value inside it", name);
   return (Entity){0};
 }
@@ -97,7 +108,8 @@ static Entity resolve_helper(Resolve *r, Expr *e) {
   const Ast *ast = r->input->ast;
   const AstFunction *text = NULL;
   for (int i = 0; i < ast->helpers.count; i++)
-    if (ast->helpers.items[i]->locals.items[0] == e->ast->local) text = ast->helpers.items[i]->function;
+    if (ast->helpers.items[i]->locals.items[0] == e->ast->local)
+      text = ast->helpers.items[i]->function;
   return resolve_function(sema_text(r->s, e->text), text, ast->source);
 }
 
@@ -130,7 +142,8 @@ Entity resolve_member(Resolve *r, Expr *e, Entity object, Str name) {
     if (object.field.indexed == 0) return resolve_shape_of(r, e, object, name);
     sema_fail(r->s, e, RG_ERROR_INDEX_COUNT,
               scratch_format(r->scratch, "an element has %d indices", object.field.node->rank),
-              "'%s' is a row of '%s', and has no '%s'", sema_source(r->s, e->left), object.name, text);
+              "'%s' is a row of '%s', and has no '%s'", sema_source(r->s, e->left), object.name,
+              text);
     return (Entity){0};
   case ENTITY_VALUE:
   case ENTITY_LIVE:
@@ -141,7 +154,8 @@ Entity resolve_member(Resolve *r, Expr *e, Entity object, Str name) {
   case ENTITY_TABLE: return table_member(r, e, &object, name);
   default: break;
   }
-  sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "name captured things by their full path: 'self.grid.dt'",
+  sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
+            "name captured things by their full path: 'self.grid.dt'",
             "kernels cannot look up '%s' here", text);
   return (Entity){0};
 }
@@ -156,13 +170,14 @@ static Entity resolve_field(Resolve *r, Expr *e) {
   StrBuf name;
   int parameter;
   strbuf_init(&name, r->scratch);
-  if (!is_behind_variable(r, e) && path_of(r->s->frame ? NULL : r->input->ast, e->ast, &name, &parameter))
+  if (!is_behind_variable(r, e) &&
+      path_of(r->s->frame ? NULL : r->input->ast, e->ast, &name, &parameter))
     return resolve_capture(r, e);
   Entity object = resolve_expr(r, e->left);
   return resolve_member(r, e, object, e->text);
 }
 
-/* -- indices --------------------------------------------------------------------------------------------- */
+/* -- indices ----------------------------------------------------------------------------------- */
 
 static bool has_keys(const AstExpr *table) {
   for (int i = 0; i < table->keys.count; i++)
@@ -182,7 +197,8 @@ bool resolve_indices(Resolve *r, Exprs *list, int *count) {
       continue;
     }
     if (has_keys(index->ast))
-      return sema_fail(r->s, index, RG_ERROR_UNSUPPORTED, "write x[{i, j}]", "these indices have names");
+      return sema_fail(r->s, index, RG_ERROR_UNSUPPORTED, "write x[{i, j}]",
+                       "these indices have names");
     for (int k = 0; k < index->list.count; k++) resolve_scalar(r, index->list.items[k]);
     *count += index->list.count;
   }
@@ -192,7 +208,8 @@ bool resolve_indices(Resolve *r, Exprs *list, int *count) {
 /* A field without axes has one element, `x[0]`. */
 static Entity resolve_only_element(Resolve *r, Expr *e, Entity field, int count) {
   double index;
-  if (count == 1 && e->list.items[0]->kind != AST_TABLE && sema_is_constant(e->list.items[0], &index) && index == 0) {
+  if (count == 1 && e->list.items[0]->kind != AST_TABLE &&
+      sema_is_constant(e->list.items[0], &index) && index == 0) {
     field.kind = ENTITY_ELEMENT;
     return field;
   }
@@ -208,8 +225,8 @@ static Entity resolve_element(Resolve *r, Expr *e, Entity field) {
   if (rank == 0) return resolve_only_element(r, e, field, count);
   field.field.indexed += count;
   if (field.field.indexed > rank) {
-    sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, here are %d indices", field.name, rank,
-              rank == 1 ? "axis" : "axes", field.field.indexed);
+    sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, here are %d indices",
+              field.name, rank, rank == 1 ? "axis" : "axes", field.field.indexed);
     return (Entity){0};
   }
   if (field.field.indexed == rank) field.kind = ENTITY_ELEMENT;
@@ -226,21 +243,24 @@ static Entity resolve_index(Resolve *r, Expr *e) {
   case ENTITY_FIELD: return resolve_element(r, e, object);
   case ENTITY_SHAPE: return extent_indexed(r, e, &object);
   case ENTITY_ELEMENT:
-    sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, here are more indices", name, object.field.node->rank,
-              object.field.node->rank == 1 ? "axis" : "axes");
+    sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, here are more indices", name,
+              object.field.node->rank, object.field.node->rank == 1 ? "axis" : "axes");
     break;
   case ENTITY_NODE:
-    sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "the elements are in its fields", "'%s' is an SNode and has no elements",
-              name);
+    sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "the elements are in its fields",
+              "'%s' is an SNode and has no elements", name);
     break;
   case ENTITY_TABLE: return table_item(r, e, &object);
   case ENTITY_FUNCTION: case ENTITY_OTHER: fail_other(r, e->left, &object); break;
-  default: sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' is no field, so it cannot be indexed", name); break;
+  default:
+    sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' is no field, so it cannot be indexed",
+              name);
+    break;
   }
   return (Entity){0};
 }
 
-/* -- operators ------------------------------------------------------------------------------------------- */
+/* -- operators --------------------------------------------------------------------------------- */
 
 /* The extent of the first axis, as `#x` counts it. */
 static Entity length_of_field(Resolve *r, Expr *e, const Entity *object) {
@@ -253,7 +273,7 @@ static Entity length_of_field(Resolve *r, Expr *e, const Entity *object) {
   }
   if (!snode_is_unbounded(node, axis)) return extent_constant(node->shape[axis]);
   sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "loop over its active cells, or count() them",
-            "'#' has no answer: axis '%c' of '%s' belongs to a hash and has no ends",
+            "'#' has no answer: axis '%c' of '%s' belongs to a hash and is unbounded",
             'i' + node->level_axes[axis], object->name);
   return (Entity){0};
 }
@@ -267,20 +287,24 @@ static Entity resolve_length(Resolve *r, Expr *e) {
   case ENTITY_TABLE:
     return table_length(r, e->left, &object, &length) ? extent_constant(length) : (Entity){0};
   case ENTITY_FUNCTION: case ENTITY_OTHER: fail_other(r, e->left, &object); break;
-  default: sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'#' takes a field or an SNode with axes"); break;
+  default:
+    sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'#' takes a field or an SNode with axes");
+    break;
   }
   return (Entity){0};
 }
 
 /* Of `c and a or b` and `c ? a : b`: conditions are bools, the arms of one shape. */
 static bool shape_choice(Resolve *r, Expr *e, Shape *shape) {
-  Expr *a = e->kind == AST_TERNARY ? e->right : e->left, *b = e->kind == AST_TERNARY ? e->third : e->right;
+  Expr *a = e->kind == AST_TERNARY ? e->right : e->left,
+       *b = e->kind == AST_TERNARY ? e->third : e->right;
   *shape = shape_of(b);
   if (e->kind == AST_TERNARY && !resolve_check_scalar(r, e->left)) return false;
   if (e->kind == AST_AND) return resolve_check_scalar(r, a);
   return type_equal(shape_of(a), *shape) ||
-         sema_fail(r->s, b, RG_ERROR_TYPE_MISMATCH, NULL, "one side of this choice is %s, the other %s",
-                   shape_text(r->s, shape_of(a)), shape_text(r->s, *shape));
+         sema_fail(r->s, b, RG_ERROR_TYPE_MISMATCH, NULL,
+                   "one side of this choice is %s, the other %s", shape_text(r->s, shape_of(a)),
+                   shape_text(r->s, *shape));
 }
 
 static Entity resolve_operands(Resolve *r, Expr *e) {
@@ -314,13 +338,19 @@ static Entity resolve_new(Resolve *r, Expr *e) {
   case AST_UNARY: return e->op == AST_LEN ? resolve_length(r, e) : resolve_unary(r, e);
   case AST_BINARY: case AST_AND: case AST_OR: case AST_TERNARY: return resolve_operands(r, e);
   case AST_PAREN: return resolve_expr(r, e->left);
-  case AST_NIL: return refuse(r, e, "numbers and booleans always have a value", "nil does not exist in kernels");
+  case AST_NIL:
+    return refuse(r, e, "numbers and booleans always have a value",
+                  "nil does not exist in kernels");
   case AST_STRING:
-    return refuse(r, e, "the values of a kernel are numbers and booleans", "strings do not exist in kernels");
+    return refuse(r, e, "the values of a kernel are numbers and booleans",
+                  "strings do not exist in kernels");
   case AST_VARARG: return refuse(r, e, "name each parameter", "kernels take no variable arguments");
   case AST_FUNCTION:
-    return refuse(r, e, "declare it before the kernel, and call it", "functions cannot be made inside a kernel");
-  case AST_TABLE: return refuse(r, e, "use locals, one per value, or a vector: rg.vec2(a, b)", "tables are no values in kernels");
+    return refuse(r, e, "declare it before the kernel, and call it",
+                  "functions cannot be made inside a kernel");
+  case AST_TABLE:
+    return refuse(r, e, "use locals, one per value, or a vector: rg.vec2(a, b)",
+                  "tables are no values in kernels");
   }
   return (Entity){0};
 }
@@ -331,10 +361,11 @@ Entity resolve_expr(Resolve *r, Expr *e) {
   return *&e->entity = r->s->failed ? (Entity){0} : entity;
 }
 
-/* -- types ----------------------------------------------------------------------------------------------- */
+/* -- types ------------------------------------------------------------------------------------- */
 
 static Type fail_type(Resolve *r, Expr *annotation, const char *name) {
-  sema_fail(r->s, annotation, RG_ERROR_TYPE_UNKNOWN, suggest_type(r, name), "'%s' is no type", name);
+  sema_fail(r->s, annotation, RG_ERROR_TYPE_UNKNOWN, suggest_type(r, name), "'%s' is no type",
+            name);
   return TYPE(NONE);
 }
 
@@ -352,7 +383,8 @@ static Type find_type(Resolve *r, Expr *annotation) {
   int parameter;
   strbuf_init(&name, r->scratch);
   path_of(r->s->frame ? NULL : r->input->ast, annotation->ast, &name, &parameter);
-  SemaPath path = {.name = str_of(strbuf_end(&name)), .function = r->s->frame ? r->s->frame->number : 0};
+  SemaPath path = {.name = str_of(strbuf_end(&name)),
+                   .function = r->s->frame ? r->s->frame->number : 0};
   int number = path_find(r, &path);
   bool is_type = number >= 0 && r->input->captures[number].kind == VALUE_TYPE;
   if (!is_type) return fail_type(r, annotation, strbuf_end(&name));

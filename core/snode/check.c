@@ -1,4 +1,4 @@
-/* check.c - refusals of a declaration, in the order a user meets them. */
+/* check.c - checks of a declaration, in the order a user meets them. */
 #include "snode/check.h"
 
 #include <stdio.h>
@@ -12,8 +12,10 @@ const char *snode_quoted(const char *name, char buffer[80]) {
 bool snode_check_open(const SNode *node, Error *err) {
   if (!node->tree->laid_out) return true;
   char name[80], tree[80];
-  error_set(err, RG_ERROR_TREE_FIXED, "nothing can be added below the %s node%s: its tree%s has been laid out since %s",
-            snode_kind_text(node->kind), snode_quoted(node->name, name), snode_quoted(node->tree->name, tree),
+  error_set(err, RG_ERROR_TREE_FIXED,
+            "nothing can be added below the %s node%s: its tree%s has been laid out since %s",
+            snode_kind_text(node->kind), snode_quoted(node->name, name),
+            snode_quoted(node->tree->name, tree),
             node->tree->fixed_at[0] ? node->tree->fixed_at : "its first use");
   return error_hint(err, "declare the whole tree before the first use of any of its fields");
 }
@@ -21,13 +23,16 @@ bool snode_check_open(const SNode *node, Error *err) {
 static bool check_letters(const char *axes, Error *err) {
   unsigned seen = 0;
   if (!axes[0])
-    return error_set(err, RG_ERROR_TREE_DECLARATION, "a node divides at least one axis: letters from 'i' to 'p'");
+    return error_set(err, RG_ERROR_TREE_DECLARATION,
+                     "a node divides at least one axis: letters from 'i' to 'p'");
   for (const char *letter = axes; *letter; letter++) {
     if (*letter < 'i' || *letter > 'p')
-      return error_set(err, RG_ERROR_TREE_DECLARATION, "'%c' is no axis: axes are letters from 'i' to 'p'",
+      return error_set(err, RG_ERROR_TREE_DECLARATION,
+                       "'%c' is not an axis: axes are letters from 'i' to 'p'",
                        *letter >= ' ' && *letter < 127 ? *letter : '?');
     if (seen >> (*letter - 'i') & 1)
-      return error_set(err, RG_ERROR_TREE_DECLARATION, "axis '%c' stands twice in \"%.16s\"", *letter, axes);
+      return error_set(err, RG_ERROR_TREE_DECLARATION, "axis '%c' occurs twice in \"%.16s\"",
+                       *letter, axes);
     seen |= 1u << (*letter - 'i');
   }
   return true;
@@ -40,26 +45,34 @@ static bool too_large(int64_t size, uint64_t *cells) {
 static bool check_extent(const SNode *parent, char letter, int64_t size, Error *err) {
   int at = snode_axis_position(parent, letter - 'i');
   int64_t product;
-  if (at < 0 || (!__builtin_mul_overflow(parent->shape[at], size, &product) && product <= INT64_MAX / 2)) return true;
-  return error_set(err, RG_ERROR_TREE_TOO_LARGE, "axis '%c' would have more than 2^62 cells", letter);
+  if (at < 0 ||
+      (!__builtin_mul_overflow(parent->shape[at], size, &product) && product <= INT64_MAX / 2))
+    return true;
+  return error_set(err, RG_ERROR_TREE_TOO_LARGE, "axis '%c' would have more than 2^62 cells",
+                   letter);
 }
 
-/* A list's axis and a hash's are theirs alone: a list has no cells to divide, what is unbounded no whole to be part of. */
+/* A list's and a hash's axes cannot be divided by other levels above: a list has no cells to
+ * divide, and an unbounded axis no extent. */
 static bool check_own_axes(const SNode *parent, SNodeKind kind, const char *axes, Error *err) {
   if (parent->kind == SNODE_DYNAMIC) {
-    error_set(err, RG_ERROR_TREE_DECLARATION, "a dynamic node holds fields only: nothing can be declared below it");
+    error_set(err, RG_ERROR_TREE_DECLARATION,
+              "a dynamic node holds fields only: nothing can be declared below it");
     return error_hint(err, "put the dynamic node below: each cell of the other then has a list");
   }
   if (kind != SNODE_DYNAMIC && kind != SNODE_HASH) return true;
-  if (kind == SNODE_HASH && snode_is_masked(parent, NULL)) { /* a cell's memory goes with its bit; a hash is not in it */
-    error_set(err, RG_ERROR_TREE_DECLARATION, "a hash node cannot stand below a bitmasked one");
+  /* a cell's memory is cleared with its bit; a hash is not in it */
+  if (kind == SNODE_HASH && snode_is_masked(parent, NULL)) {
+    error_set(err, RG_ERROR_TREE_DECLARATION, "a hash node cannot be below a bitmasked one");
     return error_hint(err, "put the hash above, or a pointer node in place of the bitmasked one");
   }
   if (kind == SNODE_DYNAMIC && axes[1])
-    return error_set(err, RG_ERROR_TREE_DECLARATION, "a dynamic node is a list along one axis, \"%.16s\" names several", axes);
+    return error_set(err, RG_ERROR_TREE_DECLARATION,
+                     "a dynamic node is a list along one axis, not along \"%.16s\"", axes);
   for (const char *letter = axes; *letter; letter++)
     if (snode_axis_position(parent, *letter - 'i') >= 0)
-      return error_set(err, RG_ERROR_TREE_DECLARATION, "axis '%c' of a %s node is already divided above it: it needs one of its own",
+      return error_set(err, RG_ERROR_TREE_DECLARATION,
+                       "axis '%c' of a %s node is already divided above it: it needs its own",
                        *letter, snode_kind_text(kind));
   return true;
 }
@@ -68,20 +81,26 @@ bool snode_check_chunk(SNodeKind kind, int64_t n, int64_t *chunk, Error *err) {
   enum { USUAL_CHUNK = 32 };
   if (kind != SNODE_DYNAMIC) {
     if (!*chunk) return true;
-    return error_set(err, RG_ERROR_TREE_DECLARATION, "only a dynamic node has chunks, a %s one has none", snode_kind_text(kind));
+    return error_set(err, RG_ERROR_TREE_DECLARATION, "only a dynamic node has chunks, not a %s one",
+                     snode_kind_text(kind));
   }
   if (n > INT32_MAX)
-    return error_set(err, RG_ERROR_TREE_TOO_LARGE, "a list of a dynamic node has at most 2147483647 elements, not %lld", (long long)n);
-  if (*chunk < 0) return error_set(err, RG_ERROR_TREE_DECLARATION, "a chunk has at least 1 element, not %lld", (long long)*chunk);
+    return error_set(err, RG_ERROR_TREE_TOO_LARGE,
+                     "a list of a dynamic node has at most 2147483647 elements, not %lld",
+                     (long long)n);
+  if (*chunk < 0)
+    return error_set(err, RG_ERROR_TREE_DECLARATION, "a chunk has at least 1 element, not %lld",
+                     (long long)*chunk);
   if (!*chunk) *chunk = USUAL_CHUNK;
   if (*chunk > n) *chunk = n;
   return true;
 }
 
-bool snode_check_child(const SNode *parent, SNodeKind kind, const char *axes, const int64_t *sizes, int size_count,
-                       int64_t sizes_out[SNODE_MAX_AXES], Error *err) {
+bool snode_check_child(const SNode *parent, SNodeKind kind, const char *axes, const int64_t *sizes,
+                       int size_count, int64_t sizes_out[SNODE_MAX_AXES], Error *err) {
   if (kind <= SNODE_ROOT || kind >= SNODE_KIND_COUNT)
-    return error_set(err, RG_ERROR_TREE_DECLARATION, "a child node is dense, bitmasked, pointer, dynamic or hash");
+    return error_set(err, RG_ERROR_TREE_DECLARATION,
+                     "a child node is dense, bitmasked, pointer, dynamic or hash");
   if (!snode_check_open(parent, err) || !check_letters(axes, err)) return false;
   if (parent->depth + 1 >= SNODE_MAX_DEPTH)
     return error_set(err, RG_ERROR_TREE_DECLARATION, "a tree has at most %d levels below its root",
@@ -89,27 +108,32 @@ bool snode_check_child(const SNode *parent, SNodeKind kind, const char *axes, co
   if (!check_own_axes(parent, kind, axes, err)) return false;
   int axis_count = (int)strlen(axes);
   if (kind == SNODE_HASH) {
-    if (size_count) return error_set(err, RG_ERROR_TREE_DECLARATION, "a hash node has no sizes: its axes are unbounded");
+    if (size_count)
+      return error_set(err, RG_ERROR_TREE_DECLARATION,
+                       "a hash node has no sizes: its axes are unbounded");
     for (int k = 0; k < axis_count; k++) sizes_out[k] = 0;
     return true;
   }
   if (size_count != 1 && size_count != axis_count)
-    return error_set(err, RG_ERROR_TREE_DECLARATION, "\"%s\" takes one size, or %d: %d given", axes, axis_count,
-                     size_count);
+    return error_set(err, RG_ERROR_TREE_DECLARATION, "\"%s\" takes one size, or %d: %d given", axes,
+                     axis_count, size_count);
   uint64_t cells = 1;
   for (int k = 0; k < axis_count; k++) {
     sizes_out[k] = sizes[size_count == 1 ? 0 : k];
     if (sizes_out[k] < 1)
-      return error_set(err, RG_ERROR_TREE_DECLARATION, "the size of axis '%c' must be at least 1, it is %lld", axes[k],
+      return error_set(err, RG_ERROR_TREE_DECLARATION,
+                       "the size of axis '%c' must be at least 1, it is %lld", axes[k],
                        (long long)sizes_out[k]);
     if (too_large(sizes_out[k], &cells))
-      return error_set(err, RG_ERROR_TREE_TOO_LARGE, "a node of more than 2^46 cells is more than any memory holds");
+      return error_set(err, RG_ERROR_TREE_TOO_LARGE,
+                       "a node of more than 2^46 cells does not fit in any memory");
     if (!check_extent(parent, axes[k], sizes_out[k], err)) return false;
   }
   return true;
 }
 
-/* Bytes from the start of the block that holds `node`'s container to its end, at the container's last place. */
+/* Bytes from the start of the block that holds `node`'s container to the end of its last
+ * container. */
 static uint64_t last_byte_in_block(const SNode *node) {
   uint64_t end = node->container_size;
   for (const SNode *at = node; at->parent; at = at->parent) {
@@ -127,15 +151,18 @@ bool snode_check_layout(const SNodeTree *tree, Error *err) {
   if (tree->root_size > limit)
     return error_set(err, RG_ERROR_TREE_TOO_LARGE, "tree%s needs %.0f GiB at once, more than %s",
                      snode_quoted(tree->name, name), (double)tree->root_size / (1 << 30),
-                     tree->is_sparse ? "the 256 GiB of a sparse tree" : "any memory holds");
+                     tree->is_sparse ? "the 256 GiB of a sparse tree" : "any memory");
   for (int k = 0; k < tree->manager_count; k++) {
     const SNode *node = tree->managers[k];
     if (node->node_size > limit)
       return error_set(
-          err, RG_ERROR_TREE_TOO_LARGE, "each node of%s%s (%s) needs %.0f GiB, more than the 256 GiB of a sparse tree",
-          node->name[0] ? "" : " a", snode_quoted(node->name, name), snode_kind_text(node->kind), (double)node->node_size / (1 << 30));
+          err, RG_ERROR_TREE_TOO_LARGE,
+          "each node of%s%s (%s) needs %.0f GiB, more than the 256 GiB of a sparse tree",
+          node->name[0] ? "" : " a", snode_quoted(node->name, name), snode_kind_text(node->kind),
+          (double)node->node_size / (1 << 30));
     if (snode_has_slots(node) && last_byte_in_block(node) > SNODE_MAX_SLOT_BYTES)
-      return error_set(err, RG_ERROR_TREE_TOO_LARGE, "the slots of %s node%s reach past 16 GiB in one block",
+      return error_set(err, RG_ERROR_TREE_TOO_LARGE,
+                       "the slots of %s node%s reach past 16 GiB in one block",
                        snode_kind_text(node->kind), snode_quoted(node->name, name));
   }
   return true;

@@ -1,10 +1,11 @@
-/* check.h - what a declaration may look like; each refusal is one sentence. For the room alone. */
+/* check.h - checks of declarations; each error is one sentence. Private to the room. */
 #ifndef RG_SNODE_CHECK_H
 #define RG_SNODE_CHECK_H
 
 #include "snode/tree.h"
 
-/* Limits that follow from the runtime: rt.h counts an arena in 2^32 granules, a slot's place in 4-byte units. */
+/* Limits that follow from the runtime: rt.h counts an arena in 2^32 granules, a slot's place in
+ * 4-byte units. */
 #define SNODE_MAX_ARENA ((uint64_t)1 << 38)
 #define SNODE_MAX_SLOT_BYTES ((uint64_t)1 << 34)
 #define SNODE_MAX_DENSE ((uint64_t)1 << 46)
@@ -13,9 +14,9 @@
 /* May something be added below `node`? */
 bool snode_check_open(const SNode *node, Error *err);
 /* Kind, letters and sizes of a new child; fills `sizes_out` with one size per letter. */
-bool snode_check_child(const SNode *parent, SNodeKind kind, const char *axes, const int64_t *sizes, int size_count,
-                       int64_t sizes_out[SNODE_MAX_AXES], Error *err);
-/* Of a dynamic node of n cells: settles *chunk (0: the usual); of the others: refuses one. */
+bool snode_check_child(const SNode *parent, SNodeKind kind, const char *axes, const int64_t *sizes,
+                       int size_count, int64_t sizes_out[SNODE_MAX_AXES], Error *err);
+/* For a dynamic node of n cells: determines *chunk (0: the default); for others: refuses one. */
 bool snode_check_chunk(SNodeKind kind, int64_t n, int64_t *chunk, Error *err);
 /* After layout: no block is larger than the runtime can address. */
 bool snode_check_layout(const SNodeTree *tree, Error *err);

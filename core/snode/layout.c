@@ -1,21 +1,24 @@
-/* layout.c - settles every size and offset of a tree, from the deepest containers upward.
+/* layout.c - computes every size and offset of a tree, from the deepest containers upward.
  *
- * soa: | a0 a1 a2 .. | b0 b1 b2 .. |   one run per component       aos: | a0 b0 | a1 b1 | ..   one record per cell
+ * soa: | a0 a1 a2 .. | b0 b1 b2 .. |   one run per component
+ * aos: | a0 b0 | a1 b1 | ..            one record per cell
  *
- * A bitmasked container has its mask words behind the runs; a dynamic node is laid out as a dense container of `chunk`
- * cells.
+ * A bitmasked container has its mask words after the runs; a dynamic node is laid out like a dense
+ * container of `chunk` cells.
  *
- * Alignment of anything that is `size` bytes: 64 from 64 bytes on, below that the least power of two that holds it.
- * So what lies inside never needs more than what holds it. A dense container is a whole number of its alignment,
- * so containers repeat at their size. Nodes are numbered depth first in the order of components: trees of one
- * layout_hash agree in the numbers of their nodes and managers, so one variant of a kernel serves them all. */
+ * Alignment of anything of `size` bytes: 64 from 64 bytes on, below that the least power of two
+ * that holds it. So contents never need more than their container. A dense container is a whole
+ * number of its alignment, so containers repeat at their size. Nodes are numbered depth first in
+ * the order of components: trees of one layout_hash agree in the numbers of their nodes and
+ * managers, so one variant of a kernel serves them all. */
 #include "base/bits.h"
 #include "base/map.h"
 #include "snode/check.h"
 #include "snode/path.h"
 
 enum { WHOLE_LINE = 64 };
-#define UNREACHABLE_SIZE ((uint64_t)1 << 62) /* where sizes saturate; snode_check_layout refuses far smaller ones */
+/* where sizes saturate; snode_check_layout refuses far smaller ones */
+#define UNREACHABLE_SIZE ((uint64_t)1 << 62)
 
 static uint64_t alignment_of(uint64_t size) {
   if (size >= WHOLE_LINE) return WHOLE_LINE;
@@ -26,15 +29,18 @@ static uint64_t alignment_of(uint64_t size) {
 
 static uint64_t saturating_mul(uint64_t a, uint64_t b) {
   uint64_t product;
-  return __builtin_mul_overflow(a, b, &product) || product > UNREACHABLE_SIZE ? UNREACHABLE_SIZE : product;
+  return __builtin_mul_overflow(a, b, &product) || product > UNREACHABLE_SIZE ? UNREACHABLE_SIZE
+                                                                              : product;
 }
-static uint64_t saturating_add(uint64_t a, uint64_t b) { return a + b > UNREACHABLE_SIZE ? UNREACHABLE_SIZE : a + b; }
+static uint64_t saturating_add(uint64_t a, uint64_t b) {
+  return a + b > UNREACHABLE_SIZE ? UNREACHABLE_SIZE : a + b;
+}
 
 static uint64_t element_size(const SNodeComponent *component) {
   return component->child ? component->child->container_size : (uint64_t)type_size(component->type);
 }
 
-/* Lays the components of one cell out behind each other; gives the bytes they take together. */
+/* Lays out the components of one cell one after another; returns their total size. */
 static uint64_t lay_record(SNode *node) {
   uint64_t end = 0;
   for (int k = 0; k < node->component_count; k++) {
@@ -74,7 +80,9 @@ static uint64_t lay_cells(SNode *node, uint64_t cells) {
   return node->aos ? lay_records(node, cells) : lay_runs(node, cells);
 }
 
-static uint64_t whole_lines(uint64_t bytes) { return align_up(max_i64((int64_t)bytes, 1), WHOLE_LINE); }
+static uint64_t whole_lines(uint64_t bytes) {
+  return align_up(max_i64((int64_t)bytes, 1), WHOLE_LINE);
+}
 
 static void lay_mask(SNode *node, uint64_t *size) {
   node->mask_offset = align_up(*size, 8);
@@ -93,7 +101,8 @@ static void lay_node(SNode *node) {
     break;
   case SNODE_DYNAMIC:
     node->node_size = whole_lines(lay_cells(node, (uint64_t)node->chunk));
-    size = SNODE_DYNAMIC_SLOTS + saturating_mul(4, (node->cell_count + (uint64_t)node->chunk - 1) / (uint64_t)node->chunk);
+    size = SNODE_DYNAMIC_SLOTS + saturating_mul(4, (node->cell_count + (uint64_t)node->chunk - 1) /
+                                                       (uint64_t)node->chunk);
     break;
   case SNODE_HASH: node->node_size = whole_lines(lay_record(node)); break;
   case SNODE_BITMASKED:
@@ -117,7 +126,7 @@ static void number_node(SNode *node, int *next) {
     if (node->components[k].child) number_node(node->components[k].child, next);
 }
 
-/* Puts tree->nodes in the order of their ids: swaps each into its place. */
+/* Sorts tree->nodes by id: swaps each into its place. */
 static void sort_nodes(SNodeTree *tree) {
   for (int k = 0; k < tree->node_count; k++) {
     while (tree->nodes[k]->id != k) {
@@ -133,12 +142,15 @@ static bool make_paths(SNodeTree *tree, Error *err) {
     SNode *node = tree->nodes[k];
     heap_free(tree->heap, node->path);
     node->path = snode_path_create(node);
-    if (!node->path) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for the way to a node");
+    if (!node->path)
+      return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for the way to a node");
   }
   return true;
 }
 
-static uint64_t hash_number(uint64_t hash, uint64_t number) { return hash_bytes(hash, &number, sizeof number); }
+static uint64_t hash_number(uint64_t hash, uint64_t number) {
+  return hash_bytes(hash, &number, sizeof number);
+}
 
 static uint64_t hash_node(uint64_t hash, const SNode *node) {
   hash = hash_number(hash, (uint64_t)node->kind * 2 + node->aos);
@@ -165,7 +177,8 @@ bool snode_layout(SNodeTree *tree, const char *fixed_at, Error *err) {
   heap_free(tree->heap, tree->managers);
   tree->manager_count = tree->mask_count = 0;
   tree->managers = heap_alloc(tree->heap, sizeof *tree->managers * (size_t)tree->node_count);
-  if (!tree->managers) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree's layout");
+  if (!tree->managers)
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree's layout");
   int next = 0;
   number_node(snode_root(tree), &next);
   sort_nodes(tree);

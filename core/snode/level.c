@@ -1,5 +1,5 @@
-/* level.c - questions about where a level stands: what is above it, its axes. Before layout as
- * well. */
+/* level.c - queries about a level's position: what is above it, its axes. Valid before layout,
+ * too. */
 #include "snode/tree.h"
 
 const SNode *snode_node_level(const SNode *node) {

@@ -1,5 +1,5 @@
-/* path.c - see path.h. Filled from the last step upward: what a cell of a step holds along an axis
- * is known then. */
+/* path.c - see path.h. Filled from the last step upward: then the cells below a step along each
+ * axis are known. */
 #include "snode/path.h"
 
 static int8_t step_above(const SNode *node, int axis) {
@@ -17,7 +17,7 @@ static void add_digit(SNodeStep *step, const SNode *of, int axis, int64_t size, 
                                                    .weight = step->weight[position]};
 }
 
-/* A step of `node` that finds its container where the step above ends; `weights`: see
+/* A step of `node` whose container is where the step above ends; `weights`: see
  * SNodeStep.weight. */
 static void begin_step(SNodeStep *step, const SNode *node, const SNode *of,
                        const int64_t weights[SNODE_MAX_AXES]) {
@@ -76,7 +76,8 @@ static void fill_step(SNodeStep *step, const SNode *node, const SNode *of,
 static void weigh(const SNode *node, const SNode *of, int64_t weights[SNODE_MAX_AXES]) {
   for (int k = 0; k < node->axis_count; k++) {
     int64_t *weight = &weights[snode_axis_position(of, node->axes[k])];
-    *weight = snode_has_lists(node) ? node->sizes[k] : (int64_t)((uint64_t)*weight * (uint64_t)node->sizes[k]);
+    *weight = snode_has_lists(node) ? node->sizes[k]
+                                    : (int64_t)((uint64_t)*weight * (uint64_t)node->sizes[k]);
   }
 }
 

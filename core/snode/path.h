@@ -1,6 +1,6 @@
 /* path.h - the table of a path: how the indices of a level lead from the root to the memory of a
  * cell. The layout fills one per SNode. The runtime's levels, host access and the pass that makes
- * addresses read it, and no one else divides indices or adds offsets up.
+ * addresses read it; nothing else divides indices or adds offsets.
  *
  *     root{ pointer "i" 32 { f32, dense "i" 8 { f32 } } }     to the dense cells, i in 0..255:
  *
@@ -9,13 +9,13 @@
  *      1    pointer      0       0     32    i / 8              -> node
  *      2    dense       32       0      8    i mod 8
  *
- * A step goes from the cell that the step above chose into this SNode's container, and chooses a
+ * A step goes from the cell selected by the step above into this SNode's container, and selects a
  * cell of it:
  *     container = place of the cell above + offset + number of the cell above * stride
- *     number    = the digits put together, the last fastest; digit = floor(index / weight) mod size
- * Where cells lie in nodes, their place is the node and their number 0. A list takes two steps: the
+ *     number    = the digits combined, the last fastest; digit = floor(index / weight) mod size
+ * If cells are in nodes, their place is the node and their number 0. A list takes two steps: the
  * first leads by the list's slots to a chunk, the second, of the same SNode, to the element in it.
- * Steps count by depth: that of an SNode on the path is steps[its depth]. An element lies at
+ * Steps count by depth: that of an SNode on the path is steps[its depth]. An element is at
  *     place + component.offset + number * component.stride */
 #ifndef RG_SNODE_PATH_H
 #define RG_SNODE_PATH_H

@@ -1,4 +1,4 @@
-/* print.c - a tree as a drawing, for people, and as one line of text, for the IR. */
+/* print.c - a tree as a drawing, for users, and as one line of text, for the IR. */
 #include "snode/tree.h"
 
 static void draw_sizes(StrBuf *out, const SNode *node) {
@@ -64,11 +64,13 @@ void snode_print(StrBuf *out, const SNodeTree *tree) {
   draw_below(out, snode_root(tree), 0, 0);
 }
 
-/* Only names that snode_read takes for names; others are left out of the text, they mean nothing to the IR. */
+/* Only names that snode_read can read; others are omitted, since names mean nothing to the IR. */
 static bool is_word(const char *name) {
   if (!name[0] || (name[0] >= '0' && name[0] <= '9')) return false;
   for (; *name; name++)
-    if (!(*name == '_' || (*name >= '0' && *name <= '9') || ((*name | 32) >= 'a' && (*name | 32) <= 'z'))) return false;
+    if (!(*name == '_' || (*name >= '0' && *name <= '9') ||
+          ((*name | 32) >= 'a' && (*name | 32) <= 'z')))
+      return false;
   return true;
 }
 
@@ -78,7 +80,8 @@ static void write_node(StrBuf *out, const SNode *node) {
   strbuf_format(out, "%s %s\"", snode_kind_text(node->kind), node->aos ? "aos " : "");
   for (int k = 0; k < node->axis_count; k++) strbuf_char(out, (char)('i' + node->axes[k]));
   strbuf_char(out, '"');
-  for (int k = 0; k < node->axis_count && node->sizes[k]; k++) strbuf_format(out, " %lld", (long long)node->sizes[k]);
+  for (int k = 0; k < node->axis_count && node->sizes[k]; k++)
+    strbuf_format(out, " %lld", (long long)node->sizes[k]);
   if (node->chunk) strbuf_format(out, " chunk %lld", (long long)node->chunk);
   if (is_word(node->name)) strbuf_format(out, " %s", node->name);
   strbuf_char(out, ' ');

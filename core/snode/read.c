@@ -1,9 +1,10 @@
 /* read.c - reads what snode_write_text writes:
  *
- *   tree:  root { item, .. }        item:  TYPE [name]  |  KIND [aos] "axes" size.. [chunk size] [name] { item, .. }
+ *   tree:  root { item, .. }
+ *   item:  TYPE [name]  |  KIND [aos] "axes" size.. [chunk size] [name] { item, .. }
  *
  * A hash has no sizes. A node that is not dynamic may be called chunk.
- * The comma may be left out behind a closing brace. Any other text is refused with ir.invalid. */
+ * The comma may be omitted after a closing brace. Any other text is refused with ir.invalid. */
 #include "snode/tree.h"
 
 typedef struct Reading {
@@ -16,7 +17,7 @@ static void skip_space(Reading *r) {
 }
 
 static bool refuse(Reading *r, const char *wanted) {
-  return error_set(r->err, RG_ERROR_IR, "a tree's text wants %s at '%.20s'", wanted, r->at);
+  return error_set(r->err, RG_ERROR_IR, "a tree's text needs %s at '%.20s'", wanted, r->at);
 }
 
 static bool accept(Reading *r, char c) {
@@ -29,7 +30,7 @@ static bool accept(Reading *r, char c) {
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_letter(char c) { return c == '_' || ((c | 32) >= 'a' && (c | 32) <= 'z'); }
 
-/* A word, or an empty Str where there is none. */
+/* A word, or an empty Str if there is none. */
 static Str read_word(Reading *r) {
   skip_space(r);
   const char *begin = r->at;
@@ -59,7 +60,8 @@ static bool read_size(Reading *r, int64_t *size) {
   *size = 0;
   if (!is_digit(*r->at)) return refuse(r, "a size");
   for (; is_digit(*r->at); r->at++)
-    if (__builtin_mul_overflow(*size, 10, size) || __builtin_add_overflow(*size, *r->at - '0', size))
+    if (__builtin_mul_overflow(*size, 10, size) ||
+        __builtin_add_overflow(*size, *r->at - '0', size))
       return refuse(r, "a smaller size");
   return true;
 }
@@ -113,7 +115,8 @@ SNodeTree *snode_read(Heap *heap, const char **text, Error *err) {
   Reading reading = {.at = *text, .err = err};
   SNodeTree *tree = snode_tree_create(heap, "", err);
   if (!tree) return NULL;
-  bool ok = str_is(read_word(&reading), "root") ? read_below(&reading, snode_root(tree)) : refuse(&reading, "'root'");
+  bool ok = str_is(read_word(&reading), "root") ? read_below(&reading, snode_root(tree))
+                                                : refuse(&reading, "'root'");
   if (ok && snode_layout(tree, "text", err)) {
     *text = reading.at;
     return tree;

@@ -1,4 +1,4 @@
-/* tree.c - a declaration grows: nodes and fields are added below the root until the tree is laid out. */
+/* tree.c - declaring: nodes and fields are added below the root until the tree is laid out. */
 #include "snode/tree.h"
 
 #include "base/bits.h"
@@ -10,7 +10,9 @@ static const char *const kind_texts[] = {
 #undef KIND
 };
 
-const char *snode_kind_text(SNodeKind kind) { return (unsigned)kind < SNODE_KIND_COUNT ? kind_texts[kind] : "unknown"; }
+const char *snode_kind_text(SNodeKind kind) {
+  return (unsigned)kind < SNODE_KIND_COUNT ? kind_texts[kind] : "unknown";
+}
 
 static const uint8_t kind_facts[] = {
 #define KIND(NAME, TEXT, FACTS) FACTS,
@@ -42,7 +44,7 @@ static void node_free(Heap *heap, SNode *node) {
   heap_free(heap, node);
 }
 
-/* A node that the tree does not know yet. */
+/* A node that is not yet in the tree. */
 static SNode *node_create(SNodeTree *tree, SNodeKind kind, const char *name) {
   SNode *node = heap_alloc(tree->heap, sizeof *node);
   if (!node) return NULL;
@@ -68,7 +70,8 @@ static bool make_room(Heap *heap, void **items, size_t item_bytes, int count, in
 }
 
 static bool tree_add_node(SNodeTree *tree, SNode *node) {
-  if (!make_room(tree->heap, (void **)&tree->nodes, sizeof *tree->nodes, tree->node_count, &tree->node_capacity))
+  if (!make_room(tree->heap, (void **)&tree->nodes, sizeof *tree->nodes, tree->node_count,
+                 &tree->node_capacity))
     return false;
   node->id = tree->node_count;
   tree->nodes[tree->node_count++] = node;
@@ -104,14 +107,14 @@ void snode_tree_release(SNodeTree *tree) {
 }
 
 static SNodeComponent *next_component(SNode *node) {
-  if (!make_room(node->tree->heap, (void **)&node->components, sizeof *node->components, node->component_count,
-                 &node->component_capacity))
+  if (!make_room(node->tree->heap, (void **)&node->components, sizeof *node->components,
+                 node->component_count, &node->component_capacity))
     return NULL;
   return &node->components[node->component_count];
 }
 
-/* Rank, axes and shape of a new level: its parent's, with each own axis multiplied in. What is divided below an
- * unbounded axis is unbounded. */
+/* Rank, axes and shape of a new level: its parent's, multiplied by its own sizes. An axis divided
+ * below where it is unbounded is unbounded. */
 static void settle_shape(SNode *node) {
   const SNode *parent = node->parent;
   for (int axis = 0; axis < SNODE_MAX_AXES; axis++) {
@@ -129,8 +132,8 @@ static void settle_shape(SNode *node) {
   }
 }
 
-SNode *snode_add(SNode *parent, SNodeKind kind, const char *axes, const int64_t *sizes, int size_count,
-                 const SNodeOptions *options, Error *err) {
+SNode *snode_add(SNode *parent, SNodeKind kind, const char *axes, const int64_t *sizes,
+                 int size_count, const SNodeOptions *options, Error *err) {
   int64_t checked[SNODE_MAX_AXES];
   if (!snode_check_child(parent, kind, axes, sizes, size_count, checked, err)) return NULL;
   int64_t chunk = options ? options->chunk : 0;
@@ -162,13 +165,16 @@ SNode *snode_add(SNode *parent, SNodeKind kind, const char *axes, const int64_t 
   return node;
 }
 
-int snode_place(SNode *node, Type type, const char *name, Error *err) { return snode_place_part(node, type, 0, name, err); }
+int snode_place(SNode *node, Type type, const char *name, Error *err) {
+  return snode_place_part(node, type, 0, name, err);
+}
 
 int snode_place_part(SNode *node, Type whole, int part, const char *name, Error *err) {
   Type type = type_element(whole);
   if (!snode_check_open(node, err)) return -1;
   if (type_size(type) == 0) {
-    error_set(err, RG_ERROR_TREE_DECLARATION, "a field has elements of some type, this one of %s", type_text(type));
+    error_set(err, RG_ERROR_TREE_DECLARATION, "the elements of a field cannot be of type %s",
+              type_text(type));
     return -1;
   }
   SNodeComponent *component = next_component(node);

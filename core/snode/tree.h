@@ -7,18 +7,22 @@
  *   pointer: the container is uint32_t slots[cell_count]: handles. A live slot leads to a *node*,
  *     which holds the components of that ONE cell:
  *       component of a node at   node + component.offset            (stride unused, 0)
- *   bitmasked: as dense, and behind the runs a bit per cell: bit c % 64 of the 64-bit word c / 64 at
+ *   bitmasked: like dense, and after the runs a bit per cell: bit c % 64 of the 64-bit word c / 64
+ *   at
  *     container + mask_offset. An inactive cell's memory is zero.
- *   dynamic: a list along its one axis: uint32_t length, uint32_t lock, then uint32_t slots[ceil(n / chunk)]. A node
+ *   dynamic: a list along its one axis: uint32_t length, uint32_t lock, then uint32_t slots[ceil(n
+ *   / chunk)]. A node
  *     holds `chunk` cells in runs or records:
- *       component of element k at   node of slot k / chunk + component.offset + k % chunk * component.stride
+ *       component of element k at   node of slot k / chunk + component.offset
+ *                                   + k % chunk * component.stride
  *     Elements from `length` on are zero.
- *   hash: nothing; a table of its manager leads from coordinates to a node, which is as a pointer's. Its axes have no
+ *   hash: nothing; a table of its manager maps coordinates to a node, which is like a pointer's.
+ *   Its axes have no
  *     extent: size and shape are 0 there.
- * The SNodes whose cells lie in nodes (pointer, dynamic, hash) have a manager number (dense in the tree, 0, 1, ..)
- * and a node_size. The root's container has one cell. Sizes are bytes; offsets are aligned to the component's needs
- * (a dense container and a run start at 64 bytes where it is 64 bytes or larger, else at their size's
- * power of two); node_size is a multiple of 64.
+ * The SNodes whose cells are in nodes (pointer, dynamic, hash) have a manager number (dense in the
+ * tree, 0, 1, ..) and a node_size. The root's container has one cell. Sizes are bytes; offsets are
+ * aligned to the component's needs (a dense container and a run of 64 bytes or more are aligned to
+ * 64, smaller ones to their size's power of two); node_size is a multiple of 64.
  *
  * Knows no runtime memory and no kernel. A tree is heap memory of the Heap it was created with. */
 #ifndef RG_SNODE_TREE_H
@@ -33,7 +37,11 @@
 #include "base/str.h"
 #include "type/type.h"
 
-enum { SNODE_MAX_AXES = 8, SNODE_MAX_DEPTH = 16, SNODE_DYNAMIC_SLOTS = 8 /* bytes before a list's slots */ };
+enum {
+  SNODE_MAX_AXES = 8,
+  SNODE_MAX_DEPTH = 16,
+  SNODE_DYNAMIC_SLOTS = 8 /* bytes before a list's slots */
+};
 
 typedef enum SNodeKind {
 #define KIND(NAME, TEXT, FACTS) SNODE_##NAME,
@@ -48,7 +56,7 @@ typedef struct SNode SNode;
 typedef struct SNodeTree SNodeTree;
 typedef struct SNodePath SNodePath; /* path.h */
 
-/* What a cell holds: a child SNode's container, or one element of a field. */
+/* A component of a cell: a child SNode's container, or one element of a field. */
 typedef struct SNodeComponent {
   SNode *child;    /* NULL: a field */
   Type type;       /* of the field's element, or of one number of it: */
@@ -68,7 +76,7 @@ struct SNode {
   char *name;                          /* may be "" */
   bool aos;
   /* axes: letters i..p are 0..7. A node divides some of them. */
-  int axis_count;                      /* of this node's own division, in the order of its letters */
+  int axis_count;                      /* that this node divides, in the order of its letters */
   uint8_t axes[SNODE_MAX_AXES];        /* which axes (0..7), in the order given */
   int64_t sizes[SNODE_MAX_AXES];       /* cells along axes[k]; hash: 0 */
   int64_t chunk;                       /* dynamic: cells of one node; else 0 */
@@ -76,15 +84,18 @@ struct SNode {
   int component_count, component_capacity;
   uint32_t component_in_parent;        /* this node's row in parent->components */
   /* after layout: */
-  uint64_t cell_count;                 /* product of sizes; the root 1; hash: 1, there is no table of its cells */
+  /* product of sizes; the root 1; hash: 1, since its cells are not enumerated */
+  uint64_t cell_count;
   uint64_t container_size;             /* bytes of one container */
   uint64_t mask_offset;                /* bitmasked: of the words in the container; else 0 */
   uint64_t node_size;                  /* managed: bytes of one node, a multiple of 64; else 0 */
   int manager;                         /* managed: its manager number; else -1 */
   int mask;                            /* bitmasked: its number among those of the tree; else -1 */
-  int rank;                            /* axes in use from the root down to here: the indices of a cell here */
+  /* axes in use from the root to here: the indices of a cell */
+  int rank;
   uint8_t level_axes[SNODE_MAX_AXES];  /* those axes, ascending */
-  int64_t shape[SNODE_MAX_AXES];       /* by position in level_axes: cells of this level over the whole tree; 0: unbounded */
+  /* by position in level_axes: cells of this level over the whole tree; 0: unbounded */
+  int64_t shape[SNODE_MAX_AXES];
   SNodePath *path;                     /* from the root to its cells */
 };
 
@@ -95,16 +106,18 @@ struct SNodeTree {
   SNode **nodes;       /* by id; nodes[0] is the root */
   int node_count, node_capacity;
   bool laid_out;
-  char fixed_at[200];  /* "script.lua:12": what laid it out, for messages */
+  char fixed_at[200];  /* "script.lua:12": the use that laid it out, for messages */
   int manager_count;
   SNode **managers;    /* managed nodes by manager number */
   int mask_count;      /* bitmasked nodes */
   uint64_t root_size;  /* bytes of the root's container, a multiple of 64 */
   bool is_sparse;      /* has a managed node */
-  uint64_t layout_hash; /* equal for trees of one layout: kinds, axes, sizes, types, order, aos; names aside */
+  /* equal for trees of one layout: kinds, axes, sizes, types, order, aos; without names */
+  uint64_t layout_hash;
 };
 
-SNodeTree *snode_tree_create(Heap *heap, const char *name, Error *err); /* NULL with err on failure */
+/* NULL with err on failure */
+SNodeTree *snode_tree_create(Heap *heap, const char *name, Error *err);
 /* Shared by a tree and what was compiled for it: each has one reference, create's is the first. The
  * last to release it frees it. One thread at a time. */
 void snode_tree_retain(SNodeTree *tree);
@@ -114,20 +127,20 @@ static inline SNode *snode_root(const SNodeTree *tree) { return tree->nodes[0]; 
 typedef struct SNodeOptions {
   const char *name; /* NULL: none */
   bool aos;
-  int64_t chunk;    /* dynamic: cells of a chunk; 0: 32, or all there are */
+  int64_t chunk;    /* dynamic: cells of a chunk; 0: 32, or fewer if there are fewer */
 } SNodeOptions;
 
-/* Adds a child. `axes` are letters i..p ("ij"); size_count is 1 (one for all axes) or one each; a hash has none.
- * Refuses, each with one sentence: a laid-out tree (naming fixed_at), unknown or repeated letters,
- * sizes below 1, products that no memory can hold, an axis of a dynamic or hash node that is divided above, nodes
- * below a dynamic one. NULL with err on failure. */
-SNode *snode_add(SNode *parent, SNodeKind kind, const char *axes, const int64_t *sizes, int size_count,
-                 const SNodeOptions *options, Error *err);
+/* Adds a child. `axes` are letters i..p ("ij"); size_count is 1 (one for all axes) or one each; a
+ * hash has none. Errors, each with one sentence: a laid-out tree (naming fixed_at), unknown or
+ * repeated letters, sizes below 1, products that no memory can hold, an axis of a dynamic or hash
+ * node that is divided above, nodes below a dynamic one. NULL with err on failure. */
+SNode *snode_add(SNode *parent, SNodeKind kind, const char *axes, const int64_t *sizes,
+                 int size_count, const SNodeOptions *options, Error *err);
 /* Places a field: returns its row in node->components, or -1 with err. */
 int snode_place(SNode *node, Type type, const char *name, Error *err);
 /* Number `part` of a field whose elements are vectors; they are placed one after the other. */
 int snode_place_part(SNode *node, Type whole, int part, const char *name, Error *err);
-/* Settles every size and offset; `fixed_at` says where in the user's program. Idempotent. */
+/* Computes every size and offset; `fixed_at` is the position in the user's program. Idempotent. */
 bool snode_layout(SNodeTree *tree, const char *fixed_at, Error *err);
 
 const char *snode_kind_text(SNodeKind kind);
@@ -137,30 +150,37 @@ static inline bool snode_is_managed(const SNode *node) { return snode_has(node, 
 static inline bool snode_has_slots(const SNode *node) { return snode_has(node, SNODE_SLOTS); }
 static inline bool snode_has_lists(const SNode *node) { return snode_has(node, SNODE_LISTS); }
 static inline bool snode_has_bits(const SNode *node) { return snode_has(node, SNODE_BITS); }
-/* Has axis number `position` of the level no extent? */
-static inline bool snode_is_unbounded(const SNode *node, int position) { return node->shape[position] == 0; }
-/* The extent of axis number `position` for comparisons: more than any index where it has none. */
+/* Is axis number `position` of the level unbounded? */
+static inline bool snode_is_unbounded(const SNode *node, int position) {
+  return node->shape[position] == 0;
+}
+/* The extent of axis number `position` for comparisons: larger than any index if it is
+ * unbounded. */
 static inline int64_t snode_extent(const SNode *node, int position) {
   return node->shape[position] ? node->shape[position] : INT64_MAX;
 }
-static inline int64_t snode_node_cells(const SNode *managed) { return managed->chunk ? managed->chunk : 1; }
+static inline int64_t snode_node_cells(const SNode *managed) {
+  return managed->chunk ? managed->chunk : 1;
+}
 
-/* level.c: the nearest node level, the deepest SNode at or above `node` whose cells lie in nodes, or NULL. `active` loops
- * go by its nodes. */
+/* level.c: the nearest node level, the deepest SNode at or above `node` whose cells are in nodes,
+ * or NULL. `active` loops go by its nodes. */
 const SNode *snode_node_level(const SNode *node);
-/* The nearest sparse level, the deepest SNode at or above `node` whose cells can be inactive, or NULL: a cell of `node` is
- * active if that of its sparse level is. */
+/* The nearest sparse level, the deepest SNode at or above `node` whose cells can be inactive, or
+ * NULL: a cell of `node` is active if that of its sparse level is. */
 const SNode *snode_sparse_level(const SNode *node);
 /* Is there a bitmasked SNode at or above `node`, below `above` (NULL: the root)? */
 bool snode_is_masked(const SNode *node, const SNode *above);
-/* Cells of the level along an axis, over the whole tree; of an axis without ends, in one cell of the hash. */
+/* Cells of the level along an axis, over the whole tree; along an unbounded axis, in one cell of
+ * the hash. */
 int64_t snode_cells_along(const SNode *node, int axis);
 /* Position of `axis` in node->level_axes, or -1. */
 int snode_axis_position(const SNode *node, int axis);
 /* Does the SNode itself divide the axis? */
 bool snode_divides(const SNode *node, int axis);
-/* After layout: how many cells of the level `below` lie along an axis of it in one cell of `node`, which is it or above it.
- * An index of `below` divided by that is an index of `node`; along the axis of a list, a chunk's. */
+/* After layout: how many cells of the level `below`, along one of its axes, are in one cell of
+ * `node`, at or above it. An index of `below` divided by that is an index of `node`; along the axis
+ * of a list, of a chunk. */
 int64_t snode_divisor(const SNode *node, const SNode *below, int axis);
 
 /* print.c: a drawing, one line per node, with sizes after layout: what `tostring(tree)` shows. */
@@ -168,7 +188,8 @@ void snode_print(StrBuf *out, const SNodeTree *tree);
 /* The one-line form that IR text uses and snode_read reads back:
  *   root{ pointer "ijk" 64 64 64 block { dense "ijk" 8 8 8 { f32 t, f32 next } } } */
 void snode_write_text(StrBuf *out, const SNodeTree *tree);
-/* Reads that form from *text and moves *text behind it. NULL with err on failure. The result is laid out. */
+/* Reads that form from *text and moves *text past it. NULL with err on failure. The result is laid
+ * out. */
 SNodeTree *snode_read(Heap *heap, const char **text, Error *err);
 
 #endif

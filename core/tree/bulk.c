@@ -1,11 +1,12 @@
-/* bulk.c - whole fields at once. Inactive nodes are skipped: a sparse field costs what is active.
+/* bulk.c - operations on whole fields. Inactive nodes are skipped: the cost is that of the active
+ * cells.
  *
- * Arrays that come or go are row-major over the field's shape, the last axis fastest. */
+ * Arrays are row-major over the field's shape, the last axis fastest. */
 #include <string.h>
 
 #include "tree/cell.h"
 
-/* -- fill ------------------------------------------------------------------------------------------------------- */
+/* -- fill -------------------------------------------------------------------------------------- */
 
 typedef struct Fill {
   uint64_t bits;
@@ -36,7 +37,7 @@ bool field_fill(Field *field, const RgValue *value, Error *err) {
   return true;
 }
 
-/* -- copy ------------------------------------------------------------------------------------------------------- */
+/* -- copy -------------------------------------------------------------------------------------- */
 
 typedef struct Copy {
   Field *from, *to;
@@ -81,14 +82,15 @@ bool field_copy(Field *field, Field *from, Error *err) {
   char label[100], other[100];
   if (!field_settle(field, NULL, err) || !field_settle(from, NULL, err)) return false;
   if (field->store != from->store)
-    return error_set(err, RG_ERROR_RUNTIME_MIX, "%s and %s belong to two runtimes", field_label(field, label),
-                     field_label(from, other));
+    return error_set(err, RG_ERROR_RUNTIME_MIX, "%s and %s belong to two runtimes",
+                     field_label(field, label), field_label(from, other));
   if (!has_same_shape(field, from))
-    return error_set(err, RG_ERROR_ARGUMENT, "%s and %s have different shapes", field_label(field, label),
-                     field_label(from, other));
+    return error_set(err, RG_ERROR_ARGUMENT, "%s and %s have different shapes",
+                     field_label(field, label), field_label(from, other));
   if (field == from) return true;
   Tree *tree = field->node->tree;
-  Copy copy = {.from = from, .to = field, .context = *storage_context(tree), .tree = &tree->rt, .err = err};
+  Copy copy = {
+      .from = from, .to = field, .context = *storage_context(tree), .tree = &tree->rt, .err = err};
   copy.context.trees = &copy.tree;
   bool ok = true;
   for (int k = 0; ok && k < type_parts(field->type); k++) {
@@ -99,13 +101,13 @@ bool field_copy(Field *field, Field *from, Error *err) {
   return cell_settle(tree, err) && ok;
 }
 
-/* -- read and write ----------------------------------------------------------------------------------------------- */
+/* -- read and write ---------------------------------------------------------------------------- */
 
 typedef struct Transfer {
   const Field *field;
   double *numbers; /* one of the two */
   int64_t *integers;
-  int part; /* which number of each element; the array holds them side by side */
+  int part; /* which number of each element; they are adjacent in the array */
 } Transfer;
 
 static int64_t place_in_array(const Transfer *transfer, const int64_t *index) {
@@ -136,7 +138,8 @@ static bool check_ends(const Field *field, Error *err) {
   char label[100];
   for (int k = 0; k < node->rank; k++) {
     if (!snode_is_unbounded(node, k)) continue;
-    error_set(err, RG_ERROR_ARGUMENT, "%s has no number of elements: axis '%c' belongs to a hash and has no ends",
+    error_set(err, RG_ERROR_ARGUMENT,
+              "%s has no number of elements: axis '%c' belongs to a hash and is unbounded",
               field_label(field, label), 'i' + node->level_axes[k]);
     return error_hint(err, "visit active cells: for i, v in pairs(x)");
   }
@@ -183,11 +186,12 @@ static void next_index(const SNode *level, int64_t *index) {
   for (int k = level->rank - 1; k >= 0 && ++index[k] == level->shape[k]; k--) index[k] = 0;
 }
 
-/* Element `k` of the array as the field's type wants it. */
+/* Element `k` of the array, converted to the field's type. */
 static RgValue value_of(const Transfer *transfer, int64_t k) {
   Type type = type_element(transfer->field->type);
   if (transfer->integers) {
-    if (type_is_bool(type)) return (RgValue){.kind = RG_VALUE_BOOL, .i64 = transfer->integers[k] != 0};
+    if (type_is_bool(type))
+      return (RgValue){.kind = RG_VALUE_BOOL, .i64 = transfer->integers[k] != 0};
     return (RgValue){.kind = type_is(type, TYPE_U64) ? RG_VALUE_U64 : RG_VALUE_I64,
                      .i64 = transfer->integers[k]};
   }
@@ -195,8 +199,9 @@ static RgValue value_of(const Transfer *transfer, int64_t k) {
   return (RgValue){.kind = RG_VALUE_NUMBER, .number = transfer->numbers[k]};
 }
 
-/* Bits that are all zero do not activate: they are what an inactive cell reads as. */
-static bool write_number(const Transfer *transfer, RtContext *context, const int64_t *index, int64_t k, Error *err) {
+/* All-zero bits do not activate: an inactive cell reads as zero anyway. */
+static bool write_number(const Transfer *transfer, RtContext *context, const int64_t *index,
+                         int64_t k, Error *err) {
   const Field *field = transfer->field;
   const SNode *level = field->node->snode;
   Type type = type_element(field->type);
@@ -211,7 +216,8 @@ static bool write_number(const Transfer *transfer, RtContext *context, const int
   else if (!cell_find(context, level, index, &cell))
     return true;
   if (context->error.kind) return false;
-  memcpy(cell_element(cell, &field->node->snode->components[field->component + part]), &bits, (size_t)type_size(type));
+  memcpy(cell_element(cell, &field->node->snode->components[field->component + part]), &bits,
+         (size_t)type_size(type));
   return true;
 }
 

@@ -1,8 +1,8 @@
 /* cell.c - from an index to memory, step by step; see cell.h. */
 #include "tree/kind.h"
 
-/* One step down the path, into the node where the step's cells are nodes; false where the cell is
- * not active. */
+/* One step down the path, into the node if the step's cells are nodes; false if the cell is not
+ * active. */
 static bool take_step(RtContext *context, const SNodeStep *step, const int64_t *index, CellWay way,
                       CellReach *reach) {
   reach->cell = (Cell){.base = reach->cell.base + step->offset + reach->cell.number * step->stride};
@@ -14,7 +14,7 @@ static CellReach at_root(const RtContext *context) {
   return (CellReach){.cell = {.base = root}, .node = root};
 }
 
-/* What is done at the last step of the level itself may be another thing than on the way to it. */
+/* The operation at the last step may differ from that on the way. */
 static bool reach_cell(RtContext *context, const SNodePath *path, const int64_t *index, CellWay way,
                        CellWay last_way, Cell *cell) {
   CellReach reach = at_root(context);

@@ -1,5 +1,5 @@
-/* cell.h - host access to cells: how an index leads through a tree to memory. For the room alone.
- * The way is the level's path (snode/path.h), gone step by step. What is reached is a Cell:
+/* cell.h - host access to cells: from an index to memory. Private to the room.
+ * Follows the level's path (snode/path.h) step by step, to a Cell:
  *
  *     element of component c  at  cell.base + c.offset + cell.number * c.stride */
 #ifndef RG_TREE_CELL_H
@@ -12,14 +12,14 @@ typedef struct Cell {
   uint8_t *base;
   uint64_t number;
 } Cell;
-/* A cell of a laid-out level. False where it is inactive; activates nothing. The index is inside
- * the shape. */
+/* A cell of a laid-out level. False if it is inactive; activates nothing. The index is inside the
+ * shape. */
 bool cell_find(RtContext *context, const SNode *level, const int64_t *index, Cell *cell);
-/* Activates what is missing; on an exhausted budget the cell lies in a sink and context->error is
+/* Activates what is missing; if the budget is exhausted the cell is in a sink and context->error is
  * set. */
 Cell cell_ensure(RtContext *context, const SNode *level, const int64_t *index);
-/* The list (rt.h) of a cell of a dynamic level; NULL where its ancestors are inactive, or cannot
- * become active: then context->error says why. */
+/* The list (rt.h) of a cell of a dynamic level; NULL if its ancestors are inactive, or cannot be
+ * activated: then context->error says why. */
 uint32_t *cell_find_list(RtContext *context, const SNode *level, const int64_t *index,
                          bool ensures);
 /* Deactivates the cell of a sparse level. */
@@ -35,25 +35,24 @@ bool cell_settle(Tree *tree, Error *err);
 
 /* -- walk.c: all active cells, node by node, in runs ------------------------------------------- */
 typedef struct CellRun {
-  const SNodeStep *step;             /* whose digits count the run's cells; NULL: one cell */
+  const SNodeStep *step;             /* whose digits number the run's cells; NULL: one cell */
   uint8_t *first;                    /* the component in the run's first cell */
   uint64_t stride;
   int64_t count;
   int64_t index[SNODE_MAX_AXES];     /* of the first cell */
 } CellRun;
 typedef bool CellVisit(void *data, const CellRun *run);
-/* Number `part` of the elements. False when a visit said so, or with err when a list could not
+/* Number `part` of the elements. False if a visit returned false, or with err if a list could not
  * grow. */
 bool cell_walk(Field *field, int part, CellVisit *visit, void *data, Error *err);
-/* The index behind `index` in the run: an odometer of the step's digits. */
+/* The next index in the run: an odometer of the step's digits. */
 void cell_next_in_run(const CellRun *run, int64_t *index);
 
 /* -- convert.c: elements and numbers ----------------------------------------------------------- */
 RgValue value_load(Type type, const void *element);
 /* Stores a value that fits; else value.fit, naming `what`: "field 'x'". */
 bool value_store(Type type, void *element, const RgValue *value, const char *what, Error *err);
-/* Does it fit? Then its bits, as an element of `type` holds them. The sentence begins with
- * `what`. */
+/* Does it fit? Then its bits, as in an element of `type`. The message begins with `what`. */
 bool value_convert(Type type, const RgValue *value, uint64_t *bits, const char *what, Error *err);
 double value_number(Type type, const void *element);   /* bool: 0 or 1 */
 int64_t value_integer(Type type, const void *element); /* u64 keeps its bits */

@@ -1,4 +1,5 @@
-/* convert.c - numbers of the host and elements of a type, both ways; what does not fit is an error, never a surprise. */
+/* convert.c - converts between the host's numbers and elements of a type; what does not fit is an
+ * error. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -68,23 +69,27 @@ const char *value_text(const RgValue *value, char buffer[48]) {
   case RG_VALUE_NIL: return "nil";
   case RG_VALUE_FIELD: return "a field";
   case RG_VALUE_NODE: return "an SNode";
-  case RG_VALUE_VECTOR: return quoted("the vector", value->vector ? value->vector->type : NULL, buffer);
+  case RG_VALUE_VECTOR:
+    return quoted("the vector", value->vector ? value->vector->type : NULL, buffer);
   case RG_VALUE_STRING: return "a string";
   case RG_VALUE_FUNCTION: return "a function";
   case RG_VALUE_TABLE: return "a table";
   case RG_VALUE_BUILTIN: return quoted("the function", value->text, buffer);
   case RG_VALUE_TYPE: return quoted("the type", value->text, buffer);
-  default: return value->text && value->text[0] ? quoted("a", value->text, buffer) : "no number";
+  default:
+    return value->text && value->text[0] ? quoted("a", value->text, buffer) : "something else";
   }
 }
 
 static bool is_numeric(const RgValue *value) {
-  return value->kind == RG_VALUE_NUMBER || value->kind == RG_VALUE_I64 || value->kind == RG_VALUE_U64;
+  return value->kind == RG_VALUE_NUMBER || value->kind == RG_VALUE_I64 ||
+         value->kind == RG_VALUE_U64;
 }
 
 static bool hint_range(Type type, Error *err) {
   int bits = type_bits(type);
-  if (type_is_unsigned(type)) return error_hint(err, "%s holds 0 to %" PRIu64, type_text(type), UINT64_MAX >> (64 - bits));
+  if (type_is_unsigned(type))
+    return error_hint(err, "%s holds 0 to %" PRIu64, type_text(type), UINT64_MAX >> (64 - bits));
   int64_t most = INT64_MAX >> (64 - bits);
   return error_hint(err, "%s holds %" PRId64 " to %" PRId64, type_text(type), -most - 1, most);
 }
@@ -93,9 +98,10 @@ static bool refuse(Type type, const RgValue *value, const char *what, Error *err
   char text[48];
   error_set(err, RG_ERROR_VALUE_FIT, "%s is of type %s, %s does not fit", what, type_text(type),
             value_text(value, text));
-  if (type_is_bool(type)) return error_hint(err, "give true or false");
-  if (value->kind == RG_VALUE_BOOL) return error_hint(err, "give a number: 1 for true, 0 for false");
-  if (!is_numeric(value)) return error_hint(err, "give a number");
+  if (type_is_bool(type)) return error_hint(err, "pass true or false");
+  if (value->kind == RG_VALUE_BOOL)
+    return error_hint(err, "pass a number: 1 for true, 0 for false");
+  if (!is_numeric(value)) return error_hint(err, "pass a number");
   if (value->kind == RG_VALUE_NUMBER && value->number != floor(value->number))
     return error_hint(err, "math.floor makes a whole number");
   if (type_is_integer(type)) return hint_range(type, err);
@@ -117,7 +123,7 @@ static double as_double(const RgValue *value) {
                                         : (double)value->u64;
 }
 
-/* An integer of 64 bits fits when it is the same after a trip through the type. */
+/* A 64-bit integer fits if it survives a round trip through the type. */
 static bool holds_integer(Type type, const RgValue *value) {
   if (value->kind == RG_VALUE_NUMBER) return type_holds_number(type, value->number);
   bool is_negative = value->kind == RG_VALUE_I64 && value->i64 < 0,
@@ -130,7 +136,8 @@ static bool holds_integer(Type type, const RgValue *value) {
 
 static uint64_t integer_bits(Type type, const RgValue *value) {
   if (value->kind != RG_VALUE_NUMBER) return value->u64;
-  return value->number < 0 || type_is_signed(type) ? (uint64_t)(int64_t)value->number : (uint64_t)value->number;
+  return value->number < 0 || type_is_signed(type) ? (uint64_t)(int64_t)value->number
+                                                   : (uint64_t)value->number;
 }
 
 bool value_convert(Type type, const RgValue *value, uint64_t *out, const char *what, Error *err) {

@@ -15,7 +15,9 @@ Field *field_create(Store *store, const char *type, const char *name, Error *err
   Type parsed;
   if (!type_parse_any(str_of(type), &parsed)) {
     error_set(err, RG_ERROR_TYPE_UNKNOWN, "there is no type '%.40s' for fields", type);
-    error_hint(err, "bool, i8 i16 i32 i64, u8 u16 u32 u64, f16 f32 f64, vec2 .. vec4, mat2 .. mat4 and their kin");
+    error_hint(
+        err,
+        "bool, i8 i16 i32 i64, u8 u16 u32 u64, f16 f32 f64, vec2 .. vec4, mat2 .. mat4 and so on");
     return NULL;
   }
   Field *field = object_create(store->owner, field_end, sizeof *field, err);
@@ -23,7 +25,8 @@ Field *field_create(Store *store, const char *type, const char *name, Error *err
   field->store = store;
   field->type = parsed;
   type_name(parsed, field->type_name);
-  if (type_is_scalar(parsed)) snprintf(field->type_name, sizeof field->type_name, "%s", type_text(parsed));
+  if (type_is_scalar(parsed))
+    snprintf(field->type_name, sizeof field->type_name, "%s", type_text(parsed));
   field->name = heap_copy_text(store->heap, name ? name : "");
   if (field->name) return field;
   error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a field");
@@ -39,7 +42,8 @@ const char *field_label(const Field *field, char buffer[100]) {
   return buffer;
 }
 
-/* Each number of a vector is a component of its own: a run in a leaf, or next to the others where records are kept. */
+/* Each number of a vector is its own component: a run in a leaf, or next to the others in
+ * records. */
 static int place_parts(SNode *node, const Field *field, Error *err) {
   int first = -1, count = type_parts(field->type);
   for (int k = 0; k < count; k++) {
@@ -62,8 +66,10 @@ bool field_place(Node *node, Field *field, Error *err) {
   char label[100];
   if (!tree_check(node->tree, err)) return false;
   if (field->store != node->tree->store)
-    return error_set(err, RG_ERROR_RUNTIME_MIX, "%s and the node belong to two runtimes", field_label(field, label));
-  if (field->node) return error_set(err, RG_ERROR_FIELD_PLACED, "%s is already placed", field_label(field, label));
+    return error_set(err, RG_ERROR_RUNTIME_MIX, "%s and the node belong to two runtimes",
+                     field_label(field, label));
+  if (field->node)
+    return error_set(err, RG_ERROR_FIELD_PLACED, "%s is already placed", field_label(field, label));
   int component = place_parts(node->snode, field, err);
   if (component < 0) return false;
   object_retain(&node->tree->object);
@@ -87,24 +93,29 @@ bool field_set_offset(Field *field, const int64_t *offset, int32_t count, Error 
   if (!owner_check(field->object.owner, err)) return false;
   const SNode *snode = field->node ? field->node->snode : NULL;
   if (!snode || count != snode->rank)
-    return error_set(err, RG_ERROR_ARGUMENT, "an offset has a number for each axis: %s has %d, not %d", field_label(field, label),
-                     snode ? snode->rank : 0, count);
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "an offset has a number for each axis: %s has %d, not %d",
+                     field_label(field, label), snode ? snode->rank : 0, count);
   if (snode_sparse_level(snode) || snode->tree->laid_out)
-    return error_set(err, RG_ERROR_ARGUMENT, "an offset belongs to a dense field that was not used yet");
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "an offset can only be set for a dense field that was not used yet");
   for (int k = 0; k < count; k++)
     if (offset[k] < -((int64_t)1 << 53) || offset[k] > (int64_t)1 << 53)
-      return error_set(err, RG_ERROR_ARGUMENT, "an offset lies between -2^53 and 2^53");
+      return error_set(err, RG_ERROR_ARGUMENT, "an offset is between -2^53 and 2^53");
   field->has_offset = false;
   for (int k = 0; k < count; k++) field->has_offset |= (field->offset[k] = offset[k]) != 0;
   return true;
 }
 
-/* Settled, and `index` inside the shape; *place is the index from 0 on. `room` has space for one. */
-static bool check_access(Field *field, const int64_t *index, int32_t index_count, int64_t *room, const int64_t **place,
-                         Error *err) {
+/* Laid out, and `index` is inside the shape; *place is the index counted from 0. `room` has space
+ * for one. */
+static bool check_access(Field *field, const int64_t *index, int32_t index_count, int64_t *room,
+                         const int64_t **place, Error *err) {
   char label[100];
   if (!field_settle(field, NULL, err)) return false;
-  if (!node_check_index_from(field->node, field->offset, index, index_count, field_label(field, label), err)) return false;
+  if (!node_check_index_from(field->node, field->offset, index, index_count,
+                             field_label(field, label), err))
+    return false;
   *place = index;
   if (!field->has_offset) return true;
   for (int32_t k = 0; k < index_count; k++) room[k] = index[k] - field->offset[k];
@@ -116,17 +127,19 @@ static const SNodeComponent *component_of(const Field *field) {
   return &field->node->snode->components[field->component];
 }
 
-/* Of an inactive cell: zeros. */
+/* Zeros for an inactive cell. */
 static RgValue value_at(Field *field, const int64_t *index) {
   uint64_t bits[TYPE_MAX_PARTS] = {0};
   Cell cell;
   if (cell_find(storage_context(field->node->tree), field->node->snode, index, &cell))
     for (int k = 0; k < type_parts(field->type); k++)
-      memcpy(&bits[k], cell_element(cell, component_of(field) + k), (size_t)type_size(type_element(field->type)));
+      memcpy(&bits[k], cell_element(cell, component_of(field) + k),
+             (size_t)type_size(type_element(field->type)));
   return vector_value(field->store, field->type, bits);
 }
 
-bool field_get(Field *field, const int64_t *index, int32_t index_count, RgValue *value, Error *err) {
+bool field_get(Field *field, const int64_t *index, int32_t index_count, RgValue *value,
+               Error *err) {
   int64_t room[SNODE_MAX_AXES];
   if (!check_access(field, index, index_count, room, &index, err)) return false;
   *value = value_at(field, index);
@@ -141,7 +154,8 @@ bool field_convert(const Field *field, const RgValue *from, RgValue *to, Error *
   return true;
 }
 
-bool field_set(Field *field, const int64_t *index, int32_t index_count, const RgValue *value, Error *err) {
+bool field_set(Field *field, const int64_t *index, int32_t index_count, const RgValue *value,
+               Error *err) {
   char label[100];
   uint64_t bits[TYPE_MAX_PARTS];
   int64_t room[SNODE_MAX_AXES];
@@ -150,7 +164,8 @@ bool field_set(Field *field, const int64_t *index, int32_t index_count, const Rg
   Cell cell = cell_ensure(storage_context(field->node->tree), field->node->snode, index);
   if (!cell_settle(field->node->tree, err)) return false;
   for (int k = 0; k < type_parts(field->type); k++)
-    memcpy(cell_element(cell, component_of(field) + k), &bits[k], (size_t)type_size(type_element(field->type)));
+    memcpy(cell_element(cell, component_of(field) + k), &bits[k],
+           (size_t)type_size(type_element(field->type)));
   return true;
 }
 
@@ -160,13 +175,15 @@ bool field_pointer(Field *field, void **pointer, Error *err) {
   Cell cell;
   if (!field_settle(field, NULL, err)) return false;
   if (field->node->snode->path->sparse_step >= 0)
-    return error_set(err, RG_ERROR_ARGUMENT, "%s has no one place in memory: its cells come and go",
+    return error_set(err, RG_ERROR_ARGUMENT, "%s is not one block of memory: its cells come and go",
                      field_label(field, label));
   cell_find(storage_context(field->node->tree), field->node->snode, first, &cell);
   const uint8_t *start = cell_element(cell, component_of(field));
   for (int k = 1; k < type_parts(field->type); k++)
-    if (cell_element(cell, component_of(field) + k) != start + k * type_size(type_element(field->type))) {
-      error_set(err, RG_ERROR_ARGUMENT, "%s has no one place in memory: each of its numbers has a run of its own",
+    if (cell_element(cell, component_of(field) + k) !=
+        start + k * type_size(type_element(field->type))) {
+      error_set(err, RG_ERROR_ARGUMENT,
+                "%s is not one block of memory: each of its numbers has its own run",
                 field_label(field, label));
       return error_hint(err, "layout = \"aos\" keeps vectors together");
     }
@@ -178,6 +195,7 @@ bool field_next(Field *field, int64_t *state, int64_t *index, RgValue *value, Er
   if (!field_settle(field, NULL, err) || !node_next(field->node, state, index, err)) return false;
   if (*state < 0) return true;
   *value = value_at(field, index);
-  for (int k = 0; field->has_offset && k < field->node->snode->rank; k++) index[k] += field->offset[k];
+  for (int k = 0; field->has_offset && k < field->node->snode->rank; k++)
+    index[k] += field->offset[k];
   return true;
 }

@@ -1,10 +1,11 @@
-/* index_order.c - active cells in index order, one after the other.
+/* index_order.c - active cells in index order, one by one.
  *
- * The state is the row-major number of the next candidate. Active nodes are sorted by coordinates once per topology
- * version; from there the next active cell is found axis by axis with binary searches: at axis a, among the nodes that
- * agree with the index on the axes before, go on in the index's own node column if something follows there, else in
- * the nearest column behind. So a walk over few cells of a huge shape costs the cells, not the shape.
- * Where an axis has no ends there is no such number: the walk goes on from the index that the last call left. */
+ * The state is the row-major number of the next candidate. Active nodes are sorted by coordinates
+ * once per topology version; then the next active cell is found axis by axis with binary searches:
+ * at axis a, among the nodes that agree with the index on the previous axes, continue in the
+ * index's own node column if something follows there, else in the next column. So a walk over few
+ * cells of a huge shape costs the cells, not the shape. With an unbounded axis there is no such
+ * number: the walk continues from the index of the last call. */
 #include <stdlib.h>
 
 #include "base/bits.h"
@@ -14,7 +15,8 @@ struct NodeOrder {
   uint64_t version;
   int64_t count;
   int rank;
-  int64_t coordinates[]; /* count rows of the path's rank, sorted; 0 for an axis that nodes lack */
+  /* count rows of the path's rank, sorted; 0 for an axis that nodes do not have */
+  int64_t coordinates[];
 };
 
 void node_order_free(Node *node) {
@@ -30,7 +32,9 @@ static int compare_rows(const void *a, const void *b, void *rank) {
 }
 
 /* The step that leads into nodes. */
-static const SNodeStep *node_step(const SNode *level) { return &level->path->steps[level->path->node_step]; }
+static const SNodeStep *node_step(const SNode *level) {
+  return &level->path->steps[level->path->node_step];
+}
 
 static bool update_order(Node *node, Error *err) {
   const SNode *level = node->snode;
@@ -41,22 +45,26 @@ static bool update_order(Node *node, Error *err) {
   uint64_t version = node->tree->rt.managers[step->manager].version;
   if (node->order && node->order->version == version) return true;
   node_order_free(node);
-  NodeOrder *order =
-      heap_alloc(node->tree->store->heap, sizeof *order + sizeof(int64_t) * (size_t)(count * level->rank));
-  if (!order) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left to put active cells in order");
+  NodeOrder *order = heap_alloc(node->tree->store->heap,
+                                sizeof *order + sizeof(int64_t) * (size_t)(count * level->rank));
+  if (!order)
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left to sort active cells");
   *order = (NodeOrder){.version = version, .count = count, .rank = level->rank};
   for (int64_t n = 0; n < count; n++) {
     const int64_t *from = rt_list_coordinates(context, 0, step->manager, n);
     for (int k = 0; k < level->rank; k++)
-      order->coordinates[n * level->rank + k] = step->coordinate[k] < 0 ? 0 : from[step->coordinate[k]];
+      order->coordinates[n * level->rank + k] =
+          step->coordinate[k] < 0 ? 0 : from[step->coordinate[k]];
   }
-  qsort_r(order->coordinates, (size_t)count, sizeof(int64_t) * (size_t)level->rank, compare_rows, &order->rank);
+  qsort_r(order->coordinates, (size_t)count, sizeof(int64_t) * (size_t)level->rank, compare_rows,
+          &order->rank);
   node->order = order;
   return true;
 }
 
 /* The first row in begin..end whose coordinate `axis` is at least `value`. */
-static int64_t lower_bound(const NodeOrder *order, int64_t begin, int64_t end, int axis, int64_t value) {
+static int64_t lower_bound(const NodeOrder *order, int64_t begin, int64_t end, int axis,
+                           int64_t value) {
   while (begin < end) {
     int64_t middle = begin + (end - begin) / 2;
     if (order->coordinates[middle * order->rank + axis] < value)
@@ -67,12 +75,14 @@ static int64_t lower_bound(const NodeOrder *order, int64_t begin, int64_t end, i
   return begin;
 }
 
-static int64_t first_index(const SNode *level, int axis) { return level->shape[axis] ? 0 : INT64_MIN; }
+static int64_t first_index(const SNode *level, int axis) {
+  return level->shape[axis] ? 0 : INT64_MIN;
+}
 
-/* Rows begin..end agree with the index on the axes before `axis`; moves the rest of the index to the first active
- * cell at or behind it. False when there is none. */
-static bool advance(const SNode *level, const NodeOrder *order, int axis, int64_t begin, int64_t end,
-                    int64_t *index) {
+/* Rows begin..end agree with the index on the axes before `axis`; advances the rest of the index to
+ * the first active cell at or after it. False if there is none. */
+static bool advance(const SNode *level, const NodeOrder *order, int axis, int64_t begin,
+                    int64_t end, int64_t *index) {
   if (begin == end) return false;
   if (axis == level->rank) return true;
   int64_t weight = node_step(level)->weight[axis], column = floor_div(index[axis], weight);
@@ -109,7 +119,8 @@ static bool check_size(const SNode *level, Error *err) {
   int64_t cells = 2;
   for (int k = 0; k < level->rank; k++)
     if (__builtin_mul_overflow(cells, level->shape[k], &cells))
-      return error_set(err, RG_ERROR_TREE_TOO_LARGE, "a shape of more than 2^62 cells cannot be walked in index order");
+      return error_set(err, RG_ERROR_TREE_TOO_LARGE,
+                       "a shape of more than 2^62 cells cannot be walked in index order");
   return true;
 }
 
@@ -119,7 +130,7 @@ static bool is_unbounded(const SNode *level) {
   return false;
 }
 
-/* What the nodes say is there may still have a clear bit, or lie behind the end of its list. */
+/* A cell in an active node may still have a clear bit, or be past the end of its list. */
 static bool is_active(Node *node, const int64_t *index) {
   const SNode *level = node->snode;
   Cell cell;

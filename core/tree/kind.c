@@ -19,7 +19,7 @@ static bool enter_node(CellReach *reach, uint8_t *node) {
   return node != NULL;
 }
 
-/* -- root, dense: every cell is there ---------------------------------------------------------- */
+/* -- root, dense: every cell exists ---------------------------------------------------------- */
 
 static bool dense_take(RtContext *context, const SNodeStep *step, const int64_t *index, CellWay way,
                        CellReach *reach) {
@@ -110,7 +110,7 @@ static int64_t dynamic_count(RtContext *context, const SNode *level) {
   return rt_dynamic_count(context, 0, level->manager);
 }
 
-/* -- hash: a table leads from the coordinates and the node above to the cell's node ------------ */
+/* -- hash: a table maps the coordinates and the parent node to the cell's node ------------ */
 
 static bool hash_take(RtContext *context, const SNodeStep *step, const int64_t *index, CellWay way,
                       CellReach *reach) {

@@ -1,6 +1,6 @@
-/* kind.h - what the host does to the cells of each kind of SNode. For the room alone.
- * Outside compiled kernels this table is the one place that knows a kind: cell.c goes along a path
- * by it, walk.c visits containers, node.c counts and clears levels. */
+/* kind.h - host operations on the cells of each kind of SNode. Private to the room. Outside
+ * compiled kernels only this table knows the kinds: cell.c follows a path with it, walk.c visits
+ * containers, node.c counts and clears levels. */
 #ifndef RG_TREE_KIND_H
 #define RG_TREE_KIND_H
 
@@ -10,24 +10,24 @@
 /* what is done to a cell that can be inactive */
 typedef enum CellWay { CELL_FIND, CELL_ENSURE, CELL_CLEAR } CellWay;
 
-/* On the way: at first `cell` is the container, then its cell; `node` is the last one entered, or
- * the root's container. */
+/* A step: at first `cell` is the container, then its cell; `node` is the last one entered, or the
+ * root's container. */
 typedef struct CellReach {
   Cell cell;
   uint8_t *node;
 } CellReach;
 
 typedef struct CellKind {
-  /* From a container to the cell that the indices name, into its node where it is one. False: it is
-   * not active. */
+  /* From a container to the indices' cell, and into its node if it has one. False: it is not
+   * active. */
   bool (*take)(RtContext *context, const SNodeStep *step, const int64_t *index, CellWay way,
                CellReach *reach);
-  /* The next active cells of a container that stand side by side, from number *end on: *first up to
-   * *end. False: there are no more. NULL: its cells are nodes. */
+  /* The next run of adjacent active cells of a container, from number *end on: *first up to *end.
+   * False: there are no more. NULL: its cells are nodes. */
   bool (*next_run)(const SNodeStep *step, const uint8_t *container, uint64_t *first, uint64_t *end);
-  /* Cells in a node of the manager. NULL: all that there is room for. */
+  /* Cells in a node of the manager. NULL: as many as fit. */
   int64_t (*cells_in_node)(RtContext *context, int manager, const uint8_t *node);
-  /* Of all active cells of the level. NULL: they are always active. */
+  /* For all active cells of the level. NULL: they are always active. */
   int64_t (*count)(RtContext *context, const SNode *level);
   void (*clear)(RtContext *context, const SNode *level);
 } CellKind;

@@ -1,12 +1,15 @@
-/* masks.c - what the runtime is told of a tree's bitmasked SNodes: where their containers lie, and what lies in a cell.
- * A cell's memory is a list of runs (RtRun): mask words, slots, whose nodes go when the cell does, then the rest. Dense
- * levels in between become loops of a run, unless its bytes follow each other. */
+/* masks.c - describes a tree's bitmasked SNodes to the runtime: where their containers are, and the
+ * contents of a cell. A cell's memory is a list of runs (RtRun): mask words, then slots, whose
+ * nodes are freed with the cell, then the rest. Dense levels in between become loops of a run,
+ * unless its bytes are contiguous. */
 #include "snode/path.h"
 #include "tree/tree.h"
 
-enum { LIST_APART = 1 }; /* bytes: lists are visited one by one, so that no loop of theirs is merged into the size */
+/* bytes: lists are visited one by one, so that no loop of theirs is merged into the size */
+enum { LIST_APART = 1 };
 
-typedef enum Content { CONTENT_WORDS, CONTENT_SLOTS, CONTENT_PLAIN, CONTENT_COUNT } Content; /* in the order of RtMask.runs */
+/* in the order of RtMask.runs */
+typedef enum Content { CONTENT_WORDS, CONTENT_SLOTS, CONTENT_PLAIN, CONTENT_COUNT } Content;
 
 typedef struct Runs {
   RtRun *runs;       /* NULL while they are counted */
@@ -16,7 +19,7 @@ typedef struct Runs {
 
 static void add_loop(RtRun *run, uint64_t count, uint64_t step) {
   if (count == 1) return;
-  if (!run->depth && run->size == step) { /* they follow each other */
+  if (!run->depth && run->size == step) { /* they are contiguous */
     run->size *= count;
     return;
   }
@@ -24,9 +27,11 @@ static void add_loop(RtRun *run, uint64_t count, uint64_t step) {
   run->steps[run->depth++] = step;
 }
 
-/* Of what the cells of `at` hold, which are loops above the bytes; from the inside out, up to the masked SNode. */
-static RtRun run_below(const SNode *masked, const SNode *at, const SNodeComponent *in_at, uint64_t offset, uint64_t size) {
-  RtRun run = {.offset = offset + in_at->offset, .stride = in_at->stride, .size = size, .manager = -1};
+/* The loops over the cells of `at`, from the inside out, up to the masked SNode. */
+static RtRun run_below(const SNode *masked, const SNode *at, const SNodeComponent *in_at,
+                       uint64_t offset, uint64_t size) {
+  RtRun run = {
+      .offset = offset + in_at->offset, .stride = in_at->stride, .size = size, .manager = -1};
   for (const SNodeStep *step = snode_step(at, at); step->node != masked; step--) {
     add_loop(&run, step->cell_count, run.stride);
     run.offset += step->offset;
@@ -45,13 +50,14 @@ static void add_run(Runs *r, const RtRun *run) {
   r->count++;
 }
 
-/* What a cell of `at` holds. Depth is limited by SNODE_MAX_DEPTH. */
+/* The contents of a cell of `at`. Depth is limited by SNODE_MAX_DEPTH. */
 static void add_runs(Runs *r, const SNode *masked, const SNode *at) {
   for (int k = 0; k < at->component_count; k++) {
     const SNodeComponent *component = &at->components[k];
     const SNode *child = component->child;
     RtRun run;
-    if (child && snode_is_managed(child) && !snode_has_slots(child)) continue; /* takes nothing here */
+    /* occupies no memory here */
+    if (child && snode_is_managed(child) && !snode_has_slots(child)) continue;
     if (child && snode_has_slots(child)) {
       bool is_list = snode_has_lists(child);
       run = run_below(masked, at, component, 0, is_list ? LIST_APART : 4 * child->cell_count);
@@ -59,7 +65,8 @@ static void add_runs(Runs *r, const SNode *masked, const SNode *at) {
       run.list_capacity = is_list ? (int32_t)child->cell_count : 0;
     } else if (child) {
       if (snode_has_bits(child)) {
-        run = run_below(masked, at, component, child->mask_offset, (child->cell_count + 63) / 64 * 8);
+        run =
+            run_below(masked, at, component, child->mask_offset, (child->cell_count + 63) / 64 * 8);
         run.is_words = 1;
         add_run(r, &run);
       }
@@ -73,10 +80,12 @@ static void add_runs(Runs *r, const SNode *masked, const SNode *at) {
 }
 
 static void list_runs(Runs *r, const SNode *masked) {
-  for (r->wanted = CONTENT_WORDS; r->wanted < CONTENT_COUNT; r->wanted++) add_runs(r, masked, masked);
+  for (r->wanted = CONTENT_WORDS; r->wanted < CONTENT_COUNT; r->wanted++)
+    add_runs(r, masked, masked);
 }
 
-/* From a node of the nearest node level, or from the root's container, to the containers of `masked`. */
+/* From a node of the nearest node level, or from the root's container, to the containers of
+ * `masked`. */
 static RtRun containers_of(const SNode *masked) {
   RtRun run = {.manager = -1}; /* of size 0 at first: containers are visited one by one */
   const SNodeStep *steps = masked->path->steps, *last = snode_step(masked, masked);
@@ -104,7 +113,8 @@ static bool fill_mask(Heap *heap, RtMask *mask, const SNode *masked, Error *err)
   Runs r = {0};
   list_runs(&r, masked);
   r.runs = heap_alloc(heap, sizeof *r.runs * (size_t)(r.count ? r.count : 1));
-  if (!r.runs) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for the masks of a tree");
+  if (!r.runs)
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for the masks of a tree");
   r.count = 0;
   list_runs(&r, masked);
   mask->runs = r.runs;
@@ -117,7 +127,8 @@ bool masks_create(Tree *tree, Error *err) {
   const SNodeTree *layout = tree->layout;
   if (!layout->mask_count) return true;
   tree->rt.masks = heap_alloc(heap, sizeof *tree->rt.masks * (size_t)layout->mask_count);
-  if (!tree->rt.masks) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for the masks of a tree");
+  if (!tree->rt.masks)
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for the masks of a tree");
   tree->rt.mask_count = layout->mask_count;
   for (int m = 0; m < layout->mask_count; m++)
     if (!fill_mask(heap, &tree->rt.masks[m], mask_at(layout, m), err)) return false;

@@ -1,4 +1,4 @@
-/* node.c - what is done to the cells of a level from outside kernels. */
+/* node.c - operations on the cells of a level from outside kernels. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,14 +6,16 @@
 #include "base/bits.h"
 #include "tree/kind.h"
 
-static void join_numbers(char *out, size_t size, const int64_t *numbers, int count, const char *between) {
+static void join_numbers(char *out, size_t size, const int64_t *numbers, int count,
+                         const char *between) {
   size_t used = 0;
   out[0] = 0;
   for (int k = 0; k < count && used < size; k++)
     used += (size_t)snprintf(out + used, size - used, "%s%" PRId64, k ? between : "", numbers[k]);
 }
 
-bool node_check_index(const Node *node, const int64_t *index, int32_t index_count, const char *what, Error *err) {
+bool node_check_index(const Node *node, const int64_t *index, int32_t index_count, const char *what,
+                      Error *err) {
   static const int64_t nowhere[SNODE_MAX_AXES];
   return node_check_index_from(node, nowhere, index, index_count, what, err);
 }
@@ -24,19 +26,23 @@ static bool starts_elsewhere(const int64_t *offset, int count) {
   return false;
 }
 
-bool node_check_index_from(const Node *node, const int64_t *offset, const int64_t *index, int32_t index_count, const char *what,
-                           Error *err) {
+bool node_check_index_from(const Node *node, const int64_t *offset, const int64_t *index,
+                           int32_t index_count, const char *what, Error *err) {
   const SNode *snode = node->snode;
   char numbers[160], shape[200], start[200];
-  if (snode->rank == 0 && index_count == 1 && index[0] == 0) return true; /* x[0] of a field with one element */
+  /* x[0] of a field with one element */
+  if (snode->rank == 0 && index_count == 1 && index[0] == 0) return true;
   if (index_count != snode->rank)
     return error_set(err, RG_ERROR_INDEX_COUNT, "%s takes %d %s, %d given", what, snode->rank,
                      snode->rank == 1 ? "index" : "indices", index_count);
   for (int k = 0; k < index_count; k++) {
-    if (snode_is_unbounded(snode, k) || (uint64_t)index[k] - (uint64_t)offset[k] < (uint64_t)snode->shape[k]) continue;
+    if (snode_is_unbounded(snode, k) ||
+        (uint64_t)index[k] - (uint64_t)offset[k] < (uint64_t)snode->shape[k])
+      continue;
     join_numbers(numbers, sizeof numbers, index, index_count, ", ");
     join_numbers(shape, sizeof shape, snode->shape, snode->rank, " x ");
-    error_set(err, RG_ERROR_INDEX_RANGE, "index %s is outside %s, whose shape is %s", numbers, what, shape);
+    error_set(err, RG_ERROR_INDEX_RANGE, "index %s is outside %s, whose shape is %s", numbers, what,
+              shape);
     if (err) snprintf(err->index, sizeof err->index, "%.60s", numbers);
     if (!starts_elsewhere(offset, snode->rank)) return error_hint(err, "indices start at 0");
     join_numbers(start, sizeof start, offset, snode->rank, ", ");
@@ -49,7 +55,8 @@ bool node_check_index_from(const Node *node, const int64_t *offset, const int64_
 int64_t node_count_cells(const Node *node) {
   const SNode *sparse = snode_sparse_level(node->snode);
   int64_t cells = sparse ? cell_kinds[sparse->kind].count(storage_context(node->tree), sparse) : 1;
-  for (const SNode *at = node->snode; at != sparse; at = at->parent) cells *= (int64_t)at->cell_count;
+  for (const SNode *at = node->snode; at != sparse; at = at->parent)
+    cells *= (int64_t)at->cell_count;
   return cells;
 }
 
@@ -70,10 +77,14 @@ static bool is_always_active(const Node *node, const char *action, Error *err) {
   const SNode *sparse = snode_sparse_level(node->snode);
   if (sparse == node->snode) return false;
   if (sparse)
-    error_set(err, RG_ERROR_ARGUMENT, "'%s' needs a %s node: the cells of a dense node come and go with the %s node above it",
-              action, snode_kind_text(sparse->kind), snode_kind_text(sparse->kind));
+    error_set(
+        err, RG_ERROR_ARGUMENT,
+        "'%s' needs a %s node: the cells of a dense node come and go with the %s node above it",
+        action, snode_kind_text(sparse->kind), snode_kind_text(sparse->kind));
   else
-    error_set(err, RG_ERROR_ARGUMENT, "'%s' needs a pointer or bitmasked node: the cells of a dense node are always active", action);
+    error_set(err, RG_ERROR_ARGUMENT,
+              "'%s' needs a pointer or bitmasked node: the cells of a dense node are always active",
+              action);
   if (sparse && sparse->name[0]) error_hint(err, "use '%.60s'", sparse->name);
   return true;
 }
@@ -86,7 +97,7 @@ static bool deactivate(Node *node, RtContext *context, const int64_t *index, Err
   return true;
 }
 
-/* Of a dense level: the cells of the nearest sparse level go, and its own with them. */
+/* For a dense level: clears the nearest sparse level, and with it its own cells. */
 static bool clear(Node *node, RtContext *context, Error *err) {
   const SNode *sparse = snode_sparse_level(node->snode);
   if (!sparse) return !is_always_active(node, "clear", err);
@@ -119,7 +130,8 @@ bool node_call(Node *node, NodeAction action, const int64_t *index, int32_t inde
   case NODE_LENGTH:
   case NODE_POP: return node_list_call(node, action, index, index_count, result, err);
   case NODE_DEACTIVATE:
-    if (snode_has_lists(node->snode)) return node_list_call(node, action, index, index_count, result, err);
+    if (snode_has_lists(node->snode))
+      return node_list_call(node, action, index, index_count, result, err);
     break;
   case NODE_ACTIVATE:
   case NODE_IS_ACTIVE: break;
@@ -130,11 +142,12 @@ bool node_call(Node *node, NodeAction action, const int64_t *index, int32_t inde
 bool node_level(Node *node, RgLevel *level, Error *err) {
   const SNode *snode = node->snode;
   if (!tree_settle(node->tree, "its first use", err)) return false;
-  *level = (RgLevel){.parent = snode->parent ? (RgSNode *)tree_node(node->tree, snode->parent) : NULL,
-                     .kind = snode_kind_text(snode->kind),
-                     .axis_count = snode->axis_count,
-                     .rank = snode->rank,
-                     .bytes = snode_is_managed(snode) ? snode->node_size : snode->container_size};
+  *level =
+      (RgLevel){.parent = snode->parent ? (RgSNode *)tree_node(node->tree, snode->parent) : NULL,
+                .kind = snode_kind_text(snode->kind),
+                .axis_count = snode->axis_count,
+                .rank = snode->rank,
+                .bytes = snode_is_managed(snode) ? snode->node_size : snode->container_size};
   for (int k = 0; k < snode->axis_count; k++) {
     level->axes[k] = snode->axes[k];
     level->sizes[k] = snode->sizes[k];
@@ -143,21 +156,27 @@ bool node_level(Node *node, RgLevel *level, Error *err) {
   return true;
 }
 
-bool node_rescale(const Node *from, const Node *to, const int64_t *index, int32_t index_count, int64_t *out, Error *err) {
+bool node_rescale(const Node *from, const Node *to, const int64_t *index, int32_t index_count,
+                  int64_t *out, Error *err) {
   const SNode *low = from->snode, *high = to->snode;
   char label[100];
   if (!tree_check(from->tree, err)) return false;
-  if (from->tree != to->tree) return error_set(err, RG_ERROR_ARGUMENT, "rg.rescale takes two levels of one tree, and these are of two");
+  if (from->tree != to->tree)
+    return error_set(err, RG_ERROR_ARGUMENT, "rg.rescale takes two levels of one tree, not of two");
   if (index_count != low->rank)
-    return error_set(err, RG_ERROR_INDEX_COUNT, "%s takes %d %s, %d given", node_label(from, label), low->rank,
-                     low->rank == 1 ? "index" : "indices", index_count);
+    return error_set(err, RG_ERROR_INDEX_COUNT, "%s takes %d %s, %d given", node_label(from, label),
+                     low->rank, low->rank == 1 ? "index" : "indices", index_count);
   for (int k = 0; k < high->rank; k++) {
     int axis = high->level_axes[k], position = snode_axis_position(low, axis);
     int64_t fine = snode_cells_along(low, axis), coarse = snode_cells_along(high, axis);
     if (fine % coarse && coarse % fine)
-      return error_set(err, RG_ERROR_ARGUMENT, "rg.rescale takes levels of which one divides the cells of the other");
+      return error_set(err, RG_ERROR_ARGUMENT,
+                       "rg.rescale takes two levels, one of which divides the cells of the other");
     if (position < 0) out[k] = 0;
-    else out[k] = fine % coarse == 0 ? floor_div(index[position], fine / coarse) : (int64_t)((uint64_t)index[position] * (uint64_t)(coarse / fine));
+    else
+      out[k] = fine % coarse == 0
+                   ? floor_div(index[position], fine / coarse)
+                   : (int64_t)((uint64_t)index[position] * (uint64_t)(coarse / fine));
   }
   return true;
 }

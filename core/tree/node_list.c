@@ -1,35 +1,39 @@
-/* node_list.c - the lists of dynamic nodes from outside kernels, and a cell's values by the order in which fields were placed.
- * A list is named by the indices of its level without its own axis. */
+/* node_list.c - the lists of dynamic nodes from outside kernels, and a cell's values by the order
+ * in which fields were placed. A list is named by the indices of its level without its own axis. */
 #include <string.h>
 
 #include "tree/cell.h"
 
 /* Of the list: the index of its first element. */
-static bool make_index(const Node *node, const int64_t *index, int32_t index_count, int64_t full[SNODE_MAX_AXES], Error *err) {
+static bool make_index(const Node *node, const int64_t *index, int32_t index_count,
+                       int64_t full[SNODE_MAX_AXES], Error *err) {
   const SNode *snode = node->snode;
   char label[100];
   if (!snode_has_lists(snode)) {
-    error_set(err, RG_ERROR_ARGUMENT, "%s has no lists: its cells are those of a %s node", node_label(node, label),
-              snode_kind_text(snode->kind));
+    error_set(err, RG_ERROR_ARGUMENT, "%s has no lists: its cells are those of a %s node",
+              node_label(node, label), snode_kind_text(snode->kind));
     return error_hint(err, "declare a list: node:dynamic(\"k\", 1024):place(x)");
   }
   int own = snode_axis_position(snode, snode->axes[0]);
   if (index_count != snode->rank - 1)
-    return error_set(err, RG_ERROR_INDEX_COUNT, "a list of %s is named by %d %s, %d given", node_label(node, label), snode->rank - 1,
+    return error_set(err, RG_ERROR_INDEX_COUNT, "a list of %s is named by %d %s, %d given",
+                     node_label(node, label), snode->rank - 1,
                      snode->rank == 2 ? "index" : "indices", index_count);
   for (int k = 0; k < snode->rank; k++) full[k] = k == own ? 0 : *index++;
   return node_check_index(node, full, snode->rank, node_label(node, label), err);
 }
 
 static bool empty_list(Node *node, RtContext *context, uint32_t *list, Error *err) {
-  rt_dynamic_clear(context, context->workers, 0, node->snode->manager, list, (int32_t)node->snode->sizes[0]);
+  rt_dynamic_clear(context, context->workers, 0, node->snode->manager, list,
+                   (int32_t)node->snode->sizes[0]);
   if (!cell_settle(node->tree, err)) return false;
   store_collect(node->tree);
   return true;
 }
 
-/* Of element `slot`, which is there; zero behind the end of its list. */
-static uint8_t *element_at(RtContext *context, const SNode *node, uint32_t *list, int64_t slot, const SNodeComponent *component) {
+/* Of an existing element `slot`; zero past the end of its list. */
+static uint8_t *element_at(RtContext *context, const SNode *node, uint32_t *list, int64_t slot,
+                           const SNodeComponent *component) {
   uint8_t *chunk = rt_slot_find(context, 0, &list[RT_LIST_SLOTS + slot / node->chunk]);
   return cell_element((Cell){chunk, (uint64_t)(slot % node->chunk)}, component);
 }
@@ -39,14 +43,18 @@ static void pop_element(const Node *node, RtContext *context, uint32_t *list, in
   *result = slot >= 0;
   for (int k = 0; slot >= 0 && k < node->snode->component_count; k++) {
     const SNodeComponent *component = &node->snode->components[k];
-    memset(element_at(context, node->snode, list, slot, component), 0, (size_t)type_size(component->type));
+    memset(element_at(context, node->snode, list, slot, component), 0,
+           (size_t)type_size(component->type));
   }
 }
 
-bool node_list_call(Node *node, NodeAction action, const int64_t *index, int32_t index_count, int64_t *result, Error *err) {
+bool node_list_call(Node *node, NodeAction action, const int64_t *index, int32_t index_count,
+                    int64_t *result, Error *err) {
   int64_t full[SNODE_MAX_AXES];
   *result = 0;
-  if (!tree_settle(node->tree, "its first use", err) || !make_index(node, index, index_count, full, err)) return false;
+  if (!tree_settle(node->tree, "its first use", err) ||
+      !make_index(node, index, index_count, full, err))
+    return false;
   RtContext *context = storage_context(node->tree);
   uint32_t *list = cell_find_list(context, node->snode, full, false);
   if (!list) return true;
@@ -56,54 +64,66 @@ bool node_list_call(Node *node, NodeAction action, const int64_t *index, int32_t
   return true;
 }
 
-/* -- values, field by field ------------------------------------------------------------------------------------------ */
+/* -- values, field by field -------------------------------------------------------------------- */
 
 static const SNodeComponent *field_number(const SNode *node, int32_t number) {
   for (int k = 0; k < node->component_count; k++)
-    if (!node->components[k].child && node->components[k].part == 0 && number-- == 0) return &node->components[k];
+    if (!node->components[k].child && node->components[k].part == 0 && number-- == 0)
+      return &node->components[k];
   return NULL;
 }
 
-/* All are converted before the list grows, so that one that does not fit leaves it as it was. */
-static bool convert_values(const Node *node, const RgValue *values, int32_t value_count, uint64_t *bits, Error *err) {
+/* All are converted before the list grows, so that one that does not fit leaves it unchanged. */
+static bool convert_values(const Node *node, const RgValue *values, int32_t value_count,
+                           uint64_t *bits, Error *err) {
   char label[100];
   const SNodeComponent *field;
   int32_t number = 0;
   for (; (field = field_number(node->snode, number)); number++)
-    if (number < value_count && !vector_convert(field->whole, &values[number], bits + (field - node->snode->components), node_label(node, label), err))
+    if (number < value_count &&
+        !vector_convert(field->whole, &values[number], bits + (field - node->snode->components),
+                        node_label(node, label), err))
       return false;
-  return number == value_count || error_set(err, RG_ERROR_ARGUMENT, "an element of %s has %d %s, %d given", node_label(node, label),
-                                            number, number == 1 ? "value" : "values", value_count);
+  return number == value_count ||
+         error_set(err, RG_ERROR_ARGUMENT, "an element of %s has %d %s, %d given",
+                   node_label(node, label), number, number == 1 ? "value" : "values", value_count);
 }
 
-static bool append_bits(Node *node, const int64_t *full, const uint64_t *bits, int64_t *slot, Error *err) {
+static bool append_bits(Node *node, const int64_t *full, const uint64_t *bits, int64_t *slot,
+                        Error *err) {
   const SNode *snode = node->snode;
   RtContext *context = storage_context(node->tree);
   uint32_t *list = cell_find_list(context, node->snode, full, true);
-  int32_t at = list ? rt_dynamic_append(context, context->workers, 0, snode->manager, list, (int32_t)snode->chunk,
-                                        (int32_t)snode->sizes[0], 0)
+  int32_t at = list ? rt_dynamic_append(context, context->workers, 0, snode->manager, list,
+                                        (int32_t)snode->chunk, (int32_t)snode->sizes[0], 0)
                     : -1;
   if (!cell_settle(node->tree, err)) return false;
   for (int k = 0; k < snode->component_count; k++)
-    memcpy(element_at(context, snode, list, at, &snode->components[k]), &bits[k], (size_t)type_size(snode->components[k].type));
+    memcpy(element_at(context, snode, list, at, &snode->components[k]), &bits[k],
+           (size_t)type_size(snode->components[k].type));
   *slot = at;
   return true;
 }
 
-bool node_append(Node *node, const int64_t *index, int32_t index_count, const RgValue *values, int32_t value_count,
-                 int64_t *slot, Error *err) {
+bool node_append(Node *node, const int64_t *index, int32_t index_count, const RgValue *values,
+                 int32_t value_count, int64_t *slot, Error *err) {
   int64_t full[SNODE_MAX_AXES];
   Heap *heap = node->tree->store->heap;
   *slot = -1;
-  if (!tree_settle(node->tree, "its first use", err) || !make_index(node, index, index_count, full, err)) return false;
-  uint64_t *bits = heap_alloc(heap, sizeof *bits * ((size_t)node->snode->component_count + TYPE_MAX_PARTS));
+  if (!tree_settle(node->tree, "its first use", err) ||
+      !make_index(node, index, index_count, full, err))
+    return false;
+  uint64_t *bits =
+      heap_alloc(heap, sizeof *bits * ((size_t)node->snode->component_count + TYPE_MAX_PARTS));
   if (!bits) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an element");
-  bool ok = convert_values(node, values, value_count, bits, err) && append_bits(node, full, bits, slot, err);
+  bool ok = convert_values(node, values, value_count, bits, err) &&
+            append_bits(node, full, bits, slot, err);
   heap_free(heap, bits);
   return ok;
 }
 
-bool node_value(Node *node, int32_t number, const int64_t *index, int32_t index_count, RgValue *value, Error *err) {
+bool node_value(Node *node, int32_t number, const int64_t *index, int32_t index_count,
+                RgValue *value, Error *err) {
   char label[100];
   uint64_t bits[TYPE_MAX_PARTS] = {0};
   Cell cell;

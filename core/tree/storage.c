@@ -1,12 +1,13 @@
-/* storage.c - a laid-out tree gets its memory: SNodeTree -> RtTree.
+/* storage.c - allocates the memory of a laid-out tree: SNodeTree -> RtTree.
  *
- *     sparse  | 128 | root container | chunks of nodes .. | sinks |   one arena, reserved as large as the budget
- *     dense   | root container |                                      its exact size
+ *     sparse  | 128 | root container | chunks of nodes .. | sinks |  one arena, sized as the budget
+ *     dense   | root container |                                     its exact size
  *
- * Sinks: per worker one for each manager, as large as its nodes; touched only when the budget is exhausted. They lie where
- * a worker's private copy of the arena has room for them too (device/private_copies.c). Beside it, for sparse trees: tables
- * (one RtChunk and one owner per segment; a lazily committed range). Both are the device's memory; tree->rt holds where the
- * host sees them.
+ * Sinks: one per worker and manager, as large as its nodes; touched only when the budget is
+ * exhausted. They are placed so that a private copy of the arena includes them
+ * (device/private_copies.c). In addition, sparse trees have tables (one RtChunk and one owner per
+ * segment; a lazily committed range). Both are the device's memory; tree->rt has their host
+ * addresses.
  * Charged to the budget: the root's container here, chunks by the runtime. */
 #include <stdio.h>
 #include <string.h>
@@ -17,10 +18,13 @@
 
 #define LARGEST_ARENA ((uint64_t)1 << 38)
 
-_Static_assert(SNODE_DYNAMIC_SLOTS == RT_LIST_SLOTS * sizeof(uint32_t), "a list's slots begin where the layout says");
+_Static_assert(SNODE_DYNAMIC_SLOTS == RT_LIST_SLOTS * sizeof(uint32_t),
+               "a list's slots begin where the layout says");
 
-/* The row of rt.h's RtLevel for a step on the way from the node above, or the root's container, to the slots: the last. */
-static void fill_level(RtLevel *level, const SNodeStep *step, const SNodeStep *slots, bool is_first) {
+/* The row of rt.h's RtLevel for a step from the parent node, or the root's container, to the slots,
+ * which come last. */
+static void fill_level(RtLevel *level, const SNodeStep *step, const SNodeStep *slots,
+                       bool is_first) {
   level->offset = (is_first ? step->offset : 0) + (step == slots ? step->slots : step[1].offset);
   level->stride = step == slots ? sizeof(uint32_t) : step[1].stride;
   level->cell_count = step->cell_count;
@@ -35,7 +39,8 @@ static void fill_level(RtLevel *level, const SNodeStep *step, const SNodeStep *s
 
 static void fill_manager(RtManager *manager, const SNode *node) {
   const SNode *above = snode_node_level(node->parent);
-  const SNodeStep *own = snode_step(node, node), *step = above ? snode_step(above, node) : node->path->steps;
+  const SNodeStep *own = snode_step(node, node),
+                  *step = above ? snode_step(above, node) : node->path->steps;
   manager->node_size = node->node_size;
   manager->chunk = (int32_t)node->chunk;
   manager->parent = above ? above->manager : -1;
@@ -58,10 +63,13 @@ static bool create_managers(Tree *tree, Error *err) {
   int workers = tree->store->device->worker_count, count = layout->manager_count;
   size_t managers_bytes = align_up(sizeof(RtManager) * (size_t)count, 64),
          locals_bytes = sizeof(RtLocal) * (size_t)workers;
-  uint8_t *memory = heap_alloc(tree->store->heap, managers_bytes + locals_bytes * (size_t)count + 64);
-  if (!memory) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree's managers");
+  uint8_t *memory =
+      heap_alloc(tree->store->heap, managers_bytes + locals_bytes * (size_t)count + 64);
+  if (!memory)
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree's managers");
   tree->rt.managers = (RtManager *)(void *)memory;
-  uint8_t *locals = (uint8_t *)align_up((uint64_t)(memory + managers_bytes), 64), *sink = tree->rt.base + tree->rt.reserved;
+  uint8_t *locals = (uint8_t *)align_up((uint64_t)(memory + managers_bytes), 64),
+          *sink = tree->rt.base + tree->rt.reserved;
   for (int m = 0; m < count; m++, locals += locals_bytes) {
     RtManager *manager = &tree->rt.managers[m];
     fill_manager(manager, layout->managers[m]);
@@ -74,7 +82,8 @@ static bool create_managers(Tree *tree, Error *err) {
 
 static uint64_t sinks_bytes(const Tree *tree) {
   uint64_t bytes = 0;
-  for (int m = 0; m < tree->layout->manager_count; m++) bytes += tree->layout->managers[m]->node_size;
+  for (int m = 0; m < tree->layout->manager_count; m++)
+    bytes += tree->layout->managers[m]->node_size;
   return bytes * (uint64_t)tree->store->device->worker_count;
 }
 
@@ -88,14 +97,19 @@ static bool allocate_arena(Tree *tree, uint64_t size_bytes, uint64_t least_bytes
 static bool reserve_sparse(Tree *tree, Error *err) {
   Device *device = tree->store->device;
   uint64_t head = RT_FIRST_GRANULE * RT_GRANULE, limit = tree->store->budget.limit;
-  uint64_t least = min_i64((int64_t)align_up(head + tree->layout->root_size, RT_SEGMENT) + RT_SEGMENT, LARGEST_ARENA);
+  uint64_t least = min_i64(
+      (int64_t)align_up(head + tree->layout->root_size, RT_SEGMENT) + RT_SEGMENT, LARGEST_ARENA);
   bool is_bounded = limit < LARGEST_ARENA / 2 && !tree->store->budget.ask;
   uint64_t wanted = is_bounded ? least + limit : LARGEST_ARENA;
   uint64_t sinks = align_up(sinks_bytes(tree), RT_SEGMENT);
-  if (!allocate_arena(tree, (uint64_t)min_i64((int64_t)wanted, LARGEST_ARENA) + sinks, least + sinks, err)) return false;
+  if (!allocate_arena(tree, (uint64_t)min_i64((int64_t)wanted, LARGEST_ARENA) + sinks,
+                      least + sinks, err))
+    return false;
   tree->rt.reserved = (tree->arena.reserved - sinks) / RT_SEGMENT * RT_SEGMENT;
   uint64_t segments = tree->rt.reserved / RT_SEGMENT;
-  if (!device->table->allocate(device, &tree->tables, segments * (sizeof(RtChunk) + sizeof(uint32_t)), 0, err)) return false;
+  if (!device->table->allocate(device, &tree->tables,
+                               segments * (sizeof(RtChunk) + sizeof(uint32_t)), 0, err))
+    return false;
   uint8_t *tables = device->table->map(device, &tree->tables);
   tree->rt.root = tree->rt.base + head;
   tree->rt.chunks = (RtChunk *)(void *)tables;
@@ -120,7 +134,8 @@ static bool charge(Tree *tree, Error *err) {
   store->is_short = true;
   store_relieve(store);
   if (!rt_budget_take(budget, needed)) {
-    error_set(err, RG_ERROR_BUDGET, "the memory budget of %s is exhausted: %s needs %s, %s are in use",
+    error_set(err, RG_ERROR_BUDGET,
+              "the memory budget of %s is exhausted: %s needs %s, %s are in use",
               bytes_text(budget->limit, limit), tree_label(tree, name), bytes_text(needed, size),
               bytes_text(budget->used, used));
     return error_hint(err, "a larger budget: rg.init{ memory = \"8GiB\" }, or RG_MEMORY");
@@ -128,7 +143,7 @@ static bool charge(Tree *tree, Error *err) {
   return true;
 }
 
-/* The ambient is as large as the largest node: what is read of an absent one. */
+/* The ambient is as large as the largest node, since it is read instead of absent ones. */
 static bool grow_ambient(Tree *tree, Error *err) {
   Device *device = tree->store->device;
   DeviceMemory *ambient = &tree->store->ambient, larger;
@@ -189,12 +204,13 @@ void storage_free(Tree *tree) {
   tree->has_storage = false;
 }
 
-/* A node's whole pages; a run of neighbours goes in one call. */
+/* A node's whole pages; adjacent nodes are discarded in one call. */
 static void trim_chunk(Device *device, const RtManager *manager, const RtChunk *chunk) {
   for (uint32_t begin = 0, end; begin < chunk->node_count; begin = end + 1) {
     for (end = begin; end < chunk->node_count && chunk->states[end] == RT_NODE_USED;) end++;
     if (end == begin) continue;
-    device->table->discard(device, chunk->nodes + begin * manager->node_size, (end - begin) * manager->node_size);
+    device->table->discard(device, chunk->nodes + begin * manager->node_size,
+                           (end - begin) * manager->node_size);
   }
 }
 
@@ -221,15 +237,16 @@ RtContext *storage_context(Tree *tree) {
 }
 
 static const SNode *managed_node(const Tree *tree, int32_t manager) {
-  return manager >= 0 && manager < tree->layout->manager_count ? tree->layout->managers[manager] : NULL;
+  return manager >= 0 && manager < tree->layout->manager_count ? tree->layout->managers[manager]
+                                                               : NULL;
 }
 
 bool storage_full_error(const Tree *tree, int32_t manager, Error *err) {
   const SNode *node = managed_node(tree, manager);
   char label[100], name[80] = "a list";
   if (node && node->name[0]) snprintf(name, sizeof name, "list '%.60s'", node->name);
-  error_set(err, RG_ERROR_LIST_FULL, "%s (dynamic) of %s is full: it has at most %lld elements", name, tree_label(tree, label),
-            node ? (long long)node->sizes[0] : 0LL);
+  error_set(err, RG_ERROR_LIST_FULL, "%s (dynamic) of %s is full: it has at most %lld elements",
+            name, tree_label(tree, label), node ? (long long)node->sizes[0] : 0LL);
   return error_hint(err, "what fitted was appended; declare it longer: :dynamic(\"k\", n)");
 }
 
@@ -239,8 +256,11 @@ bool storage_budget_error(const Tree *tree, int32_t manager, Error *err) {
   const SNode *node = managed_node(tree, manager);
   char limit[32], used[32], label[100], name[80] = "a node";
   if (node && node->name[0]) snprintf(name, sizeof name, "node '%.60s'", node->name);
-  error_set(err, RG_ERROR_BUDGET, "the memory budget of %s is exhausted: %s (%s) of %s cannot grow; %s are in use",
+  error_set(err, RG_ERROR_BUDGET,
+            "the memory budget of %s is exhausted: %s (%s) of %s cannot grow; %s are in use",
             bytes_text(budget->limit, limit), name, node ? snode_kind_text(node->kind) : "pointer",
             tree_label(tree, label), bytes_text(budget->used, used));
-  return error_hint(err, "deactivate what is not needed, or give more: rg.init{ memory = \"8GiB\" }, or RG_MEMORY");
+  return error_hint(
+      err,
+      "deactivate what is not needed, or allow more: rg.init{ memory = \"8GiB\" }, or RG_MEMORY");
 }

@@ -3,7 +3,8 @@
 
 #include "tree/tree.h"
 
-bool store_init(Store *store, Owner *owner, Device *device, const StoreOptions *options, Error *err) {
+bool store_init(Store *store, Owner *owner, Device *device, const StoreOptions *options,
+                Error *err) {
   store->owner = owner;
   store->heap = &owner->heap;
   store->device = device;
@@ -30,7 +31,8 @@ Scratch *store_text(Store *store) {
 
 void store_collect(Tree *tree) {
   Store *store = tree->store;
-  if (!store->gc_is_stopped && rt_tree_collect(storage_context(tree), &tree->rt)) store->stats.gcs++;
+  if (!store->gc_is_stopped && rt_tree_collect(storage_context(tree), &tree->rt))
+    store->stats.gcs++;
 }
 
 void store_collect_all(Store *store, bool trims) {

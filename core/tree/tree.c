@@ -1,8 +1,8 @@
-/* tree.c - a tree's handles, from its declaration to its end.
+/* tree.c - a tree's handles, from its declaration to its destruction.
  *
  *     declared --tree_settle--> laid out, with memory --tree_destroy--> destroyed
  *
- * A Node lives as long as its Tree: retaining one retains the tree. */
+ * A Node exists as long as its Tree: retaining one retains the tree. */
 #include <stdio.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ const char *tree_label(const Tree *tree, char buffer[100]) {
   return buffer;
 }
 
-/* The handle of a new SNode. On failure the SNode stays without one; the caller gives up. */
+/* The handle of a new SNode. On failure the SNode has none; the caller gives up. */
 static Node *add_handle(Tree *tree, SNode *snode, Error *err) {
   Heap *heap = tree->store->heap;
   Node *node = heap_alloc(heap, sizeof *node);
@@ -98,7 +98,8 @@ bool tree_destroy(Tree *tree, const char *where, Error *err) {
   if (!tree_check(tree, err)) return false;
   tree->destroyed_at = heap_copy_text(tree->store->heap, where ? where : "");
   if (!tree->destroyed_at)
-    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left to note where a tree was destroyed");
+    return error_set(err, RG_ERROR_MEMORY,
+                     "the host has no memory left to record where a tree was destroyed");
   storage_free(tree);
   for (int k = 0; k < tree->node_count; k++) node_order_free(tree->nodes[k]);
   return true;
@@ -116,8 +117,8 @@ Node *tree_node(const Tree *tree, const SNode *snode) {
   return NULL;
 }
 
-Node *node_add(Node *parent, SNodeKind kind, const char *axes, const int64_t *sizes, int32_t size_count,
-               const SNodeOptions *options, Error *err) {
+Node *node_add(Node *parent, SNodeKind kind, const char *axes, const int64_t *sizes,
+               int32_t size_count, const SNodeOptions *options, Error *err) {
   Tree *tree = parent->tree;
   if (!tree_check(tree, err)) return NULL;
   SNode *snode = snode_add(parent->snode, kind, axes, sizes, size_count, options, err);
@@ -126,7 +127,7 @@ Node *node_add(Node *parent, SNodeKind kind, const char *axes, const int64_t *si
   return node;
 }
 
-/* -- the drawing ---------------------------------------------------------------------------------------------------- */
+/* -- the drawing ------------------------------------------------------------------------------- */
 
 typedef struct Drawing {
   const Tree *tree;

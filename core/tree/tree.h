@@ -1,5 +1,5 @@
-/* tree.h - trees as their users hold them: handles of trees, nodes and fields, the memory behind them, and every way to
- * reach their elements that is not a kernel: one at a time, in bulk, walked, counted.
+/* tree.h - trees as their users hold them: handles of trees, nodes and fields, the memory behind
+ * them, and all access to their elements outside kernels: single, bulk, walks, counts.
  * Knows layouts (snode) and the runtime's data (rt.h); knows nothing of kernels. */
 #ifndef RG_TREE_TREE_H
 #define RG_TREE_TREE_H
@@ -11,13 +11,13 @@
 typedef struct Node Node;     /* RgSNode: a handle of an SNode */
 typedef struct Field Field;   /* RgField */
 
-/* -- trees: tree.c, storage.c ------------------------------------------------------------------------------------ */
+/* -- trees: tree.c, storage.c ------------------------------------------------------------------ */
 typedef struct NodeOrder NodeOrder;   /* index_order.c */
 
 struct Node {
   Tree *tree;
   SNode *snode;
-  NodeOrder *order;           /* active nodes in index order: made by a walk, kept while it fits */
+  NodeOrder *order;           /* active nodes in index order: made by a walk, kept while valid */
 };
 
 struct Tree {
@@ -27,24 +27,24 @@ struct Tree {
   Node **nodes;               /* one handle per SNode, in the order they were added */
   int node_count, node_capacity;
   bool has_storage;
-  char *destroyed_at;         /* "script.lua:40"; NULL: alive */
+  char *destroyed_at;         /* "script.lua:40"; NULL: not destroyed */
   RtTree rt;
   DeviceMemory arena, tables; /* storage.c */
   Tree *next;
 };
 
 Tree *tree_create(Store *store, const char *name, Error *err);
-/* Gives the tree's memory back; every later use of a handle says where that was. */
+/* Frees the tree's memory; later uses of a handle report where that was. */
 bool tree_destroy(Tree *tree, const char *where, Error *err);
-/* Alive, in a runtime that is alive? Else handle.destroyed. */
+/* Does the tree, and its runtime, still exist? Else handle.destroyed. */
 bool tree_check(const Tree *tree, Error *err);
-/* Lays out and provides memory, once. */
+/* Lays the tree out and allocates its memory, once. */
 bool tree_settle(Tree *tree, const char *where, Error *err);
 /* The handle of `snode`. */
 Node *tree_node(const Tree *tree, const SNode *snode);
 /* Its drawing; in store_text. */
 bool tree_text(const Tree *tree, const char **text, Error *err);
-/* "tree 't'", or "the tree of field 'x'" where it has no name. */
+/* "tree 't'", or "the tree of field 'x'" if it has no name. */
 const char *tree_label(const Tree *tree, char buffer[100]);
 
 /* store.c: adds what the managers of `tree` counted. */
@@ -52,7 +52,7 @@ void store_count(StoreStats *stats, const Tree *tree);
 
 bool storage_create(Tree *tree, Error *err);
 void storage_free(Tree *tree);
-/* Pages of nodes that are neither live nor waiting leave the process. */
+/* Returns pages of nodes that are neither live nor recycled to the system. */
 void storage_trim(Tree *tree);
 /* The store's native context, for calls about `tree`: number 0 in it. */
 RtContext *storage_context(Tree *tree);
@@ -61,55 +61,62 @@ bool storage_budget_error(const Tree *tree, int32_t manager, Error *err);
 /* list.full, naming the list. */
 bool storage_full_error(const Tree *tree, int32_t manager, Error *err);
 
-/* masks.c: RtTree.masks, from the layout. On failure masks_free gives back what there is. */
+/* masks.c: RtTree.masks, from the layout. On failure masks_free frees what there is. */
 bool masks_create(Tree *tree, Error *err);
 void masks_free(Tree *tree);
 
-/* -- nodes: node.c -------------------------------------------------------------------------------------------- */
+/* -- nodes: node.c ----------------------------------------------------------------------------- */
 typedef enum NodeAction {
 #define ACTION(NAME, WORD) NODE_##NAME,
 #include "tree/action.def"
 #undef ACTION
 } NodeAction;
 
-Node *node_add(Node *parent, SNodeKind kind, const char *axes, const int64_t *sizes, int32_t size_count,
-               const SNodeOptions *options, Error *err);
+Node *node_add(Node *parent, SNodeKind kind, const char *axes, const int64_t *sizes,
+               int32_t size_count, const SNodeOptions *options, Error *err);
 /* See rg_snode_call. */
-bool node_call(Node *node, NodeAction action, const int64_t *index, int32_t index_count, int64_t *result, Error *err);
-/* node_list.c, of dynamic nodes; `index` are those of the list. action: LENGTH, POP or DEACTIVATE. */
-bool node_list_call(Node *node, NodeAction action, const int64_t *index, int32_t index_count, int64_t *result, Error *err);
-bool node_append(Node *node, const int64_t *index, int32_t index_count, const RgValue *values, int32_t value_count,
-                 int64_t *slot, Error *err);
-/* What field `number` of the node (in the order of place) has in a cell; NIL: there are not so many. */
-bool node_value(Node *node, int32_t number, const int64_t *index, int32_t index_count, RgValue *value, Error *err);
-/* "vec2"; NULL behind the last. Until the next call. */
+bool node_call(Node *node, NodeAction action, const int64_t *index, int32_t index_count,
+               int64_t *result, Error *err);
+/* node_list.c, of dynamic nodes; `index` are those of the list. action: LENGTH, POP or
+ * DEACTIVATE. */
+bool node_list_call(Node *node, NodeAction action, const int64_t *index, int32_t index_count,
+                    int64_t *result, Error *err);
+bool node_append(Node *node, const int64_t *index, int32_t index_count, const RgValue *values,
+                 int32_t value_count, int64_t *slot, Error *err);
+/* The value of field `number` of the node (in the order of place) in a cell; NIL: past the last. */
+bool node_value(Node *node, int32_t number, const int64_t *index, int32_t index_count,
+                RgValue *value, Error *err);
+/* "vec2"; NULL past the last. Until the next call. */
 const char *node_field_type(Node *node, int32_t number);
 /* See rg_snode_rescale. */
-bool node_rescale(const Node *from, const Node *to, const int64_t *index, int32_t index_count, int64_t *out, Error *err);
-/* How it is declared; laid out. */
+bool node_rescale(const Node *from, const Node *to, const int64_t *index, int32_t index_count,
+                  int64_t *out, Error *err);
+/* Its declaration; the tree is laid out. */
 bool node_level(Node *node, RgLevel *level, Error *err);
-/* The active cell behind `*state` in index order; *state 0 at first, -1 when there is no more: see rg_snode_next. */
+/* The active cell after `*state` in index order; *state is 0 at first, -1 at the end: see
+ * rg_snode_next. */
 bool node_next(Node *node, int64_t *state, int64_t *index, Error *err);
 void node_order_free(Node *node);
 const char *node_label(const Node *node, char buffer[100]); /* "node 'x'" */
 /* Active cells of a laid-out level. */
 int64_t node_count_cells(const Node *node);
 /* index.range or index.count; `what` is "field 'x'". */
-bool node_check_index(const Node *node, const int64_t *index, int32_t index_count, const char *what, Error *err);
+bool node_check_index(const Node *node, const int64_t *index, int32_t index_count, const char *what,
+                      Error *err);
 /* The same for indices that start at `offset`. */
-bool node_check_index_from(const Node *node, const int64_t *offset, const int64_t *index, int32_t index_count, const char *what,
-                           Error *err);
+bool node_check_index_from(const Node *node, const int64_t *offset, const int64_t *index,
+                           int32_t index_count, const char *what, Error *err);
 
-/* -- fields: field.c, bulk.c -------------------------------------------------------------------------------------- */
+/* -- fields: field.c, bulk.c ------------------------------------------------------------------- */
 struct Field {
   Object object;
   Store *store;
   Type type;
   char *name;
-  Node *node;                 /* where it is placed; NULL: nowhere yet */
+  Node *node;                 /* where it is placed; NULL: not yet */
   int component;              /* of its first number; the others follow */
-  int64_t offset[SNODE_MAX_AXES]; /* index where an axis starts */
-  bool has_offset;            /* one is not 0 */
+  int64_t offset[SNODE_MAX_AXES]; /* where indices start, per axis */
+  bool has_offset;            /* any is not 0 */
   char type_name[TYPE_NAME_SIZE];
 };
 
@@ -117,12 +124,14 @@ Field *field_create(Store *store, const char *type, const char *name, Error *err
 bool field_place(Node *node, Field *field, Error *err);
 /* `count` is the number of its axes; the node is dense from the root down, and not laid out yet. */
 bool field_set_offset(Field *field, const int64_t *offset, int32_t count, Error *err);
-/* Placed, alive and laid out: what every use begins with. `where` may be NULL. */
+/* Checks that it is placed and not destroyed, and lays it out: the first step of every use. `where`
+ * may be NULL. */
 bool field_settle(Field *field, const char *where, Error *err);
 const char *field_label(const Field *field, char buffer[100]); /* "field 'x'" */
 bool field_get(Field *field, const int64_t *index, int32_t index_count, RgValue *value, Error *err);
-bool field_set(Field *field, const int64_t *index, int32_t index_count, const RgValue *value, Error *err);
-/* *to: what an element of the field holds once it is set to *from. */
+bool field_set(Field *field, const int64_t *index, int32_t index_count, const RgValue *value,
+               Error *err);
+/* *to: the element of the field after setting it to *from. */
 bool field_convert(const Field *field, const RgValue *from, RgValue *to, Error *err);
 bool field_fill(Field *field, const RgValue *value, Error *err);
 bool field_copy(Field *field, Field *from, Error *err);

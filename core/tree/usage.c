@@ -1,6 +1,7 @@
-/* usage.c - how much memory there is, by tree and by SNode.
- * A pointer SNode's row has its nodes' bytes: live ones, and all that were ever made. The root's row has its container.
- * A dense or bitmasked SNode's row has the bytes of its containers, which lie inside the rows above it. */
+/* usage.c - memory usage by tree and by SNode.
+ * A pointer SNode's row has its nodes' bytes: live ones, and all that were ever made. The root's
+ * row has its container. A dense or bitmasked SNode's row has the bytes of its containers, which
+ * are part of the rows above it. */
 #include <stdio.h>
 
 #include "tree/tree.h"
@@ -25,9 +26,10 @@ void store_memory(const Store *store, RgMemory *memory) {
   }
 }
 
-/* Containers of `node`, when there are `nodes` nodes of the pointer SNode above it. */
+/* Containers of `node`, if there are `nodes` nodes of the pointer SNode above it. */
 static uint64_t containers(const SNode *node, uint64_t nodes) {
-  for (const SNode *at = node->parent; at && !snode_is_managed(at); at = at->parent) nodes *= at->cell_count;
+  for (const SNode *at = node->parent; at && !snode_is_managed(at); at = at->parent)
+    nodes *= at->cell_count;
   return nodes;
 }
 
@@ -41,7 +43,8 @@ static void fill_row(const Tree *tree, const SNode *node, int32_t tree_number, R
   if (!tree->has_storage) return;
   if (snode_is_managed(node)) {
     const RtManager *manager = &tree->rt.managers[node->manager];
-    row->cells = snode_has_lists(node) ? (uint64_t)node_count_cells(tree_node(tree, node)) : live_nodes(tree, node);
+    row->cells = snode_has_lists(node) ? (uint64_t)node_count_cells(tree_node(tree, node))
+                                       : live_nodes(tree, node);
     row->live = live_nodes(tree, node) * node->node_size;
     row->reserved = manager->chunk_bytes + manager->table.bytes;
     return;
@@ -49,7 +52,8 @@ static void fill_row(const Tree *tree, const SNode *node, int32_t tree_number, R
   const SNode *level = snode_node_level(node);
   uint64_t count = containers(node, live_nodes(tree, level));
   uint64_t made = containers(node, level ? tree->rt.managers[level->manager].node_count : 1);
-  row->cells = snode_has_bits(node) ? (uint64_t)node_count_cells(tree_node(tree, node)) : count * node->cell_count;
+  row->cells = snode_has_bits(node) ? (uint64_t)node_count_cells(tree_node(tree, node))
+                                    : count * node->cell_count;
   row->live = count * node->container_size;
   row->reserved = made * node->container_size;
 }

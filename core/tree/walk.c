@@ -1,5 +1,6 @@
-/* walk.c - all active cells of a field, node by node: what bulk operations do.
- * The innermost SNode's cells come as one run, so that a visitor loops over plain strides. */
+/* walk.c - visits all active cells of a field, node by node, for bulk operations.
+ * The innermost SNode's cells are visited as one run, so that a visitor loops over plain
+ * strides. */
 #include "base/bits.h"
 #include "tree/kind.h"
 
@@ -8,9 +9,8 @@ typedef struct Walk {
   const SNodeComponent *component;
   CellVisit *visit;
   void *data;
-  uint64_t limit; /* cells in the node being walked: less than there is room for at the end of a
-                   * list */
-  CellRun run; /* its index is that of the place reached so far */
+  uint64_t limit; /* cells in the visited node: fewer than fit at the end of a list */
+  CellRun run; /* its index is that of the current position */
 } Walk;
 
 static bool visit_run(Walk *walk, const SNodeStep *step, Cell cell, int64_t count) {
@@ -29,8 +29,8 @@ static void move_index(const SNodeStep *step, uint64_t number, int64_t sign, int
   }
 }
 
-/* The active ones of a container's cells: one run of them at the innermost step, else one by one.
- * From step `at` downward no cells are nodes. Depth is limited by SNODE_MAX_DEPTH. */
+/* The active cells of a container: as runs at the innermost step, else one by one. From step `at`
+ * downward no cells are nodes. Depth is limited by SNODE_MAX_DEPTH. */
 static bool walk_steps(Walk *walk, int at, Cell cell) {
   if (at == walk->path->step_count) return visit_run(walk, NULL, cell, 1);
   const SNodeStep *step = &walk->path->steps[at];

@@ -1,9 +1,9 @@
-/* promote.c - the contract's promotion, and which numbers an integer type can hold. */
+/* promote.c - type promotion, and which numbers an integer type can hold. */
 #include <math.h>
 
 #include "type/type.h"
 
-/* A scalar stretches to the other's shape; two shapes must be one. */
+/* A scalar is broadcast to the other's shape; two shapes must be equal. */
 static bool join_shapes(Type a, Type b, Shape *joined) {
   *joined = type_shape(type_is_scalar(a) ? b : a);
   return type_is_scalar(a) || type_is_scalar(b) || type_equal(type_shape(a), type_shape(b));

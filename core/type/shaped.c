@@ -1,5 +1,6 @@
-/* shaped.c - vectors and matrices: their names, both ways. A family is a prefix, what its elements are, and whether it
- * has short names from 2 to 4; every other shape is written out: "vec(5,f64)". */
+/* shaped.c - vectors and matrices: their names, both ways. A family is a prefix, its element type,
+ * and whether it has short names from 2 to 4; every other shape is written in full:
+ * "vec(5,f64)". */
 #include <stdio.h>
 #include <string.h>
 
@@ -64,10 +65,13 @@ static bool parse_long(Str text, Type *type) {
   if (text.length >= TYPE_NAME_SIZE) return false;
   memcpy(copy, text.data, (size_t)text.length);
   copy[text.length] = 0;
-  bool is_vector = sscanf(copy, "vec(%2d,%5[a-z0-9])%n", &rows, element, &end) == 2 && end == text.length;
-  bool is_matrix =
-      !is_vector && sscanf(copy, "mat(%2d,%2d,%5[a-z0-9])%n", &rows, &cols, element, &end) == 3 && end == text.length;
-  return (is_vector || (is_matrix && cols > 1)) && type_parse(str_of(element), &of) && type_make(of, rows, cols, type);
+  bool is_vector =
+      sscanf(copy, "vec(%2d,%5[a-z0-9])%n", &rows, element, &end) == 2 && end == text.length;
+  bool is_matrix = !is_vector &&
+                   sscanf(copy, "mat(%2d,%2d,%5[a-z0-9])%n", &rows, &cols, element, &end) == 3 &&
+                   end == text.length;
+  return (is_vector || (is_matrix && cols > 1)) && type_parse(str_of(element), &of) &&
+         type_make(of, rows, cols, type);
 }
 
 bool type_parse_any(Str text, Type *type) {

@@ -1,4 +1,4 @@
-/* type.c - what a type's number says: what it is called, how large it is, how many numbers it has.
+/* type.c - what a type's number means: its name, its size, how many numbers it has.
  *
  * Below TYPE_TABLE_FIRST a number is three digits, so that a vector's row need not be stored:
  *

@@ -1,7 +1,7 @@
 /* type.h - the types of values: scalars, and vectors and matrices of them.
  *
- * A Type is a number: compare with type_equal, pass by value, print with type_name. What it says is
- * asked of this room alone. Numbers of scalars, vectors and matrices are fixed, so they mean the
+ * A Type is a number: compare with type_equal, pass by value, print with type_name. Only this room
+ * knows its meaning. Numbers of scalars, vectors and matrices are fixed, so they mean the
  * same in every program and need no table: digits of element, rows and columns (type.c). Those from
  * TYPE_TABLE_FIRST on are rows of a TypeTable (table.h): structs and arrays.
  *
@@ -21,7 +21,7 @@ typedef enum ScalarKind {
 #include "type/type.def"
 #undef SCALAR
   TYPE_PTR,  /* after the pass `places`: a byte address in the device's memory */
-  TYPE_PLACE /* where an element lives; has no address yet */
+  TYPE_PLACE /* the location of an element; has no address yet */
 } ScalarKind;
 
 typedef struct Type {
@@ -46,7 +46,7 @@ static inline bool type_is_scalar(Type t) { return type_kind(t) == TYPE_KIND_SCA
 static inline bool type_is_vector(Type t) { return type_kind(t) == TYPE_KIND_VECTOR; }
 static inline bool type_is_matrix(Type t) { return type_kind(t) == TYPE_KIND_MATRIX; }
 
-/* What a scalar is, or every number of a vector or matrix; NONE of others. */
+/* The type of a scalar, or of every number of a vector or matrix; NONE for others. */
 ScalarKind type_scalar_kind(Type t);
 bool type_is_bool(Type t);
 bool type_is_integer(Type t);  /* signed or unsigned, not bool */
@@ -67,13 +67,13 @@ int type_rows(Type t);
 int type_cols(Type t);
 static inline Type type_element(Type t) { return type_scalar(type_scalar_kind(t)); }
 static inline int type_parts(Type t) { return type_rows(t) * type_cols(t); }
-/* A vector where cols is 1; false where there is no such type. */
+/* A vector if cols is 1; false if there is no such type. */
 bool type_make(Type element, int64_t rows, int64_t cols, Type *type);
 const char *type_name(Type t, char buffer[TYPE_NAME_SIZE]);
 /* Scalars too. */
 bool type_parse_any(Str text, Type *type);
 
-/* What is left of a type when its numbers are of an unknown type: one whose element is NONE.
+/* A type whose numbers are of unknown type: its element is NONE.
  * TYPE(NONE) itself is the shape of one number. */
 typedef Type Shape;
 Shape type_shape(Type t);
@@ -81,7 +81,8 @@ Shape type_make_shape(int rows, int cols);     /* of numbers that fit: both 1 to
 Type type_shaped(Type element, Shape shape);   /* numbers of this type, in this shape */
 
 /* The contract's promotion: int op float is float (f16 f32 f64 by the wider float), int op int the
- * wider integer, at one width the unsigned; bool with bool is bool. False where two types do not meet. */
+ * wider integer, at one width the unsigned; bool with bool is bool. False where two types do not
+ * meet. */
 bool type_join(Type a, Type b, Type *joined);
 
 /* Does `value` (a Lua number) have an exact place in the integer type `t`? */

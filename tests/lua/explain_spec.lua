@@ -1,5 +1,5 @@
--- kernel:explain() says for every loop and access, by source line, what became of it; the lint names what is only nearly
--- an update.
+-- kernel:explain() says for every loop and access, by source line, what became of it; the lint
+-- names what is only nearly an update.
 local support = require "support"
 local rg, sparse = support.rg, support.sparse
 
@@ -30,7 +30,7 @@ describe("explain", function()
     assert.equal([[
 kernel:3: for i in rg.range(32) do
     parallel over its positions
-    one position at a time: lanes are left to LLVM
+    one position at a time: vectorisation is left to LLVM
 kernel:4: x[i] = 1
     writes 'x': addressed directly
 ]], all)
@@ -69,10 +69,12 @@ end]=], { x = x }, 2)
   end
 end]=], { x = x, y = y, m = m })
     assert.matches("parallel over the active leaves, cell by cell", notes[3])
-    assert.matches("reads 'x': cells of the leaf and of its neighbours, each found once per leaf", notes[4])
+    assert.matches("reads 'x': cells of the leaf and of its neighbours, each found once per leaf",
+      notes[4])
     assert.matches("'x' is not cached per leaf here: an index is not the loop's own plus a small constant", notes[5])
     assert.equal(1, select(2, notes[5]:gsub("is not cached per leaf here", "")))
-    assert.matches("reads 'x': looked up through 1 level at each access, checked against the shape", notes[5])
+    assert.matches("reads 'x': looked up through 1 level at each access, checked against the shape",
+      notes[5])
     assert.matches("reads 'y': addressed directly", notes[5])
     assert.matches("updates 'm': in each worker's private copy where that pays, else atomic; addressed directly", notes[6])
   end)
@@ -102,10 +104,13 @@ end]=], { x = x, y = y, m = m })
   return sum
 end]=], { x = x, m = m })
     assert.matches("updates 'x': plain, as no other iteration reaches the element", notes[5])
-    assert.matches("'m' cannot be updated plainly: its indices do not tell the iterations apart", notes[6])
+    assert.matches("'m' cannot be updated plainly: its indices do not tell the iterations apart",
+      notes[6])
     assert.matches("gathers 'sum': each worker its own part, joined at the end", notes[7])
-    assert.matches("'m' cannot be updated plainly: the loop writes it at other indices too", notes[10])
-    assert.matches("updates 'm': in each worker's private copy where that pays, else atomic; ", notes[11])
+    assert.matches("'m' cannot be updated plainly: the loop also writes it at other indices",
+      notes[10])
+    assert.matches("updates 'm': in each worker's private copy where that pays, else atomic; ",
+      notes[11])
   end)
 
   it("says where indices are checked #compiled", function()
@@ -135,13 +140,15 @@ end]=], { x = x, y = y }, 1)
   for i in block:active() do block:deactivate(i) end
   return block:count()
 end]=], { x = x, block = block, v = v, list = list })
-    assert.matches("activates cells of 'block': one of the iterations that meet makes it", notes[4])
-    assert.matches("asks whether cells of 'block' are active: looked up from the root at each call", notes[5])
-    assert.matches("appends to 'list': iterations that meet in one list take turns", notes[5])
+    assert.matches("activates cells of 'block': one of the competing iterations creates each",
+      notes[4])
+    assert.matches("asks whether cells of 'block' are active: looked up from the root at each call",
+      notes[5])
+    assert.matches("appends to 'list': iterations that share a list take turns", notes[5])
     assert.matches("serial in each iteration: it walks one list in its order", notes[6])
     assert.matches("parallel over the active nodes", notes[8])
-    assert.matches("deactivates cells of 'block': given back behind the loop", notes[8])
-    assert.matches("counts 'block': by its lists of active nodes, once", notes[9])
+    assert.matches("deactivates cells of 'block': freed after the loop", notes[8])
+    assert.matches("counts 'block': from its list of active nodes, once", notes[9])
   end)
 end)
 

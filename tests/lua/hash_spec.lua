@@ -167,7 +167,7 @@ describe("a hash field", function()
       assert.equal("argument.invalid", failure(f).code)
     end
     local message = failure(function() return x:to_table() end).message
-    assert.equal("a field of i32 has no number of elements: axis 'i' belongs to a hash and has no ends", message)
+    assert.equal("a field of i32 has no number of elements: axis 'i' belongs to a hash and is unbounded", message)
   end)
 end)
 
@@ -306,7 +306,7 @@ describe("a hash in a tree", function()
 
   it("has no length", function()
     local x = endless(rg.i32)
-    assert.matches("has no ends", failure(rg.kernel(function() return #x end)).message)
+    assert.matches("is unbounded", failure(rg.kernel(function() return #x end)).message)
     assert.equal(0, rg.kernel(function() return x.shape[0] end)())
   end)
 end)

@@ -268,7 +268,7 @@ describe("a wrong declaration", function()
       refuses("argument.invalid", "positive whole number", function() rg.root[kind](rg.root, "i", 0) end)
       refuses("tree.declaration", "twice", function() rg.root[kind](rg.root, "ii", 4) end)
       refuses("tree.declaration", "takes one size", function() rg.root[kind](rg.root, "ij", 2, 3, 4) end)
-      refuses("tree.too_large", "more than any memory", function() rg.root[kind](rg.root, "i", 2 ^ 50) end)
+      refuses("tree.too_large", "does not fit in any memory", function() rg.root[kind](rg.root, "i", 2 ^ 50) end)
     end
     refuses("tree.declaration", "already divided above", function() rg.root:dense("i", 4):dynamic("i", 4) end)
     refuses("tree.declaration", "already divided above", function() rg.root:pointer("ij", 4):hash("j") end)

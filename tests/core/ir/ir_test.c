@@ -149,7 +149,7 @@ static void test_read(void) {
     CHECK_TEXT(refusal("  %a: place = place f7 %i\n"), "line 9: no such entry: 'f7'");
     CHECK_TEXT(refusal("  %a: i32 = add %i, %i extra\n"), "line 9: unexpected 'e'");
     CHECK_TEXT(read_and_print("kernel k\nhost {"), "line 2: a region is not closed ''");
-    CHECK(strncmp(read_and_print("kernel k\ntree t0 = root{ cube }\n"), "line 2: a tree's text wants", 27) == 0);
+    CHECK(strncmp(read_and_print("kernel k\ntree t0 = root{ cube }\n"), "line 2: a tree's text needs", 27) == 0);
   }
   TEST("no beginning of a text does harm") {
     for (size_t length = 0; length < strlen(STAGE2); length++)

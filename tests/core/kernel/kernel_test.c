@@ -76,7 +76,7 @@ static void variants(void) {
     CHECK(launch(kernel, given, 2, &none, 1, &result) != 0);
     CHECK(launch(kernel, given, 2, &a, 1, &result) == 0);
     CHECK_ERROR(rg_kernel_launch(kernel, &a, 1, &result), "launch.arguments",
-                "a launch of kernel 'add' brings a value for each of 3 captured names, 1 given");
+                "a launch of kernel 'add' needs a value for each of 3 captured names, 1 given");
   }
   TEST("a kernel's texts can be read") {
     static const char *const words[] = {"source", "ast", "infer", "ir", "tasks", "explain", "llvm", "asm"};

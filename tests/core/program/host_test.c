@@ -119,7 +119,7 @@ static void job_systems(void) {
     RgOptions options = {.struct_size = sizeof options, .run_tasks = run_jobs, .run_tasks_data = &jobs};
     RgError error;
     CHECK(rg_runtime_create(&options, &rg, &error) != 0);
-    CHECK_TEXT(error.message, "run_tasks wants to know how many workers there are: set threads");
+    CHECK_TEXT(error.message, "run_tasks needs the number of workers: set threads");
   }
 }
 

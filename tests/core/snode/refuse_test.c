@@ -40,8 +40,8 @@ static void additions(void) {
   const int64_t four = 4, zero = 0, two[2] = {4, -3}, huge = INT64_MAX, pair[2] = {1ll << 40, 1ll << 40};
   TEST("axes are letters from i to p, each once") {
     CHECK_TEXT(add_says(SNODE_DENSE, "", &four, 1), "a node divides at least one axis: letters from 'i' to 'p'");
-    CHECK_TEXT(add_says(SNODE_DENSE, "ix", &four, 1), "'x' is no axis: axes are letters from 'i' to 'p'");
-    CHECK_TEXT(add_says(SNODE_POINTER, "iji", &four, 1), "axis 'i' stands twice in \"iji\"");
+    CHECK_TEXT(add_says(SNODE_DENSE, "ix", &four, 1), "'x' is not an axis: axes are letters from 'i' to 'p'");
+    CHECK_TEXT(add_says(SNODE_POINTER, "iji", &four, 1), "axis 'i' occurs twice in \"iji\"");
   }
   TEST("there is one size, or one per axis, and none below 1") {
     CHECK_TEXT(add_says(SNODE_DENSE, "ijk", two, 2), "\"ijk\" takes one size, or 3: 2 given");
@@ -49,25 +49,25 @@ static void additions(void) {
     CHECK_TEXT(add_says(SNODE_DENSE, "ij", two, 2), "the size of axis 'j' must be at least 1, it is -3");
   }
   TEST("what no memory can hold is refused at once") {
-    CHECK_TEXT(add_says(SNODE_DENSE, "i", &huge, 1), "a node of more than 2^46 cells is more than any memory holds");
-    CHECK_TEXT(add_says(SNODE_DENSE, "ij", pair, 2), "a node of more than 2^46 cells is more than any memory holds");
+    CHECK_TEXT(add_says(SNODE_DENSE, "i", &huge, 1), "a node of more than 2^46 cells does not fit in any memory");
+    CHECK_TEXT(add_says(SNODE_DENSE, "ij", pair, 2), "a node of more than 2^46 cells does not fit in any memory");
   }
   TEST("a list has one axis, that nothing above it divides, and chunks that hold something") {
-    CHECK_TEXT(add_says(SNODE_DYNAMIC, "ij", &four, 1), "a dynamic node is a list along one axis, \"ij\" names several");
+    CHECK_TEXT(add_says(SNODE_DYNAMIC, "ij", &four, 1), "a dynamic node is a list along one axis, not along \"ij\"");
     CHECK_TEXT(read_says("root{ dense \"i\" 4 { dynamic \"i\" 4 { f32 } } }"),
-               "axis 'i' of a dynamic node is already divided above it: it needs one of its own");
+               "axis 'i' of a dynamic node is already divided above it: it needs its own");
     CHECK_TEXT(read_says("root{ dynamic \"i\" 4 { dense \"j\" 4 { f32 } } }"),
                "a dynamic node holds fields only: nothing can be declared below it");
     const int64_t long_list = 1ll << 31;
     CHECK_TEXT(add_says(SNODE_DYNAMIC, "i", &long_list, 1),
                "a list of a dynamic node has at most 2147483647 elements, not 2147483648");
     CHECK_TEXT(chunk_says(SNODE_DYNAMIC, -1), "a chunk has at least 1 element, not -1");
-    CHECK_TEXT(chunk_says(SNODE_DENSE, 8), "only a dynamic node has chunks, a dense one has none");
+    CHECK_TEXT(chunk_says(SNODE_DENSE, 8), "only a dynamic node has chunks, not a dense one");
   }
   TEST("a hash has axes of its own and no sizes") {
     CHECK_TEXT(add_says(SNODE_HASH, "ij", two, 2), "a hash node has no sizes: its axes are unbounded");
     CHECK_TEXT(read_says("root{ dense \"i\" 4 { hash \"i\" { f32 } } }"),
-               "axis 'i' of a hash node is already divided above it: it needs one of its own");
+               "axis 'i' of a hash node is already divided above it: it needs its own");
   }
   TEST("a second root is no child") CHECK_TEXT(add_says(SNODE_ROOT, "i", &four, 1), "a child node is dense, bitmasked, pointer, dynamic or hash");
 }
@@ -86,7 +86,7 @@ static void texts(void) {
   }
   TEST("a hash cannot stand below a mask, wherever that is") {
     CHECK_TEXT(read_says("root{ bitmasked \"i\" 4 { dense \"i\" 2 { hash \"j\" { f32 } } } }"),
-               "a hash node cannot stand below a bitmasked one");
+               "a hash node cannot be below a bitmasked one");
   }
   TEST("a sparse tree fits its arena, and its slots their units") {
     CHECK_TEXT(read_says("root{ dense \"i\" 70368744177664 { pointer \"j\" 2 { f32 } } }"),
@@ -98,21 +98,21 @@ static void texts(void) {
   }
   TEST("a dense tree fits some memory") {
     CHECK_TEXT(read_says("root{ dense \"i\" 70368744177664 { f64, f64 } }"),
-               "tree needs 1048576 GiB at once, more than any memory holds");
+               "tree needs 1048576 GiB at once, more than any memory");
     CHECK_TEXT(read_says("root{ dense \"i\" 70368744177664 { dense \"j\" 70368744177664 { f64 } } }"),
-               "tree needs 4294967296 GiB at once, more than any memory holds");
+               "tree needs 4294967296 GiB at once, more than any memory");
   }
   TEST("text that is no tree is refused") {
-    CHECK_TEXT(read_says("tree{ }"), "a tree's text wants 'root' at '{ }'");
-    CHECK_TEXT(read_says("root{ f32 a f32 b }"), "a tree's text wants ',' or '}' at 'f32 b }'");
-    CHECK_TEXT(read_says("root{ f33 a }"), "a tree's text wants a type or a kind of node before this at ' a }'");
-    CHECK_TEXT(read_says("root{ dense \"i\" { } }"), "a tree's text wants a size at '{ } }'");
+    CHECK_TEXT(read_says("tree{ }"), "a tree's text needs 'root' at '{ }'");
+    CHECK_TEXT(read_says("root{ f32 a f32 b }"), "a tree's text needs ',' or '}' at 'f32 b }'");
+    CHECK_TEXT(read_says("root{ f33 a }"), "a tree's text needs a type or a kind of node before this at ' a }'");
+    CHECK_TEXT(read_says("root{ dense \"i\" { } }"), "a tree's text needs a size at '{ } }'");
     CHECK_TEXT(read_says("root{ dense \"i\" 99999999999999999999 { } }"),
-               "a tree's text wants a smaller size at '99 { } }'");
+               "a tree's text needs a smaller size at '99 { } }'");
     CHECK_TEXT(read_says("root{ dense \"ijklmnopi\" 1"),
-               "a tree's text wants at most eight axes and a closing quote at 'i\" 1'");
+               "a tree's text needs at most eight axes and a closing quote at 'i\" 1'");
     CHECK_TEXT(read_says("root{ dense \"i\" 4 { f32 }"),
-               "a tree's text wants a type or a kind of node before this at ''");
+               "a tree's text needs a type or a kind of node before this at ''");
   }
 }
 
@@ -140,7 +140,7 @@ static void fixed(void) {
     heap_init(&heap, 0);
     SNodeTree *tree = snode_tree_create(&heap, NULL, &err);
     CHECK_INT(snode_place(snode_root(tree), TYPE(NONE), "x", &err), -1);
-    CHECK_TEXT(err.message, "a field has elements of some type, this one of nothing");
+    CHECK_TEXT(err.message, "the elements of a field cannot be of type nothing");
     snode_tree_release(tree);
   }
 }

@@ -104,10 +104,10 @@ static void bulk(void) {
     CHECK_ERROR(rg_field_copy(x, y), "value.fit", "field 'x' is of type i32, 0.5 does not fit");
     CHECK_ERROR(rg_field_copy(age, y), "argument.invalid", "field 'age' and field 'y' have different shapes");
   }
-  TEST("a sparse field has no one place in memory") {
+  TEST("a sparse field is not one block of memory") {
     void *pointer;
     CHECK_ERROR(rg_field_pointer(x, &pointer), "argument.invalid",
-                "field 'x' has no one place in memory: its cells come and go");
+                "field 'x' is not one block of memory: its cells come and go");
   }
   free(values);
   free(integers);
