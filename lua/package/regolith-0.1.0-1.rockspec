@@ -23,5 +23,6 @@ build = {
   install_command = "cmake --install build-rock --prefix build-rock/rock --strip"
     .. " && cp -r build-rock/rock/share/lua/5.1/. '$(LUADIR)'"
     .. " && cp build-rock/rock/lib/libregolith.so.1 '$(LIBDIR)/libregolith.so.1'"
-    .. " && cp build-rock/rock/lib/libregolith-codegen.so.1 '$(LIBDIR)/libregolith-codegen.so'",
+    .. " && cp build-rock/rock/lib/libregolith-codegen.so.1 '$(LIBDIR)/libregolith-codegen.so'"
+    .. " && mkdir -p '$(PREFIX)/doc' && cp build-rock/rock/share/doc/regolith/* '$(PREFIX)/doc'", -- licences
 }
