@@ -49,7 +49,7 @@ int type_cols(Type t) {
 }
 
 TypeKind type_kind(Type t) {
-  if (is_of_table(t)) return TYPE_KIND_TABLE;
+  if (is_of_table(t)) return t.number % 2 ? TYPE_KIND_ARRAY : TYPE_KIND_STRUCT;
   if (type_cols(t) > 1) return TYPE_KIND_MATRIX;
   return type_rows(t) > 1 ? TYPE_KIND_VECTOR : TYPE_KIND_SCALAR;
 }

@@ -39,7 +39,8 @@ typedef enum TypeKind {
   TYPE_KIND_SCALAR,
   TYPE_KIND_VECTOR, /* one column, several rows */
   TYPE_KIND_MATRIX,
-  TYPE_KIND_TABLE   /* a struct or an array: its row in a TypeTable says which */
+  TYPE_KIND_STRUCT, /* this and the next: rows of a TypeTable */
+  TYPE_KIND_ARRAY
 } TypeKind;
 TypeKind type_kind(Type t);
 static inline bool type_is_scalar(Type t) { return type_kind(t) == TYPE_KIND_SCALAR; }
