@@ -30,7 +30,8 @@ IrInst *lower_as(Lower *l, Expr *e, Type type) {
   IrInst *value = lower_expr(l, e);
   lower_at(l, e->pos);
   IrInst *converted = lower_convert(l, value, type);
-  if (value->op == IR_CONST && value != converted && value->id >= first_id) ir_remove(value);
+  bool is_replaced = value->op == IR_CONST && converted->op == IR_CONST && value != converted;
+  if (is_replaced && value->id >= first_id) ir_remove(value);
   return converted;
 }
 

@@ -47,7 +47,8 @@ static void fill_manager(RtManager *manager, const SNode *node) {
   manager->axis_count = node->rank;
   for (int k = 0; k < node->rank; k++) {
     manager->parent_positions[k] = above ? step->coordinate[k] : -1;
-    manager->parent_weights[k] = step->weight[k] / own->weight[k];
+    bool is_partial = step->weight[k] % own->weight[k]; /* the last chunk of a list */
+    manager->parent_weights[k] = step->weight[k] / own->weight[k] + is_partial;
   }
   if (!snode_has_slots(node)) {
     manager->is_hash = 1;
