@@ -122,6 +122,7 @@ IrInst *ir_region_param(IrKernel *kernel, IrRegion *region, Type type) {
 }
 
 void ir_region_append(IrRegion *region, IrInst *inst) {
+  DEBUG_ASSERT(!inst->region, "an inst stands in one region, once");
   inst->region = region;
   inst->next = NULL;
   inst->previous = region->last;
@@ -131,6 +132,8 @@ void ir_region_append(IrRegion *region, IrInst *inst) {
 
 void ir_insert_before(IrInst *before, IrInst *inst) {
   IrRegion *region = before->region;
+  DEBUG_ASSERT(region, "what it is put before stands in a region");
+  DEBUG_ASSERT(!inst->region, "an inst stands in one region, once");
   inst->region = region;
   inst->next = before;
   inst->previous = before->previous;
@@ -140,6 +143,7 @@ void ir_insert_before(IrInst *before, IrInst *inst) {
 
 void ir_remove(IrInst *inst) {
   IrRegion *region = inst->region;
+  DEBUG_ASSERT(region, "what is removed stands in a region");
   *(inst->previous ? &inst->previous->next : &region->first) = inst->next;
   *(inst->next ? &inst->next->previous : &region->last) = inst->previous;
   inst->next = inst->previous = NULL;

@@ -45,7 +45,7 @@ static bool fill_task(Variant *variant, int32_t number, const IrKernel *kernel, 
                       .cost = task_cost(task),
                       .privatised = task->privatised,
                       .may_change_topology = changes,
-                      .may_deactivate = task->may_deactivate};
+                      .may_deactivate = changes && task->may_deactivate}; /* none may be left */
   if (!task->private_fields.count) return true;
   DeviceSum *sums = heap_alloc(heap, sizeof *sums * (size_t)task->private_fields.count);
   if (!sums) return no_memory(err);

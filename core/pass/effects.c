@@ -65,6 +65,12 @@ static unsigned changes_of(const IrInst *inst) {
          (effects & IR_DEACTIVATES ? EFFECT_DEACTIVATES : 0u);
 }
 
+/* Cells that are always active neither come nor go, and below the level that decides none goes by
+ * itself: such ops are left out by `places`. */
+static bool is_effective(IrOp op, const SNode *node) {
+  return op == IR_DEACTIVATE ? snode_sparse_level(node) == node : snode_sparse_level(node) != NULL;
+}
+
 static void note_call(Collector *c, IrInst *inst) {
   EffectCall call = {.inst = inst,
                      .op = inst->op,
@@ -74,6 +80,7 @@ static void note_call(Collector *c, IrInst *inst) {
     const IrLevel *level = &c->effects->kernel->levels.items[inst->level];
     call.tree = level->tree;
     call.node = level->node;
+    if (!is_effective(call.op, level->node)) call.changes = 0;
   }
   if (call.tree >= 0) c->effects->trees[call.tree] |= call.changes;
   c->effects->changes |= call.changes;
@@ -120,19 +127,10 @@ typedef struct EffectsCache {
   VEC(EffectsEntry) entries;
 } EffectsCache;
 
-const Effects *effects_of(PassContext *ctx, const IrKernel *kernel, const IrTask *task) {
-  if (!ctx->effects) ctx->effects = scratch_new(ctx->scratch, EffectsCache);
-  EffectsCache *cache = ctx->effects;
-  for (int i = 0; i < cache->entries.count; i++)
-    if (cache->entries.items[i].task == task) return cache->entries.items[i].effects;
+static Effects *collect_of(PassContext *ctx, const IrKernel *kernel, const IrTask *task) {
   IrRegion *body = task ? task->body : kernel->body;
-  EffectsEntry entry = {task,
-                        effects_collect(ctx->scratch, kernel, body, task ? task->interior : NULL)};
-  vec_push(ctx->scratch, &cache->entries, entry);
-  return entry.effects;
+  return effects_collect(ctx->scratch, kernel, body, task ? task->interior : NULL);
 }
-
-void effects_forget(PassContext *ctx) { ctx->effects = NULL; }
 
 static const char *text_of(Scratch *scratch, const Effects *effects) {
   StrBuf text;
@@ -141,20 +139,37 @@ static const char *text_of(Scratch *scratch, const Effects *effects) {
   return strbuf_end(&text);
 }
 
+static bool entry_holds(PassContext *ctx, const IrKernel *kernel, const EffectsEntry *entry) {
+  const Effects *now = collect_of(ctx, kernel, entry->task);
+  return !strcmp(text_of(ctx->scratch, entry->effects), text_of(ctx->scratch, now));
+}
+
 bool effects_hold(PassContext *ctx, const IrKernel *kernel) {
-  for (int i = 0; ctx->effects && i < ctx->effects->entries.count; i++) {
-    const EffectsEntry *entry = &ctx->effects->entries.items[i];
-    IrRegion *body = entry->task ? entry->task->body : kernel->body;
-    const Effects *now =
-        effects_collect(ctx->scratch, kernel, body, entry->task ? entry->task->interior : NULL);
-    if (strcmp(text_of(ctx->scratch, entry->effects), text_of(ctx->scratch, now))) return false;
-  }
+  for (int i = 0; ctx->effects && i < ctx->effects->entries.count; i++)
+    if (!entry_holds(ctx, kernel, &ctx->effects->entries.items[i])) return false;
   return true;
 }
+
+const Effects *effects_of(PassContext *ctx, const IrKernel *kernel, const IrTask *task) {
+  if (!ctx->effects) ctx->effects = scratch_new(ctx->scratch, EffectsCache);
+  EffectsCache *cache = ctx->effects;
+  for (int i = 0; i < cache->entries.count; i++) {
+    const EffectsEntry *known = &cache->entries.items[i];
+    if (known->task != task) continue;
+    DEBUG_ASSERT(entry_holds(ctx, kernel, known), "a body was asked about before it was changed");
+    return known->effects;
+  }
+  EffectsEntry entry = {task, collect_of(ctx, kernel, task)};
+  vec_push(ctx->scratch, &cache->entries, entry);
+  return entry.effects;
+}
+
+void effects_forget(PassContext *ctx) { ctx->effects = NULL; }
 
 /* -- places ----------------------------------------------------------------------------------- */
 
 int effects_param(const EffectPlace *place, int axis) {
+  DEBUG_ASSERT(!place->index || axis < place->inst->operand_count, "the place has that axis");
   return place->index ? ranges_exact_param(place->function, &place->index[axis]) : -1;
 }
 
@@ -212,6 +227,7 @@ static void meet(Reach *reach, const EffectPlace *place) {
  * apart. So every index of the loop must appear in some axis; where accesses differ, a neighbouring
  * iteration may reach the same element. */
 bool effects_are_apart(const Effects *effects, int field, unsigned verbs) {
+  DEBUG_ASSERT(field < effects->field_count, "the field was there when effects were collected");
   const IrRegion *function = NULL;
   Reach reach = {0};
   unsigned met = 0;

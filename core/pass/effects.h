@@ -71,7 +71,7 @@ enum { /* what ops on levels and lists do in a tree; activation by writes is sep
 typedef struct EffectCall {
   IrInst *inst;
   IrOp op;
-  unsigned changes;          /* EFFECT_ACTIVATES .. EFFECT_POPS; 0: a query */
+  unsigned changes;          /* EFFECT_ACTIVATES .. EFFECT_POPS; 0: a query, or without effect */
   int32_t tree;              /* kernel->trees; -1: not known (bits of masks, after `places`) */
   const SNode *node;         /* of its level; NULL after `places` */
 } EffectCall;

@@ -13,6 +13,7 @@ static bool add_axis(LeafShape *shape, int axis) {
 }
 
 bool leaf_shape_of(const SNode *node_level, const SNode *cells, LeafShape *shape) {
+  DEBUG_ASSERT(snode_node_level(cells) == node_level, "the cells lie in nodes of that level");
   *shape = (LeafShape){.node_level = node_level, .cells = cells};
   bool fits = true;
   for (int k = 0; k < cells->rank; k++)

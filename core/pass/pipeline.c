@@ -1,4 +1,5 @@
 /* pipeline.c - the passes in running order, and the one loop that runs, shows and checks them. */
+#include "ir/attribute.h"
 #include "pass/effects.h"
 #include "pass/pass.h"
 
@@ -108,12 +109,23 @@ static bool run_pass(PassContext *ctx, const Pass *pass, IrKernel *kernel, unsig
   return true;
 }
 
+/* What comes in is a kernel as `lower` or a text may leave it; what goes out, one that code
+ * generation takes. */
+static bool verify_border(PassContext *ctx, const IrKernel *kernel, bool is_final, Error *err) {
+  Error why;
+  error_clear(&why);
+  if (!ctx->verify || (is_final ? ir_verify_final : ir_verify)(kernel, &why)) return true;
+  const char *where = is_final ? "after" : "before";
+  return error_set(err, RG_ERROR_INTERNAL, "%s the passes: %s", where, why.message);
+}
+
 bool pass_run_all(PassContext *ctx, IrKernel *kernel, Error *err) {
   unsigned facts = facts_of(kernel);
   effects_forget(ctx);
+  if (!verify_border(ctx, kernel, false, err)) return false;
   for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
     if (!run_pass(ctx, order[i], kernel, &facts, err)) return false;
-  return true;
+  return verify_border(ctx, kernel, true, err);
 }
 
 static const Pass *find_pass(Str name) {

@@ -86,6 +86,7 @@ IrInst *places_guard(Lower *l, IrInst *inst, IrInst *condition) {
 void places_bring_out(Lower *l, IrInst *branch, IrInst *inst) {
   IrInst *copy = scratch_new(l->kernel->scratch, IrInst);
   *copy = *inst;
+  copy->region = NULL;
   copy->id = l->kernel->next_id++;
   IrBuilder before = rewrite_before(l->kernel, branch);
   IrInst *var = ir_var(&before, inst->type);
@@ -321,6 +322,7 @@ static void lower_function(Lower *l, IrRegion *region) {
 static bool is_elsewhere(void *data, IrInst *inst) { return !inst->here; }
 
 static void lower_task(Lower *l, IrTask *task) {
+  DEBUG_ASSERT(!task->cells, "`leaf` made leaves, nodes or words of loops over cells");
   l->task = task;
   survey(l, effects_of(l->ctx, l->kernel, task));
   if (task->kind != TASK_RANGE) {

@@ -27,6 +27,7 @@ void rewrite_become_call(IrKernel *kernel, IrInst *inst, RtEntry entry, int tree
 }
 
 void rewrite_move_all(IrRegion *from, IrRegion *to) {
+  DEBUG_ASSERT(from != to, "insts move to another region");
   for (IrInst *inst = from->first, *next; inst; inst = next) {
     next = inst->next;
     ir_remove(inst);

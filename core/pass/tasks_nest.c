@@ -41,6 +41,7 @@ static void open_active(Nest *nest, const SNode *cells, IrInst *order, IrInst **
 
 IrRegion *tasks_nest(IrKernel *kernel, IrInst *loop, IrInst *order, IrInst *indices[SNODE_MAX_AXES],
                      int *levels) {
+  DEBUG_ASSERT(loop->op == IR_RANGE || loop->op == IR_ACTIVE, "a nest is made of such a loop");
   const IrRegion *body = loop->regions[0];
   Nest nest = {.index = body->params.count ? body->params.items[0]->type : TYPE(I32)};
   nest.b = (IrBuilder){.kernel = kernel,

@@ -94,6 +94,7 @@ static IrInst *is_in_window(IrBuilder *b, const Window *window) {
 }
 
 IrInst *window_split(IrKernel *kernel, IrInst *nest, const IrRegion *body, bool cells) {
+  DEBUG_ASSERT(nest->op == IR_FOR && nest->region, "a nest is a loop that stands somewhere");
   Windows w = {.kernel = kernel, .nest = nest, .body = body, .cells = cells};
   ir_walk(nest->regions[0], add_place, &w);
   if (!w.count) return NULL;

@@ -207,6 +207,7 @@ static bool has_rows_of_bits(const IrKernel *kernel, const IrTask *task, const S
 bool words_lower_task(IrKernel *kernel, IrTask *task, const Effects *effects) {
   const SNode *cells = kernel->levels.items[task->cells_level].node;
   const SNode *masked = snode_sparse_level(cells), *node_level = snode_node_level(masked);
+  DEBUG_ASSERT(task->cells && masked && masked->mask >= 0, "bits decide about the task's cells");
   if (has_rows_of_bits(kernel, task, masked)) return false;
   int ids = kernel->next_id, row = row_position(masked);
   IrInst *at[SNODE_MAX_AXES] = {0}, **with = scratch_array(kernel->scratch, IrInst *, ids);
