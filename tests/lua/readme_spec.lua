@@ -15,4 +15,31 @@ describe("the snippets of #compiled", function()
       assert.is_true(tonumber(blocks) >= 3 and tonumber(outputs) >= 4, text)
     end)
   end
+
+  it("lua/README.md give the same at the prompt, without the locals", function()
+    local path, expected, text = os.tmpname(), {}, {}
+    local is_code = false
+    for line in io.lines "lua/README.md" do
+      if line:find "^```" then is_code = line == "```lua"
+      elseif is_code then
+        local said = line:match "%-%->%s*(.-)%s*$"
+        if said and not said:find("..", 1, true) then expected[#expected + 1] = said end
+        text[#text + 1] = line:gsub("^local ", "")
+      end
+    end
+    local file = io.open(path, "w")
+    file:write(table.concat(text, "\n"), "\n")
+    file:close()
+    local folder = os.getenv "RG_LIBRARY":match "^(.*)/"
+    local pipe = io.popen(("cd '%s' && '%s/bin/regolith' -i <'%s' 2>&1; rm -f '%s' pixel.png"):format(
+      path:match "^(.*)/", folder, path, path))
+    local answer, at = pipe:read "*a":gsub("%s+", " "), 1
+    pipe:close()
+    assert.is_true(#expected > 12)
+    for _, said in ipairs(expected) do
+      local first, last = answer:find(said, at, true)
+      assert.is_truthy(first, ("'%s' is not in: %s"):format(said, answer:sub(at)))
+      at = last + 1
+    end
+  end)
 end)
