@@ -1,4 +1,5 @@
-/* driver_test.c - a machine without a usable GPU says so in one sentence; one with a GPU names it. */
+/* driver_test.c - a machine without a usable GPU says so in one sentence; one with a GPU names
+ * it. */
 #include "../../cuda/driver.h"
 
 #include "check.h"

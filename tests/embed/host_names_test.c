@@ -1,11 +1,12 @@
-/* host_names_test.c - a host whose own functions bear the names that the libraries have inside: all of them (host_names.sh).
- * The libraries call their own. */
+/* host_names_test.c - a host whose own functions bear the names that the libraries have inside: all
+ * of them (host_names.sh). The libraries call their own. */
 #include <stdlib.h>
 
 #include "runtime.h"
 
 void host_was_called(void) {
-  printf("not ok: a library called a function of its host in place of its own\n0 passed, 1 failed\n");
+  printf(
+      "not ok: a library called a function of its host in place of its own\n0 passed, 1 failed\n");
   exit(1);
 }
 
@@ -45,12 +46,18 @@ static Name node(const char *path, RgSNode *node) {
 static const Name range = {"rg.range", {.kind = RG_VALUE_BUILTIN, .text = "rg.range"}};
 
 static void test_kind(const char *kind) {
-  RgSNode *block = add(rg_tree_root(new_tree(kind)), kind, "i", strcmp(kind, "hash") ? 64 : 0, "block");
+  RgSNode *block =
+      add(rg_tree_root(new_tree(kind)), kind, "i", strcmp(kind, "hash") ? 64 : 0, "block");
   RgField *x = place(add(block, "dense", "i", 16, "leaf"), "i32", "x");
   Name names[] = {field("x", x), node("block", block), range};
-  CHECK_INT(run("function() for i in rg.range(160) do x[i] = i end return block:count() end", names, 3), 10);
-  CHECK_INT(run("function() local s = 0 for i in x:active() do s += x[i] end return s end", names, 3), 12720);
-  run("function() for i in block:active() do if i < 4 then block:deactivate(i) end end end", names, 3);
+  CHECK_INT(
+      run("function() for i in rg.range(160) do x[i] = i end return block:count() end", names, 3),
+      10);
+  CHECK_INT(
+      run("function() local s = 0 for i in x:active() do s += x[i] end return s end", names, 3),
+      12720);
+  run("function() for i in block:active() do if i < 4 then block:deactivate(i) end end end", names,
+      3);
   CHECK_INT(call(block, "count", 0, 0, 0), 6);
   run("function() block:clear() end", names, 3);
   CHECK_INT(call(block, "count", 0, 0, 0), 0);
@@ -67,17 +74,23 @@ int main(void) {
       check_fail(__FILE__, __LINE__, rg_error(rg)->message);
     RgField *x = place(add(block, "dense", "i", 16, "leaf"), "i32", "x");
     Name names[] = {field("x", x), node("block", block), range};
-    CHECK_INT(run("function() for i in rg.range(160) do x[i] = 1 end return block:count() end", names, 3), 10);
+    CHECK_INT(
+        run("function() for i in rg.range(160) do x[i] = 1 end return block:count() end", names, 3),
+        10);
     CHECK_INT(run("function() block:clear() return block:count() end", names, 3), 0);
     rg_snode_release(block);
   }
   TEST("lists too") {
-    RgSNode *list = add(add(rg_tree_root(new_tree("lists")), "dense", "i", 8, "row"), "dynamic", "j", 1000, "list");
+    RgSNode *list = add(add(rg_tree_root(new_tree("lists")), "dense", "i", 8, "row"), "dynamic",
+                        "j", 1000, "list");
     RgField *x = place(list, "i32", "x");
     Name names[] = {field("x", x), range};
-    run("function() for i in rg.range(8) do for k = 1, 100 do x:append(i, k) end x:pop(i) end end", names, 2);
+    run("function() for i in rg.range(8) do for k = 1, 100 do x:append(i, k) end x:pop(i) end end",
+        names, 2);
     CHECK_INT(call(list, "length", 3, 0, 1), 99);
-    CHECK_INT(run("function() local s = 0 for i, j in x:active() do s += x[i, j] end return s end", names, 2), 8 * 4950);
+    CHECK_INT(run("function() local s = 0 for i, j in x:active() do s += x[i, j] end return s end",
+                  names, 2),
+              8 * 4950);
   }
   TEST("memory and statistics too") {
     RgMemory memory;

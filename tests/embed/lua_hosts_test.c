@@ -1,5 +1,5 @@
-/* lua_hosts_test.c - LuaJIT inside other programs: two states, two threads, states that close with everything alive, modules
- * loaded twice, a process that forks. */
+/* lua_hosts_test.c - LuaJIT inside other programs: two states, two threads, states that close with
+ * everything alive, modules loaded twice, a process that forks. */
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
@@ -10,11 +10,11 @@
 
 #include "check.h"
 
-static const char script[] =
-    "local rg = require 'regolith'\n"
-    "x = rg.field(rg.f32, 1000)\n"
-    "k = rg.kernel([=[function(a) for i in rg.range(1000) do x[i] = x[i] + a end return x[7] end]=], { x = x })\n"
-    "for n = 1, 20 do result = k(n) end\n";
+static const char script[] = "local rg = require 'regolith'\n"
+                             "x = rg.field(rg.f32, 1000)\n"
+                             "k = rg.kernel([=[function(a) for i in rg.range(1000) do x[i] = x[i] "
+                             "+ a end return x[7] end]=], { x = x })\n"
+                             "for n = 1, 20 do result = k(n) end\n";
 
 static lua_State *open_state(void) {
   lua_State *lua = luaL_newstate();
@@ -71,9 +71,12 @@ static void states(void) {
       lua_State *lua = open_state();
       CHECK_TEXT(run(lua, script), "");
       CHECK_TEXT(run(lua, "local rg = require 'regolith'\n"
-                          "block = rg.root:pointer('ij', 8) y = rg.field(rg.vec2) block:dense('ij', 4):place(y)\n"
-                          "y[3][3] = { 1, 2 } view = y[3] other = rg.new{ threads = 1 } z = other.field(other.f32, 4)\n"
-                          "walk = coroutine.wrap(function() for i, j in pairs(y) do coroutine.yield(i) end end) walk()"),
+                          "block = rg.root:pointer('ij', 8) y = rg.field(rg.vec2) "
+                          "block:dense('ij', 4):place(y)\n"
+                          "y[3][3] = { 1, 2 } view = y[3] other = rg.new{ threads = 1 } z = "
+                          "other.field(other.f32, 4)\n"
+                          "walk = coroutine.wrap(function() for i, j in pairs(y) do "
+                          "coroutine.yield(i) end end) walk()"),
                  "");
       lua_close(lua);
     }
@@ -82,7 +85,8 @@ static void states(void) {
     lua_State *lua = open_state();
     CHECK_TEXT(run(lua, script), "");
     CHECK_TEXT(run(lua, "assert(require 'regolith' == require 'regolith')\n"
-                        "for name in pairs(package.loaded) do if name:find '^regolith' then package.loaded[name] = nil end end\n"
+                        "for name in pairs(package.loaded) do if name:find '^regolith' then "
+                        "package.loaded[name] = nil end end\n"
                         "local again = require 'regolith'\n"
                         "local y = again.field(again.f32, 4) y[1] = 5 assert(y[1] == 5)\n"
                         "k(1) assert(x[0] == 211)"),
@@ -108,18 +112,23 @@ static int in_child(lua_State *lua, const char *text) {
 }
 
 static void forks(void) {
-  TEST("a child of a process that used the runtime gets a sentence or an answer, and the parent goes on") {
+  TEST("a child of a process that used the runtime gets a sentence or an answer, and the parent "
+       "goes on") {
     lua_State *lua = open_state();
     CHECK_TEXT(run(lua, "require 'regolith'.init{ threads = 3 }"), "");
     CHECK_TEXT(run(lua, "local rg = require 'regolith'\n"
                         "x = rg.field(rg.f32, 200000)\n"
-                        "k = rg.kernel([=[function() for i in rg.range(200000) do x[i] = x[i] + 1 end return x[199999] end]=], "
+                        "k = rg.kernel([=[function() for i in rg.range(200000) do x[i] = x[i] + 1 "
+                        "end return x[199999] end]=], "
                         "{ x = x })\n"
                         "for n = 1, 3 do k() end"),
                "");
-    CHECK_INT(in_child(lua, "local ok, said = pcall(k)\n"
-                            "assert(ok and said == 4 or not ok and tostring(said):find 'fork', tostring(said))"),
-              0);
+    CHECK_INT(
+        in_child(
+            lua,
+            "local ok, said = pcall(k)\n"
+            "assert(ok and said == 4 or not ok and tostring(said):find 'fork', tostring(said))"),
+        0);
     CHECK_TEXT(run(lua, "assert(k() == 4)"), "");
     lua_close(lua);
   }

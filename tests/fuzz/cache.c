@@ -1,5 +1,6 @@
-/* cache.c - an entry of the disk cache that holds anything: found only if it is whole and asked for.
- * The input takes the place of the one entry of a folder in memory-backed /dev/shm, or /tmp where there is none. */
+/* cache.c - an entry of the disk cache that holds anything: found only if it is whole and asked
+ * for. The input takes the place of the one entry of a folder in memory-backed /dev/shm, or /tmp
+ * where there is none. */
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,7 +12,10 @@ static Heap heap;
 static Cache *cache;
 static char folder[64], entry[512];
 static const uint8_t object[] = "an object";
-static const RgCodegenRequest request = {.bytes = (const uint8_t *)"bytes", .length = 5, .build_id = "fuzz", .processors = {"x86-64-v3"}};
+static const RgCodegenRequest request = {.bytes = (const uint8_t *)"bytes",
+                                         .length = 5,
+                                         .build_id = "fuzz",
+                                         .processors = {"x86-64-v3"}};
 
 /* The file two folders below that is an entry. */
 static void find_entry(void) {
@@ -37,12 +41,14 @@ static void remove_folder(void) {
 static void make_cache(void) {
   struct stat shared;
   Error err = {0};
-  snprintf(folder, sizeof folder, "%s/regolith-fuzz-XXXXXX", stat("/dev/shm", &shared) ? "/tmp" : "/dev/shm");
+  snprintf(folder, sizeof folder, "%s/regolith-fuzz-XXXXXX",
+           stat("/dev/shm", &shared) ? "/tmp" : "/dev/shm");
   if (!mkdtemp(folder)) fuzz_broken("there is room for a folder", folder);
   setenv("RG_CACHE", folder, 1);
   heap_init(&heap, 0);
   if (!cache_open(&heap, &cache, &err) || !cache) fuzz_broken("the cache opens", err.message);
-  const RgCodegenObject objects[RG_TARGET_COUNT] = {[RG_TARGET_HOST] = {.bytes = (uint8_t *)object, .length = sizeof object}};
+  const RgCodegenObject objects[RG_TARGET_COUNT] = {
+      [RG_TARGET_HOST] = {.bytes = (uint8_t *)object, .length = sizeof object}};
   cache_store(cache, &request, objects);
   find_entry();
   atexit(remove_folder);
@@ -57,7 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   chmod(entry, 0600);
   RgCodegenObject found[RG_TARGET_COUNT];
   const RgCodegenObject *host = &found[RG_TARGET_HOST];
-  if (cache_find(cache, &request, found) && (host->length != sizeof object || memcmp(host->bytes, object, sizeof object)))
+  if (cache_find(cache, &request, found) &&
+      (host->length != sizeof object || memcmp(host->bytes, object, sizeof object)))
     fuzz_broken("what is found is what was stored", "something else");
   heap_free(&heap, host->bytes);
   return 0;

@@ -1,6 +1,7 @@
-/* fuzz.h - what every target of the fuzz has: one input in, nothing out. A target must not crash, leak, or run long; where
- * something accepted breaks a promise it calls fuzz_broken. The same file is linked to libFuzzer (tests/run --fuzz) and to
- * replay.c, which runs the kept inputs as an ordinary test. */
+/* fuzz.h - what every target of the fuzz has: one input in, nothing out. A target must not crash,
+ * leak, or run long; where something accepted breaks a promise it calls fuzz_broken. The same file
+ * is linked to libFuzzer (tests/run --fuzz) and to replay.c, which runs the kept inputs as an
+ * ordinary test. */
 #ifndef RG_TESTS_FUZZ_H
 #define RG_TESTS_FUZZ_H
 

@@ -1,4 +1,5 @@
-/* ir_bytes.c - canonical bytes from anywhere. What reads must verify, print, and be written as the bytes it came from. */
+/* ir_bytes.c - canonical bytes from anywhere. What reads must verify, print, and be written as the
+ * bytes it came from. */
 #include "base/error.h"
 #include "fuzz.h"
 #include "ir/task.h"
@@ -21,7 +22,8 @@ static bool read_and_write(void *data, Error *err) {
   ir_print(&text, kernel);
   IrBytes bytes = ir_write(input->scratch, kernel, target);
   const char *again = "";
-  if (!ir_read_bytes(input->scratch, bytes.data, bytes.length, &again, err)) fuzz_broken("what is written reads", err->message);
+  if (!ir_read_bytes(input->scratch, bytes.data, bytes.length, &again, err))
+    fuzz_broken("what is written reads", err->message);
   if (strcmp(target, again)) fuzz_broken("the target is kept", again);
   return true;
 }

@@ -1,4 +1,5 @@
-/* ir_text.c - the IR's text form. What reads and verifies prints, and what is printed reads and prints alike. */
+/* ir_text.c - the IR's text form. What reads and verifies prints, and what is printed reads and
+ * prints alike. */
 #include "base/error.h"
 #include "fuzz.h"
 #include "ir/ir.h"
@@ -30,7 +31,8 @@ static bool read_and_print(void *data, Error *err) {
     const char *once = print(input->scratch, kernel);
     IrKernel *again = ir_read(input->scratch, &heap, once, err);
     if (!again) fuzz_broken("what is printed reads", err->message);
-    if (strcmp(once, print(input->scratch, again))) fuzz_broken("what is printed prints alike", once);
+    if (strcmp(once, print(input->scratch, again)))
+      fuzz_broken("what is printed prints alike", once);
     drop_trees(again);
   }
   drop_trees(kernel);

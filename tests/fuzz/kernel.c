@@ -1,5 +1,5 @@
-/* kernel.c - a kernel's text, through parser, sema and passes to canonical bytes and back. What sema accepts must verify
- * after every pass, and its bytes must read back. */
+/* kernel.c - a kernel's text, through parser, sema and passes to canonical bytes and back. What
+ * sema accepts must verify after every pass, and its bytes must read back. */
 #include "../core/sema/fixture.h"
 #include "fuzz.h"
 #include "ir/task.h"
@@ -15,8 +15,11 @@ static void make_world(void) {
   world_init(&world);
   atexit(drop_world);
   world_tree(&world, "root{ hash \"ij\" { bitmasked \"ij\" 8 8 { f32 h, i32 hn } } }", 2, "hashed");
-  world_tree(&world, "root{ bitmasked \"i\" 200 { dynamic \"j\" 100 chunk 8 { f32 item, u8 tag } } }", 2, "bin");
-  world_tree(&world, "root{ pointer \"i\" 9 { pointer \"i\" 3 { dense \"i\" 7 { f32 deep } } } }", 3, "deeps");
+  world_tree(&world,
+             "root{ bitmasked \"i\" 200 { dynamic \"j\" 100 chunk 8 { f32 item, u8 tag } } }", 2,
+             "bin");
+  world_tree(&world, "root{ pointer \"i\" 9 { pointer \"i\" 3 { dense \"i\" 7 { f32 deep } } } }",
+             3, "deeps");
   give_numbers(&world, 2);
 }
 
@@ -42,8 +45,12 @@ static bool compile(void *data, Error *err) {
   SemaPaths paths = sema_paths(&world.scratch, ast);
   SemaValue *captures = scratch_array(&world.scratch, SemaValue, paths.count + 1);
   for (int i = 0; i < paths.count; i++) captures[i] = world_find(&world, paths.items[i].name);
-  SemaInput given = {.ast = ast, .paths = &paths, .captures = captures, .parameters = world.parameters,
-                     .parameter_count = world.parameter_count, .kernel_name = "k"};
+  SemaInput given = {.ast = ast,
+                     .paths = &paths,
+                     .captures = captures,
+                     .parameters = world.parameters,
+                     .parameter_count = world.parameter_count,
+                     .kernel_name = "k"};
   SemaOutput output = {0};
   if (!sema_types(&world.scratch, &given, &output, err) || !sema_lower(&output, err)) return false;
   PassContext passes = {.scratch = &world.scratch, .vector_bytes = 32, .verify = true};

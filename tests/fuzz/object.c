@@ -1,4 +1,5 @@
-/* object.c - object files from anywhere: the loader places what it understands and refuses the rest. Nothing is called. */
+/* object.c - object files from anywhere: the loader places what it understands and refuses the
+ * rest. Nothing is called. */
 #include "fuzz.h"
 #include "loader/loader.h"
 

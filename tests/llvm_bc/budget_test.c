@@ -1,5 +1,5 @@
-/* budget_test.c - memory ends at every possible moment: the error names who met it, nothing is half made, other
- * trees go on, and what was freed can be used again. */
+/* budget_test.c - memory ends at every possible moment: the error names who met it, nothing is half
+ * made, other trees go on, and what was freed can be used again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,13 +27,15 @@ static void end(void) {
   forest_destroy(&trees[1]);
 }
 
-static const ForestNode *node_of(int manager) { return &trees[0].nodes[trees[0].managers[manager]]; }
+static const ForestNode *node_of(int manager) {
+  return &trees[0].nodes[trees[0].managers[manager]];
+}
 
 static void activate_some(Random *random, int times) {
   for (int k = 0; k < times; k++) {
     int m = (int)random_below(random, trees[0].rt.manager_count);
-    forest_activate(context, trees, 0, (int)random_below(random, FOREST_WORKERS), trees[0].managers[m],
-                    random_below(random, forest_cell_count(node_of(m))));
+    forest_activate(context, trees, 0, (int)random_below(random, FOREST_WORKERS),
+                    trees[0].managers[m], random_below(random, forest_cell_count(node_of(m))));
   }
 }
 
@@ -116,12 +118,14 @@ static void check_stranded(void) {
   begin(KIND_ROWS(kind_block), RT_SEGMENT, SHIFT);
   int64_t most = 0;
   TEST("nodes that other workers kept are found after a failure") {
-    for (int64_t c = 0; c < 512; c++) forest_activate(context, trees, 0, (int)(c % FOREST_WORKERS), 1, c);
+    for (int64_t c = 0; c < 512; c++)
+      forest_activate(context, trees, 0, (int)(c % FOREST_WORKERS), 1, c);
     most = rt_list_count(context, 0, 0);
     CHECK_INT(most, trees[0].rt.managers[0].node_count);
     rt_tree_clear(context, 0, 0);
     rt_tree_collect(context, &trees[0].rt);
-    for (int w = 0; w < FOREST_WORKERS; w++) forest_activate(context, trees, 0, w, 1, 500 + w); /* each takes a batch */
+    /* each takes a batch */
+    for (int w = 0; w < FOREST_WORKERS; w++) forest_activate(context, trees, 0, w, 1, 500 + w);
     for (int round = 0; round < 2; round++)
       for (int64_t c = 0; c < 500; c++) {
         forest_activate(context, trees, 0, 0, 1, c);

@@ -18,7 +18,7 @@ static void *zeros(uint64_t bytes, int protection) {
   exit(1);
 }
 
-/* -- layout -------------------------------------------------------------------------------------------------------- */
+/* -- layout ------------------------------------------------------------------------------------ */
 
 static void inherit_axes(ForestTree *tree, ForestNode *node) {
   int64_t sizes[RT_MAX_AXES] = {0}, origin[RT_MAX_AXES] = {0};
@@ -32,7 +32,8 @@ static void inherit_axes(ForestTree *tree, ForestNode *node) {
   for (int k = 0; k < node->axis_count; k++) {
     int letter = node->row.axes[k] - 'i';
     sizes[letter] = (sizes[letter] ? sizes[letter] : 1) * node->row.sizes[k];
-    origin[letter] = node->row.kind == FOREST_HASH ? -(node->row.sizes[k] / 2) : origin[letter] * node->row.sizes[k];
+    origin[letter] = node->row.kind == FOREST_HASH ? -(node->row.sizes[k] / 2)
+                                                   : origin[letter] * node->row.sizes[k];
   }
   for (int letter = 0; letter < RT_MAX_AXES; letter++) {
     if (!sizes[letter]) continue;
@@ -42,7 +43,8 @@ static void inherit_axes(ForestTree *tree, ForestNode *node) {
   }
 }
 
-/* Children first: runs one after the other (soa), or records (aos); a pointer's or hash's node is one record. */
+/* Children first: runs one after the other (soa), or records (aos); a pointer's or hash's node is
+ * one record. */
 static void lay_out(ForestTree *tree, int number) {
   ForestNode *node = &tree->nodes[number];
   bool runs = node->row.kind == FOREST_DENSE;
@@ -70,7 +72,7 @@ static void lay_out(ForestTree *tree, int number) {
     if (tree->nodes[c].row.parent == number) tree->nodes[c].stride = node->record;
 }
 
-/* -- the runtime's tables -------------------------------------------------------------------------------------------- */
+/* -- the runtime's tables ---------------------------------------------------------------------- */
 
 int forest_position(const ForestNode *node, int letter) {
   for (int a = 0; a < node->rank; a++)
@@ -87,9 +89,11 @@ static void fill_level(const ForestTree *tree, RtLevel *level, int at, int below
   for (int k = 0; k < node->axis_count; k++) level->sizes[k] = node->row.sizes[k];
 }
 
-/* From the innermost row outward: one step of a digit is worth all the cells that the rows below divide it into, and
- * one step of the parent's coordinate all the cells of these rows. `path`: the nodes of the rows, the innermost first. */
-static void weigh_levels(const ForestTree *tree, RtManager *manager, const ForestNode *node, const int *path) {
+/* From the innermost row outward: one step of a digit is worth all the cells that the rows below
+ * divide it into, and one step of the parent's coordinate all the cells of these rows. `path`: the
+ * nodes of the rows, the innermost first. */
+static void weigh_levels(const ForestTree *tree, RtManager *manager, const ForestNode *node,
+                         const int *path) {
   int64_t *weights = manager->parent_weights;
   for (int a = 0; a < RT_MAX_AXES; a++) weights[a] = 1;
   for (int l = manager->level_count - 1; l >= 0; l--) {
@@ -115,7 +119,8 @@ static void fill_manager(ForestTree *tree, int number) {
   manager->is_hash = node->row.kind == FOREST_HASH;
   manager->level_count = manager->is_hash ? 0 : count;
   for (int k = manager->level_count - 1; k >= 0; k--)
-    fill_level(tree, &manager->levels[count - 1 - k], path[k], k ? path[k - 1] : -1, k == count - 1);
+    fill_level(tree, &manager->levels[count - 1 - k], path[k], k ? path[k - 1] : -1,
+               k == count - 1);
   weigh_levels(tree, manager, node, path);
   for (int a = 0; a < node->rank; a++)
     manager->parent_positions[a] = at ? forest_position(&tree->nodes[at], node->letters[a]) : -1;
@@ -124,7 +129,8 @@ static void fill_manager(ForestTree *tree, int number) {
   for (int w = 0; w < FOREST_WORKERS; w++) manager->locals[w].sink = calloc(1, manager->node_size);
 }
 
-void forest_create(ForestTree *tree, const ForestRow *rows, int count, RtBudget *budget, int number, int shift) {
+void forest_create(ForestTree *tree, const ForestRow *rows, int count, RtBudget *budget, int number,
+                   int shift) {
   *tree = (ForestTree){.node_count = count};
   int managers = 0;
   for (int n = 0; n < count; n++) {
@@ -171,7 +177,7 @@ void forest_destroy(ForestTree *tree) {
   munmap(rt->segment_owner, segments * sizeof *rt->segment_owner);
 }
 
-/* -- contexts ---------------------------------------------------------------------------------------------------------- */
+/* -- contexts ---------------------------------------------------------------------------------- */
 
 static void *grow(RtContext *context, void *memory, uint64_t old_bytes, uint64_t new_bytes) {
   if (context->host) return NULL; /* a test asks for a refusal */
@@ -180,9 +186,11 @@ static void *grow(RtContext *context, void *memory, uint64_t old_bytes, uint64_t
   return grown;
 }
 
-static void discard(RtContext *context, void *memory, uint64_t bytes) { madvise(memory, bytes, MADV_DONTNEED); }
+static void discard(RtContext *context, void *memory, uint64_t bytes) {
+  madvise(memory, bytes, MADV_DONTNEED);
+}
 
-/* -- work shared among threads ------------------------------------------------------------------------------------------- */
+/* -- work shared among threads ----------------------------------------------------------------- */
 
 typedef struct Share {
   RtContext *context;

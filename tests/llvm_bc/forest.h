@@ -1,6 +1,6 @@
-/* forest.h - trees for tests of the runtime: a few rows describe one, and it is laid out, filled in as rt.h asks, and
- * reached by coordinates the way compiled code reaches it (slot by slot), so that what the runtime decodes from
- * addresses is held against what this file encodes into them. */
+/* forest.h - trees for tests of the runtime: a few rows describe one, and it is laid out, filled in
+ * as rt.h asks, and reached by coordinates the way compiled code reaches it (slot by slot), so that
+ * what the runtime decodes from addresses is held against what this file encodes into them. */
 #ifndef RG_TESTS_FOREST_H
 #define RG_TESTS_FOREST_H
 
@@ -11,13 +11,20 @@
 
 enum { FOREST_MAX_NODES = 12, FOREST_WORKERS = 4 };
 
-typedef enum ForestKind { FOREST_ROOT, FOREST_DENSE, FOREST_DENSE_AOS, FOREST_POINTER, FOREST_HASH } ForestKind;
+typedef enum ForestKind {
+  FOREST_ROOT,
+  FOREST_DENSE,
+  FOREST_DENSE_AOS,
+  FOREST_POINTER,
+  FOREST_HASH
+} ForestKind;
 
 typedef struct ForestRow {    /* an SNode; row 0 is the root; parents stand before their children */
   ForestKind kind;
   int parent;
   const char *axes;           /* letters from i */
-  int64_t sizes[RT_MAX_AXES]; /* one per letter; of a hash: the window -size/2 .. that tests use of its endless axis */
+  int64_t sizes[RT_MAX_AXES]; /* one per letter; of a hash: the window -size/2 .. that tests use of
+                               * its endless axis */
   int payload;                /* bytes of the field in each cell, 0: none */
 } ForestRow;
 
@@ -33,7 +40,8 @@ typedef struct ForestNode {
   int rank;
   int letters[RT_MAX_AXES];   /* axes in use down to here, ascending */
   int64_t shape[RT_MAX_AXES]; /* by position in letters */
-  int64_t origin[RT_MAX_AXES]; /* likewise: the runtime's coordinates of the cell that tests call 0 */
+  int64_t origin[RT_MAX_AXES]; /* likewise: the runtime's coordinates of the cell that tests call
+                                * 0 */
 } ForestNode;
 
 typedef struct ForestTree {
@@ -45,7 +53,8 @@ typedef struct ForestTree {
 } ForestTree;
 
 /* `shift`: reserved bytes are 1 << shift. */
-void forest_create(ForestTree *tree, const ForestRow *rows, int count, RtBudget *budget, int number, int shift);
+void forest_create(ForestTree *tree, const ForestRow *rows, int count, RtBudget *budget, int number,
+                   int shift);
 void forest_destroy(ForestTree *tree);
 
 /* A context over trees[0..count-1] with FOREST_WORKERS workers; destroy frees what it made. */
@@ -63,25 +72,36 @@ int64_t forest_number(const ForestNode *node, const int64_t *coordinates);
 /* The same place seen from a level above: its number there. */
 int64_t forest_above(const ForestTree *tree, int node, int64_t number, int above);
 
-/* The node of a cell of pointer or hash node `node`; NULL where it is not there (ensures = false). */
-uint8_t *forest_node(RtContext *context, ForestTree *trees, int tree, int worker, int node, int64_t number, bool ensures);
-/* The slot of a cell of pointer node `node`: through ancestors that exist; NULL where one does not (ensures = false);
- * ensures activates them. `tree` is the index in context->trees. */
-uint32_t *forest_slot(RtContext *context, ForestTree *trees, int tree, int worker, int node, int64_t number, bool ensures);
+/* The node of a cell of pointer or hash node `node`; NULL where it is not there (ensures =
+ * false). */
+uint8_t *forest_node(RtContext *context, ForestTree *trees, int tree, int worker, int node,
+                     int64_t number, bool ensures);
+/* The slot of a cell of pointer node `node`: through ancestors that exist; NULL where one does not
+ * (ensures = false); ensures activates them. `tree` is the index in context->trees. */
+uint32_t *forest_slot(RtContext *context, ForestTree *trees, int tree, int worker, int node,
+                      int64_t number, bool ensures);
 bool forest_is_active(RtContext *context, ForestTree *trees, int tree, int node, int64_t number);
-void forest_activate(RtContext *context, ForestTree *trees, int tree, int worker, int node, int64_t number);
-void forest_deactivate(RtContext *context, ForestTree *trees, int tree, int worker, int node, int64_t number);
-/* Where the payload of a cell of `node` (any kind with a payload) lives; ensures: activates; else maybe the ambient. */
-uint8_t *forest_payload(RtContext *context, ForestTree *trees, int tree, int worker, int node, int64_t number, bool ensures);
+void forest_activate(RtContext *context, ForestTree *trees, int tree, int worker, int node,
+                     int64_t number);
+void forest_deactivate(RtContext *context, ForestTree *trees, int tree, int worker, int node,
+                       int64_t number);
+/* Where the payload of a cell of `node` (any kind with a payload) lives; ensures: activates; else
+ * maybe the ambient. */
+uint8_t *forest_payload(RtContext *context, ForestTree *trees, int tree, int worker, int node,
+                        int64_t number, bool ensures);
 
-/* "" or which of the runtime's invariants does not hold (valid.h); while no task runs, settled or not. */
+/* "" or which of the runtime's invariants does not hold (valid.h); while no task runs, settled or
+ * not. */
 const char *forest_broken(const ForestTree *tree);
-/* Everything that must hold outside a task after settle: reachable nodes are the live ones, their coordinates are
- * those of the path that leads to them, lists hold each once in order. "" or what is wrong. */
+/* Everything that must hold outside a task after settle: reachable nodes are the live ones, their
+ * coordinates are those of the path that leads to them, lists hold each once in order. "" or what
+ * is wrong. */
 const char *forest_check(RtContext *context, ForestTree *trees, int tree);
 
 typedef struct Random { uint64_t state; } Random;
 uint64_t random_next(Random *random);
-static inline int64_t random_below(Random *random, int64_t n) { return (int64_t)(random_next(random) % (uint64_t)n); }
+static inline int64_t random_below(Random *random, int64_t n) {
+  return (int64_t)(random_next(random) % (uint64_t)n);
+}
 
 #endif

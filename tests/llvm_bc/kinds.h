@@ -1,5 +1,5 @@
-/* kinds.h - the trees that the tests of the runtime share: nested pointer levels, dense between them, branches,
- * axes in any order, records and runs. */
+/* kinds.h - the trees that the tests of the runtime share: nested pointer levels, dense between
+ * them, branches, axes in any order, records and runs. */
 #ifndef RG_TESTS_KINDS_H
 #define RG_TESTS_KINDS_H
 
@@ -12,7 +12,8 @@ static const ForestRow kind_deep[] = {       /* pointer, dense, pointer, dense *
     {FOREST_POINTER, 2, "ijk", {2, 1, 3}, 0},
     {FOREST_DENSE_AOS, 3, "k", {5}, 4}};
 
-static const ForestRow kind_branches[] = {   /* two pointers beside a field in one node, one below a record */
+static const ForestRow kind_branches[] = {   /* two pointers beside a field in one node, one below a
+                                              * record */
     {.kind = FOREST_ROOT},
     {FOREST_DENSE, 0, "i", {3}, 4},
     {FOREST_POINTER, 1, "i", {3}, 8},
@@ -38,14 +39,16 @@ static const ForestRow kind_axes[] = {       /* eight axes, a root of records */
     {FOREST_POINTER, 1, "jpl", {3, 2, 1}, 0},
     {FOREST_DENSE, 2, "no", {2, 3}, 4}};
 
-static const ForestRow kind_hash[] = {       /* the usual one, and a hash of its own fields beside it */
+static const ForestRow kind_hash[] = {       /* the usual one, and a hash of its own fields beside
+                                              * it */
     {.kind = FOREST_ROOT},
     {FOREST_HASH, 0, "ij", {9, 8}, 4},
     {FOREST_DENSE, 1, "ij", {4, 4}, 4},
     {FOREST_POINTER, 1, "ij", {3, 2}, 4},
     {FOREST_HASH, 0, "k", {40}, 4}};
 
-static const ForestRow kind_hashes[] = {     /* below a pointer and dense cells, twice, and above a pointer */
+static const ForestRow kind_hashes[] = {     /* below a pointer and dense cells, twice, and above a
+                                              * pointer */
     {.kind = FOREST_ROOT},
     {FOREST_POINTER, 0, "i", {3}, 4},
     {FOREST_DENSE, 1, "ij", {2, 2}, 4},

@@ -1,13 +1,21 @@
-/* list_test.c - lists of a dynamic SNode: threads that append, take away and empty at once, memory that ends, and what a
- * list must be all the same: every element below its length is there, and behind it there is nothing.
- * The tree is a pointer SNode's whose first two slots are a list's length and lock. */
+/* list_test.c - lists of a dynamic SNode: threads that append, take away and empty at once, memory
+ * that ends, and what a list must be all the same: every element below its length is there, and
+ * behind it there is nothing. The tree is a pointer SNode's whose first two slots are a list's
+ * length and lock. */
 #include <pthread.h>
 #include <string.h>
 
 #include "check.h"
 #include "forest.h"
 
-enum { LISTS = 5, CHUNK = 8, CHUNKS = 300, CAPACITY = CHUNK * CHUNKS - 3, STEPS = 1500, SHIFT = 26 };
+enum {
+  LISTS = 5,
+  CHUNK = 8,
+  CHUNKS = 300,
+  CAPACITY = CHUNK * CHUNKS - 3,
+  STEPS = 1500,
+  SHIFT = 26
+};
 
 static ForestTree trees[1];
 static RtContext *context;
@@ -46,7 +54,8 @@ static uint32_t *element(uint32_t *list, int32_t k) {
 
 static int32_t append(int worker, int i, uint32_t value, int32_t locks) {
   uint32_t *list = list_at(i);
-  int32_t slot = rt_dynamic_append(context, &context->workers[worker], 0, 0, list, CHUNK, CAPACITY, locks);
+  int32_t slot =
+      rt_dynamic_append(context, &context->workers[worker], 0, 0, list, CHUNK, CAPACITY, locks);
   if (slot < 0) return slot;
   *element(list, slot) = value;
   if (locks) rt_dynamic_unlock(list);
@@ -67,7 +76,8 @@ static void empty(int worker, int i) {
   rt_dynamic_clear(context, &context->workers[worker], 0, 0, list_at(i), CAPACITY);
 }
 
-/* Between tasks: chunks are there without a gap, elements not zero, and all that lies behind them is. */
+/* Between tasks: chunks are there without a gap, elements not zero, and all that lies behind them
+ * is. */
 static uint64_t check_list(int i) {
   uint32_t *list = list_at(i), length = list[RT_LIST_LENGTH];
   uint64_t sum = 0;
@@ -98,7 +108,7 @@ static uint64_t check_all(void) {
   return sum;
 }
 
-/* -- threads --------------------------------------------------------------------------------------------------------- */
+/* -- threads ----------------------------------------------------------------------------------- */
 
 typedef struct Thread {
   pthread_t thread;
@@ -175,7 +185,7 @@ static void test_threads(void) {
   }
 }
 
-/* -- one thread -------------------------------------------------------------------------------------------------------- */
+/* -- one thread -------------------------------------------------------------------------------- */
 
 static void test_ends(void) {
   TEST("a full list takes no more, and says so") {
@@ -193,7 +203,8 @@ static void test_ends(void) {
     Thread sum = run_all(only_append);
     CHECK_INT(context->error.kind, RT_ERROR_BUDGET);
     CHECK_INT(check_all(), sum.put);
-    uint8_t *sink = rt_dynamic_ensure(context, context->workers, 0, 0, list_at(0), CHUNK, CAPACITY - 1, 0);
+    uint8_t *sink =
+        rt_dynamic_ensure(context, context->workers, 0, 0, list_at(0), CHUNK, CAPACITY - 1, 0);
     CHECK(sink == trees->rt.managers[0].locals[0].sink);
     memset(sink, 0, CHUNK * 4);
     CHECK_INT(check_all(), sum.put);
@@ -211,7 +222,8 @@ static void test_ends(void) {
 static void test_lengths(void) {
   TEST("what is written behind the end makes a list as long, without gaps") {
     create(1 << 24);
-    uint8_t *node = rt_dynamic_ensure(context, context->workers, 0, 0, list_at(3), CHUNK, 5 * CHUNK + 2, 0);
+    uint8_t *node =
+        rt_dynamic_ensure(context, context->workers, 0, 0, list_at(3), CHUNK, 5 * CHUNK + 2, 0);
     CHECK(node == rt_slot_find(context, 0, &list_at(3)[RT_LIST_SLOTS + 5]));
     CHECK_INT(list_at(3)[RT_LIST_LENGTH], 5 * CHUNK + 3);
     for (int c = 0; c <= 5; c++) CHECK(rt_slot_live(&list_at(3)[RT_LIST_SLOTS + c]));

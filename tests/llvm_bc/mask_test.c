@@ -1,25 +1,46 @@
-/* mask_test.c - bits of bitmasked cells, by hand: a mask of 4 cells, in each a mask of 70 cells of 4 bytes.
+/* mask_test.c - bits of bitmasked cells, by hand: a mask of 4 cells, in each a mask of 70 cells of
+ * 4 bytes.
  *
- *     outer container  | inner 0 | inner 1 | inner 2 | inner 3 | word |      inner  | 70 x 4 bytes | 2 words | padding | */
+ *     outer container  | inner 0 | inner 1 | inner 2 | inner 3 | word |      inner  | 70 x 4 bytes
+ * | 2 words | padding | */
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "check.h"
 #include "rt.h"
 
-enum { OUTER = 4, INNER = 70, WORDS_AT = INNER * 4, STRIDE = 320, OUTER_WORD_AT = OUTER * STRIDE, BYTES = OUTER_WORD_AT + 8,
-       THREADS = 4, TURNS = 20000 };
+enum {
+  OUTER = 4,
+  INNER = 70,
+  WORDS_AT = INNER * 4,
+  STRIDE = 320,
+  OUTER_WORD_AT = OUTER * STRIDE,
+  BYTES = OUTER_WORD_AT + 8,
+  THREADS = 4,
+  TURNS = 20000
+};
 
 static _Alignas(64) uint8_t memory[BYTES];
 static const RtRun inner_runs[] = {{.stride = 4, .size = 4, .manager = -1}};
-static const RtRun outer_runs[] = {{.offset = WORDS_AT, .stride = STRIDE, .size = 16, .manager = -1, .is_words = 1},
-                                   {.stride = STRIDE, .size = WORDS_AT, .manager = -1}};
+static const RtRun outer_runs[] = {
+    {.offset = WORDS_AT, .stride = STRIDE, .size = 16, .manager = -1, .is_words = 1},
+    {.stride = STRIDE, .size = WORDS_AT, .manager = -1}};
 static RtMask masks[] = {
-    {.holder = -1, .run_count = 2, .mask_offset = OUTER_WORD_AT, .cell_count = OUTER, .containers = {.size = BYTES, .manager = -1},
+    {.holder = -1,
+     .run_count = 2,
+     .mask_offset = OUTER_WORD_AT,
+     .cell_count = OUTER,
+     .containers = {.size = BYTES, .manager = -1},
      .runs = outer_runs},
-    {.holder = -1, .run_count = 1, .mask_offset = WORDS_AT, .cell_count = INNER,
-     .containers = {.size = STRIDE, .manager = -1, .depth = 1, .counts = {OUTER}, .steps = {STRIDE}}, .runs = inner_runs}};
-static RtTree tree = {.base = memory, .root = memory, .root_size = BYTES, .mask_count = 2, .masks = masks};
+    {.holder = -1,
+     .run_count = 1,
+     .mask_offset = WORDS_AT,
+     .cell_count = INNER,
+     .containers =
+         {.size = STRIDE, .manager = -1, .depth = 1, .counts = {OUTER}, .steps = {STRIDE}},
+     .runs = inner_runs}};
+static RtTree tree = {
+    .base = memory, .root = memory, .root_size = BYTES, .mask_count = 2, .masks = masks};
 static RtTree *trees[] = {&tree};
 static RtWorker workers[THREADS];
 
@@ -31,11 +52,16 @@ static void *refuse(RtContext *context, void *old, uint64_t old_bytes, uint64_t 
   (void)context, (void)old, (void)old_bytes, (void)new_bytes;
   return NULL;
 }
-static RtContext context = {.trees = trees, .workers = workers, .worker_count = THREADS, .tree_count = 1, .grow = grow};
+static RtContext context = {
+    .trees = trees, .workers = workers, .worker_count = THREADS, .tree_count = 1, .grow = grow};
 
 static uint64_t *outer_words(void) { return (uint64_t *)(void *)(memory + OUTER_WORD_AT); }
-static uint64_t *inner_words(int outer) { return (uint64_t *)(void *)(memory + outer * STRIDE + WORDS_AT); }
-static uint32_t *value(int outer, int inner) { return (uint32_t *)(void *)(memory + outer * STRIDE) + inner; }
+static uint64_t *inner_words(int outer) {
+  return (uint64_t *)(void *)(memory + outer * STRIDE + WORDS_AT);
+}
+static uint32_t *value(int outer, int inner) {
+  return (uint32_t *)(void *)(memory + outer * STRIDE) + inner;
+}
 
 static void write(int outer, int inner, uint32_t number) {
   rt_mask_set(outer_words(), (uint64_t)outer);
@@ -52,7 +78,8 @@ static void check_bits(void) {
   write(1, 0, 5), write(1, 63, 6), write(1, 64, 7), write(1, 69, 8), write(3, 40, 9);
   TEST("a bit answers for its cell alone, also where words meet") {
     CHECK(rt_mask_live(inner_words(1), 63) && rt_mask_live(inner_words(1), 64));
-    CHECK(!rt_mask_live(inner_words(1), 62) && !rt_mask_live(inner_words(1), 65) && !rt_mask_live(inner_words(0), 0));
+    CHECK(!rt_mask_live(inner_words(1), 62) && !rt_mask_live(inner_words(1), 65) &&
+          !rt_mask_live(inner_words(0), 0));
     CHECK_INT(rt_mask_count(&context, 0, 0), 2);
     CHECK_INT(rt_mask_count(&context, 0, 1), 5);
   }
@@ -115,13 +142,15 @@ static void *toggle(void *data) {
   for (int turn = 0; turn < TURNS; turn++)
     for (int k = self; k < 64; k += THREADS * 5) {
       rt_mask_set(inner_words(2), (uint64_t)k);
-      if ((turn + k) % 2) rt_mask_clear(&context, &workers[self], 0, 1, inner_words(2), (uint64_t)k);
+      if ((turn + k) % 2)
+        rt_mask_clear(&context, &workers[self], 0, 1, inner_words(2), (uint64_t)k);
       else rt_mask_keep(inner_words(2), (uint64_t)k);
     }
   return NULL;
 }
 
-/* All threads write cells of one outer cell, or clear it; bits alone, since plain values would be a race by their nature. */
+/* All threads write cells of one outer cell, or clear it; bits alone, since plain values would be a
+ * race by their nature. */
 static void *fight(void *data) {
   int self = (int)(intptr_t)data;
   for (int turn = 0; turn < TURNS; turn++) {
@@ -161,7 +190,8 @@ int main(void) {
   TEST("no cell stays active in one that is not, however they meet") {
     for (int round = 0; round < 5; round++) {
       run(fight);
-      if (!rt_mask_live(outer_words(), 0)) CHECK(rt_mask_bits(inner_words(0), 0, 64) == 0 && rt_mask_bits(inner_words(0), 64, 6) == 0);
+      if (!rt_mask_live(outer_words(), 0))
+        CHECK(rt_mask_bits(inner_words(0), 0, 64) == 0 && rt_mask_bits(inner_words(0), 64, 6) == 0);
     }
   }
   return check_report();

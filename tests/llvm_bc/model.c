@@ -1,7 +1,8 @@
-/* model.c - see model.h. The runtime is compiled with RT_MODEL here, so that it calls rt_step around its atomic accesses.
- * Who waits for another (rt_target_wait) is not asked again before memory has changed, or nobody else is left; when all
- * have been asked in vain, that is a deadlock.
- * Trees are small (tiny_chunks), and only what they can touch is put back before a run and compared in a state. */
+/* model.c - see model.h. The runtime is compiled with RT_MODEL here, so that it calls rt_step
+ * around its atomic accesses. Who waits for another (rt_target_wait) is not asked again before
+ * memory has changed, or nobody else is left; when all have been asked in vain, that is a deadlock.
+ * Trees are small (tiny_chunks), and only what they can touch is put back before a run and compared
+ * in a state. */
 #include "model.h"
 
 #include <stddef.h>
@@ -16,10 +17,11 @@ enum {
   MAX_DEPTH = 4096, VISITED = 1 << 22, GROWN = 4096
 };
 
-/* -- coroutines: registers go on the stack, so that a stack is all there is of a thread ----------------------------- */
+/* -- coroutines: registers go on the stack, so that a stack is all there is of a thread -------- */
 
 void model_switch(void **from, void *to);
-__asm__(".text\n.globl model_switch\n.hidden model_switch\n.type model_switch, @function\nmodel_switch:\n"
+__asm__(".text\n.globl model_switch\n.hidden model_switch\n.type model_switch, "
+        "@function\nmodel_switch:\n"
         "  push %rbp\n  push %rbx\n  push %r12\n  push %r13\n  push %r14\n  push %r15\n"
         "  mov %rsp, (%rdi)\n  mov %rsi, %rsp\n"
         "  pop %r15\n  pop %r14\n  pop %r13\n  pop %r12\n  pop %rbx\n  pop %rbp\n  ret\n"
@@ -66,7 +68,7 @@ void rt_target_wait(uint32_t round) {
   model_switch(&threads[current].top, scheduler);
 }
 
-/* -- steps -------------------------------------------------------------------------------------------------------------- */
+/* -- steps ------------------------------------------------------------------------------------- */
 
 static uint32_t value_of(int node, int64_t cell) { return (uint32_t)(1000 * node + cell + 1); }
 
@@ -80,7 +82,9 @@ static void do_step(int worker, const char *step) {
   int node = digit(step[1]);
   int64_t cell = digit(step[2]);
   switch (step[0]) {
-  case 'w': __atomic_store_n(payload(worker, node, cell, true), value_of(node, cell), __ATOMIC_RELAXED); break;
+  case 'w':
+    __atomic_store_n(payload(worker, node, cell, true), value_of(node, cell), __ATOMIC_RELAXED);
+    break;
   case 'a': forest_activate(context, &tree, 0, worker, node, cell); break;
   case 'd': forest_deactivate(context, &tree, 0, worker, node, cell); break;
   case 'n':
@@ -88,7 +92,8 @@ static void do_step(int worker, const char *step) {
     break;
   default: {
     uint32_t value = *payload(worker, node, cell, false);
-    if (value != value_of(node, cell) && (step[0] == 's' || value)) fail("holds something else: ", step);
+    if (value != value_of(node, cell) && (step[0] == 's' || value))
+      fail("holds something else: ", step);
   }
   }
 }
@@ -113,22 +118,27 @@ static void thread_begin(Thread *thread, const char *steps) {
   thread->top = top - 6;      /* the registers that model_switch takes off */
 }
 
-/* -- the memory there is ----------------------------------------------------------------------------------------------------- */
+/* -- the memory there is ----------------------------------------------------------------------- */
 
 typedef struct Block { uint8_t *memory; uint64_t bytes; } Block;
 static Block blocks[SEGMENTS + 20];
 static int block_count, state_blocks; /* all; those that are part of a state */
 static uint8_t *snapshot;
 
-static void add_block(void *memory, uint64_t bytes) { blocks[block_count++] = (Block){memory, bytes}; }
+static void add_block(void *memory, uint64_t bytes) {
+  blocks[block_count++] = (Block){memory, bytes};
+}
 
 static void find_blocks(void) {
   RtTree *rt = &tree.rt;
   block_count = 0;
   add_block(rt, sizeof *rt);
   for (int m = 0; m < rt->manager_count; m++)
-    add_block(&rt->managers[m].info_stride, sizeof *rt->managers - offsetof(RtManager, info_stride)); /* what changes */
-  for (int m = 0; m < rt->manager_count; m++) add_block(rt->managers[m].locals, sizeof(RtLocal) * MODEL_THREADS);
+    /* what changes */
+    add_block(&rt->managers[m].info_stride,
+              sizeof *rt->managers - offsetof(RtManager, info_stride));
+  for (int m = 0; m < rt->manager_count; m++)
+    add_block(rt->managers[m].locals, sizeof(RtLocal) * MODEL_THREADS);
   add_block(rt->chunks, sizeof *rt->chunks * SEGMENTS);
   add_block(rt->segment_owner, sizeof *rt->segment_owner * SEGMENTS);
   add_block(&budget, sizeof budget);
@@ -154,8 +164,10 @@ static uint64_t mix(uint64_t hash, const void *memory, uint64_t bytes) {
       sums[k] = (sums[k] ^ word[k]) * 0x9e3779b97f4a7c15u;
       sums[k] ^= sums[k] >> 29;
     }
-  for (; word < end; word++) sums[0] = (sums[0] ^ *word) * 0x9e3779b97f4a7c15u, sums[0] ^= sums[0] >> 29;
-  for (int k = 1; k < 4; k++) sums[0] = (sums[0] ^ sums[k]) * 0xbf58476d1ce4e5b9u, sums[0] ^= sums[0] >> 31;
+  for (; word < end; word++)
+    sums[0] = (sums[0] ^ *word) * 0x9e3779b97f4a7c15u, sums[0] ^= sums[0] >> 29;
+  for (int k = 1; k < 4; k++)
+    sums[0] = (sums[0] ^ sums[k]) * 0xbf58476d1ce4e5b9u, sums[0] ^= sums[0] >> 31;
   return sums[0];
 }
 
@@ -167,12 +179,14 @@ static uint64_t memory_hash(void) {
 
 /* What goes on is told by memory, threads, and how the bound on preemptions is met. */
 static uint64_t state_hash(int phase, uint64_t hash) {
-  uint64_t rest[] = {(uint64_t)phase, (uint64_t)preemptions, bound < MAX_DEPTH ? (uint64_t)last : 0, 0};
+  uint64_t rest[] = {(uint64_t)phase, (uint64_t)preemptions, bound < MAX_DEPTH ? (uint64_t)last : 0,
+                     0};
   hash = mix(hash, rest, sizeof rest);
   for (int t = 0; t < thread_count; t++) {
     const Thread *thread = &threads[t];
     hash = hash * 4 + thread->is_done * 2 + thread->waits;
-    if (!thread->is_done) hash = mix(hash, thread->top, (uint64_t)(thread->stack + STACK - (uint8_t *)thread->top));
+    if (!thread->is_done)
+      hash = mix(hash, thread->top, (uint64_t)(thread->stack + STACK - (uint8_t *)thread->top));
   }
   return hash | 1;
 }
@@ -187,7 +201,7 @@ static bool visit(uint64_t hash) {
   return true;
 }
 
-/* -- one run --------------------------------------------------------------------------------------------------------------------- */
+/* -- one run ----------------------------------------------------------------------------------- */
 
 static bool can_run(int thread) { return !threads[thread].is_done && !threads[thread].waits; }
 
@@ -233,7 +247,8 @@ static void go_on(int thread) {
 /* False: a state met before. */
 static bool run_phase(const ModelScenario *scenario, int phase) {
   int list[MODEL_THREADS], in_vain = 0;
-  for (thread_count = 0; thread_count < MODEL_THREADS && scenario->threads[phase][thread_count]; thread_count++)
+  for (thread_count = 0; thread_count < MODEL_THREADS && scenario->threads[phase][thread_count];
+       thread_count++)
     thread_begin(&threads[thread_count], scenario->threads[phase][thread_count]);
   uint64_t memory = memory_hash();
   last = -1;
@@ -261,7 +276,8 @@ static bool run_phase(const ModelScenario *scenario, int phase) {
 static void check_whole(void) {
   const char *bad = forest_check(context, &tree, 0);
   if (*bad) fail(bad, "");
-  if (tree.rt.top > (uint64_t)SEGMENTS * RT_SEGMENT) fail("the tree is larger than what is put back", "");
+  if (tree.rt.top > (uint64_t)SEGMENTS * RT_SEGMENT)
+    fail("the tree is larger than what is put back", "");
 }
 
 static void run(const ModelScenario *scenario) {
@@ -276,7 +292,7 @@ static void run(const ModelScenario *scenario) {
   if (context->error.kind && !scenario->budget) fail("a node did not come into being", "");
 }
 
-/* -- all runs ---------------------------------------------------------------------------------------------------------------------- */
+/* -- all runs ---------------------------------------------------------------------------------- */
 
 static void *grow(RtContext *of, void *memory, uint64_t old_bytes, uint64_t new_bytes) {
   (void)of;
@@ -311,7 +327,8 @@ static void begin(const ModelScenario *scenario) {
 }
 
 static void end(void) {
-  for (int m = 0; m < tree.rt.manager_count; m++) tree.rt.managers[m].list = NULL; /* it lies in `grown` */
+  /* it lies in `grown` */
+  for (int m = 0; m < tree.rt.manager_count; m++) tree.rt.managers[m].list = NULL;
   forest_context_destroy(context);
   forest_destroy(&tree);
   free(snapshot);
@@ -320,7 +337,8 @@ static void end(void) {
 
 /* The last choice that has another way goes that way; false: there is none. */
 static bool next_run(void) {
-  while (depth_known && choices[depth_known - 1].taken + 1 == choices[depth_known - 1].count) depth_known--;
+  while (depth_known && choices[depth_known - 1].taken + 1 == choices[depth_known - 1].count)
+    depth_known--;
   if (!depth_known) return false;
   choices[depth_known - 1].taken++;
   return true;

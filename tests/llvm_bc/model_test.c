@@ -1,4 +1,5 @@
-/* model_test.c - slots, nodes, lists and hash tables under every interleaving of two or three threads. */
+/* model_test.c - slots, nodes, lists and hash tables under every interleaving of two or three
+ * threads. */
 #include <stdlib.h>
 
 #include "check.h"
@@ -23,32 +24,45 @@ static const Case cases[] = {
     {"threads that take their first nodes at once share chunks",
      {ROWS(cells), .threads = {{"w10 s10", "w11 s11", "w12 s12"}}, .after = "s10 s11 s12 n13"}},
     {"a cell that one thread clears while others write it is whole, or gone",
-     {ROWS(cells), .before = "w10", .threads = {{"w10", "d10", "r10 w10"}, {"w10", "w11", "r10"}}, .after = "s10 s11"}},
+     {ROWS(cells), .before = "w10", .threads = {{"w10", "d10", "r10 w10"}, {"w10", "w11", "r10"}},
+      .after = "s10 s11"}},
     {"a cell that two threads clear goes once, and its node is handed out once",
-     {ROWS(cells), .before = "w10 w11", .threads = {{"d10", "d10 d11", "d11"}, {"w12", "w13", "r10"}}, .after = "s12 s13 n10 n11"}},
+     {ROWS(cells), .before = "w10 w11",
+      .threads = {{"d10", "d10 d11", "d11"}, {"w12", "w13", "r10"}}, .after = "s12 s13 n10 n11"}},
     {"what was cleared comes back as zeros",
-     {ROWS(cells), .before = "w10 w11", .threads = {{"d10 a12", "d11 a13", NULL}, {"a10 r10", "a11 r11", "r12 r13"}}, .after = ""}},
+     {ROWS(cells), .before = "w10 w11",
+      .threads = {{"d10 a12", "d11 a13", NULL}, {"a10 r10", "a11 r11", "r12 r13"}}, .after = ""}},
     {"cells activated below a node that goes meanwhile go with it, or stand in the new one",
-     {ROWS(blocks), .before = "w20", .threads = {{"w21", "d10", "w20"}, {"w21", "r20", NULL}}, .after = "s21"}},
+     {ROWS(blocks), .before = "w20", .threads = {{"w21", "d10", "w20"}, {"w21", "r20", NULL}},
+      .after = "s21"}},
     {"a node is whole before others make nodes below it",
      {ROWS(blocks), .threads = {{"w22 r23", "w23 r22", NULL}}, .after = "s22 s23"}},
     {"when memory is out, all threads go on, and nobody waits for what did not come into being",
-     {ROWS(cells), .budget = RT_SEGMENT, .threads = {{"w10 r10", "w11 w12", "w13 r11"}, {"d10 w13", "d11 w12", NULL}}, .after = "n10 n11"}},
+     {ROWS(cells), .budget = RT_SEGMENT,
+      .threads = {{"w10 r10", "w11 w12", "w13 r11"}, {"d10 w13", "d11 w12", NULL}},
+      .after = "n10 n11"}},
     {"a hash cell that three threads activate at once gets one node",
      {ROWS(hash), .threads = {{"w15 s15", "w15 s15", "r15 a15"}}, .after = "s15"}},
     {"a table that grows under readers keeps what they look for",
-     {ROWS(hash), .before = "w10 w11 w12 w13 w14 w15", .threads = {{"w16 s16", "s10 s15", "w17 s13"}}, .after = "s16 s17 s12"}},
+     {ROWS(hash), .before = "w10 w11 w12 w13 w14 w15",
+      .threads = {{"w16 s16", "s10 s15", "w17 s13"}}, .after = "s16 s17 s12"}},
     {"hash cells come and go while the table grows",
-     {ROWS(hash), .before = "w10 w11 w12 w13 w14 w15", .threads = {{"d10 r10", "w16 s11", "d15 w15"}, {"w10", "w17", NULL}},
+     {ROWS(hash), .before = "w10 w11 w12 w13 w14 w15",
+      .threads = {{"d10 r10", "w16 s11", "d15 w15"}, {"w10", "w17", NULL}},
       .after = "s10 s16 s17 s15 s11"}},
     {"one hash cell that is cleared, written and read at once is whole, or gone",
-     {ROWS(hash), .before = "w13 w14", .threads = {{"d13 d14", "w13", "r13 r14"}, {"w13", "w14 s14", NULL}}, .after = ""}},
+     {ROWS(hash), .before = "w13 w14",
+      .threads = {{"d13 d14", "w13", "r13 r14"}, {"w13", "w14 s14", NULL}}, .after = ""}},
     {"nodes of a hash go with the node above, and are not found below its successor",
-     {ROWS(hash_below), .before = "w20", .threads = {{"d10", "w21", "w10"}, {"r20 a20 r20", "w22", NULL}}, .after = "s22"}},
+     {ROWS(hash_below), .before = "w20",
+      .threads = {{"d10", "w21", "w10"}, {"r20 a20 r20", "w22", NULL}}, .after = "s22"}},
     {"slots below a hash go with its cell",
-     {ROWS(hash_above), .before = "w20 w24", .threads = {{"d10", "w21 r20", "w10"}, {"w20", "r21 s24", NULL}}, .after = "s20 s24"}},
+     {ROWS(hash_above), .before = "w20 w24",
+      .threads = {{"d10", "w21 r20", "w10"}, {"w20", "r21 s24", NULL}}, .after = "s20 s24"}},
     {"when memory is out, a hash is whole and goes on",
-     {ROWS(hash), .budget = 2 * RT_SEGMENT, .threads = {{"w10 w11", "w12 w13", "w10 r14"}, {"d10 d11", "d12 d13", NULL}}, .after = "n10 n13"}},
+     {ROWS(hash), .budget = 2 * RT_SEGMENT,
+      .threads = {{"w10 w11", "w12 w13", "w10 r14"}, {"d10 d11", "d12 d13", NULL}},
+      .after = "n10 n13"}},
 };
 
 /* Faults take few preemptions to show; `all` is for an evening. */
@@ -60,7 +74,9 @@ int main(int argc, char **argv) {
     ModelResult result = model_explore(&cases[k].scenario, all ? 0 : MOST_PREEMPTIONS);
     TEST(cases[k].name) CHECK_TEXT(result.wrong, "");
     fflush(stdout);
-    if (argc > 1) printf("%7lld states, %7lld runs: %s\n", (long long)result.states, (long long)result.runs, cases[k].name);
+    if (argc > 1)
+      printf("%7lld states, %7lld runs: %s\n", (long long)result.states, (long long)result.runs,
+             cases[k].name);
   }
   return check_report();
 }

@@ -13,12 +13,14 @@ static bool is_below(const ForestTree *tree, int node, int above) {
 
 /* Counting sort of `node`'s cells by the cell of `above` they lie in. */
 static void make_below(const ForestTree *tree, int node, int above, OracleBelow *below) {
-  int64_t groups = forest_cell_count(&tree->nodes[above]), count = forest_cell_count(&tree->nodes[node]);
+  int64_t groups = forest_cell_count(&tree->nodes[above]),
+          count = forest_cell_count(&tree->nodes[node]);
   below->first = calloc((size_t)groups + 2, sizeof *below->first);
   below->cells = calloc((size_t)count, sizeof *below->cells);
   for (int64_t c = 0; c < count; c++) below->first[forest_above(tree, node, c, above) + 2]++;
   for (int64_t g = 0; g < groups; g++) below->first[g + 2] += below->first[g + 1];
-  for (int64_t c = 0; c < count; c++) below->cells[below->first[forest_above(tree, node, c, above) + 1]++] = c;
+  for (int64_t c = 0; c < count; c++)
+    below->cells[below->first[forest_above(tree, node, c, above) + 1]++] = c;
 }
 
 void oracle_create(Oracle *oracle, const ForestTree *tree) {
@@ -29,7 +31,8 @@ void oracle_create(Oracle *oracle, const ForestTree *tree) {
     if (node->manager >= 0) oracle->active[n] = calloc(count, 1);
     if (node->row.payload) oracle->values[n] = calloc(count, sizeof(uint32_t));
     for (int above = 1; above <= n; above++)
-      if (tree->nodes[above].manager >= 0 && is_below(tree, n, above)) make_below(tree, n, above, &oracle->below[above][n]);
+      if (tree->nodes[above].manager >= 0 && is_below(tree, n, above))
+        make_below(tree, n, above, &oracle->below[above][n]);
   }
 }
 
@@ -61,10 +64,12 @@ void oracle_deactivate(Oracle *oracle, int node, int64_t number) {
 }
 
 void oracle_clear(Oracle *oracle, int node) {
-  for (int64_t c = forest_cell_count(&oracle->tree->nodes[node]); c-- > 0;) oracle_deactivate(oracle, node, c);
+  for (int64_t c = forest_cell_count(&oracle->tree->nodes[node]); c-- > 0;)
+    oracle_deactivate(oracle, node, c);
 }
 
-static uint32_t read_payload(RtContext *context, ForestTree *trees, int t, int node, int64_t number) {
+static uint32_t read_payload(RtContext *context, ForestTree *trees, int t, int node,
+                             int64_t number) {
   uint32_t value;
   memcpy(&value, forest_payload(context, trees, t, 0, node, number, false), sizeof value);
   return value;
@@ -78,16 +83,18 @@ void oracle_adopt(Oracle *oracle, RtContext *context, ForestTree *trees, int t) 
     }
 }
 
-static const char *compare_node(const Oracle *oracle, RtContext *context, ForestTree *trees, int t, int n) {
+static const char *compare_node(const Oracle *oracle, RtContext *context, ForestTree *trees, int t,
+                                int n) {
   static char wrong[200];
   for (int64_t c = forest_cell_count(&oracle->tree->nodes[n]); c-- > 0;) {
     if (oracle->active[n] && oracle->active[n][c] != forest_is_active(context, trees, t, n, c)) {
-      snprintf(wrong, sizeof wrong, "tree %d node %d cell %lld should be %s", t, n, (long long)c, oracle->active[n][c] ? "active" : "inactive");
+      snprintf(wrong, sizeof wrong, "tree %d node %d cell %lld should be %s", t, n, (long long)c,
+               oracle->active[n][c] ? "active" : "inactive");
       return wrong;
     }
     if (oracle->values[n] && oracle->values[n][c] != read_payload(context, trees, t, n, c)) {
-      snprintf(wrong, sizeof wrong, "tree %d node %d cell %lld holds %u, not %u", t, n, (long long)c,
-               read_payload(context, trees, t, n, c), oracle->values[n][c]);
+      snprintf(wrong, sizeof wrong, "tree %d node %d cell %lld holds %u, not %u", t, n,
+               (long long)c, read_payload(context, trees, t, n, c), oracle->values[n][c]);
       return wrong;
     }
   }
@@ -96,6 +103,7 @@ static const char *compare_node(const Oracle *oracle, RtContext *context, Forest
 
 const char *oracle_compare(const Oracle *oracle, RtContext *context, ForestTree *trees, int t) {
   const char *wrong = forest_check(context, trees, t);
-  for (int n = 1; n < oracle->tree->node_count && !*wrong; n++) wrong = compare_node(oracle, context, trees, t, n);
+  for (int n = 1; n < oracle->tree->node_count && !*wrong; n++)
+    wrong = compare_node(oracle, context, trees, t, n);
   return wrong;
 }

@@ -1,11 +1,13 @@
-/* oracle.h - what a tree should hold, kept the plainest way: a flag per pointer cell and a number per payload cell,
- * whole. Deactivating a cell looks up, in a table made beforehand, every cell at or below it. */
+/* oracle.h - what a tree should hold, kept the plainest way: a flag per pointer cell and a number
+ * per payload cell, whole. Deactivating a cell looks up, in a table made beforehand, every cell at
+ * or below it. */
 #ifndef RG_TESTS_ORACLE_H
 #define RG_TESTS_ORACLE_H
 
 #include "forest.h"
 
-typedef struct OracleBelow {  /* cells of `node` in pointer cell `number` of its ancestor: a run of `cells` */
+typedef struct OracleBelow {  /* cells of `node` in pointer cell `number` of its ancestor: a run of
+                               * `cells` */
   int64_t *first;             /* by number: index into cells; one more at the end */
   int64_t *cells;
 } OracleBelow;

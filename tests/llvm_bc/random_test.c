@@ -1,7 +1,7 @@
 /* random_test.c - a million random steps on several trees at once: writes, reads, activations,
- * deactivations, clears, settles and collections in any order. After each, what the runtime promises
- * of the tree is asked (valid.h); now and then it is held against the plain model. An argument is
- * another number of steps. */
+ * deactivations, clears, settles and collections in any order. After each, what the runtime
+ * promises of the tree is asked (valid.h); now and then it is held against the plain model. An
+ * argument is another number of steps. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +30,9 @@ static int pick_node(int t, bool (*fits)(const ForestNode *node)) {
 }
 static bool is_pointer(const ForestNode *node) { return node->manager >= 0; }
 static bool has_payload(const ForestNode *node) { return node->row.payload > 0; }
-static int64_t pick_cell(int t, int n) { return random_below(&dice, forest_cell_count(&trees[t].nodes[n])); }
+static int64_t pick_cell(int t, int n) {
+  return random_below(&dice, forest_cell_count(&trees[t].nodes[n]));
+}
 
 static void write_value(int t, int worker) {
   int n = pick_node(t, has_payload);
@@ -80,7 +82,8 @@ static int step(void) {
   else if (die < 950) read_value(t);
   else if (die < 980) rt_tree_settle(context, &trees[t].rt);
   else if (die < 990) rt_tree_collect(context, &trees[t].rt);
-  else if (die < 993) rt_list_update(context, &trees[t].rt, (int)random_below(&dice, trees[t].rt.manager_count));
+  else if (die < 993)
+    rt_list_update(context, &trees[t].rt, (int)random_below(&dice, trees[t].rt.manager_count));
   else if (die < 998) rt_tree_compact(context, &trees[t].rt);
   else clear(t);
   return t;
@@ -88,9 +91,10 @@ static int step(void) {
 
 int main(int argc, char **argv) {
   int64_t steps = argc > 1 ? atoll(argv[1]) : STEPS;
-  static const struct { const ForestRow *rows; int count; } kinds[] = {
-      {KIND_ROWS(kind_hash)}, {KIND_ROWS(kind_hashes)}, {KIND_ROWS(kind_deep)}, {KIND_ROWS(kind_branches)},
-      {KIND_ROWS(kind_chain)}, {KIND_ROWS(kind_block)}, {KIND_ROWS(kind_axes)}};
+  static const struct { const ForestRow *rows; int count;
+  } kinds[] = {{KIND_ROWS(kind_hash)},     {KIND_ROWS(kind_hashes)}, {KIND_ROWS(kind_deep)},
+               {KIND_ROWS(kind_branches)}, {KIND_ROWS(kind_chain)},  {KIND_ROWS(kind_block)},
+               {KIND_ROWS(kind_axes)}};
   for (int t = 0; t < TREES; t++) {
     forest_create(&trees[t], kinds[t % KINDS].rows, kinds[t % KINDS].count, &budget, t, SHIFT);
     trees[t].rt.tiny_chunks = t >= KINDS;
@@ -102,7 +106,8 @@ int main(int argc, char **argv) {
       CHECK_TEXT(forest_broken(&trees[step()]), "");
       if (!check_ok) break;
       if (k % STEPS_PER_CHECK) continue;
-      for (int t = 0; t < TREES; t++) CHECK_TEXT(oracle_compare(&oracles[t], context, trees, t), "");
+      for (int t = 0; t < TREES; t++)
+        CHECK_TEXT(oracle_compare(&oracles[t], context, trees, t), "");
       if (!check_ok) break;
     }
     for (int t = 0; t < TREES; t++) CHECK_TEXT(oracle_compare(&oracles[t], context, trees, t), "");

@@ -1,4 +1,5 @@
-/* rt_test.c - one thread: what the runtime promises about slots, nodes, lists, clearing and budgets. */
+/* rt_test.c - one thread: what the runtime promises about slots, nodes, lists, clearing and
+ * budgets. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,9 +72,12 @@ static void check_slots(void) {
 }
 
 static void check_coordinates(void) {
-  static const struct { const char *name; const ForestRow *rows; int count; } all[] = {
-      {"deep", KIND_ROWS(kind_deep)}, {"branches", KIND_ROWS(kind_branches)}, {"chain", KIND_ROWS(kind_chain)},
-      {"block", KIND_ROWS(kind_block)}, {"axes", KIND_ROWS(kind_axes)}};
+  static const struct { const char *name; const ForestRow *rows; int count;
+  } all[] = {{"deep", KIND_ROWS(kind_deep)},
+             {"branches", KIND_ROWS(kind_branches)},
+             {"chain", KIND_ROWS(kind_chain)},
+             {"block", KIND_ROWS(kind_block)},
+             {"axes", KIND_ROWS(kind_axes)}};
   for (int k = 0; k < 5; k++)
     for (int tiny = 0; tiny < 2; tiny++) {
       begin(all[k].rows, all[k].count, UINT64_MAX, tiny);
@@ -106,7 +110,8 @@ static void check_lists(void) {
     CHECK(rt_list_update(context, &trees->rt, 1));
     CHECK_INT(manager(1)->list_count, manager(1)->live_count);
     CHECK_TEXT(forest_check(context, trees, 0), "");
-    forest_deactivate(context, trees, 0, 0, 3, 11); /* gone and back between two lists, in another node perhaps */
+    forest_deactivate(context, trees, 0, 0, 3, 11); /* gone and back between two lists, in another
+                                                     * node perhaps */
     rt_tree_collect(context, &trees->rt);
     forest_activate(context, trees, 0, 0, 3, 12);
     forest_activate(context, trees, 0, 0, 3, 11);
@@ -143,7 +148,8 @@ static int count_disorder(uint64_t order, int64_t begin, int64_t end, int axis, 
   for (int64_t row = begin; axis < axes && row < end;) {
     int64_t next = rt_order_end(order, row, end, axis);
     if (next <= row || next > end) return wrong + 1;
-    for (int64_t k = row; k < next; k++) wrong += rt_order_at(order, k, axis) != rt_order_at(order, row, axis);
+    for (int64_t k = row; k < next; k++)
+      wrong += rt_order_at(order, k, axis) != rt_order_at(order, row, axis);
     wrong += next < end && rt_order_at(order, next, axis) <= rt_order_at(order, row, axis);
     wrong += count_disorder(order, row, next, axis + 1, axes);
     row = next;
@@ -155,12 +161,16 @@ static void check_orders(void) {
   begin(KIND_ROWS(kind_hashes), UINT64_MAX, false);
   const int deep = 3, axes = manager(2)->axis_count;
   int64_t cells = forest_cell_count(&trees->nodes[trees->managers[2]]);
-  TEST("an order of no nodes has no rows") { CHECK_INT(rt_order_count(rt_list_order(context, 0, 2, 0)), 0); }
+  TEST("an order of no nodes has no rows") {
+    CHECK_INT(rt_order_count(rt_list_order(context, 0, 2, 0)), 0);
+  }
   TEST("an order has each active node once, coordinates ascending, whatever came and went") {
     srand(5);
     for (int round = 0; round < 12; round++) {
-      for (int k = 0; k < 1 << round; k++) forest_activate(context, trees, 0, k % 3, trees->managers[2], rand() % cells);
-      for (int k = 0; k < round; k++) forest_deactivate(context, trees, 0, 0, trees->managers[2], rand() % cells);
+      for (int k = 0; k < 1 << round; k++)
+        forest_activate(context, trees, 0, k % 3, trees->managers[2], rand() % cells);
+      for (int k = 0; k < round; k++)
+        forest_deactivate(context, trees, 0, 0, trees->managers[2], rand() % cells);
       uint64_t order = rt_list_order(context, 0, 2, round % deep);
       CHECK_INT(rt_order_count(order), rt_list_count(context, 0, 2));
       CHECK_INT(count_disorder(order, 0, rt_order_count(order), 0, axes), 0);
@@ -189,7 +199,8 @@ static void check_orders(void) {
 }
 
 static void check_huge_root(void) {
-  static const ForestRow rows[] = {{.kind = FOREST_ROOT}, {FOREST_POINTER, 0, "ij", {1 << 15, 1 << 15}, 4}};
+  static const ForestRow rows[] = {{.kind = FOREST_ROOT},
+                                   {FOREST_POINTER, 0, "ij", {1 << 15, 1 << 15}, 4}};
   budget = (RtBudget){.limit = UINT64_MAX};
   forest_create(trees, rows, 2, &budget, 0, 36);
   context = forest_context(trees, 1);
@@ -228,7 +239,8 @@ static void check_subtrees(void) {
     rt_tree_settle(context, &trees->rt);
     forest_deactivate(context, trees, 0, 0, 2, 0); /* the parent goes */
     rt_slot_clear(context, context->workers, 0, 1, below);
-    rt_slot_ensure(context, &context->workers[2], 0, 1, below); /* another iteration still holds its address */
+    /* another iteration still holds its address */
+    rt_slot_ensure(context, &context->workers[2], 0, 1, below);
     CHECK_TEXT(forest_check(context, trees, 0), "");
   }
   TEST("clear empties a level and those below, again and again") {
@@ -257,7 +269,8 @@ static void check_subtrees(void) {
   end();
 }
 
-/* A node above with thousands below, in chunks enough to share out: dead parents' children are found by themselves. */
+/* A node above with thousands below, in chunks enough to share out: dead parents' children are
+ * found by themselves. */
 static void check_orphans(bool shares) {
   static const ForestRow rows[] = {{.kind = FOREST_ROOT},
                                    {FOREST_POINTER, 0, "i", {6}, 0},
@@ -360,7 +373,8 @@ static void check_table(void) {
     rt_tree_settle(context, &trees->rt);
     CHECK_INT(manager(0)->table.bytes, 8 * ENTRIES + RT_SEGMENT);
     CHECK(budget.used < used);
-    CHECK(forest_is_active(context, trees, 0, 1, 2 * (CELLS - 1)) && !forest_is_active(context, trees, 0, 1, 1));
+    CHECK(forest_is_active(context, trees, 0, 1, 2 * (CELLS - 1)) &&
+          !forest_is_active(context, trees, 0, 1, 1));
   }
   TEST("what comes and goes leaves the table as it is") {
     for (int round = 0; round < 20; round++) {

@@ -1,5 +1,6 @@
-/* thread_test.c - many threads on one tree at once. Where the outcome is one (activations alone, deactivations alone)
- * the plain model knows it; where it is not (both at once) the tree must be whole all the same. */
+/* thread_test.c - many threads on one tree at once. Where the outcome is one (activations alone,
+ * deactivations alone) the plain model knows it; where it is not (both at once) the tree must be
+ * whole all the same. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,9 @@ typedef struct Thread {
 
 static Thread threads[FOREST_WORKERS];
 
-static int pick_pointer(Random *dice) { return trees->managers[random_below(dice, trees->rt.manager_count)]; }
+static int pick_pointer(Random *dice) {
+  return trees->managers[random_below(dice, trees->rt.manager_count)];
+}
 
 static int pick_payload(Random *dice) {
   int n;
@@ -42,15 +45,18 @@ static int pick_payload(Random *dice) {
 static void write_cell(Thread *thread, Step *step) {
   step->node = pick_payload(&thread->dice);
   step->cell = random_below(&thread->dice, forest_cell_count(&trees->nodes[step->node]));
-  uint32_t *element = (uint32_t *)(void *)forest_payload(context, trees, 0, thread->worker, step->node, step->cell, true);
+  uint32_t *element = (uint32_t *)(void *)forest_payload(context, trees, 0, thread->worker,
+                                                         step->node, step->cell, true);
   __atomic_fetch_add(element, 1, __ATOMIC_RELAXED);
 }
 
 static void read_cell(Thread *thread) {
   int n = pick_payload(&thread->dice);
   int64_t cell = random_below(&thread->dice, forest_cell_count(&trees->nodes[n]));
-  const uint32_t *element = (const uint32_t *)(void *)forest_payload(context, trees, 0, thread->worker, n, cell, false);
-  if (__atomic_load_n(element, __ATOMIC_RELAXED) > 100000000) abort(); /* never anything but a count */
+  const uint32_t *element =
+      (const uint32_t *)(void *)forest_payload(context, trees, 0, thread->worker, n, cell, false);
+  /* never anything but a count */
+  if (__atomic_load_n(element, __ATOMIC_RELAXED) > 100000000) abort();
 }
 
 static void deactivate_cell(Thread *thread, Step *step) {
@@ -78,8 +84,10 @@ static void *thread_main(void *argument) {
   for (int k = 0; k < STEPS; k++) {
     thread->steps[k] = (Step){0};
     int64_t die = random_below(&thread->dice, 100);
-    if (thread->phase == PHASE_WRITE || (thread->phase == PHASE_MIXED && die < 60)) write_cell(thread, &thread->steps[k]);
-    else if (thread->phase == PHASE_DEACTIVATE || die < 85) deactivate_cell(thread, &thread->steps[k]);
+    if (thread->phase == PHASE_WRITE || (thread->phase == PHASE_MIXED && die < 60))
+      write_cell(thread, &thread->steps[k]);
+    else if (thread->phase == PHASE_DEACTIVATE || die < 85)
+      deactivate_cell(thread, &thread->steps[k]);
     else read_cell(thread);
   }
   return NULL;
@@ -144,7 +152,8 @@ static void check_one_slot(const ForestRow *rows, int count, bool tiny) {
 
 static void check_phases(const ForestRow *rows, int count, bool tiny, uint64_t seed) {
   begin(rows, count, tiny, UINT64_MAX);
-  TEST("writes of many threads all arrive, deactivations all happen, both at once leave a whole tree") {
+  TEST("writes of many threads all arrive, deactivations all happen, both at once leave a whole "
+       "tree") {
     for (uint64_t p = 0; p < PHASES / 6 && check_ok; p++) {
       Phase phase = (Phase)(p % 3);
       run(phase, seed + p);

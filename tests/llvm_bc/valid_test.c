@@ -227,7 +227,7 @@ static void leave_a_gap(void) { /* the second chunk becomes the third, and the l
   info->coordinates[manager(LIST)->axis_count - 1]++;
 }
 
-/* -- of what the owner fills in ------------------------------------------------------------------ */
+/* -- of what the owner fills in ---------------------------------------------------------------- */
 
 static RtLevel *last_level(int m) { return &manager(m)->levels[manager(m)->level_count - 1]; }
 static void cut_node(void) { manager(OUTER)->node_size -= 8; }

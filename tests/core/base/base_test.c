@@ -19,13 +19,14 @@ static bool take_blocks(void *data, Error *err) {
 
 static void hash_tests(void) {
   TEST("sha256 gives what its standard prints, for every way a message can end in a block") {
-    static const struct { const char *message, *sum; } rows[] = {
-        {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
-        {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
-        {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
-         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
-        {"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
-         "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"}};
+    static const struct { const char *message, *sum;
+    } rows[] = {{"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+                {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+                {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+                 "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+                {"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqk"
+                 "lmnopqrlmnopqrsmnopqrstnopqrstu",
+                 "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"}};
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
       uint8_t sum[SHA256_BYTES];
       char text[2 * SHA256_BYTES + 1];
@@ -54,7 +55,8 @@ static void heap_tests(void) {
   TEST("the heap fails the allocation it is told to, once") {
     Heap heap;
     heap_init(&heap, 2);
-    void *first = heap_alloc(&heap, 1), *second = heap_alloc(&heap, 1), *third = heap_alloc(&heap, 1);
+    void *first = heap_alloc(&heap, 1), *second = heap_alloc(&heap, 1),
+         *third = heap_alloc(&heap, 1);
     CHECK(first && !second && third);
     heap_free(&heap, first);
     heap_free(&heap, third);
@@ -62,7 +64,8 @@ static void heap_tests(void) {
 }
 
 static void scratch_tests(void) {
-  TEST("scratch memory that runs out leaves through scratch_run as memory.host, and nothing leaks") {
+  TEST(
+      "scratch memory that runs out leaves through scratch_run as memory.host, and nothing leaks") {
     for (int fail_at = 1; fail_at < 6; fail_at++) {
       Heap heap;
       heap_init(&heap, fail_at);
@@ -108,8 +111,9 @@ static void text_tests(Scratch *scratch) {
       strbuf_char(&buf, ' ');
     }
     strbuf_float(&buf, 'e', 2, 9007199254740992.0);
-    CHECK_TEXT(strbuf_end(&buf),
-               "1.5 -0.10000000000000001 1.0000000000000001e+300 2 0.33333333333333331 inf -inf 9.01e+15");
+    CHECK_TEXT(
+        strbuf_end(&buf),
+        "1.5 -0.10000000000000001 1.0000000000000001e+300 2 0.33333333333333331 inf -inf 9.01e+15");
   }
   TEST("a buffer formats text of any length") {
     StrBuf buf;
@@ -140,7 +144,8 @@ static void error_tests(void) {
   }
   TEST("further errors keep their notes beside them, and those without room are counted") {
     static ErrorList list;
-    Error err = {0}, first = {.code = RG_ERROR_IO}, other = {.code = RG_ERROR_SYNTAX}, note = {.is_note = true};
+    Error err = {0}, first = {.code = RG_ERROR_IO}, other = {.code = RG_ERROR_SYNTAX},
+          note = {.is_note = true};
     CHECK(error_add(NULL, &first) == NULL);
     error_keep_more(&err, &list);
     CHECK(error_add(&err, &first) == &err);
@@ -152,7 +157,8 @@ static void error_tests(void) {
     CHECK_INT(list.error_count, ERROR_LIST_MOST);
     CHECK_INT(list.unsaid, 3);
     CHECK_INT(list.count, ERROR_LIST_MOST * (1 + ERROR_LIST_NOTES));
-    CHECK(!list.rows[0].is_note && list.rows[1].is_note && list.rows[3].is_note && !list.rows[4].is_note);
+    CHECK(!list.rows[0].is_note && list.rows[1].is_note && list.rows[3].is_note &&
+          !list.rows[4].is_note);
   }
   TEST("amounts of memory are read with their units, and others refused with a hint") {
     uint64_t bytes = 0;

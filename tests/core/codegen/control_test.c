@@ -1,5 +1,5 @@
-/* control_test.c - loops, branches, variables, ranges, the host region and reductions, run and counted.
- * A body tells what it did by storing into slots of the tree's root: 8 bytes each. */
+/* control_test.c - loops, branches, variables, ranges, the host region and reductions, run and
+ * counted. A body tells what it did by storing into slots of the tree's root: 8 bytes each. */
 #include <math.h>
 #include <stdio.h>
 
@@ -21,9 +21,13 @@ static bool compile(const char *text) {
   return false;
 }
 
-/* -- numeric for: Lua's, at the edges of every type ------------------------------------------------------------------------ */
+/* -- numeric for: Lua's, at the edges of every type -------------------------------------------- */
 
-typedef struct ForCase { const char *type; int64_t begin, last, step; int64_t turns, final; } ForCase;
+typedef struct ForCase {
+  const char *type;
+  int64_t begin, last, step;
+  int64_t turns, final;
+} ForCase;
 static const ForCase for_cases[] = {
     {"i32", 1, 10, 1, 10, 10},
     {"i32", 10, 1, -3, 4, 1},
@@ -49,51 +53,73 @@ static const ForCase for_cases[] = {
 /* Bounds come from the frame, or with `fixed` stand in the code. */
 static bool for_agrees(const ForCase *c, bool fixed) {
   char text[2048], bounds[512];
-  const char *form = fixed ? "%%a: %s = const %lld\n%%b: %s = const %lld\n%%s: %s = const %lld\n"
-                           : "%%a: %s = frame.load 3\n%%b: %s = frame.load 4\n%%s: %s = frame.load 5\n";
+  const char *form =
+      fixed ? "%%a: %s = const %lld\n%%b: %s = const %lld\n%%s: %s = const %lld\n"
+            : "%%a: %s = frame.load 3\n%%b: %s = frame.load 4\n%%s: %s = frame.load 5\n";
   bool is_u64 = !strcmp(c->type, "u64");
   if (fixed && is_u64)
-    snprintf(bounds, sizeof bounds, "%%a: u64 = const %llu\n%%b: u64 = const %llu\n%%s: u64 = const %llu\n",
-             (unsigned long long)c->begin, (unsigned long long)c->last, (unsigned long long)c->step);
-  else if (fixed) snprintf(bounds, sizeof bounds, form, c->type, (long long)c->begin, c->type, (long long)c->last, c->type, (long long)c->step);
+    snprintf(bounds, sizeof bounds,
+             "%%a: u64 = const %llu\n%%b: u64 = const %llu\n%%s: u64 = const %llu\n",
+             (unsigned long long)c->begin, (unsigned long long)c->last,
+             (unsigned long long)c->step);
+  else if (fixed)
+    snprintf(bounds, sizeof bounds, form, c->type, (long long)c->begin, c->type, (long long)c->last,
+             c->type, (long long)c->step);
   else snprintf(bounds, sizeof bounds, form, c->type, c->type, c->type);
-  snprintf(text, sizeof text,
-           "kernel for\ntree t0\nframe 8\nhost {\n%s%%n: i64 = var\n%%one: i64 = const 1\n%%root: ptr = tree.root t0\n"
-           "%%zero: i32 = const 0\n%%p: ptr = offset +8 stride=0 %%root, %%zero\n"
-           "for %%a, %%b, %%s (%%i: %s) {\n%%x: i64 = get %%n\n%%y: i64 = add %%x, %%one\nset %%n, %%y\n"
-           "%%w: i64 = convert %%i\nmem.store %%p, %%w\n}\n%%t: i64 = get %%n\nmem.store %%root, %%t\n}\n", bounds, c->type);
+  snprintf(
+      text, sizeof text,
+      "kernel for\ntree t0\nframe 8\nhost {\n%s%%n: i64 = var\n%%one: i64 = const 1\n%%root: ptr = "
+      "tree.root t0\n"
+      "%%zero: i32 = const 0\n%%p: ptr = offset +8 stride=0 %%root, %%zero\n"
+      "for %%a, %%b, %%s (%%i: %s) {\n%%x: i64 = get %%n\n%%y: i64 = add %%x, %%one\nset %%n, %%y\n"
+      "%%w: i64 = convert %%i\nmem.store %%p, %%w\n}\n%%t: i64 = get %%n\nmem.store %%root, "
+      "%%t\n}\n",
+      bounds, c->type);
   if (!compile(text)) return false;
   m.frame[3] = (uint64_t)c->begin, m.frame[4] = (uint64_t)c->last, m.frame[5] = (uint64_t)c->step;
   machine_host(&m);
   bool ok = word(0) == c->turns && (c->turns == 0 || word(1) == c->final);
-  if (!ok) printf("  for %s %lld, %lld, %lld: %lld turns, last %lld\n", c->type, (long long)c->begin, (long long)c->last, (long long)c->step, (long long)word(0), (long long)word(1));
+  if (!ok)
+    printf("  for %s %lld, %lld, %lld: %lld turns, last %lld\n", c->type, (long long)c->begin,
+           (long long)c->last, (long long)c->step, (long long)word(0), (long long)word(1));
   return ok;
 }
 
 static int64_t float_turns(double begin, double last, double step) {
-  static const char text[] = "kernel for\ntree t0\nframe 8\nhost {\n%a: f64 = frame.load 3\n%b: f64 = frame.load 4\n%s: f64 = frame.load 5\n"
-                             "%n: i64 = var\n%one: i64 = const 1\n%root: ptr = tree.root t0\nfor %a, %b, %s (%i: f64) {\n"
-                             "%x: i64 = get %n\n%y: i64 = add %x, %one\nset %n, %y\n}\n%t: i64 = get %n\nmem.store %root, %t\n}\n";
+  static const char text[] =
+      "kernel for\ntree t0\nframe 8\nhost {\n%a: f64 = frame.load 3\n%b: f64 = frame.load 4\n%s: "
+      "f64 = frame.load 5\n"
+      "%n: i64 = var\n%one: i64 = const 1\n%root: ptr = tree.root t0\nfor %a, %b, %s (%i: f64) {\n"
+      "%x: i64 = get %n\n%y: i64 = add %x, %one\nset %n, %y\n}\n%t: i64 = get %n\nmem.store %root, "
+      "%t\n}\n";
   if (!compile(text)) return -1;
   memcpy(&m.frame[3], &begin, 8), memcpy(&m.frame[4], &last, 8), memcpy(&m.frame[5], &step, 8);
   machine_host(&m);
   return word(0);
 }
 
-/* -- ranges ------------------------------------------------------------------------------------------------------------------ */
+/* -- ranges ------------------------------------------------------------------------------------ */
 
 /* counts visits per cell at root + 4 * (i * 40 + j), and with an interior adds 100 there */
 static const char *range_text(bool interior) {
-  return interior ? "kernel range\ntree t0\nframe 8\nhost {\nrun 0\n}\ntask 0 = range axes=2 bounds=2 index=i32 {\n"
-                    "body (%i: i32, %j: i32) {\n%r: ptr = tree.root t0\n%p: ptr = offset stride=160 %r, %i\n%q: ptr = offset stride=4 %p, %j\n"
-                    "%one: i32 = const 1\nmem.update add plain %q, %one\n}\ninside 1..4 2..30\ninterior (%i: i32, %j: i32) {\n%r: ptr = tree.root t0\n"
-                    "%p: ptr = offset stride=160 %r, %i\n%q: ptr = offset stride=4 %p, %j\n%one: i32 = const 100\nmem.update add plain %q, %one\n}\n}\n"
-                  : "kernel range\ntree t0\nframe 8\nhost {\nrun 0\n}\ntask 0 = range axes=2 bounds=2 index=i64 {\n"
-                    "body (%i: i64, %j: i64) {\n%r: ptr = tree.root t0\n%p: ptr = offset stride=160 %r, %i\n%q: ptr = offset stride=4 %p, %j\n"
-                    "%one: i32 = const 1\n%c: bool = lt %i, %j\nif %c {\ncontinue 0\n}\nmem.update add plain %q, %one\n}\n}\n";
+  return interior ? "kernel range\ntree t0\nframe 8\nhost {\nrun 0\n}\ntask 0 = range axes=2 "
+                    "bounds=2 index=i32 {\n"
+                    "body (%i: i32, %j: i32) {\n%r: ptr = tree.root t0\n%p: ptr = offset "
+                    "stride=160 %r, %i\n%q: ptr = offset stride=4 %p, %j\n"
+                    "%one: i32 = const 1\nmem.update add plain %q, %one\n}\ninside 1..4 "
+                    "2..30\ninterior (%i: i32, %j: i32) {\n%r: ptr = tree.root t0\n"
+                    "%p: ptr = offset stride=160 %r, %i\n%q: ptr = offset stride=4 %p, %j\n%one: "
+                    "i32 = const 100\nmem.update add plain %q, %one\n}\n}\n"
+                  : "kernel range\ntree t0\nframe 8\nhost {\nrun 0\n}\ntask 0 = range axes=2 "
+                    "bounds=2 index=i64 {\n"
+                    "body (%i: i64, %j: i64) {\n%r: ptr = tree.root t0\n%p: ptr = offset "
+                    "stride=160 %r, %i\n%q: ptr = offset stride=4 %p, %j\n"
+                    "%one: i32 = const 1\n%c: bool = lt %i, %j\nif %c {\ncontinue 0\n}\nmem.update "
+                    "add plain %q, %one\n}\n}\n";
 }
 
-static bool range_agrees(bool interior, int64_t i0, int64_t i1, int64_t j0, int64_t j1, int64_t piece) {
+static bool range_agrees(bool interior, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
+                         int64_t piece) {
   memset(m.memory, 0, 65536);
   machine_bounds(&m, 2, 0, i0, i1);
   machine_bounds(&m, 2, 1, j0, j1);
@@ -106,7 +132,8 @@ static bool range_agrees(bool interior, int64_t i0, int64_t i1, int64_t j0, int6
       memcpy(&seen, m.memory + i * 160 + j * 4, 4);
       bool in = i >= i0 && i < i1 && j >= j0 && j < j1, inner = i >= 1 && i < 4 && j >= 2 && j < 30;
       int expected = !in ? 0 : interior ? (inner ? 100 : 1) : i < j ? 0 : 1;
-      if (seen != expected) return printf("  cell %d %d: %d, not %d\n", i, j, seen, expected), false;
+      if (seen != expected)
+        return printf("  cell %d %d: %d, not %d\n", i, j, seen, expected), false;
     }
   return true;
 }
@@ -114,9 +141,12 @@ static bool range_agrees(bool interior, int64_t i0, int64_t i1, int64_t j0, int6
 /* four axes, begins that are not 0: every cell once, however the positions are cut */
 static bool axes_agree(int64_t piece) {
   static const char text[] =
-      "kernel axes\ntree t0\nframe 12\nhost {\nrun 0\n}\ntask 0 = range axes=4 bounds=2 index=i32 {\n"
-      "body (%i: i32, %j: i32, %k: i32, %l: i32) {\n%r: ptr = tree.root t0\n%a: ptr = offset stride=480 %r, %i\n%b: ptr = offset stride=96 %a, %j\n"
-      "%c: ptr = offset stride=16 %b, %k\n%d: ptr = offset stride=4 %c, %l\n%one: i32 = const 1\nmem.update add plain %d, %one\n}\n}\n";
+      "kernel axes\ntree t0\nframe 12\nhost {\nrun 0\n}\ntask 0 = range axes=4 bounds=2 index=i32 "
+      "{\n"
+      "body (%i: i32, %j: i32, %k: i32, %l: i32) {\n%r: ptr = tree.root t0\n%a: ptr = offset "
+      "stride=480 %r, %i\n%b: ptr = offset stride=96 %a, %j\n"
+      "%c: ptr = offset stride=16 %b, %k\n%d: ptr = offset stride=4 %c, %l\n%one: i32 = const "
+      "1\nmem.update add plain %d, %one\n}\n}\n";
   static const int64_t begin[] = {1, 2, 0, 1}, end[] = {4, 5, 6, 3};
   if (!compile(text)) return false;
   for (int axis = 0; axis < 4; axis++) machine_bounds(&m, 2, axis, begin[axis], end[axis]);
@@ -127,21 +157,26 @@ static bool axes_agree(int64_t piece) {
     int64_t place[] = {n / 120, n / 24 % 5, n / 4 % 6, n % 4};
     int32_t seen, expected = 1;
     memcpy(&seen, m.memory + n * 4, 4);
-    for (int axis = 0; axis < 4; axis++) expected &= place[axis] >= begin[axis] && place[axis] < end[axis];
-    if (seen != expected) return printf("  pieces of %d: cell %d is %d\n", (int)piece, n, seen), false;
+    for (int axis = 0; axis < 4; axis++)
+      expected &= place[axis] >= begin[axis] && place[axis] < end[axis];
+    if (seen != expected)
+      return printf("  pieces of %d: cell %d is %d\n", (int)piece, n, seen), false;
   }
   return true;
 }
 
-/* -- reductions ---------------------------------------------------------------------------------------------------------------- */
+/* -- reductions -------------------------------------------------------------------------------- */
 
 typedef struct ReduceCase { const char *op, *type, *start, *value; double expected; } ReduceCase;
 static const ReduceCase reduce_cases[] = {
-    {"add", "i32", "7", "i", 7 + 4950}, {"add", "f32", "0.5", "i", 4950.5},  {"add", "f64", "0.0", "i", 4950},
-    {"sub", "i64", "5000", "i", 50},    {"min", "i32", "50", "i", 0},        {"max", "i32", "-5", "i", 99},
-    {"min", "f32", "3.0", "i", 0},      {"max", "f64", "500.0", "i", 500},   {"max", "u8", "3", "i", 99},
-    {"bor", "u32", "0", "i", 127},      {"band", "i32", "-1", "i", 0},       {"bxor", "i64", "0", "i", 0},
-    {"mul", "f64", "2.0", "c", 2},      {"min", "i8", "5", "i", 0},          {"add", "f16", "0.0", "c", 100}};
+    {"add", "i32", "7", "i", 7 + 4950}, {"add", "f32", "0.5", "i", 4950.5},
+    {"add", "f64", "0.0", "i", 4950},   {"sub", "i64", "5000", "i", 50},
+    {"min", "i32", "50", "i", 0},       {"max", "i32", "-5", "i", 99},
+    {"min", "f32", "3.0", "i", 0},      {"max", "f64", "500.0", "i", 500},
+    {"max", "u8", "3", "i", 99},        {"bor", "u32", "0", "i", 127},
+    {"band", "i32", "-1", "i", 0},      {"bxor", "i64", "0", "i", 0},
+    {"mul", "f64", "2.0", "c", 2},      {"min", "i8", "5", "i", 0},
+    {"add", "f16", "0.0", "c", 100}};
 
 static double read_slot(const char *type, int slot) {
   void *at = &m.frame[slot];
@@ -158,8 +193,10 @@ static bool reduction_agrees(const ReduceCase *c) {
   char text[1024];
   snprintf(text, sizeof text,
            "kernel reduce\nframe 8\nhost {\n%%s: %s = const %s\nframe.set 6 %%s\nrun 0\n}\n"
-           "task 0 = range axes=1 bounds=2 index=i32 {\nreduction %s slot=6: %s\nbody (%%i: i32) {\n%%g: %s = frame.get 6\n"
-           "%%v: %s = %s\nreduce %s %%g, %%v\n}\n}\n", c->type, c->start, c->op, c->type, c->type, c->type,
+           "task 0 = range axes=1 bounds=2 index=i32 {\nreduction %s slot=6: %s\nbody (%%i: i32) "
+           "{\n%%g: %s = frame.get 6\n"
+           "%%v: %s = %s\nreduce %s %%g, %%v\n}\n}\n",
+           c->type, c->start, c->op, c->type, c->type, c->type,
            *c->value == 'i' ? "convert %i" : "const 1.0", c->op);
   if (!compile(text)) return false;
   machine_bounds(&m, 2, 0, 0, 100);
@@ -173,18 +210,25 @@ static bool reduction_agrees(const ReduceCase *c) {
 
 static void test_exits(void) {
   TEST("break and continue count loops and fors outward") {
-    CHECK(compile("kernel exits\ntree t0\nframe 8\nhost {\n%zero: i32 = const 0\n%one: i32 = const 1\n%three: i32 = const 3\n%nine: i32 = const 9\n"
-                  "%n: i32 = var\n%turns: i32 = var\n%root: ptr = tree.root t0\nloop {\n%t: i32 = get %turns\n%u: i32 = add %t, %one\nset %turns, %u\n"
-                  "for %zero, %nine, %one (%i: i32) {\nfor %zero, %nine, %one (%j: i32) {\n%x: i32 = get %n\n%y: i32 = add %x, %one\nset %n, %y\n"
-                  "%c: bool = eq %j, %three\nif %c {\n%d: bool = eq %i, %three\nif %d {\nbreak 2\n} else {\ncontinue 1\n}\n}\n}\n}\n}\n"
-                  "%r: i32 = get %n\nmem.store %root, %r\n%s: i32 = get %turns\n%p: ptr = offset +8 stride=0 %root, %zero\nmem.store %p, %s\n}\n"));
+    CHECK(compile("kernel exits\ntree t0\nframe 8\nhost {\n%zero: i32 = const 0\n%one: i32 = const "
+                  "1\n%three: i32 = const 3\n%nine: i32 = const 9\n"
+                  "%n: i32 = var\n%turns: i32 = var\n%root: ptr = tree.root t0\nloop {\n%t: i32 = "
+                  "get %turns\n%u: i32 = add %t, %one\nset %turns, %u\n"
+                  "for %zero, %nine, %one (%i: i32) {\nfor %zero, %nine, %one (%j: i32) {\n%x: i32 "
+                  "= get %n\n%y: i32 = add %x, %one\nset %n, %y\n"
+                  "%c: bool = eq %j, %three\nif %c {\n%d: bool = eq %i, %three\nif %d {\nbreak "
+                  "2\n} else {\ncontinue 1\n}\n}\n}\n}\n}\n"
+                  "%r: i32 = get %n\nmem.store %root, %r\n%s: i32 = get %turns\n%p: ptr = offset "
+                  "+8 stride=0 %root, %zero\nmem.store %p, %s\n}\n"));
     machine_host(&m);
     CHECK_INT(word(0), 16);
     CHECK_INT(word(1), 1);
   }
   TEST("a variable is zero each time its place is reached") {
-    CHECK(compile("kernel var\ntree t0\nframe 8\nhost {\n%zero: i32 = const 0\n%one: i32 = const 1\n%five: i32 = const 5\n%root: ptr = tree.root t0\n"
-                  "%sum: i32 = var\nfor %zero, %five, %one (%i: i32) {\n%v: i32 = var\n%a: i32 = get %v\n%b: i32 = get %sum\n%c: i32 = add %a, %b\nset %sum, %c\n"
+    CHECK(compile("kernel var\ntree t0\nframe 8\nhost {\n%zero: i32 = const 0\n%one: i32 = const "
+                  "1\n%five: i32 = const 5\n%root: ptr = tree.root t0\n"
+                  "%sum: i32 = var\nfor %zero, %five, %one (%i: i32) {\n%v: i32 = var\n%a: i32 = "
+                  "get %v\n%b: i32 = get %sum\n%c: i32 = add %a, %b\nset %sum, %c\n"
                   "set %v, %five\n}\n%r: i32 = get %sum\nmem.store %root, %r\n}\n"));
     machine_host(&m);
     CHECK_INT(word(0), 0);
@@ -193,7 +237,8 @@ static void test_exits(void) {
     m.context.stop = 1;
     CHECK(compile("kernel stop\ntree t0\nframe 8\nhost {\nloop {\n}\n}\n"));
     machine_host(&m);
-    CHECK(compile("kernel stop\ntree t0\nframe 8\nhost {\n%a: i64 = const 0\n%b: i64 = const 9000000000000000000\n%s: i64 = const 1\n%root: ptr = tree.root t0\n"
+    CHECK(compile("kernel stop\ntree t0\nframe 8\nhost {\n%a: i64 = const 0\n%b: i64 = const "
+                  "9000000000000000000\n%s: i64 = const 1\n%root: ptr = tree.root t0\n"
                   "for %a, %b, %s (%i: i64) {\nmem.update add %root, %s\n}\n}\n"));
     machine_host(&m);
     CHECK_INT(word(0), 4096);
@@ -206,11 +251,15 @@ static void test_exits(void) {
 }
 
 static void test_host(void) {
-  TEST("the host region reads arguments, hands values to tasks, and leaves its result in the frame") {
-    CHECK(compile("kernel host\ntree t0\narg 0: i16 n\narg 1: bool flag\nresult f64\nframe 8\nhost {\n%n: i16 = arg 0\n%c: bool = arg 1\n%w: f64 = convert %n\n"
-                  "if %c {\nframe.set 7 %w\nrun 0\n%h: f64 = frame.load 7\nreturn %h\n}\nreturn %w\n}\n"
-                  "task 0 = range axes=1 bounds=3 index=i32 {\nbody (%i: i32) {\n%g: f64 = frame.get 7\n%two: f64 = const 2.0\n%d: f64 = mul %g, %two\n"
-                  "%r: ptr = tree.root t0\nmem.store %r, %d\n}\n}\n"));
+  TEST("the host region reads arguments, hands values to tasks, and leaves its result in the "
+       "frame") {
+    CHECK(compile(
+        "kernel host\ntree t0\narg 0: i16 n\narg 1: bool flag\nresult f64\nframe 8\nhost {\n%n: "
+        "i16 = arg 0\n%c: bool = arg 1\n%w: f64 = convert %n\n"
+        "if %c {\nframe.set 7 %w\nrun 0\n%h: f64 = frame.load 7\nreturn %h\n}\nreturn %w\n}\n"
+        "task 0 = range axes=1 bounds=3 index=i32 {\nbody (%i: i32) {\n%g: f64 = frame.get "
+        "7\n%two: f64 = const 2.0\n%d: f64 = mul %g, %two\n"
+        "%r: ptr = tree.root t0\nmem.store %r, %d\n}\n}\n"));
     machine_bounds(&m, 3, 0, 0, 1);
     m.positions = 1;
     m.frame[0] = (uint16_t)-21 | 0xabcd0000;
@@ -229,8 +278,11 @@ static void test_host(void) {
 
 static bool contracts(bool fast) {
   char text[1024];
-  snprintf(text, sizeof text, "kernel fast%s\ntree t0\nframe 4\nhost {\n%%r: ptr = tree.root t0\n%%a: f32 = frame.load 1\n%%b: f32 = mul %%a, %%a\n"
-           "%%c: f32 = add %%b, %%a\nmem.store %%r, %%c\n}\n", fast ? " fast_math" : "");
+  snprintf(text, sizeof text,
+           "kernel fast%s\ntree t0\nframe 4\nhost {\n%%r: ptr = tree.root t0\n%%a: f32 = "
+           "frame.load 1\n%%b: f32 = mul %%a, %%a\n"
+           "%%c: f32 = add %%b, %%a\nmem.store %%r, %%c\n}\n",
+           fast ? " fast_math" : "");
   m.want_texts = 1;
   bool ok = machine_compile(&m, text, "x86-64-v3");
   m.want_texts = 0;
@@ -246,8 +298,12 @@ static void test_fast_math(void) {
 
 static double power(const char *type, const char *base, const char *exponent, const char *cpu) {
   char text[1024];
-  snprintf(text, sizeof text, "kernel power\nframe 8\nhost {\n%%x: %s = frame.load 1\n%%b: %s = const %s\n%%e: %s = const %s\n%%p: %s = pow %%%s, %%%s\n"
-           "frame.set 2 %%p\n}\n", type, type, *base ? base : "0.0", type, *exponent ? exponent : "0.0", type, *base ? "b" : "x", *exponent ? "e" : "x");
+  snprintf(text, sizeof text,
+           "kernel power\nframe 8\nhost {\n%%x: %s = frame.load 1\n%%b: %s = const %s\n%%e: %s = "
+           "const %s\n%%p: %s = pow %%%s, %%%s\n"
+           "frame.set 2 %%p\n}\n",
+           type, type, *base ? base : "0.0", type, *exponent ? exponent : "0.0", type,
+           *base ? "b" : "x", *exponent ? "e" : "x");
   double x = 3;
   float single = 3;
   if (!machine_compile(&m, text, cpu)) return printf("  %s\n", m.err.message), -1;
@@ -273,8 +329,11 @@ static void test_powers(void) {
 
 static void test_errors(void) {
   TEST("what is not the final form of a kernel is refused, and so is an unknown processor") {
-    CHECK(!machine_compile(&m, "kernel bad\ntree t0 = root{ dense \"i\" 8 { f32 x } }\nfield f0 = t0.node 1.component 0: f32 x\nframe 4\nhost {\n"
-                               "%i: i32 = const 0\n%p: place = place f0 %i\n%v: f32 = load %p\n}\n", "native"));
+    CHECK(!machine_compile(&m,
+                           "kernel bad\ntree t0 = root{ dense \"i\" 8 { f32 x } }\nfield f0 = "
+                           "t0.node 1.component 0: f32 x\nframe 4\nhost {\n"
+                           "%i: i32 = const 0\n%p: place = place f0 %i\n%v: f32 = load %p\n}\n",
+                           "native"));
     CHECK(error_is_set(&m.err));
     CHECK(!machine_compile(&m, "kernel fine\nframe 4\nhost {\n}\n", "pdp-11"));
     CHECK(strstr(m.err.message, "pdp-11") != NULL);
@@ -320,7 +379,8 @@ int main(void) {
     CHECK(range_agrees(true, 0, 5, 29, 31, 1));
   }
   TEST("a reduction combines what every piece gathered with the value it started from") {
-    for (size_t i = 0; i < sizeof reduce_cases / sizeof *reduce_cases; i++) CHECK(reduction_agrees(&reduce_cases[i]));
+    for (size_t i = 0; i < sizeof reduce_cases / sizeof *reduce_cases; i++)
+      CHECK(reduction_agrees(&reduce_cases[i]));
   }
   test_host();
   test_powers();

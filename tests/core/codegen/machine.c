@@ -35,8 +35,14 @@ bool machine_init(Machine *m) {
   m->manager.list_count = MACHINE_NODES;
   for (int i = 0; i < MACHINE_NODES; i++) m->list[i].coordinates = m->coordinates[i];
   m->trees[0] = &m->tree;
-  m->context = (RtContext){.frame = m->frame, .trees = m->trees, .ambient = m->ambient, .workers = &m->worker,
-                           .worker_count = 1, .tree_count = 1, .host = m, .run = run_task};
+  m->context = (RtContext){.frame = m->frame,
+                           .trees = m->trees,
+                           .ambient = m->ambient,
+                           .workers = &m->worker,
+                           .worker_count = 1,
+                           .tree_count = 1,
+                           .host = m,
+                           .run = run_task};
   return true;
 }
 
@@ -115,10 +121,11 @@ int machine_cpus(const char *cpus[4]) {
   int count = 0;
   cpus[count++] = "native";
   cpus[count++] = "x86-64";
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("bmi2"))
     cpus[count++] = "x86-64-v3";
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq"))
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
     cpus[count++] = "x86-64-v4";
   return count;
 }

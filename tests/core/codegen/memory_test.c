@@ -14,9 +14,10 @@ static bool compile(const char *text, const char *cpu) {
   return false;
 }
 
-/* -- atomic updates --------------------------------------------------------------------------------------------------------------- */
+/* -- atomic updates ---------------------------------------------------------------------------- */
 
-static const char *const type_names[] = {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64"};
+static const char *const type_names[] = {"i8",  "i16", "i32", "i64", "u8", "u16",
+                                         "u32", "u64", "f16", "f32", "f64"};
 static const int type_sizes[] = {1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8};
 enum { TYPES = sizeof type_sizes / sizeof *type_sizes };
 
@@ -37,31 +38,41 @@ static double read_element(int type, const void *at) {
 }
 
 typedef struct UpdateCase { const char *op; double start, value, result; } UpdateCase;
-static const UpdateCase updates[] = {{"add", 10, 3, 13}, {"sub", 10, 3, 7},       {"mul", 10, 3, 30},     {"min", 10, 3, 3},
-                                     {"max", 10, 3, 10}, {"exchange", 10, 3, 3},  {"floordiv", 10, 3, 3}, {"mod", 10, 3, 1},
-                                     {"min", 2, 3, 2},   {"max", 2, 3, 3}};
-static const UpdateCase integer_updates[] = {{"band", 10, 3, 2}, {"bor", 10, 3, 11}, {"bxor", 10, 3, 9}, {"shl", 10, 3, 80}, {"shr", 10, 3, 1}, {"sar", 10, 3, 1}};
+static const UpdateCase updates[] = {
+    {"add", 10, 3, 13}, {"sub", 10, 3, 7},      {"mul", 10, 3, 30},     {"min", 10, 3, 3},
+    {"max", 10, 3, 10}, {"exchange", 10, 3, 3}, {"floordiv", 10, 3, 3}, {"mod", 10, 3, 1},
+    {"min", 2, 3, 2},   {"max", 2, 3, 3}};
+static const UpdateCase integer_updates[] = {{"band", 10, 3, 2}, {"bor", 10, 3, 11},
+                                             {"bxor", 10, 3, 9}, {"shl", 10, 3, 80},
+                                             {"shr", 10, 3, 1},  {"sar", 10, 3, 1}};
 static const UpdateCase float_updates[] = {{"div", 9, 4, 2.25}, {"pow", 3, 4, 81}};
 
-/* memory: the element at 0; at 64 the old value from rmw; plain update of a copy at 128; cas at 192 */
+/* memory: the element at 0; at 64 the old value from rmw; plain update of a copy at 128; cas at
+ * 192 */
 static bool update_agrees(const UpdateCase *c, int type, const char *cpu) {
   char text[2048], format = type >= 8 ? 'f' : 'd', start[32], value[32];
   snprintf(start, sizeof start, format == 'f' ? "%.1f" : "%.0f", c->start);
   snprintf(value, sizeof value, format == 'f' ? "%.1f" : "%.0f", c->value);
   const char *t = type_names[type];
-  snprintf(text, sizeof text,
-           "kernel update\ntree t0\nframe 2\nhost {\n%%z: i32 = const 0\n%%r: ptr = tree.root t0\n%%s: %s = const %s\n%%v: %s = const %s\n"
-           "mem.store %%r, %%s\n%%o: %s = mem.rmw %s %%r, %%v\n%%q: ptr = offset +64 stride=0 %%r, %%z\nmem.store %%q, %%o\n"
-           "%%p: ptr = offset +128 stride=0 %%r, %%z\nmem.store %%p, %%s\nmem.update %s plain %%p, %%v\n"
-           "%%u: ptr = offset +192 stride=0 %%r, %%z\nmem.store %%u, %%s\n%%k: %s = mem.cas %%u, %%v, %%s\n%%l: %s = mem.cas %%u, %%s, %%v\n"
-           "%%w: ptr = offset +256 stride=0 %%r, %%z\nmem.store %%w, %%k\n}\n",
-           t, start, t, value, t, c->op, c->op, t, t);
+  snprintf(
+      text, sizeof text,
+      "kernel update\ntree t0\nframe 2\nhost {\n%%z: i32 = const 0\n%%r: ptr = tree.root t0\n%%s: "
+      "%s = const %s\n%%v: %s = const %s\n"
+      "mem.store %%r, %%s\n%%o: %s = mem.rmw %s %%r, %%v\n%%q: ptr = offset +64 stride=0 %%r, "
+      "%%z\nmem.store %%q, %%o\n"
+      "%%p: ptr = offset +128 stride=0 %%r, %%z\nmem.store %%p, %%s\nmem.update %s plain %%p, %%v\n"
+      "%%u: ptr = offset +192 stride=0 %%r, %%z\nmem.store %%u, %%s\n%%k: %s = mem.cas %%u, %%v, "
+      "%%s\n%%l: %s = mem.cas %%u, %%s, %%v\n"
+      "%%w: ptr = offset +256 stride=0 %%r, %%z\nmem.store %%w, %%k\n}\n",
+      t, start, t, value, t, c->op, c->op, t, t);
   memset(m.memory, 0x55, 512);
   if (!compile(text, cpu)) return false;
   if (!m.code) return strstr((const char *)m.object->bytes, "rg_host") != NULL; /* PTX */
   machine_host(&m);
-  bool ok = read_element(type, m.memory) == c->result && read_element(type, m.memory + 64) == c->start &&
-            read_element(type, m.memory + 128) == c->result && read_element(type, m.memory + 192) == c->value &&
+  bool ok = read_element(type, m.memory) == c->result &&
+            read_element(type, m.memory + 64) == c->start &&
+            read_element(type, m.memory + 128) == c->result &&
+            read_element(type, m.memory + 192) == c->value &&
             read_element(type, m.memory + 256) == c->start && m.memory[type_sizes[type]] == 0x55;
   if (!ok) printf("  %s of %s on %s: %g\n", c->op, t, cpu, read_element(type, m.memory));
   return ok;
@@ -78,8 +89,10 @@ static void *add_from_thread(void *data) {
 static bool threads_agree(int type) {
   char text[512];
   snprintf(text, sizeof text,
-           "kernel threads\ntree t0\nframe 4\nhost {\n}\ntask 0 = range axes=1 bounds=2 index=i32 {\nbody (%%i: i32) {\n%%r: ptr = tree.root t0\n"
-           "%%one: i32 = const 1\n%%b: i32 = band %%i, %%one\n%%p: ptr = offset stride=%d %%r, %%b\n%%v: %s = const %s\nmem.update add %%p, %%v\n}\n}\n",
+           "kernel threads\ntree t0\nframe 4\nhost {\n}\ntask 0 = range axes=1 bounds=2 index=i32 "
+           "{\nbody (%%i: i32) {\n%%r: ptr = tree.root t0\n"
+           "%%one: i32 = const 1\n%%b: i32 = band %%i, %%one\n%%p: ptr = offset stride=%d %%r, "
+           "%%b\n%%v: %s = const %s\nmem.update add %%p, %%v\n}\n}\n",
            type_sizes[type], type_names[type], type >= 8 ? "1.0" : "1");
   memset(m.memory, 0, 64);
   if (!compile(text, "native")) return false;
@@ -91,8 +104,11 @@ static bool threads_agree(int type) {
   double expected = type == 8 ? 2048 : ADDS; /* f16 stops where 1 is half a step */
   if (type == 0 || type == 4) expected = (double)(ADDS % 256);
   if (type == 0 && expected > 127) expected -= 256;
-  bool ok = read_element(type, m.memory) == expected && read_element(type, m.memory + type_sizes[type]) == expected;
-  if (!ok) printf("  %s: %g and %g, not %g\n", type_names[type], read_element(type, m.memory), read_element(type, m.memory + type_sizes[type]), expected);
+  bool ok = read_element(type, m.memory) == expected &&
+            read_element(type, m.memory + type_sizes[type]) == expected;
+  if (!ok)
+    printf("  %s: %g and %g, not %g\n", type_names[type], read_element(type, m.memory),
+           read_element(type, m.memory + type_sizes[type]), expected);
   return ok;
 }
 
@@ -101,11 +117,14 @@ static void test_updates(void) {
   TEST("updates, exchanges and compare-exchanges act on their element alone, for every type") {
     for (int c = 0; c < 3; c++)
       for (int type = 0; type < TYPES; type++) {
-        for (size_t i = 0; i < sizeof updates / sizeof *updates; i++) CHECK(update_agrees(&updates[i], type, cpus[c]));
+        for (size_t i = 0; i < sizeof updates / sizeof *updates; i++)
+          CHECK(update_agrees(&updates[i], type, cpus[c]));
         if (type < 8)
-          for (size_t i = 0; i < sizeof integer_updates / sizeof *integer_updates; i++) CHECK(update_agrees(&integer_updates[i], type, cpus[c]));
+          for (size_t i = 0; i < sizeof integer_updates / sizeof *integer_updates; i++)
+            CHECK(update_agrees(&integer_updates[i], type, cpus[c]));
         else
-          for (size_t i = 0; i < sizeof float_updates / sizeof *float_updates; i++) CHECK(update_agrees(&float_updates[i], type, cpus[c]));
+          for (size_t i = 0; i < sizeof float_updates / sizeof *float_updates; i++)
+            CHECK(update_agrees(&float_updates[i], type, cpus[c]));
       }
   }
   TEST("updates from two threads lose nothing") {
@@ -113,14 +132,19 @@ static void test_updates(void) {
   }
 }
 
-/* -- slots ------------------------------------------------------------------------------------------------------------------------- */
+/* -- slots ------------------------------------------------------------------------------------- */
 
 static void test_slots(void) {
-  TEST("an empty and a claimed slot read as the ambient, a live one as its node; outside writes are counted") {
-    CHECK(compile("kernel slots\ntree t0\nframe 8\nhost {\n%z: i32 = const 0\n%one: i32 = const 1\n%two: i32 = const 2\n%r: ptr = tree.root t0\n"
-                  "for %z, %two, %one (%i: i32) {\n%s: ptr = offset stride=4 %r, %i\n%n: ptr = call rt_slot_find t0 %s\n%v: i32 = mem.load %n\n"
+  TEST("an empty and a claimed slot read as the ambient, a live one as its node; outside writes "
+       "are counted") {
+    CHECK(compile("kernel slots\ntree t0\nframe 8\nhost {\n%z: i32 = const 0\n%one: i32 = const "
+                  "1\n%two: i32 = const 2\n%r: ptr = tree.root t0\n"
+                  "for %z, %two, %one (%i: i32) {\n%s: ptr = offset stride=4 %r, %i\n%n: ptr = "
+                  "call rt_slot_find t0 %s\n%v: i32 = mem.load %n\n"
                   "%l: bool = call rt_slot_live %s\n%w: i32 = convert %l\n"
-                  "%p: ptr = offset +64 stride=8 %r, %i\nmem.store %p, %v\n%q: ptr = offset +68 stride=8 %r, %i\nmem.store %q, %w\ncall rt_outside\n}\n}\n", "native"));
+                  "%p: ptr = offset +64 stride=8 %r, %i\nmem.store %p, %v\n%q: ptr = offset +68 "
+                  "stride=8 %r, %i\nmem.store %q, %w\ncall rt_outside\n}\n}\n",
+                  "native"));
     memset(m.memory, 0, 4096);
     uint32_t slots[3] = {0, 1, 20};
     memcpy(m.memory, slots, sizeof slots);
@@ -129,12 +153,14 @@ static void test_slots(void) {
     m.worker.out_of_range = 0;
     machine_host(&m);
     memcpy(seen, m.memory + 64, sizeof seen);
-    CHECK(seen[0] == 0 && seen[1] == 0 && seen[2] == 0 && seen[3] == 0 && seen[4] == 77 && seen[5] == 1);
+    CHECK(seen[0] == 0 && seen[1] == 0 && seen[2] == 0 && seen[3] == 0 && seen[4] == 77 &&
+          seen[5] == 1);
     CHECK_INT(m.worker.out_of_range, 3);
   }
 }
 
-/* A tree of the real runtime: 4 pointer cells under the root, nodes of 64 bytes, in one megabyte. */
+/* A tree of the real runtime: 4 pointer cells under the root, nodes of 64 bytes, in one
+ * megabyte. */
 typedef struct Forest {
   RtTree tree;
   RtManager manager;
@@ -158,11 +184,24 @@ static bool plant(Forest *f) {
   memset(f->memory, 0, 16 * RT_SEGMENT);
   f->budget.limit = 16 * RT_SEGMENT;
   f->local.sink = f->sink;
-  f->manager = (RtManager){.node_size = 64, .parent = -1, .axis_count = 1, .level_count = 1, .locals = &f->local,
-                           .parent_positions = {-1}, .parent_weights = {4}};
-  f->manager.levels[0] = (RtLevel){.stride = 4, .cell_count = 4, .axis_count = 1, .sizes = {4}, .weights = {1}};
-  f->tree = (RtTree){.base = f->memory, .root = f->memory + RT_FIRST_GRANULE * RT_GRANULE, .root_size = 64, .reserved = 16 * RT_SEGMENT,
-                     .manager_count = 1, .managers = &f->manager, .chunks = f->chunks, .segment_owner = f->owners, .budget = &f->budget};
+  f->manager = (RtManager){.node_size = 64,
+                           .parent = -1,
+                           .axis_count = 1,
+                           .level_count = 1,
+                           .locals = &f->local,
+                           .parent_positions = {-1},
+                           .parent_weights = {4}};
+  f->manager.levels[0] =
+      (RtLevel){.stride = 4, .cell_count = 4, .axis_count = 1, .sizes = {4}, .weights = {1}};
+  f->tree = (RtTree){.base = f->memory,
+                     .root = f->memory + RT_FIRST_GRANULE * RT_GRANULE,
+                     .root_size = 64,
+                     .reserved = 16 * RT_SEGMENT,
+                     .manager_count = 1,
+                     .managers = &f->manager,
+                     .chunks = f->chunks,
+                     .segment_owner = f->owners,
+                     .budget = &f->budget};
   rt_tree_init(&f->tree, 1);
   m.trees[0] = &f->tree;
   m.context.grow = grow;
@@ -179,13 +218,21 @@ static void test_activation(void) {
   static Forest forest;
   TEST("a slot is activated, written, found, counted, deactivated and cleared by compiled code") {
     CHECK(plant(&forest));
-    CHECK(compile("kernel live\ntree t0\nframe 16\nhost {\n%two: i32 = const 2\n%one: i32 = const 1\n%v: i32 = const 55\n%r: ptr = tree.root t0\n"
-                  "%s: ptr = offset stride=4 %r, %two\n%n: ptr = call rt_slot_ensure t0 manager=0 %s\nmem.store %n, %v\n%c: i64 = call rt_list_count t0 manager=0\nframe.set 4 %c\n"
-                  "%q: ptr = call rt_slot_ensure t0 manager=0 %s\n%w: i32 = mem.load %q\nframe.set 5 %w\n%t: ptr = offset stride=4 %r, %one\n"
-                  "%x: ptr = call rt_slot_ensure t0 manager=0 %t\n%d: i64 = call rt_list_count t0 manager=0\nframe.set 6 %d\ncall rt_slot_clear t0 manager=0 %s\n"
-                  "%l: bool = call rt_slot_live %s\n%k: i32 = convert %l\nframe.set 7 %k\n%e: i64 = call rt_list_count t0 manager=0\nframe.set 8 %e\n"
-                  "%f: ptr = call rt_slot_find t0 %s\n%g: i32 = mem.load %f\nframe.set 9 %g\ncall rt_tree_clear t0 manager=0\n%h: i64 = call rt_list_count t0 manager=0\nframe.set 10 %h\n}\n",
-                  "native"));
+    CHECK(
+        compile("kernel live\ntree t0\nframe 16\nhost {\n%two: i32 = const 2\n%one: i32 = const "
+                "1\n%v: i32 = const 55\n%r: ptr = tree.root t0\n"
+                "%s: ptr = offset stride=4 %r, %two\n%n: ptr = call rt_slot_ensure t0 manager=0 "
+                "%s\nmem.store %n, %v\n%c: i64 = call rt_list_count t0 manager=0\nframe.set 4 %c\n"
+                "%q: ptr = call rt_slot_ensure t0 manager=0 %s\n%w: i32 = mem.load %q\nframe.set 5 "
+                "%w\n%t: ptr = offset stride=4 %r, %one\n"
+                "%x: ptr = call rt_slot_ensure t0 manager=0 %t\n%d: i64 = call rt_list_count t0 "
+                "manager=0\nframe.set 6 %d\ncall rt_slot_clear t0 manager=0 %s\n"
+                "%l: bool = call rt_slot_live %s\n%k: i32 = convert %l\nframe.set 7 %k\n%e: i64 = "
+                "call rt_list_count t0 manager=0\nframe.set 8 %e\n"
+                "%f: ptr = call rt_slot_find t0 %s\n%g: i32 = mem.load %f\nframe.set 9 %g\ncall "
+                "rt_tree_clear t0 manager=0\n%h: i64 = call rt_list_count t0 manager=0\nframe.set "
+                "10 %h\n}\n",
+                "native"));
     memset(m.frame, 0xee, sizeof m.frame);
     machine_host(&m);
     CHECK_INT(m.frame[4], 1);
@@ -199,11 +246,17 @@ static void test_activation(void) {
   }
   TEST("lanes look up and activate each its own slot") {
     CHECK(plant(&forest));
-    CHECK(compile("kernel lanes\ntree t0 = root{ pointer \"i\" 4 { dense \"i\" 8 { f32 x } } }\nlevel l0 = t0.node 1\nframe 4\nhost {\n}\n"
-                  "task 0 = leaves axes=1 l0 t0 manager=0 factors=(8) {\nbody (%c: ptr, %at: i64) {\n%r: ptr = tree.root t0\nrow begin=0 end=4 width=4 (%p: i32) {\n"
-                  "%i: i32 = lane %p\n%s: ptr = offset stride=4 %r, %i\n%a: bool = call rt_slot_live %s\n%n: ptr = call rt_slot_ensure t0 manager=0 %s\n"
-                  "mem.store %n, %i\n%f: ptr = call rt_slot_find t0 %s\n%v: i32 = mem.load %f\n%o: ptr = offset +1024 stride=4 %r, %i\nmem.store %o, %v\n"
-                  "%q: ptr = offset +2048 stride=1 %r, %i\nmem.store %q, %a\ncall rt_slot_clear t0 manager=0 %s\n}\n}\n}\n", "native"));
+    CHECK(compile("kernel lanes\ntree t0 = root{ pointer \"i\" 4 { dense \"i\" 8 { f32 x } } "
+                  "}\nlevel l0 = t0.node 1\nframe 4\nhost {\n}\n"
+                  "task 0 = leaves axes=1 l0 t0 manager=0 factors=(8) {\nbody (%c: ptr, %at: i64) "
+                  "{\n%r: ptr = tree.root t0\nrow begin=0 end=4 width=4 (%p: i32) {\n"
+                  "%i: i32 = lane %p\n%s: ptr = offset stride=4 %r, %i\n%a: bool = call "
+                  "rt_slot_live %s\n%n: ptr = call rt_slot_ensure t0 manager=0 %s\n"
+                  "mem.store %n, %i\n%f: ptr = call rt_slot_find t0 %s\n%v: i32 = mem.load %f\n%o: "
+                  "ptr = offset +1024 stride=4 %r, %i\nmem.store %o, %v\n"
+                  "%q: ptr = offset +2048 stride=1 %r, %i\nmem.store %q, %a\ncall rt_slot_clear t0 "
+                  "manager=0 %s\n}\n}\n}\n",
+                  "native"));
     static RtListEntry entry;
     entry = (RtListEntry){.handle = RT_FIRST_GRANULE, .coordinates = m.coordinates[0]};
     forest.manager.list = &entry;
@@ -224,16 +277,23 @@ static void test_activation(void) {
 /* A row of four lanes whose body is `text`; %r is the root, %i the lane. */
 static const char *row_of_lanes(const char *text) {
   return scratch_format(&m.scratch,
-                        "kernel lanes\ntree t0 = root{ pointer \"i\" 4 { dense \"i\" 8 { f32 x } } }\nlevel l0 = t0.node 1\nframe 4\n"
-                        "host {\n}\ntask 0 = leaves axes=1 l0 t0 manager=0 factors=(8) {\nbody (%%c: ptr, %%at: i64) {\n"
-                        "%%r: ptr = tree.root t0\nrow begin=0 end=4 width=4 (%%p: i32) {\n%%i: i32 = lane %%p\n%s}\n}\n}\n", text);
+                        "kernel lanes\ntree t0 = root{ pointer \"i\" 4 { dense \"i\" 8 { f32 x } } "
+                        "}\nlevel l0 = t0.node 1\nframe 4\n"
+                        "host {\n}\ntask 0 = leaves axes=1 l0 t0 manager=0 factors=(8) {\nbody "
+                        "(%%c: ptr, %%at: i64) {\n"
+                        "%%r: ptr = tree.root t0\nrow begin=0 end=4 width=4 (%%p: i32) {\n%%i: i32 "
+                        "= lane %%p\n%s}\n}\n}\n",
+                        text);
 }
 
 static void test_calls(void) {
   TEST("a call whose operands differ by lane is made lane by lane") {
-    CHECK(compile(row_of_lanes("%w: i64 = convert %i\n%sixty: i64 = const 60\n%k: i64 = add %w, %sixty\n"
-                               "%two: i64 = const 2\ncall rt_mask_set %r, %w\n%b: u64 = call rt_mask_bits %r, %k, %two\n"
-                               "%o: ptr = offset +512 stride=8 %r, %i\nmem.store %o, %b\n"), "native"));
+    CHECK(compile(
+        row_of_lanes("%w: i64 = convert %i\n%sixty: i64 = const 60\n%k: i64 = add %w, %sixty\n"
+                     "%two: i64 = const 2\ncall rt_mask_set %r, %w\n%b: u64 = call rt_mask_bits "
+                     "%r, %k, %two\n"
+                     "%o: ptr = offset +512 stride=8 %r, %i\nmem.store %o, %b\n"),
+        "native"));
     memset(m.memory, 0, 4096);
     m.memory[7] = 0xb0; /* cells 60, 61 and 63 */
     machine_task(&m, 0, 0, 1);
@@ -241,47 +301,65 @@ static void test_calls(void) {
     for (int i = 0; i < 4; i++) CHECK_INT(m.memory[512 + 8 * i], ((int[]){3, 1, 2, 1})[i]);
   }
   TEST("one that may hold a lock is refused there") {
-    const char *text = row_of_lanes("%s: ptr = offset stride=8 %r, %i\n%one: i32 = const 1\n%k: i32 = call rt_dynamic_pop %s, %one\n");
+    const char *text = row_of_lanes("%s: ptr = offset stride=8 %r, %i\n%one: i32 = const 1\n%k: "
+                                    "i32 = call rt_dynamic_pop %s, %one\n");
     CHECK(!machine_compile(&m, text, "native"));
-    CHECK(strstr(m.err.message, "'rt_dynamic_pop': it may hold a lock, and differs by lane") != NULL);
+    CHECK(strstr(m.err.message, "'rt_dynamic_pop': it may hold a lock, and differs by lane") !=
+          NULL);
   }
 }
 
-/* -- rows --------------------------------------------------------------------------------------------------------------------------- */
+/* -- rows -------------------------------------------------------------------------------------- */
 
-enum { OWN = 4096, LOWER = 8192, UPPER = 12288, OUT = 16384 }; /* byte offsets of a leaf's parts from its cursor */
+/* byte offsets of a leaf's parts from its cursor */
+enum { OWN = 4096, LOWER = 8192, UPPER = 12288, OUT = 16384 };
 
 /* out[p] = row[p + distance], own cells 0..n-1 hold 0.., the lower leaf -n.., the upper n.. */
-static bool window_agrees(const char *type, int size, int cells, int begin, int end, int width, int distance, const char *cpu, int padding) {
+static bool window_agrees(const char *type, int size, int cells, int begin, int end, int width,
+                          int distance, const char *cpu, int padding) {
   char text[8192];
   int length = snprintf(text, sizeof text,
-      "kernel rows\ntree t0 = root{ pointer \"i\" 4 { dense \"i\" %d { f32 x } } }\nlevel l0 = t0.node 1\nframe 4\nhost {\n}\n"
-      "task 0 = leaves axes=1 l0 t0 manager=0 factors=(%d) {\nbody (%%c: ptr, %%at: i64) {\n%%z: i32 = const 0\n"
-      "%%own: ptr = offset +%d stride=0 %%c, %%z\n%%other: ptr = offset +%d stride=0 %%c, %%z\nrow begin=%d end=%d width=%d (%%p: i32) {\n"
-      "%%v: %s = row.load imm=%d extent=(%d) %%own, %%other, %%p\n%%q: ptr = offset +%d stride=%d %%c, %%p\n",
-      cells, cells, OWN, distance < 0 ? LOWER : UPPER, begin, end, width, type, distance, cells, OUT, size);
+                        "kernel rows\ntree t0 = root{ pointer \"i\" 4 { dense \"i\" %d { f32 x } } "
+                        "}\nlevel l0 = t0.node 1\nframe 4\nhost {\n}\n"
+                        "task 0 = leaves axes=1 l0 t0 manager=0 factors=(%d) {\nbody (%%c: ptr, "
+                        "%%at: i64) {\n%%z: i32 = const 0\n"
+                        "%%own: ptr = offset +%d stride=0 %%c, %%z\n%%other: ptr = offset +%d "
+                        "stride=0 %%c, %%z\nrow begin=%d end=%d width=%d (%%p: i32) {\n"
+                        "%%v: %s = row.load imm=%d extent=(%d) %%own, %%other, %%p\n%%q: ptr = "
+                        "offset +%d stride=%d %%c, %%p\n",
+                        cells, cells, OWN, distance < 0 ? LOWER : UPPER, begin, end, width, type,
+                        distance, cells, OUT, size);
   const char *last = "%v";
   for (int i = 0; i < padding; i++) { /* a long body */
-    length += snprintf(text + length, sizeof text - (size_t)length, "%%w%d: %s = max %s, %%v\n", i, type, last);
+    length += snprintf(text + length, sizeof text - (size_t)length, "%%w%d: %s = max %s, %%v\n", i,
+                       type, last);
     last = scratch_format(&m.scratch, "%%w%d", i);
   }
-  length += snprintf(text + length, sizeof text - (size_t)length, "mem.store lanes=%d %%q, %s\n}\n}\n}\n", width > 1 ? width : 0, last);
+  length += snprintf(text + length, sizeof text - (size_t)length,
+                     "mem.store lanes=%d %%q, %s\n}\n}\n}\n", width > 1 ? width : 0, last);
   memset(m.memory, 0, 32768);
   for (int i = 0; i < 3 * cells; i++) {
     int number = i - cells;
     uint8_t *at = m.memory + (i < cells ? LOWER : i < 2 * cells ? OWN : UPPER) + (i % cells) * size;
     float single = (float)number;
     double wide = number;
-    memcpy(at, size == 8 ? (void *)&wide : size == 4 ? (void *)&single : (void *)&number, (size_t)size);
+    memcpy(at,
+           size == 8   ? (void *)&wide
+           : size == 4 ? (void *)&single
+                       : (void *)&number,
+           (size_t)size);
   }
   if (!compile(text, cpu)) return false;
   machine_task(&m, 0, 0, 1);
   for (int p = 0; p < cells; p++) {
     const uint8_t *at = m.memory + OUT + p * size;
     int expected = p >= begin && p < end ? p + distance : 0;
-    double seen = size == 8 ? *(const double *)at : size == 4 ? *(const float *)at : *(const int8_t *)at;
+    double seen = size == 8   ? *(const double *)at
+                  : size == 4 ? *(const float *)at
+                              : *(const int8_t *)at;
     if (seen != expected) {
-      printf("  %d cells of %s, [%d, %d) by %d, distance %d, %s: cell %d is %g\n", cells, type, begin, end, width, distance, cpu, p, seen);
+      printf("  %d cells of %s, [%d, %d) by %d, distance %d, %s: cell %d is %g\n", cells, type,
+             begin, end, width, distance, cpu, p, seen);
       return false;
     }
   }
@@ -315,14 +393,22 @@ static void test_rows(void) {
 
 static void test_lanes(void) {
   TEST("lanes meet uniform values, gather, scatter, reduce and run loops") {
-    CHECK(compile("kernel lanes\ntree t0 = root{ pointer \"i\" 4 { dense \"i\" 8 { f32 x } } }\nlevel l0 = t0.node 1\nframe 4\nhost {\n}\n"
-                  "task 0 = leaves axes=1 l0 t0 manager=0 factors=(8) {\nreduction add slot=3: i32\nreduction max slot=2: f32\n"
-                  "body (%c: ptr, %at: i64) {\n%ten: i32 = const 10\n%zero: i32 = const 0\n%one: i32 = const 1\n%g: i32 = frame.get 3\n%h: f32 = frame.get 2\n"
-                  "row begin=0 end=8 width=8 (%p: i32) {\n%i: i32 = lane %p\n%s: i32 = mul %i, %ten\n%v: i32 = var\nset %v, %i\n"
-                  "for %one, %ten, %one (%k: i32) {\n%x: i32 = get %v\n%y: i32 = add %x, %k\nset %v, %y\n}\n%w: i32 = get %v\n"
+    CHECK(compile("kernel lanes\ntree t0 = root{ pointer \"i\" 4 { dense \"i\" 8 { f32 x } } "
+                  "}\nlevel l0 = t0.node 1\nframe 4\nhost {\n}\n"
+                  "task 0 = leaves axes=1 l0 t0 manager=0 factors=(8) {\nreduction add slot=3: "
+                  "i32\nreduction max slot=2: f32\n"
+                  "body (%c: ptr, %at: i64) {\n%ten: i32 = const 10\n%zero: i32 = const 0\n%one: "
+                  "i32 = const 1\n%g: i32 = frame.get 3\n%h: f32 = frame.get 2\n"
+                  "row begin=0 end=8 width=8 (%p: i32) {\n%i: i32 = lane %p\n%s: i32 = mul %i, "
+                  "%ten\n%v: i32 = var\nset %v, %i\n"
+                  "for %one, %ten, %one (%k: i32) {\n%x: i32 = get %v\n%y: i32 = add %x, %k\nset "
+                  "%v, %y\n}\n%w: i32 = get %v\n"
                   "reduce add %g, %w\n%f: f32 = convert %s\nreduce max %h, %f\n"
-                  "%q: ptr = offset +512 stride=40 %c, %i\nmem.store %q, %w\n%t: i32 = mem.load %q\n%a: ptr = offset +1024 stride=4 %c, %p\nmem.store lanes=8 %a, %t\n"
-                  "%u: ptr = offset +2048 stride=0 %c, %zero\nmem.update add %u, %i\nmem.update add plain lanes=8 %a, %one\n}\n}\n}\n", "native"));
+                  "%q: ptr = offset +512 stride=40 %c, %i\nmem.store %q, %w\n%t: i32 = mem.load "
+                  "%q\n%a: ptr = offset +1024 stride=4 %c, %p\nmem.store lanes=8 %a, %t\n"
+                  "%u: ptr = offset +2048 stride=0 %c, %zero\nmem.update add %u, %i\nmem.update "
+                  "add plain lanes=8 %a, %one\n}\n}\n}\n",
+                  "native"));
     memset(m.memory, 0, 4096);
     memset(m.frame, 0, sizeof m.frame);
     machine_task(&m, 0, 0, 1);
@@ -342,20 +428,30 @@ static void test_lanes(void) {
     CHECK(most == 70);
   }
   TEST("a branch that differs by lane is refused, not miscompiled") {
-    CHECK(!machine_compile(&m, "kernel lanes\ntree t0 = root{ pointer \"i\" 4 { dense \"i\" 8 { f32 x } } }\nlevel l0 = t0.node 1\nframe 4\nhost {\n}\n"
-                               "task 0 = leaves axes=1 l0 t0 manager=0 factors=(8) {\nbody (%c: ptr, %at: i64) {\n%t: i32 = const 3\nrow begin=0 end=8 width=8 (%p: i32) {\n"
-                               "%i: i32 = lane %p\n%b: bool = lt %i, %t\nif %b {\nmem.store %c, %t\n}\n}\n}\n}\n", "native"));
+    CHECK(!machine_compile(
+        &m,
+        "kernel lanes\ntree t0 = root{ pointer \"i\" 4 { dense \"i\" 8 { f32 x } } }\nlevel l0 = "
+        "t0.node 1\nframe 4\nhost {\n}\n"
+        "task 0 = leaves axes=1 l0 t0 manager=0 factors=(8) {\nbody (%c: ptr, %at: i64) {\n%t: i32 "
+        "= const 3\nrow begin=0 end=8 width=8 (%p: i32) {\n"
+        "%i: i32 = lane %p\n%b: bool = lt %i, %t\nif %b {\nmem.store %c, %t\n}\n}\n}\n}\n",
+        "native"));
     CHECK(strstr(m.err.message, "lane") != NULL);
   }
 }
 
 static void test_nodes(void) {
   TEST("tasks over nodes get each node's cursor and coordinates") {
-    CHECK(compile("kernel nodes\ntree t0 = root{ pointer \"ij\" 4 4 { dense \"ij\" 8 4 { f32 x } } }\nlevel l0 = t0.node 1\nframe 4\nhost {\n}\n"
-                  "task 0 = leaves axes=2 l0 t0 manager=0 factors=(8,4) {\nbody (%c: ptr, %x: i64, %y: i64) {\nmem.store %c, %x\n"
-                  "%one: i32 = const 1\n%p: ptr = offset +0 stride=8 %c, %one\nmem.store %p, %y\n}\n}\n"
-                  "task 1 = nodes axes=2 l0 index=i32 t0 manager=0 {\nbody (%x: i32, %y: i32) {\n%r: ptr = tree.root t0\n%p: ptr = offset stride=32 %r, %x\n"
-                  "%q: ptr = offset stride=8 %p, %y\n%one: i64 = const 1\nmem.update add %q, %one\n}\n}\n", "native"));
+    CHECK(compile(
+        "kernel nodes\ntree t0 = root{ pointer \"ij\" 4 4 { dense \"ij\" 8 4 { f32 x } } }\nlevel "
+        "l0 = t0.node 1\nframe 4\nhost {\n}\n"
+        "task 0 = leaves axes=2 l0 t0 manager=0 factors=(8,4) {\nbody (%c: ptr, %x: i64, %y: i64) "
+        "{\nmem.store %c, %x\n"
+        "%one: i32 = const 1\n%p: ptr = offset +0 stride=8 %c, %one\nmem.store %p, %y\n}\n}\n"
+        "task 1 = nodes axes=2 l0 index=i32 t0 manager=0 {\nbody (%x: i32, %y: i32) {\n%r: ptr = "
+        "tree.root t0\n%p: ptr = offset stride=32 %r, %x\n"
+        "%q: ptr = offset stride=8 %p, %y\n%one: i64 = const 1\nmem.update add %q, %one\n}\n}\n",
+        "native"));
     memset(m.memory, 0, 65536);
     for (int i = 0; i < 16; i++) {
       m.list[i].handle = (uint32_t)(100 + i);
@@ -376,11 +472,16 @@ static void test_nodes(void) {
 
 static void test_grid(void) {
   TEST("a grid walks every axis but the last, row-major") {
-    CHECK(compile("kernel grid\ntree t0 = root{ pointer \"ijk\" 2 2 2 { dense \"ijk\" 4 5 8 { f32 x } } }\nlevel l0 = t0.node 1\nframe 4\nhost {\n}\n"
-                  "task 0 = leaves axes=3 l0 t0 manager=0 factors=(4,5,8) {\nbody (%c: ptr, %x: i64, %y: i64, %z: i64) {\n%n: ptr = offset +4096 stride=8 %c, %x\n"
-                  "grid extent=(4,5) (%i: i32, %j: i32) {\n%o: i32 = mem.load %n\n%one: i32 = const 1\n%q: i32 = add %o, %one\nmem.store %n, %q\n"
-                  "%a: ptr = offset stride=160 %c, %i\n%b: ptr = offset stride=32 %a, %j\nrow begin=0 end=8 width=8 (%k: i32) {\n"
-                  "%d: ptr = offset stride=4 %b, %k\nmem.store lanes=8 %d, %q\n}\n}\n}\n}\n", "native"));
+    CHECK(compile("kernel grid\ntree t0 = root{ pointer \"ijk\" 2 2 2 { dense \"ijk\" 4 5 8 { f32 "
+                  "x } } }\nlevel l0 = t0.node 1\nframe 4\nhost {\n}\n"
+                  "task 0 = leaves axes=3 l0 t0 manager=0 factors=(4,5,8) {\nbody (%c: ptr, %x: "
+                  "i64, %y: i64, %z: i64) {\n%n: ptr = offset +4096 stride=8 %c, %x\n"
+                  "grid extent=(4,5) (%i: i32, %j: i32) {\n%o: i32 = mem.load %n\n%one: i32 = "
+                  "const 1\n%q: i32 = add %o, %one\nmem.store %n, %q\n"
+                  "%a: ptr = offset stride=160 %c, %i\n%b: ptr = offset stride=32 %a, %j\nrow "
+                  "begin=0 end=8 width=8 (%k: i32) {\n"
+                  "%d: ptr = offset stride=4 %b, %k\nmem.store lanes=8 %d, %q\n}\n}\n}\n}\n",
+                  "native"));
     memset(m.memory, 0, 8192);
     machine_task(&m, 0, 0, 1);
     for (int i = 0; i < 160; i++) {

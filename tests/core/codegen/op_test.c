@@ -1,5 +1,5 @@
-/* op_test.c - every operator, for every scalar type and every target, against the same in C: once over a range
- * (scalars, which LLVM may vectorise) and once in the lanes of a row. */
+/* op_test.c - every operator, for every scalar type and every target, against the same in C: once
+ * over a range (scalars, which LLVM may vectorise) and once in the lanes of a row. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum { COUNT = 256, SPAN = COUNT * 8 /* bytes of one array */, LANES = 8 };
 
 static Machine m;
 
-/* -- samples: the edges of a type, and noise ----------------------------------------------------------------------- */
+/* -- samples: the edges of a type, and noise --------------------------------------------------- */
 
 static uint64_t seed = 88172645463325252u;
 static uint64_t noise(void) {
@@ -22,8 +22,9 @@ static uint64_t noise(void) {
 }
 
 static double float_sample(int i) {
-  static const double edges[] = {0.0,  -0.0, 1.0,  -1.0,     0.5, -0.5, 1.5,    2.5,       -2.5,     3.0,
-                                 -7.0, 7.0,  1e-3, INFINITY, NAN, 1e6,  -1e300, -INFINITY, 65520.0, 6e-8};
+  static const double edges[] = {0.0, -0.0, 1.0,    -1.0,      0.5,     -0.5, 1.5,
+                                 2.5, -2.5, 3.0,    -7.0,      7.0,     1e-3, INFINITY,
+                                 NAN, 1e6,  -1e300, -INFINITY, 65520.0, 6e-8};
   enum { EDGES = sizeof edges / sizeof *edges };
   if (i < EDGES) return edges[i];
   double size = ldexp((double)(noise() % 1000003) / 1000003.0, (int)(noise() % 24) - 8);
@@ -31,7 +32,9 @@ static double float_sample(int i) {
 }
 
 static int64_t integer_sample(int i) {
-  static const int64_t edges[] = {0, 1, -1, 2, -2, 3, 7, -7, 127, -128, 128, 255, 32767, -32768, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
+  static const int64_t edges[] = {0,     1,      -1,        2,         -2,        3,
+                                  7,     -7,     127,       -128,      128,       255,
+                                  32767, -32768, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
   enum { EDGES = sizeof edges / sizeof *edges };
   if (i < EDGES) return edges[i];
   return (int64_t)noise() >> (noise() % 60);
@@ -62,7 +65,7 @@ static int64_t get_integer(Type type, const uint8_t *at) {
   return ir_wrap_int(type, value);
 }
 
-/* -- what C says -------------------------------------------------------------------------------------------------------- */
+/* -- what C says ------------------------------------------------------------------------------- */
 
 static double in_type(Type type, double value) {
   if (type_is(type, TYPE_F32)) return (float)value;
@@ -94,16 +97,19 @@ static double float_answer(IrOp op, Type type, double a, double b) {
 }
 
 typedef struct MathName { IrOp op; double (*wide)(double); float (*single)(float); } MathName;
-static const MathName maths[] = {{IR_EXP, exp, expf},    {IR_LOG, log, logf},    {IR_LOG10, log10, log10f}, {IR_SIN, sin, sinf},
-                                 {IR_COS, cos, cosf},    {IR_TAN, tan, tanf},    {IR_ASIN, asin, asinf},    {IR_ACOS, acos, acosf},
-                                 {IR_ATAN, atan, atanf}, {IR_SINH, sinh, sinhf}, {IR_COSH, cosh, coshf},    {IR_TANH, tanh, tanhf}};
+static const MathName maths[] = {
+    {IR_EXP, exp, expf},    {IR_LOG, log, logf},    {IR_LOG10, log10, log10f},
+    {IR_SIN, sin, sinf},    {IR_COS, cos, cosf},    {IR_TAN, tan, tanf},
+    {IR_ASIN, asin, asinf}, {IR_ACOS, acos, acosf}, {IR_ATAN, atan, atanf},
+    {IR_SINH, sinh, sinhf}, {IR_COSH, cosh, coshf}, {IR_TANH, tanh, tanhf}};
 
 static double math_answer(IrOp op, Type type, double a, double b) {
   bool wide = type_is(type, TYPE_F64);
   if (op == IR_POW) return wide ? pow(a, b) : in_type(type, powf((float)a, (float)b));
   if (op == IR_ATAN2) return wide ? atan2(a, b) : in_type(type, atan2f((float)a, (float)b));
   for (size_t i = 0; i < sizeof maths / sizeof *maths; i++)
-    if (maths[i].op == op) return wide ? maths[i].wide(a) : in_type(type, maths[i].single((float)a));
+    if (maths[i].op == op)
+      return wide ? maths[i].wide(a) : in_type(type, maths[i].single((float)a));
   return float_answer(op, type, a, b);
 }
 
@@ -114,7 +120,9 @@ static uint64_t bits_of(Type type, int64_t a) {
 
 static int64_t divide(IrOp op, Type type, int64_t a, int64_t b) {
   if (b == 0) return 0;
-  if (!type_is_signed(type)) return (int64_t)(op == IR_MOD ? bits_of(type, a) % bits_of(type, b) : bits_of(type, a) / bits_of(type, b));
+  if (!type_is_signed(type))
+    return (int64_t)(op == IR_MOD ? bits_of(type, a) % bits_of(type, b)
+                                  : bits_of(type, a) / bits_of(type, b));
   __int128 x = a, y = b, q = x / y;
   if (x % y != 0 && (x < 0) != (y < 0)) q--;
   return op == IR_MOD ? (int64_t)(x - q * y) : (int64_t)q;
@@ -133,7 +141,8 @@ static int64_t shift(IrOp op, Type type, int64_t a, int64_t b) {
 }
 
 static int64_t integer_answer(IrOp op, Type type, int64_t a, int64_t b) {
-  bool less = type_is_signed(type) ? a < b : (uint64_t)a < (uint64_t)b, more = type_is_signed(type) ? b < a : (uint64_t)b < (uint64_t)a;
+  bool less = type_is_signed(type) ? a < b : (uint64_t)a < (uint64_t)b,
+       more = type_is_signed(type) ? b < a : (uint64_t)b < (uint64_t)a;
   switch (op) {
   case IR_ADD: return (int64_t)((uint64_t)a + (uint64_t)b);
   case IR_SUB: return (int64_t)((uint64_t)a - (uint64_t)b);
@@ -154,9 +163,19 @@ static int64_t integer_answer(IrOp op, Type type, int64_t a, int64_t b) {
 
 static bool compare_answer(IrOp op, Type type, int64_t a, int64_t b, double x, double y) {
   if (type_is_float(type))
-    return op == IR_EQ ? x == y : op == IR_NE ? x != y : op == IR_LT ? x < y : op == IR_LE ? x <= y : op == IR_GT ? x > y : x >= y;
+    return op == IR_EQ   ? x == y
+           : op == IR_NE ? x != y
+           : op == IR_LT ? x < y
+           : op == IR_LE ? x <= y
+           : op == IR_GT ? x > y
+                         : x >= y;
   bool less = type_is_signed(type) ? a < b : (uint64_t)a < (uint64_t)b;
-  return op == IR_EQ ? a == b : op == IR_NE ? a != b : op == IR_LT ? less : op == IR_LE ? less || a == b : op == IR_GT ? !less && a != b : !less;
+  return op == IR_EQ   ? a == b
+         : op == IR_NE ? a != b
+         : op == IR_LT ? less
+         : op == IR_LE ? less || a == b
+         : op == IR_GT ? !less && a != b
+                       : !less;
 }
 
 static int64_t saturate(Type to, double a) {
@@ -164,34 +183,48 @@ static int64_t saturate(Type to, double a) {
   int bits = type_bits(to);
   if (type_is_signed(to)) {
     double limit = ldexp(1, bits - 1);
-    return a >= limit ? (int64_t)((UINT64_C(1) << (bits - 1)) - 1) : a < -limit ? (int64_t)-(UINT64_C(1) << (bits - 1)) : (int64_t)a;
+    return a >= limit   ? (int64_t)((UINT64_C(1) << (bits - 1)) - 1)
+           : a < -limit ? (int64_t)-(UINT64_C(1) << (bits - 1))
+                        : (int64_t)a;
   }
-  return a >= ldexp(1, bits) ? (int64_t)(bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1) : a <= 0 ? 0 : (int64_t)(uint64_t)a;
+  return a >= ldexp(1, bits) ? (int64_t)(bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1)
+         : a <= 0            ? 0
+                             : (int64_t)(uint64_t)a;
 }
 
-static bool same_float(double a, double b) { return (isnan(a) && isnan(b)) || (a == b && signbit(a) == signbit(b)); }
+static bool same_float(double a, double b) {
+  return (isnan(a) && isnan(b)) || (a == b && signbit(a) == signbit(b));
+}
 
-/* -- kernels -------------------------------------------------------------------------------------------------------------- */
+/* -- kernels ----------------------------------------------------------------------------------- */
 
-/* Reads x of `type` from array 0, y from array 1 and c (bool) from array 2 at the position; then `emit` adds lines that
- * end in stores. In rows, loads and stores have lanes. */
+/* Reads x of `type` from array 0, y from array 1 and c (bool) from array 2 at the position; then
+ * `emit` adds lines that end in stores. In rows, loads and stores have lanes. */
 static void kernel_begin(StrBuf *b, Type type, bool in_row) {
-  strbuf_text(b, "kernel ops\ntree t0 = root{ pointer \"i\" 4 { dense \"i\" 256 { f32 x } } }\nlevel l0 = t0.node 1\n"
+  strbuf_text(b, "kernel ops\ntree t0 = root{ pointer \"i\" 4 { dense \"i\" 256 { f32 x } } "
+                 "}\nlevel l0 = t0.node 1\n"
                  "frame 8\nhost {\n run 0\n}\n");
   if (in_row)
-    strbuf_format(b, "task 0 = leaves axes=1 l0 t0 manager=0 factors=(%d) {\n body (%%cursor: ptr, %%at: i64) {\n"
-                     "row begin=0 end=%d width=%d (%%i: i32) {\n", COUNT, COUNT, LANES);
+    strbuf_format(b,
+                  "task 0 = leaves axes=1 l0 t0 manager=0 factors=(%d) {\n body (%%cursor: ptr, "
+                  "%%at: i64) {\n"
+                  "row begin=0 end=%d width=%d (%%i: i32) {\n",
+                  COUNT, COUNT, LANES);
   else
-    strbuf_text(b, "task 0 = range axes=1 bounds=4 index=i32 {\n body (%i: i32) {\n%cursor: ptr = tree.root t0\n");
+    strbuf_text(b, "task 0 = range axes=1 bounds=4 index=i32 {\n body (%i: i32) {\n%cursor: ptr = "
+                   "tree.root t0\n");
   const char *lanes = in_row ? " lanes=8" : "", *name = type_text(type);
-  strbuf_format(b, "%%px: ptr = offset +0 stride=%d %%cursor, %%i\n%%x: %s = mem.load%s %%px\n", type_size(type), name, lanes);
-  strbuf_format(b, "%%py: ptr = offset +%d stride=%d %%cursor, %%i\n%%y: %s = mem.load%s %%py\n", SPAN, type_size(type), name, lanes);
-  strbuf_format(b, "%%pc: ptr = offset +%d stride=1 %%cursor, %%i\n%%c: bool = mem.load%s %%pc\n", 2 * SPAN, lanes);
+  strbuf_format(b, "%%px: ptr = offset +0 stride=%d %%cursor, %%i\n%%x: %s = mem.load%s %%px\n",
+                type_size(type), name, lanes);
+  strbuf_format(b, "%%py: ptr = offset +%d stride=%d %%cursor, %%i\n%%y: %s = mem.load%s %%py\n",
+                SPAN, type_size(type), name, lanes);
+  strbuf_format(b, "%%pc: ptr = offset +%d stride=1 %%cursor, %%i\n%%c: bool = mem.load%s %%pc\n",
+                2 * SPAN, lanes);
 }
 
 static void kernel_store(StrBuf *b, int array, Type type, bool in_row) {
-  strbuf_format(b, "%%p%d: ptr = offset +%d stride=%d %%cursor, %%i\nmem.store%s %%p%d, %%v%d\n", array, array * SPAN,
-                type_size(type), in_row ? " lanes=8" : "", array, array);
+  strbuf_format(b, "%%p%d: ptr = offset +%d stride=%d %%cursor, %%i\nmem.store%s %%p%d, %%v%d\n",
+                array, array * SPAN, type_size(type), in_row ? " lanes=8" : "", array, array);
 }
 
 static void kernel_end(StrBuf *b, bool in_row) { strbuf_text(b, in_row ? "}\n}\n}\n" : "}\n}\n"); }
@@ -228,9 +261,22 @@ static bool compile_and_run(StrBuf *b, const char *cpu, bool in_row) {
 static bool takes(IrOp op, Type type) {
   bool is_float = type_is_float(type), is_bool = type_is_bool(type);
   switch (op) {
-  case IR_ADD: case IR_SUB: case IR_MUL: case IR_FLOORDIV: case IR_MOD: case IR_NEG: case IR_MIN: case IR_MAX: case IR_ABS: return !is_bool;
+  case IR_ADD:
+  case IR_SUB:
+  case IR_MUL:
+  case IR_FLOORDIV:
+  case IR_MOD:
+  case IR_NEG:
+  case IR_MIN:
+  case IR_MAX:
+  case IR_ABS: return !is_bool;
   case IR_BAND: case IR_BOR: case IR_BXOR: case IR_BNOT: return !is_float;
-  case IR_SHL: case IR_SHR: case IR_SAR: case IR_ROL: case IR_ROR: case IR_BSWAP: return !is_float && !is_bool;
+  case IR_SHL:
+  case IR_SHR:
+  case IR_SAR:
+  case IR_ROL:
+  case IR_ROR:
+  case IR_BSWAP: return !is_float && !is_bool;
   case IR_EQ: case IR_NE: return true;
   case IR_LT: case IR_LE: case IR_GT: case IR_GE: return !is_bool;
   case IR_DIV: case IR_POW: case IR_ATAN2: case IR_FMOD: return is_float;
@@ -246,10 +292,15 @@ static bool check_element(IrOp op, Type type, int i, const uint8_t *out) {
   else a = get_integer(type, pa), b = get_integer(type, pb);
   if (ir_is_comparison(op)) return out[i] == compare_answer(op, type, a, b, x, y);
   const uint8_t *at = out + i * type_size(type);
-  bool ok = type_is_float(type) ? same_float(get_float(type, at), math_answer(op, type, x, y))
-                                : get_integer(type, at) == ir_wrap_int(type, integer_answer(op, type, a, b));
-  if (!ok && type_is_float(type)) printf("  %s(%g, %g) = %g, not %g\n", ir_op_info[op].text, x, y, get_float(type, at), math_answer(op, type, x, y));
-  if (!ok && !type_is_float(type)) printf("  %s(%lld, %lld) = %lld\n", ir_op_info[op].text, (long long)a, (long long)b, (long long)get_integer(type, at));
+  bool ok = type_is_float(type)
+                ? same_float(get_float(type, at), math_answer(op, type, x, y))
+                : get_integer(type, at) == ir_wrap_int(type, integer_answer(op, type, a, b));
+  if (!ok && type_is_float(type))
+    printf("  %s(%g, %g) = %g, not %g\n", ir_op_info[op].text, x, y, get_float(type, at),
+           math_answer(op, type, x, y));
+  if (!ok && !type_is_float(type))
+    printf("  %s(%lld, %lld) = %lld\n", ir_op_info[op].text, (long long)a, (long long)b,
+           (long long)get_integer(type, at));
   return ok;
 }
 
@@ -265,8 +316,8 @@ static bool ops_agree(Type type, const char *cpu, bool in_row) {
     if (!takes((IrOp)op, type)) continue;
     int array_number = 4 + count;
     Type result = ir_is_comparison((IrOp)op) ? TYPE(BOOL) : type;
-    strbuf_format(&b, "%%v%d: %s = %s %%x%s\n", array_number, type_text(result), ir_op_info[op].text,
-                  ir_op_info[op].operand_count == 2 ? ", %y" : "");
+    strbuf_format(&b, "%%v%d: %s = %s %%x%s\n", array_number, type_text(result),
+                  ir_op_info[op].text, ir_op_info[op].operand_count == 2 ? ", %y" : "");
     kernel_store(&b, array_number, result, in_row);
     ops[count++] = (IrOp)op;
   }
@@ -276,7 +327,8 @@ static bool ops_agree(Type type, const char *cpu, bool in_row) {
   for (int k = 0; ok && !is_gpu(cpu) && k < count; k++)
     for (int i = 0; i < COUNT; i++)
       if (!check_element(ops[k], type, i, array(4 + k))) {
-        printf("  %s of %s, element %d, %s, %s\n", ir_op_info[ops[k]].text, type_text(type), i, cpu, in_row ? "row" : "range");
+        printf("  %s of %s, element %d, %s, %s\n", ir_op_info[ops[k]].text, type_text(type), i, cpu,
+               in_row ? "row" : "range");
         ok = false;
         break;
       }
@@ -284,7 +336,7 @@ static bool ops_agree(Type type, const char *cpu, bool in_row) {
   return ok;
 }
 
-/* -- conversions, select ------------------------------------------------------------------------------------------------------ */
+/* -- conversions, select ----------------------------------------------------------------------- */
 
 static bool convert_agrees(Type from, Type to, int i) {
   const uint8_t *in = array(0) + i * type_size(from),
@@ -323,11 +375,13 @@ static bool conversions_agree(Type from, const char *cpu, bool in_row) {
   for (int i = 0; ok && !is_gpu(cpu) && i < COUNT; i++) {
     for (int to = TYPE_BOOL; ok && to <= TYPE_F64; to++)
       if (!convert_agrees(from, type_scalar((ScalarKind)to), i)) {
-        printf("  %s to %s, element %d, %s\n", type_text(from), type_text(type_scalar((ScalarKind)to)), i, cpu);
+        printf("  %s to %s, element %d, %s\n", type_text(from),
+               type_text(type_scalar((ScalarKind)to)), i, cpu);
         ok = false;
       }
     size_t size = (size_t)type_size(from);
-    ok = ok && !memcmp(array(5 + TYPE_F64) + (size_t)i * size, array(array(2)[i] ? 0 : 1) + (size_t)i * size, size);
+    ok = ok && !memcmp(array(5 + TYPE_F64) + (size_t)i * size,
+                       array(array(2)[i] ? 0 : 1) + (size_t)i * size, size);
   }
   scratch_deinit(&scratch);
   return ok;
@@ -341,12 +395,14 @@ int main(void) {
   TEST("every operator of every type agrees with C, over ranges and in rows, on every target") {
     for (int c = 0; c < count; c++)
       for (int type = TYPE_BOOL; type <= TYPE_F64; type++)
-        for (int row = 0; row < 2; row++) CHECK(ops_agree(type_scalar((ScalarKind)type), cpus[c], row));
+        for (int row = 0; row < 2; row++)
+          CHECK(ops_agree(type_scalar((ScalarKind)type), cpus[c], row));
   }
   TEST("conversions wrap, saturate and round once, and select takes either side") {
     for (int c = 0; c < count; c++)
       for (int type = TYPE_BOOL; type <= TYPE_F64; type++)
-        for (int row = 0; row < 2; row++) CHECK(conversions_agree(type_scalar((ScalarKind)type), cpus[c], row));
+        for (int row = 0; row < 2; row++)
+          CHECK(conversions_agree(type_scalar((ScalarKind)type), cpus[c], row));
   }
   TEST("every operator and conversion becomes PTX, for the oldest and the newest processor") {
     for (int type = TYPE_BOOL; type <= TYPE_F64; type++) {

@@ -1,5 +1,6 @@
-/* device_test.c - the cpu device runs hand-written tasks: every position once, on any split, and with trees settled
- * between tasks. The tree is the smallest: a pointer level of CELLS cells under the root. */
+/* device_test.c - the cpu device runs hand-written tasks: every position once, on any split, and
+ * with trees settled between tasks. The tree is the smallest: a pointer level of CELLS cells under
+ * the root. */
 #include <stdlib.h>
 
 #include "check.h"
@@ -12,7 +13,7 @@ static Heap heap;
 static Device *device;
 static Error err;
 
-/* -- a tree -------------------------------------------------------------------------------------------------------- */
+/* -- a tree ------------------------------------------------------------------------------------ */
 
 typedef struct Fixture {
   Arena arena, tables, ambient;
@@ -32,14 +33,27 @@ static Fixture fixture;
 
 static void describe_tree(Fixture *f) {
   uint64_t segments = f->arena.reserved / RT_SEGMENT;
-  f->manager = (RtManager){.node_size = 64, .parent = -1, .axis_count = 1, .level_count = 1, .locals = f->locals,
-                           .parent_positions = {-1}, .parent_weights = {CELLS}};
-  f->manager.levels[0] = (RtLevel){.stride = 4, .cell_count = CELLS, .axis_count = 1, .sizes = {CELLS}, .weights = {1}};
+  f->manager = (RtManager){.node_size = 64,
+                           .parent = -1,
+                           .axis_count = 1,
+                           .level_count = 1,
+                           .locals = f->locals,
+                           .parent_positions = {-1},
+                           .parent_weights = {CELLS}};
+  f->manager.levels[0] = (RtLevel){
+      .stride = 4, .cell_count = CELLS, .axis_count = 1, .sizes = {CELLS}, .weights = {1}};
   for (int w = 0; w < WORKERS; w++) f->locals[w].sink = f->sinks[w];
-  f->tree = (RtTree){.base = f->arena.base, .root = f->arena.base + RT_FIRST_GRANULE * RT_GRANULE, .root_size = 4 * CELLS,
-                     .reserved = f->arena.reserved, .number = 5, .manager_count = 1, .managers = &f->manager,
-                     .chunks = (RtChunk *)(void *)f->tables.base,
-                     .segment_owner = (uint32_t *)(void *)(f->tables.base + segments * sizeof(RtChunk)), .budget = &f->budget};
+  f->tree =
+      (RtTree){.base = f->arena.base,
+               .root = f->arena.base + RT_FIRST_GRANULE * RT_GRANULE,
+               .root_size = 4 * CELLS,
+               .reserved = f->arena.reserved,
+               .number = 5,
+               .manager_count = 1,
+               .managers = &f->manager,
+               .chunks = (RtChunk *)(void *)f->tables.base,
+               .segment_owner = (uint32_t *)(void *)(f->tables.base + segments * sizeof(RtChunk)),
+               .budget = &f->budget};
   rt_tree_init(&f->tree, WORKERS);
 }
 
@@ -59,8 +73,14 @@ static Fixture *begin(const Task *tasks, int task_count, RtHostFunction *host) {
   describe_tree(f);
   f->trees[0] = &f->tree;
   f->code = (DeviceCode){.host = host, .tasks = f->functions};
-  f->launch = (DeviceLaunch){.code = &f->code, .tasks = described, .task_count = task_count, .frame = f->frame, .frame_slots = 16,
-                             .trees = f->trees, .tree_count = 1, .ambient = f->ambient.base};
+  f->launch = (DeviceLaunch){.code = &f->code,
+                             .tasks = described,
+                             .task_count = task_count,
+                             .frame = f->frame,
+                             .frame_slots = 16,
+                             .trees = f->trees,
+                             .tree_count = 1,
+                             .ambient = f->ambient.base};
   for (int t = 0; t < task_count; t++) {
     described[t] = tasks[t].device;
     *(RtTaskFunction **)&f->functions[t] = tasks[t].function;
@@ -76,9 +96,11 @@ static void end(Fixture *f) {
   arena_release(&f->ambient);
 }
 static bool launch(Fixture *f) { return device->table->launch(device, &f->launch, &err); }
-static uint32_t *slot_of(RtContext *context, int64_t cell) { return (uint32_t *)(void *)rt_tree_root(context, 0) + cell; }
+static uint32_t *slot_of(RtContext *context, int64_t cell) {
+  return (uint32_t *)(void *)rt_tree_root(context, 0) + cell;
+}
 
-/* -- tasks ---------------------------------------------------------------------------------------------------------- */
+/* -- tasks ------------------------------------------------------------------------------------- */
 
 static uint8_t visits[POSITIONS];
 static int64_t calls, workers_seen;
@@ -103,7 +125,9 @@ static void visit_node(RtContext *context, RtWorker *worker, int64_t begin, int6
   }
 }
 static void deactivate_node(RtContext *context, RtWorker *worker, int64_t begin, int64_t end) {
-  for (int64_t p = begin; p < end; p++) rt_slot_clear(context, worker, 0, 0, slot_of(context, rt_list_coordinates(context, 0, 0, p)[0]));
+  for (int64_t p = begin; p < end; p++)
+    rt_slot_clear(context, worker, 0, 0,
+                  slot_of(context, rt_list_coordinates(context, 0, 0, p)[0]));
 }
 static void write_outside(RtContext *context, RtWorker *worker, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) rt_outside(worker);
@@ -135,7 +159,7 @@ static void run_all(RtContext *context) {
   for (int32_t t = 0; t < fixture.launch.task_count; t++) rt_run(context, t);
 }
 
-/* -- ranges --------------------------------------------------------------------------------------------------------- */
+/* -- ranges ------------------------------------------------------------------------------------ */
 
 static void check_split(int64_t block, int64_t cost, bool shuffles, int64_t total) {
   Task task = {{.axis_count = 1, .bounds = 3, .block = (int32_t)block, .cost = cost}, visit};
@@ -173,9 +197,13 @@ static void check_ranges(void) {
 }
 
 static void check_bounds(void) {
-  static const struct { int64_t bounds[6]; int axes; int64_t total; } all[] = {
-      {{0, 3, 0, 5, 0, 2}, 3, 30}, {{0, 3, 5, 5, 0, 2}, 3, 0}, {{4, -3}, 1, 0}, {{-2, 2, 10, 13}, 2, 12},
-      {{INT64_MIN, INT64_MAX, 3, 3}, 2, 0}, {{INT64_MAX, INT64_MIN}, 1, 0}};
+  static const struct { int64_t bounds[6]; int axes; int64_t total;
+  } all[] = {{{0, 3, 0, 5, 0, 2}, 3, 30},
+             {{0, 3, 5, 5, 0, 2}, 3, 0},
+             {{4, -3}, 1, 0},
+             {{-2, 2, 10, 13}, 2, 12},
+             {{INT64_MIN, INT64_MAX, 3, 3}, 2, 0},
+             {{INT64_MAX, INT64_MIN}, 1, 0}};
   TEST("a range has as many positions as its extents say, none when one is empty") {
     for (int k = 0; k < 6; k++) {
       Task task = {{.axis_count = all[k].axes, .cost = 1}, visit};
@@ -190,7 +218,8 @@ static void check_bounds(void) {
     }
   }
   TEST("a range beyond all counting can be stopped") {
-    Task tasks[] = {{{.axis_count = 2, .block = 1000, .cost = 1}, stop_early}, {{.axis_count = 1, .cost = 1}, visit}};
+    Task tasks[] = {{{.axis_count = 2, .block = 1000, .cost = 1}, stop_early},
+                    {{.axis_count = 1, .cost = 1}, visit}};
     Fixture *f = begin(tasks, 2, run_all);
     int64_t bounds[] = {INT64_MIN, INT64_MAX, INT64_MIN, INT64_MAX};
     memcpy(f->frame, bounds, sizeof bounds);
@@ -201,11 +230,14 @@ static void check_bounds(void) {
   }
 }
 
-/* -- trees ---------------------------------------------------------------------------------------------------------- */
+/* -- trees ------------------------------------------------------------------------------------- */
 
-static const Task over_cells = {{.axis_count = 1, .cost = 50, .may_change_topology = true}, activate_even};
+static const Task over_cells = {{.axis_count = 1, .cost = 50, .may_change_topology = true},
+                                activate_even};
 static const Task over_nodes = {{.kind = DEVICE_NODES, .cost = 50}, visit_node};
-static const Task dropping = {{.kind = DEVICE_NODES, .cost = 50, .may_change_topology = true, .may_deactivate = true}, deactivate_node};
+static const Task dropping = {
+    {.kind = DEVICE_NODES, .cost = 50, .may_change_topology = true, .may_deactivate = true},
+    deactivate_node};
 
 static void activate_one_and_run(RtContext *context) {
   rt_slot_ensure(context, rt_host_worker(context), 0, 0, slot_of(context, 77));
@@ -301,13 +333,18 @@ static void check_faults(void) {
   }
 }
 
-/* -- private copies ---------------------------------------------------------------------------------------------------- */
+/* -- private copies ---------------------------------------------------------------------------- */
 
-/* `cost`: of a position; at 1 ns and 30 positions a node its 16 elements, of two copies, are dearer to add up. */
+/* `cost`: of a position; at 1 ns and 30 positions a node its 16 elements, of two copies, are dearer
+ * to add up. */
 static void check_sum(int64_t cost, int64_t total, uint64_t budget, bool expects_private) {
-  static const DeviceSum sum = {.manager = 0, .scalar = DEVICE_I32, .depth = 1, .counts = {16}, .strides = {4}};
-  Task tasks[2] = {{{.axis_count = 1, .cost = cost, .privatised = 1, .may_change_topology = true}, add_atomically},
-                   {{.axis_count = 1, .cost = cost, .sums = &sum, .sum_count = 1, .may_change_topology = true}, add_apart}};
+  static const DeviceSum sum = {
+      .manager = 0, .scalar = DEVICE_I32, .depth = 1, .counts = {16}, .strides = {4}};
+  Task tasks[2] = {
+      {{.axis_count = 1, .cost = cost, .privatised = 1, .may_change_topology = true},
+       add_atomically},
+      {{.axis_count = 1, .cost = cost, .sums = &sum, .sum_count = 1, .may_change_topology = true},
+       add_apart}};
   Fixture *f = begin(tasks, 2, run_first);
   f->budget.limit = budget;
   f->frame[1] = (uint64_t)total;
@@ -315,7 +352,8 @@ static void check_sum(int64_t cost, int64_t total, uint64_t budget, bool expects
   private_calls = 0;
   CHECK(launch(f));
   for (int64_t i = 0; i < TOUCHED && i < total; i++) {
-    const uint32_t *node = (const void *)rt_slot_find(&f->launch.context, 0, slot_of(&f->launch.context, i));
+    const uint32_t *node =
+        (const void *)rt_slot_find(&f->launch.context, 0, slot_of(&f->launch.context, i));
     CHECK_INT(node[3], 2 * (total / TOUCHED + (i < total % TOUCHED)));
     CHECK_INT(node[2], 0);
   }
@@ -325,16 +363,22 @@ static void check_sum(int64_t cost, int64_t total, uint64_t budget, bool expects
 
 static void check_private_copies(void) {
   enum { PLENTY = 1 << 24, FOR_THE_TREE_ALONE = 5 * RT_SEGMENT };
-  TEST("workers add in their private copies, which the device adds up") check_sum(20, POSITIONS, PLENTY, true);
+  TEST("workers add in their private copies, which the device adds up")
+  check_sum(20, POSITIONS, PLENTY, true);
   TEST("a loop that stays on its caller adds in place") check_sum(1, 50, PLENTY, true);
-  TEST("where adding up costs more than the loop, or the budget has no room for copies, updates are atomic") {
+  TEST("where adding up costs more than the loop, or the budget has no room for copies, updates "
+       "are atomic") {
     check_sum(1, 21000, PLENTY, false);
     check_sum(20, POSITIONS, FOR_THE_TREE_ALONE, false);
   }
   TEST("what the device keeps beside a tree is charged, and given back") {
-    static const DeviceSum sum = {.manager = 0, .scalar = DEVICE_I32, .depth = 1, .counts = {16}, .strides = {4}};
-    Task tasks[2] = {{{.axis_count = 1, .cost = 20, .privatised = 1, .may_change_topology = true}, add_atomically},
-                     {{.axis_count = 1, .cost = 20, .sums = &sum, .sum_count = 1, .may_change_topology = true}, add_apart}};
+    static const DeviceSum sum = {
+        .manager = 0, .scalar = DEVICE_I32, .depth = 1, .counts = {16}, .strides = {4}};
+    Task tasks[2] = {
+        {{.axis_count = 1, .cost = 20, .privatised = 1, .may_change_topology = true},
+         add_atomically},
+        {{.axis_count = 1, .cost = 20, .sums = &sum, .sum_count = 1, .may_change_topology = true},
+         add_apart}};
     Fixture *f = begin(tasks, 2, run_first);
     f->frame[1] = POSITIONS;
     CHECK(launch(f) && launch(f));
@@ -347,7 +391,7 @@ static void check_private_copies(void) {
   }
 }
 
-/* -- memory and code ----------------------------------------------------------------------------------------------------- */
+/* -- memory and code --------------------------------------------------------------------------- */
 
 static void check_memory(void) {
   TEST("memory is zero until written, and again where it was discarded") {
@@ -366,7 +410,8 @@ static void check_memory(void) {
   }
   TEST("code that is no object is refused, and nothing is kept") {
     int64_t live = heap.live_bytes;
-    const RgCodegenObject objects[RG_TARGET_COUNT] = {[RG_TARGET_HOST] = {.bytes = (uint8_t *)"PTX", .length = 3}};
+    const RgCodegenObject objects[RG_TARGET_COUNT] = {
+        [RG_TARGET_HOST] = {.bytes = (uint8_t *)"PTX", .length = 3}};
     CHECK(!device->table->load(device, objects, 1, &err));
     CHECK_INT(err.code, RG_ERROR_OBJECT);
     CHECK_INT(heap.live_bytes, live);
@@ -377,7 +422,8 @@ static void check_memory(void) {
 int main(void) {
   heap_init(&heap, 0);
   device = device_cpu_create(&heap, &(DeviceOptions){.threads = WORKERS}, &err);
-  TEST("a device has the workers it was asked for") CHECK(device && device->worker_count == WORKERS);
+  TEST("a device has the workers it was asked for")
+  CHECK(device && device->worker_count == WORKERS);
   if (!device) return check_report();
   check_ranges();
   check_bounds();

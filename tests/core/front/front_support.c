@@ -47,7 +47,8 @@ const char *support_expr(const char *expr) {
 const char *support_error_text(const Error *err) {
   if (!error_is_set(err)) return "no error";
   const char *hint = err->hint[0] ? scratch_format(&scratch, " (%s)", err->hint) : "";
-  return scratch_format(&scratch, "%d:%d+%d: %s%s", err->line, err->column, err->width, err->message, hint);
+  return scratch_format(&scratch, "%d:%d+%d: %s%s", err->line, err->column, err->width,
+                        err->message, hint);
 }
 
 const char *support_error(const char *text) {
@@ -60,6 +61,7 @@ const char *support_function_at(const char *chunk, int line_defined, int last_li
   Error err;
   support_reset();
   error_clear(&err);
-  Ast *ast = parse_function_at(source_create(&scratch, str_of(chunk), "chunk.lua", 1), line_defined, last_line, &err);
+  Ast *ast = parse_function_at(source_create(&scratch, str_of(chunk), "chunk.lua", 1), line_defined,
+                               last_line, &err);
   return print(ast, &err);
 }

@@ -1,4 +1,5 @@
-/* front_support.h - text in, text out: what the tests of front compare. Every call starts with fresh memory. */
+/* front_support.h - text in, text out: what the tests of front compare. Every call starts with
+ * fresh memory. */
 #ifndef RG_TESTS_FRONT_SUPPORT_H
 #define RG_TESTS_FRONT_SUPPORT_H
 

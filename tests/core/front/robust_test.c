@@ -1,5 +1,5 @@
-/* robust_test.c - whatever bytes arrive, the answer is a tree or an error, never both, never a crash.
- * Everything is seeded: a failure repeats. Runs best under sanitizers. */
+/* robust_test.c - whatever bytes arrive, the answer is a tree or an error, never both, never a
+ * crash. Everything is seeded: a failure repeats. Runs best under sanitizers. */
 #include "check.h"
 #include "front_support.h"
 
@@ -10,7 +10,8 @@ static const char sample[] =
     "end\n"
     "return function(dt: f32, n: rg.vec(3, i32), ...): f32, i32\n"
     "  const k, m = 1_000.5e-3, 0x1FULL\n"
-    "  local s: i32, t = 0, {1, x = 'a\\tb\\x41\\u{20AC}\\z  c'; [3] = [==[\nlong ]] ]==], \"q\\065\"}\n"
+    "  local s: i32, t = 0, {1, x = 'a\\tb\\x41\\u{20AC}\\z  c'; [3] = [==[\nlong ]] ]==], "
+    "\"q\\065\"}\n"
     "  for i, j in rg.range(n, {1, n}):block(128) do\n"
     "    local v = -x[i, j] ^ 2 + (not a == b and c or d | e ~ f & 3 << 2 .. 1 % 2 // 3)\n"
     "    if v ~= 3 then s += v continue elseif v != 4 then x[i][j] ~>>= 2 else continue = 3 end\n"
@@ -37,7 +38,8 @@ static bool holds(Str text) {
   Error err;
   StrBuf out;
   Ast *ast = support_parse_bytes(text, &err);
-  if (!ast) return error_is_set(&err) && err.message[0] && err.line > 0 && err.column > 0 && err.width > 0;
+  if (!ast)
+    return error_is_set(&err) && err.message[0] && err.line > 0 && err.column > 0 && err.width > 0;
   strbuf_init(&out, ast->source->scratch);
   ast_print(&out, ast);
   return !error_is_set(&err) && out.length > 0;
@@ -71,9 +73,11 @@ static void check_all_prefixes(void) {
 }
 
 static int mutate(char *text, int length, int capacity) {
-  static const char *const pieces[] = {"end", "(", ")", "[", "]", "[[", "]]", "{", "}", "?", ":", "::", "--", "--[[",
-                                       "\"", "\\", "\n", "\r\n", "~=", "..", "...", "function", "if", "then", "do",
-                                       "local", "const", "continue", "repeat", "until", "=", "1e9", "0x", "\xFF", "x."};
+  static const char *const pieces[] = {
+      "end",      "(",      ")",     "[",        "]",    "[[",   "]]",   "{",     "}",
+      "?",        ":",      "::",    "--",       "--[[", "\"",   "\\",   "\n",    "\r\n",
+      "~=",       "..",     "...",   "function", "if",   "then", "do",   "local", "const",
+      "continue", "repeat", "until", "=",        "1e9",  "0x",   "\xFF", "x."};
   int at = (int)next_random((uint32_t)length);
   switch (next_random(4)) {
   case 0: text[at] = (char)next_random(256); return length;
@@ -110,7 +114,8 @@ static void check_mutations(void) {
       memcpy(text, sample, (size_t)length);
       int changes = 1 + (int)next_random(12);
       while (changes--) length = mutate(text, length, CAPACITY);
-      bool ok = holds((Str){text, length}) && (round % 8 || holds_at((Str){text, length}, 2 + (int)next_random(16)));
+      bool ok = holds((Str){text, length}) &&
+                (round % 8 || holds_at((Str){text, length}, 2 + (int)next_random(16)));
       if (!ok) printf("  seed %d\n", round);
       CHECK(ok);
     }

@@ -1,4 +1,5 @@
-/* syntax_test.c - valid text, seen through ast_print: grouping as parentheses, locals with their ids. */
+/* syntax_test.c - valid text, seen through ast_print: grouping as parentheses, locals with their
+ * ids. */
 #include "check.h"
 #include "front_support.h"
 
@@ -49,7 +50,8 @@ static void test_precedence(void) {
       {"nil == true, false", "nil == true, false"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-    TEST("operators group as in Lua 5.3 and LuaJIT") CHECK_TEXT(support_expr(rows[i].text), rows[i].tree);
+    TEST("operators group as in Lua 5.3 and LuaJIT")
+    CHECK_TEXT(support_expr(rows[i].text), rows[i].tree);
 }
 
 static void test_statements(void) {
@@ -73,27 +75,35 @@ static void test_statements(void) {
                "end\n");
   }
   TEST("all compound assignments are statements, ~= among them") {
-    CHECK_TEXT(support_print("function() x += 1 x -= 1 x *= 1 x /= 1 x //= 1 x %= 1 x ..= 1 x &= 1 x |= 1 x ~= 1 "
-                             "x <<= 1 x >>= 1 x[i] ~>>= y ~= 1 end"),
-               "function()\n  x += 1\n  x -= 1\n  x *= 1\n  x /= 1\n  x //= 1\n  x %= 1\n  x ..= 1\n  x &= 1\n"
-               "  x |= 1\n  x ~= 1\n  x <<= 1\n  x >>= 1\n  x[i] ~>>= y ~= 1\nend\n");
+    CHECK_TEXT(
+        support_print(
+            "function() x += 1 x -= 1 x *= 1 x /= 1 x //= 1 x %= 1 x ..= 1 x &= 1 x |= 1 x ~= 1 "
+            "x <<= 1 x >>= 1 x[i] ~>>= y ~= 1 end"),
+        "function()\n  x += 1\n  x -= 1\n  x *= 1\n  x /= 1\n  x //= 1\n  x %= 1\n  x ..= 1\n  x "
+        "&= 1\n"
+        "  x |= 1\n  x ~= 1\n  x <<= 1\n  x >>= 1\n  x[i] ~>>= y ~= 1\nend\n");
   }
   TEST("loops, blocks, labels and ways out") {
-    CHECK_TEXT(support_print("function() for i = 10, 1, -1 do break end while a do do local b end end "
-                             "repeat local q = f() until q goto done ::done:: return a, b; end"),
-               "function()\n  for i#0 = 10, 1, -1 do\n    break\n  end\n  while a do\n    do\n      local b#1\n    end\n"
-               "  end\n  repeat\n    local q#2 = f()\n  until q#2\n  goto done\n  ::done::\n  return a, b\nend\n");
+    CHECK_TEXT(
+        support_print("function() for i = 10, 1, -1 do break end while a do do local b end end "
+                      "repeat local q = f() until q goto done ::done:: return a, b; end"),
+        "function()\n  for i#0 = 10, 1, -1 do\n    break\n  end\n  while a do\n    do\n      local "
+        "b#1\n    end\n"
+        "  end\n  repeat\n    local q#2 = f()\n  until q#2\n  goto done\n  ::done::\n  return a, "
+        "b\nend\n");
   }
   TEST("assignments take several targets, locals several values") {
     CHECK_TEXT(support_print("function() local a, b = 1, 2 a, x.y, x[1] = b, a end"),
                "function()\n  local a#0, b#1 = 1, 2\n  a#0, x.y, x[1] = b#1, a#0\nend\n");
   }
   TEST("semicolons and comments are nothing") {
-    CHECK_TEXT(support_print("-- first\nfunction(--[[ none ]]);;--[==[ ]] ]==] f(); -- last\n;end;"),
-               "function()\n  f()\nend\n");
+    CHECK_TEXT(
+        support_print("-- first\nfunction(--[[ none ]]);;--[==[ ]] ]==] f(); -- last\n;end;"),
+        "function()\n  f()\nend\n");
   }
   TEST("a kernel may have helpers before it, and `return` before itself") {
-    CHECK_TEXT(support_print("local function half(x) return x / 2 end\nconst function twice(x) return half(x) * 4 end\n"
+    CHECK_TEXT(support_print("local function half(x) return x / 2 end\nconst function twice(x) "
+                             "return half(x) * 4 end\n"
                              "return function(a) return twice(a) end"),
                "local function half#0(x#1)\n  return x#1 / 2\nend\n"
                "const function twice#2(x#3)\n  return half#0(x#3) * 4\nend\n"
@@ -101,22 +111,30 @@ static void test_statements(void) {
   }
   TEST("a byte-order mark and a #! line are skipped") {
     CHECK_TEXT(support_print("\xEF\xBB\xBF#!/usr/bin/luajit\nfunction() end"), "function()\nend\n");
-    CHECK_TEXT(support_error("#!x\nfunction( end"), "2:11+3: 'end' is a keyword and cannot be a name");
+    CHECK_TEXT(support_error("#!x\nfunction( end"),
+               "2:11+3: 'end' is a keyword and cannot be a name");
   }
 }
 
 static void test_words(void) {
   TEST("continue, const and goto are names where no statement of theirs can stand") {
-    CHECK_TEXT(support_print("function(continue) continue = 1 continue.x = 2 continue(3) continue[1] += 4 "
-                             "for i = 1, 2 do if continue then continue end end end"),
-               "function(continue#0)\n  continue#0 = 1\n  continue#0.x = 2\n  continue#0(3)\n  continue#0[1] += 4\n"
-               "  for i#1 = 1, 2 do\n    if continue#0 then\n      continue\n    end\n  end\nend\n");
-    CHECK_TEXT(support_print("function() local const = 1 const = 2 local goto = const goto = 3 end"),
-               "function()\n  local const#0 = 1\n  const#0 = 2\n  local goto#1 = const#0\n  goto#1 = 3\nend\n");
+    CHECK_TEXT(
+        support_print("function(continue) continue = 1 continue.x = 2 continue(3) continue[1] += 4 "
+                      "for i = 1, 2 do if continue then continue end end end"),
+        "function(continue#0)\n  continue#0 = 1\n  continue#0.x = 2\n  continue#0(3)\n  "
+        "continue#0[1] += 4\n"
+        "  for i#1 = 1, 2 do\n    if continue#0 then\n      continue\n    end\n  end\nend\n");
+    CHECK_TEXT(
+        support_print("function() local const = 1 const = 2 local goto = const goto = 3 end"),
+        "function()\n  local const#0 = 1\n  const#0 = 2\n  local goto#1 = const#0\n  goto#1 = "
+        "3\nend\n");
   }
   TEST("const declares a local that stays as it is") {
-    CHECK_TEXT(support_print("function() const x: i32, y = 1, 2 local const z = x const function f() end end"),
-               "function()\n  const x#0: i32, y#1 = 1, 2\n  const z#2 = x#0\n  const function f#3()\n  end\nend\n");
+    CHECK_TEXT(
+        support_print(
+            "function() const x: i32, y = 1, 2 local const z = x const function f() end end"),
+        "function()\n  const x#0: i32, y#1 = 1, 2\n  const z#2 = x#0\n  const function f#3()\n  "
+        "end\nend\n");
   }
   TEST("a local before a function declaration keeps its own statement") {
     CHECK_TEXT(support_print("function() local x\nfunction f() end end"),
@@ -126,29 +144,37 @@ static void test_words(void) {
 
 static void test_scopes(void) {
   TEST("a name is the innermost local, and captured where there is none") {
-    CHECK_TEXT(support_print("function(x) local x = x do local x = x + y end x = y end"),
-               "function(x#0)\n  local x#1 = x#0\n  do\n    local x#2 = x#1 + y\n  end\n  x#1 = y\nend\n");
+    CHECK_TEXT(
+        support_print("function(x) local x = x do local x = x + y end x = y end"),
+        "function(x#0)\n  local x#1 = x#0\n  do\n    local x#2 = x#1 + y\n  end\n  x#1 = y\nend\n");
   }
   TEST("a loop's bounds are outside its variable, a repeat's condition inside its body") {
-    CHECK_TEXT(support_print("function(i) for i = i, i do f(i) end repeat local i until i return i end"),
-               "function(i#0)\n  for i#1 = i#0, i#0 do\n    f(i#1)\n  end\n  repeat\n    local i#2\n  until i#2\n"
-               "  return i#0\nend\n");
+    CHECK_TEXT(
+        support_print("function(i) for i = i, i do f(i) end repeat local i until i return i end"),
+        "function(i#0)\n  for i#1 = i#0, i#0 do\n    f(i#1)\n  end\n  repeat\n    local i#2\n  "
+        "until i#2\n"
+        "  return i#0\nend\n");
   }
   TEST("a local function sees itself, a method declaration has self") {
-    CHECK_TEXT(support_print("function() local function f() return f() end function a.b:c(x) return self, x end end"),
+    CHECK_TEXT(support_print("function() local function f() return f() end function a.b:c(x) "
+                             "return self, x end end"),
                "function()\n  local function f#0()\n    return f#0()\n  end\n"
                "  function a.b:c(self#1, x#2)\n    return self#1, x#2\n  end\nend\n");
   }
   TEST("continue before a later local is fine where the condition does not read it") {
-    CHECK_TEXT(support_error("function() repeat local a if a then continue end local q until a end"), "no error");
-    CHECK_TEXT(support_error("function() repeat if a then continue end local q until (function(q) return q end)(1) end"),
+    CHECK_TEXT(
+        support_error("function() repeat local a if a then continue end local q until a end"),
+        "no error");
+    CHECK_TEXT(support_error("function() repeat if a then continue end local q until (function(q) "
+                             "return q end)(1) end"),
                "no error");
   }
   TEST("facts of locals are kept") {
     Error err;
     Ast *ast = support_parse("function(p, q) const c = 1 p = q for i = 1, 2 do end end", &err);
     const AstLocal *p = ast->function->parameters.items[0], *q = ast->function->parameters.items[1];
-    const AstLocal *c = ast->function->body.items[0]->locals.items[0], *i = ast->function->body.items[2]->locals.items[0];
+    const AstLocal *c = ast->function->body.items[0]->locals.items[0],
+                   *i = ast->function->body.items[2]->locals.items[0];
     CHECK(p->is_parameter && p->is_assigned && !p->is_const && p->owner == ast->function);
     CHECK(q->is_parameter && !q->is_assigned);
     CHECK(c->is_const && !c->is_parameter && !c->is_assigned);
@@ -159,25 +185,29 @@ static void test_scopes(void) {
 
 static void test_annotations(void) {
   TEST("types are annotated in the text") {
-    CHECK_TEXT(support_print("function(dt: f32, n: rg.vec(3, f32)): f32, rg.i32 local a: i32, b = 1 "
-                             "for i: i64 = 1, 2 do end end"),
-               "function(dt#0: f32, n#1: rg.vec(3, f32)): f32, rg.i32\n  local a#2: i32, b#3 = 1\n"
-               "  for i#4: i64 = 1, 2 do\n  end\nend\n");
+    CHECK_TEXT(
+        support_print("function(dt: f32, n: rg.vec(3, f32)): f32, rg.i32 local a: i32, b = 1 "
+                      "for i: i64 = 1, 2 do end end"),
+        "function(dt#0: f32, n#1: rg.vec(3, f32)): f32, rg.i32\n  local a#2: i32, b#3 = 1\n"
+        "  for i#4: i64 = 1, 2 do\n  end\nend\n");
   }
   TEST("the same in comments") {
-    CHECK_TEXT(support_print("function(dt --[[: f32]], n --[==[: rg.vec(3, f32) ]==]) --[[: f32, rg.i32]] "
-                             "local a --[[: i32]], b = 1 for i --[[: i64]] -- index\n = 1, 2 do end end"),
-               "function(dt#0: f32, n#1: rg.vec(3, f32)): f32, rg.i32\n  local a#2: i32, b#3 = 1\n"
-               "  for i#4: i64 = 1, 2 do\n  end\nend\n");
+    CHECK_TEXT(
+        support_print("function(dt --[[: f32]], n --[==[: rg.vec(3, f32) ]==]) --[[: f32, rg.i32]] "
+                      "local a --[[: i32]], b = 1 for i --[[: i64]] -- index\n = 1, 2 do end end"),
+        "function(dt#0: f32, n#1: rg.vec(3, f32)): f32, rg.i32\n  local a#2: i32, b#3 = 1\n"
+        "  for i#4: i64 = 1, 2 do\n  end\nend\n");
   }
   TEST("a statement in parentheses after a result type is not its call") {
     CHECK_TEXT(support_print("function(): f32 (g)(1) end"), "function(): f32\n  (g)(1)\nend\n");
   }
   TEST("a comment elsewhere is only a comment, also with a colon") {
-    CHECK_TEXT(support_print("function() x --[[: not ]] = 1 --[[: a type ]] end"), "function()\n  x = 1\nend\n");
+    CHECK_TEXT(support_print("function() x --[[: not ]] = 1 --[[: a type ]] end"),
+               "function()\n  x = 1\nend\n");
   }
   TEST("names in a type are never the kernel's locals") {
-    CHECK_TEXT(support_print("function(f32) local x: f32 = f32 end"), "function(f32#0)\n  local x#1: f32 = f32#0\nend\n");
+    CHECK_TEXT(support_print("function(f32) local x: f32 = f32 end"),
+               "function(f32#0)\n  local x#1: f32 = f32#0\nend\n");
   }
 }
 
@@ -192,7 +222,12 @@ static const AstExpr *value_of(const char *text) {
 }
 
 static void test_numbers(void) {
-  static const struct { const char *text; AstNumberKind kind; double number; uint64_t integer; } rows[] = {
+  static const struct {
+    const char *text;
+    AstNumberKind kind;
+    double number;
+    uint64_t integer;
+  } rows[] = {
       {"0", AST_NUMBER_PLAIN, 0, 0},
       {"1_000_000", AST_NUMBER_PLAIN, 1e6, 1000000},
       {"0x1F", AST_NUMBER_PLAIN, 31, 31},
@@ -237,7 +272,8 @@ static void test_strings(void) {
       {"[==[ ]] ]=] ]==]", STR(" ]] ]=] ")},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-    TEST("a string has the bytes that its text means") CHECK(str_equal(value_of(rows[i].text)->text, rows[i].bytes));
+    TEST("a string has the bytes that its text means")
+    CHECK(str_equal(value_of(rows[i].text)->text, rows[i].bytes));
 }
 
 static void test_positions(void) {
@@ -268,21 +304,23 @@ static void test_positions(void) {
 }
 
 static void test_function_at(void) {
-  const char *chunk = "local a = x && y ?? 'z' -- not a kernel's syntax\n"
-                      "local k = rg.kernel(function(t) x[1] = t + a end)\n"
-                      "local k, l = rg.kernel(function() return 1 end), rg.kernel(function() return 2 end)\n"
-                      "local k, l = rg.kernel(function() return 1 end), rg.kernel(function() return 1 end)\n"
-                      "function Solver.sub:step(dt)\n"
-                      "  return self.x[1], function() return dt end\n"
-                      "end\n"
-                      "local function named(n) return named(n) end\n"
-                      "rg.kernel(function\n(q) q() end)\n"
-                      "rg.kernel(function() x = y && z end)\n"
-                      "local s = \"never closed\n";
+  const char *chunk =
+      "local a = x && y ?? 'z' -- not a kernel's syntax\n"
+      "local k = rg.kernel(function(t) x[1] = t + a end)\n"
+      "local k, l = rg.kernel(function() return 1 end), rg.kernel(function() return 2 end)\n"
+      "local k, l = rg.kernel(function() return 1 end), rg.kernel(function() return 1 end)\n"
+      "function Solver.sub:step(dt)\n"
+      "  return self.x[1], function() return dt end\n"
+      "end\n"
+      "local function named(n) return named(n) end\n"
+      "rg.kernel(function\n(q) q() end)\n"
+      "rg.kernel(function() x = y && z end)\n"
+      "local s = \"never closed\n";
   TEST("a function is found by its lines, whatever the rest of the chunk is") {
     CHECK_TEXT(support_function_at(chunk, 2, 2), "function(t#0)\n  x[1] = t#0 + a\nend\n");
     CHECK_TEXT(support_function_at(chunk, 5, 7),
-               "function Solver.sub:step(self#0, dt#1)\n  return self#0.x[1], function()\n    return dt#1\n  end\nend\n");
+               "function Solver.sub:step(self#0, dt#1)\n  return self#0.x[1], function()\n    "
+               "return dt#1\n  end\nend\n");
     CHECK_TEXT(support_function_at(chunk, 6, 6), "function()\n  return dt\nend\n");
     CHECK_TEXT(support_function_at(chunk, 8, 8), "function named(n#0)\n  return named(n#0)\nend\n");
   }
@@ -290,18 +328,19 @@ static void test_function_at(void) {
     CHECK_TEXT(support_function_at(chunk, 10, 10), "function(q#0)\n  q#0()\nend\n");
   }
   TEST("two functions of one line are refused unless they are equal") {
-    CHECK_TEXT(support_function_at(chunk, 3, 3),
-               "3:60+8: two functions begin on line 3 and end on line 3, so it is unclear which one is meant "
-               "(put them on separate lines)");
+    CHECK_TEXT(support_function_at(chunk, 3, 3), "3:60+8: two functions begin on line 3 and end on "
+                                                 "line 3, so it is unclear which one is meant "
+                                                 "(put them on separate lines)");
     CHECK_TEXT(support_function_at(chunk, 4, 4), "function()\n  return 1\nend\n");
   }
   TEST("a function that does not parse says why") {
     CHECK_TEXT(support_function_at(chunk, 11, 11), "11:28+2: kernels have no '&&' (write 'and')");
   }
   TEST("no function is an error with the code source.missing") {
-    CHECK_TEXT(support_function_at(chunk, 1, 1),
-               "0:0+0: no function that begins on line 1 and ends on line 1 of 'chunk.lua' was found "
-               "(the file may have changed since it was loaded)");
+    CHECK_TEXT(
+        support_function_at(chunk, 1, 1),
+        "0:0+0: no function that begins on line 1 and ends on line 1 of 'chunk.lua' was found "
+        "(the file may have changed since it was loaded)");
     Error err = {0};
     Heap heap;
     Scratch scratch;
@@ -317,7 +356,8 @@ static void test_print(void) {
   TEST("an expression prints as its writer grouped it") {
     Error err;
     StrBuf out;
-    Ast *ast = support_parse("function(i) return x[i+1]+(a*b)-  - c, function() f() g() end end", &err);
+    Ast *ast =
+        support_parse("function(i) return x[i+1]+(a*b)-  - c, function() f() g() end end", &err);
     const AstExprs *values = &ast->function->body.items[0]->values;
     strbuf_init(&out, ast->source->scratch);
     ast_print_expr(&out, values->items[0]);

@@ -1,4 +1,5 @@
-/* bytes_test.c - canonical bytes: both ways, equal for equal kernels, and harmless when they are not what they say. */
+/* bytes_test.c - canonical bytes: both ways, equal for equal kernels, and harmless when they are
+ * not what they say. */
 #include "check.h"
 #include "ir/task.h"
 #include "ir_texts.h"
@@ -33,7 +34,8 @@ static void test_vector_result(void) {
   Error err;
   error_clear(&err);
   TEST("a result of several numbers goes both ways") {
-    static const char text[] = "kernel k\nresult f32 2 1\nframe 2\nhost {\n  %0: f32 = const 1.0\n  return %0, %0\n}\n";
+    static const char text[] =
+        "kernel k\nresult f32 2 1\nframe 2\nhost {\n  %0: f32 = const 1.0\n  return %0, %0\n}\n";
     IrKernel *kernel = read(text);
     CHECK(kernel && ir_verify(kernel, &err));
     if (kernel) CHECK_TEXT(print(kernel), text);
@@ -52,8 +54,9 @@ static void test_many_results(void) {
   Error err;
   error_clear(&err);
   TEST("several results go both ways, and a return brings them all") {
-    static const char text[] = "kernel k\nresult i32\nresult f32 2 1\nresult bool\nframe 4\nhost {\n  %0: i32 = const 7\n"
-                               "  %1: f32 = const 1.0\n  %2: bool = const true\n  return %0, %1, %1, %2\n}\n";
+    static const char text[] =
+        "kernel k\nresult i32\nresult f32 2 1\nresult bool\nframe 4\nhost {\n  %0: i32 = const 7\n"
+        "  %1: f32 = const 1.0\n  %2: bool = const true\n  return %0, %1, %1, %2\n}\n";
     IrKernel *kernel = read(text);
     CHECK(kernel && ir_verify(kernel, &err));
     if (kernel) CHECK_TEXT(print(kernel), text);
@@ -81,15 +84,20 @@ static void test_both_ways(void) {
     }
   }
   TEST("names do not count, constants and targets do") {
-    const char *renamed = replaced(replaced(STAGE3, "kernel k", "kernel other"), "f32\nlevel", "f32 heat\nlevel");
+    const char *renamed =
+        replaced(replaced(STAGE3, "kernel k", "kernel other"), "f32\nlevel", "f32 heat\nlevel");
     CHECK(same_bytes(ir_write(&scratch, read(renamed), "x86-64-v3"), bytes));
-    CHECK(!same_bytes(ir_write(&scratch, read(replaced(STAGE3, "-0.5", "0.5")), "x86-64-v3"), bytes));
+    CHECK(
+        !same_bytes(ir_write(&scratch, read(replaced(STAGE3, "-0.5", "0.5")), "x86-64-v3"), bytes));
     CHECK(!same_bytes(ir_write(&scratch, read(STAGE3), "x86-64-v4"), bytes));
-    CHECK(!same_bytes(ir_write(&scratch, read(replaced(STAGE3, " fast_math", "")), "x86-64-v3"), bytes));
+    CHECK(!same_bytes(ir_write(&scratch, read(replaced(STAGE3, " fast_math", "")), "x86-64-v3"),
+                      bytes));
   }
   TEST("a kernel that still has symbolic ops does not cross") {
     const char *target;
-    IrBytes early = ir_write(&scratch, read("kernel k\ntree t0\nlevel l0 = t0.node -1\nhost {\n  %0: i64 = count l0\n}\n"), "x");
+    IrBytes early = ir_write(
+        &scratch,
+        read("kernel k\ntree t0\nlevel l0 = t0.node -1\nhost {\n  %0: i64 = count l0\n}\n"), "x");
     CHECK(!ir_read_bytes(&scratch, early.data, early.length, &target, &err));
     CHECK_TEXT(err.message, "canonical bytes are not valid: 'count': should be lowered by now");
   }

@@ -1,5 +1,5 @@
-/* jit_test.c - the border of the codegen library: what it makes of the heat step on each target, what it refuses,
- * and the same through the helper process. */
+/* jit_test.c - the border of the codegen library: what it makes of the heat step on each target,
+ * what it refuses, and the same through the helper process. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -33,7 +33,8 @@ static bool make_bytes(void *data, Error *err) {
 
 static RgCodegenRequest request_of(const Bytes *b, const char *processor) {
   RgTarget target = strncmp(processor, "sm_", 3) ? RG_TARGET_HOST : RG_TARGET_PTX;
-  RgCodegenRequest request = {.bytes = b->bytes.data, .length = b->bytes.length, .build_id = RG_BUILD_ID};
+  RgCodegenRequest request = {
+      .bytes = b->bytes.data, .length = b->bytes.length, .build_id = RG_BUILD_ID};
   request.processors[target] = processor;
   return request;
 }
@@ -65,7 +66,8 @@ static bool same_ptx(const char *a, const char *b) {
 static bool same_object(const RgCodegenResult *x, const RgCodegenResult *y, RgTarget target) {
   if (!x || !y) return false;
   const RgCodegenObject *a = &x->objects[target], *b = &y->objects[target];
-  if (target == RG_TARGET_PTX) return a->bytes && b->bytes && same_ptx((const char *)a->bytes, (const char *)b->bytes);
+  if (target == RG_TARGET_PTX)
+    return a->bytes && b->bytes && same_ptx((const char *)a->bytes, (const char *)b->bytes);
   return a->length == b->length && !memcmp(a->bytes, b->bytes, (size_t)a->length);
 }
 
@@ -81,7 +83,8 @@ static void test_targets(const Bytes *b) {
       CHECK(host && result->ok && !host->llvm_text && !host->asm_text && result->object_ms > 0);
       CHECK(host && !result->objects[RG_TARGET_PTX].bytes);
       Code *code = host ? object_load(&heap, host->bytes, host->length, &err) : NULL;
-      CHECK(code && code_find(code, "rg_host") && code_find(code, "rg_task_0") && !code_find(code, "rg_task_1"));
+      CHECK(code && code_find(code, "rg_host") && code_find(code, "rg_task_0") &&
+            !code_find(code, "rg_task_1"));
       if (code) code_release(code);
       codegen_result_free(codegen, result);
     }
@@ -96,7 +99,8 @@ static void test_targets(const Bytes *b) {
     }
   }
   TEST("both come out of one request, each as it does alone") {
-    RgCodegenRequest both = request_of(b, "x86-64-v3"), alone[] = {request_of(b, "x86-64-v3"), request_of(b, "sm_90")};
+    RgCodegenRequest both = request_of(b, "x86-64-v3"),
+                     alone[] = {request_of(b, "x86-64-v3"), request_of(b, "sm_90")};
     both.processors[RG_TARGET_PTX] = "sm_90";
     RgCodegenResult *result = compile(&both, &err);
     for (int t = 0; t < RG_TARGET_COUNT; t++) {
@@ -116,7 +120,8 @@ static void test_targets(const Bytes *b) {
       request.instrument = instrument;
       request.want_llvm = 1;
       RgCodegenResult *result = compile(&request, &err);
-      CHECK(result && strstr(result->objects[RG_TARGET_HOST].llvm_text, instrument == 1 ? "__asan_" : "__tsan_"));
+      CHECK(result && strstr(result->objects[RG_TARGET_HOST].llvm_text,
+                             instrument == 1 ? "__asan_" : "__tsan_"));
       codegen_result_free(codegen, result);
     }
   }
@@ -137,7 +142,8 @@ static void test_heat(const Bytes *b) {
     CHECK(result != NULL);
     if (!result) return;
     const RgCodegenObject *host = &result->objects[RG_TARGET_HOST];
-    const char *task = strstr(host->asm_text, "rg_task_0:"), *end = task ? strstr(task, ".Lfunc_end") : NULL;
+    const char *task = strstr(host->asm_text, "rg_task_0:"),
+               *end = task ? strstr(task, ".Lfunc_end") : NULL;
     CHECK(task && end);
     if (task && end) {
       CHECK_INT(count_in(task, end, "call"), 0);
@@ -151,7 +157,8 @@ static void test_heat(const Bytes *b) {
 }
 
 static void test_refusals(const Bytes *b) {
-  TEST("another build, an unknown processor and bytes that are no kernel are refused with a reason") {
+  TEST("another build, an unknown processor and bytes that are no kernel are refused with a "
+       "reason") {
     RgCodegenRequest other = request_of(b, "native");
     other.build_id = "another";
     CHECK(refused(other, "build"));
@@ -194,7 +201,8 @@ static void test_helper(const Bytes *b) {
     RgCodegenResult *there = codegen ? compile(&request, &err) : NULL;
     CHECK(same_object(here, there, RG_TARGET_HOST) && same_object(here, there, RG_TARGET_PTX));
     for (int t = 0; here && there && t < RG_TARGET_COUNT; t++)
-      CHECK(!there->objects[t].llvm_text && same_ptx(here->objects[t].asm_text, there->objects[t].asm_text));
+      CHECK(!there->objects[t].llvm_text &&
+            same_ptx(here->objects[t].asm_text, there->objects[t].asm_text));
     if (there) codegen_result_free(codegen, there);
     if (codegen) CHECK(refused(request_of(b, "pdp-11"), "pdp-11"));
     if (codegen) codegen_close(codegen);

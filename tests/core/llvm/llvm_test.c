@@ -1,4 +1,5 @@
-/* llvm_test.c - what LLVM calls fatal leaves the process alive, and its diagnostics come back as text. */
+/* llvm_test.c - what LLVM calls fatal leaves the process alive, and its diagnostics come back as
+ * text. */
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Target.h>
 #include <pthread.h>
@@ -29,7 +30,8 @@ static void *die_on_thread(void *data) {
   return NULL;
 }
 
-/* What LLVM had allocated when a fatal error left it is lost: the only leak that is no fault of ours. */
+/* What LLVM had allocated when a fatal error left it is lost: the only leak that is no fault of
+ * ours. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "detect_leaks=0"; }
 

@@ -1,4 +1,5 @@
-/* cache_test.c - objects on disk: what is found again, what is not believed, and what is deleted. */
+/* cache_test.c - objects on disk: what is found again, what is not believed, and what is
+ * deleted. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,7 +16,10 @@ static char folder[] = "/tmp/rg_cache_test.XXXXXX";
 static const char build[] = "0123456789abcdef0123456789abcdef";
 
 static RgCodegenRequest request(const char *bytes, const char *cpu) {
-  return (RgCodegenRequest){.bytes = (const uint8_t *)bytes, .length = (int64_t)strlen(bytes), .build_id = build, .processors = {cpu}};
+  return (RgCodegenRequest){.bytes = (const uint8_t *)bytes,
+                            .length = (int64_t)strlen(bytes),
+                            .build_id = build,
+                            .processors = {cpu}};
 }
 
 static Cache *open_cache(void) {
@@ -29,7 +33,8 @@ static Cache *open_cache(void) {
 static int finds(Cache *cache, const RgCodegenRequest *wanted, const char *text) {
   RgCodegenObject objects[RG_TARGET_COUNT], *host = &objects[RG_TARGET_HOST];
   if (!cache_find(cache, wanted, objects)) return -1;
-  int same = host->length == (int64_t)strlen(text) && !memcmp(host->bytes, text, (size_t)host->length);
+  int same =
+      host->length == (int64_t)strlen(text) && !memcmp(host->bytes, text, (size_t)host->length);
   heap_free(&heap, host->bytes);
   return same;
 }
@@ -65,7 +70,8 @@ static void keep_path(const char *path) { snprintf(only_path, sizeof only_path, 
 
 static void finding(void) {
   Cache *cache = open_cache();
-  RgCodegenRequest a = request("a kernel", "native"), b = request("a kernel!", "native"), c = request("a kernel", "x86-64-v3");
+  RgCodegenRequest a = request("a kernel", "native"), b = request("a kernel!", "native"),
+                   c = request("a kernel", "x86-64-v3");
   TEST("what was stored is found, by this cache and by another") {
     CHECK_INT(finds(cache, &a, ""), -1);
     store(cache, &a, "its object");
@@ -87,13 +93,15 @@ static void finding(void) {
     RgCodegenRequest both = a;
     both.processors[RG_TARGET_PTX] = "sm_90";
     CHECK_INT(finds(cache, &both, ""), -1);
-    const RgCodegenObject made[RG_TARGET_COUNT] = {[RG_TARGET_HOST] = {.bytes = (uint8_t *)"host", .length = 4},
-                                                   [RG_TARGET_PTX] = {.bytes = (uint8_t *)"tasks", .length = 5}};
+    const RgCodegenObject made[RG_TARGET_COUNT] = {
+        [RG_TARGET_HOST] = {.bytes = (uint8_t *)"host", .length = 4},
+        [RG_TARGET_PTX] = {.bytes = (uint8_t *)"tasks", .length = 5}};
     RgCodegenObject objects[RG_TARGET_COUNT];
     cache_store(cache, &both, made);
     CHECK(cache_find(cache, &both, objects));
     for (int t = 0; t < RG_TARGET_COUNT; t++) {
-      CHECK(objects[t].length == made[t].length && !memcmp(objects[t].bytes, made[t].bytes, (size_t)made[t].length));
+      CHECK(objects[t].length == made[t].length &&
+            !memcmp(objects[t].bytes, made[t].bytes, (size_t)made[t].length));
       heap_free(&heap, objects[t].bytes);
     }
     RgCodegenRequest newer = both, ptx = both;
@@ -148,7 +156,8 @@ static void damage(void) {
     store(cache, &a, "its object");
     CHECK_INT(finds(cache, &a, "its object"), 1);
   }
-  TEST("another kernel's entry under this kernel's name is a miss: names that met would do no harm") {
+  TEST("another kernel's entry under this kernel's name is a miss: names that met would do no "
+       "harm") {
     char own[1200];
     memcpy(own, only_path, sizeof own);
     remove_file(own);
@@ -171,7 +180,8 @@ static void damage(void) {
     CHECK_INT(finds(cache, &a, ""), -1);
     CHECK(!unlink(only_path) && !mkdir(only_path, 0700));
     CHECK_INT(finds(cache, &a, ""), -1);
-    store(cache, &a, "its object"); /* cannot replace a folder: stays a miss, leaves no file behind */
+    store(cache, &a,
+          "its object"); /* cannot replace a folder: stays a miss, leaves no file behind */
     CHECK_INT(finds(cache, &a, ""), -1);
     CHECK_INT(each_file(folder, NULL), 0);
     CHECK(!rmdir(only_path));
@@ -179,7 +189,7 @@ static void damage(void) {
   cache_close(cache);
 }
 
-/* -- places ------------------------------------------------------------------------------------------------------ */
+/* -- places ------------------------------------------------------------------------------------ */
 
 static void places(void) {
   Cache *cache = NULL;
@@ -245,7 +255,7 @@ static void places(void) {
   setenv("RG_CACHE", folder, 1);
 }
 
-/* -- pruning ----------------------------------------------------------------------------------------------------- */
+/* -- pruning ----------------------------------------------------------------------------------- */
 
 static char seen[8][1200];
 static int seen_count;
@@ -268,7 +278,8 @@ static void pruning(void) {
   memset(large, 'x', sizeof large - 1);
   clear();
   Cache *cache = open_cache();
-  RgCodegenRequest kernels[] = {request("0", "native"), request("1", "native"), request("2", "native"), request("3", "native")};
+  RgCodegenRequest kernels[] = {request("0", "native"), request("1", "native"),
+                                request("2", "native"), request("3", "native")};
   char foreign[300];
   for (int k = 0; k < 4; k++) store(cache, &kernels[k], large);
   snprintf(foreign, sizeof foreign, "%s/%s/notes.txt", folder, build);
@@ -300,13 +311,15 @@ static void pruning(void) {
     cache_prune(&heap, folder, 1 << 20);
     CHECK(!exists(leftover));
   }
-  TEST("a store looks through the folder once a minute, and keeps the limit that RG_CACHE_SIZE sets") {
+  TEST("a store looks through the folder once a minute, and keeps the limit that RG_CACHE_SIZE "
+       "sets") {
     CHECK(!unlink(foreign));
     cache_close(cache);
     setenv("RG_CACHE_SIZE", "150000", 1);
     cache = open_cache();
     set_stamp_age(30);
-    RgCodegenRequest fresh = request("another", "native"); /* which of the four are left is a matter of their names */
+    RgCodegenRequest fresh =
+        request("another", "native"); /* which of the four are left is a matter of their names */
     store(cache, &fresh, large);
     CHECK(each_file(folder, NULL) == 3);
     set_stamp_age(90);
@@ -361,7 +374,7 @@ static void emptying(void) {
   cache_close(cache);
 }
 
-/* -- several processes; memory that fails -------------------------------------------------------------------------- */
+/* -- several processes; memory that fails ------------------------------------------------------ */
 
 static int hammer(int number) {
   static char text[20000];
@@ -386,7 +399,8 @@ static void sharing(void) {
       if (!(children[k] = fork())) _exit(hammer(k) != 0);
     for (int k = 0; k < 4; k++) {
       int status;
-      CHECK(waitpid(children[k], &status, 0) == children[k] && WIFEXITED(status) && !WEXITSTATUS(status));
+      CHECK(waitpid(children[k], &status, 0) == children[k] && WIFEXITED(status) &&
+            !WEXITSTATUS(status));
     }
   }
   TEST("memory that fails anywhere is a miss or an entry not kept, and leaves nothing behind") {
@@ -400,7 +414,8 @@ static void sharing(void) {
       CHECK(cache_open(&poor, &cache, &err));
       store(cache, &a, "its object");
       RgCodegenObject objects[RG_TARGET_COUNT], *host = &objects[RG_TARGET_HOST];
-      CHECK(!cache_find(cache, &a, objects) || (host->length == 10 && !memcmp(host->bytes, "its object", 10)));
+      CHECK(!cache_find(cache, &a, objects) ||
+            (host->length == 10 && !memcmp(host->bytes, "its object", 10)));
       heap_free(&poor, host->bytes);
       cache_prune(&poor, folder, 1);
       cache_close(cache);

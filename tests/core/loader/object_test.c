@@ -1,5 +1,5 @@
-/* object_test.c - objects for every target level become running code; anything malformed becomes an error.
- * usage: test_object FOLDER of the objects that CMake made */
+/* object_test.c - objects for every target level become running code; anything malformed becomes an
+ * error. usage: test_object FOLDER of the objects that CMake made */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,7 +17,8 @@ static File read_file(const char *name) {
   File result = {NULL, ftell(file)};
   rewind(file);
   result.bytes = malloc((size_t)result.length);
-  if (fread(result.bytes, 1, (size_t)result.length, file) != (size_t)result.length) result.length = 0;
+  if (fread(result.bytes, 1, (size_t)result.length, file) != (size_t)result.length)
+    result.length = 0;
   fclose(file);
   return result;
 }
@@ -27,7 +28,8 @@ static Heap heap;
 static bool runs_here(const char *level) {
   __builtin_cpu_init();
   if (!strcmp(level, "v3")) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (!strcmp(level, "v4")) return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
+  if (!strcmp(level, "v4"))
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
   return true;
 }
 
@@ -78,7 +80,8 @@ static void levels(void) {
       free(file.bytes);
       CHECK_INT(heap.live_bytes, 0);
     }
-    TEST("the whole runtime, compiled for every target level, asks for nothing that the loader lacks") {
+    TEST("the whole runtime, compiled for every target level, asks for nothing that the loader "
+         "lacks") {
       snprintf(file_name, sizeof file_name, "runtime_%s.o", names[i]);
       File file = read_file(file_name);
       Error err = {0};
@@ -116,10 +119,12 @@ static void malformed(void) {
     for (int round = 0; round < 4000; round++) {
       memcpy(changed, good.bytes, (size_t)good.length);
       int changes = 1 + (int)(random_next() % 4);
-      for (int i = 0; i < changes; i++) changed[random_next() % (uint64_t)good.length] = (uint8_t)random_next();
+      for (int i = 0; i < changes; i++)
+        changed[random_next() % (uint64_t)good.length] = (uint8_t)random_next();
       Error err = {0};
       Code *code = object_load(&heap, changed, good.length, &err);
-      CHECK(code || !strcmp(error_code_text(err.code), "object.invalid") || !strcmp(error_code_text(err.code), "memory.host"));
+      CHECK(code || !strcmp(error_code_text(err.code), "object.invalid") ||
+            !strcmp(error_code_text(err.code), "memory.host"));
       code_release(code);
     }
     free(changed);

@@ -26,7 +26,8 @@ int main(void) {
     arena_release(&arena);
     CHECK(arena.base == NULL);
   }
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* their shadows need the address space */
+/* their shadows need the address space */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   TEST("where the system refuses, the range halves down to the least") {
     struct rlimit old, small = {256 << 20, RLIM_INFINITY};
     getrlimit(RLIMIT_AS, &old);

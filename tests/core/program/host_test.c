@@ -1,5 +1,5 @@
-/* host_test.c - what an embedding program may bring and do: its own job system, a say over memory, a stop from any thread;
- * and that a runtime leaves the process as it found it. */
+/* host_test.c - what an embedding program may bring and do: its own job system, a say over memory,
+ * a stop from any thread; and that a runtime leaves the process as it found it. */
 #include <fenv.h>
 #include <locale.h>
 #include <pthread.h>
@@ -13,7 +13,8 @@
 #include "runtime.h"
 
 static RgKernel *kernel_of(const char *text) {
-  RgKernelOptions options = {.struct_size = sizeof options, .name = "k", .chunk = "test.c", .first_line = 1};
+  RgKernelOptions options = {
+      .struct_size = sizeof options, .name = "k", .chunk = "test.c", .first_line = 1};
   RgKernel *kernel = NULL;
   if (rg_kernel_create(rg, text, (int64_t)strlen(text), &options, &kernel))
     check_fail(__FILE__, __LINE__, rg_error(rg)->message);
@@ -27,8 +28,9 @@ static RgStatus launch(RgKernel *kernel, RgField *x, RgValue *result) {
   for (int k = 0; k < count; k++) {
     const char *path;
     CHECK(rg_kernel_path(kernel, k, &path, NULL) == 0);
-    values[k] = !strcmp(path, "x") ? (RgValue){.kind = RG_VALUE_FIELD, .depth = 1, .field = x}
-                                   : (RgValue){.kind = RG_VALUE_BUILTIN, .depth = 2, .text = "rg.range"};
+    values[k] = !strcmp(path, "x")
+                    ? (RgValue){.kind = RG_VALUE_FIELD, .depth = 1, .field = x}
+                    : (RgValue){.kind = RG_VALUE_BUILTIN, .depth = 2, .text = "rg.range"};
   }
   return rg_kernel_launch(kernel, values, count, result);
 }
@@ -37,9 +39,10 @@ static RgField *dense(int64_t size) {
   return place(add(rg_tree_root(new_tree("t")), "dense", "i", size, NULL), "f32", "x");
 }
 
-static const char count_up[] = "function() for i in rg.range(1000000) do x[i] = x[i] + i end return x[999999] end";
+static const char count_up[] =
+    "function() for i in rg.range(1000000) do x[i] = x[i] + i end return x[999999] end";
 
-/* -- a job system ------------------------------------------------------------------------------------------------------ */
+/* -- a job system ------------------------------------------------------------------------------ */
 
 typedef struct Jobs {
   void (*task)(void *data, int32_t worker, int64_t number);
@@ -62,7 +65,8 @@ static void *job_thread(void *argument) {
   return NULL;
 }
 
-static void run_jobs(void *data, int64_t count, void (*task)(void *, int32_t, int64_t), void *task_data) {
+static void run_jobs(void *data, int64_t count, void (*task)(void *, int32_t, int64_t),
+                     void *task_data) {
   Jobs *jobs = data;
   JobThread threads[3];
   pthread_t ids[3];
@@ -77,8 +81,12 @@ static void run_jobs(void *data, int64_t count, void (*task)(void *, int32_t, in
 }
 
 static void start_with(Jobs *jobs, int32_t threads) {
-  RgOptions options = {.struct_size = sizeof options, .threads = threads, .memory_bytes = 1 << 28, .no_cache = 1,
-                       .run_tasks = run_jobs, .run_tasks_data = jobs};
+  RgOptions options = {.struct_size = sizeof options,
+                       .threads = threads,
+                       .memory_bytes = 1 << 28,
+                       .no_cache = 1,
+                       .run_tasks = run_jobs,
+                       .run_tasks_data = jobs};
   RgError error;
   if (rg_runtime_create(&options, &rg, &error)) check_fail(__FILE__, __LINE__, error.message);
 }
@@ -106,7 +114,8 @@ static void job_systems(void) {
                 "the host's run_tasks returned before all tasks had run, once each");
     jobs.forgets = false;
     jobs.first_worker = 3;
-    static const char begins[] = "the host's run_tasks passed a worker or number out of range: worker ";
+    static const char begins[] =
+        "the host's run_tasks passed a worker or number out of range: worker ";
     CHECK(launch(kernel, x, &result) != 0);
     CHECK(!strncmp(rg_error(rg)->message, begins, sizeof begins - 1));
     jobs.first_worker = 0;
@@ -116,14 +125,15 @@ static void job_systems(void) {
   }
   TEST("it says how many workers it has") {
     Jobs jobs = {0};
-    RgOptions options = {.struct_size = sizeof options, .run_tasks = run_jobs, .run_tasks_data = &jobs};
+    RgOptions options = {
+        .struct_size = sizeof options, .run_tasks = run_jobs, .run_tasks_data = &jobs};
     RgError error;
     CHECK(rg_runtime_create(&options, &rg, &error) != 0);
     CHECK_TEXT(error.message, "run_tasks needs the number of workers: set threads");
   }
 }
 
-/* -- memory --------------------------------------------------------------------------------------------------------------- */
+/* -- memory ------------------------------------------------------------------------------------ */
 
 static uint64_t allow(void *data, uint64_t bytes) {
   uint64_t *most = data;
@@ -135,11 +145,14 @@ static void memory(void) {
     uint64_t most = 8 << 20;
     start(1 << 20, 1);
     rg_on_memory(rg, allow, &most);
-    RgField *x = place(add(add(rg_tree_root(new_tree("t")), "pointer", "i", 4096, "block"), "dense", "i", 1024, NULL), "f32", "x");
+    RgField *x = place(add(add(rg_tree_root(new_tree("t")), "pointer", "i", 4096, "block"), "dense",
+                           "i", 1024, NULL),
+                       "f32", "x");
     RgStatus status = 0;
     RgValue one = number(1);
     int64_t made = 0;
-    for (; !status && made < 4096; made++) status = rg_field_set(x, (int64_t[]){made * 1024}, 1, &one);
+    for (; !status && made < 4096; made++)
+      status = rg_field_set(x, (int64_t[]){made * 1024}, 1, &one);
     CHECK(status != 0 && made > 1024 && made < 2048);
     CHECK_TEXT(rg_error(rg)->code, "memory.budget");
     RgField *y = place(add(rg_tree_root(new_tree("u")), "dense", "i", 1 << 20, NULL), "f32", "y");
@@ -150,7 +163,7 @@ static void memory(void) {
   }
 }
 
-/* -- stopping --------------------------------------------------------------------------------------------------------------- */
+/* -- stopping ---------------------------------------------------------------------------------- */
 
 static void *stop_soon(void *runtime) {
   for (int k = 0; k < 300; k++) {
@@ -173,7 +186,8 @@ static void stopping(void) {
       RgValue result;
       rg_stop(rg); /* nothing runs: nothing happens */
       pthread_create(&thread, NULL, stop_soon, rg);
-      CHECK_ERROR(launch(kernel, x, &result), "launch.stopped", "a launch of kernel 'k' was stopped");
+      CHECK_ERROR(launch(kernel, x, &result), "launch.stopped",
+                  "a launch of kernel 'k' was stopped");
       pthread_join(thread, NULL);
       for (int64_t i = 0; i < 16; i++) set(x, i, 0, 1, 9);
       CHECK(launch(kernel, x, &result) == 0);
@@ -182,7 +196,7 @@ static void stopping(void) {
     }
 }
 
-/* -- the process ---------------------------------------------------------------------------------------------------------- */
+/* -- the process ------------------------------------------------------------------------------- */
 
 static double cpu_seconds(void) {
   struct rusage usage;
@@ -201,7 +215,8 @@ static bool same_handlers(const struct sigaction before[32]) {
 
 static void process(void) {
   RgValue result;
-  TEST("a runtime leaves signal handlers, rounding, locale and signal mask as they were, and idles without work") {
+  TEST("a runtime leaves signal handlers, rounding, locale and signal mask as they were, and idles "
+       "without work") {
     struct sigaction before[32] = {0};
     sigset_t mask, mask_after;
     for (int s = 1; s < 32; s++) sigaction(s, NULL, &before[s]);
@@ -229,12 +244,14 @@ static void process(void) {
     RgRuntime *first = rg;
     RgField *x = dense(8);
     RgRuntime *second = NULL;
-    RgOptions options = {.struct_size = sizeof options, .threads = 2, .memory_bytes = 1 << 24, .no_cache = 1};
+    RgOptions options = {
+        .struct_size = sizeof options, .threads = 2, .memory_bytes = 1 << 24, .no_cache = 1};
     RgError error;
     CHECK(rg_runtime_create(&options, &second, &error) == 0 && second != first);
     RgTree *tree = NULL;
     RgField *y = NULL;
-    CHECK(rg_tree_create(second, "other", &tree) == 0 && rg_field_create(second, "f32", "y", &y) == 0);
+    CHECK(rg_tree_create(second, "other", &tree) == 0 &&
+          rg_field_create(second, "f32", "y", &y) == 0);
     CHECK(rg_snode_place(rg_tree_root(new_tree("mine")), y) != 0);
     set(x, 1, 0, 1, 4);
     CHECK(get(x, 1, 0, 1) == 4);

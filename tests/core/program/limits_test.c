@@ -1,4 +1,5 @@
-/* limits_test.c - what happens when memory ends: the budget's, and the host's, at every allocation. */
+/* limits_test.c - what happens when memory ends: the budget's, and the host's, at every
+ * allocation. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,8 +32,9 @@ static void budgets(void) {
     RgField *x = place(add(rg_tree_root(small), "dense", "i", 1 << 18, NULL), "f32", "x");
     RgField *y = place(add(rg_tree_root(large), "dense", "i", 1 << 18, NULL), "f64", "y");
     CHECK(rg_field_settle(x, "a.lua:1") == 0);
-    CHECK_ERROR(rg_field_settle(y, "a.lua:2"), "memory.budget",
-                "the memory budget of 2 MiB is exhausted: tree 'large' needs 2 MiB, 1 MiB are in use");
+    CHECK_ERROR(
+        rg_field_settle(y, "a.lua:2"), "memory.budget",
+        "the memory budget of 2 MiB is exhausted: tree 'large' needs 2 MiB, 1 MiB are in use");
     CHECK(rg_tree_destroy(small, "a.lua:3") == 0);
     set(y, 9, 0, 1, 1);
     CHECK(get(y, 9, 0, 1) == 1);
@@ -50,7 +52,8 @@ static RgStatus scenario(void) {
   const char *text;
   RgValue value = number(2);
   RgStatus status = rg_tree_create(rg, "t", &tree);
-  if (!status) status = rg_snode_add(rg_tree_root(tree), "pointer", "ij", &four, 1, "block", 0, 0, &block);
+  if (!status)
+    status = rg_snode_add(rg_tree_root(tree), "pointer", "ij", &four, 1, "block", 0, 0, &block);
   if (!status) status = rg_snode_add(block, "dense", "ij", &four, 1, NULL, 1, 0, &leaf);
   if (!status) status = rg_field_create(rg, "f32", "x", &x);
   if (!status) status = rg_snode_place(leaf, x);
@@ -111,7 +114,8 @@ static void options(void) {
     setenv("RG_MEMORY", "3MiB", 1);
     CHECK(rg_runtime_create(&given, &runtime, &error) == 0);
     RgInfo info;
-    CHECK(rg_worker_count(runtime) == 3 && rg_info(runtime, &info) == 0 && info.memory_bytes == 3 << 20);
+    CHECK(rg_worker_count(runtime) == 3 && rg_info(runtime, &info) == 0 &&
+          info.memory_bytes == 3 << 20);
     rg_runtime_destroy(runtime);
     setenv("RG_MEMORY", "lots", 1);
     CHECK(rg_runtime_create(NULL, &runtime, &error) != 0);

@@ -1,4 +1,5 @@
-/* snode_test.c - layouts with their exact offsets, shapes, drawings, and the text form both ways. */
+/* snode_test.c - layouts with their exact offsets, shapes, drawings, and the text form both
+ * ways. */
 #include "base/bits.h"
 #include "check.h"
 #include "snode/tree.h"
@@ -22,7 +23,8 @@ static void check_part(const SNode *node, int k, uint64_t offset, uint64_t strid
 
 static void sizes(void) {
   TEST("a leaf of two f32 fields has a run for each") {
-    SNodeTree *tree = read("root{ pointer \"ijk\" 32 32 32 block { dense \"ijk\" 8 8 8 { f32 t, f32 next } } }");
+    SNodeTree *tree =
+        read("root{ pointer \"ijk\" 32 32 32 block { dense \"ijk\" 8 8 8 { f32 t, f32 next } } }");
     const SNode *block = node_at(tree, 1), *leaf = node_at(tree, 2);
     check_part(leaf, 0, 0, 4);
     check_part(leaf, 1, 2048, 4);
@@ -33,7 +35,8 @@ static void sizes(void) {
     CHECK_INT(block->manager, 0);
     CHECK_INT(tree->root_size, 131072);
     CHECK(tree->is_sparse && tree->manager_count == 1 && tree->managers[0] == block);
-    CHECK(leaf->rank == 3 && leaf->shape[0] == 256 && leaf->shape[2] == 256 && block->shape[1] == 32);
+    CHECK(leaf->rank == 3 && leaf->shape[0] == 256 && leaf->shape[2] == 256 &&
+          block->shape[1] == 32);
     snode_tree_release(tree);
   }
   TEST("an i16 alone takes two bytes") {
@@ -71,7 +74,8 @@ static void sizes(void) {
     check_part(node, 1, 64, 4);
     CHECK_INT(node->container_size, 64);
     CHECK_INT(node->node_size, 128);
-    CHECK(tree->is_sparse && node->manager == 0 && snode_node_cells(node) == 16 && node->shape[0] == 100);
+    CHECK(tree->is_sparse && node->manager == 0 && snode_node_cells(node) == 16 &&
+          node->shape[0] == 100);
     snode_tree_release(tree);
   }
   TEST("a chunk is as long as its list where that is shorter") {
@@ -85,7 +89,8 @@ static void sizes(void) {
     const SNode *hash = node_at(tree, 1), *leaf = node_at(tree, 2);
     CHECK_INT(hash->container_size, 0);
     CHECK_INT(hash->node_size, 128);
-    CHECK(hash->manager == 0 && hash->rank == 2 && hash->shape[0] == 0 && leaf->rank == 2 && leaf->shape[1] == 0);
+    CHECK(hash->manager == 0 && hash->rank == 2 && hash->shape[0] == 0 && leaf->rank == 2 &&
+          leaf->shape[1] == 0);
     CHECK_INT(snode_divisor(hash, leaf, 1), 8);
     snode_tree_release(tree);
   }
@@ -123,7 +128,8 @@ static void sizes(void) {
     snode_tree_release(empty);
   }
   TEST("a field may stand beside children, and directly below the root") {
-    SNodeTree *tree = read("root{ f64 total, pointer \"i\" 4 { i32 age, dense \"i\" 4 { f32 x } } }");
+    SNodeTree *tree =
+        read("root{ f64 total, pointer \"i\" 4 { i32 age, dense \"i\" 4 { f32 x } } }");
     check_part(node_at(tree, 0), 0, 0, 8);
     check_part(node_at(tree, 0), 1, 16, 16);
     check_part(node_at(tree, 1), 0, 0, 0);
@@ -135,7 +141,8 @@ static void sizes(void) {
 
 static void nearest(void) {
   TEST("a cell is active by the deepest level whose cells come and go") {
-    SNodeTree *tree = read("root{ dense \"i\" 2 { bitmasked \"i\" 4 { dense \"i\" 2 { pointer \"i\" 2 { f32 } } } } }");
+    SNodeTree *tree = read("root{ dense \"i\" 2 { bitmasked \"i\" 4 { dense \"i\" 2 { pointer "
+                           "\"i\" 2 { f32 } } } } }");
     CHECK(snode_sparse_level(node_at(tree, 1)) == NULL);
     CHECK(snode_sparse_level(node_at(tree, 2)) == node_at(tree, 2));
     CHECK(snode_sparse_level(node_at(tree, 3)) == node_at(tree, 2));
@@ -151,8 +158,8 @@ static void nearest(void) {
 
 static void shapes(void) {
   TEST("eight axes, some divided again below") {
-    SNodeTree *tree =
-        read("root{ dense \"ijklmnop\" 2 3 2 1 2 1 2 3 { pointer \"pi\" 5 7 { dense \"k\" 4 { u8 } } } }");
+    SNodeTree *tree = read("root{ dense \"ijklmnop\" 2 3 2 1 2 1 2 3 { pointer \"pi\" 5 7 { dense "
+                           "\"k\" 4 { u8 } } } }");
     static const int64_t shape[] = {14, 3, 8, 1, 2, 1, 2, 15};
     const SNode *leaf = node_at(tree, 3), *pointer = node_at(tree, 2);
     CHECK_INT(leaf->rank, 8);
@@ -168,7 +175,8 @@ static void shapes(void) {
   TEST("axes of a level stand in the order of their letters") {
     SNodeTree *tree = read("root{ dense \"ki\" 3 2 { f32 } }");
     const SNode *node = node_at(tree, 1);
-    CHECK(node->level_axes[0] == 0 && node->level_axes[1] == 2 && node->shape[0] == 2 && node->shape[1] == 3);
+    CHECK(node->level_axes[0] == 0 && node->level_axes[1] == 2 && node->shape[0] == 2 &&
+          node->shape[1] == 3);
     CHECK_INT(snode_axis_position(node, 2), 1);
     CHECK_INT(snode_axis_position(node, 1), -1);
     snode_tree_release(tree);
@@ -189,12 +197,15 @@ static void numbering(void) {
     int64_t four = 4;
     SNode *first = snode_add(snode_root(late), SNODE_DENSE, "i", &four, 1, NULL, &err);
     SNode *second = snode_add(snode_root(late), SNODE_POINTER, "i", &four, 1, NULL, &err);
-    SNode *below = snode_add(first, SNODE_POINTER, "i", &four, 1, &(SNodeOptions){.name = "b"}, &err);
+    SNode *below =
+        snode_add(first, SNODE_POINTER, "i", &four, 1, &(SNodeOptions){.name = "b"}, &err);
     CHECK(snode_layout(late, "here", &err));
     CHECK(first->id == 1 && below->id == 2 && second->id == 3);
     CHECK(below->manager == 0 && second->manager == 1 && late->nodes[2] == below);
-    SNodeTree *same = read("root{ dense \"i\" 4 { pointer \"i\" 4 other { } }, pointer \"i\" 4 { } }");
-    SNodeTree *other = read("root{ dense aos \"i\" 4 { pointer \"i\" 4 { } }, pointer \"i\" 4 { } }");
+    SNodeTree *same =
+        read("root{ dense \"i\" 4 { pointer \"i\" 4 other { } }, pointer \"i\" 4 { } }");
+    SNodeTree *other =
+        read("root{ dense aos \"i\" 4 { pointer \"i\" 4 { } }, pointer \"i\" 4 { } }");
     CHECK(late->layout_hash == same->layout_hash && late->layout_hash != other->layout_hash);
     snode_tree_release(late);
     snode_tree_release(same);
@@ -204,8 +215,8 @@ static void numbering(void) {
 
 static bool texts_agree(void *data, Error *err) {
   StrBuf out;
-  static const char text[] =
-      "root{ pointer \"ijk\" 64 64 64 block { i32 age, dense aos \"ijk\" 8 8 8 { f32 t, f32 } }, bool }";
+  static const char text[] = "root{ pointer \"ijk\" 64 64 64 block { i32 age, dense aos \"ijk\" 8 "
+                             "8 8 { f32 t, f32 } }, bool }";
   SNodeTree *tree = read(text);
   strbuf_init(&out, data);
   snode_write_text(&out, tree);
@@ -216,8 +227,8 @@ static bool texts_agree(void *data, Error *err) {
 
 static bool drawing_shows(void *data, Error *err) {
   StrBuf out;
-  SNodeTree *tree = read(
-      "root{ pointer \"ij\" 4 2 block { i32 age, dense aos \"ij\" 8 8 { f32 t, f32 next } }, dense \"i\" 3 { f64 } }");
+  SNodeTree *tree = read("root{ pointer \"ij\" 4 2 block { i32 age, dense aos \"ij\" 8 8 { f32 t, "
+                         "f32 next } }, dense \"i\" 3 { f64 } }");
   strbuf_init(&out, data);
   snode_print(&out, tree);
   CHECK_TEXT(strbuf_end(&out), "tree: 64 bytes\n"
@@ -236,8 +247,10 @@ static void texts(void) {
   Scratch scratch;
   Error err = {0};
   scratch_init(&scratch, &heap);
-  TEST("the one-line form reads back as it was written") CHECK(scratch_run(&scratch, texts_agree, &scratch, &err));
-  TEST("a drawing shows kinds, names, sizes and bytes") CHECK(scratch_run(&scratch, drawing_shows, &scratch, &err));
+  TEST("the one-line form reads back as it was written")
+  CHECK(scratch_run(&scratch, texts_agree, &scratch, &err));
+  TEST("a drawing shows kinds, names, sizes and bytes")
+  CHECK(scratch_run(&scratch, drawing_shows, &scratch, &err));
   scratch_deinit(&scratch);
 }
 
@@ -247,7 +260,8 @@ static void out_of_memory(void) {
     for (int64_t fail = 1; !ok && fail < 100; fail++) {
       Heap poor;
       Error err = {0};
-      const char *text = "root{ pointer \"i\" 4 a { f32 x, f32 y, f32 z, f32 u, f32 v, dense \"i\" 4 { f32 } } }";
+      const char *text =
+          "root{ pointer \"i\" 4 a { f32 x, f32 y, f32 z, f32 u, f32 v, dense \"i\" 4 { f32 } } }";
       heap_init(&poor, fail);
       SNodeTree *tree = snode_read(&poor, &text, &err);
       ok = tree && poor.allocations < fail;

@@ -44,7 +44,8 @@ int main(void) {
     Pool *pool = pool_create(&heap, threads, &err);
     CHECK_INT(pool_worker_count(pool), threads);
     TEST("every position is visited once, whatever the chunk") {
-      for (int64_t chunk = 1; chunk <= POSITIONS * 2; chunk *= 7) all_visited(pool, POSITIONS, chunk, 0);
+      for (int64_t chunk = 1; chunk <= POSITIONS * 2; chunk *= 7)
+        all_visited(pool, POSITIONS, chunk, 0);
       all_visited(pool, 0, 1, 0);
       all_visited(pool, 1, 100, 0);
     }

@@ -33,7 +33,8 @@ static void scalars(void) {
     CHECK(!type_parse(STR("f3"), &type));
   }
   TEST("classes tell bool, signed, unsigned and float apart") {
-    CHECK(type_is_bool(TYPE(BOOL)) && !type_is_integer(TYPE(BOOL)) && !type_is_unsigned(TYPE(BOOL)));
+    CHECK(type_is_bool(TYPE(BOOL)) && !type_is_integer(TYPE(BOOL)) &&
+          !type_is_unsigned(TYPE(BOOL)));
     CHECK(type_is_signed(TYPE(I8)) && type_is_integer(TYPE(I8)) && !type_is_unsigned(TYPE(I8)));
     CHECK(type_is_unsigned(TYPE(U64)) && type_is_integer(TYPE(U64)) && !type_is_signed(TYPE(U64)));
     CHECK(type_is_float(TYPE(F16)) && !type_is_integer(TYPE(F16)));
@@ -72,11 +73,15 @@ static void promotion(void) {
 
 static void numbers(void) {
   TEST("an integer type holds whole numbers of its range alone") {
-    CHECK(type_holds_number(TYPE(I8), -128) && !type_holds_number(TYPE(I8), -129) && !type_holds_number(TYPE(I8), 128));
-    CHECK(type_holds_number(TYPE(U8), 255) && !type_holds_number(TYPE(U8), 256) && !type_holds_number(TYPE(U8), -1));
+    CHECK(type_holds_number(TYPE(I8), -128) && !type_holds_number(TYPE(I8), -129) &&
+          !type_holds_number(TYPE(I8), 128));
+    CHECK(type_holds_number(TYPE(U8), 255) && !type_holds_number(TYPE(U8), 256) &&
+          !type_holds_number(TYPE(U8), -1));
     CHECK(type_holds_number(TYPE(I32), -0.0) && !type_holds_number(TYPE(I32), 0.5));
-    CHECK(type_holds_number(TYPE(I64), -9223372036854775808.0) && !type_holds_number(TYPE(I64), 9223372036854775808.0));
-    CHECK(type_holds_number(TYPE(U64), 9223372036854775808.0) && !type_holds_number(TYPE(U64), 18446744073709551616.0));
+    CHECK(type_holds_number(TYPE(I64), -9223372036854775808.0) &&
+          !type_holds_number(TYPE(I64), 9223372036854775808.0));
+    CHECK(type_holds_number(TYPE(U64), 9223372036854775808.0) &&
+          !type_holds_number(TYPE(U64), 18446744073709551616.0));
   }
   TEST("no integer is NaN or infinite, and a float type holds no integer numbers") {
     CHECK(!type_holds_number(TYPE(I64), NAN) && !type_holds_number(TYPE(U64), INFINITY));
@@ -128,7 +133,9 @@ static void kinds(void) {
 static void shaped(void) {
   char text[TYPE_NAME_SIZE];
   TEST("vectors and matrices have names, both ways") {
-    static const char *const names[] = {"vec2", "ivec3", "uvec4", "dvec2", "mat2", "mat4", "vec(5,f64)", "vec(3,i64)", "mat(2,3,f32)", "mat(2,2,f64)"};
+    static const char *const names[] = {"vec2",         "ivec3",       "uvec4",      "dvec2",
+                                        "mat2",         "mat4",        "vec(5,f64)", "vec(3,i64)",
+                                        "mat(2,3,f32)", "mat(2,2,f64)"};
     static const int sizes[] = {8, 12, 16, 16, 16, 64, 40, 24, 24, 32};
     for (int k = 0; k < 10; k++) {
       Type type = TYPE(NONE);
@@ -138,9 +145,16 @@ static void shaped(void) {
     }
   }
   TEST("what is no vector is not found") {
-    static const char *const wrong[] = {"vec", "vec5", "vec1", "mat5", "imat2", "vec(1,f32)", "vec(17,f32)", "vec(2,bool)", "vec(2,f33)", "vec(2,f32))", "mat(2,f32)", "mat(5,5,f32)", "mat(2,1,f32)", "vec(999999999999999,f32)"};
+    static const char *const wrong[] = {"vec",          "vec5",
+                                        "vec1",         "mat5",
+                                        "imat2",        "vec(1,f32)",
+                                        "vec(17,f32)",  "vec(2,bool)",
+                                        "vec(2,f33)",   "vec(2,f32))",
+                                        "mat(2,f32)",   "mat(5,5,f32)",
+                                        "mat(2,1,f32)", "vec(999999999999999,f32)"};
     Type type;
-    for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) CHECK(!type_parse_any(str_of(wrong[k]), &type));
+    for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++)
+      CHECK(!type_parse_any(str_of(wrong[k]), &type));
     CHECK(!type_make(TYPE(F32), 1, 4, &type));
     CHECK(!type_make(TYPE(BOOL), 2, 1, &type));
     CHECK(!type_make(TYPE(F32), 2, 1ll << 40, &type));
