@@ -88,7 +88,7 @@ end]=], { x = x, y = y, m = m })
     assert.matches("rows are not vectorised: ", notes[4])
   end)
 
-  it("says which updates are atomic, plain or gathered, and why #compiled", function()
+  it("says which updates are atomic, plain or privatised, and why #compiled", function()
     local x, m = rg.field(rg.f32, 64), rg.field(rg.f32, 64)
     local notes = notes_of(text_of [=[function()
   local sum = 0
@@ -104,7 +104,7 @@ end]=], { x = x, y = y, m = m })
   return sum
 end]=], { x = x, m = m })
     assert.matches("updates 'x': plain, as no other iteration reaches the element", notes[5])
-    assert.matches("'m' cannot be updated plainly: its indices do not tell the iterations apart",
+    assert.matches("'m' cannot be updated plainly: its indices do not distinguish the iterations",
       notes[6])
     assert.matches("gathers 'sum': each worker its own part, joined at the end", notes[7])
     assert.matches("'m' cannot be updated plainly: the loop also writes it at other indices",
