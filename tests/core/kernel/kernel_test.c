@@ -236,12 +236,49 @@ static void said(void) {
   }
 }
 
+/* A kernel without a name from around it. */
+static const char *const alone =
+    "function(n) local s = 0 for i in rg.range(4) do s += n end return s end";
+
+static void texts(void) {
+  const char *text;
+  TEST("before its first launch a kernel has the texts that need none") {
+    RgKernel *kernel = kernel_of("fresh", alone);
+    CHECK(rg_kernel_text(kernel, "source", &text) == 0 && !strcmp(text, alone));
+    CHECK(rg_kernel_text(kernel, "ast", &text) == 0 && text[0]);
+    CHECK_ERROR(rg_kernel_text(kernel, "ir", &text), "argument.invalid",
+                "kernel 'fresh' has not run yet: only its source and ast can be shown");
+    CHECK_ERROR(rg_kernel_text(kernel, "lua", &text), "argument.invalid",
+                "a kernel of arch \"cpu\" has no text 'lua'");
+    rg_kernel_release(kernel);
+  }
+  TEST("a kernel of arch \"lua\" has its Lua text, and none that only code has") {
+    RgRuntime *own = rg;
+    RgOptions options = {.struct_size = sizeof options, .arch = "lua", .seed = 1, .no_cache = 1};
+    CHECK(rg_runtime_create(&options, &rg, NULL) == 0);
+    RgKernel *kernel = kernel_of("alone", alone);
+    RgValue values[2] = {{.kind = RG_VALUE_BUILTIN, .depth = 2, .text = "rg.range"}, number(2)};
+    RgEmission emission;
+    CHECK(rg_kernel_emit(kernel, values, 2, &emission) == 0 && emission.arg_count == 1);
+    CHECK(rg_kernel_text(kernel, "lua", &text) == 0 && !strcmp(text, emission.text));
+    CHECK(rg_kernel_text(kernel, "infer", &text) == 0 && strstr(text, "n: f32\n"));
+    CHECK(rg_kernel_text(kernel, "tasks", &text) == 0 && !text[0]);
+    CHECK(rg_kernel_text(kernel, "explain", &text) == 0 && strstr(text, "compiles nothing"));
+    CHECK_ERROR(rg_kernel_text(kernel, "asm", &text), "argument.invalid",
+                "a kernel of arch \"lua\" has no text 'asm'");
+    rg_kernel_release(kernel);
+    rg_runtime_destroy(rg);
+    rg = own;
+  }
+}
+
 int main(void) {
   start(4 << 20, 2);
   variants();
   arguments();
   faults();
   said();
+  texts();
   stop();
   return check_report();
 }
