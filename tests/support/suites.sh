@@ -20,16 +20,21 @@ is_known_room() {
 
 wants() { [ -z "$1" ] || case " $1 " in *" $2 "*) true ;; *) false ;; esac; }
 
-# add PASSED FAILED NAME
+# add PASSED FAILED NAME [BEGIN]: with the seconds since BEGIN, as EPOCHREALTIME gave it.
 add() {
+  local took=""
   passed=$((passed + $1))
   failed=$((failed + $2))
-  say "$(printf '%-34s %5d passed, %d failed' "$3" "$1" "$2")"
+  if [ -n "${4:-}" ]; then
+    took=$(((${EPOCHREALTIME/[.,]/} - ${4/[.,]/}) / 100000))
+    took="$((took / 10)).$((took % 10)) s"
+  fi
+  say "$(printf '%-34s %5d passed, %d failed %9s' "$3" "$1" "$2" "$took")"
 }
 
 # run_counted NAME COMMAND..: its last line must be `N passed, N failed`; a missing one counts as a failure.
 run_counted() {
-  local name="$1" log last
+  local name="$1" log last begin=$EPOCHREALTIME
   shift
   log=$(mktemp)
   timeout -k 5 900 "$@" >"$log" 2>&1
@@ -45,13 +50,13 @@ run_counted() {
   [ "$p" = 0 ] && [ "$f" = 0 ] && { say "$name ran no test"; f=1; }
   [ "$f" != 0 ] && { tail -n 60 "$log" >&2; say "repeat: $*"; }
   grep -E '^skipped' "$log" >&2
-  add "$p" "$f" "$name"
+  add "$p" "$f" "$name" "$begin"
   rm -f "$log"
 }
 
 # busted counts in words of its own; `N successes / N failures / N errors / N pending`.
 run_busted() {
-  local name="$1" log line
+  local name="$1" log line begin=$EPOCHREALTIME
   shift
   log=$(mktemp)
   (cd "$root" && timeout -k 5 1500 env "$@" luajit /usr/bin/busted -o plainTerminal --helper=tests/lua/helper.lua \
@@ -67,7 +72,7 @@ run_busted() {
     f=$(printf '%s' "$line" | sed -E 's/.* ([0-9]+) failures? .*/\1/')
     e=$(printf '%s' "$line" | sed -E 's/.* ([0-9]+) errors? .*/\1/')
     [ $((f + e)) != 0 ] && { tail -n 80 "$log" >&2; say "repeat: $* tests/run lua"; }
-    add "$s" $((f + e)) "$name"
+    add "$s" $((f + e)) "$name" "$begin"
   fi
   rm -f "$log"
 }
