@@ -154,6 +154,62 @@ void rt_hash_clear(RtContext *context, RtWorker *worker, int32_t tree_index, int
   rt_tree_touch(tree);
 }
 
+/* -- deactivate all in a masked cell ----------------------------------------------------------- */
+
+/* The nodes that go: below `parent`, from `first` on along each axis. */
+typedef struct Range {
+  uint32_t parent;
+  int64_t first[RT_MAX_AXES];
+  const int64_t *spans;
+} Range;
+
+static Range range_in_cell(const RtTree *tree, const RtManager *manager, const RtInCell *hash,
+                           const uint8_t *container, uint64_t cell) {
+  Range range = {.spans = hash->spans};
+  const RtNodeInfo *info = 0;
+  const uint8_t *start = tree->root;
+  if (manager->parent >= 0) {
+    RtNode parent = node_around(tree, &tree->managers[manager->parent], container);
+    info = parent.info;
+    start = parent.memory;
+    range.parent = node_handle(tree, parent.memory);
+  }
+  int32_t last = hash->level_count - 1;
+  coordinates_of(manager, hash->levels, last, info, (uint64_t)(container - start), range.first);
+  add_digits(&hash->levels[last], cell, range.first);
+  return range;
+}
+
+static int is_in_range(const RtManager *manager, const RtNodeInfo *info, const Range *range) {
+  if (info->parent != range->parent) return 0;
+  for (int32_t a = 0; a < manager->axis_count; a++) {
+    int64_t at = info->coordinates[a] - range->first[a];
+    if (range->spans[a] && (at < 0 || at >= range->spans[a])) return 0;
+  }
+  return 1;
+}
+
+/* Every entry is read, since the table keeps no order of coordinates. */
+void rt_hash_clear_in_cell(RtTree *tree, RtWorker *worker, const RtInCell *hash,
+                           const uint8_t *container, uint64_t cell) {
+  RtManager *manager = &tree->managers[hash->manager];
+  RtTable *table = &manager->table;
+  if (!rt_load_acquire_long(&table->current) || !node_is_in_arena(tree, container)) return;
+  Range range = range_in_cell(tree, manager, hash, container, cell);
+  rt_lock(&table->lock);
+  uint64_t *entries = table_entries(tree, table->current);
+  for (uint64_t k = 0; k < (uint64_t)1 << table_log2(table->current); k++) {
+    uint32_t handle = (uint32_t)entries[k];
+    if (!is_node(entries[k])) continue;
+    if (!is_in_range(manager, node_get(tree, manager, handle).info, &range)) continue;
+    rt_store_release_long(&entries[k], entries[k] >> 32 << 32 | RT_TOMBSTONE);
+    table->tombstones++;
+    rt_node_recycle(tree, manager, &manager->locals[worker->index], handle);
+    rt_tree_touch(tree);
+  }
+  rt_unlock(&table->lock);
+}
+
 /* -- while no task runs ------------------------------------------------------------------------ */
 
 static void drop_node(RtTree *tree, RtManager *manager, RtNode node) {

@@ -2,7 +2,7 @@
  * that were active when it began, so one that may change its own masks reads a copy of the words.
  *
  *     clear one    the bit (one thread wins), then the cell's contents: mask words, an outer
- *                  level's first, then slots and lists, then plain memory to zero
+ *                  level's first, then slots and lists, then plain memory to zero; cells of hashes
  *     clear all    frees every node below through the side tables, then zeroes whole containers
  *
  * So each bit is cleared before what it guards, and a concurrent write sets its bits in the
@@ -69,6 +69,8 @@ void rt_mask_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t n
     Clearing clearing = {context, worker, tree, &mask->runs[r]};
     visit_run(clearing.run, container, cell, clear_place, &clearing);
   }
+  for (int32_t h = 0; h < mask->hash_count; h++)
+    rt_hash_clear_in_cell(context->trees[tree], worker, &mask->hashes[h], container, cell);
 }
 
 /* -- all containers ---------------------------------------------------------------------------- */
@@ -115,6 +117,8 @@ void rt_mask_clear_all(RtContext *context, int32_t tree_index, int32_t number) {
   rt_tree_settle(context, tree);
   for (int32_t r = 0; r < mask->run_count; r++)
     if (mask->runs[r].manager >= 0) rt_tree_clear(context, tree_index, mask->runs[r].manager);
+  for (int32_t h = 0; h < mask->hash_count; h++)
+    rt_tree_clear(context, tree_index, mask->hashes[h].manager);
   visit_containers(tree, mask, zero_container, mask);
 }
 

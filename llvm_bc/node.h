@@ -89,6 +89,33 @@ static inline int32_t dynamic_cells(const RtTree *tree, const RtManager *manager
   return cells < 0 ? 0 : cells > manager->chunk ? manager->chunk : (int32_t)cells;
 }
 
+/* -- coordinates: what a place tells by the rows of RtLevel -- */
+
+static inline void add_digits(const RtLevel *level, uint64_t cell, int64_t *coordinates) {
+  for (int32_t k = level->axis_count - 1; k >= 0; k--) {
+    uint64_t size = (uint64_t)level->sizes[k];
+    coordinates[level->positions[k]] += (int64_t)(cell % size) * level->weights[k];
+    cell /= size;
+  }
+}
+
+/* Of a place so many bytes from where the rows start: the parent node, or the root's container
+ * (`parent` is NULL). */
+static inline void coordinates_of(const RtManager *manager, const RtLevel *levels,
+                                  int32_t level_count, const RtNodeInfo *parent, uint64_t bytes,
+                                  int64_t *coordinates) {
+  for (int32_t a = 0; a < manager->axis_count; a++) {
+    int32_t position = manager->parent_positions[a];
+    int comes_down = parent && position >= 0;
+    coordinates[a] = comes_down ? parent->coordinates[position] * manager->parent_weights[a] : 0;
+  }
+  for (int32_t l = 0; l < level_count; l++) {
+    bytes -= levels[l].offset;
+    add_digits(&levels[l], bytes / levels[l].stride, coordinates);
+    bytes %= levels[l].stride;
+  }
+}
+
 static inline RtChunk *chunk_first(const RtTree *tree, const RtManager *manager) {
   return manager->first_chunk ? &tree->chunks[manager->first_chunk - 1] : 0;
 }
@@ -112,6 +139,9 @@ void rt_hash_drop_orphans(RtTree *tree, RtManager *manager);
 /* frees outgrown tables, and drops tombstones if there are many */
 void rt_hash_settle(RtContext *context, RtTree *tree, RtManager *manager);
 void rt_hash_empty(RtTree *tree, RtManager *manager);       /* removes everything */
+/* in a task too: frees the cells of a hash that are in one cell of a masked container */
+void rt_hash_clear_in_cell(RtTree *tree, RtWorker *worker, const RtInCell *hash,
+                           const uint8_t *container, uint64_t cell);
 /* segments.c: `bytes` of zeroed whole segments, charged to the budget, or NULL. */
 uint8_t *rt_segments_take(RtTree *tree, uint64_t bytes);
 /* Frees them; they read zero. */

@@ -15,43 +15,20 @@
 #include "atomic.h"
 #include "node.h"
 
-static void add_digits(const RtLevel *level, uint64_t cell, int64_t *coordinates) {
-  for (int32_t k = level->axis_count - 1; k >= 0; k--) {
-    uint64_t size = (uint64_t)level->sizes[k];
-    coordinates[level->positions[k]] += (int64_t)(cell % size) * level->weights[k];
-    cell /= size;
-  }
-}
-
-/* `start`: the parent node, or the root's container (then parent is NULL). */
-static void enter_coordinates(const RtManager *manager, const RtNodeInfo *parent,
-                              uint64_t bytes_from_start, int64_t *coordinates) {
-  for (int32_t a = 0; a < manager->axis_count; a++) {
-    int32_t position = manager->parent_positions[a];
-    coordinates[a] =
-        parent && position >= 0 ? parent->coordinates[position] * manager->parent_weights[a] : 0;
-  }
-  uint64_t rest = bytes_from_start;
-  for (int32_t l = 0; l < manager->level_count; l++) {
-    const RtLevel *level = &manager->levels[l];
-    rest -= level->offset;
-    add_digits(level, rest / level->stride, coordinates);
-    rest %= level->stride;
-  }
-}
-
 static void enter_node(const RtTree *tree, const RtManager *manager, const uint32_t *slot,
                        RtNodeInfo *info) {
   const uint8_t *place = (const uint8_t *)slot;
   info->slot = (uint64_t)(place - tree->base);
   if (manager->parent < 0) {
     info->parent = 0;
-    enter_coordinates(manager, 0, (uint64_t)(place - tree->root), info->coordinates);
+    coordinates_of(manager, manager->levels, manager->level_count, 0,
+                   (uint64_t)(place - tree->root), info->coordinates);
     return;
   }
   RtNode parent = node_around(tree, &tree->managers[manager->parent], place);
   info->parent = node_handle(tree, parent.memory);
-  enter_coordinates(manager, parent.info, (uint64_t)(place - parent.memory), info->coordinates);
+  coordinates_of(manager, manager->levels, manager->level_count, parent.info,
+                 (uint64_t)(place - parent.memory), info->coordinates);
 }
 
 /* 1: the slot is ours, BUSY; 0: it is live, with *handle. */

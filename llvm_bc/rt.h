@@ -207,6 +207,16 @@ typedef struct RtRun {
   uint64_t counts[RT_MAX_LEVELS], steps[RT_MAX_LEVELS];
 } RtRun;
 
+/* Which cells of a hash are in one cell of a bitmasked SNode above it, with no node in between:
+ * those with coordinates from the masked cell's on, `spans` of them along each axis. */
+typedef struct RtInCell {
+  int32_t manager;          /* of the hash; its parent is the mask's holder */
+  int32_t level_count;
+  /* from the holder to the masked SNode, which has the last row; in coordinates of the hash */
+  RtLevel levels[RT_MAX_LEVELS];
+  int64_t spans[RT_MAX_AXES]; /* 0: any coordinate, since the masked level lacks the axis */
+} RtInCell;
+
 typedef struct RtMask {     /* one per bitmasked SNode */
   /* -- given by the caller */
   int32_t holder;           /* manager whose nodes hold its containers; -1: the root's container */
@@ -217,6 +227,8 @@ typedef struct RtMask {     /* one per bitmasked SNode */
   /* a cell's contents, as offsets in the container: mask words, an outer level's before an inner
    * one's; then slots and lists; then plain memory */
   const RtRun *runs;
+  int32_t hash_count;
+  const RtInCell *hashes;   /* below it, in the same node */
   /* -- kept by the runtime */
   /* the words as saved, by container; from RtContext.grow, the tree's owner frees it. Containers
    * count by the holder's node numbers, then inside a node */

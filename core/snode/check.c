@@ -61,11 +61,6 @@ static bool check_own_axes(const SNode *parent, SNodeKind kind, const char *axes
     return error_hint(err, "put the dynamic node below: each cell of the other then has a list");
   }
   if (kind != SNODE_DYNAMIC && kind != SNODE_HASH) return true;
-  /* a cell's memory is cleared with its bit; a hash is not in it */
-  if (kind == SNODE_HASH && snode_is_masked(parent, NULL)) {
-    error_set(err, RG_ERROR_TREE_DECLARATION, "a hash node cannot be below a bitmasked one");
-    return error_hint(err, "put the hash above, or a pointer node in place of the bitmasked one");
-  }
   if (kind == SNODE_DYNAMIC && axes[1])
     return error_set(err, RG_ERROR_TREE_DECLARATION,
                      "a dynamic node is a list along one axis, not along \"%.16s\"", axes);

@@ -8,6 +8,10 @@
 #include "snode/path.h"
 #include "tree/tree.h"
 
+/* storage.c: the row of rt.h's RtLevel for a step of a path, in coordinates of the manager whose
+ * step `own` is. `is_first`: its container is in the parent node, or in the root's container. */
+void storage_fill_level(RtLevel *level, const SNodeStep *step, const SNodeStep *own, bool is_first);
+
 typedef struct Cell {
   uint8_t *base;
   uint64_t number;

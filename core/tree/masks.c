@@ -2,8 +2,7 @@
  * contents of a cell. A cell's memory is a list of runs (RtRun): mask words, then slots, whose
  * nodes are freed with the cell, then the rest. Dense levels in between become loops of a run,
  * unless its bytes are contiguous. */
-#include "snode/path.h"
-#include "tree/tree.h"
+#include "tree/cell.h"
 
 /* bytes: lists are visited one by one, so that no loop of theirs is merged into the size */
 enum { LIST_APART = 1 };
@@ -56,8 +55,8 @@ static void add_runs(Runs *r, const SNode *masked, const SNode *at) {
     const SNodeComponent *component = &at->components[k];
     const SNode *child = component->child;
     RtRun run;
-    /* occupies no memory here */
-    if (child && snode_is_managed(child) && !snode_has_slots(child)) continue;
+    /* a hash occupies no memory here: fill_hashes */
+    if (child && snode_has(child, SNODE_UNBOUNDED)) continue;
     if (child && snode_has_slots(child)) {
       bool is_list = snode_has_lists(child);
       run = run_below(masked, at, component, 0, is_list ? LIST_APART : 4 * child->cell_count);
@@ -98,6 +97,41 @@ static RtRun containers_of(const SNode *masked) {
   return run;
 }
 
+/* -- hashes in a cell -------------------------------------------------------------------------- */
+
+static bool is_in_cell(const SNode *hash, const SNode *masked) {
+  if (!snode_has(hash, SNODE_UNBOUNDED)) return false;
+  const SNode *at = hash->parent;
+  while (at && at != masked && !snode_is_managed(at)) at = at->parent;
+  return at == masked;
+}
+
+static void fill_in_cell(RtInCell *in_cell, const SNode *hash, const SNode *masked) {
+  const SNodeStep *own = snode_step(hash, hash), *last = snode_step(masked, hash);
+  const SNode *holder = snode_node_level(masked);
+  const SNodeStep *step = holder ? snode_step(holder, hash) : hash->path->steps;
+  in_cell->manager = hash->manager;
+  for (bool is_first = true; step++ != last; is_first = false)
+    storage_fill_level(&in_cell->levels[in_cell->level_count++], step, own, is_first);
+  for (int k = 0; k < hash->rank; k++)
+    in_cell->spans[k] = last->coordinate[k] < 0 ? 0 : last->weight[k];
+}
+
+static bool fill_hashes(Heap *heap, RtMask *mask, const SNode *masked, Error *err) {
+  const SNodeTree *layout = masked->tree;
+  int count = 0;
+  for (int m = 0; m < layout->manager_count; m++) count += is_in_cell(layout->managers[m], masked);
+  if (!count) return true;
+  RtInCell *hashes = heap_alloc(heap, sizeof *hashes * (size_t)count);
+  if (!hashes)
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for the masks of a tree");
+  mask->hashes = hashes;
+  for (int m = 0; m < layout->manager_count; m++)
+    if (is_in_cell(layout->managers[m], masked))
+      fill_in_cell(&hashes[mask->hash_count++], layout->managers[m], masked);
+  return true;
+}
+
 static const SNode *mask_at(const SNodeTree *layout, int number) {
   for (int k = 0; k < layout->node_count; k++)
     if (layout->nodes[k]->mask == number) return layout->nodes[k];
@@ -119,7 +153,7 @@ static bool fill_mask(Heap *heap, RtMask *mask, const SNode *masked, Error *err)
   list_runs(&r, masked);
   mask->runs = r.runs;
   mask->run_count = r.count;
-  return true;
+  return fill_hashes(heap, mask, masked, err);
 }
 
 bool masks_create(Tree *tree, Error *err) {
@@ -139,6 +173,7 @@ void masks_free(Tree *tree) {
   Heap *heap = tree->store->heap;
   for (int m = 0; m < tree->rt.mask_count; m++) {
     heap_free(heap, (void *)tree->rt.masks[m].runs);
+    heap_free(heap, (void *)tree->rt.masks[m].hashes);
     heap_free(heap, tree->rt.masks[m].was);
   }
   heap_free(heap, tree->rt.masks);

@@ -13,27 +13,25 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "snode/path.h"
-#include "tree/tree.h"
+#include "tree/cell.h"
 
 #define LARGEST_ARENA ((uint64_t)1 << 38)
 
 _Static_assert(SNODE_DYNAMIC_SLOTS == RT_LIST_SLOTS * sizeof(uint32_t),
                "a list's slots begin where the layout says");
 
-/* The row of rt.h's RtLevel for a step from the parent node, or the root's container, to the slots,
- * which come last. */
-static void fill_level(RtLevel *level, const SNodeStep *step, const SNodeStep *slots,
-                       bool is_first) {
-  level->offset = (is_first ? step->offset : 0) + (step == slots ? step->slots : step[1].offset);
-  level->stride = step == slots ? sizeof(uint32_t) : step[1].stride;
+void storage_fill_level(RtLevel *level, const SNodeStep *step, const SNodeStep *own,
+                        bool is_first) {
+  bool has_slots = step == own; /* else the rows go on */
+  level->offset = (is_first ? step->offset : 0) + (has_slots ? step->slots : step[1].offset);
+  level->stride = has_slots ? sizeof(uint32_t) : step[1].stride;
   level->cell_count = step->cell_count;
   level->axis_count = step->digit_count;
   for (int k = 0; k < step->digit_count; k++) {
     const SNodeDigit *digit = &step->digits[k];
     level->positions[k] = digit->position;
     level->sizes[k] = digit->size;
-    level->weights[k] = digit->weight / slots->weight[digit->position];
+    level->weights[k] = digit->weight / own->weight[digit->position];
   }
 }
 
@@ -55,7 +53,7 @@ static void fill_manager(RtManager *manager, const SNode *node) {
     return;
   }
   for (bool is_first = true; step++ != own; is_first = false)
-    fill_level(&manager->levels[manager->level_count++], step, own, is_first);
+    storage_fill_level(&manager->levels[manager->level_count++], step, own, is_first);
 }
 
 /* One zero-filled block of the heap: managers, then their workers' locals. */

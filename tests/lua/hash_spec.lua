@@ -311,6 +311,110 @@ describe("a hash in a tree", function()
   end)
 end)
 
+-- Trees of 24 rows i in which the cells of a bitmasked node hold hashes along j; rows per cell.
+local masked = {
+  { "alone", function(x)
+    local mask = rg.root:bitmasked("i", 24)
+    mask:hash("j"):place(x)
+    return mask, 1
+  end },
+  { "between dense levels", function(x)
+    local mask = rg.root:dense("i", 3):bitmasked("i", 4)
+    mask:dense("i", 2):hash("j"):dense("j", 4):place(x)
+    return mask, 2
+  end },
+  { "below a pointer", function(x)
+    local mask = rg.root:pointer("i", 4):dense("i", 2):bitmasked("i", 3)
+    mask:hash("j"):place(x)
+    return mask, 1
+  end },
+  { "below another mask", function(x)
+    local mask = rg.root:bitmasked("i", 2)
+    mask:bitmasked("i", 4):dense("i", 3):hash("j"):place(x)
+    return mask, 12
+  end },
+  { "beside a field of the cell", function(x)
+    local mask = rg.root:bitmasked("i", 8, { layout = "aos" })
+    mask:place(rg.field(rg.f32))
+    mask:dense("i", 3):hash("j"):place(x)
+    return mask, 3
+  end },
+}
+
+describe("a hash in cells of a bitmasked node", function()
+  local columns = { -500, -1, 0, 7 }
+
+  local function fill(x)
+    for i = 0, 23 do
+      for _, j in ipairs(columns) do x[i][j] = i + 1 end
+    end
+  end
+
+  -- Only the rows for which `stays(i)` are there.
+  local function expect(x, stays)
+    local n = 0
+    for i = 0, 23 do
+      for _, j in ipairs(columns) do
+        assert.equal(stays(i) and i + 1 or 0, x[i][j])
+        assert.equal(stays(i), x:is_active(i, j))
+        n = n + (stays(i) and i + 1 or 0)
+      end
+    end
+    local met = 0
+    for _, _, v in pairs(x) do met = met + v end
+    assert.equal(n, met)
+    assert.equal(n, rg.kernel(function()
+      local s = 0
+      for i, j in x:active() do s = s + x[i][j] end
+      return s
+    end)())
+  end
+
+  for _, row in ipairs(masked) do
+    it("goes with its cell, and with no other: " .. row[1], function()
+      local x = rg.field(rg.i32)
+      local mask, rows = row[2](x)
+      fill(x)
+      assert.equal(24 / rows, mask:count())
+      mask:deactivate(0)
+      expect(x, function(i) return i >= rows end)
+      rg.kernel(function(last)
+        for i in rg.range(last) do
+          if i % 2 == 1 then mask:deactivate(i) end
+        end
+      end)(24 / rows)
+      local function stays(i) return i >= rows and math.floor(i / rows) % 2 == 0 end
+      expect(x, stays)
+      rg.gc()
+      mask:activate(0)
+      expect(x, stays)
+      fill(x)
+      expect(x, function() return true end)
+      mask:clear()
+      expect(x, function() return false end)
+    end)
+  end
+
+  it("is there again where another iteration writes", function()
+    local x = rg.field(rg.i32)
+    local mask = rg.root:bitmasked("i", 64)
+    mask:hash("j"):place(x)
+    local both = rg.kernel(function()
+      for i in rg.range(4096) do
+        if i % 3 == 0 then mask:deactivate(i % 64) else x[i % 64][i] = 1 end
+      end
+    end)
+    for _ = 1, 5 do both() end
+    local met = 0
+    for i, _, v in pairs(x) do
+      assert.equal(1, v)
+      assert.is_true(mask:is_active(i))
+      met = met + 1
+    end
+    assert.is_true(met <= 2731)
+  end)
+end)
+
 describe("a hash without memory left", function()
   it("names itself, keeps what was written, and works again when something went #compiled", function()
     local small = rg.new { memory = "1MiB" }

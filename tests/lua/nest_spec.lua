@@ -12,6 +12,12 @@ local trees = {
   { "hash over bitmasked", function(root, x) root:hash("ij"):bitmasked("ij", 4, 2):place(x) end, -30, -30 },
   { "hash over bitmasked over dense", function(root, x) root:hash("ij"):bitmasked("ij", 2, 3):dense("ij", 3):place(x) end, -30, -30 },
   { "hash over bitmasked over pointer", function(root, x) root:hash("ij"):bitmasked("j", 4):pointer("i", 5):place(x) end, -30, -30 },
+  { "hash of j under bitmasked of i", function(root, x)
+    root:bitmasked("i", 61):hash("j"):place(x)
+  end, 0, -30 },
+  { "hash of j under bitmasked under dense of i", function(root, x)
+    root:dense("i", 7):bitmasked("i", 5):dense("i", 2):hash("j"):dense("ij", 1, 3):place(x)
+  end, 0, -30 },
   { "hash of i over pointer of j", function(root, x) root:hash("i"):pointer("j", 30):dense("j", 3):place(x) end, -30, 0 },
   { "hash of j over dense of i", function(root, x) root:hash("j"):dense("i", 61):place(x) end, 0, -30 },
   { "hash of j under dense of i", function(root, x) root:dense("i", 61):hash("j"):place(x) end, 0, -30 },

@@ -273,7 +273,6 @@ describe("a wrong declaration", function()
     refuses("tree.declaration", "already divided above", function() rg.root:dense("i", 4):dynamic("i", 4) end)
     refuses("tree.declaration", "already divided above", function() rg.root:pointer("ij", 4):hash("j") end)
     refuses("tree.declaration", "holds fields only", function() rg.root:dynamic("i", 4):pointer("j", 4) end)
-    refuses("tree.declaration", "below a bitmasked", function() rg.root:bitmasked("i", 4):hash("j") end)
     refuses("tree.too_large", "at most 2147483647 elements", function() rg.root:dynamic("i", 2 ^ 31) end)
   end)
 

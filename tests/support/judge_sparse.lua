@@ -22,7 +22,6 @@ local function add_node(case, declared, parent, axes_left)
   local above = {}
   while parent do
     for _, axis in ipairs(declared.by_name[parent].axes) do above[axis] = true end
-    if declared.by_name[parent].kind == "bitmasked" and kind == "hash" then kind, new.kind = "pointer", "pointer" end
     parent = declared.by_name[parent].parent
   end
   if kind == "hash" then -- on axes of its own

@@ -84,10 +84,6 @@ static void texts(void) {
     CHECK_TEXT(read_says("root{ pointer \"i\" 2147483648 { pointer \"i\" 2147483648 { pointer \"i\" 2 { } } } }"),
                "axis 'i' would have more than 2^62 cells");
   }
-  TEST("a hash cannot stand below a mask, wherever that is") {
-    CHECK_TEXT(read_says("root{ bitmasked \"i\" 4 { dense \"i\" 2 { hash \"j\" { f32 } } } }"),
-               "a hash node cannot be below a bitmasked one");
-  }
   TEST("a sparse tree fits its arena, and its slots their units") {
     CHECK_TEXT(read_says("root{ dense \"i\" 70368744177664 { pointer \"j\" 2 { f32 } } }"),
                "tree needs 524288 GiB at once, more than the 256 GiB of a sparse tree");

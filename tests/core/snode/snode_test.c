@@ -94,6 +94,12 @@ static void sizes(void) {
     CHECK_INT(snode_divisor(hash, leaf, 1), 8);
     snode_tree_release(tree);
   }
+  TEST("a masked cell may hold a hash and nothing else: its container is words alone") {
+    SNodeTree *tree = read("root{ bitmasked \"i\" 100 { hash \"j\" { f32 } } }");
+    CHECK_INT(node_at(tree, 1)->mask_offset, 0);
+    CHECK_INT(node_at(tree, 1)->container_size, 16);
+    snode_tree_release(tree);
+  }
   TEST("aos puts the fields of a cell side by side") {
     SNodeTree *tree = read("root{ dense aos \"ij\" 3 5 { f32 a, f64 b, u8 c } }");
     const SNode *node = node_at(tree, 1);
