@@ -121,10 +121,15 @@ void rg_runtime_destroy(RgRuntime *runtime) {
   owner_release(&program->owner);
 }
 
+static bool sync(Program *program, Error *err) {
+  Device *device = program->store.device;
+  return owner_check(&program->owner, err) && device->table->sync(device, err);
+}
+
 RgStatus rg_sync(RgRuntime *runtime) {
   Program *program = (Program *)runtime;
   API_NEEDS(runtime);
-  return API_CALL(program, owner_check(&program->owner, API_ERR(program)));
+  return API_CALL(program, sync(program, API_ERR(program)));
 }
 
 int32_t rg_worker_count(RgRuntime *runtime) {

@@ -117,9 +117,40 @@ static int64_t place_in_array(const Transfer *transfer, const int64_t *index) {
   return number * type_parts(transfer->field->type) + transfer->part;
 }
 
+/* Does what lies side by side in the step's container lie so in the array? */
+static bool is_row_major(const SNodeStep *step, const SNode *level) {
+  int axis = level->rank - 1;
+  for (int k = step->digit_count - 1; k >= 0; k--, axis--) {
+    const SNodeDigit *digit = &step->digits[k];
+    if (digit->position != axis || digit->weight != 1) return false;
+    if (k > 0 && digit->size != level->shape[axis]) return false;
+  }
+  return true;
+}
+
+/* Then the run's bytes are what the array takes. */
+static bool lies_as_array(const Transfer *transfer, const CellRun *run) {
+  Type type = transfer->field->type;
+  bool is_same = transfer->numbers ? type_is(type, TYPE_F64)
+                                   : type_is(type, TYPE_I64) || type_is(type, TYPE_U64);
+  return is_same && run->step && run->stride == sizeof(double) &&
+         is_row_major(run->step, transfer->field->node->snode);
+}
+
+static void copy_whole_run(const Transfer *transfer, const CellRun *run) {
+  Device *device = transfer->field->store->device;
+  int64_t first = place_in_array(transfer, run->index);
+  void *to = transfer->numbers ? (void *)&transfer->numbers[first] : &transfer->integers[first];
+  device->table->copy(device, to, run->first, sizeof(double) * (size_t)run->count);
+}
+
 static bool read_run(void *data, const CellRun *run) {
   const Transfer *transfer = data;
   int64_t index[SNODE_MAX_AXES];
+  if (lies_as_array(transfer, run)) {
+    copy_whole_run(transfer, run);
+    return true;
+  }
   const uint8_t *at = run->first;
   memcpy(index, run->index, sizeof index);
   for (int64_t k = 0; k < run->count; k++, at += run->stride) {

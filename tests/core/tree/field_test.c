@@ -63,6 +63,40 @@ static void elements(void) {
   }
 }
 
+/* Of a field of SIDE x SIDE elements below `cells`, all or some of them set: reading it whole gives what get gives. */
+static bool reads_as_it_gets(RgSNode *cells, const char *type, int spread) {
+  enum { SIDE = 12 };
+  RgField *x = place(cells, type, "x");
+  double numbers[SIDE * SIDE];
+  int64_t integers[SIDE * SIDE];
+  for (int k = 0; k < SIDE * SIDE; k += spread) set(x, k / SIDE, k % SIDE, 2, k + 1);
+  bool ok = rg_field_read(x, numbers, SIDE * SIDE) == 0 && rg_field_read_i64(x, integers, SIDE * SIDE) == 0;
+  for (int k = 0; k < SIDE * SIDE; k++) {
+    double expected = k % spread ? 0 : k + 1;
+    ok = ok && numbers[k] == expected && integers[k] == (int64_t)expected;
+  }
+  return ok;
+}
+
+static void layouts(void) {
+  TEST("an array is row-major whatever the layout, and whether its numbers are converted or not") {
+    static const char *const types[] = {"f64", "i64", "f32"};
+    for (int k = 0; k < 3; k++) {
+      RgTree *trees[5];
+      for (int t = 0; t < 5; t++) trees[t] = new_tree("layout");
+      CHECK(reads_as_it_gets(add(rg_tree_root(trees[0]), "dense", "ij", 12, NULL), types[k], 1));
+      RgSNode *columns = add(rg_tree_root(trees[1]), "dense", "j", 12, NULL);
+      CHECK(reads_as_it_gets(add(columns, "dense", "i", 12, NULL), types[k], 1));
+      RgSNode *rows = add(rg_tree_root(trees[2]), "pointer", "i", 12, NULL);
+      CHECK(reads_as_it_gets(add(rows, "dense", "j", 12, NULL), types[k], 29));
+      RgSNode *blocks = add(rg_tree_root(trees[3]), "pointer", "ij", 3, NULL);
+      CHECK(reads_as_it_gets(add(blocks, "dense", "ij", 4, NULL), types[k], 37));
+      RgSNode *bits = add(rg_tree_root(trees[4]), "dense", "i", 12, NULL);
+      CHECK(reads_as_it_gets(add(bits, "bitmasked", "j", 12, NULL), types[k], 5));
+    }
+  }
+}
+
 static void bulk(void) {
   RgTree *tree = new_tree("bulk");
   RgSNode *block = add(rg_tree_root(tree), "pointer", "ij", 3, NULL);
@@ -139,6 +173,7 @@ int main(void) {
   start(256 << 20, 1);
   elements();
   bulk();
+  layouts();
   threads();
   stop();
   return check_report();
