@@ -86,20 +86,21 @@ static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *va
   return true;
 }
 
+/* Its context stays as it is: the device fills that in. */
 static void fill_launch(const Store *store, Variant *variant, const RgValue *values,
                         DeviceLaunch *launch) {
   for (int32_t k = 0; k < variant->tree_count; k++)
     variant->trees[k] = &pattern_owner(&values[variant->tree_values[k]])->rt;
-  *launch = (DeviceLaunch){.code = variant->code,
-                           .tasks = variant->tasks,
-                           .task_count = variant->task_count,
-                           .frame = variant->frame,
-                           .frame_slots = variant->frame_slots,
-                           .trees = variant->trees,
-                           .tree_count = variant->tree_count,
-                           .ambient = store->zeros,
-                           .has_sums = variant->has_sums,
-                           .gc_is_stopped = store->gc_is_stopped};
+  launch->code = variant->code;
+  launch->tasks = variant->tasks;
+  launch->task_count = variant->task_count;
+  launch->frame = variant->frame;
+  launch->frame_slots = variant->frame_slots;
+  launch->trees = variant->trees;
+  launch->tree_count = variant->tree_count;
+  launch->ambient = store->zeros;
+  launch->has_sums = variant->has_sums;
+  launch->gc_is_stopped = store->gc_is_stopped;
 }
 
 /* The variant for these values, with its arguments in the frame; NULL with err. */
