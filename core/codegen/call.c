@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "codegen/emit.h"
-#include "llvm/attribute.h"
+#include "llvm/function_attribute.h"
 
 LLVMValueRef call_intrinsic(Codegen *g, const char *name, LLVMTypeRef overload, LLVMValueRef *args,
                             int count) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "codegen/emit.h"
-#include "llvm/attribute.h"
+#include "llvm/function_attribute.h"
 
 typedef struct MathRow {
   IrOp op;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "codegen/emit.h"
-#include "llvm/attribute.h"
+#include "llvm/function_attribute.h"
 
 void function_begin(Codegen *g, const char *name, bool is_host) {
   LLVMTypeRef params[] = {g->pointer, g->pointer, g->i64, g->i64};

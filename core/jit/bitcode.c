@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "jit/jit.h"
-#include "llvm/attribute.h"
+#include "llvm/function_attribute.h"
 
 extern const char jit_bitcode_host[], jit_bitcode_host_end[], jit_bitcode_nvptx[],
     jit_bitcode_nvptx_end[];

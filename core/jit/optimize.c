@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "jit/jit.h"
-#include "llvm/attribute.h"
+#include "llvm/function_attribute.h"
 
 /* By default instcombine verifies that one iteration reached a fixpoint and aborts if not: that is
  * for LLVM's own tests. */

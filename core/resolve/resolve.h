@@ -155,9 +155,9 @@ Expr *literal_integer(Resolve *r, const AstExpr *ast, int64_t value);
 Expr *literal_static(Resolve *r, const AstExpr *ast, const Static *value);
 Expr *literal_at(Resolve *r, Pos pos, int32_t width, const Static *value); /* where nothing is written */
 
-/* unroll.c */
+/* static_loop.c */
 bool unroll_loop(Resolve *r, const AstStmt *ast, Stmt *stmt);  /* a loop that is written out; false: another one */
-/* table.c: captured tables that are lists */
+/* captured_list.c: captured tables that are lists */
 Entity table_member(Resolve *r, Expr *e, const Entity *table, Str name); /* `table.name` */
 bool table_length(Resolve *r, Expr *e, const Entity *table, int64_t *length);
 Entity table_item(Resolve *r, Expr *e, const Entity *table);

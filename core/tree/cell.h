@@ -37,7 +37,7 @@ int64_t cell_list(Tree *tree, int manager, Error *err);
  * error. */
 bool cell_settle(Tree *tree, Error *err);
 
-/* -- walk.c: all active cells, node by node, in runs ------------------------------------------- */
+/* -- cell_walk.c: all active cells, node by node, in runs ------------------------------------- */
 typedef struct CellRun {
   const SNodeStep *step;             /* whose digits number the run's cells; NULL: one cell */
   uint8_t *first;                    /* the component in the run's first cell */
@@ -60,7 +60,7 @@ bool value_store(Type type, void *element, const RgValue *value, const char *wha
 bool value_convert(Type type, const RgValue *value, uint64_t *bits, const char *what, Error *err);
 double value_number(Type type, const void *element);   /* bool: 0 or 1 */
 int64_t value_integer(Type type, const void *element); /* u64 keeps its bits */
-/* vector.c: the same for values of several numbers; scalars have one. */
+/* vector_value.c: the same for values of several numbers; scalars have one. */
 RgValue vector_part(const RgValue *value, int part);
 bool vector_convert(Type type, const RgValue *value, uint64_t bits[TYPE_MAX_PARTS],
                     const char *what, Error *err);

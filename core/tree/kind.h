@@ -1,6 +1,6 @@
 /* kind.h - host operations on the cells of each kind of SNode. Private to the room. Outside
- * compiled kernels only this table knows the kinds: cell.c follows a path with it, walk.c visits
- * containers, node.c counts and clears levels. */
+ * compiled kernels only this table knows the kinds: cell.c follows a path with it, cell_walk.c
+ * visits containers, node.c counts and clears levels. */
 #ifndef RG_TREE_KIND_H
 #define RG_TREE_KIND_H
 

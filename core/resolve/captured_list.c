@@ -1,4 +1,4 @@
-/* table.c - captured tables that are lists: `#t`, `t[2]`, and `t[i]` where only the run knows i.
+/* captured_list.c - captured tables that are lists: `#t`, `t[2]`, and `t[i]` where only the run knows i.
  *
  * Their length and contents are paths of the kernel: "t.#" and "t.#1", "t.#2", .. What a written index leads to is read at
  * every launch, like `t.name`. A list that is indexed at run time is constant data: its numbers are static, and a search

@@ -1,4 +1,4 @@
-/* vector.c - values of several numbers: elements of vector fields, arguments, and results. A scalar
+/* vector_value.c - values of several numbers: elements of vector fields, arguments, and results. A scalar
  * is one of one number, so nothing else in the room has to distinguish them. */
 #include "tree/cell.h"
 

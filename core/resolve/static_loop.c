@@ -1,4 +1,4 @@
-/* unroll.c - loops that are written out, one copy of the body for each turn:
+/* static_loop.c - loops that are written out, one copy of the body for each turn:
  *
  *     for i, j in rg.static(rg.range(2, 3)) do .. end      i, j are constants in each
  *     for k, v in ipairs(t) do .. end                      k is a constant from 1, v what the table holds there

@@ -1,4 +1,4 @@
-/* walk.c - visits all active cells of a field, node by node, for bulk operations.
+/* cell_walk.c - visits all active cells of a field, node by node, for bulk operations.
  * The innermost SNode's cells are visited as one run, so that a visitor loops over plain
  * strides. */
 #include "base/bits.h"

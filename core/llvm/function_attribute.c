@@ -1,5 +1,5 @@
-/* attribute.c - see attribute.h. */
-#include "llvm/attribute.h"
+/* function_attribute.c - see function_attribute.h. */
+#include "llvm/function_attribute.h"
 
 #include <string.h>
 

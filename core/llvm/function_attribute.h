@@ -1,6 +1,6 @@
-/* attribute.h - function attributes by name; LLVM's C API has them by number only. */
-#ifndef RG_LLVM_ATTRIBUTE_H
-#define RG_LLVM_ATTRIBUTE_H
+/* function_attribute.h - function attributes by name; LLVM's C API has them by number only. */
+#ifndef RG_LLVM_FUNCTION_ATTRIBUTE_H
+#define RG_LLVM_FUNCTION_ATTRIBUTE_H
 
 #include <llvm-c/Core.h>
 
