@@ -143,6 +143,7 @@ run_sanitized() {
 # run_tidy [FILE ..]: clang's static analyzer over the named C files, or over those that differ from `main`; minutes for all.
 run_tidy() {
   local files="$*" found
+  command -v clang-tidy-19 >/dev/null || { add 0 1 "static analyzer: clang-tidy-19 is not installed"; return; }
   [ -n "$files" ] || files=$(cd "$root" && git diff --name-only --diff-filter=d main -- 'core/*.c' 'cuda/*.c' 'lua/*.c' 'llvm_bc/*.c')
   [ -n "$files" ] || files=$(cd "$root" && ls core/*/*.c cuda/*.c lua/regolith/console/*.c)
   found=$(cd "$root" && printf '%s\n' $files | grep -v target_cuda.c | xargs -P "$(nproc)" -n 4 clang-tidy-19 -p "$build" --quiet \
