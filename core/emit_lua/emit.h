@@ -1,4 +1,5 @@
-/* emit.h - what the files of emit_lua share. Reports nothing: what reaches this room has passed every check. */
+/* emit.h - what the files of emit_lua share. Reports nothing: what reaches this room has passed
+ * every check. */
 #ifndef RG_EMIT_LUA_EMIT_H
 #define RG_EMIT_LUA_EMIT_H
 
@@ -46,8 +47,10 @@ void emit_expr(Emit *e, Expr *expr);
 void emit_refuse(Emit *e, const Expr *expr); /* kernel.not_yet */
 void emit_as(Emit *e, Expr *expr, Type type);
 void emit_for(Emit *e, Expr *expr, Type type, Shape shape); /* one number stretches to a vector */
-void emit_operation(Emit *e, Shape shape, const char *name, Type type); /* "_rg.add_i32(", of vectors "_rg.each(_rg.add_i32, " */
-void emit_conversion(Emit *e, Shape shape, Type from, Type to);         /* "_rg.to_u8_f32(", or "(" */
+/* "_rg.add_i32(", of vectors "_rg.each(_rg.add_i32, " */
+void emit_operation(Emit *e, Shape shape, const char *name, Type type);
+/* "_rg.to_u8_f32(", or "(" */
+void emit_conversion(Emit *e, Shape shape, Type from, Type to);
 void emit_integer(Emit *e, Type type, int64_t value);
 void emit_float(Emit *e, Type type, double value);
 void emit_zero(Emit *e, Type type, Shape shape);
@@ -55,7 +58,8 @@ void emit_zero(Emit *e, Type type, Shape shape);
 /* emit_access.c: elements and their indices */
 void emit_element(Emit *e, Expr *expr);
 void emit_indices(Emit *e, Expr *expr, int most); /* ", i, j" */
-void emit_call_indices(Emit *e, Expr *object, const Exprs *list, int count, int most); /* and those behind them */
+/* and those behind them */
+void emit_call_indices(Emit *e, Expr *object, const Exprs *list, int count, int most);
 void emit_source(Emit *e, SemaArg source);         /* "_rg_f[3]" */
 void emit_on(Emit *e, SemaArg source, const char *function); /* "_rg_f[3].get(_rg_f[3]" */
 
@@ -70,7 +74,8 @@ bool emit_is_product(Emit *e, const Expr *expr);
 
 /* emit_list.c */
 void emit_list_call(Emit *e, Expr *call, const MethodCall *m); /* append, pop, length */
-void emit_items(Emit *e, const LoopHead *head, const Stmt *stmt); /* the head of `for k, v in x:items(i)` */
+/* the head of `for k, v in x:items(i)` */
+void emit_items(Emit *e, const LoopHead *head, const Stmt *stmt);
 Type emit_item_type(Emit *e, const LoopHead *head, int variable);
 
 /* emit_function.c: what the user wrote, as a function called at once; a `return` in it */

@@ -1,5 +1,6 @@
-/* emit_access.c - elements: which field of the launch, and its indices. Those that an integer vector brings come from
- * _rg.flat, which gives the numbers of its arguments one behind the other; it stands last, so that Lua takes them all. */
+/* emit_access.c - elements: which field of the launch, and its indices. Those that an integer
+ * vector brings come from _rg.flat, which gives the numbers of its arguments one behind the
+ * other; it stands last, so that Lua takes them all. */
 #include "emit_lua/emit.h"
 
 void emit_source(Emit *e, SemaArg source) {
@@ -12,7 +13,7 @@ void emit_on(Emit *e, SemaArg source, const char *function) {
   emit_source(e, source);
 }
 
-/* -- indices ----------------------------------------------------------------------------------------------- */
+/* -- indices ----------------------------------------------------------------------------------- */
 
 typedef struct Indices {
   int given, most; /* a field without axes has x[0], and takes no index */
@@ -39,7 +40,8 @@ static void add_indices(Emit *e, Expr *expr, Indices *indices) {
     add_indices(e, expr->left, indices);
   } else if (expr->kind == AST_LOCAL) { /* a view: {0, i, j} keeps those it was made with */
     const Local *local = expr->local;
-    int count = local->is_alias && local->alias.kind == ENTITY_FIELD ? local->alias.field.indexed : 0;
+    int count =
+        local->is_alias && local->alias.kind == ENTITY_FIELD ? local->alias.field.indexed : 0;
     for (int i = 0; i < count; i++) emit_format(e, ", %s[%d]", e->names[expr->local->id], i + 2);
     indices->given += count;
   } else if (expr->kind == AST_INDEX) {
@@ -60,7 +62,9 @@ void emit_call_indices(Emit *e, Expr *object, const Exprs *list, int count, int 
   else emit_text(e, text);
 }
 
-void emit_indices(Emit *e, Expr *expr, int most) { emit_call_indices(e, expr, &(Exprs){0}, 0, most); }
+void emit_indices(Emit *e, Expr *expr, int most) {
+  emit_call_indices(e, expr, &(Exprs){0}, 0, most);
+}
 
 void emit_element(Emit *e, Expr *expr) {
   const Entity *element = &expr->entity;

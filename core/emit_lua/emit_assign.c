@@ -1,10 +1,11 @@
-/* emit_assign.c - updates and assignments, of locals and elements, or of some numbers of a vector in either:
+/* emit_assign.c - updates and assignments, of locals and elements, or of some numbers of a
+ * vector in either:
  *
  *     x[i] = v           _rg_f[1].set(_rg_f[1], v, i)
  *     x[i].y = v         _rg_f[1].set_parts(_rg_f[1], v, {2}, i)
  *     m[r] = v           m = _rg.with(m, v, _rg.row({1, 2, 3, 4}, r, 2))
  *     x[i] = x[i] + v    _rg_f[1].update(_rg_f[1], _rg.add_f32, v, i)
- */
+ * */
 #include "emit_lua/emit.h"
 
 typedef struct Target {
@@ -27,7 +28,7 @@ static Target target_of(Emit *e, Expr *expr) {
                   .name = is_local ? e->names[root->local->id] : NULL};
 }
 
-/* -- updates --------------------------------------------------------------------------------------------- */
+/* -- updates ----------------------------------------------------------------------------------- */
 
 static int first_positive(const Update *update) {
   for (int i = 0; i < update->terms.count; i++)
@@ -35,14 +36,18 @@ static int first_positive(const Update *update) {
   return -1;
 }
 
-/* All terms in one value, from the first that is not subtracted on; where all are, `- a - b`, it is a + b and the
- * operator becomes SUB. */
+/* All terms in one value, from the first that is not subtracted on; where all are, `- a - b`, it
+ * is a + b and the operator becomes SUB. */
 static void emit_terms(Emit *e, const Update *update, const Target *target) {
   int count = update->terms.count, start = first_positive(update), first = start < 0 ? 0 : start;
   for (int i = count - 1; i >= 0; i--) {
     if (i == first) continue;
     bool subtracts = update->terms.items[i].is_negative && start >= 0;
-    emit_operation(e, target->shape, update->op == IR_UPDATE_MUL ? "mul" : subtracts ? "sub" : "add", target->type);
+    emit_operation(e, target->shape,
+                   update->op == IR_UPDATE_MUL ? "mul"
+                   : subtracts                 ? "sub"
+                                               : "add",
+                   target->type);
   }
   emit_as(e, update->terms.items[first].value, target->type);
   for (int i = 0; i < count; i++) {
@@ -61,7 +66,8 @@ void emit_update(Emit *e, const Update *update) {
     emit_on(e, target.element->field.source, target.is_part ? "update_parts" : "update");
     emit_format(e, ", _rg.%s_%s, ", op, type_text(target.type));
   } else if (target.is_part) {
-    emit_format(e, "%s = _rg.update_parts(%s, _rg.%s_%s, ", target.name, target.name, op, type_text(target.type));
+    emit_format(e, "%s = _rg.update_parts(%s, _rg.%s_%s, ", target.name, target.name, op,
+                type_text(target.type));
   } else {
     emit_format(e, "%s = ", target.name);
     emit_operation(e, target.shape, op, target.type);
@@ -74,9 +80,10 @@ void emit_update(Emit *e, const Update *update) {
   emit_text(e, ")");
 }
 
-/* -- plain assignments ----------------------------------------------------------------------------------- */
+/* -- plain assignments ------------------------------------------------------------------------- */
 
-/* `local _rg_t0 = {0, i, j}; local _rg_s0 = {2}; `: indices are computed before anything is assigned. */
+/* `local _rg_t0 = {0, i, j}; local _rg_s0 = {2}; `: indices are computed before anything is
+ * assigned. */
 static void emit_place(Emit *e, const Target *target, int number) {
   if (target->is_part) {
     emit_format(e, "local _rg_s%d = ", number);
@@ -90,14 +97,16 @@ static void emit_place(Emit *e, const Target *target, int number) {
 }
 
 static void emit_place_indices(Emit *e, const Target *target, int number) {
-  for (int k = 0; k < target->element->field.node->rank; k++) emit_format(e, ", _rg_t%d[%d]", number, k + 2);
+  for (int k = 0; k < target->element->field.node->rank; k++)
+    emit_format(e, ", _rg_t%d[%d]", number, k + 2);
 }
 
 /* Of a place that emit_place computed. */
 static void emit_set(Emit *e, const Target *target, int number, const char *value) {
   const char *parts = target->is_part ? scratch_format(e->scratch, ", _rg_s%d", number) : "";
   if (target->is_local) {
-    if (target->is_part) emit_format(e, "%s = _rg.with(%s, %s%s); ", target->name, target->name, value, parts);
+    if (target->is_part)
+      emit_format(e, "%s = _rg.with(%s, %s%s); ", target->name, target->name, value, parts);
     else emit_format(e, "%s = %s; ", target->name, value);
     return;
   }
@@ -153,7 +162,7 @@ void emit_assign(Emit *e, Stmt *stmt) {
   if (!target.is_local || target.is_part) emit_text(e, ")");
 }
 
-/* -- a compound that is no update ---------------------------------------------------------------------------- */
+/* -- a compound that is no update -------------------------------------------------------------- */
 
 static const char *operator_text(AstOp op) {
   for (IrUpdate k = 0; k < IR_UPDATE_COUNT; k++)

@@ -3,7 +3,7 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* -- rounding -------------------------------------------------------------------------------------------- */
+/* -- rounding ---------------------------------------------------------------------------------- */
 
 /* A local that holds a quotient keeps its integers beside it: see emit_stmt.c. */
 void emit_quotient(Emit *e, Expr *quotient, Type type) {
@@ -37,7 +37,7 @@ static void emit_round(Emit *e, Expr *call, IrOp op) {
   emit_text(e, rounds ? "))" : ")");
 }
 
-/* -- functions: number by number --------------------------------------------------------------------------- */
+/* -- functions: number by number --------------------------------------------------------------- */
 
 /* min(min(a, b), c) */
 static void emit_fold(Emit *e, Expr *call, IrOp op) {
@@ -89,12 +89,17 @@ static void emit_builtin(Emit *e, Expr *call, const Builtin *builtin) {
   switch (builtin->form) {
   case FORM_FLOAT: case FORM_SHIFT: emit_function(e, call, ir_op_info[builtin->op].text); break;
   case FORM_LOG: emit_log(e, call); break;
-  case FORM_ANGLE: emit_angle(e, call, !strcmp(builtin->name, "math.deg") ? 180 / pi : pi / 180); break;
+  case FORM_ANGLE:
+    emit_angle(e, call, !strcmp(builtin->name, "math.deg") ? 180 / pi : pi / 180);
+    break;
   case FORM_JOIN: case FORM_BITS: emit_fold(e, call, builtin->op); break;
   case FORM_ROUND: emit_round(e, call, builtin->op); break;
   case FORM_TOBIT: emit_as(e, call->list.items[0], TYPE(I32)); break;
   case FORM_ALGEBRA: emit_algebra(e, call, builtin); break;
-  case FORM_RANGE: case FORM_RESCALE: case FORM_DECOMPOSE: case FORM_SHAPER: emit_refuse(e, call); break; /* no values */
+  case FORM_RANGE:
+  case FORM_RESCALE:
+  case FORM_DECOMPOSE:
+  case FORM_SHAPER: emit_refuse(e, call); break; /* no values */
   }
 }
 
@@ -105,9 +110,10 @@ void emit_call(Emit *e, Expr *call) {
   else emit_as(e, call->list.items[0], call->call.type);
 }
 
-/* -- methods --------------------------------------------------------------------------------------------- */
+/* -- methods ----------------------------------------------------------------------------------- */
 
-/* x:add(i, v) is _rg_f[1].rmw(_rg_f[1], _rg.add_i32, {0, i}, v): the old value; compare_exchange has two values. */
+/* x:add(i, v) is _rg_f[1].rmw(_rg_f[1], _rg.add_i32, {0, i}, v): the old value; compare_exchange
+ * has two values. */
 static void emit_element_call(Emit *e, Expr *call, const MethodCall *m, int index_count) {
   const FieldRef *field = field_of(&m->object);
   bool swaps = m->method->form == METHOD_CAS;

@@ -1,7 +1,7 @@
-/* emit_expr.c - expressions, each in the type that check settled for it.
- * Integers of up to 32 bits and floats are Lua numbers, i64 and u64 LuaJIT's own, bools booleans; a vector or matrix is a
- * table of its numbers, row by row from 1, which nobody changes once it is made. Lua evaluates operands and arguments from
- * left to right, as lowering does. */
+/* emit_expr.c - expressions, each in the type that check settled for it. Integers of up to 32
+ * bits and floats are Lua numbers, i64 and u64 LuaJIT's own, bools booleans; a vector or matrix
+ * is a table of its numbers, row by row from 1, which nobody changes once it is made. Lua
+ * evaluates operands and arguments from left to right, as lowering does. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -13,11 +13,11 @@ Shape emit_shape(Emit *e, const Expr *expr) { return shape_of(sema_strip((Expr *
 
 /* What compiled kernels know and this room does not yet. */
 void emit_refuse(Emit *e, const Expr *expr) {
-  sema_fail(e->s, expr, RG_ERROR_NOT_YET, "run it with arch = \"cpu\"", "'%s' does not run with arch = \"lua\" yet",
-            sema_source(e->s, expr));
+  sema_fail(e->s, expr, RG_ERROR_NOT_YET, "run it with arch = \"cpu\"",
+            "'%s' does not run with arch = \"lua\" yet", sema_source(e->s, expr));
 }
 
-/* -- constants ------------------------------------------------------------------------------------------- */
+/* -- constants --------------------------------------------------------------------------------- */
 
 /* The low bits of `value`, as the type reads them. */
 static int64_t wrap(Type type, int64_t value) {
@@ -64,11 +64,12 @@ static void emit_literal(Emit *e, const Expr *number, Type type, bool is_negativ
   else emit_integer(e, type, (int64_t)(is_negative ? -number->integer : number->integer));
 }
 
-/* -- operations ------------------------------------------------------------------------------------------- */
+/* -- operations -------------------------------------------------------------------------------- */
 
 void emit_operation(Emit *e, Shape shape, const char *name, Type type) {
   bool is_scalar = type_is_scalar(shape);
-  emit_format(e, "%s_rg.%s_%s%s", is_scalar ? "" : "_rg.each(", name, type_text(type), is_scalar ? "(" : ", ");
+  emit_format(e, "%s_rg.%s_%s%s", is_scalar ? "" : "_rg.each(", name, type_text(type),
+              is_scalar ? "(" : ", ");
 }
 
 void emit_conversion(Emit *e, Shape shape, Type from, Type to) {
@@ -94,7 +95,7 @@ void emit_for(Emit *e, Expr *expr, Type type, Shape shape) {
   if (stretches) emit_text(e, ")");
 }
 
-/* -- names ----------------------------------------------------------------------------------------------- */
+/* -- names ------------------------------------------------------------------------------------- */
 
 static void emit_named(Emit *e, Expr *expr) {
   const Entity *entity = &expr->entity;
@@ -118,7 +119,7 @@ static void emit_named(Emit *e, Expr *expr) {
   }
 }
 
-/* -- operators ------------------------------------------------------------------------------------------- */
+/* -- operators --------------------------------------------------------------------------------- */
 
 static const char *op_name(AstOp op) {
   switch (op) {
@@ -146,7 +147,8 @@ static const char *op_name(AstOp op) {
 
 static bool is_wide(Type type) { return type_is_integer(type) && type_bits(type) == 64; }
 
-/* Lua compares its numbers exactly, and 64-bit integers of one type; where those meet others, or vectors, _rg does. */
+/* Lua compares its numbers exactly, and 64-bit integers of one type; where those meet others, or
+ * vectors, _rg does. */
 static void emit_comparison(Emit *e, Expr *expr) {
   Type a = emit_type(e, expr->left), b = emit_type(e, expr->right);
   bool is_scalar = type_is_scalar(emit_shape(e, expr->left));
@@ -161,7 +163,8 @@ static void emit_comparison(Emit *e, Expr *expr) {
 }
 
 static bool is_link(Emit *e, Expr *expr) {
-  return expr->kind == AST_BINARY && !(expr->op >= AST_EQ && expr->op <= AST_GE) && !emit_is_product(e, expr);
+  return expr->kind == AST_BINARY && !(expr->op >= AST_EQ && expr->op <= AST_GE) &&
+         !emit_is_product(e, expr);
 }
 
 /* How many operators stand on the left of each other: 3 in ((a + b) - c) * d. */
@@ -171,8 +174,9 @@ static int chain_length(Emit *e, Expr *expr) {
   return length;
 }
 
-/* Lua takes calls inside each other to a height of 200 at most, and 250 arguments. So a long chain is
- * `_rg.chain(_rg.chain(a, _rg.add_f32, b, ..), _rg.sub_f32, c, ..)`, a conversion in it an operation without operand. */
+/* Lua takes calls inside each other to a height of 200 at most, and 250 arguments. So a long
+ * chain is `_rg.chain(_rg.chain(a, _rg.add_f32, b, ..), _rg.sub_f32, c, ..)`, a conversion in it
+ * an operation without operand. */
 static void emit_chain(Emit *e, Expr *expr, int length) {
   enum { AT_ONCE = 40 };
   Expr **links = scratch_array(e->scratch, Expr *, length);
@@ -181,7 +185,8 @@ static void emit_chain(Emit *e, Expr *expr, int length) {
   emit_as(e, expr, emit_type(e, links[0]));
   for (int i = 0; i < length; i++) {
     Type at = emit_type(e, links[i]), before = i ? emit_type(e, links[i - 1]) : at;
-    if (!type_equal(before, at)) emit_format(e, ", _rg.to_%s_%s, nil", type_text(at), type_text(before));
+    if (!type_equal(before, at))
+      emit_format(e, ", _rg.to_%s_%s, nil", type_text(at), type_text(before));
     emit_format(e, ", _rg.%s_%s, ", op_name(links[i]->op), type_text(at));
     emit_as(e, links[i]->right, at);
     if (i % AT_ONCE == AT_ONCE - 1 || i == length - 1) emit_text(e, ")");
@@ -228,13 +233,15 @@ static void emit_unary(Emit *e, Expr *expr) {
   }
 }
 
-/* -- short circuits -------------------------------------------------------------------------------------- */
+/* -- short circuits ---------------------------------------------------------------------------- */
 
-/* `a and b and c` without parentheses between them, since Lua takes 200 at most inside each other. */
+/* `a and b and c` without parentheses between them, since Lua takes 200 at most inside each
+ * other. */
 static void emit_logic(Emit *e, Expr *expr) {
   Expr *first = expr;
   int count = 0;
-  for (; first->kind == expr->kind && !choice_is(e->s, first); first = sema_strip(first->left)) count++;
+  for (; first->kind == expr->kind && !choice_is(e->s, first); first = sema_strip(first->left))
+    count++;
   Expr **links = scratch_array(e->scratch, Expr *, count);
   for (Expr *at = expr; count > 0; at = sema_strip(at->left)) links[--count] = at;
   emit_text(e, "(");
@@ -272,7 +279,7 @@ static void emit_choice(Emit *e, Expr *expr) {
   emit_text(e, type_is_bool(at) ? ")[1]" : ")");
 }
 
-/* -- all ------------------------------------------------------------------------------------------------- */
+/* -- all --------------------------------------------------------------------------------------- */
 
 void emit_expr(Emit *e, Expr *expr) {
   if (expr->inlined) {

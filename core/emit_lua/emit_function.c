@@ -1,5 +1,5 @@
-/* emit_function.c - calls of functions that the user wrote. Sema has written each out for its call; here it becomes a Lua
- * function that is called at once, so that its `return` is Lua's:
+/* emit_function.c - calls of functions that the user wrote. Sema has written each out for its
+ * call; here it becomes a Lua function that is called at once, so that its `return` is Lua's:
  *
  *   (function() local x = ARGUMENT; BODY; do return RESULT end end)()
  *
@@ -29,7 +29,8 @@ static void emit_zero_of(Emit *e, Local *result) {
 /* Zeros where a function falls off its end. */
 static void emit_zeros(Emit *e, Inline *in) {
   for (int i = 1; i < in->results.count; i++) {
-    e->names[in->results.items[i]->id] = scratch_format(e->scratch, "_rg_r[%d]", in->results.items[i]->id);
+    e->names[in->results.items[i]->id] =
+        scratch_format(e->scratch, "_rg_r[%d]", in->results.items[i]->id);
     emit_format(e, "_rg_r[%d] = ", in->results.items[i]->id);
     emit_zero_of(e, in->results.items[i]);
     emit_text(e, "; ");
@@ -72,6 +73,7 @@ void emit_function_return(Emit *e, Stmt *stmt) {
     emit_text(e, i ? ", " : " = ");
     emit_for(e, stmt->values.items[i], in->results.items[i]->type, in->results.items[i]->shape);
   }
-  for (int i = 1; i < count; i++) emit_format(e, "; _rg_r[%d] = _rg_v%d", in->results.items[i]->id, i);
+  for (int i = 1; i < count; i++)
+    emit_format(e, "; _rg_r[%d] = _rg_v%d", in->results.items[i]->id, i);
   emit_text(e, "; return _rg_v0 end");
 }

@@ -1,7 +1,9 @@
-/* emit_list.c - the lists of dynamic levels. A list is named by {0, i, j}, the indices of its level without its own axis.
+/* emit_list.c - the lists of dynamic levels. A list is named by {0, i, j}, the indices of its
+ * level without its own axis.
  *
  *     x:append(i, v, w)            _rg.append(LEVEL, {0, i}, v, w)      values one behind the other
- *     local a, b = node:pop(i)     _rg.pop(LEVEL, {0, i}, _rg_r, 1, 7)  fields from number 1 on; the second goes to _rg_r[7]
+ *     local a, b = node:pop(i)     _rg.pop(LEVEL, {0, i}, _rg_r, 1, 7)  from field 1 on, the next
+ *                                                                       into _rg_r[7]
  *     for k, v in x:items(i) do    for k, v in _rg.items(LEVEL, {0, i}, 1) do */
 #include "emit_lua/emit.h"
 
@@ -19,7 +21,8 @@ static void emit_list(Emit *e, const char *name, Expr *call) {
 /* Which of the fields in the order of place, from 1, begins with this component. */
 static int field_ordinal(const SNode *node, const SNodeComponent *field) {
   int ordinal = 1;
-  for (const SNodeComponent *at = node->components; at < field; at++) ordinal += !at->child && at->part == 0;
+  for (const SNodeComponent *at = node->components; at < field; at++)
+    ordinal += !at->child && at->part == 0;
   return ordinal;
 }
 

@@ -1,7 +1,8 @@
-/* emit_loop.c - loops. `continue` jumps behind the body, which is a block of its own so that no local is in the way:
+/* emit_loop.c - loops. `continue` jumps behind the body, which is a block of its own so that no
+ * local is in the way:
  *
  *   for i in _rg.range(0, n) do do BODY end ::_rg_next1:: end
- *   while true do do BODY if CONDITION then break end end ::_rg_next2:: end      repeat BODY until CONDITION
+ *   while true do do BODY if CONDITION then break end end ::_rg_next2:: end       a `repeat`
  *
  * Parallel and serial loops alike run in index order. */
 #include "emit_lua/emit.h"
@@ -75,7 +76,7 @@ void emit_break(Emit *e, const Stmt *stmt) {
   else emit_text(e, "do break end");
 }
 
-/* -- indices --------------------------------------------------------------------------------------------- */
+/* -- indices ----------------------------------------------------------------------------------- */
 
 /* What a loop gives variable i. */
 static Type given_type(Emit *e, Stmt *stmt, Type index, int i) {
@@ -83,7 +84,8 @@ static Type given_type(Emit *e, Stmt *stmt, Type index, int i) {
   return head && head->items ? emit_item_type(e, head, i) : index;
 }
 
-/* Names of loop variables: an index whose variable has another type comes as _rg_i<k> and is converted inside. */
+/* Names of loop variables: an index whose variable has another type comes as _rg_i<k> and is
+ * converted inside. */
 static void emit_variables(Emit *e, Stmt *stmt, Type index) {
   for (int i = 0; i < stmt->locals.count; i++) {
     const Local *local = stmt->locals.items[i];
@@ -108,9 +110,10 @@ static void emit_body(Emit *e, Stmt *stmt, Type index) {
   leave(e, around);
 }
 
-/* -- numeric for ----------------------------------------------------------------------------------------- */
+/* -- numeric for ------------------------------------------------------------------------------- */
 
-/* `_rg.count_i32(begin, stop, step)`; a float stop of an integer loop is rounded by count_i32 itself. */
+/* `_rg.count_i32(begin, stop, step)`; a float stop of an integer loop is rounded by count_i32
+ * itself. */
 void emit_numeric_for(Emit *e, Stmt *stmt) {
   int visible = e->visible.count;
   Type type = ty_of_for(e->s, stmt).type;
@@ -135,7 +138,7 @@ void emit_numeric_for(Emit *e, Stmt *stmt) {
   e->visible.count = visible;
 }
 
-/* -- for .. in ------------------------------------------------------------------------------------------- */
+/* -- for .. in --------------------------------------------------------------------------------- */
 
 /* A float bound, which must be whole. */
 static void emit_whole(Emit *e, Expr *bound, Type type) {
@@ -147,7 +150,8 @@ static void emit_whole(Emit *e, Expr *bound, Type type) {
 static void emit_bound(Emit *e, Expr *bound, Type type) {
   double value;
   if (!bound) emit_integer(e, type, 0);
-  else if (ty_is_float(bound->ty) && sema_is_constant(bound, &value)) emit_integer(e, type, (int64_t)value);
+  else if (ty_is_float(bound->ty) && sema_is_constant(bound, &value))
+    emit_integer(e, type, (int64_t)value);
   else if (ty_is_float(bound->ty)) emit_whole(e, bound, type);
   else emit_as(e, bound, type);
 }

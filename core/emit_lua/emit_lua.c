@@ -1,7 +1,8 @@
 /* emit_lua.c - the chunk: its arguments, the kernel's parameters, its statements, its result. */
 #include "emit_lua/emit.h"
 
-/* A parameter that the kernel assigns is a variable; any other stands for what the launch brings. */
+/* A parameter that the kernel assigns is a variable; any other stands for what the launch
+ * brings. */
 static void emit_parameters(Emit *e) {
   Sema *s = e->s;
   for (int i = 0; i < s->parameters.count; i++) {
@@ -25,9 +26,11 @@ static void emit_types(Emit *e) {
   const IrKernel *kernel = e->s->output->kernel;
   char name[TYPE_NAME_SIZE];
   emit_text(e, "--[[");
-  for (int i = 0; i < kernel->args.count; i++) emit_format(e, "%s ", type_text(kernel->args.items[i].type));
+  for (int i = 0; i < kernel->args.count; i++)
+    emit_format(e, "%s ", type_text(kernel->args.items[i].type));
   emit_text(e, ">");
-  for (int i = 0; i < kernel->results.count; i++) emit_format(e, " %s", type_name(kernel->results.items[i], name));
+  for (int i = 0; i < kernel->results.count; i++)
+    emit_format(e, " %s", type_name(kernel->results.items[i], name));
   emit_text(e, "]] ");
 }
 

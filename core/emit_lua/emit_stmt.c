@@ -1,6 +1,6 @@
-/* emit_stmt.c - statements, each on its own line of the user's file. An exit ends a Lua block, so it stands in one of
- * its own: `do return x end`. Names that begin with _rg are the chunk's; a user's name that does, or that a block around
- * has already, gets its number behind it. */
+/* emit_stmt.c - statements, each on its own line of the user's file. An exit ends a Lua block,
+ * so it stands in one of its own: `do return x end`. Names that begin with _rg are the chunk's;
+ * a user's name that does, or that a block around has already, gets its number behind it. */
 #include "emit_lua/emit.h"
 
 /* A function stands where it is called. */
@@ -9,7 +9,7 @@ void emit_line(Emit *e, Pos pos) {
   for (; e->line < pos.line; e->line++) emit_text(e, "\n");
 }
 
-/* -- names ----------------------------------------------------------------------------------------------- */
+/* -- names ------------------------------------------------------------------------------------- */
 
 static bool is_taken(Emit *e, const char *name) {
   if (!strncmp(name, "_rg", 3) || !strcmp(name, "goto")) return true;
@@ -36,7 +36,7 @@ const char *emit_declare(Emit *e, Local *local) {
   return e->names[local->id] = name;
 }
 
-/* -- declarations ---------------------------------------------------------------------------------------- */
+/* -- declarations ------------------------------------------------------------------------------ */
 
 static void emit_view(Emit *e, Expr *value, const Local *local) {
   emit_text(e, "{0");
@@ -46,7 +46,8 @@ static void emit_view(Emit *e, Expr *value, const Local *local) {
 
 /* Is it a quotient of integers, that math.floor of the local will want? */
 static bool is_quotient(Emit *e, Local *local, Expr *value) {
-  return local->initial == value && !local->is_annotated && typed_quotient(e->s, value) == sema_strip(value);
+  return local->initial == value && !local->is_annotated &&
+         typed_quotient(e->s, value) == sema_strip(value);
 }
 
 void emit_given(Emit *e, Local *local, Expr *value) {
@@ -102,7 +103,7 @@ static void emit_declaration(Emit *e, Stmt *stmt) {
   emit_format(e, " = %s", strbuf_end(&text));
 }
 
-/* -- the rest -------------------------------------------------------------------------------------------- */
+/* -- the rest ---------------------------------------------------------------------------------- */
 
 static void emit_if(Emit *e, Stmt *stmt) {
   for (int i = 0; i < stmt->bodies.count; i++) {
@@ -173,7 +174,9 @@ static void emit_stmt(Emit *e, Stmt *stmt) {
 
 /* Nothing behind it runs; resolve may not even have read it. */
 static bool is_exit(const Stmt *stmt) {
-  if (stmt->kind == AST_STMT_RETURN || stmt->kind == AST_STMT_BREAK || stmt->kind == AST_STMT_CONTINUE) return true;
+  if (stmt->kind == AST_STMT_RETURN || stmt->kind == AST_STMT_BREAK ||
+      stmt->kind == AST_STMT_CONTINUE)
+    return true;
   if (stmt->kind != AST_STMT_DO) return false;
   for (int i = 0; i < stmt->bodies.items[0].count; i++)
     if (is_exit(stmt->bodies.items[0].items[i])) return true;

@@ -1,4 +1,5 @@
-/* emit_vector.c - vectors and matrices: tables of numbers. A part of one is made from a list of places in it:
+/* emit_vector.c - vectors and matrices: tables of numbers. A part of one is made from a list of
+ * places in it:
  *
  *     v.zx            _rg.pick(v, {3, 1})
  *     v.y             v[2]
@@ -6,7 +7,7 @@
  *     m[r].x = e      m = _rg.with(m, e, _rg.pick(_rg.row({1, 2, 3, 4}, r, 2), {1})) */
 #include "emit_lua/emit.h"
 
-/* -- what the launch brings ---------------------------------------------------------------------------------- */
+/* -- what the launch brings -------------------------------------------------------------------- */
 
 void emit_live(Emit *e, const Expr *expr) {
   const Entity *entity = &expr->entity;
@@ -23,7 +24,7 @@ void emit_live(Emit *e, const Expr *expr) {
   if (is_vector) emit_text(e, "}");
 }
 
-/* -- parts ----------------------------------------------------------------------------------------------------- */
+/* -- parts ------------------------------------------------------------------------------------- */
 
 /* "{3, 1}" */
 static void emit_places(Emit *e, const Parts *parts) {
@@ -88,7 +89,7 @@ void emit_selection(Emit *e, Expr *part) {
   emit_text(e, ")");
 }
 
-/* -- construction ------------------------------------------------------------------------------------------------ */
+/* -- construction ------------------------------------------------------------------------------ */
 
 /* `rg.vec3(v, 1)`; one number stands for all of a vector and for the diagonal of a matrix. */
 void emit_construction(Emit *e, Expr *call) {
@@ -113,7 +114,7 @@ void emit_construction(Emit *e, Expr *call) {
   emit_text(e, "))");
 }
 
-/* -- linear algebra ---------------------------------------------------------------------------------------------- */
+/* -- linear algebra ---------------------------------------------------------------------------- */
 
 bool emit_is_product(Emit *e, const Expr *expr) {
   Shape a = emit_shape(e, expr->left), b = emit_shape(e, expr->right);

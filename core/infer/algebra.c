@@ -4,7 +4,8 @@
 Ty infer_algebra(Sema *s, const Exprs *list, const Builtin *builtin) {
   int first = builtin->algebra == ALGEBRA_SELECT;
   Ty all = list->items[first]->ty;
-  for (int i = first + 1; i < list->count; i++) all = ty_binary(s, AST_ADD, all, list->items[i]->ty);
+  for (int i = first + 1; i < list->count; i++)
+    all = ty_binary(s, AST_ADD, all, list->items[i]->ty);
   switch ((Algebra)builtin->algebra) {
   case ALGEBRA_NORM:
   case ALGEBRA_NORMALIZE:

@@ -1,11 +1,14 @@
-/* check.c - statements: conditions are booleans, values fit what they are given to; locals and arguments get types. */
+/* check.c - statements: conditions are booleans, values fit what they are given to; locals and
+ * arguments get types. */
 #include "infer/infer.h"
 
-/* -- assignments ----------------------------------------------------------------------------------------- */
+/* -- assignments ------------------------------------------------------------------------------- */
 
 void check_given(Sema *s, Local *local, Expr *value) {
   if (local->is_alias) check_object(s, value);
-  else check_store(s, value, local->type, scratch_format(s->scratch, "'%s'", sema_text(s, local->name)));
+  else
+    check_store(s, value, local->type,
+                scratch_format(s->scratch, "'%s'", sema_text(s, local->name)));
 }
 
 static void check_declaration(Sema *s, Stmt *stmt) {
@@ -23,8 +26,9 @@ static Type target_type(Sema *s, Expr *target) {
 /* What an assigned element or local is called in a sentence. */
 static const char *target_name(Sema *s, Expr *target) {
   const Expr *root = shape_root(target);
-  return root->kind == AST_LOCAL ? scratch_format(s->scratch, "'%s'", sema_text(s, root->local->name))
-                                 : scratch_format(s->scratch, "an element of '%s'", root->entity.name);
+  return root->kind == AST_LOCAL
+             ? scratch_format(s->scratch, "'%s'", sema_text(s, root->local->name))
+             : scratch_format(s->scratch, "an element of '%s'", root->entity.name);
 }
 
 static void check_assign(Sema *s, Stmt *stmt) {
@@ -33,10 +37,12 @@ static void check_assign(Sema *s, Stmt *stmt) {
     if (target->kind != AST_LOCAL) check_expr(s, target, TYPE(NONE));
     check_store(s, stmt->values.items[i], target_type(s, target), target_name(s, target));
   }
-  for (int i = stmt->targets.count; i < stmt->values.count; i++) check_expr(s, stmt->values.items[i], TYPE(NONE));
+  for (int i = stmt->targets.count; i < stmt->values.count; i++)
+    check_expr(s, stmt->values.items[i], TYPE(NONE));
 }
 
-/* A compound on what is no update: target = target op value. The local's type holds the result by inference. */
+/* A compound on what is no update: target = target op value. The local's type holds the result
+ * by inference. */
 static void check_compound(Sema *s, Stmt *stmt) {
   Expr *target = stmt->targets.items[0];
   Update update = {.target = target};
@@ -58,7 +64,7 @@ static void check_assignment(Sema *s, Stmt *stmt) {
   check_update(s, update, target_type(s, update->target));
 }
 
-/* -- loops ----------------------------------------------------------------------------------------------- */
+/* -- loops ------------------------------------------------------------------------------------- */
 
 static void check_numeric_for(Sema *s, Stmt *stmt) {
   Exprs *values = &stmt->values;
@@ -79,8 +85,8 @@ static bool check_bound(Sema *s, Expr *bound, Type index) {
   if (!ty_is_float(bound->ty)) return check_expr(s, bound, index);
   if (!sema_is_constant(bound, &value)) return check_expr(s, bound, TYPE(NONE));
   return type_holds_number(index, value) ||
-         sema_fail(s, bound, RG_ERROR_VALUE_FIT, NULL, "a range ends at a whole number, and this is %s",
-                   sema_source(s, bound));
+         sema_fail(s, bound, RG_ERROR_VALUE_FIT, NULL,
+                   "a range ends at a whole number, and this is %s", sema_source(s, bound));
 }
 
 static void check_for_in(Sema *s, Stmt *stmt) {
@@ -91,14 +97,14 @@ static void check_for_in(Sema *s, Stmt *stmt) {
   for (int i = 0; i < (head->items ? 1 : stmt->locals.count) && !s->failed; i++) {
     Local *ast = stmt->locals.items[i];
     if (type_is_bool(ast->type))
-      sema_fail_pos(s, ast->pos, ast->name.length, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' counts, so it cannot be a bool",
-                    sema_text(s, ast->name));
+      sema_fail_pos(s, ast->pos, ast->name.length, RG_ERROR_TYPE_MISMATCH, NULL,
+                    "'%s' counts, so it cannot be a bool", sema_text(s, ast->name));
   }
   sema_recover(s, stmt);
   check_block(s, &stmt->bodies.items[0]);
 }
 
-/* -- statements ------------------------------------------------------------------------------------------ */
+/* -- statements -------------------------------------------------------------------------------- */
 
 static void check_return(Sema *s, Stmt *stmt) {
   if (s->frame) {
@@ -106,7 +112,8 @@ static void check_return(Sema *s, Stmt *stmt) {
     return;
   }
   for (int i = 0; i < stmt->values.count; i++)
-    check_store(s, stmt->values.items[i], ty_alone(s, s->results.items[i].ty), "the kernel's result");
+    check_store(s, stmt->values.items[i], ty_alone(s, s->results.items[i].ty),
+                "the kernel's result");
 }
 
 static void check_if(Sema *s, Stmt *stmt) {
@@ -154,7 +161,7 @@ void check_block(Sema *s, Block *block) {
   }
 }
 
-/* -- the kernel ------------------------------------------------------------------------------------------ */
+/* -- the kernel -------------------------------------------------------------------------------- */
 
 static void settle_locals(Sema *s) {
   for (int i = 0; i < s->locals.count; i++) {

@@ -21,7 +21,8 @@ static bool check_integers(Sema *s, Exprs *list, const char *who) {
   return true;
 }
 
-/* Rounding what is an integer already changes nothing; a quotient of integers was checked with its division. */
+/* Rounding what is an integer already changes nothing; a quotient of integers was checked with
+ * its division. */
 static bool check_round(Sema *s, Expr *argument, Type at) {
   return check_expr(s, argument, ty_is_integer(ty_at(s, argument)) ? at : TYPE(NONE));
 }
@@ -39,7 +40,8 @@ static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
   case FORM_SHIFT:
     return check_integers(s, &e->list, who) && check_expr(s, e->list.items[0], at) &&
            check_expr(s, e->list.items[1], TYPE(NONE));
-  case FORM_TOBIT: return check_integers(s, &e->list, who) && check_expr(s, e->list.items[0], TYPE(NONE));
+  case FORM_TOBIT:
+    return check_integers(s, &e->list, who) && check_expr(s, e->list.items[0], TYPE(NONE));
   case FORM_RANGE:
   case FORM_RESCALE: case FORM_DECOMPOSE: case FORM_SHAPER: break;
   }
@@ -52,9 +54,11 @@ bool check_call(Sema *s, Expr *e) {
   return check_all(s, &items, e->call.type);
 }
 
-/* -- methods --------------------------------------------------------------------------------------------- */
+/* -- methods ----------------------------------------------------------------------------------- */
 
-static bool takes_integers(IrUpdate op) { return op == IR_UPDATE_BAND || op == IR_UPDATE_BOR || op == IR_UPDATE_BXOR; }
+static bool takes_integers(IrUpdate op) {
+  return op == IR_UPDATE_BAND || op == IR_UPDATE_BOR || op == IR_UPDATE_BXOR;
+}
 
 static bool check_element(Sema *s, Expr *e, const MethodCall *m) {
   Type type = m->object.field.type;
@@ -74,50 +78,56 @@ bool check_method(Sema *s, Expr *e) {
   if (has_values && !check_element(s, e, m)) return false;
   if (!check_indices(s, &e->list, indices)) return false;
   if (m->method->form == METHOD_LIST) return check_list_values(s, e);
-  const char *what = has_values ? scratch_format(s->scratch, "an element of '%s'", m->object.name) : "";
+  const char *what =
+      has_values ? scratch_format(s->scratch, "an element of '%s'", m->object.name) : "";
   for (int i = indices; i < e->list.count; i++)
     if (!check_store(s, e->list.items[i], m->object.field.type, what)) return false;
   return true;
 }
 
-/* -- updates --------------------------------------------------------------------------------------------- */
+/* -- updates ----------------------------------------------------------------------------------- */
 
 static bool takes_bits(AstOp op) { return op >= AST_BAND && op <= AST_SAR; }
 
 static const char *word_of(Sema *s, IrUpdate op) {
   AstOp binary = update_operator(op);
-  const char *text = binary != AST_NO_OP ? ast_op_text(binary) : op == IR_UPDATE_MIN ? "math.min" : "math.max";
+  const char *text = binary != AST_NO_OP   ? ast_op_text(binary)
+                     : op == IR_UPDATE_MIN ? "math.min"
+                                           : "math.max";
   return scratch_format(s->scratch, "'%s'", text);
 }
 
 /* The operator works on the target's own type, so a wider term must not change what it means. */
 static bool check_width(Sema *s, const Update *update, Expr *term, Type target, Ty result) {
-  if (update_is_modular(update->op) || !type_is_integer(target) || takes_bits(update_operator(update->op)) ||
-      result.kind != TY_INT || type_equal(result.type, target))
+  if (update_is_modular(update->op) || !type_is_integer(target) ||
+      takes_bits(update_operator(update->op)) || result.kind != TY_INT ||
+      type_equal(result.type, target))
     return true;
   return sema_fail(s, term, RG_ERROR_TYPE_MISMATCH,
                    scratch_format(s->scratch, "convert it: rg.%s(..)", type_text(target)),
-                   "%s works on %s here, and this is %s", word_of(s, update->op), ty_text(s, ty_of(target)),
-                   ty_text(s, ty_at(s, term)));
+                   "%s works on %s here, and this is %s", word_of(s, update->op),
+                   ty_text(s, ty_of(target)), ty_text(s, ty_at(s, term)));
 }
 
 static bool check_term(Sema *s, const Update *update, Expr *term, Type target) {
   const char *who = word_of(s, update->op), *what = sema_source(s, update->target);
   Ty result = infer_update(s, update->op, ty_of(target), ty_at(s, term));
   if (type_is_bool(target))
-    return sema_fail(s, update->target, RG_ERROR_TYPE_MISMATCH, NULL, "%s takes numbers, and '%s' is a bool", who,
-                     what);
+    return sema_fail(s, update->target, RG_ERROR_TYPE_MISMATCH, NULL,
+                     "%s takes numbers, and '%s' is a bool", who, what);
   if (!check_number(s, term, who)) return false;
   if (takes_bits(update_operator(update->op))) {
     if (type_is_float(target))
-      return sema_fail(s, update->target, RG_ERROR_TYPE_MISMATCH, NULL, "%s takes integers, and '%s' is %s", who, what,
-                       ty_text(s, ty_of(target)));
+      return sema_fail(s, update->target, RG_ERROR_TYPE_MISMATCH, NULL,
+                       "%s takes integers, and '%s' is %s", who, what, ty_text(s, ty_of(target)));
     if (!check_integer(s, term, who)) return false;
   } else if (type_is_integer(target) && ty_is_float(result)) {
-    return sema_fail(
-        s, term, RG_ERROR_TYPE_FLOAT_TO_INT,
-        scratch_format(s->scratch, "round it by math.floor(..), or cut it by rg.%s(..)", type_text(target)),
-        "'%s' is %s, and %s with this gives %s", what, ty_text(s, ty_of(target)), who, ty_text(s, result));
+    return sema_fail(s, term, RG_ERROR_TYPE_FLOAT_TO_INT,
+                     scratch_format(s->scratch,
+                                    "round it by math.floor(..), or cut it by rg.%s(..)",
+                                    type_text(target)),
+                     "'%s' is %s, and %s with this gives %s", what, ty_text(s, ty_of(target)), who,
+                     ty_text(s, result));
   }
   return check_width(s, update, term, target, result) && check_expr(s, term, target);
 }

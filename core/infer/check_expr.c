@@ -1,25 +1,26 @@
-/* check_expr.c - settles the type in which each expression is computed, and refuses operands that do not fit.
- * `want` is the type that an expression meets; what is still soft takes it (ty_settle), all else keeps its own and is
- * converted by whoever wants it. */
+/* check_expr.c - settles the type in which each expression is computed, and refuses operands
+ * that do not fit. `want` is the type that an expression meets; what is still soft takes it
+ * (ty_settle), all else keeps its own and is converted by whoever wants it. */
 #include "infer/infer.h"
 
 static Ty ty_at(Sema *s, const Expr *e) { return e->ty; }
 
-/* -- operands -------------------------------------------------------------------------------------------- */
+/* -- operands ---------------------------------------------------------------------------------- */
 
 /* A local that is read and never given a value. */
 static bool check_some(Sema *s, Expr *e) {
   if (ty_at(s, e).kind != TY_NONE || s->failed) return !s->failed;
   if (s->is_broken) return sema_poison(s);
-  return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "give it one where it is declared", "'%s' never gets a value",
-                   sema_source(s, e));
+  return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "give it one where it is declared",
+                   "'%s' never gets a value", sema_source(s, e));
 }
 
 bool check_number(Sema *s, Expr *e, const char *who) {
   Ty ty = ty_at(s, e);
   if (ty_is_number(ty)) return true;
-  return check_some(s, e) && sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "choose numbers by it: c and 1 or 0",
-                                       "%s takes numbers, and this is %s", who, ty_text(s, ty));
+  return check_some(s, e) &&
+         sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "choose numbers by it: c and 1 or 0",
+                   "%s takes numbers, and this is %s", who, ty_text(s, ty));
 }
 
 /* Where a local got the type that does not fit. */
@@ -27,8 +28,8 @@ static bool note_given(Sema *s, Expr *e) {
   e = sema_strip(e);
   const Local *local = e->kind == AST_LOCAL ? e->local : NULL;
   if (!local || !local->given || local->is_annotated) return false;
-  return sema_note(s, local->given_source, local->given->pos, local->given->width, "'%s' becomes %s here",
-                   sema_text(s, e->text), ty_text(s, ty_at(s, e)));
+  return sema_note(s, local->given_source, local->given->pos, local->given->width,
+                   "'%s' becomes %s here", sema_text(s, e->text), ty_text(s, ty_at(s, e)));
 }
 
 bool check_integer(Sema *s, Expr *e, const char *who) {
@@ -52,7 +53,8 @@ static bool check_index(Sema *s, Expr *e) {
 bool check_indices(Sema *s, const Exprs *list, int count) {
   for (int i = 0; i < count; i++) {
     Expr *index = list->items[i];
-    bool ok = index->kind == AST_TABLE ? check_indices(s, &index->list, index->list.count) : check_index(s, index);
+    bool ok = index->kind == AST_TABLE ? check_indices(s, &index->list, index->list.count)
+                                       : check_index(s, index);
     if (!ok) return false;
   }
   return true;
@@ -77,21 +79,25 @@ bool check_condition(Sema *s, Expr *e) {
   if (ty.kind == TY_BOOL) return check_expr(s, e, TYPE(BOOL));
   if (!check_some(s, e)) return false;
   const char *text = sema_source(s, e);
-  return sema_fail(s, e, RG_ERROR_TYPE_CONDITION, scratch_format(s->scratch, "compare it: %s ~= 0", text),
+  return sema_fail(s, e, RG_ERROR_TYPE_CONDITION,
+                   scratch_format(s->scratch, "compare it: %s ~= 0", text),
                    "a condition is true or false, and this is %s", ty_text(s, ty));
 }
 
-/* A literal must have a place in the integer it is given to, if only as a pattern of bits: 0xFFFFFFFF in an i32. */
+/* A literal must have a place in the integer it is given to, if only as a pattern of bits:
+ * 0xFFFFFFFF in an i32. */
 static bool check_fits(Sema *s, const Expr *value, Type target) {
   Ty ty = ty_at(s, value);
   if (ty.kind != TY_LITERAL || !type_is_integer(target)) return true;
   if (ty.is_negative ? ty.bits < type_bits(target) : ty.bits <= type_bits(target)) return true;
-  return sema_fail(s, value, RG_ERROR_VALUE_FIT, scratch_format(s->scratch, "rg.%s(..) cuts it", type_text(target)),
+  return sema_fail(s, value, RG_ERROR_VALUE_FIT,
+                   scratch_format(s->scratch, "rg.%s(..) cuts it", type_text(target)),
                    "%s does not fit %s", sema_source(s, value), ty_text(s, ty_of(target)));
 }
 
 static bool fail_float(Sema *s, Expr *value, Type target, const char *what) {
-  const char *hint = scratch_format(s->scratch, "round it by math.floor(..), or cut it by rg.%s(..)", type_text(target));
+  const char *hint = scratch_format(
+      s->scratch, "round it by math.floor(..), or cut it by rg.%s(..)", type_text(target));
   sema_fail(s, value, RG_ERROR_TYPE_FLOAT_TO_INT, hint, "%s is %s, and this value is %s", what,
             ty_text(s, ty_of(target)), ty_text(s, ty_at(s, value)));
   return note_given(s, value);
@@ -101,25 +107,29 @@ bool check_store(Sema *s, Expr *value, Type target, const char *what) {
   Ty ty = ty_at(s, value);
   if (!check_some(s, value)) return false;
   if ((ty.kind == TY_BOOL) != type_is_bool(target))
-    return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH,
-                     type_is_bool(target) ? "compare: .. ~= 0" : "choose numbers by it: c and 1 or 0",
-                     "%s is %s, and this value is %s", what, ty_text(s, ty_of(target)), ty_text(s, ty));
+    return sema_fail(
+        s, value, RG_ERROR_TYPE_MISMATCH,
+        type_is_bool(target) ? "compare: .. ~= 0" : "choose numbers by it: c and 1 or 0",
+        "%s is %s, and this value is %s", what, ty_text(s, ty_of(target)), ty_text(s, ty));
   if (ty_is_float(ty) && type_is_integer(target))
     return fail_float(s, value, target, what);
   return check_fits(s, value, target) && check_expr(s, value, target);
 }
 
-/* -- operators ------------------------------------------------------------------------------------------- */
+/* -- operators --------------------------------------------------------------------------------- */
 
-static const char *quoted(Sema *s, AstOp op) { return scratch_format(s->scratch, "'%s'", ast_op_text(op)); }
+static const char *quoted(Sema *s, AstOp op) {
+  return scratch_format(s->scratch, "'%s'", ast_op_text(op));
+}
 
 static bool check_arithmetic(Sema *s, Expr *e, Type at) {
   const char *who = quoted(s, e->op);
-  return check_number(s, e->left, who) && check_number(s, e->right, who) && check_expr(s, e->left, at) &&
-         check_expr(s, e->right, at);
+  return check_number(s, e->left, who) && check_number(s, e->right, who) &&
+         check_expr(s, e->left, at) && check_expr(s, e->right, at);
 }
 
-/* Of two integers the operands stay integers until they are divided, so that math.floor(a / b) can be exact. */
+/* Of two integers the operands stay integers until they are divided, so that math.floor(a / b)
+ * can be exact. */
 static bool check_division(Sema *s, Expr *e, Type at) {
   const char *who = quoted(s, e->op);
   if (!check_number(s, e->left, who) || !check_number(s, e->right, who)) return false;
@@ -130,17 +140,21 @@ static bool check_division(Sema *s, Expr *e, Type at) {
 
 static bool check_bits(Sema *s, Expr *e, Type at) {
   const char *who = quoted(s, e->op);
-  if (!check_integer(s, e->left, who) || (e->right && !check_integer(s, e->right, who))) return false;
+  if (!check_integer(s, e->left, who) || (e->right && !check_integer(s, e->right, who)))
+    return false;
   bool is_shift = e->op == AST_SHL || e->op == AST_SHR || e->op == AST_SAR;
-  return check_expr(s, e->left, at) && (!e->right || check_expr(s, e->right, is_shift ? TYPE(NONE) : at));
+  return check_expr(s, e->left, at) &&
+         (!e->right || check_expr(s, e->right, is_shift ? TYPE(NONE) : at));
 }
 
-/* The type that `e` meets when it is compared with `other`; comparing itself loses nothing (lower_compare.c). */
+/* The type that `e` meets when it is compared with `other`; comparing itself loses nothing
+ * (lower_compare.c). */
 static Type comparison_type(Sema *s, Expr *e, Expr *other) {
   Ty ty = ty_at(s, e), met = ty_at(s, other);
   if (ty.kind == TY_SOFT && met.kind == TY_INT) return TYPE(F64);
   if (ty.kind == TY_LITERAL && met.kind == TY_LITERAL) return ty_join(ty, met).type;
-  if (met.kind == TY_SOFT) return ty.kind == TY_SOFT || ty.kind == TY_LITERAL ? s->default_float : TYPE(NONE);
+  if (met.kind == TY_SOFT)
+    return ty.kind == TY_SOFT || ty.kind == TY_LITERAL ? s->default_float : TYPE(NONE);
   if (ty.kind != TY_LITERAL || met.kind != TY_INT) return ty_alone(s, met);
   return ty_fits(ty, met.type) ? met.type : TYPE(NONE);
 }
@@ -151,7 +165,8 @@ static bool check_comparison(Sema *s, Expr *e) {
   bool is_bool = ty_at(s, e->left).kind == TY_BOOL && ty_at(s, e->right).kind == TY_BOOL;
   if (is_bool && is_equality) return check_condition(s, e->left) && check_condition(s, e->right);
   if (is_equality && ty_at(s, e->left).kind == TY_BOOL && check_some(s, e->right))
-    return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "a bool is compared with %s", ty_text(s, ty_at(s, e->right)));
+    return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "a bool is compared with %s",
+                     ty_text(s, ty_at(s, e->right)));
   if (!check_number(s, e->left, who) || !check_number(s, e->right, who)) return false;
   return check_expr(s, e->left, comparison_type(s, e->left, e->right)) &&
          check_expr(s, e->right, comparison_type(s, e->right, e->left));
@@ -159,8 +174,18 @@ static bool check_comparison(Sema *s, Expr *e) {
 
 static bool check_binary(Sema *s, Expr *e, Type at) {
   switch (e->op) {
-  case AST_EQ: case AST_NE: case AST_LT: case AST_LE: case AST_GT: case AST_GE: return check_comparison(s, e);
-  case AST_BAND: case AST_BOR: case AST_BXOR: case AST_SHL: case AST_SHR: case AST_SAR: return check_bits(s, e, at);
+  case AST_EQ:
+  case AST_NE:
+  case AST_LT:
+  case AST_LE:
+  case AST_GT:
+  case AST_GE: return check_comparison(s, e);
+  case AST_BAND:
+  case AST_BOR:
+  case AST_BXOR:
+  case AST_SHL:
+  case AST_SHR:
+  case AST_SAR: return check_bits(s, e, at);
   case AST_DIV: return check_division(s, e, at);
   default: return check_arithmetic(s, e, at);
   }
@@ -173,14 +198,15 @@ static bool check_unary(Sema *s, Expr *e, Type at) {
   return check_number(s, e->left, "'-'") && check_expr(s, e->left, at);
 }
 
-/* -- choices --------------------------------------------------------------------------------------------- */
+/* -- choices ----------------------------------------------------------------------------------- */
 
 static bool check_arm(Sema *s, Expr *value, Type at) {
   Ty ty = ty_at(s, value);
   if (!check_some(s, value)) return false;
   if ((ty.kind == TY_BOOL) != type_is_bool(at))
-    return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, NULL, "one side of this choice is %s, the other %s",
-                     ty_text(s, ty_of(at)), ty_text(s, ty));
+    return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, NULL,
+                     "one side of this choice is %s, the other %s", ty_text(s, ty_of(at)),
+                     ty_text(s, ty));
   return check_expr(s, value, at);
 }
 
@@ -189,7 +215,8 @@ static bool check_choice(Sema *s, Expr *e, Type at) {
   for (int i = 0; i < arms.count; i++) {
     const Choice *arm = &arms.items[i];
     bool is_last = i == arms.count - 1;
-    if (!is_last && !arm->condition) return check_condition(s, arm->value) && check_arm(s, arm->value, at);
+    if (!is_last && !arm->condition)
+      return check_condition(s, arm->value) && check_arm(s, arm->value, at);
     if (arm->condition && !check_condition(s, arm->condition)) return false;
     if (!check_arm(s, arm->value, at)) return false;
   }
@@ -202,12 +229,14 @@ static bool check_and(Sema *s, Expr *e) {
   if (ty_at(s, e->right).kind == TY_BOOL) return check_condition(s, e->right);
   return check_some(s, e->right) &&
          sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "add what it is otherwise: c and a or b",
-                   "this is %s where the condition holds, and false elsewhere", ty_text(s, ty_at(s, e->right)));
+                   "this is %s where the condition holds, and false elsewhere",
+                   ty_text(s, ty_at(s, e->right)));
 }
 
-/* -- all ------------------------------------------------------------------------------------------------- */
+/* -- all --------------------------------------------------------------------------------------- */
 
-/* A live float notes the types of its uses: one makes the argument's type, several make it an f64. */
+/* A live float notes the types of its uses: one makes the argument's type, several make it an
+ * f64. */
 static void note_use(Sema *s, const Expr *e, Type at) {
   if (e->entity.kind != ENTITY_LIVE) return;
   Live *live = &s->lives.items[e->entity.live.number];
@@ -222,14 +251,15 @@ static bool check_leaf(Sema *s, Expr *e, Type at) {
 
 /* Bits have no float form: there a literal keeps its own type, and the result is converted. */
 static Type settle(Sema *s, Expr *e, Type want) {
-  bool is_bits =
-      (e->kind == AST_BINARY && e->op >= AST_BAND && e->op <= AST_SAR) || (e->kind == AST_UNARY && e->op == AST_BNOT);
+  bool is_bits = (e->kind == AST_BINARY && e->op >= AST_BAND && e->op <= AST_SAR) ||
+                 (e->kind == AST_UNARY && e->op == AST_BNOT);
   const Builtin *builtin = builtin_of(e);
   const Expr *first = builtin ? call_arguments(s, e).items[0] : NULL;
   bool is_call = builtin && (builtin->form == FORM_BITS || builtin->form == FORM_SHIFT);
   if ((is_bits || is_call) && type_is_float(want)) want = TYPE(NONE);
-  bool rounds_wide = builtin && builtin->form == FORM_ROUND && ty_is_float(ty_at(s, first)) && type_is_integer(want) &&
-                     type_bits(want) == 64 && (builtin->op == IR_ROUND || !typed_quotient(s, (Expr *)first));
+  bool rounds_wide = builtin && builtin->form == FORM_ROUND && ty_is_float(ty_at(s, first)) &&
+                     type_is_integer(want) && type_bits(want) == 64 &&
+                     (builtin->op == IR_ROUND || !typed_quotient(s, (Expr *)first));
   return rounds_wide ? want : ty_settle(s, ty_at(s, e), want);
 }
 

@@ -1,6 +1,7 @@
 /* demand.c - from a place where an integer must stand, back to the live numbers that reach it.
- * Only through expressions that are still open (TY_NUMBER): a float on the way means that the number itself need not be
- * an integer, as in x[math.floor(p[i] * scale)]. A local on the way is marked, and infer follows what it is given. */
+ * Only through expressions that are still open (TY_NUMBER): a float on the way means that the
+ * number itself need not be an integer, as in x[math.floor(p[i] * scale)]. A local on the way is
+ * marked, and infer follows what it is given. */
 #include "infer/infer.h"
 
 static void demand_live(Infer *f, int number, const Expr *use, Why why) {

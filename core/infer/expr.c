@@ -1,5 +1,5 @@
-/* expr.c - the Ty of each expression from those of its parts. While the kernel is demanding (infer.c), the places
- * where an integer must stand say so here. */
+/* expr.c - the Ty of each expression from those of its parts. While the kernel is demanding
+ * (infer.c), the places where an integer must stand say so here. */
 #include "base/bits.h"
 #include "infer/infer.h"
 
@@ -23,7 +23,7 @@ void infer_list(Infer *f, Exprs *list) {
   }
 }
 
-/* -- leaves ---------------------------------------------------------------------------------------------- */
+/* -- leaves ------------------------------------------------------------------------------------ */
 
 static Type literal_type(const Expr *number, bool is_negative) {
   uint64_t value = number->integer;
@@ -74,7 +74,7 @@ static void infer_object(Infer *f, Expr *e) {
   }
 }
 
-/* -- calls ----------------------------------------------------------------------------------------------- */
+/* -- calls ------------------------------------------------------------------------------------- */
 
 /* math.floor, math.ceil, rg.round */
 static Ty infer_round(Infer *f, Expr *argument, IrOp op) {
@@ -103,9 +103,15 @@ static Ty infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
   case FORM_JOIN: return all;
   case FORM_ROUND: return infer_round(f, list.items[0], builtin->op);
   case FORM_ALGEBRA: return infer_algebra(f->s, &list, builtin);
-  case FORM_BITS: demand_list(f, &e->list, "which meets '%s'", builtin->name); return ty_binary(f->s, AST_BAND, all, all);
-  case FORM_SHIFT: demand_list(f, &e->list, "which meets '%s'", builtin->name); return ty_binary(f->s, AST_SHL, e->list.items[0]->ty, all);
-  case FORM_TOBIT: demand_list(f, &e->list, "which meets '%s'", builtin->name); return ty_of(TYPE(I32));
+  case FORM_BITS:
+    demand_list(f, &e->list, "which meets '%s'", builtin->name);
+    return ty_binary(f->s, AST_BAND, all, all);
+  case FORM_SHIFT:
+    demand_list(f, &e->list, "which meets '%s'", builtin->name);
+    return ty_binary(f->s, AST_SHL, e->list.items[0]->ty, all);
+  case FORM_TOBIT:
+    demand_list(f, &e->list, "which meets '%s'", builtin->name);
+    return ty_of(TYPE(I32));
   case FORM_RANGE:
   case FORM_RESCALE: case FORM_DECOMPOSE: case FORM_SHAPER: break;
   }
@@ -134,7 +140,7 @@ static Ty infer_method(Infer *f, Expr *e) {
   return ty_of(m->type);
 }
 
-/* -- operators ------------------------------------------------------------------------------------------- */
+/* -- operators --------------------------------------------------------------------------------- */
 
 static bool takes_integers(AstOp op) { return op >= AST_BAND && op <= AST_SAR; }
 

@@ -1,27 +1,31 @@
 /* infer.c - types of locals, parameters and captured numbers, to a fixpoint.
  *
- * A local's Ty is the join of what it is given; a literal given to it is an i32 or a default float there. Live numbers
- * start open (TY_NUMBER). Rounds:
+ * A local's Ty is the join of what it is given; a literal given to it is an i32 or a default
+ * float there. Live numbers start open (TY_NUMBER). Rounds:
  *   1. join over all statements until nothing changes, with the live numbers as they are known;
- *   2. from every place where an integer must stand, walk back (demand.c): live numbers that reach it become i32;
- *   3. did one? then anew from 1. Otherwise the live numbers that are left are floats, and 1 runs a last time.
+ *   2. from every place where an integer must stand, walk back (demand.c): live numbers that
+ *      reach it become i32;
+ *   3. did one? then anew from 1. Otherwise the live numbers that are left are floats, and 1 runs
+ *      a last time.
  * Joins only grow within a round, and each round settles a live number, so this ends. */
 #include "infer/infer.h"
 
 static bool is_equal(Ty a, Ty b) { return a.kind == b.kind && type_equal(a.type, b.type); }
 
-/* -- variables ------------------------------------------------------------------------------------------- */
+/* -- variables --------------------------------------------------------------------------------- */
 
 static void fail_mixed(Infer *f, Expr *value, const Local *local, Ty ty) {
-  sema_fail(f->s, value, RG_ERROR_TYPE_MISMATCH, "declare another local for it", "'%s' is %s, and this gives it %s",
-            sema_text(f->s, local->name), ty_text(f->s, local->ty), ty_text(f->s, ty));
+  sema_fail(f->s, value, RG_ERROR_TYPE_MISMATCH, "declare another local for it",
+            "'%s' is %s, and this gives it %s", sema_text(f->s, local->name),
+            ty_text(f->s, local->ty), ty_text(f->s, ty));
   if (local->given)
-    sema_note(f->s, local->given_source, local->given->pos, local->given->width, "'%s' becomes %s here",
-              sema_text(f->s, local->name), ty_text(f->s, local->ty));
+    sema_note(f->s, local->given_source, local->given->pos, local->given->width,
+              "'%s' becomes %s here", sema_text(f->s, local->name), ty_text(f->s, local->ty));
 }
 
 static void demand_given(Infer *f, const Local *local, Expr *value) {
-  if (local->is_annotated) infer_demand(f, value, "which goes into '%s'", sema_text(f->s, local->name));
+  if (local->is_annotated)
+    infer_demand(f, value, "which goes into '%s'", sema_text(f->s, local->name));
   else demand_integer(f, value, local->why);
 }
 
@@ -49,7 +53,7 @@ static void give(Infer *f, Local *local, Ty ty, Expr *value) {
 
 void infer_give(Infer *f, Local *ast, Ty ty, Expr *value) { give(f, ast, ty, value); }
 
-/* -- assignments ----------------------------------------------------------------------------------------- */
+/* -- assignments ------------------------------------------------------------------------------- */
 
 Ty infer_update(Sema *s, IrUpdate op, Ty target, Ty term) {
   AstOp binary = update_operator(op);
@@ -64,9 +68,11 @@ static void infer_reduction(Infer *f, Update *update) {
   for (int i = 0; i < update->terms.count; i++) {
     Expr *term = update->terms.items[i].value;
     Ty ty = infer_expr(f, term);
-    if (f->is_demanding && update_operator(update->op) >= AST_BAND && update_operator(update->op) <= AST_SAR)
+    if (f->is_demanding && update_operator(update->op) >= AST_BAND &&
+        update_operator(update->op) <= AST_SAR)
       infer_demand(f, term, "which meets '%s'", ast_op_text(update_operator(update->op)));
-    give(f, local, local->ty.kind == TY_NONE ? ty : infer_update(f->s, update->op, local->ty, ty), term);
+    give(f, local, local->ty.kind == TY_NONE ? ty : infer_update(f->s, update->op, local->ty, ty),
+         term);
   }
 }
 
@@ -98,14 +104,16 @@ static void infer_compound(Infer *f, Stmt *stmt) {
   Expr *target = stmt->targets.items[0], *value = stmt->values.items[0];
   Ty a = infer_expr(f, target), b = infer_expr(f, value);
   bool divides = stmt->op == AST_FLOORDIV || stmt->op == AST_MOD;
-  bool takes_integer = (stmt->op >= AST_BAND && stmt->op <= AST_SAR) || (divides && ty_is_integer(a));
+  bool takes_integer =
+      (stmt->op >= AST_BAND && stmt->op <= AST_SAR) || (divides && ty_is_integer(a));
   const char *sign = ast_op_text(stmt->op);
   if (takes_integer) infer_demand(f, value, "which meets '%s'", sign);
   if (divides && ty_is_integer(b)) infer_demand(f, target, "which meets '%s' and an integer", sign);
   Expr *root = shape_root(target);
   if (root->kind == AST_LOCAL)
     give(f, root->local, ty_binary(f->s, stmt->op, a, b), value);
-  else if (f->is_demanding && keeps_integers(stmt->op) && ty_is_integer(infer_target_type(f, target)))
+  else if (f->is_demanding && keeps_integers(stmt->op) &&
+           ty_is_integer(infer_target_type(f, target)))
     infer_demand(f, value, "which goes into '%s'", root->entity.name);
 }
 
@@ -121,17 +129,19 @@ static void infer_declaration(Infer *f, Stmt *stmt) {
     Ty ty = infer_expr(f, stmt->values.items[i]);
     if (i < stmt->locals.count) give(f, stmt->locals.items[i], ty, stmt->values.items[i]);
   }
-  for (int i = stmt->values.count; i < stmt->locals.count; i++) give(f, stmt->locals.items[i], (Ty){0}, NULL);
+  for (int i = stmt->values.count; i < stmt->locals.count; i++)
+    give(f, stmt->locals.items[i], (Ty){0}, NULL);
 }
 
-/* -- loops ----------------------------------------------------------------------------------------------- */
+/* -- loops ------------------------------------------------------------------------------------- */
 
 static void infer_numeric_for(Infer *f, Stmt *stmt) {
   infer_list(f, &stmt->values);
   Ty ty = ty_of_for(f->s, stmt);
   Local *index = stmt->locals.items[0];
   if (f->is_demanding && (ty.kind == TY_INT || index->is_demanded))
-    for (int i = 0; i < stmt->values.count; i++) infer_demand(f, stmt->values.items[i], "which bounds a loop over integers", NULL);
+    for (int i = 0; i < stmt->values.count; i++)
+      infer_demand(f, stmt->values.items[i], "which bounds a loop over integers", NULL);
   give(f, index, ty, NULL);
   infer_block(f, &stmt->bodies.items[0]);
 }
@@ -150,7 +160,8 @@ static Type infer_range(Infer *f, LoopHead *head) {
 /* An index of a field that starts elsewhere may need more bits than those of its level. */
 static Type active_index(const LoopHead *head) {
   for (int k = 0; head->offset && k < head->node->rank; k++)
-    if (head->offset[k] < -INT32_MAX || head->offset[k] + head->node->shape[k] > INT32_MAX) return TYPE(I64);
+    if (head->offset[k] < -INT32_MAX || head->offset[k] + head->node->shape[k] > INT32_MAX)
+      return TYPE(I64);
   return ir_index_type(head->node);
 }
 
@@ -164,18 +175,20 @@ static void infer_for_in(Infer *f, Stmt *stmt) {
   infer_block(f, &stmt->bodies.items[0]);
 }
 
-/* -- statements ------------------------------------------------------------------------------------------ */
+/* -- statements -------------------------------------------------------------------------------- */
 
 static void infer_result(Infer *f, Result *result, Expr *value) {
   Ty ty = infer_expr(f, value);
   if (f->s->has_result_types) {
-    if (type_is_integer(result->ty.type)) infer_demand(f, value, "which becomes an integer result", NULL);
+    if (type_is_integer(result->ty.type))
+      infer_demand(f, value, "which becomes an integer result", NULL);
     return;
   }
   if (ty.kind == TY_NONE) return;
   if (result->ty.kind != TY_NONE && (result->ty.kind == TY_BOOL) != (ty.kind == TY_BOOL)) {
-    sema_fail(f->s, value, RG_ERROR_TYPE_MISMATCH, NULL, "the kernel returns %s elsewhere, and here %s",
-              ty_text(f->s, result->ty), ty_text(f->s, ty));
+    sema_fail(f->s, value, RG_ERROR_TYPE_MISMATCH, NULL,
+              "the kernel returns %s elsewhere, and here %s", ty_text(f->s, result->ty),
+              ty_text(f->s, ty));
     return;
   }
   Ty joined = ty_join(result->ty, ty_firm(f->s, ty));
@@ -188,7 +201,8 @@ static void infer_return(Infer *f, Stmt *stmt) {
     infer_inline_return(f, stmt);
     return;
   }
-  for (int i = 0; i < stmt->values.count; i++) infer_result(f, &f->s->results.items[i], stmt->values.items[i]);
+  for (int i = 0; i < stmt->values.count; i++)
+    infer_result(f, &f->s->results.items[i], stmt->values.items[i]);
 }
 
 static void infer_bodies(Infer *f, Stmt *stmt) {
@@ -223,7 +237,7 @@ void infer_block(Infer *f, Block *block) {
   }
 }
 
-/* -- rounds ---------------------------------------------------------------------------------------------- */
+/* -- rounds ------------------------------------------------------------------------------------ */
 
 static void give_parameters(Infer *f) {
   for (int i = 0; i < f->s->parameters.count; i++)
@@ -257,7 +271,8 @@ static bool run_until_stable(Infer *f) {
 
 static void forget(Infer *f) {
   for (int i = 0; i < f->s->locals.count; i++) f->s->locals.items[i]->ty = (Ty){0};
-  for (int i = 0; i < f->s->results.count && !f->s->has_result_types; i++) f->s->results.items[i].ty = (Ty){0};
+  for (int i = 0; i < f->s->results.count && !f->s->has_result_types; i++)
+    f->s->results.items[i].ty = (Ty){0};
 }
 
 void infer_kernel(Sema *s) {

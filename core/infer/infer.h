@@ -1,5 +1,5 @@
-/* infer.h - types: of every expression and variable, to a fixpoint (infer.c), and then the type in which each expression
- * is computed, with all that must hold of them (check.c). */
+/* infer.h - types: of every expression and variable, to a fixpoint (infer.c), and then the type
+ * in which each expression is computed, with all that must hold of them (check.c). */
 #ifndef RG_INFER_INFER_H
 #define RG_INFER_INFER_H
 
@@ -17,11 +17,13 @@ typedef struct Infer {
 
 /* infer.c */
 void infer_block(Infer *f, Block *block);
-void infer_give(Infer *f, Local *ast, Ty ty, Expr *value); /* a variable is given a value of this type */
+/* a variable is given a value of this type */
+void infer_give(Infer *f, Local *ast, Ty ty, Expr *value);
 Ty infer_update(Sema *s, IrUpdate op, Ty target, Ty term);
 /* demand.c: e stands where an integer must stand */
 void demand_integer(Infer *f, Expr *e, Why why);
-void infer_demand(Infer *f, Expr *e, const char *clause, const char *name); /* while the kernel is demanding */
+/* while the kernel is demanding */
+void infer_demand(Infer *f, Expr *e, const char *clause, const char *name);
 /* expr.c */
 Ty infer_expr(Infer *f, Expr *e);
 void infer_list(Infer *f, Exprs *list);

@@ -1,7 +1,7 @@
 /* inline.c - the types and checks of a function that is written out at its call. */
 #include "infer/infer.h"
 
-/* -- infer ---------------------------------------------------------------------------------------------------- */
+/* -- infer ------------------------------------------------------------------------------------- */
 
 Ty infer_inline(Infer *f, Inline *in) {
   for (int i = 0; i < in->arguments.count; i++) {
@@ -22,10 +22,11 @@ void infer_inline_return(Infer *f, Stmt *stmt) {
   }
 }
 
-/* -- check ------------------------------------------------------------------------------------------------------ */
+/* -- check ------------------------------------------------------------------------------------- */
 
 bool check_inline(Sema *s, Inline *in) {
-  for (int i = 0; i < in->arguments.count; i++) check_given(s, in->parameters.items[i], in->arguments.items[i]);
+  for (int i = 0; i < in->arguments.count; i++)
+    check_given(s, in->parameters.items[i], in->arguments.items[i]);
   s->frame = in;
   if (!s->failed) check_block(s, &in->body);
   s->frame = in->outer;

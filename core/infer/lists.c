@@ -3,7 +3,8 @@
 
 void infer_items(Infer *f, const LoopHead *head, const Stmt *stmt) {
   for (int i = 1; i < stmt->locals.count; i++)
-    infer_give(f, stmt->locals.items[i], ty_of(type_element(list_item_field(head, i - 1)->whole)), NULL);
+    infer_give(f, stmt->locals.items[i], ty_of(type_element(list_item_field(head, i - 1)->whole)),
+               NULL);
 }
 
 void infer_list_values(Infer *f, Expr *e) {
@@ -28,9 +29,12 @@ bool check_list_values(Sema *s, Expr *e) {
     int count = type_parts(shape_of(value));
     for (int k = 1; k < count; k++)
       if (!type_equal(to[k].type, to->type))
-        return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, "give a value for each field, in the order of place",
+        return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH,
+                         "give a value for each field, in the order of place",
                          "this vector would fill fields of different types");
-    if (!check_store(s, value, to->type, scratch_format(s->scratch, "an element of '%s'", m->object.name))) return false;
+    if (!check_store(s, value, to->type,
+                     scratch_format(s->scratch, "an element of '%s'", m->object.name)))
+      return false;
     component += count;
   }
   return true;

@@ -1,5 +1,6 @@
-/* access.c - elements and cells: from x[i][j] to `place`, with the tables of the kernel behind it.
- * Indices are i32 or i64: narrower ones widen; of a u64 what is 2^63 or more turns negative and stays outside. */
+/* access.c - elements and cells: from x[i][j] to `place`, with the tables of the kernel behind
+ * it. Indices are i32 or i64: narrower ones widen; of a u64 what is 2^63 or more turns negative
+ * and stays outside. */
 #include "lower/lower.h"
 
 static IrInst *widen_index(Lower *l, IrInst *index) {
@@ -12,14 +13,16 @@ static int lower_index(Lower *l, Expr *e, IrInst **indices, int so_far) {
   int count = type_parts(shape_of(e));
   IrInst **values = lower_values(l, e);
   lower_at(l, e->pos);
-  for (int k = 0; k < count && so_far < SNODE_MAX_AXES; k++) indices[so_far++] = widen_index(l, values[k]);
+  for (int k = 0; k < count && so_far < SNODE_MAX_AXES; k++)
+    indices[so_far++] = widen_index(l, values[k]);
   return so_far;
 }
 
 int lower_index_list(Lower *l, const Exprs *list, int count, IrInst **indices, int so_far) {
   for (int i = 0; i < count; i++) {
     Expr *e = list->items[i];
-    if (e->kind == AST_TABLE) so_far = lower_index_list(l, &e->list, e->list.count, indices, so_far);
+    if (e->kind == AST_TABLE)
+      so_far = lower_index_list(l, &e->list, e->list.count, indices, so_far);
     else
       so_far = lower_index(l, e, indices, so_far);
   }
@@ -32,7 +35,8 @@ static int copy_view(Lower *l, const Local *local, IrInst **indices) {
   return count;
 }
 
-/* All indices of a field expression, outermost first; those of a view were computed where it was declared. */
+/* All indices of a field expression, outermost first; those of a view were computed where it was
+ * declared. */
 int lower_indices(Lower *l, Expr *e, IrInst **indices) {
   if (e->kind == AST_PAREN) return lower_indices(l, e->left, indices);
   if (e->kind == AST_LOCAL) return copy_view(l, e->local, indices);

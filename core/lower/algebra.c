@@ -1,4 +1,5 @@
-/* algebra.c - linear algebra and the functions of shaders, written out in scalar ops. Matrices are row by row. */
+/* algebra.c - linear algebra and the functions of shaders, written out in scalar ops. Matrices
+ * are row by row. */
 #include "lower/lower.h"
 
 static IrInst **array(Lower *l, int count) { return scratch_array(l->scratch, IrInst *, count); }
@@ -32,10 +33,11 @@ IrInst **lower_product(Lower *l, Shape a_shape, IrInst **a, Shape b_shape, IrIns
   return result;
 }
 
-/* -- determinants ------------------------------------------------------------------------------------------------- */
+/* -- determinants ------------------------------------------------------------------------------ */
 
 /* Of the rows from `row` on and the columns that are not in `without`: along its first row. */
-static IrInst *determinant(Lower *l, IrInst **m, int size, int row, int skipped_row, unsigned without) {
+static IrInst *determinant(Lower *l, IrInst **m, int size, int row, int skipped_row,
+                           unsigned without) {
   if (row == skipped_row) row++;
   IrInst *sum = NULL;
   int next = row + 1 == skipped_row ? row + 2 : row + 1;
@@ -43,28 +45,32 @@ static IrInst *determinant(Lower *l, IrInst **m, int size, int row, int skipped_
   for (int c = 0; c < size; c++) {
     if (without & 1u << c) continue;
     IrInst *term = m[row * size + c];
-    if (next < size) term = mul(l, term, determinant(l, m, size, next, skipped_row, without | 1u << c));
+    if (next < size)
+      term = mul(l, term, determinant(l, m, size, next, skipped_row, without | 1u << c));
     sum = !sum ? term : is_negative ? sub(l, sum, term) : add(l, sum, term);
     is_negative = !is_negative;
   }
   return sum;
 }
 
-/* Signed minors, turned over, divided by the determinant; of a singular matrix infinities and NaN. */
+/* Signed minors, turned over, divided by the determinant; of a singular matrix infinities and
+ * NaN. */
 static IrInst **inverse(Lower *l, IrInst **m, int size) {
   IrInst **result = array(l, size * size);
   IrInst *scale = div_of(l, lower_number(l, m[0]->type, 1), determinant(l, m, size, 0, -1, 0));
   IrInst *negative = ir_unary(&l->b, IR_NEG, scale);
   for (int r = 0; r < size; r++)
     for (int c = 0; c < size; c++)
-      result[c * size + r] = mul(l, determinant(l, m, size, 0, r, 1u << c), (r + c) % 2 ? negative : scale);
+      result[c * size + r] =
+          mul(l, determinant(l, m, size, 0, r, 1u << c), (r + c) % 2 ? negative : scale);
   return result;
 }
 
-/* -- vectors --------------------------------------------------------------------------------------------------------
- */
+/* -- vectors ---- */
 
-static IrInst *norm(Lower *l, IrInst **v, int count) { return ir_unary(&l->b, IR_SQRT, dot(l, v, 1, v, 1, count)); }
+static IrInst *norm(Lower *l, IrInst **v, int count) {
+  return ir_unary(&l->b, IR_SQRT, dot(l, v, 1, v, 1, count));
+}
 
 static IrInst **normalize(Lower *l, IrInst **v, int count) {
   IrInst **result = array(l, count), *length = norm(l, v, count);
@@ -104,7 +110,7 @@ static IrInst *trace(Lower *l, IrInst **m, int size) {
   return sum;
 }
 
-/* -- number by number --------------------------------------------------------------------------------------------- */
+/* -- number by number -------------------------------------------------------------------------- */
 
 static IrInst *clamp(Lower *l, IrInst *x, IrInst *low, IrInst *high) {
   return ir_binary(&l->b, IR_MIN, ir_binary(&l->b, IR_MAX, x, low), high);
@@ -122,9 +128,10 @@ static IrInst *step(Lower *l, IrInst *edge, IrInst *x) {
 
 static IrInst *smoothstep(Lower *l, IrInst *low, IrInst *high, IrInst *x) {
   Type type = x->type;
-  IrInst *t =
-      clamp(l, div_of(l, sub(l, x, low), sub(l, high, low)), lower_number(l, type, 0), lower_number(l, type, 1));
-  return mul(l, mul(l, t, t), sub(l, lower_number(l, type, 3), mul(l, lower_number(l, type, 2), t)));
+  IrInst *t = clamp(l, div_of(l, sub(l, x, low), sub(l, high, low)), lower_number(l, type, 0),
+                    lower_number(l, type, 1));
+  return mul(l, mul(l, t, t),
+             sub(l, lower_number(l, type, 3), mul(l, lower_number(l, type, 2), t)));
 }
 
 static IrInst *each(Lower *l, Algebra which, IrInst *a, IrInst *b, IrInst *c) {
@@ -139,10 +146,12 @@ static IrInst *each(Lower *l, Algebra which, IrInst *a, IrInst *b, IrInst *c) {
 static IrInst **lower_each(Lower *l, Expr *e, const Exprs *list, Algebra which) {
   int count = type_parts(shape_of(e));
   IrInst **arguments[3] = {0}, **result = array(l, count);
-  for (int i = 0; i < list->count; i++) arguments[i] = lower_values_as(l, list->items[i], e->at, count);
+  for (int i = 0; i < list->count; i++)
+    arguments[i] = lower_values_as(l, list->items[i], e->at, count);
   lower_at(l, e->pos);
   for (int k = 0; k < count; k++)
-    result[k] = each(l, which, arguments[0][k], arguments[1][k], arguments[2] ? arguments[2][k] : NULL);
+    result[k] =
+        each(l, which, arguments[0][k], arguments[1][k], arguments[2] ? arguments[2][k] : NULL);
   return result;
 }
 
@@ -155,8 +164,7 @@ static IrInst **lower_selection(Lower *l, Expr *e, const Exprs *list) {
   return lower_select(l, condition, yes, no, count);
 }
 
-/* -- all ------------------------------------------------------------------------------------------------------------
- */
+/* -- all ---- */
 
 IrInst **lower_algebra(Lower *l, Expr *e, const Builtin *builtin) {
   Exprs list = call_arguments(l->s, e);

@@ -10,7 +10,7 @@ typedef IrInst *Each(Lower *l, Expr *e, const Builtin *builtin, IrInst **argumen
 
 static IrInst **array(Lower *l, int count) { return scratch_array(l->scratch, IrInst *, count); }
 
-/* -- rounding --------------------------------------------------------------------------------------------------- */
+/* -- rounding ---------------------------------------------------------------------------------- */
 
 /* The integers whose quotient e is. */
 void lower_quotient(Lower *l, Expr *e, IrInst ***dividend, IrInst ***divisor) {
@@ -40,7 +40,8 @@ static IrInst **round_quotient(Lower *l, Expr *e, Expr *argument, IrOp op) {
   lower_quotient(l, argument, &a, &b);
   lower_at(l, e->pos);
   for (int k = 0; k < count; k++) {
-    IrInst *whole = op == IR_FLOOR ? ir_binary(&l->b, IR_FLOORDIV, a[k], b[k]) : ceil_quotient(l, a[k], b[k]);
+    IrInst *whole =
+        op == IR_FLOOR ? ir_binary(&l->b, IR_FLOORDIV, a[k], b[k]) : ceil_quotient(l, a[k], b[k]);
     result[k] = lower_convert(l, whole, type_at(l, e));
   }
   return result;
@@ -59,8 +60,7 @@ static IrInst **lower_round(Lower *l, Expr *e, Expr *argument, IrOp op) {
   return result;
 }
 
-/* -- functions ------------------------------------------------------------------------------------------------------
- */
+/* -- functions ---- */
 
 static IrInst *each_fold(Lower *l, Expr *e, const Builtin *builtin, IrInst **arguments, int count) {
   IrOp op = builtin->op;
@@ -71,7 +71,8 @@ static IrInst *each_fold(Lower *l, Expr *e, const Builtin *builtin, IrInst **arg
   return result;
 }
 
-static IrInst *each_float(Lower *l, Expr *e, const Builtin *builtin, IrInst **arguments, int count) {
+static IrInst *each_float(Lower *l, Expr *e, const Builtin *builtin, IrInst **arguments,
+                          int count) {
   return ir_emit(&l->b, builtin->op, type_at(l, e), count, arguments);
 }
 
@@ -81,9 +82,11 @@ static IrInst *each_log(Lower *l, Expr *e, const Builtin *builtin, IrInst **argu
   return count == 1 ? log : ir_binary(&l->b, IR_DIV, log, ir_unary(&l->b, IR_LOG, arguments[1]));
 }
 
-static IrInst *each_angle(Lower *l, Expr *e, const Builtin *builtin, IrInst **arguments, int count) {
+static IrInst *each_angle(Lower *l, Expr *e, const Builtin *builtin, IrInst **arguments,
+                          int count) {
   bool to_degrees = !strcmp(builtin->name, "math.deg");
-  return ir_binary(&l->b, IR_MUL, arguments[0], ir_const_float(&l->b, type_at(l, e), to_degrees ? 180 / pi : pi / 180));
+  return ir_binary(&l->b, IR_MUL, arguments[0],
+                   ir_const_float(&l->b, type_at(l, e), to_degrees ? 180 / pi : pi / 180));
 }
 
 static IrInst **lower_each(Lower *l, Expr *e, const Builtin *builtin, Each *each) {
@@ -91,7 +94,8 @@ static IrInst **lower_each(Lower *l, Expr *e, const Builtin *builtin, Each *each
   int count = type_parts(shape_of(e));
   IrInst ***all = scratch_array(l->scratch, IrInst **, list.count), **one = array(l, list.count),
          **result = array(l, count);
-  for (int i = 0; i < list.count; i++) all[i] = lower_values_as(l, list.items[i], type_at(l, e), count);
+  for (int i = 0; i < list.count; i++)
+    all[i] = lower_values_as(l, list.items[i], type_at(l, e), count);
   lower_at(l, e->pos);
   for (int k = 0; k < count; k++) {
     for (int i = 0; i < list.count; i++) one[i] = all[i][k];
@@ -141,14 +145,15 @@ IrInst **lower_call(Lower *l, Expr *e) {
   return builtin ? lower_builtin(l, e, builtin) : lower_construction(l, e, e->call.type);
 }
 
-/* -- methods --------------------------------------------------------------------------------------------- */
+/* -- methods ----------------------------------------------------------------------------------- */
 
 static IrInst *change_number(Lower *l, const MethodCall *m, int k, IrInst **indices,
                              IrInst **const *values) {
   const Method *method = m->method;
   IrInst *place = lower_place_at(l, &m->object, k, indices);
   if (method->form == METHOD_RMW) return ir_rmw(&l->b, (IrUpdate)method->op, place, values[0][k]);
-  return ir_emit(&l->b, IR_CAS, m->object.field.type, 3, (IrInst *[]){place, values[0][k], values[1][k]});
+  return ir_emit(&l->b, IR_CAS, m->object.field.type, 3,
+                 (IrInst *[]){place, values[0][k], values[1][k]});
 }
 
 static IrInst **lower_element_call(Lower *l, Expr *e, const MethodCall *m, IrInst **indices) {

@@ -46,7 +46,8 @@ static Type common_type(Type a, Type b) {
   bool a_float = type_is_float(a), b_float = type_is_float(b);
   if (a_float == b_float) {
     if (a_float || type_is_signed(a) == type_is_signed(b)) return joined;
-    int unsigned_bits = type_bits(type_is_signed(a) ? b : a), signed_bits = type_bits(type_is_signed(a) ? a : b);
+    int unsigned_bits = type_bits(type_is_signed(a) ? b : a),
+        signed_bits = type_bits(type_is_signed(a) ? a : b);
     if (unsigned_bits == 64) return TYPE(NONE);
     return unsigned_bits == 32 || signed_bits == 64 ? TYPE(I64) : TYPE(I32);
   }
@@ -56,7 +57,7 @@ static Type common_type(Type a, Type b) {
   return type_bits(real) == 64 ? TYPE(F64) : TYPE(F32);
 }
 
-/* -- a signed integer with a u64 ------------------------------------------------------------------------- */
+/* -- a signed integer with a u64 --------------------------------------------------------------- */
 
 static IrInst *compare_mixed(Lower *l, AstOp op, IrInst *a, IrInst *b) {
   if (op == AST_NE) return negated(l, compare_mixed(l, AST_EQ, a, b));
@@ -67,7 +68,7 @@ static IrInst *compare_mixed(Lower *l, AstOp op, IrInst *a, IrInst *b) {
   return is_below ? either(l, sign, size) : both(l, sign, size);
 }
 
-/* -- a 64-bit integer with a float ----------------------------------------------------------------------- */
+/* -- a 64-bit integer with a float ------------------------------------------------------------- */
 
 static IrInst *with_bound(Lower *l, IrOp op, IrInst *f, double bound) {
   return ir_binary(&l->b, op, f, ir_const_float(&l->b, TYPE(F64), bound));
@@ -85,9 +86,13 @@ static IrInst *compare_equal(Lower *l, IrInst *i, IrInst *f, double low, double 
   return both(l, inside, both(l, whole, same));
 }
 
-/* For `<` and `<=` f beyond `high` decides at once, for `>` and `>=` f beyond `low`; the other bound keeps the integer
- * that f is rounded to in its range. */
-static const struct OrderRow { AstOp op; bool is_below; IrOp decides, keeps, compares, rounds; } order_rows[] = {
+/* For `<` and `<=` f beyond `high` decides at once, for `>` and `>=` f beyond `low`; the other
+ * bound keeps the integer that f is rounded to in its range. */
+static const struct OrderRow {
+  AstOp op;
+  bool is_below;
+  IrOp decides, keeps, compares, rounds;
+} order_rows[] = {
     {AST_LT, true, IR_GE, IR_GT, IR_LT, IR_CEIL},
     {AST_LE, true, IR_GE, IR_GE, IR_LE, IR_FLOOR},
     {AST_GT, false, IR_LT, IR_LT, IR_GT, IR_FLOOR},
@@ -95,7 +100,8 @@ static const struct OrderRow { AstOp op; bool is_below; IrOp decides, keeps, com
 };
 
 static IrInst *compare_with_float(Lower *l, AstOp op, IrInst *i, IrInst *f) {
-  double high = ldexp(1, type_is_signed(i->type) ? 63 : 64), low = type_is_signed(i->type) ? -high : 0;
+  double high = ldexp(1, type_is_signed(i->type) ? 63 : 64),
+         low = type_is_signed(i->type) ? -high : 0;
   f = lower_convert(l, f, TYPE(F64));
   if (op == AST_EQ) return compare_equal(l, i, f, low, high);
   if (op == AST_NE) return negated(l, compare_equal(l, i, f, low, high));

@@ -3,10 +3,11 @@
 
 static Type type_at(Lower *l, const Expr *e) { return e->at; }
 
-/* -- constants ------------------------------------------------------------------------------------------- */
+/* -- constants --------------------------------------------------------------------------------- */
 
 IrInst *lower_number(Lower *l, Type type, int64_t value) {
-  return type_is_float(type) ? ir_const_float(&l->b, type, (double)value) : ir_const_int(&l->b, type, value);
+  return type_is_float(type) ? ir_const_float(&l->b, type, (double)value)
+                             : ir_const_int(&l->b, type, value);
 }
 
 static IrInst *convert_constant(Lower *l, const IrInst *value, Type type) {
@@ -14,7 +15,8 @@ static IrInst *convert_constant(Lower *l, const IrInst *value, Type type) {
   double number = from_float                       ? ir_float_value(value)
                   : type_is(value->type, TYPE_U64) ? (double)(uint64_t)value->imm
                                                    : (double)value->imm;
-  return type_is_float(type) ? ir_const_float(&l->b, type, number) : ir_const_int(&l->b, type, value->imm);
+  return type_is_float(type) ? ir_const_float(&l->b, type, number)
+                             : ir_const_int(&l->b, type, value->imm);
 }
 
 /* A constant converts at once; a float to an integer is left to `fold`. */
@@ -42,7 +44,7 @@ static IrInst *lower_literal(Lower *l, const Expr *number, Type type, bool is_ne
   return ir_const_int(&l->b, type, (int64_t)(is_negative ? -number->integer : number->integer));
 }
 
-/* -- names ----------------------------------------------------------------------------------------------- */
+/* -- names ------------------------------------------------------------------------------------- */
 
 static IrInst *lower_named(Lower *l, Expr *e) {
   const Entity *entity = &e->entity;
@@ -55,12 +57,13 @@ static IrInst *lower_named(Lower *l, Expr *e) {
   case ENTITY_PART: return lower_values(l, e)[0];
   default: {
     const Local *local = e->local;
-    return local_is_variable(e->local) ? ir_get(&l->b, held_by(l, local)->values[0]) : held_by(l, local)->values[0];
+    return local_is_variable(e->local) ? ir_get(&l->b, held_by(l, local)->values[0])
+                                       : held_by(l, local)->values[0];
   }
   }
 }
 
-/* -- operators ------------------------------------------------------------------------------------------- */
+/* -- operators --------------------------------------------------------------------------------- */
 
 static IrOp op_of(AstOp op) {
   switch (op) {
@@ -80,7 +83,9 @@ static IrOp op_of(AstOp op) {
   }
 }
 
-IrInst *lower_operator(Lower *l, AstOp op, IrInst *a, IrInst *b) { return ir_binary(&l->b, op_of(op), a, b); }
+IrInst *lower_operator(Lower *l, AstOp op, IrInst *a, IrInst *b) {
+  return ir_binary(&l->b, op_of(op), a, b);
+}
 
 static IrInst *lower_binary(Lower *l, Expr *e) {
   Type at = type_at(l, e);
@@ -104,7 +109,7 @@ static IrInst *lower_unary(Lower *l, Expr *e) {
   return ir_unary(&l->b, e->op == AST_NEG ? IR_NEG : IR_BNOT, value);
 }
 
-/* -- short circuits -------------------------------------------------------------------------------------- */
+/* -- short circuits ---------------------------------------------------------------------------- */
 
 static void lower_into(Lower *l, IrRegion *region, IrInst *var, Expr *value) {
   IrRegion *back = lower_enter(l, region);
@@ -137,7 +142,8 @@ static IrInst *lower_selects(Lower *l, const Choices *arms, Type at) {
     values[i] = lower_as(l, arms->items[i].value, at);
   }
   IrInst *chosen = values[arms->count - 1];
-  for (int i = arms->count - 2; i >= 0; i--) chosen = ir_select(&l->b, conditions[i], values[i], chosen);
+  for (int i = arms->count - 2; i >= 0; i--)
+    chosen = ir_select(&l->b, conditions[i], values[i], chosen);
   return chosen;
 }
 
@@ -164,13 +170,15 @@ static IrInst *lower_choice(Lower *l, Expr *e) {
   Choices arms = choice_arms(l->s, e);
   bool is_cheap = true;
   for (int i = 0; i < arms.count; i++) {
-    if (i > 0 && arms.items[i].condition) is_cheap &= choice_is_cheap(l->s, arms.items[i].condition);
+    if (i > 0 && arms.items[i].condition)
+      is_cheap &= choice_is_cheap(l->s, arms.items[i].condition);
     is_cheap &= choice_is_cheap(l->s, arms.items[i].value);
   }
-  return is_cheap ? lower_selects(l, &arms, type_at(l, e)) : lower_branches(l, &arms, type_at(l, e));
+  return is_cheap ? lower_selects(l, &arms, type_at(l, e))
+                  : lower_branches(l, &arms, type_at(l, e));
 }
 
-/* -- all ------------------------------------------------------------------------------------------------- */
+/* -- all --------------------------------------------------------------------------------------- */
 
 IrInst *lower_expr(Lower *l, Expr *e) {
   Inline *in = e->inlined;

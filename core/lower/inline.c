@@ -1,4 +1,5 @@
-/* inline.c - a function that is written out at its call: arguments bound to parameters, its body, its results. */
+/* inline.c - a function that is written out at its call: arguments bound to parameters, its
+ * body, its results. */
 #include "lower/lower.h"
 
 static void bind_parameters(Lower *l, Inline *in) {

@@ -1,7 +1,9 @@
-/* lists.c - the lists of dynamic SNodes: append, length, pop, and what `for k, v in x:items(i)` reads. */
+/* lists.c - the lists of dynamic SNodes: append, length, pop, and what `for k, v in x:items(i)`
+ * reads. */
 #include "lower/lower.h"
 
-static IrInst *emit(Lower *l, const MethodCall *m, IrOp op, Type type, int count, IrInst **operands) {
+static IrInst *emit(Lower *l, const MethodCall *m, IrOp op, Type type, int count,
+                    IrInst **operands) {
   const FieldRef *field = field_of(&m->object);
   int level = lower_level(l, field->node, m->object.name, field->source);
   IrInst *inst = ir_emit(&l->b, op, type, count, operands);
@@ -30,7 +32,8 @@ static IrInst **lower_pop(Lower *l, Expr *e, const MethodCall *m, IrInst **indic
   const SNode *node = field_of(&m->object)->node;
   IrInst **operands = scratch_array(l->scratch, IrInst *, count + node->component_count);
   for (int k = 0; k < count; k++) operands[k] = indices[k];
-  for (int k = 0; k < node->component_count; k++) operands[count + k] = ir_var(&l->b, node->components[k].type);
+  for (int k = 0; k < node->component_count; k++)
+    operands[count + k] = ir_var(&l->b, node->components[k].type);
   emit(l, m, IR_POP, TYPE(NONE), count + node->component_count, operands);
   IrInst **values = scratch_array(l->scratch, IrInst *, node->component_count);
   for (int k = 0; k < node->component_count; k++) values[k] = ir_get(&l->b, operands[count + k]);
@@ -60,7 +63,8 @@ IrInst *lower_items_length(Lower *l, const LoopHead *head, IrInst **indices) {
   return emit(l, method_of(e), IR_LENGTH, TYPE(I32), count, indices);
 }
 
-void lower_bind_items(Lower *l, const LoopHead *head, const Stmt *stmt, IrInst *slot, IrInst *const *indices) {
+void lower_bind_items(Lower *l, const LoopHead *head, const Stmt *stmt, IrInst *slot,
+                      IrInst *const *indices) {
   const SNode *node = head->node;
   int own = snode_axis_position(node, node->axes[0]);
   IrInst *all[SNODE_MAX_AXES];
@@ -71,7 +75,8 @@ void lower_bind_items(Lower *l, const LoopHead *head, const Stmt *stmt, IrInst *
     Entity element = method_of(head->items)->object;
     IrInst *values[TYPE_MAX_PARTS];
     element.field.component = (int)(field - node->components);
-    for (int k = 0; k < type_parts(field->whole); k++) values[k] = ir_load(&l->b, lower_place_at(l, &element, k, all));
+    for (int k = 0; k < type_parts(field->whole); k++)
+      values[k] = ir_load(&l->b, lower_place_at(l, &element, k, all));
     lower_bind(l, stmt->locals.items[i], values);
   }
 }

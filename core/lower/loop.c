@@ -3,16 +3,17 @@
  *   while c do B end     loop { if c {} else { break } B }
  *   repeat B until c     loop { B if c { break } }       where B continues: if c { break } continue
  *
- * `for .. in` becomes RANGE or ACTIVE; those that are serial, or stand in a parallel body, carry the flag, and the pass
- * `tasks` makes FORs of them. */
+ * `for .. in` becomes RANGE or ACTIVE; those that are serial, or stand in a parallel body, carry
+ * the flag, and the pass `tasks` makes FORs of them. */
 #include "lower/lower.h"
 
 /* For explain(). */
 static void note_serial(Lower *l, const char *why) {
-  ir_note(l->output->kernel, l->b.line, "serial%s: %s", l->loop ? " in each iteration" : ", on the launching side", why);
+  ir_note(l->output->kernel, l->b.line, "serial%s: %s",
+          l->loop ? " in each iteration" : ", on the launching side", why);
 }
 
-/* -- bodies ---------------------------------------------------------------------------------------------- */
+/* -- bodies ------------------------------------------------------------------------------------ */
 
 /* A variable that holds all indices as a vector takes those from its own on. */
 static void lower_body(Lower *l, IrRegion *region, Stmt *stmt, IrInst **indices) {
@@ -20,7 +21,8 @@ static void lower_body(Lower *l, IrRegion *region, Stmt *stmt, IrInst **indices)
   IrRegion *back = lower_enter(l, region);
   l->repeat = stmt->kind == AST_STMT_REPEAT ? stmt : NULL;
   l->loops++;
-  for (int i = 0; indices && i < stmt->locals.count; i++) lower_bind(l, stmt->locals.items[i], &indices[i]);
+  for (int i = 0; indices && i < stmt->locals.count; i++)
+    lower_bind(l, stmt->locals.items[i], &indices[i]);
   lower_block(l, &stmt->bodies.items[0]);
   l->loops--;
   l->repeat = outer;
@@ -62,9 +64,10 @@ void lower_continue(Lower *l) {
   ir_continue(&l->b, 0);
 }
 
-/* -- numeric for ----------------------------------------------------------------------------------------- */
+/* -- numeric for ------------------------------------------------------------------------------- */
 
-/* The last integer that a float bound allows: its floor when counting up, its ceil when counting down. */
+/* The last integer that a float bound allows: its floor when counting up, its ceil when counting
+ * down. */
 static IrInst *last_integer(Lower *l, IrInst *stop, IrInst *step, Type type) {
   int64_t constant;
   IrInst *floor = NULL, *ceil = NULL;
@@ -82,8 +85,10 @@ void lower_numeric_for(Lower *l, Stmt *stmt) {
   Type type = ty_of_for(l->s, stmt).type;
   lower_at(l, stmt->pos);
   note_serial(l, "a numeric 'for'; loops over rg.range and x:active() are parallel");
-  IrInst *begin = lower_as(l, stmt->values.items[0], type), *stop = lower_expr(l, stmt->values.items[1]);
-  IrInst *step = stmt->values.count == 3 ? lower_as(l, stmt->values.items[2], type) : lower_number(l, type, 1);
+  IrInst *begin = lower_as(l, stmt->values.items[0], type),
+         *stop = lower_expr(l, stmt->values.items[1]);
+  IrInst *step =
+      stmt->values.count == 3 ? lower_as(l, stmt->values.items[2], type) : lower_number(l, type, 1);
   IrRegion *back = NULL;
   if (type_is_float(stop->type) && type_is_integer(type)) {
     IrInst *is_number = ir_binary(&l->b, IR_EQ, stop, stop); /* to NaN nothing counts */
@@ -96,18 +101,23 @@ void lower_numeric_for(Lower *l, Stmt *stmt) {
   if (back) lower_leave(l, back);
 }
 
-/* -- for .. in ------------------------------------------------------------------------------------------- */
+/* -- for .. in --------------------------------------------------------------------------------- */
 
 /* A float that is no whole number, or none that an index reaches, ends the launch. */
 static IrInst *lower_float_bound(Lower *l, Expr *bound, Type type) {
   IrInst *value = lower_as(l, bound, TYPE(F64));
   int64_t limit = (int64_t)1 << (type_bits(type) - 1); /* a power of two: exact in an f64 */
-  IrInst *least = ir_const_float(&l->b, TYPE(F64), -(double)limit), *beyond = ir_const_float(&l->b, TYPE(F64), (double)limit);
+  IrInst *least = ir_const_float(&l->b, TYPE(F64), -(double)limit),
+         *beyond = ir_const_float(&l->b, TYPE(F64), (double)limit);
   IrInst *is_whole = ir_binary(&l->b, IR_EQ, ir_unary(&l->b, IR_FLOOR, value), value);
-  IrInst *is_inside = ir_binary(&l->b, IR_BAND, ir_binary(&l->b, IR_GE, value, least), ir_binary(&l->b, IR_LT, value, beyond));
-  IrRegion *back = lower_enter(l, ir_if(&l->b, ir_binary(&l->b, IR_BAND, is_whole, is_inside))->regions[1]);
-  lower_fault(l, bound, value, RG_ERROR_VALUE_FIT, "write math.floor(..) for the whole number below",
-              scratch_format(l->scratch, "a bound of a range is a whole number of type %s, and this is", type_text(type)));
+  IrInst *is_inside = ir_binary(&l->b, IR_BAND, ir_binary(&l->b, IR_GE, value, least),
+                                ir_binary(&l->b, IR_LT, value, beyond));
+  IrRegion *back =
+      lower_enter(l, ir_if(&l->b, ir_binary(&l->b, IR_BAND, is_whole, is_inside))->regions[1]);
+  lower_fault(
+      l, bound, value, RG_ERROR_VALUE_FIT, "write math.floor(..) for the whole number below",
+      scratch_format(l->scratch, "a bound of a range is a whole number of type %s, and this is",
+                     type_text(type)));
   lower_leave(l, back);
   return ir_convert(&l->b, value, type);
 }
@@ -122,7 +132,8 @@ static IrInst *lower_bound(Lower *l, Expr *bound, Type type) {
 
 static IrInst *lower_range(Lower *l, const LoopHead *head) {
   IrInst *bounds[2 * SNODE_MAX_AXES];
-  for (int i = 0; i < head->bounds.count; i++) bounds[i] = lower_bound(l, head->bounds.items[i], head->index);
+  for (int i = 0; i < head->bounds.count; i++)
+    bounds[i] = lower_bound(l, head->bounds.items[i], head->index);
   return ir_range(&l->b, head->axis_count, bounds, head->index);
 }
 
@@ -159,12 +170,14 @@ void lower_for_in(Lower *l, Stmt *stmt) {
   }
   lower_at(l, stmt->pos);
   const int32_t line = l->b.line, column = l->b.column;
-  IrInst *loop =
-      head->node ? ir_active(&l->b, lower_level(l, head->node, head->name, head->source)) : lower_range(l, head);
+  IrInst *loop = head->node ? ir_active(&l->b, lower_level(l, head->node, head->name, head->source))
+                            : lower_range(l, head);
   loop->line = line;
   loop->column = column;
   loop->serial = !head->is_parallel;
-  if (loop->serial) note_serial(l, head->is_serial ? "':serial()' asks for it" : "it stands inside a parallel loop");
+  if (loop->serial)
+    note_serial(l,
+                head->is_serial ? "':serial()' asks for it" : "it stands inside a parallel loop");
   int outer = l->loop;
   if (head->is_parallel) l->loop = head->number;
   loop->independent = head->is_independent;

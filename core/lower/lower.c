@@ -1,5 +1,5 @@
-/* lower.c - the typed Ast becomes IR: arguments, variables, blocks.
- * A local that is assigned again is a VAR with GET and SET, every other is the value itself. A region ends at its first
+/* lower.c - the typed Ast becomes IR: arguments, variables, blocks. A local that is assigned
+ * again is a VAR with GET and SET, every other is the value itself. A region ends at its first
  * exit: what stands behind it in the text is not lowered. */
 #include "lower/lower.h"
 
@@ -12,8 +12,14 @@ void lower_at(Lower *l, Pos pos) {
   l->b.column = pos.column;
 }
 
-void lower_fault(Lower *l, const Expr *at, IrInst *value, ErrorCode code, const char *hint, const char *sentence) {
-  SemaFault fault = {.code = code, .sentence = sentence, .hint = hint, .source = sema_text_source(l->s), .pos = at->pos, .width = at->width};
+void lower_fault(Lower *l, const Expr *at, IrInst *value, ErrorCode code, const char *hint,
+                 const char *sentence) {
+  SemaFault fault = {.code = code,
+                     .sentence = sentence,
+                     .hint = hint,
+                     .source = sema_text_source(l->s),
+                     .pos = at->pos,
+                     .width = at->width};
   ir_emit(&l->b, IR_FAULT, TYPE(NONE), 1, &value)->imm = l->output->faults.count;
   vec_push(l->scratch, &l->output->faults, fault);
 }
@@ -50,7 +56,7 @@ void lower_bind(Lower *l, Local *local, IrInst **values) {
   }
 }
 
-/* -- arguments and parameters ---------------------------------------------------------------------------- */
+/* -- arguments and parameters ------------------------------------------------------------------ */
 
 static SemaWhy why_of(Lower *l, const Live *live) {
   const Why *why = &live->why;
@@ -66,7 +72,8 @@ static void add_arguments(Lower *l) {
     Live *live = &l->s->lives.items[i];
     if (!live->use) continue;
     for (int k = 0; k < type_parts(live->shape); k++) {
-      int arg = ir_add_arg(l->output->kernel, live->met, live->name, live->use->pos.line, live->use->pos.column);
+      int arg = ir_add_arg(l->output->kernel, live->met, live->name, live->use->pos.line,
+                           live->use->pos.column);
       SemaArg source = live->source;
       source.part = k;
       if (k == 0) live->arg = arg;
@@ -89,7 +96,7 @@ static void bind_parameters(Lower *l) {
   }
 }
 
-/* -- statements ------------------------------------------------------------------------------------------ */
+/* -- statements -------------------------------------------------------------------------------- */
 
 void lower_keep_view(Lower *l, Local *local, Expr *value) {
   if (local->alias.kind != ENTITY_FIELD || !local->alias.field.indexed) return;
@@ -106,7 +113,8 @@ static IrInst **lower_initial(Lower *l, Local *local, Expr *value) {
   lower_quotient(l, value, &held_by(l, local)->dividend, &held_by(l, local)->divisor);
   for (int k = 0; k < count; k++) {
     IrInst *a = lower_convert(l, held_by(l, local)->dividend[k], local->type);
-    values[k] = ir_binary(&l->b, IR_DIV, a, lower_convert(l, held_by(l, local)->divisor[k], local->type));
+    values[k] =
+        ir_binary(&l->b, IR_DIV, a, lower_convert(l, held_by(l, local)->divisor[k], local->type));
   }
   return values;
 }
@@ -169,7 +177,8 @@ static void lower_return(Lower *l, Stmt *stmt) {
   int count = 0;
   for (int i = 0; i < stmt->values.count; i++) {
     Type type = kernel->results.items[i];
-    IrInst **values = lower_values_as(l, stmt->values.items[i], type_element(type), type_parts(type));
+    IrInst **values =
+        lower_values_as(l, stmt->values.items[i], type_element(type), type_parts(type));
     for (int k = 0; k < type_parts(type); k++) operands[count++] = values[k];
   }
   lower_at(l, stmt->pos);
@@ -198,7 +207,8 @@ static void lower_stmt(Lower *l, Stmt *stmt) {
 }
 
 void lower_block(Lower *l, Block *block) {
-  for (int i = 0; i < block->count && !l->s->failed && !lower_is_closed(l); i++) lower_stmt(l, block->items[i]);
+  for (int i = 0; i < block->count && !l->s->failed && !lower_is_closed(l); i++)
+    lower_stmt(l, block->items[i]);
 }
 
 /* A kernel that returns a value somewhere returns zero where it falls off its end. */

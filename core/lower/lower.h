@@ -1,4 +1,5 @@
-/* lower.h - the typed tree becomes IR: arguments, variables, blocks. Reports nothing any more, but nesting. */
+/* lower.h - the typed tree becomes IR: arguments, variables, blocks. Reports nothing any more,
+ * but nesting. */
 #ifndef RG_LOWER_LOWER_H
 #define RG_LOWER_LOWER_H
 
@@ -36,7 +37,8 @@ IrRegion *lower_enter(Lower *l, IrRegion *region); /* gives the region to come b
 void lower_leave(Lower *l, IrRegion *back);
 void lower_at(Lower *l, Pos pos);
 /* The launch ends here: `sentence`, then the number `value` (an f64), at `at`. */
-void lower_fault(Lower *l, const Expr *at, IrInst *value, ErrorCode code, const char *hint, const char *sentence);
+void lower_fault(Lower *l, const Expr *at, IrInst *value, ErrorCode code, const char *hint,
+                 const char *sentence);
 void lower_keep_view(Lower *l, Local *local, Expr *value); /* of a local that is an alias */
 void lower_bind(Lower *l, Local *local, IrInst **values);     /* VARs when it is assigned again */
 /* expr.c */
@@ -44,12 +46,14 @@ IrInst *lower_expr(Lower *l, Expr *e); /* one number, of type e->at */
 IrInst *lower_as(Lower *l, Expr *e, Type type);
 /* vector.c: as many as e has numbers, row by row */
 IrInst **lower_values(Lower *l, Expr *e);
-IrInst **lower_values_as(Lower *l, Expr *e, Type type, int count);    /* one number stretches to count */
+/* one number stretches to count */
+IrInst **lower_values_as(Lower *l, Expr *e, Type type, int count);
 IrInst **lower_parts(Lower *l, Expr *e, const int *parts, int count); /* some of them */
 IrInst **lower_select(Lower *l, IrInst *condition, IrInst **yes, IrInst **no, int count);
 /* algebra.c */
 IrInst **lower_algebra(Lower *l, Expr *e, const Builtin *builtin);
-IrInst **lower_product(Lower *l, Shape a_shape, IrInst **a, Shape b_shape, IrInst **b); /* with a matrix */
+/* with a matrix */
+IrInst **lower_product(Lower *l, Shape a_shape, IrInst **a, Shape b_shape, IrInst **b);
 IrInst *lower_convert(Lower *l, IrInst *value, Type type); /* constants at once */
 IrInst *lower_number(Lower *l, Type type, int64_t value);
 IrInst *lower_operator(Lower *l, AstOp op, IrInst *a, IrInst *b); /* arithmetic and bits */
@@ -58,7 +62,8 @@ int lower_indices(Lower *l, Expr *e, IrInst **indices);
 int lower_index_list(Lower *l, const Exprs *list, int count, IrInst **indices, int so_far);
 /* Indices of a field counted from 0, where its own start elsewhere. */
 IrInst **lower_from_start(Lower *l, const FieldRef *field, int count, IrInst **indices);
-IrInst *lower_place_at(Lower *l, const Entity *element, int part, IrInst **indices); /* of the element's number `part` */
+/* of the element's number `part` */
+IrInst *lower_place_at(Lower *l, const Entity *element, int part, IrInst **indices);
 int lower_level(Lower *l, const SNode *node, const char *name, SemaArg source);
 /* call.c */
 IrInst **lower_call(Lower *l, Expr *e);
@@ -78,7 +83,8 @@ void lower_compound(Lower *l, Stmt *stmt);
 /* lists.c */
 IrInst **lower_list_call(Lower *l, Expr *e, IrInst **indices, int count);
 IrInst *lower_items_length(Lower *l, const LoopHead *head, IrInst **indices);
-void lower_bind_items(Lower *l, const LoopHead *head, const Stmt *stmt, IrInst *slot, IrInst *const *indices);
+void lower_bind_items(Lower *l, const LoopHead *head, const Stmt *stmt, IrInst *slot,
+                      IrInst *const *indices);
 /* inline.c */
 IrInst **lower_inline(Lower *l, Expr *e, Inline *in); /* NULL when it gives nothing */
 void lower_inline_return(Lower *l, Stmt *stmt);

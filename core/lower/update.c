@@ -1,9 +1,10 @@
-/* update.c - assignments: updates and reductions in parallel bodies, plain reads and writes elsewhere.
- * What is assigned is a list of numbers, one where no vector is. Where an index into a vector is computed, every number
- * that it may be is there, with the condition under which it is the one. */
+/* update.c - assignments: updates and reductions in parallel bodies, plain reads and writes
+ * elsewhere. What is assigned is a list of numbers, one where no vector is. Where an index into
+ * a vector is computed, every number that it may be is there, with the condition under which it
+ * is the one. */
 #include "lower/lower.h"
 
-/* -- targets ---------------------------------------------------------------------------------------------------- */
+/* -- targets ----------------------------------------------------------------------------------- */
 
 typedef struct Slot {
   int number;        /* of the element or variable */
@@ -34,7 +35,8 @@ static void choose_computed(Lower *l, Expr *e, const Target *whole, Target *targ
     const Slot *slot = &whole->slots[k];
     if (slot->given % cols == 0)
       is_row = ir_binary(&l->b, IR_EQ, index, lower_number(l, index->type, slot->given / cols));
-    IrInst *condition = slot->condition ? ir_binary(&l->b, IR_BAND, slot->condition, is_row) : is_row;
+    IrInst *condition =
+        slot->condition ? ir_binary(&l->b, IR_BAND, slot->condition, is_row) : is_row;
     add_slot(target, slot, slot->given % cols, condition);
   }
 }
@@ -46,7 +48,8 @@ static void choose_constant(Lower *l, Expr *e, const Target *whole, Target *targ
     const Slot *slot = &whole->slots[k];
     for (int p = 0; p < parts->count; p++)
       if (parts->at[p] == slot->given) add_slot(target, slot, p, slot->condition);
-    if (!parts->count && slot->given / cols == row) add_slot(target, slot, slot->given % cols, slot->condition);
+    if (!parts->count && slot->given / cols == row)
+      add_slot(target, slot, slot->given % cols, slot->condition);
   }
 }
 
@@ -98,7 +101,7 @@ static void leave_condition(Lower *l, IrRegion *back) {
   if (back) lower_leave(l, back);
 }
 
-/* -- updates ---------------------------------------------------------------------------------------------------- */
+/* -- updates ----------------------------------------------------------------------------------- */
 
 static int first_positive(const Update *update) {
   for (int i = 0; i < update->terms.count; i++)
@@ -106,8 +109,8 @@ static int first_positive(const Update *update) {
   return -1;
 }
 
-/* Number k of all terms in one value: `- a + b` is b - a; where all are subtracted, `- a - b`, it is a + b, and op
- * becomes SUB. */
+/* Number k of all terms in one value: `- a + b` is b - a; where all are subtracted, `- a - b`,
+ * it is a + b, and op becomes SUB. */
 static IrInst *combine(Lower *l, const Update *update, IrInst ***values, int k, IrUpdate *op) {
   int count = update->terms.count, first = first_positive(update);
   *op = first < 0 ? IR_UPDATE_SUB : update->op;
@@ -116,7 +119,11 @@ static IrInst *combine(Lower *l, const Update *update, IrInst ***values, int k, 
   for (int i = 0; i < count; i++) {
     bool subtracts = update->terms.items[i].is_negative && *op != IR_UPDATE_SUB;
     if (i != first)
-      sum = ir_binary(&l->b, update->op == IR_UPDATE_MUL ? IR_MUL : subtracts ? IR_SUB : IR_ADD, sum, values[i][k]);
+      sum = ir_binary(&l->b,
+                      update->op == IR_UPDATE_MUL ? IR_MUL
+                      : subtracts                 ? IR_SUB
+                                                  : IR_ADD,
+                      sum, values[i][k]);
   }
   return sum;
 }
@@ -145,20 +152,23 @@ static void lower_update(Lower *l, Pos pos, const Update *update) {
     if (slot->place)
       ir_update(&l->b, op, slot->place, values[slot->given]);
     else {
-      ir_note(l->output->kernel, l->b.line, "gathers '%s': each worker its own part, joined at the end",
+      ir_note(l->output->kernel, l->b.line,
+              "gathers '%s': each worker its own part, joined at the end",
               sema_text(l->s, update->target->local->name));
-      ir_emit(&l->b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){slot->var, values[slot->given]})->imm = op;
+      ir_emit(&l->b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){slot->var, values[slot->given]})->imm =
+          op;
     }
     leave_condition(l, back);
   }
 }
 
-/* -- plain assignments ----------------------------------------------------------------------------------- */
+/* -- plain assignments ------------------------------------------------------------------------- */
 
 static void assign_number(Lower *l, const Slot *slot, IrInst *value) {
   if (slot->var) {
     ir_set(&l->b, slot->var,
-           slot->condition ? ir_select(&l->b, slot->condition, value, ir_get(&l->b, slot->var)) : value);
+           slot->condition ? ir_select(&l->b, slot->condition, value, ir_get(&l->b, slot->var))
+                           : value);
     return;
   }
   IrRegion *back = enter_condition(l, slot);
@@ -201,9 +211,11 @@ void lower_compound(Lower *l, Stmt *stmt) {
   IrInst *old[TYPE_MAX_PARTS];
   lower_target(l, stmt->targets.items[0], &target);
   for (int k = 0; k < target.count; k++)
-    old[k] = target.slots[k].place ? ir_load(&l->b, target.slots[k].place) : ir_get(&l->b, target.slots[k].var);
+    old[k] = target.slots[k].place ? ir_load(&l->b, target.slots[k].place)
+                                   : ir_get(&l->b, target.slots[k].var);
   IrInst **values = lower_values_as(l, stmt->values.items[0], target.type, target.value_count);
   lower_at(l, pos);
   for (int k = 0; k < target.count; k++)
-    assign_number(l, &target.slots[k], lower_operator(l, stmt->op, old[k], values[target.slots[k].given]));
+    assign_number(l, &target.slots[k],
+                  lower_operator(l, stmt->op, old[k], values[target.slots[k].given]));
 }

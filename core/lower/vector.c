@@ -1,5 +1,5 @@
-/* vector.c - values of several numbers: an inst per number, row by row. No op of the IR knows of vectors (see
- * decisions.md); what works number by number is the scalar op, once for each. */
+/* vector.c - values of several numbers: an inst per number, row by row. No op of the IR knows of
+ * vectors (see decisions.md); what works number by number is the scalar op, once for each. */
 #include "lower/lower.h"
 
 static IrInst **array(Lower *l, int count) { return scratch_array(l->scratch, IrInst *, count); }
@@ -27,7 +27,7 @@ IrInst **lower_select(Lower *l, IrInst *condition, IrInst **yes, IrInst **no, in
   return chosen;
 }
 
-/* -- parts ---------------------------------------------------------------------------------------------------- */
+/* -- parts ------------------------------------------------------------------------------------- */
 
 /* Row `index` of a matrix, number `index` of a vector, as numbers of the whole. */
 static int row_numbers(Shape of, int index, int numbers[TYPE_MAX_PARTS]) {
@@ -68,15 +68,17 @@ static IrInst **lower_computed(Lower *l, Expr *e) {
 
 static IrInst **lower_part(Lower *l, Expr *e) {
   int numbers[TYPE_MAX_PARTS];
-  return own_numbers(l, e, numbers) ? lower_parts(l, e->left, numbers, count_at(l, e)) : lower_computed(l, e);
+  return own_numbers(l, e, numbers) ? lower_parts(l, e->left, numbers, count_at(l, e))
+                                    : lower_computed(l, e);
 }
 
-/* -- leaves ----------------------------------------------------------------------------------------------------- */
+/* -- leaves ------------------------------------------------------------------------------------ */
 
 static IrInst **lower_local(Lower *l, const Expr *e, const int *parts, int count) {
   const Local *local = e->local;
   IrInst **values = pick(l, held_by(l, local)->values, parts, count);
-  for (int k = 0; k < count && local_is_variable(e->local); k++) values[k] = ir_get(&l->b, values[k]);
+  for (int k = 0; k < count && local_is_variable(e->local); k++)
+    values[k] = ir_get(&l->b, values[k]);
   return values;
 }
 
@@ -92,7 +94,8 @@ static IrInst **lower_element(Lower *l, Expr *e, const int *parts, int count) {
   IrInst *indices[SNODE_MAX_AXES], **values = array(l, count);
   lower_indices(l, e, indices);
   lower_at(l, e->pos);
-  for (int k = 0; k < count; k++) values[k] = ir_load(&l->b, lower_place_at(l, &e->entity, parts[k], indices));
+  for (int k = 0; k < count; k++)
+    values[k] = ir_load(&l->b, lower_place_at(l, &e->entity, parts[k], indices));
   return values;
 }
 
@@ -106,16 +109,19 @@ IrInst **lower_parts(Lower *l, Expr *e, const int *parts, int count) {
   int numbers[TYPE_MAX_PARTS];
   lower_at(l, e->pos);
   if (e->kind == AST_PAREN) return lower_parts(l, e->left, parts, count);
-  if (entity->kind == ENTITY_LIVE) return convert_all(l, e, lower_live(l, &entity->live, parts, count), count);
-  if (entity->kind == ENTITY_ELEMENT) return convert_all(l, e, lower_element(l, e, parts, count), count);
+  if (entity->kind == ENTITY_LIVE)
+    return convert_all(l, e, lower_live(l, &entity->live, parts, count), count);
+  if (entity->kind == ENTITY_ELEMENT)
+    return convert_all(l, e, lower_element(l, e, parts, count), count);
   if (e->kind == AST_LOCAL) return convert_all(l, e, lower_local(l, e, parts, count), count);
-  if (entity->kind != ENTITY_PART || !own_numbers(l, e, numbers)) return pick(l, lower_values(l, e), parts, count);
+  if (entity->kind != ENTITY_PART || !own_numbers(l, e, numbers))
+    return pick(l, lower_values(l, e), parts, count);
   int chosen[TYPE_MAX_PARTS] = {0};
   for (int k = 0; k < count; k++) chosen[k] = numbers[parts[k]];
   return convert_all(l, e, lower_parts(l, e->left, chosen, count), count);
 }
 
-/* -- operators ---------------------------------------------------------------------------------------------------- */
+/* -- operators --------------------------------------------------------------------------------- */
 
 /* All numbers are equal, or some are not. */
 static IrInst **lower_equality(Lower *l, Expr *e) {
@@ -150,7 +156,8 @@ static IrInst **lower_unary(Lower *l, Expr *e) {
   int count = count_at(l, e);
   IrInst **values = lower_values_as(l, e->left, e->at, count), **result = array(l, count);
   lower_at(l, e->pos);
-  for (int k = 0; k < count; k++) result[k] = ir_unary(&l->b, e->op == AST_NEG ? IR_NEG : IR_BNOT, values[k]);
+  for (int k = 0; k < count; k++)
+    result[k] = ir_unary(&l->b, e->op == AST_NEG ? IR_NEG : IR_BNOT, values[k]);
   return result;
 }
 
@@ -160,7 +167,8 @@ static IrInst **lower_choice(Lower *l, Expr *e) {
   int count = count_at(l, e), nesting = l->nesting;
   IrInst **vars = array(l, count), **result = array(l, count);
   Choices arms = choice_arms(l->s, e);
-  bool is_cheap = arms.count == 2 && choice_is_cheap(l->s, arms.items[0].value) && choice_is_cheap(l->s, arms.items[1].value);
+  bool is_cheap = arms.count == 2 && choice_is_cheap(l->s, arms.items[0].value) &&
+                  choice_is_cheap(l->s, arms.items[1].value);
   if (is_cheap) {
     IrInst *condition = lower_expr(l, arms.items[0].condition);
     IrInst **yes = lower_values_as(l, arms.items[0].value, at, count),
@@ -170,7 +178,8 @@ static IrInst **lower_choice(Lower *l, Expr *e) {
   for (int k = 0; k < count; k++) vars[k] = ir_var(&l->b, at);
   IrRegion *back = l->b.region;
   for (int i = 0; i < arms.count && !l->s->failed; i++) {
-    IrInst *branch = arms.items[i].condition ? ir_if(&l->b, lower_expr(l, arms.items[i].condition)) : NULL;
+    IrInst *branch =
+        arms.items[i].condition ? ir_if(&l->b, lower_expr(l, arms.items[i].condition)) : NULL;
     IrRegion *inside = branch ? lower_enter(l, branch->regions[0]) : NULL;
     IrInst **values = lower_values_as(l, arms.items[i].value, at, count);
     for (int k = 0; k < count; k++) ir_set(&l->b, vars[k], values[k]);

@@ -1,12 +1,12 @@
-/* algebra.c - the functions of vectors and matrices as a whole, and what shaders have beside math.*: what they take and how
- * many numbers they give. Called as rg.dot(a, b) or as a:dot(b). */
+/* algebra.c - the functions of vectors and matrices as a whole, and what shaders have beside
+ * math.*: what they take and how many numbers they give. Called as rg.dot(a, b) or as a:dot(b). */
 #include "resolve/resolve.h"
 
 static bool is_vector(Shape shape) { return !type_is_scalar(shape) && !type_is_matrix(shape); }
 
 static bool fail(Resolve *r, Expr *e, const Builtin *builtin, const char *takes, Shape given) {
-  return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' takes %s, and this is %s", builtin->name, takes,
-                   shape_text(r->s, given));
+  return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' takes %s, and this is %s",
+                   builtin->name, takes, shape_text(r->s, given));
 }
 
 static bool needs_vectors(Resolve *r, Exprs list, const Builtin *builtin) {
@@ -22,7 +22,8 @@ static bool needs_square(Resolve *r, Expr *e, const Builtin *builtin) {
          fail(r, e, builtin, "a square matrix", shape);
 }
 
-static bool join_from(Resolve *r, Expr *e, Exprs list, int first, const Builtin *builtin, Shape *shape) {
+static bool join_from(Resolve *r, Expr *e, Exprs list, int first, const Builtin *builtin,
+                      Shape *shape) {
   const char *who = scratch_format(r->scratch, "'%s'", builtin->name);
   for (int i = first; i < list.count; i++)
     if (!shape_join(r, e, *shape, shape_of(list.items[i]), who, shape)) return false;
@@ -42,8 +43,9 @@ static bool outer_shape(Resolve *r, Expr *e, Exprs list, const Builtin *builtin,
   int rows = type_rows(shape_of(list.items[0])), cols = type_rows(shape_of(list.items[1]));
   *shape = type_make_shape(rows, cols);
   return rows * cols <= TYPE_MAX_PARTS ||
-         sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "a matrix has %d numbers at most, and this would have %d",
-                   TYPE_MAX_PARTS, rows * cols);
+         sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL,
+                   "a matrix has %d numbers at most, and this would have %d", TYPE_MAX_PARTS,
+                   rows * cols);
 }
 
 bool resolve_algebra(Resolve *r, Expr *e, const Builtin *builtin, Shape *shape) {
@@ -65,7 +67,8 @@ bool resolve_algebra(Resolve *r, Expr *e, const Builtin *builtin, Shape *shape) 
   case ALGEBRA_INVERSE: *shape = first; return needs_square(r, list.items[0], builtin);
   case ALGEBRA_TRACE:
   case ALGEBRA_DETERMINANT: return needs_square(r, list.items[0], builtin);
-  case ALGEBRA_SELECT: return resolve_check_scalar(r, list.items[0]) && join_from(r, e, list, 1, builtin, shape);
+  case ALGEBRA_SELECT:
+    return resolve_check_scalar(r, list.items[0]) && join_from(r, e, list, 1, builtin, shape);
   default: return join_from(r, e, list, 0, builtin, shape);
   }
 }

@@ -1,10 +1,11 @@
 /* build.c - nodes of the typed tree, each made from one of the Ast's, which stay as they are.
  *
- * A text that is written out several times (a function, the turns of a static loop) gets nodes and variables of its own
- * each time: a name of the text means the variable that was made for it last, in the kernel or in this call of a function. */
+ * A text that is written out several times (a function, the turns of a static loop) gets nodes
+ * and variables of its own each time: a name of the text means the variable that was made for it
+ * last, in the kernel or in this call of a function. */
 #include "resolve/resolve.h"
 
-/* -- variables ------------------------------------------------------------------------------------------------- */
+/* -- variables --------------------------------------------------------------------------------- */
 
 static Map *names_of(Resolve *r) { return r->s->frame ? &r->s->frame->names : &r->names; }
 
@@ -18,21 +19,31 @@ static Local *add_local(Resolve *r, Local from) {
   return local;
 }
 
-Local *build_hidden(Resolve *r, Str name, Pos pos) { return add_local(r, (Local){.name = name, .pos = pos}); }
+Local *build_hidden(Resolve *r, Str name, Pos pos) {
+  return add_local(r, (Local){.name = name, .pos = pos});
+}
 
-void build_name(Resolve *r, const AstLocal *ast, Local *local) { map_put_int(names_of(r), (uintptr_t)ast, local); }
+void build_name(Resolve *r, const AstLocal *ast, Local *local) {
+  map_put_int(names_of(r), (uintptr_t)ast, local);
+}
 
 Local *build_local(Resolve *r, const AstLocal *ast) {
-  Local *local = add_local(r, (Local){.name = ast->name, .pos = ast->pos, .annotation = ast->annotation,
-                                      .is_const = ast->is_const, .is_loop_variable = ast->is_loop_variable,
-                                      .is_assigned = ast->is_assigned, .is_part_assigned = ast->is_part_assigned});
+  Local *local = add_local(r, (Local){.name = ast->name,
+                                      .pos = ast->pos,
+                                      .annotation = ast->annotation,
+                                      .is_const = ast->is_const,
+                                      .is_loop_variable = ast->is_loop_variable,
+                                      .is_assigned = ast->is_assigned,
+                                      .is_part_assigned = ast->is_part_assigned});
   build_name(r, ast, local);
   return local;
 }
 
-Local *build_find(Resolve *r, const AstLocal *ast) { return map_find_int(names_of(r), (uintptr_t)ast); }
+Local *build_find(Resolve *r, const AstLocal *ast) {
+  return map_find_int(names_of(r), (uintptr_t)ast);
+}
 
-/* -- expressions ----------------------------------------------------------------------------------------------- */
+/* -- expressions ------------------------------------------------------------------------------- */
 
 static Exprs build_list(Resolve *r, const AstExprs *list) {
   Exprs built = {0};
@@ -44,8 +55,15 @@ static Exprs build_list(Resolve *r, const AstExprs *list) {
 Expr *build_expr(Resolve *r, const AstExpr *ast) {
   Expr *e = scratch_new(r->scratch, Expr);
   r->expr_count++;
-  *e = (Expr){.kind = ast->kind, .op = ast->op, .pos = ast->pos, .width = ast->width, .ast = ast, .text = ast->text,
-              .number_kind = ast->number_kind, .number = ast->number, .integer = ast->integer};
+  *e = (Expr){.kind = ast->kind,
+              .op = ast->op,
+              .pos = ast->pos,
+              .width = ast->width,
+              .ast = ast,
+              .text = ast->text,
+              .number_kind = ast->number_kind,
+              .number = ast->number,
+              .integer = ast->integer};
   if (ast->local) e->local = build_find(r, ast->local);
   if (ast->left) e->left = build_expr(r, ast->left);
   if (ast->right) e->right = build_expr(r, ast->right);
@@ -60,15 +78,17 @@ Expr *build_written(Resolve *r, const AstExpr *ast) {
   return build_expr(r, kept);
 }
 
-/* -- statements ------------------------------------------------------------------------------------------------ */
+/* -- statements -------------------------------------------------------------------------------- */
 
-/* Values do not see the names that a statement declares; the condition of a `repeat` sees its body's, and waits. */
+/* Values do not see the names that a statement declares; the condition of a `repeat` sees its
+ * body's, and waits. */
 Stmt *build_stmt(Resolve *r, const AstStmt *ast) {
   Stmt *stmt = scratch_new(r->scratch, Stmt);
   *stmt = (Stmt){.kind = ast->kind, .pos = ast->pos, .width = ast->width, .op = ast->op};
   stmt->targets = build_list(r, &ast->targets);
   if (ast->kind != AST_STMT_REPEAT) stmt->values = build_list(r, &ast->values);
-  for (int i = 0; i < ast->locals.count; i++) vec_push(r->scratch, &stmt->locals, build_local(r, ast->locals.items[i]));
+  for (int i = 0; i < ast->locals.count; i++)
+    vec_push(r->scratch, &stmt->locals, build_local(r, ast->locals.items[i]));
   for (int i = 0; i < ast->bodies.count; i++) vec_push(r->scratch, &stmt->bodies, ((Block){0}));
   return stmt;
 }

@@ -1,7 +1,7 @@
 /* call.c - calls: conversions, the functions of builtin.def, the methods of method.def. */
 #include "resolve/resolve.h"
 
-/* -- functions ------------------------------------------------------------------------------------------- */
+/* -- functions --------------------------------------------------------------------------------- */
 
 /* Of Lua's own, those that no version will have. */
 static bool is_of_the_host(const char *name) {
@@ -19,7 +19,8 @@ static bool is_of_the_host(const char *name) {
 
 static Entity fail_builtin(Resolve *r, Expr *e, const char *name) {
   if (!strcmp(name, "pairs") || !strcmp(name, "ipairs"))
-    sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "a field's cells: for i in x:active(); a captured list: for k, v in ipairs(t)",
+    sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
+              "a field's cells: for i in x:active(); a captured list: for k, v in ipairs(t)",
               "'%s' cannot be called here", name);
   else if (is_of_the_host(name))
     sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "call it outside, before or after the kernel",
@@ -32,10 +33,11 @@ static Entity fail_builtin(Resolve *r, Expr *e, const char *name) {
 static Entity fail_count(Resolve *r, Expr *e, const char *name, int least, int most) {
   if (least == most)
     sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d %s, here %s %d", name, least,
-              least == 1 ? "argument" : "arguments", e->list.count == 1 ? "is" : "are", e->list.count);
+              least == 1 ? "argument" : "arguments", e->list.count == 1 ? "is" : "are",
+              e->list.count);
   else
-    sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d to %d arguments, here %s %d", name, least, most,
-              e->list.count == 1 ? "is" : "are", e->list.count);
+    sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d to %d arguments, here %s %d", name,
+              least, most, e->list.count == 1 ? "is" : "are", e->list.count);
   return (Entity){0};
 }
 
@@ -50,8 +52,8 @@ static bool join_arguments(Resolve *r, Expr *e, const Builtin *builtin, Shape *s
   Exprs arguments = call_arguments(r->s, e);
   *shape = (Shape){0};
   for (int i = 0; i < arguments.count; i++)
-    if (!shape_join(r, e, *shape, shape_of(arguments.items[i]), scratch_format(r->scratch, "'%s'", builtin->name),
-                    shape))
+    if (!shape_join(r, e, *shape, shape_of(arguments.items[i]),
+                    scratch_format(r->scratch, "'%s'", builtin->name), shape))
       return false;
   return true;
 }
@@ -82,7 +84,8 @@ static Entity resolve_builtin_call(Resolve *r, Expr *e, const Entity *callee) {
   }
   if (builtin->form == FORM_RESCALE) return rescale_call(r, e);
   if (builtin->form == FORM_DECOMPOSE) return decompose_call(r, e, builtin);
-  if (builtin->form == FORM_SHAPER) return resolve_type_call(r, e, str_of(builtin->name + strlen("rg.")));
+  if (builtin->form == FORM_SHAPER)
+    return resolve_type_call(r, e, str_of(builtin->name + strlen("rg.")));
   return resolve_known(r, e, builtin);
 }
 
@@ -98,7 +101,8 @@ static int count_numbers(Resolve *r, const Exprs *list, const char *name) {
     }
     for (int k = 0; k < item->ast->keys.count; k++)
       if (item->ast->keys.items[k]) {
-        sema_fail(r->s, item, RG_ERROR_UNSUPPORTED, "write the numbers in their order", "'%s' takes no names", name);
+        sema_fail(r->s, item, RG_ERROR_UNSUPPORTED, "write the numbers in their order",
+                  "'%s' takes no names", name);
         return -1;
       }
     int inside = count_numbers(r, &item->list, name);
@@ -127,11 +131,13 @@ static bool construct_resolve(Resolve *r, Expr *e, const char *name, Shape shape
   int count = count_numbers(r, &e->list, name);
   if (count < 0) return false;
   if (count != type_parts(shape) && count != 1)
-    return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' is made of %d numbers, or of one, and here are %d", name,
+    return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL,
+                     "'%s' is made of %d numbers, or of one, and here are %d", name,
                      type_parts(shape), count);
-  bool is_flat = type_cols(shape) == 1 || count == 1 ||
-                 (e->list.items[0]->kind == AST_TABLE && e->list.count == 1 && e->list.items[0]->list.count &&
-                  e->list.items[0]->list.items[0]->kind != AST_TABLE);
+  bool is_flat =
+      type_cols(shape) == 1 || count == 1 ||
+      (e->list.items[0]->kind == AST_TABLE && e->list.count == 1 && e->list.items[0]->list.count &&
+       e->list.items[0]->list.items[0]->kind != AST_TABLE);
   return is_flat || check_rows(r, &e->list, name, shape);
 }
 
@@ -150,11 +156,12 @@ static Entity resolve_conversion(Resolve *r, Expr *e, const Entity *callee) {
   return resolve_converted(e, callee->type, callee->shape);
 }
 
-/* -- types that are made ---------------------------------------------------------------------------------------- */
+/* -- types that are made ----------------------------------------------------------------------- */
 
 static int extent_of(Resolve *r, Expr *e) {
   double value;
-  if (sema_is_constant(e, &value) && value >= 1 && value <= TYPE_MAX_PARTS && value == (int)value) return (int)value;
+  if (sema_is_constant(e, &value) && value >= 1 && value <= TYPE_MAX_PARTS && value == (int)value)
+    return (int)value;
   sema_fail(r->s, e, RG_ERROR_TYPE_UNKNOWN, "write a number: rg.vec(3, rg.f32)",
             "a vector or matrix has a fixed size, of %d numbers at most", TYPE_MAX_PARTS);
   return 0;
@@ -164,26 +171,31 @@ Entity resolve_type_call(Resolve *r, Expr *e, Str name) {
   bool is_matrix = str_is(name, "mat");
   int count = is_matrix ? 3 : 2;
   if (!is_matrix && !str_is(name, "vec")) {
-    sema_fail(r->s, e, RG_ERROR_TYPE_UNKNOWN, "vec(3, f32) and mat(2, 3, f32) are types", "'%s' makes no type",
-              sema_text(r->s, name));
+    sema_fail(r->s, e, RG_ERROR_TYPE_UNKNOWN, "vec(3, f32) and mat(2, 3, f32) are types",
+              "'%s' makes no type", sema_text(r->s, name));
     return (Entity){0};
   }
-  if (e->list.count != count) return fail_count(r, e, is_matrix ? "rg.mat" : "rg.vec", count, count);
+  if (e->list.count != count)
+    return fail_count(r, e, is_matrix ? "rg.mat" : "rg.vec", count, count);
   Shape shape;
   Type element = resolve_type(r, e->list.items[count - 1]->ast, &shape), type;
   int rows = r->s->failed ? 0 : extent_of(r, e->list.items[0]),
       cols = r->s->failed || !is_matrix ? 1 : extent_of(r, e->list.items[1]);
   if (r->s->failed) return (Entity){0};
   if (type_is_scalar(shape) && type_make(element, rows, cols, &type))
-    return (Entity){
-        .kind = ENTITY_TYPE, .type = element, .shape = type_shape(type), .name = sema_source(r->s, e)};
-  sema_fail(r->s, e, RG_ERROR_TYPE_UNKNOWN, NULL, "'%s' is no type: there are 2 to %d numbers in a vector or matrix",
+    return (Entity){.kind = ENTITY_TYPE,
+                    .type = element,
+                    .shape = type_shape(type),
+                    .name = sema_source(r->s, e)};
+  sema_fail(r->s, e, RG_ERROR_TYPE_UNKNOWN, NULL,
+            "'%s' is no type: there are 2 to %d numbers in a vector or matrix",
             sema_source(r->s, e), TYPE_MAX_PARTS);
   return (Entity){0};
 }
 
 Entity resolve_call(Resolve *r, Expr *e) {
-  if (e->call.kind == CALL_CONVERSION) return e->entity; /* read already, or written by resolve itself */
+  /* read already, or written by resolve itself */
+  if (e->call.kind == CALL_CONVERSION) return e->entity;
   Entity callee = resolve_expr(r, e->left);
   const char *name = callee.name ? callee.name : sema_source(r->s, e->left);
   if (callee.kind == ENTITY_NONE) return callee;
@@ -195,7 +207,7 @@ Entity resolve_call(Resolve *r, Expr *e) {
   return (Entity){0};
 }
 
-/* -- methods --------------------------------------------------------------------------------------------- */
+/* -- methods ----------------------------------------------------------------------------------- */
 
 static Entity fail_method(Resolve *r, Expr *e, const Entity *object) {
   sema_fail(r->s, e, RG_ERROR_CALL, suggest_method(r, e->text),
@@ -209,8 +221,9 @@ Entity resolve_fail_indices(Resolve *r, Expr *e, const MethodCall *m, int needed
   if (!m->object.field.indexed)
     hint = scratch_format(r->scratch, "write %s:%s(%s%s)", name, m->method->name, axes,
                           m->method->form == METHOD_RMW ? ", v" : "");
-  sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, hint, "'%s' has %d %s here, and '%s' was given %d %s", name, needed,
-            needed == 1 ? "axis" : "axes", sema_text(r->s, e->text), given, given == 1 ? "index" : "indices");
+  sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, hint, "'%s' has %d %s here, and '%s' was given %d %s",
+            name, needed, needed == 1 ? "axis" : "axes", sema_text(r->s, e->text), given,
+            given == 1 ? "index" : "indices");
   return (Entity){0};
 }
 
@@ -227,7 +240,8 @@ static bool resolve_method_arguments(Resolve *r, Expr *e, const MethodCall *m, i
   if (!resolve_indices(r, &list, indices)) return false;
   const char *what = scratch_format(r->scratch, "an element of '%s'", object->name);
   for (int i = list.count; i < e->list.count; i++)
-    if (!resolve_value(r, e->list.items[i]) || !shape_check_given(r, e->list.items[i], object->shape, what))
+    if (!resolve_value(r, e->list.items[i]) ||
+        !shape_check_given(r, e->list.items[i], object->shape, what))
       return false;
   return resolve_refuse_many(r, &e->list);
 }
@@ -270,7 +284,8 @@ static Entity resolve_whole_call(Resolve *r, Expr *e, const MethodCall *m) {
   const char *name = m->method->name;
   if (e->list.count) return fail_count(r, e, name, 0, 0);
   if (m->object.field.indexed) {
-    sema_fail(r->s, e, RG_ERROR_CALL, "call it on the field itself", "'%s' concerns all cells", name);
+    sema_fail(r->s, e, RG_ERROR_CALL, "call it on the field itself", "'%s' concerns all cells",
+              name);
     return (Entity){0};
   }
   if (r->loop) {
@@ -304,8 +319,9 @@ static Entity resolve_object_call(Resolve *r, Expr *e, const MethodCall *m) {
   case METHOD_ACTIVE: case METHOD_MODIFIER: case METHOD_ITEMS: return loop_entity(e, m);
   case METHOD_OUTSIDE:
     sema_fail(r->s, e, RG_ERROR_CALL,
-              !strcmp(name, "get") || !strcmp(name, "set") ? "inside a kernel read and write x[i][j]"
-                                                           : "call it outside the kernel",
+              !strcmp(name, "get") || !strcmp(name, "set")
+                  ? "inside a kernel read and write x[i][j]"
+                  : "call it outside the kernel",
               "'%s' is for Lua, outside of kernels", name);
     return (Entity){0};
   }
@@ -313,12 +329,16 @@ static Entity resolve_object_call(Resolve *r, Expr *e, const MethodCall *m) {
 }
 
 static Entity fail_object(Resolve *r, Expr *e, const Entity *object) {
-  const char *name = sema_text(r->s, e->text), *what = object->name ? object->name : sema_source(r->s, e->left);
+  const char *name = sema_text(r->s, e->text),
+             *what = object->name ? object->name : sema_source(r->s, e->left);
   if (object->kind == ENTITY_ELEMENT && method_find(e->text))
-    sema_fail(r->s, e, RG_ERROR_CALL, scratch_format(r->scratch, "write %s:%s(i, .., v)", object->name, name),
-              "'%s' is the element itself: methods belong to the field", sema_source(r->s, e->left));
+    sema_fail(r->s, e, RG_ERROR_CALL,
+              scratch_format(r->scratch, "write %s:%s(i, .., v)", object->name, name),
+              "'%s' is the element itself: methods belong to the field",
+              sema_source(r->s, e->left));
   else
-    sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' is no field or SNode and has no method '%s'", what, name);
+    sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' is no field or SNode and has no method '%s'",
+              what, name);
   return (Entity){0};
 }
 
@@ -327,7 +347,8 @@ static Entity resolve_table_call(Resolve *r, Expr *e, const Entity *object) {
   Entity callee = table_member(r, e, object, e->text);
   if (r->s->failed) return (Entity){0};
   if (callee.kind == ENTITY_FUNCTION) return resolve_inline_call(r, e, callee, e->left);
-  sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' of '%s' is no function", sema_text(r->s, e->text), object->name);
+  sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' of '%s' is no function", sema_text(r->s, e->text),
+            object->name);
   return (Entity){0};
 }
 
@@ -336,20 +357,21 @@ static Entity resolve_vector_method(Resolve *r, Expr *e, const Entity *object) {
   const Builtin *builtin = builtin_method(e->text);
   if (builtin && builtin->form == FORM_DECOMPOSE) return decompose_call(r, e, builtin);
   if (builtin) return resolve_known(r, e, builtin);
-  sema_fail(r->s, e, RG_ERROR_CALL,
-            suggest_vector_member(r, e->text, true), "%s has no method '%s'", shape_text(r->s, object->shape), sema_text(r->s, e->text));
+  sema_fail(r->s, e, RG_ERROR_CALL, suggest_vector_member(r, e->text, true),
+            "%s has no method '%s'", shape_text(r->s, object->shape), sema_text(r->s, e->text));
   return (Entity){0};
 }
 
 Entity resolve_method(Resolve *r, Expr *e) {
   Entity object = resolve_expr(r, e->left);
   if (object.kind == ENTITY_TABLE) return resolve_table_call(r, e, &object);
-  bool is_value = object.kind == ENTITY_VALUE || object.kind == ENTITY_LIVE || object.kind == ENTITY_ELEMENT ||
-                  object.kind == ENTITY_PART;
+  bool is_value = object.kind == ENTITY_VALUE || object.kind == ENTITY_LIVE ||
+                  object.kind == ENTITY_ELEMENT || object.kind == ENTITY_PART;
   if (is_value && !type_is_scalar(object.shape)) return resolve_vector_method(r, e, &object);
   if (object.kind == ENTITY_NONE) return object;
   if (object.kind == ENTITY_LOOP) {
-    sema_fail(r->s, e, RG_ERROR_CALL, suggest_modifier(r, e->text), "a loop has no ':%s()'", sema_text(r->s, e->text));
+    sema_fail(r->s, e, RG_ERROR_CALL, suggest_modifier(r, e->text), "a loop has no ':%s()'",
+              sema_text(r->s, e->text));
     return (Entity){0};
   }
   if (object.kind != ENTITY_FIELD && object.kind != ENTITY_NODE) return fail_object(r, e, &object);

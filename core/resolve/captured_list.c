@@ -1,10 +1,13 @@
 /* captured_list.c - captured tables that are lists: `#t`, `t[2]`, and `t[i]` where only the run knows i.
  *
- * Their length and contents are paths of the kernel: "t.#" and "t.#1", "t.#2", .. What a written index leads to is read at
- * every launch, like `t.name`. A list that is indexed at run time is constant data: its numbers are static, and a search
- * by halves finds one, written as a function and called like any other:
+ * Their length and contents are paths of the kernel: "t.#" and "t.#1", "t.#2", .. What a written
+ * index leads to is read at every launch, like `t.name`. A list that is indexed at run time is
+ * constant data: its numbers are static, and a search by halves finds one, written as a function
+ * and called like any other:
  *
- *     function(i: i64) if i < 3 then if i < 2 then return 10 else return 20 end else return 30 end end
+ *     function(i: i64)
+ *       if i < 3 then if i < 2 then return 10 else return 20 end else return 30 end
+ *     end
  *
  * 0 outside of the list. */
 #include <math.h>
@@ -37,7 +40,8 @@ Entity table_member(Resolve *r, Expr *e, const Entity *table, Str name) {
   if (number >= 0) return resolve_path_value(r, e, number);
   path_want(r, path);
   sema_fail(r->s, e, RG_ERROR_SOURCE, "name captured things by their full path: 'self.grid.dt'",
-            "'%.*s' of the table '%s' is not known here", name.length, name.data, table->name ? table->name : "");
+            "'%.*s' of the table '%s' is not known here", name.length, name.data,
+            table->name ? table->name : "");
   return (Entity){0};
 }
 
@@ -51,8 +55,8 @@ int table_find(Resolve *r, Expr *e, const Entity *table, const char *key, bool i
 }
 
 bool table_fail(Resolve *r, Expr *e) {
-  return sema_fail(r->s, e, RG_ERROR_SOURCE, "put the numbers into a field", "what the table '%s' holds is not known here",
-                   sema_source(r->s, e));
+  return sema_fail(r->s, e, RG_ERROR_SOURCE, "put the numbers into a field",
+                   "what the table '%s' holds is not known here", sema_source(r->s, e));
 }
 
 bool table_length(Resolve *r, Expr *e, const Entity *table, int64_t *length) {
@@ -64,7 +68,9 @@ bool table_length(Resolve *r, Expr *e, const Entity *table, int64_t *length) {
   return true;
 }
 
-static const char *key_of(Resolve *r, int64_t key) { return scratch_format(r->scratch, "#%lld", (long long)key); }
+static const char *key_of(Resolve *r, int64_t key) {
+  return scratch_format(r->scratch, "#%lld", (long long)key);
+}
 
 /* Paths of all items, from [1]; NULL after noting those that are wanted. */
 int *table_find_all(Resolve *r, Expr *e, const Entity *table, int64_t length) {
@@ -78,16 +84,19 @@ int *table_find_all(Resolve *r, Expr *e, const Entity *table, int64_t length) {
   return has_all ? numbers : NULL;
 }
 
-/* -- an index that only the run knows ----------------------------------------------------------------------- */
+/* -- an index that only the run knows ---------------------------------------------------------- */
 
 static void write_number(StrBuf *out, const Static *item) {
   double number = item->number;
-  if (item->kind == STATIC_WIDE && item->is_unsigned) strbuf_format(out, "%lluULL", (unsigned long long)item->bits);
-  else if (item->kind == STATIC_WIDE && item->bits == (uint64_t)INT64_MIN) strbuf_format(out, "(-9223372036854775807LL - 1LL)");
+  if (item->kind == STATIC_WIDE && item->is_unsigned)
+    strbuf_format(out, "%lluULL", (unsigned long long)item->bits);
+  else if (item->kind == STATIC_WIDE && item->bits == (uint64_t)INT64_MIN)
+    strbuf_format(out, "(-9223372036854775807LL - 1LL)");
   else if (item->kind == STATIC_WIDE) strbuf_format(out, "%lldLL", (long long)item->bits);
   else if (number != number) strbuf_format(out, "(0.0 / 0.0)");
   else if (isinf(number)) strbuf_format(out, number > 0 ? "1e999" : "-1e999");
-  else if (number == floor(number) && fabs(number) < 0x1p53 && !(number == 0 && signbit(number))) strbuf_format(out, "%.0f", number);
+  else if (number == floor(number) && fabs(number) < 0x1p53 && !(number == 0 && signbit(number)))
+    strbuf_format(out, "%.0f", number);
   else strbuf_float(out, 'e', 17, number);
 }
 
@@ -124,9 +133,11 @@ static Static *read_numbers(Resolve *r, Expr *e, const Entity *table, int64_t le
   for (int64_t k = 1; numbers && k <= length; k++) {
     Static value = {0};
     Entity item = resolve_path_value(r, e, numbers[k]);
-    if (item.kind == ENTITY_LIVE && !static_of_value(r, e, (SemaArg){.index = numbers[k]}, &value)) return NULL;
+    if (item.kind == ENTITY_LIVE && !static_of_value(r, e, (SemaArg){.index = numbers[k]}, &value))
+      return NULL;
     if (value.kind != STATIC_NUMBER && value.kind != STATIC_WIDE) {
-      sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "loop over it: for k, v in ipairs(t)", "'%s' holds more than numbers, so the index must be known before the run",
+      sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "loop over it: for k, v in ipairs(t)",
+                "'%s' holds more than numbers, so the index must be known before the run",
                 sema_source(r->s, e));
       return NULL;
     }
@@ -140,7 +151,9 @@ static Entity open_item(Resolve *r, Expr *e, const Entity *table) {
   if (e->inlined) return *&e->entity;
   if (!table_length(r, e->left, table, &length)) return (Entity){0};
   if (length > MOST_ITEMS) {
-    sema_fail(r->s, e, RG_ERROR_NOT_YET, "put the numbers into a field", "a table of %lld numbers is too long to be indexed: %d at most", (long long)length, MOST_ITEMS);
+    sema_fail(r->s, e, RG_ERROR_NOT_YET, "put the numbers into a field",
+              "a table of %lld numbers is too long to be indexed: %d at most", (long long)length,
+              MOST_ITEMS);
     return (Entity){0};
   }
   Static *items = read_numbers(r, e->left, table, length);

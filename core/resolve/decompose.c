@@ -1,11 +1,15 @@
-/* decompose.c - rg.polar, rg.svd, rg.sym_eig: written as the text of a kernel function for the matrix's size, and called
- * like any function of the user's, so every pass and every engine knows only what it knew before.
+/* decompose.c - rg.polar, rg.svd, rg.sym_eig: written as the text of a kernel function for the
+ * matrix's size, and called like any function of the user's, so every pass and every engine
+ * knows only what it knew before.
  *
  *     R, S = polar(m)      m = R S           R orthogonal, S symmetric; of 2 x 2 in closed form
- *     U, S, V = svd(m)     m = U S V^T       S diagonal, descending: columns of m turned in pairs until they are orthogonal
- *     w, V = sym_eig(m)    m V = V diag(w)   ascending: m turned in pairs until it is diagonal (Jacobi)
+ *     U, S, V = svd(m)     m = U S V^T       S diagonal, descending: columns of m turned in
+ *                                            pairs until they are orthogonal
+ *     w, V = sym_eig(m)    m V = V diag(w)   ascending: m turned in pairs until it is diagonal
+ *                                            (Jacobi)
  *
- * The text is one line and uses no name from outside: a square root is the norm of a vector `h` with two numbers. */
+ * The text is one line and uses no name from outside: a square root is the norm of a vector `h`
+ * with two numbers. */
 #include "front/parser.h"
 #include "resolve/resolve.h"
 
@@ -25,39 +29,48 @@ static void write_identity(Writer *w, const char *name) {
 
 /* Sum over k of a[k][p] * a[k][q]. */
 static void write_column_product(Writer *w, const char *a, int p, int q) {
-  for (int k = 0; k < w->size; k++) write(w, "%s%s[%d][%d] * %s[%d][%d]", k ? " + " : "", a, k, p, a, k, q);
+  for (int k = 0; k < w->size; k++)
+    write(w, "%s%s[%d][%d] * %s[%d][%d]", k ? " + " : "", a, k, p, a, k, q);
 }
 
-/* From `z`, the cotangent of twice the angle: its cosine c and sine s, of the smaller of two angles. */
+/* From `z`, the cotangent of twice the angle: its cosine c and sine s, of the smaller of two
+ * angles. */
 static void write_angle(Writer *w) {
-  write(w, "h.x = z h.y = 1.0 local t = 1.0 / ((z < 0 and -z or z) + h:norm()) t = z < 0 and -t or t "
-           "h.x = t local c = 1.0 / h:norm() local s = t * c ");
+  write(w,
+        "h.x = z h.y = 1.0 local t = 1.0 / ((z < 0 and -z or z) + h:norm()) t = z < 0 and -t or t "
+        "h.x = t local c = 1.0 / h:norm() local s = t * c ");
 }
 
 /* Columns p and q of `name`, turned. */
 static void write_turn(Writer *w, const char *name, int p, int q) {
   for (int k = 0; k < w->size; k++)
-    write(w, "%s[%d][%d], %s[%d][%d] = c * %s[%d][%d] - s * %s[%d][%d], s * %s[%d][%d] + c * %s[%d][%d] ", name, k, p, name,
-          k, q, name, k, p, name, k, q, name, k, p, name, k, q);
+    write(w,
+          "%s[%d][%d], %s[%d][%d] = c * %s[%d][%d] - s * %s[%d][%d], s * %s[%d][%d] + c * "
+          "%s[%d][%d] ",
+          name, k, p, name, k, q, name, k, p, name, k, q, name, k, p, name, k, q);
 }
 
 static void write_turn_rows(Writer *w, const char *name, int p, int q) {
   for (int k = 0; k < w->size; k++)
-    write(w, "%s[%d][%d], %s[%d][%d] = c * %s[%d][%d] - s * %s[%d][%d], s * %s[%d][%d] + c * %s[%d][%d] ", name, p, k, name,
-          q, k, name, p, k, name, q, k, name, p, k, name, q, k);
+    write(w,
+          "%s[%d][%d], %s[%d][%d] = c * %s[%d][%d] - s * %s[%d][%d], s * %s[%d][%d] + c * "
+          "%s[%d][%d] ",
+          name, p, k, name, q, k, name, p, k, name, q, k, name, p, k, name, q, k);
 }
 
 static void write_swap(Writer *w, const char *name, int p, int q) {
   for (int k = 0; k < w->size; k++)
-    write(w, "%s[%d][%d], %s[%d][%d] = %s[%d][%d], %s[%d][%d] ", name, k, p, name, k, q, name, k, q, name, k, p);
+    write(w, "%s[%d][%d], %s[%d][%d] = %s[%d][%d], %s[%d][%d] ", name, k, p, name, k, q, name, k, q,
+          name, k, p);
 }
 
 /* Sorts the numbers `by[k]`, and the columns of the named matrices with them. */
-static void write_sort(Writer *w, const char *by, const char *order, const char *first, const char *second) {
+static void write_sort(Writer *w, const char *by, const char *order, const char *first,
+                       const char *second) {
   for (int end = w->size - 1; end > 0; end--)
     for (int k = 0; k < end; k++) {
-      write(w, "if %s[%d] %s %s[%d] then %s[%d], %s[%d] = %s[%d], %s[%d] ", by, k + 1, order, by, k, by, k, by, k + 1, by, k + 1,
-            by, k);
+      write(w, "if %s[%d] %s %s[%d] then %s[%d], %s[%d] = %s[%d], %s[%d] ", by, k + 1, order, by, k,
+            by, k, by, k + 1, by, k + 1, by, k);
       write_swap(w, first, k, k + 1);
       if (second) write_swap(w, second, k, k + 1);
       write(w, "end ");
@@ -69,7 +82,7 @@ static void write_begin(Writer *w) {
   for (int k = 0; k < w->size; k++) write(w, "h[%d] = 0.0 ", k);
 }
 
-/* -- eigenvalues ------------------------------------------------------------------------------------------------ */
+/* -- eigenvalues ------------------------------------------------------------------------------- */
 
 static void write_eigen(Writer *w) {
   write_begin(w);
@@ -78,7 +91,8 @@ static void write_eigen(Writer *w) {
   write(w, "for sweep = 1, %d do ", SWEEPS);
   for (int p = 0; p < w->size; p++)
     for (int q = p + 1; q < w->size; q++) {
-      write(w, "if m[%d][%d] ~= 0 then local z = (m[%d][%d] - m[%d][%d]) / (2.0 * m[%d][%d]) ", p, q, q, q, p, p, p, q);
+      write(w, "if m[%d][%d] ~= 0 then local z = (m[%d][%d] - m[%d][%d]) / (2.0 * m[%d][%d]) ", p,
+            q, q, q, p, p, p, q);
       write_angle(w);
       write_turn(w, "m", p, q);
       write_turn_rows(w, "m", p, q);
@@ -91,10 +105,11 @@ static void write_eigen(Writer *w) {
   write(w, "return w, v end");
 }
 
-/* -- singular values ---------------------------------------------------------------------------------------------- */
+/* -- singular values --------------------------------------------------------------------------- */
 
-/* Column k of u to length 1: where it has none, from the axis that lies farthest from the columns before; and made
- * orthogonal to them once more, which matters where little but rounding is left of it. */
+/* Column k of u to length 1: where it has none, from the axis that lies farthest from the
+ * columns before; and made orthogonal to them once more, which matters where little but rounding
+ * is left of it. */
 static void write_unit(Writer *w, int k) {
   write(w, "if d[%d] > 0 then ", k);
   for (int r = 0; r < w->size; r++) write(w, "h[%d] = u[%d][%d] / d[%d] ", r, r, k, k);
@@ -150,7 +165,7 @@ static void write_singular(Writer *w, const char *results) {
   write(w, "return %s end", results);
 }
 
-/* -- polar ---------------------------------------------------------------------------------------------------------- */
+/* -- polar ------------------------------------------------------------------------------------- */
 
 static void write_polar_2(Writer *w) {
   write_begin(w);
@@ -163,7 +178,7 @@ static void write_polar_2(Writer *w) {
            "return r, r:transpose() * m end");
 }
 
-/* -- the call ------------------------------------------------------------------------------------------------------- */
+/* -- the call ---------------------------------------------------------------------------------- */
 
 static Ast *write_function(Resolve *r, const Builtin *builtin, int size) {
   Writer w = {.size = size};
@@ -187,11 +202,12 @@ Entity decompose_call(Resolve *r, Expr *e, const Builtin *builtin) {
   if (!resolve_value(r, matrix)) return (Entity){0};
   Shape shape = shape_of(matrix);
   if (!type_is_matrix(shape) || type_rows(shape) != type_cols(shape)) {
-    sema_fail(r->s, matrix, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' takes a square matrix, and this is %s", builtin->name,
-              shape_text(r->s, shape));
+    sema_fail(r->s, matrix, RG_ERROR_TYPE_MISMATCH, NULL,
+              "'%s' takes a square matrix, and this is %s", builtin->name, shape_text(r->s, shape));
     return (Entity){0};
   }
   Ast *ast = write_function(r, builtin, type_rows(shape));
   if (!ast) return (Entity){0};
-  return resolve_inline_call(r, e, resolve_function(builtin->name, ast->function, ast->source), self);
+  return resolve_inline_call(r, e, resolve_function(builtin->name, ast->function, ast->source),
+                             self);
 }

@@ -1,12 +1,14 @@
 /* extent.c - `x.shape` and `x.offset`: integer vectors that layouts fix, one number per axis.
  *
  *     x.shape[0]  x.shape.x  x.shape.yx     constants
- *     x.shape     x.shape[k]                rg.ivec2(512, 256), written in place of the name: a value like any other
+ *     x.shape     x.shape[k]                rg.ivec2(512, 256), written in place of the name
  *
  * Of a field with one axis the shape is one number; with none there is nothing. */
 #include "resolve/resolve.h"
 
-Entity extent_constant(int64_t value) { return (Entity){.kind = ENTITY_CONSTANT, .constant = value}; }
+Entity extent_constant(int64_t value) {
+  return (Entity){.kind = ENTITY_CONSTANT, .constant = value};
+}
 
 /* A swizzle of a shape is a shape of these axes. */
 int extent_count(const Entity *shape) {
@@ -29,21 +31,32 @@ Entity extent_vector(Resolve *r, Expr *e, const Entity *shape) {
     vec_push(r->scratch, &numbers, literal_integer(r, e->ast, extent_of(shape, k)));
   }
   if (count == 1) {
-    *e = (Expr){.kind = AST_PAREN, .op = AST_NO_OP, .pos = e->pos, .width = e->width, .ast = e->ast, .left = numbers.items[0]};
+    *e = (Expr){.kind = AST_PAREN,
+                .op = AST_NO_OP,
+                .pos = e->pos,
+                .width = e->width,
+                .ast = e->ast,
+                .left = numbers.items[0]};
     return (Entity){.kind = ENTITY_VALUE};
   }
   if (count == 0) {
-    sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has no axes, so its %s has no numbers", shape->name,
-              shape->extent.is_offset ? "offset" : "shape");
+    sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has no axes, so its %s has no numbers",
+              shape->name, shape->extent.is_offset ? "offset" : "shape");
     return (Entity){0};
   }
-  *e = (Expr){.kind = AST_CALL, .op = AST_NO_OP, .pos = e->pos, .width = e->width, .ast = e->ast, .list = numbers};
+  *e = (Expr){.kind = AST_CALL,
+              .op = AST_NO_OP,
+              .pos = e->pos,
+              .width = e->width,
+              .ast = e->ast,
+              .list = numbers};
   return resolve_converted(e, is_wide ? TYPE(I64) : TYPE(I32), type_make_shape(count, 1));
 }
 
 static Entity fail_axis(Resolve *r, Expr *e, const Entity *shape) {
   int rank = extent_count(shape);
-  sema_fail(r->s, e, RG_ERROR_INDEX_RANGE, "indices start at 0", "'%s' has %d %s", shape->name, rank, rank == 1 ? "axis" : "axes");
+  sema_fail(r->s, e, RG_ERROR_INDEX_RANGE, "indices start at 0", "'%s' has %d %s", shape->name,
+            rank, rank == 1 ? "axis" : "axes");
   return (Entity){0};
 }
 
@@ -59,8 +72,9 @@ Entity extent_member(Resolve *r, Expr *e, const Entity *shape, Str name) {
   part.extent.axes.count = count;
   if (count) return part;
   if (shape_is_swizzle(name)) return fail_axis(r, e, shape);
-  sema_fail(r->s, e, RG_ERROR_NAME_UNKNOWN, "components are x y z w, or a number: x.shape[0]", "a %s has no '%s'",
-            shape->extent.is_offset ? "offset" : "shape", sema_text(r->s, name));
+  sema_fail(r->s, e, RG_ERROR_NAME_UNKNOWN, "components are x y z w, or a number: x.shape[0]",
+            "a %s has no '%s'", shape->extent.is_offset ? "offset" : "shape",
+            sema_text(r->s, name));
   return (Entity){0};
 }
 
@@ -68,7 +82,9 @@ Entity extent_indexed(Resolve *r, Expr *e, const Entity *shape) {
   double axis;
   int count = extent_count(shape);
   if (e->list.count == 1 && sema_is_constant(e->list.items[0], &axis))
-    return axis >= 0 && axis < count && axis == (int)axis ? extent_constant(extent_of(shape, (int)axis)) : fail_axis(r, e, shape);
+    return axis >= 0 && axis < count && axis == (int)axis
+               ? extent_constant(extent_of(shape, (int)axis))
+               : fail_axis(r, e, shape);
   if (count == 1) {
     sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, "write x.shape[0]", "'%s' has 1 axis", shape->name);
     return (Entity){0};

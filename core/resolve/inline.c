@@ -1,11 +1,13 @@
-/* inline.c - calls of the user's functions: arguments meet parameters, and the body is read as if it stood there.
- * Also what tables lead to: `self.dt` where `self` is an argument is a path that the launch has to bring. */
+/* inline.c - calls of the user's functions: arguments meet parameters, and the body is read as
+ * if it stood there. Also what tables lead to: `self.dt` where `self` is an argument is a path
+ * that the launch has to bring. */
 #include "resolve/resolve.h"
 
 enum { MOST_INSIDE = 33 };
-enum { HIGHEST = 1500, MOST_EXPRESSIONS = 200000 }; /* of all that is written out: bounds for the stack and the memory */
+/* of all that is written out: bounds for the stack and the memory */
+enum { HIGHEST = 1500, MOST_EXPRESSIONS = 200000 };
 
-/* -- what the launch has to bring as well ------------------------------------------------------------------- */
+/* -- what the launch has to bring as well ------------------------------------------------------ */
 
 static Entity want_function(Resolve *r, Expr *e, const Entity *callee) {
   SemaWants *wants = r->input->wants;
@@ -13,45 +15,59 @@ static Entity want_function(Resolve *r, Expr *e, const Entity *callee) {
     wants->has_function = true;
     wants->function = callee->function.source;
   }
-  sema_fail(r->s, e, RG_ERROR_SOURCE, "write its statements here", "'%s' is a Lua function whose text is not known here",
+  sema_fail(r->s, e, RG_ERROR_SOURCE, "write its statements here",
+            "'%s' is a Lua function whose text is not known here",
             callee->name ? callee->name : sema_source(r->s, e->left));
   return (Entity){0};
 }
 
-/* -- the call ---------------------------------------------------------------------------------------------------- */
+/* -- the call ---------------------------------------------------------------------------------- */
 
 static bool is_same_text(const Inline *in, const AstFunction *function, const Source *source) {
-  return in->function->pos.offset == function->pos.offset && in->function->end.offset == function->end.offset &&
-         in->source->text.length == source->text.length && !strcmp(in->source->name, source->name) &&
+  return in->function->pos.offset == function->pos.offset &&
+         in->function->end.offset == function->end.offset &&
+         in->source->text.length == source->text.length &&
+         !strcmp(in->source->name, source->name) &&
          !memcmp(in->source->text.data, source->text.data, (size_t)source->text.length);
 }
 
 bool resolve_fail_size(Resolve *r, Pos pos, int width) {
-  return sema_fail_pos(r->s, pos, width, RG_ERROR_UNSUPPORTED, "compute a part in a kernel of its own",
+  return sema_fail_pos(r->s, pos, width, RG_ERROR_UNSUPPORTED,
+                       "compute a part in a kernel of its own",
                        "this kernel is too large with its functions and static loops written out");
 }
 
 bool resolve_has_room(const Resolve *r) { return r->expr_count <= MOST_EXPRESSIONS; }
 
-static int height_around(const Resolve *r) { return r->s->frame ? r->s->frame->height : r->input->ast->function->height; }
+static int height_around(const Resolve *r) {
+  return r->s->frame ? r->s->frame->height : r->input->ast->function->height;
+}
 
 static bool check_callee(Resolve *r, Expr *e, const Entity *callee, int arguments) {
   const AstFunction *function = callee->function.text;
   const Source *source = callee->function.source_text;
-  int inside = 0; /* calls of it that this one stands in: each knows its own constants, so they may end */
+  /* calls of it that this one stands in: each knows its own constants, so they may end */
+  int inside = 0;
   for (const Inline *in = r->s->frame; in; in = in->outer)
     if (is_same_text(in, function, source) && ++inside == MOST_INSIDE)
-      return sema_fail(r->s, e, RG_ERROR_NOT_YET, "write it as a loop, or end it by 'if rg.static(..)'",
-                       "'%s' calls itself over and over: %d calls inside each other are written out, and recursion at run time is not "
-                       "compiled yet", callee->name, MOST_INSIDE - 1);
-  if (height_around(r) + function->height > HIGHEST || r->expr_count > MOST_EXPRESSIONS) return resolve_fail_size(r, e->pos, e->width);
+      return sema_fail(r->s, e, RG_ERROR_NOT_YET,
+                       "write it as a loop, or end it by 'if rg.static(..)'",
+                       "'%s' calls itself over and over: %d calls inside each other are written "
+                       "out, and recursion at run time is not "
+                       "compiled yet",
+                       callee->name, MOST_INSIDE - 1);
+  if (height_around(r) + function->height > HIGHEST || r->expr_count > MOST_EXPRESSIONS)
+    return resolve_fail_size(r, e->pos, e->width);
   if (function->has_varargs)
-    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "name each parameter", "'%s' takes variable arguments, which kernels do not", callee->name);
+    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "name each parameter",
+                     "'%s' takes variable arguments, which kernels do not", callee->name);
   int count = function->parameters.count;
   if (arguments != count) {
-    sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d %s, here %s %d", callee->name, count,
-              count == 1 ? "argument" : "arguments", arguments == 1 ? "is" : "are", arguments);
-    return sema_note(r->s, source, function->pos, (int)strlen("function"), "'%s' is declared here", callee->name);
+    sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d %s, here %s %d", callee->name,
+              count, count == 1 ? "argument" : "arguments", arguments == 1 ? "is" : "are",
+              arguments);
+    return sema_note(r->s, source, function->pos, (int)strlen("function"), "'%s' is declared here",
+                     callee->name);
   }
   return true;
 }
@@ -70,9 +86,11 @@ static bool stands_for_itself(const Entity *entity, Local *parameter, bool is_as
 /* A whole number as written is known inside, too. */
 static void take_literal(const Expr *argument, Entity *entity) {
   double number;
-  bool is_plain = argument->kind == AST_NUMBER ? argument->number_kind == AST_NUMBER_PLAIN
-                  : argument->kind == AST_UNARY && argument->op == AST_NEG && argument->left->kind == AST_NUMBER &&
-                        argument->left->number_kind == AST_NUMBER_PLAIN;
+  bool is_plain = argument->kind == AST_NUMBER
+                      ? argument->number_kind == AST_NUMBER_PLAIN
+                      : argument->kind == AST_UNARY && argument->op == AST_NEG &&
+                            argument->left->kind == AST_NUMBER &&
+                            argument->left->number_kind == AST_NUMBER_PLAIN;
   if (is_plain && sema_is_constant(argument, &number) && number >= -0x1p31 && number < 0x1p31)
     *entity = (Entity){.kind = ENTITY_CONSTANT, .constant = (int64_t)number};
 }
@@ -87,10 +105,12 @@ static void give_parameter(Resolve *r, Local *parameter, Expr *argument, Entity 
   }
   if (parameter->is_assigned && !is_number)
     sema_fail(r->s, argument, RG_ERROR_UNSUPPORTED, "declare another local for the new value",
-              "'%s' is given what is no number here, so it cannot be assigned", sema_text(r->s, parameter->name));
+              "'%s' is given what is no number here, so it cannot be assigned",
+              sema_text(r->s, parameter->name));
   else if (parameter->annotation && !is_number)
-    sema_fail(r->s, argument, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' is declared %s, but this is no number",
-              sema_text(r->s, parameter->name), sema_written(r->s, parameter->annotation));
+    sema_fail(r->s, argument, RG_ERROR_TYPE_MISMATCH, NULL,
+              "'%s' is declared %s, but this is no number", sema_text(r->s, parameter->name),
+              sema_written(r->s, parameter->annotation));
   parameter->is_alias = true;
   parameter->alias = *entity;
 }
@@ -108,7 +128,8 @@ static void resolve_body(Resolve *r, Inline *in, const AstBlock *body) {
   bool breaks_parallel = r->breaks_parallel;
   r->breaks_parallel = false;
   r->s->frame = in;
-  for (int i = 0; i < in->function->results.count; i++) add_result(r, in, in->function->results.items[i]);
+  for (int i = 0; i < in->function->results.count; i++)
+    add_result(r, in, in->function->results.items[i]);
   resolve_block(r, body, &in->body);
   r->s->frame = in->outer;
   r->breaks_parallel = breaks_parallel;
@@ -116,16 +137,23 @@ static void resolve_body(Resolve *r, Inline *in, const AstBlock *body) {
 
 static Inline *create(Resolve *r, const Expr *e, const Entity *callee, const AstBlock *body) {
   Inline *in = scratch_new(r->scratch, Inline);
-  *in = (Inline){.outer = r->s->frame, .function = callee->function.text, .source = callee->function.source_text,
-                 .number = callee->function.number, .name = callee->name, .loop = r->loop,
+  *in = (Inline){.outer = r->s->frame,
+                 .function = callee->function.text,
+                 .source = callee->function.source_text,
+                 .number = callee->function.number,
+                 .name = callee->name,
+                 .loop = r->loop,
                  .height = height_around(r) + callee->function.text->height,
-                 .call = e, .returns_early = returns_early(body), .is_straight = returns_straight(body)};
+                 .call = e,
+                 .returns_early = returns_early(body),
+                 .is_straight = returns_straight(body)};
   map_init(&in->names, r->scratch);
   return in;
 }
 
 Entity resolve_function(const char *name, const AstFunction *text, const Source *source) {
-  return (Entity){.kind = ENTITY_FUNCTION, .name = name, .function = {.text = text, .source_text = source}};
+  return (Entity){
+      .kind = ENTITY_FUNCTION, .name = name, .function = {.text = text, .source_text = source}};
 }
 
 /* An argument is what it denotes; what is no number is no value either. */
@@ -149,7 +177,8 @@ Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
     vec_push(r->scratch, &entities, entity);
   }
   resolve_spread(r, &arguments, callee.function.text->parameters.count);
-  for (int i = entities.count; i < arguments.count; i++) vec_push(r->scratch, &entities, arguments.items[i]->entity);
+  for (int i = entities.count; i < arguments.count; i++)
+    vec_push(r->scratch, &entities, arguments.items[i]->entity);
   if (!check_callee(r, e, &callee, arguments.count)) return (Entity){0};
   AstBlock body = returns_shaped(r, &callee.function.text->body);
   Inline *in = create(r, e, &callee, &body);
@@ -168,7 +197,7 @@ Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
   return (Entity){.kind = ENTITY_VALUE, .name = in->name, .shape = in->results.items[0]->shape};
 }
 
-/* -- several results ------------------------------------------------------------------------------------------------ */
+/* -- several results --------------------------------------------------------------------------- */
 
 /* Of the call that ends a list; NULL: it has one at most. */
 static const Locals *many(Resolve *r, const Exprs *list) {
@@ -177,13 +206,18 @@ static const Locals *many(Resolve *r, const Exprs *list) {
   return results && results->count > 1 ? results : NULL;
 }
 
-/* `a, b = f()`: after a call that ends a list, its other results, as far as `wanted` values are asked for. */
+/* `a, b = f()`: after a call that ends a list, its other results, as far as `wanted` values are
+ * asked for. */
 void resolve_spread(Resolve *r, Exprs *list, int wanted) {
   const Locals *results = many(r, list);
   const Expr *call = results ? list->items[list->count - 1] : NULL;
   for (int i = 1; results && i < results->count && list->count < wanted; i++) {
     Local *result = results->items[i];
-    AstExpr name = {.kind = AST_LOCAL, .pos = call->pos, .width = call->width, .op = AST_NO_OP, .text = result->name};
+    AstExpr name = {.kind = AST_LOCAL,
+                    .pos = call->pos,
+                    .width = call->width,
+                    .op = AST_NO_OP,
+                    .text = result->name};
     Expr *more = build_written(r, &name);
     more->local = result;
     resolve_expr(r, more);
@@ -195,10 +229,11 @@ bool resolve_refuse_many(Resolve *r, const Exprs *list) {
   const Locals *results = many(r, list);
   return !results || sema_fail(r->s, list->items[list->count - 1], RG_ERROR_UNSUPPORTED,
                                "put them into locals first, or in parentheses for the first one",
-                               "'%s' gives %d values here", sema_text(r->s, results->items[0]->name), results->count);
+                               "'%s' gives %d values here",
+                               sema_text(r->s, results->items[0]->name), results->count);
 }
 
-/* -- return ------------------------------------------------------------------------------------------------------------ */
+/* -- return ------------------------------------------------------------------------------------ */
 
 void resolve_inline_return(Resolve *r, Stmt *stmt) {
   Inline *in = r->s->frame;

@@ -1,22 +1,25 @@
-/* lists.c - the lists of dynamic SNodes in kernels, what a call names and gives: append, length, pop, and `for k, v in x:items(i)`.
+/* lists.c - the lists of dynamic SNodes in kernels, what a call names and gives: append, length,
+ * pop, and `for k, v in x:items(i)`.
  *
- * A list is named by the indices of its level without its own axis. Called on a field, pop and items give that field's
- * value; called on the SNode, those of all its fields, in the order of place. A value is given number by number, so a
- * vec2 stands for the two components of a field of vec2. */
+ * A list is named by the indices of its level without its own axis. Called on a field, pop and
+ * items give that field's value; called on the SNode, those of all its fields, in the order of
+ * place. A value is given number by number, so a vec2 stands for the two components of a field
+ * of vec2. */
 #include "resolve/resolve.h"
 
-/* -- which list ------------------------------------------------------------------------------------------------ */
+/* -- which list -------------------------------------------------------------------------------- */
 
 static bool check_object_kind(Resolve *r, Expr *e, const MethodCall *m) {
   const SNode *node = m->object.field.node;
   if (!snode_has_lists(node)) {
     const char *where = m->object.kind == ENTITY_NODE ? "is" : "lies under";
     return sema_fail(r->s, e, RG_ERROR_CALL, "declare a list: block:dynamic(\"k\", 1024):place(x)",
-                     "'%s' belongs to the lists of dynamic nodes, and '%s' %s a %s one", m->method->name, m->object.name,
-                     where, snode_kind_text(node->kind));
+                     "'%s' belongs to the lists of dynamic nodes, and '%s' %s a %s one",
+                     m->method->name, m->object.name, where, snode_kind_text(node->kind));
   }
   if (snode_axis_position(node, node->axes[0]) >= m->object.field.indexed) return true;
-  return sema_fail(r->s, e, RG_ERROR_CALL, "give all indices in the call", "the first axis of '%s' is that of its lists", m->object.name);
+  return sema_fail(r->s, e, RG_ERROR_CALL, "give all indices in the call",
+                   "the first axis of '%s' is that of its lists", m->object.name);
 }
 
 /* As many of the arguments as have a number for each axis above the list's own. */
@@ -49,13 +52,15 @@ static bool take_values(Resolve *r, Expr *e, const MethodCall *m) {
     given += type_parts(shape_of(e->list.items[i]));
   }
   if (given != m->object.field.node->component_count)
-    return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, "give a value for each field, in the order of place",
-                     "an element of '%s' has %d %s, and 'append' was given %d", m->object.name, m->object.field.node->component_count,
+    return sema_fail(r->s, e, RG_ERROR_CALL_COUNT,
+                     "give a value for each field, in the order of place",
+                     "an element of '%s' has %d %s, and 'append' was given %d", m->object.name,
+                     m->object.field.node->component_count,
                      m->object.field.node->component_count == 1 ? "number" : "numbers", given);
   return resolve_refuse_many(r, &e->list);
 }
 
-/* -- what comes out --------------------------------------------------------------------------------------------- */
+/* -- what comes out ---------------------------------------------------------------------------- */
 
 /* The other results of a pop are locals without a name of their own. */
 static void add_results(Resolve *r, Expr *e, const MethodCall *m) {
@@ -99,19 +104,21 @@ bool resolve_items(Resolve *r, Expr *e, LoopHead *head) {
   return true;
 }
 
-/* -- variables of items -------------------------------------------------------------------------------------------- */
+/* -- variables of items ------------------------------------------------------------------------ */
 
 void resolve_item_variables(Resolve *r, const LoopHead *head, const Stmt *stmt) {
   if (head->is_vector) {
-    sema_fail(r->s, head->items, RG_ERROR_LOOP, NULL, "a list has one axis, so there is nothing for ':vec()' to put together");
+    sema_fail(r->s, head->items, RG_ERROR_LOOP, NULL,
+              "a list has one axis, so there is nothing for ':vec()' to put together");
     return;
   }
   for (int i = 1; i < stmt->locals.count; i++) {
     const SNodeComponent *field = list_item_field(head, i - 1);
     Local *local = stmt->locals.items[i];
     if (!field) {
-      sema_fail_pos(r->s, local->pos, local->name.length, RG_ERROR_LOOP, NULL, "'items' gives a slot and %d %s here, and no value for '%s'",
-                    i - 1, i == 2 ? "value" : "values", sema_text(r->s, local->name));
+      sema_fail_pos(r->s, local->pos, local->name.length, RG_ERROR_LOOP, NULL,
+                    "'items' gives a slot and %d %s here, and no value for '%s'", i - 1,
+                    i == 2 ? "value" : "values", sema_text(r->s, local->name));
       return;
     }
     local->shape = type_shape(field->whole);

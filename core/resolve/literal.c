@@ -1,5 +1,5 @@
-/* literal.c - numbers that stand in no text: what is static, what layouts fix. No literal is below zero; a minus stands before
- * it, as in a text. */
+/* literal.c - numbers that stand in no text: what is static, what layouts fix. No literal is
+ * below zero; a minus stands before it, as in a text. */
 #include <math.h>
 
 #include "resolve/resolve.h"
@@ -39,7 +39,9 @@ static Expr *fraction(Resolve *r, const AstExpr *ast, double value) {
 }
 
 Expr *literal_integer(Resolve *r, const AstExpr *ast, int64_t value) {
-  return with_sign(r, whole(r, ast, AST_NUMBER_PLAIN, value < 0 ? -(uint64_t)value : (uint64_t)value), value < 0);
+  return with_sign(r,
+                   whole(r, ast, AST_NUMBER_PLAIN, value < 0 ? -(uint64_t)value : (uint64_t)value),
+                   value < 0);
 }
 
 Expr *literal_static(Resolve *r, const AstExpr *ast, const Static *value) {
@@ -52,13 +54,17 @@ Expr *literal_static(Resolve *r, const AstExpr *ast, const Static *value) {
   bool is_negative = signbit(value->number);
   double size = fabs(value->number);
   bool is_plain = size == floor(size) && size < 0x1p53 && !(is_negative && size == 0);
-  return with_sign(r, is_plain ? whole(r, ast, AST_NUMBER_PLAIN, (uint64_t)size) : fraction(r, ast, size), is_negative);
+  return with_sign(
+      r, is_plain ? whole(r, ast, AST_NUMBER_PLAIN, (uint64_t)size) : fraction(r, ast, size),
+      is_negative);
 }
 
 Expr *literal_at(Resolve *r, Pos pos, int32_t width, const Static *value) {
   AstExpr *ast = scratch_new(r->scratch, AstExpr);
   *ast = (AstExpr){.kind = AST_NUMBER, .op = AST_NO_OP, .pos = pos, .width = width};
   Expr *e = literal_static(r, ast, value);
-  ast->text = e->kind == AST_NUMBER ? e->text : e->left ? str_of(scratch_format(r->scratch, "-%s", e->left->text.data)) : str_of("true");
+  ast->text = e->kind == AST_NUMBER ? e->text
+              : e->left             ? str_of(scratch_format(r->scratch, "-%s", e->left->text.data))
+                                    : str_of("true");
   return e;
 }

@@ -4,26 +4,29 @@
 #include "resolve/resolve.h"
 
 static bool fail_head(Resolve *r, const Expr *e, const char *sentence) {
-  return sema_fail(r->s, e, RG_ERROR_LOOP, "loops run over rg.range(n, m), x:active() or numbers: for k = 0, n - 1", "%s",
+  return sema_fail(r->s, e, RG_ERROR_LOOP,
+                   "loops run over rg.range(n, m), x:active() or numbers: for k = 0, n - 1", "%s",
                    sentence);
 }
 
-/* -- modifiers ------------------------------------------------------------------------------------------- */
+/* -- modifiers --------------------------------------------------------------------------------- */
 
 static bool take_block(Resolve *r, Expr *e, LoopHead *head) {
   double size = 0;
-  if (e->list.count == 1 && sema_is_constant(e->list.items[0], &size) && size >= 1 && size <= INT32_MAX &&
-      size == (int)size) {
+  if (e->list.count == 1 && sema_is_constant(e->list.items[0], &size) && size >= 1 &&
+      size <= INT32_MAX && size == (int)size) {
     head->block = (int)size;
     return true;
   }
-  return sema_fail(r->s, e, RG_ERROR_LOOP, "write a number: :block(128)", "'block' takes a positive integer");
+  return sema_fail(r->s, e, RG_ERROR_LOOP, "write a number: :block(128)",
+                   "'block' takes a positive integer");
 }
 
 static bool take_modifier(Resolve *r, Expr *e, LoopHead *head) {
   if (str_is(e->text, "block")) return take_block(r, e, head);
   if (e->list.count)
-    return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes no arguments", sema_text(r->s, e->text));
+    return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes no arguments",
+                     sema_text(r->s, e->text));
   head->is_vector |= str_is(e->text, "vec");
   head->is_serial |= str_is(e->text, "serial");
   head->is_independent |= str_is(e->text, "independent");
@@ -35,7 +38,7 @@ static bool is_modifier(const Expr *e) {
   return method && method->form == METHOD_MODIFIER;
 }
 
-/* -- what it runs over ----------------------------------------------------------------------------------- */
+/* -- what it runs over ------------------------------------------------------------------------- */
 
 static bool add_bounds(Resolve *r, LoopHead *head, Expr *begin, Expr *end) {
   vec_push(r->scratch, &head->bounds, begin);
@@ -47,14 +50,15 @@ static bool add_bounds(Resolve *r, LoopHead *head, Expr *begin, Expr *end) {
 static bool take_axis(Resolve *r, LoopHead *head, Expr *e) {
   if (e->kind != AST_TABLE) return add_bounds(r, head, NULL, e);
   if (e->list.count != 2 || e->ast->keys.items[0] || e->ast->keys.items[1])
-    return sema_fail(r->s, e, RG_ERROR_LOOP, "write {begin, end}", "an axis of a range is a number or a begin and an end");
+    return sema_fail(r->s, e, RG_ERROR_LOOP, "write {begin, end}",
+                     "an axis of a range is a number or a begin and an end");
   return add_bounds(r, head, e->list.items[0], e->list.items[1]);
 }
 
 static bool take_range(Resolve *r, Expr *e, LoopHead *head) {
   if (e->list.count < 1 || e->list.count > SNODE_MAX_AXES)
-    return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'rg.range' takes 1 to %d axes, here are %d", SNODE_MAX_AXES,
-                     e->list.count);
+    return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL,
+                     "'rg.range' takes 1 to %d axes, here are %d", SNODE_MAX_AXES, e->list.count);
   for (int i = 0; i < e->list.count; i++)
     if (!take_axis(r, head, e->list.items[i])) return false;
   return true;
@@ -63,9 +67,11 @@ static bool take_range(Resolve *r, Expr *e, LoopHead *head) {
 static bool take_active(Resolve *r, Expr *e, LoopHead *head) {
   const MethodCall *m = method_of(e);
   const FieldRef *field = field_of(&m->object);
-  if (e->list.count) return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'active' takes no arguments");
+  if (e->list.count)
+    return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'active' takes no arguments");
   if (field->indexed)
-    return sema_fail(r->s, e, RG_ERROR_LOOP, "loop over all active cells", "'active' runs over a whole field or SNode");
+    return sema_fail(r->s, e, RG_ERROR_LOOP, "loop over all active cells",
+                     "'active' runs over a whole field or SNode");
   head->node = field->node;
   head->offset = field->offset;
   head->source = field->source;
@@ -77,7 +83,8 @@ static bool take_active(Resolve *r, Expr *e, LoopHead *head) {
 static bool fail_no_loop(Resolve *r, Expr *e, const Entity *what) {
   const char *text = sema_source(r->s, e);
   bool has_cells = what->kind == ENTITY_FIELD || what->kind == ENTITY_NODE;
-  bool is_number = what->kind == ENTITY_VALUE || what->kind == ENTITY_LIVE || what->kind == ENTITY_CONSTANT;
+  bool is_number =
+      what->kind == ENTITY_VALUE || what->kind == ENTITY_LIVE || what->kind == ENTITY_CONSTANT;
   if (has_cells)
     return sema_fail(r->s, e, RG_ERROR_LOOP, scratch_format(r->scratch, "write %s:active()", text),
                      "'%s' itself cannot be looped over", text);
@@ -92,7 +99,8 @@ static bool take_source(Resolve *r, Expr *e, LoopHead *head) {
   if (loop.kind == ENTITY_NONE) return false;
   if (loop.kind != ENTITY_LOOP) return fail_no_loop(r, e, &loop);
   if (builtin_of(e)) return take_range(r, e, head);
-  return method_of(e)->method->form == METHOD_ITEMS ? resolve_items(r, e, head) : take_active(r, e, head);
+  return method_of(e)->method->form == METHOD_ITEMS ? resolve_items(r, e, head)
+                                                    : take_active(r, e, head);
 }
 
 void resolve_head(Resolve *r, Stmt *stmt) {
@@ -122,8 +130,8 @@ void resolve_head(Resolve *r, Stmt *stmt) {
     Local *extra = stmt->locals.items[most];
     sema_fail_pos(r->s, extra->pos, extra->name.length, RG_ERROR_LOOP,
                   head->is_vector ? "':vec()' gives all indices as one vector" : NULL,
-                  "there %s %d %s to loop over, and no value for '%s'", most == 1 ? "is" : "are", most,
-                  most == 1 ? "axis" : "axes", sema_text(r->s, extra->name));
+                  "there %s %d %s to loop over, and no value for '%s'", most == 1 ? "is" : "are",
+                  most, most == 1 ? "axis" : "axes", sema_text(r->s, extra->name));
     return;
   }
   head->is_parallel = r->loop == 0 && !head->is_serial;

@@ -16,18 +16,20 @@ const char *resolve_nearest(Resolve *r, Str name) {
     if (r->s->locals.items[i]->is_seen && !parent_of(name).length)
       vec_push(r->scratch, &candidates, sema_text(r->s, r->s->locals.items[i]->name));
   for (int i = 0; i < r->input->paths->count; i++)
-    if (r->input->captures[i].kind != VALUE_NIL && str_equal(parent_of(name), parent_of(r->input->paths->items[i].name)))
+    if (r->input->captures[i].kind != VALUE_NIL &&
+        str_equal(parent_of(name), parent_of(r->input->paths->items[i].name)))
       vec_push(r->scratch, &candidates, sema_text(r->s, r->input->paths->items[i].name));
   const char *nearest = str_nearest(name, candidates.items, candidates.count);
   return nearest ? scratch_format(r->scratch, "did you mean '%s'?", nearest) : NULL;
 }
 
-/* -- numbers of the launch ------------------------------------------------------------------------------- */
+/* -- numbers of the launch --------------------------------------------------------------------- */
 
 static Ty type_of_value(const SemaValue *value) {
   Type type;
   switch (value->kind) {
-  case VALUE_VECTOR: return type_parse_any(str_of(value->name), &type) ? ty_of(type_element(type)) : (Ty){0};
+  case VALUE_VECTOR:
+    return type_parse_any(str_of(value->name), &type) ? ty_of(type_element(type)) : (Ty){0};
   case VALUE_BOOL: return ty_of(TYPE(BOOL));
   case VALUE_I64: return ty_of(TYPE(I64));
   case VALUE_U64: return ty_of(TYPE(U64));
@@ -36,7 +38,9 @@ static Ty type_of_value(const SemaValue *value) {
 }
 
 /* These never change and have no integer value: they are floats wherever they are used. */
-static bool is_float_constant(const char *name) { return !strcmp(name, "math.pi") || !strcmp(name, "math.huge"); }
+static bool is_float_constant(const char *name) {
+  return !strcmp(name, "math.pi") || !strcmp(name, "math.huge");
+}
 
 static Shape shape_of_value(const SemaValue *value) {
   Type type;
@@ -46,9 +50,14 @@ static Shape shape_of_value(const SemaValue *value) {
 }
 
 static Entity live_entity(Resolve *r, const SemaValue *value, SemaArg source, const char *name) {
-  int *number = source.is_parameter ? &r->s->parameter_live[source.index] : &r->path_live[source.index];
+  int *number =
+      source.is_parameter ? &r->s->parameter_live[source.index] : &r->path_live[source.index];
   if (!*number) {
-    Live live = {.source = source, .name = name, .ty = type_of_value(value), .shape = shape_of_value(value), .arg = -1};
+    Live live = {.source = source,
+                 .name = name,
+                 .ty = type_of_value(value),
+                 .shape = shape_of_value(value),
+                 .arg = -1};
     if (live.ty.kind == TY_NUMBER && is_float_constant(name)) live.ty.kind = TY_SOFT;
     vec_push(r->scratch, &r->s->lives, live);
     *number = r->s->lives.count;
@@ -57,17 +66,20 @@ static Entity live_entity(Resolve *r, const SemaValue *value, SemaArg source, co
                   .shape = r->s->lives.items[*number - 1].shape};
 }
 
-/* -- what a value is ------------------------------------------------------------------------------------- */
+/* -- what a value is --------------------------------------------------------------------------- */
 
-static Entity field_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg source, const char *name) {
+static Entity field_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg source,
+                           const char *name) {
   if (!value->node) {
-    sema_fail(r->s, e, RG_ERROR_FIELD_UNPLACED, "place it first: rg.root:dense(\"i\", n):place(..), or give it a shape",
+    sema_fail(r->s, e, RG_ERROR_FIELD_UNPLACED,
+              "place it first: rg.root:dense(\"i\", n):place(..), or give it a shape",
               "the field '%s' has no place in a tree yet", name);
     return (Entity){0};
   }
   FieldRef field = {.node = value->node, .component = value->component, .offset = value->offset,
                     .source = source, .type = value->node->components[value->component].type};
-  return (Entity){.kind = ENTITY_FIELD, .name = name, .shape = type_shape(value->type), .field = field};
+  return (Entity){
+      .kind = ENTITY_FIELD, .name = name, .shape = type_shape(value->type), .field = field};
 }
 
 static Entity type_entity(Resolve *r, Expr *e, const SemaValue *value, const char *name) {
@@ -75,7 +87,8 @@ static Entity type_entity(Resolve *r, Expr *e, const SemaValue *value, const cha
   if (type_parse_any(str_of(value->name), &type))
     return (Entity){
         .kind = ENTITY_TYPE, .name = name, .type = type_element(type), .shape = type_shape(type)};
-  sema_fail(r->s, e, RG_ERROR_NOT_YET, "use scalars: rg.f32, rg.i32 ..", "the type '%s' is not compiled yet", name);
+  sema_fail(r->s, e, RG_ERROR_NOT_YET, "use scalars: rg.f32, rg.i32 ..",
+            "the type '%s' is not compiled yet", name);
   return (Entity){0};
 }
 
@@ -87,7 +100,8 @@ static const char *describe(const SemaValue *value) {
   }
 }
 
-static Entity function_entity(Resolve *r, const SemaValue *value, SemaArg source, const char *name) {
+static Entity function_entity(Resolve *r, const SemaValue *value, SemaArg source,
+                              const char *name) {
   FunctionRef function = {.source = source, .number = value->function};
   const Ast *ast = value->function ? r->input->functions[value->function - 1] : NULL;
   if (ast) function.text = ast->function;
@@ -95,7 +109,8 @@ static Entity function_entity(Resolve *r, const SemaValue *value, SemaArg source
   return (Entity){.kind = ENTITY_FUNCTION, .name = name, .function = function};
 }
 
-static Entity value_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg source, const char *name) {
+static Entity value_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg source,
+                           const char *name) {
   switch (value->kind) {
   case VALUE_NUMBER:
   case VALUE_I64:
@@ -104,10 +119,12 @@ static Entity value_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg 
   case VALUE_VECTOR: return live_entity(r, value, source, name);
   case VALUE_FIELD: return field_entity(r, e, value, source, name);
   case VALUE_NODE:
-    return (Entity){.kind = ENTITY_NODE, .name = name, .field = {.node = value->node, .source = source}};
+    return (Entity){
+        .kind = ENTITY_NODE, .name = name, .field = {.node = value->node, .source = source}};
   case VALUE_TYPE: return type_entity(r, e, value, name);
   case VALUE_BUILTIN:
-    return (Entity){.kind = ENTITY_BUILTIN, .name = value->name, .builtin = builtin_find(value->name)};
+    return (Entity){
+        .kind = ENTITY_BUILTIN, .name = value->name, .builtin = builtin_find(value->name)};
   case VALUE_FUNCTION: return function_entity(r, value, source, name);
   case VALUE_TABLE: return (Entity){.kind = ENTITY_TABLE, .name = name, .table = source};
   default:
@@ -116,7 +133,7 @@ static Entity value_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg 
   }
 }
 
-/* -- nil ------------------------------------------------------------------------------------------------- */
+/* -- nil --------------------------------------------------------------------------------------- */
 
 /* A path as it is written: t[1] for "t.#1", #t for "t.#". */
 static const char *path_text(Resolve *r, Str path) {
@@ -147,25 +164,30 @@ static Str leading(Str name, int count) {
   return (Str){name.data, length};
 }
 
-static bool is_library(Str root) { return str_is(root, "math") || str_is(root, "bit") || str_is(root, "rg"); }
+static bool is_library(Str root) {
+  return str_is(root, "math") || str_is(root, "bit") || str_is(root, "rg");
+}
 
 static Entity fail_nil(Resolve *r, Expr *e, const SemaValue *value, Str path) {
   int depth = value->depth > 1 ? value->depth : 1;
   Str met = leading(path, depth);
-  const char *name = path_text(r, met), *hint = value->depth == 0 ? suggest_name(r, met) : resolve_nearest(r, met);
+  const char *name = path_text(r, met),
+             *hint = value->depth == 0 ? suggest_name(r, met) : resolve_nearest(r, met);
   if (depth == 2 && is_library(leading(path, 1))) {
     sema_fail(r->s, e, RG_ERROR_NAME_UNKNOWN, suggest_builtin(r, met), "there is no '%s'", name);
   } else if (value->depth == 0) {
     sema_fail(r->s, e, RG_ERROR_NAME_UNKNOWN, hint, "'%s' is not defined", name);
   } else {
-    if (met.length > 3 && !memcmp(met.data + met.length - 3, ".#0", 3)) hint = "lists start at 1, as in Lua";
-    sema_fail(r->s, e, RG_ERROR_NAME_NIL, hint ? hint : "it must have a value when the kernel is launched",
-              "'%s' is nil", name);
+    if (met.length > 3 && !memcmp(met.data + met.length - 3, ".#0", 3))
+      hint = "lists start at 1, as in Lua";
+    sema_fail(r->s, e, RG_ERROR_NAME_NIL,
+              hint ? hint : "it must have a value when the kernel is launched", "'%s' is nil",
+              name);
   }
   return (Entity){0};
 }
 
-/* -- paths ----------------------------------------------------------------------------------------------- */
+/* -- paths ------------------------------------------------------------------------------------- */
 
 static int count_names(Str path) {
   int count = 1;
@@ -198,7 +220,8 @@ static int find_path(Resolve *r, Expr *e) {
 Entity resolve_capture(Resolve *r, Expr *e) {
   int number = find_path(r, e);
   if (number < 0) {
-    sema_fail(r->s, e, RG_ERROR_NAME_UNKNOWN, resolve_nearest(r, e->text), "'%s' is not defined", sema_source(r->s, e));
+    sema_fail(r->s, e, RG_ERROR_NAME_UNKNOWN, resolve_nearest(r, e->text), "'%s' is not defined",
+              sema_source(r->s, e));
     return (Entity){0};
   }
   return resolve_path_value(r, e, number);
@@ -206,31 +229,33 @@ Entity resolve_capture(Resolve *r, Expr *e) {
 
 bool resolve_is_nil(Resolve *r, Expr *e) {
   int number = e->kind == AST_GLOBAL || e->kind == AST_FIELD ? find_path(r, e) : -1;
-  return number >= 0 && r->input->captures[number].kind == VALUE_NIL && r->input->captures[number].depth > 0;
+  return number >= 0 && r->input->captures[number].kind == VALUE_NIL &&
+         r->input->captures[number].depth > 0;
 }
 
 Entity resolve_path_value(Resolve *r, Expr *e, int number) {
   const SemaValue *value = &r->input->captures[number];
   Str path = r->input->paths->items[number].name;
   if (value->kind == VALUE_NIL) return fail_nil(r, e, value, path);
-  int names = count_names(path), walked = value->depth > 0 && value->depth < names ? value->depth : names;
+  int names = count_names(path),
+      walked = value->depth > 0 && value->depth < names ? value->depth : names;
   const char *name = path_text(r, leading(path, walked));
   Entity entity = value_entity(r, e, value, (SemaArg){.index = number}, name);
   return r->s->failed ? (Entity){0} : resolve_rest(r, e, entity, path, walked);
 }
 
-/* -- parameters ------------------------------------------------------------------------------------------ */
+/* -- parameters -------------------------------------------------------------------------------- */
 
 static bool check_annotated(Resolve *r, Local *parameter, Live *live, Type type, Shape shape) {
   bool is_bool = live->ty.kind == TY_BOOL;
   if (!type_equal(live->shape, shape))
-    return sema_fail_pos(r->s, parameter->pos, parameter->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
-                         "'%s' is declared %s, but this launch brings %s", live->name,
+    return sema_fail_pos(r->s, parameter->pos, parameter->name.length, RG_ERROR_LAUNCH_ARGUMENTS,
+                         NULL, "'%s' is declared %s, but this launch brings %s", live->name,
                          sema_written(r->s, parameter->annotation), shape_text(r->s, live->shape));
   if (is_bool != type_is_bool(type))
-    return sema_fail_pos(r->s, parameter->pos, parameter->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
-                         "'%s' is declared %s, but this launch brings a %s", live->name, type_text(type),
-                         is_bool ? "boolean" : "number");
+    return sema_fail_pos(r->s, parameter->pos, parameter->name.length, RG_ERROR_LAUNCH_ARGUMENTS,
+                         NULL, "'%s' is declared %s, but this launch brings a %s", live->name,
+                         type_text(type), is_bool ? "boolean" : "number");
   live->ty = ty_of(type);
   return true;
 }
@@ -244,16 +269,19 @@ static const char *no_number(const Entity *entity) {
   }
 }
 
-/* A parameter that is never assigned stands for what the launch brings; one that is assigned is a variable. */
+/* A parameter that is never assigned stands for what the launch brings; one that is assigned is
+ * a variable. */
 void resolve_parameter(Resolve *r, int number) {
   Local *local = r->s->parameters.items[number];
   const char *name = sema_text(r->s, local->name);
   SemaValue missing = {.kind = VALUE_NIL};
-  const SemaValue *value = number < r->input->parameter_count ? &r->input->parameters[number] : &missing;
+  const SemaValue *value =
+      number < r->input->parameter_count ? &r->input->parameters[number] : &missing;
   Expr *at = scratch_new(r->scratch, Expr);
   *at = (Expr){.pos = local->pos, .width = local->name.length};
   local->is_seen = true;
-  Entity entity = value_entity(r, at, value, (SemaArg){.is_parameter = true, .index = number}, name);
+  Entity entity =
+      value_entity(r, at, value, (SemaArg){.is_parameter = true, .index = number}, name);
   local->shape = entity.shape;
   local->has_shape = true;
   if (local->annotation) local->type = resolve_type(r, local->annotation, &local->shape);
@@ -262,8 +290,8 @@ void resolve_parameter(Resolve *r, int number) {
     check_annotated(r, local, &r->s->lives.items[entity.live.number], local->type, local->shape);
   else if (local->is_annotated && !r->s->failed)
     sema_fail_pos(r->s, local->pos, local->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
-                  "'%s' is declared %s, but this launch brings %s", name, sema_written(r->s, local->annotation),
-                  no_number(&entity));
+                  "'%s' is declared %s, but this launch brings %s", name,
+                  sema_written(r->s, local->annotation), no_number(&entity));
   if (local_is_variable(local) && entity.kind == ENTITY_LIVE) {
     r->s->lives.items[entity.live.number].use = at;
     r->s->lives.items[entity.live.number].source_text = r->input->ast->source;

@@ -1,4 +1,5 @@
-/* paths.c - which free names a kernel uses, as far as their dots reach: "dt", "self.grid.dt", "rg.range". */
+/* paths.c - which free names a kernel uses, as far as their dots reach: "dt", "self.grid.dt",
+ * "rg.range". */
 #include "resolve/resolve.h"
 
 int path_parameter(const Ast *ast, const AstLocal *local) {
@@ -46,7 +47,10 @@ static bool add_path(Collector *c, const AstExpr *e) {
   Str marked = str_of(strbuf_end(&key)), name = {marked.data + 1, marked.length - 1};
   if (parameter < 0) marked = name;
   if (map_find(&c->met, marked)) return true;
-  SemaPath path = {.name = name, .pos = e->pos, .is_parameter_path = parameter >= 0, .parameter = parameter,
+  SemaPath path = {.name = name,
+                   .pos = e->pos,
+                   .is_parameter_path = parameter >= 0,
+                   .parameter = parameter,
                    .function = c->function};
   vec_push(c->scratch, &c->paths, path);
   map_put(&c->met, marked, c);
@@ -73,7 +77,8 @@ static void collect_expr(Collector *c, const AstExpr *e) {
 /* The scalar types need no capture: their names are known. */
 static void collect_type(Collector *c, const AstExpr *annotation) {
   Type type;
-  if (!annotation || (annotation->kind == AST_GLOBAL && type_parse_any(annotation->text, &type))) return;
+  if (!annotation || (annotation->kind == AST_GLOBAL && type_parse_any(annotation->text, &type)))
+    return;
   if (annotation->kind == AST_CALL) {
     collect_type(c, annotation->left);
     for (int i = 0; i < annotation->list.count; i++) collect_type(c, annotation->list.items[i]);
@@ -103,7 +108,8 @@ static void collect_block(Collector *c, const AstBlock *block) {
 }
 
 static void collect_function(Collector *c, const AstFunction *function) {
-  for (int i = 0; i < function->parameters.count; i++) collect_type(c, function->parameters.items[i]->annotation);
+  for (int i = 0; i < function->parameters.count; i++)
+    collect_type(c, function->parameters.items[i]->annotation);
   for (int i = 0; i < function->results.count; i++) collect_type(c, function->results.items[i]);
   collect_block(c, &function->body);
 }
@@ -112,7 +118,8 @@ SemaPaths sema_paths(Scratch *scratch, const Ast *ast) {
   Collector c = {.scratch = scratch, .ast = ast};
   map_init(&c.met, scratch);
   collect_function(&c, ast->function);
-  for (int i = 0; i < ast->helpers.count; i++) collect_function(&c, ast->helpers.items[i]->function);
+  for (int i = 0; i < ast->helpers.count; i++)
+    collect_function(&c, ast->helpers.items[i]->function);
   return c.paths;
 }
 
@@ -123,10 +130,12 @@ SemaPaths sema_function_paths(Scratch *scratch, const Ast *ast, int function) {
   return c.paths;
 }
 
-/* -- those of this launch ------------------------------------------------------------------------------------ */
+/* -- those of this launch ---------------------------------------------------------------------- */
 
 static Str path_key(Resolve *r, const SemaPath *path) {
-  const char *mark = path->is_parameter_path ? "=" : path->function ? scratch_format(r->scratch, "%d:", path->function) : "";
+  const char *mark = path->is_parameter_path ? "="
+                     : path->function        ? scratch_format(r->scratch, "%d:", path->function)
+                                             : "";
   return str_of(scratch_format(r->scratch, "%s%.*s", mark, path->name.length, path->name.data));
 }
 

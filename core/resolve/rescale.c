@@ -2,8 +2,9 @@
  *
  *     rg.rescale(x, block, i, j)      a call of  function(i, j) return i // 16, j // 16 end
  *
- * The function is written here, from the two levels, and read as any function of the user's: so it gives several values
- * where those do, and takes an integer vector (v[0] // 16). A level below gives the first of its cells. */
+ * The function is written here, from the two levels, and read as any function of the user's: so
+ * it gives several values where those do, and takes an integer vector (v[0] // 16). A level
+ * below gives the first of its cells. */
 #include "front/parser.h"
 #include "resolve/resolve.h"
 
@@ -14,7 +15,8 @@ static bool is_level(const Entity *entity) {
 /* One index of `to`. False where neither level divides the other's cells. */
 static bool write_index(StrBuf *text, const Entity *from, const Entity *to, int k, bool is_vector) {
   int axis = to->field.node->level_axes[k], position = snode_axis_position(from->field.node, axis);
-  int64_t coarse = snode_cells_along(to->field.node, axis), fine = snode_cells_along(from->field.node, axis);
+  int64_t coarse = snode_cells_along(to->field.node, axis),
+          fine = snode_cells_along(from->field.node, axis);
   if (position < 0) {
     strbuf_text(text, "0");
   } else {
@@ -28,11 +30,13 @@ static bool write_index(StrBuf *text, const Entity *from, const Entity *to, int 
   return true;
 }
 
-static const char *write_function(Resolve *r, const Entity *from, const Entity *to, bool is_vector) {
+static const char *write_function(Resolve *r, const Entity *from, const Entity *to,
+                                  bool is_vector) {
   StrBuf text;
   strbuf_init(&text, r->scratch);
   strbuf_text(&text, "function(");
-  for (int k = 0; !is_vector && k < from->field.node->rank; k++) strbuf_format(&text, k ? ", i%d" : "i%d", k);
+  for (int k = 0; !is_vector && k < from->field.node->rank; k++)
+    strbuf_format(&text, k ? ", i%d" : "i%d", k);
   strbuf_text(&text, is_vector ? "v) return " : ") return ");
   for (int k = 0; k < to->field.node->rank; k++) {
     if (k) strbuf_text(&text, ", ");
@@ -48,8 +52,10 @@ static bool fail_levels(Resolve *r, Expr *e, const char *what) {
 
 static bool check_levels(Resolve *r, Expr *e, const Entity *from, const Entity *to) {
   if (r->s->failed) return false;
-  if (!is_level(from) || !is_level(to)) return fail_levels(r, e, "takes two levels first, each a field or an SNode");
-  if (from->field.node->tree != to->field.node->tree) return fail_levels(r, e, "takes two levels of one tree, and these are of two");
+  if (!is_level(from) || !is_level(to))
+    return fail_levels(r, e, "takes two levels first, each a field or an SNode");
+  if (from->field.node->tree != to->field.node->tree)
+    return fail_levels(r, e, "takes two levels of one tree, and these are of two");
   return true;
 }
 
@@ -62,20 +68,23 @@ static int takes_vector(Resolve *r, Expr *e, const Entity *from) {
     if (count == rank) return count > 1;
   }
   if (!r->s->failed)
-    sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, and 'rg.rescale' was given %d", from->name, rank,
-              rank == 1 ? "axis" : "axes", given);
+    sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, and 'rg.rescale' was given %d",
+              from->name, rank, rank == 1 ? "axis" : "axes", given);
   return -1;
 }
 
 Entity rescale_call(Resolve *r, Expr *e) {
   if (e->inlined) return *&e->entity; /* read once already */
-  if (e->list.count < 3) return fail_levels(r, e, "takes two levels, and indices of the first"), (Entity){0};
+  if (e->list.count < 3)
+    return fail_levels(r, e, "takes two levels, and indices of the first"), (Entity){0};
   Entity from = resolve_expr(r, e->list.items[0]), to = resolve_expr(r, e->list.items[1]);
   if (!check_levels(r, e, &from, &to)) return (Entity){0};
   int is_vector = takes_vector(r, e, &from);
   if (is_vector < 0) return (Entity){0};
   const char *text = write_function(r, &from, &to, is_vector);
-  if (!text) return fail_levels(r, e, "takes levels of which one divides the cells of the other"), (Entity){0};
+  if (!text)
+    return fail_levels(r, e, "takes levels of which one divides the cells of the other"),
+           (Entity){0};
   Error err;
   error_clear(&err);
   Ast *ast = parse_kernel_text(source_create(r->scratch, str_of(text), "rg.rescale", 1), &err);

@@ -1,14 +1,23 @@
-/* resolve.h - what each name, index and call denotes. Everything that can be said against a kernel without knowing types
- * is said in this room: names, constructs, counts of indices and arguments, loops and exits, reductions. What users wrote
- * as functions, static loops and lists of tables is written out here, so the stages after it know only plain statements. */
+/* resolve.h - what each name, index and call denotes. Everything that can be said against a
+ * kernel without knowing types is said in this room: names, constructs, counts of indices and
+ * arguments, loops and exits, reductions. What users wrote as functions, static loops and lists
+ * of tables is written out here, so the stages after it know only plain statements. */
 #ifndef RG_RESOLVE_RESOLVE_H
 #define RG_RESOLVE_RESOLVE_H
 
 #include "resolve/paths.h"
 #include "typed/typed.h"
 
-/* A value that is known while the kernel is compiled. WIDE: an integer of 64 bits; OTHER: a field, a table, a function .. */
-typedef enum StaticKind { STATIC_NIL, STATIC_BOOL, STATIC_NUMBER, STATIC_WIDE, STATIC_VECTOR, STATIC_OTHER } StaticKind;
+/* A value that is known while the kernel is compiled. WIDE: an integer of 64 bits; OTHER: a
+ * field, a table, a function .. */
+typedef enum StaticKind {
+  STATIC_NIL,
+  STATIC_BOOL,
+  STATIC_NUMBER,
+  STATIC_WIDE,
+  STATIC_VECTOR,
+  STATIC_OTHER
+} StaticKind;
 typedef struct Static {
   StaticKind kind;
   double number;
@@ -44,21 +53,28 @@ typedef struct Resolve {
   const Stmt *first_return; /* of the kernel */
 } Resolve;
 
-/* build.c: nodes of the typed tree, from the Ast's. Names are those of the frame, or of the kernel. */
+/* build.c: nodes of the typed tree, from the Ast's. Names are those of the frame, or of the
+ * kernel. */
 Expr *build_expr(Resolve *r, const AstExpr *ast);      /* all of it, not yet resolved */
-Expr *build_written(Resolve *r, const AstExpr *ast);   /* the same of a node that no text has: it is kept */
-Stmt *build_stmt(Resolve *r, const AstStmt *ast);      /* with new locals; without its bodies, and the condition of a `repeat` */
-Local *build_local(Resolve *r, const AstLocal *ast);   /* a new one, which the name means from here on */
+/* the same of a node that no text has: it is kept */
+Expr *build_written(Resolve *r, const AstExpr *ast);
+/* with new locals; without its bodies, and the condition of a `repeat` */
+Stmt *build_stmt(Resolve *r, const AstStmt *ast);
+/* a new one, which the name means from here on */
+Local *build_local(Resolve *r, const AstLocal *ast);
 Local *build_hidden(Resolve *r, Str name, Pos pos);    /* one that no name of the text means */
-Local *build_find(Resolve *r, const AstLocal *ast);    /* which the name means here; NULL: none yet, or a helper */
+/* which the name means here; NULL: none yet, or a helper */
+Local *build_find(Resolve *r, const AstLocal *ast);
 void build_name(Resolve *r, const AstLocal *ast, Local *local); /* it means this one from here on */
 
 /* expr.c */
 Entity resolve_expr(Resolve *r, Expr *e);   /* and remembers it */
 bool resolve_value(Resolve *r, Expr *e);    /* a number or bool */
 bool resolve_scalar(Resolve *r, Expr *e);   /* one number or bool */
-bool resolve_check_scalar(Resolve *r, Expr *e); /* the same of what was resolved: reading it twice at each height takes forever */
-bool resolve_indices(Resolve *r, Exprs *list, int *count); /* `{i, j}` counts two, as does an ivec2 */
+/* the same of what was resolved: reading it twice at each height takes forever */
+bool resolve_check_scalar(Resolve *r, Expr *e);
+/* `{i, j}` counts two, as does an ivec2 */
+bool resolve_indices(Resolve *r, Exprs *list, int *count);
 Type resolve_type(Resolve *r, const AstExpr *annotation, Shape *shape);
 /* name.c */
 const char *resolve_nearest(Resolve *r, Str name); /* a hint "did you mean 'x'?", or NULL */
@@ -79,10 +95,12 @@ void resolve_head(Resolve *r, Stmt *stmt);
 void resolve_block(Resolve *r, const AstBlock *from, Block *to);
 void resolve_declaration(Resolve *r, Stmt *stmt);
 void resolve_declare(Resolve *r, Local *local);
-bool resolve_give_shape(Resolve *r, Local *local, Expr *value); /* the first value settles it, others must fit */
+/* the first value settles it, others must fit */
+bool resolve_give_shape(Resolve *r, Local *local, Expr *value);
 
 /* paths.c */
-bool path_of(const Ast *ast, const AstExpr *e, StrBuf *name, int *parameter); /* parameter -1: a captured path. ast NULL: no parameters */
+/* parameter -1: a captured path. ast NULL: no parameters */
+bool path_of(const Ast *ast, const AstExpr *e, StrBuf *name, int *parameter);
 int path_parameter(const Ast *ast, const AstLocal *local);                   /* its number, or -1 */
 void path_number_all(Resolve *r);
 int path_find(Resolve *r, const SemaPath *path);  /* its number, or -1 */
@@ -98,7 +116,8 @@ const char *suggest_method(Resolve *r, Str name);
 const char *suggest_modifier(Resolve *r, Str name); /* of a loop's head */
 
 /* shape.c */
-/* Operators and functions that work number by number: a scalar meets every one. False where the shapes differ. */
+/* Operators and functions that work number by number: a scalar meets every one. False where the
+ * shapes differ. */
 bool shape_join(Resolve *r, const Expr *at, Shape a, Shape b, const char *who, Shape *joined);
 bool shape_binary(Resolve *r, const Expr *e, Shape *shape);
 /* A value of shape `from` is given to something of shape `to`. */
@@ -113,7 +132,8 @@ bool resolve_algebra(Resolve *r, Expr *e, const Builtin *builtin, Shape *shape);
 /* extent.c: x.shape and x.offset */
 Entity extent_constant(int64_t value);
 int extent_count(const Entity *shape);
-Entity extent_vector(Resolve *r, Expr *e, const Entity *shape);  /* e becomes the vector, of one axis the number */
+/* e becomes the vector, of one axis the number */
+Entity extent_vector(Resolve *r, Expr *e, const Entity *shape);
 Entity extent_member(Resolve *r, Expr *e, const Entity *shape, Str name);
 Entity extent_indexed(Resolve *r, Expr *e, const Entity *shape);
 
@@ -121,31 +141,38 @@ Entity extent_indexed(Resolve *r, Expr *e, const Entity *shape);
 /* append, length, pop, and what they give */
 bool resolve_list(Resolve *r, Expr *e, MethodCall *m, Type *type, Shape *shape);
 bool resolve_items(Resolve *r, Expr *e, LoopHead *head);
-void resolve_item_variables(Resolve *r, const LoopHead *head, const Stmt *stmt); /* the shapes of its variables */
+/* the shapes of its variables */
+void resolve_item_variables(Resolve *r, const LoopHead *head, const Stmt *stmt);
 
 /* update.c */
 Update *update_match(Resolve *r, Stmt *stmt); /* NULL: it is a plain assignment */
 
-/* inline.c: a call of a function that the user wrote; `self` is the object of a method call, or NULL */
+/* inline.c: a call of a function that the user wrote; `self` is the object of a method call, or
+ * NULL */
 Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self);
 /* What a function denotes that takes what the kernel takes, or nothing. */
 Entity resolve_function(const char *name, const AstFunction *text, const Source *source);
 void resolve_inline_return(Resolve *r, Stmt *stmt);
-void resolve_spread(Resolve *r, Exprs *list, int wanted); /* other results of a call that ends the list */
+/* other results of a call that ends the list */
+void resolve_spread(Resolve *r, Exprs *list, int wanted);
 bool resolve_refuse_many(Resolve *r, const Exprs *list);  /* where only one value is taken */
 bool resolve_fail_size(Resolve *r, Pos pos, int width);
 bool resolve_has_room(const Resolve *r); /* for more copies */
 
 /* returns.c */
-/* A function's body in which most early returns are plain branches; the text's own where nothing changes. */
+/* A function's body in which most early returns are plain branches; the text's own where nothing
+ * changes. */
 AstBlock returns_shaped(Resolve *r, const AstBlock *body);
 bool returns_early(const AstBlock *body);
-bool returns_straight(const AstBlock *body); /* one return, and that its last statement: its values are the call's */
+/* one return, and that its last statement: its values are the call's */
+bool returns_straight(const AstBlock *body);
 
 /* static.c */
 Entity static_call(Resolve *r, Expr *e);   /* rg.static(..) becomes a literal */
-void static_arms(Resolve *r, Stmt *stmt, Arms *arms); /* drops those that are known not to be taken */
-bool static_is_written(Resolve *r, Expr *e);             /* known from the text and the layouts alone */
+/* drops those that are known not to be taken */
+void static_arms(Resolve *r, Stmt *stmt, Arms *arms);
+/* known from the text and the layouts alone */
+bool static_is_written(Resolve *r, Expr *e);
 bool static_value(Resolve *r, Expr *e, Static *out);     /* false with an error */
 bool static_integer(Resolve *r, Expr *e, int64_t *out);
 bool static_of_value(Resolve *r, Expr *e, SemaArg source, Static *out);
@@ -153,10 +180,12 @@ Expr *static_argument(Resolve *r, Expr *e);           /* of rg.static(..), else 
 /* literal.c: numbers that stand in no text, for what is written there */
 Expr *literal_integer(Resolve *r, const AstExpr *ast, int64_t value);
 Expr *literal_static(Resolve *r, const AstExpr *ast, const Static *value);
-Expr *literal_at(Resolve *r, Pos pos, int32_t width, const Static *value); /* where nothing is written */
+/* where nothing is written */
+Expr *literal_at(Resolve *r, Pos pos, int32_t width, const Static *value);
 
 /* static_loop.c */
-bool unroll_loop(Resolve *r, const AstStmt *ast, Stmt *stmt);  /* a loop that is written out; false: another one */
+/* a loop that is written out; false: another one */
+bool unroll_loop(Resolve *r, const AstStmt *ast, Stmt *stmt);
 /* captured_list.c: captured tables that are lists */
 Entity table_member(Resolve *r, Expr *e, const Entity *table, Str name); /* `table.name` */
 bool table_length(Resolve *r, Expr *e, const Entity *table, int64_t *length);

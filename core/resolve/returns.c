@@ -1,9 +1,10 @@
-/* returns.c - functions that are written out: what follows an `if` of which all other arms return goes into the arm that does
- * not,
+/* returns.c - functions that are written out: what follows an `if` of which all other arms
+ * return goes into the arm that does not,
  *
  *     if c then return a end; B; return b      if c then return a else B; return b end
  *
- * so that most early returns become plain branches. The text's own statements stay: what changes is made anew. */
+ * so that most early returns become plain branches. The text's own statements stay: what changes
+ * is made anew. */
 #include "resolve/resolve.h"
 
 enum { DEEPEST_SHAPE = 60 }; /* branches; what lies deeper leaves by a break */
@@ -12,12 +13,15 @@ static bool always_returns(const AstBlock *block) {
   if (!block->count) return false;
   const AstStmt *last = block->items[block->count - 1];
   if (last->kind == AST_STMT_RETURN) return true;
-  bool is_whole = last->kind == AST_STMT_DO || (last->kind == AST_STMT_IF && last->bodies.count > last->values.count);
-  for (int i = 0; i < last->bodies.count && is_whole; i++) is_whole = always_returns(&last->bodies.items[i]);
+  bool is_whole = last->kind == AST_STMT_DO ||
+                  (last->kind == AST_STMT_IF && last->bodies.count > last->values.count);
+  for (int i = 0; i < last->bodies.count && is_whole; i++)
+    is_whole = always_returns(&last->bodies.items[i]);
   return is_whole && last->bodies.count > 0;
 }
 
-/* The one arm of an `if` that goes on; -1: none or several do. An `else` is added where it is the missing one. */
+/* The one arm of an `if` that goes on; -1: none or several do. An `else` is added where it is
+ * the missing one. */
 static int arm_that_goes_on(Resolve *r, AstStmt *branch) {
   int found = -1, count = 0;
   for (int i = 0; i < branch->bodies.count; i++) {
@@ -59,7 +63,8 @@ static void shape(Resolve *r, AstBlock *block, int depth) {
     if (stmt->kind != AST_STMT_IF) continue;
     int arm = is_last ? -1 : arm_that_goes_on(r, stmt);
     if (arm >= 0) {
-      for (int k = i + 1; k < block->count; k++) vec_push(r->scratch, &stmt->bodies.items[arm], block->items[k]);
+      for (int k = i + 1; k < block->count; k++)
+        vec_push(r->scratch, &stmt->bodies.items[arm], block->items[k]);
       block->count = i + 1;
     }
     if (i < block->count - 1) continue;
@@ -67,7 +72,8 @@ static void shape(Resolve *r, AstBlock *block, int depth) {
   }
 }
 
-/* Returns behind which something of the function is left. `is_tail`: the block ends the function. */
+/* Returns behind which something of the function is left. `is_tail`: the block ends the
+ * function. */
 static int count_early(const AstBlock *block, bool is_tail) {
   int count = 0;
   for (int i = 0; i < block->count; i++) {
@@ -75,7 +81,8 @@ static int count_early(const AstBlock *block, bool is_tail) {
     bool ends = is_tail && i == block->count - 1;
     bool is_branch = stmt->kind == AST_STMT_IF || stmt->kind == AST_STMT_DO;
     count += stmt->kind == AST_STMT_RETURN && !ends;
-    for (int k = 0; k < stmt->bodies.count; k++) count += count_early(&stmt->bodies.items[k], ends && is_branch);
+    for (int k = 0; k < stmt->bodies.count; k++)
+      count += count_early(&stmt->bodies.items[k], ends && is_branch);
   }
   return count;
 }
@@ -83,7 +90,8 @@ static int count_early(const AstBlock *block, bool is_tail) {
 bool returns_early(const AstBlock *body) { return count_early(body, true) > 0; }
 
 bool returns_straight(const AstBlock *body) {
-  return body->count > 0 && body->items[body->count - 1]->kind == AST_STMT_RETURN && !returns_early(body);
+  return body->count > 0 && body->items[body->count - 1]->kind == AST_STMT_RETURN &&
+         !returns_early(body);
 }
 
 AstBlock returns_shaped(Resolve *r, const AstBlock *body) {

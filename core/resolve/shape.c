@@ -4,20 +4,22 @@
  *     v[k]       number k, perhaps computed    m[r][c]    number c of that row */
 #include "resolve/resolve.h"
 
-/* -- meeting -------------------------------------------------------------------------------------------------- */
+/* -- meeting ----------------------------------------------------------------------------------- */
 
 bool shape_join(Resolve *r, const Expr *at, Shape a, Shape b, const char *who, Shape *joined) {
   *joined = type_is_scalar(a) ? b : a;
   if (type_is_scalar(a) || type_is_scalar(b) || type_equal(a, b)) return true;
-  return sema_fail(r->s, at, RG_ERROR_TYPE_MISMATCH, NULL, "%s takes values of one shape, and here are %s and %s", who,
-                   shape_text(r->s, a), shape_text(r->s, b));
+  return sema_fail(r->s, at, RG_ERROR_TYPE_MISMATCH, NULL,
+                   "%s takes values of one shape, and here are %s and %s", who, shape_text(r->s, a),
+                   shape_text(r->s, b));
 }
 
 /* Linear algebra, as in GLSL. */
 static bool multiply(Resolve *r, const Expr *e, Shape a, Shape b, Shape *shape) {
   int inner = type_is_matrix(a) ? type_cols(a) : type_rows(a);
   if (inner != type_rows(b))
-    return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "columns of the left must be as many as rows of the right",
+    return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH,
+                     "columns of the left must be as many as rows of the right",
                      "%s cannot be multiplied by %s", shape_text(r->s, a), shape_text(r->s, b));
   if (!type_is_matrix(a))
     *shape = type_make_shape(type_cols(b), 1);
@@ -33,11 +35,13 @@ bool shape_binary(Resolve *r, const Expr *e, Shape *shape) {
   *shape = (Shape){0};
   if (e->op == AST_EQ || e->op == AST_NE)
     return type_equal(a, b) ||
-           sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "%s is compared with %s", shape_text(r->s, a), shape_text(r->s, b));
+           sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "%s is compared with %s",
+                     shape_text(r->s, a), shape_text(r->s, b));
   if (e->op >= AST_LT && e->op <= AST_GE)
     return (type_is_scalar(a) && type_is_scalar(b)) ||
-           sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "compare one number of it: v.x", "%s takes numbers, and this is %s",
-                     who, shape_text(r->s, type_is_scalar(a) ? b : a));
+           sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "compare one number of it: v.x",
+                     "%s takes numbers, and this is %s", who,
+                     shape_text(r->s, type_is_scalar(a) ? b : a));
   if (e->op == AST_MUL && !has_scalar && (type_is_matrix(a) || type_is_matrix(b)))
     return multiply(r, e, a, b, shape);
   return shape_join(r, e, a, b, who, shape);
@@ -46,16 +50,16 @@ bool shape_binary(Resolve *r, const Expr *e, Shape *shape) {
 bool shape_check_given(Resolve *r, const Expr *value, Shape to, const char *what) {
   Shape from = shape_of(value);
   if (type_equal(from, to)) return true;
-  const char *hint =
-      type_is_scalar(from) && type_cols(to) == 1
-          ? scratch_format(r->scratch, "write rg.vec%d(%s)", type_rows(to), sema_source(r->s, value))
-      : type_is_scalar(to) ? "take one number of it: v.x"
-                           : NULL;
-  return sema_fail(r->s, value, RG_ERROR_TYPE_MISMATCH, hint, "%s is %s, and this value is %s", what, shape_text(r->s, to),
-                   shape_text(r->s, from));
+  const char *hint = type_is_scalar(from) && type_cols(to) == 1
+                         ? scratch_format(r->scratch, "write rg.vec%d(%s)", type_rows(to),
+                                          sema_source(r->s, value))
+                     : type_is_scalar(to) ? "take one number of it: v.x"
+                                          : NULL;
+  return sema_fail(r->s, value, RG_ERROR_TYPE_MISMATCH, hint, "%s is %s, and this value is %s",
+                   what, shape_text(r->s, to), shape_text(r->s, from));
 }
 
-/* -- parts ---------------------------------------------------------------------------------------------------- */
+/* -- parts ------------------------------------------------------------------------------------- */
 
 static int find_letter(const char *letters, char c) {
   const char *at = strchr(letters, c);
@@ -82,7 +86,8 @@ static Shape shape_of_parts(int count) {
   return count > 1 ? type_make_shape(count, 1) : (Shape){0};
 }
 
-/* Of a live vector the numbers are noted in the entity itself: its path has no expression of its own. */
+/* Of a live vector the numbers are noted in the entity itself: its path has no expression of its
+ * own. */
 Entity shape_named_part(Resolve *r, Expr *e, const Entity *object, Str name) {
   const char *text = sema_text(r->s, name);
   uint8_t parts[4] = {0};
@@ -122,8 +127,8 @@ Entity shape_indexed_part(Resolve *r, Expr *e, const Entity *object) {
   if (!resolve_scalar(r, index)) return (Entity){0};
   if (sema_is_constant(index, &value) &&
       !(value >= 0 && value < type_rows(object->shape) && value == (int)value)) {
-    sema_fail(r->s, index, RG_ERROR_INDEX_RANGE, "indices start at 0", "%s has no number %s", shape_text(r->s, object->shape),
-              sema_source(r->s, index));
+    sema_fail(r->s, index, RG_ERROR_INDEX_RANGE, "indices start at 0", "%s has no number %s",
+              shape_text(r->s, object->shape), sema_source(r->s, index));
     return (Entity){0};
   }
   return (Entity){.kind = ENTITY_PART,

@@ -1,16 +1,19 @@
-/* static.c - what is known while a kernel is compiled: `rg.static(e)`, and the arm that `if rg.static(c)` picks.
+/* static.c - what is known while a kernel is compiled: `rg.static(e)`, and the arm that `if
+ * rg.static(c)` picks.
  *
- * A static value of the launch is part of the kernel's pattern, so another value is another compile. Evaluated as Lua
- * does it, in doubles; the call becomes the literal that it stands for, and nothing behind resolve knows of it. */
+ * A static value of the launch is part of the kernel's pattern, so another value is another
+ * compile. Evaluated as Lua does it, in doubles; the call becomes the literal that it stands
+ * for, and nothing behind resolve knows of it. */
 #include <math.h>
 
 #include "resolve/resolve.h"
 
 static bool fail(Resolve *r, Expr *e, const char *hint) {
-  return sema_fail(r->s, e, RG_ERROR_STATIC, hint, "'%s' is not known when the kernel is compiled", sema_source(r->s, e));
+  return sema_fail(r->s, e, RG_ERROR_STATIC, hint, "'%s' is not known when the kernel is compiled",
+                   sema_source(r->s, e));
 }
 
-/* -- leaves ------------------------------------------------------------------------------------------------- */
+/* -- leaves ------------------------------------------------------------------------------------ */
 
 static bool want_static(Resolve *r, Expr *e, SemaArg source) {
   SemaWants *wants = r->input->wants;
@@ -20,15 +23,18 @@ static bool want_static(Resolve *r, Expr *e, SemaArg source) {
 
 /* A number, bool or vector that the launch brings. */
 bool static_of_value(Resolve *r, Expr *e, SemaArg source, Static *out) {
-  const SemaValue *value = source.is_parameter ? &r->input->parameters[source.index] : &r->input->captures[source.index];
+  const SemaValue *value =
+      source.is_parameter ? &r->input->parameters[source.index] : &r->input->captures[source.index];
   if (!value->is_static) return want_static(r, e, source);
   switch (value->kind) {
   case VALUE_I64: case VALUE_U64:
-    *out = (Static){.kind = STATIC_WIDE, .bits = value->bits, .is_unsigned = value->kind == VALUE_U64};
+    *out =
+        (Static){.kind = STATIC_WIDE, .bits = value->bits, .is_unsigned = value->kind == VALUE_U64};
     return true;
   case VALUE_VECTOR: *out = (Static){.kind = STATIC_VECTOR, .parts = value->parts}; return true;
   default:
-    *out = (Static){.kind = value->kind == VALUE_BOOL ? STATIC_BOOL : STATIC_NUMBER, .number = value->number};
+    *out = (Static){.kind = value->kind == VALUE_BOOL ? STATIC_BOOL : STATIC_NUMBER,
+                    .number = value->number};
     return true;
   }
 }
@@ -36,7 +42,8 @@ bool static_of_value(Resolve *r, Expr *e, SemaArg source, Static *out) {
 /* One number of a vector, of the element type. */
 static Static number_in(SemaPart part, Type type) {
   if (type_is_float(type)) return (Static){.kind = STATIC_NUMBER, .number = part.f64};
-  if (type_bits(type) == 64) return (Static){.kind = STATIC_WIDE, .bits = part.bits, .is_unsigned = type_is_unsigned(type)};
+  if (type_bits(type) == 64)
+    return (Static){.kind = STATIC_WIDE, .bits = part.bits, .is_unsigned = type_is_unsigned(type)};
   return (Static){.kind = STATIC_NUMBER, .number = (double)(int64_t)part.bits};
 }
 
@@ -55,7 +62,8 @@ static bool static_of_live(Resolve *r, Expr *e, const Entity *entity, Static *ou
 /* `v[k]`, `m[r]` of what is known. */
 static bool part_of(Resolve *r, Expr *e, Static *out) {
   int64_t index;
-  if (e->kind != AST_INDEX || !static_value(r, e->left, out)) return !r->s->failed && fail(r, e, NULL);
+  if (e->kind != AST_INDEX || !static_value(r, e->left, out))
+    return !r->s->failed && fail(r, e, NULL);
   if (out->kind != STATIC_VECTOR) return fail(r, e, NULL);
   if (!static_integer(r, e->list.items[0], &index)) return false;
   if (index < 0 || index >= type_rows(out->shape))
@@ -78,7 +86,9 @@ static bool leaf(Resolve *r, Expr *e, Static *out) {
   Entity entity = resolve_expr(r, e);
   switch (entity.kind) {
   case ENTITY_NONE: return false;
-  case ENTITY_CONSTANT: *out = (Static){.kind = STATIC_NUMBER, .number = (double)entity.constant}; return true;
+  case ENTITY_CONSTANT:
+    *out = (Static){.kind = STATIC_NUMBER, .number = (double)entity.constant};
+    return true;
   case ENTITY_LIVE: return static_of_live(r, e, &entity, out);
   case ENTITY_PART: return part_of(r, e, out);
   case ENTITY_VALUE: case ENTITY_ELEMENT: case ENTITY_LOOP: case ENTITY_VOID:
@@ -87,7 +97,7 @@ static bool leaf(Resolve *r, Expr *e, Static *out) {
   }
 }
 
-/* -- operators -------------------------------------------------------------------------------------------------- */
+/* -- operators --------------------------------------------------------------------------------- */
 
 static bool is_true(const Static *value) {
   return value->kind == STATIC_BOOL ? value->number != 0 : value->kind != STATIC_NIL;
@@ -115,11 +125,15 @@ static bool combine(AstOp op, double a, double b, Static *out) {
   }
 }
 
-/* Integers of 64 bits wrap, and meet plain numbers as LuaJIT's do: a whole one becomes such an integer. */
+/* Integers of 64 bits wrap, and meet plain numbers as LuaJIT's do: a whole one becomes such an
+ * integer. */
 static bool widen(Static *value, bool is_unsigned) {
   if (value->kind == STATIC_WIDE) return true;
-  if (value->kind != STATIC_NUMBER || value->number != floor(value->number) || fabs(value->number) > 0x1p53) return false;
-  *value = (Static){.kind = STATIC_WIDE, .bits = (uint64_t)(int64_t)value->number, .is_unsigned = is_unsigned};
+  if (value->kind != STATIC_NUMBER || value->number != floor(value->number) ||
+      fabs(value->number) > 0x1p53)
+    return false;
+  *value = (Static){
+      .kind = STATIC_WIDE, .bits = (uint64_t)(int64_t)value->number, .is_unsigned = is_unsigned};
   return true;
 }
 
@@ -149,14 +163,18 @@ static bool binary(Resolve *r, Expr *e, Static *out) {
   Static a, b;
   if (!static_value(r, e->left, &a) || !static_value(r, e->right, &b)) return false;
   if (a.kind == STATIC_WIDE || b.kind == STATIC_WIDE)
-    return combine_wide(e->op, a, b, out) || fail(r, e, "static integers of 64 bits know + - * and comparisons with integers");
+    return combine_wide(e->op, a, b, out) ||
+           fail(r, e, "static integers of 64 bits know + - * and comparisons with integers");
   if (e->op == AST_EQ || e->op == AST_NE) {
-    if (a.kind == STATIC_VECTOR || b.kind == STATIC_VECTOR) return fail(r, e, "compare its numbers: v.x");
-    if (a.kind == STATIC_OTHER && b.kind == STATIC_OTHER) return fail(r, e, "compare numbers, booleans or nil");
+    if (a.kind == STATIC_VECTOR || b.kind == STATIC_VECTOR)
+      return fail(r, e, "compare its numbers: v.x");
+    if (a.kind == STATIC_OTHER && b.kind == STATIC_OTHER)
+      return fail(r, e, "compare numbers, booleans or nil");
     *out = of_bool((a.kind == b.kind && a.number == b.number) == (e->op == AST_EQ));
     return true;
   }
-  if (a.kind == STATIC_NUMBER && b.kind == STATIC_NUMBER && combine(e->op, a.number, b.number, out)) return true;
+  if (a.kind == STATIC_NUMBER && b.kind == STATIC_NUMBER && combine(e->op, a.number, b.number, out))
+    return true;
   return fail(r, e, "static numbers know + - * / % ^ and comparisons");
 }
 
@@ -184,8 +202,10 @@ static bool logic(Resolve *r, Expr *e, Static *out) {
 
 static Static number_of(const Expr *e) {
   if (e->number_kind == AST_NUMBER_I64 || e->number_kind == AST_NUMBER_U64)
-    return (Static){.kind = STATIC_WIDE, .bits = e->integer, .is_unsigned = e->number_kind == AST_NUMBER_U64};
-  return (Static){.kind = STATIC_NUMBER, .number = e->number_kind == AST_NUMBER_FLOAT ? e->number : (double)e->integer};
+    return (Static){
+        .kind = STATIC_WIDE, .bits = e->integer, .is_unsigned = e->number_kind == AST_NUMBER_U64};
+  return (Static){.kind = STATIC_NUMBER,
+                  .number = e->number_kind == AST_NUMBER_FLOAT ? e->number : (double)e->integer};
 }
 
 bool static_value(Resolve *r, Expr *e, Static *out) {
@@ -198,11 +218,14 @@ bool static_value(Resolve *r, Expr *e, Static *out) {
   case AST_UNARY: return unary(r, e, out);
   case AST_BINARY: return binary(r, e, out);
   case AST_AND: case AST_OR: return logic(r, e, out);
-  case AST_TERNARY: return static_value(r, e->left, out) && static_value(r, is_true(out) ? e->right : e->third, out);
+  case AST_TERNARY:
+    return static_value(r, e->left, out) &&
+           static_value(r, is_true(out) ? e->right : e->third, out);
   case AST_LOCAL: case AST_GLOBAL: case AST_FIELD: case AST_INDEX: return leaf(r, e, out);
   case AST_CALL: {
     Expr *inner = static_argument(r, e);
-    return inner ? static_value(r, inner, out) : !r->s->failed && fail(r, e, "captured numbers, shapes and literals are");
+    return inner ? static_value(r, inner, out)
+                 : !r->s->failed && fail(r, e, "captured numbers, shapes and literals are");
   }
   default: return fail(r, e, "captured numbers, shapes and literals are");
   }
@@ -213,7 +236,8 @@ bool static_is_written(Resolve *r, Expr *e) {
   case AST_NUMBER: return true;
   case AST_PAREN: return static_is_written(r, e->left);
   case AST_UNARY: return e->op == AST_LEN || (e->op == AST_NEG && static_is_written(r, e->left));
-  case AST_BINARY: return e->op <= AST_POW && static_is_written(r, e->left) && static_is_written(r, e->right);
+  case AST_BINARY:
+    return e->op <= AST_POW && static_is_written(r, e->left) && static_is_written(r, e->right);
   case AST_CALL: return static_argument(r, e) != NULL;
   case AST_LOCAL: case AST_INDEX: return resolve_expr(r, e).kind == ENTITY_CONSTANT;
   default: return false;
@@ -227,13 +251,15 @@ bool static_integer(Resolve *r, Expr *e, int64_t *out) {
     *out = (int64_t)value.bits;
     return true;
   }
-  if (value.kind != STATIC_NUMBER || value.number != floor(value.number) || fabs(value.number) > 0x1p53)
-    return sema_fail(r->s, e, RG_ERROR_STATIC, NULL, "'%s' is no whole number", sema_source(r->s, e));
+  if (value.kind != STATIC_NUMBER || value.number != floor(value.number) ||
+      fabs(value.number) > 0x1p53)
+    return sema_fail(r->s, e, RG_ERROR_STATIC, NULL, "'%s' is no whole number",
+                     sema_source(r->s, e));
   *out = (int64_t)value.number;
   return true;
 }
 
-/* -- rg.static(e) -------------------------------------------------------------------------------------------------- */
+/* -- rg.static(e) ------------------------------------------------------------------------------ */
 
 /* What it is given; NULL where e is no such call. */
 Expr *static_argument(Resolve *r, Expr *e) {
@@ -241,7 +267,8 @@ Expr *static_argument(Resolve *r, Expr *e) {
   Entity callee = resolve_expr(r, e->left);
   if (callee.kind != ENTITY_BUILTIN || strcmp(callee.name, "rg.static") != 0) return NULL;
   if (e->list.count == 1) return e->list.items[0];
-  sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'rg.static' takes 1 argument, here are %d", e->list.count);
+  sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'rg.static' takes 1 argument, here are %d",
+            e->list.count);
   return NULL;
 }
 
@@ -250,7 +277,8 @@ static Entity write_vector(Resolve *r, Expr *e, const Static *value) {
   Exprs numbers = {0};
   for (int k = 0; k < type_parts(value->shape); k++) {
     SemaPart part = value->parts[value->chosen.count ? value->chosen.at[k] : k];
-    Static number = {.kind = STATIC_WIDE, .bits = part.bits, .is_unsigned = type_is_unsigned(value->type)};
+    Static number = {
+        .kind = STATIC_WIDE, .bits = part.bits, .is_unsigned = type_is_unsigned(value->type)};
     if (type_is_float(value->type)) number = (Static){.kind = STATIC_NUMBER, .number = part.f64};
     vec_push(r->scratch, &numbers, literal_static(r, e->ast, &number));
   }
@@ -265,7 +293,8 @@ Entity static_call(Resolve *r, Expr *e) {
   if (!argument || !static_value(r, argument, &value)) return (Entity){0};
   if (value.kind == STATIC_OTHER) return argument->entity;
   if (value.kind == STATIC_NIL) {
-    sema_fail(r->s, e, RG_ERROR_NAME_NIL, "it must have a value when the kernel is launched", "'%s' is nil", sema_source(r->s, argument));
+    sema_fail(r->s, e, RG_ERROR_NAME_NIL, "it must have a value when the kernel is launched",
+              "'%s' is nil", sema_source(r->s, argument));
     return (Entity){0};
   }
   if (value.kind == STATIC_VECTOR) return write_vector(r, e, &value);
@@ -273,17 +302,18 @@ Entity static_call(Resolve *r, Expr *e) {
   return e->entity;
 }
 
-/* -- if ------------------------------------------------------------------------------------------------------------ */
+/* -- if ---------------------------------------------------------------------------------------- */
 
 static void drop_arm(Stmt *stmt, Arms *arms, int arm) {
-  for (int i = arm; i + 1 < stmt->values.count; i++) stmt->values.items[i] = stmt->values.items[i + 1];
+  for (int i = arm; i + 1 < stmt->values.count; i++)
+    stmt->values.items[i] = stmt->values.items[i + 1];
   for (int i = arm; i + 1 < arms->count; i++) arms->items[i] = arms->items[i + 1];
   stmt->values.count--;
   arms->count--;
 }
 
-/* Arms that are known not to be taken go, unread; one that is known to be becomes the last. An `if` whose first arm is
- * that one, or which has none left, becomes a block. */
+/* Arms that are known not to be taken go, unread; one that is known to be becomes the last. An
+ * `if` whose first arm is that one, or which has none left, becomes a block. */
 void static_arms(Resolve *r, Stmt *stmt, Arms *arms) {
   static const AstBlock nothing;
   for (int i = 0; i < stmt->values.count && !r->s->failed;) {

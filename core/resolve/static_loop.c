@@ -1,16 +1,17 @@
 /* static_loop.c - loops that are written out, one copy of the body for each turn:
  *
  *     for i, j in rg.static(rg.range(2, 3)) do .. end      i, j are constants in each
- *     for k, v in ipairs(t) do .. end                      k is a constant from 1, v what the table holds there
+ *     for k, v in ipairs(t) do .. end                      k is a constant from 1, v what t[k] is
  *
  * Numbers and booleans in the table are static. */
 #include "resolve/resolve.h"
 
 enum { MOST_TURNS = 1024 };
 
-/* -- turns ------------------------------------------------------------------------------------------------------- */
+/* -- turns ------------------------------------------------------------------------------------- */
 
-/* The loop's variables in one turn; `values[i]`: what variable i holds, NULL where it stands for a value itself. */
+/* The loop's variables in one turn; `values[i]`: what variable i holds, NULL where it stands for
+ * a value itself. */
 typedef struct Turn {
   Local **locals;
   Expr **values;
@@ -28,7 +29,8 @@ typedef struct Unroll {
 static void find_exits(Unroll *u, const AstBlock *block) {
   for (int i = 0; i < block->count; i++) {
     const AstStmt *stmt = block->items[i];
-    bool is_loop = stmt->kind == AST_STMT_WHILE || stmt->kind == AST_STMT_REPEAT || stmt->kind == AST_STMT_FOR || stmt->kind == AST_STMT_FOR_IN;
+    bool is_loop = stmt->kind == AST_STMT_WHILE || stmt->kind == AST_STMT_REPEAT ||
+                   stmt->kind == AST_STMT_FOR || stmt->kind == AST_STMT_FOR_IN;
     u->continues |= stmt->kind == AST_STMT_CONTINUE;
     u->breaks |= stmt->kind == AST_STMT_BREAK;
     for (int k = 0; k < stmt->bodies.count && !is_loop; k++) find_exits(u, &stmt->bodies.items[k]);
@@ -37,7 +39,8 @@ static void find_exits(Unroll *u, const AstBlock *block) {
 
 static Stmt *new_block(Resolve *r, const Unroll *u) {
   Stmt *stmt = scratch_new(r->scratch, Stmt);
-  *stmt = (Stmt){.kind = AST_STMT_DO, .op = AST_NO_OP, .pos = u->stmt->pos, .width = u->stmt->width};
+  *stmt =
+      (Stmt){.kind = AST_STMT_DO, .op = AST_NO_OP, .pos = u->stmt->pos, .width = u->stmt->width};
   vec_push(r->scratch, &stmt->bodies, ((Block){0}));
   return stmt;
 }
@@ -52,7 +55,8 @@ static void make_once(Resolve *r, Stmt *stmt) {
 /* Variables of its own, each of which stands for `entities[i]` or is the local with `values[i]`. */
 static void add_turn(Resolve *r, Unroll *u, const Entity *entities, Expr *const *values) {
   int count = u->ast->locals.count;
-  Turn turn = {scratch_array(r->scratch, Local *, count + 1), scratch_array(r->scratch, Expr *, count + 1)};
+  Turn turn = {scratch_array(r->scratch, Local *, count + 1),
+               scratch_array(r->scratch, Expr *, count + 1)};
   if (!resolve_has_room(r)) resolve_fail_size(r, u->stmt->pos, u->stmt->width);
   for (int i = 0; i < count; i++) {
     turn.locals[i] = build_local(r, u->ast->locals.items[i]);
@@ -66,17 +70,20 @@ static void add_turn(Resolve *r, Unroll *u, const Entity *entities, Expr *const 
 }
 
 /* Whole numbers that nobody assigns stay constants, good for rg.static; others are locals. */
-static void give_number(Resolve *r, const Unroll *u, int i, const Static *value, Entity *entity, Expr **local) {
+static void give_number(Resolve *r, const Unroll *u, int i, const Static *value, Entity *entity,
+                        Expr **local) {
   const AstLocal *ast = u->ast->locals.items[i];
   int64_t whole = value->number >= -0x1p53 && value->number <= 0x1p53 ? (int64_t)value->number : 0;
-  bool is_constant = value->kind == STATIC_NUMBER && (double)whole == value->number && !ast->is_assigned && !ast->annotation;
+  bool is_constant = value->kind == STATIC_NUMBER && (double)whole == value->number &&
+                     !ast->is_assigned && !ast->annotation;
   *local = is_constant ? NULL : literal_at(r, ast->pos, ast->name.length, value);
   *entity = (Entity){.kind = ENTITY_CONSTANT, .constant = whole};
 }
 
 static void declare_value(Resolve *r, Local *local, Expr *value, Block *body) {
   Stmt *stmt = scratch_new(r->scratch, Stmt);
-  *stmt = (Stmt){.kind = AST_STMT_LOCAL, .op = AST_NO_OP, .pos = local->pos, .width = local->name.length};
+  *stmt = (Stmt){
+      .kind = AST_STMT_LOCAL, .op = AST_NO_OP, .pos = local->pos, .width = local->name.length};
   vec_push(r->scratch, &stmt->locals, local);
   vec_push(r->scratch, &stmt->values, value);
   vec_push(r->scratch, body, stmt);
@@ -106,7 +113,8 @@ static void finish(Resolve *r, Unroll *u) {
   Block turns = {0};
   r->breaks_parallel &= !u->breaks && !u->continues;
   r->break_levels = u->breaks ? u->continues : 0;
-  for (int i = 0; i < u->turns.count; i++) vec_push(r->scratch, &turns, resolve_turn(r, u, &u->turns.items[i]));
+  for (int i = 0; i < u->turns.count; i++)
+    vec_push(r->scratch, &turns, resolve_turn(r, u, &u->turns.items[i]));
   r->break_levels = levels;
   r->breaks_parallel = breaks_parallel;
   stmt->kind = AST_STMT_DO;
@@ -116,11 +124,13 @@ static void finish(Resolve *r, Unroll *u) {
 }
 
 static bool check_turns(Resolve *r, Expr *e, int64_t turns) {
-  return turns <= MOST_TURNS || sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "loop over it without rg.static", "%lld turns are too many to write out: %d at most",
-                                          (long long)turns, MOST_TURNS);
+  return turns <= MOST_TURNS ||
+         sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "loop over it without rg.static",
+                   "%lld turns are too many to write out: %d at most", (long long)turns,
+                   MOST_TURNS);
 }
 
-/* -- ranges --------------------------------------------------------------------------------------------------------- */
+/* -- ranges ------------------------------------------------------------------------------------ */
 
 static bool read_bounds(Resolve *r, Expr *range, int64_t *first, int64_t *last, int64_t *turns) {
   *turns = 1;
@@ -128,7 +138,8 @@ static bool read_bounds(Resolve *r, Expr *range, int64_t *first, int64_t *last, 
     Expr *axis = range->list.items[i];
     bool is_pair = axis->kind == AST_TABLE;
     if (is_pair && (axis->list.count != 2 || axis->ast->keys.items[0] || axis->ast->keys.items[1]))
-      return sema_fail(r->s, axis, RG_ERROR_LOOP, "write {begin, end}", "an axis of a range is a number or a begin and an end");
+      return sema_fail(r->s, axis, RG_ERROR_LOOP, "write {begin, end}",
+                       "an axis of a range is a number or a begin and an end");
     first[i] = 0;
     if (is_pair && !static_integer(r, axis->list.items[0], &first[i])) return false;
     if (!static_integer(r, is_pair ? axis->list.items[1] : axis, &last[i])) return false;
@@ -141,7 +152,8 @@ static bool read_bounds(Resolve *r, Expr *range, int64_t *first, int64_t *last, 
 static bool check_locals(Resolve *r, const Stmt *stmt, int most) {
   if (stmt->locals.count <= most) return true;
   Local *extra = stmt->locals.items[most];
-  return sema_fail_pos(r->s, extra->pos, extra->name.length, RG_ERROR_LOOP, NULL, "there is no value for '%s'", sema_text(r->s, extra->name));
+  return sema_fail_pos(r->s, extra->pos, extra->name.length, RG_ERROR_LOOP, NULL,
+                       "there is no value for '%s'", sema_text(r->s, extra->name));
 }
 
 static void unroll_range(Resolve *r, Unroll *u, Expr *range) {
@@ -150,21 +162,23 @@ static void unroll_range(Resolve *r, Unroll *u, Expr *range) {
   Expr *values[SNODE_MAX_AXES];
   int count = range->list.count;
   if (count < 1 || count > SNODE_MAX_AXES) {
-    sema_fail(r->s, range, RG_ERROR_CALL_COUNT, NULL, "'rg.range' takes 1 to %d axes, here are %d", SNODE_MAX_AXES, count);
+    sema_fail(r->s, range, RG_ERROR_CALL_COUNT, NULL, "'rg.range' takes 1 to %d axes, here are %d",
+              SNODE_MAX_AXES, count);
     return;
   }
   if (!check_locals(r, u->stmt, count) || !read_bounds(r, range, first, last, &turns)) return;
   memcpy(at, first, sizeof at);
   for (int64_t turn = 0; turn < turns && !r->s->failed; turn++) {
     for (int i = 0; i < u->stmt->locals.count; i++)
-      give_number(r, u, i, &(Static){.kind = STATIC_NUMBER, .number = (double)at[i]}, &entities[i], &values[i]);
+      give_number(r, u, i, &(Static){.kind = STATIC_NUMBER, .number = (double)at[i]}, &entities[i],
+                  &values[i]);
     add_turn(r, u, entities, values);
     for (int i = count - 1; i >= 0 && ++at[i] == last[i]; i--) at[i] = first[i];
   }
   finish(r, u);
 }
 
-/* -- ipairs ----------------------------------------------------------------------------------------------------------- */
+/* -- ipairs ------------------------------------------------------------------------------------ */
 
 /* Vectors are read at every launch. */
 static bool is_number(const Resolve *r, int number) {
@@ -176,7 +190,8 @@ static void add_pair(Resolve *r, Unroll *u, Expr *table, int64_t key, int number
   Entity entities[2];
   Expr *values[2] = {NULL, NULL};
   Static value;
-  give_number(r, u, 0, &(Static){.kind = STATIC_NUMBER, .number = (double)key}, &entities[0], &values[0]);
+  give_number(r, u, 0, &(Static){.kind = STATIC_NUMBER, .number = (double)key}, &entities[0],
+              &values[0]);
   if (u->stmt->locals.count == 2) {
     entities[1] = resolve_path_value(r, table, number);
     if (r->s->failed) return;
@@ -184,7 +199,8 @@ static void add_pair(Resolve *r, Unroll *u, Expr *table, int64_t key, int number
       if (!static_of_value(r, table, (SemaArg){.index = number}, &value)) return;
       give_number(r, u, 1, &value, &entities[1], &values[1]);
     } else if (u->stmt->locals.items[1]->is_assigned) {
-      sema_fail(r->s, table, RG_ERROR_UNSUPPORTED, "declare another local for the new value", "'%s' cannot be assigned here: it stands for what the list holds",
+      sema_fail(r->s, table, RG_ERROR_UNSUPPORTED, "declare another local for the new value",
+                "'%s' cannot be assigned here: it stands for what the list holds",
                 sema_text(r->s, u->stmt->locals.items[1]->name));
     }
   }
@@ -197,17 +213,23 @@ static void unroll_pairs(Resolve *r, Unroll *u, Expr *e) {
   Entity entity = table ? resolve_expr(r, table) : (Entity){0};
   if (r->s->failed) return;
   if (entity.kind != ENTITY_TABLE) {
-    sema_fail(r->s, e, RG_ERROR_LOOP, entity.kind == ENTITY_FIELD ? "a field's cells: for i in x:active()" : "loops run over rg.range(n, m), x:active() or numbers: for k = 0, n - 1",
+    sema_fail(r->s, e, RG_ERROR_LOOP,
+              entity.kind == ENTITY_FIELD
+                  ? "a field's cells: for i in x:active()"
+                  : "loops run over rg.range(n, m), x:active() or numbers: for k = 0, n - 1",
               "'ipairs' takes a captured list in a kernel");
     return;
   }
-  if (!check_locals(r, u->stmt, 2) || !table_length(r, table, &entity, &length) || !check_turns(r, e, length)) return;
+  if (!check_locals(r, u->stmt, 2) || !table_length(r, table, &entity, &length) ||
+      !check_turns(r, e, length))
+    return;
   int *numbers = table_find_all(r, table, &entity, length);
-  for (int64_t k = 1; k <= length && numbers && !r->s->failed; k++) add_pair(r, u, table, k, numbers[k]);
+  for (int64_t k = 1; k <= length && numbers && !r->s->failed; k++)
+    add_pair(r, u, table, k, numbers[k]);
   finish(r, u);
 }
 
-/* -- all ---------------------------------------------------------------------------------------------------------------- */
+/* -- all --------------------------------------------------------------------------------------- */
 
 static bool calls(Resolve *r, Expr *e, const char *name) {
   if (e->kind != AST_CALL) return false;
@@ -222,7 +244,9 @@ static bool unroll(Resolve *r, Unroll *u) {
   if (range) {
     range = sema_strip(range);
     if (calls(r, range, "rg.range")) unroll_range(r, u, range);
-    else sema_fail(r->s, range, RG_ERROR_LOOP, "write rg.static(rg.range(n))", "rg.static unrolls a range");
+    else
+      sema_fail(r->s, range, RG_ERROR_LOOP, "write rg.static(rg.range(n))",
+                "rg.static unrolls a range");
     return true;
   }
   if (r->s->failed) return true;

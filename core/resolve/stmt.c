@@ -1,11 +1,11 @@
-/* stmt.c - statements: what may be declared, assigned, left and returned, and where.
- * A local of the host region that a parallel loop assigns is a reduction there. Such locals are marked before the
- * loop's body is read, so that a use above the assignment is found too. */
+/* stmt.c - statements: what may be declared, assigned, left and returned, and where. A local of
+ * the host region that a parallel loop assigns is a reduction there. Such locals are marked
+ * before the loop's body is read, so that a use above the assignment is found too. */
 #include "resolve/resolve.h"
 
 static const char *name_of(Resolve *r, Local *local) { return sema_text(r->s, local->name); }
 
-/* -- declarations ---------------------------------------------------------------------------------------- */
+/* -- declarations ------------------------------------------------------------------------------ */
 
 void resolve_declare(Resolve *r, Local *local) {
   local->loop = r->loop;
@@ -25,13 +25,15 @@ static bool may_be_alias(const Entity *entity) {
 
 static void declare_alias(Resolve *r, Local *local, Expr *value, Entity entity) {
   if (local->annotation) {
-    sema_fail(r->s, value, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' is declared %s, but this is no number", name_of(r, local),
+    sema_fail(r->s, value, RG_ERROR_TYPE_MISMATCH, NULL,
+              "'%s' is declared %s, but this is no number", name_of(r, local),
               sema_written(r->s, local->annotation));
     return;
   }
   if (local->is_assigned) {
     sema_fail(r->s, value, RG_ERROR_UNSUPPORTED, "declare another local for the other one",
-              "'%s' stands for a part of a field or for a name, so it cannot be assigned again", name_of(r, local));
+              "'%s' stands for a part of a field or for a name, so it cannot be assigned again",
+              name_of(r, local));
     return;
   }
   local->is_alias = true;
@@ -42,7 +44,8 @@ static void declare_alias(Resolve *r, Local *local, Expr *value, Entity entity) 
 bool resolve_give_shape(Resolve *r, Local *local, Expr *value) {
   if (r->s->failed) return false;
   if (local->has_shape)
-    return shape_check_given(r, value, local->shape, scratch_format(r->scratch, "'%s'", name_of(r, local)));
+    return shape_check_given(r, value, local->shape,
+                             scratch_format(r->scratch, "'%s'", name_of(r, local)));
   local->has_shape = true;
   local->shape = shape_of(value);
   return true;
@@ -56,25 +59,28 @@ void resolve_declaration(Resolve *r, Stmt *stmt) {
   VEC(Entity) entities = {0};
   for (int i = 0; i < stmt->values.count && !r->s->failed; i++) {
     Entity entity = resolve_expr(r, stmt->values.items[i]);
-    if (entity.kind == ENTITY_SHAPE && i < stmt->locals.count && is_number(r, stmt->locals.items[i]) && resolve_value(r, stmt->values.items[i]))
+    if (entity.kind == ENTITY_SHAPE && i < stmt->locals.count &&
+        is_number(r, stmt->locals.items[i]) && resolve_value(r, stmt->values.items[i]))
       entity = stmt->values.items[i]->entity;
     bool is_alias = may_be_alias(&entity) && i < stmt->locals.count;
     if (!is_alias) resolve_value(r, stmt->values.items[i]);
     vec_push(r->scratch, &entities, entity);
   }
   resolve_spread(r, &stmt->values, stmt->locals.count);
-  for (int i = entities.count; i < stmt->values.count; i++) vec_push(r->scratch, &entities, stmt->values.items[i]->entity);
+  for (int i = entities.count; i < stmt->values.count; i++)
+    vec_push(r->scratch, &entities, stmt->values.items[i]->entity);
   for (int i = 0; i < stmt->locals.count && !r->s->failed; i++) {
     Local *ast = stmt->locals.items[i];
     resolve_declare(r, ast);
     if (i >= entities.count) continue;
-    if (may_be_alias(&entities.items[i])) declare_alias(r, ast, stmt->values.items[i], entities.items[i]);
+    if (may_be_alias(&entities.items[i]))
+      declare_alias(r, ast, stmt->values.items[i], entities.items[i]);
     else if (resolve_give_shape(r, ast, stmt->values.items[i]) && !local_is_variable(ast))
       ast->initial = stmt->values.items[i];
   }
 }
 
-/* -- assignments ----------------------------------------------------------------------------------------- */
+/* -- assignments ------------------------------------------------------------------------------- */
 
 static bool is_reduction(Resolve *r, const Expr *target) {
   return r->loop && target->kind == AST_LOCAL && target->local && target->local->loop == 0;
@@ -94,8 +100,9 @@ static bool may_reduce(IrUpdate op) {
   }
 }
 
-/* A number meets every number of the target. Products with matrices have an order, so nothing can be gathered by them.
- */
+/* A number meets every number of the target. Products with matrices have an order, so nothing
+ * can be gathered by them.
+ * */
 static bool check_term_shape(Resolve *r, const Update *update, const Expr *term) {
   Shape to = shape_of(update->target), from = shape_of(term);
   if (update->op == IR_UPDATE_MUL && (type_is_matrix(to) || type_is_matrix(from)) &&
@@ -103,7 +110,8 @@ static bool check_term_shape(Resolve *r, const Update *update, const Expr *term)
     return sema_fail(r->s, term, RG_ERROR_REDUCTION, NULL,
                      "products of matrices depend on their order, and iterations have none");
   return type_is_scalar(from) ||
-         shape_check_given(r, term, to, scratch_format(r->scratch, "'%s'", sema_source(r->s, update->target)));
+         shape_check_given(r, term, to,
+                           scratch_format(r->scratch, "'%s'", sema_source(r->s, update->target)));
 }
 
 static void resolve_reduction(Resolve *r, Stmt *stmt) {
@@ -114,10 +122,13 @@ static void resolve_reduction(Resolve *r, Stmt *stmt) {
   Update *update = stmt->targets.count == 1 && !local->is_alias ? update_match(r, stmt) : NULL;
   if (!update) {
     sema_fail(r->s, target, RG_ERROR_REDUCTION,
-              scratch_format(r->scratch, "write %s = %s + .., or math.max(%s, ..), or declare a local inside the loop",
-                             name, name, name),
+              scratch_format(
+                  r->scratch,
+                  "write %s = %s + .., or math.max(%s, ..), or declare a local inside the loop",
+                  name, name, name),
               "'%s' belongs to the whole kernel: a parallel loop can only gather into it", name);
-    sema_note(r->s, NULL, target->local->pos, target->local->name.length, "it is declared here, outside the loop");
+    sema_note(r->s, NULL, target->local->pos, target->local->name.length,
+              "it is declared here, outside the loop");
     return;
   }
   if (!may_reduce(update->op)) {
@@ -128,28 +139,33 @@ static void resolve_reduction(Resolve *r, Stmt *stmt) {
   }
   IrUpdate op = update->op == IR_UPDATE_SUB ? IR_UPDATE_ADD : update->op;
   if (local->reduced_by != IR_UPDATE_COUNT && local->reduced_by != op) {
-    sema_fail(r->s, target, RG_ERROR_REDUCTION, "use two locals", "'%s' is gathered by two operators in one loop", name);
+    sema_fail(r->s, target, RG_ERROR_REDUCTION, "use two locals",
+              "'%s' is gathered by two operators in one loop", name);
     return;
   }
   local->reduced_by = op;
   target->entity.shape = local->shape;
   for (int i = 0; i < update->terms.count; i++)
-    if (!resolve_value(r, update->terms.items[i].value) || !check_term_shape(r, update, update->terms.items[i].value))
+    if (!resolve_value(r, update->terms.items[i].value) ||
+        !check_term_shape(r, update, update->terms.items[i].value))
       return;
 }
 
 static void fail_captured(Resolve *r, Expr *target) {
   Entity entity = target->kind == AST_GLOBAL ? resolve_expr(r, target) : (Entity){0};
   if (entity.kind == ENTITY_FIELD)
-    sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, scratch_format(r->scratch, "an element is written as %s[i] = ..", entity.name),
+    sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN,
+              scratch_format(r->scratch, "an element is written as %s[i] = ..", entity.name),
               "'%s' is a field, which cannot be assigned as a whole", entity.name);
-  sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, "return the value, or keep it in a field of shape {}: x[0] = ..",
-            "'%s' is captured, and kernels cannot assign what they capture", sema_source(r->s, target));
+  sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN,
+            "return the value, or keep it in a field of shape {}: x[0] = ..",
+            "'%s' is captured, and kernels cannot assign what they capture",
+            sema_source(r->s, target));
 }
 
 static void fail_alias(Resolve *r, Expr *target) {
-  sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, NULL, "'%s' is not a number here, so it cannot be assigned",
-            sema_text(r->s, target->text));
+  sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, NULL,
+            "'%s' is not a number here, so it cannot be assigned", sema_text(r->s, target->text));
 }
 
 /* Numbers of an element or of a variable; each once. */
@@ -161,18 +177,20 @@ static void resolve_part_target(Resolve *r, Expr *target, const Entity *part) {
     sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, "assign to a local or to an element of a field",
               "'%s' cannot be assigned", sema_source(r->s, target));
   } else if (is_loop_variable || (root->kind == AST_LOCAL && root->local->is_const)) {
-    sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, "declare a local for the new value", "'%s' does not change",
-              name_of(r, root->local));
+    sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, "declare a local for the new value",
+              "'%s' does not change", name_of(r, root->local));
   } else if (root->kind == AST_LOCAL && r->loop && root->local->loop == 0) {
     sema_fail(r->s, target, RG_ERROR_REDUCTION,
-              scratch_format(r->scratch, "gather whole values: %s = %s + ..", name_of(r, root->local),
-                             name_of(r, root->local)),
-              "'%s' belongs to the whole kernel: a parallel loop can only gather into it", name_of(r, root->local));
+              scratch_format(r->scratch, "gather whole values: %s = %s + ..",
+                             name_of(r, root->local), name_of(r, root->local)),
+              "'%s' belongs to the whole kernel: a parallel loop can only gather into it",
+              name_of(r, root->local));
   }
   for (int i = 0; i < part->parts.count; i++)
     for (int k = 0; k < i; k++)
       if (part->parts.at[i] == part->parts.at[k])
-        sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, NULL, "'%s' names a component twice", sema_source(r->s, target));
+        sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, NULL, "'%s' names a component twice",
+                  sema_source(r->s, target));
 }
 
 static void resolve_target(Resolve *r, Expr *target) {
@@ -205,8 +223,13 @@ static void write_product(Resolve *r, Stmt *stmt) {
     return;
   }
   Expr *product = scratch_new(r->scratch, Expr);
-  *product = (Expr){.kind = AST_BINARY, .op = AST_MUL, .pos = target->pos, .width = target->width, .ast = target->ast,
-                    .left = build_expr(r, target->ast), .right = value};
+  *product = (Expr){.kind = AST_BINARY,
+                    .op = AST_MUL,
+                    .pos = target->pos,
+                    .width = target->width,
+                    .ast = target->ast,
+                    .left = build_expr(r, target->ast),
+                    .right = value};
   stmt->kind = AST_STMT_ASSIGN;
   stmt->values.items[0] = product;
   resolve_value(r, product);
@@ -225,7 +248,8 @@ static void resolve_given(Resolve *r, Stmt *stmt, int k) {
   Shape to = shape_of(target), from = shape_of(value);
   if (stmt->kind == AST_STMT_COMPOUND)
     (void)(type_is_scalar(from) ||
-           shape_check_given(r, value, to, scratch_format(r->scratch, "'%s'", sema_source(r->s, target))));
+           shape_check_given(r, value, to,
+                             scratch_format(r->scratch, "'%s'", sema_source(r->s, target))));
   else if (target->kind == AST_LOCAL)
     resolve_give_shape(r, target->local, value);
   else
@@ -245,15 +269,17 @@ static void resolve_assignment(Resolve *r, Stmt *stmt) {
   for (int i = 0; i < stmt->targets.count; i++) resolve_target(r, stmt->targets.items[i]);
   for (int i = 0; i < stmt->values.count; i++) resolve_value(r, stmt->values.items[i]);
   resolve_spread(r, &stmt->values, stmt->targets.count);
-  for (int i = 0; i < stmt->values.count && i < stmt->targets.count && !r->s->failed; i++) resolve_given(r, stmt, i);
+  for (int i = 0; i < stmt->values.count && i < stmt->targets.count && !r->s->failed; i++)
+    resolve_given(r, stmt, i);
   if (stmt->targets.count > stmt->values.count)
-    sema_fail(r->s, stmt->targets.items[stmt->values.count], RG_ERROR_CALL_COUNT, NULL, "there is no value for '%s'",
+    sema_fail(r->s, stmt->targets.items[stmt->values.count], RG_ERROR_CALL_COUNT, NULL,
+              "there is no value for '%s'",
               sema_source(r->s, stmt->targets.items[stmt->values.count]));
   if (!r->s->failed && r->loop && shape_root(stmt->targets.items[0])->entity.kind == ENTITY_ELEMENT)
     update_match(r, stmt);
 }
 
-/* -- loops ----------------------------------------------------------------------------------------------- */
+/* -- loops ------------------------------------------------------------------------------------- */
 
 static void mark_reductions(Resolve *r, const AstBlock *block, int loop) {
   for (int i = 0; i < block->count; i++) {
@@ -302,12 +328,14 @@ static void resolve_numeric_for(Resolve *r, const AstStmt *ast, Stmt *stmt) {
   resolve_body(r, ast, stmt, false);
 }
 
-/* -- ways out -------------------------------------------------------------------------------------------- */
+/* -- ways out ---------------------------------------------------------------------------------- */
 
 enum { MOST_RESULTS = 200 }; /* a Lua function has 255 registers */
 
 static const char *count_text(Resolve *r, int count) {
-  return count == 0 ? "no value" : count == 1 ? "one value" : scratch_format(r->scratch, "%d values", count);
+  return count == 0   ? "no value"
+         : count == 1 ? "one value"
+                      : scratch_format(r->scratch, "%d values", count);
 }
 
 /* As many everywhere as the first has, or the declaration says. */
@@ -316,10 +344,11 @@ static void check_result_count(Resolve *r, Stmt *stmt) {
   if (given == count || r->s->failed) return;
   if (r->s->has_result_types)
     sema_fail_pos(r->s, stmt->pos, stmt->width, RG_ERROR_RETURN, NULL,
-                  "this 'return' has %s, and the kernel is declared to return %s", count_text(r, given),
-                  count_text(r, count));
+                  "this 'return' has %s, and the kernel is declared to return %s",
+                  count_text(r, given), count_text(r, count));
   if (!r->s->has_result_types) {
-    sema_fail_pos(r->s, stmt->pos, stmt->width, RG_ERROR_RETURN, "return as many values everywhere, or none anywhere",
+    sema_fail_pos(r->s, stmt->pos, stmt->width, RG_ERROR_RETURN,
+                  "return as many values everywhere, or none anywhere",
                   "this 'return' has %s, and that of line %d has %s", count_text(r, given),
                   r->first_return->pos.line, count_text(r, count));
     sema_note(r->s, NULL, r->first_return->pos, r->first_return->width, "it is here");
@@ -340,26 +369,28 @@ static void resolve_return(Resolve *r, Stmt *stmt) {
   if (r->s->failed) return;
   resolve_spread(r, &stmt->values, INT32_MAX);
   if (stmt->values.count > MOST_RESULTS)
-    sema_fail(r->s, stmt->values.items[MOST_RESULTS], RG_ERROR_UNSUPPORTED, "keep the others in a field",
-              "a kernel returns %d values at most", MOST_RESULTS);
+    sema_fail(r->s, stmt->values.items[MOST_RESULTS], RG_ERROR_UNSUPPORTED,
+              "keep the others in a field", "a kernel returns %d values at most", MOST_RESULTS);
   if (!r->first_return && !r->s->has_result_types)
     for (int i = 0; i < stmt->values.count && !r->s->failed; i++)
       vec_push(r->scratch, &r->s->results, (Result){.shape = shape_of(stmt->values.items[i])});
   if (!r->first_return) r->first_return = stmt;
   check_result_count(r, stmt);
   for (int i = 0; i < stmt->values.count && !r->s->failed; i++)
-    shape_check_given(r, stmt->values.items[i], r->s->results.items[i].shape, "the kernel's result");
+    shape_check_given(r, stmt->values.items[i], r->s->results.items[i].shape,
+                      "the kernel's result");
 }
 
 static void resolve_break(Resolve *r, Stmt *stmt) {
   stmt->levels = r->break_levels;
   if (r->breaks_parallel)
-    sema_fail_pos(r->s, stmt->pos, stmt->width, RG_ERROR_LOOP,
-                  "'continue' ends one iteration; ':serial()' behind the range makes a loop that can be left",
-                  "a parallel loop cannot be left by 'break'");
+    sema_fail_pos(
+        r->s, stmt->pos, stmt->width, RG_ERROR_LOOP,
+        "'continue' ends one iteration; ':serial()' behind the range makes a loop that can be left",
+        "a parallel loop cannot be left by 'break'");
 }
 
-/* -- statements ------------------------------------------------------------------------------------------ */
+/* -- statements -------------------------------------------------------------------------------- */
 
 static void resolve_call_statement(Resolve *r, Expr *call) {
   Entity entity = resolve_expr(r, call);
@@ -406,7 +437,8 @@ static void resolve_stmt(Resolve *r, const AstStmt *ast, Stmt *stmt) {
   case AST_STMT_BREAK: resolve_break(r, stmt); break;
   case AST_STMT_CONTINUE: break;
   case AST_STMT_FUNCTION: case AST_STMT_LOCAL_FUNCTION:
-    refuse(r, stmt, "declare it before the kernel, and call it", "functions cannot be made inside a kernel");
+    refuse(r, stmt, "declare it before the kernel, and call it",
+           "functions cannot be made inside a kernel");
     break;
   case AST_STMT_GOTO: case AST_STMT_LABEL:
     refuse(r, stmt, "use 'while', 'break' and 'continue'", "kernels have no goto");

@@ -1,4 +1,5 @@
-/* suggest.c - hints for names that are not there: a near one, the library's, or what other languages call it. */
+/* suggest.c - hints for names that are not there: a near one, the library's, or what other
+ * languages call it. */
 #include <stdio.h>
 
 #include "resolve/resolve.h"
@@ -8,23 +9,39 @@ typedef struct Word {
 } Word;
 
 static const Word types[] = {
-    {"int", "i32"},       {"integer", "i32"}, {"int32", "i32"},    {"long", "i64"},   {"int64", "i64"},  {"int64_t", "i64"},
-    {"int32_t", "i32"},   {"short", "i16"},   {"char", "i8"},      {"byte", "u8"},    {"uint8", "u8"},   {"uint", "u32"},
-    {"uint32", "u32"},    {"uint64", "u64"},  {"size_t", "i64"},   {"float", "f32"},  {"number", "f64"}, {"double", "f64"},
-    {"float32", "f32"},   {"float64", "f64"}, {"half", "f16"},     {"float16", "f16"}, {"boolean", "bool"},
-    {"vec2f", "vec2"},    {"vec3f", "vec3"},  {"float2", "vec2"},  {"float3", "vec3"}, {"float4", "vec4"},
-    {"double2", "dvec2"}, {"double3", "dvec3"}, {"int2", "ivec2"}, {"int3", "ivec3"}, {"vector", "vec3"}, {"matrix", "mat3"},
+    {"int", "i32"},       {"integer", "i32"},   {"int32", "i32"},    {"long", "i64"},
+    {"int64", "i64"},     {"int64_t", "i64"},   {"int32_t", "i32"},  {"short", "i16"},
+    {"char", "i8"},       {"byte", "u8"},       {"uint8", "u8"},     {"uint", "u32"},
+    {"uint32", "u32"},    {"uint64", "u64"},    {"size_t", "i64"},   {"float", "f32"},
+    {"number", "f64"},    {"double", "f64"},    {"float32", "f32"},  {"float64", "f64"},
+    {"half", "f16"},      {"float16", "f16"},   {"boolean", "bool"}, {"vec2f", "vec2"},
+    {"vec3f", "vec3"},    {"float2", "vec2"},   {"float3", "vec3"},  {"float4", "vec4"},
+    {"double2", "dvec2"}, {"double3", "dvec3"}, {"int2", "ivec2"},   {"int3", "ivec3"},
+    {"vector", "vec3"},   {"matrix", "mat3"},
 };
 static const Word functions[] = {
-    {"length", "norm"},      {"lenght", "norm"},         {"magnitude", "norm"},   {"len", "norm"},      {"mag", "norm"},
-    {"normalized", "normalize"}, {"normalise", "normalize"}, {"unit", "normalize"}, {"lerp", "mix"},   {"inv", "inverse"},
-    {"det", "determinant"},  {"transposed", "transpose"}, {"saturate", "clamp"},  {"outer_product", "outer"},
+    {"length", "norm"},
+    {"lenght", "norm"},
+    {"magnitude", "norm"},
+    {"len", "norm"},
+    {"mag", "norm"},
+    {"normalized", "normalize"},
+    {"normalise", "normalize"},
+    {"unit", "normalize"},
+    {"lerp", "mix"},
+    {"inv", "inverse"},
+    {"det", "determinant"},
+    {"transposed", "transpose"},
+    {"saturate", "clamp"},
+    {"outer_product", "outer"},
 };
 
 static const Word methods[] = {
-    {"push", "append"}, {"insert", "append"},    {"add_element", "append"}, {"len", "length"},       {"size", "count"},
-    {"each", "items"},  {"iter", "items"},       {"remove", "deactivate"},  {"delete", "deactivate"}, {"free", "deactivate"},
-    {"swap", "exchange"}, {"cas", "compare_exchange"}, {"atomic_add", "add"}, {"atomic_max", "max"}, {"atomic_min", "min"},
+    {"push", "append"},     {"insert", "append"},     {"add_element", "append"},
+    {"len", "length"},      {"size", "count"},        {"each", "items"},
+    {"iter", "items"},      {"remove", "deactivate"}, {"delete", "deactivate"},
+    {"free", "deactivate"}, {"swap", "exchange"},     {"cas", "compare_exchange"},
+    {"atomic_add", "add"},  {"atomic_max", "max"},    {"atomic_min", "min"},
 };
 
 static const char *translate(Str word, const Word *words, size_t count) {
@@ -44,7 +61,7 @@ static Str behind_dot(Str name) {
   return (Str){name.data + from, name.length - from};
 }
 
-/* -- types -------------------------------------------------------------------------------------------------------- */
+/* -- types ------------------------------------------------------------------------------------- */
 
 const char *suggest_type(Resolve *r, const char *name) {
   static const char *const known[] = {"bool", "i8",  "i16", "i32", "i64", "u8",
@@ -52,10 +69,11 @@ const char *suggest_type(Resolve *r, const char *name) {
   Str last = behind_dot(str_of(name));
   const char *ours = TRANSLATE(last, types);
   if (!ours) ours = str_nearest(last, known, sizeof known / sizeof known[0]);
-  return ours ? did_you_mean(r, "", ours) : "the scalar types are bool, i8 .. i64, u8 .. u64, f16, f32, f64";
+  return ours ? did_you_mean(r, "", ours)
+              : "the scalar types are bool, i8 .. i64, u8 .. u64, f16, f32, f64";
 }
 
-/* -- what the library has ------------------------------------------------------------------------------------------ */
+/* -- what the library has ---------------------------------------------------------------------- */
 
 /* A bare name that stands in a library: `sin` for math.sin. */
 static const char *in_library(Resolve *r, Str name) {
@@ -81,24 +99,31 @@ const char *suggest_builtin(Resolve *r, Str path) {
   return did_you_mean(r, "", builtin_nearest(path));
 }
 
-/* -- members ------------------------------------------------------------------------------------------------------- */
+/* -- members ----------------------------------------------------------------------------------- */
 
 const char *suggest_vector_member(Resolve *r, Str name, bool is_call) {
   const char *ours = TRANSLATE(name, functions);
-  if (builtin_method(name)) return scratch_format(r->scratch, "call it: v:%.*s()", name.length, name.data);
+  if (builtin_method(name))
+    return scratch_format(r->scratch, "call it: v:%.*s()", name.length, name.data);
   if (ours) return scratch_format(r->scratch, "did you mean ':%s()'?", ours);
-  const char *path = scratch_format(r->scratch, "rg.%.*s", name.length < 30 ? name.length : 30, name.data);
+  const char *path =
+      scratch_format(r->scratch, "rg.%.*s", name.length < 30 ? name.length : 30, name.data);
   const char *near = is_call ? builtin_nearest(str_of(path)) : NULL;
-  if (near && builtin_method(str_of(near + strlen("rg.")))) return did_you_mean(r, "", near + strlen("rg."));
-  return is_call ? "they have dot cross norm normalize outer transpose trace determinant inverse clamp mix .." : NULL;
+  if (near && builtin_method(str_of(near + strlen("rg."))))
+    return did_you_mean(r, "", near + strlen("rg."));
+  return is_call ? "they have dot cross norm normalize outer transpose trace determinant inverse "
+                   "clamp mix .."
+                 : NULL;
 }
 
 const char *suggest_field_member(Resolve *r, Str name, const char *object) {
   static const char *const members[] = {"shape", "offset"};
   const char *near = str_nearest(name, members, 2);
-  if (method_find(name)) return scratch_format(r->scratch, "call it: %s:%s(..)", object, sema_text(r->s, name));
+  if (method_find(name))
+    return scratch_format(r->scratch, "call it: %s:%s(..)", object, sema_text(r->s, name));
   if (near) return did_you_mean(r, "", near);
-  if (str_is(name, "length") || str_is(name, "size")) return scratch_format(r->scratch, "write #%s or %s.shape[0]", object, object);
+  if (str_is(name, "length") || str_is(name, "size"))
+    return scratch_format(r->scratch, "write #%s or %s.shape[0]", object, object);
   return "in a kernel it has 'shape' and 'offset'";
 }
 
@@ -110,5 +135,6 @@ const char *suggest_method(Resolve *r, Str name) {
 const char *suggest_modifier(Resolve *r, Str name) {
   static const char *const known[] = {"serial", "block", "independent", "vec"};
   const char *near = str_nearest(name, known, 4);
-  return near ? did_you_mean(r, "", near) : "loops have ':serial()', ':block(n)', ':vec()' and ':independent()'";
+  return near ? did_you_mean(r, "", near)
+              : "loops have ':serial()', ':block(n)', ':vec()' and ':independent()'";
 }

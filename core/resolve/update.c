@@ -6,7 +6,7 @@
  * t is the same text on both sides and calls nothing, and v does not read t. */
 #include "resolve/resolve.h"
 
-/* -- is the target in there? ----------------------------------------------------------------------------- */
+/* -- is the target in there? ------------------------------------------------------------------- */
 
 static bool reads(Expr *e, const Expr *target);
 
@@ -24,20 +24,23 @@ static bool reads(Expr *e, const Expr *target) {
 
 static bool is_target(Expr *e, const Expr *target) { return sema_is_same(sema_strip(e), target); }
 
-/* -- the patterns ---------------------------------------------------------------------------------------- */
+/* -- the patterns ------------------------------------------------------------------------------ */
 
 static void add_term(Resolve *r, Update *update, Expr *value, bool is_negative) {
   vec_push(r->scratch, &update->terms, ((UpdateTerm){value, is_negative}));
 }
 
-/* Flattens a chain of + and - (or of *): true when the target stands in it, once, and is not subtracted. */
-static bool take_chain(Resolve *r, Expr *e, bool is_negative, bool of_sums, Update *update, bool *found) {
+/* Flattens a chain of + and - (or of *): true when the target stands in it, once, and is not
+ * subtracted. */
+static bool take_chain(Resolve *r, Expr *e, bool is_negative, bool of_sums, Update *update,
+                       bool *found) {
   Expr *inner = sema_strip(e);
   bool is_link = inner->kind == AST_BINARY &&
                  (of_sums ? inner->op == AST_ADD || inner->op == AST_SUB : inner->op == AST_MUL);
   if (is_link)
     return take_chain(r, inner->left, is_negative, of_sums, update, found) &&
-           take_chain(r, inner->right, is_negative != (inner->op == AST_SUB), of_sums, update, found);
+           take_chain(r, inner->right, is_negative != (inner->op == AST_SUB), of_sums, update,
+                      found);
   if (is_target(inner, update->target)) {
     bool fits = !*found && !is_negative;
     *found = true;
@@ -55,7 +58,8 @@ static bool match_chain(Resolve *r, Expr *value, Update *update) {
 }
 
 static bool match_binary(Resolve *r, Expr *value, Update *update) {
-  if (value->op == AST_ADD || value->op == AST_SUB || value->op == AST_MUL) return match_chain(r, value, update);
+  if (value->op == AST_ADD || value->op == AST_SUB || value->op == AST_MUL)
+    return match_chain(r, value, update);
   bool commutes;
   if (!update_find(value->op, &update->op, &commutes)) return false;
   Expr *other = is_target(value->left, update->target)                ? value->right
@@ -105,7 +109,8 @@ static bool has_matrix_term(Resolve *r, const Update *update) {
 Update *update_match(Resolve *r, Stmt *stmt) {
   Update *update = scratch_new(r->scratch, Update);
   update->target = stmt->targets.items[0];
-  if (!match(r, stmt, update) || (update->op == IR_UPDATE_MUL && has_matrix_term(r, update))) return NULL;
+  if (!match(r, stmt, update) || (update->op == IR_UPDATE_MUL && has_matrix_term(r, update)))
+    return NULL;
   stmt->update = update;
   return update;
 }

@@ -1,6 +1,6 @@
 /* sema.h - Ast + what it captured -> typed tree -> IrKernel: the stages in their order.
  *
- *     resolve    what each name, index and call denotes; functions, static loops and lists are written out
+ *     resolve    what each name, index and call denotes; functions and static loops are written out
  *     infer      a type per expression and variable, and what must hold of them (check)
  *     lower      the IR
  *
@@ -15,7 +15,8 @@
 bool sema_types(Scratch *scratch, const SemaInput *input, SemaOutput *output, Error *err);
 /* Then its IR: output->kernel. */
 bool sema_lower(SemaOutput *output, Error *err);
-/* What a typed tree says, one line per local, parameter and captured number: "dt: f32", "i: i32". */
+/* What a typed tree says, one line per local, parameter and captured number: "dt: f32", "i:
+ * i32". */
 void sema_print_types(StrBuf *out, const SemaOutput *output);
 
 #endif

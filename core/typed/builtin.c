@@ -4,7 +4,8 @@
 #include "typed/typed.h"
 
 static const Builtin builtins[] = {
-#define BUILTIN(NAME, FORM, OP, LEAST, MOST) {NAME, FORM_##FORM, IR_##OP, LEAST, MOST, ALGEBRA_NONE},
+#define BUILTIN(NAME, FORM, OP, LEAST, MOST)                                                       \
+  {NAME, FORM_##FORM, IR_##OP, LEAST, MOST, ALGEBRA_NONE},
 #define ALGEBRA(NAME, WHICH, COUNT) {NAME, FORM_ALGEBRA, IR_CONST, COUNT, COUNT, ALGEBRA_##WHICH},
 #include "typed/builtin.def"
 #undef ALGEBRA
@@ -30,7 +31,10 @@ const Builtin *builtin_method(Str name) {
   if (name.length > 16) return NULL;
   snprintf(full, sizeof full, "rg.%.*s", name.length, name.data);
   const Builtin *builtin = builtin_find(full);
-  return builtin && (builtin->form == FORM_ALGEBRA || builtin->form == FORM_ROUND || builtin->form == FORM_DECOMPOSE) ? builtin : NULL;
+  return builtin && (builtin->form == FORM_ALGEBRA || builtin->form == FORM_ROUND ||
+                     builtin->form == FORM_DECOMPOSE)
+             ? builtin
+             : NULL;
 }
 
 const Method *method_find(Str name) {

@@ -35,11 +35,13 @@ Choices choice_arms(Sema *s, Expr *e) {
 
 static bool is_cheap_call(Sema *s, const Expr *e) {
   const Builtin *builtin = builtin_of(e);
-  return e->kind == AST_CALL && (e->call.kind == CALL_CONVERSION ||
-                                  (builtin && builtin->form != FORM_FLOAT && builtin->form != FORM_LOG));
+  return e->kind == AST_CALL &&
+         (e->call.kind == CALL_CONVERSION ||
+          (builtin && builtin->form != FORM_FLOAT && builtin->form != FORM_LOG));
 }
 
-/* Without effect, without an element, without a function that takes long: both sides of a choice may be computed. */
+/* Without effect, without an element, without a function that takes long: both sides of a choice
+ * may be computed. */
 bool choice_is_cheap(Sema *s, const Expr *e) {
   bool is_part = e->entity.kind == ENTITY_PART;
   if (e->kind == AST_INDEX)
@@ -50,7 +52,8 @@ bool choice_is_cheap(Sema *s, const Expr *e) {
   if (e->kind == AST_CALL) {
     if (!is_cheap_call(s, e)) return false;
     for (int i = 0; i < e->list.count; i++)
-      if (e->list.items[i]->kind == AST_TABLE || !choice_is_cheap(s, e->list.items[i])) return false;
+      if (e->list.items[i]->kind == AST_TABLE || !choice_is_cheap(s, e->list.items[i]))
+        return false;
     return true;
   }
   return (!e->left || choice_is_cheap(s, e->left)) && (!e->right || choice_is_cheap(s, e->right)) &&

@@ -88,7 +88,8 @@ typedef struct Parts {
 /* A level of a tree, as the kernel names it: a field, an SNode, an element. */
 typedef struct FieldRef {
   const SNode *node;
-  int component;         /* ELEMENT, FIELD: the first of them, where an element has several numbers */
+  /* ELEMENT, FIELD: the first of them, where an element has several numbers */
+  int component;
   const int64_t *offset; /* where its indices start, per axis; NULL: at 0 */
   int indexed;           /* indices that it has already */
   SemaArg source;        /* the capture or parameter it comes from */
@@ -140,12 +141,13 @@ typedef struct Entity {
 } Entity;
 
 static inline const FieldRef *field_of(const Entity *entity) {
-  ASSERT(entity->kind == ENTITY_ELEMENT || entity->kind == ENTITY_FIELD || entity->kind == ENTITY_NODE,
+  ASSERT(entity->kind == ENTITY_ELEMENT || entity->kind == ENTITY_FIELD ||
+             entity->kind == ENTITY_NODE,
          "it is in a tree");
   return &entity->field;
 }
 
-/* -- what a call is ----------------------------------------------------------------------------- */
+/* -- what a call is ---------------------------------------------------------------------------- */
 
 typedef enum CallKind {
   CALL_NONE,       /* not one of these: a function that the user wrote is `inlined` */

@@ -2,7 +2,8 @@
 #include "typed/typed.h"
 
 const SNodeComponent *list_field(const SNode *node, const Entity *object, int number) {
-  if (object->kind == ENTITY_FIELD) return number ? NULL : &node->components[object->field.component];
+  if (object->kind == ENTITY_FIELD)
+    return number ? NULL : &node->components[object->field.component];
   for (int k = 0; k < node->component_count; k++)
     if (node->components[k].part == 0 && number-- == 0) return &node->components[k];
   return NULL;

@@ -27,7 +27,8 @@ typedef struct SemaOutput {
   VEC(SemaArg) args;           /* beside kernel->args */
   VEC(const Source *) sources; /* beside kernel->args: the text that its line and column are in */
   VEC(SemaWhy) whys;           /* beside kernel->args */
-  VEC(SemaArg) fields;         /* beside kernel->fields: which capture or parameter each is (the first, when several are one) */
+  /* beside kernel->fields: which capture or parameter each is (the first, when several are one) */
+  VEC(SemaArg) fields;
   VEC(SemaArg) levels;         /* beside kernel->levels */
   VEC(SemaFault) faults;
 } SemaOutput;

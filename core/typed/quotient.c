@@ -1,4 +1,5 @@
-/* quotient.c - divisions of integers that a rounding makes exact: math.floor(a / b), also through a local that keeps it. */
+/* quotient.c - divisions of integers that a rounding makes exact: math.floor(a / b), also
+ * through a local that keeps it. */
 #include "typed/typed.h"
 
 static bool is_division(const Expr *e) { return e->kind == AST_BINARY && e->op == AST_DIV; }
@@ -12,7 +13,8 @@ Expr *typed_quotient(Sema *s, Expr *e) {
   }
   if (!is_division(e)) return NULL;
   Ty a = e->left->ty, b = e->right->ty;
-  bool may_be = (ty_is_integer(a) || a.kind == TY_NUMBER) && (ty_is_integer(b) || b.kind == TY_NUMBER);
+  bool may_be =
+      (ty_is_integer(a) || a.kind == TY_NUMBER) && (ty_is_integer(b) || b.kind == TY_NUMBER);
   return may_be && (ty_is_integer(a) || ty_is_integer(b)) ? e : NULL;
 }
 

@@ -1,11 +1,13 @@
-/* report.c - what is said against a kernel: every failure of its statements, each once, in the order of the text.
+/* report.c - what is said against a kernel: every failure of its statements, each once, in the
+ * order of the text.
  *
  *     sema_fail: kept, `failed` is set, the rest of the statement goes on harmlessly
- *     sema_recover: the statement is over: what it declares and assigns is poisoned, and the next one begins
+ *     sema_recover: the statement is over: what it declares and assigns is poisoned
  *     sema_poison: a failure that follows from one already said; nobody reads of it
  *
- * Whether an error follows from another is told by its sentence: a name that is not there is said where it stands
- * first; copies of one text (an unrolled loop, a function called twice) fail at one place. */
+ * Whether an error follows from another is told by its sentence: a name that is not there is
+ * said where it stands first; copies of one text (an unrolled loop, a function called twice)
+ * fail at one place. */
 #include <stdio.h>
 
 #include "typed/typed.h"
@@ -14,14 +16,17 @@ enum { MOST_KEPT = 200 }; /* more of them help nobody */
 
 struct Diag {
   Error error;
-  int order, inner; /* the byte of the kernel where it stands, or the call that leads to it; the byte in its own text */
+  /* the byte of the kernel where it stands, or the call that leads to it; the byte in its own
+   * text */
+  int order, inner;
   VEC(Error) notes;
 };
 
-/* -- keeping ----------------------------------------------------------------------------------------------------- */
+/* -- keeping ----------------------------------------------------------------------------------- */
 
 static bool is_about_name(ErrorCode code) {
-  return code == RG_ERROR_NAME_UNKNOWN || code == RG_ERROR_NAME_NIL || code == RG_ERROR_FIELD_UNPLACED;
+  return code == RG_ERROR_NAME_UNKNOWN || code == RG_ERROR_NAME_NIL ||
+         code == RG_ERROR_FIELD_UNPLACED;
 }
 
 static bool is_twin(const Error *a, const Error *b) {
@@ -56,7 +61,8 @@ static void add_calls(Sema *s, Diag *diag) {
   }
 }
 
-static bool fail_va(Sema *s, Pos pos, int width, ErrorCode code, const char *hint, const char *format, va_list args) {
+static bool fail_va(Sema *s, Pos pos, int width, ErrorCode code, const char *hint,
+                    const char *format, va_list args) {
   char message[400];
   if (s->failed) return false;
   sema_poison(s);
@@ -79,7 +85,8 @@ bool sema_fail(Sema *s, const Expr *at, ErrorCode code, const char *hint, const 
   return false;
 }
 
-bool sema_fail_pos(Sema *s, Pos pos, int width, ErrorCode code, const char *hint, const char *format, ...) {
+bool sema_fail_pos(Sema *s, Pos pos, int width, ErrorCode code, const char *hint,
+                   const char *format, ...) {
   va_list args;
   va_start(args, format);
   fail_va(s, pos, width, code, hint, format, args);
@@ -94,13 +101,14 @@ bool sema_note(Sema *s, const Source *source, Pos pos, int width, const char *fo
   va_start(args, format);
   vsnprintf(message, sizeof message, format, args);
   va_end(args);
-  Error note = place(source ? source : sema_text_source(s), pos, width, s->latest->error.code, message);
+  Error note =
+      place(source ? source : sema_text_source(s), pos, width, s->latest->error.code, message);
   note.is_note = true;
   vec_push(s->scratch, &s->latest->notes, note);
   return false;
 }
 
-/* -- going on ---------------------------------------------------------------------------------------------------- */
+/* -- going on ---------------------------------------------------------------------------------- */
 
 bool sema_poison(Sema *s) {
   s->failures += !s->failed;
@@ -115,7 +123,8 @@ static void poison_local(Local *local) {
 
 /* What has a value besides keeps what is known of it. */
 static void poison_target(Sema *s, const Expr *target) {
-  while (target->kind == AST_PAREN || target->kind == AST_FIELD || target->kind == AST_INDEX) target = target->left;
+  while (target->kind == AST_PAREN || target->kind == AST_FIELD || target->kind == AST_INDEX)
+    target = target->left;
   if (target->kind == AST_LOCAL && target->local && !target->local->has_shape)
     poison_local(target->local);
 }
@@ -145,7 +154,7 @@ bool sema_recover_apart(Sema *s) {
   return failed;
 }
 
-/* -- saying ------------------------------------------------------------------------------------------------------ */
+/* -- saying ------------------------------------------------------------------------------------ */
 
 static bool is_before(const Diag *a, const Diag *b) {
   return a->order != b->order ? a->order < b->order : a->inner < b->inner;
@@ -155,7 +164,8 @@ static void sort(Sema *s) {
   for (int i = 1; i < s->diags.count; i++) {
     Diag *diag = s->diags.items[i];
     int at = i;
-    for (; at > 0 && is_before(diag, s->diags.items[at - 1]); at--) s->diags.items[at] = s->diags.items[at - 1];
+    for (; at > 0 && is_before(diag, s->diags.items[at - 1]); at--)
+      s->diags.items[at] = s->diags.items[at - 1];
     s->diags.items[at] = diag;
   }
 }

@@ -1,12 +1,15 @@
 /* text.c - the kernel's text: of an expression, and of what is written in one. */
 #include "typed/typed.h"
 
-const Source *sema_text_source(const Sema *s) { return s->frame ? s->frame->source : s->input->ast->source; }
+const Source *sema_text_source(const Sema *s) {
+  return s->frame ? s->frame->source : s->input->ast->source;
+}
 
 enum { LONGEST_WORD = 60 };
 
 const char *sema_text(Sema *s, Str text) {
-  return scratch_copy_text(s->scratch, text.data, (size_t)(text.length < LONGEST_WORD ? text.length : LONGEST_WORD));
+  return scratch_copy_text(s->scratch, text.data,
+                           (size_t)(text.length < LONGEST_WORD ? text.length : LONGEST_WORD));
 }
 
 const char *sema_written(Sema *s, const AstExpr *ast) {
@@ -35,9 +38,11 @@ bool sema_is_constant(const Expr *e, double *value) {
   return true;
 }
 
-/* -- the same place ------------------------------------------------------------------------------------------ */
+/* -- the same place ---------------------------------------------------------------------------- */
 
-static bool is_same_child(const Expr *a, const Expr *b) { return (!a && !b) || (a && b && sema_is_same(a, b)); }
+static bool is_same_child(const Expr *a, const Expr *b) {
+  return (!a && !b) || (a && b && sema_is_same(a, b));
+}
 
 static bool is_same_list(const Exprs *a, const Exprs *b) {
   if (a->count != b->count) return false;
@@ -49,7 +54,10 @@ static bool is_same_list(const Exprs *a, const Exprs *b) {
 /* A call may answer differently each time, so nothing that calls is the same as anything. */
 bool sema_is_same(const Expr *a, const Expr *b) {
   if (a->kind != b->kind || a->op != b->op || a->local != b->local) return false;
-  if (a->kind == AST_CALL || a->kind == AST_METHOD || a->kind == AST_FUNCTION || a->kind == AST_VARARG) return false;
-  return str_equal(a->text, b->text) && is_same_child(a->left, b->left) && is_same_child(a->right, b->right) &&
-         is_same_child(a->third, b->third) && is_same_list(&a->list, &b->list);
+  if (a->kind == AST_CALL || a->kind == AST_METHOD || a->kind == AST_FUNCTION ||
+      a->kind == AST_VARARG)
+    return false;
+  return str_equal(a->text, b->text) && is_same_child(a->left, b->left) &&
+         is_same_child(a->right, b->right) && is_same_child(a->third, b->third) &&
+         is_same_list(&a->list, &b->list);
 }

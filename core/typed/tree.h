@@ -1,8 +1,9 @@
 /* tree.h - the typed tree: what resolve makes of the Ast, and the stages after it complete.
  *
- * A node looks like the Ast's it was made of (`ast`), with all that is found out about it inside. Calls of functions that
- * the user wrote hold what was written out for them, loops over what is static are blocks with their turns, so each node
- * means one thing. Later stages add facts and change no shape. */
+ * A node looks like the Ast's it was made of (`ast`), with all that is found out about it
+ * inside. Calls of functions that the user wrote hold what was written out for them, loops over
+ * what is static are blocks with their turns, so each node means one thing. Later stages add
+ * facts and change no shape. */
 #ifndef RG_TYPED_TREE_H
 #define RG_TYPED_TREE_H
 
@@ -17,7 +18,7 @@ typedef VEC(Expr *) Exprs;
 typedef VEC(Stmt *) Block;
 typedef VEC(Local *) Locals;
 
-/* -- expressions ----------------------------------------------------------------------------------------- */
+/* -- expressions ------------------------------------------------------------------------------- */
 
 struct Expr {
   AstExprKind kind;
@@ -52,11 +53,12 @@ static inline const MethodCall *method_of(const Expr *e) {
   return &e->call.method;
 }
 
-/* -- variables and live numbers -------------------------------------------------------------------------- */
+/* -- variables and live numbers ---------------------------------------------------------------- */
 
 /* Why an integer must stand somewhere. */
 typedef struct Why {
-  const char *clause;    /* "which indexes '%s'": of `name`, or without one; notes say "it indexes 'x' here" */
+  /* "which indexes '%s'": of `name`, or without one; notes say "it indexes 'x' here" */
+  const char *clause;
   const char *name;
   const Expr *at;
   const Source *source;
@@ -66,7 +68,8 @@ struct Local {
   Str name;
   Pos pos;
   int id;                /* unique in the kernel */
-  bool is_repeated;      /* made for a call or a turn that is written out: others may bear its name */
+  /* made for a call or a turn that is written out: others may bear its name */
+  bool is_repeated;
   const AstExpr *annotation;
   bool is_const, is_loop_variable;
   bool is_assigned;      /* again after its declaration */
@@ -83,14 +86,16 @@ struct Local {
   const Expr *given;     /* what settled its type; in this text: */
   const Source *given_source;
   bool is_seen;          /* its declaration was met */
-  bool is_poisoned;      /* a statement that gives it a value has failed: what uses it fails silently */
+  /* a statement that gives it a value has failed: what uses it fails silently */
+  bool is_poisoned;
   int loop;              /* number of the parallel loop that declares it; 0: the host region */
   int reduced_in;        /* number of the parallel loop that reduces it, while that is resolved */
   IrUpdate reduced_by;
   const Expr *initial;   /* its value, when it is declared with one and never assigned again */
 };
 
-/* A number or bool that each launch brings; a vector, whose numbers are arguments one behind the other. */
+/* A number or bool that each launch brings; a vector, whose numbers are arguments one behind the
+ * other. */
 typedef struct Live {
   SemaArg source;
   const char *name;
@@ -99,14 +104,17 @@ typedef struct Live {
   const Expr *use;       /* the one that made it an integer; else the first */
   const Source *source_text; /* that `use` is in */
   Why why;               /* of an integer */
-  Type met;              /* SOFT: the float type of its uses, f64 when there are several; after check: its type */
+  /* SOFT: the float type of its uses, f64 when there are several; after check: its type */
+  Type met;
   int arg;               /* kernel->args, -1: not used */
 } Live;
 
 /* Its declaration is not all that gives it a value. */
-static inline bool local_is_variable(const Local *local) { return local->is_assigned || local->is_part_assigned; }
+static inline bool local_is_variable(const Local *local) {
+  return local->is_assigned || local->is_part_assigned;
+}
 
-/* -- statements ------------------------------------------------------------------------------------------ */
+/* -- statements -------------------------------------------------------------------------------- */
 
 /* The head of a `for .. in`. */
 typedef struct LoopHead {
@@ -119,14 +127,15 @@ typedef struct LoopHead {
   bool is_vector;         /* one variable holds all indices */
   bool is_parallel;       /* stands in the host region and is not serial */
   bool is_serial, is_independent;
-  Expr *items;            /* x:items(i): the call; variables are the slot, then the values of its fields */
+  /* x:items(i): the call; variables are the slot, then the values of its fields */
+  Expr *items;
   int block;
   int number;             /* parallel: 1, 2, .. */
   Type index;             /* after check */
 } LoopHead;
 
-/* `target op= term +- term ..`: an update of an element, or of a local that a parallel loop reduces. Only ADD has
- * several terms with signs and MUL several without. */
+/* `target op= term +- term ..`: an update of an element, or of a local that a parallel loop
+ * reduces. Only ADD has several terms with signs and MUL several without. */
 typedef struct UpdateTerm { Expr *value; bool is_negative; } UpdateTerm;
 typedef struct Update {
   IrUpdate op;
@@ -142,22 +151,25 @@ struct Stmt {
   Locals locals;
   Exprs targets, values;
   VEC(Block) bodies;     /* all as in the Ast */
-  int levels;            /* BREAK: loops that it leaves beside the innermost, in loops that are written out */
+  /* BREAK: loops that it leaves beside the innermost, in loops that are written out */
+  int levels;
   LoopHead *head;        /* FOR_IN */
   Update *update;        /* an assignment that is one */
   bool is_broken;        /* it has failed; */
   bool is_head_broken;   /* with its conditions or bounds, while its bodies were read */
 };
 
-/* -- functions ------------------------------------------------------------------------------------------- */
+/* -- functions --------------------------------------------------------------------------------- */
 
 /* A call of a function that the user wrote: it is written out there, for this call alone.
  *
- *     f(x + 1, y)      parameters given x + 1, y; the body; results as locals of their own, read by what stands around
+ *     f(x + 1, y)      parameters given x + 1, y; the body; results as locals, read by what
+ *                      stands around
  *
- * So each call has the types of its own arguments, what is no number (a field, a table, another function) stands for
- * itself inside, and parallel loops of a function called from the host region are the kernel's own. What the function
- * takes from around itself are paths of its own: `number` says whose. */
+ * So each call has the types of its own arguments, what is no number (a field, a table, another
+ * function) stands for itself inside, and parallel loops of a function called from the host
+ * region are the kernel's own. What the function takes from around itself are paths of its own:
+ * `number` says whose. */
 struct Inline {
   Inline *outer;                /* the function it is called in; NULL: the kernel */
   const AstFunction *function;

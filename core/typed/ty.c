@@ -26,7 +26,8 @@ Ty ty_join(Ty a, Ty b) {
   }
   bool is_firm = a.kind == TY_FLOAT || a.kind == TY_INT || a.kind == TY_LITERAL;
   bool takes = a.kind == TY_INT && b.kind == TY_LITERAL && ty_fits(b, a.type);
-  if (!is_firm || takes || type_is_float(a.type) != type_is_float(b.type) || b.kind < TY_LITERAL) return a;
+  if (!is_firm || takes || type_is_float(a.type) != type_is_float(b.type) || b.kind < TY_LITERAL)
+    return a;
   Ty joined = a;
   type_join(a.type, b.type, &joined.type);
   joined.bits = a.bits > b.bits ? a.bits : b.bits;
@@ -58,7 +59,8 @@ Type ty_settle(Sema *s, Ty ty, Type want) {
   return ty_alone(s, ty);
 }
 
-/* What a bit operator makes of an operand: an open number will turn out to be an integer, a float is refused later. */
+/* What a bit operator makes of an operand: an open number will turn out to be an integer, a
+ * float is refused later. */
 static Ty as_integer(Ty ty) { return ty_is_integer(ty) ? ty : ty_of(TYPE(I32)); }
 
 static Ty as_float(Ty ty) { return ty.kind == TY_FLOAT ? ty : (Ty){.kind = TY_SOFT}; }
@@ -66,7 +68,12 @@ static Ty as_float(Ty ty) { return ty.kind == TY_FLOAT ? ty : (Ty){.kind = TY_SO
 Ty ty_binary(Sema *s, AstOp op, Ty a, Ty b) {
   if (a.kind == TY_NONE || b.kind == TY_NONE) return (Ty){0};
   switch (op) {
-  case AST_EQ: case AST_NE: case AST_LT: case AST_LE: case AST_GT: case AST_GE: return ty_of(TYPE(BOOL));
+  case AST_EQ:
+  case AST_NE:
+  case AST_LT:
+  case AST_LE:
+  case AST_GT:
+  case AST_GE: return ty_of(TYPE(BOOL));
   case AST_DIV: case AST_POW: return as_float(ty_join(a, b));
   case AST_BAND: case AST_BOR: case AST_BXOR: return join_bits(as_integer(a), as_integer(b));
   case AST_SHL: case AST_SHR: case AST_SAR: return as_integer(a);
@@ -80,12 +87,15 @@ const char *ty_text(Sema *s, Ty ty) {
   case TY_BOOL: return "a bool";
   case TY_LITERAL: return "an integer";
   case TY_SOFT: case TY_NUMBER: return "a float";
-  default: return scratch_format(s->scratch, type_is_unsigned(ty.type) ? "a %s" : "an %s", type_text(ty.type));
+  default:
+    return scratch_format(s->scratch, type_is_unsigned(ty.type) ? "a %s" : "an %s",
+                          type_text(ty.type));
   }
 }
 
 bool ty_is_wide(Ty ty) {
-  return ty_is_integer(ty) && (type_bits(ty.type) == 64 || (type_bits(ty.type) == 32 && type_is_unsigned(ty.type)));
+  return ty_is_integer(ty) &&
+         (type_bits(ty.type) == 64 || (type_bits(ty.type) == 32 && type_is_unsigned(ty.type)));
 }
 
 /* Indices are i32, i64 where a bound needs it; floats where start or step is one. */

@@ -4,9 +4,9 @@
 
 #include "type/type.h"
 
-/* From the least to the most determined. A LITERAL takes the type it meets if it fits, a SOFT float the float type it
- * meets. A NUMBER is a live number, or made of some, of which it is still open whether it is an integer; none is left
- * after infer. */
+/* From the least to the most determined. A LITERAL takes the type it meets if it fits, a SOFT
+ * float the float type it meets. A NUMBER is a live number, or made of some, of which it is
+ * still open whether it is an integer; none is left after infer. */
 typedef enum TyKind { TY_NONE, TY_BOOL, TY_LITERAL, TY_INT, TY_NUMBER, TY_SOFT, TY_FLOAT } TyKind;
 typedef struct Ty {
   TyKind kind;

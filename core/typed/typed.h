@@ -1,7 +1,9 @@
-/* typed.h - a kernel on its way from Ast to IR, and what every stage asks of its typed tree (tree.h).
+/* typed.h - a kernel on its way from Ast to IR, and what every stage asks of its typed tree
+ * (tree.h).
  *
- * Every stage is sticky up to the end of a statement: its first failure is kept (report.c) and sets `failed`, what
- * follows in it goes on harmlessly, later stages leave it out. A kernel with a failure is not lowered. */
+ * Every stage is sticky up to the end of a statement: its first failure is kept (report.c) and
+ * sets `failed`, what follows in it goes on harmlessly, later stages leave it out. A kernel with
+ * a failure is not lowered. */
 #ifndef RG_TYPED_TYPED_H
 #define RG_TYPED_TYPED_H
 
@@ -41,23 +43,28 @@ typedef struct Sema {
 /* report.c. All false. The hint may be NULL. */
 bool sema_fail(Sema *s, const Expr *at, ErrorCode code, const char *hint, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-bool sema_fail_pos(Sema *s, Pos pos, int width, ErrorCode code, const char *hint, const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
-/* Says more about the failure that the call before reported: "declared here". source NULL: the text that is being read. */
+bool sema_fail_pos(Sema *s, Pos pos, int width, ErrorCode code, const char *hint,
+                   const char *format, ...) __attribute__((format(printf, 6, 7)));
+/* Says more about the failure that the call before reported: "declared here". source NULL: the
+ * text that is being read. */
 bool sema_note(Sema *s, const Source *source, Pos pos, int width, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-bool sema_poison(Sema *s);                           /* fails without a word: it follows from another failure */
+/* fails without a word: it follows from another failure */
+bool sema_poison(Sema *s);
 bool sema_recover(Sema *s, Stmt *stmt);           /* stmt is over: did it fail? */
-bool sema_recover_head(Sema *s, Stmt *stmt);      /* its conditions or bounds are: its bodies are read all the same */
+/* its conditions or bounds are: its bodies are read all the same */
+bool sema_recover_head(Sema *s, Stmt *stmt);
 bool sema_recover_apart(Sema *s);                    /* what belongs to no statement */
-bool sema_report(Sema *s);                           /* everything to err, in order: true when there is nothing */
+/* everything to err, in order: true when there is nothing */
+bool sema_report(Sema *s);
 
 /* text.c */
 const Source *sema_text_source(const Sema *s);      /* the text that is being read */
 const char *sema_text(Sema *s, Str text);           /* as a C string, cut to 60 bytes */
 const char *sema_written(Sema *s, const AstExpr *ast); /* the expression as text, cut */
 const char *sema_source(Sema *s, const Expr *e);
-/* The same access path, letter by letter up to white space: `x[i + 1]` and `x[i+1]`. Calls nothing. */
+/* The same access path, letter by letter up to white space: `x[i + 1]` and `x[i+1]`. Calls
+ * nothing. */
 bool sema_is_same(const Expr *a, const Expr *b);
 Expr *sema_strip(Expr *e);                    /* without parentheses around it */
 bool sema_is_constant(const Expr *e, double *value); /* a number as written, perhaps with a minus */
@@ -82,7 +89,8 @@ static inline int method_index_count(const Expr *call) {
 /* lists.c */
 /* The fields of the SNode, or the one the call names: `number` of them; NULL past the last. */
 const SNodeComponent *list_field(const SNode *node, const Entity *object, int number);
-const SNodeComponent *list_item_field(const LoopHead *head, int number); /* 0: the first; NULL past the last */
+/* 0: the first; NULL past the last */
+const SNodeComponent *list_item_field(const LoopHead *head, int number);
 
 /* shape.c */
 const char *shape_text(Sema *s, Shape shape); /* "a number", "a vector of 3": for sentences */
@@ -95,7 +103,8 @@ Ty ty_of(Type type);
 Ty ty_join(Ty a, Ty b);            /* what `+` gives; the number where a bool meets one */
 Ty ty_firm(Sema *s, Ty ty);        /* of a variable that takes such a value */
 Type ty_alone(Sema *s, Ty ty);     /* NONE for NONE */
-Type ty_settle(Sema *s, Ty ty, Type want); /* the type of an expression that meets `want`, which may be NONE */
+/* the type of an expression that meets `want`, which may be NONE */
+Type ty_settle(Sema *s, Ty ty, Type want);
 bool ty_is_float(Ty ty);           /* surely */
 bool ty_is_integer(Ty ty);         /* surely; literals too */
 bool ty_is_number(Ty ty);
@@ -111,12 +120,15 @@ Choices choice_arms(Sema *s, Expr *e);
 bool choice_is_cheap(Sema *s, const Expr *e); /* may be computed for nothing */
 
 /* quotient.c */
-Expr *typed_quotient(Sema *s, Expr *e); /* the integer quotient that e is, also through a local; or NULL */
+/* the integer quotient that e is, also through a local; or NULL */
+Expr *typed_quotient(Sema *s, Expr *e);
 Ty typed_quotient_type(Sema *s, const Expr *quotient);
 
 /* update.c */
-bool update_find(AstOp op, IrUpdate *update, bool *commutes); /* `t op= v`; false: no update does it */
-bool update_is_modular(IrUpdate op);          /* low bits of the result come from low bits of the operands */
+/* `t op= v`; false: no update does it */
+bool update_find(AstOp op, IrUpdate *update, bool *commutes);
+/* low bits of the result come from low bits of the operands */
+bool update_is_modular(IrUpdate op);
 AstOp update_operator(IrUpdate op);           /* AST_NO_OP for min, max, exchange */
 
 #endif
