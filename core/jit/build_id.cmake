@@ -1,4 +1,5 @@
-# Writes OUT: RG_BUILD_ID, a hash of what both libraries must agree on, given as INPUTS (a list of files) and LLVM (its version).
+# Writes OUT: RG_BUILD_ID, a hash of what both libraries must agree on, given as INPUTS (a list of
+# files) and LLVM (its version).
 cmake_minimum_required(VERSION 3.25)
 set(sum "${LLVM}")
 foreach(file ${INPUTS})
