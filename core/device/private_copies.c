@@ -6,8 +6,8 @@
  * The gap prevents the same element of two copies from being a multiple of a page apart. Invariant:
  * between tasks every copy is zero, so that activations and deactivations can ignore them. However
  * a task ends, all that it added is removed again: each worker handles a part of the elements,
- * through all copies. tree->private_copies is NULL if that failed. A zero is skipped: nothing was added there,
- * and -0 is preserved. */
+ * through all copies. tree->private_copies is NULL if that failed. A zero is skipped: nothing was
+ * added there, and -0 is preserved. */
 #include "device/private_copies.h"
 
 #include "base/bits.h"
@@ -139,7 +139,8 @@ typedef struct Adding {
 static void add_copies(const Adding *adding, uint8_t *node, uint64_t begin, uint64_t end) {
   uint8_t *to = node + adding->sum->offset;
   for (int32_t w = 1; w < adding->worker_count; w++)
-    if (adding->took_part[w]) add_nest(adding->sum, 0, begin, end, to, to + adding->tree->private_copies[w]);
+    if (adding->took_part[w])
+      add_nest(adding->sum, 0, begin, end, to, to + adding->tree->private_copies[w]);
 }
 
 static void add_root(void *data, int32_t worker, int64_t begin, int64_t end) {
@@ -170,7 +171,7 @@ static void add_up(Pool *pool, RtContext *context, const DeviceSum *sum, const u
     return;
   }
   if (!rt_list_update(context, tree, sum->manager)) {
-    tree->private_copies = NULL; /* the copies hold partial sums: copies_prepare zeroes all of them */
+    tree->private_copies = NULL; /* they hold partial sums: copies_prepare zeroes all of them */
     return;
   }
   int64_t count = (int64_t)tree->managers[sum->manager].list_count;

@@ -6,9 +6,9 @@
 #include "device/device.h"
 #include "thread/pool.h"
 
-/* Makes the copies if necessary, before a launch that can use them. Without room tree->private_copies becomes
- * NULL and tasks do without. A copy is committed as it is touched; the budget is charged for its
- * possible size. */
+/* Makes the copies if necessary, before a launch that can use them. Without room
+ * tree->private_copies becomes NULL and tasks do without. A copy is committed as it is touched; the
+ * budget is charged for its possible size. */
 void copies_prepare(Device *device, RtTree *tree);
 void copies_free(Device *device, RtTree *tree);
 /* Is running the privatised version over `total` positions, in one chunk or many, cheaper than

@@ -50,7 +50,8 @@ static bool fill_task(Variant *variant, int32_t number, const IrKernel *kernel, 
   DeviceSum *sums = heap_alloc(heap, sizeof *sums * (size_t)task->private_fields.count);
   if (!sums) return no_memory(err);
   out->sums = sums;
-  out->sum_count = sums_describe(kernel, task->private_fields.items, task->private_fields.count, sums);
+  out->sum_count =
+      sums_describe(kernel, task->private_fields.items, task->private_fields.count, sums);
   variant->has_sums = true;
   return true;
 }

@@ -12,10 +12,11 @@
 #include "base/option.h"
 
 static bool create_device(Program *program, const RgOptions *options, Error *err) {
+  bool is_given = options->cpu && options->cpu[0];
   DeviceOptions wanted = {.threads = options->threads,
                           .host = options->run_tasks,
                           .host_data = options->run_tasks_data,
-                          .processor = options->cpu && options->cpu[0] ? options->cpu : option_text("RG_CPU"),
+                          .processor = is_given ? options->cpu : option_text("RG_CPU"),
                           .seed = options->seed,
                           .shuffle_tasks = option_has_word("RG_STRESS", "shuffle_tasks"),
                           .gc_each_launch = option_has_word("RG_STRESS", "gc_each_launch")};
