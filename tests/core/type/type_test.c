@@ -62,7 +62,7 @@ static void promotion(void) {
     CHECK(type_is_none(join(TYPE(NONE), TYPE(I32))));
   }
   TEST("a scalar stretches to a vector, two vectors are of one length") {
-    Type vec3, vec2;
+    Type vec3 = TYPE(F32), vec2 = vec3;
     CHECK(type_make(TYPE(F32), 3, 1, &vec3) && type_make(TYPE(F32), 2, 1, &vec2));
     Type joined = join(TYPE(I32), vec3);
     CHECK(type_equal(joined, vec3));
