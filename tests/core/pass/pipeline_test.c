@@ -71,12 +71,15 @@ int main(void) {
     static const struct { const char *passes, *message; } orders[] = {
         {"fold,places", "pass 'places' needs that parallel loops are tasks"},
         {"tasks,tasks", "pass 'tasks' needs that parallel loops are in the host region"},
-        {"tasks,places", "pass 'places' needs that loops over cells go leaf by leaf, or word by word"},
+        {"tasks,places",
+         "pass 'places' needs that loops over cells go leaf by leaf, or word by word"},
         {"tasks,leaf,atomics", "pass 'atomics' needs that a body is what one iteration does"},
         {"tasks,bounds,unroll,bounds", "pass 'bounds' needs that small loops are not unrolled"},
-        {"tasks,bounds,privatise", "pass 'privatise' needs that updates that no other iteration reaches are marked"},
+        {"tasks,bounds,privatise",
+         "pass 'privatise' needs that updates that no other iteration reaches are marked"},
         {"tasks,leaf,places,leaf", "pass 'leaf' needs that accesses name fields and levels"},
-        {"tasks,fold,leaf,places,slots", "pass 'slots' needs that equal values are merged, and none is dead"},
+        {"tasks,fold,leaf,places,slots",
+         "pass 'slots' needs that equal values are merged, and none is dead"},
     };
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
       IrKernel *kernel = read(&err);
