@@ -1,5 +1,5 @@
-/* emit.h - what the files of emit_lua share. Reports nothing: what reaches this room has passed
- * every check. */
+/* emit.h - shared by the files of emit_lua. Reports no errors: what gets here has passed every
+ * check. */
 #ifndef RG_EMIT_LUA_EMIT_H
 #define RG_EMIT_LUA_EMIT_H
 
@@ -10,21 +10,21 @@ typedef struct Emit {
   Scratch *scratch;
   Sema *s;
   StrBuf out;
-  int line;                  /* the user's line that `out` has reached */
-  const char **names;        /* by local id: what a visible local is called in the text */
-  VEC(const char *) visible; /* names of the blocks around, innermost last */
-  int loop;                  /* number of the loop around: its label is _rg_next<loop> */
+  int line;                  /* the user's line `out` has reached */
+  const char **names;        /* by local id: the name of a visible local in the chunk */
+  VEC(const char *) visible; /* names of the enclosing blocks, innermost last */
+  int loop;                  /* number of the enclosing loop: its label is _rg_next<loop> */
   int loop_count;
-  Stmt *repeat;           /* the loop around, when it is a `repeat` */
-  int outer;                 /* number of the loop around that */
+  Stmt *repeat;           /* the enclosing loop, if it is a `repeat` */
+  int outer;                 /* number of the loop around that one */
   int left;                  /* the one that a `break` in the loop inside it leaves; 0: none */
-  Inline *frame;             /* the function around; NULL: the kernel */
+  Inline *frame;             /* the enclosing function; NULL: the kernel */
 } Emit;
 
 /* emit_stmt.c */
 void emit_block(Emit *e, Block *block);         /* its names end with it */
-void emit_line(Emit *e, Pos pos);                  /* goes on to the user's line */
-void emit_given(Emit *e, Local *local, Expr *value); /* the value that a new local takes */
+void emit_line(Emit *e, Pos pos);                  /* advances to the user's line */
+void emit_given(Emit *e, Local *local, Expr *value); /* the initial value of a new local */
 const char *emit_declare(Emit *e, Local *local); /* visible from here */
 
 /* emit_assign.c */
@@ -41,12 +41,12 @@ void emit_continue(Emit *e);
 void emit_break(Emit *e, const Stmt *stmt);
 
 /* emit_expr.c */
-Type emit_type(Emit *e, const Expr *expr);      /* of what emit_expr gives: of one of its numbers */
+Type emit_type(Emit *e, const Expr *expr);      /* of one number of what emit_expr emits */
 Shape emit_shape(Emit *e, const Expr *expr);
 void emit_expr(Emit *e, Expr *expr);
 void emit_refuse(Emit *e, const Expr *expr); /* kernel.not_yet */
 void emit_as(Emit *e, Expr *expr, Type type);
-void emit_for(Emit *e, Expr *expr, Type type, Shape shape); /* one number stretches to a vector */
+void emit_for(Emit *e, Expr *expr, Type type, Shape shape); /* one number is repeated to a vector */
 /* "_rg.add_i32(", of vectors "_rg.each(_rg.add_i32, " */
 void emit_operation(Emit *e, Shape shape, const char *name, Type type);
 /* "_rg.to_u8_f32(", or "(" */
@@ -58,13 +58,13 @@ void emit_zero(Emit *e, Type type, Shape shape);
 /* emit_access.c: elements and their indices */
 void emit_element(Emit *e, Expr *expr);
 void emit_indices(Emit *e, Expr *expr, int most); /* ", i, j" */
-/* and those behind them */
+/* and those after them */
 void emit_call_indices(Emit *e, Expr *object, const Exprs *list, int count, int most);
 void emit_source(Emit *e, SemaArg source);         /* "_rg_f[3]" */
 void emit_on(Emit *e, SemaArg source, const char *function); /* "_rg_f[3].get(_rg_f[3]" */
 
 /* emit_vector.c */
-void emit_live(Emit *e, const Expr *expr);      /* numbers of the launch */
+void emit_live(Emit *e, const Expr *expr);      /* launch arguments */
 void emit_part(Emit *e, Expr *part);            /* `v.zx` `m[r]`: its value */
 void emit_selection(Emit *e, Expr *part);       /* which numbers of the whole: {3, 1} */
 void emit_construction(Emit *e, Expr *call);
@@ -78,14 +78,14 @@ void emit_list_call(Emit *e, Expr *call, const MethodCall *m); /* append, pop, l
 void emit_items(Emit *e, const LoopHead *head, const Stmt *stmt);
 Type emit_item_type(Emit *e, const LoopHead *head, int variable);
 
-/* emit_function.c: what the user wrote, as a function called at once; a `return` in it */
+/* emit_function.c: a user function, as a Lua function called at once; a `return` in it */
 void emit_function_call(Emit *e, Expr *call, Inline *in);
 void emit_function_return(Emit *e, Stmt *stmt);
 
 /* emit_call.c */
 void emit_call(Emit *e, Expr *call);
 void emit_method(Emit *e, Expr *call);
-void emit_quotient(Emit *e, Expr *quotient, Type type); /* "a, b": the integers that are divided */
+void emit_quotient(Emit *e, Expr *quotient, Type type); /* "a, b": the divided integers */
 
 #define emit_text(e, text) strbuf_text(&(e)->out, (text))
 #define emit_format(e, ...) strbuf_format(&(e)->out, __VA_ARGS__)

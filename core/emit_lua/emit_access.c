@@ -1,6 +1,6 @@
-/* emit_access.c - elements: which field of the launch, and its indices. Those that an integer
- * vector brings come from _rg.flat, which gives the numbers of its arguments one behind the
- * other; it stands last, so that Lua takes them all. */
+/* emit_access.c - elements: which field of the launch, and its indices. Those of an integer vector
+ * come from _rg.flat, which returns the numbers of its arguments in order; it comes last, so that
+ * Lua takes them all. */
 #include "emit_lua/emit.h"
 
 void emit_source(Emit *e, SemaArg source) {
@@ -38,7 +38,7 @@ static void add_list(Emit *e, const Exprs *list, int count, Indices *indices) {
 static void add_indices(Emit *e, Expr *expr, Indices *indices) {
   if (expr->kind == AST_PAREN) {
     add_indices(e, expr->left, indices);
-  } else if (expr->kind == AST_LOCAL) { /* a view: {0, i, j} keeps those it was made with */
+  } else if (expr->kind == AST_LOCAL) { /* a view: {0, i, j} keeps those it was declared with */
     const Local *local = expr->local;
     int count =
         local->is_alias && local->alias.kind == ENTITY_FIELD ? local->alias.field.indexed : 0;

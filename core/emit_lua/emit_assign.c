@@ -9,7 +9,7 @@
 #include "emit_lua/emit.h"
 
 typedef struct Target {
-  Expr *expr, *root; /* root: the local or element of which `expr` is, or is a part */
+  Expr *expr, *root; /* root: the local or element that `expr` is, or is a part of */
   bool is_local, is_part;
   Type type;
   Shape shape;
@@ -36,8 +36,8 @@ static int first_positive(const Update *update) {
   return -1;
 }
 
-/* All terms in one value, from the first that is not subtracted on; where all are, `- a - b`, it
- * is a + b and the operator becomes SUB. */
+/* All terms as one value, from the first that is not subtracted; if all are, `- a - b`, it is a + b
+ * and the operator becomes SUB. */
 static void emit_terms(Emit *e, const Update *update, const Target *target) {
   int count = update->terms.count, start = first_positive(update), first = start < 0 ? 0 : start;
   for (int i = count - 1; i >= 0; i--) {
@@ -101,7 +101,7 @@ static void emit_place_indices(Emit *e, const Target *target, int number) {
     emit_format(e, ", _rg_t%d[%d]", number, k + 2);
 }
 
-/* Of a place that emit_place computed. */
+/* At a place computed by emit_place. */
 static void emit_set(Emit *e, const Target *target, int number, const char *value) {
   const char *parts = target->is_part ? scratch_format(e->scratch, ", _rg_s%d", number) : "";
   if (target->is_local) {
@@ -162,7 +162,7 @@ void emit_assign(Emit *e, Stmt *stmt) {
   if (!target.is_local || target.is_part) emit_text(e, ")");
 }
 
-/* -- a compound that is no update -------------------------------------------------------------- */
+/* -- a compound that is not an update ---------------------------------------------------------- */
 
 static const char *operator_text(AstOp op) {
   for (IrUpdate k = 0; k < IR_UPDATE_COUNT; k++)
@@ -170,7 +170,7 @@ static const char *operator_text(AstOp op) {
   return "";
 }
 
-/* `_rg.pick(old, _rg_s0)`, of one number `old[_rg_s0[1]]` */
+/* `_rg.pick(old, _rg_s0)`, for one number `old[_rg_s0[1]]` */
 static void emit_old(Emit *e, const Target *target) {
   bool is_number = target->is_part && type_is_scalar(target->shape);
   emit_text(e, is_number ? "_rg.only(" : target->is_part ? "_rg.pick(" : "(");

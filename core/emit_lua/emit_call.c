@@ -5,7 +5,7 @@ static const double pi = 3.14159265358979323846;
 
 /* -- rounding ---------------------------------------------------------------------------------- */
 
-/* A local that holds a quotient keeps its integers beside it: see emit_stmt.c. */
+/* A local that holds a quotient keeps its integers, too: see emit_stmt.c. */
 void emit_quotient(Emit *e, Expr *quotient, Type type) {
   Expr *inner = sema_strip(quotient);
   if (inner->kind == AST_LOCAL) {
@@ -37,7 +37,7 @@ static void emit_round(Emit *e, Expr *call, IrOp op) {
   emit_text(e, rounds ? "))" : ")");
 }
 
-/* -- functions: number by number --------------------------------------------------------------- */
+/* -- functions: elementwise --------------------------------------------------------------- */
 
 /* min(min(a, b), c) */
 static void emit_fold(Emit *e, Expr *call, IrOp op) {
@@ -99,7 +99,7 @@ static void emit_builtin(Emit *e, Expr *call, const Builtin *builtin) {
   case FORM_RANGE:
   case FORM_RESCALE:
   case FORM_DECOMPOSE:
-  case FORM_SHAPER: emit_refuse(e, call); break; /* no values */
+  case FORM_SHAPER: emit_refuse(e, call); break; /* not values */
   }
 }
 

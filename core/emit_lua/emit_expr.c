@@ -1,7 +1,7 @@
-/* emit_expr.c - expressions, each in the type that check settled for it. Integers of up to 32
- * bits and floats are Lua numbers, i64 and u64 LuaJIT's own, bools booleans; a vector or matrix
- * is a table of its numbers, row by row from 1, which nobody changes once it is made. Lua
- * evaluates operands and arguments from left to right, as lowering does. */
+/* emit_expr.c - expressions, each in the type check determined for it. Integers of up to 32 bits
+ * and floats are Lua numbers, i64 and u64 LuaJIT's own, bools booleans; a vector or matrix is a
+ * table of its numbers, row-major from 1, immutable once made. Lua evaluates operands and arguments
+ * from left to right, as lowering does. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -11,7 +11,7 @@ Type emit_type(Emit *e, const Expr *expr) { return sema_strip((Expr *)expr)->at;
 
 Shape emit_shape(Emit *e, const Expr *expr) { return shape_of(sema_strip((Expr *)expr)); }
 
-/* What compiled kernels know and this room does not yet. */
+/* What compiled kernels support and this room does not yet. */
 void emit_refuse(Emit *e, const Expr *expr) {
   sema_fail(e->s, expr, RG_ERROR_NOT_YET, "run it with arch = \"cpu\"",
             "'%s' does not run with arch = \"lua\" yet", sema_source(e->s, expr));
@@ -19,7 +19,7 @@ void emit_refuse(Emit *e, const Expr *expr) {
 
 /* -- constants --------------------------------------------------------------------------------- */
 
-/* The low bits of `value`, as the type reads them. */
+/* The low bits of `value`, as a value of the type. */
 static int64_t wrap(Type type, int64_t value) {
   int unused = 64 - type_bits(type);
   if (!unused) return value;
@@ -147,8 +147,8 @@ static const char *op_name(AstOp op) {
 
 static bool is_wide(Type type) { return type_is_integer(type) && type_bits(type) == 64; }
 
-/* Lua compares its numbers exactly, and 64-bit integers of one type; where those meet others, or
- * vectors, _rg does. */
+/* Lua compares numbers exactly, and 64-bit integers of one type; _rg compares mixed types and
+ * vectors. */
 static void emit_comparison(Emit *e, Expr *expr) {
   Type a = emit_type(e, expr->left), b = emit_type(e, expr->right);
   bool is_scalar = type_is_scalar(emit_shape(e, expr->left));
@@ -167,16 +167,16 @@ static bool is_link(Emit *e, Expr *expr) {
          !emit_is_product(e, expr);
 }
 
-/* How many operators stand on the left of each other: 3 in ((a + b) - c) * d. */
+/* How many operators are nested on the left: 3 in ((a + b) - c) * d. */
 static int chain_length(Emit *e, Expr *expr) {
   int length = 0;
   for (expr = sema_strip(expr); is_link(e, expr); expr = sema_strip(expr->left)) length++;
   return length;
 }
 
-/* Lua takes calls inside each other to a height of 200 at most, and 250 arguments. So a long
- * chain is `_rg.chain(_rg.chain(a, _rg.add_f32, b, ..), _rg.sub_f32, c, ..)`, a conversion in it
- * an operation without operand. */
+/* Lua allows at most 200 nested calls and 250 arguments. So a long chain is
+ * `_rg.chain(_rg.chain(a, _rg.add_f32, b, ..), _rg.sub_f32, c, ..)`, with a conversion as an
+ * operation without operand. */
 static void emit_chain(Emit *e, Expr *expr, int length) {
   enum { AT_ONCE = 40 };
   Expr **links = scratch_array(e->scratch, Expr *, length);
@@ -235,8 +235,7 @@ static void emit_unary(Emit *e, Expr *expr) {
 
 /* -- short circuits ---------------------------------------------------------------------------- */
 
-/* `a and b and c` without parentheses between them, since Lua takes 200 at most inside each
- * other. */
+/* `a and b and c` without parentheses between them, since Lua nests at most 200. */
 static void emit_logic(Emit *e, Expr *expr) {
   Expr *first = expr;
   int count = 0;
@@ -254,7 +253,7 @@ static void emit_logic(Emit *e, Expr *expr) {
   emit_text(e, ")");
 }
 
-/* Numbers are true in Lua; a bool that is chosen travels in a table. */
+/* Numbers are true in Lua; a bool as the chosen value is wrapped in a table. */
 static void emit_arm(Emit *e, Expr *value, Type at, Shape shape) {
   bool is_bool = type_is_bool(at);
   if (is_bool) emit_text(e, "{");
@@ -274,7 +273,7 @@ static void emit_choice(Emit *e, Expr *expr) {
       emit_text(e, " and ");
     }
     emit_arm(e, arm->value, at, emit_shape(e, expr));
-    if (!arm->condition) break; /* nothing follows a value */
+    if (!arm->condition) break; /* the last arm */
   }
   emit_text(e, type_is_bool(at) ? ")[1]" : ")");
 }

@@ -1,13 +1,13 @@
-/* emit_function.c - calls of functions that the user wrote. Sema has written each out for its
- * call; here it becomes a Lua function that is called at once, so that its `return` is Lua's:
+/* emit_function.c - calls of user functions. Sema has expanded each for its call; here it becomes a
+ * Lua function called at once, so that its `return` is Lua's:
  *
  *   (function() local x = ARGUMENT; BODY; do return RESULT end end)()
  *
- * The results behind the first wait in _rg_r by the number of their local. */
+ * The results after the first are passed in _rg_r, by the number of their local. */
 #include "emit_lua/emit.h"
 
 static void emit_arguments(Emit *e, Inline *in) {
-  StrBuf before = e->out; /* arguments do not see the parameters, whose names stand first */
+  StrBuf before = e->out; /* arguments do not see the parameters, whose names come first */
   int count = in->arguments.count;
   if (!count) return;
   strbuf_init(&e->out, e->scratch);
@@ -26,7 +26,7 @@ static void emit_zero_of(Emit *e, Local *result) {
   emit_zero(e, result->type, result->shape);
 }
 
-/* Zeros where a function falls off its end. */
+/* Zeros if a function falls off its end. */
 static void emit_zeros(Emit *e, Inline *in) {
   for (int i = 1; i < in->results.count; i++) {
     e->names[in->results.items[i]->id] =

@@ -1,7 +1,7 @@
-/* emit_list.c - the lists of dynamic levels. A list is named by {0, i, j}, the indices of its
+/* emit_list.c - the lists of dynamic levels. A list is identified by {0, i, j}, the indices of its
  * level without its own axis.
  *
- *     x:append(i, v, w)            _rg.append(LEVEL, {0, i}, v, w)      values one behind the other
+ *     x:append(i, v, w)            _rg.append(LEVEL, {0, i}, v, w)      values in order
  *     local a, b = node:pop(i)     _rg.pop(LEVEL, {0, i}, _rg_r, 1, 7)  from field 1 on, the next
  *                                                                       into _rg_r[7]
  *     for k, v in x:items(i) do    for k, v in _rg.items(LEVEL, {0, i}, 1) do */
@@ -18,7 +18,7 @@ static void emit_list(Emit *e, const char *name, Expr *call) {
   emit_text(e, "}");
 }
 
-/* Which of the fields in the order of place, from 1, begins with this component. */
+/* The field, counted from 1 in the order placed, that begins with this component. */
 static int field_ordinal(const SNode *node, const SNodeComponent *field) {
   int ordinal = 1;
   for (const SNodeComponent *at = node->components; at < field; at++)
@@ -38,7 +38,7 @@ static void emit_append(Emit *e, Expr *call, const MethodCall *m) {
   emit_text(e, ")");
 }
 
-/* The results behind the first are locals without a name of their own. */
+/* The results after the first are unnamed locals. */
 static void emit_pop(Emit *e, Expr *call, const MethodCall *m) {
   const SNode *node = field_of(&m->object)->node;
   emit_list(e, "pop", call);

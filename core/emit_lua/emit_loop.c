@@ -1,5 +1,5 @@
-/* emit_loop.c - loops. `continue` jumps behind the body, which is a block of its own so that no
- * local is in the way:
+/* emit_loop.c - loops. `continue` jumps past the body, which is a block of its own so that no local
+ * is in the way:
  *
  *   for i in _rg.range(0, n) do do BODY end ::_rg_next1:: end
  *   while true do do BODY if CONDITION then break end end ::_rg_next2:: end       a `repeat`
@@ -63,14 +63,14 @@ void emit_repeat(Emit *e, Stmt *stmt) {
   leave(e, around);
 }
 
-/* In a `repeat` the condition comes first; front made sure that all it reads is declared by now. */
+/* In a `repeat` the condition comes first; front ensured that all it reads is declared by now. */
 void emit_continue(Emit *e) {
   emit_text(e, "do ");
   if (e->repeat) break_if(e, e->repeat->values.items[0]);
   emit_format(e, " goto _rg_next%d end", e->loop);
 }
 
-/* Out of a loop that is written out, in a turn of it that is a loop of its own: behind both. */
+/* Leaves an unrolled loop from an iteration that is a loop itself: jumps past both. */
 void emit_break(Emit *e, const Stmt *stmt) {
   if (stmt->levels) emit_format(e, "do goto _rg_leave%d end", e->left = e->outer);
   else emit_text(e, "do break end");
@@ -78,13 +78,13 @@ void emit_break(Emit *e, const Stmt *stmt) {
 
 /* -- indices ----------------------------------------------------------------------------------- */
 
-/* What a loop gives variable i. */
+/* The value a loop gives variable i. */
 static Type given_type(Emit *e, Stmt *stmt, Type index, int i) {
   const LoopHead *head = stmt->head;
   return head && head->items ? emit_item_type(e, head, i) : index;
 }
 
-/* Names of loop variables: an index whose variable has another type comes as _rg_i<k> and is
+/* Names of loop variables: an index whose variable has another type is called _rg_i<k> and
  * converted inside. */
 static void emit_variables(Emit *e, Stmt *stmt, Type index) {
   for (int i = 0; i < stmt->locals.count; i++) {
@@ -120,7 +120,7 @@ void emit_numeric_for(Emit *e, Stmt *stmt) {
   Expr *stop = stmt->values.items[1];
   bool rounds = type_is_float(emit_type(e, stop)) && type_is_integer(type);
   StrBuf before = e->out;
-  strbuf_init(&e->out, e->scratch); /* bounds do not see the variable, whose name stands first */
+  strbuf_init(&e->out, e->scratch); /* bounds do not see the variable, whose name comes first */
   emit_format(e, "_rg.%s_%s(", rounds ? "count_to_float" : "count", type_text(type));
   emit_as(e, stmt->values.items[0], type);
   emit_text(e, ", ");

@@ -1,8 +1,7 @@
 /* emit_lua.c - the chunk: its arguments, the kernel's parameters, its statements, its result. */
 #include "emit_lua/emit.h"
 
-/* A parameter that the kernel assigns is a variable; any other stands for what the launch
- * brings. */
+/* A parameter that the kernel assigns is a variable; any other refers to the launch argument. */
 static void emit_parameters(Emit *e) {
   Sema *s = e->s;
   for (int i = 0; i < s->parameters.count; i++) {
@@ -21,7 +20,7 @@ static void emit_parameters(Emit *e) {
   }
 }
 
-/* `--[[f32 i32 > vec2 bool]]`: what the launch brings, and what it takes away. */
+/* `--[[f32 i32 > vec2 bool]]`: the types of the launch arguments and of the results. */
 static void emit_types(Emit *e) {
   const IrKernel *kernel = e->s->output->kernel;
   char name[TYPE_NAME_SIZE];
@@ -34,7 +33,7 @@ static void emit_types(Emit *e) {
   emit_text(e, "]] ");
 }
 
-/* A kernel that returns a value somewhere returns zero where it falls off its end. */
+/* A kernel that returns a value somewhere returns zero if it falls off its end. */
 static void emit_end(Emit *e) {
   const IrKernel *kernel = e->s->output->kernel;
   for (int i = 0; i < kernel->results.count; i++) {

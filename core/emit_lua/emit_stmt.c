@@ -1,9 +1,9 @@
-/* emit_stmt.c - statements, each on its own line of the user's file. An exit ends a Lua block,
- * so it stands in one of its own: `do return x end`. Names that begin with _rg are the chunk's;
- * a user's name that does, or that a block around has already, gets its number behind it. */
+/* emit_stmt.c - statements, each on its own line of the user's file. An exit must end a Lua block,
+ * so it gets its own: `do return x end`. Names that begin with _rg are the chunk's; a user's name
+ * that does, or that an enclosing block has already, gets its number appended. */
 #include "emit_lua/emit.h"
 
-/* A function stands where it is called. */
+/* A function is emitted where it is called. */
 void emit_line(Emit *e, Pos pos) {
   if (e->frame) return;
   for (; e->line < pos.line; e->line++) emit_text(e, "\n");
@@ -18,9 +18,9 @@ static bool is_taken(Emit *e, const char *name) {
   return false;
 }
 
-/* Where a function has as many locals as Lua allows, further ones stand in a table. */
+/* If a function has as many locals as Lua allows, further ones go into a table. */
 static bool has_room(const Emit *e, int more) {
-  enum { MOST_LOCALS = 150 }; /* of 200: loops have some without names */
+  enum { MOST_LOCALS = 150 }; /* of 200: loops have hidden ones */
   return e->visible.count + more <= MOST_LOCALS;
 }
 
@@ -44,7 +44,7 @@ static void emit_view(Emit *e, Expr *value, const Local *local) {
   emit_text(e, "}");
 }
 
-/* Is it a quotient of integers, that math.floor of the local will want? */
+/* Is it a quotient of integers that math.floor of the local will need? */
 static bool is_quotient(Emit *e, Local *local, Expr *value) {
   return local->initial == value && !local->is_annotated &&
          typed_quotient(e->s, value) == sema_strip(value);
@@ -68,12 +68,12 @@ void emit_given(Emit *e, Local *local, Expr *value) {
   }
 }
 
-/* The integers of quotients, computed before anything is bound. */
+/* The operands of quotients, computed before anything is bound. */
 static void emit_quotients(Emit *e, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count && i < stmt->locals.count; i++) {
     Expr *value = stmt->values.items[i];
     if (!is_quotient(e, stmt->locals.items[i], value)) continue;
-    vec_push(e->scratch, &e->visible, ""); /* takes a place, too */
+    vec_push(e->scratch, &e->visible, ""); /* counts as a local, too */
     emit_format(e, "local _rg_q%d = {", stmt->locals.items[i]->id);
     emit_quotient(e, value, ty_alone(e->s, typed_quotient_type(e->s, sema_strip(value))));
     emit_text(e, "}; ");
@@ -82,7 +82,7 @@ static void emit_quotients(Emit *e, Stmt *stmt) {
 
 static void emit_declaration(Emit *e, Stmt *stmt) {
   emit_quotients(e, stmt);
-  StrBuf before = e->out; /* the values do not see the names, and names stand first */
+  StrBuf before = e->out; /* the values do not see the names, which come first */
   strbuf_init(&e->out, e->scratch);
   int count = stmt->locals.count > stmt->values.count ? stmt->locals.count : stmt->values.count;
   for (int i = 0; i < count; i++) {
@@ -172,7 +172,7 @@ static void emit_stmt(Emit *e, Stmt *stmt) {
   emit_text(e, ";");
 }
 
-/* Nothing behind it runs; resolve may not even have read it. */
+/* Nothing after it runs; resolve may not even have visited it. */
 static bool is_exit(const Stmt *stmt) {
   if (stmt->kind == AST_STMT_RETURN || stmt->kind == AST_STMT_BREAK ||
       stmt->kind == AST_STMT_CONTINUE)

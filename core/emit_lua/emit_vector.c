@@ -1,13 +1,13 @@
-/* emit_vector.c - vectors and matrices: tables of numbers. A part of one is made from a list of
- * places in it:
+/* emit_vector.c - vectors and matrices: tables of numbers. A part of one is taken by a list of
+ * positions in it:
  *
  *     v.zx            _rg.pick(v, {3, 1})
  *     v.y             v[2]
- *     v[i]            _rg.item(v, i, zero)          a computed index outside gives zero
+ *     v[i]            _rg.item(v, i, zero)          a computed index outside yields zero
  *     m[r].x = e      m = _rg.with(m, e, _rg.pick(_rg.row({1, 2, 3, 4}, r, 2), {1})) */
 #include "emit_lua/emit.h"
 
-/* -- what the launch brings -------------------------------------------------------------------- */
+/* -- launch arguments -------------------------------------------------------------------- */
 
 void emit_live(Emit *e, const Expr *expr) {
   const Entity *entity = &expr->entity;
@@ -91,7 +91,7 @@ void emit_selection(Emit *e, Expr *part) {
 
 /* -- construction ------------------------------------------------------------------------------ */
 
-/* `rg.vec3(v, 1)`; one number stands for all of a vector and for the diagonal of a matrix. */
+/* `rg.vec3(v, 1)`; one number fills a vector or the diagonal of a matrix. */
 void emit_construction(Emit *e, Expr *call) {
   Type type = call->call.type;
   Shape shape = shape_of(call);
@@ -156,7 +156,7 @@ static void emit_select(Emit *e, Expr *call, const Exprs *list) {
   emit_text(e, ")");
 }
 
-/* Those of whole vectors and matrices take their columns first where they must know them. */
+/* Those of whole vectors and matrices take the number of columns first if they need it. */
 void emit_algebra(Emit *e, Expr *call, const Builtin *builtin) {
   Exprs list = call_arguments(e->s, call);
   Type at = emit_type(e, call);

@@ -1,4 +1,4 @@
-/* check.c - statements: conditions are booleans, values fit what they are given to; locals and
+/* check.c - statements: conditions are booleans, values fit what they are assigned to; locals and
  * arguments get types. */
 #include "infer/infer.h"
 
@@ -23,7 +23,7 @@ static Type target_type(Sema *s, Expr *target) {
   return root->kind == AST_LOCAL ? root->local->type : root->entity.field.type;
 }
 
-/* What an assigned element or local is called in a sentence. */
+/* The name of an assigned element or local in a message. */
 static const char *target_name(Sema *s, Expr *target) {
   const Expr *root = shape_root(target);
   return root->kind == AST_LOCAL
@@ -41,8 +41,8 @@ static void check_assign(Sema *s, Stmt *stmt) {
     check_expr(s, stmt->values.items[i], TYPE(NONE));
 }
 
-/* A compound on what is no update: target = target op value. The local's type holds the result
- * by inference. */
+/* A compound that is not an update: target = target op value. By inference the local's type holds
+ * the result. */
 static void check_compound(Sema *s, Stmt *stmt) {
   Expr *target = stmt->targets.items[0];
   Update update = {.target = target};
@@ -78,7 +78,7 @@ static void check_numeric_for(Sema *s, Stmt *stmt) {
   check_block(s, &stmt->bodies.items[0]);
 }
 
-/* A whole number written as a float is taken; others are tested at run time. */
+/* A whole number written as a float is accepted; others are tested at run time. */
 static bool check_bound(Sema *s, Expr *bound, Type index) {
   double value;
   if (!check_number(s, bound, "a range")) return false;
@@ -98,7 +98,7 @@ static void check_for_in(Sema *s, Stmt *stmt) {
     Local *ast = stmt->locals.items[i];
     if (type_is_bool(ast->type))
       sema_fail_pos(s, ast->pos, ast->name.length, RG_ERROR_TYPE_MISMATCH, NULL,
-                    "'%s' counts, so it cannot be a bool", sema_text(s, ast->name));
+                    "'%s' is a loop index, so it cannot be a bool", sema_text(s, ast->name));
   }
   sema_recover(s, stmt);
   check_block(s, &stmt->bodies.items[0]);
@@ -170,7 +170,7 @@ static void settle_locals(Sema *s) {
   }
 }
 
-/* An assigned parameter is one use, with the variable's type. */
+/* An assigned parameter has one use, of the variable's type. */
 static void note_parameters(Sema *s) {
   for (int i = 0; i < s->parameters.count; i++) {
     const Local *local = s->parameters.items[i];

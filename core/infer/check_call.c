@@ -21,8 +21,7 @@ static bool check_integers(Sema *s, Exprs *list, const char *who) {
   return true;
 }
 
-/* Rounding what is an integer already changes nothing; a quotient of integers was checked with
- * its division. */
+/* Rounding an integer changes nothing; a quotient of integers was checked with its division. */
 static bool check_round(Sema *s, Expr *argument, Type at) {
   return check_expr(s, argument, ty_is_integer(ty_at(s, argument)) ? at : TYPE(NONE));
 }
@@ -97,7 +96,7 @@ static const char *word_of(Sema *s, IrUpdate op) {
   return scratch_format(s->scratch, "'%s'", text);
 }
 
-/* The operator works on the target's own type, so a wider term must not change what it means. */
+/* The operator works in the target's type, so a wider term must not change its meaning. */
 static bool check_width(Sema *s, const Update *update, Expr *term, Type target, Ty result) {
   if (update_is_modular(update->op) || !type_is_integer(target) ||
       takes_bits(update_operator(update->op)) || result.kind != TY_INT ||
@@ -124,7 +123,7 @@ static bool check_term(Sema *s, const Update *update, Expr *term, Type target) {
   } else if (type_is_integer(target) && ty_is_float(result)) {
     return sema_fail(s, term, RG_ERROR_TYPE_FLOAT_TO_INT,
                      scratch_format(s->scratch,
-                                    "round it by math.floor(..), or cut it by rg.%s(..)",
+                                    "round it with math.floor(..), or truncate it with rg.%s(..)",
                                     type_text(target)),
                      "'%s' is %s, and %s with this gives %s", what, ty_text(s, ty_of(target)), who,
                      ty_text(s, result));

@@ -1,13 +1,13 @@
-/* check_expr.c - settles the type in which each expression is computed, and refuses operands
- * that do not fit. `want` is the type that an expression meets; what is still soft takes it
- * (ty_settle), all else keeps its own and is converted by whoever wants it. */
+/* check_expr.c - determines the type each expression is computed in, and refuses operands that do
+ * not fit. `want` is the type its use wants; a flexible expression takes it (ty_settle), any other
+ * keeps its own and is converted by its user. */
 #include "infer/infer.h"
 
 static Ty ty_at(Sema *s, const Expr *e) { return e->ty; }
 
 /* -- operands ---------------------------------------------------------------------------------- */
 
-/* A local that is read and never given a value. */
+/* A local that is read but never assigned. */
 static bool check_some(Sema *s, Expr *e) {
   if (ty_at(s, e).kind != TY_NONE || s->failed) return !s->failed;
   if (s->is_broken) return sema_poison(s);
@@ -60,7 +60,7 @@ bool check_indices(Sema *s, const Exprs *list, int count) {
   return true;
 }
 
-/* Numbers of a vector: computed as the vector is, chosen by an integer. */
+/* Numbers of a vector: computed in the vector's type, selected by an integer. */
 static bool check_part(Sema *s, Expr *e, Type at) {
   return check_expr(s, e->left, at) && (e->kind != AST_INDEX || check_index(s, e->list.items[0]));
 }
@@ -84,20 +84,20 @@ bool check_condition(Sema *s, Expr *e) {
                    "a condition is true or false, and this is %s", ty_text(s, ty));
 }
 
-/* A literal must have a place in the integer it is given to, if only as a pattern of bits:
- * 0xFFFFFFFF in an i32. */
+/* A literal must fit the integer it is assigned to, if only as a bit pattern: 0xFFFFFFFF in an
+ * i32. */
 static bool check_fits(Sema *s, const Expr *value, Type target) {
   Ty ty = ty_at(s, value);
   if (ty.kind != TY_LITERAL || !type_is_integer(target)) return true;
   if (ty.is_negative ? ty.bits < type_bits(target) : ty.bits <= type_bits(target)) return true;
   return sema_fail(s, value, RG_ERROR_VALUE_FIT,
-                   scratch_format(s->scratch, "rg.%s(..) cuts it", type_text(target)),
+                   scratch_format(s->scratch, "rg.%s(..) truncates it", type_text(target)),
                    "%s does not fit %s", sema_source(s, value), ty_text(s, ty_of(target)));
 }
 
 static bool fail_float(Sema *s, Expr *value, Type target, const char *what) {
   const char *hint = scratch_format(
-      s->scratch, "round it by math.floor(..), or cut it by rg.%s(..)", type_text(target));
+      s->scratch, "round it with math.floor(..), or truncate it with rg.%s(..)", type_text(target));
   sema_fail(s, value, RG_ERROR_TYPE_FLOAT_TO_INT, hint, "%s is %s, and this value is %s", what,
             ty_text(s, ty_of(target)), ty_text(s, ty_at(s, value)));
   return note_given(s, value);
@@ -128,8 +128,7 @@ static bool check_arithmetic(Sema *s, Expr *e, Type at) {
          check_expr(s, e->left, at) && check_expr(s, e->right, at);
 }
 
-/* Of two integers the operands stay integers until they are divided, so that math.floor(a / b)
- * can be exact. */
+/* Two integer operands stay integers until divided, so that math.floor(a / b) can be exact. */
 static bool check_division(Sema *s, Expr *e, Type at) {
   const char *who = quoted(s, e->op);
   if (!check_number(s, e->left, who) || !check_number(s, e->right, who)) return false;
@@ -147,8 +146,8 @@ static bool check_bits(Sema *s, Expr *e, Type at) {
          (!e->right || check_expr(s, e->right, is_shift ? TYPE(NONE) : at));
 }
 
-/* The type that `e` meets when it is compared with `other`; comparing itself loses nothing
- * (lower_compare.c). */
+/* The type wanted of `e` when compared with `other`; the comparison itself loses nothing
+ * (lower/compare.c). */
 static Type comparison_type(Sema *s, Expr *e, Expr *other) {
   Ty ty = ty_at(s, e), met = ty_at(s, other);
   if (ty.kind == TY_SOFT && met.kind == TY_INT) return TYPE(F64);
@@ -223,20 +222,20 @@ static bool check_choice(Sema *s, Expr *e, Type at) {
   return true;
 }
 
-/* `c and a` alone is false where c is: a number needs its `or`. */
+/* `c and a` alone is false if c is: a number needs an `or`. */
 static bool check_and(Sema *s, Expr *e) {
   if (!check_condition(s, e->left)) return false;
   if (ty_at(s, e->right).kind == TY_BOOL) return check_condition(s, e->right);
   return check_some(s, e->right) &&
-         sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "add what it is otherwise: c and a or b",
+         sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "add the other case: c and a or b",
                    "this is %s where the condition holds, and false elsewhere",
                    ty_text(s, ty_at(s, e->right)));
 }
 
 /* -- all --------------------------------------------------------------------------------------- */
 
-/* A live float notes the types of its uses: one makes the argument's type, several make it an
- * f64. */
+/* A float launch argument records the types of its uses: a single one is the argument's type,
+ * several make it an f64. */
 static void note_use(Sema *s, const Expr *e, Type at) {
   if (e->entity.kind != ENTITY_LIVE) return;
   Live *live = &s->lives.items[e->entity.live.number];
@@ -249,7 +248,8 @@ static bool check_leaf(Sema *s, Expr *e, Type at) {
   return check_some(s, e);
 }
 
-/* Bits have no float form: there a literal keeps its own type, and the result is converted. */
+/* Bit operators have no float form: a literal there keeps its own type, and the result is
+ * converted. */
 static Type settle(Sema *s, Expr *e, Type want) {
   bool is_bits = (e->kind == AST_BINARY && e->op >= AST_BAND && e->op <= AST_SAR) ||
                  (e->kind == AST_UNARY && e->op == AST_BNOT);

@@ -1,7 +1,7 @@
-/* demand.c - from a place where an integer must stand, back to the live numbers that reach it.
- * Only through expressions that are still open (TY_NUMBER): a float on the way means that the
- * number itself need not be an integer, as in x[math.floor(p[i] * scale)]. A local on the way is
- * marked, and infer follows what it is given. */
+/* demand.c - from a place that needs an integer, back to the launch arguments that reach it. Only
+ * through expressions that are still open (TY_NUMBER): a float on the way means that the argument
+ * itself need not be an integer, as in x[math.floor(p[i] * scale)]. A local on the way is marked,
+ * and infer follows its values. */
 #include "infer/infer.h"
 
 static void demand_live(Infer *f, int number, const Expr *use, Why why) {
@@ -28,7 +28,7 @@ static void demand_list(Infer *f, Exprs *list, Why why) {
   for (int i = 0; i < list->count; i++) demand_integer(f, list->items[i], why);
 }
 
-/* The first result of a function that was written out. */
+/* The first result of an expanded function. */
 static void demand_result(Infer *f, const Inline *in, Why why) {
   Local *local = in->results.count ? in->results.items[0] : NULL;
   if (!local || local->is_demanded) return;

@@ -1,5 +1,5 @@
-/* expr.c - the Ty of each expression from those of its parts. While the kernel is demanding
- * (infer.c), the places where an integer must stand say so here. */
+/* expr.c - the Ty of each expression from those of its parts. While demanding (infer.c), the places
+ * that need an integer demand one here. */
 #include "base/bits.h"
 #include "infer/infer.h"
 
@@ -64,9 +64,9 @@ static Ty infer_named(Infer *f, Expr *e) {
   }
 }
 
-/* The object's indices too: `x[i]` of `x[i][j]`, x[i]:add(j, 1). */
+/* The object's indices as well: `x[i]` of `x[i][j]`, x[i]:add(j, 1). */
 static void infer_object(Infer *f, Expr *e) {
-  if (e->entity.kind == ENTITY_PART) return; /* infer_named has it */
+  if (e->entity.kind == ENTITY_PART) return; /* infer_named handles it */
   for (Expr *at = e; at->kind == AST_INDEX || at->kind == AST_PAREN; at = at->left) {
     if (at->kind == AST_PAREN || at->entity.kind == ENTITY_CONSTANT) continue;
     infer_list(f, &at->list);
@@ -81,8 +81,8 @@ static Ty infer_round(Infer *f, Expr *argument, IrOp op) {
   Expr *quotient = op == IR_ROUND ? NULL : typed_quotient(f->s, argument);
   Ty ty = argument->ty;
   if (quotient) {
-    infer_demand(f, quotient->left, "which stands in a division of integers", NULL);
-    infer_demand(f, quotient->right, "which stands in a division of integers", NULL);
+    infer_demand(f, quotient->left, "which is an operand of an integer division", NULL);
+    infer_demand(f, quotient->right, "which is an operand of an integer division", NULL);
     return typed_quotient_type(f->s, quotient);
   }
   return ty_is_float(ty) ? ty_of(TYPE(I32)) : ty;
@@ -104,13 +104,13 @@ static Ty infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
   case FORM_ROUND: return infer_round(f, list.items[0], builtin->op);
   case FORM_ALGEBRA: return infer_algebra(f->s, &list, builtin);
   case FORM_BITS:
-    demand_list(f, &e->list, "which meets '%s'", builtin->name);
+    demand_list(f, &e->list, "which is used with '%s'", builtin->name);
     return ty_binary(f->s, AST_BAND, all, all);
   case FORM_SHIFT:
-    demand_list(f, &e->list, "which meets '%s'", builtin->name);
+    demand_list(f, &e->list, "which is used with '%s'", builtin->name);
     return ty_binary(f->s, AST_SHL, e->list.items[0]->ty, all);
   case FORM_TOBIT:
-    demand_list(f, &e->list, "which meets '%s'", builtin->name);
+    demand_list(f, &e->list, "which is used with '%s'", builtin->name);
     return ty_of(TYPE(I32));
   case FORM_RANGE:
   case FORM_RESCALE: case FORM_DECOMPOSE: case FORM_SHAPER: break;
@@ -135,7 +135,7 @@ static Ty infer_method(Infer *f, Expr *e) {
   demand_list(f, &indices, indexes, name);
   for (int i = indices.count; i < e->list.count && m->method->values; i++)
     if (type_is_integer(m->object.field.type))
-      infer_demand(f, e->list.items[i], "which goes into '%s'", name);
+      infer_demand(f, e->list.items[i], "which is stored in '%s'", name);
   if (m->method->form == METHOD_LIST) infer_list_values(f, e);
   return ty_of(m->type);
 }
@@ -146,15 +146,17 @@ static bool takes_integers(AstOp op) { return op >= AST_BAND && op <= AST_SAR; }
 
 /* `//` and `%` of an open number and an integer. */
 static void demand_both(Infer *f, Expr *a, Expr *b, AstOp op) {
-  if (ty_is_integer(a->ty)) infer_demand(f, b, "which meets '%s' and an integer", ast_op_text(op));
-  if (ty_is_integer(b->ty)) infer_demand(f, a, "which meets '%s' and an integer", ast_op_text(op));
+  if (ty_is_integer(a->ty))
+    infer_demand(f, b, "which is used with '%s' and an integer", ast_op_text(op));
+  if (ty_is_integer(b->ty))
+    infer_demand(f, a, "which is used with '%s' and an integer", ast_op_text(op));
 }
 
 static Ty infer_binary(Infer *f, Expr *e) {
   Ty a = infer_expr(f, e->left), b = infer_expr(f, e->right);
   if (takes_integers(e->op)) {
-    infer_demand(f, e->left, "which meets '%s'", ast_op_text(e->op));
-    infer_demand(f, e->right, "which meets '%s'", ast_op_text(e->op));
+    infer_demand(f, e->left, "which is used with '%s'", ast_op_text(e->op));
+    infer_demand(f, e->right, "which is used with '%s'", ast_op_text(e->op));
   }
   if (e->op == AST_FLOORDIV || e->op == AST_MOD) demand_both(f, e->left, e->right, e->op);
   return ty_binary(f->s, e->op, a, b);
@@ -165,13 +167,13 @@ static Ty infer_unary(Infer *f, Expr *e) {
   Ty ty = infer_expr(f, e->left);
   if (e->op == AST_NOT) return ty_of(TYPE(BOOL));
   if (e->op == AST_BNOT) {
-    infer_demand(f, e->left, "which meets '%s'", ast_op_text(e->op));
+    infer_demand(f, e->left, "which is used with '%s'", ast_op_text(e->op));
     return ty_binary(f->s, AST_BAND, ty, ty);
   }
   return e->left->kind == AST_NUMBER ? infer_number(e->left, true) : ty;
 }
 
-/* Of `c and a` the second: what it is when c holds. Of bools, a bool. */
+/* For `c and a` the second: its value if c holds. For bools, a bool. */
 static Ty infer_logic(Infer *f, Expr *e) {
   Ty a = infer_expr(f, e->left), b = infer_expr(f, e->right);
   if (a.kind == TY_NONE || b.kind == TY_NONE) return (Ty){0};

@@ -1,13 +1,14 @@
 /* infer.c - types of locals, parameters and captured numbers, to a fixpoint.
  *
- * A local's Ty is the join of what it is given; a literal given to it is an i32 or a default
- * float there. Live numbers start open (TY_NUMBER). Rounds:
- *   1. join over all statements until nothing changes, with the live numbers as they are known;
- *   2. from every place where an integer must stand, walk back (demand.c): live numbers that
- *      reach it become i32;
- *   3. did one? then anew from 1. Otherwise the live numbers that are left are floats, and 1 runs
- *      a last time.
- * Joins only grow within a round, and each round settles a live number, so this ends. */
+ * A local's Ty is the join of its values; a literal assigned to it is an i32 or a default float
+ * there. Launch arguments start open (TY_NUMBER). Rounds:
+ *   1. join over all statements until nothing changes, with the launch arguments as known so far;
+ *   2. from every place that needs an integer, walk back (demand.c): launch arguments that reach it
+ *      become i32;
+ *   3. if one did, start over from 1. Otherwise the remaining launch arguments are floats, and 1
+ *      runs a last time.
+ * Joins only grow within a round, and each round determines a launch argument, so this
+ * terminates. */
 #include "infer/infer.h"
 
 static bool is_equal(Ty a, Ty b) { return a.kind == b.kind && type_equal(a.type, b.type); }
@@ -25,11 +26,11 @@ static void fail_mixed(Infer *f, Expr *value, const Local *local, Ty ty) {
 
 static void demand_given(Infer *f, const Local *local, Expr *value) {
   if (local->is_annotated)
-    infer_demand(f, value, "which goes into '%s'", sema_text(f->s, local->name));
+    infer_demand(f, value, "which is stored in '%s'", sema_text(f->s, local->name));
   else demand_integer(f, value, local->why);
 }
 
-/* `value` is what is given, for positions and demands; NULL for a loop's index. */
+/* `value` is the assigned expression, for positions and demands; NULL for a loop's index. */
 static void give(Infer *f, Local *local, Ty ty, Expr *value) {
   if (local->is_alias) return;
   bool is_integer = local->is_annotated ? type_is_integer(local->type) : local->is_demanded;
@@ -60,7 +61,7 @@ Ty infer_update(Sema *s, IrUpdate op, Ty target, Ty term) {
   return binary == AST_NO_OP ? ty_join(target, term) : ty_binary(s, binary, target, term);
 }
 
-/* Does an integer target make an integer of what it is combined with? Not by `/` and `^`. */
+/* Does an integer target make its operand an integer? Not with `/` and `^`. */
 static bool keeps_integers(AstOp op) { return op != AST_DIV && op != AST_POW; }
 
 static void infer_reduction(Infer *f, Update *update) {
@@ -70,13 +71,13 @@ static void infer_reduction(Infer *f, Update *update) {
     Ty ty = infer_expr(f, term);
     if (f->is_demanding && update_operator(update->op) >= AST_BAND &&
         update_operator(update->op) <= AST_SAR)
-      infer_demand(f, term, "which meets '%s'", ast_op_text(update_operator(update->op)));
+      infer_demand(f, term, "which is used with '%s'", ast_op_text(update_operator(update->op)));
     give(f, local, local->ty.kind == TY_NONE ? ty : infer_update(f->s, update->op, local->ty, ty),
          term);
   }
 }
 
-/* A number of a variable gives the variable its type, too. */
+/* Assigning one number of a variable determines its type, too. */
 static Ty infer_target_type(Infer *f, Expr *target) {
   infer_expr(f, target);
   return infer_expr(f, shape_root(target));
@@ -90,7 +91,7 @@ static void infer_target(Infer *f, Expr *target, Ty ty, Expr *value) {
     return;
   }
   Ty own = infer_target_type(f, target);
-  if (ty_is_integer(own)) infer_demand(f, value, "which goes into '%s'", root->entity.name);
+  if (ty_is_integer(own)) infer_demand(f, value, "which is stored in '%s'", root->entity.name);
 }
 
 static void infer_assign(Infer *f, Stmt *stmt) {
@@ -107,14 +108,15 @@ static void infer_compound(Infer *f, Stmt *stmt) {
   bool takes_integer =
       (stmt->op >= AST_BAND && stmt->op <= AST_SAR) || (divides && ty_is_integer(a));
   const char *sign = ast_op_text(stmt->op);
-  if (takes_integer) infer_demand(f, value, "which meets '%s'", sign);
-  if (divides && ty_is_integer(b)) infer_demand(f, target, "which meets '%s' and an integer", sign);
+  if (takes_integer) infer_demand(f, value, "which is used with '%s'", sign);
+  if (divides && ty_is_integer(b))
+    infer_demand(f, target, "which is used with '%s' and an integer", sign);
   Expr *root = shape_root(target);
   if (root->kind == AST_LOCAL)
     give(f, root->local, ty_binary(f->s, stmt->op, a, b), value);
   else if (f->is_demanding && keeps_integers(stmt->op) &&
            ty_is_integer(infer_target_type(f, target)))
-    infer_demand(f, value, "which goes into '%s'", root->entity.name);
+    infer_demand(f, value, "which is stored in '%s'", root->entity.name);
 }
 
 static void infer_assignment(Infer *f, Stmt *stmt) {
@@ -157,7 +159,7 @@ static Type infer_range(Infer *f, LoopHead *head) {
   return type;
 }
 
-/* An index of a field that starts elsewhere may need more bits than those of its level. */
+/* The index of a field with an offset may need more bits than those of its level. */
 static Type active_index(const LoopHead *head) {
   for (int k = 0; head->offset && k < head->node->rank; k++)
     if (head->offset[k] < -INT32_MAX || head->offset[k] + head->node->shape[k] > INT32_MAX)
@@ -245,7 +247,7 @@ static void give_parameters(Infer *f) {
       give(f, f->s->parameters.items[i], f->s->lives.items[f->s->parameter_live[i] - 1].ty, NULL);
 }
 
-/* An assigned parameter that must be an integer passes this on to what the launch brings. */
+/* An assigned parameter that must be an integer passes this on to the launch argument. */
 static void demand_parameters(Infer *f) {
   for (int i = 0; i < f->s->parameters.count; i++) {
     Local *parameter = f->s->parameters.items[i];

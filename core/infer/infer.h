@@ -1,5 +1,5 @@
-/* infer.h - types: of every expression and variable, to a fixpoint (infer.c), and then the type
- * in which each expression is computed, with all that must hold of them (check.c). */
+/* infer.h - types: of every expression and variable, to a fixpoint (infer.c), then the type each
+ * expression is computed in, and all type errors (check.c). */
 #ifndef RG_INFER_INFER_H
 #define RG_INFER_INFER_H
 
@@ -11,18 +11,18 @@ void check_kernel(Sema *s);
 /* What the files of this room share, until the types are known. */
 typedef struct Infer {
   Sema *s;
-  bool is_demanding; /* places where an integer must stand say so */
+  bool is_demanding; /* places that need an integer demand one */
   bool has_changed;  /* in this round */
 } Infer;
 
 /* infer.c */
 void infer_block(Infer *f, Block *block);
-/* a variable is given a value of this type */
+/* a variable is assigned a value of this type */
 void infer_give(Infer *f, Local *ast, Ty ty, Expr *value);
 Ty infer_update(Sema *s, IrUpdate op, Ty target, Ty term);
-/* demand.c: e stands where an integer must stand */
+/* demand.c: e is where an integer is needed */
 void demand_integer(Infer *f, Expr *e, Why why);
-/* while the kernel is demanding */
+/* if is_demanding */
 void infer_demand(Infer *f, Expr *e, const char *clause, const char *name);
 /* expr.c */
 Ty infer_expr(Infer *f, Expr *e);

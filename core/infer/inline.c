@@ -1,4 +1,4 @@
-/* inline.c - the types and checks of a function that is written out at its call. */
+/* inline.c - the types and checks of an expanded function. */
 #include "infer/infer.h"
 
 /* -- infer ------------------------------------------------------------------------------------- */

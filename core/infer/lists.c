@@ -1,4 +1,4 @@
-/* lists.c - types of what goes into the lists of dynamic SNodes, and of what comes out. */
+/* lists.c - types of the values appended to and read from the lists of dynamic SNodes. */
 #include "infer/infer.h"
 
 void infer_items(Infer *f, const LoopHead *head, const Stmt *stmt) {
@@ -13,7 +13,7 @@ void infer_list_values(Infer *f, Expr *e) {
   for (int i = m->taken; i < e->list.count; i++) {
     Expr *value = e->list.items[i];
     if (type_is_integer(m->object.field.node->components[component].type))
-      infer_demand(f, value, "which goes into '%s'", m->object.name);
+      infer_demand(f, value, "which is stored in '%s'", m->object.name);
     component += type_parts(shape_of(value));
   }
   for (int i = 0; i < e->popped.count; i++)

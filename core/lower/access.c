@@ -1,6 +1,5 @@
-/* access.c - elements and cells: from x[i][j] to `place`, with the tables of the kernel behind
- * it. Indices are i32 or i64: narrower ones widen; of a u64 what is 2^63 or more turns negative
- * and stays outside. */
+/* access.c - elements and cells: from x[i][j] to `place`, through the kernel's tables. Indices are
+ * i32 or i64: narrower ones widen; a u64 of 2^63 or more turns negative, so it stays outside. */
 #include "lower/lower.h"
 
 static IrInst *widen_index(Lower *l, IrInst *index) {
@@ -35,8 +34,8 @@ static int copy_view(Lower *l, const Local *local, IrInst **indices) {
   return count;
 }
 
-/* All indices of a field expression, outermost first; those of a view were computed where it was
- * declared. */
+/* All indices of a field expression, outermost first; those of a view were computed at its
+ * declaration. */
 int lower_indices(Lower *l, Expr *e, IrInst **indices) {
   if (e->kind == AST_PAREN) return lower_indices(l, e->left, indices);
   if (e->kind == AST_LOCAL) return copy_view(l, e->local, indices);
@@ -51,7 +50,7 @@ int lower_level(Lower *l, const SNode *node, const char *name, SemaArg source) {
   return level;
 }
 
-/* Wide where index minus offset may need it. */
+/* 64-bit if index minus offset may need it. */
 static IrInst *from_start(Lower *l, IrInst *index, int64_t offset, int64_t extent) {
   bool is_wide = offset < -INT32_MAX || offset + extent > INT32_MAX;
   if (is_wide) index = lower_convert(l, index, TYPE(I64));

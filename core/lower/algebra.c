@@ -1,5 +1,5 @@
-/* algebra.c - linear algebra and the functions of shaders, written out in scalar ops. Matrices
- * are row by row. */
+/* algebra.c - linear algebra and the functions of shaders, expanded into scalar ops. Matrices are
+ * row-major. */
 #include "lower/lower.h"
 
 static IrInst **array(Lower *l, int count) { return scratch_array(l->scratch, IrInst *, count); }
@@ -35,7 +35,7 @@ IrInst **lower_product(Lower *l, Shape a_shape, IrInst **a, Shape b_shape, IrIns
 
 /* -- determinants ------------------------------------------------------------------------------ */
 
-/* Of the rows from `row` on and the columns that are not in `without`: along its first row. */
+/* Of the rows from `row` on and the columns not in `without`: expanded along its first row. */
 static IrInst *determinant(Lower *l, IrInst **m, int size, int row, int skipped_row,
                            unsigned without) {
   if (row == skipped_row) row++;
@@ -53,8 +53,8 @@ static IrInst *determinant(Lower *l, IrInst **m, int size, int row, int skipped_
   return sum;
 }
 
-/* Signed minors, turned over, divided by the determinant; of a singular matrix infinities and
- * NaN. */
+/* Signed minors, transposed, divided by the determinant; infinities and NaN for a singular
+ * matrix. */
 static IrInst **inverse(Lower *l, IrInst **m, int size) {
   IrInst **result = array(l, size * size);
   IrInst *scale = div_of(l, lower_number(l, m[0]->type, 1), determinant(l, m, size, 0, -1, 0));
@@ -78,7 +78,7 @@ static IrInst **normalize(Lower *l, IrInst **v, int count) {
   return result;
 }
 
-/* Of vectors of 2 the third number alone. */
+/* For vectors of 2, just the third number. */
 static IrInst **cross(Lower *l, IrInst **a, IrInst **b, int count) {
   if (count == 2) return one_value(l, sub(l, mul(l, a[0], b[1]), mul(l, a[1], b[0])));
   IrInst **result = array(l, 3);
@@ -110,13 +110,13 @@ static IrInst *trace(Lower *l, IrInst **m, int size) {
   return sum;
 }
 
-/* -- number by number -------------------------------------------------------------------------- */
+/* -- elementwise -------------------------------------------------------------------------- */
 
 static IrInst *clamp(Lower *l, IrInst *x, IrInst *low, IrInst *high) {
   return ir_binary(&l->b, IR_MIN, ir_binary(&l->b, IR_MAX, x, low), high);
 }
 
-/* At t = 1 exactly b. */
+/* Exactly b at t = 1. */
 static IrInst *mix(Lower *l, IrInst *a, IrInst *b, IrInst *t) {
   return add(l, mul(l, a, sub(l, lower_number(l, t->type, 1), t)), mul(l, b, t));
 }

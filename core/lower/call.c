@@ -5,7 +5,7 @@ static const double pi = 3.14159265358979323846;
 
 static Type type_at(Lower *l, const Expr *e) { return e->at; }
 
-/* A function of numbers, number by number. */
+/* A function of numbers, applied elementwise. */
 typedef IrInst *Each(Lower *l, Expr *e, const Builtin *builtin, IrInst **arguments, int count);
 
 static IrInst **array(Lower *l, int count) { return scratch_array(l->scratch, IrInst *, count); }
@@ -26,7 +26,7 @@ void lower_quotient(Lower *l, Expr *e, IrInst ***dividend, IrInst ***divisor) {
   *divisor = lower_values_as(l, inner->right, type, count);
 }
 
-/* ceil(a / b): one more than the floor where something remains; by zero 0. */
+/* ceil(a / b): one more than the floor if there is a remainder; 0 when dividing by zero. */
 static IrInst *ceil_quotient(Lower *l, IrInst *a, IrInst *b) {
   IrInst *zero = ir_const_int(&l->b, a->type, 0);
   IrInst *rest = ir_binary(&l->b, IR_MOD, a, b), *floor = ir_binary(&l->b, IR_FLOORDIV, a, b);
@@ -122,7 +122,7 @@ static IrInst **lower_builtin(Lower *l, Expr *e, const Builtin *builtin) {
   return array(l, 1); /* refused by resolve */
 }
 
-/* What a vector is made of, one behind the other; one number for all, or for a diagonal. */
+/* The numbers of a constructor in order; a single one fills the vector or the diagonal. */
 static IrInst **lower_construction(Lower *l, Expr *e, Type type) {
   Shape shape = shape_of(e);
   int count = type_parts(shape), so_far = 0;

@@ -1,5 +1,5 @@
 /* compare.c - comparisons that lose nothing: an i64 and an f32, a u64 and an i8 compare as numbers.
- * Where one type holds both sides they are converted to it. Where none does:
+ * If one type holds both sides, they are converted to it. If none does:
  *
  *   i < f   with f as f64, 2^63 for i64 (2^64 and 0 for u64):
  *           f >= high  or  (f > low  and  i < int(ceil(f)))      NaN makes both false
@@ -86,8 +86,8 @@ static IrInst *compare_equal(Lower *l, IrInst *i, IrInst *f, double low, double 
   return both(l, inside, both(l, whole, same));
 }
 
-/* For `<` and `<=` f beyond `high` decides at once, for `>` and `>=` f beyond `low`; the other
- * bound keeps the integer that f is rounded to in its range. */
+/* For `<` and `<=`, f beyond `high` decides at once, for `>` and `>=` f beyond `low`; the other
+ * bound keeps f, rounded to an integer, in range. */
 static const struct OrderRow {
   AstOp op;
   bool is_below;

@@ -1,4 +1,4 @@
-/* expr.c - expressions, each in the type that check settled for it. */
+/* expr.c - expressions, each in the type check determined for it. */
 #include "lower/lower.h"
 
 static Type type_at(Lower *l, const Expr *e) { return e->at; }
@@ -19,14 +19,14 @@ static IrInst *convert_constant(Lower *l, const IrInst *value, Type type) {
                              : ir_const_int(&l->b, type, value->imm);
 }
 
-/* A constant converts at once; a float to an integer is left to `fold`. */
+/* A constant is converted at once; a float to an integer is left to `fold`. */
 IrInst *lower_convert(Lower *l, IrInst *value, Type type) {
   if (type_equal(value->type, type)) return value;
   bool is_simple = value->op == IR_CONST && (type_is_float(type) || !type_is_float(value->type));
   return is_simple ? convert_constant(l, value, type) : ir_convert(&l->b, value, type);
 }
 
-/* A literal that was made for this alone goes again when it converts. */
+/* A literal made just for this is removed when it is converted. */
 IrInst *lower_as(Lower *l, Expr *e, Type type) {
   int first_id = l->b.kernel->next_id;
   IrInst *value = lower_expr(l, e);
@@ -117,7 +117,7 @@ static void lower_into(Lower *l, IrRegion *region, IrInst *var, Expr *value) {
   lower_leave(l, back);
 }
 
-/* Of bools. What costs little on the right is computed always, else only where it decides. */
+/* Of bools. A cheap right side is always computed, any other only if it decides. */
 static IrInst *lower_logic(Lower *l, Expr *e) {
   bool is_and = e->kind == AST_AND;
   IrInst *left = lower_expr(l, e->left);

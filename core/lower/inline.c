@@ -1,5 +1,5 @@
-/* inline.c - a function that is written out at its call: arguments bound to parameters, its
- * body, its results. */
+/* inline.c - a function expanded at its call: arguments bound to parameters, its body, its
+ * results. */
 #include "lower/lower.h"
 
 static void bind_parameters(Lower *l, Inline *in) {
@@ -16,7 +16,7 @@ static void bind_parameters(Lower *l, Inline *in) {
     if (!in->parameters.items[i]->is_alias) lower_bind(l, in->parameters.items[i], values[i]);
 }
 
-/* Zero where a function falls off its end. */
+/* Zero if a function falls off its end. */
 static void make_results(Lower *l, Inline *in) {
   if (in->is_straight) return;
   for (int i = 0; i < in->results.count; i++) {
@@ -30,7 +30,7 @@ static void make_results(Lower *l, Inline *in) {
   }
 }
 
-/* A return with something behind it leaves a loop that turns once. */
+/* A return with something after it leaves a loop that runs once. */
 static void lower_body(Lower *l, Inline *in) {
   if (!in->returns_early) {
     lower_block(l, &in->body);

@@ -1,5 +1,5 @@
-/* lists.c - the lists of dynamic SNodes: append, length, pop, and what `for k, v in x:items(i)`
- * reads. */
+/* lists.c - the lists of dynamic SNodes: append, length, pop, and the reads of
+ * `for k, v in x:items(i)`. */
 #include "lower/lower.h"
 
 static IrInst *emit(Lower *l, const MethodCall *m, IrOp op, Type type, int count,
@@ -27,7 +27,7 @@ static IrInst **lower_append(Lower *l, Expr *e, const MethodCall *m, IrInst **in
   return slot;
 }
 
-/* Every component has a variable, whether it is asked for or not. */
+/* Every component has a variable, whether wanted or not. */
 static IrInst **lower_pop(Lower *l, Expr *e, const MethodCall *m, IrInst **indices, int count) {
   const SNode *node = field_of(&m->object)->node;
   IrInst **operands = scratch_array(l->scratch, IrInst *, count + node->component_count);
@@ -54,7 +54,7 @@ IrInst **lower_list_call(Lower *l, Expr *e, IrInst **indices, int count) {
   return length;
 }
 
-/* The number of elements; `indices` become those of the list. */
+/* The number of elements; sets `indices` to those of the list. */
 IrInst *lower_items_length(Lower *l, const LoopHead *head, IrInst **indices) {
   Expr *e = head->items;
   int count = lower_indices(l, e->left, indices);

@@ -3,8 +3,8 @@
  *   while c do B end     loop { if c {} else { break } B }
  *   repeat B until c     loop { B if c { break } }       where B continues: if c { break } continue
  *
- * `for .. in` becomes RANGE or ACTIVE; those that are serial, or stand in a parallel body, carry
- * the flag, and the pass `tasks` makes FORs of them. */
+ * `for .. in` becomes RANGE or ACTIVE; those that are serial or in a parallel body carry the flag,
+ * and the pass `tasks` turns them into FORs. */
 #include "lower/lower.h"
 
 /* For explain(). */
@@ -15,7 +15,7 @@ static void note_serial(Lower *l, const char *why) {
 
 /* -- bodies ------------------------------------------------------------------------------------ */
 
-/* A variable that holds all indices as a vector takes those from its own on. */
+/* A variable that holds all indices as a vector takes those from its own position on. */
 static void lower_body(Lower *l, IrRegion *region, Stmt *stmt, IrInst **indices) {
   const Stmt *outer = l->repeat;
   IrRegion *back = lower_enter(l, region);
@@ -29,7 +29,7 @@ static void lower_body(Lower *l, IrRegion *region, Stmt *stmt, IrInst **indices)
   lower_leave(l, back);
 }
 
-/* Leaves the LOOP around where the condition holds (or does not). */
+/* Leaves the enclosing LOOP if the condition holds (or does not). */
 static void break_if(Lower *l, Expr *condition, bool holds) {
   IrInst *branch = ir_if(&l->b, lower_expr(l, condition));
   lower_at(l, condition->pos);
@@ -56,7 +56,7 @@ void lower_repeat(Lower *l, Stmt *stmt) {
   lower_leave(l, back);
 }
 
-/* In a `repeat` the condition comes first; front made sure that all it reads is declared by now. */
+/* In a `repeat` the condition comes first; front ensured that all it reads is declared by now. */
 void lower_continue(Lower *l) {
   Pos pos = {.line = l->b.line, .column = l->b.column};
   if (l->repeat) break_if(l, l->repeat->values.items[0], true);
@@ -66,7 +66,7 @@ void lower_continue(Lower *l) {
 
 /* -- numeric for ------------------------------------------------------------------------------- */
 
-/* The last integer that a float bound allows: its floor when counting up, its ceil when counting
+/* The last integer within a float bound: its floor when counting up, its ceil when counting
  * down. */
 static IrInst *last_integer(Lower *l, IrInst *stop, IrInst *step, Type type) {
   int64_t constant;
@@ -91,7 +91,7 @@ void lower_numeric_for(Lower *l, Stmt *stmt) {
       stmt->values.count == 3 ? lower_as(l, stmt->values.items[2], type) : lower_number(l, type, 1);
   IrRegion *back = NULL;
   if (type_is_float(stop->type) && type_is_integer(type)) {
-    IrInst *is_number = ir_binary(&l->b, IR_EQ, stop, stop); /* to NaN nothing counts */
+    IrInst *is_number = ir_binary(&l->b, IR_EQ, stop, stop); /* nothing counts up to NaN */
     stop = last_integer(l, stop, step, type);
     back = lower_enter(l, ir_if(&l->b, is_number)->regions[0]);
   }
@@ -103,7 +103,7 @@ void lower_numeric_for(Lower *l, Stmt *stmt) {
 
 /* -- for .. in --------------------------------------------------------------------------------- */
 
-/* A float that is no whole number, or none that an index reaches, ends the launch. */
+/* A float that is not a whole number, or beyond the index type, fails the launch. */
 static IrInst *lower_float_bound(Lower *l, Expr *bound, Type type) {
   IrInst *value = lower_as(l, bound, TYPE(F64));
   int64_t limit = (int64_t)1 << (type_bits(type) - 1); /* a power of two: exact in an f64 */
@@ -137,9 +137,9 @@ static IrInst *lower_range(Lower *l, const LoopHead *head) {
   return ir_range(&l->b, head->axis_count, bounds, head->index);
 }
 
-/* A numeric `for` over the slots there are when it begins. */
+/* A numeric `for` over the slots present when it begins. */
 static void lower_items(Lower *l, Stmt *stmt, const LoopHead *head) {
-  note_serial(l, "it walks one list in its order");
+  note_serial(l, "it walks one list in order");
   IrInst *indices[SNODE_MAX_AXES], *length = lower_items_length(l, head, indices);
   IrInst *last = ir_binary(&l->b, IR_SUB, length, lower_number(l, TYPE(I32), 1));
   IrInst *loop = ir_for(&l->b, lower_number(l, TYPE(I32), 0), last, lower_number(l, TYPE(I32), 1));
@@ -149,7 +149,7 @@ static void lower_items(Lower *l, Stmt *stmt, const LoopHead *head) {
   lower_body(l, loop->regions[0], stmt, NULL);
 }
 
-/* What the loop counts from 0 starts elsewhere for the user. */
+/* The loop counts from 0; the user's indices start at an offset. */
 static IrInst **from_offset(Lower *l, const LoopHead *head, IrRegion *body) {
   if (!head->offset) return body->params.items;
   IrInst **indices = scratch_array(l->scratch, IrInst *, SNODE_MAX_AXES);
@@ -177,7 +177,7 @@ void lower_for_in(Lower *l, Stmt *stmt) {
   loop->serial = !head->is_parallel;
   if (loop->serial)
     note_serial(l,
-                head->is_serial ? "':serial()' asks for it" : "it stands inside a parallel loop");
+                head->is_serial ? "':serial()' asks for it" : "it is inside a parallel loop");
   int outer = l->loop;
   if (head->is_parallel) l->loop = head->number;
   loop->independent = head->is_independent;

@@ -1,11 +1,11 @@
-/* lower.c - the typed Ast becomes IR: arguments, variables, blocks. A local that is assigned
+/* lower.c - lowers the typed tree to IR: arguments, variables, blocks. A local that is assigned
  * again is a VAR with GET and SET, every other is the value itself. A region ends at its first
- * exit: what stands behind it in the text is not lowered. */
+ * exit: source after it is not lowered. */
 #include "lower/lower.h"
 
-enum { DEEPEST = 150 }; /* regions; the IR ends at 200, and passes add some */
+enum { DEEPEST = 150 }; /* regions; the IR's limit is 200, and passes add some */
 
-/* Of a function in another file, the place where it is called. */
+/* For a function in another file, the place of its call. */
 void lower_at(Lower *l, Pos pos) {
   if (l->s->frame && l->s->frame->source != l->s->input->ast->source) return;
   l->b.line = pos.line;
@@ -34,8 +34,8 @@ IrRegion *lower_enter(Lower *l, IrRegion *region) {
   l->b.region = region;
   if (++l->nesting > DEEPEST)
     sema_fail_pos(l->s, l->here, 1, RG_ERROR_UNSUPPORTED,
-                  "break the chain of 'elseif', or compute a part in a loop of its own",
-                  "more than %d loops and branches stand inside each other here", DEEPEST);
+                  "break up the chain of 'elseif', or compute a part in a separate loop",
+                  "more than %d loops and branches are nested here", DEEPEST);
   return back;
 }
 
@@ -66,7 +66,7 @@ static SemaWhy why_of(Lower *l, const Live *live) {
   return (SemaWhy){clause, why->source, why->at->pos, why->at->width};
 }
 
-/* In the order of the lives: the first use in the text. */
+/* In the order of the lives: by first use in the source. */
 static void add_arguments(Lower *l) {
   for (int i = 0; i < l->s->lives.count; i++) {
     Live *live = &l->s->lives.items[i];
@@ -104,7 +104,7 @@ void lower_keep_view(Lower *l, Local *local, Expr *value) {
   lower_indices(l, value, held_by(l, local)->indices);
 }
 
-/* A quotient of integers keeps them: math.floor of the local is an integer division. */
+/* A quotient of integers keeps its operands: math.floor of the local is an integer division. */
 static IrInst **lower_initial(Lower *l, Local *local, Expr *value) {
   int count = type_parts(local->shape);
   bool is_quotient = local->initial == value && typed_quotient(l->s, value) == sema_strip(value);
@@ -211,7 +211,7 @@ void lower_block(Lower *l, Block *block) {
     lower_stmt(l, block->items[i]);
 }
 
-/* A kernel that returns a value somewhere returns zero where it falls off its end. */
+/* A kernel that returns a value somewhere returns zero if it falls off its end. */
 static void lower_end(Lower *l) {
   const IrKernel *kernel = l->output->kernel;
   if (!kernel->results.count || lower_is_closed(l)) return;

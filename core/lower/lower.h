@@ -1,5 +1,5 @@
-/* lower.h - the typed tree becomes IR: arguments, variables, blocks. Reports nothing any more,
- * but nesting. */
+/* lower.h - lowers the typed tree to IR: arguments, variables, blocks. The only error left is
+ * nesting. */
 #ifndef RG_LOWER_LOWER_H
 #define RG_LOWER_LOWER_H
 
@@ -9,10 +9,10 @@ void lower_kernel(Sema *s);
 
 /* -- what the files of this room share --------------------------------------------------------- */
 
-/* What stands for a variable. */
+/* What holds a variable. */
 typedef struct Held {
   IrInst **values;              /* its numbers, or their VARs */
-  IrInst **indices;             /* of a view: those it was made with */
+  IrInst **indices;             /* of a view: those it was declared with */
   IrInst **dividend, **divisor; /* its value is the quotient of these integers */
 } Held;
 
@@ -24,29 +24,29 @@ typedef struct Lower {
   Held *held;         /* by local id */
   int nesting;
   Pos here;           /* of the current statement */
-  int loop;           /* number of the parallel loop around; 0: the host region */
-  const Stmt *repeat; /* the innermost loop, when it is a `repeat` */
+  int loop;           /* number of the enclosing parallel loop; 0: host region */
+  const Stmt *repeat; /* the innermost loop, if it is a `repeat` */
   int loops;          /* around the current statement, */
-  int outer_loops;    /* of them around the function that is being lowered */
+  int outer_loops;    /* those around the function being lowered */
 } Lower;
 
 static inline Held *held_by(Lower *l, const Local *local) { return &l->held[local->id]; }
 void lower_block(Lower *l, Block *block);
 bool lower_is_closed(const Lower *l);          /* an exit ends the region: nothing may follow */
-IrRegion *lower_enter(Lower *l, IrRegion *region); /* gives the region to come back to */
+IrRegion *lower_enter(Lower *l, IrRegion *region); /* returns the region to go back to */
 void lower_leave(Lower *l, IrRegion *back);
 void lower_at(Lower *l, Pos pos);
 /* The launch ends here: `sentence`, then the number `value` (an f64), at `at`. */
 void lower_fault(Lower *l, const Expr *at, IrInst *value, ErrorCode code, const char *hint,
                  const char *sentence);
 void lower_keep_view(Lower *l, Local *local, Expr *value); /* of a local that is an alias */
-void lower_bind(Lower *l, Local *local, IrInst **values);     /* VARs when it is assigned again */
+void lower_bind(Lower *l, Local *local, IrInst **values);     /* VARs if it is assigned again */
 /* expr.c */
 IrInst *lower_expr(Lower *l, Expr *e); /* one number, of type e->at */
 IrInst *lower_as(Lower *l, Expr *e, Type type);
-/* vector.c: as many as e has numbers, row by row */
+/* vector.c: as many as e has numbers, row-major */
 IrInst **lower_values(Lower *l, Expr *e);
-/* one number stretches to count */
+/* one number is repeated `count` times */
 IrInst **lower_values_as(Lower *l, Expr *e, Type type, int count);
 IrInst **lower_parts(Lower *l, Expr *e, const int *parts, int count); /* some of them */
 IrInst **lower_select(Lower *l, IrInst *condition, IrInst **yes, IrInst **no, int count);
@@ -60,14 +60,14 @@ IrInst *lower_operator(Lower *l, AstOp op, IrInst *a, IrInst *b); /* arithmetic 
 /* access.c */
 int lower_indices(Lower *l, Expr *e, IrInst **indices);
 int lower_index_list(Lower *l, const Exprs *list, int count, IrInst **indices, int so_far);
-/* Indices of a field counted from 0, where its own start elsewhere. */
+/* Indices of a field counted from 0, with its offset subtracted. */
 IrInst **lower_from_start(Lower *l, const FieldRef *field, int count, IrInst **indices);
 /* of the element's number `part` */
 IrInst *lower_place_at(Lower *l, const Entity *element, int part, IrInst **indices);
 int lower_level(Lower *l, const SNode *node, const char *name, SemaArg source);
 /* call.c */
 IrInst **lower_call(Lower *l, Expr *e);
-IrInst **lower_method(Lower *l, Expr *e); /* NULL when it gives nothing */
+IrInst **lower_method(Lower *l, Expr *e); /* NULL if it has no result */
 void lower_quotient(Lower *l, Expr *e, IrInst ***dividend, IrInst ***divisor);
 /* compare.c */
 IrInst *lower_compare(Lower *l, AstOp op, IrInst *a, IrInst *b);
@@ -86,7 +86,7 @@ IrInst *lower_items_length(Lower *l, const LoopHead *head, IrInst **indices);
 void lower_bind_items(Lower *l, const LoopHead *head, const Stmt *stmt, IrInst *slot,
                       IrInst *const *indices);
 /* inline.c */
-IrInst **lower_inline(Lower *l, Expr *e, Inline *in); /* NULL when it gives nothing */
+IrInst **lower_inline(Lower *l, Expr *e, Inline *in); /* NULL if it has no result */
 void lower_inline_return(Lower *l, Stmt *stmt);
 
 #endif

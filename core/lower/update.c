@@ -1,14 +1,13 @@
 /* update.c - assignments: updates and reductions in parallel bodies, plain reads and writes
- * elsewhere. What is assigned is a list of numbers, one where no vector is. Where an index into
- * a vector is computed, every number that it may be is there, with the condition under which it
- * is the one. */
+ * elsewhere. What is assigned is a list of numbers, one for a scalar. If an index into a vector is
+ * computed, every number it may select is listed, with the condition that selects it. */
 #include "lower/lower.h"
 
 /* -- targets ----------------------------------------------------------------------------------- */
 
 typedef struct Slot {
   int number;        /* of the element or variable */
-  int given;         /* which number of the value it takes */
+  int given;         /* the number of the value it takes */
   IrInst *condition; /* NULL: always */
   IrInst *place;     /* NULL: a variable */
   IrInst *var;
@@ -26,7 +25,7 @@ static void add_slot(Target *target, const Slot *from, int given, IrInst *condit
   target->slots[target->count++].condition = condition;
 }
 
-/* The row that is chosen, of each number the condition. */
+/* For each number, the condition that its row is selected. */
 static void choose_computed(Lower *l, Expr *e, const Target *whole, Target *target) {
   int cols = type_cols(shape_of(e->left));
   IrInst *index = lower_expr(l, e->list.items[0]), *is_row = NULL;
@@ -53,7 +52,7 @@ static void choose_constant(Lower *l, Expr *e, const Target *whole, Target *targ
   }
 }
 
-/* Which numbers, not yet where. */
+/* Which numbers, but not yet where. */
 static void find_slots(Lower *l, Expr *e, Target *target) {
   e = sema_strip(e);
   target->count = 0;
@@ -92,7 +91,7 @@ static void lower_target(Lower *l, Expr *e, Target *target) {
   }
 }
 
-/* Where an element is the one that a computed index means. */
+/* The condition that a computed index selects this element. */
 static IrRegion *enter_condition(Lower *l, const Slot *slot) {
   return slot->condition ? lower_enter(l, ir_if(&l->b, slot->condition)->regions[0]) : NULL;
 }
@@ -109,8 +108,8 @@ static int first_positive(const Update *update) {
   return -1;
 }
 
-/* Number k of all terms in one value: `- a + b` is b - a; where all are subtracted, `- a - b`,
- * it is a + b, and op becomes SUB. */
+/* Number k of all terms as one value: `- a + b` is b - a; if all are subtracted, `- a - b`, it is a
+ * + b, and op becomes SUB. */
 static IrInst *combine(Lower *l, const Update *update, IrInst ***values, int k, IrUpdate *op) {
   int count = update->terms.count, first = first_positive(update);
   *op = first < 0 ? IR_UPDATE_SUB : update->op;
@@ -153,7 +152,7 @@ static void lower_update(Lower *l, Pos pos, const Update *update) {
       ir_update(&l->b, op, slot->place, values[slot->given]);
     else {
       ir_note(l->output->kernel, l->b.line,
-              "gathers '%s': each worker its own part, joined at the end",
+              "reduction of '%s', one partial per worker",
               sema_text(l->s, update->target->local->name));
       ir_emit(&l->b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){slot->var, values[slot->given]})->imm =
           op;

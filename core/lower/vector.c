@@ -1,5 +1,5 @@
-/* vector.c - values of several numbers: an inst per number, row by row. No op of the IR knows of
- * vectors (see decisions.md); what works number by number is the scalar op, once for each. */
+/* vector.c - values of several numbers: one inst per number, row-major. No IR op knows about
+ * vectors (see decisions.md); an elementwise operation is one scalar op per number. */
 #include "lower/lower.h"
 
 static IrInst **array(Lower *l, int count) { return scratch_array(l->scratch, IrInst *, count); }
@@ -29,13 +29,13 @@ IrInst **lower_select(Lower *l, IrInst *condition, IrInst **yes, IrInst **no, in
 
 /* -- parts ------------------------------------------------------------------------------------- */
 
-/* Row `index` of a matrix, number `index` of a vector, as numbers of the whole. */
+/* Row `index` of a matrix or number `index` of a vector, as numbers of the whole. */
 static int row_numbers(Shape of, int index, int numbers[TYPE_MAX_PARTS]) {
   for (int k = 0; k < type_cols(of); k++) numbers[k] = index * type_cols(of) + k;
   return type_cols(of);
 }
 
-/* Which numbers of e->left; false where an index is computed. */
+/* Which numbers of e->left; false if an index is computed. */
 static bool own_numbers(Lower *l, const Expr *e, int numbers[TYPE_MAX_PARTS]) {
   const Parts *parts = &e->entity.parts;
   for (int k = 0; k < parts->count; k++) numbers[k] = parts->at[k];
@@ -51,7 +51,7 @@ static IrInst **pick(Lower *l, IrInst **values, const int *parts, int count) {
   return picked;
 }
 
-/* A computed index: each row is chosen where it is the one; outside there is zero. */
+/* A computed index: selects among the rows; zero outside. */
 static IrInst **lower_computed(Lower *l, Expr *e) {
   Shape of = shape_of(e->left);
   IrInst **values = lower_values(l, e->left), *index = lower_expr(l, e->list.items[0]);
@@ -161,7 +161,7 @@ static IrInst **lower_unary(Lower *l, Expr *e) {
   return result;
 }
 
-/* `c and a or b`: branches, where an arm costs more than a few ops. */
+/* `c and a or b`: branches if an arm costs more than a few ops. */
 static IrInst **lower_choice(Lower *l, Expr *e) {
   Type at = e->at;
   int count = count_at(l, e), nesting = l->nesting;

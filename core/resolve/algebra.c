@@ -1,5 +1,5 @@
-/* algebra.c - the functions of vectors and matrices as a whole, and what shaders have beside
- * math.*: what they take and how many numbers they give. Called as rg.dot(a, b) or as a:dot(b). */
+/* algebra.c - functions of whole vectors and matrices, and the functions of shaders besides math.*:
+ * what they take and how many numbers they return. Called as rg.dot(a, b) or as a:dot(b). */
 #include "resolve/resolve.h"
 
 static bool is_vector(Shape shape) { return !type_is_scalar(shape) && !type_is_matrix(shape); }
@@ -44,7 +44,7 @@ static bool outer_shape(Resolve *r, Expr *e, Exprs list, const Builtin *builtin,
   *shape = type_make_shape(rows, cols);
   return rows * cols <= TYPE_MAX_PARTS ||
          sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL,
-                   "a matrix has %d numbers at most, and this would have %d", TYPE_MAX_PARTS,
+                   "a matrix has at most %d numbers, and this would have %d", TYPE_MAX_PARTS,
                    rows * cols);
 }
 

@@ -1,8 +1,8 @@
-/* build.c - nodes of the typed tree, each made from one of the Ast's, which stay as they are.
+/* build.c - nodes of the typed tree, each made from an Ast node, which stays unchanged.
  *
- * A text that is written out several times (a function, the turns of a static loop) gets nodes
- * and variables of its own each time: a name of the text means the variable that was made for it
- * last, in the kernel or in this call of a function. */
+ * Source that is expanded several times (a function, the iterations of a static loop) gets new
+ * nodes and variables each time: a name refers to the variable last made for it, in the kernel or
+ * in this call of a function. */
 #include "resolve/resolve.h"
 
 /* -- variables --------------------------------------------------------------------------------- */
@@ -51,7 +51,7 @@ static Exprs build_list(Resolve *r, const AstExprs *list) {
   return built;
 }
 
-/* Functions inside are refused, so they stay without their parts. */
+/* Nested functions are refused, so their parts are not built. */
 Expr *build_expr(Resolve *r, const AstExpr *ast) {
   Expr *e = scratch_new(r->scratch, Expr);
   r->expr_count++;
@@ -80,8 +80,8 @@ Expr *build_written(Resolve *r, const AstExpr *ast) {
 
 /* -- statements -------------------------------------------------------------------------------- */
 
-/* Values do not see the names that a statement declares; the condition of a `repeat` sees its
- * body's, and waits. */
+/* Values do not see the names a statement declares; the condition of a `repeat` sees its body's, so
+ * it is built later. */
 Stmt *build_stmt(Resolve *r, const AstStmt *ast) {
   Stmt *stmt = scratch_new(r->scratch, Stmt);
   *stmt = (Stmt){.kind = ast->kind, .pos = ast->pos, .width = ast->width, .op = ast->op};

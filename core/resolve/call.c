@@ -3,7 +3,7 @@
 
 /* -- functions --------------------------------------------------------------------------------- */
 
-/* Of Lua's own, those that no version will have. */
+/* Lua functions that no version will support. */
 static bool is_of_the_host(const char *name) {
   static const char *const later[] = {"rg.struct", "rg.random", "rg.polar", "rg.svd", "rg.sym_eig"};
   for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
@@ -47,7 +47,7 @@ static bool resolve_arguments(Resolve *r, Exprs *list) {
   return resolve_refuse_many(r, list);
 }
 
-/* Number by number: all arguments have one shape, or are scalars. */
+/* Elementwise: all arguments have one shape or are scalars. */
 static bool join_arguments(Resolve *r, Expr *e, const Builtin *builtin, Shape *shape) {
   Exprs arguments = call_arguments(r->s, e);
   *shape = (Shape){0};
@@ -89,7 +89,7 @@ static Entity resolve_builtin_call(Resolve *r, Expr *e, const Entity *callee) {
   return resolve_known(r, e, builtin);
 }
 
-/* How many numbers there are; -1 after an error. */
+/* The count of numbers; -1 after an error. */
 static int count_numbers(Resolve *r, const Exprs *list, const char *name) {
   int count = 0;
   for (int i = 0; i < list->count; i++) {
@@ -126,13 +126,13 @@ static bool check_rows(Resolve *r, const Exprs *list, const char *name, Shape sh
   return true;
 }
 
-/* One number stands for all of a vector, and for the diagonal of a matrix. */
+/* One number fills a vector, or the diagonal of a matrix. */
 static bool construct_resolve(Resolve *r, Expr *e, const char *name, Shape shape) {
   int count = count_numbers(r, &e->list, name);
   if (count < 0) return false;
   if (count != type_parts(shape) && count != 1)
     return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL,
-                     "'%s' is made of %d numbers, or of one, and here are %d", name,
+                     "'%s' is made of %d numbers or of one, not of %d", name,
                      type_parts(shape), count);
   bool is_flat =
       type_cols(shape) == 1 || count == 1 ||
@@ -156,14 +156,14 @@ static Entity resolve_conversion(Resolve *r, Expr *e, const Entity *callee) {
   return resolve_converted(e, callee->type, callee->shape);
 }
 
-/* -- types that are made ----------------------------------------------------------------------- */
+/* -- type constructors ----------------------------------------------------------------------- */
 
 static int extent_of(Resolve *r, Expr *e) {
   double value;
   if (sema_is_constant(e, &value) && value >= 1 && value <= TYPE_MAX_PARTS && value == (int)value)
     return (int)value;
   sema_fail(r->s, e, RG_ERROR_TYPE_UNKNOWN, "write a number: rg.vec(3, rg.f32)",
-            "a vector or matrix has a fixed size, of %d numbers at most", TYPE_MAX_PARTS);
+            "a vector or matrix has a fixed size, of at most %d numbers", TYPE_MAX_PARTS);
   return 0;
 }
 
@@ -172,7 +172,7 @@ Entity resolve_type_call(Resolve *r, Expr *e, Str name) {
   int count = is_matrix ? 3 : 2;
   if (!is_matrix && !str_is(name, "vec")) {
     sema_fail(r->s, e, RG_ERROR_TYPE_UNKNOWN, "vec(3, f32) and mat(2, 3, f32) are types",
-              "'%s' makes no type", sema_text(r->s, name));
+              "'%s' does not make a type", sema_text(r->s, name));
     return (Entity){0};
   }
   if (e->list.count != count)
@@ -188,13 +188,13 @@ Entity resolve_type_call(Resolve *r, Expr *e, Str name) {
                     .shape = type_shape(type),
                     .name = sema_source(r->s, e)};
   sema_fail(r->s, e, RG_ERROR_TYPE_UNKNOWN, NULL,
-            "'%s' is no type: there are 2 to %d numbers in a vector or matrix",
+            "'%s' is not a type: there are 2 to %d numbers in a vector or matrix",
             sema_source(r->s, e), TYPE_MAX_PARTS);
   return (Entity){0};
 }
 
 Entity resolve_call(Resolve *r, Expr *e) {
-  /* read already, or written by resolve itself */
+  /* already resolved, or made by resolve itself */
   if (e->call.kind == CALL_CONVERSION) return e->entity;
   Entity callee = resolve_expr(r, e->left);
   const char *name = callee.name ? callee.name : sema_source(r->s, e->left);
@@ -203,7 +203,7 @@ Entity resolve_call(Resolve *r, Expr *e) {
   if (callee.kind == ENTITY_BUILTIN && !strcmp(callee.name, "rg.static")) return static_call(r, e);
   if (callee.kind == ENTITY_BUILTIN) return resolve_builtin_call(r, e, &callee);
   if (callee.kind == ENTITY_FUNCTION) return resolve_inline_call(r, e, callee, NULL);
-  sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' is no function", name);
+  sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' is not a function", name);
   return (Entity){0};
 }
 
@@ -246,7 +246,7 @@ static bool resolve_method_arguments(Resolve *r, Expr *e, const MethodCall *m, i
   return resolve_refuse_many(r, &e->list);
 }
 
-/* A call of this method, which gives `shape` numbers of `type`; of none, it is a statement. */
+/* A call of this method, which returns `shape` numbers of `type`; without, it is a statement. */
 static Entity method_entity(Expr *e, MethodCall m, Type type, Shape shape) {
   m.type = type;
   e->call = (Call){.kind = CALL_METHOD, .method = m};
@@ -256,7 +256,7 @@ static Entity method_entity(Expr *e, MethodCall m, Type type, Shape shape) {
 
 static Entity resolve_cell_call(Resolve *r, Expr *e, const MethodCall *m) {
   const FieldRef *field = field_of(&m->object);
-  /* a list is emptied as a whole */
+  /* a list is cleared as a whole */
   bool is_list = snode_has_lists(field->node) && m->method->op == IR_DEACTIVATE;
   int count, needed = field->node->rank - is_list - field->indexed;
   if (!resolve_method_arguments(r, e, m, &count)) return (Entity){0};
@@ -269,7 +269,7 @@ static Entity resolve_cell_call(Resolve *r, Expr *e, const MethodCall *m) {
 static Entity resolve_element_call(Resolve *r, Expr *e, const MethodCall *m) {
   bool is_field = m->object.kind == ENTITY_FIELD;
   if (is_field && m->method->form == METHOD_CAS && !type_is_scalar(m->object.shape)) {
-    sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "keep what is compared in a field of its own",
+    sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "store what is compared in a separate field",
               "'%s' holds vectors, and several numbers cannot be compared and exchanged at once",
               m->object.name);
     return (Entity){0};
@@ -284,7 +284,7 @@ static Entity resolve_whole_call(Resolve *r, Expr *e, const MethodCall *m) {
   const char *name = m->method->name;
   if (e->list.count) return fail_count(r, e, name, 0, 0);
   if (m->object.field.indexed) {
-    sema_fail(r->s, e, RG_ERROR_CALL, "call it on the field itself", "'%s' concerns all cells",
+    sema_fail(r->s, e, RG_ERROR_CALL, "call it on the field itself", "'%s' applies to all cells",
               name);
     return (Entity){0};
   }
@@ -320,9 +320,9 @@ static Entity resolve_object_call(Resolve *r, Expr *e, const MethodCall *m) {
   case METHOD_OUTSIDE:
     sema_fail(r->s, e, RG_ERROR_CALL,
               !strcmp(name, "get") || !strcmp(name, "set")
-                  ? "inside a kernel read and write x[i][j]"
+                  ? "in a kernel, read and write x[i][j]"
                   : "call it outside the kernel",
-              "'%s' is for Lua, outside of kernels", name);
+              "'%s' is for Lua, outside kernels", name);
     return (Entity){0};
   }
   return (Entity){0};
@@ -337,18 +337,19 @@ static Entity fail_object(Resolve *r, Expr *e, const Entity *object) {
               "'%s' is the element itself: methods belong to the field",
               sema_source(r->s, e->left));
   else
-    sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' is no field or SNode and has no method '%s'",
+    sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' is not a field or SNode and has no method '%s'",
               what, name);
   return (Entity){0};
 }
 
-/* object:name(..) where the object is a Lua table: its function, given the table first. */
+/* object:name(..) where the object is a Lua table: its function, with the table as first
+ * argument. */
 static Entity resolve_table_call(Resolve *r, Expr *e, const Entity *object) {
   Entity callee = table_member(r, e, object, e->text);
   if (r->s->failed) return (Entity){0};
   if (callee.kind == ENTITY_FUNCTION) return resolve_inline_call(r, e, callee, e->left);
-  sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' of '%s' is no function", sema_text(r->s, e->text),
-            object->name);
+  sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' of '%s' is not a function",
+            sema_text(r->s, e->text), object->name);
   return (Entity){0};
 }
 

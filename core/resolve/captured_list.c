@@ -1,4 +1,5 @@
-/* captured_list.c - captured tables that are lists: `#t`, `t[2]`, and `t[i]` where only the run knows i.
+/* captured_list.c - captured tables that are lists: `#t`, `t[2]`, and `t[i]` where only the run
+ * knows i.
  *
  * Their length and contents are paths of the kernel: "t.#" and "t.#1", "t.#2", .. What a written
  * index leads to is read at every launch, like `t.name`. A list that is indexed at run time is
@@ -152,7 +153,7 @@ static Entity open_item(Resolve *r, Expr *e, const Entity *table) {
   if (!table_length(r, e->left, table, &length)) return (Entity){0};
   if (length > MOST_ITEMS) {
     sema_fail(r->s, e, RG_ERROR_NOT_YET, "put the numbers into a field",
-              "a table of %lld numbers is too long to be indexed: %d at most", (long long)length,
+              "a table of %lld numbers is too long to be indexed: at most %d", (long long)length,
               MOST_ITEMS);
     return (Entity){0};
   }

@@ -1,19 +1,16 @@
-/* decompose.c - rg.polar, rg.svd, rg.sym_eig: written as the text of a kernel function for the
- * matrix's size, and called like any function of the user's, so every pass and every engine
- * knows only what it knew before.
+/* decompose.c - rg.polar, rg.svd, rg.sym_eig: generated as the source of a kernel function for the
+ * matrix size and called like any user function, so no pass or backend needs to know them.
  *
  *     R, S = polar(m)      m = R S           R orthogonal, S symmetric; of 2 x 2 in closed form
- *     U, S, V = svd(m)     m = U S V^T       S diagonal, descending: columns of m turned in
- *                                            pairs until they are orthogonal
- *     w, V = sym_eig(m)    m V = V diag(w)   ascending: m turned in pairs until it is diagonal
- *                                            (Jacobi)
+ *     U, S, V = svd(m)     m = U S V^T       S diagonal, descending: columns of m rotated in pairs until orthogonal
+ *     w, V = sym_eig(m)    m V = V diag(w)   ascending: m rotated in pairs until diagonal (Jacobi)
  *
- * The text is one line and uses no name from outside: a square root is the norm of a vector `h`
- * with two numbers. */
+ * The source is one line and captures nothing: a square root is the norm of a vector `h` of two
+ * numbers. */
 #include "front/parser.h"
 #include "resolve/resolve.h"
 
-enum { SWEEPS = 8 }; /* quadratic: 4 x 4 doubles are at rounding after 7 */
+enum { SWEEPS = 8 }; /* converges quadratically: 4 x 4 doubles reach rounding error after 7 */
 
 typedef struct Writer {
   StrBuf out;
@@ -33,7 +30,7 @@ static void write_column_product(Writer *w, const char *a, int p, int q) {
     write(w, "%s%s[%d][%d] * %s[%d][%d]", k ? " + " : "", a, k, p, a, k, q);
 }
 
-/* From `z`, the cotangent of twice the angle: its cosine c and sine s, of the smaller of two
+/* From `z`, the cotangent of twice the angle: its cosine c and sine s, for the smaller of the two
  * angles. */
 static void write_angle(Writer *w) {
   write(w,
@@ -41,7 +38,7 @@ static void write_angle(Writer *w) {
         "h.x = t local c = 1.0 / h:norm() local s = t * c ");
 }
 
-/* Columns p and q of `name`, turned. */
+/* Rotates columns p and q of `name`. */
 static void write_turn(Writer *w, const char *name, int p, int q) {
   for (int k = 0; k < w->size; k++)
     write(w,
@@ -107,9 +104,8 @@ static void write_eigen(Writer *w) {
 
 /* -- singular values --------------------------------------------------------------------------- */
 
-/* Column k of u to length 1: where it has none, from the axis that lies farthest from the
- * columns before; and made orthogonal to them once more, which matters where little but rounding
- * is left of it. */
+/* Normalizes column k of u; a zero column starts from the axis farthest from the columns before.
+ * Made orthogonal to them once more, which matters when little but rounding error is left. */
 static void write_unit(Writer *w, int k) {
   write(w, "if d[%d] > 0 then ", k);
   for (int r = 0; r < w->size; r++) write(w, "h[%d] = u[%d][%d] / d[%d] ", r, r, k, k);
@@ -193,7 +189,7 @@ static Ast *write_function(Resolve *r, const Builtin *builtin, int size) {
 
 Entity decompose_call(Resolve *r, Expr *e, const Builtin *builtin) {
   Expr *self = e->kind == AST_METHOD ? e->left : NULL;
-  if (e->inlined) return *&e->entity; /* read once already */
+  if (e->inlined) return *&e->entity; /* already resolved */
   if (e->list.count != (self ? 0 : 1)) {
     sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes one matrix", builtin->name);
     return (Entity){0};

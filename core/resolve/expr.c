@@ -1,6 +1,5 @@
-/* expr.c - what each expression denotes. Everything that can be said against a kernel without
- * knowing types is said in these files: names, constructs, counts of indices and arguments, loops
- * and exits, reductions. */
+/* expr.c - what each expression denotes. Every error that does not depend on types is reported in
+ * these files: names, constructs, counts of indices and arguments, loops and exits, reductions. */
 #include "resolve/resolve.h"
 
 static Entity value_entity(void) { return (Entity){.kind = ENTITY_VALUE}; }
@@ -12,14 +11,14 @@ static bool fail_other(Resolve *r, Expr *e, const Entity *entity) {
   if (entity->kind == ENTITY_TABLE)
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
                      "name what is in it, by its full path: 'self.dt'",
-                     "'%s' is a table, which is no value in a kernel", name);
+                     "'%s' is a table, which is not a value in a kernel", name);
   if (entity->kind == ENTITY_FUNCTION)
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, NULL,
-                     "'%s' is a function, which is no value in a kernel", name);
+                     "'%s' is a function, which is not a value in a kernel", name);
   switch (entity->other.value) {
   case VALUE_NIL:
     if (entity->other.source.is_parameter)
-      return sema_fail(r->s, e, RG_ERROR_NAME_NIL, "the launch has to give it",
+      return sema_fail(r->s, e, RG_ERROR_NAME_NIL, "it must be given at the launch",
                        "the argument '%s' is nil", name);
     return sema_fail(r->s, e, RG_ERROR_NAME_NIL, "it must have a value when the kernel is launched",
                      "'%s' is nil", name);
@@ -29,7 +28,7 @@ static bool fail_other(Resolve *r, Expr *e, const Entity *entity) {
                      "'%s' is a string, and strings do not exist in kernels", name);
   default:
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, NULL,
-                     "'%s' is %s, which is no value in a kernel", name, entity->other.what);
+                     "'%s' is %s, which is not a value in a kernel", name, entity->other.what);
   }
 }
 
@@ -37,10 +36,10 @@ static bool fail_no_value(Resolve *r, Expr *e, const Entity *entity) {
   switch (entity->kind) {
   case ENTITY_FIELD:
     return sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL,
-                     "'%s' has %d %s: an element needs %d %s, here %s %d", entity->name,
+                     "'%s' has %d %s: an element needs %d %s, %d given", entity->name,
                      entity->field.node->rank, entity->field.node->rank == 1 ? "axis" : "axes",
                      entity->field.node->rank, entity->field.node->rank == 1 ? "index" : "indices",
-                     entity->field.indexed == 1 ? "is" : "are", entity->field.indexed);
+                     entity->field.indexed);
   case ENTITY_NODE:
     return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "the elements are in its fields",
                      "'%s' is an SNode, not a number", entity->name);
@@ -52,9 +51,10 @@ static bool fail_no_value(Resolve *r, Expr *e, const Entity *entity) {
                      entity->name);
   case ENTITY_LOOP:
     return sema_fail(r->s, e, RG_ERROR_LOOP, "write: for i in .. do",
-                     "this stands only in the head of a loop");
+                     "this is only allowed in the head of a loop");
   case ENTITY_VOID:
-    return sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' gives no value", sema_text(r->s, e->text));
+    return sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' returns no value",
+                     sema_text(r->s, e->text));
   default: return fail_other(r, e, entity);
   }
 }
@@ -83,7 +83,7 @@ bool resolve_scalar(Resolve *r, Expr *e) {
 bool resolve_check_scalar(Resolve *r, Expr *e) {
   return type_is_scalar(shape_of(e)) ||
          sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "take one number of it: v.x",
-                   "a number stands here, and this is %s", shape_text(r->s, shape_of(e)));
+                   "a number is needed here, and this is %s", shape_text(r->s, shape_of(e)));
 }
 
 static Entity shaped_entity(Shape shape) { return (Entity){.kind = ENTITY_VALUE, .shape = shape}; }
@@ -99,11 +99,11 @@ static Entity fail_reduced(Resolve *r, Expr *e) {
   const char *name = sema_text(r->s, e->local->name);
   sema_fail(r->s, e, RG_ERROR_REDUCTION,
             "read it after the loop, or keep the iteration's own value in another local",
-            "'%s' is gathered by this parallel loop and has no value inside it", name);
+            "'%s' is reduced by this parallel loop and has no value inside it", name);
   return (Entity){0};
 }
 
-/* A helper before the kernel; it takes what the kernel takes. */
+/* A helper declared before the kernel; it captures what the kernel captures. */
 static Entity resolve_helper(Resolve *r, Expr *e) {
   const Ast *ast = r->input->ast;
   const AstFunction *text = NULL;
@@ -160,7 +160,7 @@ Entity resolve_member(Resolve *r, Expr *e, Entity object, Str name) {
   return (Entity){0};
 }
 
-/* A parameter that is assigned is a variable, and no path leads behind it. */
+/* An assigned parameter is a variable, so no path continues from it. */
 static bool is_behind_variable(Resolve *r, const Expr *e) {
   while (e->kind == AST_FIELD) e = e->left;
   return e->kind == AST_LOCAL && !(e->local && e->local->is_alias);
@@ -225,7 +225,7 @@ static Entity resolve_element(Resolve *r, Expr *e, Entity field) {
   if (rank == 0) return resolve_only_element(r, e, field, count);
   field.field.indexed += count;
   if (field.field.indexed > rank) {
-    sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, here are %d indices",
+    sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, %d indices given",
               field.name, rank, rank == 1 ? "axis" : "axes", field.field.indexed);
     return (Entity){0};
   }
@@ -243,7 +243,7 @@ static Entity resolve_index(Resolve *r, Expr *e) {
   case ENTITY_FIELD: return resolve_element(r, e, object);
   case ENTITY_SHAPE: return extent_indexed(r, e, &object);
   case ENTITY_ELEMENT:
-    sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, here are more indices", name,
+    sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, more indices given", name,
               object.field.node->rank, object.field.node->rank == 1 ? "axis" : "axes");
     break;
   case ENTITY_NODE:
@@ -253,7 +253,7 @@ static Entity resolve_index(Resolve *r, Expr *e) {
   case ENTITY_TABLE: return table_item(r, e, &object);
   case ENTITY_FUNCTION: case ENTITY_OTHER: fail_other(r, e->left, &object); break;
   default:
-    sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' is no field, so it cannot be indexed",
+    sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' is not a field, so it cannot be indexed",
               name);
     break;
   }
@@ -262,7 +262,7 @@ static Entity resolve_index(Resolve *r, Expr *e) {
 
 /* -- operators --------------------------------------------------------------------------------- */
 
-/* The extent of the first axis, as `#x` counts it. */
+/* The extent of the first axis, as returned by `#x`. */
 static Entity length_of_field(Resolve *r, Expr *e, const Entity *object) {
   const FieldRef *field = field_of(object);
   const SNode *node = field->node;
@@ -273,7 +273,7 @@ static Entity length_of_field(Resolve *r, Expr *e, const Entity *object) {
   }
   if (!snode_is_unbounded(node, axis)) return extent_constant(node->shape[axis]);
   sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "loop over its active cells, or count() them",
-            "'#' has no answer: axis '%c' of '%s' belongs to a hash and is unbounded",
+            "'#' is undefined: axis '%c' of '%s' belongs to a hash and is unbounded",
             'i' + node->level_axes[axis], object->name);
   return (Entity){0};
 }
@@ -350,7 +350,7 @@ static Entity resolve_new(Resolve *r, Expr *e) {
                   "functions cannot be made inside a kernel");
   case AST_TABLE:
     return refuse(r, e, "use locals, one per value, or a vector: rg.vec2(a, b)",
-                  "tables are no values in kernels");
+                  "tables are not values in kernels");
   }
   return (Entity){0};
 }
@@ -364,12 +364,13 @@ Entity resolve_expr(Resolve *r, Expr *e) {
 /* -- types ------------------------------------------------------------------------------------- */
 
 static Type fail_type(Resolve *r, Expr *annotation, const char *name) {
-  sema_fail(r->s, annotation, RG_ERROR_TYPE_UNKNOWN, suggest_type(r, name), "'%s' is no type",
+  sema_fail(r->s, annotation, RG_ERROR_TYPE_UNKNOWN, suggest_type(r, name), "'%s' is not a type",
             name);
   return TYPE(NONE);
 }
 
-/* `vec(5, f64)`, `rg.mat(3, 2, f32)`: the last name decides, as nothing else can be called here. */
+/* `vec(5, f64)`, `rg.mat(3, 2, f32)`: the last name decides, since nothing else can be called
+ * here. */
 static Type resolve_shaped(Resolve *r, Expr *annotation) {
   Entity made = resolve_type_call(r, annotation, annotation->left->text);
   return made.kind == ENTITY_TYPE ? type_shaped(made.type, made.shape) : TYPE(NONE);
@@ -392,7 +393,8 @@ static Type find_type(Resolve *r, Expr *annotation) {
   return type;
 }
 
-/* A type's name, or a name that leads to a type: that of one number, and how many there are. */
+/* A type's name, or a name that refers to a type: the type of one number, and how many there
+ * are. */
 Type resolve_type(Resolve *r, const AstExpr *annotation, Shape *shape) {
   Type type = find_type(r, build_expr(r, annotation));
   *shape = type_shape(type);

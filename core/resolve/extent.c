@@ -1,9 +1,9 @@
-/* extent.c - `x.shape` and `x.offset`: integer vectors that layouts fix, one number per axis.
+/* extent.c - `x.shape` and `x.offset`: integer vectors known from the layout, one number per axis.
  *
  *     x.shape[0]  x.shape.x  x.shape.yx     constants
  *     x.shape     x.shape[k]                rg.ivec2(512, 256), written in place of the name
  *
- * Of a field with one axis the shape is one number; with none there is nothing. */
+ * The shape of a field with one axis is one number; without axes there is none. */
 #include "resolve/resolve.h"
 
 Entity extent_constant(int64_t value) {

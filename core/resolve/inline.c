@@ -1,13 +1,13 @@
-/* inline.c - calls of the user's functions: arguments meet parameters, and the body is read as
- * if it stood there. Also what tables lead to: `self.dt` where `self` is an argument is a path
- * that the launch has to bring. */
+/* inline.c - calls of user functions: arguments are bound to parameters, and the body is resolved
+ * as if it were written there. Also values in tables: `self.dt`, where `self` is an argument, is a
+ * path the host must supply. */
 #include "resolve/resolve.h"
 
 enum { MOST_INSIDE = 33 };
-/* of all that is written out: bounds for the stack and the memory */
+/* of everything expanded: bounds for stack and memory */
 enum { HIGHEST = 1500, MOST_EXPRESSIONS = 200000 };
 
-/* -- what the launch has to bring as well ------------------------------------------------------ */
+/* -- what the host must supply as well ------------------------------------------------------ */
 
 static Entity want_function(Resolve *r, Expr *e, const Entity *callee) {
   SemaWants *wants = r->input->wants;
@@ -16,7 +16,7 @@ static Entity want_function(Resolve *r, Expr *e, const Entity *callee) {
     wants->function = callee->function.source;
   }
   sema_fail(r->s, e, RG_ERROR_SOURCE, "write its statements here",
-            "'%s' is a Lua function whose text is not known here",
+            "'%s' is a Lua function whose source is not known here",
             callee->name ? callee->name : sema_source(r->s, e->left));
   return (Entity){0};
 }
@@ -33,8 +33,8 @@ static bool is_same_text(const Inline *in, const AstFunction *function, const So
 
 bool resolve_fail_size(Resolve *r, Pos pos, int width) {
   return sema_fail_pos(r->s, pos, width, RG_ERROR_UNSUPPORTED,
-                       "compute a part in a kernel of its own",
-                       "this kernel is too large with its functions and static loops written out");
+                       "compute a part in a separate kernel",
+                       "this kernel is too large once its functions and static loops are expanded");
 }
 
 bool resolve_has_room(const Resolve *r) { return r->expr_count <= MOST_EXPRESSIONS; }
@@ -46,7 +46,7 @@ static int height_around(const Resolve *r) {
 static bool check_callee(Resolve *r, Expr *e, const Entity *callee, int arguments) {
   const AstFunction *function = callee->function.text;
   const Source *source = callee->function.source_text;
-  /* calls of it that this one stands in: each knows its own constants, so they may end */
+  /* calls of it around this one: each knows its own constants, so the recursion may end */
   int inside = 0;
   for (const Inline *in = r->s->frame; in; in = in->outer)
     if (is_same_text(in, function, source) && ++inside == MOST_INSIDE)
@@ -60,7 +60,7 @@ static bool check_callee(Resolve *r, Expr *e, const Entity *callee, int argument
     return resolve_fail_size(r, e->pos, e->width);
   if (function->has_varargs)
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "name each parameter",
-                     "'%s' takes variable arguments, which kernels do not", callee->name);
+                     "'%s' takes variable arguments, which kernels do not support", callee->name);
   int count = function->parameters.count;
   if (arguments != count) {
     sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d %s, here %s %d", callee->name,
@@ -72,7 +72,8 @@ static bool check_callee(Resolve *r, Expr *e, const Entity *callee, int argument
   return true;
 }
 
-/* A number that is not assigned inside keeps what is known of it: `x.shape[0]` stays a constant. */
+/* A number that is not assigned inside keeps what is known about it: `x.shape[0]` stays a
+ * constant. */
 static bool stands_for_itself(const Entity *entity, Local *parameter, bool is_assigned) {
   switch (entity->kind) {
   case ENTITY_FIELD: case ENTITY_NODE: case ENTITY_SHAPE: case ENTITY_TYPE: case ENTITY_BUILTIN:
@@ -83,7 +84,7 @@ static bool stands_for_itself(const Entity *entity, Local *parameter, bool is_as
   }
 }
 
-/* A whole number as written is known inside, too. */
+/* A whole number written as such is known inside, too. */
 static void take_literal(const Expr *argument, Entity *entity) {
   double number;
   bool is_plain = argument->kind == AST_NUMBER
@@ -105,11 +106,11 @@ static void give_parameter(Resolve *r, Local *parameter, Expr *argument, Entity 
   }
   if (parameter->is_assigned && !is_number)
     sema_fail(r->s, argument, RG_ERROR_UNSUPPORTED, "declare another local for the new value",
-              "'%s' is given what is no number here, so it cannot be assigned",
+              "'%s' is not passed a number here, so it cannot be assigned",
               sema_text(r->s, parameter->name));
   else if (parameter->annotation && !is_number)
     sema_fail(r->s, argument, RG_ERROR_TYPE_MISMATCH, NULL,
-              "'%s' is declared %s, but this is no number", sema_text(r->s, parameter->name),
+              "'%s' is declared %s, but this is not a number", sema_text(r->s, parameter->name),
               sema_written(r->s, parameter->annotation));
   parameter->is_alias = true;
   parameter->alias = *entity;
@@ -156,7 +157,7 @@ Entity resolve_function(const char *name, const AstFunction *text, const Source 
       .kind = ENTITY_FUNCTION, .name = name, .function = {.text = text, .source_text = source}};
 }
 
-/* An argument is what it denotes; what is no number is no value either. */
+/* An argument is what it denotes; anything but a number is not a value. */
 static bool resolve_argument(Resolve *r, Expr *argument, Entity *entity) {
   Local plain = {0};
   *entity = resolve_expr(r, argument);
@@ -166,7 +167,7 @@ static bool resolve_argument(Resolve *r, Expr *argument, Entity *entity) {
 Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
   VEC(Entity) entities = {0};
   Exprs arguments = {0};
-  if (e->inlined) return e->entity; /* read once already */
+  if (e->inlined) return e->entity; /* already resolved */
   if (!callee.function.text) return want_function(r, e, &callee);
   if (self) vec_push(r->scratch, &arguments, self);
   if (self) vec_push(r->scratch, &entities, self->entity);
@@ -199,15 +200,14 @@ Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
 
 /* -- several results --------------------------------------------------------------------------- */
 
-/* Of the call that ends a list; NULL: it has one at most. */
+/* Of the call that ends a list; NULL: at most one result. */
 static const Locals *many(Resolve *r, const Exprs *list) {
   const Expr *last = list->count && !r->s->failed ? list->items[list->count - 1] : NULL;
   const Locals *results = !last ? NULL : last->inlined ? &last->inlined->results : &last->popped;
   return results && results->count > 1 ? results : NULL;
 }
 
-/* `a, b = f()`: after a call that ends a list, its other results, as far as `wanted` values are
- * asked for. */
+/* `a, b = f()`: adds the other results of a call that ends a list, up to `wanted` values. */
 void resolve_spread(Resolve *r, Exprs *list, int wanted) {
   const Locals *results = many(r, list);
   const Expr *call = results ? list->items[list->count - 1] : NULL;
@@ -229,7 +229,7 @@ bool resolve_refuse_many(Resolve *r, const Exprs *list) {
   const Locals *results = many(r, list);
   return !results || sema_fail(r->s, list->items[list->count - 1], RG_ERROR_UNSUPPORTED,
                                "put them into locals first, or in parentheses for the first one",
-                               "'%s' gives %d values here",
+                               "'%s' returns %d values here",
                                sema_text(r->s, results->items[0]->name), results->count);
 }
 
@@ -250,7 +250,7 @@ void resolve_inline_return(Resolve *r, Stmt *stmt) {
   if (!in->first_return) in->first_return = stmt;
   if (stmt->values.count != in->results.count)
     sema_fail_pos(r->s, stmt->pos, stmt->width, RG_ERROR_RETURN, "return as many everywhere",
-                  "this 'return' has %d %s, and '%s' gives %d elsewhere", stmt->values.count,
+                  "this 'return' has %d %s, and '%s' returns %d elsewhere", stmt->values.count,
                   stmt->values.count == 1 ? "value" : "values", in->name, in->results.count);
   for (int i = 0; i < stmt->values.count && !r->s->failed; i++)
     resolve_give_shape(r, in->results.items[i], stmt->values.items[i]);

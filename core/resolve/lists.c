@@ -1,10 +1,10 @@
-/* lists.c - the lists of dynamic SNodes in kernels, what a call names and gives: append, length,
- * pop, and `for k, v in x:items(i)`.
+/* lists.c - the lists of dynamic SNodes in kernels, what a call refers to and returns: append,
+ * length, pop, and `for k, v in x:items(i)`.
  *
- * A list is named by the indices of its level without its own axis. Called on a field, pop and
- * items give that field's value; called on the SNode, those of all its fields, in the order of
- * place. A value is given number by number, so a vec2 stands for the two components of a field
- * of vec2. */
+ * A list is identified by the indices of its level without its own axis. Called on a field, pop and
+ * items return that field's value; called on the SNode, those of all its fields, in the order they
+ * were placed. A value is passed number by number, so a vec2 fills the two components of a vec2
+ * field. */
 #include "resolve/resolve.h"
 
 /* -- which list -------------------------------------------------------------------------------- */
@@ -12,7 +12,7 @@
 static bool check_object_kind(Resolve *r, Expr *e, const MethodCall *m) {
   const SNode *node = m->object.field.node;
   if (!snode_has_lists(node)) {
-    const char *where = m->object.kind == ENTITY_NODE ? "is" : "lies under";
+    const char *where = m->object.kind == ENTITY_NODE ? "is" : "is under";
     return sema_fail(r->s, e, RG_ERROR_CALL, "declare a list: block:dynamic(\"k\", 1024):place(x)",
                      "'%s' belongs to the lists of dynamic nodes, and '%s' %s a %s one",
                      m->method->name, m->object.name, where, snode_kind_text(node->kind));
@@ -22,7 +22,7 @@ static bool check_object_kind(Resolve *r, Expr *e, const MethodCall *m) {
                    "the first axis of '%s' is that of its lists", m->object.name);
 }
 
-/* As many of the arguments as have a number for each axis above the list's own. */
+/* As many arguments as cover each axis above the list's own. */
 static bool take_indices(Resolve *r, Expr *e, MethodCall *m) {
   int needed = m->object.field.node->rank - 1 - m->object.field.indexed, count = 0;
   m->taken = 0;
@@ -60,9 +60,9 @@ static bool take_values(Resolve *r, Expr *e, const MethodCall *m) {
   return resolve_refuse_many(r, &e->list);
 }
 
-/* -- what comes out ---------------------------------------------------------------------------- */
+/* -- results ---------------------------------------------------------------------------- */
 
-/* The other results of a pop are locals without a name of their own. */
+/* The other results of a pop are unnamed locals. */
 static void add_results(Resolve *r, Expr *e, const MethodCall *m) {
   const SNodeComponent *field;
   for (int k = 0; (field = list_field(m->object.field.node, &m->object, k)); k++) {
@@ -109,7 +109,7 @@ bool resolve_items(Resolve *r, Expr *e, LoopHead *head) {
 void resolve_item_variables(Resolve *r, const LoopHead *head, const Stmt *stmt) {
   if (head->is_vector) {
     sema_fail(r->s, head->items, RG_ERROR_LOOP, NULL,
-              "a list has one axis, so there is nothing for ':vec()' to put together");
+              "a list has one axis, so there is nothing for ':vec()' to combine");
     return;
   }
   for (int i = 1; i < stmt->locals.count; i++) {

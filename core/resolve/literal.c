@@ -1,5 +1,5 @@
-/* literal.c - numbers that stand in no text: what is static, what layouts fix. No literal is
- * below zero; a minus stands before it, as in a text. */
+/* literal.c - numbers that are not in the source: static values, and those known from the layout.
+ * No literal is negative; it gets a minus in front, as in source. */
 #include <math.h>
 
 #include "resolve/resolve.h"

@@ -38,7 +38,7 @@ static bool is_modifier(const Expr *e) {
   return method && method->form == METHOD_MODIFIER;
 }
 
-/* -- what it runs over ------------------------------------------------------------------------- */
+/* -- what it loops over ------------------------------------------------------------------------ */
 
 static bool add_bounds(Resolve *r, LoopHead *head, Expr *begin, Expr *end) {
   vec_push(r->scratch, &head->bounds, begin);

@@ -1,14 +1,15 @@
-/* name.c - names that the kernel does not declare: what the launch says they are. */
+/* name.c - names the kernel does not declare: their values in this launch. */
 #include "resolve/resolve.h"
 
-/* What a dotted name stands in: "self.grid" of "self.grid.n"; nothing of a plain one. */
+/* The prefix of a dotted name: "self.grid" of "self.grid.n"; empty for a plain one. */
 static Str parent_of(Str name) {
   int length = name.length;
   while (length > 0 && name.data[length - 1] != '.') length--;
   return (Str){name.data, length};
 }
 
-/* One letter is near to every other; names in different tables are no neighbours. */
+/* Single letters are close to all others, so they do not count; neither do names in different
+ * tables. */
 const char *resolve_nearest(Resolve *r, Str name) {
   if (name.length < 2) return NULL;
   VEC(const char *) candidates = {0};
@@ -23,7 +24,7 @@ const char *resolve_nearest(Resolve *r, Str name) {
   return nearest ? scratch_format(r->scratch, "did you mean '%s'?", nearest) : NULL;
 }
 
-/* -- numbers of the launch --------------------------------------------------------------------- */
+/* -- launch arguments --------------------------------------------------------------------- */
 
 static Ty type_of_value(const SemaValue *value) {
   Type type;
@@ -37,7 +38,7 @@ static Ty type_of_value(const SemaValue *value) {
   }
 }
 
-/* These never change and have no integer value: they are floats wherever they are used. */
+/* These never change and are not integers: they are floats wherever they are used. */
 static bool is_float_constant(const char *name) {
   return !strcmp(name, "math.pi") || !strcmp(name, "math.huge");
 }
@@ -73,7 +74,7 @@ static Entity field_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg 
   if (!value->node) {
     sema_fail(r->s, e, RG_ERROR_FIELD_UNPLACED,
               "place it first: rg.root:dense(\"i\", n):place(..), or give it a shape",
-              "the field '%s' has no place in a tree yet", name);
+              "the field '%s' is not placed in a tree yet", name);
     return (Entity){0};
   }
   FieldRef field = {.node = value->node, .component = value->component, .offset = value->offset,
@@ -135,7 +136,7 @@ static Entity value_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg 
 
 /* -- nil --------------------------------------------------------------------------------------- */
 
-/* A path as it is written: t[1] for "t.#1", #t for "t.#". */
+/* A path as written in the source: t[1] for "t.#1", #t for "t.#". */
 static const char *path_text(Resolve *r, Str path) {
   StrBuf out;
   strbuf_init(&out, r->scratch);
@@ -195,7 +196,7 @@ static int count_names(Str path) {
   return count;
 }
 
-/* The part of a path behind the names that the host has walked: `.shape`. */
+/* The part of a path after the names the host has walked: `.shape`. */
 static Entity resolve_rest(Resolve *r, Expr *e, Entity entity, Str path, int walked) {
   Str met = leading(path, walked);
   while (met.length < path.length && !r->s->failed) {
@@ -250,11 +251,11 @@ static bool check_annotated(Resolve *r, Local *parameter, Live *live, Type type,
   bool is_bool = live->ty.kind == TY_BOOL;
   if (!type_equal(live->shape, shape))
     return sema_fail_pos(r->s, parameter->pos, parameter->name.length, RG_ERROR_LAUNCH_ARGUMENTS,
-                         NULL, "'%s' is declared %s, but this launch brings %s", live->name,
+                         NULL, "'%s' is declared %s, but the launch argument is %s", live->name,
                          sema_written(r->s, parameter->annotation), shape_text(r->s, live->shape));
   if (is_bool != type_is_bool(type))
     return sema_fail_pos(r->s, parameter->pos, parameter->name.length, RG_ERROR_LAUNCH_ARGUMENTS,
-                         NULL, "'%s' is declared %s, but this launch brings a %s", live->name,
+                         NULL, "'%s' is declared %s, but the launch argument is a %s", live->name,
                          type_text(type), is_bool ? "boolean" : "number");
   live->ty = ty_of(type);
   return true;
@@ -265,12 +266,12 @@ static const char *no_number(const Entity *entity) {
   case ENTITY_FUNCTION: return "a function";
   case ENTITY_TABLE: return "a table";
   case ENTITY_OTHER: return entity->other.what;
-  default: return "no number";
+  default: return "not a number";
   }
 }
 
-/* A parameter that is never assigned stands for what the launch brings; one that is assigned is
- * a variable. */
+/* A parameter that is never assigned refers to the launch argument; one that is assigned is a
+ * variable. */
 void resolve_parameter(Resolve *r, int number) {
   Local *local = r->s->parameters.items[number];
   const char *name = sema_text(r->s, local->name);
@@ -290,7 +291,7 @@ void resolve_parameter(Resolve *r, int number) {
     check_annotated(r, local, &r->s->lives.items[entity.live.number], local->type, local->shape);
   else if (local->is_annotated && !r->s->failed)
     sema_fail_pos(r->s, local->pos, local->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
-                  "'%s' is declared %s, but this launch brings %s", name,
+                  "'%s' is declared %s, but the launch argument is %s", name,
                   sema_written(r->s, local->annotation), no_number(&entity));
   if (local_is_variable(local) && entity.kind == ENTITY_LIVE) {
     r->s->lives.items[entity.live.number].use = at;

@@ -9,7 +9,7 @@ int path_parameter(const Ast *ast, const AstLocal *local) {
   return -1;
 }
 
-/* A captured name, or names behind dots; a bare parameter is no path. */
+/* A captured name, or names after dots; a bare parameter is not a path. */
 bool path_of(const Ast *ast, const AstExpr *e, StrBuf *name, int *parameter) {
   if (e->kind == AST_GLOBAL) {
     *parameter = -1;
@@ -30,10 +30,10 @@ bool path_of(const Ast *ast, const AstExpr *e, StrBuf *name, int *parameter) {
 
 typedef struct Collector {
   Scratch *scratch;
-  const Ast *ast; /* whose parameters are roots of paths; NULL: nobody's */
+  const Ast *ast; /* whose parameters are roots of paths; NULL: none */
   int function;
   SemaPaths paths;
-  Map met; /* name, with "=" before a parameter's */
+  Map met; /* by name, with "=" before a parameter's */
 } Collector;
 
 static void collect_block(Collector *c, const AstBlock *block);
@@ -64,7 +64,7 @@ static void collect_list(Collector *c, const AstExprs *list) {
     if (list->items[i]) collect_expr(c, list->items[i]);
 }
 
-/* Functions inside are refused by resolve, so what they use does not matter. */
+/* Nested functions are refused by resolve, so their names do not matter. */
 static void collect_expr(Collector *c, const AstExpr *e) {
   if (add_path(c, e)) return;
   if (e->left) collect_expr(c, e->left);
@@ -74,7 +74,7 @@ static void collect_expr(Collector *c, const AstExpr *e) {
   collect_list(c, &e->list);
 }
 
-/* The scalar types need no capture: their names are known. */
+/* Scalar types need not be captured: their names are known. */
 static void collect_type(Collector *c, const AstExpr *annotation) {
   Type type;
   if (!annotation || (annotation->kind == AST_GLOBAL && type_parse_any(annotation->text, &type)))

@@ -6,7 +6,7 @@
 
 /* All captured paths, in order of first use. */
 SemaPaths sema_paths(Scratch *scratch, const Ast *ast);
-/* Those of a function that the kernel calls, its number `function`. */
+/* Those of function number `function`, which the kernel calls. */
 SemaPaths sema_function_paths(Scratch *scratch, const Ast *ast, int function);
 
 #endif

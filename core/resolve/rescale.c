@@ -1,10 +1,10 @@
-/* rescale.c - rg.rescale(from, to, i, j): indices of one level of a tree as those of another.
+/* rescale.c - rg.rescale(from, to, i, j): converts indices of one level of a tree to another.
  *
  *     rg.rescale(x, block, i, j)      a call of  function(i, j) return i // 16, j // 16 end
  *
- * The function is written here, from the two levels, and read as any function of the user's: so
- * it gives several values where those do, and takes an integer vector (v[0] // 16). A level
- * below gives the first of its cells. */
+ * The function is generated from the two levels and resolved like any user function: so it returns
+ * several values wherever those do, and takes an integer vector (v[0] // 16). A level below yields
+ * the first of its cells. */
 #include "front/parser.h"
 #include "resolve/resolve.h"
 
@@ -12,7 +12,7 @@ static bool is_level(const Entity *entity) {
   return (entity->kind == ENTITY_FIELD || entity->kind == ENTITY_NODE) && !entity->field.indexed;
 }
 
-/* One index of `to`. False where neither level divides the other's cells. */
+/* One index of `to`. False if neither level divides the other's cells. */
 static bool write_index(StrBuf *text, const Entity *from, const Entity *to, int k, bool is_vector) {
   int axis = to->field.node->level_axes[k], position = snode_axis_position(from->field.node, axis);
   int64_t coarse = snode_cells_along(to->field.node, axis),
@@ -55,11 +55,11 @@ static bool check_levels(Resolve *r, Expr *e, const Entity *from, const Entity *
   if (!is_level(from) || !is_level(to))
     return fail_levels(r, e, "takes two levels first, each a field or an SNode");
   if (from->field.node->tree != to->field.node->tree)
-    return fail_levels(r, e, "takes two levels of one tree, and these are of two");
+    return fail_levels(r, e, "takes two levels of one tree, not of two");
   return true;
 }
 
-/* 1: an integer vector stands for the indices; 0: they stand one by one; -1 after an error. */
+/* 1: the indices are one integer vector; 0: separate numbers; -1 after an error. */
 static int takes_vector(Resolve *r, Expr *e, const Entity *from) {
   int given = e->list.count - 2, rank = from->field.node->rank;
   if (given == rank && rank != 1) return 0;
@@ -74,7 +74,7 @@ static int takes_vector(Resolve *r, Expr *e, const Entity *from) {
 }
 
 Entity rescale_call(Resolve *r, Expr *e) {
-  if (e->inlined) return *&e->entity; /* read once already */
+  if (e->inlined) return *&e->entity; /* already resolved */
   if (e->list.count < 3)
     return fail_levels(r, e, "takes two levels, and indices of the first"), (Entity){0};
   Entity from = resolve_expr(r, e->list.items[0]), to = resolve_expr(r, e->list.items[1]);
@@ -83,7 +83,7 @@ Entity rescale_call(Resolve *r, Expr *e) {
   if (is_vector < 0) return (Entity){0};
   const char *text = write_function(r, &from, &to, is_vector);
   if (!text)
-    return fail_levels(r, e, "takes levels of which one divides the cells of the other"),
+    return fail_levels(r, e, "takes two levels, one of which divides the cells of the other"),
            (Entity){0};
   Error err;
   error_clear(&err);

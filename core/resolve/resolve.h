@@ -1,14 +1,14 @@
-/* resolve.h - what each name, index and call denotes. Everything that can be said against a
- * kernel without knowing types is said in this room: names, constructs, counts of indices and
- * arguments, loops and exits, reductions. What users wrote as functions, static loops and lists
- * of tables is written out here, so the stages after it know only plain statements. */
+/* resolve.h - what each name, index and call denotes. Every error that does not depend on types is
+ * reported in this room: names, constructs, counts of indices and arguments, loops and exits,
+ * reductions. User functions, static loops and lists in tables are expanded here, so later stages
+ * see only plain statements. */
 #ifndef RG_RESOLVE_RESOLVE_H
 #define RG_RESOLVE_RESOLVE_H
 
 #include "resolve/paths.h"
 #include "typed/typed.h"
 
-/* A value that is known while the kernel is compiled. WIDE: an integer of 64 bits; OTHER: a
+/* A value known at compile time. WIDE: an integer of 64 bits; OTHER: a
  * field, a table, a function .. */
 typedef enum StaticKind {
   STATIC_NIL,
@@ -23,13 +23,13 @@ typedef struct Static {
   double number;
   uint64_t bits;         /* WIDE */
   bool is_unsigned;
-  const SemaPart *parts; /* VECTOR: its numbers, of which are meant: */
+  const SemaPart *parts; /* VECTOR: its numbers, of which these are selected: */
   Parts chosen;
   Shape shape;
   Type type;             /* of each */
 } Static;
 
-/* The bodies of an `if`, while it is resolved. */
+/* The bodies of an `if`, while resolving it. */
 typedef VEC(const AstBlock *) Arms;
 
 void resolve_kernel(Sema *s);
@@ -42,36 +42,37 @@ typedef struct Resolve {
   const SemaInput *input;
   Map names;             /* AstLocal -> Local, of the kernel's own text */
   Map path_number;       /* name -> number + 1; parameter paths under "=name" */
-  Map wanted;            /* paths that the host has to bring */
-  int *path_live;        /* by path: number + 1 of a Live */
-  int expr_count;        /* made so far */
-  int loop;              /* number of the parallel loop around; 0: the host region */
+  Map wanted;            /* paths the host must supply */
+  int *path_live;        /* by path: number + 1 of its Live */
+  int expr_count;        /* created so far */
+  int loop;              /* number of the enclosing parallel loop; 0: host region */
   int loop_count;
   bool breaks_parallel;  /* the innermost loop is parallel */
-  int break_levels;      /* loops that a break leaves besides the innermost */
-  bool is_turn;          /* of a loop that is written out */
+  int break_levels;      /* loops a break leaves besides the innermost */
+  bool is_turn;          /* it is an iteration of an unrolled loop */
   const Stmt *first_return; /* of the kernel */
 } Resolve;
 
 /* build.c: nodes of the typed tree, from the Ast's. Names are those of the frame, or of the
  * kernel. */
 Expr *build_expr(Resolve *r, const AstExpr *ast);      /* all of it, not yet resolved */
-/* the same of a node that no text has: it is kept */
+/* the same for a generated node: it is kept */
 Expr *build_written(Resolve *r, const AstExpr *ast);
-/* with new locals; without its bodies, and the condition of a `repeat` */
+/* with new locals; without its bodies or the condition of a `repeat` */
 Stmt *build_stmt(Resolve *r, const AstStmt *ast);
-/* a new one, which the name means from here on */
+/* a new one, which the name refers to from here on */
 Local *build_local(Resolve *r, const AstLocal *ast);
-Local *build_hidden(Resolve *r, Str name, Pos pos);    /* one that no name of the text means */
-/* which the name means here; NULL: none yet, or a helper */
+Local *build_hidden(Resolve *r, Str name, Pos pos);    /* one no name in the source refers to */
+/* which the name refers to here; NULL: none yet, or a helper */
 Local *build_find(Resolve *r, const AstLocal *ast);
-void build_name(Resolve *r, const AstLocal *ast, Local *local); /* it means this one from here on */
+/* it refers to this one from here on */
+void build_name(Resolve *r, const AstLocal *ast, Local *local);
 
 /* expr.c */
-Entity resolve_expr(Resolve *r, Expr *e);   /* and remembers it */
+Entity resolve_expr(Resolve *r, Expr *e);   /* and stores it */
 bool resolve_value(Resolve *r, Expr *e);    /* a number or bool */
 bool resolve_scalar(Resolve *r, Expr *e);   /* one number or bool */
-/* the same of what was resolved: reading it twice at each height takes forever */
+/* the same after resolve_expr: resolving twice at each level would take exponential time */
 bool resolve_check_scalar(Resolve *r, Expr *e);
 /* `{i, j}` counts two, as does an ivec2 */
 bool resolve_indices(Resolve *r, Exprs *list, int *count);
@@ -95,7 +96,7 @@ void resolve_head(Resolve *r, Stmt *stmt);
 void resolve_block(Resolve *r, const AstBlock *from, Block *to);
 void resolve_declaration(Resolve *r, Stmt *stmt);
 void resolve_declare(Resolve *r, Local *local);
-/* the first value settles it, others must fit */
+/* the first value determines it, others must match */
 bool resolve_give_shape(Resolve *r, Local *local, Expr *value);
 
 /* paths.c */
@@ -104,9 +105,9 @@ bool path_of(const Ast *ast, const AstExpr *e, StrBuf *name, int *parameter);
 int path_parameter(const Ast *ast, const AstLocal *local);                   /* its number, or -1 */
 void path_number_all(Resolve *r);
 int path_find(Resolve *r, const SemaPath *path);  /* its number, or -1 */
-void path_want(Resolve *r, SemaPath path);        /* the host has to bring it as well */
+void path_want(Resolve *r, SemaPath path);        /* the host must supply it as well */
 
-/* suggest.c: a hint for a name that is not there, or NULL */
+/* suggest.c: a hint for an unknown name, or NULL */
 const char *suggest_type(Resolve *r, const char *name);
 const char *suggest_name(Resolve *r, Str name);
 const char *suggest_builtin(Resolve *r, Str path);  /* "rg.lenght" */
@@ -116,13 +117,13 @@ const char *suggest_method(Resolve *r, Str name);
 const char *suggest_modifier(Resolve *r, Str name); /* of a loop's head */
 
 /* shape.c */
-/* Operators and functions that work number by number: a scalar meets every one. False where the
- * shapes differ. */
+/* Elementwise operators and functions: a scalar applies to every number. False if the shapes
+ * differ. */
 bool shape_join(Resolve *r, const Expr *at, Shape a, Shape b, const char *who, Shape *joined);
 bool shape_binary(Resolve *r, const Expr *e, Shape *shape);
-/* A value of shape `from` is given to something of shape `to`. */
+/* A value of shape `from` is assigned to something of shape `to`. */
 bool shape_check_given(Resolve *r, const Expr *value, Shape to, const char *what);
-/* The parts of `v.xy`: how many, 0 when this is no such name. */
+/* The parts of `v.xy`: how many, 0 if the name is not one. */
 int shape_swizzle(Str name, Shape of, uint8_t parts[4]);
 bool shape_is_swizzle(Str name);
 Entity shape_named_part(Resolve *r, Expr *e, const Entity *object, Str name);
@@ -137,54 +138,52 @@ Entity extent_vector(Resolve *r, Expr *e, const Entity *shape);
 Entity extent_member(Resolve *r, Expr *e, const Entity *shape, Str name);
 Entity extent_indexed(Resolve *r, Expr *e, const Entity *shape);
 
-/* lists.c: what belongs to the lists of dynamic SNodes */
-/* append, length, pop, and what they give */
+/* lists.c: the lists of dynamic SNodes */
+/* append, length, pop and their results */
 bool resolve_list(Resolve *r, Expr *e, MethodCall *m, Type *type, Shape *shape);
 bool resolve_items(Resolve *r, Expr *e, LoopHead *head);
 /* the shapes of its variables */
 void resolve_item_variables(Resolve *r, const LoopHead *head, const Stmt *stmt);
 
 /* update.c */
-Update *update_match(Resolve *r, Stmt *stmt); /* NULL: it is a plain assignment */
+Update *update_match(Resolve *r, Stmt *stmt); /* NULL: a plain assignment */
 
-/* inline.c: a call of a function that the user wrote; `self` is the object of a method call, or
- * NULL */
+/* inline.c: a call of a user function; `self` is the object of a method call, or NULL */
 Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self);
-/* What a function denotes that takes what the kernel takes, or nothing. */
+/* The entity of a function that captures what the kernel captures, or nothing. */
 Entity resolve_function(const char *name, const AstFunction *text, const Source *source);
 void resolve_inline_return(Resolve *r, Stmt *stmt);
-/* other results of a call that ends the list */
+/* the other results of a call that ends the list */
 void resolve_spread(Resolve *r, Exprs *list, int wanted);
 bool resolve_refuse_many(Resolve *r, const Exprs *list);  /* where only one value is taken */
 bool resolve_fail_size(Resolve *r, Pos pos, int width);
 bool resolve_has_room(const Resolve *r); /* for more copies */
 
 /* returns.c */
-/* A function's body in which most early returns are plain branches; the text's own where nothing
- * changes. */
+/* A function's body with most early returns as plain branches; the original if nothing changes. */
 AstBlock returns_shaped(Resolve *r, const AstBlock *body);
 bool returns_early(const AstBlock *body);
-/* one return, and that its last statement: its values are the call's */
+/* one return, as its last statement: its values are the call's */
 bool returns_straight(const AstBlock *body);
 
 /* static.c */
 Entity static_call(Resolve *r, Expr *e);   /* rg.static(..) becomes a literal */
-/* drops those that are known not to be taken */
+/* drops those known not to be taken */
 void static_arms(Resolve *r, Stmt *stmt, Arms *arms);
-/* known from the text and the layouts alone */
+/* known from the source and the layouts alone */
 bool static_is_written(Resolve *r, Expr *e);
 bool static_value(Resolve *r, Expr *e, Static *out);     /* false with an error */
 bool static_integer(Resolve *r, Expr *e, int64_t *out);
 bool static_of_value(Resolve *r, Expr *e, SemaArg source, Static *out);
 Expr *static_argument(Resolve *r, Expr *e);           /* of rg.static(..), else NULL */
-/* literal.c: numbers that stand in no text, for what is written there */
+/* literal.c: numbers that are not in the source */
 Expr *literal_integer(Resolve *r, const AstExpr *ast, int64_t value);
 Expr *literal_static(Resolve *r, const AstExpr *ast, const Static *value);
-/* where nothing is written */
+/* at a position without source */
 Expr *literal_at(Resolve *r, Pos pos, int32_t width, const Static *value);
 
 /* static_loop.c */
-/* a loop that is written out; false: another one */
+/* unrolls the loop; false: not a loop to unroll */
 bool unroll_loop(Resolve *r, const AstStmt *ast, Stmt *stmt);
 /* captured_list.c: captured tables that are lists */
 Entity table_member(Resolve *r, Expr *e, const Entity *table, Str name); /* `table.name` */
@@ -194,7 +193,7 @@ int table_find(Resolve *r, Expr *e, const Entity *table, const char *key, bool i
 int *table_find_all(Resolve *r, Expr *e, const Entity *table, int64_t length);
 bool table_fail(Resolve *r, Expr *e);
 
-/* functions that are written as text for their call */
+/* functions generated as source for their call */
 Entity decompose_call(Resolve *r, Expr *e, const Builtin *builtin);
 Entity rescale_call(Resolve *r, Expr *e);
 

@@ -1,13 +1,13 @@
-/* returns.c - functions that are written out: what follows an `if` of which all other arms
- * return goes into the arm that does not,
+/* returns.c - early returns of expanded functions: the statements after an `if` whose other arms
+ * all return move into the arm that does not,
  *
  *     if c then return a end; B; return b      if c then return a else B; return b end
  *
- * so that most early returns become plain branches. The text's own statements stay: what changes
- * is made anew. */
+ * so that most early returns become plain branches. The original statements stay unchanged: changed
+ * ones are copies. */
 #include "resolve/resolve.h"
 
-enum { DEEPEST_SHAPE = 60 }; /* branches; what lies deeper leaves by a break */
+enum { DEEPEST_SHAPE = 60 }; /* branches; deeper returns become a break */
 
 static bool always_returns(const AstBlock *block) {
   if (!block->count) return false;
@@ -20,8 +20,8 @@ static bool always_returns(const AstBlock *block) {
   return is_whole && last->bodies.count > 0;
 }
 
-/* The one arm of an `if` that goes on; -1: none or several do. An `else` is added where it is
- * the missing one. */
+/* The only arm of an `if` that does not return; -1: none or several. If that is a missing `else`,
+ * it is added. */
 static int arm_that_goes_on(Resolve *r, AstStmt *branch) {
   int found = -1, count = 0;
   for (int i = 0; i < branch->bodies.count; i++) {
@@ -37,7 +37,7 @@ static int arm_that_goes_on(Resolve *r, AstStmt *branch) {
   return branch->bodies.count - 1;
 }
 
-/* A block of its own; so are the branches in it, and the block that ends it. */
+/* A copy of the block, of the branches in it, and of the block that ends it. */
 static AstBlock copy_block(Resolve *r, const AstBlock *block) {
   AstBlock copy = {0};
   for (int i = 0; i < block->count; i++) {
@@ -72,8 +72,7 @@ static void shape(Resolve *r, AstBlock *block, int depth) {
   }
 }
 
-/* Returns behind which something of the function is left. `is_tail`: the block ends the
- * function. */
+/* Returns with more of the function after them. `is_tail`: the block ends the function. */
 static int count_early(const AstBlock *block, bool is_tail) {
   int count = 0;
   for (int i = 0; i < block->count; i++) {

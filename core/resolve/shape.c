@@ -1,16 +1,16 @@
-/* shape.c - what vectors and matrices make of each other, and of which numbers a part is.
+/* shape.c - the shapes of operations on vectors and matrices, and which numbers a part selects.
  *
  *     v.zx       numbers 2 and 0 of v          m[r]       a row: numbers r * cols ..
  *     v[k]       number k, perhaps computed    m[r][c]    number c of that row */
 #include "resolve/resolve.h"
 
-/* -- meeting ----------------------------------------------------------------------------------- */
+/* -- operands ---------------------------------------------------------------------------------- */
 
 bool shape_join(Resolve *r, const Expr *at, Shape a, Shape b, const char *who, Shape *joined) {
   *joined = type_is_scalar(a) ? b : a;
   if (type_is_scalar(a) || type_is_scalar(b) || type_equal(a, b)) return true;
   return sema_fail(r->s, at, RG_ERROR_TYPE_MISMATCH, NULL,
-                   "%s takes values of one shape, and here are %s and %s", who, shape_text(r->s, a),
+                   "%s takes values of one shape, not %s and %s", who, shape_text(r->s, a),
                    shape_text(r->s, b));
 }
 
@@ -86,8 +86,8 @@ static Shape shape_of_parts(int count) {
   return count > 1 ? type_make_shape(count, 1) : (Shape){0};
 }
 
-/* Of a live vector the numbers are noted in the entity itself: its path has no expression of its
- * own. */
+/* For a vector launch argument the numbers are kept in the entity itself: its path has no
+ * expression of its own. */
 Entity shape_named_part(Resolve *r, Expr *e, const Entity *object, Str name) {
   const char *text = sema_text(r->s, name);
   uint8_t parts[4] = {0};

@@ -1,9 +1,9 @@
-/* static.c - what is known while a kernel is compiled: `rg.static(e)`, and the arm that `if
- * rg.static(c)` picks.
+/* static.c - what is known at compile time: `rg.static(e)`, and the arm that `if rg.static(c)`
+ * selects.
  *
- * A static value of the launch is part of the kernel's pattern, so another value is another
- * compile. Evaluated as Lua does it, in doubles; the call becomes the literal that it stands
- * for, and nothing behind resolve knows of it. */
+ * A static launch argument is part of the kernel's pattern, so another value means another compile.
+ * Evaluated as in Lua, in doubles; the call becomes a literal, so nothing after resolve knows about
+ * it. */
 #include <math.h>
 
 #include "resolve/resolve.h"
@@ -21,7 +21,7 @@ static bool want_static(Resolve *r, Expr *e, SemaArg source) {
   return fail(r, e, NULL);
 }
 
-/* A number, bool or vector that the launch brings. */
+/* A number, bool or vector launch argument. */
 bool static_of_value(Resolve *r, Expr *e, SemaArg source, Static *out) {
   const SemaValue *value =
       source.is_parameter ? &r->input->parameters[source.index] : &r->input->captures[source.index];
@@ -47,7 +47,7 @@ static Static number_in(SemaPart part, Type type) {
   return (Static){.kind = STATIC_NUMBER, .number = (double)(int64_t)part.bits};
 }
 
-/* `v`, `v.y`, `v.yx`: the numbers that the entity names. */
+/* `v`, `v.y`, `v.yx`: the numbers the entity refers to. */
 static bool static_of_live(Resolve *r, Expr *e, const Entity *entity, Static *out) {
   const Live *live = &r->s->lives.items[entity->live.number];
   if (!static_of_value(r, e, live->source, out)) return false;
@@ -59,7 +59,7 @@ static bool static_of_live(Resolve *r, Expr *e, const Entity *entity, Static *ou
   return true;
 }
 
-/* `v[k]`, `m[r]` of what is known. */
+/* `v[k]`, `m[r]` of a known value. */
 static bool part_of(Resolve *r, Expr *e, Static *out) {
   int64_t index;
   if (e->kind != AST_INDEX || !static_value(r, e->left, out))
@@ -125,7 +125,7 @@ static bool combine(AstOp op, double a, double b, Static *out) {
   }
 }
 
-/* Integers of 64 bits wrap, and meet plain numbers as LuaJIT's do: a whole one becomes such an
+/* 64-bit integers wrap, and combine with plain numbers as in LuaJIT: a whole number becomes such an
  * integer. */
 static bool widen(Static *value, bool is_unsigned) {
   if (value->kind == STATIC_WIDE) return true;
@@ -164,7 +164,7 @@ static bool binary(Resolve *r, Expr *e, Static *out) {
   if (!static_value(r, e->left, &a) || !static_value(r, e->right, &b)) return false;
   if (a.kind == STATIC_WIDE || b.kind == STATIC_WIDE)
     return combine_wide(e->op, a, b, out) ||
-           fail(r, e, "static integers of 64 bits know + - * and comparisons with integers");
+           fail(r, e, "static 64-bit integers support + - * and comparisons with integers");
   if (e->op == AST_EQ || e->op == AST_NE) {
     if (a.kind == STATIC_VECTOR || b.kind == STATIC_VECTOR)
       return fail(r, e, "compare its numbers: v.x");
@@ -175,7 +175,7 @@ static bool binary(Resolve *r, Expr *e, Static *out) {
   }
   if (a.kind == STATIC_NUMBER && b.kind == STATIC_NUMBER && combine(e->op, a.number, b.number, out))
     return true;
-  return fail(r, e, "static numbers know + - * / % ^ and comparisons");
+  return fail(r, e, "static numbers support + - * / % ^ and comparisons");
 }
 
 static bool unary(Resolve *r, Expr *e, Static *out) {
@@ -194,7 +194,7 @@ static bool unary(Resolve *r, Expr *e, Static *out) {
   return true;
 }
 
-/* Lua's: the operand that decides. */
+/* As in Lua: the operand that decides. */
 static bool logic(Resolve *r, Expr *e, Static *out) {
   if (!static_value(r, e->left, out)) return false;
   return is_true(out) == (e->kind == AST_OR) || static_value(r, e->right, out);
@@ -253,7 +253,7 @@ bool static_integer(Resolve *r, Expr *e, int64_t *out) {
   }
   if (value.kind != STATIC_NUMBER || value.number != floor(value.number) ||
       fabs(value.number) > 0x1p53)
-    return sema_fail(r->s, e, RG_ERROR_STATIC, NULL, "'%s' is no whole number",
+    return sema_fail(r->s, e, RG_ERROR_STATIC, NULL, "'%s' is not a whole number",
                      sema_source(r->s, e));
   *out = (int64_t)value.number;
   return true;
@@ -261,7 +261,7 @@ bool static_integer(Resolve *r, Expr *e, int64_t *out) {
 
 /* -- rg.static(e) ------------------------------------------------------------------------------ */
 
-/* What it is given; NULL where e is no such call. */
+/* Its argument; NULL if e is not such a call. */
 Expr *static_argument(Resolve *r, Expr *e) {
   if (e->kind != AST_CALL || e->call.kind == CALL_CONVERSION) return NULL;
   Entity callee = resolve_expr(r, e->left);
@@ -272,7 +272,7 @@ Expr *static_argument(Resolve *r, Expr *e) {
   return NULL;
 }
 
-/* The call of a type with the numbers as they are: rg.vec2(0.5, 2). */
+/* A call of the type with these numbers: rg.vec2(0.5, 2). */
 static Entity write_vector(Resolve *r, Expr *e, const Static *value) {
   Exprs numbers = {0};
   for (int k = 0; k < type_parts(value->shape); k++) {
@@ -282,11 +282,11 @@ static Entity write_vector(Resolve *r, Expr *e, const Static *value) {
     if (type_is_float(value->type)) number = (Static){.kind = STATIC_NUMBER, .number = part.f64};
     vec_push(r->scratch, &numbers, literal_static(r, e->ast, &number));
   }
-  e->list = numbers; /* e->left is rg.static, and not looked at again */
+  e->list = numbers; /* e->left is rg.static, not read again */
   return resolve_converted(e, value->type, value->shape);
 }
 
-/* What is no number or bool stands for itself: `rg.static(f)`. */
+/* Anything but a number or bool denotes itself: `rg.static(f)`. */
 Entity static_call(Resolve *r, Expr *e) {
   Expr *argument = static_argument(r, e);
   Static value;
@@ -312,8 +312,8 @@ static void drop_arm(Stmt *stmt, Arms *arms, int arm) {
   arms->count--;
 }
 
-/* Arms that are known not to be taken go, unread; one that is known to be becomes the last. An
- * `if` whose first arm is that one, or which has none left, becomes a block. */
+/* Arms known not to be taken are dropped unresolved; one known to be taken becomes the last. An
+ * `if` that starts with that one, or has none left, becomes a block. */
 void static_arms(Resolve *r, Stmt *stmt, Arms *arms) {
   static const AstBlock nothing;
   for (int i = 0; i < stmt->values.count && !r->s->failed;) {

@@ -126,7 +126,7 @@ static void finish(Resolve *r, Unroll *u) {
 static bool check_turns(Resolve *r, Expr *e, int64_t turns) {
   return turns <= MOST_TURNS ||
          sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "loop over it without rg.static",
-                   "%lld turns are too many to write out: %d at most", (long long)turns,
+                   "%lld iterations are too many to unroll: at most %d", (long long)turns,
                    MOST_TURNS);
 }
 
@@ -200,7 +200,7 @@ static void add_pair(Resolve *r, Unroll *u, Expr *table, int64_t key, int number
       give_number(r, u, 1, &value, &entities[1], &values[1]);
     } else if (u->stmt->locals.items[1]->is_assigned) {
       sema_fail(r->s, table, RG_ERROR_UNSUPPORTED, "declare another local for the new value",
-                "'%s' cannot be assigned here: it stands for what the list holds",
+                "'%s' cannot be assigned here: it refers to what the list holds",
                 sema_text(r->s, u->stmt->locals.items[1]->name));
     }
   }

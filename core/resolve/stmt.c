@@ -26,13 +26,13 @@ static bool may_be_alias(const Entity *entity) {
 static void declare_alias(Resolve *r, Local *local, Expr *value, Entity entity) {
   if (local->annotation) {
     sema_fail(r->s, value, RG_ERROR_TYPE_MISMATCH, NULL,
-              "'%s' is declared %s, but this is no number", name_of(r, local),
+              "'%s' is declared %s, but this is not a number", name_of(r, local),
               sema_written(r->s, local->annotation));
     return;
   }
   if (local->is_assigned) {
     sema_fail(r->s, value, RG_ERROR_UNSUPPORTED, "declare another local for the other one",
-              "'%s' stands for a part of a field or for a name, so it cannot be assigned again",
+              "'%s' refers to part of a field or to a name, so it cannot be assigned again",
               name_of(r, local));
     return;
   }
@@ -40,7 +40,7 @@ static void declare_alias(Resolve *r, Local *local, Expr *value, Entity entity) 
   local->alias = entity;
 }
 
-/* The first value that a variable is given settles its shape. */
+/* The first value of a variable determines its shape. */
 bool resolve_give_shape(Resolve *r, Local *local, Expr *value) {
   if (r->s->failed) return false;
   if (local->has_shape)
@@ -51,7 +51,7 @@ bool resolve_give_shape(Resolve *r, Local *local, Expr *value) {
   return true;
 }
 
-/* A local that changes, or whose type is written, holds what it is given: `local n = x.shape`. */
+/* A local that is assigned again, or has an annotation, holds a value: `local n = x.shape`. */
 static bool is_number(Resolve *r, Local *ast) { return local_is_variable(ast) || ast->annotation; }
 
 /* Values come first: they do not see the new names. */
@@ -100,15 +100,14 @@ static bool may_reduce(IrUpdate op) {
   }
 }
 
-/* A number meets every number of the target. Products with matrices have an order, so nothing
- * can be gathered by them.
- * */
+/* A number applies to every number of the target. Matrix products depend on their order, so they
+ * cannot reduce. */
 static bool check_term_shape(Resolve *r, const Update *update, const Expr *term) {
   Shape to = shape_of(update->target), from = shape_of(term);
   if (update->op == IR_UPDATE_MUL && (type_is_matrix(to) || type_is_matrix(from)) &&
       !type_is_scalar(from))
     return sema_fail(r->s, term, RG_ERROR_REDUCTION, NULL,
-                     "products of matrices depend on their order, and iterations have none");
+                     "matrix products depend on their order, and iterations have none");
   return type_is_scalar(from) ||
          shape_check_given(r, term, to,
                            scratch_format(r->scratch, "'%s'", sema_source(r->s, update->target)));
@@ -126,21 +125,21 @@ static void resolve_reduction(Resolve *r, Stmt *stmt) {
                   r->scratch,
                   "write %s = %s + .., or math.max(%s, ..), or declare a local inside the loop",
                   name, name, name),
-              "'%s' belongs to the whole kernel: a parallel loop can only gather into it", name);
+              "'%s' belongs to the whole kernel: a parallel loop can only reduce into it", name);
     sema_note(r->s, NULL, target->local->pos, target->local->name.length,
               "it is declared here, outside the loop");
     return;
   }
   if (!may_reduce(update->op)) {
     sema_fail(r->s, target, RG_ERROR_REDUCTION, "reductions are + - * math.min math.max & | ~",
-              "iterations have no order, so '%s' cannot gather by '%s'", name,
+              "iterations have no order, so '%s' cannot be reduced with '%s'", name,
               ast_op_text(update_operator(update->op)));
     return;
   }
   IrUpdate op = update->op == IR_UPDATE_SUB ? IR_UPDATE_ADD : update->op;
   if (local->reduced_by != IR_UPDATE_COUNT && local->reduced_by != op) {
     sema_fail(r->s, target, RG_ERROR_REDUCTION, "use two locals",
-              "'%s' is gathered by two operators in one loop", name);
+              "'%s' is reduced with two operators in one loop", name);
     return;
   }
   local->reduced_by = op;
@@ -168,7 +167,7 @@ static void fail_alias(Resolve *r, Expr *target) {
             "'%s' is not a number here, so it cannot be assigned", sema_text(r->s, target->text));
 }
 
-/* Numbers of an element or of a variable; each once. */
+/* Parts of an element or a variable, each named once. */
 static void resolve_part_target(Resolve *r, Expr *target, const Entity *part) {
   const Expr *root = shape_root(target);
   EntityKind kind = root->entity.kind;
@@ -181,9 +180,9 @@ static void resolve_part_target(Resolve *r, Expr *target, const Entity *part) {
               "'%s' does not change", name_of(r, root->local));
   } else if (root->kind == AST_LOCAL && r->loop && root->local->loop == 0) {
     sema_fail(r->s, target, RG_ERROR_REDUCTION,
-              scratch_format(r->scratch, "gather whole values: %s = %s + ..",
+              scratch_format(r->scratch, "reduce whole values: %s = %s + ..",
                              name_of(r, root->local), name_of(r, root->local)),
-              "'%s' belongs to the whole kernel: a parallel loop can only gather into it",
+              "'%s' belongs to the whole kernel: a parallel loop can only reduce into it",
               name_of(r, root->local));
   }
   for (int i = 0; i < part->parts.count; i++)
@@ -214,7 +213,7 @@ static void resolve_target(Resolve *r, Expr *target) {
   }
 }
 
-/* `m *= a` of a matrix, which is no product number by number, becomes `m = m * a`. */
+/* `m *= a` of a matrix, which is not elementwise, becomes `m = m * a`. */
 static void write_product(Resolve *r, Stmt *stmt) {
   Expr *target = stmt->targets.items[0], *value = stmt->values.items[0];
   if (!sema_is_same(target, target)) {
@@ -241,7 +240,7 @@ static bool is_matrix_product(Resolve *r, const Stmt *stmt) {
          (type_is_matrix(to) || type_is_matrix(from));
 }
 
-/* What a compound gives is `target op value`: one number meets all. */
+/* A compound assigns `target op value`: one number applies to all. */
 static void resolve_given(Resolve *r, Stmt *stmt, int k) {
   if (is_matrix_product(r, stmt)) write_product(r, stmt);
   Expr *target = stmt->targets.items[k], *value = stmt->values.items[k];
@@ -261,8 +260,8 @@ static void resolve_assignment(Resolve *r, Stmt *stmt) {
     if (!is_reduction(r, stmt->targets.items[i])) continue;
     if (i == 0) resolve_reduction(r, stmt);
     else
-      sema_fail(r->s, stmt->targets.items[i], RG_ERROR_REDUCTION, "give it a statement of its own",
-                "'%s' belongs to the whole kernel: a parallel loop can only gather into it",
+      sema_fail(r->s, stmt->targets.items[i], RG_ERROR_REDUCTION, "give it its own statement",
+                "'%s' belongs to the whole kernel: a parallel loop can only reduce into it",
                 name_of(r, stmt->targets.items[i]->local));
     return;
   }
@@ -328,7 +327,7 @@ static void resolve_numeric_for(Resolve *r, const AstStmt *ast, Stmt *stmt) {
   resolve_body(r, ast, stmt, false);
 }
 
-/* -- ways out ---------------------------------------------------------------------------------- */
+/* -- exits ---------------------------------------------------------------------------------- */
 
 enum { MOST_RESULTS = 200 }; /* a Lua function has 255 registers */
 
@@ -338,7 +337,7 @@ static const char *count_text(Resolve *r, int count) {
                       : scratch_format(r->scratch, "%d values", count);
 }
 
-/* As many everywhere as the first has, or the declaration says. */
+/* As many everywhere as the first return has, or the declaration says. */
 static void check_result_count(Resolve *r, Stmt *stmt) {
   int given = stmt->values.count, count = r->s->results.count;
   if (given == count || r->s->failed) return;
@@ -349,7 +348,7 @@ static void check_result_count(Resolve *r, Stmt *stmt) {
   if (!r->s->has_result_types) {
     sema_fail_pos(r->s, stmt->pos, stmt->width, RG_ERROR_RETURN,
                   "return as many values everywhere, or none anywhere",
-                  "this 'return' has %s, and that of line %d has %s", count_text(r, given),
+                  "this 'return' has %s, and the one on line %d has %s", count_text(r, given),
                   r->first_return->pos.line, count_text(r, count));
     sema_note(r->s, NULL, r->first_return->pos, r->first_return->width, "it is here");
   }
@@ -370,7 +369,7 @@ static void resolve_return(Resolve *r, Stmt *stmt) {
   resolve_spread(r, &stmt->values, INT32_MAX);
   if (stmt->values.count > MOST_RESULTS)
     sema_fail(r->s, stmt->values.items[MOST_RESULTS], RG_ERROR_UNSUPPORTED,
-              "keep the others in a field", "a kernel returns %d values at most", MOST_RESULTS);
+              "store the others in a field", "a kernel returns at most %d values", MOST_RESULTS);
   if (!r->first_return && !r->s->has_result_types)
     for (int i = 0; i < stmt->values.count && !r->s->failed; i++)
       vec_push(r->scratch, &r->s->results, (Result){.shape = shape_of(stmt->values.items[i])});
@@ -386,7 +385,7 @@ static void resolve_break(Resolve *r, Stmt *stmt) {
   if (r->breaks_parallel)
     sema_fail_pos(
         r->s, stmt->pos, stmt->width, RG_ERROR_LOOP,
-        "'continue' ends one iteration; ':serial()' behind the range makes a loop that can be left",
+        "'continue' ends one iteration; ':serial()' after the range makes a loop that can be left",
         "a parallel loop cannot be left by 'break'");
 }
 

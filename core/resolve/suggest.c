@@ -1,5 +1,5 @@
-/* suggest.c - hints for names that are not there: a near one, the library's, or what other
- * languages call it. */
+/* suggest.c - hints for unknown names: a similar one, the library's, or the equivalent of another
+ * language's. */
 #include <stdio.h>
 
 #include "resolve/resolve.h"
@@ -73,9 +73,9 @@ const char *suggest_type(Resolve *r, const char *name) {
               : "the scalar types are bool, i8 .. i64, u8 .. u64, f16, f32, f64";
 }
 
-/* -- what the library has ---------------------------------------------------------------------- */
+/* -- library names ---------------------------------------------------------------------- */
 
-/* A bare name that stands in a library: `sin` for math.sin. */
+/* A bare name that is in a library: `sin` for math.sin. */
 static const char *in_library(Resolve *r, Str name) {
   static const char *const libraries[] = {"rg.", "math.", "bit."};
   Type type;

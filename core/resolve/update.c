@@ -1,12 +1,12 @@
-/* update.c - which assignments are updates, by the contract's list ("Updates are atomic"):
+/* update.c - which assignments are updates, per the contract ("Updates are atomic"):
  *
  *   t op= v     t = t op v     t = v op t (op commutes)     t = math.max(t, v), math.min
- *   a chain of + and -, or of *, in which t stands once, not subtracted
+ *   a chain of + and -, or of *, in which t occurs once, not subtracted
  *
  * t is the same text on both sides and calls nothing, and v does not read t. */
 #include "resolve/resolve.h"
 
-/* -- is the target in there? ------------------------------------------------------------------- */
+/* -- finding the target ------------------------------------------------------------------- */
 
 static bool reads(Expr *e, const Expr *target);
 
@@ -30,7 +30,7 @@ static void add_term(Resolve *r, Update *update, Expr *value, bool is_negative) 
   vec_push(r->scratch, &update->terms, ((UpdateTerm){value, is_negative}));
 }
 
-/* Flattens a chain of + and - (or of *): true when the target stands in it, once, and is not
+/* Flattens a chain of + and - (or of *): true if the target occurs in it once and is not
  * subtracted. */
 static bool take_chain(Resolve *r, Expr *e, bool is_negative, bool of_sums, Update *update,
                        bool *found) {
@@ -95,7 +95,7 @@ static bool match(Resolve *r, Stmt *stmt, Update *update) {
   return value->kind == AST_CALL && match_extreme(r, value, update);
 }
 
-/* A product with a matrix is no product number by number. */
+/* A product with a matrix is not elementwise. */
 static bool has_matrix_term(Resolve *r, const Update *update) {
   for (int i = 0; i < update->terms.count; i++) {
     Shape shape = shape_of(update->terms.items[i].value);

@@ -1,4 +1,4 @@
-/* sema.c - the stages in their order. */
+/* sema.c - runs the stages in order. */
 #include "sema/sema.h"
 
 #include "infer/infer.h"
@@ -14,7 +14,7 @@ static Sema *create(Scratch *scratch, const SemaInput *input, SemaOutput *output
   return s;
 }
 
-/* The host will bring it and begin anew. */
+/* The host will supply it and start over. */
 static bool lacks_something(const Sema *s) {
   const SemaWants *wants = s->input->wants;
   return wants && (wants->has_function || wants->paths.count || wants->statics.count);
@@ -52,7 +52,7 @@ static void print_local(Sema *s, StrBuf *out, const Local *local, bool is_repeat
   print_line(out, sema_text(s, local->name), local->type, local->shape);
 }
 
-/* The kernel's own variables first, then those of what is written out for it. */
+/* The kernel's own variables first, then those of its expansions. */
 void sema_print_types(StrBuf *out, const SemaOutput *output) {
   Sema *s = output->typed;
   for (int i = 0; i < s->lives.count; i++) {

@@ -40,8 +40,7 @@ static bool is_cheap_call(Sema *s, const Expr *e) {
           (builtin && builtin->form != FORM_FLOAT && builtin->form != FORM_LOG));
 }
 
-/* Without effect, without an element, without a function that takes long: both sides of a choice
- * may be computed. */
+/* No effect, no element and no slow function: both sides of a choice may be computed. */
 bool choice_is_cheap(Sema *s, const Expr *e) {
   bool is_part = e->entity.kind == ENTITY_PART;
   if (e->kind == AST_INDEX)

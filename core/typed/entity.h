@@ -10,9 +10,9 @@
 typedef enum EntityKind {
   ENTITY_NONE,     /* the kernel failed before */
   ENTITY_VALUE,    /* a number or bool: a local, a literal, an operation, a call */
-  ENTITY_LIVE,     /* a captured number or an unassigned parameter */
-  ENTITY_CONSTANT, /* an integer that layouts fix: `#x`, `x.shape[0]` */
-  ENTITY_ELEMENT,  /* a field with all its indices: a value, and what can be assigned */
+  ENTITY_LIVE,     /* a launch argument: a captured number or a parameter that is never assigned */
+  ENTITY_CONSTANT, /* an integer known from the layout: `#x`, `x.shape[0]` */
+  ENTITY_ELEMENT,  /* a field with all its indices: a value that can be assigned */
   ENTITY_PART,     /* some numbers of the vector or matrix `left`: `v.x` `v.zy` `v[i]`; can be
                       assigned where `left` can */
   ENTITY_FIELD,    /* with fewer than all of its indices */
@@ -21,7 +21,7 @@ typedef enum EntityKind {
   ENTITY_TYPE,
   ENTITY_BUILTIN,
   ENTITY_LOOP,     /* rg.range(..) or x:active(): the head of a loop */
-  ENTITY_VOID,     /* a call that gives nothing */
+  ENTITY_VOID,     /* a call without a result */
   ENTITY_FUNCTION, /* that the user wrote */
   ENTITY_TABLE,
   ENTITY_OTHER     /* nil, a string .. */
@@ -55,10 +55,10 @@ typedef enum BuiltinForm {
   FORM_BITS,
   FORM_SHIFT,
   FORM_TOBIT,
-  FORM_RESCALE, /* a function that is written out: rescale.c */
+  FORM_RESCALE, /* a function that is expanded: rescale.c */
   FORM_SHAPER, /* rg.vec, rg.mat: makes a type */
-  FORM_DECOMPOSE, /* of a square matrix, with several results: decompose.c */
-  FORM_ALGEBRA /* of vectors and matrices as a whole, and what shaders have: algebra.c */
+  FORM_DECOMPOSE, /* takes a square matrix, returns several results: decompose.c */
+  FORM_ALGEBRA /* of whole vectors and matrices, and the functions of shaders: algebra.c */
 } BuiltinForm;
 typedef struct Builtin {
   const char *name;
@@ -91,7 +91,7 @@ typedef struct FieldRef {
   /* ELEMENT, FIELD: the first of them, where an element has several numbers */
   int component;
   const int64_t *offset; /* where its indices start, per axis; NULL: at 0 */
-  int indexed;           /* indices that it has already */
+  int indexed;           /* indices it already has */
   SemaArg source;        /* the capture or parameter it comes from */
   Type type;             /* ELEMENT, FIELD: of one number of an element */
 } FieldRef;
@@ -112,7 +112,7 @@ typedef struct FunctionRef {
   SemaArg source;
   const AstFunction *text; /* NULL: not known */
   const Source *source_text;
-  int number;              /* whose paths its free names are */
+  int number;              /* its free names are paths of this function */
 } FunctionRef;
 
 typedef struct OtherRef {
@@ -121,7 +121,7 @@ typedef struct OtherRef {
   const char *what;      /* "a string" */
 } OtherRef;
 
-/* One struct per kind; those that need none have none. */
+/* One struct per kind that needs one. */
 typedef struct Entity {
   EntityKind kind;
   Shape shape;           /* of a value; ELEMENT, FIELD: of an element; TYPE: of its values */
@@ -130,10 +130,10 @@ typedef struct Entity {
     FieldRef field;      /* ELEMENT, FIELD, NODE: field_of */
     ShapeRef extent;     /* SHAPE */
     LiveRef live;        /* LIVE */
-    Parts parts;         /* PART by names; by an index there are none */
+    Parts parts;         /* PART by names; empty for an index */
     int64_t constant;    /* CONSTANT */
     Type type;           /* TYPE */
-    const Builtin *builtin; /* BUILTIN; NULL: one that kernels do not know */
+    const Builtin *builtin; /* BUILTIN; NULL: one that kernels do not have */
     FunctionRef function;   /* FUNCTION */
     SemaArg table;       /* TABLE: the capture or parameter it is */
     OtherRef other;      /* OTHER */
@@ -150,7 +150,7 @@ static inline const FieldRef *field_of(const Entity *entity) {
 /* -- what a call is ---------------------------------------------------------------------------- */
 
 typedef enum CallKind {
-  CALL_NONE,       /* not one of these: a function that the user wrote is `inlined` */
+  CALL_NONE,       /* none of these: a user's function is `inlined` */
   CALL_BUILTIN,    /* of a METHOD, its object is the first argument */
   CALL_CONVERSION, /* of a type */
   CALL_METHOD      /* of a field or an SNode */
@@ -159,9 +159,9 @@ typedef enum CallKind {
 typedef struct MethodCall {
   const Method *method;
   Entity object;         /* a FIELD or a NODE */
-  int taken;             /* of a list: how many of the arguments name the list */
-  int component;         /* of a list: the first one that it gives */
-  Type type;             /* of what it gives */
+  int taken;             /* of a list: how many arguments name the list */
+  int component;         /* of a list: the first one returned */
+  Type type;             /* of the result */
 } MethodCall;
 
 typedef struct Call {

@@ -1,11 +1,11 @@
-/* input.h - what a kernel is compiled from: its Ast, and what the free names and parameters are
- * in this launch.
+/* input.h - what a kernel is compiled from: its Ast, and the values of its free names and
+ * parameters in this launch.
  *
  * Free names are *paths*: a name and the dots after it ("dt", "self.grid.dt", "rg.range",
  * "math.sin", "x.shape", "t.#1" for t[1] and "t.#" for the length of a list), one entry per
- * distinct maximal path. The host (Lua) walks each path at every launch, stops at the first
- * value that is not a plain table, and says what it met and how many names it used (`depth`);
- * what is left of the path (`.shape`) is read by resolve. */
+ * distinct maximal path. The host (Lua) walks each path at every launch, stops at the first value
+ * that is not a plain table, and passes that value and the number of names used (`depth`); the rest
+ * of the path (`.shape`) is read by resolve. */
 #ifndef RG_TYPED_INPUT_H
 #define RG_TYPED_INPUT_H
 
@@ -15,16 +15,16 @@
 typedef struct SemaPath {
   Str name;             /* "self.grid.dt" */
   Pos pos;              /* first use */
-  /* rooted in a parameter of the kernel (`self.dt`): the host walks the argument */
+  /* starts at a parameter of the kernel (`self.dt`): the host walks the argument */
   bool is_parameter_path;
-  int parameter;        /* its number, then */
+  int parameter;        /* and its number */
   bool is_static;       /* a number or bool there is part of the pattern */
-  /* 0: the kernel's; n: taken by function n from around itself (SemaInput.functions) */
+  /* 0: the kernel's; n: captured by function n (SemaInput.functions) */
   int function;
 } SemaPath;
 typedef VEC(SemaPath) SemaPaths;
 
-/* What a path or a parameter is in this launch. */
+/* The value of a path or parameter in this launch. */
 typedef enum SemaValueKind {
   VALUE_NIL,
   VALUE_NUMBER,
@@ -52,26 +52,26 @@ typedef struct SemaValue {
   const SNode *node;    /* FIELD: placed here (NULL: not placed yet), NODE */
   int component;        /* FIELD: the first of them */
   const int64_t *offset; /* FIELD: where indices start, per axis; NULL: at 0 */
-  Type type;            /* FIELD: of an element; its numbers are components one behind the other */
-  int function;         /* FUNCTION: its number, when its text is known; else 0 */
-  /* NUMBER, BOOL, I64, U64, VECTOR: `number`, `bits`, `parts` may be looked at */
+  Type type;            /* FIELD: of an element; its numbers are consecutive components */
+  int function;         /* FUNCTION: its number if its source is known; else 0 */
+  /* NUMBER, BOOL, I64, U64, VECTOR: `number`, `bits`, `parts` may be read */
   bool is_static;
   double number;
   uint64_t bits;        /* I64, U64 */
   const SemaPart *parts; /* VECTOR: its numbers */
 } SemaValue;
 
-/* A capture or parameter; of a vector the number `part`. */
+/* A capture or parameter; for a vector, its number `part`. */
 typedef struct SemaArg {
   bool is_parameter;
   int index;
   int part;
 } SemaArg;
-/* What was missing when the compile failed: the host may bring it and try again. */
+/* What was missing when the compile failed: the host may supply it and try again. */
 typedef struct SemaWants {
-  SemaPaths paths;      /* more values: `self.dt` of a table that a function was given */
-  VEC(SemaArg) statics; /* these values while it is compiled */
-  bool has_function;    /* the text of the function */
+  SemaPaths paths;      /* more values: `self.dt` of a table passed to a function */
+  VEC(SemaArg) statics; /* these values at compile time */
+  bool has_function;    /* the source of the function */
   SemaArg function;     /* that is this value */
 } SemaWants;
 
@@ -80,10 +80,10 @@ typedef struct SemaInput {
   const SemaPaths *paths;
   const SemaValue *captures;   /* by path */
   const SemaValue *parameters; /* by parameter */
-  int parameter_count;         /* given at this launch */
+  int parameter_count;         /* passed at this launch */
   bool default_f64, fast_math, unchecked;
   const char *kernel_name;
-  /* by number - 1: what the kernel calls, each the `function` of its Ast */
+  /* by number - 1: the functions the kernel calls, each the `function` of its Ast */
   Ast *const *functions;
   SemaWants *wants;            /* filled when something is missing; may be NULL */
 } SemaInput;

@@ -1,4 +1,4 @@
-/* lists.c - the fields of a list: those of its SNode, in the order of place. */
+/* lists.c - the fields of a list: those of its SNode, in the order they were placed. */
 #include "typed/typed.h"
 
 const SNodeComponent *list_field(const SNode *node, const Entity *object, int number) {

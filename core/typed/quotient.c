@@ -1,5 +1,5 @@
-/* quotient.c - divisions of integers that a rounding makes exact: math.floor(a / b), also
- * through a local that keeps it. */
+/* quotient.c - integer divisions made exact by rounding: math.floor(a / b), also through a local
+ * that holds the quotient. */
 #include "typed/typed.h"
 
 static bool is_division(const Expr *e) { return e->kind == AST_BINARY && e->op == AST_DIV; }

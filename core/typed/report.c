@@ -1,28 +1,26 @@
-/* report.c - what is said against a kernel: every failure of its statements, each once, in the
- * order of the text.
+/* report.c - the errors of a kernel: every failed statement, each error once, in source order.
  *
- *     sema_fail: kept, `failed` is set, the rest of the statement goes on harmlessly
+ *     sema_fail:    recorded, `failed` is set, the rest of the statement continues harmlessly
  *     sema_recover: the statement is over: what it declares and assigns is poisoned
- *     sema_poison: a failure that follows from one already said; nobody reads of it
+ *     sema_poison: a failure caused by one already reported; not shown
  *
- * Whether an error follows from another is told by its sentence: a name that is not there is
- * said where it stands first; copies of one text (an unrolled loop, a function called twice)
- * fail at one place. */
+ * Duplicates are recognized by their message: an unknown name is reported at its first use only;
+ * copies of one source (an unrolled loop, a function called twice) fail at one place. */
 #include <stdio.h>
 
 #include "typed/typed.h"
 
-enum { MOST_KEPT = 200 }; /* more of them help nobody */
+enum { MOST_KEPT = 200 }; /* more would not help */
 
 struct Diag {
   Error error;
-  /* the byte of the kernel where it stands, or the call that leads to it; the byte in its own
-   * text */
+  /* the byte offset in the kernel of the error or of the call that leads to it; the byte offset in
+   * its own source */
   int order, inner;
   VEC(Error) notes;
 };
 
-/* -- keeping ----------------------------------------------------------------------------------- */
+/* -- recording -- --------------------------------------------------------------------------------- */
 
 static bool is_about_name(ErrorCode code) {
   return code == RG_ERROR_NAME_UNKNOWN || code == RG_ERROR_NAME_NIL ||
@@ -47,7 +45,7 @@ static Error place(const Source *source, Pos pos, int width, ErrorCode code, con
   return error;
 }
 
-/* Which calls lead to a text that the kernel calls; the outermost places it. */
+/* Which calls lead to a called function's source; the outermost one places the error. */
 static void add_calls(Sema *s, Diag *diag) {
   for (const Inline *in = s->frame; in; in = in->outer) {
     if (!in->call) continue;
@@ -108,7 +106,7 @@ bool sema_note(Sema *s, const Source *source, Pos pos, int width, const char *fo
   return false;
 }
 
-/* -- going on ---------------------------------------------------------------------------------- */
+/* -- recovery ---------------------------------------------------------------------------------- */
 
 bool sema_poison(Sema *s) {
   s->failures += !s->failed;
@@ -121,7 +119,7 @@ static void poison_local(Local *local) {
   local->is_seen = local->is_poisoned = true;
 }
 
-/* What has a value besides keeps what is known of it. */
+/* A local that gets a value elsewhere too keeps what is known of it. */
 static void poison_target(Sema *s, const Expr *target) {
   while (target->kind == AST_PAREN || target->kind == AST_FIELD || target->kind == AST_INDEX)
     target = target->left;
@@ -154,7 +152,7 @@ bool sema_recover_apart(Sema *s) {
   return failed;
 }
 
-/* -- saying ------------------------------------------------------------------------------------ */
+/* -- reporting --------------------------------------------------------------------------------- */
 
 static bool is_before(const Diag *a, const Diag *b) {
   return a->order != b->order ? a->order < b->order : a->inner < b->inner;

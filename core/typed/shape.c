@@ -1,4 +1,4 @@
-/* shape.c - how many numbers a value is, and of what a part is one. */
+/* shape.c - how many numbers a value has, and what a part is a part of. */
 #include "typed/typed.h"
 
 const char *shape_text(Sema *s, Shape shape) {

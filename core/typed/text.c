@@ -1,4 +1,4 @@
-/* text.c - the kernel's text: of an expression, and of what is written in one. */
+/* text.c - the source text of a kernel's expressions. */
 #include "typed/typed.h"
 
 const Source *sema_text_source(const Sema *s) {
@@ -38,7 +38,7 @@ bool sema_is_constant(const Expr *e, double *value) {
   return true;
 }
 
-/* -- the same place ---------------------------------------------------------------------------- */
+/* -- same access path -------------------------------------------------------------------------- */
 
 static bool is_same_child(const Expr *a, const Expr *b) {
   return (!a && !b) || (a && b && sema_is_same(a, b));
@@ -51,7 +51,7 @@ static bool is_same_list(const Exprs *a, const Exprs *b) {
   return true;
 }
 
-/* A call may answer differently each time, so nothing that calls is the same as anything. */
+/* A call may return something else each time, so nothing with a call in it equals anything. */
 bool sema_is_same(const Expr *a, const Expr *b) {
   if (a->kind != b->kind || a->op != b->op || a->local != b->local) return false;
   if (a->kind == AST_CALL || a->kind == AST_METHOD || a->kind == AST_FUNCTION ||

@@ -1,9 +1,8 @@
-/* tree.h - the typed tree: what resolve makes of the Ast, and the stages after it complete.
+/* tree.h - the typed tree: resolve builds it from the Ast, later stages complete it.
  *
- * A node looks like the Ast's it was made of (`ast`), with all that is found out about it
- * inside. Calls of functions that the user wrote hold what was written out for them, loops over
- * what is static are blocks with their turns, so each node means one thing. Later stages add
- * facts and change no shape. */
+ * A node mirrors the Ast node it was made from (`ast`) and holds everything found out about it.
+ * Calls of user functions hold their expansion, static loops are blocks of their iterations, so
+ * each node means one thing. Later stages add facts but do not change the structure. */
 #ifndef RG_TYPED_TREE_H
 #define RG_TYPED_TREE_H
 
@@ -25,25 +24,25 @@ struct Expr {
   AstOp op;
   Pos pos;
   int32_t width;
-  const AstExpr *ast;  /* as it is written: for sentences, and for what resolve reads of names */
+  const AstExpr *ast;  /* as written: for messages, and for the names resolve reads */
   Expr *left, *right, *third; /* as in the Ast */
   Exprs list;
   Str text;
-  Local *local;        /* LOCAL; NULL: a helper's name */
+  Local *local;        /* LOCAL; NULL: the name of a helper function */
   AstNumberKind number_kind;
   double number;
   uint64_t integer;
   /* resolve: */
   Entity entity;
   Call call;           /* CALL, METHOD */
-  Inline *inlined;     /* a call of a function that the user wrote */
+  Inline *inlined;     /* a call of a user function */
   Locals popped;       /* node:pop(i): a variable for each field */
   /* infer: */
   Ty ty;
-  Type at;             /* check: the type in which it is computed */
+  Type at;             /* check: the type it is computed in */
 };
 
-/* The function that a call is of; NULL: it is another one. */
+/* The builtin that is called; NULL: not a builtin. */
 static inline const Builtin *builtin_of(const Expr *e) {
   return e->call.kind == CALL_BUILTIN ? e->call.builtin : NULL;
 }
@@ -53,9 +52,9 @@ static inline const MethodCall *method_of(const Expr *e) {
   return &e->call.method;
 }
 
-/* -- variables and live numbers ---------------------------------------------------------------- */
+/* -- variables and launch arguments ------------------------------------------------------------ */
 
-/* Why an integer must stand somewhere. */
+/* Why a place needs an integer. */
 typedef struct Why {
   /* "which indexes '%s'": of `name`, or without one; notes say "it indexes 'x' here" */
   const char *clause;
@@ -68,48 +67,48 @@ struct Local {
   Str name;
   Pos pos;
   int id;                /* unique in the kernel */
-  /* made for a call or a turn that is written out: others may bear its name */
+  /* made for an expanded call or iteration: others may have the same name */
   bool is_repeated;
   const AstExpr *annotation;
   bool is_const, is_loop_variable;
-  bool is_assigned;      /* again after its declaration */
+  bool is_assigned;      /* assigned again after its declaration */
   Ty ty;
   Type type;             /* of its values, after check; NONE when it has none */
   Shape shape;
-  bool has_shape;        /* it was given a value, or its annotation says so */
-  bool is_part_assigned; /* or something in it: `v.x = ..` */
-  bool is_annotated;     /* `type` is what the text says */
-  bool is_alias;         /* stands for `alias`, which is no value */
+  bool has_shape;        /* from its first value or its annotation */
+  bool is_part_assigned; /* or part of it is: `v.x = ..` */
+  bool is_annotated;     /* `type` comes from its annotation */
+  bool is_alias;         /* refers to `alias`, which is not a value */
   Entity alias;
-  bool is_demanded;      /* reaches a place where an integer must stand: */
+  bool is_demanded;      /* reaches a place that needs an integer: */
   Why why;
-  const Expr *given;     /* what settled its type; in this text: */
+  const Expr *given;     /* what determined its type; in this source: */
   const Source *given_source;
-  bool is_seen;          /* its declaration was met */
-  /* a statement that gives it a value has failed: what uses it fails silently */
+  bool is_seen;          /* its declaration was reached */
+  /* a statement that assigns it failed: uses of it fail silently */
   bool is_poisoned;
-  int loop;              /* number of the parallel loop that declares it; 0: the host region */
-  int reduced_in;        /* number of the parallel loop that reduces it, while that is resolved */
+  int loop;              /* number of the parallel loop that declares it; 0: host region */
+  /* number of the parallel loop that reduces it, while resolving that loop */
+  int reduced_in;
   IrUpdate reduced_by;
-  const Expr *initial;   /* its value, when it is declared with one and never assigned again */
+  const Expr *initial;   /* its value, if declared with one and never assigned again */
 };
 
-/* A number or bool that each launch brings; a vector, whose numbers are arguments one behind the
- * other. */
+/* A launch argument: a number or bool, or a vector, whose numbers are consecutive arguments. */
 typedef struct Live {
   SemaArg source;
   const char *name;
   Ty ty;
   Shape shape;
-  const Expr *use;       /* the one that made it an integer; else the first */
-  const Source *source_text; /* that `use` is in */
+  const Expr *use;       /* the use that made it an integer; else the first */
+  const Source *source_text; /* the source `use` is in */
   Why why;               /* of an integer */
-  /* SOFT: the float type of its uses, f64 when there are several; after check: its type */
+  /* SOFT: the float type of its uses, f64 if there are several; after check: its type */
   Type met;
   int arg;               /* kernel->args, -1: not used */
 } Live;
 
-/* Its declaration is not all that gives it a value. */
+/* It gets values besides that of its declaration. */
 static inline bool local_is_variable(const Local *local) {
   return local->is_assigned || local->is_part_assigned;
 }
@@ -125,9 +124,9 @@ typedef struct LoopHead {
   Exprs bounds;           /* range: begin (NULL: 0) and end per axis */
   int axis_count;
   bool is_vector;         /* one variable holds all indices */
-  bool is_parallel;       /* stands in the host region and is not serial */
+  bool is_parallel;       /* in the host region and not serial */
   bool is_serial, is_independent;
-  /* x:items(i): the call; variables are the slot, then the values of its fields */
+  /* x:items(i): the call; its variables are the slot, then the field values */
   Expr *items;
   int block;
   int number;             /* parallel: 1, 2, .. */
@@ -135,7 +134,7 @@ typedef struct LoopHead {
 } LoopHead;
 
 /* `target op= term +- term ..`: an update of an element, or of a local that a parallel loop
- * reduces. Only ADD has several terms with signs and MUL several without. */
+ * reduces. Only ADD has several terms, with signs, and MUL several, without. */
 typedef struct UpdateTerm { Expr *value; bool is_negative; } UpdateTerm;
 typedef struct Update {
   IrUpdate op;
@@ -150,41 +149,40 @@ struct Stmt {
   AstOp op;
   Locals locals;
   Exprs targets, values;
-  VEC(Block) bodies;     /* all as in the Ast */
-  /* BREAK: loops that it leaves beside the innermost, in loops that are written out */
+  VEC(Block) bodies;     /* as in the Ast */
+  /* BREAK: loops it leaves besides the innermost, in unrolled loops */
   int levels;
   LoopHead *head;        /* FOR_IN */
   Update *update;        /* an assignment that is one */
-  bool is_broken;        /* it has failed; */
-  bool is_head_broken;   /* with its conditions or bounds, while its bodies were read */
+  bool is_broken;        /* it failed; */
+  bool is_head_broken;   /* its conditions or bounds did, while its bodies were resolved */
 };
 
 /* -- functions --------------------------------------------------------------------------------- */
 
-/* A call of a function that the user wrote: it is written out there, for this call alone.
+/* A call of a user function, expanded in place for this call alone.
  *
  *     f(x + 1, y)      parameters given x + 1, y; the body; results as locals, read by what
  *                      stands around
  *
- * So each call has the types of its own arguments, what is no number (a field, a table, another
- * function) stands for itself inside, and parallel loops of a function called from the host
- * region are the kernel's own. What the function takes from around itself are paths of its own:
- * `number` says whose. */
+ * So each call has the types of its own arguments, anything but a number (a field, a table, another
+ * function) is passed by name, and parallel loops of a function called from the host region are the
+ * kernel's. The function's captures are paths of its own, under its `number`. */
 struct Inline {
   Inline *outer;                /* the function it is called in; NULL: the kernel */
   const AstFunction *function;
-  Map names;                    /* AstLocal -> Local, while it is resolved */
+  Map names;                    /* AstLocal -> Local, while resolving it */
   Locals parameters;
   Block body;
   const Source *source;
   int number;                   /* its free names are paths of this function */
-  int height;                   /* of its tree and those around */
+  int height;                   /* of its tree and those around it */
   const char *name;
   const Expr *call;
   Exprs arguments;              /* one per parameter */
   Locals results;
   const Stmt *first_return;
-  int loop;                     /* parallel loop in which it is called */
+  int loop;                     /* parallel loop that calls it */
   bool returns_early, is_straight;
 };
 

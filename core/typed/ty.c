@@ -1,4 +1,4 @@
-/* ty.c - types in the making, and how they meet. See TyKind for their order. */
+/* ty.c - partial types and how they join. See TyKind for their order. */
 #include "typed/typed.h"
 
 Ty ty_of(Type type) {
@@ -17,7 +17,7 @@ bool ty_fits(Ty literal, Type integer) {
   return literal.bits < type_bits(integer);
 }
 
-/* A literal that does not fit the integer it meets keeps its own type: n8[i] + 300 is an i32. */
+/* A literal that does not fit the other integer keeps its own type: n8[i] + 300 is an i32. */
 Ty ty_join(Ty a, Ty b) {
   if (a.kind < b.kind) {
     Ty c = a;
@@ -35,7 +35,7 @@ Ty ty_join(Ty a, Ty b) {
   return joined;
 }
 
-/* Bit operators keep the operand's type, so there a literal is a pattern that is cut to it. */
+/* Bit operators keep the operand's type, so a literal there is a bit pattern, truncated to it. */
 static Ty join_bits(Ty a, Ty b) {
   if (a.kind == TY_INT && b.kind == TY_LITERAL) return a;
   return b.kind == TY_INT && a.kind == TY_LITERAL ? b : ty_join(a, b);
@@ -59,8 +59,8 @@ Type ty_settle(Sema *s, Ty ty, Type want) {
   return ty_alone(s, ty);
 }
 
-/* What a bit operator makes of an operand: an open number will turn out to be an integer, a
- * float is refused later. */
+/* A bit operator's operand: a number still open will become an integer, a float is refused
+ * later. */
 static Ty as_integer(Ty ty) { return ty_is_integer(ty) ? ty : ty_of(TYPE(I32)); }
 
 static Ty as_float(Ty ty) { return ty.kind == TY_FLOAT ? ty : (Ty){.kind = TY_SOFT}; }
@@ -98,7 +98,7 @@ bool ty_is_wide(Ty ty) {
          (type_bits(ty.type) == 64 || (type_bits(ty.type) == 32 && type_is_unsigned(ty.type)));
 }
 
-/* Indices are i32, i64 where a bound needs it; floats where start or step is one. */
+/* Indices are i32, i64 if a bound needs it; floats if start or step is one. */
 Ty ty_of_for(Sema *s, const Stmt *stmt) {
   Ty start = stmt->values.items[0]->ty, stop = stmt->values.items[1]->ty;
   Ty step = stmt->values.count == 3 ? stmt->values.items[2]->ty : start;

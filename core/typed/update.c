@@ -1,4 +1,4 @@
-/* update.c - which operators update their target in place, and what is known of them. */
+/* update.c - which operators update their target in place, and their properties. */
 #include "typed/typed.h"
 
 bool update_find(AstOp op, IrUpdate *update, bool *commutes) {

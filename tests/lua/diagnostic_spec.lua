@@ -50,7 +50,7 @@ describe("several errors in one kernel", function()
 end]], {}, 1)
     assert.equal(failed, failed.errors[1])
     assert.equal("name.unknown", failed.code)
-    assert.equal("round it by math.floor(..), or cut it by rg.i32(..)", failed.errors[2].hint)
+    assert.equal("round it with math.floor(..), or truncate it with rg.i32(..)", failed.errors[2].hint)
     assert.equal([[
 kernel:2:10: 'lenght' is not defined
     x[0] = lenght
@@ -58,7 +58,7 @@ kernel:2:10: 'lenght' is not defined
 kernel:4:12: an element of 'x' is an i32, and this value is a float
     x[i] = 0.5
            ^~~
-hint: round it by math.floor(..), or cut it by rg.i32(..)
+hint: round it with math.floor(..), or truncate it with rg.i32(..)
 kernel:5:8: a condition is true or false, and this is an i32
     if x[i] then y[i] = n end
        ^~~~
@@ -205,11 +205,11 @@ describe("a note", function()
     assert.equal("argument 'n', which indexes 'y', is of type i32, 1.5 does not fit", failed.message)
     local function said(text, captures, ...) return compile(text, captures, ...).message end
     assert.matches("'n', which bounds a range,", said("function() for i in rg.range(n) do x[i] = 1 end end", { n = 1.5 }))
-    assert.matches("'n', which meets '&',", said("function(n) return n & 3 end", {}, 1.5))
-    assert.matches("'n', which goes into 'x',", said("function(n) x[0] = n end", {}, 1.5))
-    assert.matches("'n', which meets '//' and an integer,", said("function(n) x[0] = 7 // n end", {}, 1.5))
+    assert.matches("'n', which is used with '&',", said("function(n) return n & 3 end", {}, 1.5))
+    assert.matches("'n', which is stored in 'x',", said("function(n) x[0] = n end", {}, 1.5))
+    assert.matches("'n', which is used with '//' and an integer,", said("function(n) x[0] = 7 // n end", {}, 1.5))
     assert.matches("'n', which bounds a loop over integers,", said("function(n) for i = 1, n do x[i] = 1 end end", {}, 1.5))
-    assert.matches("'n', which stands in a division of integers,", said("function(n) return math.floor(n / 2) end", {}, 1.5))
+    assert.matches("'n', which is an operand of an integer division,", said("function(n) return math.floor(n / 2) end", {}, 1.5))
     assert.matches("'n', which indexes 'x',", said("function(n) n = n + 1 x[n] = 2 end", {}, 1.5))
     assert.equal("i32 holds -2147483648 to 2147483647", compile("function(n) x[n] = 2 end", {}, 2 ^ 40).hint)
   end)

@@ -51,7 +51,7 @@ kernel:4: x[i] = 1
 end]=], { x = x }, 2)
     assert.matches("^serial, on the launching side: a numeric 'for'", notes[3])
     assert.matches("^parallel over its positions", notes[4])
-    assert.matches("^serial in each iteration: it stands inside a parallel loop", notes[5])
+    assert.matches("^serial in each iteration: it is inside a parallel loop", notes[5])
     assert.matches("^serial in each iteration: a 'while'", notes[7])
     assert.matches("^serial, on the launching side: ':serial%(%)' asks for it", notes[10])
     assert.matches("^serial, on the launching side: a 'repeat'", notes[11])
@@ -106,7 +106,7 @@ end]=], { x = x, m = m })
     assert.matches("updates 'x': plain, as no other iteration reaches the element", notes[5])
     assert.matches("'m' cannot be updated plainly: its indices do not distinguish the iterations",
       notes[6])
-    assert.matches("gathers 'sum': each worker its own part, joined at the end", notes[7])
+    assert.matches("reduction of 'sum', one partial per worker", notes[7])
     assert.matches("'m' cannot be updated plainly: the loop also writes it at other indices",
       notes[10])
     assert.matches("updates 'm': in each worker's private copy where that pays, else atomic; ",
@@ -145,7 +145,7 @@ end]=], { x = x, block = block, v = v, list = list })
     assert.matches("asks whether cells of 'block' are active: looked up from the root at each call",
       notes[5])
     assert.matches("appends to 'list': iterations that share a list take turns", notes[5])
-    assert.matches("serial in each iteration: it walks one list in its order", notes[6])
+    assert.matches("serial in each iteration: it walks one list in order", notes[6])
     assert.matches("parallel over the active nodes", notes[8])
     assert.matches("deactivates cells of 'block': freed after the loop", notes[8])
     assert.matches("counts 'block': from its list of active nodes, once", notes[9])

@@ -48,7 +48,7 @@ local statements = {
   { "x[0] = grid.nested.alhpa", "did you mean 'grid.nested.alpha'?" },
   { "x[0] = missing", false },
   { "x[0] = grid.g", "it must have a value when the kernel is launched" },
-  { "x[0] = m", "the launch has to give it" },
+  { "x[0] = m", "it must be given at the launch" },
   { "local function f() end", "declare it before the kernel, and call it" },
 }
 

@@ -282,7 +282,7 @@ describe("a wrong declaration", function()
     refuses("field.placed", "field 'x' is already placed", function() rg.root:dense("i", 4):place(x) end)
     local y = rg.field { type = rg.i32, name = "y" }
     refuses("field.unplaced", "field 'y' is not placed yet", function() y[0] = 1 end)
-    refuses("field.unplaced", "'y' has no place", rg.kernel(function() y[0] = 1 end))
+    refuses("field.unplaced", "'y' is not placed", rg.kernel(function() y[0] = 1 end))
   end)
 
   it("is to change a tree after its first use, which is named", function()

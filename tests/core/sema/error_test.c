@@ -13,15 +13,17 @@ static void test_names(World *w) {
                "1:24+6 name.unknown: there is no 'rg.rangee' (did you mean 'rg.range'?)");
   }
   TEST("what is nil is refused") {
-    CHECK_TEXT(error_of(w, "function() x[0] = nothing end"),
-               "1:19+7 name.nil: 'nothing' is nil (it must have a value when the kernel is launched)");
+    CHECK_TEXT(
+        error_of(w, "function() x[0] = nothing end"),
+        "1:19+7 name.nil: 'nothing' is nil (it must have a value when the kernel is launched)");
     CHECK_TEXT(error_of(w, "function(n) x[0] = n end"),
-               "1:20+1 name.nil: the argument 'n' is nil (the launch has to give it)");
+               "1:20+1 name.nil: the argument 'n' is nil (it must be given at the launch)");
   }
   TEST("a field without a place is refused") {
-    CHECK_TEXT(error_of(w, "function() loose[0] = 1 end"),
-               "1:12+5 field.unplaced: the field 'loose' has no place in a tree yet (place it first: "
-               "rg.root:dense(\"i\", n):place(..), or give it a shape)");
+    CHECK_TEXT(
+        error_of(w, "function() loose[0] = 1 end"),
+        "1:12+5 field.unplaced: the field 'loose' is not placed in a tree yet (place it first: "
+        "rg.root:dense(\"i\", n):place(..), or give it a shape)");
   }
   TEST("an assignment to a capture is refused, with what to do instead") {
     CHECK_TEXT(error_of(w, "function() a = 1 end"),
@@ -33,14 +35,15 @@ static void test_names(World *w) {
     CHECK_TEXT(error_of(w, "function() self.grid.n += 1 end"),
                "1:22+1 name.assign: 'self.grid.n' is captured, and kernels cannot assign what they "
                "capture (return the value, or keep it in a field of shape {}: x[0] = ..)");
-    CHECK_TEXT(error_of(w, "function() list.x = 1 end"),
-               "1:17+1 name.assign: 'list.x' is captured, and kernels cannot assign what they capture "
-               "(return the value, or keep it in a field of shape {}: x[0] = ..)");
+    CHECK_TEXT(
+        error_of(w, "function() list.x = 1 end"),
+        "1:17+1 name.assign: 'list.x' is captured, and kernels cannot assign what they capture "
+        "(return the value, or keep it in a field of shape {}: x[0] = ..)");
     CHECK_TEXT(error_of(w, "function() x.shape = 1 end"),
                "1:14+5 name.assign: 'x.shape' is captured, and kernels cannot assign what they "
                "capture (return the value, or keep it in a field of shape {}: x[0] = ..)");
     CHECK_TEXT(error_of(w, "function() local p = x p = y end"),
-               "1:22+1 kernel.unsupported: 'p' stands for a part of a field or for a name, so it "
+               "1:22+1 kernel.unsupported: 'p' refers to part of a field or to a name, so it "
                "cannot be assigned again (declare another local for the other one)");
   }
   TEST("what is no value in a kernel is refused by its name") {
@@ -53,18 +56,21 @@ static void test_names(World *w) {
     CHECK_TEXT(error_of(w, "function() x[0] = \"a\" .. \"b\" end"),
                "1:23+2 kernel.unsupported: strings do not exist in kernels (the values of a kernel "
                "are numbers and booleans)");
-    CHECK_TEXT(error_of(w, "function() x[0] = nil end"),
-               "1:19+3 kernel.unsupported: nil does not exist in kernels (numbers and booleans always "
-               "have a value)");
-    CHECK_TEXT(error_of(w, "function() x[0] = helper end"),
-               "1:19+6 kernel.unsupported: 'helper' is a function, which is no value in a kernel");
-    CHECK_TEXT(error_of(w, "function() x[0] = list end"),
-               "1:19+4 kernel.unsupported: 'list' is a table, which is no value in a kernel (name "
-               "what is in it, by its full path: 'self.dt')");
+    CHECK_TEXT(
+        error_of(w, "function() x[0] = nil end"),
+        "1:19+3 kernel.unsupported: nil does not exist in kernels (numbers and booleans always "
+        "have a value)");
+    CHECK_TEXT(
+        error_of(w, "function() x[0] = helper end"),
+        "1:19+6 kernel.unsupported: 'helper' is a function, which is not a value in a kernel");
+    CHECK_TEXT(
+        error_of(w, "function() x[0] = list end"),
+        "1:19+4 kernel.unsupported: 'list' is a table, which is not a value in a kernel (name "
+        "what is in it, by its full path: 'self.dt')");
     CHECK_TEXT(error_of(w, "function() x[0] = thread end"),
-               "1:19+6 kernel.unsupported: 'thread' is a thread, which is no value in a kernel");
+               "1:19+6 kernel.unsupported: 'thread' is a thread, which is not a value in a kernel");
     CHECK_TEXT(error_of(w, "function() x[0] = {1} end"),
-               "1:19+1 kernel.unsupported: tables are no values in kernels (use locals, one per "
+               "1:19+1 kernel.unsupported: tables are not values in kernels (use locals, one per "
                "value, or a vector: rg.vec2(a, b))");
     CHECK_TEXT(error_of(w, "function() x[0] = rg.i32 end"),
                "1:22+3 kernel.unsupported: 'rg.i32' is a type, not a number (call it to convert a "
@@ -75,7 +81,7 @@ static void test_names(World *w) {
                "1:19+5 type.mismatch: 'block' is an SNode, not a number (the elements are in its "
                "fields)");
     CHECK_TEXT(error_of(w, "function() x[0] = block:clear() end"),
-               "1:25+5 call.invalid: 'clear' gives no value");
+               "1:25+5 call.invalid: 'clear' returns no value");
   }
   TEST("constructs that kernels do not have are refused by their name") {
     CHECK_TEXT(error_of(w, "function() local f = function() end end"),
@@ -87,26 +93,33 @@ static void test_names(World *w) {
     CHECK_TEXT(error_of(w, "function() function f() end end"),
                "1:12+8 kernel.unsupported: functions cannot be made inside a kernel (declare it "
                "before the kernel, and call it)");
-    CHECK_TEXT(error_of(w, "function(...) x[0] = 1 end"),
-               "1:1+8 kernel.unsupported: kernels take no variable arguments (name each parameter)");
-    CHECK_TEXT(error_of(w, "function() goto done ::done:: end"),
-               "1:12+4 kernel.unsupported: kernels have no goto (use 'while', 'break' and 'continue')");
-    CHECK_TEXT(error_of(w, "function() for k, v in pairs, list do end end"),
-               "1:24+5 loop.invalid: kernels have no iterator functions (loops run over rg.range(n, "
-               "m), x:active() or numbers: for k = 0, n - 1)");
+    CHECK_TEXT(
+        error_of(w, "function(...) x[0] = 1 end"),
+        "1:1+8 kernel.unsupported: kernels take no variable arguments (name each parameter)");
+    CHECK_TEXT(
+        error_of(w, "function() goto done ::done:: end"),
+        "1:12+4 kernel.unsupported: kernels have no goto (use 'while', 'break' and 'continue')");
+    CHECK_TEXT(
+        error_of(w, "function() for k, v in pairs, list do end end"),
+        "1:24+5 loop.invalid: kernels have no iterator functions (loops run over rg.range(n, "
+        "m), x:active() or numbers: for k = 0, n - 1)");
   }
   TEST("what comes later says so") {
     CHECK_TEXT(error_of(w, "function() x[0] = helper(1) end"),
-               "1:19+6 source.missing: 'helper' is a Lua function whose text is not known here (write its "
+               "1:19+6 source.missing: 'helper' is a Lua function whose source is not known here "
+               "(write its "
                "statements here)");
     CHECK_TEXT(error_of(w, "function() list:step(1) end"),
-               "1:17+4 source.missing: 'step' of the table 'list' is not known here (name captured things by their "
+               "1:17+4 source.missing: 'step' of the table 'list' is not known here (name captured "
+               "things by their "
                "full path: 'self.grid.dt')");
     CHECK_TEXT(error_of(w, "local function h(v) return h(v) end function() x[0] = h(1) end"),
-               "1:28+1 kernel.not_yet: 'h' calls itself over and over: 32 calls inside each other are written out, and "
-               "recursion at run time is not compiled yet (write it as a loop, or end it by 'if rg.static(..)')");
+               "1:28+1 kernel.not_yet: 'h' calls itself over and over: 32 nested calls are "
+               "expanded, and recursion at run time is not compiled yet (write it as a loop, or "
+               "end it by 'if rg.static(..)')");
     CHECK_TEXT(error_of(w, "function() x[0] = list[1] end"),
-               "1:19+4 source.missing: what the table 'list' holds is not known here (put the numbers into a field)");
+               "1:19+4 source.missing: what the table 'list' holds is not known here (put the "
+               "numbers into a field)");
     CHECK_TEXT(error_of(w, "function() print(1) end"),
                "1:12+5 kernel.not_yet: 'print' in a kernel is not compiled yet");
     CHECK_TEXT(error_of(w, "function() assert(on) end"),
@@ -116,11 +129,13 @@ static void test_names(World *w) {
     CHECK_TEXT(error_of(w, "function() x[0] = rg.static(a) end"),
                "1:29+1 static.unknown: 'a' is not known when the kernel is compiled");
     CHECK_TEXT(error_of(w, "function() for k, v in ipairs(list) do end end"),
-               "1:31+4 source.missing: what the table 'list' holds is not known here (put the numbers into a field)");
+               "1:31+4 source.missing: what the table 'list' holds is not known here (put the "
+               "numbers into a field)");
   }
   TEST("lists are those of dynamic nodes") {
     CHECK_TEXT(error_of(w, "function() x:append(1, 2) end"),
-               "1:14+6 call.invalid: 'append' belongs to the lists of dynamic nodes, and 'x' lies under a dense one (declare a "
+               "1:14+6 call.invalid: 'append' belongs to the lists of dynamic nodes, and 'x' is "
+               "under a dense one (declare a "
                "list: block:dynamic(\"k\", 1024):place(x))");
   }
   TEST("what Lua offers outside cannot be called") {
@@ -131,30 +146,30 @@ static void test_names(World *w) {
                "1:26+4 kernel.unsupported: 'string.byte' cannot be called in a kernel (call it "
                "outside, before or after the kernel)");
     CHECK_TEXT(error_of(w, "function() x:set(0, 1) end"),
-               "1:14+3 call.invalid: 'set' is for Lua, outside of kernels (inside a kernel read and "
+               "1:14+3 call.invalid: 'set' is for Lua, outside kernels (in a kernel, read and "
                "write x[i][j])");
     CHECK_TEXT(error_of(w, "function() x:fill(0) end"),
-               "1:14+4 call.invalid: 'fill' is for Lua, outside of kernels (call it outside the "
+               "1:14+4 call.invalid: 'fill' is for Lua, outside kernels (call it outside the "
                "kernel)");
   }
   TEST("an unknown type is refused") {
     CHECK_TEXT(error_of(w, "function() local n: i33 = 1.5 end"),
-               "1:21+3 type.unknown: 'i33' is no type (did you mean 'i32'?)");
+               "1:21+3 type.unknown: 'i33' is not a type (did you mean 'i32'?)");
     CHECK_TEXT(error_of(w, "function() local n: integer = 1 end"),
-               "1:21+7 type.unknown: 'integer' is no type (did you mean 'i32'?)");
+               "1:21+7 type.unknown: 'integer' is not a type (did you mean 'i32'?)");
   }
 }
 
 static void test_indices(World *w) {
   TEST("the number of indices must be that of the axes") {
     CHECK_TEXT(error_of(w, "function() x[0][1] = 1 end"),
-               "1:12+7 index.count: 'x' has 1 axis, here are more indices");
+               "1:12+7 index.count: 'x' has 1 axis, more indices given");
     CHECK_TEXT(error_of(w, "function() t[0] = 1 end"),
-               "1:12+4 index.count: 't' has 2 axes: an element needs 2 indices, here is 1");
+               "1:12+4 index.count: 't' has 2 axes: an element needs 2 indices, 1 given");
     CHECK_TEXT(error_of(w, "function() x[0] = t end"),
-               "1:19+1 index.count: 't' has 2 axes: an element needs 2 indices, here are 0");
+               "1:19+1 index.count: 't' has 2 axes: an element needs 2 indices, 0 given");
     CHECK_TEXT(error_of(w, "function() t[{1, 2, 3}] = 1 end"),
-               "1:12+12 index.count: 't' has 2 axes, here are 3 indices");
+               "1:12+12 index.count: 't' has 2 axes, 3 indices given");
     CHECK_TEXT(error_of(w, "function() total[1] = 1 end"),
                "1:12+8 index.count: 'total' has no axes and one element (write total[0])");
     CHECK_TEXT(error_of(w, "function() x:add(1) end"),
@@ -163,9 +178,10 @@ static void test_indices(World *w) {
     CHECK_TEXT(error_of(w, "function() x:add(1, 2, 3) end"),
                "1:14+3 index.count: 'x' has 1 axis here, and 'add' was given 2 indices (write "
                "x:add(i, v))");
-    CHECK_TEXT(error_of(w, "function() block:activate(1) end"),
-               "1:18+8 index.count: 'block' has 2 axes here, and 'activate' was given 1 index (write "
-               "block:activate(i, j))");
+    CHECK_TEXT(
+        error_of(w, "function() block:activate(1) end"),
+        "1:18+8 index.count: 'block' has 2 axes here, and 'activate' was given 1 index (write "
+        "block:activate(i, j))");
     CHECK_TEXT(error_of(w, "function() x[0] = x.shape[1] end"),
                "1:21+8 index.range: 'x' has 1 axis (indices start at 0)");
   }
@@ -173,17 +189,20 @@ static void test_indices(World *w) {
     CHECK_TEXT(error_of(w, "function() x[1.5] = 1 end"),
                "1:14+3 type.mismatch: an index must be an integer, and this is a float "
                "(math.floor(..) or rg.i32(..) makes an integer)");
-    CHECK_TEXT(error_of(w, "function() x[y[0]] = 1 end"),
-               "1:14+4 type.mismatch: an index must be an integer, and this is an f64 (math.floor(..) "
-               "or rg.i32(..) makes an integer)");
-    CHECK_TEXT(error_of(w, "function() x[flag[0]] = 1 end"),
-               "1:14+7 type.mismatch: an index must be an integer, and this is a bool (math.floor(..) "
-               "or rg.i32(..) makes an integer)");
+    CHECK_TEXT(
+        error_of(w, "function() x[y[0]] = 1 end"),
+        "1:14+4 type.mismatch: an index must be an integer, and this is an f64 (math.floor(..) "
+        "or rg.i32(..) makes an integer)");
+    CHECK_TEXT(
+        error_of(w, "function() x[flag[0]] = 1 end"),
+        "1:14+7 type.mismatch: an index must be an integer, and this is a bool (math.floor(..) "
+        "or rg.i32(..) makes an integer)");
   }
   TEST("methods belong to fields and nodes that have them") {
-    CHECK_TEXT(error_of(w, "function() x[0]:add(1) end"),
-               "1:17+3 call.invalid: 'x[0]' is the element itself: methods belong to the field (write "
-               "x:add(i, .., v))");
+    CHECK_TEXT(
+        error_of(w, "function() x[0]:add(1) end"),
+        "1:17+3 call.invalid: 'x[0]' is the element itself: methods belong to the field (write "
+        "x:add(i, .., v))");
     CHECK_TEXT(error_of(w, "function() x:ad(1, 2) end"),
                "1:14+2 call.invalid: 'x' has no method 'ad' (did you mean 'add'?)");
     CHECK_TEXT(error_of(w, "function() block:add(1, 2) end"),
@@ -191,7 +210,7 @@ static void test_indices(World *w) {
     CHECK_TEXT(error_of(w, "function() x:band(1, 2) end"),
                "1:14+4 type.mismatch: 'x' has no 'band': its elements are f32");
     CHECK_TEXT(error_of(w, "function() dt:add(1) end"),
-               "1:15+3 call.invalid: 'dt' is no field or SNode and has no method 'add'");
+               "1:15+3 call.invalid: 'dt' is not a field or SNode and has no method 'add'");
     CHECK_TEXT(error_of(w, "function() x[0] = x.sahpe end"),
                "1:21+5 name.unknown: 'x' has no 'sahpe' (did you mean 'shape'?)");
     CHECK_TEXT(error_of(w, "function() x[0] = dt.x end"),
@@ -200,20 +219,22 @@ static void test_indices(World *w) {
                "1:19+1 type.mismatch: '#' takes a field or an SNode with axes");
   }
   TEST("what concerns all cells stays out of parallel loops") {
-    CHECK_TEXT(error_of(w, "function() for i in rg.range(3) do x[i] = block:count() end end"),
-               "1:49+5 call.invalid: 'count' cannot be called inside a parallel loop (call it before "
-               "or after the loop)");
-    CHECK_TEXT(error_of(w, "function() for i in rg.range(3) do block:clear() end end"),
-               "1:42+5 call.invalid: 'clear' cannot be called inside a parallel loop (call it before "
-               "or after the loop)");
+    CHECK_TEXT(
+        error_of(w, "function() for i in rg.range(3) do x[i] = block:count() end end"),
+        "1:49+5 call.invalid: 'count' cannot be called inside a parallel loop (call it before "
+        "or after the loop)");
+    CHECK_TEXT(
+        error_of(w, "function() for i in rg.range(3) do block:clear() end end"),
+        "1:42+5 call.invalid: 'clear' cannot be called inside a parallel loop (call it before "
+        "or after the loop)");
   }
   TEST("calls take the number of arguments they take") {
     CHECK_TEXT(error_of(w, "function() x[0] = math.sin() end"),
-               "1:24+3 call.count: 'math.sin' takes 1 argument, here are 0");
+               "1:24+3 call.count: 'math.sin' takes 1 argument, 0 given");
     CHECK_TEXT(error_of(w, "function() x[0] = math.atan2(1) end"),
-               "1:24+5 call.count: 'math.atan2' takes 2 arguments, here is 1");
+               "1:24+5 call.count: 'math.atan2' takes 2 arguments, 1 given");
     CHECK_TEXT(error_of(w, "function() x[0] = rg.i32(1, 2) end"),
-               "1:22+3 call.count: 'rg.i32' takes 1 argument, here are 2");
+               "1:22+3 call.count: 'rg.i32' takes 1 argument, 2 given");
     CHECK_TEXT(error_of(w, "function() x[0], y[0] = 1 end"),
                "1:18+4 call.count: there is no value for 'y[0]'");
   }
@@ -221,79 +242,90 @@ static void test_indices(World *w) {
 
 static void test_types(World *w) {
   TEST("a condition must be a boolean") {
-    CHECK_TEXT(error_of(w, "function() if n32[0] then end end"),
-               "1:15+6 type.condition: a condition is true or false, and this is an i32 (compare it: "
-               "n32[0] ~= 0)");
-    CHECK_TEXT(error_of(w, "function() while x[0] do end end"),
-               "1:18+4 type.condition: a condition is true or false, and this is an f32 (compare it: "
-               "x[0] ~= 0)");
-    CHECK_TEXT(error_of(w, "function() repeat until dt end"),
-               "1:25+2 type.condition: a condition is true or false, and this is a float (compare it: "
-               "dt ~= 0)");
-    CHECK_TEXT(error_of(w, "function() local c = not n32[0] end"),
-               "1:26+6 type.condition: a condition is true or false, and this is an i32 (compare it: "
-               "n32[0] ~= 0)");
-    CHECK_TEXT(error_of(w, "function() x[0] = x[0] or 1 end"),
-               "1:19+4 type.condition: a condition is true or false, and this is an f32 (compare it: "
-               "x[0] ~= 0)");
-    CHECK_TEXT(error_of(w, "function() x[0] = n32[0] and 1 or 2 end"),
-               "1:19+6 type.condition: a condition is true or false, and this is an i32 (compare it: "
-               "n32[0] ~= 0)");
-    CHECK_TEXT(error_of(w, "function() x[0] = dt ? 1 : 2 end"),
-               "1:19+2 type.condition: a condition is true or false, and this is a float (compare it: "
-               "dt ~= 0)");
+    CHECK_TEXT(
+        error_of(w, "function() if n32[0] then end end"),
+        "1:15+6 type.condition: a condition is true or false, and this is an i32 (compare it: "
+        "n32[0] ~= 0)");
+    CHECK_TEXT(
+        error_of(w, "function() while x[0] do end end"),
+        "1:18+4 type.condition: a condition is true or false, and this is an f32 (compare it: "
+        "x[0] ~= 0)");
+    CHECK_TEXT(
+        error_of(w, "function() repeat until dt end"),
+        "1:25+2 type.condition: a condition is true or false, and this is a float (compare it: "
+        "dt ~= 0)");
+    CHECK_TEXT(
+        error_of(w, "function() local c = not n32[0] end"),
+        "1:26+6 type.condition: a condition is true or false, and this is an i32 (compare it: "
+        "n32[0] ~= 0)");
+    CHECK_TEXT(
+        error_of(w, "function() x[0] = x[0] or 1 end"),
+        "1:19+4 type.condition: a condition is true or false, and this is an f32 (compare it: "
+        "x[0] ~= 0)");
+    CHECK_TEXT(
+        error_of(w, "function() x[0] = n32[0] and 1 or 2 end"),
+        "1:19+6 type.condition: a condition is true or false, and this is an i32 (compare it: "
+        "n32[0] ~= 0)");
+    CHECK_TEXT(
+        error_of(w, "function() x[0] = dt ? 1 : 2 end"),
+        "1:19+2 type.condition: a condition is true or false, and this is a float (compare it: "
+        "dt ~= 0)");
   }
   TEST("a choice must have both sides, of one kind") {
     CHECK_TEXT(error_of(w, "function() x[0] = flag[0] and 1 end"),
                "1:27+3 type.mismatch: this is an integer where the condition holds, and false "
-               "elsewhere (add what it is otherwise: c and a or b)");
+               "elsewhere (add the other case: c and a or b)");
     CHECK_TEXT(error_of(w, "function() x[0] = flag[0] and 1 or true end"),
                "1:36+4 type.mismatch: one side of this choice is an f32, the other a bool");
   }
   TEST("a float does not go into an integer by itself") {
     CHECK_TEXT(error_of(w, "function() n32[0] = x[0] end"),
                "1:21+4 type.float_to_int: an element of 'n32' is an i32, and this value is an f32 "
-               "(round it by math.floor(..), or cut it by rg.i32(..))");
+               "(round it with math.floor(..), or truncate it with rg.i32(..))");
     CHECK_TEXT(error_of(w, "function() n32[0] += 0.5 end"),
-               "1:22+3 type.float_to_int: 'n32[0]' is an i32, and '+' with this gives a float (round "
-               "it by math.floor(..), or cut it by rg.i32(..))");
+               "1:22+3 type.float_to_int: 'n32[0]' is an i32, and '+' with this gives a float "
+               "(round it with math.floor(..), or truncate it with rg.i32(..))");
     CHECK_TEXT(error_of(w, "function() for i in rg.range(4) do n32[i] = n32[i] / 2 end end"),
-               "1:54+1 type.float_to_int: 'n32[i]' is an i32, and '/' with this gives a float (round "
-               "it by math.floor(..), or cut it by rg.i32(..))");
+               "1:54+1 type.float_to_int: 'n32[i]' is an i32, and '/' with this gives a float "
+               "(round it with math.floor(..), or truncate it with rg.i32(..))");
     CHECK_TEXT(error_of(w, "function() local n: i32 = 1.5 end"),
-               "1:27+3 type.float_to_int: 'n' is an i32, and this value is a float (round it by "
-               "math.floor(..), or cut it by rg.i32(..))");
+               "1:27+3 type.float_to_int: 'n' is an i32, and this value is a float (round it with "
+               "math.floor(..), or truncate it with rg.i32(..))");
     CHECK_TEXT(error_of(w, "function() n32:add(0, 0.5) end"),
                "1:23+3 type.float_to_int: an element of 'n32' is an i32, and this value is a float "
-               "(round it by math.floor(..), or cut it by rg.i32(..))");
+               "(round it with math.floor(..), or truncate it with rg.i32(..))");
     CHECK_TEXT(error_of(w, "function(): i32 return 1.5 end"),
                "1:24+3 type.float_to_int: the kernel's result is an i32, and this value is a float "
-               "(round it by math.floor(..), or cut it by rg.i32(..))");
+               "(round it with math.floor(..), or truncate it with rg.i32(..))");
   }
   TEST("a literal must fit") {
     CHECK_TEXT(error_of(w, "function() n8[0] = 300 end"),
-               "1:20+3 value.fit: 300 does not fit a u8 (rg.u8(..) cuts it)");
+               "1:20+3 value.fit: 300 does not fit a u8 (rg.u8(..) truncates it)");
     CHECK_TEXT(error_of(w, "function() s8[0] = -129 end"),
-               "1:20+1 value.fit: -129 does not fit an i8 (rg.i8(..) cuts it)");
+               "1:20+1 value.fit: -129 does not fit an i8 (rg.i8(..) truncates it)");
   }
   TEST("booleans and numbers do not mix") {
-    CHECK_TEXT(error_of(w, "function() x[0] = flag[0] end"),
-               "1:19+7 type.mismatch: an element of 'x' is an f32, and this value is a bool (choose "
-               "numbers by it: c and 1 or 0)");
+    CHECK_TEXT(
+        error_of(w, "function() x[0] = flag[0] end"),
+        "1:19+7 type.mismatch: an element of 'x' is an f32, and this value is a bool (choose "
+        "numbers by it: c and 1 or 0)");
     CHECK_TEXT(error_of(w, "function() flag[0] = 1 end"),
                "1:22+1 type.mismatch: an element of 'flag' is a bool, and this value is an integer "
                "(compare: .. ~= 0)");
-    CHECK_TEXT(error_of(w, "function() x[0] = flag[0] + 1 end"),
-               "1:19+7 type.mismatch: '+' takes numbers, and this is a bool (choose numbers by it: c "
-               "and 1 or 0)");
-    CHECK_TEXT(error_of(w, "function() flag[0] = x[0] < flag[0] end"),
-               "1:29+7 type.mismatch: '<' takes numbers, and this is a bool (choose numbers by it: c "
-               "and 1 or 0)");
+    CHECK_TEXT(
+        error_of(w, "function() x[0] = flag[0] + 1 end"),
+        "1:19+7 type.mismatch: '+' takes numbers, and this is a bool (choose numbers by it: c "
+        "and 1 or 0)");
+    CHECK_TEXT(
+        error_of(w, "function() flag[0] = x[0] < flag[0] end"),
+        "1:29+7 type.mismatch: '<' takes numbers, and this is a bool (choose numbers by it: c "
+        "and 1 or 0)");
     CHECK_TEXT(error_of(w, "function() flag[0] = flag[0] == 1 end"),
                "1:30+2 type.mismatch: a bool is compared with an integer");
-    CHECK_TEXT(error_of(w, "function() local s = 0 s = true end"),
-               "1:28+4 type.mismatch: 's' is an i32, and this gives it a bool (declare another local "
-               "for it)");
+    CHECK_TEXT(
+        error_of(w, "function() local s = 0 s = true end"),
+        "1:28+4 type.mismatch: 's' is an i32, and this gives it a bool (declare another local "
+        "for it)");
     CHECK_TEXT(error_of(w, "function() if on then return 1 end return true end"),
                "1:43+4 type.mismatch: the kernel returns an i32 elsewhere, and here a bool");
     CHECK_TEXT(error_of(w, "function() for i in rg.range(4) do flag[i] += 1 end end"),
@@ -303,9 +335,10 @@ static void test_types(World *w) {
     CHECK_TEXT(error_of(w, "function() x[0] = x[0] & 1 end"),
                "1:19+4 type.mismatch: '&' takes integers, and this is an f32 (math.floor(..) or "
                "rg.i32(..) makes an integer)");
-    CHECK_TEXT(error_of(w, "function() x[0] = bit.band(x[0], 1) end"),
-               "1:28+4 type.mismatch: 'bit.band' takes integers, and this is an f32 (math.floor(..) "
-               "or rg.i32(..) makes an integer)");
+    CHECK_TEXT(
+        error_of(w, "function() x[0] = bit.band(x[0], 1) end"),
+        "1:28+4 type.mismatch: 'bit.band' takes integers, and this is an f32 (math.floor(..) "
+        "or rg.i32(..) makes an integer)");
     CHECK_TEXT(error_of(w, "function() for i in rg.range(4) do x[i] |= 1 end end"),
                "1:36+4 type.mismatch: '|' takes integers, and 'x[i]' is an f32");
   }
@@ -320,93 +353,110 @@ static void test_types(World *w) {
   }
   TEST("a launch must bring what is declared") {
     give_numbers(w, 1);
-    CHECK_TEXT(error_of(w, "function(n: bool) x[0] = n and 1 or 0 end"),
-               "1:10+1 launch.arguments: 'n' is declared bool, but this launch brings a number");
+    CHECK_TEXT(
+        error_of(w, "function(n: bool) x[0] = n and 1 or 0 end"),
+        "1:10+1 launch.arguments: 'n' is declared bool, but the launch argument is a number");
     give_numbers(w, 0);
   }
 }
 
 static void test_loops(World *w) {
   TEST("a parallel loop is left neither by break nor by return") {
-    CHECK_TEXT(error_of(w, "function() for i in rg.range(4) do break end end"),
-               "1:36+5 loop.invalid: a parallel loop cannot be left by 'break' ('continue' ends one "
-               "iteration; ':serial()' behind the range makes a loop that can be left)");
-    CHECK_TEXT(error_of(w, "function() for i in rg.range(4) do if x[i] > 1 then return end end end"),
-               "1:53+6 return.invalid: a parallel loop cannot be left by 'return' ('continue' ends "
-               "one iteration)");
+    CHECK_TEXT(
+        error_of(w, "function() for i in rg.range(4) do break end end"),
+        "1:36+5 loop.invalid: a parallel loop cannot be left by 'break' ('continue' ends one "
+        "iteration; ':serial()' after the range makes a loop that can be left)");
+    CHECK_TEXT(
+        error_of(w, "function() for i in rg.range(4) do if x[i] > 1 then return end end end"),
+        "1:53+6 return.invalid: a parallel loop cannot be left by 'return' ('continue' ends "
+        "one iteration)");
   }
   TEST("a loop runs over ranges and active cells") {
     CHECK_TEXT(error_of(w, "function() for k in x do end end"),
                "1:21+1 loop.invalid: 'x' itself cannot be looped over (write x:active())");
     CHECK_TEXT(error_of(w, "function() for i in t:activ() do end end"),
                "1:23+5 call.invalid: 't' has no method 'activ' (did you mean 'active'?)");
-    CHECK_TEXT(error_of(w, "function() for i in t[0]:active() do end end"),
-               "1:26+6 loop.invalid: 'active' runs over a whole field or SNode (loop over all active "
-               "cells)");
-    CHECK_TEXT(error_of(w, "function() local v = rg.range(3) end"),
-               "1:25+5 loop.invalid: this stands only in the head of a loop (write: for i in .. do)");
-    CHECK_TEXT(error_of(w, "function() local v = x:active() end"),
-               "1:24+6 loop.invalid: this stands only in the head of a loop (write: for i in .. do)");
+    CHECK_TEXT(
+        error_of(w, "function() for i in t[0]:active() do end end"),
+        "1:26+6 loop.invalid: 'active' runs over a whole field or SNode (loop over all active "
+        "cells)");
+    CHECK_TEXT(
+        error_of(w, "function() local v = rg.range(3) end"),
+        "1:25+5 loop.invalid: this is only allowed in the head of a loop (write: for i in .. do)");
+    CHECK_TEXT(
+        error_of(w, "function() local v = x:active() end"),
+        "1:24+6 loop.invalid: this is only allowed in the head of a loop (write: for i in .. do)");
   }
   TEST("its head is well formed") {
     CHECK_TEXT(error_of(w, "function() for i, j, k in rg.range(4, 4) do end end"),
                "1:22+1 loop.invalid: there are 2 axes to loop over, and no value for 'k'");
     CHECK_TEXT(error_of(w, "function() for i in rg.range() do end end"),
-               "1:24+5 call.count: 'rg.range' takes 1 to 8 axes, here are 0");
+               "1:24+5 call.count: 'rg.range' takes 1 to 8 axes, 0 given");
     CHECK_TEXT(error_of(w, "function() for i in rg.range({1, 2, 3}) do end end"),
                "1:30+1 loop.invalid: an axis of a range is a number or a begin and an end (write "
                "{begin, end})");
     CHECK_TEXT(error_of(w, "function() for i in rg.range(2.5) do end end"),
                "1:30+3 value.fit: a range ends at a whole number, and this is 2.5");
-    CHECK_TEXT(error_of(w, "function() for i in rg.range(3):block(a) do end end"),
-               "1:33+5 loop.invalid: 'block' takes a positive integer (write a number: :block(128))");
+    CHECK_TEXT(
+        error_of(w, "function() for i in rg.range(3):block(a) do end end"),
+        "1:33+5 loop.invalid: 'block' takes a positive integer (write a number: :block(128))");
     CHECK_TEXT(error_of(w, "function() for i in rg.range(3):serial(1) do end end"),
                "1:33+6 call.count: 'serial' takes no arguments");
     CHECK_TEXT(error_of(w, "function() for i = 1, 2, 0 do end end"),
                "1:26+1 loop.invalid: the step of this loop is 0");
   }
-  TEST("a local of the kernel can only be gathered into by a parallel loop") {
-    CHECK_TEXT(error_of(w, "function() local s = 0 for i in rg.range(4) do s = i end end"),
-               "1:48+1 reduction.invalid: 's' belongs to the whole kernel: a parallel loop can only "
-               "gather into it (write s = s + .., or math.max(s, ..), or declare a local inside the "
-               "loop)");
-    CHECK_TEXT(error_of(w, "function() local s = 0 for i in rg.range(4) do s = s + s end end"),
-               "1:48+1 reduction.invalid: 's' belongs to the whole kernel: a parallel loop can only "
-               "gather into it (write s = s + .., or math.max(s, ..), or declare a local inside the "
-               "loop)");
-    CHECK_TEXT(error_of(w, "function() local s, r = 0, 0 for i in rg.range(4) do s, r = s + 1, r + 1 end "
-                       "end"),
-               "1:54+1 reduction.invalid: 's' belongs to the whole kernel: a parallel loop can only "
-               "gather into it (write s = s + .., or math.max(s, ..), or declare a local inside the "
-               "loop)");
-    CHECK_TEXT(error_of(w, "function() local s, r = 0, 0 for i in rg.range(4) do x[i], r = s + 1, r + 1 "
-                       "end end"),
-               "1:60+1 reduction.invalid: 'r' belongs to the whole kernel: a parallel loop can only "
-               "gather into it (give it a statement of its own)");
+  TEST("a local of the kernel can only be reduced into by a parallel loop") {
+    CHECK_TEXT(
+        error_of(w, "function() local s = 0 for i in rg.range(4) do s = i end end"),
+        "1:48+1 reduction.invalid: 's' belongs to the whole kernel: a parallel loop can only "
+        "reduce into it (write s = s + .., or math.max(s, ..), or declare a local inside the "
+        "loop)");
+    CHECK_TEXT(
+        error_of(w, "function() local s = 0 for i in rg.range(4) do s = s + s end end"),
+        "1:48+1 reduction.invalid: 's' belongs to the whole kernel: a parallel loop can only "
+        "reduce into it (write s = s + .., or math.max(s, ..), or declare a local inside the "
+        "loop)");
+    CHECK_TEXT(
+        error_of(w, "function() local s, r = 0, 0 for i in rg.range(4) do s, r = s + 1, r + 1 end "
+                    "end"),
+        "1:54+1 reduction.invalid: 's' belongs to the whole kernel: a parallel loop can only "
+        "reduce into it (write s = s + .., or math.max(s, ..), or declare a local inside the "
+        "loop)");
+    CHECK_TEXT(
+        error_of(w, "function() local s, r = 0, 0 for i in rg.range(4) do x[i], r = s + 1, r + 1 "
+                    "end end"),
+        "1:60+1 reduction.invalid: 'r' belongs to the whole kernel: a parallel loop can only "
+        "reduce into it (give it its own statement)");
   }
   TEST("and has no value inside it") {
-    CHECK_TEXT(error_of(w, "function() local s = 0 for i in rg.range(4) do x[i] = s s += i end end"),
-               "1:55+1 reduction.invalid: 's' is gathered by this parallel loop and has no value "
-               "inside it (read it after the loop, or keep the iteration's own value in another local)");
-    CHECK_TEXT(error_of(w, "function() local s = 0 for i in rg.range(4) do s += s end end"),
-               "1:53+1 reduction.invalid: 's' is gathered by this parallel loop and has no value "
-               "inside it (read it after the loop, or keep the iteration's own value in another local)");
+    CHECK_TEXT(
+        error_of(w, "function() local s = 0 for i in rg.range(4) do x[i] = s s += i end end"),
+        "1:55+1 reduction.invalid: 's' is reduced by this parallel loop and has no value inside it "
+        "(read it after the loop, or keep the iteration's own value in another local)");
+    CHECK_TEXT(
+        error_of(w, "function() local s = 0 for i in rg.range(4) do s += s end end"),
+        "1:53+1 reduction.invalid: 's' is reduced by this parallel loop and has no value inside it "
+        "(read it after the loop, or keep the iteration's own value in another local)");
   }
   TEST("a reduction has one operator, which has no order") {
-    CHECK_TEXT(error_of(w, "function() local s = 0 for i in rg.range(4) do s /= 2 end end"),
-               "1:48+1 reduction.invalid: iterations have no order, so 's' cannot gather by '/' "
-               "(reductions are + - * math.min math.max & | ~)");
-    CHECK_TEXT(error_of(w, "function() local s = 0 for i in rg.range(4) do s += 2 s = math.max(s, i) end "
-                       "end"),
-               "1:55+1 reduction.invalid: 's' is gathered by two operators in one loop (use two "
-               "locals)");
+    CHECK_TEXT(
+        error_of(w, "function() local s = 0 for i in rg.range(4) do s /= 2 end end"),
+        "1:48+1 reduction.invalid: iterations have no order, so 's' cannot be reduced with '/' "
+        "(reductions are + - * math.min math.max & | ~)");
+    CHECK_TEXT(
+        error_of(w, "function() local s = 0 for i in rg.range(4) do s += 2 s = math.max(s, i) end "
+                    "end"),
+        "1:55+1 reduction.invalid: 's' is reduced with two operators in one loop (use two "
+        "locals)");
   }
   TEST("a kernel returns as many values everywhere") {
     CHECK_TEXT(error_of(w, "function() if on then return 1 end return end"),
-               "1:36+6 return.invalid: this 'return' has no value, and that of line 1 has one value (return "
+               "1:36+6 return.invalid: this 'return' has no value, and the one on line 1 has one "
+               "value (return "
                "as many values everywhere, or none anywhere)");
     CHECK_TEXT(error_of(w, "function(): i32, bool return 1 end"),
-               "1:23+6 return.invalid: this 'return' has one value, and the kernel is declared to return 2 values");
+               "1:23+6 return.invalid: this 'return' has one value, and the kernel is declared to "
+               "return 2 values");
   }
 }
 

@@ -1,5 +1,5 @@
-/* input_test.c - what a launch brings: the paths a kernel asks for, fields and tables as arguments, and where each
- * argument, field and level of the result comes from. */
+/* input_test.c - what a launch brings: the paths a kernel asks for, fields and tables as arguments,
+ * and where each argument, field and level of the result comes from. */
 #include "fixture.h"
 
 static const char *paths_of(World *w, const char *text) {
@@ -20,17 +20,21 @@ static const char *paths_of(World *w, const char *text) {
 
 static void test_paths(World *w) {
   TEST("paths reach as far as the dots, once each, in order of first use") {
-    CHECK_TEXT(paths_of(w, "function() x[a] = self.grid.dt + math.sin(a) x[b] = self.grid.dt + x.shape[0] end"),
-               "x@12 a@14 self.grid.dt@29 math.sin@39 b@48 x.shape@70 ");
+    CHECK_TEXT(
+        paths_of(
+            w, "function() x[a] = self.grid.dt + math.sin(a) x[b] = self.grid.dt + x.shape[0] end"),
+        "x@12 a@14 self.grid.dt@29 math.sin@39 b@48 x.shape@70 ");
   }
   TEST("a path may begin at a parameter, a bare parameter is none") {
-    CHECK_TEXT(paths_of(w, "function(self, v) self.x[v] = self.dt end"), "self.x@24=0 self.dt@36=0 ");
+    CHECK_TEXT(paths_of(w, "function(self, v) self.x[v] = self.dt end"),
+               "self.x@24=0 self.dt@36=0 ");
   }
   TEST("what a local hides is no path") {
     CHECK_TEXT(paths_of(w, "function() local a = a x[a] = a.b end"), "a@22 x@24 ");
   }
   TEST("types in annotations are paths unless they are scalars") {
-    CHECK_TEXT(paths_of(w, "function(n: i32): f32 local m: rg.f64, v: Real = 1, 2 end"), "rg.f64@35 Real@43 ");
+    CHECK_TEXT(paths_of(w, "function(n: i32): f32 local m: rg.f64, v: Real = 1, 2 end"),
+               "rg.f64@35 Real@43 ");
   }
   TEST("a condition of repeat comes after its body") {
     CHECK_TEXT(paths_of(w, "function() repeat x[0] = a until b end"), "x@19 a@26 b@34 ");
@@ -38,7 +42,10 @@ static void test_paths(World *w) {
 }
 
 static SemaValue field_value(const World *w, int tree, int node, int component) {
-  return (SemaValue){.kind = VALUE_FIELD, .name = "f", .node = w->trees[tree]->nodes[node], .component = component};
+  return (SemaValue){.kind = VALUE_FIELD,
+                     .name = "f",
+                     .node = w->trees[tree]->nodes[node],
+                     .component = component};
 }
 
 static void test_arguments(World *w) {
@@ -52,10 +59,12 @@ static void test_arguments(World *w) {
                "%2: place = place f0 %1\n"
                "store %2, %0\n"
                "clear l0\n");
-    CHECK_TEXT(error_of(w, "function(f: f32, n) end"),
-               "1:10+1 launch.arguments: 'f' is declared f32, but this launch brings no number");
+    CHECK_TEXT(
+        error_of(w, "function(f: f32, n) end"),
+        "1:10+1 launch.arguments: 'f' is declared f32, but the launch argument is not a number");
     CHECK_TEXT(error_of(w, "function(f, n) f = 1 end"),
-               "1:10+1 kernel.unsupported: the parameter 'f' is not a number here, so it cannot be assigned (declare "
+               "1:10+1 kernel.unsupported: the parameter 'f' is not a number here, so it cannot be "
+               "assigned (declare "
                "another local for the new value)");
   }
   TEST("a table as an argument is read by path") {
@@ -63,10 +72,10 @@ static void test_arguments(World *w) {
     w->parameters[0] = (SemaValue){.kind = VALUE_TABLE};
     CHECK_TEXT(types_of(w, "function(self) local v = self.dt x[self.grid.n] = v end"),
                "self.dt: f32\nself.grid.n: i32\nv: f32\n");
-    CHECK_TEXT(
-        error_of(w, "function(self) x[0] = self end"),
-        "1:23+4 kernel.unsupported: 'self' is a table, which is no value in a kernel (name what is in it, by its "
-        "full path: 'self.dt')");
+    CHECK_TEXT(error_of(w, "function(self) x[0] = self end"),
+               "1:23+4 kernel.unsupported: 'self' is a table, which is not a value in a kernel "
+               "(name what is in it, by its "
+               "full path: 'self.dt')");
   }
   give_numbers(w, 0);
 }
@@ -77,7 +86,8 @@ static void test_sources(World *w) {
     w->parameters[0] = field_value(w, 1, 1, 0);
     CHECK_TEXT(tables_of(w, "function(f) f[0] = x[1] + self.x[2] end"),
                "kernel k\n"
-               "tree t0 = root{ dense \"i\" 100 { f32 x, f64 y, i32 n32, i64 n64, u8 n8, u32 h32, u64 h64, f16 z, bool "
+               "tree t0 = root{ dense \"i\" 100 { f32 x, f64 y, i32 n32, i64 n64, u8 n8, u32 h32, "
+               "u64 h64, f16 z, bool "
                "flag, i8 s8 } }\n"
                "field f0 = t0.node 1.component 0: f32 x\n");
     give_numbers(w, 0);
@@ -85,7 +95,8 @@ static void test_sources(World *w) {
   TEST("arguments, fields and levels say where they come from") {
     Error err = {0};
     Run run = {.w = w,
-               .text = "function(n, v) n32[n] = a for i, j in t:active() do block:activate(i, j) end y[1] = v end"};
+               .text = "function(n, v) n32[n] = a for i, j in t:active() do block:activate(i, j) "
+                       "end y[1] = v end"};
     give_numbers(w, 2);
     strbuf_init(&run.out, &w->scratch);
     CHECK(scratch_run(&w->scratch, run_kernel, &run, &err));
@@ -106,7 +117,8 @@ static void test_sources(World *w) {
   TEST("an argument names the use that settled its type") {
     CHECK_TEXT(tables_of(w, "function() local m = a + b\n  x[m] = dt * 2 end"),
                "kernel k\n"
-               "tree t0 = root{ dense \"i\" 100 { f32 x, f64 y, i32 n32, i64 n64, u8 n8, u32 h32, u64 h64, f16 z, bool "
+               "tree t0 = root{ dense \"i\" 100 { f32 x, f64 y, i32 n32, i64 n64, u8 n8, u32 h32, "
+               "u64 h64, f16 z, bool "
                "flag, i8 s8 } }\n"
                "field f0 = t0.node 1.component 0: f32 x\n"
                "arg 0: i32 a @1:22\n"
@@ -115,8 +127,10 @@ static void test_sources(World *w) {
   }
   TEST("the default float is the program's") {
     w->default_f64 = true;
-    CHECK_TEXT(types_of(w, "function() local p = dt local q = 0.5 local r = 1 / 3 local v = x[0] * 0.5 end"),
-               "dt: f64\np: f64\nq: f64\nr: f64\nv: f32\n");
+    CHECK_TEXT(
+        types_of(w,
+                 "function() local p = dt local q = 0.5 local r = 1 / 3 local v = x[0] * 0.5 end"),
+        "dt: f64\np: f64\nq: f64\nr: f64\nv: f32\n");
     w->default_f64 = false;
   }
 }
@@ -126,17 +140,20 @@ static void test_depth(World *w) {
     StrBuf text;
     strbuf_init(&text, &w->scratch);
     strbuf_text(&text, "function()\n  if dt == 0 then x[0] = 0\n");
-    for (int i = 1; i < 400; i++) strbuf_format(&text, "  elseif dt == %d then x[%d] = 0\n", i, i % 100);
+    for (int i = 1; i < 400; i++)
+      strbuf_format(&text, "  elseif dt == %d then x[%d] = 0\n", i, i % 100);
     strbuf_text(&text, "  end\nend");
     CHECK_TEXT(error_of(w, strbuf_end(&text)),
-               "151:25+1 kernel.unsupported: more than 150 loops and branches stand inside each other here (break the "
-               "chain of 'elseif', or compute a part in a loop of its own)");
+               "151:25+1 kernel.unsupported: more than 150 loops and branches are nested here "
+               "(break up the chain of 'elseif', or compute a part in a separate loop)");
   }
 }
 
-/* At each allocation in turn memory runs out: the compile ends with an error and leaves nothing behind. */
+/* At each allocation in turn memory runs out: the compile ends with an error and leaves nothing
+ * behind. */
 static bool ends_well_without_memory(void) {
-  const char *text = "function() local s = 0 for i in rg.range(9) do s += x[i] t[i][a] = s32 end return s end";
+  const char *text =
+      "function() local s = 0 for i in rg.range(9) do s += x[i] t[i][a] = s32 end return s end";
   for (int64_t number = 1; number < 200; number++) {
     World w;
     Error err = {0};

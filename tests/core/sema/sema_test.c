@@ -1,5 +1,5 @@
-/* sema_test.c - kernels in, IR out: golden files (golden.h) of kernels over the fixture's world. The
- * group `ir` shows the IR. `# numbers: 2` says how many numbers the launch gives. */
+/* sema_test.c - kernels in, IR out: golden files (golden.h) of kernels over the fixture's world.
+ * The group `ir` shows the IR. `# numbers: 2` says how many numbers the launch gives. */
 #include "fixture.h"
 
 #include "golden.h"

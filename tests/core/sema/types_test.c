@@ -1,4 +1,5 @@
-/* types_test.c - the type of every captured number, parameter and local, by the contract's rules of inference. */
+/* types_test.c - the type of every captured number, parameter and local, by the contract's rules of
+ * inference. */
 #include "fixture.h"
 
 static void test_numbers(World *w) {
@@ -27,9 +28,10 @@ static void test_numbers(World *w) {
                "a: i32\nc: i32\nd: i32\ne: i32\n");
     CHECK_TEXT(types_of(w, "function() local i, j = 0, 1 i, j = j, i + a x[j] = 1 end"),
                "a: i32\ni: i32\nj: i32\n");
-    CHECK_TEXT(types_of(w, "function() local s = 0 for i in rg.range(4) do s = s + n32[i] - a end x[s] = "
-                       "1 end"),
-               "a: i32\ns: i32\ni: i32\n");
+    CHECK_TEXT(
+        types_of(w, "function() local s = 0 for i in rg.range(4) do s = s + n32[i] - a end x[s] = "
+                    "1 end"),
+        "a: i32\ns: i32\ni: i32\n");
   }
   TEST("and through both sides of a choice") {
     CHECK_TEXT(types_of(w, "function() x[on and a or b] = 1 end"),
@@ -96,8 +98,9 @@ static void test_numbers(World *w) {
                "a: f64\nb: f32\n");
   }
   TEST("math.pi and math.huge are floats wherever they go") {
-    CHECK_TEXT(types_of(w, "function() local lo = math.huge for i in rg.range(4) do lo = math.min(lo, "
-                       "n32[i]) end return lo end"),
+    CHECK_TEXT(types_of(w,
+                        "function() local lo = math.huge for i in rg.range(4) do lo = math.min(lo, "
+                        "n32[i]) end return lo end"),
                "math.huge: f32\nlo: f32\ni: i32\n");
     CHECK_TEXT(types_of(w, "function() x[0] = math.floor(math.pi * n32[0]) end"),
                "math.pi: f32\n");
@@ -107,9 +110,10 @@ static void test_numbers(World *w) {
                "big: i64\nhuge: u64\non: bool\np: i64\nq: u64\nr: bool\n");
   }
   TEST("a path is one number") {
-    CHECK_TEXT(types_of(w, "function() local n = self.grid.n local v = self.dt * 2 x[n] = self.x[0] + v "
-                       "end"),
-               "self.grid.n: i32\nself.dt: f32\nn: i32\nv: f32\n");
+    CHECK_TEXT(
+        types_of(w, "function() local n = self.grid.n local v = self.dt * 2 x[n] = self.x[0] + v "
+                    "end"),
+        "self.grid.n: i32\nself.dt: f32\nn: i32\nv: f32\n");
   }
 }
 
@@ -138,48 +142,57 @@ static void test_parameters(World *w) {
 
 static void test_locals(World *w) {
   TEST("a local joins all it is given") {
-    CHECK_TEXT(types_of(w, "function() local s = 0 s = s + x[0] local q = 0 q = q + n64[0] local r = 0.5 "
-                       "r = y[0] end"),
-               "s: f32\nq: i64\nr: f64\n");
-    CHECK_TEXT(types_of(w, "function() local w = 1 w = s8[0] local u = 0 u = h32[0] local v = 0 v += z[0] "
-                       "end"),
-               "w: i32\nu: u32\nv: f16\n");
+    CHECK_TEXT(
+        types_of(w, "function() local s = 0 s = s + x[0] local q = 0 q = q + n64[0] local r = 0.5 "
+                    "r = y[0] end"),
+        "s: f32\nq: i64\nr: f64\n");
+    CHECK_TEXT(
+        types_of(w, "function() local w = 1 w = s8[0] local u = 0 u = h32[0] local v = 0 v += z[0] "
+                    "end"),
+        "w: i32\nu: u32\nv: f16\n");
     CHECK_TEXT(types_of(w, "function() local s, m = 0, 1000 for i in rg.range(9) do s += x[i] m = "
                        "math.min(m, n8[i]) end end"),
                "s: f32\nm: i32\ni: i32\n");
   }
   TEST("a literal alone is an i32, or what holds it, or the default float") {
-    CHECK_TEXT(types_of(w, "function() local p, q, r, v = 1, 5000000000, -2147483648, 9223372036854775808 "
-                       "local f, e = 1.0, 1e3 end"),
-               "p: i32\nq: i64\nr: i32\nv: u64\nf: f32\ne: f32\n");
+    CHECK_TEXT(
+        types_of(w, "function() local p, q, r, v = 1, 5000000000, -2147483648, 9223372036854775808 "
+                    "local f, e = 1.0, 1e3 end"),
+        "p: i32\nq: i64\nr: i32\nv: u64\nf: f32\ne: f32\n");
     CHECK_TEXT(types_of(w, "function() local p = 1LL local q = 1ULL local r = 0xFFFFFFFF end"),
                "p: i64\nq: u64\nr: i64\n");
   }
   TEST("a literal takes the type it meets if it fits") {
-    CHECK_TEXT(types_of(w, "function() local p = n8[0] + 200 local q = n8[0] + 300 local r = n32[0] + "
-                       "5000000000 local v = y[0] + 1 local w = z[0] * 0.5 end"),
+    CHECK_TEXT(types_of(w,
+                        "function() local p = n8[0] + 200 local q = n8[0] + 300 local r = n32[0] + "
+                        "5000000000 local v = y[0] + 1 local w = z[0] * 0.5 end"),
                "p: u8\nq: i32\nr: i64\nv: f64\nw: f16\n");
-    CHECK_TEXT(types_of(w, "function() local p = h32[0] ~ 0x9E3779B9 local q = n32[0] & 0xFFFFFFFF end"),
-               "p: u32\nq: i32\n");
+    CHECK_TEXT(
+        types_of(w, "function() local p = h32[0] ~ 0x9E3779B9 local q = n32[0] & 0xFFFFFFFF end"),
+        "p: u32\nq: i32\n");
   }
   TEST("integers join to the wider, at one width to the unsigned") {
-    CHECK_TEXT(types_of(w, "function() local p = h32[0] + n32[0] local q = h32[0] + n64[0] local r = "
-                       "n8[0] + s8[0] local v = h64[0] + n64[0] end"),
+    CHECK_TEXT(types_of(w,
+                        "function() local p = h32[0] + n32[0] local q = h32[0] + n64[0] local r = "
+                        "n8[0] + s8[0] local v = h64[0] + n64[0] end"),
                "p: u32\nq: i64\nr: u8\nv: u64\n");
   }
   TEST("an integer with a float is a float") {
-    CHECK_TEXT(types_of(w, "function() local p = z[0] + n64[0] local q = z[0] + y[0] local r = n32[0] * "
-                       "0.5 end"),
-               "p: f16\nq: f64\nr: f32\n");
+    CHECK_TEXT(
+        types_of(w, "function() local p = z[0] + n64[0] local q = z[0] + y[0] local r = n32[0] * "
+                    "0.5 end"),
+        "p: f16\nq: f64\nr: f32\n");
   }
   TEST("/ and ^ give floats, // keeps integers") {
-    CHECK_TEXT(types_of(w, "function() local p = 1 / 3 local q = 2 ^ 3 local r = n32[0] / 2 local v = "
-                       "n32[0] // 2 local w = 7 // 2 local u = y[0] // 2 end"),
+    CHECK_TEXT(types_of(w,
+                        "function() local p = 1 / 3 local q = 2 ^ 3 local r = n32[0] / 2 local v = "
+                        "n32[0] // 2 local w = 7 // 2 local u = y[0] // 2 end"),
                "p: f32\nq: f32\nr: f32\nv: i32\nw: i32\nu: f64\n");
   }
   TEST("math.floor and math.ceil give integers") {
-    CHECK_TEXT(types_of(w, "function() local p = math.floor(x[0]) local q = math.ceil(y[0]) local r = "
-                       "math.floor(n64[0] / n8[0]) local v = math.floor(n8[0]) end"),
+    CHECK_TEXT(types_of(w,
+                        "function() local p = math.floor(x[0]) local q = math.ceil(y[0]) local r = "
+                        "math.floor(n64[0] / n8[0]) local v = math.floor(n8[0]) end"),
                "p: i32\nq: i32\nr: i64\nv: u8\n");
   }
   TEST("bit operators keep the type of their operand") {
@@ -188,9 +201,10 @@ static void test_locals(World *w) {
                "p: u8\nq: u64\nr: i64\nv: i32\n");
   }
   TEST("conversions, calls and comparisons have their own types") {
-    CHECK_TEXT(types_of(w, "function() local p = rg.u16(x[0]) local q = rg.f64(dt) local r = rg.i32(b) "
-                       "local v = x[0] < 1 and on end"),
-               "dt: f64\nb: f32\non: bool\np: u16\nq: f64\nr: i32\nv: bool\n");
+    CHECK_TEXT(
+        types_of(w, "function() local p = rg.u16(x[0]) local q = rg.f64(dt) local r = rg.i32(b) "
+                    "local v = x[0] < 1 and on end"),
+        "dt: f64\nb: f32\non: bool\np: u16\nq: f64\nr: i32\nv: bool\n");
     CHECK_TEXT(types_of(w, "function() local p = x:add(0, 1) local q = block:count() local r = "
                        "block:is_active(1, 2) end"),
                "p: f32\nq: i64\nr: bool\n");
@@ -201,25 +215,29 @@ static void test_locals(World *w) {
                "r: i32\nv: i32\nf: i64\nq: i32\nw: i32\n");
   }
   TEST("a view, a node, a type and a function are no variables") {
-    CHECK_TEXT(types_of(w, "function() local f, row, sh, to, m = math.floor, t[1], x.shape, rg.f64, block "
-                       "x[f(2.5)] = row[2] + sh[0] + to(1) m:clear() end"),
-               "");
+    CHECK_TEXT(
+        types_of(w, "function() local f, row, sh, to, m = math.floor, t[1], x.shape, rg.f64, block "
+                    "x[f(2.5)] = row[2] + sh[0] + to(1) m:clear() end"),
+        "");
   }
 }
 
 static void test_loops(World *w) {
   TEST("indices are i32, i64 where extents or bounds need it") {
-    CHECK_TEXT(types_of(w, "function() for i in far:active() do far[i] = 1 end for i, j in t:active() do "
-                       "t[i][j] = 1 end end"),
-               "i: i64\ni: i32\nj: i32\n");
-    CHECK_TEXT(types_of(w, "function() for i in rg.range(big) do x[i] = 1 end for k = 1, n64[0] do x[k] = "
-                       "1 end for k = 1, h32[0] do x[k] = 1 end end"),
-               "big: i64\ni: i64\nk: i64\nk: i64\n");
+    CHECK_TEXT(
+        types_of(w, "function() for i in far:active() do far[i] = 1 end for i, j in t:active() do "
+                    "t[i][j] = 1 end end"),
+        "i: i64\ni: i32\nj: i32\n");
+    CHECK_TEXT(
+        types_of(w, "function() for i in rg.range(big) do x[i] = 1 end for k = 1, n64[0] do x[k] = "
+                    "1 end for k = 1, h32[0] do x[k] = 1 end end"),
+        "big: i64\ni: i64\nk: i64\nk: i64\n");
   }
   TEST("a loop over floats has a float index") {
-    CHECK_TEXT(types_of(w, "function() for k = 0.0, 1, 0.25 do x[0] = k end for k = 1, y[0], 0.5 do y[0] "
-                       "= k end end"),
-               "k: f32\nk: f64\n");
+    CHECK_TEXT(
+        types_of(w, "function() for k = 0.0, 1, 0.25 do x[0] = k end for k = 1, y[0], 0.5 do y[0] "
+                    "= k end end"),
+        "k: f32\nk: f64\n");
   }
   TEST("an annotated index has its type") {
     CHECK_TEXT(types_of(w, "function() for i: i64 in rg.range(3) do n64[i] = i end end"),
