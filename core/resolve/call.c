@@ -32,12 +32,11 @@ static Entity fail_builtin(Resolve *r, Expr *e, const char *name) {
 
 static Entity fail_count(Resolve *r, Expr *e, const char *name, int least, int most) {
   if (least == most)
-    sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d %s, here %s %d", name, least,
-              least == 1 ? "argument" : "arguments", e->list.count == 1 ? "is" : "are",
-              e->list.count);
+    sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d %s, %d given", name, least,
+              least == 1 ? "argument" : "arguments", e->list.count);
   else
-    sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d to %d arguments, here %s %d", name,
-              least, most, e->list.count == 1 ? "is" : "are", e->list.count);
+    sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d to %d arguments, %d given", name,
+              least, most, e->list.count);
   return (Entity){0};
 }
 

@@ -1,10 +1,10 @@
-/* captured_list.c - captured tables that are lists: `#t`, `t[2]`, and `t[i]` where only the run
- * knows i.
+/* captured_list.c - captured tables that are lists: `#t`, `t[2]`, and `t[i]` with an i known only
+ * at run time.
  *
- * Their length and contents are paths of the kernel: "t.#" and "t.#1", "t.#2", .. What a written
- * index leads to is read at every launch, like `t.name`. A list that is indexed at run time is
- * constant data: its numbers are static, and a search by halves finds one, written as a function
- * and called like any other:
+ * Their length and contents are paths of the kernel: "t.#" and "t.#1", "t.#2", .. The value at a
+ * constant index is read at every launch, like `t.name`. A list indexed at run time is constant
+ * data: its numbers are static, and a binary search, generated as a function and called like any
+ * other, finds one:
  *
  *     function(i: i64)
  *       if i < 3 then if i < 2 then return 10 else return 20 end else return 30 end
@@ -34,7 +34,7 @@ static SemaPath member_path(Resolve *r, Expr *e, const Entity *table, Str name) 
   return path;
 }
 
-/* The value called `name` in a table that the launch brings. */
+/* The value called `name` in a table of the launch. */
 Entity table_member(Resolve *r, Expr *e, const Entity *table, Str name) {
   SemaPath path = member_path(r, e, table, name);
   int number = path_find(r, &path);
@@ -46,7 +46,7 @@ Entity table_member(Resolve *r, Expr *e, const Entity *table, Str name) {
   return (Entity){0};
 }
 
-/* The path to what a table holds under `key`: its number, or -1 after noting that it is wanted. */
+/* The path to a table's value under `key`: its number, or -1 after requesting it. */
 int table_find(Resolve *r, Expr *e, const Entity *table, const char *key, bool is_static) {
   SemaPath path = member_path(r, e, table, str_of(key));
   int number = path_find(r, &path);
@@ -73,7 +73,7 @@ static const char *key_of(Resolve *r, int64_t key) {
   return scratch_format(r->scratch, "#%lld", (long long)key);
 }
 
-/* Paths of all items, from [1]; NULL after noting those that are wanted. */
+/* Paths of all items, from [1]; NULL after requesting the missing ones. */
 int *table_find_all(Resolve *r, Expr *e, const Entity *table, int64_t length) {
   int *numbers = scratch_array(r->scratch, int, length + 1);
   bool has_all = true;
@@ -85,7 +85,7 @@ int *table_find_all(Resolve *r, Expr *e, const Entity *table, int64_t length) {
   return has_all ? numbers : NULL;
 }
 
-/* -- an index that only the run knows ---------------------------------------------------------- */
+/* -- run-time indices ---------------------------------------------------------- */
 
 static void write_number(StrBuf *out, const Static *item) {
   double number = item->number;
@@ -116,7 +116,7 @@ static void write_search(StrBuf *out, const Static *items, int64_t first, int64_
   strbuf_format(out, " end");
 }
 
-/* Item 0 and the one behind the last are the zeros outside. */
+/* Item 0 and the one after the last are the zeros outside. */
 static Ast *write_function(Resolve *r, Static *items, int64_t length) {
   StrBuf out;
   items[0] = items[length + 1] = (Static){.kind = STATIC_NUMBER};

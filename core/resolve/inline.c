@@ -52,20 +52,20 @@ static bool check_callee(Resolve *r, Expr *e, const Entity *callee, int argument
     if (is_same_text(in, function, source) && ++inside == MOST_INSIDE)
       return sema_fail(r->s, e, RG_ERROR_NOT_YET,
                        "write it as a loop, or end it by 'if rg.static(..)'",
-                       "'%s' calls itself over and over: %d calls inside each other are written "
-                       "out, and recursion at run time is not "
+                       "'%s' calls itself over and over: %d nested calls are expanded, and "
+                       "recursion at run time is not "
                        "compiled yet",
                        callee->name, MOST_INSIDE - 1);
   if (height_around(r) + function->height > HIGHEST || r->expr_count > MOST_EXPRESSIONS)
     return resolve_fail_size(r, e->pos, e->width);
   if (function->has_varargs)
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "name each parameter",
-                     "'%s' takes variable arguments, which kernels do not support", callee->name);
+                     "'%s' takes variable arguments, which kernels do not support",
+                     callee->name);
   int count = function->parameters.count;
   if (arguments != count) {
-    sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d %s, here %s %d", callee->name,
-              count, count == 1 ? "argument" : "arguments", arguments == 1 ? "is" : "are",
-              arguments);
+    sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d %s, %d given", callee->name,
+              count, count == 1 ? "argument" : "arguments", arguments);
     return sema_note(r->s, source, function->pos, (int)strlen("function"), "'%s' is declared here",
                      callee->name);
   }

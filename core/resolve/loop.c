@@ -58,7 +58,7 @@ static bool take_axis(Resolve *r, LoopHead *head, Expr *e) {
 static bool take_range(Resolve *r, Expr *e, LoopHead *head) {
   if (e->list.count < 1 || e->list.count > SNODE_MAX_AXES)
     return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL,
-                     "'rg.range' takes 1 to %d axes, here are %d", SNODE_MAX_AXES, e->list.count);
+                     "'rg.range' takes 1 to %d axes, %d given", SNODE_MAX_AXES, e->list.count);
   for (int i = 0; i < e->list.count; i++)
     if (!take_axis(r, head, e->list.items[i])) return false;
   return true;

@@ -267,7 +267,7 @@ Expr *static_argument(Resolve *r, Expr *e) {
   Entity callee = resolve_expr(r, e->left);
   if (callee.kind != ENTITY_BUILTIN || strcmp(callee.name, "rg.static") != 0) return NULL;
   if (e->list.count == 1) return e->list.items[0];
-  sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'rg.static' takes 1 argument, here are %d",
+  sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'rg.static' takes 1 argument, %d given",
             e->list.count);
   return NULL;
 }

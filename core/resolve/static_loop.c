@@ -1,4 +1,4 @@
-/* static_loop.c - loops that are written out, one copy of the body for each turn:
+/* static_loop.c - unrolled loops, one copy of the body per iteration:
  *
  *     for i, j in rg.static(rg.range(2, 3)) do .. end      i, j are constants in each
  *     for k, v in ipairs(t) do .. end                      k is a constant from 1, v what t[k] is
@@ -8,10 +8,10 @@
 
 enum { MOST_TURNS = 1024 };
 
-/* -- turns ------------------------------------------------------------------------------------- */
+/* -- iterations -------------------------------------------------------------------------------- */
 
-/* The loop's variables in one turn; `values[i]`: what variable i holds, NULL where it stands for
- * a value itself. */
+/* The loop's variables in one iteration; `values[i]`: the value of variable i, NULL if it refers to
+ * an entity. */
 typedef struct Turn {
   Local **locals;
   Expr **values;
@@ -20,12 +20,12 @@ typedef struct Turn {
 typedef struct Unroll {
   const AstStmt *ast;
   Stmt *stmt;
-  bool continues; /* a turn may end early: it is a `repeat .. until true` */
-  bool breaks;    /* all of them may: they stand in another one */
+  bool continues; /* an iteration may end early: it is a `repeat .. until true` */
+  bool breaks;    /* all of them may: they are inside another one */
   VEC(Turn) turns;
 } Unroll;
 
-/* How the body leaves a turn. */
+/* How the body leaves an iteration. */
 static void find_exits(Unroll *u, const AstBlock *block) {
   for (int i = 0; i < block->count; i++) {
     const AstStmt *stmt = block->items[i];
@@ -45,14 +45,14 @@ static Stmt *new_block(Resolve *r, const Unroll *u) {
   return stmt;
 }
 
-/* `repeat .. until true` around what the block holds. */
+/* `repeat .. until true` around the block's contents. */
 static void make_once(Resolve *r, Stmt *stmt) {
   Expr *once = literal_at(r, stmt->pos, stmt->width, &(Static){.kind = STATIC_BOOL, .number = 1});
   stmt->kind = AST_STMT_REPEAT;
   vec_push(r->scratch, &stmt->values, once);
 }
 
-/* Variables of its own, each of which stands for `entities[i]` or is the local with `values[i]`. */
+/* New variables, each of which refers to `entities[i]` or is a local with `values[i]`. */
 static void add_turn(Resolve *r, Unroll *u, const Entity *entities, Expr *const *values) {
   int count = u->ast->locals.count;
   Turn turn = {scratch_array(r->scratch, Local *, count + 1),
@@ -69,7 +69,7 @@ static void add_turn(Resolve *r, Unroll *u, const Entity *entities, Expr *const 
   vec_push(r->scratch, &u->turns, turn);
 }
 
-/* Whole numbers that nobody assigns stay constants, good for rg.static; others are locals. */
+/* Whole numbers that are never assigned stay constants, usable in rg.static; others are locals. */
 static void give_number(Resolve *r, const Unroll *u, int i, const Static *value, Entity *entity,
                         Expr **local) {
   const AstLocal *ast = u->ast->locals.items[i];
@@ -103,7 +103,7 @@ static Stmt *resolve_turn(Resolve *r, const Unroll *u, const Turn *turn) {
   return stmt;
 }
 
-/* A break leaves the turn, too, where that is a loop. */
+/* A break leaves the iteration, too, if that is a loop. */
 static void finish(Resolve *r, Unroll *u) {
   if (r->s->failed) return;
   find_exits(u, &u->ast->bodies.items[0]);
@@ -162,7 +162,7 @@ static void unroll_range(Resolve *r, Unroll *u, Expr *range) {
   Expr *values[SNODE_MAX_AXES];
   int count = range->list.count;
   if (count < 1 || count > SNODE_MAX_AXES) {
-    sema_fail(r->s, range, RG_ERROR_CALL_COUNT, NULL, "'rg.range' takes 1 to %d axes, here are %d",
+    sema_fail(r->s, range, RG_ERROR_CALL_COUNT, NULL, "'rg.range' takes 1 to %d axes, %d given",
               SNODE_MAX_AXES, count);
     return;
   }
@@ -255,7 +255,7 @@ static bool unroll(Resolve *r, Unroll *u) {
   return true;
 }
 
-/* False where the loop is none of these. */
+/* False if the loop is none of these. */
 bool unroll_loop(Resolve *r, const AstStmt *ast, Stmt *stmt) {
   Unroll u = {.ast = ast, .stmt = stmt};
   bool outer = r->is_turn;

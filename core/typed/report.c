@@ -20,7 +20,7 @@ struct Diag {
   VEC(Error) notes;
 };
 
-/* -- recording -- --------------------------------------------------------------------------------- */
+/* -- recording --------------------------------------------------------------------------------- */
 
 static bool is_about_name(ErrorCode code) {
   return code == RG_ERROR_NAME_UNKNOWN || code == RG_ERROR_NAME_NIL ||
