@@ -123,8 +123,8 @@ static bool run_front(void *data, Error *err) {
   compile->given = values_read(&compile->scratch, kernel, compile->values, compile->value_count);
   dump(compile, TEXT_AST);
   if (!compile_run(compile, STAGE_LAST, err)) return false;
-  if (compile->lua) return true;
   explain_warn(kernel, compile->sema.kernel);
+  if (compile->lua) return true;
   double begin = clock_ms();
   compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, host_processor(kernel));
   compile->pass_ms += clock_ms() - begin;

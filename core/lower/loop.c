@@ -130,10 +130,22 @@ static IrInst *lower_bound(Lower *l, Expr *bound, Type type) {
   return is_float ? lower_float_bound(l, bound, type) : lower_as(l, bound, type);
 }
 
+/* Begins that lie after their ends are probably a step of -1 that nobody takes. */
+static void warn_empty(Lower *l, IrInst *begin, IrInst *end) {
+  int64_t first, last;
+  if (ir_is_const(begin, &first) && ir_is_const(end, &last) && first > last)
+    ir_warn(l->output->kernel, l->b.line, l->b.column,
+            "this range begins at %lld, ends before %lld and so has no iteration; to count down, "
+            "write for k = %lld, %lld, -1",
+            (long long)first, (long long)last, (long long)first, (long long)last);
+}
+
 static IrInst *lower_range(Lower *l, const LoopHead *head) {
   IrInst *bounds[2 * SNODE_MAX_AXES];
   for (int i = 0; i < head->bounds.count; i++)
     bounds[i] = lower_bound(l, head->bounds.items[i], head->index);
+  for (int i = 0; i < head->bounds.count; i += 2)
+    if (head->bounds.items[i]) warn_empty(l, bounds[i], bounds[i + 1]);
   return ir_range(&l->b, head->axis_count, bounds, head->index);
 }
 

@@ -103,6 +103,40 @@ static bool take_source(Resolve *r, Expr *e, LoopHead *head) {
                                                     : take_active(r, e, head);
 }
 
+/* `i, j, ..`: the names there are, and letters for the axes without one. */
+static const char *all_names(Resolve *r, const Locals *locals, int axis_count) {
+  StrBuf out;
+  char letter[2] = "i";
+  strbuf_init(&out, r->scratch);
+  for (int i = 0; i < locals->count; i++)
+    strbuf_format(&out, "%s%s", i ? ", " : "", sema_text(r->s, locals->items[i]->name));
+  for (int i = locals->count; i < axis_count; letter[0]++) {
+    bool is_taken = false;
+    for (int k = 0; k < locals->count; k++)
+      is_taken |= str_is(locals->items[k]->name, letter);
+    if (is_taken) continue;
+    strbuf_format(&out, ", %s", letter);
+    i++;
+  }
+  return strbuf_end(&out);
+}
+
+/* One variable and `rg.range(a, b)` may mean two things; neither is chosen. */
+bool resolve_fail_axes(Resolve *r, const Locals *locals, Expr *e, int axis_count) {
+  const char *text = sema_source(r->s, e), *names = all_names(r, locals, axis_count);
+  const char *hint = scratch_format(
+      r->scratch, "write for %s in %s, or with all indices as one vector: %s:vec()", names, text,
+      text);
+  if (axis_count == 2 && e->kind == AST_CALL && e->list.items[0]->kind != AST_TABLE &&
+      e->list.items[1]->kind != AST_TABLE)
+    hint = scratch_format(r->scratch,
+                          "over two axes: for %s in %s; from a begin to an end: rg.range({%s, %s})",
+                          names, text, sema_source(r->s, e->list.items[0]),
+                          sema_source(r->s, e->list.items[1]));
+  return sema_fail(r->s, e, RG_ERROR_LOOP, hint, "'%s' has %d axes, and this loop names %d", text,
+                   axis_count, locals->count);
+}
+
 void resolve_head(Resolve *r, Stmt *stmt) {
   LoopHead *head = scratch_new(r->scratch, LoopHead);
   Expr *e = sema_strip(stmt->values.items[0]);
@@ -132,6 +166,10 @@ void resolve_head(Resolve *r, Stmt *stmt) {
                   head->is_vector ? "':vec()' gives all indices as one vector" : NULL,
                   "there %s %d %s to loop over, and no value for '%s'", most == 1 ? "is" : "are",
                   most, most == 1 ? "axis" : "axes", sema_text(r->s, extra->name));
+    return;
+  }
+  if (!head->is_vector && stmt->locals.count < head->axis_count) {
+    resolve_fail_axes(r, &stmt->locals, e, head->axis_count);
     return;
   }
   head->is_parallel = r->loop == 0 && !head->is_serial;

@@ -92,6 +92,8 @@ Entity resolve_fail_indices(Resolve *r, Expr *e, const MethodCall *m, int needed
 Entity resolve_converted(Expr *e, Type type, Shape shape); /* e is a call of this type */
 /* loop.c */
 void resolve_head(Resolve *r, Stmt *stmt);
+/* a loop that names fewer axes than e has */
+bool resolve_fail_axes(Resolve *r, const Locals *locals, Expr *e, int axis_count);
 /* stmt.c */
 void resolve_block(Resolve *r, const AstBlock *from, Block *to);
 void resolve_declaration(Resolve *r, Stmt *stmt);

@@ -166,6 +166,10 @@ static void unroll_range(Resolve *r, Unroll *u, Expr *range) {
               SNODE_MAX_AXES, count);
     return;
   }
+  if (u->stmt->locals.count < count) {
+    resolve_fail_axes(r, &u->stmt->locals, range, count);
+    return;
+  }
   if (!check_locals(r, u->stmt, count) || !read_bounds(r, range, first, last, &turns)) return;
   memcpy(at, first, sizeof at);
   for (int64_t turn = 0; turn < turns && !r->s->failed; turn++) {

@@ -61,7 +61,7 @@ return {
       "Compiles a Lua function, or the text of one with its captures.",
       overload = "fun(fn: function, options?: rg.KernelOptions): rg.Kernel" },
     { "range(...: integer|integer[]): rg.Range",
-      "Half-open, from 0; `{a, b}` sets begin and end. Parallel in kernels." },
+      "One number per axis: half-open, from 0; `{a, b}` sets begin and end. Parallel in kernels." },
     { "static(value: any): any", "A value read when the kernel is compiled." },
     { "init(options?: rg.Options)", "Options of the default runtime, before its first use." },
     { "new(options?: rg.Options): rg", "Another, independent runtime with the same names." },

@@ -39,7 +39,7 @@ function rg.tree(options) end
 ---@return rg.Kernel
 function rg.kernel(text, captures, options) end
 
---- Half-open, from 0; `{a, b}` sets begin and end. Parallel in kernels.
+--- One number per axis: half-open, from 0; `{a, b}` sets begin and end. Parallel in kernels.
 ---@param ... integer|integer[]
 ---@return rg.Range
 function rg.range(...) end

@@ -152,6 +152,21 @@ end]=], { x = x, block = block, v = v, list = list })
   end)
 end)
 
+describe("a range that is empty as written", function()
+  local function warns(body)
+    local _, all = notes_of("function(n)\n" .. body .. "\nend", { x = rg.field(rg.f32, 64) }, 3)
+    return all:find("warning: this range begins at", 1, true) ~= nil
+  end
+
+  it("is named where its begin lies after its end #compiled", function()
+    assert.is_true(warns "for i in rg.range({ 10, 1 }) do x[i] = 1 end")
+    assert.is_true(warns "for i, j in rg.range(8, { 0, -1 }) do x[i] = j end")
+    assert.is_false(warns "for i in rg.range({ 1, 1 }) do x[i] = 1 end")
+    assert.is_false(warns "for i in rg.range({ n, 1 }) do x[i] = 1 end")
+    assert.is_false(warns "for i in rg.range(-1) do x[i] = 1 end")
+  end)
+end)
+
 describe("what is only nearly an update", function()
   local x, y = rg.field(rg.f32, 64), rg.field(rg.i32, 64)
 

@@ -11,7 +11,7 @@ end
 
 local visits = rg.kernel(function(x)
   local n = 0
-  for _ in x:active() do n = n + 1 end
+  for _ in x:active():vec() do n = n + 1 end
   return n
 end)
 

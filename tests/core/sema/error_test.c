@@ -390,6 +390,19 @@ static void test_loops(World *w) {
   TEST("its head is well formed") {
     CHECK_TEXT(error_of(w, "function() for i, j, k in rg.range(4, 4) do end end"),
                "1:22+1 loop.invalid: there are 2 axes to loop over, and no value for 'k'");
+    CHECK_TEXT(error_of(w, "function() for i in rg.range(1, 10) do end end"),
+               "1:24+5 loop.invalid: 'rg.range(1, 10)' has 2 axes, and this loop names 1 (over two "
+               "axes: for i, j in rg.range(1, 10); from a begin to an end: rg.range({1, 10}))");
+    CHECK_TEXT(error_of(w, "function() for j in rg.range(1, {2, 3}, 4):serial() do end end"),
+               "1:24+5 loop.invalid: 'rg.range(1, {2, 3}, 4)' has 3 axes, and this loop names 1 "
+               "(write for j, i, k in rg.range(1, {2, 3}, 4), or with all indices as one vector: "
+               "rg.range(1, {2, 3}, 4):vec())");
+    CHECK_TEXT(error_of(w, "function() for i in t:active() do end end"),
+               "1:23+6 loop.invalid: 't:active()' has 2 axes, and this loop names 1 (write for i, j "
+               "in t:active(), or with all indices as one vector: t:active():vec())");
+    CHECK_TEXT(error_of(w, "function() for i in rg.static(rg.range(1, 2)) do end end"),
+               "1:34+5 loop.invalid: 'rg.range(1, 2)' has 2 axes, and this loop names 1 (over two "
+               "axes: for i, j in rg.range(1, 2); from a begin to an end: rg.range({1, 2}))");
     CHECK_TEXT(error_of(w, "function() for i in rg.range() do end end"),
                "1:24+5 call.count: 'rg.range' takes 1 to 8 axes, 0 given");
     CHECK_TEXT(error_of(w, "function() for i in rg.range({1, 2, 3}) do end end"),

@@ -38,8 +38,8 @@ static void test_numbers(World *w) {
                "on: bool\na: i32\nb: i32\n");
   }
   TEST("a bound of a range makes an integer") {
-    CHECK_TEXT(types_of(w, "function() for i in rg.range(a, {b, 10}) do x[i] = i end end"),
-               "a: i32\nb: i32\ni: i32\n");
+    CHECK_TEXT(types_of(w, "function() for i, j in rg.range(a, {b, 10}) do x[i] = j end end"),
+               "a: i32\nb: i32\ni: i32\nj: i32\n");
   }
   TEST("a bound of a for over integers makes an integer") {
     CHECK_TEXT(types_of(w, "function() for k = 0, a - 1 do x[0] = k end end"),
