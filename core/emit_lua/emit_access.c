@@ -44,7 +44,7 @@ static void add_indices(Emit *e, Expr *expr, Indices *indices) {
         local->is_alias && local->alias.kind == ENTITY_FIELD ? local->alias.field.indexed : 0;
     for (int i = 0; i < count; i++) emit_format(e, ", %s[%d]", e->names[expr->local->id], i + 2);
     indices->given += count;
-  } else if (expr->kind == AST_INDEX) {
+  } else if (expr->kind == AST_INDEX && !expr->is_item) {
     add_indices(e, expr->left, indices);
     add_list(e, &expr->list, expr->list.count, indices);
   }

@@ -68,6 +68,7 @@ static bool check_part(Sema *s, Expr *e, Type at) {
 bool check_object(Sema *s, Expr *e) {
   if (e->entity.kind == ENTITY_PART) return check_part(s, e, TYPE(NONE));
   for (Expr *at = e; at->kind == AST_INDEX || at->kind == AST_PAREN; at = at->left) {
+    if (at->is_item) break;
     bool has_indices = at->kind == AST_INDEX && at->entity.kind != ENTITY_CONSTANT;
     if (has_indices && !check_indices(s, &at->list, at->list.count)) return false;
   }
@@ -274,7 +275,7 @@ bool check_expr(Sema *s, Expr *e, Type want) {
   case AST_FIELD:
   case AST_INDEX:
     if (e->entity.kind == ENTITY_PART) return check_part(s, e, want);
-    return e->kind == AST_INDEX ? check_object(s, e) : check_leaf(s, e, at);
+    return e->kind == AST_INDEX && !e->is_item ? check_object(s, e) : check_leaf(s, e, at);
   case AST_PAREN: return check_expr(s, e->left, want);
   case AST_UNARY: return check_unary(s, e, at);
   case AST_BINARY: return check_binary(s, e, at);

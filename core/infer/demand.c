@@ -46,7 +46,10 @@ void demand_integer(Infer *f, Expr *e, Why why) {
   }
   switch (e->kind) {
   case AST_LOCAL: demand_local(f, e, why); break;
-  case AST_INDEX: demand_integer(f, e->left, why); break; /* of a vector */
+  case AST_INDEX: /* of a captured list, or of a vector */
+    if (e->is_item) demand_live(f, e->entity.live.number, e, why);
+    else demand_integer(f, e->left, why);
+    break;
   case AST_GLOBAL:
   case AST_FIELD:
     if (e->entity.kind == ENTITY_PART) {

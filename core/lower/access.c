@@ -39,7 +39,7 @@ static int copy_view(Lower *l, const Local *local, IrInst **indices) {
 int lower_indices(Lower *l, Expr *e, IrInst **indices) {
   if (e->kind == AST_PAREN) return lower_indices(l, e->left, indices);
   if (e->kind == AST_LOCAL) return copy_view(l, e->local, indices);
-  if (e->kind != AST_INDEX) return 0;
+  if (e->kind != AST_INDEX || e->is_item) return 0;
   int count = lower_indices(l, e->left, indices);
   return lower_index_list(l, &e->list, e->list.count, indices, count);
 }

@@ -174,6 +174,7 @@ Entity table_item(Resolve *r, Expr *e, const Entity *table) {
   if (!static_is_written(r, e->list.items[0])) return open_item(r, e, table);
   if (!static_integer(r, e->list.items[0], &key)) return (Entity){0};
   int number = table_find(r, e, table, key_of(r, key), false);
+  e->is_item = true;
   if (number >= 0) return resolve_path_value(r, e, number);
   table_fail(r, e->left);
   return (Entity){0};

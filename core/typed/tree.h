@@ -36,6 +36,8 @@ struct Expr {
   Entity entity;
   Call call;           /* CALL, METHOD */
   Inline *inlined;     /* a call of a user function */
+  /* INDEX: of a captured list. What it leads to stands here, and its index is no field's */
+  bool is_item;
   Locals popped;       /* node:pop(i): a variable for each field */
   /* infer: */
   Ty ty;
