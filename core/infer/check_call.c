@@ -108,7 +108,17 @@ static bool check_width(Sema *s, const Update *update, Expr *term, Type target, 
                    ty_text(s, ty_of(target)), ty_text(s, ty_at(s, term)));
 }
 
+static bool check_logic_term(Sema *s, const Update *update, Expr *term, Type target) {
+  return type_is_bool(target)
+             ? check_condition(s, term)
+             : sema_fail(s, update->target, RG_ERROR_TYPE_MISMATCH, NULL,
+                         "'%s' gathers bools, and '%s' is %s",
+                         update->op == IR_UPDATE_BAND ? "and" : "or",
+                         sema_source(s, update->target), ty_text(s, ty_of(target)));
+}
+
 static bool check_term(Sema *s, const Update *update, Expr *term, Type target) {
+  if (update->is_logic) return check_logic_term(s, update, term, target);
   const char *who = word_of(s, update->op), *what = sema_source(s, update->target);
   Ty result = infer_update(s, update->op, ty_of(target), ty_at(s, term));
   if (type_is_bool(target))

@@ -69,6 +69,10 @@ static void infer_reduction(Infer *f, Update *update) {
   for (int i = 0; i < update->terms.count; i++) {
     Expr *term = update->terms.items[i].value;
     Ty ty = infer_expr(f, term);
+    if (update->is_logic) {
+      give(f, local, ty, term);
+      continue;
+    }
     if (f->is_demanding && update_operator(update->op) >= AST_BAND &&
         update_operator(update->op) <= AST_SAR)
       infer_demand(f, term, "which is used with '%s'", ast_op_text(update_operator(update->op)));

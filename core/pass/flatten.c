@@ -157,7 +157,7 @@ static IrInst *identity_of(IrBuilder *b, IrUpdate op, Type type) {
     return is_float ? ir_const_float(b, type, INFINITY) : ir_const_int(b, type, largest);
   case IR_UPDATE_MAX:
     return is_float ? ir_const_float(b, type, -INFINITY) : ir_const_int(b, type, smallest);
-  case IR_UPDATE_BAND: return ir_const_int(b, type, -1);
+  case IR_UPDATE_BAND: return ir_const_int(b, type, type_is_bool(type) ? 1 : -1);
   /* x + -0 is x for every x */
   case IR_UPDATE_ADD: return is_float ? ir_const_float(b, type, -0.0) : zero_of(b, type);
   default: return zero_of(b, type);

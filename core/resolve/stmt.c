@@ -131,7 +131,8 @@ static void resolve_reduction(Resolve *r, Stmt *stmt) {
     return;
   }
   if (!may_reduce(update->op)) {
-    sema_fail(r->s, target, RG_ERROR_REDUCTION, "reductions are + - * math.min math.max & | ~",
+    sema_fail(r->s, target, RG_ERROR_REDUCTION,
+              "reductions are + - * math.min math.max & | ~ and or",
               "iterations have no order, so '%s' cannot be reduced with '%s'", name,
               ast_op_text(update_operator(update->op)));
     return;

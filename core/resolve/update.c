@@ -1,6 +1,7 @@
 /* update.c - which assignments are updates, per the contract ("Updates are atomic"):
  *
- *   t op= v     t = t op v     t = v op t (op commutes)     t = math.max(t, v), math.min
+ *   t op= v     t = t op v     t = v op t (op commutes)
+ *   t = math.max(t, v), math.min, bit.band, bit.bor, bit.bxor     t = t and v, t or v (a local)
  *   a chain of + and -, or of *, in which t occurs once, not subtracted
  *
  * t is the same text on both sides and calls nothing, and v does not read t. */
@@ -70,17 +71,34 @@ static bool match_binary(Resolve *r, Expr *value, Update *update) {
   return true;
 }
 
-static bool match_extreme(Resolve *r, Expr *call, Update *update) {
-  Entity callee = resolve_expr(r, call->left);
-  if (callee.kind != ENTITY_BUILTIN || !callee.builtin || call->list.count != 2) return false;
-  if (callee.builtin->op != IR_MIN && callee.builtin->op != IR_MAX) return false;
-  update->op = callee.builtin->op == IR_MIN ? IR_UPDATE_MIN : IR_UPDATE_MAX;
-  bool is_first = is_target(call->list.items[0], update->target);
-  if (!is_first && !is_target(call->list.items[1], update->target)) return false;
-  Expr *other = call->list.items[is_first];
-  if (reads(other, update->target)) return false;
+/* `op(t, v)` or `op(v, t)` */
+static bool match_pair(Resolve *r, Expr *a, Expr *b, Update *update) {
+  bool is_first = is_target(a, update->target);
+  Expr *other = is_first ? b : a;
+  if ((!is_first && !is_target(b, update->target)) || reads(other, update->target)) return false;
   add_term(r, update, other, false);
   return true;
+}
+
+static bool match_call(Resolve *r, Expr *call, Update *update) {
+  Entity callee = resolve_expr(r, call->left);
+  if (callee.kind != ENTITY_BUILTIN || !callee.builtin || call->list.count != 2) return false;
+  switch (callee.builtin->op) {
+  case IR_MIN: update->op = IR_UPDATE_MIN; break;
+  case IR_MAX: update->op = IR_UPDATE_MAX; break;
+  case IR_BAND: update->op = IR_UPDATE_BAND; break;
+  case IR_BOR: update->op = IR_UPDATE_BOR; break;
+  case IR_BXOR: update->op = IR_UPDATE_BXOR; break;
+  default: return false;
+  }
+  return match_pair(r, call->list.items[0], call->list.items[1], update);
+}
+
+/* Only of a local: elements have no such updates. */
+static bool match_logic(Resolve *r, Expr *value, Update *update) {
+  update->op = value->kind == AST_AND ? IR_UPDATE_BAND : IR_UPDATE_BOR;
+  update->is_logic = true;
+  return update->target->kind == AST_LOCAL && match_pair(r, value->left, value->right, update);
 }
 
 static bool match(Resolve *r, Stmt *stmt, Update *update) {
@@ -92,7 +110,8 @@ static bool match(Resolve *r, Stmt *stmt, Update *update) {
     return update_find(stmt->op, &update->op, &commutes);
   }
   if (value->kind == AST_BINARY) return match_binary(r, value, update);
-  return value->kind == AST_CALL && match_extreme(r, value, update);
+  if (value->kind == AST_AND || value->kind == AST_OR) return match_logic(r, value, update);
+  return value->kind == AST_CALL && match_call(r, value, update);
 }
 
 /* A product with a matrix is not elementwise. */

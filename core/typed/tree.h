@@ -140,6 +140,7 @@ typedef struct LoopHead {
 typedef struct UpdateTerm { Expr *value; bool is_negative; } UpdateTerm;
 typedef struct Update {
   IrUpdate op;
+  bool is_logic; /* BAND, BOR: `and`, `or` of bools */
   Expr *target;
   VEC(UpdateTerm) terms;
 } Update;

@@ -123,6 +123,8 @@ local function add_small(t, wrap)
 end
 for t, wrap in pairs(wraps) do add_small(t, wrap) end
 number.exchange_bool = second
+function number.band_bool(a, b) return a and b end
+function number.bor_bool(a, b) return a or b end
 
 -- -- 64 bits --------------------------------------------------------------------------------------
 

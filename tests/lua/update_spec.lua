@@ -395,6 +395,35 @@ describe("independent loops", function()
 end)
 
 describe("reductions", function()
+  it("gather by bit.band, bit.bor and bit.bxor, and by 'and' and 'or' of bools", function()
+    local x, flags = rg.field(rg.i32, 1000), rg.field(rg.bool, 1000)
+    local low, high, odd = -1, 0, 0
+    for i = 0, 999 do
+      local v = bit.bor(bit.lshift(i * 7919, 3), 4)
+      x[i], flags[i] = v, i ~= 617
+      low, high, odd = bit.band(low, v), bit.bor(high, v), bit.bxor(odd, v)
+    end
+    local reduce = rg.kernel([[function(n)
+      local low, high, odd = -1, 0, 0
+      local all, any, none, most = true, false, false, true
+      for i in rg.range(n) do
+        low = bit.band(low, x[i])
+        high = bit.bor(x[i], high)
+        if i >= 0 then odd = bit.bxor(odd, x[i]) end
+        all = all and flags[i]
+        any = not flags[i] or any
+        none = none or x[i] == 0
+        if i ~= 617 then most = most and flags[i] end
+      end
+      return low, high, odd, all, any, none, most
+    end]], { x = x, flags = flags })
+    assert.same({ low, high, odd, false, true, false, true }, { reduce(1000) })
+    assert.same({ bit.band(x[0], x[1]), bit.bor(x[0], x[1]), bit.bxor(x[0], x[1]), true, false, false, true }, { reduce(2) })
+    local x0 = rg.field(rg.i32, 4)
+    rg.kernel("function() for i in rg.range(1000) do x0[i % 4] = bit.bxor(x0[i % 4], x[i]) end end", { x0 = x0, x = x })()
+    assert.equal(odd, bit.bxor(bit.bxor(x0[0], x0[1]), bit.bxor(x0[2], x0[3])))
+  end)
+
   it("of a million elements are exact for integers and close for floats #compiled", function()
     local n = 1048576
     for _, type in ipairs { "i32", "u32", "i64", "u64", "f32", "f64" } do

@@ -387,6 +387,13 @@ static void test_loops(World *w) {
         error_of(w, "function() local v = x:active() end"),
         "1:24+6 loop.invalid: this is only allowed in the head of a loop (write: for i in .. do)");
   }
+  TEST("'and' and 'or' gather bools") {
+    CHECK_TEXT(error_of(w, "function() local s = 0 for i in rg.range(4) do s = s or 1 end end"),
+               "1:48+1 type.mismatch: 'or' gathers bools, and 's' is an i32");
+    CHECK_TEXT(error_of(w, "function() local s = true for i in rg.range(4) do s = s and i end end"),
+               "1:61+1 type.mismatch: 's' is a bool, and this gives it an i32 (declare another local "
+               "for it)");
+  }
   TEST("its head is well formed") {
     CHECK_TEXT(error_of(w, "function() for i, j, k in rg.range(4, 4) do end end"),
                "1:22+1 loop.invalid: there are 2 axes to loop over, and no value for 'k'");
@@ -455,7 +462,7 @@ static void test_loops(World *w) {
     CHECK_TEXT(
         error_of(w, "function() local s = 0 for i in rg.range(4) do s /= 2 end end"),
         "1:48+1 reduction.invalid: iterations have no order, so 's' cannot be reduced with '/' "
-        "(reductions are + - * math.min math.max & | ~)");
+        "(reductions are + - * math.min math.max & | ~ and or)");
     CHECK_TEXT(
         error_of(w, "function() local s = 0 for i in rg.range(4) do s += 2 s = math.max(s, i) end "
                     "end"),
