@@ -142,7 +142,7 @@ int main(void) {
   RgOptions options = {.struct_size = sizeof options, .threads = 2};
   RgError error;
   if (rg_abi_version() != RG_ABI_VERSION) {
-    fprintf(stderr, "libregolith %s is not of the version of this program's header\n", rg_version());
+    fprintf(stderr, "libregolith %s does not match this program's header\n", rg_version());
     return EXIT_FAILURE;
   }
   if (rg_runtime_create(&options, &s.runtime, &error)) {

@@ -1,7 +1,7 @@
 /* ast.h - a kernel's text as a tree: all of Lua 5.1, LuaJIT's newer operators, and annotations.
  * Nodes live in the Scratch of the Source they come from and are never changed again: what is found
- * out about them stands in the typed tree, which resolve builds from this one. Knows no types and no
- * captures: names are text. */
+ * out about them stands in the typed tree, which resolve builds from this one. Knows no types and
+ * no captures: names are text. */
 #ifndef RG_FRONT_AST_H
 #define RG_FRONT_AST_H
 

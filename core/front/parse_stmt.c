@@ -107,7 +107,8 @@ static AstStmt *parse_local(Parser *p) {
 /* Assignments and calls. */
 
 static void mark_part(const AstExpr *target) {
-  while (target->kind == AST_INDEX || target->kind == AST_FIELD || target->kind == AST_PAREN) target = target->left;
+  while (target->kind == AST_INDEX || target->kind == AST_FIELD || target->kind == AST_PAREN)
+    target = target->left;
   if (target->kind == AST_LOCAL) target->local->is_part_assigned = true;
 }
 

@@ -12,7 +12,8 @@
 #include <stdint.h>
 
 /* Of this header. rg_version and rg_abi_version answer for the library that a program runs with; a
- * program compiled with this header runs with libraries whose rg_abi_version() is RG_ABI_VERSION. */
+ * program compiled with this header runs with libraries whose rg_abi_version() is
+ * RG_ABI_VERSION. */
 #define RG_VERSION "0.1.0"
 #define RG_VERSION_NUMBER 100 /* 10000 * major + 100 * minor + patch */
 #define RG_ABI_VERSION 1
@@ -48,13 +49,13 @@ typedef struct RgOptions {
    * called by the thread that is inside a call of this runtime, with `count` tasks. It must call
    * task(task_data, worker, number) once for every number from 0 to count - 1, on any threads, and
    * return when all have returned. `worker` is from 0 to threads - 1, and no two concurrent calls
-   * may have the same one. A loop too small to gain from more than one thread (estimated: some 10 us
-   * of work) runs on the calling thread and never comes here. NULL: our threads. */
+   * may have the same one. A loop too small to gain from more than one thread (estimated: some 10
+   * us of work) runs on the calling thread and never comes here. NULL: our threads. */
   void (*run_tasks)(void *data, int64_t count,
                     void (*task)(void *task_data, int32_t worker, int64_t number), void *task_data);
   void *run_tasks_data;
-  /* The processor that code is made for: "native", "x86-64", "x86-64-v2", .. "x86-64-v4". NULL: what
-   * RG_CPU says, else native. */
+  /* The processor that code is made for: "native", "x86-64", "x86-64-v2", .. "x86-64-v4". NULL:
+   * what RG_CPU says, else native. */
   const char *cpu;
 } RgOptions;
 

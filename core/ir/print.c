@@ -258,7 +258,8 @@ static void print_task(Printer *p, int number, const IrTask *task) {
   if (task->private_fields.count) {
     new_line(p);
     strbuf_text(p->out, "private");
-    for (int i = 0; i < task->private_fields.count; i++) strbuf_format(p->out, " f%d", task->private_fields.items[i]);
+    for (int i = 0; i < task->private_fields.count; i++)
+      strbuf_format(p->out, " f%d", task->private_fields.items[i]);
   }
   print_function(p, "body", task->body);
   if (task->has_interior) {

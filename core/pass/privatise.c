@@ -1,7 +1,7 @@
 /* privatise.c - sums that iterations may share are made in a private copy of each worker, and added
  * up once at the loop's end.
  *
- *   task 0 = range privatised=1 { update add %p, %x }     atomic, for when the copies are too large for what the loop does
+ *   task 0 = range privatised=1 { update add %p, %x }    atomic, if the copies cost too much
  *   task 1 = range { private f0; update add private plain %p, %x }
  *
  * A field qualifies when the loop does nothing with it but add and subtract, and deactivates

@@ -1,5 +1,5 @@
-/* vector_value.c - values of several numbers: elements of vector fields, arguments, and results. A scalar
- * is one of one number, so nothing else in the room has to distinguish them. */
+/* vector_value.c - values of several numbers: elements of vector fields, arguments, and results. A
+ * scalar is one of one number, so nothing else in the room has to distinguish them. */
 #include "tree/cell.h"
 
 RgValue vector_part(const RgValue *value, int part) {

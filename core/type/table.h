@@ -2,8 +2,8 @@
  *
  * Row k has the number TYPE_TABLE_FIRST + 2 * k, and one more if it is an array's. Equal
  * declarations get one row, so type_equal stays the question that it is for fixed types. A row
- * never changes, and goes with its table: a Type is good as long as the table that it comes from. Fixed
- * types are in every table, NULL too: their rows are written when somebody asks.
+ * never changes, and goes with its table: a Type is good as long as the table that it comes from.
+ * Fixed types are in every table, NULL too: their rows are written when somebody asks.
  *
  * Invariant: what a row is made of is a fixed type or an earlier row. One thread at a time. */
 #ifndef RG_TYPE_TABLE_H

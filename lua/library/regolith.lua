@@ -1,7 +1,8 @@
 ---@meta regolith
---- Definitions for editors (LuaCATS): every public name of `require "regolith"`. Never run. A name that this version does not
---- have yet raises `kernel.not_yet` when it is used. Point your editor's `workspace.library` at this file's folder.
---- Made from api.lua by `luajit tests/support/api.lua --write`.
+--- Definitions for editors (LuaCATS): every public name of `require "regolith"`. Never run. A name
+--- that this version does not have yet raises `kernel.not_yet` when it is used. Point your editor's
+--- `workspace.library` at this file's folder. Made from api.lua by
+--- `luajit tests/support/api.lua --write`.
 
 ---@class rg
 ---@field version string Of the library.

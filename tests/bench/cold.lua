@@ -1,4 +1,5 @@
--- cold.lua - the README's kernel, once: process start to first result is what `tests/bench/run` times around it.
+-- cold.lua - the README's kernel, once: process start to first result is what `tests/bench/run`
+-- times around it.
 local rg = require "regolith"
 local n = 512
 local pixel = rg.field(rg.f32, n, n)

@@ -1,5 +1,6 @@
--- lap7.lua - the 7-point step on a shell of 8^3 leaves: the same leaves, values and checksum as ref/lap7.c.
--- usage: luajit lap7.lua [root nodes per axis] [repetitions]. One JSON line, as the reference prints.
+-- lap7.lua - the 7-point step on a shell of 8^3 leaves: the same leaves, values and checksum as
+-- ref/lap7.c. usage: luajit lap7.lua [root nodes per axis] [repetitions]. One JSON line, as the
+-- reference prints.
 local rg = require "regolith"
 
 local root, reps = tonumber(arg[1] or 64), tonumber(arg[2] or 9)
@@ -22,7 +23,8 @@ end
 
 local fill = rg.kernel(function()
   for i, j, k in x:active() do
-    local leaf = bit.bor(bit.lshift(bit.rshift(i, 3), 20), bit.bor(bit.lshift(bit.rshift(j, 3), 10), bit.rshift(k, 3)))
+    local leaf = bit.bor(bit.lshift(bit.rshift(i, 3), 20), bit.bor(bit.lshift(bit.rshift(j, 3), 10),
+      bit.rshift(k, 3)))
     local cell = (i % 8 * 8 + j % 8) * 8 + k % 8
     local h = rg.u64(leaf) * 512ULL + rg.u64(cell) + 0x9E3779B97F4A7C15ULL
     h = bit.bxor(h, bit.rshift(h, 30)) * 0xBF58476D1CE4E5B9ULL
@@ -35,7 +37,8 @@ end)
 local step = rg.kernel(function(a)
   for i, j, k in x:active() do
     local m = x[i][j][k]
-    local s = x[i - 1][j][k] + x[i + 1][j][k] + x[i][j - 1][k] + x[i][j + 1][k] + x[i][j][k - 1] + x[i][j][k + 1]
+    local s = x[i - 1][j][k] + x[i + 1][j][k] + x[i][j - 1][k] + x[i][j + 1][k] + x[i][j][k - 1]
+      + x[i][j][k + 1]
     y[i][j][k] = m + a * (s - 6.0 * m)
   end
 end)
@@ -60,5 +63,6 @@ end
 table.sort(seconds)
 local cells, median = block:count() * 512, seconds[math.ceil(reps / 2)]
 print(('{"bench":"lap7","variant":"regolith","threads":%d,"n":%d,"reps":%d,"best_s":%.6g,"median_s":%.6g,"unit":"Mcell/s",'
-  .. '"best_rate":%.5g,"median_rate":%.5g,"checksum":%.9g}'):format(rg.info().threads, cells, reps, seconds[1], median,
+  .. '"best_rate":%.5g,"median_rate":%.5g,"checksum":%.9g}'):format(rg.info().threads, cells, reps,
+    seconds[1], median,
   cells * 1e-6 / seconds[1], cells * 1e-6 / median, total()))

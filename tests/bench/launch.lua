@@ -1,4 +1,5 @@
--- launch.lua - what a launch costs before any work is done: nanoseconds per launch, best of several batches.
+-- launch.lua - what a launch costs before any work is done: nanoseconds per launch, best of several
+-- batches.
 local rg = require "regolith"
 local x = rg.field(rg.f32, 8)
 local wide = rg.field(rg.f32, 65536)
@@ -27,4 +28,5 @@ print(("parallel, 2 chunks      %8.0f ns  (64 Ki stores included)"):format(best(
 collectgarbage() collectgarbage()
 local before = collectgarbage "count"
 for _ = 1, 100000 do serial() end
-print(("Lua garbage per launch  %8.2f bytes"):format((collectgarbage "count" - before) * 1024 / 100000))
+print(("Lua garbage per launch  %8.2f bytes"):format((collectgarbage "count" - before) * 1024
+  / 100000))

@@ -1,8 +1,10 @@
--- lists.lua - a million numbers appended to thousands of lists in a scattered order, and a sum over all elements.
--- usage: luajit lists.lua append|iterate [lists] [elements] [repetitions]. One JSON line, as ref/lists.c prints.
+-- lists.lua - a million numbers appended to thousands of lists in a scattered order, and a sum over
+-- all elements. usage: luajit lists.lua append|iterate [lists] [elements] [repetitions]. One JSON
+-- line, as ref/lists.c prints.
 local rg = require "regolith"
 
-local phase, lists, count, reps = arg[1] or "append", tonumber(arg[2] or 4096), tonumber(arg[3] or 1048576), tonumber(arg[4] or 9)
+local phase, lists, count, reps = arg[1] or "append", tonumber(arg[2] or 4096),
+  tonumber(arg[3] or 1048576), tonumber(arg[4] or 9)
 rg.init { threads = tonumber(os.getenv "OMP_NUM_THREADS" or 0) }
 local x = rg.field(rg.i32)
 local list = rg.root:dense("i", lists):dynamic("j", 1024, { chunk = 64 })

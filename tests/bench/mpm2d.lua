@@ -1,6 +1,6 @@
--- mpm2d.lua - the kernel of examples/mpm_dense.lua on the scene of ref/mpm2d.c: the same particles, steps and checksum.
--- usage: luajit mpm2d.lua [particles] [nodes per axis] [steps per repetition] [repetitions] [leaf: a sparse grid of such blocks]
--- One JSON line, as the reference prints.
+-- mpm2d.lua - the kernel of examples/mpm_dense.lua on the scene of ref/mpm2d.c: the same particles,
+-- steps and checksum. usage: luajit mpm2d.lua [particles] [nodes per axis] [steps per repetition]
+-- [repetitions] [leaf: a sparse grid of such blocks] One JSON line, as the reference prints.
 local rg = require "regolith"
 
 local count, n = tonumber(arg[1] or 8192), tonumber(arg[2] or 128)
@@ -110,5 +110,7 @@ end
 table.sort(seconds)
 local median, work = seconds[math.ceil(reps / 2)], count * steps * 1e-6
 print(('{"bench":"mpm2d","variant":"regolith%s","threads":%d,"n":%d,"reps":%d,"best_s":%.6g,"median_s":%.6g,'
-  .. '"unit":"Mparticle-step/s","best_rate":%.5g,"median_rate":%.5g,"checksum":%.9g}'):format(leaf and "_sparse" or "",
-  rg.info().threads, count, reps, seconds[1], median, work / seconds[1], work / median, total() / count))
+  .. '"unit":"Mparticle-step/s","best_rate":%.5g,"median_rate":%.5g,"checksum":%.9g}'):format(
+    leaf and "_sparse" or "",
+  rg.info().threads, count, reps, seconds[1], median, work / seconds[1], work / median,
+    total() / count))

@@ -1,5 +1,6 @@
--- sparse.lua - what sparse trees cost: bytes per active cell and per empty tree, nodes that come, go and are collected,
--- look-ups in pointer and hash trees, lists made for loops over what did not change. Best of several rounds each.
+-- sparse.lua - what sparse trees cost: bytes per active cell and per empty tree, nodes that come,
+-- go and are collected, look-ups in pointer and hash trees, lists made for loops over what did not
+-- change. Best of several rounds each.
 local rg = require "regolith"
 
 local function say(what, format, ...) print(("%-52s " .. format):format(what, ...)) end
@@ -27,7 +28,7 @@ local function resident() -- bytes of the process in memory
   return pages * 4096
 end
 
--- -- bytes ------------------------------------------------------------------------------------------------
+-- -- bytes ----------------------------------------------------------------------------------------
 
 -- A full block of `leaves` leaves, of `cells` cells each.
 local function measure_bytes(what, leaves, cells, make)
@@ -70,7 +71,7 @@ assert(#kept == trees)
 say("an empty tree, a pointer of 16 x 16", "%.0f bytes of the budget, %.1f KiB resident",
   (rg.memory().reserved - reserved) / trees, (resident() - rss) / trees / 1024)
 
--- -- nodes and look-ups -----------------------------------------------------------------------------------
+-- -- nodes and look-ups ---------------------------------------------------------------------------
 
 local nodes, looks = 2 ^ 18, 2 ^ 22
 
@@ -105,8 +106,10 @@ local function measure_nodes(kind, make)
     times.deactivate = math.min(times.deactivate, seconds(deactivate))
   end
   local names = { "deactivate", "collect", "again" }
-  for k, what in ipairs { "deactivated, in parallel", "collected", "activated again, in parallel" } do
-    say(("%s, nodes %s"):format(kind, what), "%8.2f million per second", nodes / times[names[k]] / 1e6)
+  for k, what in ipairs { "deactivated, in parallel", "collected",
+    "activated again, in parallel" } do
+    say(("%s, nodes %s"):format(kind, what), "%8.2f million per second",
+      nodes / times[names[k]] / 1e6)
   end
   rg.gc "restart"
   rg.gc()

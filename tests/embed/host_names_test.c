@@ -93,11 +93,16 @@ int main(void) {
               8 * 4950);
   }
   TEST("mathematics is the C library's") {
-    RgField *x = place(add(rg_tree_root(new_tree("numbers")), "dense", "i", 64, "cells"), "f32", "x");
-    Name names[] = {field("x", x), range, {"math.sin", {.kind = RG_VALUE_BUILTIN, .text = "math.sin"}},
+    RgField *x =
+        place(add(rg_tree_root(new_tree("numbers")), "dense", "i", 64, "cells"), "f32", "x");
+    Name names[] = {field("x", x),
+                    range,
+                    {"math.sin", {.kind = RG_VALUE_BUILTIN, .text = "math.sin"}},
                     {"math.log", {.kind = RG_VALUE_BUILTIN, .text = "math.log"}}};
-    double sum = run("function() local s = 0.0 for i in rg.range(64) do x[i] = math.sin(x[i]) + math.log(x[i] + 1) s += x[i] end\n"
-                     "return s end", names, 4);
+    double sum = run("function() local s = 0.0 for i in rg.range(64) do x[i] = math.sin(x[i]) + "
+                     "math.log(x[i] + 1) s += x[i] end\n"
+                     "return s end",
+                     names, 4);
     CHECK(sum == 0 && get(x, 5, 0, 1) == 0);
   }
   TEST("memory and statistics too") {

@@ -10,7 +10,8 @@
 
 #include "check.h"
 
-/* What the thread sanitizer asks of its program: a child may start threads, which it would otherwise end the child for. */
+/* What the thread sanitizer asks of its program: a child may start threads, which it would
+ * otherwise end the child for. */
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void) { return "die_after_fork=0"; }
 

@@ -1,6 +1,7 @@
--- definitions.lua API DEFINITIONS - holds the table of public names (lua/library/api.lua) and the definitions that are made
--- from it against the module: every name of `rg`, every method that the module's files define and every option is there,
--- every name that is there exists, and what is marked as later says so. Says `all of N names`.
+-- definitions.lua API DEFINITIONS - holds the table of public names (lua/library/api.lua) and the
+-- definitions that are made from it against the module: every name of `rg`, every method that the
+-- module's files define and every option is there, every name that is there exists, and what is
+-- marked as later says so. Says `all of N names`.
 local rg = require "regolith"
 local api = dofile(arg[1])
 assert(loadfile(arg[2])) -- it is Lua
@@ -22,7 +23,7 @@ local function expect(ok, ...)
 end
 local function knows(class, name) expect(rows[class][name], class, ".", name, " has no row") end
 
--- -- the module -------------------------------------------------------------------------------------------------------
+-- -- the module -----------------------------------------------------------------------------------
 local function find(name)
   local v = rg
   for part in name:gmatch "[^.]+" do v = rawget(v, part) end
@@ -39,13 +40,16 @@ for name, row in pairs(rows.rg) do
   local v = find(name)
   expect(v ~= nil, "rg.", name, " does not exist")
   local ok, problem = pcall(type(v) == "function" and row.later and v or function() end)
-  expect(not row.later or (not ok and problem.code == "kernel.not_yet"), "rg.", name, " is there: remove its `later`")
+  expect(not row.later or (not ok and problem.code == "kernel.not_yet"), "rg.", name,
+    " is there: remove its `later`")
 end
 
--- -- handles --------------------------------------------------------------------------------------------------------
+-- -- handles --------------------------------------------------------------------------------------
 local class_of = { -- file and table of methods -> class
-  ["field.lua:methods"] = "Field", ["field_bulk.lua:methods"] = "Field", ["snode.lua:node_methods"] = "Node",
-  ["snode.lua:tree_methods"] = "Tree", ["snode.lua:root_methods"] = "Root", ["matrix.lua:methods"] = "Vector",
+  ["field.lua:methods"] = "Field", ["field_bulk.lua:methods"] = "Field",
+    ["snode.lua:node_methods"] = "Node",
+  ["snode.lua:tree_methods"] = "Tree", ["snode.lua:root_methods"] = "Root", ["matrix.lua:methods"] =
+    "Vector",
 }
 local folder = debug.getinfo(getmetatable(rg).__index, "S").source:match "^@(.*/)"
 for key, class in pairs(class_of) do
@@ -55,8 +59,10 @@ for key, class in pairs(class_of) do
     if method then knows(class, method) end
   end
 end
-local things = { Field = rg.field(rg.f32, 2), Node = rg.root:pointer("i", 2), Tree = rg.tree(), Root = rg.root,
-  Range = rg.range(2), Kernel = rg.kernel [[function() return 1 end]], Vector = rg.vec4(1, 2, 3, 4), Type = rg.f32,
+local things = { Field = rg.field(rg.f32, 2), Node = rg.root:pointer("i", 2), Tree = rg.tree(),
+  Root = rg.root,
+  Range = rg.range(2), Kernel = rg.kernel [[function() return 1 end]], Vector = rg.vec4(1, 2, 3, 4),
+    Type = rg.f32,
   MemoryReport = rg.memory() }
 for class, thing in pairs(things) do
   for name, row in pairs(rows[class]) do
@@ -65,7 +71,7 @@ for class, thing in pairs(things) do
   end
 end
 
--- -- options: an unknown one is answered by the list of those that are there ------------------------------------------
+-- -- options: an unknown one is answered by the list of those that are there ----------------------
 local unknown = { a_name_that_no_option_is_near_to = 1 }
 local takers = {
   Options = function() rg.init(unknown) end, FieldOptions = function() rg.field(unknown) end,

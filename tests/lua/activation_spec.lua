@@ -299,7 +299,8 @@ describe("a loop over active cells", function()
       copy(y, x)
       blocks[2]:clear()
     end
-    for _, at in ipairs { { 0, 0 }, { 1, 0 }, { 50, 49 }, { 0, 99 }, { 99, 0 }, { 50, 50 }, { 200, 200 } } do
+    for _, at in ipairs { { 0, 0 }, { 1, 0 }, { 50, 49 }, { 0, 99 }, { 99, 0 }, { 50, 50 },
+      { 200, 200 } } do
       local expected = at[1] + at[2] < 100 and at[1] + at[2] or 0
       assert.equal(expected, x[at[1]][at[2]])
     end

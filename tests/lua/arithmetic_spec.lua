@@ -1,4 +1,5 @@
---- Arithmetic: operators and math.* mean Lua, integers wrap and never trap, conversions saturate, 64 bits are exact.
+--- Arithmetic: operators and math.* mean Lua, integers wrap and never trap, conversions saturate,
+--- 64 bits are exact.
 local bit = require "bit"
 local rg = require "regolith"
 
@@ -17,7 +18,8 @@ local function compute(inputs, outputs)
     captures["out_" .. number] = rg.field(rg[output[1]], n)
     lines[#lines + 1] = ("out_%d[i] = %s"):format(number, output[2])
   end
-  rg.kernel(("function()\nfor i in rg.range(%d) do\n%s\nend\nend"):format(n, table.concat(lines, "\n")), captures)()
+  rg.kernel(("function()\nfor i in rg.range(%d) do\n%s\nend\nend"):format(
+    n, table.concat(lines, "\n")), captures)()
   local results = {}
   for number in ipairs(outputs) do
     results[number] = {}
@@ -49,7 +51,8 @@ describe("floor division and modulo", function()
     local a, b = pairs_of(1)
     for _, type in ipairs { "i8", "i16", "i32", "i64" } do
       local q, r, f, g = compute({ a = { type, a }, b = { type, b } },
-        { { type, "a // b" }, { type, "a % b" }, { type, "math.floor(a / b)" }, { type, "math.ceil(a / b)" } })
+        { { type, "a // b" }, { type, "a % b" }, { type, "math.floor(a / b)" },
+          { type, "math.ceil(a / b)" } })
       for k = 1, #a do
         local quotient, rest = 0, 0
         if b[k] ~= 0 then quotient, rest = math.floor(a[k] / b[k]), a[k] % b[k] end
@@ -65,7 +68,8 @@ describe("floor division and modulo", function()
     local a = pairs_of(1)
     for _, c in ipairs { -7, -2, -1, 1, 2, 3, 8 } do
       local q, r, f = compute({ a = { "i32", a } },
-        { { "i32", "a // " .. c }, { "i32", "a % " .. c }, { "i32", ("math.floor(a / %d)"):format(c) } })
+        { { "i32", "a // " .. c }, { "i32", "a % " .. c },
+          { "i32", ("math.floor(a / %d)"):format(c) } })
       for k = 1, #a do
         assert.same({ math.floor(a[k] / c), a[k] % c, math.floor(a[k] / c) }, { q[k], r[k], f[k] })
       end
@@ -74,8 +78,10 @@ describe("floor division and modulo", function()
 
   it("are Lua's for floats", function()
     local a, b = pairs_of(0.5)
-    local q, r = compute({ a = { "f64", a }, b = { "f64", b } }, { { "f64", "a // b" }, { "f64", "a % b" } })
-    local q32, r32 = compute({ a = { "f32", a }, b = { "f32", b } }, { { "f32", "a // b" }, { "f32", "a % b" } })
+    local q, r = compute({ a = { "f64", a }, b = { "f64", b } },
+      { { "f64", "a // b" }, { "f64", "a % b" } })
+    local q32, r32 = compute({ a = { "f32", a }, b = { "f32", b } },
+      { { "f32", "a // b" }, { "f32", "a % b" } })
     for k = 1, #a do
       if b[k] ~= 0 then
         assert.same({ math.floor(a[k] / b[k]), a[k] % b[k] }, { q[k], r[k] })
@@ -87,11 +93,13 @@ describe("floor division and modulo", function()
   end)
 
   it("are unsigned for unsigned types, and whole for 64 bits", function()
-    local q, r = compute({ a = { "u32", { 3583196299, 4294967295, 7 } }, b = { "u32", { 524288, 10, 0 } } },
+    local q, r = compute({ a = { "u32", { 3583196299, 4294967295, 7 } },
+      b = { "u32", { 524288, 10, 0 } } },
       { { "u32", "a // b" }, { "u32", "a % b" } })
     assert.same({ 6834, 429496729, 0 }, q)
     assert.same({ 212107, 5, 0 }, r)
-    local wide = compute({ a = { "i64", { 1000001000000000LL, -1000001000000000LL } } }, { { "i64", "a // 10000000000" } })
+    local wide = compute({ a = { "i64", { 1000001000000000LL, -1000001000000000LL } } },
+      { { "i64", "a // 10000000000" } })
     assert.equal(100000LL, wide[1])
     assert.equal(-100001LL, wide[2])
     local top = compute({ a = { "u64", { 18446744073709551615ULL } } }, { { "u64", "a // 3" } })
@@ -100,9 +108,11 @@ describe("floor division and modulo", function()
   end)
 
   it("never trap: by zero they give 0, and the smallest integer by -1 wraps", function()
-    local smallest = { i8 = -128, i16 = -32768, i32 = -2147483648, i64 = -9223372036854775807LL - 1 }
+    local smallest = { i8 = -128, i16 = -32768, i32 = -2147483648, i64 = -9223372036854775807LL
+      - 1 }
     for type, low in pairs(smallest) do
-      local q, r, z, m = compute({ a = { type, { low, 5 } }, b = { type, { -1, -1 } }, o = { type, { 0, 0 } } },
+      local q, r, z, m = compute({ a = { type, { low, 5 } }, b = { type, { -1, -1 } },
+        o = { type, { 0, 0 } } },
         { { type, "a // b" }, { type, "a % b" }, { type, "a // o" }, { type, "a % o" } })
       assert.equal(low, q[1])
       assert.equal(0, tonumber(r[1]))
@@ -112,7 +122,8 @@ describe("floor division and modulo", function()
         assert.equal(0, tonumber(m[k]))
       end
     end
-    local f = compute({ a = { "f32", { 1, -1, 0 } }, o = { "f32", { 0, 0, 0 } } }, { { "f32", "a / o" } })
+    local f = compute({ a = { "f32", { 1, -1, 0 } }, o = { "f32", { 0, 0, 0 } } },
+      { { "f32", "a / o" } })
     assert.same({ inf, -inf }, { f[1], f[2] })
     assert.is_true(f[3] ~= f[3])
   end)
@@ -123,7 +134,8 @@ describe("integers", function()
     local cases = {
       i8 = { 127, -128 }, i16 = { 32767, -32768 }, i32 = { 2147483647, -2147483648 },
       u8 = { 255, 0 }, u16 = { 65535, 0 }, u32 = { 4294967295, 0 },
-      i64 = { 9223372036854775807LL, -9223372036854775807LL - 1 }, u64 = { 18446744073709551615ULL, 0ULL },
+      i64 = { 9223372036854775807LL, -9223372036854775807LL - 1 }, u64 = { 18446744073709551615ULL,
+        0ULL },
     }
     for type, case in pairs(cases) do
       local high, low = case[1], case[2]
@@ -139,7 +151,8 @@ describe("integers", function()
 
   it("meet in the wider type, at one width in the unsigned", function()
     local a, b, c, d = compute({
-      w = { "u16", { 1000, 100 } }, n = { "u8", { 255, 255 } }, s = { "i32", { -1, 5 } }, u = { "u32", { 0, 1 } },
+      w = { "u16", { 1000, 100 } }, n = { "u8", { 255, 255 } }, s = { "i32", { -1, 5 } },
+        u = { "u32", { 0, 1 } },
       l = { "i64", { 1LL, 2LL } },
     }, { { "i64", "w - n" }, { "i64", "n - w" }, { "i64", "s + u" }, { "i64", "s * l" } })
     assert.same({ 745, 65381 }, { tonumber(a[1]), tonumber(a[2]) })
@@ -176,28 +189,36 @@ describe("bits", function()
   for k = 1, 40 do a[k], b[k] = (k * 1103515245 + 12345) % 2 ^ 32 - 2 ^ 31, k end
 
   it("are those of LuaJIT's bit library for i32", function()
-    local band, bor, bxor, bnot, shl, shr, sar, rol, ror, swap = compute({ a = { "i32", a }, b = { "i32", b } }, {
-      { "i32", "bit.band(a, b * 77)" }, { "i32", "bit.bor(a, b)" }, { "i32", "bit.bxor(a, b, 5)" }, { "i32", "bit.bnot(a)" },
+    local band, bor, bxor, bnot, shl, shr, sar, rol, ror,
+      swap = compute({ a = { "i32", a }, b = { "i32", b } }, {
+      { "i32", "bit.band(a, b * 77)" }, { "i32", "bit.bor(a, b)" }, { "i32", "bit.bxor(a, b, 5)" },
+        { "i32", "bit.bnot(a)" },
       { "i32", "bit.lshift(a, b)" }, { "i32", "bit.rshift(a, b)" }, { "i32", "bit.arshift(a, b)" },
       { "i32", "bit.rol(a, b)" }, { "i32", "bit.ror(a, b)" }, { "i32", "bit.bswap(a)" },
     })
     for k = 1, #a do
       local x, y = a[k], b[k]
-      assert.same({ bit.band(x, y * 77), bit.bor(x, y), bit.bxor(x, y, 5), bit.bnot(x) }, { band[k], bor[k], bxor[k], bnot[k] })
-      assert.same({ bit.lshift(x, y), bit.rshift(x, y), bit.arshift(x, y) }, { shl[k], shr[k], sar[k] })
+      assert.same({ bit.band(x, y * 77), bit.bor(x, y), bit.bxor(x, y, 5), bit.bnot(x) },
+        { band[k], bor[k], bxor[k], bnot[k] })
+      assert.same({ bit.lshift(x, y), bit.rshift(x, y), bit.arshift(x, y) },
+        { shl[k], shr[k], sar[k] })
       assert.same({ bit.rol(x, y), bit.ror(x, y), bit.bswap(x) }, { rol[k], ror[k], swap[k] })
     end
   end)
 
   it("have operators that mean the same", function()
-    local band, bor, bxor, bnot, shl, shr, sar, mixed = compute({ a = { "i32", a }, b = { "i32", b } }, {
+    local band, bor, bxor, bnot, shl, shr, sar,
+      mixed = compute({ a = { "i32", a }, b = { "i32", b } }, {
       { "i32", "a & b * 77" }, { "i32", "a | b" }, { "i32", "a ~ b" }, { "i32", "~a" },
-      { "i32", "a << b" }, { "i32", "a >> b" }, { "i32", "a ~>> b" }, { "i32", "a & 0xff | b << 2 ~ 1" },
+      { "i32", "a << b" }, { "i32", "a >> b" }, { "i32", "a ~>> b" },
+        { "i32", "a & 0xff | b << 2 ~ 1" },
     })
     for k = 1, #a do
       local x, y = a[k], b[k]
-      assert.same({ bit.band(x, y * 77), bit.bor(x, y), bit.bxor(x, y), bit.bnot(x) }, { band[k], bor[k], bxor[k], bnot[k] })
-      assert.same({ bit.lshift(x, y), bit.rshift(x, y), bit.arshift(x, y) }, { shl[k], shr[k], sar[k] })
+      assert.same({ bit.band(x, y * 77), bit.bor(x, y), bit.bxor(x, y), bit.bnot(x) },
+        { band[k], bor[k], bxor[k], bnot[k] })
+      assert.same({ bit.lshift(x, y), bit.rshift(x, y), bit.arshift(x, y) },
+        { shl[k], shr[k], sar[k] })
       assert.equal(bit.bor(bit.band(x, 0xff), bit.bxor(bit.lshift(y, 2), 1)), mixed[k])
     end
   end)
@@ -209,7 +230,8 @@ describe("bits", function()
     assert.same({ 254, 2 }, shl8)
     assert.same({ 15, 8 }, shr8)
     assert.same({ 254, 2 }, wide8)
-    local sar16, shr16 = compute({ a = { "i16", { -16, 16 } } }, { { "i32", "a ~>> 2" }, { "i32", "a >> 12" } })
+    local sar16, shr16 = compute({ a = { "i16", { -16, 16 } } },
+      { { "i32", "a ~>> 2" }, { "i32", "a >> 12" } })
     assert.same({ -4, 4 }, sar16)
     assert.same({ 15, 0 }, shr16)
     local shl64, shr64, sar64 = compute({ a = { "i64", { 1LL, -1LL } }, n = { "i32", { 40, 63 } } },
@@ -223,13 +245,15 @@ end)
 describe("conversions", function()
   it("between integers wrap", function()
     local i8, u8, u32, i64, u64 = compute({ a = { "i32", { 300, -1, 128, -129 } } },
-      { { "i32", "rg.i8(a)" }, { "i32", "rg.u8(a)" }, { "u32", "rg.u32(a)" }, { "i64", "rg.i64(a)" }, { "u64", "rg.u64(a)" } })
+      { { "i32", "rg.i8(a)" }, { "i32", "rg.u8(a)" }, { "u32", "rg.u32(a)" },
+        { "i64", "rg.i64(a)" }, { "u64", "rg.u64(a)" } })
     assert.same({ 44, -1, -128, 127 }, i8)
     assert.same({ 44, 255, 128, 127 }, u8)
     assert.same({ 300, 4294967295, 128, 4294967167 }, u32)
     assert.equal(-129LL, i64[4])
     assert.equal(18446744073709551615ULL, u64[2])
-    local low, unsigned = compute({ a = { "i64", { 4294967301LL, -1LL } } }, { { "i32", "rg.i32(a)" }, { "u32", "rg.u32(a)" } })
+    local low, unsigned = compute({ a = { "i64", { 4294967301LL, -1LL } } },
+      { { "i32", "rg.i32(a)" }, { "u32", "rg.u32(a)" } })
     assert.same({ 5, -1 }, low)
     assert.same({ 5, 4294967295 }, unsigned)
   end)
@@ -238,7 +262,8 @@ describe("conversions", function()
     local values = { 2.9, -2.9, 1e10, -1e10, nan, inf, -inf, 0.5 }
     for _, type in ipairs { "f32", "f64" } do
       local i32, u8, i16, i64 = compute({ a = { type, values } },
-        { { "i32", "rg.i32(a)" }, { "i32", "rg.u8(a)" }, { "i32", "rg.i16(a)" }, { "i64", "rg.i64(a)" } })
+        { { "i32", "rg.i32(a)" }, { "i32", "rg.u8(a)" }, { "i32", "rg.i16(a)" },
+          { "i64", "rg.i64(a)" } })
       assert.same({ 2, -2, 2147483647, -2147483648, 0, 2147483647, -2147483648, 0 }, i32)
       assert.same({ 2, 0, 255, 0, 0, 255, 0, 0 }, u8)
       assert.same({ 2, -2, 32767, -32768, 0, 32767, -32768, 0 }, i16)
@@ -254,12 +279,14 @@ describe("conversions", function()
 
   it("of constants are those of values", function()
     local a, b, c, d = compute({ z = { "i32", { 0 } } },
-      { { "i32", "rg.i32(2.9)" }, { "i32", "rg.i32(-2.9)" }, { "i32", "rg.u8(300)" }, { "i32", "rg.i32(1e30)" } })
+      { { "i32", "rg.i32(2.9)" }, { "i32", "rg.i32(-2.9)" }, { "i32", "rg.u8(300)" },
+        { "i32", "rg.i32(1e30)" } })
     assert.same({ 2, -2, 44, 2147483647 }, { a[1], b[1], c[1], d[1] })
   end)
 
   it("to floats round to the nearest", function()
-    local f32, f64 = compute({ a = { "i32", { 16777217, 3, -2147483648 } } }, { { "f32", "a" }, { "f64", "a" } })
+    local f32, f64 = compute({ a = { "i32", { 16777217, 3, -2147483648 } } },
+      { { "f32", "a" }, { "f64", "a" } })
     assert.same({ 16777216, 3, -2147483648 }, f32)
     assert.same({ 16777217, 3, -2147483648 }, f64)
     local narrow = compute({ a = { "f64", { 0.1, 1e300, 2 ^ -200 } } }, { { "f32", "a" } })
@@ -269,7 +296,8 @@ describe("conversions", function()
   end)
 
   it("store booleans as such", function()
-    local truth, number = compute({ a = { "i32", { 0, 1, -5 } } }, { { "bool", "a ~= 0" }, { "i32", "rg.i32(a > 0)" } })
+    local truth, number = compute({ a = { "i32", { 0, 1, -5 } } },
+      { { "bool", "a ~= 0" }, { "i32", "rg.i32(a > 0)" } })
     assert.same({ false, true, true }, truth)
     assert.same({ 0, 1, 0 }, number)
   end)
@@ -281,7 +309,8 @@ describe("conversions", function()
     end)
     assert.is_false(ok)
     assert.equal("type.float_to_int", failure.code)
-    assert.is_truthy(failure.hint:find("math.floor", 1, true) or failure.hint:find("rg.i32", 1, true))
+    assert.is_truthy(failure.hint:find("math.floor", 1, true) or failure.hint:find("rg.i32", 1,
+      true))
   end)
 
   it("in plain Lua are those of kernels", function()
@@ -330,7 +359,8 @@ end)
 describe("comparisons", function()
   it("of an integer and a float are exact", function()
     local greater, equal, less = compute({
-      a = { "i64", { 9007199254740993LL, 9007199254740992LL, -9007199254740993LL, 9223372036854775807LL, 0LL } },
+      a = { "i64", { 9007199254740993LL, 9007199254740992LL, -9007199254740993LL,
+        9223372036854775807LL, 0LL } },
       b = { "f64", { 9007199254740992, 9007199254740992, -9007199254740992, 2 ^ 63, nan } },
     }, { { "bool", "a > b" }, { "bool", "a == b" }, { "bool", "a < b" } })
     assert.same({ true, false, false, false, false }, greater)
@@ -342,7 +372,8 @@ describe("comparisons", function()
     assert.same({ true, false, false, true }, above)
     assert.same({ false, true, false, false }, same_as)
     assert.same({ false, true, true, false }, at_most)
-    local below = compute({ a = { "u64", { 18446744073709551615ULL } }, b = { "f64", { 2 ^ 64 } } }, { { "bool", "a < b" } })
+    local below = compute({ a = { "u64", { 18446744073709551615ULL } }, b = { "f64", { 2 ^ 64 } } },
+      { { "bool", "a < b" } })
     assert.same({ true }, below)
   end)
 
@@ -357,7 +388,8 @@ describe("comparisons", function()
 
   it("choose: and, or, not short-circuit", function()
     local x = rg.field(rg.i32, 4)
-    local choice, nested, inverted, guarded = compute({ a = { "i32", { -2, 0, 3, 8 } }, b = { "i32", { 1, 2, 3, 4 } } }, {
+    local choice, nested, inverted, guarded = compute({ a = { "i32", { -2, 0, 3, 8 } },
+      b = { "i32", { 1, 2, 3, 4 } } }, {
       { "i32", "a > 0 and a or b" }, { "i32", "a == 0 and 10 or (a < 0 and 20 or 30)" },
       { "bool", "not (a > 0 and b < 4)" }, { "bool", "b < 2 or a // (b - 1) > 0" },
     })
@@ -377,7 +409,8 @@ describe("comparisons", function()
 
   it("do not take numbers for conditions", function()
     local x = rg.field(rg.i32, 1)
-    for _, body in ipairs { "if x[0] then end", "while x[0] do end", "x[0] = x[0] and 1 or 2", "local b = not x[0]" } do
+    for _, body in ipairs { "if x[0] then end", "while x[0] do end", "x[0] = x[0] and 1 or 2",
+      "local b = not x[0]" } do
       local ok, failure = pcall(function()
         rg.kernel("function() for i in rg.range(1) do " .. body .. " end end", { x = x })()
       end)
@@ -392,20 +425,24 @@ describe("math", function()
   for k = -20, 20 do values[#values + 1] = k / 7 end
 
   it("agrees with Lua's for doubles, and within float precision for floats", function()
-    local unary = { "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh", "exp", "abs", "deg", "rad" }
+    local unary = { "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh", "exp", "abs", "deg",
+      "rad" }
     local positive = { "sqrt", "log", "log10" }
     local inverse = { "asin", "acos" }
     local function check(names, input)
       for _, type in ipairs { "f64", "f32" } do
         local outputs = {}
-        for number, name in ipairs(names) do outputs[number] = { type, "math." .. name .. "(a)" } end
+        for number, name in ipairs(names) do
+          outputs[number] = { type, "math." .. name .. "(a)" }
+        end
         outputs[#outputs + 1] = { type, "a" }
         local tolerance = type == "f64" and 1e-14 or 1e-6
         local results = { compute({ a = { type, input } }, outputs) }
         for number, name in ipairs(names) do
           for k, x in ipairs(results[#outputs]) do -- as the type holds it
             local expected = math[name](x)
-            assert.is_near(expected, results[number][k], tolerance * math.max(1, math.abs(expected)) * 4, name)
+            assert.is_near(expected, results[number][k], tolerance * math.max(
+              1, math.abs(expected)) * 4, name)
           end
         end
       end
@@ -423,7 +460,8 @@ describe("math", function()
   it("takes two arguments as Lua does", function()
     local a, b = pairs_of(1.25)
     local arc, rest, power, low, high = compute({ a = { "f64", a }, b = { "f64", b } }, {
-      { "f64", "math.atan2(a, b)" }, { "f64", "math.fmod(a, b)" }, { "f64", "math.pow(math.abs(a), b)" },
+      { "f64", "math.atan2(a, b)" }, { "f64", "math.fmod(a, b)" },
+        { "f64", "math.pow(math.abs(a), b)" },
       { "f64", "math.min(a, b)" }, { "f64", "math.max(a, b, 0.5)" },
     })
     for k = 1, #a do
@@ -445,18 +483,21 @@ describe("math", function()
     for k = 1, #values do a[k] = values[k] * 3.5 end
     for _, type in ipairs { "f32", "f64" } do
       local floor, ceil, cell = compute({ a = { type, a } },
-        { { "i32", "math.floor(a)" }, { "i32", "math.ceil(a)" }, { "i32", "math.floor(a) // 2 % 3" } })
+        { { "i32", "math.floor(a)" }, { "i32", "math.ceil(a)" },
+          { "i32", "math.floor(a) // 2 % 3" } })
       local as_stored = compute({ a = { type, a } }, { { "f64", "a" } })
       for k = 1, #a do
         local x = as_stored[k]
-        assert.same({ math.floor(x), math.ceil(x), math.floor(math.floor(x) / 2) % 3 }, { floor[k], ceil[k], cell[k] })
+        assert.same({ math.floor(x), math.ceil(x), math.floor(math.floor(x) / 2) % 3 },
+          { floor[k], ceil[k], cell[k] })
       end
     end
   end)
 
   it("has minimum and maximum of integers, and constants", function()
     local low, high, circle, huge = compute({ a = { "i32", { -3, 5 } }, b = { "i32", { 2, 4 } } }, {
-      { "i32", "math.min(a, b, 3)" }, { "i32", "math.max(a, b)" }, { "f64", "math.pi" }, { "f32", "-math.huge" },
+      { "i32", "math.min(a, b, 3)" }, { "i32", "math.max(a, b)" }, { "f64", "math.pi" },
+        { "f32", "-math.huge" },
     })
     assert.same({ -3, 3 }, low)
     assert.same({ 2, 5 }, high)
@@ -468,7 +509,8 @@ end)
 
 describe("precision", function()
   it("of floats is that of their type, step by step", function()
-    local sum32, sum64, product = compute({ a = { "f32", { 0.1, 16777216 } }, b = { "f32", { 0.2, 1 } }, c = { "f64", { 0.1, 1 } } },
+    local sum32, sum64, product = compute({ a = { "f32", { 0.1, 16777216 } },
+      b = { "f32", { 0.2, 1 } }, c = { "f64", { 0.1, 1 } } },
       { { "f64", "a + b" }, { "f64", "c + 0.2" }, { "f64", "a * b" } })
     assert.same({ 0.30000001192092896, 16777216 }, sum32)
     assert.equal(0.1 + 0.2, sum64[1])
@@ -478,7 +520,8 @@ describe("precision", function()
   it("is never that of a contraction", function()
     -- a * b - c of these is not 0 if the product is kept exact
     local a = 1 + 2 ^ -27
-    local rest = compute({ a = { "f64", { a } }, c = { "f64", { a * a } } }, { { "f64", "a * a - c" } })
+    local rest = compute({ a = { "f64", { a } }, c = { "f64", { a * a } } },
+      { { "f64", "a * a - c" } })
     assert.equal(0, rest[1])
   end)
 
@@ -503,14 +546,16 @@ local function agree(expression, type_name, numbers, tolerance)
       a[(p - 1) * n + q - 1], b[(p - 1) * n + q - 1] = left, right
     end
   end
-  rg.kernel("function() for i in rg.range(" .. n * n .. ") do local a, b = x[i], y[i]; out[i] = " .. expression
+  rg.kernel("function() for i in rg.range(" .. n * n .. ") do local a, b = x[i], y[i]; out[i] = "
+    .. expression
     .. " end end", { x = a, y = b, out = out })()
   local lua = assert(loadstring("local a, b = ... return " .. expression))
   for i = 0, n * n - 1 do
     local expected, got = lua(tonumber(a[i]), tonumber(b[i])), out[i]
     local same = expected == got or (expected ~= expected and got ~= got)
       or (tolerance and math.abs(expected - got) <= tolerance * math.max(1, math.abs(expected)))
-    assert(same, ("%s for %s, %s: Lua %s, kernel %s"):format(expression, tostring(a[i]), tostring(b[i]), expected, got))
+    assert(same, ("%s for %s, %s: Lua %s, kernel %s"):format(expression, tostring(a[i]),
+      tostring(b[i]), expected, got))
   end
 end
 
@@ -518,12 +563,16 @@ local floats = { -2.5, -1, -0.25, 0.5, 1, 3, 7.75, 100 }
 local integers = { -10, -7, -3, -2, -1, 1, 2, 3, 5, 10 }
 
 describe("operators", function()
-  for _, expression in ipairs { "a + b", "a - b", "a * b", "a / b", "a % b", "-a + b", "a * a - b * b" } do
-    it(("mean Lua's for floats: %s"):format(expression), function() agree(expression, rg.f64, floats) end)
+  for _, expression in ipairs { "a + b", "a - b", "a * b", "a / b", "a % b", "-a + b",
+    "a * a - b * b" } do
+    it(("mean Lua's for floats: %s"):format(expression),
+      function() agree(expression, rg.f64, floats) end)
   end
 
-  for _, expression in ipairs { "a + b", "a - b", "a * b", "a / b", "a % b", "-a", "math.floor(a / b)" } do
-    it(("mean Lua's for integers: %s"):format(expression), function() agree(expression, rg.i32, integers) end)
+  for _, expression in ipairs { "a + b", "a - b", "a * b", "a / b", "a % b", "-a",
+    "math.floor(a / b)" } do
+    it(("mean Lua's for integers: %s"):format(expression),
+      function() agree(expression, rg.i32, integers) end)
   end
 
   it("compare as Lua does", function()
@@ -558,7 +607,9 @@ describe("operators", function()
 
   it("nest to any depth without taking ever longer to read", function()
     local x = rg.field(rg.f32, 4)
-    local function run(text) return rg.kernel("function() return " .. text .. " end", { x = x })() end
+    local function run(text)
+      return rg.kernel("function() return " .. text .. " end", { x = x })()
+    end
     assert.is_true(run(("x[0] < 1 and "):rep(60) .. "x[1] < 1"))
     assert.equal(2, run(("rg.select(x[0] + "):rep(40) .. "x[1]" .. (" > 1, 2, 2)"):rep(40)))
     assert.equal(2, run(("(("):rep(40) .. "x[0]" .. (") > 1 ? 2 : 2)"):rep(40)))

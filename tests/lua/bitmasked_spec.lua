@@ -128,7 +128,8 @@ describe("a bitmasked node", function()
     assert.equal(2.5, b[0])
   end)
 
-  it("is visited where it was active when the loop began, also where the loop appends below others", function()
+  it("is visited where it was active when the loop began, also where the loop appends below others",
+    function()
     local node = rg.root:bitmasked("i", 1024)
     local tag, x = under(node), rg.field(rg.i32)
     node:dynamic("j", 32):place(x)
@@ -171,7 +172,8 @@ describe("a deactivated bitmasked cell", function()
     local x = under(block:dense("i", 2))
     rg.kernel(function() for i in rg.range(64) do x[i] = i end end)()
     assert.same({ 8, 32 }, { node:count(), block:count() })
-    rg.kernel(function() for i in node:active() do if i % 2 == 0 then node:deactivate(i) end end end)()
+    rg.kernel(function() for i in node:active() do if i % 2 == 0 then node:deactivate(
+      i) end end end)()
     assert.same({ 4, 16, 32 }, { node:count(), block:count(), x:count() })
     assert.same({ 0, 8 }, { x[7], x[8] })
     node:clear()
@@ -396,7 +398,8 @@ describe("masks", function()
   end)
 
   it("are filled, copied and read whole", function()
-    local x, y = under(rg.root:bitmasked("i", 100)), under(rg.root:pointer("i", 10):bitmasked("i", 10), rg.f32)
+    local x, y = under(rg.root:bitmasked("i", 100)),
+      under(rg.root:pointer("i", 10):bitmasked("i", 10), rg.f32)
     for i = 1, 99, 7 do x[i] = i end
     y:copy_from(x)
     assert.equal(x:count(), y:count())

@@ -1,19 +1,22 @@
--- budget_spec.lua - memory that ends in the middle of a kernel, at every level and kind, on one and on several threads: one
--- error that names the SNode, what was written before stays, and the same kernel succeeds once something is given back.
+-- budget_spec.lua - memory that ends in the middle of a kernel, at every level and kind, on one and
+-- on several threads: one error that names the SNode, what was written before stays, and the same
+-- kernel succeeds once something is given back.
 local support = require "support"
 local failure = support.failure
 
 local count = 96 -- cells that are written, each in a node of its own of 16 KiB or more
 
--- `declare(root, x)` puts x into a tree and gives the node that holds all; `spread`: from one cell's first index to the
--- next's; `names`: the SNodes that may be the one without memory; `write`: how a kernel fills cell number i.
+-- `declare(root, x)` puts x into a tree and gives the node that holds all; `spread`: from one
+-- cell's first index to the next's; `names`: the SNodes that may be the one without memory;
+-- `write`: how a kernel fills cell number i.
 local trees = {
   { "a pointer's leaves", spread = 4096, names = "block", declare = function(root, x)
     local block = root:pointer("i", count, { name = "block" })
     block:dense("i", 4096):place(x)
     return block
   end },
-  { "a pointer whose nodes hold another's slots", spread = 16 * 4096, names = "outer inner", declare = function(root, x)
+  { "a pointer whose nodes hold another's slots", spread = 16 * 4096, names = "outer inner",
+    declare = function(root, x)
     local outer = root:pointer("i", count, { name = "outer" })
     outer:pointer("i", 4096, { name = "inner" }):dense("i", 16):place(x)
     return outer
@@ -33,7 +36,8 @@ local trees = {
     far:pointer("i", 4, { name = "near" }):dense("i", 4096):place(x)
     return far
   end },
-  { "bitmasked cells in a pointer's nodes", spread = 4096, names = "block", declare = function(root, x)
+  { "bitmasked cells in a pointer's nodes", spread = 4096, names = "block",
+    declare = function(root, x)
     local block = root:pointer("i", count, { name = "block" })
     block:bitmasked("i", 4096):place(x)
     return block
@@ -43,17 +47,20 @@ local trees = {
     mask:pointer("i", 1, { name = "block" }):dense("i", 4096):place(x)
     return mask
   end },
-  { "lists under the root", names = "list", write = "x:append(i, i + 1)", declare = function(root, x)
+  { "lists under the root", names = "list", write = "x:append(i, i + 1)",
+    declare = function(root, x)
     local list = root:dense("i", count):dynamic("j", 4096, { name = "list", chunk = 4096 })
     list:place(x)
     return list
   end },
-  { "lists in a pointer's nodes", names = "block list", write = "x:append(i, i + 1)", declare = function(root, x)
+  { "lists in a pointer's nodes", names = "block list", write = "x:append(i, i + 1)",
+    declare = function(root, x)
     local block = root:pointer("i", count, { name = "block" })
     block:dynamic("j", 4096, { name = "list", chunk = 4096 }):place(x)
     return block
   end },
-  { "lists under a hash", names = "far list", write = "x:append(i, i + 1)", declare = function(root, x)
+  { "lists under a hash", names = "far list", write = "x:append(i, i + 1)",
+    declare = function(root, x)
     local far = root:hash("i", { name = "far" })
     far:dynamic("j", 8192, { name = "list", chunk = 4096 }):place(x)
     return far
@@ -85,7 +92,8 @@ end
 describe("a budget that ends in a kernel #compiled", function()
   for _, threads in ipairs { 1, 4 } do
     for _, tree in ipairs(trees) do
-      it(("names %s (%d threads), keeps what there is, and more memory mends it"):format(tree[1], threads), function()
+      it(("names %s (%d threads), keeps what there is, and more memory mends it"):format(tree[1],
+        threads), function()
         local rg = support.rg.new { memory = "12MiB", threads = threads }
         local ballast, x, other = rg.field(rg.f64), rg.field(rg.f32), rg.field(rg.i32, 100)
         local weight = rg.tree()
@@ -93,17 +101,20 @@ describe("a budget that ends in a kernel #compiled", function()
         ballast[7] = 7
         local top = tree.declare(rg.root, x)
         local write = tree.write or ("x[i * %d] = i + 1"):format(tree.spread)
-        local fill = rg.kernel(("function(n) for i in rg.range(n) do %s end end"):format(write), { x = x })
+        local fill = rg.kernel(("function(n) for i in rg.range(n) do %s end end"):format(write),
+          { x = x })
         local problem = failure(fill, count)
         assert.equal("memory.budget", problem.code)
         local name = problem.message:match "node '(%w+)'"
-        assert.is_true((" " .. tree.names .. " "):find(" " .. tostring(name) .. " ", 1, true) ~= nil, problem.message)
+        assert.is_true((" " .. tree.names .. " "):find(" " .. tostring(name) .. " ", 1,
+          true) ~= nil, problem.message)
         local written = check_cells(tree, x)
         assert.is_true(written < count)
         assert.equal("memory.budget", failure(fill, count).code)
         assert.is_true(check_cells(tree, x) >= written or tree.write ~= nil)
 
-        rg.kernel("function() for i in rg.range(100) do other[i] = i end end", { other = other })() -- the rest works
+        -- the rest works
+        rg.kernel("function() for i in rg.range(100) do other[i] = i end end", { other = other })()
         assert.equal(99, other[99])
         assert.equal(7, ballast[7])
 

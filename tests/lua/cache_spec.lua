@@ -9,7 +9,8 @@ end
 describe("the cache of compiled kernels #compiled", function()
   local folder
   local function start(words, environment)
-    return run(("RG_CACHE='%s' %s luajit tests/support/one_kernel.lua %s"):format(folder, environment or "", words or ""))
+    return run(("RG_CACHE='%s' %s luajit tests/support/one_kernel.lua %s"):format(
+      folder, environment or "", words or ""))
   end
   local function entries() return run(("find '%s' -type f ! -name pruned"):format(folder)) end
 
@@ -65,7 +66,8 @@ describe("the cache of compiled kernels #compiled", function()
   it("compiles and repairs where an entry is damaged, cut or empty", function()
     start()
     local path = entries()
-    for _, damage in ipairs { "printf x | dd of='%s' bs=1 seek=200 conv=notrunc 2>/dev/null", "truncate -s 90 '%s'",
+    for _, damage in ipairs { "printf x | dd of='%s' bs=1 seek=200 conv=notrunc 2>/dev/null",
+      "truncate -s 90 '%s'",
       "truncate -s 0 '%s'", "head -c 5000 /dev/urandom > '%s'" } do
       os.execute(damage:format(path))
       assert.equal("126 1 0 compiler", start())
@@ -83,7 +85,8 @@ describe("the cache of compiled kernels #compiled", function()
   it("tells what it holds, and is emptied, by the program and by rg.cache", function()
     local bare = ("'%s/bin/regolith' "):format(os.getenv "RG_LIBRARY":match "^(.*)/")
     local program = ("RG_CACHE='%s' "):format(folder) .. bare
-    assert.matches("^folder .* with a space kernels 0 takes 0.0 MiB of 256 MiB$", run(program .. "cache"))
+    assert.matches("^folder .* with a space kernels 0 takes 0.0 MiB of 256 MiB$",
+      run(program .. "cache"))
     start()
     start("", "RG_CPU=x86-64")
     assert.matches(" kernels 2 takes 0.0", run(program .. "cache info"))
@@ -94,7 +97,8 @@ describe("the cache of compiled kernels #compiled", function()
     assert.equal("0", run(program .. "-e 'rg.cache.clear() print(rg.cache.info().entries)'"))
     assert.matches("did you mean 'clear'", run(program .. "cache claer"))
     assert.matches("^none: ", run("RG_CACHE=off " .. bare .. "cache"))
-    assert.equal("nil 0", run(program .. "-e 'rg.init{cache = false} local i = rg.cache.info() print(i.folder, i.entries)'"))
+    assert.equal("nil 0", run(program
+      .. "-e 'rg.init{cache = false} local i = rg.cache.info() print(i.folder, i.entries)'"))
   end)
 
   it("is shared by processes that start at once", function()

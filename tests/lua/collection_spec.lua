@@ -1,4 +1,5 @@
---- Memory comes back: deactivated blocks are reused, destroyed trees are returned, quiet programs collect nothing.
+--- Memory comes back: deactivated blocks are reused, destroyed trees are returned, quiet programs
+--- collect nothing.
 local rg = require "regolith"
 
 local collects_each_launch = (os.getenv "RG_STRESS" or ""):find "gc_each_launch"
@@ -47,10 +48,12 @@ describe("collection", function()
       assert.equal(count, scatter(0.1 * round))
       assert.equal(0, outer:count())
       if round == 4 then
-        outer_reserved, inner_reserved = node_memory(own, "outer").reserved, node_memory(own, "inner").reserved
+        outer_reserved, inner_reserved = node_memory(own, "outer").reserved,
+          node_memory(own, "inner").reserved
       end
     end
-    -- where the blob straddles a border it covers up to four outer blocks, and up to 34^2 inner ones
+    -- where the blob straddles a border it covers up to four outer blocks, and up to 34^2 inner
+    -- ones
     assert.is_true(node_memory(own, "outer").reserved <= 4 * outer_reserved)
     assert.is_true(node_memory(own, "inner").reserved <= 2 * inner_reserved)
     assert.equal(0, node_memory(own, "inner").cells)
@@ -67,7 +70,8 @@ describe("collection", function()
     end)
     touch(0)
     touch(1)
-    local outer_reserved, inner_reserved = node_memory(own, "outer").reserved, node_memory(own, "inner").reserved
+    local outer_reserved, inner_reserved = node_memory(own, "outer").reserved,
+      node_memory(own, "inner").reserved
     for at = 0, 1023 do touch(at) end
     assert.equal(outer_reserved, node_memory(own, "outer").reserved)
     assert.equal(inner_reserved, node_memory(own, "inner").reserved)

@@ -1,4 +1,5 @@
--- compile_spec.lua - what compiling costs: time that grows with the kernel and no faster, memory that is given back.
+-- compile_spec.lua - what compiling costs: time that grows with the kernel and no faster, memory
+-- that is given back.
 local support = require "support"
 local rg = support.rg
 
@@ -97,7 +98,8 @@ describe("compiling #compiled", function()
     local dropped, live = pipe:read("*n", "*n")
     pipe:close()
     os.remove(script)
-    assert.is_true(dropped and dropped < 3000, ("60 kernels left %s KiB of garbage"):format(tostring(dropped)))
+    assert.is_true(dropped and dropped < 3000, ("60 kernels left %s KiB of garbage"):format(
+      tostring(dropped)))
     assert.is_true(live < 50, ("a kernel takes %.0f KiB"):format(live))
   end)
 end)

@@ -1,5 +1,6 @@
--- The program `regolith`, as it is built: options, prompt, commands, and what it says to mistakes. That it
--- does what `luajit` does, word by word, and runs from where it is installed, tests/install/check compares.
+-- The program `regolith`, as it is built: options, prompt, commands, and what it says to mistakes.
+-- That it does what `luajit` does, word by word, and runs from where it is installed,
+-- tests/install/check compares.
 local folder = os.getenv "RG_LIBRARY" and os.getenv("RG_LIBRARY"):match "^(.*)/[^/]*$"
 local program = folder and folder .. "/bin/regolith"
 
@@ -11,7 +12,9 @@ local function shell(command)
   local said, code = text:match "^(.*) exit (%d+)\n$"
   return said, tonumber(code)
 end
-local function run(words, input) return shell(("printf '%%b' '%s' | '%s' %s"):format(input or "", program, words)) end
+local function run(words, input)
+  return shell(("printf '%%b' '%s' | '%s' %s"):format(input or "", program, words))
+end
 
 describe("the program #compiled", function()
   local scratch
@@ -32,7 +35,8 @@ describe("the program #compiled", function()
   end
 
   it("runs a script with its arguments, and one from its input", function()
-    local path = script("show.lua", "print(arg[0] == ..., select('#', ...), select(2, ...)) os.exit(4)")
+    local path = script("show.lua",
+      "print(arg[0] == ..., select('#', ...), select(2, ...)) os.exit(4)")
     local said, code = run(("%s %s b 'c d'"):format(path, path))
     assert.equal("true\t3\tb\tc d\n", said)
     assert.equal(4, code)
@@ -42,15 +46,18 @@ describe("the program #compiled", function()
 
   it("takes -e, -l, -j, -O and what LUA_INIT says", function()
     script("mine.lua", "return { word = 'loaded' }")
-    assert.equal("loaded\n", (shell(("cd '%s' && '%s' -lmine -e 'print(package.loaded.mine.word)'"):format(scratch, program))))
+    assert.equal("loaded\n", (shell(("cd '%s' && '%s' -lmine -e 'print(package.loaded.mine.word)'")
+      :format(scratch, program))))
     assert.equal("false\n", (run "-joff -e 'print((jit.status()))'"))
     assert.equal("true\n", (run "-O3 -Ohotloop=10 -jon -e 'print((jit.status()))'"))
     local said, code = run "-jnosuch"
     assert.matches("unknown luaJIT command", said)
     assert.equal(1, code)
     assert.matches("unknown or malformed optimization flag", (run "-Onosuch"))
-    assert.equal("init\n2\n", (shell(([[LUA_INIT='print("init")' '%s' -e 'print(2)']]):format(program))))
-    assert.equal("2\n", (shell(([[LUA_INIT='print("init")' '%s' -E -e 'print(2)']]):format(program))))
+    assert.equal("init\n2\n", (shell(([[LUA_INIT='print("init")' '%s' -e 'print(2)']]):format(
+      program))))
+    assert.equal("2\n", (shell(([[LUA_INIT='print("init")' '%s' -E -e 'print(2)']]):format(
+      program))))
     assert.equal("7\n", (run "-e 'print(rg.kernel(function() return 7 end)())'"))
   end)
 
@@ -61,8 +68,10 @@ describe("the program #compiled", function()
   it("says what went wrong, where, and ends with 1", function()
     for text, said in pairs {
       ["error 'stop'"] = "stop\nstack traceback", ["error {}"] = "error object is not a string",
-      ["error(setmetatable({}, {__tostring = function() return 'an object' end}))"] = "an object\nstack traceback",
-      ["local x = = 1"] = "unexpected symbol", ["require 'regolith.nosuch'"] = "no file '.*/regolith/nosuch/init.lua'",
+      ["error(setmetatable({}, {__tostring = function() return 'an object' end}))"] =
+        "an object\nstack traceback",
+      ["local x = = 1"] = "unexpected symbol", ["require 'regolith.nosuch'"] =
+        "no file '.*/regolith/nosuch/init.lua'",
     } do
       local out, code = run(script("bad.lua", text))
       assert.matches(said, out)
@@ -83,9 +92,11 @@ describe("the program #compiled", function()
     ]])
     local function frames(what, environment, with)
       local said = shell(("%s '%s' '%s' %s"):format(environment or "", with or program, path, what))
-      return (said:match "\nstack traceback:(.*)$":gsub(" at 0x%x+", ""):gsub("\n[^:\n]*/", "\n"):gsub("%s+$", ""))
+      return (said:match "\nstack traceback:(.*)$":gsub(" at 0x%x+", ""):gsub("\n[^:\n]*/", "\n")
+        :gsub("%s+$", ""))
     end
-    assert.equal("\nframes.lua:3: in function 'set'\nframes.lua:6: in main chunk\n\t[C]:", frames "index")
+    assert.equal("\nframes.lua:3: in function 'set'\nframes.lua:6: in main chunk\n\t[C]:",
+      frames "index")
     assert.equal("\nframes.lua:6: in main chunk\n\t[C]:", frames "options")
     local _, lines = frames "deep":gsub("\nframes.lua:", "")
     assert.is_true(lines > 15 and lines < 25, lines)
@@ -94,13 +105,16 @@ describe("the program #compiled", function()
       assert.matches("in main chunk", frames(what))
     end
     assert.matches("in function 'init'", frames("options", "RG_TRACE=1"))
-    local plain = "\n\t[C]: in function 'half'\nframes.lua:6: in main chunk\n\t[C]:" -- luajit leaves none out: there are none
+    -- luajit leaves none out: there are none
+    local plain = "\n\t[C]: in function 'half'\nframes.lua:6: in main chunk\n\t[C]:"
     assert.equal(plain, frames("kernel", "", "luajit"))
-    assert.equal(frames("index"), (frames("index", "", "luajit"):gsub("\n\t%[C%]: in function '__newindex'", "")))
+    assert.equal(frames("index"), (frames("index", "", "luajit"):gsub(
+      "\n\t%[C%]: in function '__newindex'", "")))
     assert.is_nil((run("-i", "local x = rg.field(rg.i32, 4) x[7] = 1")):find("[C]: at", 1, true))
   end)
 
-  it("shows its usage for an option that cannot be read, and help and version when asked", function()
+  it("shows its usage for an option that cannot be read, and help and version when asked",
+    function()
     for _, word in ipairs { "-x", "-e", "-l", "--long", "-ix", "-vx", "-Ex" } do
       local said, code = run(word)
       assert.matches("^usage: ", said)
@@ -117,17 +131,20 @@ describe("the program #compiled", function()
 
   it("prints expressions at its prompt, asks for more where an input is unfinished, and goes on after a mistake", function()
     local said = run("-i", [[1 + 1\nk = rg.kernel(function()\nreturn 40 + 2\nend)\nk()\nerror("oops")\n= 3, 4\nx = = 2\nrg.feild\nif x\n]])
-    for _, answer in ipairs { "> 2\n", "> >> >> > 42\n", "> 3\t4\n", "prompt%(4%):1: oops", "unexpected symbol", "did you mean 'field'",
+    for _, answer in ipairs { "> 2\n", "> >> >> > 42\n", "> 3\t4\n", "prompt%(4%):1: oops",
+      "unexpected symbol", "did you mean 'field'",
       "'then' expected near '<eof>'" } do
       assert.matches(answer, said)
     end
   end)
 
   it("stops at an interrupt what Lua and what kernels do", function()
-    for _, body in ipairs { "jit.off() while true do end", "rg.kernel(function() local n = 1 while n > 0 do n = 1 end end)()" } do
+    for _, body in ipairs { "jit.off() while true do end",
+      "rg.kernel(function() local n = 1 while n > 0 do n = 1 end end)()" } do
       local path = script("long.lua", ("local rg = require 'regolith' io.write 'on ' io.flush()\n"
         .. "print((pcall(function() %s end)))"):format(body))
-      -- --foreground: one signal; without it the group gets a second, which ends the process as a second Ctrl-C should
+      -- --foreground: one signal; without it the group gets a second, which ends the process as a
+      -- second Ctrl-C should
       local said = shell(("timeout --foreground -k 5 -s INT 0.7 '%s' %s"):format(program, path))
       assert.matches("^on false\n", said)
     end
@@ -135,7 +152,9 @@ describe("the program #compiled", function()
 
   it("tells of itself: info and cache", function()
     local said = run "info"
-    for _, name in ipairs { "regolith", "llvm", "threads", "compiler", "cache" } do assert.matches("%f[%a]" .. name .. " +%S", said) end
+    for _, name in ipairs { "regolith", "llvm", "threads", "compiler", "cache" } do
+      assert.matches("%f[%a]" .. name .. " +%S", said)
+    end
     assert.matches("RG_LIBRARY +%S", said)
     assert.matches("^none: ", (run "cache"))
     local kept = ("RG_CACHE='%s/kept' '%s' "):format(scratch, program)
@@ -151,8 +170,10 @@ describe("the program #compiled", function()
     local go = ("cd '%s' && '%s' "):format(scratch, program)
     assert.matches("^wrote drop.lua", (shell(go .. "new drop")))
     assert.matches("warmth %d+ in %d+ blocks", (shell(go .. "drop.lua")))
-    for words, said in pairs { ["new drop"] = "exists already", ["new"] = "takes a name", ["new nowhere/x"] = "No such file",
-      ["new sub/.lua"] = "is not a name", ["inof"] = "did you mean 'info'", ["examples -p"] = "takes the name",
+    for words, said in pairs { ["new drop"] = "exists already", ["new"] = "takes a name",
+      ["new nowhere/x"] = "No such file",
+      ["new sub/.lua"] = "is not a name", ["inof"] = "did you mean 'info'", ["examples -p"] =
+        "takes the name",
       ["examples nosuch"] = "no example 'nosuch'" } do
       local out, code = shell(go .. words)
       assert.matches(said, out)
@@ -163,8 +184,10 @@ describe("the program #compiled", function()
   it("lists, prints and runs the examples installed next to it", function()
     local prefix = scratch .. "/prefix"
     shell(("mkdir -p '%s/bin' '%s/share/regolith/examples' && cp '%s' '%s/bin/regolith' && ln -s '%s' '%s/libregolith.so.1'")
-      :format(prefix, prefix, program, prefix, os.getenv "RG_LIBRARY", prefix)) -- which a program of a build looks for one folder up
-    script("prefix/share/regolith/examples/tiny.lua", "-- tiny.lua - says a word\nprint('a word', ...)\n")
+      -- which a program of a build looks for one folder up
+      :format(prefix, prefix, program, prefix, os.getenv "RG_LIBRARY", prefix))
+    script("prefix/share/regolith/examples/tiny.lua",
+      "-- tiny.lua - says a word\nprint('a word', ...)\n")
     local installed = ("'%s/bin/regolith' "):format(prefix)
     assert.matches("^tiny.lua %- says a word\n", (shell(installed .. "examples")))
     assert.equal("a word\there\n", (shell(installed .. "examples tiny here")))

@@ -25,10 +25,12 @@ local function matrices(n, T)
     for i = 1, n do a[i], b[i], c[i], d[i] = random(), random(), random(), random() end
     for i = 1, n do
       for j = 1, n do
-        full[#full + 1], one[#one + 1], two[#two + 1] = random(), a[i] * b[j], a[i] * b[j] + c[i] * d[j]
+        full[#full + 1], one[#one + 1], two[#two + 1] = random(), a[i] * b[j], a[i] * b[j]
+          + c[i] * d[j]
       end
     end
-    list[#list + 1], list[#list + 2], list[#list + 3] = T(unpack(full)), T(unpack(one)), T(unpack(two)) * 1e-6
+    list[#list + 1], list[#list + 2], list[#list + 3] = T(unpack(full)), T(unpack(one)),
+      T(unpack(two)) * 1e-6
   end
   return list
 end

@@ -1,5 +1,5 @@
--- What a failed compile says besides its first error: all the others in the order of the text, without those that follow
--- from one already said, and notes on each.
+-- What a failed compile says besides its first error: all the others in the order of the text,
+-- without those that follow from one already said, and notes on each.
 local support = require "support"
 local rg, failure = support.rg, support.failure
 
@@ -50,7 +50,8 @@ describe("several errors in one kernel", function()
 end]], {}, 1)
     assert.equal(failed, failed.errors[1])
     assert.equal("name.unknown", failed.code)
-    assert.equal("round it with math.floor(..), or truncate it with rg.i32(..)", failed.errors[2].hint)
+    assert.equal("round it with math.floor(..), or truncate it with rg.i32(..)",
+      failed.errors[2].hint)
     assert.equal([[
 kernel:2:10: 'lenght' is not defined
     x[0] = lenght
@@ -174,7 +175,8 @@ describe("a note", function()
     assert.equal("note", failed.notes[1].code)
     assert.equal("it is declared here", failed.notes[1].message)
     assert.equal(2, failed.notes[1].line)
-    assert.matches("\n[^\n]+:2:9: note: it is declared here\n    const a = 3\n          ^$", tostring(failed))
+    assert.matches("\n[^\n]+:2:9: note: it is declared here\n    const a = 3\n          ^$",
+      tostring(failed))
   end)
 
   -- One note, with this text, at the `^`.
@@ -188,7 +190,8 @@ describe("a note", function()
   end
 
   it("shows where a local got the type that does not fit", function()
-    expect_note("'k' becomes an f32 here", "function(n)\n  local k = 1\n  k = k ^+ n * 0.5\n  x[k] = 2\nend", {}, 1)
+    expect_note("'k' becomes an f32 here",
+      "function(n)\n  local k = 1\n  k = k ^+ n * 0.5\n  x[k] = 2\nend", {}, 1)
     expect_note("'k' becomes an f32 here", "function(n)\n  local k = ^0.5\n  x[0] = k\nend", {}, 1)
     expect_note("'b' becomes a bool here", "function(n)\n  local b = n ^> 2\n  b = 1\nend", {}, 1)
   end)
@@ -196,22 +199,30 @@ describe("a note", function()
   it("shows what a statement contradicts", function()
     expect_note("it is declared here, outside the loop",
       "function()\n  local ^t = 0\n  for i in rg.range(8) do t = i end\n  return t\nend")
-    expect_note("'f' is declared here", "local ^function f(a) return a end\nfunction() return f(1, 2) end")
+    expect_note("'f' is declared here",
+      "local ^function f(a) return a end\nfunction() return f(1, 2) end")
     expect_note("it is here", "function(n)\n  if n > 1 then ^return 1 end\n  return\nend", {}, 1)
   end)
 
   it("shows why a number of the launch must be an integer", function()
-    local failed = expect_note("it indexes 'y' here", "function(n)\n  local k = n + 1\n  y[^k] = 1\nend", {}, 1.5)
-    assert.equal("argument 'n', which indexes 'y', is of type i32, 1.5 does not fit", failed.message)
+    local failed = expect_note("it indexes 'y' here",
+      "function(n)\n  local k = n + 1\n  y[^k] = 1\nend", {}, 1.5)
+    assert.equal("argument 'n', which indexes 'y', is of type i32, 1.5 does not fit",
+      failed.message)
     local function said(text, captures, ...) return compile(text, captures, ...).message end
-    assert.matches("'n', which bounds a range,", said("function() for i in rg.range(n) do x[i] = 1 end end", { n = 1.5 }))
+    assert.matches("'n', which bounds a range,",
+      said("function() for i in rg.range(n) do x[i] = 1 end end", { n = 1.5 }))
     assert.matches("'n', which is used with '&',", said("function(n) return n & 3 end", {}, 1.5))
     assert.matches("'n', which is stored in 'x',", said("function(n) x[0] = n end", {}, 1.5))
-    assert.matches("'n', which is used with '//' and an integer,", said("function(n) x[0] = 7 // n end", {}, 1.5))
-    assert.matches("'n', which bounds a loop over integers,", said("function(n) for i = 1, n do x[i] = 1 end end", {}, 1.5))
-    assert.matches("'n', which is an operand of an integer division,", said("function(n) return math.floor(n / 2) end", {}, 1.5))
+    assert.matches("'n', which is used with '//' and an integer,",
+      said("function(n) x[0] = 7 // n end", {}, 1.5))
+    assert.matches("'n', which bounds a loop over integers,",
+      said("function(n) for i = 1, n do x[i] = 1 end end", {}, 1.5))
+    assert.matches("'n', which is an operand of an integer division,",
+      said("function(n) return math.floor(n / 2) end", {}, 1.5))
     assert.matches("'n', which indexes 'x',", said("function(n) n = n + 1 x[n] = 2 end", {}, 1.5))
-    assert.equal("i32 holds -2147483648 to 2147483647", compile("function(n) x[n] = 2 end", {}, 2 ^ 40).hint)
+    assert.equal("i32 holds -2147483648 to 2147483647", compile("function(n) x[n] = 2 end", {},
+      2 ^ 40).hint)
   end)
 
   it("shows from where a function is called that has the fault", function()

@@ -8,8 +8,8 @@ local function is_fine()
   assert.equal(45, x[15])
 end
 
--- The failure of a kernel given as text: at its creation, or at its first launch. The `^` in `text` marks where the caret
--- stands: it is taken out.
+-- The failure of a kernel given as text: at its creation, or at its first launch. The `^` in `text`
+-- marks where the caret stands: it is taken out.
 local function failure_of(text, captures, ...)
   local before = text:match "^(.-)%^"
   local arguments = { ... }
@@ -27,28 +27,35 @@ local block = rg.root:pointer("i", 8)
 local s = rg.field(rg.f32)
 block:dense("i", 8):place(s)
 local unplaced = rg.field(rg.f32)
-local names = { x = x, u = u, f = f, s = s, block = block, unplaced = unplaced, n = 8, flag = true, helper = function() end,
+local names = { x = x, u = u, f = f, s = s, block = block, unplaced = unplaced, n = 8, flag = true,
+  helper = function() end,
   grid = { size = 4 } }
 
 local mistakes = {
   { "an unfinished expression", "syntax", "function()\n  return 1 +\n^end" },
   { "an unknown name", "name.unknown", "function() return ^lenght end" },
-  { "a field's misspelt function of rg", "name.nil|name.unknown", "function() for i in rg.^rnage(8) do x[i] = 0 end end" },
+  { "a field's misspelt function of rg", "name.nil|name.unknown",
+    "function() for i in rg.^rnage(8) do x[i] = 0 end end" },
   { "a path that ends in nothing", "name.nil|name.unknown", "function() return grid.^width end" },
   { "an assignment to a capture", "name.assign", "function() ^n = 5 end" },
-  { "a number as a condition", "type.condition", "function(k) if ^x[0] then x[1] = 2 end end", { 1 } },
+  { "a number as a condition", "type.condition", "function(k) if ^x[0] then x[1] = 2 end end",
+    { 1 } },
   { "a number in and", "type.condition", "function() return (^x[0] and 1) or 2 end" },
   { "arithmetic on booleans", "type.mismatch", "function() return ^flag + 1 end" },
   { "a boolean compared with a number", "type.mismatch", "function() return flag ^== 1 end" },
-  { "a float stored in an integer element", "type.float_to_int", "function() for i in rg.range(8) do x[i] = 0.5 ^* i end end" },
+  { "a float stored in an integer element", "type.float_to_int",
+    "function() for i in rg.range(8) do x[i] = 0.5 ^* i end end" },
   { "an unknown type", "type.unknown", "function(a: ^f23) return a end", { 1 } },
   { "a float as a bit operand", "type.mismatch", "function() return ^1.5 & 3 end" },
   { "too few indices", "index.count", "function() ^f[1] = 2 end" },
   { "too many indices", "index.count", "function() ^x[1][2] = 2 end" },
   { "a float as an index", "type.mismatch", "function() x[^0.5] = 2 end" },
-  { "too many loop variables", "loop.invalid|call.count", "function() for i, ^j in rg.range(8) do x[i] = 1 end end" },
-  { "a break out of a parallel loop", "loop.invalid", "function() for i in rg.range(8) do ^break end end" },
-  { "a return from inside a parallel loop", "return.invalid", "function() for i in rg.range(8) do ^return 1 end end" },
+  { "too many loop variables", "loop.invalid|call.count",
+    "function() for i, ^j in rg.range(8) do x[i] = 1 end end" },
+  { "a break out of a parallel loop", "loop.invalid",
+    "function() for i in rg.range(8) do ^break end end" },
+  { "a return from inside a parallel loop", "return.invalid",
+    "function() for i in rg.range(8) do ^return 1 end end" },
   { "a loop over a number", "loop.invalid", "function() for i in ^n do x[i] = 1 end end" },
   { "a reduction read inside its loop", "reduction.invalid",
     "function() local t = 0 for i in rg.range(8) do t = t + i x[i] = ^t end return t end" },
@@ -61,12 +68,16 @@ local mistakes = {
   { "a table as a value", "kernel.unsupported", "function() local t = ^{1, 2} return 1 end" },
   { "a closure", "kernel.unsupported", "function() local g = ^function() end return 1 end" },
   { "varargs", "kernel.unsupported", " ^function(...) return 1 end" },
-  { "a coroutine", "kernel.not_yet|kernel.unsupported|call.invalid", "function() coroutine.^yield() end" },
+  { "a coroutine", "kernel.not_yet|kernel.unsupported|call.invalid",
+    "function() coroutine.^yield() end" },
   { "a captured function as a value", "kernel.unsupported", "function() return ^helper end" },
-  { "a vector where a number was", "type.mismatch", "function() if 1 < 2 then return 1 end return rg.^vec2(1, 2) end" },
-  { "rg.static of what only the run knows", "static.unknown", "function(a) local b = a * 2 return rg.static(^b) end", { 1 } },
+  { "a vector where a number was", "type.mismatch",
+    "function() if 1 < 2 then return 1 end return rg.^vec2(1, 2) end" },
+  { "rg.static of what only the run knows", "static.unknown",
+    "function(a) local b = a * 2 return rg.static(^b) end", { 1 } },
   { "a field that has no place", "field.unplaced", "function() return ^unplaced[0] end" },
-  { "two kinds of results", "return.invalid|type.mismatch", "function(a) if a > 0 then return 1 end return ^true end", { 1 } },
+  { "two kinds of results", "return.invalid|type.mismatch",
+    "function(a) if a > 0 then return 1 end return ^true end", { 1 } },
 }
 
 describe("a mistake in a kernel", function()
@@ -107,7 +118,8 @@ describe("a mistake in a kernel", function()
     assert.matches("^oops: .*lenght", "oops: " .. failed)
     local again = failure(error, failed, 0)
     assert.equal(failed, again)
-    local _, text = xpcall(function() rg.kernel "function(" end, function(e) return "seen: " .. tostring(e) end)
+    local _, text = xpcall(function() rg.kernel "function(" end,
+      function(e) return "seen: " .. tostring(e) end)
     assert.matches("^seen: ", text)
   end)
 end)

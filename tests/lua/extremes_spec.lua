@@ -1,5 +1,5 @@
--- extremes_spec.lua - the ends of integer types, and trees with more cells than 32 bits count. (behaviours 90 and 91 of Taichi's tests)
--- luacheck: ignore 512
+-- extremes_spec.lua - the ends of integer types, and trees with more cells than 32 bits count.
+-- (behaviours 90 and 91 of Taichi's tests) luacheck: ignore 512
 local support = require "support"
 local rg, failure = support.rg, support.failure
 
@@ -7,7 +7,8 @@ local high, low = 9223372036854775807LL, -9223372036854775807LL - 1LL
 
 describe("a loop that ends where its type ends", function()
   local function iterations(head, captures, ...)
-    return rg.kernel("function(a: i64, b: i64) local n = 0 " .. head .. " do n += 1 end return n end", captures)(...)
+    return rg.kernel("function(a: i64, b: i64) local n = 0 " .. head
+      .. " do n += 1 end return n end", captures)(...)
   end
 
   it("does not wrap, up or down, at 32 bits", function()
@@ -65,7 +66,8 @@ describe("integers of 64 bits", function()
   end)
 
   it("pass through fields and their whole reads and writes from Lua", function()
-    for _, values in ipairs { { rg.i64, high, low, odd }, { rg.u64, 18446744073709551615ULL, 0ULL, 9223372036854775809ULL } } do
+    for _, values in ipairs { { rg.i64, high, low, odd }, { rg.u64, 18446744073709551615ULL, 0ULL,
+      9223372036854775809ULL } } do
       local x, y = rg.field(values[1], 3), rg.field(values[1], 3)
       for i = 0, 2 do x[i] = values[i + 2] end
       y:from_table(x:to_table())
@@ -84,7 +86,10 @@ describe("integers of 64 bits", function()
     local k = rg.kernel "function(a: i64, b: i64) return a // b, a % b, math.floor(a / b), math.ceil(a / b) end"
     local function is(a, b, ...)
       local given, want = { k(a, b) }, { ... }
-      for i = 1, 4 do assert.is_true(given[i] == want[i], ("%s %s: %s"):format(tostring(a), tostring(b), tostring(given[i]))) end
+      for i = 1, 4 do
+        assert.is_true(given[i] == want[i], ("%s %s: %s"):format(tostring(a), tostring(b),
+          tostring(given[i])))
+      end
     end
     is(low, -1LL, low, 0LL, low, low)
     is(-high, 10LL, -922337203685477581LL, 3LL, -922337203685477581LL, -922337203685477580LL)
@@ -95,7 +100,8 @@ describe("integers of 64 bits", function()
   it("refuse numbers that they cannot hold", function()
     local x = rg.field(rg.u64, 1)
     assert.equal("value.fit", failure(function() x[0] = -1 end).code)
-    assert.equal("value.fit", failure(rg.kernel "function(a: i64) return a end", 18446744073709551615ULL).code)
+    assert.equal("value.fit", failure(rg.kernel "function(a: i64) return a end",
+      18446744073709551615ULL).code)
     assert.equal("value.fit", failure(rg.kernel "function(a: u64) return a end", -1LL).code)
     assert.equal("value.fit", failure(rg.kernel "function(a: i64) return a end", 1.5).code)
   end)

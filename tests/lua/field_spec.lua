@@ -50,7 +50,9 @@ describe("a field", function()
 
   it("refuses elements that its type cannot hold", function()
     local i, b = rg.field(rg.u8, 2), rg.field(rg.bool, 2)
-    for _, v in ipairs { 256, -1, 1.5 } do assert.equal("value.fit", failure(function() i[0] = v end).code) end
+    for _, v in ipairs { 256, -1, 1.5 } do
+      assert.equal("value.fit", failure(function() i[0] = v end).code)
+    end
     assert.equal("argument.invalid", failure(function() i[0] = "one" end).code)
     assert.equal("argument.invalid", failure(function() i[0] = nil end).code)
     assert.equal("value.fit", failure(function() b[0] = 1 end).code)
@@ -232,7 +234,8 @@ describe("a wrong use of a field", function()
     end
     assert.equal("option.invalid", failure(rg.field, { type = rg.f32, shpe = { 1 } }).code)
     assert.equal("argument.invalid", failure(rg.field, { shape = { 1 } }).code)
-    assert.equal("option.invalid", failure(rg.field, { type = rg.f32, shape = { 1 }, layout = "xyz" }).code)
+    assert.equal("option.invalid", failure(rg.field, { type = rg.f32, shape = { 1 },
+      layout = "xyz" }).code)
   end)
 
   it("is an element before the field has a place", function()
@@ -266,7 +269,8 @@ describe("a row of a field", function()
     local failed = failure(function() return grid[1].fill end)
     assert.equal("argument.invalid", failed.code)
     assert.matches("a row of a field has no 'fill'", failed.message)
-    assert.equal("argument.invalid", failure(rg.field, { type = rg.i32, shape = { 4 }, offset = "3" }).code)
+    assert.equal("argument.invalid",
+      failure(rg.field, { type = rg.i32, shape = { 4 }, offset = "3" }).code)
     assert.equal("argument.invalid", failure(rg.field, { type = rg.i32, shape = "4" }).code)
   end)
 end)

@@ -24,7 +24,8 @@ end
 describe("a function called in a kernel", function()
   it("is compiled with it", function()
     local x = numbers(8)
-    local fill = rg.kernel(function() for i in rg.range(8) do x[i] = square(x[i]) + square(i) end end)
+    local fill = rg.kernel(function() for i in rg.range(8) do x[i] = square(x[i]) + square(
+      i) end end)
     fill()
     assert.equal(2 * 49, x[7])
   end)
@@ -46,7 +47,8 @@ describe("a function called in a kernel", function()
   end)
 
   it("reads the globals of its own environment", function()
-    local f = setfenv(loadstring "local v = ...\nreturn function(a)\n return a + offset\nend"(), { offset = 10 })
+    local f = setfenv(loadstring "local v = ...\nreturn function(a)\n return a + offset\nend"(),
+      { offset = 10 })
     local k = rg.kernel(function(v) return f(v) end)
     assert.equal(13, k(3))
   end)
@@ -59,7 +61,8 @@ describe("a function called in a kernel", function()
     at = 2.5
     local err = failure(k)
     assert.equal("value.fit", err.code)
-    assert.truthy(err.source:find("local function get", 1, true) or err.source:find("get(at)", 1, true))
+    assert.truthy(err.source:find("local function get", 1, true) or err.source:find("get(at)", 1,
+      true))
   end)
 
   it("gives several results", function()
@@ -202,7 +205,8 @@ describe("a function called in a kernel", function()
     local function get(row, j) return row[j] end
     local function extent(f) return f.shape[1] end
     local function apply(g, v) return g(v) end
-    local k = rg.kernel(function() return get(m[2], 3) + 10 * extent(m) + 100 * apply(math.abs, -2) + apply(rg.i32, 0.5) end)
+    local k = rg.kernel(function() return get(m[2], 3) + 10 * extent(m) + 100 * apply(math.abs, -2)
+      + apply(rg.i32, 0.5) end)
     assert.equal(267, k())
   end)
 
@@ -336,7 +340,9 @@ local function factorial(n)
 end
 
 local function fibonacci(n)
-  if rg.static(n < 2) then return n else return fibonacci(rg.static(n - 1)) + fibonacci(rg.static(n - 2)) end
+  if rg.static(n < 2) then
+    return n
+  else return fibonacci(rg.static(n - 1)) + fibonacci(rg.static(n - 2)) end
 end
 
 local function power(x, n)

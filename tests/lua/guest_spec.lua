@@ -1,5 +1,5 @@
--- What a Lua program and its host may take for granted of a module they load: it is a guest in their process. Each test is a
--- process of its own, as the module is already here.
+-- What a Lua program and its host may take for granted of a module they load: it is a guest in
+-- their process. Each test is a process of its own, as the module is already here.
 local function run(text, program)
   local path = os.tmpname()
   local file = assert(io.open(path, "w"))
@@ -20,7 +20,8 @@ local work = [[
 ]]
 
 describe("a process that loads Regolith", function()
-  it("keeps its globals, its search paths, its locale, its folder and its random numbers", function()
+  it("keeps its globals, its search paths, its locale, its folder and its random numbers",
+    function()
     assert.equal("same", run([[
       local function state()
         local names = {}
@@ -41,7 +42,8 @@ describe("a process that loads Regolith", function()
     ]] .. work .. [[
       assert(require "regolith" == rg)
       coroutine.wrap(function() assert(require "regolith" == rg) fill(x, 3) end)()
-      print(state() == before and math.random() == expected[1] and math.random() == expected[2] and "same" or "changed")
+      print(state() == before and math.random() == expected[1] and math.random() == expected[2]
+        and "same" or "changed")
     ]]))
   end)
 
@@ -57,7 +59,8 @@ describe("a process that loads Regolith", function()
           names[#names + 1] = ffi.string(ffi.C.environ[k])
         end
         local status = io.open("/proc/self/status"):read "*a"
-        for _, name in ipairs { "SigIgn", "SigCgt", "SigBlk" } do -- above 32, glibc has some of its own once there are threads
+        -- above 32, glibc has some of its own once there are threads
+        for _, name in ipairs { "SigIgn", "SigCgt", "SigBlk" } do
           names[#names + 1] = status:match(name .. ":%s*%x*(%x%x%x%x%x%x%x%x)\n")
         end
         return table.concat(names, "\n")
@@ -70,7 +73,8 @@ describe("a process that loads Regolith", function()
     ]]))
   end)
 
-  it("has no garbage of its launches to collect, once the loop is compiled #compiled #uncounted", function()
+  it("has no garbage of its launches to collect, once the loop is compiled #compiled #uncounted",
+    function()
     assert.equal("none", run([[
       local rg = require "regolith"
       local x, y, t = rg.field(rg.f32, 8), rg.field(rg.f32, 8), 0
@@ -104,9 +108,11 @@ describe("a process that loads Regolith", function()
       for _, arch in ipairs { "cpu", "lua" } do
         local own = rg.new { arch = arch, memory = "1.5GiB" }
         local x, t = own.field(own.f64, 4), { 0.5, 0.25, 1.75 }
-        local fill = own.kernel("function(k) for i in rg.range(3) do x[i] = t[i + 1] * 1.5 end end", { x = x, t = t })
+        local fill = own.kernel("function(k) for i in rg.range(3) do x[i] = t[i + 1] * 1.5 end end",
+          { x = x, t = t })
         fill(1)
-        io.write(tostring(x[1] == 0.375), " ", tostring(fill:ir():find "1%.5" ~= nil or arch == "lua"), " ")
+        io.write(tostring(x[1] == 0.375), " ", tostring(fill:ir():find "1%.5" ~= nil
+          or arch == "lua"), " ")
       end
     ]])
     os.execute(("rm -rf '%s'"):format(folder))
@@ -224,7 +230,8 @@ describe("the library", function()
   it("calls nothing that ends or changes the process it is in #uncounted", function()
     local needs = names "--undefined-only"
     assert.is_true(needs.memcpy and needs.mmap)
-    for _, name in ipairs { "exit", "quick_exit", "_Exit", "signal", "sigaction", "setlocale", "setenv", "putenv", "unsetenv",
+    for _, name in ipairs { "exit", "quick_exit", "_Exit", "signal", "sigaction", "setlocale",
+      "setenv", "putenv", "unsetenv",
       "chdir", "fesetround", "srand", "umask", "system" } do
       assert.is_nil(needs[name], "libregolith calls " .. name)
     end
@@ -264,7 +271,8 @@ describe("a handle, as Lua users expect it", function()
     assert.matches("%[2%]", problem.message)
   end)
 
-  it("is compiled anew where its text changed, and the old one goes on where the new one is wrong", function()
+  it("is compiled anew where its text changed, and the old one goes on where the new one is wrong",
+    function()
     local old = rg.kernel "function(a) return a + 1 end"
     assert.equal(3, old(2))
     local ok = pcall(function() rg.kernel "function(a) return a + nothing end" (2) end)

@@ -81,7 +81,9 @@ describe("a hash field", function()
       end)()
       local wrong = rg.kernel(function()
         local n = 0
-        for i, j in x:active() do y[i][j] = x[i + 1][j] + x[i - 1][j] + x[i][j + 1] + x[i][j - 1] - 4 * x[i][j] end
+        for i, j in x:active() do
+          y[i][j] = x[i + 1][j] + x[i - 1][j] + x[i][j + 1] + x[i][j - 1] - 4 * x[i][j]
+        end
         for i, j in rg.range({ -19, 19 }, { -19, 19 }) do
           if y[i][j] ~= 8 then n = n + 1 end
         end
@@ -162,7 +164,8 @@ describe("a hash field", function()
     y:copy_from(x)
     assert.equal(7, y[-16][-2])
     assert.same({ 0, 0 }, { x.shape[0], x.shape[1] })
-    for _, f in ipairs { function() return #x end, function() return #x[3] end, function() return x:to_table() end,
+    for _, f in ipairs { function() return #x end, function() return #x[3] end,
+      function() return x:to_table() end,
       function() return x:from_table {} end, function() return x:pointer() end } do
       assert.equal("argument.invalid", failure(f).code)
     end
@@ -270,7 +273,9 @@ describe("a hash in a tree", function()
       local n = 0
       for i, j in x:active() do
         if (i + j) % 3 ~= 0 or x[i][j] ~= i * 100 + j then n = n + 1 end
-        if x[i + 1][j] ~= 0 or x[i + 1][j - 1] ~= 0 and x[i + 1][j - 1] ~= i * 100 + j + 99 then n = n + 1 end
+        if x[i + 1][j] ~= 0 or x[i + 1][j - 1] ~= 0 and x[i + 1][j - 1] ~= i * 100 + j + 99 then
+          n = n + 1
+        end
         if i < 0 then mask:deactivate(i, j) end
       end
       return n
@@ -416,7 +421,8 @@ describe("a hash in cells of a bitmasked node", function()
 end)
 
 describe("a hash without memory left", function()
-  it("names itself, keeps what was written, and works again when something went #compiled", function()
+  it("names itself, keeps what was written, and works again when something went #compiled",
+    function()
     local small = rg.new { memory = "1MiB" }
     local x = small.field(small.f32)
     local block = small.root:hash("ij", { name = "sand" })

@@ -1,5 +1,6 @@
--- helper.lua - what every spec starts from: the module loaded once (busted drops what spec files load), and the few
--- functions they share, as `require "support"`. The number of threads comes from RG_THREADS, stress from RG_STRESS.
+-- helper.lua - what every spec starts from: the module loaded once (busted drops what spec files
+-- load), and the few functions they share, as `require "support"`. The number of threads comes from
+-- RG_THREADS, stress from RG_STRESS.
 local rg = require "regolith"
 
 local support = { rg = rg }
@@ -8,11 +9,13 @@ local support = { rg = rg }
 function support.failure(f, ...)
   local ok, failure = pcall(f, ...)
   assert(not ok, "an error was expected")
-  assert(type(failure) == "table" and failure.code, "an error object was expected, got: " .. tostring(failure))
+  assert(type(failure) == "table" and failure.code, "an error object was expected, got: "
+    .. tostring(failure))
   return failure
 end
 
---- A field of `blocks` pointer cells of `size` elements each along every axis, and the pointer node.
+--- A field of `blocks` pointer cells of `size` elements each along every axis, and the pointer
+--- node.
 function support.sparse(t, axes, blocks, size)
   local x = rg.field(t)
   local block = rg.root:pointer(axes, blocks)

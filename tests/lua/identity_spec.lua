@@ -1,4 +1,5 @@
--- identity_spec.lua - which launches share a compiled kernel, and that what shares one is right. (Checks 18 and 62.)
+-- identity_spec.lua - which launches share a compiled kernel, and that what shares one is right.
+-- (Checks 18 and 62.)
 local support = require "support"
 local rg = support.rg
 
@@ -58,7 +59,8 @@ describe("one kernel with fields in two places", function()
 end)
 
 describe("captured fields", function()
-  it("swapped between launches share a kernel, and the kernel runs over those that are there now", function()
+  it("swapped between launches share a kernel, and the kernel runs over those that are there now",
+    function()
     local a, b = counting(rg.f32, 8), counting(rg.f32, 8)
     local step = rg.kernel(function()
       for i in rg.range(8) do b[i] = a[i] + 1 end
@@ -87,7 +89,8 @@ describe("captured fields", function()
     assert.same({ 8, 7 }, { a[0], b[0] })
   end)
 
-  it("of sparse trees of one layout share a kernel, and one that aliases the other has its own", function()
+  it("of sparse trees of one layout share a kernel, and one that aliases the other has its own",
+    function()
     local p, q = tree_of(1), tree_of(7)
     local sum = rg.kernel(function()
       local s = 0

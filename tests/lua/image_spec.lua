@@ -32,7 +32,8 @@ describe("rg.image.write", function()
   it("takes sparse fields, ranges and palettes", function()
     local x = support.sparse(rg.f64, "ij", 2, 8)
     x[3][3] = 5
-    for _, options in ipairs { {}, { low = 0, high = 1 }, { palette = "heat" }, { palette = "grey", low = -1, high = 5 } } do
+    for _, options in ipairs { {}, { low = 0, high = 1 }, { palette = "heat" },
+      { palette = "grey", low = -1, high = 5 } } do
       rg.image.write(path, x, options)
       assert.equal(16, number(file_bytes(path), 17))
     end

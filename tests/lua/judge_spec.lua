@@ -1,5 +1,5 @@
--- Random kernels: compiled, run as Lua text, and evaluated by the judge itself. RG_SEED chooses them, RG_JUDGE how many;
--- a failure shows the seed and the smallest kernel that still fails.
+-- Random kernels: compiled, run as Lua text, and evaluated by the judge itself. RG_SEED chooses
+-- them, RG_JUDGE how many; a failure shows the seed and the smallest kernel that still fails.
 package.path = "tests/support/?.lua;" .. package.path
 local rg = require("support").rg
 local judge = require "judge"
@@ -9,7 +9,9 @@ local first_seed = tonumber(os.getenv "RG_SEED") or 1
 local count = tonumber(os.getenv "RG_JUDGE") or 20
 
 local judged = {} -- files that it kept, each its smallest failure
-for path in io.popen("ls tests/lua/judged/*.lua 2>/dev/null"):lines() do judged[#judged + 1] = path end
+for path in io.popen("ls tests/lua/judged/*.lua 2>/dev/null"):lines() do
+  judged[#judged + 1] = path
+end
 
 -- Each of the seeds makes a case; whoever disagrees with the judge is shown by the smallest one.
 local function hold(seeds, make_case)
@@ -32,20 +34,24 @@ local function hold(seeds, make_case)
 end
 
 describe("the judge #compiled", function()
-  it(("agrees with %d kernels of 20 expressions over 16 rows, from seed %d"):format(count, first_seed), function()
+  it(("agrees with %d kernels of 20 expressions over 16 rows, from seed %d"):format(
+    count, first_seed), function()
     hold(count, function() return judge.expressions(20, 3) end)
   end)
 
-  it(("agrees with %d kernels of loops, functions, updates and reductions, from seed %d"):format(count, first_seed), function()
+  it(("agrees with %d kernels of loops, functions, updates and reductions, from seed %d"):format(
+    count, first_seed), function()
     hold(count, function() return judge.program(4, 2) end)
   end)
 
-  it(("agrees with %d kernels over sparse trees, from seed %d"):format(count, first_seed), function()
+  it(("agrees with %d kernels over sparse trees, from seed %d"):format(count, first_seed),
+    function()
     hold(count, function() return judge.program(4, 2, math.random(2)) end)
   end)
 
   it("keeps what it found as a file that runs again", function()
-    for _, make_case in ipairs { function() return judge.expressions(8, 2) end, function() return judge.program(3, 2, 2) end } do
+    for _, make_case in ipairs { function() return judge.expressions(8, 2) end,
+      function() return judge.program(3, 2, 2) end } do
       math.randomseed(5)
       local inputs, path = judge.inputs(), os.tmpname()
       judge.keep(make_case(), inputs, path)
@@ -54,7 +60,9 @@ describe("the judge #compiled", function()
       assert.is_nil(judge.replay(rg, kept))
       assert.is_nil(judge.replay(oracle, kept))
       for _, field in pairs(kept.fields) do
-        if type((field.last or {})[3]) == "number" then field.last[3] = field.last[3] == 77 and 78 or 77 end
+        if type((field.last or {})[3]) == "number" then
+          field.last[3] = field.last[3] == 77 and 78 or 77
+        end
       end
       for _, declared in ipairs(kept.trees) do declared.fields[1].cells[1] = "nothing" end
       assert.is_string(judge.replay(rg, kept))
@@ -82,6 +90,7 @@ describe("the judge #compiled", function()
     assert.equal(1, #smallest.statements[1].body)
     assert.equal("o5", smallest.statements[1].body[1].name)
     assert.equal(0, #smallest.statements[1].body[1].value.kids)
-    assert.is_truthy(judge.report(smallest, has_output(smallest), inputs, 7):find("seed 7", 1, true))
+    assert.is_truthy(judge.report(smallest, has_output(smallest), inputs, 7):find("seed 7", 1,
+      true))
   end)
 end)

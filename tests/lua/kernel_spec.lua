@@ -6,7 +6,8 @@ describe("captures", function()
   it("are live: a changed number is used, and recompiles nothing", function()
     local own = rg.new { threads = 1 }
     local x, rate, config = own.field(own.f32, 4), 2, { grid = { scale = 10 } }
-    local k = own.kernel(function() for i in own.range(4) do x[i] = rate * config.grid.scale + 0.5 end end)
+    local k = own.kernel(function() for i in own.range(4) do x[i] = rate * config.grid.scale
+      + 0.5 end end)
     k()
     assert.equal(20.5, x[3])
     rate = 3
@@ -39,7 +40,8 @@ describe("captures", function()
   it("know functions by identity", function()
     local sqrt, range, band, int, m = math.sqrt, rg.range, bit.band, rg.i32, math
     local x = rg.field(rg.f32, 4)
-    rg.kernel(function() for i in range(4) do x[i] = sqrt(i * i) + m.max(band(int(7.5), 4), 0) end end)()
+    rg.kernel(function() for i in range(4) do x[i] = sqrt(i * i) + m.max(band(int(7.5), 4),
+      0) end end)()
     assert.equal(7, x[3])
   end)
 
@@ -84,8 +86,10 @@ describe("captures", function()
     for n = 1, 55 do
       names[n], values[n] = "v" .. n, n
     end
-    lines[1] = "local rg = ... local " .. table.concat(names, ", ") .. " = " .. table.concat(values, ", ")
-    lines[2] = "return rg.kernel(function() return rg.i32(0) + " .. table.concat(names, " + ") .. " end)"
+    lines[1] = "local rg = ... local " .. table.concat(names, ", ") .. " = " .. table.concat(
+      values, ", ")
+    lines[2] = "return rg.kernel(function() return rg.i32(0) + " .. table.concat(names, " + ")
+      .. " end)"
     assert.equal(55 * 56 / 2, loadstring(table.concat(lines, "\n"))(rg)())
   end)
 
@@ -199,7 +203,8 @@ describe("parameters", function()
 
   it("take their integers and floats from their uses, whatever the value", function()
     local x = rg.field(rg.i32, 4)
-    local k = rg.kernel(function(n, scale) for i in rg.range(n) do x[i] = rg.i32(scale * 10) end end)
+    local k = rg.kernel(function(n, scale) for i in rg.range(n) do x[i] = rg.i32(
+      scale * 10) end end)
     k(2, 1)
     assert.same({ 10, 10, 0, 0 }, support.list(x))
     k(4, 0.25)
@@ -281,7 +286,8 @@ describe("a kernel", function()
 
   it("takes options at the end", function()
     local x = rg.field(rg.f32, 4)
-    local k = rg.kernel(function() for i in rg.range(4) do x[i] = 1.0 / 3.0 end end, { fast_math = true })
+    local k = rg.kernel(function() for i in rg.range(4) do x[i] = 1.0 / 3.0 end end,
+      { fast_math = true })
     k()
     assert.is_near(1 / 3, x[0], 1e-6)
     local t = rg.kernel("function() return 1 end", {}, { name = "one" })
@@ -437,7 +443,8 @@ describe("the source of a plain function", function()
     assert.matches("rg.kernel", failed.hint)
     local stripped = loadstring(string.dump(loadstring "return function() end", true))()
     assert.equal("source.missing", failure(rg.kernel, stripped).code)
-    assert.equal("source.missing", failure(rg.kernel, loadstring("return function() end", "called so")()).code)
+    assert.equal("source.missing", failure(rg.kernel, loadstring("return function() end",
+      "called so")()).code)
   end)
 
   it("of two functions on one line is ambiguous, unless they are the same", function()
@@ -453,13 +460,15 @@ describe("x.shape and x.offset in a kernel", function()
   local x = rg.field(rg.f32, 4, 5)
 
   it("give one number for an axis", function()
-    local k = rg.kernel(function() return x.shape[0], x.shape[1], x.shape.x, x.shape.y, #x.shape, x.offset[1] end)
+    local k = rg.kernel(function() return x.shape[0], x.shape[1], x.shape.x, x.shape.y, #x.shape,
+      x.offset[1] end)
     assert.same({ 4, 5, 4, 5, 2, 0 }, { k() })
   end)
 
   it("are those of the field, not of its vectors", function()
     local v = rg.field(rg.vec2, 7)
-    assert.same({ 7, 7, 8 }, { rg.kernel(function() return v.shape[0], v.shape.x, v.shape + 1 end)() })
+    assert.same({ 7, 7, 8 }, { rg.kernel(function() return v.shape[0], v.shape.x, v.shape + 1 end)(
+      ) })
   end)
 
   it("are integer vectors as a whole", function()

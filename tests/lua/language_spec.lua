@@ -1,5 +1,6 @@
--- language_spec.lua - what a user of Lua, and one who comes from Taichi, takes for granted of the language of kernels.
--- T: behaviours 72 to 91 of Taichi's tests; L: checks of what Lua users expect.
+-- language_spec.lua - what a user of Lua, and one who comes from Taichi, takes for granted of the
+-- language of kernels. T: behaviours 72 to 91 of Taichi's tests; L: checks of what Lua users
+-- expect.
 -- luacheck: globals nobody, ignore 512 411 421 431
 local support = require "support"
 local rg, failure = support.rg, support.failure
@@ -15,9 +16,11 @@ local function run(text, captures, ...) return rg.kernel(text, captures)(...) en
 describe("loops", function()
   it("that turn zero times leave all as it is (T72)", function()
     local x = numbers(rg.i32, 7, 7)
-    run("function(n) for i in rg.range(n) do x[0] = 0 end for i = 1, n do x[1] = 0 end end", { x = x }, 0)
+    run("function(n) for i in rg.range(n) do x[0] = 0 end for i = 1, n do x[1] = 0 end end",
+      { x = x }, 0)
     run("function(n) for i, j in rg.range(n, 5) do x[0] = 0 end for i, j in rg.range(3, n) do x[1] = 0 end end", { x = x }, -4)
-    run("function(n) for i in rg.range(2) do for l in rg.range(n) do x[i] = 0 end end end", { x = x }, -1)
+    run("function(n) for i in rg.range(2) do for l in rg.range(n) do x[i] = 0 end end end",
+      { x = x }, -1)
     assert.same({ 7, 7 }, x:to_table())
   end)
 
@@ -59,7 +62,8 @@ describe("loops", function()
       end
     end)()
     assert.same({ 325, 150, 102, 75 }, x:to_table())
-    assert.equal("loop.invalid", failure(rg.kernel(function() for _ in rg.range(4) do break end end)).code)
+    assert.equal("loop.invalid", failure(
+      rg.kernel(function() for _ in rg.range(4) do break end end)).code)
   end)
 
   it("carry locals of the kernel from one to the next (T76)", function()
@@ -94,11 +98,13 @@ end)
 describe("arithmetic", function()
   it("of mixed unsigned types is that of the wider (T82)", function()
     local a, b = numbers(rg.u16, 900), numbers(rg.u8, 155)
-    assert.same({ 745, 65536 - 745 }, { run("function() return a[0] - b[0], b[0] - a[0] end", { a = a, b = b }) })
+    assert.same({ 745, 65536 - 745 }, { run("function() return a[0] - b[0], b[0] - a[0] end",
+      { a = a, b = b }) })
   end)
 
   it("divides and takes remainders as Lua (T90)", function()
-    local f, u, w = numbers(rg.f64, 0.5, 1e15 + 1e9), numbers(rg.u32, 3583196299), numbers(rg.i64, 1000001000000000LL)
+    local f, u, w = numbers(rg.f64, 0.5, 1e15 + 1e9), numbers(rg.u32, 3583196299),
+      numbers(rg.i64, 1000001000000000LL)
     local c = { f = f, u = u, w = w }
     assert.same({ 0.5, 212107 }, { run("function() return f[0] % 1, u[0] % 524288 end", c) })
     assert.equal(100000LL, run("function() return w[0] // 10000000000 end", c))
@@ -107,9 +113,12 @@ describe("arithmetic", function()
 
   it("is Lua's for a table of expressions (L22)", function()
     local expressions = {
-      "7 / 2", "-7 % 3", "7 % -3", "2 ^ 10", "2 ^ -1", "-2 ^ 2", "2 ^ 3 ^ 2", "7.5 % 2", "-7.5 % 2", "1 - 2 - 3", "2 * 3 % 4",
-      "(5 > 3 and 1 or 2) + 0.5", "not (1 > 2) and 3 or 4", "1 < 2 and 2 < 1 and 5 or 6", "math.floor(-3.5)", "math.ceil(-3.5)",
-      "math.max(3, 1, 2)", "math.min(3.5, 2)", "math.abs(-4)", "math.fmod(-7, 3)", "10 / 4 * 2", "5 // 2 == 2 and 1 or 0",
+      "7 / 2", "-7 % 3", "7 % -3", "2 ^ 10", "2 ^ -1", "-2 ^ 2", "2 ^ 3 ^ 2", "7.5 % 2", "-7.5 % 2",
+        "1 - 2 - 3", "2 * 3 % 4",
+      "(5 > 3 and 1 or 2) + 0.5", "not (1 > 2) and 3 or 4", "1 < 2 and 2 < 1 and 5 or 6",
+        "math.floor(-3.5)", "math.ceil(-3.5)",
+      "math.max(3, 1, 2)", "math.min(3.5, 2)", "math.abs(-4)", "math.fmod(-7, 3)", "10 / 4 * 2",
+        "5 // 2 == 2 and 1 or 0",
       "1e3 + 0x10", "3 ~= 4 and 7 or 8", "math.sqrt(2) ^ 2 > 1.999 and 1 or 0",
     }
     local lua = { ["5 // 2 == 2 and 1 or 0"] = 1 }
@@ -189,14 +198,16 @@ describe("kernels as values", function()
     local kit = { double = rg.kernel(function(v) return 2 * v end, { name = "double" }) }
     local function apply(f, ...) return f(...) end
     assert.equal(8, apply(kit.double, 4))
-    assert.truthy(tostring(kit.double):find("double", 1, true) and tostring(kit.double):find("language_spec.lua:", 1, true))
+    assert.truthy(tostring(kit.double):find("double", 1, true) and tostring(kit.double):find(
+      "language_spec.lua:", 1, true))
   end)
 
   it("are methods of the user's tables (L21)", function()
     local Solver = { n = 3 }
     Solver.__index = Solver
     local x = rg.field(rg.f32, 8)
-    Solver.fill = rg.kernel(function(self, v) for i in rg.range(self.n) do self.x[i] = v * self.scale end end)
+    Solver.fill = rg.kernel(function(self, v) for i in rg.range(self.n) do self.x[i] = v
+      * self.scale end end)
     local s = setmetatable({ x = x, scale = 2, n = 4 }, Solver)
     s:fill(1.5)
     s.n, s.scale = 2, 10
@@ -207,7 +218,8 @@ describe("kernels as values", function()
   it("leave errors that pcall, xpcall and tostring know (L30)", function()
     local ok, err = pcall(rg.kernel(function() return nobody.here end))
     assert.is_false(ok)
-    assert.truthy(err.code and err.message and err.file and err.line and err.column and tostring(err):find(err.message, 1, true))
+    assert.truthy(err.code and err.message and err.file and err.line and err.column and tostring(
+      err):find(err.message, 1, true))
     local k = rg.kernel(function(v) return v + nobody.here end)
     local _, seen = xpcall(k, function(e) return e.code end, 1)
     assert.equal(err.code, seen)
@@ -215,9 +227,12 @@ describe("kernels as values", function()
 
   it("refuse what kernels have not, by name (L27)", function()
     local cases = {
-      ["function() local f = function() end end"] = "function", ["function() local s = 'a' .. 'b' end"] = "string",
-      ["function(...) return ... end"] = "variable arguments", ["function() local t = { 1, 2 } end"] = "table",
-      ["function() coroutine.yield(1) end"] = "coroutine.yield", ["function() goto done ::done:: end"] = "goto",
+      ["function() local f = function() end end"] = "function",
+        ["function() local s = 'a' .. 'b' end"] = "string",
+      ["function(...) return ... end"] = "variable arguments",
+        ["function() local t = { 1, 2 } end"] = "table",
+      ["function() coroutine.yield(1) end"] = "coroutine.yield",
+        ["function() goto done ::done:: end"] = "goto",
       ["function() return nil end"] = "nil",
     }
     for text, word in pairs(cases) do

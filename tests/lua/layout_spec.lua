@@ -2,7 +2,8 @@
 local ffi = require "ffi"
 local rg = require "regolith"
 
-local scalars = { "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64" }
+local scalars = { "bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32",
+  "f64" }
 
 local function code_of(action, ...)
   local ok, failure = pcall(action, ...)
@@ -36,7 +37,8 @@ describe("the memory of a dense field #compiled", function()
   end)
 
   it("has each element as wide as its type", function()
-    local sizes = { bool = 1, i8 = 1, i16 = 2, i32 = 4, i64 = 8, u8 = 1, u16 = 2, u32 = 4, u64 = 8, f16 = 2, f32 = 4, f64 = 8 }
+    local sizes = { bool = 1, i8 = 1, i16 = 2, i32 = 4, i64 = 8, u8 = 1, u16 = 2, u32 = 4, u64 = 8,
+      f16 = 2, f32 = 4, f64 = 8 }
     for _, name in ipairs(scalars) do
       local x = rg.field(rg[name], 5)
       local value = name == "bool" or 1
@@ -107,10 +109,13 @@ describe("a shape", function()
     local x = rg.field(rg.i32, 2, 2, 3, 1, 2, 1, 2, 2)
     local fill = rg.kernel(function()
       for i, j, k, l, m, n, o, p in x:active() do
-        x[i][j][k][l][m][n][o][p] = p + 10 * o + 100 * n + 1000 * m + 10000 * l + 100000 * k + 1000000 * j + 10000000 * i
+        x[i][j][k][l][m][n][o][p] = p + 10 * o + 100 * n + 1000 * m + 10000 * l + 100000 * k
+          + 1000000 * j + 10000000 * i
       end
       local s = 0
-      for i, j, k, l, m, n, o, p in rg.range(2, 2, 3, 1, 2, 1, 2, 2) do s = s + x[i][j][k][l][m][n][o][p] end
+      for i, j, k, l, m, n, o, p in rg.range(2, 2, 3, 1, 2, 1, 2, 2) do
+        s = s + x[i][j][k][l][m][n][o][p]
+      end
       return s
     end)
     local count = 2 * 2 * 3 * 2 * 2 * 2
@@ -127,7 +132,8 @@ describe("a shape", function()
     local sum = rg.kernel(function()
       local s, cells = 0, 0
       for i, j, k, l, m, n, o, p in x:active() do
-        s = s + x[i][j][k][l][m][n][o][p] * (i + 2 * j + 4 * k + 8 * l + 16 * m + 32 * n + 64 * o + 128 * p)
+        s = s + x[i][j][k][l][m][n][o][p] * (i + 2 * j + 4 * k + 8 * l + 16 * m + 32 * n + 64 * o
+          + 128 * p)
         cells = cells + 1
       end
       return 10000 * cells + s
@@ -198,8 +204,10 @@ describe("fields of every scalar type", function()
     bool = { true, false },
     i8 = { -128, 127 }, i16 = { -32768, 32767 }, i32 = { -2147483648, 2147483647 },
     i64 = { -9223372036854775807LL - 1, 9223372036854775807LL },
-    u8 = { 0, 255 }, u16 = { 0, 65535 }, u32 = { 0, 4294967295 }, u64 = { 0ULL, 18446744073709551615ULL },
-    f16 = { -65504, 2 ^ -24 }, f32 = { -3.4028234663852886e38, 2 ^ -149 }, f64 = { -1.7976931348623157e308, 2 ^ -1074 },
+    u8 = { 0, 255 }, u16 = { 0, 65535 }, u32 = { 0, 4294967295 },
+      u64 = { 0ULL, 18446744073709551615ULL },
+    f16 = { -65504, 2 ^ -24 }, f32 = { -3.4028234663852886e38, 2 ^ -149 },
+      f64 = { -1.7976931348623157e308, 2 ^ -1074 },
   }
 
   it("keep their extremes from Lua, through kernels and through pointers", function()
@@ -279,7 +287,8 @@ describe("outside the shape", function()
     end)
     local gather = rg.kernel(function()
       for i, j, k in x:active() do
-        y[i][j][k] = x[i - 1][j][k] + x[i + 1][j][k] + x[i][j - 1][k] + x[i][j + 1][k] + x[i][j][k - 1] + x[i][j][k + 1]
+        y[i][j][k] = x[i - 1][j][k] + x[i + 1][j][k] + x[i][j - 1][k] + x[i][j + 1][k]
+          + x[i][j][k - 1] + x[i][j][k + 1]
       end
     end)
     fill()

@@ -89,9 +89,11 @@ describe("append", function()
     assert.equal(380 + 99, count)
   end)
 
-  it("past the end is an error after the launch that names the node, and what fits is there", function()
+  it("past the end is an error after the launch that names the node, and what fits is there",
+    function()
     local x = lists(rg.i32, 2, 10, { name = "short", chunk = 3 })
-    local fill = rg.kernel([=[function(n) for i in rg.range(n) do x:append(1, i + 1) end end]=], { x = x })
+    local fill = rg.kernel([=[function(n) for i in rg.range(n) do x:append(1, i + 1) end end]=],
+      { x = x })
     local err = failure(fill, 500)
     assert.equal("list.full", err.code)
     assert.truthy(err.message:find("'short'", 1, true))
@@ -110,7 +112,8 @@ describe("append", function()
 
   it("outside the shape does nothing and gives 0", function()
     local x, node = lists(rg.i32, 4, 8)
-    local k = rg.kernel([=[function(i) return x:append(i, 5), x:length(i), x:pop(i) end]=], { x = x })
+    local k = rg.kernel([=[function(i) return x:append(i, 5), x:length(i), x:pop(i) end]=],
+      { x = x })
     assert.same({ 0, 0, 0 }, { k(4) })
     assert.same({ 0, 0, 0 }, { k(-1) })
     assert.equal(0, node:count())
@@ -214,13 +217,15 @@ describe("a list", function()
     x[2][49] = 5
     assert.equal(50, x:length(2))
     assert.equal(0, x[2][48])
-    local add = rg.kernel([=[function() for i in rg.range(100) do x[1][i] += i end end]=], { x = x })
+    local add = rg.kernel([=[function() for i in rg.range(100) do x[1][i] += i end end]=],
+      { x = x })
     add()
     assert.equal(99, x[1][99])
     assert.equal(100, x:length(1))
   end)
 
-  it("reads zero past its end and where it was never touched, and reading changes nothing", function()
+  it("reads zero past its end and where it was never touched, and reading changes nothing",
+    function()
     local x = rg.field(rg.f32)
     local block = rg.root:pointer("i", 8)
     local node = block:dynamic("k", 64)
@@ -259,7 +264,9 @@ describe("a list", function()
     local nodes = rg.memory().trees
     local mine
     for _, tree in ipairs(nodes) do
-      for _, row in ipairs(tree.nodes) do if row.kind == "dynamic" and row.cells == 0 then mine = row end end
+      for _, row in ipairs(tree.nodes) do
+        if row.kind == "dynamic" and row.cells == 0 then mine = row end
+      end
     end
     assert.equal(0, mine.live)
   end)
@@ -283,7 +290,8 @@ describe("a list", function()
     assert.equal(5.5, y[11][2])
     assert.equal(11, z[11][2])
     assert.same({ 5.5, 11 }, { list:pop(2) })
-    local a, b = rg.kernel([=[function() local a, b = list:pop(2) return a, b end]=], { list = list })()
+    local a, b = rg.kernel([=[function() local a, b = list:pop(2) return a, b end]=],
+      { list = list })()
     assert.same({ 5, 10 }, { a, b })
     assert.equal(10, y:length(2))
   end)
@@ -420,7 +428,8 @@ describe("a list below a cell that goes", function()
         end
       end]=], { x = x, list = list })()
       for i = 0, 63 do assert.same({ 1, i }, { x:length(i), x[i][0] }) end
-      rg.kernel([=[function() for i, j in x:active() do top:deactivate(i) end end]=], { x = x, top = top })()
+      rg.kernel([=[function() for i, j in x:active() do top:deactivate(i) end end]=],
+        { x = x, top = top })()
       assert.same({ 0, 0, 0 }, { list:count(), top:count(), x:length(7) })
     end)
   end
@@ -431,7 +440,8 @@ describe("a loop over the elements of lists", function()
   local function filled(t, chunk, count, options)
     local x, y = rg.field(t), rg.field(t)
     local block = rg.root:pointer("i", 4)
-    local node = block:dense("i", count / 4):dynamic("j", 200, { chunk = chunk, layout = options and options.layout })
+    local node = block:dense("i", count / 4):dynamic("j", 200, { chunk = chunk, layout = options
+      and options.layout })
     node:place(x, y)
     rg.kernel([=[function(count)
       for i in rg.range(count) do
@@ -565,14 +575,20 @@ describe("what is not a list", function()
     assert.equal("call.count", err.code)
     assert.truthy(err.message:find("2 numbers", 1, true))
     assert.equal("index.count", failure(rg.kernel([=[function() y:append() end]=], { y = y })).code)
-    assert.equal("index.count", failure(rg.kernel([=[function() return y:length(1, 2) end]=], { y = y })).code)
+    assert.equal("index.count", failure(rg.kernel([=[function() return y:length(1, 2) end]=],
+      { y = y })).code)
     assert.equal("index.count", failure(y.length, y).code)
     assert.equal("argument.invalid", failure(node.append, node, 1).code)
-    assert.equal("type.float_to_int", failure(rg.kernel([=[function() z:append(1, 2.5) end]=], { z = (lists(rg.i32, 4, 8)) })).code)
-    assert.equal("loop.invalid", failure(rg.kernel([=[function() for k, a, b in y:items(1) do end end]=], { y = y })).code)
-    assert.equal("tree.declaration", failure(function() rg.root:dynamic("i", 4):dense("j", 4) end).code)
-    assert.equal("tree.declaration", failure(function() rg.root:dense("i", 4):dynamic("i", 4) end).code)
-    assert.equal("argument.invalid", failure(function() rg.root:dynamic("i", 4, { chunk = 0 }) end).code)
+    assert.equal("type.float_to_int", failure(rg.kernel([=[function() z:append(1, 2.5) end]=],
+      { z = (lists(rg.i32, 4, 8)) })).code)
+    assert.equal("loop.invalid", failure(
+      rg.kernel([=[function() for k, a, b in y:items(1) do end end]=], { y = y })).code)
+    assert.equal("tree.declaration",
+      failure(function() rg.root:dynamic("i", 4):dense("j", 4) end).code)
+    assert.equal("tree.declaration",
+      failure(function() rg.root:dense("i", 4):dynamic("i", 4) end).code)
+    assert.equal("argument.invalid",
+      failure(function() rg.root:dynamic("i", 4, { chunk = 0 }) end).code)
   end)
 end)
 
@@ -634,7 +650,8 @@ describe("memory of lists #compiled", function()
   it("is used again after they were emptied", function()
     local x, node = lists(rg.i32, 16, 512, { chunk = 16 })
     node:clear() -- nothing yet: nothing happens
-    local fill = rg.kernel("function() for i, k in rg.range(16, 300) do x:append(i, k) end end", { x = x })
+    local fill = rg.kernel("function() for i, k in rg.range(16, 300) do x:append(i, k) end end",
+      { x = x })
     fill()
     node:clear()
     local after_one = reserved()

@@ -1,4 +1,5 @@
---- Loops: which cells are visited, with which indices, in which order, and what passes from one loop to the next.
+--- Loops: which cells are visited, with which indices, in which order, and what passes from one
+--- loop to the next.
 local support = require "support"
 local rg, sparse, visits, failure = support.rg, support.sparse, support.visits, support.failure
 
@@ -264,7 +265,9 @@ describe("a loop over a range", function()
         assert.equal(corner and 10 * i / 4 + j / 4 + 1 or 0, fine[i][j])
       end
     end
-    for i = 0, 3 do assert.same({ 16, 16, 16, 16 }, { coarse[i][0], coarse[i][1], coarse[i][2], coarse[i][3] }) end
+    for i = 0, 3 do
+      assert.same({ 16, 16, 16, 16 }, { coarse[i][0], coarse[i][1], coarse[i][2], coarse[i][3] })
+    end
   end)
 
   it("keeps its result under every adjustment", function()
@@ -372,7 +375,8 @@ describe("serial control flow", function()
   it("refuses break and return in a parallel loop", function()
     for _, word in ipairs { "break", "return", "return 1" } do
       local ok, refused = pcall(function()
-        rg.kernel(("function() for i in rg.range(10) do if i == 5 then %s end end end"):format(word))()
+        rg.kernel(("function() for i in rg.range(10) do if i == 5 then %s end end end"):format(
+          word))()
       end)
       assert.is_false(ok)
       assert.is_truthy(refused.code == "loop.invalid" or refused.code == "return.invalid")
@@ -627,7 +631,8 @@ describe("a bound of a range that is a float", function()
     for _, value in ipairs { 2.5, 0 / 0, 1 / 0, -1 / 0, 2 ^ 31, -2 ^ 31 - 1 } do
       local err = failure(count, with(value), 0)
       assert.equal("value.fit", err.code)
-      assert.truthy(err.line and err.message:find(value ~= value and "nan" or ("%.14g"):format(value), 1, true))
+      assert.truthy(err.line and err.message:find(value ~= value and "nan" or ("%.14g"):format(
+        value), 1, true))
     end
     assert.equal(0, count(with(-2 ^ 31), 0))
   end)

@@ -1,5 +1,6 @@
---- Random trees against a model in plain Lua tables: whatever is written, activated, deactivated and read, they agree.
---- RG_MODEL_TREES says how many trees, RG_MODEL_SEED where to start: a failure names the seed that repeats it alone.
+--- Random trees against a model in plain Lua tables: whatever is written, activated, deactivated
+--- and read, they agree. RG_MODEL_TREES says how many trees, RG_MODEL_SEED where to start: a
+--- failure names the seed that repeats it alone.
 local rg = require "regolith"
 
 local letters = "ijk"
@@ -12,7 +13,7 @@ local function random(low, high)
 end
 local function pick(list) return list[random(1, #list)] end
 
--- -- the model: levels from the root down, the coordinates that are active in each pointer and bitmasked level, values by coordinates ----
+-- -- the model: levels from the root down, the coordinates that are active in each pointer and bitmasked level, values by coordinates
 
 -- Extent of `level` over the whole tree along an axis; nil where no level above divides it.
 local function extent(level, axis)
@@ -42,7 +43,9 @@ local function coordinates_at(above, level, at)
     level = level.parent
   end
   local result = {}
-  for _, axis in ipairs(axes_of(above)) do result[axis] = math.floor(at[axis] / (divisor[axis] or 1)) end
+  for _, axis in ipairs(axes_of(above)) do
+    result[axis] = math.floor(at[axis] / (divisor[axis] or 1))
+  end
   return result
 end
 
@@ -55,7 +58,9 @@ end
 local function is_active(level, at)
   local above = level
   while above do
-    if above.active and not above.active[key(above, coordinates_at(above, level, at))] then return false end
+    if above.active and not above.active[key(above, coordinates_at(above, level, at))] then
+      return false
+    end
     above = above.parent
   end
   return true
@@ -143,7 +148,7 @@ local function list(level, at)
   return unpack(indices)
 end
 
--- -- making both -----------------------------------------------------------------------------------------------------
+-- -- making both ----------------------------------------------------------------------------------
 
 local function cell_count(level)
   local count = 1
@@ -186,13 +191,15 @@ local function random_tree()
   for depth = 1, random(1, 4) do
     level = add_level(tree, level, pick { "pointer", "bitmasked", "pointer", "dense" })
     if random(1, 4) == 1 then add_fields(tree, level, 1) end
-    if depth > 1 and random(1, 4) == 1 then add_fields(tree, add_level(tree, level.parent, pick { "pointer", "bitmasked", "dense" }), 1) end
+    if depth > 1 and random(1, 4) == 1 then
+      add_fields(tree, add_level(tree, level.parent, pick { "pointer", "bitmasked", "dense" }), 1)
+    end
   end
   add_fields(tree, level, random(1, 3))
   return tree
 end
 
--- -- doing the same to both ----------------------------------------------------------------------------------------------
+-- -- doing the same to both -----------------------------------------------------------------------
 
 local function names(level) return table.concat(axes_of(level), ", ") end
 
@@ -229,7 +236,9 @@ local function weight_of(level, at)
 end
 local function weight_text(level)
   local parts = {}
-  for number, axis in ipairs(axes_of(level)) do parts[number] = ("%d * %s"):format(number * number, axis) end
+  for number, axis in ipairs(axes_of(level)) do
+    parts[number] = ("%d * %s"):format(number * number, axis)
+  end
   return table.concat(parts, " + ")
 end
 
@@ -261,8 +270,10 @@ end
 function steps.write_some(tree)
   local field = pick(tree.fields)
   local modulus, rest, level = random(2, 9), random(0, 1), field.level
-  rg.kernel(("function() for %s in %s do if (%s) %% %d == %d then %s = (%s) %% 40 + 1 end end end"):format(names(level),
-    range_of(level), weight_text(level), modulus, rest, element("x", level), weight_text(level)), { x = field.handle })()
+  rg.kernel(("function() for %s in %s do if (%s) %% %d == %d then %s = (%s) %% 40 + 1 end end end")
+    :format(names(level),
+    range_of(level), weight_text(level), modulus, rest, element("x", level), weight_text(level)),
+      { x = field.handle })()
   each_cell(level, function(at)
     local weight = weight_of(level, at)
     if weight % modulus == rest then write(field, at, weight % 40 + 1) end
@@ -275,7 +286,8 @@ function steps.gather(tree)
   local from, level = pick(fields_at(tree, into.level)), into.level
   if from == into then return end
   local first, second = random_shift(level), random_shift(level)
-  local text = ("function() for %s in x:active() do %s = rg.%s((%s - %s + 1) %% 997) end end"):format(names(level),
+  local text = ("function() for %s in x:active() do %s = rg.%s((%s - %s + 1) %% 997) end end")
+    :format(names(level),
     element("y", level), into.type, element("x", level, first), element("x", level, second))
   rg.kernel(text, { x = from.handle, y = into.handle })()
   for _, at in ipairs(active_cells(level)) do
@@ -291,16 +303,20 @@ function steps.scatter(tree)
   if not tree.strays then
     local inside = {}
     for number, axis in ipairs(axes_of(level)) do
-      inside[number] = ("%s + %d >= 0 and %s + %d < %d"):format(axis, shift[axis], axis, shift[axis], extent(level, axis))
+      inside[number] = ("%s + %d >= 0 and %s + %d < %d"):format(axis, shift[axis], axis,
+        shift[axis], extent(level, axis))
     end
     update = ("if %s then %s end"):format(table.concat(inside, " and "), update)
   end
   local counted = rg.stats().out_of_range
-  rg.kernel(("function() for %s in x:active() do %s end end"):format(names(level), update), { x = field.handle })()
+  rg.kernel(("function() for %s in x:active() do %s end end"):format(names(level), update),
+    { x = field.handle })()
   local strays = 0
   for _, at in ipairs(active_cells(level)) do
     local there = moved(at, shift)
-    if is_inside(level, there) then write(field, there, read(field, there) + by) else strays = strays + 1 end
+    if is_inside(level, there) then
+      write(field, there, read(field, there) + by)
+    else strays = strays + 1 end
   end
   assert.equal(tree.strays and strays or 0, rg.stats().out_of_range - counted)
 end
@@ -354,12 +370,13 @@ local step_names = {}
 for name in pairs(steps) do step_names[#step_names + 1] = name end
 table.sort(step_names)
 
--- -- comparing ---------------------------------------------------------------------------------------------------------
+-- -- comparing ------------------------------------------------------------------------------------
 
 local function compare(tree, story)
   for number, level in ipairs(tree.levels) do
     if level.active then
-      assert.equal(#active_cells(level), level.node:count(), ("%s: active cells of level %d"):format(story, number))
+      assert.equal(#active_cells(level), level.node:count(), ("%s: active cells of level %d")
+        :format(story, number))
     end
   end
   for number, field in ipairs(tree.fields) do
@@ -378,16 +395,20 @@ local function compare(tree, story)
       return sum + 1099511627776.0 * visits
     end]]):format(names(level), element("x", level), weight_text(level)),
       { x = field.handle })
-    assert.equal(sum + 2 ^ 40 * visits, field.sum(), ("%s: sum and visits of field %d"):format(story, number))
+    assert.equal(sum + 2 ^ 40 * visits, field.sum(), ("%s: sum and visits of field %d"):format(
+      story, number))
     each_cell(level, function(at)
       local expected, got = read(field, at), tonumber(field.handle[{ list(level, at) }])
-      if expected ~= got then assert.equal(expected, got, ("%s: field %d at %s"):format(story, number, key(level, at))) end
+      if expected ~= got then
+        assert.equal(expected, got, ("%s: field %d at %s"):format(story, number, key(level, at)))
+      end
     end)
   end
 end
 
 describe("a random tree", function()
-  local trees, first = tonumber(os.getenv "RG_MODEL_TREES" or 16), tonumber(os.getenv "RG_MODEL_SEED" or 1)
+  local trees, first = tonumber(os.getenv "RG_MODEL_TREES" or 16),
+    tonumber(os.getenv "RG_MODEL_SEED" or 1)
 
   it("agrees with a model after every step", function()
     for seed = first, first + trees - 1 do

@@ -7,26 +7,38 @@ local engines = { compiled = default, lua = default.new { arch = "lua" } }
 local trees = {
   { "hash", function(root, x) root:hash("ij"):place(x) end, -30, -30 },
   { "hash over dense", function(root, x) root:hash("ij"):dense("ij", 4, 3):place(x) end, -30, -30 },
-  { "hash over pointer", function(root, x) root:hash("ij"):pointer("ij", 4, 2):place(x) end, -30, -30 },
-  { "hash over pointer over dense", function(root, x) root:hash("ij"):pointer("ij", 4, 2):dense("ij", 2, 3):place(x) end, -30, -30 },
-  { "hash over bitmasked", function(root, x) root:hash("ij"):bitmasked("ij", 4, 2):place(x) end, -30, -30 },
-  { "hash over bitmasked over dense", function(root, x) root:hash("ij"):bitmasked("ij", 2, 3):dense("ij", 3):place(x) end, -30, -30 },
-  { "hash over bitmasked over pointer", function(root, x) root:hash("ij"):bitmasked("j", 4):pointer("i", 5):place(x) end, -30, -30 },
+  { "hash over pointer", function(root, x) root:hash("ij"):pointer("ij", 4, 2):place(x) end, -30,
+    -30 },
+  { "hash over pointer over dense", function(root, x) root:hash("ij"):pointer("ij", 4, 2):dense(
+    "ij", 2, 3):place(x) end, -30, -30 },
+  { "hash over bitmasked", function(root, x) root:hash("ij"):bitmasked("ij", 4, 2):place(x) end,
+    -30, -30 },
+  { "hash over bitmasked over dense", function(root, x) root:hash("ij"):bitmasked("ij", 2, 3):dense(
+    "ij", 3):place(x) end, -30, -30 },
+  { "hash over bitmasked over pointer", function(root, x) root:hash("ij"):bitmasked("j", 4):pointer(
+    "i", 5):place(x) end, -30, -30 },
   { "hash of j under bitmasked of i", function(root, x)
     root:bitmasked("i", 61):hash("j"):place(x)
   end, 0, -30 },
   { "hash of j under bitmasked under dense of i", function(root, x)
     root:dense("i", 7):bitmasked("i", 5):dense("i", 2):hash("j"):dense("ij", 1, 3):place(x)
   end, 0, -30 },
-  { "hash of i over pointer of j", function(root, x) root:hash("i"):pointer("j", 30):dense("j", 3):place(x) end, -30, 0 },
-  { "hash of j over dense of i", function(root, x) root:hash("j"):dense("i", 61):place(x) end, 0, -30 },
-  { "hash of j under dense of i", function(root, x) root:dense("i", 61):hash("j"):place(x) end, 0, -30 },
-  { "hash of j under pointer of i", function(root, x) root:pointer("i", 10):dense("i", 7):hash("j"):dense("ij", 2):place(x) end, 0, -30 },
-  { "list of j under hash of i", function(root, x) root:hash("i"):dynamic("j", 61, { chunk = 4 }):place(x) end, -30, 0 },
-  { "list of i under hash of j", function(root, x) root:hash("j"):dynamic("i", 61, { chunk = 4 }):place(x) end, 0, -30 },
+  { "hash of i over pointer of j", function(root, x) root:hash("i"):pointer("j", 30):dense("j", 3)
+    :place(x) end, -30, 0 },
+  { "hash of j over dense of i", function(root, x) root:hash("j"):dense("i", 61):place(x) end, 0,
+    -30 },
+  { "hash of j under dense of i", function(root, x) root:dense("i", 61):hash("j"):place(x) end, 0,
+    -30 },
+  { "hash of j under pointer of i", function(root, x) root:pointer("i", 10):dense("i", 7):hash("j")
+    :dense("ij", 2):place(x) end, 0, -30 },
+  { "list of j under hash of i", function(root, x) root:hash("i"):dynamic("j", 61, { chunk = 4 })
+    :place(x) end, -30, 0 },
+  { "list of i under hash of j", function(root, x) root:hash("j"):dynamic("i", 61, { chunk = 4 })
+    :place(x) end, 0, -30 },
 }
 
--- Two kernels that put i * 1000 + j of each visited cell of `x` into `out`: a serial loop, and one inside a parallel loop.
+-- Two kernels that put i * 1000 + j of each visited cell of `x` into `out`: a serial loop, and one
+-- inside a parallel loop.
 local function walkers(rg, x, out)
   return rg.kernel(function()
     local n = 0
@@ -190,7 +202,8 @@ for name, rg in pairs(engines) do
       assert.equal(0, count())
     end)
 
-    it("meets what the launching side did before it, and not what it deactivates on its way", function()
+    it("meets what the launching side did before it, and not what it deactivates on its way",
+      function()
       local x, cell = line(rg, { 1, 2, 3, 4 })
       local k = rg.kernel(function()
         local first, second, third = 0, 0, 0

@@ -5,7 +5,8 @@ local rg, failure = support.rg, support.failure
 local x, y, v = rg.field(rg.i32, 8), rg.field(rg.f32, 8, 8), rg.field(rg.vec2, 8)
 local grid = { size = 4, nested = { alpha = 1 } }
 
--- Statements of a kernel over x, y, v, grid and `length`, and what the hint says; false: the sentence says it all.
+-- Statements of a kernel over x, y, v, grid and `length`, and what the hint says; false: the
+-- sentence says it all.
 local statements = {
   { "for i in x do end", "write x:active()" },
   { "for i in 8 do end", "write rg.range(8)" },
@@ -15,7 +16,8 @@ local statements = {
   { "for i in rg.range(8):serail() do end", "did you mean 'serial'?" },
   { "for i = 0 do end", false },
   { "for i < 8 do end", "loops are 'for k = 0, n - 1 do' and 'for i in rg.range(n) do'" },
-  { "for (i = 0; i < 8; i++) x[i] = 1", "loops are 'for k = 0, n - 1 do' and 'for i in rg.range(n) do'" },
+  { "for (i = 0; i < 8; i++) x[i] = 1",
+    "loops are 'for k = 0, n - 1 do' and 'for i in rg.range(n) do'" },
   { "if (n > 1) { x[0] = 1 }", "a block has no braces: 'then .. end', 'do .. end'" },
   { "elif n > 1 then end", "write 'elseif'" },
   { "var a = 1", "write 'local'" },
@@ -56,7 +58,8 @@ describe("a newcomer's kernel is answered:", function()
   local captures = { x = x, y = y, v = v, grid = grid, length = 3, list = { 1, 2 } }
   for _, row in ipairs(statements) do
     it(row[1], function()
-      local failed = failure(function() rg.kernel("function(n, m)\n" .. row[1] .. "\nend", captures)(1) end)
+      local failed = failure(function() rg.kernel("function(n, m)\n" .. row[1] .. "\nend",
+        captures)(1) end)
       assert.equal(row[2] or nil, failed.hint, tostring(failed))
       assert.equal(2, failed.line)
     end)
@@ -75,14 +78,20 @@ describe("a newcomer's call is answered:", function()
   answer("a type of C", "did you mean 'f32'?", function() return rg.float end)
   answer("a type of C by its name", "did you mean 'f64'?", function() rg.field("double", 8) end)
   answer("a method with a dot", "a dot does not pass the object", function() x.fill(1) end)
-  answer("a node's method with a dot", "a dot does not pass the object", function() rg.root.dense("i", 8) end)
-  answer("a field that is called", "x[i][j] is an element; x:active() visits the active cells", function() x(1) end)
-  answer("a field that is counted from 1", "for i = 0, #x - 1 do, or pairs(x) for the active cells", function() ipairs(x) end)
+  answer("a node's method with a dot", "a dot does not pass the object",
+    function() rg.root.dense("i", 8) end)
+  answer("a field that is called", "x[i][j] is an element; x:active() visits the active cells",
+    function() x(1) end)
+  answer("a field that is counted from 1", "for i = 0, #x - 1 do, or pairs(x) for the active cells",
+    function() ipairs(x) end)
   answer("arithmetic on a whole field", nil, function() return x + 1 end)
   answer("a type that is placed", nil, function() rg.root:dense("i", 8):place(rg.f32) end)
-  answer("fields placed as a list", nil, function() rg.root:dense("i", 8):place { rg.field(rg.f32) } end)
-  answer("the method of another library", "did you mean 'norm'?", function() return rg.vec2(3, 4):length() end)
-  answer("a device by its everyday name", "did you mean \"cuda\"?", function() rg.new { arch = "gpu" } end)
+  answer("fields placed as a list", nil,
+    function() rg.root:dense("i", 8):place { rg.field(rg.f32) } end)
+  answer("the method of another library", "did you mean 'norm'?",
+    function() return rg.vec2(3, 4):length() end)
+  answer("a device by its everyday name", "did you mean \"cuda\"?",
+    function() rg.new { arch = "gpu" } end)
   answer("a device in capitals", "did you mean \"cpu\"?", function() rg.new { arch = "CPU" } end)
   answer("an option without its underscore", "did you mean 'fast_math'?", function()
     rg.kernel("function() end", {}, { fastmath = true })

@@ -78,7 +78,9 @@ describe("a field with an offset", function()
 
   it("shares no code with one that starts elsewhere", function()
     local at = {}
-    for k, offset in ipairs { 0, 5, -5 } do at[k] = rg.field { type = rg.i32, shape = 4, offset = offset } end
+    for k, offset in ipairs { 0, 5, -5 } do
+      at[k] = rg.field { type = rg.i32, shape = 4, offset = offset }
+    end
     local put = rg.kernel(function(x, i) x[i] = 9 end)
     put(at[1], 0) put(at[2], 5) put(at[3], -5)
     for k, x in ipairs(at) do assert.same({ 9, 0, 0, 0 }, x:to_table(), k) end
@@ -101,9 +103,11 @@ describe("a field with an offset", function()
   end)
 
   it("is refused where it cannot be", function()
-    assert.matches("an offset needs a shape", failure(rg.field, { type = rg.i32, offset = { 1 } }).message)
+    assert.matches("an offset needs a shape",
+      failure(rg.field, { type = rg.i32, offset = { 1 } }).message)
     assert.matches("an offset of 1 numbers for a shape of 2",
       failure(rg.field, { type = rg.i32, shape = { 2, 2 }, offset = { 1 } }).message)
-    assert.matches("whole number", failure(rg.field, { type = rg.i32, shape = { 2 }, offset = { 1.5 } }).message)
+    assert.matches("whole number", failure(rg.field, { type = rg.i32, shape = { 2 },
+      offset = { 1.5 } }).message)
   end)
 end)

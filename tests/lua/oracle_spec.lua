@@ -69,7 +69,8 @@ describe("arch = \"lua\"", function()
     x[1], y[1] = 5, 6
     assert.equal(5, x[1])
     assert.equal(6, y[1])
-    assert.equal("runtime.mixed", failure(own.kernel([=[function() y[0] = 1 end]=], { y = y })).code)
+    assert.equal("runtime.mixed", failure(own.kernel([=[function() y[0] = 1 end]=],
+      { y = y })).code)
   end)
 
   it("activates what is written and forgets what is deactivated", function()
@@ -77,7 +78,8 @@ describe("arch = \"lua\"", function()
     local x = own.field(own.f32)
     local block = own.root:pointer("ij", 4)
     block:dense("ij", 8):place(x)
-    own.kernel([=[function() for i, j in rg.range(3, 3) do x[i * 8, j] = i + j end end]=], { x = x })()
+    own.kernel([=[function() for i, j in rg.range(3, 3) do x[i * 8, j] = i + j end end]=],
+      { x = x })()
     assert.equal(3, block:count())
     assert.equal(3 * 64, x:count())
     assert.equal(4, x[16][2])
@@ -198,15 +200,18 @@ describe("arch = \"lua\"", function()
     for k = 0, 7 do x[k] = k end
     local function run(text, ...) return own.kernel(text, { x = x })(...) end
     assert.equal(n / 8 * 28, run("function() return " .. table.concat(terms, " + ") .. " end"))
-    assert.equal(n / 8 * 28 * 2, run("function() return 2 * (" .. table.concat(terms, " + ") .. ") end"))
+    assert.equal(n / 8 * 28 * 2, run("function() return 2 * (" .. table.concat(terms, " + ")
+      .. ") end"))
     assert.is_true(run("function() return " .. table.concat(conditions, " and ") .. " end"))
-    assert.equal(n + 1, run("function(a) " .. table.concat(locals, " ") .. (" v%d = v%d + v1 - a return v%d - 1 end"):format(n, n, n), 1.0))
+    assert.equal(n + 1, run("function(a) " .. table.concat(locals, " ")
+      .. (" v%d = v%d + v1 - a return v%d - 1 end"):format(n, n, n), 1.0))
   end)
 
   it("refuses as compiled kernels do, and goes on", function()
     local own = runtime()
     local x = own.field(own.i32, 4)
-    assert.equal("type.float_to_int", failure(own.kernel([=[function() x[0] = 0.5 end]=], { x = x })).code)
+    assert.equal("type.float_to_int", failure(own.kernel([=[function() x[0] = 0.5 end]=],
+      { x = x })).code)
     assert.equal("index.range", failure(function() return x[4] end).code)
     assert.equal("value.fit", failure(function() x[0] = 0.5 end).code)
     x[0] = 3
@@ -218,7 +223,8 @@ describe("arch = \"lua\"", function()
     local a, b = own.field(own.i32), own.field(own.f32)
     own.root:dense("i", 2):dynamic("j", 8):place(a, b)
     local captures = { a = a, b = b, rg = own }
-    own.kernel("function() for k in rg.range(3):serial() do a:append(1, k + 10, 0.5) end end", captures)()
+    own.kernel("function() for k in rg.range(3):serial() do a:append(1, k + 10, 0.5) end end",
+      captures)()
     assert.equal(34.5, own.kernel([=[function()
       local s = 0.0
       for k, v in a:items(1) do s = s + v end

@@ -1,4 +1,5 @@
---- Pointer nodes: cells exist once they are written, loops visit those that exist, the rest reads as zero.
+--- Pointer nodes: cells exist once they are written, loops visit those that exist, the rest reads
+--- as zero.
 local support = require "support"
 local rg, sparse = support.rg, support.sparse
 
@@ -172,7 +173,10 @@ describe("two pointer levels", function()
 
   it("visit the blocks of both, and a far read leaves the count alone", function()
     local block = 128
-    for _, i in ipairs { 0, 127, block, 3 * block + 1, 3 * block + 100, 200 * block, 16383 * block } do x[i] = 1 end
+    for _, i in ipairs { 0, 127, block, 3 * block + 1, 3 * block + 100, 200 * block,
+      16383 * block } do
+      x[i] = 1
+    end
     assert.equal(640, visits(x))
     assert.equal(0, x[128 * 128 * 127 + 5])
     local read = rg.kernel(function(at)
@@ -181,7 +185,8 @@ describe("two pointer levels", function()
       return s
     end)
     assert.equal(0, read(128 * 128 * 100))
-    assert.equal(0, rg.kernel(function() return x[128 * 128 * 77 + 5] end)()) -- on the launching side
+    -- on the launching side
+    assert.equal(0, rg.kernel(function() return x[128 * 128 * 77 + 5] end)())
     assert.equal(1, read(200 * block))
     assert.equal(640, visits(x))
     assert.equal(3, outer:count())

@@ -1,5 +1,6 @@
--- What the READMEs show is what happens: every ```lua block runs, and prints what its comments say. Those of README.md can
--- each be pasted into a file; those of lua/README.md are one script.
+-- What the READMEs show is what happens: every
+-- ```lua block runs, and prints what its comments say. Those of README.md can each be pasted into a
+-- file; those of lua/README.md are one script.
 describe("the snippets of #compiled", function()
   local root = io.popen "pwd":read "*l"
   for document, how in pairs { ["README.md"] = "alone", ["lua/README.md"] = "" } do
@@ -31,7 +32,8 @@ describe("the snippets of #compiled", function()
     file:write(table.concat(text, "\n"), "\n")
     file:close()
     local folder = os.getenv "RG_LIBRARY":match "^(.*)/"
-    local pipe = io.popen(("cd '%s' && '%s/bin/regolith' -i <'%s' 2>&1; rm -f '%s' pixel.png"):format(
+    local pipe = io.popen(("cd '%s' && '%s/bin/regolith' -i <'%s' 2>&1; rm -f '%s' pixel.png")
+      :format(
       path:match "^(.*)/", folder, path, path))
     local answer, at = pipe:read "*a":gsub("%s+", " "), 1
     pipe:close()

@@ -74,10 +74,13 @@ describe("rg.rescale", function()
     local x, _, block = levels()
     local y = rg.field(rg.i32, 4)
     assert.matches("of one tree", failure(rg.rescale, x, y, 1, 2).message)
-    assert.matches("of one tree", failure(rg.kernel(function() local i = rg.rescale(x, y, 1, 2) return i end)).message)
+    assert.matches("of one tree", failure(
+      rg.kernel(function() local i = rg.rescale(x, y, 1, 2) return i end)).message)
     assert.equal("index.count", failure(rg.rescale, x, block, 1).code)
-    assert.equal("index.count", failure(rg.kernel(function() local i = rg.rescale(x, block, 1) return i end)).code)
+    assert.equal("index.count", failure(
+      rg.kernel(function() local i = rg.rescale(x, block, 1) return i end)).code)
     assert.matches("takes two levels first", failure(rg.rescale, 3, block, 1).message)
-    assert.matches("takes two levels", failure(rg.kernel(function() local i = rg.rescale(3, block, 1) return i end)).message)
+    assert.matches("takes two levels",
+      failure(rg.kernel(function() local i = rg.rescale(3, block, 1) return i end)).message)
   end)
 end)

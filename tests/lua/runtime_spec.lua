@@ -59,7 +59,8 @@ describe("a runtime", function()
 
   it("refuses options that it does not have, or that make no sense", function()
     assert.matches("did you mean 'threads'", failure(rg.new, { thraeds = 1 }).hint)
-    for name, value in pairs { threads = -1, seed = "x", debug = 1, memory = "2 bananas", default_float = "f16",
+    for name, value in pairs { threads = -1, seed = "x", debug = 1, memory = "2 bananas",
+      default_float = "f16",
       arch = 7, fast_math = "yes", cache = 1 } do
       assert.equal("option.invalid", failure(rg.new, { [name] = value }).code)
     end
@@ -118,7 +119,9 @@ describe("a runtime", function()
 
   it("tells what it is", function()
     local info = rg.info()
-    for _, name in ipairs { "version", "cpu", "library_file", "lua" } do assert.is_true(#info[name] > 0, name) end
+    for _, name in ipairs { "version", "cpu", "library_file", "lua" } do
+      assert.is_true(#info[name] > 0, name)
+    end
     assert.is_true(info.threads >= 1)
     assert.is_true(info.memory_bytes > 0)
     assert.equal(info.version, rg.version)
@@ -219,8 +222,10 @@ describe("a runtime", function()
     local good = rg.kernel(function(n) for i in x:active() do x[i] = x[i] + n end end)
     local bad = {
       function() rg.kernel("function( for")() end,
-      function() rg.kernel("function() for i in rg.range(3) do x[i] = unknown_name end end", { x = x })() end,
-      function() rg.kernel("function() for i in rg.range(3) do x[i] = 1.5 end end", { x = x })() end,
+      function() rg.kernel("function() for i in rg.range(3) do x[i] = unknown_name end end",
+        { x = x })() end,
+      function() rg.kernel("function() for i in rg.range(3) do x[i] = 1.5 end end", { x = x })(
+        ) end,
       function() x[4] = 1 end,
       function() good(0.5) end,
       function() good() end,
@@ -304,7 +309,8 @@ describe("the module", function()
   ]]
 
   it("works without the compiler of LuaJIT", function()
-    assert.equal("28\tfalse\tindex.range\n", output_of("jit.off() local rg = require 'regolith'\n" .. work))
+    assert.equal("28\tfalse\tindex.range\n", output_of("jit.off() local rg = require 'regolith'\n"
+      .. work))
   end)
 
   it("works when a sandbox takes libraries away after it was loaded", function()
@@ -318,7 +324,8 @@ describe("the module", function()
     local source = package.searchpath("regolith.lib", package.path):match "^(.*)/lib%.lua$"
     os.execute(("mkdir -p '%s/lua' && cp -r '%s' '%s/lua/regolith'"):format(folder, source, folder))
     local printed = output_of("print(pcall(require, 'regolith'))",
-      ("LUA_PATH='%s/lua/?.lua;%s/lua/?/init.lua' RG_LIBRARY=/nowhere/lib.so"):format(folder, folder))
+      ("LUA_PATH='%s/lua/?.lua;%s/lua/?/init.lua' RG_LIBRARY=/nowhere/lib.so"):format(
+        folder, folder))
     os.execute("rm -r " .. folder)
     assert.matches("libregolith cannot be opened; tried:\n  /nowhere/lib.so %b()\n  " .. folder
       .. "/build/libregolith.so %b()\n  libregolith%.so%.1", printed)

@@ -26,7 +26,8 @@ describe("rg.static", function()
   it("takes arguments, shapes and paths", function()
     local x = rg.field(rg.f32, 5, 7)
     local self = { grid = { scale = 0.5 } }
-    local k = rg.kernel(function(n, f) return rg.static(n * 2 + f.shape[1] + #f) + rg.static(self.grid.scale) + rg.static(x.shape[0]) end)
+    local k = rg.kernel(function(n, f) return rg.static(n * 2 + f.shape[1] + #f) + rg.static(
+      self.grid.scale) + rg.static(x.shape[0]) end)
     assert.equal(3 * 2 + 7 + 5 + 0.5 + 5, k(3, x))
     self.grid.scale = -0.25
     assert.equal(4 * 2 + 7 + 5 - 0.25 + 5, k(4, x))
@@ -36,7 +37,8 @@ describe("rg.static", function()
     local a, b = 7, 2
     local on = true
     local k = rg.kernel(function()
-      return rg.static((a - b) / 2) + rg.static(-a % 3) * 10 + rg.static(b ^ 3) * 100 + rg.static(a > b and on and 1 or 2) * 1000
+      return rg.static((a - b) / 2) + rg.static(-a % 3) * 10 + rg.static(b ^ 3) * 100 + rg.static(
+        a > b and on and 1 or 2) * 1000
         + rg.static(a == 7 and not on and 4 or 3) * 10000
     end)
     assert.equal(2.5 + 20 + 800 + 1000 + 30000, k())
@@ -161,17 +163,21 @@ describe("rg.static", function()
       if rg.static(n > 2) then return r end
       return -r
     end
-    assert.equal(8 - 9, rg.kernel(function() return power(2, rg.static(3)) + power(3, rg.static(2)) end)())
+    assert.equal(8 - 9, rg.kernel(function() return power(2, rg.static(3)) + power(
+      3, rg.static(2)) end)())
   end)
 
   it("says what is not known", function()
     local function fails(f, ...) return failure(rg.kernel(f), ...).code end
     assert.equal("static.unknown", fails(function(v) local w = v * 2 return rg.static(w) end, 3))
-    assert.equal("static.unknown", fails(function() for i in rg.range(4) do if rg.static(i > 2) then return end end end))
-    assert.equal("static.unknown", fails(function() for i in rg.static(rg.range(2.5)) do local _ = i end end))
+    assert.equal("static.unknown", fails(
+      function() for i in rg.range(4) do if rg.static(i > 2) then return end end end))
+    assert.equal("static.unknown", fails(
+      function() for i in rg.static(rg.range(2.5)) do local _ = i end end))
     assert.equal("name.unknown", fails(function(v) return rg.static(v + nobody) end, 3))
     assert.equal("call.count", fails(function() return rg.static(1, 2) end))
-    assert.equal("kernel.unsupported", fails(function() for i in rg.static(rg.range(100000)) do local _ = i end end))
+    assert.equal("kernel.unsupported",
+      fails(function() for i in rg.static(rg.range(100000)) do local _ = i end end))
     assert.equal("kernel.unsupported", fails(function()
       for i in rg.static(rg.range(1000)) do
         for j in rg.static(rg.range(1000)) do local _ = i + j end
@@ -307,7 +313,8 @@ describe("a captured list", function()
     local t = { 1, 2 }
     assert.equal("name.assign", failure(rg.kernel(function() t[1] = 3 end)).code)
     assert.equal("name.assign", failure(rg.kernel(function(i) t[i] = 3 end), 1).code)
-    assert.equal("name.assign", failure(rg.kernel(function() for i in rg.range(2) do t[i + 1] = 3 end end)).code)
+    assert.equal("name.assign", failure(
+      rg.kernel(function() for i in rg.range(2) do t[i + 1] = 3 end end)).code)
   end)
 
   it("says what it cannot do", function()
@@ -317,8 +324,10 @@ describe("a captured list", function()
     local err = fails(function() return t[3] end)
     assert.equal("name.nil", err.code)
     assert.truthy(err.message:find("t[3]", 1, true))
-    assert.equal("loop.invalid", fails(function(n) for k in ipairs(n) do local _ = k end end, 1).code)
-    assert.equal("loop.invalid", fails(function() for a, b, c in ipairs(t) do local _ = a + b + c end end).code)
+    assert.equal("loop.invalid", fails(function(n) for k in ipairs(n) do local _ = k end end,
+      1).code)
+    assert.equal("loop.invalid", fails(
+      function() for a, b, c in ipairs(t) do local _ = a + b + c end end).code)
   end)
 end)
 
@@ -381,9 +390,11 @@ end)
 
 describe("rg.static of other things than plain numbers", function()
   it("keeps every bit of 64", function()
-    local c = { w = 9007199254740993LL, u = 18446744073709551615ULL, low = -9223372036854775807LL - 1LL }
+    local c = { w = 9007199254740993LL, u = 18446744073709551615ULL, low = -9223372036854775807LL
+      - 1LL }
     local function value(text) return rg.kernel("function() return " .. text .. " end", c)() end
-    assert.is_true(value "rg.static(w)" == c.w and value "rg.static(u)" == c.u and value "rg.static(low)" == c.low)
+    assert.is_true(value "rg.static(w)" == c.w and value "rg.static(u)" == c.u
+      and value "rg.static(low)" == c.low)
     assert.is_true(value "rg.static(w + 1)" == c.w + 1 and value "rg.static(-w)" == -c.w)
     assert.is_true(value "rg.static(u > w)" and value "rg.static(w == 9007199254740993LL)")
     assert.equal(1, value "rg.static(low < 0) and 1 or 2")
@@ -391,7 +402,8 @@ describe("rg.static of other things than plain numbers", function()
   end)
 
   it("indexes tables of such integers, and writes loops over them out", function()
-    local t, u = { 1LL, 9007199254740993LL, -9223372036854775807LL - 1LL }, { 18446744073709551615ULL }
+    local t, u = { 1LL, 9007199254740993LL, -9223372036854775807LL - 1LL },
+      { 18446744073709551615ULL }
     local item = rg.kernel(function(i) return t[i], u[i] end)
     local a, b = item(3)
     assert.is_true(a == t[3] and b == 0ULL)
@@ -406,12 +418,16 @@ describe("rg.static of other things than plain numbers", function()
   end)
 
   it("takes vectors and matrices, whole or in part", function()
-    local c = { v = rg.vec3(1, 0.1, -2), m = rg.mat2(1, 2, 3, 4), n = rg.ivec2(-3, 2), d = rg.dvec2(0.1, 1 / 3) }
+    local c = { v = rg.vec3(1, 0.1, -2), m = rg.mat2(1, 2, 3, 4), n = rg.ivec2(-3, 2),
+      d = rg.dvec2(0.1, 1 / 3) }
     local function value(text) return rg.kernel("function() return " .. text .. " end", c)() end
-    assert.is_true(value "rg.static(v)" == c.v and value "rg.static(d)" == c.d and value "rg.static(m)" == c.m)
-    assert.is_true(value "rg.static(v.zx)" == rg.vec2(-2, 1) and value "rg.static(m[1])" == rg.vec2(3, 4))
+    assert.is_true(value "rg.static(v)" == c.v and value "rg.static(d)" == c.d
+      and value "rg.static(m)" == c.m)
+    assert.is_true(value "rg.static(v.zx)" == rg.vec2(-2, 1) and value "rg.static(m[1])" == rg.vec2(
+      3, 4))
     assert.equal(c.v.y, value "rg.static(v.y)")
-    assert.same({ -2, 3, -2 }, { value "rg.static(v[2])", value "rg.static(m[1][0])", value "rg.static(n.x) + 1" })
+    assert.same({ -2, 3, -2 }, { value "rg.static(v[2])", value "rg.static(m[1][0])",
+      value "rg.static(n.x) + 1" })
     assert.equal("index.range", failure(value, "rg.static(v[3])").code)
     assert.equal("static.unknown", failure(value, "rg.static(v + v)").code)
     local unrolled = rg.kernel([[function()

@@ -1,7 +1,9 @@
--- Small loops over offsets from a computed place: compiled with one check for all of them, they mean what each access means.
+-- Small loops over offsets from a computed place: compiled with one check for all of them, they
+-- mean what each access means.
 local rg = require("support").rg
 
-local extremes = { -2147483647 - 1, 2147483647, -2147483647, 2147483646, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+local extremes = { -2147483647 - 1, 2147483647, -2147483647, 2147483646, -3, -2, -1, 0, 1, 2, 3, 4,
+  5, 6, 7, 8, 9, 10,
   1073741824, -1073741824 }
 
 local function field_of(values)
@@ -26,7 +28,8 @@ describe("a stencil at a computed place", function()
       for a = -1, 1 do
         for b = 0, 2 do
           local i, j = value + a, value - b
-          if i >= 0 and i < 8 and j >= 0 and j < 8 then expected[8 * i + j] = (expected[8 * i + j] or 0) + 1
+          if i >= 0 and i < 8 and j >= 0 and j < 8 then
+            expected[8 * i + j] = (expected[8 * i + j] or 0) + 1
           else outside = outside + 1 end
         end
       end

@@ -1,4 +1,5 @@
--- Sums into a field that a loop only adds to: workers gather them apart, and the result is as if they had not.
+-- Sums into a field that a loop only adds to: workers gather them apart, and the result is as if
+-- they had not.
 local support = require "support"
 local rg = support.rg
 
@@ -12,7 +13,9 @@ describe("a sum that iterations share", function()
   it("is complete when the loop ends, for every type", function()
     for _, name in ipairs { "i8", "u16", "i32", "u64", "f32", "f64" } do
       local x = rg.field(rg[name], 50)
-      local add = scatter({ x = x }, 8000, "function() for p in rg.range(count) do x[p % 50] = x[p % 50] + rg." .. name .. "(1) end end")
+      local add = scatter({ x = x }, 8000,
+        "function() for p in rg.range(count) do x[p % 50] = x[p % 50] + rg." .. name
+        .. "(1) end end")
       for _ = 1, 3 do add() end
       for i = 0, 49 do assert.equal(name == "i8" and -32 or 480, tonumber(x[i]), name) end
     end
@@ -101,7 +104,8 @@ describe("a sum that iterations share", function()
 
   it("shows in the memory report and goes with trim and with the tree #compiled", function()
     local x = rg.field(rg.f64, 65536)
-    local add = scatter({ x = x }, 300000, "function() for p in rg.range(count) do x[p % 65536] = x[p % 65536] + 1 end end")
+    local add = scatter({ x = x }, 300000,
+      "function() for p in rg.range(count) do x[p % 65536] = x[p % 65536] + 1 end end")
     add()
     rg.gc "trim"
     local before = rg.memory().reserved

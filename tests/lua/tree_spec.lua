@@ -248,8 +248,10 @@ describe("a wrong declaration", function()
     local failed = declare(function(tree) tree:dense("i", 4, { nam = "x" }) end)
     assert.equal("option.invalid", failed.code)
     assert.matches("did you mean 'name'", failed.hint)
-    assert.equal("option.invalid", declare(function(tree) tree:dense("i", 4, { layout = "sao" }) end).code)
-    assert.equal("argument.invalid", declare(function(tree) tree:dense("i", 4, { name = 3 }) end).code)
+    assert.equal("option.invalid", declare(
+      function(tree) tree:dense("i", 4, { layout = "sao" }) end).code)
+    assert.equal("argument.invalid",
+      declare(function(tree) tree:dense("i", 4, { name = 3 }) end).code)
     assert.equal("option.invalid", failure(rg.tree, { nme = "x" }).code)
   end)
 
@@ -265,21 +267,29 @@ describe("a wrong declaration", function()
 
   it("of any kind is one sentence", function()
     for _, kind in ipairs { "dense", "pointer", "bitmasked" } do
-      refuses("argument.invalid", "positive whole number", function() rg.root[kind](rg.root, "i", 0) end)
+      refuses("argument.invalid", "positive whole number",
+        function() rg.root[kind](rg.root, "i", 0) end)
       refuses("tree.declaration", "twice", function() rg.root[kind](rg.root, "ii", 4) end)
-      refuses("tree.declaration", "takes one size", function() rg.root[kind](rg.root, "ij", 2, 3, 4) end)
-      refuses("tree.too_large", "does not fit in any memory", function() rg.root[kind](rg.root, "i", 2 ^ 50) end)
+      refuses("tree.declaration", "takes one size",
+        function() rg.root[kind](rg.root, "ij", 2, 3, 4) end)
+      refuses("tree.too_large", "does not fit in any memory",
+        function() rg.root[kind](rg.root, "i", 2 ^ 50) end)
     end
-    refuses("tree.declaration", "already divided above", function() rg.root:dense("i", 4):dynamic("i", 4) end)
-    refuses("tree.declaration", "already divided above", function() rg.root:pointer("ij", 4):hash("j") end)
-    refuses("tree.declaration", "holds fields only", function() rg.root:dynamic("i", 4):pointer("j", 4) end)
-    refuses("tree.too_large", "at most 2147483647 elements", function() rg.root:dynamic("i", 2 ^ 31) end)
+    refuses("tree.declaration", "already divided above",
+      function() rg.root:dense("i", 4):dynamic("i", 4) end)
+    refuses("tree.declaration", "already divided above",
+      function() rg.root:pointer("ij", 4):hash("j") end)
+    refuses("tree.declaration", "holds fields only",
+      function() rg.root:dynamic("i", 4):pointer("j", 4) end)
+    refuses("tree.too_large", "at most 2147483647 elements",
+      function() rg.root:dynamic("i", 2 ^ 31) end)
   end)
 
   it("is to place a field twice, and to use one without a place", function()
     local x = rg.field { type = rg.i32, name = "x" }
     rg.root:bitmasked("i", 4):place(x)
-    refuses("field.placed", "field 'x' is already placed", function() rg.root:dense("i", 4):place(x) end)
+    refuses("field.placed", "field 'x' is already placed",
+      function() rg.root:dense("i", 4):place(x) end)
     local y = rg.field { type = rg.i32, name = "y" }
     refuses("field.unplaced", "field 'y' is not placed yet", function() y[0] = 1 end)
     refuses("field.unplaced", "'y' is not placed", rg.kernel(function() y[0] = 1 end))

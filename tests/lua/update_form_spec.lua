@@ -1,6 +1,6 @@
--- update_form_spec.lua - every spelling of an update and every method that gives the old value, for every type; what is
--- only nearly an update; reductions of every operator, together, under conditions, steering loops. (behaviours 79 to 84 of Taichi's tests)
--- luacheck: ignore 512
+-- update_form_spec.lua - every spelling of an update and every method that gives the old value, for
+-- every type; what is only nearly an update; reductions of every operator, together, under
+-- conditions, steering loops. (behaviours 79 to 84 of Taichi's tests) luacheck: ignore 512
 local support = require "support"
 local rg, failure = support.rg, support.failure
 local bit = require "bit"
@@ -17,7 +17,8 @@ end
 describe("methods that give the old value", function()
   -- start, argument, what is there afterwards
   local cases = {
-    add = { 12, 5, 17 }, sub = { 12, 5, 7 }, mul = { 12, 5, 60 }, min = { 12, 5, 5 }, max = { 12, 50, 50 },
+    add = { 12, 5, 17 }, sub = { 12, 5, 7 }, mul = { 12, 5, 60 }, min = { 12, 5, 5 },
+      max = { 12, 50, 50 },
     band = { 12, 6, 4 }, bor = { 12, 3, 15 }, bxor = { 12, 6, 10 }, exchange = { 12, 5, 5 },
   }
   local bits = { band = true, bor = true, bxor = true }
@@ -27,16 +28,19 @@ describe("methods that give the old value", function()
       local x, texts, results, want = rg.field(rg[t], 2), {}, {}, {}
       for method, case in pairs(cases) do
         if bits[method] and is_float(t) then
-          assert.equal("type.mismatch", failure(rg.kernel(("function() x:%s(1, 6) end"):format(method), { x = x })).code)
+          assert.equal("type.mismatch", failure(
+            rg.kernel(("function() x:%s(1, 6) end"):format(method), { x = x })).code)
         else
           local k = #texts + 1
-          texts[k] = ("x[1] = %d local old%d, now%d, out%d = x:%s(1, %d), x[1], x:%s(7, %d)"):format(case[1], k, k, k, method,
+          texts[k] = ("x[1] = %d local old%d, now%d, out%d = x:%s(1, %d), x[1], x:%s(7, %d)")
+            :format(case[1], k, k, k, method,
             case[2], method, case[2])
           results[k] = ("old%d, now%d, out%d"):format(k, k, k)
           want[3 * k - 2], want[3 * k - 1], want[3 * k] = case[1], case[3], 0
         end
       end
-      local k = rg.kernel(("function() %s return %s end"):format(table.concat(texts, "\n"), table.concat(results, ", ")), { x = x })
+      local k = rg.kernel(("function() %s return %s end"):format(table.concat(texts, "\n"),
+        table.concat(results, ", ")), { x = x })
       local given = { k() }
       for i, v in ipairs(given) do given[i] = plain(v) end
       assert.same(want, given)
@@ -52,14 +56,16 @@ describe("methods that give the old value", function()
 
   it("exchange booleans", function()
     local x = rg.field(rg.bool, 1)
-    local old, now = rg.kernel("function() return x:exchange(0, true), x:exchange(0, false) end", { x = x })()
+    local old, now = rg.kernel("function() return x:exchange(0, true), x:exchange(0, false) end",
+      { x = x })()
     assert.same({ false, true, false }, { old, now, x[0] })
   end)
 
   it("hand out each ticket once, for every integer type", function()
     for _, t in ipairs(integers) do
       local x, seen = rg.field(rg[t], 1), rg.field(rg.i32, 100)
-      rg.kernel("function() for i in rg.range(100) do seen[rg.i32(x:add(0, 1))] += 1 end end", { x = x, seen = seen })()
+      rg.kernel("function() for i in rg.range(100) do seen[rg.i32(x:add(0, 1))] += 1 end end",
+        { x = x, seen = seen })()
       for k = 0, 99 do assert.equal(1, seen[k]) end
     end
   end)
@@ -69,15 +75,19 @@ describe("updates in a parallel loop", function()
   local n = 120
   -- each statement with what n iterations make of the element, which starts at 3
   local forms = {
-    { "x[0] += 1", 3 + n }, { "x[0] = x[0] + 1", 3 + n }, { "x[0] = 1 + x[0]", 3 + n }, { "x[0] = (x[0]) + 1", 3 + n },
-    { "x[0] = 2 + x[0] - 1", 3 + n }, { "x[0] = x[0] - 1 + 2", 3 + n }, { "x[0] = i - i + x[0] + 1", 3 + n },
+    { "x[0] += 1", 3 + n }, { "x[0] = x[0] + 1", 3 + n }, { "x[0] = 1 + x[0]", 3 + n },
+      { "x[0] = (x[0]) + 1", 3 + n },
+    { "x[0] = 2 + x[0] - 1", 3 + n }, { "x[0] = x[0] - 1 + 2", 3 + n }, { "x[0] = i - i + x[0] + 1",
+      3 + n },
     { "x[0] = math.max(x[0], rg.T(i))", n - 1 }, { "x[0] = math.max(rg.T(i), x[0])", n - 1 },
     { "x[0] = math.min(x[0], rg.T(i))", 0 }, { "x[0] = math.min(rg.T(i), x[0])", 0 },
     { "x[i % 1] += 1", 3 + n }, { "x[ 0 ] = x[0]+1", 3 + n }, { "x[{0}] += 1", 3 + n },
   }
   local whole = {
-    { "x[0] -= 1", (3 - n) % 256 }, { "x[0] = x[0] - 1", (3 - n) % 256 }, { "x[0] *= 3", 0 }, { "x[0] = 3 * x[0]", 0 },
-    { "x[0] |= 64", 67 }, { "x[0] = 64 | x[0]", 67 }, { "x[0] &= 1", 1 }, { "x[0] = x[0] & 1", 1 }, { "x[0] ~= 5", 3 },
+    { "x[0] -= 1", (3 - n) % 256 }, { "x[0] = x[0] - 1", (3 - n) % 256 }, { "x[0] *= 3", 0 },
+      { "x[0] = 3 * x[0]", 0 },
+    { "x[0] |= 64", 67 }, { "x[0] = 64 | x[0]", 67 }, { "x[0] &= 1", 1 }, { "x[0] = x[0] & 1", 1 },
+      { "x[0] ~= 5", 3 },
     { "x[0] = x[0] ~ 5", 3 },
   }
   do
@@ -90,7 +100,8 @@ describe("updates in a parallel loop", function()
   local function check(t, list, read)
     local x, loops = rg.field(rg[t], #list), {}
     for k, form in ipairs(list) do
-      local statement = form[1]:gsub("x%[([ {]*)0", ("x[%%1%d"):format(k - 1)):gsub("i %% 1", k - 1):gsub("rg%.T", "rg." .. t)
+      local statement = form[1]:gsub("x%[([ {]*)0", ("x[%%1%d"):format(k - 1)):gsub("i %% 1", k - 1)
+        :gsub("rg%.T", "rg." .. t)
       loops[k] = ("for i in rg.range(%d) do %s end"):format(n, statement)
       x[k - 1] = 3
     end
@@ -216,12 +227,14 @@ describe("reductions", function()
       end
       return lo, hi, s, w
     end]](10)
-    assert.is_true(lo == rg.vec2(0, -9) and hi == rg.vec2(9, 0) and s == rg.ivec2(45, 10) and swapped == rg.vec2(10, 45))
+    assert.is_true(lo == rg.vec2(0, -9) and hi == rg.vec2(9, 0) and s == rg.ivec2(45, 10)
+      and swapped == rg.vec2(10, 45))
   end)
 
   it("steer the loops around them: conjugate gradients in one kernel", function()
     local n = 40
-    local x, r, p, q = rg.field(rg.f64, n), rg.field(rg.f64, n), rg.field(rg.f64, n), rg.field(rg.f64, n)
+    local x, r, p, q = rg.field(rg.f64, n), rg.field(rg.f64, n), rg.field(rg.f64, n),
+      rg.field(rg.f64, n)
     local solve = rg.kernel(function(tolerance)
       local old, rounds = rg.f64(0), 0
       for i in rg.range(n) do

@@ -390,7 +390,8 @@ describe("independent loops", function()
       for i in from:active() do to[i + 1] = to[i + 1] + 10 end
     end)
     run()
-    assert.same({ [2] = 11, [3] = 13, [4] = 1, [5] = 1, [6] = 10, [7] = 10, [8] = 10, [9] = 10 }, contents(to))
+    assert.same({ [2] = 11, [3] = 13, [4] = 1, [5] = 1, [6] = 10, [7] = 10, [8] = 10, [9] = 10 },
+      contents(to))
   end)
 end)
 
@@ -553,7 +554,8 @@ describe("reductions", function()
     for _, body in ipairs { "s = i", "s = s + 1 x[i] = s", "s = s + 1 s = i" } do
       local x = cells("i32", 4)
       local ok, failure = pcall(function()
-        rg.kernel("function() local s = 0 for i in rg.range(4) do " .. body .. " end return s end", { x = x })()
+        rg.kernel("function() local s = 0 for i in rg.range(4) do " .. body .. " end return s end",
+          { x = x })()
       end)
       assert.is_false(ok)
       assert.equal("reduction.invalid", failure.code)
@@ -626,7 +628,8 @@ describe("the same program", function()
     end
     local expected = run {}
     assert.are_not.equal(0, expected[1])
-    for _, options in ipairs { { threads = 1 }, { threads = 3 }, { fast_math = true }, { unchecked = true }, { debug = true } } do
+    for _, options in ipairs { { threads = 1 }, { threads = 3 }, { fast_math = true },
+      { unchecked = true }, { debug = true } } do
       assert.same(expected, run(options))
     end
   end)

@@ -1,4 +1,5 @@
--- Vectors outside kernels, values that are known before a launch, and what is said to those that do not fit.
+-- Vectors outside kernels, values that are known before a launch, and what is said to those that do
+-- not fit.
 local support = require "support"
 local rg, failure = support.rg, support.failure
 
@@ -21,7 +22,8 @@ describe("a vector outside kernels", function()
   end)
 
   it("joins types as kernels do: a float wins, then the wider, then the unsigned", function()
-    local kinds = { { rg.ivec2, rg.vec2, rg.vec2 }, { rg.vec2, rg.dvec2, rg.dvec2 }, { rg.ivec2, rg.uvec2, rg.uvec2 } }
+    local kinds = { { rg.ivec2, rg.vec2, rg.vec2 }, { rg.vec2, rg.dvec2, rg.dvec2 },
+      { rg.ivec2, rg.uvec2, rg.uvec2 } }
     for _, row in ipairs(kinds) do
       local joined = row[1](1, 2) + row[2](3, 4)
       assert.equal(row[3](4, 6), joined)
@@ -55,14 +57,19 @@ describe("a vector outside kernels", function()
 end)
 
 describe("a static value", function()
-  local function value_of(text, captures) return rg.kernel(("function() return rg.f64(rg.static(%s)) end"):format(text), captures)() end
+  local function value_of(text, captures)
+    return rg.kernel(("function() return rg.f64(rg.static(%s)) end"):format(text), captures)()
+  end
 
   it("is computed as Lua computes it", function()
     local names = { a = 7, b = 2, flag = true, u = 5ULL, w = 9LL }
     for text, expected in pairs {
-      ["a // b"] = 3, ["a % -b"] = -1, ["a ^ b"] = 49, ["(a / b)"] = 3.5, ["a <= b ? 1 : 2"] = 2, ["a >= b ? 1 : 2"] = 1,
-      ["a != b ? 1 : 2"] = 1, ["flag and a or b"] = 7, ["not flag ? a : b"] = 2, ["u - 2ULL"] = 3, ["u * 3ULL"] = 15,
-      ["u != w ? 1 : 2"] = 1, ["w <= 9LL ? 1 : 2"] = 1, ["w >= 10LL ? 1 : 2"] = 2, ["rg.static(a)"] = 7, ["-a"] = -7,
+      ["a // b"] = 3, ["a % -b"] = -1, ["a ^ b"] = 49, ["(a / b)"] = 3.5, ["a <= b ? 1 : 2"] = 2,
+        ["a >= b ? 1 : 2"] = 1,
+      ["a != b ? 1 : 2"] = 1, ["flag and a or b"] = 7, ["not flag ? a : b"] = 2, ["u - 2ULL"] = 3,
+        ["u * 3ULL"] = 15,
+      ["u != w ? 1 : 2"] = 1, ["w <= 9LL ? 1 : 2"] = 1, ["w >= 10LL ? 1 : 2"] = 2,
+        ["rg.static(a)"] = 7, ["-a"] = -7,
     } do
       assert.equal(expected, value_of(text, names), text)
     end
@@ -110,18 +117,22 @@ describe("a mistake in a kernel", function()
     { "a size that is not a number", "type.unknown", "rg.vec(rg.f32, 3)(1)" },
     { "an SNode that is indexed", "type.mismatch", "block[0]" },
     { "indices with names", "kernel.unsupported", "x[{i = 1}]" },
-    { "a method that vectors do not have", "call.invalid", "v[0]:compare_exchange(rg.vec2(1, 2), rg.vec2(3, 4)).x" },
+    { "a method that vectors do not have", "call.invalid",
+      "v[0]:compare_exchange(rg.vec2(1, 2), rg.vec2(3, 4)).x" },
     { "a call of a number by its path", "call.invalid", "grid.size(1)" },
     { "a method that is for Lua", "call.invalid", "x:fill(1)" },
     { "a choice between shapes", "type.mismatch", "x[0] > 0 and rg.vec2(1, 2) or 3" },
     { "an append of nothing", "call.count", "item:append(0)" },
     { "a count of one row", "call.invalid|call.count|kernel.unsupported", "b[0]:count()" },
-    { "a compare of vectors", "kernel.unsupported", "v:compare_exchange(0, rg.vec2(1, 2), rg.vec2(3, 4)).x" },
+    { "a compare of vectors", "kernel.unsupported",
+      "v:compare_exchange(0, rg.vec2(1, 2), rg.vec2(3, 4)).x" },
     { "a name that is nil", "name.nil|name.unknown", "gone + 1" },
   } do
     it("is told: " .. row[1], function()
-      local failed = failure(function() return rg.kernel(("function() return %s end"):format(row[3]), names)() end)
-      assert.is_true(("|" .. row[2] .. "|"):find("|" .. failed.code .. "|", 1, true) ~= nil, tostring(failed))
+      local failed = failure(function() return rg.kernel(("function() return %s end"):format(
+        row[3]), names)() end)
+      assert.is_true(("|" .. row[2] .. "|"):find("|" .. failed.code .. "|", 1, true) ~= nil,
+        tostring(failed))
       assert.is_number(failed.column)
     end)
   end

@@ -144,8 +144,10 @@ describe("a vector in a kernel", function()
     assert.same({ 4.5, 9, 1 }, numbers(mean(10)))
     assert.same({ -1, -1, -1 }, numbers(mean(0)))
     assert.equal(rg.dvec3(4.5, 9, 1), mean(10))
-    assert.equal("mat2(1, 2, 3, 4)", tostring(rg.kernel("function(m): mat2 return m end")(rg.mat2(1, 2, 3, 4))))
-    assert.equal("ivec2(0, 0)", tostring(rg.kernel("function(a) if a > 0 then return rg.ivec2(1) end end")(0)))
+    assert.equal("mat2(1, 2, 3, 4)", tostring(rg.kernel("function(m): mat2 return m end")(
+      rg.mat2(1, 2, 3, 4))))
+    assert.equal("ivec2(0, 0)", tostring(
+      rg.kernel("function(a) if a > 0 then return rg.ivec2(1) end end")(0)))
   end)
 
   it("is captured at every launch, also through a path", function()
@@ -188,18 +190,22 @@ describe("a vector in a kernel", function()
     local function message(text)
       return failure(rg.kernel("function(a) " .. text .. " end", { x = x, v = v }), 1).message
     end
-    assert.equal("'+' takes values of one shape, not a vector of 2 and a vector of 3", message "x[0] = (v[0] + rg.vec3(1)).x")
+    assert.equal("'+' takes values of one shape, not a vector of 2 and a vector of 3",
+      message "x[0] = (v[0] + rg.vec3(1)).x")
     assert.equal("'v[0]' is a vector of 2, and this value is a number", message "v[0] = 1")
     assert.equal("'x[0]' is a number, and this value is a vector of 2", message "x[0] = v[0]")
     assert.equal("a vector of 2 has no 'z'", message "x[0] = v[0].z")
     assert.equal("a number has no component 'x'", message "x[0] = x[1].x")
     assert.equal("a vector of 2 has no number 2", message "x[0] = v[0][2]")
-    assert.equal("a number is needed here, and this is a vector of 2", message "if v[0] then x[0] = 1 end")
-    assert.equal("'rg.vec2' is made of 2 numbers or of one, not of 3", message "v[0] = rg.vec2(1, 2, 3)")
+    assert.equal("a number is needed here, and this is a vector of 2",
+      message "if v[0] then x[0] = 1 end")
+    assert.equal("'rg.vec2' is made of 2 numbers or of one, not of 3",
+      message "v[0] = rg.vec2(1, 2, 3)")
     assert.equal("'v[0].xx' names a component twice", message "v[0].xx = v[0]")
     assert.equal("'rg.dot' takes vectors, and this is a number", message "x[0] = rg.dot(a, v[0])")
     assert.equal("a vector of 2 has no method 'nrom'", message "x[0] = v[0]:nrom()")
-    assert.equal("'<' takes numbers, and this is a vector of 2", message "x[0] = v[0] < v[1] and 1 or 0")
+    assert.equal("'<' takes numbers, and this is a vector of 2",
+      message "x[0] = v[0] < v[1] and 1 or 0")
   end)
 end)
 
@@ -276,7 +282,8 @@ describe("a field of vectors", function()
   it("refuses what does not fit", function()
     local v = rg.field(rg.vec2, 3)
     local f = failure(function() v[1].y = 3 end)
-    assert.equal("'y' cannot be set: a vector outside a kernel is a copy that does not change", f.message)
+    assert.equal("'y' cannot be set: a vector outside a kernel is a copy that does not change",
+      f.message)
     assert.equal("write the whole element: x[i] = rg.vec2(..)", f.hint)
     assert.equal("value.fit", failure(function() v[1] = 3 end).code)
     assert.equal("value.fit", failure(function() v[1] = rg.vec3(1) end).code)
@@ -372,7 +379,8 @@ describe("a vector in Lua", function()
     assert.equal("a vec2 has no 'z'", failure(function() return rg.vec2(1).z end).message)
     assert.equal("index.range", failure(function() return rg.vec2(1)[2] end).code)
     assert.equal("a vector or matrix has 2 to 16 numbers", failure(rg.vec, 17, rg.f32).message)
-    assert.equal("rg.vec2 is made of 2 numbers, or of one, not of 3", failure(rg.vec2, 1, 2, 3).message)
+    assert.equal("rg.vec2 is made of 2 numbers, or of one, not of 3",
+      failure(rg.vec2, 1, 2, 3).message)
   end)
 end)
 
@@ -392,11 +400,13 @@ describe("compound assignment", function()
   end)
 
   it("with a matrix is linear algebra", function()
-    assert.is_true(rg.mat2(2, 1, 4, 3) == result "function() local m = rg.mat2(1, 2, 3, 4) m *= rg.mat2(0, 1, 1, 0) return m end")
+    assert.is_true(rg.mat2(2, 1, 4,
+      3) == result "function() local m = rg.mat2(1, 2, 3, 4) m *= rg.mat2(0, 1, 1, 0) return m end")
     assert.is_true(rg.vec2(2, 1) == result "function() local v = rg.vec2(1, 2) v *= rg.mat2(0, 1, 1, 0) return v end")
     local m = rg.field(rg.mat2, 2)
     m[1] = { { 1, 2 }, { 3, 4 } }
-    rg.kernel("function(k) m[1] *= rg.mat2(0, 1, 1, 0) m[1][k] *= rg.mat2(2, 0, 0, 10) end", { m = m })(1)
+    rg.kernel("function(k) m[1] *= rg.mat2(0, 1, 1, 0) m[1][k] *= rg.mat2(2, 0, 0, 10) end",
+      { m = m })(1)
     assert.is_true(m[1] == rg.mat2(2, 1, 8, 30))
   end)
 

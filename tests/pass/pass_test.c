@@ -1,7 +1,7 @@
-/* pass_test.c - passes from text to text: golden files (golden.h) of IR, whose group names the pass, or
- * several, as in `fold+tasks`. A line `# passes: a,b` says it otherwise, `# vector_bytes: 16` sets the
- * target. With a line `# effects` the output is what each function does after these passes
- * (pass/effects.h). */
+/* pass_test.c - passes from text to text: golden files (golden.h) of IR, whose group names the
+ * pass, or several, as in `fold+tasks`. A line `# passes: a,b` says it otherwise,
+ * `# vector_bytes: 16` sets the target. With a line `# effects` the output is what each function
+ * does after these passes (pass/effects.h). */
 #include "golden.h"
 #include "pass/effects.h"
 #include "pass/pass.h"
@@ -48,4 +48,6 @@ static bool transform(void *data, Error *err) {
   return ok;
 }
 
-int main(int argc, char **argv) { return golden_main(argc, argv, RG_TEST_FOLDER, ".ir", transform); }
+int main(int argc, char **argv) {
+  return golden_main(argc, argv, RG_TEST_FOLDER, ".ir", transform);
+}

@@ -1,14 +1,18 @@
--- abi.lua - what a program compiled against this library relies on: struct by struct its members, function by function its
--- type, and the number that says so (rg_abi_version). Holds tests/support/abi.txt against core/include/regolith.h, prints what
--- differs, nothing where nothing does; `--write` renews it.
--- A change here is a decision: raise RG_ABI_VERSION (regolith.h) and `abi` (lua/regolith/lib.lua) with it, unless
--- it only adds functions, or members at the end of a struct that begins with struct_size.
+-- abi.lua - what a program compiled against this library relies on: struct by struct its members,
+-- function by function its type, and the number that says so (rg_abi_version). Holds
+-- tests/support/abi.txt against core/include/regolith.h, prints what differs, nothing where nothing
+-- does; `--write` renews it.
+-- A change here is a decision: raise RG_ABI_VERSION (regolith.h) and `abi` (lua/regolith/lib.lua)
+-- with it, unless it only adds functions, or members at the end of a struct that begins with
+-- struct_size.
 local made = dofile((arg[0]:match "^(.*/)[^/]*$" or "") .. "made.lua")
 
 local header = made.read "core/include/regolith.h"
 local declarations = header:match "/%* ffi begin %*/\n(.-)/%* ffi end %*/"
 local version = header:match "#define RG_ABI_VERSION (%d+)"
-if made.read("lua/regolith/lib.lua"):match "local abi = (%d+)" ~= version then print "lib.lua belongs to another version" end
+if made.read("lua/regolith/lib.lua"):match "local abi = (%d+)" ~= version then
+  print "lib.lua belongs to another version"
+end
 local text = declarations:gsub("/%*.-%*/", " "):gsub("__extension__ ", ""):gsub("%s+", " ")
 
 local lines = { "abi " .. version }

@@ -1,5 +1,6 @@
--- api.lua - holds lua/library/regolith.lua and the last section of lua/README.md against the table they are made from,
--- lua/library/api.lua. Prints what differs, nothing when all is well; `--write` renews both.
+-- api.lua - holds lua/library/regolith.lua and the last section of lua/README.md against the table
+-- they are made from, lua/library/api.lua. Prints what differs, nothing when all is well; `--write`
+-- renews both.
 local made = dofile((arg[0]:match "^(.*/)[^/]*$" or "") .. "made.lua")
 local api = dofile(made.root .. "lua/library/api.lua")
 
@@ -7,9 +8,10 @@ local function each_name(names, visit)
   for name in names:gmatch "[^|]+" do visit(name) end
 end
 
--- -- definitions ------------------------------------------------------------------------------------------------
+-- -- definitions ----------------------------------------------------------------------------------
 
--- `{ name?: string }` has commas and colons of its own: parameters are split at the top level alone.
+-- `{ name?: string }` has commas and colons of its own: parameters are split at the top level
+-- alone.
 local function split(list)
   local parts, depth, from = {}, 0, 1
   for k = 1, #list do
@@ -52,9 +54,10 @@ local function definitions()
   local function out(line) lines[#lines + 1] = line end
   out [[
 ---@meta regolith
---- Definitions for editors (LuaCATS): every public name of `require "regolith"`. Never run. A name that this version does not
---- have yet raises `kernel.not_yet` when it is used. Point your editor's `workspace.library` at this file's folder.
---- Made from api.lua by `luajit tests/support/api.lua --write`.
+--- Definitions for editors (LuaCATS): every public name of `require "regolith"`. Never run. A name
+--- that this version does not have yet raises `kernel.not_yet` when it is used. Point your editor's
+--- `workspace.library` at this file's folder. Made from api.lua by
+--- `luajit tests/support/api.lua --write`.
 ]]
   for _, class in ipairs(api) do
     local owner, functions = class.class:match "[^.]+$", {}
@@ -66,7 +69,8 @@ local function definitions()
         local names, kind = row[1]:match "^(%[?[^:%]]+%]?):%s*(.*)$"
         local optional = names:match "%?$" or ""
         each_name(names:gsub("%?$", ""), function(name)
-          out(("---@field %s%s %s %s%s"):format(name, optional, kind, row[2], row.later and " Comes in a later version." or ""))
+          out(("---@field %s%s %s %s%s"):format(name, optional, kind, row[2], row.later
+            and " Comes in a later version." or ""))
         end)
       end
     end
@@ -81,14 +85,15 @@ local function definitions()
           tables[inner] = true
           out(("%s.%s = {}\n"):format(owner, inner))
         end
-        add_function(out, owner, class.class == "rg" and "." or ":", f.row, name, f.parameters, result ~= "" and result or nil)
+        add_function(out, owner, class.class == "rg" and "." or ":", f.row, name, f.parameters,
+          result ~= "" and result or nil)
       end)
     end
   end
   return table.concat(lines, "\n") .. "\nreturn rg\n"
 end
 
--- -- the list in the README --------------------------------------------------------------------------------------
+-- -- the list in the README -----------------------------------------------------------------------
 
 local function shown(class, row)
   local names, list = row[1]:match "^([^(: ]+)(%b())"
@@ -105,12 +110,14 @@ local function shown(class, row)
 end
 
 local function list()
-  local lines = { "## All names\n", "Made from `lua/library/api.lua`, as are the definitions for editors (`lua/library/regolith.lua`).\n" }
+  local lines = { "## All names\n",
+    "Made from `lua/library/api.lua`, as are the definitions for editors (`lua/library/regolith.lua`).\n" }
   for _, class in ipairs(api) do
     lines[#lines + 1] = ("**%s**\n"):format(class.title)
     lines[#lines + 1] = "| name | meaning |\n| --- | --- |"
     for _, row in ipairs(class.rows) do
-      lines[#lines + 1] = ("| %s | %s%s |"):format(shown(class.class, row), (row[2]:gsub("|", "\\|")),
+      lines[#lines + 1] = ("| %s | %s%s |"):format(shown(class.class, row),
+        (row[2]:gsub("|", "\\|")),
         row.later and " *(later)*" or "")
     end
     lines[#lines + 1] = ""
@@ -124,7 +131,8 @@ local function readme()
   return head .. list()
 end
 
-for path, make in pairs { ["lua/library/regolith.lua"] = definitions, ["lua/README.md"] = readme } do
+for path, make in pairs { ["lua/library/regolith.lua"] = definitions,
+  ["lua/README.md"] = readme } do
   if not made.holds(path, make()) then
     print(path .. " is not what lua/library/api.lua says; renew it: luajit tests/support/api.lua --write")
   end

@@ -1,10 +1,12 @@
--- cdef.lua - holds lua/regolith/cdef.lua against core/include/regolith.h, whose declarations it repeats.
--- Prints the first difference, nothing when there is none; `--write` renews the file.
+-- cdef.lua - holds lua/regolith/cdef.lua against core/include/regolith.h, whose declarations it
+-- repeats. Prints the first difference, nothing when there is none; `--write` renews the file.
 local made = dofile((arg[0]:match "^(.*/)[^/]*$" or "") .. "made.lua")
 
-local declarations = made.read("core/include/regolith.h"):match "/%* ffi begin %*/\n(.-)/%* ffi end %*/"
+local declarations = made.read("core/include/regolith.h")
+  :match "/%* ffi begin %*/\n(.-)/%* ffi end %*/"
 local expected = "--- The C interface, as the ffi reads it: the marked part of core/include/regolith.h.\n"
-  .. "--- Made by `luajit tests/support/cdef.lua --write`.\nreturn [==[\n" .. declarations .. "]==]\n"
+  .. "--- Made by `luajit tests/support/cdef.lua --write`.\nreturn [==[\n" .. declarations
+    .. "]==]\n"
 
 if not made.holds("lua/regolith/cdef.lua", expected) then
   print("lua/regolith/cdef.lua is not what regolith.h says; renew it: luajit tests/support/cdef.lua --write")

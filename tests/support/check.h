@@ -1,5 +1,5 @@
-/* check.h - the smallest test harness for C: TEST("a sentence about behaviour") { CHECK(..); } inside main.
- * Every test program ends with check_report(), which prints `N passed, N failed`. */
+/* check.h - the smallest test harness for C: TEST("a sentence about behaviour") { CHECK(..); }
+ * inside main. Every test program ends with check_report(), which prints `N passed, N failed`. */
 #ifndef RG_TESTS_CHECK_H
 #define RG_TESTS_CHECK_H
 

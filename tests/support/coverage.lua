@@ -1,15 +1,19 @@
--- coverage.lua - counts the lines of lua/regolith that run, into lcov's format. Loaded by LUA_INIT when
--- RG_COVERAGE names where the counts go: PREFIX.PID.info. Hooks do not fire in compiled traces, so they are off.
+-- coverage.lua - counts the lines of lua/regolith that run, into lcov's format. Loaded by LUA_INIT
+-- when RG_COVERAGE names where the counts go: PREFIX.PID.info. Hooks do not fire in compiled
+-- traces, so they are off.
 local prefix = os.getenv "RG_COVERAGE"
 if not prefix or not jit then return end
 jit.off()
 
 local counts = {} -- file -> line -> hits
-local function is_ours(source) return source:sub(1, 1) == "@" and source:find("lua/regolith/", 1, true) end
+local function is_ours(source)
+  return source:sub(1, 1) == "@" and source:find("lua/regolith/", 1, true)
+end
 
 local getinfo, sethook = debug.getinfo, debug.sethook -- a test may take `debug` away
 
--- Function -> the counts of its file, or false for a function of others: asking for the source makes strings, once each.
+-- Function -> the counts of its file, or false for a function of others: asking for the source
+-- makes strings, once each.
 local counts_of = setmetatable({}, { __mode = "k" })
 
 local function find_counts(fn)
@@ -85,7 +89,8 @@ local function write_once()
   if last and next(counts) then last() end
 end
 
--- A process ends by os.exit, or by closing its state: busted leaves the second way when every test passed.
+-- A process ends by os.exit, or by closing its state: busted leaves the second way when every test
+-- passed.
 local exit = os.exit
 function os.exit(...)
   write_once()

@@ -1,12 +1,13 @@
--- errors.lua - checks lua/errors.md against core/base/error.def and error_examples.lua: every code has a row, every row's
--- script raises that code, every code is raised somewhere in the source, and the page shows the output. Prints
--- differences, and nothing when all is well; `--write` renews the page.
+-- errors.lua - checks lua/errors.md against core/base/error.def and error_examples.lua: every code
+-- has a row, every row's script raises that code, every code is raised somewhere in the source, and
+-- the page shows the output. Prints differences, and nothing when all is well; `--write` renews the
+-- page.
 local made = dofile((arg[0]:match "^(.*/)[^/]*$" or "") .. "made.lua")
 local root = made.root
 local examples = dofile(root .. "tests/support/error_examples.lua")
 local rg = require "regolith"
 
--- -- error.def: { code =, name =, meaning = } and headings, in order -----------------------------------------------
+-- -- error.def: { code =, name =, meaning = } and headings, in order ------------------------------
 
 local function parse_codes()
   local rows, by_code = {}, {}
@@ -25,7 +26,7 @@ end
 local wrong = {}
 local function complain(format, ...) wrong[#wrong + 1] = format:format(...) end
 
--- -- examples -------------------------------------------------------------------------------------------------------
+-- -- examples -------------------------------------------------------------------------------------
 
 local folder = os.tmpname()
 os.remove(folder)
@@ -38,7 +39,9 @@ local function run(text)
   local globals = setmetatable({ rg = rg }, { __index = _G })
   local script = setfenv(assert(loadfile(path)), globals)
   -- a script that begins with rg.init has the runtime to itself
-  if not text:find("rg.init", 1, true) then globals.x, globals.y = rg.field(rg.i32, 8), rg.field(rg.f32, 8) end
+  if not text:find("rg.init", 1, true) then
+    globals.x, globals.y = rg.field(rg.i32, 8), rg.field(rg.f32, 8)
+  end
   local ok, failed = pcall(script)
   if ok then return "nothing", "no error" end
   local shown = tostring(failed):gsub(folder:gsub("%p", "%%%0") .. "/", "")
@@ -49,7 +52,9 @@ local function page_of(rows, by_code)
   local out, said = {}, {}
   local function add(format, ...) out[#out + 1] = format:format(...) end
   for _, example in ipairs(examples) do
-    if not by_code[example[1]] then complain("error_examples.lua has '%s', which error.def does not have", example[1]) end
+    if not by_code[example[1]] then
+      complain("error_examples.lua has '%s', which error.def does not have", example[1])
+    end
     if said[example[1]] then complain("error_examples.lua has '%s' twice", example[1]) end
     said[example[1]] = example
   end
@@ -65,10 +70,13 @@ local function page_of(rows, by_code)
       complain("no row of error_examples.lua shows '%s'", row.code)
     else
       add("### `%s`\n", row.code)
-      add("%s.%s\n", row.meaning:gsub("^%l", string.upper), example.said and " " .. example.said or "")
+      add("%s.%s\n", row.meaning:gsub("^%l", string.upper), example.said and " " .. example.said
+        or "")
       for k = 2, #example do
         local code, shown = run(example[k])
-        if code ~= row.code then complain("the script of '%s' raises '%s': %s", row.code, code, shown) end
+        if code ~= row.code then
+          complain("the script of '%s' raises '%s': %s", row.code, code, shown)
+        end
         add("```lua\n%s\n```\n```\n%s\n```\n", example[k], shown)
       end
     end
@@ -76,7 +84,7 @@ local function page_of(rows, by_code)
   return (table.concat(out, "\n"):gsub("\n\n\n+", "\n\n"):gsub("\n+$", "")) .. "\n"
 end
 
--- -- sources ----------------------------------------------------------------------------------------------------------
+-- -- sources --------------------------------------------------------------------------------------
 
 -- Codes are raised as RG_ERROR_NAME in C and as "the.code" in Lua.
 local function check_raised(rows)
@@ -90,7 +98,8 @@ local function check_raised(rows)
   if #texts == 0 then return end -- no checkout: nothing to search
   local all = table.concat(texts, "\n")
   for _, row in ipairs(rows) do
-    local is_raised = row.heading or all:find("RG_ERROR_" .. row.name .. "%f[^%w_]") or all:find('"' .. row.code .. '"', 1, true)
+    local is_raised = row.heading or all:find("RG_ERROR_" .. row.name .. "%f[^%w_]")
+      or all:find('"' .. row.code .. '"', 1, true)
     if not is_raised then complain("nothing raises '%s'", row.code) end
   end
 end

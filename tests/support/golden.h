@@ -1,5 +1,5 @@
-/* golden.h - tests from text to text. A file <root>/<group>/<what>.<ending> holds an input, a line `---`
- * and what the input becomes; lines `# word: value` in the input are settings of the test.
+/* golden.h - tests from text to text. A file <root>/<group>/<what>.<ending> holds an input, a line
+ * `---` and what the input becomes; lines `# word: value` in the input are settings of the test.
  *   test_x [--bless] [root]    --bless renews what differs, and says which files it wrote. */
 #ifndef RG_TESTS_GOLDEN_H
 #define RG_TESTS_GOLDEN_H
@@ -62,7 +62,8 @@ static void golden_differ(const char *path, const char *expected, const char *ac
     actual++;
   }
   printf("not ok: %s, line %d of the output\n  expected: %.*s\n  actual:   %.*s\n", path, line,
-         (int)strcspn(line_expected, "\n"), line_expected, (int)strcspn(line_actual, "\n"), line_actual);
+         (int)strcspn(line_expected, "\n"), line_expected, (int)strcspn(line_actual, "\n"),
+         line_actual);
 }
 
 static void golden_write(const Golden *golden) {
@@ -70,7 +71,8 @@ static void golden_write(const Golden *golden) {
   size_t length = strlen(input);
   FILE *file = fopen(golden->path, "wb");
   if (!file) return;
-  fprintf(file, "%s%s---\n%s", input, length && input[length - 1] != '\n' ? "\n" : "", golden->output);
+  fprintf(file, "%s%s---\n%s", input, length && input[length - 1] != '\n' ? "\n" : "",
+          golden->output);
   fclose(file);
   printf("blessed: %s\n", golden->path);
 }
@@ -108,7 +110,8 @@ static void golden_file(const Golden *like, const char *path, GoldenTotals *tota
 
 static int golden_is_shown(const struct dirent *entry) { return entry->d_name[0] != '.'; }
 
-static void golden_group(const Golden *like, const char *root, const char *ending, GoldenTotals *totals) {
+static void golden_group(const Golden *like, const char *root, const char *ending,
+                         GoldenTotals *totals) {
   char path[1024];
   struct dirent **entries;
   snprintf(path, sizeof path, "%s/%s", root, like->group);

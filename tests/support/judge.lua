@@ -1,7 +1,8 @@
 --- judge.lua - random kernels, run and evaluated; what differs is cut down and shown.
---- A case is a list of statements of the launching side over input fields a<type>, b<type> and output fields o<k>, with
---- functions, parameters, captures and results. `judge.run` builds it for a runtime, `judge.expect` evaluates it here;
---- both give a list of values per output, and the results under "results".
+--- A case is a list of statements of the launching side over input fields a<type>, b<type> and
+--- output fields o<k>, with functions, parameters, captures and results. `judge.run` builds it for
+--- a runtime, `judge.expect` evaluates it here; both give a list of values per output, and the
+--- results under "results".
 local value = require "judge_value"
 local make = require "judge_make"
 local vector = require "judge_vector"
@@ -14,14 +15,17 @@ local judge = { rows = statement.rows }
 local rows, kinds, info = judge.rows, statement.kinds, value.info
 local random, pick = math.random, make.pick
 
--- -- inputs -------------------------------------------------------------------------------------------------------
+-- -- inputs ---------------------------------------------------------------------------------------
 
-local special_floats = { 0, -0.0, 1, -1, 0.5, -1.5, 2.5, 1e30, -1e30, 3.75e9, -3.75e9, 1 / 0, -1 / 0, 0 / 0, 127.5, 65504,
+local special_floats = { 0, -0.0, 1, -1, 0.5, -1.5, 2.5, 1e30, -1e30, 3.75e9, -3.75e9, 1 / 0,
+  -1 / 0, 0 / 0, 127.5, 65504,
   1e-40, 9.3e18, 1.9e19, 6e-8, 255.5, -128.9, 2 ^ 31, 2 ^ 63, 1e300 }
 
 local function random_number(t)
   local row = info[t]
-  if row.count then return value.each(row.count, function() return random_number(row.element) end) end
+  if row.count then
+    return value.each(row.count, function() return random_number(row.element) end)
+  end
   if row.float then
     if random(2) == 1 then return value.round(t, pick(special_floats)) end
     return value.round(t, (random() - 0.5) * 2 ^ random(-8, 40))
@@ -29,7 +33,9 @@ local function random_number(t)
   local way = random(4)
   if way == 1 then return value.wrap(t, 0LL + random(-9, 9)) end
   if way == 2 then return value.wrap(t, bit.lshift(1LL, row.bits - 1) - random(0, 2)) end
-  if way == 3 then return value.wrap(t, bit.lshift(1LL, random(0, row.bits - 1)) + random(-1, 1)) end
+  if way == 3 then
+    return value.wrap(t, bit.lshift(1LL, random(0, row.bits - 1)) + random(-1, 1))
+  end
   return value.wrap(t, ffi.cast("int64_t", random(0, 2 ^ 31)) * 0x9E3779B97F4A7C15LL)
 end
 
@@ -50,7 +56,7 @@ function judge.inputs()
   return inputs
 end
 
--- -- statements of the launching side -------------------------------------------------------------------------------------
+-- -- statements of the launching side -------------------------------------------------------------
 
 local heads = { -- of a loop over rows: text, its first statement, which rows
   { "for i in rg.range(16) do" },
@@ -68,16 +74,20 @@ kinds.loop = {
   text = function(s, indent)
     local text, inner = "", indent .. "  "
     for _, r in ipairs(s.reduced) do
-      text = text .. ("local %s: %s = %s\n%s"):format(r.variable, value.type_text(r.type):gsub("rg%.", ""), make.text(r.first), indent)
+      text = text .. ("local %s: %s = %s\n%s"):format(r.variable, value.type_text(r.type):gsub(
+        "rg%.", ""), make.text(r.first), indent)
     end
     local head = heads[s.head]
     text = text .. head[1] .. "\n" .. (head[2] and inner .. head[2] .. "\n" or "")
     return text .. statement.text(s.body, inner) .. indent .. "end"
   end,
   run = function(s, env)
-    for _, r in ipairs(s.reduced) do env.locals[r.variable] = make.value_as(r.first, env, r.type) end
+    for _, r in ipairs(s.reduced) do
+      env.locals[r.variable] = make.value_as(r.first, env, r.type)
+    end
     for i = heads[s.head].first or 0, heads[s.head].last or rows - 1 do
-      local own = setmetatable({ index = i, locals = setmetatable({}, { __index = env.locals }), totals = env.locals }, { __index = env })
+      local own = setmetatable({ index = i, locals = setmetatable({}, { __index = env.locals }),
+        totals = env.locals }, { __index = env })
       statement.run(s.body, own)
     end
   end,
@@ -87,7 +97,7 @@ kinds.store_first = { -- o[0] = e, outside of loops
   run = function(s, env) env.fields[s.name].values[0] = make.value_as(s.value, env, s.type) end,
 }
 
--- -- making -----------------------------------------------------------------------------------------------------------
+-- -- making ---------------------------------------------------------------------------------------
 
 local function make_loop(scope, count)
   local s = { kind = "loop", body = {}, reduced = {}, head = random(#heads) }
@@ -97,7 +107,8 @@ local function make_loop(scope, count)
   own.no_walk = heads[s.head].is_serial -- what stood inside would be parallel
   for k = 1, count do s.body[k] = statement.make(own) end
   for _, r in ipairs(s.reduced) do
-    r.first = info[r.type].count and make.node("vector_make", r.type, { make.literal(info[r.type].element) }) or make.literal(r.type)
+    r.first = info[r.type].count and make.node("vector_make", r.type,
+      { make.literal(info[r.type].element) }) or make.literal(r.type)
     statement.declare(scope, r.variable, r.type)
   end
   for _, o in ipairs(own.loop.written) do table.insert(scope.readable, o) end
@@ -117,14 +128,16 @@ host["local"] = function(scope) return firm_local(scope, pick(input_types)) end
 function host.store(scope)
   local o = { name = statement.new_name(scope, "o"), type = pick(input_types) }
   table.insert(scope.case.outputs, o)
-  return { kind = "store_first", name = o.name, type = o.type, value = make.expression(o.type, 2, scope) }
+  return { kind = "store_first", name = o.name, type = o.type, value = make.expression(o.type, 2,
+    scope) }
 end
 function host.sparse_loop(scope) return scope.case.trees and sparse.loop(scope, random(2, 6)) end
 function host.sparse_host(scope) return scope.case.trees and sparse.host(scope) end
 
 local function make_one(scope, choices) return host[pick(choices)](scope) or host.loop(scope) end
 
-local common = { "loop", "loop", "local", "store", "sparse_loop", "sparse_loop", "sparse_loop", "sparse_host" }
+local common = { "loop", "loop", "local", "store", "sparse_loop", "sparse_loop", "sparse_loop",
+  "sparse_host" }
 local outermost = { "if", "for", unpack(common) }
 
 local function make_list(scope, count)
@@ -134,11 +147,13 @@ local function make_list(scope, count)
   return list
 end
 host["if"] = function(scope)
-  return { kind = "if", value = make.expression("bool", 2, scope), body = make_list(scope, random(2)),
+  return { kind = "if", value = make.expression("bool", 2, scope), body = make_list(
+    scope, random(2)),
     other = make_list(scope, random(0, 1)) }
 end
 host["for"] = function(scope)
-  local s = { kind = "for", name = statement.new_name(scope, "k"), first_number = 0, last = random(0, 2), step = 1 }
+  local s = { kind = "for", name = statement.new_name(scope, "k"), first_number = 0,
+    last = random(0, 2), step = 1 }
   local inner = statement.inside(scope)
   inner.readable = { unpack(scope.readable) }
   statement.declare(inner, s.name, "i32")
@@ -147,14 +162,15 @@ host["for"] = function(scope)
 end
 
 local function new_case()
-  return { statements = {}, outputs = {}, helpers = {}, parameters = {}, captures = {}, values = {}, types = {}, count = 0 }
+  return { statements = {}, outputs = {}, helpers = {}, parameters = {}, captures = {}, values = {},
+    types = {}, count = 0 }
 end
 local function new_scope(case, depth)
   return { names = {}, writable = {}, readable = {}, case = case, depth = depth, level = 0 }
 end
 
---- A case of `count` statements around loops, over some sparse trees or none; expressions are at most `depth` operators
---- tall. It is launched once or twice.
+--- A case of `count` statements around loops, over some sparse trees or none; expressions are at
+--- most `depth` operators tall. It is launched once or twice.
 function judge.program(count, depth, trees)
   local case = new_case()
   local scope = new_scope(case, depth)
@@ -197,13 +213,15 @@ function judge.expressions(count, depth)
   return case
 end
 
--- -- printing and evaluating ------------------------------------------------------------------------------------------
+-- -- printing and evaluating ----------------------------------------------------------------------
 
 --- The kernel as text.
 function judge.text(case)
   local parts, names = {}, {}
   for _, helper in ipairs(case.helpers) do parts[#parts + 1] = statement.helper_text(helper) end
-  for k, p in ipairs(case.parameters) do names[k] = ("%s: %s"):format(p.name, value.type_text(p.type):gsub("rg%.", "")) end
+  for k, p in ipairs(case.parameters) do
+    names[k] = ("%s: %s"):format(p.name, value.type_text(p.type):gsub("rg%.", ""))
+  end
   parts[#parts + 1] = ("function(%s)\n"):format(table.concat(names, ", "))
   parts[#parts + 1] = statement.text(case.statements, "  ")
   if #case.values > 0 then parts[#parts + 1] = "  " .. statement.return_text(case) .. "\n" end
@@ -222,7 +240,9 @@ function judge.expect(case, inputs)
     return v
   end
   local env = { read = read, fields = fields, trees = {} }
-  for k, declared in ipairs(case.trees or {}) do env.trees[k] = tree.model(declared.nodes, declared.fields) end
+  for k, declared in ipairs(case.trees or {}) do
+    env.trees[k] = tree.model(declared.nodes, declared.fields)
+  end
   for _ = 1, case.launches or 1 do
     env.locals = {}
     env.totals = env.locals
@@ -234,17 +254,21 @@ function judge.expect(case, inputs)
   local outputs = { results = {}, cells = {} }
   for k, declared in ipairs(case.trees or {}) do
     outputs.is_full = outputs.is_full or env.trees[k].full
-    for _, field in ipairs(declared.fields) do outputs.cells[field.name] = env.trees[k]:listing(field.name) end
+    for _, field in ipairs(declared.fields) do
+      outputs.cells[field.name] = env.trees[k]:listing(field.name)
+    end
   end
   for _, o in ipairs(case.outputs) do
     outputs[o.name] = {}
     for i = 0, rows - 1 do outputs[o.name][i] = value.to_lua(o.type, read(o.name, i)) end
   end
-  for k, t in ipairs(case.types) do outputs.results[k - 1] = value.to_lua(t, make.value_as(case.values[k], env, t)) end
+  for k, t in ipairs(case.types) do
+    outputs.results[k - 1] = value.to_lua(t, make.value_as(case.values[k], env, t))
+  end
   return outputs
 end
 
--- -- running ------------------------------------------------------------------------------------------------------------
+-- -- running --------------------------------------------------------------------------------------
 
 -- A type by its name, as rg has it.
 local function type_of(rg, t)
@@ -297,7 +321,9 @@ function judge.run(rg, case, fields)
   for _ = 1, case.launches or 1 do results = { kernel(unpack(arguments)) } end
   local outputs = { results = {}, cells = {} }
   for number, declared in ipairs(case.trees or {}) do
-    for _, field in ipairs(declared.fields) do outputs.cells[field.name] = tree.listing(captures[field.name], field.type) end
+    for _, field in ipairs(declared.fields) do
+      outputs.cells[field.name] = tree.listing(captures[field.name], field.type)
+    end
     roots[number]:destroy()
   end
   for k in ipairs(case.types) do outputs.results[k - 1] = results[k] end
@@ -312,7 +338,8 @@ end
 local function cells_differ(field, a, b)
   for k = 1, math.max(#a, #b) do
     if a[k] ~= b[k] then
-      return { output = { name = field.name, type = "cells" }, row = k, a = a[k] or "nothing", b = b[k] or "nothing" }
+      return { output = { name = field.name, type = "cells" }, row = k, a = a[k] or "nothing",
+        b = b[k] or "nothing" }
     end
   end
 end
@@ -327,7 +354,8 @@ function judge.difference(case, a, b)
   end
   for k, t in ipairs(case.types) do
     if b.results[k - 1] == nil or not value.same(t, a.results[k - 1], b.results[k - 1]) then
-      return { output = { name = "results", type = t }, row = k - 1, a = a.results[k - 1], b = b.results[k - 1] }
+      return { output = { name = "results", type = t }, row = k - 1, a = a.results[k - 1],
+        b = b.results[k - 1] }
     end
   end
   for _, o in ipairs(case.outputs) do
@@ -339,13 +367,17 @@ function judge.difference(case, a, b)
   end
 end
 
---- Holds runtimes against the evaluation: a difference, or the error of a kernel that should have run.
+--- Holds runtimes against the evaluation: a difference, or the error of a kernel that should have
+--- run.
 function judge.try(case, inputs, runtimes)
   local expected = judge.expect(case, inputs)
   if expected.is_full then return end -- of a list: which element did not fit is unspecified
   for _, r in ipairs(runtimes) do
     local ok, found = pcall(judge.run, r.rg, case, r.fields)
-    if not ok then return { code = type(found) == "table" and found.code or "lua", failure = found, runtime = r.name } end
+    if not ok then
+      return { code = type(found) == "table" and found.code or "lua", failure = found,
+        runtime = r.name }
+    end
     local difference = judge.difference(case, expected, found)
     if difference then
       difference.runtime = r.name
@@ -354,7 +386,7 @@ function judge.try(case, inputs, runtimes)
   end
 end
 
--- -- cutting down -----------------------------------------------------------------------------------------------------------
+-- -- cutting down ---------------------------------------------------------------------------------
 
 -- Does the case still fail in the same way? One that no longer makes sense does not.
 local function fails(case, try, first)
@@ -372,7 +404,8 @@ local function shrink_node(still, holder, key)
     end
   end
   if #node.kids > 0 and not node.is_whole and node.type ~= "bool" then
-    holder[key] = make.node("element", node.type, nil, { name = value.field_name("a", node.type), offset = 0 })
+    holder[key] = make.node("element", node.type, nil, { name = value.field_name("a", node.type),
+      offset = 0 })
     if still() then return end
     if not info[node.type].count then
       holder[key] = make.literal(node.type)
@@ -445,22 +478,31 @@ end
 --- What a failure shows.
 function judge.report(case, difference, inputs, seed)
   local text = judge.text(case)
-  local lines = { difference.failure and ("seed %s, %s: %s"):format(tostring(seed), difference.runtime, tostring(difference.failure))
-    or ("seed %s, %s: output %s (%s), row %d: %s expected, %s found"):format(tostring(seed), difference.runtime or "",
-      difference.output.name, difference.output.type, difference.row, tostring(difference.a), tostring(difference.b)), text }
+  local lines = { difference.failure and ("seed %s, %s: %s"):format(tostring(seed),
+    difference.runtime, tostring(difference.failure))
+    or ("seed %s, %s: output %s (%s), row %d: %s expected, %s found"):format(tostring(seed),
+      difference.runtime or "",
+      difference.output.name, difference.output.type, difference.row, tostring(difference.a),
+        tostring(difference.b)), text }
   for name, input in pairs(inputs) do
     if text:find(name .. "%f[^%w_]") then
       local parts = {}
-      for i = 0, rows - 1 do parts[i + 1] = value.show(input.type, value.to_lua(input.type, input.values[i])) end
+      for i = 0, rows - 1 do
+        parts[i + 1] = value.show(input.type, value.to_lua(input.type, input.values[i]))
+      end
       lines[#lines + 1] = ("%s = { %s }"):format(name, table.concat(parts, ", "))
     end
   end
-  for _, p in ipairs(case.parameters) do lines[#lines + 1] = p.name .. " = " .. value.show(p.type, value.to_lua(p.type, p.value)) end
-  for _, p in ipairs(case.captures) do lines[#lines + 1] = p.name .. " = " .. value.show(p.type, value.to_lua(p.type, p.value)) end
+  for _, p in ipairs(case.parameters) do
+    lines[#lines + 1] = p.name .. " = " .. value.show(p.type, value.to_lua(p.type, p.value))
+  end
+  for _, p in ipairs(case.captures) do
+    lines[#lines + 1] = p.name .. " = " .. value.show(p.type, value.to_lua(p.type, p.value))
+  end
   return table.concat(lines, "\n")
 end
 
--- -- kept failures ------------------------------------------------------------------------------------------------------
+-- -- kept failures --------------------------------------------------------------------------------
 
 local function list_text(t, values)
   local parts = {}
@@ -470,7 +512,9 @@ end
 
 local function quoted(list)
   local parts = {}
-  for k, text in ipairs(list) do parts[k] = type(text) == "number" and tostring(text) or ("%q"):format(text) end
+  for k, text in ipairs(list) do
+    parts[k] = type(text) == "number" and tostring(text) or ("%q"):format(text)
+  end
   return "{ " .. table.concat(parts, ", ") .. " }"
 end
 
@@ -479,12 +523,14 @@ local function keep_tree(add, declared, cells)
   add "    { nodes = {"
   for _, n in ipairs(declared.nodes) do
     add("      { name = %q, kind = %q, parent = %s, axes = %s, sizes = %s, layout = %s, chunk = %s },", n.name, n.kind,
-      n.parent and ("%q"):format(n.parent) or "nil", quoted(n.axes), quoted(n.sizes), n.layout and ("%q"):format(n.layout) or "nil",
+      n.parent and ("%q"):format(n.parent) or "nil", quoted(n.axes), quoted(n.sizes), n.layout
+        and ("%q"):format(n.layout) or "nil",
       tostring(n.chunk))
   end
   add "    }, fields = {"
   for _, f in ipairs(declared.fields) do
-    add("      { name = %q, type = %q, node = %q, cells = %s },", f.name, f.type, f.node, quoted(cells[f.name]))
+    add("      { name = %q, type = %q, node = %q, cells = %s },", f.name, f.type, f.node,
+      quoted(cells[f.name]))
   end
   add "    } },"
 end
@@ -493,7 +539,8 @@ end
 function judge.keep(case, inputs, path)
   local text, expected = judge.text(case), judge.expect(case, inputs)
   local lines = { "-- luacheck: ignore 631",
-    "-- Found by the judge: the initial fields and launch arguments, and the expected result.", "return {",
+    "-- Found by the judge: the initial fields and launch arguments, and the expected result.",
+      "return {",
     "  kernel = [==[" .. text .. "]==],", "  fields = {" }
   local function add(format, ...) lines[#lines + 1] = format:format(...) end
   for name, input in pairs(inputs) do
@@ -503,12 +550,15 @@ function judge.keep(case, inputs, path)
       add("    %s = { type = %q, first = %s },", name, input.type, list_text(input.type, list))
     end
   end
-  for _, o in ipairs(case.outputs) do add("    %s = { type = %q, last = %s },", o.name, o.type, list_text(o.type, expected[o.name])) end
+  for _, o in ipairs(case.outputs) do
+    add("    %s = { type = %q, last = %s },", o.name, o.type, list_text(o.type, expected[o.name]))
+  end
   add "  },"
   for _, what in ipairs { "parameters", "captures" } do
     add("  %s = {", what)
     for _, p in ipairs(case[what]) do
-      add("    { name = %q, type = %q, value = %s },", p.name, p.type, value.show(p.type, value.to_lua(p.type, p.value)))
+      add("    { name = %q, type = %q, value = %s },", p.name, p.type,
+        value.show(p.type, value.to_lua(p.type, p.value)))
     end
     add "  },"
   end
@@ -516,7 +566,9 @@ function judge.keep(case, inputs, path)
   for _, declared in ipairs(case.trees or {}) do keep_tree(add, declared, expected.cells) end
   add "  },"
   add "  results = {"
-  for k, t in ipairs(case.types) do add("    { type = %q, value = %s },", t, value.show(t, expected.results[k - 1])) end
+  for k, t in ipairs(case.types) do
+    add("    { type = %q, value = %s },", t, value.show(t, expected.results[k - 1]))
+  end
   add "  },"
   add "}"
   local file = assert(io.open(path, "w"))
@@ -533,7 +585,9 @@ function judge.replay(rg, kept)
   end
   for _, declared in ipairs(kept.trees) do
     for _, field in ipairs(declared.fields) do value.named(field.type) end
-    for name, item in pairs(tree.build(rg, declared.nodes, declared.fields, type_of)) do captures[name] = item end
+    for name, item in pairs(tree.build(rg, declared.nodes, declared.fields, type_of)) do
+      captures[name] = item
+    end
   end
   local function of(p)
     value.named(p.type)
@@ -545,21 +599,26 @@ function judge.replay(rg, kept)
   for _ = 1, kept.launches do results = { kernel(unpack(arguments)) } end
   for _, declared in ipairs(kept.trees) do
     for _, field in ipairs(declared.fields) do
-      local difference = cells_differ(field, field.cells, tree.listing(captures[field.name], field.type))
-      if difference then return ("%s holds '%s', not '%s'"):format(field.name, difference.b, difference.a) end
+      local difference = cells_differ(field, field.cells, tree.listing(captures[field.name],
+        field.type))
+      if difference then
+        return ("%s holds '%s', not '%s'"):format(field.name, difference.b, difference.a)
+      end
     end
   end
   for k, r in ipairs(kept.results) do
     value.named(r.type)
     if not value.same(r.type, r.value, results[k]) then
-      return ("result %d is %s, not %s"):format(k, tostring(results[k]), value.show(r.type, r.value))
+      return ("result %d is %s, not %s"):format(k, tostring(results[k]),
+        value.show(r.type, r.value))
     end
   end
   for name, field in pairs(kept.fields) do
     for i = 1, field.last and rows or 0 do
       local found = captures[name][i - 1]
       if not value.same(field.type, field.last[i], found) then
-        return ("%s[%d] is %s, not %s"):format(name, i - 1, tostring(found), value.show(field.type, field.last[i]))
+        return ("%s[%d] is %s, not %s"):format(name, i - 1, tostring(found),
+          value.show(field.type, field.last[i]))
       end
     end
   end

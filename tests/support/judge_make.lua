@@ -1,6 +1,7 @@
---- judge_make.lua - random kernels as trees that can be printed, evaluated and cut down.
---- A node is { form = .., type = .., kids = {..} }; `forms[form]` prints it from its kids' texts and evaluates it in an
---- environment { index = .., read = function(name, index), locals = {..} }. Every expression has one firm type.
+--- judge_make.lua - random kernels as trees that can be printed, evaluated and cut down. A node is
+--- { form = .., type = .., kids = {..} }; `forms[form]` prints it from its kids' texts and
+--- evaluates it in an environment { index = .., read = function(name, index), locals = {..} }.
+--- Every expression has one firm type.
 local value = require "judge_value"
 
 local make = { forms = {} }
@@ -18,7 +19,8 @@ end
 function make.value(node, env) return forms[node.form].value(node, env) end
 local value_of = make.value
 
--- An expression's value where a type is wanted: math.floor of a float takes a 64-bit integer type at once.
+-- An expression's value where a type is wanted: math.floor of a float takes a 64-bit integer type
+-- at once.
 local function value_as(node, env, type)
   if info[type].element and not info[node.type].element then type = info[type].element end
   if node.form == "rounded" and not info[type].float and info[type].bits == 64 then
@@ -31,7 +33,7 @@ make.value_as = value_as
 -- A kid's value in the type of its parent.
 local function operand(node, env, k) return value_as(node.kids[k], env, node.type) end
 
--- -- forms ------------------------------------------------------------------------------------------------------
+-- -- forms ----------------------------------------------------------------------------------------
 
 forms.element = { -- a<type>[i + offset]
   text = function(node)
@@ -51,7 +53,8 @@ forms.name = {
   text = function(node) return node.name end,
   value = function(node, env) return env.locals[node.name] end,
 }
-forms.index = { text = function() return "i" end, value = function(_, env) return 0LL + env.index end }
+forms.index = { text = function() return "i" end,
+  value = function(_, env) return 0LL + env.index end }
 
 forms.literal = {
   text = function(node) return node.text end,
@@ -118,7 +121,9 @@ forms.compare = {
   value = function(node, env)
     local a, b = node.kids[1], node.kids[2]
     local x, ta, tb = value_of(a, env), a.type, b.type
-    if a.form == "rounded" and info[tb].bits == 64 and not info[tb].float then ta, x = tb, value_as(a, env, tb) end
+    if a.form == "rounded" and info[tb].bits == 64 and not info[tb].float then
+      ta, x = tb, value_as(a, env, tb)
+    end
     if b.form == "rounded" and info[ta].bits == 64 and not info[ta].float then
       return value.compare(node.op, ta, x, ta, value_as(b, env, ta))
     end
@@ -140,11 +145,13 @@ forms["not"] = {
 }
 
 forms.choice = {
-  text = function(node, c, a, b) return ((node.is_ternary and "(%s ? %s : %s)") or "(%s and %s or %s)"):format(c, a, b) end,
+  text = function(node, c, a, b)
+    return ((node.is_ternary and "(%s ? %s : %s)") or "(%s and %s or %s)"):format(c, a, b)
+  end,
   value = function(node, env) return operand(node, env, value_of(node.kids[1], env) and 2 or 3) end,
 }
 
--- -- expressions --------------------------------------------------------------------------------------------------
+-- -- expressions ----------------------------------------------------------------------------------
 
 local function node(form, type, kids, more)
   local n = more or {}
@@ -159,13 +166,15 @@ local expression
 local function literal(t)
   if info[t].float then
     local v = value.round(t, pick { 0.5, 1.5, 2.0, 0.25, 3.0, 100.0, 0.125, 7.0 })
-    return node("literal", t, nil, { text = ("%.17g"):format(v) .. (v % 1 == 0 and ".0" or ""), value = v })
+    return node("literal", t, nil, { text = ("%.17g"):format(v) .. (v % 1 == 0 and ".0" or ""),
+      value = v })
   end
   local v = pick { 0, 1, 2, 3, 5, 7, 8, 15, 64, 100, 127 }
   return node("literal", t, nil, { text = tostring(v), value = 0LL + v })
 end
 
---- An element of an input field, or of an output that an earlier loop wrote, or at its own index this one.
+--- An element of an input field, or of an output that an earlier loop wrote, or at its own index
+--- this one.
 function make.input(t, scope)
   local o = scope.loop and random(3) == 1 and pick(scope.loop.own)
   if o and o.type == t then return node("element", t, nil, { name = o.name, offset = 0 }) end
@@ -178,7 +187,9 @@ end
 local function leaf_without_index(t, scope)
   local other = pick(value.scalars)
   local names = scope.names[other]
-  if names and #names > 0 then return node("conversion", t, { node("name", other, nil, { name = pick(names) }) }) end
+  if names and #names > 0 then
+    return node("conversion", t, { node("name", other, nil, { name = pick(names) }) })
+  end
   local at = node("literal", "i32", nil, { text = tostring(random(0, 15)) })
   at.value = 0LL + tonumber(at.text)
   return node("far_element", t, { at }, { name = "a" .. t })
@@ -186,7 +197,9 @@ end
 
 local function leaf(t, scope)
   local names = scope.names[t]
-  if names and #names > 0 and random(2) == 1 then return node("name", t, nil, { name = pick(names) }) end
+  if names and #names > 0 and random(2) == 1 then
+    return node("name", t, nil, { name = pick(names) })
+  end
   local element = make.sparse_leaf and random(3) == 1 and make.sparse_leaf(t, scope)
   if element then return element end
   if not scope.loop then return leaf_without_index(t, scope) end
@@ -211,7 +224,8 @@ local function integer(depth, scope) return expression(pick(value.integers), dep
 
 local makers = {}
 function makers.binary(t, depth, scope)
-  local op = pick(info[t].float and { "+", "-", "*", "/", "//", "%" } or { "+", "-", "*", "//", "%" })
+  local op = pick(info[t].float and { "+", "-", "*", "/", "//", "%" } or { "+", "-", "*", "//",
+    "%" })
   local a, b = pair(t, depth, scope)
   if op == "/" and not info[a.type].float and not info[b.type].float then op = "+" end
   return node("binary", t, { a, b }, { op = op })
@@ -238,10 +252,12 @@ function makers.condition(t, depth, scope)
 end
 function makers.choice(t, depth, scope)
   local a, b = pair(t, depth, scope)
-  return node("choice", t, { expression("bool", depth - 1, scope), a, b }, { is_ternary = random(3) == 1 })
+  return node("choice", t, { expression("bool", depth - 1, scope), a, b },
+    { is_ternary = random(3) == 1 })
 end
 function makers.far(t, depth, scope)
-  return node("far_element", t, { expression(pick { "i32", "i64", "u8" }, depth - 1, scope) }, { name = "a" .. t })
+  return node("far_element", t, { expression(pick { "i32", "i64", "u8" }, depth - 1, scope) },
+    { name = "a" .. t })
 end
 
 local integer_makers, float_makers = {}, {}
@@ -255,28 +271,34 @@ function integer_makers.bit_call(t, depth, scope)
   return node("call", t, { a, b }, { op = op, callee = "bit." .. name })
 end
 function integer_makers.shift(t, depth, scope)
-  local a, b = expression(t, depth - 1, scope), random(2) == 1 and literal(t) or integer(depth, scope)
+  local a, b = expression(t, depth - 1, scope), random(2) == 1 and literal(t)
+    or integer(depth, scope)
   return node("shift", t, { a, b }, { op = pick { "<<", ">>", "~>>" } })
 end
 function integer_makers.shift_call(t, depth, scope)
-  local name, op = unpack(pick { { "lshift", "<<" }, { "rshift", ">>" }, { "arshift", "~>>" }, { "rol", "rol" }, { "ror", "ror" } })
-  return node("shift_call", t, { expression(t, depth - 1, scope), integer(depth, scope) }, { op = op, callee = "bit." .. name })
+  local name, op = unpack(pick { { "lshift", "<<" }, { "rshift", ">>" }, { "arshift", "~>>" },
+    { "rol", "rol" }, { "ror", "ror" } })
+  return node("shift_call", t, { expression(t, depth - 1, scope), integer(depth, scope) },
+    { op = op, callee = "bit." .. name })
 end
 function integer_makers.bnot(t, depth, scope)
   if random(2) == 1 then
-    return node("call", t, { expression(t, depth - 1, scope) }, { op = "bnot", callee = "bit.bnot" })
+    return node("call", t, { expression(t, depth - 1, scope) },
+      { op = "bnot", callee = "bit.bnot" })
   end
   return node("unary", t, { expression(t, depth - 1, scope) }, { op = "bnot", sign = "~" })
 end
 function integer_makers.bswap(t, depth, scope)
-  return node("call", t, { expression(t, depth - 1, scope) }, { op = "bswap", callee = "bit.bswap" })
+  return node("call", t, { expression(t, depth - 1, scope) },
+    { op = "bswap", callee = "bit.bswap" })
 end
 function integer_makers.quotient(t, depth, scope)
   local a, b = expression(t, depth - 1, scope), expression(t, depth - 1, scope)
   return node("quotient", t, { a, b }, { round = pick { "floor", "ceil" } })
 end
 function integer_makers.rounded(t, depth, scope)
-  local inner = node("rounded", "i32", { expression(pick(value.floats), depth - 1, scope) }, { round = pick { "floor", "ceil" } })
+  local inner = node("rounded", "i32", { expression(pick(value.floats), depth - 1, scope) },
+    { round = pick { "floor", "ceil" } })
   if t == "i32" then return inner end
   return node("conversion", t, { node("binary", "i32", { inner, literal "i32" }, { op = "+" }) })
 end
@@ -292,7 +314,8 @@ end
 
 local bool_makers = {}
 function bool_makers.compare(_, depth, scope)
-  local a, b = expression(pick(value.scalars), depth - 1, scope), expression(pick(value.scalars), depth - 1, scope)
+  local a, b = expression(pick(value.scalars), depth - 1, scope), expression(pick(value.scalars),
+    depth - 1, scope)
   if random(3) == 1 then
     b = literal(a.type)
     if info[a.type].float then b.type = a.type end
@@ -300,10 +323,13 @@ function bool_makers.compare(_, depth, scope)
   return node("compare", "bool", { a, b }, { op = pick { "==", "~=", "<", "<=", ">", ">=" } })
 end
 function bool_makers.logic(_, depth, scope)
-  return node("logic", "bool", { expression("bool", depth - 1, scope), expression("bool", depth - 1, scope) },
+  return node("logic", "bool", { expression("bool", depth - 1, scope), expression("bool", depth - 1,
+    scope) },
     { op = pick { "and", "or" } })
 end
-bool_makers["not"] = function(_, depth, scope) return node("not", "bool", { expression("bool", depth - 1, scope) }) end
+bool_makers["not"] = function(_, depth, scope)
+  return node("not", "bool", { expression("bool", depth - 1, scope) })
+end
 
 local function list_of(...)
   local names, list = {}, {}
@@ -320,7 +346,8 @@ local for_integers, for_floats, for_bools
 
 --- More of them: judge_vector.lua adds those made of vectors.
 function make.add_makers(for_numbers, more_bools)
-  for_integers, for_floats = list_of(makers, integer_makers, for_numbers), list_of(makers, float_makers, for_numbers)
+  for_integers, for_floats = list_of(makers, integer_makers, for_numbers),
+    list_of(makers, float_makers, for_numbers)
   for_bools = list_of(bool_makers, more_bools)
 end
 make.add_makers({}, {})
@@ -334,7 +361,8 @@ function expression(t, depth, scope)
     if asked then return asked end
     if depth <= 0 then
       local u = pick(value.scalars)
-      return node("compare", "bool", { leaf(u, scope), leaf(u, scope) }, { op = pick { "<", ">=", "==" } })
+      return node("compare", "bool", { leaf(u, scope), leaf(u, scope) },
+        { op = pick { "<", ">=", "==" } })
     end
     return pick(for_bools)(t, depth, scope)
   end

@@ -1,18 +1,21 @@
---- judge_sparse.lua - random trees, and the statements of kernels over them. The rules that keep results certain: in one
---- parallel loop a tree either grows (writes at the loop's own cell, updates that commute, activations) or shrinks
---- (deactivations, by conditions that do not read it), or is only read, as are all other trees.
+--- judge_sparse.lua - random trees, and the statements of kernels over them. The rules that keep
+--- results certain: in one parallel loop a tree either grows (writes at the loop's own cell,
+--- updates that commute, activations) or shrinks (deactivations, by conditions that do not read
+--- it), or is only read, as are all other trees.
 local value = require "judge_value"
 local make = require "judge_make"
 local statement = require "judge_statement"
 local tree = require "judge_tree"
 
-local sparse = { kinds = { "dense", "dense", "pointer", "pointer", "hash", "bitmasked", "bitmasked" } }
+local sparse = { kinds = { "dense", "dense", "pointer", "pointer", "hash", "bitmasked",
+  "bitmasked" } }
 local kinds, forms, node, pick = statement.kinds, make.forms, make.node, make.pick
 local random, info = math.random, value.info
 
-local field_types = { "i32", "f32", "u8", "i64", "i16", "f64", "bool", value.shaped("f32", 3, 1), value.shaped("i32", 2, 1) }
+local field_types = { "i32", "f32", "u8", "i64", "i16", "f64", "bool", value.shaped("f32", 3, 1),
+  value.shaped("i32", 2, 1) }
 
--- -- declarations ---------------------------------------------------------------------------------------------
+-- -- declarations ---------------------------------------------------------------------------------
 
 local function add_node(case, declared, parent, axes_left)
   local kind, name = pick(sparse.kinds), ("n%d"):format(case.count + 1)
@@ -31,7 +34,9 @@ local function add_node(case, declared, parent, axes_left)
     end
     if #new.axes == 0 then new.kind, new.axes = "pointer", axes end
   end
-  for k = 1, new.kind == "hash" and 0 or #axes do new.sizes[k] = random(#axes_left == 1 and 6 or 4) end
+  for k = 1, new.kind == "hash" and 0 or #axes do
+    new.sizes[k] = random(#axes_left == 1 and 6 or 4)
+  end
   case.count = case.count + 1
   table.insert(declared.nodes, new)
   declared.by_name = tree.complete(declared.nodes)
@@ -40,14 +45,16 @@ end
 
 local function add_field(case, declared, at)
   case.count = case.count + 1
-  table.insert(declared.fields, { name = ("s%d"):format(case.count), type = pick(field_types), node = at.name,
+  table.insert(declared.fields, { name = ("s%d"):format(case.count), type = pick(field_types),
+    node = at.name,
     is_list = at.kind == "dynamic" })
 end
 
 -- Lists in the cells of a node, along an axis of their own.
 local function add_list(case, declared, above)
   case.count = case.count + 1
-  local new = { name = ("n%d"):format(case.count), kind = "dynamic", parent = above.name, axes = { "k" }, sizes = { 60 },
+  local new = { name = ("n%d"):format(case.count), kind = "dynamic", parent = above.name,
+    axes = { "k" }, sizes = { 60 },
     chunk = random(2) == 1 and random(8) or nil, layout = random(4) == 1 and "aos" or nil }
   table.insert(declared.nodes, new)
   for _ = 1, random(2) do add_field(case, declared, new) end
@@ -76,7 +83,7 @@ function sparse.declaration(case)
   return declared
 end
 
--- -- indices ----------------------------------------------------------------------------------------------------
+-- -- indices --------------------------------------------------------------------------------------
 
 -- As kernels write them: x[a][b], x[a, b], x[{a, b}], or arguments.
 local function access_text(name, style, ...)
@@ -104,7 +111,9 @@ forms.sparse_element = {
   value = function(n, env) return env.trees[n.tree]:read(n.name, at_of(n.kids, env)) end,
 }
 forms.sparse_is_active = {
-  text = function(n, ...) return ("(%s:is_active(%s))"):format(n.name, table.concat({ ... }, ", ")) end,
+  text = function(n, ...)
+    return ("(%s:is_active(%s))"):format(n.name, table.concat({ ... }, ", "))
+  end,
   value = function(n, env) return env.trees[n.tree]:is_active(n.name, at_of(n.kids, env)) end,
 }
 forms.sparse_count = {
@@ -113,7 +122,8 @@ forms.sparse_count = {
 }
 
 local function literal_index(i)
-  return node("literal", "i32", nil, { text = i < 0 and ("(%d)"):format(i) or tostring(i), value = 0LL + i })
+  return node("literal", "i32", nil, { text = i < 0 and ("(%d)"):format(i) or tostring(i),
+    value = 0LL + i })
 end
 local function binary(op, a, b) return node("binary", a.type, { a, b }, { op = op }) end
 
@@ -168,26 +178,34 @@ function make.sparse_leaf(t, scope)
   if t == "bool" then
     local number, item, declared = choose(scope, nil, random(2) == 1 and "nodes" or "fields")
     if not item then return end
-    return node("sparse_is_active", "bool", indices(scope, level_of(declared, item)), { name = item.name, tree = number })
+    return node("sparse_is_active", "bool", indices(scope, level_of(declared, item)),
+      { name = item.name, tree = number })
   end
   local number, item, declared = choose(scope, function(f) return f.type == t end, "fields")
   if t == "i32" and random(4) == 1 then
     local where, list, of = choose(scope, function(f) return f.is_list end, "fields")
-    if list then return node("list_length", "i32", indices(scope, level_of(of, list).up), { name = list.name, tree = where }) end
+    if list then
+      return node("list_length", "i32", indices(scope, level_of(of, list).up),
+        { name = list.name, tree = where })
+    end
   end
   if not item then
     if t ~= "i32" or scope.loop then return end
     number, item = choose(scope, nil, "nodes")
     return item and node("sparse_count", "i32", nil, { name = item.name, tree = number })
   end
-  return node("sparse_element", t, indices(scope, level_of(declared, item)), { name = item.name, tree = number, style = random(3) })
+  return node("sparse_element", t, indices(scope, level_of(declared, item)),
+    { name = item.name, tree = number, style = random(3) })
 end
 
--- -- statements ---------------------------------------------------------------------------------------------------
+-- -- statements -----------------------------------------------------------------------------------
 
 -- x[p, q] = e, of the loop's own cell; or outside of loops, of any.
 kinds.sparse_store = {
-  text = function(s) return ("%s = %s"):format(access_text(s.name, s.style, unpack(texts_of(s.values))), make.text(s.value)) end,
+  text = function(s)
+    return ("%s = %s"):format(access_text(s.name, s.style, unpack(texts_of(s.values))),
+      make.text(s.value))
+  end,
   run = function(s, env)
     local v = make.value_as(s.value, env, s.type)
     env.trees[s.tree]:write(s.name, at_of(s.values, env), v)
@@ -196,9 +214,13 @@ kinds.sparse_store = {
 kinds.sparse_update = {
   text = function(s)
     local texts, text = texts_of(s.values), make.text(s.value)
-    if s.is_method then return ("%s:%s(%s, %s)"):format(s.name, s.method, table.concat(texts, ", "), text) end
+    if s.is_method then
+      return ("%s:%s(%s, %s)"):format(s.name, s.method, table.concat(texts, ", "), text)
+    end
     local target = access_text(s.name, s.style, unpack(texts))
-    if s.op == "min" or s.op == "max" then return ("%s = math.%s(%s, %s)"):format(target, s.op, target, text) end
+    if s.op == "min" or s.op == "max" then
+      return ("%s = math.%s(%s, %s)"):format(target, s.op, target, text)
+    end
     return ("%s %s= %s"):format(target, s.op, text)
   end,
   run = function(s, env)
@@ -208,7 +230,9 @@ kinds.sparse_update = {
   end,
 }
 kinds.sparse_call = { -- activate, deactivate
-  text = function(s) return ("%s:%s(%s)"):format(s.name, s.call, table.concat(texts_of(s.values), ", ")) end,
+  text = function(s)
+    return ("%s:%s(%s)"):format(s.name, s.call, table.concat(texts_of(s.values), ", "))
+  end,
   run = function(s, env)
     local model = env.trees[s.tree]
     model[s.call](model, s.name, at_of(s.values, env))
@@ -233,7 +257,9 @@ local function own_indices(scope, declared, item)
   local level = level_of(declared, item)
   if scope.indices and scope.own_level == level.name then
     local list = {}
-    for k, name in ipairs(scope.indices) do list[k] = node("loop_index", scope.index_type, nil, { name = name }) end
+    for k, name in ipairs(scope.indices) do
+      list[k] = node("loop_index", scope.index_type, nil, { name = name })
+    end
     return list
   end
 end
@@ -255,10 +281,12 @@ function makers.store(scope)
   local own = item and own_indices(scope, declared, item)
   if not own or scope.updated[item.name] then return end
   scope.stored[item.name] = true
-  return { kind = "sparse_store", name = item.name, type = item.type, tree = number, style = random(3), values = own,
+  return { kind = "sparse_store", name = item.name, type = item.type, tree = number,
+    style = random(3), values = own,
     value = make.expression(item.type, 1, scope) }
 end
-local methods = { ["+"] = "add", ["-"] = "sub", ["&"] = "band", ["|"] = "bor", ["~"] = "bxor", min = "min", max = "max" }
+local methods = { ["+"] = "add", ["-"] = "sub", ["&"] = "band", ["|"] = "bor", ["~"] = "bxor",
+  min = "min", max = "max" }
 function makers.update(scope)
   local number, declared = change_tree(scope, "grows")
   if not number then return end
@@ -268,7 +296,8 @@ function makers.update(scope)
   if scope.stored[item.name] or element == "bool" or info[element].float then return end
   local op = scope.updated[item.name] or pick { "+", "-", "*", "&", "|", "~", "min", "max" }
   scope.updated[item.name] = op
-  return { kind = "sparse_update", name = item.name, type = item.type, tree = number, style = random(3), op = op,
+  return { kind = "sparse_update", name = item.name, type = item.type, tree = number,
+    style = random(3), op = op,
     values = indices(scope, level_of(declared, item)), value = make.expression(item.type, 1, scope),
     is_method = random(4) == 1 and methods[op] ~= nil, method = methods[op] }
 end
@@ -277,7 +306,8 @@ function makers.activate(scope)
   if not number then return end
   local item = pick_cells(declared, random(2) == 1 and "nodes" or "fields")
   if not item then return end
-  return { kind = "sparse_call", call = "activate", name = item.name, tree = number, values = indices(scope, level_of(declared, item)) }
+  return { kind = "sparse_call", call = "activate", name = item.name, tree = number,
+    values = indices(scope, level_of(declared, item)) }
 end
 local function goes(n) return n.kind ~= "dense" and n.kind ~= "dynamic" end
 function makers.deactivate(scope)
@@ -304,37 +334,55 @@ local function own_list(scope, how)
   local item = pick(list)
   if not item then return end
   local indices_of_own = {}
-  for k, name in ipairs(scope.indices) do indices_of_own[k] = node("loop_index", scope.index_type, nil, { name = name }) end
+  for k, name in ipairs(scope.indices) do
+    indices_of_own[k] = node("loop_index", scope.index_type, nil, { name = name })
+  end
   return number, declared, item, indices_of_own
 end
 
-kinds.list_append = { -- local w = x:append(c, v1, v2); values: the indices, then a value for each field
-  text = function(s) return ("local %s = %s:append(%s)"):format(s.slot, s.name, table.concat(texts_of(s.values), ", ")) end,
+-- local w = x:append(c, v1, v2); values: the indices, then a value for each field
+kinds.list_append = {
+  text = function(s)
+    return ("local %s = %s:append(%s)"):format(s.slot, s.name, table.concat(texts_of(s.values),
+      ", "))
+  end,
   run = function(s, env)
     local at, given = {}, {}
     for k, n in ipairs(s.values) do
-      if k <= s.rank then at[k] = tonumber(make.value(n, env)) else given[k - s.rank] = make.value_as(n, env, s.types[k - s.rank]) end
+      if k <= s.rank then
+        at[k] = tonumber(make.value(n, env))
+      else given[k - s.rank] = make.value_as(n, env, s.types[k - s.rank]) end
     end
     env.locals[s.slot] = env.trees[s.tree]:append(s.name, at, given)
   end,
 }
 kinds.list_pop = {
-  text = function(s) return ("local %s = %s:pop(%s)"):format(s.local_name, s.name, table.concat(texts_of(s.values), ", ")) end,
-  run = function(s, env) env.locals[s.local_name] = env.trees[s.tree]:pop(s.name, at_of(s.values, env)) end,
+  text = function(s)
+    return ("local %s = %s:pop(%s)"):format(s.local_name, s.name, table.concat(texts_of(s.values),
+      ", "))
+  end,
+  run = function(s, env)
+    env.locals[s.local_name] = env.trees[s.tree]:pop(s.name, at_of(s.values, env))
+  end,
 }
 kinds.list_empty = {
-  text = function(s) return ("%s:deactivate(%s)"):format(s.name, table.concat(texts_of(s.values), ", ")) end,
+  text = function(s)
+    return ("%s:deactivate(%s)"):format(s.name, table.concat(texts_of(s.values), ", "))
+  end,
   run = function(s, env) env.trees[s.tree]:empty(s.name, at_of(s.values, env)) end,
 }
 forms.list_length = {
-  text = function(n, ...) return ("(%s:length(%s))"):format(n.name, table.concat({ ... }, ", ")) end,
+  text = function(n, ...)
+    return ("(%s:length(%s))"):format(n.name, table.concat({ ... }, ", "))
+  end,
   value = function(n, env) return 0LL + env.trees[n.tree]:length(n.name, at_of(n.kids, env)) end,
 }
 
 function makers.append(scope)
   local number, declared, item, values = own_list(scope, "grows")
   if not number then return end
-  local s = { kind = "list_append", name = item.name, tree = number, rank = #values, values = values, types = {} }
+  local s = { kind = "list_append", name = item.name, tree = number, rank = #values,
+    values = values, types = {} }
   for _, field in ipairs(declared.fields) do
     if field.node == item.node then
       table.insert(s.types, field.type)
@@ -348,7 +396,8 @@ end
 function makers.pop(scope)
   local number, _, item, values = own_list(scope, pick { "grows", "shrinks" })
   if not number then return end
-  local s = { kind = "list_pop", name = item.name, tree = number, values = values, local_name = statement.new_name(scope, "w") }
+  local s = { kind = "list_pop", name = item.name, tree = number, values = values,
+    local_name = statement.new_name(scope, "w") }
   if item.type ~= "bool" then statement.declare(scope, s.local_name, item.type) end
   return s
 end
@@ -360,11 +409,13 @@ function makers.list_store(scope)
   local number, _, item, values = own_list(scope, "grows")
   if not number then return end
   table.insert(values, literal_index(random(0, 9)))
-  return { kind = "sparse_store", name = item.name, type = item.type, tree = number, style = random(3), values = values,
+  return { kind = "sparse_store", name = item.name, type = item.type, tree = number,
+    style = random(3), values = values,
     value = make.expression(item.type, 1, scope) }
 end
 
-local common = { "store", "store", "update", "update", "activate", "deactivate", "deactivate", "append", "append", "append", "pop",
+local common = { "store", "store", "update", "update", "activate", "deactivate", "deactivate",
+  "append", "append", "append", "pop",
   "empty", "list_store" }
 
 --- A statement of a loop that may change trees; nothing where it has none.
@@ -375,7 +426,8 @@ end
 
 kinds.sparse_rescale = { -- local w1, w2 = rg.rescale(x, block, i, j)
   text = function(s)
-    return ("local %s = rg.rescale(%s, %s, %s)"):format(table.concat(s.names, ", "), s.name, s.to, table.concat(texts_of(s.values), ", "))
+    return ("local %s = rg.rescale(%s, %s, %s)"):format(table.concat(s.names, ", "), s.name, s.to,
+      table.concat(texts_of(s.values), ", "))
   end,
   run = function(s, env)
     local at = env.trees[s.tree]:rescale(s.name, s.to, at_of(s.values, env))
@@ -394,8 +446,11 @@ function statement.makers.rescale(scope)
     return level ~= nil
   end
   if not is_above(from, to) and not is_above(to, from) then return end
-  local s = { kind = "sparse_rescale", tree = number, name = from.name, to = to.name, values = {}, names = {} }
-  for k in ipairs(from.letters) do s.values[k] = node("conversion", "i32", { make.expression("i32", 1, scope) }) end
+  local s = { kind = "sparse_rescale", tree = number, name = from.name, to = to.name, values = {},
+    names = {} }
+  for k in ipairs(from.letters) do
+    s.values[k] = node("conversion", "i32", { make.expression("i32", 1, scope) })
+  end
   for k in ipairs(to.letters) do
     s.names[k] = statement.new_name(scope, "w")
     statement.declare(scope, s.names[k], "i32")
@@ -403,7 +458,7 @@ function statement.makers.rescale(scope)
   return s
 end
 
--- -- loops --------------------------------------------------------------------------------------------------------
+-- -- loops ----------------------------------------------------------------------------------------
 
 local function loop_row(names) -- which row of the dense inputs an iteration reads
   if #names == 1 then return ("local i = rg.i32(%s %% 16)"):format(names[1]) end
@@ -422,17 +477,22 @@ kinds.sparse_loop = {
   text = function(s, indent)
     local text, inner = "", indent .. "  "
     for _, r in ipairs(s.reduced) do
-      text = text .. ("local %s: %s = %s\n%s"):format(r.variable, (value.type_text(r.type):gsub("rg%.", "")),
+      text = text .. ("local %s: %s = %s\n%s"):format(r.variable,
+        (value.type_text(r.type):gsub("rg%.", "")),
         make.text(r.first), indent)
     end
     local extents = {}
     for k, extent in ipairs(s.extents or {}) do extents[k] = tostring(extent) end
-    local head = s.extents and ("rg.range(%s)"):format(table.concat(extents, ", ")) or s.name .. ":active()"
-    return ("%sfor %s in %s%s do\n%s%s\n%s%send"):format(text, table.concat(s.indices, ", "), head, s.is_serial and ":serial()" or "",
+    local head = s.extents and ("rg.range(%s)"):format(table.concat(extents, ", ")) or s.name
+      .. ":active()"
+    return ("%sfor %s in %s%s do\n%s%s\n%s%send"):format(text, table.concat(s.indices, ", "), head,
+      s.is_serial and ":serial()" or "",
       inner, loop_row(s.indices), statement.text(s.body, inner), indent)
   end,
   run = function(s, env)
-    for _, r in ipairs(s.reduced) do env.locals[r.variable] = make.value_as(r.first, env, r.type) end
+    for _, r in ipairs(s.reduced) do
+      env.locals[r.variable] = make.value_as(r.first, env, r.type)
+    end
     local cells = s.extents and {} or env.trees[s.tree]:active(s.name)
     if s.extents then
       for a = 0, s.extents[1] - 1 do
@@ -440,7 +500,8 @@ kinds.sparse_loop = {
       end
     end
     for _, at in ipairs(cells) do
-      local own = setmetatable({ locals = setmetatable({}, { __index = env.locals }), totals = env.locals }, { __index = env })
+      local own = setmetatable({ locals = setmetatable({}, { __index = env.locals }),
+        totals = env.locals }, { __index = env })
       for k, name in ipairs(s.indices) do own.locals[name] = 0LL + at[k] end
       own.index = (#s.indices == 1 and at[1] or at[1] * 5 + at[2]) % 16
       statement.run(s.body, own)
@@ -451,7 +512,8 @@ kinds.sparse_loop = {
 kinds.sparse_walk = {
   text = function(s, indent)
     local inner = indent .. "  "
-    return ("for %s in %s:active() do\n%s%send"):format(table.concat(s.indices, ", "), s.name, statement.text(s.body, inner), indent)
+    return ("for %s in %s:active() do\n%s%send"):format(table.concat(s.indices, ", "), s.name,
+      statement.text(s.body, inner), indent)
   end,
   run = function(s, env)
     for _, at in ipairs(env.trees[s.tree]:active(s.name)) do
@@ -469,14 +531,17 @@ local function index_names(scope, rank)
   return names
 end
 
---- A loop over active cells or over a range, that grows or shrinks some trees; the first one fills an empty tree.
+--- A loop over active cells or over a range, that grows or shrinks some trees; the first one fills
+--- an empty tree.
 function sparse.loop(scope, count, is_first)
   local number = random(#scope.case.trees)
   local declared = scope.case.trees[number]
-  local item = pick_cells(declared, random(3) == 1 and "nodes" or "fields") or pick_cells(declared, "nodes")
+  local item = pick_cells(declared, random(3) == 1 and "nodes" or "fields")
+    or pick_cells(declared, "nodes")
   local elements = pick(declared.fields)
   if not is_first and random(3) == 1 and is_list(declared, elements) then item = elements end
-  for _, n in ipairs(declared.nodes) do -- where there are lists, often over the cells that have them
+  -- where there are lists, often over the cells that have them
+  for _, n in ipairs(declared.nodes) do
     if n.kind == "dynamic" and random(2) == 1 then item = n.up end
   end
   local level = level_of(declared, item)
@@ -487,22 +552,29 @@ function sparse.loop(scope, count, is_first)
   local is_range = not of_elements and (is_first or random(3) == 1)
   if is_range then
     s.extents = {}
-    for k, extent in ipairs(level.shape) do s.extents[k] = extent > 0 and extent + random(-1, 1) or random(12) end
+    for k, extent in ipairs(level.shape) do
+      s.extents[k] = extent > 0 and extent + random(-1, 1) or random(12)
+    end
   end
   local own = statement.inside(scope)
   own.loop, own.writable, own.level = { written = {}, own = {}, reduced = s.reduced }, {}, 0
   own.readable, own.is_sparse = { unpack(scope.readable) }, true
-  own.indices, own.own_level, own.changed, own.stored, own.updated = s.indices, level.name, {}, {}, {}
-  for k in ipairs(scope.case.trees) do own.changed[k] = pick { "grows", "grows", "shrinks", false } or nil end
+  own.indices, own.own_level, own.changed, own.stored, own.updated = s.indices, level.name, {}, {},
+    {}
+  for k in ipairs(scope.case.trees) do
+    own.changed[k] = pick { "grows", "grows", "shrinks", false } or nil
+  end
   if is_first then own.changed[number] = "grows" end
   if of_elements then own.changed[number] = nil end
   if s.is_serial then own.no_walk = true end -- what stood inside would be parallel
-  if s.is_serial and not is_range then own.changed[number] = nil end -- whether it meets new cells is unspecified
+  -- whether it meets new cells is unspecified
+  if s.is_serial and not is_range then own.changed[number] = nil end
   own.index_type = index_type(level, is_range)
   for _, name in ipairs(s.indices) do statement.declare(own, name, own.index_type) end
   for k = 1, count do s.body[k] = statement.make(own) end
   for _, r in ipairs(s.reduced) do
-    r.first = info[r.type].count and node("vector_make", r.type, { make.literal(info[r.type].element) }) or make.literal(r.type)
+    r.first = info[r.type].count and node("vector_make", r.type,
+      { make.literal(info[r.type].element) }) or make.literal(r.type)
     statement.declare(scope, r.variable, r.type)
   end
   return s
@@ -520,18 +592,22 @@ function sparse.host(scope)
   elseif way <= 3 then
     local item = pick_cells(declared, "nodes")
     local call = goes(item) and random(2) == 1 and "deactivate" or "activate"
-    return { kind = "sparse_call", call = call, name = item.name, tree = number, values = indices(scope, item) }
+    return { kind = "sparse_call", call = call, name = item.name, tree = number, values = indices(
+      scope, item) }
   end
   local item = pick(declared.fields)
-  return { kind = "sparse_store", name = item.name, type = item.type, tree = number, style = random(3),
-    values = indices(scope, level_of(declared, item)), value = make.expression(item.type, 1, scope) }
+  return { kind = "sparse_store", name = item.name, type = item.type, tree = number,
+    style = random(3),
+    values = indices(scope, level_of(declared, item)), value = make.expression(item.type, 1,
+      scope) }
 end
 
 --- One over a list: for k, v in x:items(c).
 kinds.list_walk = {
   text = function(s, indent)
     local inner = indent .. "  "
-    return ("for %s, %s in %s:items(%s) do\n%s%send"):format(s.slot, s.item, s.name, table.concat(texts_of(s.values), ", "),
+    return ("for %s, %s in %s:items(%s) do\n%s%send"):format(s.slot, s.item, s.name,
+      table.concat(texts_of(s.values), ", "),
       statement.text(s.body, inner), indent)
   end,
   run = function(s, env)
@@ -547,7 +623,8 @@ kinds.list_walk = {
 }
 function makers.items(scope, number, item, level)
   if not item.type then return end -- a node
-  local s = { kind = "list_walk", tree = number, name = item.name, values = indices(scope, level.up), slot = statement.new_name(scope, "c"),
+  local s = { kind = "list_walk", tree = number, name = item.name, values = indices(
+    scope, level.up), slot = statement.new_name(scope, "c"),
     item = statement.new_name(scope, "c") }
   local own = statement.inside(scope)
   own.in_loop = true

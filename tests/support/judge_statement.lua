@@ -1,9 +1,11 @@
---- judge_statement.lua - random statements, as judge_make.lua has expressions: each kind prints itself and runs.
---- A statement's expressions are in `value`, `at`, `first` and the list `values`, its blocks in `body` and `other`, where
---- the shrinker finds them. A block runs until a statement gives "break", "continue" or "return".
+--- judge_statement.lua - random statements, as judge_make.lua has expressions: each kind prints
+--- itself and runs. A statement's expressions are in `value`, `at`, `first` and the list `values`,
+--- its blocks in `body` and `other`, where the shrinker finds them. A block runs until a statement
+--- gives "break", "continue" or "return".
 ---
---- What iterations of a parallel loop do to each other is unspecified, so in one loop a field is either only read, or
---- written at the loop's own index, or updated by one commuting operator on integers.
+--- What iterations of a parallel loop do to each other is unspecified, so in one loop a field is
+--- either only read, or written at the loop's own index, or updated by one commuting operator on
+--- integers.
 local value = require "judge_value"
 local make = require "judge_make"
 local vector = require "judge_vector"
@@ -12,7 +14,7 @@ local statement = { kinds = {}, rows = 16 }
 local kinds = statement.kinds
 local random, pick, info = math.random, make.pick, value.info
 
--- -- blocks -------------------------------------------------------------------------------------------------
+-- -- blocks ---------------------------------------------------------------------------------------
 
 function statement.text(list, indent)
   local lines = {}
@@ -29,7 +31,7 @@ function statement.run(list, env)
 end
 local run_block = statement.run
 
--- -- locals ---------------------------------------------------------------------------------------------------
+-- -- locals ---------------------------------------------------------------------------------------
 
 kinds["local"] = {
   text = function(s)
@@ -43,7 +45,10 @@ kinds.assign = {
   run = kinds["local"].run,
 }
 kinds.swap = {
-  text = function(s) return ("%s, %s = %s, %s"):format(s.name, s.second, make.text(s.values[1]), make.text(s.values[2])) end,
+  text = function(s)
+    return ("%s, %s = %s, %s"):format(s.name, s.second, make.text(s.values[1]),
+      make.text(s.values[2]))
+  end,
   run = function(s, env)
     local a, b = make.value_as(s.values[1], env, s.type), make.value_as(s.values[2], env, s.type)
     env.locals[s.name], env.locals[s.second] = a, b
@@ -56,10 +61,14 @@ local function with_parts(s, env, old, f)
   if not places then
     local index = tonumber(make.value(s.at, env))
     places = {}
-    for c = 1, row.cols do places[c] = index >= 0 and index < row.rows and index * row.cols + c or nil end
+    for c = 1, row.cols do
+      places[c] = index >= 0 and index < row.rows and index * row.cols + c or nil
+    end
   end
   local given = make.value_as(s.value, env, s.part_type)
-  for k, place in ipairs(places) do result[place] = f(old[place], type(given) == "table" and given[k] or given) end
+  for k, place in ipairs(places) do
+    result[place] = f(old[place], type(given) == "table" and given[k] or given)
+  end
   return result
 end
 local part_letters = { "x", "y", "z", "w" }
@@ -76,7 +85,7 @@ kinds.assign_part = { -- v.zx = e, m[r] = e
   run = function(s, env) env.locals[s.name] = with_parts(s, env, env.locals[s.name], second) end,
 }
 
--- -- fields, at the loop's own index ----------------------------------------------------------------------------
+-- -- fields, at the loop's own index --------------------------------------------------------------
 
 local function own(s, env) return env.fields[s.name] end
 local function held(s, env)
@@ -90,13 +99,19 @@ kinds.store = {
   run = function(s, env) own(s, env).values[env.index] = make.value_as(s.value, env, s.type) end,
 }
 kinds.store_part = {
-  text = function(s) return ("%s = %s"):format(part_text(s, s.name .. "[i]"), make.text(s.value)) end,
-  run = function(s, env) own(s, env).values[env.index] = with_parts(s, env, held(s, env), second) end,
+  text = function(s)
+    return ("%s = %s"):format(part_text(s, s.name .. "[i]"), make.text(s.value))
+  end,
+  run = function(s, env)
+    own(s, env).values[env.index] = with_parts(s, env, held(s, env), second)
+  end,
 }
 
 local function update_text(s, target)
   local text = make.text(s.value)
-  if s.op == "min" or s.op == "max" then return ("%s = math.%s(%s, %s)"):format(target, s.op, target, text) end
+  if s.op == "min" or s.op == "max" then
+    return ("%s = math.%s(%s, %s)"):format(target, s.op, target, text)
+  end
   if s.is_compound then return ("%s %s= %s"):format(target, s.op, text) end
   return ("%s = %s %s %s"):format(target, target, s.op, text)
 end
@@ -104,7 +119,8 @@ end
 kinds.own_update = {
   text = function(s) return update_text(s, s.name .. "[i]") end,
   run = function(s, env)
-    own(s, env).values[env.index] = value.apply(s.op, s.type, held(s, env), make.value_as(s.value, env, s.type))
+    own(s, env).values[env.index] = value.apply(s.op, s.type, held(s, env),
+      make.value_as(s.value, env, s.type))
   end,
 }
 kinds.update_part = { -- o[i].x = o[i].x + e
@@ -115,47 +131,60 @@ kinds.update_part = { -- o[i].x = o[i].x + e
     end)
   end,
 }
-local methods = { ["+"] = "add", ["-"] = "sub", ["*"] = "mul", ["&"] = "band", ["|"] = "bor", ["~"] = "bxor", min = "min",
+local methods = { ["+"] = "add", ["-"] = "sub", ["*"] = "mul", ["&"] = "band", ["|"] = "bor",
+  ["~"] = "bxor", min = "min",
   max = "max", exchange = "exchange" }
 kinds.take_old = { -- local v = o:add(i, e)
-  text = function(s) return ("local %s = %s:%s(i, %s)"):format(s.local_name, s.name, methods[s.op], make.text(s.value)) end,
+  text = function(s)
+    return ("local %s = %s:%s(i, %s)"):format(s.local_name, s.name, methods[s.op],
+      make.text(s.value))
+  end,
   run = function(s, env)
     local old, given = held(s, env), make.value_as(s.value, env, s.type)
-    own(s, env).values[env.index] = s.op == "exchange" and given or value.apply(s.op, s.type, old, given)
+    own(s, env).values[env.index] = s.op == "exchange" and given or value.apply(s.op, s.type, old,
+      given)
     env.locals[s.local_name] = old
   end,
 }
 
--- -- updates that meet ------------------------------------------------------------------------------------------
+-- -- updates that meet ----------------------------------------------------------------------------
 
 kinds.update = { -- of another row's element: integers and operators that commute
   text = function(s)
     local at = ("(%s) %% %d"):format(make.text(s.at), statement.rows)
     local target, calls = ("%s[%s]"):format(s.name, at), at:find "[%w_]%("
-    -- an index that occurs twice and calls something makes no update, and iterations would lose each other's
+    -- an index that occurs twice and calls something makes no update, and iterations would lose
+    -- each other's
     if s.is_method or (calls and (s.op == "min" or s.op == "max")) then
       return ("%s:%s(%s, %s)"):format(s.name, methods[s.op], at, make.text(s.value))
     end
-    return calls and ("%s %s= %s"):format(target, s.op, make.text(s.value)) or update_text(s, target)
+    return calls and ("%s %s= %s"):format(target, s.op, make.text(s.value))
+      or update_text(s, target)
   end,
   run = function(s, env)
-    local row, values = tonumber(make.value(s.at, env) % 16LL + 16LL) % statement.rows, own(s, env).values
-    values[row] = value.apply(s.op, s.type, values[row] or value.zero(s.type), make.value_as(s.value, env, s.type))
+    local row, values = tonumber(make.value(s.at, env) % 16LL + 16LL) % statement.rows,
+      own(s, env).values
+    values[row] = value.apply(s.op, s.type, values[row] or value.zero(s.type),
+      make.value_as(s.value, env, s.type))
   end,
 }
 kinds.reduce = { -- a local around the loop
   text = function(s) return update_text(s, s.variable) end,
   run = function(s, env)
-    env.totals[s.variable] = value.apply(s.op, s.type, env.totals[s.variable], make.value_as(s.value, env, s.type))
+    env.totals[s.variable] = value.apply(s.op, s.type, env.totals[s.variable],
+      make.value_as(s.value, env, s.type))
   end,
 }
 
--- -- control ------------------------------------------------------------------------------------------------------
+-- -- control --------------------------------------------------------------------------------------
 
 kinds["if"] = {
   text = function(s, indent)
-    local text = ("if %s then\n%s%s"):format(make.text(s.value), block_text(s.body, indent .. "  "), indent)
-    if #s.other > 0 then text = text .. ("else\n%s%s"):format(block_text(s.other, indent .. "  "), indent) end
+    local text = ("if %s then\n%s%s"):format(make.text(s.value), block_text(s.body, indent .. "  "),
+      indent)
+    if #s.other > 0 then
+      text = text .. ("else\n%s%s"):format(block_text(s.other, indent .. "  "), indent)
+    end
     return text .. "end"
   end,
   run = function(s, env) return run_block(make.value(s.value, env) and s.body or s.other, env) end,
@@ -179,10 +208,12 @@ kinds["while"] = { -- `while` or `repeat`, of at most `most` iterations
     local inner = indent .. "  "
     local count = ("%slocal %s = 0\n"):format("", s.name)
     if s.is_repeat then
-      return ("%s%srepeat\n%s%s = %s + 1\n%s%suntil %s >= %d or %s"):format(count, indent, inner, s.name, s.name,
+      return ("%s%srepeat\n%s%s = %s + 1\n%s%suntil %s >= %d or %s"):format(count, indent, inner,
+        s.name, s.name,
         block_text(s.body, inner), indent, s.name, s.most, make.text(s.value))
     end
-    return ("%s%swhile %s < %d and %s do\n%s%s = %s + 1\n%s%send"):format(count, indent, s.name, s.most,
+    return ("%s%swhile %s < %d and %s do\n%s%s = %s + 1\n%s%send"):format(count, indent, s.name,
+      s.most,
       make.text(s.value), inner, s.name, s.name, block_text(s.body, inner), indent)
   end,
   run = function(s, env)
@@ -200,7 +231,8 @@ kinds["while"] = { -- `while` or `repeat`, of at most `most` iterations
 }
 kinds.leave = { -- if c then break end, continue, return
   text = function(s)
-    return ("if %s then %s end"):format(make.text(s.value), s.what == "return" and statement.return_text(s) or s.what)
+    return ("if %s then %s end"):format(make.text(s.value), s.what == "return"
+      and statement.return_text(s) or s.what)
   end,
   run = function(s, env)
     if not make.value(s.value, env) then return end
@@ -209,7 +241,7 @@ kinds.leave = { -- if c then break end, continue, return
   end,
 }
 
--- -- functions of the kernel's text -----------------------------------------------------------------------------------
+-- -- functions of the kernel's text ---------------------------------------------------------------
 
 function statement.return_text(s)
   local texts = {}
@@ -230,7 +262,8 @@ kinds["return"] = {
 }
 
 local function call(helper, given, env)
-  local inner = { locals = {}, fields = env.fields, index = env.index, read = env.read, constants = env.constants }
+  local inner = { locals = {}, fields = env.fields, index = env.index, read = env.read,
+    constants = env.constants }
   for k, p in ipairs(helper.parameters) do inner.locals[p.name] = given[k] end
   run_block(helper.body, inner)
   return inner.results
@@ -244,12 +277,15 @@ end
 make.forms.user_call = {
   text = function(n, ...)
     local text = ("%s(%s)"):format(n.helper.name, table.concat({ ... }, ", "))
-    return (#n.helper.types == 1 or n.is_whole) and text or "(" .. text .. ")" -- the first value alone
+    -- the first value alone
+    return (#n.helper.types == 1 or n.is_whole) and text or "(" .. text .. ")"
   end,
   value = function(n, env) return call(n.helper, arguments(n, env), env)[1] end,
 }
 kinds.locals_of_call = { -- local a, b = h(x)
-  text = function(s) return ("local %s = %s"):format(table.concat(s.names, ", "), make.text(s.value)) end,
+  text = function(s)
+    return ("local %s = %s"):format(table.concat(s.names, ", "), make.text(s.value))
+  end,
   run = function(s, env)
     local results = call(s.value.helper, arguments(s.value, env), env)
     for k, name in ipairs(s.names) do env.locals[name] = results[k] end
@@ -260,20 +296,23 @@ kinds.locals_of_call = { -- local a, b = h(x)
 function statement.helper_text(helper)
   local parameters, results = {}, {}
   for k, p in ipairs(helper.parameters) do
-    parameters[k] = p.name .. (p.is_annotated and ": " .. value.type_text(p.type):gsub("rg%.", "") or "")
+    parameters[k] = p.name .. (p.is_annotated and ": " .. value.type_text(p.type):gsub("rg%.", "")
+      or "")
   end
   for k, t in ipairs(helper.types) do results[k] = value.type_text(t):gsub("rg%.", "") end
   return ("local function %s(%s)%s\n%send\n"):format(helper.name, table.concat(parameters, ", "),
-    helper.is_annotated and ": " .. table.concat(results, ", ") or "", block_text(helper.body, "  "))
+    helper.is_annotated and ": " .. table.concat(results, ", ") or "",
+      block_text(helper.body, "  "))
 end
 
--- -- making -------------------------------------------------------------------------------------------------------------
+-- -- making ---------------------------------------------------------------------------------------
 
 -- Names that are declared in a block end with it.
 function statement.inside(scope)
   local names = {}
   for t, list in pairs(scope.names) do names[t] = { unpack(list) } end
-  return setmetatable({ names = names, writable = { unpack(scope.writable) }, level = scope.level + 1 }, { __index = scope })
+  return setmetatable({ names = names, writable = { unpack(scope.writable) }, level = scope.level
+    + 1 }, { __index = scope })
 end
 local inside = statement.inside
 
@@ -298,7 +337,9 @@ local function output(scope, t, meets)
   return o.name
 end
 
-local function expression(t, scope) return make.expression(t, info[t].count and math.min(scope.depth, 2) or scope.depth, scope) end
+local function expression(t, scope)
+  return make.expression(t, info[t].count and math.min(scope.depth, 2) or scope.depth, scope)
+end
 
 -- A literal, or math.floor of a float, has no type of its own.
 local function is_firm(n)
@@ -317,11 +358,14 @@ local function block(scope, count)
   return list
 end
 
--- An update may take a chain of + and - apart, and the operands of min and max in either order; of floats that would show,
--- so that here the chain ends in a conversion.
+-- An update may take a chain of + and - apart, and the operands of min and max in either order; of
+-- floats that would show, so that here the chain ends in a conversion.
 local function whole(v)
   local element = info[v.type].element or v.type
-  if not info[element].float or (v.form ~= "binary" and v.form ~= "call" and v.form ~= "vector_product") then return v end
+  if not info[element].float or (v.form ~= "binary" and v.form ~= "call"
+    and v.form ~= "vector_product") then
+    return v
+  end
   return make.node(info[v.type].count and "vector_make" or "conversion", v.type, { v })
 end
 
@@ -333,7 +377,8 @@ function makers.store(scope, t)
 end
 makers["local"] = function(scope, t)
   local is_annotated = random(2) == 1
-  local s = { kind = "local", type = t, is_annotated = is_annotated, value = is_annotated and expression(t, scope) or firm(t, scope) }
+  local s = { kind = "local", type = t, is_annotated = is_annotated, value = is_annotated
+    and expression(t, scope) or firm(t, scope) }
   s.name = new_name(scope, "v")
   declare(scope, s.name, t)
   table.insert(scope.writable, { name = s.name, type = t })
@@ -342,7 +387,8 @@ end
 function makers.assign(scope)
   local target = pick(scope.writable)
   if not target then return end
-  return { kind = "assign", name = target.name, type = target.type, value = firm(target.type, scope) }
+  return { kind = "assign", name = target.name, type = target.type, value = firm(target.type,
+    scope) }
 end
 function makers.swap(scope)
   local a, b = pick(scope.writable), pick(scope.writable)
@@ -361,7 +407,8 @@ local function choose_part(s, scope)
     s.places = places
     s.part_type = #places > 1 and value.shaped(row.element, #places, 1) or row.element
   else
-    s.at = random(2) == 1 and make.node("literal", "i32", nil, { text = tostring(row.rows - 1), value = 0LL + row.rows - 1 })
+    s.at = random(2) == 1 and make.node("literal", "i32", nil, { text = tostring(row.rows - 1),
+      value = 0LL + row.rows - 1 })
       or make.expression(pick { "i32", "u8" }, 1, scope)
     s.part_type = row.cols > 1 and value.shaped(row.element, row.cols, 1) or row.element
   end
@@ -393,7 +440,8 @@ function makers.own_update(scope)
   local is_matrix = (info[t].cols or 1) > 1
   local op = pick(is_float and { "+", "-", is_matrix and "+" or "*", "min", "max" } or operators)
   if is_matrix and op == "*" then op = "+" end
-  return { kind = "own_update", name = output(scope, t), type = t, op = op, value = whole(expression(t, scope)),
+  return { kind = "own_update", name = output(scope, t), type = t, op = op,
+    value = whole(expression(t, scope)),
     is_compound = random(2) == 1 }
 end
 function makers.update_part(scope)
@@ -409,7 +457,8 @@ function makers.take_old(scope)
   local t = any_type()
   local is_float = info[info[t].element or t].float
   local s = { kind = "take_old", name = output(scope, t), type = t, value = expression(t, scope),
-    op = pick(is_float and { "+", "-", "min", "max", "exchange" } or { "+", "-", "&", "|", "~", "min", "max", "exchange" }) }
+    op = pick(is_float and { "+", "-", "min", "max", "exchange" } or { "+", "-", "&", "|", "~",
+      "min", "max", "exchange" }) }
   s.local_name = new_name(scope, "w")
   declare(scope, s.local_name, t)
   return s
@@ -419,22 +468,28 @@ function makers.update(scope)
   local t = pick(value.integers)
   if random(4) == 1 then t = value.shaped("i32", 3, 1) end
   local op = pick(operators)
-  return { kind = "update", name = output(scope, t, true), type = t, op = op, is_method = op ~= "*" and random(4) == 1,
-    is_compound = random(2) == 1, at = make.expression("i32", 1, scope), value = expression(t, scope) }
+  return { kind = "update", name = output(scope, t, true), type = t, op = op, is_method = op ~= "*"
+    and random(4) == 1,
+    is_compound = random(2) == 1, at = make.expression("i32", 1, scope), value = expression(
+      t, scope) }
 end
 function makers.reduce(scope)
   if not scope.loop or scope.is_helper then return end
-  local t = pick { "i32", "i64", "u32", "u64", "i16", "u8", value.shaped("i32", 3, 1), value.shaped("i64", 2, 1) }
-  local s = { kind = "reduce", variable = new_name(scope, "r"), type = t, op = pick(operators), value = expression(t, scope),
+  local t = pick { "i32", "i64", "u32", "u64", "i16", "u8", value.shaped("i32", 3, 1),
+    value.shaped("i64", 2, 1) }
+  local s = { kind = "reduce", variable = new_name(scope, "r"), type = t, op = pick(operators),
+    value = expression(t, scope),
     is_compound = random(2) == 1 }
-  if info[t].count and s.op == "*" then s.value = make.node("vector_make", t, { s.value }) end -- with matrices they have an order
+  -- with matrices they have an order
+  if info[t].count and s.op == "*" then s.value = make.node("vector_make", t, { s.value }) end
   table.insert(scope.loop.reduced, s)
   return s
 end
 
 makers["if"] = function(scope)
   if scope.level > 2 then return end
-  return { kind = "if", value = make.expression("bool", 2, scope), body = block(scope, random(2)), other = block(scope, random(0, 1)) }
+  return { kind = "if", value = make.expression("bool", 2, scope), body = block(scope, random(2)),
+    other = block(scope, random(0, 1)) }
 end
 local function loop_scope(scope)
   local own_scope = inside(scope)
@@ -443,7 +498,8 @@ local function loop_scope(scope)
 end
 makers["for"] = function(scope)
   if scope.level > 2 then return end
-  local s = { kind = "for", name = new_name(scope, "k"), first_number = random(-3, 3), last = random(-3, 5), step = pick { 1, 2, -1 } }
+  local s = { kind = "for", name = new_name(scope, "k"), first_number = random(-3, 3),
+    last = random(-3, 5), step = pick { 1, 2, -1 } }
   local own_scope = loop_scope(scope)
   declare(own_scope, s.name, "i32")
   s.body = block(own_scope, random(2))
@@ -451,7 +507,8 @@ makers["for"] = function(scope)
 end
 makers["while"] = function(scope)
   if scope.level > 2 then return end
-  local s = { kind = "while", name = new_name(scope, "n"), most = random(4), is_repeat = random(2) == 1,
+  local s = { kind = "while", name = new_name(scope, "n"), most = random(4), is_repeat = random(
+    2) == 1,
     value = make.expression("bool", 2, scope) }
   local own_scope = loop_scope(scope)
   declare(own_scope, s.name, "i32")
@@ -461,7 +518,8 @@ end
 function makers.leave(scope)
   if scope.is_helper and random(2) == 1 then return statement.leave_by_return(scope) end
   if scope.is_helper and not scope.in_loop then return end
-  return { kind = "leave", what = scope.in_loop and pick { "break", "continue" } or "continue", value = make.expression("bool", 2, scope) }
+  return { kind = "leave", what = scope.in_loop and pick { "break", "continue" } or "continue",
+    value = make.expression("bool", 2, scope) }
 end
 
 local function result_values(scope, types)
@@ -470,7 +528,8 @@ local function result_values(scope, types)
   return values
 end
 function statement.leave_by_return(scope)
-  return { kind = "leave", what = "return", types = scope.types, value = make.expression("bool", 2, scope),
+  return { kind = "leave", what = "return", types = scope.types, value = make.expression("bool", 2,
+    scope),
     values = result_values(scope, scope.types) }
 end
 
@@ -478,7 +537,8 @@ end
 local function call_of(helper, scope)
   local kids = {}
   for k, p in ipairs(helper.parameters) do
-    kids[k] = p.is_annotated and make.expression(p.type, 1, scope) or firm(p.type, setmetatable({ depth = 1 }, { __index = scope }))
+    kids[k] = p.is_annotated and make.expression(p.type, 1, scope)
+      or firm(p.type, setmetatable({ depth = 1 }, { __index = scope }))
   end
   return make.node("user_call", helper.types[1], kids, { helper = helper })
 end
@@ -504,7 +564,8 @@ end
 --- A function with 0 to 3 parameters and 1 or 2 results.
 function statement.helper(case, depth)
   local helper = { parameters = {}, types = {}, is_annotated = random(2) == 1 }
-  local scope = { names = {}, writable = {}, case = case, depth = depth, level = 1, is_helper = true, types = helper.types }
+  local scope = { names = {}, writable = {}, case = case, depth = depth, level = 1,
+    is_helper = true, types = helper.types }
   for k = 1, random(0, 3) do
     local p = { type = any_type(), is_annotated = random(2) == 1 }
     p.name = new_name(scope, "p")
@@ -517,13 +578,16 @@ function statement.helper(case, depth)
   for _, s in ipairs(helper.body) do
     if s.kind == "local" then declare(scope, s.name, s.type) end
   end
-  table.insert(helper.body, { kind = "return", types = helper.types, values = result_values(scope, helper.types) })
+  table.insert(helper.body, { kind = "return", types = helper.types, values = result_values(
+    scope, helper.types) })
   helper.name = new_name(scope, "h")
   return helper
 end
 
-local common = { "store", "store", "store", "local", "local", "local", "assign", "assign", "if", "for", "while", "update", "reduce",
-  "own_update", "store_part", "assign_part", "update_part", "take_old", "swap", "leave", "call", "call", "walk", "walk", "rescale" }
+local common = { "store", "store", "store", "local", "local", "local", "assign", "assign", "if",
+  "for", "while", "update", "reduce",
+  "own_update", "store_part", "assign_part", "update_part", "take_old", "swap", "leave", "call",
+    "call", "walk", "walk", "rescale" }
 function statement.make(scope)
   local change = statement.change and random(2) == 1 and statement.change(scope)
   if change then return change end

@@ -1,25 +1,27 @@
---- judge_tree.lua - trees as sets: the judge's model of sparse data, which shares nothing with what it judges.
---- A declaration is a list of nodes { name, kind, parent, axes = {"i", ..}, sizes }, parents first, and of fields
---- { name, type, node }. The model keeps, for every node whose cells come and go, the set of their coordinates, and for
---- every field its values by coordinates. Coordinates are those of the node's own level, one per axis, in the order of
---- the axes' letters.
+--- judge_tree.lua - trees as sets: the judge's model of sparse data, which shares nothing with what
+--- it judges. A declaration is a list of nodes { name, kind, parent, axes = {"i", ..}, sizes },
+--- parents first, and of fields { name, type, node }. The model keeps, for every node whose cells
+--- come and go, the set of their coordinates, and for every field its values by coordinates.
+--- Coordinates are those of the node's own level, one per axis, in the order of the axes' letters.
 local value = require "judge_value"
 
 local tree = {}
 local floor = math.floor
 
--- -- levels -------------------------------------------------------------------------------------------------
+-- -- levels ---------------------------------------------------------------------------------------
 
 local function comes_and_goes(node) return node.kind ~= "dense" end
 
---- Adds to each node: `up` its parent, `letters` the axes of its level, `shape` its cells along them (0: unbounded), `own`
---- its own division by letter.
+--- Adds to each node: `up` its parent, `letters` the axes of its level, `shape` its cells along
+--- them (0: unbounded), `own` its own division by letter.
 function tree.complete(nodes)
   local by_name = {}
   for _, node in ipairs(nodes) do
     by_name[node.name] = node
     node.up, node.own, node.letters, node.shape = node.parent and by_name[node.parent], {}, {}, {}
-    for k, letter in ipairs(node.axes) do node.own[letter] = node.kind == "hash" and 0 or node.sizes[k] end
+    for k, letter in ipairs(node.axes) do
+      node.own[letter] = node.kind == "hash" and 0 or node.sizes[k]
+    end
     for code = ("i"):byte(), ("p"):byte() do
       local letter = string.char(code)
       local above
@@ -74,13 +76,14 @@ local function is_below(node, upper)
   return false
 end
 
--- -- the model ----------------------------------------------------------------------------------------------
+-- -- the model ------------------------------------------------------------------------------------
 
 local Model = {}
 Model.__index = Model
 
 function tree.model(nodes, fields)
-  local self = setmetatable({ nodes = tree.complete(nodes), list = nodes, field_list = fields, fields = {}, cells = {}, values = {},
+  local self = setmetatable({ nodes = tree.complete(nodes), list = nodes, field_list = fields,
+    fields = {}, cells = {}, values = {},
     outside = 0 }, Model)
   for _, node in ipairs(nodes) do self.cells[node.name] = {} end
   for _, field in ipairs(fields) do
@@ -123,7 +126,9 @@ local function remove(self, node, at)
   for _, level in ipairs(self.list) do
     if is_below(level, node) then
       for other_key, other in pairs(self.cells[level.name]) do
-        if key_of(project(level, node, other)) == key then self.cells[level.name][other_key] = nil end
+        if key_of(project(level, node, other)) == key then
+          self.cells[level.name][other_key] = nil
+        end
       end
     end
   end
@@ -151,20 +156,24 @@ local function cells_along(level, letter)
   return cells
 end
 
---- Indices of one level as those of another: the cell that holds it, or the first one in it; 0 on axes it has not.
+--- Indices of one level as those of another: the cell that holds it, or the first one in it; 0 on
+--- axes it has not.
 function Model:rescale(from_name, to_name, at)
   local from, to, result = self:node(from_name), self:node(to_name), {}
   for k, letter in ipairs(to.letters) do
     result[k] = 0
     for position, other in ipairs(from.letters) do
       local fine, coarse = cells_along(from, letter), cells_along(to, letter)
-      if other == letter then result[k] = fine >= coarse and floor(at[position] / (fine / coarse)) or at[position] * (coarse / fine) end
+      if other == letter then
+        result[k] = fine >= coarse and floor(at[position] / (fine / coarse)) or at[position] * (
+          coarse / fine)
+      end
     end
   end
   return result
 end
 
--- -- lists: `at` is the cell above ---------------------------------------------------------------------------
+-- -- lists: `at` is the cell above ----------------------------------------------------------------
 
 local function element(at, slot)
   local full = { unpack(at) }
@@ -205,7 +214,9 @@ function Model:pop(name, at)
 end
 
 function Model:empty(name, at)
-  for slot = self:length(name, at) - 1, 0, -1 do remove(self, self:node(name), element(at, slot)) end
+  for slot = self:length(name, at) - 1, 0, -1 do
+    remove(self, self:node(name), element(at, slot))
+  end
 end
 
 -- The nearest node at or above whose cells come and go.
@@ -287,7 +298,7 @@ function Model:listing(name)
   return lines
 end
 
--- -- the same in a runtime ------------------------------------------------------------------------------------
+-- -- the same in a runtime ------------------------------------------------------------------------
 
 --- Builds the declaration: name -> node or field.
 function tree.build(rg, nodes, fields, type_of)

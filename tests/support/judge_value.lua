@@ -1,38 +1,45 @@
---- judge_value.lua - what numbers mean, for the judge: an evaluator that shares nothing with what it judges.
---- An integer of any type is an int64_t with the bits of its value, sign- or zero-extended (a u64 as it is); a float is a
---- double that its type can hold; a bool a boolean; a vector or matrix a list of its numbers, row by row.
+--- judge_value.lua - what numbers mean, for the judge: an evaluator that shares nothing with what
+--- it judges. An integer of any type is an int64_t with the bits of its value, sign- or
+--- zero-extended (a u64 as it is); a float is a double that its type can hold; a bool a boolean; a
+--- vector or matrix a list of its numbers, row by row.
 local ffi, bit = require "ffi", require "bit"
 
-jit.off(true, true) -- LuaJIT's own compiler is not the judge's witness: its traces once lost a cast to uint32_t here
+-- LuaJIT's own compiler is not the judge's witness: its traces once lost a cast to uint32_t here
+jit.off(true, true)
 
 local value = {}
 
 local info = {
   bool = { bits = 1 },
-  i8 = { bits = 8, signed = true }, i16 = { bits = 16, signed = true }, i32 = { bits = 32, signed = true },
+  i8 = { bits = 8, signed = true }, i16 = { bits = 16, signed = true },
+    i32 = { bits = 32, signed = true },
   i64 = { bits = 64, signed = true },
   u8 = { bits = 8 }, u16 = { bits = 16 }, u32 = { bits = 32 }, u64 = { bits = 64 },
-  f16 = { bits = 16, float = true }, f32 = { bits = 32, float = true }, f64 = { bits = 64, float = true },
+  f16 = { bits = 16, float = true }, f32 = { bits = 32, float = true },
+    f64 = { bits = 64, float = true },
 }
 value.info = info
 value.integers = { "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64" }
 value.floats = { "f16", "f32", "f64" }
 value.scalars = { "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64" }
 
--- -- vectors and matrices ------------------------------------------------------------------------------
+-- -- vectors and matrices -------------------------------------------------------------------------
 
 local short = { f32 = "vec", i32 = "ivec", u32 = "uvec", f64 = "dvec" }
 
 --- The name of the type of `rows` by `cols` numbers (1: a vector), as rg.field takes it.
 function value.shaped(element, rows, cols)
-  local name, text = ("vec(%d,%s)"):format(rows, element), ("rg.vec(%d, rg.%s)"):format(rows, element)
+  local name, text = ("vec(%d,%s)"):format(rows, element), ("rg.vec(%d, rg.%s)"):format(
+    rows, element)
   if cols > 1 then
-    name, text = ("mat(%d,%d,%s)"):format(rows, cols, element), ("rg.mat(%d, %d, rg.%s)"):format(rows, cols, element)
+    name, text = ("mat(%d,%d,%s)"):format(rows, cols, element), ("rg.mat(%d, %d, rg.%s)"):format(
+      rows, cols, element)
     if rows == cols and rows <= 4 and element == "f32" then text = "rg.mat" .. rows end
   elseif rows <= 4 and short[element] then
     text = "rg." .. short[element] .. rows
   end
-  info[name] = info[name] or { element = element, rows = rows, cols = cols, count = rows * cols, text = text }
+  info[name] = info[name] or { element = element, rows = rows, cols = cols, count = rows * cols,
+    text = text }
   return name
 end
 
@@ -55,7 +62,9 @@ function value.type_text(t) return info[t].text or "rg." .. t end
 -- f(a, b) of every number; what is one number meets all.
 local function each(count, f, a, b)
   local result = {}
-  for k = 1, count do result[k] = f(type(a) == "table" and a[k] or a, type(b) == "table" and b[k] or b) end
+  for k = 1, count do
+    result[k] = f(type(a) == "table" and a[k] or a, type(b) == "table" and b[k] or b)
+  end
   return result
 end
 value.each = each
@@ -80,7 +89,7 @@ value.wrap = wrap
 
 local least = ffi.cast(int64, bit.lshift(1ULL, 63))
 
--- -- conversions ------------------------------------------------------------------------------------------
+-- -- conversions ----------------------------------------------------------------------------------
 
 local single = ffi.new "float[1]"
 
@@ -102,8 +111,8 @@ function value.round(t, x)
   return single[0]
 end
 
--- An integer in a float type, rounded once. In a double only the last sum rounds; on the way to a narrower type the low
--- bits of a large one are gathered in one that decides ties.
+-- An integer in a float type, rounded once. In a double only the last sum rounds; on the way to a
+-- narrower type the low bits of a large one are gathered in one that decides ties.
 local function integer_to_float(from, to, x)
   local negative = info[from].signed and x < 0LL
   local size = ffi.cast(uint64, negative and -x or x)
@@ -126,7 +135,9 @@ local function float_to_integer(to, x)
     if row.bits == 64 then return row.signed and -(least + 1LL) or -1LL end
     return ffi.cast(int64, beyond - 1)
   end
-  if x <= (row.signed and -beyond or 0) then return row.signed and wrap(to, bit.lshift(-1LL, row.bits - 1)) or 0LL end
+  if x <= (row.signed and -beyond or 0) then
+    return row.signed and wrap(to, bit.lshift(-1LL, row.bits - 1)) or 0LL
+  end
   if x >= 2 ^ 63 then return ffi.cast(int64, x - 2 ^ 63) + least end
   return ffi.cast(int64, x)
 end
@@ -151,7 +162,7 @@ function value.convert(from, to, x)
   return b.float and integer_to_float(from, to, x) or wrap(to, x)
 end
 
--- -- comparisons --------------------------------------------------------------------------------------------
+-- -- comparisons ----------------------------------------------------------------------------------
 
 local function less_integers(ta, a, tb, b)
   local a_huge, b_huge = ta == "u64" and a < 0LL, tb == "u64" and b < 0LL
@@ -166,7 +177,8 @@ local function compare_float(t, i, f)
   if f < -2 ^ 63 then return 1 end
   if f < 0 and t == "u64" then return 1 end
   local whole = math.floor(f)
-  local other = whole >= 2 ^ 63 and ffi.cast(int64, whole - 2 ^ 63) + least or ffi.cast(int64, whole)
+  local other = whole >= 2 ^ 63 and ffi.cast(int64, whole - 2 ^ 63) + least
+    or ffi.cast(int64, whole)
   if less_integers(t, i, t, other) then return -1 end
   if i == other then return whole == f and 0 or -1 end
   return 1
@@ -195,7 +207,7 @@ local tests = {
 }
 function value.compare(op, ta, a, tb, b) return tests[op](order(ta, a, tb, b)) end
 
--- -- arithmetic -----------------------------------------------------------------------------------------------
+-- -- arithmetic -----------------------------------------------------------------------------------
 
 local function divide(t, a, b)
   if b == 0LL then return 0LL, 0LL end
@@ -276,7 +288,8 @@ function value.apply(op, t, a, b)
   return integer[op](t, a, b)
 end
 
---- int op float is float, int op int the wider (at one width the unsigned), float op float the wider.
+--- int op float is float, int op int the wider (at one width the unsigned), float op float the
+--- wider.
 function value.join(a, b)
   local x, y = info[a], info[b]
   if (x.float or false) ~= (y.float or false) then return x.float and a or b end
@@ -284,12 +297,14 @@ function value.join(a, b)
   return x.signed and b or a
 end
 
--- -- to and from what Lua sees -----------------------------------------------------------------------------------
+-- -- to and from what Lua sees --------------------------------------------------------------------
 
 --- As fields take it; a vector as a list.
 function value.to_lua(t, x)
   local row = info[t]
-  if row.count then return each(row.count, function(one) return value.to_lua(row.element, one) end, x) end
+  if row.count then
+    return each(row.count, function(one) return value.to_lua(row.element, one) end, x)
+  end
   if info[t].float or t == "bool" then return x end
   if t == "u64" then return ffi.cast(uint64, x) end
   return t == "i64" and x or tonumber(x)

@@ -1,5 +1,6 @@
---- judge_vector.lua - random expressions of vectors and matrices; judge_make.lua has those of numbers. What they mean
---- is written here from its definition; a form prints and evaluates a node as there.
+--- judge_vector.lua - random expressions of vectors and matrices; judge_make.lua has those of
+--- numbers. What they mean is written here from its definition; a form prints and evaluates a node
+--- as there.
 local value = require "judge_value"
 local make = require "judge_make"
 
@@ -11,8 +12,10 @@ local vector = {}
 
 -- The types of fields and locals; others come up inside expressions.
 vector.types = {}
-for _, t in ipairs { { "f32", 2, 1 }, { "f32", 3, 1 }, { "i32", 3, 1 }, { "u8", 4, 1 }, { "i64", 2, 1 }, { "f64", 3, 1 },
-  { "f16", 2, 1 }, { "f32", 2, 2 }, { "f64", 3, 3 }, { "i32", 2, 3 }, { "u32", 5, 1 }, { "f32", 3, 2 } } do
+for _, t in ipairs { { "f32", 2, 1 }, { "f32", 3, 1 }, { "i32", 3, 1 }, { "u8", 4, 1 },
+  { "i64", 2, 1 }, { "f64", 3, 1 },
+  { "f16", 2, 1 }, { "f32", 2, 2 }, { "f64", 3, 3 }, { "i32", 2, 3 }, { "u32", 5, 1 },
+    { "f32", 3, 2 } } do
   table.insert(vector.types, value.shaped(t[1], t[2], t[3]))
 end
 local is_input = {}
@@ -20,7 +23,7 @@ for _, t in ipairs(vector.types) do is_input[t] = true end
 
 local letters = { "x", "y", "z", "w" }
 
--- -- evaluation -----------------------------------------------------------------------------------------------
+-- -- evaluation -----------------------------------------------------------------------------------
 
 local function kid(n, env, k) return make.value(n.kids[k], env) end
 
@@ -44,7 +47,9 @@ local function product(element, a, a_row, b, b_row) -- rows of shapes
   local rows, inner, cols, result = a_row.rows, a_row.cols, b_row.cols, {}
   if a_row.cols == 1 then rows, inner = 1, a_row.rows end
   for r = 0, rows - 1 do
-    for c = 1, cols do result[#result + 1] = dot(element, a, b, inner, r * inner + 1, 1, c, cols) end
+    for c = 1, cols do
+      result[#result + 1] = dot(element, a, b, inner, r * inner + 1, 1, c, cols)
+    end
   end
   return result
 end
@@ -70,7 +75,9 @@ end
 
 local functions = {} -- of (row of the result's type or element, element, kids' values, first kid's row)
 function functions.dot(element, v) return dot(element, v[1], v[2], #v[1], 1, 1, 1, 1) end
-function functions.norm(element, v) return apply("sqrt", element, functions.dot(element, { v[1], v[1] })) end
+function functions.norm(element, v)
+  return apply("sqrt", element, functions.dot(element, { v[1], v[1] }))
+end
 function functions.normalize(element, v)
   local length = functions.norm(element, v)
   return value.each(#v[1], function(x) return apply("/", element, x, length) end, v[1])
@@ -108,14 +115,17 @@ function functions.inverse(element, v, row)
   for r = 1, size do
     for c = 1, size do
       local sign = (r + c) % 2 == 0 and scale or apply("neg", element, scale)
-      result[(c - 1) * size + r] = apply("*", element, determinant(element, minor(v[1], size, r, c), size - 1), sign)
+      result[(c - 1) * size + r] = apply("*", element, determinant(element, minor(v[1], size, r, c),
+        size - 1), sign)
     end
   end
   return result
 end
 
 local each_functions = {} -- of single numbers
-function each_functions.clamp(e, x, low, high) return apply("min", e, apply("max", e, x, low), high) end
+function each_functions.clamp(e, x, low, high)
+  return apply("min", e, apply("max", e, x, low), high)
+end
 function each_functions.mix(e, a, b, t)
   local one = convert("i32", e, 1LL)
   return apply("+", e, apply("*", e, a, apply("-", e, one, t)), apply("*", e, b, t))
@@ -127,7 +137,7 @@ function each_functions.smoothstep(e, low, high, x)
   return apply("*", e, apply("*", e, t, t), apply("-", e, 3, apply("*", e, 2, t)))
 end
 
--- -- forms ------------------------------------------------------------------------------------------------------
+-- -- forms ----------------------------------------------------------------------------------------
 
 local function element_of(n) return info[n.type].element or n.type end
 
@@ -174,7 +184,9 @@ forms.vector_part = { -- v.zx, v[1], m[r]
     else
       local index = n.index or tonumber(kid(n, env, 2))
       local is_inside = index >= 0 and index < row.rows
-      for c = 1, row.cols do result[c] = is_inside and v[index * row.cols + c] or value.zero(row.element) end
+      for c = 1, row.cols do
+        result[c] = is_inside and v[index * row.cols + c] or value.zero(row.element)
+      end
     end
     return info[n.type].count and result or result[1]
   end,
@@ -183,12 +195,15 @@ forms.vector_product = {
   text = function(_, a, b) return ("(%s * %s)"):format(a, b) end,
   value = function(n, env)
     local e = element_of(n)
-    return product(e, kid_in(n, env, 1, e), info[n.kids[1].type], kid_in(n, env, 2, e), info[n.kids[2].type])
+    return product(e, kid_in(n, env, 1, e), info[n.kids[1].type], kid_in(n, env, 2, e),
+      info[n.kids[2].type])
   end,
 }
 forms.vector_function = {
   text = function(n, first, ...)
-    if n.is_method then return ("((%s):%s(%s))"):format(first, n.name, table.concat({ ... }, ", ")) end
+    if n.is_method then
+      return ("((%s):%s(%s))"):format(first, n.name, table.concat({ ... }, ", "))
+    end
     return ("rg.%s(%s)"):format(n.name, table.concat({ first, ... }, ", "))
   end,
   value = function(n, env)
@@ -226,7 +241,7 @@ forms.vector_compare = {
   end,
 }
 
--- -- making --------------------------------------------------------------------------------------------------------
+-- -- making ---------------------------------------------------------------------------------------
 
 local function with_element(t, element) return value.shaped(element, info[t].rows, info[t].cols) end
 
@@ -238,34 +253,43 @@ local function pair(t, depth, scope)
     if value.join(row.element, u) == row.element then other = with_element(t, u) end
   end
   local a, b = make.expression(t, depth - 1, scope), make.expression(other, depth - 1, scope)
-  if random(3) == 1 then b = random(2) == 1 and make.literal(row.element) or make.expression(info[other].element, depth - 1, scope) end
+  if random(3) == 1 then
+    b = random(2) == 1 and make.literal(row.element) or make.expression(info[other].element,
+      depth - 1, scope)
+  end
   if random(2) == 1 then return b, a end
   return a, b
 end
 
 local function call(name, t, kids, allows_method)
-  return node("vector_function", t, kids, { name = name, is_method = allows_method ~= false and random(2) == 1 })
+  return node("vector_function", t, kids, { name = name, is_method = allows_method ~= false
+    and random(2) == 1 })
 end
 
 local makers = {}
 function makers.make(t, depth, scope)
   local row, kids, left = info[t], {}, info[t].count
-  if random(5) == 1 then return node("vector_make", t, { make.expression(pick(value.scalars), depth - 1, scope) }) end
+  if random(5) == 1 then
+    return node("vector_make", t, { make.expression(pick(value.scalars), depth - 1, scope) })
+  end
   while left > 0 do
     local size = row.cols == 1 and left > 1 and random(3) == 1 and random(2, math.min(4, left)) or 1
     local element = random(2) == 1 and row.element or pick(value.scalars)
-    table.insert(kids, make.expression(size > 1 and value.shaped(element, size, 1) or element, depth - 2, scope))
+    table.insert(kids, make.expression(size > 1 and value.shaped(element, size, 1) or element,
+      depth - 2, scope))
     left = left - size
   end
   return node("vector_make", t, kids, { is_table = random(2) == 1 })
 end
 function makers.convert(t, depth, scope)
-  return node("vector_make", t, { make.expression(with_element(t, pick(value.scalars)), depth - 1, scope) })
+  return node("vector_make", t, { make.expression(with_element(t, pick(value.scalars)), depth - 1,
+    scope) })
 end
 function makers.binary(t, depth, scope)
   local row = info[t]
   local a, b = pair(t, depth, scope)
-  local op = pick(info[row.element].float and { "+", "-", "*", "/", "//", "%" } or { "+", "-", "*", "//", "%", "&", "|", "~" })
+  local op = pick(info[row.element].float and { "+", "-", "*", "/", "//", "%" }
+    or { "+", "-", "*", "//", "%", "&", "|", "~" })
   local is_product = op == "*" and row.cols > 1 and info[a.type].count and info[b.type].count
   return node("binary", t, { a, b }, { op = is_product and "+" or op })
 end
@@ -273,7 +297,8 @@ function makers.sign(t, depth, scope)
   return node("unary", t, { make.expression(t, depth - 1, scope) }, { op = "neg", sign = "-" })
 end
 function makers.abs(t, depth, scope)
-  return node("call", t, { make.expression(t, depth - 1, scope) }, { op = "abs", callee = "math.abs" })
+  return node("call", t, { make.expression(t, depth - 1, scope) },
+    { op = "abs", callee = "math.abs" })
 end
 function makers.extreme(t, depth, scope)
   local op = pick { "min", "max" }
@@ -298,19 +323,23 @@ function makers.product(t, depth, scope)
   else
     a, b = value.shaped(row.element, inner, 1), value.shaped(row.element, inner, row.rows)
   end
-  return node("vector_product", t, { make.expression(a, depth - 1, scope), make.expression(b, depth - 1, scope) })
+  return node("vector_product", t, { make.expression(a, depth - 1, scope),
+    make.expression(b, depth - 1, scope) })
 end
 function makers.swizzle(t, depth, scope)
   local row, from, places = info[t], random(2, 4), {}
   if row.cols > 1 or row.rows > 4 then return end
   for k = 1, row.rows do places[k] = random(from) end
-  return node("vector_part", t, { make.expression(value.shaped(row.element, from, 1), depth - 1, scope) }, { places = places })
+  return node("vector_part", t, { make.expression(value.shaped(row.element, from, 1), depth - 1,
+    scope) }, { places = places })
 end
 function makers.row(t, depth, scope)
   local row, rows = info[t], random(2, 3)
   if row.cols > 1 or row.rows > 3 then return end
   local kids = { make.expression(value.shaped(row.element, rows, row.rows), depth - 1, scope) }
-  if random(2) == 1 then kids[2] = make.expression(pick { "i32", "u8", "i64" }, depth - 1, scope) end
+  if random(2) == 1 then
+    kids[2] = make.expression(pick { "i32", "u8", "i64" }, depth - 1, scope)
+  end
   return node("vector_part", t, kids, { index = not kids[2] and random(0, rows - 1) or nil })
 end
 function makers.of_vectors(t, depth, scope)
@@ -325,10 +354,13 @@ function makers.of_vectors(t, depth, scope)
   if not is_vector and row.rows == row.cols and is_float then names[#names + 1] = "inverse" end
   local name = pick(names)
   if name == "normalize" or name == "inverse" then return call(name, t, { e() }) end
-  if name == "transpose" then return call(name, t, { e(value.shaped(row.element, row.cols, row.rows)) }) end
+  if name == "transpose" then
+    return call(name, t, { e(value.shaped(row.element, row.cols, row.rows)) })
+  end
   if name == "cross" or name == "step" then return call(name, t, { e(), e() }) end
   if name == "outer" then
-    return call(name, t, { e(value.shaped(row.element, row.rows, 1)), e(value.shaped(row.element, row.cols, 1)) })
+    return call(name, t, { e(value.shaped(row.element, row.rows, 1)),
+      e(value.shaped(row.element, row.cols, 1)) })
   end
   return call(name, t, { e(), e(), e() })
 end
@@ -342,11 +374,13 @@ function scalar_makers.part(t, depth, scope)
   local way = random(3)
   if way == 1 then return node("vector_part", t, { v }, { places = { random(size) } }) end
   if way == 2 then return node("vector_part", t, { v }, { index = random(0, size - 1) }) end
-  return node("vector_part", t, { v, make.expression(pick { "i32", "u8", "i64" }, depth - 1, scope) })
+  return node("vector_part", t, { v, make.expression(pick { "i32", "u8", "i64" }, depth - 1,
+    scope) })
 end
 function scalar_makers.of_vectors(t, depth, scope)
   local is_float = info[t].float
-  local name = pick(is_float and { "dot", "norm", "cross", "trace", "determinant" } or { "dot", "cross", "trace", "determinant" })
+  local name = pick(is_float and { "dot", "norm", "cross", "trace", "determinant" }
+    or { "dot", "cross", "trace", "determinant" })
   local rows = name == "cross" and 2 or random(2, 3)
   local square = name == "trace" or name == "determinant"
   local shape = value.shaped(t, rows, square and rows or 1)
@@ -356,18 +390,24 @@ function scalar_makers.of_vectors(t, depth, scope)
 end
 function bool_makers.compare_vectors(_, depth, scope)
   local rows = random(2, 3)
-  local function e() return make.expression(value.shaped(pick(value.scalars), rows, 1), depth - 1, scope) end
+  local function e()
+    return make.expression(value.shaped(pick(value.scalars), rows, 1), depth - 1, scope)
+  end
   return node("vector_compare", "bool", { e(), e() }, { op = pick { "==", "~=" } })
 end
 
 local function leaf(t, scope)
   local names = scope.names[t]
-  if names and #names > 0 and random(2) == 1 then return node("name", t, nil, { name = pick(names) }) end
+  if names and #names > 0 and random(2) == 1 then
+    return node("name", t, nil, { name = pick(names) })
+  end
   local element = make.sparse_leaf and random(3) == 1 and make.sparse_leaf(t, scope)
   if element then return element end
   if is_input[t] and scope.loop then return make.input(t, scope) end
   local row, kids = info[t], {}
-  if random(3) == 1 then return node("vector_make", t, { make.expression(row.element, 0, scope) }) end
+  if random(3) == 1 then
+    return node("vector_make", t, { make.expression(row.element, 0, scope) })
+  end
   for k = 1, row.count do kids[k] = make.expression(row.element, 0, scope) end
   return node("vector_make", t, kids)
 end

@@ -1,5 +1,5 @@
--- made.lua - for the scripts of this folder that hold a committed file against what it is made from, or renew it when called
--- with `--write`. Paths are relative to the top of the source tree.
+-- made.lua - for the scripts of this folder that hold a committed file against what it is made
+-- from, or renew it when called with `--write`. Paths are relative to the top of the source tree.
 local made = { root = arg[0]:match "^(.*)tests/support/[^/]*$" or "" }
 local renews = arg[1] == "--write"
 

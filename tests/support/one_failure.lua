@@ -1,5 +1,6 @@
--- one_failure.lua - a small session in which one allocation may fail (RG_STRESS=fail_alloc:N). Prints "whole" when none
--- did, else the error's code, then computes again in the same process. Ends with "right" in both cases.
+-- one_failure.lua - a small session in which one allocation may fail (RG_STRESS=fail_alloc:N).
+-- Prints "whole" when none did, else the error's code, then computes again in the same process.
+-- Ends with "right" in both cases.
 local ffi = require "ffi"
 local rg = require "regolith"
 ffi.cdef "int setenv(const char *, const char *, int);"

@@ -1,5 +1,6 @@
--- one_kernel.lua [TEXT] - what cache_spec.lua starts as a process of its own: runs one kernel in a runtime with the options
--- in CACHE_OPTION, asks for TEXT of it, and prints: result, compiles, cache hits, is the compiler's library in the process?
+-- one_kernel.lua [TEXT] - what cache_spec.lua starts as a process of its own: runs one kernel in a
+-- runtime with the options in CACHE_OPTION, asks for TEXT of it, and prints: result, compiles,
+-- cache hits, is the compiler's library in the process?
 local rg = require "regolith"
 if os.getenv "CACHE_OPTION" == "false" then rg.init { cache = false } end
 local x = rg.field(rg.f32, 64)
@@ -9,5 +10,6 @@ local fill = rg.kernel(function(a)
 end)
 local result, stats = fill(2), rg.stats()
 local maps = io.open("/proc/self/maps"):read "*a"
-print(result, stats.compiles, stats.cache_hits, maps:find("regolith-codegen", 1, true) and "compiler" or "none")
+print(result, stats.compiles, stats.cache_hits, maps:find("regolith-codegen", 1, true)
+  and "compiler" or "none")
 if arg[1] then print(#fill[arg[1]](fill) > 0) end

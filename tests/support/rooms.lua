@@ -10,27 +10,31 @@ for name in ("assert ctype errno float inttypes limits math setjmp stdarg stdato
   .. " strings time"):gmatch "%S+" do free[name .. ".h"] = true end
 -- Headers that are found without a folder's name belong to these.
 local bare = { ["rt.h"] = "rt", ["entry.def"] = "rt", ["valid.h"] = "rt" }
-local libraries = { "api", "jit" } -- libregolith is the room api with what it uses; libregolith-codegen is jit
+-- libregolith is the room api with what it uses; libregolith-codegen is jit
+local libraries = { "api", "jit" }
 
 local rooms, order = {}, {}
 
 local function complain(...) print(string.format(...)) end
 local function files_of(pattern)
   local files = {}
-  for path in io.popen("cd '" .. (made.root == "" and "." or made.root) .. "' && ls -d " .. pattern .. " 2>/dev/null"):lines() do
+  for path in io.popen("cd '" .. (made.root == "" and "." or made.root) .. "' && ls -d " .. pattern
+    .. " 2>/dev/null"):lines() do
     files[#files + 1] = path
   end
   return files
 end
 
--- -- declarations ----------------------------------------------------------------------------------------------
+-- -- declarations ---------------------------------------------------------------------------------
 
 local function read_declaration(folder)
-  local text = io.open(made.root .. folder .. "/CMakeLists.txt") and made.read(folder .. "/CMakeLists.txt") or ""
+  local text = io.open(made.root .. folder .. "/CMakeLists.txt") and made.read(
+    folder .. "/CMakeLists.txt") or ""
   local begin, body = text:match "\n()rg_room(%b())"
   if not begin then begin, body = text:match "^()rg_room(%b())" end
   if not begin then return complain("%s/CMakeLists.txt declares no room", folder) end
-  local room, key = { folder = folder, USES = {}, READS = {}, DOORS = {}, EXCEPT = {}, CHECKED = {} }, nil
+  local room, key = { folder = folder, USES = {}, READS = {}, DOORS = {}, EXCEPT = {},
+    CHECKED = {} }, nil
   for word in body:sub(2, -2):gsub("#[^\n]*", ""):gmatch "%S+" do
     if room[word] then key = word
     elseif key then table.insert(room[key], word)
@@ -42,8 +46,12 @@ local function read_declaration(folder)
     if said then says[#says + 1] = said else says = {} end
   end
   room.says = table.concat(says, " ")
-  if room.says == "" then complain("%s/CMakeLists.txt: a comment above rg_room says what the room knows", folder) end
-  if rooms[room.name] then complain("%s/CMakeLists.txt: room %s is declared twice", folder, room.name) end
+  if room.says == "" then
+    complain("%s/CMakeLists.txt: a comment above rg_room says what the room knows", folder)
+  end
+  if rooms[room.name] then
+    complain("%s/CMakeLists.txt: room %s is declared twice", folder, room.name)
+  end
   rooms[room.name] = room
   order[#order + 1] = room.name
 end
@@ -83,7 +91,7 @@ local function read_declarations()
   end
 end
 
--- -- includes --------------------------------------------------------------------------------------------------
+-- -- includes -------------------------------------------------------------------------------------
 
 local function reads(seen, header)
   for name in pairs(seen) do
@@ -97,7 +105,9 @@ local function check_own_include(room, seen, path, header, used)
     used[target] = true
   elseif header:find "/" or not io.open(made.root .. room.folder .. "/" .. header) then
     used[header] = true
-    if not reads(seen, header) then complain("%s: room %s may not look at %s", path, room.name, header) end
+    if not reads(seen, header) then
+      complain("%s: room %s may not look at %s", path, room.name, header)
+    end
   end
 end
 
@@ -114,11 +124,13 @@ end
 
 local function check_includes(room)
   local seen, used = closure(room.name, {}), {}
-  for _, file in ipairs(files_of(("%s/*.c %s/*.h %s/*.def"):format(room.folder, room.folder, room.folder))) do
+  for _, file in ipairs(files_of(("%s/*.c %s/*.h %s/*.def"):format(room.folder, room.folder,
+    room.folder))) do
     local number = 0
     for line in io.lines(made.root .. file) do
       number = number + 1
-      local own, system = line:match '^%s*#%s*include%s+"([^"]+)"', line:match "^%s*#%s*include%s+<([^>]+)>"
+      local own, system = line:match '^%s*#%s*include%s+"([^"]+)"',
+        line:match "^%s*#%s*include%s+<([^>]+)>"
       local place = ("%s:%d"):format(file, number)
       if own then check_own_include(room, seen, place, own, used) end
       if system then check_system_include(room, place, system, used) end
@@ -127,12 +139,14 @@ local function check_includes(room)
   used.rt = true -- the runtime is also reached by its functions' names: loader/symbols.def
   for _, key in ipairs { "USES", "READS", "DOORS" } do
     for _, name in ipairs(room[key]) do
-      if not used[name] then complain("%s/CMakeLists.txt: %s of %s is included nowhere", room.folder, name, key) end
+      if not used[name] then
+        complain("%s/CMakeLists.txt: %s of %s is included nowhere", room.folder, name, key)
+      end
     end
   end
 end
 
--- -- the map ---------------------------------------------------------------------------------------------------
+-- -- the map --------------------------------------------------------------------------------------
 
 local function wrapped(text)
   local lines, line = {}, ""

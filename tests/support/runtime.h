@@ -11,7 +11,11 @@ static RgField *kept_fields[64];
 static int kept_tree_count, kept_field_count;
 
 static inline void start(uint64_t memory_bytes, int32_t threads) {
-  RgOptions options = {.struct_size = sizeof options, .threads = threads, .memory_bytes = memory_bytes, .seed = 1, .no_cache = 1};
+  RgOptions options = {.struct_size = sizeof options,
+                       .threads = threads,
+                       .memory_bytes = memory_bytes,
+                       .seed = 1,
+                       .no_cache = 1};
   RgError error;
   if (rg_runtime_create(&options, &rg, &error)) check_fail(__FILE__, __LINE__, error.message);
 }
@@ -27,9 +31,11 @@ static inline RgTree *new_tree(const char *name) {
   kept_trees[kept_tree_count++] = tree;
   return tree;
 }
-static inline RgSNode *add(RgSNode *parent, const char *kind, const char *axes, int64_t size, const char *name) {
+static inline RgSNode *add(RgSNode *parent, const char *kind, const char *axes, int64_t size,
+                           const char *name) {
   RgSNode *node = NULL;
-  if (rg_snode_add(parent, kind, axes, &size, 1, name, 0, 0, &node)) check_fail(__FILE__, __LINE__, rg_error(rg)->message);
+  if (rg_snode_add(parent, kind, axes, &size, 1, name, 0, 0, &node))
+    check_fail(__FILE__, __LINE__, rg_error(rg)->message);
   rg_snode_release(node); /* the tree's own handle holds it */
   return node;
 }
@@ -40,7 +46,9 @@ static inline RgField *place(RgSNode *node, const char *type, const char *name) 
   kept_fields[kept_field_count++] = field;
   return field;
 }
-static inline RgValue number(double value) { return (RgValue){.kind = RG_VALUE_NUMBER, .number = value}; }
+static inline RgValue number(double value) {
+  return (RgValue){.kind = RG_VALUE_NUMBER, .number = value};
+}
 static inline void set(RgField *field, int64_t i, int64_t j, int count, double value) {
   int64_t index[2] = {i, j};
   RgValue v = number(value);
@@ -54,7 +62,8 @@ static inline double get(RgField *field, int64_t i, int64_t j, int count) {
 }
 static inline int64_t call(RgSNode *node, const char *action, int64_t i, int64_t j, int count) {
   int64_t index[2] = {i, j}, result = -1;
-  if (rg_snode_call(node, action, index, count, &result)) check_fail(__FILE__, __LINE__, rg_error(rg)->message);
+  if (rg_snode_call(node, action, index, count, &result))
+    check_fail(__FILE__, __LINE__, rg_error(rg)->message);
   return result;
 }
 #define CHECK_ERROR(status, code_text, sentence)   \

@@ -2,7 +2,8 @@
 # Sourced with `root` set to the top of the source tree.
 
 build="${RG_BUILD:-$root/build}"
-packages="build-essential clang-19 llvm-19-dev lld-19 libclang-rt-19-dev luajit libluajit-5.1-dev libpng-dev libzstd-dev zlib1g-dev cmake ninja-build pkg-config"
+packages="build-essential clang-19 llvm-19-dev lld-19 libclang-rt-19-dev luajit \
+libluajit-5.1-dev libpng-dev libzstd-dev zlib1g-dev cmake ninja-build pkg-config"
 test_packages="lua-busted lua-check lcov clang-tidy-19 file" # file: what cpack asks about libraries
 
 say() { printf '%s\n' "$*" >&2; }
@@ -11,14 +12,16 @@ say() { printf '%s\n' "$*" >&2; }
 install_missing() {
   local missing="" package
   for package in "$@"; do
-    [ "$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null)" = "install ok installed" ] || missing="$missing $package"
+    [ "$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null)" = "install ok installed" ] ||
+      missing="$missing $package"
   done
   [ -z "$missing" ] && return 0
   say "installing:$missing"
   local as_root=""
   [ "$(id -u)" = 0 ] || as_root="sudo"
   $as_root apt-get update -q >/dev/null &&
-    DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends $missing >/dev/null || {
+    DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends \
+      $missing >/dev/null || {
     say "these Debian packages could not be installed:$missing"
     say "install them by hand (Debian 12, 'main' alone is enough) and run this again"
     return 1
@@ -33,7 +36,8 @@ is_configured_here() { # FOLDER
   [ "$source" -ef "$root" ] && [ "$folder" -ef "$1" ]
 }
 
-# configure_and_build FOLDER [CMAKE OPTION ..]: quick when nothing changed. `targets` names what to build; empty: all.
+# configure_and_build FOLDER [CMAKE OPTION ..]: quick when nothing changed. `targets` names what to
+# build; empty: all.
 configure_and_build() {
   local folder="$1"
   shift
@@ -58,7 +62,8 @@ configure_and_build() {
     say "the build failed; all of its output is in $log"
     return 1
   }
-  ninja -C "$folder" -t cleandead >/dev/null # programs that an earlier tree had: a test is what is found there
+  # programs that an earlier tree had: a test is what is found there
+  ninja -C "$folder" -t cleandead >/dev/null
 }
 
 # What a script needs to find the module and the library of this tree.

@@ -1,8 +1,9 @@
--- snippets.lua FILE [alone] - runs the ```lua blocks of a document in the current folder, with the document's own line
--- numbers: one after the other as one script, or each as a script of its own (alone). A comment `--> text` says what its
--- line prints: white space counts as one blank, and ".." stands for anything. A block that opens with ```lua fails must
--- raise the error that the next block shows, in a file of the name that the error gives.
--- Prints what differs, then `N blocks, N outputs, N wrong`.
+-- snippets.lua FILE [alone] - runs the
+-- ```lua blocks of a document in the current folder, with the document's own line numbers: one
+-- after the other as one script, or each as a script of its own (alone). A comment `--> text` says
+-- what its line prints: white space counts as one blank, and ".." stands for anything. A block that
+-- opens with ```lua fails must raise the error that the next block shows, in a file of the name
+-- that the error gives. Prints what differs, then `N blocks, N outputs, N wrong`.
 local path, is_alone = arg[1], arg[2] == "alone"
 
 -- The blocks: { info = what follows the fence, first = number of their first line, lines }.
@@ -36,7 +37,8 @@ local function fits(text, expected)
   return text and plain(text):find("^" .. pattern .. "$") ~= nil
 end
 
--- Runs `text` from a file of this name: whether it went well, what it raised, and what each line printed last.
+-- Runs `text` from a file of this name: whether it went well, what it raised, and what each line
+-- printed last.
 local function run(name, text)
   local printed, say = {}, print
   local file = assert(io.open(name, "w"))
@@ -65,7 +67,8 @@ local function check_outputs(lines, last)
     if expected then
       outputs = outputs + 1
       if not fits(printed[number], expected) then
-        complain(number, ("prints '%s', and not '%s'"):format(plain(printed[number] or ""), expected))
+        complain(number, ("prints '%s', and not '%s'"):format(plain(printed[number] or ""),
+          expected))
       end
     end
   end
@@ -73,10 +76,12 @@ end
 
 local function check_failure(block, shown)
   local expected = shown and table.concat(shown.lines, "\n") or ""
-  local ok, raised = run(expected:match "^([%w_]+%.lua):" or os.tmpname(), table.concat(block.lines, "\n"))
+  local ok, raised = run(expected:match "^([%w_]+%.lua):" or os.tmpname(), table.concat(block.lines,
+    "\n"))
   outputs = outputs + 1
   if ok or tostring(raised) ~= expected then
-    complain(block.first, ("raises '%s', and not '%s'"):format(ok and "nothing" or tostring(raised), expected))
+    complain(block.first, ("raises '%s', and not '%s'"):format(ok and "nothing" or tostring(raised),
+      expected))
   end
 end
 

@@ -1,10 +1,12 @@
--- soak.lua - does memory stay flat however often trees are made and dropped, grown, shrunk and collected? A process of its
--- own, since busted keeps every cdata that ffi.typeof is asked for. usage: luajit soak.lua [rounds]; the last line says
--- "flat", or what grew. 100000 rounds are a long look.
+-- soak.lua - does memory stay flat however often trees are made and dropped, grown, shrunk and
+-- collected? A process of its own, since busted keeps every cdata that ffi.typeof is asked for.
+-- usage: luajit soak.lua [rounds]; the last line says "flat", or what grew. 100000 rounds are a
+-- long look.
 local rg = require "regolith"
 
 local rounds = tonumber(arg[1] or 300)
-local slack = 6 * 2 ^ 20 -- bytes that the process may gain: tables and stacks of the allocator, a page here and there
+-- bytes that the process may gain: tables and stacks of the allocator, a page here and there
+local slack = 6 * 2 ^ 20
 
 local function resident()
   local file = assert(io.open "/proc/self/statm")
@@ -90,7 +92,8 @@ local function grow_and_shrink()
   end
   check("growing and shrinking", before)
   if rg.memory().reserved > reserved * 1.25 + 2 ^ 20 then
-    print(("growing and shrinking: %d bytes reserved, %d before"):format(rg.memory().reserved, reserved))
+    print(("growing and shrinking: %d bytes reserved, %d before"):format(rg.memory().reserved,
+      reserved))
     os.exit(1)
   end
 end

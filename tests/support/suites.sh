@@ -1,11 +1,14 @@
-# suites.sh - the suites that tests/run knows; each adds to `passed` and `failed`. Sourced after setup.sh.
+# suites.sh - the suites that tests/run knows; each adds to `passed` and `failed`. Sourced after
+# setup.sh.
 
 export RG_VERIFY=1 # a pass that breaks the IR fails the test that met it
 
 passed=0
 failed=0
 # Every folder of C tests: tests/core/<room>, and the others that the build knows.
-c_rooms=$(cd "$root/tests" && for path in core/*/ */CMakeLists.txt; do basename "${path%/CMakeLists.txt}"; done | sort -u | tr '\n' ' ')
+c_rooms=$(cd "$root/tests" && for path in core/*/ */CMakeLists.txt; do
+  basename "${path%/CMakeLists.txt}"
+done | sort -u | tr '\n' ' ')
 all_rooms="${c_rooms}lua examples install lint"
 
 is_known_room() {
@@ -32,7 +35,8 @@ add() {
   say "$(printf '%-34s %5d passed, %d failed %9s' "$3" "$1" "$2" "$took")"
 }
 
-# run_counted NAME COMMAND..: its last line must be `N passed, N failed`; a missing one counts as a failure.
+# run_counted NAME COMMAND..: its last line must be `N passed, N failed`; a missing one counts as a
+# failure.
 run_counted() {
   local name="$1" log last begin=$EPOCHREALTIME
   shift
@@ -59,8 +63,10 @@ run_busted() {
   local name="$1" log line begin=$EPOCHREALTIME
   shift
   log=$(mktemp)
-  (cd "$root" && timeout -k 5 1500 env "$@" luajit /usr/bin/busted -o plainTerminal --helper=tests/lua/helper.lua \
-    --pattern='_spec%.lua$' ${filter_out:+"--filter-out=$filter_out"} ${specs:-tests/lua}) >"$log" 2>&1
+  (cd "$root" && timeout -k 5 1500 env "$@" luajit /usr/bin/busted -o plainTerminal \
+    --helper=tests/lua/helper.lua \
+    --pattern='_spec%.lua$' ${filter_out:+"--filter-out=$filter_out"} ${specs:-tests/lua}) \
+    >"$log" 2>&1
   line=$(grep -E '^[0-9]+ success(es)? /' "$log" | tail -n 1)
   if [ -z "$line" ]; then
     tail -n 30 "$log" >&2
@@ -91,9 +97,12 @@ run_c_tests() { # BUILD ROOMS
 run_lua() {
   run_busted "lua, all threads" RG_X=
   run_busted "lua, 1 thread" RG_THREADS=1
-  run_busted "lua, 4 threads, stressed" RG_THREADS=4 RG_STRESS=tiny_chunks,gc_each_launch,shuffle_tasks RG_SEED=${RG_SEED:-7}
-  filter_out="#compiled" run_busted "lua, arch lua" RG_ARCH=lua # without what is a matter of compiled code
-  specs="tests/lua/heat_spec.lua tests/lua/kernel_spec.lua" run_busted "lua, compiled in a process of its own" RG_COMPILE=process
+  run_busted "lua, 4 threads, stressed" RG_THREADS=4 \
+    RG_STRESS=tiny_chunks,gc_each_launch,shuffle_tasks RG_SEED=${RG_SEED:-7}
+  # without what is a matter of compiled code
+  filter_out="#compiled" run_busted "lua, arch lua" RG_ARCH=lua
+  specs="tests/lua/heat_spec.lua tests/lua/kernel_spec.lua" run_busted \
+    "lua, compiled in a process of its own" RG_COMPILE=process
   if [ -n "${stress:-}" ]; then
     local switch
     for switch in tiny_chunks gc_each_launch shuffle_tasks; do
@@ -121,14 +130,16 @@ bless_goldens() {
 
 run_suites() { # BUILD ROOMS
   run_c_tests "$1" "$2"
-  wants "$2" llvm_bc && run_sanitized "thread llvm_bc device" rt_bitcode test_thread_pool test_rt test_rt_budget test_rt_random test_rt_thread test_rt_mask test_rt_list test_rt_valid test_device
+  wants "$2" llvm_bc && run_sanitized "thread llvm_bc device" rt_bitcode test_thread_pool test_rt \
+    test_rt_budget test_rt_random test_rt_thread test_rt_mask test_rt_list test_rt_valid test_device
   wants "$2" lua && run_lua
   wants "$2" examples && run_examples
   wants "$2" install && run_install
   wants "$2" lint && run_lint
 }
 
-# run_sanitized ROOMS [NINJA TARGET ..]: the C tests of the rooms under address and undefined, then thread sanitizers.
+# run_sanitized ROOMS [NINJA TARGET ..]: the C tests of the rooms under address and undefined, then
+# thread sanitizers.
 run_sanitized() {
   local kind wanted="$1"
   shift
@@ -140,31 +151,42 @@ run_sanitized() {
   done
 }
 
-# run_tidy [FILE ..]: clang's static analyzer over the named C files, or over those that differ from `main`; minutes for all.
+# run_tidy [FILE ..]: clang's static analyzer over the named C files, or over those that differ from
+# `main`; minutes for all.
 run_tidy() {
   local files="$*" found
-  command -v clang-tidy-19 >/dev/null || { add 0 1 "static analyzer: clang-tidy-19 is not installed"; return; }
-  [ -n "$files" ] || files=$(cd "$root" && git diff --name-only --diff-filter=d main -- 'core/*.c' 'cuda/*.c' 'lua/*.c' 'llvm_bc/*.c')
+  command -v clang-tidy-19 >/dev/null || { add 0 1 \
+    "static analyzer: clang-tidy-19 is not installed"; return; }
+  [ -n "$files" ] || files=$(cd "$root" && git diff --name-only --diff-filter=d main -- \
+    'core/*.c' 'cuda/*.c' 'lua/*.c' 'llvm_bc/*.c')
   [ -n "$files" ] || files=$(cd "$root" && ls core/*/*.c cuda/*.c lua/regolith/console/*.c)
-  found=$(cd "$root" && printf '%s\n' $files | grep -v target_cuda.c | xargs -P "$(nproc)" -n 4 clang-tidy-19 -p "$build" --quiet \
-    --checks='-*,clang-analyzer-*,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling' 2>/dev/null)
+  found=$(cd "$root" && printf '%s\n' $files | grep -v target_cuda.c |
+    xargs -P "$(nproc)" -n 4 clang-tidy-19 -p "$build" --quiet \
+    --checks='-*,clang-analyzer-*,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling' \
+    2>/dev/null)
   printf '%s\n' "$found" | grep -E '(warning|error|note):' >&2
-  if printf '%s\n' "$found" | grep -qE '(warning|error):'; then add 0 1 "static analyzer"; else add 1 0 "static analyzer"; fi
+  if printf '%s\n' "$found" | grep -qE '(warning|error):'; then add 0 1 "static analyzer";
+    else add 1 0 "static analyzer"; fi
 }
 
-# run_fuzz: every target for FUZZ_SECONDS (60) seconds from its kept inputs, under address and undefined; what breaks one
-# stands in build-fuzz/<target>: name it well, put it into tests/fuzz/corpus/<target>, and mend the room.
+# run_fuzz: every target for FUZZ_SECONDS (60) seconds from its kept inputs, under address and
+# undefined; what breaks one stands in build-fuzz/<target>: name it well, put it into
+# tests/fuzz/corpus/<target>, and mend the room.
 run_fuzz() {
   local folder="$root/build-fuzz" target seconds="${FUZZ_SECONDS:-60}"
   local targets=""
-  for target in $(sed -nE 's/^rg_fuzz\((\w+) .*/\1/p' "$root/tests/fuzz/CMakeLists.txt"); do targets="$targets fuzz_$target"; done
-  configure_and_build "$folder" -DRG_FUZZ=ON -DRG_SANITIZE=address,undefined -DCMAKE_C_COMPILER=clang-19 \
+  for target in $(sed -nE 's/^rg_fuzz\((\w+) .*/\1/p' "$root/tests/fuzz/CMakeLists.txt");
+    do targets="$targets fuzz_$target"; done
+  configure_and_build "$folder" -DRG_FUZZ=ON -DRG_SANITIZE=address,undefined \
+    -DCMAKE_C_COMPILER=clang-19 \
     -DCMAKE_CXX_COMPILER=clang++-19 || { add 0 1 "fuzz build"; return; }
   for target in ${FUZZ_TARGETS:-$targets}; do
     local found="$folder/found/$target"
     mkdir -p "$found"
-    if UBSAN_OPTIONS=halt_on_error=1 "$folder/tests/fuzz/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=3000 \
-      -artifact_prefix="$found/crash-" "$found" "$root/tests/fuzz/corpus/${target#fuzz_}" >"$found.log" 2>&1; then
+    if UBSAN_OPTIONS=halt_on_error=1 "$folder/tests/fuzz/$target" -max_total_time="$seconds" \
+      -timeout=10 -rss_limit_mb=3000 \
+      -artifact_prefix="$found/crash-" "$found" "$root/tests/fuzz/corpus/${target#fuzz_}" \
+      >"$found.log" 2>&1; then
       add 1 0 "$target, $seconds s"
     else
       tail -n 40 "$found.log" >&2
@@ -174,7 +196,8 @@ run_fuzz() {
 }
 
 run_gpu() {
-  say "skipped: no device (kernels for CUDA come in a later version; the runtime's PTX is assembled by the llvm_bc tests)"
+  say "skipped: no device (kernels for CUDA come in a later version;" \
+    "the runtime's PTX is assembled by the llvm_bc tests)"
   configure_and_build "$build" || exit 1
   export_paths
   run_c_tests "$build" llvm_bc
@@ -193,17 +216,23 @@ run_coverage() {
   # left out: tests of garbage and symbols, which the counting itself brings, and specs of minutes
   local specs filter_out="#uncounted"
   specs=$(cd "$root" && ls tests/lua/*_spec.lua | grep -vE 'soak|judge|model_spec')
-  run_busted "lua, counted" RG_THREADS=4 RG_COVERAGE="$folder/lua" LUA_INIT="@$root/tests/support/coverage.lua"
+  run_busted "lua, counted" RG_THREADS=4 RG_COVERAGE="$folder/lua" \
+    LUA_INIT="@$root/tests/support/coverage.lua"
   filter_out="#%w*co" # that, and what is a matter of compiled code
-  specs=$(cd "$root" && ls tests/lua/{oracle,vector,kernel,function,arithmetic,static,tree,rescale,loop,offset}_spec.lua \
-    tests/lua/{field,result,error,node_loop,list,language,layout,kinds,runtime,identity,extremes}_spec.lua)
-  run_busted "lua, counted, arch lua" RG_ARCH=lua RG_COVERAGE="$folder/lua" LUA_INIT="@$root/tests/support/coverage.lua"
+  specs=$(cd "$root" && ls \
+    tests/lua/{oracle,vector,kernel,function,arithmetic,static,tree,rescale,loop,offset}_spec.lua \
+    tests/lua/{field,result,error,node_loop,list,language,layout,kinds}_spec.lua \
+    tests/lua/{runtime,identity,extremes}_spec.lua)
+  run_busted "lua, counted, arch lua" RG_ARCH=lua RG_COVERAGE="$folder/lua" \
+    LUA_INIT="@$root/tests/support/coverage.lua"
   local quiet="--rc lcov_branch_coverage=0 -q"
   lcov $quiet -c -d "$folder" -o "$folder/c.info" 2>/dev/null
-  lcov $quiet -e "$folder/c.info" "$root/core/*" "$root/llvm_bc/*" "$root/lua/*" -o "$folder/c.info" 2>/dev/null
+  lcov $quiet -e "$folder/c.info" "$root/core/*" "$root/llvm_bc/*" "$root/lua/*" -o \
+    "$folder/c.info" 2>/dev/null
   local parts=(-a "$folder/c.info") part
   for part in "$folder"/lua.*.info; do # of Lua, too, only this tree's: some tests run a copy
-    [ -f "$part" ] && lcov $quiet -e "$part" "$root/lua/*" -o "$part" 2>/dev/null && [ -s "$part" ] && parts+=(-a "$part")
+    [ -f "$part" ] && lcov $quiet -e "$part" "$root/lua/*" -o "$part" 2>/dev/null &&
+      [ -s "$part" ] && parts+=(-a "$part")
   done
   lcov $quiet "${parts[@]}" -o "$folder/all.info" 2>/dev/null
   genhtml -q "$folder/all.info" -o "$folder/html" 2>/dev/null

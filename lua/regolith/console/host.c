@@ -1,7 +1,8 @@
 /* host.c - the `regolith` program: LuaJIT with Regolith at hand.
- * Options, scripts, `arg`, chunk names and exit codes are those of `luajit` (tests/install compares the two). What it
- * adds: the module is found beside the program wherever that lies, `rg` is there in -e and at the prompt, and a first
- * word that is no file but a command (info, examples, new, cache) runs lua/regolith/console/command.lua.
+ * Options, scripts, `arg`, chunk names and exit codes are those of `luajit` (tests/install compares
+ * the two). What it adds: the module is found beside the program wherever that lies, `rg` is there
+ * in -e and at the prompt, and a first word that is no file but a command (info, examples, new,
+ * cache) runs lua/regolith/console/command.lua.
  *
  * Where things are, relative to the program's own file:  ../share/lua/5.1/regolith  the Lua modules
  *                                                        ../share/regolith/examples  the examples
@@ -35,7 +36,7 @@ static lua_State *interrupted; /* the state that Ctrl-C stops, while something r
 enum { MOST_WATCHED = 16 };
 static RgRuntime *volatile watched[MOST_WATCHED]; /* whose launches it stops */
 
-/* -- running ----------------------------------------------------------------------------------------- */
+/* -- running ----------------------------------------------------------------------------------- */
 
 static void stop_hook(lua_State *lua, lua_Debug *unused) {
   (void)unused;
@@ -43,7 +44,8 @@ static void stop_hook(lua_State *lua, lua_Debug *unused) {
   luaL_error(lua, "interrupted!");
 }
 
-/* watch(runtime's address, true when it begins and false before it ends): lua/regolith/lib.lua tells. */
+/* watch(runtime's address, true when it begins and false before it ends): lua/regolith/lib.lua
+ * tells. */
 static int watch(lua_State *lua) {
   RgRuntime *runtime = (RgRuntime *)(intptr_t)luaL_checknumber(lua, 1);
   bool begins = lua_toboolean(lua, 2);
@@ -55,7 +57,8 @@ static int watch(lua_State *lua) {
   return 0;
 }
 
-/* The first Ctrl-C stops what kernels do and raises an error in Lua; a second one ends the process as ever. */
+/* The first Ctrl-C stops what kernels do and raises an error in Lua; a second one ends the process
+ * as ever. */
 static void on_interrupt(int number) {
   signal(number, SIG_DFL);
   for (int i = 0; i < MOST_WATCHED; i++)
@@ -63,7 +66,8 @@ static void on_interrupt(int number) {
   lua_sethook(interrupted, stop_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
 }
 
-/* Is this frame of a module of ours, or of code that one generated? Those modules are where error.lua says. */
+/* Is this frame of a module of ours, or of code that one generated? Those modules are where
+ * error.lua says. */
 static bool is_ours(lua_State *lua, const lua_Debug *frame) {
   if (!strcmp(frame->source, "=(regolith)")) return true;
   lua_getfield(lua, LUA_REGISTRYINDEX, "regolith.home");
@@ -111,8 +115,9 @@ static int count_frames(lua_State *lua, int first, int *hidden) {
   return depth;
 }
 
-/* `message` and the frames of the user's own, on the stack; all frames with RG_TRACE=1. Where none is ours this is
- * luajit's own traceback, to the letter. An error of ours was raised by a tail call to `error`: level 1. */
+/* `message` and the frames of the user's own, on the stack; all frames with RG_TRACE=1. Where none
+ * is ours this is luajit's own traceback, to the letter. An error of ours was raised by a tail call
+ * to `error`: level 1. */
 static void push_traceback(lua_State *lua, const char *message, bool is_failure) {
   enum { FIRST = 12, LAST = 10 };
   const char *trace = getenv("RG_TRACE");
@@ -140,14 +145,16 @@ static int add_traceback(lua_State *lua) {
   bool is_failure = luaL_getmetafield(lua, 1, "__regolith");
   if (is_failure) lua_pop(lua, 1);
   if (!lua_isstring(lua, 1)) {
-    if (lua_isnoneornil(lua, 1) || !luaL_callmeta(lua, 1, "__tostring") || !lua_isstring(lua, -1)) return 1;
+    if (lua_isnoneornil(lua, 1) || !luaL_callmeta(lua, 1, "__tostring") || !lua_isstring(lua, -1))
+      return 1;
     lua_remove(lua, 1);
   }
   push_traceback(lua, lua_tostring(lua, 1), is_failure);
   return 1;
 }
 
-/* Calls the function below its `count` arguments; the error, with its traceback, or the results are left. */
+/* Calls the function below its `count` arguments; the error, with its traceback, or the results are
+ * left. */
 static int call(lua_State *lua, int count, int results) {
   int base = lua_gettop(lua) - count;
   lua_pushcfunction(lua, add_traceback);
@@ -180,7 +187,7 @@ static bool report(Host *host, int status) {
   return status == 0;
 }
 
-/* -- where things are -------------------------------------------------------------------------------- */
+/* -- where things are -------------------------------------------------------------------------- */
 
 /* The folder above the one that the program's file is in, or "". */
 static void find_prefix(char prefix[PATH_MAX]) {
@@ -193,7 +200,8 @@ static void find_prefix(char prefix[PATH_MAX]) {
   }
 }
 
-/* A searcher for `regolith` and `regolith.*` alone: no other module is looked for beside the program. */
+/* A searcher for `regolith` and `regolith.*` alone: no other module is looked for beside the
+ * program. */
 static int find_module(lua_State *lua) {
   const char *name = luaL_checkstring(lua, 1), *prefix = lua_tostring(lua, lua_upvalueindex(1));
   if (strncmp(name, "regolith", 8) || (name[8] && name[8] != '.')) return 0;
@@ -249,7 +257,7 @@ static int list_folder(lua_State *lua) {
   return 1;
 }
 
-/* -- what is asked for ------------------------------------------------------------------------------- */
+/* -- what is asked for ------------------------------------------------------------------------- */
 
 static bool require(Host *host, const char *name) {
   lua_getglobal(host->lua, "require");
@@ -257,7 +265,8 @@ static bool require(Host *host, const char *name) {
   return report(host, call(host->lua, 1, 0));
 }
 
-/* The global `rg`, for what is typed rather than kept in a file; a global that is there already stays. */
+/* The global `rg`, for what is typed rather than kept in a file; a global that is there already
+ * stays. */
 static bool preset(Host *host) {
   lua_getglobal(host->lua, "rg");
   bool is_there = !lua_isnil(host->lua, -1);
@@ -280,7 +289,8 @@ static bool get_console(Host *host, const char *module, const char *field) {
   return true;
 }
 
-/* Runs a chunk, and keeps its text, so that kernels of it can be compiled (regolith/source.lua looks there). */
+/* Runs a chunk, and keeps its text, so that kernels of it can be compiled (regolith/source.lua
+ * looks there). */
 static bool run_text(Host *host, const char *text, const char *name) {
   lua_State *lua = host->lua;
   lua_getfield(lua, LUA_REGISTRYINDEX, "regolith.texts");
@@ -330,9 +340,11 @@ static int push_arguments(Host *host) {
   return count;
 }
 
-/* A word that is no file may be a command. Which commands there are, and what was meant, is command.lua's to say;
- * it returns an exit code. */
-static bool is_command(const char *word) { return !strpbrk(word, "/.") && word[0] != '-' && access(word, F_OK); }
+/* A word that is no file may be a command. Which commands there are, and what was meant, is
+ * command.lua's to say; it returns an exit code. */
+static bool is_command(const char *word) {
+  return !strpbrk(word, "/.") && word[0] != '-' && access(word, F_OK);
+}
 
 static bool is_own_command(const char *word) {
   static const char *const words[] = {"info", "examples", "new", "cache", "help"};
@@ -357,7 +369,8 @@ static bool run_command(Host *host, const char *prefix) {
 
 static bool run_script(Host *host) {
   const char *name = host->argv[host->script];
-  bool is_input = !strcmp(name, "-") && (host->script == 0 || strcmp(host->argv[host->script - 1], "--"));
+  bool is_input =
+      !strcmp(name, "-") && (host->script == 0 || strcmp(host->argv[host->script - 1], "--"));
   int status = luaL_loadfile(host->lua, is_input ? NULL : name);
   if (!status) status = call(host->lua, push_arguments(host), 0);
   return report(host, status);
@@ -370,7 +383,7 @@ static bool run_prompt(Host *host) {
   return report(host, lua_pcall(host->lua, 2, 0, 0));
 }
 
-/* -- options ------------------------------------------------------------------------------------------- */
+/* -- options ----------------------------------------------------------------------------------- */
 
 static const char usage[] =
     "usage: regolith [options]... [script [args]... | command [args]...]\n"
@@ -480,7 +493,8 @@ static bool run(Host *host, const char *prefix) {
   if (has_script && host->script < host->argc) {
     const char *word = host->argv[host->script];
     bool stopped = host->script > 0 && !strcmp(host->argv[host->script - 1], "--");
-    ok = !stopped && (is_own_command(word) || is_command(word)) ? run_command(host, prefix) : run_script(host);
+    ok = !stopped && (is_own_command(word) || is_command(word)) ? run_command(host, prefix)
+                                                                : run_script(host);
   }
   if (!ok) return false;
   if (host->is_interactive) return run_prompt(host);

@@ -13,7 +13,8 @@ static long nleaf;
 static const float alpha = 0.1f;
 
 static inline u32 rootat(int i, int j, int k) {
-  return (u32)i < (u32)R && (u32)j < (u32)R && (u32)k < (u32)R ? root[((long)i * R + j) * R + k] : 0;
+  return (u32)i < (u32)R && (u32)j < (u32)R && (u32)k < (u32)R ? root[((long)i * R + j) * R + k]
+                                                               : 0;
 }
 static inline float cell(const float *x, int i, int j, int k) {   // full walk from the root
   return x[(long)rootat(i >> 3, j >> 3, k >> 3) * L + ((i & 7) * 8 + (j & 7)) * 8 + (k & 7)];
@@ -29,11 +30,15 @@ static void build(int morton) {
   for (int pass = 0; pass < 2; pass++) {
     long n = 0;
     for (u32 q = 0; q < (u32)(R * R * R); q++) {
-      int i = morton ? unmorton(q, 2) : (int)q / (R * R), j = morton ? unmorton(q, 1) : (int)q / R % R, k = morton ? unmorton(q, 0) : (int)q % R;
+      int i = morton ? unmorton(q, 2) : (int)q / (R * R),
+          j = morton ? unmorton(q, 1) : (int)q / R % R, k = morton ? unmorton(q, 0) : (int)q % R;
       double c = 0.5 * R - 0.5, d = sqrt((i - c) * (i - c) + (j - c) * (j - c) + (k - c) * (k - c));
       if (fabs(d - 0.344 * R) >= 0.0415 * R) continue;
       n++;
-      if (pass) { root[((long)i * R + j) * R + k] = (u32)n; coord[n] = (u32)((i << 20) | (j << 10) | k); }
+      if (pass) {
+        root[((long)i * R + j) * R + k] = (u32)n;
+        coord[n] = (u32)((i << 20) | (j << 10) | k);
+      }
     }
     nleaf = n;
     if (!pass) coord = calloc((size_t)n + 1, 4);
@@ -51,7 +56,8 @@ static void build(int morton) {
 static void naive(const float *x, float *y) {
   #pragma omp parallel for schedule(static)
   for (long l = 1; l <= nleaf; l++) {
-    int bi = (int)(coord[l] >> 20) * 8, bj = (int)((coord[l] >> 10) & 1023) * 8, bk = (int)(coord[l] & 1023) * 8;
+    int bi = (int)(coord[l] >> 20) * 8, bj = (int)((coord[l] >> 10) & 1023) * 8,
+        bk = (int)(coord[l] & 1023) * 8;
     for (int c = 0; c < L; c++) {
       int i = bi + (c >> 6), j = bj + ((c >> 3) & 7), k = bk + (c & 7);
       float m = cell(x, i, j, k);
@@ -81,7 +87,8 @@ static inline void leaf_step(const float *x, float *y, long l, long ahead) {
       }
       v8 m = c[r];
       v8 d = j ? c[r - 1] : ym[i * 8 + 7], e = j < 7 ? c[r + 1] : yp[i * 8];
-      v8 f = __builtin_shufflevector(m, zero + zm[r * 8], 8, 0, 1, 2, 3, 4, 5, 6), g = __builtin_shufflevector(m, zero + zp[r * 8], 1, 2, 3, 4, 5, 6, 7, 8);
+      v8 f = __builtin_shufflevector(m, zero + zm[r * 8], 8, 0, 1, 2, 3, 4, 5, 6),
+         g = __builtin_shufflevector(m, zero + zp[r * 8], 1, 2, 3, 4, 5, 6, 7, 8);
       o[r] = m + alpha * (a[j] + b[j] + d + e + f + g - 6.0f * m);
     }
   }
@@ -120,7 +127,8 @@ int main(int argc, char **argv) {
   fn f[3] = {naive, hoisted, prefetched};
   const char *name[3] = {"naive_root_walk", "hoisted_leaf_ptrs", "hoisted_prefetch"};
   double sec[128], n = (double)nleaf * L;
-  fprintf(stderr, "lap7: %ld leaves, %.0f cells, %.1f MiB per field, domain %d^3\n", nleaf, n, n * 4 / 1048576, R * 8);
+  fprintf(stderr, "lap7: %ld leaves, %.0f cells, %.1f MiB per field, domain %d^3\n", nleaf, n,
+          n * 4 / 1048576, R * 8);
   for (int t = 1; t <= tmax; t *= 2) {
     omp_set_num_threads(t);
     for (int v = 0; v < 3; v++) {

@@ -1,5 +1,5 @@
-/* lists.c - lists.lua in hand-written C: an array of 1024 places per list and a counter each. A variant "append" claims
- * places by an atomic addition; "iterate" sums list by list.
+/* lists.c - lists.lua in hand-written C: an array of 1024 places per list and a counter each. A
+ * variant "append" claims places by an atomic addition; "iterate" sums list by list.
  * usage: lists append|iterate [lists] [elements] [repetitions]. One JSON line. */
 #include <omp.h>
 #include <stdint.h>
@@ -54,7 +54,8 @@ int main(int argc, char **argv) {
     rates[rep] = count / (omp_get_wtime() - begin) / 1e6;
   }
   qsort(rates, (size_t)reps, sizeof *rates, ascending);
-  printf("{\"bench\":\"lists\",\"variant\":\"%s\",\"threads\":%d,\"median_rate\":%.3f,\"checksum\":%d}\n", phase,
-         omp_get_max_threads(), rates[(reps + 1) / 2 - 1], iterate() + 0 * sum);
+  printf("{\"bench\":\"lists\",\"variant\":\"%s\",\"threads\":%d,\"median_rate\":%.3f,\"checksum\":"
+         "%d}\n",
+         phase, omp_get_max_threads(), rates[(reps + 1) / 2 - 1], iterate() + 0 * sum);
   return 0;
 }

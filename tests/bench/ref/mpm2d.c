@@ -50,13 +50,15 @@ static inline void add(float *to, float value, int is_shared) {
     memcpy(&sum, &old, 4);
     sum += value;
     memcpy(&next, &sum, 4);
-  } while (!__atomic_compare_exchange_n((u32 *)to, &old, next, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  } while (
+      !__atomic_compare_exchange_n((u32 *)to, &old, next, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }
 
 static inline void scatter(const Particle *p, Node *grid, int is_shared) {
   Stencil s = stencil(p);
   float stress = -4 * dt * stiffness * volume * (p->j - 1) * inv_dx * inv_dx, mass = volume;
-  float a = stress + mass * p->c[0][0], b = mass * p->c[0][1], c = mass * p->c[1][0], d = stress + mass * p->c[1][1];
+  float a = stress + mass * p->c[0][0], b = mass * p->c[0][1], c = mass * p->c[1][0],
+        d = stress + mass * p->c[1][1];
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++) {
       float ox = ((float)i - s.fx) * dx, oy = ((float)j - s.fy) * dx, w = s.wx[i] * s.wy[j];
@@ -141,7 +143,8 @@ int main(int argc, char **argv) {
   dt = 2e-4f * 128 / (float)n;
   volume = dx * dx * 0.25f;
   particles = huge_alloc(sizeof(Particle) * (size_t)count);
-  for (int t = 0; t < threads; t++) grids[t] = huge_alloc(sizeof(Node) * (size_t)(n + 2) * (size_t)pitch);
+  for (int t = 0; t < threads; t++)
+    grids[t] = huge_alloc(sizeof(Node) * (size_t)(n + 2) * (size_t)pitch);
   double seconds[64], sum = 0;
   for (int has_tiles = 0; has_tiles < 2; has_tiles++) {
     for (int r = 0; r < reps && r < 64; r++) {
@@ -152,7 +155,8 @@ int main(int argc, char **argv) {
     }
     sum = 0;
     for (int p = 0; p < count; p++) sum += particles[p].x[1] + 0.5 * particles[p].x[0];
-    report("mpm2d", has_tiles ? "tiles" : "cas", count, (double)count * steps * 1e-6, "Mparticle-step/s", seconds, reps, sum / count);
+    report("mpm2d", has_tiles ? "tiles" : "cas", count, (double)count * steps * 1e-6,
+           "Mparticle-step/s", seconds, reps, sum / count);
   }
   return 0;
 }

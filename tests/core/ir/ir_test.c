@@ -53,7 +53,8 @@ static void test_build(void) {
   const SNode *cells = tree->nodes[2];
   TEST("builders make what the printer shows") {
     IrKernel *kernel = ir_kernel_create(&scratch, "step");
-    int field = ir_add_field(kernel, cells, 0, "t"), arg = ir_add_arg(kernel, TYPE(F32), "dt", 3, 7);
+    int field = ir_add_field(kernel, cells, 0, "t"),
+        arg = ir_add_arg(kernel, TYPE(F32), "dt", 3, 7);
     int level = ir_add_level(kernel, cells, "t");
     IrBuilder b = {.kernel = kernel, .region = kernel->body};
     IrInst *loop = ir_active(&b, level);
@@ -112,10 +113,12 @@ static void test_constants(void) {
     CHECK(ir_round_float(TYPE(F16), 65519) == 65504);
     CHECK(isinf(ir_round_float(TYPE(F16), 65520)));
     CHECK(ir_round_float(TYPE(F16), 2049) == 2048 && ir_round_float(TYPE(F16), 2051) == 2052);
-    CHECK(ir_round_float(TYPE(F16), 0x1p-25) == 0 && ir_round_float(TYPE(F16), 0x1.8p-25) == 0x1p-24);
+    CHECK(ir_round_float(TYPE(F16), 0x1p-25) == 0 &&
+          ir_round_float(TYPE(F16), 0x1.8p-25) == 0x1p-24);
   }
   TEST("floats read back to the bit") {
-    static const double values[] = {0.1, -0.0, 1e300, 5e-324, 3, INFINITY, -INFINITY, 1.0 / 3, 16777216};
+    static const double values[] = {0.1,      -0.0,      1e300,   5e-324,  3,
+                                    INFINITY, -INFINITY, 1.0 / 3, 16777216};
     for (int i = 0; i < (int)(sizeof values / sizeof *values); i++) {
       IrKernel *kernel = ir_kernel_create(&scratch, "k");
       IrBuilder b = {.kernel = kernel, .region = kernel->body};
@@ -139,7 +142,8 @@ static void test_read(void) {
   TEST("names, comments and spaces are free, and names need not be words") {
     CHECK_TEXT(read_and_print("# two\n\nkernel \"a \\\"b\\\" \\xe9\"   fast_math unchecked # here\n"
                               "arg 0: i32 self.n @3:4\nhost {\n\n  %n : i32=arg 0\n  # nothing\n}"),
-               "kernel \"a \\\"b\\\" \\xe9\" fast_math unchecked\narg 0: i32 self.n @3:4\nhost {\n  %0: i32 = arg 0\n}\n");
+               "kernel \"a \\\"b\\\" \\xe9\" fast_math unchecked\narg 0: i32 self.n @3:4\nhost {\n "
+               " %0: i32 = arg 0\n}\n");
   }
   TEST("wrong texts are refused with their line") {
     CHECK_TEXT(refusal("  %a: i32 = ad %i, %i\n"), "line 9: unknown op 'ad'");
@@ -149,7 +153,8 @@ static void test_read(void) {
     CHECK_TEXT(refusal("  %a: place = place f7 %i\n"), "line 9: no such entry: 'f7'");
     CHECK_TEXT(refusal("  %a: i32 = add %i, %i extra\n"), "line 9: unexpected 'e'");
     CHECK_TEXT(read_and_print("kernel k\nhost {"), "line 2: a region is not closed ''");
-    CHECK(strncmp(read_and_print("kernel k\ntree t0 = root{ cube }\n"), "line 2: a tree's text needs", 27) == 0);
+    CHECK(strncmp(read_and_print("kernel k\ntree t0 = root{ cube }\n"),
+                  "line 2: a tree's text needs", 27) == 0);
   }
   TEST("no beginning of a text does harm") {
     for (size_t length = 0; length < strlen(STAGE2); length++)
@@ -166,15 +171,19 @@ static void test_read(void) {
 
 static void test_verify(void) {
   TEST("invalid kernels are refused") {
-    CHECK_TEXT(refusal("  %a: f32 = add %i, %i\n"), "line 9: 'add': operands and result must be of one type");
+    CHECK_TEXT(refusal("  %a: f32 = add %i, %i\n"),
+               "line 9: 'add': operands and result must be of one type");
     CHECK_TEXT(refusal("  %a: i32 = div %i, %i\n"), "line 9: 'div': does not take this type");
     CHECK_TEXT(refusal("  %a: i32 = lt %i, %i\n"), "line 9: 'lt': has a bool result");
     CHECK_TEXT(refusal("  %a: i32 = neg %i, %i\n"), "line 9: 'neg': wrong number of operands");
     CHECK_TEXT(refusal("  if %i {\n  }\n"), "line 9: 'if': needs a bool");
     CHECK_TEXT(refusal("  break 0\n"), "line 9: 'break': leaves more loops than there are");
-    CHECK_TEXT(refusal("  loop {\n    break 1\n  }\n"), "line 10: 'break': leaves more loops than there are");
-    CHECK_TEXT(refusal("  loop {\n    continue 1\n  }\n"), "line 10: 'continue': leaves more loops than there are");
-    CHECK_TEXT(refusal("  %v: i32 = var\n  %a: i32 = neg %v\n"), "line 10: 'neg': a variable is read by 'get'");
+    CHECK_TEXT(refusal("  loop {\n    break 1\n  }\n"),
+               "line 10: 'break': leaves more loops than there are");
+    CHECK_TEXT(refusal("  loop {\n    continue 1\n  }\n"),
+               "line 10: 'continue': leaves more loops than there are");
+    CHECK_TEXT(refusal("  %v: i32 = var\n  %a: i32 = neg %v\n"),
+               "line 10: 'neg': a variable is read by 'get'");
     CHECK_TEXT(refusal("  %v: i32 = get %i\n"), "line 9: 'get': needs a variable");
     CHECK_TEXT(refusal("  %p: place = place f0 %i\n"), "line 9: 'place': wrong number of indices");
     CHECK_TEXT(refusal("  %p: place = place f0 %i, %i\n  store %p, %i\n"),
@@ -186,39 +195,51 @@ static void test_verify(void) {
     CHECK_TEXT(refusal("  return %i\n"), "line 9: 'return': not the kernel's results");
     CHECK_TEXT(refusal("  loop {\n    %a: i32 = const 1\n  }\n  %b: i32 = neg %a\n"),
                "line 12: 'neg': an operand is not visible here");
-    CHECK_TEXT(refusal("  range %i, %i {\n  }\n"), "line 9: 'range': needs a begin and an end per parameter");
-    CHECK_TEXT(refusal("  active l0 (%x: i32) {\n  }\n"), "line 9: 'active': needs a parameter per axis of its level");
-    CHECK_TEXT(refusal("  range %i, %i (%x: i32) {\n    return\n  }\n"), "line 10: 'return': belongs in the host region");
+    CHECK_TEXT(refusal("  range %i, %i {\n  }\n"),
+               "line 9: 'range': needs a begin and an end per parameter");
+    CHECK_TEXT(refusal("  active l0 (%x: i32) {\n  }\n"),
+               "line 9: 'active': needs a parameter per axis of its level");
+    CHECK_TEXT(refusal("  range %i, %i (%x: i32) {\n    return\n  }\n"),
+               "line 10: 'return': belongs in the host region");
     CHECK_TEXT(refusal("  %x: i32 = lane %i\n"), "line 9: 'lane': belongs in a row");
   }
   TEST("a call must fit the row of its entry") {
-    CHECK_TEXT(refusal("  call rt_nothing\n"), "line 9: no such entry of the runtime: 'rt_nothing'");
-    CHECK_TEXT(refusal("  %n: i32 = call rt_slot_live %i\n"), "line 9: 'rt_slot_live': needs an address");
+    CHECK_TEXT(refusal("  call rt_nothing\n"),
+               "line 9: no such entry of the runtime: 'rt_nothing'");
+    CHECK_TEXT(refusal("  %n: i32 = call rt_slot_live %i\n"),
+               "line 9: 'rt_slot_live': needs an address");
     CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  %n: i32 = call rt_slot_live %r\n"),
                "line 10: 'rt_slot_live': has the wrong result type");
     CHECK_TEXT(refusal("  call rt_outside %i\n"), "line 9: 'rt_outside': wrong number of operands");
     CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  call rt_mask_set %r\n"),
                "line 10: 'rt_mask_set': wrong number of operands");
-    CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  call rt_mask_set %r, %i\n"), "line 10: 'rt_mask_set': needs an i64");
+    CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  call rt_mask_set %r, %i\n"),
+               "line 10: 'rt_mask_set': needs an i64");
     CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  %n: ptr = call rt_hash_find t0 manager=0 %r\n"),
                "line 10: 'rt_hash_find': wrong number of operands");
-    CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  %n: ptr = call rt_hash_find t0 manager=0 %r, %i\n"),
-               "line 10: 'rt_hash_find': coordinates are i64");
+    CHECK_TEXT(
+        refusal("  %r: ptr = tree.root t0\n  %n: ptr = call rt_hash_find t0 manager=0 %r, %i\n"),
+        "line 10: 'rt_hash_find': coordinates are i64");
     CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  call rt_dynamic_clear t0 manager=0 %r, %i\n"),
                "line 10: 'rt_dynamic_clear': needs an i32 constant above 0");
-    CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  %one: i32 = const 1\n  %two: i32 = add %one, %one\n"
-                       "  %s: i32 = call rt_dynamic_pop %r, %two\n"),
-               "line 12: 'rt_dynamic_pop': needs an i32 constant, 0 or 1");
-    CHECK_TEXT(refusal("  %n: i64 = call rt_list_count t0 manager=40000\n"), "line 9: 'rt_list_count': no such manager");
-    CHECK_TEXT(refusal("  %r: ptr = call rt_frame\n"), "line 9: 'rt_frame': is not called by kernels");
-    CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  %n: ptr = call rt_slot_activate t0 manager=0 %r\n"),
-               "line 10: 'rt_slot_activate': is not called by kernels");
+    CHECK_TEXT(
+        refusal("  %r: ptr = tree.root t0\n  %one: i32 = const 1\n  %two: i32 = add %one, %one\n"
+                "  %s: i32 = call rt_dynamic_pop %r, %two\n"),
+        "line 12: 'rt_dynamic_pop': needs an i32 constant, 0 or 1");
+    CHECK_TEXT(refusal("  %n: i64 = call rt_list_count t0 manager=40000\n"),
+               "line 9: 'rt_list_count': no such manager");
+    CHECK_TEXT(refusal("  %r: ptr = call rt_frame\n"),
+               "line 9: 'rt_frame': is not called by kernels");
+    CHECK_TEXT(
+        refusal("  %r: ptr = tree.root t0\n  %n: ptr = call rt_slot_activate t0 manager=0 %r\n"),
+        "line 10: 'rt_slot_activate': is not called by kernels");
   }
   TEST("a call is made where its entry's row says") {
     CHECK_TEXT(refusal("  range %i, %i (%x: i32) {\n    call rt_tree_clear t0 manager=0\n  }\n"),
                "line 10: 'rt_tree_clear': belongs in the host region");
-    CHECK_TEXT(refusal("  %r: ptr = tree.root t0\n  %n: i32 = call rt_dynamic_was t0 manager=0 %r\n"),
-               "line 10: 'rt_dynamic_was': belongs in a parallel loop");
+    CHECK_TEXT(
+        refusal("  %r: ptr = tree.root t0\n  %n: i32 = call rt_dynamic_was t0 manager=0 %r\n"),
+        "line 10: 'rt_dynamic_was': belongs in a parallel loop");
   }
   TEST("a call has the effects of its row, and reads back with all that it names") {
     Error err;
@@ -234,8 +255,10 @@ static void test_verify(void) {
   }
   TEST("a body may end its iteration, and a serial range is left like a loop") {
     CHECK(strncmp(refusal("  range %i, %i (%x: i32) {\n    continue 0\n  }\n"), "kernel", 6) == 0);
-    CHECK(strncmp(refusal("  range serial %i, %i (%x: i32) {\n    break 0\n  }\n"), "kernel", 6) == 0);
-    CHECK_TEXT(refusal("  range %i, %i (%x: i32) {\n    break 0\n  }\n"), "line 10: 'break': leaves more loops than there are");
+    CHECK(strncmp(refusal("  range serial %i, %i (%x: i32) {\n    break 0\n  }\n"), "kernel", 6) ==
+          0);
+    CHECK_TEXT(refusal("  range %i, %i (%x: i32) {\n    break 0\n  }\n"),
+               "line 10: 'break': leaves more loops than there are");
   }
 }
 

@@ -1,10 +1,12 @@
-/* kernel_test.c - a C host compiles and launches kernel text: variants, arguments, faults and results. */
+/* kernel_test.c - a C host compiles and launches kernel text: variants, arguments, faults and
+ * results. */
 #include <stdio.h>
 
 #include "runtime.h"
 
 static RgKernel *kernel_of(const char *name, const char *text) {
-  RgKernelOptions options = {.struct_size = sizeof options, .name = name, .chunk = "test.c", .first_line = 10};
+  RgKernelOptions options = {
+      .struct_size = sizeof options, .name = name, .chunk = "test.c", .first_line = 10};
   RgKernel *kernel = NULL;
   if (rg_kernel_create(rg, text, (int64_t)strlen(text), &options, &kernel))
     check_fail(__FILE__, __LINE__, rg_error(rg)->message);
@@ -16,18 +18,22 @@ typedef struct Given {
   RgValue value;
 } Given;
 
-static RgValue field(RgField *f) { return (RgValue){.kind = RG_VALUE_FIELD, .depth = 1, .field = f}; }
+static RgValue field(RgField *f) {
+  return (RgValue){.kind = RG_VALUE_FIELD, .depth = 1, .field = f};
+}
 static RgValue node(RgSNode *n) { return (RgValue){.kind = RG_VALUE_NODE, .depth = 1, .node = n}; }
 
-/* Brings a value for each path of the kernel: `rg.range` is the builtin, others are looked up in `given`. */
-static RgStatus launch(RgKernel *kernel, const Given *given, int given_count, const RgValue *parameters,
-                       int parameter_count, RgValue *result) {
+/* Brings a value for each path of the kernel: `rg.range` is the builtin, others are looked up in
+ * `given`. */
+static RgStatus launch(RgKernel *kernel, const Given *given, int given_count,
+                       const RgValue *parameters, int parameter_count, RgValue *result) {
   RgValue values[32] = {0};
   int count = rg_kernel_path_count(kernel);
   for (int k = 0; k < count; k++) {
     const char *path;
     CHECK(rg_kernel_path(kernel, k, &path, NULL) == 0);
-    if (!strcmp(path, "rg.range")) values[k] = (RgValue){.kind = RG_VALUE_BUILTIN, .depth = 2, .text = "rg.range"};
+    if (!strcmp(path, "rg.range"))
+      values[k] = (RgValue){.kind = RG_VALUE_BUILTIN, .depth = 2, .text = "rg.range"};
     for (int g = 0; g < given_count; g++)
       if (!strncmp(path, given[g].name, strlen(given[g].name))) values[k] = given[g].value;
   }
@@ -46,13 +52,15 @@ static uint64_t compiles(void) {
 }
 
 static void variants(void) {
-  RgKernel *kernel =
-      kernel_of("add", "function(a)\n  for i in rg.range(8) do x[i] = y[i] + a * 2.0 end\n  return x[3]\nend");
+  RgKernel *kernel = kernel_of(
+      "add",
+      "function(a)\n  for i in rg.range(8) do x[i] = y[i] + a * 2.0 end\n  return x[3]\nend");
   RgField *x = dense("x", "f32", 8), *y = dense("y", "f32", 8), *z = dense("z", "f64", 8);
   Given given[2] = {{"x", field(x)}, {"y", field(y)}};
   RgValue a = number(1.5), result;
   TEST("a launch computes, and gives its result back") {
-    CHECK(launch(kernel, given, 2, &a, 1, &result) == 0 && result.kind == RG_VALUE_NUMBER && result.number == 3);
+    CHECK(launch(kernel, given, 2, &a, 1, &result) == 0 && result.kind == RG_VALUE_NUMBER &&
+          result.number == 3);
     CHECK(get(x, 7, 0, 1) == 3 && compiles() == 1);
   }
   TEST("another number, and two trees of one layout swapped, need no compile") {
@@ -79,13 +87,16 @@ static void variants(void) {
                 "a launch of kernel 'add' needs a value for each of 3 captured names, 1 given");
   }
   TEST("a kernel's texts can be read") {
-    static const char *const words[] = {"source", "ast", "infer", "ir", "tasks", "explain", "llvm", "asm"};
+    static const char *const words[] = {"source", "ast",     "infer", "ir",
+                                        "tasks",  "explain", "llvm",  "asm"};
     const char *text;
-    for (int k = 0; k < 8; k++) CHECK(rg_kernel_text(kernel, words[k], &text) == 0 && (text[0] || k == 5));
+    for (int k = 0; k < 8; k++)
+      CHECK(rg_kernel_text(kernel, words[k], &text) == 0 && (text[0] || k == 5));
     CHECK(rg_kernel_text(kernel, "source", &text) == 0 && !strncmp(text, "function(a)", 11) &&
           !strcmp(text + strlen(text) - 3, "end"));
     CHECK(rg_kernel_text(kernel, "poem", &text) != 0);
-    CHECK_TEXT(rg_error(rg)->message, "'poem' is not a text of a kernel: source, ast, infer, ir, tasks, explain, lua, llvm and asm are");
+    CHECK_TEXT(rg_error(rg)->message, "'poem' is not a text of a kernel: source, ast, infer, ir, "
+                                      "tasks, explain, lua, llvm and asm are");
   }
   TEST("its texts are those of its last compile, made anew, also when a tree of it is gone") {
     static const char *const words[] = {"infer", "ir", "tasks", "explain"};
@@ -119,7 +130,8 @@ static void variants(void) {
     CHECK_TEXT(rg_error(rg)->code, "argument.invalid");
     RgRuntime *own = rg, *other = NULL;
     RgField *stray = NULL;
-    CHECK(rg_runtime_create(NULL, &other, NULL) == 0 && rg_field_create(other, "f32", "stray", &stray) == 0);
+    CHECK(rg_runtime_create(NULL, &other, NULL) == 0 &&
+          rg_field_create(other, "f32", "stray", &stray) == 0);
     given[1].value = field(stray);
     CHECK(launch(kernel, given, 2, &a, 1, &result) != 0);
     CHECK_TEXT(rg_error(own)->code, "runtime.mixed");
@@ -130,15 +142,17 @@ static void variants(void) {
 }
 
 static void arguments(void) {
-  RgKernel *kernel =
-      kernel_of("count", "function(n)\n  local s = 0\n  for i in rg.range(n) do s = s + i end\n  return s\nend");
+  RgKernel *kernel = kernel_of(
+      "count",
+      "function(n)\n  local s = 0\n  for i in rg.range(n) do s = s + i end\n  return s\nend");
   RgValue n = number(10), result;
   TEST("an integer argument takes whole numbers of its range alone") {
     CHECK(launch(kernel, NULL, 0, &n, 1, &result) == 0 && result.number == 45);
     n = number(2.5);
     CHECK(launch(kernel, NULL, 0, &n, 1, &result) != 0);
     CHECK_TEXT(rg_error(rg)->code, "value.fit");
-    CHECK_TEXT(rg_error(rg)->message, "argument 'n', which bounds a range, is of type i32, 2.5 does not fit");
+    CHECK_TEXT(rg_error(rg)->message,
+               "argument 'n', which bounds a range, is of type i32, 2.5 does not fit");
     CHECK_INT(rg_error(rg)->line, 12);
     CHECK_TEXT(rg_error(rg)->file, "test.c");
     CHECK_TEXT(rg_error(rg)->source, "  for i in rg.range(n) do s = s + i end");
@@ -165,7 +179,8 @@ static void faults(void) {
   TEST("a launch that exhausts the budget says which node cannot grow, and the next one works") {
     RgSNode *block = add(rg_tree_root(new_tree("t")), "pointer", "i", 4096, "block");
     RgField *x = place(add(block, "dense", "i", 1024, NULL), "f32", "x");
-    RgKernel *kernel = kernel_of("grow", "function(n) for i in rg.range(n) do x[i * 1024] = 1.0 end end");
+    RgKernel *kernel =
+        kernel_of("grow", "function(n) for i in rg.range(n) do x[i * 1024] = 1.0 end end");
     Given given = {"x", field(x)};
     static const char begins[] =
         "the memory budget of 4 MiB is exhausted: node 'block' (pointer) of tree 't' cannot grow; ";
@@ -181,7 +196,8 @@ static void faults(void) {
   TEST("what a kernel deactivates is collected, unless gc is stopped") {
     RgSNode *block = add(rg_tree_root(new_tree("d")), "pointer", "i", 64, "block");
     RgField *x = place(add(block, "dense", "i", 16, NULL), "f32", "x");
-    RgKernel *kernel = kernel_of("drop", "function() for i in block:active() do block:deactivate(i) end end");
+    RgKernel *kernel =
+        kernel_of("drop", "function() for i in block:active() do block:deactivate(i) end end");
     Given given = {"block", node(block)};
     for (int i = 0; i < 64; i++) set(x, i * 16, 0, 1, 1);
     rg_stats(rg, &stats);
@@ -228,7 +244,8 @@ static void said(void) {
     Heard heard = {0};
     kernel = kernel_of("race", "function()\n  for i in rg.range(8) do x[0] = 1 - x[0] end\nend");
     rg_on_warning(rg, hear, &heard);
-    CHECK(launch(kernel, given, 1, NULL, 0, NULL) == 0 && launch(kernel, given, 1, NULL, 0, NULL) == 0);
+    CHECK(launch(kernel, given, 1, NULL, 0, NULL) == 0 &&
+          launch(kernel, given, 1, NULL, 0, NULL) == 0);
     rg_on_warning(rg, NULL, NULL);
     CHECK_INT(heard.count, 1);
     CHECK(strstr(heard.text, "test.c:11:") && strstr(heard.text, "'x'"));

@@ -42,12 +42,17 @@ int main(void) {
   scratch_init(&scratch, &heap);
   Error err;
   Dumps dumps = {0};
-  PassContext ctx = {.scratch = &scratch, .vector_bytes = 32, .verify = true, .dump = collect, .dump_data = &dumps};
+  PassContext ctx = {.scratch = &scratch,
+                     .vector_bytes = 32,
+                     .verify = true,
+                     .dump = collect,
+                     .dump_data = &dumps};
   TEST("all passes run in order, each shown once, and symbolic ops are gone") {
     IrKernel *kernel = read(&err);
     CHECK(pass_run_all(&ctx, kernel, &err));
     CHECK_TEXT(err.message, "");
-    CHECK_TEXT(dumps.names, "fold tasks fold race atomics bounds nodes privatise unroll fold leaf rows explain places fold slots fold ");
+    CHECK_TEXT(dumps.names, "fold tasks fold race atomics bounds nodes privatise unroll fold leaf "
+                            "rows explain places fold slots fold ");
     CHECK(dumps.unchanged >= 2); /* the first two folds at least */
     IrBytes bytes = ir_write(&scratch, kernel, "x86-64-v3");
     const char *target = "";

@@ -24,7 +24,8 @@ static void build(Built *b, const char *text) {
   b->body = (Block){0};
   map_init(&b->r.names, &b->scratch);
   const AstFunction *function = b->ast->function;
-  for (int i = 0; i < function->parameters.count; i++) build_local(&b->r, function->parameters.items[i]);
+  for (int i = 0; i < function->parameters.count; i++)
+    build_local(&b->r, function->parameters.items[i]);
   for (int i = 0; i < function->body.count; i++)
     vec_push(&b->scratch, &b->body, build_stmt(&b->r, function->body.items[i]));
 }
@@ -89,7 +90,8 @@ static AstBlock parse_body(Built *b, const char *text) {
   build(b, "function() end");
   Error err;
   error_clear(&err);
-  return parse_kernel_text(source_create(&b->scratch, str_of(text), "returns", 1), &err)->function->body;
+  return parse_kernel_text(source_create(&b->scratch, str_of(text), "returns", 1), &err)
+      ->function->body;
 }
 
 static void test_returns(void) {

@@ -1,6 +1,6 @@
 /* fixture.h - a kernel's text and a small world of captures in; types, IR or an error out, as text.  World: fields
- * over trees written as snode_read reads them, numbers, and Lua's libraries. A path is looked up as the host does it:
- * name by name, until it meets something that is no table. */
+ * over trees written as snode_read reads them, numbers, and Lua's libraries. A path is looked up as
+ * the host does it: name by name, until it meets something that is no table. */
 #ifndef RG_TESTS_SEMA_FIXTURE_H
 #define RG_TESTS_SEMA_FIXTURE_H
 
@@ -31,9 +31,12 @@ static void world_name(World *w, const char *name, SemaValue value) {
   w->named[w->named_count++] = (Named){name, value};
 }
 
-static void world_number(World *w, const char *name) { world_name(w, name, (SemaValue){.kind = VALUE_NUMBER}); }
+static void world_number(World *w, const char *name) {
+  world_name(w, name, (SemaValue){.kind = VALUE_NUMBER});
+}
 
-/* A tree; node `node`'s components become fields with their own names, and the node itself is `level`. */
+/* A tree; node `node`'s components become fields with their own names, and the node itself is
+ * `level`. */
 static void world_tree(World *w, const char *text, int node, const char *level) {
   Error err = {0};
   const char *at = text;
@@ -48,7 +51,8 @@ static void world_tree(World *w, const char *text, int node, const char *level) 
     const SNodeComponent *component = &placed->components[i];
     if (!component->child)
       world_name(w, component->name,
-                 (SemaValue){.kind = VALUE_FIELD, .name = component->name, .node = placed, .component = i});
+                 (SemaValue){
+                     .kind = VALUE_FIELD, .name = component->name, .node = placed, .component = i});
   }
   if (level) world_name(w, level, (SemaValue){.kind = VALUE_NODE, .name = level, .node = placed});
 }
@@ -57,11 +61,14 @@ static void world_init(World *w) {
   memset(w, 0, sizeof *w);
   heap_init(&w->heap, 0);
   scratch_init(&w->scratch, &w->heap);
-  world_tree(w, "root{ pointer \"ij\" 4 4 block { dense \"ij\" 8 8 { f32 t, f32 u } } }", 2, "cells");
-  world_name(w, "block", (SemaValue){.kind = VALUE_NODE, .name = "block", .node = w->trees[0]->nodes[1]});
-  world_tree(
-      w, "root{ dense \"i\" 100 { f32 x, f64 y, i32 n32, i64 n64, u8 n8, u32 h32, u64 h64, f16 z, bool flag, i8 s8 } }",
-      1, NULL);
+  world_tree(w, "root{ pointer \"ij\" 4 4 block { dense \"ij\" 8 8 { f32 t, f32 u } } }", 2,
+             "cells");
+  world_name(w, "block",
+             (SemaValue){.kind = VALUE_NODE, .name = "block", .node = w->trees[0]->nodes[1]});
+  world_tree(w,
+             "root{ dense \"i\" 100 { f32 x, f64 y, i32 n32, i64 n64, u8 n8, u32 h32, u64 h64, f16 "
+             "z, bool flag, i8 s8 } }",
+             1, NULL);
   world_tree(w, "root{ dense \"ijk\" 4 5 6 { f32 g } }", 1, NULL);
   world_tree(w, "root{ f32 total }", 0, NULL);
   world_tree(w, "root{ dense \"i\" 5000000000 { u8 far } }", 1, NULL);
@@ -81,7 +88,8 @@ static void world_init(World *w) {
   world_name(w, "thread", (SemaValue){.kind = VALUE_OTHER, .name = "a thread"});
   world_name(w, "nothing", (SemaValue){.kind = VALUE_NIL});
   world_name(w, "loose", (SemaValue){.kind = VALUE_FIELD, .name = "loose"});
-  world_name(w, "self.x", (SemaValue){.kind = VALUE_FIELD, .name = "x", .node = w->trees[1]->nodes[1]});
+  world_name(w, "self.x",
+             (SemaValue){.kind = VALUE_FIELD, .name = "x", .node = w->trees[1]->nodes[1]});
   world_name(w, "sine", (SemaValue){.kind = VALUE_BUILTIN, .name = "math.sin"});
 }
 
@@ -105,15 +113,16 @@ static int count_names(const char *path) {
 static SemaValue world_library(World *w, const char *path) {
   static const char *const missing[] = {"math.sine", "rg.rangee"};
   Type type;
-  bool is_library = !strncmp(path, "math.", 5) || !strncmp(path, "bit.", 4) || !strncmp(path, "rg.", 3) ||
-                    !strncmp(path, "string.", 7);
+  bool is_library = !strncmp(path, "math.", 5) || !strncmp(path, "bit.", 4) ||
+                    !strncmp(path, "rg.", 3) || !strncmp(path, "string.", 7);
   for (int i = 0; i < 2; i++)
     if (!strcmp(path, missing[i])) return (SemaValue){.kind = VALUE_NIL, .depth = 2};
   if (!strncmp(path, "rg.", 3) && type_parse_any(str_of(path + 3), &type))
     return (SemaValue){.kind = VALUE_TYPE, .depth = 2, .name = path + 3};
-  bool is_global =
-      !strcmp(path, "print") || !strcmp(path, "assert") || !strcmp(path, "ipairs") || !strcmp(path, "pcall");
-  if (is_library || is_global) return (SemaValue){.kind = VALUE_BUILTIN, .depth = count_names(path), .name = path};
+  bool is_global = !strcmp(path, "print") || !strcmp(path, "assert") || !strcmp(path, "ipairs") ||
+                   !strcmp(path, "pcall");
+  if (is_library || is_global)
+    return (SemaValue){.kind = VALUE_BUILTIN, .depth = count_names(path), .name = path};
   return (SemaValue){.kind = VALUE_NIL};
 }
 
@@ -157,8 +166,13 @@ static bool run_kernel(void *data, Error *err) {
       captures[i].depth = 1;
     }
   }
-  SemaInput input = {.ast = ast, .paths = &paths, .captures = captures, .parameters = w->parameters,
-                     .parameter_count = w->parameter_count, .default_f64 = w->default_f64, .kernel_name = "k"};
+  SemaInput input = {.ast = ast,
+                     .paths = &paths,
+                     .captures = captures,
+                     .parameters = w->parameters,
+                     .parameter_count = w->parameter_count,
+                     .default_f64 = w->default_f64,
+                     .kernel_name = "k"};
   if (!sema_types(&w->scratch, &input, &run->output, err)) return false;
   if (run->types_only) return sema_print_types(&run->out, &run->output), true;
   if (!sema_lower(&run->output, err)) return false;

@@ -9,11 +9,16 @@ static void elements(void) {
   static const struct {
     const char *type;
     double low, high, beyond;
-  } rows[] = {{"i8", -128, 127, 128}, {"i16", -32768, 32767, 32768}, {"i32", -2147483648.0, 2147483647, 2147483648.0},
-              {"u8", 0, 255, -1},     {"u16", 0, 65535, 65536},      {"u32", 0, 4294967295.0, 4294967296.0}};
+  } rows[] = {{"i8", -128, 127, 128},
+              {"i16", -32768, 32767, 32768},
+              {"i32", -2147483648.0, 2147483647, 2147483648.0},
+              {"u8", 0, 255, -1},
+              {"u16", 0, 65535, 65536},
+              {"u32", 0, 4294967295.0, 4294967296.0}};
   RgTree *tree = new_tree("types");
   RgSNode *cells = add(rg_tree_root(tree), "dense", "i", 3, NULL);
-  RgField *fields[6], *f16 = place(cells, "f16", "h"), *f64 = place(cells, "f64", "d"), *b = place(cells, "bool", "b");
+  RgField *fields[6], *f16 = place(cells, "f16", "h"), *f64 = place(cells, "f64", "d"),
+                      *b = place(cells, "bool", "b");
   RgField *i64 = place(cells, "i64", "l"), *u64 = place(cells, "u64", "u");
   int64_t two = 2;
   for (int k = 0; k < 6; k++) fields[k] = place(cells, rows[k].type, rows[k].type);
@@ -23,16 +28,19 @@ static void elements(void) {
       set(fields[k], 0, 0, 1, rows[k].low), set(fields[k], 2, 0, 1, rows[k].high);
       CHECK(get(fields[k], 0, 0, 1) == rows[k].low && get(fields[k], 2, 0, 1) == rows[k].high &&
             get(fields[k], 1, 0, 1) == 0);
-      CHECK(rg_field_set(fields[k], &two, 1, &value) != 0 && rg_field_set(fields[k], &two, 1, &half) != 0);
+      CHECK(rg_field_set(fields[k], &two, 1, &value) != 0 &&
+            rg_field_set(fields[k], &two, 1, &half) != 0);
       CHECK_TEXT(rg_error(rg)->code, "value.fit");
       CHECK(get(fields[k], 2, 0, 1) == rows[k].high);
     }
     RgValue value = number(2.5);
-    CHECK_ERROR(rg_field_set(fields[2], &two, 1, &value), "value.fit", "field 'i32' is of type i32, 2.5 does not fit");
+    CHECK_ERROR(rg_field_set(fields[2], &two, 1, &value), "value.fit",
+                "field 'i32' is of type i32, 2.5 does not fit");
     CHECK_TEXT(rg_error(rg)->hint, "math.floor makes a whole number");
   }
   TEST("64-bit integers keep every bit") {
-    RgValue least = {.kind = RG_VALUE_I64, .i64 = INT64_MIN}, most = {.kind = RG_VALUE_U64, .u64 = UINT64_MAX}, value;
+    RgValue least = {.kind = RG_VALUE_I64, .i64 = INT64_MIN},
+            most = {.kind = RG_VALUE_U64, .u64 = UINT64_MAX}, value;
     CHECK(rg_field_set(i64, &two, 1, &least) == 0 && rg_field_get(i64, &two, 1, &value) == 0);
     CHECK(value.kind == RG_VALUE_I64 && value.i64 == INT64_MIN);
     CHECK(rg_field_set(u64, &two, 1, &most) == 0 && rg_field_get(u64, &two, 1, &value) == 0);
@@ -49,13 +57,16 @@ static void elements(void) {
   TEST("floats round to their type, booleans are booleans") {
     RgValue yes = {.kind = RG_VALUE_BOOL, .i64 = 1}, one = number(1), value;
     set(f16, 1, 0, 1, 0.1), set(f64, 1, 0, 1, 0.1);
-    CHECK(get(f64, 1, 0, 1) == 0.1 && fabs(get(f16, 1, 0, 1) - 0.1) < 1e-4 && get(f16, 1, 0, 1) != 0.1);
+    CHECK(get(f64, 1, 0, 1) == 0.1 && fabs(get(f16, 1, 0, 1) - 0.1) < 1e-4 &&
+          get(f16, 1, 0, 1) != 0.1);
     set(f16, 1, 0, 1, 1e9);
     CHECK(isinf(get(f16, 1, 0, 1)));
-    CHECK(rg_field_set(b, &two, 1, &yes) == 0 && rg_field_get(b, &two, 1, &value) == 0 && value.kind == RG_VALUE_BOOL &&
-          value.i64 == 1);
-    CHECK_ERROR(rg_field_set(b, &two, 1, &one), "value.fit", "field 'b' is of type bool, 1 does not fit");
-    CHECK_ERROR(rg_field_set(f64, &two, 1, &yes), "value.fit", "field 'd' is of type f64, true does not fit");
+    CHECK(rg_field_set(b, &two, 1, &yes) == 0 && rg_field_get(b, &two, 1, &value) == 0 &&
+          value.kind == RG_VALUE_BOOL && value.i64 == 1);
+    CHECK_ERROR(rg_field_set(b, &two, 1, &one), "value.fit",
+                "field 'b' is of type bool, 1 does not fit");
+    CHECK_ERROR(rg_field_set(f64, &two, 1, &yes), "value.fit",
+                "field 'd' is of type f64, true does not fit");
   }
   TEST("a dense field has one place in memory") {
     void *pointer = NULL;
@@ -63,14 +74,16 @@ static void elements(void) {
   }
 }
 
-/* Of a field of SIDE x SIDE elements below `cells`, all or some of them set: reading it whole gives what get gives. */
+/* Of a field of SIDE x SIDE elements below `cells`, all or some of them set: reading it whole gives
+ * what get gives. */
 static bool reads_as_it_gets(RgSNode *cells, const char *type, int spread) {
   enum { SIDE = 12 };
   RgField *x = place(cells, type, "x");
   double numbers[SIDE * SIDE];
   int64_t integers[SIDE * SIDE];
   for (int k = 0; k < SIDE * SIDE; k += spread) set(x, k / SIDE, k % SIDE, 2, k + 1);
-  bool ok = rg_field_read(x, numbers, SIDE * SIDE) == 0 && rg_field_read_i64(x, integers, SIDE * SIDE) == 0;
+  bool ok = rg_field_read(x, numbers, SIDE * SIDE) == 0 &&
+            rg_field_read_i64(x, integers, SIDE * SIDE) == 0;
   for (int k = 0; k < SIDE * SIDE; k++) {
     double expected = k % spread ? 0 : k + 1;
     ok = ok && numbers[k] == expected && integers[k] == (int64_t)expected;
@@ -100,7 +113,8 @@ static void layouts(void) {
 static void bulk(void) {
   RgTree *tree = new_tree("bulk");
   RgSNode *block = add(rg_tree_root(tree), "pointer", "ij", 3, NULL);
-  RgField *x = place(add(block, "dense", "ij", 5, NULL), "i32", "x"), *age = place(block, "f32", "age");
+  RgField *x = place(add(block, "dense", "ij", 5, NULL), "i32", "x"),
+          *age = place(block, "f32", "age");
   RgTree *flat = new_tree("flat");
   RgField *y = place(add(rg_tree_root(flat), "dense", "ij", 15, NULL), "f64", "y");
   double *values = calloc(225, sizeof *values);
@@ -109,7 +123,8 @@ static void bulk(void) {
     values[7 * 15 + 3] = 4, values[14 * 15 + 14] = -9;
     CHECK(rg_field_write(x, values, 225) == 0);
     CHECK(call(block, "count", 0, 0, 0) == 2 && get(x, 7, 3, 2) == 4 && get(x, 14, 14, 2) == -9);
-    CHECK_ERROR(rg_field_write(x, values, 224), "argument.invalid", "field 'x' has 225 elements, 224 given");
+    CHECK_ERROR(rg_field_write(x, values, 224), "argument.invalid",
+                "field 'x' has 225 elements, 224 given");
   }
   TEST("reading gives all elements, zero where nothing is") {
     memset(values, 255, 225 * sizeof *values);
@@ -136,7 +151,8 @@ static void bulk(void) {
           get(x, 9, 4, 2) == 7);
     set(y, 2, 2, 2, 0.5);
     CHECK_ERROR(rg_field_copy(x, y), "value.fit", "field 'x' is of type i32, 0.5 does not fit");
-    CHECK_ERROR(rg_field_copy(age, y), "argument.invalid", "field 'age' and field 'y' have different shapes");
+    CHECK_ERROR(rg_field_copy(age, y), "argument.invalid",
+                "field 'age' and field 'y' have different shapes");
   }
   TEST("a sparse field is not one block of memory") {
     void *pointer;

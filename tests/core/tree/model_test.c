@@ -1,4 +1,5 @@
-/* model_test.c - random reads, writes, activations and deactivations in many layouts, held against a plain array. */
+/* model_test.c - random reads, writes, activations and deactivations in many layouts, held against
+ * a plain array. */
 #include <stdlib.h>
 
 #include "runtime.h"
@@ -22,16 +23,23 @@ static const Layout layouts[] = {
     {"pointer", 1, {{"pointer", "ij", {6, 3}, 0}}},
     {"pointer over dense", 2, {{"pointer", "ij", {4, 3}, 0}, {"dense", "ij", {3, 5}, 0}}},
     {"pointer over dense aos", 2, {{"pointer", "ij", {4, 3}, 0}, {"dense", "ji", {3, 5}, 1}}},
-    {"pointer over pointer", 3, {{"pointer", "i", {5}, 0}, {"pointer", "ij", {2, 3}, 0}, {"dense", "j", {4}, 0}}},
+    {"pointer over pointer",
+     3,
+     {{"pointer", "i", {5}, 0}, {"pointer", "ij", {2, 3}, 0}, {"dense", "j", {4}, 0}}},
     {"dense over pointer over dense",
      3,
      {{"dense", "ij", {2, 3}, 0}, {"pointer", "ji", {3, 2}, 0}, {"dense", "ij", {2, 2}, 0}}},
     {"dense, dense, pointer, pointer",
      4,
-     {{"dense", "ij", {2, 2}, 1}, {"dense", "i", {3}, 0}, {"pointer", "ij", {2, 3}, 0}, {"pointer", "j", {3}, 0}}},
+     {{"dense", "ij", {2, 2}, 1},
+      {"dense", "i", {3}, 0},
+      {"pointer", "ij", {2, 3}, 0},
+      {"pointer", "j", {3}, 0}}},
     {"eight axes",
      3,
-     {{"dense", "ijkl", {2, 1, 2, 1}, 0}, {"pointer", "mnopi", {2, 2, 1, 3, 2}, 0}, {"dense", "pl", {2, 2}, 0}}},
+     {{"dense", "ijkl", {2, 1, 2, 1}, 0},
+      {"pointer", "mnopi", {2, 2, 1, 3, 2}, 0},
+      {"dense", "pl", {2, 2}, 0}}},
 };
 
 typedef struct Model {
@@ -54,8 +62,8 @@ static void declare(Model *m, const Layout *layout) {
   for (int k = 0; k < layout->level_count; k++) {
     const Level *level = &layout->levels[k];
     RgSNode *child = NULL;
-    CHECK(rg_snode_add(node, level->kind, level->axes, level->sizes, (int32_t)strlen(level->axes), NULL, level->aos, 0,
-                       &child) == 0);
+    CHECK(rg_snode_add(node, level->kind, level->axes, level->sizes, (int32_t)strlen(level->axes),
+                       NULL, level->aos, 0, &child) == 0);
     rg_snode_release(child); /* the tree's handle holds it */
     node = child;
     if (!strcmp(level->kind, "pointer")) m->pointer = node;
@@ -122,8 +130,10 @@ static void check_all(Model *m) {
   double *values = calloc((size_t)m->cells, sizeof *values);
   int64_t at = 0, index[8], walked = 0, count;
   RgValue value;
-  CHECK(rg_field_read(m->x, values, m->cells) == 0 && !memcmp(values, m->values[0], sizeof *values * (size_t)m->cells));
-  CHECK(rg_field_read(m->y, values, m->cells) == 0 && !memcmp(values, m->values[1], sizeof *values * (size_t)m->cells));
+  CHECK(rg_field_read(m->x, values, m->cells) == 0 &&
+        !memcmp(values, m->values[0], sizeof *values * (size_t)m->cells));
+  CHECK(rg_field_read(m->y, values, m->cells) == 0 &&
+        !memcmp(values, m->values[1], sizeof *values * (size_t)m->cells));
   for (int64_t last = -1; rg_field_next(m->x, &at, index, &value) == 0 && at >= 0; walked++) {
     CHECK(at - 1 > last && value.number == m->values[0][at - 1]);
     last = at - 1;

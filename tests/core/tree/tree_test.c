@@ -103,17 +103,19 @@ static void refusals(void) {
     CHECK_ERROR(rg_field_get(t, index, 2, &value), "index.range",
                 "index 3, 32 is outside field 't', whose shape is 32 x 32");
     CHECK_TEXT(rg_error(rg)->index, "3, 32");
-    CHECK_ERROR(rg_field_get(t, short_index, 1, &value), "index.count", "field 't' takes 2 indices, 1 given");
+    CHECK_ERROR(rg_field_get(t, short_index, 1, &value), "index.count",
+                "field 't' takes 2 indices, 1 given");
     CHECK_ERROR(rg_snode_call(block, "activate", index, 2, NULL), "index.range",
                 "index 3, 32 is outside node 'block', whose shape is 4 x 4");
     CHECK_ERROR(rg_snode_call(block, "explode", index, 2, NULL), "argument.invalid",
-                "'explode' is not an action of nodes: activate, deactivate, is_active, count, clear, length and pop are");
+                "'explode' is not an action of nodes: activate, deactivate, is_active, count, "
+                "clear, length and pop are");
   }
   TEST("cells of a dense node do not go one by one") {
     int64_t index[2] = {3, 3};
-    CHECK_ERROR(
-        rg_snode_call(leaf, "deactivate", index, 2, NULL), "argument.invalid",
-        "'deactivate' needs a pointer node: the cells of a dense node come and go with the pointer node above it");
+    CHECK_ERROR(rg_snode_call(leaf, "deactivate", index, 2, NULL), "argument.invalid",
+                "'deactivate' needs a pointer node: the cells of a dense node come and go with the "
+                "pointer node above it");
     CHECK_TEXT(rg_error(rg)->hint, "use 'block'");
   }
   TEST("a tree in use takes nothing more") {
@@ -121,7 +123,8 @@ static void refusals(void) {
     RgSNode *node;
     RgField *field = NULL;
     CHECK_ERROR(rg_snode_add(leaf, "dense", "k", &size, 1, NULL, 0, 0, &node), "tree.fixed",
-                "nothing can be added below the dense node: its tree 'heat' has been laid out since its first use");
+                "nothing can be added below the dense node: its tree 'heat' has been laid out "
+                "since its first use");
     CHECK_ERROR(rg_snode_add(block, "sparse", "k", &size, 1, NULL, 0, 0, &node), "tree.declaration",
                 "'sparse' is not a kind of node: dense, pointer, bitmasked, dynamic and hash are");
     CHECK(rg_field_create(rg, "f32", "late", &field) == 0);
@@ -129,11 +132,14 @@ static void refusals(void) {
     CHECK(rg_snode_place(block, field) != 0);
     CHECK_ERROR(rg_snode_place(block, t), "field.placed", "field 't' is already placed");
     rg_field_release(field);
-    CHECK_ERROR(rg_field_create(rg, "float", NULL, &field), "type.unknown", "there is no type 'float' for fields");
+    CHECK_ERROR(rg_field_create(rg, "float", NULL, &field), "type.unknown",
+                "there is no type 'float' for fields");
   }
   TEST("NULL where a handle belongs is refused, whoever is inside") {
-    CHECK_ERROR(rg_field_get(NULL, NULL, 0, NULL), "argument.invalid", "rg_field_get: field is NULL");
-    CHECK_ERROR(rg_tree_create(NULL, "x", NULL), "argument.invalid", "rg_tree_create: runtime is NULL");
+    CHECK_ERROR(rg_field_get(NULL, NULL, 0, NULL), "argument.invalid",
+                "rg_field_get: field is NULL");
+    CHECK_ERROR(rg_tree_create(NULL, "x", NULL), "argument.invalid",
+                "rg_tree_create: runtime is NULL");
   }
 }
 
@@ -165,14 +171,16 @@ static void memory(void) {
     set(t, 1, 1, 2, 3);
     CHECK(get(t, 1, 1, 2) == 3 && get(t, 0, 0, 2) == 0);
     CHECK_ERROR(rg_gc(rg, "colect", NULL), "argument.invalid",
-                "'colect' is not a word of collectgarbage: collect, stop, restart, count, isrunning and trim are");
+                "'colect' is not a word of collectgarbage: collect, stop, restart, count, "
+                "isrunning and trim are");
     CHECK_TEXT(rg_error(rg)->hint, "did you mean 'collect'?");
   }
   TEST("a tree's text is its drawing") {
     const char *text = "";
     CHECK(rg_tree_text(heat, &text) == 0);
-    CHECK_TEXT(text, "tree heat: 64 bytes\n└─ pointer block ij 4 x 4: nodes of 512 bytes, slots 64 bytes\n"
-                     "   └─ dense ij 8 x 8: 512 bytes\n      ├─ f32 t\n      └─ f32 next");
+    CHECK_TEXT(
+        text, "tree heat: 64 bytes\n└─ pointer block ij 4 x 4: nodes of 512 bytes, slots 64 bytes\n"
+              "   └─ dense ij 8 x 8: 512 bytes\n      ├─ f32 t\n      └─ f32 next");
   }
 }
 
@@ -182,10 +190,12 @@ static void ends(void) {
     int64_t index[2] = {0, 0};
     RgMemory all;
     CHECK(rg_tree_destroy(heat, "heat.lua:40") == 0);
-    CHECK_ERROR(rg_field_get(t, index, 2, &value), "handle.destroyed", "tree 'heat' was destroyed at heat.lua:40");
+    CHECK_ERROR(rg_field_get(t, index, 2, &value), "handle.destroyed",
+                "tree 'heat' was destroyed at heat.lua:40");
     CHECK_ERROR(rg_snode_call(block, "count", NULL, 0, NULL), "handle.destroyed",
                 "tree 'heat' was destroyed at heat.lua:40");
-    CHECK_ERROR(rg_tree_destroy(heat, "again"), "handle.destroyed", "tree 'heat' was destroyed at heat.lua:40");
+    CHECK_ERROR(rg_tree_destroy(heat, "again"), "handle.destroyed",
+                "tree 'heat' was destroyed at heat.lua:40");
     CHECK(rg_memory(rg, &all) == 0 && all.live == 0 && all.reserved == 0 && all.trees == 0);
   }
   TEST("handles may be released in any order, also after the runtime's end") {
