@@ -7,6 +7,7 @@
  * If a task has a privatised version (private_copies.h), that one runs when it pays.
  * Between tasks trees are settled and collected, so that lists show what the previous task did and
  * freed nodes are reused; both return at once if nothing changed. */
+#include <stddef.h>
 #include <string.h>
 
 #include "base/bits.h"
@@ -150,10 +151,18 @@ static uint64_t take_out_of_range(CpuDevice *cpu) {
   return outside;
 }
 
+/* All but `stop`, which any thread may write at any time. */
+static void begin_context(RtContext *context, const RtContext *native) {
+  const size_t before = offsetof(RtContext, stop), past = before + sizeof context->stop;
+  memcpy(context, native, before);
+  memcpy((uint8_t *)context + past, (const uint8_t *)native + past, sizeof *context - past);
+  __atomic_store_n(&context->stop, 0, __ATOMIC_RELAXED);
+}
+
 bool cpu_launch(Device *device, DeviceLaunch *launch, Error *err) {
   CpuDevice *cpu = (CpuDevice *)device;
   RtContext *context = &launch->context;
-  *context = device->native;
+  begin_context(context, &device->native);
   context->frame = launch->frame;
   context->trees = launch->trees;
   context->tree_count = launch->tree_count;
