@@ -19,11 +19,12 @@ static const char *const kernel_text =
     "  }\n"
     "}\n";
 
-typedef struct Dumps { char names[200]; int unchanged; const char *last; } Dumps;
+typedef struct Dumps { char names[1000]; int unchanged; const char *last; } Dumps;
 
 static void collect(void *data, const char *pass, const char *text) {
   Dumps *dumps = data;
-  strcat(strcat(dumps->names, pass), " ");
+  size_t length = strlen(dumps->names), room = sizeof dumps->names - length;
+  CHECK(snprintf(dumps->names + length, room, "%s ", pass) < (int)room);
   dumps->unchanged += strcmp(text, "(unchanged)") == 0;
   dumps->last = text;
 }
