@@ -112,7 +112,7 @@ static bool check_logic_term(Sema *s, const Update *update, Expr *term, Type tar
   return type_is_bool(target)
              ? check_condition(s, term)
              : sema_fail(s, update->target, RG_ERROR_TYPE_MISMATCH, NULL,
-                         "'%s' gathers bools, and '%s' is %s",
+                         "'%s' combines bools, and '%s' is %s",
                          update->op == IR_UPDATE_BAND ? "and" : "or",
                          sema_source(s, update->target), ty_text(s, ty_of(target)));
 }

@@ -2,7 +2,7 @@
  * matrix size and called like any user function, so no pass or backend needs to know them.
  *
  *     R, S = polar(m)      m = R S           R orthogonal, S symmetric; of 2 x 2 in closed form
- *     U, S, V = svd(m)     m = U S V^T       S descending: columns of m rotated in pairs until orthogonal
+ *     U, S, V = svd(m)     m = U S V^T       S descending: columns of m rotated to orthogonality
  *     w, V = sym_eig(m)    m V = V diag(w)   ascending: m rotated in pairs until diagonal (Jacobi)
  *
  * The source is one line and captures nothing: a square root is the norm of a vector `h` of two

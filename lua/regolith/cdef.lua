@@ -27,13 +27,13 @@ typedef struct RgOptions {
    * called by the thread that is inside a call of this runtime, with `count` tasks. It must call
    * task(task_data, worker, number) once for every number from 0 to count - 1, on any threads, and
    * return when all have returned. `worker` is from 0 to threads - 1, and no two concurrent calls
-   * may have the same one. A loop too small to gain from more than one thread (estimated: some 10 us
-   * of work) runs on the calling thread and never comes here. NULL: our threads. */
+   * may have the same one. A loop too small to gain from more than one thread (estimated: some 10
+   * us of work) runs on the calling thread and never comes here. NULL: our threads. */
   void (*run_tasks)(void *data, int64_t count,
                     void (*task)(void *task_data, int32_t worker, int64_t number), void *task_data);
   void *run_tasks_data;
-  /* The processor that code is made for: "native", "x86-64", "x86-64-v2", .. "x86-64-v4". NULL: what
-   * RG_CPU says, else native. */
+  /* The processor that code is made for: "native", "x86-64", "x86-64-v2", .. "x86-64-v4". NULL:
+   * what RG_CPU says, else native. */
   const char *cpu;
 } RgOptions;
 

@@ -62,7 +62,8 @@ for r = 1, reps do
 end
 table.sort(seconds)
 local cells, median = block:count() * 512, seconds[math.ceil(reps / 2)]
-print(('{"bench":"lap7","variant":"regolith","threads":%d,"n":%d,"reps":%d,"best_s":%.6g,"median_s":%.6g,"unit":"Mcell/s",'
+print(('{"bench":"lap7","variant":"regolith","threads":%d,"n":%d,"reps":%d,"best_s":%.6g,\z
+  "median_s":%.6g,"unit":"Mcell/s",'
   .. '"best_rate":%.5g,"median_rate":%.5g,"checksum":%.9g}'):format(rg.info().threads, cells, reps,
     seconds[1], median,
   cells * 1e-6 / seconds[1], cells * 1e-6 / median, total()))

@@ -109,7 +109,8 @@ for r = 1, reps do
 end
 table.sort(seconds)
 local median, work = seconds[math.ceil(reps / 2)], count * steps * 1e-6
-print(('{"bench":"mpm2d","variant":"regolith%s","threads":%d,"n":%d,"reps":%d,"best_s":%.6g,"median_s":%.6g,'
+print(('{"bench":"mpm2d","variant":"regolith%s","threads":%d,"n":%d,"reps":%d,"best_s":%.6g,\z
+  "median_s":%.6g,'
   .. '"unit":"Mparticle-step/s","best_rate":%.5g,"median_rate":%.5g,"checksum":%.9g}'):format(
     leaf and "_sparse" or "",
   rg.info().threads, count, reps, seconds[1], median, work / seconds[1], work / median,

@@ -325,7 +325,8 @@ describe("a loop over active cells", function()
     assert.equal(16, visits(x))
   end)
 
-  it("after one that activated by a pattern visits exactly what that asked for, a hundred times over", function()
+  it("after one that activated by a pattern visits exactly what that asked for, a hundred times \z
+    over", function()
     local x, block = sparse(rg.i32, "i", 1000, 4)
     local touch = rg.kernel(function() for i in rg.range(4000) do x[(7 * i) % 2000] = 1 end end)
     for _ = 1, 100 do

@@ -36,7 +36,8 @@ describe("the cache of compiled kernels #compiled", function()
   end)
 
   it("shares nothing within a process either where it is off", function()
-    local text = [[rg.init{ cache = false } for _ = 1, 2 do rg.kernel("function() return 1 end")() end
+    local text = [[rg.init{ cache = false }
+      for _ = 1, 2 do rg.kernel("function() return 1 end")() end
       local s = rg.stats() print(s.compiles, s.cache_hits)]]
     assert.equal("2 0", run(("RG_CACHE='%s' '%s/bin/regolith' -e '%s'"):format(folder,
       os.getenv "RG_LIBRARY":match "^(.*)/", text)))
@@ -102,7 +103,8 @@ describe("the cache of compiled kernels #compiled", function()
   end)
 
   it("is shared by processes that start at once", function()
-    local all = run(("for k in 1 2 3 4 5 6; do RG_CACHE='%s' luajit tests/support/one_kernel.lua & done; wait"):format(folder))
+    local all = run(("for k in 1 2 3 4 5 6; do RG_CACHE='%s' luajit tests/support/one_kernel.lua \z
+      & done; wait"):format(folder))
     assert.equal("", (all:gsub("126 1 0 compiler ?", ""):gsub("126 0 1 none ?", "")))
     assert.equal("126 0 1 none", start())
     assert.is_nil(entries():find "tmp%.")

@@ -87,7 +87,8 @@ describe("the program #compiled", function()
       local function set(n) x[n] = 1 end
       local half = rg.kernel(function() x[0] = 0.5 end)
       local function deep(n, f) if n > 0 then deep(n - 1, f) end f() end
-      if ... == "index" then set(7) elseif ... == "options" then rg.init { threads = "x" } elseif ... == "kernel" then half()
+      if ... == "index" then set(7)
+      elseif ... == "options" then rg.init { threads = "x" } elseif ... == "kernel" then half()
       elseif ... == "deep" then deep(100, half) else rg.image.write("a.png", x, { low = error }) end
     ]])
     local function frames(what, environment, with)
@@ -129,8 +130,9 @@ describe("the program #compiled", function()
     assert.matches("man regolith", (run "help"))
   end)
 
-  it("prints expressions at its prompt, asks for more where an input is unfinished, and goes on after a mistake", function()
-    local said = run("-i", [[1 + 1\nk = rg.kernel(function()\nreturn 40 + 2\nend)\nk()\nerror("oops")\n= 3, 4\nx = = 2\nrg.feild\nif x\n]])
+  it("prints expressions at its prompt, asks for more input, goes on after a mistake", function()
+    local said = run("-i", [[1 + 1\nk = rg.kernel(function()\nreturn 40 + 2\nend)\nk()\n]]
+      .. [[error("oops")\n= 3, 4\nx = = 2\nrg.feild\nif x\n]])
     for _, answer in ipairs { "> 2\n", "> >> >> > 42\n", "> 3\t4\n", "prompt%(4%):1: oops",
       "unexpected symbol", "did you mean 'field'",
       "'then' expected near '<eof>'" } do
@@ -183,7 +185,8 @@ describe("the program #compiled", function()
 
   it("lists, prints and runs the examples installed next to it", function()
     local prefix = scratch .. "/prefix"
-    shell(("mkdir -p '%s/bin' '%s/share/regolith/examples' && cp '%s' '%s/bin/regolith' && ln -s '%s' '%s/libregolith.so.1'")
+    shell(("mkdir -p '%s/bin' '%s/share/regolith/examples' && cp '%s' '%s/bin/regolith' \z
+      && ln -s '%s' '%s/libregolith.so.1'")
       -- which a program of a build looks for one folder up
       :format(prefix, prefix, program, prefix, os.getenv "RG_LIBRARY", prefix))
     script("prefix/share/regolith/examples/tiny.lua",

@@ -76,7 +76,8 @@ hint: compare it: x[i] ~= 0]], (tostring(failed):gsub("[^\n]-:(%d+:%d+: )", "ker
   end)
 
   it("are found after the head of a loop or branch that failed", function()
-    expect("name.unknown name.unknown type.float_to_int name.unknown type.condition name.unknown", [[function(n)
+    expect("name.unknown name.unknown type.float_to_int name.unknown type.condition name.unknown",
+      [[function(n)
   for i in rg.^rnage(8) do
     x[i] = 1
     x[0] = ^widht
@@ -109,17 +110,20 @@ end]])
   end)
 
   it("say a name that is not there once", function()
-    expect("name.unknown", "function()\n  x[0] = ^lenght\n  x[1] = lenght + 1\n  while lenght > 2 do x[2] = 1 end\nend")
+    expect("name.unknown", "function()\n  x[0] = ^lenght\n  x[1] = lenght + 1\n  while lenght > \z
+      2 do x[2] = 1 end\nend")
   end)
 
   it("report a mistake in copies of one text once", function()
     expect("name.unknown", "function()\n  for k in rg.static(rg.range(3)) do x[k] = ^qq end\nend")
-    expect("type.mismatch", "local function f(a) return x[a ^* 0.5] end\nfunction() x[0] = f(1) x[1] = f(2) end")
+    expect("type.mismatch", "local function f(a) return x[a ^* 0.5] end\nfunction() x[0] = f(1) \z
+      x[1] = f(2) end")
   end)
 
   it("distinguish wrong returns from wrong values", function()
     expect("name.unknown type.mismatch",
-      "function(n)\n  if n > 1 then return ^q end\n  if n > 2 then return 1 end\n  return ^true\nend", {}, 1)
+      "function(n)\n  if n > 1 then return ^q end\n  if n > 2 then return 1 end\n  return \z
+        ^true\nend", {}, 1)
   end)
 end)
 

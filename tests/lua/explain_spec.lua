@@ -26,7 +26,8 @@ local function text_of(lines) return "\n" .. lines end
 describe("explain", function()
   it("shows each source line with its notes below it #compiled", function()
     local x = rg.field(rg.f32, 32)
-    local _, all = notes_of(text_of "function()\n  for i in rg.range(32) do\n    x[i] = 1\n  end\nend", { x = x })
+    local _, all = notes_of(text_of "function()\n  for i in rg.range(32) do\n    x[i] = 1\n  \z
+      end\nend", { x = x })
     assert.equal([[
 kernel:3: for i in rg.range(32) do
     parallel over its positions
@@ -71,20 +72,24 @@ end]=], { x = x, y = y, m = m })
     assert.matches("parallel over the active leaves, cell by cell", notes[3])
     assert.matches("reads 'x': cells of the leaf and of its neighbours, each found once per leaf",
       notes[4])
-    assert.matches("'x' is not cached per leaf here: an index is not the loop's own plus a small constant", notes[5])
+    assert.matches("'x' is not cached per leaf here: an index is not the loop's own plus a small \z
+      constant", notes[5])
     assert.equal(1, select(2, notes[5]:gsub("is not cached per leaf here", "")))
     assert.matches("reads 'x': looked up through 1 level at each access, checked against the shape",
       notes[5])
     assert.matches("reads 'y': addressed directly", notes[5])
-    assert.matches("updates 'm': in each worker's private copy where that pays, else atomic; addressed directly", notes[6])
+    assert.matches("updates 'm': in each worker's private copy where that pays, else atomic; \z
+      addressed directly", notes[6])
   end)
 
   it("says the width of rows, or what keeps them from lanes #compiled", function()
     local x = sparse(rg.f32, "i", 4, 16)
     x[1] = 1
-    local notes = notes_of(text_of "function()\n  for i in x:active() do x[i] = 2 * x[i] + 1 end\nend", { x = x })
+    local notes = notes_of(text_of "function()\n  for i in x:active() do x[i] = 2 * x[i] + 1 \z
+      end\nend", { x = x })
     assert.matches("rows of 16 cells run in %d+ lanes", notes[3])
-    notes = notes_of(text_of "function()\n  for i in x:active() do\n    while x[i] > 1 do x[i] = x[i] / 2 end\n  end\nend", { x = x })
+    notes = notes_of(text_of "function()\n  for i in x:active() do\n    while x[i] > 1 do x[i] = \z
+      x[i] / 2 end\n  end\nend", { x = x })
     assert.matches("rows are not vectorised: ", notes[4])
   end)
 
@@ -121,7 +126,8 @@ end]=], { x = x, m = m })
     y[i] = x[i * k]
   end
 end]=], { x = x, y = y }, 1)
-    assert.matches("reads 'x': addressed directly, checked against the shape at the edges of the loop only", notes[4])
+    assert.matches("reads 'x': addressed directly, checked against the shape at the edges of the \z
+      loop only", notes[4])
     assert.matches("writes 'y': addressed directly\n", notes[4])
     assert.matches("reads 'x': addressed directly, checked against the shape\n", notes[5])
   end)
@@ -180,7 +186,8 @@ describe("what is only nearly an update", function()
     assert.is_true(warns "for i, j in rg.range(8, 8) do x[i] = 1 - x[i] end")
     assert.is_true(warns "for i in rg.range(8) do x[i // 2] = 1 - x[i // 2] end")
     assert.is_true(warns "for i in rg.range(8) do local v = x[y[i]] v = v + 1 x[y[i]] = v end")
-    assert.is_true(warns "for i in rg.range(8) do local v = x[y[i]] if v > 2 then v = v * 2 end x[y[i]] = v end")
+    assert.is_true(warns "for i in rg.range(8) do local v = x[y[i]] if v > 2 then v = v * 2 end \z
+      x[y[i]] = v end")
     assert.is_true(warns "for i in rg.range(8) do for k = 0, 3 do x[k] = 1 - x[k] end end")
   end)
 

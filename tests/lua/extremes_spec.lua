@@ -30,9 +30,12 @@ describe("a loop that ends where its type ends", function()
   end)
 
   it("counts narrow and unsigned types to their ends", function()
-    assert.equal(8, rg.kernel "function(a: i8) local n = 0 for k = a, rg.i8(127) do n += 1 end return n end"(120))
-    assert.equal(6, rg.kernel "function(a: u32) local n = 0 for k = a, a + 5 do n += 1 end return n end"(4294967290))
-    assert.equal(6, rg.kernel "function(a: u64) local n = 0 for k = a, a + 5 do n += 1 end return n end"(18446744073709551610ULL))
+    assert.equal(8, rg.kernel "function(a: i8) local n = 0 for k = a, rg.i8(127) do n += 1 end \z
+      return n end"(120))
+    assert.equal(6, rg.kernel "function(a: u32) local n = 0 for k = a, a + 5 do n += 1 end \z
+      return n end"(4294967290))
+    assert.equal(6, rg.kernel "function(a: u64) local n = 0 for k = a, a + 5 do n += 1 end \z
+      return n end"(18446744073709551610ULL))
   end)
 
   it("gives indices of 64 bits where its bounds are such", function()
@@ -83,7 +86,8 @@ describe("integers of 64 bits", function()
   end)
 
   it("divide, and meet the ends, as narrower ones do", function()
-    local k = rg.kernel "function(a: i64, b: i64) return a // b, a % b, math.floor(a / b), math.ceil(a / b) end"
+    local k = rg.kernel "function(a: i64, b: i64) return a // b, a % b, math.floor(a / b), \z
+      math.ceil(a / b) end"
     local function is(a, b, ...)
       local given, want = { k(a, b) }, { ... }
       for i = 1, 4 do

@@ -3,7 +3,8 @@ describe("an allocation that fails", function()
   it("is an error wherever it happens, and the same process computes right afterwards", function()
     local whole = 0
     for n = 1, 20000 do
-      local command = ("RG_THREADS=2 RG_STRESS=fail_alloc:%d luajit tests/support/one_failure.lua 2>&1"):format(n)
+      local command = ("RG_THREADS=2 RG_STRESS=fail_alloc:%d luajit \z
+        tests/support/one_failure.lua 2>&1"):format(n)
       local pipe = io.popen(command)
       local first, second = pipe:read "*l", pipe:read "*l"
       pipe:close()

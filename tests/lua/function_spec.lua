@@ -31,7 +31,8 @@ describe("a function called in a kernel", function()
   end)
 
   it("has the types of each call's arguments", function()
-    local k = rg.kernel(function(a --[[: i32]], b --[[: f32]]) return square(a) % 2 == 1 and square(b) or 0 end)
+    local k = rg.kernel(function(a --[[: i32]], b --[[: f32]])
+      return square(a) % 2 == 1 and square(b) or 0 end)
     assert.equal(6.25, k(3, 2.5))
   end)
 

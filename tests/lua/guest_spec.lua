@@ -26,13 +26,16 @@ describe("a process that loads Regolith", function()
       local function state()
         local names = {}
         for name, v in pairs(_G) do names[#names + 1] = name .. tostring(v) end
-        for _, library in ipairs { "string", "table", "math", "io", "os", "debug", "package", "coroutine", "bit", "jit" } do
+        for _, library in ipairs { "string", "table", "math", "io", "os", "debug",
+          "package", "coroutine", "bit", "jit" } do
           for name, v in pairs(_G[library]) do
-            if library .. name ~= "iolines" then names[#names + 1] = library .. name .. tostring(v) end
+            if library .. name ~= "iolines" then
+              names[#names + 1] = library .. name .. tostring(v) end
           end
         end
         table.sort(names)
-        return table.concat(names) .. tostring(getmetatable(_G)) .. tostring(getmetatable("").__index) .. os.setlocale()
+        return table.concat(names) .. tostring(getmetatable(_G))
+          .. tostring(getmetatable("").__index) .. os.setlocale()
           .. io.popen("pwd"):read "*a"
       end
       math.randomseed(7)
@@ -98,7 +101,8 @@ describe("a process that loads Regolith", function()
   it("may have a locale that writes a comma into numbers", function()
     local folder = os.tmpname()
     os.remove(folder)
-    local made = os.execute(("mkdir '%s' && localedef -i de_DE -f UTF-8 '%s/de_DE.UTF-8' >/dev/null 2>&1"):format(folder, folder))
+    local made = os.execute(("mkdir '%s' && localedef -i de_DE -f UTF-8 '%s/de_DE.UTF-8' \z
+      >/dev/null 2>&1"):format(folder, folder))
     local answer = (made == 0 or made == true) and run([[
       local ffi = require "ffi"
       ffi.cdef "int setenv(const char *, const char *, int);"
@@ -199,7 +203,8 @@ describe("a Lua that is not LuaJIT", function()
   for _, program in ipairs { "lua5.1", "lua5.2", "lua5.3", "lua5.4" } do
     it("is told so in one sentence: " .. program, function()
       if os.execute("command -v " .. program .. " >/dev/null") ~= 0 then return end
-      assert.matches("^regolith needs LuaJIT with its ffi, and this is Lua 5%.%d: run the script by luajit or regolith$",
+      assert.matches("^regolith needs LuaJIT with its ffi, and this is Lua 5%.%d: run the script \z
+        by luajit or regolith$",
         run("local ok, problem = pcall(require, 'regolith') print(not ok and problem)", program))
     end)
   end

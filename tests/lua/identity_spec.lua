@@ -43,13 +43,15 @@ describe("one kernel with fields in two places", function()
 
   it("sees its own writes where the two are one", function()
     local x = counting(rg.i32, 4)
-    rg.kernel("function(a, b) for i in rg.range(4) do a[i] = i + 1 b[i] = a[i] + b[i] a[i] = b[i] * 10 end end")(x, x)
+    rg.kernel("function(a, b) for i in rg.range(4) do a[i] = i + 1 b[i] = a[i] + b[i] a[i] = \z
+      b[i] * 10 end end")(x, x)
     assert.same({ 20, 40, 60, 80 }, x:to_table())
   end)
 
   it("updates both halves where the two are one", function()
     local x = rg.field(rg.i32, 1)
-    local k = rg.kernel("function(a, b) for i in rg.range(1000) do a[0] = a[0] + 1 b[0] += 2 end end")
+    local k = rg.kernel("function(a, b) for i in rg.range(1000) do a[0] = a[0] + 1 b[0] += 2 end \z
+      end")
     k(x, x)
     assert.equal(3000, x[0])
     local y = rg.field(rg.i32, 1)

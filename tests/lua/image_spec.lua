@@ -47,7 +47,9 @@ describe("rg.image.write", function()
 
   it("opens libpng for it, and not before", function()
     local pipe = io.popen(([[luajit -e 'local rg = require "regolith"
-      local function has_png() return io.open("/proc/self/maps"):read("*a"):find("libpng", 1, true) ~= nil end
+      local function has_png()
+        return io.open("/proc/self/maps"):read("*a"):find("libpng", 1, true) ~= nil
+      end
       local x = rg.field(rg.f32, 2, 2)
       rg.kernel("function(x) for i, j in x:active() do x[i][j] = 1 end end")(x)
       io.write(tostring(has_png()), " ")
@@ -61,7 +63,8 @@ describe("rg.image.write", function()
 
   it("raises what goes wrong while libpng writes, and leaves no file", function()
     local x = rg.field(rg.u8, 256, 256)
-    rg.kernel("function(x) for i, j in rg.range(256, 256) do x[i][j] = i * i * 7919 + j * j * j * 104729 end end")(x)
+    rg.kernel("function(x) for i, j in rg.range(256, 256) do x[i][j] = i * i * 7919 + j * j * j \z
+      * 104729 end end")(x)
     os.execute(("ln -s /dev/full '%s'"):format(path))
     local raised = failure(rg.image.write, path, x)
     assert.equal("io.failed", raised.code)

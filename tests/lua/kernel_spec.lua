@@ -408,7 +408,8 @@ describe("the source of a plain function", function()
   end)
 
   it("is found in a file that begins with #!, wherever it is", function()
-    local path = in_file("#!/usr/bin/env luajit\nlocal n = 4\nreturn function(a)\n  return a * n\nend\n")
+    local path = in_file("#!/usr/bin/env luajit\nlocal n = 4\nreturn function(a)\n  return a * \z
+      n\nend\n")
     local f = dofile(path)
     assert.equal(12, rg.kernel(f)(3))
     os.remove(path)
@@ -428,7 +429,8 @@ describe("the source of a plain function", function()
   end)
 
   it("is still found when the function ran hot before", function()
-    local path = in_file "return function(a)\n  local s = 0\n  for i = 1, a do s = s + i end\n  return s\nend\n"
+    local path = in_file "return function(a)\n  local s = 0\n  for i = 1, a do s = s + i end\n  \z
+      return s\nend\n"
     local f = dofile(path)
     for _ = 1, 1000 do f(100) end
     assert.equal(5050, rg.kernel(f)(100))

@@ -18,7 +18,8 @@ describe("loops", function()
     local x = numbers(rg.i32, 7, 7)
     run("function(n) for i in rg.range(n) do x[0] = 0 end for i = 1, n do x[1] = 0 end end",
       { x = x }, 0)
-    run("function(n) for i, j in rg.range(n, 5) do x[0] = 0 end for i, j in rg.range(3, n) do x[1] = 0 end end", { x = x }, -4)
+    run("function(n) for i, j in rg.range(n, 5) do x[0] = 0 end \z
+      for i, j in rg.range(3, n) do x[1] = 0 end end", { x = x }, -4)
     run("function(n) for i in rg.range(2) do for l in rg.range(n) do x[i] = 0 end end end",
       { x = x }, -1)
     assert.same({ 7, 7 }, x:to_table())
@@ -26,8 +27,10 @@ describe("loops", function()
 
   it("take begin and end from fields and arguments (T72)", function()
     local b = numbers(rg.i32, 10, 20)
-    assert.equal(145, run("function() local s = 0 for i in rg.range({ b[0], b[1] }) do s += i end return s end", { b = b }))
-    assert.equal(-15, run("function(a, z) local s = 0 for i in rg.range({ a, z }) do s += i end return s end", nil, -5, 0))
+    assert.equal(145, run("function() local s = 0 \z
+      for i in rg.range({ b[0], b[1] }) do s += i end return s end", { b = b }))
+    assert.equal(-15, run("function(a, z) local s = 0 for i in rg.range({ a, z }) do s += i end \z
+      return s end", nil, -5, 0))
   end)
 
   it("have bounds that an earlier loop computed (T73)", function()
@@ -128,7 +131,8 @@ describe("arithmetic", function()
     end
   end)
 
-  it("of a literal, of a local that starts with one, and of a float's local, stays what it is (L23)", function()
+  it("of a literal, of a local that starts with one, and of a float's local, \z
+    stays what it is (L23)", function()
     local x = numbers(rg.f32, 0.5, 0.25)
     local s, n = rg.kernel(function()
       local s, n = 0, 0

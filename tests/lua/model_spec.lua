@@ -13,7 +13,8 @@ local function random(low, high)
 end
 local function pick(list) return list[random(1, #list)] end
 
--- -- the model: levels from the root down, the coordinates that are active in each pointer and bitmasked level, values by coordinates
+-- -- the model: levels from the root down, the active coordinates of each pointer and bitmasked
+-- level, values by coordinates
 
 -- Extent of `level` over the whole tree along an axis; nil where no level above divides it.
 local function extent(level, axis)
@@ -342,7 +343,8 @@ end
 function steps.deactivate_some(tree)
   local level = random_sparse(tree)
   if not level then return end
-  rg.kernel(("function() for %s in b:active() do if (%s) %% 2 == 0 then b:deactivate(%s) end end end"):format(names(level),
+  rg.kernel(("function() for %s in b:active() do if (%s) %% 2 == 0 then b:deactivate(%s) end end \z
+    end"):format(names(level),
     weight_text(level), names(level)), { b = level.node })()
   for _, at in ipairs(active_cells(level)) do
     if weight_of(level, at) % 2 == 0 then deactivate(tree, level, at) end

@@ -11,7 +11,8 @@ local statements = {
   { "for i in x do end", "write x:active()" },
   { "for i in 8 do end", "write rg.range(8)" },
   { "for i in range(8) do end", "did you mean 'rg.range'?" },
-  { "for i in pairs(x) do end", "a field's cells: for i in x:active(); a captured list: for k, v in ipairs(t)" },
+  { "for i in pairs(x) do end", "a field's cells: for i in x:active(); a captured list: for k, v \z
+    in ipairs(t)" },
   { "for k, e in ipairs(x) do end", "a field's cells: for i in x:active()" },
   { "for i in rg.range(8):serail() do end", "did you mean 'serial'?" },
   { "for i = 0 do end", false },

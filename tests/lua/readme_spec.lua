@@ -7,7 +7,8 @@ describe("the snippets of #compiled", function()
     it(document .. " run and print what they say", function()
       local folder = os.tmpname()
       os.remove(folder)
-      local pipe = io.popen(("mkdir '%s' && cd '%s' && luajit '%s/tests/support/snippets.lua' '%s/%s' %s 2>&1; rm -rf '%s'")
+      local pipe = io.popen(("mkdir '%s' && cd '%s' && luajit '%s/tests/support/snippets.lua' \z
+        '%s/%s' %s 2>&1; rm -rf '%s'")
         :format(folder, folder, root, root, document, how, folder))
       local text = pipe:read "*a"
       pipe:close()

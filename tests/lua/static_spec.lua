@@ -208,12 +208,16 @@ describe("a captured list", function()
     local x = rg.field(rg.f64, 8)
     for i = 0, 7 do x[i] = i end
     local o, l = { 1, 2, 0.1 }, { { 1, 2 }, { 3, 4 } }
-    local function run(text) return rg.kernel(text, { x = x, o = o, l = l, rg = rg, ipairs = ipairs })() end
-    assert.equal(10, run "function() local s = 0 for i in rg.range(4) do s += x[i + o[1]] end return s end")
+    local function run(text)
+      return rg.kernel(text, { x = x, o = o, l = l, rg = rg, ipairs = ipairs })()
+    end
+    assert.equal(10, run "function() local s = 0 for i in rg.range(4) do s += x[i + o[1]] end \z
+      return s end")
     assert.equal(3, run "function() return x[l[2][1]] end")
     assert.equal(5, run "function() return x[o[1] + l[2][2]] end")
     assert.equal(2, run "function() local n = 2 local row = l[1] return x[row[n]] end")
-    assert.equal(13, run "function() local s = 0 for _, p in ipairs(l) do s += x[p[1]] * p[2] - x[p[2] - p[1]] end return s + 1 end")
+    assert.equal(13, run "function() local s = 0 for _, p in ipairs(l) do s += x[p[1]] * p[2] - \z
+      x[p[2] - p[1]] end return s + 1 end")
     assert.equal(0.1, run "function() x[0] = o[3] return x[0] end")
   end)
 
@@ -223,8 +227,10 @@ describe("a captured list", function()
     for i = 0, 3 do f[i], g[i] = i, 10 + i end
     local function run(text) return rg.kernel(text, c)() end
     assert.same({ 10, 3 }, { run "function() return a[2][0], a[1][3] end" })
-    assert.same({ 10, 3 }, { run "function() return a[rg.static(2)][0], l[1][rg.static(1)][3] end" })
-    run "function() for i in rg.range(4) do a[2][i] = a[2][i] + 100 a[1][i] = a[2][i] l[2][1]:add(i, 1) end end"
+    assert.same({ 10, 3 }, { run "function() return a[rg.static(2)][0], \z
+      l[1][rg.static(1)][3] end" })
+    run "function() for i in rg.range(4) do a[2][i] = a[2][i] + 100 a[1][i] = a[2][i] \z
+      l[2][1]:add(i, 1) end end"
     assert.same({ 110, 111, 112, 113 }, f:to_table())
     assert.same({ 111, 112, 113, 114 }, g:to_table())
   end)

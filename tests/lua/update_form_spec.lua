@@ -49,7 +49,8 @@ describe("methods that give the old value", function()
     it("compare and exchange, for " .. t, function()
       local x = rg.field(rg[t], 2)
       x[0] = 7
-      local a, b = rg.kernel("function() return x:compare_exchange(0, 7, 9), x:compare_exchange(0, 7, 11) end", { x = x })()
+      local a, b = rg.kernel("function() \z
+        return x:compare_exchange(0, 7, 9), x:compare_exchange(0, 7, 11) end", { x = x })()
       assert.same({ 7, 9, 9 }, { plain(a), plain(b), plain(x[0]) })
     end)
   end
@@ -119,7 +120,8 @@ describe("updates in a parallel loop", function()
   it("divide, shift and raise in the order of one element's iterations", function()
     local x = rg.field(rg.f64, 8)
     x:fill(64)
-    rg.kernel("function() for i in rg.range(8) do x[i] /= 2 x[i] = x[i] / 4 x[i] = x[i] ^ 2 x[i] %= 5 x[i] //= 2 end end", { x = x })()
+    rg.kernel("function() for i in rg.range(8) do x[i] /= 2 x[i] = x[i] / 4 x[i] = x[i] ^ 2 x[i] \z
+      %= 5 x[i] //= 2 end end", { x = x })()
     assert.equal(math.floor((64 / 8) ^ 2 % 5 / 2), x[3])
   end)
 end)

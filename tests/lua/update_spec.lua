@@ -419,9 +419,11 @@ describe("reductions", function()
       return low, high, odd, all, any, none, most
     end]], { x = x, flags = flags })
     assert.same({ low, high, odd, false, true, false, true }, { reduce(1000) })
-    assert.same({ bit.band(x[0], x[1]), bit.bor(x[0], x[1]), bit.bxor(x[0], x[1]), true, false, false, true }, { reduce(2) })
+    assert.same({ bit.band(x[0], x[1]), bit.bor(x[0], x[1]), bit.bxor(x[0], x[1]), true, false,
+      false, true }, { reduce(2) })
     local x0 = rg.field(rg.i32, 4)
-    rg.kernel("function() for i in rg.range(1000) do x0[i % 4] = bit.bxor(x0[i % 4], x[i]) end end", { x0 = x0, x = x })()
+    rg.kernel("function() for i in rg.range(1000) do x0[i % 4] = bit.bxor(x0[i % 4], x[i]) end end",
+      { x0 = x0, x = x })()
     assert.equal(odd, bit.bxor(bit.bxor(x0[0], x0[1]), bit.bxor(x0[2], x0[3])))
   end)
 

@@ -402,7 +402,8 @@ describe("compound assignment", function()
   it("with a matrix is linear algebra", function()
     assert.is_true(rg.mat2(2, 1, 4,
       3) == result "function() local m = rg.mat2(1, 2, 3, 4) m *= rg.mat2(0, 1, 1, 0) return m end")
-    assert.is_true(rg.vec2(2, 1) == result "function() local v = rg.vec2(1, 2) v *= rg.mat2(0, 1, 1, 0) return v end")
+    assert.is_true(rg.vec2(2, 1) == result "function() local v = rg.vec2(1, 2) v *= rg.mat2(0, \z
+      1, 1, 0) return v end")
     local m = rg.field(rg.mat2, 2)
     m[1] = { { 1, 2 }, { 3, 4 } }
     rg.kernel("function(k) m[1] *= rg.mat2(0, 1, 1, 0) m[1][k] *= rg.mat2(2, 0, 0, 10) end",

@@ -111,7 +111,8 @@ end
 
 local function list()
   local lines = { "## All names\n",
-    "Made from `lua/library/api.lua`, as are the definitions for editors (`lua/library/regolith.lua`).\n" }
+    "Made from `lua/library/api.lua`, as are the definitions for editors \z
+      (`lua/library/regolith.lua`).\n" }
   for _, class in ipairs(api) do
     lines[#lines + 1] = ("**%s**\n"):format(class.title)
     lines[#lines + 1] = "| name | meaning |\n| --- | --- |"
@@ -134,6 +135,7 @@ end
 for path, make in pairs { ["lua/library/regolith.lua"] = definitions,
   ["lua/README.md"] = readme } do
   if not made.holds(path, make()) then
-    print(path .. " is not what lua/library/api.lua says; renew it: luajit tests/support/api.lua --write")
+    print(path .. " is not what lua/library/api.lua says; renew it: luajit tests/support/api.lua \z
+      --write")
   end
 end

@@ -9,7 +9,8 @@ local big = rg.field(rg.f64, 1000, 1000)
 big[0][0] = 1]] },
   { "io.failed", [[
 rg.image.write("no/such/folder/y.png", rg.field(rg.f32, 8, 8))]] },
-  { "library.missing", said = "`libregolith.so`, or the compiler next to it, is not where it was installed. The message lists \z
+  { "library.missing", said = "`libregolith.so`, or the compiler next to it, is not where it was \z
+    installed. The message lists \z
 the places that were tried." },
   { "library.version", said = "Use module, library and compiler of one build." },
   { "device.missing", [[
@@ -27,7 +28,8 @@ local f = rg.field(rg.f32)
 tree:dense("i", 8):place(f)
 tree:destroy()
 f[0] = 1]] },
-  { "runtime.busy", said = "A runtime serves one thread at a time: make one for each thread with `rg.new`." },
+  { "runtime.busy", said = "A runtime serves one thread at a time: make one for each thread with \z
+    `rg.new`." },
   { "runtime.mixed", [[
 local other = rg.new()
 other.kernel(function(f) f[0] = 1 end)(x)]] },
@@ -132,6 +134,7 @@ rg.root:dynamic("i", 2, { name = "queue" }):place(f)
 rg.kernel(function() for i in rg.range(3) do f:append(i) end end)()]] },
   { "launch.stopped", said = "The host requested it." },
   { "ir.invalid", said = "They came from another part of Regolith, or from a damaged file." },
-  { "codegen.failed", said = "The kernel itself is valid, so this is a bug in Regolith: please report it." },
+  { "codegen.failed", said = "The kernel itself is valid, so this is a bug in Regolith: please \z
+    report it." },
   { "object.invalid", said = "It came from the compiler or from the cache on disk." },
 }

@@ -59,8 +59,10 @@ local function page_of(rows, by_code)
     said[example[1]] = example
   end
   add "# Every error\n"
-  add "Made by `luajit tests/support/errors.lua --write`; the tests run each script. In all of them `rg`"
-  add "is the module, `x` an i32 field of 8 elements and `y` an f32 field of 8. The title is `err.code`,"
+  add "Made by `luajit tests/support/errors.lua --write`; the tests run each script. In all of \z
+    them `rg`"
+  add "is the module, `x` an i32 field of 8 elements and `y` an f32 field of 8. The title is \z
+    `err.code`,"
   add "the output is `tostring(err)`.\n"
   for _, row in ipairs(rows) do
     local example = said[row.code]
@@ -88,7 +90,8 @@ end
 
 -- Codes are raised as RG_ERROR_NAME in C and as "the.code" in Lua.
 local function check_raised(rows)
-  local files = io.popen(("cd %s && git ls-files 'core/*.c' 'cuda/*.c' 'lua/regolith/*.lua' 2>/dev/null"):format(
+  local files = io.popen(("cd %s && git ls-files 'core/*.c' 'cuda/*.c' 'lua/regolith/*.lua' \z
+    2>/dev/null"):format(
     root == "" and "." or root))
   local texts = {}
   for file in files:lines() do

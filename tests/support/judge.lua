@@ -522,7 +522,8 @@ end
 local function keep_tree(add, declared, cells)
   add "    { nodes = {"
   for _, n in ipairs(declared.nodes) do
-    add("      { name = %q, kind = %q, parent = %s, axes = %s, sizes = %s, layout = %s, chunk = %s },", n.name, n.kind,
+    add("      { name = %q, kind = %q, parent = %s, axes = %s, sizes = %s, layout = %s, chunk = \z
+      %s },", n.name, n.kind,
       n.parent and ("%q"):format(n.parent) or "nil", quoted(n.axes), quoted(n.sizes), n.layout
         and ("%q"):format(n.layout) or "nil",
       tostring(n.chunk))

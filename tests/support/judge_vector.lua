@@ -73,7 +73,8 @@ local function determinant(element, m, size)
   return sum
 end
 
-local functions = {} -- of (row of the result's type or element, element, kids' values, first kid's row)
+-- of (row of the result's type or element, element, kids' values, first kid's row)
+local functions = {}
 function functions.dot(element, v) return dot(element, v[1], v[2], #v[1], 1, 1, 1, 1) end
 function functions.norm(element, v)
   return apply("sqrt", element, functions.dot(element, { v[1], v[1] }))

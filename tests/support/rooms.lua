@@ -6,7 +6,8 @@ local made = dofile((arg[0]:match "^(.*/)[^/]*$" or "") .. "made.lua")
 
 -- A compiler brings these; every other system header is behind a door.
 local free = {}
-for name in ("assert ctype errno float inttypes limits math setjmp stdarg stdatomic stdbool stddef stdint stdio stdlib string"
+for name in ("assert ctype errno float inttypes limits \z
+  math setjmp stdarg stdatomic stdbool stddef stdint stdio stdlib string"
   .. " strings time"):gmatch "%S+" do free[name .. ".h"] = true end
 -- Headers that are found without a folder's name belong to these.
 local bare = { ["rt.h"] = "rt", ["entry.def"] = "rt", ["valid.h"] = "rt" }
@@ -180,5 +181,6 @@ local from, to = select(2, readme:find "<!%-%- rooms begin[^\n]*\n"), readme:fin
 if not to then
   complain "core/README.md: the marks around the list of rooms are lost"
 elseif not made.holds("core/README.md", readme:sub(1, from) .. map() .. readme:sub(to)) then
-  complain "core/README.md does not say what the rooms say; renew it: luajit tests/support/rooms.lua --write"
+  complain "core/README.md does not say what the rooms say; \z
+    renew it: luajit tests/support/rooms.lua --write"
 end

@@ -68,7 +68,8 @@ local function grow_and_shrink()
   local cells = rg.field(rg.f32)
   local blocks = tree:pointer("p", 64)
   blocks:dense("p", 256):place(cells)
-  local write = rg.kernel [=[function(cells, n) for i in rg.range(16384) do cells[i] = n + i end end]=]
+  local write = rg.kernel [=[function(cells, n) for i in rg.range(16384) do
+    cells[i] = n + i end end]=]
   local shrink = rg.kernel [=[function(l, m, blocks, n)
     for i in rg.range(64) do
       if (i + n) % 4 == 0 then l:deactivate(i) else l:pop(i) end

@@ -1,7 +1,8 @@
 // 7-point Laplacian step y = x + a*(sum of 6 neighbours - 6x) on a two-level sparse grid:
 // a dense root table of leaf numbers over 8x8x8-cell f32 leaves; absent neighbours read 0.
 // Active set: a spherical shell of leaves, so most of the 512^3 domain is empty.
-// usage: lap7 [root cells per axis, default 64] [reps, default 9] [leaf order: 1 Morton (default), 0 row-major]
+// usage: lap7 [root cells per axis, default 64] [reps, default 9]
+//             [leaf order: 1 Morton (default), 0 row-major]
 #include "util.h"
 #include <immintrin.h>
 

@@ -1,6 +1,6 @@
-// mpm2d.c - the anchor of mpm2d.lua: 2-D MLS-MPM of a weakly compressible fluid, particle by particle, as one writes it in
-// C without intrinsics. Particles and nodes are records; node sums are
-//   cas    shared by all threads, by compare-and-swap (plain with one thread): the direct translation
+// mpm2d.c - the reference for mpm2d.lua: 2-D MLS-MPM of a weakly compressible fluid, particle by
+// particle, as plain C without intrinsics. Particles and nodes are records; node sums are
+//   cas    shared by all threads, by compare-and-swap (plain with one thread): the direct version
 //   tiles  one grid per thread, added up by the loop over the nodes
 // usage: mpm2d [particles 8192] [nodes per axis 128] [steps per repetition 200] [repetitions 7]
 #include "util.h"

@@ -389,10 +389,11 @@ static void test_loops(World *w) {
   }
   TEST("'and' and 'or' gather bools") {
     CHECK_TEXT(error_of(w, "function() local s = 0 for i in rg.range(4) do s = s or 1 end end"),
-               "1:48+1 type.mismatch: 'or' gathers bools, and 's' is an i32");
-    CHECK_TEXT(error_of(w, "function() local s = true for i in rg.range(4) do s = s and i end end"),
-               "1:61+1 type.mismatch: 's' is a bool, and this gives it an i32 (declare another local "
-               "for it)");
+               "1:48+1 type.mismatch: 'or' combines bools, and 's' is an i32");
+    CHECK_TEXT(
+        error_of(w, "function() local s = true for i in rg.range(4) do s = s and i end end"),
+        "1:61+1 type.mismatch: 's' is a bool, and this gives it an i32 (declare another local "
+        "for it)");
   }
   TEST("its head is well formed") {
     CHECK_TEXT(error_of(w, "function() for i, j, k in rg.range(4, 4) do end end"),
@@ -404,9 +405,10 @@ static void test_loops(World *w) {
                "1:24+5 loop.invalid: 'rg.range(1, {2, 3}, 4)' has 3 axes, and this loop names 1 "
                "(write for j, i, k in rg.range(1, {2, 3}, 4), or with all indices as one vector: "
                "rg.range(1, {2, 3}, 4):vec())");
-    CHECK_TEXT(error_of(w, "function() for i in t:active() do end end"),
-               "1:23+6 loop.invalid: 't:active()' has 2 axes, and this loop names 1 (write for i, j "
-               "in t:active(), or with all indices as one vector: t:active():vec())");
+    CHECK_TEXT(
+        error_of(w, "function() for i in t:active() do end end"),
+        "1:23+6 loop.invalid: 't:active()' has 2 axes, and this loop names 1 (write for i, j "
+        "in t:active(), or with all indices as one vector: t:active():vec())");
     CHECK_TEXT(error_of(w, "function() for i in rg.static(rg.range(1, 2)) do end end"),
                "1:34+5 loop.invalid: 'rg.range(1, 2)' has 2 axes, and this loop names 1 (over two "
                "axes: for i, j in rg.range(1, 2); from a begin to an end: rg.range({1, 2}))");

@@ -1,6 +1,6 @@
-/* fixture.h - a kernel's text and a small world of captures in; types, IR or an error out, as text.  World: fields
- * over trees written as snode_read reads them, numbers, and Lua's libraries. A path is looked up as
- * the host does it: name by name, until it meets something that is no table. */
+/* fixture.h - a kernel's source and a small world of captures in; types, IR or an error out, as
+ * text. World: fields over trees in the text form of snode_read, numbers, and Lua's libraries. A
+ * path is looked up as on the host: name by name, up to the first value that is not a table. */
 #ifndef RG_TESTS_SEMA_FIXTURE_H
 #define RG_TESTS_SEMA_FIXTURE_H
 

@@ -4,7 +4,8 @@
 return {
   kernel = [==[function()
   for i in rg.range(16) do
-    o1[i] = rg.f64(rg.vec(3, rg.i64)(au16[i], rg.vec(2, rg.u64)(au64[i], au64[i])) == rg.vec(3, rg.i8)(ai8[i]))
+    o1[i] = rg.f64(rg.vec(3, rg.i64)(au16[i], rg.vec(2, rg.u64)(au64[i], au64[i]))
+      == rg.vec(3, rg.i8)(ai8[i]))
   end
 end]==],
   fields = {
