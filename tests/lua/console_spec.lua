@@ -87,8 +87,8 @@ describe("the program #compiled", function()
       local function set(n) x[n] = 1 end
       local half = rg.kernel(function() x[0] = 0.5 end)
       local function deep(n, f) if n > 0 then deep(n - 1, f) end f() end
-      if ... == "index" then set(7)
-      elseif ... == "options" then rg.init { threads = "x" } elseif ... == "kernel" then half()
+      if ... == "index" then set(7) elseif ... == "options" then rg.init { threads = "x" }
+      elseif ... == "kernel" then half()
       elseif ... == "deep" then deep(100, half) else rg.image.write("a.png", x, { low = error }) end
     ]])
     local function frames(what, environment, with)
@@ -107,7 +107,7 @@ describe("the program #compiled", function()
     end
     assert.matches("in function 'init'", frames("options", "RG_TRACE=1"))
     -- luajit leaves none out: there are none
-    local plain = "\n\t[C]: in function 'half'\nframes.lua:6: in main chunk\n\t[C]:"
+    local plain = "\n\t[C]: in function 'half'\nframes.lua:7: in main chunk\n\t[C]:"
     assert.equal(plain, frames("kernel", "", "luajit"))
     assert.equal(frames("index"), (frames("index", "", "luajit"):gsub(
       "\n\t%[C%]: in function '__newindex'", "")))
