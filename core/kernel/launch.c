@@ -8,7 +8,7 @@
 
 static bool is_same(const Variant *variant, const uint64_t *words, int word_count) {
   return variant->word_count == word_count &&
-         !memcmp(variant->words, words, sizeof *words * (size_t)word_count);
+         (!word_count || !memcmp(variant->words, words, sizeof *words * (size_t)word_count));
 }
 
 static void expect_valid(const Kernel *kernel) {

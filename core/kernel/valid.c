@@ -99,7 +99,7 @@ bool variant_is_valid(const Variant *variant, const char **broken) {
 
 static bool is_same_pattern(const Variant *a, const Variant *b) {
   return a->word_count == b->word_count &&
-         !memcmp(a->words, b->words, sizeof *a->words * (size_t)a->word_count);
+         (!a->word_count || !memcmp(a->words, b->words, sizeof *a->words * (size_t)a->word_count));
 }
 
 bool variants_are_valid(const Variant *first, const Variant *last, const char **broken) {

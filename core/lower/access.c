@@ -50,9 +50,10 @@ int lower_level(Lower *l, const SNode *node, const char *name, SemaArg source) {
   return level;
 }
 
-/* 64-bit if index minus offset may need it. */
+/* The index has its value by now. 64-bit unless index minus offset, modulo 2^32, is inside the
+ * extent only for indices that are. */
 static IrInst *from_start(Lower *l, IrInst *index, int64_t offset, int64_t extent) {
-  bool is_wide = offset < -INT32_MAX || offset + extent > INT32_MAX;
+  bool is_wide = offset < -INT32_MAX || offset + extent > INT32_MAX || extent > INT32_MAX;
   if (is_wide) index = lower_convert(l, index, TYPE(I64));
   return ir_binary(&l->b, IR_SUB, index, lower_number(l, index->type, offset));
 }

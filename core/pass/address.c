@@ -7,6 +7,11 @@
 
 /* -- sums -------------------------------------------------------------------------------------- */
 
+/* a + b * c. Constants wrap as the insts do: the address of an element outside is never used. */
+static int64_t sum_of(int64_t a, int64_t b, int64_t c) {
+  return (int64_t)((uint64_t)a + (uint64_t)b * (uint64_t)c);
+}
+
 static IrInst *add(IrBuilder *b, IrInst *a, IrInst *c) {
   return a ? ir_binary(b, IR_ADD, a, c) : c;
 }
@@ -101,7 +106,7 @@ AddressIndex address_cell(Address *a, const SNodeStep *step) {
   int64_t weight = 1;
   for (int k = step->digit_count - 1; k >= 0; k--) {
     AddressIndex digit = digit_of(a, &step->digits[k]);
-    cell.constant += digit.constant * weight;
+    cell.constant = sum_of(cell.constant, digit.constant, weight);
     if (digit.value) cell.value = add(a->b, cell.value, times(a->b, digit.value, weight));
     weight *= step->digits[k].size;
   }
@@ -111,7 +116,7 @@ AddressIndex address_cell(Address *a, const SNodeStep *step) {
 /* -- the walk ---------------------------------------------------------------------------------- */
 
 void address_add_cells(Address *a, AddressIndex cell, uint64_t stride) {
-  a->pending += cell.constant * (int64_t)stride;
+  a->pending = sum_of(a->pending, cell.constant, (int64_t)stride);
   if (!cell.value) return;
   a->at = address_offset(a->b, a->at, cell.value, (int64_t)stride, a->pending);
   a->pending = 0;
@@ -135,7 +140,7 @@ void address_private(Address *a) {
 
 static void enter_container(Address *a, const SNodeStep *step, AddressIndex cell) {
   address_add_cells(a, cell, step->stride);
-  a->pending += (int64_t)step->offset;
+  a->pending = sum_of(a->pending, 1, (int64_t)step->offset);
 }
 
 /* Takes the steps before number `end`: to a cell, whose container or node is `at`. */
@@ -153,7 +158,7 @@ static AddressIndex walk(Address *a, int end) {
 IrInst *address_element(Address *a, int component) {
   const SNodeComponent *into = &a->of->components[component];
   address_add_cells(a, walk(a, a->of->path->step_count), into->stride);
-  a->pending += (int64_t)into->offset;
+  a->pending = sum_of(a->pending, 1, (int64_t)into->offset);
   return address_settle(a);
 }
 

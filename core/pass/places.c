@@ -107,10 +107,12 @@ static IrInst *address_here(Lower *l, IrBuilder *b, const IrInst *place) {
   for (int k = 0; k < field->node->rank; k++) {
     IrInst *index = place->operands[k];
     IndexRange range = ranges_of(index);
-    if (range.low == range.high) a.index[k].constant = range.low;
-    else
-      a.index[k].value = ir_convert(
-          b, range.base ? ir_binary(b, IR_SUB, index, (IrInst *)range.base) : index, TYPE(I64));
+    if (range.low == range.high) {
+      a.index[k].constant = range.low;
+      continue;
+    }
+    IrInst *base = range.base ? ir_convert(b, (IrInst *)range.base, index->type) : NULL;
+    a.index[k].value = ir_convert(b, base ? ir_binary(b, IR_SUB, index, base) : index, TYPE(I64));
   }
   return address_element(&a, field->component);
 }

@@ -5,9 +5,11 @@
  *     for d = -1, 1: i + d          i + [-1, 1]
  *     (i + 1) % 8       [0, 7]              no base: a constant range
  *
- * Integers wrap, so a sum with a base is an equation of plain integers only while its result fits
- * the narrowest type it went through (`bits`). Constant ranges never extend across a wrap. A query
- * visits at most MAX_VISITS insts, so the whole analysis is linear in the kernel. */
+ * An index is computed in its own type and wraps there. So base + [low, high] holds modulo 2^bits,
+ * and as an equation of plain integers only where ranges_hold_below() says so. All sums of a range
+ * are in one type: a conversion begins a new base unless it converts a bare one, whose value it
+ * keeps. Constant ranges never extend across a wrap. A query visits at most MAX_VISITS insts, so
+ * the whole analysis is linear in the kernel. */
 #include "pass/ranges.h"
 
 #include "base/bits.h"
@@ -49,6 +51,12 @@ static bool interval(const IrInst *inst, IndexRange r, int64_t *low, int64_t *hi
   return !r.base || type_is_signed(inst->type) || type_bits(inst->type) < 64;
 }
 
+/* Do the constants differ from the base by less than half the values of the type? */
+static bool is_within_a_turn(IndexRange r) {
+  int64_t half = r.bits >= 64 ? INT64_MAX : (int64_t)1 << (r.bits - 1);
+  return r.low > -half && r.high < half;
+}
+
 static IndexRange sum(const IrInst *inst, IndexRange a, IndexRange b, bool subtract) {
   if (!a.known || !b.known || (a.base && b.base) || (subtract && b.base) || !is_small(a) ||
       !is_small(b))
@@ -57,8 +65,8 @@ static IndexRange sum(const IrInst *inst, IndexRange a, IndexRange b, bool subtr
   r.low = subtract ? a.low - b.high : a.low + b.low;
   r.high = subtract ? a.high - b.low : a.high + b.high;
   if (!r.base) return constant(inst, r.low, r.high);
-  r.bits = (int)min_i64(min_i64(a.bits, b.bits), type_bits(inst->type));
-  return type_is_signed(inst->type) ? r : opaque(inst);
+  r.bits = type_bits(inst->type);
+  return type_is_signed(inst->type) && is_within_a_turn(r) ? r : opaque(inst);
 }
 
 static IndexRange product(const IrInst *inst, IndexRange a, IndexRange b) {
@@ -98,7 +106,6 @@ static IndexRange joined(const IrInst *inst, IndexRange a, IndexRange b) {
   if (!a.known || !b.known || a.base != b.base) return opaque(inst);
   a.low = min_i64(a.low, b.low);
   a.high = max_i64(a.high, b.high);
-  a.bits = (int)min_i64(a.bits, b.bits);
   return a;
 }
 
@@ -109,7 +116,15 @@ static IndexRange converted(const IrInst *inst, IndexRange a) {
   if (!a.base) return constant(inst, a.low, a.high);
   bool widens = type_bits(inst->type) > type_bits(from) &&
                 (type_is_signed(inst->type) || type_is_unsigned(from));
-  return widens ? a : opaque(inst);
+  if (!widens || a.low || a.high) return opaque(inst); /* the sum may have wrapped in `from` */
+  a.bits = type_bits(inst->type);
+  return a;
+}
+
+/* A loop from base + a to base + b runs within these if a <= b: where only one of the two sums
+ * wraps, it does not run at all. Else one that wraps may let it run anywhere. */
+static bool spans_hold(IndexRange begin, IndexRange last, int64_t step) {
+  return !begin.base || (step > 0 ? begin.high <= last.low : begin.low >= last.high);
 }
 
 /* The index of a numeric `for` with a constant step, between its begin and its last. */
@@ -119,12 +134,12 @@ static IndexRange loop_index(const IrInst *param, int *budget) {
   if (!loop || loop->op != IR_FOR || !ir_is_const(loop->operands[2], &step) || step == 0)
     return opaque(param);
   IndexRange begin = visit(loop->operands[0], budget), last = visit(loop->operands[1], budget);
-  if (!begin.known || !last.known || begin.base != last.base) return opaque(param);
+  if (!begin.known || !last.known || begin.base != last.base || !spans_hold(begin, last, step))
+    return opaque(param);
   IndexRange r = begin;
   r.low = step > 0 ? begin.low : last.low;
   /* if that is below, the loop does not run */
   r.high = max_i64(step > 0 ? last.high : begin.high, r.low);
-  r.bits = (int)min_i64(begin.bits, last.bits);
   return r;
 }
 
@@ -170,6 +185,10 @@ int ranges_exact_param(const IrRegion *region, const IndexRange *range) {
   return range->known && range->low == range->high ? ranges_param(region, range->base) : -1;
 }
 
+/* An index in 0 .. size - 1 and a base are both values of the type: the sum is the index if no
+ * other number with these bits can be. */
 bool ranges_hold_below(const IndexRange *range, int64_t size) {
-  return range->bits >= 64 || size < (int64_t)1 << (range->bits - 1);
+  if (range->bits >= 64 || !range->base) return true;
+  int64_t half = (int64_t)1 << (range->bits - 1);
+  return size <= half && size - 1 - range->low < half;
 }

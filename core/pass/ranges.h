@@ -9,8 +9,7 @@ typedef struct IndexRange {
   const IrInst *base;  /* NULL: a constant */
   int64_t low, high;   /* inclusive, added to base; low == high: exact */
   bool known;          /* false: nothing is known (not an integer) */
-  /* the sum is exact if it fits a signed integer of so many bits; else it may have wrapped */
-  int bits;
+  int bits;            /* base + [low, high] holds modulo 2^bits; 64 for constants */
 } IndexRange;
 
 IndexRange ranges_of(const IrInst *index);
@@ -18,7 +17,8 @@ IndexRange ranges_of(const IrInst *index);
 int ranges_param(const IrRegion *region, const IrInst *base);
 /* If `range` is parameter + one constant, the parameter's number; else -1. */
 int ranges_exact_param(const IrRegion *region, const IndexRange *range);
-/* Can indices below `size` be compared with base + range as plain integers? */
+/* Is the index in 0 .. size - 1 exactly where base + range, as plain integers, is? Then they are
+ * equal there. */
 bool ranges_hold_below(const IndexRange *range, int64_t size);
 
 #endif

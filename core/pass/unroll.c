@@ -36,8 +36,8 @@ static int turns_of(const IrInst *loop, int64_t *begin, int64_t *step) {
   if (*step == 0 || __builtin_sub_overflow(last, *begin, &distance) ||
       (distance < 0) != (*step < 0 && distance != 0))
     return 0;
-  int64_t turns = distance / *step + 1;
-  return turns <= MAX_TURNS ? (int)turns : 0;
+  if (distance == INT64_MIN || distance / *step >= MAX_TURNS) return 0;
+  return (int)(distance / *step) + 1;
 }
 
 /* Does an exit in the region leave the loop `depth` levels out, or an outer one? */

@@ -81,10 +81,11 @@ static bool add_place(void *data, IrInst *place) {
 }
 
 /* 0 <= base + low and base + high < size, as one unsigned comparison: if the base is so low that
- * the sum wraps, the result is above every size. */
+ * the sum wraps, the result is above every size. That of a u32 could wrap into the window. */
 static IrInst *is_in_window(IrBuilder *b, const Window *window) {
   IrInst *base = window->base;
-  bool is_wide = type_bits(base->type) > 32 || window->size > 1 << 30;
+  bool is_wide = type_bits(base->type) > 32 || type_is(base->type, TYPE_U32) ||
+                 window->size > 1 << 30;
   if (is_wide || type_bits(base->type) < 32)
     base = ir_convert(b, base, is_wide ? TYPE(I64) : TYPE(I32));
   if (window->low) base = ir_binary(b, IR_ADD, base, ir_const_int(b, base->type, window->low));
