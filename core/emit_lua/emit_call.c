@@ -23,7 +23,7 @@ static void emit_round(Emit *e, Expr *call, IrOp op) {
   Type at = emit_type(e, call), from = emit_type(e, argument);
   Shape shape = emit_shape(e, call);
   if (quotient) {
-    Type type = ty_alone(e->s, typed_quotient_type(e->s, quotient));
+    Type type = ty_default_type(e->s, typed_quotient_type(e->s, quotient));
     emit_conversion(e, shape, type, at);
     emit_operation(e, shape, op == IR_FLOOR ? "floordiv" : "ceildiv", type);
     emit_quotient(e, argument, type);

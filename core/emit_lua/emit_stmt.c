@@ -56,7 +56,7 @@ void emit_given(Emit *e, Local *local, Expr *value) {
   } else if (local->is_alias || type_is_none(local->type)) {
     emit_text(e, "nil");
   } else if (is_quotient(e, local, value)) {
-    Type type = ty_alone(e->s, typed_quotient_type(e->s, sema_strip(value)));
+    Type type = ty_default_type(e->s, typed_quotient_type(e->s, sema_strip(value)));
     Expr *quotient = sema_strip(value);
     emit_operation(e, local->shape, "div", local->type);
     emit_conversion(e, emit_shape(e, quotient->left), type, local->type);
@@ -75,7 +75,7 @@ static void emit_quotients(Emit *e, Stmt *stmt) {
     if (!is_quotient(e, stmt->locals.items[i], value)) continue;
     vec_push(e->scratch, &e->visible, ""); /* counts as a local, too */
     emit_format(e, "local _rg_q%d = {", stmt->locals.items[i]->id);
-    emit_quotient(e, value, ty_alone(e->s, typed_quotient_type(e->s, sema_strip(value))));
+    emit_quotient(e, value, ty_default_type(e->s, typed_quotient_type(e->s, sema_strip(value))));
     emit_text(e, "}; ");
   }
 }

@@ -1,9 +1,9 @@
 /* algebra.c - types and arguments of the functions of vectors and matrices. */
 #include "infer/infer.h"
 
-Ty infer_algebra(Sema *s, const Exprs *list, const Builtin *builtin) {
+PartialType infer_algebra(Sema *s, const Exprs *list, const Builtin *builtin) {
   int first = builtin->algebra == ALGEBRA_SELECT;
-  Ty all = list->items[first]->ty;
+  PartialType all = list->items[first]->ty;
   for (int i = first + 1; i < list->count; i++)
     all = ty_binary(s, AST_ADD, all, list->items[i]->ty);
   switch ((Algebra)builtin->algebra) {

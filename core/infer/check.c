@@ -68,7 +68,7 @@ static void check_assignment(Sema *s, Stmt *stmt) {
 
 static void check_numeric_for(Sema *s, Stmt *stmt) {
   Exprs *values = &stmt->values;
-  Ty ty = ty_of_for(s, stmt);
+  PartialType ty = ty_of_for(s, stmt);
   for (int i = 0; i < values->count; i++) {
     if (!check_number(s, values->items[i], "a loop")) break;
     check_expr(s, values->items[i],
@@ -112,7 +112,7 @@ static void check_return(Sema *s, Stmt *stmt) {
     return;
   }
   for (int i = 0; i < stmt->values.count; i++)
-    check_store(s, stmt->values.items[i], ty_alone(s, s->results.items[i].ty),
+    check_store(s, stmt->values.items[i], ty_default_type(s, s->results.items[i].ty),
                 "the kernel's result");
 }
 
@@ -166,7 +166,7 @@ void check_block(Sema *s, Block *block) {
 static void settle_locals(Sema *s) {
   for (int i = 0; i < s->locals.count; i++) {
     Local *local = s->locals.items[i];
-    if (!local->is_annotated) local->type = ty_alone(s, local->ty);
+    if (!local->is_annotated) local->type = ty_default_type(s, local->ty);
   }
 }
 
@@ -182,7 +182,7 @@ static void note_parameters(Sema *s) {
 static void settle_lives(Sema *s) {
   for (int i = 0; i < s->lives.count; i++) {
     Live *live = &s->lives.items[i];
-    if (live->ty.kind != TY_SOFT) live->met = live->ty.type;
+    if (live->ty.kind != TY_FLEXIBLE) live->met = live->ty.type;
     else if (type_is_none(live->met)) live->met = s->default_float;
   }
 }

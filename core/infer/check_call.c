@@ -1,7 +1,7 @@
 /* check_call.c - arguments of calls, and the terms of updates. */
 #include "infer/infer.h"
 
-static Ty ty_at(Sema *s, const Expr *e) { return e->ty; }
+static PartialType ty_at(Sema *s, const Expr *e) { return e->ty; }
 
 static bool check_all(Sema *s, Exprs *list, Type at) {
   for (int i = 0; i < list->count; i++)
@@ -97,7 +97,8 @@ static const char *word_of(Sema *s, IrUpdate op) {
 }
 
 /* The operator works in the target's type, so a wider term must not change its meaning. */
-static bool check_width(Sema *s, const Update *update, Expr *term, Type target, Ty result) {
+static bool check_width(Sema *s, const Update *update, Expr *term, Type target,
+                        PartialType result) {
   if (update_is_modular(update->op) || !type_is_integer(target) ||
       takes_bits(update_operator(update->op)) || result.kind != TY_INT ||
       type_equal(result.type, target))
@@ -120,7 +121,7 @@ static bool check_logic_term(Sema *s, const Update *update, Expr *term, Type tar
 static bool check_term(Sema *s, const Update *update, Expr *term, Type target) {
   if (update->is_logic) return check_logic_term(s, update, term, target);
   const char *who = word_of(s, update->op), *what = sema_source(s, update->target);
-  Ty result = infer_update(s, update->op, ty_of(target), ty_at(s, term));
+  PartialType result = infer_update(s, update->op, ty_of(target), ty_at(s, term));
   if (type_is_bool(target))
     return sema_fail(s, update->target, RG_ERROR_TYPE_MISMATCH, NULL,
                      "%s takes numbers, and '%s' is a bool", who, what);

@@ -1,9 +1,9 @@
 /* check_expr.c - determines the type each expression is computed in, and refuses operands that do
- * not fit. `want` is the type its use wants; a flexible expression takes it (ty_settle), any other
- * keeps its own and is converted by its user. */
+ * not fit. `want` is the type its use wants; a flexible expression takes it (ty_complete), any
+ * other keeps its own and is converted by its user. */
 #include "infer/infer.h"
 
-static Ty ty_at(Sema *s, const Expr *e) { return e->ty; }
+static PartialType ty_at(Sema *s, const Expr *e) { return e->ty; }
 
 /* -- operands ---------------------------------------------------------------------------------- */
 
@@ -16,7 +16,7 @@ static bool check_some(Sema *s, Expr *e) {
 }
 
 bool check_number(Sema *s, Expr *e, const char *who) {
-  Ty ty = ty_at(s, e);
+  PartialType ty = ty_at(s, e);
   if (ty_is_number(ty)) return true;
   return check_some(s, e) &&
          sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "choose numbers by it: c and 1 or 0",
@@ -33,7 +33,7 @@ static bool note_given(Sema *s, Expr *e) {
 }
 
 bool check_integer(Sema *s, Expr *e, const char *who) {
-  Ty ty = ty_at(s, e);
+  PartialType ty = ty_at(s, e);
   if (!check_number(s, e, who)) return false;
   if (ty_is_integer(ty)) return true;
   sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "math.floor(..) or rg.i32(..) makes an integer",
@@ -42,7 +42,7 @@ bool check_integer(Sema *s, Expr *e, const char *who) {
 }
 
 static bool check_index(Sema *s, Expr *e) {
-  Ty ty = ty_at(s, e);
+  PartialType ty = ty_at(s, e);
   if (ty_is_integer(ty)) return check_expr(s, e, TYPE(NONE));
   if (!check_some(s, e)) return false;
   sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "math.floor(..) or rg.i32(..) makes an integer",
@@ -76,7 +76,7 @@ bool check_object(Sema *s, Expr *e) {
 }
 
 bool check_condition(Sema *s, Expr *e) {
-  Ty ty = ty_at(s, e);
+  PartialType ty = ty_at(s, e);
   if (ty.kind == TY_BOOL) return check_expr(s, e, TYPE(BOOL));
   if (!check_some(s, e)) return false;
   const char *text = sema_source(s, e);
@@ -88,7 +88,7 @@ bool check_condition(Sema *s, Expr *e) {
 /* A literal must fit the integer it is assigned to, if only as a bit pattern: 0xFFFFFFFF in an
  * i32. */
 static bool check_fits(Sema *s, const Expr *value, Type target) {
-  Ty ty = ty_at(s, value);
+  PartialType ty = ty_at(s, value);
   if (ty.kind != TY_LITERAL || !type_is_integer(target)) return true;
   if (ty.is_negative ? ty.bits < type_bits(target) : ty.bits <= type_bits(target)) return true;
   return sema_fail(s, value, RG_ERROR_VALUE_FIT,
@@ -105,7 +105,7 @@ static bool fail_float(Sema *s, Expr *value, Type target, const char *what) {
 }
 
 bool check_store(Sema *s, Expr *value, Type target, const char *what) {
-  Ty ty = ty_at(s, value);
+  PartialType ty = ty_at(s, value);
   if (!check_some(s, value)) return false;
   if ((ty.kind == TY_BOOL) != type_is_bool(target))
     return sema_fail(
@@ -134,7 +134,7 @@ static bool check_division(Sema *s, Expr *e, Type at) {
   const char *who = quoted(s, e->op);
   if (!check_number(s, e->left, who) || !check_number(s, e->right, who)) return false;
   if (ty_is_integer(ty_at(s, e->left)) && ty_is_integer(ty_at(s, e->right)))
-    at = ty_alone(s, ty_join(ty_at(s, e->left), ty_at(s, e->right)));
+    at = ty_default_type(s, ty_join(ty_at(s, e->left), ty_at(s, e->right)));
   return check_expr(s, e->left, at) && check_expr(s, e->right, at);
 }
 
@@ -150,12 +150,12 @@ static bool check_bits(Sema *s, Expr *e, Type at) {
 /* The type wanted of `e` when compared with `other`; the comparison itself loses nothing
  * (lower/compare.c). */
 static Type comparison_type(Sema *s, Expr *e, Expr *other) {
-  Ty ty = ty_at(s, e), met = ty_at(s, other);
-  if (ty.kind == TY_SOFT && met.kind == TY_INT) return TYPE(F64);
+  PartialType ty = ty_at(s, e), met = ty_at(s, other);
+  if (ty.kind == TY_FLEXIBLE && met.kind == TY_INT) return TYPE(F64);
   if (ty.kind == TY_LITERAL && met.kind == TY_LITERAL) return ty_join(ty, met).type;
-  if (met.kind == TY_SOFT)
-    return ty.kind == TY_SOFT || ty.kind == TY_LITERAL ? s->default_float : TYPE(NONE);
-  if (ty.kind != TY_LITERAL || met.kind != TY_INT) return ty_alone(s, met);
+  if (met.kind == TY_FLEXIBLE)
+    return ty.kind == TY_FLEXIBLE || ty.kind == TY_LITERAL ? s->default_float : TYPE(NONE);
+  if (ty.kind != TY_LITERAL || met.kind != TY_INT) return ty_default_type(s, met);
   return ty_fits(ty, met.type) ? met.type : TYPE(NONE);
 }
 
@@ -201,7 +201,7 @@ static bool check_unary(Sema *s, Expr *e, Type at) {
 /* -- choices ----------------------------------------------------------------------------------- */
 
 static bool check_arm(Sema *s, Expr *value, Type at) {
-  Ty ty = ty_at(s, value);
+  PartialType ty = ty_at(s, value);
   if (!check_some(s, value)) return false;
   if ((ty.kind == TY_BOOL) != type_is_bool(at))
     return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, NULL,
@@ -238,14 +238,14 @@ static bool check_and(Sema *s, Expr *e) {
 /* A float launch argument records the types of its uses: a single one is the argument's type,
  * several make it an f64. */
 static void note_use(Sema *s, const Expr *e, Type at) {
-  if (e->entity.kind != ENTITY_LIVE) return;
+  if (e->entity.kind != ENTITY_ARGUMENT) return;
   Live *live = &s->lives.items[e->entity.live.number];
-  if (live->ty.kind != TY_SOFT) return;
+  if (live->ty.kind != TY_FLEXIBLE) return;
   live->met = type_is_none(live->met) || type_equal(live->met, at) ? at : TYPE(F64);
 }
 
 static bool check_leaf(Sema *s, Expr *e, Type at) {
-  if (e->entity.kind == ENTITY_LIVE) note_use(s, e, at);
+  if (e->entity.kind == ENTITY_ARGUMENT) note_use(s, e, at);
   return check_some(s, e);
 }
 
@@ -261,7 +261,7 @@ static Type settle(Sema *s, Expr *e, Type want) {
   bool rounds_wide = builtin && builtin->form == FORM_ROUND && ty_is_float(ty_at(s, first)) &&
                      type_is_integer(want) && type_bits(want) == 64 &&
                      (builtin->op == IR_ROUND || !typed_quotient(s, (Expr *)first));
-  return rounds_wide ? want : ty_settle(s, ty_at(s, e), want);
+  return rounds_wide ? want : ty_complete(s, ty_at(s, e), want);
 }
 
 bool check_expr(Sema *s, Expr *e, Type want) {

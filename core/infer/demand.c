@@ -17,7 +17,7 @@ static void demand_live(Infer *f, int number, const Expr *use, Why why) {
 static void demand_local(Infer *f, Expr *e, Why why) {
   Entity *entity = &e->entity;
   Local *local = e->local;
-  if (entity->kind == ENTITY_LIVE) demand_live(f, entity->live.number, e, why);
+  if (entity->kind == ENTITY_ARGUMENT) demand_live(f, entity->live.number, e, why);
   if (local->is_alias || local->is_demanded) return;
   local->is_demanded = true;
   local->why = why;

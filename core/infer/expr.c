@@ -1,5 +1,5 @@
-/* expr.c - the Ty of each expression from those of its parts. While demanding (infer.c), the places
- * that need an integer demand one here. */
+/* expr.c - the PartialType of each expression from those of its parts. While demanding (infer.c),
+ * the places that need an integer demand one here. */
 #include "base/bits.h"
 #include "infer/infer.h"
 
@@ -33,16 +33,17 @@ static Type literal_type(const Expr *number, bool is_negative) {
   return value <= (uint64_t)INT64_MAX + is_negative ? TYPE(I64) : TYPE(U64);
 }
 
-static Ty infer_number(const Expr *number, bool is_negative) {
-  if (number->number_kind == AST_NUMBER_FLOAT) return (Ty){.kind = TY_SOFT};
+static PartialType infer_number(const Expr *number, bool is_negative) {
+  if (number->number_kind == AST_NUMBER_FLOAT) return (PartialType){.kind = TY_FLEXIBLE};
   Type type = literal_type(number, is_negative);
   if (number->number_kind != AST_NUMBER_PLAIN) return ty_of(type);
   uint64_t largest = number->integer - (is_negative && number->integer > 0);
   int bits = largest ? log2_floor(largest) + 1 : 0;
-  return (Ty){.kind = TY_LITERAL, .type = type, .bits = (uint8_t)bits, .is_negative = is_negative};
+  return (PartialType){
+      .kind = TY_LITERAL, .type = type, .bits = (uint8_t)bits, .is_negative = is_negative};
 }
 
-static Ty infer_named(Infer *f, Expr *e) {
+static PartialType infer_named(Infer *f, Expr *e) {
   const Entity *entity = &e->entity;
   switch (entity->kind) {
   case ENTITY_PART:
@@ -51,7 +52,7 @@ static Ty infer_named(Infer *f, Expr *e) {
       demand_list(f, &e->list, "which indexes a vector", NULL);
     }
     return infer_expr(f, e->left);
-  case ENTITY_LIVE: {
+  case ENTITY_ARGUMENT: {
     Live *live = &f->s->lives.items[entity->live.number];
     if (!live->use) live->source_text = sema_text_source(f->s);
     if (!live->use) live->use = e;
@@ -59,8 +60,8 @@ static Ty infer_named(Infer *f, Expr *e) {
   }
   case ENTITY_CONSTANT: return ty_of(entity->constant > INT32_MAX ? TYPE(I64) : TYPE(I32));
   case ENTITY_ELEMENT: return ty_of(entity->field.type);
-  case ENTITY_VALUE: return e->kind == AST_LOCAL ? e->local->ty : (Ty){0};
-  default: return (Ty){0};
+  case ENTITY_VALUE: return e->kind == AST_LOCAL ? e->local->ty : (PartialType){0};
+  default: return (PartialType){0};
   }
 }
 
@@ -78,9 +79,9 @@ static void infer_object(Infer *f, Expr *e) {
 /* -- calls ------------------------------------------------------------------------------------- */
 
 /* math.floor, math.ceil, rg.round */
-static Ty infer_round(Infer *f, Expr *argument, IrOp op) {
+static PartialType infer_round(Infer *f, Expr *argument, IrOp op) {
   Expr *quotient = op == IR_ROUND ? NULL : typed_quotient(f->s, argument);
-  Ty ty = argument->ty;
+  PartialType ty = argument->ty;
   if (quotient) {
     infer_demand(f, quotient->left, "which is an operand of an integer division", NULL);
     infer_demand(f, quotient->right, "which is an operand of an integer division", NULL);
@@ -89,16 +90,16 @@ static Ty infer_round(Infer *f, Expr *argument, IrOp op) {
   return ty_is_float(ty) ? ty_of(TYPE(I32)) : ty;
 }
 
-static Ty join_all(Infer *f, const Exprs *list, AstOp op) {
-  Ty ty = list->items[0]->ty;
+static PartialType join_all(Infer *f, const Exprs *list, AstOp op) {
+  PartialType ty = list->items[0]->ty;
   for (int i = 1; i < list->count; i++) ty = ty_binary(f->s, op, ty, list->items[i]->ty);
   return ty;
 }
 
-static Ty infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
+static PartialType infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
   Exprs list = call_arguments(f->s, e);
   infer_list(f, &list);
-  Ty all = join_all(f, &list, builtin->form == FORM_BITS ? AST_BAND : AST_ADD);
+  PartialType all = join_all(f, &list, builtin->form == FORM_BITS ? AST_BAND : AST_ADD);
   switch (builtin->form) {
   case FORM_FLOAT: case FORM_LOG: case FORM_ANGLE: return ty_binary(f->s, AST_DIV, all, all);
   case FORM_JOIN: return all;
@@ -116,16 +117,16 @@ static Ty infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
   case FORM_RANGE:
   case FORM_RESCALE: case FORM_DECOMPOSE: case FORM_SHAPER: break;
   }
-  return (Ty){0};
+  return (PartialType){0};
 }
 
-static Ty infer_call(Infer *f, Expr *e) {
+static PartialType infer_call(Infer *f, Expr *e) {
   if (builtin_of(e)) return infer_builtin(f, e, builtin_of(e));
   infer_list(f, &e->list);
-  return e->call.kind == CALL_CONVERSION ? ty_of(e->call.type) : (Ty){0};
+  return e->call.kind == CALL_CONVERSION ? ty_of(e->call.type) : (PartialType){0};
 }
 
-static Ty infer_method(Infer *f, Expr *e) {
+static PartialType infer_method(Infer *f, Expr *e) {
   if (builtin_of(e)) return infer_builtin(f, e, builtin_of(e));
   infer_object(f, e->left);
   infer_list(f, &e->list);
@@ -153,8 +154,8 @@ static void demand_both(Infer *f, Expr *a, Expr *b, AstOp op) {
     infer_demand(f, a, "which is used with '%s' and an integer", ast_op_text(op));
 }
 
-static Ty infer_binary(Infer *f, Expr *e) {
-  Ty a = infer_expr(f, e->left), b = infer_expr(f, e->right);
+static PartialType infer_binary(Infer *f, Expr *e) {
+  PartialType a = infer_expr(f, e->left), b = infer_expr(f, e->right);
   if (takes_integers(e->op)) {
     infer_demand(f, e->left, "which is used with '%s'", ast_op_text(e->op));
     infer_demand(f, e->right, "which is used with '%s'", ast_op_text(e->op));
@@ -163,9 +164,9 @@ static Ty infer_binary(Infer *f, Expr *e) {
   return ty_binary(f->s, e->op, a, b);
 }
 
-static Ty infer_unary(Infer *f, Expr *e) {
+static PartialType infer_unary(Infer *f, Expr *e) {
   if (e->op == AST_LEN) return infer_named(f, e);
-  Ty ty = infer_expr(f, e->left);
+  PartialType ty = infer_expr(f, e->left);
   if (e->op == AST_NOT) return ty_of(TYPE(BOOL));
   if (e->op == AST_BNOT) {
     infer_demand(f, e->left, "which is used with '%s'", ast_op_text(e->op));
@@ -175,19 +176,19 @@ static Ty infer_unary(Infer *f, Expr *e) {
 }
 
 /* For `c and a` the second: its value if c holds. For bools, a bool. */
-static Ty infer_logic(Infer *f, Expr *e) {
-  Ty a = infer_expr(f, e->left), b = infer_expr(f, e->right);
-  if (a.kind == TY_NONE || b.kind == TY_NONE) return (Ty){0};
+static PartialType infer_logic(Infer *f, Expr *e) {
+  PartialType a = infer_expr(f, e->left), b = infer_expr(f, e->right);
+  if (a.kind == TY_NONE || b.kind == TY_NONE) return (PartialType){0};
   return e->kind == AST_AND ? b : ty_join(a, b);
 }
 
-static Ty infer_ternary(Infer *f, Expr *e) {
+static PartialType infer_ternary(Infer *f, Expr *e) {
   infer_expr(f, e->left);
-  Ty a = infer_expr(f, e->right), b = infer_expr(f, e->third);
-  return a.kind == TY_NONE || b.kind == TY_NONE ? (Ty){0} : ty_join(a, b);
+  PartialType a = infer_expr(f, e->right), b = infer_expr(f, e->third);
+  return a.kind == TY_NONE || b.kind == TY_NONE ? (PartialType){0} : ty_join(a, b);
 }
 
-static Ty infer_new(Infer *f, Expr *e) {
+static PartialType infer_new(Infer *f, Expr *e) {
   Inline *in = e->inlined;
   if (in) return infer_inline(f, in);
   switch (e->kind) {
@@ -202,8 +203,8 @@ static Ty infer_new(Infer *f, Expr *e) {
   case AST_AND: case AST_OR: return infer_logic(f, e);
   case AST_TERNARY: return infer_ternary(f, e);
   case AST_PAREN: return infer_expr(f, e->left);
-  default: return (Ty){0};
+  default: return (PartialType){0};
   }
 }
 
-Ty infer_expr(Infer *f, Expr *e) { return e->ty = infer_new(f, e); }
+PartialType infer_expr(Infer *f, Expr *e) { return e->ty = infer_new(f, e); }

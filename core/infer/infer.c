@@ -1,7 +1,7 @@
 /* infer.c - types of locals, parameters and captured numbers, to a fixpoint.
  *
- * A local's Ty is the join of its values; a literal assigned to it is an i32 or a default float
- * there. Launch arguments start open (TY_NUMBER). Rounds:
+ * A local's PartialType is the join of its values; a literal assigned to it is an i32 or a default
+ * float there. Launch arguments start open (TY_NUMBER). Rounds:
  *   1. join over all statements until nothing changes, with the launch arguments as known so far;
  *   2. from every place that needs an integer, walk back (demand.c): launch arguments that reach it
  *      become i32;
@@ -11,11 +11,13 @@
  * terminates. */
 #include "infer/infer.h"
 
-static bool is_equal(Ty a, Ty b) { return a.kind == b.kind && type_equal(a.type, b.type); }
+static bool is_equal(PartialType a, PartialType b) {
+  return a.kind == b.kind && type_equal(a.type, b.type);
+}
 
 /* -- variables --------------------------------------------------------------------------------- */
 
-static void fail_mixed(Infer *f, Expr *value, const Local *local, Ty ty) {
+static void fail_mixed(Infer *f, Expr *value, const Local *local, PartialType ty) {
   sema_fail(f->s, value, RG_ERROR_TYPE_MISMATCH, "declare another local for it",
             "'%s' is %s, and this gives it %s", sema_text(f->s, local->name),
             ty_text(f->s, local->ty), ty_text(f->s, ty));
@@ -31,7 +33,7 @@ static void demand_given(Infer *f, const Local *local, Expr *value) {
 }
 
 /* `value` is the assigned expression, for positions and demands; NULL for a loop's index. */
-static void give(Infer *f, Local *local, Ty ty, Expr *value) {
+static void give(Infer *f, Local *local, PartialType ty, Expr *value) {
   if (local->is_alias) return;
   bool is_integer = local->is_annotated ? type_is_integer(local->type) : local->is_demanded;
   if (f->is_demanding && value && is_integer) demand_given(f, local, value);
@@ -44,7 +46,7 @@ static void give(Infer *f, Local *local, Ty ty, Expr *value) {
     fail_mixed(f, value, local, ty);
     return;
   }
-  Ty joined = ty_join(local->ty, ty_firm(f->s, ty));
+  PartialType joined = ty_join(local->ty, ty_default(f->s, ty));
   if (is_equal(joined, local->ty)) return;
   local->ty = joined;
   local->given = value;
@@ -52,11 +54,11 @@ static void give(Infer *f, Local *local, Ty ty, Expr *value) {
   f->has_changed = true;
 }
 
-void infer_give(Infer *f, Local *ast, Ty ty, Expr *value) { give(f, ast, ty, value); }
+void infer_give(Infer *f, Local *ast, PartialType ty, Expr *value) { give(f, ast, ty, value); }
 
 /* -- assignments ------------------------------------------------------------------------------- */
 
-Ty infer_update(Sema *s, IrUpdate op, Ty target, Ty term) {
+PartialType infer_update(Sema *s, IrUpdate op, PartialType target, PartialType term) {
   AstOp binary = update_operator(op);
   return binary == AST_NO_OP ? ty_join(target, term) : ty_binary(s, binary, target, term);
 }
@@ -68,7 +70,7 @@ static void infer_reduction(Infer *f, Update *update) {
   Local *local = update->target->local;
   for (int i = 0; i < update->terms.count; i++) {
     Expr *term = update->terms.items[i].value;
-    Ty ty = infer_expr(f, term);
+    PartialType ty = infer_expr(f, term);
     if (update->is_logic) {
       give(f, local, ty, term);
       continue;
@@ -82,32 +84,32 @@ static void infer_reduction(Infer *f, Update *update) {
 }
 
 /* Assigning one number of a variable determines its type, too. */
-static Ty infer_target_type(Infer *f, Expr *target) {
+static PartialType infer_target_type(Infer *f, Expr *target) {
   infer_expr(f, target);
   return infer_expr(f, shape_root(target));
 }
 
-static void infer_target(Infer *f, Expr *target, Ty ty, Expr *value) {
+static void infer_target(Infer *f, Expr *target, PartialType ty, Expr *value) {
   Expr *root = shape_root(target);
   if (root != target) infer_expr(f, target);
   if (root->kind == AST_LOCAL) {
     give(f, root->local, ty, value);
     return;
   }
-  Ty own = infer_target_type(f, target);
+  PartialType own = infer_target_type(f, target);
   if (ty_is_integer(own)) infer_demand(f, value, "which is stored in '%s'", root->entity.name);
 }
 
 static void infer_assign(Infer *f, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) {
-    Ty ty = infer_expr(f, stmt->values.items[i]);
+    PartialType ty = infer_expr(f, stmt->values.items[i]);
     if (i < stmt->targets.count) infer_target(f, stmt->targets.items[i], ty, stmt->values.items[i]);
   }
 }
 
 static void infer_compound(Infer *f, Stmt *stmt) {
   Expr *target = stmt->targets.items[0], *value = stmt->values.items[0];
-  Ty a = infer_expr(f, target), b = infer_expr(f, value);
+  PartialType a = infer_expr(f, target), b = infer_expr(f, value);
   bool divides = stmt->op == AST_FLOORDIV || stmt->op == AST_MOD;
   bool takes_integer =
       (stmt->op >= AST_BAND && stmt->op <= AST_SAR) || (divides && ty_is_integer(a));
@@ -132,18 +134,18 @@ static void infer_assignment(Infer *f, Stmt *stmt) {
 
 static void infer_declaration(Infer *f, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) {
-    Ty ty = infer_expr(f, stmt->values.items[i]);
+    PartialType ty = infer_expr(f, stmt->values.items[i]);
     if (i < stmt->locals.count) give(f, stmt->locals.items[i], ty, stmt->values.items[i]);
   }
   for (int i = stmt->values.count; i < stmt->locals.count; i++)
-    give(f, stmt->locals.items[i], (Ty){0}, NULL);
+    give(f, stmt->locals.items[i], (PartialType){0}, NULL);
 }
 
 /* -- loops ------------------------------------------------------------------------------------- */
 
 static void infer_numeric_for(Infer *f, Stmt *stmt) {
   infer_list(f, &stmt->values);
-  Ty ty = ty_of_for(f->s, stmt);
+  PartialType ty = ty_of_for(f->s, stmt);
   Local *index = stmt->locals.items[0];
   if (f->is_demanding && (ty.kind == TY_INT || index->is_demanded))
     for (int i = 0; i < stmt->values.count; i++)
@@ -184,7 +186,7 @@ static void infer_for_in(Infer *f, Stmt *stmt) {
 /* -- statements -------------------------------------------------------------------------------- */
 
 static void infer_result(Infer *f, Result *result, Expr *value) {
-  Ty ty = infer_expr(f, value);
+  PartialType ty = infer_expr(f, value);
   if (f->s->has_result_types) {
     if (type_is_integer(result->ty.type))
       infer_demand(f, value, "which becomes an integer result", NULL);
@@ -197,7 +199,7 @@ static void infer_result(Infer *f, Result *result, Expr *value) {
               ty_text(f->s, ty));
     return;
   }
-  Ty joined = ty_join(result->ty, ty_firm(f->s, ty));
+  PartialType joined = ty_join(result->ty, ty_default(f->s, ty));
   f->has_changed |= !is_equal(joined, result->ty);
   result->ty = joined;
 }
@@ -276,9 +278,9 @@ static bool run_until_stable(Infer *f) {
 }
 
 static void forget(Infer *f) {
-  for (int i = 0; i < f->s->locals.count; i++) f->s->locals.items[i]->ty = (Ty){0};
+  for (int i = 0; i < f->s->locals.count; i++) f->s->locals.items[i]->ty = (PartialType){0};
   for (int i = 0; i < f->s->results.count && !f->s->has_result_types; i++)
-    f->s->results.items[i].ty = (Ty){0};
+    f->s->results.items[i].ty = (PartialType){0};
 }
 
 void infer_kernel(Sema *s) {
@@ -293,7 +295,7 @@ void infer_kernel(Sema *s) {
     f->is_demanding = false;
   }
   for (int i = 0; i < s->lives.count; i++)
-    if (s->lives.items[i].ty.kind == TY_NUMBER) s->lives.items[i].ty.kind = TY_SOFT;
+    if (s->lives.items[i].ty.kind == TY_NUMBER) s->lives.items[i].ty.kind = TY_FLEXIBLE;
   forget(f);
   run_until_stable(f);
 }

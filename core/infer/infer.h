@@ -18,19 +18,19 @@ typedef struct Infer {
 /* infer.c */
 void infer_block(Infer *f, Block *block);
 /* a variable is assigned a value of this type */
-void infer_give(Infer *f, Local *ast, Ty ty, Expr *value);
-Ty infer_update(Sema *s, IrUpdate op, Ty target, Ty term);
+void infer_give(Infer *f, Local *ast, PartialType ty, Expr *value);
+PartialType infer_update(Sema *s, IrUpdate op, PartialType target, PartialType term);
 /* demand.c: e is where an integer is needed */
 void demand_integer(Infer *f, Expr *e, Why why);
 /* if is_demanding */
 void infer_demand(Infer *f, Expr *e, const char *clause, const char *name);
 /* expr.c */
-Ty infer_expr(Infer *f, Expr *e);
+PartialType infer_expr(Infer *f, Expr *e);
 void infer_list(Infer *f, Exprs *list);
-Ty infer_algebra(Sema *s, const Exprs *arguments, const Builtin *builtin);
+PartialType infer_algebra(Sema *s, const Exprs *arguments, const Builtin *builtin);
 void infer_items(Infer *f, const LoopHead *head, const Stmt *stmt);
 void infer_list_values(Infer *f, Expr *e);
-Ty infer_inline(Infer *f, Inline *in);
+PartialType infer_inline(Infer *f, Inline *in);
 void infer_inline_return(Infer *f, Stmt *stmt);
 
 /* check.c */

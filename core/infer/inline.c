@@ -3,21 +3,21 @@
 
 /* -- infer ------------------------------------------------------------------------------------- */
 
-Ty infer_inline(Infer *f, Inline *in) {
+PartialType infer_inline(Infer *f, Inline *in) {
   for (int i = 0; i < in->arguments.count; i++) {
     Expr *argument = in->arguments.items[i];
-    Ty ty = infer_expr(f, argument);
+    PartialType ty = infer_expr(f, argument);
     infer_give(f, in->parameters.items[i], ty, argument);
   }
   f->s->frame = in;
   infer_block(f, &in->body);
   f->s->frame = in->outer;
-  return in->results.count ? in->results.items[0]->ty : (Ty){0};
+  return in->results.count ? in->results.items[0]->ty : (PartialType){0};
 }
 
 void infer_inline_return(Infer *f, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) {
-    Ty ty = infer_expr(f, stmt->values.items[i]);
+    PartialType ty = infer_expr(f, stmt->values.items[i]);
     infer_give(f, f->s->frame->results.items[i], ty, stmt->values.items[i]);
   }
 }

@@ -20,7 +20,7 @@ void lower_quotient(Lower *l, Expr *e, IrInst ***dividend, IrInst ***divisor) {
     *divisor = held_by(l, inner->local)->divisor;
     return;
   }
-  Type type = ty_alone(l->s, typed_quotient_type(l->s, inner));
+  Type type = ty_default_type(l->s, typed_quotient_type(l->s, inner));
   int count = type_parts(shape_of(inner));
   *dividend = lower_values_as(l, inner->left, type, count);
   *divisor = lower_values_as(l, inner->right, type, count);

@@ -49,7 +49,7 @@ static IrInst *lower_literal(Lower *l, const Expr *number, Type type, bool is_ne
 static IrInst *lower_named(Lower *l, Expr *e) {
   const Entity *entity = &e->entity;
   switch (entity->kind) {
-  case ENTITY_LIVE:
+  case ENTITY_ARGUMENT:
     return ir_arg(&l->b, l->s->lives.items[entity->live.number].arg +
                                 (entity->live.parts.count ? entity->live.parts.at[0] : 0));
   case ENTITY_CONSTANT: return ir_const_int(&l->b, type_at(l, e), entity->constant);

@@ -227,7 +227,7 @@ static void lower_end(Lower *l) {
 static void add_results(Lower *l) {
   for (int i = 0; i < l->s->results.count; i++) {
     const Result *result = &l->s->results.items[i];
-    Type type = ty_alone(l->s, result->ty);
+    Type type = ty_default_type(l->s, result->ty);
     vec_push(l->scratch, &l->output->kernel->results, type_shaped(type, result->shape));
   }
 }

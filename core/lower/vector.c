@@ -109,7 +109,7 @@ IrInst **lower_parts(Lower *l, Expr *e, const int *parts, int count) {
   int numbers[TYPE_MAX_PARTS];
   lower_at(l, e->pos);
   if (e->kind == AST_PAREN) return lower_parts(l, e->left, parts, count);
-  if (entity->kind == ENTITY_LIVE)
+  if (entity->kind == ENTITY_ARGUMENT)
     return convert_all(l, e, lower_live(l, &entity->live, parts, count), count);
   if (entity->kind == ENTITY_ELEMENT)
     return convert_all(l, e, lower_element(l, e, parts, count), count);

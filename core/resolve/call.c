@@ -365,7 +365,7 @@ static Entity resolve_vector_method(Resolve *r, Expr *e, const Entity *object) {
 Entity resolve_method(Resolve *r, Expr *e) {
   Entity object = resolve_expr(r, e->left);
   if (object.kind == ENTITY_TABLE) return resolve_table_call(r, e, &object);
-  bool is_value = object.kind == ENTITY_VALUE || object.kind == ENTITY_LIVE ||
+  bool is_value = object.kind == ENTITY_VALUE || object.kind == ENTITY_ARGUMENT ||
                   object.kind == ENTITY_ELEMENT || object.kind == ENTITY_PART;
   if (is_value && !type_is_scalar(object.shape)) return resolve_vector_method(r, e, &object);
   if (object.kind == ENTITY_NONE) return object;

@@ -134,7 +134,8 @@ static Static *read_numbers(Resolve *r, Expr *e, const Entity *table, int64_t le
   for (int64_t k = 1; numbers && k <= length; k++) {
     Static value = {0};
     Entity item = resolve_path_value(r, e, numbers[k]);
-    if (item.kind == ENTITY_LIVE && !static_of_value(r, e, (SemaArg){.index = numbers[k]}, &value))
+    if (item.kind == ENTITY_ARGUMENT &&
+        !static_of_value(r, e, (SemaArg){.index = numbers[k]}, &value))
       return NULL;
     if (value.kind != STATIC_NUMBER && value.kind != STATIC_WIDE) {
       sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "loop over it: for k, v in ipairs(t)",

@@ -67,7 +67,7 @@ bool resolve_value(Resolve *r, Expr *e) {
   }
   switch (entity.kind) {
   case ENTITY_VALUE:
-  case ENTITY_LIVE:
+  case ENTITY_ARGUMENT:
   case ENTITY_CONSTANT:
   case ENTITY_ELEMENT:
   case ENTITY_PART: return true;
@@ -146,7 +146,7 @@ Entity resolve_member(Resolve *r, Expr *e, Entity object, Str name) {
               text);
     return (Entity){0};
   case ENTITY_VALUE:
-  case ENTITY_LIVE:
+  case ENTITY_ARGUMENT:
   case ENTITY_CONSTANT:
   case ENTITY_ELEMENT:
   case ENTITY_PART: return shape_named_part(r, e, &object, name);

@@ -78,7 +78,7 @@ static bool stands_for_itself(const Entity *entity, Local *parameter, bool is_as
   switch (entity->kind) {
   case ENTITY_FIELD: case ENTITY_NODE: case ENTITY_SHAPE: case ENTITY_TYPE: case ENTITY_BUILTIN:
   case ENTITY_FUNCTION: case ENTITY_TABLE: return true;
-  case ENTITY_LIVE:
+  case ENTITY_ARGUMENT:
   case ENTITY_CONSTANT: return !is_assigned && !parameter->annotation;
   default: return false;
   }
@@ -99,7 +99,7 @@ static void take_literal(const Expr *argument, Entity *entity) {
 static void give_parameter(Resolve *r, Local *parameter, Expr *argument, Entity *entity) {
   take_literal(argument, entity);
   resolve_declare(r, parameter);
-  bool is_number = entity->kind == ENTITY_LIVE || entity->kind == ENTITY_CONSTANT;
+  bool is_number = entity->kind == ENTITY_ARGUMENT || entity->kind == ENTITY_CONSTANT;
   if (!stands_for_itself(entity, parameter, local_is_variable(parameter))) {
     resolve_give_shape(r, parameter, argument);
     return;

@@ -84,7 +84,7 @@ static bool fail_no_loop(Resolve *r, Expr *e, const Entity *what) {
   const char *text = sema_source(r->s, e);
   bool has_cells = what->kind == ENTITY_FIELD || what->kind == ENTITY_NODE;
   bool is_number =
-      what->kind == ENTITY_VALUE || what->kind == ENTITY_LIVE || what->kind == ENTITY_CONSTANT;
+      what->kind == ENTITY_VALUE || what->kind == ENTITY_ARGUMENT || what->kind == ENTITY_CONSTANT;
   if (has_cells)
     return sema_fail(r->s, e, RG_ERROR_LOOP, scratch_format(r->scratch, "write %s:active()", text),
                      "'%s' itself cannot be looped over", text);

@@ -26,15 +26,16 @@ const char *resolve_nearest(Resolve *r, Str name) {
 
 /* -- launch arguments --------------------------------------------------------------------- */
 
-static Ty type_of_value(const SemaValue *value) {
+static PartialType type_of_value(const SemaValue *value) {
   Type type;
   switch (value->kind) {
   case VALUE_VECTOR:
-    return type_parse_any(str_of(value->name), &type) ? ty_of(type_element(type)) : (Ty){0};
+    return type_parse_any(str_of(value->name), &type) ? ty_of(type_element(type))
+                                                      : (PartialType){0};
   case VALUE_BOOL: return ty_of(TYPE(BOOL));
   case VALUE_I64: return ty_of(TYPE(I64));
   case VALUE_U64: return ty_of(TYPE(U64));
-  default: return (Ty){.kind = TY_NUMBER};
+  default: return (PartialType){.kind = TY_NUMBER};
   }
 }
 
@@ -59,11 +60,11 @@ static Entity live_entity(Resolve *r, const SemaValue *value, SemaArg source, co
                  .ty = type_of_value(value),
                  .shape = shape_of_value(value),
                  .arg = -1};
-    if (live.ty.kind == TY_NUMBER && is_float_constant(name)) live.ty.kind = TY_SOFT;
+    if (live.ty.kind == TY_NUMBER && is_float_constant(name)) live.ty.kind = TY_FLEXIBLE;
     vec_push(r->scratch, &r->s->lives, live);
     *number = r->s->lives.count;
   }
-  return (Entity){.kind = ENTITY_LIVE, .live = {.number = *number - 1}, .name = name,
+  return (Entity){.kind = ENTITY_ARGUMENT, .live = {.number = *number - 1}, .name = name,
                   .shape = r->s->lives.items[*number - 1].shape};
 }
 
@@ -287,13 +288,13 @@ void resolve_parameter(Resolve *r, int number) {
   local->has_shape = true;
   if (local->annotation) local->type = resolve_type(r, local->annotation, &local->shape);
   local->is_annotated = local->annotation != NULL;
-  if (local->is_annotated && entity.kind == ENTITY_LIVE)
+  if (local->is_annotated && entity.kind == ENTITY_ARGUMENT)
     check_annotated(r, local, &r->s->lives.items[entity.live.number], local->type, local->shape);
   else if (local->is_annotated && !r->s->failed)
     sema_fail_pos(r->s, local->pos, local->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
                   "'%s' is declared %s, but the launch argument is %s", name,
                   sema_written(r->s, local->annotation), no_number(&entity));
-  if (local_is_variable(local) && entity.kind == ENTITY_LIVE) {
+  if (local_is_variable(local) && entity.kind == ENTITY_ARGUMENT) {
     r->s->lives.items[entity.live.number].use = at;
     r->s->lives.items[entity.live.number].source_text = r->input->ast->source;
     return;

@@ -107,11 +107,11 @@ Entity shape_named_part(Resolve *r, Expr *e, const Entity *object, Str name) {
   Shape shape = shape_of_parts(count);
   Parts chosen = {.count = count};
   memcpy(chosen.at, parts, sizeof parts);
-  if (object->kind != ENTITY_LIVE || e->kind != AST_FIELD)
+  if (object->kind != ENTITY_ARGUMENT || e->kind != AST_FIELD)
     return (Entity){.kind = ENTITY_PART, .shape = shape, .parts = chosen};
   const LiveRef *live = &object->live;
   for (int k = 0; k < count && live->parts.count; k++) chosen.at[k] = live->parts.at[parts[k]];
-  return (Entity){.kind = ENTITY_LIVE, .name = object->name, .shape = shape,
+  return (Entity){.kind = ENTITY_ARGUMENT, .name = object->name, .shape = shape,
                   .live = {.number = live->number, .parts = chosen}};
 }
 

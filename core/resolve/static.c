@@ -89,7 +89,7 @@ static bool leaf(Resolve *r, Expr *e, Static *out) {
   case ENTITY_CONSTANT:
     *out = (Static){.kind = STATIC_NUMBER, .number = (double)entity.constant};
     return true;
-  case ENTITY_LIVE: return static_of_live(r, e, &entity, out);
+  case ENTITY_ARGUMENT: return static_of_live(r, e, &entity, out);
   case ENTITY_PART: return part_of(r, e, out);
   case ENTITY_VALUE: case ENTITY_ELEMENT: case ENTITY_LOOP: case ENTITY_VOID:
     return fail(r, e, "captured numbers, shapes and literals are");

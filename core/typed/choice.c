@@ -45,7 +45,7 @@ bool choice_is_cheap(Sema *s, const Expr *e) {
   bool is_part = e->entity.kind == ENTITY_PART;
   if (e->kind == AST_INDEX)
     return is_part ? choice_is_cheap(s, e->left) && choice_is_cheap(s, e->list.items[0])
-                   : e->entity.kind == ENTITY_CONSTANT || e->entity.kind == ENTITY_LIVE;
+                   : e->entity.kind == ENTITY_CONSTANT || e->entity.kind == ENTITY_ARGUMENT;
   if (e->kind == AST_FIELD) return !is_part || choice_is_cheap(s, e->left);
   if (e->kind == AST_METHOD || (e->kind == AST_BINARY && e->op == AST_POW)) return false;
   if (e->kind == AST_CALL) {

@@ -10,7 +10,8 @@
 typedef enum EntityKind {
   ENTITY_NONE,     /* the kernel failed before */
   ENTITY_VALUE,    /* a number or bool: a local, a literal, an operation, a call */
-  ENTITY_LIVE,     /* a launch argument: a captured number or a parameter that is never assigned */
+  /* a launch argument: a captured number or a parameter that is never assigned */
+  ENTITY_ARGUMENT,
   ENTITY_CONSTANT, /* an integer known from the layout: `#x`, `x.shape[0]` */
   ENTITY_ELEMENT,  /* a field with all its indices: a value that can be assigned */
   ENTITY_PART,     /* some numbers of the vector or matrix `left`: `v.x` `v.zy` `v[i]`; can be
@@ -129,7 +130,7 @@ typedef struct Entity {
   union {
     FieldRef field;      /* ELEMENT, FIELD, NODE: field_of */
     ShapeRef extent;     /* SHAPE */
-    LiveRef live;        /* LIVE */
+    LiveRef live;        /* ARGUMENT */
     Parts parts;         /* PART by names; empty for an index */
     int64_t constant;    /* CONSTANT */
     Type type;           /* TYPE */

@@ -12,12 +12,12 @@ Expr *typed_quotient(Sema *s, Expr *e) {
     e = sema_strip((Expr *)local->initial);
   }
   if (!is_division(e)) return NULL;
-  Ty a = e->left->ty, b = e->right->ty;
+  PartialType a = e->left->ty, b = e->right->ty;
   bool may_be =
       (ty_is_integer(a) || a.kind == TY_NUMBER) && (ty_is_integer(b) || b.kind == TY_NUMBER);
   return may_be && (ty_is_integer(a) || ty_is_integer(b)) ? e : NULL;
 }
 
-Ty typed_quotient_type(Sema *s, const Expr *quotient) {
+PartialType typed_quotient_type(Sema *s, const Expr *quotient) {
   return ty_join(quotient->left->ty, quotient->right->ty);
 }

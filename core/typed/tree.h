@@ -40,7 +40,7 @@ struct Expr {
   bool is_item;
   Locals popped;       /* node:pop(i): a variable for each field */
   /* infer: */
-  Ty ty;
+  PartialType ty;
   Type at;             /* check: the type it is computed in */
 };
 
@@ -74,7 +74,7 @@ struct Local {
   const AstExpr *annotation;
   bool is_const, is_loop_variable;
   bool is_assigned;      /* assigned again after its declaration */
-  Ty ty;
+  PartialType ty;
   Type type;             /* of its values, after check; NONE when it has none */
   Shape shape;
   bool has_shape;        /* from its first value or its annotation */
@@ -100,12 +100,12 @@ struct Local {
 typedef struct Live {
   SemaArg source;
   const char *name;
-  Ty ty;
+  PartialType ty;
   Shape shape;
   const Expr *use;       /* the use that made it an integer; else the first */
   const Source *source_text; /* the source `use` is in */
   Why why;               /* of an integer */
-  /* SOFT: the float type of its uses, f64 if there are several; after check: its type */
+  /* FLEXIBLE: the float type of its uses, f64 if there are several; after check: its type */
   Type met;
   int arg;               /* kernel->args, -1: not used */
 } Live;

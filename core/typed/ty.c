@@ -1,26 +1,26 @@
-/* ty.c - partial types and how they join. See TyKind for their order. */
+/* ty.c - partial types and how they join. See PartialKind for their order. */
 #include "typed/typed.h"
 
-Ty ty_of(Type type) {
-  if (type_is_bool(type)) return (Ty){.kind = TY_BOOL, .type = type};
-  if (type_is_integer(type)) return (Ty){.kind = TY_INT, .type = type};
-  if (type_is_float(type)) return (Ty){.kind = TY_FLOAT, .type = type};
-  return (Ty){0};
+PartialType ty_of(Type type) {
+  if (type_is_bool(type)) return (PartialType){.kind = TY_BOOL, .type = type};
+  if (type_is_integer(type)) return (PartialType){.kind = TY_INT, .type = type};
+  if (type_is_float(type)) return (PartialType){.kind = TY_FLOAT, .type = type};
+  return (PartialType){0};
 }
 
-bool ty_is_float(Ty ty) { return ty.kind == TY_SOFT || ty.kind == TY_FLOAT; }
-bool ty_is_integer(Ty ty) { return ty.kind == TY_INT || ty.kind == TY_LITERAL; }
-bool ty_is_number(Ty ty) { return ty.kind >= TY_LITERAL; }
+bool ty_is_float(PartialType ty) { return ty.kind == TY_FLEXIBLE || ty.kind == TY_FLOAT; }
+bool ty_is_integer(PartialType ty) { return ty.kind == TY_INT || ty.kind == TY_LITERAL; }
+bool ty_is_number(PartialType ty) { return ty.kind >= TY_LITERAL; }
 
-bool ty_fits(Ty literal, Type integer) {
+bool ty_fits(PartialType literal, Type integer) {
   if (type_is_unsigned(integer)) return !literal.is_negative && literal.bits <= type_bits(integer);
   return literal.bits < type_bits(integer);
 }
 
 /* A literal that does not fit the other integer keeps its own type: n8[i] + 300 is an i32. */
-Ty ty_join(Ty a, Ty b) {
+PartialType ty_join(PartialType a, PartialType b) {
   if (a.kind < b.kind) {
-    Ty c = a;
+    PartialType c = a;
     a = b;
     b = c;
   }
@@ -28,7 +28,7 @@ Ty ty_join(Ty a, Ty b) {
   bool takes = a.kind == TY_INT && b.kind == TY_LITERAL && ty_fits(b, a.type);
   if (!is_firm || takes || type_is_float(a.type) != type_is_float(b.type) || b.kind < TY_LITERAL)
     return a;
-  Ty joined = a;
+  PartialType joined = a;
   type_join(a.type, b.type, &joined.type);
   joined.bits = a.bits > b.bits ? a.bits : b.bits;
   joined.is_negative = a.is_negative || b.is_negative;
@@ -36,37 +36,39 @@ Ty ty_join(Ty a, Ty b) {
 }
 
 /* Bit operators keep the operand's type, so a literal there is a bit pattern, truncated to it. */
-static Ty join_bits(Ty a, Ty b) {
+static PartialType join_bits(PartialType a, PartialType b) {
   if (a.kind == TY_INT && b.kind == TY_LITERAL) return a;
   return b.kind == TY_INT && a.kind == TY_LITERAL ? b : ty_join(a, b);
 }
 
-Ty ty_firm(Sema *s, Ty ty) {
+PartialType ty_default(Sema *s, PartialType ty) {
   if (ty.kind == TY_LITERAL) return ty_of(ty.type);
-  if (ty.kind == TY_SOFT) return ty_of(s->default_float);
+  if (ty.kind == TY_FLEXIBLE) return ty_of(s->default_float);
   return ty;
 }
 
-Type ty_alone(Sema *s, Ty ty) {
+Type ty_default_type(Sema *s, PartialType ty) {
   if (ty.kind == TY_NONE) return TYPE(NONE);
   if (ty.kind == TY_BOOL) return TYPE(BOOL);
-  return ty.kind == TY_SOFT || ty.kind == TY_NUMBER ? s->default_float : ty.type;
+  return ty.kind == TY_FLEXIBLE || ty.kind == TY_NUMBER ? s->default_float : ty.type;
 }
 
-Type ty_settle(Sema *s, Ty ty, Type want) {
+Type ty_complete(Sema *s, PartialType ty, Type want) {
   if (ty.kind == TY_LITERAL && (type_is_integer(want) || type_is_float(want))) return want;
-  if (ty.kind == TY_SOFT && type_is_float(want)) return want;
-  return ty_alone(s, ty);
+  if (ty.kind == TY_FLEXIBLE && type_is_float(want)) return want;
+  return ty_default_type(s, ty);
 }
 
 /* A bit operator's operand: a number still open will become an integer, a float is refused
  * later. */
-static Ty as_integer(Ty ty) { return ty_is_integer(ty) ? ty : ty_of(TYPE(I32)); }
+static PartialType as_integer(PartialType ty) { return ty_is_integer(ty) ? ty : ty_of(TYPE(I32)); }
 
-static Ty as_float(Ty ty) { return ty.kind == TY_FLOAT ? ty : (Ty){.kind = TY_SOFT}; }
+static PartialType as_float(PartialType ty) {
+  return ty.kind == TY_FLOAT ? ty : (PartialType){.kind = TY_FLEXIBLE};
+}
 
-Ty ty_binary(Sema *s, AstOp op, Ty a, Ty b) {
-  if (a.kind == TY_NONE || b.kind == TY_NONE) return (Ty){0};
+PartialType ty_binary(Sema *s, AstOp op, PartialType a, PartialType b) {
+  if (a.kind == TY_NONE || b.kind == TY_NONE) return (PartialType){0};
   switch (op) {
   case AST_EQ:
   case AST_NE:
@@ -81,30 +83,30 @@ Ty ty_binary(Sema *s, AstOp op, Ty a, Ty b) {
   }
 }
 
-const char *ty_text(Sema *s, Ty ty) {
+const char *ty_text(Sema *s, PartialType ty) {
   switch (ty.kind) {
   case TY_NONE: return "nothing";
   case TY_BOOL: return "a bool";
   case TY_LITERAL: return "an integer";
-  case TY_SOFT: case TY_NUMBER: return "a float";
+  case TY_FLEXIBLE: case TY_NUMBER: return "a float";
   default:
     return scratch_format(s->scratch, type_is_unsigned(ty.type) ? "a %s" : "an %s",
                           type_text(ty.type));
   }
 }
 
-bool ty_is_wide(Ty ty) {
+bool ty_is_wide(PartialType ty) {
   return ty_is_integer(ty) &&
          (type_bits(ty.type) == 64 || (type_bits(ty.type) == 32 && type_is_unsigned(ty.type)));
 }
 
 /* Indices are i32, i64 if a bound needs it; floats if start or step is one. */
-Ty ty_of_for(Sema *s, const Stmt *stmt) {
-  Ty start = stmt->values.items[0]->ty, stop = stmt->values.items[1]->ty;
-  Ty step = stmt->values.count == 3 ? stmt->values.items[2]->ty : start;
-  if (start.kind == TY_NONE || step.kind == TY_NONE) return (Ty){0};
+PartialType ty_of_for(Sema *s, const Stmt *stmt) {
+  PartialType start = stmt->values.items[0]->ty, stop = stmt->values.items[1]->ty;
+  PartialType step = stmt->values.count == 3 ? stmt->values.items[2]->ty : start;
+  if (start.kind == TY_NONE || step.kind == TY_NONE) return (PartialType){0};
   if (ty_is_integer(start) && ty_is_integer(step))
     return ty_of(ty_is_wide(start) || ty_is_wide(stop) || ty_is_wide(step) ? TYPE(I64) : TYPE(I32));
-  Ty joined = ty_join(start, step);
-  return ty_is_float(joined) ? ty_firm(s, ty_join(joined, stop)) : joined;
+  PartialType joined = ty_join(start, step);
+  return ty_is_float(joined) ? ty_default(s, ty_join(joined, stop)) : joined;
 }

@@ -4,16 +4,24 @@
 
 #include "type/type.h"
 
-/* From least to most determined. A LITERAL takes the type of the other operand if it fits, a SOFT
- * (flexible) float its float type. A NUMBER comes from launch arguments not yet known to be
+/* From least to most determined. A LITERAL takes the type of the other operand if it fits, a
+ * FLEXIBLE float its float type. A NUMBER comes from launch arguments not yet known to be
  * integers or floats; none is left after infer. */
-typedef enum TyKind { TY_NONE, TY_BOOL, TY_LITERAL, TY_INT, TY_NUMBER, TY_SOFT, TY_FLOAT } TyKind;
-typedef struct Ty {
-  TyKind kind;
+typedef enum PartialKind {
+  TY_NONE,
+  TY_BOOL,
+  TY_LITERAL,
+  TY_INT,
+  TY_NUMBER,
+  TY_FLEXIBLE,
+  TY_FLOAT
+} PartialKind;
+typedef struct PartialType {
+  PartialKind kind;
   Type type;        /* INT, FLOAT: which; LITERAL: its default */
   uint8_t bits;     /* LITERAL: how many it needs, not counting the sign */
   bool is_negative; /* LITERAL */
-} Ty;
+} PartialType;
 
 /* How many numbers a value has, its Shape, is kept apart from the type of one of them. Shapes
  * follow from the source alone, so resolve knows them all. */

@@ -15,7 +15,7 @@ typedef struct Diag Diag;     /* report.c */
 
 /* One of the kernel's results. */
 typedef struct Result {
-  Ty ty;
+  PartialType ty;
   Shape shape;
 } Result;
 
@@ -98,20 +98,22 @@ static inline Shape shape_of(const Expr *e) { return e->entity.shape; }
 int shape_constant_index(const Expr *e);
 Expr *shape_root(Expr *e); /* what the parts are ultimately parts of */
 /* ty.c */
-Ty ty_of(Type type);
-Ty ty_join(Ty a, Ty b);            /* the result of `+`; of a bool and a number, the number */
-Ty ty_firm(Sema *s, Ty ty);        /* the default: of a variable declared with such a value */
-Type ty_alone(Sema *s, Ty ty);     /* the default type; NONE for NONE */
+PartialType ty_of(Type type);
+/* the result of `+`; of a bool and a number, the number */
+PartialType ty_join(PartialType a, PartialType b);
+/* the default: of a variable declared with such a value */
+PartialType ty_default(Sema *s, PartialType ty);
+Type ty_default_type(Sema *s, PartialType ty);     /* the default type; NONE for NONE */
 /* the type of an expression used where `want`, which may be NONE, is wanted */
-Type ty_settle(Sema *s, Ty ty, Type want);
-bool ty_is_float(Ty ty);           /* for certain */
-bool ty_is_integer(Ty ty);         /* for certain; literals too */
-bool ty_is_number(Ty ty);
-bool ty_is_wide(Ty ty);            /* an integer that an i32 may not hold */
-bool ty_fits(Ty literal, Type integer);
-Ty ty_binary(Sema *s, AstOp op, Ty a, Ty b);
-Ty ty_of_for(Sema *s, const Stmt *stmt); /* of a numeric for: ultimately INT or FLOAT */
-const char *ty_text(Sema *s, Ty ty); /* "an f32", "a bool": for messages */
+Type ty_complete(Sema *s, PartialType ty, Type want);
+bool ty_is_float(PartialType ty);           /* for certain */
+bool ty_is_integer(PartialType ty);         /* for certain; literals too */
+bool ty_is_number(PartialType ty);
+bool ty_is_wide(PartialType ty);            /* an integer that an i32 may not hold */
+bool ty_fits(PartialType literal, Type integer);
+PartialType ty_binary(Sema *s, AstOp op, PartialType a, PartialType b);
+PartialType ty_of_for(Sema *s, const Stmt *stmt); /* of a numeric for: ultimately INT or FLOAT */
+const char *ty_text(Sema *s, PartialType ty); /* "an f32", "a bool": for messages */
 
 /* choice.c */
 bool choice_is(Sema *s, const Expr *e);  /* `c and a or b` of numbers */
@@ -121,7 +123,7 @@ bool choice_is_cheap(Sema *s, const Expr *e); /* cheap enough to compute uncondi
 /* quotient.c */
 /* the integer quotient behind e, also through a local; or NULL */
 Expr *typed_quotient(Sema *s, Expr *e);
-Ty typed_quotient_type(Sema *s, const Expr *quotient);
+PartialType typed_quotient_type(Sema *s, const Expr *quotient);
 
 /* update.c */
 /* `t op= v`; false: not an update */
