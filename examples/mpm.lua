@@ -1,23 +1,18 @@
 -- mpm.lua - a ball of jelly hits falling water: MLS-MPM on a grid that exists only at particles.
 -- Run it with:  examples/run mpm
---
--- The world is 4 units wide and 1 high: 512 x 128 grid nodes, of which few blocks exist at any
--- time. Each step frees all blocks, and the particles recreate those that they touch.
--- examples/mpm_dense.lua explains the loops.
+-- The world is 4 units wide and 1 high: 512 x 128 nodes, of which few blocks exist. Each step frees
+-- all blocks; the particles recreate those they touch. examples/mpm_dense.lua explains the loops.
 local rg = require "regolith"
 
-local folder = arg and arg[1] or "."
-local frames, steps = tonumber(arg and arg[2]) or 50, 50
-local wide, n, leaf = 4, 128, 8                       -- units; nodes per unit; nodes along a block
+local folder, frames, steps = arg and arg[1] or ".", tonumber(arg and arg[2]) or 50, 50
+local wide, n, leaf, size = 4, 128, 8, 200 -- units; nodes per unit, per block; pixels per unit
 local dx, dt, gravity = 1 / n, 2e-4, 9.8
-local volume = (0.5 * dx) ^ 2                         -- of a particle: four to a cell
-local mass = volume
--- of water against pressure; of jelly against shear and pressure
-local stiffness, mu, lambda = 400, 30, 60
+local volume = (0.5 * dx) ^ 2                         -- of a particle, four to a cell; its mass too
+local mass, stiffness, mu, lambda = volume, 400, 30, 60 -- water, then jelly: shear, pressure
 
 -- The initial particles, on a lattice: a column of water, a ball of jelly.
-local places = {}
-local function add(x, y, is_jelly) places[#places + 1] = { x, y, is_jelly } end
+local places, is_jelly = {}, {}
+local function add(x, y, jelly) places[#places + 1], is_jelly[#places + 1] = { x, y }, jelly end
 for a = 0, wide / dx * 2 do
   for b = 0, 2 / dx do
     local x, y = 0.5 * dx * (a + 0.5), 0.5 * dx * (b + 0.5)
@@ -27,16 +22,15 @@ for a = 0, wide / dx * 2 do
 end
 
 local count = #places
-local x, v = rg.field(rg.vec2, count), rg.field(rg.vec2, count)
--- velocity gradient; deformation since the start
-local C, F = rg.field(rg.mat2, count), rg.field(rg.mat2, count)
-local jelly = rg.field(rg.bool, count)
+local x, v, jelly = rg.field(rg.vec2, count), rg.field(rg.vec2, count), rg.field(rg.bool, count)
+local C, F = rg.field(rg.mat2, count), rg.field(rg.mat2, count) -- velocity gradient; deformation
 local grid_v, grid_m = rg.field(rg.vec2), rg.field(rg.f32)
 local block = rg.root:pointer("ij", wide * n / leaf, n / leaf, { name = "block" })
 block:dense("ij", leaf):place(grid_v, grid_m)
 
 local function weights(f)
-  return rg.vec3(0.5 * (1.5 - f) * (1.5 - f), 0.75 - (f - 1) * (f - 1), 0.5 * (f - 0.5) * (f - 0.5))
+  local a, b, c = 1.5 - f, f - 1, f - 0.5
+  return rg.vec3(0.5 * a * a, 0.75 - b * b, 0.5 * c * c)
 end
 
 local substep = rg.kernel(function()
@@ -54,8 +48,7 @@ local substep = rg.kernel(function()
     local affine = mass * C[p] - 4 * dt * volume * n * n * stress
     for i = 0, 2 do
       for j = 0, 2 do
-        local offset = (rg.vec2(i, j) - f) * dx
-        local weight = wx[i] * wy[j]
+        local offset, weight = (rg.vec2(i, j) - f) * dx, wx[i] * wy[j]
         local node = base + rg.ivec2(i, j)
         grid_v[node] = grid_v[node] + weight * (mass * v[p] + affine * offset)
         grid_m[node] = grid_m[node] + weight * mass
@@ -65,8 +58,7 @@ local substep = rg.kernel(function()
   -- nodes of existing blocks feel gravity, floor and walls
   for i, j in grid_m:active() do
     if grid_m[i][j] > 0 then
-      local u = grid_v[i][j] / grid_m[i][j]
-      u.y = u.y - dt * gravity
+      local u = grid_v[i][j] / grid_m[i][j] - rg.vec2(0, dt * gravity)
       if i < 3 and u.x < 0 or i > wide * n - 3 and u.x > 0 then u.x = 0 end
       if j < 3 and u.y < 0 or j > n - 3 and u.y > 0 then u.y = 0 end
       grid_v[i][j] = u
@@ -81,8 +73,7 @@ local substep = rg.kernel(function()
     for i = 0, 2 do
       for j = 0, 2 do
         local weighted = wx[i] * wy[j] * grid_v[base + rg.ivec2(i, j)]
-        u = u + weighted
-        B = B + 4 * n * rg.outer(weighted, rg.vec2(i, j) - f)
+        u, B = u + weighted, B + 4 * n * rg.outer(weighted, rg.vec2(i, j) - f)
       end
     end
     v[p], C[p] = u, B
@@ -92,7 +83,6 @@ local substep = rg.kernel(function()
   end
 end)
 
-local size = 200
 local pixel = rg.field(rg.f32, wide * size, size)
 local paint = rg.kernel(function()
   for i, j in rg.range(wide * size, size) do pixel[i][j] = 0 end
@@ -108,21 +98,19 @@ local paint = rg.kernel(function()
   end
 end)
 
-for p, place in ipairs(places) do
-  x[p - 1], v[p - 1], jelly[p - 1] = { place[1], place[2] }, place[3] and { 4, 1 } or { 0, 0 },
-    place[3]
-end
+x:from_table(places)
+jelly:from_table(is_jelly)
+for p = 1, count do if is_jelly[p] then v[p - 1] = { 4, 1 } end end
 F:fill(rg.mat2(1))
 print(count .. " particles\n frame  blocks  of all  KiB of grid")
 for frame = 1, frames do
   for _ = 1, steps do substep() end
   if frame % 10 == 0 then
-    local blocks = block:count()
-    print(("%6d %7d %5.1f %% %12d"):format(frame, blocks, 100 * blocks / (wide * (n / leaf) ^ 2),
-      blocks * leaf ^ 2 * 12 / 1024))
+    local blocks, all = block:count(), wide * (n / leaf) ^ 2
+    local kib, path = blocks * leaf ^ 2 * 12 / 1024, ("%s/mpm_%03d.png"):format(folder, frame)
+    print(("%6d %7d %5.1f %% %12d"):format(frame, blocks, 100 * blocks / all, kib))
     paint()
-    rg.image.write(("%s/mpm_%03d.png"):format(folder, frame), pixel,
-      { low = 0, high = 1, palette = "heat" })
+    rg.image.write(path, pixel, { low = 0, high = 1, palette = "heat" })
   end
 end
 -- float sums differ in their last bits from run to run, and so does the spray; the centre does not
