@@ -182,7 +182,11 @@ static void note_parameters(Sema *s) {
 static void settle_lives(Sema *s) {
   for (int i = 0; i < s->lives.count; i++) {
     Live *live = &s->lives.items[i];
-    if (live->ty.kind != TY_FLEXIBLE) live->met = live->ty.type;
+    bool is_stored = live->stores.count && live->stores.count == live->use_count;
+    for (int k = 0; is_stored && k < live->stores.count; k++)
+      live->stores.items[k]->at = live->stored;
+    if (is_stored) live->met = live->stored;
+    else if (live->ty.kind != TY_FLEXIBLE) live->met = live->ty.type;
     else if (type_is_none(live->met)) live->met = s->default_float;
   }
 }

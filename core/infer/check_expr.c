@@ -1,6 +1,8 @@
 /* check_expr.c - determines the type each expression is computed in, and refuses operands that do
  * not fit. `want` is the type its use wants; a flexible expression takes it (ty_complete), any
  * other keeps its own and is converted by its user. */
+#include <math.h>
+
 #include "infer/infer.h"
 
 static PartialType ty_at(Sema *s, const Expr *e) { return e->ty; }
@@ -85,12 +87,32 @@ bool check_condition(Sema *s, Expr *e) {
                    "a condition is true or false, and this is %s", ty_text(s, ty));
 }
 
-/* A literal must fit the integer it is assigned to, if only as a bit pattern: 0xFFFFFFFF in an
- * i32. */
+/* A finite number becomes an infinity from here on. */
+static double float_end(Type type) {
+  return type_is(type, TYPE_F16) ? 65520 : type_is(type, TYPE_F32) ? 0x1.ffffffp127 : INFINITY;
+}
+
+static bool check_float_fits(Sema *s, const Expr *value, Type target) {
+  double number;
+  if (!sema_is_constant(value, &number) || !isfinite(number) || fabs(number) < float_end(target))
+    return true;
+  return sema_fail(s, value, RG_ERROR_VALUE_FIT, "math.huge is infinity", "%s does not fit %s",
+                   sema_source(s, value), ty_text(s, ty_of(target)));
+}
+
+/* What the text settles must fit the integer it is assigned to, as 0xFFFFFFFF fits an i32: a bit
+ * pattern. */
 static bool check_fits(Sema *s, const Expr *value, Type target) {
   PartialType ty = ty_at(s, value);
-  if (ty.kind != TY_LITERAL || !type_is_integer(target)) return true;
-  if (ty.is_negative ? ty.bits < type_bits(target) : ty.bits <= type_bits(target)) return true;
+  SemaInteger integer;
+  if (type_is_float(target)) return check_float_fits(s, value, target);
+  if (!type_is_integer(target)) return true;
+  if (sema_integer(value, false, &integer)) {
+    if (sema_integer_fits(&integer, target)) return true;
+  } else if (ty.kind != TY_LITERAL ||
+             (ty.is_negative ? ty.bits < type_bits(target) : ty.bits <= type_bits(target))) {
+    return true;
+  }
   return sema_fail(s, value, RG_ERROR_VALUE_FIT,
                    scratch_format(s->scratch, "rg.%s(..) truncates it", type_text(target)),
                    "%s does not fit %s", sema_source(s, value), ty_text(s, ty_of(target)));
@@ -104,6 +126,17 @@ static bool fail_float(Sema *s, Expr *value, Type target, const char *what) {
   return note_given(s, value);
 }
 
+/* A captured number that goes into integers of one type, and nowhere else, has that type: the
+ * launch says what does not fit (settle_lives). */
+static void note_store(Sema *s, Expr *value, Type target) {
+  if (value->entity.kind != ENTITY_ARGUMENT || !type_is_integer(target)) return;
+  Live *live = &s->lives.items[value->entity.live.number];
+  bool is_open = live->ty.kind == TY_INT && live->why.clause;
+  if (!is_open || (live->stores.count && !type_equal(live->stored, target))) return;
+  live->stored = target;
+  vec_push(s->scratch, &live->stores, value);
+}
+
 bool check_store(Sema *s, Expr *value, Type target, const char *what) {
   PartialType ty = ty_at(s, value);
   if (!check_some(s, value)) return false;
@@ -114,6 +147,7 @@ bool check_store(Sema *s, Expr *value, Type target, const char *what) {
         "%s is %s, and this value is %s", what, ty_text(s, ty_of(target)), ty_text(s, ty));
   if (ty_is_float(ty) && type_is_integer(target))
     return fail_float(s, value, target, what);
+  note_store(s, value, target);
   return check_fits(s, value, target) && check_expr(s, value, target);
 }
 
@@ -240,6 +274,7 @@ static bool check_and(Sema *s, Expr *e) {
 static void note_use(Sema *s, const Expr *e, Type at) {
   if (e->entity.kind != ENTITY_ARGUMENT) return;
   Live *live = &s->lives.items[e->entity.live.number];
+  live->use_count++;
   if (live->ty.kind != TY_FLEXIBLE) return;
   live->met = type_is_none(live->met) || type_equal(live->met, at) ? at : TYPE(F64);
 }

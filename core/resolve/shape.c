@@ -115,9 +115,24 @@ Entity shape_named_part(Resolve *r, Expr *e, const Entity *object, Str name) {
                   .live = {.number = live->number, .parts = chosen}};
 }
 
+/* An index that is known when the kernel is compiled is inside. */
+static bool check_part_index(Resolve *r, const Expr *index, Shape shape) {
+  SemaInteger integer;
+  double value;
+  const char *text = sema_source(r->s, index);
+  if (sema_integer(index, true, &integer)) {
+    if (!integer.is_negative && integer.size < (uint64_t)type_rows(shape)) return true;
+    text = scratch_format(r->scratch, "%s%llu", integer.is_negative ? "-" : "",
+                          (unsigned long long)integer.size);
+  } else if (!sema_is_constant(index, &value)) {
+    return true;
+  }
+  return sema_fail(r->s, index, RG_ERROR_INDEX_RANGE, "indices start at 0", "%s has no number %s",
+                   shape_text(r->s, shape), text);
+}
+
 Entity shape_indexed_part(Resolve *r, Expr *e, const Entity *object) {
   Expr *index = e->list.items[0];
-  double value;
   if (e->list.count != 1 || index->kind == AST_TABLE) {
     sema_fail(r->s, e, RG_ERROR_INDEX_COUNT,
               type_is_matrix(object->shape) ? "write m[r][c]" : "write v[i]",
@@ -125,12 +140,7 @@ Entity shape_indexed_part(Resolve *r, Expr *e, const Entity *object) {
     return (Entity){0};
   }
   if (!resolve_scalar(r, index)) return (Entity){0};
-  if (sema_is_constant(index, &value) &&
-      !(value >= 0 && value < type_rows(object->shape) && value == (int)value)) {
-    sema_fail(r->s, index, RG_ERROR_INDEX_RANGE, "indices start at 0", "%s has no number %s",
-              shape_text(r->s, object->shape), sema_source(r->s, index));
-    return (Entity){0};
-  }
+  if (!check_part_index(r, index, object->shape)) return (Entity){0};
   return (Entity){.kind = ENTITY_PART,
                   .shape = type_is_matrix(object->shape)
                                ? type_make_shape(type_cols(object->shape), 1)

@@ -107,6 +107,9 @@ typedef struct Live {
   Why why;               /* of an integer */
   /* FLEXIBLE: the float type of its uses, f64 if there are several; after check: its type */
   Type met;
+  int use_count;         /* after check; of these go straight into integers of type `stored`: */
+  Exprs stores;
+  Type stored;
   int arg;               /* kernel->args, -1: not used */
 } Live;
 

@@ -68,6 +68,12 @@ bool sema_is_same(const Expr *a, const Expr *b);
 Expr *sema_strip(Expr *e);                    /* without parentheses around it */
 bool sema_is_constant(const Expr *e, double *value); /* a number as written, perhaps with a minus */
 
+/* constant.c: an integer that literals and layouts settle; is_pattern: hexadecimal, so its bits are
+ * meant. follows_locals: through locals that never change, too. */
+typedef struct SemaInteger { bool is_negative, is_pattern; uint64_t size; } SemaInteger;
+bool sema_integer(const Expr *e, bool follows_locals, SemaInteger *out);
+bool sema_integer_fits(const SemaInteger *value, Type type);
+
 /* builtin.c */
 const Builtin *builtin_find(const char *name);
 const Method *method_find(Str name);

@@ -615,3 +615,38 @@ describe("operators", function()
     assert.equal(2, run(("(("):rep(40) .. "x[0]" .. (") > 1 ? 2 : 2)"):rep(40)))
   end)
 end)
+
+describe("a number of the launch that is only stored", function()
+  local function stores(t, v)
+    local x = rg.field(t, 1)
+    local ok, message = pcall(rg.kernel("function() x[0] = v end", { x = x, v = v }))
+    return ok and x[0] or tostring(message):match "of type %S+, %S+ does not fit"
+  end
+
+  it("has the type of what it is stored in, and must fit it", function()
+    assert.equal(255, stores(rg.u8, 255))
+    assert.equal("of type u8, 300 does not fit", stores(rg.u8, 300))
+    assert.equal("of type u32, -1 does not fit", stores(rg.u32, -1))
+    assert.equal(4294967295, stores(rg.u32, 4294967295))
+    assert.equal(-5000000000LL, stores(rg.i64, -5000000000))
+    local run = rg.kernel [[function()
+      local a: i8, b: f16, c: f32 = 0xff, 65519, -math.huge
+      return a, b, c
+    end]]
+    assert.same({ -1, 65504, -math.huge }, { run() })
+  end)
+end)
+
+describe("a component that a vector does not have", function()
+  it("is an error where the index is known", function()
+    local function says(index)
+      local text = "function() local v, k = rg.vec2(1, 2), 2 return v[%s] end"
+      local ok, message = pcall(rg.kernel(text:format(index), { rg = rg }))
+      return ok and message or tostring(message):match "has no number %S+"
+    end
+    assert.equal(2, says "k - 1")
+    assert.equal("has no number 2", says "k")
+    assert.equal("has no number 3", says "k + 1")
+    assert.equal("has no number -1", says "1 - k")
+  end)
+end)

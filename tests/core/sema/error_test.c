@@ -301,6 +301,16 @@ static void test_types(World *w) {
   TEST("a literal must fit") {
     CHECK_TEXT(error_of(w, "function() n8[0] = 300 end"),
                "1:20+3 value.fit: 300 does not fit a u8 (rg.u8(..) truncates it)");
+    CHECK_TEXT(error_of(w, "function() n32[0] = -5000000000LL end"),
+               "1:21+1 value.fit: -5000000000LL does not fit an i32 (rg.i32(..) truncates it)");
+    CHECK_TEXT(error_of(w, "function() s8[0] = 100 + 100 end"),
+               "1:24+1 value.fit: 100 + 100 does not fit an i8 (rg.i8(..) truncates it)");
+    CHECK_TEXT(error_of(w, "function() s8[0] = 200 end"),
+               "1:20+3 value.fit: 200 does not fit an i8 (rg.i8(..) truncates it)");
+    CHECK_TEXT(error_of(w, "function() local b: u16 = -1 end"),
+               "1:27+1 value.fit: -1 does not fit a u16 (rg.u16(..) truncates it)");
+    CHECK_TEXT(error_of(w, "function() local b: f16 = 1e6 end"),
+               "1:27+3 value.fit: 1e6 does not fit an f16 (math.huge is infinity)");
     CHECK_TEXT(error_of(w, "function() s8[0] = -129 end"),
                "1:20+1 value.fit: -129 does not fit an i8 (rg.i8(..) truncates it)");
   }

@@ -61,13 +61,23 @@ static void test_numbers(World *w) {
     CHECK_TEXT(types_of(w, "function() n32[0] = a n8[1] += b end"),
                "a: i32\nb: i32\n");
     CHECK_TEXT(types_of(w, "function() n32:add(a, b) local q = n64:compare_exchange(0, dt, 4) end"),
-               "a: i32\nb: i32\ndt: i32\nq: i64\n");
+               "a: i32\nb: i32\ndt: i64\nq: i64\n");
   }
   TEST("a variable declared an integer makes an integer") {
     CHECK_TEXT(types_of(w, "function() local k: u8 = a end"),
-               "a: i32\nk: u8\n");
+               "a: u8\nk: u8\n");
     CHECK_TEXT(types_of(w, "function(): i64 return a end"),
-               "a: i32\n");
+               "a: i64\n");
+  }
+  TEST("what is stored into integers of one type only has that type") {
+    CHECK_TEXT(types_of(w, "function() local k: u8 = a local m: u8 = a end"),
+               "a: u8\nk: u8\nm: u8\n");
+    CHECK_TEXT(types_of(w, "function() local k: u8 = a local m: i8 = a end"),
+               "a: i32\nk: u8\nm: i8\n");
+    CHECK_TEXT(types_of(w, "function() local k: u8 = a x[a] = 1 end"),
+               "a: i32\nk: u8\n");
+    CHECK_TEXT(types_of(w, "function() local k: u8 = a if a < 3 then x[0] = 1 end end"),
+               "a: i32\nk: u8\n");
   }
   TEST("// and % with an integer make an integer, with a float they do not") {
     CHECK_TEXT(types_of(w, "function() x[0] = a % 2 x[1] = b // n32[0] x[2] = dt % 1.5 end"),
