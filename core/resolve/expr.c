@@ -35,6 +35,10 @@ static bool fail_other(Resolve *r, Expr *e, const Entity *entity) {
 static bool fail_no_value(Resolve *r, Expr *e, const Entity *entity) {
   switch (entity->kind) {
   case ENTITY_FIELD:
+    if (!entity->field.node->rank)
+      return sema_fail(r->s, e, RG_ERROR_INDEX_COUNT,
+                       scratch_format(r->scratch, "write %s[0]", entity->name),
+                       "'%s' has no axes and one element", entity->name);
     return sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL,
                      "'%s' has %d %s: an element needs %d %s, %d given", entity->name,
                      entity->field.node->rank, entity->field.node->rank == 1 ? "axis" : "axes",
@@ -307,12 +311,27 @@ static bool shape_choice(Resolve *r, Expr *e, Shape *shape) {
                    shape_text(r->s, *shape));
 }
 
+/* `a == b` of fields asks in Lua whether they are one. */
+static bool check_fields_apart(Resolve *r, Expr *e) {
+  if (e->kind != AST_BINARY || (e->op != AST_EQ && e->op != AST_NE)) return true;
+  Entity a = resolve_expr(r, e->left), b = resolve_expr(r, e->right);
+  if (a.kind != ENTITY_FIELD || b.kind != ENTITY_FIELD || a.field.indexed || b.field.indexed)
+    return true;
+  return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH,
+                   scratch_format(r->scratch, "compare elements: %s[%s] %s %s[%s]", a.name,
+                                  a.field.node->rank ? "i" : "0", ast_op_text(e->op), b.name,
+                                  b.field.node->rank ? "i" : "0"),
+                   "'%s' and '%s' are fields, which kernels do not compare as a whole", a.name,
+                   b.name);
+}
+
 static Entity resolve_operands(Resolve *r, Expr *e) {
   if (e->op == AST_CONCAT) {
     sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "the values of a kernel are numbers and booleans",
               "strings do not exist in kernels");
     return (Entity){0};
   }
+  if (!check_fields_apart(r, e)) return (Entity){0};
   Expr *operands[] = {e->left, e->right, e->third};
   for (int i = 0; i < 3; i++)
     if (operands[i] && !resolve_value(r, operands[i])) return (Entity){0};

@@ -14,10 +14,12 @@ const char *resolve_nearest(Resolve *r, Str name) {
   if (name.length < 2) return NULL;
   VEC(const char *) candidates = {0};
   for (int i = 0; i < r->s->locals.count; i++)
-    if (r->s->locals.items[i]->is_seen && !parent_of(name).length)
+    if (r->s->locals.items[i]->is_seen && !parent_of(name).length &&
+        !str_equal(r->s->locals.items[i]->name, name))
       vec_push(r->scratch, &candidates, sema_text(r->s, r->s->locals.items[i]->name));
   for (int i = 0; i < r->input->paths->count; i++)
     if (r->input->captures[i].kind != VALUE_NIL &&
+        !str_equal(name, r->input->paths->items[i].name) &&
         str_equal(parent_of(name), parent_of(r->input->paths->items[i].name)))
       vec_push(r->scratch, &candidates, sema_text(r->s, r->input->paths->items[i].name));
   const char *nearest = str_nearest(name, candidates.items, candidates.count);

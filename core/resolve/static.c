@@ -208,6 +208,38 @@ static Static number_of(const Expr *e) {
                   .number = e->number_kind == AST_NUMBER_FLOAT ? e->number : (double)e->integer};
 }
 
+/* `math.floor(x)`, `math.min(a, b)`: in doubles, as Lua computes them. */
+static bool apply(IrOp op, double a, Static *out) {
+  switch (op) {
+  case IR_FLOOR: out->number = floor(a); return true;
+  case IR_CEIL: out->number = ceil(a); return true;
+  case IR_ABS: out->number = fabs(a); return true;
+  case IR_SQRT: out->number = sqrt(a); return true;
+  case IR_MIN: out->number = a < out->number ? a : out->number; return true;
+  case IR_MAX: out->number = a > out->number ? a : out->number; return true;
+  default: return false;
+  }
+}
+
+static bool call(Resolve *r, Expr *e, Static *out) {
+  Expr *inner = static_argument(r, e);
+  if (inner) return static_value(r, inner, out);
+  if (r->s->failed) return false;
+  const char *hint = "captured numbers, shapes, literals, and math.floor ceil abs sqrt min max are";
+  Entity callee = e->call.kind == CALL_CONVERSION ? (Entity){0} : resolve_expr(r, e->left);
+  const Builtin *builtin = callee.kind == ENTITY_BUILTIN ? callee.builtin : NULL;
+  bool fits = builtin && e->list.count >= builtin->least && e->list.count <= builtin->most;
+  for (int i = 0; fits && i < e->list.count; i++) {
+    Static value;
+    if (e->list.items[i]->kind == AST_TABLE) return fail(r, e, hint);
+    if (!static_value(r, e->list.items[i], &value)) return false;
+    if (value.kind != STATIC_NUMBER) return fail(r, e, "they take plain numbers here");
+    if (i == 0) *out = value;
+    fits = apply(builtin->op, value.number, out);
+  }
+  return fits || (!r->s->failed && fail(r, e, hint));
+}
+
 bool static_value(Resolve *r, Expr *e, Static *out) {
   *out = (Static){0};
   switch (e->kind) {
@@ -222,11 +254,7 @@ bool static_value(Resolve *r, Expr *e, Static *out) {
     return static_value(r, e->left, out) &&
            static_value(r, is_true(out) ? e->right : e->third, out);
   case AST_LOCAL: case AST_GLOBAL: case AST_FIELD: case AST_INDEX: return leaf(r, e, out);
-  case AST_CALL: {
-    Expr *inner = static_argument(r, e);
-    return inner ? static_value(r, inner, out)
-                 : !r->s->failed && fail(r, e, "captured numbers, shapes and literals are");
-  }
+  case AST_CALL: return call(r, e, out);
   default: return fail(r, e, "captured numbers, shapes and literals are");
   }
 }

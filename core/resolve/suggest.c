@@ -96,7 +96,8 @@ const char *suggest_builtin(Resolve *r, Str path) {
   const char *ours = TRANSLATE(last, functions), *type = TRANSLATE(last, types);
   if (ours) return did_you_mean(r, "rg.", ours);
   if (type) return did_you_mean(r, "rg.", type);
-  return did_you_mean(r, "", builtin_nearest(path));
+  const char *elsewhere = in_library(r, last); /* math.min for rg.min */
+  return elsewhere ? elsewhere : did_you_mean(r, "", builtin_nearest(path));
 }
 
 /* -- members ----------------------------------------------------------------------------------- */

@@ -145,7 +145,7 @@ function fail.nearest(name, names)
   for _, other in ipairs(names) do
     if words[name] == other then best, least = other, 0 end
     local d = type(other) == "string" and distance(name, other) or math.huge
-    if d <= math.max(1, math.floor(#name / 3)) and (not least or d < least) then
+    if d > 0 and d <= math.max(1, math.floor(#name / 3)) and (not least or d < least) then
       best, least = other, d
     end
   end

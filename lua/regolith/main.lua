@@ -52,8 +52,10 @@ local function open(own)
       if debug and debug.getinfo(2, "S").source == fail.own_chunk then return nil end
       local names = {}
       for known in pairs(rg) do names[#names + 1] = known end
-      return fail.argument(
-        ("rg has no '%s'"):format(name), fail.nearest(name, names), "name.unknown")
+      local library = math[name] and "math" or bit[name] and "bit"
+      return fail.argument(("rg has no '%s'"):format(name),
+        library and ("did you mean '%s.%s'?"):format(library, name) or fail.nearest(name, names),
+        "name.unknown")
     end,
   })
 end

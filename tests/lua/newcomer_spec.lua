@@ -33,6 +33,9 @@ local statements = {
   { "x[0] = v[0]:length()", "did you mean ':norm()'?" },
   { "x[0] = v[0].norm", "call it: v:norm()" },
   { "x[0] = rg.lerp(1, 2, 3)", "did you mean 'rg.mix'?" },
+  { "x[0] = rg.sqrt(4)", "did you mean 'math.sqrt'?" },
+  { "x[0] = rg.min(1, 2)", "did you mean 'math.min'?" },
+  { "x[0] = k()", "make what it does a Lua function, which both call" },
   { "x[0] = sin(1)", "did you mean 'math.sin'?" },
   { "x[0] = i32(1.5)", "did you mean 'rg.i32'?" },
   { "local a: float = 1", "did you mean 'f32'?" },
@@ -56,7 +59,8 @@ local statements = {
 }
 
 describe("a newcomer's kernel is answered:", function()
-  local captures = { x = x, y = y, v = v, grid = grid, length = 3, list = { 1, 2 } }
+  local k = rg.kernel "function() return 1 end"
+  local captures = { x = x, y = y, v = v, grid = grid, length = 3, list = { 1, 2 }, k = k }
   for _, row in ipairs(statements) do
     it(row[1], function()
       local failed = failure(function() rg.kernel("function(n, m)\n" .. row[1] .. "\nend",
@@ -76,6 +80,13 @@ describe("a newcomer's call is answered:", function()
     end)
   end
 
+  answer("a function of math's", "did you mean 'math.sqrt'?", function() return rg.sqrt(4) end)
+  local rate -- luacheck: ignore 221
+  answer("a capture without a value", "it must have a value when the kernel is launched",
+    function()
+      local k = rg.kernel(function() x[0] = rate end)
+      k()
+    end)
   answer("a type of C", "did you mean 'f32'?", function() return rg.float end)
   answer("a type of C by its name", "did you mean 'f64'?", function() rg.field("double", 8) end)
   answer("a method with a dot", "a dot does not pass the object", function() x.fill(1) end)

@@ -13,6 +13,20 @@ describe("rg.static", function()
     assert.equal(3, rg.static(3))
   end)
 
+  it("takes math's roundings, roots and extremes", function()
+    local n = 7
+    local k = rg.kernel(function()
+      local s = 0
+      for i in rg.static(rg.range(math.floor(n / 2))) do s = s + 10 + i end
+      return s, rg.static(math.min(n, 3, 5)), rg.static(math.max(math.abs(-n), 2)),
+        rg.static(math.ceil(n / 2)), rg.static(math.sqrt(n + 2))
+    end)
+    assert.same({ 33, 3, 7, 4, 3 }, { k() })
+    n = 4
+    n = 14
+    assert.same({ 91, 3, 14, 7, 4 }, { k() })
+  end)
+
   it("takes a captured number when the kernel is compiled, anew for each value", function()
     local order = 2
     local k = rg.kernel(function(v) return v * rg.static(order + 1) end)

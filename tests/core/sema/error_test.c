@@ -161,6 +161,13 @@ static void test_names(World *w) {
 }
 
 static void test_indices(World *w) {
+  TEST("fields are not compared as a whole") {
+    CHECK_TEXT(error_of(w, "function() if x ~= n32 then x[0] = 1 end end"),
+               "1:17+2 type.mismatch: 'x' and 'n32' are fields, which kernels do not compare as a "
+               "whole (compare elements: x[i] ~= n32[i])");
+    CHECK_TEXT(error_of(w, "function() x[0] = total end"),
+               "1:19+5 index.count: 'total' has no axes and one element (write total[0])");
+  }
   TEST("the number of indices must be that of the axes") {
     CHECK_TEXT(error_of(w, "function() x[0][1] = 1 end"),
                "1:12+7 index.count: 'x' has 1 axis, more indices given");
