@@ -60,7 +60,7 @@ static void retire_all(RtContext *context, RtTree *tree, RtManager *manager) {
 
 void rt_tree_clear(RtContext *context, int32_t tree_index, int32_t number) {
   RtTree *tree = context->trees[tree_index];
-  rt_tree_settle(context, tree);
+  rt_tree_refresh(context, tree);
   for (int32_t m = number; m < tree->manager_count; m++) {
     RtManager *manager = &tree->managers[m];
     if (!is_below(tree, m, number) || !manager->live_count) continue;

@@ -2,15 +2,15 @@
  *
  *     in the task    a node is unlinked and put on its worker's recycled list: others may still
  *                    hold its address
- *     settle         after the task: its descendants follow; counts and versions are updated
+ *     refresh         after the task: its descendants follow; counts and versions are updated
  *     collect        recycled nodes go to the free list, unzeroed (rt_node_take zeroes)
  *
  * The first and the last cost a few stores per node and per worker. The second frees children in
  * the cheaper of two ways: by the slots of the freed nodes, or, if many were freed, by checking the
  * parent of every node of the level below, on all workers. Managers are numbered top-down, so one
- * pass reaches the lowest level. Invariant: outside a task and after settle, no worker has recycled
- * nodes, and a node is LIVE exactly if a slot of a LIVE node (or of the root's container, or an
- * entry of a table) holds its handle. */
+ * pass reaches the lowest level. Invariant: outside a task and after refresh, no worker has
+ * recycled nodes, and a node is LIVE exactly if a slot of a LIVE node (or of the root's container,
+ * or an entry of a table) holds its handle. */
 #include "atomic.h"
 #include "node.h"
 
@@ -97,7 +97,7 @@ static void drop_orphans(RtContext *context, RtWorker *worker, void *data, int64
   }
 }
 
-/* -- settle ------------------------------------------------------------------------------------ */
+/* -- refresh ----------------------------------------------------------------------------------- */
 
 static void drop_children(RtContext *context, RtTree *tree, int32_t number, uint64_t dead) {
   for (int32_t c = number + 1; c < tree->manager_count; c++) {
@@ -114,7 +114,7 @@ static void drop_children(RtContext *context, RtTree *tree, int32_t number, uint
   }
 }
 
-static void settle_recycled(RtTree *tree, RtManager *manager, RtLocal *local) {
+static void refresh_recycled(RtTree *tree, RtManager *manager, RtLocal *local) {
   uint32_t first = local->recycled;
   if (!first) return;
   if (!manager->recycled) manager->recycled_last = local->recycled_last;
@@ -123,7 +123,7 @@ static void settle_recycled(RtTree *tree, RtManager *manager, RtLocal *local) {
 }
 
 /* Returns the workers' free nodes to the shared list: a worker got none while others had some. */
-static void settle_starved(RtTree *tree, RtManager *manager, int32_t worker_count) {
+static void refresh_starved(RtTree *tree, RtManager *manager, int32_t worker_count) {
   if (!manager->starved) return;
   manager->starved = 0;
   for (int32_t w = 0; w < worker_count; w++) {
@@ -136,7 +136,7 @@ static void settle_starved(RtTree *tree, RtManager *manager, int32_t worker_coun
   }
 }
 
-static void settle_manager(RtContext *context, RtTree *tree, int32_t number) {
+static void refresh_manager(RtContext *context, RtTree *tree, int32_t number) {
   RtManager *manager = &tree->managers[number];
   uint64_t activations = 0, deactivations = 0;
   for (int32_t w = 0; w < context->worker_count; w++) {
@@ -147,9 +147,9 @@ static void settle_manager(RtContext *context, RtTree *tree, int32_t number) {
   }
   if (deactivations && manager->child_count) drop_children(context, tree, number, deactivations);
   for (int32_t w = 0; w < context->worker_count; w++)
-    settle_recycled(tree, manager, &manager->locals[w]);
-  settle_starved(tree, manager, context->worker_count);
-  if (manager->is_hash) rt_hash_settle(context, tree, manager);
+    refresh_recycled(tree, manager, &manager->locals[w]);
+  refresh_starved(tree, manager, context->worker_count);
+  if (manager->is_hash) rt_hash_refresh(context, tree, manager);
   if (!activations && !deactivations) return;
   manager->live_count += activations - deactivations;
   manager->activations += activations;
@@ -157,10 +157,10 @@ static void settle_manager(RtContext *context, RtTree *tree, int32_t number) {
   manager->version++;
 }
 
-void rt_tree_settle(RtContext *context, RtTree *tree) {
+void rt_tree_refresh(RtContext *context, RtTree *tree) {
   if (!rt_load(&tree->changed)) return;
   rt_store(&tree->changed, 0);
-  for (int32_t m = 0; m < tree->manager_count; m++) settle_manager(context, tree, m);
+  for (int32_t m = 0; m < tree->manager_count; m++) refresh_manager(context, tree, m);
   expect_valid(context, tree);
 }
 
@@ -168,7 +168,7 @@ void rt_tree_settle(RtContext *context, RtTree *tree) {
 
 int rt_tree_collect(RtContext *context, RtTree *tree) {
   int moved = 0;
-  rt_tree_settle(context, tree);
+  rt_tree_refresh(context, tree);
   for (int32_t m = 0; m < tree->manager_count; m++) {
     RtManager *manager = &tree->managers[m];
     if (!manager->recycled) continue;

@@ -1,12 +1,12 @@
 /* hash_table.c - the table of a hash manager: inserts, removals, and growth concurrent with
  * readers.
  *
- *     EMPTY --insert--> handle --deactivate--> TOMBSTONE        (growth and settle drop tombstones)
+ *     EMPTY --insert--> handle --deactivate--> TOMBSTONE       (growth and refresh drop tombstones)
  *
  * Changing a table requires its lock. An entry is published with release after its node is
  * complete. A table that is three quarters full is copied into one of twice the size, which is
  * published with release; the old one is kept unchanged, since readers may still be using it, and
- * freed by the next settle.
+ * freed by the next refresh.
  * Invariants: a table always has an empty entry, so every search ends; between an entry and its
  * home there is no empty one; outside a task, the entries of `current` that are not tombstones are
  * exactly the LIVE nodes.
@@ -264,7 +264,7 @@ static void give_outgrown(RtContext *context, RtTree *tree, RtTable *table) {
 }
 
 /* Tombstones: an eighth of the table, which bounds the cost per deactivated cell. */
-void rt_hash_settle(RtContext *context, RtTree *tree, RtManager *manager) {
+void rt_hash_refresh(RtContext *context, RtTree *tree, RtManager *manager) {
   RtTable *table = &manager->table;
   if (context->discard) give_outgrown(context, tree, table);
   if (table->tombstones > (uint64_t)1 << table_log2(table->current) >> 3) purge(tree, table);

@@ -152,7 +152,7 @@ static uint64_t count_touched(const RtManager *manager, int32_t worker_count) {
 
 int rt_list_update(RtContext *context, RtTree *tree, int32_t number) {
   RtManager *manager = &tree->managers[number];
-  rt_tree_settle(context, tree);
+  rt_tree_refresh(context, tree);
   if (manager->list_version == manager->version) return 1;
   uint64_t changes = count_touched(manager, context->worker_count);
   uint64_t most = manager->list_count + changes;
@@ -179,6 +179,6 @@ void rt_list_empty(RtTree *tree, RtManager *manager, int32_t worker_count) {
 }
 
 int64_t rt_list_count(RtContext *context, int32_t tree, int32_t manager) {
-  rt_tree_settle(context, context->trees[tree]);
+  rt_tree_refresh(context, context->trees[tree]);
   return rt_manager_live(context->trees[tree], manager);
 }

@@ -114,7 +114,7 @@ static void zero_container(void *data, uint8_t *container) {
 void rt_mask_clear_all(RtContext *context, int32_t tree_index, int32_t number) {
   RtTree *tree = context->trees[tree_index];
   RtMask *mask = &tree->masks[number];
-  rt_tree_settle(context, tree);
+  rt_tree_refresh(context, tree);
   for (int32_t r = 0; r < mask->run_count; r++)
     if (mask->runs[r].manager >= 0) rt_tree_clear(context, tree_index, mask->runs[r].manager);
   for (int32_t h = 0; h < mask->hash_count; h++)

@@ -133,11 +133,11 @@ void rt_node_recycle(RtTree *tree, RtManager *manager, RtLocal *local, uint32_t 
 void rt_node_splice(RtTree *tree, RtManager *manager, uint32_t first, uint32_t last,
                     uint32_t *list);
 
-/* hash_table.c; no task may be running. After a settle, or after a parent's nodes were freed: */
+/* hash_table.c; no task may be running. After a refresh, or after a parent's nodes were freed: */
 /* nodes under dead ones are deactivated */
 void rt_hash_drop_orphans(RtTree *tree, RtManager *manager);
 /* frees outgrown tables, and drops tombstones if there are many */
-void rt_hash_settle(RtContext *context, RtTree *tree, RtManager *manager);
+void rt_hash_refresh(RtContext *context, RtTree *tree, RtManager *manager);
 void rt_hash_empty(RtTree *tree, RtManager *manager);       /* removes everything */
 /* in a task too: frees the cells of a hash that are in one cell of a masked container */
 void rt_hash_clear_in_cell(RtTree *tree, RtWorker *worker, const RtInCell *hash,
@@ -186,7 +186,7 @@ static inline void expect_valid(const RtContext *context, const RtTree *tree) {
 void rt_memory_zero(void *memory, uint64_t bytes);
 void rt_memory_copy(void *to, const void *from, uint64_t bytes);
 
-/* Tells the next settle that there is work; written only once, so that workers can share the cache
+/* Tells the next refresh that there is work; written only once, so that workers can share the cache
  * line. */
 void rt_tree_touch(RtTree *tree);
 

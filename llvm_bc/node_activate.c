@@ -7,8 +7,8 @@
  * Many threads may do either to one slot at once: only one claims it, and only one unlinks it. A
  * thread that finds a claimed slot waits if it activates, and goes on if it deactivates (the
  * activation then counts as later). The descendants of a deactivated node become unreachable at
- * once, and are freed by rt_tree_settle: other iterations may still activate cells in a node whose
- * address they hold, and settle finds those, too.
+ * once, and are freed by rt_tree_refresh: other iterations may still activate cells in a node whose
+ * address they hold, and refresh finds those, too.
  *
  * Coordinates are decoded from the slot's address: its digits by the manager's levels, and the
  * parent's coordinates (rt.h, RtLevel). */

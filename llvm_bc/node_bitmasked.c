@@ -17,7 +17,7 @@ enum { WORD_BITS = 64 };
 
 static uint64_t bit_of(uint64_t cell) { return (uint64_t)1 << cell % WORD_BITS; }
 
-int32_t rt_mask_live(const uint64_t *words, uint64_t cell) {
+int32_t rt_mask_active(const uint64_t *words, uint64_t cell) {
   return (rt_load_long(words + cell / WORD_BITS) & bit_of(cell)) != 0;
 }
 

@@ -47,7 +47,7 @@ static int64_t remember(RtContext *context, int32_t tree_index, int32_t number) 
   RtTree *tree = context->trees[tree_index];
   const RtManager *manager = &tree->managers[number];
   int64_t count = 0;
-  rt_tree_settle(context, tree);
+  rt_tree_refresh(context, tree);
   for (const RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))
     for (uint32_t i = 0; i < chunk->handed; i++) {
       if (chunk->states[i] != RT_NODE_LIVE) continue;

@@ -123,12 +123,12 @@ typedef struct RtListEntry {
 
 typedef struct RtLocal {    /* one worker's share of a manager; a cache line each */
   uint32_t free;            /* handles, linked by RtNodeInfo.next */
-  uint32_t recycled;        /* unlinked since the last settle */
+  uint32_t recycled;        /* unlinked since the last refresh */
   uint32_t recycled_last;   /* end of that list */
   /* nodes taken or recycled since the list was last brought up to date, each once */
   uint32_t touched;
   uint64_t touched_count;
-  uint64_t activations, deactivations; /* since the last settle */
+  uint64_t activations, deactivations; /* since the last refresh */
   /* writable scratch for failed activations: node_size bytes, initially zero. Managers whose nodes
    * hold no slots may share one per worker; the others may not share */
   uint8_t *sink;
@@ -173,15 +173,15 @@ typedef struct RtManager {  /* one per SNode whose cells are in nodes: the node 
   int32_t child_count;      /* managers whose parent is this one */
   uint32_t lock;            /* guards free, starved and the chain of chunks while tasks run */
   uint32_t free;            /* shared free list */
-  uint32_t recycled, recycled_last; /* settled; the next collection moves them to `free` */
-  /* a worker got no node: the next settle takes the workers' free nodes back */
+  uint32_t recycled, recycled_last; /* refreshed; the next collection moves them to `free` */
+  /* a worker got no node: the next refresh takes the workers' free nodes back */
   uint32_t starved;
   uint32_t first_chunk, last_chunk; /* index + 1 into RtTree.chunks; 0: none */
   uint32_t open_chunk;      /* the first that may have nodes past `handed`; index + 1; 0: none */
   uint32_t chunk_count;
   uint32_t node_count;      /* of all chunks */
   uint64_t chunk_bytes;
-  uint64_t live_count;      /* as of the last settle */
+  uint64_t live_count;      /* as of the last refresh */
   uint64_t version;         /* grows when the set of live nodes changes; from 1 */
   uint64_t list_version;    /* the version that `list` reflects */
   RtListEntry *list;        /* active nodes; from RtContext.grow, the tree's owner frees it */
@@ -263,7 +263,7 @@ typedef struct RtTree {
   const int64_t *private_copies;
   void *device;             /* the device's own data for the tree; initially NULL */
   /* -- set by rt_tree_init, kept by the runtime */
-  /* atomic: some worker activated, deactivated or starved since the last settle */
+  /* atomic: some worker activated, deactivated or starved since the last refresh */
   uint32_t changed;
   uint64_t top;             /* bytes used from base, whole segments */
   uint64_t bottom;          /* bytes of the root's segments */
@@ -325,7 +325,7 @@ void rt_tree_init(RtTree *tree, int32_t worker_count);
 /* After a task or host call that may have changed topology: frees nodes under deactivated nodes,
  * too, and updates live counts and versions; nothing is reused yet. Returns immediately if nothing
  * changed. */
-void rt_tree_settle(RtContext *context, RtTree *tree);
+void rt_tree_refresh(RtContext *context, RtTree *tree);
 /* Settles, then returns recycled nodes to the free lists; 0: there was nothing to do. */
 int rt_tree_collect(RtContext *context, RtTree *tree);
 /* Collects, then frees chunks without a live node: to the system (RtContext.discard), the budget
@@ -336,7 +336,7 @@ uint64_t rt_tree_compact(RtContext *context, RtTree *tree);
 int rt_list_update(RtContext *context, RtTree *tree, int32_t manager);
 /* Charges the budget, asking the host if it is too small; 0: no room. */
 int rt_budget_take(RtBudget *budget, uint64_t bytes);
-int64_t rt_manager_live(const RtTree *tree, int32_t manager); /* as of the last settle */
+int64_t rt_manager_live(const RtTree *tree, int32_t manager); /* as of the last refresh */
 /* of its chunks: its share of the budget without the root */
 uint64_t rt_tree_bytes(const RtTree *tree);
 

@@ -1,8 +1,8 @@
 /* valid.h - invariants of a tree's tables while no task runs, as functions that report which one is
  * violated. They change nothing, follow no handle before checking it, and check everything: the
  * cost is a tree's nodes and the slots of its live nodes. Native only: kernels do not need them.
- * Debug builds (RG_DEBUG) run them after every settle, collect, compact, clear and list update, and
- * end the process with the violated invariant. */
+ * Debug builds (RG_DEBUG) run them after every refresh, collect, compact, clear and list update,
+ * and end the process with the violated invariant. */
 #ifndef RG_RT_VALID_H
 #define RG_RT_VALID_H
 
@@ -14,7 +14,7 @@ typedef struct RtBroken {
   uint32_t node;            /* handle; 0: none in particular */
 } RtBroken;
 
-/* Segments, records, budget, and each manager with everything below. Invariants of settled trees
+/* Segments, records, budget, and each manager with everything below. Invariants of refreshed trees
  * are checked only if nothing changed since. 0: `broken` says what is wrong. */
 int rt_tree_is_valid(const RtTree *tree, int32_t worker_count, RtBroken *broken);
 /* Chunks, free and recycled lists, counts, every node and its slot. */
@@ -24,7 +24,7 @@ int rt_manager_is_valid(const RtTree *tree, int32_t manager, int32_t worker_coun
 int rt_list_is_valid(const RtTree *tree, int32_t manager, int32_t worker_count, RtBroken *broken);
 /* Of a hash: from coordinates to nodes. */
 int rt_table_is_valid(const RtTree *tree, int32_t manager, RtBroken *broken);
-/* Of a dynamic SNode: the lists in every node above; of a settled tree. */
+/* Of a dynamic SNode: the lists in every node above; of a refreshed tree. */
 int rt_dynamic_is_valid(const RtTree *tree, int32_t manager, RtBroken *broken);
 
 /* What the owner fills in before rt_tree_init. */

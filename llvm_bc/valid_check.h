@@ -9,7 +9,7 @@ typedef struct Check {
   const RtTree *tree;
   const RtManager *manager;
   int32_t number, worker_count;
-  int is_settled;
+  int is_refreshed;
   RtBroken *broken;
 } Check;
 

@@ -53,7 +53,7 @@ static int places_are_valid(const Check *c, uint64_t *placed, uint64_t *noted) {
 
 int rt_list_is_valid(const RtTree *tree, int32_t number, int32_t worker_count, RtBroken *broken) {
   const Check check = check_of(tree, number, worker_count, broken), *c = &check;
-  int is_current = c->is_settled && c->manager->list_version == c->manager->version;
+  int is_current = c->is_refreshed && c->manager->list_version == c->manager->version;
   uint64_t placed = 0, noted = 0, touched = 0;
   EXPECT(c->manager->list_count <= c->manager->list_capacity, 0, "a list fits its memory");
   for (uint64_t k = 0; k < c->manager->list_count; k++)
@@ -126,5 +126,5 @@ static int dynamic_run_is_valid(const Check *c, const uint32_t *slots, uint64_t 
 
 int rt_dynamic_is_valid(const RtTree *tree, int32_t number, RtBroken *broken) {
   const Check check = check_of(tree, number, 0, broken);
-  return !check.is_settled || rt_visit_slots(&check, dynamic_run_is_valid, 0);
+  return !check.is_refreshed || rt_visit_slots(&check, dynamic_run_is_valid, 0);
 }

@@ -68,7 +68,8 @@ static int live_node_is_valid(const Check *c, const RtNodeInfo *info, uint32_t h
   } else {
     EXPECT(find_node(c->tree, manager->parent, info->parent, &parent), handle,
            "a node's parent is a node");
-    EXPECT(!c->is_settled || *parent.state == RT_NODE_LIVE, handle, "a live node's parent is live");
+    EXPECT(!c->is_refreshed || *parent.state == RT_NODE_LIVE, handle,
+           "a live node's parent is live");
   }
   if (manager->is_hash) return 1;
   const uint8_t *slot = c->tree->base + info->slot,
@@ -113,10 +114,10 @@ static int idle_lists_are_valid(const Check *c, Tally *idle) {
   if (!idle_list_is_valid(c, manager->recycled, 1, manager->recycled_last, idle)) return 0;
   for (int32_t w = 0; w < c->worker_count; w++) {
     const RtLocal *local = &manager->locals[w];
-    EXPECT(!c->is_settled || !local->recycled, local->recycled,
-           "after settle no worker has recycled nodes");
-    EXPECT(!c->is_settled || (!local->activations && !local->deactivations), 0,
-           "after settle no worker has changes that are not counted");
+    EXPECT(!c->is_refreshed || !local->recycled, local->recycled,
+           "after refresh no worker has recycled nodes");
+    EXPECT(!c->is_refreshed || (!local->activations && !local->deactivations), 0,
+           "after refresh no worker has changes that are not counted");
     if (!idle_list_is_valid(c, local->free, 0, 0, idle)) return 0;
     if (!idle_list_is_valid(c, local->recycled, 1, local->recycled_last, idle)) return 0;
   }
@@ -188,7 +189,7 @@ int rt_manager_is_valid(const RtTree *tree, int32_t number, int32_t worker_count
   EXPECT(idle.count == others.count && idle.sum == others.sum, 0,
          "every node that was handed out is live, or on one free or recycled list");
   EXPECT(live == c->manager->live_count + pending(c), 0, "live nodes are counted");
-  if (c->manager->is_hash || !c->is_settled) return 1;
+  if (c->manager->is_hash || !c->is_refreshed) return 1;
   rt_visit_slots(c, count_slots, &taken);
   EXPECT(taken == live, 0, "slots hold live nodes, each its own");
   return 1;

@@ -76,7 +76,7 @@ static void emit_inst(Codegen *g, const IrInst *inst) {
   case IR_GRID: return row_grid(g, inst);
   case IR_ROW: return row_emit(g, inst);
   case IR_LANE: return row_lane(g, inst);
-  case IR_ROW_LIVE: return row_live(g, inst);
+  case IR_ROW_ACTIVE: return row_active(g, inst);
   case IR_ROW_LOAD: return row_load(g, inst);
   case IR_REDUCE: return reduce_emit(g, inst);
   case IR_TREE_ROOT:

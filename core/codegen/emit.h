@@ -165,7 +165,7 @@ void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again);
 void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again);
 void loop_for(Codegen *g, const IrInst *inst);
 void bits_emit(Codegen *g, const IrInst *inst); /* bits.c: BITS */
-void row_live(Codegen *g, const IrInst *inst);
+void row_active(Codegen *g, const IrInst *inst);
 /* A loop over the set bits of a word, the lowest first. */
 typedef struct SetBits {
   LLVMBasicBlockRef head, again, leave;

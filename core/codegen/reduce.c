@@ -7,7 +7,7 @@
 #include "codegen/emit.h"
 
 /* The identity of `op`. SUB and DIV accumulate by ADD and MUL and are applied at the end. */
-static IrUpdate gathers_by(IrUpdate op) {
+static IrUpdate combines_by(IrUpdate op) {
   return op == IR_UPDATE_SUB ? IR_UPDATE_ADD : op == IR_UPDATE_DIV ? IR_UPDATE_MUL : op;
 }
 
@@ -21,7 +21,7 @@ static LLVMValueRef least_integer(LLVMTypeRef type, Type of, bool largest) {
 static LLVMValueRef identity(Codegen *g, IrUpdate op, Type type, int width) {
   LLVMTypeRef shape = value_lanes(value_type(g, type), width);
   bool is_float = type_is_float(type);
-  switch (gathers_by(op)) {
+  switch (combines_by(op)) {
   case IR_UPDATE_ADD: return is_float ? value_real(shape, -0.0) : value_integer(shape, 0);
   case IR_UPDATE_MUL: return is_float ? value_real(shape, 1) : value_integer(shape, 1);
   case IR_UPDATE_MIN:
@@ -50,9 +50,9 @@ static Share *find_share(Codegen *g, IrUpdate op, Type type, int32_t slot, int w
   return &vec_last(&g->shares);
 }
 
-static LLVMValueRef gather(Codegen *g, IrUpdate op, Type type, LLVMValueRef sum,
+static LLVMValueRef combine(Codegen *g, IrUpdate op, Type type, LLVMValueRef sum,
                            LLVMValueRef value) {
-  LLVMValueRef result = arith_update(g, gathers_by(op), type, sum, value);
+  LLVMValueRef result = arith_update(g, combines_by(op), type, sum, value);
   if (type_is_float(type) && LLVMIsAInstruction(result) && LLVMCanValueUseFastMathFlags(result))
     LLVMSetFastMathFlags(result, LLVMGetFastMathFlags(result) | LLVMFastMathAllowReassoc);
   return result;
@@ -68,14 +68,14 @@ void reduce_emit(Codegen *g, const IrInst *inst) {
       find_share(g, (IrUpdate)inst->imm, type, (int32_t)inst->operands[0]->imm, g->width);
   LLVMTypeRef shape = value_lanes(value_type(g, type), share->width);
   LLVMValueRef sum = LLVMBuildLoad2(g->builder, shape, share->variable, "");
-  sum = gather(g, share->op, type, sum, value_broadcast(g, value, share->width));
+  sum = combine(g, share->op, type, sum, value_broadcast(g, value, share->width));
   LLVMBuildStore(g->builder, sum, share->variable);
 }
 
 static LLVMValueRef join_lanes(Codegen *g, const Share *share, LLVMValueRef lanes) {
   LLVMValueRef sum = value_lane(g, lanes, 0);
   for (int lane = 1; lane < share->width; lane++)
-    sum = gather(g, share->op, share->type, sum, value_lane(g, lanes, lane));
+    sum = combine(g, share->op, share->type, sum, value_lane(g, lanes, lane));
   return sum;
 }
 

@@ -92,7 +92,7 @@ static void pass_over_empty(Codegen *g, const Row *row, LLVMValueRef position,
   block_enter(g, some);
 }
 
-void row_live(Codegen *g, const IrInst *inst) {
+void row_active(Codegen *g, const IrInst *inst) {
   const Row *row = g->row;
   if (!row || !row->word) return codegen_fail(g, inst, "it is outside a masked row");
   if (g->width == 1) return value_set(g, inst, LLVMConstInt(g->bool_type, 1, false));
@@ -153,19 +153,19 @@ static int64_t up_to_width(int64_t cells, int width) { return (cells + width - 1
 /* Elements of a list: the bounds are operands, in whole steps from the first. */
 static void emit_elements(Codegen *g, Row row, LLVMValueRef first, LLVMValueRef end) {
   LLVMValueRef width = value_integer(g->i32, row.inst->width);
-  LLVMBasicBlockRef some = block_new(g, "elements"), behind = block_new(g, "behind");
+  LLVMBasicBlockRef some = block_new(g, "elements"), after = block_new(g, "after");
   LLVMValueRef turns =
       LLVMBuildSDiv(g->builder, LLVMBuildNSWSub(g->builder, end, first, ""), width, "");
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntSGT, turns, value_integer(g->i32, 0), ""), some,
-               behind);
+               after);
   block_enter(g, some);
   Counted loop = counted_begin(g, value_integer(g->i32, 0), turns, "row");
   emit_turn(
       g, &row,
       LLVMBuildNSWAdd(g->builder, LLVMBuildNSWMul(g->builder, loop.index, width, ""), first, ""));
   counted_end(g, &loop, false);
-  block_jump(g, behind);
-  block_enter(g, behind);
+  block_jump(g, after);
+  block_enter(g, after);
 }
 
 /* The positions of the grid are also operands. */

@@ -71,15 +71,15 @@ static void set_params(Codegen *g, const Range *r, const IrRegion *body, LLVMVal
 /* for (last = from; last < to; last++) body */
 static void emit_run(Codegen *g, const Range *r, const IrRegion *body, LLVMValueRef from,
                      LLVMValueRef to) {
-  LLVMBasicBlockRef enter = block_new(g, "run"), behind = block_new(g, "run.end");
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntSLT, from, to, ""), enter, behind);
+  LLVMBasicBlockRef enter = block_new(g, "run"), after = block_new(g, "run.end");
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntSLT, from, to, ""), enter, after);
   block_enter(g, enter);
   Counted loop = counted_begin(g, from, to, "cells");
   set_params(g, r, body, loop.index);
   control_body(g, body, loop.again);
   counted_end(g, &loop, false);
-  block_jump(g, behind);
-  block_enter(g, behind);
+  block_jump(g, after);
+  block_enter(g, after);
 }
 
 static LLVMValueRef index_constant(const Range *r, int64_t number) {
@@ -116,13 +116,13 @@ static void emit_split(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueR
                high = clamp(g, r, task->interior_end[last], low, to);
   LLVMValueRef first_stop = LLVMBuildSelect(g->builder, is_interior, low, to, "");
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), checked = block_new(g, "checked"),
-                    interior = block_new(g, "interior"), behind = block_new(g, "segment.end");
+                    interior = block_new(g, "interior"), after = block_new(g, "segment.end");
   block_jump(g, checked);
   block_enter(g, checked);
   LLVMValueRef start = LLVMBuildPhi(g->builder, r->index, ""),
                stop = LLVMBuildPhi(g->builder, r->index, "");
   emit_run(g, r, task->body, start, stop);
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, stop, to, ""), behind, interior);
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, stop, to, ""), after, interior);
   block_enter(g, interior);
   LLVMValueRef args[] = {low, index_constant(r, task->interior_begin[last])};
   LLVMValueRef inner_from = call_intrinsic(g, "llvm.smax", r->index, args, 2);
@@ -133,7 +133,7 @@ static void emit_split(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueR
   block_jump(g, checked);
   LLVMAddIncoming(start, (LLVMValueRef[]){from, high}, (LLVMBasicBlockRef[]){before, end}, 2);
   LLVMAddIncoming(stop, (LLVMValueRef[]){first_stop, to}, (LLVMBasicBlockRef[]){before, end}, 2);
-  block_enter(g, behind);
+  block_enter(g, after);
 }
 
 static bool is_sound(const IrTask *task) {
@@ -181,11 +181,11 @@ void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef
   LLVMValueRef length = emit_segment(g, &r, LLVMBuildSub(g->builder, end, position, ""));
   LLVMValueRef next = LLVMBuildAdd(g->builder, position, length, "");
   next_row(g, &r, digits);
-  LLVMBasicBlockRef behind = LLVMGetInsertBlock(g->builder);
+  LLVMBasicBlockRef after = LLVMGetInsertBlock(g->builder);
   block_jump(g, segment);
-  LLVMAddIncoming(position, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, behind},
+  LLVMAddIncoming(position, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, after},
                   2);
   for (int axis = 0; axis < task->axis_count; axis++)
-    LLVMAddIncoming(r.digit[axis], &digits[axis], &behind, 1);
-  block_enter(g, block_new(g, "behind"));
+    LLVMAddIncoming(r.digit[axis], &digits[axis], &after, 1);
+  block_enter(g, block_new(g, "after"));
 }

@@ -5,8 +5,8 @@
  * multiples of ROW, where vector rows and cache lines do. A loop worth less than SERIAL_NS runs on
  * the caller.
  * If a task has a privatised version (private_copies.h), that one runs when it pays.
- * Between tasks trees are settled and collected, so that lists show what the previous task did and
- * freed nodes are reused; both return at once if nothing changed. */
+ * Between tasks trees are refreshed and collected, so that lists show what the previous task did
+ * and freed nodes are reused; both return at once if nothing changed. */
 #include <stddef.h>
 #include <string.h>
 
@@ -72,10 +72,10 @@ static int64_t choose_chunk(const CpuDevice *cpu, const DeviceTask *task, int64_
 }
 
 /* Every tree of the launch: a body may activate in any of them. No task is running. */
-static void settle_trees(DeviceLaunch *launch) {
+static void refresh_trees(DeviceLaunch *launch) {
   RtContext *context = &launch->context;
   for (int32_t i = 0; i < context->tree_count; i++) {
-    rt_tree_settle(context, context->trees[i]);
+    rt_tree_refresh(context, context->trees[i]);
     if (launch->gc_is_stopped) continue;
     if (rt_tree_collect(context, context->trees[i])) launch->collections++;
   }
@@ -103,7 +103,7 @@ static void run_task(RtContext *context, int32_t number) {
   DeviceLaunch *launch = cpu->launch;
   const DeviceTask *task = &launch->tasks[number];
   if (rt_stopped(context)) return;
-  settle_trees(launch); /* what the host region did */
+  refresh_trees(launch); /* what the host region did */
   context->task = number;
   int64_t total = count_positions(context, task);
   if (total > 0) {
@@ -112,7 +112,7 @@ static void run_task(RtContext *context, int32_t number) {
   }
   context->task = -1;
   bool frees = task->may_deactivate && !launch->gc_is_stopped;
-  if (task->may_change_topology || frees || cpu->device.gc_each_launch) settle_trees(launch);
+  if (task->may_change_topology || frees || cpu->device.gc_each_launch) refresh_trees(launch);
 }
 
 /* -- the runtime's own work -------------------------------------------------------------------- */
@@ -172,7 +172,7 @@ bool cpu_launch(Device *device, DeviceLaunch *launch, Error *err) {
   cpu->launch = launch;
   if (launch->has_sums) prepare_copies(device, launch);
   launch->code->host(context);
-  settle_trees(launch);
+  refresh_trees(launch);
   launch->out_of_range = take_out_of_range(cpu);
   if (context->error.kind == RT_OK && rt_stopped(context)) context->error.kind = RT_ERROR_STOPPED;
   return pool_check_host(cpu->pool, err);

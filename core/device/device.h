@@ -112,7 +112,7 @@ typedef struct DeviceTable {
   DeviceCode *(*load)(Device *device, const RgCodegenObject objects[RG_TARGET_COUNT],
                       int32_t task_count, Error *err);
   void (*unload)(Device *device, DeviceCode *code); /* NULL is fine */
-  /* Runs the host region, which runs tasks. Returns when all is done, with every tree settled and
+  /* Runs the host region, which runs tasks. Returns when all is done, with every tree refreshed and
    * collected: what a task or the host region changed shows before the next task runs. */
   bool (*launch)(Device *device, DeviceLaunch *launch, Error *err);
   /* Returns when all launches have finished. */

@@ -345,7 +345,7 @@ static Str function_text(const Ast *ast) {
   return (Str){ast->source->text.data + start, ast->function->end.offset - start};
 }
 
-static bool fail_twins(Error *err, const Ast *second) {
+static bool fail_duplicates(Error *err, const Ast *second) {
   AstFunction *function = second->function;
   diag_error(
       err, second->source, function->pos, 8, RG_ERROR_SOURCE,
@@ -372,7 +372,7 @@ Ast *parse_function_at(Source *source, int32_t line_defined, int32_t last_line, 
     if (!ast && failed < 0) failed = at;
     if (!ast || ast->function->end.line != last_line) continue;
     if (chosen && !str_equal(function_text(chosen), function_text(ast))) {
-      fail_twins(err, ast);
+      fail_duplicates(err, ast);
       return NULL;
     }
     if (!chosen) chosen = ast;

@@ -163,7 +163,7 @@ void check_block(Sema *s, Block *block) {
 
 /* -- the kernel -------------------------------------------------------------------------------- */
 
-static void settle_locals(Sema *s) {
+static void complete_locals(Sema *s) {
   for (int i = 0; i < s->locals.count; i++) {
     Local *local = s->locals.items[i];
     if (!local->is_annotated) local->type = ty_default_type(s, local->ty);
@@ -179,7 +179,7 @@ static void note_parameters(Sema *s) {
   }
 }
 
-static void settle_lives(Sema *s) {
+static void complete_arguments(Sema *s) {
   for (int i = 0; i < s->lives.count; i++) {
     Live *live = &s->lives.items[i];
     bool is_stored = live->stores.count && live->stores.count == live->use_count;
@@ -192,8 +192,8 @@ static void settle_lives(Sema *s) {
 }
 
 void check_kernel(Sema *s) {
-  settle_locals(s);
+  complete_locals(s);
   note_parameters(s);
   check_block(s, &s->body);
-  settle_lives(s);
+  complete_arguments(s);
 }

@@ -286,7 +286,7 @@ static bool check_leaf(Sema *s, Expr *e, Type at) {
 
 /* Bit operators have no float form: a literal there keeps its own type, and the result is
  * converted. */
-static Type settle(Sema *s, Expr *e, Type want) {
+static Type complete(Sema *s, Expr *e, Type want) {
   bool is_bits = (e->kind == AST_BINARY && e->op >= AST_BAND && e->op <= AST_SAR) ||
                  (e->kind == AST_UNARY && e->op == AST_BNOT);
   const Builtin *builtin = builtin_of(e);
@@ -301,7 +301,7 @@ static Type settle(Sema *s, Expr *e, Type want) {
 
 bool check_expr(Sema *s, Expr *e, Type want) {
   if (s->failed) return false;
-  Type at = e->at = settle(s, e, want);
+  Type at = e->at = complete(s, e, want);
   Inline *in = e->inlined;
   if (in) return check_inline(s, in);
   switch (e->kind) {

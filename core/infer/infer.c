@@ -286,12 +286,12 @@ static void forget(Infer *f) {
 void infer_kernel(Sema *s) {
   Infer infer = {.s = s};
   Infer *f = &infer;
-  bool is_settled = false;
-  while (!is_settled) {
+  bool is_stable = false;
+  while (!is_stable) {
     forget(f);
     run_until_stable(f);
     f->is_demanding = true;
-    is_settled = !run_until_stable(f);
+    is_stable = !run_until_stable(f);
     f->is_demanding = false;
   }
   for (int i = 0; i < s->lives.count; i++)

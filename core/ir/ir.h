@@ -104,7 +104,7 @@ struct IrInst {
    * skipped */
   bool masked;
   bool here;                 /* PLACE, in a task over nodes: in the visited node */
-  bool live;                 /* PLACE: its cell is active and stays so; a write activates nothing */
+  bool active;               /* PLACE: its cell is active and stays so; a write activates nothing */
   bool inside;               /* PLACE: indices proven inside the shape; the place needs no check */
   int8_t axis_count;         /* how many of offset[] or extent[] are used */
   int32_t offset[SNODE_MAX_AXES]; /* NEAR (nodes), CELL (cells) */

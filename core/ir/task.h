@@ -15,7 +15,7 @@ typedef enum IrTaskKind {
   /* over the active nodes of one manager; body holds NEAR, GRID, ROW; params as LEAVES */
   TASK_LEAVES,
   /* over the active nodes of one manager, one iteration per node; body params: the node's
-   * coordinates; after `places`, where it is used, its cursor (ptr) behind these */
+   * coordinates; after `places`, where it is used, then its cursor (ptr) */
   TASK_NODES
 } IrTaskKind;
 

@@ -153,7 +153,7 @@ static bool verify_home(Verifier *v, const IrInst *inst) {
   case IR_FRAME_GET: case IR_REDUCE: case IR_GRID: case IR_ROW: case IR_NEAR:
     return v->in_body || wrong(v, inst, "belongs in a parallel loop");
   case IR_LANE:
-  case IR_ROW_LIVE:
+  case IR_ROW_ACTIVE:
   case IR_CELL:
   case IR_ROW_LOAD: return v->in_row || wrong(v, inst, "belongs in a row");
   case IR_ARG: return !v->is_final || !v->in_body || wrong(v, inst, "is a frame slot in a task");
@@ -274,7 +274,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_COUNT:
   case IR_CLEAR:
   case IR_REMEMBER:
-  case IR_ROW_LIVE:
+  case IR_ROW_ACTIVE:
   case IR_RUN: case IR_LOOP:
     return true;
   case IR_PARAM: return wrong(v, inst, "belongs to a region's parameters");
@@ -352,7 +352,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_PRIVATE_COPY:
   case IR_AMBIENT:
   case IR_OFFSET: expected = TYPE(PTR); break;
-  case IR_IS_ACTIVE: case IR_ROW_LIVE: expected = TYPE(BOOL); break;
+  case IR_IS_ACTIVE: case IR_ROW_ACTIVE: expected = TYPE(BOOL); break;
   case IR_ACTIVE_BITS: expected = TYPE(U64); break;
   case IR_COUNT: expected = TYPE(I64); break;
   case IR_APPEND: case IR_LENGTH: expected = TYPE(I32); break;

@@ -122,7 +122,7 @@ void address_add_cells(Address *a, AddressIndex cell, uint64_t stride) {
   a->pending = 0;
 }
 
-IrInst *address_settle(Address *a) {
+IrInst *address_flush(Address *a) {
   a->at = address_offset(a->b, a->at, NULL, 0, a->pending);
   a->pending = 0;
   return a->at;
@@ -159,7 +159,7 @@ IrInst *address_element(Address *a, int component) {
   const SNodeComponent *into = &a->of->components[component];
   address_add_cells(a, walk(a, a->of->path->step_count), into->stride);
   a->pending = sum_of(a->pending, 1, (int64_t)into->offset);
-  return address_settle(a);
+  return address_flush(a);
 }
 
 static const SNodeStep *walk_to(Address *a, const SNode *node) {
@@ -170,7 +170,7 @@ static const SNodeStep *walk_to(Address *a, const SNode *node) {
 
 IrInst *address_container(Address *a, const SNode *node) {
   walk_to(a, node);
-  return address_settle(a);
+  return address_flush(a);
 }
 
 int address_name(Address *a, const SNode *node, IrInst *operands[ADDRESS_MAX_NAME]) {

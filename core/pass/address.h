@@ -76,7 +76,7 @@ IrInst *address_sum_i32(Address *a, AddressIndex index);
 /* `at` + a number of cells of `stride` bytes each. */
 void address_add_cells(Address *a, AddressIndex cell, uint64_t stride);
 /* `at` as one inst. */
-IrInst *address_settle(Address *a);
+IrInst *address_flush(Address *a);
 /* ptr + index * stride + bytes; index may be NULL. */
 IrInst *address_offset(IrBuilder *b, IrInst *ptr, IrInst *index, int64_t stride, int64_t bytes);
 /* Quotient and remainder of a non-negative index; a remainder by 1 is NULL: 0. */

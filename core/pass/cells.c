@@ -120,7 +120,7 @@ static void move_cursors(const Lower *l, Cell *c, IrBuilder *leaf) {
     c->cursors[i] = address_offset(leaf, c->cursors[i], NULL, 0, bytes[i]);
 }
 
-static void settle_grid_axis(Lower *l, Cell *c, IrBuilder *b, int axis) {
+static void locate_grid_axis(Lower *l, Cell *c, IrBuilder *b, int axis) {
   int offset = c->inst->offset[axis];
   int32_t extent = l->shape.extent[axis];
   IrInst *position = c->inst->operands[axis];
@@ -210,7 +210,7 @@ void cells_lower_cell(Lower *l, const IrInst *inst) {
   IrBuilder leaf = rewrite_before(
       l->kernel, l->first_row->region->owner ? l->first_row->region->owner : l->first_row);
   move_cursors(l, &c, &leaf);
-  for (int axis = 0; axis < c.axis_count - 1; axis++) settle_grid_axis(l, &c, &shared, axis);
+  for (int axis = 0; axis < c.axis_count - 1; axis++) locate_grid_axis(l, &c, &shared, axis);
   CellRow *rows = &l->cells[inst->id];
   if (!leaf_shape_has_runs(&l->shape, c.field->node)) {
     rows->element = element_anywhere(l, &c, &b);

@@ -280,7 +280,7 @@ bool effects_access_activates(const Effects *effects, const EffectAccess *access
                               const SNode *node) {
   const IrInst *place = access->place->inst;
   bool is_visited = place->here && !access->inst->private_copy;
-  bool is_there = place->op == IR_CELL || place->live || is_visited;
+  bool is_there = place->op == IR_CELL || place->active || is_visited;
   if (!(access->verb & EFFECT_WRITES) || is_there || !snode_sparse_level(node)) return false;
   return is_at_or_above(node, effects->kernel->fields.items[access->field].node);
 }

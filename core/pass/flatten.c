@@ -56,7 +56,7 @@ static const char *obstacle_of(const Survey *s, const IrInst *inst, bool in_arm)
   case IR_REDUCE:
     return in_arm && !has_identity((IrUpdate)inst->imm) ? "it reduces conditionally" : NULL;
   case IR_VAR: case IR_GET: case IR_SET: case IR_IF: return NULL;
-  case IR_ROW_LIVE: return NULL;
+  case IR_ROW_ACTIVE: return NULL;
   case IR_PLACE: return NULL; /* its reads and writes decide */
   case IR_LOOP: case IR_FOR: case IR_BITS: case IR_BREAK: return "it has a loop inside";
   case IR_CONTINUE: return in_arm ? NULL : "it is empty";

@@ -228,7 +228,7 @@ static IrInst *splice(IrInst *inst, IrRegion *from) {
   return first;
 }
 
-static void cut_behind(IrInst *exit) {
+static void cut_after(IrInst *exit) {
   exit->next = NULL;
   exit->region->last = exit;
 }
@@ -255,7 +255,7 @@ static IrInst *fold_regions(Folder *f, IrInst *inst) {
   if (never_runs(inst)) return splice(inst, NULL);
   for (int i = 0; i < ir_region_count(inst->op); i++) fold_region(f, inst->regions[i]);
   if (inst->op == IR_IF && ends_in_exit(inst->regions[0]) && ends_in_exit(inst->regions[1]))
-    cut_behind(inst);
+    cut_after(inst);
   return inst->next;
 }
 
@@ -265,7 +265,7 @@ static IrInst *fold_inst(Folder *f, IrInst *inst) {
     if (with) inst->operands[i] = with;
   }
   if (inst->regions[0]) return fold_regions(f, inst);
-  if (ir_effects(inst) & IR_EXIT) cut_behind(inst);
+  if (ir_effects(inst) & IR_EXIT) cut_after(inst);
   IrInst *next = inst->next;
   if (!(ir_effects(inst) & IR_PURE)) return next;
   IrInst *with = simplify(inst);

@@ -5,7 +5,7 @@
 #include "pass/words.h"
 
 static AddressMask mask_of(Address *a, const SNodeStep *step, AddressIndex cell) {
-  IrInst *words = address_offset(a->b, address_settle(a), NULL, 0, (int64_t)step->mask_offset);
+  IrInst *words = address_offset(a->b, address_flush(a), NULL, 0, (int64_t)step->mask_offset);
   return (AddressMask){words, address_sum(a, cell)};
 }
 
@@ -59,7 +59,7 @@ static bool lower(Lower *l, IrInst *inst) {
 const Kind kind_bitmasked = {.descend = descend,
                              .name = name,
                              .ensure = RT_MASK_SET,
-                             .live = RT_MASK_LIVE,
+                             .live = RT_MASK_ACTIVE,
                              .clear = RT_MASK_CLEAR,
                              .count = RT_MASK_COUNT,
                              .clear_all = RT_MASK_CLEAR_ALL,

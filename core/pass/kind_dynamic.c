@@ -45,9 +45,9 @@ bool lists_lock(Lower *l, const SNode *dynamic) {
 
 static void unlock(IrBuilder *b, IrInst *list) { ir_call(b, RT_DYNAMIC_UNLOCK, 0, 0, 1, &list); }
 
-void lists_unlock(Lower *l, IrInst *behind, IrInst *list) {
-  IrBuilder b = rewrite_inside(l->kernel, behind->region, behind);
-  b.before = behind->next;
+void lists_unlock(Lower *l, IrInst *after, IrInst *list) {
+  IrBuilder b = rewrite_inside(l->kernel, after->region, after);
+  b.before = after->next;
   unlock(&b, list);
 }
 
@@ -81,7 +81,7 @@ static IrInst *element_in_chunk(IrBuilder *b, const SNode *dynamic, IrInst *node
 /* Elements are counted in 32 bits, also for the following step into the chunk. */
 static AddressIndex descend(Address *a, const SNodeStep *step) {
   AddressIndex *own = &a->index[step->digits[0].position];
-  IrInst *list = address_settle(a), *index = address_sum_i32(a, *own);
+  IrInst *list = address_flush(a), *index = address_sum_i32(a, *own);
   if (a->ensures) {
     a->list = list;
     a->at = ensure_chunk(a->b, a->tree, step->node, list, index, a->locks);

@@ -4,7 +4,7 @@
 
 static int name(Address *a, const SNodeStep *step, IrInst **operands) {
   address_add_cells(a, address_cell(a, step), sizeof(uint32_t));
-  operands[0] = address_settle(a);
+  operands[0] = address_flush(a);
   return 1;
 }
 

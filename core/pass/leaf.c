@@ -312,7 +312,7 @@ static IrRegion *open_row(Leaf *l) {
   IrRegion *row = l->row->regions[0];
   if (!l->masked) return row;
   IrBuilder b = rewrite_inside(l->kernel, row, l->row);
-  return ir_if(&b, ir_emit(&b, IR_ROW_LIVE, TYPE(BOOL), 0, NULL))->regions[0];
+  return ir_if(&b, ir_emit(&b, IR_ROW_ACTIVE, TYPE(BOOL), 0, NULL))->regions[0];
 }
 
 static void lower_task(IrKernel *kernel, IrTask *task, const LeafShape *shape,

@@ -130,7 +130,7 @@ static void lower_access(Lower *l, IrInst *inst) {
   b = rewrite_before(l->kernel, inst);
   const IrField *field = &l->kernel->fields.items[place->field];
   Address a = address_from_root(&b, field->tree, field->node, place->operands);
-  a.ensures = rewrite_is_write(inst->op) && !place->live;
+  a.ensures = rewrite_is_write(inst->op) && !place->active;
   a.locks = a.ensures && snode_has_lists(node) && lists_lock(l, node);
   if (inst->private_copy) address_private(&a);
   IrInst *address = address_element(&a, field->component);

@@ -37,7 +37,7 @@ void cells_lower_access(Lower *l, IrInst *access); /* LOAD, STORE, UPDATE, RMW, 
 /* kind_dynamic.c */
 void lists_survey(Lower *l, const Effects *effects); /* of the task; NULL: the host region */
 bool lists_lock(Lower *l, const SNode *dynamic); /* while one of its lists changes */
-void lists_unlock(Lower *l, IrInst *behind, IrInst *list);
+void lists_unlock(Lower *l, IrInst *after, IrInst *list);
 
 /* places.c: moves `inst` into the arm of an IF before its old position, */
 IrInst *places_guard(Lower *l, IrInst *inst, IrInst *condition);

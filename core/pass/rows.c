@@ -211,9 +211,9 @@ static void split_elements(Rows *r, int width) {
   rest->operands[rest->operand_count - 2] = whole;
   r->row->operands[r->row->operand_count - 1] = whole;
   r->row->width = width;
-  IrBuilder behind = rewrite_inside(r->kernel, r->row->region, r->row);
+  IrBuilder after = rewrite_inside(r->kernel, r->row->region, r->row);
   if (r->row->next) ir_insert_before(r->row->next, rest);
-  else ir_region_append(behind.region, rest);
+  else ir_region_append(after.region, rest);
 }
 
 static void shape_rows(Rows *r) {

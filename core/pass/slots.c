@@ -25,12 +25,12 @@ typedef struct Slots {
   VEC(IrInst *) found;  /* cells of hashes, likewise */
 } Slots;
 
-static IrInst *settled(const Slots *s, IrInst *inst) {
+static IrInst *resolved(const Slots *s, IrInst *inst) {
   return s->with[inst->id] ? s->with[inst->id] : inst;
 }
 
 static void visit_slot(Slots *s, IrInst *inst) {
-  const IrInst *address = settled(s, inst->operands[0]);
+  const IrInst *address = resolved(s, inst->operands[0]);
   IrInst *known = s->ensured[address->id];
   if (known && known->tree == inst->tree) {
     s->with[inst->id] = known;
@@ -44,7 +44,7 @@ static void visit_slot(Slots *s, IrInst *inst) {
 static bool is_same_cell(const Slots *s, const IrInst *a, const IrInst *b) {
   if (a->tree != b->tree || a->imm != b->imm || a->operand_count != b->operand_count) return false;
   for (int i = 0; i < a->operand_count; i++)
-    if (settled(s, a->operands[i]) != settled(s, b->operands[i])) return false;
+    if (resolved(s, a->operands[i]) != resolved(s, b->operands[i])) return false;
   return true;
 }
 

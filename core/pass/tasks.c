@@ -43,7 +43,7 @@ static bool visit_region(Tasker *t, IrRegion *region);
 static int function_of(const Tasker *t) { return t->task ? t->kernel->tasks.count + 1 : 0; }
 
 /* Insts made since the last call belong to the function being walked. */
-static void settle(Tasker *t) {
+static void assign_home(Tasker *t) {
   while (t->home.count < t->kernel->next_id) vec_push(t->scratch, &t->home, function_of(t));
 }
 
@@ -120,7 +120,7 @@ static IrInst *capture(Tasker *t, IrInst *outer) {
     inside = get_slot(&top, IR_FRAME_GET, outer->type, (int)outer->imm);
   else
     inside = pass_value(t, outer->op == IR_VAR ? ir_get(&host, outer) : outer);
-  settle(t);
+  assign_home(t);
   map_put_int(&t->inside, (uint64_t)outer->id, inside);
   return inside;
 }
@@ -146,7 +146,7 @@ static void subtract_by_adding(Tasker *t, IrInst *reduce) {
                  .column = reduce->column};
   reduce->operands[1] = ir_unary(&b, IR_NEG, reduce->operands[1]);
   reduce->imm = IR_UPDATE_ADD;
-  settle(t);
+  assign_home(t);
 }
 
 static int find_reduction(Tasker *t, IrInst *var, IrUpdate op) {
@@ -159,7 +159,7 @@ static int find_reduction(Tasker *t, IrInst *var, IrUpdate op) {
   map_put_int(&t->reduced, (uint64_t)var->id, (void *)(intptr_t)(row + 1));
   IrBuilder host = host_builder(t);
   set_slot(&host, reduction.slot, ir_get(&host, var));
-  settle(t);
+  assign_home(t);
   return row;
 }
 
@@ -175,7 +175,7 @@ static bool visit_reduce(Tasker *t, IrInst *reduce) {
   IrBuilder b = {
       .kernel = t->kernel, .region = reduce->region, .before = reduce, .line = reduce->line};
   reduce->operands[0] = get_slot(&b, IR_FRAME_GET, reduction->type, reduction->slot);
-  settle(t);
+  assign_home(t);
   return true;
 }
 
@@ -274,7 +274,7 @@ static void remember_cells(Tasker *t, IrBuilder *host, const Effects *effects) {
 
 static bool make_task(Tasker *t, IrInst *loop) {
   IrTask *task = describe_task(t, loop);
-  settle(t);
+  assign_home(t);
   if (!visit_region(t, task->body)) return false;
   prepend(task->body, t->top);
   task->cost = tasks_cost(task->body);
@@ -287,7 +287,7 @@ static bool make_task(Tasker *t, IrInst *loop) {
   ir_remove(loop);
   vec_push(t->scratch, &t->kernel->tasks, task);
   t->task = NULL;
-  settle(t);
+  assign_home(t);
   return true;
 }
 
@@ -322,7 +322,7 @@ static IrInst *order_of(Tasker *t, IrInst *loop) {
   IrBuilder host = t->task ? host_builder(t) : here;
   IrInst *order = order_make(&host, level, t->walks);
   if (t->task) order = pass_value(t, order);
-  settle(t);
+  assign_home(t);
   return order;
 }
 
@@ -330,7 +330,7 @@ static bool make_nest(Tasker *t, IrInst *loop) {
   IrInst *indices[SNODE_MAX_AXES], *order = order_of(t, loop);
   int levels;
   IrRegion *body = loop->regions[0], *inner = tasks_nest(t->kernel, loop, order, indices, &levels);
-  settle(t);
+  assign_home(t);
   for (int i = 0; i < body->params.count; i++) t->with[body->params.items[i]->id] = indices[i];
   ir_remove(loop);
   IrInst *first = body->first;
@@ -393,6 +393,6 @@ bool pass_tasks(PassContext *ctx, IrKernel *kernel, Error *err) {
               .err = err,
               .with = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
   kernel->frame_slots = kernel->args.count + ir_result_slots(kernel);
-  settle(&t);
+  assign_home(&t);
   return visit_region(&t, kernel->body);
 }

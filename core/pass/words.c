@@ -76,7 +76,7 @@ static void mark_own_cells(const Effects *effects, const SNode *masked, const SN
   for (int i = 0; i < effects->places.count; i++) {
     const EffectPlace *place = effects->places.items[i];
     const SNode *node = effects->kernel->fields.items[place->inst->field].node;
-    place->inst->live =
+    place->inst->active =
         snode_sparse_level(node) == masked && is_own_cell(place, node, masked, cells);
   }
 }

@@ -55,7 +55,7 @@ static const char *did_you_mean(Resolve *r, const char *prefix, const char *name
   return name ? scratch_format(r->scratch, "did you mean '%s%s'?", prefix, name) : NULL;
 }
 
-static Str behind_dot(Str name) {
+static Str after_dot(Str name) {
   int from = name.length;
   while (from > 0 && name.data[from - 1] != '.') from--;
   return (Str){name.data + from, name.length - from};
@@ -66,7 +66,7 @@ static Str behind_dot(Str name) {
 const char *suggest_type(Resolve *r, const char *name) {
   static const char *const known[] = {"bool", "i8",  "i16", "i32", "i64", "u8",
                                       "u16",  "u32", "u64", "f16", "f32", "f64"};
-  Str last = behind_dot(str_of(name));
+  Str last = after_dot(str_of(name));
   const char *ours = TRANSLATE(last, types);
   if (!ours) ours = str_nearest(last, known, sizeof known / sizeof known[0]);
   return ours ? did_you_mean(r, "", ours)
@@ -92,7 +92,7 @@ const char *suggest_name(Resolve *r, Str name) {
 }
 
 const char *suggest_builtin(Resolve *r, Str path) {
-  Str last = behind_dot(path);
+  Str last = after_dot(path);
   const char *ours = TRANSLATE(last, functions), *type = TRANSLATE(last, types);
   if (ours) return did_you_mean(r, "rg.", ours);
   if (type) return did_you_mean(r, "rg.", type);

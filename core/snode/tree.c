@@ -115,7 +115,7 @@ static SNodeComponent *next_component(SNode *node) {
 
 /* Rank, axes and shape of a new level: its parent's, multiplied by its own sizes. An axis divided
  * below where it is unbounded is unbounded. */
-static void settle_shape(SNode *node) {
+static void compute_shape(SNode *node) {
   const SNode *parent = node->parent;
   for (int axis = 0; axis < SNODE_MAX_AXES; axis++) {
     int above = snode_axis_position(parent, axis);
@@ -158,7 +158,7 @@ SNode *snode_add(SNode *parent, SNodeKind kind, const char *axes, const int64_t 
     node->sizes[k] = checked[k];
     node->cell_count *= kind == SNODE_HASH ? 1 : (uint64_t)checked[k];
   }
-  settle_shape(node);
+  compute_shape(node);
   node->component_in_parent = (uint32_t)parent->component_count;
   *component = (SNodeComponent){.child = node, .name = no_name};
   parent->component_count++;

@@ -98,7 +98,7 @@ bool field_copy(Field *field, Field *from, Error *err) {
     ok = cell_walk(from, k, copy_run, &copy, err);
   }
   storage_context(tree)->error = copy.context.error;
-  return cell_settle(tree, err) && ok;
+  return cell_refresh(tree, err) && ok;
 }
 
 /* -- read and write ---------------------------------------------------------------------------- */
@@ -261,7 +261,7 @@ static bool write_all(Field *field, const Transfer *transfer, int64_t count, Err
     ok = write_number(transfer, context, index, k, err);
     if ((k + 1) % type_parts(field->type) == 0) next_index(field->node->snode, index);
   }
-  return cell_settle(field->node->tree, err) && ok;
+  return cell_refresh(field->node->tree, err) && ok;
 }
 
 bool field_write(Field *field, const double *values, int64_t count, Error *err) {

@@ -55,12 +55,12 @@ void cell_clear(RtContext *context, const SNode *level, const int64_t *index) {
 int64_t cell_list(Tree *tree, int manager, Error *err) {
   RtContext *context = storage_context(tree);
   rt_list_update(context, &tree->rt, manager);
-  return cell_settle(tree, err) ? (int64_t)tree->rt.managers[manager].list_count : -1;
+  return cell_refresh(tree, err) ? (int64_t)tree->rt.managers[manager].list_count : -1;
 }
 
-bool cell_settle(Tree *tree, Error *err) {
+bool cell_refresh(Tree *tree, Error *err) {
   Store *store = tree->store;
-  rt_tree_settle(&store->host, &tree->rt);
+  rt_tree_refresh(&store->host, &tree->rt);
   const RtError *error = &store->host.error;
   if (error->kind == RT_ERROR_BUDGET) return storage_budget_error(tree, error->manager, err);
   if (error->kind == RT_ERROR_FULL) return storage_full_error(tree, error->manager, err);

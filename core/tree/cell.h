@@ -33,9 +33,9 @@ static inline uint8_t *cell_element(Cell cell, const SNodeComponent *component) 
 }
 /* The number of active nodes of a manager, whose list is up to date then; -1 with err. */
 int64_t cell_list(Tree *tree, int manager, Error *err);
-/* After native calls that may have changed the topology: settles, and turns a fault into an
+/* After native calls that may have changed the topology: refreshes, and turns a fault into an
  * error. */
-bool cell_settle(Tree *tree, Error *err);
+bool cell_refresh(Tree *tree, Error *err);
 
 /* -- cell_walk.c: all active cells, node by node, in runs ------------------------------------- */
 typedef struct CellRun {

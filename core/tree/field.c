@@ -162,7 +162,7 @@ bool field_set(Field *field, const int64_t *index, int32_t index_count, const Rg
   if (!check_access(field, index, index_count, room, &index, err)) return false;
   if (!vector_convert(field->type, value, bits, field_label(field, label), err)) return false;
   Cell cell = cell_ensure(storage_context(field->node->tree), field->node->snode, index);
-  if (!cell_settle(field->node->tree, err)) return false;
+  if (!cell_refresh(field->node->tree, err)) return false;
   for (int k = 0; k < type_parts(field->type); k++)
     memcpy(cell_element(cell, component_of(field) + k), &bits[k],
            (size_t)type_size(type_element(field->type)));

@@ -87,18 +87,18 @@ static bool advance(const SNode *level, const NodeOrder *order, int axis, int64_
   if (axis == level->rank) return true;
   int64_t weight = node_step(level)->weight[axis], column = floor_div(index[axis], weight);
   int64_t first = lower_bound(order, begin, end, axis, column);
-  int64_t behind = lower_bound(order, first, end, axis, column + 1);
-  if (first < behind && advance(level, order, axis + 1, first, behind, index)) return true;
+  int64_t past = lower_bound(order, first, end, axis, column + 1);
+  if (first < past && advance(level, order, axis + 1, first, past, index)) return true;
   for (int k = axis + 1; k < level->rank; k++) index[k] = first_index(level, k);
   index[axis]++;
-  if (first == behind || floor_div(index[axis], weight) != column) {
-    if (behind == end) return false;
-    column = order->coordinates[behind * order->rank + axis];
+  if (first == past || floor_div(index[axis], weight) != column) {
+    if (past == end) return false;
+    column = order->coordinates[past * order->rank + axis];
     index[axis] = column * weight;
-    first = behind;
-    behind = lower_bound(order, first, end, axis, column + 1);
+    first = past;
+    past = lower_bound(order, first, end, axis, column + 1);
   }
-  return advance(level, order, axis + 1, first, behind, index);
+  return advance(level, order, axis + 1, first, past, index);
 }
 
 static bool split(const SNode *level, int64_t number, int64_t *index) {

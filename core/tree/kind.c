@@ -69,14 +69,14 @@ static bool bitmasked_take(RtContext *context, const SNodeStep *step, const int6
            cell = reach->cell.number = choose_cell(step, index);
   if (way == CELL_CLEAR) rt_mask_clear(context, context->workers, 0, step->mask, words, cell);
   if (way == CELL_ENSURE) rt_mask_set(words, cell);
-  return way == CELL_ENSURE || rt_mask_live(words, cell);
+  return way == CELL_ENSURE || rt_mask_active(words, cell);
 }
 
 static bool bitmasked_next_run(const SNodeStep *step, const uint8_t *container, uint64_t *first,
                                uint64_t *end) {
   const uint64_t *words = words_of(step, container);
-  for (*first = *end; *first < step->cell_count && !rt_mask_live(words, *first);) ++*first;
-  for (*end = *first; *end < step->cell_count && rt_mask_live(words, *end);) ++*end;
+  for (*first = *end; *first < step->cell_count && !rt_mask_active(words, *first);) ++*first;
+  for (*end = *first; *end < step->cell_count && rt_mask_active(words, *end);) ++*end;
   return *first < *end;
 }
 

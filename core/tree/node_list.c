@@ -26,7 +26,7 @@ static bool make_index(const Node *node, const int64_t *index, int32_t index_cou
 static bool empty_list(Node *node, RtContext *context, uint32_t *list, Error *err) {
   rt_dynamic_clear(context, context->workers, 0, node->snode->manager, list,
                    (int32_t)node->snode->sizes[0]);
-  if (!cell_settle(node->tree, err)) return false;
+  if (!cell_refresh(node->tree, err)) return false;
   store_collect(node->tree);
   return true;
 }
@@ -97,7 +97,7 @@ static bool append_bits(Node *node, const int64_t *full, const uint64_t *bits, i
   int32_t at = list ? rt_dynamic_append(context, context->workers, 0, snode->manager, list,
                                         (int32_t)snode->chunk, (int32_t)snode->sizes[0], 0)
                     : -1;
-  if (!cell_settle(node->tree, err)) return false;
+  if (!cell_refresh(node->tree, err)) return false;
   for (int k = 0; k < snode->component_count; k++)
     memcpy(element_at(context, snode, list, at, &snode->components[k]), &bits[k],
            (size_t)type_size(snode->components[k].type));

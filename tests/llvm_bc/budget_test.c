@@ -129,7 +129,7 @@ static void check_stranded(void) {
     for (int round = 0; round < 2; round++)
       for (int64_t c = 0; c < 500; c++) {
         forest_activate(context, trees, 0, 0, 1, c);
-        if (context->error.kind) rt_tree_settle(context, &trees[0].rt);
+        if (context->error.kind) rt_tree_refresh(context, &trees[0].rt);
       }
     CHECK_INT(rt_list_count(context, 0, 0), most);
     CHECK_TEXT(forest_check(context, trees, 0), "");

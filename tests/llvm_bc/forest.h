@@ -90,10 +90,10 @@ void forest_deactivate(RtContext *context, ForestTree *trees, int tree, int work
 uint8_t *forest_payload(RtContext *context, ForestTree *trees, int tree, int worker, int node,
                         int64_t number, bool ensures);
 
-/* "" or which of the runtime's invariants does not hold (valid.h); while no task runs, settled or
+/* "" or which of the runtime's invariants does not hold (valid.h); while no task runs, refreshed or
  * not. */
 const char *forest_broken(const ForestTree *tree);
-/* Everything that must hold outside a task after settle: reachable nodes are the live ones, their
+/* Everything that must hold outside a task after refresh: reachable nodes are the live ones, their
  * coordinates are those of the path that leads to them, lists hold each once in order. "" or what
  * is wrong. */
 const char *forest_check(RtContext *context, ForestTree *trees, int tree);

@@ -99,7 +99,7 @@ static uint64_t check_list(int i) {
 
 static uint64_t check_all(void) {
   uint64_t sum = 0, count = 0;
-  rt_tree_settle(context, &trees->rt);
+  rt_tree_refresh(context, &trees->rt);
   for (int i = 0; i < LISTS; i++) {
     sum += check_list(i);
     count += list_at(i)[RT_LIST_LENGTH];

@@ -77,9 +77,9 @@ static bool is_zero(void) {
 static void check_bits(void) {
   write(1, 0, 5), write(1, 63, 6), write(1, 64, 7), write(1, 69, 8), write(3, 40, 9);
   TEST("a bit answers for its cell alone, also where words meet") {
-    CHECK(rt_mask_live(inner_words(1), 63) && rt_mask_live(inner_words(1), 64));
-    CHECK(!rt_mask_live(inner_words(1), 62) && !rt_mask_live(inner_words(1), 65) &&
-          !rt_mask_live(inner_words(0), 0));
+    CHECK(rt_mask_active(inner_words(1), 63) && rt_mask_active(inner_words(1), 64));
+    CHECK(!rt_mask_active(inner_words(1), 62) && !rt_mask_active(inner_words(1), 65) &&
+          !rt_mask_active(inner_words(0), 0));
     CHECK_INT(rt_mask_count(&context, 0, 0), 2);
     CHECK_INT(rt_mask_count(&context, 0, 1), 5);
   }
@@ -182,7 +182,7 @@ int main(void) {
     run(toggle);
     for (int k = 0; k < 64; k++) {
       bool has_owner = k % (THREADS * 5) < THREADS, stays = (TURNS - 1 + k) % 2 == 0;
-      CHECK_INT(rt_mask_live(inner_words(2), (uint64_t)k), has_owner && stays);
+      CHECK_INT(rt_mask_active(inner_words(2), (uint64_t)k), has_owner && stays);
     }
     rt_mask_clear_all(&context, 0, 0);
     rt_mask_clear_all(&context, 0, 1);
@@ -190,7 +190,7 @@ int main(void) {
   TEST("no cell stays active in one that is not, however they meet") {
     for (int round = 0; round < 5; round++) {
       run(fight);
-      if (!rt_mask_live(outer_words(), 0))
+      if (!rt_mask_active(outer_words(), 0))
         CHECK(rt_mask_bits(inner_words(0), 0, 64) == 0 && rt_mask_bits(inner_words(0), 64, 6) == 0);
     }
   }

@@ -23,7 +23,7 @@ typedef struct ModelScenario {
   int row_count;
   uint64_t budget;            /* bytes; 0: enough */
   const char *before;         /* steps that one thread does first; not interleaved */
-  const char *threads[MODEL_PHASES][MODEL_THREADS]; /* NULL: fewer threads; between phases: settle
+  const char *threads[MODEL_PHASES][MODEL_THREADS]; /* NULL: fewer threads; between phases: refresh
                                                      * and collect */
   const char *after;          /* what holds at the end, in such letters: s, and n: inactive */
 } ModelScenario;

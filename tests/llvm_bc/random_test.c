@@ -1,5 +1,5 @@
 /* random_test.c - a million random steps on several trees at once: writes, reads, activations,
- * deactivations, clears, settles and collections in any order. After each, what the runtime
+ * deactivations, clears, refreshes and collections in any order. After each, what the runtime
  * promises of the tree is asked (valid.h); now and then it is held against the plain model. An
  * argument is another number of steps. */
 #include <stdlib.h>
@@ -80,7 +80,7 @@ static int step(void) {
   else if (die < 600) activate(t, worker);
   else if (die < 800) deactivate(t, worker);
   else if (die < 950) read_value(t);
-  else if (die < 980) rt_tree_settle(context, &trees[t].rt);
+  else if (die < 980) rt_tree_refresh(context, &trees[t].rt);
   else if (die < 990) rt_tree_collect(context, &trees[t].rt);
   else if (die < 993)
     rt_list_update(context, &trees[t].rt, (int)random_below(&dice, trees[t].rt.manager_count));

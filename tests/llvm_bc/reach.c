@@ -199,7 +199,7 @@ static const char *check_list(RtContext *context, ForestTree *trees, int t, int 
 }
 
 const char *forest_check(RtContext *context, ForestTree *trees, int t) {
-  rt_tree_settle(context, &trees[t].rt);
+  rt_tree_refresh(context, &trees[t].rt);
   for (int m = 0; m < trees[t].rt.manager_count; m++) {
     const char *bad = check_list(context, trees, t, trees[t].managers[m]);
     if (*bad) return bad;

@@ -236,7 +236,7 @@ static void check_subtrees(void) {
   TEST("a cell that is activated in a freed node's memory is freed with it") {
     forest_activate(context, trees, 0, 0, 3, 0);
     uint32_t *below = forest_slot(context, trees, 0, 0, 3, 1, false);
-    rt_tree_settle(context, &trees->rt);
+    rt_tree_refresh(context, &trees->rt);
     forest_deactivate(context, trees, 0, 0, 2, 0); /* the parent goes */
     rt_slot_clear(context, context->workers, 0, 1, below);
     /* another iteration still holds its address */
@@ -281,7 +281,7 @@ static void check_orphans(bool shares) {
     for (int round = 0; round < 3; round++) {
       for (int64_t c = 0; c < 24000; c++) forest_activate(context, trees, 0, (int)(c % 3), 2, c);
       for (int64_t c = 1; c < 6; c += 2) forest_deactivate(context, trees, 0, 1, 1, c);
-      rt_tree_settle(context, &trees->rt);
+      rt_tree_refresh(context, &trees->rt);
       CHECK_INT(rt_manager_live(&trees->rt, 1), 12000);
       CHECK_TEXT(forest_check(context, trees, 0), "");
       forest_deactivate(context, trees, 0, 1, 1, 0);
@@ -370,7 +370,7 @@ static void check_table(void) {
     for (int64_t c = 0; c < CELLS; c++) forest_activate(context, trees, 0, 0, 1, 2 * c);
     CHECK(manager(0)->table.bytes > 8 * ENTRIES + RT_SEGMENT);
     uint64_t used = budget.used;
-    rt_tree_settle(context, &trees->rt);
+    rt_tree_refresh(context, &trees->rt);
     CHECK_INT(manager(0)->table.bytes, 8 * ENTRIES + RT_SEGMENT);
     CHECK(budget.used < used);
     CHECK(forest_is_active(context, trees, 0, 1, 2 * (CELLS - 1)) &&

@@ -157,7 +157,7 @@ static void check_phases(const ForestRow *rows, int count, bool tiny, uint64_t s
     for (uint64_t p = 0; p < PHASES / 6 && check_ok; p++) {
       Phase phase = (Phase)(p % 3);
       run(phase, seed + p);
-      rt_tree_settle(context, &trees->rt);
+      rt_tree_refresh(context, &trees->rt);
       if (phase == PHASE_MIXED) oracle_adopt(&oracle, context, trees, 0);
       else tell_oracle();
       if (p % 4) rt_tree_collect(context, &trees->rt);

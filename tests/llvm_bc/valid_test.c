@@ -156,7 +156,7 @@ static void move_coordinates(void) { live_node(INNER).info->coordinates[0] += 2;
 static void claim_slot(void) { /* of a cell that was deactivated */
   uint32_t *slot = forest_slot(context, trees, 0, 0, INNER_NODE, 8, false);
   rt_slot_clear(context, &context->workers[0], 0, INNER, slot);
-  rt_tree_settle(context, rt);
+  rt_tree_refresh(context, rt);
   *slot = RT_SLOT_BUSY;
 }
 
@@ -279,8 +279,8 @@ static const Case cases[] = {
     {lose_the_end, "a recycled list ends where it says"},
     {lose_a_free_node, "every node that was handed out is live, or on one free or recycled list"},
     {free_twice, "every node that was handed out is live, or on one free or recycled list"},
-    {leave_recycled_at_a_worker, "after settle no worker has recycled nodes"},
-    {leave_changes_uncounted, "after settle no worker has changes that are not counted"},
+    {leave_recycled_at_a_worker, "after refresh no worker has recycled nodes"},
+    {leave_changes_uncounted, "after refresh no worker has changes that are not counted"},
     {live_beyond_handed, "a live node was handed out"},
     {count_a_node_more, "live nodes are counted"},
     {give_root_node_a_parent, "no node is above one of the root's container"},

@@ -1,6 +1,6 @@
 /* device_test.c - the cpu device runs hand-written tasks: every position once, on any split, and
- * with trees settled between tasks. The tree is the smallest: a pointer level of CELLS cells under
- * the root. */
+ * with trees refreshed between tasks. The tree is the smallest: a pointer level of CELLS cells
+ * under the root. */
 #include <stdlib.h>
 
 #include "check.h"
