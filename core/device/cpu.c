@@ -8,23 +8,25 @@
 
 /* -- memory ------------------------------------------------------------------------------------ */
 
+static uint64_t guard_of(const Device *device) { return device->guard_pages ? ARENA_GUARD : 0; }
+
 static bool allocate(Device *device, DeviceMemory *memory, uint64_t size_bytes,
                      uint64_t least_bytes, Error *err) {
-  Arena arena;
+  Arena arena = {.guard = guard_of(device)};
   if (!arena_reserve(&arena, size_bytes, least_bytes, err)) return false;
   *memory = (DeviceMemory){arena.base, arena.reserved};
   return true;
 }
 
 static bool allocate_zeros(Device *device, DeviceMemory *memory, uint64_t size_bytes, Error *err) {
-  Arena arena;
+  Arena arena = {.guard = guard_of(device)};
   if (!arena_reserve_zeros(&arena, size_bytes, err)) return false;
   *memory = (DeviceMemory){arena.base, arena.reserved};
   return true;
 }
 
 static void free_memory(Device *device, DeviceMemory *memory) {
-  Arena arena = {memory->base, memory->reserved};
+  Arena arena = {memory->base, memory->reserved, guard_of(device)};
   arena_release(&arena);
   *memory = (DeviceMemory){0};
 }
@@ -131,6 +133,7 @@ Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err) 
                                   .heap = heap,
                                   .shuffle_tasks = options->shuffle_tasks,
                                   .gc_each_launch = options->gc_each_launch,
+                                  .guard_pages = options->guard_pages,
                                   .seed = options->seed};
   if (cpu && !choose_processor(&cpu->device, options->processor, err)) {
     destroy_cpu(&cpu->device);

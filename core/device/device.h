@@ -131,7 +131,7 @@ struct Device {
   int32_t vector_bytes;       /* the widest vectors of what runs its tasks */
   /* the context of native calls into the runtime, without trees: workers and callbacks */
   RtContext native;
-  bool shuffle_tasks, gc_each_launch;
+  bool shuffle_tasks, gc_each_launch, guard_pages;
   uint64_t seed;
 };
 
@@ -142,7 +142,7 @@ typedef struct DeviceOptions {
   void *host_data;
   const char *processor;      /* of the host; borrowed: an option's text */
   uint64_t seed;              /* of the workers' random numbers, and of shuffled tasks */
-  bool shuffle_tasks, gc_each_launch; /* RG_STRESS */
+  bool shuffle_tasks, gc_each_launch, guard_pages; /* RG_STRESS */
 } DeviceOptions;
 
 Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err);

@@ -12,7 +12,7 @@
 enum { ARENA_ALIGN = 65536, RESIDENT_STEP = 256 };
 
 /* `size_bytes` at a 64 KiB boundary: reserves more and trims both ends. */
-static uint8_t *reserve_aligned(uint64_t size_bytes, int protection) {
+static uint8_t *map_aligned(uint64_t size_bytes, int protection) {
   uint64_t total = size_bytes + ARENA_ALIGN;
   if (total < size_bytes) return NULL;
   void *mapped = mmap(NULL, total, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -24,13 +24,22 @@ static uint8_t *reserve_aligned(uint64_t size_bytes, int protection) {
   return base;
 }
 
+static uint8_t *reserve(uint64_t size_bytes, uint64_t guard, int protection) {
+  if (!guard) return map_aligned(size_bytes, protection);
+  uint8_t *mapped = map_aligned(size_bytes + 2 * guard, PROT_NONE);
+  if (!mapped || !mprotect(mapped + guard, size_bytes, protection))
+    return mapped ? mapped + guard : NULL;
+  munmap(mapped, size_bytes + 2 * guard);
+  return NULL;
+}
+
 bool arena_reserve(Arena *arena, uint64_t size_bytes, uint64_t least_bytes, Error *err) {
   uint64_t least = align_up(least_bytes ? least_bytes : 1, ARENA_ALIGN);
   uint64_t size = align_up(size_bytes > least ? size_bytes : least, ARENA_ALIGN);
   for (;;) {
-    uint8_t *base = reserve_aligned(size, PROT_READ | PROT_WRITE);
+    uint8_t *base = reserve(size, arena->guard, PROT_READ | PROT_WRITE);
     if (base) {
-      *arena = (Arena){base, size};
+      *arena = (Arena){base, size, arena->guard};
       return true;
     }
     if (size == least)
@@ -44,16 +53,16 @@ bool arena_reserve(Arena *arena, uint64_t size_bytes, uint64_t least_bytes, Erro
 
 bool arena_reserve_zeros(Arena *arena, uint64_t size_bytes, Error *err) {
   uint64_t size = align_up(size_bytes ? size_bytes : 1, ARENA_ALIGN);
-  uint8_t *base = reserve_aligned(size, PROT_READ);
+  uint8_t *base = reserve(size, arena->guard, PROT_READ);
   if (!base)
     return error_set(err, RG_ERROR_MEMORY, "the system refuses %llu bytes of zeros",
                      (unsigned long long)size);
-  *arena = (Arena){base, size};
+  *arena = (Arena){base, size, arena->guard};
   return true;
 }
 
 void arena_release(Arena *arena) {
-  if (arena->base) munmap(arena->base, arena->reserved);
+  if (arena->base) munmap(arena->base - arena->guard, arena->reserved + 2 * arena->guard);
   *arena = (Arena){0};
 }
 

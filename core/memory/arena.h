@@ -6,15 +6,23 @@
 
 #include "base/error.h"
 
-typedef struct Arena { uint8_t *base; uint64_t reserved; } Arena;
+typedef struct Arena {
+  uint8_t *base;
+  uint64_t reserved;
+  uint64_t guard; /* bytes on each side that nothing may touch: 0, or ARENA_GUARD */
+} Arena;
+
+/* More than an i32 index that wrapped can be off, by elements of 8 bytes. */
+#define ARENA_GUARD ((uint64_t)1 << 36)
 
 /* Reserves up to `size_bytes`, at least `least_bytes`, readable and writable, zero until written;
- * if the system refuses (ulimit -v, valgrind), halves the size and retries. 64 KiB aligned. */
+ * if the system refuses (ulimit -v, valgrind), halves the size and retries. 64 KiB aligned. Takes
+ * arena->guard, which the caller sets. */
 bool arena_reserve(Arena *arena, uint64_t size_bytes, uint64_t least_bytes, Error *err);
 void arena_release(Arena *arena);
 /* Decommits the pages in the range (whole pages only), which then read zero again. */
 void arena_discard(uint8_t *from, uint64_t size_bytes);
-/* Read-only zeros. */
+/* Read-only zeros; arena->guard as above. */
 bool arena_reserve_zeros(Arena *arena, uint64_t size_bytes, Error *err);
 /* Bytes of the range that are in memory now. */
 uint64_t arena_resident(const uint8_t *from, uint64_t size_bytes);

@@ -19,7 +19,8 @@ static bool create_device(Program *program, const RgOptions *options, Error *err
                           .processor = is_given ? options->cpu : option_text("RG_CPU"),
                           .seed = options->seed,
                           .shuffle_tasks = option_has_word("RG_STRESS", "shuffle_tasks"),
-                          .gc_each_launch = option_has_word("RG_STRESS", "gc_each_launch")};
+                          .gc_each_launch = option_has_word("RG_STRESS", "gc_each_launch"),
+                          .guard_pages = option_has_word("RG_STRESS", "guard_pages")};
   program->store.device = device_cpu_create(&program->owner.heap, &wanted, err);
   return program->store.device;
 }

@@ -1,6 +1,7 @@
 /* arena_test.c - ranges are large, zero, and cost memory only where they are touched. */
 #include <sys/resource.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "memory/arena.h"
@@ -11,9 +12,19 @@
 #endif
 #endif
 
+/* The kernel refuses what the process may not read, and ends nothing. */
+static bool can_read(const uint8_t *at) {
+  int ends[2];
+  CHECK(!pipe(ends));
+  bool can = write(ends[1], at, 1) == 1;
+  close(ends[0]);
+  close(ends[1]);
+  return can;
+}
+
 int main(void) {
   TEST("a terabyte is reserved without using memory, aligned to 64 KiB") {
-    Arena arena;
+    Arena arena = {0};
     Error err = {0};
     CHECK(arena_reserve(&arena, 1ull << 40, 1 << 20, &err));
     CHECK_INT((uint64_t)arena.base % 65536, 0);
@@ -33,7 +44,7 @@ int main(void) {
     getrlimit(RLIMIT_AS, &old);
     small.rlim_max = old.rlim_max;
     setrlimit(RLIMIT_AS, &small);
-    Arena arena;
+    Arena arena = {0};
     Error err = {0};
     CHECK(arena_reserve(&arena, 1ull << 40, 1 << 20, &err));
     CHECK(arena.reserved < 256 << 20 && arena.reserved >= 1 << 20);
@@ -43,8 +54,27 @@ int main(void) {
     setrlimit(RLIMIT_AS, &old);
   }
 #endif
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  TEST("guarded, nothing on either side may be touched") {
+    Arena arena = {.guard = ARENA_GUARD}, zeros = {.guard = ARENA_GUARD};
+    Error err = {0};
+    CHECK(arena_reserve(&arena, 100000, 1, &err));
+    CHECK(arena_reserve_zeros(&zeros, 65536, &err));
+    const Arena *both[] = {&arena, &zeros};
+    for (int k = 0; k < 2; k++) {
+      const uint8_t *base = both[k]->base, *end = base + both[k]->reserved;
+      CHECK_INT((uint64_t)base % 65536, 0);
+      CHECK(can_read(base) && can_read(end - 1));
+      CHECK(!can_read(base - 1) && !can_read(base - ARENA_GUARD));
+      CHECK(!can_read(end) && !can_read(end + ARENA_GUARD - 1));
+    }
+    arena.base[99999] = 1;
+    arena_release(&arena);
+    arena_release(&zeros);
+  }
+#endif
   TEST("zeros can be read everywhere") {
-    Arena zeros;
+    Arena zeros = {0};
     Error err = {0};
     CHECK(arena_reserve_zeros(&zeros, 1 << 20, &err));
     int sum = 0;
