@@ -315,6 +315,8 @@ end
 function oracle_tree.moved(level, first)
   local function down(k, index, ...)
     if index == nil then return end
+    -- compared as an i64, also that of a u64
+    if type(index) == "cdata" then index = ffi.cast("int64_t", index) end
     return index - first[k], down(k + 1, ...)
   end
   local self = setmetatable({ first = first, base = level }, { __index = level })

@@ -1,6 +1,11 @@
 --- An index is computed in its own type and wraps there; then it is compared, as an i64, with the
 --- field's offset and extent. Past these nothing is read, and a write is counted.
+package.path = "tests/support/?.lua;" .. package.path
+local ffi = require "ffi"
 local rg = require "regolith"
+local maker = require "index_maker"
+
+ffi.cdef "int setenv(const char *, const char *, int);"
 
 local i32_edges = { -2147483648, -2147483647, -1, 0, 1, 2147483629, 2147483630, 2147483646,
   2147483647 }
@@ -153,4 +158,26 @@ describe("a constant index", function()
     end]=], { x = x, rg = rg })()
     assert.equal(1, r)
   end)
+end)
+
+-- RG_INDEX: how many kernels of 10 expressions, over 24 rows each (100000 for a million
+-- expressions, about two hours); RG_SEED: the first.
+describe("random indices #compiled", function()
+  local count, first = tonumber(os.getenv "RG_INDEX") or 40, tonumber(os.getenv "RG_SEED") or 1
+
+  it(("are those of Lua in %d kernels, from seed %d, between guard pages"):format(count, first),
+    function()
+      local before = os.getenv "RG_STRESS" or ""
+      ffi.C.setenv("RG_STRESS", before .. ",guard_pages", 1)
+      local runtimes = { rg.new { threads = 2 }, rg.new { arch = "lua" } }
+      ffi.C.setenv("RG_STRESS", before, 1)
+      for seed = first, first + count - 1 do
+        math.randomseed(seed)
+        local case = maker.case(10)
+        local expected = maker.run(runtimes[2], case)
+        local shown = ("seed %d, %s, %d elements from %d on\n%s\n%s"):format(seed, case.kind,
+          case.size, case.first, case.text, case.range)
+        assert.equal(expected, maker.run(runtimes[1], case), shown)
+      end
+    end)
 end)
