@@ -131,7 +131,7 @@ void call_emit(Codegen *g, const IrInst *inst); /* CALL */
 LLVMValueRef slot_find(Codegen *g, int tree, LLVMValueRef slot);
 LLVMValueRef slot_live(Codegen *g, LLVMValueRef slot);
 
-/* -- context.c: hoisted, except the last two --------------------------------------------------- */
+/* -- task_context.c: hoisted, except the last two ---------------------------------------------- */
 LLVMValueRef context_frame(Codegen *g);
 LLVMValueRef context_ambient(Codegen *g);
 LLVMValueRef context_root(Codegen *g, int tree);

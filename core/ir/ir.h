@@ -18,7 +18,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "ir/entry.h"
-#include "snode/tree.h"
+#include "snode/snode.h"
 #include "type/type.h"
 
 enum { /* flags of op.def, some of them of llvm_bc/entry.def too */

@@ -53,7 +53,7 @@ typedef struct Resolve {
   const Stmt *first_return; /* of the kernel */
 } Resolve;
 
-/* build.c: nodes of the typed tree, from the Ast's. Names are those of the frame, or of the
+/* new_node.c: nodes of the typed tree, from the Ast's. Names are those of the frame, or of the
  * kernel. */
 Expr *build_expr(Resolve *r, const AstExpr *ast);      /* all of it, not yet resolved */
 /* the same for a generated node: it is kept */
@@ -178,7 +178,7 @@ bool static_value(Resolve *r, Expr *e, Static *out);     /* false with an error 
 bool static_integer(Resolve *r, Expr *e, int64_t *out);
 bool static_of_value(Resolve *r, Expr *e, SemaArg source, Static *out);
 Expr *static_argument(Resolve *r, Expr *e);           /* of rg.static(..), else NULL */
-/* literal.c: numbers that are not in the source */
+/* new_literal.c: numbers that are not in the source */
 Expr *literal_integer(Resolve *r, const AstExpr *ast, int64_t value);
 Expr *literal_static(Resolve *r, const AstExpr *ast, const Static *value);
 /* at a position without source */

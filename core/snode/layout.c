@@ -13,7 +13,7 @@
  * managers, so one variant of a kernel serves them all. */
 #include "base/bits.h"
 #include "base/map.h"
-#include "snode/check.h"
+#include "snode/refuse.h"
 #include "snode/path.h"
 
 enum { WHOLE_LINE = 64 };

@@ -1,6 +1,6 @@
 /* level.c - queries about a level's position: what is above it, its axes. Valid before layout,
  * too. */
-#include "snode/tree.h"
+#include "snode/snode.h"
 
 const SNode *snode_node_level(const SNode *node) {
   while (node && !snode_is_managed(node)) node = node->parent;

@@ -20,7 +20,7 @@
 #ifndef RG_SNODE_PATH_H
 #define RG_SNODE_PATH_H
 
-#include "snode/tree.h"
+#include "snode/snode.h"
 
 typedef struct SNodeDigit {
   uint8_t axis;         /* 0..7 */

@@ -1,5 +1,5 @@
 /* print.c - a tree as a drawing, for users, and as one line of text, for the IR. */
-#include "snode/tree.h"
+#include "snode/snode.h"
 
 static void draw_sizes(StrBuf *out, const SNode *node) {
   strbuf_char(out, ' ');

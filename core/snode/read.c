@@ -5,7 +5,7 @@
  *
  * A hash has no sizes. A node that is not dynamic may be called chunk.
  * The comma may be omitted after a closing brace. Any other text is refused with ir.invalid. */
-#include "snode/tree.h"
+#include "snode/snode.h"
 
 typedef struct Reading {
   const char *at;

@@ -5,7 +5,7 @@
 #define RG_TREE_TREE_H
 
 #include "regolith.h"
-#include "snode/tree.h"
+#include "snode/snode.h"
 #include "tree/store.h"
 
 typedef struct Node Node;     /* RgSNode: a handle of an SNode */

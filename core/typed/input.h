@@ -10,7 +10,7 @@
 #define RG_TYPED_INPUT_H
 
 #include "front/ast.h"
-#include "snode/tree.h"
+#include "snode/snode.h"
 
 typedef struct SemaPath {
   Str name;             /* "self.grid.dt" */

@@ -1,5 +1,5 @@
 /* typed.h - a kernel on its way from Ast to IR, and the questions every stage asks about its typed
- * tree (tree.h).
+ * tree (nodes.h).
  *
  * Failures are sticky up to the end of a statement: the first is recorded (report.c) and sets
  * `failed`, the rest of the statement continues harmlessly, later stages skip it. A kernel with a
@@ -9,7 +9,7 @@
 
 #include "base/map.h"
 #include "typed/output.h"
-#include "typed/tree.h"
+#include "typed/nodes.h"
 
 typedef struct Diag Diag;     /* report.c */
 

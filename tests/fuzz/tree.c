@@ -2,7 +2,7 @@
  * back with the same layout. */
 #include "base/error.h"
 #include "fuzz.h"
-#include "snode/tree.h"
+#include "snode/snode.h"
 
 static void check_tree(Heap *heap, const SNodeTree *tree) {
   Scratch scratch;

@@ -1,6 +1,6 @@
 /* refuse_test.c - declarations that are refused, each with its sentence. */
 #include "check.h"
-#include "snode/tree.h"
+#include "snode/snode.h"
 
 static const char *add_with(SNodeKind kind, const char *axes, const int64_t *sizes, int size_count,
                             const SNodeOptions *options) {

@@ -2,7 +2,7 @@
  * ways. */
 #include "base/bits.h"
 #include "check.h"
-#include "snode/tree.h"
+#include "snode/snode.h"
 
 static Heap heap;
 

@@ -1,5 +1,5 @@
-/* literal.c - numbers that are not in the source: static values, and those known from the layout.
- * No literal is negative; it gets a minus in front, as in source. */
+/* new_literal.c - numbers that are not in the source: static values, and those known from the
+ * layout. No literal is negative; it gets a minus in front, as in source. */
 #include <math.h>
 
 #include "resolve/resolve.h"

@@ -1,4 +1,4 @@
-/* build.c - nodes of the typed tree, each made from an Ast node, which stays unchanged.
+/* new_node.c - nodes of the typed tree, each made from an Ast node, which stays unchanged.
  *
  * Source that is expanded several times (a function, the iterations of a static loop) gets new
  * nodes and variables each time: a name refers to the variable last made for it, in the kernel or

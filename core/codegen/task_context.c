@@ -1,5 +1,5 @@
-/* context.c - what a function reads from its context: frame, ambient, roots, bases. All of it is
- * constant while a task runs, so it is read once, in the entry block. */
+/* task_context.c - what a function reads from its context: frame, ambient, roots, bases. All
+ * of it is constant while a task runs, so it is read once, in the entry block. */
 #include <stddef.h>
 
 #include "codegen/emit.h"

@@ -1,5 +1,5 @@
-/* check.c - checks of a declaration, in the order a user meets them. */
-#include "snode/check.h"
+/* refuse.c - checks of a declaration, in the order a user meets them. */
+#include "snode/refuse.h"
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* tree.h - the declaration of a sparse tree and, once laid out, every size and offset in it.
+/* snode.h - the declaration of a sparse tree and, once laid out, every size and offset in it.
  *
  * A *container* of an SNode is one instance of it in memory; it has cell_count cells.
  *   root, dense: the container holds, per component (a child SNode or a field), one run:
@@ -25,8 +25,8 @@
  * 64, smaller ones to their size's power of two); node_size is a multiple of 64.
  *
  * Knows no runtime memory and no kernel. A tree is heap memory of the Heap it was created with. */
-#ifndef RG_SNODE_TREE_H
-#define RG_SNODE_TREE_H
+#ifndef RG_SNODE_SNODE_H
+#define RG_SNODE_SNODE_H
 
 #include <stdbool.h>
 #include <stdint.h>

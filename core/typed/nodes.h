@@ -1,10 +1,10 @@
-/* tree.h - the typed tree: resolve builds it from the Ast, later stages complete it.
+/* nodes.h - the typed tree: resolve builds it from the Ast, later stages complete it.
  *
  * A node mirrors the Ast node it was made from (`ast`) and holds everything found out about it.
  * Calls of user functions hold their expansion, static loops are blocks of their iterations, so
  * each node means one thing. Later stages add facts but do not change the structure. */
-#ifndef RG_TYPED_TREE_H
-#define RG_TYPED_TREE_H
+#ifndef RG_TYPED_NODES_H
+#define RG_TYPED_NODES_H
 
 #include "base/map.h"
 #include "typed/entity.h"

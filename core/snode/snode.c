@@ -1,8 +1,8 @@
-/* tree.c - declaring: nodes and fields are added below the root until the tree is laid out. */
-#include "snode/tree.h"
+/* snode.c - declaring: nodes and fields are added below the root until the tree is laid out. */
+#include "snode/snode.h"
 
 #include "base/bits.h"
-#include "snode/check.h"
+#include "snode/refuse.h"
 
 static const char *const kind_texts[] = {
 #define KIND(NAME, TEXT, FACTS) TEXT,

@@ -1,8 +1,8 @@
-/* check.h - checks of declarations; each error is one sentence. Private to the room. */
-#ifndef RG_SNODE_CHECK_H
-#define RG_SNODE_CHECK_H
+/* refuse.h - checks of declarations; each error is one sentence. Private to the room. */
+#ifndef RG_SNODE_REFUSE_H
+#define RG_SNODE_REFUSE_H
 
-#include "snode/tree.h"
+#include "snode/snode.h"
 
 /* Limits that follow from the runtime: rt.h counts an arena in 2^32 granules, a slot's place in
  * 4-byte units. */
