@@ -15,7 +15,6 @@ local debug, getfenv = debug, getfenv
 local called = {}
 
 local C = lib.C
-local number_out = ffi.new "int32_t[1]"
 
 -- A path keeps its number; those of parameters move when paths are added.
 local function place_of(self, number)
@@ -43,12 +42,17 @@ function called.begin(self)
   self.upvalues = {}                                   -- number -> name -> number of its upvalue
 end
 
---- Records what value `number` holds now. Returns the number of its code, 0 while its text is not
---- known.
-function called.note(self, number, f)
+--- What called.note needs to know of the function `f`; it allocates, and note does not.
+function called.key(self, number, f)
+  return self.places[place_of(self, number)] and code_of(f)
+end
+
+--- Records what value `number` holds now, with its key if that is a function. Returns the number of
+--- its code, 0 while its text is not known.
+function called.note(self, number, f, key)
   local codes = self.places[place_of(self, number)]
   if not codes then return 0 end
-  local known = type(f) == "function" and codes[code_of(f)]
+  local known = key and codes[key]
   for _, other in pairs(codes) do
     if other ~= known then self.functions[other] = nil end
   end
@@ -63,13 +67,14 @@ function called.add(self, number, f)
   options.struct_size = ffi.sizeof "RgKernelOptions"
   options.chunk, options.first_line = found.chunk, found.first_line or 1
   options.line_defined, options.last_line = found.line_defined or 0, found.last_line or 0
+  local number_out = ffi.new "int32_t[1]"
   lib.check(C.rg_kernel_add_function(self.pointer, found.text, #found.text, options, number_out),
     self.runtime)
-  local place = place_of(self, number)
+  local place, key, function_number = place_of(self, number), code_of(f), number_out[0]
+  self.upvalues[function_number] = upvalues_of(f)
   self.places[place] = self.places[place] or {}
-  self.places[place][code_of(f)] = number_out[0]
-  self.functions[number_out[0]] = f
-  self.upvalues[number_out[0]] = upvalues_of(f)
+  self.places[place][key] = function_number
+  self.functions[function_number] = f
 end
 
 -- -- names, for launchers -------------------------------------------------------------------------

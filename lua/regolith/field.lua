@@ -42,10 +42,13 @@ field.settle = settle
 
 -- -- elements -------------------------------------------------------------------------------------
 
+-- A finalizer may index fields, too (lib.quiet): whoever fills the buffer or the slot has read
+-- `pointer`, which is self.rg_field, before that, and calls one of these next.
+
 -- The element at the first `count` indices of the buffer.
-local function get_element(self, count)
-  if self.rg_oracle ~= 0 then return lib.oracle_of(self.rg_runtime):get(self, count) end
-  if C.rg_field_get(self.rg_field, buffer, count, slot) ~= 0 then
+local function get_element(self, pointer, count)
+  if self.rg_oracle ~= 0 then return lib.get_oracle(self.rg_runtime):get(self, count) end
+  if C.rg_field_get(pointer, buffer, count, slot) ~= 0 then
     return lib.raise_last(self.rg_runtime)
   end
   local kind = slot.kind
@@ -55,7 +58,7 @@ end
 
 local function type_of(self) return types.named(ffi.string(C.rg_field_type(self.rg_field))) end
 
--- Into the slot; returns it converted to an element.
+-- Into the slot; returns it converted to an element. Only plain values come here outside lib.quiet.
 local function put_value(self, v)
   if type(v) == "table" then -- {3, 4} stands for rg.vec2(3, 4)
     local t = type_of(self)
@@ -68,13 +71,15 @@ local function put_value(self, v)
   return v
 end
 
-local function set_element(self, count, v)
+local function set_element(self, pointer, count, v)
   v = put_value(self, v)
-  if self.rg_oracle ~= 0 then return lib.oracle_of(self.rg_runtime):set(self, count, v) end
-  if C.rg_field_set(self.rg_field, buffer, count, slot) ~= 0 then
+  if self.rg_oracle ~= 0 then return lib.get_oracle(self.rg_runtime):set(self, count, v) end
+  if C.rg_field_set(pointer, buffer, count, slot) ~= 0 then
     return lib.raise_last(self.rg_runtime)
   end
 end
+
+local is_plain, quiet = value.is_plain, lib.quiet
 
 local function get_handle(number)
   return by_number[number] or fail.raise {
@@ -84,11 +89,10 @@ local function get_handle(number)
 end
 
 -- `x[{i, j}]` after `known` indices that are in the buffer already.
-local function fill_list(list, known)
-  local is_shape = type(list) == "cdata"
-  local count = #list
+local function fill_list(given, known)
+  local list, count = index.read_list(given)
   if known + count > 8 then return fail.argument("there are at most 8 axes", nil, "index.count") end
-  for k = 1, count do buffer[known + k - 1] = index.check(list[is_shape and k - 1 or k]) end
+  for k = 1, count do buffer[known + k - 1] = index.check(list[k]) end
   return known + count
 end
 
@@ -107,23 +111,29 @@ end
 -- members.
 local row_template = [[
   local by_number, buffer, get_handle, get_element, set_element, other_get, other_set, too_few,
-    NextRow = ...
+    NextRow, is_plain, quiet = ...
   local type = type
   local function index(self, key)
     if type(key) ~= "number" or key % 1 ~= 0 then return other_get(self, key) end
     local field = by_number[self.rg_number] or get_handle(self.rg_number)
     if field.rg_rank > DEPTH + 1 then return NextRow(self.rg_number, MEMBERS, key) end
+    local pointer = field.rg_field
     STORES
     buffer[DEPTH] = key
-    return get_element(field, DEPTH + 1)
+    return get_element(field, pointer, DEPTH + 1)
   end
-  local function newindex(self, key, v)
+  local function set(self, key, v)
     if type(key) ~= "number" or key % 1 ~= 0 then return other_set(self, key, v) end
     local field = by_number[self.rg_number] or get_handle(self.rg_number)
     if field.rg_rank > DEPTH + 1 then return too_few(field, DEPTH + 1) end
+    local pointer = field.rg_field
     STORES
     buffer[DEPTH] = key
-    return set_element(field, DEPTH + 1, v)
+    return set_element(field, pointer, DEPTH + 1, v)
+  end
+  local function newindex(self, key, v)
+    if is_plain(v) then return set(self, key, v) end
+    return quiet(set, self, key, v)
   end
   return index, newindex
 ]]
@@ -152,22 +162,22 @@ local function row_indices(self, key, depth)
 end
 
 local function make_row(depth)
-  local function other_get(self, key)
+  local other_get = lib.quietly(function(self, key)
     local handle, count = row_indices(self, key, depth)
     if count < handle.rg_rank and not is_list(key) then return self[tonumber(key)] end
-    return get_element(handle, count)
-  end
-  local function other_set(self, key, v)
+    return get_element(handle, handle.rg_field, count)
+  end)
+  local other_set = lib.quietly(function(self, key, v)
     local handle, count = row_indices(self, key, depth)
-    set_element(handle, count, v)
-  end
+    set_element(handle, handle.rg_field, count, v)
+  end)
   local text = row_template:gsub("%u%u+", {
     DEPTH = tostring(depth), MEMBERS = per_axis(depth, "MEMBER", ", "),
     STORES = per_axis(depth, "buffer[AXIS] = MEMBER", "; "),
   })
   local get, set = loadstring(text, fail.own_chunk)(by_number, buffer, get_handle, get_element,
     set_element, other_get,
-    other_set, too_few, depth < 7 and ffi.typeof("RgRow" .. depth + 1))
+    other_set, too_few, depth < 7 and ffi.typeof("RgRow" .. depth + 1), is_plain, quiet)
   ffi.metatype("RgRow" .. depth, {
     __index = get, __newindex = set,
     __len = function(self)
@@ -198,14 +208,15 @@ local methods = {}
 
 function methods.get(self, ...)
   settle(self)
-  return get_element(self, index.fill(...))
+  local pointer = self.rg_field
+  return get_element(self, pointer, index.fill(...))
 end
 
-function methods.set(self, ...)
-  local rank, count = settle(self), select("#", ...)
+local function set(self, rank, count, ...)
+  local pointer = self.rg_field
   if count == 2 and is_list((...)) then
     local list, v = ...
-    set_element(self, index.fill(list), v)
+    set_element(self, pointer, index.fill(list), v)
     return self
   end
   if count ~= rank + 1 then
@@ -214,14 +225,20 @@ function methods.set(self, ...)
       "index.count")
   end
   for k = 1, rank do buffer[k - 1] = index.check((select(k, ...))) end
-  set_element(self, rank, (select(count, ...)))
+  set_element(self, pointer, rank, (select(count, ...)))
   return self
+end
+
+function methods.set(self, ...)
+  local rank, count = settle(self), select("#", ...)
+  if count > 0 and is_plain((select(count, ...))) then return set(self, rank, count, ...) end
+  return quiet(set, self, rank, count, ...)
 end
 
 --- Outside kernels: iterates over the active cells.
 function methods.active(self)
   if self.rg_oracle ~= 0 and settle(self) then
-    return lib.oracle_of(self.rg_runtime):elements_in(self)
+    return lib.get_oracle(self.rg_runtime):elements_in(self)
   end
   return snode.iterate(settle(self), self.rg_runtime, function(state, indices)
     return C.rg_field_next(self.rg_field, state, indices, slot)
@@ -234,25 +251,26 @@ local function node_of(self)
   return C.rg_field_node(self.rg_field)
 end
 
-local starts = ffi.new "int64_t[8]"
-
 -- Fills the buffer with indices of the node, which start at 0.
 local function fill_cell(self, ...)
-  local count = index.fill(...)
+  local count, starts = index.fill(...), ffi.new "int64_t[8]"
   check(C.rg_field_offset(self.rg_field, starts), self.rg_runtime)
   for k = 0, math.min(count, self.rg_rank) - 1 do buffer[k] = buffer[k] - starts[k] end
   return count
 end
+local call_cell = lib.quietly(function(self, node, action, ...)
+  return snode.call(node, self.rg_runtime, action, fill_cell(self, ...))
+end)
 function methods.activate(self, ...)
-  snode.call(node_of(self), self.rg_runtime, "activate", fill_cell(self, ...))
+  call_cell(self, node_of(self), "activate", ...)
   return self
 end
 function methods.deactivate(self, ...)
-  snode.call(node_of(self), self.rg_runtime, "deactivate", fill_cell(self, ...))
+  call_cell(self, node_of(self), "deactivate", ...)
   return self
 end
 function methods.is_active(self, ...)
-  return snode.call(node_of(self), self.rg_runtime, "is_active", fill_cell(self, ...)) ~= 0
+  return call_cell(self, node_of(self), "is_active", ...) ~= 0
 end
 function methods.count(self) return snode.call(node_of(self), self.rg_runtime, "count", 0) end
 function methods.clear(self)
@@ -303,8 +321,14 @@ local function get_other(self, key)
       fail.nearest(key, snode.names_of(methods, properties)))
   end
   settle(self)
-  if is_list(key) then return get_element(self, fill_list(key, 0)) end
+  local pointer = self.rg_field
+  if is_list(key) then return get_element(self, pointer, fill_list(key, 0)) end
   return self[index.check(key)]
+end
+
+local function set_list(self, key, v)
+  local pointer = self.rg_field
+  return set_element(self, pointer, fill_list(key, 0), v)
 end
 
 local function set_other(self, key, v)
@@ -312,7 +336,7 @@ local function set_other(self, key, v)
     return fail.argument(("'%s' of a field cannot be set"):format(key))
   end
   settle(self)
-  if is_list(key) then return set_element(self, fill_list(key, 0), v) end
+  if is_list(key) then return quiet(set_list, self, key, v) end
   self[index.check(key)] = v
 end
 
@@ -332,16 +356,23 @@ function meta.__index(self, key)
   if type(key) ~= "number" or key % 1 ~= 0 then return get_other(self, key) end
   if self.rg_rank < 0 then settle(self) end
   if self.rg_rank > 1 then return Row1(self.rg_number, key) end
+  local pointer = self.rg_field
   buffer[0] = key
-  return get_element(self, count_for(self, key))
+  return get_element(self, pointer, count_for(self, key))
+end
+
+local function set_first(self, key, v)
+  local pointer = self.rg_field
+  buffer[0] = key
+  return set_element(self, pointer, count_for(self, key), v)
 end
 
 function meta.__newindex(self, key, v)
   if type(key) ~= "number" or key % 1 ~= 0 then return set_other(self, key, v) end
   if self.rg_rank < 0 then settle(self) end
   if self.rg_rank > 1 then return too_few(self, 1) end
-  buffer[0] = key
-  return set_element(self, count_for(self, key), v)
+  if is_plain(v) then return set_first(self, key, v) end
+  return quiet(set_first, self, key, v)
 end
 
 function meta.__len(self)
@@ -367,12 +398,13 @@ end
 --- Visits active cells: `for i, j, v in pairs(x)`.
 function meta.__pairs(self)
   if self.rg_oracle ~= 0 and settle(self) then
-    return lib.oracle_of(self.rg_runtime):elements_in(self, true)
+    return lib.get_oracle(self.rg_runtime):elements_in(self, true)
   end
   local own_slot = ffi.new "RgValue" -- the loop's body may read other elements
-  return snode.iterate(settle(self), self.rg_runtime, function(state, indices)
+  local step = snode.iterate(settle(self), self.rg_runtime, function(state, indices)
     return C.rg_field_next(self.rg_field, state, indices, own_slot)
   end, function() return value.take(own_slot) end)
+  return type_of(self).element and lib.quietly(step) or step -- a vector is the core's for a while
 end
 
 function meta.__call()
@@ -396,6 +428,7 @@ function meta.__gc(self)
     lib.oracle_of(self.rg_runtime):drop(self.rg_number)
   end
   C.rg_field_release(self.rg_field)
+  self.rg_field = nil
   lib.drop_handle(self.rg_runtime)
 end
 

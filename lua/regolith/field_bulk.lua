@@ -39,15 +39,16 @@ end
 
 --- Adds the methods; `settle` lays a field out and returns its rank.
 function bulk.add_methods(methods, settle, put_value, slot)
+  local fill = lib.quietly(function(self, v)
+    v = put_value(self, v)
+    if self.rg_oracle ~= 0 then return lib.get_oracle(self.rg_runtime):fill(self, v) end
+    check(C.rg_field_fill(self.rg_field, slot), self.rg_runtime)
+  end)
+
   --- Every active cell becomes `v`.
   function methods.fill(self, v)
     settle(self)
-    v = put_value(self, v)
-    if self.rg_oracle ~= 0 then
-      lib.oracle_of(self.rg_runtime):fill(self, v)
-      return self
-    end
-    check(C.rg_field_fill(self.rg_field, slot), self.rg_runtime)
+    fill(self, v)
     return self
   end
 
@@ -59,7 +60,7 @@ function bulk.add_methods(methods, settle, put_value, slot)
     settle(self)
     settle(from)
     if self.rg_oracle ~= 0 and from.rg_runtime == self.rg_runtime then
-      lib.oracle_of(self.rg_runtime):copy(self, from)
+      lib.get_oracle(self.rg_runtime):copy(self, from)
       return self
     end
     check(C.rg_field_copy(self.rg_field, from.rg_field), self.rg_runtime)
@@ -75,7 +76,7 @@ function bulk.add_methods(methods, settle, put_value, slot)
     check_count(count, "x:to_table")
     if is_64_bit(t) then
       local values = ffi.new("int64_t[?]", count)
-      if self.rg_oracle ~= 0 then lib.oracle_of(self.rg_runtime):read(self, values)
+      if self.rg_oracle ~= 0 then lib.get_oracle(self.rg_runtime):read(self, values)
       else check(C.rg_field_read_i64(self.rg_field, values, count), self.rg_runtime) end
       if t.element then
         return value.nest(extents, rank,
@@ -85,7 +86,7 @@ function bulk.add_methods(methods, settle, put_value, slot)
       return value.nest(extents, rank, function(k) return element(values[k]) end)
     end
     local values = ffi.new("double[?]", count)
-    if self.rg_oracle ~= 0 then lib.oracle_of(self.rg_runtime):read(self, values)
+    if self.rg_oracle ~= 0 then lib.get_oracle(self.rg_runtime):read(self, values)
     else check(C.rg_field_read(self.rg_field, values, count), self.rg_runtime) end
     if t.element then
       return value.nest(extents, rank,
@@ -132,15 +133,13 @@ function bulk.add_methods(methods, settle, put_value, slot)
       value.flatten(t, extents, rank, give, "x:from_table")
     end
     if self.rg_oracle ~= 0 then
-      lib.oracle_of(self.rg_runtime):write(self, values)
+      lib.get_oracle(self.rg_runtime):write(self, values)
       return self
     end
     local write = wide and C.rg_field_write_i64 or C.rg_field_write
     check(write(self.rg_field, values, count), self.rg_runtime)
     return self
   end
-
-  local pointer_out = ffi.new "void *[1]"
 
   --- The first element of a dense field; good until the next launch, and after rg.sync().
   function methods.pointer(self)
@@ -149,6 +148,7 @@ function bulk.add_methods(methods, settle, put_value, slot)
       return fail.argument(
         "a field of arch = \"lua\" has no memory to point to", "use x:to_table()")
     end
+    local pointer_out = ffi.new "void *[1]"
     check(C.rg_field_pointer(self.rg_field, pointer_out), self.rg_runtime)
     return ffi.cast(type_of(self).ctype .. " *", pointer_out[0])
   end

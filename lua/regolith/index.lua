@@ -5,7 +5,8 @@ local matrix = require "regolith.matrix"
 
 local index = {}
 
---- The buffer of indices; every call overwrites it.
+--- The buffer of indices; every call overwrites it, also a finalizer's. So nothing is allocated
+--- between filling and using it.
 index.buffer = ffi.new "int64_t[8]"
 local buffer = index.buffer
 
@@ -24,20 +25,30 @@ function index.check(i)
 end
 local check = index.check
 
-local function fill_from_list(list, first)
-  local count = #list
+--- A list's items in a table without metamethods, which may run anything, and its length.
+function index.read_list(list)
+  if type(list) == "table" and not getmetatable(list) then return list, #list end
+  local items, first, count = {}, type(list) == "cdata" and 0 or 1, #list
+  for k = 1, count do items[k] = list[first + k - 1] end
+  return items, count
+end
+
+local function fill_from_list(given)
+  local list, count = index.read_list(given)
   if count > 8 then
     return fail.argument(("%d indices; there are at most 8 axes"):format(count), nil, "index.count")
   end
-  for k = 0, count - 1 do buffer[k] = check(list[k + first]) end
+  for k = 0, count - 1 do buffer[k] = check(list[k + 1]) end
   return count
 end
 
 --- Fills the buffer; returns how many. One table or shape may hold all of them.
 function index.fill(a, b, c, d, e, f, g, h)
   if a == nil then return 0 end
-  if type(a) == "table" then return fill_from_list(a, 1) end
-  if ffi.istype("RgShape", a) or matrix.type_of(a) then return fill_from_list(a, 0) end
+  if type(a) == "number" then buffer[0] = check(a)
+  elseif type(a) == "table" or ffi.istype("RgShape", a) or matrix.type_of(a) then
+    return fill_from_list(a)
+  end
   buffer[0] = check(a)
   if b == nil then return 1 end
   buffer[1] = check(b)

@@ -23,14 +23,23 @@ local debug, getfenv, loadstring = debug, getfenv, loadstring
 local kernel = {}
 
 local C = lib.C
+-- number -> kernel; at the end of a Lua state handles go before finalizers that still use them
+local by_number, last_number = setmetatable({}, { __mode = "v" }), 0
+local need -- what launchers call
+
 local KernelHandle = ffi.metatype("RgKernelHandle", {
   __gc = function(self)
+    if by_number[self.rg_number] then by_number[self.rg_number].pointer = nil end
     C.rg_kernel_release(self.rg_kernel)
+    self.rg_kernel = nil
     lib.drop_handle(self.rg_runtime)
   end,
 })
 
 -- -- values ---------------------------------------------------------------------------------------
+-- A finalizer or a metamethod may launch the same kernel between two values. So a slot and `last`
+-- are written together, after all that allocates; and a launch that others came between
+-- (need.turn) begins again.
 
 local function put_text(slot, kind, text) -- the text lives as long as the module
   slot.kind, slot.text = kind, text
@@ -39,10 +48,12 @@ end
 local function put_cdata(slot, v)
   if ffi.istype("RgFieldHandle", v) then
     if v.rg_rank < 0 and C.rg_field_node(v.rg_field) ~= nil then field.settle(v) end
-    slot.kind, slot.field = C.RG_VALUE_FIELD, v.rg_field
+    local pointer = v.rg_field
+    slot.kind, slot.field = C.RG_VALUE_FIELD, pointer
   elseif ffi.istype("RgNodeHandle", v) then
     snode.settle(v)
-    slot.kind, slot.node = C.RG_VALUE_NODE, v.rg_node
+    local pointer = v.rg_node
+    slot.kind, slot.node = C.RG_VALUE_NODE, pointer
   elseif tostring(v):sub(1, 6) == "ctype<" and builtin.type_of_ctype(v) then
     put_text(slot, C.RG_VALUE_TYPE, builtin.type_of_ctype(v).name)
   else
@@ -54,18 +65,8 @@ end
 
 kernel.words = {} -- texts that a slot points to
 
--- Marshals the value found at the end of a path.
-local function put(self, number, v, depth)
-  local slot = self.values[number]
-  slot.depth = depth
-  self.last[number] = v
-  local kind = type(v)
-  local code = called.note(self, number, v)
-  if kind == "cdata" and matrix.type_of(v) then
-    self.vectors[number] = self.vectors[number] or ffi.new "RgVector"
-    value.put(slot, v, self.vectors[number])
-    return
-  end
+-- Writes `v` into the slot, after all that this allocates. Functions of the user are left to put.
+local function put_value(slot, v, kind)
   if value.put(slot, v) then return end
   if kind == "nil" then
     slot.kind = C.RG_VALUE_NIL
@@ -75,9 +76,7 @@ local function put(self, number, v, depth)
     put_text(slot, C.RG_VALUE_STRING, v)
   elseif kind == "function" then
     local name = builtin.names[v]
-    if name then
-      put_text(slot, C.RG_VALUE_BUILTIN, name)
-    else slot.kind, slot.i64 = C.RG_VALUE_FUNCTION, code end
+    if name then put_text(slot, C.RG_VALUE_BUILTIN, name) end
   elseif types.is(v) then
     put_text(slot, C.RG_VALUE_TYPE, v.name)
   else
@@ -88,6 +87,21 @@ local function put(self, number, v, depth)
     put_text(slot, kind == "table" and name == "a table" and C.RG_VALUE_TABLE or C.RG_VALUE_OTHER,
       name)
   end
+end
+
+-- Marshals the value found at the end of a path; `values` and `last` are the kernel's, unless it
+-- got others meanwhile.
+local function put(self, number, v, depth, values, last)
+  local slot, kind = values[number], type(v)
+  local key = kind == "function" and called.key(self, number, v) or nil
+  local vector = kind == "cdata" and matrix.type_of(v) and ffi.new "RgVector" or nil
+  if vector then value.put(slot, v, vector) else put_value(slot, v, kind) end
+  if self.last ~= last then return end -- renewed: this launch begins again
+  local code = called.note(self, number, v, key)
+  if kind == "function" and not builtin.names[v] then
+    slot.kind, slot.i64 = C.RG_VALUE_FUNCTION, code
+  end
+  slot.depth, self.vectors[number], last[number] = depth, vector, v
 end
 
 -- -- the launcher ---------------------------------------------------------------------------------
@@ -116,7 +130,8 @@ local function walk(number, names, root, is_declared)
       step_expression(names[k]), k)
   end
   lines[#lines + 1] = (" end"):rep(#names - 1)
-  local template = "if rawequal(v, nil) or not rawequal(v, last[%d])%s then put(self, %d, v, d) end"
+  local template = "if rawequal(v, nil) or not rawequal(v, last[%d])%s then "
+    .. "put(self, %d, v, d, values, last) end"
   lines[#lines + 1] = template:format(number,
     #names > 1 and (" or values[%d].depth ~= d"):format(number) or "", number)
   return table.concat(lines, "\n")
@@ -127,8 +142,12 @@ local %s
 return function(self%s, extra)
   local need, last, values, v, d = self.need, self.last, self.values
   local type, rawequal, put = need.type, need.rawequal, need.put
+  local turns = need.turns
+  local turn = turns.count + 1
+  turns.count = turn
   %s
   if not rawequal(extra, nil) then need.refuse_extra(self) end
+  if turns.count ~= turn then return need.again(self%s) end
   if need.launch(self.pointer, values, %d, self.result) ~= 0 then return need.refuse(self%s) end
   if self.result.depth > 1 then return need.take_results(self) end
   return need.take(self.result)
@@ -188,7 +207,7 @@ local function make_launcher(self)
   for upvalue in pairs(joined) do uppers[#uppers + 1] = "u" .. upvalue end
   local arguments = #parameters > 0 and ", " .. table.concat(parameters, ", ") or ""
   local text = template:format(#uppers > 0 and table.concat(uppers, ", ") or "_", arguments,
-    table.concat(lines, "\n"),
+    table.concat(lines, "\n"), arguments,
     self.value_count, arguments)
   local launcher = assert(loadstring(text, fail.own_chunk))()
   for upvalue in pairs(joined) do
@@ -201,14 +220,16 @@ end
 
 local methods = {}
 
-local text_out = ffi.new "const char *[1]"
+local function read_text(self, what)
+  local text_out = ffi.new "const char *[1]"
+  lib.check(C.rg_kernel_text(self.pointer, what, text_out), self.runtime)
+  return ffi.string(text_out[0])
+end
+
 local method_names = { "source", "explain", "ir", "llvm", "asm" }
 for _, what in ipairs(method_names) do
   --- The text of this compile step, for the variant launched last.
-  methods[what] = function(self)
-    lib.check(C.rg_kernel_text(self.pointer, what, text_out), self.runtime)
-    return ffi.string(text_out[0])
-  end
+  methods[what] = function(self) return lib.quiet(read_text, self, what) end
 end
 
 local function add_metatable(self, launcher)
@@ -230,8 +251,8 @@ end
 
 -- What launchers call; one table, so that nearly all 60 upvalues of a function are left for
 -- captures.
-local need = { called = called, type = type, rawequal = rawequal, put = put, take = value.take,
-  launch = C.rg_kernel_launch }
+need = { called = called, type = type, rawequal = rawequal, put = put, take = value.take,
+  launch = C.rg_kernel_launch, turns = lib.turns }
 
 -- How far ipairs goes.
 function need.length(t)
@@ -263,6 +284,20 @@ function need.refuse_extra(self)
   }
 end
 
+-- Another launch came between the values of this one, or a handle among them was collected.
+function need.again(self, ...)
+  if not lib.is_collecting() then
+    return fail.raise {
+      code = "runtime.busy",
+      message = ("kernel '%s' was launched again while its captures were read"):format(
+        ffi.string(C.rg_kernel_name(self.pointer))),
+      hint = "an __index of a captured table must not launch kernels",
+    }
+  end
+  for number = 0, self.value_count - 1 do self.last[number] = nil end
+  return lib.quiet(getmetatable(self).__call, self, ...)
+end
+
 -- Allocates the values of all paths, and generates the launcher that reads them.
 local function renew(self)
   self.path_count = C.rg_kernel_path_count(self.pointer)
@@ -276,8 +311,7 @@ local function renew(self)
   return launcher
 end
 
--- All that the kernel returned, where that is more than one value.
-function need.take_results(self)
+local function take_results(self)
   local results, count = {}, self.result.depth
   for k = 1, count do
     lib.check(C.rg_kernel_result(self.pointer, k - 1, self.result), self.runtime)
@@ -286,19 +320,23 @@ function need.take_results(self)
   return unpack(results, 1, count)
 end
 
+-- All that the kernel returned, where that is more than one value.
+function need.take_results(self) return lib.quiet(take_results, self) end
+
 local value_out = ffi.new "int32_t[1]"
+
+local function learn(self, want, wanted)
+  if want == 2 then called.add(self, wanted, self.last[wanted]) end
+  getmetatable(self).__call = renew(self)
+end
 
 -- A launch has failed: for good, or because the kernel calls a function, or indexes a table, that
 -- it meets for the first time. Then that is passed, too, and the launch repeated.
 function need.refuse(self, ...)
-  local want = C.rg_kernel_wants(self.pointer, value_out)
-  if want == 0 then
-    return lib.raise_last(self.runtime, function(errors) suggest.names(self, errors) end)
-  end
-  if want == 2 then called.add(self, value_out[0], self.last[value_out[0]]) end
-  local meta = getmetatable(self)
-  meta.__call = renew(self)
-  return meta.__call(self, ...)
+  local want, wanted = C.rg_kernel_wants(self.pointer, value_out), value_out[0]
+  if want == 0 then return lib.raise_last(self.runtime, suggest.names, self) end
+  lib.quiet(learn, self, want, wanted)
+  return getmetatable(self).__call(self, ...)
 end
 
 local function new_kernel(session, found, options)
@@ -313,13 +351,16 @@ local function new_kernel(session, found, options)
   local out = ffi.new "RgKernel *[1]"
   lib.check(C.rg_kernel_create(c, found.text, #found.text, c_options, out), number)
   lib.count_handle(number)
+  last_number = last_number + 1
   local self = {
-    handle = KernelHandle(out[0], number), pointer = out[0], runtime = number, need = need,
+    handle = KernelHandle(out[0], number, last_number), pointer = out[0], runtime = number,
+    need = need,
     parameter_count = C.rg_kernel_parameter_count(out[0]),
     chunk = found.chunk, line = found.line_defined or found.first_line or 1,
     result = ffi.new "RgValue",
     vectors = {}, -- by value: where its numbers are, when it is a vector
   }
+  by_number[self.handle.rg_number] = self
   called.begin(self)
   if lib.oracle_of(number) then self.need = lib.oracle_of(number):launcher(self, need) end
   return self

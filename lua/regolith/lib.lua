@@ -20,7 +20,10 @@ local function declare_handles()
     } RgFieldHandle;
     typedef struct RgNodeHandle { RgSNode *rg_node; int32_t rg_runtime, rg_rank; } RgNodeHandle;
     typedef struct RgTreeHandle { RgTree *rg_tree; int32_t rg_runtime; } RgTreeHandle;
-    typedef struct RgKernelHandle { RgKernel *rg_kernel; int32_t rg_runtime; } RgKernelHandle;
+    typedef struct RgKernelHandle {
+      RgKernel *rg_kernel;
+      int32_t rg_runtime, rg_number;
+    } RgKernelHandle;
     typedef struct RgAnchor { int32_t rg_runtime; } RgAnchor;
     typedef struct RgShape { int32_t rg_count; double rg_values[8]; } RgShape;
     ]],
@@ -138,12 +141,45 @@ function lib.oracle_of(number) return runtimes[number] and runtimes[number].orac
 --- A handle of the runtime was made.
 function lib.count_handle(number) runtimes[number].handles = runtimes[number].handles + 1 end
 
+--- Counts launches and handles that are gone: a launch compares, see kernel.lua.
+lib.turns = { count = 0 }
+
 --- For finalizers: a handle of the runtime is gone.
 function lib.drop_handle(number)
+  lib.turns.count = lib.turns.count + 1
   local runtime = runtimes[number]
   if not runtime then return end
   runtime.handles = runtime.handles - 1
   retire(number)
+end
+
+-- -- finalizers -----------------------------------------------------------------------------------
+-- Lua's collector may run a script's `__gc` wherever something is allocated, and that may call us
+-- again. So buffers belong to one call, or nothing is allocated between filling and using one: no
+-- table, string, closure, and no pointer read from a struct. What the core lends until its next
+-- call is copied with the collector stopped.
+
+local collect = collectgarbage
+
+--- Whether finalizers may run: not inside lib.quiet, and not inside a finalizer.
+function lib.is_collecting() return collect "isrunning" end
+
+local function resume(ok, ...)
+  collect "restart"
+  if ok then return ... end
+  return error((...), 0)
+end
+
+--- f(..), and no finalizer before it returns.
+function lib.quiet(f, ...)
+  if not collect "isrunning" then return f(...) end
+  collect "stop"
+  return resume(pcall(f, ...))
+end
+
+--- `f`, in whose calls no finalizer runs. Not for calls that may lay out a tree, which can collect.
+function lib.quietly(f)
+  return function(...) return lib.quiet(f, ...) end
 end
 
 -- -- errors ---------------------------------------------------------------------------------------
@@ -167,14 +203,12 @@ end
 
 --- Raises an RgError.
 function lib.raise(err)
-  return fail.raise(record(err))
+  return fail.raise(lib.quiet(record, err))
 end
-
-local unsaid = ffi.new "int32_t[1]"
 
 -- All errors of the last failed call, the first one first, each with its notes.
 local function records(c)
-  local errors, row = {}, 0
+  local errors, row, unsaid = {}, 0, ffi.new "int32_t[1]"
   repeat
     local err = lib.C.rg_error_row(c, row, unsaid)
     row = row + 1
@@ -190,8 +224,9 @@ local function records(c)
   return errors, unsaid[0]
 end
 
---- Raises the last failure of the runtime with this number; `improve` may look at its errors first.
-function lib.raise_last(number, improve)
+--- Raises the last failure of the runtime with this number; `improve(subject, errors)` may look at
+--- its errors first. Nothing is allocated between the failed call and this one.
+function lib.raise_last(number, improve, subject)
   local runtime = runtimes[number]
   if not runtime or not runtime.c then
     fail.raise {
@@ -201,20 +236,25 @@ function lib.raise_last(number, improve)
       hint = "declare fields and kernels again after rg.reset()",
     }
   end
-  local errors, left = records(runtime.c)
-  if improve then improve(errors) end
+  local errors, left = lib.quiet(records, runtime.c)
+  if improve then improve(subject, errors) end
   return fail.raise_all(errors, left)
 end
+
+--- The same as lib.oracle_of for what has one; raises when its runtime is gone.
+function lib.get_oracle(number) return lib.oracle_of(number) or lib.raise_last(number) end
 
 --- All calls that can fail go through here.
 function lib.check(status, number)
   if status ~= 0 then return lib.raise_last(number) end
 end
 
+local function last_code(c) return text(lib.C.rg_error(c).code) end
+
 -- The code of the last failure; for the few failures after which the call is retried.
 function lib.last_code(number)
   local runtime = runtimes[number]
-  return runtime and runtime.c and text(lib.C.rg_error(runtime.c).code)
+  return runtime and runtime.c and lib.quiet(last_code, runtime.c)
 end
 
 return lib

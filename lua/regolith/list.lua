@@ -9,6 +9,7 @@ local matrix = require "regolith.matrix"
 local types = require "regolith.type"
 local value = require "regolith.value"
 
+-- All calls are quiet (lib.quiet): they share buffers, and the core lends them texts.
 local list = {}
 
 local C, check = lib.C, lib.check
@@ -130,12 +131,16 @@ function list.items(node, runtime, field, ...)
   local length = call(node, runtime, "length", given)
   local indices = element_index(given, own)
   local read, k = reader(node, runtime, field, count + 1, indices), -1
-  return function()
+  return lib.quietly(function()
     k = k + 1
     if k >= length then return end
     indices[own] = k
     return k, read()
-  end
+  end)
+end
+
+for _, name in ipairs { "append", "length", "pop", "items" } do
+  list[name] = lib.quietly(list[name])
 end
 
 return list

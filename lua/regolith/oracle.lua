@@ -403,7 +403,6 @@ end
 
 -- -- launches -------------------------------------------------------------------------------------
 
-local emission = ffi.new "RgEmission"
 local as_numbers = { f32 = ffi.typeof "float *", f64 = ffi.typeof "double *",
   f16 = ffi.typeof "uint16_t *" }
 
@@ -446,9 +445,15 @@ local function keep(answers, ...)
   for k = 1, select("#", ...) do answers[k] = select(k, ...) end
 end
 
--- Its results, as Lua values, go into `answers`.
-local function run(self, kernel, count, variant, answers)
-  local operands, arguments = {}, {}
+-- What one launch runs, and on what; nil and a status if the core refuses it. In lib.quiet: frames
+-- and texts are the core's, and `last` is the kernel's.
+local function begin(self, kernel, variants, pointer, values, count)
+  local emission = ffi.new "RgEmission"
+  local status = C.rg_kernel_emit(pointer, values, count, emission)
+  if status ~= 0 then return nil, status end
+  local key = tonumber(emission.number)
+  variants[key] = variants[key] or load_text(kernel, ffi.string(emission.text))
+  local variant, operands, arguments = variants[key], {}, {}
   for k = 0, count - 1 do
     local v = kernel.last[k]
     if type(v) == "cdata" then operands[k] = operand(self, v) end
@@ -456,6 +461,12 @@ local function run(self, kernel, count, variant, answers)
   for k, t in ipairs(variant.types) do
     arguments[k - 1] = read_argument(t, emission.args + (k - 1))
   end
+  return variant, operands, arguments
+end
+
+-- Its results, as Lua values.
+local function run(self, kernel, variant, operands, arguments)
+  local answers = {}
   local before = self.outside
   oracle_list.full = nil
   keep(answers, variant.run(self.operations, operands, arguments, {}))
@@ -467,6 +478,7 @@ local function run(self, kernel, count, variant, answers)
   end
   check_full(self)
   for k, name in ipairs(variant.results) do answers[k] = vector.to_lua(name, answers[k]) end
+  return answers, #variant.results
 end
 
 local operations = setmetatable({}, { __index = vector })
@@ -504,19 +516,21 @@ oracle.operations = operations
 --- What kernel.lua's launchers call instead of the core's launch; `need` is their usual table of
 --- functions.
 function oracle:launcher(kernel, need)
-  local variants, answers, result_count = {}, {}, 0
+  local variants, answers, result_count = {}, nil, nil
   local own = {}
   function own.launch(pointer, values, count)
-    local status = C.rg_kernel_emit(pointer, values, count, emission)
-    if status ~= 0 then return status end
-    local key = tonumber(emission.number)
-    variants[key] = variants[key] or load_text(kernel, ffi.string(emission.text))
-    result_count = #variants[key].results
-    run(self, kernel, count, variants[key], answers)
+    local variant, operands, arguments = lib.quiet(begin, self, kernel, variants, pointer, values,
+      count)
+    if not variant then return operands end
+    answers, result_count = run(self, kernel, variant, operands, arguments)
     return 0
   end
   function own.take() return unpack(answers, 1, result_count) end
   return setmetatable(own, { __index = need })
+end
+
+for _, name in ipairs { "get", "set", "call", "append", "length", "pop", "items" } do
+  oracle[name] = lib.quietly(oracle[name]) -- they share buffers
 end
 
 return oracle

@@ -99,7 +99,7 @@ local function default_arch()
   return name and name ~= "" and name or "cpu"
 end
 
--- A runtime on the first available of the wanted devices.
+-- A runtime on the first available of the wanted devices. The caller is in lib.quiet.
 local function create_runtime(options)
   local c_options, error_out, out = read_options(options), ffi.new "RgError",
     ffi.new "RgRuntime *[1]"
@@ -130,7 +130,8 @@ function session:init(options, what)
   self:begin(options)
 end
 
-function session:begin(options)
+local function begin(self, options)
+  if self.runtime then return end -- a finalizer was faster
   local c, arch = create_runtime(options)
   self.runtime, self.anchor = lib.new_runtime()
   self.runtime.c, self.begun = c, fail.place()
@@ -139,6 +140,8 @@ function session:begin(options)
   end
   self.seen_bytes, self.seen_trees, self.new_bytes, self.unasked = 0, 0, 0, 0
 end
+
+function session:begin(options) return lib.quiet(begin, self, options) end
 
 --- The runtime's number and its pointer; starts it if necessary.
 function session:get()
@@ -158,7 +161,6 @@ end
 -- Lua's collector does not see trees and their memory, only a few bytes per handle: after this much
 -- was allocated, collect, so that unreachable trees are freed.
 local step_bytes, step_trees = 256 * 2 ^ 20, 1000
-local memory = ffi.new "RgMemory"
 
 -- Asking for the live bytes walks all trees: the more there are, the more rarely it is asked.
 local function is_worth_asking(self)
@@ -171,6 +173,7 @@ function session:account_tree(bytes)
   self.seen_trees, self.unasked = self.seen_trees + 1, self.unasked + 1
   self.new_bytes = self.new_bytes + (bytes or 0)
   if not is_worth_asking(self) and self.seen_trees < step_trees then return end
+  local memory = ffi.new "RgMemory"
   lib.check(C.rg_memory(c, memory), number)
   self.unasked, self.new_bytes, self.tree_count = 0, 0, memory.trees
   local live = tonumber(memory.live)
@@ -259,6 +262,7 @@ function Report.__concat(a, b) return tostring(a) .. tostring(b) end
 --- `rg.memory()`: bytes per tree and node.
 function session:memory()
   local number, c = self:get()
+  local memory = ffi.new "RgMemory"
   lib.check(C.rg_memory(c, memory), number)
   local report = {
     live = tonumber(memory.live), reserved = tonumber(memory.reserved),
@@ -300,6 +304,10 @@ function session:gc(word)
   lib.check(C.rg_gc(c, word, number_out), number)
   if word == "isrunning" then return number_out[0] ~= 0 end
   return word == "count" and number_out[0] or 0
+end
+
+for _, name in ipairs { "info", "cache_info", "memory", "stats" } do -- the core lends texts
+  session[name] = lib.quietly(session[name])
 end
 
 return session

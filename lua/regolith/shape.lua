@@ -46,11 +46,10 @@ meta.__ipairs = meta.__pairs
 
 Shape = ffi.metatype("RgShape", meta)
 
-local extents = ffi.new "int64_t[8]"
-
 --- The shape that `read` (rg_field_shape or rg_snode_shape) returns for a handle with this many
 --- axes.
 function shape.read(read, pointer, count, runtime)
+  local extents = ffi.new "int64_t[8]"
   lib.check(read(pointer, extents), runtime)
   local s = Shape(count)
   for i = 0, count - 1 do s.rg_values[i] = tonumber(extents[i]) end

@@ -220,12 +220,11 @@ function node_methods.active(self)
   end)
 end
 
-local text_out = ffi.new "const char *[1]"
-
-local function draw(tree, runtime)
+local draw = lib.quietly(function(tree, runtime)
+  local text_out = ffi.new "const char *[1]"
   check(C.rg_tree_text(tree, text_out), runtime)
   return (ffi.string(text_out[0]):gsub("\n$", ""))
-end
+end)
 
 -- Member names for "did you mean".
 local function names_of(...)
@@ -259,6 +258,7 @@ Node = ffi.metatype("RgNodeHandle", {
   __gc = function(self)
     if lib.oracle_of(self.rg_runtime) then lib.oracle_of(self.rg_runtime):drop(self.rg_node) end
     C.rg_snode_release(self.rg_node)
+    self.rg_node = nil
     lib.drop_handle(self.rg_runtime)
   end,
 })
@@ -323,6 +323,7 @@ Tree = ffi.metatype("RgTreeHandle", {
   __gc = function(self)
     if lib.oracle_of(self.rg_runtime) then lib.oracle_of(self.rg_runtime):drop(self.rg_tree) end
     C.rg_tree_release(self.rg_tree)
+    self.rg_tree = nil
     lib.drop_handle(self.rg_runtime)
   end,
 })

@@ -11,10 +11,18 @@ local C = lib.C
 local NUMBER, I64, U64, BOOL = C.RG_VALUE_NUMBER, C.RG_VALUE_I64, C.RG_VALUE_U64, C.RG_VALUE_BOOL
 local is = ffi.istype
 local VECTOR = C.RG_VALUE_VECTOR
+
 local vector_buffer = ffi.new "RgVector"
 
+--- Whether value.put allocates nothing for `v`: a finalizer cannot come between.
+function value.is_plain(v)
+  local kind = type(v)
+  return kind == "number" or kind == "boolean" or is("int64_t", v) or is("uint64_t", v)
+end
+
 --- Writes a number, a 64-bit integer, a boolean or a vector into `slot`; false for anything else.
----@param buffer ffi.cdata*?   where a vector's numbers go; else they are valid until the next call
+---@param buffer ffi.cdata*?   where a vector's numbers go; else they are valid until the next call,
+---  and the caller is in lib.quiet
 function value.put(slot, v, buffer)
   local kind = type(v)
   if kind == "number" then
@@ -33,14 +41,14 @@ function value.put(slot, v, buffer)
   return true
 end
 
---- The value in `slot`; nothing for NIL.
+--- The value in `slot`; nothing for NIL. Nothing is allocated before a vector is copied.
 function value.take(slot)
   local kind = slot.kind
   if kind == NUMBER then return slot.number end
   if kind == BOOL then return slot.i64 ~= 0 end
   if kind == I64 then return slot.i64 end
   if kind == U64 then return slot.u64 end
-  if kind == VECTOR then return matrix.take(slot) end
+  if kind == VECTOR then return lib.quiet(matrix.take, slot) end
 end
 
 --- A flat array of a shape, row-major, as nested tables.

@@ -1,0 +1,73 @@
+-- Lua's collector runs `__gc` wherever something is allocated, also inside our calls, and a
+-- script's finalizer may call us again. Each test is a process of its own, with a small heap: a
+-- collector that never stops is slow in this one.
+local function run(program)
+  local pipe = io.popen(program .. " 2>&1")
+  local answer = pipe:read "*a"
+  pipe:close()
+  return (answer:gsub("%s+$", ""):gsub("\t", " "))
+end
+
+local function run_text(text)
+  local path = os.tmpname()
+  local file = assert(io.open(path, "w"))
+  file:write(text)
+  file:close()
+  local answer = run(("luajit '%s'"):format(path))
+  os.remove(path)
+  return answer
+end
+
+describe("a finalizer that calls the module", function()
+  it("leaves every call that it interrupts right, wherever that is", function()
+    assert.equal("all calls right true", run "luajit tests/support/intruder.lua")
+  end)
+
+  it("may be the last to run: handles of a closed state are gone, and say so", function()
+    assert.equal("done", run_text [[
+      local ffi = require "ffi"
+      local rg = require "regolith"
+      local tree = rg.tree()
+      local node = tree:dense("i", 4)
+      local x = rg.field(rg.f32)
+      node:place(x)
+      x[1] = 2
+      local k = rg.kernel(function(a) return a + x[1] end)
+      k(1)
+      local function code(f, ...)
+        local ok, err = pcall(f, ...)
+        return ok and "ok" or type(err) == "table" and err.code or tostring(err)
+      end
+      -- cdata are finalized in no order that holds: each of many may be before or after its handles
+      local allowed = { ok = true, ["argument.invalid"] = true, ["handle.destroyed"] = true,
+        ["tree.fixed"] = true }
+      local seen = {}
+      for n = 1, 200 do
+        seen[n] = ffi.gc(ffi.new "int[1]", function()
+          local codes = { code(k, 1), code(x.get, x, 1), code(node.count, node),
+            code(tree.dense, tree, "j", 2) }
+          for _, c in ipairs(codes) do
+            if not allowed[c] then print(c) end
+          end
+        end)
+      end
+      print "done"
+    ]])
+  end)
+
+  it("is no metamethod: an __index must not launch the kernel whose captures are read", function()
+    assert.equal("runtime.busy 3", run_text [[
+      local rg = require "regolith"
+      local other = rg.kernel(function(a) return a end)
+      local guard, kernel = false, nil
+      local config = setmetatable({}, { __index = function()
+        if not guard then guard = true kernel(5) guard = false end
+        return 2
+      end })
+      kernel = rg.kernel(function(a) return a + config.rate end)
+      local ok, err = pcall(kernel, 1)
+      guard = true
+      print(ok or err.code, kernel(1))
+    ]])
+  end)
+end)
