@@ -18,6 +18,10 @@ static const char options_help[] =
 bool api_enter(Program *program) {
   if (!owner_enter(&program->owner)) {
     error_clear(&loose);
+    if (owner_is_mine(&program->owner)) {
+      error_set(&loose, RG_ERROR_BUSY, "the runtime is in use by the call that called this function");
+      return error_hint(&loose, "a function of the host that a runtime calls cannot call it again");
+    }
     error_set(&loose, RG_ERROR_BUSY, "the runtime is in use by another thread");
     return error_hint(&loose, "a runtime serves one thread at a time: create one for each thread");
   }
@@ -31,7 +35,10 @@ RgStatus api_leave(Program *program, bool ok) {
   if (!ok && !error_is_set(&program->error))
     error_set(&program->error, RG_ERROR_INTERNAL, "a call failed without saying why");
   RgStatus status = ok ? 0 : (RgStatus)program->error.code;
+  bool is_to_end = program->is_to_end;
+  if (!ok) error_clear(&loose); /* of a call from within this one, which failed earlier */
   owner_leave(&program->owner);
+  if (is_to_end) rg_runtime_destroy((RgRuntime *)program);
   return status;
 }
 
@@ -117,6 +124,10 @@ RgStatus rg_runtime_create(const RgOptions *options, RgRuntime **runtime, RgErro
 void rg_runtime_destroy(RgRuntime *runtime) {
   Program *program = (Program *)runtime;
   if (!program || program->owner.has_ended) return;
+  if (owner_is_mine(&program->owner)) { /* from a function that it calls: at the end of that call */
+    program->is_to_end = true;
+    return;
+  }
   program_end(program);
   owner_release(&program->owner);
 }

@@ -33,10 +33,14 @@ static void drain(Owner *owner) {
   }
 }
 
+static _Thread_local char mark; /* its address tells threads apart */
+
 static bool claim(Owner *owner) {
-  int32_t idle = 0;
-  return atomic_compare_exchange_strong(&owner->busy, &idle, 1);
+  const void *idle = NULL;
+  return atomic_compare_exchange_strong(&owner->inside, &idle, &mark);
 }
+
+bool owner_is_mine(Owner *owner) { return atomic_load(&owner->inside) == &mark; }
 
 bool owner_enter(Owner *owner) {
   if (!claim(owner)) return false;
@@ -46,7 +50,7 @@ bool owner_enter(Owner *owner) {
 
 void owner_leave(Owner *owner) {
   for (;;) {
-    atomic_store(&owner->busy, 0);
+    atomic_store(&owner->inside, NULL);
     if (!atomic_load(&owner->retired) || !claim(owner)) return;
     drain(owner);
   }

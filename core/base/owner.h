@@ -28,7 +28,7 @@ struct Object {               /* what every counted object begins with */
 struct Owner {
   Heap heap;
   _Atomic int32_t count;      /* the runtime's handle and every object */
-  _Atomic int32_t busy;       /* 1 while a thread is inside */
+  _Atomic(const void *) inside; /* the mark of the thread that is; NULL: none */
   _Atomic(Object *) retired;  /* released for the last time, waiting to be freed */
   bool has_ended;             /* from here on only releases succeed */
 };
@@ -38,8 +38,10 @@ struct Owner {
 void *owner_create(size_t size_bytes, int64_t fail_at, Error *err);
 /* Releases a reference of owner_create or of an object; the last one frees the owner itself. */
 void owner_release(Owner *owner);
-/* False when another thread is inside. Frees what was retired. */
+/* False when a thread is inside, be it this one. Frees what was retired. */
 bool owner_enter(Owner *owner);
+/* Whether this thread is inside: a function of the host, called by the runtime, calls it. */
+bool owner_is_mine(Owner *owner);
 void owner_leave(Owner *owner);
 bool owner_check(const Owner *owner, Error *err); /* handle.destroyed once it has ended */
 

@@ -28,6 +28,7 @@ typedef struct Program {
   Engine engine;              /* what kernels share */
   Error error;                /* of the last failed call */
   ErrorList errors;           /* its notes and further errors */
+  bool is_to_end;             /* destroyed by a function of the host that the running call called */
 } Program;
 
 static inline Program *program_of(const Object *object) { return (Program *)object->owner; }

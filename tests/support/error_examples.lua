@@ -29,7 +29,9 @@ tree:dense("i", 8):place(f)
 tree:destroy()
 f[0] = 1]] },
   { "runtime.busy", said = "A runtime serves one thread at a time: make one for each thread with \z
-    `rg.new`." },
+    `rg.new`. Raised as well where a function of the host calls the runtime that called it, and \z
+    where a metamethod of a captured table launches the kernel whose captures are being read. \z
+    Finalizers (`__gc`) may call everything." },
   { "runtime.mixed", [[
 local other = rg.new()
 other.kernel(function(f) f[0] = 1 end)(x)]] },

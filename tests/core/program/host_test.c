@@ -163,6 +163,50 @@ static void memory(void) {
   }
 }
 
+/* -- a host's function that calls the runtime that called it ------------------------------------ */
+
+typedef struct Caller {
+  RgField *field;
+  RgRuntime *ends;            /* to be destroyed, too */
+  RgStatus status;
+  char message[100];
+} Caller;
+
+static uint64_t call_again(void *data, uint64_t bytes) {
+  Caller *caller = data;
+  RgValue value = number(7);
+  (void)bytes;
+  caller->status = rg_field_get(caller->field, (int64_t[]){0}, 1, &value);
+  snprintf(caller->message, sizeof caller->message, "%s", rg_error(rg)->message);
+  if (caller->ends) rg_runtime_destroy(caller->ends);
+  return 0;
+}
+
+static void calling_again(void) {
+  Caller caller = {0};
+  TEST("a call from within a call is refused, and the outer one keeps its own error") {
+    start(1 << 20, 1);
+    caller.field = dense(8);
+    set(caller.field, 1, 0, 1, 4);
+    rg_on_memory(rg, call_again, &caller);
+    RgField *big = place(add(rg_tree_root(new_tree("u")), "dense", "i", 1 << 20, NULL), "f32", "y");
+    CHECK(rg_field_settle(big, "here") != 0);
+    CHECK_TEXT(rg_error(rg)->code, "memory.budget");
+    CHECK(caller.status != 0);
+    CHECK_TEXT(caller.message, "the runtime is in use by the call that called this function");
+    CHECK(get(caller.field, 1, 0, 1) == 4);
+  }
+  TEST("a runtime destroyed from within a call ends after it") {
+    caller.ends = rg;
+    RgField *big = place(add(rg_tree_root(new_tree("v")), "dense", "i", 1 << 20, NULL), "f32", "y");
+    CHECK(rg_field_settle(big, "here") != 0);
+    RgValue value;
+    CHECK_ERROR(rg_field_get(caller.field, (int64_t[]){0}, 1, &value), "handle.destroyed",
+                "the runtime of this handle has ended");
+    stop();
+  }
+}
+
 /* -- stopping ---------------------------------------------------------------------------------- */
 
 static void *stop_soon(void *runtime) {
@@ -265,6 +309,7 @@ static void process(void) {
 int main(void) {
   job_systems();
   memory();
+  calling_again();
   stopping();
   process();
   return check_report();
