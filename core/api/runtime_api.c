@@ -19,7 +19,8 @@ bool api_enter(Program *program) {
   if (!owner_enter(&program->owner)) {
     error_clear(&loose);
     if (owner_is_mine(&program->owner)) {
-      error_set(&loose, RG_ERROR_BUSY, "the runtime is in use by the call that called this function");
+      error_set(&loose, RG_ERROR_BUSY,
+                "the runtime is in use by the call that called this function");
       return error_hint(&loose, "a function of the host that a runtime calls cannot call it again");
     }
     error_set(&loose, RG_ERROR_BUSY, "the runtime is in use by another thread");

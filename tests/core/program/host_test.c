@@ -189,7 +189,8 @@ static void calling_again(void) {
     caller.field = dense(8);
     set(caller.field, 1, 0, 1, 4);
     rg_on_memory(rg, call_again, &caller);
-    RgField *big = place(add(rg_tree_root(new_tree("u")), "dense", "i", 1 << 20, NULL), "f32", "y");
+    RgSNode *root = rg_tree_root(new_tree("u"));
+    RgField *big = place(add(root, "dense", "i", 1 << 20, NULL), "f32", "y");
     CHECK(rg_field_settle(big, "here") != 0);
     CHECK_TEXT(rg_error(rg)->code, "memory.budget");
     CHECK(caller.status != 0);
@@ -198,7 +199,8 @@ static void calling_again(void) {
   }
   TEST("a runtime destroyed from within a call ends after it") {
     caller.ends = rg;
-    RgField *big = place(add(rg_tree_root(new_tree("v")), "dense", "i", 1 << 20, NULL), "f32", "y");
+    RgSNode *root = rg_tree_root(new_tree("v"));
+    RgField *big = place(add(root, "dense", "i", 1 << 20, NULL), "f32", "y");
     CHECK(rg_field_settle(big, "here") != 0);
     RgValue value;
     CHECK_ERROR(rg_field_get(caller.field, (int64_t[]){0}, 1, &value), "handle.destroyed",
