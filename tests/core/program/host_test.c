@@ -163,7 +163,7 @@ static void memory(void) {
   }
 }
 
-/* -- a host's function that calls the runtime that called it ------------------------------------ */
+/* -- a host's function that calls the runtime that called it ----------------------------------*/
 
 typedef struct Caller {
   RgField *field;
