@@ -164,7 +164,7 @@ end)
 -- address space, so a process has room for about 100: for a million expressions, run 100 each from
 -- the seeds 1, 101, .. 99901 (about two hours).
 describe("random indices #compiled", function()
-  local count, first = tonumber(os.getenv "RG_INDEX") or 40, tonumber(os.getenv "RG_SEED") or 1
+  local count, first = tonumber(os.getenv "RG_INDEX") or 20, tonumber(os.getenv "RG_SEED") or 1
 
   it(("are those of Lua in %d kernels, from seed %d, between guard pages"):format(count, first),
     function()
