@@ -64,7 +64,7 @@ void emit_source(Emit *e, SemaArg source);         /* "_rg_f[3]" */
 void emit_on(Emit *e, SemaArg source, const char *function); /* "_rg_f[3].get(_rg_f[3]" */
 
 /* emit_vector.c */
-void emit_live(Emit *e, const Expr *expr);      /* launch arguments */
+void emit_launch_arg(Emit *e, const Expr *expr);      /* launch arguments */
 void emit_part(Emit *e, Expr *part);            /* `v.zx` `m[r]`: its value */
 void emit_selection(Emit *e, Expr *part);       /* which numbers of the whole: {3, 1} */
 void emit_construction(Emit *e, Expr *call);

@@ -101,7 +101,7 @@ static void emit_named(Emit *e, Expr *expr) {
   const Entity *entity = &expr->entity;
   Type at = emit_type(e, expr);
   switch (entity->kind) {
-  case ENTITY_ARGUMENT: emit_live(e, expr); break;
+  case ENTITY_ARGUMENT: emit_launch_arg(e, expr); break;
   case ENTITY_CONSTANT:
     if (type_is_float(at)) emit_float(e, at, (double)entity->constant);
     else emit_integer(e, at, entity->constant);

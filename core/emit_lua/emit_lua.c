@@ -8,13 +8,13 @@ static void emit_parameters(Emit *e) {
     Local *parameter = s->parameters.items[i];
     const Local *local = parameter;
     if (local->is_alias) continue;
-    const Live *live = &s->lives.items[s->parameter_live[i] - 1];
+    const LaunchArg *launch_arg = &s->launch_args.items[s->parameter_launch_arg[i] - 1];
     emit_format(e, "local %s = ", emit_declare(e, parameter));
     if (!type_is_scalar(local->shape)) emit_text(e, "{");
     for (int k = 0; k < type_parts(local->shape); k++) {
       if (k) emit_text(e, ", ");
-      emit_conversion(e, (Shape){0}, live->met, local->type);
-      emit_format(e, "_rg_a[%d])", live->arg + k);
+      emit_conversion(e, (Shape){0}, launch_arg->met, local->type);
+      emit_format(e, "_rg_a[%d])", launch_arg->arg + k);
     }
     emit_text(e, type_is_scalar(local->shape) ? "; " : "}; ");
   }

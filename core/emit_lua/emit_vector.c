@@ -9,17 +9,17 @@
 
 /* -- launch arguments -------------------------------------------------------------------- */
 
-void emit_live(Emit *e, const Expr *expr) {
+void emit_launch_arg(Emit *e, const Expr *expr) {
   const Entity *entity = &expr->entity;
-  const Parts *parts = &entity->live.parts;
-  const Live *live = &e->s->lives.items[entity->live.number];
+  const Parts *parts = &entity->launch_arg.parts;
+  const LaunchArg *launch_arg = &e->s->launch_args.items[entity->launch_arg.number];
   Type at = emit_type(e, expr);
   bool is_vector = !type_is_scalar(entity->shape);
   if (is_vector) emit_text(e, "{");
   for (int k = 0; k < type_parts(entity->shape); k++) {
     if (k) emit_text(e, ", ");
-    emit_conversion(e, (Shape){0}, live->met, at);
-    emit_format(e, "_rg_a[%d])", live->arg + (parts->count ? parts->at[k] : k));
+    emit_conversion(e, (Shape){0}, launch_arg->met, at);
+    emit_format(e, "_rg_a[%d])", launch_arg->arg + (parts->count ? parts->at[k] : k));
   }
   if (is_vector) emit_text(e, "}");
 }

@@ -174,20 +174,20 @@ static void complete_locals(Sema *s) {
 static void note_parameters(Sema *s) {
   for (int i = 0; i < s->parameters.count; i++) {
     const Local *local = s->parameters.items[i];
-    if (s->parameter_live[i] && !local->is_alias && type_is_float(local->type))
-      s->lives.items[s->parameter_live[i] - 1].met = local->type;
+    if (s->parameter_launch_arg[i] && !local->is_alias && type_is_float(local->type))
+      s->launch_args.items[s->parameter_launch_arg[i] - 1].met = local->type;
   }
 }
 
 static void complete_arguments(Sema *s) {
-  for (int i = 0; i < s->lives.count; i++) {
-    Live *live = &s->lives.items[i];
-    bool is_stored = live->stores.count && live->stores.count == live->use_count;
-    for (int k = 0; is_stored && k < live->stores.count; k++)
-      live->stores.items[k]->at = live->stored;
-    if (is_stored) live->met = live->stored;
-    else if (live->ty.kind != TY_FLEXIBLE) live->met = live->ty.type;
-    else if (type_is_none(live->met)) live->met = s->default_float;
+  for (int i = 0; i < s->launch_args.count; i++) {
+    LaunchArg *launch_arg = &s->launch_args.items[i];
+    bool is_stored = launch_arg->stores.count && launch_arg->stores.count == launch_arg->use_count;
+    for (int k = 0; is_stored && k < launch_arg->stores.count; k++)
+      launch_arg->stores.items[k]->at = launch_arg->stored;
+    if (is_stored) launch_arg->met = launch_arg->stored;
+    else if (launch_arg->ty.kind != TY_FLEXIBLE) launch_arg->met = launch_arg->ty.type;
+    else if (type_is_none(launch_arg->met)) launch_arg->met = s->default_float;
   }
 }
 

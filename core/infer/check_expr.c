@@ -127,14 +127,14 @@ static bool fail_float(Sema *s, Expr *value, Type target, const char *what) {
 }
 
 /* A captured number that goes into integers of one type, and nowhere else, has that type: the
- * launch says what does not fit (settle_lives). */
+ * launch says what does not fit (complete_arguments). */
 static void note_store(Sema *s, Expr *value, Type target) {
   if (value->entity.kind != ENTITY_ARGUMENT || !type_is_integer(target)) return;
-  Live *live = &s->lives.items[value->entity.live.number];
-  bool is_open = live->ty.kind == TY_INT && live->why.clause;
-  if (!is_open || (live->stores.count && !type_equal(live->stored, target))) return;
-  live->stored = target;
-  vec_push(s->scratch, &live->stores, value);
+  LaunchArg *launch_arg = &s->launch_args.items[value->entity.launch_arg.number];
+  bool is_open = launch_arg->ty.kind == TY_INT && launch_arg->why.clause;
+  if (!is_open || (launch_arg->stores.count && !type_equal(launch_arg->stored, target))) return;
+  launch_arg->stored = target;
+  vec_push(s->scratch, &launch_arg->stores, value);
 }
 
 bool check_store(Sema *s, Expr *value, Type target, const char *what) {
@@ -273,10 +273,11 @@ static bool check_and(Sema *s, Expr *e) {
  * several make it an f64. */
 static void note_use(Sema *s, const Expr *e, Type at) {
   if (e->entity.kind != ENTITY_ARGUMENT) return;
-  Live *live = &s->lives.items[e->entity.live.number];
-  live->use_count++;
-  if (live->ty.kind != TY_FLEXIBLE) return;
-  live->met = type_is_none(live->met) || type_equal(live->met, at) ? at : TYPE(F64);
+  LaunchArg *launch_arg = &s->launch_args.items[e->entity.launch_arg.number];
+  launch_arg->use_count++;
+  if (launch_arg->ty.kind != TY_FLEXIBLE) return;
+  bool is_same = type_is_none(launch_arg->met) || type_equal(launch_arg->met, at);
+  launch_arg->met = is_same ? at : TYPE(F64);
 }
 
 static bool check_leaf(Sema *s, Expr *e, Type at) {

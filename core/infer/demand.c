@@ -4,20 +4,20 @@
  * and infer follows its values. */
 #include "infer/infer.h"
 
-static void demand_live(Infer *f, int number, const Expr *use, Why why) {
-  Live *live = &f->s->lives.items[number];
-  if (live->ty.kind != TY_NUMBER) return;
-  live->ty = ty_of(TYPE(I32));
-  live->use = use;
-  live->source_text = sema_text_source(f->s);
-  live->why = why;
+static void demand_launch_arg(Infer *f, int number, const Expr *use, Why why) {
+  LaunchArg *launch_arg = &f->s->launch_args.items[number];
+  if (launch_arg->ty.kind != TY_NUMBER) return;
+  launch_arg->ty = ty_of(TYPE(I32));
+  launch_arg->use = use;
+  launch_arg->source_text = sema_text_source(f->s);
+  launch_arg->why = why;
   f->has_changed = true;
 }
 
 static void demand_local(Infer *f, Expr *e, Why why) {
   Entity *entity = &e->entity;
   Local *local = e->local;
-  if (entity->kind == ENTITY_ARGUMENT) demand_live(f, entity->live.number, e, why);
+  if (entity->kind == ENTITY_ARGUMENT) demand_launch_arg(f, entity->launch_arg.number, e, why);
   if (local->is_alias || local->is_demanded) return;
   local->is_demanded = true;
   local->why = why;
@@ -47,7 +47,7 @@ void demand_integer(Infer *f, Expr *e, Why why) {
   switch (e->kind) {
   case AST_LOCAL: demand_local(f, e, why); break;
   case AST_INDEX: /* of a captured list, or of a vector */
-    if (e->is_item) demand_live(f, e->entity.live.number, e, why);
+    if (e->is_item) demand_launch_arg(f, e->entity.launch_arg.number, e, why);
     else demand_integer(f, e->left, why);
     break;
   case AST_GLOBAL:
@@ -56,7 +56,7 @@ void demand_integer(Infer *f, Expr *e, Why why) {
       demand_integer(f, e->left, why);
       break;
     }
-    demand_live(f, e->entity.live.number, e, why);
+    demand_launch_arg(f, e->entity.launch_arg.number, e, why);
     break;
   case AST_PAREN: case AST_UNARY: demand_integer(f, e->left, why); break;
   case AST_BINARY: case AST_OR:

@@ -53,10 +53,10 @@ static PartialType infer_named(Infer *f, Expr *e) {
     }
     return infer_expr(f, e->left);
   case ENTITY_ARGUMENT: {
-    Live *live = &f->s->lives.items[entity->live.number];
-    if (!live->use) live->source_text = sema_text_source(f->s);
-    if (!live->use) live->use = e;
-    return live->ty;
+    LaunchArg *launch_arg = &f->s->launch_args.items[entity->launch_arg.number];
+    if (!launch_arg->use) launch_arg->source_text = sema_text_source(f->s);
+    if (!launch_arg->use) launch_arg->use = e;
+    return launch_arg->ty;
   }
   case ENTITY_CONSTANT: return ty_of(entity->constant > INT32_MAX ? TYPE(I64) : TYPE(I32));
   case ENTITY_ELEMENT: return ty_of(entity->field.type);

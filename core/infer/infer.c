@@ -247,20 +247,27 @@ void infer_block(Infer *f, Block *block) {
 
 /* -- rounds ------------------------------------------------------------------------------------ */
 
+/* Of parameter number i; NULL: it has none. */
+static LaunchArg *launch_arg_of(Infer *f, int i) {
+  int number = f->s->parameter_launch_arg[i];
+  return number ? &f->s->launch_args.items[number - 1] : NULL;
+}
+
 static void give_parameters(Infer *f) {
-  for (int i = 0; i < f->s->parameters.count; i++)
-    if (f->s->parameter_live[i])
-      give(f, f->s->parameters.items[i], f->s->lives.items[f->s->parameter_live[i] - 1].ty, NULL);
+  for (int i = 0; i < f->s->parameters.count; i++) {
+    const LaunchArg *launch_arg = launch_arg_of(f, i);
+    if (launch_arg) give(f, f->s->parameters.items[i], launch_arg->ty, NULL);
+  }
 }
 
 /* An assigned parameter that must be an integer passes this on to the launch argument. */
 static void demand_parameters(Infer *f) {
   for (int i = 0; i < f->s->parameters.count; i++) {
     Local *parameter = f->s->parameters.items[i];
-    Live *live = f->s->parameter_live[i] ? &f->s->lives.items[f->s->parameter_live[i] - 1] : NULL;
-    if (!live || live->ty.kind != TY_NUMBER || !parameter->is_demanded) continue;
-    live->ty = ty_of(TYPE(I32));
-    live->why = parameter->why;
+    LaunchArg *launch_arg = launch_arg_of(f, i);
+    if (!launch_arg || launch_arg->ty.kind != TY_NUMBER || !parameter->is_demanded) continue;
+    launch_arg->ty = ty_of(TYPE(I32));
+    launch_arg->why = parameter->why;
     f->has_changed = true;
   }
 }
@@ -294,8 +301,8 @@ void infer_kernel(Sema *s) {
     is_stable = !run_until_stable(f);
     f->is_demanding = false;
   }
-  for (int i = 0; i < s->lives.count; i++)
-    if (s->lives.items[i].ty.kind == TY_NUMBER) s->lives.items[i].ty.kind = TY_FLEXIBLE;
+  for (int i = 0; i < s->launch_args.count; i++)
+    if (s->launch_args.items[i].ty.kind == TY_NUMBER) s->launch_args.items[i].ty.kind = TY_FLEXIBLE;
   forget(f);
   run_until_stable(f);
 }

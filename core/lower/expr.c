@@ -50,8 +50,9 @@ static IrInst *lower_named(Lower *l, Expr *e) {
   const Entity *entity = &e->entity;
   switch (entity->kind) {
   case ENTITY_ARGUMENT:
-    return ir_arg(&l->b, l->s->lives.items[entity->live.number].arg +
-                                (entity->live.parts.count ? entity->live.parts.at[0] : 0));
+    return ir_arg(&l->b,
+                  l->s->launch_args.items[entity->launch_arg.number].arg +
+                      (entity->launch_arg.parts.count ? entity->launch_arg.parts.at[0] : 0));
   case ENTITY_CONSTANT: return ir_const_int(&l->b, type_at(l, e), entity->constant);
   case ENTITY_ELEMENT: return lower_parts(l, e, &(int){0}, 1)[0];
   case ENTITY_PART: return lower_values(l, e)[0];

@@ -58,28 +58,28 @@ void lower_bind(Lower *l, Local *local, IrInst **values) {
 
 /* -- arguments and parameters ------------------------------------------------------------------ */
 
-static SemaWhy why_of(Lower *l, const Live *live) {
-  const Why *why = &live->why;
+static SemaWhy why_of(Lower *l, const LaunchArg *launch_arg) {
+  const Why *why = &launch_arg->why;
   if (!why->clause || !why->at) return (SemaWhy){0};
   const char *clause = why->clause;
   if (why->name) clause = scratch_format(l->scratch, clause, why->name);
   return (SemaWhy){clause, why->source, why->at->pos, why->at->width};
 }
 
-/* In the order of the lives: by first use in the source. */
+/* In the order of the launch_args: by first use in the source. */
 static void add_arguments(Lower *l) {
-  for (int i = 0; i < l->s->lives.count; i++) {
-    Live *live = &l->s->lives.items[i];
-    if (!live->use) continue;
-    for (int k = 0; k < type_parts(live->shape); k++) {
-      int arg = ir_add_arg(l->output->kernel, live->met, live->name, live->use->pos.line,
-                           live->use->pos.column);
-      SemaArg source = live->source;
+  for (int i = 0; i < l->s->launch_args.count; i++) {
+    LaunchArg *launch_arg = &l->s->launch_args.items[i];
+    if (!launch_arg->use) continue;
+    for (int k = 0; k < type_parts(launch_arg->shape); k++) {
+      int arg = ir_add_arg(l->output->kernel, launch_arg->met, launch_arg->name,
+                           launch_arg->use->pos.line, launch_arg->use->pos.column);
+      SemaArg source = launch_arg->source;
       source.part = k;
-      if (k == 0) live->arg = arg;
+      if (k == 0) launch_arg->arg = arg;
       vec_push(l->scratch, &l->output->args, source);
-      vec_push(l->scratch, &l->output->sources, live->source_text);
-      vec_push(l->scratch, &l->output->whys, why_of(l, live));
+      vec_push(l->scratch, &l->output->sources, launch_arg->source_text);
+      vec_push(l->scratch, &l->output->whys, why_of(l, launch_arg));
     }
   }
 }
@@ -89,9 +89,10 @@ static void bind_parameters(Lower *l) {
     Local *parameter = l->s->parameters.items[i];
     if (parameter->is_alias) continue;
     lower_at(l, parameter->pos);
-    const Live *live = &l->s->lives.items[l->s->parameter_live[i] - 1];
+    const LaunchArg *launch_arg = &l->s->launch_args.items[l->s->parameter_launch_arg[i] - 1];
     IrInst *values[TYPE_MAX_PARTS];
-    for (int k = 0; k < type_parts(live->shape); k++) values[k] = ir_arg(&l->b, live->arg + k);
+    for (int k = 0; k < type_parts(launch_arg->shape); k++)
+      values[k] = ir_arg(&l->b, launch_arg->arg + k);
     lower_bind(l, parameter, values);
   }
 }

@@ -82,11 +82,13 @@ static IrInst **lower_local(Lower *l, const Expr *e, const int *parts, int count
   return values;
 }
 
-static IrInst **lower_live(Lower *l, const LiveRef *live, const int *parts, int count) {
+static IrInst **lower_launch_arg(Lower *l, const LaunchArgRef *launch_arg, const int *parts,
+                                 int count) {
   IrInst **values = array(l, count);
-  int first = l->s->lives.items[live->number].arg;
+  int first = l->s->launch_args.items[launch_arg->number].arg;
   for (int k = 0; k < count; k++)
-    values[k] = ir_arg(&l->b, first + (live->parts.count ? live->parts.at[parts[k]] : parts[k]));
+    values[k] = ir_arg(
+        &l->b, first + (launch_arg->parts.count ? launch_arg->parts.at[parts[k]] : parts[k]));
   return values;
 }
 
@@ -110,7 +112,7 @@ IrInst **lower_parts(Lower *l, Expr *e, const int *parts, int count) {
   lower_at(l, e->pos);
   if (e->kind == AST_PAREN) return lower_parts(l, e->left, parts, count);
   if (entity->kind == ENTITY_ARGUMENT)
-    return convert_all(l, e, lower_live(l, &entity->live, parts, count), count);
+    return convert_all(l, e, lower_launch_arg(l, &entity->launch_arg, parts, count), count);
   if (entity->kind == ENTITY_ELEMENT)
     return convert_all(l, e, lower_element(l, e, parts, count), count);
   if (e->kind == AST_LOCAL) return convert_all(l, e, lower_local(l, e, parts, count), count);

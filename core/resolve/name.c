@@ -53,21 +53,23 @@ static Shape shape_of_value(const SemaValue *value) {
              : (Shape){0};
 }
 
-static Entity live_entity(Resolve *r, const SemaValue *value, SemaArg source, const char *name) {
-  int *number =
-      source.is_parameter ? &r->s->parameter_live[source.index] : &r->path_live[source.index];
+static Entity launch_arg_entity(Resolve *r, const SemaValue *value, SemaArg source,
+                                const char *name) {
+  int *number = source.is_parameter ? &r->s->parameter_launch_arg[source.index]
+                                    : &r->path_launch_arg[source.index];
   if (!*number) {
-    Live live = {.source = source,
+    LaunchArg launch_arg = {.source = source,
                  .name = name,
                  .ty = type_of_value(value),
                  .shape = shape_of_value(value),
                  .arg = -1};
-    if (live.ty.kind == TY_NUMBER && is_float_constant(name)) live.ty.kind = TY_FLEXIBLE;
-    vec_push(r->scratch, &r->s->lives, live);
-    *number = r->s->lives.count;
+    if (launch_arg.ty.kind == TY_NUMBER && is_float_constant(name))
+      launch_arg.ty.kind = TY_FLEXIBLE;
+    vec_push(r->scratch, &r->s->launch_args, launch_arg);
+    *number = r->s->launch_args.count;
   }
-  return (Entity){.kind = ENTITY_ARGUMENT, .live = {.number = *number - 1}, .name = name,
-                  .shape = r->s->lives.items[*number - 1].shape};
+  return (Entity){.kind = ENTITY_ARGUMENT, .launch_arg = {.number = *number - 1}, .name = name,
+                  .shape = r->s->launch_args.items[*number - 1].shape};
 }
 
 /* -- what a value is --------------------------------------------------------------------------- */
@@ -120,7 +122,7 @@ static Entity value_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg 
   case VALUE_I64:
   case VALUE_U64:
   case VALUE_BOOL:
-  case VALUE_VECTOR: return live_entity(r, value, source, name);
+  case VALUE_VECTOR: return launch_arg_entity(r, value, source, name);
   case VALUE_FIELD: return field_entity(r, e, value, source, name);
   case VALUE_NODE:
     return (Entity){
@@ -250,17 +252,19 @@ Entity resolve_path_value(Resolve *r, Expr *e, int number) {
 
 /* -- parameters -------------------------------------------------------------------------------- */
 
-static bool check_annotated(Resolve *r, Local *parameter, Live *live, Type type, Shape shape) {
-  bool is_bool = live->ty.kind == TY_BOOL;
-  if (!type_equal(live->shape, shape))
+static bool check_annotated(Resolve *r, Local *parameter, LaunchArg *launch_arg, Type type,
+                            Shape shape) {
+  bool is_bool = launch_arg->ty.kind == TY_BOOL;
+  if (!type_equal(launch_arg->shape, shape))
     return sema_fail_pos(r->s, parameter->pos, parameter->name.length, RG_ERROR_LAUNCH_ARGUMENTS,
-                         NULL, "'%s' is declared %s, but the launch argument is %s", live->name,
-                         sema_written(r->s, parameter->annotation), shape_text(r->s, live->shape));
+                         NULL, "'%s' is declared %s, but the launch argument is %s",
+                         launch_arg->name, sema_written(r->s, parameter->annotation),
+                         shape_text(r->s, launch_arg->shape));
   if (is_bool != type_is_bool(type))
     return sema_fail_pos(r->s, parameter->pos, parameter->name.length, RG_ERROR_LAUNCH_ARGUMENTS,
-                         NULL, "'%s' is declared %s, but the launch argument is a %s", live->name,
-                         type_text(type), is_bool ? "boolean" : "number");
-  live->ty = ty_of(type);
+                         NULL, "'%s' is declared %s, but the launch argument is a %s",
+                         launch_arg->name, type_text(type), is_bool ? "boolean" : "number");
+  launch_arg->ty = ty_of(type);
   return true;
 }
 
@@ -291,14 +295,15 @@ void resolve_parameter(Resolve *r, int number) {
   if (local->annotation) local->type = resolve_type(r, local->annotation, &local->shape);
   local->is_annotated = local->annotation != NULL;
   if (local->is_annotated && entity.kind == ENTITY_ARGUMENT)
-    check_annotated(r, local, &r->s->lives.items[entity.live.number], local->type, local->shape);
+    check_annotated(r, local, &r->s->launch_args.items[entity.launch_arg.number], local->type,
+                    local->shape);
   else if (local->is_annotated && !r->s->failed)
     sema_fail_pos(r->s, local->pos, local->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
                   "'%s' is declared %s, but the launch argument is %s", name,
                   sema_written(r->s, local->annotation), no_number(&entity));
   if (local_is_variable(local) && entity.kind == ENTITY_ARGUMENT) {
-    r->s->lives.items[entity.live.number].use = at;
-    r->s->lives.items[entity.live.number].source_text = r->input->ast->source;
+    r->s->launch_args.items[entity.launch_arg.number].use = at;
+    r->s->launch_args.items[entity.launch_arg.number].source_text = r->input->ast->source;
     return;
   }
   if (local->is_assigned)

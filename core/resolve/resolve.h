@@ -43,7 +43,7 @@ typedef struct Resolve {
   Map names;             /* AstLocal -> Local, of the kernel's own text */
   Map path_number;       /* name -> number + 1; parameter paths under "=name" */
   Map wanted;            /* paths the host must supply */
-  int *path_live;        /* by path: number + 1 of its Live */
+  int *path_launch_arg;        /* by path: number + 1 of its LaunchArg */
   int expr_count;        /* created so far */
   int loop;              /* number of the enclosing parallel loop; 0: host region */
   int loop_count;

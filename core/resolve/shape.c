@@ -109,10 +109,11 @@ Entity shape_named_part(Resolve *r, Expr *e, const Entity *object, Str name) {
   memcpy(chosen.at, parts, sizeof parts);
   if (object->kind != ENTITY_ARGUMENT || e->kind != AST_FIELD)
     return (Entity){.kind = ENTITY_PART, .shape = shape, .parts = chosen};
-  const LiveRef *live = &object->live;
-  for (int k = 0; k < count && live->parts.count; k++) chosen.at[k] = live->parts.at[parts[k]];
+  const LaunchArgRef *launch_arg = &object->launch_arg;
+  for (int k = 0; k < count && launch_arg->parts.count; k++)
+    chosen.at[k] = launch_arg->parts.at[parts[k]];
   return (Entity){.kind = ENTITY_ARGUMENT, .name = object->name, .shape = shape,
-                  .live = {.number = live->number, .parts = chosen}};
+                  .launch_arg = {.number = launch_arg->number, .parts = chosen}};
 }
 
 /* An index that is known when the kernel is compiled is inside. */

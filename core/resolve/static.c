@@ -48,13 +48,13 @@ static Static number_in(SemaPart part, Type type) {
 }
 
 /* `v`, `v.y`, `v.yx`: the numbers the entity refers to. */
-static bool static_of_live(Resolve *r, Expr *e, const Entity *entity, Static *out) {
-  const Live *live = &r->s->lives.items[entity->live.number];
-  if (!static_of_value(r, e, live->source, out)) return false;
+static bool static_of_launch_arg(Resolve *r, Expr *e, const Entity *entity, Static *out) {
+  const LaunchArg *launch_arg = &r->s->launch_args.items[entity->launch_arg.number];
+  if (!static_of_value(r, e, launch_arg->source, out)) return false;
   if (out->kind != STATIC_VECTOR) return true;
-  out->chosen = entity->live.parts;
+  out->chosen = entity->launch_arg.parts;
   out->shape = entity->shape;
-  out->type = live->ty.type;
+  out->type = launch_arg->ty.type;
   if (type_is_scalar(out->shape)) *out = number_in(out->parts[out->chosen.at[0]], out->type);
   return true;
 }
@@ -89,7 +89,7 @@ static bool leaf(Resolve *r, Expr *e, Static *out) {
   case ENTITY_CONSTANT:
     *out = (Static){.kind = STATIC_NUMBER, .number = (double)entity.constant};
     return true;
-  case ENTITY_ARGUMENT: return static_of_live(r, e, &entity, out);
+  case ENTITY_ARGUMENT: return static_of_launch_arg(r, e, &entity, out);
   case ENTITY_PART: return part_of(r, e, out);
   case ENTITY_VALUE: case ENTITY_ELEMENT: case ENTITY_LOOP: case ENTITY_VOID:
     return fail(r, e, "captured numbers, shapes and literals are");

@@ -55,9 +55,10 @@ static void print_local(Sema *s, StrBuf *out, const Local *local, bool is_repeat
 /* The kernel's own variables first, then those of its expansions. */
 void sema_print_types(StrBuf *out, const SemaOutput *output) {
   Sema *s = output->typed;
-  for (int i = 0; i < s->lives.count; i++) {
-    const Live *live = &s->lives.items[i];
-    if (live->use && !type_is_none(live->met)) print_line(out, live->name, live->met, live->shape);
+  for (int i = 0; i < s->launch_args.count; i++) {
+    const LaunchArg *launch_arg = &s->launch_args.items[i];
+    if (launch_arg->use && !type_is_none(launch_arg->met))
+      print_line(out, launch_arg->name, launch_arg->met, launch_arg->shape);
   }
   for (int i = 0; i < s->locals.count; i++) print_local(s, out, s->locals.items[i], false);
   for (int i = 0; i < s->locals.count; i++) print_local(s, out, s->locals.items[i], true);

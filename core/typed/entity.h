@@ -104,10 +104,10 @@ typedef struct ShapeRef {
   Parts axes;
 } ShapeRef;
 
-typedef struct LiveRef {
-  int number;            /* of a Live */
+typedef struct LaunchArgRef {
+  int number;            /* of a LaunchArg */
   Parts parts;           /* names after it: `dt.yx` of a captured vector */
-} LiveRef;
+} LaunchArgRef;
 
 typedef struct FunctionRef {
   SemaArg source;
@@ -130,7 +130,7 @@ typedef struct Entity {
   union {
     FieldRef field;      /* ELEMENT, FIELD, NODE: field_of */
     ShapeRef extent;     /* SHAPE */
-    LiveRef live;        /* ARGUMENT */
+    LaunchArgRef launch_arg;        /* ARGUMENT */
     Parts parts;         /* PART by names; empty for an index */
     int64_t constant;    /* CONSTANT */
     Type type;           /* TYPE */

@@ -97,7 +97,7 @@ struct Local {
 };
 
 /* A launch argument: a number or bool, or a vector, whose numbers are consecutive arguments. */
-typedef struct Live {
+typedef struct LaunchArg {
   SemaArg source;
   const char *name;
   PartialType ty;
@@ -111,7 +111,7 @@ typedef struct Live {
   Exprs stores;
   Type stored;
   int arg;               /* kernel->args, -1: not used */
-} Live;
+} LaunchArg;
 
 /* It gets values besides that of its declaration. */
 static inline bool local_is_variable(const Local *local) {

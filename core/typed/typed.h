@@ -33,8 +33,8 @@ typedef struct Sema {
   Diag *latest;         /* of the last sema_fail; NULL: not recorded */
   Type default_float;
   Locals locals;        /* by id: in creation order */
-  VEC(Live) lives;
-  int *parameter_live;  /* by parameter: number + 1 of its Live */
+  VEC(LaunchArg) launch_args;
+  int *parameter_launch_arg;  /* by parameter: number + 1 of its LaunchArg */
   Inline *frame;        /* the function being resolved; NULL: the kernel */
   VEC(Result) results;
   bool has_result_types; /* annotated */
