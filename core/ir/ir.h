@@ -193,8 +193,6 @@ IrInst *ir_region_param(IrKernel *kernel, IrRegion *region, Type type);
 void ir_region_append(IrRegion *region, IrInst *inst);
 void ir_insert_before(IrInst *before, IrInst *inst);
 void ir_remove(IrInst *inst);                       /* unlinks; nothing may use it any more */
-/* in root and all regions inside */
-void ir_replace_uses(IrRegion *root, IrInst *old, IrInst *with);
 
 /* With its regions created (IF two, other region ops one), without params. */
 IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *const *operands);

@@ -25,7 +25,6 @@ bool ir_walk(IrRegion *region, IrVisit *visit, void *data) {
 
 typedef struct Uses {
   const IrInst *of;
-  IrInst *with;
   int count;
 } Uses;
 
@@ -39,18 +38,6 @@ int ir_use_count(IrRegion *root, const IrInst *inst) {
   Uses uses = {.of = inst};
   ir_walk(root, count_uses, &uses);
   return uses.count;
-}
-
-static bool replace_uses(void *data, IrInst *inst) {
-  Uses *uses = data;
-  for (int i = 0; i < inst->operand_count; i++)
-    if (inst->operands[i] == uses->of) inst->operands[i] = uses->with;
-  return true;
-}
-
-void ir_replace_uses(IrRegion *root, IrInst *old, IrInst *with) {
-  Uses uses = {.of = old, .with = with};
-  ir_walk(root, replace_uses, &uses);
 }
 
 bool ir_is_const(const IrInst *inst, int64_t *value) {

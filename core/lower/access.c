@@ -1,5 +1,6 @@
 /* access.c - elements and cells: from x[i][j] to `place`, through the kernel's tables. Indices are
- * i32 or i64: narrower ones widen; a u64 of 2^63 or more turns negative, so it stays outside. */
+ * i32 or i64: narrower ones widen; a u64 of 2^63 or more turns negative, and is
+ * compared as that. */
 #include "lower/lower.h"
 
 static IrInst *widen_index(Lower *l, IrInst *index) {

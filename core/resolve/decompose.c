@@ -38,21 +38,17 @@ static void write_angle(Writer *w) {
         "h.x = t local c = 1.0 / h:norm() local s = t * c ");
 }
 
-/* Rotates columns p and q of `name`. */
-static void write_turn(Writer *w, const char *name, int p, int q) {
-  for (int k = 0; k < w->size; k++)
+/* Rotates columns p and q of `name`, or its rows. */
+static void write_turn(Writer *w, const char *name, int p, int q, bool is_rows) {
+  for (int k = 0; k < w->size; k++) {
+    int p_row = is_rows ? p : k, p_column = is_rows ? k : p;
+    int q_row = is_rows ? q : k, q_column = is_rows ? k : q;
     write(w,
           "%s[%d][%d], %s[%d][%d] = c * %s[%d][%d] - s * %s[%d][%d], s * %s[%d][%d] + c * "
           "%s[%d][%d] ",
-          name, k, p, name, k, q, name, k, p, name, k, q, name, k, p, name, k, q);
-}
-
-static void write_turn_rows(Writer *w, const char *name, int p, int q) {
-  for (int k = 0; k < w->size; k++)
-    write(w,
-          "%s[%d][%d], %s[%d][%d] = c * %s[%d][%d] - s * %s[%d][%d], s * %s[%d][%d] + c * "
-          "%s[%d][%d] ",
-          name, p, k, name, q, k, name, p, k, name, q, k, name, p, k, name, q, k);
+          name, p_row, p_column, name, q_row, q_column, name, p_row, p_column, name, q_row,
+          q_column, name, p_row, p_column, name, q_row, q_column);
+  }
 }
 
 static void write_swap(Writer *w, const char *name, int p, int q) {
@@ -91,9 +87,9 @@ static void write_eigen(Writer *w) {
       write(w, "if m[%d][%d] ~= 0 then local z = (m[%d][%d] - m[%d][%d]) / (2.0 * m[%d][%d]) ", p,
             q, q, q, p, p, p, q);
       write_angle(w);
-      write_turn(w, "m", p, q);
-      write_turn_rows(w, "m", p, q);
-      write_turn(w, "v", p, q);
+      write_turn(w, "m", p, q, false);
+      write_turn(w, "m", p, q, true);
+      write_turn(w, "v", p, q, false);
       write(w, "end ");
     }
   write(w, "end ");
@@ -142,8 +138,8 @@ static void write_singular(Writer *w, const char *results) {
       write_column_product(w, "u", p, p);
       write(w, ")) / (2.0 * g) ");
       write_angle(w);
-      write_turn(w, "u", p, q);
-      write_turn(w, "v", p, q);
+      write_turn(w, "u", p, q, false);
+      write_turn(w, "v", p, q, false);
       write(w, "end end ");
     }
   write(w, "end ");
