@@ -84,16 +84,28 @@ int32_t rg_kernel_parameter_count(RgKernel *kernel) {
 
 const char *rg_kernel_name(RgKernel *kernel) { return kernel ? ((Kernel *)kernel)->name : ""; }
 
+static const char disagreement[] = "values and value_count do not agree";
+static bool values_agree(const RgValue *values, int32_t value_count) {
+  return value_count >= 0 && value_count <= 10000 && (value_count == 0 || values);
+}
+
 RgStatus rg_kernel_launch(RgKernel *handle, const RgValue *values, int32_t value_count,
                           RgValue *result) {
   Kernel *kernel = (Kernel *)handle;
   RgValue unused;
   API_NEEDS(kernel);
-  if (value_count < 0 || value_count > 10000 || (value_count > 0 && !values))
-    return api_refuse(__func__, "values and value_count do not agree");
+  if (!values_agree(values, value_count)) return api_refuse(__func__, disagreement);
   Program *program = API_PROGRAM(kernel);
   return API_CALL(program, kernel_launch(kernel, values, value_count, result ? result : &unused,
                                          API_ERR(program)));
+}
+
+RgStatus rg_kernel_compile(RgKernel *handle, const RgValue *values, int32_t value_count) {
+  Kernel *kernel = (Kernel *)handle;
+  API_NEEDS(kernel);
+  if (!values_agree(values, value_count)) return api_refuse(__func__, disagreement);
+  Program *program = API_PROGRAM(kernel);
+  return API_CALL(program, kernel_compile(kernel, values, value_count, API_ERR(program)));
 }
 
 RgStatus rg_kernel_result(RgKernel *handle, int32_t number, RgValue *result) {
@@ -109,8 +121,7 @@ RgStatus rg_kernel_emit(RgKernel *handle, const RgValue *values, int32_t value_c
   Kernel *kernel = (Kernel *)handle;
   API_NEEDS(kernel);
   API_NEEDS(emission);
-  if (value_count < 0 || value_count > 10000 || (value_count > 0 && !values))
-    return api_refuse(__func__, "values and value_count do not agree");
+  if (!values_agree(values, value_count)) return api_refuse(__func__, disagreement);
   Program *program = API_PROGRAM(kernel);
   return API_CALL(program, kernel_emit(kernel, values, value_count, emission, API_ERR(program)));
 }

@@ -90,7 +90,7 @@ void kernel_drop_code(Kernel *kernel) {
     next = variant->next;
     variant_free(kernel->engine->store, variant);
   }
-  kernel->variants = kernel->last = NULL;
+  kernel->variants = kernel->last = kernel->ran = NULL;
 }
 
 static void kernel_end(Object *object) {

@@ -27,7 +27,8 @@ struct Kernel {
   bool has_warned;            /* of writes outside a shape */
   bool has_warned_races;      /* of updates that are not recognised as such */
   Variant *variants;          /* newest first */
-  Variant *last;              /* the one that ran last */
+  Variant *last;              /* the one that was launched or compiled last */
+  Variant *ran;               /* the one whose results can be read */
   uint64_t *words;            /* buffer for the pattern of a launch */
   int word_capacity;
   Kernel *next;
@@ -48,6 +49,8 @@ bool kernel_is_static(const Kernel *kernel, int32_t value);
 /* Records what a compile lacked. */
 void kernel_want(Kernel *kernel, const SemaWants *wants);
 void kernel_drop_code(Kernel *kernel);
+/* What a launch with such values needs, without the launch. */
+bool kernel_compile(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err);
 bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result,
                    Error *err);
 /* of the last launch */

@@ -103,8 +103,8 @@ static void fill_launch(const Store *store, Variant *variant, const RgValue *val
   launch->gc_is_stopped = store->gc_is_stopped;
 }
 
-/* The variant for these values, with its arguments in the frame; NULL with err. */
-static Variant *prepare(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
+/* The variant for these values, which is compiled if need be; NULL with err. */
+static Variant *choose(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
   kernel->want = WANT_NOTHING;
   if (!owner_check(kernel->object.owner, err)) return NULL;
   if (value_count < kernel->paths.count) {
@@ -114,8 +114,16 @@ static Variant *prepare(Kernel *kernel, const RgValue *values, int32_t value_cou
     return NULL;
   }
   int word_count = pattern_make(kernel, values, value_count, err);
-  if (word_count < 0) return NULL;
-  Variant *variant = find_variant(kernel, values, value_count, word_count, err);
+  return word_count < 0 ? NULL : find_variant(kernel, values, value_count, word_count, err);
+}
+
+bool kernel_compile(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
+  return choose(kernel, values, value_count, err) != NULL;
+}
+
+/* The same, with its arguments in the frame. */
+static Variant *prepare(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
+  Variant *variant = choose(kernel, values, value_count, err);
   return variant && fill_frame(kernel, variant, values, err) ? variant : NULL;
 }
 
@@ -142,6 +150,7 @@ bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, R
                      "kernels of arch \"lua\" run in Lua: rg_kernel_emit returns their text");
   Variant *variant = prepare(kernel, values, value_count, err);
   if (!variant) return false;
+  kernel->ran = variant;
   Device *device = engine->store->device;
   DeviceLaunch *launch = &engine->launch;
   store_relieve(engine->store);
@@ -157,7 +166,7 @@ bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, R
 bool kernel_result(Kernel *kernel, int32_t number, RgValue *result, Error *err) {
   *result = (RgValue){.kind = RG_VALUE_NIL};
   if (!owner_check(kernel->object.owner, err)) return false;
-  if (kernel->last && readback_result(kernel, kernel->last, number, result)) return true;
+  if (kernel->ran && readback_result(kernel, kernel->ran, number, result)) return true;
   return error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' has no result %d", kernel->name,
                    number);
 }

@@ -42,7 +42,7 @@ static bool check_owner(const PatternMaking *making, const Object *object) {
 static bool settle(const PatternMaking *making, Tree *tree) {
   char where[200];
   if (tree->has_storage) return tree_check(tree, making->err);
-  snprintf(where, sizeof where, "the first launch of kernel '%.150s'", making->kernel->name);
+  snprintf(where, sizeof where, "the first use by kernel '%.150s'", making->kernel->name);
   return tree_settle(tree, where, making->err);
 }
 

@@ -110,6 +110,6 @@ bool variants_are_valid(const Variant *first, const Variant *last, const char **
       EXPECT(!is_same_pattern(variant, other), "a pattern leads to one variant");
     has_last |= variant == last;
   }
-  EXPECT(has_last, "the variant that ran last is one of the kernel's");
+  EXPECT(has_last, "the variant that was found last is one of the kernel's");
   return true;
 }

@@ -80,7 +80,7 @@ RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t len
 /* valid.c: what a launch relies on, asked in debug builds after each; else *broken is the sentence
  * that does not hold. */
 bool variant_is_valid(const Variant *variant, const char **broken);
-/* All of a kernel's, from the newest on, with the one that ran last; NULL: none has. */
+/* All of a kernel's, from the newest on, with the one that was found last; NULL: none was. */
 bool variants_are_valid(const Variant *first, const Variant *last, const char **broken);
 
 /* readback.c: faults, counters and the result of a launch that has ended. */

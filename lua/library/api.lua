@@ -60,6 +60,8 @@ return {
     { "kernel(text: string, captures?: table, options?: rg.KernelOptions): rg.Kernel",
       "Compiles a Lua function, or the text of one with its captures.",
       overload = "fun(fn: function, options?: rg.KernelOptions): rg.Kernel" },
+    { "warm(kernels: table, progress?: fun(done: integer, count: integer))",
+      "Compiles ahead: `rg.warm{ step, { draw, rg.f32 } }`." },
     { "range(...: integer|integer[]): rg.Range",
       "One number per axis: half-open, from 0; `{a, b}` sets begin and end. Parallel in kernels." },
     { "static(value: any): any", "A value read when the kernel is compiled." },
@@ -151,10 +153,11 @@ return {
   }) },
 
   { class = "rg.Kernel", title = "A kernel", overload = "fun(...): ...", rows = {
+    { "compile(...: any)", "Compiles for such arguments, values or types, and launches nothing." },
     { "source(): string", "Its source text." },
-    { "ir(): string", "The IR of the last launched variant, after the passes." },
-    { "llvm(): string", "LLVM IR of the last launched variant." },
-    { "asm(): string", "Machine code of the last launched variant, as text." },
+    { "ir(): string", "The IR of the variant launched or compiled last, after the passes." },
+    { "llvm(): string", "LLVM IR of the variant launched or compiled last." },
+    { "asm(): string", "Machine code of the variant launched or compiled last, as text." },
     { "explain(): string", "What became of each loop and access, by source line." },
   } },
 

@@ -40,6 +40,11 @@ function rg.tree(options) end
 ---@return rg.Kernel
 function rg.kernel(text, captures, options) end
 
+--- Compiles ahead: `rg.warm{ step, { draw, rg.f32 } }`.
+---@param kernels table
+---@param progress? fun(done: integer, count: integer)
+function rg.warm(kernels, progress) end
+
 --- One number per axis: half-open, from 0; `{a, b}` sets begin and end. Parallel in kernels.
 ---@param ... integer|integer[]
 ---@return rg.Range
@@ -640,19 +645,23 @@ function Tree:destroy() end
 ---@overload fun(...): ...
 local Kernel = {}
 
+--- Compiles for such arguments, values or types, and launches nothing.
+---@param ... any
+function Kernel:compile(...) end
+
 --- Its source text.
 ---@return string
 function Kernel:source() end
 
---- The IR of the last launched variant, after the passes.
+--- The IR of the variant launched or compiled last, after the passes.
 ---@return string
 function Kernel:ir() end
 
---- LLVM IR of the last launched variant.
+--- LLVM IR of the variant launched or compiled last.
 ---@return string
 function Kernel:llvm() end
 
---- Machine code of the last launched variant, as text.
+--- Machine code of the variant launched or compiled last, as text.
 ---@return string
 function Kernel:asm() end
 

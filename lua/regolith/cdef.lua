@@ -261,10 +261,15 @@ const char *rg_kernel_name(RgKernel *kernel);
  * else its first result, with the number of results in `depth`. */
 RgStatus rg_kernel_launch(RgKernel *kernel, const RgValue *values, int32_t value_count,
                           RgValue *result);
+/* Compiles what a launch with such values needs, if it is new, and runs nothing: launches with
+ * numbers of any size, and with fields of these layouts and identities, then compile nothing. A
+ * number's value matters only where the kernel reads it by rg.static. Lays out the trees of fields
+ * and nodes. Failures are those of a launch: see rg_kernel_wants. */
+RgStatus rg_kernel_compile(RgKernel *kernel, const RgValue *values, int32_t value_count);
 /* Result `number` (0: the first) of the last launch of this kernel. */
 RgStatus rg_kernel_result(RgKernel *kernel, int32_t number, RgValue *result);
-/* After a launch that failed. 0: the error is final. 1: there are more paths than before: launch
- * again with their values, too. 2: *value is a function whose text is needed:
+/* After a launch or a compile that failed. 0: the error is final. 1: there are more paths than
+ * before: launch again with their values, too. 2: *value is a function whose text is needed:
  * rg_kernel_add_function, then launch again with its number as value. */
 int32_t rg_kernel_wants(RgKernel *kernel, int32_t *value);
 /* Parses a function that the kernel calls; its *function is 1, 2, .. Its captures become paths. */
@@ -283,7 +288,7 @@ typedef struct RgEmission {
 RgStatus rg_kernel_emit(RgKernel *kernel, const RgValue *values, int32_t value_count,
                         RgEmission *emission);
 /* what: "source" "ast" "infer" "ir" "tasks" "explain" "llvm" "asm", with arch "lua" also "lua"; of
- * the last launched variant. */
+ * the variant launched or compiled last. */
 RgStatus rg_kernel_text(RgKernel *kernel, const char *what, const char **text);
 
 /* -- pictures ---------------------------------------------------------------------------------- */

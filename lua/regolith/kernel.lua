@@ -4,7 +4,8 @@
 --- The core says which *paths* the text takes from outside ("dt", "self.grid.dt", "math.sin"). For
 --- each kernel a launcher is generated that walks them; its upvalues u1, u2, .. are joined to the
 --- function's own, so a capture is read at every launch at the cost of a local. A value is
---- marshalled only when it differs from that of the last launch.
+--- marshalled only when it differs from that of the last launch. `kernel:compile(..)` runs a second
+--- one, which reads the same values and ends with a compile.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -140,7 +141,7 @@ end
 local template = [[
 local %s
 return function(self%s, extra)
-  local need, last, values, v, d = self.need, self.last, self.values
+  local need, last, values, v, d = self.%s, self.last, self.values
   local type, rawequal, put = need.type, need.rawequal, need.put
   local turns = need.turns
   local turn = turns.count + 1
@@ -148,10 +149,18 @@ return function(self%s, extra)
   %s
   if not rawequal(extra, nil) then need.refuse_extra(self) end
   if turns.count ~= turn then return need.again(self%s) end
+  %s
+end]]
+
+-- By the name of the table of functions that a launcher calls: what it does with the values.
+local ends = {
+  need = [[
   if need.launch(self.pointer, values, %d, self.result) ~= 0 then return need.refuse(self%s) end
   if self.result.depth > 1 then return need.take_results(self) end
-  return need.take(self.result)
-end]]
+  return need.take(self.result)]],
+  need_compiled = [[
+  if need.compile(self.pointer, values, %d) ~= 0 then return need.refuse(self%s) end]],
+}
 
 -- The upvalue of `f` called `name`: its number.
 local function find_upvalue(f, name)
@@ -186,7 +195,7 @@ local function parameter_names(count)
   return names
 end
 
-local function make_launcher(self)
+local function make_launcher(self, need_name)
   local path_out, parameter_out = ffi.new "const char *[1]", ffi.new "int32_t[1]"
   local lines, joined, uppers = {}, {}, {}
   local parameters = parameter_names(self.parameter_count)
@@ -207,8 +216,8 @@ local function make_launcher(self)
   for upvalue in pairs(joined) do uppers[#uppers + 1] = "u" .. upvalue end
   local arguments = #parameters > 0 and ", " .. table.concat(parameters, ", ") or ""
   local text = template:format(#uppers > 0 and table.concat(uppers, ", ") or "_", arguments,
-    table.concat(lines, "\n"), arguments,
-    self.value_count, arguments)
+    need_name, table.concat(lines, "\n"), arguments,
+    ends[need_name]:format(self.value_count, arguments))
   local launcher = assert(loadstring(text, fail.own_chunk))()
   for upvalue in pairs(joined) do
     debug.upvaluejoin(launcher, find_upvalue(launcher, "u" .. upvalue), self.fn, upvalue)
@@ -226,9 +235,10 @@ local function read_text(self, what)
   return ffi.string(text_out[0])
 end
 
-local method_names = { "source", "explain", "ir", "llvm", "asm" }
-for _, what in ipairs(method_names) do
-  --- The text of this compile step, for the variant launched last.
+local text_names = { "source", "explain", "ir", "llvm", "asm" }
+local method_names = { "compile", unpack(text_names) }
+for _, what in ipairs(text_names) do
+  --- The text of this compile step, for the variant launched or compiled last.
   methods[what] = function(self) return lib.quiet(read_text, self, what) end
 end
 
@@ -284,8 +294,9 @@ function need.refuse_extra(self)
   }
 end
 
--- Another launch came between the values of this one, or a handle among them was collected.
-function need.again(self, ...)
+-- Another launch came between the values of this one, or a handle among them was collected: the
+-- launcher, which `run` calls, begins again.
+local function begin_again(run, self, ...)
   if not lib.is_collecting() then
     return fail.raise {
       code = "runtime.busy",
@@ -295,8 +306,11 @@ function need.again(self, ...)
     }
   end
   for number = 0, self.value_count - 1 do self.last[number] = nil end
-  return lib.quiet(getmetatable(self).__call, self, ...)
+  return lib.quiet(run, self, ...)
 end
+
+local function launch(self, ...) return getmetatable(self).__call(self, ...) end
+function need.again(self, ...) return begin_again(launch, self, ...) end
 
 -- Allocates the values of all paths, and generates the launcher that reads them.
 local function renew(self)
@@ -304,7 +318,8 @@ local function renew(self)
   self.value_count = self.path_count + self.parameter_count
   self.values = ffi.new("RgValue[?]", math.max(1, self.value_count))
   self.last = setmetatable({}, { __mode = "v" }) -- a kernel does not keep what it last saw
-  local launcher = make_launcher(self)
+  local launcher = make_launcher(self, "need")
+  self.compiler = false -- made when one is needed
   for number = 0, self.value_count - 1 do
     self.values[number].kind, self.values[number].depth = C.RG_VALUE_NIL, 1
   end
@@ -332,11 +347,70 @@ end
 
 -- A launch has failed: for good, or because the kernel calls a function, or indexes a table, that
 -- it meets for the first time. Then that is passed, too, and the launch repeated.
-function need.refuse(self, ...)
+local function refuse(run, self, ...)
   local want, wanted = C.rg_kernel_wants(self.pointer, value_out), value_out[0]
   if want == 0 then return lib.raise_last(self.runtime, suggest.names, self) end
   lib.quiet(learn, self, want, wanted)
-  return getmetatable(self).__call(self, ...)
+  return run(self, ...)
+end
+function need.refuse(self, ...) return refuse(launch, self, ...) end
+
+-- -- ahead of the first launch --------------------------------------------------------------------
+
+local function compile(self, ...)
+  self.compiler = self.compiler or make_launcher(self, "need_compiled")
+  return self.compiler(self, ...)
+end
+
+local need_compiled = setmetatable({
+  compile = C.rg_kernel_compile,
+  again = function(self, ...) return begin_again(compile, self, ...) end,
+  refuse = function(self, ...) return refuse(compile, self, ...) end,
+}, { __index = need })
+
+local function is_kernel(v) return type(v) == "table" and rawget(v, "need_compiled") ~= nil end
+
+-- A value like those that a parameter will get: a type stands for a value of it, and nothing for a
+-- number.
+local function sample(v)
+  if v == nil then return 0 end
+  if types.is(v) then return v(0) end
+  return v
+end
+
+--- `kernel:compile(..)`: what a launch with such values, and with the captures as they are now,
+--- needs; launches nothing.
+function methods.compile(self, ...)
+  if not is_kernel(self) then fail.dot "kernel:compile(..)" end
+  local values, count = { ... }, select("#", ...)
+  for k = 1, math.max(count, self.parameter_count) do values[k] = sample(values[k]) end
+  return compile(self, unpack(values, 1, math.max(count, self.parameter_count)))
+end
+
+local function warm_one(entry, number)
+  if is_kernel(entry) then return entry:compile() end
+  if type(entry) == "table" and is_kernel(entry[1]) then
+    return entry[1]:compile(unpack(entry, 2, table.maxn(entry)))
+  end
+  return fail.argument(("item %d of rg.warm's list is %s, not a kernel"):format(number,
+    fail.describe(entry)), "rg.warm{ step, { draw, rg.f32 } }")
+end
+
+--- `rg.warm({ step, { draw, rg.f32 } }, progress)`: compiles each for its values;
+--- `progress(done, count)` is called after each.
+function kernel.warm(list, progress)
+  if type(list) ~= "table" or is_kernel(list) then
+    return fail.argument("rg.warm takes a list of kernels, not " .. fail.describe(list),
+      "rg.warm{ step, { draw, rg.f32 } }")
+  end
+  if progress ~= nil and type(progress) ~= "function" then
+    return fail.argument("rg.warm calls a function after each kernel, and this is "
+      .. fail.describe(progress))
+  end
+  for number, entry in ipairs(list) do
+    warm_one(entry, number)
+    if progress then progress(number, #list) end
+  end
 end
 
 local function new_kernel(session, found, options)
@@ -354,7 +428,7 @@ local function new_kernel(session, found, options)
   last_number = last_number + 1
   local self = {
     handle = KernelHandle(out[0], number, last_number), pointer = out[0], runtime = number,
-    need = need,
+    need = need, need_compiled = need_compiled,
     parameter_count = C.rg_kernel_parameter_count(out[0]),
     chunk = found.chunk, line = found.line_defined or found.first_line or 1,
     result = ffi.new "RgValue",

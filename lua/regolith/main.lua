@@ -24,6 +24,7 @@ local function open(own)
   function rg.field(...) return field.create(own, ...) end
   function rg.tree(options) return snode.tree(own, options) end
   function rg.kernel(what, ...) return kernel.create(own, rg, what, ...) end
+  function rg.warm(kernels, progress) return kernel.warm(kernels, progress) end
 
   function rg.init(options) own:init(options, "rg.init") end
   function rg.reset() own:reset() end

@@ -25,9 +25,9 @@ static RgValue node(RgSNode *n) { return (RgValue){.kind = RG_VALUE_NODE, .depth
 
 /* Brings a value for each path of the kernel: `rg.range` is the builtin, others are looked up in
  * `given`. */
-static RgStatus launch(RgKernel *kernel, const Given *given, int given_count,
-                       const RgValue *parameters, int parameter_count, RgValue *result) {
-  RgValue values[32] = {0};
+static int fill(RgKernel *kernel, const Given *given, int given_count, const RgValue *parameters,
+                int parameter_count, RgValue values[32]) {
+  memset(values, 0, 32 * sizeof *values);
   int count = rg_kernel_path_count(kernel);
   for (int k = 0; k < count; k++) {
     const char *path;
@@ -38,7 +38,21 @@ static RgStatus launch(RgKernel *kernel, const Given *given, int given_count,
       if (!strncmp(path, given[g].name, strlen(given[g].name))) values[k] = given[g].value;
   }
   for (int k = 0; k < parameter_count; k++) values[count + k] = parameters[k];
-  return rg_kernel_launch(kernel, values, count + parameter_count, result);
+  return count + parameter_count;
+}
+
+static RgStatus launch(RgKernel *kernel, const Given *given, int given_count,
+                       const RgValue *parameters, int parameter_count, RgValue *result) {
+  RgValue values[32];
+  int count = fill(kernel, given, given_count, parameters, parameter_count, values);
+  return rg_kernel_launch(kernel, values, count, result);
+}
+
+static RgStatus compile(RgKernel *kernel, const Given *given, int given_count,
+                        const RgValue *parameters, int parameter_count) {
+  RgValue values[32];
+  int count = fill(kernel, given, given_count, parameters, parameter_count, values);
+  return rg_kernel_compile(kernel, values, count);
 }
 
 static RgField *dense(const char *name, const char *type, int64_t size) {
@@ -85,6 +99,24 @@ static void variants(void) {
     CHECK(launch(kernel, given, 2, &a, 1, &result) == 0);
     CHECK_ERROR(rg_kernel_launch(kernel, &a, 1, &result), "launch.arguments",
                 "a launch of kernel 'add' needs a value for each of 3 captured names, 1 given");
+  }
+  TEST("compiling ahead launches nothing, and the launch compiles nothing") {
+    RgField *w = dense("w", "i32", 8);
+    RgStats before, after;
+    rg_stats(rg, &before);
+    given[1].value = field(w);
+    CHECK(compile(kernel, given, 2, &a, 1) == 0);
+    rg_stats(rg, &after);
+    CHECK(after.compiles == before.compiles + 1 && after.launches == before.launches);
+    CHECK(rg_kernel_result(kernel, 0, &result) == 0 && result.number == 19);
+    CHECK(launch(kernel, given, 2, &a, 1, &result) == 0 && result.number == 8);
+    CHECK(compiles() == after.compiles);
+    RgValue yes = {.kind = RG_VALUE_BOOL, .i64 = 1};
+    CHECK(compile(kernel, given, 2, &yes, 1) != 0 && rg_error(rg)->line == 11);
+    CHECK_ERROR(rg_kernel_compile(kernel, NULL, 3), "argument.invalid",
+                "rg_kernel_compile: values and value_count do not agree");
+    given[1].value = field(y);
+    CHECK(launch(kernel, given, 2, &a, 1, &result) == 0);
   }
   TEST("a kernel's texts can be read") {
     static const char *const words[] = {"source", "ast",     "infer", "ir",

@@ -92,7 +92,7 @@ static const struct { void (*break_it)(void); const char *sentence; } cases[] = 
     {privatise_nothing, "a privatised version is a task that sums private copies"},
     {lose_sentence, "a fault has a sentence, a hint and the text it is of"},
     {repeat_pattern, "a pattern leads to one variant"},
-    {run_another, "the variant that ran last is one of the kernel's"},
+    {run_another, "the variant that was found last is one of the kernel's"},
 };
 
 static const char *broken_of(void) {

@@ -1,0 +1,136 @@
+-- warm_spec.lua - compiling ahead of the first launch: kernel:compile(..) and rg.warm.
+local support = require "support"
+local rg, failure = support.rg, support.failure
+
+-- How many kernels the runtime compiles, or finds on disk, while f runs; its launches.
+local function compiles(f, ...)
+  local before = rg.stats()
+  f(...)
+  local after = rg.stats()
+  return after.compiles + after.cache_hits - before.compiles - before.cache_hits,
+    after.launches - before.launches
+end
+
+describe("kernel:compile", function()
+  it("compiles what a launch with such values needs, and launches nothing", function()
+    local x = rg.field(rg.f32, 8)
+    local rate = 2
+    local k = rg.kernel(function(n, v)
+      for i in rg.range(n) do x[i] = x[i] + rate * v.y end
+      return n
+    end)
+    local made, launched = compiles(k.compile, k, rg.i32, rg.vec2)
+    assert.same({ 1, 0 }, { made, launched })
+    assert.equal(0, x[0])
+    rate = 3
+    assert.equal(0, (compiles(function() assert.equal(8, k(8, rg.vec2(1, 2))) end)))
+    assert.equal(6, x[7])
+    assert.equal(0, (compiles(k.compile, k, 100, rg.vec2(7))))
+  end)
+
+  it("takes a type for a value of it, and nothing for a number", function()
+    local k = rg.kernel(function(a, b, c, d, e)
+      if b then return a + c.x, d, e end
+      return a - c.x, d, e
+    end)
+    k:compile(nil, rg.bool, rg.dvec2, rg.i64)
+    assert.equal(0, (compiles(function()
+      assert.same({ 4, 5LL, 7 }, { k(1, true, rg.dvec2(3, 0), 5LL, 7) })
+    end)))
+  end)
+
+  it("reads fields and nodes as given, and lays out their trees", function()
+    local a, b = rg.field(rg.f32), rg.field(rg.f32, 4)
+    local block = rg.root:pointer("i", 4)
+    block:dense("i", 4):place(a)
+    local k = rg.kernel(function(f, node)
+      for i in f:active() do f[i] = f[i] + 1 end
+      return node:count()
+    end)
+    k:compile(a, block)
+    assert.equal(0, block:count())
+    assert.equal("tree.fixed", failure(function() block:dense("i", 2) end).code)
+    assert.equal(0, (compiles(function() assert.equal(0, k(a, block)) end)))
+    assert.equal(1, (compiles(k.compile, k, b, block)))
+  end)
+
+  it("compiles for the values that rg.static reads", function()
+    local k = rg.kernel(function(n)
+      local s = 0
+      for i in rg.static(rg.range(n)) do s = s + i end
+      return s
+    end)
+    k:compile(4)
+    assert.equal(0, (compiles(function() assert.equal(6, k(4)) end)))
+    assert.equal(1, (compiles(function() assert.equal(10, k(5)) end)))
+  end)
+
+  it("passes functions, also those that it meets for the first time", function()
+    local x = rg.field(rg.f32, 4)
+    local function twice(a) return 2 * a end
+    local self = { f = function(a) return twice(a) + 1 end }
+    local k = rg.kernel(function(g)
+      for i in rg.range(4) do x[i] = self.f(i) + g(i) end
+    end)
+    k:compile(twice)
+    assert.equal(0, (compiles(k, twice)))
+    assert.equal(13, x[3])
+  end)
+
+  it("raises the kernel's errors at that call, and the kernel stays usable", function()
+    local x = rg.field(rg.i32, 4)
+    local k = rg.kernel(function(v) for i in rg.range(4) do x[i] = v.x end end)
+    assert.equal("type.mismatch", failure(k.compile, k, rg.f32).code)
+    k:compile(rg.ivec2)
+    k(rg.ivec2(5, 6))
+    assert.equal(5, x[3])
+    local bad = rg.kernel(function() return no_such_name end) -- luacheck: ignore
+    local err = failure(bad.compile, bad)
+    assert.equal("name.unknown", err.code)
+    assert.truthy(err.line)
+    assert.equal("launch.arguments", failure(k.compile, k, 1, 2).code)
+    assert.truthy(failure(function() k.compile() end).message:find("colon", 1, true))
+  end)
+
+  it("is not asked whether numbers fit: a launch is", function()
+    local n8, a = rg.field(rg.u8, 4), 300
+    local k = rg.kernel(function() n8[0] = a end)
+    k:compile()
+    assert.equal("value.fit", failure(k).code)
+    a = 30
+    assert.equal(0, (compiles(k)))
+    assert.equal(30, n8[0])
+  end)
+
+  it("says what became of the kernel before the first launch #compiled", function()
+    local x = rg.field(rg.f32, 64)
+    local k = rg.kernel(function() for i in rg.range(64) do x[i] = i end end)
+    k:compile()
+    assert.truthy(k:explain():find("parallel", 1, true))
+    assert.is_true(#k:asm() > 0)
+  end)
+end)
+
+describe("rg.warm", function()
+  it("compiles each kernel of a list for its values, and reports progress", function()
+    local x, y = rg.field(rg.f32, 4), rg.field(rg.f64, 4)
+    local a = rg.kernel(function(v) for i in rg.range(4) do x[i] = v end end)
+    local b = rg.kernel(function(f, v) for i in rg.range(4) do f[i] = v.x end end)
+    local seen = {}
+    local made, launched = compiles(rg.warm, { a, { b, y, rg.vec2 }, { b, x, rg.vec2 } },
+      function(done, count) seen[#seen + 1] = ("%d of %d"):format(done, count) end)
+    assert.same({ 3, 0 }, { made, launched })
+    assert.same({ "1 of 3", "2 of 3", "3 of 3" }, seen)
+    assert.equal(0, (compiles(function() a(1) b(y, rg.vec2(2)) b(x, rg.vec2(3)) end)))
+    assert.same({ 3, 2 }, { x[0], y[0] })
+  end)
+
+  it("refuses what is not a list of kernels", function()
+    local k = rg.kernel(function() return 1 end)
+    assert.truthy(failure(rg.warm, k).message:find("a list of kernels, not a kernel", 1, true))
+    assert.truthy(failure(rg.warm).message:find("a list of kernels", 1, true))
+    assert.truthy(failure(rg.warm, { k, 5 }).message:find("item 2", 1, true))
+    assert.truthy(failure(rg.warm, { k, { 1, k } }).message:find("item 2", 1, true))
+    assert.truthy(failure(rg.warm, { k }, "progress").message:find("function", 1, true))
+  end)
+end)
