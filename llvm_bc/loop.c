@@ -1,5 +1,5 @@
-/* loop.c - what a running kernel reads from its context. Every function here is one or two loads
- * and is inlined. */
+/* loop.c - what a running kernel reads from its context. Every function here but the last is
+ * one or two loads and is inlined. */
 #include "atomic.h"
 #include "rt.h"
 
@@ -15,5 +15,13 @@ int32_t rt_stopped(RtContext *context) { return rt_load(&context->stop) != 0; }
 
 void rt_run(RtContext *context, int32_t task) { context->run(context, task); }
 
-/* A count per worker, which no other thread writes. */
-void rt_outside(RtWorker *worker) { worker->out_of_range++; }
+/* A count per worker, which no other thread writes. Apart from the code that calls it, which seldom
+ * does. */
+__attribute__((noinline, cold)) void rt_outside(RtWorker *worker, int32_t site, int32_t axes,
+                                                const int64_t *coordinates) {
+  RtOutside *outside = &worker->outside;
+  if (outside->count++) return;
+  outside->site = site;
+  outside->axis_count = axes;
+  for (int32_t k = 0; k < axes && k < RT_MAX_AXES; k++) outside->index[k] = coordinates[k];
+}

@@ -276,10 +276,19 @@ typedef struct RtTree {
 } RtTree;
 
 struct RtContext;
+/* Writes outside a shape, which do nothing. */
+typedef struct RtOutside {
+  uint64_t count;
+  /* where the first was, if there was one */
+  int32_t site;             /* among those of its kernel: IrSite */
+  int32_t axis_count;
+  int64_t index[RT_MAX_AXES];
+} RtOutside;
+
 typedef struct RtWorker {
   int32_t index;
   uint32_t pad;
-  uint64_t out_of_range;    /* writes outside a shape */
+  RtOutside outside;
   uint64_t random[4];
 } RtWorker;
 

@@ -142,11 +142,13 @@ static void prepare_copies(Device *device, const DeviceLaunch *launch) {
       copies_prepare(device, launch->trees[launch->tasks[k].sums[i].tree]);
 }
 
-static uint64_t take_out_of_range(CpuDevice *cpu) {
-  uint64_t outside = 0;
+static RtOutside take_outside(CpuDevice *cpu) {
+  RtOutside outside = {0};
   for (int32_t k = 0; k < cpu->device.worker_count; k++) {
-    outside += cpu->workers[k].out_of_range;
-    cpu->workers[k].out_of_range = 0;
+    RtOutside *own = &cpu->workers[k].outside;
+    if (!outside.count) outside = *own;
+    else outside.count += own->count;
+    own->count = 0;
   }
   return outside;
 }
@@ -173,7 +175,7 @@ bool cpu_launch(Device *device, DeviceLaunch *launch, Error *err) {
   if (launch->has_sums) prepare_copies(device, launch);
   launch->code->host(context);
   refresh_trees(launch);
-  launch->out_of_range = take_out_of_range(cpu);
+  launch->outside = take_outside(cpu);
   if (context->error.kind == RT_OK && rt_stopped(context)) context->error.kind = RT_ERROR_STOPPED;
   return pool_check_host(cpu->pool, err);
 }

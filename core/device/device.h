@@ -87,7 +87,7 @@ typedef struct DeviceLaunch {
   /* its `error` is the launch's. Any thread may set context.stop to 1 */
   RtContext context;
   uint64_t runs, collections; /* tasks run, collections that freed something */
-  uint64_t out_of_range;      /* writes outside a shape, which do nothing */
+  RtOutside outside;          /* the first of the first worker that has one; the count is of all */
 } DeviceLaunch;
 
 /* -- the table --------------------------------------------------------------------------------- */

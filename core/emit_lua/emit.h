@@ -60,6 +60,8 @@ void emit_element(Emit *e, Expr *expr);
 void emit_indices(Emit *e, Expr *expr, int most); /* ", i, j" */
 /* and those after them */
 void emit_call_indices(Emit *e, Expr *object, const Exprs *list, int count, int most);
+/* Of the launch's values: captures, then parameters. */
+int emit_value_number(const Emit *e, SemaArg source);
 void emit_source(Emit *e, SemaArg source);         /* "_rg_f[3]" */
 void emit_on(Emit *e, SemaArg source, const char *function); /* "_rg_f[3].get(_rg_f[3]" */
 

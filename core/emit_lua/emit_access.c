@@ -3,8 +3,12 @@
  * Lua takes them all. */
 #include "emit_lua/emit.h"
 
+int emit_value_number(const Emit *e, SemaArg source) {
+  return source.index + (source.is_parameter ? e->s->input->paths->count : 0);
+}
+
 void emit_source(Emit *e, SemaArg source) {
-  emit_format(e, "_rg_f[%d]", source.index + (source.is_parameter ? e->s->input->paths->count : 0));
+  emit_format(e, "_rg_f[%d]", emit_value_number(e, source));
 }
 
 void emit_on(Emit *e, SemaArg source, const char *function) {

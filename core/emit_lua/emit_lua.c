@@ -20,17 +20,23 @@ static void emit_parameters(Emit *e) {
   }
 }
 
-/* `--[[f32 i32 > vec2 bool]]`: the types of the launch arguments and of the results. */
+/* `--[=[f32 i32 > vec2 bool | 0=x 3=r[1] ]=]`: the types of the launch arguments and of the
+ * results; which values are fields, and what the text calls them. */
 static void emit_types(Emit *e) {
-  const IrKernel *kernel = e->s->output->kernel;
+  const SemaOutput *output = e->s->output;
+  const IrKernel *kernel = output->kernel;
   char name[TYPE_NAME_SIZE];
-  emit_text(e, "--[[");
+  emit_text(e, "--[=[");
   for (int i = 0; i < kernel->args.count; i++)
     emit_format(e, "%s ", type_text(kernel->args.items[i].type));
   emit_text(e, ">");
   for (int i = 0; i < kernel->results.count; i++)
     emit_format(e, " %s", type_name(kernel->results.items[i], name));
-  emit_text(e, "]] ");
+  emit_text(e, " |");
+  for (int i = 0; i < kernel->fields.count; i++)
+    emit_format(e, " %d=%s", emit_value_number(e, output->fields.items[i]),
+                kernel->fields.items[i].name);
+  emit_text(e, " ]=] ");
 }
 
 /* A kernel that returns a value somewhere returns zero if it falls off its end. */

@@ -56,6 +56,14 @@ int ir_add_field(IrKernel *kernel, const SNode *node, int component, const char 
   return kernel->fields.count - 1;
 }
 
+int ir_add_site(IrKernel *kernel, int field, int32_t line) {
+  for (int i = 0; i < kernel->sites.count; i++)
+    if (kernel->sites.items[i].field == field && kernel->sites.items[i].line == line) return i;
+  IrSite site = {.field = field, .line = line};
+  vec_push(kernel->scratch, &kernel->sites, site);
+  return kernel->sites.count - 1;
+}
+
 int ir_add_level(IrKernel *kernel, const SNode *node, const char *name) {
   for (int i = 0; i < kernel->levels.count; i++)
     if (kernel->levels.items[i].node == node) return i;

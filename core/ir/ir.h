@@ -127,6 +127,7 @@ typedef struct IrField {
   int32_t component;
   Type type;
   const char *name;          /* for texts; may be "" */
+  const int64_t *offset;     /* for texts: of the first index, per axis; NULL: 0 */
 } IrField;
 typedef struct IrLevel {
   int32_t tree;
@@ -138,6 +139,9 @@ typedef struct IrArg {       /* a number argument of each launch: frame slot = i
   const char *name;          /* "dt", "self.grid.dt" */
   int32_t line, column;      /* the use that determined its type, for value.fit */
 } IrArg;
+
+/* Where a kernel writes to a field whose shape an index may be outside of: RtOutside.site. */
+typedef struct IrSite { int32_t field, line; } IrSite;
 
 typedef struct IrNote { int32_t line, column; bool is_warning; const char *text; } IrNote;
 
@@ -159,6 +163,7 @@ typedef struct IrKernel {
   bool fast_math, unchecked;
   int next_id;
   VEC(IrNote) notes;         /* left by passes for explain() */
+  VEC(IrSite) sites;         /* after `places` */
   Error *failed;             /* sticky: the first failed ir_* call; NULL: none */
 } IrKernel;
 
@@ -179,6 +184,7 @@ bool ir_finish(const IrKernel *kernel, Error *err);
 int ir_add_tree(IrKernel *kernel, const SNodeTree *tree);
 int ir_add_field(IrKernel *kernel, const SNode *node, int component, const char *name);
 int ir_add_level(IrKernel *kernel, const SNode *node, const char *name);
+int ir_add_site(IrKernel *kernel, int field, int32_t line);
 int ir_add_arg(IrKernel *kernel, Type type, const char *name, int32_t line, int32_t column);
 /* A note of kernel:explain() under the user's line: one clause, without a full stop. Equal notes on
  * a line are merged. */

@@ -4,16 +4,25 @@
 #include "tree/cell.h"
 #include "kernel/variant.h"
 
-static void count_outside(Kernel *kernel, uint64_t outside) {
-  Engine *engine = kernel->engine;
-  engine->stats.out_of_range += outside;
-  if (!outside || kernel->has_warned) return;
+/* Once per kernel, of one write: the first of some worker. */
+static void warn_outside(Kernel *kernel, const Variant *variant, const RtOutside *outside) {
+  char index[200];
+  ASSERT(outside->site >= 0 && outside->site < variant->site_count,
+         "a write outside a shape has a site of its variant");
+  const VariantSite *site = &variant->sites[outside->site];
   kernel->has_warned = true;
-  engine_warn(engine,
-              "kernel '%s' wrote outside a shape, %llu times in this launch: such writes do "
-              "nothing and are counted in "
+  numbers_join(index, sizeof index, outside->index, outside->axis_count, ", ");
+  engine_warn(kernel->engine,
+              "%s:%d: a write to '%.100s' at %s is outside its shape, %s; kernel '%.100s' made "
+              "%llu such write%s in this launch: they do nothing and are counted in "
               "rg.stats().out_of_range (said once per kernel)",
-              kernel->name, (unsigned long long)outside);
+              kernel->ast->source->name, site->line, site->name, index, site->shape, kernel->name,
+              (unsigned long long)outside->count, outside->count == 1 ? "" : "s");
+}
+
+static void count_outside(Kernel *kernel, const Variant *variant, const RtOutside *outside) {
+  kernel->engine->stats.out_of_range += outside->count;
+  if (outside->count && !kernel->has_warned) warn_outside(kernel, variant, outside);
 }
 
 static const Tree *find_tree(const Engine *engine, int32_t number) {
@@ -70,7 +79,7 @@ bool readback_result(Kernel *kernel, const Variant *variant, int32_t number, RgV
 bool readback(Kernel *kernel, Variant *variant, const DeviceLaunch *launch, RgValue *result,
               Error *err) {
   kernel->engine->store->stats.gcs += launch->collections;
-  count_outside(kernel, launch->out_of_range);
+  count_outside(kernel, variant, &launch->outside);
   if (!check_fault(kernel, variant, &launch->context.error, err)) return false;
   readback_result(kernel, variant, 0, result);
   return true;

@@ -94,6 +94,8 @@ bool variant_is_valid(const Variant *variant, const char **broken) {
   for (int32_t k = 0; k < variant->fault_count; k++)
     EXPECT(variant->faults[k].sentence && variant->faults[k].hint && variant->faults[k].source,
            "a fault has a sentence, a hint and the text it is of");
+  for (int32_t k = 0; k < variant->site_count; k++)
+    EXPECT(variant->sites[k].name && variant->sites[k].shape, "a site has the words for it");
   return true;
 }
 

@@ -115,6 +115,38 @@ static bool fill_faults(Compile *compile, Variant *variant, Heap *heap, Error *e
   return true;
 }
 
+/* "8 x 4", or "8 x 4 from -2, 10" */
+static void describe_shape(char *out, size_t size, const IrField *field) {
+  const SNode *node = field->node;
+  bool is_moved = false;
+  numbers_join(out, size, node->shape, node->rank, " x ");
+  for (int k = 0; k < node->rank && field->offset; k++) is_moved |= field->offset[k] != 0;
+  if (!is_moved) return;
+  size_t used = strlen(out);
+  used += (size_t)snprintf(out + used, size - used, " from ");
+  numbers_join(out + used, size - used, field->offset, node->rank, ", ");
+}
+
+static bool fill_sites(Compile *compile, Variant *variant, Heap *heap, Error *err) {
+  const IrKernel *ir = compile->sema.kernel;
+  variant->sites = heap_alloc(heap, sizeof *variant->sites * (size_t)ir->sites.count);
+  if (!variant->sites) return no_memory(err);
+  for (; variant->site_count < ir->sites.count; variant->site_count++) {
+    const IrSite *site = &ir->sites.items[variant->site_count];
+    const IrField *field = &ir->fields.items[site->field];
+    VariantSite *out = &variant->sites[variant->site_count];
+    char shape[400];
+    describe_shape(shape, sizeof shape, field);
+    *out = (VariantSite){.line = site->line,
+                         .name = heap_copy_text(heap, field->name),
+                         .shape = heap_copy_text(heap, shape)};
+    if (out->name && out->shape) continue;
+    variant->site_count++; /* so far complete for freeing */
+    return no_memory(err);
+  }
+  return true;
+}
+
 static bool fill_trees(Compile *compile, Variant *variant, Heap *heap, Error *err) {
   const IrKernel *ir = compile->sema.kernel;
   variant->tree_count = ir->trees.count;
@@ -159,7 +191,8 @@ bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err
   variant->result_count = ir->results.count;
   if (!variant->words || !variant->frame || !variant->results) return no_memory(err);
   return fill_tasks(compile, variant, heap, err) && fill_args(compile, variant, heap, err) &&
-         fill_faults(compile, variant, heap, err) && fill_trees(compile, variant, heap, err) &&
+         fill_faults(compile, variant, heap, err) &&
+         fill_sites(compile, variant, heap, err) && fill_trees(compile, variant, heap, err) &&
          fill_ends(compile, variant, heap, err);
 }
 
@@ -171,12 +204,16 @@ void variant_free(Store *store, Variant *variant) {
     heap_free(heap, variant->faults[k].sentence);
     heap_free(heap, variant->faults[k].hint);
   }
+  for (int32_t k = 0; k < variant->site_count; k++) {
+    heap_free(heap, variant->sites[k].name);
+    heap_free(heap, variant->sites[k].shape);
+  }
   values_free(heap, variant->given, variant->given_count);
   for (int32_t k = 0; variant->tasks && k < variant->task_count; k++)
     heap_free(heap, (void *)variant->tasks[k].sums);
   if (variant->code) store->device->table->unload(store->device, variant->code);
   void *parts[] = {variant->words, variant->tasks, variant->args,    variant->tree_values,
                    variant->trees, variant->frame, variant->lua,     variant->bytes,
-                   variant->results, variant->faults, variant};
+                   variant->results, variant->faults, variant->sites, variant};
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) heap_free(heap, parts[k]);
 }

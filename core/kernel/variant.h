@@ -26,6 +26,12 @@ typedef struct VariantFault {
   int32_t width;
 } VariantFault;
 
+/* a write whose index may be outside its field's shape; its texts belong to the variant */
+typedef struct VariantSite {
+  int32_t line;
+  char *name, *shape;       /* of the field: "x", "8x4" */
+} VariantSite;
+
 typedef struct VariantArg { /* a number argument and its frame slot */
   Type type;
   int32_t value;            /* among the launch's values */
@@ -49,6 +55,8 @@ struct Variant {
   int32_t arg_count;
   VariantFault *faults;
   int32_t fault_count;
+  VariantSite *sites;       /* by RtOutside.site */
+  int32_t site_count;
   int32_t *tree_values;     /* by kernel tree: the value that has it */
   RtTree **trees;           /* of the running launch */
   int32_t tree_count;

@@ -74,5 +74,6 @@ IrInst *lower_place_at(Lower *l, const Entity *element, int part, IrInst **indic
   indices = lower_from_start(l, field, field->node->rank, indices);
   int number = ir_add_field(l->output->kernel, field->node, field->component + part, element->name);
   if (number == l->output->fields.count) vec_push(l->scratch, &l->output->fields, field->source);
+  l->output->kernel->fields.items[number].offset = field->offset;
   return ir_place(&l->b, number, indices);
 }

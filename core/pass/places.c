@@ -117,6 +117,24 @@ static IrInst *address_here(Lower *l, IrBuilder *b, const IrInst *place) {
   return address_element(&a, field->component);
 }
 
+/* With the index as the user counts: a place's begins at the field's offset, and has the type that
+ * it is computed in. */
+static void count_outside(Lower *l, IrRegion *region, const IrInst *inst, const IrInst *place) {
+  const IrField *field = &l->kernel->fields.items[place->field];
+  IrBuilder b = rewrite_inside(l->kernel, region, inst);
+  IrInst *operands[2 + SNODE_MAX_AXES];
+  int axes = place->operand_count;
+  operands[0] = ir_const_int(&b, TYPE(I32), ir_add_site(l->kernel, place->field, inst->line));
+  operands[1] = ir_const_int(&b, TYPE(I32), axes);
+  for (int k = 0; k < axes; k++) {
+    IrInst *index = place->operands[k];
+    if (field->offset && field->offset[k])
+      index = ir_binary(&b, IR_ADD, index, ir_const_int(&b, index->type, field->offset[k]));
+    operands[2 + k] = ir_convert(&b, index, TYPE(I64));
+  }
+  ir_call(&b, RT_OUTSIDE, 0, 0, 2 + axes, operands);
+}
+
 static void lower_access(Lower *l, IrInst *inst) {
   const IrInst *place = inst->operands[0];
   IrBuilder b = rewrite_before(l->kernel, inst);
@@ -140,8 +158,7 @@ static void lower_access(Lower *l, IrInst *inst) {
   if (!branch) return;
   if (has_result) places_bring_out(l, branch, inst);
   if (!counts) return;
-  IrBuilder otherwise = rewrite_inside(l->kernel, branch->regions[1], inst);
-  ir_call(&otherwise, RT_OUTSIDE, 0, 0, 0, NULL);
+  count_outside(l, branch->regions[1], inst, place);
 }
 
 /* -- activity ---------------------------------------------------------------------------------- */

@@ -6,8 +6,7 @@
 #include "base/bits.h"
 #include "tree/kind.h"
 
-static void join_numbers(char *out, size_t size, const int64_t *numbers, int count,
-                         const char *between) {
+void numbers_join(char *out, size_t size, const int64_t *numbers, int count, const char *between) {
   size_t used = 0;
   out[0] = 0;
   for (int k = 0; k < count && used < size; k++)
@@ -39,13 +38,13 @@ bool node_check_index_from(const Node *node, const int64_t *offset, const int64_
     if (snode_is_unbounded(snode, k) ||
         (uint64_t)index[k] - (uint64_t)offset[k] < (uint64_t)snode->shape[k])
       continue;
-    join_numbers(numbers, sizeof numbers, index, index_count, ", ");
-    join_numbers(shape, sizeof shape, snode->shape, snode->rank, " x ");
+    numbers_join(numbers, sizeof numbers, index, index_count, ", ");
+    numbers_join(shape, sizeof shape, snode->shape, snode->rank, " x ");
     error_set(err, RG_ERROR_INDEX_RANGE, "index %s is outside %s, whose shape is %s", numbers, what,
               shape);
     if (err) snprintf(err->index, sizeof err->index, "%.60s", numbers);
     if (!starts_elsewhere(offset, snode->rank)) return error_hint(err, "indices start at 0");
-    join_numbers(start, sizeof start, offset, snode->rank, ", ");
+    numbers_join(start, sizeof start, offset, snode->rank, ", ");
     return error_hint(err, "its indices start at %s", start);
   }
   return true;

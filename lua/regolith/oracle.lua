@@ -80,15 +80,27 @@ local function moved(handle, level)
   return is_moved and oracle_tree.moved(level, first) or level
 end
 
+-- A write outside the shape of the elements `own`. Its caller's caller's caller is the kernel.
+local function describe_stray(own, ...)
+  local numbers = {}
+  for k = 1, select("#", ...) do
+    local i = select(k, ...)
+    numbers[k] = type(i) == "number" and ("%d"):format(i) or tostring(i):match "^-?%d+"
+  end
+  return { elements = own, index = table.concat(numbers, ", "),
+    line = debug.getinfo(5, "l").currentline }
+end
+
 -- What a field holds; the tree of `handle` is laid out.
 local function elements_of(self, handle)
   local level = level_of(self, C.rg_field_node(handle.rg_field))
   local elements = self.fields[handle.rg_number]
   if not elements or (elements.level.base or elements.level) ~= level then
     elements = oracle_element.create(moved(handle, level), self.numbers[handle.rg_number],
-      function()
-      self.outside = self.outside + 1
-    end)
+      function(own, ...)
+        self.outside = self.outside + 1
+        self.stray = self.stray or describe_stray(own, ...)
+      end)
     self.fields[handle.rg_number] = elements
   end
   return elements
@@ -428,11 +440,12 @@ local function load_text(kernel, text)
     }
   end
   -- the launch arguments, and what comes back
-  local given, back = text:match "^%-%-%[%[(.-)>(.-)%]%]"
-  local types, results = {}, {}
+  local given, back, fields = text:match "^%-%-%[=%[(.-)>(.-)|(.-)%]=%]"
+  local types, results, names = {}, {}, {}
   for t in given:gmatch "%S+" do types[#types + 1] = t end
   for t in back:gmatch "%S+" do results[#results + 1] = t end
-  return { run = chunk, types = types, results = results }
+  for k, field in fields:gmatch "(%d+)=(%S+)" do names[tonumber(k)] = field end
+  return { run = chunk, types = types, results = results, names = names }
 end
 
 -- How the text sees a launch argument: elements of a field, the level of a node.
@@ -464,17 +477,28 @@ local function begin(self, kernel, variants, pointer, values, count)
   return variant, operands, arguments
 end
 
+local function warn_outside(stray, kernel, variant, operands, count)
+  local number = 0
+  while operands[number] ~= stray.elements do number = number + 1 end
+  local level = stray.elements.level
+  local shape = tostring(kernel.last[number].shape):sub(2, -2):gsub(",", " x")
+  if level.first then shape = ("%s from %s"):format(shape, table.concat(level.first, ", ")) end
+  io.stderr:write(("regolith: %s:%d: a write to '%s' at %s is outside its shape, %s; kernel '%s' "
+    .. "made %d such write%s in this launch: they do nothing and are counted in "
+    .. "rg.stats().out_of_range (said once per kernel)\n"):format(kernel.chunk, stray.line,
+    variant.names[number], stray.index, shape, ffi.string(C.rg_kernel_name(kernel.pointer)), count,
+    count == 1 and "" or "s"))
+end
+
 -- Its results, as Lua values.
 local function run(self, kernel, variant, operands, arguments)
   local answers = {}
   local before = self.outside
-  oracle_list.full = nil
+  oracle_list.full, self.stray = nil, nil
   keep(answers, variant.run(self.operations, operands, arguments, {}))
   if self.outside > before and not rawget(kernel, "has_warned") then
     kernel.has_warned = true
-    io.stderr:write(("regolith: kernel '%s' wrote outside a shape, %d times in this launch: such "
-      .. "writes do nothing and are counted in rg.stats().out_of_range (said once per kernel)\n")
-      :format(ffi.string(C.rg_kernel_name(kernel.pointer)), self.outside - before))
+    warn_outside(self.stray, kernel, variant, operands, self.outside - before)
   end
   check_full(self)
   for k, name in ipairs(variant.results) do answers[k] = vector.to_lua(name, answers[k]) end

@@ -25,7 +25,7 @@ end
 local function open(self, ...)
   local cell = self.level.ensure(...)
   if cell then return held(self, cell) end
-  self.count_outside()
+  self.count_outside(self, ...)
 end
 
 function Elements:set(value, ...)

@@ -345,9 +345,13 @@ static void check_errors(void) {
     CHECK_INT(rt_stopped(context), 0);
     context->stop = 1;
     CHECK_INT(rt_stopped(context), 1);
-    rt_outside(&context->workers[1]);
-    rt_outside(&context->workers[1]);
-    CHECK_INT(context->workers[1].out_of_range, 2);
+    rt_outside(&context->workers[1], 5, 2, (int64_t[]){-1, 7});
+    rt_outside(&context->workers[1], 6, 1, (int64_t[]){9});
+    const RtOutside *outside = &context->workers[1].outside;
+    CHECK_INT(outside->count, 2);
+    CHECK_INT(outside->site, 5);
+    CHECK_INT(outside->axis_count, 2);
+    CHECK(outside->index[0] == -1 && outside->index[1] == 7);
   }
   TEST("a fault of the kernel stops the launch, and the first is kept") {
     context->stop = 0;

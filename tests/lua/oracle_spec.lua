@@ -123,12 +123,15 @@ describe("arch = \"lua\"", function()
 
   it("counts writes outside the shape", function()
     local own = runtime()
-    local x = own.field(own.i32, 4)
-    local stderr = io.stderr
-    io.stderr = { write = function() end } -- luacheck: ignore
-    own.kernel([=[function() for i in rg.range(6) do x[i] = 1 end end]=], { x = x })()
+    local x = own.field { type = own.i32, shape = { 4, 4 }, offset = { -2, 10 } }
+    local stderr, said = io.stderr, ""
+    io.stderr = { write = function(_, text) said = said .. text end } -- luacheck: ignore
+    own.kernel("function()\n  for i in rg.range(3) do\n    x[i][11] = 1 end end", { x = x })()
     io.stderr = stderr -- luacheck: ignore
-    assert.equal(2, own.stats().out_of_range)
+    assert.equal(1, own.stats().out_of_range)
+    assert.matches(":3: a write to 'x' at 2, 11 is outside its shape, 4 x 4 from %-2, 10; kernel",
+      said)
+    assert.matches("made 1 such write in this launch", said)
   end)
 
   it("has no memory to point to and no machine code", function()

@@ -143,19 +143,22 @@ static void test_slots(void) {
                   "call rt_slot_find t0 %s\n%v: i32 = mem.load %n\n"
                   "%l: bool = call rt_slot_live %s\n%w: i32 = convert %l\n"
                   "%p: ptr = offset +64 stride=8 %r, %i\nmem.store %p, %v\n%q: ptr = offset +68 "
-                  "stride=8 %r, %i\nmem.store %q, %w\ncall rt_outside\n}\n}\n",
+                  "stride=8 %r, %i\nmem.store %q, %w\n%at: i64 = convert %i\n"
+                  "call rt_outside %two, %one, %at\n}\n}\n",
                   "native"));
     memset(m.memory, 0, 4096);
     uint32_t slots[3] = {0, 1, 20};
     memcpy(m.memory, slots, sizeof slots);
     int32_t inside = 77, seen[6];
     memcpy(m.memory + 20 * RT_GRANULE, &inside, 4);
-    m.worker.out_of_range = 0;
+    m.worker.outside = (RtOutside){0};
     machine_host(&m);
     memcpy(seen, m.memory + 64, sizeof seen);
     CHECK(seen[0] == 0 && seen[1] == 0 && seen[2] == 0 && seen[3] == 0 && seen[4] == 77 &&
           seen[5] == 1);
-    CHECK_INT(m.worker.out_of_range, 3);
+    CHECK_INT(m.worker.outside.count, 3);
+    CHECK_INT(m.worker.outside.site, 2);
+    CHECK_INT(m.worker.outside.index[0], 0);
   }
 }
 

@@ -130,7 +130,7 @@ static void deactivate_node(RtContext *context, RtWorker *worker, int64_t begin,
                   slot_of(context, rt_list_coordinates(context, 0, 0, p)[0]));
 }
 static void write_outside(RtContext *context, RtWorker *worker, int64_t begin, int64_t end) {
-  for (int64_t i = begin; i < end; i++) rt_outside(worker);
+  for (int64_t i = begin; i < end; i++) rt_outside(worker, 3, 1, &i);
 }
 static void stop_early(RtContext *context, RtWorker *worker, int64_t begin, int64_t end) {
   __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED);
@@ -311,14 +311,15 @@ static void check_faults(void) {
     CHECK_INT(visited, CELLS + live);
     end(f);
   }
-  TEST("writes outside a shape are counted by launch") {
+  TEST("writes outside a shape are counted by launch, and one of them is kept") {
     Task task = {{.axis_count = 1, .cost = 1000}, write_outside};
     Fixture *f = begin(&task, 1, run_all);
     f->frame[1] = 12345;
     CHECK(launch(f));
-    CHECK_INT(f->launch.out_of_range, 12345);
+    CHECK_INT(f->launch.outside.count, 12345);
+    CHECK_INT(f->launch.outside.site, 3);
     CHECK(launch(f));
-    CHECK_INT(f->launch.out_of_range, 12345);
+    CHECK_INT(f->launch.outside.count, 12345);
     end(f);
   }
   TEST("a host without memory for a list is a fault, not an end") {

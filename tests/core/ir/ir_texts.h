@@ -43,9 +43,9 @@
   "  %0: ptr = tree.root t1\n" \
   "  %1: i64 = const -3\n" \
   "  %2: ptr = call rt_hash_ensure t1 manager=2 %0, %1, %1\n" \
-  "  call rt_outside\n" \
-  "  call rt_mask_clear t1 mask=4 %2, %1\n" \
   "  %3: i32 = const 2\n" \
+  "  call rt_outside %3, %3, %1, %1\n" \
+  "  call rt_mask_clear t1 mask=4 %2, %1\n" \
   "  %4: i64 = call rt_list_order t0 manager=1 %3\n" \
   "  %5: i64 = call rt_order_at %4, %1, %3\n" \
   "}\n"
@@ -173,7 +173,8 @@
   "    %17: f32 = mem.rmw exchange %15, %16\n" \
   "    %18: f32 = mem.cas %15, %17, %16\n" \
   "    call rt_slot_clear t1 manager=2 %6\n" \
-  "    call rt_outside\n" \
+  "    %19: i32 = const 1\n" \
+  "    call rt_outside %19, %19, %1\n" \
   "  }\n" \
   "}\n"
 

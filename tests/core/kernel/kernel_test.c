@@ -283,6 +283,21 @@ static void said(void) {
     CHECK(strstr(heard.text, "test.c:11:") && strstr(heard.text, "'x'"));
     rg_kernel_release(kernel);
   }
+  TEST("a host hears once where a kernel wrote outside a shape: field, line and one index") {
+    Heard heard = {0};
+    kernel = kernel_of("stray", "function(n)\n  for i in rg.range(n) do x[0] = 1 end\n"
+                                "  for i in rg.range(n) do\n    x[7 + i] = 1 end\nend");
+    RgValue n = number(4);
+    rg_on_warning(rg, hear, &heard);
+    CHECK(launch(kernel, given, 1, &n, 1, NULL) == 0 && launch(kernel, given, 1, &n, 1, NULL) == 0);
+    rg_on_warning(rg, NULL, NULL);
+    CHECK_INT(heard.count, 1);
+    CHECK_TEXT(heard.text,
+               "test.c:13: a write to 'x' at 8 is outside its shape, 8; kernel 'stray' made 3 such "
+               "writes in this launch: they do nothing and are counted in "
+               "rg.stats().out_of_range (said once per kernel)");
+    rg_kernel_release(kernel);
+  }
 }
 
 /* A kernel without a name from around it. */
