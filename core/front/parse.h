@@ -72,6 +72,9 @@ typedef struct Parser {
 } Parser;
 
 /* parser.c */
+Parser *parser_create(Source *source, Tokens tokens, Error *err);
+/* NULL where something has failed. */
+Ast *parser_finish(Parser *p, AstFunction *function, AstBlock helpers);
 const Token *parser_current(const Parser *p);
 const Token *parser_ahead(const Parser *p, int count);
 const Token *parser_last(const Parser *p); /* the one before the current */

@@ -1,5 +1,5 @@
-/* parser.c - entry points, tokens, failures and scopes; the grammar is in parse_expr.c and
- * parse_stmt.c. */
+/* parser.c - text kernels, tokens, failures and scopes; the grammar is in parse_expr.c and
+ * parse_stmt.c, functions of a chunk in function_at.c. */
 #include "front/parser.h"
 
 #include <limits.h>
@@ -253,7 +253,7 @@ void parser_close_scope(Parser *p, int count) {
 
 /* Entry points. */
 
-static Parser *new_parser(Source *source, Tokens tokens, Error *err) {
+Parser *parser_create(Source *source, Tokens tokens, Error *err) {
   Parser *p = scratch_new(source->work, Parser);
   *p = (Parser){.source = source, .scratch = source->scratch, .err = err, .tokens = tokens,
                 .until_from = INT_MAX, .until_to = INT_MAX};
@@ -261,7 +261,7 @@ static Parser *new_parser(Source *source, Tokens tokens, Error *err) {
   return p;
 }
 
-static Ast *finish(Parser *p, AstFunction *function, AstBlock helpers) {
+Ast *parser_finish(Parser *p, AstFunction *function, AstBlock helpers) {
   if (p->is_broken) return NULL;
   Ast *ast = scratch_new(p->scratch, Ast);
   *ast = (Ast){.source = p->source, .function = function, .helpers = helpers,
@@ -302,7 +302,7 @@ static AstFunction *parse_kernel_function(Parser *p) {
 }
 
 Ast *parse_kernel_text(Source *source, Error *err) {
-  Parser *p = new_parser(source, lexer_run(source), err);
+  Parser *p = parser_create(source, lexer_run(source), err);
   AstBlock helpers = {0};
   p->is_text = true;
   parse_helpers(p, &helpers);
@@ -311,74 +311,5 @@ Ast *parse_kernel_text(Source *source, Error *err) {
   while (parser_accept(p, TOKEN_SEMICOLON)) {}
   if (!parser_is(p, TOKEN_END) && !p->is_broken)
     parser_fail_here(p, "there is more text after the kernel's function");
-  return finish(p, function, helpers);
-}
-
-/* `function` at token `at`, with the dotted name of a declaration if it has one. */
-static Ast *parse_candidate(Source *source, Tokens tokens, int at, Error *err) {
-  Parser *p = new_parser(source, tokens, err);
-  StrBuf name;
-  bool is_method = false;
-  strbuf_init(&name, p->scratch);
-  p->at = at;
-  Pos keyword = parser_current(p)->pos;
-  parser_next(p);
-  while (parser_is(p, TOKEN_NAME) || parser_is(p, TOKEN_DOT) || parser_is(p, TOKEN_COLON)) {
-    Str part = token_source(source, parser_current(p));
-    is_method |= parser_is(p, TOKEN_COLON);
-    strbuf_add(&name, part.data, part.length);
-    parser_next(p);
-  }
-  AstFunction *function = parse_body(p, keyword, str_of(strbuf_end(&name)), is_method);
-  return finish(p, function, (AstBlock){0});
-}
-
-/* LuaJIT counts a declaration from `function`, an expression from its parenthesis. */
-static bool begins_at(const Tokens *tokens, int at, int32_t line) {
-  const Token *token = &tokens->items[at];
-  if (token->kind != TOKEN_FUNCTION) return false;
-  return token->pos.line == line || token[1].pos.line == line; /* END follows at the latest */
-}
-
-static Str function_text(const Ast *ast) {
-  int32_t start = ast->function->pos.offset;
-  return (Str){ast->source->text.data + start, ast->function->end.offset - start};
-}
-
-static bool fail_duplicates(Error *err, const Ast *second) {
-  AstFunction *function = second->function;
-  diag_error(
-      err, second->source, function->pos, 8, RG_ERROR_SOURCE,
-      "two functions begin on line %d and end on line %d, so it is unclear which one is meant",
-      function->pos.line, function->end.line);
-  return error_hint(err, "put them on separate lines");
-}
-
-static bool fail_missing(Error *err, const Source *source, int32_t line_defined,
-                         int32_t last_line) {
-  error_set(err, RG_ERROR_SOURCE,
-            "no function that begins on line %d and ends on line %d of '%.100s' was found",
-            line_defined, last_line, source->name);
-  return error_hint(err, "the file may have changed since it was loaded");
-}
-
-Ast *parse_function_at(Source *source, int32_t line_defined, int32_t last_line, Error *err) {
-  Tokens tokens = lexer_run(source);
-  int failed = -1; /* the first function that begins there but does not parse */
-  Ast *chosen = NULL;
-  for (int at = 0; at < tokens.count; at++) {
-    if (!begins_at(&tokens, at, line_defined)) continue;
-    Ast *ast = parse_candidate(source, tokens, at, NULL);
-    if (!ast && failed < 0) failed = at;
-    if (!ast || ast->function->end.line != last_line) continue;
-    if (chosen && !str_equal(function_text(chosen), function_text(ast))) {
-      fail_duplicates(err, ast);
-      return NULL;
-    }
-    if (!chosen) chosen = ast;
-  }
-  if (chosen) return chosen;
-  if (failed >= 0) parse_candidate(source, tokens, failed, err);
-  else fail_missing(err, source, line_defined, last_line);
-  return NULL;
+  return parser_finish(p, function, helpers);
 }

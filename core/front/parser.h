@@ -11,11 +11,14 @@
  * `function(..) .. end`. `return function ... end` is accepted too. */
 Ast *parse_kernel_text(Source *source, Error *err);
 
-/* A plain Lua function inside a chunk: the function whose `function` keyword is on `line_defined`
- * (or its opening parenthesis, as LuaJIT counts) and whose `end` is on `last_line` (the user's
- * lines). Only it is parsed, so the rest of the chunk may use what kernels do not know; its
- * captures are AST_GLOBAL. Two such functions are source.missing with the advice to put them on
- * separate lines (unless their texts are equal); so is none. */
-Ast *parse_function_at(Source *source, int32_t line_defined, int32_t last_line, Error *err);
+/* A plain Lua function inside a chunk, by its lines (the user's): as LuaJIT counts, a declaration
+ * begins at its `function`, an expression at its parenthesis. Only it is parsed, so the rest of the
+ * chunk may use what kernels do not know; its captures are AST_GLOBAL.
+ * Several functions may have those lines. `which` has a character for each of them, in the order of
+ * their ends: '1' if the wanted function could be this one (NULL: each could). What could be wanted
+ * is source.missing with the advice to use separate lines, unless all have one text; so is a number
+ * of functions that `which` does not expect, and none. */
+Ast *parse_function_at(Source *source, int32_t line_defined, int32_t last_line, const char *which,
+                       Error *err);
 
 #endif

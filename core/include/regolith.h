@@ -265,6 +265,9 @@ typedef struct RgKernelOptions {
   /* a function inside the chunk (user's lines); 0: the text is one function */
   int32_t line_defined, last_line;
   int32_t fast_math;
+  /* Several functions of the chunk may have those lines: a character for each, in the order of
+   * their ends, '1' if it could be the one that is meant; NULL: each could. */
+  const char *which;
 } RgKernelOptions;
 /* Parses at once. */
 RgStatus rg_kernel_create(RgRuntime *runtime, const char *text, int64_t length,

@@ -41,10 +41,11 @@ static Ast *parse_text(Parsing *parsing, Error *err) {
   Error of_lines = {0};
   Str lines = source_lines(parsing->text, first_line, options->line_defined, options->last_line);
   Source *part = make_source(parsing, lines, options->line_defined);
-  Ast *ast = parse_function_at(part, options->line_defined, options->last_line, &of_lines);
+  Ast *ast = parse_function_at(part, options->line_defined, options->last_line, options->which,
+                               &of_lines);
   if (ast) return ast;
   return parse_function_at(make_source(parsing, parsing->text, first_line), options->line_defined,
-                           options->last_line, err);
+                           options->last_line, options->which, err);
 }
 
 static bool run_parser(void *data, Error *err) {

@@ -215,6 +215,8 @@ return {
     { "memory?: string|number", "A budget: \"2GiB\", or bytes." },
     { "cache?: boolean", "false: compiled kernels are not kept on disk." },
     { "async?: boolean", "Launches are queued.", later = true },
+    { "read?: fun(name: string): string?, string?",
+      "The sources of scripts in archives." },
     { "default_float?: string|rg.Type", "\"f32\" or \"f64\"." },
   } },
   { class = "rg.FieldOptions", title = "Options of `rg.field{..}`", rows = {

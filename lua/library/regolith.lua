@@ -810,6 +810,7 @@ function Vector:select(...) end
 ---@field memory? string|number A budget: "2GiB", or bytes.
 ---@field cache? boolean false: compiled kernels are not kept on disk.
 ---@field async? boolean Launches are queued. Comes in a later version.
+---@field read? fun(name: string): string?, string? The sources of scripts in archives.
 ---@field default_float? string|rg.Type "f32" or "f64".
 
 ---@class rg.FieldOptions

@@ -1,6 +1,9 @@
 --- Functions that a kernel calls: which source text each place of a kernel holds, and where its
 --- names come from.
 ---
+--- Which function it is, its prototype tells (jit.util): two of one line are two, closures of one
+--- are one. Prototypes with the same text, as of a file that was loaded twice, are one as well.
+---
 --- A *place* is one of the launch arguments: a path ("self.step") or a parameter. The core asks for
 --- the text of a function when a kernel calls the value of a place. From then on a function with
 --- that code at that place has a number, and its own upvalues and globals are paths of the kernel,
@@ -21,9 +24,21 @@ local function place_of(self, number)
   return number < self.path_count and number or self.path_count - 1 - number
 end
 
-local function code_of(f)
-  local info = debug.getinfo(f, "S")
-  return ("%d:%d:%s"):format(info.linedefined, info.lastlinedefined, info.source)
+local has_util, util = pcall(require, "jit.util")
+
+local function prototype_of(f) return has_util and util.funcinfo(f).proto or f end
+
+local read = setmetatable({}, { __mode = "k" }) -- prototype -> its source, as source.lua found it
+
+--- Is the source of this function known?
+function called.is_read(f) return read[prototype_of(f)] ~= nil end
+
+--- Finds the source of a function; `reader` is that of rg.init, which may do anything.
+function called.read(f, reader)
+  local found = source.of_function(f, reader)
+  found.key = table.concat({ found.line_defined, found.last_line, found.which or "", found.chunk,
+    found.text }, ":")
+  read[prototype_of(f)] = found
 end
 
 local function upvalues_of(f)
@@ -37,14 +52,15 @@ end
 
 --- The part of a kernel's state that belongs to this module.
 function called.begin(self)
-  self.places = {}                                     -- place -> code -> number
+  self.places = {}                                     -- place -> key of a source -> number
   self.functions = setmetatable({}, { __mode = "v" })  -- number -> the function that is there now
   self.upvalues = {}                                   -- number -> name -> number of its upvalue
 end
 
 --- What called.note needs to know of the function `f`; it allocates, and note does not.
 function called.key(self, number, f)
-  return self.places[place_of(self, number)] and code_of(f)
+  local found = self.places[place_of(self, number)] and read[prototype_of(f)]
+  return found and found.key
 end
 
 --- Records what value `number` holds now, with its key if that is a function. Returns the number of
@@ -60,20 +76,17 @@ function called.note(self, number, f, key)
   return known or 0
 end
 
---- Passes the text of the function `f`, found as value `number`, to the core.
+--- Passes the text of the function `f`, which is read, found as value `number`, to the core.
 function called.add(self, number, f)
-  local found = source.of_function(f)
-  local options = ffi.new "RgKernelOptions"
-  options.struct_size = ffi.sizeof "RgKernelOptions"
-  options.chunk, options.first_line = found.chunk, found.first_line or 1
-  options.line_defined, options.last_line = found.line_defined or 0, found.last_line or 0
-  local number_out = ffi.new "int32_t[1]"
+  local found, place = read[prototype_of(f)], place_of(self, number)
+  local codes = self.places[place] or {}
+  if codes[found.key] then return end -- another prototype of the same text came first
+  local options, number_out = source.options(found), ffi.new "int32_t[1]"
   lib.check(C.rg_kernel_add_function(self.pointer, found.text, #found.text, options, number_out),
     self.runtime)
-  local place, key, function_number = place_of(self, number), code_of(f), number_out[0]
+  local function_number = number_out[0]
   self.upvalues[function_number] = upvalues_of(f)
-  self.places[place] = self.places[place] or {}
-  self.places[place][key] = function_number
+  self.places[place], codes[found.key] = codes, function_number
   self.functions[function_number] = f
 end
 

@@ -350,7 +350,9 @@ end
 local function refuse(run, self, ...)
   local want, wanted = C.rg_kernel_wants(self.pointer, value_out), value_out[0]
   if want == 0 then return lib.raise_last(self.runtime, suggest.names, self) end
-  lib.quiet(learn, self, want, wanted)
+  local f = want == 2 and self.last[wanted]
+  if f and not called.is_read(f) then called.read(f, self.reader)
+  else lib.quiet(learn, self, want, wanted) end
   return run(self, ...)
 end
 function need.refuse(self, ...) return refuse(launch, self, ...) end
@@ -415,13 +417,8 @@ end
 
 local function new_kernel(session, found, options)
   local number, c = session:get()
-  local c_options = ffi.new "RgKernelOptions"
-  c_options.struct_size = ffi.sizeof "RgKernelOptions"
-  local name = options.name or found.name
-  c_options.name, c_options.chunk = name, found.chunk
-  c_options.first_line = found.first_line or 1
-  c_options.line_defined, c_options.last_line = found.line_defined or 0, found.last_line or 0
-  c_options.fast_math = options.fast_math and 1 or 0
+  local c_options, name = source.options(found), options.name or found.name
+  c_options.name, c_options.fast_math = name, options.fast_math and 1 or 0
   local out = ffi.new "RgKernel *[1]"
   lib.check(C.rg_kernel_create(c, found.text, #found.text, c_options, out), number)
   lib.count_handle(number)
@@ -433,6 +430,7 @@ local function new_kernel(session, found, options)
     chunk = found.chunk, line = found.line_defined or found.first_line or 1,
     result = ffi.new "RgValue",
     vectors = {}, -- by value: where its numbers are, when it is a vector
+    reader = session.reader or false,
   }
   by_number[self.handle.rg_number] = self
   called.begin(self)
@@ -470,7 +468,7 @@ function kernel.create(session, rg, what, ...)
   if type(what) == "function" then
     if select("#", ...) > 1 then fail.argument "rg.kernel takes a function and options" end
     local options = check_options((...))
-    self = new_kernel(session, source.of_function(what), options)
+    self = new_kernel(session, source.of_function(what, session:get_reader()), options)
     self.fn, self.environment = what, getfenv and getfenv(what) or _G
   elseif type(what) == "string" then
     local captures, given = ...
@@ -478,7 +476,7 @@ function kernel.create(session, rg, what, ...)
       return fail.argument("captures of a kernel are a table, not " .. fail.describe(captures))
     end
     local options = check_options(given)
-    self = new_kernel(session, source.of_text(what), options)
+    self = new_kernel(session, source.of_text(what, session:get_reader()), options)
     self.captures, self.environment = captures or {}, caller_environment()
     self.defaults = setmetatable({ rg = rg }, { __index = builtin.defaults })
   else

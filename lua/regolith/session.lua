@@ -72,6 +72,9 @@ local set = {
     o.default_f64 = name == "f64" and 1 or 0
   end,
 }
+function set.read(_, v)
+  if type(v) ~= "function" then refuse("read", v, "a function") end
+end
 local option_names = {}
 for name in pairs(set) do option_names[#option_names + 1] = name end
 table.sort(option_names)
@@ -134,7 +137,7 @@ local function begin(self, options)
   if self.runtime then return end -- a finalizer was faster
   local c, arch = create_runtime(options)
   self.runtime, self.anchor = lib.new_runtime()
-  self.runtime.c, self.begun = c, fail.place()
+  self.runtime.c, self.begun, self.reader = c, fail.place(), options.read
   if arch == "lua" then
     self.runtime.oracle = require("regolith.oracle").create(self.runtime.number)
   end
@@ -149,13 +152,19 @@ function session:get()
   return self.runtime.number, self.runtime.c
 end
 
+--- What finds sources that are not in files: `read` of rg.init, or nil.
+function session:get_reader()
+  self:get()
+  return self.reader
+end
+
 --- `rg.reset`: ends the runtime; its handles raise errors from then on.
 function session:reset()
   local runtime = self.runtime
   if not runtime then return end
   lib.end_runtime(runtime.c)
   runtime.c, runtime.ended = nil, fail.place()
-  self.runtime, self.anchor = nil, nil
+  self.runtime, self.anchor, self.reader = nil, nil, nil
 end
 
 -- Lua's collector does not see trees and their memory, only a few bytes per handle: after this much

@@ -42,6 +42,12 @@ describe("the program #compiled", function()
     assert.equal(4, code)
     assert.equal("1\t2\n", (run("- 1 2", "print(...)")))
     assert.equal("here\n", (run("", 'print "here"')))
+    local kernel = "print(require([[regolith]]).kernel(function() return 7 end)())"
+    assert.equal("7\n", (run("-", kernel)))
+    assert.equal("7\n", (run("", kernel)))
+    said, code = shell(("printf '%s' | luajit -"):format(kernel))
+    assert.matches("run it from a file, or by 'regolith %- < file'", said)
+    assert.equal(1, code)
   end)
 
   it("takes -e, -l, -j, -O and what LUA_INIT says", function()

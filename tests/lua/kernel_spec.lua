@@ -449,12 +449,93 @@ describe("the source of a plain function", function()
       "called so")()).code)
   end)
 
-  it("of two functions on one line is ambiguous, unless they are the same", function()
-    local a, b = function() return 1 end, function() return 2 end
-    assert.equal("source.missing", failure(rg.kernel, a).code)
-    assert.equal("source.missing", failure(rg.kernel, b).code)
+  it("is that of the right function, wherever others stand on its line", function()
+    local x = rg.field(rg.i32, 4)
+    local a, b = rg.kernel(function() return 1 end), rg.kernel(function() return 2 end)
+    assert.same({ 1, 2 }, { a(), b() })
+    local function twice(n) return 2 * n end local k = rg.kernel(function(n) return twice(n) end)
+    assert.equal(8, k(4))
+    local make = function() return rg.kernel(function() return 5 end) end
+    assert.equal(5, make()())
+    local function far() return function() return rg.kernel(function() return 6 end) end end
+    assert.equal(6, far()()())
+    assert.is_true(pcall(function() rg.kernel(function() x[1] = 3 end)() end))
+    assert.equal(3, x[1])
+    local p, q = 1, 10
+    local c, d = rg.kernel(function() return p end), rg.kernel(function() return q end)
+    assert.same({ 1, 10 }, { c(), d() })
+    local e, f = rg.kernel(function(u) return u + 1 end), rg.kernel(function(w) return w + 1 end)
+    assert.same({ "function(u) return u + 1 end", "function(w) return w + 1 end" },
+      { e:source(), f:source() })
+    local g, h = rg.kernel(function(n) return n end), rg.kernel(function(_, n) return n end)
+    assert.same({ 1, 2 }, { g(1), h(1, 2) })
+    local once = loadstring "return function() return 7 end, function() return 8 end"
+    local seven, eight = once()
+    assert.same({ 7, 8 }, { rg.kernel(seven)(), rg.kernel(eight)() })
+  end)
+
+  it("of functions on one line that Lua compiles to the same is accepted if it is the same text",
+    function()
     local c, d = function() return 3 end, function() return 3 end
     assert.equal(6, rg.kernel(c)() + rg.kernel(d)())
+    local a, b = function() return 1 end, function() return 1.0 end -- an i32, a float
+    local failed = failure(rg.kernel, a)
+    assert.equal("source.missing", failed.code)
+    assert.matches("cannot be told apart", failed.message)
+    assert.equal("put them on separate lines", failed.hint)
+    assert.equal("source.missing", failure(rg.kernel, b).code)
+  end)
+
+  it("of functions that a kernel calls at one place is that of each", function()
+    local run = rg.kernel(function(f, n) return f(n) end)
+    local more, less = function(n) return n + 1 end, function(n) return n * 100 end
+    assert.same({ 4, 300, 4 }, { run(more, 3), run(less, 3), run(more, 3) })
+    local text, compiles = "return function(n) return n + 2 end", rg.stats().compiles
+    for _ = 1, 3 do assert.equal(5, run(loadstring(text)(), 3)) end -- each has its own bytecode
+    assert.is_true(rg.stats().compiles <= compiles + 1)
+    local path = in_file "return function(n) return n + 5 end"
+    local before = dofile(path)
+    assert.equal(8, run(before, 3))
+    local out = assert(io.open(path, "w"))
+    out:write "return function(n) return n + 6 end" -- at the same place
+    out:close()
+    assert.equal(9, run(dofile(path), 3))
+    assert.equal(8, run(before, 3))
+    os.remove(path)
+  end)
+
+  it("is what the function read of rg.init says, for hosts that keep scripts elsewhere", function()
+    local asked, archive = {}, { ["game/main.lua"] = "local rg, twice = ... \z
+      return rg.kernel(function(n) return twice(n) end)", menu = "return function() return 3 end",
+      ["game/twice.lua"] = "return function(n) return 2 * n end" }
+    local own
+    local function read(name)
+      asked[#asked + 1] = name
+      if name == "broken" then error("no disk", 0) end
+      if name == "table" then return {} end
+      if name == "nowhere" then return nil, "not in game.zip" end
+      if name == "game/twice.lua" then assert(own.kernel("function() return 1 end")() == 1) end
+      return archive[name]
+    end
+    own = rg.new { read = read, memory = "1GiB" }
+    local function load(name) return loadstring(archive[name:sub(2)], name) end
+    assert.equal(14, load "@game/main.lua"(own, load "@game/twice.lua"())(7))
+    assert.equal(3, own.kernel(load "=menu"())())
+    local here = #asked
+    assert.equal(4, own.kernel(function() return 4 end)()) -- nil: from its file, as ever
+    assert.matches("kernel_spec.lua$", asked[here + 1])
+    for name, said in pairs { ["@broken"] = "no disk", ["=broken"] = "no disk",
+      ["@table"] = "returned a table, not a text", ["@nowhere"] = "not in game.zip",
+      ["=nowhere"] = "not in game.zip", ["@else"] = "'else' of this function cannot be read$" } do
+      local failed = failure(own.kernel, loadstring("return function() return 1 end", name)())
+      assert.equal("source.missing", failed.code)
+      assert.matches(said, failed.message)
+      assert.is_nil(failed.message:find "\n")
+    end
+    archive.menu = "return function() return 4 end"
+    assert.matches("has changed", failure(own.kernel, loadstring("return function() return 3 end",
+      "=menu")()).message)
+    assert.equal("option.invalid", failure(rg.new, { read = "menu" }).code)
   end)
 end)
 

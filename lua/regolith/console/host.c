@@ -289,16 +289,34 @@ static bool get_console(Host *host, const char *module, const char *field) {
   return true;
 }
 
-/* Runs a chunk, and keeps its text, so that kernels of it can be compiled (regolith/source.lua
- * looks there). */
-static bool run_text(Host *host, const char *text, const char *name) {
-  lua_State *lua = host->lua;
+/* Loads the text on top of the stack, and keeps it, so that kernels of it can be compiled
+ * (regolith/source.lua looks there). */
+static int load_text(lua_State *lua, const char *name) {
+  size_t length;
+  const char *text = lua_tolstring(lua, -1, &length);
   lua_getfield(lua, LUA_REGISTRYINDEX, "regolith.texts");
-  lua_pushstring(lua, text);
+  lua_pushvalue(lua, -2);
   lua_setfield(lua, -2, name);
   lua_pop(lua, 1);
-  int status = luaL_loadbuffer(lua, text, strlen(text), name);
-  return report(host, status ? status : call(lua, 0, 0));
+  int status = luaL_loadbuffer(lua, text, length, name);
+  lua_remove(lua, -2);
+  return status;
+}
+
+static bool run_text(Host *host, const char *text, const char *name) {
+  lua_pushstring(host->lua, text);
+  int status = load_text(host->lua, name);
+  return report(host, status ? status : call(host->lua, 0, 0));
+}
+
+/* The script on standard input. */
+static int load_input(lua_State *lua) {
+  luaL_Buffer text;
+  luaL_buffinit(lua, &text);
+  for (size_t count = 1; count > 0; luaL_addsize(&text, count))
+    count = fread(luaL_prepbuffer(&text), 1, LUAL_BUFFERSIZE, stdin);
+  luaL_pushresult(&text);
+  return load_text(lua, "=stdin");
 }
 
 static bool run_environment(Host *host) {
@@ -371,7 +389,7 @@ static bool run_script(Host *host) {
   const char *name = host->argv[host->script];
   bool is_input =
       !strcmp(name, "-") && (host->script == 0 || strcmp(host->argv[host->script - 1], "--"));
-  int status = luaL_loadfile(host->lua, is_input ? NULL : name);
+  int status = is_input ? load_input(host->lua) : luaL_loadfile(host->lua, name);
   if (!status) status = call(host->lua, push_arguments(host), 0);
   return report(host, status);
 }
@@ -503,7 +521,7 @@ static bool run(Host *host, const char *prefix) {
     printf("Regolith %s (%s)\n", rg_version(), LUAJIT_VERSION);
     return run_prompt(host);
   }
-  int status = luaL_loadfile(host->lua, NULL);
+  int status = load_input(host->lua);
   return report(host, status ? status : call(host->lua, 0, 0));
 }
 

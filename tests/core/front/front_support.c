@@ -58,10 +58,15 @@ const char *support_error(const char *text) {
 }
 
 const char *support_function_at(const char *chunk, int line_defined, int last_line) {
+  return support_function_like(chunk, line_defined, last_line, NULL);
+}
+
+const char *support_function_like(const char *chunk, int line_defined, int last_line,
+                                  const char *which) {
   Error err;
   support_reset();
   error_clear(&err);
   Ast *ast = parse_function_at(source_create(&scratch, str_of(chunk), "chunk.lua", 1), line_defined,
-                               last_line, &err);
+                               last_line, which, &err);
   return print(ast, &err);
 }

@@ -19,6 +19,8 @@ const char *support_error(const char *text);
 const char *support_error_text(const Error *err);
 /* The function of a chunk, as ast_print shows it, or the error. */
 const char *support_function_at(const char *chunk, int line_defined, int last_line);
+const char *support_function_like(const char *chunk, int line_defined, int last_line,
+                                  const char *which);
 int64_t support_live_bytes(void); /* after support_reset: 0 unless something leaked */
 
 

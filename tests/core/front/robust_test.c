@@ -53,7 +53,8 @@ static bool holds_at(Str text, int line) {
   heap_init(&heap, 0);
   scratch_init(&scratch, &heap);
   error_clear(&err);
-  Ast *ast = parse_function_at(source_create(&scratch, text, "chunk", 1), line, line + 3, &err);
+  Source *source = source_create(&scratch, text, "chunk", 1);
+  Ast *ast = parse_function_at(source, line, line + 3, NULL, &err);
   bool ok = !ast == error_is_set(&err);
   scratch_deinit(&scratch);
   return ok && heap.live_bytes == 0;

@@ -327,11 +327,29 @@ static void test_function_at(void) {
   TEST("a function expression may begin at its parenthesis") {
     CHECK_TEXT(support_function_at(chunk, 10, 10), "function(q#0)\n  q#0()\nend\n");
   }
-  TEST("two functions of one line are refused unless they are equal") {
-    CHECK_TEXT(support_function_at(chunk, 3, 3), "3:60+8: two functions begin on line 3 and end on "
-                                                 "line 3, so it is unclear which one is meant "
-                                                 "(put them on separate lines)");
+  TEST("functions of one line are told apart by which, else refused unless they are equal") {
+    CHECK_TEXT(support_function_at(chunk, 3, 3),
+               "3:60+8: two functions on line 3 cannot be told apart: compiled by Lua they are the "
+               "same (put them on separate lines)");
+    CHECK_TEXT(support_function_like(chunk, 3, 3, "10"), "function()\n  return 1\nend\n");
+    CHECK_TEXT(support_function_like(chunk, 3, 3, "01"), "function()\n  return 2\nend\n");
     CHECK_TEXT(support_function_at(chunk, 4, 4), "function()\n  return 1\nend\n");
+    CHECK_TEXT(support_function_like(chunk, 4, 4, "11"), "function()\n  return 1\nend\n");
+    CHECK_TEXT(support_function_like(chunk, 3, 3, "1"),
+               "0:0+0: no function that begins on line 3 and ends on line 3 of 'chunk.lua' was "
+               "found (the file may have changed since it was loaded)");
+  }
+  TEST("functions of one line are counted by their ends, whatever stands between") {
+    const char *line = "if a then repeat local f = function() while b do for i = 1, 2 do end end "
+                       "end until c end return function() return function() return 1 end end\n"
+                       "local function f\n() end local function g() end\n";
+    CHECK_TEXT(support_function_like(line, 1, 1, "100"),
+               "function()\n  while b do\n    for i#0 = 1, 2 do\n    end\n  end\nend\n");
+    CHECK_TEXT(support_function_like(line, 1, 1, "010"), "function()\n  return 1\nend\n");
+    CHECK_TEXT(support_function_like(line, 1, 1, "001"),
+               "function()\n  return function()\n    return 1\n  end\nend\n");
+    CHECK_TEXT(support_function_like(line, 3, 3, "10"), "function f()\nend\n");
+    CHECK_TEXT(support_function_like(line, 3, 3, "01"), "function g()\nend\n");
   }
   TEST("a function that does not parse says why") {
     CHECK_TEXT(support_function_at(chunk, 11, 11), "11:28+2: kernels have no '&&' (write 'and')");
@@ -346,7 +364,7 @@ static void test_function_at(void) {
     Scratch scratch;
     heap_init(&heap, 0);
     scratch_init(&scratch, &heap);
-    CHECK(!parse_function_at(source_create(&scratch, STR(""), "c", 1), 1, 1, &err));
+    CHECK(!parse_function_at(source_create(&scratch, STR(""), "c", 1), 1, 1, NULL, &err));
     CHECK_TEXT(error_code_text(err.code), "source.missing");
     scratch_deinit(&scratch);
   }
