@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/log.h"
 #include "base/option.h"
 
 static bool create_device(Program *program, const RgOptions *options, Error *err) {
@@ -45,6 +46,9 @@ Program *program_create(const RgOptions *options, Arch arch, Error *err) {
   Program *program =
       owner_create(sizeof *program, option_number("RG_STRESS", "fail_alloc", 0), err);
   if (!program) return NULL;
+  if (options->debug)
+    log_warning("debug = true has no effect in this version: a write outside a shape does nothing "
+                "and is warned of once per kernel");
   if (create_parts(program, options, arch, err)) return program;
   program_end(program);
   owner_release(&program->owner);
