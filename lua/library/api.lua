@@ -139,9 +139,9 @@ return {
     { "pointer(): ffi.cdata*", "FFI pointer of a dense field, good until the next launch." },
   }, cells, {
     { "add|sub|mul|min|max|band|bor|bxor|exchange(...: number): number",
-      "In kernels: an atomic update: indices, then the value; returns the old value." },
+      "Updates an element, in kernels atomically: indices, then the value; returns the old one." },
     { "compare_exchange(...: number): number",
-      "In kernels: indices, the expected value, the new one." },
+      "Indices, the expected value, the new one; returns the old one." },
   }, lists) },
 
   { class = "rg.Node", title = "A node: one level of a tree",

@@ -406,52 +406,52 @@ function Field:clear() end
 ---@return fun(): integer ...
 function Field:active() end
 
---- In kernels: an atomic update: indices, then the value; returns the old value.
+--- Updates an element, in kernels atomically: indices, then the value; returns the old one.
 ---@param ... number
 ---@return number
 function Field:add(...) end
 
---- In kernels: an atomic update: indices, then the value; returns the old value.
+--- Updates an element, in kernels atomically: indices, then the value; returns the old one.
 ---@param ... number
 ---@return number
 function Field:sub(...) end
 
---- In kernels: an atomic update: indices, then the value; returns the old value.
+--- Updates an element, in kernels atomically: indices, then the value; returns the old one.
 ---@param ... number
 ---@return number
 function Field:mul(...) end
 
---- In kernels: an atomic update: indices, then the value; returns the old value.
+--- Updates an element, in kernels atomically: indices, then the value; returns the old one.
 ---@param ... number
 ---@return number
 function Field:min(...) end
 
---- In kernels: an atomic update: indices, then the value; returns the old value.
+--- Updates an element, in kernels atomically: indices, then the value; returns the old one.
 ---@param ... number
 ---@return number
 function Field:max(...) end
 
---- In kernels: an atomic update: indices, then the value; returns the old value.
+--- Updates an element, in kernels atomically: indices, then the value; returns the old one.
 ---@param ... number
 ---@return number
 function Field:band(...) end
 
---- In kernels: an atomic update: indices, then the value; returns the old value.
+--- Updates an element, in kernels atomically: indices, then the value; returns the old one.
 ---@param ... number
 ---@return number
 function Field:bor(...) end
 
---- In kernels: an atomic update: indices, then the value; returns the old value.
+--- Updates an element, in kernels atomically: indices, then the value; returns the old one.
 ---@param ... number
 ---@return number
 function Field:bxor(...) end
 
---- In kernels: an atomic update: indices, then the value; returns the old value.
+--- Updates an element, in kernels atomically: indices, then the value; returns the old one.
 ---@param ... number
 ---@return number
 function Field:exchange(...) end
 
---- In kernels: indices, the expected value, the new one.
+--- Indices, the expected value, the new one; returns the old one.
 ---@param ... number
 ---@return number
 function Field:compare_exchange(...) end

@@ -186,10 +186,18 @@ function fail.check_options(options, names, what)
   end
 end
 
---- Raises for a method called with a dot: `self` is not its object.
-function fail.dot(example)
-  return fail.argument(("a method is called with a colon: %s"):format(example),
-    "a dot does not pass the object")
+--- Methods that refuse a call with a dot: `is_own(self)` says whether self is their object.
+---@param methods table   name -> function; changed in place
+---@param object string   how the message calls the object
+function fail.guard(methods, is_own, object)
+  for name, method in pairs(methods) do
+    methods[name] = function(self, ...)
+      if is_own(self) then return method(self, ...) end
+      return fail.argument(("a method is called with a colon: %s:%s(..)"):format(object, name),
+        "a dot does not pass the object")
+    end
+  end
+  return methods
 end
 
 fail.own_chunk = own_chunk

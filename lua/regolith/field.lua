@@ -15,6 +15,7 @@ local shape = require "regolith.shape"
 local snode = require "regolith.snode"
 local lists = require "regolith.list"
 local bulk = require "regolith.field_bulk"
+local update = require "regolith.field_update"
 
 local field = {}
 
@@ -30,7 +31,6 @@ local make_rows -- rank: the proxies of fields with this many axes
 
 --- Lays the field's tree out, the first time; returns its rank.
 local function settle(self)
-  if type(self) ~= "cdata" then fail.dot "x:fill(1)" end
   if self.rg_rank < 0 then
     snode.settle_by(C.rg_field_settle, self.rg_field, self.rg_runtime)
     self.rg_rank = C.rg_field_rank(self.rg_field)
@@ -289,13 +289,10 @@ end
 
 bulk.add_methods(methods, settle, put_value, slot)
 
--- Only in kernels: `x:add(i, j, v)` and similar.
-for _, name in ipairs { "add", "sub", "mul", "min", "max", "band", "bor", "bxor", "exchange",
-  "compare_exchange" } do
-  methods[name] = function()
-    return fail.later(("x:%s(..)"):format(name), "from Lua, read the element and write it back")
-  end
-end
+update.add_methods(methods, {
+  settle = settle, is_list = is_list, get = get_element, set = set_element,
+})
+fail.guard(methods, function(self) return ffi.istype(Field, self) end, "x")
 
 -- A placed field has its shape before its tree is laid out.
 local function shape_of(self)
@@ -448,15 +445,23 @@ local function new_field(session, t, name)
   return handle
 end
 
+-- Lua's numbers count by ones up to here.
+local function check_magnitude(what, n)
+  if math.abs(n) < 2 ^ 53 then return end
+  return fail.argument(("%s of %.0f is too large: it must be less than 2^53 (%.0f)"):format(what, n,
+    2 ^ 53))
+end
+
 local function check_extents(extents)
   if #extents > 8 then
     return fail.argument(("a field has at most 8 axes, not %d"):format(#extents))
   end
   for _, size in ipairs(extents) do
-    if type(size) ~= "number" or size % 1 ~= 0 or size < 1 or size >= 2 ^ 53 then
+    if type(size) ~= "number" or size % 1 ~= 0 or size < 1 then
       return fail.argument(
         "an extent of a field is a positive whole number, not " .. fail.describe(size))
     end
+    check_magnitude("an extent", size)
   end
 end
 
@@ -474,9 +479,10 @@ local function check_offset(offset, extents)
       "one for each axis")
   end
   for _, start in ipairs(offset) do
-    if type(start) ~= "number" or start % 1 ~= 0 or math.abs(start) >= 2 ^ 53 then
+    if type(start) ~= "number" or start % 1 ~= 0 then
       return fail.argument("an offset is a whole number, not " .. fail.describe(start))
     end
+    check_magnitude("an offset", start)
   end
 end
 

@@ -37,6 +37,16 @@ local function check_count(count, what)
   end
 end
 
+-- A number that an element of 64 bits holds: they do not travel as doubles, which the core checks.
+local function check_wide(scalar, x)
+  local low = scalar.name == "u64" and 0 or -2 ^ 63
+  local is_whole = type(x) ~= "number" or (x % 1 == 0 and x >= low and x < 2 * 2 ^ 63 + low)
+  local is_other = type(x) ~= "number" and not ffi.istype(scalar.ctype, x)
+  if is_whole and not (is_other and ffi.cast("int64_t", x) < 0) then return end
+  return fail.argument(("x:from_table: %s does not fit an element of %s"):format(
+    type(x) == "number" and ("%.17g"):format(x) or tostring(x), scalar.name), nil, "value.fit")
+end
+
 --- Adds the methods; `settle` lays a field out and returns its rank.
 function bulk.add_methods(methods, settle, put_value, slot)
   local fill = lib.quietly(function(self, v)
@@ -112,6 +122,7 @@ function bulk.add_methods(methods, settle, put_value, slot)
         values[k] = element and 1 or 0
       elseif kind == "number" or ffi.istype("int64_t", element) or ffi.istype("uint64_t",
         element) then
+        if wide then check_wide(scalar, element) end
         values[k] = wide and ffi.cast("int64_t", scalar(element)) or tonumber(element)
       else
         return false

@@ -68,12 +68,12 @@ function index.fill(a, b, c, d, e, f, g, h)
 end
 
 --- A function that returns `count` indices out of an int64_t[8], as numbers, then what follows.
----@return fun(indices: ffi.cdata*, value: any): ...
+---@return fun(indices: ffi.cdata*, ...: any): ...
 function index.unpacker(count)
   local parts = {}
   for k = 1, count do parts[k] = ("tonumber(indices[%d])"):format(k - 1) end
   if count == 0 then parts[1] = "0" end -- the one element of a field without axes is x[0]
-  local text = ("local tonumber = tonumber return function(indices, value) return %s, value end")
+  local text = ("local tonumber = tonumber return function(indices, ...) return %s, ... end")
     :format(table.concat(parts, ", "))
   return loadstring(text, fail.own_chunk)()
 end

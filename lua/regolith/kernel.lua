@@ -383,11 +383,12 @@ end
 --- `kernel:compile(..)`: what a launch with such values, and with the captures as they are now,
 --- needs; launches nothing.
 function methods.compile(self, ...)
-  if not is_kernel(self) then fail.dot "kernel:compile(..)" end
   local values, count = { ... }, select("#", ...)
   for k = 1, math.max(count, self.parameter_count) do values[k] = sample(values[k]) end
   return compile(self, unpack(values, 1, math.max(count, self.parameter_count)))
 end
+
+fail.guard(methods, is_kernel, "kernel")
 
 local function warm_one(entry, number)
   if is_kernel(entry) then return entry:compile() end

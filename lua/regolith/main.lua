@@ -9,6 +9,15 @@ local field = require "regolith.field"
 local kernel = require "regolith.kernel"
 local image = require "regolith.image"
 
+-- rg:field(..) would pass the module as the first argument.
+local function with_dot(rg, name, f)
+  return function(...)
+    if not rawequal((...), rg) then return f(...) end
+    return fail.argument(("rg.%s is called with a dot: rg.%s(..)"):format(name, name),
+      "a colon passes the module itself")
+  end
+end
+
 -- The module's functions for one runtime: `rg` itself, or what rg.new returns.
 local function open(own)
   local rg = builtin.members()
@@ -42,11 +51,16 @@ local function open(own)
     return open(other)
   end
 
+  for name, f in pairs(rg) do
+    if type(f) == "function" and not builtin.names[f] then rg[name] = with_dot(rg, name, f) end
+  end
+
   for name, f in pairs(rg) do -- so that a kernel which calls one gets an error with its name
     if type(f) == "function" and not builtin.names[f] then builtin.names[f] = "rg." .. name end
   end
 
   return setmetatable(rg, {
+    __regolith = "the module itself",
     __index = function(_, name)
       if type(name) ~= "string" or name:sub(1, 1) == "_" then return nil end
       -- a kernel's: the core reports it with its position

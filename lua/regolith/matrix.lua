@@ -24,13 +24,13 @@ end
 
 -- -- types of results -----------------------------------------------------------------------------
 
-local classes = { f16 = "f", f32 = "f", f64 = "f" }
+local function is_float(element) return element.name:sub(1, 1) == "f" end
 
 -- The element type of `a op b`, as in kernels: floats over integers, wider over narrower, then
 -- unsigned.
 local function join(a, b)
   if a == b then return a end
-  local float_a, float_b = classes[a.name] == "f", classes[b.name] == "f"
+  local float_a, float_b = is_float(a), is_float(b)
   if float_a ~= float_b then return float_a and a or b end
   if a.size ~= b.size then return a.size > b.size and a or b end
   return a.name:sub(1, 1) == "u" and a or b
@@ -42,13 +42,28 @@ local f32 = types.by_name.f32
 local function element_with(t, x)
   local other = type_of(x)
   if other then return join(t.element, other.element) end
-  if classes[t.element.name] ~= "f" and type(x) == "number" and x % 1 ~= 0 then return f32 end
+  if not is_float(t.element) and type(x) == "number" and x % 1 ~= 0 then return f32 end
   return t.element
 end
 
-local function as_float(element) return classes[element.name] == "f" and element or f32 end
+local function as_float(element) return is_float(element) and element or f32 end
 
 -- -- construction ---------------------------------------------------------------------------------
+
+-- A plain number that the element's type does not hold; those of vectors are converted.
+local function check_fits(t, x)
+  local bits, low = t.element.size * 8, 0
+  if is_float(t.element) then return end
+  if t.element.name:sub(1, 1) == "i" then low, bits = -2 ^ (bits - 1), bits - 1 end
+  local is_inside = type(x) == "number" and x > low - 1 and x < 2 ^ bits
+  if type(x) ~= "number" then -- 64-bit integers are compared as such
+    local y = t.element.convert(x)
+    is_inside = y == x and (y < 0) == (x < 0)
+  end
+  if is_inside then return end
+  return fail.argument(("rg.%s is made of %s, and %s does not fit"):format(t.name, t.element.name,
+    type(x) == "number" and ("%.14g"):format(x) or tostring(x)), nil, "value.fit")
+end
 
 local function gather(t, list, items)
   for _, item in ipairs(list) do
@@ -58,6 +73,7 @@ local function gather(t, list, items)
     elseif type(item) == "table" and not getmetatable(item) then
       gather(t, item, items)
     elseif is_number(item) then
+      check_fits(t, item)
       items[#items + 1] = item
     else
       return fail.argument(("rg.%s is made of numbers, not %s"):format(t.name, fail.describe(item)))
@@ -127,6 +143,8 @@ function methods.to_table(v)
   return list
 end
 
+fail.guard(methods, function(self) return type_of(self) ~= nil end, "v")
+
 local function index(v, key)
   local t = type_of(v)
   if type(key) == "number" then return at(v, t, key) end
@@ -148,8 +166,9 @@ local function number_text(x) return (tostring(x):gsub("U?LL$", "")) end
 
 local function to_string(v)
   local t, parts = type_of(v), {}
+  local format = is_float(t.element) and "%.7g" or "%.0f"
   for k = 0, t.count - 1 do
-    parts[k + 1] = number_text(type(v.rg_n[k]) == "number" and ("%.7g"):format(v.rg_n[k])
+    parts[k + 1] = number_text(type(v.rg_n[k]) == "number" and format:format(v.rg_n[k])
       or v.rg_n[k])
   end
   return ("%s(%s)"):format(t.name, table.concat(parts, ", "))
@@ -377,7 +396,7 @@ function functions.select(condition, a, b)
 end
 
 local function whole(element)
-  return classes[element.name] == "f" and types.by_name.i32 or element
+  return is_float(element) and types.by_name.i32 or element
 end
 function functions.floor(x)
   return each("rg.floor", function(a) return type(a) == "number" and math.floor(a) or a end, { x },
@@ -421,7 +440,7 @@ end
 --- Writes a vector into `buffer` and makes `slot` point to it.
 function matrix.put(slot, v, buffer, kind)
   local t = type_of(v)
-  local member = classes[t.element.name] == "f" and "f64" or t.element.name:sub(1, 1) == "u"
+  local member = is_float(t.element) and "f64" or t.element.name:sub(1, 1) == "u"
     and "u64" or "i64"
   buffer.type, buffer.count = t.name, t.count
   for k = 0, t.count - 1 do buffer.numbers[k][member] = v.rg_n[k] end
@@ -432,7 +451,7 @@ end
 function matrix.take(slot)
   local from = slot.vector
   local t = types.named(ffi.string(from.type))
-  local member = classes[t.element.name] == "f" and "f64" or t.element.name:sub(1, 1) == "u"
+  local member = is_float(t.element) and "f64" or t.element.name:sub(1, 1) == "u"
     and "u64" or "i64"
   return make(t, function(k) return from.numbers[k][member] end)
 end

@@ -61,8 +61,8 @@ function Elements:rmw(op, at, value)
   return old
 end
 
--- compare_exchange compares bits, element by element.
-local function swapped(old, expected, desired)
+--- compare_exchange compares bits, element by element.
+function oracle_element.swapped(old, expected, desired)
   local is_same = old == expected and (old ~= 0 or type(old) ~= "number" or 1 / old == 1 / expected)
   if is_same or (old ~= old and expected ~= expected) then return desired end
   return old
@@ -71,7 +71,7 @@ function Elements:swap(at, expected, desired)
   local cell = self.level.ensure(unpack(at, 2))
   if not cell then return self.zero end
   local _, old = held(self, cell)
-  cell[self.number] = vector.each(swapped, old, expected, desired)
+  cell[self.number] = vector.each(oracle_element.swapped, old, expected, desired)
   return old
 end
 

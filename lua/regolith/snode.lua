@@ -160,7 +160,6 @@ end
 local function add_declarations(methods, below)
   for _, kind in ipairs { "dense", "bitmasked", "pointer", "hash", "dynamic" } do
     methods[kind] = function(self, axes, ...)
-      if type(self) == "string" then return fail.dot(("node:%s(%q, ..)"):format(kind, self)) end
       local sizes, count, options = read_arguments(kind, axes, ...)
       return below(self, options.name, function(parent, runtime)
         return add(parent, runtime, kind, axes, sizes, count, options)
@@ -176,7 +175,6 @@ local node_methods = add_declarations(
   {}, function(self, _, make) return make(self.rg_node, self.rg_runtime) end)
 
 function node_methods.place(self, ...)
-  if ffi.istype("RgFieldHandle", self) then fail.dot "node:place(x)" end
   place(self.rg_node, self.rg_runtime, check_fields(...))
   return self
 end
@@ -219,6 +217,8 @@ function node_methods.active(self)
     return C.rg_snode_next(self.rg_node, state, indices)
   end)
 end
+
+fail.guard(node_methods, function(self) return ffi.istype(Node, self) end, "node")
 
 local draw = lib.quietly(function(tree, runtime)
   local text_out = ffi.new "const char *[1]"
@@ -305,6 +305,8 @@ function tree_methods.destroy(self)
   if lib.oracle_of(self.rg_runtime) then lib.oracle_of(self.rg_runtime):empty_tree(self.rg_tree) end
 end
 
+fail.guard(tree_methods, function(self) return ffi.istype(Tree, self) end, "tree")
+
 Tree = ffi.metatype("RgTreeHandle", {
   __index = function(_, key)
     local method = tree_methods[key]
@@ -352,6 +354,7 @@ function root_methods.place(self, ...)
 end
 
 local Root = { __regolith = "rg.root" }
+fail.guard(root_methods, function(self) return getmetatable(self) == Root end, "rg.root")
 function Root.__index(_, key)
   local method = root_methods[key]
   if method then return method end

@@ -48,6 +48,21 @@ describe("a field", function()
     assert.equal("index.range", failure(function() return x[1] end).code)
   end)
 
+  it("refuses integers that a 64-bit element or a vector cannot hold, also in a table", function()
+    local wide, pairs_of = rg.field(rg.u64, 2), rg.field(rg.ivec2, 2)
+    for _, bad in ipairs { -1, -1LL, 2 ^ 64, 1.5 } do
+      assert.equal("value.fit", failure(function() wide:from_table { 0, bad } end).code)
+    end
+    wide:from_table { 2 ^ 63, 3ULL }
+    assert.equal(0x8000000000000000ULL, wide[0])
+    for _, bad in ipairs { 5e9, -2 ^ 31 - 1, 5000000000LL, 0 / 0 } do
+      assert.equal("value.fit", failure(function() return rg.ivec2(bad, 1) end).code)
+      assert.equal("value.fit", failure(function() pairs_of[0] = { 1, bad } end).code)
+    end
+    assert.equal("value.fit", failure(function() return rg.uvec2(-1, 1) end).code)
+    assert.equal("uvec2(4294967295, 1)", tostring(rg.uvec2(2 ^ 32 - 1, 1)))
+  end)
+
   it("refuses elements that its type cannot hold", function()
     local i, b = rg.field(rg.u8, 2), rg.field(rg.bool, 2)
     for _, v in ipairs { 256, -1, 1.5 } do
@@ -95,6 +110,41 @@ describe("a field", function()
       seen[#seen + 1] = i
     end
     assert.same({ 0, 3, 50, 99 }, seen)
+  end)
+
+  it("is updated from Lua as by one iteration of a kernel, and gives the old value", function()
+    local types = { "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64" }
+    local names = { "add", "sub", "mul", "min", "max", "exchange", "band", "bor", "bxor" }
+    local values = { 100, 3, 77, 120, 5, 127, 1, 90 }
+    for _, t in ipairs(types) do
+      for number, name in ipairs(names) do
+        if number <= 6 or t:sub(1, 1) ~= "f" then
+          local mine, theirs = rg.field(t, 2), rg.field(t, 2)
+          local k = rg.kernel(("function(v: %s) return x:%s(1, v) end"):format(t, name),
+            { x = theirs })
+          mine[1], theirs[1] = 50, 50
+          for _, v in ipairs(values) do
+            assert.equal(k(v), mine[name](mine, 1, v), t .. " " .. name)
+            assert.equal(theirs[1], mine[1], t .. " " .. name)
+          end
+        end
+      end
+    end
+    local y = rg.field(rg.i32, 2, 3)
+    assert.equal(0, y:compare_exchange(1, 2, 0, 7))
+    assert.equal(7, y:compare_exchange({ 1, 2 }, 0, 8))
+    assert.equal(7, y[1][2])
+    local v = rg.field(rg.ivec2, 2)
+    v:add(1, { 3, 4 })
+    assert.equal(rg.ivec2(3, 4), v:mul(1, 2))
+    assert.equal(rg.ivec2(6, 8), v[1])
+    local one = rg.field { type = rg.i32, shape = {} }
+    one:add(0, 5)
+    assert.equal(5, one:add(1))
+    assert.equal("index.range", failure(function() y:add(1, 3, 1) end).code)
+    assert.equal("index.count", failure(function() y:add(1, 1) end).code)
+    assert.equal("value.fit", failure(function() y:add(1, 1, 0.5) end).code)
+    assert.matches("have no 'band'", failure(function() rg.field(rg.f32, 2):band(1, 1) end).message)
   end)
 
   it("goes to a table and back", function()
@@ -226,6 +276,18 @@ describe("a wrong use of a field", function()
     assert.matches("did you mean 'f32'", failed.hint)
     assert.equal("argument.invalid", failure(rg.field, 32).code)
     assert.equal("argument.invalid", failure(rg.field).code)
+  end)
+
+  it("is an extent or offset that is no whole number, or past those that Lua counts", function()
+    local function of(options)
+      options.type = rg.f32
+      return failure(rg.field, options).message
+    end
+    assert.matches("an offset of %-9007199254740992 is too large", of { shape = 4,
+      offset = -2 ^ 53 })
+    assert.matches("an offset is a whole number, not a number %(0.5%)", of { shape = 4,
+      offset = 0.5 })
+    assert.matches("an extent of 9007199254740992 is too large", of { shape = 2 ^ 53 })
   end)
 
   it("is a shape that no field has", function()

@@ -92,6 +92,20 @@ describe("a newcomer's call is answered:", function()
   answer("a method with a dot", "a dot does not pass the object", function() x.fill(1) end)
   answer("a node's method with a dot", "a dot does not pass the object",
     function() rg.root.dense("i", 8) end)
+  local block, k = rg.root:pointer("i", 8), rg.kernel(function(n) x[n] = 0 end)
+  local called = { x = { x, "active", "fill", "get", "set", "to_table", "count", "add" },
+    node = { block, "active", "count", "clear", "activate", "pointer" },
+    kernel = { k, "explain", "ir" }, v = { rg.vec2(1, 2), "to_table" } }
+  for object, names in pairs(called) do
+    for number = 2, #names do
+      answer(("%s.%s()"):format(object, names[number]), "a dot does not pass the object",
+        function() local _ = names[1][names[number]]() end)
+    end
+  end
+  for _, name in ipairs { "field", "kernel", "tree", "init", "new", "gc" } do
+    answer("the module's function with a colon: rg:" .. name, "a colon passes the module itself",
+      function() local _ = rg[name](rg, rg.f32, 8) end)
+  end
   answer("a field that is called", "x[i][j] is an element; x:active() visits the active cells",
     function() x(1) end)
   answer("a field that is counted from 1", "for i = 0, #x - 1 do, or pairs(x) for the active cells",

@@ -54,6 +54,7 @@ describe("rg.rescale", function()
     assert.same({ 4, 12 }, { rg.rescale(block, x, 1, 3) })
     x[5][14] = 1
     assert.is_true(block:is_active(rg.rescale(x, block, 5, 14)))
+    assert.equal(2, select("#", rg.rescale(x, block, 5, 14)))
   end)
 
   it("rounds down on unbounded axes", function()

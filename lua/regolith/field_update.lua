@@ -1,0 +1,82 @@
+--- `x:add(i, j, v)` and the like from Lua: reads an element, writes it, returns what it was. As in
+--- kernels an integer wraps and a float rounds once: the operations are those of arch = "lua".
+--- Indices and values are those of `x:set`: one outside is an error.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+local fail = require "regolith.error"
+local index = require "regolith.index"
+local types = require "regolith.type"
+local value = require "regolith.value"
+
+local update = {}
+
+local C, check, buffer = lib.C, lib.check, index.buffer
+local slot = ffi.new "RgValue"
+
+-- As an element of the field, if it fits.
+local function convert(self, t, v)
+  if t.element and (type(v) == "table" or type(v) == "number") then v = t(v) end
+  if not value.put(slot, v) then
+    return fail.argument(("an element of type %s cannot be %s"):format(t.name, fail.describe(v)))
+  end
+  check(C.rg_field_convert(self.rg_field, slot, slot), self.rg_runtime)
+  return value.take(slot)
+end
+
+-- The indices, by themselves or as one list, as a list; and the values that follow them.
+local function read_arguments(how, name, rank, value_count, ...)
+  local given, count, indices = { ... }, select("#", ...), {}
+  local first, taken = given[1], rank
+  if count == value_count + 1 and (how.is_list(first) or first == 0) then
+    taken = 1
+    for k = 1, index.fill(first) do indices[k] = tonumber(buffer[k - 1]) end
+  else
+    for k = 1, rank do indices[k] = index.check(given[k]) end
+  end
+  if count ~= taken + value_count then
+    return fail.argument(("x:%s takes %d %s and %s, not %d arguments"):format(name, rank,
+      rank == 1 and "index" or "indices", value_count == 1 and "a value" or "two values", count),
+      nil, "index.count")
+  end
+  return indices, unpack(given, taken + 1, count)
+end
+
+local function fill(indices)
+  for k, i in ipairs(indices) do buffer[k - 1] = i end
+  return #indices
+end
+
+-- The function of the new value of one number: f(old, v), f(old, expected, desired).
+local function operation(name, t)
+  if name == "compare_exchange" then return require("regolith.oracle_element").swapped end
+  local scalar = (t.element or t).name
+  return require("regolith.oracle_number")[name .. "_" .. scalar]
+    or fail.argument(("elements of type %s have no '%s'"):format(t.name, name))
+end
+
+local function apply(self, how, name, value_count, ...)
+  local rank, vector = how.settle(self), require "regolith.oracle_vector"
+  local t = types.named(ffi.string(C.rg_field_type(self.rg_field)))
+  local f = operation(name, t)
+  local indices, v, desired = read_arguments(how, name, rank, value_count, ...)
+  v = vector.from_lua(convert(self, t, v))
+  if value_count == 2 then desired = vector.from_lua(convert(self, t, desired)) end
+  local count = fill(indices)
+  local old = how.get(self, self.rg_field, count)
+  local new = vector.each(f, vector.from_lua(old), v, desired)
+  fill(indices)
+  how.set(self, self.rg_field, count, vector.to_lua(t.name, new))
+  return old
+end
+
+---@param how table   settle, is_list, get, set of field.lua
+function update.add_methods(methods, how)
+  for _, name in ipairs { "add", "sub", "mul", "min", "max", "band", "bor", "bxor", "exchange" } do
+    methods[name] = function(self, ...) return lib.quiet(apply, self, how, name, 1, ...) end
+  end
+  function methods.compare_exchange(self, ...)
+    return lib.quiet(apply, self, how, "compare_exchange", 2, ...)
+  end
+end
+
+return update
