@@ -25,7 +25,7 @@ static bool find_functions(CpuCode *cpu, int32_t task_count, Error *err) {
 void cpu_unload(Device *device, DeviceCode *code) {
   CpuCode *cpu = (CpuCode *)code;
   if (!cpu) return;
-  code_release(cpu->object);
+  code_destroy(cpu->object);
   heap_free(device->heap, cpu);
 }
 

@@ -1,8 +1,7 @@
-/* code.c - reference-counted code; see code.h. With RG_PERF=1 the functions are written to
+/* code.c - the functions of a loaded object; see code.h. With RG_PERF=1 the functions are written to
  * /tmp/perf-PID.map, which `perf` reads. */
 #include "loader/code.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,7 +20,6 @@ struct Code {
   uint64_t size_bytes;
   Function *functions;
   int function_count, function_capacity;
-  _Atomic int32_t holders;
 };
 
 Code *code_create(Heap *heap, void *memory, uint64_t size_bytes) {
@@ -30,7 +28,6 @@ Code *code_create(Heap *heap, void *memory, uint64_t size_bytes) {
   code->heap = heap;
   code->memory = memory;
   code->size_bytes = size_bytes;
-  atomic_init(&code->holders, 1);
   return code;
 }
 
@@ -65,11 +62,8 @@ void *code_find(const Code *code, const char *symbol) {
   return NULL;
 }
 
-uint64_t code_size(const Code *code) { return code->size_bytes; }
-void code_retain(Code *code) { atomic_fetch_add(&code->holders, 1); }
-
-void code_release(Code *code) {
-  if (!code || atomic_fetch_sub(&code->holders, 1) > 1) return;
+void code_destroy(Code *code) {
+  if (!code) return;
   for (int i = 0; i < code->function_count; i++) heap_free(code->heap, code->functions[i].name);
   heap_free(code->heap, code->functions);
   munmap(code->memory, code->size_bytes);

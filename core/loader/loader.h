@@ -1,5 +1,5 @@
 /* loader.h - an x86-64 ELF object becomes running code; and the door to the codegen library.
- * Code is reference-counted by kernels and queued launches; the last release unmaps it. */
+ * Code has one owner, the variant of a kernel that it was compiled for. */
 #ifndef RG_LOADER_LOADER_H
 #define RG_LOADER_LOADER_H
 
@@ -12,12 +12,10 @@
 typedef struct Code Code;
 
 /* Places every section, applies relocations, resolves names (symbols.h). NULL with object.invalid
- * for anything malformed or unknown: never reads outside the bytes. Starts with one reference. */
+ * for anything malformed or unknown: never reads outside the bytes. */
 Code *object_load(Heap *heap, const uint8_t *object, int64_t length, Error *err);
 void *code_find(const Code *code, const char *symbol); /* NULL when absent */
-uint64_t code_size(const Code *code);                  /* mapped bytes */
-void code_retain(Code *code);
-void code_release(Code *code);
+void code_destroy(Code *code); /* NULL is fine */
 
 /* One library handle per process is fine: it has no mutable state of ours. */
 typedef struct Codegen Codegen;

@@ -288,7 +288,7 @@ static bool load(Loading *l, Code **out) {
     *out = code;
     return true;
   }
-  code_release(code);
+  code_destroy(code);
   return false;
 }
 

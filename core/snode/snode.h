@@ -159,9 +159,6 @@ static inline bool snode_is_unbounded(const SNode *node, int position) {
 static inline int64_t snode_extent(const SNode *node, int position) {
   return node->shape[position] ? node->shape[position] : INT64_MAX;
 }
-static inline int64_t snode_node_cells(const SNode *managed) {
-  return managed->chunk ? managed->chunk : 1;
-}
 
 /* level.c: the nearest node level, the deepest SNode at or above `node` whose cells are in nodes,
  * or NULL. `active` loops go by its nodes. */

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!code && !error_is_set(&err)) fuzz_broken("a refusal has a sentence", "none");
   if (code) {
     code_find(code, "kernel");
-    code_release(code);
+    code_destroy(code);
   }
   if (heap.live_bytes) fuzz_broken("nothing is left behind", "memory");
   return 0;

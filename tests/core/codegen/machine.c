@@ -47,7 +47,7 @@ bool machine_init(Machine *m) {
 }
 
 static void forget_code(Machine *m) {
-  if (m->code) code_release(m->code);
+  if (m->code) code_destroy(m->code);
   if (m->made) codegen_result_free(m->codegen, m->made);
   m->code = NULL;
   m->made = NULL;

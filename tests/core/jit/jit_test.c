@@ -85,7 +85,7 @@ static void test_targets(const Bytes *b) {
       Code *code = host ? object_load(&heap, host->bytes, host->length, &err) : NULL;
       CHECK(code && code_find(code, "rg_host") && code_find(code, "rg_task_0") &&
             !code_find(code, "rg_task_1"));
-      if (code) code_release(code);
+      if (code) code_destroy(code);
       codegen_result_free(codegen, result);
     }
   }

@@ -76,7 +76,7 @@ static void levels(void) {
       CHECK_TEXT(err.message, "");
       if (code && runs_here(names[i])) call_everything(code);
       CHECK(code && code_find(code, "nobody") == NULL);
-      code_release(code);
+      code_destroy(code);
       free(file.bytes);
       CHECK_INT(heap.live_bytes, 0);
     }
@@ -87,7 +87,7 @@ static void levels(void) {
       Error err = {0};
       Code *code = object_load(&heap, file.bytes, file.length, &err);
       CHECK_TEXT(err.message, "");
-      code_release(code);
+      code_destroy(code);
       free(file.bytes);
     }
   }
@@ -109,7 +109,7 @@ static void malformed(void) {
       Error err = {0};
       Code *code = object_load(&heap, cut, length, &err);
       CHECK(code || error_is_set(&err));
-      code_release(code);
+      code_destroy(code);
       free(cut);
     }
     CHECK_INT(heap.live_bytes, 0);
@@ -125,7 +125,7 @@ static void malformed(void) {
       Code *code = object_load(&heap, changed, good.length, &err);
       CHECK(code || !strcmp(error_code_text(err.code), "object.invalid") ||
             !strcmp(error_code_text(err.code), "memory.host"));
-      code_release(code);
+      code_destroy(code);
     }
     free(changed);
     CHECK_INT(heap.live_bytes, 0);
@@ -137,7 +137,7 @@ static void malformed(void) {
       Error err = {0};
       Code *code = object_load(&poor, good.bytes, good.length, &err);
       if (code) {
-        code_release(code);
+        code_destroy(code);
         break;
       }
       CHECK_TEXT(error_code_text(err.code), "memory.host");
