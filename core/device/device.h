@@ -51,6 +51,7 @@ typedef struct DeviceSum {
   int32_t tree, manager;      /* in launch->trees; manager -1: the root's container */
   DeviceScalar scalar;
   uint64_t offset;            /* bytes in the node */
+  int32_t place;              /* k: plus those in frame slot k - 1; 0: no more */
   /* of counts and strides, outermost first; the innermost elements are contiguous */
   int32_t depth;
   uint64_t counts[RT_MAX_LEVELS + 1], strides[RT_MAX_LEVELS + 1];

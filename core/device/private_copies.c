@@ -131,13 +131,14 @@ static void add_nest(const DeviceSum *sum, int32_t level, uint64_t begin, uint64
 
 typedef struct Adding {
   const DeviceSum *sum;
+  uint64_t offset;            /* of the elements in a node */
   const RtTree *tree;
   const uint8_t *took_part;
   int32_t worker_count;
 } Adding;
 
 static void add_copies(const Adding *adding, uint8_t *node, uint64_t begin, uint64_t end) {
-  uint8_t *to = node + adding->sum->offset;
+  uint8_t *to = node + adding->offset;
   for (int32_t w = 1; w < adding->worker_count; w++)
     if (adding->took_part[w])
       add_nest(adding->sum, 0, begin, end, to, to + adding->tree->private_copies[w]);
@@ -164,7 +165,8 @@ static int64_t elements_below(const DeviceSum *sum, int32_t level) {
 
 static void add_up(Pool *pool, RtContext *context, const DeviceSum *sum, const uint8_t *took_part) {
   RtTree *tree = context->trees[sum->tree];
-  Adding adding = {sum, tree, took_part, context->worker_count};
+  uint64_t place = sum->place ? context->frame[sum->place - 1] : 0;
+  Adding adding = {sum, sum->offset + place, tree, took_part, context->worker_count};
   if (sum->manager < 0) {
     pool_parallel_for(pool, (int64_t)sum->counts[0], RUN_ELEMENTS / elements_below(sum, 1) + 1, 0,
                       add_root, &adding);

@@ -128,6 +128,9 @@ typedef struct IrField {
   Type type;
   const char *name;          /* for texts; may be "" */
   const int64_t *offset;     /* for texts: of the first index, per axis; NULL: 0 */
+  /* 0: its offset in a cell's memory is the layout's; k: argument k - 1 of the launch is that of
+   * the first number of its elements */
+  int32_t place;
 } IrField;
 typedef struct IrLevel {
   int32_t tree;

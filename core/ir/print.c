@@ -200,8 +200,10 @@ static void print_tables(StrBuf *out, const IrKernel *kernel) {
   }
   for (int i = 0; i < kernel->fields.count; i++) {
     const IrField *field = &kernel->fields.items[i];
-    strbuf_format(out, "\nfield f%d = t%d.node %d.component %d: %s", i, field->tree,
-                  field->node ? field->node->id : -1, field->component, ir_type_text(field->type));
+    strbuf_format(out, "\nfield f%d = t%d.node %d.component %d", i, field->tree,
+                  field->node ? field->node->id : -1, field->component);
+    if (field->place) strbuf_format(out, " at arg %d", field->place - 1);
+    strbuf_format(out, ": %s", ir_type_text(field->type));
     print_optional_name(out, field->name);
   }
   for (int i = 0; i < kernel->levels.count; i++) {

@@ -44,14 +44,22 @@ static bool read_node(IrReader *r, int32_t *tree, const SNode **node) {
   return true;
 }
 
+/* Of a field: ` at arg 3`, if it has one. */
+static bool read_place(IrReader *r, int32_t *place) {
+  if (!ir_read_try_word(r, "at")) return true;
+  if (!ir_read_expect_word(r, "arg") || !ir_read_i32(r, place)) return false;
+  *place = *place >= 0 && *place < INT32_MAX ? *place + 1 : -1; /* which verify refuses */
+  return true;
+}
+
 static bool read_field(IrReader *r) {
   IrField field = {0};
   int32_t number;
   bool ok = ir_read_entry(r, 'f', r->kernel->fields.count + 1, &number) &&
             ir_read_expect_char(r, '=') && read_node(r, &field.tree, &field.node) &&
             ir_read_expect_word(r, ".component") && ir_read_i32(r, &field.component) &&
-            ir_read_expect_char(r, ':') && ir_read_type(r, &field.type) &&
-            ir_read_name(r, &field.name);
+            read_place(r, &field.place) && ir_read_expect_char(r, ':') &&
+            ir_read_type(r, &field.type) && ir_read_name(r, &field.name);
   if (!ok) return false;
   const SNode *node = field.node;
   if (node && (field.component < 0 || field.component >= node->component_count ||

@@ -530,10 +530,17 @@ static bool verify_region(Verifier *v, const IrRegion *region, int depth) {
 
 /* -- kernels ----------------------------------------------------------------------------------- */
 
+/* An offset comes as an i64. */
+static bool is_place(const IrKernel *kernel, int32_t place) {
+  return place >= 0 && place <= kernel->args.count &&
+         (!place || type_is(kernel->args.items[place - 1].type, TYPE_I64));
+}
+
 static bool verify_kernel_tables(const IrKernel *kernel, Error *err) {
   for (int i = 0; i < kernel->fields.count; i++) {
     const IrField *field = &kernel->fields.items[i];
-    if (field->tree < 0 || field->tree >= kernel->trees.count || !is_element(field->type))
+    if (field->tree < 0 || field->tree >= kernel->trees.count || !is_element(field->type) ||
+        !is_place(kernel, field->place))
       return error_set(err, RG_ERROR_IR, "field f%d is not valid", i);
   }
   for (int i = 0; i < kernel->levels.count; i++)

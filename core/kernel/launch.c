@@ -74,6 +74,10 @@ static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *va
   memset(variant->frame, 0, sizeof *variant->frame * (size_t)variant->frame_slots);
   for (int32_t k = 0; k < variant->arg_count; k++) {
     const VariantArg *arg = &variant->args[k];
+    if (arg->is_place) {
+      variant->frame[k] = pattern_place(&values[arg->value]);
+      continue;
+    }
     RgValue value = vector_part(&values[arg->value], arg->part);
     if (value_convert(arg->type, &value, &variant->frame[k], NULL, NULL)) continue;
     bool is_captured = arg->value < kernel->paths.count;

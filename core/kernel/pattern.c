@@ -11,6 +11,7 @@ typedef struct PatternMaking {
   const RgValue *values;
   int32_t value_count;
   Error *err;
+  bool moves;               /* are_movable */
 } PatternMaking;
 
 Tree *pattern_owner(const RgValue *value) {
@@ -31,6 +32,45 @@ static uint64_t tree_class(const PatternMaking *making, int32_t k, const Tree *t
     if (pattern_owner(&making->values[first]) == tree) return (uint64_t)first;
   return (uint64_t)k;
 }
+
+/* -- twins ------------------------------------------------------------------------------------- */
+
+/* Each place is a value that loops keep in a register. */
+enum { MOST_MOVABLE = 8 };
+
+static const SNodeComponent *component_of(const RgValue *value) {
+  const Field *field = (const Field *)value->field;
+  return value->kind == RG_VALUE_FIELD && field && field->node
+             ? &field->node->snode->components[field->component]
+             : NULL;
+}
+
+static bool has_twin(const RgValue *value) {
+  const SNodeComponent *component = component_of(value);
+  return component && component->twin >= 0;
+}
+
+static bool are_movable(const RgValue *values, int32_t value_count) {
+  int32_t count = 0;
+  for (int32_t k = 0; k < value_count; k++) count += has_twin(&values[k]);
+  return count <= MOST_MOVABLE;
+}
+
+bool pattern_is_movable(const RgValue *values, int32_t value_count, int32_t k) {
+  return has_twin(&values[k]) && are_movable(values, value_count);
+}
+
+uint64_t pattern_place(const RgValue *field) { return component_of(field)->offset; }
+
+/* The position of the first value that is this field. */
+static uint64_t field_class(const PatternMaking *making, int32_t k) {
+  for (int32_t first = 0; first < k; first++)
+    if (component_of(&making->values[first]) == component_of(&making->values[k]))
+      return (uint64_t)first;
+  return (uint64_t)k;
+}
+
+/* -- words ------------------------------------------------------------------------------------- */
 
 static bool check_owner(const PatternMaking *making, const Object *object) {
   if (object->owner == making->kernel->object.owner) return true;
@@ -68,7 +108,38 @@ static void make_static_words(const RgValue *value, uint64_t *words) {
   }
 }
 
-static bool make_words(const PatternMaking *making, int32_t k, uint64_t *words) {
+static bool names_tree(const RgValue *value) {
+  return value->kind == RG_VALUE_FIELD || value->kind == RG_VALUE_NODE;
+}
+
+/* Once all of them are laid out, it is known which fields are twins. */
+static bool check_handles(const PatternMaking *making) {
+  for (int32_t k = 0; k < making->value_count; k++) {
+    const RgValue *value = &making->values[k];
+    if (!names_tree(value)) continue;
+    if (!value->field)
+      return error_set(making->err, RG_ERROR_ARGUMENT,
+                       "a launch of kernel '%.100s' has a field or node without a handle",
+                       making->kernel->name);
+    if (!check_handle(making, value)) return false;
+  }
+  return true;
+}
+
+static void make_field_words(const PatternMaking *making, int32_t k, uint64_t *words) {
+  const Field *field = (const Field *)making->values[k].field;
+  words[1] |= (uint64_t)type_shape(field->type).number << 32;
+  if (field->has_offset)
+    words[2] = hash_bytes(words[2], field->offset, sizeof field->offset);
+  if (!making->moves || !has_twin(&making->values[k])) {
+    words[3] |= (uint32_t)field->component + 1;
+    return;
+  }
+  words[2] += (field_class(making, k) + 1) * 0x9e3779b97f4a7c15;
+  words[3] |= (uint32_t)component_of(&making->values[k])->twin + 1 + (1u << 31);
+}
+
+static void make_words(const PatternMaking *making, int32_t k, uint64_t *words) {
   const RgValue *value = &making->values[k];
   words[0] = (uint64_t)(uint32_t)value->kind | (uint64_t)(uint32_t)value->depth << 32;
   words[1] = words[2] = words[3] = 0;
@@ -79,32 +150,18 @@ static bool make_words(const PatternMaking *making, int32_t k, uint64_t *words) 
     words[1] = hash_bytes(0, value->vector->type, strlen(value->vector->type));
   if (kernel_is_static(making->kernel, k)) make_static_words(value, words);
   if (value->kind == RG_VALUE_FUNCTION) words[1] = value->u64;
-  if (value->kind != RG_VALUE_FIELD && value->kind != RG_VALUE_NODE) return true;
-  if (!value->field)
-    return error_set(making->err, RG_ERROR_ARGUMENT,
-                     "a launch of kernel '%.100s' has a field or node without a handle",
-                     making->kernel->name);
-  if (!check_handle(making, value)) return false;
   Tree *tree = pattern_owner(value);
-  if (!tree) return true;
+  if (!tree) return;
   const SNode *snode = value->kind == RG_VALUE_NODE ? ((Node *)value->node)->snode
                                                     : ((Field *)value->field)->node->snode;
   words[1] = tree_class(making, k, tree) + 1;
-  if (value->kind == RG_VALUE_FIELD) {
-    Type type = ((Field *)value->field)->type;
-    words[1] |= (uint64_t)type_shape(type).number << 32;
-  }
   words[2] = tree->layout->layout_hash;
-  const Field *field = value->kind == RG_VALUE_FIELD ? (const Field *)value->field : NULL;
-  if (field && field->has_offset)
-    words[2] = hash_bytes(words[2], field->offset, sizeof field->offset);
-  words[3] = (uint64_t)(uint32_t)snode->id << 32 |
-             (value->kind == RG_VALUE_FIELD ? (uint32_t)((Field *)value->field)->component + 1 : 0);
-  return true;
+  words[3] = (uint64_t)(uint32_t)snode->id << 32;
+  if (value->kind == RG_VALUE_FIELD) make_field_words(making, k, words);
 }
 
 int pattern_make(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
-  PatternMaking making = {kernel, values, value_count, err};
+  PatternMaking making = {kernel, values, value_count, err, false};
   int word_count = value_count * PATTERN_WORDS;
   if (word_count > kernel->word_capacity) {
     uint64_t *words =
@@ -116,7 +173,9 @@ int pattern_make(Kernel *kernel, const RgValue *values, int32_t value_count, Err
     kernel->words = words;
     kernel->word_capacity = word_count;
   }
+  if (!check_handles(&making)) return -1;
+  making.moves = are_movable(values, value_count);
   for (int32_t k = 0; k < value_count; k++)
-    if (!make_words(&making, k, kernel->words + k * PATTERN_WORDS)) return -1;
+    make_words(&making, k, kernel->words + k * PATTERN_WORDS);
   return word_count;
 }

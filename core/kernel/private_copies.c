@@ -17,11 +17,13 @@ static DeviceScalar scalar_of(Type type) {
 static void describe(const IrField *field, DeviceSum *sum) {
   const SNodePath *path = field->node->path;
   const SNodeComponent *component = &field->node->components[field->component];
+  const SNodeComponent *of_field = component - component->part;
   int first = path->node_step < 0 ? 0 : path->node_step;
   *sum = (DeviceSum){.tree = field->tree,
                      .manager = path->node_step < 0 ? -1 : path->steps[first].manager,
                      .scalar = scalar_of(field->type),
-                     .offset = component->offset};
+                     .offset = component->offset - (field->place ? of_field->offset : 0),
+                     .place = field->place};
   for (int i = first + 1; i < path->step_count; i++) {
     bool is_last = i + 1 == path->step_count;
     sum->offset += path->steps[i].offset;
@@ -32,7 +34,7 @@ static void describe(const IrField *field, DeviceSum *sum) {
 
 static bool is_next_to(const DeviceSum *a, uint64_t width, const DeviceSum *b) {
   if (a->tree != b->tree || a->manager != b->manager || a->scalar != b->scalar ||
-      a->depth != b->depth)
+      a->depth != b->depth || a->place != b->place)
     return false;
   for (int32_t k = 0; k < a->depth; k++)
     if (a->counts[k] != b->counts[k] || a->strides[k] != b->strides[k]) return false;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tree/tree.h"
+#include "kernel/variant.h"
 
 _Static_assert(sizeof(SemaPart) == sizeof((RgVector){0}.numbers[0]),
                "a vector's numbers are read where they lie");
@@ -55,6 +55,7 @@ SemaValue *values_read(Scratch *scratch, const Kernel *kernel, const RgValue *va
   for (int32_t k = 0; k < count; k++) {
     read[k] = sema_value(kernel, &values[k]);
     read[k].is_static = kernel_is_static(kernel, k);
+    read[k].is_movable = pattern_is_movable(values, count, k);
   }
   return read;
 }

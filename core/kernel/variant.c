@@ -84,6 +84,7 @@ static bool fill_args(Compile *compile, Variant *variant, Heap *heap, Error *err
     out->value = from.index + (from.is_parameter ? compile->kernel->paths.count : 0);
     out->source = compile->sema.sources.items[variant->arg_count];
     out->part = from.part;
+    out->is_place = from.is_place;
     out->line = arg->line;
     out->column = arg->column;
     out->name = heap_copy_text(heap, arg->name ? arg->name : "");

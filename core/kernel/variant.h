@@ -7,7 +7,9 @@
  * The pattern holds everything that a compile may look at, and nothing else: for a number its kind,
  * for a builtin or a type its text, for a field or node its tree's layout hash, its position in the
  * tree, and which of the launch's trees it is (the first is 0, the next different one 1, ..). So
- * swapping two fields of one layout finds the same variant. */
+ * swapping two fields of one layout finds the same variant. Of fields that lie alike in the cells
+ * of one SNode (twins), the pattern says which are the same one, not which they are: where the
+ * elements are is an argument of each launch. So swapping twins finds the same variant, too. */
 #ifndef RG_KERNEL_VARIANT_H
 #define RG_KERNEL_VARIANT_H
 
@@ -36,6 +38,7 @@ typedef struct VariantArg { /* a number argument and its frame slot */
   Type type;
   int32_t value;            /* among the launch's values */
   int32_t part;             /* of a vector: which number */
+  bool is_place;            /* of a field: the offset of its elements */
   const Source *source;     /* the kernel's own, or that of a called function */
   int32_t line, column;     /* the use that determined its type */
   SemaWhy why;              /* its clause belongs to the variant; NULL: none */
@@ -74,6 +77,9 @@ struct Variant {
 /* pattern.c: fills kernel->words; the number of words, or -1 with err. Settles the trees of fields
  * and nodes. */
 int pattern_make(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err);
+/* Does the launch say which of its twins a field is? */
+bool pattern_is_movable(const RgValue *values, int32_t value_count, int32_t k);
+uint64_t pattern_place(const RgValue *field); /* the offset of its elements in a cell's memory */
 SNodeTree *pattern_tree(const RgValue *value); /* of a field or node; else NULL */
 Tree *pattern_owner(const RgValue *value);
 

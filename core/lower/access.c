@@ -69,11 +69,32 @@ IrInst **lower_from_start(Lower *l, const FieldRef *field, int count, IrInst **i
   return moved;
 }
 
+/* The argument that says where the elements of a movable field are, for all numbers of one. */
+static int32_t place_argument(Lower *l, const FieldRef *field, const char *name) {
+  IrKernel *kernel = l->output->kernel;
+  for (int i = 0; i < kernel->fields.count; i++) {
+    const IrField *other = &kernel->fields.items[i];
+    int first = other->component - other->node->components[other->component].part;
+    if (other->place && other->node == field->node && first == field->component)
+      return other->place;
+  }
+  SemaArg source = field->source;
+  source.is_place = true;
+  vec_push(l->scratch, &l->output->args, source);
+  vec_push(l->scratch, &l->output->sources, l->s->input->ast->source);
+  vec_push(l->scratch, &l->output->whys, (SemaWhy){0});
+  return ir_add_arg(kernel, TYPE(I64), name, 0, 0) + 1;
+}
+
 IrInst *lower_place_at(Lower *l, const Entity *element, int part, IrInst **indices) {
   const FieldRef *field = field_of(element);
   indices = lower_from_start(l, field, field->node->rank, indices);
   int number = ir_add_field(l->output->kernel, field->node, field->component + part, element->name);
-  if (number == l->output->fields.count) vec_push(l->scratch, &l->output->fields, field->source);
-  l->output->kernel->fields.items[number].offset = field->offset;
+  IrField *entry = &l->output->kernel->fields.items[number];
+  entry->offset = field->offset;
+  if (number == l->output->fields.count) {
+    vec_push(l->scratch, &l->output->fields, field->source);
+    if (field->is_movable) entry->place = place_argument(l, field, element->name);
+  }
   return ir_place(&l->b, number, indices);
 }

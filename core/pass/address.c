@@ -155,10 +155,14 @@ static AddressIndex walk(Address *a, int end) {
   return cell;
 }
 
-IrInst *address_element(Address *a, int component) {
-  const SNodeComponent *into = &a->of->components[component];
-  address_add_cells(a, walk(a, a->of->path->step_count), into->stride);
-  a->pending = sum_of(a->pending, 1, (int64_t)into->offset);
+/* The launch's part of the sum goes first: with the node's start, it is the same for many
+ * elements. */
+IrInst *address_element(Address *a, const IrField *field, IrInst *place) {
+  const SNodeComponent *into = &a->of->components[field->component], *first = into - into->part;
+  AddressIndex cell = walk(a, a->of->path->step_count);
+  if (place) a->at = address_offset(a->b, a->at, place, 1, 0);
+  address_add_cells(a, cell, into->stride);
+  a->pending = sum_of(a->pending, 1, (int64_t)(into->offset - (place ? first->offset : 0)));
   return address_flush(a);
 }
 

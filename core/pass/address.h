@@ -52,8 +52,9 @@ void address_private(Address *a);
 /* A walk from a node of `from` to `of` below it; the caller fills `index` with positions in the
  * node. */
 Address address_in_node(IrBuilder *b, int tree, const SNode *from, IrInst *node, const SNode *of);
-/* The address of an element of the field `component` of `of`. */
-IrInst *address_element(Address *a, int component);
+/* The address of an element of a field of `of`. `place`: its field's offset, where a launch says
+ * that (IrField), else NULL. */
+IrInst *address_element(Address *a, const IrField *field, IrInst *place);
 /* The address of the container of `node`, an SNode on the path to `of`. */
 IrInst *address_container(Address *a, const SNode *node);
 /* The operands of the runtime's functions on cells of the SNode (kind.h); returns how many. */

@@ -143,7 +143,7 @@ static IrInst *address_in_leaf(Lower *l, const Cell *c, IrBuilder *b, IrInst *cu
     a.index[l->shape.index[axis]].value = ir_convert(b, c->local[axis], TYPE(I64));
   if (along.value) along.value = ir_convert(b, along.value, TYPE(I64));
   a.index[l->shape.index[c->axis_count - 1]] = along;
-  return address_element(&a, c->field->component);
+  return places_element(l, &a, c->field);
 }
 
 /* -- along the row ----------------------------------------------------------------------------- */

@@ -99,6 +99,15 @@ void places_bring_out(Lower *l, IrInst *branch, IrInst *inst) {
   else ir_region_append(branch->region, inst);
 }
 
+IrInst *places_element(const Lower *l, Address *a, const IrField *field) {
+  IrInst *place = NULL;
+  if (field->place) { /* argument k is slot k */
+    place = ir_emit(a->b, l->task ? IR_FRAME_GET : IR_ARG, TYPE(I64), 0, NULL);
+    place->imm = field->place - 1;
+  }
+  return address_element(a, field, place);
+}
+
 /* In the node visited by the task: positions are indices minus those of its first cell. */
 static IrInst *address_here(Lower *l, IrBuilder *b, const IrInst *place) {
   const IrField *field = &l->kernel->fields.items[place->field];
@@ -114,7 +123,7 @@ static IrInst *address_here(Lower *l, IrBuilder *b, const IrInst *place) {
     IrInst *base = range.base ? ir_convert(b, (IrInst *)range.base, index->type) : NULL;
     a.index[k].value = ir_convert(b, base ? ir_binary(b, IR_SUB, index, base) : index, TYPE(I64));
   }
-  return address_element(&a, field->component);
+  return places_element(l, &a, field);
 }
 
 /* With the index as the user counts: a place's begins at the field's offset, and has the type that
@@ -151,7 +160,7 @@ static void lower_access(Lower *l, IrInst *inst) {
   a.ensures = rewrite_is_write(inst->op) && !place->active;
   a.locks = a.ensures && snode_has_lists(node) && lists_lock(l, node);
   if (inst->private_copy) address_private(&a);
-  IrInst *address = address_element(&a, field->component);
+  IrInst *address = places_element(l, &a, field);
   places_keep_active(l, &a, inst);
   places_access_memory(l->kernel, inst, address, 0);
   if (a.locks) lists_unlock(l, inst, a.list);

@@ -43,6 +43,8 @@ void lists_unlock(Lower *l, IrInst *after, IrInst *list);
 IrInst *places_guard(Lower *l, IrInst *inst, IrInst *condition);
 /* and its result into a variable: zero if the arm is not taken. */
 void places_bring_out(Lower *l, IrInst *branch, IrInst *inst);
+/* The address of an element of a field, at the end of a walk. */
+IrInst *places_element(const Lower *l, Address *a, const IrField *field);
 /* Keeps what was activated on the way active after `inst`, although other iterations may deactivate
  * it. */
 void places_keep_active(Lower *l, const Address *a, IrInst *inst);

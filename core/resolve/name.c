@@ -82,8 +82,12 @@ static Entity field_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg 
               "the field '%s' is not placed in a tree yet", name);
     return (Entity){0};
   }
-  FieldRef field = {.node = value->node, .component = value->component, .offset = value->offset,
-                    .source = source, .type = value->node->components[value->component].type};
+  FieldRef field = {.node = value->node,
+                    .component = value->component,
+                    .offset = value->offset,
+                    .is_movable = value->is_movable,
+                    .source = source,
+                    .type = value->node->components[value->component].type};
   return (Entity){
       .kind = ENTITY_FIELD, .name = name, .shape = type_shape(value->type), .field = field};
 }

@@ -80,6 +80,29 @@ static uint64_t lay_cells(SNode *node, uint64_t cells) {
   return node->aos ? lay_records(node, cells) : lay_runs(node, cells);
 }
 
+/* -- twins ------------------------------------------------------------------------------------- */
+
+/* Equal types, strides, and distances between the numbers of an element. */
+static bool are_twins(const SNode *node, int a, int b) {
+  const SNodeComponent *x = &node->components[a], *y = &node->components[b];
+  if (y->child || y->part || !type_equal(x->whole, y->whole)) return false;
+  for (int k = 0; k < type_parts(x->whole); k++)
+    if (x[k].stride != y[k].stride || x[k].offset - x->offset != y[k].offset - y->offset)
+      return false;
+  return true;
+}
+
+/* An op on a list names its fields by their number. */
+static void find_twins(SNode *node) {
+  SNodeComponent *components = node->components;
+  for (int k = 0; k < node->component_count; k++) components[k].twin = -1;
+  for (int k = 0; node->kind != SNODE_DYNAMIC && k < node->component_count; k++) {
+    if (components[k].child || components[k].part || components[k].twin >= 0) continue;
+    for (int other = k + 1; other < node->component_count; other++)
+      if (are_twins(node, k, other)) components[k].twin = components[other].twin = k;
+  }
+}
+
 static uint64_t whole_lines(uint64_t bytes) {
   return align_up(max_i64((int64_t)bytes, 1), WHOLE_LINE);
 }
@@ -112,6 +135,7 @@ static void lay_node(SNode *node) {
   default: size = lay_cells(node, node->cell_count);
   }
   node->container_size = align_up(size, alignment_of(size));
+  find_twins(node);
 }
 
 static void number_node(SNode *node, int *next) {

@@ -65,6 +65,9 @@ typedef struct SNodeComponent {
   char *name;      /* of the field; may be "" */
   uint64_t offset; /* bytes, after layout */
   uint64_t stride; /* bytes between cells, after layout */
+  /* after layout: the first component whose field lies like this one's, of its type and `offset`
+   * apart; -1: no other does */
+  int twin;
 } SNodeComponent;
 
 struct SNode {

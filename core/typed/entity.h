@@ -92,6 +92,7 @@ typedef struct FieldRef {
   /* ELEMENT, FIELD: the first of them, where an element has several numbers */
   int component;
   const int64_t *offset; /* where its indices start, per axis; NULL: at 0 */
+  bool is_movable;       /* launches say where its elements are: SemaValue */
   int indexed;           /* indices it already has */
   SemaArg source;        /* the capture or parameter it comes from */
   Type type;             /* ELEMENT, FIELD: of one number of an element */

@@ -52,6 +52,7 @@ typedef struct SemaValue {
   const SNode *node;    /* FIELD: placed here (NULL: not placed yet), NODE */
   int component;        /* FIELD: the first of them */
   const int64_t *offset; /* FIELD: where indices start, per axis; NULL: at 0 */
+  bool is_movable;      /* FIELD: each launch says which of the twins it is (SNodeComponent) */
   Type type;            /* FIELD: of an element; its numbers are consecutive components */
   int function;         /* FUNCTION: its number if its source is known; else 0 */
   /* NUMBER, BOOL, I64, U64, VECTOR: `number`, `bits`, `parts` may be read */
@@ -66,6 +67,7 @@ typedef struct SemaArg {
   bool is_parameter;
   int index;
   int part;
+  bool is_place;        /* of a field: the offset of its elements in a cell's memory */
 } SemaArg;
 /* What was missing when the compile failed: the host may supply it and try again. */
 typedef struct SemaWants {

@@ -219,6 +219,20 @@ static void numbering(void) {
   }
 }
 
+static void twins(void) {
+  TEST("fields of one node with one type and one way to lie are twins, except in lists") {
+    SNodeTree *tree = read("root{ dense \"i\" 4 { f32 a, i32 b, f32 c, f32 d }, f32, "
+                           "dynamic \"i\" 64 { f32 e, f32 f } }");
+    Error err = {0};
+    CHECK(snode_layout(tree, "here", &err));
+    const SNodeComponent *dense = node_at(tree, 1)->components;
+    CHECK(dense[0].twin == 0 && dense[2].twin == 0 && dense[3].twin == 0 && dense[1].twin == -1);
+    for (int k = 0; k < 3; k++) CHECK(node_at(tree, 0)->components[k].twin == -1);
+    for (int k = 0; k < 2; k++) CHECK(node_at(tree, 2)->components[k].twin == -1);
+    snode_tree_release(tree);
+  }
+}
+
 static bool texts_agree(void *data, Error *err) {
   StrBuf out;
   static const char text[] = "root{ pointer \"ijk\" 64 64 64 block { i32 age, dense aos \"ijk\" 8 "
@@ -285,6 +299,7 @@ int main(void) {
   nearest();
   shapes();
   numbering();
+  twins();
   texts();
   out_of_memory();
   TEST("nothing is left behind") CHECK_INT(heap.live_bytes, 0);
