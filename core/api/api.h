@@ -1,6 +1,7 @@
 /* api.h - the frame around every call of regolith.h: one thread inside, the error kept, a status
  * out. An error that belongs to no runtime (NULL for a handle, a busy runtime) is kept per thread,
- * so that rg_error can report it and no other thread's call is disturbed. */
+ * so that rg_error can report it and no other thread's call is disturbed. Inside, the program's
+ * guard (base/guard.h) is open: a failed assertion ends the call, with the error `internal`. */
 #ifndef RG_API_API_H
 #define RG_API_API_H
 
@@ -18,10 +19,14 @@ RgStatus api_refuse(const char *call, const char *what);
  * CPU. */
 bool api_find_arch(const char *name, Arch *arch, Error *err);
 
+/* Ends what api_enter began and a failed assertion ended. */
+RgStatus api_fail(Program *program);
+
 /* `call` runs inside; its error goes to API_ERR. */
 #define API_ERR(program) (&(program)->error)
-#define API_CALL(program, call) \
-  (api_enter(program) ? api_leave(program, (call)) : (RgStatus)RG_ERROR_BUSY)
+#define API_CALL(program, call)                   \
+  (!api_enter(program) ? (RgStatus)RG_ERROR_BUSY  \
+   : setjmp((program)->guard.leave) ? api_fail(program) : api_leave(program, (call)))
 /* Refuses a NULL: `API_NEEDS(index)`. */
 #define API_NEEDS(pointer) \
   do { \

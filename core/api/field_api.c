@@ -3,15 +3,20 @@
 
 #include "api/api.h"
 
+static bool create(Program *program, const char *type, const char *name, RgField **field,
+                   Error *err) {
+  if (!owner_check(&program->owner, err)) return false;
+  *field = (RgField *)field_create(&program->store, type, name, err);
+  return *field;
+}
+
 RgStatus rg_field_create(RgRuntime *runtime, const char *type, const char *name, RgField **field) {
   Program *program = (Program *)runtime;
   API_NEEDS(runtime);
   API_NEEDS(type);
   API_NEEDS(field);
-  if (!api_enter(program)) return RG_ERROR_BUSY;
-  bool is_alive = owner_check(&program->owner, API_ERR(program));
-  *field = is_alive ? (RgField *)field_create(&program->store, type, name, API_ERR(program)) : NULL;
-  return api_leave(program, *field != NULL);
+  *field = NULL;
+  return API_CALL(program, create(program, type, name, field, API_ERR(program)));
 }
 
 void rg_field_retain(RgField *field) { object_retain((Object *)field); }

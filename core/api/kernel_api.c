@@ -16,6 +16,13 @@ static bool read_options(const char *function, const RgKernelOptions *options, i
   return true;
 }
 
+static bool create(Program *program, Str source, const RgKernelOptions *options, RgKernel **kernel,
+                   Error *err) {
+  if (!owner_check(&program->owner, err)) return false;
+  *kernel = (RgKernel *)kernel_create(&program->engine, source, options, err);
+  return *kernel;
+}
+
 RgStatus rg_kernel_create(RgRuntime *runtime, const char *text, int64_t length,
                           const RgKernelOptions *options, RgKernel **kernel) {
   Program *program = (Program *)runtime;
@@ -24,12 +31,9 @@ RgStatus rg_kernel_create(RgRuntime *runtime, const char *text, int64_t length,
   API_NEEDS(text);
   API_NEEDS(kernel);
   if (!read_options(__func__, options, length, &known)) return RG_ERROR_ARGUMENT;
-  if (!api_enter(program)) return RG_ERROR_BUSY;
-  bool is_alive = owner_check(&program->owner, API_ERR(program));
   Str source = {text, (int)length};
-  *kernel = is_alive ? (RgKernel *)kernel_create(&program->engine, source, &known, API_ERR(program))
-                     : NULL;
-  return api_leave(program, *kernel != NULL);
+  *kernel = NULL;
+  return API_CALL(program, create(program, source, &known, kernel, API_ERR(program)));
 }
 
 void rg_kernel_release(RgKernel *kernel) { object_release((Object *)kernel); }

@@ -29,18 +29,27 @@ bool api_enter(Program *program) {
   if (error_is_set(&loose)) error_clear(&loose);
   if (error_is_set(&program->error)) error_clear(&program->error);
   error_keep_more(&program->error, &program->errors);
+  guard_open(&program->guard);
   return true;
 }
 
-RgStatus api_leave(Program *program, bool ok) {
+static RgStatus leave(Program *program, bool ok) {
   if (!ok && !error_is_set(&program->error))
     error_set(&program->error, RG_ERROR_INTERNAL, "a call failed without saying why");
   RgStatus status = ok ? 0 : (RgStatus)program->error.code;
-  bool is_to_end = program->is_to_end;
   if (!ok) error_clear(&loose); /* of a call from within this one, which failed earlier */
   owner_leave(&program->owner);
-  if (is_to_end) rg_runtime_destroy((RgRuntime *)program);
   return status;
+}
+
+RgStatus api_fail(Program *program) {
+  engine_end_launch(&program->engine);
+  return leave(program, guard_report(&program->guard, &program->error));
+}
+
+RgStatus api_leave(Program *program, bool ok) {
+  guard_close(&program->guard);
+  return leave(program, ok);
 }
 
 RgStatus api_refuse(const char *call, const char *what) {
@@ -88,9 +97,9 @@ void rg_on_memory(RgRuntime *runtime, uint64_t (*ask)(void *data, uint64_t bytes
   program->store.budget.ask_data = data;
 }
 
-void rg_stop(RgRuntime *runtime) {
+int32_t rg_stop(RgRuntime *runtime) {
   Program *program = (Program *)runtime;
-  if (program) __atomic_store_n(&program->engine.launch.context.stop, 1, __ATOMIC_RELAXED);
+  return program && engine_stop(&program->engine);
 }
 
 void rg_on_warning(RgRuntime *runtime, void (*warn)(void *data, const char *text), void *data) {
@@ -104,6 +113,19 @@ const char *rg_version(void) { return RG_VERSION; }
 int32_t rg_abi_version(void) { return RG_ABI_VERSION; }
 const char *rg_options_help(void) { return options_help; }
 
+typedef struct Creating {
+  const RgOptions *options;
+  Program *program;
+} Creating;
+
+static bool create(void *data, Error *err) {
+  Creating *creating = data;
+  Arch arch;
+  if (!api_find_arch(creating->options->arch, &arch, err)) return false;
+  creating->program = program_create(creating->options, arch, err);
+  return creating->program;
+}
+
 RgStatus rg_runtime_create(const RgOptions *options, RgRuntime **runtime, RgError *error) {
   RgOptions known = {0};
   error_clear(&loose);
@@ -114,9 +136,9 @@ RgStatus rg_runtime_create(const RgOptions *options, RgRuntime **runtime, RgErro
   } else {
     size_t size = options ? (size_t)options->struct_size : 0;
     if (options) memcpy(&known, options, size < sizeof known ? size : sizeof known);
-    Arch arch;
-    bool is_there = api_find_arch(known.arch, &arch, &loose);
-    *runtime = is_there ? (RgRuntime *)program_create(&known, arch, &loose) : NULL;
+    Creating creating = {&known, NULL};
+    guard_run(create, &creating, &loose);
+    *runtime = (RgRuntime *)creating.program;
   }
   if (error) show(&loose, error);
   return (RgStatus)loose.code;
@@ -124,13 +146,7 @@ RgStatus rg_runtime_create(const RgOptions *options, RgRuntime **runtime, RgErro
 
 void rg_runtime_destroy(RgRuntime *runtime) {
   Program *program = (Program *)runtime;
-  if (!program || program->owner.has_ended) return;
-  if (owner_is_mine(&program->owner)) { /* from a function that it calls: at the end of that call */
-    program->is_to_end = true;
-    return;
-  }
-  program_end(program);
-  owner_release(&program->owner);
+  if (program && !program->owner.has_ended) program_end(program);
 }
 
 static bool sync(Program *program, Error *err) {
@@ -229,14 +245,18 @@ RgStatus rg_memory(RgRuntime *runtime, RgMemory *memory) {
   return API_CALL(program, report_memory(program, memory, API_ERR(program)));
 }
 
+static bool find_row(Program *program, int32_t row, RgNodeMemory *node, bool *is_there) {
+  *is_there = store_memory_node(&program->store, row, node);
+  return true;
+}
+
 RgStatus rg_memory_node(RgRuntime *runtime, int32_t row, RgNodeMemory *node) {
   Program *program = (Program *)runtime;
   API_NEEDS(runtime);
   API_NEEDS(node);
-  if (!api_enter(program)) return RG_ERROR_BUSY;
-  bool is_there = store_memory_node(&program->store, row, node);
-  api_leave(program, true);
-  return is_there ? 0 : 1;
+  bool is_there = false;
+  RgStatus status = API_CALL(program, find_row(program, row, node, &is_there));
+  return status ? status : !is_there;
 }
 
 static bool run_gc(Program *program, const char *word, double *result, Error *err) {

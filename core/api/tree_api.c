@@ -4,14 +4,18 @@
 #include "api/api.h"
 #include "api/word.h"
 
+static bool create(Program *program, const char *name, RgTree **tree, Error *err) {
+  if (!owner_check(&program->owner, err)) return false;
+  *tree = (RgTree *)tree_create(&program->store, name, err);
+  return *tree;
+}
+
 RgStatus rg_tree_create(RgRuntime *runtime, const char *name, RgTree **tree) {
   Program *program = (Program *)runtime;
   API_NEEDS(runtime);
   API_NEEDS(tree);
-  if (!api_enter(program)) return RG_ERROR_BUSY;
-  bool is_alive = owner_check(&program->owner, API_ERR(program));
-  *tree = is_alive ? (RgTree *)tree_create(&program->store, name, API_ERR(program)) : NULL;
-  return api_leave(program, *tree != NULL);
+  *tree = NULL;
+  return API_CALL(program, create(program, name, tree, API_ERR(program)));
 }
 
 RgStatus rg_tree_destroy(RgTree *handle, const char *where) {
@@ -33,12 +37,13 @@ RgStatus rg_tree_text(RgTree *handle, const char **text) {
   return API_CALL(program, tree_text(tree, text, API_ERR(program)));
 }
 
-static Node *add_node(Node *parent, const char *kind, const char *axes, const int64_t *sizes,
-                      int32_t size_count, const SNodeOptions *options, Error *err) {
+static bool add_node(Node *parent, const char *kind, const char *axes, const int64_t *sizes,
+                     int32_t size_count, const SNodeOptions *options, RgSNode **node, Error *err) {
   int number;
   if (!tree_check(parent->tree, err) || !word_parse(WORD_NODE_KIND, kind, &number, err))
-    return NULL;
-  return node_add(parent, (SNodeKind)number, axes, sizes, size_count, options, err);
+    return false;
+  *node = (RgSNode *)node_add(parent, (SNodeKind)number, axes, sizes, size_count, options, err);
+  return *node;
 }
 
 RgStatus rg_snode_add(RgSNode *handle, const char *kind, const char *axes, const int64_t *sizes,
@@ -52,10 +57,10 @@ RgStatus rg_snode_add(RgSNode *handle, const char *kind, const char *axes, const
     return api_refuse(__func__, "sizes and size_count do not agree");
   API_NEEDS(node);
   Program *program = API_PROGRAM(parent->tree);
-  if (!api_enter(program)) return RG_ERROR_BUSY;
   SNodeOptions options = {.name = name, .aos = aos != 0, .chunk = chunk};
-  *node = (RgSNode *)add_node(parent, kind, axes, sizes, size_count, &options, API_ERR(program));
-  return api_leave(program, *node != NULL);
+  *node = NULL;
+  return API_CALL(program, add_node(parent, kind, axes, sizes, size_count, &options, node,
+                                    API_ERR(program)));
 }
 
 RgStatus rg_snode_rescale(RgSNode *from_handle, RgSNode *to_handle, const int64_t *index,

@@ -2,7 +2,6 @@
 #include "base/error.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const code_texts[] = {
@@ -77,9 +76,4 @@ bool error_hint(Error *err, const char *format, ...) {
   vsnprintf(err->hint, sizeof err->hint, format, args);
   va_end(args);
   return false;
-}
-
-void error_assert_failed(const char *file, int line, const char *text, const char *believed) {
-  fprintf(stderr, "regolith: %s:%d: believed: %s (%s)\n", file, line, believed, text);
-  abort();
 }

@@ -60,7 +60,8 @@ bool error_set_va(Error *err, ErrorCode code, const char *format, va_list args);
 /* Adds a hint to an error that has none yet; always false. */
 bool error_hint(Error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* For our own mistakes only: prints what was believed and aborts. Never for input of any kind. */
+/* For our own mistakes only, never for input of any kind: says what was believed, as the error
+ * `internal` of the call (guard.h). */
 #define ASSERT(condition, believed) \
   ((condition) ? (void)0 : error_assert_failed(__FILE__, __LINE__, #condition, believed))
 _Noreturn void error_assert_failed(const char *file, int line, const char *text,

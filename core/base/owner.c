@@ -1,7 +1,8 @@
 /* owner.c - reference-counted objects and their end; see owner.h.
- * Invariant: after its last release an object is on owner->retired, and every thread that leaves
- * the owner checks that list once more, so nothing stays on it while no thread is inside. Freeing
- * one object may retire others. */
+ * Invariant: after its last release an object is on owner->retired, and the thread that is inside
+ * drains that list before it leaves, if it was asked to; it leaves by one exchange, after which the
+ * owner may be gone. So nothing stays on the list while no thread is inside. Freeing one object may
+ * retire others. */
 #include "base/owner.h"
 
 void *owner_create(size_t size_bytes, int64_t fail_at, Error *err) {
@@ -33,14 +34,25 @@ static void drain(Owner *owner) {
   }
 }
 
-static _Thread_local char mark; /* its address tells threads apart */
+/* A thread's address tells it from others; its last bits are free for what others ask of it. */
+enum { TO_DRAIN = 1, TO_END = 2, ASKED = TO_DRAIN | TO_END };
+static _Thread_local _Alignas(ASKED + 1) char mark;
 
 static bool claim(Owner *owner) {
-  const void *idle = NULL;
-  return atomic_compare_exchange_strong(&owner->inside, &idle, &mark);
+  uintptr_t none = 0;
+  return atomic_compare_exchange_strong(&owner->inside, &none, (uintptr_t)&mark);
 }
 
-bool owner_is_mine(Owner *owner) { return atomic_load(&owner->inside) == &mark; }
+/* False: nobody is inside. */
+static bool ask(Owner *owner, uintptr_t what) {
+  uintptr_t inside = atomic_load(&owner->inside);
+  while (inside && !atomic_compare_exchange_weak(&owner->inside, &inside, inside | what)) continue;
+  return inside;
+}
+
+bool owner_is_mine(Owner *owner) {
+  return (atomic_load(&owner->inside) & ~(uintptr_t)ASKED) == (uintptr_t)&mark;
+}
 
 bool owner_enter(Owner *owner) {
   if (!claim(owner)) return false;
@@ -50,11 +62,17 @@ bool owner_enter(Owner *owner) {
 
 void owner_leave(Owner *owner) {
   for (;;) {
-    atomic_store(&owner->inside, NULL);
-    if (!atomic_load(&owner->retired) || !claim(owner)) return;
+    uintptr_t inside = (uintptr_t)&mark;
+    if (atomic_compare_exchange_strong(&owner->inside, &inside, 0)) return;
+    if (inside & TO_END) break;
+    atomic_fetch_and(&owner->inside, ~(uintptr_t)TO_DRAIN);
     drain(owner);
   }
+  atomic_store(&owner->inside, 0);
+  owner->end(owner); /* nobody else does: who asked for it has gone */
 }
+
+bool owner_end_on_leave(Owner *owner) { return ask(owner, TO_END); }
 
 bool owner_check(const Owner *owner, Error *err) {
   return !owner->has_ended ||
@@ -89,7 +107,13 @@ void object_release(Object *object) {
   Owner *owner = object->owner;
   atomic_fetch_add(&owner->count, 1); /* the owner stays while this thread looks at it */
   push_retired(owner, object);
-  if (owner_enter(owner)) owner_leave(owner);
+  for (;;) {
+    if (owner_enter(owner)) {
+      owner_leave(owner);
+      break;
+    }
+    if (ask(owner, TO_DRAIN)) break;
+  }
   owner_release(owner);
 }
 

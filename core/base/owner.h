@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "base/heap.h"
@@ -28,7 +29,9 @@ struct Object {               /* what every counted object begins with */
 struct Owner {
   Heap heap;
   _Atomic int32_t count;      /* the runtime's handle and every object */
-  _Atomic(const void *) inside; /* the mark of the thread that is; NULL: none */
+  /* the mark of the thread that is, and what it is asked to do when it leaves; 0: none is */
+  _Atomic uintptr_t inside;
+  void (*end)(Owner *owner);  /* for owner_end_on_leave */
   _Atomic(Object *) retired;  /* released for the last time, waiting to be freed */
   bool has_ended;             /* from here on only releases succeed */
 };
@@ -43,6 +46,8 @@ bool owner_enter(Owner *owner);
 /* Whether this thread is inside: a function of the host, called by the runtime, calls it. */
 bool owner_is_mine(Owner *owner);
 void owner_leave(Owner *owner);
+/* Asks the thread that is inside to call owner->end when it leaves. False: none is inside. */
+bool owner_end_on_leave(Owner *owner);
 bool owner_check(const Owner *owner, Error *err); /* handle.destroyed once it has ended */
 
 /* A new object of `size_bytes` that begins with an Object, held once; NULL with memory.host. */

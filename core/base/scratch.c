@@ -28,16 +28,10 @@ void scratch_deinit(Scratch *scratch) {
   scratch_init(scratch, scratch->heap);
 }
 
-bool scratch_run(Scratch *scratch, bool (*work)(void *data, Error *err), void *data, Error *err) {
-  jmp_buf here, *outer = scratch->on_failure;
-  if (setjmp(here)) {
-    scratch->on_failure = outer;
-    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiling");
-  }
-  scratch->on_failure = &here;
-  bool ok = work(data, err);
-  scratch->on_failure = outer;
-  return ok;
+static _Noreturn void run_out(void) {
+  Error failure = {0};
+  error_set(&failure, RG_ERROR_MEMORY, "the host has no memory left for compiling");
+  guard_leave(&failure);
 }
 
 static void add_block(Scratch *scratch, size_t least_bytes) {
@@ -45,10 +39,7 @@ static void add_block(Scratch *scratch, size_t least_bytes) {
   if (size > LARGEST_BLOCK) size = LARGEST_BLOCK;
   if (size < least_bytes) size = least_bytes;
   ScratchBlock *block = heap_alloc(scratch->heap, sizeof *block + size);
-  if (!block) {
-    ASSERT(scratch->on_failure, "scratch memory is used inside scratch_run");
-    longjmp(*scratch->on_failure, 1);
-  }
+  if (!block) run_out();
   block->older = scratch->blocks;
   scratch->blocks = block;
   scratch->size = size;

@@ -1,15 +1,14 @@
 /* scratch.h - memory of one compile: bump-allocated, zero-filled, freed in one call.
- * Allocation never returns NULL: when the heap is exhausted it leaves through scratch_run, which
- * reports memory.host. So code that runs under scratch_run needs no check after an allocation and
- * must hold nothing but scratch memory. One thread at a time. */
+ * Allocation never returns NULL: when the heap is exhausted it leaves through the innermost guard
+ * (guard.h), which reports memory.host. So code that allocates runs under guard_run, needs no check
+ * after an allocation and must hold nothing but scratch memory. One thread at a time. */
 #ifndef RG_BASE_SCRATCH_H
 #define RG_BASE_SCRATCH_H
 
-#include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/error.h"
+#include "base/guard.h"
 #include "base/heap.h"
 
 typedef struct ScratchBlock ScratchBlock;
@@ -19,13 +18,10 @@ typedef struct Scratch {
   ScratchBlock *blocks; /* newest first */
   size_t used, size;    /* of the newest block, in bytes */
   size_t total;         /* of all blocks */
-  jmp_buf *on_failure;  /* set while scratch_run is active */
 } Scratch;
 
 void scratch_init(Scratch *scratch, Heap *heap);
 void scratch_deinit(Scratch *scratch);
-/* Calls `work(data, err)`; false with memory.host in err when an allocation in it failed. */
-bool scratch_run(Scratch *scratch, bool (*work)(void *data, Error *err), void *data, Error *err);
 
 /* 16-byte aligned, zero-filled, never NULL. */
 void *scratch_alloc(Scratch *scratch, size_t size_bytes);

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "ir/ir.h"
 
-/* Emits into `module`, which the caller owns, with the caller's builder. Runs under scratch_run:
+/* Emits into `module`, which the caller owns, with the caller's builder. Runs under guard_run:
  * out of memory, module and builder are left as they are, to be disposed of. False with
  * codegen.failed for a kernel that is not in the form that task.h describes. */
 bool codegen_kernel(Scratch *scratch, LLVMModuleRef module, LLVMBuilderRef builder,

@@ -54,6 +54,8 @@ static void discard_nodes(RtContext *context, void *memory, uint64_t bytes) {
 
 /* -- the device -------------------------------------------------------------------------------- */
 
+static bool is_within(Device *device) { return pool_is_within(((CpuDevice *)device)->pool); }
+
 /* launches return when they are done */
 static bool sync_cpu(Device *device, Error *err) { return true; }
 
@@ -76,6 +78,7 @@ static const DeviceTable cpu_table = {
     .load = cpu_load,
     .unload = cpu_unload,
     .launch = cpu_launch,
+    .is_within = is_within,
     .sync = sync_cpu,
     .forget = copies_free,
     .destroy = destroy_cpu};
@@ -134,6 +137,7 @@ Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err) 
                                   .shuffle_tasks = options->shuffle_tasks,
                                   .gc_each_launch = options->gc_each_launch,
                                   .guard_pages = options->guard_pages,
+                                  .fails_in_task = options->fails_in_task,
                                   .seed = options->seed};
   if (cpu && !choose_processor(&cpu->device, options->processor, err)) {
     destroy_cpu(&cpu->device);

@@ -7,6 +7,7 @@
  * If a task has a privatised version (private_copies.h), that one runs when it pays.
  * Between tasks trees are refreshed and collected, so that lists show what the previous task did
  * and freed nodes are reused; both return at once if nothing changed. */
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -20,12 +21,19 @@ typedef struct Running { /* one task, as its workers see it */
   RtContext *context;
   RtTaskFunction *function;
   uint8_t *took_part;
+  _Atomic bool *fails;        /* once */
 } Running;
+
+/* RG_STRESS=fail_assert_in_task */
+static bool must_fail(_Atomic bool *fails) {
+  return atomic_load_explicit(fails, memory_order_relaxed) && atomic_exchange(fails, false);
+}
 
 static void run_chunk(void *data, int32_t worker, int64_t begin, int64_t end) {
   Running *running = data;
   RtContext *context = running->context;
   running->took_part[worker] = 1;
+  ASSERT(!must_fail(running->fails), "no test asks a task to fail");
   if (!rt_stopped(context)) running->function(context, &context->workers[worker], begin, end);
 }
 
@@ -91,7 +99,8 @@ static void run_positions(CpuDevice *cpu, DeviceLaunch *launch, int32_t number, 
     task = &launch->tasks[number];
   }
   memset(cpu->took_part, 0, (size_t)context->worker_count);
-  Running running = {.context = context, .took_part = cpu->took_part};
+  Running running = {
+      .context = context, .took_part = cpu->took_part, .fails = &cpu->device.fails_in_task};
   *(void **)&running.function = launch->code->tasks[number];
   uint64_t seed = cpu->device.shuffle_tasks ? cpu->device.seed + launch->runs : 0;
   pool_parallel_for(cpu->pool, total, chunk, seed, run_chunk, &running);
@@ -153,12 +162,11 @@ static RtOutside take_outside(CpuDevice *cpu) {
   return outside;
 }
 
-/* All but `stop`, which any thread may write at any time. */
+/* All but `stop`, which is the caller's, and which any thread may write at any time. */
 static void begin_context(RtContext *context, const RtContext *native) {
   const size_t before = offsetof(RtContext, stop), past = before + sizeof context->stop;
   memcpy(context, native, before);
   memcpy((uint8_t *)context + past, (const uint8_t *)native + past, sizeof *context - past);
-  __atomic_store_n(&context->stop, 0, __ATOMIC_RELAXED);
 }
 
 bool cpu_launch(Device *device, DeviceLaunch *launch, Error *err) {

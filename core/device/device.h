@@ -6,6 +6,7 @@
 #ifndef RG_DEVICE_DEVICE_H
 #define RG_DEVICE_DEVICE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -85,7 +86,8 @@ typedef struct DeviceLaunch {
   bool has_sums;              /* some task is privatised */
   bool gc_is_stopped;         /* the caller collects freed nodes itself */
   /* -- filled by the device */
-  /* its `error` is the launch's. Any thread may set context.stop to 1 */
+  /* its `error` is the launch's; `stop` is the caller's: 0 when the launch begins, and any thread
+   * may set it to 1 */
   RtContext context;
   uint64_t runs, collections; /* tasks run, collections that freed something */
   RtOutside outside;          /* the first of the first worker that has one; the count is of all */
@@ -116,6 +118,9 @@ typedef struct DeviceTable {
   /* Runs the host region, which runs tasks. Returns when all is done, with every tree refreshed and
    * collected: what a task or the host region changed shows before the next task runs. */
   bool (*launch)(Device *device, DeviceLaunch *launch, Error *err);
+  /* Does the running launch wait for this thread, or may it: a worker, or any thread while a host's
+   * job system has the work? Any thread may ask. */
+  bool (*is_within)(Device *device);
   /* Returns when all launches have finished. */
   bool (*sync)(Device *device, Error *err);
   /* Gives back what the device keeps beside a tree (RtTree.device): before the tree's memory is
@@ -133,6 +138,7 @@ struct Device {
   /* the context of native calls into the runtime, without trees: workers and callbacks */
   RtContext native;
   bool shuffle_tasks, gc_each_launch, guard_pages;
+  _Atomic bool fails_in_task; /* once */
   uint64_t seed;
 };
 
@@ -143,7 +149,7 @@ typedef struct DeviceOptions {
   void *host_data;
   const char *processor;      /* of the host; borrowed: an option's text */
   uint64_t seed;              /* of the workers' random numbers, and of shuffled tasks */
-  bool shuffle_tasks, gc_each_launch, guard_pages; /* RG_STRESS */
+  bool shuffle_tasks, gc_each_launch, guard_pages, fails_in_task; /* RG_STRESS */
 } DeviceOptions;
 
 Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err);

@@ -1,7 +1,7 @@
 /* codegen_main.c - the border: bytes -> IrKernel -> module -> object for each target, and the
- * diagnostics on the way. A compile owns one Job. Running out of scratch memory jumps back to
- * compile_in_scratch's caller, and a fatal error of LLVM jumps back to regolith_codegen; both find
- * everything that must be freed in the Job. After a fatal error LLVM's context is leaked, since its
+ * diagnostics on the way. A compile owns one Job. Running out of scratch memory, a failed assertion
+ * and a fatal error of LLVM jump back to regolith_codegen, which finds everything that must be
+ * freed in the Job. After a fatal error LLVM's context is leaked, since its
  * state is unknown. */
 #include <stddef.h>
 #include <stdio.h>
@@ -75,8 +75,7 @@ static bool keep_texts(Job *job, RgCodegenObject *out, Error *err) {
 }
 
 /* Bytes to module; the kernel is freed with the scratch. */
-static bool compile_in_scratch(void *data, Error *err) {
-  Job *job = data;
+static bool make_module(Job *job, Error *err) {
   double mark = clock_ms();
   const char *written_for;
   IrKernel *kernel =
@@ -119,8 +118,7 @@ static bool compile_for(Job *job, RgTarget target, Error *err) {
   job->module = LLVMModuleCreateWithNameInContext("kernel", job->llvm.context);
   job->builder = LLVMCreateBuilderInContext(job->llvm.context);
   jit_target_apply(&job->target, job->module);
-  return scratch_run(&job->scratch, compile_in_scratch, job, err) &&
-         make_object(job, &job->result.objects[target], err);
+  return make_module(job, err) && make_object(job, &job->result.objects[target], err);
 }
 
 static bool compile(void *data, Error *err) {

@@ -120,6 +120,8 @@ bool compile_run(Compile *compile, CompileStage last, Error *err) {
 static bool run_front(void *data, Error *err) {
   Compile *compile = data;
   Kernel *kernel = compile->kernel;
+  ASSERT(!engine_fails(&kernel->engine->options.fails_in_compile),
+         "no test asks a compile to fail");
   compile->given = values_read(&compile->scratch, kernel, compile->values, compile->value_count);
   dump(compile, TEXT_AST);
   if (!compile_run(compile, STAGE_LAST, err)) return false;
@@ -212,7 +214,7 @@ static DeviceCode *make_code(Compile *compile, bool wants_texts, Error *err) {
 
 static Variant *make_variant(Compile *compile, int word_count, Error *err) {
   Heap *heap = compile->kernel->engine->store->heap;
-  if (!scratch_run(&compile->scratch, run_front, compile, err)) return NULL;
+  if (!guard_run(run_front, compile, err)) return NULL;
   Variant *variant = heap_alloc(heap, sizeof *variant);
   if (!variant) {
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a compiled kernel");

@@ -11,6 +11,26 @@ void engine_init(Engine *engine, Store *store, const EngineOptions *options, Cac
   engine->store = store;
   engine->options = *options;
   engine->cache = cache;
+  engine_end_launch(engine);
+}
+
+void engine_begin_launch(Engine *engine) {
+  __atomic_store_n(&engine->launch.context.stop, LAUNCH_RUNS, __ATOMIC_RELAXED);
+}
+
+void engine_end_launch(Engine *engine) {
+  __atomic_store_n(&engine->launch.context.stop, LAUNCH_NONE, __ATOMIC_RELAXED);
+}
+
+bool engine_stop(Engine *engine) {
+  uint32_t stop = LAUNCH_RUNS;
+  return __atomic_compare_exchange_n(&engine->launch.context.stop, &stop, LAUNCH_STOPS, false,
+                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
+         stop == LAUNCH_STOPS;
+}
+
+bool engine_is_stopped(const Engine *engine) {
+  return __atomic_load_n(&engine->launch.context.stop, __ATOMIC_RELAXED) == LAUNCH_STOPS;
 }
 
 void engine_deinit(Engine *engine) {
@@ -19,6 +39,12 @@ void engine_deinit(Engine *engine) {
   engine->codegen = NULL;
   cache_close(engine->cache);
   engine->cache = NULL;
+}
+
+bool engine_fails(bool *wanted) {
+  bool fails = *wanted;
+  *wanted = false;
+  return fails;
 }
 
 void engine_warn(Engine *engine, const char *format, ...) {

@@ -12,7 +12,11 @@ typedef struct Kernel Kernel; /* kernel.h */
 typedef struct EngineOptions {
   bool runs_in_lua;           /* arch "lua": kernels become Lua text, and all data is in Lua */
   bool default_f64, fast_math, unchecked;
+  bool fails_in_compile, fails_in_launch; /* RG_STRESS: an assertion, once */
 } EngineOptions;
+
+/* From the first step of a call that launches, which may be a compile, to its last. */
+typedef enum LaunchStop { LAUNCH_RUNS, LAUNCH_STOPS, LAUNCH_NONE } LaunchStop;
 
 typedef struct EngineStats {
   uint64_t launches, compiles, cache_hits, out_of_range;
@@ -27,7 +31,7 @@ typedef struct Engine {
   Codegen *codegen;           /* opened when something must be compiled */
   Cache *cache;               /* of compiled objects on disk; NULL: none */
   Kernel *kernels;            /* linked by next; newest first */
-  /* the running or last one: any thread may write launch.context.stop */
+  /* the running or last one; launch.context.stop is a LaunchStop */
   DeviceLaunch launch;
   EngineStats stats;
 } Engine;
@@ -36,6 +40,13 @@ typedef struct Engine {
 void engine_init(Engine *engine, Store *store, const EngineOptions *options, Cache *cache);
 /* Frees all code and the compiler; kernels' handles stay. */
 void engine_deinit(Engine *engine);
+void engine_begin_launch(Engine *engine);
+void engine_end_launch(Engine *engine);
+/* Stops the launch that has begun; false: none has. Any thread, or a signal handler. */
+bool engine_stop(Engine *engine);
+bool engine_is_stopped(const Engine *engine);
+/* *wanted, once: for tests that ask an assertion to fail. */
+bool engine_fails(bool *wanted);
 /* A warning for the user: to the host's function (rg_on_warning), else to standard error. */
 void engine_warn(Engine *engine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

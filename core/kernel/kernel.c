@@ -56,17 +56,9 @@ static bool run_parser(void *data, Error *err) {
   return parsing->keep(parsing, ast);
 }
 
-static bool run_in_kernel(void *data, Error *err) {
-  Parsing *parsing = data;
-  return scratch_run(&parsing->kernel->scratch, run_parser, parsing, err);
-}
-
-/* Running out of either memory ends here. */
 static bool parse(Parsing *parsing, Error *err) {
-  Scratch *own = &parsing->kernel->scratch;
-  scratch_init(&parsing->work, own->heap);
-  bool ok = scratch_run(&parsing->work, run_in_kernel, parsing, err);
-  own->on_failure = NULL;
+  scratch_init(&parsing->work, parsing->kernel->scratch.heap);
+  bool ok = guard_run(run_parser, parsing, err);
   scratch_deinit(&parsing->work);
   return ok;
 }
@@ -174,7 +166,7 @@ void kernel_want(Kernel *kernel, const SemaWants *wants) {
     kernel->wanted_value =
         wants->function.index + (wants->function.is_parameter ? kernel->paths.count : 0);
   } else if ((wants->paths.count || wants->statics.count) &&
-             scratch_run(&kernel->scratch, keep_wants, &wanting, &ignored)) {
+             guard_run(keep_wants, &wanting, &ignored)) {
     kernel->want = WANT_PATHS;
   }
 }

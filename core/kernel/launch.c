@@ -145,15 +145,13 @@ bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgE
   return true;
 }
 
-bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result,
-                   Error *err) {
+static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result,
+                Error *err) {
   Engine *engine = kernel->engine;
-  *result = (RgValue){.kind = RG_VALUE_NIL};
-  if (engine->options.runs_in_lua)
-    return error_set(err, RG_ERROR_ARGUMENT,
-                     "kernels of arch \"lua\" run in Lua: rg_kernel_emit returns their text");
   Variant *variant = prepare(kernel, values, value_count, err);
   if (!variant) return false;
+  if (engine_is_stopped(engine)) return stopped_error(kernel, err); /* while it was compiled */
+  ASSERT(!engine_fails(&engine->options.fails_in_launch), "no test asks a launch to fail");
   kernel->ran = variant;
   Device *device = engine->store->device;
   DeviceLaunch *launch = &engine->launch;
@@ -165,6 +163,19 @@ bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, R
   engine->stats.launches++;
   expect_valid(kernel);
   return readback(kernel, variant, launch, result, err) && ok;
+}
+
+bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result,
+                   Error *err) {
+  Engine *engine = kernel->engine;
+  *result = (RgValue){.kind = RG_VALUE_NIL};
+  if (engine->options.runs_in_lua)
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "kernels of arch \"lua\" run in Lua: rg_kernel_emit returns their text");
+  engine_begin_launch(engine);
+  bool ok = run(kernel, values, value_count, result, err);
+  engine_end_launch(engine);
+  return ok;
 }
 
 bool kernel_result(Kernel *kernel, int32_t number, RgValue *result, Error *err) {

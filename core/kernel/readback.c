@@ -44,6 +44,10 @@ static bool own_fault(const Kernel *kernel, const Variant *variant, const RtErro
   return own->hint[0] ? error_hint(err, "%s", own->hint) : false;
 }
 
+bool stopped_error(const Kernel *kernel, Error *err) {
+  return error_set(err, RG_ERROR_STOPPED, "a launch of kernel '%.100s' was stopped", kernel->name);
+}
+
 static bool check_fault(const Kernel *kernel, const Variant *variant, const RtError *fault,
                         Error *err) {
   const Tree *tree = find_tree(kernel->engine, fault->tree);
@@ -56,9 +60,7 @@ static bool check_fault(const Kernel *kernel, const Variant *variant, const RtEr
   case RT_ERROR_FULL:
     return tree ? storage_full_error(tree, fault->manager, err)
                 : error_set(err, RG_ERROR_LIST_FULL, "a list is full");
-  case RT_ERROR_STOPPED:
-    return error_set(err, RG_ERROR_STOPPED, "a launch of kernel '%.100s' was stopped",
-                     kernel->name);
+  case RT_ERROR_STOPPED: return stopped_error(kernel, err);
   default:
     return error_set(err, RG_ERROR_MEMORY,
                      "the host has no memory left for a list of active nodes");

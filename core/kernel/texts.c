@@ -105,10 +105,10 @@ static bool read_text(Reading *reading, const char **text, Error *err) {
   Engine *engine = reading->compile.kernel->engine;
   Scratch *scratch = &reading->compile.scratch;
   scratch_init(scratch, engine->store->heap);
-  bool ok = rows[reading->kind].print ? scratch_run(scratch, make_here, reading, err)
+  bool ok = rows[reading->kind].print ? guard_run(make_here, reading, err)
                                       : make_in_codegen(reading, err);
   store_text(engine->store);
-  ok = ok && scratch_run(&engine->store->text, keep_text, reading, err);
+  ok = ok && guard_run(keep_text, reading, err);
   if (reading->result) codegen_result_free(engine->codegen, reading->result);
   scratch_deinit(scratch);
   *text = reading->text;

@@ -101,6 +101,7 @@ bool variants_are_valid(const Variant *first, const Variant *last, const char **
 bool readback(Kernel *kernel, Variant *variant, const DeviceLaunch *launch, RgValue *result,
               Error *err);
 /* Result `number` of the last launch of this variant; NIL and false past the last. */
+bool stopped_error(const Kernel *kernel, Error *err);
 bool readback_result(Kernel *kernel, const Variant *variant, int32_t number, RgValue *result);
 
 #endif

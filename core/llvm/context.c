@@ -15,12 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Guard {
+#include "base/guard.h"
+
+typedef struct Fatal {
   jmp_buf leave;
   char reason[400];
-} Guard;
+} Fatal;
 
-static _Thread_local Guard *guard_of_thread; /* NULL: nobody is compiling on this thread */
+static _Thread_local Fatal *fatal_of_thread; /* NULL: nobody is compiling on this thread */
 
 static void keep_line(char *out, size_t size, const char *text) {
   snprintf(out, size, "%s", text);
@@ -48,10 +50,10 @@ void llvm_context_destroy(LlvmContext *llvm) {
 }
 
 static void on_fatal(const char *reason) {
-  Guard *guard = guard_of_thread;
-  if (!guard) return; /* not ours: LLVM ends the process as it would have */
-  keep_line(guard->reason, sizeof guard->reason, reason);
-  longjmp(guard->leave, 1);
+  Fatal *fatal = fatal_of_thread;
+  if (!fatal) return; /* not ours: LLVM ends the process as it would have */
+  keep_line(fatal->reason, sizeof fatal->reason, reason);
+  longjmp(fatal->leave, 1);
 }
 
 /* Loop strength reduction takes up to two thirds of the time to emit a vectorised stencil (24 ms
@@ -78,17 +80,19 @@ void llvm_initialize(void) {
 }
 
 bool llvm_guard(bool (*work)(void *data, Error *err), void *data, bool *died, Error *err) {
-  Guard guard;
-  Guard *outer = guard_of_thread;
-  guard.reason[0] = 0;
+  Fatal fatal;
+  Fatal *outer = fatal_of_thread;
+  Guard *innermost = guard_innermost(); /* those opened by `work` end with it */
+  fatal.reason[0] = 0;
   *died = false;
-  if (setjmp(guard.leave)) {
-    guard_of_thread = outer;
+  if (setjmp(fatal.leave)) {
+    fatal_of_thread = outer;
+    guard_restore(innermost);
     *died = true;
-    return error_set(err, RG_ERROR_CODEGEN, "LLVM gave up: %s", guard.reason);
+    return error_set(err, RG_ERROR_CODEGEN, "LLVM gave up: %s", fatal.reason);
   }
-  guard_of_thread = &guard;
-  bool ok = work(data, err);
-  guard_of_thread = outer;
+  fatal_of_thread = &fatal;
+  bool ok = guard_run(work, data, err);
+  fatal_of_thread = outer;
   return ok;
 }

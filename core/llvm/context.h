@@ -19,8 +19,8 @@ void llvm_context_destroy(LlvmContext *llvm);
 /* Registers the X86 and NVPTX targets and our fatal handler, once per process. Any thread. */
 void llvm_initialize(void);
 
-/* Calls `work(data, err)`. On a fatal error inside LLVM, control returns here: `*died` is true, err
- * holds LLVM's message, and LLVM's objects must not be touched (they leak: their state is
+/* guard_run(work, data, err). On a fatal error inside LLVM, control returns here: `*died` is true,
+ * err holds LLVM's message, and LLVM's objects must not be touched (they leak: their state is
  * unknown). */
 bool llvm_guard(bool (*work)(void *data, Error *err), void *data, bool *died, Error *err);
 

@@ -12,6 +12,10 @@
 #include "base/log.h"
 #include "base/option.h"
 
+static void end(Owner *owner);
+
+static bool is_stressed(const char *word) { return option_has_word("RG_STRESS", word); }
+
 static bool create_device(Program *program, const RgOptions *options, Error *err) {
   bool is_given = options->cpu && options->cpu[0];
   DeviceOptions wanted = {.threads = options->threads,
@@ -19,9 +23,10 @@ static bool create_device(Program *program, const RgOptions *options, Error *err
                           .host_data = options->run_tasks_data,
                           .processor = is_given ? options->cpu : option_text("RG_CPU"),
                           .seed = options->seed,
-                          .shuffle_tasks = option_has_word("RG_STRESS", "shuffle_tasks"),
-                          .gc_each_launch = option_has_word("RG_STRESS", "gc_each_launch"),
-                          .guard_pages = option_has_word("RG_STRESS", "guard_pages")};
+                          .shuffle_tasks = is_stressed("shuffle_tasks"),
+                          .gc_each_launch = is_stressed("gc_each_launch"),
+                          .guard_pages = is_stressed("guard_pages"),
+                          .fails_in_task = is_stressed("fail_assert_in_task")};
   program->store.device = device_cpu_create(&program->owner.heap, &wanted, err);
   return program->store.device;
 }
@@ -31,11 +36,13 @@ static bool create_parts(Program *program, const RgOptions *given, Arch arch, Er
   Cache *cache = NULL;
   if (!settings_fill(&options, err) || !create_device(program, &options, err)) return false;
   StoreOptions store = {.memory_bytes = options.memory_bytes,
-                        .tiny_chunks = option_has_word("RG_STRESS", "tiny_chunks")};
+                        .tiny_chunks = is_stressed("tiny_chunks")};
   EngineOptions engine = {.runs_in_lua = arch == ARCH_LUA,
                           .default_f64 = options.default_f64,
                           .fast_math = options.fast_math,
-                          .unchecked = options.unchecked};
+                          .unchecked = options.unchecked,
+                          .fails_in_compile = is_stressed("fail_assert_in_compile"),
+                          .fails_in_launch = is_stressed("fail_assert_in_launch")};
   if (!options.no_cache && !cache_open(&program->owner.heap, &cache, err)) return false;
   engine_init(&program->engine, &program->store, &engine, cache);
   return store_init(&program->store, &program->owner, program->store.device, &store, err);
@@ -46,26 +53,44 @@ Program *program_create(const RgOptions *options, Arch arch, Error *err) {
   Program *program =
       owner_create(sizeof *program, option_number("RG_STRESS", "fail_alloc", 0), err);
   if (!program) return NULL;
+  program->owner.end = end;
   if (options->debug)
     log_warning("debug = true has no effect in this version: a write outside a shape does nothing "
                 "and is warned of once per kernel");
   if (create_parts(program, options, arch, err)) return program;
   program_end(program);
-  owner_release(&program->owner);
   return NULL;
+}
+
+static bool free_parts(void *data, Error *err) {
+  Program *program = data;
+  Device *device = program->store.device;
+  (void)err;
+  engine_deinit(&program->engine);
+  store_deinit(&program->store);
+  if (device) device->table->destroy(device);
+  return true;
+}
+
+/* Is this thread, or may it be, what the running call waits for? */
+static bool is_awaited(Program *program) {
+  Device *device = program->store.device;
+  return owner_is_mine(&program->owner) || (device && device->table->is_within(device));
 }
 
 void program_end(Program *program) {
   struct timespec pause = {.tv_nsec = 1000000};
-  /* another thread's call ends first */
-  while (!owner_enter(&program->owner)) nanosleep(&pause, NULL);
-  Device *device = program->store.device;
-  engine_deinit(&program->engine);
-  store_deinit(&program->store);
-  if (device) device->table->destroy(device);
+  while (!owner_enter(&program->owner)) {
+    if (is_awaited(program) && owner_end_on_leave(&program->owner)) return;
+    nanosleep(&pause, NULL);
+  }
+  guard_run(free_parts, program, NULL); /* what a failed assertion leaves is lost */
   program->owner.has_ended = true;
   owner_leave(&program->owner);
+  owner_release(&program->owner);
 }
+
+static void end(Owner *owner) { program_end((Program *)owner); }
 
 static double live_kib(const Program *program) {
   RgMemory memory;

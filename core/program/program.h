@@ -28,7 +28,7 @@ typedef struct Program {
   Engine engine;              /* what kernels share */
   Error error;                /* of the last failed call */
   ErrorList errors;           /* its notes and further errors */
-  bool is_to_end;             /* destroyed by a function of the host that the running call called */
+  Guard guard;                /* of the running call */
 } Program;
 
 static inline Program *program_of(const Object *object) { return (Program *)object->owner; }
@@ -36,8 +36,10 @@ static inline Program *program_of(const Object *object) { return (Program *)obje
 /* arch: CPU or LUA, which runs no kernels but counts and reports as the CPU does. options->arch is
  * not looked at. */
 Program *program_create(const RgOptions *options, Arch arch, Error *err);
-/* Frees all memory, code and threads. Remaining handles stay valid objects that raise
- * handle.destroyed. */
+/* Frees all memory, code and threads, when the running call of another thread has ended. Remaining
+ * handles stay valid objects that raise handle.destroyed. From within a call, which would wait for
+ * itself, it only asks for that: by a function that the runtime calls, by a worker, by any thread
+ * while a host's job system runs a loop. */
 void program_end(Program *program);
 /* What it gives; see rg_gc. */
 double program_gc(Program *program, GcAction action);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/guard.h"
 
 enum { MAX_WORKERS = 1024, SPIN_NS = 50000, SPIN_STEP = 64 };
 
@@ -35,6 +36,7 @@ struct Pool {
   PoolHost *host; /* NULL: our own threads */
   void *host_data;
   _Atomic int64_t done;          /* chunks of a loop run by the host */
+  _Atomic bool is_with_host;     /* the host has a loop */
   _Atomic int32_t wrong_worker;  /* an invalid index that the host passed, + 1; 0: none */
   bool left_out;                 /* the host returned too soon */
   PoolWork *work;
@@ -51,7 +53,11 @@ struct Pool {
   char pad_busy[64];
   _Atomic int32_t busy;
   char pad_end[64];
+  _Atomic bool has_failed;
+  Error failure;
 };
+
+static _Thread_local Pool *pool_of_thread; /* whose worker it is; of a host's thread: NULL */
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t value) {
   syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
@@ -81,6 +87,33 @@ static void run_chunks(Pool *pool, int32_t worker) {
   }
 }
 
+/* -- failed assertions ------------------------------------------------------------------------- */
+
+/* The first of a loop; no further chunk of it begins. */
+static void keep_failure(Pool *pool, const Guard *guard) {
+  if (atomic_exchange(&pool->has_failed, true)) return;
+  pool->failure = guard->failure;
+  atomic_store(&pool->next, pool->chunk_count);
+}
+
+static void run_guarded(Pool *pool, int32_t worker) {
+  Guard guard;
+  guard_open(&guard);
+  if (setjmp(guard.leave)) {
+    keep_failure(pool, &guard);
+    return;
+  }
+  run_chunks(pool, worker);
+  guard_close(&guard);
+}
+
+/* Once no worker is inside the loop. */
+static void pass_on_failure(Pool *pool) {
+  if (!atomic_load(&pool->has_failed)) return;
+  atomic_store(&pool->has_failed, false);
+  guard_leave(&pool->failure);
+}
+
 /* -- a host's job system ----------------------------------------------------------------------- */
 
 static void run_job(void *data, int32_t worker, int64_t number) {
@@ -89,13 +122,22 @@ static void run_job(void *data, int32_t worker, int64_t number) {
     atomic_store(&pool->wrong_worker, worker < 0 ? 1 : worker + 1);
     return;
   }
-  run_chunk(pool, worker, number);
+  Guard guard;
+  guard_open(&guard);
+  if (setjmp(guard.leave)) {
+    keep_failure(pool, &guard);
+  } else {
+    if (!atomic_load(&pool->has_failed)) run_chunk(pool, worker, number);
+    guard_close(&guard);
+  }
   atomic_fetch_add(&pool->done, 1);
 }
 
 static void run_hosted(Pool *pool) {
   atomic_store(&pool->done, 0);
+  atomic_store(&pool->is_with_host, true);
   pool->host(pool->host_data, pool->chunk_count, run_job, pool);
+  atomic_store(&pool->is_with_host, false);
   if (atomic_load(&pool->done) != pool->chunk_count) pool->left_out = true;
 }
 
@@ -136,10 +178,11 @@ static void *worker_main(void *argument) {
   Worker *worker = argument;
   Pool *pool = worker->pool;
   uint32_t seen = 0;
+  pool_of_thread = pool;
   for (;;) {
     seen = await_round(pool, seen);
     if (pool->stopping) return NULL;
-    run_chunks(pool, worker->index);
+    run_guarded(pool, worker->index);
     atomic_fetch_sub_explicit(&pool->busy, 1, memory_order_release);
   }
 }
@@ -217,6 +260,10 @@ void pool_destroy(Pool *pool) {
   heap_free(pool->heap, pool);
 }
 
+bool pool_is_within(Pool *pool) {
+  return pool_of_thread == pool || atomic_load(&pool->is_with_host);
+}
+
 int32_t pool_worker_count(const Pool *pool) { return pool->worker_count; }
 
 static uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
@@ -259,14 +306,16 @@ void pool_parallel_for(Pool *pool, int64_t total, int64_t chunk, uint64_t shuffl
   }
   if (pool->host) {
     run_hosted(pool);
+    pass_on_failure(pool);
     return;
   }
   start_if_needed(pool);
   atomic_store(&pool->busy, pool->worker_count - 1);
   announce(pool);
-  run_chunks(pool, 0);
+  run_guarded(pool, 0);
   for (int spins = 0; atomic_load_explicit(&pool->busy, memory_order_acquire); spins++) {
     if (spins < 2000) pause_briefly();
     else sched_yield();
   }
+  pass_on_failure(pool);
 }

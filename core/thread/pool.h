@@ -25,11 +25,15 @@ typedef void PoolHost(void *data, int64_t count, PoolJob *job, void *job_data);
 Pool *pool_create_hosted(Heap *heap, int32_t worker_count, PoolHost *host, void *data, Error *err);
 /* False with argument.invalid when the host's job system broke these rules since the last check. */
 bool pool_check_host(Pool *pool, Error *err);
+/* Is this thread one of the pool's, or does a host's job system have a loop, so that any thread may
+ * be one? Any thread may ask. */
+bool pool_is_within(Pool *pool);
 void pool_destroy(Pool *pool); /* joins */
 int32_t pool_worker_count(const Pool *pool);
 /* Splits 0..total into chunks of `chunk` positions, handed out dynamically, and returns when all
  * are done. shuffle_seed != 0: chunks in a shuffled order (RG_STRESS=shuffle_tasks). Runs on the
- * caller alone when there is one chunk or one worker. */
+ * caller alone when there is one chunk or one worker. A failed assertion in `work` ends the loop:
+ * what has begun comes to its end, then the failure leaves through the caller's guard. */
 void pool_parallel_for(Pool *pool, int64_t total, int64_t chunk, uint64_t shuffle_seed,
                        PoolWork *work, void *data);
 

@@ -137,7 +137,7 @@ typedef struct Drawing {
 static bool draw(void *data, Error *err) {
   Drawing *drawing = data;
   StrBuf out;
-  strbuf_init(&out, &drawing->tree->store->text);
+  strbuf_init(&out, store_text(drawing->tree->store));
   snode_print(&out, drawing->tree->layout);
   drawing->text = strbuf_end(&out);
   return true;
@@ -145,7 +145,7 @@ static bool draw(void *data, Error *err) {
 
 bool tree_text(const Tree *tree, const char **text, Error *err) {
   Drawing drawing = {tree, NULL};
-  bool ok = tree_check(tree, err) && scratch_run(store_text(tree->store), draw, &drawing, err);
+  bool ok = tree_check(tree, err) && guard_run(draw, &drawing, err);
   *text = drawing.text;
   return ok;
 }

@@ -80,7 +80,10 @@ const char *rg_options_help(void);      /* the environment's options, one per li
 /* error may be NULL; its texts are valid at least until the thread's next failed
  * rg_runtime_create. */
 RgStatus rg_runtime_create(const RgOptions *options, RgRuntime **runtime, RgError *error);
-/* remaining handles become invalid, but may be released */
+/* Remaining handles become invalid, but may be released. Waits for a running call of another
+ * thread to end. Where that would be waiting for itself, it returns at once, and the runtime ends
+ * with that call: in a function that the runtime calls, on any of its workers, and on any thread
+ * while the host's run_tasks has a loop. */
 void rg_runtime_destroy(RgRuntime *runtime);
 const RgError *rg_error(RgRuntime *runtime);       /* of the last failed call */
 /* All rows of the last failed call. Row 0 is rg_error's. Then follow notes on the preceding error,
@@ -97,8 +100,10 @@ void rg_on_warning(RgRuntime *runtime, void (*warn)(void *data, const char *text
  * call of rg_on_memory keep the size limit they were made with. */
 void rg_on_memory(RgRuntime *runtime, uint64_t (*ask)(void *data, uint64_t bytes), void *data);
 /* Stops the running launch soon, from any thread or a signal handler: it fails with launch.stopped,
- * and what it has written stays. Does nothing if none is running. */
-void rg_stop(RgRuntime *runtime);
+ * and what it has written stays. A launch runs from the moment rg_kernel_launch is called to its
+ * return: one that is stopped while its kernel is compiled fails after that, and writes nothing.
+ * Returns 1; 0 when none is running: then nothing happens, also not to the next launch. */
+int32_t rg_stop(RgRuntime *runtime);
 RgStatus rg_sync(RgRuntime *runtime);
 int32_t rg_worker_count(RgRuntime *runtime);
 

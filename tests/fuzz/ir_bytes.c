@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   scratch_init(&scratch, &heap);
   Input input = {data, (int64_t)size, &scratch};
   Error err = {0};
-  scratch_run(&scratch, read_and_write, &input, &err);
+  guard_run(read_and_write, &input, &err);
   scratch_deinit(&scratch);
   return 0;
 }

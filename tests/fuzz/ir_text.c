@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   scratch_init(&scratch, &heap);
   Input input = {text, &scratch};
   Error err = {0};
-  scratch_run(&scratch, read_and_print, &input, &err);
+  guard_run(read_and_print, &input, &err);
   scratch_deinit(&scratch);
   if (heap.live_bytes) fuzz_broken("nothing is left behind", text);
   free(text);

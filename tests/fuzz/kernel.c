@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Error err = {0};
   scratch_deinit(&world.scratch);
   scratch_init(&world.scratch, &world.heap);
-  if (!scratch_run(&world.scratch, compile, &input, &err) && !error_is_set(&err))
+  if (!guard_run(compile, &input, &err) && !error_is_set(&err))
     fuzz_broken("a refusal has a sentence", "none");
   return 0;
 }

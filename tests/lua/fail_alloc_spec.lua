@@ -18,3 +18,28 @@ describe("an allocation that fails", function()
     assert.is_true(whole > 20)
   end)
 end)
+
+-- RG_STRESS=fail_assert_in_..: an assertion of the core that fails once.
+describe("an assertion of the core that fails #compiled", function()
+  local script = [[
+    local rg = require "regolith"
+    local x = rg.field(rg.f32, 1000000)
+    local k = rg.kernel "function(x) for i in rg.range(1000000) do x[i] = i end return x[7] end"
+    local ok, err = pcall(k, x)
+    print(ok, err.code, err.message:match "^internal error at [%w./_]+:%d+: it does not hold that",
+      err.hint:match "please report it", k(x), x[999999])]]
+  for _, where in ipairs { "compile", "launch", "task" } do
+    it("is an error of its call, and the same process computes right afterwards: in a " .. where,
+      function()
+      local pipe = io.popen(("RG_CACHE=off RG_STRESS=fail_assert_in_%s luajit -e '%s' 2>&1"):format(
+        where, script))
+      local said = pipe:read "*a"
+      pipe:close()
+      local file = where == "compile" and "kernel/compile.c" or where == "launch"
+        and "kernel/launch.c" or "device/cpu_launch.c"
+      assert.truthy(said:find(file, 1, true), said)
+      assert.equal("false internal please report it 7 999999",
+        (said:gsub("%s+", " "):gsub("internal error.-that ", ""):gsub(" $", "")))
+    end)
+  end
+end)

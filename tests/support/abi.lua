@@ -3,8 +3,8 @@
 -- tests/support/abi.txt against core/include/regolith.h, prints what differs, nothing where nothing
 -- does; `--write` renews it.
 -- A change here is a decision: raise RG_ABI_VERSION (regolith.h) and `abi` (lua/regolith/lib.lua)
--- with it, unless it only adds functions, or members at the end of a struct that begins with
--- struct_size.
+-- with it, unless it only adds functions, a result where a function had none, or members at the end
+-- of a struct that begins with struct_size.
 local made = dofile((arg[0]:match "^(.*/)[^/]*$" or "") .. "made.lua")
 
 local header = made.read "core/include/regolith.h"

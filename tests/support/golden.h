@@ -82,7 +82,7 @@ static bool golden_run(Golden *golden) {
   char *border = golden_border(golden->text);
   size_t length = border ? (size_t)(border - golden->text) : strlen(golden->text);
   golden->input = scratch_copy_text(&golden->scratch, golden->text, length);
-  if (!scratch_run(&golden->scratch, golden->transform, golden, &err))
+  if (!guard_run(golden->transform, golden, &err))
     golden->output = scratch_format(&golden->scratch, "error: %s\n", err.message);
   const char *expected = border ? border + 4 : "";
   if (strcmp(expected, golden->output) == 0) return true;

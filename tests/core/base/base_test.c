@@ -65,7 +65,7 @@ static void heap_tests(void) {
 
 static void scratch_tests(void) {
   TEST(
-      "scratch memory that runs out leaves through scratch_run as memory.host, and nothing leaks") {
+      "scratch memory that runs out leaves through guard_run as memory.host, and nothing leaks") {
     for (int fail_at = 1; fail_at < 6; fail_at++) {
       Heap heap;
       heap_init(&heap, fail_at);
@@ -73,7 +73,7 @@ static void scratch_tests(void) {
       scratch_init(&scratch, &heap);
       Error err = {0};
       Greed greed = {&scratch, 20};
-      CHECK(!scratch_run(&scratch, take_blocks, &greed, &err));
+      CHECK(!guard_run(take_blocks, &greed, &err));
       CHECK_TEXT(error_code_text(err.code), "memory.host");
       scratch_deinit(&scratch);
       CHECK_INT(heap.live_bytes, 0);

@@ -91,7 +91,7 @@ bool machine_compile(Machine *m, const char *text, const char *cpu) {
   forget_code(m);
   error_clear(&m->err);
   Compile c = {m, text, cpu};
-  bool ok = scratch_run(&m->scratch, compile, &c, &m->err);
+  bool ok = guard_run(compile, &c, &m->err);
   scratch_deinit(&m->scratch);
   return ok;
 }

@@ -174,7 +174,7 @@ static void check_out_of_memory(void) {
       heap_init(&heap, fail_at);
       scratch_init(&scratch, &heap);
       Job job = {&scratch, false};
-      ended = scratch_run(&scratch, parse_job, &job, &err);
+      ended = guard_run(parse_job, &job, &err);
       CHECK(ended ? job.ok && !error_is_set(&err) : err.code == RG_ERROR_MEMORY);
       scratch_deinit(&scratch);
       CHECK_INT(heap.live_bytes, 0);

@@ -218,7 +218,7 @@ int main(void) {
   Bytes b = {.path = HEAT_PATH};
   scratch_init(&b.scratch, &heap);
   codegen = codegen_open(&heap, &err);
-  bool ready = codegen && scratch_run(&b.scratch, make_bytes, &b, &err);
+  bool ready = codegen && guard_run(make_bytes, &b, &err);
   TEST("the heat step passes from text to canonical bytes") {
     if (!ready) printf("  %s\n", err.message);
     CHECK(ready);

@@ -209,6 +209,125 @@ static void calling_again(void) {
   }
 }
 
+/* A job system whose first thread ends the runtime in the middle of a launch: within a task, or
+ * before it has one. */
+typedef struct EndingJobs {
+  Jobs jobs;
+  bool within_a_task;
+  RgRuntime *ends;
+} EndingJobs;
+
+static EndingJobs *ending;
+
+static void end_in_task(void *data, int32_t worker, int64_t number) {
+  Jobs *jobs = data;
+  if (!number) rg_runtime_destroy(ending->ends);
+  jobs->task(jobs->data, worker, number);
+}
+
+static void *end_in_thread(void *jobs) {
+  EndingJobs *mine = jobs;
+  if (!mine->within_a_task) rg_runtime_destroy(mine->ends);
+  return NULL;
+}
+
+static void run_ending_jobs(void *data, int64_t count, void (*task)(void *, int32_t, int64_t),
+                            void *task_data) {
+  EndingJobs *mine = ending = data;
+  pthread_t thread;
+  pthread_create(&thread, NULL, end_in_thread, mine);
+  pthread_join(thread, NULL);
+  if (!mine->within_a_task) {
+    run_jobs(&mine->jobs, count, task, task_data);
+    return;
+  }
+  Jobs inner = {.task = task, .data = task_data};
+  run_jobs(&mine->jobs, count, end_in_task, &inner);
+}
+
+/* In a thread of ours: on_memory is asked by whichever worker needs more. */
+static uint64_t end_when_asked(void *data, uint64_t bytes) {
+  (void)bytes;
+  rg_runtime_destroy(data);
+  return 0;
+}
+
+static void ending_within(void) {
+  RgValue result;
+  for (int within = 0; within < 2; within++)
+    TEST("a thread of the host's job system may end the runtime: it ends with the launch") {
+      EndingJobs jobs = {.within_a_task = within};
+      RgOptions options = {.struct_size = sizeof options,
+                           .threads = 3,
+                           .memory_bytes = 1 << 28,
+                           .no_cache = 1,
+                           .run_tasks = run_ending_jobs,
+                           .run_tasks_data = &jobs};
+      CHECK(rg_runtime_create(&options, &rg, NULL) == 0);
+      jobs.ends = rg;
+      RgField *x = dense(1000000);
+      RgKernel *kernel = kernel_of(count_up);
+      CHECK(launch(kernel, x, &result) == 0 && result.number == 999999);
+      RgValue value;
+      CHECK_ERROR(rg_field_get(x, (int64_t[]){0}, 1, &value), "handle.destroyed",
+                  "the runtime of this handle has ended");
+      rg_kernel_release(kernel);
+      rg = NULL;
+      stop();
+    }
+  TEST("a function called by any worker may, too") {
+    start(4 << 20, 2);
+    RgField *x = place(add(add(rg_tree_root(new_tree("t")), "pointer", "i", 4096, "block"), "dense",
+                           "i", 1024, NULL),
+                       "f32", "x");
+    rg_on_memory(rg, end_when_asked, rg);
+    RgKernel *kernel = kernel_of("function() for i in rg.range(4194304) do x[i] = i end end");
+    CHECK(launch(kernel, x, &result) != 0);
+    RgValue value;
+    CHECK_ERROR(rg_field_get(x, (int64_t[]){0}, 1, &value), "handle.destroyed",
+                "the runtime of this handle has ended");
+    rg_kernel_release(kernel);
+    rg = NULL;
+    stop();
+  }
+}
+
+/* -- failed assertions ------------------------------------------------------------------------- */
+
+static void assertions(void) {
+  static const struct {
+    const char *where, *begins;
+  } cases[] = {
+      {"fail_assert_in_compile", "internal error at ./core/kernel/compile.c:"},
+      {"fail_assert_in_launch", "internal error at ./core/kernel/launch.c:"},
+      {"fail_assert_in_task", "internal error at ./core/device/cpu_launch.c:"},
+      {"fail_assert_in_task", "internal error at ./core/device/cpu_launch.c:"},
+  };
+  for (int k = 0; k < 4; k++)
+    TEST("a failed assertion is an error of its call, and everything goes on") {
+      RgValue result;
+      Jobs jobs = {0};
+      setenv("RG_STRESS", cases[k].where, 1);
+      if (k < 3) start(1 << 28, 3);
+      else start_with(&jobs, 3); /* a thread of the host's */
+      unsetenv("RG_STRESS");
+      RgField *x = dense(1000000);
+      RgKernel *kernel = kernel_of(count_up);
+      CHECK(launch(kernel, x, &result) != 0);
+      CHECK_TEXT(rg_error(rg)->code, "internal");
+      const char *said = rg_error(rg)->message;
+      if (strncmp(said, cases[k].begins, strlen(cases[k].begins)) != 0)
+        CHECK_TEXT(said, cases[k].begins);
+      CHECK(strstr(rg_error(rg)->hint, "please report it") != NULL);
+      CHECK(rg_stop(rg) == 0);
+      RgValue zero = number(0);
+      CHECK(rg_field_fill(x, &zero) == 0);
+      CHECK(launch(kernel, x, &result) == 0 && result.number == 999999);
+      rg_kernel_release(kernel);
+      stop();
+    }
+}
+
 /* -- stopping ---------------------------------------------------------------------------------- */
 
 static void *stop_soon(void *runtime) {
@@ -219,7 +338,28 @@ static void *stop_soon(void *runtime) {
   return NULL;
 }
 
+static int stopped; /* what rg_stop returned */
+
+static void stop_when_warned(void *runtime, const char *text) {
+  (void)text;
+  stopped = rg_stop(runtime);
+}
+
 static void stopping(void) {
+  TEST("a launch that is stopped while its kernel is compiled fails, and writes nothing") {
+    start(1 << 24, 2);
+    RgField *x = dense(16);
+    rg_on_warning(rg, stop_when_warned, rg); /* of a race, which the compile sees */
+    RgKernel *kernel = kernel_of("function() for i in rg.range(15) do x[0] = 7 - x[0] end end");
+    RgValue result;
+    stopped = -1;
+    CHECK_ERROR(launch(kernel, x, &result), "launch.stopped", "a launch of kernel 'k' was stopped");
+    CHECK_INT(stopped, 1);
+    CHECK(get(x, 0, 0, 1) == 0 && rg_stop(rg) == 0);
+    CHECK(launch(kernel, x, &result) == 0 && get(x, 0, 0, 1) > 0);
+    rg_kernel_release(kernel);
+    stop();
+  }
   static const char *const endless[] = {
       "function() local k = 0 while k >= 0 do k = x[0] > 5 ? -1 : 1 end end",
       "function() for i in rg.range(4) do while x[i] < 5 do x[i] = x[i] * 1 end end end"};
@@ -230,7 +370,7 @@ static void stopping(void) {
       RgKernel *kernel = kernel_of(endless[k]);
       pthread_t thread;
       RgValue result;
-      rg_stop(rg); /* nothing runs: nothing happens */
+      CHECK(rg_stop(rg) == 0); /* nothing runs: nothing happens */
       pthread_create(&thread, NULL, stop_soon, rg);
       CHECK_ERROR(launch(kernel, x, &result), "launch.stopped",
                   "a launch of kernel 'k' was stopped");
@@ -312,6 +452,8 @@ int main(void) {
   job_systems();
   memory();
   calling_again();
+  ending_within();
+  assertions();
   stopping();
   process();
   return check_report();

@@ -192,7 +192,7 @@ static const char *run_text(World *w, const char *text, bool types_only) {
   Error err = {0};
   Run run = {.w = w, .text = text, .types_only = types_only};
   strbuf_init(&run.out, &w->scratch);
-  if (!scratch_run(&w->scratch, run_kernel, &run, &err)) return error_text(w, &err);
+  if (!guard_run(run_kernel, &run, &err)) return error_text(w, &err);
   return strbuf_end(&run.out);
 }
 

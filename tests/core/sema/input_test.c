@@ -99,7 +99,7 @@ static void test_sources(World *w) {
                        "end y[1] = v end"};
     give_numbers(w, 2);
     strbuf_init(&run.out, &w->scratch);
-    CHECK(scratch_run(&w->scratch, run_kernel, &run, &err));
+    CHECK(guard_run(run_kernel, &run, &err));
     const SemaOutput *output = &run.output;
     CHECK_INT(output->args.count, 3);
     CHECK_INT(output->kernel->args.count, 3);
@@ -161,7 +161,7 @@ static bool ends_well_without_memory(void) {
     world_init(&w);
     strbuf_init(&run.out, &w.scratch);
     w.heap.fail_at = w.heap.allocations + number;
-    bool ended = scratch_run(&w.scratch, run_kernel, &run, &err) || err.code != RG_ERROR_MEMORY;
+    bool ended = guard_run(run_kernel, &run, &err) || err.code != RG_ERROR_MEMORY;
     world_deinit(&w);
     if (w.heap.live_bytes) return false;
     if (ended) return number > 1;

@@ -268,9 +268,9 @@ static void texts(void) {
   Error err = {0};
   scratch_init(&scratch, &heap);
   TEST("the one-line form reads back as it was written")
-  CHECK(scratch_run(&scratch, texts_agree, &scratch, &err));
+  CHECK(guard_run(texts_agree, &scratch, &err));
   TEST("a drawing shows kinds, names, sizes and bytes")
-  CHECK(scratch_run(&scratch, drawing_shows, &scratch, &err));
+  CHECK(guard_run(drawing_shows, &scratch, &err));
   scratch_deinit(&scratch);
 }
 
