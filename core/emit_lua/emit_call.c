@@ -98,7 +98,7 @@ static void emit_builtin(Emit *e, Expr *call, const Builtin *builtin) {
   case FORM_ALGEBRA: emit_algebra(e, call, builtin); break;
   case FORM_RANGE:
   case FORM_RESCALE:
-  case FORM_DECOMPOSE:
+  case FORM_LIBRARY:
   case FORM_SHAPER: emit_refuse(e, call); break; /* not values */
   }
 }

@@ -42,7 +42,7 @@ static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
   case FORM_TOBIT:
     return check_integers(s, &e->list, who) && check_expr(s, e->list.items[0], TYPE(NONE));
   case FORM_RANGE:
-  case FORM_RESCALE: case FORM_DECOMPOSE: case FORM_SHAPER: break;
+  case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: break;
   }
   return true;
 }

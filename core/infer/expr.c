@@ -115,7 +115,7 @@ static PartialType infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
     demand_list(f, &e->list, "which is used with '%s'", builtin->name);
     return ty_of(TYPE(I32));
   case FORM_RANGE:
-  case FORM_RESCALE: case FORM_DECOMPOSE: case FORM_SHAPER: break;
+  case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: break;
   }
   return (PartialType){0};
 }

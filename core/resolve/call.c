@@ -5,7 +5,7 @@
 
 /* Lua functions that no version will support. */
 static bool is_of_the_host(const char *name) {
-  static const char *const later[] = {"rg.struct", "rg.random", "rg.polar", "rg.svd", "rg.sym_eig"};
+  static const char *const later[] = {"rg.struct", "rg.random"};
   for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
     if (!strcmp(name, later[i])) return false;
   static const char *const prefixes[] = {"string.", "table.", "io.", "os.", "coroutine.", "rg."};
@@ -40,6 +40,10 @@ static Entity fail_count(Resolve *r, Expr *e, const char *name, int least, int m
   return (Entity){0};
 }
 
+Entity resolve_fail_count(Resolve *r, Expr *e, const Builtin *builtin) {
+  return fail_count(r, e, builtin->name, builtin->least, builtin->most);
+}
+
 static bool resolve_arguments(Resolve *r, Exprs *list) {
   for (int i = 0; i < list->count; i++)
     if (!resolve_value(r, list->items[i])) return false;
@@ -66,7 +70,7 @@ static Entity resolve_known(Resolve *r, Expr *e, const Builtin *builtin) {
   note_builtin(e, builtin);
   int given = call_arguments(r->s, e).count;
   if (given < builtin->least || given > builtin->most)
-    return fail_count(r, e, builtin->name, builtin->least, builtin->most);
+    return resolve_fail_count(r, e, builtin);
   if (!resolve_arguments(r, &e->list)) return (Entity){0};
   bool ok = builtin->form == FORM_ALGEBRA ? resolve_algebra(r, e, builtin, &entity.shape)
                                           : join_arguments(r, e, builtin, &entity.shape);
@@ -82,7 +86,7 @@ static Entity resolve_builtin_call(Resolve *r, Expr *e, const Entity *callee) {
     return (Entity){.kind = ENTITY_LOOP};
   }
   if (builtin->form == FORM_RESCALE) return rescale_call(r, e);
-  if (builtin->form == FORM_DECOMPOSE) return decompose_call(r, e, builtin);
+  if (builtin->form == FORM_LIBRARY) return library_call(r, e, builtin);
   if (builtin->form == FORM_SHAPER)
     return resolve_type_call(r, e, str_of(builtin->name + strlen("rg.")));
   return resolve_known(r, e, builtin);
@@ -358,7 +362,7 @@ static Entity resolve_table_call(Resolve *r, Expr *e, const Entity *object) {
 /* `v:norm()` is rg.norm(v). */
 static Entity resolve_vector_method(Resolve *r, Expr *e, const Entity *object) {
   const Builtin *builtin = builtin_method(e->text);
-  if (builtin && builtin->form == FORM_DECOMPOSE) return decompose_call(r, e, builtin);
+  if (builtin && builtin->form == FORM_LIBRARY) return library_call(r, e, builtin);
   if (builtin) return resolve_known(r, e, builtin);
   sema_fail(r->s, e, RG_ERROR_CALL, suggest_vector_member(r, e->text, true),
             "%s has no method '%s'", shape_text(r->s, object->shape), sema_text(r->s, e->text));

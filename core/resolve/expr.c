@@ -291,8 +291,11 @@ static Entity resolve_length(Resolve *r, Expr *e) {
   case ENTITY_TABLE:
     return table_length(r, e->left, &object, &length) ? extent_constant(length) : (Entity){0};
   case ENTITY_FUNCTION: case ENTITY_OTHER: fail_other(r, e->left, &object); break;
+  case ENTITY_NONE: break;
   default:
-    sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'#' takes a field or an SNode with axes");
+    if (!type_is_scalar(object.shape)) return extent_constant(type_rows(object.shape));
+    sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL,
+              "'#' takes a field, an SNode with axes, a vector or a matrix");
     break;
   }
   return (Entity){0};

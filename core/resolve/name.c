@@ -228,6 +228,7 @@ static int find_path(Resolve *r, Expr *e) {
 }
 
 Entity resolve_capture(Resolve *r, Expr *e) {
+  if (library_is_inside(r)) return library_name(r, e);
   int number = find_path(r, e);
   if (number < 0) {
     sema_fail(r->s, e, RG_ERROR_NAME_UNKNOWN, resolve_nearest(r, e->text), "'%s' is not defined",

@@ -43,6 +43,7 @@ typedef struct Resolve {
   Map names;             /* AstLocal -> Local, of the kernel's own text */
   Map path_number;       /* name -> number + 1; parameter paths under "=name" */
   Map wanted;            /* paths the host must supply */
+  Map library;           /* name -> Ast: functions of the library, parsed */
   int *path_launch_arg;        /* by path: number + 1 of its LaunchArg */
   int expr_count;        /* created so far */
   int loop;              /* number of the enclosing parallel loop; 0: host region */
@@ -88,6 +89,7 @@ Entity resolve_path_value(Resolve *r, Expr *e, int number);
 Entity resolve_call(Resolve *r, Expr *e);
 Entity resolve_method(Resolve *r, Expr *e);
 Entity resolve_type_call(Resolve *r, Expr *e, Str name); /* `vec(5, f64)`: a TYPE */
+Entity resolve_fail_count(Resolve *r, Expr *e, const Builtin *builtin);
 Entity resolve_fail_indices(Resolve *r, Expr *e, const MethodCall *m, int needed, int given);
 Entity resolve_converted(Expr *e, Type type, Shape shape); /* e is a call of this type */
 /* loop.c */
@@ -195,8 +197,11 @@ int table_find(Resolve *r, Expr *e, const Entity *table, const char *key, bool i
 int *table_find_all(Resolve *r, Expr *e, const Entity *table, int64_t length);
 bool table_fail(Resolve *r, Expr *e);
 
-/* functions generated as source for their call */
-Entity decompose_call(Resolve *r, Expr *e, const Builtin *builtin);
+/* rescale.c: a function generated as source for its call */
 Entity rescale_call(Resolve *r, Expr *e);
+/* library_call.c */
+Entity library_call(Resolve *r, Expr *e, const Builtin *builtin);
+bool library_is_inside(const Resolve *r);     /* its text is being resolved */
+Entity library_name(Resolve *r, Expr *e);     /* what a free name denotes there */
 
 #endif

@@ -78,6 +78,13 @@ static bool part_of(Resolve *r, Expr *e, Static *out) {
   return true;
 }
 
+/* `local n = #m`: a local that is never assigned and starts with such a value. */
+static Expr *initial_of(const Expr *e) {
+  const Local *local = e->kind == AST_LOCAL ? e->local : NULL;
+  bool keeps = local && local->initial && !local->annotation && !local_is_variable(local);
+  return keeps ? (Expr *)local->initial : NULL;
+}
+
 static bool leaf(Resolve *r, Expr *e, Static *out) {
   if (resolve_is_nil(r, e)) {
     *out = (Static){.kind = STATIC_NIL};
@@ -91,7 +98,11 @@ static bool leaf(Resolve *r, Expr *e, Static *out) {
     return true;
   case ENTITY_ARGUMENT: return static_of_launch_arg(r, e, &entity, out);
   case ENTITY_PART: return part_of(r, e, out);
-  case ENTITY_VALUE: case ENTITY_ELEMENT: case ENTITY_LOOP: case ENTITY_VOID:
+  case ENTITY_VALUE:
+    if (initial_of(e) && static_is_written(r, initial_of(e)))
+      return static_value(r, initial_of(e), out);
+    return fail(r, e, "captured numbers, shapes and literals are");
+  case ENTITY_ELEMENT: case ENTITY_LOOP: case ENTITY_VOID:
     return fail(r, e, "captured numbers, shapes and literals are");
   default: *out = (Static){.kind = STATIC_OTHER}; return true;
   }
@@ -267,7 +278,10 @@ bool static_is_written(Resolve *r, Expr *e) {
   case AST_BINARY:
     return e->op <= AST_POW && static_is_written(r, e->left) && static_is_written(r, e->right);
   case AST_CALL: return static_argument(r, e) != NULL;
-  case AST_LOCAL: case AST_INDEX: return resolve_expr(r, e).kind == ENTITY_CONSTANT;
+  case AST_LOCAL:
+    if (initial_of(e)) return static_is_written(r, initial_of(e));
+    return resolve_expr(r, e).kind == ENTITY_CONSTANT;
+  case AST_INDEX: return resolve_expr(r, e).kind == ENTITY_CONSTANT;
   default: return false;
   }
 }

@@ -468,6 +468,7 @@ static void prepare(Resolve *r, const AstFunction *function) {
   r->path_launch_arg = scratch_array(r->scratch, int, r->input->paths->count + 1);
   r->s->parameter_launch_arg = scratch_array(r->scratch, int, function->parameters.count + 1);
   map_init(&r->wanted, r->scratch);
+  map_init(&r->library, r->scratch);
   map_init(&r->names, r->scratch);
   path_number_all(r);
   for (int i = 0; i < function->parameters.count; i++)

@@ -5,9 +5,13 @@
 
 static const Builtin builtins[] = {
 #define BUILTIN(NAME, FORM, OP, LEAST, MOST)                                                       \
-  {NAME, FORM_##FORM, IR_##OP, LEAST, MOST, ALGEBRA_NONE},
-#define ALGEBRA(NAME, WHICH, COUNT) {NAME, FORM_ALGEBRA, IR_CONST, COUNT, COUNT, ALGEBRA_##WHICH},
+  {NAME, FORM_##FORM, IR_##OP, LEAST, MOST, ALGEBRA_NONE, NULL},
+#define ALGEBRA(NAME, WHICH, COUNT)                                                                \
+  {NAME, FORM_ALGEBRA, IR_CONST, COUNT, COUNT, ALGEBRA_##WHICH, NULL},
+#define LIBRARY(NAME, TAKES)                                                                       \
+  {NAME, FORM_LIBRARY, IR_CONST, sizeof TAKES - 1, sizeof TAKES - 1, ALGEBRA_NONE, TAKES},
 #include "typed/builtin.def"
+#undef LIBRARY
 #undef ALGEBRA
 #undef BUILTIN
 };
@@ -32,7 +36,7 @@ const Builtin *builtin_method(Str name) {
   snprintf(full, sizeof full, "rg.%.*s", name.length, name.data);
   const Builtin *builtin = builtin_find(full);
   return builtin && (builtin->form == FORM_ALGEBRA || builtin->form == FORM_ROUND ||
-                     builtin->form == FORM_DECOMPOSE)
+                     builtin->form == FORM_LIBRARY)
              ? builtin
              : NULL;
 }

@@ -58,7 +58,7 @@ typedef enum BuiltinForm {
   FORM_TOBIT,
   FORM_RESCALE, /* a function that is expanded: rescale.c */
   FORM_SHAPER, /* rg.vec, rg.mat: makes a type */
-  FORM_DECOMPOSE, /* takes a square matrix, returns several results: decompose.c */
+  FORM_LIBRARY, /* written in the kernel language: library_call.c */
   FORM_ALGEBRA /* of whole vectors and matrices, and the functions of shaders: algebra.c */
 } BuiltinForm;
 typedef struct Builtin {
@@ -67,6 +67,7 @@ typedef struct Builtin {
   IrOp op;
   int least, most;
   int algebra; /* ALGEBRA: which */
+  const char *takes; /* LIBRARY: a letter for each argument */
 } Builtin;
 
 typedef enum MethodForm {
@@ -110,6 +111,8 @@ typedef struct LaunchArgRef {
   Parts parts;           /* names after it: `dt.yx` of a captured vector */
 } LaunchArgRef;
 
+/* The number of functions that capture nothing and know the names of `rg` (library/). */
+enum { FUNCTION_LIBRARY = -1 };
 typedef struct FunctionRef {
   SemaArg source;
   const AstFunction *text; /* NULL: not known */

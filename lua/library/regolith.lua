@@ -288,20 +288,41 @@ function rg.floor(x) end
 ---@return any
 function rg.round(x) end
 
---- Rotation and stretch, in kernels: R, S.
+--- R, S: rotation (or mirror) and stretch, m = R S.
 ---@param m any
 ---@return any, any
 function rg.polar(m) end
 
---- U, S, V, in kernels; S is a matrix.
+--- U, S, V: singular values in the matrix S, m = U S V^T.
 ---@param m any
 ---@return any, any, any
 function rg.svd(m) end
 
---- Eigenvalues, ascending, and eigenvectors as columns, in kernels.
+--- Of a symmetric matrix: eigenvalues, ascending, and eigenvectors as columns.
 ---@param m any
 ---@return any, any
 function rg.sym_eig(m) end
+
+--- Of 2 x 2 and 3 x 3: real and imaginary parts of the eigenvalues, and of the eigenvectors.
+---@param m any
+---@return any, any, any, any
+function rg.eig(m) end
+
+--- Q, R: orthogonal and upper triangular, m = Q R.
+---@param m any
+---@return any, any
+function rg.qr(m) end
+
+--- L, U, P: with partial pivoting, P m = L U.
+---@param m any
+---@return any, any, any
+function rg.lu(m) end
+
+--- x of m x = b; b is a vector, or a matrix of several.
+---@param m any
+---@param b any
+---@return any
+function rg.solve(m, b) end
 
 --- A struct type: `rg.struct{{"pos", rg.vec3}, ...}`. Comes in a later version.
 ---@param members table

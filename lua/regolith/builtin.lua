@@ -4,6 +4,7 @@ local ffi = require "ffi"
 local fail = require "regolith.error"
 local range = require "regolith.range"
 local rescale = require "regolith.rescale"
+local library = require "regolith.library"
 local types = require "regolith.type"
 local matrix = require "regolith.matrix"
 
@@ -11,9 +12,9 @@ local builtin = { names = setmetatable({}, { __mode = "k" }) } -- function -> "m
 local names = builtin.names
 
 if jit then jit.off(true) end -- the loops below run once: not worth a trace
-for _, library in ipairs { "math", "bit", "string", "table", "coroutine", "io", "os" } do
-  for name, f in pairs(type(_G[library]) == "table" and _G[library] or {}) do
-    if type(f) == "function" then names[f] = library .. "." .. name end
+for _, host in ipairs { "math", "bit", "string", "table", "coroutine", "io", "os" } do
+  for name, f in pairs(type(_G[host]) == "table" and _G[host] or {}) do
+    if type(f) == "function" then names[f] = host .. "." .. name end
   end
 end
 for _, name in ipairs { "print", "assert", "error", "pcall", "xpcall", "ipairs", "pairs", "next",
@@ -30,8 +31,6 @@ builtin.defaults = { math = math, bit = require "bit", print = print, assert = a
 
 -- Functions that a later version will have in kernels; calling one says so.
 local later = { "struct", "random", "array", "wrap", "client" }
--- Functions that exist in kernels only.
-local inside = { "polar", "svd", "sym_eig" }
 types.add_named()
 
 -- `rg.static(e)` outside kernels.
@@ -47,11 +46,8 @@ function builtin.members()
     builtin[name] = members[name]
     names[members[name]] = "rg." .. name
   end
-  for _, name in ipairs(inside) do
-    members[name] = builtin[name] or function()
-      return fail.argument(("rg.%s is for kernels"):format(name),
-        ("write: rg.kernel(function(m) return rg.%s(m) end)"):format(name))
-    end
+  for _, name in ipairs(library.names) do
+    members[name] = builtin[name] or library.get(name)
     builtin[name] = members[name]
     names[members[name]] = "rg." .. name
   end

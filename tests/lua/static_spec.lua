@@ -47,6 +47,19 @@ describe("rg.static", function()
     assert.equal(4 * 2 + 7 + 5 - 0.25 + 5, k(4, x))
   end)
 
+  it("takes the length of a vector, the rows of a matrix, and locals that start with it", function()
+    local k = rg.kernel(function(v, m)
+      local rows, s = #m, 0
+      local last = rows - 1
+      for i in rg.static(rg.range(#v)) do s = s + v[i] end
+      for r, c in rg.static(rg.range(rows, #m[0])) do s = s + m[r][c] end
+      return s, rg.static(last * 10), #v
+    end)
+    assert.same({ 15, 10, 3 }, { k(rg.vec3(1, 2, 3), rg.mat(2, 3, rg.f32)(1, 2, 3, 1, 1, 1)) })
+    local failed = failure(rg.kernel "function() local n = 3 n = n + 1 return rg.static(n) end")
+    assert.equal("static.unknown", failed.code)
+  end)
+
   it("knows Lua's operators", function()
     local a, b = 7, 2
     local on = true

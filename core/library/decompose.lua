@@ -1,0 +1,167 @@
+-- decompose.lua - decompositions of square matrices. Every one first divides its matrix by its
+-- largest number, so that squares neither overflow nor vanish, and turns in loops that end when a
+-- turn changes nothing: no tolerance, so the same text serves f32 and f64.
+
+-- The largest absolute value in m; 1 if all are zero.
+local function scale_of(m)
+  local most = m[0][0] * 0.0
+  for r, c in rg.static(rg.range(#m, #m[0])) do most = math.max(most, math.abs(m[r][c])) end
+  return most > 0 and most or 1.0
+end
+
+-- Cosine and sine of the smaller turn that makes [[a, off], [off, b]] diagonal.
+local function turn_of(a, b, off)
+  local d = (b - a) * 0.5
+  local far = math.abs(d) + math.sqrt(d * d + off * off)
+  local t = far > 0 and (d < 0 and -off or off) / far or 0.0
+  local c = 1 / math.sqrt(1 + t * t)
+  return c, c * t
+end
+
+-- What the mirror that turns v onto axis k subtracts from x: 2 (u.x) / (u.u) u, with this u of
+-- numbers below 2; 0 where v is.
+local function mirror_of(v, k)
+  local most = v[0] * 0
+  for r in rg.static(rg.range(#v)) do most = math.max(most, math.abs(v[r])) end
+  local u = v * (most > 0 and 1 / most or 0.0)
+  local size = math.sqrt(rg.dot(u, u))
+  u[k] = u[k] + (u[k] < 0 and -size or size)
+  return u, most > 0 and 2 / rg.dot(u, u) or 0.0
+end
+
+-- R S = m: R orthogonal, S symmetric and without negative eigenvalues.
+function rg.polar(m)
+  if rg.static(#m == 2) then
+    local a = m * (1 / scale_of(m))
+    local turns = a[0][0] * a[1][1] - a[0][1] * a[1][0] >= 0
+    local side = turns and 1.0 or -1.0 -- a mirror image otherwise
+    local x, y = a[0][0] + side * a[1][1], a[1][0] - side * a[0][1]
+    local size = math.sqrt(x * x + y * y)
+    local c, s = size > 0 and x / size or 1.0, size > 0 and y / size or 0.0
+    local R = a
+    R[0][0], R[0][1], R[1][0], R[1][1] = c, -side * s, s, side * c
+    return R, R:transpose() * m
+  else
+    local U, S, V = rg.svd(m)
+    return U * V:transpose(), V * S * V:transpose()
+  end
+end
+
+-- w, V: m V = V diag(w), w ascending, V orthogonal. Of m's symmetric part, by Jacobi's turns.
+function rg.sym_eig(m)
+  local scale = scale_of(m)
+  local a = (m + m:transpose()) * (0.5 / scale)
+  local V, w = a * 0, a[0] * 0
+  for k in rg.static(rg.range(#m)) do V[k][k] = 1.0 end
+  for sweep = 1, rg.static(#m == 2 and 1 or 12) do -- one turn is all that 2 x 2 needs
+    local off = a[0][0] * 0
+    for p in rg.static(rg.range(#m)) do
+      for q in rg.static(rg.range({ p + 1, #m })) do
+        off = off + math.abs(a[p][q])
+        local c, s = turn_of(a[p][p], a[q][q], a[p][q])
+        local app, apq, aqq = a[p][p], a[p][q], a[q][q]
+        a[p][p] = c * c * app - 2 * c * s * apq + s * s * aqq
+        a[q][q] = s * s * app + 2 * c * s * apq + c * c * aqq
+        a[p][q] = 0.0
+        for r in rg.static(rg.range(#m)) do
+          if rg.static(r ~= p and r ~= q) then -- the upper half stands for both
+            local rp, rq = a[rg.static(math.min(r, p))][rg.static(math.max(r, p))],
+              a[rg.static(math.min(r, q))][rg.static(math.max(r, q))]
+            a[rg.static(math.min(r, p))][rg.static(math.max(r, p))] = c * rp - s * rq
+            a[rg.static(math.min(r, q))][rg.static(math.max(r, q))] = s * rp + c * rq
+          end
+          V[r][p], V[r][q] = c * V[r][p] - s * V[r][q], s * V[r][p] + c * V[r][q]
+        end
+      end
+    end
+    if off + 1 == 1 then break end
+  end
+  for k in rg.static(rg.range(#m)) do w[k] = a[k][k] * scale end
+  for last in rg.static(rg.range({ 1, #m })) do
+    for k in rg.static(rg.range(#m - last)) do
+      if w[k + 1] < w[k] then
+        w[k], w[k + 1] = w[k + 1], w[k]
+        for r in rg.static(rg.range(#m)) do V[r][k], V[r][k + 1] = V[r][k + 1], V[r][k] end
+      end
+    end
+  end
+  return w, V
+end
+
+-- The length of column k.
+local function column_norm(u, k)
+  local sum = u[0][0] * 0
+  for r in rg.static(rg.range(#u)) do sum = sum + u[r][k] * u[r][k] end
+  return math.sqrt(sum)
+end
+
+-- Takes from h what it has in common with the columns of u before k.
+local function apart(u, h, k)
+  for j in rg.static(rg.range(k)) do
+    local along = h[0] * 0
+    for r in rg.static(rg.range(#u)) do along = along + u[r][j] * h[r] end
+    for r in rg.static(rg.range(#u)) do h[r] = h[r] - along * u[r][j] end
+  end
+  return h
+end
+
+-- U S V^T = m: U and V orthogonal, S diagonal, descending, not negative. Turns the columns of m
+-- until they are orthogonal (one-sided Jacobi), so small singular values are as exact as large.
+function rg.svd(m)
+  local scale = scale_of(m)
+  local U, V, S, d = m * (1 / scale), m * 0.0, m * 0.0, m[0] * 0.0
+  for k in rg.static(rg.range(#m)) do V[k][k] = 1.0 end
+  for sweep = 1, rg.static(#m == 2 and 2 or 12) do
+    local moves = false
+    for p in rg.static(rg.range(#m)) do
+      for q in rg.static(rg.range({ p + 1, #m })) do
+        local a, b, off = d[0] * 0, d[0] * 0, d[0] * 0
+        for r in rg.static(rg.range(#m)) do
+          a, b, off = a + U[r][p] * U[r][p], b + U[r][q] * U[r][q], off + U[r][p] * U[r][q]
+        end
+        local size = math.sqrt(a) * math.sqrt(b) + 1e-30
+        local turns = size + math.abs(off) * 0.125 ~= size -- rounding is no reason to turn
+        moves = moves or turns
+        local c, s = turn_of(a, b, turns and off or 0.0)
+        for r in rg.static(rg.range(#m)) do
+          U[r][p], U[r][q] = c * U[r][p] - s * U[r][q], s * U[r][p] + c * U[r][q]
+          V[r][p], V[r][q] = c * V[r][p] - s * V[r][q], s * V[r][p] + c * V[r][q]
+        end
+      end
+    end
+    if rg.static(#m > 2) and not moves then break end
+  end
+  for k in rg.static(rg.range(#m)) do d[k] = column_norm(U, k) end
+  for last in rg.static(rg.range({ 1, #m })) do
+    for k in rg.static(rg.range(#m - last)) do
+      if d[k] < d[k + 1] then
+        d[k], d[k + 1] = d[k + 1], d[k]
+        for r in rg.static(rg.range(#m)) do
+          U[r][k], U[r][k + 1] = U[r][k + 1], U[r][k]
+          V[r][k], V[r][k + 1] = V[r][k + 1], V[r][k]
+        end
+      end
+    end
+  end
+  -- Unit columns; where one has no direction left of its own, that of an axis the others lack.
+  for k in rg.static(rg.range(#m)) do
+    local h, axis, lack = d * 0, d * 0, d[0] * 0 - 1
+    for r in rg.static(rg.range(#m)) do h[r] = d[k] > 0 and U[r][k] / d[k] or 0.0 end
+    for r in rg.static(rg.range(#m)) do
+      local left = d[0] * 0 + 1
+      for j in rg.static(rg.range(k)) do left = left - U[r][j] * U[r][j] end
+      local is_most = left > lack
+      lack = is_most and left or lack
+      for i in rg.static(rg.range(#m)) do
+        axis[i] = is_most and (rg.static(i == r) and 1.0 or 0.0) or axis[i]
+      end
+    end
+    h = apart(U, h, k)
+    h = rg.select(rg.dot(h, h) > 0.5, h, apart(U, axis, k))
+    h = apart(U, h / h:norm(), k)
+    h = h / h:norm()
+    for r in rg.static(rg.range(#m)) do U[r][k] = h[r] end
+    S[k][k] = d[k] * scale
+  end
+  return U, S, V
+end

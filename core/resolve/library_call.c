@@ -1,0 +1,78 @@
+/* library_call.c - calls of functions that are written in the kernel language (library/library.h),
+ * and what the names in their texts denote. */
+#include "library/library.h"
+#include "resolve/resolve.h"
+
+/* Of a local function of the folder, or of a row of builtin.def; an entity of no kind: none. */
+static Entity find_function(Resolve *r, Str name) {
+  Ast *ast = map_find(&r->library, name);
+  if (!ast) {
+    ast = library_parse(r->scratch, name, r->s->err);
+    if (r->s->err->code) sema_poison(r->s);
+    if (!ast) return (Entity){0};
+    map_put(&r->library, name, ast);
+  }
+  Entity entity = resolve_function(sema_text(r->s, name), ast->function, ast->source);
+  entity.function.number = FUNCTION_LIBRARY;
+  return entity;
+}
+
+bool library_is_inside(const Resolve *r) {
+  return r->s->frame && r->s->frame->number == FUNCTION_LIBRARY;
+}
+
+Entity library_name(Resolve *r, Expr *e) {
+  StrBuf text;
+  int parameter;
+  Type type;
+  strbuf_init(&text, r->scratch);
+  path_of(NULL, e->ast, &text, &parameter);
+  const char *name = strbuf_end(&text);
+  if (!strncmp(name, "rg.", 3) && type_parse_any(str_of(name + 3), &type))
+    return (Entity){
+        .kind = ENTITY_TYPE, .name = name, .type = type_element(type), .shape = type_shape(type)};
+  if (strchr(name, '.') || !strcmp(name, "ipairs"))
+    return (Entity){.kind = ENTITY_BUILTIN, .name = name, .builtin = builtin_find(name)};
+  Entity function = find_function(r, str_of(name));
+  ASSERT(function.kind == ENTITY_FUNCTION || r->s->failed, "the folder has what it names");
+  return function;
+}
+
+/* -- calls ------------------------------------------------------------------------------------- */
+
+/* What a letter of builtin.def's LIBRARY asks of an argument; NULL: it is that. */
+static const char *refusal(char kind, Shape shape, Shape first) {
+  bool is_square = type_is_matrix(shape) && type_rows(shape) == type_cols(shape);
+  switch (kind) {
+  case 'S': return is_square ? NULL : "a square matrix";
+  case 'E': return is_square && type_rows(shape) <= 3 ? NULL : "a matrix of 2 x 2 or 3 x 3";
+  default:
+    return !type_is_scalar(shape) && type_rows(shape) == type_rows(first)
+               ? NULL
+               : "a vector or a matrix with as many rows as the first";
+  }
+}
+
+static bool check_arguments(Resolve *r, Exprs arguments, const Builtin *builtin) {
+  for (int i = 0; i < arguments.count; i++) {
+    Expr *e = arguments.items[i];
+    if (!resolve_value(r, e)) return false;
+    const char *takes = refusal(builtin->takes[i], shape_of(e), shape_of(arguments.items[0]));
+    if (takes)
+      return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' takes %s, and this is %s",
+                       builtin->name, takes, shape_text(r->s, shape_of(e)));
+  }
+  return true;
+}
+
+Entity library_call(Resolve *r, Expr *e, const Builtin *builtin) {
+  if (e->inlined) return e->entity; /* already resolved */
+  Expr *self = e->kind == AST_METHOD ? e->left : NULL;
+  Exprs arguments = {0};
+  if (self) vec_push(r->scratch, &arguments, self);
+  for (int i = 0; i < e->list.count; i++) vec_push(r->scratch, &arguments, e->list.items[i]);
+  if (arguments.count != builtin->least) return resolve_fail_count(r, e, builtin);
+  if (!check_arguments(r, arguments, builtin)) return (Entity){0};
+  Entity callee = find_function(r, str_of(builtin->name));
+  return r->s->failed ? (Entity){0} : resolve_inline_call(r, e, callee, self);
+}

@@ -1,0 +1,34 @@
+--- Functions of `rg` that are written in the kernel language (core/library), called from Lua. A
+--- runtime of arch "lua" runs them, which loads no LLVM and is nobody's: the caller's own runtime
+--- may not exist yet. Results are those of kernels on the CPU, to the last bit.
+local fail = require "regolith.error"
+
+local library = { names = { "polar", "svd", "sym_eig", "eig", "qr", "lu", "solve" } }
+local runtime
+local kernels = {} -- by name and count of arguments
+
+local function kernel_of(name, count)
+  local key = name .. count
+  if not kernels[key] then
+    runtime = runtime or require "regolith".new { arch = "lua" }
+    local list = {}
+    for k = 1, count do list[k] = "a" .. k end
+    list = table.concat(list, ", ")
+    kernels[key] = runtime.kernel(("function(%s) return rg.%s(%s) end"):format(list, name, list))
+  end
+  return kernels[key]
+end
+
+local function pass(ok, first, ...)
+  if ok then return first, ... end
+  return fail.argument(type(first) == "table" and first.message or tostring(first),
+    type(first) == "table" and first.hint ~= "" and first.hint or nil,
+    type(first) == "table" and first.code or nil)
+end
+
+--- The function of this name, as `rg` offers it.
+function library.get(name)
+  return function(...) return pass(pcall(kernel_of(name, select("#", ...)), ...)) end
+end
+
+return library
