@@ -1,53 +1,18 @@
 /* node.c - operations on the cells of a level from outside kernels. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/bits.h"
 #include "tree/kind.h"
 
-void numbers_join(char *out, size_t size, const int64_t *numbers, int count, const char *between) {
-  size_t used = 0;
-  out[0] = 0;
-  for (int k = 0; k < count && used < size; k++)
-    used += (size_t)snprintf(out + used, size - used, "%s%" PRId64, k ? between : "", numbers[k]);
-}
-
 bool node_check_index(const Node *node, const int64_t *index, int32_t index_count, const char *what,
                       Error *err) {
-  static const int64_t nowhere[SNODE_MAX_AXES];
-  return node_check_index_from(node, nowhere, index, index_count, what, err);
-}
-
-static bool starts_elsewhere(const int64_t *offset, int count) {
-  for (int k = 0; k < count; k++)
-    if (offset[k]) return true;
-  return false;
+  return index_check(node->snode->shape, NULL, node->snode->rank, index, index_count, what, err);
 }
 
 bool node_check_index_from(const Node *node, const int64_t *offset, const int64_t *index,
                            int32_t index_count, const char *what, Error *err) {
-  const SNode *snode = node->snode;
-  char numbers[160], shape[200], start[200];
-  /* x[0] of a field with one element */
-  if (snode->rank == 0 && index_count == 1 && index[0] == 0) return true;
-  if (index_count != snode->rank)
-    return error_set(err, RG_ERROR_INDEX_COUNT, "%s takes %d %s, %d given", what, snode->rank,
-                     snode->rank == 1 ? "index" : "indices", index_count);
-  for (int k = 0; k < index_count; k++) {
-    if (snode_is_unbounded(snode, k) ||
-        (uint64_t)index[k] - (uint64_t)offset[k] < (uint64_t)snode->shape[k])
-      continue;
-    numbers_join(numbers, sizeof numbers, index, index_count, ", ");
-    numbers_join(shape, sizeof shape, snode->shape, snode->rank, " x ");
-    error_set(err, RG_ERROR_INDEX_RANGE, "index %s is outside %s, whose shape is %s", numbers, what,
-              shape);
-    if (err) snprintf(err->index, sizeof err->index, "%.60s", numbers);
-    if (!starts_elsewhere(offset, snode->rank)) return error_hint(err, "indices start at 0");
-    numbers_join(start, sizeof start, offset, snode->rank, ", ");
-    return error_hint(err, "its indices start at %s", start);
-  }
-  return true;
+  return index_check(node->snode->shape, offset, node->snode->rank, index, index_count, what, err);
 }
 
 /* Active cells of the nearest sparse level, times those of the SNodes below it. */

@@ -124,32 +124,9 @@ static bool reserve(Tree *tree, Error *err) {
   return true;
 }
 
-/* As rg.init takes it: the first power of two that is more than this. */
-static const char *more_than(uint64_t bytes, char buffer[32]) {
-  uint64_t size = 1;
-  while (size <= bytes >> 20 && size < (uint64_t)1 << 40) size *= 2;
-  snprintf(buffer, 32, size < 1024 ? "%lluMiB" : "%lluGiB",
-           (unsigned long long)(size < 1024 ? size : size >> 10));
-  return buffer;
-}
-
 static bool charge(Tree *tree, Error *err) {
-  Store *store = tree->store;
-  RtBudget *budget = &store->budget;
-  uint64_t needed = tree->layout->root_size;
-  char limit[32], size[32], used[32], more[32], name[100];
-  if (rt_budget_take(budget, needed)) return true;
-  store->is_short = true;
-  store_relieve(store);
-  if (!rt_budget_take(budget, needed)) {
-    error_set(err, RG_ERROR_BUDGET,
-              "the memory budget of %s is exhausted: %s needs %s, %s are in use",
-              bytes_text(budget->limit, limit), tree_label(tree, name), bytes_text(needed, size),
-              bytes_text(budget->used, used));
-    return error_hint(err, "a larger budget: rg.init{ memory = \"%s\" }, or RG_MEMORY",
-                      more_than(budget->used + needed, more));
-  }
-  return true;
+  char label[100];
+  return store_charge(tree->store, tree->layout->root_size, tree_label(tree, label), err);
 }
 
 /* The ambient is as large as the largest node, since it is read instead of absent ones. */
@@ -272,5 +249,5 @@ bool storage_budget_error(const Tree *tree, int32_t manager, Error *err) {
   return error_hint(
       err,
       "deactivate what is not needed, or allow more: rg.init{ memory = \"%s\" }, or RG_MEMORY",
-      more_than(budget->limit, more));
+      store_more_than(budget->limit, more));
 }

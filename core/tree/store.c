@@ -1,6 +1,9 @@
 /* store.c - see store.h. */
 #include "tree/store.h"
 
+#include <stdio.h>
+
+#include "tree/block.h"
 #include "tree/tree.h"
 
 bool store_init(Store *store, Owner *owner, Device *device, const StoreOptions *options,
@@ -19,6 +22,7 @@ bool store_init(Store *store, Owner *owner, Device *device, const StoreOptions *
 void store_deinit(Store *store) {
   if (!store->heap) return; /* never began */
   for (Tree *tree = store->trees; tree; tree = tree->next) storage_free(tree);
+  while (store->blocks) block_give(store->blocks);
   store->device->table->free(store->device, &store->ambient);
   store->device = NULL;
   scratch_deinit(&store->text);
@@ -49,6 +53,29 @@ void store_relieve(Store *store) {
   if (store->gc_is_stopped) return;
   for (Tree *tree = store->trees; tree; tree = tree->next)
     if (tree->has_storage) rt_tree_compact(storage_context(tree), &tree->rt);
+}
+
+const char *store_more_than(uint64_t bytes, char buffer[32]) {
+  uint64_t size = 1;
+  while (size <= bytes >> 20 && size < (uint64_t)1 << 40) size *= 2;
+  snprintf(buffer, 32, size < 1024 ? "%lluMiB" : "%lluGiB",
+           (unsigned long long)(size < 1024 ? size : size >> 10));
+  return buffer;
+}
+
+bool store_charge(Store *store, uint64_t needed, const char *what, Error *err) {
+  RtBudget *budget = &store->budget;
+  char limit[32], size[32], used[32], more[32];
+  if (rt_budget_take(budget, needed)) return true;
+  store->is_short = true;
+  store_relieve(store);
+  if (rt_budget_take(budget, needed)) return true;
+  error_set(err, RG_ERROR_BUDGET,
+            "the memory budget of %s is exhausted: %s needs %s, %s are in use",
+            bytes_text(budget->limit, limit), what, bytes_text(needed, size),
+            bytes_text(budget->used, used));
+  return error_hint(err, "a larger budget: rg.init{ memory = \"%s\" }, or RG_MEMORY",
+                    store_more_than(budget->used + needed, more));
 }
 
 void store_count(StoreStats *stats, const Tree *tree) {

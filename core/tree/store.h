@@ -11,6 +11,7 @@
 #include "type/type.h"
 
 typedef struct Tree Tree;     /* tree.h */
+typedef struct Block Block;   /* block.h */
 
 typedef struct StoreStats {   /* of destroyed trees; the others count in their managers */
   uint64_t gcs, activations, deactivations, lists;
@@ -26,6 +27,7 @@ typedef struct Store {
   DeviceMemory ambient;       /* read-only zeros, as large as the largest node of all trees */
   uint8_t *zeros;             /* its host address */
   Tree *trees;                /* linked by next; newest first */
+  Block *blocks;              /* what others than trees hold, likewise */
   int32_t tree_count;         /* ever made: RtTree.number */
   bool tiny_chunks;           /* RG_STRESS */
   bool gc_is_stopped;
@@ -52,6 +54,11 @@ Scratch *store_text(Store *store);
 void store_collect(Tree *tree);
 /* For every tree, whether gc was stopped or not. trims: free pages are returned to the system. */
 void store_collect_all(Store *store, bool trims);
+/* Takes bytes from the budget for `what`, "tree 't'"; else memory.budget. They go back by
+ * subtraction. */
+bool store_charge(Store *store, uint64_t needed, const char *what, Error *err);
+/* As rg.init takes it: the first power of two that is more than this. */
+const char *store_more_than(uint64_t bytes, char buffer[32]);
 /* Once after the budget was exhausted: makes free memory of any tree available to all. */
 void store_relieve(Store *store);
 StoreStats store_stats(const Store *store);

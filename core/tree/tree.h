@@ -100,9 +100,12 @@ void node_order_free(Node *node);
 const char *node_label(const Node *node, char buffer[100]); /* "node 'x'" */
 /* Active cells of a laid-out level. */
 int64_t node_count_cells(const Node *node);
-/* "3, 16": as many of the numbers as fit. */
+/* index.c: "3, 16": as many of the numbers as fit. */
 void numbers_join(char *out, size_t size, const int64_t *numbers, int count, const char *between);
-/* index.range or index.count; `what` is "field 'x'". */
+/* index.range or index.count; `what` is "field 'x'". Extent 0: unbounded; offset, where indices
+ * start, may be NULL. */
+bool index_check(const int64_t *shape, const int64_t *offset, int rank, const int64_t *index,
+                 int32_t index_count, const char *what, Error *err);
 bool node_check_index(const Node *node, const int64_t *index, int32_t index_count, const char *what,
                       Error *err);
 /* The same for indices that start at `offset`. */

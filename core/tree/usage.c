@@ -4,6 +4,7 @@
  * are part of the rows above it. */
 #include <stdio.h>
 
+#include "tree/block.h"
 #include "tree/tree.h"
 
 static uint64_t live_nodes(const Tree *tree, const SNode *level) {
@@ -23,6 +24,10 @@ void store_memory(const Store *store, RgMemory *memory) {
     if (!tree->has_storage) continue;
     memory->trees++;
     memory->live += tree_live_bytes(tree);
+  }
+  for (const Block *block = store->blocks; block; block = block->next) {
+    memory->live += block->size_bytes;
+    memory->arrays++;
   }
 }
 

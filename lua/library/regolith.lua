@@ -341,18 +341,19 @@ function rg.random(type) end
 ---@return integer ...
 function rg.rescale(from, to, ...) end
 
---- A dense array that is not part of a tree. Comes in a later version.
----@param type rg.Type
+--- A dense array in no tree, of zeros: `rg.array(rg.f32, n, m)`.
+---@param type rg.Type|string|rg.ArrayOptions
 ---@param ... integer
----@return any
+---@return rg.Array
 function rg.array(type, ...) end
 
---- Host memory as an array. Comes in a later version.
----@param pointer ffi.cdata*
----@param type rg.Type
----@param shape integer[]
----@return any
-function rg.wrap(pointer, type, shape) end
+--- Memory as an array, without a copy: an FFI pointer or array, a string, a string.buffer.
+---@param memory ffi.cdata*|string|userdata
+---@param type rg.Type|string
+---@param shape integer|integer[]
+---@param options? rg.WrapOptions
+---@return rg.Array
+function rg.wrap(memory, type, shape, options) end
 
 --- The compute client. Comes in a later version.
 ---@param ... any
@@ -382,8 +383,8 @@ function Field:set(...) end
 ---@return self
 function Field:fill(value) end
 
---- Copies the active cells of a field of the same shape.
----@param other rg.Field
+--- Copies the active cells of a field of the same shape, or an array.
+---@param other rg.Field|rg.Array
 ---@return self
 function Field:copy_from(other) end
 
@@ -496,6 +497,113 @@ function Field:pop(...) end
 ---@param ... integer
 ---@return fun(): integer, any ...
 function Field:items(...) end
+
+---@class rg.Array
+---@field shape rg.Shape Its extents.
+---@field strides rg.Shape Bytes from one element to the next, along each axis.
+---@field name string Used in messages.
+---@field type rg.Type The type of an element.
+---@field [integer] any An element, or a row of an array with more axes.
+local Array = {}
+
+--- One element.
+---@param ... integer
+---@return any
+function Array:get(...) end
+
+--- Indices, then the value.
+---@param ... any
+---@return self
+function Array:set(...) end
+
+--- Sets every element.
+---@param value any
+---@return self
+function Array:fill(value) end
+
+--- Copies one of the same shape.
+---@param other rg.Array|rg.Field
+---@return self
+function Array:copy_from(other) end
+
+--- All elements as ordinary 1-based tables.
+---@return table
+function Array:to_table() end
+
+--- Writes all elements.
+---@param t table
+---@return self
+function Array:from_table(t) end
+
+--- Its bytes, as they are in memory.
+---@return string
+function Array:to_string() end
+
+--- All elements from the bytes of a string or a string.buffer.
+---@param bytes string|userdata
+---@return self
+function Array:from_string(bytes) end
+
+--- FFI pointer of the first element, good as long as the array.
+---@return ffi.cdata*
+function Array:pointer() end
+
+--- All indices: in kernels in parallel, from Lua in order.
+---@return fun(): integer ...
+function Array:active() end
+
+--- Gives its memory back; it raises from then on.
+function Array:destroy() end
+
+--- Updates an element, in kernels atomically: indices, then the value; returns the old one.
+---@param ... number
+---@return number
+function Array:add(...) end
+
+--- Updates an element, in kernels atomically: indices, then the value; returns the old one.
+---@param ... number
+---@return number
+function Array:sub(...) end
+
+--- Updates an element, in kernels atomically: indices, then the value; returns the old one.
+---@param ... number
+---@return number
+function Array:mul(...) end
+
+--- Updates an element, in kernels atomically: indices, then the value; returns the old one.
+---@param ... number
+---@return number
+function Array:min(...) end
+
+--- Updates an element, in kernels atomically: indices, then the value; returns the old one.
+---@param ... number
+---@return number
+function Array:max(...) end
+
+--- Updates an element, in kernels atomically: indices, then the value; returns the old one.
+---@param ... number
+---@return number
+function Array:band(...) end
+
+--- Updates an element, in kernels atomically: indices, then the value; returns the old one.
+---@param ... number
+---@return number
+function Array:bor(...) end
+
+--- Updates an element, in kernels atomically: indices, then the value; returns the old one.
+---@param ... number
+---@return number
+function Array:bxor(...) end
+
+--- Updates an element, in kernels atomically: indices, then the value; returns the old one.
+---@param ... number
+---@return number
+function Array:exchange(...) end
+
+--- Indices, the expected value, the new one; returns the old one.
+---@param ... number
+---@return number
+function Array:compare_exchange(...) end
 
 ---@class rg.Node
 ---@field shape rg.Shape The extents of its level.
@@ -840,6 +948,16 @@ function Vector:select(...) end
 ---@field name? string Used in messages and reports.
 ---@field offset? integer[] Where indices start: `{-8, -8}`.
 ---@field layout? "soa"|"aos" How fields and components are laid out in memory.
+
+---@class rg.ArrayOptions
+---@field type rg.Type|string The type of an element.
+---@field shape integer[] One extent for each axis.
+---@field name? string Used in messages.
+
+---@class rg.WrapOptions
+---@field strides? integer[] Bytes from one element to the next, one for each axis.
+---@field owner? any Kept as long as the array, as the memory itself is.
+---@field name? string Used in messages.
 
 ---@class rg.NodeOptions
 ---@field name? string Used in messages and reports.

@@ -30,7 +30,7 @@ builtin.defaults = { math = math, bit = require "bit", print = print, assert = a
   error = error }
 
 -- Functions that a later version will have in kernels; calling one says so.
-local later = { "struct", "random", "array", "wrap", "client" }
+local later = { "struct", "random", "client" }
 types.add_named()
 
 -- `rg.static(e)` outside kernels.

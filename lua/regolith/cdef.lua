@@ -5,6 +5,7 @@ typedef struct RgRuntime RgRuntime;
 typedef struct RgTree RgTree;
 typedef struct RgSNode RgSNode;
 typedef struct RgField RgField;
+typedef struct RgArray RgArray;
 typedef struct RgKernel RgKernel;
 
 typedef int32_t RgStatus; /* 0: success; else an error: see rg_error */
@@ -41,7 +42,7 @@ typedef struct RgOptions {
 typedef enum RgValueKind {
   RG_VALUE_NIL, RG_VALUE_NUMBER, RG_VALUE_I64, RG_VALUE_U64, RG_VALUE_BOOL,
   RG_VALUE_FIELD, RG_VALUE_NODE, RG_VALUE_BUILTIN, RG_VALUE_TYPE, RG_VALUE_STRING,
-  RG_VALUE_FUNCTION, RG_VALUE_TABLE, RG_VALUE_OTHER, RG_VALUE_VECTOR
+  RG_VALUE_FUNCTION, RG_VALUE_TABLE, RG_VALUE_OTHER, RG_VALUE_VECTOR, RG_VALUE_ARRAY
 } RgValueKind;
 /* A vector or matrix: its numbers row by row; floats as `f64`, signed integers as `i64`, others as
  * `u64`. */
@@ -64,6 +65,7 @@ typedef struct RgValue {
     uint64_t u64;
     RgField *field;
     RgSNode *node;
+    RgArray *array;
     /* a returned one is borrowed until the next call with the same runtime */
     const RgVector *vector;
     /* FUNCTION: i64 is its number in the kernel (rg_kernel_add_function), 0: text not known yet */
@@ -132,7 +134,8 @@ RgStatus rg_cache_info(RgRuntime *runtime, RgCacheInfo *info);
 /* Deletes all of them; loaded kernels stay usable. io.failed: some could not be deleted. */
 RgStatus rg_cache_clear(RgRuntime *runtime);
 
-typedef struct RgMemory { uint64_t live, reserved, peak; int32_t trees; } RgMemory; /* bytes */
+/* bytes; arrays: those that have memory of the runtime */
+typedef struct RgMemory { uint64_t live, reserved, peak; int32_t trees, arrays; } RgMemory;
 typedef struct RgNodeMemory {
   const char *tree, *name, *kind;  /* of an SNode */
   int32_t tree_number, depth;
@@ -238,6 +241,56 @@ RgStatus rg_field_pointer(RgField *field, void **pointer);
  * -1: no more. Pass both back as the last call left them. */
 RgStatus rg_field_next(RgField *field, int64_t *state, int64_t *index, RgValue *value);
 RgStatus rg_snode_next(RgSNode *node, int64_t *state, int64_t *index);
+
+/* -- arrays ------------------------------------------------------------------------------------ */
+/* Elements of one type in 1 to 8 axes, in no tree: in memory of the runtime, zero at first and
+ * taken from its budget, or in memory of the host's. Kernels are compiled for an array's type and
+ * number of axes; its extents, and where it is, come with each launch. A launch refuses an array
+ * that lies in the memory of a tree whose fields it is given too. */
+RgStatus rg_array_create(RgRuntime *runtime, const char *type, const int64_t *shape, int32_t rank,
+                         const char *name, RgArray **array);
+typedef struct RgWrap {
+  int32_t struct_size;     /* sizeof(RgWrap) */
+  int32_t rank;
+  void *pointer;           /* of element 0, aligned as a number of the type is */
+  const char *type;
+  const int64_t *shape;
+  /* bytes from one element to the next along each axis, multiples of a number's size, also 0 or
+   * negative; NULL: row-major without gaps */
+  const int64_t *strides;
+  const char *name;        /* may be NULL */
+  int32_t constant;        /* 1: it can only be read */
+  /* Called once when no call can reach the memory through this array any more: after
+   * rg_array_destroy, or when the last reference is released; by a thread that is inside a call. It
+   * may not call the runtime. NULL: nobody asks. */
+  void (*release)(void *context);
+  void *context;
+} RgWrap;
+/* Memory of the host's as an array, without a copy. It must stay where it is until `release` is
+ * called. */
+RgStatus rg_array_wrap(RgRuntime *runtime, const RgWrap *wrap, RgArray **array);
+void rg_array_retain(RgArray *array);
+void rg_array_release(RgArray *array);
+/* Gives its memory back at once; its handles then raise, naming `where`. */
+RgStatus rg_array_destroy(RgArray *array, const char *where);
+const char *rg_array_type(RgArray *array);
+const char *rg_array_name(RgArray *array);
+int32_t rg_array_rank(RgArray *array);
+RgStatus rg_array_shape(RgArray *array, int64_t *shape);       /* rank of them, as of the strides */
+RgStatus rg_array_strides(RgArray *array, int64_t *strides);   /* in bytes */
+/* Of element 0; good as long as the array, with or without launches in between. */
+RgStatus rg_array_pointer(RgArray *array, void **pointer);
+/* As those of fields. */
+RgStatus rg_array_get(RgArray *array, const int64_t *index, int32_t index_count, RgValue *value);
+RgStatus rg_array_set(RgArray *array, const int64_t *index, int32_t index_count,
+                      const RgValue *value);
+RgStatus rg_array_convert(RgArray *array, const RgValue *from, RgValue *to);
+RgStatus rg_array_fill(RgArray *array, const RgValue *value);
+RgStatus rg_array_copy(RgArray *array, RgArray *from);
+RgStatus rg_array_read(RgArray *array, double *values, int64_t count);
+RgStatus rg_array_read_i64(RgArray *array, int64_t *values, int64_t count);
+RgStatus rg_array_write(RgArray *array, const double *values, int64_t count);
+RgStatus rg_array_write_i64(RgArray *array, const int64_t *values, int64_t count);
 
 /* -- kernels ----------------------------------------------------------------------------------- */
 typedef struct RgKernelOptions {

@@ -1,21 +1,17 @@
---- Fields: handles by value, element access through one proxy type per depth, and the element
---- methods.
----
---- `x[i][j]` makes a RgRow1 with the field's number and `i`; its index `[j]` reads the element.
---- Rows hold numbers, not pointers, so a row that outlives its field finds nothing instead of freed
---- memory. Whole fields at once: field_bulk.lua.
+--- Fields: handles by value, and their methods.
+--- Elements by indices: element.lua; whole fields at once: bulk.lua.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local types = require "regolith.type"
-local matrix = require "regolith.matrix"
 local value = require "regolith.value"
 local index = require "regolith.index"
 local shape = require "regolith.shape"
 local snode = require "regolith.snode"
 local lists = require "regolith.list"
-local bulk = require "regolith.field_bulk"
-local update = require "regolith.field_update"
+local element = require "regolith.element"
+local bulk = require "regolith.bulk"
+local update = require "regolith.update"
 
 local field = {}
 
@@ -24,17 +20,15 @@ local buffer = index.buffer
 local slot = ffi.new "RgValue"
 
 local Field
-local by_number = setmetatable({}, { __mode = "v" }) -- number -> handle; numbers are never reused
+local elements -- how they are indexed
 local last_number = 0
-
-local make_rows -- rank: the proxies of fields with this many axes
 
 --- Lays the field's tree out, the first time; returns its rank.
 local function settle(self)
   if self.rg_rank < 0 then
     snode.settle_by(C.rg_field_settle, self.rg_field, self.rg_runtime)
     self.rg_rank = C.rg_field_rank(self.rg_field)
-    make_rows(self.rg_rank)
+    elements.make_rows(self.rg_rank)
   end
   return self.rg_rank
 end
@@ -59,17 +53,7 @@ end
 local function type_of(self) return types.named(ffi.string(C.rg_field_type(self.rg_field))) end
 
 -- Into the slot; returns it converted to an element. Only plain values come here outside lib.quiet.
-local function put_value(self, v)
-  if type(v) == "table" then -- {3, 4} stands for rg.vec2(3, 4)
-    local t = type_of(self)
-    if t.element then v = t(v) end
-  end
-  if not value.put(slot, v) then
-    return fail.argument(("an element of type %s cannot be %s")
-      :format(ffi.string(C.rg_field_type(self.rg_field)), fail.describe(v)))
-  end
-  return v
-end
+local function put_value(self, v) return value.put_element(slot, v, type_of, self) end
 
 local function set_element(self, pointer, count, v)
   v = put_value(self, v)
@@ -79,161 +63,14 @@ local function set_element(self, pointer, count, v)
   end
 end
 
-local is_plain, quiet = value.is_plain, lib.quiet
-
-local function get_handle(number)
-  return by_number[number] or fail.raise {
-    code = "handle.destroyed", message = "this row belongs to a field that was collected",
-    hint = "keep the field itself in a variable",
-  }
-end
-
--- `x[{i, j}]` after `known` indices that are in the buffer already.
-local function fill_list(given, known)
-  local list, count = index.read_list(given)
-  if known + count > 8 then return fail.argument("there are at most 8 axes", nil, "index.count") end
-  for k = 1, count do buffer[known + k - 1] = index.check(list[k]) end
-  return known + count
-end
-
-local function is_list(key)
-  return type(key) == "table" or ffi.istype("RgShape", key) or matrix.type_of(key) ~= nil
-end
-
-local function too_few(self, count)
-  return fail.argument(
-    ("%d of %d indices: a whole row cannot be assigned"):format(count, self.rg_rank),
-    "write many elements with from_table, copy_from or fill", "index.count")
-end
-
--- Indexing of a row with `depth` indices, as a pair of functions that handle only scalars: LuaJIT
--- compiles `x[i][j]` to a call without garbage. For every depth the text differs only in its
--- members.
-local row_template = [[
-  local by_number, buffer, get_handle, get_element, set_element, other_get, other_set, too_few,
-    NextRow, is_plain, quiet = ...
-  local type = type
-  local function index(self, key)
-    if type(key) ~= "number" or key % 1 ~= 0 then return other_get(self, key) end
-    local field = by_number[self.rg_number] or get_handle(self.rg_number)
-    if field.rg_rank > DEPTH + 1 then return NextRow(self.rg_number, MEMBERS, key) end
-    local pointer = field.rg_field
-    STORES
-    buffer[DEPTH] = key
-    return get_element(field, pointer, DEPTH + 1)
-  end
-  local function set(self, key, v)
-    if type(key) ~= "number" or key % 1 ~= 0 then return other_set(self, key, v) end
-    local field = by_number[self.rg_number] or get_handle(self.rg_number)
-    if field.rg_rank > DEPTH + 1 then return too_few(field, DEPTH + 1) end
-    local pointer = field.rg_field
-    STORES
-    buffer[DEPTH] = key
-    return set_element(field, pointer, DEPTH + 1, v)
-  end
-  local function newindex(self, key, v)
-    if is_plain(v) then return set(self, key, v) end
-    return quiet(set, self, key, v)
-  end
-  return index, newindex
-]]
-
--- One piece of text per axis of a row.
-local function per_axis(depth, format, separator)
-  local parts = {}
-  for axis = 1, depth do
-    parts[axis] = format:gsub("MEMBER", "self.rg_i" .. axis):gsub("AXIS", tostring(axis - 1))
-  end
-  return table.concat(parts, separator)
-end
-
--- Other keys of a row than plain numbers: lists of the remaining indices, 64-bit integers; else an
--- error.
-local function row_indices(self, key, depth)
-  local handle = get_handle(self.rg_number)
-  for axis = 1, depth do buffer[axis - 1] = self["rg_i" .. axis] end
-  if is_list(key) then return handle, fill_list(key, depth) end
-  if type(key) == "string" then
-    return fail.argument(("a row of a field has no '%s'"):format(key),
-      "x:name(..) is called on the field itself")
-  end
-  buffer[depth] = index.check(key)
-  return handle, depth + 1
-end
-
-local function make_row(depth)
-  local other_get = lib.quietly(function(self, key)
-    local handle, count = row_indices(self, key, depth)
-    if count < handle.rg_rank and not is_list(key) then return self[tonumber(key)] end
-    return get_element(handle, handle.rg_field, count)
-  end)
-  local other_set = lib.quietly(function(self, key, v)
-    local handle, count = row_indices(self, key, depth)
-    set_element(handle, handle.rg_field, count, v)
-  end)
-  local text = row_template:gsub("%u%u+", {
-    DEPTH = tostring(depth), MEMBERS = per_axis(depth, "MEMBER", ", "),
-    STORES = per_axis(depth, "buffer[AXIS] = MEMBER", "; "),
-  })
-  local get, set = loadstring(text, fail.own_chunk)(by_number, buffer, get_handle, get_element,
-    set_element, other_get,
-    other_set, too_few, depth < 7 and ffi.typeof("RgRow" .. depth + 1), is_plain, quiet)
-  ffi.metatype("RgRow" .. depth, {
-    __index = get, __newindex = set,
-    __len = function(self)
-      local handle = get_handle(self.rg_number)
-      return shape.extent(shape.read(C.rg_field_shape, handle.rg_field, handle.rg_rank,
-        handle.rg_runtime), depth)
-    end,
-    __tostring = function(self)
-      local parts = {}
-      for axis = 1, depth do parts[axis] = ("[%d]"):format(self["rg_i" .. axis]) end
-      return ("row %s of %s"):format(table.concat(parts), tostring(get_handle(self.rg_number)))
-    end,
-  })
-end
-
-local row_count = 0
-function make_rows(rank)
-  while row_count < rank - 1 do
-    row_count = row_count + 1
-    make_row(row_count)
-  end
-end
-local Row1 = ffi.typeof "RgRow1"
+elements = element.kind { article = "a", noun = "field", pointer = "rg_field", row = "RgRow",
+  read_shape = C.rg_field_shape, settle = settle, get = get_element, set = set_element }
 
 -- -- methods --------------------------------------------------------------------------------------
 
 local methods = {}
 
-function methods.get(self, ...)
-  settle(self)
-  local pointer = self.rg_field
-  return get_element(self, pointer, index.fill(...))
-end
-
-local function set(self, rank, count, ...)
-  local pointer = self.rg_field
-  if count == 2 and is_list((...)) then
-    local list, v = ...
-    set_element(self, pointer, index.fill(list), v)
-    return self
-  end
-  if count ~= rank + 1 then
-    return fail.argument(
-      ("x:set takes %d indices and a value, not %d arguments"):format(rank, count), nil,
-      "index.count")
-  end
-  for k = 1, rank do buffer[k - 1] = index.check((select(k, ...))) end
-  set_element(self, pointer, rank, (select(count, ...)))
-  return self
-end
-
-function methods.set(self, ...)
-  local rank, count = settle(self), select("#", ...)
-  if count > 0 and is_plain((select(count, ...))) then return set(self, rank, count, ...) end
-  return quiet(set, self, rank, count, ...)
-end
+elements.add_methods(methods)
 
 --- Outside kernels: iterates over the active cells.
 function methods.active(self)
@@ -287,10 +124,27 @@ function methods.items(self, ...)
   return lists.items(node_of(self), self.rg_runtime, self.rg_field, ...)
 end
 
-bulk.add_methods(methods, settle, put_value, slot)
+bulk.add_methods(methods, { noun = "field", handle = "RgFieldHandle", pointer = "rg_field",
+  settle = settle,
+  put_value = put_value, slot = slot, type_of = type_of, shape = C.rg_field_shape,
+  fill = C.rg_field_fill, copy = C.rg_field_copy, read = C.rg_field_read,
+  read_i64 = C.rg_field_read_i64, write = C.rg_field_write, write_i64 = C.rg_field_write_i64 })
+
+--- The first element of a dense field; good until the next launch, and after rg.sync().
+function methods.pointer(self)
+  settle(self)
+  if self.rg_oracle ~= 0 then
+    return fail.argument(
+      "a field of arch = \"lua\" has no memory to point to", "use x:to_table()")
+  end
+  local pointer_out = ffi.new "void *[1]"
+  check(C.rg_field_pointer(self.rg_field, pointer_out), self.rg_runtime)
+  return ffi.cast(type_of(self).ctype .. " *", pointer_out[0])
+end
 
 update.add_methods(methods, {
-  settle = settle, is_list = is_list, get = get_element, set = set_element,
+  settle = settle, get = get_element, set = set_element, type_of = type_of,
+  convert = C.rg_field_convert, pointer = "rg_field",
 })
 fail.guard(methods, function(self) return ffi.istype(Field, self) end, "x")
 
@@ -310,67 +164,16 @@ local properties = {
   type = type_of,
 }
 
-local function get_other(self, key)
-  if type(key) == "string" then
-    if methods[key] then return methods[key] end
-    if properties[key] then return properties[key](self) end
-    return fail.argument(("a field has no '%s'"):format(key),
-      fail.nearest(key, snode.names_of(methods, properties)))
-  end
-  settle(self)
-  local pointer = self.rg_field
-  if is_list(key) then return get_element(self, pointer, fill_list(key, 0)) end
-  return self[index.check(key)]
-end
-
-local function set_list(self, key, v)
-  local pointer = self.rg_field
-  return set_element(self, pointer, fill_list(key, 0), v)
-end
-
-local function set_other(self, key, v)
-  if type(key) == "string" then
-    return fail.argument(("'%s' of a field cannot be set"):format(key))
-  end
-  settle(self)
-  if is_list(key) then return quiet(set_list, self, key, v) end
-  self[index.check(key)] = v
-end
-
--- The only element of a field without axes is x[0].
-local function count_for(self, key)
-  if self.rg_rank > 0 then return 1 end
-  if key ~= 0 then
-    return fail.argument(("index %s of a field with one element, whose only index is 0"):format(
-      tostring(key)), nil, "index.range")
-  end
-  return 0
+local function get_other(self, name)
+  if methods[name] then return methods[name] end
+  if properties[name] then return properties[name](self) end
+  return fail.argument(("a field has no '%s'"):format(name),
+    fail.nearest(name, snode.names_of(methods, properties)))
 end
 
 local meta = {}
 
-function meta.__index(self, key)
-  if type(key) ~= "number" or key % 1 ~= 0 then return get_other(self, key) end
-  if self.rg_rank < 0 then settle(self) end
-  if self.rg_rank > 1 then return Row1(self.rg_number, key) end
-  local pointer = self.rg_field
-  buffer[0] = key
-  return get_element(self, pointer, count_for(self, key))
-end
-
-local function set_first(self, key, v)
-  local pointer = self.rg_field
-  buffer[0] = key
-  return set_element(self, pointer, count_for(self, key), v)
-end
-
-function meta.__newindex(self, key, v)
-  if type(key) ~= "number" or key % 1 ~= 0 then return set_other(self, key, v) end
-  if self.rg_rank < 0 then settle(self) end
-  if self.rg_rank > 1 then return too_few(self, 1) end
-  if is_plain(v) then return set_first(self, key, v) end
-  return quiet(set_first, self, key, v)
-end
+elements.add_indexing(meta, get_other)
 
 function meta.__len(self)
   local extents = shape_of(self)
@@ -414,12 +217,6 @@ function meta.__ipairs()
     "for i = 0, #x - 1 do, or pairs(x) for the active cells")
 end
 
-for _, operator in ipairs { "add", "sub", "mul", "div", "mod", "pow", "unm" } do
-  meta["__" .. operator] = function()
-    return fail.argument("a field is not a number: arithmetic works on its elements, x[i]")
-  end
-end
-
 function meta.__gc(self)
   if self.rg_oracle ~= 0 and lib.oracle_of(self.rg_runtime) then
     lib.oracle_of(self.rg_runtime):drop(self.rg_number)
@@ -441,7 +238,7 @@ local function new_field(session, t, name)
   lib.count_handle(number)
   last_number = last_number + 1
   local handle = Field(field_out[0], number, last_number, -1, lib.oracle_of(number) and 1 or 0)
-  by_number[last_number] = handle
+  elements.by_number[last_number] = handle
   return handle
 end
 
@@ -534,7 +331,8 @@ function field.create(session, t, ...)
 end
 
 -- What messages call our handles.
-local kinds = { RgFieldHandle = "a field", RgNodeHandle = "an SNode", RgTreeHandle = "a tree",
+local kinds = { RgFieldHandle = "a field", RgArrayHandle = "an array",
+  RgNodeHandle = "an SNode", RgTreeHandle = "a tree",
   RgShape = "a shape" }
 function fail.describe_cdata(v)
   for name, kind in pairs(kinds) do
@@ -545,6 +343,7 @@ function fail.describe_cdata(v)
   end
   for depth = 1, 7 do
     if ffi.istype("RgRow" .. depth, v) then return "a row of a field" end
+    if ffi.istype("RgArrayRow" .. depth, v) then return "a row of an array" end
   end
   return "a C value"
 end

@@ -9,8 +9,8 @@ local lib = {}
 
 local abi = 1 -- rg_abi_version of the library that these declarations belong to
 
--- One proxy type per depth, with scalar members: `x[i]` is a RgRow1, `x[i][j]` of a field with more
--- axes a RgRow2.
+-- One proxy type per depth, with scalar members: `x[i]` of a field is a RgRow1, `x[i][j]` of one
+-- with more axes a RgRow2.
 local function declare_handles()
   local text = {
     [[
@@ -18,6 +18,10 @@ local function declare_handles()
       RgField *rg_field;
       int32_t rg_runtime, rg_number, rg_rank, rg_oracle;
     } RgFieldHandle;
+    typedef struct RgArrayHandle {
+      RgArray *rg_array;
+      int32_t rg_runtime, rg_number, rg_rank, rg_oracle;
+    } RgArrayHandle;
     typedef struct RgNodeHandle { RgSNode *rg_node; int32_t rg_runtime, rg_rank; } RgNodeHandle;
     typedef struct RgTreeHandle { RgTree *rg_tree; int32_t rg_runtime; } RgTreeHandle;
     typedef struct RgKernelHandle {
@@ -31,8 +35,10 @@ local function declare_handles()
   for depth = 1, 7 do
     local members = {}
     for axis = 1, depth do members[axis] = "rg_i" .. axis end
-    text[#text + 1] = ("typedef struct RgRow%d { int32_t rg_number; double %s; } RgRow%d;")
-      :format(depth, table.concat(members, ", "), depth)
+    for _, row in ipairs { "RgRow", "RgArrayRow" } do
+      text[#text + 1] = ("typedef struct %s%d { int32_t rg_number; double %s; } %s%d;")
+        :format(row, depth, table.concat(members, ", "), row, depth)
+    end
   end
   return table.concat(text, "\n")
 end

@@ -6,6 +6,7 @@ local builtin = require "regolith.builtin"
 local session = require "regolith.session"
 local snode = require "regolith.snode"
 local field = require "regolith.field"
+local array = require "regolith.array"
 local kernel = require "regolith.kernel"
 local image = require "regolith.image"
 
@@ -31,6 +32,8 @@ local function open(own)
   }
 
   function rg.field(...) return field.create(own, ...) end
+  function rg.array(...) return array.create(own, ...) end
+  function rg.wrap(...) return array.wrap(own, ...) end
   function rg.tree(options) return snode.tree(own, options) end
   function rg.kernel(what, ...) return kernel.create(own, rg, what, ...) end
   function rg.warm(kernels, progress) return kernel.warm(kernels, progress) end

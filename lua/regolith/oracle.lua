@@ -8,6 +8,7 @@ local index = require "regolith.index"
 local value = require "regolith.value"
 local vector = require "regolith.oracle_vector"
 local oracle_tree = require "regolith.oracle_tree"
+local oracle_array = require "regolith.oracle_array"
 local oracle_element = require "regolith.oracle_element"
 local oracle_list = require "regolith.oracle_list"
 
@@ -22,7 +23,7 @@ local slot, result = ffi.new "RgValue", ffi.new "int64_t[1]"
 function oracle.create(runtime)
   local trees = setmetatable({}, { __mode = "v" }) -- address in the core -> data
   return setmetatable({ runtime = runtime, trees = trees, owned = {}, fields = {}, numbers = {},
-    outside = 0 }, oracle)
+    arrays = {}, outside = 0 }, oracle)
 end
 
 local function key_of(pointer) return tostring(ffi.cast("void *", pointer)) end
@@ -61,6 +62,9 @@ function oracle:drop(what)
   self.owned[what], self.fields[what], self.numbers[what] = nil, nil, nil
 end
 
+--- The array with this number is gone, or destroyed.
+function oracle:drop_array(number) self.arrays[number] = nil end
+
 -- Raises if the tree or the runtime is gone.
 local function level_of(self, node)
   check(C.rg_snode_settle(node, "its first use"), self.runtime)
@@ -91,19 +95,48 @@ local function describe_stray(own, ...)
     line = debug.getinfo(5, "l").currentline }
 end
 
--- What a field holds; the tree of `handle` is laid out.
+local function count_outside(self)
+  return function(own, ...)
+    self.outside = self.outside + 1
+    self.stray = self.stray or describe_stray(own, ...)
+  end
+end
+
+local extents = ffi.new "int64_t[8]"
+
+local function elements_of_array(self, handle)
+  check(C.rg_array_shape(handle.rg_array, extents), handle.rg_runtime) -- raises if it is gone
+  local elements = self.arrays[handle.rg_number]
+  if elements then return elements end
+  local shape = {}
+  for axis = 1, handle.rg_rank do shape[axis] = tonumber(extents[axis - 1]) end
+  local level = oracle_array.level(shape, ffi.string(C.rg_array_type(handle.rg_array)))
+  elements = oracle_element.create(level, 1, count_outside(self))
+  self.arrays[handle.rg_number] = elements
+  return elements
+end
+
+-- What a field or an array holds; the tree of `handle` is laid out.
 local function elements_of(self, handle)
+  if ffi.istype("RgArrayHandle", handle) then return elements_of_array(self, handle) end
   local level = level_of(self, C.rg_field_node(handle.rg_field))
   local elements = self.fields[handle.rg_number]
   if not elements or (elements.level.base or elements.level) ~= level then
     elements = oracle_element.create(moved(handle, level), self.numbers[handle.rg_number],
-      function(own, ...)
-        self.outside = self.outside + 1
-        self.stray = self.stray or describe_stray(own, ...)
-      end)
+      count_outside(self))
     self.fields[handle.rg_number] = elements
   end
   return elements
+end
+
+-- The core's calls for a handle, and its object.
+local of_fields = { get = C.rg_field_get, convert = C.rg_field_convert, copy = C.rg_field_copy,
+  read = C.rg_field_read, write = C.rg_field_write, pointer = "rg_field" }
+local of_arrays = { get = C.rg_array_get, convert = C.rg_array_convert, copy = C.rg_array_copy,
+  read = C.rg_array_read, write = C.rg_array_write, pointer = "rg_array" }
+local function core_of(handle)
+  local calls = ffi.istype("RgArrayHandle", handle) and of_arrays or of_fields
+  return calls, handle[calls.pointer]
 end
 
 -- -- elements from Lua ----------------------------------------------------------------------------
@@ -116,7 +149,8 @@ end
 
 -- The core refuses bad indices, by reading its own, empty memory.
 local function check_index(handle, count)
-  check(C.rg_field_get(handle.rg_field, buffer, count, slot), handle.rg_runtime)
+  local core, pointer = core_of(handle)
+  check(core.get(pointer, buffer, count, slot), handle.rg_runtime)
 end
 
 -- x[0] is the element of a field without axes.
@@ -133,8 +167,9 @@ end
 -- `v` as an element of the field.
 local function convert(handle, v)
   local own = ffi.new "RgValue"
+  local core, pointer = core_of(handle)
   value.put(own, v)
-  check(C.rg_field_convert(handle.rg_field, own, own), handle.rg_runtime)
+  check(core.convert(pointer, own, own), handle.rg_runtime)
   return vector.from_lua(value.take(own))
 end
 
@@ -306,7 +341,8 @@ function oracle:fill(handle, v)
 end
 
 function oracle:copy(handle, from)
-  check(C.rg_field_copy(handle.rg_field, from.rg_field), self.runtime) -- refuses other shapes
+  local core, pointer = core_of(handle)
+  check(core.copy(pointer, from[core.pointer]), self.runtime) -- refuses other shapes
   local target, source = elements_of(self, handle), elements_of(self, from)
   local to = vector[("to_%s_%s"):format(target.scalar, source.scalar)]
   for _, one in ipairs(source.level:list()) do
@@ -344,7 +380,8 @@ end
 local function check_ends(handle, level)
   for _, extent in ipairs(level.shape) do
     if extent == 0 then
-      check(C.rg_field_read(handle.rg_field, ffi.new "double[1]", 0), handle.rg_runtime)
+      local core, pointer = core_of(handle)
+      check(core.read(pointer, ffi.new "double[1]", 0), handle.rg_runtime)
     end
   end
 end
@@ -394,7 +431,8 @@ function oracle:show(handle)
   count = count * elements_of(self, handle).count
   local values = ffi.new("double[?]", count)
   self:read(handle, values)
-  check(C.rg_field_write(handle.rg_field, values, count), self.runtime)
+  local core, pointer = core_of(handle)
+  check(core.write(pointer, values, count), self.runtime)
 end
 
 -- -- memory ---------------------------------------------------------------------------------------
@@ -448,9 +486,11 @@ local function load_text(kernel, text)
   return { run = chunk, types = types, results = results, names = names }
 end
 
--- How the text sees a launch argument: elements of a field, the level of a node.
+-- How the text sees a launch argument: elements of a field or an array, the level of a node.
 local function operand(self, v)
-  if ffi.istype("RgFieldHandle", v) then return elements_of(self, v) end
+  if ffi.istype("RgFieldHandle", v) or ffi.istype("RgArrayHandle", v) then
+    return elements_of(self, v)
+  end
   if ffi.istype("RgNodeHandle", v) then return level_of(self, v.rg_node) end
 end
 

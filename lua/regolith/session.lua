@@ -193,6 +193,13 @@ function session:account_tree(bytes)
   self.seen_bytes, self.seen_trees, self.tree_count = tonumber(memory.live), 0, memory.trees
 end
 
+--- The same where an array is made, which is no tree.
+function session:account_array(bytes)
+  self:get()
+  self.seen_trees = self.seen_trees - 1
+  self:account_tree(bytes)
+end
+
 function session:sync()
   local number, c = self:get()
   lib.check(C.rg_sync(c), number)

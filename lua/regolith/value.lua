@@ -41,6 +41,20 @@ function value.put(slot, v, buffer)
   return true
 end
 
+--- The same for an element of `handle`, whose type is type_of(handle): {3, 4} stands for
+--- rg.vec2(3, 4). Returns the value; raises for what no element can be.
+function value.put_element(slot, v, type_of, handle)
+  if type(v) == "table" then
+    local t = type_of(handle)
+    if t.element then v = t(v) end
+  end
+  if not value.put(slot, v) then
+    return fail.argument(("an element of type %s cannot be %s"):format(type_of(handle).name,
+      fail.describe(v)))
+  end
+  return v
+end
+
 --- The value in `slot`; nothing for NIL. Nothing is allocated before a vector is copied.
 function value.take(slot)
   local kind = slot.kind
@@ -73,7 +87,8 @@ end
 --- The reverse; raises for a table of another shape, naming the row.
 ---@param give fun(number: integer, element: any): boolean   false: not acceptable as an element
 ---@param what string   the caller, for messages
-function value.flatten(t, shape, count, give, what)
+---@param noun string   what has the shape: "field"
+function value.flatten(t, shape, count, give, what, noun)
   local number, at = 0, {}
   local function path(axis)
     local parts = { "t" }
@@ -87,7 +102,7 @@ function value.flatten(t, shape, count, give, what)
     end
     if #row ~= shape[axis] then
       return fail.argument(
-        ("%s: %s has %d elements where the field has %d"):format(what, path(axis), #row,
+        ("%s: %s has %d elements where the %s has %d"):format(what, path(axis), #row, noun,
         shape[axis]))
     end
     for i = 1, shape[axis] do

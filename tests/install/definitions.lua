@@ -46,8 +46,8 @@ end
 
 -- -- handles --------------------------------------------------------------------------------------
 local class_of = { -- file and table of methods -> class
-  ["field.lua:methods"] = "Field", ["field_bulk.lua:methods"] = "Field",
-    ["snode.lua:node_methods"] = "Node",
+  ["field.lua:methods"] = "Field", ["array.lua:methods"] = "Array",
+    ["bulk.lua:methods"] = "Field", ["snode.lua:node_methods"] = "Node",
   ["snode.lua:tree_methods"] = "Tree", ["snode.lua:root_methods"] = "Root", ["matrix.lua:methods"] =
     "Vector",
 }
@@ -59,8 +59,8 @@ for key, class in pairs(class_of) do
     if method then knows(class, method) end
   end
 end
-local things = { Field = rg.field(rg.f32, 2), Node = rg.root:pointer("i", 2), Tree = rg.tree(),
-  Root = rg.root,
+local things = { Field = rg.field(rg.f32, 2), Array = rg.array(rg.f32, 2),
+  Node = rg.root:pointer("i", 2), Tree = rg.tree(), Root = rg.root,
   Range = rg.range(2), Kernel = rg.kernel [[function() return 1 end]], Vector = rg.vec4(1, 2, 3, 4),
     Type = rg.f32,
   MemoryReport = rg.memory() }
@@ -75,6 +75,8 @@ end
 local unknown = { a_name_that_no_option_is_near_to = 1 }
 local takers = {
   Options = function() rg.init(unknown) end, FieldOptions = function() rg.field(unknown) end,
+  ArrayOptions = function() rg.array(unknown) end,
+  WrapOptions = function() rg.wrap(require("ffi").new "float[1]", rg.f32, 1, unknown) end,
   KernelOptions = function() rg.kernel(function() end, unknown) end,
   ImageOptions = function() rg.image.write("x.png", things.Field, unknown) end,
 }

@@ -5,29 +5,29 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local index = require "regolith.index"
-local types = require "regolith.type"
 local value = require "regolith.value"
+local element = require "regolith.element"
 
 local update = {}
 
-local C, check, buffer = lib.C, lib.check, index.buffer
+local check, buffer = lib.check, index.buffer
 local slot = ffi.new "RgValue"
 
--- As an element of the field, if it fits.
-local function convert(self, t, v)
+-- As an element of the field or array, if it fits.
+local function convert(self, how, t, v)
   if t.element and (type(v) == "table" or type(v) == "number") then v = t(v) end
   if not value.put(slot, v) then
     return fail.argument(("an element of type %s cannot be %s"):format(t.name, fail.describe(v)))
   end
-  check(C.rg_field_convert(self.rg_field, slot, slot), self.rg_runtime)
+  check(how.convert(self[how.pointer], slot, slot), self.rg_runtime)
   return value.take(slot)
 end
 
 -- The indices, by themselves or as one list, as a list; and the values that follow them.
-local function read_arguments(how, name, rank, value_count, ...)
+local function read_arguments(name, rank, value_count, ...)
   local given, count, indices = { ... }, select("#", ...), {}
   local first, taken = given[1], rank
-  if count == value_count + 1 and (how.is_list(first) or first == 0) then
+  if count == value_count + 1 and (element.is_list(first) or first == 0) then
     taken = 1
     for k = 1, index.fill(first) do indices[k] = tonumber(buffer[k - 1]) end
   else
@@ -56,20 +56,21 @@ end
 
 local function apply(self, how, name, value_count, ...)
   local rank, vector = how.settle(self), require "regolith.oracle_vector"
-  local t = types.named(ffi.string(C.rg_field_type(self.rg_field)))
+  local t = how.type_of(self)
   local f = operation(name, t)
-  local indices, v, desired = read_arguments(how, name, rank, value_count, ...)
-  v = vector.from_lua(convert(self, t, v))
-  if value_count == 2 then desired = vector.from_lua(convert(self, t, desired)) end
+  local indices, v, desired = read_arguments(name, rank, value_count, ...)
+  v = vector.from_lua(convert(self, how, t, v))
+  if value_count == 2 then desired = vector.from_lua(convert(self, how, t, desired)) end
   local count = fill(indices)
-  local old = how.get(self, self.rg_field, count)
+  local old = how.get(self, self[how.pointer], count)
   local new = vector.each(f, vector.from_lua(old), v, desired)
   fill(indices)
-  how.set(self, self.rg_field, count, vector.to_lua(t.name, new))
+  how.set(self, self[how.pointer], count, vector.to_lua(t.name, new))
   return old
 end
 
----@param how table   settle, is_list, get, set of field.lua
+---@param how table   settle, get, set, type_of of the handles, the core's convert, and the member
+---  `pointer` with its object
 function update.add_methods(methods, how)
   for _, name in ipairs { "add", "sub", "mul", "min", "max", "band", "bor", "bxor", "exchange" } do
     methods[name] = function(self, ...) return lib.quiet(apply, self, how, name, 1, ...) end

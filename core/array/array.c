@@ -1,0 +1,228 @@
+/* array.c - an array's handle: its shape, its memory, its end. */
+#include "array/array.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void let_go(Array *array) {
+  void (*release)(void *context) = array->release;
+  array->release = NULL;
+  array->data = NULL;
+  block_give(&array->block);
+  if (release) release(array->context);
+}
+
+static void array_end(Object *object) {
+  Array *array = (Array *)object;
+  Heap *heap = array->store->heap;
+  let_go(array);
+  heap_free(heap, array->name);
+  heap_free(heap, array->destroyed_at);
+  object_free(&array->object);
+}
+
+const char *array_label(const Array *array, char buffer[100]) {
+  if (array->name && array->name[0]) snprintf(buffer, 100, "array '%.80s'", array->name);
+  else snprintf(buffer, 100, "an array of %s", array->type_name);
+  return buffer;
+}
+
+/* -- what is asked for ------------------------------------------------------------------------- */
+
+static bool read_type(Array *array, const char *type, Error *err) {
+  if (!type || !type_parse_any(str_of(type), &array->type)) {
+    error_set(err, RG_ERROR_TYPE_UNKNOWN, "there is no type '%.40s' for arrays", type ? type : "");
+    return error_hint(err, "bool, i8 .. i64, u8 .. u64, f16 f32 f64, vec2 .. mat4 and so on");
+  }
+  if (type_is_scalar(array->type))
+    snprintf(array->type_name, sizeof array->type_name, "%s", type_text(array->type));
+  else
+    type_name(array->type, array->type_name);
+  return true;
+}
+
+static bool read_shape(Array *array, const int64_t *shape, int32_t rank, Error *err) {
+  char label[100], extents[200];
+  int64_t bytes = type_size(array->type);
+  if (rank < 1 || rank > ARRAY_MAX_AXES || !shape)
+    return error_set(err, RG_ERROR_ARGUMENT, "an array has 1 to %d axes, not %d", ARRAY_MAX_AXES,
+                     rank);
+  array->rank = rank;
+  array->count = 1;
+  memcpy(array->shape, shape, sizeof *shape * (size_t)rank);
+  for (int k = 0; k < rank; k++)
+    if (shape[k] < 1)
+      return error_set(err, RG_ERROR_ARGUMENT,
+                       "an extent of an array is a positive whole number, not %lld",
+                       (long long)shape[k]);
+  bool is_huge = false;
+  for (int k = rank - 1; k >= 0; k--) {
+    array->strides[k] = bytes;
+    is_huge |= __builtin_mul_overflow(bytes, shape[k], &bytes);
+    is_huge |= __builtin_mul_overflow(array->count, shape[k], &array->count);
+  }
+  if (!is_huge && bytes < INT64_MAX / 4) return true;
+  numbers_join(extents, sizeof extents, shape, rank, " x ");
+  return error_set(err, RG_ERROR_TREE_TOO_LARGE, "%s with shape %s is larger than any memory",
+                   array_label(array, label), extents);
+}
+
+static bool copy_name(Array *array, const char *name, Error *err) {
+  array->name = heap_copy_text(array->store->heap, name ? name : "");
+  return array->name ||
+         error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an array");
+}
+
+static bool declare(Array *array, const char *type, const int64_t *shape, int32_t rank,
+                    const char *name, Error *err) {
+  return copy_name(array, name, err) && read_type(array, type, err) &&
+         read_shape(array, shape, rank, err);
+}
+
+static Array *begin(Store *store, Error *err) {
+  Array *array = object_create(store->owner, array_end, sizeof *array, err);
+  if (array) array->store = store;
+  return array;
+}
+
+/* -- memory of its own ------------------------------------------------------------------------- */
+
+static bool take_memory(Array *array, Error *err) {
+  char label[100];
+  uint64_t bytes = (uint64_t)array->count * (uint64_t)type_size(array->type);
+  if (!block_take(array->store, &array->block, bytes, array_label(array, label), err)) return false;
+  array->data = array->block.memory;
+  array->first = array->data;
+  array->past = array->data + bytes;
+  return true;
+}
+
+Array *array_create(Store *store, const char *type, const int64_t *shape, int32_t rank,
+                    const char *name, Error *err) {
+  Array *array = begin(store, err);
+  if (array && declare(array, type, shape, rank, name, err) && take_memory(array, err))
+    return array;
+  if (array) object_release(&array->object);
+  return NULL;
+}
+
+/* -- memory of somebody else ------------------------------------------------------------------- */
+
+/* An axis with one index goes nowhere. */
+static bool takes_steps(const Array *array, int axis) { return array->shape[axis] > 1; }
+
+static bool read_strides(Array *array, const int64_t *strides, Error *err) {
+  int64_t unit = type_size(type_element(array->type));
+  for (int k = 0; strides && k < array->rank; k++) {
+    if (!takes_steps(array, k) || strides[k] == array->strides[k]) continue;
+    if (strides[k] % unit) {
+      error_set(err, RG_ERROR_ARGUMENT,
+                "stride %lld of axis %d is not a multiple of %lld, the bytes of a number of %s",
+                (long long)strides[k], k, (long long)unit, array->type_name);
+      return error_hint(err, "strides are bytes from one element to the next, one for each axis");
+    }
+    array->strides[k] = strides[k];
+    array->is_strided = true;
+  }
+  return true;
+}
+
+static int by_stride(const void *a, const void *b) {
+  const int64_t x = llabs(*(const int64_t *)a), y = llabs(*(const int64_t *)b);
+  return (x > y) - (x < y);
+}
+
+/* Each axis must step over all that the axes with smaller steps reach. */
+static bool is_folded(const Array *array) {
+  int64_t steps[ARRAY_MAX_AXES][2], span = type_size(array->type);
+  int count = 0;
+  for (int k = 0; k < array->rank; k++) {
+    if (!takes_steps(array, k)) continue;
+    steps[count][0] = array->strides[k];
+    steps[count++][1] = array->shape[k];
+  }
+  qsort(steps, (size_t)count, sizeof steps[0], by_stride);
+  for (int k = 0; k < count; k++) {
+    int64_t step = llabs(steps[k][0]);
+    if (step < span) return true;
+    span += step * (steps[k][1] - 1);
+  }
+  return false;
+}
+
+/* Where its first byte is, and the first past its last one. */
+static bool find_ends(Array *array, Error *err) {
+  char label[100];
+  int64_t low = 0, high = type_size(array->type);
+  bool is_huge = false;
+  for (int k = 0; k < array->rank; k++) {
+    int64_t reach;
+    is_huge |= __builtin_mul_overflow(array->strides[k], array->shape[k] - 1, &reach);
+    if (is_huge) break;
+    int64_t *end = reach < 0 ? &low : &high;
+    is_huge |= __builtin_add_overflow(*end, reach, end) || llabs(*end) > INT64_MAX / 4;
+  }
+  uint64_t at = (uint64_t)array->data;
+  if (is_huge || at < (uint64_t)-low || at > (uint64_t)INT64_MAX - (uint64_t)high)
+    return error_set(err, RG_ERROR_ARGUMENT, "the strides of %s lead out of any memory",
+                     array_label(array, label));
+  array->first = array->data + low;
+  array->past = array->data + high;
+  return true;
+}
+
+static bool take_pointer(Array *array, void *pointer, Error *err) {
+  int64_t unit = type_size(type_element(array->type));
+  if (!pointer) return error_set(err, RG_ERROR_ARGUMENT, "a NULL pointer cannot be wrapped");
+  if ((uint64_t)pointer % (uint64_t)unit)
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "the pointer is not a multiple of %lld bytes, as numbers of %s are",
+                     (long long)unit, array->type_name);
+  array->data = pointer;
+  return true;
+}
+
+Array *array_wrap(Store *store, const RgWrap *wrap, Error *err) {
+  Array *array = begin(store, err);
+  if (!array) return NULL;
+  if (declare(array, wrap->type, wrap->shape, wrap->rank, wrap->name, err) &&
+      take_pointer(array, wrap->pointer, err) && read_strides(array, wrap->strides, err) &&
+      find_ends(array, err)) {
+    array->is_folded = is_folded(array);
+    array->is_constant = wrap->constant;
+    array->release = wrap->release;
+    array->context = wrap->context;
+    return array;
+  }
+  object_release(&array->object);
+  return NULL;
+}
+
+/* -- its end ----------------------------------------------------------------------------------- */
+
+bool array_check(const Array *array, Error *err) {
+  char label[100];
+  if (!owner_check(array->object.owner, err)) return false;
+  return array->data || error_set(err, RG_ERROR_HANDLE, "%s was destroyed at %s",
+                                  array_label(array, label), array->destroyed_at);
+}
+
+bool array_destroy(Array *array, const char *where, Error *err) {
+  if (!array_check(array, err)) return false;
+  array->destroyed_at = heap_copy_text(array->store->heap, where ? where : "an unknown place");
+  if (!array->destroyed_at)
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an array's end");
+  let_go(array);
+  return true;
+}
+
+/* -- what it shares ---------------------------------------------------------------------------- */
+
+bool array_is_within(const Array *array, const uint8_t *from, uint64_t size_bytes) {
+  return array->first < from + size_bytes && from < array->past;
+}
+
+bool array_shares_memory(const Array *a, const Array *b) {
+  return array_is_within(a, b->first, (uint64_t)(b->past - b->first));
+}

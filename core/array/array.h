@@ -1,0 +1,72 @@
+/* array.h - dense arrays that are in no tree: elements of one type in a block of memory of the
+ * runtime, or in memory that somebody else provides (a wrap).
+ *
+ *     created, wrapped --array_destroy--> destroyed --last release--> freed
+ *
+ *     element (i, j) is at   data + i * strides[0] + j * strides[1]        strides in bytes
+ *
+ * A wrap calls `release(context)` exactly once, when nothing reaches the memory through it any
+ * more: at its destruction, or with its last reference.
+ * Invariant: every index inside the shape leads to an element between `first` and `past`. */
+#ifndef RG_ARRAY_ARRAY_H
+#define RG_ARRAY_ARRAY_H
+
+#include "regolith.h"
+#include "tree/block.h"
+#include "tree/tree.h"
+
+enum { ARRAY_MAX_AXES = SNODE_MAX_AXES };
+
+typedef struct Array Array;   /* RgArray */
+
+struct Array {
+  Object object;
+  Store *store;
+  Type type;                  /* of an element */
+  char type_name[TYPE_NAME_SIZE];
+  char *name;                 /* may be "" */
+  int rank;
+  int64_t shape[ARRAY_MAX_AXES];
+  int64_t strides[ARRAY_MAX_AXES];
+  int64_t count;              /* of elements */
+  bool is_strided;            /* not row-major without gaps */
+  bool is_folded;             /* two indices may lead to one byte: strides that overlap */
+  bool is_constant;           /* may only be read: a wrapped string */
+  uint8_t *data;              /* of element 0; NULL: destroyed */
+  const uint8_t *first, *past;
+  Block block;                /* of its own memory; a wrap holds none */
+  void (*release)(void *context); /* of a wrap; NULL: nobody asks, or it has been called */
+  void *context;
+  char *destroyed_at;         /* "script.lua:40", or NULL */
+};
+
+/* Elements are zero. */
+Array *array_create(Store *store, const char *type, const int64_t *shape, int32_t rank,
+                    const char *name, Error *err);
+/* See RgWrap. On failure `release` is not called. */
+Array *array_wrap(Store *store, const RgWrap *wrap, Error *err);
+/* Gives its memory back; later uses report `where` that was. */
+bool array_destroy(Array *array, const char *where, Error *err);
+/* Does it, and its runtime, still exist? Else handle.destroyed. The first step of every use. */
+bool array_check(const Array *array, Error *err);
+const char *array_label(const Array *array, char buffer[100]); /* "array 'a'" */
+bool array_shares_memory(const Array *a, const Array *b);
+/* Does some element of the array lie in these bytes? */
+bool array_is_within(const Array *array, const uint8_t *from, uint64_t size_bytes);
+
+/* -- element.c: one element at a time, and all of them ----------------------------------------- */
+bool array_get(Array *array, const int64_t *index, int32_t index_count, RgValue *value, Error *err);
+bool array_set(Array *array, const int64_t *index, int32_t index_count, const RgValue *value,
+               Error *err);
+/* *to: the element of the array after setting it to *from. */
+bool array_convert(const Array *array, const RgValue *from, RgValue *to, Error *err);
+bool array_fill(Array *array, const RgValue *value, Error *err);
+/* Of one shape; as if all were read before any is written. */
+bool array_copy(Array *array, Array *from, Error *err);
+/* All elements, row-major, the numbers of a vector adjacent. */
+bool array_read(Array *array, double *values, int64_t count, Error *err);
+bool array_read_i64(Array *array, int64_t *values, int64_t count, Error *err);
+bool array_write(Array *array, const double *values, int64_t count, Error *err);
+bool array_write_i64(Array *array, const int64_t *values, int64_t count, Error *err);
+
+#endif

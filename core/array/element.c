@@ -1,0 +1,230 @@
+/* element.c - elements from outside kernels: one, or all of them in row-major order. */
+#include <string.h>
+
+#include "array/array.h"
+#include "tree/cell.h"
+
+typedef uint8_t Bytes[sizeof(uint64_t) * TYPE_MAX_PARTS]; /* of an element */
+
+static size_t part_size(const Array *array) { return (size_t)type_size(type_element(array->type)); }
+static size_t element_size(const Array *array) { return (size_t)type_size(array->type); }
+
+static uint8_t *element_at(const Array *array, const int64_t *index) {
+  uint8_t *at = array->data;
+  for (int k = 0; k < array->rank; k++) at += index[k] * array->strides[k];
+  return at;
+}
+
+static bool check_writable(const Array *array, Error *err) {
+  char label[100];
+  if (!array->is_constant) return true;
+  error_set(err, RG_ERROR_ARGUMENT, "%s is the bytes of a string, which can only be read",
+            array_label(array, label));
+  return error_hint(err, "copy it: rg.array(rg.u8, #s):from_string(s)");
+}
+
+/* -- one element ------------------------------------------------------------------------------- */
+
+static RgValue value_at(const Array *array, const uint8_t *at) {
+  uint64_t bits[TYPE_MAX_PARTS] = {0};
+  for (int k = 0; k < type_parts(array->type); k++)
+    memcpy(&bits[k], at + (size_t)k * part_size(array), part_size(array));
+  return vector_value(array->store, array->type, bits);
+}
+
+static void put(const Array *array, uint8_t *at, const uint64_t *bits) {
+  for (int k = 0; k < type_parts(array->type); k++)
+    memcpy(at + (size_t)k * part_size(array), &bits[k], part_size(array));
+}
+
+static bool check_index(Array *array, const int64_t *index, int32_t index_count, Error *err) {
+  char label[100];
+  return array_check(array, err) && index_check(array->shape, NULL, array->rank, index, index_count,
+                                                array_label(array, label), err);
+}
+
+bool array_get(Array *array, const int64_t *index, int32_t index_count, RgValue *value,
+               Error *err) {
+  if (!check_index(array, index, index_count, err)) return false;
+  *value = value_at(array, element_at(array, index));
+  return true;
+}
+
+bool array_set(Array *array, const int64_t *index, int32_t index_count, const RgValue *value,
+               Error *err) {
+  char label[100];
+  uint64_t bits[TYPE_MAX_PARTS];
+  if (!check_index(array, index, index_count, err) || !check_writable(array, err) ||
+      !vector_convert(array->type, value, bits, array_label(array, label), err))
+    return false;
+  put(array, element_at(array, index), bits);
+  return true;
+}
+
+bool array_convert(const Array *array, const RgValue *from, RgValue *to, Error *err) {
+  char label[100];
+  uint64_t bits[TYPE_MAX_PARTS];
+  if (!vector_convert(array->type, from, bits, array_label(array, label), err)) return false;
+  *to = vector_value(array->store, array->type, bits);
+  return true;
+}
+
+/* -- all of them ------------------------------------------------------------------------------- */
+
+typedef struct Walk { /* an odometer; `at` is the element at `index` */
+  const Array *array;
+  int64_t index[ARRAY_MAX_AXES];
+  uint8_t *at;
+} Walk;
+
+static Walk walk_begin(const Array *array) { return (Walk){.array = array, .at = array->data}; }
+
+static void walk_next(Walk *walk) {
+  const Array *array = walk->array;
+  for (int k = array->rank - 1; k >= 0; k--) {
+    walk->at += array->strides[k];
+    if (++walk->index[k] < array->shape[k]) return;
+    walk->at -= array->strides[k] * array->shape[k];
+    walk->index[k] = 0;
+  }
+}
+
+bool array_fill(Array *array, const RgValue *value, Error *err) {
+  char label[100];
+  uint64_t bits[TYPE_MAX_PARTS], any = 0;
+  if (!array_check(array, err) || !check_writable(array, err) ||
+      !vector_convert(array->type, value, bits, array_label(array, label), err))
+    return false;
+  for (int k = 0; k < type_parts(array->type); k++) any |= bits[k];
+  if (!any && !array->is_strided) {
+    memset(array->data, 0, element_size(array) * (size_t)array->count);
+    return true;
+  }
+  Bytes element;
+  put(array, element, bits);
+  Walk walk = walk_begin(array);
+  for (int64_t n = 0; n < array->count; n++, walk_next(&walk))
+    memcpy(walk.at, element, element_size(array));
+  return true;
+}
+
+static bool has_same_shape(const Array *a, const Array *b) {
+  return type_equal(type_shape(a->type), type_shape(b->type)) && a->rank == b->rank &&
+         !memcmp(a->shape, b->shape, sizeof a->shape[0] * (size_t)a->rank);
+}
+
+static bool copy_element(const Array *to, uint8_t *at, const Array *from, const uint8_t *source,
+                         Error *err) {
+  char label[100];
+  Type type = type_element(to->type), from_type = type_element(from->type);
+  for (int k = 0; k < type_parts(to->type); k++) {
+    RgValue value = value_load(from_type, source + (size_t)k * part_size(from));
+    if (!value_store(type, at + (size_t)k * part_size(to), &value, array_label(to, label), err))
+      return false;
+  }
+  return true;
+}
+
+static bool copy_all(Array *array, const Array *from, Error *err) {
+  bool is_same = type_equal(array->type, from->type);
+  if (is_same && !array->is_strided && !from->is_strided) {
+    memmove(array->data, from->data, element_size(array) * (size_t)array->count);
+    return true;
+  }
+  Walk to = walk_begin(array), walk = walk_begin(from);
+  for (int64_t n = 0; n < array->count; n++, walk_next(&to), walk_next(&walk)) {
+    if (is_same) memcpy(to.at, walk.at, element_size(array));
+    else if (!copy_element(array, to.at, from, walk.at, err)) return false;
+  }
+  return true;
+}
+
+/* By way of a copy of the source, without gaps. */
+static bool copy_apart(Array *array, Array *from, Error *err) {
+  Block block = {0};
+  Array packed = *from;
+  packed.is_strided = false;
+  int64_t bytes = (int64_t)element_size(from);
+  for (int k = from->rank - 1; k >= 0; bytes *= from->shape[k--]) packed.strides[k] = bytes;
+  if (!block_take(array->store, &block, (uint64_t)bytes, "a copy between overlapping arrays", err))
+    return false;
+  packed.data = block.memory;
+  bool ok = copy_all(&packed, from, err) && copy_all(array, &packed, err);
+  block_give(&block);
+  return ok;
+}
+
+bool array_copy(Array *array, Array *from, Error *err) {
+  char label[100], other[100];
+  if (!array_check(array, err) || !array_check(from, err) || !check_writable(array, err))
+    return false;
+  if (array->store != from->store)
+    return error_set(err, RG_ERROR_RUNTIME_MIX, "%s and %s belong to two runtimes",
+                     array_label(array, label), array_label(from, other));
+  if (!has_same_shape(array, from))
+    return error_set(err, RG_ERROR_ARGUMENT, "%s and %s have different shapes",
+                     array_label(array, label), array_label(from, other));
+  if (array == from) return true;
+  return array_shares_memory(array, from) ? copy_apart(array, from, err)
+                                          : copy_all(array, from, err);
+}
+
+static bool check_count(Array *array, int64_t count, Error *err) {
+  char label[100];
+  int64_t own = array->count * type_parts(array->type);
+  if (!array_check(array, err)) return false;
+  return count == own || error_set(err, RG_ERROR_ARGUMENT, "%s has %lld elements, %lld given",
+                                   array_label(array, label), (long long)own, (long long)count);
+}
+
+bool array_read(Array *array, double *values, int64_t count, Error *err) {
+  if (!check_count(array, count, err)) return false;
+  Walk walk = walk_begin(array);
+  for (int64_t n = 0; n < array->count; n++, walk_next(&walk))
+    for (int k = 0; k < type_parts(array->type); k++)
+      *values++ = value_number(type_element(array->type), walk.at + (size_t)k * part_size(array));
+  return true;
+}
+
+bool array_read_i64(Array *array, int64_t *values, int64_t count, Error *err) {
+  if (!check_count(array, count, err)) return false;
+  Walk walk = walk_begin(array);
+  for (int64_t n = 0; n < array->count; n++, walk_next(&walk))
+    for (int k = 0; k < type_parts(array->type); k++)
+      *values++ = value_integer(type_element(array->type), walk.at + (size_t)k * part_size(array));
+  return true;
+}
+
+/* The host's number as a value of the array's type. */
+static RgValue value_of(Type type, const double *number, const int64_t *integer) {
+  if (type_is_bool(type))
+    return (RgValue){.kind = RG_VALUE_BOOL, .i64 = number ? *number != 0 : *integer != 0};
+  if (number) return (RgValue){.kind = RG_VALUE_NUMBER, .number = *number};
+  return (RgValue){.kind = type_is(type, TYPE_U64) ? RG_VALUE_U64 : RG_VALUE_I64, .i64 = *integer};
+}
+
+static bool write_all(Array *array, const double *numbers, const int64_t *integers, int64_t count,
+                      Error *err) {
+  char label[100];
+  Type type = type_element(array->type);
+  if (!check_count(array, count, err) || !check_writable(array, err)) return false;
+  Walk walk = walk_begin(array);
+  for (int64_t n = 0; n < array->count; n++, walk_next(&walk))
+    for (int k = 0; k < type_parts(array->type); k++) {
+      RgValue value = value_of(type, numbers, integers);
+      if (!value_store(type, walk.at + (size_t)k * part_size(array), &value,
+                       array_label(array, label), err))
+        return false;
+      if (numbers) numbers++;
+      else integers++;
+    }
+  return true;
+}
+
+bool array_write(Array *array, const double *values, int64_t count, Error *err) {
+  return write_all(array, values, NULL, count, err);
+}
+
+bool array_write_i64(Array *array, const int64_t *values, int64_t count, Error *err) {
+  return write_all(array, NULL, values, count, err);
+}

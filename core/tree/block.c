@@ -1,0 +1,47 @@
+/* block.c - see block.h. */
+#include "tree/block.h"
+
+#include "base/bits.h"
+
+enum {
+  ALIGNMENT = 64,
+  SMALL = 1 << 15 /* bytes; a range costs system calls and at least a page */
+};
+
+static bool allocate(Block *block, Error *err) {
+  Device *device = block->store->device;
+  if (block->size_bytes >= SMALL || device->guard_pages) {
+    if (!device->table->allocate(device, &block->range, block->size_bytes, block->size_bytes, err))
+      return false;
+    block->memory = device->table->map(device, &block->range);
+    return true;
+  }
+  block->piece = heap_alloc(block->store->heap, block->size_bytes + ALIGNMENT);
+  block->memory = (uint8_t *)align_up((uint64_t)block->piece, ALIGNMENT);
+  return block->piece ||
+         error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an array");
+}
+
+bool block_take(Store *store, Block *block, uint64_t size_bytes, const char *what, Error *err) {
+  if (!store_charge(store, size_bytes, what, err)) return false;
+  *block = (Block){.store = store, .size_bytes = size_bytes, .next = store->blocks};
+  if (!allocate(block, err)) {
+    store->budget.used -= size_bytes;
+    *block = (Block){0};
+    return false;
+  }
+  if (store->blocks) store->blocks->previous = block;
+  store->blocks = block;
+  return true;
+}
+
+void block_give(Block *block) {
+  Store *store = block->store;
+  if (!store) return;
+  *(block->previous ? &block->previous->next : &store->blocks) = block->next;
+  if (block->next) block->next->previous = block->previous;
+  store->device->table->free(store->device, &block->range);
+  heap_free(store->heap, block->piece);
+  store->budget.used -= block->size_bytes;
+  *block = (Block){0};
+}

@@ -1,0 +1,23 @@
+/* block.h - memory of a store that belongs to no tree: an array's elements.
+ * A block is zero at first, aligned to 64 bytes, charged to the budget, and stays where it is.
+ * Large ones are ranges of the device, small ones pieces of the host's heap, which is the same on
+ * the CPU. When its store ends it is freed before its owner is: then `memory` is NULL. */
+#ifndef RG_TREE_BLOCK_H
+#define RG_TREE_BLOCK_H
+
+#include "tree/store.h"
+
+struct Block {
+  Store *store;        /* NULL: nothing is held */
+  uint8_t *memory;
+  uint64_t size_bytes;
+  DeviceMemory range;  /* of a large one */
+  void *piece;         /* of a small one */
+  Block *next, *previous; /* in store->blocks */
+};
+
+/* `what` names the owner in messages. The block's place must not move until block_give. */
+bool block_take(Store *store, Block *block, uint64_t size_bytes, const char *what, Error *err);
+void block_give(Block *block); /* nothing held is fine */
+
+#endif

@@ -1,0 +1,415 @@
+--- Arrays: `rg.array(T, n, m)`, dense elements in no tree, and `rg.wrap(pointer, T, shape)`, memory
+--- that exists already. Elements by indices: element.lua; whole arrays at once: bulk.lua.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+local fail = require "regolith.error"
+local types = require "regolith.type"
+local value = require "regolith.value"
+local index = require "regolith.index"
+local shape = require "regolith.shape"
+local snode = require "regolith.snode"
+local element = require "regolith.element"
+local bulk = require "regolith.bulk"
+local update = require "regolith.update"
+
+local array = {}
+
+local C, check = lib.C, lib.check
+local buffer = index.buffer
+local slot = ffi.new "RgValue"
+
+local Array
+-- number -> what a wrap keeps alive: the pointer, and what it points into
+local owners = {}
+local last_number = 0
+
+local function settle(self) return self.rg_rank end
+
+local function type_of(self) return types.named(ffi.string(C.rg_array_type(self.rg_array))) end
+
+local function get_element(self, pointer, count)
+  if self.rg_oracle ~= 0 then return lib.get_oracle(self.rg_runtime):get(self, count) end
+  if C.rg_array_get(pointer, buffer, count, slot) ~= 0 then
+    return lib.raise_last(self.rg_runtime)
+  end
+  local kind = slot.kind
+  if kind == 1 then return slot.number end -- RG_VALUE_NUMBER
+  return value.take(slot)
+end
+
+local function put_value(self, v) return value.put_element(slot, v, type_of, self) end
+
+local function set_element(self, pointer, count, v)
+  v = put_value(self, v)
+  if self.rg_oracle ~= 0 then return lib.get_oracle(self.rg_runtime):set(self, count, v) end
+  if C.rg_array_set(pointer, buffer, count, slot) ~= 0 then
+    return lib.raise_last(self.rg_runtime)
+  end
+end
+
+local elements = element.kind { article = "an", noun = "array", pointer = "rg_array",
+  row = "RgArrayRow", read_shape = C.rg_array_shape, settle = settle, get = get_element,
+  set = set_element }
+
+-- -- methods --------------------------------------------------------------------------------------
+
+local methods = {}
+
+elements.add_methods(methods)
+bulk.add_methods(methods, { noun = "array", handle = "RgArrayHandle", pointer = "rg_array",
+  settle = settle, put_value = put_value, slot = slot, type_of = type_of,
+  shape = C.rg_array_shape, fill = C.rg_array_fill, copy = C.rg_array_copy,
+  read = C.rg_array_read, read_i64 = C.rg_array_read_i64, write = C.rg_array_write,
+  write_i64 = C.rg_array_write_i64 })
+
+local function shape_of(self)
+  return shape.read(C.rg_array_shape, self.rg_array, self.rg_rank, self.rg_runtime)
+end
+
+local function strides_of(self)
+  return shape.read(C.rg_array_strides, self.rg_array, self.rg_rank, self.rg_runtime)
+end
+
+local function byte_count(self)
+  local count = type_of(self).size
+  for _, extent in pairs(shape_of(self)) do count = count * extent end
+  return count
+end
+
+-- Of the first element, as bytes; raises where the elements are not one block.
+local function block_of(self, what)
+  if self.rg_oracle ~= 0 then
+    return fail.argument("an array of arch = \"lua\" has no memory to point to",
+      "use a:to_table()")
+  end
+  local step, strides, extents = type_of(self).size, strides_of(self), shape_of(self)
+  for axis = self.rg_rank - 1, 0, -1 do
+    if extents[axis] > 1 and strides[axis] ~= step then
+      return fail.argument(("%s: the elements of %s are not one block"):format(what,
+        tostring(self)), "a:to_table(), or copy it: rg.array(T, ..):copy_from(a)")
+    end
+    step = step * extents[axis]
+  end
+  local pointer_out = ffi.new "void *[1]"
+  check(C.rg_array_pointer(self.rg_array, pointer_out), self.rg_runtime)
+  return ffi.cast("uint8_t *", pointer_out[0])
+end
+
+--- The first element; good as long as the array.
+function methods.pointer(self)
+  settle(self)
+  if self.rg_oracle ~= 0 then return block_of(self) end
+  local pointer_out = ffi.new "void *[1]"
+  check(C.rg_array_pointer(self.rg_array, pointer_out), self.rg_runtime)
+  return ffi.cast(type_of(self).ctype .. " *", pointer_out[0])
+end
+
+--- All elements' bytes, as they are in memory.
+function methods.to_string(self)
+  settle(self)
+  return ffi.string(block_of(self, "a:to_string"), byte_count(self))
+end
+
+-- A string's bytes, or those in a string.buffer, without a copy: pointer, length.
+local function bytes_of(text)
+  if type(text) == "string" then return text, #text end
+  if type(text) == "userdata" and pcall(function() return text.ref end) and text.ref then
+    return text:ref()
+  end
+end
+
+--- All elements from such bytes, of a string or a LuaJIT buffer.
+function methods.from_string(self, text)
+  settle(self)
+  local from, length = bytes_of(text)
+  if not from then
+    return fail.argument("a:from_string takes a string or a string.buffer, not "
+      .. fail.describe(text))
+  end
+  local own = byte_count(self)
+  if tonumber(length) ~= own then
+    return fail.argument(("a:from_string: %d bytes, and %s has %d"):format(tonumber(length),
+      tostring(self), own))
+  end
+  if owners[self.rg_number] and owners[self.rg_number].is_constant then
+    return fail.argument("a wrapped string can only be read")
+  end
+  ffi.copy(block_of(self, "a:from_string"), from, own)
+  return self
+end
+
+-- Calls visit for every index in order: an odometer.
+local function each_index(self, with_value)
+  local extents, rank, at = shape_of(self), self.rg_rank, {}
+  for axis = 1, rank do at[axis] = 0 end
+  at[rank] = -1
+  return function()
+    local axis = rank
+    at[axis] = at[axis] + 1
+    while axis > 0 and at[axis] >= extents[axis - 1] do
+      at[axis] = 0
+      axis = axis - 1
+      if axis == 0 then return nil end
+      at[axis] = at[axis] + 1
+    end
+    if not with_value then return unpack(at, 1, rank) end
+    at[rank + 1] = self:get(unpack(at, 1, rank))
+    return unpack(at, 1, rank + 1)
+  end
+end
+
+--- All indices, in order: elements of an array always exist.
+function methods.active(self)
+  settle(self)
+  return each_index(self)
+end
+
+--- Gives its memory back; it raises from then on.
+function methods.destroy(self)
+  settle(self)
+  check(C.rg_array_destroy(self.rg_array, fail.place()), self.rg_runtime)
+  owners[self.rg_number] = nil
+  if self.rg_oracle ~= 0 then lib.get_oracle(self.rg_runtime):drop_array(self.rg_number) end
+end
+
+for _, name in ipairs { "activate", "deactivate", "is_active", "count", "clear", "append", "length",
+  "pop", "items" } do
+  methods[name] = function()
+    return fail.argument(("an array has no '%s': its elements always exist"):format(name),
+      "that is for fields and nodes of a tree")
+  end
+end
+
+update.add_methods(methods, {
+  settle = settle, get = get_element, set = set_element, type_of = type_of,
+  convert = C.rg_array_convert, pointer = "rg_array",
+})
+fail.guard(methods, function(self) return ffi.istype(Array, self) end, "a")
+
+local properties = {
+  shape = shape_of,
+  strides = strides_of,
+  name = function(self) return ffi.string(C.rg_array_name(self.rg_array)) end,
+  type = type_of,
+}
+
+local meta = {}
+
+elements.add_indexing(meta, function(self, name)
+  if methods[name] then return methods[name] end
+  if properties[name] then return properties[name](self) end
+  return fail.argument(("an array has no '%s'"):format(name),
+    fail.nearest(name, snode.names_of(methods, properties)))
+end)
+
+function meta.__len(self) return shape_of(self)[0] end
+
+function meta.__eq(a, b)
+  return ffi.istype(Array, a) and ffi.istype(Array, b) and a.rg_array == b.rg_array
+end
+
+function meta.__tostring(self)
+  local name = ffi.string(C.rg_array_name(self.rg_array))
+  local head = ("array %s%s"):format(ffi.string(C.rg_array_type(self.rg_array)),
+    name ~= "" and (" %q"):format(name) or "")
+  local extents = ffi.new "int64_t[8]"
+  if C.rg_array_shape(self.rg_array, extents) ~= 0 then return head .. ", destroyed" end
+  local parts = {}
+  for axis = 1, self.rg_rank do parts[axis] = ("%d"):format(tonumber(extents[axis - 1])) end
+  return ("%s [%s]"):format(head, table.concat(parts, " x "))
+end
+
+--- All elements: `for i, j, v in pairs(a)`.
+function meta.__pairs(self) return each_index(self, true) end
+
+function meta.__call()
+  return fail.argument("an array cannot be called", "a[i][j] is an element")
+end
+
+function meta.__ipairs()
+  return fail.argument("ipairs counts from 1, and arrays from 0",
+    "for i = 0, #a - 1 do, or pairs(a)")
+end
+
+function meta.__gc(self)
+  owners[self.rg_number] = nil
+  if self.rg_oracle ~= 0 and lib.oracle_of(self.rg_runtime) then
+    lib.oracle_of(self.rg_runtime):drop_array(self.rg_number)
+  end
+  C.rg_array_release(self.rg_array)
+  self.rg_array = nil
+  lib.drop_handle(self.rg_runtime)
+end
+
+Array = ffi.metatype("RgArrayHandle", meta)
+
+-- -- rg.array -------------------------------------------------------------------------------------
+
+local array_out = ffi.new "RgArray *[1]"
+
+-- The caller is in lib.quiet: the core's new object is owned by nothing else.
+local function new_handle(number, rank)
+  lib.count_handle(number)
+  last_number = last_number + 1
+  local handle = Array(array_out[0], number, last_number, rank, lib.oracle_of(number) and 1 or 0)
+  elements.by_number[last_number] = handle
+  elements.make_rows(rank)
+  return handle
+end
+
+local function check_extents(extents, what)
+  if type(extents) == "number" then extents = { extents } end
+  if type(extents) ~= "table" and not ffi.istype("RgShape", extents) then
+    return fail.argument(("a shape is a table of whole numbers, not %s"):format(
+      fail.describe(extents)))
+  end
+  extents = index.read_list(extents)
+  if #extents < 1 or #extents > 8 then
+    return fail.argument(("%s takes 1 to 8 extents, not %d"):format(what, #extents),
+      "rg.array(rg.f32, n, m)")
+  end
+  for _, size in ipairs(extents) do
+    if type(size) ~= "number" or size % 1 ~= 0 or size < 1 or size >= 2 ^ 53 then
+      return fail.argument(
+        "an extent of an array is a positive whole number, not " .. fail.describe(size))
+    end
+  end
+  return extents
+end
+
+local create_quietly = lib.quietly(function(number, c, t, extents, name)
+  check(C.rg_array_create(c, t.name, ffi.new("int64_t[8]", extents), #extents, name, array_out),
+    number)
+  return new_handle(number, #extents)
+end)
+
+local function create(session, t, extents, name)
+  local bytes, number, c = t.size, session:get()
+  for _, size in ipairs(extents) do bytes = bytes * size end
+  session:account_array(bytes)
+  return create_quietly(number, c, t, extents, name)
+end
+
+local array_options = { "type", "shape", "name" }
+
+-- `rg.array{ type = T, shape = {n, m}, name = "a" }`
+local function from_options(session, options)
+  fail.check_options(options, array_options, "rg.array")
+  if options.type == nil or options.shape == nil then
+    return fail.argument("rg.array{..} needs a type and a shape",
+      "rg.array{ type = rg.f32, shape = {n, m} }")
+  end
+  return create(session, types.get(options.type, "rg.array"),
+    check_extents(options.shape, "rg.array"), snode.check_name(options.name))
+end
+
+--- `rg.array(T, n, m)`: zeros.
+function array.create(session, t, ...)
+  if type(t) == "table" and not types.is(t) then return from_options(session, t) end
+  local extents, count = { ... }, select("#", ...)
+  for k = 1, count do
+    if extents[k] == nil then
+      return fail.argument("an extent of an array is a positive whole number, not nothing")
+    end
+  end
+  local options = type(extents[count]) == "table" and table.remove(extents) or {}
+  fail.check_options(options, array_options, "rg.array")
+  return from_options(session, { type = types.get(t, "rg.array"), name = options.name,
+    shape = #extents > 0 and extents or options.shape or {} })
+end
+
+-- -- rg.wrap --------------------------------------------------------------------------------------
+
+local wrap_options = { "strides", "owner", "name" }
+
+local function check_strides(strides, rank)
+  if strides == nil then return end
+  if type(strides) ~= "table" or #strides ~= rank then
+    return fail.argument(("strides are a table of %d numbers, one for each axis"):format(rank),
+      "in bytes, from one element to the next: {strides = {4 * m, 4}}")
+  end
+  for _, stride in ipairs(strides) do
+    if type(stride) ~= "number" or stride % 1 ~= 0 or math.abs(stride) >= 2 ^ 53 then
+      return fail.argument("a stride is a whole number of bytes, not " .. fail.describe(stride))
+    end
+  end
+  return ffi.new("int64_t[8]", strides)
+end
+
+-- How far the array reaches into the memory, in bytes from its first element.
+local function last_byte(t, extents, strides)
+  local past, step = t.size, t.size
+  for axis = #extents, 1, -1 do
+    local stride = strides and tonumber(strides[axis - 1]) or step
+    if stride > 0 then past = past + stride * (extents[axis] - 1) end
+    step = step * extents[axis]
+  end
+  return past
+end
+
+-- Where the memory is, and its bytes where they are known: a pointer, an FFI array or struct, a
+-- string, a string.buffer.
+local function memory_of(what)
+  local text, length = bytes_of(what)
+  if text then
+    return ffi.cast("const uint8_t *", text), tonumber(length), type(what) == "string"
+  end
+  if type(what) ~= "cdata" or ffi.istype(Array, what) or ffi.istype("RgFieldHandle", what) then
+    return fail.argument("rg.wrap takes an FFI pointer or array, a string or a string.buffer, not "
+      .. fail.describe(what), "x:pointer() of a field or an array")
+  end
+  local is_pointer, pointer = pcall(ffi.cast, "const volatile void *", what)
+  if not is_pointer or not tostring(ffi.typeof(what)):find "[%*%]&%)]" then
+    return fail.argument("rg.wrap takes a pointer or an array, not " .. fail.describe(what),
+      "ffi.new(\"float[?]\", n) is an array")
+  end
+  if pointer == nil then
+    return fail.argument("rg.wrap: the pointer is NULL")
+  end
+  local bytes = tostring(ffi.typeof(what)):find "%[" and not tostring(ffi.typeof(what)):find "%("
+    and ffi.sizeof(what)
+  return ffi.cast("const uint8_t *", pointer), bytes
+end
+
+local wrap_quietly = lib.quietly(function(number, c, wrap)
+  check(C.rg_array_wrap(c, wrap, array_out), number)
+  return new_handle(number, wrap.rank)
+end)
+
+--- `rg.wrap(pointer, T, shape, { strides = {..}, owner = .. })`: memory as an array, without a
+--- copy. The pointer and `owner` are kept as long as the array.
+function array.wrap(session, what, t, extents, options)
+  options = options == nil and {} or options
+  if type(options) ~= "table" then
+    return fail.argument("options of rg.wrap are a table, not " .. fail.describe(options))
+  end
+  fail.check_options(options, wrap_options, "rg.wrap")
+  t = types.get(t, "rg.wrap")
+  if extents == nil then
+    return fail.argument("rg.wrap needs a shape", "rg.wrap(pointer, rg.f32, {n, m})")
+  end
+  extents = check_extents(extents, "rg.wrap")
+  local number, c = session:get()
+  if lib.oracle_of(number) then
+    return fail.argument("an array of arch = \"lua\" cannot be in other memory",
+      "rg.array(T, ..):from_table(t), or arch = \"cpu\"")
+  end
+  local pointer, bytes, is_constant = memory_of(what)
+  local strides = check_strides(options.strides, #extents)
+  local needed = last_byte(t, extents, strides)
+  if bytes and needed > bytes then
+    return fail.argument(("rg.wrap: %s of shape %s take %.0f bytes, and there are %.0f"):format(
+      t.name, "{" .. table.concat(extents, ", ") .. "}", needed, bytes))
+  end
+  local wrap, shape_in = ffi.new "RgWrap", ffi.new("int64_t[8]", extents)
+  local type_name, name = t.name, snode.check_name(options.name)
+  wrap.struct_size, wrap.rank = ffi.sizeof "RgWrap", #extents
+  wrap.pointer, wrap.type, wrap.shape = ffi.cast("void *", pointer), type_name, shape_in
+  wrap.strides, wrap.name = strides, name
+  wrap.constant = is_constant and 1 or 0
+  local handle = wrap_quietly(number, c, wrap)
+  owners[handle.rg_number] = { what, options.owner, is_constant = is_constant }
+  return handle
+end
+
+return array

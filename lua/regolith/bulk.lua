@@ -1,0 +1,193 @@
+--- Whole fields and arrays: fill, copies, tables.
+--- Elements travel as doubles; those of i64 and u64 as 64-bit integers, so that no bit is lost.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+local fail = require "regolith.error"
+local matrix = require "regolith.matrix"
+local value = require "regolith.value"
+
+
+local bulk = {}
+
+local check = lib.check
+local most_elements = 2 ^ 27 -- of a Lua table
+
+local function element_of(t) return t.element or t end
+local function is_64_bit(t) return element_of(t).name == "i64" or element_of(t).name == "u64" end
+
+local kinds = {} -- ctype of handles -> its kind: see bulk.add_methods
+
+local function kind_of(handle)
+  if type(handle) ~= "cdata" then return end
+  for ctype, kind in pairs(kinds) do
+    if ffi.istype(ctype, handle) then return kind end
+  end
+end
+
+-- The extents as an array 0..rank-1, and their product.
+local function extents_of(kind, self, rank)
+  local extents, count = ffi.new "int64_t[8]", 1
+  check(kind.shape(self[kind.pointer], extents), self.rg_runtime)
+  local list = {}
+  for axis = 0, rank - 1 do
+    list[axis] = tonumber(extents[axis])
+    count = count * list[axis]
+  end
+  return list, count
+end
+
+local function check_count(count, what)
+  if count > most_elements then
+    return fail.argument(("%s: %.0f elements are too many for a Lua table"):format(what, count),
+      "visit active cells with pairs(x), or read x:pointer() of a dense field")
+  end
+end
+
+-- A number that an element of 64 bits holds: they do not travel as doubles, which the core checks.
+local function check_wide(scalar, x)
+  local low = scalar.name == "u64" and 0 or -2 ^ 63
+  local is_whole = type(x) ~= "number" or (x % 1 == 0 and x >= low and x < 2 * 2 ^ 63 + low)
+  local is_other = type(x) ~= "number" and not ffi.istype(scalar.ctype, x)
+  if is_whole and not (is_other and ffi.cast("int64_t", x) < 0) then return end
+  return fail.argument(("x:from_table: %s does not fit an element of %s"):format(
+    type(x) == "number" and ("%.17g"):format(x) or tostring(x), scalar.name), nil, "value.fit")
+end
+
+-- All numbers of all elements, as doubles or, for 64-bit integers, as they are.
+local function read_all(kind, self, count, wide)
+  local values = wide and ffi.new("int64_t[?]", count) or ffi.new("double[?]", count)
+  if self.rg_oracle ~= 0 then lib.get_oracle(self.rg_runtime):read(self, values)
+  else
+    local read = wide and kind.read_i64 or kind.read
+    check(read(self[kind.pointer], values, count), self.rg_runtime)
+  end
+  return values
+end
+
+local function write_all(kind, self, values, count, wide)
+  if self.rg_oracle ~= 0 then return lib.get_oracle(self.rg_runtime):write(self, values) end
+  local write = wide and kind.write_i64 or kind.write
+  check(write(self[kind.pointer], values, count), self.rg_runtime)
+end
+
+-- Between a field and an array.
+local function copy_across(kind, self, rank, other, from, from_rank)
+  local t, extents, count = kind.type_of(self), extents_of(kind, self, rank)
+  local from_type, from_extents = other.type_of(from), extents_of(other, from, from_rank)
+  local is_same = rank == from_rank and (t.rows or 1) == (from_type.rows or 1)
+    and (t.cols or 1) == (from_type.cols or 1)
+  for axis = 0, rank - 1 do is_same = is_same and extents[axis] == from_extents[axis] end
+  if not is_same then
+    return fail.argument(("%s and %s have different shapes"):format(tostring(self), tostring(from)))
+  end
+  count = count * (t.count or 1)
+  local wide = is_64_bit(from_type)
+  write_all(kind, self, read_all(other, from, count, wide), count, wide)
+end
+
+--- Adds the methods of one kind of handle.
+---@class bulk.Kind
+---@field noun string       "field"
+---@field handle string     the handle's ctype
+---@field pointer string    its member with the core's object
+---@field settle fun(self): integer    makes it usable; its rank
+---@field put_value fun(self, v): any  writes v into `slot`
+---@field slot ffi.cdata*
+---@field type_of fun(self): table
+---@field shape function    the core's, as are fill, copy, read, read_i64, write, write_i64
+function bulk.add_methods(methods, kind)
+  local settle, put_value, type_of, slot = kind.settle, kind.put_value, kind.type_of, kind.slot
+  kinds[kind.handle] = kind
+  local fill = lib.quietly(function(self, v)
+    v = put_value(self, v)
+    if self.rg_oracle ~= 0 then return lib.get_oracle(self.rg_runtime):fill(self, v) end
+    check(kind.fill(self[kind.pointer], slot), self.rg_runtime)
+  end)
+
+  --- Every active cell becomes `v`.
+  function methods.fill(self, v)
+    settle(self)
+    fill(self, v)
+    return self
+  end
+
+  --- Active cells of `from` are written here.
+  function methods.copy_from(self, from)
+    local other = kind_of(from)
+    if not other then
+      return fail.argument("x:copy_from takes a field or an array, not " .. fail.describe(from))
+    end
+    local rank, from_rank = settle(self), other.settle(from)
+    if other ~= kind then
+      copy_across(kind, self, rank, other, from, from_rank)
+    elseif self.rg_oracle ~= 0 and from.rg_runtime == self.rg_runtime then
+      lib.get_oracle(self.rg_runtime):copy(self, from)
+    else
+      check(kind.copy(self[kind.pointer], from[kind.pointer]), self.rg_runtime)
+    end
+    return self
+  end
+
+  --- An ordinary 1-based table of all elements; inactive ones read zero.
+  function methods.to_table(self)
+    local rank = settle(self)
+    local t, extents, count = type_of(self), extents_of(kind, self, rank)
+    local parts, wide = t.count or 1, is_64_bit(t)
+    count = count * parts
+    check_count(count, "x:to_table")
+    local values = read_all(kind, self, count, wide)
+    if t.element then
+      return value.nest(extents, rank,
+        function(k) return matrix.from_array(t, values, k * parts) end)
+    end
+    if wide then
+      local element = ffi.typeof(t.ctype)
+      return value.nest(extents, rank, function(k) return element(values[k]) end)
+    end
+    if t.name == "bool" then
+      return value.nest(extents, rank, function(k) return values[k] ~= 0 end)
+    end
+    return value.nest(extents, rank, function(k) return values[k] end)
+  end
+
+  --- Writes all elements from such a table; zeros activate nothing.
+  function methods.from_table(self, t)
+    local rank = settle(self)
+    local own_type, extents, count = type_of(self), extents_of(kind, self, rank)
+    local wide, parts, scalar = is_64_bit(own_type), own_type.count or 1, element_of(own_type)
+    count = count * parts
+    check_count(count, "x:from_table")
+    local values = wide and ffi.new("int64_t[?]", count) or ffi.new("double[?]", count)
+    local function give_number(k, element)
+      local is = type(element)
+      if is == "boolean" then
+        values[k] = element and 1 or 0
+      elseif is == "number" or ffi.istype("int64_t", element) or ffi.istype("uint64_t",
+        element) then
+        if wide then check_wide(scalar, element) end
+        values[k] = wide and ffi.cast("int64_t", scalar(element)) or tonumber(element)
+      else
+        return false
+      end
+      return true
+    end
+    local function give_vector(k, element)
+      if type(element) ~= "table" and not matrix.type_of(element) then return false end
+      local v = own_type(element)
+      for part = 0, parts - 1 do give_number(k * parts + part, v.rg_n[part]) end
+      return true
+    end
+    local give = own_type.element and give_vector or give_number
+    if rank == 0 then
+      if not give(0, t) then
+        return fail.argument("x:from_table of a field with one element takes a number")
+      end
+    else
+      value.flatten(t, extents, rank, give, "x:from_table", kind.noun)
+    end
+    write_all(kind, self, values, count, wide)
+    return self
+  end
+end
+
+return bulk

@@ -1,0 +1,258 @@
+--- Elements by their indices, of fields and of arrays: `x[i][j]`, `x[{i, j}]`, `x:get(i, j)`,
+--- `x:set(i, j, v)`.
+---
+--- `x[i][j]` makes a row, a cdata with the handle's number and `i`; its index `[j]` reads the
+--- element. Rows hold numbers, not pointers, so a row that outlives its handle finds nothing
+--- instead of freed memory.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+local fail = require "regolith.error"
+local matrix = require "regolith.matrix"
+local value = require "regolith.value"
+local index = require "regolith.index"
+local shape = require "regolith.shape"
+
+local element = {}
+
+local buffer = index.buffer
+local is_plain, quiet = value.is_plain, lib.quiet
+
+function element.is_list(key)
+  return type(key) == "table" or ffi.istype("RgShape", key) or matrix.type_of(key) ~= nil
+end
+local is_list = element.is_list
+
+-- `x[{i, j}]` after `known` indices that are in the buffer already.
+local function fill_list(given, known)
+  local list, count = index.read_list(given)
+  if known + count > 8 then return fail.argument("there are at most 8 axes", nil, "index.count") end
+  for k = 1, count do buffer[known + k - 1] = index.check(list[k]) end
+  return known + count
+end
+
+local function too_few(self, count)
+  return fail.argument(
+    ("%d of %d indices: a whole row cannot be assigned"):format(count, self.rg_rank),
+    "write many elements with from_table, copy_from or fill", "index.count")
+end
+
+-- Indexing of a row with `depth` indices, as a pair of functions that handle only scalars: LuaJIT
+-- compiles `x[i][j]` to a call without garbage. For every depth the text differs only in its
+-- members.
+local row_template = [[
+  local by_number, buffer, get_handle, get_element, set_element, other_get, other_set, too_few,
+    NextRow, is_plain, quiet = ...
+  local type = type
+  local function index(self, key)
+    if type(key) ~= "number" or key % 1 ~= 0 then return other_get(self, key) end
+    local handle = by_number[self.rg_number] or get_handle(self.rg_number)
+    if handle.rg_rank > DEPTH + 1 then return NextRow(self.rg_number, MEMBERS, key) end
+    local pointer = handle.POINTER
+    STORES
+    buffer[DEPTH] = key
+    return get_element(handle, pointer, DEPTH + 1)
+  end
+  local function set(self, key, v)
+    if type(key) ~= "number" or key % 1 ~= 0 then return other_set(self, key, v) end
+    local handle = by_number[self.rg_number] or get_handle(self.rg_number)
+    if handle.rg_rank > DEPTH + 1 then return too_few(handle, DEPTH + 1) end
+    local pointer = handle.POINTER
+    STORES
+    buffer[DEPTH] = key
+    return set_element(handle, pointer, DEPTH + 1, v)
+  end
+  local function newindex(self, key, v)
+    if is_plain(v) then return set(self, key, v) end
+    return quiet(set, self, key, v)
+  end
+  return index, newindex
+]]
+
+-- One piece of text per axis of a row.
+local function per_axis(depth, format, separator)
+  local parts = {}
+  for axis = 1, depth do
+    parts[axis] = format:gsub("MEMBER", "self.rg_i" .. axis):gsub("AXIS", tostring(axis - 1))
+  end
+  return table.concat(parts, separator)
+end
+
+--- The accesses to elements of one kind of handle.
+---@class element.Kind
+---@field noun string            "field", for messages
+---@field article string         "a"
+---@field pointer string         the member with the core's object: "rg_field"
+---@field row string             the ctype of its rows: "RgRow" is followed by their depth
+---@field read_shape function    rg_field_shape
+---@field settle fun(self): integer   makes it usable; its rank
+---@field get fun(self, pointer, count: integer): any     the element at the buffer's indices
+---@field set fun(self, pointer, count: integer, v: any)
+---@return table   by_number, make_rows(rank), add_methods(methods), add_indexing(meta, get_other)
+function element.kind(kind)
+  local family = { by_number = setmetatable({}, { __mode = "v" }) } -- numbers are never reused
+  local by_number, settle = family.by_number, kind.settle
+  local get_element, set_element, member = kind.get, kind.set, kind.pointer
+  local one = kind.article .. " " .. kind.noun
+
+  local function get_handle(number)
+    return by_number[number] or fail.raise {
+      code = "handle.destroyed",
+      message = ("this row belongs to %s that was collected"):format(one),
+      hint = ("keep the %s itself in a variable"):format(kind.noun),
+    }
+  end
+
+  -- Other keys of a row than plain numbers: lists of the remaining indices, 64-bit integers; else
+  -- an error.
+  local function row_indices(self, key, depth)
+    local handle = get_handle(self.rg_number)
+    for axis = 1, depth do buffer[axis - 1] = self["rg_i" .. axis] end
+    if is_list(key) then return handle, fill_list(key, depth) end
+    if type(key) == "string" then
+      return fail.argument(("a row of %s has no '%s'"):format(one, key),
+        ("x:name(..) is called on the %s itself"):format(kind.noun))
+    end
+    buffer[depth] = index.check(key)
+    return handle, depth + 1
+  end
+
+  local function make_row(depth)
+    local other_get = lib.quietly(function(self, key)
+      local handle, count = row_indices(self, key, depth)
+      if count < handle.rg_rank and not is_list(key) then return self[tonumber(key)] end
+      return get_element(handle, handle[member], count)
+    end)
+    local other_set = lib.quietly(function(self, key, v)
+      local handle, count = row_indices(self, key, depth)
+      set_element(handle, handle[member], count, v)
+    end)
+    local text = row_template:gsub("%u%u+", {
+      DEPTH = tostring(depth), MEMBERS = per_axis(depth, "MEMBER", ", "),
+      STORES = per_axis(depth, "buffer[AXIS] = MEMBER", "; "), POINTER = member,
+    })
+    local get, set = loadstring(text, fail.own_chunk)(by_number, buffer, get_handle, get_element,
+      set_element, other_get, other_set, too_few, depth < 7 and ffi.typeof(kind.row .. depth + 1),
+      is_plain, quiet)
+    ffi.metatype(kind.row .. depth, {
+      __index = get, __newindex = set,
+      __len = function(self)
+        local handle = get_handle(self.rg_number)
+        return shape.extent(shape.read(kind.read_shape, handle[member], handle.rg_rank,
+          handle.rg_runtime), depth)
+      end,
+      __tostring = function(self)
+        local parts = {}
+        for axis = 1, depth do parts[axis] = ("[%d]"):format(self["rg_i" .. axis]) end
+        return ("row %s of %s"):format(table.concat(parts), tostring(get_handle(self.rg_number)))
+      end,
+    })
+  end
+
+  local row_count = 0
+  --- The proxies of handles with this many axes.
+  function family.make_rows(rank)
+    while row_count < rank - 1 do
+      row_count = row_count + 1
+      make_row(row_count)
+    end
+  end
+
+  local function set(self, rank, count, ...)
+    local pointer = self[member]
+    if count == 2 and is_list((...)) then
+      local list, v = ...
+      set_element(self, pointer, index.fill(list), v)
+      return self
+    end
+    if count ~= rank + 1 then
+      return fail.argument(
+        ("x:set takes %d indices and a value, not %d arguments"):format(rank, count), nil,
+        "index.count")
+    end
+    for k = 1, rank do buffer[k - 1] = index.check((select(k, ...))) end
+    set_element(self, pointer, rank, (select(count, ...)))
+    return self
+  end
+
+  function family.add_methods(methods)
+    function methods.get(self, ...)
+      settle(self)
+      local pointer = self[member]
+      return get_element(self, pointer, index.fill(...))
+    end
+
+    function methods.set(self, ...)
+      local rank, count = settle(self), select("#", ...)
+      if count > 0 and is_plain((select(count, ...))) then return set(self, rank, count, ...) end
+      return quiet(set, self, rank, count, ...)
+    end
+  end
+
+  local Row1 = ffi.typeof(kind.row .. 1)
+
+  -- The only element of what has no axes is x[0].
+  local function count_for(self, key)
+    if self.rg_rank > 0 then return 1 end
+    if key ~= 0 then
+      return fail.argument(("index %s of %s with one element, whose only index is 0"):format(
+        tostring(key), one), nil, "index.range")
+    end
+    return 0
+  end
+
+  local function set_list(self, key, v)
+    local pointer = self[member]
+    return set_element(self, pointer, fill_list(key, 0), v)
+  end
+
+  local function set_first(self, key, v)
+    local pointer = self[member]
+    buffer[0] = key
+    return set_element(self, pointer, count_for(self, key), v)
+  end
+
+  --- `get_other(self, name)` returns what is under a string.
+  function family.add_indexing(meta, get_other)
+    function meta.__index(self, key)
+      if type(key) ~= "number" or key % 1 ~= 0 then
+        if type(key) == "string" then return get_other(self, key) end
+        settle(self)
+        local pointer = self[member]
+        if is_list(key) then return get_element(self, pointer, fill_list(key, 0)) end
+        return self[index.check(key)]
+      end
+      if self.rg_rank < 0 then settle(self) end
+      if self.rg_rank > 1 then return Row1(self.rg_number, key) end
+      local pointer = self[member]
+      buffer[0] = key
+      return get_element(self, pointer, count_for(self, key))
+    end
+
+    function meta.__newindex(self, key, v)
+      if type(key) ~= "number" or key % 1 ~= 0 then
+        if type(key) == "string" then
+          return fail.argument(("'%s' of %s cannot be set"):format(key, one))
+        end
+        settle(self)
+        if is_list(key) then return quiet(set_list, self, key, v) end
+        self[index.check(key)] = v
+        return
+      end
+      if self.rg_rank < 0 then settle(self) end
+      if self.rg_rank > 1 then return too_few(self, 1) end
+      if is_plain(v) then return set_first(self, key, v) end
+      return quiet(set_first, self, key, v)
+    end
+
+    for _, operator in ipairs { "add", "sub", "mul", "div", "mod", "pow", "unm" } do
+      meta["__" .. operator] = function()
+        return fail.argument(("%s is not a number: arithmetic works on its elements, x[i]"):format(
+          one))
+      end
+    end
+  end
+
+  return family
+end
+
+return element
