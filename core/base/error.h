@@ -64,6 +64,7 @@ bool error_hint(Error *err, const char *format, ...) __attribute__((format(print
  * `internal` of the call (guard.h). */
 #define ASSERT(condition, believed) \
   ((condition) ? (void)0 : error_assert_failed(__FILE__, __LINE__, #condition, believed))
+extern const char error_bug_hint[];
 _Noreturn void error_assert_failed(const char *file, int line, const char *text,
                                    const char *believed);
 /* The same where asking costs more than a release can pay: debug builds alone look. */

@@ -12,6 +12,7 @@ void heap_init(Heap *heap, int64_t fail_at) {
   atomic_init(&heap->live_bytes, 0);
   atomic_init(&heap->allocations, 0);
   heap->fail_at = fail_at;
+  heap->source = (HeapSource){0};
 }
 
 static bool must_fail(Heap *heap) {
@@ -25,9 +26,26 @@ static void count(Heap *heap, int64_t bytes) {
   atomic_fetch_add_explicit(&heap->live_bytes, bytes, memory_order_relaxed);
 }
 
+/* Not zeroed. `block` NULL: a new one. */
+static void *resize_block(const Heap *heap, void *block, size_t old_bytes, size_t new_bytes) {
+  if (!heap->source.resize) return realloc(block, new_bytes);
+  return heap->source.resize(heap->source.data, block, old_bytes, new_bytes);
+}
+
+static void *new_block(const Heap *heap, size_t size_bytes) {
+  if (!heap->source.resize) return calloc(1, size_bytes);
+  void *block = heap->source.resize(heap->source.data, NULL, 0, size_bytes);
+  return block ? memset(block, 0, size_bytes) : NULL;
+}
+
+static void free_block(const Heap *heap, void *block, size_t size_bytes) {
+  if (!heap->source.resize) free(block);
+  else heap->source.resize(heap->source.data, block, size_bytes, 0);
+}
+
 void *heap_alloc(Heap *heap, size_t size_bytes) {
   if (must_fail(heap) || size_bytes > SIZE_MAX - HEADER_BYTES) return NULL;
-  char *block = calloc(1, size_bytes + HEADER_BYTES);
+  char *block = new_block(heap, size_bytes + HEADER_BYTES);
   if (!block) return NULL;
   *(size_t *)(void *)block = size_bytes;
   count(heap, (int64_t)size_bytes);
@@ -38,7 +56,8 @@ void *heap_resize(Heap *heap, void *memory, size_t size_bytes) {
   if (!memory) return heap_alloc(heap, size_bytes);
   if (must_fail(heap) || size_bytes > SIZE_MAX - HEADER_BYTES) return NULL;
   size_t old_bytes = *header_of(memory);
-  char *block = realloc(header_of(memory), size_bytes + HEADER_BYTES);
+  char *block = resize_block(heap, header_of(memory), old_bytes + HEADER_BYTES,
+                             size_bytes + HEADER_BYTES);
   if (!block) return NULL;
   *(size_t *)(void *)block = size_bytes;
   if (size_bytes > old_bytes) memset(block + HEADER_BYTES + old_bytes, 0, size_bytes - old_bytes);
@@ -55,6 +74,7 @@ char *heap_copy_text(Heap *heap, const char *text) {
 
 void heap_free(Heap *heap, void *memory) {
   if (!memory) return;
-  count(heap, -(int64_t)*header_of(memory));
-  free(header_of(memory));
+  size_t size_bytes = *header_of(memory);
+  count(heap, -(int64_t)size_bytes);
+  free_block(heap, header_of(memory), size_bytes + HEADER_BYTES);
 }

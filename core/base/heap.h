@@ -1,4 +1,4 @@
-/* heap.h - every allocation that the core makes from the C library.
+/* heap.h - every allocation that the core makes: from the C library, or from the host's allocator.
  * One Heap per runtime: it counts the bytes in use and can be told to fail its Nth allocation
  * (RG_STRESS=fail_alloc:N), so that tests reach every out-of-memory path.
  * Knows nothing of what is stored; arenas of trees come from core/memory instead.
@@ -10,12 +10,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* As RgAllocator: NULL for the C library's. */
+typedef struct HeapSource {
+  void *(*resize)(void *data, void *memory, uint64_t old_bytes, uint64_t new_bytes);
+  void *data;
+} HeapSource;
+
 typedef struct Heap {
   _Atomic int64_t live_bytes;
   _Atomic int64_t allocations; /* made so far */
   int64_t fail_at;             /* the allocation (1-based) that fails once; 0: none does */
+  HeapSource source;
 } Heap;
 
+/* Takes from the C library, unless `source` is changed before the first allocation. */
 void heap_init(Heap *heap, int64_t fail_at);
 /* Zero-filled memory, or NULL. `size_bytes` 0 returns a unique pointer. Free with heap_free. */
 void *heap_alloc(Heap *heap, size_t size_bytes);

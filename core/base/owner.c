@@ -5,9 +5,10 @@
  * retire others. */
 #include "base/owner.h"
 
-void *owner_create(size_t size_bytes, int64_t fail_at, Error *err) {
+void *owner_create(size_t size_bytes, HeapSource source, int64_t fail_at, Error *err) {
   Heap heap;
   heap_init(&heap, fail_at);
+  heap.source = source;
   Owner *owner = heap_alloc(&heap, size_bytes);
   if (!owner) {
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a runtime");
@@ -15,13 +16,14 @@ void *owner_create(size_t size_bytes, int64_t fail_at, Error *err) {
   }
   heap_init(&owner->heap, heap.fail_at);
   owner->heap.allocations = heap.allocations;
+  owner->heap.source = source;
   atomic_init(&owner->count, 1);
   return owner;
 }
 
 void owner_release(Owner *owner) {
   if (atomic_fetch_sub(&owner->count, 1) != 1) return;
-  Heap heap = {.fail_at = 0}; /* the owner's own heap is part of what is freed */
+  Heap heap = {.source = owner->heap.source}; /* the owner's own is part of what is freed */
   heap_free(&heap, owner);
 }
 

@@ -40,6 +40,19 @@ typedef struct RgError {
   int32_t line, column, width;
 } RgError;
 
+/* Where the library takes the memory that it takes for itself: handles, compiles, compiled kernels
+ * before they are placed, lists of active nodes. Not what it asks of the system (trees, code,
+ * threads' stacks), and not what others take while it calls them (LLVM, libpng, the C library).
+ * resize: memory NULL allocates `new_bytes`, new_bytes 0 frees and returns NULL, else `memory`
+ * grows or shrinks from old_bytes. Aligned as malloc's, to 16 bytes. NULL says that there is none:
+ * then `memory` is as it was, and the call of the runtime fails with memory.host. Any thread may
+ * call it, several at once, until the last handle is released; it may not call the runtime. */
+typedef struct RgAllocator {
+  int32_t struct_size;    /* sizeof(RgAllocator) */
+  void *(*resize)(void *data, void *memory, uint64_t old_bytes, uint64_t new_bytes);
+  void *data;
+} RgAllocator;
+
 typedef struct RgOptions {
   int32_t struct_size;    /* sizeof(RgOptions): it may grow in later versions */
   int32_t threads;        /* 0: all cores */
@@ -60,6 +73,7 @@ typedef struct RgOptions {
   /* The processor that code is made for: "native", "x86-64", "x86-64-v2", .. "x86-64-v4". NULL:
    * what RG_CPU says, else native. */
   const char *cpu;
+  const RgAllocator *allocator; /* read by rg_runtime_create alone; NULL: the C library's */
 } RgOptions;
 
 /* One number, boolean or handle, as argument or element. */

@@ -19,6 +19,9 @@ typedef struct RgCodegenRequest {
   int32_t want_llvm;        /* keep the optimised LLVM text */
   int32_t want_asm;         /* keep the assembly text */
   int32_t instrument;       /* 0, 1 asan, 2 tsan */
+  /* where memory comes from, except LLVM's: as RgAllocator; NULL: the C library */
+  void *(*resize)(void *data, void *memory, uint64_t old_bytes, uint64_t new_bytes);
+  void *resize_data;
 } RgCodegenRequest;
 
 typedef struct RgCodegenObject {
@@ -30,6 +33,7 @@ typedef struct RgCodegenObject {
 typedef struct RgCodegenResult {
   int32_t ok;
   char *message;            /* when not ok: one sentence */
+  int32_t code;             /* and an ErrorCode */
   RgCodegenObject objects[RG_TARGET_COUNT];
   double parse_ms, emit_ms, optimize_ms, object_ms; /* of all targets */
 } RgCodegenResult;

@@ -53,7 +53,8 @@ static bool answer(const RgCodegenResult *result) {
                        .emit_ms = result->emit_ms,
                        .optimize_ms = result->optimize_ms,
                        .object_ms = result->object_ms,
-                       .ok = result->ok};
+                       .ok = result->ok,
+                       .code = result->code};
   for (int t = 0; t < RG_TARGET_COUNT; t++) {
     const RgCodegenObject *object = &result->objects[t];
     head.object_lengths[t] = object->bytes ? object->length : -1;

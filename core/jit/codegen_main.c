@@ -144,6 +144,7 @@ static void free_parts(Job *job) {
 /* Only the message of a failed compile is kept. */
 static void report(Job *job, const Error *err) {
   free_parts(job);
+  job->result.code = (int32_t)err->code;
   job->result.message = heap_copy_text(&job->heap, err->message);
 }
 
@@ -152,11 +153,13 @@ EXPORT const char *regolith_codegen_build_id(void) { return RG_BUILD_ID; }
 EXPORT RgCodegenResult *regolith_codegen(const RgCodegenRequest *request) {
   Heap heap;
   heap_init(&heap, 0);
+  heap.source = (HeapSource){request->resize, request->resize_data};
   Job *job = heap_alloc(&heap, sizeof *job);
   if (!job) return NULL;
   Error err;
   error_clear(&err);
   heap_init(&job->heap, 0);
+  job->heap.source = heap.source;
   scratch_init(&job->scratch, &job->heap);
   job->request = request;
   if (!request->build_id || strcmp(request->build_id, RG_BUILD_ID)) {
@@ -178,6 +181,7 @@ EXPORT void regolith_codegen_free(RgCodegenResult *result) {
   Job *job = (Job *)(void *)result;
   Heap heap;
   heap_init(&heap, 0);
+  heap.source = job->heap.source;
   free_parts(job);
   heap_free(&job->heap, result->message);
   heap_free(&heap, job);

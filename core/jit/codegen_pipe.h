@@ -33,7 +33,7 @@ typedef struct RgPipeResult {
       asm_lengths[RG_TARGET_COUNT];
   double parse_ms, emit_ms, optimize_ms, object_ms;
   int32_t ok;
-  int32_t zero;
+  int32_t code;
 } RgPipeResult;
 
 #endif

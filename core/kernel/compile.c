@@ -141,7 +141,9 @@ static RgCodegenRequest make_request(const Engine *engine, const uint8_t *bytes,
                               .length = length,
                               .build_id = RG_BUILD_ID,
                               .want_llvm = wants_texts,
-                              .want_asm = wants_texts};
+                              .want_asm = wants_texts,
+                              .resize = engine->store->heap->source.resize,
+                              .resize_data = engine->store->heap->source.data};
   memcpy(request.processors, engine->store->device->processors, sizeof request.processors);
   return request;
 }

@@ -69,6 +69,7 @@ static bool receive_result(Heap *heap, int fd, RgCodegenResult *result) {
   RgPipeResult head;
   if (!receive_all(fd, &head, sizeof head) || head.magic != RG_PIPE_MAGIC) return false;
   result->ok = head.ok;
+  result->code = head.code;
   result->parse_ms = head.parse_ms;
   result->emit_ms = head.emit_ms;
   result->optimize_ms = head.optimize_ms;

@@ -24,7 +24,7 @@ typedef struct Codegen Codegen;
 Codegen *codegen_open(Heap *heap, Error *err);
 void codegen_close(Codegen *codegen);
 /* Inline, or in a helper process under RG_COMPILE=process. Result as in codegen_border.h, errors as
- * codegen.failed. */
+ * codegen.failed, but for memory.host and internal. */
 RgCodegenResult *codegen_compile(Codegen *codegen, const RgCodegenRequest *request, Error *err);
 void codegen_result_free(Codegen *codegen, RgCodegenResult *result);
 

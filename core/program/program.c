@@ -50,8 +50,10 @@ static bool create_parts(Program *program, const RgOptions *given, Arch arch, Er
 
 Program *program_create(const RgOptions *options, Arch arch, Error *err) {
   if (!strcmp(option_text("RG_HELP"), "1")) option_print_help();
+  HeapSource source = {0};
+  if (!settings_allocator(options, &source, err)) return NULL;
   Program *program =
-      owner_create(sizeof *program, option_number("RG_STRESS", "fail_alloc", 0), err);
+      owner_create(sizeof *program, source, option_number("RG_STRESS", "fail_alloc", 0), err);
   if (!program) return NULL;
   program->owner.end = end;
   if (options->debug)

@@ -47,5 +47,7 @@ void program_stats(const Program *program, RgStats *stats);
 
 /* settings.c: unset options are taken from the environment, then from the machine. */
 bool settings_fill(RgOptions *options, Error *err);
+/* The host's allocator, if it gave one. */
+bool settings_allocator(const RgOptions *options, HeapSource *source, Error *err);
 
 #endif

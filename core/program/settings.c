@@ -1,6 +1,7 @@
 /* settings.c - unset options of a runtime: from the environment, then from the machine. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/option.h"
@@ -31,6 +32,19 @@ static bool parse_count(const char *name, int64_t most, int64_t *number, Error *
   *number = strtoll(text, &end, 10);
   if (end != text && !*end && *number >= 0 && *number <= most) return true;
   return error_set(err, RG_ERROR_OPTION, "%s is '%.60s', not a whole number", name, text);
+}
+
+bool settings_allocator(const RgOptions *options, HeapSource *source, Error *err) {
+  RgAllocator known = {0};
+  const RgAllocator *given = options->allocator;
+  if (!given) return true;
+  if (given->struct_size < (int32_t)sizeof given->struct_size)
+    return error_set(err, RG_ERROR_ARGUMENT, "allocator->struct_size is not set");
+  size_t size = (size_t)given->struct_size;
+  memcpy(&known, given, size < sizeof known ? size : sizeof known);
+  if (!known.resize) return error_set(err, RG_ERROR_ARGUMENT, "allocator->resize is NULL");
+  *source = (HeapSource){known.resize, known.data};
+  return true;
 }
 
 bool settings_fill(RgOptions *options, Error *err) {
