@@ -93,6 +93,7 @@ return {
     { "uvec2|uvec3|uvec4(...: any): rg.Vector", "A vector of u32." },
     { "dvec2|dvec3|dvec4(...: any): rg.Vector", "A vector of f64." },
     { "mat2|mat3|mat4(...: any): rg.Vector", "A matrix of f32, row by row." },
+    { "math: table", "Lua's `math`, also of vectors and matrices, element by element." },
     { "dot(a: any, b: any): any", "The scalar product." },
     { "cross(a: any, b: any): any", "The vector product; for two `vec2`, a number." },
     { "norm(v: any): any", "The length." },

@@ -19,6 +19,7 @@
 ---@field f16 rg.Type Floats.
 ---@field f32 rg.Type Floats.
 ---@field f64 rg.Type Floats.
+---@field math table Lua's `math`, also of vectors and matrices, element by element.
 local rg = {}
 
 --- `rg.field(T)` is to be placed in a tree; `rg.field(T, n, m)` is dense.

@@ -7,6 +7,7 @@ local rescale = require "regolith.rescale"
 local library = require "regolith.library"
 local types = require "regolith.type"
 local matrix = require "regolith.matrix"
+local elementwise = require "regolith.elementwise"
 
 local builtin = { names = setmetatable({}, { __mode = "k" }) } -- function -> "math.sin"
 local names = builtin.names
@@ -16,6 +17,9 @@ for _, host in ipairs { "math", "bit", "string", "table", "coroutine", "io", "os
   for name, f in pairs(type(_G[host]) == "table" and _G[host] or {}) do
     if type(f) == "function" then names[f] = host .. "." .. name end
   end
+end
+for name, f in pairs(elementwise) do
+  if type(f) == "function" then names[f] = "math." .. name end
 end
 for _, name in ipairs { "print", "assert", "error", "pcall", "xpcall", "ipairs", "pairs", "next",
   "select", "type",
@@ -39,7 +43,8 @@ local function static(v) return v end
 --- What every `rg` has: types, the range, and the functions that come later.
 ---@return table
 function builtin.members()
-  local members = { range = range.create, static = static, rescale = rescale }
+  local members = { range = range.create, static = static, rescale = rescale,
+    math = elementwise }
   names[range.create], names[static], names[rescale] = "rg.range", "rg.static", "rg.rescale"
   for _, name in ipairs(later) do
     members[name] = builtin[name] or function() fail.later("rg." .. name) end

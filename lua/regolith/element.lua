@@ -17,6 +17,15 @@ local element = {}
 local buffer = index.buffer
 local is_plain, quiet = value.is_plain, lib.quiet
 
+-- set(self, key, v) for what is not plain: a vector is copied before any index is in the buffer,
+-- and for the rest no finalizer runs.
+local function set_whole(set, self, key, v)
+  local vector = value.own_vector(v)
+  if not vector then return quiet(set, self, key, v) end
+  set(self, key, vector)
+  value.give_back(vector)
+end
+
 function element.is_list(key)
   return type(key) == "table" or ffi.istype("RgShape", key) or matrix.type_of(key) ~= nil
 end
@@ -41,7 +50,7 @@ end
 -- members.
 local row_template = [[
   local by_number, buffer, get_handle, get_element, set_element, other_get, other_set, too_few,
-    NextRow, is_plain, quiet = ...
+    NextRow, is_plain, set_whole = ...
   local type = type
   local function index(self, key)
     if type(key) ~= "number" or key % 1 ~= 0 then return other_get(self, key) end
@@ -63,7 +72,7 @@ local row_template = [[
   end
   local function newindex(self, key, v)
     if is_plain(v) then return set(self, key, v) end
-    return quiet(set, self, key, v)
+    return set_whole(set, self, key, v)
   end
   return index, newindex
 ]]
@@ -132,7 +141,7 @@ function element.kind(kind)
     })
     local get, set = loadstring(text, fail.own_chunk)(by_number, buffer, get_handle, get_element,
       set_element, other_get, other_set, too_few, depth < 7 and ffi.typeof(kind.row .. depth + 1),
-      is_plain, quiet)
+      is_plain, set_whole)
     ffi.metatype(kind.row .. depth, {
       __index = get, __newindex = set,
       __len = function(self)
@@ -241,7 +250,7 @@ function element.kind(kind)
       if self.rg_rank < 0 then settle(self) end
       if self.rg_rank > 1 then return too_few(self, 1) end
       if is_plain(v) then return set_first(self, key, v) end
-      return quiet(set_first, self, key, v)
+      return set_whole(set_first, self, key, v)
     end
 
     for _, operator in ipairs { "add", "sub", "mul", "div", "mod", "pow", "unm" } do

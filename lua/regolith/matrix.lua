@@ -267,6 +267,23 @@ function meta.__eq(a, b)
   return true
 end
 
+function meta.__lt(a, b)
+  return fail.argument(("%s and %s have no order"):format(describe(a), describe(b)),
+    "compare numbers: a:norm() < b:norm(), a.x < b.x")
+end
+meta.__le = meta.__lt
+--- `for k, number in pairs(v)`, and for a matrix its rows; from 0.
+function meta.__pairs(v)
+  local t = type_of(v)
+  return function(_, k)
+    if k + 1 < t.rows then return k + 1, at(v, t, k + 1) end
+  end, v, -1
+end
+function meta.__ipairs()
+  return fail.argument("ipairs counts from 1, and vectors from 0",
+    "for k, number in pairs(v) do, or for k = 0, #v - 1 do")
+end
+
 -- -- functions ------------------------------------------------------------------------------------
 
 local functions = matrix.functions
@@ -398,6 +415,7 @@ end
 local function whole(element)
   return is_float(element) and types.by_name.i32 or element
 end
+matrix.each, matrix.as_float, matrix.whole = each, as_float, whole
 function functions.floor(x)
   return each("rg.floor", function(a) return type(a) == "number" and math.floor(a) or a end, { x },
     whole)
@@ -432,27 +450,25 @@ function types.bring_shaped(t)
   t.ctype_value = ffi.metatype(ffi.typeof(text), meta)
   by_ctype[tonumber(t.ctype_value)] = t
   t.construct = construct
+  -- of an RgVector's numbers
+  t.member = is_float(t.element) and "f64" or t.element.name:sub(1, 1) == "u" and "u64" or "i64"
 end
 
 -- -- to and from C --------------------------------------------------------------------------------
 
-
---- Writes a vector into `buffer` and makes `slot` point to it.
-function matrix.put(slot, v, buffer, kind)
+--- Writes a vector into an RgVector.
+function matrix.fill(buffer, v)
   local t = type_of(v)
-  local member = is_float(t.element) and "f64" or t.element.name:sub(1, 1) == "u"
-    and "u64" or "i64"
+  local member = t.member
   buffer.type, buffer.count = t.name, t.count
   for k = 0, t.count - 1 do buffer.numbers[k][member] = v.rg_n[k] end
-  slot.kind, slot.vector = kind, buffer
 end
 
 --- The vector that `slot` points to, as a new value.
 function matrix.take(slot)
   local from = slot.vector
   local t = types.named(ffi.string(from.type))
-  local member = is_float(t.element) and "f64" or t.element.name:sub(1, 1) == "u"
-    and "u64" or "i64"
+  local member = t.member
   return make(t, function(k) return from.numbers[k][member] end)
 end
 

@@ -20,6 +20,21 @@ function value.is_plain(v)
   return kind == "number" or kind == "boolean" or is("int64_t", v) or is("uint64_t", v)
 end
 
+local Vector = ffi.typeof "RgVector"
+local spare = ffi.new(Vector) -- nil while a call has it; after an error the next one makes another
+
+--- A vector as an RgVector of the caller's own, which value.put takes without allocating; nil for
+--- anything else. The caller gives it back.
+function value.own_vector(v)
+  if not matrix.type_of(v) then return nil end
+  local vector = spare or ffi.new(Vector)
+  spare = nil
+  matrix.fill(vector, v)
+  return vector
+end
+
+function value.give_back(vector) spare = vector end
+
 --- Writes a number, a 64-bit integer, a boolean or a vector into `slot`; false for anything else.
 ---@param buffer ffi.cdata*?   where a vector's numbers go; else they are valid until the next call,
 ---  and the caller is in lib.quiet
@@ -33,8 +48,12 @@ function value.put(slot, v, buffer)
     slot.kind, slot.i64 = I64, v
   elseif is("uint64_t", v) then
     slot.kind, slot.u64 = U64, v
+  elseif is(Vector, v) then
+    slot.kind, slot.vector = VECTOR, v
   elseif matrix.type_of(v) then
-    matrix.put(slot, v, buffer or vector_buffer, VECTOR)
+    buffer = buffer or vector_buffer
+    matrix.fill(buffer, v)
+    slot.kind, slot.vector = VECTOR, buffer
   else
     return false
   end

@@ -348,6 +348,39 @@ describe("a matrix", function()
 end)
 
 describe("a vector in Lua", function()
+  it("is taken by rg.math, whose functions kernels know as those of math", function()
+    local math = rg.math
+    local v = rg.vec3(1.5, -4, 9)
+    assert.equal(rg.vec3(1.5, 4, 9), math.abs(v))
+    assert.equal(rg.ivec3(1, -4, 9), math.floor(v))
+    assert.equal(rg.ivec3(2, -4, 9), math.ceil(v))
+    assert.equal(rg.vec3(2, 2, 9), math.max(v, 2))
+    assert.equal(rg.vec3(0, -4, 0), math.min(v, rg.vec3(0)))
+    assert.equal(rg.vec2(2, 3), math.sqrt(rg.ivec2(4, 9)))
+    assert.equal(rg.vec2(8, 9), math.pow(rg.vec2(2, 3), rg.vec2(3, 2)))
+    assert.equal(rg.vec(2, rg.i64)(5, 3), math.abs(rg.vec(2, rg.i64)(-5, 3)))
+    assert.equal(rg.mat2(1, 2, 0, 3), math.abs(rg.mat2(-1, 2, 0, -3)))
+    assert.same({ 3, 5, _G.math.pi }, { math.abs(-3), math.max(1, 5, 2), math.pi })
+    local function both(a) return math.sqrt(math.abs(a)) + math.max(a, 0) end
+    local k = rg.kernel(function(a) return both(a), rg.math.floor(a) end)
+    assert.same({ both(rg.vec2(4, -9)), rg.ivec2(4, -9) }, { k(rg.vec2(4, -9)) })
+    assert.equal(both(-4), (k(-4)))
+    assert.truthy(failure(math.max, v, "x").message:find("numbers and vectors", 1, true))
+    assert.truthy(failure(math.fmod, v, rg.vec2(1)).message:find("one shape", 1, true))
+  end)
+
+  it("is walked from 0 by pairs, and has no order", function()
+    local seen = {}
+    for k, number in pairs(rg.vec3(5, 6, 7)) do seen[#seen + 1] = k * 100 + number end
+    assert.same({ 5, 106, 207 }, seen)
+    for k, row in pairs(rg.mat2(1, 2, 3, 4)) do seen[k + 1] = row end
+    assert.same({ rg.vec2(1, 2), rg.vec2(3, 4) }, { seen[1], seen[2] })
+    assert.equal(3, #rg.vec3(0))
+    assert.truthy(failure(ipairs, rg.vec2(1)).message:find("from 0", 1, true))
+    assert.truthy(failure(function() return rg.vec2(1) < rg.vec2(2) end).message:find "no order")
+    assert.truthy(failure(function() return rg.vec2(1) <= 2 end).message:find "no order")
+  end)
+
   it("has the operators and functions that kernels have", function()
     local a, b = rg.vec3(1, 2, 3), rg.vec3(4, 5, 6)
     assert.same({ 5, 7, 9 }, numbers(a + b))
