@@ -158,13 +158,14 @@ function element.kind(kind)
   end
 
   local row_count = 0
-  --- The proxies of handles with this many axes.
-  function family.make_rows(rank)
+  --- The proxies of handles with this many axes; no handle has the rank before. A finalizer sees
+  --- all of a row or none of it.
+  family.make_rows = lib.quietly(function(rank)
     while row_count < rank - 1 do
       row_count = row_count + 1
       make_row(row_count)
     end
-  end
+  end)
 
   local function set(self, rank, count, ...)
     local pointer = self[member]

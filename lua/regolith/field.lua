@@ -27,8 +27,9 @@ local last_number = 0
 local function settle(self)
   if self.rg_rank < 0 then
     snode.settle_by(C.rg_field_settle, self.rg_field, self.rg_runtime)
-    self.rg_rank = C.rg_field_rank(self.rg_field)
-    elements.make_rows(self.rg_rank)
+    local rank = C.rg_field_rank(self.rg_field)
+    elements.make_rows(rank)
+    self.rg_rank = rank
   end
   return self.rg_rank
 end

@@ -130,9 +130,9 @@ function types.shaped(element, rows, cols)
       ctype = element.ctype,
     size = element.size * rows * cols,
   }, Type)
-  types.by_name[name] = t
   types.bring_shaped(t)
-  return t
+  types.by_name[name] = types.by_name[name] or t -- a finalizer may have been faster
+  return types.by_name[name]
 end
 
 --- The type that C calls `name`.

@@ -23,6 +23,55 @@ describe("a finalizer that calls the module", function()
     assert.equal("all calls right true", run "luajit tests/support/intruder.lua")
   end)
 
+  it("leaves compiled loops right, too #compiled", function()
+    local said = run_text [[
+      local rg = require "regolith"
+      local x, v3, grid = rg.field(rg.f32, 64), rg.field(rg.vec3, 64), rg.field(rg.f64, 8, 8)
+      local two = rg.kernel(function(a, b) return a * 1000 + b end)
+      local vector = rg.kernel(function(a) return a * 2.0 end)
+      local turn = 0
+      local function arm()
+        local proxy = newproxy(true)
+        getmetatable(proxy).__gc = function()
+          turn = turn + 1
+          two(-9, turn) vector(turn)
+          x[turn % 8 + 32], grid[7][turn % 8] = -turn, -turn
+          v3[turn % 8 + 32] = rg.vec3(-turn, -1, -2)
+          arm()
+        end
+      end
+      arm()
+      local traces = 0
+      jit.attach(function(what) if what == "stop" then traces = traces + 1 end end, "trace")
+      collectgarbage("setpause", 20)
+      collectgarbage("setstepmul", 1000)
+      local wrong, garbage = 0, {}
+      local function expect(ok) if not ok then wrong = wrong + 1 end end
+      local a, b = rg.vec3(1, 2, 3), rg.vec3(4, 5, 6)
+      for n = 1, 20000 do
+        garbage[n % 4] = { n }
+        expect(two(n % 100, 0.25) == n % 100 * 1000 + 0.25)
+        expect(vector(n) == 2 * n)
+      end
+      local launches = turn
+      for n = 1, 20000 do
+        local i = n % 32
+        x[i] = n
+        expect(x[i] == n)
+        grid[i % 7][n % 8] = n
+        expect(grid[i % 7][n % 8] == n)
+      end
+      local elements = turn
+      for n = 1, 20000 do
+        local i, w = n % 32, n % 2 == 0 and a or b
+        v3[i] = w
+        expect(v3[i] == w)
+      end
+      print(wrong, traces > 2, launches > 2, turn > elements + 2)
+    ]]
+    assert.equal("0 true true true", said)
+  end)
+
   it("may be the last to run: handles of a closed state are gone, and say so", function()
     assert.equal("done", run_text [[
       local ffi = require "ffi"
