@@ -414,6 +414,8 @@ function kernel.warm(list, progress)
     warm_one(entry, number)
     if progress then progress(number, #list) end
   end
+  -- A kernel that meets a function for the first time forgets what it compiled before.
+  for number, entry in ipairs(list) do warm_one(entry, number) end
 end
 
 local function new_kernel(session, found, options)

@@ -238,6 +238,34 @@ describe("a runtime", function()
   end)
 end)
 
+describe("the options of rg.init", function()
+  it("are named in full by the definitions and by the reference", function()
+    local function text_of(path)
+      local file = assert(io.open(path))
+      local text = file:read "*a"
+      file:close()
+      return text
+    end
+    local known, documented = {}, {}
+    local session = text_of "lua/regolith/session.lua"
+    for name in session:match("\nlocal set = (%b{})"):gmatch "\n  ([%w_]+) = function" do
+      known[name] = true
+    end
+    for name in session:gmatch "\nfunction set%.([%w_]+)" do known[name] = true end
+    for _, class in ipairs(dofile "lua/library/api.lua") do
+      for _, row in ipairs(class.class == "rg.Options" and class.rows or {}) do
+        documented[row[1]:match "^[%w_]+"] = true
+      end
+    end
+    assert.same(known, documented)
+    local listed = { async = true } -- which comes later
+    for name in text_of("lua/README.md"):match("\n`rg%.init(%b{})"):gmatch "[%w_]+" do
+      listed[name] = true
+    end
+    assert.same(known, listed)
+  end)
+end)
+
 describe("the option cpu #compiled", function()
   it("names the processor that code is made for", function()
     local other = rg.new { cpu = "x86-64", threads = 1 }

@@ -125,6 +125,59 @@ describe("rg.warm", function()
     assert.same({ 3, 2 }, { x[0], y[0] })
   end)
 
+  it("is all that a game compiles: swaps, functions, vectors and another level compile nothing",
+    function()
+    local game = { gravity = rg.vec2(0, -9.8), dt = 1 / 60, paused = false }
+    local function load_level()
+      local level = { tree = rg.tree(), water = rg.field(rg.f32), next = rg.field(rg.f32),
+        position = rg.field(rg.vec2, 100) }
+      level.tree:pointer("ij", 4):dense("ij", 8):place(level.water, level.next, rg.field(rg.vec2))
+      return level
+    end
+    local level = load_level()
+    local function splash(a, b) return a + b end
+    local function drain(a, b) return a - b * game.dt end
+    local rain = rg.kernel(function(count, start, f)
+      for k in rg.range(count) do
+        local i, j = (k * 7 + start) % 32, math.floor(k / 32) % 32
+        level.water[i][j] = f(level.water[i][j] * 0.0, game.dt)
+      end
+    end)
+    local flow = rg.kernel(function(rate)
+      for i, j in level.water:active() do
+        level.next[i][j] = level.water[i][j] * (1 - rate) + rate * level.water[i - 1][j]
+      end
+    end)
+    local move = rg.kernel(function()
+      if not game.paused then
+        for k in rg.range(100) do
+          level.position[k] = level.position[k] + game.gravity * game.dt
+        end
+      end
+    end)
+    local total = rg.kernel(function(x)
+      local sum = 0.0
+      for i, j in x:active() do sum = sum + x[i][j] end
+      return sum
+    end)
+    rg.warm { flow, { rain, rg.i32, rg.i32, splash }, { rain, 0, 0, drain }, move,
+      { total, level.water } }
+    local function play(frames)
+      for n = 1, frames do
+        rain(100 + n, n, n % 2 == 0 and splash or drain)
+        flow(0.1)
+        level.water, level.next = level.next, level.water
+        move()
+        game.dt, game.paused, game.gravity = 1 / (50 + n), n % 3 == 0, rg.vec2(n, -9.8)
+        total(level.water)
+      end
+    end
+    assert.equal(0, (compiles(play, 10)))
+    level.tree:destroy()
+    level = load_level()
+    assert.equal(0, (compiles(play, 10)))
+  end)
+
   it("refuses what is not a list of kernels", function()
     local k = rg.kernel(function() return 1 end)
     assert.truthy(failure(rg.warm, k).message:find("a list of kernels, not a kernel", 1, true))
