@@ -160,9 +160,8 @@ describe("a constant index", function()
   end)
 end)
 
--- RG_INDEX: how many kernels of 10 expressions, over 24 rows each; RG_SEED: the first. Guards take
--- address space, so a process has room for about 100: for a million expressions, run 50 each from
--- the seeds 1, 51, .. 99951 (103,000 took 3.6 minutes in two processes at once).
+-- RG_INDEX: how many kernels of 10 expressions, over 24 rows each; RG_SEED: the first. 3000
+-- expressions take a minute; for a million, run processes from seeds that far apart.
 describe("random indices #compiled", function()
   local count, first = tonumber(os.getenv "RG_INDEX") or 20, tonumber(os.getenv "RG_SEED") or 1
 

@@ -1,5 +1,5 @@
 -- soak.lua - does memory stay flat however often trees are made and dropped, grown, shrunk and
--- collected? A process of its own, since busted keeps every cdata that ffi.typeof is asked for.
+-- collected? A process of its own, whose memory is nobody else's.
 -- usage: luajit soak.lua [rounds]; the last line says "flat", or what grew. 100000 rounds are a
 -- long look.
 local rg = require "regolith"
