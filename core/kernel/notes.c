@@ -59,7 +59,7 @@ void explain_warn(Kernel *kernel, const IrKernel *ir) {
   if (kernel->has_warned_races) return;
   for (int k = 0; k < ir->notes.count; k++) {
     const IrNote *note = &ir->notes.items[k];
-    if (!note->is_warning) continue;
+    if (!note->is_warning || was_told(ir, k)) continue;
     kernel->has_warned_races = true;
     engine_warn(kernel->engine, "%s:%d:%d: %s (kernel '%.100s'; said once)",
                 kernel->ast->source->name, note->line, note->column, note->text, kernel->name);

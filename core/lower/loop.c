@@ -174,6 +174,23 @@ static IrInst **from_offset(Lower *l, const LoopHead *head, IrRegion *body) {
   return indices;
 }
 
+static bool has_parallel(const Stmt *stmt) {
+  for (int b = 0; b < stmt->bodies.count; b++) {
+    const Block *body = &stmt->bodies.items[b];
+    for (int i = 0; i < body->count; i++)
+      if ((body->items[i]->head && body->items[i]->head->is_parallel) ||
+          has_parallel(body->items[i]))
+        return true;
+  }
+  return false;
+}
+
+static const char *why_serial(const Stmt *stmt) {
+  if (!stmt->head->is_serial) return "it is inside a parallel loop";
+  return has_parallel(stmt) ? "':serial()' asks for it; loops inside it are parallel"
+                            : "':serial()' asks for it";
+}
+
 void lower_for_in(Lower *l, Stmt *stmt) {
   const LoopHead *head = stmt->head;
   if (head->items) {
@@ -187,9 +204,7 @@ void lower_for_in(Lower *l, Stmt *stmt) {
   loop->line = line;
   loop->column = column;
   loop->serial = !head->is_parallel;
-  if (loop->serial)
-    note_serial(l,
-                head->is_serial ? "':serial()' asks for it" : "it is inside a parallel loop");
+  if (loop->serial) note_serial(l, why_serial(stmt));
   int outer = l->loop;
   if (head->is_parallel) l->loop = head->number;
   loop->independent = head->is_independent;

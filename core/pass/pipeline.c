@@ -43,11 +43,11 @@ typedef struct Pass {
 /* atomics and bounds read bodies as the user's loops have them. fold runs where the previous
  * pass leaves constants and unused values: after `tasks`, so that the next ones see folded indices,
  * after `unroll`, whose copies differ in constants, and at the end, since `places` emits address
- * arithmetic naively. race and explain change nothing: one reads what the user wrote, the other
- * how it was compiled. */
-static const Pass *const order[] = {&fold,      &tasks,  &fold, &race, &atomics, &bounds,  &nodes,
-                                    &privatise, &unroll, &fold, &leaf, &rows,    &explain, &places,
-                                    &fold,      &slots,  &fold};
+ * arithmetic naively. race, stencil and explain change nothing: two read what the user wrote, the
+ * last how it was compiled. */
+static const Pass *const order[] = {&fold,   &tasks,   &fold,      &race,   &stencil, &atomics,
+                                    &bounds, &nodes,   &privatise, &unroll, &fold,    &leaf,
+                                    &rows,   &explain, &places,    &fold,   &slots,   &fold};
 static const Pass *const by_name[] = {
 #define PASS(NAME, ...) &NAME,
 #include "pass/pass.def"

@@ -93,6 +93,16 @@ end]=], { x = x, y = y, m = m })
     assert.matches("rows are not vectorised: ", notes[4])
   end)
 
+  it("says that ranges in a serial loop are parallel #compiled", function()
+    local notes = notes_of(text_of [=[function()
+  for i in rg.range(4):serial() do
+    for j in rg.range(8) do x[j] = x[j] + i end
+  end
+end]=], { x = rg.field(rg.i32, 8) })
+    assert.matches("^serial, .*':serial%(%)' asks for it; loops inside it are parallel", notes[3])
+    assert.matches("^parallel", notes[4])
+  end)
+
   it("says which updates are atomic, plain or privatised, and why #compiled", function()
     local x, m = rg.field(rg.f32, 64), rg.field(rg.f32, 64)
     local notes = notes_of(text_of [=[function()
@@ -170,6 +180,71 @@ describe("a range that is empty as written", function()
     assert.is_false(warns "for i in rg.range({ 1, 1 }) do x[i] = 1 end")
     assert.is_false(warns "for i in rg.range({ n, 1 }) do x[i] = 1 end")
     assert.is_false(warns "for i in rg.range(-1) do x[i] = 1 end")
+  end)
+end)
+
+describe("a stencil in place", function()
+  local x, y = rg.field(rg.f32, 64), rg.field(rg.f32, 8, 8)
+  local mask, v = rg.field(rg.i32, 64), rg.field(rg.vec2, 64)
+  local tree = rg.field(rg.f32)
+  rg.root:pointer("i", 4):dense("i", 16):place(tree)
+
+  local function warns(body)
+    local _, all = notes_of("function(n)\n" .. body .. "\nend",
+      { x = x, y = y, mask = mask, v = v, tree = tree }, 3)
+    return all:find("is computed here from another one", 1, true) ~= nil
+  end
+
+  it("is named where an iteration reads what another writes #compiled", function()
+    assert.is_true(warns "for i in rg.range({ 1, 63 }) do x[i] = 0.5 * (x[i - 1] + x[i + 1]) end")
+    assert.is_true(warns "for i in rg.range({ 1, n }) do local s = x[i - 1] + x[i] x[i] = s end")
+    assert.is_true(warns "for i in rg.range(64) do if i > 0 then x[i] = x[i - 1] end end")
+    assert.is_true(warns "for i, j in rg.range(8, 8) do y[i][j] = y[i + 1][j] / (1 + n) end")
+    assert.is_true(warns "for i in rg.range(8) do for j = 0, 7 do y[i][j] = y[i + 1][j] end end")
+    assert.is_true(warns "for i in rg.range({ 1, 63 }) do v[i] = v[i - 1] * 0.5 end")
+    assert.is_true(warns "for i in tree:active() do tree[i] = tree[i + 1] end")
+  end)
+
+  it("is not where readers and writers may be apart #compiled", function()
+    assert.is_false(warns "for i in rg.range({ 1, 63 }):serial() do x[i] = x[i - 1] end")
+    assert.is_false(warns "for i in rg.range(63):independent() do x[i] = x[i + 1] end")
+    assert.is_false(warns "for i in rg.range(1) do x[i] = x[i + 1] end")
+    assert.is_false(warns "for i in rg.range(32) do x[i] = x[i + 32] end")
+    assert.is_false(warns "for i in rg.range(32) do x[2 * i] = x[2 * i + 1] end")
+    assert.is_false(warns "for i in rg.range(64) do if i % 2 == n then x[i] = x[i - 1] end end")
+    assert.is_false(warns [=[for i, j in rg.range(8, 8) do
+      if (i + j) % 2 == 1 then y[i][j] = y[i - 1][j] + y[i][j + 1] end end]=])
+    assert.is_false(warns [=[for i, j in rg.range(8, 8) do
+      if (i + j) % 2 ~= 1 then continue end
+      y[i][j] = y[i - 1][j] + y[i][j + 1] end]=])
+    assert.is_false(warns [=[for i in rg.range(8) do
+      for j = i % 2, 7, 2 do y[i][j] = y[i + 1][j] end end]=])
+    assert.is_false(warns "for i in rg.range(64) do if i == 0 then x[i] = x[i + 1] end end")
+    assert.is_false(warns "for i in rg.range(64) do if mask[i] > 0 then x[i] = x[i + 1] end end")
+    assert.is_false(warns "for i in rg.range(64) do x[i] += 0.5 * x[i + 1] end")
+    assert.is_false(warns "for i in rg.range(64) do x[i] = tree[i + 1] + x[i] end")
+    assert.is_false(warns "for i in rg.range(64) do x[0] = x[1] * 2 end")
+    assert.is_false(warns "for i in rg.range(8) do y[i][1] = y[i][0] * 0.5 end")
+    assert.is_false(warns "for i in rg.range(8) do for j = 1, 7 do y[i][j] = y[i][j - 1] end end")
+  end)
+end)
+
+describe("an index that is a product of i32", function()
+  local long, short = rg.field(rg.i32), rg.field(rg.i32, 64)
+  rg.root:pointer("i", 2 ^ 17):dense("i", 2 ^ 16):place(long)
+
+  local function warns(body)
+    local _, all = notes_of("function(n)\n" .. body .. "\nend", { long = long, short = short }, 3)
+    return all:find("is a product of i32", 1, true) ~= nil
+  end
+
+  it("is named where the axis is longer than it counts #compiled", function()
+    assert.is_true(warns "for i, j in rg.range(8, 8) do long[i * 65536 + j] = 1 end")
+    assert.is_true(warns "for i in rg.range(8) do short[i] = long[(i + 1) * n] end")
+    assert.is_true(warns "for i in rg.range(8) do long[(i << 16) + 1] = 1 end")
+    assert.is_false(warns "for i, j in rg.range(8, 8) do long[rg.i64(i) * 65536 + j] = 1 end")
+    assert.is_false(warns "for i in rg.range(8) do long[i + 1] = 1 end")
+    assert.is_false(warns "for i, j in rg.range(8, 8) do short[i * 8 + j] = 1 end")
   end)
 end)
 

@@ -1,0 +1,163 @@
+/* stencil.c - two lints of what looks right and is not. Changes nothing; warns.
+ *
+ *     for i in rg.range({1, n}) do x[i] = 0.5 * (x[i-1] + x[i+1]) end
+ *
+ * In place, an iteration reads neighbours that others write. Warned of is a store computed from
+ * another element of the same field, whose indices are those of the store plus constants, and which
+ * is one that another iteration stores to. Silent about a loop with a condition that is more than
+ * an order of indices and numbers: those may keep readers and writers apart, as `(i + j) % 2 == 0`
+ * does, a mask, or `i == 0`; and about updates.
+ *
+ *     for i, j in rg.range(n, m) do x[i * m + j] = 1 end
+ *
+ * Products of i32 wrap after 2^31 - 1, so an axis with more cells than that is not reached by
+ * one. */
+#include "pass/effects.h"
+
+enum { DEEPEST = 12 };
+
+typedef struct Stencil {
+  IrKernel *kernel;
+  const IrTask *task;
+  int64_t extents[SNODE_MAX_AXES]; /* of the loop; INT64_MAX: not known */
+  bool may_be_apart;
+} Stencil;
+
+/* -- the loop ---------------------------------------------------------------------------------- */
+
+static bool note_bound(void *data, IrInst *inst) {
+  Stencil *s = data;
+  int64_t value, slot = inst->imm - s->task->bounds;
+  if (inst->op != IR_FRAME_SET || slot < 0 || slot >= 2 * s->task->axis_count) return true;
+  if (ir_is_const(inst->operands[0], &value))
+    s->extents[slot / 2] += slot % 2 ? value : -value;
+  else s->extents[slot / 2] = INT64_MIN / 2; /* stays below 0 */
+  return true;
+}
+
+/* Distances that no two iterations have: from the constant extent of a range on. */
+static void find_extents(Stencil *s) {
+  for (int k = 0; k < SNODE_MAX_AXES; k++) s->extents[k] = 0;
+  if (s->task->kind == TASK_RANGE) ir_walk(s->kernel->body, note_bound, s);
+  for (int k = 0; k < SNODE_MAX_AXES; k++)
+    if (s->extents[k] <= 0) s->extents[k] = INT64_MAX;
+}
+
+/* Nothing but an order of indices and numbers? */
+static bool is_order(const IrInst *inst, int depth) {
+  bool is_logic = inst->op == IR_BAND || inst->op == IR_BOR || inst->op == IR_BNOT;
+  switch (inst->op) {
+  case IR_CONST: case IR_PARAM: case IR_ARG: case IR_FRAME_GET: return true;
+  case IR_LT: case IR_LE: case IR_GT: case IR_GE:
+  case IR_ADD: case IR_SUB: case IR_NEG: case IR_CONVERT: break;
+  default:
+    if (!is_logic || !type_is_bool(inst->type)) return false;
+  }
+  if (depth > DEEPEST) return false;
+  for (int i = 0; i < inst->operand_count; i++)
+    if (!is_order(inst->operands[i], depth + 1)) return false;
+  return true;
+}
+
+static bool look_at_condition(void *data, IrInst *inst) {
+  Stencil *s = data;
+  if (inst->op != IR_IF && inst->op != IR_SELECT && inst->op != IR_FOR) return true;
+  int conditions = inst->op == IR_FOR ? 3 : 1;
+  for (int i = 0; i < conditions; i++) s->may_be_apart |= !is_order(inst->operands[i], 0);
+  return !s->may_be_apart;
+}
+
+/* -- in place ---------------------------------------------------------------------------------- */
+
+static bool comes_from(const IrInst *value, const IrInst *load, int depth) {
+  if (value == load) return true;
+  if (depth > DEEPEST || !(ir_effects(value) & IR_PURE)) return false;
+  for (int i = 0; i < value->operand_count; i++)
+    if (comes_from(value->operands[i], load, depth + 1)) return true;
+  return false;
+}
+
+/* Is the element read one that another iteration stores to? */
+static bool is_of_neighbour(const Stencil *s, const EffectPlace *stored, const EffectPlace *read) {
+  bool differs = false;
+  for (int axis = 0; axis < stored->inst->operand_count; axis++) {
+    const IndexRange *a = &stored->index[axis], *b = &read->index[axis];
+    if (stored->inst->operands[axis] == read->inst->operands[axis]) continue;
+    if (!a->known || !b->known || a->base != b->base || a->low != a->high || b->low != b->high)
+      return false;
+    int64_t distance = b->low > a->low ? b->low - a->low : a->low - b->low;
+    if (!distance) continue;
+    int param = ranges_exact_param(stored->function, a);
+    if (param < 0 || distance >= s->extents[param]) return false;
+    differs = true;
+  }
+  return differs;
+}
+
+static void check_store(Stencil *s, const Effects *effects, const EffectAccess *store) {
+  const char *name = s->kernel->fields.items[store->field].name;
+  int next = effects->fields[store->field].first;
+  for (; next >= 0; next = effects->accesses.items[next].next) {
+    const EffectAccess *load = &effects->accesses.items[next];
+    if (load->verb != EFFECT_READS || !load->place->index || !store->place->index ||
+        !is_of_neighbour(s, store->place, load->place) ||
+        !comes_from(store->inst->operands[1], load->inst, 0))
+      continue;
+    ir_warn(s->kernel, store->inst->line, store->inst->column,
+            "an element of '%s' is computed here from another one, which an iteration running at "
+            "the same time may have written or not: write to a second field, or take the loop's "
+            "iterations in order, ':serial()'",
+            name && name[0] ? name : "a field");
+    return;
+  }
+}
+
+/* -- products ---------------------------------------------------------------------------------- */
+
+static bool has_product(const IrInst *index, int depth) {
+  if (type_bits(index->type) > 32 || depth > DEEPEST) return false;
+  if (index->op == IR_MUL || index->op == IR_SHL) return true;
+  if (index->op != IR_ADD && index->op != IR_SUB) return false;
+  return has_product(index->operands[0], depth + 1) || has_product(index->operands[1], depth + 1);
+}
+
+static void check_products(Stencil *s, const EffectPlace *place) {
+  if (!place->index) return;
+  const IrField *field = &s->kernel->fields.items[place->inst->field];
+  for (int axis = 0; axis < place->inst->operand_count; axis++) {
+    const IrInst *index = place->inst->operands[axis];
+    int64_t extent = field->node->shape[axis];
+    if (index->op == IR_CONVERT && type_is_integer(index->operands[0]->type))
+      index = index->operands[0];
+    if (extent <= INT32_MAX || type_is(index->type, TYPE_U32) || !has_product(index, 0)) continue;
+    ir_warn(s->kernel, place->inst->line, place->inst->column,
+            "an index of '%s' is a product of i32, which wraps past 2147483647, and the axis has "
+            "%lld cells: begin it with an i64, as in rg.i64(i) * n + j",
+            field->name, (long long)extent);
+  }
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+static void check_places(Stencil *s, const Effects *effects) {
+  for (int i = 0; i < effects->places.count; i++) check_products(s, effects->places.items[i]);
+}
+
+bool pass_stencil(PassContext *ctx, IrKernel *kernel, Error *err) {
+  Stencil s = {.kernel = kernel};
+  check_places(&s, effects_of(ctx, kernel, NULL));
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    s.task = kernel->tasks.items[i];
+    const Effects *effects = effects_of(ctx, kernel, s.task);
+    check_places(&s, effects);
+    if (s.task->independent || (s.task->kind == TASK_LEAVES && !s.task->cells)) continue;
+    s.may_be_apart = false;
+    ir_walk(s.task->body, look_at_condition, &s);
+    if (s.may_be_apart) continue;
+    find_extents(&s);
+    for (int a = 0; a < effects->accesses.count; a++)
+      if (effects->accesses.items[a].verb == EFFECT_STORES)
+        check_store(&s, effects, &effects->accesses.items[a]);
+  }
+  return true;
+}
