@@ -50,6 +50,9 @@ static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
 bool check_call(Sema *s, Expr *e) {
   if (builtin_of(e)) return check_builtin(s, e, builtin_of(e));
   Exprs items = call_items(s, e);
+  bool is_vector = !type_is_scalar(shape_of(e)); /* of one number, it is a conversion */
+  for (int i = 0; i < items.count && is_vector; i++)
+    if (!check_fits(s, items.items[i], e->call.type)) return false;
   return check_all(s, &items, e->call.type);
 }
 
@@ -139,7 +142,8 @@ static bool check_term(Sema *s, const Update *update, Expr *term, Type target) {
                      "'%s' is %s, and %s with this gives %s", what, ty_text(s, ty_of(target)), who,
                      ty_text(s, result));
   }
-  return check_width(s, update, term, target, result) && check_expr(s, term, target);
+  return check_width(s, update, term, target, result) && check_fits(s, term, target) &&
+         check_expr(s, term, target);
 }
 
 bool check_update(Sema *s, Update *update, Type target) {

@@ -102,7 +102,7 @@ static bool check_float_fits(Sema *s, const Expr *value, Type target) {
 
 /* What the text settles must fit the integer it is assigned to, as 0xFFFFFFFF fits an i32: a bit
  * pattern. */
-static bool check_fits(Sema *s, const Expr *value, Type target) {
+bool check_fits(Sema *s, const Expr *value, Type target) {
   PartialType ty = ty_at(s, value);
   SemaInteger integer;
   if (type_is_float(target)) return check_float_fits(s, value, target);
@@ -137,6 +137,29 @@ static void note_store(Sema *s, Expr *value, Type target) {
   vec_push(s->scratch, &launch_arg->stores, value);
 }
 
+/* What the expression is, or the negative of; NULL: neither. */
+static const Expr *given_by(const Expr *e) {
+  const Local *local = e->kind == AST_LOCAL ? e->local : NULL;
+  bool is_kept = local && local->initial && !local->annotation && !local_is_variable(local);
+  if (e->kind == AST_PAREN || (e->kind == AST_UNARY && e->op == AST_NEG)) return e->left;
+  return is_kept ? local->initial : NULL;
+}
+
+/* A captured number that goes elsewhere, too: the launch says where it does not fit. Through locals
+ * that keep what they were declared with, and with its sign changed. */
+static void note_limit(Sema *s, const Expr *value, Type target) {
+  Limit limit = {.type = target, .at = value, .source = sema_text_source(s)};
+  const Expr *e = value;
+  for (const Expr *inner = given_by(e); inner; e = inner, inner = given_by(e))
+    limit.is_negated ^= e->kind == AST_UNARY;
+  bool holds_all = !type_is_unsigned(target) && type_bits(target) >= 32;
+  if (e->entity.kind != ENTITY_ARGUMENT || !type_is_scalar(shape_of(e)) || holds_all) return;
+  limit.launch_arg = e->entity.launch_arg.number;
+  const LaunchArg *launch_arg = &s->launch_args.items[limit.launch_arg];
+  if (launch_arg->ty.kind == TY_INT && launch_arg->why.clause)
+    vec_push(s->scratch, &s->limits, limit);
+}
+
 bool check_store(Sema *s, Expr *value, Type target, const char *what) {
   PartialType ty = ty_at(s, value);
   if (!check_some(s, value)) return false;
@@ -148,6 +171,7 @@ bool check_store(Sema *s, Expr *value, Type target, const char *what) {
   if (ty_is_float(ty) && type_is_integer(target))
     return fail_float(s, value, target, what);
   note_store(s, value, target);
+  if (type_is_integer(target)) note_limit(s, value, target);
   return check_fits(s, value, target) && check_expr(s, value, target);
 }
 

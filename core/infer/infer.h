@@ -42,6 +42,8 @@ bool check_condition(Sema *s, Expr *e);
 bool check_indices(Sema *s, const Exprs *list, int count);
 bool check_object(Sema *s, Expr *e);  /* the indices of an INDEX, through all its levels */
 bool check_store(Sema *s, Expr *value, Type target, const char *what); /* what: "'x' holds", .. */
+/* Does a value that the text settles fit the type it goes into? */
+bool check_fits(Sema *s, const Expr *value, Type target);
 bool check_number(Sema *s, Expr *e, const char *who);
 bool check_integer(Sema *s, Expr *e, const char *who);
 /* check_call.c */

@@ -69,6 +69,38 @@ static bool place_error(const VariantArg *arg, Error *err) {
   return false;
 }
 
+/* The whole number in a slot. */
+static int64_t slot_integer(Type type, uint64_t slot) {
+  int unused = 64 - type_bits(type);
+  return type_is_unsigned(type) ? (int64_t)(slot << unused >> unused)
+                                : (int64_t)(slot << unused) >> unused;
+}
+
+/* Do the arguments fit wherever they go? */
+static bool check_limits(const Kernel *kernel, const Variant *variant, Error *err) {
+  char what[200];
+  uint64_t unused;
+  for (int32_t k = 0; k < variant->limit_count; k++) {
+    const VariantLimit *limit = &variant->limits[k];
+    const VariantArg *arg = &variant->args[limit->arg];
+    int64_t number = slot_integer(arg->type, variant->frame[limit->arg]);
+    RgValue value = {.kind = RG_VALUE_NUMBER,
+                     .number = limit->is_negated ? -(double)number : (double)number};
+    if (value_convert(limit->type, &value, &unused, NULL, NULL)) continue;
+    snprintf(what, sizeof what, "%s%s '%.80s', where it is stored here,",
+             limit->is_negated ? "the negative of " : "",
+             arg->value < kernel->paths.count ? "captured" : "argument", arg->name);
+    value_convert(limit->type, &value, &unused, what, err);
+    Error placed = {0};
+    diag_error(&placed, limit->source, limit->pos, limit->width, err->code, "%s", err->message);
+    memcpy(placed.hint, err->hint, sizeof placed.hint);
+    placed.more = err->more;
+    *err = placed;
+    return false;
+  }
+  return true;
+}
+
 static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *values, Error *err) {
   char what[240];
   memset(variant->frame, 0, sizeof *variant->frame * (size_t)variant->frame_slots);
@@ -128,7 +160,9 @@ bool kernel_compile(Kernel *kernel, const RgValue *values, int32_t value_count, 
 /* The same, with its arguments in the frame. */
 static Variant *prepare(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
   Variant *variant = choose(kernel, values, value_count, err);
-  return variant && fill_frame(kernel, variant, values, err) ? variant : NULL;
+  bool is_ready = variant && fill_frame(kernel, variant, values, err) &&
+                  check_limits(kernel, variant, err);
+  return is_ready ? variant : NULL;
 }
 
 bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgEmission *emission,

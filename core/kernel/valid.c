@@ -27,6 +27,10 @@ static bool args_are_valid(const Variant *variant, const char **broken) {
     EXPECT(arg->name && arg->source, "an argument has a name and the text that uses it");
     EXPECT(type_parts(arg->type) == 1, "an argument is one number");
   }
+  for (int32_t k = 0; k < variant->limit_count; k++)
+    EXPECT(variant->limits[k].arg >= 0 && variant->limits[k].arg < variant->arg_count &&
+               variant->limits[k].source,
+           "a limit is that of an argument, and has the text that it is of");
   for (int32_t k = 0; k < variant->result_count; k++) results += type_parts(variant->results[k]);
   EXPECT(is_slot_range(variant, variant->arg_count, results),
          "arguments and results fit the frame");

@@ -190,7 +190,11 @@ bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err
   variant->results =
       heap_copy(heap, ir->results.items, sizeof *variant->results * (size_t)ir->results.count);
   variant->result_count = ir->results.count;
-  if (!variant->words || !variant->frame || !variant->results) return no_memory(err);
+  variant->limits = heap_copy(heap, compile->sema.limits.items,
+                              sizeof *variant->limits * (size_t)compile->sema.limits.count);
+  variant->limit_count = compile->sema.limits.count;
+  if (!variant->words || !variant->frame || !variant->results || !variant->limits)
+    return no_memory(err);
   return fill_tasks(compile, variant, heap, err) && fill_args(compile, variant, heap, err) &&
          fill_faults(compile, variant, heap, err) &&
          fill_sites(compile, variant, heap, err) && fill_trees(compile, variant, heap, err) &&
@@ -215,6 +219,7 @@ void variant_free(Store *store, Variant *variant) {
   if (variant->code) store->device->table->unload(store->device, variant->code);
   void *parts[] = {variant->words, variant->tasks, variant->args,    variant->tree_values,
                    variant->trees, variant->frame, variant->lua,     variant->bytes,
-                   variant->results, variant->faults, variant->sites, variant};
+                   variant->results, variant->faults, variant->sites,
+                   variant->limits, variant};
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) heap_free(heap, parts[k]);
 }

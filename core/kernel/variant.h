@@ -45,6 +45,8 @@ typedef struct VariantArg { /* a number argument and its frame slot */
   char *name;
 } VariantArg;
 
+typedef SemaLimit VariantLimit; /* of the argument with that number */
+
 struct Variant {
   Variant *next;
   int64_t number;           /* among all that the engine compiled: 1, 2, .. */
@@ -56,6 +58,8 @@ struct Variant {
   bool has_sums;            /* some task is privatised */
   VariantArg *args;
   int32_t arg_count;
+  VariantLimit *limits;
+  int32_t limit_count;
   VariantFault *faults;
   int32_t fault_count;
   VariantSite *sites;       /* by RtOutside.site */

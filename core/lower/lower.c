@@ -84,6 +84,23 @@ static void add_arguments(Lower *l) {
   }
 }
 
+/* Those that the argument's own type does not already imply. */
+static void add_limits(Lower *l) {
+  for (int i = 0; i < l->s->limits.count; i++) {
+    const Limit *limit = &l->s->limits.items[i];
+    const LaunchArg *launch_arg = &l->s->launch_args.items[limit->launch_arg];
+    if (!launch_arg->use || (!limit->is_negated && type_equal(launch_arg->met, limit->type)))
+      continue;
+    SemaLimit out = {.arg = launch_arg->arg,
+                     .type = limit->type,
+                     .is_negated = limit->is_negated,
+                     .source = limit->source,
+                     .pos = limit->at->pos,
+                     .width = limit->at->width};
+    vec_push(l->scratch, &l->output->limits, out);
+  }
+}
+
 static void bind_parameters(Lower *l) {
   for (int i = 0; i < l->s->parameters.count; i++) {
     Local *parameter = l->s->parameters.items[i];
@@ -241,6 +258,7 @@ void lower_kernel(Sema *s) {
   Lower *l = &lower;
   add_results(l);
   add_arguments(l);
+  add_limits(l);
   bind_parameters(l);
   lower_block(l, &s->body);
   lower_end(l);

@@ -113,6 +113,15 @@ typedef struct LaunchArg {
   int arg;               /* kernel->args, -1: not used */
 } LaunchArg;
 
+/* A launch argument goes into integers that hold less than its type. */
+typedef struct Limit {
+  int launch_arg;
+  Type type;
+  bool is_negated;       /* its negative does */
+  const Expr *at;
+  const Source *source;  /* that `at` is in */
+} Limit;
+
 /* It gets values besides that of its declaration. */
 static inline bool local_is_variable(const Local *local) {
   return local->is_assigned || local->is_part_assigned;

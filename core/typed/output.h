@@ -21,6 +21,15 @@ typedef struct SemaWhy {
   Pos pos;
   int32_t width;
 } SemaWhy;
+/* What a number argument must fit besides its own type. */
+typedef struct SemaLimit {
+  int arg;                     /* among kernel->args */
+  Type type;
+  bool is_negated;             /* its negative must */
+  const Source *source;
+  Pos pos;
+  int32_t width;
+} SemaLimit;
 typedef struct SemaOutput {
   struct Sema *typed;          /* the typed tree, from which emit_lua writes Lua */
   IrKernel *kernel;            /* stage 1; its trees, fields, levels borrow the input's SNodes */
@@ -32,6 +41,7 @@ typedef struct SemaOutput {
   VEC(SemaArg) fields;
   VEC(SemaArg) levels;         /* parallel to kernel->levels */
   VEC(SemaFault) faults;
+  VEC(SemaLimit) limits;
 } SemaOutput;
 
 #endif

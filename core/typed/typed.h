@@ -34,6 +34,7 @@ typedef struct Sema {
   Type default_float;
   Locals locals;        /* by id: in creation order */
   VEC(LaunchArg) launch_args;
+  VEC(Limit) limits;
   int *parameter_launch_arg;  /* by parameter: number + 1 of its LaunchArg */
   Inline *frame;        /* the function being resolved; NULL: the kernel */
   VEC(Result) results;

@@ -637,6 +637,48 @@ describe("a number of the launch that is only stored", function()
   end)
 end)
 
+describe("a number of the launch that is stored and used elsewhere", function()
+  local x, n8, u16 = rg.field(rg.i32, 1), rg.field(rg.i8, 1), rg.field(rg.u16, 1)
+  local function run(body, a)
+    local k = rg.kernel("function(a) " .. body .. " end", { x = x, n8 = n8, u16 = u16 })
+    local ok, err = pcall(k, a)
+    return ok and "" or err.code .. ": " .. err.message
+  end
+
+  it("must fit wherever it goes, also with its sign changed and by another name", function()
+    assert.equal("", run("n8[0] = a x[0] = a", -128))
+    assert.equal(-128, n8[0])
+    assert.equal("value.fit: argument 'a', where it is stored here, is of type i8, 128 does not \z
+      fit", run("x[0] = a n8[0] = a", 128))
+    assert.equal(-128, x[0])
+    assert.matches("^value.fit: the negative of argument 'a'.* %-1 does not fit",
+      run("u16[0] = -a", 1))
+    assert.equal("", run("u16[0] = -a", -300))
+    assert.equal(300, u16[0])
+    assert.matches("value.fit", run("local b = a local c = -(b) n8[0] = c x[0] = b", 200))
+    assert.equal("", run("local b = a local c = -(b) n8[0] = c x[0] = b", -127))
+    assert.equal(127, n8[0])
+  end)
+end)
+
+describe("a number written down", function()
+  it("must fit what it updates, and the vector it is a part of", function()
+    local n8 = rg.field(rg.i8, 1)
+    local function says(body)
+      local ok, err = pcall(rg.kernel("function() " .. body .. " end", { n8 = n8, rg = rg }))
+      return ok and "" or err.message
+    end
+    assert.equal("300 does not fit an i8", says "n8[0] += 300")
+    assert.equal("300 does not fit an i8", says "for i in rg.range(8) do n8[0] += 300 end")
+    assert.equal("300 does not fit a u8", says "local s: u8 = 0 s += 300 return s")
+    assert.equal("-1 does not fit a u8", says "local s: u8 = -1 return s")
+    assert.equal("5000000000LL does not fit an i32", says "local s: i32 = 5000000000LL return s")
+    assert.equal("5000000000 does not fit an i32", says "return rg.ivec2(5000000000, 1)")
+    assert.equal("-1 does not fit a u32", says "return rg.uvec2(1, -1)")
+    assert.equal("", says "n8[0] += 1 n8[0] = rg.i8(300) return rg.ivec2(0xffffffff, 1)")
+  end)
+end)
+
 describe("a component that a vector does not have", function()
   it("is an error where the index is known", function()
     local function says(index)
