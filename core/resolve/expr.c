@@ -272,7 +272,8 @@ static Entity length_of_field(Resolve *r, Expr *e, const Entity *object) {
   const SNode *node = field->node;
   int axis = field->indexed;
   if (axis >= node->rank) {
-    sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'#' takes a field or an SNode with axes");
+    sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL,
+              "'#' takes a field, an SNode with axes, a vector or a matrix");
     return (Entity){0};
   }
   if (!snode_is_unbounded(node, axis)) return extent_constant(node->shape[axis]);
@@ -321,9 +322,11 @@ static bool check_fields_apart(Resolve *r, Expr *e) {
   if (a.kind != ENTITY_FIELD || b.kind != ENTITY_FIELD || a.field.indexed || b.field.indexed)
     return true;
   return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH,
-                   scratch_format(r->scratch, "compare elements: %s[%s] %s %s[%s]", a.name,
-                                  a.field.node->rank ? "i" : "0", ast_op_text(e->op), b.name,
-                                  b.field.node->rank ? "i" : "0"),
+                   scratch_format(r->scratch,
+                                  "compare elements: %s[%s] %s %s[%s]; whether they are one "
+                                  "field is rg.static(%s)",
+                                  a.name, a.field.node->rank ? "i" : "0", ast_op_text(e->op),
+                                  b.name, b.field.node->rank ? "i" : "0", sema_source(r->s, e)),
                    "'%s' and '%s' are fields, which kernels do not compare as a whole", a.name,
                    b.name);
 }

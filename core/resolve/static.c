@@ -170,6 +170,16 @@ static bool combine_wide(AstOp op, Static a, Static b, Static *out) {
   }
 }
 
+/* Fields and SNodes, which are one object where they are one place of one tree. */
+static bool is_object(const Entity *entity) {
+  return entity->kind == ENTITY_NODE || (entity->kind == ENTITY_FIELD && !entity->field.indexed);
+}
+
+static bool is_same_object(const Entity *a, const Entity *b) {
+  return a->kind == b->kind && a->field.node == b->field.node &&
+         (a->kind == ENTITY_NODE || a->field.component == b->field.component);
+}
+
 static bool binary(Resolve *r, Expr *e, Static *out) {
   Static a, b;
   if (!static_value(r, e->left, &a) || !static_value(r, e->right, &b)) return false;
@@ -179,8 +189,13 @@ static bool binary(Resolve *r, Expr *e, Static *out) {
   if (e->op == AST_EQ || e->op == AST_NE) {
     if (a.kind == STATIC_VECTOR || b.kind == STATIC_VECTOR)
       return fail(r, e, "compare its numbers: v.x");
-    if (a.kind == STATIC_OTHER && b.kind == STATIC_OTHER)
-      return fail(r, e, "compare numbers, booleans or nil");
+    if (a.kind == STATIC_OTHER && b.kind == STATIC_OTHER) {
+      const Entity *left = &sema_strip(e->left)->entity, *right = &sema_strip(e->right)->entity;
+      if (!is_object(left) || !is_object(right))
+        return fail(r, e, "compare numbers, booleans, fields, SNodes or nil");
+      *out = of_bool(is_same_object(left, right) == (e->op == AST_EQ));
+      return true;
+    }
     *out = of_bool((a.kind == b.kind && a.number == b.number) == (e->op == AST_EQ));
     return true;
   }

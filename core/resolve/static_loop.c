@@ -2,6 +2,7 @@
  *
  *     for i, j in rg.static(rg.range(2, 3)) do .. end      i, j are constants in each
  *     for k, v in ipairs(t) do .. end                      k is a constant from 1, v what t[k] is
+ *     for k, e in ipairs(v) do .. end                      of a vector; e is v[k - 1]
  *
  * Numbers and booleans in the table are static. */
 #include "resolve/resolve.h"
@@ -23,6 +24,7 @@ typedef struct Unroll {
   bool continues; /* an iteration may end early: it is a `repeat .. until true` */
   bool breaks;    /* all of them may: they are inside another one */
   VEC(Turn) turns;
+  Block before;   /* what runs once, before them */
 } Unroll;
 
 /* How the body leaves an iteration. */
@@ -110,7 +112,7 @@ static void finish(Resolve *r, Unroll *u) {
   Stmt *stmt = u->stmt;
   bool breaks_parallel = r->breaks_parallel;
   int levels = r->break_levels;
-  Block turns = {0};
+  Block turns = u->before;
   r->breaks_parallel &= !u->breaks && !u->continues;
   r->break_levels = u->breaks ? u->continues : 0;
   for (int i = 0; i < u->turns.count; i++)
@@ -211,17 +213,51 @@ static void add_pair(Resolve *r, Unroll *u, Expr *table, int64_t key, int number
   add_turn(r, u, entities, values);
 }
 
+/* Number `row` of a vector, or that row of a matrix. */
+static Expr *row_of(Resolve *r, Local *vector, const Expr *at, int row) {
+  Expr *name = literal_integer(r, at->ast, row), *item = literal_integer(r, at->ast, row);
+  Exprs index = {0};
+  vec_push(r->scratch, &index, literal_integer(r, at->ast, row));
+  *name = (Expr){.kind = AST_LOCAL, .op = AST_NO_OP, .pos = at->pos, .width = at->width,
+                 .ast = at->ast, .text = vector->name, .local = vector};
+  *item = (Expr){.kind = AST_INDEX, .op = AST_NO_OP, .pos = at->pos, .width = at->width,
+                 .ast = at->ast, .left = name, .list = index};
+  return item;
+}
+
+/* The vector is computed once, before the first turn. */
+static void unroll_vector(Resolve *r, Unroll *u, Expr *vector) {
+  Entity keys[2];
+  Expr *values[2] = {NULL, NULL};
+  int rows = type_rows(vector->entity.shape);
+  if (!check_locals(r, u->stmt, 2)) return;
+  Local *whole = build_hidden(r, str_of("vector"), vector->pos);
+  declare_value(r, whole, vector, &u->before);
+  for (int k = 0; k < rows && !r->s->failed; k++) {
+    give_number(r, u, 0, &(Static){.kind = STATIC_NUMBER, .number = k + 1}, &keys[0], &values[0]);
+    values[1] = row_of(r, whole, vector, k);
+    add_turn(r, u, keys, values);
+  }
+  finish(r, u);
+}
+
 static void unroll_pairs(Resolve *r, Unroll *u, Expr *e) {
   int64_t length;
   Expr *table = e->list.count == 1 ? e->list.items[0] : NULL;
   Entity entity = table ? resolve_expr(r, table) : (Entity){0};
   if (r->s->failed) return;
+  bool is_value = entity.kind == ENTITY_VALUE || entity.kind == ENTITY_ELEMENT ||
+                  entity.kind == ENTITY_PART || entity.kind == ENTITY_ARGUMENT;
+  if (is_value && !type_is_scalar(entity.shape)) {
+    unroll_vector(r, u, table);
+    return;
+  }
   if (entity.kind != ENTITY_TABLE) {
     sema_fail(r->s, e, RG_ERROR_LOOP,
               entity.kind == ENTITY_FIELD
                   ? "a field's cells: for i in x:active()"
                   : "loops run over rg.range(n, m), x:active() or numbers: for k = 0, n - 1",
-              "'ipairs' takes a captured list in a kernel");
+              "'ipairs' takes a captured list or a vector in a kernel");
     return;
   }
   if (!check_locals(r, u->stmt, 2) || !table_length(r, table, &entity, &length) ||

@@ -113,6 +113,21 @@ static bool check_term_shape(Resolve *r, const Update *update, const Expr *term)
                            scratch_format(r->scratch, "'%s'", sema_source(r->s, update->target)));
 }
 
+/* How to say what the assignment of a local of the whole kernel meant. */
+static const char *reduction_hint(Resolve *r, const Stmt *stmt, const char *name) {
+  AstExprKind value = stmt->values.count == 1 ? stmt->values.items[0]->kind : AST_NIL;
+  if (value == AST_TRUE || value == AST_FALSE)
+    return scratch_format(
+        r->scratch,
+        value == AST_TRUE
+            ? "for 'is it so in one of them' write %s = %s or c, with the condition c"
+            : "for 'is it so in all of them' write %s = %s and c, with the condition c",
+        name, name);
+  return scratch_format(
+      r->scratch, "write %s = %s + .., or math.max(%s, ..), or declare a local inside the loop",
+      name, name, name);
+}
+
 static void resolve_reduction(Resolve *r, Stmt *stmt) {
   Expr *target = stmt->targets.items[0];
   Local *local = target->local;
@@ -120,11 +135,7 @@ static void resolve_reduction(Resolve *r, Stmt *stmt) {
   const char *name = name_of(r, target->local);
   Update *update = stmt->targets.count == 1 && !local->is_alias ? update_match(r, stmt) : NULL;
   if (!update) {
-    sema_fail(r->s, target, RG_ERROR_REDUCTION,
-              scratch_format(
-                  r->scratch,
-                  "write %s = %s + .., or math.max(%s, ..), or declare a local inside the loop",
-                  name, name, name),
+    sema_fail(r->s, target, RG_ERROR_REDUCTION, reduction_hint(r, stmt, name),
               "'%s' belongs to the whole kernel: a parallel loop can only reduce into it", name);
     sema_note(r->s, NULL, target->local->pos, target->local->name.length,
               "it is declared here, outside the loop");

@@ -195,7 +195,8 @@ return {
   } },
 
   { class = "rg.Range", title = "A range", base = "fun(): integer", rows = {
-    { "serial(): rg.Range", "Runs the iterations one after another, in order." },
+    { "serial(): rg.Range",
+      "Runs the iterations one after another, in order; ranges inside may be parallel." },
     { "independent(): rg.Range", "Promises that no element is written by two iterations." },
     { "block(size: integer): rg.Range", "Iterations per chunk of work." },
     { "vec(): rg.Range", "Yields all indices as one vector." },

@@ -802,7 +802,7 @@ function Kernel:explain() end
 ---@class rg.Range: fun(): integer
 local Range = {}
 
---- Runs the iterations one after another, in order.
+--- Runs the iterations one after another, in order; ranges inside may be parallel.
 ---@return rg.Range
 function Range:serial() end
 

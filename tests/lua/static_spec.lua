@@ -194,6 +194,28 @@ describe("rg.static", function()
       3, rg.static(2)) end)())
   end)
 
+  it("tells whether two names are one field or node", function()
+    local x, y = rg.field(rg.i32, 4), rg.field(rg.i32, 4)
+    local block, part = rg.root:pointer("i", 4), rg.field(rg.i32)
+    block:place(part)
+    local k = rg.kernel([=[function(a, b)
+      local code = 0
+      if rg.static(a == b) then code = 1 end
+      if rg.static(a ~= x) then code = code + 10 end
+      if rg.static(block == node) then code = code + 100 end
+      if rg.static(a == nil) then code = code + 1000 end
+      return code
+    end]=], { x = x, block = block, node = block })
+    assert.equal(101, k(x, x))
+    assert.equal(100, k(x, y))
+    assert.equal(110, k(y, x))
+    assert.equal(111, k(y, y))
+    local hint = failure(rg.kernel("function() if x == y then x[0] = 1 end end",
+      { x = x, y = y })).hint
+    assert.equal("compare elements: x[i] == y[i]; whether they are one field is rg.static(x == y)",
+      hint)
+  end)
+
   it("says what is not known", function()
     local function fails(f, ...) return failure(rg.kernel(f), ...).code end
     assert.equal("static.unknown", fails(function(v) local w = v * 2 return rg.static(w) end, 3))

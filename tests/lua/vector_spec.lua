@@ -292,6 +292,37 @@ describe("a field of vectors", function()
   end)
 end)
 
+describe("a vector in a kernel", function()
+  it("has a length, and is walked by ipairs, written out and computed once", function()
+    local v = rg.field(rg.vec3, 2)
+    v[1] = { 2, 3, 5 }
+    local k = rg.kernel([=[function(w, m)
+      local s, t, u = 0.0, 1.0, 0.0
+      for k, e in ipairs(v[1]) do
+        v[1] = rg.vec3(0, 0, 0)
+        s = s + e * k
+      end
+      for _, e in ipairs(w) do
+        if e > 10 then break end
+        t = t * e
+      end
+      for r, row in ipairs(m) do
+        for _, e in ipairs(row) do u = u + r * e end
+      end
+      return s, t, u, #w + 10 * #v[1] + 100 * #m
+    end]=], { v = v })
+    assert.same({ 2 + 6 + 15, 6, 1 + 2 + 6 + 8, 234 }, { k(rg.vec4(2, 3, 11, 100),
+      rg.mat2(1, 2, 3, 4)) })
+    for i = 0, 1 do v[i] = { 1, 2, 3 } end
+    rg.kernel([=[function()
+      for i in v:active() do
+        for k, e in ipairs(v[i]) do v[i][k - 1] = e * k end
+      end
+    end]=], { v = v })()
+    assert.equal(rg.vec3(1, 4, 9), v[1])
+  end)
+end)
+
 describe("a matrix", function()
   local m = rg.mat2 { { 1, 2 }, { 3, 4 } }
 
