@@ -46,13 +46,26 @@ static IrInst *lower_literal(Lower *l, const Expr *number, Type type, bool is_ne
 
 /* -- names ------------------------------------------------------------------------------------- */
 
+/* Number `part`. A vector of which some part is static is part of the pattern: so constants. */
+IrInst *lower_argument(Lower *l, const LaunchArg *launch_arg, int part) {
+  const SemaInput *input = l->s->input;
+  SemaArg source = launch_arg->source;
+  const SemaValue *value =
+      source.is_parameter ? &input->parameters[source.index] : &input->captures[source.index];
+  Type type = launch_arg->met;
+  if (value->kind != VALUE_VECTOR || !value->is_static || !type_equal(type, launch_arg->ty.type))
+    return ir_arg(&l->b, launch_arg->arg + part);
+  return type_is_float(type) ? ir_const_float(&l->b, type, value->parts[part].f64)
+                             : ir_const_int(&l->b, type, (int64_t)value->parts[part].bits);
+}
+
 static IrInst *lower_named(Lower *l, Expr *e) {
   const Entity *entity = &e->entity;
   switch (entity->kind) {
   case ENTITY_ARGUMENT:
-    return ir_arg(&l->b,
-                  l->s->launch_args.items[entity->launch_arg.number].arg +
-                      (entity->launch_arg.parts.count ? entity->launch_arg.parts.at[0] : 0));
+    return lower_argument(
+        l, &l->s->launch_args.items[entity->launch_arg.number],
+        entity->launch_arg.parts.count ? entity->launch_arg.parts.at[0] : 0);
   case ENTITY_CONSTANT: return ir_const_int(&l->b, type_at(l, e), entity->constant);
   case ENTITY_ELEMENT: return lower_parts(l, e, &(int){0}, 1)[0];
   case ENTITY_PART: return lower_values(l, e)[0];

@@ -55,6 +55,8 @@ IrInst **lower_algebra(Lower *l, Expr *e, const Builtin *builtin);
 /* with a matrix */
 IrInst **lower_product(Lower *l, Shape a_shape, IrInst **a, Shape b_shape, IrInst **b);
 IrInst *lower_convert(Lower *l, IrInst *value, Type type); /* constants at once */
+/* One number of a launch argument. */
+IrInst *lower_argument(Lower *l, const LaunchArg *launch_arg, int part);
 IrInst *lower_number(Lower *l, Type type, int64_t value);
 IrInst *lower_operator(Lower *l, AstOp op, IrInst *a, IrInst *b); /* arithmetic and bits */
 /* access.c */

@@ -85,10 +85,10 @@ static IrInst **lower_local(Lower *l, const Expr *e, const int *parts, int count
 static IrInst **lower_launch_arg(Lower *l, const LaunchArgRef *launch_arg, const int *parts,
                                  int count) {
   IrInst **values = array(l, count);
-  int first = l->s->launch_args.items[launch_arg->number].arg;
   for (int k = 0; k < count; k++)
-    values[k] = ir_arg(
-        &l->b, first + (launch_arg->parts.count ? launch_arg->parts.at[parts[k]] : parts[k]));
+    values[k] = lower_argument(
+        l, &l->s->launch_args.items[launch_arg->number],
+        launch_arg->parts.count ? launch_arg->parts.at[parts[k]] : parts[k]);
   return values;
 }
 

@@ -186,7 +186,7 @@ static void unroll_range(Resolve *r, Unroll *u, Expr *range) {
 
 /* -- ipairs ------------------------------------------------------------------------------------ */
 
-/* Vectors are read at every launch. */
+/* Vectors are launch arguments, whose values lower/expr.c knows. */
 static bool is_number(const Resolve *r, int number) {
   SemaValueKind kind = r->input->captures[number].kind;
   return kind == VALUE_NUMBER || kind == VALUE_BOOL || kind == VALUE_I64 || kind == VALUE_U64;

@@ -330,6 +330,19 @@ describe("a captured list", function()
     assert.equal(22 + 2 * 13 + 3 * 2 - 1000, k(1, 2))
   end)
 
+  it("has vectors that are constants where ipairs walks it #compiled", function()
+    local offsets = { rg.ivec2(1, 0), rg.ivec2(0, 7) }
+    local k = rg.kernel([=[function()
+      local s = 0
+      for _, d in ipairs(offsets) do s = s + d.x * 10 + d.y end
+      return s
+    end]=], { offsets = offsets })
+    assert.equal(17, k())
+    assert.is_nil(k:ir():find("= arg", 1, true))
+    offsets[2] = rg.ivec2(0, 8)
+    assert.equal(18, k())
+  end)
+
   it("may be an argument, and a part of one", function()
     local k = rg.kernel(function(self)
       local s = 0
