@@ -116,11 +116,17 @@ static void check_return(Sema *s, Stmt *stmt) {
                 "the kernel's result");
 }
 
+static void check_conditional(Sema *s, Block *block) {
+  s->conditions++;
+  check_block(s, block);
+  s->conditions--;
+}
+
 static void check_if(Sema *s, Stmt *stmt) {
   for (int i = 0; i < stmt->bodies.count; i++) {
     if (i < stmt->values.count) check_condition(s, stmt->values.items[i]);
     sema_recover(s, stmt);
-    check_block(s, &stmt->bodies.items[i]);
+    check_conditional(s, &stmt->bodies.items[i]);
   }
 }
 
@@ -129,6 +135,9 @@ static void check_bodies(Sema *s, Stmt *stmt) {
 }
 
 static void check_stmt(Sema *s, Stmt *stmt) {
+  bool leaves = stmt->kind == AST_STMT_RETURN || stmt->kind == AST_STMT_BREAK ||
+                stmt->kind == AST_STMT_CONTINUE || stmt->kind == AST_STMT_GOTO;
+  s->may_skip |= leaves && s->conditions > 0;
   switch (stmt->kind) {
   case AST_STMT_LOCAL: check_declaration(s, stmt); break;
   case AST_STMT_ASSIGN: case AST_STMT_COMPOUND: check_assignment(s, stmt); break;
@@ -137,7 +146,7 @@ static void check_stmt(Sema *s, Stmt *stmt) {
   case AST_STMT_WHILE:
     check_condition(s, stmt->values.items[0]);
     sema_recover(s, stmt);
-    check_block(s, &stmt->bodies.items[0]);
+    check_conditional(s, &stmt->bodies.items[0]);
     break;
   case AST_STMT_REPEAT:
     check_block(s, &stmt->bodies.items[0]);

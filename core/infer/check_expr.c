@@ -146,14 +146,17 @@ static const Expr *given_by(const Expr *e) {
 }
 
 /* A captured number that goes elsewhere, too: the launch says where it does not fit. Through locals
- * that keep what they were declared with, and with its sign changed. */
+ * that keep what they were declared with, and with its sign changed. Not where something decides
+ * whether the store is reached. */
 static void note_limit(Sema *s, const Expr *value, Type target) {
   Limit limit = {.type = target, .at = value, .source = sema_text_source(s)};
   const Expr *e = value;
   for (const Expr *inner = given_by(e); inner; e = inner, inner = given_by(e))
     limit.is_negated ^= e->kind == AST_UNARY;
   bool holds_all = !type_is_unsigned(target) && type_bits(target) >= 32;
-  if (e->entity.kind != ENTITY_ARGUMENT || !type_is_scalar(shape_of(e)) || holds_all) return;
+  if (e->entity.kind != ENTITY_ARGUMENT || !type_is_scalar(shape_of(e)) || holds_all ||
+      s->conditions || s->may_skip)
+    return;
   limit.launch_arg = e->entity.launch_arg.number;
   const LaunchArg *launch_arg = &s->launch_args.items[limit.launch_arg];
   if (launch_arg->ty.kind == TY_INT && launch_arg->why.clause)
@@ -217,10 +220,20 @@ static Type comparison_type(Sema *s, Expr *e, Expr *other) {
   return ty_fits(ty, met.type) ? met.type : TYPE(NONE);
 }
 
+static void note_compared(Sema *s, const Expr *e) {
+  const Expr *inner = given_by(e);
+  if (e->entity.kind == ENTITY_ARGUMENT)
+    s->launch_args.items[e->entity.launch_arg.number].is_compared = true;
+  else if (inner) note_compared(s, inner);
+  else if (e->kind == AST_BINARY) note_compared(s, e->left), note_compared(s, e->right);
+}
+
 static bool check_comparison(Sema *s, Expr *e) {
   const char *who = quoted(s, e->op);
   bool is_equality = e->op == AST_EQ || e->op == AST_NE;
   bool is_bool = ty_at(s, e->left).kind == TY_BOOL && ty_at(s, e->right).kind == TY_BOOL;
+  note_compared(s, e->left);
+  note_compared(s, e->right);
   if (is_bool && is_equality) return check_condition(s, e->left) && check_condition(s, e->right);
   if (is_equality && ty_at(s, e->left).kind == TY_BOOL && check_some(s, e->right))
     return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "a bool is compared with %s",

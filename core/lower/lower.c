@@ -89,8 +89,8 @@ static void add_limits(Lower *l) {
   for (int i = 0; i < l->s->limits.count; i++) {
     const Limit *limit = &l->s->limits.items[i];
     const LaunchArg *launch_arg = &l->s->launch_args.items[limit->launch_arg];
-    if (!launch_arg->use || (!limit->is_negated && type_equal(launch_arg->met, limit->type)))
-      continue;
+    bool is_implied = !limit->is_negated && type_equal(launch_arg->met, limit->type);
+    if (!launch_arg->use || launch_arg->is_compared || is_implied) continue;
     SemaLimit out = {.arg = launch_arg->arg,
                      .type = limit->type,
                      .is_negated = limit->is_negated,

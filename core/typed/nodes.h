@@ -110,6 +110,7 @@ typedef struct LaunchArg {
   int use_count;         /* after check; of these go straight into integers of type `stored`: */
   Exprs stores;
   Type stored;
+  bool is_compared;      /* after check: with anything, which may guard a store */
   int arg;               /* kernel->args, -1: not used */
 } LaunchArg;
 

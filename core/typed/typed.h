@@ -35,6 +35,8 @@ typedef struct Sema {
   Locals locals;        /* by id: in creation order */
   VEC(LaunchArg) launch_args;
   VEC(Limit) limits;
+  int conditions;       /* check: how many enclose the statement */
+  bool may_skip;        /* check: a statement before it may have left its block */
   int *parameter_launch_arg;  /* by parameter: number + 1 of its LaunchArg */
   Inline *frame;        /* the function being resolved; NULL: the kernel */
   VEC(Result) results;

@@ -164,7 +164,8 @@ static void test_indices(World *w) {
   TEST("fields are not compared as a whole") {
     CHECK_TEXT(error_of(w, "function() if x ~= n32 then x[0] = 1 end end"),
                "1:17+2 type.mismatch: 'x' and 'n32' are fields, which kernels do not compare as a "
-               "whole (compare elements: x[i] ~= n32[i]; whether they are one field is rg.static(x ~= n32))");
+               "whole (compare elements: x[i] ~= n32[i]; whether they are one field is "
+               "rg.static(x ~= n32))");
     CHECK_TEXT(error_of(w, "function() x[0] = total end"),
                "1:19+5 index.count: 'total' has no axes and one element (write total[0])");
   }
