@@ -9,13 +9,3 @@ void rt_error_set(RtContext *context, uint32_t kind, int32_t tree, int32_t manag
   error->manager = manager;
   error->task = context->task;
 }
-
-void rt_fault(RtContext *context, int32_t fault, double value) {
-  RtError *error = &context->error;
-  if (rt_load(&error->kind) == RT_OK && rt_swap(&error->kind, RT_OK, RT_ERROR_FAULT)) {
-    error->manager = fault;
-    error->value = value;
-    error->task = context->task;
-  }
-  rt_store(&context->stop, 1);
-}

@@ -31,7 +31,8 @@ enum {
   RT_LIST_LENGTH = 0,
   RT_LIST_LOCK = 1,
   RT_LIST_SLOTS = 2,        /* one per chunk from here on */
-  RT_TOUCHED_END = 1
+  RT_TOUCHED_END = 1,
+  RT_MESSAGE_WORDS = 1 << 23 /* of the records of one worker between two tasks: 64 MiB */
 };
 
 /* One fault of device code: the first one wins. */
@@ -41,7 +42,7 @@ typedef enum RtErrorKind {
   RT_ERROR_STOPPED,
   RT_ERROR_MEMORY,          /* the host refused memory for a list */
   RT_ERROR_FULL,            /* a list of a dynamic SNode is full */
-  /* the kernel's own: `manager` is its number, `value` completes its message */
+  /* the kernel's own: `manager` is the number of its message, which the records contain */
   RT_ERROR_FAULT
 } RtErrorKind;
 typedef struct RtError {
@@ -49,7 +50,6 @@ typedef struct RtError {
   int32_t tree;             /* RtTree.number */
   int32_t manager;
   int32_t task;             /* RtContext.task; -1: the host region */
-  double value;
 } RtError;
 
 /* The budget all trees of a runtime share, in bytes. */
@@ -285,11 +285,18 @@ typedef struct RtOutside {
   int64_t index[RT_MAX_AXES];
 } RtOutside;
 
+/* Records of what a kernel says; see message.c. */
+typedef struct RtMessages {
+  uint64_t *words;          /* from RtContext.grow, the workers' owner frees it */
+  uint64_t used, capacity;  /* words */
+  uint64_t lost;            /* records that found no room */
+} RtMessages;
+
 typedef struct RtWorker {
   int32_t index;
   uint32_t pad;
   RtOutside outside;
-  uint64_t random[4];
+  RtMessages messages;
 } RtWorker;
 
 /* Body of one task for positions begin..end of its iteration space. */

@@ -130,6 +130,16 @@ RgStatus rg_kernel_emit(RgKernel *handle, const RgValue *values, int32_t value_c
   return API_CALL(program, kernel_emit(kernel, values, value_count, emission, API_ERR(program)));
 }
 
+RgStatus rg_kernel_fail(RgKernel *handle, int64_t number, int32_t message, const char *text,
+                        const char *index) {
+  Kernel *kernel = (Kernel *)handle;
+  API_NEEDS(kernel);
+  API_NEEDS(text);
+  API_NEEDS(index);
+  Program *program = API_PROGRAM(kernel);
+  return API_CALL(program, kernel_fail(kernel, number, message, text, index, API_ERR(program)));
+}
+
 static bool read_text(Kernel *kernel, const char *what, const char **text, Error *err) {
   int kind;
   return owner_check(kernel->object.owner, err) &&

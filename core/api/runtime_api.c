@@ -5,6 +5,7 @@
 
 #include "api/api.h"
 #include "api/word.h"
+#include "kernel/lines.h"
 #include "base/clock.h"
 
 static _Thread_local Error loose; /* of calls that did not reach a runtime */
@@ -107,6 +108,29 @@ void rg_on_warning(RgRuntime *runtime, void (*warn)(void *data, const char *text
   if (!program) return;
   program->engine.warn = warn;
   program->engine.warn_data = data;
+}
+
+void rg_on_print(RgRuntime *runtime, void (*print)(void *data, const char *line, int64_t length),
+                 void *data) {
+  Program *program = (Program *)runtime;
+  if (!program) return;
+  program->engine.print = print;
+  program->engine.print_data = data;
+}
+
+RgStatus rg_keep_lines(RgRuntime *runtime, const int32_t **count) {
+  Program *program = (Program *)runtime;
+  API_NEEDS(runtime);
+  API_NEEDS(count);
+  program->engine.lines.are_kept = true;
+  *count = &program->engine.lines.count;
+  return 0;
+}
+
+const char *rg_next_line(RgRuntime *runtime, int64_t *length) {
+  Program *program = (Program *)runtime;
+  int64_t unused;
+  return program ? lines_take(&program->engine, length ? length : &unused) : NULL;
 }
 
 const char *rg_version(void) { return RG_VERSION; }

@@ -1,4 +1,4 @@
-/* control.c - if, loop, break, continue, fault: regions become blocks.
+/* control.c - if, loop, break, continue, print, fault: regions become blocks.
  * g->exits has the targets of exits, innermost last; the lowest entry is the iteration's body, the
  * target of `continue` at body level. Code after an exit is unreachable: it goes to a block without
  * predecessors. */
@@ -59,12 +59,24 @@ void control_loop(Codegen *g, const IrInst *inst) {
   block_enter(g, leave);
 }
 
+/* Its values in an array on the stack, as the runtime takes them: 8 bytes each. */
+void control_print(Codegen *g, const IrInst *inst) {
+  int count = inst->operand_count;
+  LLVMTypeRef type = LLVMArrayType2(g->i64, (uint64_t)(count ? count : 1));
+  LLVMValueRef values = block_variable(g, type, "values");
+  for (int i = 0; i < count; i++) {
+    LLVMValueRef value = value_operand(g, inst, i);
+    if (value_is_vector(value)) return codegen_fail(g, inst, "it differs by lane");
+    LLVMBuildStore(g->builder, value, value_byte_offset(g, values, i * 8));
+  }
+  LLVMValueRef operands[] = {value_integer(g->i32, inst->imm), value_integer(g->i32, count),
+                             values};
+  call_runtime(g, inst->op == IR_FAULT ? RT_FAULT : RT_PRINT, (Callee){0}, operands, 3);
+}
+
 /* Ends the launch: the rest of this function is skipped. */
 void control_fault(Codegen *g, const IrInst *inst) {
-  LLVMValueRef value = value_operand(g, inst, 0);
-  if (value_is_vector(value)) return codegen_fail(g, inst, "it differs by lane");
-  LLVMValueRef operands[] = {value_integer(g->i32, inst->imm), value};
-  call_runtime(g, RT_FAULT, (Callee){0}, operands, 2);
+  control_print(g, inst);
   block_jump(g, g->finish);
   block_enter(g, block_new(g, "behind"));
 }

@@ -157,6 +157,7 @@ LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer
 void control_if(Codegen *g, const IrInst *inst);
 void control_loop(Codegen *g, const IrInst *inst);
 void control_exit(Codegen *g, const IrInst *inst); /* BREAK, CONTINUE */
+void control_print(Codegen *g, const IrInst *inst);
 void control_fault(Codegen *g, const IrInst *inst);
 /* an iteration: `continue` at its level goes to `again` */
 void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again);

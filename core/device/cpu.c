@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "device/cpu.h"
+#include "device/messages.h"
 #include "device/private_copies.h"
 #include "memory/arena.h"
 
@@ -62,6 +63,7 @@ static bool sync_cpu(Device *device, Error *err) { return true; }
 static void destroy_cpu(Device *device) {
   CpuDevice *cpu = (CpuDevice *)device;
   if (cpu->pool) pool_destroy(cpu->pool);
+  messages_free(cpu);
   heap_free(device->heap, cpu->workers);
   heap_free(device->heap, cpu->took_part);
   heap_free(device->heap, cpu);
@@ -83,21 +85,11 @@ static const DeviceTable cpu_table = {
     .forget = copies_free,
     .destroy = destroy_cpu};
 
-static uint64_t mix(uint64_t *state) { /* splitmix64: seeds for each worker's own generator */
-  uint64_t z = *state += 0x9e3779b97f4a7c15u;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return z ^ z >> 31;
-}
-
-static bool create_workers(CpuDevice *cpu, uint64_t seed) {
+static bool create_workers(CpuDevice *cpu) {
   size_t count = (size_t)cpu->device.worker_count;
   cpu->workers = heap_alloc(cpu->device.heap, sizeof *cpu->workers * count);
   cpu->took_part = heap_alloc(cpu->device.heap, count);
-  for (size_t k = 0; cpu->workers && k < count; k++) {
-    cpu->workers[k].index = (int32_t)k;
-    for (int r = 0; r < 4; r++) cpu->workers[k].random[r] = mix(&seed);
-  }
+  for (size_t k = 0; cpu->workers && k < count; k++) cpu->workers[k].index = (int32_t)k;
   return cpu->workers && cpu->took_part;
 }
 
@@ -145,7 +137,7 @@ Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err) 
   }
   if (cpu && (cpu->pool = create_pool(heap, options, err)))
     cpu->device.worker_count = pool_worker_count(cpu->pool);
-  if (!cpu || !cpu->pool || !create_workers(cpu, options->seed)) {
+  if (!cpu || !cpu->pool || !create_workers(cpu)) {
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a device");
     if (cpu) destroy_cpu(&cpu->device);
     return NULL;

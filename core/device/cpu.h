@@ -11,6 +11,8 @@ typedef struct CpuDevice {
   RtWorker *workers;
   uint8_t *took_part;         /* by worker: it ran a chunk of the task */
   DeviceLaunch *launch;       /* the running launch */
+  uint64_t *said;             /* what it said so far: messages.h */
+  uint64_t said_words, said_capacity;
 } CpuDevice;
 
 /* cpu_code.c */

@@ -13,6 +13,7 @@
 
 #include "base/bits.h"
 #include "device/cpu.h"
+#include "device/messages.h"
 #include "device/private_copies.h"
 
 enum { SERIAL_NS = 8000, CHUNK_NS = 20000, CHUNKS_PER_WORKER = 8, ROW = 64, MOST_CHUNKS = 1 << 20 };
@@ -113,6 +114,7 @@ static void run_task(RtContext *context, int32_t number) {
   const DeviceTask *task = &launch->tasks[number];
   if (rt_stopped(context)) return;
   refresh_trees(launch); /* what the host region did */
+  messages_gather(cpu, launch);
   context->task = number;
   int64_t total = count_positions(context, task);
   if (total > 0) {
@@ -120,6 +122,7 @@ static void run_task(RtContext *context, int32_t number) {
     run_positions(cpu, launch, number, total);
   }
   context->task = -1;
+  messages_gather(cpu, launch);
   bool frees = task->may_deactivate && !launch->gc_is_stopped;
   if (task->may_change_topology || frees || cpu->device.gc_each_launch) refresh_trees(launch);
 }
@@ -178,11 +181,13 @@ bool cpu_launch(Device *device, DeviceLaunch *launch, Error *err) {
   context->tree_count = launch->tree_count;
   context->ambient = launch->ambient;
   context->run = run_task;
-  launch->runs = launch->collections = 0;
+  launch->runs = launch->collections = launch->messages_lost = 0;
+  messages_begin(cpu);
   cpu->launch = launch;
   if (launch->has_sums) prepare_copies(device, launch);
   launch->code->host(context);
   refresh_trees(launch);
+  messages_gather(cpu, launch);
   launch->outside = take_outside(cpu);
   if (context->error.kind == RT_OK && rt_stopped(context)) context->error.kind = RT_ERROR_STOPPED;
   return pool_check_host(cpu->pool, err);

@@ -84,6 +84,8 @@ typedef struct DeviceLaunch {
   int32_t tree_count;
   uint8_t *ambient;           /* read-only zeros, as large as the largest node */
   bool has_sums;              /* some task is privatised */
+  /* by message: how many indices end its records, by which they are ordered */
+  const int32_t *message_axes;
   bool gc_is_stopped;         /* the caller collects freed nodes itself */
   /* -- filled by the device */
   /* its `error` is the launch's; `stop` is the caller's: 0 when the launch begins, and any thread
@@ -91,6 +93,11 @@ typedef struct DeviceLaunch {
   RtContext context;
   uint64_t runs, collections; /* tasks run, collections that freed something */
   RtOutside outside;          /* the first of the first worker that has one; the count is of all */
+  /* What the kernel said, as records of llvm_bc/message.c: task after task, in a task by the
+   * indices of its iterations. The device's, until the next launch. */
+  const uint64_t *messages;
+  uint64_t message_words;
+  uint64_t messages_lost;     /* how many records found no room */
 } DeviceLaunch;
 
 /* -- the table --------------------------------------------------------------------------------- */
@@ -148,7 +155,7 @@ typedef struct DeviceOptions {
   PoolHost *host;
   void *host_data;
   const char *processor;      /* of the host; borrowed: an option's text */
-  uint64_t seed;              /* of the workers' random numbers, and of shuffled tasks */
+  uint64_t seed;              /* of shuffled tasks */
   bool shuffle_tasks, gc_each_launch, guard_pages, fails_in_task; /* RG_STRESS */
 } DeviceOptions;
 

@@ -15,6 +15,7 @@ typedef struct Emit {
   VEC(const char *) visible; /* names of the enclosing blocks, innermost last */
   int loop;                  /* number of the enclosing loop: its label is _rg_next<loop> */
   int loop_count;
+  const Stmt *parallel;      /* the enclosing parallel loop; NULL: host region */
   Stmt *repeat;           /* the enclosing loop, if it is a `repeat` */
   int outer;                 /* number of the loop around that one */
   int left;                  /* the one that a `break` in the loop inside it leaves; 0: none */
@@ -79,6 +80,9 @@ void emit_list_call(Emit *e, Expr *call, const MethodCall *m); /* append, pop, l
 /* the head of `for k, v in x:items(i)` */
 void emit_items(Emit *e, const LoopHead *head, const Stmt *stmt);
 Type emit_item_type(Emit *e, const LoopHead *head, int variable);
+
+/* emit_say.c: print, assert, error */
+void emit_say(Emit *e, Expr *call);
 
 /* emit_function.c: a user function, as a Lua function called at once; a `return` in it */
 void emit_function_call(Emit *e, Expr *call, Inline *in);

@@ -188,6 +188,8 @@ void emit_for_in(Emit *e, Stmt *stmt) {
   emit_text(e, "for ");
   emit_variables(e, stmt, head->index);
   emit_format(e, " in %s", strbuf_end(&text));
+  if (head->is_parallel) e->parallel = stmt;
   emit_body(e, stmt, head->index);
+  if (head->is_parallel) e->parallel = NULL;
   e->visible.count = visible;
 }

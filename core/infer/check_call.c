@@ -26,8 +26,35 @@ static bool check_round(Sema *s, Expr *argument, Type at) {
   return check_expr(s, argument, ty_is_integer(ty_at(s, argument)) ? at : TYPE(NONE));
 }
 
+/* A float that takes the type it meets is shown as Lua would: as an f64. */
+static bool check_said_value(Sema *s, const SaidPiece *piece) {
+  Expr *value = piece->value;
+  char shows = piece->format ? piece->format[strlen(piece->format) - 1] : 's';
+  bool is_text = shows == 's', is_bool = value->ty.kind == TY_BOOL;
+  if (!is_text && !type_is_scalar(shape_of(value)))
+    return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, "%s shows any value",
+                     "'%s' shows a number, and this is %s", piece->format,
+                     shape_text(s, shape_of(value)));
+  if (!is_text && is_bool)
+    return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, "%s shows any value",
+                     "'%s' shows a number, and this is a bool", piece->format);
+  if (piece->is_joined && is_bool)
+    return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, "write tostring(..), as in Lua",
+                     "'..' joins texts and numbers, and this is a bool");
+  bool wants_float = value->ty.kind == TY_FLEXIBLE || strchr("eEfgG", shows) != NULL;
+  return check_expr(s, value, wants_float ? TYPE(F64) : TYPE(NONE));
+}
+
+static bool check_said(Sema *s, Said *said) {
+  if (said->condition && !check_condition(s, said->condition)) return false;
+  for (int i = 0; i < said->pieces.count; i++)
+    if (said->pieces.items[i].value && !check_said_value(s, &said->pieces.items[i])) return false;
+  return true;
+}
+
 static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
   Type at = e->at;
+  if (builtin->form == FORM_SAY) return check_said(s, e->said);
   Exprs list = call_arguments(s, e);
   const char *who = scratch_format(s->scratch, "'%s'", builtin->name);
   switch (builtin->form) {
@@ -42,7 +69,7 @@ static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
   case FORM_TOBIT:
     return check_integers(s, &e->list, who) && check_expr(s, e->list.items[0], TYPE(NONE));
   case FORM_RANGE:
-  case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: break;
+  case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: case FORM_SAY: break;
   }
   return true;
 }

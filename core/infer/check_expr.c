@@ -328,10 +328,11 @@ static Type complete(Sema *s, Expr *e, Type want) {
   bool is_bits = (e->kind == AST_BINARY && e->op >= AST_BAND && e->op <= AST_SAR) ||
                  (e->kind == AST_UNARY && e->op == AST_BNOT);
   const Builtin *builtin = builtin_of(e);
-  const Expr *first = builtin ? call_arguments(s, e).items[0] : NULL;
+  Exprs arguments = builtin ? call_arguments(s, e) : (Exprs){0};
+  const Expr *first = arguments.count ? arguments.items[0] : NULL;
   bool is_call = builtin && (builtin->form == FORM_BITS || builtin->form == FORM_SHIFT);
   if ((is_bits || is_call) && type_is_float(want)) want = TYPE(NONE);
-  bool rounds_wide = builtin && builtin->form == FORM_ROUND && ty_is_float(ty_at(s, first)) &&
+  bool rounds_wide = first && builtin->form == FORM_ROUND && ty_is_float(ty_at(s, first)) &&
                      type_is_integer(want) && type_bits(want) == 64 &&
                      (builtin->op == IR_ROUND || !typed_quotient(s, (Expr *)first));
   return rounds_wide ? want : ty_complete(s, ty_at(s, e), want);

@@ -96,7 +96,15 @@ static PartialType join_all(Infer *f, const Exprs *list, AstOp op) {
   return ty;
 }
 
+static PartialType infer_said(Infer *f, Said *said) {
+  if (said->condition) infer_expr(f, said->condition);
+  for (int i = 0; i < said->pieces.count; i++)
+    if (said->pieces.items[i].value) infer_expr(f, said->pieces.items[i].value);
+  return (PartialType){0};
+}
+
 static PartialType infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
+  if (builtin->form == FORM_SAY) return infer_said(f, e->said);
   Exprs list = call_arguments(f->s, e);
   infer_list(f, &list);
   PartialType all = join_all(f, &list, builtin->form == FORM_BITS ? AST_BAND : AST_ADD);
@@ -115,7 +123,7 @@ static PartialType infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
     demand_list(f, &e->list, "which is used with '%s'", builtin->name);
     return ty_of(TYPE(I32));
   case FORM_RANGE:
-  case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: break;
+  case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: case FORM_SAY: break;
   }
   return (PartialType){0};
 }

@@ -244,6 +244,8 @@ void ir_store(IrBuilder *b, IrInst *place, IrInst *value);
 IrInst *ir_update(IrBuilder *b, IrUpdate op, IrInst *place, IrInst *value);
 IrInst *ir_rmw(IrBuilder *b, IrUpdate op, IrInst *place, IrInst *value);
 
+enum { IR_MESSAGE_VALUES = 128 }; /* operands of a PRINT or FAULT */
+
 /* -- walk.c ------------------------------------------------------------------------------------ */
 typedef bool IrVisit(void *data, IrInst *inst);     /* false: stop */
 bool ir_walk(IrRegion *region, IrVisit *visit, void *data); /* every inst, outer before inner */

@@ -258,6 +258,17 @@ static bool verify_call(Verifier *v, const IrInst *inst) {
   return !refusal || wrong(v, inst, refusal);
 }
 
+static bool verify_message(Verifier *v, const IrInst *inst) {
+  if (inst->imm < 0 || inst->operand_count > IR_MESSAGE_VALUES)
+    return wrong(v, inst, "is no message, or has too many values");
+  for (int i = 0; i < inst->operand_count; i++) {
+    Type type = type_at(inst, i);
+    bool is_wide = type_is(type, TYPE_I64) || type_is(type, TYPE_U64) || type_is(type, TYPE_F64);
+    if (!is_wide) return wrong(v, inst, "takes i64, u64 and f64");
+  }
+  return true;
+}
+
 static bool verify_value(Verifier *v, const IrInst *inst) {
   const IrKernel *kernel = v->kernel;
   switch (inst->op) {
@@ -278,7 +289,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_RUN: case IR_LOOP:
     return true;
   case IR_PARAM: return wrong(v, inst, "belongs to a region's parameters");
-  case IR_FAULT: return type_equal(type_at(inst, 0), TYPE(F64)) || wrong(v, inst, "takes an f64");
+  case IR_PRINT: case IR_FAULT: return verify_message(v, inst);
   case IR_FRAME_SET:
     return is_element(type_at(inst, 0)) || wrong(v, inst, "takes numbers and bools");
   case IR_GET: case IR_LANE:
@@ -343,7 +354,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_MEM_STORE:
   case IR_MEM_UPDATE:
   case IR_RUN:
-  case IR_FAULT: case IR_POP: case IR_REMEMBER:
+  case IR_PRINT: case IR_FAULT: case IR_POP: case IR_REMEMBER:
     break;
   case IR_CALL: return true; /* verify_call */
   case IR_PLACE: case IR_CELL: expected = TYPE(PLACE); break;

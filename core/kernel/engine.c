@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "kernel/kernel.h"
+#include "kernel/lines.h"
 
 void engine_init(Engine *engine, Store *store, const EngineOptions *options, Cache *cache) {
   engine->store = store;
@@ -39,6 +40,7 @@ void engine_deinit(Engine *engine) {
   engine->codegen = NULL;
   cache_close(engine->cache);
   engine->cache = NULL;
+  if (engine->store) lines_free(engine);
 }
 
 bool engine_fails(bool *wanted) {

@@ -23,11 +23,22 @@ typedef struct EngineStats {
   double compile_ms, run_ms;
 } EngineStats;
 
+/* What kernels printed and the host has not fetched yet: see lines.c. */
+typedef struct Lines {
+  bool are_kept;              /* by default they go to standard output */
+  int32_t count;
+  char *bytes;
+  size_t used, capacity, taken;
+} Lines;
+
 typedef struct Engine {
   Store *store;               /* the trees of its kernels, and the device that runs them */
   EngineOptions options;
   void (*warn)(void *data, const char *text); /* NULL: standard error */
   void *warn_data;
+  void (*print)(void *data, const char *line, int64_t length); /* NULL: see lines.h */
+  void *print_data;
+  Lines lines;
   Codegen *codegen;           /* opened when something must be compiled */
   Cache *cache;               /* of compiled objects on disk; NULL: none */
   Kernel *kernels;            /* linked by next; newest first */

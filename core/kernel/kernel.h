@@ -58,6 +58,9 @@ bool kernel_result(Kernel *kernel, int32_t number, RgValue *result, Error *err);
 /* Arch "lua": see rg_kernel_emit. */
 bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgEmission *emission,
                  Error *err);
+/* Always false: see rg_kernel_fail. */
+bool kernel_fail(const Kernel *kernel, int64_t number, int32_t message, const char *text,
+                 const char *index, Error *err);
 /* See rg_kernel_text; in store_text. */
 bool kernel_text(Kernel *kernel, TextKind kind, const char **text, Error *err);
 

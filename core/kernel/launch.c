@@ -136,6 +136,7 @@ static void fill_launch(const Store *store, Variant *variant, const RgValue *val
   launch->tree_count = variant->tree_count;
   launch->ambient = store->zeros;
   launch->has_sums = variant->has_sums;
+  launch->message_axes = variant->message_axes;
   launch->gc_is_stopped = store->gc_is_stopped;
 }
 
@@ -196,7 +197,7 @@ static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgVa
   engine->stats.run_ms += clock_ms() - begin;
   engine->stats.launches++;
   expect_valid(kernel);
-  return readback(kernel, variant, launch, result, err) && ok;
+  return readback(kernel, variant, launch, values, result, err) && ok;
 }
 
 bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result,

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "tree/cell.h"
-#include "kernel/variant.h"
+#include "kernel/message.h"
 
 /* Once per kernel, of one write: the first of some worker. */
 static void warn_outside(Kernel *kernel, const Variant *variant, const RtOutside *outside) {
@@ -31,32 +31,18 @@ static const Tree *find_tree(const Engine *engine, int32_t number) {
   return NULL;
 }
 
-/* A fault raised by the kernel itself. */
-static bool own_fault(const Kernel *kernel, const Variant *variant, const RtError *fault,
-                      Error *err) {
-  if (fault->manager < 0 || fault->manager >= variant->fault_count)
-    return error_set(err, RG_ERROR_INTERNAL,
-                     "kernel '%.100s' ended with a fault that it does not have", kernel->name);
-  const VariantFault *own = &variant->faults[fault->manager];
-  char number[32];
-  snprintf(number, sizeof number, fault->value != fault->value ? "nan" : "%.14g", fault->value);
-  diag_error(err, own->source, own->pos, own->width, own->code, "%s %s", own->sentence, number);
-  return own->hint[0] ? error_hint(err, "%s", own->hint) : false;
-}
-
 bool stopped_error(const Kernel *kernel, Error *err) {
   return error_set(err, RG_ERROR_STOPPED, "a launch of kernel '%.100s' was stopped", kernel->name);
 }
 
-static bool check_fault(const Kernel *kernel, const Variant *variant, const RtError *fault,
-                        Error *err) {
+static bool check_fault(const Kernel *kernel, const RtError *fault, Error *err) {
   const Tree *tree = find_tree(kernel->engine, fault->tree);
   switch (fault->kind) {
   case RT_OK: return true;
   case RT_ERROR_BUDGET:
     return tree ? storage_budget_error(tree, fault->manager, err)
                 : error_set(err, RG_ERROR_BUDGET, "the memory budget is exhausted");
-  case RT_ERROR_FAULT: return own_fault(kernel, variant, fault, err);
+  case RT_ERROR_FAULT: return false; /* messages_read has made the error */
   case RT_ERROR_FULL:
     return tree ? storage_full_error(tree, fault->manager, err)
                 : error_set(err, RG_ERROR_LIST_FULL, "a list is full");
@@ -78,11 +64,12 @@ bool readback_result(Kernel *kernel, const Variant *variant, int32_t number, RgV
   return true;
 }
 
-bool readback(Kernel *kernel, Variant *variant, const DeviceLaunch *launch, RgValue *result,
-              Error *err) {
+bool readback(Kernel *kernel, Variant *variant, const DeviceLaunch *launch, const RgValue *values,
+              RgValue *result, Error *err) {
   kernel->engine->store->stats.gcs += launch->collections;
   count_outside(kernel, variant, &launch->outside);
-  if (!check_fault(kernel, variant, &launch->context.error, err)) return false;
+  if (!messages_read(kernel, variant, launch, values, err)) return false;
+  if (!check_fault(kernel, &launch->context.error, err)) return false;
   readback_result(kernel, variant, 0, result);
   return true;
 }

@@ -95,9 +95,10 @@ bool variant_is_valid(const Variant *variant, const char **broken) {
   if (!args_are_valid(variant, broken) || !trees_are_valid(variant, broken)) return false;
   for (int32_t k = 0; k < variant->task_count; k++)
     if (!task_is_valid(variant, &variant->tasks[k], broken)) return false;
-  for (int32_t k = 0; k < variant->fault_count; k++)
-    EXPECT(variant->faults[k].sentence && variant->faults[k].hint && variant->faults[k].source,
-           "a fault has a sentence, a hint and the text it is of");
+  for (int32_t k = 0; k < variant->message_count; k++)
+    EXPECT(variant->messages[k].source &&
+               variant->message_axes[k] == variant->messages[k].axis_count,
+           "a message has the text it is of, and its axes in the table");
   for (int32_t k = 0; k < variant->site_count; k++)
     EXPECT(variant->sites[k].name && variant->sites[k].shape, "a site has the words for it");
   return true;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernel/compile.h"
+#include "kernel/message.h"
 
 static bool no_memory(Error *err) {
   return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a compiled kernel");
@@ -98,24 +99,6 @@ static bool fill_args(Compile *compile, Variant *variant, Heap *heap, Error *err
   return true;
 }
 
-static bool fill_faults(Compile *compile, Variant *variant, Heap *heap, Error *err) {
-  const SemaOutput *sema = &compile->sema;
-  variant->faults = heap_alloc(heap, sizeof *variant->faults * (size_t)sema->faults.count);
-  if (!variant->faults) return no_memory(err);
-  for (; variant->fault_count < sema->faults.count; variant->fault_count++) {
-    const SemaFault *fault = &sema->faults.items[variant->fault_count];
-    VariantFault *out = &variant->faults[variant->fault_count];
-    *out = (VariantFault){
-        .code = fault->code, .source = fault->source, .pos = fault->pos, .width = fault->width};
-    out->sentence = heap_copy_text(heap, fault->sentence);
-    out->hint = heap_copy_text(heap, fault->hint ? fault->hint : "");
-    if (out->sentence && out->hint) continue;
-    variant->fault_count++; /* so far complete for freeing */
-    return no_memory(err);
-  }
-  return true;
-}
-
 /* "8 x 4", or "8 x 4 from -2, 10" */
 static void describe_shape(char *out, size_t size, const IrField *field) {
   const SNode *node = field->node;
@@ -196,7 +179,7 @@ bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err
   if (!variant->words || !variant->frame || !variant->results || !variant->limits)
     return no_memory(err);
   return fill_tasks(compile, variant, heap, err) && fill_args(compile, variant, heap, err) &&
-         fill_faults(compile, variant, heap, err) &&
+         messages_keep(variant, &compile->sema, heap, err) &&
          fill_sites(compile, variant, heap, err) && fill_trees(compile, variant, heap, err) &&
          fill_ends(compile, variant, heap, err);
 }
@@ -205,10 +188,7 @@ void variant_free(Store *store, Variant *variant) {
   Heap *heap = store->heap;
   if (!variant) return;
   for (int32_t k = 0; k < variant->arg_count; k++) free_arg(heap, &variant->args[k]);
-  for (int32_t k = 0; k < variant->fault_count; k++) {
-    heap_free(heap, variant->faults[k].sentence);
-    heap_free(heap, variant->faults[k].hint);
-  }
+  messages_drop(variant);
   for (int32_t k = 0; k < variant->site_count; k++) {
     heap_free(heap, variant->sites[k].name);
     heap_free(heap, variant->sites[k].shape);
@@ -219,7 +199,6 @@ void variant_free(Store *store, Variant *variant) {
   if (variant->code) store->device->table->unload(store->device, variant->code);
   void *parts[] = {variant->words, variant->tasks, variant->args,    variant->tree_values,
                    variant->trees, variant->frame, variant->lua,     variant->bytes,
-                   variant->results, variant->faults, variant->sites,
-                   variant->limits, variant};
+                   variant->results, variant->sites, variant->limits, variant};
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) heap_free(heap, parts[k]);
 }

@@ -19,15 +19,6 @@
 
 enum { PATTERN_WORDS = 4 }; /* per value */
 
-/* a fault that the kernel may raise; its texts belong to the variant */
-typedef struct VariantFault {
-  ErrorCode code;
-  char *sentence, *hint;    /* hint: "" for none */
-  const Source *source;
-  Pos pos;
-  int32_t width;
-} VariantFault;
-
 /* a write whose index may be outside its field's shape; its texts belong to the variant */
 typedef struct VariantSite {
   int32_t line;
@@ -60,8 +51,10 @@ struct Variant {
   int32_t arg_count;
   VariantLimit *limits;
   int32_t limit_count;
-  VariantFault *faults;
-  int32_t fault_count;
+  Scratch kept;             /* of its messages: */
+  SemaMessage *messages;
+  int32_t *message_axes;    /* by message */
+  int32_t message_count;
   VariantSite *sites;       /* by RtOutside.site */
   int32_t site_count;
   int32_t *tree_values;     /* by kernel tree: the value that has it */
@@ -102,8 +95,8 @@ bool variant_is_valid(const Variant *variant, const char **broken);
 bool variants_are_valid(const Variant *first, const Variant *last, const char **broken);
 
 /* readback.c: faults, counters and the result of a launch that has ended. */
-bool readback(Kernel *kernel, Variant *variant, const DeviceLaunch *launch, RgValue *result,
-              Error *err);
+bool readback(Kernel *kernel, Variant *variant, const DeviceLaunch *launch, const RgValue *values,
+              RgValue *result, Error *err);
 /* Result `number` of the last launch of this variant; NIL and false past the last. */
 bool stopped_error(const Kernel *kernel, Error *err);
 bool readback_result(Kernel *kernel, const Variant *variant, int32_t number, RgValue *result);

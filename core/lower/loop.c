@@ -216,6 +216,10 @@ void lower_for_in(Lower *l, Stmt *stmt) {
     only = lower_number(l, head->index, 0);
     lower_leave(l, back);
   }
-  lower_body(l, body, stmt, only ? &only : from_offset(l, head, body));
+  IrInst **indices = only ? &only : from_offset(l, head, body);
+  if (head->is_parallel) l->indices = indices;
+  if (head->is_parallel) l->index_count = only ? 1 : body->params.count;
+  lower_body(l, body, stmt, indices);
+  if (head->is_parallel) l->index_count = 0;
   l->loop = outer;
 }

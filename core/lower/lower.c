@@ -14,14 +14,13 @@ void lower_at(Lower *l, Pos pos) {
 
 void lower_fault(Lower *l, const Expr *at, IrInst *value, ErrorCode code, const char *hint,
                  const char *sentence) {
-  SemaFault fault = {.code = code,
-                     .sentence = sentence,
-                     .hint = hint,
-                     .source = sema_text_source(l->s),
-                     .pos = at->pos,
-                     .width = at->width};
-  ir_emit(&l->b, IR_FAULT, TYPE(NONE), 1, &value)->imm = l->output->faults.count;
-  vec_push(l->scratch, &l->output->faults, fault);
+  SemaMessage message = {.code = code, .hint = hint};
+  Operands operands = {0};
+  SemaPiece piece = {.kind = PIECE_TEXT,
+                     .text = str_of(scratch_format(l->scratch, "%s ", sentence))};
+  vec_push(l->scratch, &message.pieces, piece);
+  message_add_value(l, &message, &operands, &value, (Shape){0}, NULL);
+  lower_message(l, &message, &operands, at);
 }
 
 bool lower_is_closed(const Lower *l) {

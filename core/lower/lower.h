@@ -25,6 +25,8 @@ typedef struct Lower {
   int nesting;
   Pos here;           /* of the current statement */
   int loop;           /* number of the enclosing parallel loop; 0: host region */
+  IrInst **indices;   /* of its iteration */
+  int index_count;
   const Stmt *repeat; /* the innermost loop, if it is a `repeat` */
   int loops;          /* around the current statement, */
   int outer_loops;    /* those around the function being lowered */
@@ -39,6 +41,13 @@ void lower_at(Lower *l, Pos pos);
 /* The launch ends here: `sentence`, then the number `value` (an f64), at `at`. */
 void lower_fault(Lower *l, const Expr *at, IrInst *value, ErrorCode code, const char *hint,
                  const char *sentence);
+/* say.c */
+typedef VEC(IrInst *) Operands;
+void lower_say(Lower *l, Expr *e);
+/* A value of `shape` ends the message so far; and its PRINT or FAULT, at `at`, is emitted. */
+void message_add_value(Lower *l, SemaMessage *message, Operands *operands, IrInst **values,
+                       Shape shape, const char *format);
+void lower_message(Lower *l, SemaMessage *message, Operands *operands, const Expr *at);
 void lower_keep_view(Lower *l, Local *local, Expr *value); /* of a local that is an alias */
 void lower_bind(Lower *l, Local *local, IrInst **values);     /* VARs if it is assigned again */
 /* expr.c */

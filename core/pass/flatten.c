@@ -61,6 +61,7 @@ static const char *obstacle_of(const Survey *s, const IrInst *inst, bool in_arm)
   case IR_LOOP: case IR_FOR: case IR_BITS: case IR_BREAK: return "it has a loop inside";
   case IR_CONTINUE: return in_arm ? NULL : "it is empty";
   case IR_FAULT: return "it may fail";
+  case IR_PRINT: return "it prints";
   case IR_RMW: case IR_CAS: return "it uses the old value of an update";
   default: return ir_effects(inst) & IR_PURE ? NULL : "it activates, deactivates or tests cells";
   }

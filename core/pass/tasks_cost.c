@@ -24,6 +24,7 @@ static int64_t cost_of_op(IrOp op) {
   case IR_DEACTIVATE:
   case IR_APPEND:
   case IR_POP:
+  case IR_PRINT:
   case IR_FMOD: return 20;
   case IR_POW: return 40;
   default: return op >= IR_EXP && op <= IR_ATAN2 ? 20 : 1;

@@ -11,9 +11,6 @@ static bool is_of_the_host(const char *name) {
   static const char *const prefixes[] = {"string.", "table.", "io.", "os.", "coroutine.", "rg."};
   for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
     if (!strncmp(name, prefixes[i], strlen(prefixes[i]))) return true;
-  static const char *const kept[] = {"print", "assert", "error"};
-  for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
-    if (!strcmp(name, kept[i])) return false;
   return !strchr(name, '.');
 }
 
@@ -81,6 +78,12 @@ static Entity resolve_known(Resolve *r, Expr *e, const Builtin *builtin) {
 static Entity resolve_builtin_call(Resolve *r, Expr *e, const Entity *callee) {
   const Builtin *builtin = callee->builtin;
   if (!builtin) return fail_builtin(r, e, callee->name);
+  if (builtin->form == FORM_SAY) {
+    note_builtin(e, builtin);
+    if (e->list.count >= builtin->least && e->list.count <= builtin->most)
+      return say_call(r, e, builtin);
+    return fail_count(r, e, builtin->name, builtin->least, builtin->most);
+  }
   if (builtin->form == FORM_RANGE) {
     note_builtin(e, builtin);
     return (Entity){.kind = ENTITY_LOOP};

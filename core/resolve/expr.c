@@ -58,7 +58,8 @@ static bool fail_no_value(Resolve *r, Expr *e, const Entity *entity) {
                      "this is only allowed in the head of a loop");
   case ENTITY_VOID:
     return sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' returns no value",
-                     sema_text(r->s, e->text));
+                     e->kind == AST_METHOD ? sema_text(r->s, e->text)
+                                           : sema_source(r->s, e->left));
   default: return fail_other(r, e, entity);
   }
 }
@@ -334,7 +335,7 @@ static bool check_fields_apart(Resolve *r, Expr *e) {
 static Entity resolve_operands(Resolve *r, Expr *e) {
   if (e->op == AST_CONCAT) {
     sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "the values of a kernel are numbers and booleans",
-              "strings do not exist in kernels");
+              "strings exist in kernels only as arguments of print, assert and error");
     return (Entity){0};
   }
   if (!check_fields_apart(r, e)) return (Entity){0};
@@ -368,7 +369,7 @@ static Entity resolve_new(Resolve *r, Expr *e) {
                   "nil does not exist in kernels");
   case AST_STRING:
     return refuse(r, e, "the values of a kernel are numbers and booleans",
-                  "strings do not exist in kernels");
+                  "strings exist in kernels only as arguments of print, assert and error");
   case AST_VARARG: return refuse(r, e, "name each parameter", "kernels take no variable arguments");
   case AST_FUNCTION:
     return refuse(r, e, "declare it before the kernel, and call it",

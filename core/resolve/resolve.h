@@ -197,6 +197,8 @@ int table_find(Resolve *r, Expr *e, const Entity *table, const char *key, bool i
 int *table_find_all(Resolve *r, Expr *e, const Entity *table, int64_t length);
 bool table_fail(Resolve *r, Expr *e);
 
+/* say.c: print, assert, error */
+Entity say_call(Resolve *r, Expr *e, const Builtin *builtin);
 /* rescale.c: a function generated as source for its call */
 Entity rescale_call(Resolve *r, Expr *e);
 /* library_call.c */

@@ -8,6 +8,7 @@
 
 #include "base/map.h"
 #include "typed/entity.h"
+#include "typed/output.h"
 
 typedef struct Expr Expr;
 typedef struct Stmt Stmt;
@@ -16,6 +17,25 @@ typedef struct Inline Inline;
 typedef VEC(Expr *) Exprs;
 typedef VEC(Stmt *) Block;
 typedef VEC(Local *) Locals;
+
+/* -- what print, assert and error say ---------------------------------------------------------- */
+
+typedef struct SaidPiece {
+  SemaPieceKind kind;
+  Str text;            /* TEXT */
+  SemaArg string;      /* STRING */
+  Expr *value;         /* VALUE */
+  const char *format;  /* "%5.2f"; NULL: as tostring shows it */
+  bool is_joined;      /* by `..`, which takes strings and numbers alone */
+} SaidPiece;
+
+typedef struct Said {
+  ErrorCode code;      /* of the failure; NONE: print */
+  Expr *condition;     /* assert: it says something if this does not hold */
+  VEC(SaidPiece) pieces;
+  bool calls;          /* its values call something: computed whatever the condition */
+  int message;         /* lower: its number in the output */
+} Said;
 
 /* -- expressions ------------------------------------------------------------------------------- */
 
@@ -39,6 +59,7 @@ struct Expr {
   /* INDEX: of a captured list. What it leads to stands here, and its index is no field's */
   bool is_item;
   Locals popped;       /* node:pop(i): a variable for each field */
+  Said *said;          /* a call of print, assert, error */
   /* infer: */
   PartialType ty;
   Type at;             /* check: the type it is computed in */

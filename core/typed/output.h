@@ -5,15 +5,41 @@
 #include "ir/ir.h"
 #include "typed/input.h"
 
-/* How a launch may fail: FAULT `k` of the IR is row k. */
-typedef struct SemaFault {
-  ErrorCode code;
-  const char *sentence;   /* followed by the fault's number */
-  const char *hint;       /* or NULL */
+/* A piece of a message. */
+typedef enum SemaPieceKind {
+  PIECE_TEXT,
+  PIECE_STRING, /* captured, or a parameter: what it is at the launch */
+  PIECE_VALUE   /* its numbers are operands of the PRINT or FAULT */
+} SemaPieceKind;
+typedef struct SemaPiece {
+  SemaPieceKind kind;
+  Str text;               /* TEXT */
+  SemaArg string;         /* STRING */
+  Type type;              /* VALUE: of its numbers, each passed as an i64, u64 or f64 */
+  Shape shape;
+  const char *format;     /* "%5.2f"; NULL: as tostring shows it */
+} SemaPiece;
+
+/* A call that leads to a message. */
+typedef struct SemaCallPlace {
+  const char *name;       /* of the function that is called */
   const Source *source;
   Pos pos;
   int32_t width;
-} SemaFault;
+} SemaCallPlace;
+
+/* What launches may say: PRINT and FAULT `k` of the IR name row k. Their operands: the numbers of
+ * its values in order, then the indices of the iteration. */
+typedef struct SemaMessage {
+  ErrorCode code;         /* of a FAULT; NONE: printed */
+  VEC(SemaPiece) pieces;
+  const char *hint;       /* or NULL */
+  int axis_count;         /* of the parallel loop around it; 0: host region */
+  const Source *source;
+  Pos pos;
+  int32_t width;
+  VEC(SemaCallPlace) calls; /* innermost first */
+} SemaMessage;
 /* Why an argument is an integer; clause NULL: it is not, or it was one from the start. */
 typedef struct SemaWhy {
   const char *clause;          /* "which indexes 'x'" */
@@ -40,7 +66,7 @@ typedef struct SemaOutput {
   /* parallel to kernel->fields: which capture or parameter each is (the first of several) */
   VEC(SemaArg) fields;
   VEC(SemaArg) levels;         /* parallel to kernel->levels */
-  VEC(SemaFault) faults;
+  VEC(SemaMessage) messages;
   VEC(SemaLimit) limits;
 } SemaOutput;
 

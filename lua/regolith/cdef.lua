@@ -110,6 +110,17 @@ const RgError *rg_error_row(RgRuntime *runtime, int32_t row, int32_t *unsaid);
  * kernel) go to `warn` instead of standard error; NULL restores that. `warn` runs inside a call of
  * this runtime, in the calling thread, and may not call the runtime. */
 void rg_on_warning(RgRuntime *runtime, void (*warn)(void *data, const char *text), void *data);
+/* From now on each line that kernels print goes to `print`, at the end of its launch: `length`
+ * bytes, and a NUL after them, without a newline. Else they go to standard output. `print` runs
+ * inside a call of this runtime, in the calling thread, and may not call the runtime. NULL restores
+ * standard output. */
+void rg_on_print(RgRuntime *runtime, void (*print)(void *data, const char *line, int64_t length),
+                 void *data);
+/* For hosts that cannot be called: lines are kept, and *count (borrowed as long as the runtime
+ * exists) says how many wait to be fetched. */
+RgStatus rg_keep_lines(RgRuntime *runtime, const int32_t **count);
+/* The next one, borrowed until the next launch; NULL: none is left. *length may be NULL. */
+const char *rg_next_line(RgRuntime *runtime, int64_t *length);
 /* `ask` is called when trees need more than the budget: `bytes` in total. What it returns becomes
  * the budget, if it is larger than before. Any worker of the runtime may call it, also
  * concurrently; it may not call the runtime. NULL: the budget is fixed. Trees made before the first
@@ -362,6 +373,11 @@ typedef struct RgEmission {
 } RgEmission;
 RgStatus rg_kernel_emit(RgKernel *kernel, const RgValue *values, int32_t value_count,
                         RgEmission *emission);
+/* What such a text does where an assert of it does not hold, or where it calls error: always fails,
+ * with the message's place and calls. `number` is the emission's, `text` what it says, `index`
+ * the iteration's indices ("3, 16"), or "". */
+RgStatus rg_kernel_fail(RgKernel *kernel, int64_t number, int32_t message, const char *text,
+                        const char *index);
 /* what: "source" "ast" "infer" "ir" "tasks" "explain" "llvm" "asm", with arch "lua" also "lua"; of
  * the variant launched or compiled last. */
 RgStatus rg_kernel_text(RgKernel *kernel, const char *what, const char **text);

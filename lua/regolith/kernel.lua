@@ -18,6 +18,7 @@ local called = require "regolith.called"
 local snode = require "regolith.snode"
 local field = require "regolith.field"
 local suggest = require "regolith.suggest"
+local say = require "regolith.oracle_say"
 
 local debug, getfenv, loadstring = debug, getfenv, loadstring
 
@@ -76,8 +77,7 @@ local function put_value(slot, v, kind)
   elseif kind == "string" then
     put_text(slot, C.RG_VALUE_STRING, v)
   elseif kind == "function" then
-    local name = builtin.names[v]
-    if name then put_text(slot, C.RG_VALUE_BUILTIN, name) end
+    return
   elseif types.is(v) then
     put_text(slot, C.RG_VALUE_TYPE, v.name)
   else
@@ -96,10 +96,13 @@ local function put(self, number, v, depth, values, last)
   local slot, kind = values[number], type(v)
   local key = kind == "function" and called.key(self, number, v) or nil
   local vector = kind == "cdata" and matrix.type_of(v) and ffi.new "RgVector" or nil
-  if vector then value.put(slot, v, vector) else put_value(slot, v, kind) end
+  local known = (kind == "function" or kind == "table") and builtin.name_of(v, self.environment)
+  if vector then value.put(slot, v, vector)
+  elseif known then put_text(slot, C.RG_VALUE_BUILTIN, known)
+  else put_value(slot, v, kind) end
   if self.last ~= last then return end -- renewed: this launch begins again
   local code = called.note(self, number, v, key)
-  if kind == "function" and not builtin.names[v] then
+  if kind == "function" and not known then
     slot.kind, slot.i64 = C.RG_VALUE_FUNCTION, code
   end
   slot.depth, self.vectors[number], last[number] = depth, vector, v
@@ -156,6 +159,7 @@ end]]
 local ends = {
   need = [[
   if need.launch(self.pointer, values, %d, self.result) ~= 0 then return need.refuse(self%s) end
+  if self.lines[0] ~= 0 then return need.say(self) end
   if self.result.depth > 1 then return need.take_results(self) end
   return need.take(self.result)]],
   need_compiled = [[
@@ -338,6 +342,26 @@ end
 -- All that the kernel returned, where that is more than one value.
 function need.take_results(self) return lib.quiet(take_results, self) end
 
+-- -- what was printed -----------------------------------------------------------------------------
+
+local function print_lines(self)
+  local lines = lib.quiet(say.lines, self.runtime)
+  for _, line in ipairs(lines) do self.environment.print(line) end
+end
+
+local function say_first(self, ...)
+  print_lines(self)
+  return ...
+end
+
+-- Prints, to what is the global `print` of the kernel now, and returns what the kernel returned.
+function need.say(self) return say_first(self, need.take_results(self)) end
+
+local function improve(self, errors)
+  suggest.names(self, errors)
+  if self.lines[0] ~= 0 then print_lines(self) end
+end
+
 local value_out = ffi.new "int32_t[1]"
 
 local function learn(self, want, wanted)
@@ -349,7 +373,7 @@ end
 -- it meets for the first time. Then that is passed, too, and the launch repeated.
 local function refuse(run, self, ...)
   local want, wanted = C.rg_kernel_wants(self.pointer, value_out), value_out[0]
-  if want == 0 then return lib.raise_last(self.runtime, suggest.names, self) end
+  if want == 0 then return lib.raise_last(self.runtime, improve, self) end
   local f = want == 2 and self.last[wanted]
   if f and not called.is_read(f) then called.read(f, self.reader)
   else lib.quiet(learn, self, want, wanted) end
@@ -432,6 +456,7 @@ local function new_kernel(session, found, options)
     parameter_count = C.rg_kernel_parameter_count(out[0]),
     chunk = found.chunk, line = found.line_defined or found.first_line or 1,
     result = ffi.new "RgValue",
+    lines = lib.runtimes[number].lines, -- how many lines were printed and wait
     vectors = {}, -- by value: where its numbers are, when it is a vector
     reader = session.reader or false,
   }

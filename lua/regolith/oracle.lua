@@ -11,6 +11,7 @@ local oracle_tree = require "regolith.oracle_tree"
 local oracle_array = require "regolith.oracle_array"
 local oracle_element = require "regolith.oracle_element"
 local oracle_list = require "regolith.oracle_list"
+local oracle_say = require "regolith.oracle_say"
 
 local oracle = {}
 oracle.__index = oracle
@@ -467,7 +468,7 @@ local function read_argument(t, place)
     place)[0])
 end
 
-local function load_text(kernel, text)
+local function load_text(kernel, number, text)
   local name = kernel.chunk == "kernel" and "=kernel" or "@" .. kernel.chunk
   local chunk, message = loadstring(text, rawget(kernel, "fn") and debug.getinfo(kernel.fn,
     "S").source or name)
@@ -483,7 +484,7 @@ local function load_text(kernel, text)
   for t in given:gmatch "%S+" do types[#types + 1] = t end
   for t in back:gmatch "%S+" do results[#results + 1] = t end
   for k, field in fields:gmatch "(%d+)=(%S+)" do names[tonumber(k)] = field end
-  return { run = chunk, types = types, results = results, names = names }
+  return { run = chunk, number = number, types = types, results = results, names = names }
 end
 
 -- How the text sees a launch argument: elements of a field or an array, the level of a node.
@@ -505,11 +506,12 @@ local function begin(self, kernel, variants, pointer, values, count)
   local status = C.rg_kernel_emit(pointer, values, count, emission)
   if status ~= 0 then return nil, status end
   local key = tonumber(emission.number)
-  variants[key] = variants[key] or load_text(kernel, ffi.string(emission.text))
+  variants[key] = variants[key] or load_text(kernel, emission.number, ffi.string(emission.text))
   local variant, operands, arguments = variants[key], {}, {}
   for k = 0, count - 1 do
     local v = kernel.last[k]
     if type(v) == "cdata" then operands[k] = operand(self, v) end
+    if type(v) == "string" then operands[k] = v end
   end
   for k, t in ipairs(variant.types) do
     arguments[k - 1] = read_argument(t, emission.args + (k - 1))
@@ -535,7 +537,9 @@ local function run(self, kernel, variant, operands, arguments)
   local answers = {}
   local before = self.outside
   oracle_list.full, self.stray = nil, nil
-  keep(answers, variant.run(self.operations, operands, arguments, {}))
+  keep(answers, variant.run(self.operations, operands, arguments,
+    { kernel = kernel.pointer, emission = variant.number, runtime = kernel.runtime,
+      globals = kernel.environment }))
   if self.outside > before and not rawget(kernel, "has_warned") then
     kernel.has_warned = true
     warn_outside(self.stray, kernel, variant, operands, self.outside - before)
@@ -574,6 +578,9 @@ for _, action in ipairs { "activate", "deactivate", "is_active", "count", "clear
 end
 for _, action in ipairs { "append", "length", "pop", "items" } do
   operations[action] = oracle_list[action]
+end
+for _, name in ipairs { "print", "text", "show", "form", "fail", "assert" } do
+  operations[name] = oracle_say[name]
 end
 oracle.operations = operations
 

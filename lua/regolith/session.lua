@@ -138,6 +138,9 @@ local function begin(self, options)
   local c, arch = create_runtime(options)
   self.runtime, self.anchor = lib.new_runtime()
   self.runtime.c, self.begun, self.reader = c, fail.place(), options.read
+  local lines_out = ffi.new "const int32_t *[1]"
+  C.rg_keep_lines(c, lines_out)
+  self.runtime.lines = lines_out[0]
   if arch == "lua" then
     self.runtime.oracle = require("regolith.oracle").create(self.runtime.number)
   end

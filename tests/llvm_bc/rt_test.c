@@ -356,13 +356,29 @@ static void check_errors(void) {
   TEST("a fault of the kernel stops the launch, and the first is kept") {
     context->stop = 0;
     context->error.kind = RT_OK;
-    rt_fault(context, 7, 2.5);
-    rt_fault(context, 8, 3.5);
+    rt_fault(context, &context->workers[1], 7, 1, (uint64_t[]){25});
+    rt_fault(context, &context->workers[0], 8, 0, NULL);
     CHECK_INT(rt_stopped(context), 1);
     CHECK_INT(context->error.kind, RT_ERROR_FAULT);
     CHECK_INT(context->error.manager, 7);
-    CHECK(context->error.value == 2.5);
+    const RtMessages *messages = &context->workers[1].messages;
+    CHECK(messages->used == 2 && messages->words[0] == (7 | 1ull << 32));
+    CHECK(messages->words[1] == 25);
+    CHECK(context->workers[0].messages.used == 1 && context->workers[0].messages.words[0] == 8);
   }
+  TEST("what a worker says is recorded in order, until its buffer is full") {
+    RtMessages *messages = &context->workers[1].messages;
+    static const uint64_t values[100];
+    for (int32_t k = 0; k < 1000; k++) rt_print(context, &context->workers[1], k, 3, values);
+    CHECK_INT(messages->used, 2 + 4 * 1000);
+    CHECK(messages->words[2 + 4 * 999] == (999 | 3ull << 32) && messages->lost == 0);
+    for (int32_t k = 0; k < 100000; k++) rt_print(context, &context->workers[1], 1, 100, values);
+    CHECK(messages->used <= RT_MESSAGE_WORDS && messages->used > RT_MESSAGE_WORDS - 101);
+    CHECK_INT(messages->lost, 100000 - (messages->used - 2 - 4 * 1000) / 101);
+  }
+  for (int32_t k = 0; k < 2; k++) free(context->workers[k].messages.words);
+  memset(&context->workers[0].messages, 0, sizeof context->workers[0].messages);
+  memset(&context->workers[1].messages, 0, sizeof context->workers[1].messages);
   end();
 }
 

@@ -134,6 +134,14 @@ rg.kernel(function(a) x[0] = a end)(1, 2)]] },
 local f = rg.field(rg.i32)
 rg.root:dynamic("i", 2, { name = "queue" }):place(f)
 rg.kernel(function() for i in rg.range(3) do f:append(i) end end)()]] },
+  { "kernel.assert", [[
+local check = function(v) assert(v < 3, ("%d is too hot"):format(v)) end
+x[5] = 4
+rg.kernel(function() for i in x:active() do check(x[i]) end end)()]] },
+  { "kernel.error", [[
+rg.kernel(function(n)
+  if n > 3 then error("n is " .. n) end
+end)(5)]] },
   { "launch.stopped", said = "The host requested it." },
   { "ir.invalid", said = "They came from another part of Regolith, or from a damaged file." },
   { "codegen.failed", said = "The kernel itself is valid, so this is a bug in Regolith: please \z

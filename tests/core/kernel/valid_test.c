@@ -14,7 +14,8 @@ typedef struct Fixture {
   int32_t tree_values[2];
   DeviceTask tasks[TASKS];
   DeviceSum sum;
-  VariantFault fault;
+  SemaMessage message;
+  int32_t axes[1];
   Source source;
   DeviceCode code;
 } Fixture;
@@ -34,11 +35,11 @@ static void create(void) {
   f.tasks[1] = f.tasks[0];
   f.tasks[1].privatised = 0, f.tasks[1].sums = &f.sum, f.tasks[1].sum_count = 1;
   f.tasks[2] = (DeviceTask){.kind = DEVICE_NODES, .tree = 1, .manager = 0, .cost = 9};
-  f.fault = (VariantFault){.sentence = "a list is full", .hint = "", .source = &f.source};
+  f.message = (SemaMessage){.source = &f.source};
   f.variant = (Variant){.words = f.words, .word_count = VALUES * PATTERN_WORDS, .code = &f.code,
                         .tasks = f.tasks, .task_count = TASKS, .has_sums = true,
                         .args = f.args, .arg_count = 1, .results = f.results, .result_count = 1,
-                        .faults = &f.fault, .fault_count = 1,
+                        .messages = &f.message, .message_count = 1, .message_axes = f.axes,
                         .tree_values = f.tree_values, .tree_count = 2, .frame_slots = SLOTS};
   f.other = (Variant){.words = f.other_words, .word_count = PATTERN_WORDS, .code = &f.code};
   f.variant.next = &f.other;
@@ -64,7 +65,7 @@ static void deactivate_unseen(void) { f.tasks[2].may_deactivate = true; }
 static void forget_sums(void) { f.variant.has_sums = false; }
 static void privatise_another(void) { f.tasks[0].privatised = 2; }
 static void privatise_nothing(void) { f.tasks[0].privatised = TASKS; }
-static void lose_sentence(void) { f.fault.sentence = NULL; }
+static void miscount_axes(void) { f.axes[0] = 1; }
 static void repeat_pattern(void) { f.other = f.variant, f.other.next = NULL; }
 static void run_another(void) {
   static Variant another;
@@ -90,7 +91,7 @@ static const struct { void (*break_it)(void); const char *sentence; } cases[] = 
     {forget_sums, "a variant knows whether some of its tasks are privatised"},
     {privatise_another, "a privatised version is a task that sums private copies"},
     {privatise_nothing, "a privatised version is a task that sums private copies"},
-    {lose_sentence, "a fault has a sentence, a hint and the text it is of"},
+    {miscount_axes, "a message has the text it is of, and its axes in the table"},
     {repeat_pattern, "a pattern leads to one variant"},
     {run_another, "the variant that was found last is one of the kernel's"},
 };

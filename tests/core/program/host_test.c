@@ -30,7 +30,9 @@ static RgStatus launch(RgKernel *kernel, RgField *x, RgValue *result) {
     CHECK(rg_kernel_path(kernel, k, &path, NULL) == 0);
     values[k] = !strcmp(path, "x")
                     ? (RgValue){.kind = RG_VALUE_FIELD, .depth = 1, .field = x}
-                    : (RgValue){.kind = RG_VALUE_BUILTIN, .depth = 2, .text = "rg.range"};
+                    : (RgValue){.kind = RG_VALUE_BUILTIN,
+                                .depth = strchr(path, '.') ? 2 : 1,
+                                .text = !strcmp(path, "rg.range") ? "rg.range" : "print"};
   }
   return rg_kernel_launch(kernel, values, count, result);
 }
@@ -159,6 +161,39 @@ static void memory(void) {
     CHECK(rg_field_settle(y, "here") != 0);
     most = 64 << 20;
     CHECK(rg_field_settle(y, "here") == 0);
+    stop();
+  }
+}
+
+/* -- lines ------------------------------------------------------------------------------------- */
+
+static void join_line(void *data, const char *line, int64_t length) {
+  CHECK((int64_t)strlen(line) == length);
+  strcat(strcat(data, line), ";");
+}
+
+static void lines(void) {
+  char text[100] = "";
+  RgValue result;
+  TEST("what kernels print goes to the host's function") {
+    start(1 << 20, 2);
+    RgKernel *kernel = kernel_of("function() for i in rg.range(3) do print(i, x[i]) end end");
+    RgField *x = dense(4);
+    rg_on_print(rg, join_line, text);
+    set(x, 1, 0, 1, 2.5);
+    CHECK(launch(kernel, x, &result) == 0);
+    CHECK_TEXT(text, "0\t0;1\t2.5;2\t0;");
+    rg_on_print(rg, NULL, NULL);
+    const int32_t *count;
+    int64_t length;
+    CHECK(rg_keep_lines(rg, &count) == 0 && *count == 0);
+    CHECK(launch(kernel, x, &result) == 0 && *count == 3);
+    CHECK_TEXT(rg_next_line(rg, &length), "0\t0");
+    CHECK(length == 3 && launch(kernel, x, &result) == 0 && *count == 5);
+    CHECK_TEXT(rg_next_line(rg, NULL), "1\t2.5");
+    for (int k = 0; k < 4; k++) CHECK(rg_next_line(rg, NULL) != NULL);
+    CHECK(*count == 0 && rg_next_line(rg, NULL) == NULL);
+    rg_kernel_release(kernel);
     stop();
   }
 }
@@ -451,6 +486,7 @@ static void process(void) {
 int main(void) {
   job_systems();
   memory();
+  lines();
   calling_again();
   ending_within();
   assertions();

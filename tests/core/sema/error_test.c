@@ -51,10 +51,12 @@ static void test_names(World *w) {
                "1:19+4 kernel.unsupported: 'word' is a string, and strings do not exist in kernels "
                "(the values of a kernel are numbers and booleans)");
     CHECK_TEXT(error_of(w, "function() x[0] = \"text\" end"),
-               "1:19+6 kernel.unsupported: strings do not exist in kernels (the values of a kernel "
+               "1:19+6 kernel.unsupported: strings exist in kernels only as "
+               "arguments of print, assert and error (the values of a kernel "
                "are numbers and booleans)");
     CHECK_TEXT(error_of(w, "function() x[0] = \"a\" .. \"b\" end"),
-               "1:23+2 kernel.unsupported: strings do not exist in kernels (the values of a kernel "
+               "1:23+2 kernel.unsupported: strings exist in kernels only as "
+               "arguments of print, assert and error (the values of a kernel "
                "are numbers and booleans)");
     CHECK_TEXT(
         error_of(w, "function() x[0] = nil end"),
@@ -120,10 +122,6 @@ static void test_names(World *w) {
     CHECK_TEXT(error_of(w, "function() x[0] = list[1] end"),
                "1:19+4 source.missing: what the table 'list' holds is not known here (put the "
                "numbers into a field)");
-    CHECK_TEXT(error_of(w, "function() print(1) end"),
-               "1:12+5 kernel.not_yet: 'print' in a kernel is not compiled yet");
-    CHECK_TEXT(error_of(w, "function() assert(on) end"),
-               "1:12+6 kernel.not_yet: 'assert' in a kernel is not compiled yet");
     CHECK_TEXT(error_of(w, "function() x[0] = rg.random() end"),
                "1:22+6 kernel.not_yet: 'rg.random' in a kernel is not compiled yet");
     CHECK_TEXT(error_of(w, "function() x[0] = rg.static(a) end"),
@@ -131,6 +129,20 @@ static void test_names(World *w) {
     CHECK_TEXT(error_of(w, "function() for k, v in ipairs(list) do end end"),
                "1:31+4 source.missing: what the table 'list' holds is not known here (put the "
                "numbers into a field)");
+  }
+  TEST("what is printed can be shown, and fits its format") {
+    CHECK_TEXT(error_of(w, "function() print(('%d'):format(on)) end"),
+               "1:32+2 type.mismatch: '%d' shows a number, and this is a bool (%s shows any "
+               "value)");
+    CHECK_TEXT(error_of(w, "function() print(('%d %g'):format(1)) end"),
+               "1:28+6 call.count: this format shows 2 values, and here is 1");
+    CHECK_TEXT(error_of(w, "function() print('a' .. on) end"),
+               "1:25+2 type.mismatch: '..' joins texts and numbers, and this is a bool (write "
+               "tostring(..), as in Lua)");
+    CHECK_TEXT(error_of(w, "function() local a = print(1) end"),
+               "1:22+5 call.invalid: 'print' returns no value");
+    CHECK_TEXT(error_of(w, "function() assert() end"),
+               "1:12+6 call.count: 'assert' takes 1 to 250 arguments, 0 given");
   }
   TEST("lists are those of dynamic nodes") {
     CHECK_TEXT(error_of(w, "function() x:append(1, 2) end"),

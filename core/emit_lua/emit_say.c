@@ -1,0 +1,82 @@
+/* emit_say.c - print, assert, error:
+ *
+ *   _rg.print(_rg_r, _rg.text{"x = ", _rg.form("%5.2f", "f32", x)})
+ *   (CONDITION) or _rg.fail(_rg_r, 3, TEXT, {i, j})
+ *
+ * 3: the number of its message, from which the core makes the error (rg_kernel_fail). */
+#include "emit_lua/emit.h"
+
+/* On one line, whatever it contains. */
+static void emit_quoted(Emit *e, Str text) {
+  emit_text(e, "\"");
+  for (int i = 0; i < text.length; i++) {
+    unsigned char c = (unsigned char)text.data[i];
+    if (c < 32 || c == 127 || c == '"' || c == '\\') emit_format(e, "\\%03d", c);
+    else strbuf_char(&e->out, (char)c);
+  }
+  emit_text(e, "\"");
+}
+
+static void emit_value(Emit *e, const SaidPiece *piece) {
+  char name[TYPE_NAME_SIZE];
+  Type type = emit_type(e, piece->value);
+  if (!piece->format) emit_text(e, "_rg.show(");
+  else emit_format(e, "_rg.form(\"%s\", ", piece->format);
+  emit_format(e, "\"%s\", ", type_name(type_shaped(type, emit_shape(e, piece->value)), name));
+  emit_expr(e, piece->value);
+  emit_text(e, ")");
+}
+
+static void emit_string(Emit *e, const SaidPiece *piece) {
+  if (piece->format) emit_format(e, "_rg.form(\"%s\", \"\", ", piece->format);
+  if (piece->kind == PIECE_TEXT) emit_quoted(e, piece->text);
+  else emit_source(e, piece->string);
+  if (piece->format) emit_text(e, ")");
+}
+
+static void emit_pieces(Emit *e, const Said *said) {
+  emit_text(e, "_rg.text{");
+  for (int i = 0; i < said->pieces.count; i++) {
+    const SaidPiece *piece = &said->pieces.items[i];
+    if (i) emit_text(e, ", ");
+    if (piece->kind == PIECE_VALUE) emit_value(e, piece);
+    else emit_string(e, piece);
+  }
+  emit_text(e, "}");
+}
+
+/* The indices of the iteration: of an index vector, itself. */
+static void emit_where(Emit *e) {
+  emit_text(e, ", {");
+  for (int i = 0; e->parallel && i < e->parallel->locals.count; i++)
+    emit_format(e, "%s%s", i ? ", " : "", e->names[e->parallel->locals.items[i]->id]);
+  emit_text(e, "})");
+}
+
+static void emit_failure(Emit *e, const Said *said) {
+  emit_format(e, "_rg_r, %d, ", said->message);
+  emit_pieces(e, said);
+  emit_where(e);
+}
+
+void emit_say(Emit *e, Expr *call) {
+  const Said *said = call->said;
+  if (said->code == RG_ERROR_NONE) {
+    emit_text(e, "_rg.print(_rg_r, ");
+    emit_pieces(e, said);
+    emit_text(e, ")");
+  } else if (!said->condition) {
+    emit_text(e, "_rg.fail(");
+    emit_failure(e, said);
+  } else if (said->calls) {
+    emit_text(e, "_rg.assert(");
+    emit_expr(e, said->condition);
+    emit_text(e, ", ");
+    emit_failure(e, said);
+  } else {
+    emit_text(e, "(");
+    emit_expr(e, said->condition);
+    emit_text(e, ") or _rg.fail(");
+    emit_failure(e, said);
+  }
+}

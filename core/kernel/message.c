@@ -1,0 +1,283 @@
+/* message.c - see message.h. Numbers are shown as Lua shows them, whatever the host's locale; a NaN
+ * has no sign, since compiled code gives it either.
+ *
+ * Of the iterations that failed in one launch the first in index order is the error: records are
+ * sorted (device/messages.c). */
+#include "kernel/message.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel/lines.h"
+
+/* -- kept by a variant ------------------------------------------------------------------------- */
+
+typedef struct Keeping {
+  Variant *variant;
+  const SemaOutput *sema;
+} Keeping;
+
+static void keep_pieces(Scratch *scratch, SemaMessage *message) {
+  SemaPiece *pieces = scratch_array(scratch, SemaPiece, message->pieces.count);
+  for (int i = 0; i < message->pieces.count; i++) {
+    SemaPiece *piece = &pieces[i];
+    *piece = message->pieces.items[i];
+    piece->text.data = scratch_copy_text(scratch, piece->text.data, (size_t)piece->text.length);
+    if (piece->format)
+      piece->format = scratch_copy_text(scratch, piece->format, strlen(piece->format));
+  }
+  message->pieces.items = pieces;
+}
+
+static void keep_calls(Scratch *scratch, SemaMessage *message) {
+  SemaCallPlace *calls = scratch_array(scratch, SemaCallPlace, message->calls.count);
+  for (int i = 0; i < message->calls.count; i++) {
+    calls[i] = message->calls.items[i];
+    calls[i].name = scratch_copy_text(scratch, calls[i].name, strlen(calls[i].name));
+  }
+  message->calls.items = calls;
+}
+
+static bool keep(void *data, Error *err) {
+  const Keeping *keeping = data;
+  Variant *variant = keeping->variant;
+  Scratch *scratch = &variant->kept;
+  int32_t count = keeping->sema->messages.count;
+  variant->messages = scratch_array(scratch, SemaMessage, count);
+  variant->message_axes = scratch_array(scratch, int32_t, count);
+  variant->message_count = count;
+  for (int32_t k = 0; k < count; k++) {
+    SemaMessage *message = &variant->messages[k];
+    *message = keeping->sema->messages.items[k];
+    keep_pieces(scratch, message);
+    keep_calls(scratch, message);
+    if (message->hint)
+      message->hint = scratch_copy_text(scratch, message->hint, strlen(message->hint));
+    variant->message_axes[k] = message->axis_count;
+  }
+  return true;
+}
+
+bool messages_keep(Variant *variant, const SemaOutput *sema, Heap *heap, Error *err) {
+  Keeping keeping = {variant, sema};
+  scratch_init(&variant->kept, heap);
+  return !sema->messages.count || guard_run(keep, &keeping, err);
+}
+
+void messages_drop(Variant *variant) {
+  if (variant->kept.heap) scratch_deinit(&variant->kept);
+}
+
+/* -- text -------------------------------------------------------------------------------------- */
+
+static double float_of(uint64_t bits) {
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value != value ? __builtin_nan("") : value;
+}
+
+/* snprintf may write the locale's decimal point. */
+static void add_float(StrBuf *out, const char *format, double value) {
+  char text[512];
+  snprintf(text, sizeof text, format, value);
+  size_t whole = strspn(text, " +-0123456789eEinfaINFA"); /* also of inf and nan */
+  size_t point = strcspn(text + whole, "0123456789");
+  strbuf_add(out, text, (int)whole);
+  if (!text[whole]) return;
+  strbuf_char(out, '.');
+  strbuf_text(out, text + whole + point);
+}
+
+static void add_number(StrBuf *out, Type type, uint64_t bits, const char *float_format) {
+  if (type_is_float(type)) add_float(out, float_format, float_of(bits));
+  else if (type_is_bool(type)) strbuf_text(out, bits ? "true" : "false");
+  else if (type_is_unsigned(type)) strbuf_format(out, "%llu", (unsigned long long)bits);
+  else strbuf_format(out, "%lld", (long long)bits);
+}
+
+/* As tostring shows it: of a vector "vec2(1, 2.5)". */
+static void add_shown(StrBuf *out, const SemaPiece *piece, const uint64_t *values) {
+  char name[TYPE_NAME_SIZE];
+  if (type_is_scalar(piece->shape)) {
+    add_number(out, piece->type, values[0], "%.14g");
+    return;
+  }
+  strbuf_format(out, "%s(", type_name(type_shaped(piece->type, piece->shape), name));
+  for (int k = 0; k < type_parts(piece->shape); k++) {
+    if (k) strbuf_text(out, ", ");
+    add_number(out, piece->type, values[k], "%.7g");
+  }
+  strbuf_char(out, ')');
+}
+
+/* Like LuaJIT: toward zero; what does not fit has the sign bit alone. */
+static int64_t whole_of(double value, bool is_unsigned) {
+  const double limit = 9223372036854775808.0;
+  if (is_unsigned && value >= limit && value < 2 * limit)
+    return (int64_t)((uint64_t)(value - limit) ^ (uint64_t)INT64_MIN);
+  return value >= -limit && value < limit ? (int64_t)value : INT64_MIN;
+}
+
+/* "%5d" with the length that a 64-bit integer takes. */
+static void add_integer(StrBuf *out, const char *format, int64_t value) {
+  char wide[16];
+  size_t length = strlen(format);
+  snprintf(wide, sizeof wide, "%.*sll%c", (int)length - 1, format,
+           format[length - 1] == 'i' ? 'd' : format[length - 1]);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+  strbuf_format(out, wide, (long long)value);
+#pragma GCC diagnostic pop
+}
+
+/* "%-8s", "%.3s" */
+static void add_text(StrBuf *out, const char *format, const char *text, int length) {
+  int width = 0, most = length;
+  bool is_left = false;
+  const char *at = format + 1;
+  for (; strchr("-+ #0", *at); at++) is_left |= *at == '-';
+  for (; *at >= '0' && *at <= '9'; at++) width = 10 * width + *at - '0';
+  if (*at == '.')
+    for (most = 0, at++; *at >= '0' && *at <= '9'; at++) most = 10 * most + *at - '0';
+  if (length > most) length = most;
+  for (int k = length; k < width && !is_left; k++) strbuf_char(out, ' ');
+  strbuf_add(out, text, length);
+  for (int k = length; k < width && is_left; k++) strbuf_char(out, ' ');
+}
+
+static double integer_of(Type type, uint64_t bits) {
+  return type_is_unsigned(type) ? (double)bits : (double)(int64_t)bits;
+}
+
+static void add_value(StrBuf *out, const SemaPiece *piece, const uint64_t *values) {
+  const char *format = piece->format;
+  char conversion = format ? format[strlen(format) - 1] : 0;
+  bool is_float = type_is_float(piece->type);
+  if (!format) {
+    add_shown(out, piece, values);
+  } else if (conversion == 's') {
+    StrBuf text;
+    strbuf_init(&text, out->scratch);
+    add_shown(&text, piece, values);
+    add_text(out, format, strbuf_end(&text), text.length);
+  } else if (strchr("eEfgG", conversion)) {
+    add_float(out, format, is_float ? float_of(values[0]) : integer_of(piece->type, values[0]));
+  } else {
+    int64_t whole = is_float ? whole_of(float_of(values[0]), !strchr("dic", conversion))
+                             : (int64_t)values[0];
+    char c = (char)whole;
+    if (conversion == 'c') add_text(out, format, &c, 1);
+    else add_integer(out, format, whole);
+  }
+}
+
+/* The text of a message with these operands; without (their record was lost), as far as known. */
+static void add_message(StrBuf *out, const Kernel *kernel, const SemaMessage *message,
+                        const uint64_t *operands, const RgValue *values) {
+  for (int i = 0; i < message->pieces.count; i++) {
+    const SemaPiece *piece = &message->pieces.items[i];
+    if (piece->kind == PIECE_VALUE && operands) {
+      add_value(out, piece, operands);
+      operands += type_parts(piece->shape);
+    } else if (piece->kind == PIECE_VALUE) {
+      strbuf_char(out, '?');
+    } else {
+      SemaArg from = piece->string;
+      const RgValue *value = &values[from.index + (from.is_parameter ? kernel->paths.count : 0)];
+      Str text = piece->kind == PIECE_TEXT ? piece->text : str_of(value->text ? value->text : "");
+      if (piece->format) add_text(out, piece->format, text.data, text.length);
+      else strbuf_add(out, text.data, text.length);
+    }
+  }
+}
+
+/* -- failures ---------------------------------------------------------------------------------- */
+
+bool message_error(const Variant *variant, int32_t number, const char *text, const char *index,
+                   Error *err) {
+  const SemaMessage *message = &variant->messages[number];
+  diag_error(err, message->source, message->pos, message->width, message->code, "%s", text);
+  snprintf(err->index, sizeof err->index, "%s", index);
+  if (message->hint) error_hint(err, "%s", message->hint);
+  else if (index[0]) error_hint(err, "in the iteration %s", index);
+  for (int i = 0; i < message->calls.count; i++) {
+    const SemaCallPlace *call = &message->calls.items[i];
+    Error note = {.is_note = true};
+    diag_error(&note, call->source, call->pos, call->width, message->code, "'%.80s' is called here",
+               call->name);
+    error_add(err, &note);
+  }
+  return false;
+}
+
+bool kernel_fail(const Kernel *kernel, int64_t number, int32_t message, const char *text,
+                 const char *index, Error *err) {
+  const Variant *variant = kernel->variants;
+  while (variant && variant->number != number) variant = variant->next;
+  if (!variant || message < 0 || message >= variant->message_count)
+    return error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' has no such message", kernel->name);
+  return message_error(variant, message, text, index, err);
+}
+
+static bool fail(Scratch *scratch, const Kernel *kernel, const Variant *variant, int32_t number,
+                 const uint64_t *record, const RgValue *values, Error *err) {
+  const SemaMessage *message = &variant->messages[number];
+  char index[sizeof err->index] = "";
+  StrBuf text;
+  strbuf_init(&text, scratch);
+  add_message(&text, kernel, message, record ? record + 1 : NULL, values);
+  if (record && message->axis_count) {
+    const uint64_t *indices = record + 1 + (record[0] >> 32) - message->axis_count;
+    numbers_join(index, sizeof index, (const int64_t *)indices, message->axis_count, ", ");
+  }
+  return message_error(variant, number, strbuf_end(&text), index, err);
+}
+
+/* -- a launch ---------------------------------------------------------------------------------- */
+
+typedef struct Reading {
+  Kernel *kernel;
+  const Variant *variant;
+  const DeviceLaunch *launch;
+  const RgValue *values;
+  Scratch scratch;
+} Reading;
+
+static bool read(void *data, Error *err) {
+  Reading *reading = data;
+  const DeviceLaunch *launch = reading->launch;
+  const uint64_t *end = launch->messages + launch->message_words, *failed = NULL;
+  StrBuf line;
+  strbuf_init(&line, &reading->scratch);
+  for (const uint64_t *at = launch->messages; at < end; at += 1 + (at[0] >> 32)) {
+    ASSERT((int32_t)(uint32_t)at[0] < reading->variant->message_count,
+           "a kernel says its own messages");
+    const SemaMessage *message = &reading->variant->messages[(uint32_t)at[0]];
+    if (message->code != RG_ERROR_NONE) {
+      if (!failed) failed = at;
+      continue;
+    }
+    line.length = 0;
+    add_message(&line, reading->kernel, message, at + 1, reading->values);
+    lines_add(reading->kernel->engine, strbuf_end(&line), line.length);
+  }
+  if (launch->context.error.kind != RT_ERROR_FAULT) return true;
+  int32_t number = failed ? (int32_t)(uint32_t)failed[0] : launch->context.error.manager;
+  ASSERT(number >= 0 && number < reading->variant->message_count, "a kernel has its faults");
+  return fail(&reading->scratch, reading->kernel, reading->variant, number, failed,
+              reading->values, err);
+}
+
+bool messages_read(Kernel *kernel, const Variant *variant, const DeviceLaunch *launch,
+                   const RgValue *values, Error *err) {
+  Reading reading = {kernel, variant, launch, values, {0}};
+  if (launch->messages_lost)
+    engine_warn(kernel->engine,
+                "kernel '%.100s' printed more than there is room for: its last %llu lines are lost",
+                kernel->name, (unsigned long long)launch->messages_lost);
+  if (!launch->message_words && launch->context.error.kind != RT_ERROR_FAULT) return true;
+  scratch_init(&reading.scratch, kernel->engine->store->heap);
+  bool ok = guard_run(read, &reading, err);
+  scratch_deinit(&reading.scratch);
+  return ok;
+}

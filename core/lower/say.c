@@ -1,0 +1,79 @@
+/* say.c - print, assert, error: a message of the kernel, and a PRINT or FAULT with its values.
+ *
+ *     assert(c, ("%g"):format(x))      if c {} else { fault 3 %x, %i }
+ *
+ * What an assert shows is computed only where it fails, unless that calls something. */
+#include "lower/lower.h"
+
+/* The calls that lead here, innermost first. */
+static void add_calls(Lower *l, SemaMessage *message) {
+  for (const Inline *in = l->s->frame; in; in = in->outer) {
+    if (!in->call) continue;
+    SemaCallPlace place = {.name = in->name,
+                           .source = in->outer ? in->outer->source : l->s->input->ast->source,
+                           .pos = in->call->pos,
+                           .width = in->call->width};
+    vec_push(l->scratch, &message->calls, place);
+  }
+}
+
+static Type passed_as(Type type) {
+  if (type_is_float(type)) return TYPE(F64);
+  return type_is_unsigned(type) ? TYPE(U64) : TYPE(I64);
+}
+
+static void add_operand(Lower *l, Operands *operands, IrInst *value) {
+  vec_push(l->scratch, operands, ir_convert(&l->b, value, passed_as(value->type)));
+}
+
+void message_add_value(Lower *l, SemaMessage *message, Operands *operands, IrInst **values,
+                       Shape shape, const char *format) {
+  SemaPiece piece = {
+      .kind = PIECE_VALUE, .type = values[0]->type, .shape = shape, .format = format};
+  vec_push(l->scratch, &message->pieces, piece);
+  for (int k = 0; k < type_parts(shape); k++) add_operand(l, operands, values[k]);
+}
+
+static void add_pieces(Lower *l, const Said *said, SemaMessage *message, Operands *operands) {
+  for (int i = 0; i < said->pieces.count; i++) {
+    const SaidPiece *from = &said->pieces.items[i];
+    SemaPiece piece = {
+        .kind = from->kind, .text = from->text, .string = from->string, .format = from->format};
+    if (from->value)
+      message_add_value(l, message, operands, lower_values(l, from->value), shape_of(from->value),
+                        from->format);
+    else vec_push(l->scratch, &message->pieces, piece);
+  }
+}
+
+void lower_message(Lower *l, SemaMessage *message, Operands *operands, const Expr *at) {
+  message->source = sema_text_source(l->s);
+  message->pos = at->pos;
+  message->width = at->width;
+  message->axis_count = l->index_count;
+  add_calls(l, message);
+  for (int k = 0; k < l->index_count; k++) {
+    IrInst *index = ir_convert(&l->b, l->indices[k], TYPE(I64));
+    vec_push(l->scratch, operands, index);
+  }
+  IrOp op = message->code == RG_ERROR_NONE ? IR_PRINT : IR_FAULT;
+  IrInst *inst = ir_emit(&l->b, op, TYPE(NONE), operands->count, operands->items);
+  inst->imm = l->output->messages.count;
+  vec_push(l->scratch, &l->output->messages, *message);
+}
+
+void lower_say(Lower *l, Expr *e) {
+  Said *said = e->said;
+  Operands operands = {0};
+  SemaMessage message = {.code = said->code};
+  IrInst *holds = said->condition ? lower_as(l, said->condition, TYPE(BOOL)) : NULL;
+  if (said->calls) add_pieces(l, said, &message, &operands);
+  IrRegion *back = NULL;
+  lower_at(l, e->pos);
+  if (holds) back = lower_enter(l, ir_if(&l->b, holds)->regions[1]);
+  if (!said->calls) add_pieces(l, said, &message, &operands);
+  lower_at(l, e->pos);
+  said->message = l->output->messages.count;
+  lower_message(l, &message, &operands, said->condition ? said->condition : e);
+  if (holds) lower_leave(l, back);
+}

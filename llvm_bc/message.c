@@ -1,0 +1,50 @@
+/* message.c - what kernels say while they run. A record is a word `message | count << 32` and then
+ * `count` words: values, then the indices of the iteration. Each worker appends to a buffer of its
+ * own, which grows; the device takes the records between tasks, when nobody writes. Records mean
+ * the same on every target; what their words mean is known to the kernel's messages alone.
+ *
+ * A fault is a record, too, and stops the launch: several workers may record one each before they
+ * notice. Only a full buffer loses anything: the newest, which are counted. */
+#include "atomic.h"
+#include "rt.h"
+
+enum { FIRST_WORDS = 512 };
+
+/* Room for `words` more; NULL: there is no memory. */
+static uint64_t *room(RtContext *context, RtMessages *messages, uint64_t words) {
+  uint64_t needed = messages->used + words, capacity = messages->capacity;
+  if (needed > capacity) {
+    if (needed > RT_MESSAGE_WORDS) return 0;
+    if (capacity < FIRST_WORDS) capacity = FIRST_WORDS;
+    while (capacity < needed) capacity *= 2;
+    uint64_t *grown = context->grow(context, messages->words, messages->capacity * 8, capacity * 8);
+    if (!grown) return 0;
+    messages->words = grown;
+    messages->capacity = capacity;
+  }
+  messages->used = needed;
+  return messages->words + needed - words;
+}
+
+static void record(RtContext *context, RtWorker *worker, int32_t message, int32_t count,
+                   const uint64_t *values) {
+  uint64_t *words = room(context, &worker->messages, 1 + (uint64_t)count);
+  if (!words) {
+    worker->messages.lost++;
+    return;
+  }
+  words[0] = (uint32_t)message | (uint64_t)(uint32_t)count << 32;
+  for (int32_t k = 0; k < count; k++) words[1 + k] = values[k];
+}
+
+void rt_print(RtContext *context, RtWorker *worker, int32_t message, int32_t count,
+              const uint64_t *values) {
+  record(context, worker, message, count, values);
+}
+
+void rt_fault(RtContext *context, RtWorker *worker, int32_t message, int32_t count,
+              const uint64_t *values) {
+  record(context, worker, message, count, values);
+  rt_error_set(context, RT_ERROR_FAULT, -1, message);
+  rt_store(&context->stop, 1);
+}

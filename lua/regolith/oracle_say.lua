@@ -1,0 +1,70 @@
+--- What kernels of arch = "lua" say: the texts that core/kernel/message.c makes for compiled ones.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+
+local say = {}
+
+local C = lib.C
+
+local nan = 0 / 0
+if tostring(nan):sub(1, 1) == "-" then nan = -nan end -- in texts it has no sign
+
+local function number_text(format, x)
+  if type(x) == "cdata" then return (tostring(x):gsub("U?LL$", "")) end
+  return x ~= x and format:format(nan) or format:format(x)
+end
+
+--- A value of a type as tostring shows it.
+function say.show(name, v)
+  if type(v) == "boolean" then return tostring(v) end
+  if type(v) ~= "table" then return number_text("%.14g", v) end
+  local is_float = not name:find "^[iu]" and not name:find ",[iu]"
+  local parts = {}
+  for k, x in ipairs(v) do
+    parts[k] = type(x) == "boolean" and tostring(x) or number_text(is_float and "%.7g" or "%d", x)
+  end
+  return ("%s(%s)"):format(name, table.concat(parts, ", "))
+end
+
+--- The same by a format; a string has no type.
+function say.form(format, name, v)
+  local conversion = format:sub(-1)
+  if conversion == "s" then return format:format(type(v) == "string" and v or say.show(name, v)) end
+  if conversion:find "[eEfgG]" then
+    v = tonumber(v)
+    return v ~= v and format:format(nan) or format:format(v)
+  end
+  return format:format(v)
+end
+
+--- Pieces of text as one.
+say.text = table.concat
+
+--- A line, to what is the global `print` of the kernel now.
+function say.print(run, text) run.globals.print(text) end
+
+--- Ends the launch `run` with message `number` of its kernel, which says `text`.
+function say.fail(run, number, text, where)
+  local numbers = {}
+  for _, i in ipairs(type(where[1]) == "table" and where[1] or where) do
+    numbers[#numbers + 1] = number_text("%d", i)
+  end
+  C.rg_kernel_fail(run.kernel, run.emission, number, text, table.concat(numbers, ", "))
+  return lib.raise_last(run.runtime)
+end
+
+--- The same unless `holds`.
+function say.assert(holds, ...) return holds or say.fail(...) end
+
+--- The lines that compiled kernels have printed, which the core keeps for a runtime of this number.
+function say.lines(number)
+  local lines, length = {}, ffi.new "int64_t[1]"
+  local c = lib.runtimes[number].c
+  while true do
+    local line = C.rg_next_line(c, length)
+    if line == nil then return lines end
+    lines[#lines + 1] = ffi.string(line, length[0])
+  end
+end
+
+return say
