@@ -5,7 +5,8 @@
 ---
 ---     dense       the cell's number; a cell is created by the first write, and all zeros before
 ---     pointer, bitmasked    the same, but a cell is active if it is present
----     hash        its coordinates: a number, with several axes a text "3,-1"; also in cell.at
+---     hash        its coordinates: a number, with several axes a text "3,-1"; also in cell.at.
+---                 Doubles, so an index past 2^53 is refused
 ---     dynamic     0 .. container.length - 1, not all need be present; the container is the list
 local ffi = require "ffi"
 local lib = require "regolith.lib"
@@ -77,7 +78,7 @@ end
 -- find(i, j) -> the cell or nil, is it active?, is it inside the shape?; ensure(i, j) -> the cell
 -- or nil when outside.
 local access_template = [[
-  local root, steps, floor, tonumber = ...
+  local root, steps, floor, tonumber, too_far = ...
   local function find(%s)
     %s
     local cell, container, key, is_active = root, nil, nil, true
@@ -123,6 +124,12 @@ local function birth(step, target)
   return (" at = { %s } "):format(table.concat(parts, ", "))
 end
 
+local function too_far(index)
+  return fail.argument(
+    ('index %.0f of an unbounded axis is past 2^53 - 1, the last that arch = "lua" tells apart')
+    :format(index), 'arch = "cpu" takes every 64-bit index', "index.range")
+end
+
 local function make_access(level, root)
   local steps, names = steps_to(level), index_names(level.rank)
   local parameters = table.concat(names, ", ")
@@ -130,7 +137,9 @@ local function make_access(level, root)
   for k, name in ipairs(names) do
     local bound = level.shape[k] > 0
       and ("if not (%s >= 0 and %s < %d) then return nil, false, false end")
-      :format(name, name, level.shape[k]) or ""
+      :format(name, name, level.shape[k])
+      or ("if %s <= -%.0f or %s >= %.0f then too_far(%s) end")
+      :format(name, 2 ^ 53, name, 2 ^ 53, name)
     check[#check + 1] = ("%s = tonumber(%s) %s"):format(name, name, bound)
   end
   for k, step in ipairs(steps) do
@@ -144,7 +153,7 @@ local function make_access(level, root)
     table.concat(check, "\n"), table.concat(make, "\n"))
   local make_both = assert(loadstring(text, fail.own_chunk))
   jit.off(make_both, true)
-  return make_both(root, steps, floor, tonumber)
+  return make_both(root, steps, floor, tonumber, too_far)
 end
 
 local c_level = ffi.new "RgLevel"
