@@ -18,33 +18,27 @@ static void array_end(Object *object) {
   Heap *heap = array->store->heap;
   let_go(array);
   heap_free(heap, array->name);
+  heap_free(heap, array->type_name);
   heap_free(heap, array->destroyed_at);
   object_free(&array->object);
 }
 
 const char *array_label(const Array *array, char buffer[100]) {
   if (array->name && array->name[0]) snprintf(buffer, 100, "array '%.80s'", array->name);
-  else snprintf(buffer, 100, "an array of %s", array->type_name);
+  else snprintf(buffer, 100, "an array of %.80s", array->type_name);
   return buffer;
 }
 
 /* -- what is asked for ------------------------------------------------------------------------- */
 
 static bool read_type(Array *array, const char *type, Error *err) {
-  if (!type || !type_parse_any(str_of(type), &array->type)) {
-    error_set(err, RG_ERROR_TYPE_UNKNOWN, "there is no type '%.40s' for arrays", type ? type : "");
-    return error_hint(err, "bool, i8 .. i64, u8 .. u64, f16 f32 f64, vec2 .. mat4 and so on");
-  }
-  if (type_is_scalar(array->type))
-    snprintf(array->type_name, sizeof array->type_name, "%s", type_text(array->type));
-  else
-    type_name(array->type, array->type_name);
-  return true;
+  array->type_name = store_read_type(array->store, type ? type : "", "arrays", &array->type, err);
+  return array->type_name != NULL;
 }
 
 static bool read_shape(Array *array, const int64_t *shape, int32_t rank, Error *err) {
   char label[100], extents[200];
-  int64_t bytes = type_size(array->type);
+  int64_t bytes = type_row(&array->store->types, array->type).size;
   if (rank < 1 || rank > ARRAY_MAX_AXES || !shape)
     return error_set(err, RG_ERROR_ARGUMENT, "an array has 1 to %d axes, not %d", ARRAY_MAX_AXES,
                      rank);
@@ -90,7 +84,8 @@ static Array *begin(Store *store, Error *err) {
 
 static bool take_memory(Array *array, Error *err) {
   char label[100];
-  uint64_t bytes = (uint64_t)array->count * (uint64_t)type_size(array->type);
+  TypeRow row = type_row(&array->store->types, array->type);
+  uint64_t bytes = (uint64_t)array->count * (uint64_t)row.size;
   if (!block_take(array->store, &array->block, bytes, array_label(array, label), err)) return false;
   array->data = array->block.memory;
   array->first = array->data;
@@ -113,7 +108,7 @@ Array *array_create(Store *store, const char *type, const int64_t *shape, int32_
 static bool takes_steps(const Array *array, int axis) { return array->shape[axis] > 1; }
 
 static bool read_strides(Array *array, const int64_t *strides, Error *err) {
-  int64_t unit = type_size(type_element(array->type));
+  int64_t unit = type_row(&array->store->types, array->type).alignment;
   for (int k = 0; strides && k < array->rank; k++) {
     if (!takes_steps(array, k) || strides[k] == array->strides[k]) continue;
     if (strides[k] % unit) {
@@ -135,7 +130,7 @@ static int by_stride(const void *a, const void *b) {
 
 /* Each axis must step over all that the axes with smaller steps reach. */
 static bool is_folded(const Array *array) {
-  int64_t steps[ARRAY_MAX_AXES][2], span = type_size(array->type);
+  int64_t steps[ARRAY_MAX_AXES][2], span = type_row(&array->store->types, array->type).size;
   int count = 0;
   for (int k = 0; k < array->rank; k++) {
     if (!takes_steps(array, k)) continue;
@@ -154,7 +149,7 @@ static bool is_folded(const Array *array) {
 /* Where its first byte is, and the first past its last one. */
 static bool find_ends(Array *array, Error *err) {
   char label[100];
-  int64_t low = 0, high = type_size(array->type);
+  int64_t low = 0, high = type_row(&array->store->types, array->type).size;
   bool is_huge = false;
   for (int k = 0; k < array->rank; k++) {
     int64_t reach;
@@ -173,7 +168,7 @@ static bool find_ends(Array *array, Error *err) {
 }
 
 static bool take_pointer(Array *array, void *pointer, Error *err) {
-  int64_t unit = type_size(type_element(array->type));
+  int64_t unit = type_row(&array->store->types, array->type).alignment;
   if (!pointer) return error_set(err, RG_ERROR_ARGUMENT, "a NULL pointer cannot be wrapped");
   if ((uint64_t)pointer % (uint64_t)unit)
     return error_set(err, RG_ERROR_ARGUMENT,

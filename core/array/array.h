@@ -23,7 +23,7 @@ struct Array {
   Object object;
   Store *store;
   Type type;                  /* of an element */
-  char type_name[TYPE_NAME_SIZE];
+  char *type_name;
   char *name;                 /* may be "" */
   int rank;
   int64_t shape[ARRAY_MAX_AXES];

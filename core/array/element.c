@@ -4,10 +4,21 @@
 #include "array/array.h"
 #include "tree/cell.h"
 
-typedef uint8_t Bytes[sizeof(uint64_t) * TYPE_MAX_PARTS]; /* of an element */
+typedef uint8_t Bytes[sizeof(uint64_t) * TYPE_MAX_NUMBERS]; /* of an element */
 
-static size_t part_size(const Array *array) { return (size_t)type_size(type_element(array->type)); }
-static size_t element_size(const Array *array) { return (size_t)type_size(array->type); }
+static size_t element_size(const Array *array) {
+  return (size_t)type_row(&array->store->types, array->type).size;
+}
+
+/* Number `part` of an element. */
+typedef struct Part {
+  Type type;
+  int64_t offset;
+} Part;
+static Part part_of(const Array *array, int part) {
+  const TypeTable *types = &array->store->types;
+  return (Part){type_number(types, array->type, part), type_offset(types, array->type, part)};
+}
 
 static uint8_t *element_at(const Array *array, const int64_t *index) {
   uint8_t *at = array->data;
@@ -26,15 +37,20 @@ static bool check_writable(const Array *array, Error *err) {
 /* -- one element ------------------------------------------------------------------------------- */
 
 static RgValue value_at(const Array *array, const uint8_t *at) {
-  uint64_t bits[TYPE_MAX_PARTS] = {0};
-  for (int k = 0; k < type_parts(array->type); k++)
-    memcpy(&bits[k], at + (size_t)k * part_size(array), part_size(array));
+  uint64_t bits[TYPE_MAX_NUMBERS];
+  for (int k = 0; k < type_parts(array->type); k++) {
+    Part part = part_of(array, k);
+    bits[k] = 0;
+    memcpy(&bits[k], at + part.offset, (size_t)type_size(part.type));
+  }
   return vector_value(array->store, array->type, bits);
 }
 
 static void put(const Array *array, uint8_t *at, const uint64_t *bits) {
-  for (int k = 0; k < type_parts(array->type); k++)
-    memcpy(at + (size_t)k * part_size(array), &bits[k], part_size(array));
+  for (int k = 0; k < type_parts(array->type); k++) {
+    Part part = part_of(array, k);
+    memcpy(at + part.offset, &bits[k], (size_t)type_size(part.type));
+  }
 }
 
 static bool check_index(Array *array, const int64_t *index, int32_t index_count, Error *err) {
@@ -53,9 +69,9 @@ bool array_get(Array *array, const int64_t *index, int32_t index_count, RgValue 
 bool array_set(Array *array, const int64_t *index, int32_t index_count, const RgValue *value,
                Error *err) {
   char label[100];
-  uint64_t bits[TYPE_MAX_PARTS];
+  uint64_t bits[TYPE_MAX_NUMBERS];
   if (!check_index(array, index, index_count, err) || !check_writable(array, err) ||
-      !vector_convert(array->type, value, bits, array_label(array, label), err))
+      !vector_convert(array->store, array->type, value, bits, array_label(array, label), err))
     return false;
   put(array, element_at(array, index), bits);
   return true;
@@ -63,8 +79,9 @@ bool array_set(Array *array, const int64_t *index, int32_t index_count, const Rg
 
 bool array_convert(const Array *array, const RgValue *from, RgValue *to, Error *err) {
   char label[100];
-  uint64_t bits[TYPE_MAX_PARTS];
-  if (!vector_convert(array->type, from, bits, array_label(array, label), err)) return false;
+  uint64_t bits[TYPE_MAX_NUMBERS];
+  if (!vector_convert(array->store, array->type, from, bits, array_label(array, label), err))
+    return false;
   *to = vector_value(array->store, array->type, bits);
   return true;
 }
@@ -91,16 +108,16 @@ static void walk_next(Walk *walk) {
 
 bool array_fill(Array *array, const RgValue *value, Error *err) {
   char label[100];
-  uint64_t bits[TYPE_MAX_PARTS], any = 0;
+  uint64_t bits[TYPE_MAX_NUMBERS], any = 0;
   if (!array_check(array, err) || !check_writable(array, err) ||
-      !vector_convert(array->type, value, bits, array_label(array, label), err))
+      !vector_convert(array->store, array->type, value, bits, array_label(array, label), err))
     return false;
   for (int k = 0; k < type_parts(array->type); k++) any |= bits[k];
   if (!any && !array->is_strided) {
     memset(array->data, 0, element_size(array) * (size_t)array->count);
     return true;
   }
-  Bytes element;
+  Bytes element = {0};
   put(array, element, bits);
   Walk walk = walk_begin(array);
   for (int64_t n = 0; n < array->count; n++, walk_next(&walk))
@@ -116,10 +133,10 @@ static bool has_same_shape(const Array *a, const Array *b) {
 static bool copy_element(const Array *to, uint8_t *at, const Array *from, const uint8_t *source,
                          Error *err) {
   char label[100];
-  Type type = type_element(to->type), from_type = type_element(from->type);
   for (int k = 0; k < type_parts(to->type); k++) {
-    RgValue value = value_load(from_type, source + (size_t)k * part_size(from));
-    if (!value_store(type, at + (size_t)k * part_size(to), &value, array_label(to, label), err))
+    Part there = part_of(from, k), here = part_of(to, k);
+    RgValue value = value_load(there.type, source + there.offset);
+    if (!value_store(here.type, at + here.offset, &value, array_label(to, label), err))
       return false;
   }
   return true;
@@ -181,8 +198,10 @@ bool array_read(Array *array, double *values, int64_t count, Error *err) {
   if (!check_count(array, count, err)) return false;
   Walk walk = walk_begin(array);
   for (int64_t n = 0; n < array->count; n++, walk_next(&walk))
-    for (int k = 0; k < type_parts(array->type); k++)
-      *values++ = value_number(type_element(array->type), walk.at + (size_t)k * part_size(array));
+    for (int k = 0; k < type_parts(array->type); k++) {
+      Part part = part_of(array, k);
+      *values++ = value_number(part.type, walk.at + part.offset);
+    }
   return true;
 }
 
@@ -190,8 +209,10 @@ bool array_read_i64(Array *array, int64_t *values, int64_t count, Error *err) {
   if (!check_count(array, count, err)) return false;
   Walk walk = walk_begin(array);
   for (int64_t n = 0; n < array->count; n++, walk_next(&walk))
-    for (int k = 0; k < type_parts(array->type); k++)
-      *values++ = value_integer(type_element(array->type), walk.at + (size_t)k * part_size(array));
+    for (int k = 0; k < type_parts(array->type); k++) {
+      Part part = part_of(array, k);
+      *values++ = value_integer(part.type, walk.at + part.offset);
+    }
   return true;
 }
 
@@ -206,14 +227,13 @@ static RgValue value_of(Type type, const double *number, const int64_t *integer)
 static bool write_all(Array *array, const double *numbers, const int64_t *integers, int64_t count,
                       Error *err) {
   char label[100];
-  Type type = type_element(array->type);
   if (!check_count(array, count, err) || !check_writable(array, err)) return false;
   Walk walk = walk_begin(array);
   for (int64_t n = 0; n < array->count; n++, walk_next(&walk))
     for (int k = 0; k < type_parts(array->type); k++) {
-      RgValue value = value_of(type, numbers, integers);
-      if (!value_store(type, walk.at + (size_t)k * part_size(array), &value,
-                       array_label(array, label), err))
+      Part part = part_of(array, k);
+      RgValue value = value_of(part.type, numbers, integers);
+      if (!value_store(part.type, walk.at + part.offset, &value, array_label(array, label), err))
         return false;
       if (numbers) numbers++;
       else integers++;

@@ -54,7 +54,7 @@ void emit_operation(Emit *e, Shape shape, const char *name, Type type);
 void emit_conversion(Emit *e, Shape shape, Type from, Type to);
 void emit_integer(Emit *e, Type type, int64_t value);
 void emit_float(Emit *e, Type type, double value);
-void emit_zero(Emit *e, Type type, Shape shape);
+void emit_zero(Emit *e, Type base, Shape shape); /* base: type_base of the value */
 
 /* emit_access.c: elements and their indices */
 void emit_element(Emit *e, Expr *expr);

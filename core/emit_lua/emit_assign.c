@@ -22,7 +22,7 @@ static Target target_of(Emit *e, Expr *expr) {
   bool is_local = root->kind == AST_LOCAL && root->entity.kind != ENTITY_ELEMENT;
   return (Target){.expr = expr, .root = root, .is_local = is_local,
                   .is_part = sema_strip(expr)->entity.kind == ENTITY_PART,
-                  .type = is_local ? root->local->type : root->entity.field.type,
+                  .type = shape_base(expr),
                   .shape = emit_shape(e, expr),
                   .element = &root->entity,
                   .name = is_local ? e->names[root->local->id] : NULL};

@@ -47,10 +47,11 @@ void emit_float(Emit *e, Type type, double value) {
   }
 }
 
-void emit_zero(Emit *e, Type type, Shape shape) {
+void emit_zero(Emit *e, Type base, Shape shape) {
   if (!type_is_scalar(shape)) emit_text(e, "{");
   for (int k = 0; k < type_parts(shape); k++) {
     if (k) emit_text(e, ", ");
+    Type type = number_type(e->s, base, k);
     if (type_is_none(type)) emit_text(e, "nil");
     else emit_integer(e, type_is_float(type) ? TYPE(I32) : type, 0);
   }
@@ -151,9 +152,12 @@ static bool is_wide(Type type) { return type_is_integer(type) && type_bits(type)
  * vectors. */
 static void emit_comparison(Emit *e, Expr *expr) {
   Type a = emit_type(e, expr->left), b = emit_type(e, expr->right);
-  bool is_scalar = type_is_scalar(emit_shape(e, expr->left));
-  bool is_plain = is_scalar && ( type_equal(a, b) || (!is_wide(a) && !is_wide(b)));
+  bool is_scalar =
+      type_is_scalar(emit_shape(e, expr->left)) && type_is_scalar(emit_shape(e, expr->right));
+  bool is_plain = is_scalar && (type_equal(a, b) || (!is_wide(a) && !is_wide(b)));
+  bool is_equality = expr->op == AST_EQ || expr->op == AST_NE;
   if (is_plain) emit_text(e, "(");
+  else if (!is_scalar && !is_equality) emit_format(e, "_rg.each(_rg.%s, ", op_name(expr->op));
   else emit_format(e, "_rg.%s%s(", is_scalar ? "" : "all_", op_name(expr->op));
   emit_expr(e, expr->left);
   if (is_plain) emit_format(e, " %s ", expr->op == AST_NE ? "~=" : ast_op_text(expr->op));
@@ -223,7 +227,7 @@ static void emit_unary(Emit *e, Expr *expr) {
   } else if (expr->op == AST_NEG && expr->left->kind == AST_NUMBER) {
     emit_literal(e, expr->left, at, true);
   } else if (expr->op == AST_NOT) {
-    emit_text(e, "(not ");
+    emit_text(e, type_is_scalar(emit_shape(e, expr)) ? "(not " : "_rg.each(_rg.negated, ");
     emit_expr(e, expr->left);
     emit_text(e, ")");
   } else {

@@ -32,7 +32,8 @@ static void emit_append(Emit *e, Expr *call, const MethodCall *m) {
   for (int i = m->taken; i < call->list.count; i++) {
     Expr *value = call->list.items[i];
     emit_text(e, ", ");
-    emit_as(e, value, field_of(&m->object)->node->components[component].type);
+    const SNodeComponent *to = &field_of(&m->object)->node->components[component];
+    emit_as(e, value, type_is_struct(to->whole) ? to->whole : to->type);
     component += type_parts(emit_shape(e, value));
   }
   emit_text(e, ")");
@@ -72,5 +73,5 @@ void emit_items(Emit *e, const LoopHead *head, const Stmt *stmt) {
 }
 
 Type emit_item_type(Emit *e, const LoopHead *head, int variable) {
-  return variable ? type_element(list_item_field(head, variable - 1)->whole) : TYPE(I32);
+  return variable ? type_base(list_item_field(head, variable - 1)->whole) : TYPE(I32);
 }

@@ -7,13 +7,14 @@ static void emit_parameters(Emit *e) {
   for (int i = 0; i < s->parameters.count; i++) {
     Local *parameter = s->parameters.items[i];
     const Local *local = parameter;
-    if (local->is_alias) continue;
+    if (local->is_alias || !s->parameter_launch_arg[i]) continue;
     const LaunchArg *launch_arg = &s->launch_args.items[s->parameter_launch_arg[i] - 1];
     emit_format(e, "local %s = ", emit_declare(e, parameter));
     if (!type_is_scalar(local->shape)) emit_text(e, "{");
     for (int k = 0; k < type_parts(local->shape); k++) {
       if (k) emit_text(e, ", ");
-      emit_conversion(e, (Shape){0}, launch_arg->met, local->type);
+      emit_conversion(e, (Shape){0}, number_type(s, launch_arg->met, k),
+                      number_type(s, local->type, k));
       emit_format(e, "_rg_a[%d])", launch_arg->arg + k);
     }
     emit_text(e, type_is_scalar(local->shape) ? "; " : "}; ");
@@ -30,8 +31,8 @@ static void emit_types(Emit *e) {
   for (int i = 0; i < kernel->args.count; i++)
     emit_format(e, "%s ", type_text(kernel->args.items[i].type));
   emit_text(e, ">");
-  for (int i = 0; i < kernel->results.count; i++)
-    emit_format(e, " %s", type_name(kernel->results.items[i], name));
+  for (int i = 0; i < output->results.count; i++)
+    emit_format(e, " %s", type_name_in(e->s->input->types, output->results.items[i], name));
   emit_text(e, " |");
   for (int i = 0; i < kernel->fields.count; i++)
     emit_format(e, " %d=%s", emit_value_number(e, output->fields.items[i]),
@@ -41,13 +42,13 @@ static void emit_types(Emit *e) {
 
 /* A kernel that returns a value somewhere returns zero if it falls off its end. */
 static void emit_end(Emit *e) {
-  const IrKernel *kernel = e->s->output->kernel;
-  for (int i = 0; i < kernel->results.count; i++) {
+  const SemaOutput *output = e->s->output;
+  for (int i = 0; i < output->results.count; i++) {
     emit_text(e, i ? ", " : " do return ");
-    Type type = kernel->results.items[i];
-    emit_zero(e, type_element(type), type_shape(type));
+    Type type = output->results.items[i];
+    emit_zero(e, type_base(type), type_shape(type));
   }
-  if (kernel->results.count) emit_text(e, " end");
+  if (output->results.count) emit_text(e, " end");
 }
 
 const char *emit_lua_kernel(Scratch *scratch, const SemaOutput *typed) {

@@ -127,8 +127,8 @@ static void emit_return(Emit *e, Stmt *stmt) {
   emit_text(e, "do return ");
   for (int i = 0; i < stmt->values.count; i++) {
     if (i) emit_text(e, ", ");
-    Type type = e->s->output->kernel->results.items[i];
-    emit_for(e, stmt->values.items[i], type_element(type), type_shape(type));
+    Type type = e->s->output->results.items[i];
+    emit_for(e, stmt->values.items[i], type_base(type), type_shape(type));
   }
   emit_text(e, " end");
 }

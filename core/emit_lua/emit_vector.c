@@ -18,8 +18,10 @@ void emit_launch_arg(Emit *e, const Expr *expr) {
   if (is_vector) emit_text(e, "{");
   for (int k = 0; k < type_parts(entity->shape); k++) {
     if (k) emit_text(e, ", ");
-    emit_conversion(e, (Shape){0}, launch_arg->met, at);
-    emit_format(e, "_rg_a[%d])", launch_arg->arg + (parts->count ? parts->at[k] : k));
+    int part = parts_at(parts, k);
+    emit_conversion(e, (Shape){0}, number_type(e->s, launch_arg->met, part),
+                    number_type(e->s, at, k));
+    emit_format(e, "_rg_a[%d])", launch_arg->arg + part);
   }
   if (is_vector) emit_text(e, "}");
 }
@@ -29,17 +31,17 @@ void emit_launch_arg(Emit *e, const Expr *expr) {
 /* "{3, 1}" */
 static void emit_places(Emit *e, const Parts *parts) {
   for (int k = 0; k < parts->count; k++)
-    emit_format(e, "%s%d", k ? ", " : "{", parts->at[k] + 1);
+    emit_format(e, "%s%d", k ? ", " : "{", parts_at(parts, k) + 1);
   emit_text(e, "}");
 }
 
 static void emit_named_part(Emit *e, Expr *part) {
   const Parts *parts = &part->entity.parts;
-  bool is_scalar = parts->count == 1;
+  bool is_scalar = type_is_scalar(part->entity.shape);
   emit_text(e, is_scalar ? "(" : "_rg.pick(");
   emit_expr(e, part->left);
   if (is_scalar) {
-    emit_format(e, ")[%d]", parts->at[0] + 1);
+    emit_format(e, ")[%d]", parts_at(parts, 0) + 1);
     return;
   }
   emit_text(e, ", ");
@@ -62,7 +64,9 @@ static void emit_indexed_part(Emit *e, Expr *part) {
 
 void emit_part(Emit *e, Expr *part) {
   const Entity *entity = &part->entity;
-  emit_conversion(e, entity->shape, emit_type(e, part->left), emit_type(e, part));
+  Type from = emit_type(e, part->left);
+  if (!type_is_none(entity->parts.type)) from = entity->parts.type;
+  emit_conversion(e, entity->shape, from, emit_type(e, part));
   if (entity->parts.count) emit_named_part(e, part);
   else emit_indexed_part(e, part);
   emit_text(e, ")");
@@ -91,13 +95,18 @@ void emit_selection(Emit *e, Expr *part) {
 
 /* -- construction ------------------------------------------------------------------------------ */
 
+static Type member_base(Emit *e, Type type, int member) {
+  return type_base(type_row(e->s->input->types, type).members[member].type);
+}
+
 /* `rg.vec3(v, 1)`; one number fills a vector or the diagonal of a matrix. */
 void emit_construction(Emit *e, Expr *call) {
   Type type = call->call.type;
   Shape shape = shape_of(call);
   Exprs items = call_items(e->s, call);
   emit_conversion(e, shape, type, emit_type(e, call));
-  bool is_one = items.count == 1 && type_is_scalar(emit_shape(e, items.items[0]));
+  bool is_one = items.count == 1 && !type_is_struct(type) &&
+                type_is_scalar(emit_shape(e, items.items[0]));
   if (is_one && type_is_matrix(shape)) {
     emit_format(e, "_rg.diagonal(%d, %d, ", type_rows(shape), type_cols(shape));
     emit_zero(e, type, (Shape){0});
@@ -109,7 +118,7 @@ void emit_construction(Emit *e, Expr *call) {
   }
   for (int i = 0; i < items.count; i++) {
     if (i) emit_text(e, ", ");
-    emit_as(e, items.items[i], type);
+    emit_as(e, items.items[i], type_is_struct(type) ? member_base(e, type, i) : type);
   }
   emit_text(e, "))");
 }
@@ -147,7 +156,8 @@ static void emit_arguments(Emit *e, const Exprs *list, Type type) {
 /* All three are computed. */
 static void emit_select(Emit *e, Expr *call, const Exprs *list) {
   Type at = emit_type(e, call);
-  emit_text(e, "_rg.select(");
+  bool is_each = !type_is_scalar(emit_shape(e, list->items[0]));
+  emit_text(e, is_each ? "_rg.each(_rg.select, " : "_rg.select(");
   emit_expr(e, list->items[0]);
   for (int i = 1; i < 3; i++) {
     emit_text(e, ", ");

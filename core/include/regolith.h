@@ -18,7 +18,7 @@
  * RG_ABI_VERSION. */
 #define RG_VERSION "0.1.0"
 #define RG_VERSION_NUMBER 100 /* 10000 * major + 100 * minor + patch */
-#define RG_ABI_VERSION 1
+#define RG_ABI_VERSION 2
 
 #ifdef __cplusplus
 extern "C" {
@@ -82,16 +82,16 @@ typedef enum RgValueKind {
   RG_VALUE_FIELD, RG_VALUE_NODE, RG_VALUE_BUILTIN, RG_VALUE_TYPE, RG_VALUE_STRING,
   RG_VALUE_FUNCTION, RG_VALUE_TABLE, RG_VALUE_OTHER, RG_VALUE_VECTOR, RG_VALUE_ARRAY
 } RgValueKind;
-/* A vector or matrix: its numbers row by row; floats as `f64`, signed integers as `i64`, others as
- * `u64`. */
+/* A vector or matrix: its numbers row by row; or a struct: those of its members in their order.
+ * Floats as `f64`, signed integers as `i64`, others and booleans as `u64`. */
 typedef struct RgVector {
-  const char *type;       /* "vec3", "ivec2", "mat2", "vec(5,f64)" */
+  const char *type;       /* "vec3", "mat2", "vec(5,f64)", "struct{pos:vec3,mass:f32}" */
   int32_t count;
   union {
     double f64;
     int64_t i64;
     uint64_t u64;
-  } numbers[16];
+  } numbers[256];
 } RgVector;
 typedef struct RgValue {
   int32_t kind;
@@ -254,7 +254,7 @@ RgStatus rg_snode_value(RgSNode *node, int32_t number, const int64_t *index, int
 /* Its type, "vec2", borrowed until the next call; NULL past the last. */
 RgStatus rg_snode_field_type(RgSNode *node, int32_t number, const char **type);
 
-/* A field that is not placed yet. type: "f32", "vec3" .. */
+/* A field that is not placed yet. type: "f32", "vec3", "struct{pos:vec3,mass:f32}" .. */
 RgStatus rg_field_create(RgRuntime *runtime, const char *type, const char *name, RgField **field);
 void rg_field_retain(RgField *field);
 void rg_field_release(RgField *field);

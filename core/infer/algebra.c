@@ -20,7 +20,8 @@ bool check_algebra(Sema *s, Expr *e, const Builtin *builtin) {
   Exprs list = call_arguments(s, e);
   const char *who = scratch_format(s->scratch, "'%s'", builtin->name);
   for (int i = 0; i < list.count; i++) {
-    bool ok = i == 0 && builtin->algebra == ALGEBRA_SELECT
+    bool is_select = builtin->algebra == ALGEBRA_SELECT;
+    bool ok = is_select && (i == 0 || type_is_bool(e->at))
                   ? check_condition(s, list.items[i])
                   : check_number(s, list.items[i], who) && check_expr(s, list.items[i], e->at);
     if (!ok) return false;

@@ -18,11 +18,6 @@ static void check_declaration(Sema *s, Stmt *stmt) {
   }
 }
 
-static Type target_type(Sema *s, Expr *target) {
-  const Expr *root = shape_root(target);
-  return root->kind == AST_LOCAL ? root->local->type : root->entity.field.type;
-}
-
 /* The name of an assigned element or local in a message. */
 static const char *target_name(Sema *s, Expr *target) {
   const Expr *root = shape_root(target);
@@ -35,7 +30,7 @@ static void check_assign(Sema *s, Stmt *stmt) {
   for (int i = 0; i < stmt->targets.count; i++) {
     Expr *target = stmt->targets.items[i];
     if (target->kind != AST_LOCAL) check_expr(s, target, TYPE(NONE));
-    check_store(s, stmt->values.items[i], target_type(s, target), target_name(s, target));
+    check_store(s, stmt->values.items[i], shape_base(target), target_name(s, target));
   }
   for (int i = stmt->targets.count; i < stmt->values.count; i++)
     check_expr(s, stmt->values.items[i], TYPE(NONE));
@@ -50,7 +45,7 @@ static void check_compound(Sema *s, Stmt *stmt) {
   for (IrUpdate op = 0; op < IR_UPDATE_COUNT; op++)
     if (update_operator(op) == stmt->op) update.op = op;
   vec_push(s->scratch, &update.terms, ((UpdateTerm){stmt->values.items[0], false}));
-  check_update(s, &update, target_type(s, target));
+  check_update(s, &update, shape_base(target));
 }
 
 static void check_assignment(Sema *s, Stmt *stmt) {
@@ -61,7 +56,7 @@ static void check_assignment(Sema *s, Stmt *stmt) {
     return;
   }
   if (update->target->kind != AST_LOCAL) check_expr(s, update->target, TYPE(NONE));
-  check_update(s, update, target_type(s, update->target));
+  check_update(s, update, shape_base(update->target));
 }
 
 /* -- loops ------------------------------------------------------------------------------------- */

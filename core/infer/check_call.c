@@ -74,9 +74,19 @@ static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
   return true;
 }
 
+static bool check_members(Sema *s, const Expr *e, const Exprs *items) {
+  TypeRow row = type_row(s->input->types, e->call.type);
+  for (int k = 0; k < items->count; k++)
+    if (!check_store(s, items->items[k], type_base(row.members[k].type),
+                     scratch_format(s->scratch, "member '%s'", row.members[k].name)))
+      return false;
+  return true;
+}
+
 bool check_call(Sema *s, Expr *e) {
   if (builtin_of(e)) return check_builtin(s, e, builtin_of(e));
   Exprs items = call_items(s, e);
+  if (type_is_struct(e->call.type)) return check_members(s, e, &items);
   bool is_vector = !type_is_scalar(shape_of(e)); /* of one number, it is a conversion */
   for (int i = 0; i < items.count && is_vector; i++)
     if (!check_fits(s, items.items[i], e->call.type)) return false;

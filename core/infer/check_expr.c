@@ -21,7 +21,9 @@ bool check_number(Sema *s, Expr *e, const char *who) {
   PartialType ty = ty_at(s, e);
   if (ty_is_number(ty)) return true;
   return check_some(s, e) &&
-         sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "choose numbers by it: c and 1 or 0",
+         sema_fail(s, e, RG_ERROR_TYPE_MISMATCH,
+                   ty.kind == TY_STRUCT ? "take a member of it: p.mass"
+                                        : "choose numbers by it: c and 1 or 0",
                    "%s takes numbers, and this is %s", who, ty_text(s, ty));
 }
 
@@ -234,6 +236,8 @@ static bool check_comparison(Sema *s, Expr *e) {
   bool is_bool = ty_at(s, e->left).kind == TY_BOOL && ty_at(s, e->right).kind == TY_BOOL;
   note_compared(s, e->left);
   note_compared(s, e->right);
+  if (ty_at(s, e->left).kind == TY_STRUCT) /* their shapes are equal */
+    return check_expr(s, e->left, TYPE(NONE)) && check_expr(s, e->right, TYPE(NONE));
   if (is_bool && is_equality) return check_condition(s, e->left) && check_condition(s, e->right);
   if (is_equality && ty_at(s, e->left).kind == TY_BOOL && check_some(s, e->right))
     return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, NULL, "a bool is compared with %s",

@@ -46,17 +46,20 @@ static PartialType infer_number(const Expr *number, bool is_negative) {
 static PartialType infer_named(Infer *f, Expr *e) {
   const Entity *entity = &e->entity;
   switch (entity->kind) {
-  case ENTITY_PART:
+  case ENTITY_PART: {
     if (e->kind == AST_INDEX) {
       infer_list(f, &e->list);
       demand_list(f, &e->list, "which indexes a vector", NULL);
     }
-    return infer_expr(f, e->left);
+    PartialType whole = infer_expr(f, e->left);
+    return type_is_none(entity->parts.type) ? whole : ty_of(entity->parts.type);
+  }
   case ENTITY_ARGUMENT: {
     LaunchArg *launch_arg = &f->s->launch_args.items[entity->launch_arg.number];
     if (!launch_arg->use) launch_arg->source_text = sema_text_source(f->s);
     if (!launch_arg->use) launch_arg->use = e;
-    return launch_arg->ty;
+    Type member = entity->launch_arg.parts.type;
+    return type_is_none(member) ? launch_arg->ty : ty_of(member);
   }
   case ENTITY_CONSTANT: return ty_of(entity->constant > INT32_MAX ? TYPE(I64) : TYPE(I32));
   case ENTITY_ELEMENT: return ty_of(entity->field.type);
@@ -128,9 +131,18 @@ static PartialType infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
   return (PartialType){0};
 }
 
+/* What becomes an integer member is an integer. */
+static void infer_members(Infer *f, Expr *e) {
+  TypeRow row = type_row(f->s->input->types, e->call.type);
+  for (int k = 0; k < row.member_count; k++)
+    if (type_is_integer(row.members[k].type))
+      infer_demand(f, e->list.items[k], "which is stored in '%s'", row.members[k].name);
+}
+
 static PartialType infer_call(Infer *f, Expr *e) {
   if (builtin_of(e)) return infer_builtin(f, e, builtin_of(e));
   infer_list(f, &e->list);
+  if (e->call.kind == CALL_CONVERSION && type_is_struct(e->call.type)) infer_members(f, e);
   return e->call.kind == CALL_CONVERSION ? ty_of(e->call.type) : (PartialType){0};
 }
 

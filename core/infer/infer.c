@@ -58,6 +58,20 @@ void infer_give(Infer *f, Local *ast, PartialType ty, Expr *value) { give(f, ast
 
 /* -- assignments ------------------------------------------------------------------------------- */
 
+/* A struct's member has its type already: nothing that is assigned to it changes it. */
+static Type member_type(Expr *target) {
+  for (Expr *e = sema_strip(target); e->entity.kind == ENTITY_PART; e = sema_strip(e->left))
+    if (!type_is_none(e->entity.parts.type)) return e->entity.parts.type;
+  return TYPE(NONE);
+}
+
+static bool is_member(Expr *target) { return !type_is_none(member_type(target)); }
+
+static void demand_member(Infer *f, Expr *target, Expr *value) {
+  if (type_is_integer(member_type(target)))
+    infer_demand(f, value, "which is stored in '%s'", sema_source(f->s, target));
+}
+
 PartialType infer_update(Sema *s, IrUpdate op, PartialType target, PartialType term) {
   AstOp binary = update_operator(op);
   return binary == AST_NO_OP ? ty_join(target, term) : ty_binary(s, binary, target, term);
@@ -67,10 +81,16 @@ PartialType infer_update(Sema *s, IrUpdate op, PartialType target, PartialType t
 static bool keeps_integers(AstOp op) { return op != AST_DIV && op != AST_POW; }
 
 static void infer_reduction(Infer *f, Update *update) {
-  Local *local = update->target->local;
+  Local *local = shape_root(update->target)->local;
+  bool is_of_struct = is_member(update->target);
+  if (update->target->kind != AST_LOCAL) infer_expr(f, update->target);
   for (int i = 0; i < update->terms.count; i++) {
     Expr *term = update->terms.items[i].value;
     PartialType ty = infer_expr(f, term);
+    if (is_of_struct) {
+      demand_member(f, update->target, term);
+      continue;
+    }
     if (update->is_logic) {
       give(f, local, ty, term);
       continue;
@@ -92,6 +112,10 @@ static PartialType infer_target_type(Infer *f, Expr *target) {
 static void infer_target(Infer *f, Expr *target, PartialType ty, Expr *value) {
   Expr *root = shape_root(target);
   if (root != target) infer_expr(f, target);
+  if (is_member(target)) {
+    demand_member(f, target, value);
+    return;
+  }
   if (root->kind == AST_LOCAL) {
     give(f, root->local, ty, value);
     return;
@@ -118,7 +142,9 @@ static void infer_compound(Infer *f, Stmt *stmt) {
   if (divides && ty_is_integer(b))
     infer_demand(f, target, "which is used with '%s' and an integer", sign);
   Expr *root = shape_root(target);
-  if (root->kind == AST_LOCAL)
+  if (is_member(target)) {
+    if (keeps_integers(stmt->op)) demand_member(f, target, value);
+  } else if (root->kind == AST_LOCAL)
     give(f, root->local, ty_binary(f->s, stmt->op, a, b), value);
   else if (f->is_demanding && keeps_integers(stmt->op) &&
            ty_is_integer(infer_target_type(f, target)))
@@ -127,7 +153,7 @@ static void infer_compound(Infer *f, Stmt *stmt) {
 
 static void infer_assignment(Infer *f, Stmt *stmt) {
   Update *update = stmt->update;
-  if (update && update->target->kind == AST_LOCAL) infer_reduction(f, update);
+  if (update && shape_root(update->target)->kind == AST_LOCAL) infer_reduction(f, update);
   else if (stmt->kind == AST_STMT_COMPOUND) infer_compound(f, stmt);
   else infer_assign(f, stmt);
 }

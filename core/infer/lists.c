@@ -3,7 +3,7 @@
 
 void infer_items(Infer *f, const LoopHead *head, const Stmt *stmt) {
   for (int i = 1; i < stmt->locals.count; i++)
-    infer_give(f, stmt->locals.items[i], ty_of(type_element(list_item_field(head, i - 1)->whole)),
+    infer_give(f, stmt->locals.items[i], ty_of(type_base(list_item_field(head, i - 1)->whole)),
                NULL);
 }
 
@@ -27,12 +27,18 @@ bool check_list_values(Sema *s, Expr *e) {
     Expr *value = e->list.items[i];
     const SNodeComponent *to = &m->object.field.node->components[component];
     int count = type_parts(shape_of(value));
-    for (int k = 1; k < count; k++)
+    bool is_struct = type_is_struct(to->whole) || type_is_struct(shape_of(value));
+    if (is_struct && (!type_equal(to->whole, shape_of(value)) || to->part))
+      return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH,
+                       "give a value for each field, in the order of place",
+                       "an element of '%s' has %s here, and this is %s", m->object.name,
+                       shape_text(s, type_shape(to->whole)), shape_text(s, shape_of(value)));
+    for (int k = 1; k < count && !is_struct; k++)
       if (!type_equal(to[k].type, to->type))
         return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH,
                          "give a value for each field, in the order of place",
                          "this vector would fill fields of different types");
-    if (!check_store(s, value, to->type,
+    if (!check_store(s, value, is_struct ? to->whole : to->type,
                      scratch_format(s->scratch, "an element of '%s'", m->object.name)))
       return false;
     component += count;

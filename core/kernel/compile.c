@@ -39,6 +39,7 @@ static SemaInput sema_input(Compile *compile) {
   const Kernel *kernel = compile->kernel;
   const EngineOptions *options = &kernel->engine->options;
   return (SemaInput){.ast = kernel->ast,
+                     .types = &kernel->engine->store->types,
                      .paths = &kernel->paths,
                      .captures = compile->given,
                      .parameters = compile->given + kernel->paths.count,

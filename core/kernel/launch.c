@@ -101,6 +101,12 @@ static bool check_limits(const Kernel *kernel, const Variant *variant, Error *er
   return true;
 }
 
+static RgValue argument_of(const VariantArg *arg, const RgValue *value) {
+  if (type_is_none(arg->given)) return *value;
+  if (arg->part >= value->vector->count) return (RgValue){.kind = RG_VALUE_NIL};
+  return vector_number(value->vector, arg->given, arg->part);
+}
+
 static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *values, Error *err) {
   char what[240];
   memset(variant->frame, 0, sizeof *variant->frame * (size_t)variant->frame_slots);
@@ -110,7 +116,7 @@ static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *va
       variant->frame[k] = pattern_place(&values[arg->value]);
       continue;
     }
-    RgValue value = vector_part(&values[arg->value], arg->part);
+    RgValue value = argument_of(arg, &values[arg->value]);
     if (value_convert(arg->type, &value, &variant->frame[k], NULL, NULL)) continue;
     bool is_captured = arg->value < kernel->paths.count;
     const char *why = arg->why.clause;

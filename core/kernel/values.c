@@ -36,6 +36,7 @@ static SemaValue sema_value(const Kernel *kernel, const RgValue *value) {
   } else if (value->kind == RG_VALUE_VECTOR) {
     out.name = value->vector && value->vector->type ? value->vector->type : "";
     out.parts = value->vector ? (const SemaPart *)value->vector->numbers : NULL;
+    out.part_count = value->vector ? value->vector->count : 0;
   } else if (value->kind == RG_VALUE_I64 || value->kind == RG_VALUE_U64) {
     out.bits = value->u64;
   } else if (value->kind == RG_VALUE_FUNCTION && value->i64 > 0 &&
@@ -63,15 +64,16 @@ SemaValue *values_read(Scratch *scratch, const Kernel *kernel, const RgValue *va
 /* -- kept -------------------------------------------------------------------------------------- */
 
 /* What a value points to lies after all values, in their one block: its offset, parts, name. */
-enum {
-  OFFSET_BYTES = sizeof(int64_t) * SNODE_MAX_AXES,
-  PART_BYTES = sizeof(SemaPart) * TYPE_MAX_PARTS
-};
+enum { OFFSET_BYTES = sizeof(int64_t) * SNODE_MAX_AXES };
+
+static size_t part_bytes(const SemaValue *value) {
+  return sizeof *value->parts * (size_t)value->part_count;
+}
 
 static size_t extra_bytes(const SemaValue *value) {
   size_t bytes = strlen(value->name) + 1;
   if (value->offset) bytes += OFFSET_BYTES;
-  if (value->parts) bytes += PART_BYTES;
+  if (value->parts) bytes += part_bytes(value);
   return (bytes + 7) & ~(size_t)7;
 }
 
@@ -83,7 +85,7 @@ static const void *move(char **to, const void *from, size_t bytes) {
 
 static void keep(SemaValue *value, char *room) {
   if (value->offset) value->offset = move(&room, value->offset, OFFSET_BYTES);
-  if (value->parts) value->parts = move(&room, value->parts, PART_BYTES);
+  if (value->parts) value->parts = move(&room, value->parts, part_bytes(value));
   value->name = move(&room, value->name, strlen(value->name) + 1);
   if (value->node) snode_tree_retain(value->node->tree);
 }

@@ -73,6 +73,17 @@ static void free_arg(Heap *heap, VariantArg *arg) {
   heap_free(heap, (char *)arg->why.clause);
 }
 
+/* Vectors and structs come with their type, which is part of the pattern. */
+static Type given_type(const Compile *compile, const VariantArg *arg) {
+  const SemaValue *value = &compile->given[arg->value];
+  TypeTable *types = &compile->kernel->engine->store->types;
+  Type type;
+  if (value->kind != VALUE_VECTOR || !type_read(types, str_of(value->name), &type, NULL) ||
+      arg->part >= type_parts(type))
+    return TYPE(NONE);
+  return type_number(types, type, arg->part);
+}
+
 static bool fill_args(Compile *compile, Variant *variant, Heap *heap, Error *err) {
   const IrKernel *ir = compile->sema.kernel;
   variant->args = heap_alloc(heap, sizeof *variant->args * (size_t)ir->args.count);
@@ -86,6 +97,7 @@ static bool fill_args(Compile *compile, Variant *variant, Heap *heap, Error *err
     out->source = compile->sema.sources.items[variant->arg_count];
     out->part = from.part;
     out->is_place = from.is_place;
+    out->given = given_type(compile, out);
     out->line = arg->line;
     out->column = arg->column;
     out->name = heap_copy_text(heap, arg->name ? arg->name : "");
@@ -170,9 +182,10 @@ bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err
   variant->frame_slots =
       ir->frame_slots > ir->args.count ? ir->frame_slots : ir->args.count + ir_result_slots(ir);
   variant->frame = heap_alloc(heap, sizeof *variant->frame * (size_t)variant->frame_slots);
+  const SemaOutput *sema = &compile->sema;
   variant->results =
-      heap_copy(heap, ir->results.items, sizeof *variant->results * (size_t)ir->results.count);
-  variant->result_count = ir->results.count;
+      heap_copy(heap, sema->results.items, sizeof *variant->results * (size_t)sema->results.count);
+  variant->result_count = sema->results.count;
   variant->limits = heap_copy(heap, compile->sema.limits.items,
                               sizeof *variant->limits * (size_t)compile->sema.limits.count);
   variant->limit_count = compile->sema.limits.count;

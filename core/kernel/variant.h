@@ -28,7 +28,8 @@ typedef struct VariantSite {
 typedef struct VariantArg { /* a number argument and its frame slot */
   Type type;
   int32_t value;            /* among the launch's values */
-  int32_t part;             /* of a vector: which number */
+  int32_t part;             /* of a vector or struct: which number, */
+  Type given;               /* and of what type; NONE: not of one */
   bool is_place;            /* of a field: the offset of its elements */
   const Source *source;     /* the kernel's own, or that of a called function */
   int32_t line, column;     /* the use that determined its type */

@@ -157,11 +157,13 @@ static IrInst **lower_each(Lower *l, Expr *e, const Exprs *list, Algebra which) 
 
 static IrInst **lower_selection(Lower *l, Expr *e, const Exprs *list) {
   int count = type_parts(shape_of(e));
-  IrInst *condition = lower_expr(l, list->items[0]);
+  IrInst **conditions = lower_values_as(l, list->items[0], TYPE(BOOL), count);
   IrInst **yes = lower_values_as(l, list->items[1], e->at, count);
   IrInst **no = lower_values_as(l, list->items[2], e->at, count);
   lower_at(l, e->pos);
-  return lower_select(l, condition, yes, no, count);
+  IrInst **result = array(l, count);
+  for (int k = 0; k < count; k++) result[k] = ir_select(&l->b, conditions[k], yes[k], no[k]);
+  return result;
 }
 
 /* -- all ---- */

@@ -123,19 +123,25 @@ static IrInst **lower_builtin(Lower *l, Expr *e, const Builtin *builtin) {
   return array(l, 1); /* refused by resolve */
 }
 
-/* The numbers of a constructor in order; a single one fills the vector or the diagonal. */
-static IrInst **lower_construction(Lower *l, Expr *e, Type type) {
+static Type lower_member_base(Lower *l, Type type, int member) {
+  return type_base(type_row(l->s->input->types, type).members[member].type);
+}
+
+/* The numbers of a constructor in order; a single one fills the vector or the diagonal. A struct
+ * has a value for each member. */
+static IrInst **lower_construction(Lower *l, Expr *e, Type base) {
   Shape shape = shape_of(e);
   int count = type_parts(shape), so_far = 0;
   IrInst **result = array(l, count);
   Exprs items = call_items(l->s, e);
   for (int i = 0; i < items.count; i++) {
     int own = type_parts(shape_of(items.items[i]));
+    Type type = type_is_struct(base) ? lower_member_base(l, base, i) : base;
     IrInst **values = lower_values_as(l, items.items[i], type, own);
     for (int k = 0; k < own && so_far < count; k++) result[so_far++] = values[k];
   }
   if (so_far == count) return result;
-  IrInst *one = result[0], *zero = type_is_matrix(shape) ? lower_number(l, type, 0) : one;
+  IrInst *one = result[0], *zero = type_is_matrix(shape) ? lower_number(l, base, 0) : one;
   for (int k = 0; k < count; k++)
     result[k] = k / type_cols(shape) == k % type_cols(shape) ? one : zero;
   return result;

@@ -52,8 +52,9 @@ IrInst *lower_argument(Lower *l, const LaunchArg *launch_arg, int part) {
   SemaArg source = launch_arg->source;
   const SemaValue *value =
       source.is_parameter ? &input->parameters[source.index] : &input->captures[source.index];
-  Type type = launch_arg->met;
-  if (value->kind != VALUE_VECTOR || !value->is_static || !type_equal(type, launch_arg->ty.type))
+  Type type = lower_number_type(l, launch_arg->met, part);
+  if (value->kind != VALUE_VECTOR || !value->is_static ||
+      !type_equal(launch_arg->met, launch_arg->ty.type))
     return ir_arg(&l->b, launch_arg->arg + part);
   return type_is_float(type) ? ir_const_float(&l->b, type, value->parts[part].f64)
                              : ir_const_int(&l->b, type, (int64_t)value->parts[part].bits);
@@ -63,9 +64,8 @@ static IrInst *lower_named(Lower *l, Expr *e) {
   const Entity *entity = &e->entity;
   switch (entity->kind) {
   case ENTITY_ARGUMENT:
-    return lower_argument(
-        l, &l->s->launch_args.items[entity->launch_arg.number],
-        entity->launch_arg.parts.count ? entity->launch_arg.parts.at[0] : 0);
+    return lower_argument(l, &l->s->launch_args.items[entity->launch_arg.number],
+                          parts_at(&entity->launch_arg.parts, 0));
   case ENTITY_CONSTANT: return ir_const_int(&l->b, type_at(l, e), entity->constant);
   case ENTITY_ELEMENT: return lower_parts(l, e, &(int){0}, 1)[0];
   case ENTITY_PART: return lower_values(l, e)[0];
@@ -103,8 +103,9 @@ IrInst *lower_operator(Lower *l, AstOp op, IrInst *a, IrInst *b) {
 
 static IrInst *lower_binary(Lower *l, Expr *e) {
   Type at = type_at(l, e);
+  if (!type_is_scalar(shape_of(e->left)) || !type_is_scalar(shape_of(e->right)))
+    return lower_values(l, e)[0];
   if (e->op >= AST_EQ && e->op <= AST_GE) {
-    if (!type_is_scalar(shape_of(e->left))) return lower_values(l, e)[0];
     IrInst *a = lower_expr(l, e->left), *b = lower_expr(l, e->right);
     lower_at(l, e->pos);
     return lower_compare(l, e->op, a, b);

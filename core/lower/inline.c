@@ -24,8 +24,9 @@ static void make_results(Lower *l, Inline *in) {
     int count = type_parts(local->shape);
     held_by(l, local)->values = scratch_array(l->scratch, IrInst *, count);
     for (int k = 0; k < count; k++) {
-      held_by(l, local)->values[k] = ir_var(&l->b, local->type);
-      ir_set(&l->b, held_by(l, local)->values[k], lower_number(l, local->type, 0));
+      Type type = lower_number_type(l, local->type, k);
+      held_by(l, local)->values[k] = ir_var(&l->b, type);
+      ir_set(&l->b, held_by(l, local)->values[k], lower_number(l, type, 0));
     }
   }
 }
@@ -61,10 +62,11 @@ IrInst **lower_inline(Lower *l, Expr *e, Inline *in) {
   int count = type_parts(local->shape);
   IrInst **values = scratch_array(l->scratch, IrInst *, count);
   for (int k = 0; k < count; k++) {
-    IrInst *value = l->s->failed         ? lower_number(l, e->at, 0)
+    Type type = lower_number_type(l, e->at, k);
+    IrInst *value = l->s->failed         ? lower_number(l, type, 0)
                     : in->is_straight ? held_by(l, local)->values[k]
                                       : ir_get(&l->b, held_by(l, local)->values[k]);
-    values[k] = lower_convert(l, value, e->at);
+    values[k] = lower_convert(l, value, type);
   }
   return values;
 }

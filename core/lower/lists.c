@@ -18,7 +18,9 @@ static IrInst **lower_append(Lower *l, Expr *e, const MethodCall *m, IrInst **in
   for (int k = 0; k < count; k++) operands[k] = indices[k];
   for (int i = m->taken; i < e->list.count; i++) {
     int own = type_parts(shape_of(e->list.items[i]));
-    IrInst **values = lower_values_as(l, e->list.items[i], node->components[component].type, own);
+    const SNodeComponent *to = &node->components[component];
+    Type base = type_is_struct(to->whole) ? to->whole : to->type;
+    IrInst **values = lower_values_as(l, e->list.items[i], base, own);
     for (int k = 0; k < own; k++) operands[count + component++] = values[k];
   }
   lower_at(l, e->pos);
@@ -73,7 +75,7 @@ void lower_bind_items(Lower *l, const LoopHead *head, const Stmt *stmt, IrInst *
   for (int i = 1; i < stmt->locals.count; i++) {
     const SNodeComponent *field = list_item_field(head, i - 1);
     Entity element = method_of(head->items)->object;
-    IrInst *values[TYPE_MAX_PARTS];
+    IrInst *values[TYPE_MAX_NUMBERS];
     element.field.component = (int)(field - node->components);
     for (int k = 0; k < type_parts(field->whole); k++)
       values[k] = ir_load(&l->b, lower_place_at(l, &element, k, all));

@@ -47,10 +47,11 @@ void lower_bind(Lower *l, Local *local, IrInst **values) {
   int count = type_parts(local->shape);
   held_by(l, local)->values = scratch_array(l->scratch, IrInst *, count);
   for (int k = 0; k < count; k++) {
-    IrInst *value = lower_convert(l, values[k], local->type);
+    Type type = lower_number_type(l, local->type, k);
+    IrInst *value = lower_convert(l, values[k], type);
     held_by(l, local)->values[k] = value;
     if (!local_is_variable(local)) continue;
-    held_by(l, local)->values[k] = ir_var(&l->b, local->type);
+    held_by(l, local)->values[k] = ir_var(&l->b, type);
     ir_set(&l->b, held_by(l, local)->values[k], value);
   }
 }
@@ -71,7 +72,8 @@ static void add_arguments(Lower *l) {
     LaunchArg *launch_arg = &l->s->launch_args.items[i];
     if (!launch_arg->use) continue;
     for (int k = 0; k < type_parts(launch_arg->shape); k++) {
-      int arg = ir_add_arg(l->output->kernel, launch_arg->met, launch_arg->name,
+      int arg = ir_add_arg(l->output->kernel, lower_number_type(l, launch_arg->met, k),
+                           launch_arg->name,
                            launch_arg->use->pos.line, launch_arg->use->pos.column);
       SemaArg source = launch_arg->source;
       source.part = k;
@@ -103,10 +105,10 @@ static void add_limits(Lower *l) {
 static void bind_parameters(Lower *l) {
   for (int i = 0; i < l->s->parameters.count; i++) {
     Local *parameter = l->s->parameters.items[i];
-    if (parameter->is_alias) continue;
+    if (parameter->is_alias || !l->s->parameter_launch_arg[i]) continue;
     lower_at(l, parameter->pos);
     const LaunchArg *launch_arg = &l->s->launch_args.items[l->s->parameter_launch_arg[i] - 1];
-    IrInst *values[TYPE_MAX_PARTS];
+    IrInst *values[TYPE_MAX_NUMBERS];
     for (int k = 0; k < type_parts(launch_arg->shape); k++)
       values[k] = ir_arg(&l->b, launch_arg->arg + k);
     lower_bind(l, parameter, values);
@@ -136,13 +138,6 @@ static IrInst **lower_initial(Lower *l, Local *local, Expr *value) {
   return values;
 }
 
-static IrInst **lower_zeros(Lower *l, const Local *local) {
-  int count = type_parts(local->shape);
-  IrInst **zeros = scratch_array(l->scratch, IrInst *, count);
-  for (int k = 0; k < count; k++) zeros[k] = lower_number(l, local->type, 0);
-  return zeros;
-}
-
 static void lower_declaration(Lower *l, Stmt *stmt) {
   IrInst ***values = scratch_array(l->scratch, IrInst **, stmt->values.count + 1);
   for (int i = 0; i < stmt->values.count; i++) {
@@ -158,7 +153,8 @@ static void lower_declaration(Lower *l, Stmt *stmt) {
     if (local->is_alias || type_is_none(local->type)) continue;
     lower_at(l, stmt->locals.items[i]->pos);
     bool has_value = i < stmt->values.count;
-    lower_bind(l, stmt->locals.items[i], has_value ? values[i] : lower_zeros(l, local));
+    lower_bind(l, stmt->locals.items[i],
+               has_value ? values[i] : lower_zero(l, local->type, local->shape));
   }
 }
 
@@ -193,9 +189,8 @@ static void lower_return(Lower *l, Stmt *stmt) {
   IrInst **operands = scratch_array(l->scratch, IrInst *, ir_result_slots(kernel));
   int count = 0;
   for (int i = 0; i < stmt->values.count; i++) {
-    Type type = kernel->results.items[i];
-    IrInst **values =
-        lower_values_as(l, stmt->values.items[i], type_element(type), type_parts(type));
+    Type type = l->output->results.items[i];
+    IrInst **values = lower_values_as(l, stmt->values.items[i], type_base(type), type_parts(type));
     for (int k = 0; k < type_parts(type); k++) operands[count++] = values[k];
   }
   lower_at(l, stmt->pos);
@@ -235,17 +230,22 @@ static void lower_end(Lower *l) {
   lower_at(l, l->s->input->ast->function->end);
   IrInst **zeros = scratch_array(l->scratch, IrInst *, ir_result_slots(kernel));
   int count = 0;
-  for (int i = 0; i < kernel->results.count; i++)
-    for (int k = 0; k < type_parts(kernel->results.items[i]); k++)
-      zeros[count++] = lower_number(l, type_element(kernel->results.items[i]), 0);
+  for (int i = 0; i < l->output->results.count; i++) {
+    Type type = l->output->results.items[i];
+    IrInst **own = lower_zero(l, type_base(type), type_shape(type));
+    for (int k = 0; k < type_parts(type); k++) zeros[count++] = own[k];
+  }
   ir_emit(&l->b, IR_RETURN, TYPE(NONE), count, zeros);
 }
 
 static void add_results(Lower *l) {
   for (int i = 0; i < l->s->results.count; i++) {
     const Result *result = &l->s->results.items[i];
-    Type type = ty_default_type(l->s, result->ty);
-    vec_push(l->scratch, &l->output->kernel->results, type_shaped(type, result->shape));
+    Type type = type_shaped(ty_default_type(l->s, result->ty), result->shape);
+    vec_push(l->scratch, &l->output->results, type);
+    if (!type_is_struct(type)) vec_push(l->scratch, &l->output->kernel->results, type);
+    for (int k = 0; type_is_struct(type) && k < type_parts(type); k++)
+      vec_push(l->scratch, &l->output->kernel->results, lower_number_type(l, type, k));
   }
 }
 

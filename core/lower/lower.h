@@ -55,8 +55,12 @@ IrInst *lower_expr(Lower *l, Expr *e); /* one number, of type e->at */
 IrInst *lower_as(Lower *l, Expr *e, Type type);
 /* vector.c: as many as e has numbers, row-major */
 IrInst **lower_values(Lower *l, Expr *e);
-/* one number is repeated `count` times */
+/* type: type_base of the value; one number is repeated `count` times */
 IrInst **lower_values_as(Lower *l, Expr *e, Type type, int count);
+IrInst **lower_zero(Lower *l, Type base, Shape shape);
+static inline Type lower_number_type(const Lower *l, Type base, int part) {
+  return number_type(l->s, base, part);
+}
 IrInst **lower_parts(Lower *l, Expr *e, const int *parts, int count); /* some of them */
 IrInst **lower_select(Lower *l, IrInst *condition, IrInst **yes, IrInst **no, int count);
 /* algebra.c */

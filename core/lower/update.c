@@ -16,7 +16,7 @@ typedef struct Target {
   Type type;
   int value_count; /* numbers of the value */
   int count;
-  Slot slots[TYPE_MAX_PARTS];
+  Slot *slots;
 } Target;
 
 static void add_slot(Target *target, const Slot *from, int given, IrInst *condition) {
@@ -42,13 +42,15 @@ static void choose_computed(Lower *l, Expr *e, const Target *whole, Target *targ
 
 static void choose_constant(Lower *l, Expr *e, const Target *whole, Target *target) {
   const Parts *parts = &e->entity.parts;
-  int cols = type_cols(shape_of(e->left)), row = parts->count ? 0 : shape_constant_index(e);
+  int own = type_parts(shape_of(e)), row = parts->count ? 0 : shape_constant_index(e);
   for (int k = 0; k < whole->count; k++) {
     const Slot *slot = &whole->slots[k];
-    for (int p = 0; p < parts->count; p++)
-      if (parts->at[p] == slot->given) add_slot(target, slot, p, slot->condition);
-    if (!parts->count && slot->given / cols == row)
-      add_slot(target, slot, slot->given % cols, slot->condition);
+    int first = parts->count ? parts->first : row * own;
+    bool is_run = !parts->count || parts->is_run;
+    if (is_run && slot->given >= first && slot->given < first + own)
+      add_slot(target, slot, slot->given - first, slot->condition);
+    for (int p = 0; p < own && !is_run; p++)
+      if (parts_at(parts, p) == slot->given) add_slot(target, slot, p, slot->condition);
   }
 }
 
@@ -56,6 +58,7 @@ static void choose_constant(Lower *l, Expr *e, const Target *whole, Target *targ
 static void find_slots(Lower *l, Expr *e, Target *target) {
   e = sema_strip(e);
   target->count = 0;
+  target->slots = scratch_array(l->scratch, Slot, type_parts(shape_of(shape_root(e))));
   target->value_count = type_parts(shape_of(e));
   if (e->entity.kind != ENTITY_PART) {
     for (int k = 0; k < target->value_count; k++) add_slot(target, &(Slot){.number = k}, k, NULL);
@@ -70,15 +73,10 @@ static void find_slots(Lower *l, Expr *e, Target *target) {
     choose_computed(l, e, &whole, target);
 }
 
-static Type target_type(Lower *l, Expr *e) {
-  const Expr *root = shape_root(e);
-  return root->kind == AST_LOCAL ? root->local->type : field_of(&root->entity)->type;
-}
-
 static void lower_target(Lower *l, Expr *e, Target *target) {
   Expr *root = shape_root(e);
   IrInst *indices[SNODE_MAX_AXES];
-  target->type = target_type(l, e);
+  target->type = shape_base(e);
   find_slots(l, e, target);
   if (root->kind != AST_LOCAL) lower_indices(l, root, indices);
   lower_at(l, root->pos);
@@ -141,7 +139,7 @@ static IrInst **lower_terms(Lower *l, const Update *update, Type type, int count
 static void lower_update(Lower *l, Pos pos, const Update *update) {
   Target target;
   IrUpdate op;
-  IrInst **values = lower_terms(l, update, target_type(l, update->target),
+  IrInst **values = lower_terms(l, update, shape_base(update->target),
                                 type_parts(shape_of(update->target)), &op);
   lower_target(l, update->target, &target);
   lower_at(l, pos);
@@ -153,7 +151,7 @@ static void lower_update(Lower *l, Pos pos, const Update *update) {
     else {
       ir_note(l->output->kernel, l->b.line,
               "reduction of '%s', one partial per worker",
-              sema_text(l->s, update->target->local->name));
+              sema_source(l->s, update->target));
       ir_emit(&l->b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){slot->var, values[slot->given]})->imm =
           op;
     }
@@ -189,7 +187,7 @@ void lower_assign(Lower *l, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) {
     Expr *value = stmt->values.items[i], *target = i < count ? stmt->targets.items[i] : NULL;
     values[i] =
-        target ? lower_values_as(l, value, target_type(l, target), type_parts(shape_of(target)))
+        target ? lower_values_as(l, value, shape_base(target), type_parts(shape_of(target)))
                : lower_values(l, value);
   }
   for (int i = 0; i < count; i++) lower_target(l, stmt->targets.items[i], &targets[i]);
@@ -207,8 +205,8 @@ void lower_compound(Lower *l, Stmt *stmt) {
     return;
   }
   Target target;
-  IrInst *old[TYPE_MAX_PARTS];
   lower_target(l, stmt->targets.items[0], &target);
+  IrInst **old = scratch_array(l->scratch, IrInst *, target.count);
   for (int k = 0; k < target.count; k++)
     old[k] = target.slots[k].place ? ir_load(&l->b, target.slots[k].place)
                                    : ir_get(&l->b, target.slots[k].var);

@@ -14,11 +14,19 @@ static IrInst **stretch(Lower *l, IrInst *one, int count) {
 
 IrInst **lower_values_as(Lower *l, Expr *e, Type type, int count) {
   int own = count_at(l, e);
-  if (own == 1) return stretch(l, lower_as(l, e, type), count);
+  if (type_is_scalar(shape_of(e))) return stretch(l, lower_as(l, e, type), count);
   IrInst **values = lower_values(l, e), **converted = array(l, own);
   lower_at(l, e->pos);
-  for (int k = 0; k < own; k++) converted[k] = lower_convert(l, values[k], type);
+  for (int k = 0; k < own; k++)
+    converted[k] = lower_convert(l, values[k], lower_number_type(l, type, k));
   return converted;
+}
+
+IrInst **lower_zero(Lower *l, Type base, Shape shape) {
+  int count = type_parts(shape);
+  IrInst **zeros = array(l, count);
+  for (int k = 0; k < count; k++) zeros[k] = lower_number(l, lower_number_type(l, base, k), 0);
+  return zeros;
 }
 
 IrInst **lower_select(Lower *l, IrInst *condition, IrInst **yes, IrInst **no, int count) {
@@ -29,19 +37,12 @@ IrInst **lower_select(Lower *l, IrInst *condition, IrInst **yes, IrInst **no, in
 
 /* -- parts ------------------------------------------------------------------------------------- */
 
-/* Row `index` of a matrix or number `index` of a vector, as numbers of the whole. */
-static int row_numbers(Shape of, int index, int numbers[TYPE_MAX_PARTS]) {
-  for (int k = 0; k < type_cols(of); k++) numbers[k] = index * type_cols(of) + k;
-  return type_cols(of);
-}
-
-/* Which numbers of e->left; false if an index is computed. */
-static bool own_numbers(Lower *l, const Expr *e, int numbers[TYPE_MAX_PARTS]) {
+/* Which numbers of e->left, of a matrix a row; false if an index is computed. */
+static bool own_numbers(const Expr *e, int numbers[TYPE_MAX_NUMBERS]) {
   const Parts *parts = &e->entity.parts;
-  for (int k = 0; k < parts->count; k++) numbers[k] = parts->at[k];
-  if (parts->count) return true;
-  int index = shape_constant_index(e);
-  if (index >= 0) row_numbers(shape_of(e->left), index, numbers);
+  int index = parts->count ? 0 : shape_constant_index(e), count = type_parts(shape_of(e));
+  for (int k = 0; k < count; k++)
+    numbers[k] = parts->count ? parts_at(parts, k) : index * count + k;
   return index >= 0;
 }
 
@@ -67,8 +68,8 @@ static IrInst **lower_computed(Lower *l, Expr *e) {
 }
 
 static IrInst **lower_part(Lower *l, Expr *e) {
-  int numbers[TYPE_MAX_PARTS];
-  return own_numbers(l, e, numbers) ? lower_parts(l, e->left, numbers, count_at(l, e))
+  int numbers[TYPE_MAX_NUMBERS];
+  return own_numbers(e, numbers) ? lower_parts(l, e->left, numbers, count_at(l, e))
                                     : lower_computed(l, e);
 }
 
@@ -86,9 +87,8 @@ static IrInst **lower_launch_arg(Lower *l, const LaunchArgRef *launch_arg, const
                                  int count) {
   IrInst **values = array(l, count);
   for (int k = 0; k < count; k++)
-    values[k] = lower_argument(
-        l, &l->s->launch_args.items[launch_arg->number],
-        launch_arg->parts.count ? launch_arg->parts.at[parts[k]] : parts[k]);
+    values[k] = lower_argument(l, &l->s->launch_args.items[launch_arg->number],
+                               parts_at(&launch_arg->parts, parts[k]));
   return values;
 }
 
@@ -101,26 +101,31 @@ static IrInst **lower_element(Lower *l, Expr *e, const int *parts, int count) {
   return values;
 }
 
-static IrInst **convert_all(Lower *l, const Expr *e, IrInst **values, int count) {
-  for (int k = 0; k < count; k++) values[k] = lower_convert(l, values[k], e->at);
+/* The numbers `parts` of e. */
+static IrInst **convert_all(Lower *l, const Expr *e, IrInst **values, const int *parts,
+                            int count) {
+  for (int k = 0; k < count; k++)
+    values[k] = lower_convert(l, values[k], lower_number_type(l, e->at, parts[k]));
   return values;
 }
 
 IrInst **lower_parts(Lower *l, Expr *e, const int *parts, int count) {
   const Entity *entity = &e->entity;
-  int numbers[TYPE_MAX_PARTS];
+  int numbers[TYPE_MAX_NUMBERS];
   lower_at(l, e->pos);
   if (e->kind == AST_PAREN) return lower_parts(l, e->left, parts, count);
   if (entity->kind == ENTITY_ARGUMENT)
-    return convert_all(l, e, lower_launch_arg(l, &entity->launch_arg, parts, count), count);
+    return convert_all(l, e, lower_launch_arg(l, &entity->launch_arg, parts, count), parts,
+                       count);
   if (entity->kind == ENTITY_ELEMENT)
-    return convert_all(l, e, lower_element(l, e, parts, count), count);
-  if (e->kind == AST_LOCAL) return convert_all(l, e, lower_local(l, e, parts, count), count);
-  if (entity->kind != ENTITY_PART || !own_numbers(l, e, numbers))
+    return convert_all(l, e, lower_element(l, e, parts, count), parts, count);
+  if (e->kind == AST_LOCAL)
+    return convert_all(l, e, lower_local(l, e, parts, count), parts, count);
+  if (entity->kind != ENTITY_PART || !own_numbers(e, numbers))
     return pick(l, lower_values(l, e), parts, count);
-  int chosen[TYPE_MAX_PARTS] = {0};
+  int chosen[TYPE_MAX_NUMBERS];
   for (int k = 0; k < count; k++) chosen[k] = numbers[parts[k]];
-  return convert_all(l, e, lower_parts(l, e->left, chosen, count), count);
+  return convert_all(l, e, lower_parts(l, e->left, chosen, count), parts, count);
 }
 
 /* -- operators --------------------------------------------------------------------------------- */
@@ -137,10 +142,22 @@ static IrInst **lower_equality(Lower *l, Expr *e) {
   return result;
 }
 
+/* `<` of vectors: a boolean for each number. */
+static IrInst **lower_order(Lower *l, Expr *e) {
+  int count = count_at(l, e), a_count = count_at(l, e->left), b_count = count_at(l, e->right);
+  IrInst **a = lower_values(l, e->left), **b = lower_values(l, e->right);
+  IrInst **result = array(l, count);
+  lower_at(l, e->pos);
+  for (int k = 0; k < count; k++)
+    result[k] = lower_compare(l, e->op, a[a_count > 1 ? k : 0], b[b_count > 1 ? k : 0]);
+  return result;
+}
+
 static IrInst **lower_binary(Lower *l, Expr *e) {
   Type at = e->at;
   Shape a_shape = shape_of(e->left), b_shape = shape_of(e->right);
   if (e->op == AST_EQ || e->op == AST_NE) return lower_equality(l, e);
+  if (e->op >= AST_LT && e->op <= AST_GE) return lower_order(l, e);
   bool has_scalar = type_is_scalar(a_shape) || type_is_scalar(b_shape);
   int count = count_at(l, e);
   bool is_product =
@@ -177,7 +194,7 @@ static IrInst **lower_choice(Lower *l, Expr *e) {
            **no = lower_values_as(l, arms.items[1].value, at, count);
     return lower_select(l, condition, yes, no, count);
   }
-  for (int k = 0; k < count; k++) vars[k] = ir_var(&l->b, at);
+  for (int k = 0; k < count; k++) vars[k] = ir_var(&l->b, lower_number_type(l, at, k));
   IrRegion *back = l->b.region;
   for (int i = 0; i < arms.count && !l->s->failed; i++) {
     IrInst *branch =
@@ -196,27 +213,26 @@ static IrInst **lower_choice(Lower *l, Expr *e) {
 }
 
 IrInst **lower_values(Lower *l, Expr *e) {
-  int all[TYPE_MAX_PARTS], count = count_at(l, e);
+  int all[TYPE_MAX_NUMBERS], count = count_at(l, e);
   const Entity *entity = &e->entity;
   for (int k = 0; k < count; k++) all[k] = k;
   lower_at(l, e->pos);
   if (e->kind == AST_PAREN) return lower_values(l, e->left);
-  if (entity->kind == ENTITY_PART) return convert_all(l, e, lower_part(l, e), count);
+  if (entity->kind == ENTITY_PART) return convert_all(l, e, lower_part(l, e), all, count);
   Inline *in = e->inlined;
   if (in) return lower_inline(l, e, in);
   if (e->kind == AST_CALL) return lower_call(l, e);
   if (e->kind == AST_METHOD) return lower_method(l, e);
-  if (e->kind == AST_BINARY && !type_is_scalar(shape_of(e->left)) &&
-      (e->op == AST_EQ || e->op == AST_NE))
-    return lower_equality(l, e);
-  if (count == 1) {
+  if (e->kind == AST_BINARY &&
+      !(type_is_scalar(shape_of(e->left)) && type_is_scalar(shape_of(e->right))))
+    return lower_binary(l, e);
+  if (type_is_scalar(shape_of(e))) {
     IrInst **one = array(l, 1);
     one[0] = lower_expr(l, e);
     return one;
   }
   switch (e->kind) {
   case AST_UNARY: return lower_unary(l, e);
-  case AST_BINARY: return lower_binary(l, e);
   case AST_OR:
   case AST_TERNARY: return lower_choice(l, e);
   default: return lower_parts(l, e, all, count);

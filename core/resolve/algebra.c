@@ -2,8 +2,6 @@
  * what they take and how many numbers they return. Called as rg.dot(a, b) or as a:dot(b). */
 #include "resolve/resolve.h"
 
-static bool is_vector(Shape shape) { return !type_is_scalar(shape) && !type_is_matrix(shape); }
-
 static bool fail(Resolve *r, Expr *e, const Builtin *builtin, const char *takes, Shape given) {
   return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' takes %s, and this is %s",
                    builtin->name, takes, shape_text(r->s, given));
@@ -11,7 +9,7 @@ static bool fail(Resolve *r, Expr *e, const Builtin *builtin, const char *takes,
 
 static bool needs_vectors(Resolve *r, Exprs list, const Builtin *builtin) {
   for (int i = 0; i < list.count; i++)
-    if (!is_vector(shape_of(list.items[i])))
+    if (!type_is_vector(shape_of(list.items[i])))
       return fail(r, list.items[i], builtin, "vectors", shape_of(list.items[i]));
   return true;
 }
@@ -20,6 +18,16 @@ static bool needs_square(Resolve *r, Expr *e, const Builtin *builtin) {
   Shape shape = shape_of(e);
   return (type_is_matrix(shape) && type_rows(shape) == type_cols(shape)) ||
          fail(r, e, builtin, "a square matrix", shape);
+}
+
+/* Expanded by rows: a larger one would be hundreds of products. */
+static bool needs_small(Resolve *r, Expr *e, const Builtin *builtin) {
+  enum { MOST_ROWS = 4 };
+  if (!needs_square(r, e, builtin)) return false;
+  return type_rows(shape_of(e)) <= MOST_ROWS ||
+         sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "rg.lu and rg.solve take larger ones",
+                   "'%s' takes matrices of at most %d x %d, and this is %s", builtin->name,
+                   MOST_ROWS, MOST_ROWS, shape_text(r->s, shape_of(e)));
 }
 
 static bool join_from(Resolve *r, Expr *e, Exprs list, int first, const Builtin *builtin,
@@ -64,11 +72,10 @@ bool resolve_algebra(Resolve *r, Expr *e, const Builtin *builtin, Shape *shape) 
   case ALGEBRA_TRANSPOSE:
     *shape = type_make_shape(type_cols(first), type_rows(first));
     return type_is_matrix(first) || fail(r, list.items[0], builtin, "a matrix", first);
-  case ALGEBRA_INVERSE: *shape = first; return needs_square(r, list.items[0], builtin);
-  case ALGEBRA_TRACE:
-  case ALGEBRA_DETERMINANT: return needs_square(r, list.items[0], builtin);
-  case ALGEBRA_SELECT:
-    return resolve_check_scalar(r, list.items[0]) && join_from(r, e, list, 1, builtin, shape);
+  case ALGEBRA_INVERSE: *shape = first; return needs_small(r, list.items[0], builtin);
+  case ALGEBRA_DETERMINANT: return needs_small(r, list.items[0], builtin);
+  case ALGEBRA_TRACE: return needs_square(r, list.items[0], builtin);
+  case ALGEBRA_SELECT: return join_from(r, e, list, 0, builtin, shape);
   default: return join_from(r, e, list, 0, builtin, shape);
   }
 }

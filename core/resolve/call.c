@@ -102,6 +102,12 @@ static int count_numbers(Resolve *r, const Exprs *list, const char *name) {
     Expr *item = list->items[i];
     if (item->kind != AST_TABLE) {
       if (!resolve_value(r, item)) return -1;
+      if (type_is_struct(shape_of(item))) {
+        sema_fail(r->s, item, RG_ERROR_TYPE_MISMATCH, "take a member of it: p.mass",
+                  "'%s' is made of numbers, and this is %s", name,
+                  shape_text(r->s, shape_of(item)));
+        return -1;
+      }
       count += type_parts(shape_of(item));
       continue;
     }
@@ -133,7 +139,7 @@ static bool check_rows(Resolve *r, const Exprs *list, const char *name, Shape sh
 }
 
 /* One number fills a vector, or the diagonal of a matrix. */
-static bool construct_resolve(Resolve *r, Expr *e, const char *name, Shape shape) {
+bool resolve_construction(Resolve *r, Expr *e, const char *name, Shape shape) {
   int count = count_numbers(r, &e->list, name);
   if (count < 0) return false;
   if (count != type_parts(shape) && count != 1)
@@ -153,8 +159,9 @@ Entity resolve_converted(Expr *e, Type type, Shape shape) {
 }
 
 static Entity resolve_conversion(Resolve *r, Expr *e, const Entity *callee) {
+  if (type_is_struct(callee->shape)) return struct_construct(r, e, callee->type);
   if (!type_is_scalar(callee->shape)) {
-    if (!construct_resolve(r, e, callee->name, callee->shape)) return (Entity){0};
+    if (!resolve_construction(r, e, callee->name, callee->shape)) return (Entity){0};
   } else {
     if (e->list.count != 1) return fail_count(r, e, callee->name, 1, 1);
     if (!resolve_scalar(r, e->list.items[0])) return (Entity){0};
@@ -194,7 +201,7 @@ Entity resolve_type_call(Resolve *r, Expr *e, Str name) {
                     .shape = type_shape(type),
                     .name = sema_source(r->s, e)};
   sema_fail(r->s, e, RG_ERROR_TYPE_UNKNOWN, NULL,
-            "'%s' is not a type: there are 2 to %d numbers in a vector or matrix",
+            "'%s' is not a type: there are 2 to %d numbers or booleans in a vector or matrix",
             sema_source(r->s, e), TYPE_MAX_PARTS);
   return (Entity){0};
 }
@@ -277,6 +284,13 @@ static Entity resolve_cell_call(Resolve *r, Expr *e, const MethodCall *m) {
 
 static Entity resolve_element_call(Resolve *r, Expr *e, const MethodCall *m) {
   bool is_field = m->object.kind == ENTITY_FIELD;
+  if (is_field && type_is_struct(m->object.shape)) {
+    sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
+              "update a member: x[i].mass = x[i].mass + m, or place it in a field of its own",
+              "'%s' holds structs, which '%s' does not take as a whole", m->object.name,
+              m->method->name);
+    return (Entity){0};
+  }
   if (is_field && m->method->form == METHOD_CAS && !type_is_scalar(m->object.shape)) {
     sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "store what is compared in a separate field",
               "'%s' holds vectors, and several numbers cannot be compared and exchanged at once",
@@ -377,6 +391,7 @@ Entity resolve_method(Resolve *r, Expr *e) {
   if (object.kind == ENTITY_TABLE) return resolve_table_call(r, e, &object);
   bool is_value = object.kind == ENTITY_VALUE || object.kind == ENTITY_ARGUMENT ||
                   object.kind == ENTITY_ELEMENT || object.kind == ENTITY_PART;
+  if (is_value && type_is_struct(object.shape)) return struct_method(r, e, &object);
   if (is_value && !type_is_scalar(object.shape)) return resolve_vector_method(r, e, &object);
   if (object.kind == ENTITY_NONE) return object;
   if (object.kind == ENTITY_LOOP) {

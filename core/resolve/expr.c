@@ -65,7 +65,12 @@ static bool fail_no_value(Resolve *r, Expr *e, const Entity *entity) {
 }
 
 bool resolve_value(Resolve *r, Expr *e) {
-  Entity entity = resolve_expr(r, e);
+  resolve_expr(r, e);
+  return resolve_is_value(r, e);
+}
+
+bool resolve_is_value(Resolve *r, Expr *e) {
+  Entity entity = e->entity;
   if (entity.kind == ENTITY_SHAPE) {
     entity = extent_vector(r, e, &entity);
     e->entity = entity; /* the table may have moved */
@@ -87,15 +92,32 @@ bool resolve_scalar(Resolve *r, Expr *e) {
 
 bool resolve_check_scalar(Resolve *r, Expr *e) {
   return type_is_scalar(shape_of(e)) ||
-         sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "take one number of it: v.x",
+         sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH,
+                   type_is_struct(shape_of(e)) ? "take a member of it: p.mass"
+                                               : "take one number of it: v.x",
                    "a number is needed here, and this is %s", shape_text(r->s, shape_of(e)));
+}
+
+bool resolve_condition(Resolve *r, Expr *e) {
+  if (!resolve_value(r, e)) return false;
+  return type_is_scalar(shape_of(e)) || type_is_struct(shape_of(e))
+             ? resolve_check_scalar(r, e)
+             : sema_fail(r->s, e, RG_ERROR_TYPE_CONDITION,
+                         scratch_format(r->scratch, "rg.any(%s) or rg.all(%s) makes it one",
+                                        sema_source(r->s, e), sema_source(r->s, e)),
+                         "a condition is one boolean, and this is %s",
+                         shape_text(r->s, shape_of(e)));
 }
 
 static Entity shaped_entity(Shape shape) { return (Entity){.kind = ENTITY_VALUE, .shape = shape}; }
 
 static Entity resolve_unary(Resolve *r, Expr *e) {
-  bool ok = e->op == AST_NOT ? resolve_scalar(r, e->left) : resolve_value(r, e->left);
-  return ok ? shaped_entity(shape_of(e->left)) : (Entity){0};
+  Shape shape;
+  const char *who = scratch_format(r->scratch, "'%s'", ast_op_text(e->op));
+  if (!resolve_value(r, e->left) ||
+      !shape_join(r, e, shape_of(e->left), (Shape){0}, who, &shape))
+    return (Entity){0};
+  return shaped_entity(shape);
 }
 
 /* -- names ------------------------------------------------------------------------------------- */
@@ -196,8 +218,10 @@ bool resolve_indices(Resolve *r, Exprs *list, int *count) {
     Expr *index = list->items[i];
     if (index->kind != AST_TABLE) {
       if (!resolve_value(r, index)) return false;
-      if (type_is_matrix(shape_of(index)))
-        return sema_fail(r->s, index, RG_ERROR_TYPE_MISMATCH, NULL, "a matrix cannot be an index");
+      if (!type_is_scalar(shape_of(index)) && !type_is_vector(shape_of(index)))
+        return sema_fail(r->s, index, RG_ERROR_TYPE_MISMATCH, NULL, "%s cannot be an index",
+                         type_is_matrix(shape_of(index)) ? "a matrix"
+                                                         : shape_text(r->s, shape_of(index)));
       *count += type_parts(shape_of(index));
       continue;
     }
@@ -295,7 +319,8 @@ static Entity resolve_length(Resolve *r, Expr *e) {
   case ENTITY_FUNCTION: case ENTITY_OTHER: fail_other(r, e->left, &object); break;
   case ENTITY_NONE: break;
   default:
-    if (!type_is_scalar(object.shape)) return extent_constant(type_rows(object.shape));
+    if (type_is_vector(object.shape) || type_is_matrix(object.shape))
+      return extent_constant(type_rows(object.shape));
     sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL,
               "'#' takes a field, an SNode with axes, a vector or a matrix");
     break;
@@ -303,13 +328,17 @@ static Entity resolve_length(Resolve *r, Expr *e) {
   return (Entity){0};
 }
 
+static bool check_condition_shape(Resolve *r, Expr *e) {
+  return type_is_scalar(shape_of(e)) || resolve_condition(r, e);
+}
+
 /* Of `c and a or b` and `c ? a : b`: conditions are bools, the arms of one shape. */
 static bool shape_choice(Resolve *r, Expr *e, Shape *shape) {
   Expr *a = e->kind == AST_TERNARY ? e->right : e->left,
        *b = e->kind == AST_TERNARY ? e->third : e->right;
   *shape = shape_of(b);
-  if (e->kind == AST_TERNARY && !resolve_check_scalar(r, e->left)) return false;
-  if (e->kind == AST_AND) return resolve_check_scalar(r, a);
+  if (e->kind == AST_TERNARY && !check_condition_shape(r, e->left)) return false;
+  if (e->kind == AST_AND) return check_condition_shape(r, a);
   return type_equal(shape_of(a), *shape) ||
          sema_fail(r->s, b, RG_ERROR_TYPE_MISMATCH, NULL,
                    "one side of this choice is %s, the other %s", shape_text(r->s, shape_of(a)),
@@ -415,14 +444,12 @@ static Type find_type(Resolve *r, Expr *annotation) {
   int number = path_find(r, &path);
   bool is_type = number >= 0 && r->input->captures[number].kind == VALUE_TYPE;
   if (!is_type) return fail_type(r, annotation, strbuf_end(&name));
-  type_parse_any(str_of(r->input->captures[number].name), &type);
-  return type;
+  return type_find(r->s, r->input->captures[number].name, &type) ? type : TYPE(NONE);
 }
 
-/* A type's name, or a name that refers to a type: the type of one number, and how many there
- * are. */
+/* A type's name, or a name that refers to a type: type_base and shape of it. */
 Type resolve_type(Resolve *r, const AstExpr *annotation, Shape *shape) {
   Type type = find_type(r, build_expr(r, annotation));
   *shape = type_shape(type);
-  return type_element(type);
+  return type_base(type);
 }

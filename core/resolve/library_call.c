@@ -47,7 +47,7 @@ static const char *refusal(char kind, Shape shape, Shape first) {
   case 'S': return is_square ? NULL : "a square matrix";
   case 'E': return is_square && type_rows(shape) <= 3 ? NULL : "a matrix of 2 x 2 or 3 x 3";
   default:
-    return !type_is_scalar(shape) && type_rows(shape) == type_rows(first)
+    return (type_is_vector(shape) || type_is_matrix(shape)) && type_rows(shape) == type_rows(first)
                ? NULL
                : "a vector or a matrix with as many rows as the first";
   }

@@ -68,7 +68,7 @@ static void add_results(Resolve *r, Expr *e, const MethodCall *m) {
   for (int k = 0; (field = list_field(m->object.field.node, &m->object, k)); k++) {
     Local *local = build_hidden(r, str_of("pop"), e->pos);
     resolve_declare(r, local);
-    local->type = type_element(field->whole);
+    local->type = type_base(field->whole);
     local->shape = type_shape(field->whole);
     local->is_annotated = local->has_shape = true;
     vec_push(r->scratch, &e->popped, local);
@@ -86,7 +86,7 @@ bool resolve_list(Resolve *r, Expr *e, MethodCall *m, Type *type, Shape *shape) 
   const SNodeComponent *field = list_field(node, &m->object, 0);
   if (pops && !e->popped.count) add_results(r, e, m);
   m->component = (int)(field - node->components);
-  *type = pops ? type_element(field->whole) : TYPE(I32);
+  *type = pops ? type_base(field->whole) : TYPE(I32);
   *shape = pops ? type_shape(field->whole) : (Shape){0};
   return true;
 }

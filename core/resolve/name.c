@@ -28,12 +28,11 @@ const char *resolve_nearest(Resolve *r, Str name) {
 
 /* -- launch arguments --------------------------------------------------------------------- */
 
-static PartialType type_of_value(const SemaValue *value) {
+static PartialType type_of_value(const Sema *s, const SemaValue *value) {
   Type type;
   switch (value->kind) {
   case VALUE_VECTOR:
-    return type_parse_any(str_of(value->name), &type) ? ty_of(type_element(type))
-                                                      : (PartialType){0};
+    return type_find(s, value->name, &type) ? ty_of(type_base(type)) : (PartialType){0};
   case VALUE_BOOL: return ty_of(TYPE(BOOL));
   case VALUE_I64: return ty_of(TYPE(I64));
   case VALUE_U64: return ty_of(TYPE(U64));
@@ -46,9 +45,9 @@ static bool is_float_constant(const char *name) {
   return !strcmp(name, "math.pi") || !strcmp(name, "math.huge");
 }
 
-static Shape shape_of_value(const SemaValue *value) {
+static Shape shape_of_value(const Sema *s, const SemaValue *value) {
   Type type;
-  return value->kind == VALUE_VECTOR && type_parse_any(str_of(value->name), &type)
+  return value->kind == VALUE_VECTOR && type_find(s, value->name, &type)
              ? type_shape(type)
              : (Shape){0};
 }
@@ -60,8 +59,8 @@ static Entity launch_arg_entity(Resolve *r, const SemaValue *value, SemaArg sour
   if (!*number) {
     LaunchArg launch_arg = {.source = source,
                  .name = name,
-                 .ty = type_of_value(value),
-                 .shape = shape_of_value(value),
+                 .ty = type_of_value(r->s, value),
+                 .shape = shape_of_value(r->s, value),
                  .arg = -1};
     if (launch_arg.ty.kind == TY_NUMBER && is_float_constant(name))
       launch_arg.ty.kind = TY_FLEXIBLE;
@@ -87,16 +86,16 @@ static Entity field_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg 
                     .offset = value->offset,
                     .is_movable = value->is_movable,
                     .source = source,
-                    .type = value->node->components[value->component].type};
+                    .type = type_base(value->type)};
   return (Entity){
       .kind = ENTITY_FIELD, .name = name, .shape = type_shape(value->type), .field = field};
 }
 
 static Entity type_entity(Resolve *r, Expr *e, const SemaValue *value, const char *name) {
   Type type;
-  if (type_parse_any(str_of(value->name), &type))
+  if (type_find(r->s, value->name, &type))
     return (Entity){
-        .kind = ENTITY_TYPE, .name = name, .type = type_element(type), .shape = type_shape(type)};
+        .kind = ENTITY_TYPE, .name = name, .type = type_base(type), .shape = type_shape(type)};
   sema_fail(r->s, e, RG_ERROR_NOT_YET, "use scalars: rg.f32, rg.i32 ..",
             "the type '%s' is not compiled yet", name);
   return (Entity){0};
@@ -299,6 +298,11 @@ void resolve_parameter(Resolve *r, int number) {
   local->has_shape = true;
   if (local->annotation) local->type = resolve_type(r, local->annotation, &local->shape);
   local->is_annotated = local->annotation != NULL;
+  if (local->is_annotated && entity.kind == ENTITY_TABLE && type_is_struct(local->shape)) {
+    Stmt *stmt = struct_from_table(r, local, &entity, local->type);
+    if (stmt) vec_push(r->scratch, &r->s->body, stmt);
+    return;
+  }
   if (local->is_annotated && entity.kind == ENTITY_ARGUMENT)
     check_annotated(r, local, &r->s->launch_args.items[entity.launch_arg.number], local->type,
                     local->shape);

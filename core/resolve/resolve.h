@@ -72,7 +72,9 @@ void build_name(Resolve *r, const AstLocal *ast, Local *local);
 /* expr.c */
 Entity resolve_expr(Resolve *r, Expr *e);   /* and stores it */
 bool resolve_value(Resolve *r, Expr *e);    /* a number or bool */
+bool resolve_is_value(Resolve *r, Expr *e); /* the same after resolve_expr */
 bool resolve_scalar(Resolve *r, Expr *e);   /* one number or bool */
+bool resolve_condition(Resolve *r, Expr *e); /* one bool, so far as its shape tells */
 /* the same after resolve_expr: resolving twice at each level would take exponential time */
 bool resolve_check_scalar(Resolve *r, Expr *e);
 /* `{i, j}` counts two, as does an ivec2 */
@@ -91,7 +93,10 @@ Entity resolve_method(Resolve *r, Expr *e);
 Entity resolve_type_call(Resolve *r, Expr *e, Str name); /* `vec(5, f64)`: a TYPE */
 Entity resolve_fail_count(Resolve *r, Expr *e, const Builtin *builtin);
 Entity resolve_fail_indices(Resolve *r, Expr *e, const MethodCall *m, int needed, int given);
-Entity resolve_converted(Expr *e, Type type, Shape shape); /* e is a call of this type */
+/* e is a call of this type (type_base of it) */
+Entity resolve_converted(Expr *e, Type type, Shape shape);
+/* The arguments of a vector or matrix, `name` in messages. */
+bool resolve_construction(Resolve *r, Expr *e, const char *name, Shape shape);
 /* loop.c */
 void resolve_head(Resolve *r, Stmt *stmt);
 /* a loop that names fewer axes than e has */
@@ -133,6 +138,13 @@ bool shape_is_swizzle(Str name);
 Entity shape_named_part(Resolve *r, Expr *e, const Entity *object, Str name);
 Entity shape_indexed_part(Resolve *r, Expr *e, const Entity *object);
 bool resolve_algebra(Resolve *r, Expr *e, const Builtin *builtin, Shape *shape); /* algebra.c */
+
+/* structs.c */
+Entity struct_member(Resolve *r, Expr *e, const Entity *object, Str name);
+Entity struct_construct(Resolve *r, Expr *e, Type type);  /* e is a call of the type */
+Entity struct_method(Resolve *r, Expr *e, const Entity *object); /* a call of one */
+/* `local` from the values in a table of the host; NULL: they are not known yet, or an error */
+Stmt *struct_from_table(Resolve *r, Local *local, const Entity *table, Type type);
 
 /* extent.c: x.shape and x.offset */
 Entity extent_constant(int64_t value);

@@ -8,6 +8,10 @@
 
 bool shape_join(Resolve *r, const Expr *at, Shape a, Shape b, const char *who, Shape *joined) {
   *joined = type_is_scalar(a) ? b : a;
+  if (type_is_struct(a) || type_is_struct(b))
+    return sema_fail(r->s, at, RG_ERROR_TYPE_MISMATCH, "take a member of it: p.mass",
+                     "%s takes numbers and vectors, and this is %s", who,
+                     shape_text(r->s, type_is_struct(a) ? a : b));
   if (type_is_scalar(a) || type_is_scalar(b) || type_equal(a, b)) return true;
   return sema_fail(r->s, at, RG_ERROR_TYPE_MISMATCH, NULL,
                    "%s takes values of one shape, not %s and %s", who, shape_text(r->s, a),
@@ -16,6 +20,10 @@ bool shape_join(Resolve *r, const Expr *at, Shape a, Shape b, const char *who, S
 
 /* Linear algebra, as in GLSL. */
 static bool multiply(Resolve *r, const Expr *e, Shape a, Shape b, Shape *shape) {
+  Shape unused;
+  if (!shape_join(r, e, a, (Shape){0}, "'*'", &unused) ||
+      !shape_join(r, e, b, (Shape){0}, "'*'", &unused))
+    return false;
   int inner = type_is_matrix(a) ? type_cols(a) : type_rows(a);
   if (inner != type_rows(b))
     return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH,
@@ -37,11 +45,6 @@ bool shape_binary(Resolve *r, const Expr *e, Shape *shape) {
     return type_equal(a, b) ||
            sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "%s is compared with %s",
                      shape_text(r->s, a), shape_text(r->s, b));
-  if (e->op >= AST_LT && e->op <= AST_GE)
-    return (type_is_scalar(a) && type_is_scalar(b)) ||
-           sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "compare one number of it: v.x",
-                     "%s takes numbers, and this is %s", who,
-                     shape_text(r->s, type_is_scalar(a) ? b : a));
   if (e->op == AST_MUL && !has_scalar && (type_is_matrix(a) || type_is_matrix(b)))
     return multiply(r, e, a, b, shape);
   return shape_join(r, e, a, b, who, shape);
@@ -50,7 +53,8 @@ bool shape_binary(Resolve *r, const Expr *e, Shape *shape) {
 bool shape_check_given(Resolve *r, const Expr *value, Shape to, const char *what) {
   Shape from = shape_of(value);
   if (type_equal(from, to)) return true;
-  const char *hint = type_is_scalar(from) && type_cols(to) == 1
+  const char *hint = type_is_struct(to) || type_is_struct(from) ? NULL
+                     : type_is_scalar(from) && type_cols(to) == 1
                          ? scratch_format(r->scratch, "write rg.vec%d(%s)", type_rows(to),
                                           sema_source(r->s, value))
                      : type_is_scalar(to) ? "take one number of it: v.x"
@@ -72,7 +76,7 @@ bool shape_is_swizzle(Str name) {
 }
 
 int shape_swizzle(Str name, Shape of, uint8_t parts[4]) {
-  if (name.length < 1 || name.length > 4 || type_cols(of) != 1) return 0;
+  if (name.length < 1 || name.length > 4 || type_is_struct(of) || type_cols(of) != 1) return 0;
   const char *letters = find_letter("xyzw", name.data[0]) >= 0 ? "xyzw" : "rgba";
   for (int k = 0; k < name.length; k++) {
     int part = find_letter(letters, name.data[k]);
@@ -89,6 +93,7 @@ static Shape shape_of_parts(int count) {
 /* For a vector launch argument the numbers are kept in the entity itself: its path has no
  * expression of its own. */
 Entity shape_named_part(Resolve *r, Expr *e, const Entity *object, Str name) {
+  if (type_is_struct(object->shape)) return struct_member(r, e, object, name);
   const char *text = sema_text(r->s, name);
   uint8_t parts[4] = {0};
   int count = shape_swizzle(name, object->shape, parts);
@@ -110,8 +115,10 @@ Entity shape_named_part(Resolve *r, Expr *e, const Entity *object, Str name) {
   if (object->kind != ENTITY_ARGUMENT || e->kind != AST_FIELD)
     return (Entity){.kind = ENTITY_PART, .shape = shape, .parts = chosen};
   const LaunchArgRef *launch_arg = &object->launch_arg;
-  for (int k = 0; k < count && launch_arg->parts.count; k++)
-    chosen.at[k] = launch_arg->parts.at[parts[k]];
+  chosen.type = launch_arg->parts.type;
+  for (int k = 0; k < count; k++)
+    chosen.at[k] = (uint8_t)(parts_at(&launch_arg->parts, parts[k]) - launch_arg->parts.first);
+  chosen.first = launch_arg->parts.first;
   return (Entity){.kind = ENTITY_ARGUMENT, .name = object->name, .shape = shape,
                   .launch_arg = {.number = launch_arg->number, .parts = chosen}};
 }
@@ -134,6 +141,11 @@ static bool check_part_index(Resolve *r, const Expr *index, Shape shape) {
 
 Entity shape_indexed_part(Resolve *r, Expr *e, const Entity *object) {
   Expr *index = e->list.items[0];
+  if (type_is_struct(object->shape)) {
+    sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, "name a member: p.mass", "%s has no indices",
+              shape_text(r->s, object->shape));
+    return (Entity){0};
+  }
   if (e->list.count != 1 || index->kind == AST_TABLE) {
     sema_fail(r->s, e, RG_ERROR_INDEX_COUNT,
               type_is_matrix(object->shape) ? "write m[r][c]" : "write v[i]",

@@ -42,6 +42,7 @@ bool static_of_value(Resolve *r, Expr *e, SemaArg source, Static *out) {
 /* One number of a vector, of the element type. */
 static Static number_in(SemaPart part, Type type) {
   if (type_is_float(type)) return (Static){.kind = STATIC_NUMBER, .number = part.f64};
+  if (type_is_bool(type)) return (Static){.kind = STATIC_BOOL, .number = part.bits != 0};
   if (type_bits(type) == 64)
     return (Static){.kind = STATIC_WIDE, .bits = part.bits, .is_unsigned = type_is_unsigned(type)};
   return (Static){.kind = STATIC_NUMBER, .number = (double)(int64_t)part.bits};
@@ -54,8 +55,11 @@ static bool static_of_launch_arg(Resolve *r, Expr *e, const Entity *entity, Stat
   if (out->kind != STATIC_VECTOR) return true;
   out->chosen = entity->launch_arg.parts;
   out->shape = entity->shape;
-  out->type = launch_arg->ty.type;
-  if (type_is_scalar(out->shape)) *out = number_in(out->parts[out->chosen.at[0]], out->type);
+  bool is_member = !type_is_none(out->chosen.type);
+  out->type = is_member ? out->chosen.type : launch_arg->ty.type;
+  if (type_is_struct(out->shape)) *out = (Static){.kind = STATIC_OTHER};
+  else if (type_is_scalar(out->shape))
+    *out = number_in(out->parts[parts_at(&out->chosen, 0)], out->type);
   return true;
 }
 
@@ -73,7 +77,7 @@ static bool part_of(Resolve *r, Expr *e, Static *out) {
     out->parts += index * type_cols(out->shape);
     out->shape = type_make_shape(type_cols(out->shape), 1);
   } else {
-    *out = number_in(out->parts[out->chosen.count ? out->chosen.at[index] : index], out->type);
+    *out = number_in(out->parts[parts_at(&out->chosen, (int)index)], out->type);
   }
   return true;
 }
@@ -333,10 +337,11 @@ Expr *static_argument(Resolve *r, Expr *e) {
 static Entity write_vector(Resolve *r, Expr *e, const Static *value) {
   Exprs numbers = {0};
   for (int k = 0; k < type_parts(value->shape); k++) {
-    SemaPart part = value->parts[value->chosen.count ? value->chosen.at[k] : k];
+    SemaPart part = value->parts[parts_at(&value->chosen, k)];
     Static number = {
         .kind = STATIC_WIDE, .bits = part.bits, .is_unsigned = type_is_unsigned(value->type)};
-    if (type_is_float(value->type)) number = (Static){.kind = STATIC_NUMBER, .number = part.f64};
+    if (type_is_float(value->type) || type_is_bool(value->type))
+      number = number_in(part, value->type);
     vec_push(r->scratch, &numbers, literal_static(r, e->ast, &number));
   }
   e->list = numbers; /* e->left is rg.static, not read again */

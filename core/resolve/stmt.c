@@ -82,8 +82,21 @@ void resolve_declaration(Resolve *r, Stmt *stmt) {
 
 /* -- assignments ------------------------------------------------------------------------------- */
 
-static bool is_reduction(Resolve *r, const Expr *target) {
-  return r->loop && target->kind == AST_LOCAL && target->local && target->local->loop == 0;
+/* What `p` `p.pos.x` `v[i]` are of, as written; NULL: of no local's value. */
+static const AstExpr *written_root(const AstExpr *e) {
+  while (e->kind == AST_FIELD || e->kind == AST_INDEX || e->kind == AST_PAREN) e = e->left;
+  return e->kind == AST_LOCAL ? e : NULL;
+}
+
+/* The local of the host region that this assigns, or a part of it; NULL: it does not. */
+static Local *reduced_local(Resolve *r, const Expr *target) {
+  const AstExpr *root = r->loop ? written_root(target->ast) : NULL;
+  Local *local = root && root->local ? build_find(r, root->local) : NULL;
+  bool is_part = target->kind != AST_LOCAL;
+  return local && local->loop == 0 && !(is_part && (local->is_alias || local->is_loop_variable ||
+                                                    local->is_const))
+             ? local
+             : NULL;
 }
 
 static bool may_reduce(IrUpdate op) {
@@ -128,16 +141,52 @@ static const char *reduction_hint(Resolve *r, const Stmt *stmt, const char *name
       name, name, name);
 }
 
-static void resolve_reduction(Resolve *r, Stmt *stmt) {
+/* The member of its root that a target is, or is in. */
+static Parts member_of(Expr *e) {
+  e = sema_strip(e);
+  if (e->entity.kind != ENTITY_PART) return (Parts){.count = type_parts(shape_of(e))};
+  Parts of = member_of(e->left);
+  const Parts *own = &e->entity.parts;
+  return own->is_run ? (Parts){.count = own->count, .first = of.first + own->first} : of;
+}
+
+/* Is each number reduced with one operator? */
+static bool check_operator(Resolve *r, Expr *target, const Local *local, IrUpdate op) {
+  Parts part = local->reduced_by ? member_of(target) : (Parts){0};
+  for (int k = part.first; k < part.first + part.count; k++) {
+    if (local->reduced_by[k] != IR_UPDATE_COUNT && local->reduced_by[k] != op)
+      return sema_fail(r->s, target, RG_ERROR_REDUCTION, "use two locals",
+                       "'%s' is reduced with two operators in one loop", sema_source(r->s, target));
+    local->reduced_by[k] = op;
+  }
+  return true;
+}
+
+static void resolve_part_target(Resolve *r, Expr *target, const Entity *part);
+
+/* A part may be named here, where the local has no value. */
+static bool resolve_reduced(Resolve *r, Expr *target, Local *local) {
+  if (target->kind == AST_LOCAL) {
+    target->entity.shape = local->shape;
+    return true;
+  }
+  int reduced_in = local->reduced_in;
+  local->reduced_in = 0;
+  Entity entity = resolve_expr(r, target);
+  local->reduced_in = reduced_in;
+  if (entity.kind == ENTITY_PART) resolve_part_target(r, target, &entity);
+  return entity.kind == ENTITY_PART && !r->s->failed;
+}
+
+static void resolve_reduction(Resolve *r, Stmt *stmt, Local *local) {
   Expr *target = stmt->targets.items[0];
-  Local *local = target->local;
   if (local->is_poisoned) sema_poison(r->s);
-  const char *name = name_of(r, target->local);
+  const char *name = sema_source(r->s, target);
   Update *update = stmt->targets.count == 1 && !local->is_alias ? update_match(r, stmt) : NULL;
   if (!update) {
     sema_fail(r->s, target, RG_ERROR_REDUCTION, reduction_hint(r, stmt, name),
               "'%s' belongs to the whole kernel: a parallel loop can only reduce into it", name);
-    sema_note(r->s, NULL, target->local->pos, target->local->name.length,
+    sema_note(r->s, NULL, local->pos, local->name.length,
               "it is declared here, outside the loop");
     return;
   }
@@ -149,13 +198,7 @@ static void resolve_reduction(Resolve *r, Stmt *stmt) {
     return;
   }
   IrUpdate op = update->op == IR_UPDATE_SUB ? IR_UPDATE_ADD : update->op;
-  if (local->reduced_by != IR_UPDATE_COUNT && local->reduced_by != op) {
-    sema_fail(r->s, target, RG_ERROR_REDUCTION, "use two locals",
-              "'%s' is reduced with two operators in one loop", name);
-    return;
-  }
-  local->reduced_by = op;
-  target->entity.shape = local->shape;
+  if (!resolve_reduced(r, target, local) || !check_operator(r, target, local, op)) return;
   for (int i = 0; i < update->terms.count; i++)
     if (!resolve_value(r, update->terms.items[i].value) ||
         !check_term_shape(r, update, update->terms.items[i].value))
@@ -190,14 +233,8 @@ static void resolve_part_target(Resolve *r, Expr *target, const Entity *part) {
   } else if (is_loop_variable || (root->kind == AST_LOCAL && root->local->is_const)) {
     sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, "declare a local for the new value",
               "'%s' does not change", name_of(r, root->local));
-  } else if (root->kind == AST_LOCAL && r->loop && root->local->loop == 0) {
-    sema_fail(r->s, target, RG_ERROR_REDUCTION,
-              scratch_format(r->scratch, "reduce whole values: %s = %s + ..",
-                             name_of(r, root->local), name_of(r, root->local)),
-              "'%s' belongs to the whole kernel: a parallel loop can only reduce into it",
-              name_of(r, root->local));
   }
-  for (int i = 0; i < part->parts.count; i++)
+  for (int i = 0; i < part->parts.count && !part->parts.is_run; i++)
     for (int k = 0; k < i; k++)
       if (part->parts.at[i] == part->parts.at[k])
         sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, NULL, "'%s' names a component twice",
@@ -269,12 +306,13 @@ static void resolve_given(Resolve *r, Stmt *stmt, int k) {
 
 static void resolve_assignment(Resolve *r, Stmt *stmt) {
   for (int i = 0; i < stmt->targets.count; i++) {
-    if (!is_reduction(r, stmt->targets.items[i])) continue;
-    if (i == 0) resolve_reduction(r, stmt);
+    Local *local = reduced_local(r, stmt->targets.items[i]);
+    if (!local) continue;
+    if (i == 0) resolve_reduction(r, stmt, local);
     else
       sema_fail(r->s, stmt->targets.items[i], RG_ERROR_REDUCTION, "give it its own statement",
                 "'%s' belongs to the whole kernel: a parallel loop can only reduce into it",
-                name_of(r, stmt->targets.items[i]->local));
+                name_of(r, local));
     return;
   }
   for (int i = 0; i < stmt->targets.count; i++) resolve_target(r, stmt->targets.items[i]);
@@ -296,11 +334,13 @@ static void mark_reductions(Resolve *r, const AstBlock *block, int loop) {
   for (int i = 0; i < block->count; i++) {
     const AstStmt *stmt = block->items[i];
     for (int k = 0; k < stmt->targets.count; k++) {
-      const AstExpr *target = stmt->targets.items[k];
-      Local *local = target->kind == AST_LOCAL ? build_find(r, target->local) : NULL;
+      const AstExpr *target = written_root(stmt->targets.items[k]);
+      Local *local = target && target->local ? build_find(r, target->local) : NULL;
       if (!local || !local->is_seen || local->loop != 0 || local->is_alias) continue;
       local->reduced_in = loop;
-      local->reduced_by = IR_UPDATE_COUNT;
+      int count = type_parts(local->shape);
+      local->reduced_by = scratch_array(r->scratch, IrUpdate, count);
+      for (int n = 0; n < count; n++) local->reduced_by[n] = IR_UPDATE_COUNT;
     }
     for (int k = 0; k < stmt->bodies.count; k++) mark_reductions(r, &stmt->bodies.items[k], loop);
   }
@@ -414,7 +454,7 @@ static void resolve_if(Resolve *r, const AstStmt *ast, Stmt *stmt) {
   static_arms(r, stmt, &arms);
   stmt->bodies.count = arms.count;
   for (int i = 0; i < arms.count; i++) {
-    if (i < stmt->values.count) resolve_scalar(r, stmt->values.items[i]);
+    if (i < stmt->values.count) resolve_condition(r, stmt->values.items[i]);
     sema_recover_head(r->s, stmt);
     resolve_block(r, arms.items[i], &stmt->bodies.items[i]);
   }
@@ -431,14 +471,14 @@ static void resolve_stmt(Resolve *r, const AstStmt *ast, Stmt *stmt) {
   case AST_STMT_CALL: resolve_call_statement(r, stmt->values.items[0]); break;
   case AST_STMT_DO: resolve_block(r, &ast->bodies.items[0], &stmt->bodies.items[0]); break;
   case AST_STMT_WHILE:
-    resolve_scalar(r, stmt->values.items[0]);
+    resolve_condition(r, stmt->values.items[0]);
     sema_recover_head(r->s, stmt);
     resolve_body(r, ast, stmt, false);
     break;
   case AST_STMT_REPEAT:
     resolve_body(r, ast, stmt, false);
     vec_push(r->scratch, &stmt->values, build_expr(r, ast->values.items[0]));
-    resolve_scalar(r, stmt->values.items[0]);
+    resolve_condition(r, stmt->values.items[0]);
     sema_recover_head(r->s, stmt);
     break;
   case AST_STMT_IF: resolve_if(r, ast, stmt); break;

@@ -40,12 +40,24 @@ static uint64_t element_size(const SNodeComponent *component) {
   return component->child ? component->child->container_size : (uint64_t)type_size(component->type);
 }
 
+/* A number of a struct that begins at *start, with its first number. */
+static uint64_t lay_number(SNodeComponent *component, uint64_t end, uint64_t *start) {
+  if (component->part == 0) *start = align_up(end, component->whole_alignment);
+  component->offset = *start + component->within;
+  component->stride = 0;
+  return saturating_add(*start, component->whole_size);
+}
+
 /* Lays out the components of one cell one after another; returns their total size. */
 static uint64_t lay_record(SNode *node) {
-  uint64_t end = 0;
+  uint64_t end = 0, start = 0;
   for (int k = 0; k < node->component_count; k++) {
     SNodeComponent *component = &node->components[k];
     uint64_t size = element_size(component);
+    if (component->whole_size) {
+      end = lay_number(component, end, &start);
+      continue;
+    }
     component->offset = align_up(end, alignment_of(size));
     component->stride = 0;
     end = saturating_add(component->offset, size);
@@ -187,9 +199,8 @@ static uint64_t hash_node(uint64_t hash, const SNode *node) {
   hash = hash_number(hash, (uint64_t)node->component_count);
   for (int k = 0; k < node->component_count; k++) {
     const SNodeComponent *component = &node->components[k];
-    const uint8_t type[5] = {
-        (uint8_t)type_scalar_kind(component->type), (uint8_t)type_rows(component->whole),
-        (uint8_t)type_cols(component->whole), (uint8_t)component->part, component->child != NULL};
+    const uint32_t type[4] = {component->type.number, component->whole.number,
+                              (uint32_t)component->part, component->child != NULL};
     hash = hash_bytes(hash, type, sizeof type);
     if (component->child) hash = hash_node(hash, component->child);
   }

@@ -166,11 +166,12 @@ SNode *snode_add(SNode *parent, SNodeKind kind, const char *axes, const int64_t 
 }
 
 int snode_place(SNode *node, Type type, const char *name, Error *err) {
-  return snode_place_part(node, type, 0, name, err);
+  return snode_place_part(node, NULL, type, 0, name, err);
 }
 
-int snode_place_part(SNode *node, Type whole, int part, const char *name, Error *err) {
-  Type type = type_element(whole);
+int snode_place_part(SNode *node, const TypeTable *types, Type whole, int part, const char *name,
+                     Error *err) {
+  Type type = type_number(types, whole, part);
   if (!snode_check_open(node, err)) return -1;
   if (type_size(type) == 0) {
     error_set(err, RG_ERROR_TREE_DECLARATION, "the elements of a field cannot be of type %s",
@@ -184,5 +185,11 @@ int snode_place_part(SNode *node, Type whole, int part, const char *name, Error 
     return -1;
   }
   *component = (SNodeComponent){.type = type, .whole = whole, .part = part, .name = copy};
+  if (type_is_struct(whole)) {
+    TypeRow row = type_row(types, whole);
+    component->within = (uint32_t)row.numbers[part].offset;
+    component->whole_size = (uint32_t)row.size;
+    component->whole_alignment = (uint32_t)row.alignment;
+  }
   return node->component_count++;
 }

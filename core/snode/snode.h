@@ -35,7 +35,7 @@
 #include "base/heap.h"
 #include "base/scratch.h"
 #include "base/str.h"
-#include "type/type.h"
+#include "type/table.h"
 
 enum {
   SNODE_MAX_AXES = 8,
@@ -62,6 +62,8 @@ typedef struct SNodeComponent {
   Type type;       /* of the field's element, or of one number of it: */
   Type whole;      /* the field's element is this, */
   int part;        /* and the component its number `part`; 0 begins a field */
+  /* of a struct: where records have the number, and how they keep the whole, as C does */
+  uint32_t within, whole_size, whole_alignment; /* bytes; 0, 0, 0: not of a struct */
   char *name;      /* of the field; may be "" */
   uint64_t offset; /* bytes, after layout */
   uint64_t stride; /* bytes between cells, after layout */
@@ -141,8 +143,10 @@ SNode *snode_add(SNode *parent, SNodeKind kind, const char *axes, const int64_t 
                  int size_count, const SNodeOptions *options, Error *err);
 /* Places a field: returns its row in node->components, or -1 with err. */
 int snode_place(SNode *node, Type type, const char *name, Error *err);
-/* Number `part` of a field whose elements are vectors; they are placed one after the other. */
-int snode_place_part(SNode *node, Type whole, int part, const char *name, Error *err);
+/* Number `part` of a field whose elements are vectors or structs (of `types`, else NULL); they are
+ * placed one after the other. */
+int snode_place_part(SNode *node, const TypeTable *types, Type whole, int part, const char *name,
+                     Error *err);
 /* Computes every size and offset; `fixed_at` is the position in the user's program. Idempotent. */
 bool snode_layout(SNodeTree *tree, const char *fixed_at, Error *err);
 

@@ -6,6 +6,11 @@
 
 #include "tree/cell.h"
 
+/* Number `part` of its elements. */
+static const SNodeComponent *number_of(const Field *field, int part) {
+  return &field->node->snode->components[field->component + part];
+}
+
 /* -- fill -------------------------------------------------------------------------------------- */
 
 typedef struct Fill {
@@ -26,12 +31,12 @@ static bool fill_run(void *data, const CellRun *run) {
 
 bool field_fill(Field *field, const RgValue *value, Error *err) {
   char label[100];
-  uint64_t bits[TYPE_MAX_PARTS];
-  Fill fill = {.size = (size_t)type_size(type_element(field->type))};
+  uint64_t bits[TYPE_MAX_NUMBERS];
   if (!field_settle(field, NULL, err)) return false;
-  if (!vector_convert(field->type, value, bits, field_label(field, label), err)) return false;
+  if (!vector_convert(field->store, field->type, value, bits, field_label(field, label), err))
+    return false;
   for (int k = 0; k < type_parts(field->type); k++) {
-    fill.bits = bits[k];
+    Fill fill = {.bits = bits[k], .size = (size_t)type_size(number_of(field, k)->type)};
     if (!cell_walk(field, k, fill_run, &fill, err)) return false;
   }
   return true;
@@ -44,6 +49,7 @@ typedef struct Copy {
   RtContext context; /* of the target's tree: the walk uses the store's own for the source's */
   RtTree *tree;
   const SNodeComponent *component;
+  Type from_type;
   Error *err;
 } Copy;
 
@@ -52,7 +58,7 @@ static bool copy_element(Copy *copy, const int64_t *index, const uint8_t *from) 
   Cell cell = cell_ensure(&copy->context, copy->to->node->snode, index);
   if (copy->context.error.kind) return false;
   uint8_t *to = cell_element(cell, copy->component);
-  Type from_type = type_element(copy->from->type), to_type = type_element(copy->to->type);
+  Type from_type = copy->from_type, to_type = copy->component->type;
   if (type_equal(from_type, to_type)) {
     memcpy(to, from, (size_t)type_size(to_type));
     return true;
@@ -94,7 +100,8 @@ bool field_copy(Field *field, Field *from, Error *err) {
   copy.context.trees = &copy.tree;
   bool ok = true;
   for (int k = 0; ok && k < type_parts(field->type); k++) {
-    copy.component = &field->node->snode->components[field->component + k];
+    copy.component = number_of(field, k);
+    copy.from_type = number_of(from, k)->type;
     ok = cell_walk(from, k, copy_run, &copy, err);
   }
   storage_context(tree)->error = copy.context.error;
@@ -130,7 +137,7 @@ static bool is_row_major(const SNodeStep *step, const SNode *level) {
 
 /* Then the run's bytes are what the array takes. */
 static bool lies_as_array(const Transfer *transfer, const CellRun *run) {
-  Type type = transfer->field->type;
+  Type type = number_of(transfer->field, transfer->part)->type;
   bool is_same = transfer->numbers ? type_is(type, TYPE_F64)
                                    : type_is(type, TYPE_I64) || type_is(type, TYPE_U64);
   return is_same && run->step && run->stride == sizeof(double) &&
@@ -152,13 +159,14 @@ static bool read_run(void *data, const CellRun *run) {
     return true;
   }
   const uint8_t *at = run->first;
+  Type type = number_of(transfer->field, transfer->part)->type;
   memcpy(index, run->index, sizeof index);
   for (int64_t k = 0; k < run->count; k++, at += run->stride) {
     int64_t number = place_in_array(transfer, index);
     if (transfer->numbers)
-      transfer->numbers[number] = value_number(type_element(transfer->field->type), at);
+      transfer->numbers[number] = value_number(type, at);
     else
-      transfer->integers[number] = value_integer(type_element(transfer->field->type), at);
+      transfer->integers[number] = value_integer(type, at);
     if (k + 1 < run->count) cell_next_in_run(run, index);
   }
   return true;
@@ -218,8 +226,7 @@ static void next_index(const SNode *level, int64_t *index) {
 }
 
 /* Element `k` of the array, converted to the field's type. */
-static RgValue value_of(const Transfer *transfer, int64_t k) {
-  Type type = type_element(transfer->field->type);
+static RgValue value_of(const Transfer *transfer, Type type, int64_t k) {
   if (transfer->integers) {
     if (type_is_bool(type))
       return (RgValue){.kind = RG_VALUE_BOOL, .i64 = transfer->integers[k] != 0};
@@ -235,12 +242,12 @@ static bool write_number(const Transfer *transfer, RtContext *context, const int
                          int64_t k, Error *err) {
   const Field *field = transfer->field;
   const SNode *level = field->node->snode;
-  Type type = type_element(field->type);
   int part = (int)(k % type_parts(field->type));
+  Type type = number_of(field, part)->type;
   char label[100];
   uint64_t bits;
   Cell cell;
-  RgValue value = value_of(transfer, k);
+  RgValue value = value_of(transfer, type, k);
   if (!value_convert(type, &value, &bits, field_label(field, label), err)) return false;
   if (bits)
     cell = cell_ensure(context, level, index);

@@ -61,8 +61,9 @@ bool value_convert(Type type, const RgValue *value, uint64_t *bits, const char *
 double value_number(Type type, const void *element);   /* bool: 0 or 1 */
 int64_t value_integer(Type type, const void *element); /* u64 keeps its bits */
 /* vector_value.c: the same for values of several numbers; scalars have one. */
-RgValue vector_part(const RgValue *value, int part);
-bool vector_convert(Type type, const RgValue *value, uint64_t bits[TYPE_MAX_PARTS],
+/* One number of a VECTOR, whose scalar type this is. */
+RgValue vector_number(const RgVector *vector, Type type, int part);
+bool vector_convert(Store *store, Type type, const RgValue *value, uint64_t bits[TYPE_MAX_NUMBERS],
                     const char *what, Error *err);
 /* borrowed until the next call */
 RgValue vector_value(Store *store, Type type, const uint64_t *bits);

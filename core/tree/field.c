@@ -8,25 +8,22 @@ static void field_end(Object *object) {
   Field *field = (Field *)object;
   if (field->node) object_release(&field->node->tree->object);
   heap_free(field->store->heap, field->name);
+  heap_free(field->store->heap, field->type_name);
   object_free(&field->object);
 }
 
 Field *field_create(Store *store, const char *type, const char *name, Error *err) {
   Type parsed;
-  if (!type_parse_any(str_of(type), &parsed)) {
-    error_set(err, RG_ERROR_TYPE_UNKNOWN, "there is no type '%.40s' for fields", type);
-    error_hint(
-        err,
-        "bool, i8 i16 i32 i64, u8 u16 u32 u64, f16 f32 f64, vec2 .. vec4, mat2 .. mat4 and so on");
+  char *type_name = store_read_type(store, type, "fields", &parsed, err);
+  if (!type_name) return NULL;
+  Field *field = object_create(store->owner, field_end, sizeof *field, err);
+  if (!field) {
+    heap_free(store->heap, type_name);
     return NULL;
   }
-  Field *field = object_create(store->owner, field_end, sizeof *field, err);
-  if (!field) return NULL;
   field->store = store;
   field->type = parsed;
-  type_name(parsed, field->type_name);
-  if (type_is_scalar(parsed))
-    snprintf(field->type_name, sizeof field->type_name, "%s", type_text(parsed));
+  field->type_name = type_name;
   field->name = heap_copy_text(store->heap, name ? name : "");
   if (field->name) return field;
   error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a field");
@@ -38,24 +35,21 @@ const char *field_label(const Field *field, char buffer[100]) {
   if (field->name[0])
     snprintf(buffer, 100, "field '%.80s'", field->name);
   else
-    snprintf(buffer, 100, "a field of %s", field->type_name);
+    snprintf(buffer, 100, "a field of %.80s", field->type_name);
   return buffer;
 }
 
-/* Each number of a vector is its own component: a run in a leaf, or next to the others in
+/* Each number of a vector or struct is its own component: a run in a leaf, or next to the others in
  * records. */
 static int place_parts(SNode *node, const Field *field, Error *err) {
   int first = -1, count = type_parts(field->type);
   for (int k = 0; k < count; k++) {
-    char name[120];
-    bool is_vector = type_is_vector(field->type) && count <= 4;
-    if (count == 1 || !field->name[0])
-      snprintf(name, sizeof name, "%.100s", field->name);
-    else if (is_vector)
-      snprintf(name, sizeof name, "%.100s.%c", field->name, "xyzw"[k]);
-    else
-      snprintf(name, sizeof name, "%.100s.%d", field->name, k);
-    int component = snode_place_part(node, field->type, k, name, err);
+    char name[200];
+    int length = snprintf(name, sizeof name, "%.100s", field->name);
+    if (field->name[0])
+      type_number_name(&field->store->types, field->type, k, name + length,
+                       (int)sizeof name - length);
+    int component = snode_place_part(node, &field->store->types, field->type, k, name, err);
     if (component < 0) return -1;
     if (k == 0) first = component;
   }
@@ -129,12 +123,14 @@ static const SNodeComponent *component_of(const Field *field) {
 
 /* Zeros for an inactive cell. */
 static RgValue value_at(Field *field, const int64_t *index) {
-  uint64_t bits[TYPE_MAX_PARTS] = {0};
+  uint64_t bits[TYPE_MAX_NUMBERS];
+  const SNodeComponent *component = component_of(field);
+  int count = type_parts(field->type);
   Cell cell;
+  memset(bits, 0, sizeof *bits * (size_t)count);
   if (cell_find(storage_context(field->node->tree), field->node->snode, index, &cell))
-    for (int k = 0; k < type_parts(field->type); k++)
-      memcpy(&bits[k], cell_element(cell, component_of(field) + k),
-             (size_t)type_size(type_element(field->type)));
+    for (int k = 0; k < count; k++)
+      memcpy(&bits[k], cell_element(cell, component + k), (size_t)type_size(component[k].type));
   return vector_value(field->store, field->type, bits);
 }
 
@@ -148,8 +144,9 @@ bool field_get(Field *field, const int64_t *index, int32_t index_count, RgValue 
 
 bool field_convert(const Field *field, const RgValue *from, RgValue *to, Error *err) {
   char label[100];
-  uint64_t bits[TYPE_MAX_PARTS];
-  if (!vector_convert(field->type, from, bits, field_label(field, label), err)) return false;
+  uint64_t bits[TYPE_MAX_NUMBERS];
+  if (!vector_convert(field->store, field->type, from, bits, field_label(field, label), err))
+    return false;
   *to = vector_value(field->store, field->type, bits);
   return true;
 }
@@ -157,16 +154,29 @@ bool field_convert(const Field *field, const RgValue *from, RgValue *to, Error *
 bool field_set(Field *field, const int64_t *index, int32_t index_count, const RgValue *value,
                Error *err) {
   char label[100];
-  uint64_t bits[TYPE_MAX_PARTS];
+  uint64_t bits[TYPE_MAX_NUMBERS];
   int64_t room[SNODE_MAX_AXES];
   if (!check_access(field, index, index_count, room, &index, err)) return false;
-  if (!vector_convert(field->type, value, bits, field_label(field, label), err)) return false;
+  if (!vector_convert(field->store, field->type, value, bits, field_label(field, label), err))
+    return false;
   Cell cell = cell_ensure(storage_context(field->node->tree), field->node->snode, index);
   if (!cell_refresh(field->node->tree, err)) return false;
   for (int k = 0; k < type_parts(field->type); k++)
     memcpy(cell_element(cell, component_of(field) + k), &bits[k],
-           (size_t)type_size(type_element(field->type)));
+           (size_t)type_size(component_of(field)[k].type));
   return true;
+}
+
+/* Do its elements lie as C lays them, one after the other? */
+static bool is_one_block(const Field *field, Cell cell) {
+  const SNodeComponent *first = component_of(field);
+  TypeRow row = type_row(&field->store->types, field->type);
+  const uint8_t *start = cell_element(cell, first);
+  int64_t size = type_is_struct(field->type) ? 0 : type_size(type_element(field->type));
+  for (int k = 1; k < type_parts(field->type); k++)
+    if (cell_element(cell, first + k) - start != (size ? k * size : row.numbers[k].offset))
+      return false;
+  return size || first->stride == (uint64_t)row.size;
 }
 
 bool field_pointer(Field *field, void **pointer, Error *err) {
@@ -178,15 +188,12 @@ bool field_pointer(Field *field, void **pointer, Error *err) {
     return error_set(err, RG_ERROR_ARGUMENT, "%s is not one block of memory: its cells come and go",
                      field_label(field, label));
   cell_find(storage_context(field->node->tree), field->node->snode, first, &cell);
-  const uint8_t *start = cell_element(cell, component_of(field));
-  for (int k = 1; k < type_parts(field->type); k++)
-    if (cell_element(cell, component_of(field) + k) !=
-        start + k * type_size(type_element(field->type))) {
-      error_set(err, RG_ERROR_ARGUMENT,
-                "%s is not one block of memory: each of its numbers has its own run",
-                field_label(field, label));
-      return error_hint(err, "layout = \"aos\" keeps vectors together");
-    }
+  if (!is_one_block(field, cell)) {
+    error_set(err, RG_ERROR_ARGUMENT,
+              "%s is not one block of memory: each of its numbers has its own run",
+              field_label(field, label));
+    return error_hint(err, "layout = \"aos\" keeps vectors together");
+  }
   *pointer = cell_element(cell, component_of(field));
   return true;
 }

@@ -81,8 +81,8 @@ static bool convert_values(const Node *node, const RgValue *values, int32_t valu
   int32_t number = 0;
   for (; (field = field_number(node->snode, number)); number++)
     if (number < value_count &&
-        !vector_convert(field->whole, &values[number], bits + (field - node->snode->components),
-                        node_label(node, label), err))
+        !vector_convert(node->tree->store, field->whole, &values[number],
+                        bits + (field - node->snode->components), node_label(node, label), err))
       return false;
   return number == value_count ||
          error_set(err, RG_ERROR_ARGUMENT, "an element of %s has %d %s, %d given",
@@ -114,7 +114,7 @@ bool node_append(Node *node, const int64_t *index, int32_t index_count, const Rg
       !make_index(node, index, index_count, full, err))
     return false;
   uint64_t *bits =
-      heap_alloc(heap, sizeof *bits * ((size_t)node->snode->component_count + TYPE_MAX_PARTS));
+      heap_alloc(heap, sizeof *bits * ((size_t)node->snode->component_count + TYPE_MAX_NUMBERS));
   if (!bits) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an element");
   bool ok = convert_values(node, values, value_count, bits, err) &&
             append_bits(node, full, bits, slot, err);
@@ -125,7 +125,7 @@ bool node_append(Node *node, const int64_t *index, int32_t index_count, const Rg
 bool node_value(Node *node, int32_t number, const int64_t *index, int32_t index_count,
                 RgValue *value, Error *err) {
   char label[100];
-  uint64_t bits[TYPE_MAX_PARTS] = {0};
+  uint64_t bits[TYPE_MAX_NUMBERS] = {0};
   Cell cell;
   *value = (RgValue){.kind = RG_VALUE_NIL};
   if (!tree_settle(node->tree, "its first use", err)) return false;
@@ -142,6 +142,5 @@ bool node_value(Node *node, int32_t number, const int64_t *index, int32_t index_
 const char *node_field_type(Node *node, int32_t number) {
   const SNodeComponent *field = field_number(node->snode, number);
   if (!field) return NULL;
-  if (type_is_scalar(field->whole)) return type_text(field->whole);
-  return type_name(field->whole, node->tree->store->vector_type);
+  return type_name_in(&node->tree->store->types, field->whole, node->tree->store->vector_type);
 }

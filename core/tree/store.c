@@ -1,6 +1,8 @@
 /* store.c - see store.h. */
 #include "tree/store.h"
 
+#include <string.h>
+
 #include <stdio.h>
 
 #include "tree/block.h"
@@ -14,6 +16,7 @@ bool store_init(Store *store, Owner *owner, Device *device, const StoreOptions *
   store->budget.limit = options->memory_bytes;
   store->tiny_chunks = options->tiny_chunks;
   scratch_init(&store->text, store->heap);
+  type_table_init(&store->types, store->heap);
   if (!device->table->allocate_zeros(device, &store->ambient, 1, err)) return false;
   store->zeros = device->table->map(device, &store->ambient);
   return true;
@@ -25,7 +28,23 @@ void store_deinit(Store *store) {
   while (store->blocks) block_give(store->blocks);
   store->device->table->free(store->device, &store->ambient);
   store->device = NULL;
+  type_table_deinit(&store->types);
   scratch_deinit(&store->text);
+}
+
+char *store_read_type(Store *store, const char *text, const char *what, Type *type, Error *err) {
+  char buffer[TYPE_NAME_SIZE];
+  bool is_struct = !strncmp(text, "struct", strlen("struct"));
+  if (is_struct && !type_read(&store->types, str_of(text), type, err)) return NULL;
+  if (!is_struct && !type_parse_any(str_of(text), type)) {
+    error_set(err, RG_ERROR_TYPE_UNKNOWN, "there is no type '%.40s' for %s", text, what);
+    error_hint(err, "bool, i8 i16 i32 i64, u8 u16 u32 u64, f16 f32 f64, vec2 .. vec4, mat2 .. "
+                    "mat4, struct{name:type,..} and so on");
+    return NULL;
+  }
+  char *name = heap_copy_text(store->heap, type_name_in(&store->types, *type, buffer));
+  if (!name) error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a type");
+  return name;
 }
 
 Scratch *store_text(Store *store) {

@@ -8,7 +8,7 @@
 #include "base/scratch.h"
 #include "device/device.h"
 #include "regolith.h"
-#include "type/type.h"
+#include "type/table.h"
 
 typedef struct Tree Tree;     /* tree.h */
 typedef struct Block Block;   /* block.h */
@@ -33,6 +33,7 @@ typedef struct Store {
   bool gc_is_stopped;
   bool is_short;              /* the budget was exhausted since the last store_relieve */
   StoreStats stats;
+  TypeTable types;            /* the structs of its fields, and of what launches bring */
   RgVector vector;            /* the vector returned by the last call, if any */
   char vector_type[TYPE_NAME_SIZE];
   Scratch text;               /* texts returned by calls; until the next call of store_text */
@@ -46,6 +47,8 @@ typedef struct StoreOptions {
 /* On failure store_deinit frees what there is. */
 bool store_init(Store *store, Owner *owner, Device *device, const StoreOptions *options,
                 Error *err);
+/* A type's text as `what` ("fields") have it: its name, which the caller frees; NULL with err. */
+char *store_read_type(Store *store, const char *text, const char *what, Type *type, Error *err);
 /* Frees the memory of all trees; their handles stay. */
 void store_deinit(Store *store);
 /* Empties and returns store->text: for texts that are valid until the next call. */

@@ -122,7 +122,7 @@ struct Field {
   int component;              /* of its first number; the others follow */
   int64_t offset[SNODE_MAX_AXES]; /* where indices start, per axis */
   bool has_offset;            /* any is not 0 */
-  char type_name[TYPE_NAME_SIZE];
+  char *type_name;
 };
 
 Field *field_create(Store *store, const char *type, const char *name, Error *err);

@@ -14,14 +14,15 @@ typedef struct Family {
 
 static const Family families[] = {
     {"vec", {TYPE_F32}, false},  {"ivec", {TYPE_I32}, false}, {"uvec", {TYPE_U32}, false},
-    {"dvec", {TYPE_F64}, false}, {"mat", {TYPE_F32}, true},
+    {"dvec", {TYPE_F64}, false}, {"bvec", {TYPE_BOOL}, false}, {"mat", {TYPE_F32}, true},
 };
 enum { FAMILY_COUNT = sizeof families / sizeof families[0] };
 
 bool type_make(Type element, int64_t rows, int64_t cols, Type *type) {
-  bool is_number = type_is_scalar(element) && (type_is_integer(element) || type_is_float(element));
-  if (!is_number || rows < 2 || cols < 1 || rows > TYPE_MAX_PARTS || cols > TYPE_MAX_PARTS ||
-      rows * cols > TYPE_MAX_PARTS)
+  bool is_number = type_is_scalar(element) && (type_is_bool(element) || type_is_integer(element) ||
+                                               type_is_float(element));
+  if (!is_number || rows < 1 || cols < 1 || rows > TYPE_MAX_PARTS || cols > TYPE_MAX_PARTS ||
+      rows * cols > TYPE_MAX_PARTS || rows * cols < 2)
     return false;
   *type = type_shaped(element, type_make_shape((int)rows, (int)cols));
   return true;

@@ -1,18 +1,21 @@
 /* table.c - rows of structs and arrays. See table.h. */
 #include "type/table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void type_table_init(TypeTable *table, Heap *heap) { *table = (TypeTable){.heap = heap}; }
 
-static void free_fields(Heap *heap, const TypeField *fields, int count) {
-  for (int k = 0; fields && k < count; k++) heap_free(heap, (char *)fields[k].name);
-  heap_free(heap, (TypeField *)fields);
+static void free_row(Heap *heap, TypeRow *row) {
+  for (int k = 0; row->members && k < row->member_count; k++)
+    heap_free(heap, (char *)row->members[k].name);
+  heap_free(heap, (TypeMember *)row->members);
+  heap_free(heap, (TypeNumber *)row->numbers);
+  heap_free(heap, (char *)row->name);
 }
 
 void type_table_deinit(TypeTable *table) {
-  for (int k = 0; k < table->count; k++)
-    free_fields(table->heap, table->rows[k].fields, table->rows[k].field_count);
+  for (int k = 0; k < table->count; k++) free_row(table->heap, &table->rows[k]);
   heap_free(table->heap, table->rows);
   type_table_init(table, table->heap);
 }
@@ -27,12 +30,39 @@ static TypeRow fixed_row(Type t) {
                    .alignment = type_size(element)};
 }
 
+/* Row and kind in one number; see type.c. */
+Type type_table_type(const TypeTable *table, int k) {
+  const TypeRow *row = &table->rows[k];
+  uint32_t low = 1u << TYPE_ARRAY_BIT;
+  if (row->kind == TYPE_KIND_STRUCT) {
+    const TypeMember *last = &row->members[row->member_count - 1];
+    low = (uint32_t)(last->first + type_parts(last->type));
+  }
+  return (Type){TYPE_TABLE_FIRST * (uint32_t)(k + 1) | low};
+}
+
 TypeRow type_row(const TypeTable *table, Type t) {
   if (t.number < TYPE_TABLE_FIRST) return fixed_row(t);
-  uint32_t number = (t.number - TYPE_TABLE_FIRST) / 2;
+  uint32_t number = t.number / TYPE_TABLE_FIRST - 1;
   ASSERT(table && number < (uint32_t)table->count && table->rows[number].kind == type_kind(t),
          "a type is asked of its own table");
   return table->rows[number];
+}
+
+Type type_number(const TypeTable *table, Type t, int part) {
+  return type_is_struct(t) ? type_row(table, t).numbers[part].type : type_element(t);
+}
+
+int64_t type_offset(const TypeTable *table, Type t, int part) {
+  if (type_is_struct(t)) return type_row(table, t).numbers[part].offset;
+  return (int64_t)part * type_size(type_element(t));
+}
+
+const TypeMember *type_member(const TypeTable *table, Type t, Str name) {
+  TypeRow row = type_row(table, t);
+  for (int k = 0; k < row.member_count; k++)
+    if (str_is(name, row.members[k].name)) return &row.members[k];
+  return NULL;
 }
 
 /* -- rows -------------------------------------------------------------------------------------- */
@@ -41,18 +71,18 @@ static bool no_memory(Error *err) {
   return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a type");
 }
 
-static bool same_fields(const TypeRow *a, const TypeRow *b) {
-  if (a->field_count != b->field_count) return false;
-  for (int k = 0; k < a->field_count; k++)
-    if (!type_equal(a->fields[k].type, b->fields[k].type) ||
-        strcmp(a->fields[k].name, b->fields[k].name))
+static bool same_members(const TypeRow *a, const TypeRow *b) {
+  if (a->member_count != b->member_count) return false;
+  for (int k = 0; k < a->member_count; k++)
+    if (!type_equal(a->members[k].type, b->members[k].type) ||
+        strcmp(a->members[k].name, b->members[k].name))
       return false;
   return true;
 }
 
 static bool same_row(const TypeRow *a, const TypeRow *b) {
   return a->kind == b->kind && type_equal(a->element, b->element) &&
-         a->axis_count == b->axis_count && same_fields(a, b);
+         a->axis_count == b->axis_count && a->tag == b->tag && same_members(a, b);
 }
 
 static bool make_room(TypeTable *table) {
@@ -65,30 +95,85 @@ static bool make_room(TypeTable *table) {
   return true;
 }
 
-/* What `row` borrows becomes the table's. */
-static bool keep_fields(TypeTable *table, TypeRow *row) {
-  if (!row->field_count) return true;
-  TypeField *fields = heap_alloc(table->heap, sizeof *fields * (size_t)row->field_count);
-  for (int k = 0; fields && k < row->field_count; k++) {
-    fields[k] = row->fields[k];
-    fields[k].name = heap_copy_text(table->heap, row->fields[k].name);
-    if (fields[k].name) continue;
-    free_fields(table->heap, fields, k);
-    return false;
-  }
-  row->fields = fields;
-  return fields != NULL;
+static bool keep_members(TypeTable *table, TypeRow *row) {
+  TypeMember *members = heap_alloc(table->heap, sizeof *members * (size_t)row->member_count);
+  if (!members) return false;
+  memcpy(members, row->members, sizeof *members * (size_t)row->member_count);
+  row->members = members;
+  for (int k = 0; k < row->member_count; k++) members[k].name = NULL;
+  return true;
 }
+
+static bool keep_names(TypeTable *table, const TypeRow *row, const TypeMember *from) {
+  for (int k = 0; k < row->member_count; k++) {
+    TypeMember *member = (TypeMember *)&row->members[k];
+    if (!(member->name = heap_copy_text(table->heap, from[k].name))) return false;
+  }
+  return true;
+}
+
+static bool keep_numbers(TypeTable *table, TypeRow *row, int count) {
+  TypeNumber *numbers = heap_alloc(table->heap, sizeof *numbers * (size_t)count);
+  row->numbers = numbers;
+  for (int k = 0; numbers && k < row->member_count; k++) {
+    const TypeMember *member = &row->members[k];
+    int size = type_is_struct(member->type) ? 0 : type_size(type_element(member->type));
+    for (int part = 0; part < type_parts(member->type); part++) {
+      TypeNumber inner = {type_element(member->type), size * part};
+      if (!size) inner = type_row(table, member->type).numbers[part];
+      numbers[member->first + part] = (TypeNumber){inner.type, member->offset + inner.offset};
+    }
+  }
+  return numbers != NULL;
+}
+
+/* "struct{pos:vec3,mass:f32}" into `out`, or its length if that is NULL. */
+static int write_name(const TypeTable *table, const TypeRow *row, char *out) {
+  char buffer[TYPE_NAME_SIZE], tag[16] = "";
+  int length = 0;
+  if (row->tag) snprintf(tag, sizeof tag, "#%d", row->tag);
+#define PUT(...) length += snprintf(out ? out + length : NULL, out ? 1024 * 1024 : 0, __VA_ARGS__)
+  PUT("struct%s{", tag);
+  for (int k = 0; k < row->member_count; k++)
+    PUT("%s%s:%s", k ? "," : "", row->members[k].name,
+        type_name_in(table, row->members[k].type, buffer));
+  PUT("}");
+#undef PUT
+  return length;
+}
+
+static bool keep_name(TypeTable *table, TypeRow *row) {
+  char *name = heap_alloc(table->heap, (size_t)write_name(table, row, NULL) + 1);
+  if (name) write_name(table, row, name);
+  row->name = name;
+  return name != NULL;
+}
+
+/* What a struct's row borrows becomes the table's. */
+static bool keep_struct(TypeTable *table, TypeRow *row) {
+  const TypeMember *given = row->members, *last = &given[row->member_count - 1];
+  int count = last->first + type_parts(last->type);
+  if (!keep_members(table, row)) return false;
+  if (keep_names(table, row, given) && keep_numbers(table, row, count) && keep_name(table, row))
+    return true;
+  free_row(table->heap, row);
+  return false;
+}
+
+enum { MOST_ROWS = 30000 };
 
 /* The number of `row`, which may be there already. */
 static bool intern(TypeTable *table, TypeRow row, Type *type, Error *err) {
   int k = 0;
   while (k < table->count && !same_row(&table->rows[k], &row)) k++;
+  if (k == MOST_ROWS)
+    return error_set(err, RG_ERROR_TYPE_UNKNOWN, "a program has at most %d structs", MOST_ROWS);
   if (k == table->count) {
-    if (!make_room(table) || !keep_fields(table, &row)) return no_memory(err);
+    if (!make_room(table)) return no_memory(err);
+    if (row.kind == TYPE_KIND_STRUCT && !keep_struct(table, &row)) return no_memory(err);
     table->rows[table->count++] = row;
   }
-  *type = (Type){TYPE_TABLE_FIRST + 2 * (uint32_t)k + (row.kind == TYPE_KIND_ARRAY)};
+  *type = type_table_type(table, k);
   return true;
 }
 
@@ -98,45 +183,55 @@ static bool has_size(const TypeTable *table, Type t) {
   return type_kind(t) != TYPE_KIND_ARRAY && type_row(table, t).size > 0;
 }
 
-static bool check_field(const TypeTable *table, const TypeField *fields, int number, Error *err) {
-  const char *name = fields[number].name;
+static bool check_member(const TypeTable *table, const TypeMember *members, int number,
+                         Error *err) {
+  const char *name = members[number].name;
   if (!name || !name[0])
-    return error_set(err, RG_ERROR_TYPE_UNKNOWN, "a field of a struct has no name");
+    return error_set(err, RG_ERROR_TYPE_UNKNOWN, "a member of a struct has no name");
   for (int k = 0; k < number; k++)
-    if (!strcmp(fields[k].name, name))
-      return error_set(err, RG_ERROR_TYPE_UNKNOWN, "a struct has two fields '%.40s'", name);
-  return has_size(table, fields[number].type) ||
-         error_set(err, RG_ERROR_TYPE_UNKNOWN, "field '%.40s' of a struct has no fixed size", name);
+    if (!strcmp(members[k].name, name))
+      return error_set(err, RG_ERROR_TYPE_UNKNOWN, "a struct has two members '%.40s'", name);
+  return has_size(table, members[number].type) ||
+         error_set(err, RG_ERROR_TYPE_UNKNOWN, "member '%.40s' of a struct has no fixed size",
+                   name);
 }
 
 static int64_t align(int64_t offset, int64_t alignment) {
   return (offset + alignment - 1) / alignment * alignment;
 }
 
-/* The next field of `row`, after those before it. */
-static bool place_field(const TypeTable *table, TypeField *fields, int number, TypeRow *row,
-                        Error *err) {
-  if (!check_field(table, fields, number, err)) return false;
-  TypeRow field = type_row(table, fields[number].type);
-  fields[number].offset = align(row->size, field.alignment);
-  row->size = fields[number].offset + field.size;
-  if (field.alignment > row->alignment) row->alignment = field.alignment;
-  return true;
+/* The next member of `row`, after those before it, which have `first` numbers. */
+static bool place_member(const TypeTable *table, TypeMember *members, int number, int first,
+                         TypeRow *row, Error *err) {
+  if (!check_member(table, members, number, err)) return false;
+  TypeRow member = type_row(table, members[number].type);
+  members[number].offset = align(row->size, member.alignment);
+  members[number].first = first;
+  row->size = members[number].offset + member.size;
+  if (member.alignment > row->alignment) row->alignment = member.alignment;
+  if (first + type_parts(members[number].type) <= TYPE_MAX_NUMBERS) return true;
+  return error_set(err, RG_ERROR_TYPE_UNKNOWN, "a struct has at most %d numbers, counting those of "
+                   "its vectors and structs", TYPE_MAX_NUMBERS);
 }
 
-bool type_struct(TypeTable *table, const TypeField *fields, int count, Type *type, Error *err) {
-  if (count < 1) return error_set(err, RG_ERROR_TYPE_UNKNOWN, "a struct has a field at least");
-  TypeField *placed = heap_alloc(table->heap, sizeof *placed * (size_t)count);
+bool type_struct(TypeTable *table, int tag, const TypeMember *members, int count, Type *type,
+                 Error *err) {
+  if (count < 1) return error_set(err, RG_ERROR_TYPE_UNKNOWN, "a struct has a member at least");
+  TypeMember *placed = heap_alloc(table->heap, sizeof *placed * (size_t)count);
   if (!placed) return no_memory(err);
   TypeRow row = {.kind = TYPE_KIND_STRUCT,
                  .rows = 1,
                  .cols = 1,
-                 .fields = placed,
-                 .field_count = count,
+                 .members = placed,
+                 .member_count = count,
+                 .tag = tag,
                  .alignment = 1};
-  memcpy(placed, fields, sizeof *placed * (size_t)count);
+  memcpy(placed, members, sizeof *placed * (size_t)count);
   bool ok = true;
-  for (int k = 0; ok && k < count; k++) ok = place_field(table, placed, k, &row, err);
+  for (int k = 0, first = 0; ok && k < count; k++) {
+    ok = place_member(table, placed, k, first, &row, err);
+    first += ok ? type_parts(placed[k].type) : 0;
+  }
   row.size = align(row.size, row.alignment);
   ok = ok && intern(table, row, type, err);
   heap_free(table->heap, placed);

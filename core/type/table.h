@@ -1,9 +1,16 @@
 /* table.h - the types that a program declares: structs, and arrays whose extents a launch brings.
  *
- * Row k has the number TYPE_TABLE_FIRST + 2 * k, and one more if it is an array's. Equal
- * declarations get one row, so type_equal stays the question that it is for fixed types. A row
- * never changes, and goes with its table: a Type is good as long as the table that it comes from.
- * Fixed types are in every table, NULL too: their rows are written when somebody asks.
+ * Equal declarations get one row, so type_equal stays the question that it is for fixed types. A
+ * row never changes, and goes with its table: a Type is good as long as the table that it comes
+ * from. Fixed types are in every table, NULL too: their rows are written when somebody asks.
+ *
+ * A struct's value is its members' numbers, one after the other, each of its own scalar type:
+ *
+ *     struct{pos:vec3,child:struct{n:i32,on:bool}}     pos.x pos.y pos.z child.n child.on
+ *
+ * Its text, as above, is its name everywhere: in C, between Lua and C, in messages (there with
+ * spaces). "struct#7{..}" is another type than "struct{..}": the host tells apart by the number
+ * what it gives different methods to.
  *
  * Invariant: what a row is made of is a fixed type or an earlier row. One thread at a time. */
 #ifndef RG_TYPE_TABLE_H
@@ -13,20 +20,32 @@
 #include "base/heap.h"
 #include "type/type.h"
 
-typedef struct TypeField {
+typedef struct TypeMember {
   const char *name;
   Type type;
-  int64_t offset;          /* bytes; type_struct sets it */
-} TypeField;
+  /* type_struct sets these: */
+  int64_t offset;            /* bytes */
+  int first;                 /* of its numbers, among those of the struct */
+} TypeMember;
+
+/* One number of a struct's value. */
+typedef struct TypeNumber {
+  Type type;                 /* a scalar */
+  int64_t offset;            /* bytes */
+} TypeNumber;
 
 typedef struct TypeRow {
   TypeKind kind;
-  Type element;            /* ARRAY, VECTOR, MATRIX: of one of them; SCALAR: itself; STRUCT: NONE */
-  int rows, cols;          /* VECTOR, MATRIX; others 1 */
-  int axis_count;          /* ARRAY; others 0 */
-  const TypeField *fields; /* STRUCT, in its order; borrowed from the table */
-  int field_count;
-  int64_t size, alignment; /* bytes of a value; ARRAY: of one element */
+  /* ARRAY, VECTOR, MATRIX: of one of them; SCALAR: itself; STRUCT: NONE */
+  Type element;
+  int rows, cols;            /* VECTOR, MATRIX; others 1 */
+  int axis_count;            /* ARRAY; others 0 */
+  const TypeMember *members; /* STRUCT, in its order; borrowed from the table */
+  int member_count;
+  const TypeNumber *numbers; /* STRUCT; borrowed, as many as type_parts */
+  const char *name;          /* STRUCT: its text; borrowed */
+  int tag;                   /* STRUCT: the number after '#', or 0 */
+  int64_t size, alignment;   /* bytes of a value; ARRAY: of one element */
 } TypeRow;
 
 typedef struct TypeTable {
@@ -35,16 +54,35 @@ typedef struct TypeTable {
   int count, capacity;
 } TypeTable;
 
-enum { TYPE_MAX_AXES = 8 };
+enum { TYPE_MAX_AXES = 8, TYPE_DEEPEST = 16 /* structs in structs */ };
 
 void type_table_init(TypeTable *table, Heap *heap);
 void type_table_deinit(TypeTable *table);
 TypeRow type_row(const TypeTable *table, Type t);
-/* Fields lie one after the other, each aligned as C does it; offsets that are given do not matter.
- * Refuses, each with one sentence: no fields, a field without a name or with an earlier one's, and
- * one whose values have no size (NONE, PLACE, an array). */
-bool type_struct(TypeTable *table, const TypeField *fields, int count, Type *type, Error *err);
+/* Members lie one after the other, each aligned as C does it. Refuses, each with one sentence: no
+ * members, one without a name or with an earlier one's, one whose values have no size (NONE, PLACE,
+ * an array), and more than TYPE_MAX_NUMBERS numbers. */
+bool type_struct(TypeTable *table, int tag, const TypeMember *members, int count, Type *type,
+                 Error *err);
 /* Refuses elements that have no size, and axes outside 1 to TYPE_MAX_AXES. */
 bool type_array(TypeTable *table, Type element, int axis_count, Type *type, Error *err);
+
+/* The scalar type of number `part` of a value. */
+Type type_number(const TypeTable *table, Type t, int part);
+/* Where it is in a value's bytes, as C lays them. */
+int64_t type_offset(const TypeTable *table, Type t, int part);
+/* The struct's member of this name; NULL: it has none. */
+const TypeMember *type_member(const TypeTable *table, Type t, Str name);
+
+/* Row k's type. */
+Type type_table_type(const TypeTable *table, int k);
+
+/* What number `part` is called within a value: ".x", ".pos.y", ".5"; "" for a scalar. */
+void type_number_name(const TypeTable *table, Type t, int part, char *out, int room);
+
+/* type_text.c: any type's name, a struct's too; in `buffer`, or borrowed from the table. */
+const char *type_name_in(const TypeTable *table, Type t, char buffer[TYPE_NAME_SIZE]);
+/* The reverse; a struct that is new gets a row. type.unknown with one sentence. */
+bool type_read(TypeTable *table, Str text, Type *type, Error *err);
 
 #endif

@@ -4,6 +4,9 @@
  *
  *     bits 0..3 the scalar    4..9 rows - 1    10..15 columns - 1
  *
+ * From there on bits 16.. are the row of a table + 1; bit 15 tells an array, and without it bits
+ * 0..14 are how many numbers make a value of a struct.
+ *
  * Facts about scalars come from the rows of type.def. No other file knows the digits. */
 #include "base/error.h"
 #include "type/type.h"
@@ -38,6 +41,11 @@ ScalarKind type_scalar_kind(Type t) {
   return is_of_table(t) ? TYPE_NONE : (ScalarKind)(t.number & ((1 << SCALAR_BITS) - 1));
 }
 
+int type_parts(Type t) {
+  if (!is_of_table(t)) return type_rows(t) * type_cols(t);
+  return (int)(t.number & ((1u << TYPE_ARRAY_BIT) - 1));
+}
+
 int type_rows(Type t) {
   ASSERT(!is_of_table(t), "a struct or an array has rows");
   return (int)(t.number >> SCALAR_BITS & EXTENT_MASK) + 1;
@@ -49,7 +57,8 @@ int type_cols(Type t) {
 }
 
 TypeKind type_kind(Type t) {
-  if (is_of_table(t)) return t.number % 2 ? TYPE_KIND_ARRAY : TYPE_KIND_STRUCT;
+  if (is_of_table(t))
+    return t.number & 1u << TYPE_ARRAY_BIT ? TYPE_KIND_ARRAY : TYPE_KIND_STRUCT;
   if (type_cols(t) > 1) return TYPE_KIND_MATRIX;
   return type_rows(t) > 1 ? TYPE_KIND_VECTOR : TYPE_KIND_SCALAR;
 }
@@ -81,10 +90,14 @@ bool type_is_unsigned(Type t) { return info_of(t)->class == 'U'; }
 bool type_is_integer(Type t) { return type_is_signed(t) || type_is_unsigned(t); }
 bool type_is_float(Type t) { return info_of(t)->class == 'F'; }
 
-int type_size(Type t) { return info_of(t)->bytes * type_parts(t); }
+int type_size(Type t) {
+  ASSERT(!is_of_table(t), "the size of a struct is in its row");
+  return info_of(t)->bytes * type_parts(t);
+}
 int type_bits(Type t) { return type_is_bool(t) ? 1 : info_of(t)->bytes * 8; }
 
 const char *type_text(Type t) {
+  if (is_of_table(t)) return type_is_struct(t) ? "a struct" : "an array";
   if (type_is_matrix(t)) return "a matrix";
   if (type_is_vector(t)) return "a vector";
   return info_of(t)->text;

@@ -1,9 +1,10 @@
-/* type.h - the types of values: scalars, and vectors and matrices of them.
+/* type.h - the types of values: scalars, vectors and matrices of them, and structs (table.h).
  *
  * A Type is a number: compare with type_equal, pass by value, print with type_name. Only this room
  * knows its meaning. Numbers of scalars, vectors and matrices are fixed, so they mean the
  * same in every program and need no table: digits of element, rows and columns (type.c). Those from
- * TYPE_TABLE_FIRST on are rows of a TypeTable (table.h): structs and arrays.
+ * TYPE_TABLE_FIRST on are rows of a TypeTable (table.h): structs and arrays. A struct's has,
+ * besides its row, how many numbers make a value: so type_parts needs no table.
  *
  * Invariant: a scalar's number is its ScalarKind; zero is TYPE(NONE).
  * Rows in type.def. Knows nothing of trees or kernels. */
@@ -27,7 +28,7 @@ typedef enum ScalarKind {
 typedef struct Type {
   uint32_t number;
 } Type;
-enum { TYPE_TABLE_FIRST = 1 << 16 };
+enum { TYPE_TABLE_FIRST = 1 << 16, TYPE_ARRAY_BIT = 15 };
 
 #define TYPE(NAME) ((Type){TYPE_##NAME})
 static inline Type type_scalar(ScalarKind kind) { return (Type){(uint32_t)kind}; }
@@ -47,6 +48,8 @@ static inline bool type_is_scalar(Type t) { return type_kind(t) == TYPE_KIND_SCA
 static inline bool type_is_vector(Type t) { return type_kind(t) == TYPE_KIND_VECTOR; }
 static inline bool type_is_matrix(Type t) { return type_kind(t) == TYPE_KIND_MATRIX; }
 
+static inline bool type_is_struct(Type t) { return type_kind(t) == TYPE_KIND_STRUCT; }
+
 /* The type of a scalar, or of every number of a vector or matrix; NONE for others. */
 ScalarKind type_scalar_kind(Type t);
 bool type_is_bool(Type t);
@@ -54,32 +57,37 @@ bool type_is_integer(Type t);  /* signed or unsigned, not bool */
 bool type_is_signed(Type t);   /* signed integer */
 bool type_is_unsigned(Type t);
 bool type_is_float(Type t);
-int type_size(Type t);         /* bytes in memory; bool 1; PTR 8; NONE and PLACE 0 */
+int type_size(Type t);         /* bytes in memory; bool 1; PTR 8; NONE and PLACE 0; no struct's */
 int type_bits(Type t);         /* of the scalar: bool 1 */
 const char *type_text(Type t); /* "f32", static storage for scalars */
 /* "f32" -> TYPE(F32); false when there is no such type. */
 bool type_parse(Str text, Type *type);
 
-/* shaped.c: vectors and matrices, whose names are "vec3", "ivec2", "dvec4", "mat2", and in general
+/* shaped.c: vectors and matrices, whose names are "vec3", "ivec2", "bvec4", "mat2", and in general
  * "vec(5,f64)" and "mat(3,2,f32)". No more than TYPE_MAX_PARTS numbers make one; they are counted
- * row by row. A scalar has one row and one column. */
-enum { TYPE_MAX_PARTS = 16, TYPE_NAME_SIZE = 24 };
-int type_rows(Type t);
+ * row by row. A scalar has one row and one column. A bool counts as a number. */
+enum { TYPE_MAX_PARTS = 64, TYPE_NAME_SIZE = 24 };
+enum { TYPE_MAX_NUMBERS = 256 }; /* of any value: structs have more than vectors */
+int type_rows(Type t); /* of fixed types */
 int type_cols(Type t);
 static inline Type type_element(Type t) { return type_scalar(type_scalar_kind(t)); }
-static inline int type_parts(Type t) { return type_rows(t) * type_cols(t); }
-/* A vector if cols is 1; false if there is no such type. */
+/* How many numbers make a value: of a struct, those of its members. */
+int type_parts(Type t);
+/* A vector if cols is 1, a matrix if it is more; false if there is no such type. */
 bool type_make(Type element, int64_t rows, int64_t cols, Type *type);
 const char *type_name(Type t, char buffer[TYPE_NAME_SIZE]);
 /* Scalars too. */
 bool type_parse_any(Str text, Type *type);
 
 /* A type whose numbers are of unknown type: its element is NONE.
- * TYPE(NONE) itself is the shape of one number. */
+ * TYPE(NONE) itself is the shape of one number. A struct's shape is the struct. */
 typedef Type Shape;
 Shape type_shape(Type t);
 Shape type_make_shape(int rows, int cols);     /* of numbers that fit: both 1 to TYPE_MAX_PARTS */
 Type type_shaped(Type element, Shape shape);   /* numbers of this type, in this shape */
+/* The type of one number of a value; a struct stands for itself, as its numbers are of several:
+ * type_shaped(type_base(t), type_shape(t)) is t. */
+static inline Type type_base(Type t) { return type_is_struct(t) ? t : type_element(t); }
 
 /* The contract's promotion: int op float is float (f16 f32 f64 by the wider float), int op int the
  * wider integer, at one width the unsigned; bool with bool is bool. False where two types do not

@@ -14,8 +14,8 @@ typedef enum EntityKind {
   ENTITY_ARGUMENT,
   ENTITY_CONSTANT, /* an integer known from the layout: `#x`, `x.shape[0]` */
   ENTITY_ELEMENT,  /* a field with all its indices: a value that can be assigned */
-  ENTITY_PART,     /* some numbers of the vector or matrix `left`: `v.x` `v.zy` `v[i]`; can be
-                      assigned where `left` can */
+  ENTITY_PART,     /* some numbers of the vector, matrix or struct `left`: `v.x` `v.zy` `v[i]`
+                      `p.mass`; can be assigned where `left` can */
   ENTITY_FIELD,    /* with fewer than all of its indices */
   ENTITY_NODE,
   ENTITY_SHAPE,    /* x.shape, x.offset */
@@ -82,11 +82,19 @@ typedef struct Method {
   int values;
 } Method;
 
-/* Which numbers of a vector; none: all. */
+/* Which numbers of a value; count 0: all. */
 typedef struct Parts {
   int count;
+  int first;             /* number k is first + at[k]; of a run, a struct's member, first + k */
+  bool is_run;
   uint8_t at[4];
+  Type type;             /* of a struct's member: as FieldRef.type; else NONE, that of the whole */
 } Parts;
+
+static inline int parts_at(const Parts *parts, int k) {
+  if (!parts->count) return k;
+  return parts->first + (parts->is_run ? k : parts->at[k]);
+}
 
 /* A level of a tree, as the kernel names it: a field, an SNode, an element. */
 typedef struct FieldRef {
@@ -97,7 +105,7 @@ typedef struct FieldRef {
   bool is_movable;       /* launches say where its elements are: SemaValue */
   int indexed;           /* indices it already has */
   SemaArg source;        /* the capture or parameter it comes from */
-  Type type;             /* ELEMENT, FIELD: of one number of an element */
+  Type type;             /* ELEMENT, FIELD: of one number of an element, type_base of the field's */
 } FieldRef;
 
 typedef struct ShapeRef {
@@ -138,7 +146,7 @@ typedef struct Entity {
     LaunchArgRef launch_arg;        /* ARGUMENT */
     Parts parts;         /* PART by names; empty for an index */
     int64_t constant;    /* CONSTANT */
-    Type type;           /* TYPE */
+    Type type;           /* TYPE: type_base of it */
     const Builtin *builtin; /* BUILTIN; NULL: one that kernels do not have */
     FunctionRef function;   /* FUNCTION */
     SemaArg table;       /* TABLE: the capture or parameter it is */

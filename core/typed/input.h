@@ -11,6 +11,7 @@
 
 #include "front/ast.h"
 #include "snode/snode.h"
+#include "type/table.h"
 
 typedef struct SemaPath {
   Str name;             /* "self.grid.dt" */
@@ -37,7 +38,7 @@ typedef enum SemaValueKind {
   /* rg.range, math.sin, bit.band, print..: `name` says which, by the value's identity */
   VALUE_BUILTIN,
   VALUE_TYPE,    /* rg.f32: `name` */
-  VALUE_VECTOR,  /* or matrix: `name` is its type's */
+  VALUE_VECTOR,  /* or matrix, or struct: `name` is its type's */
   VALUE_FUNCTION,
   VALUE_TABLE,
   VALUE_OTHER /* refused by name; `name` says what it is ("a function", "a thread") */
@@ -60,6 +61,7 @@ typedef struct SemaValue {
   double number;
   uint64_t bits;        /* I64, U64 */
   const SemaPart *parts; /* VECTOR: its numbers */
+  int part_count;
 } SemaValue;
 
 /* A capture or parameter; for a vector, its number `part`. */
@@ -79,6 +81,7 @@ typedef struct SemaWants {
 
 typedef struct SemaInput {
   const Ast *ast;
+  TypeTable *types;            /* those of the launch arguments; NULL: no structs */
   const SemaPaths *paths;
   const SemaValue *captures;   /* by path */
   const SemaValue *parameters; /* by parameter */

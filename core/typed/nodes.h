@@ -113,7 +113,7 @@ struct Local {
   int loop;              /* number of the parallel loop that declares it; 0: host region */
   /* number of the parallel loop that reduces it, while resolving that loop */
   int reduced_in;
-  IrUpdate reduced_by;
+  IrUpdate *reduced_by;  /* each of its numbers */
   const Expr *initial;   /* its value, if declared with one and never assigned again */
 };
 

@@ -59,6 +59,8 @@ typedef struct SemaLimit {
 typedef struct SemaOutput {
   struct Sema *typed;          /* the typed tree, from which emit_lua writes Lua */
   IrKernel *kernel;            /* stage 1; its trees, fields, levels borrow the input's SNodes */
+  /* as the user sees them; kernel->results has the numbers of a struct one by one */
+  VEC(Type) results;
   VEC(SemaArg) args;           /* parallel to kernel->args */
   /* parallel to kernel->args: the source its line and column refer to */
   VEC(const Source *) sources;

@@ -2,6 +2,7 @@
 #include "typed/typed.h"
 
 PartialType ty_of(Type type) {
+  if (type_is_struct(type)) return (PartialType){.kind = TY_STRUCT, .type = type};
   if (type_is_bool(type)) return (PartialType){.kind = TY_BOOL, .type = type};
   if (type_is_integer(type)) return (PartialType){.kind = TY_INT, .type = type};
   if (type_is_float(type)) return (PartialType){.kind = TY_FLOAT, .type = type};
@@ -87,6 +88,7 @@ const char *ty_text(Sema *s, PartialType ty) {
   switch (ty.kind) {
   case TY_NONE: return "nothing";
   case TY_BOOL: return "a bool";
+  case TY_STRUCT: return shape_text(s, ty.type);
   case TY_LITERAL: return "an integer";
   case TY_FLEXIBLE: case TY_NUMBER: return "a float";
   default:

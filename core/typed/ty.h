@@ -10,6 +10,7 @@
 typedef enum PartialKind {
   TY_NONE,
   TY_BOOL,
+  TY_STRUCT,
   TY_LITERAL,
   TY_INT,
   TY_NUMBER,
@@ -18,7 +19,7 @@ typedef enum PartialKind {
 } PartialKind;
 typedef struct PartialType {
   PartialKind kind;
-  Type type;        /* INT, FLOAT: which; LITERAL: its default */
+  Type type;        /* STRUCT, INT, FLOAT: which; LITERAL: its default */
   uint8_t bits;     /* LITERAL: how many it needs, not counting the sign */
   bool is_negative; /* LITERAL */
 } PartialType;

@@ -106,6 +106,12 @@ static inline Shape shape_of(const Expr *e) { return e->entity.shape; }
 /* The value of a constant index; -1 if computed. */
 int shape_constant_index(const Expr *e);
 Expr *shape_root(Expr *e); /* what the parts are ultimately parts of */
+/* Of one number of a local, an element, or a part of one: type_base of it. */
+Type shape_base(Expr *e);
+/* Of number `part` of a value whose type_base is `base`. */
+Type number_type(const Sema *s, Type base, int part);
+/* A type by its name, a struct's too; false if there is none. */
+bool type_find(const Sema *s, const char *name, Type *type);
 /* ty.c */
 PartialType ty_of(Type type);
 /* the result of `+`; of a bool and a number, the number */

@@ -7,7 +7,7 @@ local fail = require "regolith.error"
 
 local lib = {}
 
-local abi = 1 -- rg_abi_version of the library that these declarations belong to
+local abi = 2 -- rg_abi_version of the library that these declarations belong to
 
 -- One proxy type per depth, with scalar members: `x[i]` of a field is a RgRow1, `x[i][j]` of one
 -- with more axes a RgRow2.

@@ -14,14 +14,18 @@ local function is_vector(v) return type(v) == "table" end
 
 -- -- elementwise ----------------------------------------------------------------------------------
 
+local function nth(v, k)
+  if is_vector(v) then return v[k] end
+  return v
+end
+
 --- f(a, b, ..) of every number; a single number is broadcast.
 function vector.each(f, a, b, c)
   local whole = is_vector(a) and a or is_vector(b) and b or is_vector(c) and c
   if not whole then return f(a, b, c) end
   local result = {}
   for k = 1, #whole do
-    result[k] = f(is_vector(a) and a[k] or a, is_vector(b) and b[k] or b, is_vector(c) and c[k]
-      or c)
+    result[k] = f(nth(a, k), nth(b, k), nth(c, k))
   end
   return result
 end
@@ -52,6 +56,8 @@ function vector.all_eq(a, b)
   return true
 end
 function vector.all_ne(a, b) return not vector.all_eq(a, b) end
+
+function vector.negated(x) return not x end
 
 function vector.select(condition, yes, no)
   if condition then return yes end
@@ -115,14 +121,14 @@ end
 --- `v` with other numbers at `places`.
 function vector.with(v, value, places)
   local result = { unpack(v) }
-  for k, place in ipairs(places) do result[place] = is_vector(value) and value[k] or value end
+  for k, place in ipairs(places) do result[place] = nth(value, k) end
   return result
 end
 
 function vector.update_parts(v, op, value, places)
   local result = { unpack(v) }
   for k, place in ipairs(places) do
-    result[place] = op(result[place], is_vector(value) and value[k] or value)
+    result[place] = op(result[place], nth(value, k))
   end
   return result
 end

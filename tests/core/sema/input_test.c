@@ -45,7 +45,8 @@ static SemaValue field_value(const World *w, int tree, int node, int component) 
   return (SemaValue){.kind = VALUE_FIELD,
                      .name = "f",
                      .node = w->trees[tree]->nodes[node],
-                     .component = component};
+                     .component = component,
+                     .type = w->trees[tree]->nodes[node]->components[component].type};
 }
 
 static void test_arguments(World *w) {

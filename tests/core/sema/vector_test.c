@@ -26,10 +26,10 @@ static void test_types(World *w) {
         "1:68+4 reduction.invalid: matrix products depend on their order, and iterations have "
         "none");
     CHECK_TEXT(
-        error_of(w,
-                 "function() local v = rg.vec2(1) for i in rg.range(3) do v.x = v.x + 1 end end"),
-        "1:59+1 reduction.invalid: 'v' belongs to the whole kernel: a parallel loop can only "
-        "reduce into it (reduce whole values: v = v + ..)");
+        error_of(w, "function() local v = rg.vec2(1) for i in rg.range(3) do v.x = i end end"),
+        "1:59+1 reduction.invalid: 'v.x' belongs to the whole kernel: a parallel loop can only "
+        "reduce into it (write v.x = v.x + .., or math.max(v.x, ..), or declare a local inside "
+        "the loop)");
   }
 }
 

@@ -11,29 +11,94 @@ static Type made(int rows, int cols) {
 static void structs(TypeTable *table) {
   Error err = {0};
   Type particle = TYPE(NONE), again = TYPE(NONE), cell = TYPE(NONE);
-  TypeField fields[] = {{"x", made(3, 1), 0}, {"mass", TYPE(F64), 0}, {"alive", TYPE(BOOL), 0}};
+  TypeMember fields[] = {{.name = "x", .type = made(3, 1)},
+                         {.name = "mass", .type = TYPE(F64)},
+                         {.name = "alive", .type = TYPE(BOOL)}};
   TEST("fields lie as C lays them") {
-    CHECK(type_struct(table, fields, 3, &particle, &err) &&
+    CHECK(type_struct(table, 0, fields, 3, &particle, &err) &&
           type_kind(particle) == TYPE_KIND_STRUCT);
     TypeRow row = type_row(table, particle);
-    CHECK(row.field_count == 3 && row.fields[0].offset == 0 && row.fields[1].offset == 16);
-    CHECK(row.fields[2].offset == 24 && row.size == 32 && row.alignment == 8);
-    CHECK_TEXT(row.fields[1].name, "mass");
+    CHECK(row.member_count == 3 && row.members[0].offset == 0 && row.members[1].offset == 16);
+    CHECK(row.members[2].offset == 24 && row.size == 32 && row.alignment == 8);
+    CHECK_TEXT(row.members[1].name, "mass");
   }
   TEST("a struct declared twice is one type, with another name or order of fields another") {
     int count = table->count;
-    CHECK(type_struct(table, fields, 3, &again, &err) && type_equal(again, particle) &&
+    CHECK(type_struct(table, 0, fields, 3, &again, &err) && type_equal(again, particle) &&
           table->count == count);
     fields[1].name = "weight";
-    CHECK(type_struct(table, fields, 3, &again, &err) && !type_equal(again, particle));
-    CHECK(type_struct(table, fields, 2, &again, &err) && !type_equal(again, particle));
+    CHECK(type_struct(table, 0, fields, 3, &again, &err) && !type_equal(again, particle));
+    CHECK(type_struct(table, 0, fields, 2, &again, &err) && !type_equal(again, particle));
   }
   TEST("structs nest") {
-    TypeField nested[] = {{"first", particle, 0}, {"count", TYPE(I32), 0}};
-    CHECK(type_struct(table, nested, 2, &cell, &err));
+    TypeMember nested[] = {{.name = "first", .type = particle},
+                           {.name = "count", .type = TYPE(I32)}};
+    CHECK(type_struct(table, 0, nested, 2, &cell, &err));
     TypeRow row = type_row(table, cell);
-    CHECK(row.fields[1].offset == 32 && row.size == 40 && row.alignment == 8);
+    CHECK(row.members[1].offset == 32 && row.size == 40 && row.alignment == 8);
     CHECK(type_equal(type_shape(cell), cell) && !type_is_scalar(cell));
+  }
+}
+
+static Type read(TypeTable *table, const char *text) {
+  Error err = {0};
+  Type type = TYPE(NONE);
+  CHECK(type_read(table, str_of(text), &type, &err));
+  CHECK_TEXT(err.message, "");
+  return type;
+}
+
+static const char *no_type(TypeTable *table, const char *text) {
+  static Error err;
+  Type type;
+  error_clear(&err);
+  CHECK(!type_read(table, str_of(text), &type, &err));
+  return err.message;
+}
+
+static void texts(TypeTable *table) {
+  char name[TYPE_NAME_SIZE], part[40];
+  TEST("a struct's text is its name, both ways") {
+    Type child = read(table, "struct{n:i32,on:bool}");
+    Type type = read(table, "struct { pos: vec3, child: struct{n:i32,on:bool}, m: mat(2,3,f64) }");
+    CHECK_TEXT(type_name_in(table, type, name),
+               "struct{pos:vec3,child:struct{n:i32,on:bool},m:mat(2,3,f64)}");
+    CHECK(type_parts(type) == 11 && type_parts(child) == 2);
+    CHECK(type_equal(type_member(table, type, str_of("child"))->type, child));
+    CHECK(type_member(table, type, str_of("child"))->first == 3 &&
+          !type_member(table, type, str_of("on")));
+    CHECK_TEXT(type_name_in(table, TYPE(F32), name), "f32");
+  }
+  TEST("each number has its type, its place and its name") {
+    Type type = read(table, "struct{on:bool,child:struct{a:f64,v:ivec2},b:u8}");
+    static const char *const names[] = {".on", ".child.a", ".child.v.x", ".child.v.y", ".b"};
+    static const int offsets[] = {0, 8, 16, 20, 24};
+    for (int k = 0; k < 5; k++) {
+      type_number_name(table, type, k, part, sizeof part);
+      CHECK_TEXT(part, names[k]);
+      CHECK_INT(type_row(table, type).numbers[k].offset, offsets[k]);
+    }
+    CHECK(type_is(type_number(table, type, 0), TYPE_BOOL) &&
+          type_is(type_number(table, type, 3), TYPE_I32));
+    CHECK(type_row(table, type).size == 32);
+  }
+  TEST("a number after '#' makes another type") {
+    CHECK(!type_equal(read(table, "struct#7{n:i32}"), read(table, "struct{n:i32}")));
+    CHECK(type_equal(read(table, "struct#7{n:i32}"), read(table, "struct#7{ n : i32 }")));
+    CHECK(type_row(table, read(table, "struct#7{n:i32}")).tag == 7);
+  }
+  TEST("what is no type's text is refused") {
+    CHECK_TEXT(no_type(table, "struct{n:i33}"), "there is no type 'i33'");
+    CHECK_TEXT(no_type(table, "struct{n}"), "a type's text needs ':' at '}'");
+    CHECK_TEXT(no_type(table, "struct{n:i32"), "a type's text needs ',' or '}' at ''");
+    CHECK_TEXT(no_type(table, "struct{}"), "a type's text needs a member's name at '}'");
+    CHECK_TEXT(no_type(table, "struct{n:i32} x"), "a type's text needs nothing more at 'x'");
+    CHECK_TEXT(no_type(table, "struct{a:vec(60,f32),b:vec(60,f32),c:vec(60,f32),d:vec(60,f32),"
+                              "e:vec(17,f32)}"),
+               "a struct has at most 256 numbers, counting those of its vectors and structs");
+    char deep[400] = "";
+    for (int k = 0; k < 20; k++) strcat(deep, "struct{a:");
+    CHECK_TEXT(no_type(table, deep), "structs are nested at most 16 deep");
   }
 }
 
@@ -58,11 +123,11 @@ static void arrays(TypeTable *table) {
   }
 }
 
-static const char *refusal(TypeTable *table, TypeField *fields, int count) {
+static const char *refusal(TypeTable *table, TypeMember *fields, int count) {
   static Error err;
   Type type;
   error_clear(&err);
-  CHECK(!type_struct(table, fields, count, &type, &err));
+  CHECK(!type_struct(table, 0, fields, count, &type, &err));
   return err.message;
 }
 
@@ -71,14 +136,15 @@ static void refusals(TypeTable *table) {
   Type array, type;
   CHECK(type_array(table, TYPE(F32), 1, &array, &err));
   TEST("a struct that says too little or too much is refused") {
-    TypeField twice[] = {{"x", TYPE(F32), 0}, {"x", TYPE(I32), 0}};
-    TypeField nameless[] = {{"", TYPE(F32), 0}};
-    TypeField open[] = {{"values", array, 0}}, none[] = {{"q", TYPE(NONE), 0}};
-    CHECK_TEXT(refusal(table, twice, 0), "a struct has a field at least");
-    CHECK_TEXT(refusal(table, twice, 2), "a struct has two fields 'x'");
-    CHECK_TEXT(refusal(table, nameless, 1), "a field of a struct has no name");
-    CHECK_TEXT(refusal(table, open, 1), "field 'values' of a struct has no fixed size");
-    CHECK_TEXT(refusal(table, none, 1), "field 'q' of a struct has no fixed size");
+    TypeMember twice[] = {{.name = "x", .type = TYPE(F32)}, {.name = "x", .type = TYPE(I32)}};
+    TypeMember nameless[] = {{.name = "", .type = TYPE(F32)}};
+    TypeMember open[] = {{.name = "values", .type = array}};
+    TypeMember none[] = {{.name = "q", .type = TYPE(NONE)}};
+    CHECK_TEXT(refusal(table, twice, 0), "a struct has a member at least");
+    CHECK_TEXT(refusal(table, twice, 2), "a struct has two members 'x'");
+    CHECK_TEXT(refusal(table, nameless, 1), "a member of a struct has no name");
+    CHECK_TEXT(refusal(table, open, 1), "member 'values' of a struct has no fixed size");
+    CHECK_TEXT(refusal(table, none, 1), "member 'q' of a struct has no fixed size");
   }
   TEST("an array has an element of a size, and 1 to 8 axes") {
     CHECK(!type_array(table, array, 1, &type, &err) &&
@@ -96,11 +162,11 @@ static void memory(void) {
       TypeTable table;
       Error err = {0};
       Type first = TYPE(NONE), second = TYPE(NONE);
-      TypeField fields[] = {{"a", TYPE(F32), 0}, {"b", TYPE(I8), 0}};
+      TypeMember fields[] = {{.name = "a", .type = TYPE(F32)}, {.name = "b", .type = TYPE(I8)}};
       heap_init(&heap, fail_at);
       type_table_init(&table, &heap);
-      if (!type_struct(&table, fields, 2, &first, &err))
-        CHECK(type_struct(&table, fields, 2, &first, &err));
+      if (!type_struct(&table, 0, fields, 2, &first, &err))
+        CHECK(type_struct(&table, 0, fields, 2, &first, &err));
       if (!type_array(&table, first, 2, &second, &err))
         CHECK(type_array(&table, first, 2, &second, &err));
       CHECK(table.count == 2 && type_equal(type_row(&table, second).element, first));
@@ -116,6 +182,7 @@ int main(void) {
   heap_init(&heap, 0);
   type_table_init(&table, &heap);
   structs(&table);
+  texts(&table);
   arrays(&table);
   refusals(&table);
   type_table_deinit(&table);

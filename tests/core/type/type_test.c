@@ -124,7 +124,7 @@ static void kinds(void) {
     CHECK(type_equal(type_shaped(TYPE(F64), (Shape){0}), TYPE(F64)));
   }
   TEST("a row of a table is not a scalar, and is its own shape") {
-    Type type = {TYPE_TABLE_FIRST + 5};
+    Type type = {2 * TYPE_TABLE_FIRST + (1 << TYPE_ARRAY_BIT)};
     CHECK(type_kind(type) == TYPE_KIND_ARRAY && !type_is_scalar(type) && !type_is_float(type));
     CHECK(type_equal(type_shape(type), type) && type_equal(type_shaped(TYPE(I32), type), type));
   }
@@ -148,15 +148,15 @@ static void shaped(void) {
     static const char *const wrong[] = {"vec",          "vec5",
                                         "vec1",         "mat5",
                                         "imat2",        "vec(1,f32)",
-                                        "vec(17,f32)",  "vec(2,bool)",
+                                        "vec(65,f32)",  "vec(2,boo)",
                                         "vec(2,f33)",   "vec(2,f32))",
-                                        "mat(2,f32)",   "mat(5,5,f32)",
+                                        "mat(2,f32)",   "mat(5,13,f32)",
                                         "mat(2,1,f32)", "vec(999999999999999,f32)"};
     Type type;
     for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++)
       CHECK(!type_parse_any(str_of(wrong[k]), &type));
-    CHECK(!type_make(TYPE(F32), 1, 4, &type));
-    CHECK(!type_make(TYPE(BOOL), 2, 1, &type));
+    CHECK(!type_make(TYPE(F32), 1, 1, &type));
+    CHECK(!type_make(TYPE(PTR), 2, 1, &type));
     CHECK(!type_make(TYPE(F32), 2, 1ll << 40, &type));
   }
 }
