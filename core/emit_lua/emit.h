@@ -20,6 +20,9 @@ typedef struct Emit {
   int outer;                 /* number of the loop around that one */
   int left;                  /* the one that a `break` in the loop inside it leaves; 0: none */
   Inline *frame;             /* the enclosing function; NULL: the kernel */
+  int depth;                 /* how many functions are nested here */
+  StrBuf apart;              /* functions that stand apart, before the kernel */
+  int apart_count;
 } Emit;
 
 /* emit_stmt.c */

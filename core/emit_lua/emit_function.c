@@ -3,8 +3,14 @@
  *
  *   (function() local x = ARGUMENT; BODY; do return RESULT end end)()
  *
- * The results after the first are passed in _rg_r, by the number of their local. */
+ * The results after the first are passed in _rg_r, by the number of their local.
+ *
+ * Lua nests only so deep. So a call inside many others is `_rg_h[3](a, b)`: the function stands
+ * apart, before the kernel, and gets the locals around the call that its text names. */
 #include "emit_lua/emit.h"
+
+#include <ctype.h>
+#include <string.h>
 
 static void emit_arguments(Emit *e, Inline *in) {
   StrBuf before = e->out; /* arguments do not see the parameters, whose names come first */
@@ -37,12 +43,9 @@ static void emit_zeros(Emit *e, Inline *in) {
   }
 }
 
-void emit_function_call(Emit *e, Expr *call, Inline *in) {
+static void emit_body(Emit *e, Inline *in) {
   int visible = e->visible.count;
   Stmt *repeat = e->repeat;
-  const Local *result = in->results.count ? in->results.items[0] : NULL;
-  if (result) emit_conversion(e, result->shape, result->type, emit_type(e, call));
-  emit_text(e, "(function() ");
   emit_arguments(e, in);
   emit_zeros(e, in);
   in->outer = e->frame;
@@ -51,13 +54,62 @@ void emit_function_call(Emit *e, Expr *call, Inline *in) {
   emit_block(e, &in->body);
   e->frame = in->outer;
   e->repeat = repeat;
-  if (result) {
+  if (in->results.count) {
     emit_text(e, " do return ");
     emit_zero_of(e, in->results.items[0]);
     emit_text(e, " end");
   }
-  emit_text(e, in->results.count ? " end)())" : " end)()");
   e->visible.count = visible;
+}
+
+static bool is_name_byte(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+static bool names_it(const char *text, const char *name) {
+  size_t length = strlen(name);
+  for (const char *at = text; length && (at = strstr(at, name)); at++)
+    if ((at == text || !is_name_byte(at[-1])) && !is_name_byte(at[length])) return true;
+  return false;
+}
+
+/* The visible locals that a text names, as a list. */
+static const char *names_in(Emit *e, const char *text) {
+  StrBuf list;
+  strbuf_init(&list, e->scratch);
+  for (int i = 0; i < e->visible.count; i++)
+    if (names_it(text, e->visible.items[i]))
+      strbuf_format(&list, "%s%s", list.length ? ", " : "", e->visible.items[i]);
+  return strbuf_end(&list);
+}
+
+static void emit_apart(Emit *e, Inline *in) {
+  StrBuf out = e->out;
+  int depth = e->depth, number = ++e->apart_count;
+  strbuf_init(&e->out, e->scratch);
+  e->depth = 0;
+  emit_body(e, in);
+  const char *body = strbuf_end(&e->out), *names = names_in(e, body);
+  e->out = out;
+  e->depth = depth;
+  strbuf_format(&e->apart, "_rg_h[%d] = function(%s) ", number, names);
+  strbuf_text(&e->apart, body);
+  strbuf_text(&e->apart, " end; ");
+  emit_format(e, "_rg_h[%d](%s)", number, names);
+}
+
+void emit_function_call(Emit *e, Expr *call, Inline *in) {
+  enum { DEEPEST = 10 };
+  const Local *result = in->results.count ? in->results.items[0] : NULL;
+  if (result) emit_conversion(e, result->shape, result->type, emit_type(e, call));
+  if (e->depth == DEEPEST) {
+    emit_apart(e, in);
+  } else {
+    e->depth++;
+    emit_text(e, "(function() ");
+    emit_body(e, in);
+    emit_text(e, " end)()");
+    e->depth--;
+  }
+  if (result) emit_text(e, ")");
 }
 
 void emit_function_return(Emit *e, Stmt *stmt) {

@@ -223,6 +223,23 @@ describe("arch = \"lua\"", function()
       .. (" v%d = v%d + v1 - a return v%d - 1 end"):format(n, n, n), 1.0))
   end)
 
+  it("holds helpers that call each other deeper than Lua nests functions", function()
+    local own, n = runtime(), 200
+    local x, lines = own.field(own.f32, 8, 8), {}
+    local function chain(format, call)
+      for k = 1, n do
+        lines[k] = ("local function f%d(a, row) %s end"):format(k,
+          (format:gsub("INNER", k == 1 and "a" or ("f%d(%s)"):format(k - 1, call))))
+      end
+      return table.concat(lines, "\n")
+        .. ("\nfunction(x, i) local row = x[i] return f%d(1, row) end"):format(n)
+    end
+    assert.equal(201, own.kernel(chain("return INNER + 1", "a, row"))(x, 0))
+    assert.equal(200, own.kernel(chain("local b = a + 1 return INNER", "b, row"))(x, 0))
+    x[3][2] = 0.5
+    assert.equal(101, own.kernel(chain("return INNER + row[2]", "a, row"))(x, 3)) -- of the caller
+  end)
+
   it("refuses as compiled kernels do, and goes on", function()
     local own = runtime()
     local x = own.field(own.i32, 4)
