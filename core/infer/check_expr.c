@@ -79,10 +79,21 @@ bool check_object(Sema *s, Expr *e) {
   return true;
 }
 
+/* What is wrong in `a > 0 and b`: the one operand that is no condition, else all of it. */
+static Expr *find_wrong_operand(Sema *s, Expr *e) {
+  Expr *at = sema_strip(e);
+  if (at->kind != AST_AND && at->kind != AST_OR) return e;
+  bool left = ty_at(s, at->left).kind == TY_BOOL, right = ty_at(s, at->right).kind == TY_BOOL;
+  if (left == right) return e;
+  return find_wrong_operand(s, left ? at->right : at->left);
+}
+
 bool check_condition(Sema *s, Expr *e) {
   PartialType ty = ty_at(s, e);
   if (ty.kind == TY_BOOL) return check_expr(s, e, TYPE(BOOL));
   if (!check_some(s, e)) return false;
+  e = find_wrong_operand(s, e);
+  ty = ty_at(s, e);
   const char *text = sema_source(s, e);
   return sema_fail(s, e, RG_ERROR_TYPE_CONDITION,
                    scratch_format(s->scratch, "compare it: %s ~= 0", text),
