@@ -5,7 +5,7 @@
 --- parsing; where it does not match this LuaJIT, or is damaged, the sources are used.
 if not pcall(require, "ffi") then
   error(("regolith needs LuaJIT with its ffi, and this is %s: run the script by luajit or regolith")
-    :format(_VERSION), 0)
+    :format(jit and jit.version .. " without it" or _VERSION), 0)
 end
 local registry = debug and debug.getregistry and debug.getregistry() or package.loaded
 local key = "regolith.module"

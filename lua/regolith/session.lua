@@ -208,6 +208,21 @@ function session:sync()
   lib.check(C.rg_sync(c), number)
 end
 
+-- A report prints a line for each of its names.
+local function printable(t, names)
+  local function show()
+    local lines = {}
+    for _, name in ipairs(names) do
+      local v = t[name]
+      local text = type(v) == "number" and ("%.14g"):format(v) or tostring(v)
+      lines[#lines + 1] = v ~= nil and ("%-14s %s"):format(name, text) or nil
+    end
+    return table.concat(lines, "\n")
+  end
+  return setmetatable(t, { __regolith = "a report", __tostring = show,
+    __concat = function(a, b) return tostring(a) .. tostring(b) end })
+end
+
 local stats_names = { "launches", "compiles", "cache_hits", "gcs", "compile_ms", "run_ms",
   "out_of_range", "skipped",
   "activations", "deactivations", "lists" }
@@ -218,8 +233,12 @@ function session:stats()
   C.rg_stats(c, s)
   for _, name in ipairs(stats_names) do t[name] = tonumber(s[name]) end
   if self.runtime.oracle then t.out_of_range = self.runtime.oracle.outside end
-  return t
+  return printable(t, stats_names)
 end
+
+local info_names = { "version", "llvm", "cpu", "library", "device", "threads", "memory_bytes",
+  "lua", "library_file" }
+local cache_names = { "folder", "entries", "bytes", "limit_bytes" }
 
 function session:info()
   local number, c = self:get()
@@ -229,7 +248,7 @@ function session:info()
     t[name] = i[name] ~= nil and ffi.string(i[name]) or ""
   end
   t.threads, t.memory_bytes = i.threads, tonumber(i.memory_bytes)
-  return t
+  return printable(t, info_names)
 end
 
 -- -- compiled kernels on disk ---------------------------------------------------------------------
@@ -240,10 +259,10 @@ function session:cache_info()
   local i = ffi.new "RgCacheInfo"
   lib.check(C.rg_cache_info(c, i), number)
   local folder = ffi.string(i.folder)
-  return {
+  return printable({
     folder = folder ~= "" and folder or nil,
     entries = tonumber(i.entries), bytes = tonumber(i.bytes), limit_bytes = tonumber(i.limit_bytes),
-  }
+  }, cache_names)
 end
 
 --- `rg.cache.clear()`: deletes all of them.

@@ -96,7 +96,9 @@ local compiled = setmetatable({}, { __mode = "v" })
 
 local function prototypes_in(text)
   if not compiled[text] then
-    local chunk = loadstring(text:gsub("^\239\187\191", ""):gsub("^#[^\n]*", ""), "=check")
+    local body = text:gsub("^\239\187\191", ""):gsub("^#[^\n]*", "")
+    local chunk = loadstring(body, "=check")
+      or loadstring("return " .. body:gsub("^%s*=", ""), "=check") -- an expression at the prompt
     compiled[text] = chunk and prototypes_of(chunk)
   end
   return compiled[text]

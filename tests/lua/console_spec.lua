@@ -86,6 +86,13 @@ describe("the program #compiled", function()
     assert.matches("No such file", (run "./nosuch.lua"))
   end)
 
+  it("knows which long string a syntax error may come from", function()
+    local text = "local a = [[x[1] ]]\nlocal k = %skernel([[function()\n  x[b[0]] = 1\nend]])\n"
+    assert.matches("bad.lua:3: [^\n]*\nhint: ']]' ends a plain long string: write the kernel \z
+      between %[=%[ and %]=%]\n", (run(script("bad.lua", text:format "rg."))))
+    assert.is_nil((run(script("bad.lua", "local a = [[x[1] ]] = 1"))):find "hint")
+  end)
+
   it("shows the user's frames alone, unless RG_TRACE=1", function()
     local path = script("frames.lua", [[
       local rg = require "regolith"
@@ -144,6 +151,27 @@ describe("the program #compiled", function()
       "'then' expected near '<eof>'" } do
       assert.matches(answer, said)
     end
+    said = run("-i", "end)\\n1 +\\n1\\nx = \"a\\n= rg.kernel(function() return 3 end)(), 4\\n\z
+      rg.kernel(function() return nothing end)()\\n")
+    assert.matches("> [^\n]*'<eof>' expected near 'end'\n> >> 2\n> [^\n]*unfinished string", said)
+    assert.matches("> 3\t4\n", said) -- an expression that is no statement
+    assert.matches("\n    rg.kernel%(function%(%) return nothing end%)%(%)\n", said)
+  end)
+
+  it("drops at an interrupt what is typed at its prompt, and keeps its state", function()
+    local said = shell((([[mkfifo 'DIR/in' && { 'PROGRAM' -i <'DIR/in' & } && exec 3>'DIR/in'
+      say() { printf '%b' "$1" >&3; sleep 0.5; }
+      stop() { kill -INT $!; sleep 0.5; }
+      say 'y = 5\n'; say 'if y\n'; stop; say 'y + 1\n'; stop
+      say 'y + 2\njit.off() while true do end\n'; stop; say 'y + 3\n'
+      exec 3>&-; wait $!]]):gsub("DIR", scratch):gsub("PROGRAM", program)))
+    assert.matches("\n> > >> \n> 6\n> \n> 7\n> interrupted!\n.*\n> 8\n> \n$", said)
+  end)
+
+  it("says so when a loop that LuaJIT has compiled does not notice an interrupt", function()
+    local path = script("deaf.lua", "local n = 0 while true do n = n + 1 end")
+    local said = shell(("timeout --foreground -k 1.5 -s INT 0.5 '%s' %s"):format(program, path))
+    assert.matches("compiled by LuaJIT and does not notice.*Ctrl%-C again ends the program", said)
   end)
 
   it("stops at an interrupt what Lua and what kernels do", function()

@@ -210,6 +210,18 @@ describe("a Lua that is not LuaJIT", function()
   end
 end)
 
+describe("a LuaJIT", function()
+  it("without its ffi is told so in one sentence, and one without its compiler does", function()
+    assert.matches("^regolith needs LuaJIT with its ffi, and this is LuaJIT [%d.%w-]+ without it: \z
+      run the script by luajit or regolith$", run [[
+      package.loaded.ffi, package.preload.ffi = nil, function() error "none" end
+      local ok, problem = pcall(require, "regolith")
+      print(not ok and problem)
+    ]])
+    assert.equal("1998", run(work .. "print(x[999])", "luajit -joff"))
+  end)
+end)
+
 describe("the library", function()
   local library = os.getenv "RG_LIBRARY"
   local function names(what)

@@ -17,6 +17,12 @@ describe("a runtime", function()
     assert.equal(a.f32, b.f32)
   end)
 
+  it("prints its reports, a line for each name", function()
+    assert.matches("^version +%S+\n.*\nthreads +%d+\n", tostring(rg.info()))
+    assert.matches("^launches +%d+\ncompiles +%d+\n", tostring(rg.stats()))
+    assert.matches("entries +%d+\n", tostring(rg.cache.info()))
+  end)
+
   it("ends by reset: its handles raise, the next use begins anew", function()
     local own = rg.new { threads = 1 }
     local x = own.field(own.f32, 4)

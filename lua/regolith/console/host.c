@@ -9,6 +9,7 @@
  * The build folder has links in the same places. */
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <lauxlib.h>
 #include <limits.h>
 #include <lua.h>
@@ -19,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "regolith.h"
@@ -57,6 +59,20 @@ static int watch(lua_State *lua) {
   return 0;
 }
 
+/* Some time after Ctrl-C Lua runs on: a loop that LuaJIT has compiled looks at no hook. */
+static void on_alarm(int number) {
+  static const char text[] =
+      "\ninterrupt: this loop is compiled by LuaJIT and does not notice (with -joff it would); "
+      "Ctrl-C again ends the program\n";
+  (void)number;
+  if (write(STDERR_FILENO, text, sizeof text - 1) < 0) return;
+}
+
+static void set_alarm(int milliseconds) {
+  struct itimerval time = {.it_value = {.tv_usec = milliseconds * 1000}};
+  setitimer(ITIMER_REAL, &time, NULL);
+}
+
 /* The first Ctrl-C stops what kernels do and raises an error in Lua; a second one ends the process
  * as ever. */
 static void on_interrupt(int number) {
@@ -64,6 +80,8 @@ static void on_interrupt(int number) {
   for (int i = 0; i < MOST_WATCHED; i++)
     if (watched[i]) rg_stop(watched[i]);
   lua_sethook(interrupted, stop_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
+  signal(SIGALRM, on_alarm);
+  set_alarm(500);
 }
 
 /* Is this frame of a module of ours, or of code that one generated? Those modules are where
@@ -162,7 +180,10 @@ static int call(lua_State *lua, int count, int results) {
   interrupted = lua;
   signal(SIGINT, on_interrupt);
   int status = lua_pcall(lua, count, results, base);
-  signal(SIGINT, SIG_DFL);
+  if (signal(SIGINT, SIG_DFL) == SIG_DFL) { /* there was a Ctrl-C */
+    set_alarm(0);
+    lua_sethook(lua, NULL, 0, 0);
+  }
   lua_remove(lua, base);
   if (status) lua_gc(lua, LUA_GCCOLLECT, 0);
   return status;
@@ -390,14 +411,43 @@ static bool run_script(Host *host) {
   bool is_input =
       !strcmp(name, "-") && (host->script == 0 || strcmp(host->argv[host->script - 1], "--"));
   int status = is_input ? load_input(host->lua) : luaL_loadfile(host->lua, name);
+  if (status == LUA_ERRSYNTAX && !is_input && get_console(host, "regolith.console.syntax",
+                                                          "explain_file")) {
+    lua_insert(host->lua, -2);
+    lua_pushstring(host->lua, name);
+    lua_call(host->lua, 2, 1);
+  }
   if (!status) status = call(host->lua, push_arguments(host), 0);
   return report(host, status);
+}
+
+static void on_prompt_interrupt(int number) { (void)number; /* ends the read */ }
+
+/* read(mark): a line, without its end; nil at the end of all input, false after Ctrl-C. */
+static int read_line(lua_State *lua) {
+  struct sigaction action = {.sa_handler = on_prompt_interrupt}, before;
+  char *line = NULL;
+  size_t size = 0;
+  fputs(luaL_checkstring(lua, 1), stdout);
+  fflush(stdout);
+  sigaction(SIGINT, &action, &before);
+  errno = 0;
+  ssize_t length = getline(&line, &size, stdin);
+  bool is_interrupted = length < 0 && errno == EINTR;
+  sigaction(SIGINT, &before, NULL);
+  if (is_interrupted) clearerr(stdin);
+  if (length > 0 && line[length - 1] == '\n') length--;
+  if (length >= 0) lua_pushlstring(lua, line, (size_t)length);
+  else if (is_interrupted) lua_pushboolean(lua, false);
+  else lua_pushnil(lua);
+  free(line);
+  return 1;
 }
 
 static bool run_prompt(Host *host) {
   if (!preset(host) || !get_console(host, "regolith.console.prompt", "run")) return false;
   lua_pushcfunction(host->lua, call_from_lua);
-  lua_pushstring(host->lua, host->name);
+  lua_pushcfunction(host->lua, read_line);
   return report(host, lua_pcall(host->lua, 2, 0, 0));
 }
 

@@ -1,6 +1,6 @@
---- The prompt: reads a line, runs it, prints the values of an expression. Incomplete input asks for
---- more. Each input is a chunk of its own, "=prompt(3)", whose text regolith.source knows: kernels
---- can be typed here.
+--- The prompt: reads a line, runs it, prints the values of an expression. Incomplete input asks
+--- for more; Ctrl-C drops it. Each input is a chunk of its own, "=prompt(3)", whose text
+--- regolith.source knows: kernels can be typed here.
 local io = io
 
 local prompt = {}
@@ -13,38 +13,32 @@ local function keep(name, text)
   texts[name] = text
 end
 
-local function is_unfinished(message) return message:find "'<eof>'" ~= nil end
+local function is_unfinished(message) return message:find "near '<eof>'$" ~= nil end
 
 -- An expression, or else a statement; `= expression` as in Lua 5.1. The nil before an expression
 -- keeps a call from being a tail call, whose errors would not say where they come from.
--- Returns the function, or nil and the reason; then how many leading results are not to be shown.
+-- Returns the function and how many leading results are not to be shown; or nil, the reason, and
+-- whether more text could make it right.
 local function load_line(text, name)
-  local expression = "return nil, " .. text:gsub("^%s*=", "")
-  local chunk = loadstring(expression, name)
-  if chunk then
-    keep(name, expression)
-    return chunk, nil, 1
-  end
   keep(name, text)
-  local statement, message = loadstring(text, name)
-  return statement, message, 0
+  local expression, why_not = loadstring("return nil, " .. text:gsub("^%s*=", "") .. "\n", name)
+  if expression then return expression, 1 end
+  local statement, message = loadstring(text .. "\n", name)
+  if statement then return statement, 0 end
+  return nil, message, is_unfinished(message) or is_unfinished(why_not)
 end
 
-local function read(mark)
-  io.write(mark)
-  io.flush()
-  return io.read "*l"
-end
-
--- One complete input, as load_line returns it; nothing at the end of all input.
-local function read_chunk(name)
+-- One complete input: a function and how many of its results are not to be shown, or nil and what
+-- is wrong; nil at the end of all input, false where Ctrl-C dropped what was there.
+local function read_chunk(name, read)
   local text = read "> "
-  if not text then return nil, nil end
+  if not text then return text end
   while true do
-    local chunk, message, skip = load_line(text, name)
-    if chunk or not is_unfinished(message) then return chunk, message, skip end
+    local chunk, result, is_open = load_line(text, name)
+    if chunk or not is_open then return chunk, result end
     local more = read ">> "
-    if not more then return nil, message end -- the input ended in the middle
+    if more == false then return false end
+    if not more then return nil, result end -- the input ended in the middle
     text = text .. "\n" .. more
   end
 end
@@ -58,20 +52,20 @@ local function show(skip, ok, ...)
   end
 end
 
---- Reads and runs until the input ends. `call` is the host's: a call that Ctrl-C can stop, with a
---- traceback.
-function prompt.run(call)
+--- Reads and runs until the input ends. The host's `call` can be stopped by Ctrl-C and shows a
+--- traceback; its `read` writes a mark and returns a line, nil at the end, false after Ctrl-C.
+function prompt.run(call, read)
   local number = 0
   while true do
     number = number + 1
-    local chunk, message, skip = read_chunk(("=prompt(%d)"):format(number))
+    local chunk, result = read_chunk(("=prompt(%d)"):format(number), read)
     if chunk then
-      show(skip, call(chunk))
-    elseif message then
-      show(0, false, message)
+      show(result, call(chunk))
+    elseif result then
+      show(0, false, result)
     else
       io.write "\n"
-      return
+      if chunk == nil then return end
     end
   end
 end
