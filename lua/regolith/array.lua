@@ -45,6 +45,7 @@ local function set_element(self, pointer, count, v)
   if C.rg_array_set(pointer, buffer, count, slot) ~= 0 then
     return lib.raise_last(self.rg_runtime)
   end
+  return self
 end
 
 local elements = element.kind { article = "an", noun = "array", pointer = "rg_array",
@@ -184,7 +185,7 @@ update.add_methods(methods, {
   settle = settle, get = get_element, set = set_element, type_of = type_of,
   convert = C.rg_array_convert, pointer = "rg_array",
 })
-fail.guard(methods, function(self) return ffi.istype(Array, self) end, "a")
+fail.guard(methods, function(self) return ffi.istype(Array, self) end, "a", elements.fast)
 
 local properties = {
   shape = shape_of,
@@ -195,14 +196,13 @@ local properties = {
 
 local meta = {}
 
-elements.add_indexing(meta, function(self, name)
-  if methods[name] then return methods[name] end
+elements.add_indexing(meta, methods, function(self, name)
   if properties[name] then return properties[name](self) end
   return fail.argument(("an array has no '%s'"):format(name),
     fail.nearest(name, snode.names_of(methods, properties)))
 end)
 
-function meta.__len(self) return shape_of(self)[0] end
+meta.__len = fail.border(function(self) return shape_of(self)[0] end)
 
 function meta.__eq(a, b)
   return ffi.istype(Array, a) and ffi.istype(Array, b) and a.rg_array == b.rg_array

@@ -47,6 +47,9 @@ builtin.defaults = { math = math, bit = require "bit", print = print, assert = a
 local later = { "struct", "random", "client" }
 types.add_named()
 
+local border_of_vectors = { vec = fail.border(matrix.vec), mat = fail.border(matrix.mat) }
+for name, f in pairs(matrix.functions) do border_of_vectors[name] = fail.border(f) end
+
 -- `rg.static(e)` outside kernels.
 local function static(v) return v end
 
@@ -57,7 +60,7 @@ function builtin.members()
     math = elementwise }
   names[range.create], names[static], names[rescale] = "rg.range", "rg.static", "rg.rescale"
   for _, name in ipairs(later) do
-    members[name] = builtin[name] or function() fail.later("rg." .. name) end
+    members[name] = builtin[name] or function() return fail.later("rg." .. name) end
     builtin[name] = members[name]
     names[members[name]] = "rg." .. name
   end
@@ -67,9 +70,7 @@ function builtin.members()
     names[members[name]] = "rg." .. name
   end
   for _, name in ipairs(types.names) do members[name] = types.by_name[name] end
-  members.vec, members.mat = matrix.vec, matrix.mat
-  names[matrix.vec], names[matrix.mat] = "rg.vec", "rg.mat"
-  for name, f in pairs(matrix.functions) do
+  for name, f in pairs(border_of_vectors) do
     members[name] = f
     names[f] = "rg." .. name
   end

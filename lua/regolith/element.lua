@@ -19,12 +19,12 @@ local is_plain, quiet = value.is_plain, lib.quiet
 
 -- set(self, key, v) for what is not plain: a vector is copied before any index is in the buffer,
 -- and for the rest no finalizer runs.
-local function set_whole(set, self, key, v)
+local set_whole = fail.border(function(set, self, key, v)
   local vector = value.own_vector(v)
   if not vector then return quiet(set, self, key, v) end
   set(self, key, vector)
   value.give_back(vector)
-end
+end)
 
 function element.is_list(key)
   return type(key) == "table" or ffi.istype("RgShape", key) or matrix.type_of(key) ~= nil
@@ -95,7 +95,7 @@ end
 ---@field read_shape function    rg_field_shape
 ---@field settle fun(self): integer   makes it usable; its rank
 ---@field get fun(self, pointer, count: integer): any     the element at the buffer's indices
----@field set fun(self, pointer, count: integer, v: any)
+---@field set fun(self, pointer, count: integer, v: any): self
 ---@return table   by_number, make_rows(rank), add_methods(methods), add_indexing(meta, get_other)
 function element.kind(kind)
   local family = { by_number = setmetatable({}, { __mode = "v" }) } -- numbers are never reused
@@ -184,19 +184,34 @@ function element.kind(kind)
     return self
   end
 
+  local get_slowly = fail.border(function(self, ...)
+    settle(self)
+    local pointer = self[member]
+    return get_element(self, pointer, index.fill(...))
+  end)
+
+  local set_slowly = fail.border(function(self, ...)
+    return quiet(set, self, settle(self), select("#", ...), ...)
+  end)
+
+  --- `get` and `set` need no border (fail.guard).
   function family.add_methods(methods)
     function methods.get(self, ...)
-      settle(self)
-      local pointer = self[member]
-      return get_element(self, pointer, index.fill(...))
+      local pointer, count = self[member], select("#", ...)
+      if self.rg_rank < 0 or not index.fill_first(count, ...) then return get_slowly(self, ...) end
+      return get_element(self, pointer, count)
     end
 
     function methods.set(self, ...)
-      local rank, count = settle(self), select("#", ...)
-      if count > 0 and is_plain((select(count, ...))) then return set(self, rank, count, ...) end
-      return quiet(set, self, rank, count, ...)
+      local pointer, rank, count = self[member], self.rg_rank, select("#", ...)
+      local is_usual = rank >= 0 and count == rank + 1 and self.rg_oracle == 0
+      if is_usual and index.fill_first(rank, ...) and is_plain((select(count, ...))) then
+        return set_element(self, pointer, rank, (select(count, ...)))
+      end
+      return set_slowly(self, ...)
     end
   end
+  family.fast = { get = true, set = true }
 
   local Row1 = ffi.typeof(kind.row .. 1)
 
@@ -221,17 +236,32 @@ function element.kind(kind)
     return set_element(self, pointer, count_for(self, key), v)
   end
 
-  --- `get_other(self, name)` returns what is under a string.
-  function family.add_indexing(meta, get_other)
+  -- Unusual keys, and the first use.
+  local get_at = fail.border(function(self, key)
+    settle(self)
+    local pointer = self[member]
+    if is_list(key) then return get_element(self, pointer, fill_list(key, 0)) end
+    return self[index.check(key)]
+  end)
+
+  local set_at = fail.border(function(self, key, v)
+    settle(self)
+    if is_list(key) then return quiet(set_list, self, key, v) end
+    self[index.check(key)] = v
+  end)
+
+  --- `get_property(self, name)` returns what is under a string that is no method.
+  function family.add_indexing(meta, methods, get_property)
+    get_property = fail.border(get_property)
+
     function meta.__index(self, key)
       if type(key) ~= "number" or key % 1 ~= 0 then
-        if type(key) == "string" then return get_other(self, key) end
-        settle(self)
-        local pointer = self[member]
-        if is_list(key) then return get_element(self, pointer, fill_list(key, 0)) end
-        return self[index.check(key)]
+        if type(key) ~= "string" then return get_at(self, key) end
+        local method = methods[key]
+        if method then return method end
+        return get_property(self, key)
       end
-      if self.rg_rank < 0 then settle(self) end
+      if self.rg_rank < 0 then return get_at(self, key) end
       if self.rg_rank > 1 then return Row1(self.rg_number, key) end
       local pointer = self[member]
       buffer[0] = key
@@ -243,12 +273,9 @@ function element.kind(kind)
         if type(key) == "string" then
           return fail.argument(("'%s' of %s cannot be set"):format(key, one))
         end
-        settle(self)
-        if is_list(key) then return quiet(set_list, self, key, v) end
-        self[index.check(key)] = v
-        return
+        return set_at(self, key, v)
       end
-      if self.rg_rank < 0 then settle(self) end
+      if self.rg_rank < 0 then return set_at(self, key, v) end
       if self.rg_rank > 1 then return too_few(self, 1) end
       if is_plain(v) then return set_first(self, key, v) end
       return set_whole(set_first, self, key, v)

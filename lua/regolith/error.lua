@@ -186,11 +186,31 @@ function fail.check_options(options, names, what)
   end
 end
 
---- Methods that refuse a call with a dot: `is_own(self)` says whether self is their object.
+-- -- the border to the user's code ----------------------------------------------------------------
+
+local is_traced = os and os.getenv and os.getenv "RG_TRACE" == "1"
+
+local function pass(ok, ...)
+  if ok then return ... end
+  return error((...), 0)
+end
+
+--- `f` as users call it: its errors rise from here by a tail call, so the traceback of one that
+--- nobody catches shows none of our frames (RG_TRACE=1: all). Launches and elements do without:
+--- there errors are tail calls all the way.
+function fail.border(f)
+  if is_traced then return f end
+  return function(...) return pass(pcall(f, ...)) end
+end
+
+--- Methods that refuse a call with a dot: `is_own(self)` says whether self is their object. Each is
+--- a border, but those in `fast`.
 ---@param methods table   name -> function; changed in place
 ---@param object string   how the message calls the object
-function fail.guard(methods, is_own, object)
-  for name, method in pairs(methods) do
+---@param fast table?   name -> true
+function fail.guard(methods, is_own, object, fast)
+  for name, inside in pairs(methods) do
+    local method = fast and fast[name] and inside or fail.border(inside)
     methods[name] = function(self, ...)
       if is_own(self) then return method(self, ...) end
       return fail.argument(("a method is called with a colon: %s:%s(..)"):format(object, name),
@@ -200,6 +220,6 @@ function fail.guard(methods, is_own, object)
   return methods
 end
 
-fail.own_chunk = own_chunk
+fail.own_chunk, fail.is_ours = own_chunk, is_ours
 
 return fail

@@ -62,6 +62,7 @@ local function set_element(self, pointer, count, v)
   if C.rg_field_set(pointer, buffer, count, slot) ~= 0 then
     return lib.raise_last(self.rg_runtime)
   end
+  return self
 end
 
 elements = element.kind { article = "a", noun = "field", pointer = "rg_field", row = "RgRow",
@@ -147,7 +148,7 @@ update.add_methods(methods, {
   settle = settle, get = get_element, set = set_element, type_of = type_of,
   convert = C.rg_field_convert, pointer = "rg_field",
 })
-fail.guard(methods, function(self) return ffi.istype(Field, self) end, "x")
+fail.guard(methods, function(self) return ffi.istype(Field, self) end, "x", elements.fast)
 
 -- A placed field has its shape before its tree is laid out.
 local function shape_of(self)
@@ -165,8 +166,7 @@ local properties = {
   type = type_of,
 }
 
-local function get_other(self, name)
-  if methods[name] then return methods[name] end
+local function get_property(self, name)
   if properties[name] then return properties[name](self) end
   return fail.argument(("a field has no '%s'"):format(name),
     fail.nearest(name, snode.names_of(methods, properties)))
@@ -174,12 +174,12 @@ end
 
 local meta = {}
 
-elements.add_indexing(meta, get_other)
+elements.add_indexing(meta, methods, get_property)
 
-function meta.__len(self)
+meta.__len = fail.border(function(self)
   local extents = shape_of(self)
   return #extents == 0 and 1 or shape.extent(extents, 0)
-end
+end)
 
 function meta.__eq(a, b)
   return ffi.istype(Field, a) and ffi.istype(Field, b) and a.rg_field == b.rg_field
@@ -197,7 +197,7 @@ function meta.__tostring(self)
 end
 
 --- Visits active cells: `for i, j, v in pairs(x)`.
-function meta.__pairs(self)
+meta.__pairs = fail.border(function(self)
   if self.rg_oracle ~= 0 and settle(self) then
     return lib.get_oracle(self.rg_runtime):elements_in(self, true)
   end
@@ -206,7 +206,7 @@ function meta.__pairs(self)
     return C.rg_field_next(self.rg_field, state, indices, own_slot)
   end, function() return value.take(own_slot) end)
   return type_of(self).element and lib.quietly(step) or step -- a vector is the core's for a while
-end
+end)
 
 function meta.__call()
   return fail.argument("a field cannot be called",

@@ -67,6 +67,29 @@ function index.fill(a, b, c, d, e, f, g, h)
   return 8
 end
 
+--- Fills the buffer with the first `count` of the arguments if those are plain whole numbers, at
+--- most four: whether they are.
+function index.fill_first(count, a, b, c, d)
+  local is_plain = count <= 4
+  if count > 0 and is_plain then
+    is_plain = type(a) == "number" and a % 1 == 0
+    if is_plain then buffer[0] = a end
+  end
+  if count > 1 and is_plain then
+    is_plain = type(b) == "number" and b % 1 == 0
+    if is_plain then buffer[1] = b end
+  end
+  if count > 2 and is_plain then
+    is_plain = type(c) == "number" and c % 1 == 0
+    if is_plain then buffer[2] = c end
+  end
+  if count > 3 and is_plain then
+    is_plain = type(d) == "number" and d % 1 == 0
+    if is_plain then buffer[3] = d end
+  end
+  return is_plain
+end
+
 --- A function that returns `count` indices out of an int64_t[8], as numbers, then what follows.
 ---@return fun(indices: ffi.cdata*, ...: any): ...
 function index.unpacker(count)

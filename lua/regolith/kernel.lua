@@ -150,7 +150,7 @@ return function(self%s, extra)
   local turn = turns.count + 1
   turns.count = turn
   %s
-  if not rawequal(extra, nil) then need.refuse_extra(self) end
+  if not rawequal(extra, nil) then return need.refuse_extra(self) end
   if turns.count ~= turn then return need.again(self%s) end
   %s
 end]]
@@ -290,11 +290,15 @@ function need.text_name(self, name)
 end
 
 function need.refuse_extra(self)
+  if methods.source(self):find "^[^)]*%.%.%.%s*%)" then return self() end -- the compiler refuses it
+  local names = table.concat({ "a", "b", "c", "d", "e", "f", "g", "h" }, ", ", 1, math.min(8,
+    self.parameter_count))
   return fail.raise {
     code = "launch.arguments",
     message = ("'%s' takes %d argument%s; more were given"):format(
       ffi.string(C.rg_kernel_name(self.pointer)),
       self.parameter_count, self.parameter_count == 1 and "" or "s"),
+    hint = ("as a callback that gets more: function(%s) return k(%s) end"):format(names, names),
   }
 end
 
@@ -367,6 +371,19 @@ local value_out = ffi.new "int32_t[1]"
 local function learn(self, want, wanted)
   if want == 2 then called.add(self, wanted, self.last[wanted]) end
   getmetatable(self).__call = renew(self)
+end
+
+-- What is wrong with an argument belongs to the line of the launch; where the kernel uses it is a
+-- note.
+local function improve(self, errors)
+  suggest.names(self, errors)
+  local first = errors[1]
+  local file, line = fail.caller()
+  if not file or not first.line or not first.message:find "^[the ]*argument '" then return end
+  local use = { code = "note", message = "it is used here", file = first.file, line = first.line,
+    column = first.column, width = first.width, source = first.source }
+  first.notes = first.notes or { use }
+  first.file, first.line, first.column, first.width, first.source = file, line, nil, nil, nil
 end
 
 -- A launch has failed: for good, or because the kernel calls a function, or indexes a table, that

@@ -11,7 +11,8 @@ local kernel = require "regolith.kernel"
 local image = require "regolith.image"
 
 -- rg:field(..) would pass the module as the first argument.
-local function with_dot(rg, name, f)
+local function with_dot(rg, name, inside)
+  local f = fail.border(inside)
   return function(...)
     if not rawequal((...), rg) then return f(...) end
     return fail.argument(("rg.%s is called with a dot: rg.%s(..)"):format(name, name),
@@ -24,11 +25,11 @@ local function open(own)
   local rg = builtin.members()
   rg.version = ffi.string(lib.C.rg_version())
   rg.root = snode.root(own)
-  rg.image = { write = function(...) return image.write(own, ...) end }
+  rg.image = { write = fail.border(function(...) return image.write(own, ...) end) }
 
   rg.cache = {
-    info = function() return own:cache_info() end,
-    clear = function() own:clear_cache() end,
+    info = fail.border(function() return own:cache_info() end),
+    clear = fail.border(function() own:clear_cache() end),
   }
 
   function rg.field(...) return field.create(own, ...) end

@@ -440,6 +440,10 @@ end
 
 local type_count = 0
 
+for name, f in pairs(meta) do
+  if name ~= "__index" then meta[name] = fail.border(f) end
+end
+
 -- The struct of a new type, with its operators. To the ffi, structs of equal text may be one type;
 -- the constant distinguishes a vec4 from a mat2.
 function types.bring_shaped(t)
@@ -449,7 +453,7 @@ function types.bring_shaped(t)
     t.count)
   t.ctype_value = ffi.metatype(ffi.typeof(text), meta)
   by_ctype[tonumber(t.ctype_value)] = t
-  t.construct = construct
+  t.construct = fail.border(construct)
   -- of an RgVector's numbers
   t.member = is_float(t.element) and "f64" or t.element.name:sub(1, 1) == "u" and "u64" or "i64"
 end

@@ -18,7 +18,7 @@ local function bounds(argument, number)
   return first, last
 end
 
-function range.create(...)
+range.create = fail.border(function(...)
   local count = select("#", ...)
   if count == 0 then fail.argument "rg.range takes at least one extent" end
   if count > 8 then
@@ -27,7 +27,7 @@ function range.create(...)
   local self = { count = count, first = {}, last = {}, at = {} }
   for axis = 1, count do self.first[axis], self.last[axis] = bounds((select(axis, ...)), axis) end
   return setmetatable(self, Range)
-end
+end)
 
 --- One step of `for i, j in rg.range(n, m)`; restarts when a loop begins.
 function Range:__call(_, previous)
@@ -50,6 +50,6 @@ end
 function Range:serial() return self end
 function Range:independent() return self end
 function Range:block() return self end
-function Range.vec() fail.later "rg.range(..):vec()" end
+function Range.vec() return fail.later "rg.range(..):vec()" end
 
 return range

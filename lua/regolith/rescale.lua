@@ -27,7 +27,7 @@ local function node_of(level)
 end
 
 ---@return integer ...   as many as `to` has axes
-return lib.quietly(function(from, to, ...)
+return fail.border(lib.quietly(function(from, to, ...)
   local low = node_of(from)
   local count = index.fill(...)
   for k = 0, count - 1 do buffer[k] = buffer[k] - starts[k] end
@@ -36,4 +36,4 @@ return lib.quietly(function(from, to, ...)
   local rank = C.rg_snode_rank(high)
   for k = 0, rank - 1 do out[k] = out[k] + starts[k] end
   return index.unpacker(rank)(out)
-end)
+end))

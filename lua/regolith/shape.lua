@@ -21,7 +21,7 @@ function meta.__index(self, key)
   end
   return self.rg_values[at]
 end
-function meta.__newindex() fail.argument "a shape cannot be changed" end
+function meta.__newindex() return fail.argument "a shape cannot be changed" end
 function meta.__len(self) return self.rg_count end
 function meta.__eq(a, b)
   if not (ffi.istype(Shape, a) and ffi.istype(Shape, b)) or a.rg_count ~= b.rg_count then

@@ -236,14 +236,15 @@ local function names_of(...)
 end
 snode.names_of = names_of
 
+local shape_of = fail.border(function(self)
+  return shape.read(C.rg_snode_shape, self.rg_node, C.rg_snode_rank(self.rg_node), self.rg_runtime)
+end)
+
 Node = ffi.metatype("RgNodeHandle", {
   __index = function(self, key)
     local method = node_methods[key]
     if method then return method end
-    if key == "shape" then
-      return shape.read(C.rg_snode_shape, self.rg_node, C.rg_snode_rank(self.rg_node),
-        self.rg_runtime)
-    end
+    if key == "shape" then return shape_of(self) end
     return fail.argument(("an SNode has no '%s'"):format(tostring(key)),
       fail.nearest(key, names_of(node_methods, { shape = 1 })))
   end,

@@ -48,11 +48,35 @@ local function names_beside(self, path)
   return names, last, path:sub(1, #path - #last)
 end
 
+-- Is `name` a local or an upvalue of the script's functions that called us?
+local function is_visible_to_callers(name)
+  local level = 2
+  while true do
+    local info = debug.getinfo(level, "Sf")
+    if not info then return false end
+    local is_script = info.what ~= "C" and not fail.is_ours(info.source)
+    for k = 1, is_script and 255 or 0 do
+      local one, other = debug.getlocal(level, k), debug.getupvalue(info.func, k)
+      if one == name or other == name then return true end
+      if not one and not other then break end
+    end
+    level = level + 1
+  end
+end
+
+-- Kernel text does not see the locals of the script.
+local function hint_to_pass(self, path)
+  local name = path:match "^[^.]+"
+  if not rawget(self, "captures") or not is_visible_to_callers(name) then return end
+  return ("kernel text does not see the locals of the script: rg.kernel(text, { %s = %s })"):format(
+    name, name)
+end
+
 --- Adds the hint "did you mean 'grid.size'?" to a kernel's errors about a name that does not exist.
 ---@param self table     a kernel: what it captures
 ---@param errors table   as in lib.raise_last
 function suggest.names(self, errors)
-  if not debug or not debug.getupvalue then return end
+  if not debug or not debug.getupvalue or not debug.getlocal then return end
   for _, failure in ipairs(errors) do
     local path = (failure.code == "name.nil" or failure.code == "name.unknown")
       and failure.message:match "^'([%w_.]+)' is "
@@ -60,7 +84,9 @@ function suggest.names(self, errors)
     if path then names, last, before = names_beside(self, path) end
     local near = names and #last > 1 and fail.nearest(last, names)
     local has_own = failure.hint and failure.hint:find("did you mean", 1, true)
-    if near and not has_own then failure.hint = near:gsub("'", "'" .. before, 1) end
+    local pass = path and failure.code == "name.unknown" and hint_to_pass(self, path)
+    if pass then failure.hint = pass
+    elseif near and not has_own then failure.hint = near:gsub("'", "'" .. before, 1) end
   end
 end
 

@@ -81,9 +81,14 @@ local scalars = { -- name, ctype of an element, bytes, conversion
   { "f64", "double", 8, function(x) return tonumber(x) end },
 }
 
+local convert_other = fail.border(function(self, x)
+  return self.convert(number_of(x, self.name))
+end)
+
 function Type:__call(x, ...)
   if self.construct then return self:construct(x, ...) end
-  return self.convert(number_of(x, self.name))
+  if type(x) == "number" then return self.convert(x) end
+  return convert_other(self, x)
 end
 
 for _, row in ipairs(scalars) do

@@ -70,7 +70,7 @@ describe("a newcomer's kernel is answered:", function()
       local failed = failure(function() rg.kernel("function(n, m)\n" .. row[1] .. "\nend",
         captures)(1) end)
       assert.equal(row[2] or nil, failed.hint, tostring(failed))
-      assert.equal(2, failed.line)
+      assert.equal(2, (failed.notes or { failed })[1].line)
     end)
   end
 end)
@@ -120,6 +120,17 @@ describe("a newcomer's call is answered:", function()
     function() rg.root:dense("i", 8):place { rg.field(rg.f32) } end)
   answer("the method of another library", "did you mean 'norm'?",
     function() return rg.vec2(3, 4):length() end)
+  answer("kernel text that uses a local of the script",
+    "kernel text does not see the locals of the script: rg.kernel(text, { speed = speed })",
+    function()
+      local speed = 3 -- luacheck: ignore 211
+      rg.kernel("function() x[0] = speed end", { x = x })()
+    end)
+  answer("a kernel called with more, as callbacks are",
+    "as a callback that gets more: function(a) return k(a) end",
+    function() rg.kernel(function(n) x[0] = n end)(1, 2) end)
+  answer("a kernel of variable arguments", "name each parameter",
+    function() rg.kernel(function(...) x[0] = 1 end)(1) end) -- luacheck: ignore 212
   answer("a device by its everyday name", "did you mean \"cuda\"?",
     function() rg.new { arch = "gpu" } end)
   answer("a device in capitals", "did you mean \"cpu\"?", function() rg.new { arch = "CPU" } end)
