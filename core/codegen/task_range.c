@@ -20,6 +20,8 @@ typedef struct Range {
    * row it starts */
   LLVMValueRef digit[SNODE_MAX_AXES];
   LLVMValueRef outer[SNODE_MAX_AXES];    /* its indices, all axes but the last */
+  /* of the interior, of the index type: constants, or limited by the frame */
+  LLVMValueRef inner_begin[SNODE_MAX_AXES], inner_end[SNODE_MAX_AXES];
 } Range;
 
 static LLVMValueRef load_bound(Codegen *g, int64_t slot) {
@@ -87,9 +89,38 @@ static LLVMValueRef index_constant(const Range *r, int64_t number) {
   return value_integer(r->index, max_i64(-most - 1, min_i64(number, most)));
 }
 
-static LLVMValueRef clamp(Codegen *g, const Range *r, int64_t number, LLVMValueRef low,
+static LLVMValueRef smaller(Codegen *g, LLVMTypeRef type, LLVMValueRef a, LLVMValueRef b) {
+  LLVMValueRef args[] = {a, b};
+  return call_intrinsic(g, "llvm.smin", type, args, 2);
+}
+
+/* The number in the limit's slot minus its constant, in the index type: at least its least number,
+ * since extents are positive. */
+static LLVMValueRef limit_end(Codegen *g, const Range *r, const IrLimit *limit) {
+  LLVMValueRef slot = context_slot(g, limit->slot);
+  LLVMValueRef extent = value_extend(g, access_load(g, limit->type, slot, 1), limit->type);
+  LLVMValueRef end = LLVMBuildSub(g->builder, extent, value_index(g, limit->less), "");
+  if (r->is_wide) return end;
+  return LLVMBuildTrunc(g->builder, smaller(g, g->i64, end, value_index(g, INT32_MAX)), r->index,
+                        "");
+}
+
+static void find_interior(Codegen *g, Range *r) {
+  const IrTask *task = r->task;
+  for (int axis = 0; axis < task->axis_count; axis++) {
+    r->inner_begin[axis] = index_constant(r, task->interior_begin[axis]);
+    r->inner_end[axis] = index_constant(r, task->interior_end[axis]);
+  }
+  for (int i = 0; i < task->limits.count; i++) {
+    const IrLimit *limit = &task->limits.items[i];
+    r->inner_end[limit->axis] =
+        smaller(g, r->index, r->inner_end[limit->axis], limit_end(g, r, limit));
+  }
+}
+
+static LLVMValueRef clamp(Codegen *g, const Range *r, LLVMValueRef number, LLVMValueRef low,
                           LLVMValueRef high) {
-  LLVMValueRef args[] = {index_constant(r, number), low};
+  LLVMValueRef args[] = {number, low};
   args[0] = call_intrinsic(g, "llvm.smax", r->index, args, 2);
   args[1] = high;
   return call_intrinsic(g, "llvm.smin", r->index, args, 2);
@@ -99,9 +130,9 @@ static LLVMValueRef outer_is_interior(Codegen *g, const Range *r) {
   LLVMValueRef all = LLVMConstInt(g->bool_type, 1, false);
   for (int axis = 0; axis + 1 < r->task->axis_count; axis++) {
     LLVMValueRef above = LLVMBuildICmp(g->builder, LLVMIntSGE, r->outer[axis],
-                                       index_constant(r, r->task->interior_begin[axis]), "");
+                                       r->inner_begin[axis], "");
     LLVMValueRef below = LLVMBuildICmp(g->builder, LLVMIntSLT, r->outer[axis],
-                                       index_constant(r, r->task->interior_end[axis]), "");
+                                       r->inner_end[axis], "");
     all = LLVMBuildAnd(g->builder, all, LLVMBuildAnd(g->builder, above, below, ""), "");
   }
   return all;
@@ -112,8 +143,8 @@ static void emit_split(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueR
   const IrTask *task = r->task;
   int last = task->axis_count - 1;
   LLVMValueRef is_interior = outer_is_interior(g, r);
-  LLVMValueRef low = clamp(g, r, task->interior_begin[last], from, to),
-               high = clamp(g, r, task->interior_end[last], low, to);
+  LLVMValueRef low = clamp(g, r, r->inner_begin[last], from, to),
+               high = clamp(g, r, r->inner_end[last], low, to);
   LLVMValueRef first_stop = LLVMBuildSelect(g->builder, is_interior, low, to, "");
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), checked = block_new(g, "checked"),
                     interior = block_new(g, "interior"), after = block_new(g, "segment.end");
@@ -124,10 +155,10 @@ static void emit_split(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueR
   emit_run(g, r, task->body, start, stop);
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, stop, to, ""), after, interior);
   block_enter(g, interior);
-  LLVMValueRef args[] = {low, index_constant(r, task->interior_begin[last])};
+  LLVMValueRef args[] = {low, r->inner_begin[last]};
   LLVMValueRef inner_from = call_intrinsic(g, "llvm.smax", r->index, args, 2);
   args[0] = high;
-  args[1] = index_constant(r, task->interior_end[last]);
+  args[1] = r->inner_end[last];
   emit_run(g, r, task->interior, inner_from, call_intrinsic(g, "llvm.smin", r->index, args, 2));
   LLVMBasicBlockRef end = LLVMGetInsertBlock(g->builder);
   block_jump(g, checked);
@@ -165,6 +196,7 @@ void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef
   LLVMValueRef digits[SNODE_MAX_AXES];
   if (!is_sound(task)) return codegen_fail(g, NULL, "a range task and its indices do not match");
   load_bounds(g, &r);
+  if (task->interior) find_interior(g, &r);
   split_position(g, &r, begin, digits);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), segment = block_new(g, "segment"),
                     work = block_new(g, "work");

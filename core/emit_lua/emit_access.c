@@ -74,6 +74,6 @@ void emit_element(Emit *e, Expr *expr) {
   const Entity *element = &expr->entity;
   emit_conversion(e, element->shape, element->field.type, emit_type(e, expr));
   emit_on(e, element->field.source, "get");
-  emit_indices(e, expr, element->field.node->rank);
+  emit_indices(e, expr, field_rank(&element->field));
   emit_text(e, "))");
 }

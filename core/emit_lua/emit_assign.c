@@ -76,7 +76,7 @@ void emit_update(Emit *e, const Update *update) {
   emit_terms(e, update, &target);
   if (target.is_part) emit_text(e, ", ");
   if (target.is_part) emit_selection(e, target.expr);
-  if (!target.is_local) emit_indices(e, target.root, target.element->field.node->rank);
+  if (!target.is_local) emit_indices(e, target.root, field_rank(&target.element->field));
   emit_text(e, ")");
 }
 
@@ -92,12 +92,12 @@ static void emit_place(Emit *e, const Target *target, int number) {
   }
   if (target->is_local) return;
   emit_format(e, "local _rg_t%d = {0", number);
-  emit_indices(e, target->root, target->element->field.node->rank);
+  emit_indices(e, target->root, field_rank(&target->element->field));
   emit_text(e, "}; ");
 }
 
 static void emit_place_indices(Emit *e, const Target *target, int number) {
-  for (int k = 0; k < target->element->field.node->rank; k++)
+  for (int k = 0; k < field_rank(&target->element->field); k++)
     emit_format(e, ", _rg_t%d[%d]", number, k + 2);
 }
 
@@ -158,7 +158,7 @@ void emit_assign(Emit *e, Stmt *stmt) {
   emit_for(e, stmt->values.items[0], target.type, target.shape);
   if (target.is_part) emit_text(e, ", ");
   if (target.is_part) emit_selection(e, target.expr);
-  if (!target.is_local) emit_indices(e, target.root, target.element->field.node->rank);
+  if (!target.is_local) emit_indices(e, target.root, field_rank(&target.element->field));
   if (!target.is_local || target.is_part) emit_text(e, ")");
 }
 

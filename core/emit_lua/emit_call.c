@@ -123,7 +123,7 @@ static void emit_element_call(Emit *e, Expr *call, const MethodCall *m, int inde
   if (!swaps)
     emit_format(e, ", _rg.%s_%s", ir_update_text((IrUpdate)m->method->op), type_text(field->type));
   emit_text(e, ", {0");
-  emit_call_indices(e, call->left, &call->list, index_count, field->node->rank);
+  emit_call_indices(e, call->left, &call->list, index_count, field_rank(field));
   emit_text(e, "}");
   for (int i = index_count; i < call->list.count; i++) {
     emit_text(e, ", ");
@@ -137,7 +137,7 @@ static void emit_cell_call(Emit *e, Expr *call, const MethodCall *m, int index_c
   emit_format(e, "_rg.%s(", m->method->name);
   emit_source(e, field->source);
   emit_text(e, ".level");
-  emit_call_indices(e, call->left, &call->list, index_count, field->node->rank);
+  emit_call_indices(e, call->left, &call->list, index_count, field_rank(field));
   emit_text(e, ")");
 }
 

@@ -21,6 +21,11 @@ static void emit_parameters(Emit *e) {
   }
 }
 
+/* Addresses are none of Lua's. */
+static const char *arg_text(Type type) {
+  return type_is(type, TYPE_PTR) ? "address" : type_text(type);
+}
+
 /* `--[=[f32 i32 > vec2 bool | 0=x 3=r[1] ]=]`: the types of the launch arguments and of the
  * results; which values are fields, and what the text calls them. */
 static void emit_types(Emit *e) {
@@ -29,7 +34,7 @@ static void emit_types(Emit *e) {
   char name[TYPE_NAME_SIZE];
   emit_text(e, "--[=[");
   for (int i = 0; i < kernel->args.count; i++)
-    emit_format(e, "%s ", type_text(kernel->args.items[i].type));
+    emit_format(e, "%s ", arg_text(kernel->args.items[i].type));
   emit_text(e, ">");
   for (int i = 0; i < output->results.count; i++)
     emit_format(e, " %s", type_name_in(e->s->input->types, output->results.items[i], name));

@@ -40,7 +40,7 @@ const char *emit_declare(Emit *e, Local *local) {
 
 static void emit_view(Emit *e, Expr *value, const Local *local) {
   emit_text(e, "{0");
-  emit_indices(e, value, local->alias.field.node->rank);
+  emit_indices(e, value, field_rank(&local->alias.field));
   emit_text(e, "}");
 }
 

@@ -407,10 +407,13 @@ RgStatus rg_kernel_fail(RgKernel *kernel, int64_t number, int32_t message, const
 RgStatus rg_kernel_text(RgKernel *kernel, const char *what, const char **text);
 
 /* -- pictures ---------------------------------------------------------------------------------- */
-/* PNG by the path's extension. Field of rank 2 (first axis: x to the right; second: y upward) or
- * pixels given as bytes. low..high are mapped to black..white (or the palette "heat"); low == high:
- * the field's own range. */
+/* PNG by the path's extension. Field or array of rank 2 (first axis: x to the right; second: y
+ * upward) or pixels given as bytes. low..high are mapped to black..white (or the palette "heat");
+ * low == high: the field's own range. Vectors of 3 are colours, a fourth number the opacity: of
+ * each, low..high, or 0..1, from none to all. */
 RgStatus rg_image_write_field(RgRuntime *runtime, const char *path, RgField *field, double low,
+                              double high, const char *palette);
+RgStatus rg_image_write_array(RgRuntime *runtime, const char *path, RgArray *array, double low,
                               double high, const char *palette);
 /* width*height*channels bytes, top row first; channels 1, 3 or 4. */
 RgStatus rg_image_write(RgRuntime *runtime, const char *path, const uint8_t *pixels, int32_t width,

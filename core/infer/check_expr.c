@@ -73,7 +73,7 @@ bool check_object(Sema *s, Expr *e) {
   if (e->entity.kind == ENTITY_PART) return check_part(s, e, TYPE(NONE));
   for (Expr *at = e; at->kind == AST_INDEX || at->kind == AST_PAREN; at = at->left) {
     if (at->is_item) break;
-    bool has_indices = at->kind == AST_INDEX && at->entity.kind != ENTITY_CONSTANT;
+    bool has_indices = at->kind == AST_INDEX && !entity_is_extent(&at->entity);
     if (has_indices && !check_indices(s, &at->list, at->list.count)) return false;
   }
   return true;

@@ -73,7 +73,7 @@ static void infer_object(Infer *f, Expr *e) {
   if (e->entity.kind == ENTITY_PART) return; /* infer_named handles it */
   for (Expr *at = e; at->kind == AST_INDEX || at->kind == AST_PAREN; at = at->left) {
     if (at->is_item) break;
-    if (at->kind == AST_PAREN || at->entity.kind == ENTITY_CONSTANT) continue;
+    if (at->kind == AST_PAREN || entity_is_extent(&at->entity)) continue;
     infer_list(f, &at->list);
     demand_list(f, &at->list, indexes, e->entity.name);
   }

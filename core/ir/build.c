@@ -49,11 +49,35 @@ int ir_add_field(IrKernel *kernel, const SNode *node, int component, const char 
   }
   IrField field = {.tree = ir_add_tree(kernel, node->tree),
                    .node = node,
+                   .array = -1,
                    .component = component,
                    .type = node->components[component].type,
                    .name = copy_name(kernel, name)};
   vec_push(kernel->scratch, &kernel->fields, field);
   return kernel->fields.count - 1;
+}
+
+int ir_add_array(IrKernel *kernel, const IrArray *array) {
+  IrArray copy = *array;
+  copy.name = copy_name(kernel, array->name);
+  vec_push(kernel->scratch, &kernel->arrays, copy);
+  return kernel->arrays.count - 1;
+}
+
+int ir_add_array_field(IrKernel *kernel, int array, int offset, Type type) {
+  for (int i = 0; i < kernel->fields.count; i++) {
+    const IrField *field = &kernel->fields.items[i];
+    if (field->array == array && field->component == offset) return i;
+  }
+  IrField field = {.tree = -1, .array = array, .component = offset, .type = type,
+                   .name = kernel->arrays.items[array].name};
+  vec_push(kernel->scratch, &kernel->fields, field);
+  return kernel->fields.count - 1;
+}
+
+int ir_rank(const IrKernel *kernel, int field) {
+  const IrField *of = &kernel->fields.items[field];
+  return of->node ? of->node->rank : kernel->arrays.items[of->array].axis_count;
 }
 
 int ir_add_site(IrKernel *kernel, int field, int32_t line) {
@@ -334,7 +358,7 @@ IrInst *ir_active(IrBuilder *b, int level) {
 
 IrInst *ir_place(IrBuilder *b, int field, IrInst *const *indices) {
   IrInst *inst =
-      ir_emit(b, IR_PLACE, TYPE(PLACE), b->kernel->fields.items[field].node->rank, indices);
+      ir_emit(b, IR_PLACE, TYPE(PLACE), ir_rank(b->kernel, field), indices);
   inst->field = field;
   return inst;
 }

@@ -121,10 +121,12 @@ struct IrRegion {
 typedef struct IrTree {
   const SNodeTree *tree;     /* borrowed; NULL after reading canonical bytes */
 } IrTree;
+/* Numbers of one kind, by index: their home is a level of a tree, or an array. */
 typedef struct IrField {
-  int32_t tree;              /* kernel->trees */
-  const SNode *node;         /* placed here */
-  int32_t component;
+  int32_t tree;              /* kernel->trees; -1: in an array */
+  const SNode *node;         /* placed here; NULL: in an array */
+  int32_t array;             /* kernel->arrays; -1: in a tree */
+  int32_t component;         /* of the node; in an array, the bytes from an element's begin */
   Type type;
   const char *name;          /* for texts; may be "" */
   const int64_t *offset;     /* for texts: of the first index, per axis; NULL: 0 */
@@ -132,6 +134,19 @@ typedef struct IrField {
    * the first number of its elements */
   int32_t place;
 } IrField;
+/* What a kernel knows of an array: all else are launch arguments. */
+typedef struct IrArray {
+  int32_t axis_count;
+  int32_t address, extents, strides; /* kernel->args: the first of each; strides -1: row-major */
+  int32_t size;              /* bytes of an element */
+  bool is_wide;              /* else it has no more than IR_NARROW elements, and i32 extents */
+  /* its elements may also be reached through another array, or by other indices: nothing is known
+   * of two accesses */
+  bool is_shared;
+  const char *name;
+} IrArray;
+/* Sums of an i32 index and a small constant that are inside such an array have not wrapped. */
+enum { IR_NARROW = 1 << 30 };
 typedef struct IrLevel {
   int32_t tree;
   const SNode *node;
@@ -154,6 +169,7 @@ typedef struct IrKernel {
   Scratch *scratch;
   const char *name;
   VEC(IrTree) trees;
+  VEC(IrArray) arrays;
   VEC(IrField) fields;
   VEC(IrLevel) levels;
   VEC(IrArg) args;
@@ -186,6 +202,10 @@ bool ir_finish(const IrKernel *kernel, Error *err);
 /* The number of the entry; equal entries are entered once. */
 int ir_add_tree(IrKernel *kernel, const SNodeTree *tree);
 int ir_add_field(IrKernel *kernel, const SNode *node, int component, const char *name);
+int ir_add_array(IrKernel *kernel, const IrArray *array); /* another one */
+/* `offset`: bytes from an element's begin to the number. */
+int ir_add_array_field(IrKernel *kernel, int array, int offset, Type type);
+int ir_rank(const IrKernel *kernel, int field); /* how many indices a place of it takes */
 int ir_add_level(IrKernel *kernel, const SNode *node, const char *name);
 int ir_add_site(IrKernel *kernel, int field, int32_t line);
 int ir_add_arg(IrKernel *kernel, Type type, const char *name, int32_t line, int32_t column);

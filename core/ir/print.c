@@ -198,10 +198,22 @@ static void print_tables(StrBuf *out, const IrKernel *kernel) {
     strbuf_text(out, " = ");
     snode_write_text(out, kernel->trees.items[i].tree);
   }
+  for (int i = 0; i < kernel->arrays.count; i++) {
+    const IrArray *array = &kernel->arrays.items[i];
+    strbuf_format(out, "\narray a%d = axes=%d address=%d extents=%d", i, array->axis_count,
+                  array->address, array->extents);
+    if (array->strides >= 0) strbuf_format(out, " strides=%d", array->strides);
+    strbuf_format(out, " size=%d%s%s", array->size, array->is_wide ? " wide" : "",
+                  array->is_shared ? " shared" : "");
+    print_optional_name(out, array->name);
+  }
   for (int i = 0; i < kernel->fields.count; i++) {
     const IrField *field = &kernel->fields.items[i];
-    strbuf_format(out, "\nfield f%d = t%d.node %d.component %d", i, field->tree,
-                  field->node ? field->node->id : -1, field->component);
+    if (field->tree < 0)
+      strbuf_format(out, "\nfield f%d = a%d.offset %d", i, field->array, field->component);
+    else
+      strbuf_format(out, "\nfield f%d = t%d.node %d.component %d", i, field->tree,
+                    field->node ? field->node->id : -1, field->component);
     if (field->place) strbuf_format(out, " at arg %d", field->place - 1);
     strbuf_format(out, ": %s", ir_type_text(field->type));
     print_optional_name(out, field->name);
@@ -270,6 +282,12 @@ static void print_task(Printer *p, int number, const IrTask *task) {
     for (int i = 0; i < task->axis_count; i++)
       strbuf_format(p->out, " %" PRId64 "..%" PRId64, task->interior_begin[i],
                     task->interior_end[i]);
+  }
+  for (int i = 0; i < task->limits.count; i++) {
+    const IrLimit *limit = &task->limits.items[i];
+    new_line(p);
+    strbuf_format(p->out, "until axis=%d slot=%d less=%d: %s", limit->axis, limit->slot,
+                  limit->less, ir_type_text(limit->type));
   }
   if (task->interior) print_function(p, "interior", task->interior);
   p->indent--;

@@ -52,12 +52,45 @@ static bool read_place(IrReader *r, int32_t *place) {
   return true;
 }
 
+static bool read_word_number(IrReader *r, const char *word, int32_t *number) {
+  return ir_read_expect_word(r, word) && ir_read_expect_char(r, '=') && ir_read_i32(r, number);
+}
+
+/* `array a0 = axes=2 address=0 extents=1 size=4` */
+static bool read_array(IrReader *r) {
+  IrArray array = {.strides = -1};
+  int32_t number;
+  bool ok = ir_read_entry(r, 'a', r->kernel->arrays.count + 1, &number) &&
+            ir_read_expect_char(r, '=') && read_word_number(r, "axes", &array.axis_count) &&
+            read_word_number(r, "address", &array.address) &&
+            read_word_number(r, "extents", &array.extents);
+  if (ok && ir_read_try_word(r, "strides"))
+    ok = ir_read_expect_char(r, '=') && ir_read_i32(r, &array.strides);
+  if (!ok || !read_word_number(r, "size", &array.size)) return false;
+  array.is_wide = ir_read_try_word(r, "wide");
+  array.is_shared = ir_read_try_word(r, "shared");
+  if (!ir_read_name(r, &array.name)) return false;
+  vec_push(r->scratch, &r->kernel->arrays, array);
+  return true;
+}
+
+/* `t0.node 2.component 1`, or `a0.offset 4` */
+static bool read_home(IrReader *r, IrField *field) {
+  Str word = ir_read_peek_word(r);
+  field->array = -1;
+  if (!word.length || word.data[0] != 'a')
+    return read_node(r, &field->tree, &field->node) && ir_read_expect_word(r, ".component") &&
+           ir_read_i32(r, &field->component);
+  field->tree = -1;
+  return ir_read_entry(r, 'a', r->kernel->arrays.count, &field->array) &&
+         ir_read_expect_word(r, ".offset") && ir_read_i32(r, &field->component);
+}
+
 static bool read_field(IrReader *r) {
   IrField field = {0};
   int32_t number;
   bool ok = ir_read_entry(r, 'f', r->kernel->fields.count + 1, &number) &&
-            ir_read_expect_char(r, '=') && read_node(r, &field.tree, &field.node) &&
-            ir_read_expect_word(r, ".component") && ir_read_i32(r, &field.component) &&
+            ir_read_expect_char(r, '=') && read_home(r, &field) &&
             read_place(r, &field.place) && ir_read_expect_char(r, ':') &&
             ir_read_type(r, &field.type) && ir_read_name(r, &field.name);
   if (!ok) return false;
@@ -375,10 +408,21 @@ static bool read_private(IrReader *r, IrTask *task) {
   return true;
 }
 
+static bool read_limit(IrReader *r, IrTask *task) {
+  IrLimit limit = {0};
+  if (!read_word_number(r, "axis", &limit.axis) || !read_word_number(r, "slot", &limit.slot) ||
+      !read_word_number(r, "less", &limit.less) || !ir_read_expect_char(r, ':') ||
+      !ir_read_type(r, &limit.type))
+    return false;
+  vec_push(r->scratch, &task->limits, limit);
+  return true;
+}
+
 static bool read_task_row(IrReader *r, IrTask *task) {
   if (ir_read_try_word(r, "private")) return read_private(r, task);
   if (ir_read_try_word(r, "reduction")) return read_reduction(r, task);
   if (ir_read_try_word(r, "inside")) return read_inside(r, task);
+  if (ir_read_try_word(r, "until")) return read_limit(r, task);
   if (ir_read_try_word(r, "body")) return read_function(r, task->body);
   if (ir_read_try_word(r, "interior"))
     return read_function(r, task->interior = ir_region_create(r->kernel, NULL));
@@ -432,6 +476,7 @@ static bool read_result(IrReader *r) {
 
 static bool read_row(IrReader *r) {
   if (ir_read_try_word(r, "tree")) return read_tree(r);
+  if (ir_read_try_word(r, "array")) return read_array(r);
   if (ir_read_try_word(r, "field")) return read_field(r);
   if (ir_read_try_word(r, "level")) return read_level(r);
   if (ir_read_try_word(r, "arg")) return read_arg(r);

@@ -152,7 +152,7 @@ static void read_tables(Input *in) {
   for (int i = 0; i < trees; i++) vec_push(in->scratch, &kernel->trees, (IrTree){0});
   int fields = read_count(in);
   for (int i = 0; i < fields && !in->why; i++) {
-    IrField field = {.tree = read_i32(in), .name = ""};
+    IrField field = {.tree = read_i32(in), .array = -1, .name = ""};
     field.type = read_type(in);
     vec_push(in->scratch, &kernel->fields, field);
   }
@@ -179,6 +179,14 @@ static void read_interior(Input *in, IrTask *task, bool has_body) {
   for (int i = 0; task->has_interior && i < task->axis_count && i < SNODE_MAX_AXES; i++) {
     task->interior_begin[i] = read_i64(in);
     task->interior_end[i] = read_i64(in);
+  }
+  int limits = read_count(in);
+  for (int i = 0; i < limits && !in->why; i++) {
+    IrLimit limit = {.axis = read_i32(in)};
+    limit.slot = read_i32(in);
+    limit.less = read_i32(in);
+    limit.type = read_type(in);
+    vec_push(in->scratch, &task->limits, limit);
   }
   if (!has_body) return;
   task->interior = ir_region_create(in->kernel, NULL);

@@ -25,6 +25,13 @@ typedef struct IrReduction {
   int32_t slot; /* frame slot it combines into */
 } IrReduction;
 
+/* The interior ends along `axis` at the number in frame slot `slot` minus `less`, too: an extent of
+ * an array. */
+typedef struct IrLimit {
+  int32_t axis, slot, less;
+  Type type;    /* of the slot: i32, i64 */
+} IrLimit;
+
 struct IrTask {
   IrTaskKind kind;
   IrRegion *body;
@@ -56,6 +63,7 @@ struct IrTask {
    * the range. */
   bool has_interior;
   int64_t interior_begin[SNODE_MAX_AXES], interior_end[SNODE_MAX_AXES];
+  VEC(IrLimit) limits;    /* what the launch says of where the interior ends */
   IrRegion *interior;     /* the body without checks; NULL: none */
 };
 

@@ -96,6 +96,13 @@ static bool verify_axes(Verifier *v, const IrInst *inst) {
          wrong(v, inst, "too many axes");
 }
 
+/* Only a launch argument may be an address. */
+static bool is_address_argument(const IrKernel *kernel, const IrInst *inst) {
+  return (inst->op == IR_ARG || inst->op == IR_FRAME_GET) && is_pointer(inst->type) &&
+         inst->imm >= 0 && inst->imm < kernel->args.count &&
+         is_pointer(kernel->args.items[inst->imm].type);
+}
+
 static bool verify_imm(Verifier *v, const IrInst *inst) {
   const IrKernel *kernel = v->kernel;
   switch (inst->op) {
@@ -201,6 +208,13 @@ static bool verify_indices(Verifier *v, const IrInst *inst, const SNode *node) {
   return !node || inst->operand_count == node->rank || wrong(v, inst, "wrong number of indices");
 }
 
+static bool verify_place(Verifier *v, const IrInst *inst) {
+  const IrField *field = &v->kernel->fields.items[inst->field];
+  if (!verify_indices(v, inst, field->node)) return false;
+  return field->array < 0 || inst->operand_count == ir_rank(v->kernel, inst->field) ||
+         wrong(v, inst, "wrong number of indices");
+}
+
 /* The indices of a list are those of its level without the list's own; they are followed by a value
  * (APPEND) or a variable (POP) per component. */
 static bool verify_list(Verifier *v, const IrInst *inst, const SNode *node) {
@@ -303,7 +317,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_LE:
   case IR_GT:
   case IR_GE: return verify_comparison(v, inst);
-  case IR_PLACE: return verify_indices(v, inst, kernel->fields.items[inst->field].node);
+  case IR_PLACE: return verify_place(v, inst);
   case IR_LOAD:
   case IR_STORE:
   case IR_UPDATE:
@@ -370,6 +384,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   default:
     if (ir_op_info[inst->op].flags & IR_REGIONS) break;
     if (inst->op == IR_SELECT && is_pointer(inst->type)) return true;
+    if (is_address_argument(v->kernel, inst)) return true;
     return (is_element(inst->type) && type_is_scalar(inst->type)) ||
            wrong(v, inst, "has a number or bool result");
   }
@@ -547,10 +562,31 @@ static bool is_place(const IrKernel *kernel, int32_t place) {
          (!place || type_is(kernel->args.items[place - 1].type, TYPE_I64));
 }
 
+/* Are `count` arguments of this type there, from `first` on? */
+static bool has_args(const IrKernel *kernel, int first, int count, Type type) {
+  if (first < 0 || first > kernel->args.count - count) return false;
+  for (int i = 0; i < count; i++)
+    if (!type_equal(kernel->args.items[first + i].type, type)) return false;
+  return true;
+}
+
+static bool verify_array(const IrKernel *kernel, const IrArray *array) {
+  int axes = array->axis_count;
+  return axes >= 1 && axes <= SNODE_MAX_AXES && array->size >= 1 &&
+         has_args(kernel, array->address, 1, TYPE(PTR)) &&
+         has_args(kernel, array->extents, axes, array->is_wide ? TYPE(I64) : TYPE(I32)) &&
+         (array->strides < 0 || has_args(kernel, array->strides, axes, TYPE(I64)));
+}
+
 static bool verify_kernel_tables(const IrKernel *kernel, Error *err) {
+  for (int i = 0; i < kernel->arrays.count; i++)
+    if (!verify_array(kernel, &kernel->arrays.items[i]))
+      return error_set(err, RG_ERROR_IR, "array a%d is not valid", i);
   for (int i = 0; i < kernel->fields.count; i++) {
     const IrField *field = &kernel->fields.items[i];
-    if (field->tree < 0 || field->tree >= kernel->trees.count || !is_element(field->type) ||
+    bool is_in_tree = field->tree >= 0 && field->tree < kernel->trees.count,
+         is_in_array = field->tree == -1 && field->array < kernel->arrays.count;
+    if ((!is_in_tree && !is_in_array) || !is_element(field->type) ||
         !is_place(kernel, field->place))
       return error_set(err, RG_ERROR_IR, "field f%d is not valid", i);
   }
@@ -558,7 +594,7 @@ static bool verify_kernel_tables(const IrKernel *kernel, Error *err) {
     if (kernel->levels.items[i].tree < 0 || kernel->levels.items[i].tree >= kernel->trees.count)
       return error_set(err, RG_ERROR_IR, "level l%d is not valid", i);
   for (int i = 0; i < kernel->args.count; i++)
-    if (!is_element(kernel->args.items[i].type))
+    if (!is_element(kernel->args.items[i].type) && !is_pointer(kernel->args.items[i].type))
       return error_set(err, RG_ERROR_IR, "argument %d is not valid", i);
   return true;
 }
@@ -619,6 +655,13 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
   for (int i = 0; i < task->private_fields.count; i++)
     if (task->private_fields.items[i] < 0 || task->private_fields.items[i] >= kernel->fields.count)
       return task_fail(v, task, "no such field");
+  for (int i = 0; i < task->limits.count; i++) {
+    const IrLimit *limit = &task->limits.items[i];
+    bool is_there = limit->axis >= 0 && limit->axis < task->axis_count && limit->slot >= 0 &&
+                    limit->slot < kernel->frame_slots;
+    if (!is_there || !type_is_integer(limit->type) || type_bits(limit->type) < 32)
+      return task_fail(v, task, "a limit of the interior is not valid");
+  }
   for (int i = 0; i < task->reductions.count; i++) {
     const IrReduction *reduction = &task->reductions.items[i];
     bool slot_ok = reduction->slot >= 0 && reduction->slot < kernel->frame_slots;

@@ -154,6 +154,14 @@ static void write_task(Writer *w, const IrTask *task) {
     write_i64(w, task->interior_begin[i]);
     write_i64(w, task->interior_end[i]);
   }
+  write_u64(w, (uint64_t)task->limits.count);
+  for (int i = 0; i < task->limits.count; i++) {
+    const IrLimit *limit = &task->limits.items[i];
+    write_i64(w, limit->axis);
+    write_i64(w, limit->slot);
+    write_i64(w, limit->less);
+    write_type(w, limit->type);
+  }
   if (task->interior) write_function(w, task->interior);
 }
 

@@ -107,13 +107,24 @@ static RgValue argument_of(const VariantArg *arg, const RgValue *value) {
   return vector_number(value->vector, arg->given, arg->part);
 }
 
+/* What a launch passes of a field or an array: where its elements are, and of which shape. */
+static uint64_t number_of_object(const VariantArg *arg, const RgValue *value) {
+  if (arg->kind == ARG_PLACE) return pattern_place(value);
+  const Array *array = (const Array *)value->array;
+  switch (arg->kind) {
+  case ARG_EXTENT: return (uint64_t)array->shape[arg->part];
+  case ARG_STRIDE: return (uint64_t)array->strides[arg->part];
+  default: return (uint64_t)array->data;
+  }
+}
+
 static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *values, Error *err) {
   char what[240];
   memset(variant->frame, 0, sizeof *variant->frame * (size_t)variant->frame_slots);
   for (int32_t k = 0; k < variant->arg_count; k++) {
     const VariantArg *arg = &variant->args[k];
-    if (arg->is_place) {
-      variant->frame[k] = pattern_place(&values[arg->value]);
+    if (arg->kind != ARG_NUMBER) {
+      variant->frame[k] = number_of_object(arg, &values[arg->value]);
       continue;
     }
     RgValue value = argument_of(arg, &values[arg->value]);

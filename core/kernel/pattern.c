@@ -75,7 +75,7 @@ static uint64_t field_class(const PatternMaking *making, int32_t k) {
 static bool check_owner(const PatternMaking *making, const Object *object) {
   if (object->owner == making->kernel->object.owner) return true;
   return error_set(making->err, RG_ERROR_RUNTIME_MIX,
-                   "kernel '%.100s' is given a field or node of another runtime",
+                   "kernel '%.100s' is given a field, node or array of another runtime",
                    making->kernel->name);
 }
 
@@ -86,9 +86,75 @@ static bool settle(const PatternMaking *making, Tree *tree) {
   return tree_settle(tree, where, making->err);
 }
 
+/* -- arrays ------------------------------------------------------------------------------------ */
+
+static const Array *array_of(const RgValue *value) {
+  return value->kind == RG_VALUE_ARRAY ? (const Array *)value->array : NULL;
+}
+
+/* The position of the first value that is this array. */
+static int32_t array_class(const RgValue *values, int32_t k) {
+  int32_t first = 0;
+  while (array_of(&values[first]) != array_of(&values[k])) first++;
+  return first;
+}
+
+/* By its own indices, or through another array of the launch. */
+static bool is_shared(const RgValue *values, int32_t value_count, const Array *array) {
+  if (array->is_folded) return true;
+  for (int32_t k = 0; k < value_count; k++) {
+    const Array *other = array_of(&values[k]);
+    if (other && other != array && array_shares_memory(array, other)) return true;
+  }
+  return false;
+}
+
+SemaArray pattern_array(const RgValue *values, int32_t value_count, int32_t k) {
+  const Array *array = array_of(&values[k]);
+  SemaArray out = {.number = array_class(values, k),
+                   .axis_count = array->rank,
+                   .is_wide = array->count > IR_NARROW,
+                   .is_strided = array->is_strided,
+                   .is_shared = is_shared(values, value_count, array),
+                   .is_constant = array->is_constant};
+  memcpy(out.shape, array->shape, sizeof array->shape);
+  return out;
+}
+
+/* An array in a tree's memory would be a second way to elements that passes take to have one. */
+static bool check_apart(const PatternMaking *making, const Array *array) {
+  char label[100], other[100];
+  if (array->block.store) return true; /* its own memory is no tree's */
+  for (int32_t k = 0; k < making->value_count; k++) {
+    const RgValue *value = &making->values[k];
+    Tree *tree = pattern_owner(value);
+    if (!tree || !tree->has_storage ||
+        !array_is_within(array, tree->arena.base, tree->arena.reserved))
+      continue;
+    error_set(making->err, RG_ERROR_ARGUMENT,
+              "kernel '%.100s' is given %s, which lies in the memory of %s, and that as well",
+              making->kernel->name, array_label(array, label), tree_label(tree, other));
+    return error_hint(making->err, "use one of the two in a kernel");
+  }
+  return true;
+}
+
+static void make_array_words(const PatternMaking *making, int32_t k, uint64_t *words) {
+  SemaArray seen = pattern_array(making->values, making->value_count, k);
+  const Array *array = array_of(&making->values[k]);
+  words[1] = (uint64_t)seen.number + 1;
+  words[2] = (uint64_t)array->type.number | (uint64_t)seen.axis_count << 32;
+  words[3] = (uint64_t)seen.is_wide | (uint64_t)seen.is_strided << 1 |
+             (uint64_t)seen.is_shared << 2 | (uint64_t)seen.is_constant << 3;
+  if (kernel_is_static(making->kernel, k))
+    words[3] |= hash_bytes(1, array->shape, sizeof array->shape) << 4;
+}
+
 /* Not destroyed, of this runtime, laid out. A field that is not placed is left to sema, which knows
  * its use. */
 static bool check_handle(const PatternMaking *making, const RgValue *value) {
+  const Array *array = array_of(value);
+  if (array) return check_owner(making, &array->object) && array_check(array, making->err);
   Tree *tree = pattern_owner(value);
   const Object *object =
       value->kind == RG_VALUE_NODE ? &tree->object : &((Field *)value->field)->object;
@@ -108,20 +174,25 @@ static void make_static_words(const RgValue *value, uint64_t *words) {
   }
 }
 
-static bool names_tree(const RgValue *value) {
-  return value->kind == RG_VALUE_FIELD || value->kind == RG_VALUE_NODE;
+static bool is_handle(const RgValue *value) {
+  return value->kind == RG_VALUE_FIELD || value->kind == RG_VALUE_NODE ||
+         value->kind == RG_VALUE_ARRAY;
 }
 
-/* Once all of them are laid out, it is known which fields are twins. */
+/* Once all of them are laid out, it is known which fields are twins, and where trees are. */
 static bool check_handles(const PatternMaking *making) {
   for (int32_t k = 0; k < making->value_count; k++) {
     const RgValue *value = &making->values[k];
-    if (!names_tree(value)) continue;
+    if (!is_handle(value)) continue;
     if (!value->field)
       return error_set(making->err, RG_ERROR_ARGUMENT,
-                       "a launch of kernel '%.100s' has a field or node without a handle",
+                       "a launch of kernel '%.100s' has a field, node or array without a handle",
                        making->kernel->name);
     if (!check_handle(making, value)) return false;
+  }
+  for (int32_t k = 0; k < making->value_count; k++) {
+    const Array *array = array_of(&making->values[k]);
+    if (array && !check_apart(making, array)) return false;
   }
   return true;
 }
@@ -150,6 +221,10 @@ static void make_words(const PatternMaking *making, int32_t k, uint64_t *words) 
     words[1] = hash_bytes(0, value->vector->type, strlen(value->vector->type));
   if (kernel_is_static(making->kernel, k)) make_static_words(value, words);
   if (value->kind == RG_VALUE_FUNCTION) words[1] = value->u64;
+  if (value->kind == RG_VALUE_ARRAY) {
+    make_array_words(making, k, words);
+    return;
+  }
   Tree *tree = pattern_owner(value);
   if (!tree) return;
   const SNode *snode = value->kind == RG_VALUE_NODE ? ((Node *)value->node)->snode

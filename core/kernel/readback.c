@@ -4,19 +4,29 @@
 #include "tree/cell.h"
 #include "kernel/message.h"
 
+/* "8 x 4": known since the compile, or from this launch. */
+static void write_shape(const Variant *variant, const VariantSite *site, char *out, size_t size) {
+  if (site->axis_count)
+    numbers_join(out, size, (const int64_t *)variant->frame + site->extents, site->axis_count,
+                 " x ");
+  else
+    snprintf(out, size, "%s", site->shape);
+}
+
 /* Once per kernel, of one write: the first of some worker. */
 static void warn_outside(Kernel *kernel, const Variant *variant, const RtOutside *outside) {
-  char index[200];
+  char index[200], shape[400];
   ASSERT(outside->site >= 0 && outside->site < variant->site_count,
          "a write outside a shape has a site of its variant");
   const VariantSite *site = &variant->sites[outside->site];
   kernel->has_warned = true;
   numbers_join(index, sizeof index, outside->index, outside->axis_count, ", ");
+  write_shape(variant, site, shape, sizeof shape);
   engine_warn(kernel->engine,
               "%s:%d: a write to '%.100s' at %s is outside its shape, %s; kernel '%.100s' made "
               "%llu such write%s in this launch: they do nothing and are counted in "
               "rg.stats().out_of_range (said once per kernel)",
-              kernel->ast->source->name, site->line, site->name, index, site->shape, kernel->name,
+              kernel->ast->source->name, site->line, site->name, index, shape, kernel->name,
               (unsigned long long)outside->count, outside->count == 1 ? "" : "s");
 }
 

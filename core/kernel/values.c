@@ -16,8 +16,9 @@ static SemaValue sema_value(const Kernel *kernel, const RgValue *value) {
       [RG_VALUE_NODE] = VALUE_NODE,         [RG_VALUE_BUILTIN] = VALUE_BUILTIN,
       [RG_VALUE_TYPE] = VALUE_TYPE,         [RG_VALUE_STRING] = VALUE_STRING,
       [RG_VALUE_FUNCTION] = VALUE_FUNCTION, [RG_VALUE_TABLE] = VALUE_TABLE,
-      [RG_VALUE_OTHER] = VALUE_OTHER,       [RG_VALUE_VECTOR] = VALUE_VECTOR};
-  bool is_known = value->kind >= 0 && value->kind <= RG_VALUE_VECTOR;
+      [RG_VALUE_OTHER] = VALUE_OTHER,       [RG_VALUE_VECTOR] = VALUE_VECTOR,
+      [RG_VALUE_ARRAY] = VALUE_ARRAY};
+  bool is_known = value->kind >= 0 && value->kind <= RG_VALUE_ARRAY;
   SemaValue out = {
       .kind = is_known ? kinds[value->kind] : VALUE_OTHER, .depth = value->depth, .name = ""};
   if (value->kind == RG_VALUE_FIELD) {
@@ -27,6 +28,9 @@ static SemaValue sema_value(const Kernel *kernel, const RgValue *value) {
     out.component = field->component;
     out.offset = field->has_offset ? field->offset : NULL;
     out.type = field->type;
+  } else if (value->kind == RG_VALUE_ARRAY) {
+    out.name = ((const Array *)value->array)->name;
+    out.type = ((const Array *)value->array)->type;
   } else if (value->kind == RG_VALUE_NODE) {
     out.node = ((const Node *)value->node)->snode;
     out.name = out.node->name;
@@ -55,6 +59,7 @@ SemaValue *values_read(Scratch *scratch, const Kernel *kernel, const RgValue *va
   SemaValue *read = scratch_array(scratch, SemaValue, count + 1);
   for (int32_t k = 0; k < count; k++) {
     read[k] = sema_value(kernel, &values[k]);
+    if (read[k].kind == VALUE_ARRAY) read[k].array = pattern_array(values, count, k);
     read[k].is_static = kernel_is_static(kernel, k);
     read[k].is_movable = pattern_is_movable(values, count, k);
   }

@@ -96,7 +96,7 @@ static bool fill_args(Compile *compile, Variant *variant, Heap *heap, Error *err
     out->value = from.index + (from.is_parameter ? compile->kernel->paths.count : 0);
     out->source = compile->sema.sources.items[variant->arg_count];
     out->part = from.part;
-    out->is_place = from.is_place;
+    out->kind = from.kind;
     out->given = given_type(compile, out);
     out->line = arg->line;
     out->column = arg->column;
@@ -115,6 +115,8 @@ static bool fill_args(Compile *compile, Variant *variant, Heap *heap, Error *err
 static void describe_shape(char *out, size_t size, const IrField *field) {
   const SNode *node = field->node;
   bool is_moved = false;
+  out[0] = 0;
+  if (!node) return;
   numbers_join(out, size, node->shape, node->rank, " x ");
   for (int k = 0; k < node->rank && field->offset; k++) is_moved |= field->offset[k] != 0;
   if (!is_moved) return;
@@ -132,10 +134,13 @@ static bool fill_sites(Compile *compile, Variant *variant, Heap *heap, Error *er
     const IrField *field = &ir->fields.items[site->field];
     VariantSite *out = &variant->sites[variant->site_count];
     char shape[400];
+    const IrArray *array = field->array >= 0 ? &ir->arrays.items[field->array] : NULL;
     describe_shape(shape, sizeof shape, field);
     *out = (VariantSite){.line = site->line,
                          .name = heap_copy_text(heap, field->name),
-                         .shape = heap_copy_text(heap, shape)};
+                         .shape = heap_copy_text(heap, shape),
+                         .extents = array ? array->extents : 0,
+                         .axis_count = array ? array->axis_count : 0};
     if (out->name && out->shape) continue;
     variant->site_count++; /* so far complete for freeing */
     return no_memory(err);

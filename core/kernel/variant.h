@@ -15,22 +15,23 @@
 
 #include "ir/task.h"
 #include "kernel/kernel.h"
-#include "tree/tree.h"
+#include "array/array.h"
 
 enum { PATTERN_WORDS = 4 }; /* per value */
 
 /* a write whose index may be outside its field's shape; its texts belong to the variant */
 typedef struct VariantSite {
   int32_t line;
-  char *name, *shape;       /* of the field: "x", "8x4" */
+  char *name, *shape;       /* of the field: "x", "8x4"; of an array the shape is in the frame: */
+  int32_t extents, axis_count; /* these slots; axis_count 0: none */
 } VariantSite;
 
 typedef struct VariantArg { /* a number argument and its frame slot */
   Type type;
   int32_t value;            /* among the launch's values */
-  int32_t part;             /* of a vector or struct: which number, */
+  int32_t part;             /* of a vector or struct: which number; of an array: which axis; */
   Type given;               /* and of what type; NONE: not of one */
-  bool is_place;            /* of a field: the offset of its elements */
+  SemaArgKind kind;         /* what it is of a field or an array */
   const Source *source;     /* the kernel's own, or that of a called function */
   int32_t line, column;     /* the use that determined its type */
   SemaWhy why;              /* its clause belongs to the variant; NULL: none */
@@ -79,6 +80,8 @@ int pattern_make(Kernel *kernel, const RgValue *values, int32_t value_count, Err
 bool pattern_is_movable(const RgValue *values, int32_t value_count, int32_t k);
 uint64_t pattern_place(const RgValue *field); /* the offset of its elements in a cell's memory */
 SNodeTree *pattern_tree(const RgValue *value); /* of a field or node; else NULL */
+/* Value `k`, an array, as a compile sees it. */
+SemaArray pattern_array(const RgValue *values, int32_t value_count, int32_t k);
 Tree *pattern_owner(const RgValue *value);
 
 /* compile.c: a new variant for kernel->words; NULL with err. */

@@ -74,20 +74,32 @@ static int32_t place_argument(Lower *l, const FieldRef *field, const char *name)
   IrKernel *kernel = l->output->kernel;
   for (int i = 0; i < kernel->fields.count; i++) {
     const IrField *other = &kernel->fields.items[i];
+    if (!other->node) continue;
     int first = other->component - other->node->components[other->component].part;
     if (other->place && other->node == field->node && first == field->component)
       return other->place;
   }
   SemaArg source = field->source;
-  source.is_place = true;
+  source.kind = ARG_PLACE;
   vec_push(l->scratch, &l->output->args, source);
   vec_push(l->scratch, &l->output->sources, l->s->input->ast->source);
   vec_push(l->scratch, &l->output->whys, (SemaWhy){0});
   return ir_add_arg(kernel, TYPE(I64), name, 0, 0) + 1;
 }
 
+/* Its fields come from the source that its arguments come from. */
+static IrInst *place_in_array(Lower *l, const ArrayUse *array, int part, IrInst **indices) {
+  const TypeTable *types = l->s->input->types;
+  int number = ir_add_array_field(l->output->kernel, array->number,
+                                  (int)type_offset(types, array->type, part),
+                                  type_number(types, array->type, part));
+  if (number == l->output->fields.count) vec_push(l->scratch, &l->output->fields, array->source);
+  return ir_place(&l->b, number, indices);
+}
+
 IrInst *lower_place_at(Lower *l, const Entity *element, int part, IrInst **indices) {
   const FieldRef *field = field_of(element);
+  if (field->array) return place_in_array(l, field->array, part, indices);
   indices = lower_from_start(l, field, field->node->rank, indices);
   int number = ir_add_field(l->output->kernel, field->node, field->component + part, element->name);
   IrField *entry = &l->output->kernel->fields.items[number];

@@ -102,6 +102,37 @@ static void add_limits(Lower *l) {
   }
 }
 
+static int add_array_arg(Lower *l, const ArrayUse *array, SemaArgKind kind, int part) {
+  SemaArg source = array->source;
+  source.kind = kind;
+  source.part = part;
+  vec_push(l->scratch, &l->output->args, source);
+  vec_push(l->scratch, &l->output->sources, sema_text_source(l->s));
+  vec_push(l->scratch, &l->output->whys, (SemaWhy){0});
+  return ir_add_arg(l->output->kernel, kind == ARG_ADDRESS ? TYPE(PTR) : TYPE(I64), array->name, 0,
+                    0);
+}
+
+/* After the numbers, among which the extents are. */
+static void add_arrays(Lower *l) {
+  for (int i = 0; i < l->s->arrays.count; i++) {
+    ArrayUse *array = l->s->arrays.items[i];
+    IrArray out = {.axis_count = array->of.axis_count,
+                   .address = add_array_arg(l, array, ARG_ADDRESS, 0),
+                   .extents = l->s->launch_args.items[array->extents].arg,
+                   .strides = -1,
+                   .size = (int32_t)type_row(l->s->input->types, array->type).size,
+                   .is_wide = array->of.is_wide,
+                   .is_shared = array->of.is_shared,
+                   .name = array->name};
+    for (int k = 0; array->of.is_strided && k < out.axis_count; k++) {
+      int stride = add_array_arg(l, array, ARG_STRIDE, k);
+      if (k == 0) out.strides = stride;
+    }
+    array->number = ir_add_array(l->output->kernel, &out);
+  }
+}
+
 static void bind_parameters(Lower *l) {
   for (int i = 0; i < l->s->parameters.count; i++) {
     Local *parameter = l->s->parameters.items[i];
@@ -258,6 +289,7 @@ void lower_kernel(Sema *s) {
   add_results(l);
   add_arguments(l);
   add_limits(l);
+  add_arrays(l);
   bind_parameters(l);
   lower_block(l, &s->body);
   lower_end(l);

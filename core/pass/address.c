@@ -184,8 +184,7 @@ int address_name(Address *a, const SNode *node, IrInst *operands[ADDRESS_MAX_NAM
 
 /* -- indices ----------------------------------------------------------------------------------- */
 
-/* base + constant, if nothing can have wrapped for an index inside the shape. */
-static AddressIndex take_apart(IrBuilder *b, IrInst *index, int64_t size) {
+AddressIndex address_take_apart(IrBuilder *b, IrInst *index, int64_t size) {
   IndexRange range = ranges_of(index);
   if (range.known && range.low == range.high && !range.base)
     return (AddressIndex){.constant = range.low};
@@ -203,7 +202,8 @@ static Address start_at_root(IrBuilder *b, int tree, const SNode *of) {
 
 Address address_from_root(IrBuilder *b, int tree, const SNode *of, IrInst *const *indices) {
   AddressIndex index[SNODE_MAX_AXES];
-  for (int k = 0; k < of->rank; k++) index[k] = take_apart(b, indices[k], snode_extent(of, k));
+  for (int k = 0; k < of->rank; k++)
+    index[k] = address_take_apart(b, indices[k], snode_extent(of, k));
   Address a = start_at_root(b, tree, of);
   memcpy(a.index, index, sizeof index[0] * (size_t)of->rank);
   return a;
@@ -219,7 +219,7 @@ Address address_to_list(IrBuilder *b, int tree, const SNode *dynamic, IrInst *co
   AddressIndex index[SNODE_MAX_AXES] = {0};
   for (int k = 0, given = 0; k < dynamic->rank; k++)
     if (k != own_position(dynamic))
-      index[k] = take_apart(b, indices[given++], snode_extent(dynamic, k));
+      index[k] = address_take_apart(b, indices[given++], snode_extent(dynamic, k));
   Address a = start_at_root(b, tree, dynamic);
   a.ensures = ensures;
   memcpy(a.index, index, sizeof index);

@@ -65,6 +65,16 @@ int address_name(Address *a, const SNode *node, IrInst *operands[ADDRESS_MAX_NAM
 IrInst *address_inside(IrBuilder *b, const SNode *node, IrInst *const *indices);
 IrInst *address_list_inside(IrBuilder *b, const SNode *dynamic, IrInst *const *indices);
 
+/* array.c: the address of an element of an array, and are the indices inside its shape? In a task,
+ * or in the host region. */
+IrInst *address_in_array(IrBuilder *b, bool in_task, const IrField *field,
+                         IrInst *const *indices);
+IrInst *address_inside_array(IrBuilder *b, bool in_task, const IrArray *array,
+                             IrInst *const *indices);
+
+/* base + constant, if nothing can have wrapped for an index inside 0 .. size - 1; as i64. */
+AddressIndex address_take_apart(IrBuilder *b, IrInst *index, int64_t size);
+
 /* -- steps of a walk, for kinds ---------------------------------------------------------------- */
 
 /* The number of the indices' cell in a step's container. */

@@ -9,19 +9,38 @@
  *     begin ...... interior_begin ============ interior_end ...... end
  *        body              interior                    body
  *
- * An axis of the box that is not limited reaches from INT64_MIN to INT64_MAX.
- * Sets PLACE.inside, task->interior. */
+ * An axis of the box that is not limited reaches from INT64_MIN to INT64_MAX. An extent of an array
+ * is known to the launch alone: such an end is a limit of the task, a slot of the frame. A loop
+ * that ends at the extent itself needs none.
+ * Sets PLACE.inside, task->interior, task->limits. */
 #include "base/bits.h"
 #include "pass/effects.h"
 #include "pass/rewrite.h"
 
-enum { LARGEST_COPY = 2000 }; /* insts; a larger body is not copied */
+enum {
+  LARGEST_COPY = 2000, /* insts; a larger body is not copied */
+  MAX_LIMITS = 16
+};
 
-typedef struct Limits { bool known; int64_t low, high; } Limits; /* of a loop index, inclusive */
+/* Of a loop index, inclusive. `end`: from `low` on, it is below this launch argument; -1: none. */
+typedef struct Limits {
+  bool known;
+  int64_t low, high;
+  int end;
+} Limits;
 
-typedef struct Box { int64_t begin[SNODE_MAX_AXES], end[SNODE_MAX_AXES]; } Box;
+typedef struct Box {
+  int64_t begin[SNODE_MAX_AXES], end[SNODE_MAX_AXES];
+  int limit_count;
+  IrLimit limits[MAX_LIMITS];
+} Box;
 
-typedef struct Slot { int sets; bool is_constant; int64_t value; } Slot; /* of the frame */
+typedef struct Slot { /* of the frame; `arg`: it is set to this launch argument */
+  int sets;
+  bool is_constant;
+  int64_t value;
+  int arg;
+} Slot;
 
 typedef struct Bounds {
   IrKernel *kernel;
@@ -42,7 +61,12 @@ static bool note_slot(void *data, IrInst *inst) {
   if (inst->op != IR_FRAME_SET) return true;
   Slot *slot = &slots[inst->imm];
   slot->sets++;
-  slot->is_constant = ir_is_const(inst->operands[0], &slot->value);
+  const IrInst *value = inst->operands[0];
+  slot->is_constant = ir_is_const(value, &slot->value);
+  while (value->op == IR_CONVERT && type_is_signed(value->type) &&
+         type_bits(value->type) >= type_bits(value->operands[0]->type))
+    value = value->operands[0];
+  slot->arg = value->op == IR_ARG ? (int)value->imm : -1;
   return true;
 }
 
@@ -51,18 +75,23 @@ static void limit_by_frame(Bounds *b) {
   for (int axis = 0; axis < b->task->axis_count; axis++) {
     const Slot *begin = &b->slots[b->task->bounds + 2 * axis], *end = begin + 1;
     bool known = begin->sets == 1 && end->sets == 1 && begin->is_constant && end->is_constant;
+    b->limits[axis].end = -1;
     if (known && begin->value < end->value)
-      b->limits[axis] = (Limits){true, begin->value, end->value - 1};
+      b->limits[axis] = (Limits){true, begin->value, end->value - 1, -1};
+    else if (begin->sets == 1 && begin->is_constant && end->sets == 1)
+      b->limits[axis] = (Limits){false, begin->value, 0, end->arg};
   }
 }
 
 static void limit_by_level(Bounds *b, int level) {
   const SNode *node = b->kernel->levels.items[level].node;
   for (int axis = 0; axis < node->rank; axis++)
-    if (!snode_is_unbounded(node, axis)) b->limits[axis] = (Limits){true, 0, node->shape[axis] - 1};
+    if (!snode_is_unbounded(node, axis))
+      b->limits[axis] = (Limits){true, 0, node->shape[axis] - 1, -1};
 }
 
 static void find_limits(Bounds *b) {
+  for (int axis = 0; axis < SNODE_MAX_AXES; axis++) b->limits[axis].end = -1;
   if (b->task->kind == TASK_RANGE) limit_by_frame(b);
   else limit_by_level(b, b->task->kind == TASK_NODES ? b->task->level : b->task->cells_level);
 }
@@ -85,10 +114,34 @@ static const SNode *node_of(const Bounds *b, const IrInst *place) {
   return b->kernel->fields.items[place->field].node;
 }
 
+/* NULL: it is in a tree. */
+static const IrArray *array_of(const Bounds *b, const IrInst *place) {
+  int array = b->kernel->fields.items[place->field].array;
+  return array < 0 ? NULL : &b->kernel->arrays.items[array];
+}
+
+static int64_t most_of(const IrArray *array) { return array->is_wide ? INT64_MAX : IR_NARROW; }
+
+/* Every extent is at least 1; the loop may end at this very one. */
+static bool extent_holds(const Bounds *b, const IndexRange *range, const IrArray *array, int axis) {
+  if (!range->known) return false;
+  if (!range->base) return range->low == 0 && range->high == 0;
+  int param = ranges_param(b->body, range->base);
+  if (param < 0 || b->limits[param].end != array->extents + axis) return false;
+  return ranges_hold_below(range, most_of(array)) && range->high <= 0 &&
+         b->limits[param].low >= 0 && b->limits[param].low + range->low >= 0;
+}
+
+static bool axis_is_inside(const Bounds *b, const EffectPlace *place, int axis) {
+  const IrArray *array = array_of(b, place->inst);
+  const IndexRange *range = &place->index[axis];
+  return array ? extent_holds(b, range, array, axis)
+               : index_is_inside(b, range, node_of(b, place->inst)->shape[axis]);
+}
+
 static bool is_inside(const Bounds *b, const EffectPlace *place) {
-  const SNode *node = node_of(b, place->inst);
   for (int axis = 0; axis < place->inst->operand_count; axis++)
-    if (!index_is_inside(b, &place->index[axis], node->shape[axis])) return false;
+    if (!axis_is_inside(b, place, axis)) return false;
   return true;
 }
 
@@ -102,25 +155,44 @@ static void mark_inside(const Bounds *b) {
 
 /* -- the interior ------------------------------------------------------------------------------ */
 
+/* The box ends where the index is as large as the extent. False: there is no room for that. */
+static bool limit(const Bounds *b, int param, int64_t high, int extent, Box *box) {
+  if (high < INT32_MIN || high > INT32_MAX) return false;
+  for (int i = 0; i < box->limit_count; i++) {
+    IrLimit *known = &box->limits[i];
+    if (known->axis != param || known->slot != extent) continue;
+    known->less = (int32_t)max_i64(known->less, high);
+    return true;
+  }
+  if (box->limit_count == MAX_LIMITS) return false;
+  box->limits[box->limit_count++] =
+      (IrLimit){param, extent, (int32_t)high, b->kernel->args.items[extent].type};
+  return true;
+}
+
 /* Narrows the box so that the index is inside; false if no box can. */
-static bool narrow_axis(const Bounds *b, const IndexRange *range, int64_t size, Box *box) {
-  if (index_is_inside(b, range, size)) return true;
+static bool narrow_axis(const Bounds *b, const EffectPlace *place, int axis, Box *box) {
+  if (axis_is_inside(b, place, axis)) return true;
+  const IndexRange *range = &place->index[axis];
+  const IrArray *array = array_of(b, place->inst);
+  int64_t size = array ? most_of(array) : node_of(b, place->inst)->shape[axis];
   int param = range->known ? ranges_param(b->body, range->base) : -1;
   if (param < 0 || !ranges_hold_below(range, size)) return false;
   box->begin[param] = max_i64(box->begin[param], -range->low);
+  if (array) return limit(b, param, range->high, array->extents + axis, box);
   box->end[param] = min_i64(box->end[param], size - range->high);
   return box->begin[param] < box->end[param];
 }
 
 static void narrow(Bounds *b, const EffectPlace *place) {
-  const SNode *node = node_of(b, place->inst);
   Box box = b->box;
   for (int axis = 0; axis < place->inst->operand_count; axis++)
-    if (!narrow_axis(b, &place->index[axis], node->shape[axis], &box)) return;
+    if (!narrow_axis(b, place, axis, &box)) return;
   b->box = box;
   vec_push(b->kernel->scratch, &b->provable, place->inst);
   /* compared with a look-up of slots, a check is nothing */
-  b->saves |= snode_node_level(node) == NULL;
+  const SNode *node = node_of(b, place->inst);
+  b->saves |= !node || snode_node_level(node) == NULL;
 }
 
 static void split(Bounds *b) {
@@ -138,6 +210,8 @@ static void split(Bounds *b) {
     task->interior_begin[axis] = b->box.begin[axis];
     task->interior_end[axis] = b->box.end[axis];
   }
+  for (int i = 0; i < b->box.limit_count; i++)
+    vec_push(b->kernel->scratch, &task->limits, b->box.limits[i]);
 }
 
 bool pass_bounds(PassContext *ctx, IrKernel *kernel, Error *err) {

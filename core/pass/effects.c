@@ -228,6 +228,8 @@ static void meet(Reach *reach, const EffectPlace *place) {
  * iteration may reach the same element. */
 bool effects_are_apart(const Effects *effects, int field, unsigned verbs) {
   DEBUG_ASSERT(field < effects->field_count, "the field was there when effects were collected");
+  const IrField *of = &effects->kernel->fields.items[field];
+  if (of->array >= 0 && effects->kernel->arrays.items[of->array].is_shared) return false;
   const IrRegion *function = NULL;
   Reach reach = {0};
   unsigned met = 0;
@@ -239,7 +241,7 @@ bool effects_are_apart(const Effects *effects, int field, unsigned verbs) {
     meet(&reach, access->place);
   }
   if (!function) return true;
-  for (int axis = 0; axis < effects->kernel->fields.items[field].node->rank; axis++)
+  for (int axis = 0; axis < ir_rank(effects->kernel, field); axis++)
     if (reach.param[axis] >= 0) met |= 1u << reach.param[axis];
   return met == (1u << function->params.count) - 1;
 }
@@ -282,5 +284,6 @@ bool effects_access_activates(const Effects *effects, const EffectAccess *access
   bool is_visited = place->here && !access->inst->private_copy;
   bool is_there = place->op == IR_CELL || place->active || is_visited;
   if (!(access->verb & EFFECT_WRITES) || is_there || !snode_sparse_level(node)) return false;
-  return is_at_or_above(node, effects->kernel->fields.items[access->field].node);
+  const SNode *home = effects->kernel->fields.items[access->field].node;
+  return home && is_at_or_above(node, home);
 }

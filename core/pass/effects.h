@@ -107,7 +107,8 @@ unsigned effects_params(const EffectPlace *place);
 EffectWhere effects_where(const EffectPlace *place);
 /* No two iterations do one of `verbs` to the same element of the field. Proven by
  * indices alone, never after `leaf`; the user's promise (task->independent) is not looked at.
- * Two entries of kernel->fields share no element. */
+ * Two entries of kernel->fields share no element, unless they are in shared arrays, of which
+ * nothing is proven. */
 bool effects_are_apart(const Effects *effects, int field, unsigned verbs);
 
 /* EFFECT_ACTIVATES, EFFECT_DEACTIVATES: may calls activate or deactivate cells of `node`? */

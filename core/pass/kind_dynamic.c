@@ -33,7 +33,8 @@ void lists_survey(Lower *l, const Effects *effects) {
   for (int i = 0; effects && i < effects->calls.count; i++) note_call(l, &effects->calls.items[i]);
   for (int i = 0; effects && i < effects->accesses.count; i++) {
     const EffectAccess *access = &effects->accesses.items[i];
-    if (access->verb & EFFECT_WRITES) note(l, l->kernel->fields.items[access->field].node, GIVES);
+    const SNode *node = l->kernel->fields.items[access->field].node;
+    if (access->verb & EFFECT_WRITES && node) note(l, node, GIVES);
   }
 }
 

@@ -61,7 +61,7 @@ static bool is_at_origin(const int32_t offset[SNODE_MAX_AXES]) {
 
 static bool find_offset(const Leaf *l, Access *access) {
   const SNode *node = l->kernel->fields.items[access->place->field].node;
-  if (!leaf_shape_holds(&l->shape, node)) return false;
+  if (!node || !leaf_shape_holds(&l->shape, node)) return false;
   for (int a = 0; a < l->shape.axis_count; a++) {
     int k = l->shape.index[a];
     const IndexRange *range = &access->at->index[k];
@@ -79,7 +79,7 @@ static void add_place(Leaf *l, const EffectPlace *at) {
   const SNode *node = l->kernel->fields.items[at->inst->field].node;
   bool writes = at->verbs & EFFECT_WRITES;
   /* with the element */
-  bool sets_bit = writes && node != l->masked && snode_is_masked(node, l->shape.node_level);
+  bool sets_bit = writes && node && node != l->masked && snode_is_masked(node, l->shape.node_level);
   access.is_relative = !sets_bit && find_offset(l, &access);
   if (writes && !(access.is_relative && is_at_origin(access.offset)))
     l->written_afar[at->inst->field] = true;
@@ -177,6 +177,7 @@ static bool redirect(void *data, IrInst *inst) {
 /* Why a place is looked up from the root, for explain(). */
 static void note_lookup(const Leaf *l, const Access *access) {
   const IrField *field = &l->kernel->fields.items[access->place->field];
+  if (!field->node) return;
   const char *why = l->deactivates ? "the loop deactivates in this tree"
                     : !leaf_shape_holds(&l->shape, field->node)
                         ? "it has no cell for each cell of the loop's leaf"

@@ -29,10 +29,17 @@ static void become_store(IrKernel *kernel, IrInst *inst, IrInst *address, IrInst
   inst->lanes = lanes;
 }
 
+/* Nothing is known of the elements of shared arrays. */
+static int alias_of(const IrKernel *kernel, const IrInst *place) {
+  const IrField *field = &kernel->fields.items[place->field];
+  bool is_shared = field->array >= 0 && kernel->arrays.items[field->array].is_shared;
+  return is_shared ? 0 : place->field + 1;
+}
+
 static void become_update(IrKernel *kernel, IrInst *inst, IrInst *address, int lanes) {
   IrUpdate op = (IrUpdate)inst->imm;
   IrInst *value = inst->operands[1];
-  int alias = inst->operands[0]->field + 1;
+  int alias = alias_of(kernel, inst->operands[0]);
   if (!inst->plain) {
     rewrite_become(kernel, inst, IR_MEM_UPDATE, 2, (IrInst *[]){address, value});
     inst->imm = op;
@@ -46,7 +53,7 @@ static void become_update(IrKernel *kernel, IrInst *inst, IrInst *address, int l
 void places_access_memory(IrKernel *kernel, IrInst *inst, IrInst *address, int lanes) {
   IrInst **operands = inst->operands;
   int64_t op = inst->imm;
-  int alias = operands[0]->field + 1;
+  int alias = alias_of(kernel, operands[0]);
   switch (inst->op) {
   case IR_LOAD:
     rewrite_become(kernel, inst, IR_MEM_LOAD, 1, &address);
@@ -144,26 +151,42 @@ static void count_outside(Lower *l, IrRegion *region, const IrInst *inst, const 
   ir_call(&b, RT_OUTSIDE, 0, 0, 2 + axes, operands);
 }
 
-static void lower_access(Lower *l, IrInst *inst) {
-  const IrInst *place = inst->operands[0];
-  IrBuilder b = rewrite_before(l->kernel, inst);
-  if (place->here && !inst->private_copy)
-    return places_access_memory(l->kernel, inst, address_here(l, &b, place), 0);
-  const SNode *node = l->kernel->fields.items[place->field].node;
-  IrInst *condition = place->inside ? NULL : address_inside(&b, node, place->operands);
-  bool counts = inst->op == IR_STORE || inst->op == IR_UPDATE,
-       has_result = !type_is_none(inst->type);
-  IrInst *branch = condition ? places_guard(l, inst, condition) : NULL;
-  b = rewrite_before(l->kernel, inst);
+/* NULL: always. */
+static IrInst *is_inside(Lower *l, IrBuilder *b, const IrInst *place) {
   const IrField *field = &l->kernel->fields.items[place->field];
-  Address a = address_from_root(&b, field->tree, field->node, place->operands);
+  if (field->array < 0) return address_inside(b, field->node, place->operands);
+  return address_inside_array(b, l->task != NULL, &l->kernel->arrays.items[field->array],
+                              place->operands);
+}
+
+static void access_in_tree(Lower *l, IrBuilder *b, IrInst *inst, const IrField *field) {
+  const IrInst *place = inst->operands[0];
+  Address a = address_from_root(b, field->tree, field->node, place->operands);
   a.ensures = rewrite_is_write(inst->op) && !place->active;
-  a.locks = a.ensures && snode_has_lists(node) && lists_lock(l, node);
+  a.locks = a.ensures && snode_has_lists(field->node) && lists_lock(l, field->node);
   if (inst->private_copy) address_private(&a);
   IrInst *address = places_element(l, &a, field);
   places_keep_active(l, &a, inst);
   places_access_memory(l->kernel, inst, address, 0);
   if (a.locks) lists_unlock(l, inst, a.list);
+}
+
+static void lower_access(Lower *l, IrInst *inst) {
+  const IrInst *place = inst->operands[0];
+  IrBuilder b = rewrite_before(l->kernel, inst);
+  if (place->here && !inst->private_copy)
+    return places_access_memory(l->kernel, inst, address_here(l, &b, place), 0);
+  const IrField *field = &l->kernel->fields.items[place->field];
+  IrInst *condition = place->inside ? NULL : is_inside(l, &b, place);
+  bool counts = inst->op == IR_STORE || inst->op == IR_UPDATE,
+       has_result = !type_is_none(inst->type);
+  IrInst *branch = condition ? places_guard(l, inst, condition) : NULL;
+  b = rewrite_before(l->kernel, inst);
+  if (field->array >= 0)
+    places_access_memory(l->kernel, inst,
+                         address_in_array(&b, l->task != NULL, field, place->operands), 0);
+  else
+    access_in_tree(l, &b, inst, field);
   if (!branch) return;
   if (has_result) places_bring_out(l, branch, inst);
   if (!counts) return;

@@ -34,6 +34,7 @@ static bool qualifies(const Effects *effects, int number) {
   const IrField *field = &effects->kernel->fields.items[number];
   bool has_sums = type_is_integer(field->type) || type_is(field->type, TYPE_F32) ||
                   type_is(field->type, TYPE_F64);
+  if (!field->node) return false; /* the copies are of trees */
   bool loses_cells = effects->trees[field->tree] & EFFECT_DEACTIVATES;
   return is_only_added_to(effects, number) && !loses_cells && has_sums &&
          has_plain_nodes(field->node);

@@ -54,7 +54,9 @@ static bool is_steady(const Rows *r, const IrInst *inst) {
   /* elements disappear, or are appended */
   unsigned moves = EFFECT_DEACTIVATES | EFFECT_APPENDS | EFFECT_POPS;
   bool is_written = r->effects->fields[field].verbs & EFFECT_WRITES;
-  return !is_written && !(r->effects->trees[r->kernel->fields.items[field].tree] & moves);
+  const IrField *of = &r->kernel->fields.items[field];
+  if (of->array >= 0) return !is_written && !r->kernel->arrays.items[of->array].is_shared;
+  return !is_written && !(r->effects->trees[of->tree] & moves);
 }
 
 static bool comes_from_outside(const IrInst *inst, const IrRegion *region) {

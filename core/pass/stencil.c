@@ -124,6 +124,7 @@ static bool has_product(const IrInst *index, int depth) {
 static void check_products(Stencil *s, const EffectPlace *place) {
   if (!place->index) return;
   const IrField *field = &s->kernel->fields.items[place->inst->field];
+  if (!field->node) return; /* an array's extents are the launch's */
   for (int axis = 0; axis < place->inst->operand_count; axis++) {
     const IrInst *index = place->inst->operands[axis];
     int64_t extent = field->node->shape[axis];

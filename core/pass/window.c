@@ -59,6 +59,7 @@ static bool add_place(void *data, IrInst *place) {
   Windows *w = data;
   if (place->op != IR_PLACE || place->inside) return true;
   const SNode *node = w->kernel->fields.items[place->field].node;
+  if (!node) return true;
   IndexRange ranges[MAX_OPERANDS];
   bool depends_on_data = false;
   for (int k = 0; k < place->operand_count; k++) {

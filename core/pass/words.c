@@ -64,7 +64,7 @@ bool words_may_change(const Effects *effects, const IrTask *task) {
   for (int i = 0; i < effects->accesses.count; i++) {
     const EffectAccess *access = &effects->accesses.items[i];
     const SNode *node = effects->kernel->fields.items[access->field].node;
-    if (effects_access_activates(effects, access, masked) &&
+    if (node && effects_access_activates(effects, access, masked) &&
         !is_own_cell(access->place, node, masked, cells))
       return true;
   }
@@ -77,7 +77,7 @@ static void mark_own_cells(const Effects *effects, const SNode *masked, const SN
     const EffectPlace *place = effects->places.items[i];
     const SNode *node = effects->kernel->fields.items[place->inst->field].node;
     place->inst->active =
-        snode_sparse_level(node) == masked && is_own_cell(place, node, masked, cells);
+        node && snode_sparse_level(node) == masked && is_own_cell(place, node, masked, cells);
   }
 }
 

@@ -246,7 +246,8 @@ Entity resolve_fail_indices(Resolve *r, Expr *e, const MethodCall *m, int needed
 /* The leading arguments are indices; the last `values` are not. */
 static bool resolve_method_arguments(Resolve *r, Expr *e, const MethodCall *m, int *indices) {
   const Entity *object = &m->object;
-  int values = m->method->values, count = values + object->field.node->rank - object->field.indexed;
+  int values = m->method->values,
+      count = values + field_rank(&object->field) - object->field.indexed;
   Exprs list = e->list;
   if (list.count < values) {
     fail_count(r, e, m->method->name, count, count);
@@ -273,8 +274,8 @@ static Entity method_entity(Expr *e, MethodCall m, Type type, Shape shape) {
 static Entity resolve_cell_call(Resolve *r, Expr *e, const MethodCall *m) {
   const FieldRef *field = field_of(&m->object);
   /* a list is cleared as a whole */
-  bool is_list = snode_has_lists(field->node) && m->method->op == IR_DEACTIVATE;
-  int count, needed = field->node->rank - is_list - field->indexed;
+  bool is_list = m->method->op == IR_DEACTIVATE && snode_has_lists(field->node);
+  int count, needed = field_rank(field) - is_list - field->indexed;
   if (!resolve_method_arguments(r, e, m, &count)) return (Entity){0};
   if (count != needed) return resolve_fail_indices(r, e, m, needed, count);
   if (m->method->values) return method_entity(e, *m, field->type, m->object.shape);
@@ -332,8 +333,26 @@ static Entity resolve_list_call(Resolve *r, Expr *e, MethodCall m) {
   return method_entity(e, m, type, shape);
 }
 
+/* An array has no cells that come and go. */
+static bool check_array_call(Resolve *r, Expr *e, const MethodCall *m) {
+  switch (m->method->form) {
+  case METHOD_TOPOLOGY:
+  case METHOD_IS_ACTIVE:
+  case METHOD_COUNT:
+  case METHOD_CLEAR:
+  case METHOD_LIST:
+  case METHOD_ITEMS:
+    return sema_fail(r->s, e, RG_ERROR_CALL, "that is for fields and nodes of a tree",
+                     "'%s' is an array and has no '%s': its elements always exist", m->object.name,
+                     m->method->name);
+  case METHOD_RMW: case METHOD_CAS: return resolve_check_writable(r, e, &m->object);
+  default: return true;
+  }
+}
+
 static Entity resolve_object_call(Resolve *r, Expr *e, const MethodCall *m) {
   const char *name = m->method->name;
+  if (m->object.field.array && !check_array_call(r, e, m)) return (Entity){0};
   switch (m->method->form) {
   case METHOD_RMW: case METHOD_CAS: return resolve_element_call(r, e, m);
   case METHOD_TOPOLOGY: case METHOD_IS_ACTIVE: return resolve_cell_call(r, e, m);

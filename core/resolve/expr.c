@@ -35,15 +35,15 @@ static bool fail_other(Resolve *r, Expr *e, const Entity *entity) {
 static bool fail_no_value(Resolve *r, Expr *e, const Entity *entity) {
   switch (entity->kind) {
   case ENTITY_FIELD:
-    if (!entity->field.node->rank)
+    if (!field_rank(&entity->field))
       return sema_fail(r->s, e, RG_ERROR_INDEX_COUNT,
                        scratch_format(r->scratch, "write %s[0]", entity->name),
                        "'%s' has no axes and one element", entity->name);
     return sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL,
                      "'%s' has %d %s: an element needs %d %s, %d given", entity->name,
-                     entity->field.node->rank, entity->field.node->rank == 1 ? "axis" : "axes",
-                     entity->field.node->rank, entity->field.node->rank == 1 ? "index" : "indices",
-                     entity->field.indexed);
+                     field_rank(&entity->field), field_rank(&entity->field) == 1 ? "axis" : "axes",
+                     field_rank(&entity->field),
+                     field_rank(&entity->field) == 1 ? "index" : "indices", entity->field.indexed);
   case ENTITY_NODE:
     return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "the elements are in its fields",
                      "'%s' is an SNode, not a number", entity->name);
@@ -150,8 +150,9 @@ static Entity resolve_local(Resolve *r, Expr *e) {
 }
 
 static Entity resolve_shape_of(Resolve *r, Expr *e, Entity object, Str name) {
-  if (str_is(name, "shape") || str_is(name, "offset")) {
-    ShapeRef extent = {.node = object.field.node, .offset = object.field.offset,
+  if (str_is(name, "shape") || (str_is(name, "offset") && object.field.node)) {
+    ShapeRef extent = {.node = object.field.node, .array = object.field.array,
+                       .offset = object.field.offset,
                        .is_offset = str_is(name, "offset")};
     return (Entity){.kind = ENTITY_SHAPE, .name = object.name, .extent = extent};
   }
@@ -168,7 +169,7 @@ Entity resolve_member(Resolve *r, Expr *e, Entity object, Str name) {
   case ENTITY_FIELD: case ENTITY_NODE:
     if (object.field.indexed == 0) return resolve_shape_of(r, e, object, name);
     sema_fail(r->s, e, RG_ERROR_INDEX_COUNT,
-              scratch_format(r->scratch, "an element has %d indices", object.field.node->rank),
+              scratch_format(r->scratch, "an element has %d indices", field_rank(&object.field)),
               "'%s' is a row of '%s', and has no '%s'", sema_source(r->s, e->left), object.name,
               text);
     return (Entity){0};
@@ -250,7 +251,7 @@ static Entity resolve_only_element(Resolve *r, Expr *e, Entity field, int count)
 static Entity resolve_element(Resolve *r, Expr *e, Entity field) {
   int count;
   if (!resolve_indices(r, &e->list, &count)) return (Entity){0};
-  int rank = field.field.node->rank;
+  int rank = field_rank(&field.field);
   if (rank == 0) return resolve_only_element(r, e, field, count);
   field.field.indexed += count;
   if (field.field.indexed > rank) {
@@ -273,7 +274,7 @@ static Entity resolve_index(Resolve *r, Expr *e) {
   case ENTITY_SHAPE: return extent_indexed(r, e, &object);
   case ENTITY_ELEMENT:
     sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, more indices given", name,
-              object.field.node->rank, object.field.node->rank == 1 ? "axis" : "axes");
+              field_rank(&object.field), field_rank(&object.field) == 1 ? "axis" : "axes");
     break;
   case ENTITY_NODE:
     sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "the elements are in its fields",
@@ -296,11 +297,12 @@ static Entity length_of_field(Resolve *r, Expr *e, const Entity *object) {
   const FieldRef *field = field_of(object);
   const SNode *node = field->node;
   int axis = field->indexed;
-  if (axis >= node->rank) {
+  if (axis >= field_rank(field)) {
     sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL,
               "'#' takes a field, an SNode with axes, a vector or a matrix");
     return (Entity){0};
   }
+  if (field->array) return extent_of_array(field->array, axis);
   if (!snode_is_unbounded(node, axis)) return extent_constant(node->shape[axis]);
   sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "loop over its active cells, or count() them",
             "'#' is undefined: axis '%c' of '%s' belongs to a hash and is unbounded",
@@ -355,8 +357,9 @@ static bool check_fields_apart(Resolve *r, Expr *e) {
                    scratch_format(r->scratch,
                                   "compare elements: %s[%s] %s %s[%s]; whether they are one "
                                   "field is rg.static(%s)",
-                                  a.name, a.field.node->rank ? "i" : "0", ast_op_text(e->op),
-                                  b.name, b.field.node->rank ? "i" : "0", sema_source(r->s, e)),
+                                  a.name, field_rank(&a.field) ? "i" : "0", ast_op_text(e->op),
+                                  b.name, field_rank(&b.field) ? "i" : "0",
+                                  sema_source(r->s, e)),
                    "'%s' and '%s' are fields, which kernels do not compare as a whole", a.name,
                    b.name);
 }

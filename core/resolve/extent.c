@@ -3,6 +3,8 @@
  *     x.shape[0]  x.shape.x  x.shape.yx     constants
  *     x.shape     x.shape[k]                rg.ivec2(512, 256), written in place of the name
  *
+ * Those of an array are a launch argument, and these are parts of it.
+ *
  * The shape of a field with one axis is one number; without axes there is none. */
 #include "resolve/resolve.h"
 
@@ -10,22 +12,43 @@ Entity extent_constant(int64_t value) {
   return (Entity){.kind = ENTITY_CONSTANT, .constant = value};
 }
 
-/* A swizzle of a shape is a shape of these axes. */
-int extent_count(const Entity *shape) {
-  return shape->extent.axes.count ? shape->extent.axes.count : shape->extent.node->rank;
+static Entity of_array(const ArrayUse *array, Parts axes, int count) {
+  bool is_all = axes.count == 0 && count == 1; /* one number, not a vector */
+  Shape shape = count == 1 ? (Shape){0} : type_make_shape(count, 1);
+  if (is_all) axes = (Parts){.count = 1};
+  return (Entity){.kind = ENTITY_ARGUMENT,
+                  .name = array->name,
+                  .shape = shape,
+                  .launch_arg = {.number = array->extents, .parts = axes}};
 }
 
-static int64_t extent_of(const Entity *shape, int k) {
+Entity extent_of_array(const ArrayUse *array, int axis) {
+  return of_array(array, (Parts){.count = 1, .at = {(uint8_t)axis}}, 1);
+}
+
+/* A swizzle of a shape is a shape of these axes. */
+int extent_count(const Entity *shape) {
+  const ShapeRef *extent = &shape->extent;
+  if (extent->axes.count) return extent->axes.count;
+  return extent->array ? extent->array->of.axis_count : extent->node->rank;
+}
+
+/* Its axis `k`, as a number. */
+static Entity extent_number(const Entity *shape, int k) {
   const ShapeRef *extent = &shape->extent;
   int axis = extent->axes.count ? extent->axes.at[k] : k;
-  if (extent->is_offset) return extent->offset ? extent->offset[axis] : 0;
-  return extent->node->shape[axis];
+  if (extent->array) return extent_of_array(extent->array, axis);
+  if (extent->is_offset) return extent_constant(extent->offset ? extent->offset[axis] : 0);
+  return extent_constant(extent->node->shape[axis]);
 }
+
+static int64_t extent_of(const Entity *shape, int k) { return extent_number(shape, k).constant; }
 
 Entity extent_vector(Resolve *r, Expr *e, const Entity *shape) {
   Exprs numbers = {0};
   int count = extent_count(shape);
   bool is_wide = false;
+  if (shape->extent.array) return of_array(shape->extent.array, shape->extent.axes, count);
   for (int k = 0; k < count; k++) {
     is_wide |= extent_of(shape, k) > INT32_MAX || extent_of(shape, k) < -INT32_MAX;
     vec_push(r->scratch, &numbers, literal_integer(r, e->ast, extent_of(shape, k)));
@@ -67,7 +90,7 @@ Entity extent_member(Resolve *r, Expr *e, const Entity *shape, Str name) {
   uint8_t *at = part.extent.axes.at;
   int rank = extent_count(shape);
   int count = rank ? shape_swizzle(name, type_make_shape(rank, 1), at) : 0;
-  if (count == 1) return extent_constant(extent_of(shape, at[0]));
+  if (count == 1) return extent_number(shape, at[0]);
   for (int k = 0; k < count && axes->count; k++) at[k] = axes->at[at[k]];
   part.extent.axes.count = count;
   if (count) return part;
@@ -83,7 +106,7 @@ Entity extent_indexed(Resolve *r, Expr *e, const Entity *shape) {
   int count = extent_count(shape);
   if (e->list.count == 1 && sema_is_constant(e->list.items[0], &axis))
     return axis >= 0 && axis < count && axis == (int)axis
-               ? extent_constant(extent_of(shape, (int)axis))
+               ? extent_number(shape, (int)axis)
                : fail_axis(r, e, shape);
   if (count == 1) {
     sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, "write x.shape[0]", "'%s' has 1 axis", shape->name);

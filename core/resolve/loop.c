@@ -64,6 +64,19 @@ static bool take_range(Resolve *r, Expr *e, LoopHead *head) {
   return true;
 }
 
+/* All elements of an array exist: a range over its extents. */
+static bool take_array(Resolve *r, Expr *e, LoopHead *head, const ArrayUse *array) {
+  for (int axis = 0; axis < array->of.axis_count; axis++) {
+    Expr *end = scratch_new(r->scratch, Expr);
+    *end = (Expr){.kind = AST_FIELD, .op = AST_NO_OP, .pos = e->pos, .width = e->width,
+                  .ast = e->ast, .entity = extent_of_array(array, axis)};
+    vec_push(r->scratch, &head->bounds, NULL);
+    vec_push(r->scratch, &head->bounds, end);
+  }
+  head->axis_count = array->of.axis_count;
+  return true;
+}
+
 static bool take_active(Resolve *r, Expr *e, LoopHead *head) {
   const MethodCall *m = method_of(e);
   const FieldRef *field = field_of(&m->object);
@@ -72,6 +85,7 @@ static bool take_active(Resolve *r, Expr *e, LoopHead *head) {
   if (field->indexed)
     return sema_fail(r->s, e, RG_ERROR_LOOP, "loop over all active cells",
                      "'active' runs over a whole field or SNode");
+  if (field->array) return take_array(r, e, head, field->array);
   head->node = field->node;
   head->offset = field->offset;
   head->source = field->source;

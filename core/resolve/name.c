@@ -91,6 +91,40 @@ static Entity field_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg 
       .kind = ENTITY_FIELD, .name = name, .shape = type_shape(value->type), .field = field};
 }
 
+/* Its extents are one launch argument: a vector, or with one axis a number. */
+static int extents_of(Resolve *r, Expr *e, const ArrayUse *use) {
+  SemaArg source = use->source;
+  source.kind = ARG_EXTENT;
+  LaunchArg extents = {.source = source,
+                       .name = scratch_format(r->scratch, "%s.shape", use->name),
+                       .ty = ty_of(use->of.is_wide ? TYPE(I64) : TYPE(I32)),
+                       .shape = type_make_shape(use->of.axis_count, 1),
+                       .use = e,
+                       .source_text = sema_text_source(r->s),
+                       .arg = -1};
+  vec_push(r->scratch, &r->s->launch_args, extents);
+  return r->s->launch_args.count - 1;
+}
+
+static const ArrayUse *array_use(Resolve *r, Expr *e, const SemaValue *value, SemaArg source,
+                                 const char *name) {
+  for (int i = 0; i < r->s->arrays.count; i++)
+    if (r->s->arrays.items[i]->of.number == value->array.number) return r->s->arrays.items[i];
+  ArrayUse *use = scratch_new(r->scratch, ArrayUse);
+  *use = (ArrayUse){.of = value->array, .source = source, .name = name, .type = value->type};
+  use->extents = extents_of(r, e, use);
+  vec_push(r->scratch, &r->s->arrays, use);
+  return use;
+}
+
+static Entity array_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg source,
+                           const char *name) {
+  FieldRef field = {.array = array_use(r, e, value, source, name), .source = source,
+                    .type = type_base(value->type)};
+  return (Entity){
+      .kind = ENTITY_FIELD, .name = name, .shape = type_shape(value->type), .field = field};
+}
+
 static Entity type_entity(Resolve *r, Expr *e, const SemaValue *value, const char *name) {
   Type type;
   if (type_find(r->s, value->name, &type))
@@ -127,6 +161,7 @@ static Entity value_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg 
   case VALUE_BOOL:
   case VALUE_VECTOR: return launch_arg_entity(r, value, source, name);
   case VALUE_FIELD: return field_entity(r, e, value, source, name);
+  case VALUE_ARRAY: return array_entity(r, e, value, source, name);
   case VALUE_NODE:
     return (Entity){
         .kind = ENTITY_NODE, .name = name, .field = {.node = value->node, .source = source}};

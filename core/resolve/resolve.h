@@ -102,6 +102,8 @@ void resolve_head(Resolve *r, Stmt *stmt);
 /* a loop that names fewer axes than e has */
 bool resolve_fail_axes(Resolve *r, const Locals *locals, Expr *e, int axis_count);
 /* stmt.c */
+/* of an element, or what holds it; a wrapped string is refused */
+bool resolve_check_writable(Resolve *r, Expr *e, const Entity *object);
 void resolve_block(Resolve *r, const AstBlock *from, Block *to);
 void resolve_declaration(Resolve *r, Stmt *stmt);
 void resolve_declare(Resolve *r, Local *local);
@@ -148,6 +150,7 @@ Stmt *struct_from_table(Resolve *r, Local *local, const Entity *table, Type type
 
 /* extent.c: x.shape and x.offset */
 Entity extent_constant(int64_t value);
+Entity extent_of_array(const ArrayUse *array, int axis); /* a number that each launch passes */
 int extent_count(const Entity *shape);
 /* e becomes the vector, of one axis the number */
 Entity extent_vector(Resolve *r, Expr *e, const Entity *shape);

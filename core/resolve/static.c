@@ -21,6 +21,13 @@ static bool want_static(Resolve *r, Expr *e, SemaArg source) {
   return fail(r, e, NULL);
 }
 
+/* The extents of an array, as a vector. */
+static Static shape_of_array(Resolve *r, const SemaArray *array) {
+  SemaPart *parts = scratch_array(r->scratch, SemaPart, SNODE_MAX_AXES);
+  for (int k = 0; k < array->axis_count; k++) parts[k].bits = (uint64_t)array->shape[k];
+  return (Static){.kind = STATIC_VECTOR, .parts = parts};
+}
+
 /* A number, bool or vector launch argument. */
 bool static_of_value(Resolve *r, Expr *e, SemaArg source, Static *out) {
   const SemaValue *value =
@@ -32,6 +39,7 @@ bool static_of_value(Resolve *r, Expr *e, SemaArg source, Static *out) {
         (Static){.kind = STATIC_WIDE, .bits = value->bits, .is_unsigned = value->kind == VALUE_U64};
     return true;
   case VALUE_VECTOR: *out = (Static){.kind = STATIC_VECTOR, .parts = value->parts}; return true;
+  case VALUE_ARRAY: *out = shape_of_array(r, &value->array); return true;
   default:
     *out = (Static){.kind = value->kind == VALUE_BOOL ? STATIC_BOOL : STATIC_NUMBER,
                     .number = value->number};
@@ -181,6 +189,7 @@ static bool is_object(const Entity *entity) {
 
 static bool is_same_object(const Entity *a, const Entity *b) {
   return a->kind == b->kind && a->field.node == b->field.node &&
+         a->field.array == b->field.array &&
          (a->kind == ENTITY_NODE || a->field.component == b->field.component);
 }
 

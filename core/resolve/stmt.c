@@ -227,6 +227,7 @@ static void resolve_part_target(Resolve *r, Expr *target, const Entity *part) {
   const Expr *root = shape_root(target);
   EntityKind kind = root->entity.kind;
   bool is_loop_variable = root->kind == AST_LOCAL && root->local->is_loop_variable;
+  if (kind == ENTITY_ELEMENT && !resolve_check_writable(r, target, &root->entity)) return;
   if (kind != ENTITY_ELEMENT && root->kind != AST_LOCAL) {
     sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, "assign to a local or to an element of a field",
               "'%s' cannot be assigned", sema_source(r->s, target));
@@ -239,6 +240,12 @@ static void resolve_part_target(Resolve *r, Expr *target, const Entity *part) {
       if (part->parts.at[i] == part->parts.at[k])
         sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, NULL, "'%s' names a component twice",
                   sema_source(r->s, target));
+}
+
+bool resolve_check_writable(Resolve *r, Expr *e, const Entity *object) {
+  if (!object->field.array || !object->field.array->of.is_constant) return true;
+  return sema_fail(r->s, e, RG_ERROR_NAME_ASSIGN, "copy it: rg.array(rg.u8, #s):from_string(s)",
+                   "'%s' is the bytes of a string, which can only be read", object->name);
 }
 
 static void resolve_target(Resolve *r, Expr *target) {
@@ -257,6 +264,8 @@ static void resolve_target(Resolve *r, Expr *target) {
       sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, NULL, "a shape cannot be assigned");
     else if (entity.kind == ENTITY_PART)
       resolve_part_target(r, target, &entity);
+    else if (entity.kind == ENTITY_ELEMENT)
+      resolve_check_writable(r, target, &entity);
     else if (entity.kind != ENTITY_ELEMENT && resolve_value(r, target))
       fail_captured(r, target);
   }

@@ -69,6 +69,7 @@ const char *value_text(const RgValue *value, char buffer[48]) {
   case RG_VALUE_NIL: return "nil";
   case RG_VALUE_FIELD: return "a field";
   case RG_VALUE_NODE: return "an SNode";
+  case RG_VALUE_ARRAY: return "an array";
   case RG_VALUE_VECTOR:
     return quoted("the vector", value->vector ? value->vector->type : NULL, buffer);
   case RG_VALUE_STRING: return "a string";

@@ -16,7 +16,7 @@ typedef enum EntityKind {
   ENTITY_ELEMENT,  /* a field with all its indices: a value that can be assigned */
   ENTITY_PART,     /* some numbers of the vector, matrix or struct `left`: `v.x` `v.zy` `v[i]`
                       `p.mass`; can be assigned where `left` can */
-  ENTITY_FIELD,    /* with fewer than all of its indices */
+  ENTITY_FIELD,    /* or an array: with fewer than all of its indices */
   ENTITY_NODE,
   ENTITY_SHAPE,    /* x.shape, x.offset */
   ENTITY_TYPE,
@@ -82,6 +82,16 @@ typedef struct Method {
   int values;
 } Method;
 
+/* An array that the kernel names: its extents are launch arguments. */
+typedef struct ArrayUse {
+  SemaArray of;
+  SemaArg source;
+  const char *name;
+  Type type;             /* of an element */
+  int extents;           /* the LaunchArg that is its shape */
+  int number;            /* in kernel->arrays, once it is lowered */
+} ArrayUse;
+
 /* Which numbers of a value; count 0: all. */
 typedef struct Parts {
   int count;
@@ -96,10 +106,12 @@ static inline int parts_at(const Parts *parts, int k) {
   return parts->first + (parts->is_run ? k : parts->at[k]);
 }
 
-/* A level of a tree, as the kernel names it: a field, an SNode, an element. */
+/* What has indices, as the kernel names it: a field, an SNode, an array, an element. Its home is a
+ * level of a tree or an array. */
 typedef struct FieldRef {
-  const SNode *node;
-  /* ELEMENT, FIELD: the first of them, where an element has several numbers */
+  const SNode *node;     /* NULL: in an array, */
+  const ArrayUse *array; /* this one; else NULL */
+  /* ELEMENT, FIELD: the first of them, where an element has several numbers; 0 in an array */
   int component;
   const int64_t *offset; /* where its indices start, per axis; NULL: at 0 */
   bool is_movable;       /* launches say where its elements are: SemaValue */
@@ -109,11 +121,17 @@ typedef struct FieldRef {
 } FieldRef;
 
 typedef struct ShapeRef {
-  const SNode *node;
+  const SNode *node;     /* NULL: of an array */
+  const ArrayUse *array;
   const int64_t *offset;
   bool is_offset;        /* x.offset */
   Parts axes;
 } ShapeRef;
+
+/* x.shape has so many numbers. */
+static inline int field_rank(const FieldRef *field) {
+  return field->array ? field->array->of.axis_count : field->node->rank;
+}
 
 typedef struct LaunchArgRef {
   int number;            /* of a LaunchArg */
@@ -153,6 +171,11 @@ typedef struct Entity {
     OtherRef other;      /* OTHER */
   };
 } Entity;
+
+/* Of an AST_INDEX: is it `x.shape[0]`? */
+static inline bool entity_is_extent(const Entity *entity) {
+  return entity->kind == ENTITY_CONSTANT || entity->kind == ENTITY_ARGUMENT;
+}
 
 static inline const FieldRef *field_of(const Entity *entity) {
   ASSERT(entity->kind == ENTITY_ELEMENT || entity->kind == ENTITY_FIELD ||

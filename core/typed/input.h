@@ -35,6 +35,7 @@ typedef enum SemaValueKind {
   VALUE_STRING,
   VALUE_FIELD,
   VALUE_NODE,
+  VALUE_ARRAY,
   /* rg.range, math.sin, bit.band, print..: `name` says which, by the value's identity */
   VALUE_BUILTIN,
   VALUE_TYPE,    /* rg.f32: `name` */
@@ -45,16 +46,27 @@ typedef enum SemaValueKind {
 } SemaValueKind;
 /* of a vector of floats; of integers */
 typedef union SemaPart { double f64; uint64_t bits; } SemaPart;
+/* An array, as far as kernels are compiled for it. */
+typedef struct SemaArray {
+  int number;      /* which of the launch's: equal numbers are one array */
+  int axis_count;
+  bool is_wide;    /* it may have more elements than IR_NARROW */
+  bool is_strided;
+  bool is_shared;  /* its elements may also be reached in another way: see IrArray */
+  bool is_constant; /* only read */
+  int64_t shape[SNODE_MAX_AXES]; /* may be read where the value `is_static` */
+} SemaArray;
 typedef struct SemaValue {
   SemaValueKind kind;
   int depth;            /* names of the path used; 0 for parameters */
-  /* BUILTIN "math.sin", TYPE "f32", OTHER; field's or node's own name for messages */
+  /* BUILTIN "math.sin", TYPE "f32", OTHER; own name of a field, node, array for messages */
   const char *name;
   const SNode *node;    /* FIELD: placed here (NULL: not placed yet), NODE */
   int component;        /* FIELD: the first of them */
   const int64_t *offset; /* FIELD: where indices start, per axis; NULL: at 0 */
   bool is_movable;      /* FIELD: each launch says which of the twins it is (SNodeComponent) */
-  Type type;            /* FIELD: of an element; its numbers are consecutive components */
+  Type type;            /* FIELD: of an element; its numbers are consecutive components; ARRAY */
+  SemaArray array;
   int function;         /* FUNCTION: its number if its source is known; else 0 */
   /* NUMBER, BOOL, I64, U64, VECTOR: `number`, `bits`, `parts` may be read */
   bool is_static;
@@ -64,12 +76,19 @@ typedef struct SemaValue {
   int part_count;
 } SemaValue;
 
-/* A capture or parameter; for a vector, its number `part`. */
+typedef enum SemaArgKind {
+  ARG_NUMBER,  /* itself; of a vector, its number `part` */
+  ARG_ADDRESS, /* of an array: of its element 0; */
+  ARG_EXTENT,  /* its extent along axis `part`, */
+  ARG_STRIDE,  /* and the bytes from one element to the next */
+  ARG_PLACE    /* of a field: the offset of its elements in a cell's memory */
+} SemaArgKind;
+/* A capture or parameter, or what a launch passes of it. */
 typedef struct SemaArg {
   bool is_parameter;
   int index;
   int part;
-  bool is_place;        /* of a field: the offset of its elements in a cell's memory */
+  SemaArgKind kind;
 } SemaArg;
 /* What was missing when the compile failed: the host may supply it and try again. */
 typedef struct SemaWants {

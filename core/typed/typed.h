@@ -37,6 +37,7 @@ typedef struct Sema {
   VEC(Limit) limits;
   int conditions;       /* check: how many enclose the statement */
   bool may_skip;        /* check: a statement before it may have left its block */
+  VEC(ArrayUse *) arrays; /* by first use */
   int *parameter_launch_arg;  /* by parameter: number + 1 of its LaunchArg */
   Inline *frame;        /* the function being resolved; NULL: the kernel */
   VEC(Result) results;

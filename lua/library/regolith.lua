@@ -94,9 +94,9 @@ function rg.time() end
 
 rg.image = {}
 
---- Writes a PNG; the first axis goes right, the second up.
+--- Writes a PNG; the first axis goes right, the second up. Vectors of 3 or 4 are colours.
 ---@param path string
----@param what rg.Field|number[][]
+---@param what rg.Field|rg.Array|number[][]
 ---@param options? rg.ImageOptions
 function rg.image.write(path, what, options) end
 

@@ -1,4 +1,4 @@
---- Pictures: `rg.image.write(path, field or table, { low = 0, high = 1, palette = "heat" })`.
+--- Pictures: `rg.image.write(path, field or array or table, { low = 0, high = 1 })`.
 --- The first axis goes to the right, the second upward.
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -24,7 +24,8 @@ end
 -- A table of columns, `t[x][y]`, as a field.
 local function field_of(session, t)
   if type(t[1]) ~= "table" then
-    return fail.argument "rg.image.write takes a field or a table of columns t[x][y] of numbers"
+    return fail.argument(
+      "rg.image.write takes a field, an array or a table of columns t[x][y] of numbers")
   end
   return field.create(session, types.by_name.f64, #t, #t[1]):from_table(t)
 end
@@ -46,14 +47,20 @@ function image.write(session, path, what, options)
       "option.invalid")
   end
   if type(what) == "table" then what = field_of(session, what) end
-  if not ffi.istype("RgFieldHandle", what) then
-    return fail.argument("rg.image.write takes a field or a table, not " .. fail.describe(what))
+  local is_array = ffi.istype("RgArrayHandle", what)
+  if not is_array and not ffi.istype("RgFieldHandle", what) then
+    return fail.argument("rg.image.write takes a field, an array or a table, not "
+      .. fail.describe(what))
   end
-  field.settle(what)
+  if not is_array then field.settle(what) end
   local number = what.rg_runtime
   if lib.oracle_of(number) then lib.oracle_of(number):show(what) end
-  lib.check(C.rg_image_write_field(lib.runtimes[number].c, path, what.rg_field, low, high, palette),
-    number)
+  local c = lib.runtimes[number].c
+  if is_array then
+    lib.check(C.rg_image_write_array(c, path, what.rg_array, low, high, palette), number)
+  else
+    lib.check(C.rg_image_write_field(c, path, what.rg_field, low, high, palette), number)
+  end
 end
 
 return image

@@ -458,6 +458,7 @@ local as_numbers = { f32 = ffi.typeof "float *", f64 = ffi.typeof "double *",
   f16 = ffi.typeof "uint16_t *" }
 
 local function read_argument(t, place)
+  if t == "address" then return end
   if t == "bool" then return ffi.cast("uint8_t *", place)[0] ~= 0 end
   if t == "f16" then return vector.from_half(ffi.cast(as_numbers.f16, place)[0]) end
   if as_numbers[t] then return tonumber(ffi.cast(as_numbers[t], place)[0]) end

@@ -39,6 +39,22 @@ describe("rg.image.write", function()
     end
   end)
 
+  it("takes arrays, and vectors of three and four numbers as colours", function()
+    for channels, t in pairs { [2] = rg.vec3, [6] = rg.vec4 } do
+      for _, x in ipairs { rg.array(t, 4, 2), rg.field(t, 4, 2) } do
+        x:fill(t(0.5))
+        rg.image.write(path, x)
+        assert.equal(4, number(file_bytes(path), 17))
+        assert.equal(channels, file_bytes(path):byte(26)) -- PNG's type of colour
+      end
+    end
+    rg.image.write(path, rg.array(rg.f32, 3, 2))
+    assert.equal(3, number(file_bytes(path), 17))
+    assert.equal("a picture shows two axes, an array of f32 has 1",
+      failure(rg.image.write, path, rg.array(rg.f32, 3)).message)
+    assert.equal("argument.invalid", failure(rg.image.write, path, rg.array(rg.vec2, 3, 3)).code)
+  end)
+
   it("takes a table of columns", function()
     rg.image.write(path, { { 0, 1 }, { 0.5, 0 }, { 1, 1 } })
     assert.equal(3, number(file_bytes(path), 17))

@@ -1,0 +1,89 @@
+/* array.c - places in arrays: addresses and checks from extents that are launch arguments.
+ *
+ *     a[i][j - 1]     address + ((i * extent 1) + j) * size - size      row-major
+ *                     address + i * stride 0 + (j - 1) * stride 1       with strides, in bytes
+ *
+ * In a task an argument is its slot of the frame. Sums are i64: an array has fewer than 2^62
+ * bytes. */
+#include "pass/address.h"
+#include "pass/ranges.h"
+
+static IrInst *argument(IrBuilder *b, bool in_task, int arg) {
+  Type type = b->kernel->args.items[arg].type;
+  IrInst *inst = ir_emit(b, in_task ? IR_FRAME_GET : IR_ARG, type, 0, NULL);
+  inst->imm = arg;
+  return inst;
+}
+
+static IrInst *wide_argument(IrBuilder *b, bool in_task, int arg) {
+  return ir_convert(b, argument(b, in_task, arg), TYPE(I64));
+}
+
+/* An index of at most 32 bits plus a constant is that sum, if it is inside a narrow array. */
+static AddressIndex index_of(IrBuilder *b, const IrArray *array, IrInst *index) {
+  return address_take_apart(b, index, array->is_wide ? INT64_MAX : IR_NARROW);
+}
+
+static IrInst *sum(IrBuilder *b, IrInst *a, IrInst *c) {
+  return a ? ir_binary(b, IR_ADD, a, c) : c;
+}
+
+/* As one inst; NULL: 0. */
+static IrInst *value_of(IrBuilder *b, AddressIndex index) {
+  if (!index.constant) return index.value;
+  return sum(b, index.value, ir_const_int(b, TYPE(I64), index.constant));
+}
+
+/* Only the constant along the last axis stays apart: neighbours share one sum. */
+static IrInst *row_major(IrBuilder *b, bool in_task, const IrArray *array, IrInst *address,
+                         const AddressIndex *index, int64_t bytes) {
+  IrInst *number = NULL;
+  int last = array->axis_count - 1;
+  for (int k = 0; k <= last; k++) {
+    if (number)
+      number = ir_binary(b, IR_MUL, number, wide_argument(b, in_task, array->extents + k));
+    IrInst *own = k == last ? index[k].value : value_of(b, index[k]);
+    if (own) number = sum(b, number, own);
+  }
+  return address_offset(b, address, number, array->size,
+                        bytes + (int64_t)((uint64_t)index[last].constant * (uint64_t)array->size));
+}
+
+static IrInst *strided(IrBuilder *b, bool in_task, const IrArray *array, IrInst *address,
+                       const AddressIndex *index, int64_t bytes) {
+  for (int k = 0; k < array->axis_count; k++) {
+    IrInst *own = value_of(b, index[k]);
+    if (!own) continue;
+    IrInst *stride = argument(b, in_task, array->strides + k);
+    address = address_offset(b, address, ir_binary(b, IR_MUL, own, stride), 1, 0);
+  }
+  return address_offset(b, address, NULL, 1, bytes);
+}
+
+IrInst *address_in_array(IrBuilder *b, bool in_task, const IrField *field,
+                         IrInst *const *indices) {
+  const IrArray *array = &b->kernel->arrays.items[field->array];
+  IrInst *address = argument(b, in_task, array->address);
+  AddressIndex index[SNODE_MAX_AXES];
+  for (int k = 0; k < array->axis_count; k++) index[k] = index_of(b, array, indices[k]);
+  return (array->strides < 0 ? row_major : strided)(b, in_task, array, address, index,
+                                                    field->component);
+}
+
+/* 0 <= index < extent, by one unsigned comparison in the wider of the two types. */
+static IrInst *axis_inside(IrBuilder *b, IrInst *index, IrInst *extent) {
+  bool is_wide = type_bits(index->type) > 32 || type_bits(extent->type) > 32;
+  Type type = is_wide ? TYPE(I64) : TYPE(I32), bare = is_wide ? TYPE(U64) : TYPE(U32);
+  IrInst *left = ir_convert(b, ir_convert(b, index, type), bare);
+  return ir_binary(b, IR_LT, left, ir_convert(b, ir_convert(b, extent, type), bare));
+}
+
+IrInst *address_inside_array(IrBuilder *b, bool in_task, const IrArray *array,
+                             IrInst *const *indices) {
+  IrInst *inside = NULL;
+  for (int k = 0; k < array->axis_count; k++) {
+    IrInst *axis = axis_inside(b, indices[k], argument(b, in_task, array->extents + k));
+    inside = inside ? ir_binary(b, IR_BAND, inside, axis) : axis;
+  }
+  return inside;
+}
