@@ -364,11 +364,6 @@ end
 -- Prints, to what is the global `print` of the kernel now, and returns what the kernel returned.
 function need.say(self) return say_first(self, need.take_results(self)) end
 
-local function improve(self, errors)
-  suggest.names(self, errors)
-  if self.lines[0] ~= 0 then print_lines(self) end
-end
-
 local value_out = ffi.new "int32_t[1]"
 
 local function learn(self, want, wanted)
@@ -378,15 +373,19 @@ end
 
 -- What is wrong with an argument belongs to the line of the launch; where the kernel uses it is a
 -- note.
-local function improve(self, errors)
-  suggest.names(self, errors)
-  local first = errors[1]
+local function blame_caller(first)
   local file, line = fail.caller()
   if not file or not first.line or not first.message:find "^[the ]*argument '" then return end
   local use = { code = "note", message = "it is used here", file = first.file, line = first.line,
     column = first.column, width = first.width, source = first.source }
   first.notes = first.notes or { use }
   first.file, first.line, first.column, first.width, first.source = file, line, nil, nil, nil
+end
+
+local function improve(self, errors)
+  suggest.names(self, errors)
+  blame_caller(errors[1])
+  if self.lines[0] ~= 0 then print_lines(self) end
 end
 
 -- A launch has failed: for good, or because the kernel calls a function, or indexes a table, that
