@@ -231,7 +231,7 @@ function meta.__ipairs()
     "for i = 0, #a - 1 do, or pairs(a)")
 end
 
-function meta.__gc(self)
+meta.__gc = lib.finalizer(function(self)
   owners[self.rg_number] = nil
   if self.rg_oracle ~= 0 and lib.oracle_of(self.rg_runtime) then
     lib.oracle_of(self.rg_runtime):drop_array(self.rg_number)
@@ -239,7 +239,7 @@ function meta.__gc(self)
   C.rg_array_release(self.rg_array)
   self.rg_array = nil
   lib.drop_handle(self.rg_runtime)
-end
+end)
 
 Array = ffi.metatype("RgArrayHandle", meta)
 

@@ -218,14 +218,14 @@ function meta.__ipairs()
     "for i = 0, #x - 1 do, or pairs(x) for the active cells")
 end
 
-function meta.__gc(self)
+meta.__gc = lib.finalizer(function(self)
   if self.rg_oracle ~= 0 and lib.oracle_of(self.rg_runtime) then
     lib.oracle_of(self.rg_runtime):drop(self.rg_number)
   end
   C.rg_field_release(self.rg_field)
   self.rg_field = nil
   lib.drop_handle(self.rg_runtime)
-end
+end)
 
 Field = ffi.metatype("RgFieldHandle", meta)
 

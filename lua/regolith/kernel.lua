@@ -30,12 +30,12 @@ local by_number, last_number = setmetatable({}, { __mode = "v" }), 0
 local need -- what launchers call
 
 local KernelHandle = ffi.metatype("RgKernelHandle", {
-  __gc = function(self)
+  __gc = lib.finalizer(function(self)
     if by_number[self.rg_number] then by_number[self.rg_number].pointer = nil end
     C.rg_kernel_release(self.rg_kernel)
     self.rg_kernel = nil
     lib.drop_handle(self.rg_runtime)
-  end,
+  end),
 })
 
 -- -- values ---------------------------------------------------------------------------------------

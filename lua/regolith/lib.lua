@@ -122,13 +122,19 @@ local function retire(number)
   end
 end
 
+--- A finalizer that raises nothing: an error in one, which may be that memory is exhausted, would
+--- go to whatever the collector interrupted, and LuaJIT does not survive it in compiled code.
+function lib.finalizer(finalize)
+  return function(handle) pcall(finalize, handle) end
+end
+
 -- Ends the runtime when its table is unreachable and the last handle is gone.
 local Anchor = ffi.metatype("RgAnchor", {
-  __gc = function(anchor)
+  __gc = lib.finalizer(function(anchor)
     local runtime = runtimes[anchor.rg_runtime]
     if runtime then runtime.abandoned = true end
     retire(anchor.rg_runtime)
-  end,
+  end),
 })
 
 --- A runtime's record; keeping `anchor` keeps the runtime.

@@ -256,12 +256,12 @@ Node = ffi.metatype("RgNodeHandle", {
       and a.rg_node == b.rg_node
   end,
   __tostring = function(self) return draw(C.rg_snode_tree(self.rg_node), self.rg_runtime) end,
-  __gc = function(self)
+  __gc = lib.finalizer(function(self)
     if lib.oracle_of(self.rg_runtime) then lib.oracle_of(self.rg_runtime):drop(self.rg_node) end
     C.rg_snode_release(self.rg_node)
     self.rg_node = nil
     lib.drop_handle(self.rg_runtime)
-  end,
+  end),
 })
 
 -- -- trees ----------------------------------------------------------------------------------------
@@ -323,12 +323,12 @@ Tree = ffi.metatype("RgTreeHandle", {
       and a.rg_tree == b.rg_tree
   end,
   __tostring = function(self) return draw(self.rg_tree, self.rg_runtime) end,
-  __gc = function(self)
+  __gc = lib.finalizer(function(self)
     if lib.oracle_of(self.rg_runtime) then lib.oracle_of(self.rg_runtime):drop(self.rg_tree) end
     C.rg_tree_release(self.rg_tree)
     self.rg_tree = nil
     lib.drop_handle(self.rg_runtime)
-  end,
+  end),
 })
 
 --- `rg.tree()` or `rg.tree{ name = "grid" }`.
