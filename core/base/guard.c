@@ -48,7 +48,7 @@ const char error_bug_hint[] =
 void error_assert_failed(const char *file, int line, const char *text, const char *believed) {
   Error failure = {0};
   error_set(&failure, RG_ERROR_INTERNAL, "internal error at %s:%d: it does not hold that %s (%s)",
-            file, line, believed, text);
+            file + strspn(file, "./"), line, believed, text);
   error_hint(&failure, "%s", error_bug_hint);
   guard_leave(&failure);
 }
