@@ -10,6 +10,9 @@
  * LARGEST_CHUNK, and are smaller if budget or arena run short. Invariant: the memory of a FRESH
  * node reads zero; a USED one is zeroed here, late, by the thread that will write it next. Sizes: a
  * node costs node_size + info_stride + 9 bytes of its chunk.
+ * The same work done again may reserve more, but not for ever: a chunk is added when the shared
+ * list is empty and no chunk has fresh nodes, while every other worker keeps a batch at most. So
+ * none is added once there is room for the most that is live, and a batch per worker.
  * Taking or recycling a node notes it once (RtLocal.touched), so that lists can be updated without
  * visiting the others. */
 #include "atomic.h"
