@@ -15,13 +15,19 @@ static IrInst *argument(IrBuilder *b, bool in_task, int arg) {
   return inst;
 }
 
+IrInst *address_extent(IrBuilder *b, bool in_task, const IrArray *array, int axis) {
+  return argument(b, in_task, array->extents + axis);
+}
+
+int64_t address_most(const IrArray *array) { return array->is_wide ? INT64_MAX : IR_NARROW; }
+
 static IrInst *wide_argument(IrBuilder *b, bool in_task, int arg) {
   return ir_convert(b, argument(b, in_task, arg), TYPE(I64));
 }
 
 /* An index of at most 32 bits plus a constant is that sum, if it is inside a narrow array. */
 static AddressIndex index_of(IrBuilder *b, const IrArray *array, IrInst *index) {
-  return address_take_apart(b, index, array->is_wide ? INT64_MAX : IR_NARROW);
+  return address_take_apart(b, index, address_most(array));
 }
 
 static IrInst *sum(IrBuilder *b, IrInst *a, IrInst *c) {
@@ -82,7 +88,7 @@ IrInst *address_inside_array(IrBuilder *b, bool in_task, const IrArray *array,
                              IrInst *const *indices) {
   IrInst *inside = NULL;
   for (int k = 0; k < array->axis_count; k++) {
-    IrInst *axis = axis_inside(b, indices[k], argument(b, in_task, array->extents + k));
+    IrInst *axis = axis_inside(b, indices[k], address_extent(b, in_task, array, k));
     inside = inside ? ir_binary(b, IR_BAND, inside, axis) : axis;
   }
   return inside;

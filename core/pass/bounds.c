@@ -14,6 +14,7 @@
  * that ends at the extent itself needs none.
  * Sets PLACE.inside, task->interior, task->limits. */
 #include "base/bits.h"
+#include "pass/address.h"
 #include "pass/effects.h"
 #include "pass/rewrite.h"
 
@@ -120,15 +121,13 @@ static const IrArray *array_of(const Bounds *b, const IrInst *place) {
   return array < 0 ? NULL : &b->kernel->arrays.items[array];
 }
 
-static int64_t most_of(const IrArray *array) { return array->is_wide ? INT64_MAX : IR_NARROW; }
-
 /* Every extent is at least 1; the loop may end at this very one. */
 static bool extent_holds(const Bounds *b, const IndexRange *range, const IrArray *array, int axis) {
   if (!range->known) return false;
   if (!range->base) return range->low == 0 && range->high == 0;
   int param = ranges_param(b->body, range->base);
   if (param < 0 || b->limits[param].end != array->extents + axis) return false;
-  return ranges_hold_below(range, most_of(array)) && range->high <= 0 &&
+  return ranges_hold_below(range, address_most(array)) && range->high <= 0 &&
          b->limits[param].low >= 0 && b->limits[param].low + range->low >= 0;
 }
 
@@ -175,7 +174,7 @@ static bool narrow_axis(const Bounds *b, const EffectPlace *place, int axis, Box
   if (axis_is_inside(b, place, axis)) return true;
   const IndexRange *range = &place->index[axis];
   const IrArray *array = array_of(b, place->inst);
-  int64_t size = array ? most_of(array) : node_of(b, place->inst)->shape[axis];
+  int64_t size = array ? address_most(array) : node_of(b, place->inst)->shape[axis];
   int param = range->known ? ranges_param(b->body, range->base) : -1;
   if (param < 0 || !ranges_hold_below(range, size)) return false;
   box->begin[param] = max_i64(box->begin[param], -range->low);

@@ -2,15 +2,20 @@
 #include "pass/window.h"
 
 #include "base/bits.h"
+#include "pass/address.h"
 #include "pass/ranges.h"
 #include "pass/rewrite.h"
 
 enum { MAX_WINDOWS = 8, MAX_OPERANDS = SNODE_MAX_AXES };
 static const int64_t widest = 1 << 16; /* of the constant part: a larger one is not a stencil */
 
-typedef struct Window { /* base + low .. base + high is in 0 .. size - 1 */
+/* base + low .. base + high is in 0 .. size - 1, and so below an extent of an array that is known to
+ * the launch alone. */
+typedef struct Window {
   IrInst *base;
   int64_t low, high, size;
+  const IrArray *array;
+  int axis;
 } Window;
 
 typedef struct Windows {
@@ -33,11 +38,21 @@ static bool fits_window(const Windows *w, const IndexRange *range, int64_t size)
          range->high <= widest && range->high - range->low < size && ranges_hold_below(range, size);
 }
 
+/* How far the place's index may go along an axis; *array: NULL, or what knows it better. */
+static int64_t size_of(const Windows *w, const IrInst *place, int axis, const IrArray **array) {
+  const IrField *field = &w->kernel->fields.items[place->field];
+  *array = field->array < 0 ? NULL : &w->kernel->arrays.items[field->array];
+  return *array ? address_most(*array) : field->node->shape[axis];
+}
+
 /* Windows of one base and size are merged into their union. */
-static bool add_window(Windows *w, const IndexRange *range, int64_t size) {
+static bool add_window(Windows *w, const IndexRange *range, const Window *bound) {
+  int64_t size = bound->size;
   for (int i = 0; i < w->count; i++) {
     Window *known = &w->items[i];
-    if (known->base != range->base || known->size != size) continue;
+    if (known->base != range->base || known->size != size || known->array != bound->array ||
+        known->axis != bound->axis)
+      continue;
     int64_t low = min_i64(known->low, range->low), high = max_i64(known->high, range->high);
     if (high - low >= size) return false;
     known->low = low;
@@ -45,40 +60,57 @@ static bool add_window(Windows *w, const IndexRange *range, int64_t size) {
     return true;
   }
   if (w->count == MAX_WINDOWS) return false;
-  w->items[w->count++] = (Window){(IrInst *)range->base, range->low, range->high, size};
+  Window *added = &w->items[w->count++];
+  *added = *bound;
+  added->base = (IrInst *)range->base;
+  added->low = range->low;
+  added->high = range->high;
   return true;
 }
 
-/* Size 0: an unbounded axis. */
-static bool is_always_inside(const IndexRange *range, int64_t size) {
-  if (size == 0) return true;
+/* Size 0: an unbounded axis. An extent is at least 1. */
+static bool is_always_inside(const IndexRange *range, const Window *bound) {
+  if (bound->size == 0) return true;
+  int64_t size = bound->array ? 1 : bound->size;
   return range->known && !range->base && range->low >= 0 && range->high < size;
 }
 
 static bool add_place(void *data, IrInst *place) {
   Windows *w = data;
   if (place->op != IR_PLACE || place->inside) return true;
-  const SNode *node = w->kernel->fields.items[place->field].node;
-  if (!node) return true;
   IndexRange ranges[MAX_OPERANDS];
+  Window bounds[MAX_OPERANDS];
   bool depends_on_data = false;
   for (int k = 0; k < place->operand_count; k++) {
     ranges[k] = ranges_of(place->operands[k]);
-    if (is_always_inside(&ranges[k], node->shape[k])) continue;
-    if (!fits_window(w, &ranges[k], node->shape[k])) return true;
+    bounds[k] = (Window){.axis = k};
+    bounds[k].size = size_of(w, place, k, &bounds[k].array);
+    if (!bounds[k].array) bounds[k].axis = 0; /* its size is all that matters */
+    if (is_always_inside(&ranges[k], &bounds[k])) continue;
+    if (!fits_window(w, &ranges[k], bounds[k].size)) return true;
     depends_on_data |= ranges_param(w->body, ranges[k].base) < 0;
   }
   if (w->cells && !depends_on_data) return true;
   Windows before = *w;
   for (int k = 0; k < place->operand_count; k++) {
-    if (is_always_inside(&ranges[k], node->shape[k]) || add_window(w, &ranges[k], node->shape[k]))
-      continue;
+    if (is_always_inside(&ranges[k], &bounds[k]) || add_window(w, &ranges[k], &bounds[k])) continue;
     w->count = before.count;
     memcpy(w->items, before.items, sizeof w->items);
     return true;
   }
   vec_push(w->kernel->scratch, &w->places, place);
   return true;
+}
+
+/* How many bases there are: none where the extent is smaller than the window. */
+static IrInst *count_of(IrBuilder *b, const Window *window, Type type) {
+  int64_t span = window->high - window->low;
+  if (!window->array) return ir_const_int(b, type, window->size - span);
+  Type wide = type_bits(type) > 32 ? TYPE(I64) : TYPE(I32);
+  IrInst *extent = ir_convert(b, address_extent(b, true, window->array, window->axis), wide);
+  IrInst *left = ir_binary(b, IR_SUB, extent, ir_const_int(b, wide, span)),
+         *none = ir_const_int(b, wide, 0);
+  return ir_convert(b, ir_binary(b, IR_MAX, left, none), type);
 }
 
 /* 0 <= base + low and base + high < size, as one unsigned comparison: if the base is so low that
@@ -91,7 +123,7 @@ static IrInst *is_in_window(IrBuilder *b, const Window *window) {
     base = ir_convert(b, base, is_wide ? TYPE(I64) : TYPE(I32));
   if (window->low) base = ir_binary(b, IR_ADD, base, ir_const_int(b, base->type, window->low));
   Type bare = is_wide ? TYPE(U64) : TYPE(U32);
-  IrInst *end = ir_const_int(b, bare, window->size - (window->high - window->low));
+  IrInst *end = count_of(b, window, bare);
   return ir_binary(b, IR_LT, ir_convert(b, base, bare), end);
 }
 

@@ -44,6 +44,15 @@ static Entity extent_number(const Entity *shape, int k) {
 
 static int64_t extent_of(const Entity *shape, int k) { return extent_number(shape, k).constant; }
 
+Expr *extent_expr(Resolve *r, const Expr *at, const Entity *shape, int k) {
+  Entity number = extent_number(shape, k);
+  if (number.kind == ENTITY_CONSTANT) return literal_integer(r, at->ast, number.constant);
+  Expr *e = scratch_new(r->scratch, Expr);
+  *e = (Expr){.kind = AST_FIELD, .op = AST_NO_OP, .pos = at->pos, .width = at->width,
+              .ast = at->ast, .entity = number};
+  return e;
+}
+
 Entity extent_vector(Resolve *r, Expr *e, const Entity *shape) {
   Exprs numbers = {0};
   int count = extent_count(shape);

@@ -47,8 +47,24 @@ static bool add_bounds(Resolve *r, LoopHead *head, Expr *begin, Expr *end) {
   return (!begin || resolve_scalar(r, begin)) && resolve_scalar(r, end);
 }
 
+/* rg.range(x.shape): from 0 to each of them. */
+static bool take_extents(Resolve *r, Expr *e, LoopHead *head, const Entity *shape) {
+  for (int k = 0; k < extent_count(shape); k++) {
+    vec_push(r->scratch, &head->bounds, NULL);
+    vec_push(r->scratch, &head->bounds, extent_expr(r, e, shape, k));
+    if (++head->axis_count > SNODE_MAX_AXES)
+      return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'rg.range' takes at most %d axes",
+                       SNODE_MAX_AXES);
+  }
+  return true;
+}
+
 static bool take_axis(Resolve *r, LoopHead *head, Expr *e) {
-  if (e->kind != AST_TABLE) return add_bounds(r, head, NULL, e);
+  if (e->kind != AST_TABLE) {
+    Entity axis = resolve_expr(r, e);
+    if (axis.kind == ENTITY_SHAPE) return take_extents(r, e, head, &axis);
+    return add_bounds(r, head, NULL, e);
+  }
   if (e->list.count != 2 || e->ast->keys.items[0] || e->ast->keys.items[1])
     return sema_fail(r->s, e, RG_ERROR_LOOP, "write {begin, end}",
                      "an axis of a range is a number or a begin and an end");
@@ -64,19 +80,6 @@ static bool take_range(Resolve *r, Expr *e, LoopHead *head) {
   return true;
 }
 
-/* All elements of an array exist: a range over its extents. */
-static bool take_array(Resolve *r, Expr *e, LoopHead *head, const ArrayUse *array) {
-  for (int axis = 0; axis < array->of.axis_count; axis++) {
-    Expr *end = scratch_new(r->scratch, Expr);
-    *end = (Expr){.kind = AST_FIELD, .op = AST_NO_OP, .pos = e->pos, .width = e->width,
-                  .ast = e->ast, .entity = extent_of_array(array, axis)};
-    vec_push(r->scratch, &head->bounds, NULL);
-    vec_push(r->scratch, &head->bounds, end);
-  }
-  head->axis_count = array->of.axis_count;
-  return true;
-}
-
 static bool take_active(Resolve *r, Expr *e, LoopHead *head) {
   const MethodCall *m = method_of(e);
   const FieldRef *field = field_of(&m->object);
@@ -85,7 +88,10 @@ static bool take_active(Resolve *r, Expr *e, LoopHead *head) {
   if (field->indexed)
     return sema_fail(r->s, e, RG_ERROR_LOOP, "loop over all active cells",
                      "'active' runs over a whole field or SNode");
-  if (field->array) return take_array(r, e, head, field->array);
+  if (field->array) { /* all of its elements exist */
+    Entity shape = {.kind = ENTITY_SHAPE, .extent = {.array = field->array}};
+    return take_extents(r, e, head, &shape);
+  }
   head->node = field->node;
   head->offset = field->offset;
   head->source = field->source;

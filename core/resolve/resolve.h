@@ -153,6 +153,7 @@ Entity extent_constant(int64_t value);
 Entity extent_of_array(const ArrayUse *array, int axis); /* a number that each launch passes */
 int extent_count(const Entity *shape);
 /* e becomes the vector, of one axis the number */
+Expr *extent_expr(Resolve *r, const Expr *at, const Entity *shape, int k); /* its number k */
 Entity extent_vector(Resolve *r, Expr *e, const Entity *shape);
 Entity extent_member(Resolve *r, Expr *e, const Entity *shape, Str name);
 Entity extent_indexed(Resolve *r, Expr *e, const Entity *shape);

@@ -46,8 +46,8 @@ function rg.kernel(text, captures, options) end
 ---@param progress? fun(done: integer, count: integer)
 function rg.warm(kernels, progress) end
 
---- One number per axis: half-open, from 0; `{a, b}` sets begin and end. Parallel in kernels.
----@param ... integer|integer[]
+--- An end per axis, or `{begin, end}`; `x.shape`: all axes. Parallel in kernels.
+---@param ... integer|integer[]|rg.Shape
 ---@return rg.Range
 function rg.range(...) end
 

@@ -1,5 +1,6 @@
 --- `rg.range(n, m, ..)`: in a kernel a parallel loop, in plain Lua an iterator over the same
 --- indices in order.
+local ffi = require "ffi"
 local fail = require "regolith.error"
 
 local range = {}
@@ -18,14 +19,28 @@ local function bounds(argument, number)
   return first, last
 end
 
+-- The arguments as a list, shapes among them as their extents.
+local function spread(...)
+  local list, count = {}, 0
+  for k = 1, select("#", ...) do
+    local argument = select(k, ...)
+    local is_shape = type(argument) == "cdata" and ffi.istype("RgShape", argument)
+    for axis = 0, is_shape and #argument - 1 or 0 do
+      count = count + 1
+      list[count] = is_shape and argument[axis] or argument
+    end
+  end
+  return list, count
+end
+
 range.create = fail.border(function(...)
-  local count = select("#", ...)
+  local list, count = spread(...)
   if count == 0 then fail.argument "rg.range takes at least one extent" end
   if count > 8 then
     return fail.argument(("rg.range takes at most 8 extents, not %d"):format(count))
   end
   local self = { count = count, first = {}, last = {}, at = {} }
-  for axis = 1, count do self.first[axis], self.last[axis] = bounds((select(axis, ...)), axis) end
+  for axis = 1, count do self.first[axis], self.last[axis] = bounds(list[axis], axis) end
   return setmetatable(self, Range)
 end)
 

@@ -160,6 +160,56 @@ describe("a kernel given an array", function()
     assert.equal(18, s)
   end)
 
+  it("loops over rg.range(a.shape), as over that of a field, and so does Lua", function()
+    local count = rg.kernel(function(u)
+      local s = 0
+      for i, j in rg.range(u.shape) do s = s + 1 end
+      for I in rg.range(u.shape.yx, 2):vec() do s = s + 1 end
+      return s
+    end)
+    assert.equal(3 * 15, count(rg.array(rg.f32, 3, 5)))
+    assert.equal(3 * 8, count(rg.field(rg.f32, 2, 4)))
+    local seen = {}
+    for i, j in rg.range(rg.array(rg.f32, 2, 2).shape) do seen[#seen + 1] = i .. j end
+    assert.equal("00 01 10 11", table.concat(seen, " "))
+  end)
+
+  it("scatters a stencil at computed places, also into one smaller than the stencil", function()
+    local p = rg.array(rg.vec2, 200)
+    for i = 0, 199 do p[i] = { i * 7 % 25 - 2.5, i * 3 % 25 - 2.5 } end
+    local scatter = rg.kernel(function(grid)
+      for k in rg.range(#p) do
+        local x, y = math.floor(p[k].x), math.floor(p[k].y)
+        for a = 0, 2 do
+          for b = 0, 2 do grid[x + a][y + b] = grid[x + a][y + b] + (a + 1) * (b + 1) end
+        end
+      end
+    end)
+    for _, n in ipairs { 20, 3, 2, 1 } do
+      local a, x = rg.array(rg.f32, n, n), rg.field(rg.f32, n, n)
+      scatter(a)
+      scatter(x)
+      assert.same(x:to_table(), a:to_table())
+    end
+  end)
+
+  it("has indices of 64 bits where it has more than 2^30 elements #compiled", function()
+    local n = 2 ^ 31 + 2 ^ 20
+    local a = rg.new { memory = "4GiB", threads = 1 }
+    local big = a.array(a.u8, n)
+    local last = a.kernel(function(u)
+      u[#u - 1] = 7
+      local s = 0
+      for i in rg.range({ #u - 5, #u + 5 }) do s = s + u[i] + 2 * u[i - 1] end
+      return s, #u
+    end)
+    local sum, count = last(big)
+    assert.equal(21, sum)
+    assert.equal(n, tonumber(count))
+    assert.equal(7, big[n - 1])
+    big:destroy()
+  end)
+
   it("reads zero outside its shape, and a write there does nothing but count", function()
     local a, before = sequence(rg.f32, 4, 3), rg.stats().out_of_range
     local sum = rg.kernel(function(u, n)
