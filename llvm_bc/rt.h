@@ -32,7 +32,9 @@ enum {
   RT_LIST_LOCK = 1,
   RT_LIST_SLOTS = 2,        /* one per chunk from here on */
   RT_TOUCHED_END = 1,
-  RT_MESSAGE_WORDS = 1 << 23 /* of the records of one worker between two tasks: 64 MiB */
+  RT_MESSAGE_WORDS = 1 << 23, /* of the records of one worker between two tasks: 64 MiB */
+  /* of functions that call themselves, one inside the other; lua/regolith/oracle.lua has it too */
+  RT_MOST_CALLS = 4000
 };
 
 /* One fault of device code: the first one wins. */
@@ -295,6 +297,9 @@ typedef struct RtMessages {
 typedef struct RtWorker {
   int32_t index;
   uint32_t pad;
+  /* a call of a user's function is refused where the stack has grown down to it: set by the device
+   * before it runs something on the worker's thread; 0: no limit */
+  uint64_t stack_end;
   RtOutside outside;
   RtMessages messages;
 } RtWorker;

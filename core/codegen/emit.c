@@ -74,6 +74,7 @@ static void emit_inst(Codegen *g, const IrInst *inst) {
   case IR_BREAK: case IR_CONTINUE: return control_exit(g, inst);
   case IR_PRINT: return control_print(g, inst);
   case IR_FAULT: return control_fault(g, inst);
+  case IR_INVOKE: return function_invoke(g, inst);
   case IR_GRID: return row_grid(g, inst);
   case IR_ROW: return row_emit(g, inst);
   case IR_LANE: return row_lane(g, inst);

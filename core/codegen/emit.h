@@ -44,8 +44,12 @@ typedef struct Codegen {
   LLVMBuilderRef builder;
   LLVMTypeRef void_type, bool_type, i8, i32, i64, pointer;
 
+  LLVMValueRef *functions;         /* by kernel->functions */
+
   /* of the function being emitted */
   LLVMValueRef function;
+  const IrFunction *called;        /* NULL: the host function or a task */
+  LLVMValueRef depth, *results;    /* of `called`: its parameter; variables */
   bool is_host;
   LLVMValueRef rt_context, worker; /* parameters; `worker` of the host function is worker 0 */
   LLVMValueRef entry_end;          /* terminator of the entry block: hoisted values go before it */
@@ -193,7 +197,13 @@ void counted_end(Codegen *g, Counted *loop, bool unroll);
 void reduce_emit(Codegen *g, const IrInst *inst);
 void reduce_finish(Codegen *g); /* combines every partial into its frame slot */
 void function_begin(Codegen *g, const char *name, bool is_host);
+void function_open(Codegen *g, LLVMValueRef function, bool is_host); /* of any type */
 void function_end(Codegen *g);  /* from where the builder stands, and from `finish` */
+/* function.c: functions that call themselves; INVOKE, and RETURN in them */
+void function_declare_all(Codegen *g);
+void function_emit(Codegen *g, int number);
+void function_invoke(Codegen *g, const IrInst *inst);
+void function_return(Codegen *g, const IrInst *inst);
 void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
 void task_list(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
 /* FRAME_GET, FRAME_SET, FRAME_LOAD, ARG, RUN, RETURN */

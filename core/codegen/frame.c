@@ -16,6 +16,7 @@ static void emit_run(Codegen *g, const IrInst *inst) {
 }
 
 static void emit_return(Codegen *g, const IrInst *inst) {
+  if (g->called) return function_return(g, inst);
   for (int i = 0; i < inst->operand_count; i++)
     store_slot(g, g->kernel->args.count + i, inst->operands[i]->type, value_operand(g, inst, i));
   block_jump(g, g->finish);

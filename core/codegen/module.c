@@ -1,4 +1,5 @@
-/* module.c - a kernel becomes a module: one function for the host region and one per task.
+/* module.c - a kernel becomes a module: one function for the host region, one per task, and one per
+ * function that calls itself.
  *
  *     entry:   hoisted values and variables     -> start
  *     start:   the work                         -> finish
@@ -11,7 +12,11 @@
 void function_begin(Codegen *g, const char *name, bool is_host) {
   LLVMTypeRef params[] = {g->pointer, g->pointer, g->i64, g->i64};
   LLVMTypeRef type = LLVMFunctionType(g->void_type, params, is_host ? 1 : 4, false);
-  g->function = LLVMAddFunction(g->module, name, type);
+  function_open(g, LLVMAddFunction(g->module, name, type), is_host);
+}
+
+void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
+  g->function = function;
   llvm_function_attribute(g->function, "nounwind", 0);
   llvm_function_text(g->function, "no-builtin-exp10", ""); /* only GNU has it: keep pow(10, x) */
   llvm_function_text(g->function, "no-builtin-exp10f", "");
@@ -79,8 +84,10 @@ bool codegen_kernel(Scratch *scratch, LLVMModuleRef module, LLVMBuilderRef build
   Codegen g = {
       .scratch = scratch, .err = err, .kernel = kernel, .module = module, .builder = builder};
   init_types(&g);
+  function_declare_all(&g);
   emit_host(&g);
   for (int i = 0; i < kernel->tasks.count && !error_is_set(err); i++)
     emit_task(&g, kernel->tasks.items[i], i);
+  for (int i = 0; i < kernel->functions.count && !error_is_set(err); i++) function_emit(&g, i);
   return !error_is_set(err);
 }

@@ -15,6 +15,7 @@
 #include "device/cpu.h"
 #include "device/messages.h"
 #include "device/private_copies.h"
+#include "thread/stack.h"
 
 enum { SERIAL_NS = 8000, CHUNK_NS = 20000, CHUNKS_PER_WORKER = 8, ROW = 64, MOST_CHUNKS = 1 << 20 };
 
@@ -35,6 +36,7 @@ static void run_chunk(void *data, int32_t worker, int64_t begin, int64_t end) {
   RtContext *context = running->context;
   running->took_part[worker] = 1;
   ASSERT(!must_fail(running->fails), "no test asks a task to fail");
+  context->workers[worker].stack_end = stack_end();
   if (!rt_stopped(context)) running->function(context, &context->workers[worker], begin, end);
 }
 
@@ -185,6 +187,7 @@ bool cpu_launch(Device *device, DeviceLaunch *launch, Error *err) {
   messages_begin(cpu);
   cpu->launch = launch;
   if (launch->has_sums) prepare_copies(device, launch);
+  context->workers[0].stack_end = stack_end();
   launch->code->host(context);
   refresh_trees(launch);
   messages_gather(cpu, launch);

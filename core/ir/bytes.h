@@ -3,6 +3,7 @@
  *   "RGIR" version op_count target flags results: count, (type rows cols)..  frame_slots
  *   trees: count   fields: count, (tree, type)..   levels: count, tree..   args: count, type..
  *   host: region   tasks: count, task..
+ *   functions: count, (fault, results: count, type.., region)..
  *   region: param count, types; inst count, insts
  *   inst:   op, type, mask, the attributes whose bits are set, operand count, operands, regions
  *

@@ -165,6 +165,16 @@ typedef struct IrNote { int32_t line, column; bool is_warning; const char *text;
 
 typedef struct IrTask IrTask; /* task.h */
 
+/* A function that calls itself, so that its calls cannot be expanded: called by INVOKE, ended by
+ * RETURN, which has an operand for each result. It runs in any worker, and in the host region. */
+typedef struct IrFunction {
+  const char *name;          /* for texts; may be "" */
+  IrRegion *body;            /* its parameters are the function's */
+  VEC(Type) results;         /* scalars */
+  int32_t fault;             /* of the kernel: its calls are nested too deeply */
+  int32_t line;              /* of its declaration, for notes; 0 after reading bytes */
+} IrFunction;
+
 typedef struct IrKernel {
   Scratch *scratch;
   const char *name;
@@ -177,6 +187,7 @@ typedef struct IrKernel {
   VEC(Type) results;
   IrRegion *body;            /* the host region */
   VEC(IrTask *) tasks;       /* after pass `tasks` */
+  VEC(IrFunction *) functions;
   /* after `tasks`: 8-byte slots; the args come first, the result begins at slot args.count */
   int frame_slots;
   bool fast_math, unchecked;

@@ -11,6 +11,9 @@
  *       %2: f32 = load %1
  *     }
  *   }
+ *   function 0 fib = i32 (%0: i32) {
+ *     return %0
+ *   }
  *
  * An inst is a line: result, op, attributes as words, operands, then its regions in braces,
  * preceded by their parameters. Values are renumbered in order of appearance, starting again in the
@@ -295,6 +298,17 @@ static void print_task(Printer *p, int number, const IrTask *task) {
   strbuf_char(p->out, '}');
 }
 
+static void print_called(Printer *p, int number, const IrFunction *function) {
+  StrBuf title;
+  strbuf_init(&title, p->out->scratch);
+  strbuf_format(&title, "function %d ", number);
+  print_name(&title, function->name ? function->name : "");
+  for (int i = 0; i < function->results.count; i++)
+    strbuf_format(&title, "%s %s", i ? "," : " =", ir_type_text(function->results.items[i]));
+  if (function->fault) strbuf_format(&title, " fault %d", function->fault);
+  print_function(p, strbuf_end(&title), function->body);
+}
+
 void ir_print(StrBuf *out, const IrKernel *kernel) {
   strbuf_text(out, "kernel ");
   print_name(out, kernel->name);
@@ -306,5 +320,7 @@ void ir_print(StrBuf *out, const IrKernel *kernel) {
                .numbers = scratch_array(out->scratch, int, kernel->next_id + 1)};
   print_function(&p, "host", kernel->body);
   for (int i = 0; i < kernel->tasks.count; i++) print_task(&p, i, kernel->tasks.items[i]);
+  for (int i = 0; i < kernel->functions.count; i++)
+    print_called(&p, i, kernel->functions.items[i]);
   strbuf_char(out, '\n');
 }

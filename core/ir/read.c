@@ -474,6 +474,24 @@ static bool read_result(IrReader *r) {
   return true;
 }
 
+/* `function 0 fib = i32, f32 fault 2 (%n: i32) { .. }` */
+static bool read_called(IrReader *r) {
+  IrFunction *function = scratch_new(r->scratch, IrFunction);
+  int32_t number;
+  function->body = ir_region_create(r->kernel, NULL);
+  if (!ir_read_i32(r, &number) || !ir_read_name(r, &function->name)) return false;
+  if (number != r->kernel->functions.count)
+    return ir_read_fail(r, "functions are numbered in their order", STR(""));
+  if (ir_read_try_char(r, '=')) do {
+      Type type;
+      if (!ir_read_type(r, &type)) return false;
+      vec_push(r->scratch, &function->results, type);
+    } while (ir_read_try_char(r, ','));
+  if (ir_read_try_word(r, "fault") && !ir_read_i32(r, &function->fault)) return false;
+  vec_push(r->scratch, &r->kernel->functions, function);
+  return read_function(r, function->body);
+}
+
 static bool read_row(IrReader *r) {
   if (ir_read_try_word(r, "tree")) return read_tree(r);
   if (ir_read_try_word(r, "array")) return read_array(r);
@@ -484,6 +502,7 @@ static bool read_row(IrReader *r) {
   if (ir_read_try_word(r, "frame")) return ir_read_i32(r, &r->kernel->frame_slots);
   if (ir_read_try_word(r, "host")) return read_function(r, r->kernel->body);
   if (ir_read_try_word(r, "task")) return read_task(r);
+  if (ir_read_try_word(r, "function")) return read_called(r);
   return ir_read_fail(r, "unexpected", ir_read_peek_word(r));
 }
 

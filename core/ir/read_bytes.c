@@ -215,6 +215,18 @@ static void read_task(Input *in) {
   vec_push(in->scratch, &in->kernel->tasks, task);
 }
 
+static void read_called(Input *in) {
+  IrFunction *function = scratch_new(in->scratch, IrFunction);
+  function->name = "";
+  function->fault = read_i32(in);
+  int results = read_count(in);
+  for (int i = 0; i < results && !in->why; i++)
+    vec_push(in->scratch, &function->results, read_type(in));
+  function->body = ir_region_create(in->kernel, NULL);
+  read_function(in, function->body);
+  vec_push(in->scratch, &in->kernel->functions, function);
+}
+
 static void read_result(Input *in) {
   Type type = read_type(in);
   int rows = read_below(in, TYPE_MAX_PARTS + 1), cols = read_below(in, TYPE_MAX_PARTS + 1);
@@ -249,7 +261,9 @@ static void read_kernel(Input *in, const char **target) {
   read_function(in, in->kernel->body);
   int tasks = read_count(in);
   for (int i = 0; i < tasks && !in->why; i++) read_task(in);
-  if (!in->why && in->at != in->end) fail(in, "something follows after the last task");
+  int functions = read_count(in);
+  for (int i = 0; i < functions && !in->why; i++) read_called(in);
+  if (!in->why && in->at != in->end) fail(in, "something follows after the last function");
 }
 
 IrKernel *ir_read_bytes(Scratch *scratch, const uint8_t *data, int64_t length, const char **target,

@@ -14,6 +14,7 @@ typedef struct Verifier {
   bool *seen;
   bool is_final;
   bool in_body, in_row;
+  const IrFunction *function; /* NULL: the host region, or a task */
   int loops;
   Error *err;
 } Verifier;
@@ -119,6 +120,9 @@ static bool verify_imm(Verifier *v, const IrInst *inst) {
            wrong(v, inst, "no such frame slot");
   case IR_RUN:
     return (inst->imm >= 0 && inst->imm < kernel->tasks.count) || wrong(v, inst, "no such task");
+  case IR_INVOKE:
+    return (inst->imm >= 0 && inst->imm < kernel->functions.count) ||
+           wrong(v, inst, "no such function");
   case IR_TREE_ROOT: case IR_PRIVATE_COPY:
     return (inst->imm >= 0 && inst->imm < kernel->trees.count) || wrong(v, inst, "no such tree");
   default: break;
@@ -155,8 +159,10 @@ static bool verify_home(Verifier *v, const IrInst *inst) {
   case IR_RUN:
   case IR_COUNT:
   case IR_CLEAR:
-  case IR_RETURN:
   case IR_REMEMBER: return !v->in_body || wrong(v, inst, "belongs in the host region");
+  case IR_RETURN:
+    return !v->in_body || v->function || wrong(v, inst, "belongs in the host region");
+  case IR_INVOKE: return !v->in_row || wrong(v, inst, "does not belong in a row");
   case IR_FRAME_GET: case IR_REDUCE: case IR_GRID: case IR_ROW: case IR_NEAR:
     return v->in_body || wrong(v, inst, "belongs in a parallel loop");
   case IR_LANE:
@@ -180,7 +186,7 @@ static bool verify_operands(Verifier *v, const IrInst *inst) {
       return wrong(v, inst, "an operand is not visible here");
     if (type_is_none(operand->type)) return wrong(v, inst, "an operand has no value");
     bool takes_var = i == 0 && (inst->op == IR_GET || inst->op == IR_SET || inst->op == IR_REDUCE);
-    takes_var |= inst->op == IR_POP && operand->op == IR_VAR;
+    takes_var |= (inst->op == IR_POP || inst->op == IR_INVOKE) && operand->op == IR_VAR;
     if (operand->op == IR_VAR && !takes_var) return wrong(v, inst, "a variable is read by 'get'");
     if (takes_var && operand->op != IR_VAR &&
         !(inst->op == IR_REDUCE && operand->op == IR_FRAME_GET))
@@ -283,6 +289,23 @@ static bool verify_message(Verifier *v, const IrInst *inst) {
   return true;
 }
 
+/* Values for the parameters, then a variable for each result. */
+static bool verify_invoke(Verifier *v, const IrInst *inst) {
+  const IrFunction *function = v->kernel->functions.items[inst->imm];
+  int params = function->body->params.count, results = function->results.count;
+  if (inst->operand_count != params + results)
+    return wrong(v, inst, "takes a value per parameter and a variable per result");
+  for (int i = 0; i < inst->operand_count; i++) {
+    Type type = i < params ? function->body->params.items[i]->type
+                           : function->results.items[i - params];
+    if ((inst->operands[i]->op == IR_VAR) != (i >= params))
+      return wrong(v, inst, "takes a value per parameter and a variable per result");
+    if (!type_equal(type_at(inst, i), type))
+      return wrong(v, inst, "an operand is not of its parameter's or result's type");
+  }
+  return true;
+}
+
 static bool verify_value(Verifier *v, const IrInst *inst) {
   const IrKernel *kernel = v->kernel;
   switch (inst->op) {
@@ -327,6 +350,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_APPEND: case IR_POP: case IR_LENGTH:
     return verify_list(v, inst, kernel->levels.items[inst->level].node);
   case IR_CALL: return verify_call(v, inst);
+  case IR_INVOKE: return verify_invoke(v, inst);
   case IR_ACTIVE_BITS: return verify_block(v, inst);
   case IR_BITS: return type_equal(type_at(inst, 0), TYPE(U64)) || wrong(v, inst, "needs a u64");
   case IR_NEAR:
@@ -368,7 +392,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_MEM_STORE:
   case IR_MEM_UPDATE:
   case IR_RUN:
-  case IR_PRINT: case IR_FAULT: case IR_POP: case IR_REMEMBER:
+  case IR_PRINT: case IR_FAULT: case IR_POP: case IR_REMEMBER: case IR_INVOKE:
     break;
   case IR_CALL: return true; /* verify_call */
   case IR_PLACE: case IR_CELL: expected = TYPE(PLACE); break;
@@ -405,13 +429,21 @@ static bool returns_results(const IrKernel *kernel, const IrInst *inst) {
   return at == inst->operand_count;
 }
 
+static bool gives_results(const IrFunction *function, const IrInst *inst) {
+  for (int i = 0; i < inst->operand_count && i < function->results.count; i++)
+    if (!type_equal(inst->operands[i]->type, function->results.items[i])) return false;
+  return inst->operand_count == function->results.count;
+}
+
 static bool verify_exit(Verifier *v, const IrInst *inst) {
   if (v->is_final && inst->next) return wrong(v, inst, "something follows it");
+  if (inst->op == IR_RETURN && v->function)
+    return gives_results(v->function, inst) || wrong(v, inst, "not the function's results");
   if (inst->op == IR_RETURN) {
     return inst->operand_count == 0 || returns_results(v->kernel, inst) ||
            wrong(v, inst, "not the kernel's results");
   }
-  int levels = v->loops - (inst->op == IR_BREAK || !v->in_body);
+  int levels = v->loops - (inst->op == IR_BREAK || !v->in_body || v->function);
   return (inst->imm >= 0 && inst->imm <= levels) ||
          wrong(v, inst, "leaves more loops than there are");
 }
@@ -683,15 +715,38 @@ static bool verify_task(Verifier *v, const IrTask *task) {
   return verify_task_params(v, task, task->interior) && verify_region(v, task->interior, 1);
 }
 
+/* Its results are known before any body is looked at. */
+static bool verify_signature(const IrFunction *function, Error *err) {
+  for (int i = 0; i < function->results.count; i++)
+    if (!is_element(function->results.items[i]) || !type_is_scalar(function->results.items[i]))
+      return error_set(err, RG_ERROR_IR, "a function's result is not a number or bool");
+  for (int i = 0; i < function->body->params.count; i++)
+    if (!is_element(function->body->params.items[i]->type))
+      return error_set(err, RG_ERROR_IR, "a function's parameter is not a number or bool");
+  return function->fault >= 0 || error_set(err, RG_ERROR_IR, "a function without such a fault");
+}
+
+static bool verify_called(Verifier *v, const IrFunction *function) {
+  v->in_body = true;
+  v->in_row = false;
+  v->loops = 0;
+  v->function = function;
+  return verify_region(v, function->body, 1);
+}
+
 static bool verify(const IrKernel *kernel, bool is_final, Error *err) {
   if (!ir_finish(kernel, err)) return false;
   Verifier v = {.kernel = kernel, .is_final = is_final, .err = err,
                 .visible = scratch_array(kernel->scratch, const IrInst *, kernel->next_id + 1),
                 .seen = scratch_array(kernel->scratch, bool, kernel->next_id + 1)};
   if (!verify_kernel_tables(kernel, err) || !verify_frame(kernel, err)) return false;
+  for (int i = 0; i < kernel->functions.count; i++)
+    if (!verify_signature(kernel->functions.items[i], err)) return false;
   if (!verify_region(&v, kernel->body, 1)) return false;
   for (int i = 0; i < kernel->tasks.count; i++)
     if (!verify_task(&v, kernel->tasks.items[i])) return false;
+  for (int i = 0; i < kernel->functions.count; i++)
+    if (!verify_called(&v, kernel->functions.items[i])) return false;
   return true;
 }
 

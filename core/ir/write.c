@@ -165,6 +165,13 @@ static void write_task(Writer *w, const IrTask *task) {
   if (task->interior) write_function(w, task->interior);
 }
 
+static void write_called(Writer *w, const IrFunction *function) {
+  write_i64(w, function->fault);
+  write_u64(w, (uint64_t)function->results.count);
+  for (int i = 0; i < function->results.count; i++) write_type(w, function->results.items[i]);
+  write_function(w, function->body);
+}
+
 static void write_results(Writer *w, const IrKernel *kernel) {
   write_u64(w, (uint64_t)kernel->results.count);
   for (int i = 0; i < kernel->results.count; i++) {
@@ -188,5 +195,7 @@ IrBytes ir_write(Scratch *scratch, const IrKernel *kernel, const char *target) {
   write_function(&w, kernel->body);
   write_u64(&w, (uint64_t)kernel->tasks.count);
   for (int i = 0; i < kernel->tasks.count; i++) write_task(&w, kernel->tasks.items[i]);
+  write_u64(&w, (uint64_t)kernel->functions.count);
+  for (int i = 0; i < kernel->functions.count; i++) write_called(&w, kernel->functions.items[i]);
   return (IrBytes){w.out.items, w.out.count};
 }

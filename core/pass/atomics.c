@@ -2,7 +2,8 @@
  *
  * Where the writes of a field are apart (effects_are_apart), no two iterations reach the same
  * element. In the host region, serial loops included, one thread runs: every update there is
- * plain. The same holds if the user promised `:independent()`. Leaves notes for explain(). */
+ * plain. The same holds if the user promised `:independent()`. Those of functions stay atomic.
+ * Leaves notes for explain(). */
 #include "pass/effects.h"
 
 /* Why it stays atomic: would this place alone distinguish iterations? */
@@ -18,7 +19,8 @@ static void note_atomic(IrKernel *kernel, const IrTask *task, const EffectAccess
 
 static void mark_all(const Effects *effects) {
   for (int i = 0; i < effects->accesses.count; i++)
-    if (effects->accesses.items[i].verb == EFFECT_UPDATES)
+    if (effects->accesses.items[i].verb == EFFECT_UPDATES &&
+        !effects->accesses.items[i].place->is_called)
       effects->accesses.items[i].inst->plain = true;
 }
 
@@ -30,7 +32,7 @@ static void mark_apart(PassContext *ctx, IrKernel *kernel, const IrTask *task,
       apart[f] = effects_are_apart(effects, f, EFFECT_WRITES);
   for (int i = 0; i < effects->accesses.count; i++) {
     const EffectAccess *access = &effects->accesses.items[i];
-    if (access->verb != EFFECT_UPDATES) continue;
+    if (access->verb != EFFECT_UPDATES || access->place->is_called) continue;
     access->inst->plain |= apart[access->field];
     if (!access->inst->plain) note_atomic(kernel, task, access);
   }

@@ -147,7 +147,8 @@ static bool is_inside(const Bounds *b, const EffectPlace *place) {
 static void mark_inside(const Bounds *b) {
   for (int i = 0; i < b->effects->places.count; i++) {
     const EffectPlace *place = b->effects->places.items[i];
-    if (!place->index || place->function != b->body || place->inst->inside) continue;
+    if (!place->index || place->function != b->body || place->is_called || place->inst->inside)
+      continue;
     place->inst->inside = b->kernel->unchecked || is_inside(b, place);
   }
 }
@@ -199,7 +200,8 @@ static void split(Bounds *b) {
   for (int axis = 0; axis < SNODE_MAX_AXES; axis++)
     b->box.begin[axis] = INT64_MIN, b->box.end[axis] = INT64_MAX;
   for (int i = 0; i < b->effects->places.count; i++)
-    if (!b->effects->places.items[i]->inst->inside) narrow(b, b->effects->places.items[i]);
+    if (!b->effects->places.items[i]->inst->inside && !b->effects->places.items[i]->is_called)
+      narrow(b, b->effects->places.items[i]);
   if (!b->saves || rewrite_count(task->body) > LARGEST_COPY) return;
   IrInst **copies = scratch_array(b->kernel->scratch, IrInst *, b->kernel->next_id);
   task->interior = ir_copy_region(b->kernel, task->body, NULL, copies);
@@ -216,6 +218,11 @@ static void split(Bounds *b) {
 bool pass_bounds(PassContext *ctx, IrKernel *kernel, Error *err) {
   mark_inside(
       &(Bounds){.kernel = kernel, .effects = effects_of(ctx, kernel, NULL), .body = kernel->body});
+  for (int i = 0; i < kernel->functions.count; i++) {
+    IrRegion *body = kernel->functions.items[i]->body;
+    Effects *effects = effects_collect(ctx->scratch, kernel, body, NULL);
+    mark_inside(&(Bounds){.kernel = kernel, .effects = effects, .body = body});
+  }
   Slot *slots = scratch_array(ctx->scratch, Slot, kernel->frame_slots);
   ir_walk(kernel->body, note_slot, slots);
   for (int i = 0; i < kernel->tasks.count; i++) {

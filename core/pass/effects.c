@@ -12,11 +12,14 @@ typedef struct Collector {
   Effects *effects;
   const IrRegion *function;
   Map places; /* id of a PLACE or CELL -> EffectPlace */
+  bool *called; /* by kernel->functions */
+  bool is_called; /* in one of them */
 } Collector;
 
 static const IndexRange *ranges_of_place(Collector *c, const IrInst *place) {
   if (place->op != IR_PLACE) return NULL;
   IndexRange *index = scratch_array(c->scratch, IndexRange, place->operand_count);
+  if (c->is_called) return index; /* all of them unknown */
   for (int axis = 0; axis < place->operand_count; axis++)
     index[axis] = ranges_of(place->operands[axis]);
   return index;
@@ -26,7 +29,10 @@ static EffectPlace *place_for(Collector *c, IrInst *inst) {
   EffectPlace *place = map_find_int(&c->places, (uint64_t)inst->id);
   if (place) return place;
   place = scratch_new(c->scratch, EffectPlace);
-  *place = (EffectPlace){.inst = inst, .function = c->function, .index = ranges_of_place(c, inst)};
+  *place = (EffectPlace){.inst = inst,
+                         .function = c->function,
+                         .index = ranges_of_place(c, inst),
+                         .is_called = c->is_called};
   map_put_int(&c->places, (uint64_t)inst->id, place);
   vec_push(c->scratch, &c->effects->places, place);
   return place;
@@ -75,6 +81,7 @@ static void note_call(Collector *c, IrInst *inst) {
   EffectCall call = {.inst = inst,
                      .op = inst->op,
                      .changes = changes_of(inst),
+                     .is_called = c->is_called,
                      .tree = ir_has_tree(inst) ? inst->tree : -1};
   if (ir_has_level(inst->op)) {
     const IrLevel *level = &c->effects->kernel->levels.items[inst->level];
@@ -87,9 +94,21 @@ static void note_call(Collector *c, IrInst *inst) {
   vec_push(c->scratch, &c->effects->calls, call);
 }
 
+static bool note_inst(void *data, IrInst *inst);
+
+/* Once: what it does is the same wherever it is called. */
+static void note_function(Collector *c, int number) {
+  bool is_called = c->is_called;
+  if (c->called[number]) return;
+  c->called[number] = c->is_called = true;
+  ir_walk(c->effects->kernel->functions.items[number]->body, note_inst, c);
+  c->is_called = is_called;
+}
+
 static bool note_inst(void *data, IrInst *inst) {
   Collector *c = data;
-  if (inst->op == IR_PLACE || inst->op == IR_CELL) place_for(c, inst);
+  if (inst->op == IR_INVOKE) note_function(c, (int)inst->imm);
+  else if (inst->op == IR_PLACE || inst->op == IR_CELL) place_for(c, inst);
   else if (rewrite_is_access(inst->op)) note_access(c, inst);
   else if (ir_has_level(inst->op) ? ir_effects(inst) != 0 : (ir_effects(inst) & IR_TOPOLOGY) != 0)
     note_call(c, inst);
@@ -110,7 +129,9 @@ Effects *effects_collect(Scratch *scratch, const IrKernel *kernel, IrRegion *bod
   effects->trees = scratch_array(scratch, unsigned, effects->tree_count);
   for (int f = 0; f < effects->field_count; f++)
     effects->fields[f].first = effects->fields[f].last = -1;
-  Collector c = {.scratch = scratch, .effects = effects};
+  Collector c = {.scratch = scratch,
+                 .effects = effects,
+                 .called = scratch_array(scratch, bool, kernel->functions.count)};
   map_init(&c.places, scratch);
   walk(&c, body);
   walk(&c, interior);
@@ -189,6 +210,7 @@ static EffectWhere where_of_cell(const IrInst *cell) {
 }
 
 EffectWhere effects_where(const EffectPlace *place) {
+  if (place->is_called) return EFFECT_ANYWHERE;
   if (!place->index) return where_of_cell(place->inst);
   if (place->inst->operand_count != place->function->params.count) return EFFECT_ANYWHERE;
   EffectWhere where = EFFECT_OWN;
@@ -236,7 +258,7 @@ bool effects_are_apart(const Effects *effects, int field, unsigned verbs) {
   for (int i = effects->fields[field].first; i >= 0; i = effects->accesses.items[i].next) {
     const EffectAccess *access = &effects->accesses.items[i];
     if (!(access->verb & verbs)) continue;
-    if (!access->place->index) return false;
+    if (!access->place->index || access->place->is_called) return false;
     function = access->place->function;
     meet(&reach, access->place);
   }

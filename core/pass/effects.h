@@ -8,7 +8,8 @@
  *   }
  *
  * The effects of a task are those of its body and of its interior together: iterations of both
- * run at the same time.
+ * run at the same time. Those of a function that it calls are among them, once, anywhere in their
+ * fields, and marked: their insts belong to the function, which others call too.
  * Sound: an answer is an upper bound of what one iteration does. What is not included does not
  * happen; what is included may happen in some iterations, in none, or many times. "Apart" is the
  * only statement about two iterations.
@@ -44,6 +45,7 @@ typedef struct EffectPlace {
   const IrRegion *function;  /* the body or the interior, whose parameters are the loop's indices */
   const IndexRange *index;   /* PLACE: by axis of its field's level; CELL: NULL, it has offsets */
   unsigned verbs;            /* of all accesses through it */
+  bool is_called;            /* in a function that the body calls: not to be changed */
 } EffectPlace;
 
 typedef struct EffectAccess {
@@ -74,6 +76,7 @@ typedef struct EffectCall {
   unsigned changes;          /* EFFECT_ACTIVATES .. EFFECT_POPS; 0: a query, or without effect */
   int32_t tree;              /* kernel->trees; -1: not known (bits of masks, after `places`) */
   const SNode *node;         /* of its level; NULL after `places` */
+  bool is_called;            /* as of places */
 } EffectCall;
 
 typedef struct Effects {

@@ -22,6 +22,7 @@ typedef struct Row {
 typedef struct Explain {
   IrKernel *kernel;
   const IrTask *task;
+  bool is_parallel;                   /* several may run at once: in a task, or a function */
   VEC(Row) rows;
 } Explain;
 
@@ -74,7 +75,7 @@ static void note_call(const Explain *x, const EffectCall *call) {
       {IR_CLEAR, "empties '%s' as a whole, once"},
   };
   for (size_t i = 0; i < sizeof texts / sizeof texts[0] && call->inst->line > 0; i++) {
-    bool is_alone = !x->task && (ir_effects(call->inst) & IR_TOPOLOGY) && call->op != IR_CLEAR;
+    bool is_alone = !x->is_parallel && (ir_effects(call->inst) & IR_TOPOLOGY) && call->op != IR_CLEAR;
     if (texts[i].op != call->op || is_alone) continue;
     const char *name = x->kernel->levels.items[call->inst->level].name;
     ir_note(x->kernel, call->inst->line, texts[i].text, name && name[0] ? name : "an SNode");
@@ -121,7 +122,7 @@ static void tell(Explain *x, const Row *row) {
                                       [EFFECT_UPDATES] = "updates",
                                       [EFFECT_EXCHANGES] = "exchanges"};
   const char *how = row->verb == EFFECT_EXCHANGES             ? "atomic, immediate; "
-                    : row->verb != EFFECT_UPDATES || !x->task ? ""
+                    : row->verb != EFFECT_UPDATES || !x->is_parallel ? ""
                     : row->apart ? "in each worker's private copy where that pays, else atomic; "
                     : row->atomic && row->plain ? "partly atomic; "
                     : row->atomic               ? "atomic; "
@@ -131,20 +132,31 @@ static void tell(Explain *x, const Row *row) {
           place_text(x->kernel->scratch, row), check_text(row, has_interior));
 }
 
-static void explain_function(IrKernel *kernel, const IrTask *task, const Effects *effects) {
-  Explain x = {.kernel = kernel, .task = task};
-  for (int i = 0; i < effects->calls.count; i++) note_call(&x, &effects->calls.items[i]);
-  for (int i = 0; i < effects->accesses.count; i++) note_access(&x, &effects->accesses.items[i]);
+static void explain_body(IrKernel *kernel, const IrTask *task, bool is_parallel,
+                         const Effects *effects) {
+  Explain x = {.kernel = kernel, .task = task, .is_parallel = is_parallel};
+  for (int i = 0; i < effects->calls.count; i++)
+    if (!effects->calls.items[i].is_called) note_call(&x, &effects->calls.items[i]);
+  for (int i = 0; i < effects->accesses.count; i++)
+    if (!effects->accesses.items[i].place->is_called) note_access(&x, &effects->accesses.items[i]);
   for (int i = 0; i < x.rows.count; i++) tell(&x, &x.rows.items[i]);
+}
+
+static void explain_function(PassContext *ctx, IrKernel *kernel, const IrFunction *function) {
+  if (function->line > 0)
+    ir_note(kernel, function->line, "'%s' calls itself: compiled once, and called", function->name);
+  explain_body(kernel, NULL, true, effects_collect(ctx->scratch, kernel, function->body, NULL));
 }
 
 bool pass_explain(PassContext *ctx, IrKernel *kernel, Error *err) {
   if (!ctx->explains) return true;
-  explain_function(kernel, NULL, effects_of(ctx, kernel, NULL));
+  explain_body(kernel, NULL, false, effects_of(ctx, kernel, NULL));
   for (int i = 0; i < kernel->tasks.count; i++) {
     const IrTask *task = kernel->tasks.items[i];
     if (task->privatised) continue; /* which does the same */
-    explain_function(kernel, task, effects_of(ctx, kernel, task));
+    explain_body(kernel, task, true, effects_of(ctx, kernel, task));
   }
+  for (int i = 0; i < kernel->functions.count; i++)
+    explain_function(ctx, kernel, kernel->functions.items[i]);
   return true;
 }

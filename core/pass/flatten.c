@@ -63,6 +63,7 @@ static const char *obstacle_of(const Survey *s, const IrInst *inst, bool in_arm)
   case IR_FAULT: return "it may fail";
   case IR_PRINT: return "it prints";
   case IR_RMW: case IR_CAS: return "it uses the old value of an update";
+  case IR_INVOKE: return "it calls a function that calls itself";
   default: return ir_effects(inst) & IR_PURE ? NULL : "it activates, deactivates or tests cells";
   }
 }

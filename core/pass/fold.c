@@ -344,5 +344,7 @@ bool pass_fold(PassContext *ctx, IrKernel *kernel, Error *err) {
     fold_function(&f, kernel->tasks.items[i]->body);
     if (kernel->tasks.items[i]->interior) fold_function(&f, kernel->tasks.items[i]->interior);
   }
+  for (int i = 0; i < kernel->functions.count; i++)
+    fold_function(&f, kernel->functions.items[i]->body);
   return true;
 }

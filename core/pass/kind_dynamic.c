@@ -29,7 +29,6 @@ static void note_call(Lower *l, const EffectCall *call) {
 }
 
 void lists_survey(Lower *l, const Effects *effects) {
-  map_init(&l->lists, l->kernel->scratch);
   for (int i = 0; effects && i < effects->calls.count; i++) note_call(l, &effects->calls.items[i]);
   for (int i = 0; effects && i < effects->accesses.count; i++) {
     const EffectAccess *access = &effects->accesses.items[i];

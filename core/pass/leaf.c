@@ -78,6 +78,10 @@ static void add_place(Leaf *l, const EffectPlace *at) {
   Access access = {.at = at, .place = at->inst, .reads = at->verbs & EFFECT_READS};
   const SNode *node = l->kernel->fields.items[at->inst->field].node;
   bool writes = at->verbs & EFFECT_WRITES;
+  if (at->is_called) {
+    l->written_afar[at->inst->field] |= writes;
+    return;
+  }
   /* with the element */
   bool sets_bit = writes && node && node != l->masked && snode_is_masked(node, l->shape.node_level);
   access.is_relative = !sets_bit && find_offset(l, &access);

@@ -43,7 +43,7 @@ static bool stays_in_node(const Nodes *n, const SNode *node, int axis, const Ind
 
 static void mark_place(const Nodes *n, const EffectPlace *place) {
   const SNode *node = n->kernel->fields.items[place->inst->field].node;
-  if (!node || !lies_in_node(n, node)) return;
+  if (place->is_called || !node || !lies_in_node(n, node)) return;
   for (int k = 0; k < place->inst->operand_count; k++)
     if (!stays_in_node(n, node, node->level_axes[k], &place->index[k])) return;
   place->inst->here = place->inst->inside = true;

@@ -352,14 +352,19 @@ static bool remove_place(void *data, IrInst *inst) {
 }
 
 /* How the task changes masks and lists while its iterations run; the host region is one thread. */
-static void survey(Lower *l, const Effects *effects) {
-  l->clears = scratch_array(l->kernel->scratch, bool, l->kernel->trees.count);
+static void add_survey(Lower *l, const Effects *effects) {
   for (int i = 0; effects && i < effects->calls.count; i++) {
     const EffectCall *call = &effects->calls.items[i];
     if (call->changes & EFFECT_DEACTIVATES && snode_has_bits(call->node))
       l->clears[call->tree] = true;
   }
   lists_survey(l, effects);
+}
+
+static void survey(Lower *l, const Effects *effects) {
+  l->clears = scratch_array(l->kernel->scratch, bool, l->kernel->trees.count);
+  map_init(&l->lists, l->kernel->scratch);
+  add_survey(l, effects);
 }
 
 static void lower_function(Lower *l, IrRegion *region) {
@@ -390,10 +395,26 @@ static void lower_task(Lower *l, IrTask *task) {
   lower_function(l, task->interior);
 }
 
+/* A function may run at the same time as any task. */
+static void survey_all(Lower *l) {
+  survey(l, NULL);
+  for (int i = 0; i < l->kernel->tasks.count; i++)
+    add_survey(l, effects_of(l->ctx, l->kernel, l->kernel->tasks.items[i]));
+  for (int i = 0; i < l->kernel->functions.count; i++) {
+    IrRegion *body = l->kernel->functions.items[i]->body;
+    add_survey(l, effects_collect(l->kernel->scratch, l->kernel, body, NULL));
+  }
+}
+
 bool pass_places(PassContext *ctx, IrKernel *kernel, Error *err) {
   Lower l = {.ctx = ctx, .kernel = kernel};
+  Lower called = l;
+  if (kernel->functions.count) survey_all(&called);
   survey(&l, NULL);
   lower_function(&l, kernel->body);
   for (int i = 0; i < kernel->tasks.count; i++) lower_task(&l, kernel->tasks.items[i]);
+  /* last: until then they have the effects that those who call them ask for */
+  for (int i = 0; i < kernel->functions.count; i++)
+    lower_function(&called, kernel->functions.items[i]->body);
   return true;
 }

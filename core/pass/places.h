@@ -19,7 +19,7 @@ typedef struct CellRow { /* where a CELL is; by id of the CELL */
 struct Lower {
   PassContext *ctx;
   IrKernel *kernel;
-  const IrTask *task;   /* NULL: the host region */
+  const IrTask *task;   /* NULL: the host region, or a function */
   IrInst *cursor;       /* of the node, in a task over nodes that has places `here` */
   LeafShape shape;      /* of a task over leaves */
   IrInst *row;          /* the ROW around, if any */
@@ -35,7 +35,7 @@ void cells_lower_cell(Lower *l, const IrInst *cell);
 void cells_lower_access(Lower *l, IrInst *access); /* LOAD, STORE, UPDATE, RMW, CAS of a CELL */
 
 /* kind_dynamic.c */
-void lists_survey(Lower *l, const Effects *effects); /* of the task; NULL: the host region */
+void lists_survey(Lower *l, const Effects *effects); /* adds what they do; NULL: nothing */
 bool lists_lock(Lower *l, const SNode *dynamic); /* while one of its lists changes */
 void lists_unlock(Lower *l, IrInst *after, IrInst *list);
 

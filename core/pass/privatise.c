@@ -18,7 +18,8 @@ static bool is_only_added_to(const Effects *effects, int number) {
   const EffectField *field = &effects->fields[number];
   if (field->verbs != EFFECT_UPDATES || field->updates & ~sums) return false;
   for (int i = field->first; i >= 0; i = effects->accesses.items[i].next)
-    if (effects->accesses.items[i].inst->plain) return false;
+    if (effects->accesses.items[i].inst->plain || effects->accesses.items[i].place->is_called)
+      return false;
   return true;
 }
 

@@ -92,7 +92,9 @@ static bool may_meet(const Race *r, const IrInst *place) {
 
 static void check_store(Race *r, const EffectAccess *access) {
   const IrInst *inst = access->inst, *place = inst->operands[0];
-  if (inst->op != IR_STORE || place->op != IR_PLACE || !may_meet(r, place)) return;
+  if (inst->op != IR_STORE || place->op != IR_PLACE || access->place->is_called ||
+      !may_meet(r, place))
+    return;
   if (!comes_from(r, inst->operands[1], place)) return;
   const char *name = r->kernel->fields.items[place->field].name;
   ir_warn(r->kernel, inst->line, inst->column,

@@ -10,8 +10,8 @@
  * it through a slot. Slots: the arguments, the result, then those of each task: bounds, captures,
  * reductions, in order of appearance.
  *
- * Serial loops, and all loops inside bodies, become FORs (tasks_nest.c). For exits a RANGE or
- * ACTIVE counts as one level; after this pass each FOR of its nest does.
+ * Serial loops, and all loops inside bodies and functions, become FORs (tasks_nest.c). For exits a
+ * RANGE or ACTIVE counts as one level; after this pass each FOR of its nest does.
  * Keeps the order of insts. */
 #include "pass/tasks.h"
 
@@ -31,6 +31,7 @@ typedef struct Tasker {
   Error *err;
   /* the task being made; NULL in the host region */
   IrTask *task;
+  bool is_called;             /* a function is walked */
   IrInst *loop;               /* its RANGE or ACTIVE, before which host code is inserted */
   IrRegion *top;              /* the start of its body */
   Map inside;                 /* id of a value outside -> its value inside */
@@ -84,8 +85,8 @@ static IrInst *get_slot(IrBuilder *b, IrOp op, Type type, int slot) {
 /* -- captures -------------------------------------------------------------------- */
 
 static bool refuse(Tasker *t, const IrInst *inst, const char *why) {
-  return error_set(t->err, RG_ERROR_INTERNAL, "'%s' in a parallel loop: %s",
-                   ir_op_info[inst->op].text, why);
+  return error_set(t->err, RG_ERROR_INTERNAL, "'%s' in a %s: %s", ir_op_info[inst->op].text,
+                   t->is_called ? "function" : "parallel loop", why);
 }
 
 static IrInst *pass_value(Tasker *t, IrInst *value) {
@@ -327,6 +328,9 @@ static IrInst *order_of(Tasker *t, IrInst *loop) {
 }
 
 static bool make_nest(Tasker *t, IrInst *loop) {
+  if (t->is_called && loop->op == IR_ACTIVE &&
+      order_is_needed(t->kernel->levels.items[loop->level].node))
+    return refuse(t, loop, "a function cannot walk an unbounded tree");
   IrInst *indices[SNODE_MAX_AXES], *order = order_of(t, loop);
   int levels;
   IrRegion *body = loop->regions[0], *inner = tasks_nest(t->kernel, loop, order, indices, &levels);
@@ -349,7 +353,8 @@ static bool make_nest(Tasker *t, IrInst *loop) {
 static bool visit_regions(Tasker *t, IrInst *inst) {
   switch (inst->op) {
   case IR_RANGE:
-  case IR_ACTIVE: return t->task || inst->serial ? make_nest(t, inst) : make_task(t, inst);
+  case IR_ACTIVE:
+    return t->task || t->is_called || inst->serial ? make_nest(t, inst) : make_task(t, inst);
   case IR_IF: return visit_region(t, inst->regions[0]) && visit_region(t, inst->regions[1]);
   default: return visit_inside(t, inst->regions[0], 1);
   }
@@ -360,7 +365,7 @@ static bool visit_inst(Tasker *t, IrInst *inst) {
   adopt(t, inst);
   switch (inst->op) {
   case IR_ARG:
-    if (t->task) inst->op = IR_FRAME_GET; /* argument k is slot k */
+    if (t->task || t->is_called) inst->op = IR_FRAME_GET; /* argument k is slot k */
     return true;
   case IR_GET:
     if (!is_outside(t, inst->operands[0])) return true;
@@ -386,6 +391,14 @@ static bool visit_region(Tasker *t, IrRegion *region) {
   return true;
 }
 
+/* They refer to nothing outside, but to arguments. */
+static bool visit_functions(Tasker *t) {
+  bool ok = t->is_called = true;
+  for (int i = 0; ok && i < t->kernel->functions.count; i++)
+    ok = visit_region(t, t->kernel->functions.items[i]->body);
+  return ok;
+}
+
 bool pass_tasks(PassContext *ctx, IrKernel *kernel, Error *err) {
   Tasker t = {.kernel = kernel,
               .scratch = ctx->scratch,
@@ -394,5 +407,5 @@ bool pass_tasks(PassContext *ctx, IrKernel *kernel, Error *err) {
               .with = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
   kernel->frame_slots = kernel->args.count + ir_result_slots(kernel);
   assign_home(&t);
-  return visit_region(&t, kernel->body);
+  return visit_region(&t, kernel->body) && visit_functions(&t);
 }

@@ -4,7 +4,7 @@
 #include "base/bits.h"
 #include "pass/tasks.h"
 
-enum { GUESSED_TRIPS = 8, MOST = 1 << 24 };
+enum { GUESSED_TRIPS = 8, GUESSED_CALL = 400, MOST = 1 << 24 };
 
 static int64_t cost_of_op(IrOp op) {
   switch (op) {
@@ -27,6 +27,7 @@ static int64_t cost_of_op(IrOp op) {
   case IR_PRINT:
   case IR_FMOD: return 20;
   case IR_POW: return 40;
+  case IR_INVOKE: return GUESSED_CALL;
   default: return op >= IR_EXP && op <= IR_ATAN2 ? 20 : 1;
   }
 }

@@ -341,6 +341,58 @@ static void test_errors(void) {
   }
 }
 
+/* -- functions --------------------------------------------------------------------------------- */
+
+#define CALLS(CALL) \
+  "kernel k\ntree t0\nframe 8\nhost {\n%root: ptr = tree.root t0\n%n: i32 = frame.load 1\n" \
+  "%a: i32 = var\n%b: bool = var\n" CALL "%x: i32 = get %a\nmem.store %root, %x\n" \
+  "%y: bool = get %b\n%zero: i32 = const 0\n%p: ptr = offset +8 stride=0 %root, %zero\n" \
+  "mem.store %p, %y\n}\n"
+#define FIB \
+  "function 0 fib = i32, bool fault 5 (%n: i32) {\n%two: i32 = const 2\n" \
+  "%yes: bool = const true\n%no: bool = const false\n%small: bool = lt %n, %two\n" \
+  "if %small {\nreturn %n, %yes\n}\n%one: i32 = const 1\n%m: i32 = sub %n, %one\n" \
+  "%l: i32 = sub %n, %two\n%r: i32 = var\n%b: bool = var\ninvoke 0 %m, %r, %b\n" \
+  "%f: i32 = get %r\ninvoke 0 %l, %r, %b\n%g: i32 = get %r\n%s: i32 = add %f, %g\n" \
+  "return %s, %no\n}\n"
+static void test_functions(void) {
+  TEST("a function calls itself, and all of its results arrive") {
+    bool ok = compile(CALLS("invoke 0 %n, %a, %b\n") FIB);
+    CHECK(ok);
+    m.frame[1] = 20;
+    if (ok) machine_host(&m);
+    CHECK_INT(word(0), 6765);
+    CHECK_INT(word(1) & 0xff, 0);
+    m.frame[1] = 1;
+    if (ok) machine_host(&m);
+    CHECK_INT(word(1) & 0xff, 1);
+  }
+  TEST("calls nested too deeply end the launch, and nothing after them runs") {
+    bool ok = compile("kernel k\ntree t0\nframe 8\nhost {\n%n: i32 = const 0\ninvoke 0 %n\n"
+                      "%root: ptr = tree.root t0\n%x: i32 = const 9\nmem.store %root, %x\n}\n"
+                      "function 0 f fault 7 (%n: i32) {\n%one: i32 = const 1\n"
+                      "%m: i32 = add %n, %one\n%root: ptr = tree.root t0\ninvoke 0 %m\n"
+                      "mem.store %root, %m\nreturn\n}\n");
+    CHECK(ok);
+    if (ok) machine_host(&m);
+    CHECK_INT(m.context.error.kind, RT_ERROR_FAULT);
+    CHECK_INT(m.context.error.manager, 7);
+    CHECK_INT((int64_t)m.context.error.value, RT_MOST_CALLS + 1);
+    CHECK_INT(word(0), 0);
+  }
+  TEST("so does a stack that has come to its end") {
+    m.context.error = (RtError){0};
+    m.context.stop = 0;
+    m.worker.stack_end = UINT64_MAX;
+    if (compile(CALLS("invoke 0 %n, %a, %b\n") FIB)) machine_host(&m);
+    CHECK_INT(m.context.error.kind, RT_ERROR_FAULT);
+    CHECK_INT((int64_t)m.context.error.value, 1);
+    m.context.error = (RtError){0};
+    m.context.stop = 0;
+    m.worker.stack_end = 0;
+  }
+}
+
 int main(void) {
   if (!machine_init(&m)) return 1;
   TEST("a numeric for runs as Lua's, and never wraps at the ends of a type") {
@@ -385,6 +437,7 @@ int main(void) {
   test_host();
   test_powers();
   test_fast_math();
+  test_functions();
   test_errors();
   machine_deinit(&m);
   return check_report();

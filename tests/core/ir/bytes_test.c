@@ -69,6 +69,32 @@ static void test_many_results(void) {
   }
 }
 
+static void test_functions(void) {
+  Error err;
+  error_clear(&err);
+  TEST("functions go both ways, and a call has a value per parameter and a variable per result") {
+    static const char text[] =
+        "kernel k\nframe 1\nhost {\n  %0: i32 = const 7\n  %1: i32 = var\n  %2: bool = var\n"
+        "  invoke 0 %0, %1, %2\n  invoke 1\n}\n"
+        "function 0 fib = i32, bool fault 3 (%0: i32) {\n  %1: bool = const true\n"
+        "  return %0, %1\n}\nfunction 1 \"\" {\n  return\n}\n";
+    IrKernel *kernel = read(text);
+    CHECK(kernel && ir_verify(kernel, &err));
+    if (kernel) CHECK_TEXT(print(kernel), text);
+    IrBytes bytes = ir_write(&scratch, kernel, "x86-64-v3");
+    const char *target = NULL;
+    IrKernel *again = ir_read_bytes(&scratch, bytes.data, bytes.length, &target, &err);
+    CHECK(again && again->functions.count == 2 && again->functions.items[0]->fault == 3);
+    if (again) CHECK(same_bytes(ir_write(&scratch, again, target), bytes));
+    CHECK(!read(replaced(text, "invoke 1", "invoke 2")));
+    CHECK(!read(replaced(text, "%0, %1, %2", "%0, %2, %1")));
+    CHECK(!read(replaced(text, "%0, %1, %2", "%0, %1")));
+    CHECK(!read(replaced(text, "%0, %1, %2", "%1, %0, %2")));
+    CHECK(!read(replaced(text, "return %0, %1", "return %1, %0")));
+    CHECK(!read(replaced(text, "function 1", "function 3")));
+  }
+}
+
 static void test_both_ways(void) {
   Error err;
   error_clear(&err);
@@ -154,6 +180,7 @@ int main(void) {
   test_both_ways();
   test_vector_result();
   test_many_results();
+  test_functions();
   test_corrupt();
   scratch_deinit(&scratch);
   TEST("everything was given back") CHECK_INT(heap.live_bytes, 0);

@@ -1,0 +1,117 @@
+/* function.c - a user's function that calls itself, and calls of it.
+ *
+ *     { results } rg_function_k(context, worker, depth, arguments ..)
+ *
+ * `depth` counts the calls around it; past what rt_nest allows, the launch ends. A stopped launch
+ * leaves every caller after the call, so the stack unwinds without doing anything more. */
+#include <stdio.h>
+
+#include "codegen/emit.h"
+
+enum { CONTEXT, WORKER, DEPTH, FIRST };
+
+static LLVMTypeRef results_type(Codegen *g, const IrFunction *function) {
+  int count = function->results.count;
+  LLVMTypeRef *types = scratch_array(g->scratch, LLVMTypeRef, count);
+  for (int i = 0; i < count; i++) types[i] = value_type(g, function->results.items[i]);
+  return LLVMStructTypeInContext(g->context, types, (unsigned)count, false);
+}
+
+static LLVMTypeRef function_type(Codegen *g, const IrFunction *function) {
+  int count = function->body->params.count;
+  LLVMTypeRef *types = scratch_array(g->scratch, LLVMTypeRef, FIRST + count);
+  types[CONTEXT] = types[WORKER] = g->pointer;
+  types[DEPTH] = g->i32;
+  for (int i = 0; i < count; i++)
+    types[FIRST + i] = value_type(g, function->body->params.items[i]->type);
+  LLVMTypeRef result = function->results.count ? results_type(g, function) : g->void_type;
+  return LLVMFunctionType(result, types, (unsigned)(FIRST + count), false);
+}
+
+void function_declare_all(Codegen *g) {
+  int count = g->kernel->functions.count;
+  g->functions = scratch_array(g->scratch, LLVMValueRef, count);
+  for (int i = 0; i < count; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "rg_function_%d", i);
+    g->functions[i] =
+        LLVMAddFunction(g->module, name, function_type(g, g->kernel->functions.items[i]));
+    LLVMSetLinkage(g->functions[i], LLVMInternalLinkage);
+  }
+}
+
+static void check_depth(Codegen *g, const IrFunction *function) {
+  LLVMValueRef operands[] = {value_integer(g->i32, function->fault), g->depth};
+  LLVMValueRef fits = call_runtime(g, RT_NEST, (Callee){0}, operands, 2);
+  LLVMBasicBlockRef on = block_new(g, "on");
+  block_branch(g, fits, on, g->finish);
+  block_enter(g, on);
+}
+
+static void finish(Codegen *g, const IrFunction *function) {
+  block_jump(g, g->finish);
+  block_enter(g, g->finish);
+  if (!function->results.count) {
+    LLVMBuildRetVoid(g->builder);
+    return;
+  }
+  LLVMValueRef results = LLVMGetPoison(results_type(g, function));
+  for (int i = 0; i < function->results.count; i++) {
+    LLVMTypeRef type = value_type(g, function->results.items[i]);
+    LLVMValueRef value = LLVMBuildLoad2(g->builder, type, g->results[i], "");
+    results = LLVMBuildInsertValue(g->builder, results, value, (unsigned)i, "");
+  }
+  LLVMBuildRet(g->builder, results);
+}
+
+void function_emit(Codegen *g, int number) {
+  const IrFunction *function = g->kernel->functions.items[number];
+  function_open(g, g->functions[number], false);
+  g->called = function;
+  g->depth = LLVMGetParam(g->function, DEPTH);
+  g->results = scratch_array(g->scratch, LLVMValueRef, function->results.count);
+  for (int i = 0; i < function->results.count; i++) {
+    LLVMTypeRef type = value_type(g, function->results.items[i]);
+    g->results[i] = block_variable(g, type, "result");
+    LLVMBuildStore(g->builder, LLVMConstNull(type), g->results[i]);
+  }
+  for (int i = 0; i < function->body->params.count; i++)
+    value_set(g, function->body->params.items[i], LLVMGetParam(g->function, (unsigned)(FIRST + i)));
+  check_depth(g, function);
+  emit_region(g, function->body);
+  finish(g, function);
+  g->called = NULL;
+}
+
+void function_return(Codegen *g, const IrInst *inst) {
+  for (int i = 0; i < inst->operand_count && i < g->called->results.count; i++)
+    LLVMBuildStore(g->builder, value_operand(g, inst, i), g->results[i]);
+  block_jump(g, g->finish);
+  block_enter(g, block_new(g, "after"));
+}
+
+void function_invoke(Codegen *g, const IrInst *inst) {
+  if (inst->imm < 0 || inst->imm >= g->kernel->functions.count)
+    return codegen_fail(g, inst, "there is no such function");
+  const IrFunction *function = g->kernel->functions.items[inst->imm];
+  int params = function->body->params.count, results = function->results.count;
+  if (inst->operand_count != params + results)
+    return codegen_fail(g, inst, "its operands are not those of the function");
+  LLVMValueRef *args = scratch_array(g->scratch, LLVMValueRef, FIRST + params);
+  args[CONTEXT] = g->rt_context;
+  args[WORKER] = g->worker;
+  args[DEPTH] = g->called ? LLVMBuildAdd(g->builder, g->depth, value_integer(g->i32, 1), "")
+                          : value_integer(g->i32, 1);
+  for (int i = 0; i < params; i++) {
+    args[FIRST + i] = value_operand(g, inst, i);
+    if (value_is_vector(args[FIRST + i]))
+      return codegen_fail(g, inst, "an argument differs by lane");
+  }
+  LLVMValueRef given = LLVMBuildCall2(g->builder, function_type(g, function),
+                                      g->functions[inst->imm], args, (unsigned)(FIRST + params),
+                                      "");
+  context_poll_stop(g);
+  for (int i = 0; i < results; i++)
+    LLVMBuildStore(g->builder, LLVMBuildExtractValue(g->builder, given, (unsigned)i, ""),
+                   value_operand(g, inst, params + i));
+}
