@@ -89,6 +89,9 @@ void emit_say(Emit *e, Expr *call);
 
 /* emit_function.c: a user function, as a Lua function called at once; a `return` in it */
 void emit_function_call(Emit *e, Expr *call, Inline *in);
+/* functions that call themselves, before the kernel's statements; a call of one */
+void emit_functions(Emit *e);
+void emit_invocation(Emit *e, Expr *expr, Invocation *call);
 void emit_function_return(Emit *e, Stmt *stmt);
 
 /* emit_call.c */

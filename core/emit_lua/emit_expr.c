@@ -289,6 +289,10 @@ void emit_expr(Emit *e, Expr *expr) {
     emit_function_call(e, expr, expr->inlined);
     return;
   }
+  if (expr->invoked) {
+    emit_invocation(e, expr, expr->invoked);
+    return;
+  }
   switch (expr->kind) {
   case AST_TRUE: emit_text(e, "true"); break;
   case AST_FALSE: emit_text(e, "false"); break;

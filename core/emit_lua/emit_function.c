@@ -6,7 +6,13 @@
  * The results after the first are passed in _rg_r, by the number of their local.
  *
  * Lua nests only so deep. So a call inside many others is `_rg_h[3](a, b)`: the function stands
- * apart, before the kernel, and gets the locals around the call that its text names. */
+ * apart, before the kernel, and gets the locals around the call that its text names.
+ *
+ * One that calls itself is a Lua function of the chunk; _rg_d counts the calls around it:
+ *
+ *   _rg_n[1] = function(_rg_d, x) _rg.nest(_rg_d, ..); local _rg_r = _rg.own(_rg_r); BODY;
+ *     do return ZERO end end
+ *   _rg_n[1](_rg_d + 1, ARGUMENT) */
 #include "emit_lua/emit.h"
 
 #include <ctype.h>
@@ -112,9 +118,95 @@ void emit_function_call(Emit *e, Expr *call, Inline *in) {
   if (result) emit_text(e, ")");
 }
 
+/* -- functions that call themselves ------------------------------------------------------------ */
+
+static void emit_values(Emit *e, const Exprs *values, const Locals *locals) {
+  for (int i = 0; i < values->count; i++) {
+    if (i) emit_text(e, ", ");
+    emit_for(e, values->items[i], locals->items[i]->type, locals->items[i]->shape);
+  }
+}
+
+static void emit_quoted(Emit *e, const char *text) {
+  strbuf_char(&e->out, '"');
+  for (; *text; text++) {
+    if (strchr("\"\\\n\r", *text)) strbuf_char(&e->out, '\\');
+    strbuf_char(&e->out, *text);
+  }
+  strbuf_char(&e->out, '"');
+}
+
+/* Where its runaway calls are reported. */
+static void emit_nest(Emit *e, const Inline *in) {
+  emit_text(e, "_rg.nest(_rg_d, ");
+  emit_quoted(e, in->recursive->cycle);
+  emit_text(e, ", ");
+  emit_quoted(e, in->recursive->source->name);
+  emit_format(e, ", %d, %d); ", in->recursive->call->pos.line,
+              in->recursive->call->pos.column);
+}
+
+static void emit_called(Emit *e, Inline *in) {
+  int visible = e->visible.count;
+  StrBuf parameters;
+  strbuf_init(&parameters, e->scratch);
+  for (int i = 0; i < in->parameters.count; i++)
+    if (!in->parameters.items[i]->is_alias)
+      strbuf_format(&parameters, ", %s", emit_declare(e, in->parameters.items[i]));
+  emit_format(e, "_rg_n[%d] = function(_rg_d%s) ", in->ordinal + 1, strbuf_end(&parameters));
+  emit_nest(e, in);
+  emit_text(e, "local _rg_r = _rg.own(_rg_r); ");
+  vec_push(e->scratch, &e->visible, "_rg_r"); /* its own, also for functions that stand apart */
+  vec_push(e->scratch, &e->visible, "_rg_d");
+  e->frame = in;
+  emit_block(e, &in->body);
+  e->frame = NULL;
+  if (in->results.count) emit_text(e, " do return ");
+  for (int i = 0; i < in->results.count; i++) {
+    if (i) emit_text(e, ", ");
+    emit_zero_of(e, in->results.items[i]);
+  }
+  emit_text(e, in->results.count ? " end end; " : " end; ");
+  e->visible.count = visible;
+}
+
+void emit_functions(Emit *e) {
+  for (int i = 0; i < e->s->functions.count; i++) emit_called(e, e->s->functions.items[i]);
+}
+
+/* The results after the first go into _rg_r by _rg.spread, which gives the first. */
+void emit_invocation(Emit *e, Expr *expr, Invocation *call) {
+  const Local *result = call->results.count ? call->results.items[0] : NULL;
+  if (result) emit_conversion(e, result->shape, result->type, emit_type(e, expr));
+  if (call->results.count > 1) {
+    emit_text(e, "_rg.spread(_rg_r, {");
+    for (int i = 1; i < call->results.count; i++) {
+      int id = call->results.items[i]->id;
+      e->names[id] = scratch_format(e->scratch, "_rg_r[%d]", id);
+      emit_format(e, "%s%d", i > 1 ? ", " : "", id);
+    }
+    emit_text(e, "}, ");
+  }
+  emit_format(e, "_rg_n[%d](_rg_d + 1", call->of->ordinal + 1);
+  for (int i = 0; i < call->arguments.count; i++) {
+    const Local *parameter = call->of->parameters.items[i];
+    if (parameter->is_alias) continue;
+    emit_text(e, ", ");
+    emit_for(e, call->arguments.items[i], parameter->type, parameter->shape);
+  }
+  emit_text(e, call->results.count > 1 ? "))" : ")");
+  if (result) emit_text(e, ")");
+}
+
 void emit_function_return(Emit *e, Stmt *stmt) {
   const Inline *in = e->frame;
   int count = stmt->values.count;
+  if (in->is_called) {
+    emit_text(e, "do return ");
+    emit_values(e, &stmt->values, &in->results);
+    emit_text(e, " end");
+    return;
+  }
   if (!count) {
     emit_text(e, "do return end");
     return;

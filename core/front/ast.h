@@ -128,7 +128,9 @@ struct AstFunction {
 typedef struct Ast {
   Source *source;
   AstFunction *function;        /* the kernel itself */
-  AstBlock helpers;             /* LOCAL_FUNCTION statements before it (text kernels) */
+  /* before it (text kernels): LOCAL_FUNCTION; LOCAL, and a FUNCTION for each of its names, which is
+   * the first of its `locals` */
+  AstBlock helpers;
   int local_count;              /* ids are below it */
 } Ast;
 

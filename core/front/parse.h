@@ -125,6 +125,8 @@ void recover_statement(Parser *p, int first);
 void parse_block(Parser *p, AstBlock *block);
 /* From the parameters to `end`. `self` is declared first for a method. */
 AstFunction *parse_body(Parser *p, Pos keyword, Str name, bool is_method);
+AstStmt *parse_local(Parser *p);
+AstStmt *parse_function_statement(Parser *p); /* `function name(..)` */
 AstStmt *parse_local_function(Parser *p); /* at `local` or `const` before `function` */
 
 #endif

@@ -93,7 +93,7 @@ static bool is_local_function(const Parser *p) {
   return parser_ahead(p, is_local_const ? 2 : 1)->kind == TOKEN_FUNCTION;
 }
 
-static AstStmt *parse_local(Parser *p) {
+AstStmt *parse_local(Parser *p) {
   if (is_local_function(p)) return parse_local_function(p);
   AstStmt *stmt = new_stmt(p, AST_STMT_LOCAL, parser_current(p));
   bool is_const = parse_local_words(p);
@@ -416,7 +416,7 @@ static void append_name(StrBuf *name, const char *separator, Str part) {
   strbuf_add(name, part.data, part.length);
 }
 
-static AstStmt *parse_function_statement(Parser *p) {
+AstStmt *parse_function_statement(Parser *p) {
   AstStmt *stmt = new_stmt(p, AST_STMT_FUNCTION, parser_current(p));
   StrBuf name;
   strbuf_init(&name, p->scratch);

@@ -276,9 +276,30 @@ static bool is_helper(const Parser *p) {
          (token->kind == TOKEN_NAME && str_is(token_source(p->source, token), "const"));
 }
 
+/* `local even, odd`: names of helpers that follow. */
+static bool is_forward(const Parser *p) {
+  int k = 1;
+  if (!parser_is(p, TOKEN_LOCAL)) return false;
+  while (parser_ahead(p, k)->kind == TOKEN_NAME && parser_ahead(p, k + 1)->kind == TOKEN_COMMA)
+    k += 2;
+  TokenKind next = parser_ahead(p, k + 1)->kind;
+  return parser_ahead(p, k)->kind == TOKEN_NAME &&
+         (next == TOKEN_FUNCTION || next == TOKEN_LOCAL || next == TOKEN_SEMICOLON);
+}
+
+/* `function even(..)` of such a name */
+static AstLocal *find_forward(const Parser *p) {
+  const Token *name = parser_ahead(p, 1);
+  if (!parser_is(p, TOKEN_FUNCTION) || name->kind != TOKEN_NAME) return NULL;
+  return map_find(&p->visible, token_source(p->source, name));
+}
+
 static void parse_helpers(Parser *p, AstBlock *helpers) {
-  while (is_helper(p)) {
-    AstStmt *helper = parse_local_function(p);
+  for (AstLocal *local = NULL; is_helper(p) || is_forward(p) || (local = find_forward(p));) {
+    AstStmt *helper = is_helper(p)    ? parse_local_function(p)
+                      : is_forward(p) ? parse_local(p)
+                                      : parse_function_statement(p);
+    if (helper->kind == AST_STMT_FUNCTION) vec_push(p->scratch, &helper->locals, local);
     vec_push(p->scratch, helpers, helper);
     while (parser_accept(p, TOKEN_SEMICOLON)) {}
   }

@@ -8,7 +8,8 @@
 #include "front/ast.h"
 
 /* A text kernel: optional `local function` helpers, then one function expression:
- * `function(..) .. end`. `return function ... end` is accepted too. */
+ * `function(..) .. end`. `return function ... end` is accepted too. Helpers that call each other:
+ * `local even, odd function even(..) .. end function odd(..) .. end`. */
 Ast *parse_kernel_text(Source *source, Error *err);
 
 /* A plain Lua function inside a chunk, by its lines (the user's): as LuaJIT counts, a declaration

@@ -199,5 +199,6 @@ void check_kernel(Sema *s) {
   complete_locals(s);
   note_parameters(s);
   check_block(s, &s->body);
+  check_functions(s);
   complete_arguments(s);
 }

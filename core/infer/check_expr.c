@@ -358,6 +358,7 @@ bool check_expr(Sema *s, Expr *e, Type want) {
   Type at = e->at = complete(s, e, want);
   Inline *in = e->inlined;
   if (in) return check_inline(s, in);
+  if (e->invoked) return check_invocation(s, e->invoked);
   switch (e->kind) {
   case AST_LOCAL:
   case AST_GLOBAL:

@@ -304,6 +304,7 @@ static bool run_until_stable(Infer *f) {
     f->has_changed = false;
     give_parameters(f);
     infer_block(f, &f->s->body);
+    infer_functions(f);
     if (f->is_demanding) demand_parameters(f);
     changed_ever |= f->has_changed;
   } while (f->has_changed);

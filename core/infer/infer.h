@@ -31,6 +31,8 @@ PartialType infer_algebra(Sema *s, const Exprs *arguments, const Builtin *builti
 void infer_items(Infer *f, const LoopHead *head, const Stmt *stmt);
 void infer_list_values(Infer *f, Expr *e);
 PartialType infer_inline(Infer *f, Inline *in);
+PartialType infer_invocation(Infer *f, Invocation *call);
+void infer_functions(Infer *f);
 void infer_inline_return(Infer *f, Stmt *stmt);
 
 /* check.c */
@@ -53,6 +55,8 @@ bool check_update(Sema *s, Update *update, Type target);
 bool check_algebra(Sema *s, Expr *e, const Builtin *builtin);
 bool check_list_values(Sema *s, Expr *e);
 bool check_inline(Sema *s, Inline *in);
+bool check_invocation(Sema *s, Invocation *call);
+void check_functions(Sema *s);
 void check_inline_return(Sema *s, Stmt *stmt);
 
 #endif

@@ -15,6 +15,31 @@ PartialType infer_inline(Infer *f, Inline *in) {
   return in->results.count ? in->results.items[0]->ty : (PartialType){0};
 }
 
+/* Stated types: they hold from the start. */
+static void give_stated(Locals *locals) {
+  for (int i = 0; i < locals->count; i++) locals->items[i]->ty = ty_of(locals->items[i]->type);
+}
+
+PartialType infer_invocation(Infer *f, Invocation *call) {
+  for (int i = 0; i < call->arguments.count; i++) {
+    PartialType ty = infer_expr(f, call->arguments.items[i]);
+    infer_give(f, call->of->parameters.items[i], ty, call->arguments.items[i]);
+  }
+  give_stated(&call->results);
+  return call->results.count ? call->results.items[0]->ty : (PartialType){0};
+}
+
+void infer_functions(Infer *f) {
+  for (int i = 0; i < f->s->functions.count; i++) {
+    Inline *in = f->s->functions.items[i];
+    give_stated(&in->parameters);
+    give_stated(&in->results);
+    f->s->frame = in;
+    infer_block(f, &in->body);
+    f->s->frame = NULL;
+  }
+}
+
 void infer_inline_return(Infer *f, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) {
     PartialType ty = infer_expr(f, stmt->values.items[i]);
@@ -31,6 +56,20 @@ bool check_inline(Sema *s, Inline *in) {
   if (!s->failed) check_block(s, &in->body);
   s->frame = in->outer;
   return !s->failed;
+}
+
+bool check_invocation(Sema *s, Invocation *call) {
+  for (int i = 0; i < call->arguments.count; i++)
+    check_given(s, call->of->parameters.items[i], call->arguments.items[i]);
+  return !s->failed;
+}
+
+void check_functions(Sema *s) {
+  for (int i = 0; i < s->functions.count; i++) {
+    s->frame = s->functions.items[i];
+    check_block(s, &s->frame->body);
+    s->frame = NULL;
+  }
 }
 
 void check_inline_return(Sema *s, Stmt *stmt) {

@@ -162,7 +162,6 @@ static bool verify_home(Verifier *v, const IrInst *inst) {
   case IR_REMEMBER: return !v->in_body || wrong(v, inst, "belongs in the host region");
   case IR_RETURN:
     return !v->in_body || v->function || wrong(v, inst, "belongs in the host region");
-  case IR_INVOKE: return !v->in_row || wrong(v, inst, "does not belong in a row");
   case IR_FRAME_GET: case IR_REDUCE: case IR_GRID: case IR_ROW: case IR_NEAR:
     return v->in_body || wrong(v, inst, "belongs in a parallel loop");
   case IR_LANE:

@@ -201,6 +201,10 @@ IrInst *lower_expr(Lower *l, Expr *e) {
     IrInst **values = lower_inline(l, e, in);
     return values ? values[0] : NULL;
   }
+  if (e->invoked) {
+    IrInst **values = lower_invocation(l, e, e->invoked);
+    return values ? values[0] : NULL;
+  }
   lower_at(l, e->pos);
   switch (e->kind) {
   case AST_TRUE: case AST_FALSE: return ir_const_int(&l->b, TYPE(BOOL), e->kind == AST_TRUE);

@@ -71,8 +71,134 @@ IrInst **lower_inline(Lower *l, Expr *e, Inline *in) {
   return values;
 }
 
+/* -- functions that call themselves ------------------------------------------------------------ */
+
+/* What its runaway calls end the launch with; rt_nest gives the depth. */
+static int add_fault(Lower *l, const Inline *in) {
+  const Recursive *recursive = in->recursive;
+  SemaMessage message = {.code = RG_ERROR_DEPTH,
+                         .hint = "end it by an 'if' that does not call: at most 4000 calls are "
+                                 "nested, or what the stack holds",
+                         .source = recursive->source,
+                         .pos = recursive->call->pos,
+                         .width = recursive->call->width};
+  SemaPiece text = {
+      .kind = PIECE_TEXT,
+      .text = str_of(scratch_format(l->scratch,
+                                    "calls are nested too deeply: %s, and so on, to a depth of ",
+                                    recursive->cycle))};
+  SemaPiece depth = {.kind = PIECE_VALUE, .type = TYPE(I64)};
+  vec_push(l->scratch, &message.pieces, text);
+  vec_push(l->scratch, &message.pieces, depth);
+  vec_push(l->scratch, &l->output->messages, message);
+  return l->output->messages.count - 1;
+}
+
+void lower_declare_functions(Lower *l) {
+  IrKernel *kernel = l->output->kernel;
+  for (int i = 0; i < l->s->functions.count; i++) {
+    const Inline *in = l->s->functions.items[i];
+    IrFunction *function = scratch_new(l->scratch, IrFunction);
+    function->name = in->name;
+    function->body = ir_region_create(kernel, NULL);
+    function->fault = add_fault(l, in);
+    function->line = in->line;
+    for (int k = 0; k < in->parameters.count; k++) {
+      const Local *parameter = in->parameters.items[k];
+      for (int n = 0; !parameter->is_alias && n < type_parts(parameter->shape); n++)
+        ir_region_param(kernel, function->body, parameter->type);
+    }
+    for (int k = 0; k < in->results.count; k++)
+      for (int n = 0; n < type_parts(in->results.items[k]->shape); n++)
+        vec_push(l->scratch, &function->results, in->results.items[k]->type);
+    vec_push(l->scratch, &kernel->functions, function);
+  }
+}
+
+/* Zeros if it falls off its end. */
+static void lower_end(Lower *l, const IrFunction *function) {
+  if (lower_is_closed(l)) return;
+  IrInst **zeros = scratch_array(l->scratch, IrInst *, function->results.count);
+  for (int i = 0; i < function->results.count; i++)
+    zeros[i] = lower_number(l, function->results.items[i], 0);
+  ir_emit(&l->b, IR_RETURN, TYPE(NONE), function->results.count, zeros);
+}
+
+static void lower_function(Lower *l, Inline *in, const IrFunction *function) {
+  l->b.region = function->body;
+  l->b.line = function->line;
+  l->s->frame = in;
+  l->repeat = NULL;
+  l->nesting = l->loops = l->outer_loops = l->index_count = 0;
+  l->loop = in->loop;
+  IrInst **params = function->body->params.items;
+  for (int i = 0; i < in->parameters.count; i++) {
+    Local *parameter = in->parameters.items[i];
+    if (parameter->is_alias) continue;
+    lower_bind(l, parameter, params);
+    params += type_parts(parameter->shape);
+  }
+  lower_block(l, &in->body);
+  lower_end(l, function);
+  l->s->frame = NULL;
+}
+
+void lower_functions(Lower *l) {
+  for (int i = 0; i < l->s->functions.count && !l->s->failed; i++)
+    lower_function(l, l->s->functions.items[i], l->output->kernel->functions.items[i]);
+}
+
+IrInst **lower_invocation(Lower *l, Expr *e, Invocation *call) {
+  const IrFunction *function = l->output->kernel->functions.items[call->of->ordinal];
+  int params = function->body->params.count, results = function->results.count, count = 0;
+  IrInst **operands = scratch_array(l->scratch, IrInst *, params + results);
+  IrInst **values = scratch_array(l->scratch, IrInst *, results);
+  for (int i = 0; i < call->arguments.count; i++) {
+    const Local *parameter = call->of->parameters.items[i];
+    int parts = type_parts(parameter->shape);
+    if (parameter->is_alias) continue;
+    IrInst **given = lower_values_as(l, call->arguments.items[i], parameter->type, parts);
+    for (int k = 0; k < parts; k++) operands[count++] = given[k];
+  }
+  lower_at(l, e->pos);
+  for (int i = 0; i < results; i++)
+    operands[count++] = ir_var(&l->b, function->results.items[i]);
+  ir_emit(&l->b, IR_INVOKE, TYPE(NONE), count, operands)->imm = call->of->ordinal;
+  for (int i = 0; i < results; i++) values[i] = ir_get(&l->b, operands[params + i]);
+  IrInst **rest = values;
+  for (int i = 0; i < call->results.count; i++) {
+    held_by(l, call->results.items[i])->values = rest;
+    rest += type_parts(call->results.items[i]->shape);
+  }
+  if (!call->results.count) return NULL;
+  int parts = type_parts(call->results.items[0]->shape);
+  IrInst **first = scratch_array(l->scratch, IrInst *, parts);
+  for (int k = 0; k < parts; k++)
+    first[k] = lower_convert(l, values[k], l->s->failed ? values[k]->type : e->at);
+  return first;
+}
+
+static void lower_function_return(Lower *l, Stmt *stmt) {
+  const Inline *in = l->s->frame;
+  const IrFunction *function = l->output->kernel->functions.items[in->ordinal];
+  IrInst **operands = scratch_array(l->scratch, IrInst *, function->results.count);
+  int count = 0;
+  for (int i = 0; i < stmt->values.count; i++) {
+    const Local *local = in->results.items[i];
+    int parts = type_parts(local->shape);
+    IrInst **values = lower_values_as(l, stmt->values.items[i], local->type, parts);
+    for (int k = 0; k < parts; k++) operands[count++] = values[k];
+  }
+  lower_at(l, stmt->pos);
+  ir_emit(&l->b, IR_RETURN, TYPE(NONE), count, operands);
+}
+
 void lower_inline_return(Lower *l, Stmt *stmt) {
   Inline *in = l->s->frame;
+  if (in->is_called) {
+    lower_function_return(l, stmt);
+    return;
+  }
   IrInst ***values = scratch_array(l->scratch, IrInst **, stmt->values.count + 1);
   for (int i = 0; i < stmt->values.count; i++) {
     const Local *local = in->results.items[i];

@@ -291,6 +291,8 @@ void lower_kernel(Sema *s) {
   add_limits(l);
   add_arrays(l);
   bind_parameters(l);
+  lower_declare_functions(l);
   lower_block(l, &s->body);
   lower_end(l);
+  lower_functions(l);
 }

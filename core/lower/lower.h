@@ -103,5 +103,8 @@ void lower_bind_items(Lower *l, const LoopHead *head, const Stmt *stmt, IrInst *
 /* inline.c */
 IrInst **lower_inline(Lower *l, Expr *e, Inline *in); /* NULL if it has no result */
 void lower_inline_return(Lower *l, Stmt *stmt);
+IrInst **lower_invocation(Lower *l, Expr *e, Invocation *call); /* likewise */
+void lower_declare_functions(Lower *l);
+void lower_functions(Lower *l); /* after the kernel */
 
 #endif

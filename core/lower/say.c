@@ -10,7 +10,9 @@ static void add_calls(Lower *l, SemaMessage *message) {
   for (const Inline *in = l->s->frame; in; in = in->outer) {
     if (!in->call) continue;
     SemaCallPlace place = {.name = in->name,
-                           .source = in->outer ? in->outer->source : l->s->input->ast->source,
+                           .source = in->call_source ? in->call_source
+                                     : in->outer     ? in->outer->source
+                                                     : l->s->input->ast->source,
                            .pos = in->call->pos,
                            .width = in->call->width};
     vec_push(l->scratch, &message->calls, place);

@@ -221,6 +221,7 @@ IrInst **lower_values(Lower *l, Expr *e) {
   if (entity->kind == ENTITY_PART) return convert_all(l, e, lower_part(l, e), all, count);
   Inline *in = e->inlined;
   if (in) return lower_inline(l, e, in);
+  if (e->invoked) return lower_invocation(l, e, e->invoked);
   if (e->kind == AST_CALL) return lower_call(l, e);
   if (e->kind == AST_METHOD) return lower_method(l, e);
   if (e->kind == AST_BINARY &&

@@ -75,7 +75,8 @@ static void note_call(const Explain *x, const EffectCall *call) {
       {IR_CLEAR, "empties '%s' as a whole, once"},
   };
   for (size_t i = 0; i < sizeof texts / sizeof texts[0] && call->inst->line > 0; i++) {
-    bool is_alone = !x->is_parallel && (ir_effects(call->inst) & IR_TOPOLOGY) && call->op != IR_CLEAR;
+    bool is_alone =
+        !x->is_parallel && (ir_effects(call->inst) & IR_TOPOLOGY) && call->op != IR_CLEAR;
     if (texts[i].op != call->op || is_alone) continue;
     const char *name = x->kernel->levels.items[call->inst->level].name;
     ir_note(x->kernel, call->inst->line, texts[i].text, name && name[0] ? name : "an SNode");

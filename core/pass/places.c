@@ -109,7 +109,7 @@ void places_bring_out(Lower *l, IrInst *branch, IrInst *inst) {
 IrInst *places_element(const Lower *l, Address *a, const IrField *field) {
   IrInst *place = NULL;
   if (field->place) { /* argument k is slot k */
-    place = ir_emit(a->b, l->task ? IR_FRAME_GET : IR_ARG, TYPE(I64), 0, NULL);
+    place = ir_emit(a->b, l->task || l->is_called ? IR_FRAME_GET : IR_ARG, TYPE(I64), 0, NULL);
     place->imm = field->place - 1;
   }
   return address_element(a, field, place);
@@ -409,6 +409,7 @@ static void survey_all(Lower *l) {
 bool pass_places(PassContext *ctx, IrKernel *kernel, Error *err) {
   Lower l = {.ctx = ctx, .kernel = kernel};
   Lower called = l;
+  called.is_called = true;
   if (kernel->functions.count) survey_all(&called);
   survey(&l, NULL);
   lower_function(&l, kernel->body);

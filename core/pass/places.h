@@ -19,7 +19,8 @@ typedef struct CellRow { /* where a CELL is; by id of the CELL */
 struct Lower {
   PassContext *ctx;
   IrKernel *kernel;
-  const IrTask *task;   /* NULL: the host region, or a function */
+  const IrTask *task;   /* NULL: the host region, or a function: */
+  bool is_called;
   IrInst *cursor;       /* of the node, in a task over nodes that has places `here` */
   LeafShape shape;      /* of a task over leaves */
   IrInst *row;          /* the ROW around, if any */

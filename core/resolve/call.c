@@ -312,6 +312,11 @@ static Entity resolve_whole_call(Resolve *r, Expr *e, const MethodCall *m) {
               name);
     return (Entity){0};
   }
+  if (r->called) {
+    sema_fail(r->s, e, RG_ERROR_CALL, "call it in the kernel",
+              "'%s' cannot be called in '%s', which calls itself", name, r->called->name);
+    return (Entity){0};
+  }
   if (r->loop) {
     sema_fail(r->s, e, RG_ERROR_CALL, "call it before or after the loop",
               "'%s' cannot be called inside a parallel loop", name);

@@ -137,6 +137,13 @@ static Entity resolve_helper(Resolve *r, Expr *e) {
   for (int i = 0; i < ast->helpers.count; i++)
     if (ast->helpers.items[i]->locals.items[0] == e->ast->local)
       text = ast->helpers.items[i]->function;
+  if (!text) {
+    sema_fail(r->s, e, RG_ERROR_NAME_NIL,
+              scratch_format(r->scratch, "write function %s(..) .. end before the kernel",
+                             sema_text(r->s, e->text)),
+              "'%s' is declared, but is no function", sema_text(r->s, e->text));
+    return (Entity){0};
+  }
   return resolve_function(sema_text(r->s, e->text), text, ast->source);
 }
 

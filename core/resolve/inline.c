@@ -43,21 +43,29 @@ static int height_around(const Resolve *r) {
   return r->s->frame ? r->s->frame->height : r->input->ast->function->height;
 }
 
-static bool check_callee(Resolve *r, Expr *e, const Entity *callee, int arguments) {
+static bool check_depth(Resolve *r, Expr *e, const Entity *callee) {
   const AstFunction *function = callee->function.text;
   const Source *source = callee->function.source_text;
   /* calls of it around this one: each knows its own constants, so the recursion may end */
   int inside = 0;
   for (const Inline *in = r->s->frame; in; in = in->outer)
     if (is_same_text(in, function, source) && ++inside == MOST_INSIDE)
-      return sema_fail(r->s, e, RG_ERROR_NOT_YET,
-                       "write it as a loop, or end it by 'if rg.static(..)'",
-                       "'%s' calls itself over and over: %d nested calls are expanded, and "
-                       "recursion at run time is not "
-                       "compiled yet",
+      return sema_fail(r->s, e, RG_ERROR_CALL,
+                       scratch_format(r->scratch,
+                                      "state what it takes and returns: function %s(n: i32): i32; "
+                                      "or end it by 'if rg.static(..)'",
+                                      callee->name),
+                       "'%s' calls itself over and over, and its types are not stated: %d nested "
+                       "calls were expanded",
                        callee->name, MOST_INSIDE - 1);
   if (height_around(r) + function->height > HIGHEST || r->expr_count > MOST_EXPRESSIONS)
     return resolve_fail_size(r, e->pos, e->width);
+  return true;
+}
+
+static bool check_count(Resolve *r, Expr *e, const Entity *callee, int arguments) {
+  const AstFunction *function = callee->function.text;
+  const Source *source = callee->function.source_text;
   if (function->has_varargs)
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "name each parameter",
                      "'%s' takes variable arguments, which kernels do not support",
@@ -116,13 +124,17 @@ static void give_parameter(Resolve *r, Local *parameter, Expr *argument, Entity 
   parameter->alias = *entity;
 }
 
-static void add_result(Resolve *r, Inline *in, const AstExpr *annotation) {
+Local *resolve_result(Resolve *r, const Inline *in, const AstExpr *annotation) {
   Local *result = build_hidden(r, str_of(in->name), in->function->pos);
   result->annotation = annotation;
   result->is_assigned = !in->is_straight;
-  vec_push(r->scratch, &in->results, result);
   resolve_declare(r, result);
   result->is_seen = false;
+  return result;
+}
+
+static void add_result(Resolve *r, Inline *in, const AstExpr *annotation) {
+  vec_push(r->scratch, &in->results, resolve_result(r, in, annotation));
 }
 
 static void resolve_body(Resolve *r, Inline *in, const AstBlock *body) {
@@ -165,9 +177,10 @@ static bool resolve_argument(Resolve *r, Expr *argument, Entity *entity) {
 }
 
 Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
-  VEC(Entity) entities = {0};
+  Entities entities = {0};
   Exprs arguments = {0};
-  if (e->inlined) return e->entity; /* already resolved */
+  Entity result;
+  if (e->inlined || e->invoked) return e->entity; /* already resolved */
   if (!callee.function.text) return want_function(r, e, &callee);
   if (self) vec_push(r->scratch, &arguments, self);
   if (self) vec_push(r->scratch, &entities, self->entity);
@@ -180,7 +193,9 @@ Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
   resolve_spread(r, &arguments, callee.function.text->parameters.count);
   for (int i = entities.count; i < arguments.count; i++)
     vec_push(r->scratch, &entities, arguments.items[i]->entity);
-  if (!check_callee(r, e, &callee, arguments.count)) return (Entity){0};
+  if (!check_count(r, e, &callee, arguments.count)) return (Entity){0};
+  if (recursion_call(r, e, &callee, &arguments, &entities, &result)) return result;
+  if (!check_depth(r, e, &callee)) return (Entity){0};
   AstBlock body = returns_shaped(r, &callee.function.text->body);
   Inline *in = create(r, e, &callee, &body);
   in->arguments = arguments;
@@ -203,7 +218,9 @@ Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
 /* Of the call that ends a list; NULL: at most one result. */
 static const Locals *many(Resolve *r, const Exprs *list) {
   const Expr *last = list->count && !r->s->failed ? list->items[list->count - 1] : NULL;
-  const Locals *results = !last ? NULL : last->inlined ? &last->inlined->results : &last->popped;
+  const Locals *results = !last ? NULL : last->inlined   ? &last->inlined->results
+                           : last->invoked ? &last->invoked->results
+                                           : &last->popped;
   return results && results->count > 1 ? results : NULL;
 }
 

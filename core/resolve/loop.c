@@ -157,6 +157,16 @@ bool resolve_fail_axes(Resolve *r, const Locals *locals, Expr *e, int axis_count
                    axis_count, locals->count);
 }
 
+/* A walk of an unbounded tree goes by a sorted copy of its nodes, which the host region makes. */
+static bool check_walk(Resolve *r, Expr *e, const LoopHead *head) {
+  for (int axis = 0; head->node && axis < head->node->rank; axis++)
+    if (snode_is_unbounded(head->node, axis))
+      return sema_fail(r->s, e, RG_ERROR_LOOP, "loop over it in the kernel",
+                       "'%s' has no extent, and '%s', which calls itself, cannot walk it",
+                       head->name, r->called->name);
+  return true;
+}
+
 void resolve_head(Resolve *r, Stmt *stmt) {
   LoopHead *head = scratch_new(r->scratch, LoopHead);
   Expr *e = sema_strip(stmt->values.items[0]);
@@ -192,5 +202,6 @@ void resolve_head(Resolve *r, Stmt *stmt) {
     resolve_fail_axes(r, &stmt->locals, e, head->axis_count);
     return;
   }
+  if (r->called && !check_walk(r, e, head)) return;
   head->is_parallel = r->loop == 0 && !head->is_serial;
 }

@@ -119,7 +119,7 @@ SemaPaths sema_paths(Scratch *scratch, const Ast *ast) {
   map_init(&c.met, scratch);
   collect_function(&c, ast->function);
   for (int i = 0; i < ast->helpers.count; i++)
-    collect_function(&c, ast->helpers.items[i]->function);
+    if (ast->helpers.items[i]->function) collect_function(&c, ast->helpers.items[i]->function);
   return c.paths;
 }
 

@@ -29,6 +29,8 @@ typedef struct Static {
   Type type;             /* of each */
 } Static;
 
+/* What arguments denote. */
+typedef VEC(Entity) Entities;
 /* The bodies of an `if`, while resolving it. */
 typedef VEC(const AstBlock *) Arms;
 
@@ -52,6 +54,7 @@ typedef struct Resolve {
   int break_levels;      /* loops a break leaves besides the innermost */
   bool is_turn;          /* it is an iteration of an unrolled loop */
   const Stmt *first_return; /* of the kernel */
+  const Inline *called;  /* the function being resolved, if it calls itself */
 } Resolve;
 
 /* new_node.c: nodes of the typed tree, from the Ast's. Names are those of the frame, or of the
@@ -178,6 +181,13 @@ void resolve_spread(Resolve *r, Exprs *list, int wanted);
 bool resolve_refuse_many(Resolve *r, const Exprs *list);  /* where only one value is taken */
 bool resolve_fail_size(Resolve *r, Pos pos, int width);
 bool resolve_has_room(const Resolve *r); /* for more copies */
+Local *resolve_result(Resolve *r, const Inline *in, const AstExpr *annotation); /* a new one */
+
+/* recursion.c: true if the call is one of a function that calls itself; e is then invoked, or
+ * failed */
+bool recursion_call(Resolve *r, Expr *e, const Entity *callee, const Exprs *arguments,
+                    const Entities *entities, Entity *result);
+void recursion_resolve_bodies(Resolve *r); /* after the kernel's */
 
 /* returns.c */
 /* A function's body with most early returns as plain branches; the original if nothing changes. */

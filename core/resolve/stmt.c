@@ -554,4 +554,5 @@ void resolve_kernel(Sema *s) {
     r->s->results.count = 0;
   }
   resolve_block(r, &function->body, &r->s->body);
+  recursion_resolve_bodies(r);
 }

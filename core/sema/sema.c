@@ -20,11 +20,25 @@ static bool lacks_something(const Sema *s) {
   return wants && (wants->has_function || wants->paths.count || wants->statics.count);
 }
 
-bool sema_types(Scratch *scratch, const SemaInput *input, SemaOutput *output, Error *err) {
-  void (*const steps[])(Sema *) = {resolve_kernel, infer_kernel, check_kernel};
-  *output = (SemaOutput){0};
+/* Anew when a function turned out to call itself: then no call of it is expanded. */
+static Sema *resolve(Scratch *scratch, const SemaInput *input, SemaOutput *output, Error *err) {
   Sema *s = create(scratch, input, output, err);
-  for (int i = 0; i < 3 && !lacks_something(s); i++) steps[i](s);
+  resolve_kernel(s);
+  for (int known = 0; s->recursive.count > known && !lacks_something(s);) {
+    Sema *again = create(scratch, input, output, err);
+    again->recursive.items = s->recursive.items;
+    again->recursive.count = again->recursive.capacity = known = s->recursive.count;
+    s = again;
+    resolve_kernel(s);
+  }
+  return s;
+}
+
+bool sema_types(Scratch *scratch, const SemaInput *input, SemaOutput *output, Error *err) {
+  *output = (SemaOutput){0};
+  Sema *s = resolve(scratch, input, output, err);
+  if (!lacks_something(s)) infer_kernel(s);
+  if (!lacks_something(s)) check_kernel(s);
   if (!sema_report(s) || lacks_something(s)) return false;
   output->typed = s;
   return true;

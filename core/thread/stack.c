@@ -1,4 +1,5 @@
-/* stack.c - see stack.h. A thread's stack is looked up once: the main thread's is read from /proc. */
+/* stack.c - see stack.h. A thread's stack is looked up once: the main thread's is read from
+ * /proc. */
 #include "thread/stack.h"
 
 #include <pthread.h>

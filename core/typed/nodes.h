@@ -14,6 +14,8 @@ typedef struct Expr Expr;
 typedef struct Stmt Stmt;
 typedef struct Local Local;
 typedef struct Inline Inline;
+typedef struct Invocation Invocation;
+typedef struct Recursive Recursive;
 typedef VEC(Expr *) Exprs;
 typedef VEC(Stmt *) Block;
 typedef VEC(Local *) Locals;
@@ -56,6 +58,7 @@ struct Expr {
   Entity entity;
   Call call;           /* CALL, METHOD */
   Inline *inlined;     /* a call of a user function */
+  Invocation *invoked; /* of one that calls itself */
   /* INDEX: of a captured list. What it leads to stands here, and its index is no field's */
   bool is_item;
   Locals popped;       /* node:pop(i): a variable for each field */
@@ -204,7 +207,8 @@ struct Stmt {
  *
  * So each call has the types of its own arguments, anything but a number (a field, a table, another
  * function) is passed by name, and parallel loops of a function called from the host region are the
- * kernel's. The function's captures are paths of its own, under its `number`. */
+ * kernel's. The function's captures are paths of its own, under its `number`.
+ * One that calls itself is expanded too, but apart: its body is that of a function of the IR. */
 struct Inline {
   Inline *outer;                /* the function it is called in; NULL: the kernel */
   const AstFunction *function;
@@ -221,6 +225,28 @@ struct Inline {
   const Stmt *first_return;
   int loop;                     /* parallel loop that calls it */
   bool returns_early, is_straight;
+  const Source *call_source;    /* what `call` is in; NULL: that of `outer` */
+  /* not expanded: it calls itself, and its calls are Invocations. No `outer`, no arguments */
+  bool is_called;
+  int ordinal;                  /* its place in Sema.functions */
+  int32_t line;                 /* of the kernel's source: where it is, or is first called */
+  const Recursive *recursive;
+};
+
+/* A function that was found to call itself. */
+struct Recursive {
+  const AstFunction *function;
+  int number;
+  const Expr *call;             /* the call that closes the circle, in this source: */
+  const Source *source;
+  const char *cycle;            /* "'f' calls itself (line 3)" */
+};
+
+/* A call of a function that calls itself; other results are read through their locals. */
+struct Invocation {
+  Inline *of;
+  Exprs arguments;
+  Locals results;
 };
 
 /* One arm of `c and a or d and b or e`; the last has no condition. */

@@ -49,7 +49,9 @@ static Error place(const Source *source, Pos pos, int width, ErrorCode code, con
 static void add_calls(Sema *s, Diag *diag) {
   for (const Inline *in = s->frame; in; in = in->outer) {
     if (!in->call) continue;
-    const Source *source = in->outer ? in->outer->source : s->input->ast->source;
+    const Source *source = in->call_source ? in->call_source
+                           : in->outer     ? in->outer->source
+                                           : s->input->ast->source;
     char text[120];
     snprintf(text, sizeof text, "'%.80s' is called here", in->name);
     Error note = place(source, in->call->pos, in->call->width, diag->error.code, text);

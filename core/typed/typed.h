@@ -33,6 +33,8 @@ typedef struct Sema {
   Diag *latest;         /* of the last sema_fail; NULL: not recorded */
   Type default_float;
   Locals locals;        /* by id: in creation order */
+  VEC(Recursive) recursive; /* functions that call themselves, as found so far */
+  VEC(Inline *) functions;  /* of these, by what they are passed besides numbers */
   VEC(LaunchArg) launch_args;
   VEC(Limit) limits;
   int conditions;       /* check: how many enclose the statement */

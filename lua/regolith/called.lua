@@ -8,7 +8,8 @@
 --- the text of a function when a kernel calls the value of a place. From then on a function with
 --- that code at that place has a number, and its own upvalues and globals are paths of the kernel,
 --- read at every launch from the function that is there then. So closures of one function share a
---- compiled kernel.
+--- compiled kernel. A function that finds itself among its own names (or its caller, or that one's)
+--- has one number: it calls itself.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local source = require "regolith.source"
@@ -55,6 +56,7 @@ function called.begin(self)
   self.places = {}                                     -- place -> key of a source -> number
   self.functions = setmetatable({}, { __mode = "v" })  -- number -> the function that is there now
   self.upvalues = {}                                   -- number -> name -> number of its upvalue
+  self.owners = {}                                     -- number -> the place it was found at
 end
 
 --- What called.note needs to know of the function `f`; it allocates, and note does not.
@@ -68,26 +70,44 @@ end
 function called.note(self, number, f, key)
   local codes = self.places[place_of(self, number)]
   if not codes then return 0 end
-  local known = key and codes[key]
+  local place, known = place_of(self, number), key and codes[key]
   for _, other in pairs(codes) do
-    if other ~= known then self.functions[other] = nil end
+    if other ~= known and self.owners[other] == place then self.functions[other] = nil end
   end
-  if known then self.functions[known] = f end
-  return known or 0
+  if not known then return 0 end
+  if self.owners[known] == place then self.functions[known] = f end
+  return self.functions[known] == f and known or 0
+end
+
+-- The number that a function called from one of its own names has already.
+local function find_itself(self, number, f, key)
+  local is_own = number < self.path_count
+    and C.rg_kernel_path_function(self.pointer, number) ~= 0
+  if not is_own then return end
+  for known, other in pairs(self.functions) do
+    local place = self.owners[known]
+    if other == f and self.places[place][key] == known then return known end
+  end
 end
 
 --- Passes the text of the function `f`, which is read, found as value `number`, to the core.
 function called.add(self, number, f)
   local found, place = read[prototype_of(f)], place_of(self, number)
   local codes = self.places[place] or {}
-  if codes[found.key] then return end -- another prototype of the same text came first
+  local known = codes[found.key]
+  if known and self.owners[known] == place then return end -- another prototype of the same text
+  known = not known and find_itself(self, number, f, found.key)
+  if known then
+    self.places[place], codes[found.key] = codes, known
+    return
+  end
   local options, number_out = source.options(found), ffi.new "int32_t[1]"
   lib.check(C.rg_kernel_add_function(self.pointer, found.text, #found.text, options, number_out),
     self.runtime)
   local function_number = number_out[0]
   self.upvalues[function_number] = upvalues_of(f)
   self.places[place], codes[found.key] = codes, function_number
-  self.functions[function_number] = f
+  self.functions[function_number], self.owners[function_number] = f, place
 end
 
 -- -- names, for launchers -------------------------------------------------------------------------

@@ -485,7 +485,9 @@ local function load_text(kernel, number, text)
   for t in given:gmatch "%S+" do types[#types + 1] = t end
   for t in back:gmatch "%S+" do results[#results + 1] = t end
   for k, field in fields:gmatch "(%d+)=(%S+)" do names[tonumber(k)] = field end
-  return { run = chunk, number = number, types = types, results = results, names = names }
+  local nests = text:find("_rg.nest(", 1, true) ~= nil
+  return { run = chunk, number = number, types = types, results = results, names = names,
+    nests = nests }
 end
 
 -- How the text sees a launch argument: elements of a field or an array, the level of a node.
@@ -533,14 +535,44 @@ local function warn_outside(stray, kernel, variant, operands, count)
     count == 1 and "" or "s"))
 end
 
+local MOST_CALLS = 4000 -- as in llvm_bc/rt.h
+local nested = {} -- the innermost function that calls itself: its depth, and what an error says
+
+local function fail_nested()
+  return fail.raise {
+    code = "call.depth", file = nested.file, line = nested.line, column = nested.column,
+    message = ("calls are nested too deeply: %s, and so on, to a depth of %d"):format(nested.cycle,
+      nested.depth),
+    hint = "end it by an 'if' that does not call: at most 4000 calls are nested, or what the stack "
+      .. "holds",
+  }
+end
+
+local function nest(depth, cycle, file, line, column)
+  nested.depth, nested.cycle, nested.file, nested.line, nested.column = depth, cycle, file, line,
+    column
+  if depth > MOST_CALLS then return fail_nested() end
+end
+
+-- Lua's stack may be smaller than that.
+local function finish_nested(ok, ...)
+  if ok then return ... end
+  if type((...)) == "string" and (...):find("stack overflow", 1, true) then return fail_nested() end
+  return error((...), 0)
+end
+
 -- Its results, as Lua values.
 local function run(self, kernel, variant, operands, arguments)
   local answers = {}
   local before = self.outside
   oracle_list.full, self.stray = nil, nil
-  keep(answers, variant.run(self.operations, operands, arguments,
-    { kernel = kernel.pointer, emission = variant.number, runtime = kernel.runtime,
-      globals = kernel.environment }))
+  local launch = { kernel = kernel.pointer, emission = variant.number, runtime = kernel.runtime,
+    globals = kernel.environment }
+  if variant.nests then
+    keep(answers, finish_nested(pcall(variant.run, self.operations, operands, arguments, launch)))
+  else
+    keep(answers, variant.run(self.operations, operands, arguments, launch))
+  end
   if self.outside > before and not rawget(kernel, "has_warned") then
     kernel.has_warned = true
     warn_outside(self.stray, kernel, variant, operands, self.outside - before)
@@ -573,6 +605,17 @@ function operations.whole(t, bound)
       "a bound of a range is a whole number of type %s, and this is %.14g"):format(t, bound),
     hint = "write math.floor(..) for the whole number below",
   }
+end
+operations.nest = nest
+-- A function's own values, beside what is known of the launch.
+function operations.own(launch)
+  return { kernel = launch.kernel, emission = launch.emission, runtime = launch.runtime,
+    globals = launch.globals }
+end
+-- The values after the first, by these numbers.
+function operations.spread(results, numbers, first, ...)
+  for k, number in ipairs(numbers) do results[number] = (select(k, ...)) end
+  return first
 end
 for _, action in ipairs { "activate", "deactivate", "is_active", "count", "clear" } do
   operations[action] = function(level, ...) return level[action](level, ...) end

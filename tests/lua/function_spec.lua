@@ -290,18 +290,6 @@ describe("a mistake in a function that is called", function()
     assert.truthy(err.source:find("local function wrong", 1, true))
   end)
 
-  it("may be recursion", function()
-    local function down(n)
-      if n < 1 then return 0 end
-      return down(n - 1)
-    end
-    assert.equal("kernel.not_yet", fails(function() return down(3) end).code)
-    local odd
-    local function even(n) return n == 0 and 1 or odd(n - 1) end
-    function odd(n) return n == 0 and 0 or even(n - 1) end
-    assert.equal("kernel.not_yet", fails(function() return even(3) end).code)
-  end)
-
   it("may be its call", function()
     assert.equal("call.count", fails(function() return square() end).code)
     assert.equal("call.count", fails(function() return square(1, 2) end).code)
@@ -366,8 +354,8 @@ describe("a function that calls itself", function()
 
   it("must end by what is known then", function()
     local err = failure(rg.kernel(function(n) return endless(n) end), 3)
-    assert.equal("kernel.not_yet", err.code)
+    assert.equal("call.invalid", err.code)
     assert.truthy(err.message:find("endless", 1, true) and err.hint:find("rg.static", 1, true))
-    assert.equal("kernel.not_yet", failure(rg.kernel(function() return factorial(40) end)).code)
+    assert.equal("call.invalid", failure(rg.kernel(function() return factorial(40) end)).code)
   end)
 end)

@@ -100,6 +100,11 @@ local n = 3
 rg.kernel(function() x[0] = n(1) end)()]] },
   { "call.count", [[
 rg.kernel(function() y[0] = math.atan2(1) end)()]] },
+  { "call.depth", [=[
+local function down(n --[[: i32]]) --[[: i32]]
+  return down(n + 1) + 1
+end
+rg.kernel(function() return down(0) end)()]=] },
   { "loop.invalid", [[
 rg.kernel(function()
   for i in rg.range(8) do

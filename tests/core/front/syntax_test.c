@@ -109,6 +109,16 @@ static void test_statements(void) {
                "const function twice#2(x#3)\n  return half#0(x#3) * 4\nend\n"
                "function(a#4)\n  return twice#2(a#4)\nend\n");
   }
+  TEST("helpers that call each other are declared first") {
+    CHECK_TEXT(support_print("local even, odd; function even(n) return odd(n) end\n"
+                             "function odd(n) return even(n) end function(a) return odd(a) end"),
+               "local even#0, odd#1\nfunction even(n#2)\n  return odd#1(n#2)\nend\n"
+               "function odd(n#3)\n  return even#0(n#3)\nend\n"
+               "function(a#4)\n  return odd#1(a#4)\nend\n");
+    CHECK_TEXT(support_error("local even function odd(n) end function() end"),
+               "1:21+3: the function of a text kernel must not have a name (write 'function(', or "
+               "'local function' for a helper)");
+  }
   TEST("a byte-order mark and a #! line are skipped") {
     CHECK_TEXT(support_print("\xEF\xBB\xBF#!/usr/bin/luajit\nfunction() end"), "function()\nend\n");
     CHECK_TEXT(support_error("#!x\nfunction( end"),

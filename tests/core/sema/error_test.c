@@ -116,9 +116,9 @@ static void test_names(World *w) {
                "things by their "
                "full path: 'self.grid.dt')");
     CHECK_TEXT(error_of(w, "local function h(v) return h(v) end function() x[0] = h(1) end"),
-               "1:28+1 kernel.not_yet: 'h' calls itself over and over: 32 nested calls are "
-               "expanded, and recursion at run time is not compiled yet (write it as a loop, or "
-               "end it by 'if rg.static(..)')");
+               "1:28+1 call.invalid: 'h' calls itself over and over, and its types are not "
+               "stated: 32 nested calls were expanded (state what it takes and returns: function "
+               "h(n: i32): i32; or end it by 'if rg.static(..)')");
     CHECK_TEXT(error_of(w, "function() x[0] = list[1] end"),
                "1:19+4 source.missing: what the table 'list' holds is not known here (put the "
                "numbers into a field)");

@@ -1,0 +1,239 @@
+/* recursion.c - functions that call themselves: compiled once, and called.
+ *
+ *     function fib(n: i32): i32           a call of `fib` inside an expanded call of `fib` makes it
+ *       if n < 2 then return n end        a function of the kernel; every call of it, with the same
+ *       return fib(n - 1) + fib(n - 2)    fields, tables and functions for arguments, is an
+ *     end                                 Invocation
+ *
+ * Its types are stated, since nothing else says what the inner call returns: parameters and results
+ * have annotations, but for parameters that are passed no number. Where they do not, each call is
+ * expanded, as it must be where `rg.static` ends the recursion.
+ * That a function calls itself is found while a call of it is expanded. Then the kernel is resolved
+ * anew (sema.c), and all of its calls are Invocations; its body is resolved after the kernel's. */
+#include "resolve/resolve.h"
+
+enum { MOST_FUNCTIONS = 100 };
+
+static bool returns_values(const AstBlock *block) {
+  for (int i = 0; i < block->count; i++) {
+    const AstStmt *stmt = block->items[i];
+    if (stmt->kind == AST_STMT_RETURN && stmt->values.count) return true;
+    for (int k = 0; k < stmt->bodies.count; k++)
+      if (returns_values(&stmt->bodies.items[k])) return true;
+  }
+  return false;
+}
+
+static bool is_value(const Entity *entity) {
+  switch (entity->kind) {
+  case ENTITY_VALUE: case ENTITY_ARGUMENT: case ENTITY_CONSTANT: case ENTITY_ELEMENT:
+  case ENTITY_PART: return true;
+  default: return false;
+  }
+}
+
+static bool is_stated(const AstFunction *function, const Entities *entities) {
+  for (int i = 0; i < entities->count && i < function->parameters.count; i++)
+    if (is_value(&entities->items[i]) && !function->parameters.items[i]->annotation) return false;
+  return function->results.count || !returns_values(&function->body);
+}
+
+/* -- which function it is ---------------------------------------------------------------------- */
+
+static bool is_same_source(SemaArg a, SemaArg b) {
+  return a.is_parameter == b.is_parameter && a.index == b.index;
+}
+
+static bool is_same_entity(const Entity *a, const Entity *b) {
+  if (a->kind != b->kind) return false;
+  switch (a->kind) {
+  case ENTITY_FIELD: case ENTITY_NODE:
+    return a->field.node == b->field.node && a->field.component == b->field.component &&
+           a->field.offset == b->field.offset && !a->field.indexed && !b->field.indexed;
+  case ENTITY_SHAPE:
+    return a->extent.node == b->extent.node && a->extent.is_offset == b->extent.is_offset &&
+           !a->extent.axes.count && !b->extent.axes.count;
+  case ENTITY_TYPE: return type_equal(a->type, b->type) && type_equal(a->shape, b->shape);
+  case ENTITY_BUILTIN: return a->builtin == b->builtin;
+  case ENTITY_FUNCTION:
+    return a->function.text == b->function.text && a->function.number == b->function.number;
+  case ENTITY_TABLE: return is_same_source(a->table, b->table);
+  case ENTITY_OTHER: return a->other.value == VALUE_NIL && b->other.value == VALUE_NIL;
+  default: return false;
+  }
+}
+
+static bool is_same_function(const Inline *in, const Entity *callee) {
+  return in->function == callee->function.text && in->number == callee->function.number;
+}
+
+static bool has_pattern(const Inline *in, const Entity *callee, const Entities *entities) {
+  if (!is_same_function(in, callee) || in->parameters.count != entities->count) return false;
+  for (int i = 0; i < entities->count; i++) {
+    const Local *parameter = in->parameters.items[i];
+    if (parameter->is_alias ? !is_same_entity(&parameter->alias, &entities->items[i])
+                            : !is_value(&entities->items[i]))
+      return false;
+  }
+  return true;
+}
+
+static Inline *find(const Resolve *r, const Entity *callee, const Entities *entities) {
+  for (int i = 0; i < r->s->functions.count; i++)
+    if (has_pattern(r->s->functions.items[i], callee, entities)) return r->s->functions.items[i];
+  return NULL;
+}
+
+/* The call of the function around this one; NULL: none. */
+static const Inline *around(const Resolve *r, const Entity *callee) {
+  const Inline *in = r->s->frame;
+  while (in && !is_same_function(in, callee)) in = in->outer;
+  return in;
+}
+
+static const Recursive *known(const Resolve *r, const Entity *callee) {
+  for (int i = 0; i < r->s->recursive.count; i++) {
+    const Recursive *row = &r->s->recursive.items[i];
+    if (row->function == callee->function.text && row->number == callee->function.number)
+      return row;
+  }
+  return NULL;
+}
+
+/* -- a new one --------------------------------------------------------------------------------- */
+
+/* "'even' calls 'odd' (line 4), 'odd' calls 'even' (line 8)", innermost call last */
+static void write_cycle(StrBuf *out, const Inline *in, const Inline *from) {
+  if (in == from) return;
+  write_cycle(out, in->outer, from);
+  strbuf_format(out, "'%.40s' calls '%.40s' (line %d), ", in->outer->name, in->name,
+                in->call->pos.line);
+}
+
+static const char *cycle_text(Resolve *r, const Expr *e, const Inline *from, const char *name) {
+  StrBuf out;
+  strbuf_init(&out, r->scratch);
+  write_cycle(&out, r->s->frame, from);
+  strbuf_format(&out, "'%.40s' calls %s%.40s%s (line %d)", r->s->frame->name,
+                r->s->frame == from ? "itself" : "'", r->s->frame == from ? "" : name,
+                r->s->frame == from ? "" : "'", e->pos.line);
+  return strbuf_end(&out);
+}
+
+/* A row of a field would need its indices. */
+static bool check_rows(Resolve *r, const Exprs *arguments, const Entities *entities,
+                       const char *name) {
+  for (int i = 0; i < entities->count; i++)
+    if (entities->items[i].kind == ENTITY_FIELD && entities->items[i].field.indexed)
+      return sema_fail(r->s, arguments->items[i], RG_ERROR_UNSUPPORTED,
+                       "pass the field and the index",
+                       "'%s' calls itself, so it cannot be passed part of the field '%s'", name,
+                       entities->items[i].name);
+  return true;
+}
+
+/* What a call of itself shows: where, and by way of which functions. */
+static const Recursive *learn(Resolve *r, const Expr *e, const Entity *callee, const Inline *from) {
+  Recursive row = {.function = callee->function.text,
+                   .number = callee->function.number,
+                   .call = e,
+                   .source = sema_text_source(r->s),
+                   .cycle = cycle_text(r, e, from, callee->name)};
+  vec_push(r->scratch, &r->s->recursive, row);
+  return &vec_last(&r->s->recursive);
+}
+
+/* The line of the kernel from which it is first called. */
+static int32_t line_of_call(const Resolve *r, const Expr *e) {
+  const Inline *in = r->s->frame;
+  while (in && in->outer) in = in->outer;
+  return !in ? e->pos.line : in->is_called ? in->line : in->call->pos.line;
+}
+
+static Inline *create(Resolve *r, const Expr *e, const Entity *callee, const Recursive *recursive,
+                      const Entities *entities) {
+  Inline *in = scratch_new(r->scratch, Inline);
+  bool is_here = callee->function.source_text == r->input->ast->source;
+  *in = (Inline){.function = callee->function.text,
+                 .source = callee->function.source_text,
+                 .number = callee->function.number,
+                 .name = callee->name,
+                 .loop = ++r->loop_count,
+                 .height = callee->function.text->height,
+                 .call = e,
+                 .call_source = sema_text_source(r->s),
+                 .is_called = true,
+                 .ordinal = r->s->functions.count,
+                 .line = is_here ? callee->function.text->pos.line : line_of_call(r, e),
+                 .recursive = recursive};
+  map_init(&in->names, r->scratch);
+  Inline *frame = r->s->frame;
+  int loop = r->loop;
+  r->s->frame = in;
+  r->loop = in->loop;
+  for (int i = 0; i < in->function->parameters.count; i++) {
+    Local *parameter = build_local(r, in->function->parameters.items[i]);
+    vec_push(r->scratch, &in->parameters, parameter);
+    resolve_declare(r, parameter);
+    parameter->is_alias = !is_value(&entities->items[i]);
+    if (parameter->is_alias) parameter->alias = entities->items[i];
+  }
+  for (int i = 0; i < in->function->results.count; i++)
+    vec_push(r->scratch, &in->results, resolve_result(r, in, in->function->results.items[i]));
+  r->s->frame = frame;
+  r->loop = loop;
+  vec_push(r->scratch, &r->s->functions, in);
+  return in;
+}
+
+/* -- calls ------------------------------------------------------------------------------------- */
+
+static Entity invoke(Resolve *r, Expr *e, Inline *in, const Exprs *arguments) {
+  Invocation *call = scratch_new(r->scratch, Invocation);
+  *call = (Invocation){.of = in, .arguments = *arguments};
+  for (int i = 0; i < in->parameters.count && !r->s->failed; i++)
+    if (!in->parameters.items[i]->is_alias)
+      resolve_give_shape(r, in->parameters.items[i], arguments->items[i]);
+  for (int i = 0; i < in->results.count; i++) {
+    Local *result = build_hidden(r, str_of(in->name), e->pos);
+    const Local *stated = in->results.items[i];
+    result->annotation = stated->annotation;
+    result->is_annotated = result->has_shape = result->is_seen = true;
+    result->type = stated->type;
+    result->shape = stated->shape;
+    vec_push(r->scratch, &call->results, result);
+  }
+  e->invoked = call;
+  if (!in->results.count) return (Entity){.kind = ENTITY_VOID, .name = in->name};
+  return (Entity){.kind = ENTITY_VALUE, .name = in->name, .shape = call->results.items[0]->shape};
+}
+
+bool recursion_call(Resolve *r, Expr *e, const Entity *callee, const Exprs *arguments,
+                    const Entities *entities, Entity *result) {
+  Inline *in = find(r, callee, entities);
+  const Recursive *recursive = known(r, callee);
+  const Inline *from = recursive ? NULL : around(r, callee);
+  if (!in && ((!from && !recursive) || !is_stated(callee->function.text, entities))) return false;
+  *result = (Entity){0};
+  if (!in && !check_rows(r, arguments, entities, callee->name)) return true;
+  if (!in && r->s->functions.count >= MOST_FUNCTIONS)
+    return !resolve_fail_size(r, e->pos, e->width);
+  if (!recursive) recursive = learn(r, e, callee, from);
+  if (!in) in = create(r, e, callee, recursive, entities);
+  if (!r->s->failed) *result = invoke(r, e, in, arguments);
+  return true;
+}
+
+/* Each may make more of them. */
+void recursion_resolve_bodies(Resolve *r) {
+  for (int i = 0; i < r->s->functions.count; i++) {
+    Inline *in = r->s->functions.items[i];
+    r->s->frame = in;
+    r->called = in;
+    r->loop = in->loop;
+    resolve_block(r, &in->function->body, &in->body);
+    r->s->frame = NULL;
+    r->called = NULL;
+    r->loop = 0;
+  }
+}
