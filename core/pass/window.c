@@ -9,8 +9,8 @@
 enum { MAX_WINDOWS = 8, MAX_OPERANDS = SNODE_MAX_AXES };
 static const int64_t widest = 1 << 16; /* of the constant part: a larger one is not a stencil */
 
-/* base + low .. base + high is in 0 .. size - 1, and so below an extent of an array that is known to
- * the launch alone. */
+/* base + low .. base + high is in 0 .. size - 1; in an array, below its extent, which the launch
+ * alone knows. */
 typedef struct Window {
   IrInst *base;
   int64_t low, high, size;

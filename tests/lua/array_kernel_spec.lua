@@ -284,6 +284,27 @@ describe("a kernel given an array", function()
     assert.equal(2, block:count())
   end)
 
+  it("computes in halves as fields do", function()
+    local a, x = rg.array(rg.f16, 5), rg.field(rg.f16, 5)
+    local k = rg.kernel(function(u)
+      for i in rg.range(#u) do u[i] = u[i] * 0.1 + i / 3 end
+    end)
+    for _ = 1, 3 do
+      k(a)
+      k(x)
+    end
+    assert.same(x:to_table(), a:to_table())
+  end)
+
+  it("may be made anew at every launch", function()
+    local k = rg.kernel(function(u) for i in rg.range(#u) do u[i] = i end end)
+    for n = 1, 300 do
+      local a = rg.array(rg.i32, n % 7 + 1)
+      k(a)
+      assert.equal(n % 7, a[n % 7])
+    end
+  end)
+
   it("reduces over it", function()
     local a = sequence(rg.f64, 1000)
     local sum, least, most = rg.kernel(function(u)

@@ -205,6 +205,8 @@ describe("an array", function()
     other.reset()
     assert.equal("handle.destroyed", failure(function() return a[0] end).code)
     assert.equal("handle.destroyed", failure(function() return a.shape end).code)
+    assert.equal("handle.destroyed", failure(function() return a:to_table() end).code)
+    assert.is_truthy(not pcall(a.pointer, a))
   end)
 
   it("counts in the memory report as long as it exists", function()

@@ -44,8 +44,8 @@ local kinds = {
   list = function(root, size) return root:dynamic("i", size, { chunk = 4 }) end,
   hash = function(root) return root:hash("i"):dense("i", 8) end,
 }
-local kind_names = { "dense", "dense", "dense", "nested", "pointer", "masked", "deep", "list",
-  "hash" }
+local kind_names = { "dense", "dense", "dense", "array", "array", "nested", "pointer", "masked",
+  "deep", "list", "hash" }
 
 -- -- expressions ----------------------------------------------------------------------------------
 
@@ -202,10 +202,13 @@ function maker.run(rg, case)
     for k, v in ipairs(case.values[name]) do given["a" .. name][k - 1] = v end
   end
   for _, name in ipairs { "x", "y" } do
-    local field = rg.field(rg.i32)
-    if case.kind == "dense" then
+    local field
+    if case.kind == "array" then
+      field = rg.array(rg.i32, case.size)
+    elseif case.kind == "dense" then
       field = rg.field { type = rg.i32, shape = case.size, offset = case.first }
     else
+      field = rg.field(rg.i32)
       kinds[case.kind](rg.tree(), case.size):place(field)
     end
     given[name] = field

@@ -282,11 +282,18 @@ local function given(rg, p) -- an argument or a capture
   return info[p.type].count and type_of(rg, p.type)(v) or v
 end
 
+-- What holds numbers by row: inputs b.. and every second output are arrays, the others fields.
+local function new_holder(rg, name, t)
+  local number = tonumber(name:match "^o(%d+)$")
+  local is_array = name:match "^b" or (number and number % 2 == 0)
+  return (is_array and rg.array or rg.field)(type_of(rg, t), rows)
+end
+
 --- The input fields in a runtime, filled.
 function judge.fields(rg, inputs)
   local fields = {}
   for name, input in pairs(inputs) do
-    fields[name] = rg.field(type_of(rg, input.type), rows)
+    fields[name] = new_holder(rg, name, input.type)
     for i = 0, rows - 1 do fields[name][i] = value.to_lua(input.type, input.values[i]) end
   end
   return fields
@@ -298,8 +305,9 @@ local function output_field(rg, o, used)
   pools[rg] = pools[rg] or {}
   local pool = pools[rg]
   used[o.type] = (used[o.type] or 0) + 1
-  local key = o.type .. used[o.type]
-  pool[key] = pool[key] or rg.field(type_of(rg, o.type), rows)
+  local is_array = tonumber(o.name:match "%d+") % 2 == 0
+  local key = o.type .. used[o.type] .. (is_array and " in an array" or "")
+  pool[key] = pool[key] or new_holder(rg, o.name, o.type)
   local zero = value.to_lua(o.type, value.zero(o.type))
   pool[key]:fill(info[o.type].count and type_of(rg, o.type)(zero) or zero)
   return pool[key]
@@ -581,7 +589,7 @@ end
 function judge.replay(rg, kept)
   local captures, arguments = {}, {}
   for name, field in pairs(kept.fields) do
-    captures[name] = rg.field(type_of(rg, field.type), rows)
+    captures[name] = new_holder(rg, name, field.type)
     for i = 1, field.first and rows or 0 do captures[name][i - 1] = field.first[i] end
   end
   for _, declared in ipairs(kept.trees) do

@@ -121,10 +121,39 @@ static void other_memory(void) {
   }
 }
 
+static void launches(void) {
+  TEST("a kernel takes arrays of any extent, by value") {
+    static const char text[] =
+        "function(a, k) for i in rg.range(#a) do a[i] = a[i] + k * i end return #a end";
+    RgKernelOptions options = {.struct_size = sizeof options, .name = "ramp"};
+    RgKernel *kernel = NULL;
+    float memory[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    CHECK(rg_kernel_create(rg, text, (int64_t)sizeof text - 1, &options, &kernel) == 0);
+    CHECK(rg_kernel_path_count(kernel) == 1);
+    for (int64_t n = 3; n <= 8; n += 5) {
+      RgArray *w = wrap((RgWrap){.pointer = memory, .shape = &n, .rank = 1});
+      RgValue result, values[] = {{.kind = RG_VALUE_BUILTIN, .depth = 2, .text = "rg.range"},
+                                  {.kind = RG_VALUE_ARRAY, .array = w},
+                                  number(2)};
+      CHECK_TEXT(rg_kernel_launch(kernel, values, 3, &result) ? rg_error(rg)->message : "", "");
+      CHECK(result.number == (double)n);
+      rg_array_release(w);
+      CHECK(rg_kernel_launch(kernel, (RgValue[]){values[0], {.kind = RG_VALUE_ARRAY}, values[2]}, 3,
+                             &result) != 0);
+    }
+    CHECK(memory[2] == 1 + 4 + 4 && memory[7] == 1 + 14);
+    RgStats stats;
+    rg_stats(rg, &stats);
+    CHECK(stats.compiles == 1);
+    rg_kernel_release(kernel);
+  }
+}
+
 int main(void) {
   start(256 << 20, 1);
   own_memory();
   other_memory();
+  launches();
   stop();
   return check_report();
 }
