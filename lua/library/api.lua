@@ -128,6 +128,13 @@ return {
     { "wrap(memory: ffi.cdata*|string|userdata, type: rg.Type|string, shape: integer|integer[],"
       .. " options?: rg.WrapOptions): rg.Array",
       "Memory as an array, without a copy: an FFI pointer or array, a string, a string.buffer." },
+    { "sort(keys: any, ...: any)",
+      "Sorts a dense field or array in place, and others with it; last `{descending = true}`." },
+    { "scan(x: any, options?: table): any",
+      "Each element becomes the sum up to it (`{exclusive = true}`: before it); returns all." },
+    { "compact(x: any, keep: any): integer",
+      "Moves what `keep` keeps to the front, in order; returns how many." },
+    { "unique(x: any): integer", "Equal neighbours become one; returns how many remain." },
     { "client(...: any): any", "The compute client.", later = true },
   } },
 

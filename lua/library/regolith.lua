@@ -356,6 +356,28 @@ function rg.array(type, ...) end
 ---@return rg.Array
 function rg.wrap(memory, type, shape, options) end
 
+--- Sorts a dense field or array in place, and others with it; last `{descending = true}`.
+---@param keys any
+---@param ... any
+function rg.sort(keys, ...) end
+
+--- Each element becomes the sum up to it (`{exclusive = true}`: before it); returns all.
+---@param x any
+---@param options? table
+---@return any
+function rg.scan(x, options) end
+
+--- Moves what `keep` keeps to the front, in order; returns how many.
+---@param x any
+---@param keep any
+---@return integer
+function rg.compact(x, keep) end
+
+--- Equal neighbours become one; returns how many remain.
+---@param x any
+---@return integer
+function rg.unique(x) end
+
 --- The compute client. Comes in a later version.
 ---@param ... any
 ---@return any

@@ -9,6 +9,7 @@ local field = require "regolith.field"
 local array = require "regolith.array"
 local kernel = require "regolith.kernel"
 local image = require "regolith.image"
+local sort = require "regolith.sort"
 
 -- rg:field(..) would pass the module as the first argument.
 local function with_dot(rg, name, inside)
@@ -38,6 +39,10 @@ local function open(own)
   function rg.tree(options) return snode.tree(own, options) end
   function rg.kernel(what, ...) return kernel.create(own, rg, what, ...) end
   function rg.warm(kernels, progress) return kernel.warm(kernels, progress) end
+
+  for name, f in pairs(sort) do
+    rg[name] = function(...) return f(rg, ...) end
+  end
 
   function rg.init(options) own:init(options, "rg.init") end
   function rg.reset() own:reset() end
