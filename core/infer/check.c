@@ -21,6 +21,8 @@ static void check_declaration(Sema *s, Stmt *stmt) {
 /* The name of an assigned element or local in a message. */
 static const char *target_name(Sema *s, Expr *target) {
   const Expr *root = shape_root(target);
+  bool is_of_struct = type_is_struct(shape_of(root)) && root != sema_strip(target);
+  if (is_of_struct) return scratch_format(s->scratch, "'%s'", sema_source(s, target));
   return root->kind == AST_LOCAL
              ? scratch_format(s->scratch, "'%s'", sema_text(s, root->local->name))
              : scratch_format(s->scratch, "an element of '%s'", root->entity.name);

@@ -5,7 +5,7 @@
 
 /* Lua functions that no version will support. */
 static bool is_of_the_host(const char *name) {
-  static const char *const later[] = {"rg.struct", "rg.random"};
+  static const char *const later[] = {"rg.random"};
   for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
     if (!strcmp(name, later[i])) return false;
   static const char *const prefixes[] = {"string.", "table.", "io.", "os.", "coroutine.", "rg."};

@@ -94,11 +94,17 @@ static bool match_call(Resolve *r, Expr *call, Update *update) {
   return match_pair(r, call->list.items[0], call->list.items[1], update);
 }
 
+/* A local's value, or a part of it. */
+static bool is_of_local(const Expr *e) {
+  while (e->kind == AST_FIELD || e->kind == AST_INDEX || e->kind == AST_PAREN) e = e->left;
+  return e->kind == AST_LOCAL && e->local && !e->local->is_alias;
+}
+
 /* Only of a local: elements have no such updates. */
 static bool match_logic(Resolve *r, Expr *value, Update *update) {
   update->op = value->kind == AST_AND ? IR_UPDATE_BAND : IR_UPDATE_BOR;
   update->is_logic = true;
-  return update->target->kind == AST_LOCAL && match_pair(r, value->left, value->right, update);
+  return is_of_local(update->target) && match_pair(r, value->left, value->right, update);
 }
 
 static bool match(Resolve *r, Stmt *stmt, Update *update) {

@@ -137,7 +137,7 @@ static bool is_row_major(const SNodeStep *step, const SNode *level) {
 
 /* Then the run's bytes are what the array takes. */
 static bool lies_as_array(const Transfer *transfer, const CellRun *run) {
-  Type type = number_of(transfer->field, transfer->part)->type;
+  Type type = transfer->field->type; /* of one number */
   bool is_same = transfer->numbers ? type_is(type, TYPE_F64)
                                    : type_is(type, TYPE_I64) || type_is(type, TYPE_U64);
   return is_same && run->step && run->stride == sizeof(double) &&

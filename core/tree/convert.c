@@ -71,6 +71,8 @@ const char *value_text(const RgValue *value, char buffer[48]) {
   case RG_VALUE_NODE: return "an SNode";
   case RG_VALUE_ARRAY: return "an array";
   case RG_VALUE_VECTOR:
+    if (value->vector && value->vector->type && !strncmp(value->vector->type, "struct", 6))
+      return "a struct";
     return quoted("the vector", value->vector ? value->vector->type : NULL, buffer);
   case RG_VALUE_STRING: return "a string";
   case RG_VALUE_FUNCTION: return "a function";

@@ -122,6 +122,12 @@ function rg.vec(n, type) end
 ---@return any
 function rg.mat(n, m, type) end
 
+--- A struct type: a list of {name, type}; {methods = {name = function}}.
+---@param members any
+---@param options any?
+---@return any
+function rg.struct(members, options) end
+
 --- A vector of f32.
 ---@param ... any
 ---@return rg.Vector
@@ -181,6 +187,21 @@ function rg.dvec3(...) end
 ---@param ... any
 ---@return rg.Vector
 function rg.dvec4(...) end
+
+--- A vector of booleans.
+---@param ... any
+---@return rg.Vector
+function rg.bvec2(...) end
+
+--- A vector of booleans.
+---@param ... any
+---@return rg.Vector
+function rg.bvec3(...) end
+
+--- A vector of booleans.
+---@param ... any
+---@return rg.Vector
+function rg.bvec4(...) end
 
 --- A matrix of f32, row by row.
 ---@param ... any

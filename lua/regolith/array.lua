@@ -102,7 +102,7 @@ function methods.pointer(self)
   if self.rg_oracle ~= 0 then return block_of(self) end
   local pointer_out = ffi.new "void *[1]"
   check(C.rg_array_pointer(self.rg_array, pointer_out), self.rg_runtime)
-  return ffi.cast(type_of(self).ctype .. " *", pointer_out[0])
+  return ffi.cast(types.pointer(type_of(self)), pointer_out[0])
 end
 
 --- All elements' bytes, as they are in memory.

@@ -7,6 +7,7 @@ local rescale = require "regolith.rescale"
 local library = require "regolith.library"
 local types = require "regolith.type"
 local matrix = require "regolith.matrix"
+local struct = require "regolith.struct"
 local elementwise = require "regolith.elementwise"
 
 local builtin = { names = setmetatable({}, { __mode = "k" }) } -- function -> "math.sin"
@@ -44,10 +45,11 @@ builtin.defaults = { math = math, bit = require "bit", print = print, assert = a
   error = error }
 
 -- Functions that a later version will have in kernels; calling one says so.
-local later = { "struct", "random", "client" }
+local later = { "random", "client" }
 types.add_named()
 
-local border_of_vectors = { vec = fail.border(matrix.vec), mat = fail.border(matrix.mat) }
+local border_of_vectors = { vec = fail.border(matrix.vec), mat = fail.border(matrix.mat),
+  struct = fail.border(struct.create) }
 for name, f in pairs(matrix.functions) do border_of_vectors[name] = fail.border(f) end
 
 -- `rg.static(e)` outside kernels.

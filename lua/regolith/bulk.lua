@@ -13,7 +13,14 @@ local check = lib.check
 local most_elements = 2 ^ 27 -- of a Lua table
 
 local function element_of(t) return t.element or t end
-local function is_64_bit(t) return element_of(t).name == "i64" or element_of(t).name == "u64" end
+-- A struct is, if one of its numbers is.
+local function is_64_bit(t)
+  for k = 0, t.members and t.count - 1 or -1 do
+    if is_64_bit(t.numbers[k]) then return true end
+  end
+  local name = element_of(t).name
+  return name == "i64" or name == "u64"
+end
 
 local kinds = {} -- ctype of handles -> its kind: see bulk.add_methods
 
@@ -70,10 +77,49 @@ local function write_all(kind, self, values, count, wide)
   check(write(self[kind.pointer], values, count), self.rg_runtime)
 end
 
+-- All numbers of structs, each as Lua has it.
+local function read_structs(kind, self, t, count)
+  local doubles = read_all(kind, self, count, false)
+  if not is_64_bit(t) then return doubles end
+  local wide, list = read_all(kind, self, count, true), {}
+  for k = 0, count - 1 do
+    local scalar = t.numbers[k % t.count]
+    list[k] = is_64_bit(scalar) and ffi.cast(scalar.ctype, wide[k]) or doubles[k]
+  end
+  return list
+end
+
+-- Elements one by one: structs with numbers that doubles do not hold. Zeros activate nothing.
+local function write_structs(self, t, elements, rank, extents)
+  local zero, at = t(), {}
+  local function level(row, axis)
+    for k = 1, extents[axis] do
+      at[axis + 1] = k - 1
+      if axis < rank - 1 then
+        level(row[k], axis + 1)
+      else
+        local v = t(row[k])
+        if v ~= zero or not self.is_active or self:is_active(unpack(at, 1, rank)) then
+          self:set(at, v)
+        end
+      end
+    end
+  end
+  if rank == 0 then return self:set(elements) end
+  level(elements, 0)
+end
+
 -- Between a field and an array.
 local function copy_across(kind, self, rank, other, from, from_rank)
   local t, extents, count = kind.type_of(self), extents_of(kind, self, rank)
   local from_type, from_extents = other.type_of(from), extents_of(other, from, from_rank)
+  if t.members or from_type.members then
+    if t ~= from_type then
+      return fail.argument(("%s and %s hold different structs"):format(tostring(self),
+        tostring(from)))
+    end
+    return self:from_table(from:to_table())
+  end
   local is_same = rank == from_rank and (t.rows or 1) == (from_type.rows or 1)
     and (t.cols or 1) == (from_type.cols or 1)
   for axis = 0, rank - 1 do is_same = is_same and extents[axis] == from_extents[axis] end
@@ -135,6 +181,10 @@ function bulk.add_methods(methods, kind)
     local parts, wide = t.count or 1, is_64_bit(t)
     count = count * parts
     check_count(count, "x:to_table")
+    if t.members then
+      local numbers = read_structs(kind, self, t, count)
+      return value.nest(extents, rank, function(k) return t:from_array(numbers, k * parts) end)
+    end
     local values = read_all(kind, self, count, wide)
     if t.element then
       return value.nest(extents, rank,
@@ -177,7 +227,16 @@ function bulk.add_methods(methods, kind)
       for part = 0, parts - 1 do give_number(k * parts + part, v.rg_n[part]) end
       return true
     end
-    local give = own_type.element and give_vector or give_number
+    local function give_struct(k, element)
+      if type(element) ~= "table" and matrix.type_of(element) ~= own_type then return false end
+      local v = own_type(element)
+      for part = 0, wide and -1 or parts - 1 do
+        give_number(k * parts + part, own_type:number_of(v, part))
+      end
+      return true
+    end
+    local give = own_type.members and give_struct or own_type.element and give_vector
+      or give_number
     if rank == 0 then
       if not give(0, t) then
         return fail.argument("x:from_table of a field with one element takes a number")
@@ -185,7 +244,8 @@ function bulk.add_methods(methods, kind)
     else
       value.flatten(t, extents, rank, give, "x:from_table", kind.noun)
     end
-    write_all(kind, self, values, count, wide)
+    if own_type.members and wide then write_structs(self, own_type, t, rank, extents)
+    else write_all(kind, self, values, count, wide) end
     return self
   end
 end

@@ -141,7 +141,7 @@ function methods.pointer(self)
   end
   local pointer_out = ffi.new "void *[1]"
   check(C.rg_field_pointer(self.rg_field, pointer_out), self.rg_runtime)
-  return ffi.cast(type_of(self).ctype .. " *", pointer_out[0])
+  return ffi.cast(types.pointer(type_of(self)), pointer_out[0])
 end
 
 update.add_methods(methods, {
@@ -205,7 +205,7 @@ meta.__pairs = fail.border(function(self)
   local step = snode.iterate(settle(self), self.rg_runtime, function(state, indices)
     return C.rg_field_next(self.rg_field, state, indices, own_slot)
   end, function() return value.take(own_slot) end)
-  return type_of(self).element and lib.quietly(step) or step -- a vector is the core's for a while
+  return type_of(self).count and lib.quietly(step) or step -- a vector is the core's for a while
 end)
 
 function meta.__call()
@@ -306,7 +306,7 @@ local function from_options(session, options)
   if offset ~= nil then check_offset(offset, extents) end
   local x = new_field(session, t, name)
   if extents then
-    snode.place_densely(session, x, name, extents, layout or (t.element and "aos" or nil))
+    snode.place_densely(session, x, name, extents, layout or (t.count and "aos" or nil))
   end
   if offset then
     check(C.rg_field_set_offset(x.rg_field, ffi.new("int64_t[8]", offset), #offset), x.rg_runtime)

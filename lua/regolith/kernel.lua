@@ -10,6 +10,7 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local types = require "regolith.type"
+local struct = require "regolith.struct"
 local matrix = require "regolith.matrix"
 local value = require "regolith.value"
 local builtin = require "regolith.builtin"
@@ -181,6 +182,8 @@ end
 -- Where a captured name comes from, as an expression of the launcher, and whether it is declared
 -- there; records the upvalues to join.
 local function root_expression(self, name, joined, number)
+  local tag = name:match "^struct#(%d+)$" -- the methods of a struct
+  if tag then return ("need.struct_methods(%s)"):format(tag), true end
   if number > 0 then
     local upvalue = self.upvalues[number][name]
     if upvalue then return ("need.called.upvalue(self, %d, %d)"):format(number, upvalue), true end
@@ -269,6 +272,7 @@ end
 -- What launchers call; one table, so that nearly all 60 upvalues of a function are left for
 -- captures.
 need = { called = called, type = type, rawequal = rawequal, put = put, take = value.take,
+  struct_methods = struct.methods,
   launch = C.rg_kernel_launch, turns = lib.turns }
 
 -- How far ipairs goes.

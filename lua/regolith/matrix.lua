@@ -19,7 +19,7 @@ local function is_matrix(t) return t.cols > 1 end
 
 local function describe(v)
   local t = type_of(v)
-  return t and t.name or fail.describe(v)
+  return t and (t.text or t.name) or fail.describe(v)
 end
 
 -- -- types of results -----------------------------------------------------------------------------
@@ -68,15 +68,15 @@ end
 local function gather(t, list, items)
   for _, item in ipairs(list) do
     local other = type_of(item)
-    if other then
+    if other and other.element then
       for k = 0, other.count - 1 do items[#items + 1] = item.rg_n[k] end
     elseif type(item) == "table" and not getmetatable(item) then
       gather(t, item, items)
-    elseif is_number(item) then
-      check_fits(t, item)
+    elseif is_number(item) or (type(item) == "boolean" and t.element.name == "bool") then
+      if type(item) ~= "boolean" then check_fits(t, item) end
       items[#items + 1] = item
     else
-      return fail.argument(("rg.%s is made of numbers, not %s"):format(t.name, fail.describe(item)))
+      return fail.argument(("rg.%s is made of numbers, not %s"):format(t.name, describe(item)))
     end
   end
   return items
@@ -181,14 +181,20 @@ local function refuse(who, a, b)
     describe(b)))
 end
 
-local function part(x, k) return type_of(x) and x.rg_n[k] or x end
+local function part(x, k)
+  if type_of(x) then return x.rg_n[k] end
+  return x
+end
 
 -- The shape that all arguments share, as a type; nil when all are numbers.
 local function common(who, arguments)
   local shape, element
   for _, x in ipairs(arguments) do
     local t = type_of(x)
-    if t then
+    if t and t.members then
+      return fail.argument(("%s takes numbers and vectors, not a %s"):format(who, t.text),
+        "take a member: p.mass")
+    elseif t then
       if shape and (shape.rows ~= t.rows or shape.cols ~= t.cols) then
         refuse(who, arguments[1], x)
       end
@@ -206,6 +212,10 @@ end
 local function each(who, f, arguments, result_element)
   local shape, element = common(who, arguments)
   if not shape then return f(unpack(arguments)) end
+  if element.name == "bool" and who ~= "rg.select" then
+    return fail.argument(("%s takes numbers, and a %s is made of booleans"):format(who, shape.name),
+      "choose numbers by them: rg.select(v, 1, 0)")
+  end
   element = result_element and result_element(element) or element
   local list, count = {}, #arguments
   return make(types.shaped(element, shape.rows, shape.cols), function(k)
@@ -246,7 +256,8 @@ end
 local multiply = meta.__mul
 function meta.__mul(a, b)
   local s, t = type_of(a), type_of(b)
-  if s and t and (is_matrix(s) or is_matrix(t)) then return product(a, b) end
+  local is_product = s and t and s.element and t.element and (is_matrix(s) or is_matrix(t))
+  if is_product then return product(a, b) end
   return multiply(a, b)
 end
 function meta.__div(a, b)
@@ -290,14 +301,14 @@ local functions = matrix.functions
 
 local function vector(who, v)
   local t = type_of(v)
-  if not t or is_matrix(t) then
+  if not t or t.members or is_matrix(t) then
     return fail.argument(("rg.%s takes vectors, not %s"):format(who, describe(v)))
   end
   return t
 end
 local function square(who, m)
   local t = type_of(m)
-  if not t or t.rows ~= t.cols then
+  if not t or t.members or t.rows ~= t.cols then
     return fail.argument(("rg.%s takes a square matrix, not %s"):format(who, describe(m)))
   end
   return t
@@ -339,7 +350,7 @@ end
 
 function functions.transpose(m)
   local t = type_of(m)
-  if not t or not is_matrix(t) then
+  if not t or t.members or not is_matrix(t) then
     return fail.argument("rg.transpose takes a matrix, not " .. describe(m))
   end
   return make(types.shaped(t.element, t.cols, t.rows),
@@ -405,11 +416,30 @@ function functions.smoothstep(low, high, x)
     return t * t * (3 - 2 * t)
   end, { low, high, x }, as_float)
 end
-function functions.select(condition, a, b)
-  if type(condition) ~= "boolean" then
-    return fail.argument("rg.select takes a boolean first, not " .. fail.describe(condition))
+-- What plain numbers become in a vector.
+local function element_of_numbers(...)
+  for _, x in ipairs { ... } do
+    if type(x) == "number" and x % 1 ~= 0 then return f32 end
   end
-  return each("rg.select", function(x, y) return condition and x or y end, { a, b })
+  return types.by_name.i32
+end
+
+--- One of two, or, by a vector of booleans, number by number.
+function functions.select(condition, a, b)
+  local t = type_of(condition)
+  if t and t.element and t.element.name == "bool" then
+    local shape, element = common("rg.select", { a, b })
+    shape = shape or types.shaped(element_of_numbers(a, b), t.rows, t.cols)
+    if shape.rows ~= t.rows or shape.cols ~= t.cols then refuse("rg.select", condition, a) end
+    return make(types.shaped(element or shape.element, t.rows, t.cols), function(k)
+      if condition.rg_n[k] then return part(a, k) end
+      return part(b, k)
+    end)
+  elseif type(condition) ~= "boolean" then
+    return fail.argument("rg.select takes a boolean or a vector of them first, not "
+      .. describe(condition))
+  end
+  return each("rg.select", function(x, y) if condition then return x end return y end, { a, b })
 end
 
 local function whole(element)
@@ -434,7 +464,6 @@ for name, f in pairs(functions) do methods[name] = f end
 function matrix.vec(n, t) return types.shaped(types.get(t, "rg.vec"), n, 1) end
 --- `rg.mat(2, 3, rg.f32)`
 function matrix.mat(n, m, t)
-  if m == 1 then return fail.argument("rg.mat has at least two columns; rg.vec has one") end
   return types.shaped(types.get(t, "rg.mat"), n, m)
 end
 
@@ -446,6 +475,10 @@ end
 
 -- The struct of a new type, with its operators. To the ffi, structs of equal text may be one type;
 -- the constant distinguishes a vec4 from a mat2.
+--- What makes values of a struct; see struct.lua.
+function matrix.register(t) by_ctype[tonumber(t.ctype_value)] = t end
+matrix.make, matrix.describe, matrix.is_number = make, describe, is_number
+
 function types.bring_shaped(t)
   type_count = type_count + 1
   local number = t.element.name == "f16" and "float" or t.element.ctype
@@ -465,6 +498,7 @@ function matrix.fill(buffer, v)
   local t = type_of(v)
   local member = t.member
   buffer.type, buffer.count = t.name, t.count
+  if t.members then return ffi.copy(buffer.numbers, v.rg_n, t.count * 8) end
   for k = 0, t.count - 1 do buffer.numbers[k][member] = v.rg_n[k] end
 end
 
@@ -473,11 +507,13 @@ function matrix.take(slot)
   local from = slot.vector
   local t = types.named(ffi.string(from.type))
   local member = t.member
+  if t.members then return t:from_numbers(from.numbers) end
   return make(t, function(k) return from.numbers[k][member] end)
 end
 
 --- The vector of type `t` whose numbers are in an array from `first` on.
 function matrix.from_array(t, array, first)
+  if t.members then return t:from_array(array, first) end
   return make(t, function(k) return array[first + k] end)
 end
 

@@ -341,14 +341,25 @@ function oracle:fill(handle, v)
   end
 end
 
+-- Each number by its own conversion.
+local function convert_each(to, v)
+  if type(v) ~= "table" then return to[1](v) end
+  local converted = {}
+  for k, x in ipairs(v) do converted[k] = to[k](x) end
+  return converted
+end
+
 function oracle:copy(handle, from)
   local core, pointer = core_of(handle)
   check(core.copy(pointer, from[core.pointer]), self.runtime) -- refuses other shapes
   local target, source = elements_of(self, handle), elements_of(self, from)
-  local to = vector[("to_%s_%s"):format(target.scalar, source.scalar)]
+  local to = {}
+  for k, scalar in ipairs(target.scalars) do
+    to[k] = vector[("to_%s_%s"):format(scalar, source.scalars[k])]
+  end
   for _, one in ipairs(source.level:list()) do
     local rank = source.level.rank
-    local v, there = vector.each(to, source:get(unpack(one, 1, rank))), {}
+    local v, there = convert_each(to, source:get(unpack(one, 1, rank))), {}
     for k = 1, rank do
       there[k] = one[k] - (source.level.first and source.level.first[k] or 0) + (target.level.first
         and target.level.first[k] or 0)
@@ -400,11 +411,11 @@ function oracle:read(handle, values)
   end)
 end
 
--- One of them, converted to the field's type.
-local function element_from(elements, x)
-  if elements.scalar == "bool" then return x ~= 0 end
+-- One of them, converted to its type in the field.
+local function number_from(scalar, x)
+  if scalar == "bool" then return x ~= 0 end
   local from = type(x) == "number" and "f64" or "i64"
-  return vector[("to_%s_%s"):format(elements.scalar, from)](x)
+  return vector[("to_%s_%s"):format(scalar, from)](x)
 end
 
 --- And back; zeros activate nothing.
@@ -416,10 +427,10 @@ function oracle:write(handle, values)
     for part = 1, elements.count do
       local x = values[k * elements.count + part - 1]
       is_zero = is_zero and x == 0
-      v[part] = element_from(elements, x)
+      v[part] = number_from(elements.scalars[part], x)
     end
     if not is_zero or elements.level:is_active(...) then
-      elements:set(elements.count > 1 and v or v[1], ...)
+      if elements.is_table then elements:set(v, ...) else elements:set(v[1], ...) end
     end
   end)
 end

@@ -77,19 +77,21 @@ end
 
 --- The initial element of a type.
 function oracle_element.zero(type_name)
-  local count, scalar = vector.shape(type_name)
-  local zero = vector.zero(scalar)
-  return count > 1 and vector.stretch(count, zero) or zero
+  local scalars, is_table = vector.scalars(type_name)
+  local zeros = {}
+  for k, scalar in ipairs(scalars) do zeros[k] = vector.zero(scalar) end
+  if is_table then return zeros end
+  return zeros[1]
 end
 
 --- Field `number` of a level: its elements are numbers, booleans, or vectors as oracle_vector.lua
 --- has them.
 function oracle_element.create(level, number, count_outside)
   local type_name = level.fields[number].type
-  local count, scalar = vector.shape(type_name)
+  local scalars, is_table = vector.scalars(type_name)
   return setmetatable({ level = level, number = number, zero = oracle_element.zero(type_name),
-    type = type_name, scalar = scalar,
-    count = count, count_outside = count_outside }, Elements)
+    type = type_name, scalars = scalars, is_table = is_table,
+    count = #scalars, count_outside = count_outside }, Elements)
 end
 
 return oracle_element

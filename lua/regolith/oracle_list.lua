@@ -29,8 +29,9 @@ function oracle_list.append(level, at, ...)
   end
   local numbers, element, next_number = vector.join(...), {}, 1
   for k, field in ipairs(level.fields) do
-    local count = vector.shape(field.type)
-    element[k] = count > 1 and { unpack(numbers, next_number, next_number + count - 1) }
+    local scalars, is_table = vector.scalars(field.type)
+    local count = #scalars
+    element[k] = is_table and { unpack(numbers, next_number, next_number + count - 1) }
       or numbers[next_number]
     next_number = next_number + count
   end

@@ -256,10 +256,13 @@ end
 
 -- -- to and from Lua's own ------------------------------------------------------------------------
 
---- How many numbers a value of the type with this name has, and their type; 1 for a scalar.
-function vector.shape(name)
-  local t = types.named(name)
-  return t.count or 1, (t.element or t).name
+--- The types of the numbers of a value of the type with this name, and whether it is a table.
+function vector.scalars(name)
+  local t, list = types.named(name), {}
+  for k = 1, t.count or 1 do
+    list[k] = t.members and t.numbers[k - 1].name or (t.element or t).name
+  end
+  return list, t.count ~= nil
 end
 
 --- A user's value as a table of numbers; scalars are unchanged.
@@ -267,7 +270,9 @@ function vector.from_lua(v)
   local t = matrix.type_of(v)
   if not t then return v end
   local result = {}
-  for k = 0, t.count - 1 do result[k + 1] = v.rg_n[k] end
+  for k = 0, t.count - 1 do
+    if t.members then result[k + 1] = t:number_of(v, k) else result[k + 1] = v.rg_n[k] end
+  end
   return result
 end
 

@@ -8,7 +8,7 @@ local types = { by_name = {}, names = {} }
 
 local Type = { __regolith = "a type" }
 Type.__index = Type
-function Type:__tostring() return self.name end
+function Type:__tostring() return self.text or self.name end
 function Type.__concat(a, b) return tostring(a) .. tostring(b) end
 
 local function is_int64(x) return ffi.istype("int64_t", x) or ffi.istype("uint64_t", x) end
@@ -67,7 +67,7 @@ local function to_f16(x)
 end
 
 local scalars = { -- name, ctype of an element, bytes, conversion
-  { "bool", "bool", 1, function(x) return x ~= 0 end },
+  { "bool", "bool", 1, function(x) return x ~= 0 and x ~= false end },
   { "i8", "int8_t", 1, small_integer("int8_t", -128, 127) },
   { "i16", "int16_t", 2, small_integer("int16_t", -32768, 32767) },
   { "i32", "int32_t", 4, small_integer("int32_t", -2 ^ 31, 2 ^ 31 - 1) },
@@ -85,8 +85,9 @@ local convert_other = fail.border(function(self, x)
   return self.convert(number_of(x, self.name))
 end)
 
-function Type:__call(x, ...)
-  if self.construct then return self:construct(x, ...) end
+function Type:__call(...)
+  if self.construct then return self:construct(...) end
+  local x = ...
   if type(x) == "number" then return self.convert(x) end
   return convert_other(self, x)
 end
@@ -99,8 +100,8 @@ end
 
 -- -- vectors and matrices -------------------------------------------------------------------------
 
-local short = { f32 = "vec", i32 = "ivec", u32 = "uvec", f64 = "dvec" }
-local most_numbers = 16
+local short = { f32 = "vec", i32 = "ivec", u32 = "uvec", f64 = "dvec", bool = "bvec" }
+local most_numbers = 64
 
 local function name_shape(element, rows, cols)
   if cols == 1 then
@@ -121,10 +122,10 @@ end
 function types.shaped(element, rows, cols)
   check_extent(rows)
   check_extent(cols)
-  if rows < 2 or rows * cols > most_numbers then
+  if rows * cols < 2 or rows * cols > most_numbers then
     return fail.argument(("a vector or matrix has 2 to %d numbers"):format(most_numbers))
   end
-  if element.element or element.name == "bool" then
+  if element.count then
     return fail.argument(("a vector or matrix is made of numbers, not of %s"):format(element.name))
   end
   local name = name_shape(element, rows, cols)
@@ -160,6 +161,14 @@ function types.add_named()
     types.names[#types.names + 1] = types.shaped(types.by_name.f32, n, n).name
   end
 end
+
+--- The ctype of pointers to elements of the type, as C has them.
+function types.pointer(t)
+  return ffi.typeof("$ *", t.members and t.ctype or ffi.typeof(t.ctype))
+end
+
+--- A type of its own, for struct.lua.
+function types.new(t) return setmetatable(t, Type) end
 
 function types.is(value) return getmetatable(value) == Type end
 

@@ -61,11 +61,11 @@ function value.put(slot, v, buffer)
 end
 
 --- The same for an element of `handle`, whose type is type_of(handle): {3, 4} stands for
---- rg.vec2(3, 4). Returns the value; raises for what no element can be.
+--- rg.vec2(3, 4), {mass = 2} for a struct. Returns the value; raises for what no element can be.
 function value.put_element(slot, v, type_of, handle)
   if type(v) == "table" then
     local t = type_of(handle)
-    if t.element then v = t(v) end
+    if t.count then v = t(v) end
   end
   if not value.put(slot, v) then
     return fail.argument(("an element of type %s cannot be %s"):format(type_of(handle).name,

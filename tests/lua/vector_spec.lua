@@ -442,7 +442,7 @@ describe("a vector in Lua", function()
   it("says what is wrong", function()
     assert.equal("a vec2 has no 'z'", failure(function() return rg.vec2(1).z end).message)
     assert.equal("index.range", failure(function() return rg.vec2(1)[2] end).code)
-    assert.equal("a vector or matrix has 2 to 16 numbers", failure(rg.vec, 17, rg.f32).message)
+    assert.equal("a vector or matrix has 2 to 64 numbers", failure(rg.vec, 65, rg.f32).message)
     assert.equal("rg.vec2 is made of 2 numbers, or of one, not of 3",
       failure(rg.vec2, 1, 2, 3).message)
   end)
