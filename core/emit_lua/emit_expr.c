@@ -157,7 +157,7 @@ static void emit_comparison(Emit *e, Expr *expr) {
   bool is_plain = is_scalar && (type_equal(a, b) || (!is_wide(a) && !is_wide(b)));
   bool is_equality = expr->op == AST_EQ || expr->op == AST_NE;
   if (is_plain) emit_text(e, "(");
-  else if (!is_scalar && !is_equality) emit_format(e, "_rg.each(_rg.%s, ", op_name(expr->op));
+  else if (!is_scalar && !is_equality) emit_format(e, "_rg.each(_rg.is_%s, ", op_name(expr->op));
   else emit_format(e, "_rg.%s%s(", is_scalar ? "" : "all_", op_name(expr->op));
   emit_expr(e, expr->left);
   if (is_plain) emit_format(e, " %s ", expr->op == AST_NE ? "~=" : ast_op_text(expr->op));

@@ -135,12 +135,13 @@ bool emit_is_product(Emit *e, const Expr *expr) {
 void emit_product(Emit *e, Expr *expr) {
   Shape a = emit_shape(e, expr->left), b = emit_shape(e, expr->right);
   Type at = emit_type(e, expr);
-  emit_format(e, "_rg.product_%s(%d, %d, ", type_text(at),
+  bool is_one = type_is_scalar(emit_shape(e, expr)); /* a row by a column */
+  emit_format(e, "%s_rg.product_%s(%d, %d, ", is_one ? "(" : "", type_text(at),
               type_is_matrix(a) ? type_cols(a) : type_rows(a), type_cols(b));
   emit_as(e, expr->left, at);
   emit_text(e, ", ");
   emit_as(e, expr->right, at);
-  emit_text(e, ")");
+  emit_text(e, is_one ? "))[1]" : ")");
 }
 
 static const char *algebra_name(const Builtin *builtin) { return builtin->name + strlen("rg."); }
@@ -178,7 +179,8 @@ void emit_algebra(Emit *e, Expr *call, const Builtin *builtin) {
   if (which >= ALGEBRA_CLAMP) {
     emit_operation(e, emit_shape(e, call), algebra_name(builtin), at);
   } else {
-    emit_format(e, "_rg.%s_%s(", algebra_name(builtin), type_text(at));
+    bool is_of_all = which >= ALGEBRA_SUM && which <= ALGEBRA_ALL; /* not the operation of two */
+    emit_format(e, "_rg.%s%s_%s(", algebra_name(builtin), is_of_all ? "_of" : "", type_text(at));
     bool is_of_matrix = which >= ALGEBRA_TRANSPOSE && which <= ALGEBRA_INVERSE;
     if (is_of_matrix) emit_format(e, "%d, ", type_cols(emit_shape(e, list.items[0])));
   }

@@ -16,10 +16,18 @@ PartialType infer_algebra(Sema *s, const Exprs *list, const Builtin *builtin) {
   }
 }
 
+static bool check_booleans(Sema *s, Expr *e, const char *who) {
+  if (e->ty.kind == TY_BOOL) return check_expr(s, e, TYPE(BOOL));
+  return sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "compare its numbers: v > 0",
+                   "%s takes booleans, and each of these is %s", who, ty_text(s, e->ty));
+}
+
 bool check_algebra(Sema *s, Expr *e, const Builtin *builtin) {
   Exprs list = call_arguments(s, e);
   const char *who = scratch_format(s->scratch, "'%s'", builtin->name);
   for (int i = 0; i < list.count; i++) {
+    if (builtin->algebra == ALGEBRA_ANY || builtin->algebra == ALGEBRA_ALL)
+      return check_booleans(s, list.items[i], who);
     bool is_select = builtin->algebra == ALGEBRA_SELECT;
     bool ok = is_select && (i == 0 || type_is_bool(e->at))
                   ? check_condition(s, list.items[i])

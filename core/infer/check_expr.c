@@ -214,6 +214,8 @@ static bool check_division(Sema *s, Expr *e, Type at) {
 
 static bool check_bits(Sema *s, Expr *e, Type at) {
   const char *who = quoted(s, e->op);
+  if (type_is_bool(at) && e->right) /* of two booleans, or of vectors of them */
+    return check_expr(s, e->left, at) && check_expr(s, e->right, at);
   if (!check_integer(s, e->left, who) || (e->right && !check_integer(s, e->right, who)))
     return false;
   bool is_shift = e->op == AST_SHL || e->op == AST_SHR || e->op == AST_SAR;

@@ -110,6 +110,16 @@ static IrInst *trace(Lower *l, IrInst **m, int size) {
   return sum;
 }
 
+/* From the first number to the last. */
+static IrInst *fold_all(Lower *l, Algebra which, IrInst **v, int count) {
+  static const IrOp ops[] = {[ALGEBRA_SUM] = IR_ADD, [ALGEBRA_LEAST] = IR_MIN,
+                             [ALGEBRA_MOST] = IR_MAX, [ALGEBRA_ANY] = IR_BOR,
+                             [ALGEBRA_ALL] = IR_BAND};
+  IrInst *all = v[0];
+  for (int k = 1; k < count; k++) all = ir_binary(&l->b, ops[which], all, v[k]);
+  return all;
+}
+
 /* -- elementwise -------------------------------------------------------------------------- */
 
 static IrInst *clamp(Lower *l, IrInst *x, IrInst *low, IrInst *high) {
@@ -136,6 +146,7 @@ static IrInst *smoothstep(Lower *l, IrInst *low, IrInst *high, IrInst *x) {
 
 static IrInst *each(Lower *l, Algebra which, IrInst *a, IrInst *b, IrInst *c) {
   switch (which) {
+  case ALGEBRA_HADAMARD: return mul(l, a, b);
   case ALGEBRA_CLAMP: return clamp(l, a, b, c);
   case ALGEBRA_MIX: return mix(l, a, b, c);
   case ALGEBRA_STEP: return step(l, a, b);
@@ -188,6 +199,7 @@ IrInst **lower_algebra(Lower *l, Expr *e, const Builtin *builtin) {
   case ALGEBRA_TRANSPOSE: return transpose(l, a, shape);
   case ALGEBRA_TRACE: return one_value(l, trace(l, a, type_rows(shape)));
   case ALGEBRA_DETERMINANT: return one_value(l, determinant(l, a, type_rows(shape), 0, -1, 0));
-  default: return inverse(l, a, type_rows(shape));
+  case ALGEBRA_INVERSE: return inverse(l, a, type_rows(shape));
+  default: return one_value(l, fold_all(l, which, a, count));
   }
 }

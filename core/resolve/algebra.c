@@ -30,6 +30,12 @@ static bool needs_small(Resolve *r, Expr *e, const Builtin *builtin) {
                    MOST_ROWS, MOST_ROWS, shape_text(r->s, shape_of(e)));
 }
 
+static bool needs_several(Resolve *r, Expr *e, const Builtin *builtin) {
+  Shape shape = shape_of(e);
+  return type_is_vector(shape) || type_is_matrix(shape) ||
+         fail(r, e, builtin, "a vector or a matrix", shape);
+}
+
 static bool join_from(Resolve *r, Expr *e, Exprs list, int first, const Builtin *builtin,
                       Shape *shape) {
   const char *who = scratch_format(r->scratch, "'%s'", builtin->name);
@@ -75,6 +81,8 @@ bool resolve_algebra(Resolve *r, Expr *e, const Builtin *builtin, Shape *shape) 
   case ALGEBRA_INVERSE: *shape = first; return needs_small(r, list.items[0], builtin);
   case ALGEBRA_DETERMINANT: return needs_small(r, list.items[0], builtin);
   case ALGEBRA_TRACE: return needs_square(r, list.items[0], builtin);
+  case ALGEBRA_SUM: case ALGEBRA_LEAST: case ALGEBRA_MOST: case ALGEBRA_ANY:
+  case ALGEBRA_ALL: return needs_several(r, list.items[0], builtin);
   case ALGEBRA_SELECT: return join_from(r, e, list, 0, builtin, shape);
   default: return join_from(r, e, list, 0, builtin, shape);
   }

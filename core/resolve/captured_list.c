@@ -95,7 +95,7 @@ static void write_number(StrBuf *out, const Static *item) {
     strbuf_format(out, "(-9223372036854775807LL - 1LL)");
   else if (item->kind == STATIC_WIDE) strbuf_format(out, "%lldLL", (long long)item->bits);
   else if (number != number) strbuf_format(out, "(0.0 / 0.0)");
-  else if (isinf(number)) strbuf_format(out, number > 0 ? "1e999" : "-1e999");
+  else if (isinf(number)) strbuf_format(out, number > 0 ? "(1.0 / 0.0)" : "(-1.0 / 0.0)");
   else if (number == floor(number) && fabs(number) < 0x1p53 && !(number == 0 && signbit(number)))
     strbuf_format(out, "%.0f", number);
   else strbuf_float(out, 'e', 17, number);

@@ -40,11 +40,20 @@ Entity library_name(Resolve *r, Expr *e) {
 
 /* -- calls ------------------------------------------------------------------------------------- */
 
+static bool is_vector_of(Shape shape, int rows) {
+  return type_is_vector(shape) && type_rows(shape) == rows;
+}
+
 /* What a letter of builtin.def's LIBRARY asks of an argument; NULL: it is that. */
 static const char *refusal(char kind, Shape shape, Shape first) {
   bool is_square = type_is_matrix(shape) && type_rows(shape) == type_cols(shape);
   switch (kind) {
   case 'S': return is_square ? NULL : "a square matrix";
+  case 'M': return type_is_matrix(shape) ? NULL : "a matrix";
+  case 'N': return type_is_scalar(shape) ? NULL : "a number";
+  case 'A': return type_is_struct(shape) ? "a number, a vector or a matrix" : NULL;
+  case '3': return is_vector_of(shape, 3) ? NULL : "a vector of 3";
+  case '4': return is_vector_of(shape, 4) ? NULL : "a vector of 4";
   case 'E': return is_square && type_rows(shape) <= 3 ? NULL : "a matrix of 2 x 2 or 3 x 3";
   default:
     return (type_is_vector(shape) || type_is_matrix(shape)) && type_rows(shape) == type_rows(first)

@@ -146,6 +146,7 @@ bool resolve_algebra(Resolve *r, Expr *e, const Builtin *builtin, Shape *shape);
 
 /* structs.c */
 Entity struct_member(Resolve *r, Expr *e, const Entity *object, Str name);
+Expr *struct_part(Resolve *r, Expr *e, Str name); /* e.name */
 Entity struct_construct(Resolve *r, Expr *e, Type type);  /* e is a call of the type */
 Entity struct_method(Resolve *r, Expr *e, const Entity *object); /* a call of one */
 /* `local` from the values in a table of the host; NULL: they are not known yet, or an error */

@@ -111,10 +111,33 @@ static bool calls(const Expr *e) {
   return calls(e->left) || calls(e->right) || calls(e->third);
 }
 
+static void add_value(Saying *s, Expr *e);
+
+/* Member by member, so one that a call makes is put into a local first. */
+static void add_struct(Saying *s, Expr *e) {
+  TypeRow row = type_row(s->r->input->types, shape_of(e));
+  if (s->format || calls(e)) {
+    sema_fail(s->r->s, e, RG_ERROR_UNSUPPORTED,
+              s->format ? "take its members: p.mass" : "put it into a local first",
+              "this is %s, which is not shown here", shape_text(s->r->s, shape_of(e)));
+    return;
+  }
+  for (int k = 0; k < row.member_count; k++) {
+    const char *name = row.members[k].name;
+    add_text(s, str_of(scratch_format(s->r->scratch, "%s%s = ", k ? ", " : "{", name)));
+    add_value(s, struct_part(s->r, e, str_of(name)));
+  }
+  add_text(s, STR("}"));
+}
+
 static void add_value(Saying *s, Expr *e) {
   if (e->kind == AST_NIL) {
     add_text(s, STR("nil"));
   } else if (!add_string(s, e) && resolve_value(s->r, e)) {
+    if (type_is_struct(shape_of(e))) {
+      add_struct(s, e);
+      return;
+    }
     s->said->calls |= calls(e);
     add(s, (SaidPiece){.kind = PIECE_VALUE, .value = e});
   }

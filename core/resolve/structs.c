@@ -41,6 +41,15 @@ Entity struct_member(Resolve *r, Expr *e, const Entity *object, Str name) {
                   .launch_arg = {.number = object->launch_arg.number, .parts = parts}};
 }
 
+Expr *struct_part(Resolve *r, Expr *e, Str name) {
+  Expr *part = scratch_new(r->scratch, Expr);
+  r->expr_count++;
+  *part = (Expr){.kind = AST_FIELD, .op = AST_NO_OP, .pos = e->pos, .width = e->width,
+                 .ast = e->ast, .left = e, .text = name};
+  part->entity = struct_member(r, part, &e->entity, name);
+  return part;
+}
+
 /* -- construction ------------------------------------------------------------------------------ */
 
 static Expr *new_conversion(Resolve *r, const Expr *at, Type type, Exprs list) {

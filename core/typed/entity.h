@@ -39,7 +39,13 @@ typedef enum Algebra {
   ALGEBRA_TRACE,
   ALGEBRA_DETERMINANT,
   ALGEBRA_INVERSE,
-  ALGEBRA_CLAMP,
+  ALGEBRA_SUM,       /* to ALL: one of all numbers of a value */
+  ALGEBRA_LEAST,
+  ALGEBRA_MOST,
+  ALGEBRA_ANY,
+  ALGEBRA_ALL,
+  ALGEBRA_CLAMP,     /* from here on number by number */
+  ALGEBRA_HADAMARD,
   ALGEBRA_MIX,
   ALGEBRA_STEP,
   ALGEBRA_SMOOTHSTEP,

@@ -78,7 +78,9 @@ PartialType ty_binary(Sema *s, AstOp op, PartialType a, PartialType b) {
   case AST_GT:
   case AST_GE: return ty_of(TYPE(BOOL));
   case AST_DIV: case AST_POW: return as_float(ty_join(a, b));
-  case AST_BAND: case AST_BOR: case AST_BXOR: return join_bits(as_integer(a), as_integer(b));
+  case AST_BAND: case AST_BOR: case AST_BXOR:
+    if (a.kind == TY_BOOL && b.kind == TY_BOOL) return a;
+    return join_bits(as_integer(a), as_integer(b));
   case AST_SHL: case AST_SHR: case AST_SAR: return as_integer(a);
   default: return ty_join(a, b);
   }

@@ -310,6 +310,150 @@ function rg.floor(x) end
 ---@return any
 function rg.round(x) end
 
+--- Of all numbers of a vector or matrix.
+---@param v any
+---@return any
+function rg.sum(v) end
+
+--- The least number of a vector or matrix.
+---@param v any
+---@return any
+function rg.min(v) end
+
+--- The greatest number of a vector or matrix.
+---@param v any
+---@return any
+function rg.max(v) end
+
+--- Does one of these booleans hold?
+---@param b rg.Vector
+---@return boolean
+function rg.any(b) end
+
+--- Do all of these booleans hold?
+---@param b rg.Vector
+---@return boolean
+function rg.all(b) end
+
+--- The product number by number, of matrices too.
+---@param a any
+---@param b any
+---@return any
+function rg.hadamard(a, b) end
+
+--- A column; m[r] is a row.
+---@param m any
+---@param c integer
+---@return any
+function rg.column(m, c) end
+
+--- -1, 0 or 1; 0 for a NaN.
+---@param x any
+---@return any
+function rg.sign(x) end
+
+--- Of a number, or of each number of a vector.
+---@param x any
+---@return any
+function rg.isnan(x) end
+
+--- Of a number, or of each number of a vector.
+---@param x any
+---@return any
+function rg.isinf(x) end
+
+--- Set bits, in the integer's own width.
+---@param x any
+---@return integer
+function rg.popcnt(x) end
+
+--- Bits above the highest set one.
+---@param x any
+---@return integer
+function rg.clz(x) end
+
+--- Bits below the lowest set one.
+---@param x any
+---@return integer
+function rg.ctz(x) end
+
+--- x * 2 ^ e.
+---@param x number
+---@param e integer
+---@return number
+function rg.ldexp(x, e) end
+
+--- m, e: x is m * 2 ^ e, m from 0.5 to below 1.
+---@param x number
+---@return number, integer
+function rg.frexp(x) end
+
+--- The whole part and the rest.
+---@param x number
+---@return number, number
+function rg.modf(x) end
+
+--- A mat4 that moves points.
+---@param v any
+---@return rg.Vector
+function rg.translate(v) end
+
+--- A mat4 that stretches along the axes.
+---@param v any
+---@return rg.Vector
+function rg.scale(v) end
+
+--- A mat4 that turns around an axis.
+---@param axis any
+---@param angle number
+---@return rg.Vector
+function rg.rotate(axis, angle) end
+
+--- A mat4 to the cube of -1 to 1.
+---@param fov number
+---@param aspect number
+---@param near number
+---@param far number
+---@return rg.Vector
+function rg.perspective(fov, aspect, near, far) end
+
+--- A mat4 to a camera that looks along -z.
+---@param eye any
+---@param center any
+---@param up any
+---@return rg.Vector
+function rg.look_at(eye, center, up) end
+
+--- The quaternion (x, y, z, w) of a turn.
+---@param axis any
+---@param angle number
+---@return rg.Vector
+function rg.quat(axis, angle) end
+
+--- The turn b, then a.
+---@param a any
+---@param b any
+---@return rg.Vector
+function rg.quat_mul(a, b) end
+
+--- v, turned.
+---@param q any
+---@param v any
+---@return rg.Vector
+function rg.quat_rotate(q, v) end
+
+--- The mat3 of a turn.
+---@param q any
+---@return rg.Vector
+function rg.quat_matrix(q) end
+
+--- Between two turns.
+---@param a any
+---@param b any
+---@param t number
+---@return rg.Vector
+function rg.slerp(a, b, t) end
+
 --- R, S: rotation (or mirror) and stretch, m = R S.
 ---@param m any
 ---@return any, any
@@ -345,11 +489,6 @@ function rg.lu(m) end
 ---@param b any
 ---@return any
 function rg.solve(m, b) end
-
---- A struct type: `rg.struct{{"pos", rg.vec3}, ...}`. Comes in a later version.
----@param members table
----@return any
-function rg.struct(members) end
 
 --- A random number of the type, in kernels. Comes in a later version.
 ---@param type rg.Type

@@ -3,7 +3,10 @@
 --- may not exist yet. Results are those of kernels on the CPU, to the last bit.
 local fail = require "regolith.error"
 
-local library = { names = { "polar", "svd", "sym_eig", "eig", "qr", "lu", "solve" } }
+local library = { names = { "polar", "svd", "sym_eig", "eig", "qr", "lu", "solve", "sign", "isnan",
+  "isinf", "column", "popcnt", "clz", "ctz", "ldexp", "frexp", "modf", "translate", "scale",
+  "rotate", "perspective", "look_at", "quat", "quat_mul", "quat_rotate", "quat_matrix",
+  "slerp" } }
 local runtime
 local kernels = {} -- by name and count of arguments
 

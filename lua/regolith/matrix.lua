@@ -199,7 +199,7 @@ local function common(who, arguments)
         refuse(who, arguments[1], x)
       end
       shape, element = shape or t, element and join(element, t.element) or t.element
-    elseif not is_number(x) then
+    elseif not is_number(x) and not (who == "rg.select" and type(x) == "boolean") then
       return fail.argument(("%s takes numbers and vectors, not %s"):format(who, fail.describe(x)))
     end
   end
@@ -400,6 +400,48 @@ function functions.inverse(m)
   end)
 end
 
+-- What a kernel's integers of the type hold after arithmetic.
+local function wrapped(element, x)
+  if is_float(element) or element.size == 8 then return element.convert(x) end
+  return tonumber(ffi.cast(element.ctype, ffi.cast("int64_t", x)))
+end
+
+-- One of all numbers, from the first to the last.
+local function fold(name, step)
+  functions[name] = function(v)
+    local t = type_of(v)
+    if not t or t.members or t.element.name == "bool" then
+      return fail.argument(("rg.%s takes a vector or a matrix of numbers, not %s"):format(name,
+        describe(v)), name ~= "sum" and is_number(v)
+        and ("of two numbers: math.%s(a, b)"):format(name) or nil)
+    end
+    local all = v.rg_n[0]
+    for k = 1, t.count - 1 do all = wrapped(t.element, step(all, v.rg_n[k])) end
+    return all
+  end
+end
+fold("sum", function(a, b) return a + b end)
+fold("min", function(a, b) return b < a and b or a end)
+fold("max", function(a, b) return a < b and b or a end)
+
+local function booleans(name, v)
+  local t = type_of(v)
+  if t and t.element and t.element.name == "bool" then return t.count end
+  return fail.argument(("rg.%s takes a vector of booleans, not %s"):format(name, describe(v)))
+end
+function functions.any(v)
+  for k = 0, booleans("any", v) - 1 do if v.rg_n[k] then return true end end
+  return false
+end
+function functions.all(v)
+  for k = 0, booleans("all", v) - 1 do if not v.rg_n[k] then return false end end
+  return true
+end
+
+--- The product number by number, of matrices too.
+function functions.hadamard(a, b)
+  return each("rg.hadamard", function(x, y) return x * y end, { a, b })
+end
 function functions.clamp(x, low, high)
   return each("rg.clamp", function(a, b, c) return math.min(math.max(a, b), c) end,
     { x, low, high })
@@ -419,6 +461,7 @@ end
 -- What plain numbers become in a vector.
 local function element_of_numbers(...)
   for _, x in ipairs { ... } do
+    if type(x) == "boolean" then return types.by_name.bool end
     if type(x) == "number" and x % 1 ~= 0 then return f32 end
   end
   return types.by_name.i32

@@ -58,6 +58,21 @@ end
 function vector.all_ne(a, b) return not vector.all_eq(a, b) end
 
 function vector.negated(x) return not x end
+function vector.band_bool(a, b) return a and b end
+function vector.bor_bool(a, b) return a or b end
+function vector.bxor_bool(a, b) return a ~= b end
+
+--- `<` of two numbers of any types.
+local plain = {
+  lt = function(a, b) return a < b end, le = function(a, b) return a <= b end,
+  gt = function(a, b) return a > b end, ge = function(a, b) return a >= b end,
+}
+for name, f in pairs(plain) do
+  vector["is_" .. name] = function(a, b)
+    if type(a) == "cdata" or type(b) == "cdata" then return number[name](a, b) end
+    return f(a, b)
+  end
+end
 
 function vector.select(condition, yes, no)
   if condition then return yes end
@@ -159,6 +174,16 @@ local function add_algebra(t)
   end
   function own.dot(a, b) return dot(a, 1, 1, b, 1, 1, #a) end
 
+  local function fold(f)
+    return function(v)
+      local all = v[1]
+      for k = 2, #v do all = f(all, v[k]) end
+      return all
+    end
+  end
+  own.sum_of, own.min_of, own.max_of = fold(add), fold(op "min"), fold(op "max")
+  own.hadamard = mul
+
   --- Rows of `inner` numbers by columns of a matrix with `cols`.
   function own.product(inner, cols, a, b)
     local result = {}
@@ -252,6 +277,15 @@ end
 
 for _, t in ipairs { "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64" } do
   add_algebra(t)
+end
+
+function vector.any_of_bool(v)
+  for k = 1, #v do if v[k] then return true end end
+  return false
+end
+function vector.all_of_bool(v)
+  for k = 1, #v do if not v[k] then return false end end
+  return true
 end
 
 -- -- to and from Lua's own ------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 --- Structs: `rg.struct{{"pos", rg.vec3}, {"mass", rg.f32}}`, and their values outside kernels.
---- A value is immutable, like a vector: a cdata with the numbers of all members, one after the other,
---- as C has them (RgVector). Members are read by name; the whole is written as a table.
+--- A value is immutable, like a vector: a cdata with the numbers of all members, one after the
+--- other, as C has them (RgVector). Members are read by name; the whole is written as a table.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local types = require "regolith.type"

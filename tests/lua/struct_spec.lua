@@ -155,8 +155,8 @@ describe("a field of structs", function()
         x[i].a.pos = x[i].a.pos * 2
         x[i].n = x[i].n + 1
       end]], { x = x, y = y })
-      assert.equal(Pair { a = { mass = 3, pos = { 2, 4, 6 } }, m = { { 1, 2 }, { 3, 4 } }, n = 201 },
-        x[5])
+      local wanted = Pair { a = { mass = 3, pos = { 2, 4, 6 } }, m = rg.mat2(1, 2, 3, 4), n = 201 }
+      assert.equal(wanted, x[5])
       assert.same({ 3, 1, Pair { n = 1 } }, { y[5], x[4].n, x[7] })
       assert.equal(Pair(), x[0])
     end
@@ -177,8 +177,8 @@ describe("a field of structs", function()
   end)
 
   it("lies as C lays it out, by records #compiled", function()
-    local Mixed = rg.struct { { "b", rg.u8 }, { "in_", rg.struct { { "d", rg.f64 }, { "f", rg.f32 } } },
-      { "v", rg.vec3 } }
+    local Inner = rg.struct { { "d", rg.f64 }, { "f", rg.f32 } }
+    local Mixed = rg.struct { { "b", rg.u8 }, { "in_", Inner }, { "v", rg.vec3 } }
     local x = rg.field(Mixed, 3)
     x[2] = { b = 7, in_ = { d = 2.5, f = 3 }, v = { 1, 2, 3 } }
     local at = x:pointer()[2]
@@ -239,11 +239,13 @@ describe("a kernel with structs", function()
     local x, f = rg.field(P, 2), rg.field(rg.f32, 2)
     local function message(text) return failure(run, text, { x = x, f = f }, 1).message end
     local name = "a struct {pos: vec3, mass: f32, on: bool, id: i64}"
-    assert.equal("'+' takes numbers and vectors, and this is " .. name, message "x[0] = x[0] + x[1]")
+    assert.equal("'+' takes numbers and vectors, and this is " .. name,
+      message "x[0] = x[0] + x[1]")
     assert.equal(name .. " has no member 'mas'", message "f[0] = x[0].mas")
     assert.equal("'f[0]' is a number, and this value is " .. name, message "f[0] = x[0]")
     assert.equal("member 'pos' is a vector of 3, and this value is a number", message "x[0] = P(1)")
-    assert.equal("member 'mass' is an f32, and this value is a bool", message "x[0] = P{mass = true}")
+    assert.equal("member 'mass' is an f32, and this value is a bool",
+      message "x[0] = P{mass = true}")
     assert.equal(name .. " has 4 members, 5 given", message "x[0] = P(x[0].pos, 1, true, 1, 1)")
     assert.equal("'x[0].id' is an i64, and this value is a float", message "x[0].id = 1.5")
     assert.equal(name .. " has no indices", message "f[0] = x[0][1]")

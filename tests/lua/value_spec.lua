@@ -36,9 +36,9 @@ describe("a vector outside kernels", function()
       ["made of numbers, not"] = function() return rg.vec2("a", 1) end,
       ["values of one shape"] = function() return rg.clamp(rg.vec2(1, 2), rg.vec3(1, 2, 3), 4) end,
       ["takes numbers and vectors, not"] = function() return rg.clamp({}, 1, 2) end,
-      ["takes a boolean first"] = function() return rg.select(1, 2, 3) end,
+      ["takes a boolean or a vector of them first"] = function() return rg.select(1, 2, 3) end,
       ["converts numbers, not"] = function() return rg.i32 {} end,
-      ["is made of numbers, not of"] = function() return rg.vec(2, rg.bool) end,
+      ["is made of numbers, not of"] = function() return rg.vec(2, rg.vec2) end,
     } do
       local failed = failure(f)
       assert.equal("argument.invalid", failed.code)

@@ -1,0 +1,172 @@
+-- values_spec.lua - vectors of booleans and of many numbers, what is made of all numbers of one,
+-- the bits and parts of numbers, transforms and quaternions: in kernels, and the same from Lua.
+local support = require "support"
+local rg = support.rg
+local failure = support.failure
+
+local function run(text, ...)
+  return rg.kernel(("function(a, b) return %s end"):format(text))(...)
+end
+
+-- `text` is the same in a kernel and, as Lua, outside.
+local function both(text, ...)
+  local inside = { run(text, ...) }
+  local chunk = assert(loadstring(("local rg, a, b = ... return %s"):format(text)))
+  local outside = { chunk(rg, ...) }
+  for k = 1, #inside do assert.equal(inside[k], outside[k]) end
+  return unpack(inside)
+end
+
+local function near(wanted, got)
+  for k = 0, #wanted - 1 do
+    assert.is_true(math.abs(wanted[k] - got[k]) < 1e-6, tostring(got))
+  end
+end
+
+describe("a vector of booleans", function()
+  it("is what a comparison of vectors gives", function()
+    assert.equal(rg.bvec3(true, false, false), run "rg.vec3(1, 2, 3) < 2")
+    assert.equal(rg.bvec3(false, true, true), run "2 <= rg.vec3(1, 2, 3)")
+    assert.equal(rg.bvec2(true, false), run "rg.ivec2(3, 200) < rg.dvec2(3.5, 100)")
+    assert.equal(rg.bvec2(false, true), run "not (rg.vec2(1, 0) > 0)")
+    assert.equal(rg.bvec3(false, true, false), run("(a > 1) & (a < 3)", rg.vec3(1, 2, 3)))
+  end)
+
+  it("has any and all, and chooses by rg.select", function()
+    assert.is_true(both("rg.any(a)", rg.bvec3(false, true, false)))
+    assert.is_false(both("a:all()", rg.bvec3(false, true, false)))
+    assert.is_true(both("a:all()", rg.bvec2(true)))
+    assert.equal(rg.vec2(1, 5), both("rg.select(a, 1, rg.vec2(4, 5))", rg.bvec2(true, false)))
+    assert.equal(rg.vec3(0, 2, 3),
+      run("rg.select(a > 1.5, a, 0)", rg.vec3(1, 2, 3)))
+    assert.equal(rg.bvec2(false, true),
+      both("rg.select(a, false, true)", rg.bvec2(true, false)))
+  end)
+
+  it("is an element, a local, an argument and a result", function()
+    local x = rg.field(rg.vec(3, rg.bool), 4)
+    x[1] = { true, false, true }
+    rg.kernel(function(on)
+      for i in rg.range(4) do
+        local v = rg.vec3(i, 2, 1) > 1
+        v.z = x[i].z
+        v[1] = v[1] and on.x
+        x[i] = v
+      end
+    end)(rg.bvec2(true, false))
+    assert.same({ rg.bvec3(false, true, false), rg.bvec3(false, true, true) }, { x[0], x[1] })
+    assert.equal(rg.bvec3(true, true, false), x:to_table()[3])
+  end)
+
+  it("says what it is not", function()
+    local function message(text) return failure(run, text).message end
+    local refused = failure(run, "rg.vec2(1) > 0 and 1 or 2")
+    assert.equal("a condition is one boolean, and this is a vector of 2", refused.message)
+    assert.equal("rg.any(rg.vec2(1) > 0) or rg.all(rg.vec2(1) > 0) makes it one", refused.hint)
+    assert.equal("'rg.any' takes booleans, and each of these is an f32",
+      message "rg.any(rg.vec2(1))")
+    assert.equal("'+' takes numbers, and this is a bool", message "rg.bvec2(true) + 1")
+    assert.equal("rg.any takes a vector of booleans, not vec2", failure(rg.any, rg.vec2(1)).message)
+  end)
+end)
+
+describe("all numbers of a value", function()
+  it("have a sum, a least, a greatest", function()
+    assert.equal(6, both("a:sum()", rg.vec3(1, 2, 3)))
+    assert.equal(10, both("rg.sum(a)", rg.mat2(1, 2, 3, 4)))
+    assert.equal(-2, both("a:min()", rg.mat2(1, -2, 3, 4)))
+    assert.equal(7, both("rg.max(a)", rg.ivec3(1, 7, 3)))
+    assert.equal(44, both("a:sum()", rg.vec(2, rg.u8)(200, 100)))
+    assert.equal("'rg.sum' takes a vector or a matrix, and this is a number",
+      failure(run, "rg.sum(3)").message)
+  end)
+
+  it("are multiplied one by one", function()
+    assert.equal(rg.mat2(5, 12, 21, 32),
+      both("rg.hadamard(a, b)", rg.mat2(1, 2, 3, 4), rg.mat2(5, 6, 7, 8)))
+  end)
+
+  it("may be 64, in one row or one column", function()
+    local wide = rg.vec(64, rg.i32)
+    assert.equal(64 * 63 / 2, (rg.kernel(function()
+      local v = wide(0)
+      for k in rg.static(rg.range(64)) do v[k] = k end
+      return v:sum()
+    end)()))
+    local M = rg.mat(8, 8, rg.f64)
+    local m = rg.kernel(function(m) return m * m, m:trace() end)
+    local square, trace = m(M(3))
+    assert.equal(M(9), square)
+    assert.equal(24, trace)
+    assert.equal(6, (run "rg.mat(1, 3, rg.f32)(1, 2, 3) * rg.vec3(1)"))
+    assert.equal(rg.vec3(1, 2, 3), (run "rg.mat(1, 3, rg.f32)(1, 2, 3):transpose()"))
+    assert.equal(rg.vec2(2, 4), both("rg.column(a, 1)", rg.mat2(1, 2, 3, 4)))
+    assert.equal("a vector or matrix has 2 to 64 numbers", failure(rg.mat, 8, 9, rg.f32).message)
+    assert.equal("'rg.inverse' takes matrices of at most 4 x 4, and this is a matrix of 5 x 5",
+      failure(run, "rg.inverse(rg.mat(5, 5, rg.f32)(1))").message)
+  end)
+end)
+
+describe("the bits and parts of numbers", function()
+  it("are counted in the number's own width", function()
+    assert.same({ 8, 32, 64, 0 },
+      { run "rg.popcnt(255), rg.popcnt(-1), rg.popcnt(rg.i64(-1)), rg.popcnt(0)" })
+    assert.same({ 31, 32, 7, 63, 14 }, { run
+      "rg.clz(1), rg.clz(0), rg.clz(rg.u8(1)), rg.clz(rg.i64(1)), rg.clz(rg.i16(3))" })
+    assert.same({ 3, 32, 7, 64 },
+      { run "rg.ctz(8), rg.ctz(0), rg.ctz(rg.u8(128)), rg.ctz(rg.u64(0))" })
+    assert.equal("'&' takes integers, and this is an f32", failure(run, "rg.popcnt(1.5)").message)
+  end)
+
+  it("are split and put together", function()
+    for _, x in ipairs { 10, 0.5, -1, 0, 3e-40, 1e38, -0.3 } do
+      local m, e = run("rg.frexp(a)", x)
+      local wanted, exponent = math.frexp(rg.f32(x))
+      assert.same({ wanted, exponent }, { m, e })
+      assert.equal(rg.f32(x), run("rg.ldexp(a, b)", m, e))
+    end
+    assert.same({ 3, 0.75 }, { run("rg.modf(a)", 3.75) })
+    assert.same({ -3, -0.75 }, { run("rg.modf(a)", -3.75) })
+    assert.same({ -1, 0, 1 }, { run("rg.sign(a), rg.sign(0), rg.sign(b)", -2.5, 3) })
+    assert.equal(rg.ivec3(1, -1, 0), run "rg.sign(rg.vec3(1, -2, 0))")
+    assert.same({ true, false, false },
+      { run("rg.isnan(a), rg.isinf(a), rg.isnan(b)", 0 / 0, 1 / 0) })
+    assert.equal(rg.bvec2(true, false), run("rg.isinf(a)", rg.vec2(-1 / 0, 1)))
+  end)
+end)
+
+describe("a transform", function()
+  it("moves, stretches and turns points", function()
+    local p = rg.vec4(1, 2, 3, 1)
+    assert.equal(rg.vec4(11, 22, 33, 1), both("rg.translate(a) * b", rg.vec3(10, 20, 30), p))
+    assert.equal(rg.vec4(10, 40, 90, 1), both("rg.scale(a) * b", rg.vec3(10, 20, 30), p))
+    near(rg.vec4(-2, 1, 3, 1), run("rg.rotate(rg.vec3(0, 0, 2), b) * a", p, math.pi / 2))
+    near(rg.vec4(0, 0, -5, 1),
+      run("rg.look_at(a, rg.vec3(0), rg.vec3(0, 1, 0)) * rg.vec4(0, 0, 0, 1)", rg.vec3(3, 0, 4)))
+    local far = run("rg.perspective(1.0, 1.5, a, b) * rg.vec4(0, 0, -100, 1)", 0.1, 100)
+    near(rg.vec2(1, 100), rg.vec2(far.z / far.w, far.w))
+    assert.equal("mat(4,4,f64)", (tostring(run "rg.translate(rg.dvec3(1))"):match "^[^%)]*%)"))
+    assert.equal("'rg.translate' takes a vector of 3, and this is a vector of 2",
+      failure(run, "rg.translate(rg.vec2(1))").message)
+  end)
+end)
+
+describe("a quaternion", function()
+  it("turns as its matrix does, and as its axis says", function()
+    local q = run("rg.quat(a, b)", rg.vec3(1, 2, 3), 1.2)
+    local v = rg.vec3(3, -1, 2)
+    local turned = run("rg.quat_rotate(a, b)", q, v)
+    near(turned, run("rg.quat_matrix(a) * b", q, v))
+    near(rg.vec4(turned, 1), run("rg.rotate(rg.vec3(1, 2, 3), 1.2) * rg.vec4(a, 1)", v))
+  end)
+
+  it("is multiplied and passed through", function()
+    local z = rg.vec3(0, 0, 1)
+    local half, whole = run("rg.quat(a, 0.4)", z), run("rg.quat(a, 0.8)", z)
+    near(whole, run("rg.quat_mul(a, b)", half, half))
+    local one = rg.vec4(0, 0, 0, 1)
+    near(half, run("rg.slerp(a, b, 0.5)", one, whole))
+    near(half, run("rg.slerp(a, b, 0.5)", one, -whole))
+    near(one, run("rg.slerp(a, b, 0.5)", one, one))
+  end)
+end)
