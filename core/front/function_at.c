@@ -47,10 +47,6 @@ static bool begins_there(const Search *search, int at) {
   return token->pos.line == search->line_defined;
 }
 
-static bool opens_block(TokenKind kind) {
-  return kind == TOKEN_FUNCTION || kind == TOKEN_IF || kind == TOKEN_DO || kind == TOKEN_REPEAT;
-}
-
 /* Matches every block with its end. */
 static void search_run(Search *search) {
   const Token *tokens = search->tokens.items;
@@ -58,7 +54,7 @@ static void search_run(Search *search) {
   search->failed = -1;
   for (int at = 0; at < search->tokens.count; at++) {
     TokenKind kind = tokens[at].kind;
-    if (opens_block(kind)) vec_push(search->source->work, &open, at);
+    if (token_opens_block(kind)) vec_push(search->source->work, &open, at);
     if ((kind != TOKEN_END_KEYWORD && kind != TOKEN_UNTIL) || open.count == 0) continue;
     int from = open.items[--open.count];
     if (tokens[from].kind == TOKEN_FUNCTION && begins_there(search, from) &&

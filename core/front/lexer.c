@@ -24,6 +24,9 @@ static const char *const token_texts[] = {
 
 const char *token_text(TokenKind kind) { return token_texts[kind]; }
 bool token_is_keyword(TokenKind kind) { return kind >= TOKEN_AND && kind <= TOKEN_WHILE; }
+bool token_opens_block(TokenKind kind) {
+  return kind == TOKEN_FUNCTION || kind == TOKEN_IF || kind == TOKEN_DO || kind == TOKEN_REPEAT;
+}
 
 Str token_source(const Source *source, const Token *token) {
   return (Str){source->text.data + token->pos.offset, token->length};

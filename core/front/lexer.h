@@ -47,6 +47,7 @@ Tokens lexer_run_annotation(Source *source, const Annotation *annotation);
 /* The fixed text of a keyword or symbol; for others their name in messages. */
 const char *token_text(TokenKind kind);
 bool token_is_keyword(TokenKind kind);
+bool token_opens_block(TokenKind kind); /* one that `end` or `until` closes */
 Str token_source(const Source *source, const Token *token);
 /* Describes a FAULT in `err`; always false. */
 bool token_report_fault(const Source *source, const Token *token, Error *err);

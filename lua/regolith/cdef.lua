@@ -317,6 +317,24 @@ RgStatus rg_array_read_i64(RgArray *array, int64_t *values, int64_t count);
 RgStatus rg_array_write(RgArray *array, const double *values, int64_t count);
 RgStatus rg_array_write_i64(RgArray *array, const int64_t *values, int64_t count);
 
+/* -- chunks that the host's Lua cannot read ---------------------------------------------------- */
+/* In place of the bytes begin .. end - 1 of a chunk: a function. */
+typedef struct RgStandIn {
+  int64_t begin, end;
+  const char *text;
+} RgStandIn;
+typedef struct RgStandIns {
+  int32_t count;
+  const RgStandIn *items; /* in the order of the text */
+} RgStandIns;
+/* The kernel language has what the parser of a Lua may not know (`+=`, `//`, `c ? a : b`, types).
+ * Of a chunk in Lua, the functions given to `kernel(..)` and those that they use by name: each with
+ * a function for Lua to load in its place. That one has the same parameters, lines and upvalues (or
+ * more), and raises an error if Lua runs it. Needs no runtime.
+ * An argument apart, memory.host is the one failure. */
+RgStatus rg_stand_ins_create(const char *text, int64_t length, RgStandIns **stand_ins);
+void rg_stand_ins_release(RgStandIns *stand_ins); /* NULL is fine */
+
 /* -- kernels ----------------------------------------------------------------------------------- */
 typedef struct RgKernelOptions {
   int32_t struct_size;

@@ -4,8 +4,9 @@
 --- is, its bytecode tells. So a file edited since it was loaded is noticed, too.
 local ffi = require "ffi"
 local fail = require "regolith.error"
+local dialect = require "regolith.dialect"
 
-local debug, io, loadstring, dump = debug, io, loadstring, string.dump
+local debug, io, dump = debug, io, string.dump
 
 local source = {}
 
@@ -97,8 +98,8 @@ local compiled = setmetatable({}, { __mode = "v" })
 local function prototypes_in(text)
   if not compiled[text] then
     local body = text:gsub("^\239\187\191", ""):gsub("^#[^\n]*", "")
-    local chunk = loadstring(body, "=check")
-      or loadstring("return " .. body:gsub("^%s*=", ""), "=check") -- an expression at the prompt
+    local chunk = dialect.load(body, "=check")
+      or dialect.load("return " .. body:gsub("^%s*=", ""), "=check") -- an expression at the prompt
     compiled[text] = chunk and prototypes_of(chunk)
   end
   return compiled[text]

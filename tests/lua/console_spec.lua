@@ -93,6 +93,84 @@ describe("the program #compiled", function()
     assert.is_nil((run(script("bad.lua", "local a = [[x[1] ]] = 1"))):find "hint")
   end)
 
+  local modern = [[
+local rg = require "regolith"
+local x = rg.field(rg.i32, 8)
+local scale = 3
+local function half(a: i32, b): i32
+  return a > 3 ? b // 2 : b << 1
+end
+local step = rg.kernel(function(n: i32)
+  for i in rg.range(8) do
+    if i == 2 then continue end
+    x[i] += half(i, 10) + scale -- end
+    if x[i] != 0 then
+      x[i] |= 64 ~ n
+    end
+  end
+end)
+step(1)
+print(x[0], x[1], x[2], x[4], debug.getinfo(1).currentline)
+scale = 5
+step(1)
+print(x[0])
+local info = debug.getinfo(half, "Su")
+print(info.linedefined, info.lastlinedefined, info.nparams)
+print(pcall(half, 1, 2))
+]]
+  local modern_says = "87\t87\t0\t73\t17\n113\n4\t6\t2\nfalse\t'half' (line 4) is in the kernel \z
+    language, beyond what this Lua reads: only kernels can call it\n"
+
+  it("runs kernels in syntax that LuaJIT does not read, with lines and captures as they are",
+    function()
+    local path = script("modern.lua", modern .. "error 'end'\n")
+    local said, code = run("'" .. path .. "'")
+    assert.is_truthy(said:find(modern_says, 1, true), said)
+    assert.matches("modern.lua:24: end\n", said)
+    assert.equal(1, code)
+    assert.equal(modern_says, (shell(("'%s' - < '%s'"):format(program, script("input.lua",
+      modern)))))
+    assert.equal("3\n", (run "-e 'print(rg.kernel(function() return 7 // 2 end)())'"))
+    script("mod.lua", modern .. "return 1")
+    assert.equal(modern_says .. "1\n", (shell(("LUA_PATH='%s/?.lua;;' '%s' -e 'print(require \z
+      [[mod]])'"):format(scratch, program))))
+  end)
+
+  it("says what newer syntax outside of kernels does not run", function()
+    for text, said in pairs {
+      ["local n = 1\nlocal function f()\n  n += 1\nend"] = "bad.lua:3: [^\n]*\nhint: this LuaJIT \z
+        does not read '%+='; kernels have it: in a text kernel, ",
+      ["local n = 7\nn = n // 2"] = "bad.lua:2: [^\n]*\nhint: this LuaJIT does not read '//'",
+      ["for k = 1, 2 do\n  continue\nend"] = "bad.lua:3: .*\nhint: .* 'continue'",
+      ["local n: i32 = 1"] = "bad.lua:1: .*\nhint: .* ': type'",
+      ["rg.kernel(function() n += 1 end)\nlocal a = 1 != 2"] = "bad.lua:2: .*\nhint: .* '!='",
+    } do
+      assert.matches(said, (run(script("bad.lua", text))))
+    end
+    for _, text in ipairs { "local a = = 1", "f('x += 1'", "local s = 'a ? b' s s" } do
+      assert.is_nil((run(script("bad.lua", text))):find "hint", text)
+    end
+    assert.matches("kernels have no '&&'", (run(script("bad.lua",
+      "require [[regolith]].kernel(function()\n  local a = true && false\nend)"))))
+    script("unread.lua", "\nlocal n: i32 = 1")
+    assert.matches("error loading module 'unread' from file '[^\n]*unread.lua':\n\t[^\n]*\z
+      unread.lua:2: [^\n]*\nhint: ", (shell(("LUA_PATH='%s/?.lua;;' '%s' -e 'require [[unread]]'"
+      ):format(scratch, program))))
+  end)
+
+  it("notices that a file with newer syntax has changed since it was loaded", function()
+    local path = script("changes.lua", "")
+    script("changes.lua", ([[
+      local rg = require "regolith"
+      local text = io.open(%q):read "*a"
+      local file = io.open(%q, "w")
+      file:write((text:gsub("+" .. "= 1", "+= 2")))
+      file:close()
+      print(pcall(rg.kernel, function() local v = 0 v += 1 return v end))
+    ]]):format(path, path))
+    assert.matches("has changed since", (run("'" .. path .. "'")))
+  end)
+
   it("shows the user's frames alone, unless RG_TRACE=1", function()
     local path = script("frames.lua", [[
       local rg = require "regolith"
@@ -156,6 +234,12 @@ describe("the program #compiled", function()
     assert.matches("> [^\n]*'<eof>' expected near 'end'\n> >> 2\n> [^\n]*unfinished string", said)
     assert.matches("> 3\t4\n", said) -- an expression that is no statement
     assert.matches("\n    rg.kernel%(function%(%) return nothing end%)%(%)\n", said)
+  end)
+
+  it("takes kernels in newer syntax at its prompt, line by line", function()
+    assert.matches("\n> >> >> >> 3\n> ", (run("-i",
+      "k = rg.kernel(function(n)\\nn //= 2\\nreturn n\\nend) print(k(7))\\n")))
+    assert.matches("prompt%(1%):1: .*\nhint: ", (run("-i", "n += 1\\n")))
   end)
 
   it("drops at an interrupt what is typed at its prompt, and keeps its state", function()

@@ -221,6 +221,29 @@ static void find_prefix(char prefix[PATH_MAX]) {
   }
 }
 
+/* console/syntax.lua's function `field`, with the error on top of the stack and `count` more
+ * arguments above it: the chunk after all, or what to say. */
+static int load_again(lua_State *lua, const char *field, int count) {
+  lua_getglobal(lua, "require");
+  lua_pushliteral(lua, "regolith.console.syntax");
+  if (lua_pcall(lua, 1, 1, 0)) { /* the error as it was */
+    lua_pop(lua, count + 1);
+    return LUA_ERRSYNTAX;
+  }
+  lua_getfield(lua, -1, field);
+  lua_remove(lua, -2);
+  lua_insert(lua, -2 - count);
+  int status = lua_pcall(lua, 1 + count, 1, 0);
+  return status ? status : lua_isfunction(lua, -1) ? 0 : LUA_ERRSYNTAX;
+}
+
+static int load_file(lua_State *lua, const char *path) {
+  int status = luaL_loadfile(lua, path);
+  if (status != LUA_ERRSYNTAX) return status;
+  lua_pushstring(lua, path);
+  return load_again(lua, "load_file", 1);
+}
+
 /* A searcher for `regolith` and `regolith.*` alone: no other module is looked for beside the
  * program. */
 static int find_module(lua_State *lua) {
@@ -240,6 +263,26 @@ static int find_module(lua_State *lua) {
     lua_concat(lua, 2);
   }
   return 1;
+}
+
+/* In place of LuaJIT's loader of modules in Lua, which it calls: what that cannot read is loaded as
+ * a script is. */
+static int load_module(lua_State *lua) {
+  int count = lua_gettop(lua);
+  lua_pushvalue(lua, lua_upvalueindex(1));
+  lua_insert(lua, 1);
+  if (!lua_pcall(lua, count, LUA_MULTRET, 0)) return lua_gettop(lua);
+  if (load_again(lua, "load_module", 0)) return lua_error(lua);
+  return 1;
+}
+
+static void wrap_loader(lua_State *lua) {
+  lua_getglobal(lua, "package");
+  lua_getfield(lua, -1, "loaders");
+  lua_rawgeti(lua, -1, 2);
+  lua_pushcclosure(lua, load_module, 1);
+  lua_rawseti(lua, -2, 2);
+  lua_pop(lua, 2);
 }
 
 /* package.loaders: our searcher comes second, after package.preload. */
@@ -320,6 +363,11 @@ static int load_text(lua_State *lua, const char *name) {
   lua_setfield(lua, -2, name);
   lua_pop(lua, 1);
   int status = luaL_loadbuffer(lua, text, length, name);
+  if (status == LUA_ERRSYNTAX) {
+    lua_pushvalue(lua, -2);
+    lua_pushstring(lua, name);
+    status = load_again(lua, "load", 2);
+  }
   lua_remove(lua, -2);
   return status;
 }
@@ -344,7 +392,7 @@ static bool run_environment(Host *host) {
   const char *init = host->ignores_environment ? NULL : getenv(LUA_INIT);
   if (!init) return true;
   if (init[0] != '@') return run_text(host, init, "=" LUA_INIT);
-  int status = luaL_loadfile(host->lua, init + 1);
+  int status = load_file(host->lua, init + 1);
   return report(host, status ? status : call(host->lua, 0, 0));
 }
 
@@ -410,13 +458,7 @@ static bool run_script(Host *host) {
   const char *name = host->argv[host->script];
   bool is_input =
       !strcmp(name, "-") && (host->script == 0 || strcmp(host->argv[host->script - 1], "--"));
-  int status = is_input ? load_input(host->lua) : luaL_loadfile(host->lua, name);
-  if (status == LUA_ERRSYNTAX && !is_input && get_console(host, "regolith.console.syntax",
-                                                          "explain_file")) {
-    lua_insert(host->lua, -2);
-    lua_pushstring(host->lua, name);
-    lua_call(host->lua, 2, 1);
-  }
+  int status = is_input ? load_input(host->lua) : load_file(host->lua, name);
   if (!status) status = call(host->lua, push_arguments(host), 0);
   return report(host, status);
 }
@@ -590,6 +632,7 @@ static int start(lua_State *lua) {
   lua_setfield(lua, LUA_REGISTRYINDEX, "regolith.texts");
   lua_pushcfunction(lua, watch);
   lua_setfield(lua, LUA_REGISTRYINDEX, "regolith.watch");
+  wrap_loader(lua);
   add_searcher(lua, prefix);
   tell_library(lua);
   fill_arg(host);

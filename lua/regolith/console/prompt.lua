@@ -1,6 +1,8 @@
 --- The prompt: reads a line, runs it, prints the values of an expression. Incomplete input asks
 --- for more; Ctrl-C drops it. Each input is a chunk of its own, "=prompt(3)", whose text
 --- regolith.source knows: kernels can be typed here.
+local dialect = require "regolith.dialect"
+
 local io = io
 
 local prompt = {}
@@ -15,17 +17,27 @@ end
 
 local function is_unfinished(message) return message:find "near '<eof>'$" ~= nil end
 
+-- Does the text end inside a kernel, which LuaJIT does not read up to there?
+local function is_inside_kernel(text)
+  for depth = 1, 9 do
+    local closed = dialect.translate(text .. (" end"):rep(depth) .. ")")
+    if closed and loadstring(closed) then return true end
+  end
+  return false
+end
+
 -- An expression, or else a statement; `= expression` as in Lua 5.1. The nil before an expression
 -- keeps a call from being a tail call, whose errors would not say where they come from.
 -- Returns the function and how many leading results are not to be shown; or nil, the reason, and
 -- whether more text could make it right.
 local function load_line(text, name)
   keep(name, text)
-  local expression, why_not = loadstring("return nil, " .. text:gsub("^%s*=", "") .. "\n", name)
+  local expression, why_not = dialect.load("return nil, " .. text:gsub("^%s*=", "") .. "\n", name)
   if expression then return expression, 1 end
-  local statement, message = loadstring(text .. "\n", name)
+  local statement, message = dialect.load(text .. "\n", name)
   if statement then return statement, 0 end
-  return nil, message, is_unfinished(message) or is_unfinished(why_not)
+  return nil, dialect.explain(message, text),
+    is_unfinished(message) or is_unfinished(why_not) or is_inside_kernel(text)
 end
 
 -- One complete input: a function and how many of its results are not to be shown, or nil and what

@@ -1,17 +1,17 @@
---- What a script's syntax error may come from: kernel text in a plain long string, which ends at
---- the `]]` of `a[b[i]]`.
+--- Chunks that LuaJIT could not load: loaded with stand-ins for their kernels, or with a hint at
+--- what the error may come from. That may be kernel text in a plain long string, which ends at the
+--- `]]` of `a[b[i]]`.
+local dialect = require "regolith.dialect"
+
 local syntax = {}
 
 local hint = "\nhint: ']]' ends a plain long string: write the kernel between [=[ and ]=]"
 
 local function count(text, bracket) return select(2, text:gsub(bracket, "")) end
 
---- The message, with a hint if the text up to its line has such a string.
----@param message string   of loadfile
----@param text string?     the script
-function syntax.explain(message, text)
+local function explain_brackets(message, text)
   local last, from = tonumber(message:match ":(%d+): "), 1
-  while text and last do
+  while last do
     local first, past = text:find("[[", from, true)
     local stop = past and text:find("]]", past, true)
     if not stop or count(text:sub(1, first), "\n") >= last then break end
@@ -23,12 +23,33 @@ function syntax.explain(message, text)
   return message
 end
 
---- The same of a script's file.
-function syntax.explain_file(message, path)
+--- The chunk, or what to say.
+---@param message string   of loadstring
+---@param text string?     what it did not load
+---@param name string      of the chunk, as loadstring takes it
+---@return function | string
+function syntax.load(message, text, name)
+  if not text or text:sub(1, 1) == "\27" then return message end
+  local chunk, second = dialect.load(text, name)
+  if chunk then return chunk end
+  local explained = explain_brackets(second, text)
+  return explained == second and dialect.explain(second, text) or explained
+end
+
+--- The same of a file.
+function syntax.load_file(message, path)
   local file = io.open(path, "rb")
   local text = file and file:read "*a"
   if file then file:close() end
-  return syntax.explain(message, text)
+  return syntax.load(message, text, "@" .. path)
+end
+
+--- The same of a module, which LuaJIT's own loader did not load: the chunk, or an error.
+function syntax.load_module(message)
+  local path, reason = tostring(message):match "^error loading module .- from file '(.-)':\n\t(.*)$"
+  local result = path and syntax.load_file(reason, path)
+  if type(result) == "function" then return result end
+  return error(path and message:sub(1, #message - #reason) .. result or message, 0)
 end
 
 return syntax
