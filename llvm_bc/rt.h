@@ -287,6 +287,11 @@ typedef struct RtOutside {
   int64_t index[RT_MAX_AXES];
 } RtOutside;
 
+/* A runtime's random numbers: streams are counted from its seed on. */
+typedef struct RtRandom {
+  uint64_t seed, streams;
+} RtRandom;
+
 /* Records of what a kernel says; see message.c. */
 typedef struct RtMessages {
   uint64_t *words;          /* from RtContext.grow, the workers' owner frees it */
@@ -323,6 +328,7 @@ typedef struct RtContext {
   RtError error;
   int32_t tree_count;       /* of `trees` */
   int32_t task;             /* the running task; -1: the host region. Set by the device */
+  RtRandom *random;         /* of the runtime; NULL: nothing draws */
   void *host;               /* the device's own data, passed to the callbacks below */
   /* runs task number `task` over all its positions, in parallel where that pays, and returns when
    * done */
@@ -357,6 +363,8 @@ uint64_t rt_tree_compact(RtContext *context, RtTree *tree);
 int rt_list_update(RtContext *context, RtTree *tree, int32_t manager);
 /* Charges the budget, asking the host if it is too small; 0: no room. */
 int rt_budget_take(RtBudget *budget, uint64_t bytes);
+/* The key of stream `number` of a seed. */
+uint64_t rt_random_key(uint64_t seed, uint64_t number);
 int64_t rt_manager_live(const RtTree *tree, int32_t manager); /* as of the last refresh */
 /* of its chunks: its share of the budget without the root */
 uint64_t rt_tree_bytes(const RtTree *tree);

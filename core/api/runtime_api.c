@@ -133,6 +133,18 @@ const char *rg_next_line(RgRuntime *runtime, int64_t *length) {
   return program ? lines_take(&program->engine, length ? length : &unused) : NULL;
 }
 
+void rg_seed(RgRuntime *runtime, uint64_t seed) {
+  Program *program = (Program *)runtime;
+  if (program) program->engine.random = (RtRandom){.seed = seed};
+}
+
+uint64_t rg_random_key(RgRuntime *runtime, int32_t is_own) {
+  Program *program = (Program *)runtime;
+  if (!program) return 0;
+  RtRandom *random = &program->engine.random;
+  return rt_random_key(random->seed, is_own ? UINT64_MAX : random->streams++);
+}
+
 const char *rg_version(void) { return RG_VERSION; }
 int32_t rg_abi_version(void) { return RG_ABI_VERSION; }
 const char *rg_options_help(void) { return options_help; }

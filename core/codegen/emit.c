@@ -72,6 +72,12 @@ static void emit_inst(Codegen *g, const IrInst *inst) {
   case IR_FOR: return loop_for(g, inst);
   case IR_BITS: return bits_emit(g, inst);
   case IR_BREAK: case IR_CONTINUE: return control_exit(g, inst);
+  case IR_RANDOM: return random_emit(g, inst);
+  case IR_MULHI:
+    return value_set(g, inst, random_high_product(g, value_operand(g, inst, 0),
+                                                  value_operand(g, inst, 1)));
+  case IR_RANDOM_STREAM:
+    return value_set(g, inst, call_runtime(g, RT_RANDOM_STREAM, (Callee){0}, NULL, 0));
   case IR_PRINT: return control_print(g, inst);
   case IR_FAULT: return control_fault(g, inst);
   case IR_INVOKE: return function_invoke(g, inst);

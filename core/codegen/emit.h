@@ -157,6 +157,10 @@ LLVMValueRef alias_slot(Codegen *g, LLVMValueRef access);
 LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer,
                         LLVMValueRef value);
 
+/* random.c */
+void random_emit(Codegen *g, const IrInst *inst);
+LLVMValueRef random_high_product(Codegen *g, LLVMValueRef a, LLVMValueRef b);
+
 /* -- control.c, loop.c, row.c: regions --------------------------------------------------------- */
 void control_if(Codegen *g, const IrInst *inst);
 void control_loop(Codegen *g, const IrInst *inst);

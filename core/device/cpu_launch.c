@@ -182,6 +182,7 @@ bool cpu_launch(Device *device, DeviceLaunch *launch, Error *err) {
   context->trees = launch->trees;
   context->tree_count = launch->tree_count;
   context->ambient = launch->ambient;
+  context->random = launch->random;
   context->run = run_task;
   launch->runs = launch->collections = launch->messages_lost = 0;
   messages_begin(cpu);

@@ -83,6 +83,7 @@ typedef struct DeviceLaunch {
   RtTree **trees;             /* as the host sees them */
   int32_t tree_count;
   uint8_t *ambient;           /* read-only zeros, as large as the largest node */
+  RtRandom *random;           /* of the runtime */
   bool has_sums;              /* some task is privatised */
   /* by message: how many indices end its records, by which they are ordered */
   const int32_t *message_axes;

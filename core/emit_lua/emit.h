@@ -84,6 +84,12 @@ void emit_list_call(Emit *e, Expr *call, const MethodCall *m); /* append, pop, l
 void emit_items(Emit *e, const LoopHead *head, const Stmt *stmt);
 Type emit_item_type(Emit *e, const LoopHead *head, int variable);
 
+/* emit_random.c: a draw; what comes before the host region, a loop, the body of an iteration */
+void emit_random(Emit *e, Expr *call);
+void emit_random_host(Emit *e);
+void emit_random_loop(Emit *e, const LoopHead *head);
+void emit_random_iteration(Emit *e, const Stmt *stmt);
+
 /* emit_say.c: print, assert, error */
 void emit_say(Emit *e, Expr *call);
 

@@ -96,6 +96,7 @@ static void emit_builtin(Emit *e, Expr *call, const Builtin *builtin) {
   case FORM_ROUND: emit_round(e, call, builtin->op); break;
   case FORM_TOBIT: emit_as(e, call->list.items[0], TYPE(I32)); break;
   case FORM_ALGEBRA: emit_algebra(e, call, builtin); break;
+  case FORM_RANDOM: emit_random(e, call); break;
   case FORM_SAY: emit_say(e, call); break;
   case FORM_RANGE:
   case FORM_RESCALE:

@@ -39,6 +39,7 @@ void emit_while(Emit *e, Stmt *stmt) {
   emit_text(e, "while ");
   emit_expr(e, stmt->values.items[0]);
   Around around = enter(e, stmt);
+  emit_random_iteration(e, stmt);
   emit_block(e, &stmt->bodies.items[0]);
   leave(e, around);
 }
@@ -47,6 +48,7 @@ void emit_while(Emit *e, Stmt *stmt) {
 void emit_repeat(Emit *e, Stmt *stmt) {
   emit_text(e, "while true");
   Around around = enter(e, stmt);
+  emit_random_iteration(e, stmt);
   int visible = e->visible.count;
   Block *body = &stmt->bodies.items[0];
   for (int i = 0; i < body->count; i++) {
@@ -106,6 +108,7 @@ static void emit_body(Emit *e, Stmt *stmt, Type index) {
     emit_conversion(e, local->shape, given, local->type);
     emit_format(e, "_rg_i%d); ", i);
   }
+  emit_random_iteration(e, stmt);
   emit_block(e, &stmt->bodies.items[0]);
   leave(e, around);
 }
@@ -185,6 +188,7 @@ void emit_for_in(Emit *e, Stmt *stmt) {
   emit_head(e, head, stmt);
   StrBuf text = e->out;
   e->out = before;
+  emit_random_loop(e, head);
   emit_text(e, "for ");
   emit_variables(e, stmt, head->index);
   emit_format(e, " in %s", strbuf_end(&text));

@@ -65,6 +65,7 @@ const char *emit_lua_kernel(Scratch *scratch, const SemaOutput *typed) {
   strbuf_init(&e->out, scratch);
   strbuf_init(&e->apart, scratch);
   emit_functions(e);
+  emit_random_host(e);
   emit_parameters(e);
   emit_block(e, &e->s->body);
   emit_line(e, e->s->input->ast->function->end);

@@ -158,6 +158,13 @@ int32_t rg_stop(RgRuntime *runtime);
 RgStatus rg_sync(RgRuntime *runtime);
 int32_t rg_worker_count(RgRuntime *runtime);
 
+/* Random numbers begin anew: what follows depends on the seed alone, and on which loops that draw
+ * run. A runtime begins with RgOptions.seed; 0: that of RG_SEED, by default 1. */
+void rg_seed(RgRuntime *runtime, uint64_t seed);
+/* The key of the next stream of random numbers (lua/regolith/random.lua); is_own 1: of the stream
+ * that is the host's own. */
+uint64_t rg_random_key(RgRuntime *runtime, int32_t is_own);
+
 /* compiles: kernels compiled; cache_hits: kernels found on disk. */
 typedef struct RgStats {
   uint64_t launches, compiles, cache_hits, gcs, out_of_range, skipped;

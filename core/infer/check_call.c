@@ -52,8 +52,24 @@ static bool check_said(Sema *s, Said *said) {
   return true;
 }
 
+static bool check_random(Sema *s, Expr *e, const Builtin *builtin) {
+  const RandomCall *call = &e->random;
+  if (call->form != RANDOM_WITHIN) return true;
+  const char *who = scratch_format(s->scratch, "'%s'", builtin->name);
+  bool is_typed = !type_is_none(call->type);
+  Expr *bounds[] = {call->low, call->high};
+  for (int i = 0; i < 2; i++) {
+    if (!is_typed && !check_integer(s, bounds[i], who)) return false;
+    if (!(is_typed ? check_store(s, bounds[i], e->at, "a bound")
+                   : check_expr(s, bounds[i], e->at)))
+      return false;
+  }
+  return true;
+}
+
 static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
   Type at = e->at;
+  if (builtin->form == FORM_RANDOM) return check_random(s, e, builtin);
   if (builtin->form == FORM_SAY) return check_said(s, e->said);
   Exprs list = call_arguments(s, e);
   const char *who = scratch_format(s->scratch, "'%s'", builtin->name);
@@ -69,7 +85,8 @@ static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
   case FORM_TOBIT:
     return check_integers(s, &e->list, who) && check_expr(s, e->list.items[0], TYPE(NONE));
   case FORM_RANGE:
-  case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: case FORM_SAY: break;
+  case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: case FORM_SAY: case FORM_RANDOM:
+    break;
   }
   return true;
 }

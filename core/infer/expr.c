@@ -106,7 +106,22 @@ static PartialType infer_said(Infer *f, Said *said) {
   return (PartialType){0};
 }
 
+static PartialType infer_random(Infer *f, const RandomCall *call, const Builtin *builtin) {
+  bool is_float = type_is_float(call->type), has_type = !type_is_none(call->type);
+  if (call->form != RANDOM_WITHIN)
+    return has_type ? ty_of(call->type) : (PartialType){.kind = TY_FLEXIBLE};
+  PartialType low = infer_expr(f, call->low), high = infer_expr(f, call->high);
+  if (!is_float) {
+    infer_demand(f, call->low, "which is a bound of '%s'", builtin->name);
+    infer_demand(f, call->high, "which is a bound of '%s'", builtin->name);
+  }
+  if (has_type) return ty_of(call->type);
+  PartialType both = ty_join(low, high);
+  return both.kind == TY_LITERAL ? ty_of(both.type) : both;
+}
+
 static PartialType infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
+  if (builtin->form == FORM_RANDOM) return infer_random(f, &e->random, builtin);
   if (builtin->form == FORM_SAY) return infer_said(f, e->said);
   Exprs list = call_arguments(f->s, e);
   infer_list(f, &list);
@@ -126,7 +141,8 @@ static PartialType infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
     demand_list(f, &e->list, "which is used with '%s'", builtin->name);
     return ty_of(TYPE(I32));
   case FORM_RANGE:
-  case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: case FORM_SAY: break;
+  case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: case FORM_SAY: case FORM_RANDOM:
+    break;
   }
   return (PartialType){0};
 }

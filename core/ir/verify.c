@@ -159,6 +159,7 @@ static bool verify_home(Verifier *v, const IrInst *inst) {
   case IR_RUN:
   case IR_COUNT:
   case IR_CLEAR:
+  case IR_RANDOM_STREAM:
   case IR_REMEMBER: return !v->in_body || wrong(v, inst, "belongs in the host region");
   case IR_RETURN:
     return !v->in_body || v->function || wrong(v, inst, "belongs in the host region");
@@ -322,8 +323,12 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_CLEAR:
   case IR_REMEMBER:
   case IR_ROW_ACTIVE:
+  case IR_RANDOM_STREAM:
   case IR_RUN: case IR_LOOP:
     return true;
+  case IR_RANDOM:
+    return all_of_type(inst, 0, TYPE(I64)) || wrong(v, inst, "key, iteration and number are i64");
+  case IR_MULHI: return all_of_type(inst, 0, TYPE(U64)) || wrong(v, inst, "takes u64");
   case IR_PARAM: return wrong(v, inst, "belongs to a region's parameters");
   case IR_PRINT: case IR_FAULT: return verify_message(v, inst);
   case IR_FRAME_SET:
@@ -402,7 +407,8 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_OFFSET: expected = TYPE(PTR); break;
   case IR_IS_ACTIVE: case IR_ROW_ACTIVE: expected = TYPE(BOOL); break;
   case IR_ACTIVE_BITS: expected = TYPE(U64); break;
-  case IR_COUNT: expected = TYPE(I64); break;
+  case IR_COUNT: case IR_RANDOM_STREAM: expected = TYPE(I64); break;
+  case IR_RANDOM: case IR_MULHI: expected = TYPE(U64); break;
   case IR_APPEND: case IR_LENGTH: expected = TYPE(I32); break;
   default:
     if (ir_op_info[inst->op].flags & IR_REGIONS) break;

@@ -44,6 +44,7 @@ typedef struct Engine {
   Kernel *kernels;            /* linked by next; newest first */
   /* the running or last one; launch.context.stop is a LaunchStop */
   DeviceLaunch launch;
+  RtRandom random;
   EngineStats stats;
 } Engine;
 

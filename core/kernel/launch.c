@@ -141,7 +141,7 @@ static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *va
 
 /* Its context stays as it is: the device fills that in. */
 static void fill_launch(const Store *store, Variant *variant, const RgValue *values,
-                        DeviceLaunch *launch) {
+                        RtRandom *random, DeviceLaunch *launch) {
   for (int32_t k = 0; k < variant->tree_count; k++)
     variant->trees[k] = &pattern_owner(&values[variant->tree_values[k]])->rt;
   launch->code = variant->code;
@@ -152,6 +152,7 @@ static void fill_launch(const Store *store, Variant *variant, const RgValue *val
   launch->trees = variant->trees;
   launch->tree_count = variant->tree_count;
   launch->ambient = store->zeros;
+  launch->random = random;
   launch->has_sums = variant->has_sums;
   launch->message_axes = variant->message_axes;
   launch->gc_is_stopped = store->gc_is_stopped;
@@ -208,7 +209,7 @@ static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgVa
   Device *device = engine->store->device;
   DeviceLaunch *launch = &engine->launch;
   store_relieve(engine->store);
-  fill_launch(engine->store, variant, values, launch);
+  fill_launch(engine->store, variant, values, &engine->random, launch);
   double begin = clock_ms();
   bool ok = device->table->launch(device, launch, err);
   engine->stats.run_ms += clock_ms() - begin;

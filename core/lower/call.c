@@ -116,6 +116,7 @@ static IrInst **lower_builtin(Lower *l, Expr *e, const Builtin *builtin) {
   case FORM_TOBIT:
     return lower_values_as(l, e->list.items[0], TYPE(I32), type_parts(shape_of(e)));
   case FORM_ALGEBRA: return lower_algebra(l, e, builtin);
+  case FORM_RANDOM: return lower_random(l, e);
   case FORM_SAY: lower_say(l, e); return NULL;
   case FORM_RANGE:
   case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: break;

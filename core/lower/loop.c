@@ -21,6 +21,7 @@ static void lower_body(Lower *l, IrRegion *region, Stmt *stmt, IrInst **indices)
   IrRegion *back = lower_enter(l, region);
   l->repeat = stmt->kind == AST_STMT_REPEAT ? stmt : NULL;
   l->loops++;
+  if (stmt->draws) random_turn(l);
   for (int i = 0; indices && i < stmt->locals.count; i++)
     lower_bind(l, stmt->locals.items[i], &indices[i]);
   lower_block(l, &stmt->bodies.items[0]);
@@ -191,6 +192,14 @@ static const char *why_serial(const Stmt *stmt) {
                             : "':serial()' asks for it";
 }
 
+static void begin_iteration(Lower *l, const LoopHead *head, IrRegion *body, IrInst *stream,
+                            int index_count) {
+  l->index_count = index_count;
+  IrRegion *back = lower_enter(l, body);
+  random_begin(l, &head->random, stream, l->indices, index_count);
+  lower_leave(l, back);
+}
+
 void lower_for_in(Lower *l, Stmt *stmt) {
   const LoopHead *head = stmt->head;
   if (head->items) {
@@ -199,6 +208,8 @@ void lower_for_in(Lower *l, Stmt *stmt) {
   }
   lower_at(l, stmt->pos);
   const int32_t line = l->b.line, column = l->b.column;
+  Random around = l->random;
+  IrInst *stream = head->is_parallel ? random_stream(l, &head->random) : NULL;
   IrInst *loop = head->node ? ir_active(&l->b, lower_level(l, head->node, head->name, head->source))
                             : lower_range(l, head);
   loop->line = line;
@@ -218,8 +229,11 @@ void lower_for_in(Lower *l, Stmt *stmt) {
   }
   IrInst **indices = only ? &only : from_offset(l, head, body);
   if (head->is_parallel) l->indices = indices;
-  if (head->is_parallel) l->index_count = only ? 1 : body->params.count;
+  if (head->is_parallel) begin_iteration(l, head, body, stream, only ? 1 : body->params.count);
   lower_body(l, body, stmt, indices);
-  if (head->is_parallel) l->index_count = 0;
+  if (head->is_parallel) {
+    l->index_count = 0;
+    l->random = around;
+  }
   l->loop = outer;
 }

@@ -16,6 +16,13 @@ typedef struct Held {
   IrInst **dividend, **divisor; /* its value is the quotient of these integers */
 } Held;
 
+/* Where random numbers come from: see random.c. */
+typedef struct Random {
+  IrInst *key, *index;
+  IrInst *turn;       /* a VAR; NULL: no serial loop draws */
+  int64_t words;      /* taken so far */
+} Random;
+
 typedef struct Lower {
   Sema *s;
   Scratch *scratch;
@@ -27,6 +34,7 @@ typedef struct Lower {
   int loop;           /* number of the enclosing parallel loop; 0: host region */
   IrInst **indices;   /* of its iteration */
   int index_count;
+  Random random;      /* of the iteration, or of the host region */
   const Stmt *repeat; /* the innermost loop, if it is a `repeat` */
   int loops;          /* around the current statement, */
   int outer_loops;    /* those around the function being lowered */
@@ -41,6 +49,13 @@ void lower_at(Lower *l, Pos pos);
 /* The launch ends here: `sentence`, then the number `value` (an f64), at `at`. */
 void lower_fault(Lower *l, const Expr *at, IrInst *value, ErrorCode code, const char *hint,
                  const char *sentence);
+/* random.c */
+IrInst **lower_random(Lower *l, Expr *e);
+/* Before a loop runs that draws (else NULL): the key of its stream. */
+IrInst *random_stream(Lower *l, const RandomUse *use);
+/* At the beginning of each of its iterations, and of the host region, whose indices are none. */
+void random_begin(Lower *l, const RandomUse *use, IrInst *key, IrInst *const *indices, int count);
+void random_turn(Lower *l); /* a serial loop that draws begins an iteration */
 /* say.c */
 typedef VEC(IrInst *) Operands;
 void lower_say(Lower *l, Expr *e);

@@ -26,7 +26,7 @@ static int64_t cost_of_op(IrOp op) {
   case IR_POP:
   case IR_PRINT:
   case IR_FMOD: return 20;
-  case IR_POW: return 40;
+  case IR_POW: case IR_RANDOM: return 40;
   case IR_INVOKE: return GUESSED_CALL;
   default: return op >= IR_EXP && op <= IR_ATAN2 ? 20 : 1;
   }

@@ -11,7 +11,7 @@ static bool is_of_the_host(const char *name) {
   static const char *const prefixes[] = {"string.", "table.", "io.", "os.", "coroutine.", "rg."};
   for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
     if (!strncmp(name, prefixes[i], strlen(prefixes[i]))) return true;
-  return !strchr(name, '.');
+  return !strchr(name, '.') || !strcmp(name, "math.randomseed");
 }
 
 static Entity fail_builtin(Resolve *r, Expr *e, const char *name) {
@@ -78,11 +78,11 @@ static Entity resolve_known(Resolve *r, Expr *e, const Builtin *builtin) {
 static Entity resolve_builtin_call(Resolve *r, Expr *e, const Entity *callee) {
   const Builtin *builtin = callee->builtin;
   if (!builtin) return fail_builtin(r, e, callee->name);
-  if (builtin->form == FORM_SAY) {
+  if (builtin->form == FORM_SAY || builtin->form == FORM_RANDOM) {
     note_builtin(e, builtin);
-    if (e->list.count >= builtin->least && e->list.count <= builtin->most)
-      return say_call(r, e, builtin);
-    return fail_count(r, e, builtin->name, builtin->least, builtin->most);
+    if (e->list.count < builtin->least || e->list.count > builtin->most)
+      return fail_count(r, e, builtin->name, builtin->least, builtin->most);
+    return builtin->form == FORM_SAY ? say_call(r, e, builtin) : random_call(r, e, builtin);
   }
   if (builtin->form == FORM_RANGE) {
     note_builtin(e, builtin);

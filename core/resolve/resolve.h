@@ -38,6 +38,13 @@ void resolve_kernel(Sema *s);
 
 /* -- what the files of this room share --------------------------------------------------------- */
 
+/* The serial loops around a statement, up to the parallel loop or the kernel, innermost first. */
+typedef struct Drawing Drawing;
+struct Drawing {
+  Stmt *stmt;
+  Drawing *outer;
+};
+
 typedef struct Resolve {
   Sema *s;
   Scratch *scratch;
@@ -50,6 +57,8 @@ typedef struct Resolve {
   int expr_count;        /* created so far */
   int loop;              /* number of the enclosing parallel loop; 0: host region */
   int loop_count;
+  RandomUse *random;     /* of the enclosing parallel loop, or of the kernel */
+  Drawing *drawing;
   bool breaks_parallel;  /* the innermost loop is parallel */
   int break_levels;      /* loops a break leaves besides the innermost */
   bool is_turn;          /* it is an iteration of an unrolled loop */
@@ -224,6 +233,8 @@ int table_find(Resolve *r, Expr *e, const Entity *table, const char *key, bool i
 int *table_find_all(Resolve *r, Expr *e, const Entity *table, int64_t length);
 bool table_fail(Resolve *r, Expr *e);
 
+/* random.c */
+Entity random_call(Resolve *r, Expr *e, const Builtin *builtin);
 /* say.c: print, assert, error */
 Entity say_call(Resolve *r, Expr *e, const Builtin *builtin);
 /* rescale.c: a function generated as source for its call */

@@ -105,7 +105,7 @@ static bool add_string(Saying *s, Expr *e) {
 
 static bool calls(const Expr *e) {
   if (!e) return false;
-  if (e->inlined || e->call.kind == CALL_METHOD) return true;
+  if (e->inlined || e->invoked || e->call.kind == CALL_METHOD) return true;
   for (int i = 0; i < e->list.count; i++)
     if (calls(e->list.items[i])) return true;
   return calls(e->left) || calls(e->right) || calls(e->third);
@@ -131,7 +131,9 @@ static void add_struct(Saying *s, Expr *e) {
 }
 
 static void add_value(Saying *s, Expr *e) {
-  if (e->kind == AST_NIL) {
+  if (e->kind == AST_NIL && s->is_joined) {
+    sema_fail(s->r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'..' joins texts and numbers, not nil");
+  } else if (e->kind == AST_NIL) {
     add_text(s, STR("nil"));
   } else if (!add_string(s, e) && resolve_value(s->r, e)) {
     if (type_is_struct(shape_of(e))) {

@@ -358,12 +358,24 @@ static void mark_reductions(Resolve *r, const AstBlock *block, int loop) {
 static void resolve_body(Resolve *r, const AstStmt *ast, Stmt *stmt, bool is_parallel) {
   bool outer = r->breaks_parallel;
   int levels = r->break_levels;
+  Drawing *around = r->drawing, here = {stmt, around};
+  r->drawing = is_parallel ? NULL : &here;
   r->breaks_parallel = is_parallel;
   r->break_levels = 0;
   for (int i = 0; i < stmt->locals.count; i++) resolve_declare(r, stmt->locals.items[i]);
   resolve_block(r, &ast->bodies.items[0], &stmt->bodies.items[0]);
   r->break_levels = levels;
   r->breaks_parallel = outer;
+  r->drawing = around;
+}
+
+/* Of a `while` or `repeat`: computed in each iteration. */
+static void resolve_turn_condition(Resolve *r, Stmt *stmt) {
+  Drawing here = {stmt, r->drawing};
+  r->drawing = &here;
+  resolve_condition(r, stmt->values.items[0]);
+  r->drawing = here.outer;
+  sema_recover_head(r->s, stmt);
 }
 
 static void resolve_for_in(Resolve *r, const AstStmt *ast, Stmt *stmt) {
@@ -374,8 +386,10 @@ static void resolve_for_in(Resolve *r, const AstStmt *ast, Stmt *stmt) {
     return;
   }
   r->loop = stmt->head->number = ++r->loop_count;
+  r->random = &stmt->head->random;
   mark_reductions(r, &ast->bodies.items[0], r->loop);
   resolve_body(r, ast, stmt, true);
+  r->random = &r->s->random;
   r->loop = 0;
 }
 
@@ -480,15 +494,13 @@ static void resolve_stmt(Resolve *r, const AstStmt *ast, Stmt *stmt) {
   case AST_STMT_CALL: resolve_call_statement(r, stmt->values.items[0]); break;
   case AST_STMT_DO: resolve_block(r, &ast->bodies.items[0], &stmt->bodies.items[0]); break;
   case AST_STMT_WHILE:
-    resolve_condition(r, stmt->values.items[0]);
-    sema_recover_head(r->s, stmt);
+    resolve_turn_condition(r, stmt);
     resolve_body(r, ast, stmt, false);
     break;
   case AST_STMT_REPEAT:
     resolve_body(r, ast, stmt, false);
     vec_push(r->scratch, &stmt->values, build_expr(r, ast->values.items[0]));
-    resolve_condition(r, stmt->values.items[0]);
-    sema_recover_head(r->s, stmt);
+    resolve_turn_condition(r, stmt);
     break;
   case AST_STMT_IF: resolve_if(r, ast, stmt); break;
   case AST_STMT_FOR: resolve_numeric_for(r, ast, stmt); break;
@@ -536,7 +548,8 @@ static void prepare(Resolve *r, const AstFunction *function) {
 }
 
 void resolve_kernel(Sema *s) {
-  Resolve resolve = {.s = s, .scratch = s->scratch, .input = s->input};
+  Resolve resolve = {
+      .s = s, .scratch = s->scratch, .input = s->input, .random = &s->random};
   Resolve *r = &resolve;
   const AstFunction *function = r->input->ast->function;
   prepare(r, function);

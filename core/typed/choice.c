@@ -37,7 +37,8 @@ static bool is_cheap_call(Sema *s, const Expr *e) {
   const Builtin *builtin = builtin_of(e);
   return e->kind == AST_CALL &&
          (e->call.kind == CALL_CONVERSION ||
-          (builtin && builtin->form != FORM_FLOAT && builtin->form != FORM_LOG));
+          (builtin && builtin->form != FORM_FLOAT && builtin->form != FORM_LOG &&
+           builtin->form != FORM_RANDOM));
 }
 
 /* No effect, no element and no slow function: both sides of a choice may be computed. */

@@ -65,6 +65,7 @@ typedef enum BuiltinForm {
   FORM_RESCALE, /* a function that is expanded: rescale.c */
   FORM_SHAPER, /* rg.vec, rg.mat: makes a type */
   FORM_LIBRARY, /* written in the kernel language: library_call.c */
+  FORM_RANDOM, /* what it draws is in Expr.random */
   FORM_SAY, /* print, assert, error: a statement; what it says is in Expr.said */
   FORM_ALGEBRA /* of whole vectors and matrices, and the functions of shaders: algebra.c */
 } BuiltinForm;

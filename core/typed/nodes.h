@@ -39,6 +39,18 @@ typedef struct Said {
   int message;         /* lower: its number in the output */
 } Said;
 
+/* -- random numbers ---------------------------------------------------------------------------- */
+
+typedef enum RandomForm { RANDOM_UNIFORM, RANDOM_WITHIN, RANDOM_NORMAL } RandomForm;
+typedef struct RandomCall {
+  RandomForm form;
+  Type type;           /* as written; NONE: what the bounds have, or a float that its use decides */
+  Expr *low, *high;    /* WITHIN */
+} RandomCall;
+
+/* Whether the iterations of a loop, or the host region, draw numbers; also in serial loops. */
+typedef struct RandomUse { bool is_used, has_turns; } RandomUse;
+
 /* -- expressions ------------------------------------------------------------------------------- */
 
 struct Expr {
@@ -63,6 +75,8 @@ struct Expr {
   bool is_item;
   Locals popped;       /* node:pop(i): a variable for each field */
   Said *said;          /* a call of print, assert, error */
+  RandomCall random;   /* a call of FORM_RANDOM */
+  int64_t random_word; /* lower: the first word that it takes, + 1 */
   /* infer: */
   PartialType ty;
   Type at;             /* check: the type it is computed in */
@@ -169,6 +183,7 @@ typedef struct LoopHead {
   Expr *items;
   int block;
   int number;             /* parallel: 1, 2, .. */
+  RandomUse random;       /* parallel */
   Type index;             /* after check */
 } LoopHead;
 
@@ -194,6 +209,7 @@ struct Stmt {
   int levels;
   LoopHead *head;        /* FOR_IN */
   Update *update;        /* an assignment that is one */
+  bool draws;            /* a serial loop in which random numbers are drawn */
   bool is_broken;        /* it failed; */
   bool is_head_broken;   /* its conditions or bounds did, while its bodies were resolved */
 };

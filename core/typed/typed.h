@@ -42,6 +42,7 @@ typedef struct Sema {
   VEC(ArrayUse *) arrays; /* by first use */
   int *parameter_launch_arg;  /* by parameter: number + 1 of its LaunchArg */
   Inline *frame;        /* the function being resolved; NULL: the kernel */
+  RandomUse random;     /* of the host region */
   VEC(Result) results;
   bool has_result_types; /* annotated */
 } Sema;
@@ -142,6 +143,9 @@ bool choice_is_cheap(Sema *s, const Expr *e); /* cheap enough to compute uncondi
 /* the integer quotient behind e, also through a local; or NULL */
 Expr *typed_quotient(Sema *s, Expr *e);
 PartialType typed_quotient_type(Sema *s, const Expr *quotient);
+
+/* The type that a call of FORM_RANDOM draws, after check. */
+static inline Type random_type(const Expr *e) { return e->at; }
 
 /* update.c */
 /* `t op= v`; false: not an update */

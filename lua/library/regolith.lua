@@ -490,10 +490,21 @@ function rg.lu(m) end
 ---@return any
 function rg.solve(m, b) end
 
---- A random number of the type, in kernels. Comes in a later version.
----@param type rg.Type
+--- A random number: a float in [0, 1) or [low, high), an integer of any bits or within.
+---@param type? rg.Type
+---@param low? any
+---@param high? any
 ---@return any
-function rg.random(type) end
+function rg.random(type, low, high) end
+
+--- A normal random number: mean 0, variance 1.
+---@param type? rg.Type
+---@return any
+function rg.randn(type) end
+
+--- Random numbers begin anew.
+---@param n integer
+function rg.seed(n) end
 
 --- Indices of one level of a tree as those of another.
 ---@param from rg.Field|rg.Node

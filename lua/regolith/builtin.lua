@@ -45,7 +45,7 @@ builtin.defaults = { math = math, bit = require "bit", print = print, assert = a
   error = error }
 
 -- Functions that a later version will have in kernels; calling one says so.
-local later = { "random", "client" }
+local later = { "client" }
 types.add_named()
 
 local border_of_vectors = { vec = fail.border(matrix.vec), mat = fail.border(matrix.mat),

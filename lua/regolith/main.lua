@@ -36,6 +36,9 @@ local function open(own)
   function rg.field(...) return field.create(own, ...) end
   function rg.array(...) return array.create(own, ...) end
   function rg.wrap(...) return array.wrap(own, ...) end
+  function rg.random(...) return require("regolith.random").random(own, ...) end
+  function rg.randn(...) return require("regolith.random").randn(own, ...) end
+  function rg.seed(n) return require("regolith.random").seed(own, n) end
   function rg.tree(options) return snode.tree(own, options) end
   function rg.kernel(what, ...) return kernel.create(own, rg, what, ...) end
   function rg.warm(kernels, progress) return kernel.warm(kernels, progress) end

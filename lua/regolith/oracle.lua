@@ -12,6 +12,7 @@ local oracle_array = require "regolith.oracle_array"
 local oracle_element = require "regolith.oracle_element"
 local oracle_list = require "regolith.oracle_list"
 local oracle_say = require "regolith.oracle_say"
+local oracle_random = require "regolith.random"
 
 local oracle = {}
 oracle.__index = oracle
@@ -498,7 +499,7 @@ local function load_text(kernel, number, text)
   for k, field in fields:gmatch "(%d+)=(%S+)" do names[tonumber(k)] = field end
   local nests = text:find("_rg.nest(", 1, true) ~= nil
   return { run = chunk, number = number, types = types, results = results, names = names,
-    nests = nests }
+    nests = nests, fails = text:find("_rg%.fail%(") or text:find("_rg%.assert%(") }
 end
 
 -- How the text sees a launch argument: elements of a field or an array, the level of a node.
@@ -565,22 +566,28 @@ local function nest(depth, cycle, file, line, column)
   if depth > MOST_CALLS then return fail_nested() end
 end
 
--- Lua's stack may be smaller than that.
-local function finish_nested(ok, ...)
-  if ok then return ... end
+-- What a run that may be left returns goes to `answers`; false: it failed, and the core knows how.
+-- Lua's stack may be smaller than the calls that are allowed.
+local function finish(answers, ok, ...)
+  if ok then
+    keep(answers, ...)
+    return true
+  end
+  if rawequal((...), oracle_say.failed) then return false end
   if type((...)) == "string" and (...):find("stack overflow", 1, true) then return fail_nested() end
   return error((...), 0)
 end
 
--- Its results, as Lua values.
+-- Its results, as Lua values; nil: it failed.
 local function run(self, kernel, variant, operands, arguments)
   local answers = {}
   local before = self.outside
   oracle_list.full, self.stray = nil, nil
   local launch = { kernel = kernel.pointer, emission = variant.number, runtime = kernel.runtime,
     globals = kernel.environment }
-  if variant.nests then
-    keep(answers, finish_nested(pcall(variant.run, self.operations, operands, arguments, launch)))
+  if variant.nests or variant.fails then
+    local ok = finish(answers, pcall(variant.run, self.operations, operands, arguments, launch))
+    if not ok then return end
   else
     keep(answers, variant.run(self.operations, operands, arguments, launch))
   end
@@ -634,6 +641,7 @@ end
 for _, action in ipairs { "append", "length", "pop", "items" } do
   operations[action] = oracle_list[action]
 end
+for name, f in pairs(oracle_random.operations) do operations[name] = f end
 for _, name in ipairs { "print", "text", "show", "form", "fail", "assert" } do
   operations[name] = oracle_say[name]
 end
@@ -649,7 +657,7 @@ function oracle:launcher(kernel, need)
       count)
     if not variant then return operands end
     answers, result_count = run(self, kernel, variant, operands, arguments)
-    return 0
+    return answers and 0 or 1
   end
   function own.take() return unpack(answers, 1, result_count) end
   return setmetatable(own, { __index = need })

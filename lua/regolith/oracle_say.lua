@@ -43,6 +43,9 @@ say.text = table.concat
 --- A line, to what is the global `print` of the kernel now.
 function say.print(run, text) run.globals.print(text) end
 
+--- What is raised then; oracle.lua returns to the launch, which raises the core's error.
+say.failed = {}
+
 --- Ends the launch `run` with message `number` of its kernel, which says `text`.
 function say.fail(run, number, text, where)
   local numbers = {}
@@ -50,7 +53,7 @@ function say.fail(run, number, text, where)
     numbers[#numbers + 1] = number_text("%d", i)
   end
   C.rg_kernel_fail(run.kernel, run.emission, number, text, table.concat(numbers, ", "))
-  return lib.raise_last(run.runtime)
+  return error(say.failed, 0)
 end
 
 --- The same unless `holds`.

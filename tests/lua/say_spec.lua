@@ -62,6 +62,7 @@ describe("print in a kernel", function()
     assert.equal("x = 3, y = 0.5\tend", shown "'x = ' .. 3 .. ', y = ' .. 0.5, 'end'")
     assert.equal("type.mismatch", failure(shown, "'x = ' .. (1 < 2)").code)
     assert.equal("x = true", shown "'x = ' .. tostring(1 < 2)")
+    assert.equal("type.mismatch", failure(shown, "'x = ' .. nil").code)
   end)
 
   it("reads captured strings at every launch", function()

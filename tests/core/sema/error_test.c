@@ -122,8 +122,6 @@ static void test_names(World *w) {
     CHECK_TEXT(error_of(w, "function() x[0] = list[1] end"),
                "1:19+4 source.missing: what the table 'list' holds is not known here (put the "
                "numbers into a field)");
-    CHECK_TEXT(error_of(w, "function() x[0] = rg.random() end"),
-               "1:22+6 kernel.not_yet: 'rg.random' in a kernel is not compiled yet");
     CHECK_TEXT(error_of(w, "function() x[0] = rg.static(a) end"),
                "1:29+1 static.unknown: 'a' is not known when the kernel is compiled");
     CHECK_TEXT(error_of(w, "function() for k, v in ipairs(list) do end end"),
