@@ -1,0 +1,106 @@
+-- sph.lua - a column of water collapses: smoothed particles that press on their neighbours.
+-- Run it with:  examples/run sph
+--
+-- Mueller, Charypar and Gross 2003, in 2-D. A particle is a struct, with functions of its own.
+-- Cells as wide as a particle reaches hold lists of particles, so one looks at nine cells only.
+local rg = require "regolith"
+
+local folder = arg and arg[1] or "."
+local frames, steps = tonumber(arg and arg[2]) or 40, 40
+local columns, rows = 32, 64
+local count, reach, cells, dt = columns * rows, 1 / 40, 40, 2.5e-4
+local spacing, rest, stiffness, thickness = 0.45 * reach, 1000, 300, 1.5
+local mass = rest * spacing * spacing
+
+local Particle = rg.struct({
+  { "x", rg.vec2 }, { "v", rg.vec2 }, { "force", rg.vec2 }, { "density", rg.f32 },
+}, { methods = {
+  pressure = function(self) return stiffness * math.max(self.density - rest, 0) end,
+} })
+local p = rg.array(Particle, count)
+local member = rg.field(rg.i32)
+local cell = rg.root:dense("ij", cells):dynamic("k", count, { chunk = 16 })
+cell:place(member)
+
+-- The kernels of 2-D: for densities, and for the forces of pressure and of friction.
+local pi = math.pi
+local function smooth(r2) return 4 / (pi * reach ^ 8) * (reach * reach - r2) ^ 3 end
+local function push(r) return 30 / (pi * reach ^ 5) * (reach - r) * (reach - r) end
+local function drag(r) return 40 / (pi * reach ^ 5) * (reach - r) end
+
+local step = rg.kernel(function()
+  for i, j in rg.range(cells, cells) do cell:deactivate(i, j) end
+  for k in rg.range(count) do cell:append(rg.floor(p[k].x * cells), k) end
+  for k in rg.range(count) do
+    local x, density = p[k].x, 0.0
+    local home = rg.floor(x * cells)
+    for di = -1, 1 do
+      for dj = -1, 1 do
+        for _, other in member:items(home + rg.ivec2(di, dj)) do
+          local d = p[other].x - x
+          local r2 = rg.dot(d, d)
+          if r2 < reach * reach then density = density + mass * smooth(r2) end
+        end
+      end
+    end
+    p[k].density = density
+  end
+  for k in rg.range(count) do
+    local me = p[k]
+    local force, home = rg.vec2(0), rg.floor(me.x * cells)
+    for di = -1, 1 do
+      for dj = -1, 1 do
+        for _, other in member:items(home + rg.ivec2(di, dj)) do
+          local you = p[other]
+          local d = you.x - me.x
+          local r = d:norm()
+          if other ~= k and r < reach then
+            local pressed = (me:pressure() + you:pressure()) / (2 * you.density) * push(r)
+            force = force - mass * pressed * d / math.max(r, 1e-6)
+              + mass * thickness * (you.v - me.v) / you.density * drag(r)
+          end
+        end
+      end
+    end
+    p[k].force = force
+  end
+  for k in rg.range(count) do
+    local v = p[k].v + dt * (p[k].force / p[k].density + rg.vec2(0, -9.8))
+    local x = p[k].x + dt * v
+    if x.x < 0.01 or x.x > 0.99 then v.x = -0.3 * v.x end
+    if x.y < 0.01 or x.y > 0.99 then v.y = -0.3 * v.y end
+    p[k].x, p[k].v = rg.clamp(x, 0.01, 0.99), v
+  end
+end)
+
+local size = 400
+local pixel = rg.array(rg.vec3, size, size)
+local paint = rg.kernel(function()
+  for i, j in rg.range(size, size) do pixel[i][j] = rg.vec3(0.07, 0.09, 0.12) end
+  for k in rg.range(count) do
+    local at, fast = rg.floor(p[k].x * size), math.min(0.4 * p[k].v:norm(), 1)
+    for di = -2, 1 do
+      for dj = -2, 1 do
+        pixel[at + rg.ivec2(di, dj)] = rg.mix(rg.vec3(0.1, 0.35, 0.8), rg.vec3(0.9, 0.97, 1), fast)
+      end
+    end
+  end
+end)
+
+for k = 0, count - 1 do
+  local i, j = k % columns, math.floor(k / columns)
+  p[k] = { x = rg.vec2(0.02 + i * spacing, 0.02 + j * spacing), density = rest }
+end
+local begin = rg.time()
+for frame = 1, frames do
+  for _ = 1, steps do step() end
+  if frame % 10 == 0 then
+    paint()
+    rg.image.write(("%s/sph_%03d.png"):format(folder, frame), pixel)
+  end
+end
+local seconds, height = rg.time() - begin, 0
+for k = 0, count - 1 do height = height + p[k].x.y / count end
+print(("%.2f million particle steps per second; mean height %.3f"):format(
+  count * frames * steps / seconds * 1e-6, height))
+print(("checksum %d"):format(math.floor(10 * height)))
