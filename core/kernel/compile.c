@@ -35,6 +35,12 @@ static void dump(Compile *compile, TextKind text) {
 
 /* -- in scratch memory ------------------------------------------------------------------------- */
 
+_Static_assert((int)RG_DEBUG_INDICES == (int)SEMA_DEBUG_INDICES &&
+                   (int)RG_DEBUG_READS == (int)SEMA_DEBUG_READS &&
+                   (int)RG_DEBUG_ARITHMETIC == (int)SEMA_DEBUG_ARITHMETIC &&
+                   (int)RG_DEBUG_LOCALS == (int)SEMA_DEBUG_LOCALS,
+               "the bits of RgOptions.debug are those of SemaInput.debug");
+
 static SemaInput sema_input(Compile *compile) {
   const Kernel *kernel = compile->kernel;
   const EngineOptions *options = &kernel->engine->options;
@@ -47,6 +53,7 @@ static SemaInput sema_input(Compile *compile) {
                      .default_f64 = options->default_f64,
                      .fast_math = kernel->fast_math,
                      .unchecked = options->unchecked,
+                     .debug = options->debug,
                      .kernel_name = kernel->name,
                      .functions = kernel->functions.items,
                      .wants = &compile->wants};

@@ -11,7 +11,10 @@ static IrInst *widen_index(Lower *l, IrInst *index) {
 /* One, or as many as an integer vector has. */
 static int lower_index(Lower *l, Expr *e, IrInst **indices, int so_far) {
   int count = type_parts(shape_of(e));
+  bool before = l->may_wrap;
+  l->may_wrap = false;
   IrInst **values = lower_values(l, e);
+  l->may_wrap = before;
   lower_at(l, e->pos);
   for (int k = 0; k < count && so_far < SNODE_MAX_AXES; k++)
     indices[so_far++] = widen_index(l, values[k]);

@@ -42,6 +42,7 @@ static IrInst **round_quotient(Lower *l, Expr *e, Expr *argument, IrOp op) {
   for (int k = 0; k < count; k++) {
     IrInst *whole =
         op == IR_FLOOR ? ir_binary(&l->b, IR_FLOORDIV, a[k], b[k]) : ceil_quotient(l, a[k], b[k]);
+    lower_check_result(l, IR_FLOORDIV, a[k], b[k], whole);
     result[k] = lower_convert(l, whole, type_at(l, e));
   }
   return result;
@@ -94,14 +95,26 @@ static IrInst **lower_each(Lower *l, Expr *e, const Builtin *builtin, Each *each
   int count = type_parts(shape_of(e));
   IrInst ***all = scratch_array(l->scratch, IrInst **, list.count), **one = array(l, list.count),
          **result = array(l, count);
+  bool before =
+      lower_enter_wrap(l, builtin->form == FORM_BITS || builtin->form == FORM_SHIFT);
   for (int i = 0; i < list.count; i++)
     all[i] = lower_values_as(l, list.items[i], type_at(l, e), count);
+  l->may_wrap = before;
   lower_at(l, e->pos);
   for (int k = 0; k < count; k++) {
     for (int i = 0; i < list.count; i++) one[i] = all[i][k];
     result[k] = each(l, e, builtin, one, list.count);
+    if (builtin->form == FORM_SHIFT)
+      lower_check_result(l, (IrOp)builtin->op, one[0], one[1], result[k]);
   }
   return result;
+}
+
+static IrInst **lower_tobit(Lower *l, Expr *e) {
+  bool before = lower_enter_wrap(l, true);
+  IrInst **values = lower_values_as(l, e->list.items[0], TYPE(I32), type_parts(shape_of(e)));
+  l->may_wrap = before;
+  return values;
 }
 
 static IrInst **lower_builtin(Lower *l, Expr *e, const Builtin *builtin) {
@@ -113,8 +126,7 @@ static IrInst **lower_builtin(Lower *l, Expr *e, const Builtin *builtin) {
   case FORM_JOIN:
   case FORM_BITS: return lower_each(l, e, builtin, each_fold);
   case FORM_ROUND: return lower_round(l, e, call_arguments(l->s, e).items[0], builtin->op);
-  case FORM_TOBIT:
-    return lower_values_as(l, e->list.items[0], TYPE(I32), type_parts(shape_of(e)));
+  case FORM_TOBIT: return lower_tobit(l, e);
   case FORM_ALGEBRA: return lower_algebra(l, e, builtin);
   case FORM_RANDOM: return lower_random(l, e);
   case FORM_SAY: lower_say(l, e); return NULL;
@@ -135,12 +147,14 @@ static IrInst **lower_construction(Lower *l, Expr *e, Type base) {
   int count = type_parts(shape), so_far = 0;
   IrInst **result = array(l, count);
   Exprs items = call_items(l->s, e);
+  bool before = lower_enter_wrap(l, true);
   for (int i = 0; i < items.count; i++) {
     int own = type_parts(shape_of(items.items[i]));
     Type type = type_is_struct(base) ? lower_member_base(l, base, i) : base;
     IrInst **values = lower_values_as(l, items.items[i], type, own);
     for (int k = 0; k < own && so_far < count; k++) result[so_far++] = values[k];
   }
+  l->may_wrap = before;
   if (so_far == count) return result;
   IrInst *one = result[0], *zero = type_is_matrix(shape) ? lower_number(l, base, 0) : one;
   for (int k = 0; k < count; k++)
@@ -193,6 +207,8 @@ IrInst **lower_method(Lower *l, Expr *e) {
   int count = lower_indices(l, e->left, indices);
   count = lower_index_list(l, &e->list, method_index_count(e), indices, count);
   lower_at(l, e->pos);
+  if (m->method->form != METHOD_IS_ACTIVE) /* a question: false outside */
+    lower_check_index(l, e, &m->object, false, count, indices);
   if (m->method->form == METHOD_LIST) return lower_list_call(l, e, indices, count);
   if (m->method->values) return lower_element_call(l, e, m, indices);
   return lower_cell_call(l, m, count, indices);

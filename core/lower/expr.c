@@ -23,7 +23,10 @@ static IrInst *convert_constant(Lower *l, const IrInst *value, Type type) {
 IrInst *lower_convert(Lower *l, IrInst *value, Type type) {
   if (type_equal(value->type, type)) return value;
   bool is_simple = value->op == IR_CONST && (type_is_float(type) || !type_is_float(value->type));
-  return is_simple ? convert_constant(l, value, type) : ir_convert(&l->b, value, type);
+  if (is_simple) return convert_constant(l, value, type);
+  IrInst *converted = ir_convert(&l->b, value, type);
+  lower_check_convert(l, value, converted);
+  return converted;
 }
 
 /* A literal made just for this is removed when it is converted. */
@@ -71,6 +74,7 @@ static IrInst *lower_named(Lower *l, Expr *e) {
   case ENTITY_PART: return lower_values(l, e)[0];
   default: {
     const Local *local = e->local;
+    lower_check_set(l, local, &(int){0}, 1);
     return local_is_variable(e->local) ? ir_get(&l->b, held_by(l, local)->values[0])
                                        : held_by(l, local)->values[0];
   }
@@ -98,8 +102,11 @@ static IrOp op_of(AstOp op) {
 }
 
 IrInst *lower_operator(Lower *l, AstOp op, IrInst *a, IrInst *b) {
-  return ir_binary(&l->b, op_of(op), a, b);
+  IrInst *result = ir_binary(&l->b, op_of(op), a, b);
+  lower_check_result(l, op_of(op), a, b, result);
+  return result;
 }
+
 
 static IrInst *lower_binary(Lower *l, Expr *e) {
   Type at = type_at(l, e);
@@ -110,7 +117,9 @@ static IrInst *lower_binary(Lower *l, Expr *e) {
     lower_at(l, e->pos);
     return lower_compare(l, e->op, a, b);
   }
+  bool before = lower_enter_wrap(l, lower_operator_wraps(e->op, at));
   IrInst *a = lower_as(l, e->left, at), *b = lower_as(l, e->right, at);
+  l->may_wrap = before;
   lower_at(l, e->pos);
   return lower_operator(l, e->op, a, b);
 }
@@ -119,8 +128,11 @@ static IrInst *lower_unary(Lower *l, Expr *e) {
   Type at = type_at(l, e);
   if (e->op == AST_LEN) return lower_named(l, e);
   if (e->op == AST_NEG && e->left->kind == AST_NUMBER) return lower_literal(l, e->left, at, true);
+  bool before = lower_enter_wrap(l, e->op == AST_BNOT);
   IrInst *value = lower_as(l, e->left, at);
+  l->may_wrap = before;
   lower_at(l, e->pos);
+  if (e->op == AST_NEG) lower_check_negative(l, value);
   return ir_unary(&l->b, e->op == AST_NEG ? IR_NEG : IR_BNOT, value);
 }
 

@@ -47,6 +47,8 @@ static void lower_body(Lower *l, Inline *in) {
 IrInst **lower_inline(Lower *l, Expr *e, Inline *in) {
   const Stmt *repeat = l->repeat;
   int outer_loops = l->outer_loops;
+  bool may_wrap = l->may_wrap;
+  l->may_wrap = false;
   bind_parameters(l, in);
   l->outer_loops = l->loops;
   l->s->frame = in;
@@ -55,6 +57,7 @@ IrInst **lower_inline(Lower *l, Expr *e, Inline *in) {
   lower_body(l, in);
   l->repeat = repeat;
   l->outer_loops = outer_loops;
+  l->may_wrap = may_wrap;
   l->s->frame = in->outer;
   lower_at(l, e->pos);
   if (!in->results.count) return NULL;

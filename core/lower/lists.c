@@ -62,6 +62,7 @@ IrInst *lower_items_length(Lower *l, const LoopHead *head, IrInst **indices) {
   int count = lower_indices(l, e->left, indices);
   count = lower_index_list(l, &e->list, method_of(e)->taken, indices, count);
   lower_at(l, e->pos);
+  lower_check_index(l, e, &method_of(e)->object, true, count, indices);
   return emit(l, method_of(e), IR_LENGTH, TYPE(I32), count, indices);
 }
 

@@ -7,6 +7,7 @@ enum { DEEPEST = 150 }; /* regions; the IR's limit is 200, and passes add some *
 
 /* For a function in another file, the place of its call. */
 void lower_at(Lower *l, Pos pos) {
+  l->at = pos;
   if (l->s->frame && l->s->frame->source != l->s->input->ast->source) return;
   l->b.line = pos.line;
   l->b.column = pos.column;
@@ -20,7 +21,7 @@ void lower_fault(Lower *l, const Expr *at, IrInst *value, ErrorCode code, const 
                      .text = str_of(scratch_format(l->scratch, "%s ", sentence))};
   vec_push(l->scratch, &message.pieces, piece);
   message_add_value(l, &message, &operands, &value, (Shape){0}, NULL);
-  lower_message(l, &message, &operands, at);
+  lower_message(l, &message, &operands, at->pos, at->width);
 }
 
 bool lower_is_closed(const Lower *l) {
@@ -186,6 +187,7 @@ static void lower_declaration(Lower *l, Stmt *stmt) {
     bool has_value = i < stmt->values.count;
     lower_bind(l, stmt->locals.items[i],
                has_value ? values[i] : lower_zero(l, local->type, local->shape));
+    if (!has_value) lower_keep_unset(l, local);
   }
 }
 

@@ -13,6 +13,7 @@ void lower_kernel(Sema *s);
 typedef struct Held {
   IrInst **values;              /* its numbers, or their VARs */
   IrInst **indices;             /* of a view: those it was declared with */
+  IrInst **is_set;              /* VARs: which of its numbers have a value; NULL: all do */
   IrInst **dividend, **divisor; /* its value is the quotient of these integers */
 } Held;
 
@@ -31,6 +32,8 @@ typedef struct Lower {
   Held *held;         /* by local id */
   int nesting;
   Pos here;           /* of the current statement */
+  Pos at;             /* of the current expression, in its own source */
+  bool may_wrap;      /* see lower_enter_wrap */
   int loop;           /* number of the enclosing parallel loop; 0: host region */
   IrInst **indices;   /* of its iteration */
   int index_count;
@@ -62,7 +65,7 @@ void lower_say(Lower *l, Expr *e);
 /* A value of `shape` ends the message so far; and its PRINT or FAULT, at `at`, is emitted. */
 void message_add_value(Lower *l, SemaMessage *message, Operands *operands, IrInst **values,
                        Shape shape, const char *format);
-void lower_message(Lower *l, SemaMessage *message, Operands *operands, const Expr *at);
+void lower_message(Lower *l, SemaMessage *message, Operands *operands, Pos pos, int32_t width);
 void lower_keep_view(Lower *l, Local *local, Expr *value); /* of a local that is an alias */
 void lower_bind(Lower *l, Local *local, IrInst **values);     /* VARs if it is assigned again */
 /* expr.c */
@@ -115,6 +118,28 @@ IrInst **lower_list_call(Lower *l, Expr *e, IrInst **indices, int count);
 IrInst *lower_items_length(Lower *l, const LoopHead *head, IrInst **indices);
 void lower_bind_items(Lower *l, const LoopHead *head, const Stmt *stmt, IrInst *slot,
                       IrInst *const *indices);
+/* debug.c, debug_number.c: what is looked for ends the launch where it does not hold */
+bool lower_looks_for(const Lower *l, SemaDebug what);
+/* texts[0] numbers[0] texts[1] .. up to a NULL text; at l->at */
+void lower_fail_unless(Lower *l, IrInst *holds, ErrorCode code, const char *const *texts,
+                       IrInst *const *numbers, const char *hint);
+/* `count` indices of an element or cell, as the user counts: those of its list have one less */
+void lower_check_index(Lower *l, const Expr *at, const Entity *element, bool is_read, int count,
+                       IrInst **indices);
+/* into a vector of `count` numbers, or a matrix of rows */
+void lower_check_part(Lower *l, const Expr *at, IrInst *index, int count);
+/* Within operands of bits, of unsigned sums and of conversions that are written out, integers may
+ * wrap; returns what l->may_wrap was. */
+bool lower_enter_wrap(Lower *l, bool may_wrap);
+bool lower_operator_wraps(AstOp op, Type type);
+/* of arithmetic on integers, at l->at */
+void lower_check_convert(Lower *l, IrInst *value, IrInst *converted);
+void lower_check_negative(Lower *l, IrInst *value);
+void lower_check_result(Lower *l, IrOp op, IrInst *a, IrInst *b, IrInst *result);
+/* A local declared without a value; numbers that get one; numbers that are read. */
+void lower_keep_unset(Lower *l, const Local *local);
+void lower_note_set(Lower *l, const Local *local, int part, IrInst *condition);
+void lower_check_set(Lower *l, const Local *local, const int *parts, int count);
 /* inline.c */
 IrInst **lower_inline(Lower *l, Expr *e, Inline *in); /* NULL if it has no result */
 void lower_inline_return(Lower *l, Stmt *stmt);

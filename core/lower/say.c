@@ -48,10 +48,11 @@ static void add_pieces(Lower *l, const Said *said, SemaMessage *message, Operand
   }
 }
 
-void lower_message(Lower *l, SemaMessage *message, Operands *operands, const Expr *at) {
+void lower_message(Lower *l, SemaMessage *message, Operands *operands, Pos pos,
+                   int32_t width) {
   message->source = sema_text_source(l->s);
-  message->pos = at->pos;
-  message->width = at->width;
+  message->pos = pos;
+  message->width = width;
   message->axis_count = l->index_count;
   add_calls(l, message);
   for (int k = 0; k < l->index_count; k++) {
@@ -76,6 +77,7 @@ void lower_say(Lower *l, Expr *e) {
   if (!said->calls) add_pieces(l, said, &message, &operands);
   lower_at(l, e->pos);
   said->message = l->output->messages.count;
-  lower_message(l, &message, &operands, said->condition ? said->condition : e);
+  const Expr *at = said->condition ? said->condition : e;
+  lower_message(l, &message, &operands, at->pos, at->width);
   if (holds) lower_leave(l, back);
 }

@@ -11,6 +11,7 @@ typedef struct Slot {
   IrInst *condition; /* NULL: always */
   IrInst *place;     /* NULL: a variable */
   IrInst *var;
+  const Local *local; /* a variable's */
 } Slot;
 typedef struct Target {
   Type type;
@@ -30,6 +31,7 @@ static void choose_computed(Lower *l, Expr *e, const Target *whole, Target *targ
   int cols = type_cols(shape_of(e->left));
   IrInst *index = lower_expr(l, e->list.items[0]), *is_row = NULL;
   lower_at(l, e->pos);
+  lower_check_part(l, e, index, type_rows(shape_of(e->left)));
   for (int k = 0; k < whole->count; k++) {
     const Slot *slot = &whole->slots[k];
     if (slot->given % cols == 0)
@@ -80,8 +82,12 @@ static void lower_target(Lower *l, Expr *e, Target *target) {
   find_slots(l, e, target);
   if (root->kind != AST_LOCAL) lower_indices(l, root, indices);
   lower_at(l, root->pos);
+  if (root->kind != AST_LOCAL)
+    lower_check_index(l, root, &root->entity, false, field_rank(field_of(&root->entity)),
+                      indices);
   for (int k = 0; k < target->count; k++) {
     Slot *slot = &target->slots[k];
+    slot->local = root->local;
     if (root->kind == AST_LOCAL)
       slot->var = held_by(l, root->local)->values[slot->number];
     else
@@ -127,8 +133,12 @@ static IrInst *combine(Lower *l, const Update *update, IrInst ***values, int k, 
 
 static IrInst **lower_terms(Lower *l, const Update *update, Type type, int count, IrUpdate *op) {
   IrInst ***values = scratch_array(l->scratch, IrInst **, update->terms.count);
+  bool is_bits = update->op == IR_UPDATE_BAND || update->op == IR_UPDATE_BOR ||
+                 update->op == IR_UPDATE_BXOR;
+  bool before = lower_enter_wrap(l, is_bits);
   for (int i = 0; i < update->terms.count; i++)
     values[i] = lower_values_as(l, update->terms.items[i].value, type, count);
+  l->may_wrap = before;
   *op = update->op;
   if (update->terms.count == 1 && !update->terms.items[0].is_negative) return values[0];
   IrInst **sums = scratch_array(l->scratch, IrInst *, count);
@@ -163,6 +173,7 @@ static void lower_update(Lower *l, Pos pos, const Update *update) {
 
 static void assign_number(Lower *l, const Slot *slot, IrInst *value) {
   if (slot->var) {
+    lower_note_set(l, slot->local, slot->number, slot->condition);
     ir_set(&l->b, slot->var,
            slot->condition ? ir_select(&l->b, slot->condition, value, ir_get(&l->b, slot->var))
                            : value);
@@ -207,6 +218,8 @@ void lower_compound(Lower *l, Stmt *stmt) {
   Target target;
   lower_target(l, stmt->targets.items[0], &target);
   IrInst **old = scratch_array(l->scratch, IrInst *, target.count);
+  for (int k = 0; k < target.count; k++)
+    if (target.slots[k].var) lower_check_set(l, target.slots[k].local, &target.slots[k].number, 1);
   for (int k = 0; k < target.count; k++)
     old[k] = target.slots[k].place ? ir_load(&l->b, target.slots[k].place)
                                    : ir_get(&l->b, target.slots[k].var);

@@ -58,6 +58,7 @@ static IrInst **lower_computed(Lower *l, Expr *e) {
   IrInst **values = lower_values(l, e->left), *index = lower_expr(l, e->list.items[0]);
   IrInst **chosen = array(l, type_cols(of));
   lower_at(l, e->pos);
+  lower_check_part(l, e, index, type_rows(of));
   for (int c = 0; c < type_cols(of); c++) chosen[c] = lower_number(l, values[0]->type, 0);
   for (int r = 0; r < type_rows(of); r++) {
     IrInst *is_it = ir_binary(&l->b, IR_EQ, index, lower_number(l, index->type, r));
@@ -78,6 +79,7 @@ static IrInst **lower_part(Lower *l, Expr *e) {
 static IrInst **lower_local(Lower *l, const Expr *e, const int *parts, int count) {
   const Local *local = e->local;
   IrInst **values = pick(l, held_by(l, local)->values, parts, count);
+  lower_check_set(l, local, parts, count);
   for (int k = 0; k < count && local_is_variable(e->local); k++)
     values[k] = ir_get(&l->b, values[k]);
   return values;
@@ -96,6 +98,7 @@ static IrInst **lower_element(Lower *l, Expr *e, const int *parts, int count) {
   IrInst *indices[SNODE_MAX_AXES], **values = array(l, count);
   lower_indices(l, e, indices);
   lower_at(l, e->pos);
+  lower_check_index(l, e, &e->entity, true, field_rank(field_of(&e->entity)), indices);
   for (int k = 0; k < count; k++)
     values[k] = ir_load(&l->b, lower_place_at(l, &e->entity, parts[k], indices));
   return values;
@@ -162,9 +165,11 @@ static IrInst **lower_binary(Lower *l, Expr *e) {
   int count = count_at(l, e);
   bool is_product =
       e->op == AST_MUL && !has_scalar && (type_is_matrix(a_shape) || type_is_matrix(b_shape));
+  bool before = lower_enter_wrap(l, lower_operator_wraps(e->op, at));
   IrInst **a = lower_values_as(l, e->left, at, is_product ? type_parts(a_shape) : count);
   IrInst **b = lower_values_as(l, e->right, at, is_product ? type_parts(b_shape) : count),
          **result = array(l, count);
+  l->may_wrap = before;
   lower_at(l, e->pos);
   if (is_product) return lower_product(l, a_shape, a, b_shape, b);
   for (int k = 0; k < count; k++) result[k] = lower_operator(l, e->op, a[k], b[k]);
@@ -173,7 +178,9 @@ static IrInst **lower_binary(Lower *l, Expr *e) {
 
 static IrInst **lower_unary(Lower *l, Expr *e) {
   int count = count_at(l, e);
+  bool before = lower_enter_wrap(l, e->op == AST_BNOT);
   IrInst **values = lower_values_as(l, e->left, e->at, count), **result = array(l, count);
+  l->may_wrap = before;
   lower_at(l, e->pos);
   for (int k = 0; k < count; k++)
     result[k] = ir_unary(&l->b, e->op == AST_NEG ? IR_NEG : IR_BNOT, values[k]);

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/log.h"
 #include "base/option.h"
 
 static void end(Owner *owner);
@@ -41,6 +40,7 @@ static bool create_parts(Program *program, const RgOptions *given, Arch arch, Er
                           .default_f64 = options.default_f64,
                           .fast_math = options.fast_math,
                           .unchecked = options.unchecked,
+                          .debug = options.debug,
                           .fails_in_compile = is_stressed("fail_assert_in_compile"),
                           .fails_in_launch = is_stressed("fail_assert_in_launch")};
   if (!options.no_cache && !cache_open(&program->owner.heap, &cache, err)) return false;
@@ -57,9 +57,6 @@ Program *program_create(const RgOptions *options, Arch arch, Error *err) {
       owner_create(sizeof *program, source, option_number("RG_STRESS", "fail_alloc", 0), err);
   if (!program) return NULL;
   program->owner.end = end;
-  if (options->debug)
-    log_warning("debug = true has no effect in this version: a write outside a shape does nothing "
-                "and is warned of once per kernel");
   if (create_parts(program, options, arch, err)) return program;
   program_end(program);
   return NULL;

@@ -59,6 +59,8 @@ bool settings_fill(RgOptions *options, Error *err) {
     return error_set(err, RG_ERROR_OPTION, "run_tasks needs the number of workers: set threads");
   if (!options->threads) options->threads = (int32_t)threads;
   if (!options->seed) options->seed = (uint64_t)seed;
+  if (!options->debug) options->debug = !strcmp(option_text("RG_CHECKS"), "1");
+  if (options->debug & RG_DEBUG_ALL) options->debug = -1;
   const char *memory = option_text("RG_MEMORY");
   if (!options->memory_bytes && memory[0] &&
       !option_parse_bytes(memory, &options->memory_bytes, err))

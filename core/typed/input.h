@@ -98,6 +98,14 @@ typedef struct SemaWants {
   SemaArg function;     /* that is this value */
 } SemaWants;
 
+/* What a kernel checks while it runs: see lower/debug.c. */
+typedef enum SemaDebug { /* bits, as RgDebug */
+  SEMA_DEBUG_INDICES = 2,
+  SEMA_DEBUG_READS = 4,
+  SEMA_DEBUG_ARITHMETIC = 8,
+  SEMA_DEBUG_LOCALS = 16,
+} SemaDebug;
+
 typedef struct SemaInput {
   const Ast *ast;
   TypeTable *types;            /* those of the launch arguments; NULL: no structs */
@@ -106,6 +114,7 @@ typedef struct SemaInput {
   const SemaValue *parameters; /* by parameter */
   int parameter_count;         /* passed at this launch */
   bool default_f64, fast_math, unchecked;
+  int32_t debug;               /* SemaDebug bits */
   const char *kernel_name;
   /* by number - 1: the functions the kernel calls, each the `function` of its Ast */
   Ast *const *functions;

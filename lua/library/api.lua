@@ -281,7 +281,7 @@ return {
     { "arch?: string|string[]", "\"cpu\", \"lua\", or a list of names: the first one available." },
     { "threads?: integer", "0: all cores." },
     { "seed?: integer", "The seed of random numbers." },
-    { "debug?: boolean", "Indices outside a shape are errors." },
+    { "debug?: boolean|table", "Kernels check what they do; `{ reads = false }`: all but that." },
     { "unchecked?: boolean", "Indices are not checked." },
     { "fast_math?: boolean", "Contraction, reassociation, reciprocals." },
     { "cpu?: string", "Code for: \"native\", \"x86-64\", \"x86-64-v2\" to \"x86-64-v4\"." },

@@ -29,6 +29,16 @@ typedef struct RgAllocator {
   void *data;
 } RgAllocator;
 
+/* What kernels check while they run: RgOptions.debug is 0, 1 or a sum of the others. What does not
+ * hold is an error of the launch. */
+enum {
+  RG_DEBUG_ALL = 1,
+  RG_DEBUG_INDICES = 2,    /* of writes, lists and vectors, outside (index.range) */
+  RG_DEBUG_READS = 4,      /* of reads, which yield zero outside (index.range) */
+  RG_DEBUG_ARITHMETIC = 8, /* of integers (arithmetic) */
+  RG_DEBUG_LOCALS = 16     /* read before they have a value (local.unset) */
+};
+
 typedef struct RgOptions {
   int32_t struct_size;    /* sizeof(RgOptions): it may grow in later versions */
   int32_t threads;        /* 0: all cores */

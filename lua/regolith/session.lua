@@ -36,11 +36,28 @@ local function flag(name, value)
   return value and 1 or 0
 end
 
+-- debug = true: all of these; a table: all that it does not set to false.
+local checks = { indices = "RG_DEBUG_INDICES", reads = "RG_DEBUG_READS",
+  arithmetic = "RG_DEBUG_ARITHMETIC", locals = "RG_DEBUG_LOCALS" }
+local check_names = {}
+for name in pairs(checks) do check_names[#check_names + 1] = name end
+table.sort(check_names)
+local function debug_bits(v)
+  if type(v) == "boolean" then return v and C.RG_DEBUG_ALL or 0 end
+  if type(v) ~= "table" then return refuse("debug", v, "true, false or a table of checks") end
+  fail.check_options(v, check_names, "debug")
+  local bits = 0
+  for name, bit in pairs(checks) do
+    if v[name] == nil or flag("debug." .. name, v[name]) == 1 then bits = bits + C[bit] end
+  end
+  return bits
+end
+
 -- option -> how it sets the RgOptions
 local set = {
   threads = function(o, v) o.threads = whole("threads", v) end,
   seed = function(o, v) o.seed = whole("seed", v) end,
-  debug = function(o, v) o.debug = flag("debug", v) end,
+  debug = function(o, v) o.debug = debug_bits(v) end,
   unchecked = function(o, v) o.unchecked = flag("unchecked", v) end,
   fast_math = function(o, v) o.fast_math = flag("fast_math", v) end,
   cache = function(o, v) o.no_cache = 1 - flag("cache", v) end,

@@ -147,6 +147,19 @@ rg.kernel(function() for i in x:active() do check(x[i]) end end)()]] },
 rg.kernel(function(n)
   if n > 3 then error("n is " .. n) end
 end)(5)]] },
+  { "arithmetic", [[
+rg.init { debug = true }
+local z = rg.field(rg.u8, 8)
+rg.kernel(function()
+  for i in rg.range(8) do z[i] = 50 * i end
+end)()]] },
+  { "local.unset", [[
+rg.init { debug = true }
+rg.kernel(function(n)
+  local sign
+  if n > 0 then sign = 1 elseif n < 0 then sign = -1 end
+  return sign * n
+end)(0)]] },
   { "launch.stopped", said = "The host requested it." },
   { "ir.invalid", said = "They came from another part of Regolith, or from a damaged file." },
   { "codegen.failed", said = "The kernel itself is valid, so this is a bug in Regolith: please \z

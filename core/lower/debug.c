@@ -1,0 +1,170 @@
+/* debug.c - what debug = true adds to a kernel: an `if` around a FAULT wherever the language would
+ * go on with a value that nobody meant.
+ *
+ *     x[i + 1]      if 0 <= i + 1 < 8 {} else { fault 3 .. }
+ *
+ * Later stages see ordinary IR; a kernel without checks is what it was. What is known to hold when
+ * the kernel is compiled is not checked. */
+#include "lower/lower.h"
+
+typedef struct Failure {
+  SemaMessage message;
+  Operands operands;
+} Failure;
+
+bool lower_looks_for(const Lower *l, SemaDebug what) { return l->s->input->debug & (int)what; }
+
+static void say(Lower *l, Failure *failure, const char *text) {
+  SemaPiece piece = {.kind = PIECE_TEXT, .text = str_of(text)};
+  vec_push(l->scratch, &failure->message.pieces, piece);
+}
+
+static void say_number(Lower *l, Failure *failure, IrInst *number) {
+  message_add_value(l, &failure->message, &failure->operands, &number, (Shape){0}, NULL);
+}
+
+/* The launch goes on if `holds`; NULL: nothing is in doubt. */
+static IrRegion *enter_failure(Lower *l, IrInst *holds) {
+  return lower_enter(l, ir_if(&l->b, holds)->regions[1]);
+}
+
+static IrInst *join(Lower *l, IrInst *a, IrInst *b) {
+  return a && b ? ir_binary(&l->b, IR_BAND, a, b) : a ? a : b;
+}
+
+void lower_fail_unless(Lower *l, IrInst *holds, ErrorCode code, const char *const *texts,
+                       IrInst *const *numbers, const char *hint) {
+  IrRegion *back = enter_failure(l, holds);
+  Failure failure = {.message = {.code = code, .hint = hint}};
+  for (int k = 0; texts[k]; k++) {
+    say(l, &failure, texts[k]);
+    if (numbers[k]) say_number(l, &failure, numbers[k]);
+  }
+  lower_message(l, &failure.message, &failure.operands, l->at, 1);
+  lower_leave(l, back);
+}
+
+/* -- indices ----------------------------------------------------------------------------------- */
+
+/* NULL: it is inside for sure. As unsigned numbers, what lies before the first is past the last. */
+static IrInst *is_inside(Lower *l, IrInst *index, int64_t first, IrInst *extent) {
+  int64_t known, most;
+  if (ir_is_const(index, &known) && ir_is_const(extent, &most) && known >= first &&
+      known - first < most)
+    return NULL;
+  index = ir_convert(&l->b, index, TYPE(I64));
+  if (first) index = ir_binary(&l->b, IR_SUB, index, lower_number(l, TYPE(I64), first));
+  return ir_binary(&l->b, IR_LT, ir_convert(&l->b, index, TYPE(U64)),
+                   lower_convert(l, extent, TYPE(U64)));
+}
+
+/* The axes that indices are given for; extent NULL: it has no bounds. */
+typedef struct Bounds {
+  int count;
+  IrInst *extent[SNODE_MAX_AXES];
+  int64_t first[SNODE_MAX_AXES];
+} Bounds;
+
+/* A list's own axis has no index where its cell is named. */
+static Bounds bounds_of(Lower *l, const FieldRef *field, int count) {
+  Bounds bounds = {.count = count};
+  const SNode *node = field->node;
+  bool is_list = node && count < node->rank && node->rank > 0;
+  int own = is_list ? snode_axis_position(node, node->axes[0]) : count;
+  for (int k = 0; k < count; k++) {
+    int axis = k < own ? k : k + 1;
+    if (field->array)
+      bounds.extent[k] = ir_arg(&l->b, l->s->launch_args.items[field->array->extents].arg + axis);
+    else if (node->shape[axis]) bounds.extent[k] = lower_number(l, TYPE(I64), node->shape[axis]);
+    bounds.first[k] = field->offset ? field->offset[axis] : 0;
+  }
+  return bounds;
+}
+
+/* "8 x 4", or "8 x 4 from -2, 10" */
+static void say_shape(Lower *l, Failure *failure, const Bounds *bounds) {
+  bool is_moved = false;
+  for (int k = 0; k < bounds->count; k++) {
+    int64_t known = 0;
+    is_moved |= bounds->first[k] != 0;
+    if (k) say(l, failure, " x ");
+    if (bounds->extent[k] && !ir_is_const(bounds->extent[k], &known))
+      say_number(l, failure, bounds->extent[k]);
+    else say(l, failure, scratch_format(l->scratch, "%lld", (long long)known));
+  }
+  for (int k = 0; k < bounds->count && is_moved; k++)
+    say(l, failure,
+        scratch_format(l->scratch, k ? ", %lld" : " from %lld", (long long)bounds->first[k]));
+}
+
+void lower_check_index(Lower *l, const Expr *at, const Entity *element, bool is_read, int count,
+                       IrInst **indices) {
+  if (!lower_looks_for(l, is_read ? SEMA_DEBUG_READS : SEMA_DEBUG_INDICES)) return;
+  Bounds bounds = bounds_of(l, field_of(element), count);
+  IrInst *holds = NULL;
+  for (int k = 0; k < count; k++)
+    if (bounds.extent[k])
+      holds = join(l, holds, is_inside(l, indices[k], bounds.first[k], bounds.extent[k]));
+  if (!holds) return;
+  IrRegion *back = enter_failure(l, holds);
+  Failure failure = {.message.code = RG_ERROR_INDEX_RANGE};
+  say(l, &failure, "index ");
+  for (int k = 0; k < count; k++) {
+    if (k) say(l, &failure, ", ");
+    say_number(l, &failure, indices[k]);
+  }
+  say(l, &failure,
+      scratch_format(l->scratch, " is outside '%.100s', whose shape is ",
+                     element->name ? element->name : ""));
+  say_shape(l, &failure, &bounds);
+  lower_message(l, &failure.message, &failure.operands, at->pos, at->width);
+  lower_leave(l, back);
+}
+
+void lower_check_part(Lower *l, const Expr *at, IrInst *index, int count) {
+  IrInst *holds = lower_looks_for(l, SEMA_DEBUG_INDICES)
+                      ? is_inside(l, index, 0, lower_number(l, TYPE(I64), count))
+                      : NULL;
+  if (!holds) return;
+  IrRegion *back = enter_failure(l, holds);
+  Failure failure = {.message.code = RG_ERROR_INDEX_RANGE};
+  say(l, &failure, "index ");
+  say_number(l, &failure, index);
+  say(l, &failure,
+      scratch_format(l->scratch, " is outside a %s of %d",
+                     type_is_matrix(shape_of(at->left)) ? "matrix" : "vector", count));
+  if (type_is_matrix(shape_of(at->left))) say(l, &failure, " rows");
+  lower_message(l, &failure.message, &failure.operands, at->pos, at->width);
+  lower_leave(l, back);
+}
+
+/* -- locals ------------------------------------------------------------------------------------ */
+
+void lower_keep_unset(Lower *l, const Local *local) {
+  int count = type_parts(local->shape);
+  if (!lower_looks_for(l, SEMA_DEBUG_LOCALS) || !local_is_variable(local)) return;
+  IrInst **is_set = scratch_array(l->scratch, IrInst *, count);
+  for (int k = 0; k < count; k++) {
+    is_set[k] = ir_var(&l->b, TYPE(BOOL));
+    ir_set(&l->b, is_set[k], lower_number(l, TYPE(BOOL), 0));
+  }
+  held_by(l, local)->is_set = is_set;
+}
+
+void lower_note_set(Lower *l, const Local *local, int part, IrInst *condition) {
+  IrInst **is_set = held_by(l, local)->is_set;
+  if (!is_set) return;
+  ir_set(&l->b, is_set[part],
+         condition ? ir_binary(&l->b, IR_BOR, condition, ir_get(&l->b, is_set[part]))
+                   : lower_number(l, TYPE(BOOL), 1));
+}
+
+void lower_check_set(Lower *l, const Local *local, const int *parts, int count) {
+  IrInst **is_set = held_by(l, local)->is_set, *holds = NULL;
+  if (!is_set) return;
+  for (int k = 0; k < count; k++) holds = join(l, holds, ir_get(&l->b, is_set[parts[k]]));
+  const char *text =
+      scratch_format(l->scratch, "'%s' has no value yet", sema_text(l->s, local->name));
+  lower_fail_unless(l, holds, RG_ERROR_UNSET, (const char *[]){text, NULL}, (IrInst *[]){NULL},
+                    NULL);
+}

@@ -1,0 +1,230 @@
+-- debug_spec.lua - debug = true: mistakes that a release lets pass are errors of the launch, with
+-- what, where, and in which iteration; and correct kernels run as without.
+local support = require "support"
+local rg, failure = support.rg, support.failure
+
+local own
+
+
+-- The error of a text kernel in a runtime with debug = true: code, message, text at its place,
+-- index.
+local function fails(text, captures, ...)
+  local e = failure(own.kernel(text, captures), ...)
+  return { e.code, e.message, e.source:sub(e.column, e.column + e.width - 1), e.index }
+end
+
+before_each(function() own = rg.new { debug = true, threads = 3 } end)
+after_each(function() own.reset() end)
+
+describe("an index outside, with debug = true #compiled", function()
+  it("of a field ends the launch, read or written, and the runtime goes on", function()
+    local x = own.field(rg.f32, 8)
+    assert.same({ "index.range", "index 8 is outside 'x', whose shape is 8", "x[i + 1]", "7" },
+      fails("function()\n  for i in rg.range(8) do x[i + 1] = i end\nend", { x = x }))
+    assert.same({ "index.range", "index -1 is outside 'x', whose shape is 8", "x[n]" },
+      fails("function(n) return x[n] end", { x = x }, -1))
+    x:fill(3)
+    assert.equal(3, own.kernel("function(n) return x[n - 1] end", { x = x })(8))
+    assert.equal(0, own.stats().out_of_range)
+  end)
+
+  it("counts from where the field starts, and names all axes", function()
+    local x = own.field { type = rg.i32, shape = { 4, 6 }, offset = { -2, 10 } }
+    local k = own.kernel("function(i, j) x[i][j] = x[i][j] + 1 end", { x = x })
+    k(-2, 10) k(1, 15)
+    local e = failure(k, 2, 10)
+    assert.equal("index 2, 10 is outside 'x', whose shape is 4 x 6 from -2, 10", e.message)
+    assert.equal("index -2, 9 is outside 'x', whose shape is 4 x 6 from -2, 10",
+      failure(k, -2, 9).message)
+  end)
+
+  it("is told of the first iteration, with the calls that lead there", function()
+    local x = own.field(rg.i32, 1000)
+    local function put(i) x[2 * i] = 1 end
+    local e = failure(own.kernel(function()
+      for i in rg.range(1000) do put(i) end
+    end))
+    assert.equal("index.range", e.code)
+    assert.equal(e.index, tostring(tonumber(e.message:match "%d+") / 2))
+    assert.truthy(tostring(e):find("'put' is called here", 1, true))
+  end)
+
+  it("of a view, a method, a list's cell or a vector is one, too", function()
+    local x, y = own.field(rg.i32, 4, 4), own.field(rg.i32)
+    local lists = own.root:dense("i", 4):dynamic("j", 16)
+    lists:place(y)
+    local captures = { x = x, y = y }
+    for text, message in pairs {
+      ["function(n) local row = x[n] return row[1] end"] =
+        "index 4, 1 is outside 'x', whose shape is 4 x 4",
+      ["function(n) return x:add(1, n, 5) end"] =
+        "index 1, 4 is outside 'x', whose shape is 4 x 4",
+      ["function(n) y:append(n, 5) end"] = "index 4 is outside 'y', whose shape is 4",
+      ["function(n) return y:length(n) end"] = "index 4 is outside 'y', whose shape is 4",
+      ["function(n) local s = 0 for k, v in y:items(n) do s = s + v end return s end"] =
+        "index 4 is outside 'y', whose shape is 4",
+      ["function(n) local v = rg.vec3(1, 2, 3) return v[n] end"] =
+        "index 4 is outside a vector of 3",
+      ["function(n) local v = rg.vec3(1, 2, 3) v[n] = 2 return v end"] =
+        "index 4 is outside a vector of 3",
+      ["function(n) local m = rg.mat2(1, 2, 3, 4) return m[n][0] end"] =
+        "index 4 is outside a matrix of 2 rows",
+    } do
+      local e = fails(text, captures, 4)
+      assert.same({ "index.range", message }, { e[1], e[2] })
+    end
+  end)
+
+  it("is none where the kernel looks first", function()
+    local x = own.field(rg.i32, 8)
+    x:fill(1)
+    local k = own.kernel([[function(n)
+      local count = 0
+      for i in rg.range(n) do
+        if i < 8 and x[i] == 1 then count += 1 end
+        count += i >= 8 and 0 or x[i]
+      end
+      return count
+    end]], { x = x })
+    assert.equal(16, k(100))
+  end)
+
+  it("of an array is one, whatever its extents", function()
+    local k = own.kernel("function(a, n) a[n][1] = a[n - 1][0] + 1 end")
+    k(own.array(own.i32, 4, 2), 3)
+    k(own.array(own.i32, 9, 2), 8)
+    local e = failure(k, own.array(own.i32, 8, 2), 8)
+    assert.same({ "index.range", "index 8, 1 is outside 'a', whose shape is 8 x 2" },
+      { e.code, e.message })
+    assert.equal("index -1, 0 is outside 'a', whose shape is 8 x 2",
+      failure(k, own.array(own.i32, 8, 2), 0).message)
+  end)
+
+  it("of an axis without bounds is never one", function()
+    local x = own.field(rg.i32)
+    own.root:hash("i"):dense("i", 4):place(x)
+    own.kernel("function(n) x[n] = 5 end", { x = x })(-12345)
+    assert.equal(5, x[-12345])
+  end)
+end)
+
+-- The message of a text kernel's error, without hint and place.
+local function message_of(code, text, ...)
+  local e = failure(own.kernel(text), ...)
+  assert.equal(code, e.code)
+  return e.message
+end
+
+describe("integers, with debug = true #compiled", function()
+  it("that wrap are an error", function()
+    local most, least = 2147483647, -2147483648
+    for _, case in ipairs {
+      { "a + b", most, 1, "2147483647 + 1 is more than an i32 holds" },
+      { "a - b", least, 1, "-2147483648 - 1 is more than an i32 holds" },
+      { "a * b", 65536, 32768, "65536 * 32768 is more than an i32 holds" },
+      { "-a", least, 0, "-(-2147483648) is more than an i32 holds" },
+      { "rg.i64(a) * 4294967296 * b", most, 2,
+        "9223372032559808512 * 2 is more than an i64 holds" },
+      { "rg.i64(a) * 4294967296 * 2 + b", 1073741824, 0,
+        "4611686018427387904 * 2 is more than an i64 holds" },
+    } do
+      local text = ("function(a: i32, b: i32) return %s end"):format(case[1])
+      assert.equal(case[4], message_of("arithmetic", text, case[2], case[3]))
+    end
+    for _, case in ipairs {
+      { "a + b", most, 0, most }, { "a - b", least, -1, least + 1 },
+      { "a * b", -65536, 32768, least }, { "-a", -most, 0, most },
+      { "tonumber(rg.i64(a) * b)" , least, -1, -least },
+    } do
+      local text = ("function(a: i32, b: i32) return %s end"):format(
+        (case[1]:gsub("tonumber", "")))
+      assert.equal(case[4], tonumber(own.kernel(text)(case[2], case[3])))
+    end
+  end)
+
+  it("may wrap where that is written: unsigned, bits, conversions", function()
+    local text = "function(a: i32, b: i32) return %s end"
+    for expression, expected in pairs {
+      ["rg.u32(a) * 3 + rg.u32(b)"] = 4,
+      ["bit.band(a * 2147483647 * 2147483647, 255)"] = 255,
+      ["bit.tobit(rg.i64(b) << 40)"] = 0,
+      ["rg.u8(a)"] = 255,
+      ["(b * 1103515245 + 12345) & 65535"] = (7 * 1103515245 + 12345) % 65536,
+    } do
+      assert.equal(expected, own.kernel(text:format(expression))(-1, 7), expression)
+    end
+  end)
+
+  it("divided by zero, shifted too far or stored where they do not fit are an error", function()
+    local text = "function(a: i32, b: i32) return %s end"
+    for expression, message in pairs {
+      ["a // b"] = "300 // 0: a division by zero", ["a % b"] = "300 % 0: a division by zero",
+      ["math.floor(a / b)"] = "300 // 0: a division by zero",
+      ["a << (b + 32)"] = "300 << 32: a count is from 0 to 31, and others are taken modulo 32",
+      ["bit.rshift(a, b - 1)"] =
+        "300 >> -1: a count is from 0 to 31, and others are taken modulo 32",
+      ["math.floor(a * 1e9)"] = "299999985664 does not fit into an i32",
+      ["math.floor(0 / (b * 1.0))"] = "nan does not fit into an i32",
+    } do
+      assert.equal(message, message_of("arithmetic", text:format(expression), 300, 0))
+    end
+    local x, y = own.field(rg.u8, 8), own.field(rg.u32, 8)
+    assert.same({ "arithmetic", "300 does not fit into a u8", "a" },
+      fails("function(a: i32, b: i32) x[0] = a end", { x = x }, 300, 0))
+    assert.equal("-1 does not fit into a u32",
+      fails("function(a: i32, b: i32) y[b] = a end", { y = y }, -1, 0)[2])
+    assert.equal(0, own.kernel "function(a: i32, b: i32) return b ~= 0 and a // b or 0 end" (5, 0))
+  end)
+end)
+
+describe("a local without a value, with debug = true #compiled", function()
+  it("is an error where it is read", function()
+    local text = "function(n) local v if n > 1 then v = n end return v end"
+    assert.same({ "local.unset", "'v' has no value yet", "v" }, fails(text, {}, 1))
+    assert.equal(2, own.kernel(text)(2))
+    local x = own.field(rg.f32, 8)
+    local e = fails([[function(n)
+      for i in rg.range(8) do
+        local v
+        if i < n then v = 2 * i end
+        x[i] = v
+      end
+    end]], { x = x }, 5)
+    assert.same({ "local.unset", "5" }, { e[1], e[4] })
+  end)
+
+  it("has one component after another", function()
+    local text = "function() local v: vec3 v.x = 1 v.y = 2 return %s end"
+    assert.equal(3, own.kernel(text:format "v.x + v.y")())
+    assert.equal("'v' has no value yet", message_of("local.unset", text:format "v.z"))
+    assert.equal("'v' has no value yet", message_of("local.unset", text:format "v:norm()"))
+  end)
+
+  it("has its value of the iteration alone", function()
+    assert.equal("'v' has no value yet", message_of("local.unset", [[function()
+      local sum = 0
+      for k = 1, 3 do
+        local v
+        if k == 1 then v = 5 end
+        sum = sum + v
+      end
+      return sum
+    end]]))
+  end)
+end)
+
+describe("debug", function()
+  it("takes a table of checks that are off", function()
+    own.reset()
+    own = rg.new { debug = { reads = false, locals = false } }
+    local x = own.field(rg.f32, 8)
+    assert.equal(0, own.kernel("function(n) return x[n] end", { x = x })(8))
+    assert.equal(0, own.kernel "function(n) local v if n > 9 then v = n end return v end" (1))
+    if own.info().arch ~= "lua" then
+      assert.equal("index.range", fails("function(n) x[n] = 1 end", { x = x }, 8)[1])
+    end
+    assert.equal("option.invalid", failure(rg.new, { debug = { read = false } }).code)
+    assert.equal("option.invalid", failure(rg.new, { debug = { reads = 1 } }).code)
+    assert.equal("option.invalid", failure(rg.new, { debug = 1 }).code)
+  end)
+end)
