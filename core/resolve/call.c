@@ -37,8 +37,12 @@ static Entity fail_count(Resolve *r, Expr *e, const char *name, int least, int m
   return (Entity){0};
 }
 
+/* What a method is called on is not among the arguments that the user counts. */
 Entity resolve_fail_count(Resolve *r, Expr *e, const Builtin *builtin) {
-  return fail_count(r, e, builtin->name, builtin->least, builtin->most);
+  int self = call_arguments(r->s, e).count - e->list.count;
+  const char *name =
+      self ? scratch_format(r->scratch, ":%s", strchr(builtin->name, '.') + 1) : builtin->name;
+  return fail_count(r, e, name, builtin->least - self, builtin->most - self);
 }
 
 static bool resolve_arguments(Resolve *r, Exprs *list) {

@@ -50,7 +50,7 @@ types.add_named()
 
 local border_of_vectors = { vec = fail.border(matrix.vec), mat = fail.border(matrix.mat),
   struct = fail.border(struct.create) }
-for name, f in pairs(matrix.functions) do border_of_vectors[name] = fail.border(f) end
+for name, f in pairs(matrix.functions) do border_of_vectors[name] = f end
 
 -- `rg.static(e)` outside kernels.
 local function static(v) return v end

@@ -1,5 +1,6 @@
 --- `rg.math`: Lua's `math`, whose functions also take vectors and matrices, element by element,
 --- with the types that kernels give the results. In a kernel they are those of `math`.
+local fail = require "regolith.error"
 local matrix = require "regolith.matrix"
 
 local elementwise = {}
@@ -41,13 +42,17 @@ for _, name in ipairs { "sqrt", "exp", "log", "log10", "sin", "cos", "tan", "asi
   functions[name] = { of_doubles(math[name]), floats }
 end
 
+local counts = { atan2 = 2, fmod = 2, pow = 2 }
+local each = fail.border(matrix.each)
+
 for name, v in pairs(math) do elementwise[name] = v end
 for name, row in pairs(functions) do
-  local own, of_number, result = math[name], row[1], row[2]
+  local own, of_number, result, least_count = math[name], row[1], row[2], counts[name] or 1
   elementwise[name] = function(...)
-    for k = 1, select("#", ...) do
+    local count = select("#", ...)
+    for k = 1, count do
       if matrix.type_of((select(k, ...))) then
-        return matrix.each("math." .. name, of_number, { ... }, result)
+        return each("math." .. name, of_number, { n = math.max(count, least_count), ... }, result)
       end
     end
     return own(...)

@@ -29,7 +29,8 @@ function fail.caller(skip)
   for level = 2, 1000 do
     local info = debug.getinfo(level, "Slf")
     if not info then return end
-    if info.what ~= "C" and not is_ours(info.source) then
+    local is_of_host = info.what == "C" or info.short_src:sub(1, 9) == "[builtin:" -- `math.deg`
+    if not is_of_host and not is_ours(info.source) then
       if skip == 0 then return shown(info), info.currentline, info end
       skip = skip - 1
     end
@@ -189,6 +190,7 @@ end
 -- -- the border to the user's code ----------------------------------------------------------------
 
 local is_traced = os and os.getenv and os.getenv "RG_TRACE" == "1"
+fail.is_traced = is_traced
 
 local function pass(ok, ...)
   if ok then return ... end

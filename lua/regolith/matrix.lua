@@ -186,10 +186,11 @@ local function part(x, k)
   return x
 end
 
--- The shape that all arguments share, as a type; nil when all are numbers.
+-- The shape that all `n` arguments share, as a type; nil when all are numbers.
 local function common(who, arguments)
   local shape, element
-  for _, x in ipairs(arguments) do
+  for k = 1, arguments.n do
+    local x = arguments[k]
     local t = type_of(x)
     if t and t.members then
       return fail.argument(("%s takes numbers and vectors, not a %s"):format(who, t.text),
@@ -204,20 +205,20 @@ local function common(who, arguments)
     end
   end
   if not shape then return end
-  for _, x in ipairs(arguments) do element = element_with({ element = element }, x) end
+  for k = 1, arguments.n do element = element_with({ element = element }, arguments[k]) end
   return shape, element
 end
 
---- f of each number of the arguments.
+--- f of each number of the arguments, a list of `n`.
 local function each(who, f, arguments, result_element)
   local shape, element = common(who, arguments)
-  if not shape then return f(unpack(arguments)) end
+  local list, count = {}, arguments.n
+  if not shape then return f(unpack(arguments, 1, count)) end
   if element.name == "bool" and who ~= "rg.select" then
     return fail.argument(("%s takes numbers, and a %s is made of booleans"):format(who, shape.name),
       "choose numbers by them: rg.select(v, 1, 0)")
   end
   element = result_element and result_element(element) or element
-  local list, count = {}, #arguments
   return make(types.shaped(element, shape.rows, shape.cols), function(k)
     for i = 1, count do list[i] = part(arguments[i], k) end
     return element.convert(f(unpack(list, 1, count)))
@@ -251,7 +252,7 @@ local operators = {
 }
 local meta = { __index = index, __newindex = newindex, __tostring = to_string }
 for name, f in pairs(operators) do
-  meta[name] = function(a, b) return each("an operator", f, { a, b }) end
+  meta[name] = function(a, b) return each("an operator", f, { n = 2, a, b }) end
 end
 local multiply = meta.__mul
 function meta.__mul(a, b)
@@ -261,12 +262,14 @@ function meta.__mul(a, b)
   return multiply(a, b)
 end
 function meta.__div(a, b)
-  return each("'/'", function(x, y) return tonumber(x) / tonumber(y) end, { a, b }, as_float)
+  return each("'/'", function(x, y) return tonumber(x) / tonumber(y) end, { n = 2, a, b },
+    as_float)
 end
 function meta.__pow(a, b)
-  return each("'^'", function(x, y) return tonumber(x) ^ tonumber(y) end, { a, b }, as_float)
+  return each("'^'", function(x, y) return tonumber(x) ^ tonumber(y) end, { n = 2, a, b },
+    as_float)
 end
-function meta.__unm(a) return each("'-'", function(x) return -x end, { a }) end
+function meta.__unm(a) return each("'-'", function(x) return -x end, { n = 1, a }) end
 function meta.__len(v) return type_of(v).rows end
 function meta.__concat(a, b) return tostring(a) .. tostring(b) end
 function meta.__eq(a, b)
@@ -440,23 +443,36 @@ end
 
 --- The product number by number, of matrices too.
 function functions.hadamard(a, b)
-  return each("rg.hadamard", function(x, y) return x * y end, { a, b })
+  return each("rg.hadamard", function(x, y) return x * y end, { n = 2, a, b })
+end
+-- Lua's own refuse 64-bit integers.
+local function largest(a, b)
+  if type(a) == "number" and type(b) == "number" then return math.max(a, b) end
+  return a < b and b or a
+end
+local function least(a, b)
+  if type(a) == "number" and type(b) == "number" then return math.min(a, b) end
+  return b < a and b or a
 end
 function functions.clamp(x, low, high)
-  return each("rg.clamp", function(a, b, c) return math.min(math.max(a, b), c) end,
-    { x, low, high })
+  return each("rg.clamp", function(a, b, c) return least(largest(a, b), c) end,
+    { n = 3, x, low, high })
 end
 function functions.mix(a, b, t)
-  return each("rg.mix", function(x, y, z) return x * (1 - z) + y * z end, { a, b, t })
+  return each("rg.mix", function(x, y, z)
+    if type(z) == "number" and z % 1 ~= 0 then x, y = tonumber(x), tonumber(y) end
+    return x * (1 - z) + y * z
+  end, { n = 3, a, b, t })
 end
 function functions.step(edge, x)
-  return each("rg.step", function(a, b) return b < a and 0 or 1 end, { edge, x }, as_float)
+  return each("rg.step", function(a, b) return b < a and 0 or 1 end, { n = 2, edge, x }, as_float)
 end
 function functions.smoothstep(low, high, x)
   return each("rg.smoothstep", function(a, b, c)
+    a, b, c = tonumber(a), tonumber(b), tonumber(c)
     local t = math.min(math.max((c - a) / (b - a), 0), 1)
     return t * t * (3 - 2 * t)
-  end, { low, high, x }, as_float)
+  end, { n = 3, low, high, x }, as_float)
 end
 -- What plain numbers become in a vector.
 local function element_of_numbers(...)
@@ -471,7 +487,7 @@ end
 function functions.select(condition, a, b)
   local t = type_of(condition)
   if t and t.element and t.element.name == "bool" then
-    local shape, element = common("rg.select", { a, b })
+    local shape, element = common("rg.select", { n = 2, a, b })
     shape = shape or types.shaped(element_of_numbers(a, b), t.rows, t.cols)
     if shape.rows ~= t.rows or shape.cols ~= t.cols then refuse("rg.select", condition, a) end
     return make(types.shaped(element or shape.element, t.rows, t.cols), function(k)
@@ -482,7 +498,8 @@ function functions.select(condition, a, b)
     return fail.argument("rg.select takes a boolean or a vector of them first, not "
       .. describe(condition))
   end
-  return each("rg.select", function(x, y) if condition then return x end return y end, { a, b })
+  return each("rg.select", function(x, y) if condition then return x end return y end,
+    { n = 2, a, b })
 end
 
 local function whole(element)
@@ -490,16 +507,40 @@ local function whole(element)
 end
 matrix.each, matrix.as_float, matrix.whole = each, as_float, whole
 function functions.floor(x)
-  return each("rg.floor", function(a) return type(a) == "number" and math.floor(a) or a end, { x },
-    whole)
+  return each("rg.floor", function(a) return type(a) == "number" and math.floor(a) or a end,
+    { n = 1, x }, whole)
 end
 local function round(a)
   if type(a) ~= "number" then return a end
   return a < 0 and math.ceil(a - 0.5) or math.floor(a + 0.5)
 end
-function functions.round(x) return each("rg.round", round, { x }, whole) end
+function functions.round(x) return each("rg.round", round, { n = 1, x }, whole) end
 
-for name, f in pairs(functions) do methods[name] = f end
+local counts = { -- of arguments; a method's object is the first
+  norm = 1, normalize = 1, transpose = 1, inverse = 1, determinant = 1, trace = 1, floor = 1,
+  round = 1, sum = 1, any = 1, all = 1, dot = 2, cross = 2, outer = 2, hadamard = 2, step = 2,
+  clamp = 3, mix = 3, smoothstep = 3, select = 3,
+}
+
+local function count_text(count)
+  return ("%d argument%s"):format(count, count == 1 and "" or "s")
+end
+
+-- As in kernels, exactly the arguments that it takes.
+local function counted(name, f, count, is_method)
+  local self, shown = is_method and 1 or 0, is_method and ":" .. name or "rg." .. name
+  return fail.border(function(...)
+    local given = select("#", ...)
+    if given == (count or given) then return f(...) end
+    return fail.argument(("'%s' takes %s, %d given"):format(shown, count_text(count - self),
+      math.max(0, given - self)), nil, "call.count")
+  end)
+end
+
+for name, f in pairs(functions) do
+  methods[name] = counted(name, f, counts[name], true)
+  functions[name] = counted(name, f, counts[name])
+end
 
 -- -- types ----------------------------------------------------------------------------------------
 

@@ -319,7 +319,7 @@ local function finish(t)
   t.from_numbers, t.from_array = from_numbers, from_array
   t.number_of = function(_, v, k) return struct.number(v, t, k) end
   matrix.register(t)
-  types.by_name[t.name] = t
+  types.by_name[t.name] = types.seal(t)
   return t
 end
 

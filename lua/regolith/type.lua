@@ -11,6 +11,24 @@ Type.__index = Type
 function Type:__tostring() return self.text or self.name end
 function Type.__concat(a, b) return tostring(a) .. tostring(b) end
 
+local known = setmetatable({}, { __mode = "k" }) -- type -> true
+
+local function refuse_change(t, key)
+  return fail.argument(("'%s' cannot be set: the type %s does not change"):format(tostring(key),
+    tostring(t)))
+end
+
+--- The last step of making a type: what it is, `name` and so on, is read and never changed again.
+function types.seal(t)
+  local meta = {}
+  for name, f in pairs(Type) do meta[name] = f end
+  meta.__index, meta.__newindex = {}, refuse_change
+  for name, v in pairs(t) do meta.__index[name] = v end
+  for name in pairs(meta.__index) do t[name] = nil end
+  known[t] = true
+  return setmetatable(t, meta)
+end
+
 local function is_int64(x) return ffi.istype("int64_t", x) or ffi.istype("uint64_t", x) end
 
 local function number_of(x, name)
@@ -94,7 +112,7 @@ end
 
 for _, row in ipairs(scalars) do
   local t = setmetatable({ name = row[1], ctype = row[2], size = row[3], convert = row[4] }, Type)
-  types.by_name[t.name] = t
+  types.by_name[t.name] = types.seal(t)
   types.names[#types.names + 1] = t.name
 end
 
@@ -137,6 +155,7 @@ function types.shaped(element, rows, cols)
     size = element.size * rows * cols,
   }, Type)
   types.bring_shaped(t)
+  types.seal(t)
   types.by_name[name] = types.by_name[name] or t -- a finalizer may have been faster
   return types.by_name[name]
 end
@@ -170,7 +189,7 @@ end
 --- A type of its own, for struct.lua.
 function types.new(t) return setmetatable(t, Type) end
 
-function types.is(value) return getmetatable(value) == Type end
+function types.is(value) return known[value] == true end
 
 --- A type, given as such or by its name.
 ---@param what string   the caller, for the message

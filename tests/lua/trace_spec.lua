@@ -234,3 +234,109 @@ describe("a wrong call of the module", function()
     end)
   end
 end)
+
+-- Each function of the module and each method, with arguments of every wrong kind and number. Some
+-- of these calls are right.
+local wrong = {
+  { n = 0 }, { n = 1 }, { n = 1, "a" }, { n = 1, {} }, { n = 1, print }, { n = 1, true },
+  { n = 1, 0 / 0 }, { n = 1, 1e300 }, { n = 1, -1 }, { n = 1, 1.5 }, { n = 1, 5000000000LL },
+  { n = 1, rg.f32 }, { n = 1, x }, { n = 1, node }, { n = 1, rg.vec2(1, 2) }, { n = 1, rg },
+  { n = 1, io.stdout }, { n = 1, k }, { n = 2, 1 }, { n = 2, "a", "b" }, { n = 2, {}, {} },
+  { n = 2, 1, "a" }, { n = 2, rg.vec2(1, 2), rg.vec3(1) }, { n = 2, nil, 1 },
+  { n = 2, nil, rg.vec2(1) },
+  { n = 2, rg.f32, {} }, { n = 2, rg.vec2(1) }, { n = 3, 1, 2 }, { n = 3, "a", 1, 2 },
+  { n = 3, rg.f32, 1e9, -1 }, { n = 3, 0, 0, {} }, { n = 3, nil, nil, 1 }, { n = 3, 0, 0, 0 / 0 },
+  { n = 3, true, 1, 2 }, { n = 3, rg.vec2(1, 2), 1 }, { n = 40, 1, 2, 3, 4, 5, 6, 7, 8 },
+}
+local function check_call(label, f, ...)
+  local arguments, count, trace = { ... }, select("#", ...), nil
+  local ok, failed = xpcall(function() f(unpack(arguments, 1, count)) end, function(e)
+    trace = debug.traceback("", 1)
+    return e
+  end)
+  if ok then return end
+  local what = label .. ": " .. tostring(failed)
+  if type(failed) == "string" then return assert.is_nil(failed:find(home, 1, true), what) end
+  assert.is_nil(trace:find(home, 1, true) or trace:find("(regolith)", 1, true), what .. trace)
+  assert.matches("trace_spec.lua$", failed.file, what)
+  assert.not_equal("internal", failed.code, what)
+end
+
+local objects = {
+  ["rg"] = { rg }, ["rg.Field"] = { x, v, s, lst, loose }, ["rg.Array"] = { a },
+  ["rg.Tree"] = { rg.tree() }, ["rg.Node"] = { node }, ["rg.Root"] = { rg.root },
+  ["rg.Kernel"] = { k }, ["rg.Range"] = { rg.range(3) },
+  ["rg.Vector"] = { rg.vec2(1, 2), rg.mat2(1) },
+}
+local left_out = { -- they change what other tests find, or a file
+  reset = true, init = true, new = true, write = true, destroy = true,
+}
+
+local function each_function(class, visit)
+  for _, row in ipairs(class.rows) do
+    local names = row[1]:match "^([%w_|]+)%("
+    for name in (names or ""):gmatch "[^|]+" do
+      if not left_out[name] then visit(name) end
+    end
+  end
+end
+
+describe("arguments of a wrong kind or number", function()
+  local checked = 0
+  for _, class in ipairs(dofile "lua/library/api.lua") do
+    for number, object in ipairs(objects[class.class] or {}) do
+      it(("are one sentence at the caller: %s, %d"):format(class.title, number), function()
+        each_function(class, function(name)
+          for row, arguments in ipairs(wrong) do
+            local label = ("%s %s, row %d"):format(class.class, name, row)
+            local f = object[name]
+            check_call(label, f, unpack(arguments, 1, arguments.n))
+            if object ~= rg then check_call(label, f, object, unpack(arguments, 1, arguments.n)) end
+            checked = checked + 1
+          end
+        end)
+      end)
+    end
+  end
+  it("are tried for every function", function() assert.is_true(checked > 3000, checked) end)
+
+  it("are one sentence with rg.math, too", function()
+    for name, f in pairs(rg.math) do
+      for row, arguments in ipairs(type(f) == "function" and wrong or {}) do
+        check_call("rg.math." .. name .. ", row " .. row, f, unpack(arguments, 1, arguments.n))
+        check_call("rg.math." .. name .. ", row " .. row, f, rg.vec2(1),
+          unpack(arguments, 1, arguments.n))
+      end
+    end
+  end)
+
+  it("are one sentence with operators and keys", function()
+    for class, list in pairs(objects) do
+      for _, object in ipairs(list) do
+        for _, q in ipairs { "nosuch", 1.5, -1, 100, true, {}, rg.f32, 0 / 0, 5000000000LL } do
+          check_call(class, function() return object[q] end)
+          check_call(class, function() return object + q end)
+          check_call(class, function() return q * object end)
+          if object ~= rg then check_call(class, function() object[q] = q end) end
+        end
+        check_call(class, function() return object + nil end)
+        check_call(class, function() return nil * object end)
+        check_call(class, function() return -object end)
+        check_call(class, function() return object < object end)
+        check_call(class, function() return object .. {} end)
+        check_call(class, function() for _ in ipairs(object) do end end)
+      end
+    end
+  end)
+end)
+
+it("types do not change", function()
+  for _, t in ipairs { rg.f32, rg.vec2, rg.mat(2, 3, rg.f64), rg.struct { { "a", rg.i32 } } } do
+    for _, key in ipairs { "name", "element", "size", "new" } do
+      assert.matches("does not change",
+        support.failure(function() t[key] = 1 end).message)
+    end
+    assert.is_nil(next(t))
+  end
+  assert.equal("f32", rg.f32.name)
+end)

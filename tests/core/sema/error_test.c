@@ -253,6 +253,8 @@ static void test_indices(World *w) {
                "1:24+5 call.count: 'math.atan2' takes 2 arguments, 1 given");
     CHECK_TEXT(error_of(w, "function() x[0] = rg.i32(1, 2) end"),
                "1:22+3 call.count: 'rg.i32' takes 1 argument, 2 given");
+    CHECK_TEXT(error_of(w, "function() x[0] = rg.vec2(1, 2):norm(3) end"),
+               "1:33+4 call.count: ':norm' takes 0 arguments, 1 given");
     CHECK_TEXT(error_of(w, "function() x[0], y[0] = 1 end"),
                "1:18+4 call.count: there is no value for 'y[0]'");
   }
