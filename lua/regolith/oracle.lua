@@ -412,11 +412,16 @@ function oracle:read(handle, values)
   end)
 end
 
--- One of them, converted to its type in the field.
-local function number_from(scalar, x)
+-- One of them, converted to its type in the field. What does not fit the core refuses; integers of 64
+-- bits and the numbers of vectors were converted before.
+local function number_from(handle, elements, part, x)
+  local scalar = elements.scalars[part]
   if scalar == "bool" then return x ~= 0 end
   local from = type(x) == "number" and "f64" or "i64"
-  return vector[("to_%s_%s"):format(scalar, from)](x)
+  local converted = vector[("to_%s_%s"):format(scalar, from)](x)
+  local is_narrow = from == "f64" and not elements.is_table and not scalar:find "^f"
+  if is_narrow and converted ~= x then convert(handle, x) end
+  return converted
 end
 
 --- And back; zeros activate nothing.
@@ -428,7 +433,7 @@ function oracle:write(handle, values)
     for part = 1, elements.count do
       local x = values[k * elements.count + part - 1]
       is_zero = is_zero and x == 0
-      v[part] = number_from(elements.scalars[part], x)
+      v[part] = number_from(handle, elements, part, x)
     end
     if not is_zero or elements.level:is_active(...) then
       if elements.is_table then elements:set(v, ...) else elements:set(v[1], ...) end
@@ -600,6 +605,9 @@ local function run(self, kernel, variant, operands, arguments)
   return answers, #variant.results
 end
 
+local function call_unguarded(f, ...) return true, f(...) end
+local guarded = fail.is_traced and call_unguarded or pcall
+
 local operations = setmetatable({}, { __index = vector })
 function operations.active(level) return iterate(level, nil, true) end
 function operations.active_i64(level)
@@ -651,13 +659,24 @@ oracle.operations = operations
 --- functions.
 function oracle:launcher(kernel, need)
   local variants, answers, result_count = {}, nil, nil
+  local failure -- { what the launch raised }
   local own = {}
   function own.launch(pointer, values, count)
     local variant, operands, arguments = lib.quiet(begin, self, kernel, variants, pointer, values,
       count)
     if not variant then return operands end
-    answers, result_count = run(self, kernel, variant, operands, arguments)
-    return answers and 0 or 1
+    local ok
+    ok, answers, result_count = guarded(run, self, kernel, variant, operands, arguments)
+    if ok then return answers and 0 or 1 end
+    failure = { answers }
+    return 1
+  end
+  -- From here the launcher's caller is told by a tail call: no frame of ours is in the traceback.
+  function own.refuse(...)
+    if not failure then return need.refuse(...) end
+    local e = failure[1]
+    failure = nil
+    return error(e, 0)
   end
   function own.take() return unpack(answers, 1, result_count) end
   return setmetatable(own, { __index = need })

@@ -159,6 +159,10 @@ describe("a field", function()
     assert.equal(0x7fffffffffffffffLL, wide:to_table()[1])
     assert.equal(-5LL, wide[1])
     local flags = rg.field(rg.bool, 2):from_table { true, false }
+    local small = rg.field(rg.u8, 2)
+    for _, bad in ipairs { 4.5, 256, -1, 0 / 0 } do
+      assert.equal("value.fit", failure(function() small:from_table { 0, bad } end).code)
+    end
     assert.same({ true, false }, flags:to_table())
     local failed = failure(x.from_table, x, { { 1, 2, 3, 4 }, { 1, 2 }, {}, {} })
     assert.equal("argument.invalid", failed.code)
