@@ -412,8 +412,8 @@ function oracle:read(handle, values)
   end)
 end
 
--- One of them, converted to its type in the field. What does not fit the core refuses; integers of 64
--- bits and the numbers of vectors were converted before.
+-- One of them, converted to its type in the field. What does not fit the core refuses; integers of
+-- 64 bits and the numbers of vectors were converted before.
 local function number_from(handle, elements, part, x)
   local scalar = elements.scalars[part]
   if scalar == "bool" then return x ~= 0 end

@@ -1,6 +1,7 @@
 /* arena_test.c - ranges are large, zero, and cost memory only where they are touched. */
 #include <sys/resource.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -12,11 +13,12 @@
 #endif
 #endif
 
-/* The kernel refuses what the process may not read, and ends nothing. */
+/* The kernel refuses what the process may not read, and ends nothing; asked past `write`, which
+ * sanitizers watch. */
 static bool can_read(const uint8_t *at) {
   int ends[2];
   CHECK(!pipe(ends));
-  bool can = write(ends[1], at, 1) == 1;
+  bool can = syscall(SYS_write, ends[1], at, 1) == 1;
   close(ends[0]);
   close(ends[1]);
   return can;
@@ -54,7 +56,6 @@ int main(void) {
     setrlimit(RLIMIT_AS, &old);
   }
 #endif
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   TEST("guarded, nothing on either side may be touched") {
     Arena arena = {.guard = ARENA_GUARD}, zeros = {.guard = ARENA_GUARD};
     Error err = {0};
@@ -72,7 +73,6 @@ int main(void) {
     arena_release(&arena);
     arena_release(&zeros);
   }
-#endif
   TEST("zeros can be read everywhere") {
     Arena zeros = {0};
     Error err = {0};
