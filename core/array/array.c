@@ -185,6 +185,7 @@ Array *array_wrap(Store *store, const RgWrap *wrap, Error *err) {
       take_pointer(array, wrap->pointer, err) && read_strides(array, wrap->strides, err) &&
       find_ends(array, err)) {
     array->is_folded = is_folded(array);
+    block_show(store, &array->block, array->first, (uint64_t)(array->past - array->first));
     array->is_constant = wrap->constant;
     array->release = wrap->release;
     array->context = wrap->context;

@@ -34,7 +34,7 @@ struct Array {
   bool is_constant;           /* may only be read: a wrapped string */
   uint8_t *data;              /* of element 0; NULL: destroyed */
   const uint8_t *first, *past;
-  Block block;                /* of its own memory; a wrap holds none */
+  Block block;                /* its own memory; of a wrap, what devices see */
   void (*release)(void *context); /* of a wrap; NULL: nobody asks, or it has been called */
   void *context;
   char *destroyed_at;         /* "script.lua:40", or NULL */

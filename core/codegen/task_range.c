@@ -105,6 +105,15 @@ static LLVMValueRef limit_end(Codegen *g, const Range *r, const IrLimit *limit) 
                         "");
 }
 
+/* Ends before it begins, unless the number is more than the limit's constant. */
+static LLVMValueRef end_if_any(Codegen *g, const Range *r, const IrLimit *limit, LLVMValueRef end) {
+  LLVMValueRef extent =
+      value_extend(g, access_load(g, limit->type, context_slot(g, limit->slot), 1), limit->type);
+  LLVMValueRef holds =
+      LLVMBuildICmp(g->builder, LLVMIntSGT, extent, value_index(g, limit->less), "");
+  return LLVMBuildSelect(g->builder, holds, end, index_constant(r, INT64_MIN), "");
+}
+
 static void find_interior(Codegen *g, Range *r) {
   const IrTask *task = r->task;
   for (int axis = 0; axis < task->axis_count; axis++) {
@@ -113,8 +122,9 @@ static void find_interior(Codegen *g, Range *r) {
   }
   for (int i = 0; i < task->limits.count; i++) {
     const IrLimit *limit = &task->limits.items[i];
-    r->inner_end[limit->axis] =
-        smaller(g, r->index, r->inner_end[limit->axis], limit_end(g, r, limit));
+    LLVMValueRef *end = &r->inner_end[limit->axis < 0 ? 0 : limit->axis];
+    *end = limit->axis < 0 ? end_if_any(g, r, limit, *end)
+                           : smaller(g, r->index, *end, limit_end(g, r, limit));
   }
 }
 

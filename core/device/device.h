@@ -56,6 +56,7 @@ typedef struct DeviceSum {
   /* of counts and strides, outermost first; the innermost elements are contiguous */
   int32_t depth;
   uint64_t counts[RT_MAX_LEVELS + 1], strides[RT_MAX_LEVELS + 1];
+  bool is_whole;              /* all of the root's container; counts[0] is what it holds */
 } DeviceSum;
 
 typedef struct DeviceTask {   /* what running a task needs; filled from IrTask by kernel */

@@ -163,8 +163,17 @@ static int64_t elements_below(const DeviceSum *sum, int32_t level) {
   return (int64_t)min_i64((int64_t)count, INT64_MAX / 2);
 }
 
-static void add_up(Pool *pool, RtContext *context, const DeviceSum *sum, const uint8_t *took_part) {
-  RtTree *tree = context->trees[sum->tree];
+/* The sum with its counts, which a tree may tell by its size. */
+static DeviceSum counted(const DeviceSum *sum, const RtTree *tree) {
+  DeviceSum out = *sum;
+  if (out.is_whole) out.counts[0] = tree->root_size / out.strides[0];
+  return out;
+}
+
+static void add_up(Pool *pool, RtContext *context, const DeviceSum *given,
+                   const uint8_t *took_part) {
+  RtTree *tree = context->trees[given->tree];
+  const DeviceSum with_counts = counted(given, tree), *sum = &with_counts;
   uint64_t place = sum->place ? context->frame[sum->place - 1] : 0;
   Adding adding = {sum, sum->offset + place, tree, took_part, context->worker_count};
   if (sum->manager < 0) {
@@ -204,10 +213,10 @@ bool copies_pay(const RtContext *context, const DeviceTask *privatised, int64_t 
                 bool is_one_chunk) {
   double elements = 0;
   for (int32_t i = 0; i < privatised->sum_count; i++) {
-    const DeviceSum *sum = &privatised->sums[i];
-    const RtTree *tree = context->trees[sum->tree];
+    const RtTree *tree = context->trees[privatised->sums[i].tree];
+    DeviceSum sum = counted(&privatised->sums[i], tree);
     if (!tree->private_copies) return false;
-    elements += count_nodes(tree, sum->manager) * (double)elements_below(sum, 0);
+    elements += count_nodes(tree, sum.manager) * (double)elements_below(&sum, 0);
   }
   bool is_alone = is_one_chunk || context->worker_count == 1;
   return is_alone ||

@@ -59,6 +59,7 @@ int ir_add_field(IrKernel *kernel, const SNode *node, int component, const char 
 
 int ir_add_array(IrKernel *kernel, const IrArray *array) {
   IrArray copy = *array;
+  copy.tree = -1;
   copy.name = copy_name(kernel, array->name);
   vec_push(kernel->scratch, &kernel->arrays, copy);
   return kernel->arrays.count - 1;

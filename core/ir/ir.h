@@ -119,7 +119,7 @@ struct IrRegion {
 
 /* What a kernel refers to. */
 typedef struct IrTree {
-  const SNodeTree *tree;     /* borrowed; NULL after reading canonical bytes */
+  const SNodeTree *tree;     /* borrowed; NULL after reading canonical bytes, and of an array */
 } IrTree;
 /* Numbers of one kind, by index: their home is a level of a tree, or an array. */
 typedef struct IrField {
@@ -139,6 +139,7 @@ typedef struct IrArray {
   int32_t axis_count;
   int32_t address, extents, strides; /* kernel->args: the first of each; strides -1: row-major */
   int32_t size;              /* bytes of an element */
+  int32_t tree;              /* kernel->trees: its memory, where workers have copies of it; or -1 */
   bool is_wide;              /* else it has no more than IR_NARROW elements, and i32 extents */
   /* its elements may also be reached through another array, or by other indices: nothing is known
    * of two accesses */

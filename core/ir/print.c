@@ -208,6 +208,7 @@ static void print_tables(StrBuf *out, const IrKernel *kernel) {
     if (array->strides >= 0) strbuf_format(out, " strides=%d", array->strides);
     strbuf_format(out, " size=%d%s%s", array->size, array->is_wide ? " wide" : "",
                   array->is_shared ? " shared" : "");
+    if (array->tree >= 0) strbuf_format(out, " in t%d", array->tree);
     print_optional_name(out, array->name);
   }
   for (int i = 0; i < kernel->fields.count; i++) {

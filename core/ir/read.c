@@ -58,7 +58,7 @@ static bool read_word_number(IrReader *r, const char *word, int32_t *number) {
 
 /* `array a0 = axes=2 address=0 extents=1 size=4` */
 static bool read_array(IrReader *r) {
-  IrArray array = {.strides = -1};
+  IrArray array = {.strides = -1, .tree = -1};
   int32_t number;
   bool ok = ir_read_entry(r, 'a', r->kernel->arrays.count + 1, &number) &&
             ir_read_expect_char(r, '=') && read_word_number(r, "axes", &array.axis_count) &&
@@ -69,6 +69,9 @@ static bool read_array(IrReader *r) {
   if (!ok || !read_word_number(r, "size", &array.size)) return false;
   array.is_wide = ir_read_try_word(r, "wide");
   array.is_shared = ir_read_try_word(r, "shared");
+  if (ir_read_try_word(r, "in") &&
+      !ir_read_entry(r, 't', r->kernel->trees.count, &array.tree))
+    return false;
   if (!ir_read_name(r, &array.name)) return false;
   vec_push(r->scratch, &r->kernel->arrays, array);
   return true;

@@ -26,7 +26,7 @@ typedef struct IrReduction {
 } IrReduction;
 
 /* The interior ends along `axis` at the number in frame slot `slot` minus `less`, too: an extent of
- * an array. */
+ * an array. Axis -1: there is none at all unless that is more than 0. */
 typedef struct IrLimit {
   int32_t axis, slot, less;
   Type type;    /* of the slot: i32, i64 */

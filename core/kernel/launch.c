@@ -143,7 +143,7 @@ static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *va
 static void fill_launch(const Store *store, Variant *variant, const RgValue *values,
                         RtRandom *random, DeviceLaunch *launch) {
   for (int32_t k = 0; k < variant->tree_count; k++)
-    variant->trees[k] = &pattern_owner(&values[variant->tree_values[k]])->rt;
+    variant->trees[k] = pattern_memory(&values[variant->tree_values[k]]);
   launch->code = variant->code;
   launch->tasks = variant->tasks;
   launch->task_count = variant->task_count;

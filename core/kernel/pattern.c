@@ -21,6 +21,11 @@ Tree *pattern_owner(const RgValue *value) {
   return field->node ? field->node->tree : NULL;
 }
 
+RtTree *pattern_memory(const RgValue *value) {
+  return value->kind == RG_VALUE_ARRAY ? &((Array *)value->array)->block.rt
+                                       : &pattern_owner(value)->rt;
+}
+
 SNodeTree *pattern_tree(const RgValue *value) {
   Tree *tree = pattern_owner(value);
   return tree ? tree->layout : NULL;
@@ -124,7 +129,7 @@ SemaArray pattern_array(const RgValue *values, int32_t value_count, int32_t k) {
 /* An array in a tree's memory would be a second way to elements that passes take to have one. */
 static bool check_apart(const PatternMaking *making, const Array *array) {
   char label[100], other[100];
-  if (array->block.store) return true; /* its own memory is no tree's */
+  if (block_is_own(&array->block)) return true; /* no tree's */
   for (int32_t k = 0; k < making->value_count; k++) {
     const RgValue *value = &making->values[k];
     Tree *tree = pattern_owner(value);

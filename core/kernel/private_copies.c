@@ -32,6 +32,18 @@ static void describe(const IrField *field, DeviceSum *sum) {
   }
 }
 
+/* All of its memory, whatever its extents, once. */
+static bool describe_array(const IrKernel *kernel, const IrField *field, DeviceSum *out,
+                           int32_t count) {
+  int32_t tree = kernel->arrays.items[field->array].tree;
+  for (int32_t k = 0; k < count; k++)
+    if (out[k].tree == tree) return false;
+  out[count] = (DeviceSum){.tree = tree, .manager = -1, .scalar = scalar_of(field->type),
+                           .is_whole = true, .depth = 1,
+                           .strides = {(uint64_t)type_size(field->type)}};
+  return true;
+}
+
 static bool is_next_to(const DeviceSum *a, uint64_t width, const DeviceSum *b) {
   if (a->tree != b->tree || a->manager != b->manager || a->scalar != b->scalar ||
       a->depth != b->depth || a->place != b->place)
@@ -57,9 +69,16 @@ int32_t sums_describe(const IrKernel *kernel, const int32_t *fields, int32_t fie
                       DeviceSum *out) {
   int32_t count = 0;
   for (int32_t i = 0; i < field_count; count++) {
+    const IrField *first = &kernel->fields.items[fields[i]];
+    if (first->array >= 0) {
+      count -= !describe_array(kernel, first, out, count);
+      i++;
+      continue;
+    }
     uint64_t size = (uint64_t)type_size(kernel->fields.items[fields[i]].type), width = size;
     describe(&kernel->fields.items[fields[i++]], &out[count]);
     for (DeviceSum next; i < field_count; i++, width += size) {
+      if (kernel->fields.items[fields[i]].array >= 0) break;
       describe(&kernel->fields.items[fields[i]], &next);
       if (!is_next_to(&out[count], width, &next)) break;
     }

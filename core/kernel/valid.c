@@ -40,7 +40,8 @@ static bool args_are_valid(const Variant *variant, const char **broken) {
 /* The word of a value that says what it is, and those of a tree which it is: see pattern.c. */
 static bool is_of_tree(const uint64_t *words) {
   int32_t kind = (int32_t)(uint32_t)words[0];
-  return (kind == RG_VALUE_FIELD || kind == RG_VALUE_NODE) && (uint32_t)words[1];
+  bool has_memory = kind == RG_VALUE_FIELD || kind == RG_VALUE_NODE || kind == RG_VALUE_ARRAY;
+  return has_memory && (uint32_t)words[1];
 }
 
 static bool trees_are_valid(const Variant *variant, const char **broken) {
@@ -48,7 +49,7 @@ static bool trees_are_valid(const Variant *variant, const char **broken) {
     int32_t value = variant->tree_values[k];
     EXPECT(value >= 0 && value < value_count(variant), "a tree comes with a value of the launch");
     const uint64_t *words = variant->words + value * PATTERN_WORDS;
-    EXPECT(is_of_tree(words), "a value with a tree is a field or a node");
+    EXPECT(is_of_tree(words), "a value with a tree is a field, a node or an array");
     for (int32_t other = 0; other < k; other++)
       EXPECT((uint32_t)variant->words[variant->tree_values[other] * PATTERN_WORDS + 1] !=
                  (uint32_t)words[1],

@@ -148,6 +148,18 @@ static bool fill_sites(Compile *compile, Variant *variant, Heap *heap, Error *er
   return true;
 }
 
+/* The first value of the kernel's tree `k`, be it an array's; the number of values: none. */
+static int32_t value_of_tree(const Compile *compile, const Variant *variant, int32_t k) {
+  const IrKernel *ir = compile->sema.kernel;
+  for (int i = 0; i < ir->arrays.count; i++)
+    if (ir->arrays.items[i].tree == k) return variant->args[ir->arrays.items[i].address].value;
+  int32_t at = 0;
+  while (at < compile->value_count &&
+         pattern_tree(&compile->values[at]) != ir->trees.items[k].tree)
+    at++;
+  return at;
+}
+
 static bool fill_trees(Compile *compile, Variant *variant, Heap *heap, Error *err) {
   const IrKernel *ir = compile->sema.kernel;
   variant->tree_count = ir->trees.count;
@@ -155,10 +167,7 @@ static bool fill_trees(Compile *compile, Variant *variant, Heap *heap, Error *er
   variant->trees = heap_alloc(heap, sizeof *variant->trees * (size_t)ir->trees.count);
   if (!variant->tree_values || !variant->trees) return no_memory(err);
   for (int32_t k = 0; k < ir->trees.count; k++) {
-    int32_t at = 0;
-    while (at < compile->value_count &&
-           pattern_tree(&compile->values[at]) != ir->trees.items[k].tree)
-      at++;
+    int32_t at = value_of_tree(compile, variant, k);
     if (at == compile->value_count)
       return error_set(err, RG_ERROR_INTERNAL,
                        "a compiled kernel names a tree that no argument has");

@@ -80,6 +80,7 @@ int pattern_make(Kernel *kernel, const RgValue *values, int32_t value_count, Err
 bool pattern_is_movable(const RgValue *values, int32_t value_count, int32_t k);
 uint64_t pattern_place(const RgValue *field); /* the offset of its elements in a cell's memory */
 SNodeTree *pattern_tree(const RgValue *value); /* of a field or node; else NULL */
+RtTree *pattern_memory(const RgValue *value); /* of a field, a node, an array */
 /* Value `k`, an array, as a compile sees it. */
 SemaArray pattern_array(const RgValue *values, int32_t value_count, int32_t k);
 Tree *pattern_owner(const RgValue *value);

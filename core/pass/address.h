@@ -66,8 +66,8 @@ IrInst *address_inside(IrBuilder *b, const SNode *node, IrInst *const *indices);
 IrInst *address_list_inside(IrBuilder *b, const SNode *dynamic, IrInst *const *indices);
 
 /* array.c: the address of an element of an array, and are the indices inside its shape? In a task,
- * or in the host region. */
-IrInst *address_in_array(IrBuilder *b, bool in_task, const IrField *field,
+ * or in the host region. is_private: in the running worker's private copy. */
+IrInst *address_in_array(IrBuilder *b, bool in_task, const IrField *field, bool is_private,
                          IrInst *const *indices);
 IrInst *address_extent(IrBuilder *b, bool in_task, const IrArray *array, int axis); /* i32, i64 */
 int64_t address_most(const IrArray *array); /* what no extent of it exceeds */

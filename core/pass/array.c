@@ -66,10 +66,14 @@ static IrInst *strided(IrBuilder *b, bool in_task, const IrArray *array, IrInst 
   return address_offset(b, address, NULL, 1, bytes);
 }
 
-IrInst *address_in_array(IrBuilder *b, bool in_task, const IrField *field,
+IrInst *address_in_array(IrBuilder *b, bool in_task, const IrField *field, bool is_private,
                          IrInst *const *indices) {
   const IrArray *array = &b->kernel->arrays.items[field->array];
   IrInst *address = argument(b, in_task, array->address);
+  if (is_private) {
+    address = ir_emit(b, IR_PRIVATE_COPY, TYPE(PTR), 1, &address);
+    address->imm = array->tree;
+  }
   AddressIndex index[SNODE_MAX_AXES];
   for (int k = 0; k < array->axis_count; k++) index[k] = index_of(b, array, indices[k]);
   return (array->strides < 0 ? row_major : strided)(b, in_task, array, address, index,

@@ -155,7 +155,8 @@ static void mark_inside(const Bounds *b) {
 
 /* -- the interior ------------------------------------------------------------------------------ */
 
-/* The box ends where the index is as large as the extent. False: there is no room for that. */
+/* The box ends where the index is as large as the extent; param -1: the index is a constant. False:
+ * there is no room for that. */
 static bool limit(const Bounds *b, int param, int64_t high, int extent, Box *box) {
   if (high < INT32_MIN || high > INT32_MAX) return false;
   for (int i = 0; i < box->limit_count; i++) {
@@ -177,6 +178,8 @@ static bool narrow_axis(const Bounds *b, const EffectPlace *place, int axis, Box
   const IrArray *array = array_of(b, place->inst);
   int64_t size = array ? address_most(array) : node_of(b, place->inst)->shape[axis];
   int param = range->known ? ranges_param(b->body, range->base) : -1;
+  if (array && range->known && !range->base)
+    return range->low >= 0 && limit(b, -1, range->high, array->extents + axis, box);
   if (param < 0 || !ranges_hold_below(range, size)) return false;
   box->begin[param] = max_i64(box->begin[param], -range->low);
   if (array) return limit(b, param, range->high, array->extents + axis, box);

@@ -106,10 +106,13 @@ void places_bring_out(Lower *l, IrInst *branch, IrInst *inst) {
   else ir_region_append(branch->region, inst);
 }
 
+/* Then launch arguments are slots of the frame. */
+static bool has_frame(const Lower *l) { return l->task || l->is_called; }
+
 IrInst *places_element(const Lower *l, Address *a, const IrField *field) {
   IrInst *place = NULL;
   if (field->place) { /* argument k is slot k */
-    place = ir_emit(a->b, l->task || l->is_called ? IR_FRAME_GET : IR_ARG, TYPE(I64), 0, NULL);
+    place = ir_emit(a->b, has_frame(l) ? IR_FRAME_GET : IR_ARG, TYPE(I64), 0, NULL);
     place->imm = field->place - 1;
   }
   return address_element(a, field, place);
@@ -155,7 +158,7 @@ static void count_outside(Lower *l, IrRegion *region, const IrInst *inst, const 
 static IrInst *is_inside(Lower *l, IrBuilder *b, const IrInst *place) {
   const IrField *field = &l->kernel->fields.items[place->field];
   if (field->array < 0) return address_inside(b, field->node, place->operands);
-  return address_inside_array(b, l->task != NULL, &l->kernel->arrays.items[field->array],
+  return address_inside_array(b, has_frame(l), &l->kernel->arrays.items[field->array],
                               place->operands);
 }
 
@@ -184,7 +187,9 @@ static void lower_access(Lower *l, IrInst *inst) {
   b = rewrite_before(l->kernel, inst);
   if (field->array >= 0)
     places_access_memory(l->kernel, inst,
-                         address_in_array(&b, l->task != NULL, field, place->operands), 0);
+                         address_in_array(&b, has_frame(l), field, inst->private_copy,
+                                          place->operands),
+                         0);
   else
     access_in_tree(l, &b, inst, field);
   if (!branch) return;

@@ -22,6 +22,28 @@ static bool allocate(Block *block, Error *err) {
          error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an array");
 }
 
+/* The base is aligned as that of an arena. */
+static void link(Store *store, Block *block) {
+  uint8_t *base = block->memory - (uint64_t)block->memory % RT_SEGMENT;
+  block->rt = (RtTree){.base = base,
+                       .root = block->memory,
+                       .root_size = block->size_bytes,
+                       .reserved = (uint64_t)(block->memory - base) + block->size_bytes,
+                       .number = store->tree_count++,
+                       .budget = &store->budget};
+  rt_tree_init(&block->rt, store->device->worker_count);
+  if (store->blocks) store->blocks->previous = block;
+  store->blocks = block;
+}
+
+void block_show(Store *store, Block *block, const uint8_t *memory, uint64_t size_bytes) {
+  *block = (Block){.store = store,
+                   .memory = (uint8_t *)memory,
+                   .size_bytes = size_bytes,
+                   .next = store->blocks};
+  link(store, block);
+}
+
 bool block_take(Store *store, Block *block, uint64_t size_bytes, const char *what, Error *err) {
   if (!store_charge(store, size_bytes, what, err)) return false;
   *block = (Block){.store = store, .size_bytes = size_bytes, .next = store->blocks};
@@ -30,8 +52,7 @@ bool block_take(Store *store, Block *block, uint64_t size_bytes, const char *wha
     *block = (Block){0};
     return false;
   }
-  if (store->blocks) store->blocks->previous = block;
-  store->blocks = block;
+  link(store, block);
   return true;
 }
 
@@ -40,8 +61,9 @@ void block_give(Block *block) {
   if (!store) return;
   *(block->previous ? &block->previous->next : &store->blocks) = block->next;
   if (block->next) block->next->previous = block->previous;
+  store->device->table->forget(store->device, &block->rt);
+  if (block_is_own(block)) store->budget.used -= block->size_bytes;
   store->device->table->free(store->device, &block->range);
   heap_free(store->heap, block->piece);
-  store->budget.used -= block->size_bytes;
   *block = (Block){0};
 }

@@ -1,7 +1,8 @@
 /* block.h - memory of a store that belongs to no tree: an array's elements.
  * A block is zero at first, aligned to 64 bytes, charged to the budget, and stays where it is.
  * Large ones are ranges of the device, small ones pieces of the host's heap, which is the same on
- * the CPU. When its store ends it is freed before its owner is: then `memory` is NULL. */
+ * the CPU. When its store ends it is freed before its owner is: then `memory` is NULL.
+ * Memory that somebody else provides may be shown to devices as a block, too. */
 #ifndef RG_TREE_BLOCK_H
 #define RG_TREE_BLOCK_H
 
@@ -11,6 +12,7 @@ struct Block {
   Store *store;        /* NULL: nothing is held */
   uint8_t *memory;
   uint64_t size_bytes;
+  RtTree rt;           /* how devices see it: the root's container of a dense tree */
   DeviceMemory range;  /* of a large one */
   void *piece;         /* of a small one */
   Block *next, *previous; /* in store->blocks */
@@ -18,6 +20,10 @@ struct Block {
 
 /* `what` names the owner in messages. The block's place must not move until block_give. */
 bool block_take(Store *store, Block *block, uint64_t size_bytes, const char *what, Error *err);
+/* Of somebody else: charged to nobody, and only forgotten by block_give. */
+void block_show(Store *store, Block *block, const uint8_t *memory, uint64_t size_bytes);
+/* Did block_take get its memory? */
+static inline bool block_is_own(const Block *block) { return block->piece || block->range.base; }
 void block_give(Block *block); /* nothing held is fine */
 
 #endif

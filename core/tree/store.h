@@ -27,7 +27,7 @@ typedef struct Store {
   DeviceMemory ambient;       /* read-only zeros, as large as the largest node of all trees */
   uint8_t *zeros;             /* its host address */
   Tree *trees;                /* linked by next; newest first */
-  Block *blocks;              /* what others than trees hold, likewise */
+  Block *blocks;              /* of arrays, likewise */
   int32_t tree_count;         /* ever made: RtTree.number */
   bool tiny_chunks;           /* RG_STRESS */
   bool gc_is_stopped;

@@ -26,6 +26,7 @@ void store_memory(const Store *store, RgMemory *memory) {
     memory->live += tree_live_bytes(tree);
   }
   for (const Block *block = store->blocks; block; block = block->next) {
+    if (!block_is_own(block)) continue;
     memory->live += block->size_bytes;
     memory->arrays++;
   }

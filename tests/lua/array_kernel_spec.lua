@@ -245,6 +245,43 @@ describe("a kernel given an array", function()
     assert.same({ 9999, 10000 }, top:to_table())
   end)
 
+  it("adds up what several workers added, also of vectors, and in memory of others", function()
+    local other = rg.new { threads = 3 }
+    local add = other.kernel(function(h, v, n)
+      for i in rg.range(n) do
+        h[i * 7919 % 256] = h[i * 7919 % 256] + 1
+        v[i % 5] = v[i % 5] + rg.vec2(1, -2)
+      end
+    end)
+    for _, size in ipairs { 256, 200, 300 } do
+      local h, v = other.array(rg.f32, size), other.array(rg.vec2, 5)
+      for _ = 1, 3 do add(h, v, 256 * 400) end
+      for i = 0, size - 1 do assert.equal(i < 256 and 1200 or 0, h[i]) end
+      for i = 0, 4 do assert.equal(rg.vec2(61440, -122880), v[i]) end
+    end
+  end)
+
+  it("adds up in wrapped memory, and nowhere beside it #compiled", function()
+    local other, m = rg.new { threads = 3 }, ffi.new "int32_t[30]"
+    local count = other.kernel(function(h, n)
+      for i in rg.range(n) do h[i % 28] = h[i % 28] + 1 end
+    end)
+    for _ = 1, 3 do count(other.wrap(m + 1, rg.i32, 28), 28 * 3000) end
+    assert.equal(0, m[0])
+    assert.equal(0, m[29])
+    for k = 1, 28 do assert.equal(9000, m[k]) end
+  end)
+
+  it("reads constant places, inside an extent or outside", function()
+    local sum = rg.kernel(function(u)
+      local s = 0
+      for i in rg.range(#u) do s = s + u[3] + 10 * u[i] + 100 * u[-1] end
+      return s
+    end)
+    assert.equal(10, sum(sequence(rg.i32, 2)))
+    assert.equal(5 * 3 + 100, sum(sequence(rg.i32, 5)))
+  end)
+
   it("exchanges at once, and returns the old value", function()
     local a, tickets = rg.array(rg.i32, 3), rg.array(rg.i32, 100)
     rg.kernel(function()
@@ -294,6 +331,22 @@ describe("a kernel given an array", function()
       k(x)
     end
     assert.same(x:to_table(), a:to_table())
+  end)
+
+  it("is reached from functions that call themselves", function()
+    local a = sequence(rg.i32, 10)
+    local few, all = rg.kernel([=[
+      local function sum(i: i32): i32
+        if i < 0 then return 0 end
+        if i >= #a then return sum(#a - 1) end
+        return a[i] + sum(i - 1)
+      end
+      function(n)
+        local s = 0
+        for j in rg.range(3) do s = s + sum(j) end
+        return s, sum(n)
+      end]=], { a = a })(40)
+    assert.same({ 4, 45 }, { few, all })
   end)
 
   it("may be made anew at every launch", function()

@@ -80,7 +80,7 @@ static const struct { void (*break_it)(void); const char *sentence; } cases[] = 
     {take_a_vector, "an argument is one number"},
     {shrink_frame, "arguments and results fit the frame"},
     {bring_from_nowhere, "a tree comes with a value of the launch"},
-    {bring_a_number, "a value with a tree is a field or a node"},
+    {bring_a_number, "a value with a tree is a field, a node or an array"},
     {bring_twice, "the trees of a variant are different ones"},
     {add_elsewhere, "what a task sums is in a tree of the variant"},
     {add_nothing, "what a task sums is a nest of runs"},
