@@ -83,3 +83,29 @@ function rg.solve(m, b)
   end
   return x
 end
+
+-- The same for fields and arrays, or rows of them, of any size: b becomes x, and a its factors.
+local function solve_in_place(a, b)
+  for k = 0, #a - 1 do
+    local best = k
+    for r = k + 1, #a - 1 do
+      if math.abs(a[r][k]) > math.abs(a[best][k]) then best = r end
+    end
+    if best ~= k then
+      b[k], b[best] = b[best], b[k]
+      for c = k, #a - 1 do a[k][c], a[best][c] = a[best][c], a[k][c] end
+    end
+    for r = k + 1, #a - 1 do
+      local factor = a[r][k] / a[k][k]
+      a[r][k] = factor
+      for c = k + 1, #a - 1 do a[r][c] = a[r][c] - factor * a[k][c] end
+      b[r] = b[r] - factor * b[k]
+    end
+  end
+  for j = 1, #a do
+    local k = #a - j
+    local x = b[k]
+    for c = k + 1, #a - 1 do x = x - a[k][c] * b[c] end
+    b[k] = x / a[k][k]
+  end
+end

@@ -49,6 +49,8 @@ static const char *refusal(char kind, Shape shape, Shape first) {
   bool is_square = type_is_matrix(shape) && type_rows(shape) == type_cols(shape);
   switch (kind) {
   case 'S': return is_square ? NULL : "a square matrix";
+  case 'D': /* more takes seconds to compile */
+    return is_square && type_rows(shape) <= 6 ? NULL : "a square matrix of at most 6 x 6";
   case 'M': return type_is_matrix(shape) ? NULL : "a matrix";
   case 'N': return type_is_scalar(shape) ? NULL : "a number";
   case 'A': return type_is_struct(shape) ? "a number, a vector or a matrix" : NULL;
@@ -74,6 +76,26 @@ static bool check_arguments(Resolve *r, Exprs arguments, const Builtin *builtin)
   return true;
 }
 
+/* `rg.solve(a, b)` of fields and arrays, or rows of them, is another function, which works in
+ * place: NULL if the arguments are values. */
+static const char *in_place(Resolve *r, const Builtin *builtin, Exprs arguments) {
+  static const int axes[] = {2, 1};
+  if (strcmp(builtin->name, "rg.solve") != 0 ||
+      resolve_expr(r, arguments.items[0]).kind != ENTITY_FIELD)
+    return NULL;
+  for (int i = 0; i < arguments.count; i++) {
+    Entity entity = resolve_expr(r, arguments.items[i]);
+    int left = entity.kind == ENTITY_FIELD ? field_rank(&entity.field) - entity.field.indexed : 0;
+    if (left != axes[i] && !r->s->failed)
+      sema_fail(r->s, arguments.items[i], RG_ERROR_INDEX_COUNT,
+                "for many at once: rg.solve(a[p], b[p]) with three and two axes",
+                "'rg.solve' takes a field or an array of two axes and one of one axis, and this "
+                "has %d",
+                left);
+  }
+  return "solve_in_place";
+}
+
 Entity library_call(Resolve *r, Expr *e, const Builtin *builtin) {
   if (e->inlined) return e->entity; /* already resolved */
   Expr *self = e->kind == AST_METHOD ? e->left : NULL;
@@ -81,7 +103,8 @@ Entity library_call(Resolve *r, Expr *e, const Builtin *builtin) {
   if (self) vec_push(r->scratch, &arguments, self);
   for (int i = 0; i < e->list.count; i++) vec_push(r->scratch, &arguments, e->list.items[i]);
   if (arguments.count != builtin->least) return resolve_fail_count(r, e, builtin);
-  if (!check_arguments(r, arguments, builtin)) return (Entity){0};
-  Entity callee = find_function(r, str_of(builtin->name));
+  const char *name = in_place(r, builtin, arguments);
+  if (r->s->failed || (!name && !check_arguments(r, arguments, builtin))) return (Entity){0};
+  Entity callee = find_function(r, str_of(name ? name : builtin->name));
   return r->s->failed ? (Entity){0} : resolve_inline_call(r, e, callee, self);
 }

@@ -204,6 +204,32 @@ describe("a square matrix in a kernel", function()
     assert.is_true(x[0] ~= x[0] or math.abs(x[0]) == math.huge)
   end)
 
+  it("solves large systems in place, many at once", function()
+    local n, many = 32, 5
+    for _, make in ipairs { rg.array, rg.field } do
+      local a, b = make(rg.f64, many, n, n), make(rg.f64, many, n)
+      for p = 0, many - 1 do
+        for i = 0, n - 1 do
+          local sum = 0
+          for j = 0, n - 1 do
+            local v = random()
+            a[p][i][j] = v
+            sum = sum + v * (j + 1 + p)
+          end
+          b[p][i] = sum
+        end
+      end
+      rg.kernel(function() for p in rg.range(many) do rg.solve(a[p], b[p]) end end)()
+      for p = 0, many - 1 do
+        for j = 0, n - 1 do assert.is_near(j + 1 + p, b[p][j], 1e-8) end
+      end
+    end
+    local x, y = rg.array(rg.f32, 2, 2), rg.array(rg.f32, 2, 2)
+    local failed = failure(rg.kernel(function() rg.solve(x, y) end))
+    assert.equal("index.count", failed.code)
+    assert.matches("one of one axis, and this has 2", failed.message, 1, true)
+  end)
+
   it("has the same decompositions from Lua, before there is a runtime", function()
     local U, S, V = rg.svd(rg.mat2(1, 2, 3, 4))
     local k = rg.kernel "function(m) local U, S, V = rg.svd(m) return U, S, V end"
@@ -212,7 +238,7 @@ describe("a square matrix in a kernel", function()
     assert.is_near(5.4649857, S[0][0], 1e-6)
     local failed = failure(rg.svd, 3)
     assert.equal("type.mismatch", failed.code)
-    assert.matches("takes a square matrix, and this is a number", failed.message, 1, true)
+    assert.matches("takes a square matrix of at most 6 x 6, and this is a number", failed.message, 1, true)
   end)
 
   it("has them in parallel loops, each where it is needed", function()
@@ -244,6 +270,7 @@ describe("a square matrix in a kernel", function()
     assert.equal("call.count", fails "rg.polar(rg.mat2(1), 2)")
     assert.equal("call.count", fails "rg.mat2(1):sym_eig(2)")
     assert.equal("type.mismatch", fails "rg.eig(rg.mat4(1))")
+    assert.equal("type.mismatch", fails "rg.svd(rg.mat(7, 7, rg.f32)(1))")
     assert.equal("type.mismatch", fails "rg.solve(rg.mat3(1), rg.vec2(1))")
   end)
 end)
