@@ -303,7 +303,8 @@ void emit_expr(Emit *e, Expr *expr) {
   case AST_BINARY: emit_binary(e, expr); break;
   case AST_AND: emit_logic(e, expr); break;
   case AST_OR:
-    if (choice_is(e->s, expr)) emit_choice(e, expr);
+    if (default_is(expr)) emit_expr(e, expr->left);
+    else if (choice_is(e->s, expr)) emit_choice(e, expr);
     else emit_logic(e, expr);
     break;
   case AST_TERNARY: emit_choice(e, expr); break;

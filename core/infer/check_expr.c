@@ -375,6 +375,7 @@ bool check_expr(Sema *s, Expr *e, Type want) {
   case AST_METHOD: return check_method(s, e);
   case AST_AND: return check_and(s, e);
   case AST_OR:
+    if (default_is(e)) return check_expr(s, e->left, want);
     if (choice_is(s, e)) return check_choice(s, e, at);
     return check_condition(s, e->left) && check_condition(s, e->right);
   case AST_TERNARY: return check_choice(s, e, at);

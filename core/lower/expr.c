@@ -231,7 +231,9 @@ IrInst *lower_expr(Lower *l, Expr *e) {
   case AST_UNARY: return lower_unary(l, e);
   case AST_BINARY: return lower_binary(l, e);
   case AST_AND: return lower_logic(l, e);
-  case AST_OR: return choice_is(l->s, e) ? lower_choice(l, e) : lower_logic(l, e);
+  case AST_OR:
+    if (default_is(e)) return lower_expr(l, e->left);
+    return choice_is(l->s, e) ? lower_choice(l, e) : lower_logic(l, e);
   case AST_TERNARY: return lower_choice(l, e);
   case AST_PAREN: return lower_expr(l, e->left);
   default: return ir_const_int(&l->b, TYPE(I32), 0); /* refused by resolve */

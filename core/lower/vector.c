@@ -224,7 +224,7 @@ IrInst **lower_values(Lower *l, Expr *e) {
   const Entity *entity = &e->entity;
   for (int k = 0; k < count; k++) all[k] = k;
   lower_at(l, e->pos);
-  if (e->kind == AST_PAREN) return lower_values(l, e->left);
+  if (e->kind == AST_PAREN || default_is(e)) return lower_values(l, e->left);
   if (entity->kind == ENTITY_PART) return convert_all(l, e, lower_part(l, e), all, count);
   Inline *in = e->inlined;
   if (in) return lower_inline(l, e, in);

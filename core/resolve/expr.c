@@ -17,6 +17,11 @@ static bool fail_other(Resolve *r, Expr *e, const Entity *entity) {
                      "'%s' is a function, which is not a value in a kernel", name);
   switch (entity->other.value) {
   case VALUE_NIL:
+    if (entity->other.is_missing)
+      return sema_fail(r->s, e, RG_ERROR_NAME_NIL,
+                       scratch_format(r->scratch, "pass it, or begin with a default: %s = %s or ..",
+                                      name, name),
+                       "this call does not give '%s', so it is nil", name);
     if (entity->other.source.is_parameter)
       return sema_fail(r->s, e, RG_ERROR_NAME_NIL, "it must be given at the launch",
                        "the argument '%s' is nil", name);
@@ -112,6 +117,11 @@ bool resolve_condition(Resolve *r, Expr *e) {
 static Entity shaped_entity(Shape shape) { return (Entity){.kind = ENTITY_VALUE, .shape = shape}; }
 
 static Entity resolve_unary(Resolve *r, Expr *e) {
+  int known = e->op == AST_NOT ? nil_test(r, e) : -1;
+  if (known >= 0) {
+    *e = *literal_static(r, e->ast, &(Static){.kind = STATIC_BOOL, .number = known});
+    return e->entity;
+  }
   Shape shape;
   const char *who = scratch_format(r->scratch, "'%s'", ast_op_text(e->op));
   if (!resolve_value(r, e->left) ||
@@ -377,7 +387,9 @@ static Entity resolve_operands(Resolve *r, Expr *e) {
               "strings exist in kernels only as arguments of print, assert and error");
     return (Entity){0};
   }
-  if (!check_fields_apart(r, e)) return (Entity){0};
+  Entity chosen;
+  if (nil_choose(r, e, &chosen)) return chosen;
+  if (r->s->failed || !check_fields_apart(r, e)) return (Entity){0};
   Expr *operands[] = {e->left, e->right, e->third};
   for (int i = 0; i < 3; i++)
     if (operands[i] && !resolve_value(r, operands[i])) return (Entity){0};

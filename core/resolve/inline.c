@@ -71,7 +71,7 @@ static bool check_count(Resolve *r, Expr *e, const Entity *callee, int arguments
                      "'%s' takes variable arguments, which kernels do not support",
                      callee->name);
   int count = function->parameters.count;
-  if (arguments != count) {
+  if (arguments > count) {
     sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d %s, %d given", callee->name,
               count, count == 1 ? "argument" : "arguments", arguments);
     return sema_note(r->s, source, function->pos, (int)strlen("function"), "'%s' is declared here",
@@ -86,6 +86,7 @@ static bool stands_for_itself(const Entity *entity, Local *parameter, bool is_as
   switch (entity->kind) {
   case ENTITY_FIELD: case ENTITY_NODE: case ENTITY_SHAPE: case ENTITY_TYPE: case ENTITY_BUILTIN:
   case ENTITY_FUNCTION: case ENTITY_TABLE: return true;
+  case ENTITY_OTHER: return nil_is(entity);
   case ENTITY_ARGUMENT:
   case ENTITY_CONSTANT: return !is_assigned && !parameter->annotation;
   default: return false;
@@ -93,7 +94,7 @@ static bool stands_for_itself(const Entity *entity, Local *parameter, bool is_as
 }
 
 /* A whole number written as such is known inside, too. */
-static void take_literal(const Expr *argument, Entity *entity) {
+void resolve_take_literal(const Expr *argument, Entity *entity) {
   double number;
   bool is_plain = argument->kind == AST_NUMBER
                       ? argument->number_kind == AST_NUMBER_PLAIN
@@ -105,18 +106,25 @@ static void take_literal(const Expr *argument, Entity *entity) {
 }
 
 static void give_parameter(Resolve *r, Local *parameter, Expr *argument, Entity *entity) {
-  take_literal(argument, entity);
+  resolve_take_literal(argument, entity);
   resolve_declare(r, parameter);
   bool is_number = entity->kind == ENTITY_ARGUMENT || entity->kind == ENTITY_CONSTANT;
   if (!stands_for_itself(entity, parameter, local_is_variable(parameter))) {
     resolve_give_shape(r, parameter, argument);
     return;
   }
-  if (parameter->is_assigned && !is_number)
+  if (parameter->is_assigned && nil_is(entity))
+    sema_fail_pos(r->s, parameter->pos, parameter->name.length, RG_ERROR_NAME_NIL,
+                  scratch_format(r->scratch, "begin with a default: %s = %s or ..",
+                                 sema_text(r->s, parameter->name),
+                                 sema_text(r->s, parameter->name)),
+                  "this call does not give '%s', so it is nil and has no type",
+                  sema_text(r->s, parameter->name));
+  else if (parameter->is_assigned && !is_number)
     sema_fail(r->s, argument, RG_ERROR_UNSUPPORTED, "declare another local for the new value",
               "'%s' is not passed a number here, so it cannot be assigned",
               sema_text(r->s, parameter->name));
-  else if (parameter->annotation && !is_number)
+  else if (parameter->annotation && !is_number && !nil_is(entity))
     sema_fail(r->s, argument, RG_ERROR_TYPE_MISMATCH, NULL,
               "'%s' is declared %s, but this is not a number", sema_text(r->s, parameter->name),
               sema_written(r->s, parameter->annotation));
@@ -143,7 +151,7 @@ static void resolve_body(Resolve *r, Inline *in, const AstBlock *body) {
   r->s->frame = in;
   for (int i = 0; i < in->function->results.count; i++)
     add_result(r, in, in->function->results.items[i]);
-  resolve_block(r, body, &in->body);
+  resolve_function_body(r, in->function, body, &in->body);
   r->s->frame = in->outer;
   r->breaks_parallel = breaks_parallel;
 }
@@ -172,8 +180,24 @@ Entity resolve_function(const char *name, const AstFunction *text, const Source 
 /* An argument is what it denotes; anything but a number is not a value. */
 static bool resolve_argument(Resolve *r, Expr *argument, Entity *entity) {
   Local plain = {0};
+  if (nil_denoted(r, argument)) {
+    *entity = argument->entity = nil_missing(sema_source(r->s, argument));
+    return !r->s->failed;
+  }
   *entity = resolve_expr(r, argument);
   return !r->s->failed && (stands_for_itself(entity, &plain, false) || resolve_value(r, argument));
+}
+
+/* As in Lua, parameters past the last argument are nil. */
+static void add_missing(Resolve *r, const Expr *e, const AstFunction *function, Exprs *arguments,
+                        Entities *entities) {
+  for (int i = arguments->count; i < function->parameters.count; i++) {
+    AstExpr nil = {.kind = AST_NIL, .op = AST_NO_OP, .pos = e->pos, .width = e->width};
+    Expr *missing = build_written(r, &nil);
+    missing->entity = nil_missing(sema_text(r->s, function->parameters.items[i]->name));
+    vec_push(r->scratch, arguments, missing);
+    vec_push(r->scratch, entities, missing->entity);
+  }
 }
 
 Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
@@ -194,6 +218,7 @@ Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
   for (int i = entities.count; i < arguments.count; i++)
     vec_push(r->scratch, &entities, arguments.items[i]->entity);
   if (!check_count(r, e, &callee, arguments.count)) return (Entity){0};
+  add_missing(r, e, callee.function.text, &arguments, &entities);
   if (recursion_call(r, e, &callee, &arguments, &entities, &result)) return result;
   if (!check_depth(r, e, &callee)) return (Entity){0};
   AstBlock body = returns_shaped(r, &callee.function.text->body);
@@ -202,7 +227,8 @@ Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
   e->inlined = in;
   r->s->frame = in;
   for (int i = 0; i < arguments.count; i++)
-    vec_push(r->scratch, &in->parameters, build_local(r, in->function->parameters.items[i]));
+    vec_push(r->scratch, &in->parameters,
+             default_parameter(r, in->function->parameters.items[i], &body));
   for (int i = 0; i < arguments.count && !r->s->failed; i++)
     give_parameter(r, in->parameters.items[i], arguments.items[i], &entities.items[i]);
   r->s->frame = in->outer;

@@ -341,7 +341,7 @@ void resolve_parameter(Resolve *r, int number) {
   if (local->is_annotated && entity.kind == ENTITY_ARGUMENT)
     check_annotated(r, local, &r->s->launch_args.items[entity.launch_arg.number], local->type,
                     local->shape);
-  else if (local->is_annotated && !r->s->failed)
+  else if (local->is_annotated && !r->s->failed && !(local->has_default && nil_is(&entity)))
     sema_fail_pos(r->s, local->pos, local->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
                   "'%s' is declared %s, but the launch argument is %s", name,
                   sema_written(r->s, local->annotation), no_number(&entity));

@@ -58,7 +58,7 @@ static bool is_same_entity(const Entity *a, const Entity *b) {
   case ENTITY_FUNCTION:
     return a->function.text == b->function.text && a->function.number == b->function.number;
   case ENTITY_TABLE: return is_same_source(a->table, b->table);
-  case ENTITY_OTHER: return a->other.value == VALUE_NIL && b->other.value == VALUE_NIL;
+  case ENTITY_OTHER: return nil_is(a) && nil_is(b);
   default: return false;
   }
 }
@@ -172,7 +172,8 @@ static Inline *create(Resolve *r, const Expr *e, const Entity *callee, const Rec
   r->s->frame = in;
   r->loop = in->loop;
   for (int i = 0; i < in->function->parameters.count; i++) {
-    Local *parameter = build_local(r, in->function->parameters.items[i]);
+    Local *parameter =
+        default_parameter(r, in->function->parameters.items[i], &in->function->body);
     vec_push(r->scratch, &in->parameters, parameter);
     resolve_declare(r, parameter);
     parameter->is_alias = !is_value(&entities->items[i]);
@@ -231,7 +232,7 @@ void recursion_resolve_bodies(Resolve *r) {
     r->s->frame = in;
     r->called = in;
     r->loop = in->loop;
-    resolve_block(r, &in->function->body, &in->body);
+    resolve_function_body(r, in->function, &in->function->body, &in->body);
     r->s->frame = NULL;
     r->called = NULL;
     r->loop = 0;

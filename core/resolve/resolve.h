@@ -181,6 +181,19 @@ void resolve_item_variables(Resolve *r, const LoopHead *head, const Stmt *stmt);
 /* update.c */
 Update *update_match(Resolve *r, Stmt *stmt); /* NULL: a plain assignment */
 
+/* defaults.c */
+/* A parameter of a function with this body; a default of it is no assignment. */
+Local *default_parameter(Resolve *r, const AstLocal *ast, const AstBlock *body);
+void resolve_function_body(Resolve *r, const AstFunction *function, const AstBlock *body,
+                           Block *to);
+bool nil_is(const Entity *entity);
+Entity nil_missing(const char *name);      /* a parameter that a call does not give */
+bool nil_denoted(Resolve *r, Expr *e);     /* by a name, or written as such */
+/* A condition that only asks for nil: 0 or 1; -1: it is none. */
+int nil_test(Resolve *r, Expr *e);
+/* `x or 3`, `x == nil and 3 or x` of a known nil, or not nil: e becomes what is chosen. */
+bool nil_choose(Resolve *r, Expr *e, Entity *entity);
+
 /* inline.c: a call of a user function; `self` is the object of a method call, or NULL */
 Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self);
 /* The entity of a function that captures what the kernel captures, or nothing. */
@@ -191,6 +204,7 @@ void resolve_spread(Resolve *r, Exprs *list, int wanted);
 bool resolve_refuse_many(Resolve *r, const Exprs *list);  /* where only one value is taken */
 bool resolve_fail_size(Resolve *r, Pos pos, int width);
 bool resolve_has_room(const Resolve *r); /* for more copies */
+void resolve_take_literal(const Expr *argument, Entity *entity); /* 3 is a CONSTANT */
 Local *resolve_result(Resolve *r, const Inline *in, const AstExpr *annotation); /* a new one */
 
 /* recursion.c: true if the call is one of a function that calls itself; e is then invoked, or

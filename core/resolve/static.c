@@ -383,16 +383,20 @@ static void drop_arm(Stmt *stmt, Arms *arms, int arm) {
   arms->count--;
 }
 
-/* Arms known not to be taken are dropped unresolved; one known to be taken becomes the last. An
+/* Conditions are known by rg.static, or by asking for nil alone (defaults.c).
+ * Arms known not to be taken are dropped unresolved; one known to be taken becomes the last. An
  * `if` that starts with that one, or has none left, becomes a block. */
 void static_arms(Resolve *r, Stmt *stmt, Arms *arms) {
   static const AstBlock nothing;
   for (int i = 0; i < stmt->values.count && !r->s->failed;) {
     Expr *condition = static_argument(r, sema_strip(stmt->values.items[i]));
-    Static value;
-    if (!condition) {
+    Static value = {.kind = STATIC_BOOL};
+    int known = condition || r->s->failed ? -1 : nil_test(r, stmt->values.items[i]);
+    if (known >= 0) value.number = known;
+    if (r->s->failed) break;
+    if (!condition && known < 0) {
       i++;
-    } else if (!static_value(r, condition, &value)) {
+    } else if (condition && !static_value(r, condition, &value)) {
       break;
     } else if (is_true(&value)) {
       stmt->values.count = i;

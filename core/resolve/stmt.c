@@ -544,7 +544,8 @@ static void prepare(Resolve *r, const AstFunction *function) {
   map_init(&r->names, r->scratch);
   path_number_all(r);
   for (int i = 0; i < function->parameters.count; i++)
-    vec_push(r->scratch, &r->s->parameters, build_local(r, function->parameters.items[i]));
+    vec_push(r->scratch, &r->s->parameters,
+             default_parameter(r, function->parameters.items[i], &function->body));
 }
 
 void resolve_kernel(Sema *s) {
@@ -566,6 +567,6 @@ void resolve_kernel(Sema *s) {
     r->s->has_result_types = false;
     r->s->results.count = 0;
   }
-  resolve_block(r, &function->body, &r->s->body);
+  resolve_function_body(r, function, &function->body, &r->s->body);
   recursion_resolve_bodies(r);
 }

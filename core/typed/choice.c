@@ -60,3 +60,10 @@ bool choice_is_cheap(Sema *s, const Expr *e) {
   return (!e->left || choice_is_cheap(s, e->left)) && (!e->right || choice_is_cheap(s, e->right)) &&
          (!e->third || choice_is_cheap(s, e->third));
 }
+
+bool default_is(const Expr *e) {
+  const Expr *left = e->kind == AST_OR ? e->left : NULL;
+  while (left && left->kind == AST_PAREN) left = left->left;
+  return left && left->kind == AST_LOCAL && left->local && left->local->is_parameter &&
+         left->ty.kind != TY_NONE && left->ty.kind != TY_BOOL;
+}

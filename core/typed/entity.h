@@ -158,6 +158,7 @@ typedef struct OtherRef {
   SemaArg source;
   SemaValueKind value;
   const char *what;      /* "a string" */
+  bool is_missing;       /* nil: a parameter that the call does not give */
 } OtherRef;
 
 /* One struct per kind that needs one. */

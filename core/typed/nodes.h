@@ -110,7 +110,8 @@ struct Local {
   /* made for an expanded call or iteration: others may have the same name */
   bool is_repeated;
   const AstExpr *annotation;
-  bool is_const, is_loop_variable;
+  bool is_const, is_loop_variable, is_parameter;
+  bool has_default;      /* `x = x or 3` */
   bool is_assigned;      /* assigned again after its declaration */
   PartialType ty;
   Type type;             /* of its values, after check; NONE when it has none */

@@ -137,6 +137,8 @@ const char *ty_text(Sema *s, PartialType ty); /* "an f32", "a bool": for message
 /* choice.c */
 bool choice_is(Sema *s, const Expr *e);  /* `c and a or b` of numbers */
 Choices choice_arms(Sema *s, Expr *e);
+/* `x or 3` of a parameter that is given and is no bool: it is x */
+bool default_is(const Expr *e);
 bool choice_is_cheap(Sema *s, const Expr *e); /* cheap enough to compute unconditionally */
 
 /* quotient.c */

@@ -291,7 +291,7 @@ describe("a mistake in a function that is called", function()
   end)
 
   it("may be its call", function()
-    assert.equal("call.count", fails(function() return square() end).code)
+    assert.equal("name.nil", fails(function() return square() end).code)
     assert.equal("call.count", fails(function() return square(1, 2) end).code)
     assert.equal("kernel.unsupported", fails(function() return math.max(1, ordered(1, 2)) end).code)
     local function nothing() end
