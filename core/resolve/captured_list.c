@@ -3,20 +3,8 @@
  *
  * Their length and contents are paths of the kernel: "t.#" and "t.#1", "t.#2", .. The value at a
  * constant index is read at every launch, like `t.name`. A list indexed at run time is constant
- * data: its numbers are static, and a binary search, generated as a function and called like any
- * other, finds one:
- *
- *     function(i: i64)
- *       if i < 3 then if i < 2 then return 10 else return 20 end else return 30 end
- *     end
- *
- * 0 outside of the list. */
-#include <math.h>
-
-#include "front/parser.h"
+ * data, its numbers static: constant_table.c. */
 #include "resolve/resolve.h"
-
-enum { MOST_ITEMS = 1024 };
 
 static SemaPath member_path(Resolve *r, Expr *e, const Entity *table, Str name) {
   SemaPath path = {.pos = e->pos, .function = 0};
@@ -85,86 +73,6 @@ int *table_find_all(Resolve *r, Expr *e, const Entity *table, int64_t length) {
   return has_all ? numbers : NULL;
 }
 
-/* -- run-time indices ---------------------------------------------------------- */
-
-static void write_number(StrBuf *out, const Static *item) {
-  double number = item->number;
-  if (item->kind == STATIC_WIDE && item->is_unsigned)
-    strbuf_format(out, "%lluULL", (unsigned long long)item->bits);
-  else if (item->kind == STATIC_WIDE && item->bits == (uint64_t)INT64_MIN)
-    strbuf_format(out, "(-9223372036854775807LL - 1LL)");
-  else if (item->kind == STATIC_WIDE) strbuf_format(out, "%lldLL", (long long)item->bits);
-  else if (number != number) strbuf_format(out, "(0.0 / 0.0)");
-  else if (isinf(number)) strbuf_format(out, number > 0 ? "(1.0 / 0.0)" : "(-1.0 / 0.0)");
-  else if (number == floor(number) && fabs(number) < 0x1p53 && !(number == 0 && signbit(number)))
-    strbuf_format(out, "%.0f", number);
-  else strbuf_float(out, 'e', 17, number);
-}
-
-/* Returns item i of those from `first` to `last`. */
-static void write_search(StrBuf *out, const Static *items, int64_t first, int64_t last) {
-  if (first == last) {
-    strbuf_format(out, "return ");
-    write_number(out, &items[first]);
-    return;
-  }
-  int64_t middle = first + (last - first) / 2;
-  strbuf_format(out, "if i < %lld then ", (long long)(middle + 1));
-  write_search(out, items, first, middle);
-  strbuf_format(out, " else ");
-  write_search(out, items, middle + 1, last);
-  strbuf_format(out, " end");
-}
-
-/* Item 0 and the one after the last are the zeros outside. */
-static Ast *write_function(Resolve *r, Static *items, int64_t length) {
-  StrBuf out;
-  items[0] = items[length + 1] = (Static){.kind = STATIC_NUMBER};
-  strbuf_init(&out, r->scratch);
-  strbuf_format(&out, "function(i: i64) ");
-  write_search(&out, items, 0, length + 1);
-  strbuf_format(&out, " end");
-  Source *source = source_create(r->scratch, str_of(strbuf_end(&out)), "table", 1);
-  return parse_kernel_text(source, r->s->err);
-}
-
-static Static *read_numbers(Resolve *r, Expr *e, const Entity *table, int64_t length) {
-  int *numbers = table_find_all(r, e, table, length);
-  Static *items = scratch_array(r->scratch, Static, length + 2);
-  for (int64_t k = 1; numbers && k <= length; k++) {
-    Static value = {0};
-    Entity item = resolve_path_value(r, e, numbers[k]);
-    if (item.kind == ENTITY_ARGUMENT &&
-        !static_of_value(r, e, (SemaArg){.index = numbers[k]}, &value))
-      return NULL;
-    if (value.kind != STATIC_NUMBER && value.kind != STATIC_WIDE) {
-      sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "loop over it: for k, v in ipairs(t)",
-                "'%s' holds more than numbers, so the index must be known before the run",
-                sema_source(r->s, e));
-      return NULL;
-    }
-    items[k] = value;
-  }
-  return numbers ? items : NULL;
-}
-
-static Entity open_item(Resolve *r, Expr *e, const Entity *table) {
-  int64_t length;
-  if (e->inlined) return *&e->entity;
-  if (!table_length(r, e->left, table, &length)) return (Entity){0};
-  if (length > MOST_ITEMS) {
-    sema_fail(r->s, e, RG_ERROR_NOT_YET, "put the numbers into a field",
-              "a table of %lld numbers is too long to be indexed: at most %d", (long long)length,
-              MOST_ITEMS);
-    return (Entity){0};
-  }
-  Static *items = read_numbers(r, e->left, table, length);
-  Ast *ast = items ? write_function(r, items, length) : NULL;
-  if (!ast) return (Entity){0};
-  Entity callee = resolve_function(sema_source(r->s, e->left), ast->function, ast->source);
-  return resolve_inline_call(r, e, callee, NULL);
-}
-
 /* t[e] */
 Entity table_item(Resolve *r, Expr *e, const Entity *table) {
   int64_t key;
@@ -172,7 +80,11 @@ Entity table_item(Resolve *r, Expr *e, const Entity *table) {
     sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, "write t[i][j]", "a table has one index");
     return (Entity){0};
   }
-  if (!static_is_written(r, e->list.items[0])) return open_item(r, e, table);
+  if (e->inlined) return e->entity; /* already resolved */
+  if (!static_is_written(r, e->list.items[0])) {
+    Entity list = list_of_table(r, e->left, table);
+    return r->s->failed ? (Entity){0} : list_indexed(r, e, &list);
+  }
   if (!static_integer(r, e->list.items[0], &key)) return (Entity){0};
   int number = table_find(r, e, table, key_of(r, key), false);
   e->is_item = true;

@@ -12,6 +12,13 @@ static bool fail_other(Resolve *r, Expr *e, const Entity *entity) {
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
                      "name what is in it, by its full path: 'self.dt'",
                      "'%s' is a table, which is not a value in a kernel", name);
+  if (entity->kind == ENTITY_LIST && sema_strip(e)->kind == AST_TABLE)
+    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
+                     "use locals, one per value, or a vector: rg.vec2(a, b)",
+                     "tables are not values in kernels");
+  if (entity->kind == ENTITY_LIST)
+    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "index it: t[i], t[i][j]",
+                     "'%s' is a table, which is not a value in a kernel", name);
   if (entity->kind == ENTITY_FUNCTION)
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, NULL,
                      "'%s' is a function, which is not a value in a kernel", name);
@@ -298,6 +305,7 @@ static Entity resolve_index(Resolve *r, Expr *e) {
               "'%s' is an SNode and has no elements", name);
     break;
   case ENTITY_TABLE: return table_item(r, e, &object);
+  case ENTITY_LIST: return list_indexed(r, e, &object);
   case ENTITY_FUNCTION: case ENTITY_OTHER: fail_other(r, e->left, &object); break;
   default:
     sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' is not a field, so it cannot be indexed",
@@ -335,6 +343,10 @@ static Entity resolve_length(Resolve *r, Expr *e) {
   case ENTITY_SHAPE: return extent_constant(extent_count(&object));
   case ENTITY_TABLE:
     return table_length(r, e->left, &object, &length) ? extent_constant(length) : (Entity){0};
+  case ENTITY_LIST:
+    if (!object.list.index) return extent_constant(object.list.list->count);
+    fail_other(r, e->left, &object);
+    break;
   case ENTITY_FUNCTION: case ENTITY_OTHER: fail_other(r, e->left, &object); break;
   case ENTITY_NONE: break;
   default:
@@ -425,9 +437,7 @@ static Entity resolve_new(Resolve *r, Expr *e) {
   case AST_FUNCTION:
     return refuse(r, e, "declare it before the kernel, and call it",
                   "functions cannot be made inside a kernel");
-  case AST_TABLE:
-    return refuse(r, e, "use locals, one per value, or a vector: rg.vec2(a, b)",
-                  "tables are not values in kernels");
+  case AST_TABLE: return list_written(r, e);
   }
   return (Entity){0};
 }

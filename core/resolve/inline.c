@@ -86,6 +86,7 @@ static bool stands_for_itself(const Entity *entity, Local *parameter, bool is_as
   switch (entity->kind) {
   case ENTITY_FIELD: case ENTITY_NODE: case ENTITY_SHAPE: case ENTITY_TYPE: case ENTITY_BUILTIN:
   case ENTITY_FUNCTION: case ENTITY_TABLE: return true;
+  case ENTITY_LIST: return !entity->list.index;
   case ENTITY_OTHER: return nil_is(entity);
   case ENTITY_ARGUMENT:
   case ENTITY_CONSTANT: return !is_assigned && !parameter->annotation;

@@ -310,7 +310,7 @@ static bool check_annotated(Resolve *r, Local *parameter, LaunchArg *launch_arg,
 static const char *no_number(const Entity *entity) {
   switch (entity->kind) {
   case ENTITY_FUNCTION: return "a function";
-  case ENTITY_TABLE: return "a table";
+  case ENTITY_TABLE: case ENTITY_LIST: return "a table";
   case ENTITY_OTHER: return entity->other.what;
   default: return "not a number";
   }

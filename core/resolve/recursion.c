@@ -58,6 +58,7 @@ static bool is_same_entity(const Entity *a, const Entity *b) {
   case ENTITY_FUNCTION:
     return a->function.text == b->function.text && a->function.number == b->function.number;
   case ENTITY_TABLE: return is_same_source(a->table, b->table);
+  case ENTITY_LIST: return a->list.list == b->list.list;
   case ENTITY_OTHER: return nil_is(a) && nil_is(b);
   default: return false;
   }

@@ -29,6 +29,16 @@ typedef struct Static {
   Type type;             /* of each */
 } Static;
 
+/* An item of a table: a table, or a value, or (OTHER) what the entity says. */
+typedef struct ListItem {
+  const List *list;
+  Static value;
+  Entity entity;
+} ListItem;
+struct List {
+  int count;
+  ListItem *items; /* from 1 on */
+};
 /* What arguments denote. */
 typedef VEC(Entity) Entities;
 /* The bodies of an `if`, while resolving it. */
@@ -189,7 +199,8 @@ void resolve_function_body(Resolve *r, const AstFunction *function, const AstBlo
 bool nil_is(const Entity *entity);
 Entity nil_missing(const char *name);      /* a parameter that a call does not give */
 bool nil_denoted(Resolve *r, Expr *e);     /* by a name, or written as such */
-/* A condition that only asks for nil: 0 or 1; -1: it is none. */
+/* A condition that only asks what is nil, and what a field or a table, which is true: 0 or 1; -1:
+ * it is none. */
 int nil_test(Resolve *r, Expr *e);
 /* `x or 3`, `x == nil and 3 or x` of a known nil, or not nil: e becomes what is chosen. */
 bool nil_choose(Resolve *r, Expr *e, Entity *entity);
@@ -227,6 +238,14 @@ void static_arms(Resolve *r, Stmt *stmt, Arms *arms);
 /* known from the source and the layouts alone */
 bool static_is_written(Resolve *r, Expr *e);
 bool static_value(Resolve *r, Expr *e, Static *out);     /* false with an error */
+bool static_fail(Resolve *r, Expr *e, const char *hint); /* it is not known at the compile */
+Static static_number_in(const Static *vector, int k);
+/* static_function.c: of math, bit, or a type; a call of one */
+bool static_is_function(const Entity *callee);
+bool static_function(Resolve *r, Expr *e, const Entity *callee, Static *out);
+/* false: not with this operator */
+bool static_combine_vectors(Resolve *r, AstOp op, const Static *a, const Static *b, Static *out);
+Entity static_write_vector(Resolve *r, Expr *e, const Static *value); /* e becomes it */
 bool static_integer(Resolve *r, Expr *e, int64_t *out);
 bool static_of_value(Resolve *r, Expr *e, SemaArg source, Static *out);
 Expr *static_argument(Resolve *r, Expr *e);           /* of rg.static(..), else NULL */
@@ -257,5 +276,12 @@ Entity rescale_call(Resolve *r, Expr *e);
 Entity library_call(Resolve *r, Expr *e, const Builtin *builtin);
 bool library_is_inside(const Resolve *r);     /* its text is being resolved */
 Entity library_name(Resolve *r, Expr *e);     /* what a free name denotes there */
+
+/* constant_table.c: tables known when the kernel is compiled */
+Entity list_entity(const List *list, const char *name);
+Entity list_written(Resolve *r, Expr *e);             /* `{{1, 2}, {3, 4}}` */
+Entity list_of_table(Resolve *r, Expr *e, const Entity *table); /* captured */
+Entity list_indexed(Resolve *r, Expr *e, const Entity *object);
+Entity list_take(Resolve *r, Expr *e, const ListItem *item, const char *name); /* e becomes it */
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "resolve/resolve.h"
 
-static bool fail(Resolve *r, Expr *e, const char *hint) {
+bool static_fail(Resolve *r, Expr *e, const char *hint) {
   return sema_fail(r->s, e, RG_ERROR_STATIC, hint, "'%s' is not known when the kernel is compiled",
                    sema_source(r->s, e));
 }
@@ -18,7 +18,7 @@ static bool fail(Resolve *r, Expr *e, const char *hint) {
 static bool want_static(Resolve *r, Expr *e, SemaArg source) {
   SemaWants *wants = r->input->wants;
   if (wants && !r->s->failed) vec_push(r->scratch, &wants->statics, source);
-  return fail(r, e, NULL);
+  return static_fail(r, e, NULL);
 }
 
 /* The extents of an array, as a vector. */
@@ -71,12 +71,33 @@ static bool static_of_launch_arg(Resolve *r, Expr *e, const Entity *entity, Stat
   return true;
 }
 
+Static static_number_in(const Static *vector, int k) {
+  return number_in(vector->parts[parts_at(&vector->chosen, k)], vector->type);
+}
+
+/* `v.x`, `v.zy` of a known value. */
+static bool named_part_of(Resolve *r, Expr *e, Static *out) {
+  Parts parts = e->entity.parts;
+  Static whole;
+  if (!static_value(r, e->left, &whole)) return false;
+  if (whole.kind != STATIC_VECTOR || !parts.count || parts.count > 4 || parts.is_run)
+    return static_fail(r, e, NULL);
+  SemaPart *chosen = scratch_array(r->scratch, SemaPart, parts.count);
+  for (int k = 0; k < parts.count; k++)
+    chosen[k] = whole.parts[parts_at(&whole.chosen, parts_at(&parts, k))];
+  *out = (Static){
+      .kind = STATIC_VECTOR, .parts = chosen, .shape = e->entity.shape, .type = whole.type};
+  if (type_is_scalar(out->shape)) *out = number_in(chosen[0], whole.type);
+  return true;
+}
+
 /* `v[k]`, `m[r]` of a known value. */
 static bool part_of(Resolve *r, Expr *e, Static *out) {
   int64_t index;
+  if (e->kind == AST_FIELD) return named_part_of(r, e, out);
   if (e->kind != AST_INDEX || !static_value(r, e->left, out))
-    return !r->s->failed && fail(r, e, NULL);
-  if (out->kind != STATIC_VECTOR) return fail(r, e, NULL);
+    return !r->s->failed && static_fail(r, e, NULL);
+  if (out->kind != STATIC_VECTOR) return static_fail(r, e, NULL);
   if (!static_integer(r, e->list.items[0], &index)) return false;
   if (index < 0 || index >= type_rows(out->shape))
     return sema_fail(r->s, e, RG_ERROR_INDEX_RANGE, "indices start at 0", "%s has no number %lld",
@@ -113,9 +134,9 @@ static bool leaf(Resolve *r, Expr *e, Static *out) {
   case ENTITY_VALUE:
     if (initial_of(e) && static_is_written(r, initial_of(e)))
       return static_value(r, initial_of(e), out);
-    return fail(r, e, "captured numbers, shapes and literals are");
+    return static_fail(r, e, "captured numbers, shapes and literals are");
   case ENTITY_ELEMENT: case ENTITY_LOOP: case ENTITY_VOID:
-    return fail(r, e, "captured numbers, shapes and literals are");
+    return static_fail(r, e, "captured numbers, shapes and literals are");
   default: *out = (Static){.kind = STATIC_OTHER}; return true;
   }
 }
@@ -198,14 +219,17 @@ static bool binary(Resolve *r, Expr *e, Static *out) {
   if (!static_value(r, e->left, &a) || !static_value(r, e->right, &b)) return false;
   if (a.kind == STATIC_WIDE || b.kind == STATIC_WIDE)
     return combine_wide(e->op, a, b, out) ||
-           fail(r, e, "static 64-bit integers support + - * and comparisons with integers");
+           static_fail(r, e, "static 64-bit integers support + - * and comparisons with integers");
+  if ((a.kind == STATIC_VECTOR || b.kind == STATIC_VECTOR) &&
+      static_combine_vectors(r, e->op, &a, &b, out))
+    return true;
   if (e->op == AST_EQ || e->op == AST_NE) {
     if (a.kind == STATIC_VECTOR || b.kind == STATIC_VECTOR)
-      return fail(r, e, "compare its numbers: v.x");
+      return static_fail(r, e, "compare its numbers: v.x");
     if (a.kind == STATIC_OTHER && b.kind == STATIC_OTHER) {
       const Entity *left = &sema_strip(e->left)->entity, *right = &sema_strip(e->right)->entity;
       if (!is_object(left) || !is_object(right))
-        return fail(r, e, "compare numbers, booleans, fields, SNodes or nil");
+        return static_fail(r, e, "compare numbers, booleans, fields, SNodes or nil");
       *out = of_bool(is_same_object(left, right) == (e->op == AST_EQ));
       return true;
     }
@@ -214,7 +238,7 @@ static bool binary(Resolve *r, Expr *e, Static *out) {
   }
   if (a.kind == STATIC_NUMBER && b.kind == STATIC_NUMBER && combine(e->op, a.number, b.number, out))
     return true;
-  return fail(r, e, "static numbers support + - * / % ^ and comparisons");
+  return static_fail(r, e, "static numbers support + - * / % ^ and comparisons");
 }
 
 static bool unary(Resolve *r, Expr *e, Static *out) {
@@ -228,7 +252,7 @@ static bool unary(Resolve *r, Expr *e, Static *out) {
     out->bits = -out->bits;
     return true;
   }
-  if (e->op != AST_NEG || out->kind != STATIC_NUMBER) return fail(r, e, NULL);
+  if (e->op != AST_NEG || out->kind != STATIC_NUMBER) return static_fail(r, e, NULL);
   out->number = -out->number;
   return true;
 }
@@ -247,36 +271,16 @@ static Static number_of(const Expr *e) {
                   .number = e->number_kind == AST_NUMBER_FLOAT ? e->number : (double)e->integer};
 }
 
-/* `math.floor(x)`, `math.min(a, b)`: in doubles, as Lua computes them. */
-static bool apply(IrOp op, double a, Static *out) {
-  switch (op) {
-  case IR_FLOOR: out->number = floor(a); return true;
-  case IR_CEIL: out->number = ceil(a); return true;
-  case IR_ABS: out->number = fabs(a); return true;
-  case IR_SQRT: out->number = sqrt(a); return true;
-  case IR_MIN: out->number = a < out->number ? a : out->number; return true;
-  case IR_MAX: out->number = a > out->number ? a : out->number; return true;
-  default: return false;
-  }
-}
-
 static bool call(Resolve *r, Expr *e, Static *out) {
   Expr *inner = static_argument(r, e);
   if (inner) return static_value(r, inner, out);
   if (r->s->failed) return false;
-  const char *hint = "captured numbers, shapes, literals, and math.floor ceil abs sqrt min max are";
-  Entity callee = e->call.kind == CALL_CONVERSION ? (Entity){0} : resolve_expr(r, e->left);
-  const Builtin *builtin = callee.kind == ENTITY_BUILTIN ? callee.builtin : NULL;
-  bool fits = builtin && e->list.count >= builtin->least && e->list.count <= builtin->most;
-  for (int i = 0; fits && i < e->list.count; i++) {
-    Static value;
-    if (e->list.items[i]->kind == AST_TABLE) return fail(r, e, hint);
-    if (!static_value(r, e->list.items[i], &value)) return false;
-    if (value.kind != STATIC_NUMBER) return fail(r, e, "they take plain numbers here");
-    if (i == 0) *out = value;
-    fits = apply(builtin->op, value.number, out);
-  }
-  return fits || (!r->s->failed && fail(r, e, hint));
+  Entity callee = {.kind = ENTITY_TYPE, .type = e->call.type, .shape = e->entity.shape};
+  if (e->call.kind != CALL_CONVERSION) callee = resolve_expr(r, e->left);
+  if (static_is_function(&callee)) return static_function(r, e, &callee, out);
+  return !r->s->failed &&
+         static_fail(r, e,
+                     "captured numbers, shapes, literals, math.*, bit.* and types called are");
 }
 
 bool static_value(Resolve *r, Expr *e, Static *out) {
@@ -294,8 +298,18 @@ bool static_value(Resolve *r, Expr *e, Static *out) {
            static_value(r, is_true(out) ? e->right : e->third, out);
   case AST_LOCAL: case AST_GLOBAL: case AST_FIELD: case AST_INDEX: return leaf(r, e, out);
   case AST_CALL: return call(r, e, out);
-  default: return fail(r, e, "captured numbers, shapes and literals are");
+  default: return static_fail(r, e, "captured numbers, shapes and literals are");
   }
+}
+
+/* math.floor(2.5), rg.vec2(1, 2) */
+static bool is_written_call(Resolve *r, Expr *e) {
+  Entity callee = {.kind = ENTITY_TYPE, .shape = e->entity.shape};
+  if (e->call.kind != CALL_CONVERSION) callee = resolve_expr(r, e->left);
+  if (r->s->failed || !static_is_function(&callee) || !e->list.count) return false;
+  for (int i = 0; i < e->list.count; i++)
+    if (!static_is_written(r, e->list.items[i])) return false;
+  return true;
 }
 
 bool static_is_written(Resolve *r, Expr *e) {
@@ -305,7 +319,7 @@ bool static_is_written(Resolve *r, Expr *e) {
   case AST_UNARY: return e->op == AST_LEN || (e->op == AST_NEG && static_is_written(r, e->left));
   case AST_BINARY:
     return e->op <= AST_POW && static_is_written(r, e->left) && static_is_written(r, e->right);
-  case AST_CALL: return static_argument(r, e) != NULL;
+  case AST_CALL: return static_argument(r, e) != NULL || is_written_call(r, e);
   case AST_LOCAL:
     if (initial_of(e)) return static_is_written(r, initial_of(e));
     return resolve_expr(r, e).kind == ENTITY_CONSTANT;
@@ -343,7 +357,7 @@ Expr *static_argument(Resolve *r, Expr *e) {
 }
 
 /* A call of the type with these numbers: rg.vec2(0.5, 2). */
-static Entity write_vector(Resolve *r, Expr *e, const Static *value) {
+Entity static_write_vector(Resolve *r, Expr *e, const Static *value) {
   Exprs numbers = {0};
   for (int k = 0; k < type_parts(value->shape); k++) {
     SemaPart part = value->parts[parts_at(&value->chosen, k)];
@@ -353,7 +367,8 @@ static Entity write_vector(Resolve *r, Expr *e, const Static *value) {
       number = number_in(part, value->type);
     vec_push(r->scratch, &numbers, literal_static(r, e->ast, &number));
   }
-  e->list = numbers; /* e->left is rg.static, not read again */
+  e->list = numbers; /* e->left is not read again */
+  e->kind = AST_CALL;
   return resolve_converted(e, value->type, value->shape);
 }
 
@@ -368,7 +383,7 @@ Entity static_call(Resolve *r, Expr *e) {
               "'%s' is nil", sema_source(r->s, argument));
     return (Entity){0};
   }
-  if (value.kind == STATIC_VECTOR) return write_vector(r, e, &value);
+  if (value.kind == STATIC_VECTOR) return static_write_vector(r, e, &value);
   *e = *literal_static(r, e->ast, &value);
   return e->entity;
 }

@@ -241,6 +241,28 @@ static void unroll_vector(Resolve *r, Unroll *u, Expr *vector) {
   finish(r, u);
 }
 
+/* A table that the kernel writes. */
+static void unroll_list(Resolve *r, Unroll *u, Expr *table, const Entity *entity) {
+  const List *list = entity->list.list;
+  if (!check_locals(r, u->stmt, 2) || !check_turns(r, table, list->count)) return;
+  for (int k = 1; k <= list->count && !r->s->failed; k++) {
+    const ListItem *item = &list->items[k];
+    Entity entities[2];
+    Expr *values[2] = {NULL, NULL};
+    give_number(r, u, 0, &(Static){.kind = STATIC_NUMBER, .number = k}, &entities[0], &values[0]);
+    bool is_plain = !item->list && item->value.kind != STATIC_OTHER;
+    if (is_plain && item->value.kind != STATIC_VECTOR && u->stmt->locals.count == 2) {
+      give_number(r, u, 1, &item->value, &entities[1], &values[1]);
+    } else if (u->stmt->locals.count == 2) {
+      Expr *value = literal_integer(r, table->ast, k);
+      value->entity = entities[1] = list_take(r, value, item, entity->name);
+      if (is_plain) values[1] = value;
+    }
+    add_turn(r, u, entities, values);
+  }
+  finish(r, u);
+}
+
 static void unroll_pairs(Resolve *r, Unroll *u, Expr *e) {
   int64_t length;
   Expr *table = e->list.count == 1 ? e->list.items[0] : NULL;
@@ -252,12 +274,16 @@ static void unroll_pairs(Resolve *r, Unroll *u, Expr *e) {
     unroll_vector(r, u, table);
     return;
   }
+  if (entity.kind == ENTITY_LIST && !entity.list.index) {
+    unroll_list(r, u, table, &entity);
+    return;
+  }
   if (entity.kind != ENTITY_TABLE) {
     sema_fail(r->s, e, RG_ERROR_LOOP,
               entity.kind == ENTITY_FIELD
                   ? "a field's cells: for i in x:active()"
                   : "loops run over rg.range(n, m), x:active() or numbers: for k = 0, n - 1",
-              "'ipairs' takes a captured list or a vector in a kernel");
+              "'ipairs' takes a list or a vector in a kernel");
     return;
   }
   if (!check_locals(r, u->stmt, 2) || !table_length(r, table, &entity, &length) ||

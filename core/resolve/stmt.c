@@ -19,6 +19,7 @@ static bool may_be_alias(const Entity *entity) {
   switch (entity->kind) {
   case ENTITY_FIELD: case ENTITY_NODE: case ENTITY_SHAPE: case ENTITY_TYPE: case ENTITY_BUILTIN:
   case ENTITY_FUNCTION: case ENTITY_TABLE: return true;
+  case ENTITY_LIST: return !entity->list.index;
   default: return false;
   }
 }

@@ -25,6 +25,7 @@ typedef enum EntityKind {
   ENTITY_VOID,     /* a call without a result */
   ENTITY_FUNCTION, /* that the user wrote */
   ENTITY_TABLE,
+  ENTITY_LIST,     /* a table whose contents are known when the kernel is compiled */
   ENTITY_OTHER     /* nil, a string .. */
 } EntityKind;
 
@@ -154,6 +155,13 @@ typedef struct FunctionRef {
   int number;              /* its free names are paths of this function */
 } FunctionRef;
 
+typedef struct List List;           /* resolve */
+typedef struct ListIndex ListIndex;
+typedef struct ListRef {
+  const List *list;
+  const ListIndex *index;  /* the run-time indices it has so far, the last one; NULL: none */
+} ListRef;
+
 typedef struct OtherRef {
   SemaArg source;
   SemaValueKind value;
@@ -176,6 +184,7 @@ typedef struct Entity {
     const Builtin *builtin; /* BUILTIN; NULL: one that kernels do not have */
     FunctionRef function;   /* FUNCTION */
     SemaArg table;       /* TABLE: the capture or parameter it is */
+    ListRef list;        /* LIST */
     OtherRef other;      /* OTHER */
   };
 } Entity;

@@ -234,7 +234,7 @@ describe("kernels as values", function()
       ["function() local f = function() end end"] = "function",
         ["function() local s = 'a' .. 'b' end"] = "string",
       ["function(...) return ... end"] = "variable arguments",
-        ["function() local t = { 1, 2 } end"] = "table",
+        ["function() local t = { a = 1 } end"] = "table",
       ["function() coroutine.yield(1) end"] = "coroutine.yield",
         ["function() goto done ::done:: end"] = "goto",
       ["function() return nil end"] = "nil",

@@ -497,7 +497,7 @@ describe("rg.static of other things than plain numbers", function()
     assert.same({ -2, 3, -2 }, { value "rg.static(v[2])", value "rg.static(m[1][0])",
       value "rg.static(n.x) + 1" })
     assert.equal("index.range", failure(value, "rg.static(v[3])").code)
-    assert.equal("static.unknown", failure(value, "rg.static(v + v)").code)
+    assert.equal("static.unknown", failure(value, "rg.static(m + m)").code)
     local unrolled = rg.kernel([[function()
       local s = 0
       for k in rg.static(rg.range(n.y)) do s += k + 1 end
@@ -515,5 +515,38 @@ describe("rg.static of other things than plain numbers", function()
       assert.is_true(k() == v)
     end
     assert.equal(before + 2, rg.stats().compiles)
+  end)
+
+  it("takes all of math and bit, on numbers", function()
+    local n = 3
+    local k = rg.kernel(function()
+      return rg.static(math.sin(n / 2)), rg.static(math.log(8, 2)), rg.static(math.rad(180)),
+        rg.static(math.atan2(1, n)), rg.static(math.fmod(-7, n)), rg.static(math.pow(2, n)),
+        rg.static(bit.lshift(n, 4)), rg.static(bit.band(n, 6, 2)), rg.static(bit.bnot(n))
+    end)
+    local got = { k() }
+    local expected = { math.sin(1.5), 3, math.pi, math.atan2(1, 3), -1, 8, 48, 2, -4 }
+    for i, v in ipairs(expected) do assert.is_true(math.abs(got[i] - v) < 1e-6, tostring(i)) end
+  end)
+
+  it("takes vectors, their parts, and arithmetic of them", function()
+    local v = rg.vec3(1, 2, 3)
+    local k = rg.kernel(function()
+      local two = rg.vec2(0.5, 4)
+      local sum = rg.static((v.zy + two) * 2)
+      if rg.static(v.y + two[1] == 6) then return sum, rg.static(rg.i32(two.x + 2.7)) end
+      return sum, 0
+    end)
+    local a, b = k()
+    assert.equal(rg.vec2(7, 12), a)
+    assert.equal(3, b)
+  end)
+
+  it("converts as a kernel does", function()
+    local k = rg.kernel(function()
+      return rg.static(rg.u8(300)), rg.static(rg.i32(-2.9)), rg.static(rg.i8(-300)),
+        rg.static(rg.f32(0.1)), rg.static(rg.bool(2)), rg.static(rg.i32(0 / 0))
+    end)
+    assert.same({ 255, -2, -128, 0.10000000149011612, true, 0 }, { k() })
   end)
 end)

@@ -77,7 +77,7 @@ describe("a static value", function()
 
   it("is one of captured numbers, shapes and literals", function()
     local x = rg.field(rg.f32, 4)
-    for _, text in ipairs { "x[0]", "math.sin(1)" } do
+    for _, text in ipairs { "x[0]", "math.sin(x[0])" } do
       assert.equal("static.unknown", failure(value_of, text, { x = x, math = math }).code, text)
     end
   end)

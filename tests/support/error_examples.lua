@@ -68,8 +68,8 @@ local fill = loadstring(string.dump(function() x[0] = 1 end, true))
 rg.kernel(fill)]] },
   { "kernel.unsupported", [[
 rg.kernel(function()
-  local t = { 1, 2 }
-  x[0] = t[1]
+  local t = { mass = 1 }
+  x[0] = t.mass
 end)()]] },
   { "kernel.not_yet", said = "The message names it, the hint says what to write instead." },
   { "name.unknown", [[

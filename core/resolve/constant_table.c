@@ -1,0 +1,252 @@
+/* constant_table.c - tables whose contents are known when the kernel is compiled:
+ *
+ *     local offsets = {{-1, 0}, {0, 1}}      written in it: numbers, vectors, fields, tables
+ *     offsets[2][1]                          0
+ *     offsets[k][1], weights[k]              at run time: a search of whole numbers, generated as a
+ *                                            function and called like any other; 0 outside
+ *
+ *     function(i: i64, j: i64)
+ *       if i < 2 then if i < 1 then return 0 else .. end else .. end
+ *     end
+ *
+ * Captured tables (captured_list.c) become such a table where they are indexed at run time. */
+#include <math.h>
+
+#include "front/parser.h"
+#include "resolve/resolve.h"
+
+enum { MOST_ITEMS = 1024 }; /* numbers of a table that is searched */
+
+struct ListIndex {
+  const ListIndex *before; /* of the tables around */
+  Expr *index;
+};
+
+static int count_indices(const ListIndex *index) {
+  int count = 0;
+  for (; index; index = index->before) count++;
+  return count;
+}
+
+Entity list_entity(const List *list, const char *name) {
+  return (Entity){.kind = ENTITY_LIST, .name = name, .list = {.list = list}};
+}
+
+/* -- written tables ---------------------------------------------------------------------------- */
+
+static bool read_item(Resolve *r, Expr *e, ListItem *item) {
+  Expr *inner = sema_strip(e);
+  if (inner->kind == AST_TABLE) {
+    Entity entity = list_written(r, inner);
+    item->list = entity.list.list;
+    return !r->s->failed;
+  }
+  if (!static_value(r, e, &item->value)) return false;
+  if (item->value.kind == STATIC_NIL)
+    return sema_fail(r->s, e, RG_ERROR_NAME_NIL, NULL, "a table in a kernel has no holes");
+  if (item->value.kind == STATIC_OTHER) item->entity = inner->entity;
+  return true;
+}
+
+Entity list_written(Resolve *r, Expr *e) {
+  List *list = scratch_new(r->scratch, List);
+  list->count = e->list.count;
+  list->items = scratch_array(r->scratch, ListItem, e->list.count + 2);
+  for (int i = 0; i < e->list.count; i++) {
+    if (e->ast->keys.items[i]) {
+      sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "use locals, one per value, or rg.struct",
+                "a table in a kernel is a list: its values have no names");
+      return (Entity){0};
+    }
+    if (!read_item(r, e->list.items[i], &list->items[i + 1])) return (Entity){0};
+  }
+  return list_entity(list, NULL);
+}
+
+/* -- items ------------------------------------------------------------------------------------- */
+
+static Entity fail_index(Resolve *r, Expr *e, const Entity *object, int64_t key) {
+  const char *name = object->name ? object->name : sema_source(r->s, e->left);
+  sema_fail(r->s, e, RG_ERROR_INDEX_RANGE,
+            key == 0 ? "lists start at 1, as in Lua" : NULL, "'%s' has %d %s, and no [%lld]", name,
+            object->list.list->count, object->list.list->count == 1 ? "item" : "items",
+            (long long)key);
+  return (Entity){0};
+}
+
+/* e becomes what the item is. */
+Entity list_take(Resolve *r, Expr *e, const ListItem *item, const char *name) {
+  e->is_item = true;
+  if (item->list) return list_entity(item->list, name);
+  if (item->value.kind == STATIC_OTHER) return item->entity;
+  if (item->value.kind == STATIC_VECTOR) return static_write_vector(r, e, &item->value);
+  *e = *literal_static(r, e->ast, &item->value);
+  return e->entity;
+}
+
+/* -- run-time indices -------------------------------------------------------------------------- */
+
+typedef struct Search {
+  Resolve *r;
+  StrBuf out;
+  int left;      /* items it may still have */
+  int level;
+  bool is_bad;   /* something else than numbers, or tables of different depth */
+} Search;
+
+static void write_number(StrBuf *out, const Static *item) {
+  double number = item->number;
+  if (item->kind == STATIC_WIDE && item->is_unsigned)
+    strbuf_format(out, "%lluULL", (unsigned long long)item->bits);
+  else if (item->kind == STATIC_WIDE && item->bits == (uint64_t)INT64_MIN)
+    strbuf_format(out, "(-9223372036854775807LL - 1LL)");
+  else if (item->kind == STATIC_WIDE) strbuf_format(out, "%lldLL", (long long)item->bits);
+  else if (number != number) strbuf_format(out, "(0.0 / 0.0)");
+  else if (isinf(number)) strbuf_format(out, number > 0 ? "(1.0 / 0.0)" : "(-1.0 / 0.0)");
+  else if (number == floor(number) && fabs(number) < 0x1p53 && !(number == 0 && signbit(number)))
+    strbuf_format(out, "%.0f", number);
+  else strbuf_float(out, 'e', 17, number);
+}
+
+static void write_list(Search *s, const List *list, int levels);
+
+static void write_item(Search *s, const ListItem *item, int levels) {
+  bool is_number = !item->list && (item->value.kind == STATIC_NUMBER ||
+                                   item->value.kind == STATIC_WIDE);
+  s->is_bad |= levels ? !item->list : !is_number;
+  s->is_bad |= s->left-- <= 0;
+  if (s->is_bad) return;
+  if (levels) {
+    write_list(s, item->list, levels);
+    return;
+  }
+  strbuf_format(&s->out, "return ");
+  write_number(&s->out, &item->value);
+}
+
+/* Returns one of the items from `first` to `last`; the one before the first and the one after the
+ * last are zero. */
+static void write_search(Search *s, const List *list, int first, int last, int levels) {
+  if (first == last) {
+    if (first >= 1 && first <= list->count) write_item(s, &list->items[first], levels);
+    else strbuf_format(&s->out, "return 0");
+    return;
+  }
+  int middle = first + (last - first) / 2;
+  strbuf_format(&s->out, "if i%d < %d then ", s->level, middle + 1);
+  write_search(s, list, first, middle, levels);
+  strbuf_format(&s->out, " else ");
+  write_search(s, list, middle + 1, last, levels);
+  strbuf_format(&s->out, " end");
+}
+
+static void write_list(Search *s, const List *list, int levels) {
+  s->level++;
+  write_search(s, list, 0, list->count + 1, levels - 1);
+  s->level--;
+}
+
+static Ast *write_function(Search *s, const List *list, int levels) {
+  strbuf_init(&s->out, s->r->scratch);
+  strbuf_format(&s->out, "function(");
+  for (int k = 0; k < levels; k++) strbuf_format(&s->out, "%si%d: i64", k ? ", " : "", k);
+  strbuf_format(&s->out, ") ");
+  s->level = -1;
+  write_list(s, list, levels);
+  strbuf_format(&s->out, " end");
+  if (s->is_bad) return NULL;
+  Source *source = source_create(s->r->scratch, str_of(strbuf_end(&s->out)), "table", 1);
+  return parse_kernel_text(source, s->r->s->err);
+}
+
+static Entity search(Resolve *r, Expr *e, const Entity *at) {
+  Search s = {.r = r, .left = MOST_ITEMS};
+  int levels = count_indices(at->list.index);
+  const char *name = at->name ? at->name : sema_source(r->s, e->left);
+  Ast *ast = write_function(&s, at->list.list, levels);
+  if (!ast && s.left < 0)
+    sema_fail(r->s, e, RG_ERROR_NOT_YET, "put the numbers into a field",
+              "'%s' is too long to be indexed at run time: at most %d numbers", name, MOST_ITEMS);
+  else if (!ast)
+    sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "loop over it: for k, v in ipairs(t)",
+              "'%s' holds more than numbers, so the index must be known before the run", name);
+  if (!ast) return (Entity){0};
+  Exprs indices = {0};
+  for (int k = 0; k < levels; k++) {
+    const ListIndex *index = at->list.index;
+    for (int i = levels - 1; i > k; i--) index = index->before;
+    vec_push(r->scratch, &indices, index->index);
+  }
+  e->list = indices;
+  return resolve_inline_call(r, e, resolve_function(name, ast->function, ast->source), NULL);
+}
+
+/* How deep its first items are nested. */
+static int depth_of(const List *list) {
+  int depth = 1;
+  for (; list->count && list->items[1].list; list = list->items[1].list) depth++;
+  return depth;
+}
+
+/* -- t[e], t[e][f], t[e, f] -------------------------------------------------------------------- */
+
+static Entity add_index(Resolve *r, Entity at, Expr *index) {
+  ListIndex *next = scratch_new(r->scratch, ListIndex);
+  *next = (ListIndex){.before = at.list.index, .index = index};
+  at.list.index = next;
+  resolve_scalar(r, index);
+  return at;
+}
+
+static Entity step(Resolve *r, Expr *e, const Entity *at, Expr *index, const ListItem **item) {
+  int64_t key;
+  *item = NULL;
+  if (at->list.index || !static_is_written(r, index)) return add_index(r, *at, index);
+  if (!static_integer(r, index, &key)) return (Entity){0};
+  if (key < 1 || key > at->list.list->count) return fail_index(r, e, at, key);
+  *item = &at->list.list->items[key];
+  return (*item)->list ? list_entity((*item)->list, at->name) : *at;
+}
+
+Entity list_indexed(Resolve *r, Expr *e, const Entity *object) {
+  const ListItem *item = NULL;
+  Entity at = *object;
+  if (e->inlined) return e->entity; /* already resolved */
+  for (int i = 0; i < e->list.count && !r->s->failed; i++) {
+    bool is_past = item && !item->list;
+    if (is_past || e->list.items[i]->kind == AST_TABLE) {
+      sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, "write t[i][j]", "'%s' has fewer levels than that",
+                at.name ? at.name : sema_source(r->s, e->left));
+      return (Entity){0};
+    }
+    at = step(r, e, &at, e->list.items[i], &item);
+  }
+  if (r->s->failed) return (Entity){0};
+  if (!at.list.index) return list_take(r, e, item, at.name);
+  e->is_item = true;
+  return count_indices(at.list.index) == depth_of(at.list.list) ? search(r, e, &at) : at;
+}
+
+/* A captured table, with everything in it. */
+Entity list_of_table(Resolve *r, Expr *e, const Entity *table) {
+  int64_t length;
+  if (!table_length(r, e, table, &length)) return (Entity){0};
+  int *numbers = length <= MOST_ITEMS ? table_find_all(r, e, table, length) : NULL;
+  List *list = scratch_new(r->scratch, List);
+  list->items = scratch_array(r->scratch, ListItem, length <= MOST_ITEMS ? length + 2 : 1);
+  list->count = (int)(length <= MOST_ITEMS ? length : 0);
+  if (length > MOST_ITEMS)
+    sema_fail(r->s, e, RG_ERROR_NOT_YET, "put the numbers into a field",
+              "a table of %lld numbers is too long to be indexed: at most %d", (long long)length,
+              MOST_ITEMS);
+  for (int k = 1; numbers && k <= list->count && !r->s->failed; k++) {
+    ListItem *item = &list->items[k];
+    Entity entity = resolve_path_value(r, e, numbers[k]);
+    item->value.kind = STATIC_OTHER;
+    item->entity = entity;
+    if (entity.kind == ENTITY_TABLE) item->list = list_of_table(r, e, &entity).list.list;
+    else if (entity.kind == ENTITY_ARGUMENT && type_is_scalar(entity.shape))
+      static_of_value(r, e, (SemaArg){.index = numbers[k]}, &item->value);
+  }
+  return r->s->failed ? (Entity){0} : list_entity(list, table->name);
+}

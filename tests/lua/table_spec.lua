@@ -1,0 +1,129 @@
+local support = require "support"
+local rg, failure = support.rg, support.failure
+
+local function kernel(text, captures) return rg.kernel(text, captures or {}) end
+
+describe("a table that a kernel writes", function()
+  it("is indexed from 1, at the compile or at run time", function()
+    local k = rg.kernel(function(i --[[: i32]], j --[[: i32]])
+      local offsets = { { -1, 0 }, { 0, 1 }, { 5, 6 } }
+      local weights = { 0.5, 1, 2 }
+      return offsets[1][1], offsets[i][j], weights[i], #offsets, offsets[3][2], #offsets[1]
+    end)
+    assert.same({ -1, 1, 1, 3, 6, 2 }, { k(2, 2) })
+    assert.same({ -1, 5, 2, 3, 6, 2 }, { k(3, 1) })
+    assert.same({ -1, 0, 0, 3, 6, 2 }, { k(4, 1) })
+    assert.same({ -1, 0, 0.5, 3, 6, 2 }, { k(1, 0) })
+  end)
+
+  it("holds integers where they are whole, which index and count", function()
+    local x = rg.field(rg.i32, 8)
+    local k = kernel([=[function()
+      local at, n = {1, 3, 6}, {2, 4}
+      for i in rg.range(n[1]) do x[at[i + 1]] = x[at[i + 1]] + n[2] end
+      for k = 1, 3 do x[at[k]] += 1 end
+      return at[2] / 2, at[3] // 4
+    end]=], { x = x })
+    local half, quarter = k()
+    assert.equal(1.5, half)
+    assert.equal(1, quarter)
+    assert.same({ 5, 5, 1, 0 }, { x[1], x[3], x[6], x[0] })
+  end)
+
+  it("is unrolled by ipairs, with constants", function()
+    local x = rg.field(rg.f32, 4, 4)
+    local k = rg.kernel(function()
+      for i, j in rg.range({ 1, 3 }, { 1, 3 }) do
+        local s = 0
+        for _, d in ipairs({ { -1, 0 }, { 1, 0 }, { 0, -1 }, { 0, 1 } }) do
+          s = s + x[i + d[1]][j + d[2]]
+        end
+        x[i][j] = s
+      end
+    end)
+    for i = 0, 3 do for j = 0, 3 do x[i][j] = 1 end end
+    k()
+    assert.is_true(x[1][1] >= 4)
+    local sum = rg.kernel(function()
+      local s = 0
+      for n, w in ipairs({ 1, 2, 4 }) do
+        if rg.static(n ~= 2) then s = s + rg.static(w * 10) end
+      end
+      return s
+    end)
+    assert.equal(50, sum())
+  end)
+
+  it("may hold vectors, booleans, fields, functions, and captured numbers", function()
+    local x, y, n = rg.field(rg.f32, 4), rg.field(rg.f32, 4), 7
+    x[1], y[1] = 3, 4
+    local function twice(v) return 2 * v end
+    local function half(v) return v / 2 end
+    local k = rg.kernel(function()
+      local pair, f = { x, y }, { twice, half }
+      local v = { rg.vec2(1, 2), rg.vec2(3, 4) }
+      local s = v[2].y
+      for _, w in ipairs(v) do s = s + w.x end
+      local on = { true, false }
+      return pair[1][1] + 10 * pair[2][1], f[1](pair[2][1]), f[2](3), s, on[2], ({ n, 2 })[1]
+    end)
+    assert.same({ 43, 8, 1.5, 8, false, 7 }, { k() })
+    n = 8
+    assert.equal(8, (select(6, k())))
+  end)
+
+  it("may be passed to functions", function()
+    local function at(t, i, j) return t[i][j] end
+    local function total(t)
+      local s = 0
+      for _, v in ipairs(t) do s = s + v end
+      return s
+    end
+    local k = rg.kernel(function(i --[[: i32]])
+      local t = { { 1, 2 }, { 3, 4 } }
+      return at(t, i, 2), at({ { 7, 8 } }, 1, 1), total(t[2]), total({ 5, 6 })
+    end)
+    assert.same({ 4, 7, 7, 11 }, { k(2) })
+  end)
+
+  it("is indexed deeper at run time where it is captured, too", function()
+    local t = { { 1, 2 }, { 3, 4, 5 } }
+    local k = rg.kernel(function(i --[[: i32]], j --[[: i32]]) return t[i][j], t[2][j] end)
+    assert.same({ 4, 4 }, { k(2, 2) })
+    assert.same({ 0, 5 }, { k(1, 3) })
+    t[1] = { 9, 8, 7 }
+    assert.same({ 7, 5 }, { k(1, 3) })
+  end)
+end)
+
+describe("a mistake with a table that a kernel writes", function()
+  local function fails(text, ...) return failure(kernel(text), ...) end
+
+  it("is an index outside of it", function()
+    local err = fails "function() local t = {1, 2} return t[0] end"
+    assert.equal("index.range", err.code)
+    assert.equal("lists start at 1, as in Lua", err.hint)
+    assert.equal("index.range", fails("function() local t = {1, 2} return t[3] end").code)
+    assert.equal("type.mismatch", fails("function() local t = {1, 2} return t[1][2] end").code)
+  end)
+
+  it("is a value that is not known yet", function()
+    assert.equal("static.unknown", fails(
+      "function(n: i32) local m = n * 2 local t = {m, 2} return t[1] end", 2).code)
+    assert.equal("kernel.unsupported", fails("function() local t = {a = 1} return t.a end").code)
+    assert.equal("name.nil", fails("function() local t = {1, nil, 3} return t[1] end").code)
+  end)
+
+  it("is its use as a value, and an assignment to it", function()
+    assert.equal("kernel.unsupported", fails("function() local t = {1, 2} return t end").code)
+    assert.equal("kernel.unsupported",
+      fails("function(i: i32) local t = {{1}, {2}} local u = t[i] return u[1] end", 1).code)
+    assert.truthy(fails("function() local t = {1, 2} t[1] = 3 return t[1] end").code)
+    assert.truthy(fails("function() local t = {1, 2} t = {3} return t[1] end").code)
+  end)
+
+  it("is a run-time index where it holds more than numbers", function()
+    assert.equal("kernel.unsupported",
+      fails("function(i: i32) local t = {rg.vec2(1, 2)} return t[i].x end", 1).code)
+  end)
+end)
