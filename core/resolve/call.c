@@ -222,7 +222,7 @@ Entity resolve_call(Resolve *r, Expr *e) {
   if (callee.kind == ENTITY_FUNCTION) return resolve_inline_call(r, e, callee, NULL);
   if (callee.kind == ENTITY_OTHER && !strcmp(callee.other.what, "a kernel"))
     sema_fail(r->s, e, RG_ERROR_CALL, "make what it does a Lua function, which both call",
-              "'%s' is a kernel, and kernels do not call kernels", name);
+              "'%s' is a kernel made of a text, which other kernels cannot call", name);
   sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' is not a function", name);
   return (Entity){0};
 }

@@ -98,6 +98,8 @@ end
 -- got others meanwhile.
 local function put(self, number, v, depth, values, last)
   local slot, kind = values[number], type(v)
+  local inner = kind == "table" and rawget(v, "need_compiled") ~= nil and rawget(v, "fn")
+  if inner then v, kind = inner, "function" end -- called as the function that it is made of
   local key = kind == "function" and called.key(self, number, v) or nil
   local vector = kind == "cdata" and matrix.type_of(v) and ffi.new "RgVector" or nil
   local known = (kind == "function" or kind == "table") and builtin.name_of(v, self.environment)

@@ -359,3 +359,47 @@ describe("a function that calls itself", function()
     assert.equal("call.invalid", failure(rg.kernel(function() return factorial(40) end)).code)
   end)
 end)
+
+describe("a kernel called in a kernel", function()
+  it("is the function that it is made of", function()
+    local x, rate = rg.field(rg.f32, 8), 2
+    local grow = rg.kernel(function(by)
+      for i in rg.range(8) do x[i] = x[i] + by * rate end
+      return by + 1
+    end)
+    local both = rg.kernel(function(n)
+      local s = grow(n) + grow(n)
+      for i in rg.range(8) do x[i] = x[i] * 2 end
+      return s
+    end)
+    assert.equal(8, both(3))
+    assert.equal(24, x[7])
+    rate = 3
+    assert.equal(4, both(1))
+    assert.equal(60, x[0])
+    assert.equal(2, grow(1))
+    assert.equal(63, x[0])
+  end)
+
+  it("runs one iteration after the other inside a parallel loop", function()
+    local x = rg.field(rg.i32, 4, 4)
+    local line = rg.kernel(function(i) for j in rg.range(4) do x[i][j] = x[i][j] + i + j end end)
+    rg.kernel(function() for i in rg.range(4) do line(i) end end)()
+    assert.equal(6, x[3][3])
+  end)
+
+  it("may be in a table, and passed as an argument", function()
+    local x = rg.field(rg.f32, 4)
+    local solver = { step = rg.kernel(function(v) x[1] = x[1] + v end) }
+    local twice = rg.kernel(function(self, f) self.step(1) f(2) end)
+    twice(solver, solver.step)
+    assert.equal(3, x[1])
+  end)
+
+  it("cannot be one made of a text", function()
+    local inner = rg.kernel([=[function(v) return v + 1 end]=], {})
+    local err = failure(rg.kernel(function(v) return inner(v) end), 1)
+    assert.equal("call.invalid", err.code)
+    assert.truthy(err.hint:find("Lua function", 1, true))
+  end)
+end)
