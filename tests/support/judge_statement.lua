@@ -292,6 +292,25 @@ kinds.locals_of_call = { -- local a, b = h(x)
   end,
 }
 
+-- The function that it is in, once more, `d` times in all.
+make.forms.one_less = {
+  text = function(n) return n.name .. " - 1" end,
+  value = function(n, env) return env.locals[n.name] - 1 end,
+}
+kinds.recurse = {
+  text = function(s)
+    return ("if %s < 1 then %s end local %s = %s"):format(s.depth, statement.return_text(s),
+      table.concat(s.names, ", "), make.text(s.value))
+  end,
+  run = function(s, env)
+    if env.locals[s.depth] < 1 then
+      statement.give_results(s, env)
+      return "return"
+    end
+    kinds.locals_of_call.run(s, env)
+  end,
+}
+
 --- `local function h1(p1: i32, p2): f32`
 function statement.helper_text(helper)
   local parameters, results = {}, {}
@@ -537,7 +556,8 @@ end
 local function call_of(helper, scope)
   local kids = {}
   for k, p in ipairs(helper.parameters) do
-    kids[k] = p.is_annotated and make.expression(p.type, 1, scope)
+    kids[k] = p.is_depth and make.node("literal", "i32", nil, { text = "3", value = 3LL })
+      or p.is_annotated and make.expression(p.type, 1, scope)
       or firm(p.type, setmetatable({ depth = 1 }, { __index = scope }))
   end
   return make.node("user_call", helper.types[1], kids, { helper = helper })
@@ -561,26 +581,49 @@ function makers.call(scope)
   return s
 end
 
---- A function with 0 to 3 parameters and 1 or 2 results.
+local function recurse(helper, scope, depth)
+  local s = { kind = "recurse", depth = depth.name, types = helper.types, names = {},
+    values = result_values(scope, helper.types), value = call_of(helper, scope) }
+  s.value.is_whole = true
+  s.value.kids[1] = make.node("one_less", "i32", nil, { name = depth.name })
+  for k, t in ipairs(helper.types) do
+    s.names[k] = new_name(scope, "w")
+    declare(scope, s.names[k], t)
+  end
+  return s
+end
+
+--- A function with 0 to 3 parameters and 1 or 2 results. Some call themselves, with one parameter
+--- more, which comes first and says how often.
 function statement.helper(case, depth)
-  local helper = { parameters = {}, types = {}, is_annotated = random(2) == 1 }
+  local is_recursive = random(3) == 1
+  local helper = { parameters = {}, types = {}, is_annotated = is_recursive or random(2) == 1,
+    name = statement.new_name({ case = case }, "h") }
   local scope = { names = {}, writable = {}, case = case, depth = depth, level = 1,
     is_helper = true, types = helper.types }
   for k = 1, random(0, 3) do
-    local p = { type = any_type(), is_annotated = random(2) == 1 }
+    local p = { type = any_type(), is_annotated = is_recursive or random(2) == 1 }
     p.name = new_name(scope, "p")
     helper.parameters[k] = p
     declare(scope, p.name, p.type)
     table.insert(scope.writable, p)
   end
   for k = 1, random(2) do helper.types[k] = any_type() end
+  local first
+  if is_recursive then
+    local count = { name = new_name(scope, "d"), type = "i32", is_annotated = true,
+      is_depth = true }
+    table.insert(helper.parameters, 1, count)
+    declare(scope, count.name, "i32")
+    first = recurse(helper, scope, count)
+  end
   helper.body = block(scope, random(0, 3))
+  if first then table.insert(helper.body, 1, first) end
   for _, s in ipairs(helper.body) do
     if s.kind == "local" then declare(scope, s.name, s.type) end
   end
   table.insert(helper.body, { kind = "return", types = helper.types, values = result_values(
     scope, helper.types) })
-  helper.name = new_name(scope, "h")
   return helper
 end
 
