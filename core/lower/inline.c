@@ -109,11 +109,12 @@ void lower_declare_functions(Lower *l) {
     for (int k = 0; k < in->parameters.count; k++) {
       const Local *parameter = in->parameters.items[k];
       for (int n = 0; !parameter->is_alias && n < type_parts(parameter->shape); n++)
-        ir_region_param(kernel, function->body, parameter->type);
+        ir_region_param(kernel, function->body, lower_number_type(l, parameter->type, n));
     }
     for (int k = 0; k < in->results.count; k++)
       for (int n = 0; n < type_parts(in->results.items[k]->shape); n++)
-        vec_push(l->scratch, &function->results, in->results.items[k]->type);
+        vec_push(l->scratch, &function->results,
+                 lower_number_type(l, in->results.items[k]->type, n));
     vec_push(l->scratch, &kernel->functions, function);
   }
 }
@@ -177,7 +178,8 @@ IrInst **lower_invocation(Lower *l, Expr *e, Invocation *call) {
   int parts = type_parts(call->results.items[0]->shape);
   IrInst **first = scratch_array(l->scratch, IrInst *, parts);
   for (int k = 0; k < parts; k++)
-    first[k] = lower_convert(l, values[k], l->s->failed ? values[k]->type : e->at);
+    first[k] = l->s->failed ? values[k]
+                            : lower_convert(l, values[k], lower_number_type(l, e->at, k));
   return first;
 }
 

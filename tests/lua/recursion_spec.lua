@@ -125,6 +125,24 @@ describe("a function that calls itself", function()
     assert.same({ 32, rg.vec2(5.5, 15), true, 2 }, { k(5) })
   end)
 
+  it("takes and returns structs", function()
+    local particle = rg.struct { { "pos", rg.vec2 }, { "mass", rg.f64 }, { "n", rg.i32 } }
+    local x = rg.field(particle, 4)
+    local k = kernel([=[
+      local function fall(p: particle, n: i32): particle
+        if n == 0 then return p end
+        p.pos.y = p.pos.y - p.mass
+        p.n = p.n + n
+        return fall(p, n - 1)
+      end
+      function(n: i32) for i in rg.range(4) do x[i] = fall(x[i], n) end end]=],
+      { x = x, particle = particle })
+    x[2] = { pos = { 1, 2 }, mass = 0.5, n = 7 }
+    k(3)
+    assert.equal(rg.vec2(1, 0.5), x[2].pos)
+    assert.equal(13, x[2].n)
+  end)
+
   it("reads what it captures at every launch", function()
     local rate, x = 2, rg.field(rg.f32, 4)
     local function power(n --[[: i32]]) --[[: f32]]
@@ -409,6 +427,13 @@ function() return f(3) end]=])
       function() return f(x[1], 3) end]=], { x = x })
     assert.equal("kernel.unsupported", err.code)
     assert.truthy(err.hint:find("pass the field and the index", 1, true))
+  end)
+
+  it("is to draw random numbers", function()
+    local err = fails([=[
+      local function f(n: i32): f32 if n > 0 then return f(n - 1) end return rg.random(rg.f32) end
+      function() return f(3) end]=])
+    assert.equal("kernel.unsupported", err.code)
   end)
 
   it("is a call on a whole tree, or a walk of an unbounded one", function()
