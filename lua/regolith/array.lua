@@ -371,7 +371,8 @@ local function memory_of(what)
   return ffi.cast("const uint8_t *", pointer), bytes
 end
 
-local wrap_quietly = lib.quietly(function(number, c, wrap)
+-- What `wrap` points to comes along: nothing else may hold it.
+local wrap_quietly = lib.quietly(function(number, c, wrap, ...) -- luacheck: ignore
   check(C.rg_array_wrap(c, wrap, array_out), number)
   return new_handle(number, wrap.rank)
 end)
@@ -407,7 +408,7 @@ function array.wrap(session, what, t, extents, options)
   wrap.pointer, wrap.type, wrap.shape = ffi.cast("void *", pointer), type_name, shape_in
   wrap.strides, wrap.name = strides, name
   wrap.constant = is_constant and 1 or 0
-  local handle = wrap_quietly(number, c, wrap)
+  local handle = wrap_quietly(number, c, wrap, what, type_name, shape_in, strides, name)
   owners[handle.rg_number] = { what, options.owner, is_constant = is_constant }
   return handle
 end

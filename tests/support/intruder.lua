@@ -11,6 +11,7 @@ local rg = require "regolith"
 
 local x, y = rg.field(rg.f32, 8), rg.field(rg.f64, 4, 4)
 local v3, wide = rg.field(rg.vec3, 4), rg.field(rg.i64, 4)
+local grid, rough = rg.array(rg.f32, 3, 4), rg.array(rg.vec2, 5)
 local cube, spare = rg.field(rg.f32, 2, 2, 2), rg.field(rg.f32, 8)
 local shifted = rg.field { type = rg.f32, shape = { 4 }, offset = { -2 } }
 local sparse, theirs = rg.field(rg.f32), rg.field(rg.f32)
@@ -87,6 +88,10 @@ local intrusions = {
   function() return x[1000] end,
   function() two("no") end,
   function() rg.field(rg.f32, -1) end,
+  function() rough[turn % 5] = { turn, 1 } return rough[1], grid[2][3] end,
+  function() rough:fill { turn, 2 } rough:to_table() return #rough, rough.shape.x end,
+  function() sum(rg.array(rg.f32, 3):fill(turn)) sum(rg.array(rg.f32, 2)) end,
+  function() return rg.array(rg.f32, 0) end,
   function() return static:source() end,
   function() rg.kernel("function() return nothing_of_this_name end", {})() end,
 }
@@ -193,6 +198,14 @@ local calls = {
     local z2 = rg.field(rg.f32, 3):copy_from(z)
     local w = rg.field(rg.vec2, 2):fill { 1, 2 }
     return table.concat(z2:to_table(), " "), z2:pointer()[1], show(unpack(w:to_table())), show(w[1])
+  end },
+  { "arrays", function()
+    local a = rg.array(rg.f32, 3):from_table { 1, 2, 3 }
+    local m = require("ffi").new("float[4]", 4, 5, 6, 7)
+    local w = rg.wrap(m, rg.f32, { 2, 2 }, { name = "w" })
+    for i, j in w:active() do grid[i][j] = w[i][j] end
+    return sum(a), sum(a), show(w[1][0], grid[0][1], tostring(w), tostring(w.strides)),
+      rg.array(rg.u8, 2):from_string("ab"):to_string(), a:add(1, 5), a[1]
   end },
   { "shapes", function() return tostring(y.shape), tostring(shifted.offset), #x, #y[0] end },
   { "texts", function()

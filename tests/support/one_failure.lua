@@ -21,15 +21,20 @@ local function session()
     for i, j in x:active() do s = s + x[i][j] end
     return s
   end)
+  local a = rg.array { type = rg.f32, shape = { 10, 4 }, name = "a" }
+  local lay = rg.kernel(function(u) for i, j in u:active() do u[i][j] = u[i][j] + i end end)
+  lay(a)
+  lay(rg.wrap(ffi.new "float[6]", rg.f32, { 3, 2 }))
   fill(2)
   block:deactivate(0, 0)
   rg.gc()
   local result = sum() + x[5][5] + block:count() + list:append(3, 5) + list[3][1]
+  result = result + a[9][3] + #rg.array(rg.u8, 100000):copy_from(rg.array(rg.u8, 100000))
   tree:destroy()
   return result
 end
 
-local right = 222
+local right = 222 + 9 + 100000
 local ok, result = pcall(session)
 if ok then
   print "whole"
