@@ -85,6 +85,16 @@ describe("a struct", function()
     assert.is_false((select(4, k(P()))))
   end)
 
+  it("is passed to and returned by a function that calls itself", function()
+    local k = rg.kernel([[
+      local function factorial(p: P, n: i32): P
+        if n <= 0 then return p end
+        return factorial(P{mass = p.mass * n, pos = p.pos + 1, id = n}, n - 1)
+      end
+      function(n) return factorial(P{mass = 1}, n) end]], { P = P })
+    assert.equal(P { mass = 120, pos = { 5, 5, 5 }, id = 1 }, k(5))
+  end)
+
   it("may come as a table where the parameter says what it is", function()
     local k = rg.kernel("function(q: Pair) return q end", { Pair = Pair })
     assert.equal(Pair { a = { mass = 2 }, m = { { 1, 2 }, { 3, 4 } } },
