@@ -107,6 +107,14 @@ IrInst *lower_operator(Lower *l, AstOp op, IrInst *a, IrInst *b) {
   return result;
 }
 
+IrInst *lower_power(Lower *l, IrInst *value, int exponent) {
+  IrInst *product = NULL;
+  for (int left = exponent; left; left /= 2) {
+    if (left % 2) product = product ? lower_operator(l, AST_MUL, product, value) : value;
+    if (left > 1) value = lower_operator(l, AST_MUL, value, value);
+  }
+  return product ? product : lower_number(l, value->type, 1);
+}
 
 static IrInst *lower_binary(Lower *l, Expr *e) {
   Type at = type_at(l, e);
@@ -117,9 +125,11 @@ static IrInst *lower_binary(Lower *l, Expr *e) {
     lower_at(l, e->pos);
     return lower_compare(l, e->op, a, b);
   }
+  int exponent = typed_power(e);
   bool before = lower_enter_wrap(l, lower_operator_wraps(e->op, at));
-  IrInst *a = lower_as(l, e->left, at), *b = lower_as(l, e->right, at);
+  IrInst *a = lower_as(l, e->left, at), *b = exponent < 0 ? lower_as(l, e->right, at) : NULL;
   l->may_wrap = before;
+  if (exponent >= 0) return lower_power(l, a, exponent);
   lower_at(l, e->pos);
   return lower_operator(l, e->op, a, b);
 }

@@ -89,6 +89,7 @@ IrInst *lower_convert(Lower *l, IrInst *value, Type type); /* constants at once 
 /* One number of a launch argument. */
 IrInst *lower_argument(Lower *l, const LaunchArg *launch_arg, int part);
 IrInst *lower_number(Lower *l, Type type, int64_t value);
+IrInst *lower_power(Lower *l, IrInst *value, int exponent); /* of an integer */
 IrInst *lower_operator(Lower *l, AstOp op, IrInst *a, IrInst *b); /* arithmetic and bits */
 /* access.c */
 int lower_indices(Lower *l, Expr *e, IrInst **indices);

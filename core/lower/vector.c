@@ -172,6 +172,9 @@ static IrInst **lower_binary(Lower *l, Expr *e) {
   l->may_wrap = before;
   lower_at(l, e->pos);
   if (is_product) return lower_product(l, a_shape, a, b_shape, b);
+  int exponent = typed_power(e);
+  for (int k = 0; k < count && exponent >= 0; k++) result[k] = lower_power(l, a[k], exponent);
+  if (exponent >= 0) return result;
   for (int k = 0; k < count; k++) result[k] = lower_operator(l, e->op, a[k], b[k]);
   return result;
 }

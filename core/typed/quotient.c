@@ -1,5 +1,5 @@
 /* quotient.c - integer divisions made exact by rounding: math.floor(a / b), also through a local
- * that holds the quotient. */
+ * that holds the quotient; and integer powers. */
 #include "typed/typed.h"
 
 static bool is_division(const Expr *e) { return e->kind == AST_BINARY && e->op == AST_DIV; }
@@ -16,6 +16,15 @@ Expr *typed_quotient(Sema *s, Expr *e) {
   bool may_be =
       (ty_is_integer(a) || a.kind == TY_NUMBER) && (ty_is_integer(b) || b.kind == TY_NUMBER);
   return may_be && (ty_is_integer(a) || ty_is_integer(b)) ? e : NULL;
+}
+
+int typed_power(const Expr *e) {
+  enum { MOST_FACTORS = 64 };
+  SemaInteger exponent;
+  bool is_power = e->kind == AST_BINARY && e->op == AST_POW && e->left->ty.kind == TY_INT &&
+                  sema_integer(e->right, false, &exponent);
+  return is_power && !exponent.is_negative && exponent.size <= MOST_FACTORS ? (int)exponent.size
+                                                                            : -1;
 }
 
 PartialType typed_quotient_type(Sema *s, const Expr *quotient) {

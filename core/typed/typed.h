@@ -142,6 +142,8 @@ bool default_is(const Expr *e);
 bool choice_is_cheap(Sema *s, const Expr *e); /* cheap enough to compute unconditionally */
 
 /* quotient.c */
+/* Is e `i ^ 3`: an integer, to the power of a whole number that is written? Its factors, or -1. */
+int typed_power(const Expr *e);
 /* the integer quotient behind e, also through a local; or NULL */
 Expr *typed_quotient(Sema *s, Expr *e);
 PartialType typed_quotient_type(Sema *s, const Expr *quotient);

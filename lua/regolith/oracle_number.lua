@@ -243,6 +243,16 @@ for _, to in ipairs(all) do
   end
 end
 
+-- Of integers, `^` is a product of as many factors.
+for _, t in ipairs { "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64" } do
+  local multiplied, one = number["mul_" .. t], number[("to_%s_f64"):format(t)](1)
+  number["pow_" .. t] = function(a, count)
+    local product = one
+    for _ = 1, tonumber(count) do product = multiplied(product, a) end
+    return product
+  end
+end
+
 --- The number that 16 bits of a half-precision float stand for.
 function number.from_half(bits)
   local sign, exponent, rest = bits >= 32768 and -1 or 1, floor(bits / 1024) % 32, bits % 1024

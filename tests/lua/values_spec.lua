@@ -107,6 +107,27 @@ describe("all numbers of a value", function()
   end)
 end)
 
+describe("an integer to a power that is written", function()
+  it("is an integer, and wraps as one", function()
+    local x = rg.field(rg.u8, 4)
+    x[0], x[1] = 3, 16
+    local a, b, c, d, e, f = rg.kernel([[function()
+      local i, wide = 7, 3000000000LL
+      return i ^ 2, i ^ 0, x[0] ^ 3, x[1] ^ 2, wide ^ 2, (i ^ 3) // 2
+    end]], { x = x })()
+    assert.same({ 49, 1, 27, 0, 9000000000000000000LL, 171 }, { a, b, c, d, e, f })
+    assert.equal(rg.ivec3(1, 8, -27), both("a ^ 3", rg.ivec3(1, 2, -3)))
+  end)
+
+  it("is a float where the power is not known or not whole", function()
+    local a, b, c = rg.kernel(function(n)
+      local i = 4
+      return i ^ n, i ^ 0.5, i ^ -1
+    end)(2)
+    assert.same({ 16, 2, 0.25 }, { a, b, c })
+  end)
+end)
+
 describe("the bits and parts of numbers", function()
   it("are counted in the number's own width", function()
     assert.same({ 8, 32, 64, 0 },
