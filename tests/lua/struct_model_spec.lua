@@ -21,8 +21,8 @@ local function make_type(depth)
     return rg.vec(n, rg[scalar]), { kind = "vector", scalar = scalar, count = n }
   elseif kind == 3 then
     local rows, cols = random(2, 3), random(2, 3)
-    return rg.mat(rows, cols, rg[scalar]), { kind = "matrix", scalar = scalar, rows = rows,
-      cols = cols }
+    return rg.mat(rows, cols, rg[scalar]), { kind = "matrix", scalar = scalar,
+      rows = rows, cols = cols }
   end
   return declare(depth - 1)
 end
@@ -37,7 +37,7 @@ function declare(depth)
   return rg.struct(members), row
 end
 
--- -- values: tables of numbers, as to_table gives them ---------------------------------------------
+-- -- values: tables of numbers, as to_table gives them --------------------------------------------
 
 -- Whole and small: exact in every type.
 local function make_number(scalar)
@@ -211,7 +211,7 @@ end
 describe("random structs", function()
   it("agree with tables, step by step", function()
     local first = tonumber(os.getenv "RG_SEED") or 1
-    for seed = first, first + (tonumber(os.getenv "RG_STRUCTS") or 8) - 1 do
+    for seed = first, first + (tonumber(os.getenv "RG_STRUCTS") or 5) - 1 do
       local ok, message = pcall(try, seed)
       assert(ok, ("RG_SEED=%d: %s"):format(seed, tostring(message)))
     end
