@@ -6,70 +6,93 @@
 #include <string.h>
 
 enum { KEPT_WORDS = 1 << 17, MOST_WORDS = 4 * RT_MESSAGE_WORDS };
+static const uint64_t first_of_worker = 1u << 31; /* a flag in a record, until it is sorted */
 
 static uint64_t length_of(const uint64_t *record) { return 1 + (record[0] >> 32); }
 
-typedef struct Sorter {
-  const int32_t *axes; /* by message */
-  const uint64_t **records, **other;
-} Sorter;
+/* Records that stay together: one that has indices, and those after it that have none, since a
+ * function that calls itself does not know them; before it too, where a worker begins. */
+typedef struct Group {
+  const uint64_t *begin, *end, *key; /* `key`: `axes` indices */
+  int32_t axes;
+} Group;
 
-static int compare(const int32_t *all_axes, const uint64_t *a, const uint64_t *b) {
-  int32_t axes = all_axes[(uint32_t)a[0]];
-  if (all_axes[(uint32_t)b[0]] != axes) return 0;
-  const uint64_t *a_indices = a + length_of(a) - axes, *b_indices = b + length_of(b) - axes;
-  for (int32_t k = 0; k < axes; k++) {
-    int64_t i = (int64_t)a_indices[k], j = (int64_t)b_indices[k];
+/* The one that begins at `at`. */
+static Group next_group(const int32_t *all_axes, const uint64_t *at, const uint64_t *end) {
+  Group group = {.begin = at};
+  while (at < end) {
+    int32_t axes = all_axes[(uint32_t)(at[0] & ~first_of_worker)];
+    bool begins = (at[0] & first_of_worker) || (axes && group.axes);
+    if (begins && at > group.begin) break;
+    at += length_of(at);
+    if (axes) group.key = at - axes;
+    if (axes) group.axes = axes;
+  }
+  group.end = at;
+  return group;
+}
+
+/* Those without a key come first. */
+static int compare(const Group *a, const Group *b) {
+  if (a->axes != b->axes) return a->axes < b->axes ? -1 : 1;
+  for (int32_t k = 0; k < a->axes; k++) {
+    int64_t i = (int64_t)a->key[k], j = (int64_t)b->key[k];
     if (i != j) return i < j ? -1 : 1;
   }
   return 0;
 }
 
 /* Merges, so that equal ones keep their order. */
-static void sort(Sorter *s, uint64_t begin, uint64_t end) {
+static void sort(Group *groups, Group *other, uint64_t begin, uint64_t end) {
   if (end - begin < 2) return;
   uint64_t middle = begin + (end - begin) / 2, a = begin, b = middle;
-  sort(s, begin, middle);
-  sort(s, middle, end);
+  sort(groups, other, begin, middle);
+  sort(groups, other, middle, end);
   for (uint64_t at = begin; at < end; at++) {
-    bool takes_second =
-        a == middle || (b < end && compare(s->axes, s->records[b], s->records[a]) < 0);
-    s->other[at] = takes_second ? s->records[b++] : s->records[a++];
+    bool takes_second = a == middle || (b < end && compare(&groups[b], &groups[a]) < 0);
+    other[at] = takes_second ? groups[b++] : groups[a++];
   }
-  memcpy(s->records + begin, s->other + begin, (end - begin) * sizeof *s->records);
+  memcpy(groups + begin, other + begin, (end - begin) * sizeof *groups);
 }
 
 static bool is_sorted(const int32_t *axes, const uint64_t *words, uint64_t count,
-                      uint64_t *records) {
-  const uint64_t *last = NULL;
+                      uint64_t *groups) {
+  Group last = {0};
   bool is = true;
-  *records = 0;
-  for (const uint64_t *at = words; at < words + count; at += length_of(at)) {
-    is = is && (!last || compare(axes, last, at) <= 0);
-    last = at;
-    ++*records;
+  *groups = 0;
+  for (const uint64_t *at = words, *end = words + count; at < end; at = last.end) {
+    Group group = next_group(axes, at, end);
+    is = is && (!*groups || compare(&last, &group) <= 0);
+    last = group;
+    ++*groups;
   }
   return is;
 }
 
-static void order(Heap *heap, const int32_t *axes, uint64_t *words, uint64_t count) {
-  uint64_t records;
-  if (is_sorted(axes, words, count, &records)) return;
+static void rearrange(Heap *heap, const int32_t *axes, uint64_t *words, uint64_t count,
+                      uint64_t group_count) {
   uint64_t *copy = heap_alloc(heap, count * sizeof *copy);
-  const uint64_t **lists = heap_alloc(heap, 2 * records * sizeof *lists);
-  if (copy && lists) {
-    Sorter sorter = {axes, lists, lists + records};
+  Group *groups = heap_alloc(heap, 2 * group_count * sizeof *groups);
+  if (copy && groups) {
     memcpy(copy, words, count * sizeof *copy);
     const uint64_t *at = copy;
-    for (uint64_t k = 0; k < records; k++, at += length_of(at)) lists[k] = at;
-    sort(&sorter, 0, records);
-    for (uint64_t k = 0; k < records; k++) {
-      memcpy(words, lists[k], length_of(lists[k]) * sizeof *words);
-      words += length_of(lists[k]);
+    for (uint64_t k = 0; k < group_count; k++, at = groups[k - 1].end)
+      groups[k] = next_group(axes, at, copy + count);
+    sort(groups, groups + group_count, 0, group_count);
+    for (uint64_t k = 0; k < group_count; k++) {
+      size_t length = (size_t)(groups[k].end - groups[k].begin);
+      memcpy(words, groups[k].begin, length * sizeof *words);
+      words += length;
     }
   }
   heap_free(heap, copy);
-  heap_free(heap, lists);
+  heap_free(heap, groups);
+}
+
+static void order(Heap *heap, const int32_t *axes, uint64_t *words, uint64_t count) {
+  uint64_t groups;
+  if (!is_sorted(axes, words, count, &groups)) rearrange(heap, axes, words, count, groups);
+  for (uint64_t *at = words; at < words + count; at += length_of(at)) at[0] &= ~first_of_worker;
 }
 
 /* Those of one worker, whose buffer is empty then; small ones keep their memory. */
@@ -85,7 +108,9 @@ static void take(CpuDevice *cpu, RtMessages *from, DeviceLaunch *launch) {
     }
   }
   if (needed <= cpu->said_capacity) {
-    memcpy(cpu->said + cpu->said_words, from->words, from->used * sizeof *from->words);
+    uint64_t *to = cpu->said + cpu->said_words;
+    memcpy(to, from->words, from->used * sizeof *from->words);
+    if (from->used) to[0] |= first_of_worker;
     cpu->said_words = needed;
   } else {
     for (uint64_t at = 0; at < from->used; at += length_of(from->words + at)) from->lost++;

@@ -81,7 +81,7 @@ static void add_float(StrBuf *out, const char *format, double value) {
   char text[512];
   snprintf(text, sizeof text, format, value);
   size_t whole = strspn(text, " +-0123456789eEinfaINFA"); /* also of inf and nan */
-  size_t point = strcspn(text + whole, "0123456789");
+  size_t point = strcspn(text + whole, "0123456789eE ");
   strbuf_add(out, text, (int)whole);
   if (!text[whole]) return;
   strbuf_char(out, '.');

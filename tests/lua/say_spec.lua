@@ -98,6 +98,55 @@ describe("print in a kernel", function()
     assert.same(expected, printed(k, 100))
   end)
 
+  it("keeps what a function that calls itself says with its iteration", function()
+    local k = rg.kernel([[
+      local function count_down(i: i32, n: i32): i32
+        print(i .. " down to " .. n)
+        if n < 1 then return 0 end
+        return count_down(i, n - 1)
+      end
+      function()
+        for i in rg.range(100):block(1) do
+          print(i)
+          local zero = count_down(i, 2)
+          if i % 2 == 0 then print("end of " .. i) end
+        end
+      end]])
+    local expected = {}
+    for i = 0, 99 do
+      expected[#expected + 1] = tostring(i)
+      for n = 2, 0, -1 do expected[#expected + 1] = i .. " down to " .. n end
+      if i % 2 == 0 then expected[#expected + 1] = "end of " .. i end
+    end
+    assert.same(expected, printed(k))
+  end)
+
+  it("formats any number as Lua does", function()
+    local n, texts, expected = 200, {}, {}
+    local state = 4711
+    local function below(count)
+      state = (state * 16807) % 2147483647
+      return state % count
+    end
+    local function pick(list) return list[below(#list) + 1] end
+    local fields = { i32 = rg.field(rg.i32, n), u32 = rg.field(rg.u32, n),
+      f32 = rg.field(rg.f32, n), f64 = rg.field(rg.f64, n) }
+    for k = 0, n - 1 do
+      fields.i32[k], fields.u32[k] = below(2 ^ 31) - 2 ^ 30, below(2 ^ 31) * 2
+      local v = pick { 0, 0.1, -0.7, 1e300, 1e-300, 2 ^ 31, 2 ^ 53, -2 ^ 63, 123456789.125, 1e15 }
+        * pick { 1, 1 / 3, -7 }
+      fields.f32[k], fields.f64[k] = v, v
+      local format = "%" .. pick { "", "", "-", "+", " ", "0", "#" } .. pick { "", "1", "8", "99" }
+        .. pick { "", ".0", ".1", ".5", ".17" } .. pick { "d", "i", "u", "x", "X", "o", "e", "E",
+        "f", "g", "G", "s" }
+      local name = pick { "i32", "u32", "f32", "f64" }
+      texts[#texts + 1] = ("print((%q):format(%s[%d]))"):format(format, name, k)
+      expected[#expected + 1] = format:format(fields[name][k])
+    end
+    assert.same(expected, printed(rg.kernel("function() " .. table.concat(texts, "\n") .. " end",
+      fields)))
+  end)
+
   it("works in loops over active cells, also negative ones, and in functions", function()
     local x = rg.field(rg.i32)
     rg.root:hash("ij"):place(x)
