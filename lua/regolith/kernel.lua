@@ -152,7 +152,7 @@ local %s
 return function(self%s, extra)
   local need, last, values, v, d = self.%s, self.last, self.values
   local type, rawequal, put = need.type, need.rawequal, need.put
-  local turns = need.turns
+  local result, lines, take, turns = self.result, self.lines, need.take, need.turns
   local turn = turns.count + 1
   turns.count = turn
   %s
@@ -164,10 +164,10 @@ end]]
 -- By the name of the table of functions that a launcher calls: what it does with the values.
 local ends = {
   need = [[
-  if need.launch(self.pointer, values, %d, self.result) ~= 0 then return need.refuse(self%s) end
-  if self.lines[0] ~= 0 then return need.say(self) end
-  if self.result.depth > 1 then return need.take_results(self) end
-  return need.take(self.result)]],
+  if need.launch(self.pointer, values, %d, result) ~= 0 then return need.refuse(self%s) end
+  if lines[0] ~= 0 then return need.say(self) end
+  if result.depth > 1 then return need.take_results(self) end
+  return take(result)]],
   need_compiled = [[
   if need.compile(self.pointer, values, %d) ~= 0 then return need.refuse(self%s) end]],
 }
