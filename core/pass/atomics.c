@@ -9,7 +9,13 @@
 /* Why it stays atomic: would this place alone distinguish iterations? */
 static void note_atomic(IrKernel *kernel, const IrTask *task, const EffectAccess *update) {
   bool is_alone = effects_params(update->place) == (1u << task->body->params.count) - 1;
-  const char *name = kernel->fields.items[update->field].name;
+  const IrField *field = &kernel->fields.items[update->field];
+  const char *name = field->name;
+  if (field->array >= 0 && kernel->arrays.items[field->array].is_shared) {
+    ir_note(kernel, update->inst->line, "'%s' cannot be updated plainly: its memory can also be "
+            "reached by other indices, or through another array of this launch", name);
+    return;
+  }
   ir_note(kernel, update->inst->line, "'%s' cannot be updated plainly: %s",
           name && name[0] ? name : "a field",
           is_alone

@@ -529,5 +529,13 @@ describe("kernel:explain() of arrays #compiled", function()
       .. "directly\n", text)
     assert.matches("reads 'b': addressed directly, checked against the shape", text)
     assert.matches("updates 'b': atomic; addressed directly", text)
+    local m = ffi.new "float[20]"
+    local both = rg.kernel(function(u, v)
+      for i in rg.range(#u) do u[i] = u[i] + v[i] end
+    end)
+    both(rg.wrap(m, rg.f32, 10), rg.wrap(m + 5, rg.f32, 10))
+    assert.matches("'u' cannot be updated plainly: its memory can also be reached", both:explain())
+    both(rg.wrap(m, rg.f32, 10), rg.wrap(m + 10, rg.f32, 10))
+    assert.matches("updates 'u': plain", both:explain())
   end)
 end)
