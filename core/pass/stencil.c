@@ -12,6 +12,7 @@
  *
  * Products of i32 wrap after 2^31 - 1, so an axis with more cells than that is not reached by
  * one. */
+#include "base/map.h"
 #include "pass/effects.h"
 
 enum { DEEPEST = 12 };
@@ -21,6 +22,7 @@ typedef struct Stencil {
   const IrTask *task;
   int64_t extents[SNODE_MAX_AXES]; /* of the loop; INT64_MAX: not known */
   bool may_be_apart;
+  Map reads;                       /* of its body: id of the inst -> EffectAccess */
 } Stencil;
 
 /* -- the loop ---------------------------------------------------------------------------------- */
@@ -69,14 +71,6 @@ static bool look_at_condition(void *data, IrInst *inst) {
 
 /* -- in place ---------------------------------------------------------------------------------- */
 
-static bool comes_from(const IrInst *value, const IrInst *load, int depth) {
-  if (value == load) return true;
-  if (depth > DEEPEST || !(ir_effects(value) & IR_PURE)) return false;
-  for (int i = 0; i < value->operand_count; i++)
-    if (comes_from(value->operands[i], load, depth + 1)) return true;
-  return false;
-}
-
 /* Is the element read one that another iteration stores to? */
 static bool is_of_neighbour(const Stencil *s, const EffectPlace *stored, const EffectPlace *read) {
   bool differs = false;
@@ -94,22 +88,36 @@ static bool is_of_neighbour(const Stencil *s, const EffectPlace *stored, const E
   return differs;
 }
 
-static void check_store(Stencil *s, const Effects *effects, const EffectAccess *store) {
-  const char *name = s->kernel->fields.items[store->field].name;
-  int next = effects->fields[store->field].first;
-  for (; next >= 0; next = effects->accesses.items[next].next) {
-    const EffectAccess *load = &effects->accesses.items[next];
-    if (load->verb != EFFECT_READS || !load->place->index || !store->place->index ||
-        !is_of_neighbour(s, store->place, load->place) ||
-        !comes_from(store->inst->operands[1], load->inst, 0))
-      continue;
-    ir_warn(s->kernel, store->inst->line, store->inst->column,
-            "an element of '%s' is computed here from another one, which an iteration running at "
-            "the same time may have written or not: write to a second field, or take the loop's "
-            "iterations in order, ':serial()'",
-            name && name[0] ? name : "a field");
-    return;
+/* Does the value come from such a read of the store's field? The store's own tree is searched, not
+ * all reads: a body may have thousands of both. */
+static bool comes_from_neighbour(const Stencil *s, const EffectAccess *store, const IrInst *value,
+                                 int depth) {
+  const EffectAccess *read = map_find_int(&s->reads, (uint64_t)value->id);
+  if (read && read->field == store->field && is_of_neighbour(s, store->place, read->place))
+    return true;
+  if (depth > DEEPEST || !(ir_effects(value) & IR_PURE)) return false;
+  for (int i = 0; i < value->operand_count; i++)
+    if (comes_from_neighbour(s, store, value->operands[i], depth + 1)) return true;
+  return false;
+}
+
+static void note_reads(Stencil *s, Scratch *scratch, const Effects *effects) {
+  map_init(&s->reads, scratch);
+  for (int a = 0; a < effects->accesses.count; a++) {
+    EffectAccess *access = &effects->accesses.items[a];
+    if (access->verb == EFFECT_READS && access->place->index)
+      map_put_int(&s->reads, (uint64_t)access->inst->id, access);
   }
+}
+
+static void check_store(const Stencil *s, const EffectAccess *store) {
+  const char *name = s->kernel->fields.items[store->field].name;
+  if (!store->place->index || !comes_from_neighbour(s, store, store->inst->operands[1], 0)) return;
+  ir_warn(s->kernel, store->inst->line, store->inst->column,
+          "an element of '%s' is computed here from another one, which an iteration running at "
+          "the same time may have written or not: write to a second field, or take the loop's "
+          "iterations in order, ':serial()'",
+          name && name[0] ? name : "a field");
 }
 
 /* -- products ---------------------------------------------------------------------------------- */
@@ -156,9 +164,10 @@ bool pass_stencil(PassContext *ctx, IrKernel *kernel, Error *err) {
     ir_walk(s.task->body, look_at_condition, &s);
     if (s.may_be_apart) continue;
     find_extents(&s);
+    note_reads(&s, ctx->scratch, effects);
     for (int a = 0; a < effects->accesses.count; a++)
       if (effects->accesses.items[a].verb == EFFECT_STORES)
-        check_store(&s, effects, &effects->accesses.items[a]);
+        check_store(&s, &effects->accesses.items[a]);
   }
   return true;
 }
