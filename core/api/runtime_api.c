@@ -206,6 +206,13 @@ static bool read_stats(const Program *program, RgStats *stats) {
   return true;
 }
 
+const char *rg_compile_step(RgRuntime *runtime, int32_t number, double *ms) {
+  const Program *program = (Program *)runtime;
+  if (!program || number < 0 || number >= STEP_COUNT) return NULL;
+  if (ms) *ms = program->engine.stats.step_ms[number];
+  return step_words[number];
+}
+
 void rg_stats(RgRuntime *runtime, RgStats *stats) {
   Program *program = (Program *)runtime;
   if (!stats) return;

@@ -71,6 +71,7 @@ static AstExpr *seal(Parser *p, AstExpr *expr) {
   parser_fail(p, expr->pos, expr->width, "this expression chains more than %d operations",
               AST_MAX_HEIGHT);
   parser_hint(p, "keep a part of it in a local");
+  parser_lose(p);
   return expr;
 }
 

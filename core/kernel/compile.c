@@ -59,11 +59,16 @@ static SemaInput sema_input(Compile *compile) {
                      .wants = &compile->wants};
 }
 
+/* Charges the time since `begin` to the step. */
+static void charge(Compile *compile, CompileStep step, double begin) {
+  compile->step_ms[step] += clock_ms() - begin;
+}
+
 static bool run_types(Compile *compile, Error *err) {
   double begin = clock_ms();
   SemaInput input = sema_input(compile);
   if (!sema_types(&compile->scratch, &input, &compile->sema, err)) return false;
-  compile->sema_ms = clock_ms() - begin;
+  charge(compile, STEP_SEMA, begin);
   dump(compile, TEXT_INFER);
   return true;
 }
@@ -71,7 +76,7 @@ static bool run_types(Compile *compile, Error *err) {
 static bool run_lower(Compile *compile, Error *err) {
   double begin = clock_ms();
   if (!sema_lower(&compile->sema, err)) return false;
-  compile->sema_ms += clock_ms() - begin;
+  charge(compile, STEP_SEMA, begin);
   dump(compile, TEXT_IR);
   return true;
 }
@@ -104,7 +109,7 @@ static bool run_passes(Compile *compile, Error *err) {
                         .dump = dumps ? dump_pass : NULL,
                         .dump_data = kernel};
   if (!pass_run_all(&passes, compile->sema.kernel, err)) return false;
-  compile->pass_ms = clock_ms() - begin;
+  charge(compile, STEP_PASSES, begin);
   dump(compile, TEXT_TASKS);
   return true;
 }
@@ -137,7 +142,7 @@ static bool run_front(void *data, Error *err) {
   if (compile->lua) return true;
   double begin = clock_ms();
   compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, host_processor(kernel));
-  compile->pass_ms += clock_ms() - begin;
+  charge(compile, STEP_PASSES, begin);
   return true;
 }
 
@@ -166,8 +171,6 @@ RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t len
 
 /* -- the variant ------------------------------------------------------------------------------- */
 
-static bool wants_times(void) { return !strcmp(option_text("RG_TIME"), "1"); }
-
 static DeviceCode *load(const Compile *compile, const RgCodegenObject *objects, Error *err) {
   Device *device = compile->kernel->engine->store->device;
   return device->table->load(device, objects, compile->sema.kernel->tasks.count, err);
@@ -182,42 +185,53 @@ static DeviceCode *find_code(Compile *compile) {
       make_request(engine, compile->bytes.data, compile->bytes.length, false);
   double begin = clock_ms();
   RgCodegenObject objects[RG_TARGET_COUNT];
-  if (!cache_find(engine->cache, &request, objects)) return NULL;
+  bool is_found = cache_find(engine->cache, &request, objects);
+  charge(compile, STEP_CACHE, begin);
+  if (!is_found) return NULL;
+  begin = clock_ms();
   Error ignored;
   error_clear(&ignored);
   DeviceCode *code = load(compile, objects, &ignored);
   for (int t = 0; t < RG_TARGET_COUNT; t++) heap_free(engine->store->heap, objects[t].bytes);
-  if (code && wants_times())
-    log_warning("time of '%s' in ms: sema %.2f, passes %.2f, from the cache %.2f", kernel->name,
-                compile->sema_ms, compile->pass_ms, clock_ms() - begin);
+  charge(compile, STEP_LOAD, begin);
   return code;
 }
 
 static void keep_objects(Compile *compile, const RgCodegenResult *result) {
+  double begin = clock_ms();
   Engine *engine = compile->kernel->engine;
   RgCodegenRequest request =
       make_request(engine, compile->bytes.data, compile->bytes.length, false);
   cache_store(engine->cache, &request, result->objects);
+  charge(compile, STEP_CACHE, begin);
+}
+
+static void charge_codegen(Compile *compile, const RgCodegenResult *result, double all_ms) {
+  double *ms = compile->step_ms;
+  ms[STEP_READ] = result->parse_ms;
+  ms[STEP_EMIT] = result->emit_ms;
+  ms[STEP_OPTIMISE] = result->optimize_ms;
+  ms[STEP_OBJECT] = result->object_ms;
+  double steps_ms = ms[STEP_READ] + ms[STEP_EMIT] + ms[STEP_OPTIMISE] + ms[STEP_OBJECT];
+  ms[STEP_OPEN] = all_ms > steps_ms ? all_ms - steps_ms : 0;
 }
 
 static DeviceCode *make_code(Compile *compile, bool wants_texts, Error *err) {
   Kernel *kernel = compile->kernel;
   Engine *engine = kernel->engine;
+  double begin = clock_ms();
   RgCodegenResult *result =
       compile_bytes(engine, compile->bytes.data, compile->bytes.length, wants_texts, err);
   if (!result) return NULL;
+  charge_codegen(compile, result, clock_ms() - begin);
   for (int t = 0; t < RG_TARGET_COUNT; t++) {
     if (result->objects[t].llvm_text) dump_text(kernel, "llvm", result->objects[t].llvm_text);
     if (result->objects[t].asm_text) dump_text(kernel, "asm", result->objects[t].asm_text);
   }
-  double begin = clock_ms();
+  begin = clock_ms();
   DeviceCode *code = load(compile, result->objects, err);
+  charge(compile, STEP_LOAD, begin);
   if (code) keep_objects(compile, result);
-  if (wants_times())
-    log_warning("time of '%s' in ms: sema %.2f, passes %.2f, read %.2f, emit %.2f, optimise %.2f, "
-                "object %.2f, load %.2f",
-                kernel->name, compile->sema_ms, compile->pass_ms, result->parse_ms, result->emit_ms,
-                result->optimize_ms, result->object_ms, clock_ms() - begin);
   codegen_result_free(engine->codegen, result);
   return code;
 }
@@ -242,6 +256,33 @@ static Variant *make_variant(Compile *compile, int word_count, Error *err) {
   return NULL;
 }
 
+const char *const step_words[STEP_COUNT] = {
+#define STEP(NAME, WORD) WORD,
+#include "kernel/step.def"
+#undef STEP
+};
+
+static void report_times(const Compile *compile) {
+  char text[400] = "";
+  size_t used = 0;
+  if (strcmp(option_text("RG_TIME"), "1") != 0) return;
+  for (int step = 0; step < STEP_COUNT && used < sizeof text; step++)
+    if (compile->step_ms[step] > 0)
+      used += (size_t)snprintf(text + used, sizeof text - used, "%s %s %.2f", used ? "," : "",
+                               step_words[step], compile->step_ms[step]);
+  log_warning("time of '%.200s' in ms%s:%s", compile->kernel->name,
+              compile->is_from_cache ? ", from the cache" : "", text);
+}
+
+/* The parsing was earlier; it counts where the kernel is compiled for the first time. */
+static void add_times(Compile *compile) {
+  Kernel *kernel = compile->kernel;
+  compile->step_ms[STEP_PARSE] = kernel->parse_ms;
+  kernel->parse_ms = 0;
+  for (int step = 0; step < STEP_COUNT; step++)
+    kernel->engine->stats.step_ms[step] += compile->step_ms[step];
+}
+
 Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count,
                          Error *err) {
   Engine *engine = kernel->engine;
@@ -251,6 +292,8 @@ Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_co
   Variant *variant = make_variant(&compile, word_count, err);
   if (!variant) kernel_want(kernel, &compile.wants);
   scratch_deinit(&compile.scratch);
+  add_times(&compile);
+  if (variant) report_times(&compile);
   engine->stats.compile_ms += clock_ms() - begin;
   if (variant) (*(compile.is_from_cache ? &engine->stats.cache_hits : &engine->stats.compiles))++;
   if (variant) variant->number = (int64_t)(engine->stats.compiles + engine->stats.cache_hits);

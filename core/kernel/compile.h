@@ -26,7 +26,7 @@ typedef struct Compile {
   SemaWants wants;
   IrBytes bytes;
   const char *lua;        /* arch "lua": what runs */
-  double sema_ms, pass_ms;
+  double step_ms[STEP_COUNT];
   bool is_from_cache;     /* the code */
 } Compile;
 

@@ -19,9 +19,18 @@ typedef struct EngineOptions {
 /* From the first step of a call that launches, which may be a compile, to its last. */
 typedef enum LaunchStop { LAUNCH_RUNS, LAUNCH_STOPS, LAUNCH_NONE } LaunchStop;
 
+typedef enum CompileStep {
+#define STEP(NAME, WORD) STEP_##NAME,
+#include "kernel/step.def"
+#undef STEP
+  STEP_COUNT
+} CompileStep;
+extern const char *const step_words[STEP_COUNT];
+
 typedef struct EngineStats {
   uint64_t launches, compiles, cache_hits, out_of_range;
   double compile_ms, run_ms;
+  double step_ms[STEP_COUNT]; /* of compile_ms, and the parsing before it */
 } EngineStats;
 
 /* What kernels printed and the host has not fetched yet: see lines.c. */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "front/parser.h"
 #include "kernel/variant.h"
 
@@ -57,9 +58,12 @@ static bool run_parser(void *data, Error *err) {
 }
 
 static bool parse(Parsing *parsing, Error *err) {
-  scratch_init(&parsing->work, parsing->kernel->scratch.heap);
+  Kernel *kernel = parsing->kernel;
+  double begin = clock_ms();
+  scratch_init(&parsing->work, kernel->scratch.heap);
   bool ok = guard_run(run_parser, parsing, err);
   scratch_deinit(&parsing->work);
+  kernel->parse_ms += clock_ms() - begin;
   return ok;
 }
 

@@ -23,6 +23,7 @@ struct Kernel {
   VEC(Ast *) functions;       /* that it calls, in kernel->scratch; number n is items[n - 1] */
   KernelWant want;            /* of the launch that failed last */
   int32_t wanted_value;
+  double parse_ms;            /* not in a report yet */
   bool fast_math;
   bool has_warned;            /* of writes outside a shape */
   bool has_warned_races;      /* of updates that are not recognised as such */

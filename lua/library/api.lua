@@ -72,7 +72,7 @@ return {
     { "info(): table<string, string|integer>",
       "version, llvm, cpu, library, device, threads, memory_bytes, lua, library_file." },
     { "stats(): table<string, number>",
-      "launches, compiles, cache_hits, gcs, compile_ms, run_ms, out_of_range, skipped, .." },
+      "launches, compiles, cache_hits, gcs, compile_ms, run_ms, out_of_range, .., sema_ms, .." },
     { "memory(): rg.MemoryReport", "Bytes per tree and node." },
     { "gc(word?: 'collect'|'stop'|'restart'|'count'|'isrunning'|'trim'): number|boolean",
       "The words of `collectgarbage`, and \"trim\"." },

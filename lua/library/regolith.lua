@@ -75,7 +75,7 @@ function rg.sync() end
 ---@return table<string, string|integer>
 function rg.info() end
 
---- launches, compiles, cache_hits, gcs, compile_ms, run_ms, out_of_range, skipped, ..
+--- launches, compiles, cache_hits, gcs, compile_ms, run_ms, out_of_range, .., sema_ms, ..
 ---@return table<string, number>
 function rg.stats() end
 

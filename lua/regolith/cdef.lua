@@ -158,6 +158,9 @@ typedef struct RgStats {
   uint64_t activations, deactivations, lists;
 } RgStats;
 void rg_stats(RgRuntime *runtime, RgStats *stats);
+/* Step `number` (from 0) of compiling: its name ("parse", "sema", .. "load"), and in *ms what it
+ * took of all compiles. NULL past the last one. RG_TIME=1 prints the steps of each compile. */
+const char *rg_compile_step(RgRuntime *runtime, int32_t number, double *ms);
 double rg_time(void);                              /* monotonic seconds */
 typedef struct RgInfo {
   const char *version, *llvm, *cpu, *library, *device;

@@ -467,6 +467,19 @@ function kernel.warm(list, progress)
   for number, entry in ipairs(list) do warm_one(entry, number) end
 end
 
+-- A launcher hands its arguments on, twice, within the 250 registers of a function.
+local most_parameters = 100
+
+local function check_parameters(self)
+  if self.parameter_count <= most_parameters then return end
+  return fail.raise {
+    code = "kernel.unsupported", file = self.chunk, line = self.line,
+    message = ("this kernel has %d parameters; there may be at most %d"):format(
+      self.parameter_count, most_parameters),
+    hint = "capture them, or pass a table: function(p) .. p.dt .. end",
+  }
+end
+
 local function new_kernel(session, found, options)
   local number, c = session:get()
   local c_options, name = source.options(found), options.name or found.name
@@ -485,6 +498,7 @@ local function new_kernel(session, found, options)
     vectors = {}, -- by value: where its numbers are, when it is a vector
     reader = session.reader or false,
   }
+  check_parameters(self)
   by_number[self.handle.rg_number] = self
   called.begin(self)
   if lib.oracle_of(number) then self.need = lib.oracle_of(number):launcher(self, need) end

@@ -250,7 +250,13 @@ function session:stats()
   C.rg_stats(c, s)
   for _, name in ipairs(stats_names) do t[name] = tonumber(s[name]) end
   if self.runtime.oracle then t.out_of_range = self.runtime.oracle.outside end
-  return printable(t, stats_names)
+  local names, ms, number = { unpack(stats_names) }, ffi.new "double[1]", 0
+  while true do
+    local step = C.rg_compile_step(c, number, ms)
+    if step == nil then return printable(t, names) end
+    names[#names + 1] = ffi.string(step) .. "_ms"
+    t[names[#names]], number = ms[0], number + 1
+  end
 end
 
 local info_names = { "version", "llvm", "cpu", "library", "device", "threads", "memory_bytes",
