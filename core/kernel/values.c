@@ -40,7 +40,9 @@ static SemaValue sema_value(const Kernel *kernel, const RgValue *value) {
   } else if (value->kind == RG_VALUE_VECTOR) {
     out.name = value->vector && value->vector->type ? value->vector->type : "";
     out.parts = value->vector ? (const SemaPart *)value->vector->numbers : NULL;
-    out.part_count = value->vector ? value->vector->count : 0;
+    bool has_count = value->vector && value->vector->count > 0 &&
+                     value->vector->count <= TYPE_MAX_NUMBERS;
+    out.part_count = has_count ? value->vector->count : 0;
   } else if (value->kind == RG_VALUE_I64 || value->kind == RG_VALUE_U64) {
     out.bits = value->u64;
   } else if (value->kind == RG_VALUE_FUNCTION && value->i64 > 0 &&

@@ -22,7 +22,7 @@ end
 function rg.popcnt(x)
   local left, count = x, 0
   while left ~= 0 do
-    left = left & (left - 1)
+    left = bit.band(left, left - 1)
     count = count + 1
   end
   return count
@@ -30,19 +30,17 @@ end
 
 -- How many bits above the highest set one; of 0 all.
 function rg.clz(x)
-  local left = x
-  left = left | (left >> 1)
-  left = left | (left >> 2)
-  left = left | (left >> 4)
-  left = left | (left >> 8)
-  left = left | (left >> 16)
-  left = left | (left >> 32)
-  return rg.popcnt(~left)
+  local left, count = x, rg.popcnt(bit.bnot(x * 0))
+  while left ~= 0 do
+    left = bit.rshift(left, 1)
+    count = count - 1
+  end
+  return count
 end
 
 -- How many bits below the lowest set one; of 0 all.
 function rg.ctz(x)
-  return rg.popcnt(~x & (x - 1))
+  return rg.popcnt(bit.band(bit.bnot(x), x - 1))
 end
 
 -- x * 2 ^ e, in two steps: 2 ^ e alone may be too large or too small.

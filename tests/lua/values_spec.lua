@@ -136,7 +136,8 @@ describe("the bits and parts of numbers", function()
       "rg.clz(1), rg.clz(0), rg.clz(rg.u8(1)), rg.clz(rg.i64(1)), rg.clz(rg.i16(3))" })
     assert.same({ 3, 32, 7, 64 },
       { run "rg.ctz(8), rg.ctz(0), rg.ctz(rg.u8(128)), rg.ctz(rg.u64(0))" })
-    assert.equal("'&' takes integers, and this is an f32", failure(run, "rg.popcnt(1.5)").message)
+    assert.equal("'bit.band' takes integers, and this is an f32",
+      failure(run, "rg.popcnt(1.5)").message)
   end)
 
   it("are split and put together", function()

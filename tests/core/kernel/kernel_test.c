@@ -349,6 +349,38 @@ static void texts(void) {
   }
 }
 
+/* A struct's text is its declaration; its numbers travel as a vector's do. */
+static void structs(void) {
+  static const char type[] = "struct{pos:vec2,on:bool,n:i64}";
+  TEST("a host declares a struct by its text, and passes and reads values of it") {
+    int64_t index = 1;
+    RgField *x = dense("x", type, 4);
+    RgVector given = {.type = type, .count = 4};
+    given.numbers[0].f64 = 1.5;
+    given.numbers[2].u64 = 1;
+    given.numbers[3].i64 = -7;
+    RgValue value = {.kind = RG_VALUE_VECTOR, .depth = 1, .vector = &given}, result, read;
+    CHECK_TEXT(rg_field_type(x), type);
+    RgKernel *kernel = kernel_of(
+        "k", "function(p) x[1] = p x[1].pos.y = 2 x[1].n = x[1].n * 2 return x[1] end");
+    Given names[] = {{"x", field(x)}};
+    CHECK(launch(kernel, names, 1, &value, 1, &result) == 0 && result.kind == RG_VALUE_VECTOR);
+    CHECK_TEXT(result.vector->type, type);
+    CHECK(result.vector->count == 4 && result.vector->numbers[0].f64 == 1.5 &&
+          result.vector->numbers[1].f64 == 2 && result.vector->numbers[2].u64 == 1 &&
+          result.vector->numbers[3].i64 == -14);
+    CHECK(rg_field_get(x, &index, 1, &read) == 0 && read.vector->numbers[3].i64 == -14);
+    given.type = "struct{pos:vec2,on:bool,m:i64}";
+    CHECK(rg_field_set(x, &index, 1, &value) != 0);
+    CHECK_TEXT(rg_error(rg)->hint, "pass a table of its members, or a struct");
+    given.type = "struct{pos:vec2";
+    CHECK(rg_field_set(x, &index, 1, &value) != 0 &&
+          launch(kernel, names, 1, &value, 1, &result) != 0);
+    rg_kernel_release(kernel);
+    rg_field_release(x);
+  }
+}
+
 int main(void) {
   start(4 << 20, 2);
   variants();
@@ -356,6 +388,7 @@ int main(void) {
   faults();
   said();
   texts();
+  structs();
   stop();
   return check_report();
 }
