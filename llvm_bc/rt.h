@@ -299,6 +299,31 @@ typedef struct RtMessages {
   uint64_t lost;            /* records that found no room */
 } RtMessages;
 
+/* An access, as the race detector keeps it. */
+typedef struct RtTouch {
+  int64_t iteration;
+  int32_t site;             /* the message that describes it */
+} RtTouch;
+
+/* What is known of one element: see race.c. */
+typedef struct RtShadow {
+  uint32_t state;           /* the loop's epoch, + 1 while it is locked */
+  int32_t what;             /* the field, by its number in the kernel */
+  uint64_t element;
+  /* two writers, then two that read or updated it; site -1: none */
+  int64_t iterations[4];
+  int32_t sites[4];
+} RtShadow;
+
+typedef struct RtRaces {
+  RtShadow *entries;
+  uint64_t capacity;        /* a power of two */
+  uint32_t epoch;           /* of the running task: even, another for each */
+  uint32_t found;           /* there is a race */
+  uint32_t lost;            /* accesses of elements that found no place */
+  uint32_t pad;
+} RtRaces;
+
 typedef struct RtWorker {
   int32_t index;
   uint32_t pad;
@@ -341,6 +366,7 @@ typedef struct RtContext {
   void (*parallel)(struct RtContext *context, int64_t count, RtPart *part, void *data);
   /* returns whole segments to the system, which then read zero; NULL: memory is kept */
   void (*discard)(struct RtContext *context, void *memory, uint64_t bytes);
+  RtRaces *races;           /* of the race detector; NULL: it is off */
 } RtContext;
 
 #include "entry.h" /* what compiled code calls */
@@ -361,6 +387,8 @@ uint64_t rt_tree_compact(RtContext *context, RtTree *tree);
 /* Settles, then updates the list of active nodes of a manager; 0: it cannot grow
  * (context->error). */
 int rt_list_update(RtContext *context, RtTree *tree, int32_t manager);
+/* Is the entry, of the running epoch, a race? Then a writer and another iteration, the lowest. */
+int rt_race_of(const RtShadow *entry, RtTouch *writer, RtTouch *other);
 /* Charges the budget, asking the host if it is too small; 0: no room. */
 int rt_budget_take(RtBudget *budget, uint64_t bytes);
 /* The key of stream `number` of a seed. */

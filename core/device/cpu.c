@@ -5,7 +5,7 @@
 #include "device/cpu.h"
 #include "device/messages.h"
 #include "device/private_copies.h"
-#include "memory/arena.h"
+#include "device/races.h"
 
 /* -- memory ------------------------------------------------------------------------------------ */
 
@@ -64,6 +64,7 @@ static void destroy_cpu(Device *device) {
   CpuDevice *cpu = (CpuDevice *)device;
   if (cpu->pool) pool_destroy(cpu->pool);
   messages_free(cpu);
+  races_destroy(cpu);
   heap_free(device->heap, cpu->workers);
   heap_free(device->heap, cpu->took_part);
   heap_free(device->heap, cpu);
@@ -149,5 +150,11 @@ Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err) 
                                    .grow = grow,
                                    .parallel = cpu_share,
                                    .discard = discard_nodes};
+  if (!options->finds_races) return &cpu->device;
+  if (!races_create(cpu, err)) {
+    destroy_cpu(&cpu->device);
+    return NULL;
+  }
+  cpu->device.native.races = &cpu->races;
   return &cpu->device;
 }

@@ -3,6 +3,7 @@
 #define RG_DEVICE_CPU_H
 
 #include "device/device.h"
+#include "memory/arena.h"
 #include "thread/pool.h"
 
 typedef struct CpuDevice {
@@ -13,6 +14,8 @@ typedef struct CpuDevice {
   DeviceLaunch *launch;       /* the running launch */
   uint64_t *said;             /* what it said so far: messages.h */
   uint64_t said_words, said_capacity;
+  Arena shadow;               /* memory of the race detector's table: */
+  RtRaces races;
 } CpuDevice;
 
 /* cpu_code.c */

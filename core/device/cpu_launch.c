@@ -15,6 +15,7 @@
 #include "device/cpu.h"
 #include "device/messages.h"
 #include "device/private_copies.h"
+#include "device/races.h"
 #include "thread/stack.h"
 
 enum { SERIAL_NS = 8000, CHUNK_NS = 20000, CHUNKS_PER_WORKER = 8, ROW = 64, MOST_CHUNKS = 1 << 20 };
@@ -121,7 +122,9 @@ static void run_task(RtContext *context, int32_t number) {
   int64_t total = count_positions(context, task);
   if (total > 0) {
     launch->runs++;
+    races_begin(cpu);
     run_positions(cpu, launch, number, total);
+    races_end(cpu, launch);
   }
   context->task = -1;
   messages_gather(cpu, launch);
@@ -184,7 +187,7 @@ bool cpu_launch(Device *device, DeviceLaunch *launch, Error *err) {
   context->ambient = launch->ambient;
   context->random = launch->random;
   context->run = run_task;
-  launch->runs = launch->collections = launch->messages_lost = 0;
+  launch->runs = launch->collections = launch->messages_lost = launch->touches_lost = 0;
   messages_begin(cpu);
   cpu->launch = launch;
   if (launch->has_sums) prepare_copies(device, launch);

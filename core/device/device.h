@@ -100,6 +100,7 @@ typedef struct DeviceLaunch {
   const uint64_t *messages;
   uint64_t message_words;
   uint64_t messages_lost;     /* how many records found no room */
+  uint64_t touches_lost;      /* accesses that the race detector had no room for */
 } DeviceLaunch;
 
 /* -- the table --------------------------------------------------------------------------------- */
@@ -159,6 +160,7 @@ typedef struct DeviceOptions {
   const char *processor;      /* of the host; borrowed: an option's text */
   uint64_t seed;              /* of shuffled tasks */
   bool shuffle_tasks, gc_each_launch, guard_pages, fails_in_task; /* RG_STRESS */
+  bool finds_races;           /* launches end with a race that llvm_bc/race.c sees */
 } DeviceOptions;
 
 Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err);

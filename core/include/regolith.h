@@ -60,7 +60,8 @@ enum {
   RG_DEBUG_INDICES = 2,    /* of writes, lists and vectors, outside (index.range) */
   RG_DEBUG_READS = 4,      /* of reads, which yield zero outside (index.range) */
   RG_DEBUG_ARITHMETIC = 8, /* of integers (arithmetic) */
-  RG_DEBUG_LOCALS = 16     /* read before they have a value (local.unset) */
+  RG_DEBUG_LOCALS = 16,    /* read before they have a value (local.unset) */
+  RG_DEBUG_RACES = 32      /* between iterations of one loop (loop.race) */
 };
 
 typedef struct RgOptions {

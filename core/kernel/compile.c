@@ -38,7 +38,8 @@ static void dump(Compile *compile, TextKind text) {
 _Static_assert((int)RG_DEBUG_INDICES == (int)SEMA_DEBUG_INDICES &&
                    (int)RG_DEBUG_READS == (int)SEMA_DEBUG_READS &&
                    (int)RG_DEBUG_ARITHMETIC == (int)SEMA_DEBUG_ARITHMETIC &&
-                   (int)RG_DEBUG_LOCALS == (int)SEMA_DEBUG_LOCALS,
+                   (int)RG_DEBUG_LOCALS == (int)SEMA_DEBUG_LOCALS &&
+                   (int)RG_DEBUG_RACES == (int)SEMA_DEBUG_RACES,
                "the bits of RgOptions.debug are those of SemaInput.debug");
 
 static SemaInput sema_input(Compile *compile) {

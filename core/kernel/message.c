@@ -219,10 +219,52 @@ bool kernel_fail(const Kernel *kernel, int64_t number, int32_t message, const ch
   return message_error(variant, message, text, index, err);
 }
 
+/* -- races ------------------------------------------------------------------------------------- */
+
+/* "3, 4" from one number: core/lower/touch.c packs them. */
+static void unpack(int64_t packed, int count, char *out, size_t size) {
+  int64_t values[SNODE_MAX_AXES] = {packed};
+  int bits = count ? 64 / count : 64;
+  for (int k = count - 1; k > 0; k--) {
+    int64_t half = (int64_t)1 << (bits - 1);
+    values[k] = (packed & (2 * half - 1)) - half;
+    packed >>= bits;
+    values[0] = packed;
+  }
+  numbers_join(out, size, values, count ? count : 1, ", ");
+}
+
+static const char *touch_word(const SemaMessage *message) {
+  static const char *const words[] = {"", "reads", "writes", "updates"};
+  return words[message->touch.kind];
+}
+
+/* The error of a FAULT whose values are the other site, both iterations and the element. */
+static bool fail_race(const Variant *variant, int32_t number, const int64_t *values, Error *err) {
+  const SemaMessage *writer = &variant->messages[number];
+  const SemaMessage *other = &variant->messages[values[0]];
+  char iterations[2][160], element[160], text[600];
+  unpack(values[1], writer->touch.iteration_axes, iterations[0], sizeof iterations[0]);
+  unpack(values[2], other->touch.iteration_axes, iterations[1], sizeof iterations[1]);
+  unpack(values[3], writer->touch.element_axes, element, sizeof element);
+  Str name = writer->pieces.items[0].text;
+  snprintf(text, sizeof text, "iteration %s %s '%.*s' at %s, which iteration %s %s%s",
+           iterations[0], touch_word(writer), name.length, name.data, element, iterations[1],
+           touch_word(other), other->touch.kind == TOUCH_WRITE ? ", too" : "");
+  message_error(variant, number, text, iterations[0], err);
+  Error note = {.is_note = true};
+  diag_error(&note, other->source, other->pos, other->width, RG_ERROR_RACE,
+             "iteration %s %s it here", iterations[1], touch_word(other));
+  error_add(err, &note);
+  return false;
+}
+
 static bool fail(Scratch *scratch, const Kernel *kernel, const Variant *variant, int32_t number,
                  const uint64_t *record, const RgValue *values, Error *err) {
   const SemaMessage *message = &variant->messages[number];
   char index[sizeof err->index] = "";
+  if (message->touch.kind && record)
+    return fail_race(variant, number, (const int64_t *)(record + 1), err);
   StrBuf text;
   strbuf_init(&text, scratch);
   add_message(&text, kernel, message, record ? record + 1 : NULL, values);
@@ -275,6 +317,11 @@ bool messages_read(Kernel *kernel, const Variant *variant, const DeviceLaunch *l
     engine_warn(kernel->engine,
                 "kernel '%.100s' printed more than there is room for: its last %llu lines are lost",
                 kernel->name, (unsigned long long)launch->messages_lost);
+  if (launch->touches_lost)
+    engine_warn(kernel->engine,
+                "kernel '%.100s' touches more elements in a loop than the race detector has room for: "
+                "%llu accesses were not watched",
+                kernel->name, (unsigned long long)launch->touches_lost);
   if (!launch->message_words && launch->context.error.kind != RT_ERROR_FAULT) return true;
   scratch_init(&reading.scratch, kernel->engine->store->heap);
   bool ok = guard_run(read, &reading, err);

@@ -169,10 +169,11 @@ IrInst **lower_call(Lower *l, Expr *e) {
 
 /* -- methods ----------------------------------------------------------------------------------- */
 
-static IrInst *change_number(Lower *l, const MethodCall *m, int k, IrInst **indices,
+static IrInst *change_number(Lower *l, Expr *e, const MethodCall *m, int k, IrInst **indices,
                              IrInst **const *values) {
   const Method *method = m->method;
   IrInst *place = lower_place_at(l, &m->object, k, indices);
+  lower_touch(l, e, &m->object, TOUCH_UPDATE, place, indices, NULL);
   if (method->form == METHOD_RMW) return ir_rmw(&l->b, (IrUpdate)method->op, place, values[0][k]);
   return ir_emit(&l->b, IR_CAS, m->object.field.type, 3,
                  (IrInst *[]){place, values[0][k], values[1][k]});
@@ -185,7 +186,7 @@ static IrInst **lower_element_call(Lower *l, Expr *e, const MethodCall *m, IrIns
     values[i] = lower_values_as(l, e->list.items[first + i], m->object.field.type, count);
   lower_at(l, e->pos);
   IrInst **old = array(l, count);
-  for (int k = 0; k < count; k++) old[k] = change_number(l, m, k, indices, values);
+  for (int k = 0; k < count; k++) old[k] = change_number(l, e, m, k, indices, values);
   return old;
 }
 

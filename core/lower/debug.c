@@ -97,14 +97,19 @@ static void say_shape(Lower *l, Failure *failure, const Bounds *bounds) {
         scratch_format(l->scratch, k ? ", %lld" : " from %lld", (long long)bounds->first[k]));
 }
 
-void lower_check_index(Lower *l, const Expr *at, const Entity *element, bool is_read, int count,
-                       IrInst **indices) {
-  if (!lower_looks_for(l, is_read ? SEMA_DEBUG_READS : SEMA_DEBUG_INDICES)) return;
+IrInst *lower_is_inside(Lower *l, const Entity *element, int count, IrInst *const *indices) {
   Bounds bounds = bounds_of(l, field_of(element), count);
   IrInst *holds = NULL;
   for (int k = 0; k < count; k++)
     if (bounds.extent[k])
       holds = join(l, holds, is_inside(l, indices[k], bounds.first[k], bounds.extent[k]));
+  return holds;
+}
+
+void lower_check_index(Lower *l, const Expr *at, const Entity *element, bool is_read, int count,
+                       IrInst **indices) {
+  if (!lower_looks_for(l, is_read ? SEMA_DEBUG_READS : SEMA_DEBUG_INDICES)) return;
+  IrInst *holds = lower_is_inside(l, element, count, indices);
   if (!holds) return;
   IrRegion *back = enter_failure(l, holds);
   Failure failure = {.message.code = RG_ERROR_INDEX_RANGE};
@@ -116,6 +121,7 @@ void lower_check_index(Lower *l, const Expr *at, const Entity *element, bool is_
   say(l, &failure,
       scratch_format(l->scratch, " is outside '%.100s', whose shape is ",
                      element->name ? element->name : ""));
+  Bounds bounds = bounds_of(l, field_of(element), count);
   say_shape(l, &failure, &bounds);
   lower_message(l, &failure.message, &failure.operands, at->pos, at->width);
   lower_leave(l, back);

@@ -78,8 +78,11 @@ void lower_bind_items(Lower *l, const LoopHead *head, const Stmt *stmt, IrInst *
     Entity element = method_of(head->items)->object;
     IrInst *values[TYPE_MAX_NUMBERS];
     element.field.component = (int)(field - node->components);
-    for (int k = 0; k < type_parts(field->whole); k++)
-      values[k] = ir_load(&l->b, lower_place_at(l, &element, k, all));
+    for (int k = 0; k < type_parts(field->whole); k++) {
+      IrInst *place = lower_place_at(l, &element, k, all);
+      lower_touch(l, head->items, &element, TOUCH_READ, place, all, NULL);
+      values[k] = ir_load(&l->b, place);
+    }
     lower_bind(l, stmt->locals.items[i], values);
   }
 }

@@ -37,6 +37,8 @@ typedef struct Lower {
   int loop;           /* number of the enclosing parallel loop; 0: host region */
   IrInst **indices;   /* of its iteration */
   int index_count;
+  IrInst *iteration;  /* the same as one number, if races are looked for */
+  bool is_independent;
   Random random;      /* of the iteration, or of the host region */
   const Stmt *repeat; /* the innermost loop, if it is a `repeat` */
   int loops;          /* around the current statement, */
@@ -65,6 +67,8 @@ void lower_say(Lower *l, Expr *e);
 /* A value of `shape` ends the message so far; and its PRINT or FAULT, at `at`, is emitted. */
 void message_add_value(Lower *l, SemaMessage *message, Operands *operands, IrInst **values,
                        Shape shape, const char *format);
+/* Without them: its number. */
+int lower_add_message(Lower *l, SemaMessage *message, Pos pos, int32_t width);
 void lower_message(Lower *l, SemaMessage *message, Operands *operands, Pos pos, int32_t width);
 void lower_keep_view(Lower *l, Local *local, Expr *value); /* of a local that is an alias */
 void lower_bind(Lower *l, Local *local, IrInst **values);     /* VARs if it is assigned again */
@@ -133,6 +137,12 @@ void lower_check_part(Lower *l, const Expr *at, IrInst *index, int count);
  * wrap; returns what l->may_wrap was. */
 bool lower_enter_wrap(Lower *l, bool may_wrap);
 bool lower_operator_wraps(AstOp op, Type type);
+/* NULL: they are inside for sure */
+IrInst *lower_is_inside(Lower *l, const Entity *element, int count, IrInst *const *indices);
+/* touch.c: races. At the start of an iteration; at an access, where `condition` holds (NULL: always) */
+void lower_name_iteration(Lower *l);
+void lower_touch(Lower *l, const Expr *at, const Entity *element, SemaTouchKind kind,
+                 const IrInst *place, IrInst *const *indices, IrInst *condition);
 /* of arithmetic on integers, at l->at */
 void lower_check_convert(Lower *l, IrInst *value, IrInst *converted);
 void lower_check_negative(Lower *l, IrInst *value);

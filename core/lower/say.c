@@ -48,21 +48,24 @@ static void add_pieces(Lower *l, const Said *said, SemaMessage *message, Operand
   }
 }
 
-void lower_message(Lower *l, SemaMessage *message, Operands *operands, Pos pos,
-                   int32_t width) {
+int lower_add_message(Lower *l, SemaMessage *message, Pos pos, int32_t width) {
   message->source = sema_text_source(l->s);
   message->pos = pos;
   message->width = width;
-  message->axis_count = l->index_count;
   add_calls(l, message);
+  vec_push(l->scratch, &l->output->messages, *message);
+  return l->output->messages.count - 1;
+}
+
+void lower_message(Lower *l, SemaMessage *message, Operands *operands, Pos pos, int32_t width) {
+  message->axis_count = l->index_count;
   for (int k = 0; k < l->index_count; k++) {
     IrInst *index = ir_convert(&l->b, l->indices[k], TYPE(I64));
     vec_push(l->scratch, operands, index);
   }
   IrOp op = message->code == RG_ERROR_NONE ? IR_PRINT : IR_FAULT;
   IrInst *inst = ir_emit(&l->b, op, TYPE(NONE), operands->count, operands->items);
-  inst->imm = l->output->messages.count;
-  vec_push(l->scratch, &l->output->messages, *message);
+  inst->imm = lower_add_message(l, message, pos, width);
 }
 
 void lower_say(Lower *l, Expr *e) {

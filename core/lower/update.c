@@ -75,7 +75,7 @@ static void find_slots(Lower *l, Expr *e, Target *target) {
     choose_computed(l, e, &whole, target);
 }
 
-static void lower_target(Lower *l, Expr *e, Target *target) {
+static void lower_target(Lower *l, Expr *e, SemaTouchKind kind, Target *target) {
   Expr *root = shape_root(e);
   IrInst *indices[SNODE_MAX_AXES];
   target->type = shape_base(e);
@@ -88,10 +88,12 @@ static void lower_target(Lower *l, Expr *e, Target *target) {
   for (int k = 0; k < target->count; k++) {
     Slot *slot = &target->slots[k];
     slot->local = root->local;
-    if (root->kind == AST_LOCAL)
+    if (root->kind == AST_LOCAL) {
       slot->var = held_by(l, root->local)->values[slot->number];
-    else
-      slot->place = lower_place_at(l, &root->entity, slot->number, indices);
+      continue;
+    }
+    slot->place = lower_place_at(l, &root->entity, slot->number, indices);
+    lower_touch(l, root, &root->entity, kind, slot->place, indices, slot->condition);
   }
 }
 
@@ -151,7 +153,7 @@ static void lower_update(Lower *l, Pos pos, const Update *update) {
   IrUpdate op;
   IrInst **values = lower_terms(l, update, shape_base(update->target),
                                 type_parts(shape_of(update->target)), &op);
-  lower_target(l, update->target, &target);
+  lower_target(l, update->target, TOUCH_UPDATE, &target);
   lower_at(l, pos);
   for (int k = 0; k < target.count; k++) {
     const Slot *slot = &target.slots[k];
@@ -201,7 +203,7 @@ void lower_assign(Lower *l, Stmt *stmt) {
         target ? lower_values_as(l, value, shape_base(target), type_parts(shape_of(target)))
                : lower_values(l, value);
   }
-  for (int i = 0; i < count; i++) lower_target(l, stmt->targets.items[i], &targets[i]);
+  for (int i = 0; i < count; i++) lower_target(l, stmt->targets.items[i], TOUCH_WRITE, &targets[i]);
   lower_at(l, pos);
   for (int i = 0; i < count; i++)
     for (int k = 0; k < targets[i].count; k++)
@@ -216,7 +218,7 @@ void lower_compound(Lower *l, Stmt *stmt) {
     return;
   }
   Target target;
-  lower_target(l, stmt->targets.items[0], &target);
+  lower_target(l, stmt->targets.items[0], TOUCH_WRITE, &target);
   IrInst **old = scratch_array(l->scratch, IrInst *, target.count);
   for (int k = 0; k < target.count; k++)
     if (target.slots[k].var) lower_check_set(l, target.slots[k].local, &target.slots[k].number, 1);

@@ -99,8 +99,11 @@ static IrInst **lower_element(Lower *l, Expr *e, const int *parts, int count) {
   lower_indices(l, e, indices);
   lower_at(l, e->pos);
   lower_check_index(l, e, &e->entity, true, field_rank(field_of(&e->entity)), indices);
-  for (int k = 0; k < count; k++)
-    values[k] = ir_load(&l->b, lower_place_at(l, &e->entity, parts[k], indices));
+  for (int k = 0; k < count; k++) {
+    IrInst *place = lower_place_at(l, &e->entity, parts[k], indices);
+    lower_touch(l, e, &e->entity, TOUCH_READ, place, indices, NULL);
+    values[k] = ir_load(&l->b, place);
+  }
   return values;
 }
 

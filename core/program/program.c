@@ -22,6 +22,7 @@ static bool create_device(Program *program, const RgOptions *options, Error *err
                           .host_data = options->run_tasks_data,
                           .processor = is_given ? options->cpu : option_text("RG_CPU"),
                           .seed = options->seed,
+                          .finds_races = (options->debug & RG_DEBUG_RACES) != 0,
                           .shuffle_tasks = is_stressed("shuffle_tasks"),
                           .gc_each_launch = is_stressed("gc_each_launch"),
                           .guard_pages = is_stressed("guard_pages"),

@@ -48,9 +48,10 @@ bool settings_allocator(const RgOptions *options, HeapSource *source, Error *err
 }
 
 bool settings_fill(RgOptions *options, Error *err) {
-  int64_t threads, seed;
+  int64_t threads, seed, checks;
   if (!parse_count("RG_THREADS", 4096, &threads, err) ||
-      !parse_count("RG_SEED", INT64_MAX, &seed, err))
+      !parse_count("RG_SEED", INT64_MAX, &seed, err) ||
+      !parse_count("RG_CHECKS", 2 * RG_DEBUG_RACES - 1, &checks, err))
     return false;
   if (options->threads < 0 || options->threads > 4096)
     return error_set(err, RG_ERROR_OPTION, "threads is %d, not 0 (all cores) to 4096",
@@ -59,7 +60,7 @@ bool settings_fill(RgOptions *options, Error *err) {
     return error_set(err, RG_ERROR_OPTION, "run_tasks needs the number of workers: set threads");
   if (!options->threads) options->threads = (int32_t)threads;
   if (!options->seed) options->seed = (uint64_t)seed;
-  if (!options->debug) options->debug = !strcmp(option_text("RG_CHECKS"), "1");
+  if (!options->debug) options->debug = (int32_t)checks;
   if (options->debug & RG_DEBUG_ALL) options->debug = -1;
   const char *memory = option_text("RG_MEMORY");
   if (!options->memory_bytes && memory[0] &&

@@ -104,6 +104,7 @@ typedef enum SemaDebug { /* bits, as RgDebug */
   SEMA_DEBUG_READS = 4,
   SEMA_DEBUG_ARITHMETIC = 8,
   SEMA_DEBUG_LOCALS = 16,
+  SEMA_DEBUG_RACES = 32,
 } SemaDebug;
 
 typedef struct SemaInput {

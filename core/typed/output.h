@@ -28,10 +28,20 @@ typedef struct SemaCallPlace {
   int32_t width;
 } SemaCallPlace;
 
+/* An access that the race detector hears of. */
+typedef enum SemaTouchKind { TOUCH_NONE, TOUCH_READ, TOUCH_WRITE, TOUCH_UPDATE } SemaTouchKind;
+typedef struct SemaTouch {
+  SemaTouchKind kind;
+  int iteration_axes, element_axes; /* of the two, packed: lower/touch.c */
+} SemaTouch;
+
 /* What launches may say: PRINT and FAULT `k` of the IR name row k. Their operands: the numbers of
  * its values in order, then the indices of the iteration. */
 typedef struct SemaMessage {
   ErrorCode code;         /* of a FAULT; NONE: printed */
+  /* of a race, which the device faults with: site of the other access, both iterations, element;
+   * its only piece is what the text calls the field */
+  SemaTouch touch;
   VEC(SemaPiece) pieces;
   const char *hint;       /* or NULL */
   int axis_count;         /* of the parallel loop around it; 0: host region */

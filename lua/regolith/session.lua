@@ -38,7 +38,8 @@ end
 
 -- debug = true: all of these; a table: all that it does not set to false.
 local checks = { indices = "RG_DEBUG_INDICES", reads = "RG_DEBUG_READS",
-  arithmetic = "RG_DEBUG_ARITHMETIC", locals = "RG_DEBUG_LOCALS" }
+  arithmetic = "RG_DEBUG_ARITHMETIC", locals = "RG_DEBUG_LOCALS",
+  races = "RG_DEBUG_RACES" }
 local check_names = {}
 for name in pairs(checks) do check_names[#check_names + 1] = name end
 table.sort(check_names)

@@ -228,3 +228,95 @@ describe("debug", function()
     assert.equal("option.invalid", failure(rg.new, { debug = 1 }).code)
   end)
 end)
+
+describe("the race detector #compiled", function()
+  -- The error of a kernel: message, text at its place, text at its note's.
+  local function race(text, captures, ...)
+    local e = failure(own.kernel(text, captures), ...)
+    assert.equal("loop.race", e.code)
+    local function place(at) return at.source:sub(at.column, at.column + at.width - 1) end
+    return { e.message, place(e), place(e.notes[1]) }
+  end
+
+  it("names two iterations and where each touches the element", function()
+    own.reset()
+    for threads = 1, 4 do
+      own = rg.new { debug = { reads = false }, threads = threads }
+      local x = own.field(rg.f32, 100000)
+      assert.same({ "iteration 0 writes 'x' at 0, which iteration 1 reads", "x[i]", "x[i - 1]" },
+        race("function() for i in rg.range(#x) do x[i] = 0.5 * (x[i - 1] + x[i + 1]) end end",
+          { x = x }))
+      assert.same({ "iteration 10 writes 'x' at 5, which iteration 11 writes, too", "x[i // 2]",
+        "x[i // 2]" },
+        race("function() for i in rg.range({ 10, 100000 }) do x[i // 2] = i end end", { x = x }))
+      own.reset()
+    end
+    own = rg.new()
+  end)
+
+  it("sees arrays, vectors' components, several axes and calls", function()
+    local a, v = own.array(rg.i32, 8, 8), own.field(rg.vec2, 4)
+    assert.same({ "iteration 1, 0 writes 'a' at 0, 1, which iteration 0, 1 reads", "a[j][i]",
+      "a[i][j]" }, race("function(a) for i, j in rg.range(8, 8) do a[j][i] = a[i][j] end end",
+      {}, a))
+    own.kernel([[function(v) for i in rg.range(8) do
+      if i % 2 == 0 then v[i // 2].x = i else v[i // 2].y = i end
+    end end]])(v)
+    assert.same({ 0, 1, 6, 7 }, { v[0].x, v[0].y, v[3].x, v[3].y })
+    local function put(i) v[0] = rg.vec2(i, i) end
+    local e = failure(own.kernel(function() for i in rg.range({ 4, 8 }) do put(i) end end))
+    assert.equal("iteration 4 writes 'v' at 0, which iteration 5 writes, too", e.message)
+    assert.equal("4", e.index)
+    assert.truthy(tostring(e):find("'put' is called here", 1, true))
+  end)
+
+  it("sees sparse trees, with offsets and without bounds", function()
+    local x, y = own.field(rg.i32), own.field(rg.i32)
+    own.root:pointer("i", 16):dense("i", 8):place(x)
+    own.root:hash("ij"):dense("ij", 4):place(y)
+    local captures = { x = x, y = y }
+    own.kernel("function() for i in rg.range(128) do x[i] = i end end", captures)()
+    own.kernel("function() for i in rg.range(64) do y[-1000 * i][i] = i end end", captures)()
+    assert.same({ "iteration 8 writes 'x' at 7, which iteration 7 reads", "x[i - 1]", "x[i]" },
+      race([[function() for i in x:active() do
+        local v = x[i]
+        if i == 8 then x[i - 1] = v end
+      end end]], captures))
+    assert.same({
+      "iteration -63000, 63 writes 'y' at -1, 2, which iteration -60000, 60 writes, too",
+      "y[-1][2]", "y[-1][2]" },
+      race([[function() for i, j in y:active() do
+        if j % 3 == 0 and i == -1000 * j and j >= 60 then y[-1][2] = 1 end
+      end end]], captures))
+  end)
+
+  it("leaves alone what is no race", function()
+    local x, y = own.field(rg.f32, 256), own.field(rg.f32, 256)
+    own.kernel([[function()
+      for i in rg.range(256) do x[i] = i end
+      for i in rg.range(256) do x[i] = x[i] * 2 + 1 end
+      for i in rg.range({ 1, 255 }) do y[i] = x[i - 1] + x[i + 1] end
+      for i in rg.range(256) do y[i % 4] += x[i] y:add(5, 1) end
+      for i in rg.range(256) do y:max(1, x[i]) end
+      for k = 1, 3 do
+        for i in rg.range(256) do x[255 - i] = y[i] + k end
+      end
+      for i in rg.range(128) do x[2 * i] = x[2 * i + 1] end
+    end]], { x = x, y = y })()
+  end)
+
+  it("holds the promise of :independent()", function()
+    local x = own.field(rg.i32, 8)
+    local text = "function() for i in rg.range(8):independent() do x[%s] += 1 end end"
+    own.kernel(text:format "7 - i", { x = x })()
+    assert.equal("iteration 0 updates 'x' at 0, which iteration 4 updates",
+      race(text:format "i % 4", { x = x })[1])
+  end)
+
+  it("can be left out", function()
+    own.reset()
+    own = rg.new { debug = { races = false } }
+    local x = own.field(rg.f32, 8)
+    own.kernel("function() for i in rg.range(7) do x[i] = x[i + 1] end end", { x = x })()
+  end)
+end)

@@ -160,6 +160,12 @@ rg.kernel(function(n)
   if n > 0 then sign = 1 elseif n < 0 then sign = -1 end
   return sign * n
 end)(0)]] },
+  { "loop.race", [[
+rg.init { debug = true }
+local z = rg.field(rg.f32, 64)
+rg.kernel(function()
+  for i in rg.range { 1, 63 } do z[i] = 0.5 * (z[i - 1] + z[i + 1]) end
+end)()]] },
   { "launch.stopped", said = "The host requested it." },
   { "ir.invalid", said = "They came from another part of Regolith, or from a damaged file." },
   { "codegen.failed", said = "The kernel itself is valid, so this is a bug in Regolith: please \z

@@ -1,0 +1,66 @@
+/* touch.c - the race detector's half of a kernel: before each access of an element in a parallel
+ * loop, a call that names site, field, iteration and element.
+ *
+ *     x[i] = x[i - 1]      call rt_touch 3, 0, 0, %i, %i - 1     (a read; site 3 is a message)
+ *                          call rt_touch 4, 0, 1, %i, %i         (a write)
+ *
+ * Iteration and element are their indices in one i64: one index as it is, of n each has 64 / n
+ * bits, and all but the first count from the least (kernel/message.c takes them apart again). So
+ * with three or more, indices that need more bits are not told apart. What is outside is no
+ * access. */
+#include "lower/lower.h"
+
+static bool finds_races(const Lower *l) { return l->s->input->debug & SEMA_DEBUG_RACES; }
+
+static IrInst *pack(Lower *l, IrInst *const *values, int count) {
+  int bits = count ? 64 / count : 64;
+  if (!count) return lower_number(l, TYPE(I64), 0);
+  IrInst *packed = ir_convert(&l->b, values[0], TYPE(I64));
+  for (int k = 1; k < count; k++) {
+    int64_t half = (int64_t)1 << (bits - 1);
+    IrInst *value = ir_binary(&l->b, IR_ADD, ir_convert(&l->b, values[k], TYPE(I64)),
+                              lower_number(l, TYPE(I64), half));
+    value = ir_binary(&l->b, IR_BAND, value, lower_number(l, TYPE(I64), 2 * half - 1));
+    packed = ir_binary(&l->b, IR_SHL, packed, lower_number(l, TYPE(I64), bits));
+    packed = ir_binary(&l->b, IR_BOR, packed, value);
+  }
+  return packed;
+}
+
+void lower_name_iteration(Lower *l) {
+  if (finds_races(l)) l->iteration = pack(l, l->indices, l->index_count);
+}
+
+/* The parts of a vector share one. */
+static int site_of(Lower *l, const Expr *at, const Entity *element, SemaTouch touch) {
+  SemaMessage message = {.code = RG_ERROR_RACE,
+                         .touch = touch,
+                         .hint =
+                             "the result depends on which comes first: write to another field, or "
+                             "update (x[i] += ..)"};
+  SemaPiece name = {.kind = PIECE_TEXT, .text = str_of(element->name ? element->name : "")};
+  int last = l->output->messages.count - 1;
+  const SemaMessage *before = last < 0 ? NULL : &l->output->messages.items[last];
+  if (before && before->touch.kind == touch.kind && before->source == sema_text_source(l->s) &&
+      before->pos.offset == at->pos.offset && before->touch.iteration_axes == l->index_count)
+    return last;
+  vec_push(l->scratch, &message.pieces, name);
+  return lower_add_message(l, &message, at->pos, at->width);
+}
+
+void lower_touch(Lower *l, const Expr *at, const Entity *element, SemaTouchKind kind,
+                 const IrInst *place, IrInst *const *indices, IrInst *condition) {
+  int rank = field_rank(field_of(element));
+  if (!finds_races(l) || !l->index_count) return;
+  SemaTouch touch = {kind, l->index_count, rank};
+  IrInst *inside = lower_is_inside(l, element, rank, indices);
+  if (inside && condition) condition = ir_binary(&l->b, IR_BAND, inside, condition);
+  else if (inside) condition = inside;
+  IrRegion *back = condition ? lower_enter(l, ir_if(&l->b, condition)->regions[0]) : NULL;
+  bool writes = kind == TOUCH_WRITE || (kind == TOUCH_UPDATE && l->is_independent);
+  IrInst *operands[] = {lower_number(l, TYPE(I32), site_of(l, at, element, touch)),
+                        lower_number(l, TYPE(I32), place->field),
+                        lower_number(l, TYPE(I32), writes), l->iteration, pack(l, indices, rank)};
+  ir_call(&l->b, RT_TOUCH, 0, 0, 5, operands);
+  if (back) lower_leave(l, back);
+}
