@@ -27,6 +27,13 @@ const char *rg_field_type(RgField *field) { return field ? ((Field *)field)->typ
 const char *rg_field_name(RgField *field) { return field ? ((Field *)field)->name : ""; }
 int32_t rg_field_rank(RgField *field) { return field ? rg_snode_rank(rg_field_node(field)) : 0; }
 
+RgStatus rg_field_watch(RgField *handle, int32_t is_watched) {
+  Field *field = (Field *)handle;
+  API_NEEDS(field);
+  field->is_watched = is_watched != 0;
+  return 0;
+}
+
 RgStatus rg_field_settle(RgField *handle, const char *where) {
   Field *field = (Field *)handle;
   API_NEEDS(field);

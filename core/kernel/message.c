@@ -319,8 +319,8 @@ bool messages_read(Kernel *kernel, const Variant *variant, const DeviceLaunch *l
                 kernel->name, (unsigned long long)launch->messages_lost);
   if (launch->touches_lost)
     engine_warn(kernel->engine,
-                "kernel '%.100s' touches more elements in a loop than the race detector has room for: "
-                "%llu accesses were not watched",
+                "kernel '%.100s' touches more elements in a loop than the race detector has room "
+                "for: %llu accesses were not watched",
                 kernel->name, (unsigned long long)launch->touches_lost);
   if (!launch->message_words && launch->context.error.kind != RT_ERROR_FAULT) return true;
   scratch_init(&reading.scratch, kernel->engine->store->heap);

@@ -28,6 +28,7 @@ static SemaValue sema_value(const Kernel *kernel, const RgValue *value) {
     out.component = field->component;
     out.offset = field->has_offset ? field->offset : NULL;
     out.type = field->type;
+    out.is_watched = field->is_watched;
   } else if (value->kind == RG_VALUE_ARRAY) {
     out.name = ((const Array *)value->array)->name;
     out.type = ((const Array *)value->array)->type;

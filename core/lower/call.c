@@ -174,6 +174,7 @@ static IrInst *change_number(Lower *l, Expr *e, const MethodCall *m, int k, IrIn
   const Method *method = m->method;
   IrInst *place = lower_place_at(l, &m->object, k, indices);
   lower_touch(l, e, &m->object, TOUCH_UPDATE, place, indices, NULL);
+  lower_check_finite(l, e, &m->object, indices, values[m->method->values - 1][k]);
   if (method->form == METHOD_RMW) return ir_rmw(&l->b, (IrUpdate)method->op, place, values[0][k]);
   return ir_emit(&l->b, IR_CAS, m->object.field.type, 3,
                  (IrInst *[]){place, values[0][k], values[1][k]});

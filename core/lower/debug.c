@@ -5,6 +5,8 @@
  *
  * Later stages see ordinary IR; a kernel without checks is what it was. What is known to hold when
  * the kernel is compiled is not checked. */
+#include <float.h>
+
 #include "lower/lower.h"
 
 typedef struct Failure {
@@ -12,7 +14,11 @@ typedef struct Failure {
   Operands operands;
 } Failure;
 
-bool lower_looks_for(const Lower *l, SemaDebug what) { return l->s->input->debug & (int)what; }
+/* Functions of `rg` that are written in the kernel language (core/library) know what they do. */
+bool lower_looks_for(const Lower *l, SemaDebug what) {
+  bool is_library = l->s->frame && l->s->frame->number == FUNCTION_LIBRARY;
+  return (l->s->input->debug & (int)what) && !is_library;
+}
 
 static void say(Lower *l, Failure *failure, const char *text) {
   SemaPiece piece = {.kind = PIECE_TEXT, .text = str_of(text)};
@@ -140,6 +146,30 @@ void lower_check_part(Lower *l, const Expr *at, IrInst *index, int count) {
       scratch_format(l->scratch, " is outside a %s of %d",
                      type_is_matrix(shape_of(at->left)) ? "matrix" : "vector", count));
   if (type_is_matrix(shape_of(at->left))) say(l, &failure, " rows");
+  lower_message(l, &failure.message, &failure.operands, at->pos, at->width);
+  lower_leave(l, back);
+}
+
+/* -- watched fields ---------------------------------------------------------------------------- */
+
+void lower_check_finite(Lower *l, const Expr *at, const Entity *element, IrInst *const *indices,
+                        IrInst *value) {
+  const FieldRef *field = field_of(element);
+  if (!field->is_watched || !type_is_float(value->type)) return;
+  int bits = type_bits(value->type), rank = field_rank(field);
+  double most = bits == 16 ? 65504 : bits == 32 ? FLT_MAX : DBL_MAX;
+  IrInst *holds = ir_binary(&l->b, IR_LE, ir_unary(&l->b, IR_ABS, value),
+                            ir_const_float(&l->b, value->type, most));
+  IrRegion *back = enter_failure(l, holds);
+  Failure failure = {.message.code = RG_ERROR_NOT_FINITE};
+  say(l, &failure, scratch_format(l->scratch, "'%.100s' at ", element->name ? element->name : ""));
+  for (int k = 0; k < rank; k++) {
+    if (k) say(l, &failure, ", ");
+    say_number(l, &failure, indices[k]);
+  }
+  if (!rank) say(l, &failure, "0");
+  say(l, &failure, " becomes ");
+  say_number(l, &failure, value);
   lower_message(l, &failure.message, &failure.operands, at->pos, at->width);
   lower_leave(l, back);
 }

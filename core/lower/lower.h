@@ -139,7 +139,10 @@ bool lower_enter_wrap(Lower *l, bool may_wrap);
 bool lower_operator_wraps(AstOp op, Type type);
 /* NULL: they are inside for sure */
 IrInst *lower_is_inside(Lower *l, const Entity *element, int count, IrInst *const *indices);
-/* touch.c: races. At the start of an iteration; at an access, where `condition` holds (NULL: always) */
+/* of numbers written to a watched field */
+void lower_check_finite(Lower *l, const Expr *at, const Entity *element, IrInst *const *indices,
+                        IrInst *value);
+/* touch.c: races. At the start of an iteration; at an access, if `condition` is NULL or holds. */
 void lower_name_iteration(Lower *l);
 void lower_touch(Lower *l, const Expr *at, const Entity *element, SemaTouchKind kind,
                  const IrInst *place, IrInst *const *indices, IrInst *condition);

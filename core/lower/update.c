@@ -18,6 +18,8 @@ typedef struct Target {
   int value_count; /* numbers of the value */
   int count;
   Slot *slots;
+  Expr *root;        /* the element or variable, */
+  IrInst *indices[SNODE_MAX_AXES]; /* of the element */
 } Target;
 
 static void add_slot(Target *target, const Slot *from, int given, IrInst *condition) {
@@ -77,7 +79,8 @@ static void find_slots(Lower *l, Expr *e, Target *target) {
 
 static void lower_target(Lower *l, Expr *e, SemaTouchKind kind, Target *target) {
   Expr *root = shape_root(e);
-  IrInst *indices[SNODE_MAX_AXES];
+  IrInst **indices = target->indices;
+  target->root = root;
   target->type = shape_base(e);
   find_slots(l, e, target);
   if (root->kind != AST_LOCAL) lower_indices(l, root, indices);
@@ -148,6 +151,22 @@ static IrInst **lower_terms(Lower *l, const Update *update, Type type, int count
   return sums;
 }
 
+/* Of a watched field: with its new value. */
+static void update_element(Lower *l, const Target *target, const Slot *slot, IrUpdate op,
+                           IrInst *value) {
+  const Entity *element = &target->root->entity;
+  static const IrOp ops[] = {[IR_UPDATE_ADD] = IR_ADD, [IR_UPDATE_SUB] = IR_SUB,
+                             [IR_UPDATE_MUL] = IR_MUL, [IR_UPDATE_DIV] = IR_DIV};
+  if (!field_of(element)->is_watched || op > IR_UPDATE_DIV) {
+    lower_check_finite(l, target->root, element, target->indices, value);
+    ir_update(&l->b, op, slot->place, value);
+    return;
+  }
+  IrInst *old = ir_rmw(&l->b, op, slot->place, value);
+  lower_check_finite(l, target->root, element, target->indices,
+                     ir_binary(&l->b, ops[op], old, value));
+}
+
 static void lower_update(Lower *l, Pos pos, const Update *update) {
   Target target;
   IrUpdate op;
@@ -158,9 +177,9 @@ static void lower_update(Lower *l, Pos pos, const Update *update) {
   for (int k = 0; k < target.count; k++) {
     const Slot *slot = &target.slots[k];
     IrRegion *back = enter_condition(l, slot);
-    if (slot->place)
-      ir_update(&l->b, op, slot->place, values[slot->given]);
-    else {
+    if (slot->place) {
+      update_element(l, &target, slot, op, values[slot->given]);
+    } else {
       ir_note(l->output->kernel, l->b.line,
               "reduction of '%s', one partial per worker",
               sema_source(l->s, update->target));
@@ -173,7 +192,7 @@ static void lower_update(Lower *l, Pos pos, const Update *update) {
 
 /* -- plain assignments ------------------------------------------------------------------------- */
 
-static void assign_number(Lower *l, const Slot *slot, IrInst *value) {
+static void assign_number(Lower *l, const Target *target, const Slot *slot, IrInst *value) {
   if (slot->var) {
     lower_note_set(l, slot->local, slot->number, slot->condition);
     ir_set(&l->b, slot->var,
@@ -182,6 +201,7 @@ static void assign_number(Lower *l, const Slot *slot, IrInst *value) {
     return;
   }
   IrRegion *back = enter_condition(l, slot);
+  lower_check_finite(l, target->root, &target->root->entity, target->indices, value);
   ir_store(&l->b, slot->place, value);
   leave_condition(l, back);
 }
@@ -207,7 +227,7 @@ void lower_assign(Lower *l, Stmt *stmt) {
   lower_at(l, pos);
   for (int i = 0; i < count; i++)
     for (int k = 0; k < targets[i].count; k++)
-      assign_number(l, &targets[i].slots[k], values[i][targets[i].slots[k].given]);
+      assign_number(l, &targets[i], &targets[i].slots[k], values[i][targets[i].slots[k].given]);
 }
 
 void lower_compound(Lower *l, Stmt *stmt) {
@@ -228,6 +248,6 @@ void lower_compound(Lower *l, Stmt *stmt) {
   IrInst **values = lower_values_as(l, stmt->values.items[0], target.type, target.value_count);
   lower_at(l, pos);
   for (int k = 0; k < target.count; k++)
-    assign_number(l, &target.slots[k],
+    assign_number(l, &target, &target.slots[k],
                   lower_operator(l, stmt->op, old[k], values[target.slots[k].given]));
 }

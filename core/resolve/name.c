@@ -85,6 +85,7 @@ static Entity field_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg 
                     .component = value->component,
                     .offset = value->offset,
                     .is_movable = value->is_movable,
+                    .is_watched = value->is_watched,
                     .source = source,
                     .type = type_base(value->type)};
   return (Entity){

@@ -122,6 +122,7 @@ struct Field {
   int component;              /* of its first number; the others follow */
   int64_t offset[SNODE_MAX_AXES]; /* where indices start, per axis */
   bool has_offset;            /* any is not 0 */
+  bool is_watched;            /* launches end that write a NaN or an infinity to it */
   char *type_name;
 };
 

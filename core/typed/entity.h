@@ -122,6 +122,7 @@ typedef struct FieldRef {
   /* ELEMENT, FIELD: the first of them, where an element has several numbers; 0 in an array */
   int component;
   const int64_t *offset; /* where its indices start, per axis; NULL: at 0 */
+  bool is_watched;       /* what is not finite may not be written to it */
   bool is_movable;       /* launches say where its elements are: SemaValue */
   int indexed;           /* indices it already has */
   SemaArg source;        /* the capture or parameter it comes from */

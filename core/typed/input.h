@@ -64,6 +64,7 @@ typedef struct SemaValue {
   const SNode *node;    /* FIELD: placed here (NULL: not placed yet), NODE */
   int component;        /* FIELD: the first of them */
   const int64_t *offset; /* FIELD: where indices start, per axis; NULL: at 0 */
+  bool is_watched;      /* FIELD: what is not finite may not be written to it */
   bool is_movable;      /* FIELD: each launch says which of the twins it is (SNodeComponent) */
   Type type;            /* FIELD: of an element; its numbers are consecutive components; ARRAY */
   SemaArray array;
@@ -99,7 +100,7 @@ typedef struct SemaWants {
 } SemaWants;
 
 /* What a kernel checks while it runs: see lower/debug.c. */
-typedef enum SemaDebug { /* bits, as RgDebug */
+typedef enum SemaDebug { /* bits, as RG_DEBUG_ */
   SEMA_DEBUG_INDICES = 2,
   SEMA_DEBUG_READS = 4,
   SEMA_DEBUG_ARITHMETIC = 8,

@@ -184,6 +184,7 @@ return {
     { "to_table(): table", "All elements as ordinary 1-based tables." },
     { "from_table(t: table): self", "Writes all elements; zeros activate nothing." },
     { "pointer(): ffi.cdata*", "FFI pointer of a dense field, good until the next launch." },
+    { "watch(on?: boolean)", "Launches that write a NaN or an infinity to it fail." },
   }, cells, {
     { "add|sub|mul|min|max|band|bor|bxor|exchange(...: number): number",
       "Updates an element, in kernels atomically: indices, then the value; returns the old one." },

@@ -595,6 +595,10 @@ function Field:from_table(t) end
 ---@return ffi.cdata*
 function Field:pointer() end
 
+--- Launches that write a NaN or an infinity to it fail.
+---@param on? boolean
+function Field:watch(on) end
+
 --- Creates one cell of the level, and any missing ancestors.
 ---@param ... integer
 ---@return self

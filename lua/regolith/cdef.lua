@@ -260,6 +260,9 @@ RgSNode *rg_field_node(RgField *field);
 const char *rg_field_type(RgField *field);
 const char *rg_field_name(RgField *field);
 int32_t rg_field_rank(RgField *field);
+/* From now on, or no longer: launches that write a NaN or an infinity to it fail
+ * (value.not_finite). With any RgOptions.debug. */
+RgStatus rg_field_watch(RgField *field, int32_t is_watched);
 RgStatus rg_field_settle(RgField *field, const char *where); /* see rg_snode_settle */
 RgStatus rg_field_shape(RgField *field, int64_t *shape);
 /* Where indices start, one per axis (default 0). Only for a placed field, before its first use. */

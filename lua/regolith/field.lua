@@ -132,6 +132,14 @@ bulk.add_methods(methods, { noun = "field", handle = "RgFieldHandle", pointer = 
   fill = C.rg_field_fill, copy = C.rg_field_copy, read = C.rg_field_read,
   read_i64 = C.rg_field_read_i64, write = C.rg_field_write, write_i64 = C.rg_field_write_i64 })
 
+--- From now on (or no longer, with false) a launch that writes a NaN or an infinity fails.
+function methods.watch(self, is_watched)
+  if is_watched ~= nil and type(is_watched) ~= "boolean" then
+    return fail.argument(("watch takes true or false, not %s"):format(fail.describe(is_watched)))
+  end
+  check(C.rg_field_watch(self.rg_field, is_watched == false and 0 or 1), self.rg_runtime)
+end
+
 --- The first element of a dense field; good until the next launch, and after rg.sync().
 function methods.pointer(self)
   settle(self)

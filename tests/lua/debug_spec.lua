@@ -148,7 +148,7 @@ describe("integers, with debug = true #compiled", function()
       ["rg.u32(a) * 3 + rg.u32(b)"] = 4,
       ["bit.band(a * 2147483647 * 2147483647, 255)"] = 255,
       ["bit.tobit(rg.i64(b) << 40)"] = 0,
-      ["rg.u8(a)"] = 255,
+      ["rg.u8(a)"] = 255, ["rg.clz(b)"] = 29,
       ["(b * 1103515245 + 12345) & 65535"] = (7 * 1103515245 + 12345) % 65536,
     } do
       assert.equal(expected, own.kernel(text:format(expression))(-1, 7), expression)
@@ -318,5 +318,37 @@ describe("the race detector #compiled", function()
     own = rg.new { debug = { races = false } }
     local x = own.field(rg.f32, 8)
     own.kernel("function() for i in rg.range(7) do x[i] = x[i + 1] end end", { x = x })()
+  end)
+end)
+
+describe("a watched field #compiled", function()
+  it("ends the launch that writes what is not finite to it", function()
+    own.reset()
+    own = rg.new { threads = 3 }
+    local x, y, v = own.field(rg.f32, 8), own.field(rg.f32, 8), own.field(rg.vec2, 4)
+    local captures = { x = x, y = y, v = v }
+    local divide = own.kernel(
+      "function(z) for i in rg.range(8) do x[i] = 1 / (i - z) y[i] = 1 / (i - z) end end", captures)
+    divide(3)
+    x:watch()
+    local e = failure(divide, 3)
+    assert.same({ "value.not_finite", "'x' at 3 becomes inf", "3" }, { e.code, e.message, e.index })
+    assert.equal("x[i]", e.source:sub(e.column, e.column + e.width - 1))
+    divide(-1)
+    x:watch(false)
+    divide(3)
+    v:watch()
+    y:watch(true)
+    local function message(text, ...) return fails(text, captures, ...)[2] end
+    assert.equal("'v' at 2 becomes nan",
+      message("function(z) for i in rg.range(4) do v[i].y = (i - 2) / (i - z) end end", 2))
+    y:fill(3e38)
+    assert.equal("'y' at 1 becomes inf",
+      message "function() for i in rg.range(8) do y[1] += 1e38 end end")
+    assert.equal("'y' at 1 becomes -inf", message("function(z) y[1] = -1 / z end", 0))
+    y:fill(1)
+    own.kernel("function() for i in rg.range(8) do y[1] += 1 end end", captures)()
+    assert.equal(9, y[1])
+    assert.equal("argument.invalid", failure(y.watch, y, 1).code)
   end)
 end)

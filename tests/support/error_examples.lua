@@ -166,6 +166,11 @@ local z = rg.field(rg.f32, 64)
 rg.kernel(function()
   for i in rg.range { 1, 63 } do z[i] = 0.5 * (z[i - 1] + z[i + 1]) end
 end)()]] },
+  { "value.not_finite", [[
+y:watch()
+rg.kernel(function()
+  for i in y:active() do y[i] = 1 / (i - 3) end
+end)()]] },
   { "launch.stopped", said = "The host requested it." },
   { "ir.invalid", said = "They came from another part of Regolith, or from a damaged file." },
   { "codegen.failed", said = "The kernel itself is valid, so this is a bug in Regolith: please \z
