@@ -194,11 +194,14 @@ static void add_message(StrBuf *out, const Kernel *kernel, const SemaMessage *me
 /* -- failures ---------------------------------------------------------------------------------- */
 
 bool message_error(const Variant *variant, int32_t number, const char *text, const char *index,
-                   Error *err) {
+                   int others, Error *err) {
   const SemaMessage *message = &variant->messages[number];
   diag_error(err, message->source, message->pos, message->width, message->code, "%s", text);
   snprintf(err->index, sizeof err->index, "%s", index);
   if (message->hint) error_hint(err, "%s", message->hint);
+  else if (index[0] && others)
+    error_hint(err, "in the iteration %s; %d more, which ran at the same time, failed", index,
+               others);
   else if (index[0]) error_hint(err, "in the iteration %s", index);
   for (int i = 0; i < message->calls.count; i++) {
     const SemaCallPlace *call = &message->calls.items[i];
@@ -216,7 +219,7 @@ bool kernel_fail(const Kernel *kernel, int64_t number, int32_t message, const ch
   while (variant && variant->number != number) variant = variant->next;
   if (!variant || message < 0 || message >= variant->message_count)
     return error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' has no such message", kernel->name);
-  return message_error(variant, message, text, index, err);
+  return message_error(variant, message, text, index, 0, err);
 }
 
 /* -- races ------------------------------------------------------------------------------------- */
@@ -260,7 +263,7 @@ static bool fail_race(const Variant *variant, int32_t number, const int64_t *val
 }
 
 static bool fail(Scratch *scratch, const Kernel *kernel, const Variant *variant, int32_t number,
-                 const uint64_t *record, const RgValue *values, Error *err) {
+                 const uint64_t *record, int others, const RgValue *values, Error *err) {
   const SemaMessage *message = &variant->messages[number];
   char index[sizeof err->index] = "";
   if (message->touch.kind && record)
@@ -272,7 +275,7 @@ static bool fail(Scratch *scratch, const Kernel *kernel, const Variant *variant,
     const uint64_t *indices = record + 1 + (record[0] >> 32) - message->axis_count;
     numbers_join(index, sizeof index, (const int64_t *)indices, message->axis_count, ", ");
   }
-  return message_error(variant, number, strbuf_end(&text), index, err);
+  return message_error(variant, number, strbuf_end(&text), index, others, err);
 }
 
 /* -- a launch ---------------------------------------------------------------------------------- */
@@ -289,6 +292,7 @@ static bool read(void *data, Error *err) {
   Reading *reading = data;
   const DeviceLaunch *launch = reading->launch;
   const uint64_t *end = launch->messages + launch->message_words, *failed = NULL;
+  int failures = 0;
   StrBuf line;
   strbuf_init(&line, &reading->scratch);
   for (const uint64_t *at = launch->messages; at < end; at += 1 + (at[0] >> 32)) {
@@ -296,7 +300,7 @@ static bool read(void *data, Error *err) {
            "a kernel says its own messages");
     const SemaMessage *message = &reading->variant->messages[(uint32_t)at[0]];
     if (message->code != RG_ERROR_NONE) {
-      if (!failed) failed = at;
+      if (!failures++) failed = at;
       continue;
     }
     line.length = 0;
@@ -307,7 +311,7 @@ static bool read(void *data, Error *err) {
   int32_t number = failed ? (int32_t)(uint32_t)failed[0] : launch->context.error.manager;
   ASSERT(number >= 0 && number < reading->variant->message_count, "a kernel has its faults");
   return fail(&reading->scratch, reading->kernel, reading->variant, number, failed,
-              reading->values, err);
+              failed ? failures - 1 : 0, reading->values, err);
 }
 
 bool messages_read(Kernel *kernel, const Variant *variant, const DeviceLaunch *launch,

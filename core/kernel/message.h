@@ -11,8 +11,9 @@ void messages_drop(Variant *variant);
 /* Of a launch that has ended, with these values; false with err if the kernel failed. */
 bool messages_read(Kernel *kernel, const Variant *variant, const DeviceLaunch *launch,
                    const RgValue *values, Error *err);
-/* The failure that message `number` of the variant is: `text` at `index`, which may be "". */
+/* The failure that message `number` of the variant is: `text` at `index`, which may be "", and at
+ * `others` more. */
 bool message_error(const Variant *variant, int32_t number, const char *text, const char *index,
-                   Error *err);
+                   int others, Error *err);
 
 #endif
