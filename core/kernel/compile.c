@@ -107,6 +107,7 @@ static bool run_passes(Compile *compile, Error *err) {
                         .vector_bytes = kernel->engine->store->device->vector_bytes,
                         .explains = compile->explains,
                         .verify = verifies(),
+                        .without = option_text("RG_WITHOUT"),
                         .dump = dumps ? dump_pass : NULL,
                         .dump_data = kernel};
   if (!pass_run_all(&passes, compile->sema.kernel, err)) return false;

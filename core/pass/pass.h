@@ -11,6 +11,9 @@ typedef struct PassContext {
   bool for_cuda;      /* no vector rows */
   bool explains;      /* the pass `explain` notes what became of every access */
   bool verify;        /* after every pass */
+  /* Option RG_WITHOUT: passes not to run, as a list with commas; those that need what they do are
+   * left out with them. NULL: none. Some are necessary: then the IR is refused at the end. */
+  const char *without;
   /* NULL: none; the text is "(unchanged)" if it is */
   void (*dump)(void *data, const char *pass, const char *text);
   void *dump_data;

@@ -1,6 +1,7 @@
 -- Random kernels: compiled, run as Lua text, and evaluated by the judge itself. RG_SEED chooses
 -- them, RG_JUDGE how many; a failure shows the seed and the smallest kernel that still fails.
 package.path = "tests/support/?.lua;" .. package.path
+local ffi = require "ffi"
 local rg = require("support").rg
 local judge = require "judge"
 
@@ -47,6 +48,16 @@ describe("the judge #compiled", function()
   it(("agrees with %d kernels over sparse trees, from seed %d"):format(count, first_seed),
     function()
     hold(count, function() return judge.program(4, 2, math.random(2)) end)
+  end)
+
+  it("agrees with kernels that are compiled without one pass or another", function()
+    ffi.cdef "int setenv(const char *, const char *, int); int unsetenv(const char *);"
+    finally(function() ffi.C.unsetenv "RG_WITHOUT" end)
+    for _, name in ipairs { "atomics", "bounds", "nodes", "privatise", "unroll", "rows", "slots",
+      "fold" } do
+      ffi.C.setenv("RG_WITHOUT", name, 1)
+      hold(math.ceil(count / 10), function() return judge.program(4, 2, math.random(0, 2)) end)
+    end
   end)
 
   it("keeps what it found as a file that runs again", function()

@@ -181,10 +181,12 @@ run_fuzz() {
     -DCMAKE_C_COMPILER=clang-19 \
     -DCMAKE_CXX_COMPILER=clang++-19 || { add 0 1 "fuzz build"; return; }
   for target in ${FUZZ_TARGETS:-$targets}; do
-    local found="$folder/found/$target"
+    local found="$folder/found/$target" words=()
+    local dictionary="$root/tests/fuzz/${target#fuzz_}.dict"
+    [ -f "$dictionary" ] && words=(-dict="$dictionary")
     mkdir -p "$found"
     if UBSAN_OPTIONS=halt_on_error=1 "$folder/tests/fuzz/$target" -max_total_time="$seconds" \
-      -timeout=10 -rss_limit_mb=3000 \
+      -timeout=10 -rss_limit_mb=3000 "${words[@]}" \
       -artifact_prefix="$found/crash-" "$found" "$root/tests/fuzz/corpus/${target#fuzz_}" \
       >"$found.log" 2>&1; then
       add 1 0 "$target, $seconds s"
@@ -192,6 +194,18 @@ run_fuzz() {
       tail -n 40 "$found.log" >&2
       add 0 1 "$target, $seconds s"
     fi
+  done
+  run_without
+}
+
+# run_without: random kernels, each pass left out in turn, as many as FUZZ_KERNELS (100) a kind.
+run_without() {
+  local pass
+  configure_and_build "$build" || { add 0 1 "build"; return; }
+  export_paths
+  for pass in none atomics bounds nodes privatise unroll rows slots fold; do
+    specs="tests/lua/judge_spec.lua" run_busted "judge, without $pass" RG_WITHOUT=$pass \
+      RG_JUDGE="${FUZZ_KERNELS:-100}" RG_SEED="${RG_SEED:-$RANDOM}"
   done
 }
 
