@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "codegen/emit.h"
+#include "llvm/function_attribute.h"
 
 enum { CONTEXT, WORKER, DEPTH, FIRST };
 
@@ -37,6 +38,7 @@ void function_declare_all(Codegen *g) {
     g->functions[i] =
         LLVMAddFunction(g->module, name, function_type(g, g->kernel->functions.items[i]));
     LLVMSetLinkage(g->functions[i], LLVMInternalLinkage);
+    llvm_function_attribute(g->functions[i], "noinline", 0); /* in itself, its frame would grow */
   }
 }
 
