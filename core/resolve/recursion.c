@@ -44,15 +44,22 @@ static bool is_same_source(SemaArg a, SemaArg b) {
   return a.is_parameter == b.is_parameter && a.index == b.index;
 }
 
+/* Where launches say where its elements are, two of one layout are one in all but their source. */
+static bool is_same_field(const FieldRef *a, const FieldRef *b) {
+  return a->node == b->node && a->array == b->array && a->component == b->component &&
+         a->offset == b->offset && !a->indexed && !b->indexed &&
+         (!a->is_movable || is_same_source(a->source, b->source));
+}
+
 static bool is_same_entity(const Entity *a, const Entity *b) {
   if (a->kind != b->kind) return false;
   switch (a->kind) {
   case ENTITY_FIELD: case ENTITY_NODE:
-    return a->field.node == b->field.node && a->field.component == b->field.component &&
-           a->field.offset == b->field.offset && !a->field.indexed && !b->field.indexed;
+    return is_same_field(&a->field, &b->field);
   case ENTITY_SHAPE:
-    return a->extent.node == b->extent.node && a->extent.is_offset == b->extent.is_offset &&
-           !a->extent.axes.count && !b->extent.axes.count;
+    return a->extent.node == b->extent.node && a->extent.array == b->extent.array &&
+           a->extent.is_offset == b->extent.is_offset && !a->extent.axes.count &&
+           !b->extent.axes.count;
   case ENTITY_TYPE: return type_equal(a->type, b->type) && type_equal(a->shape, b->shape);
   case ENTITY_BUILTIN: return a->builtin == b->builtin;
   case ENTITY_FUNCTION:
