@@ -166,12 +166,15 @@ static bool check_handle(const PatternMaking *making, const RgValue *value) {
   return check_owner(making, object) && (!tree || settle(making, tree));
 }
 
-/* The value itself; of a vector, two hashes. */
+/* The value itself; of a vector, and of a string, two hashes. */
 static void make_static_words(const RgValue *value, uint64_t *words) {
   if (value->kind == RG_VALUE_VECTOR && value->vector) {
     size_t bytes = sizeof *value->vector->numbers * (size_t)value->vector->count;
     words[2] = hash_bytes(1, value->vector->numbers, bytes);
     words[3] = hash_bytes(2, value->vector->numbers, bytes);
+  } else if (value->kind == RG_VALUE_STRING && value->text) {
+    words[2] = hash_bytes(1, value->text, strlen(value->text));
+    words[3] = hash_bytes(2, value->text, strlen(value->text));
   } else if (value->kind == RG_VALUE_NUMBER || value->kind == RG_VALUE_BOOL ||
              value->kind == RG_VALUE_I64 || value->kind == RG_VALUE_U64) {
     words[1] = value->u64;

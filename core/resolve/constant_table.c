@@ -44,6 +44,10 @@ static bool read_item(Resolve *r, Expr *e, ListItem *item) {
   if (!static_value(r, e, &item->value)) return false;
   if (item->value.kind == STATIC_NIL)
     return sema_fail(r->s, e, RG_ERROR_NAME_NIL, NULL, "a table in a kernel has no holes");
+  if (item->value.text)
+    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
+                     "the values of a kernel are numbers and booleans",
+                     "a table in a kernel does not hold strings");
   if (item->value.kind == STATIC_OTHER) item->entity = inner->entity;
   return true;
 }

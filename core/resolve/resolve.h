@@ -27,6 +27,7 @@ typedef struct Static {
   Parts chosen;
   Shape shape;
   Type type;             /* of each */
+  const char *text;      /* OTHER: of a string; else NULL */
 } Static;
 
 /* An item of a table: a table, or a value, or (OTHER) what the entity says. */

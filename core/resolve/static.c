@@ -118,6 +118,14 @@ static Expr *initial_of(const Expr *e) {
   return keeps ? (Expr *)local->initial : NULL;
 }
 
+static bool text_of(Resolve *r, Expr *e, SemaArg source, Static *out) {
+  const SemaValue *value =
+      source.is_parameter ? &r->input->parameters[source.index] : &r->input->captures[source.index];
+  if (!value->is_static) return want_static(r, e, source);
+  out->text = value->name;
+  return true;
+}
+
 static bool leaf(Resolve *r, Expr *e, Static *out) {
   if (resolve_is_nil(r, e)) {
     *out = (Static){.kind = STATIC_NIL};
@@ -137,6 +145,9 @@ static bool leaf(Resolve *r, Expr *e, Static *out) {
     return static_fail(r, e, "captured numbers, shapes and literals are");
   case ENTITY_ELEMENT: case ENTITY_LOOP: case ENTITY_VOID:
     return static_fail(r, e, "captured numbers, shapes and literals are");
+  case ENTITY_OTHER:
+    *out = (Static){.kind = STATIC_OTHER};
+    return entity.other.value != VALUE_STRING || text_of(r, e, entity.other.source, out);
   default: *out = (Static){.kind = STATIC_OTHER}; return true;
   }
 }
@@ -226,6 +237,10 @@ static bool binary(Resolve *r, Expr *e, Static *out) {
   if (e->op == AST_EQ || e->op == AST_NE) {
     if (a.kind == STATIC_VECTOR || b.kind == STATIC_VECTOR)
       return static_fail(r, e, "compare its numbers: v.x");
+    if (a.text || b.text) {
+      *out = of_bool((a.text && b.text && !strcmp(a.text, b.text)) == (e->op == AST_EQ));
+      return true;
+    }
     if (a.kind == STATIC_OTHER && b.kind == STATIC_OTHER) {
       const Entity *left = &sema_strip(e->left)->entity, *right = &sema_strip(e->right)->entity;
       if (!is_object(left) || !is_object(right))
@@ -298,6 +313,10 @@ bool static_value(Resolve *r, Expr *e, Static *out) {
            static_value(r, is_true(out) ? e->right : e->third, out);
   case AST_LOCAL: case AST_GLOBAL: case AST_FIELD: case AST_INDEX: return leaf(r, e, out);
   case AST_CALL: return call(r, e, out);
+  case AST_STRING:
+    *out = (Static){.kind = STATIC_OTHER,
+                    .text = scratch_copy_text(r->scratch, e->text.data, (size_t)e->text.length)};
+    return true;
   default: return static_fail(r, e, "captured numbers, shapes and literals are");
   }
 }

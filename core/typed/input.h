@@ -59,7 +59,8 @@ typedef struct SemaArray {
 typedef struct SemaValue {
   SemaValueKind kind;
   int depth;            /* names of the path used; 0 for parameters */
-  /* BUILTIN "math.sin", TYPE "f32", OTHER; own name of a field, node, array for messages */
+  /* BUILTIN "math.sin", TYPE "f32", OTHER; own name of a field, node, array for messages; STRING,
+   * where it is static: itself */
   const char *name;
   const SNode *node;    /* FIELD: placed here (NULL: not placed yet), NODE */
   int component;        /* FIELD: the first of them */

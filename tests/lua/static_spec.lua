@@ -549,4 +549,26 @@ describe("rg.static of other things than plain numbers", function()
     end)
     assert.same({ 255, -2, -128, 0.10000000149011612, true, 0 }, { k() })
   end)
+
+  it("compares strings", function()
+    local mode, other = "fast", { name = "slow" }
+    local k = rg.kernel(function(way)
+      if rg.static(mode == "fast") then return 1 end
+      if rg.static(mode == other.name or way ~= "up") then return 2 end
+      return 3
+    end)
+    assert.equal(1, k("up"))
+    mode = "slow"
+    assert.equal(2, k("up"))
+    mode = "none"
+    assert.same({ 2, 3 }, { k("down"), (k("up")) })
+    local before = rg.stats().compiles
+    for _ = 1, 3 do
+      mode = "fast"
+      assert.equal(1, k("up"))
+      mode = "slow"
+      assert.equal(2, k("up"))
+    end
+    assert.is_true(rg.stats().compiles <= before + 2)
+  end)
 end)
