@@ -137,7 +137,7 @@ static void write_search(Search *s, const List *list, int first, int last, int l
     return;
   }
   int middle = first + (last - first) / 2;
-  strbuf_format(&s->out, "if i%d < %d then ", s->level, middle + 1);
+  strbuf_format(&s->out, "if index%d < %d then ", s->level + 1, middle + 1);
   write_search(s, list, first, middle, levels);
   strbuf_format(&s->out, " else ");
   write_search(s, list, middle + 1, last, levels);
@@ -153,7 +153,7 @@ static void write_list(Search *s, const List *list, int levels) {
 static Ast *write_function(Search *s, const List *list, int levels) {
   strbuf_init(&s->out, s->r->scratch);
   strbuf_format(&s->out, "function(");
-  for (int k = 0; k < levels; k++) strbuf_format(&s->out, "%si%d: i64", k ? ", " : "", k);
+  for (int k = 0; k < levels; k++) strbuf_format(&s->out, "%sindex%d: i64", k ? ", " : "", k + 1);
   strbuf_format(&s->out, ") ");
   s->level = -1;
   write_list(s, list, levels);

@@ -20,6 +20,13 @@ Entity nil_missing(const char *name) {
                   .other = {.value = VALUE_NIL, .what = "nil", .is_missing = true}};
 }
 
+void nil_fail_assigned(Resolve *r, const Local *parameter, const char *by) {
+  const char *name = sema_text(r->s, parameter->name);
+  sema_fail_pos(r->s, parameter->pos, parameter->name.length, RG_ERROR_NAME_NIL,
+                scratch_format(r->scratch, "begin with a default: %s = %s or ..", name, name),
+                "this %s does not give '%s', so it is nil and has no type", by, name);
+}
+
 /* -- which statements are defaults ------------------------------------------------------------- */
 
 static const AstExpr *strip(const AstExpr *e) {

@@ -115,12 +115,7 @@ static void give_parameter(Resolve *r, Local *parameter, Expr *argument, Entity 
     return;
   }
   if (parameter->is_assigned && nil_is(entity))
-    sema_fail_pos(r->s, parameter->pos, parameter->name.length, RG_ERROR_NAME_NIL,
-                  scratch_format(r->scratch, "begin with a default: %s = %s or ..",
-                                 sema_text(r->s, parameter->name),
-                                 sema_text(r->s, parameter->name)),
-                  "this call does not give '%s', so it is nil and has no type",
-                  sema_text(r->s, parameter->name));
+    nil_fail_assigned(r, parameter, "call");
   else if (parameter->is_assigned && !is_number)
     sema_fail(r->s, argument, RG_ERROR_UNSUPPORTED, "declare another local for the new value",
               "'%s' is not passed a number here, so it cannot be assigned",

@@ -351,7 +351,9 @@ void resolve_parameter(Resolve *r, int number) {
     r->s->launch_args.items[entity.launch_arg.number].source_text = r->input->ast->source;
     return;
   }
-  if (local->is_assigned)
+  if (local->is_assigned && nil_is(&entity))
+    nil_fail_assigned(r, local, "launch");
+  else if (local->is_assigned)
     sema_fail_pos(r->s, local->pos, local->name.length, RG_ERROR_UNSUPPORTED,
                   "declare another local for the new value",
                   "the parameter '%s' is not a number here, so it cannot be assigned", name);

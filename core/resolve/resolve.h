@@ -198,6 +198,8 @@ Local *default_parameter(Resolve *r, const AstLocal *ast, const AstBlock *body);
 void resolve_function_body(Resolve *r, const AstFunction *function, const AstBlock *body,
                            Block *to);
 bool nil_is(const Entity *entity);
+/* a parameter without a default is assigned; by: "call", "launch" */
+void nil_fail_assigned(Resolve *r, const Local *parameter, const char *by);
 Entity nil_missing(const char *name);      /* a parameter that a call does not give */
 bool nil_denoted(Resolve *r, Expr *e);     /* by a name, or written as such */
 /* A condition that only asks what is nil, and what a field or a table, which is true: 0 or 1; -1:

@@ -110,8 +110,8 @@ static bool call_builtin(Resolve *r, Expr *e, const Builtin *builtin, Static *ou
   double args[MOST_ARGUMENTS] = {0};
   int count = e->list.count;
   if (count < builtin->least || count > builtin->most || count > MOST_ARGUMENTS)
-    return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d to %d arguments, %d given",
-                     builtin->name, builtin->least, builtin->most, count);
+    return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' does not take %d arguments",
+                     builtin->name, count);
   for (int i = 0; i < count; i++) {
     Static value;
     if (!static_value(r, e->list.items[i], &value)) return false;
