@@ -254,7 +254,7 @@ static bool fail_race(const Variant *variant, int32_t number, const int64_t *val
   snprintf(text, sizeof text, "iteration %s %s '%.*s' at %s, which iteration %s %s%s",
            iterations[0], touch_word(writer), name.length, name.data, element, iterations[1],
            touch_word(other), other->touch.kind == TOUCH_WRITE ? ", too" : "");
-  message_error(variant, number, text, iterations[0], err);
+  message_error(variant, number, text, iterations[0], 0, err);
   Error note = {.is_note = true};
   diag_error(&note, other->source, other->pos, other->width, RG_ERROR_RACE,
              "iteration %s %s it here", iterations[1], touch_word(other));
