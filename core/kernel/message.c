@@ -288,6 +288,12 @@ typedef struct Reading {
   Scratch scratch;
 } Reading;
 
+/* With debug = true the append that failed is recorded, too. */
+static bool tells_full_list(const Reading *reading, const uint64_t *failed) {
+  return reading->launch->context.error.kind == RT_ERROR_FULL && failed &&
+         reading->variant->messages[(uint32_t)failed[0]].code == RG_ERROR_LIST_FULL;
+}
+
 static bool read(void *data, Error *err) {
   Reading *reading = data;
   const DeviceLaunch *launch = reading->launch;
@@ -307,7 +313,8 @@ static bool read(void *data, Error *err) {
     add_message(&line, reading->kernel, message, at + 1, reading->values);
     lines_add(reading->kernel->engine, strbuf_end(&line), line.length);
   }
-  if (launch->context.error.kind != RT_ERROR_FAULT) return true;
+  if (launch->context.error.kind != RT_ERROR_FAULT && !tells_full_list(reading, failed))
+    return true;
   int32_t number = failed ? (int32_t)(uint32_t)failed[0] : launch->context.error.manager;
   ASSERT(number >= 0 && number < reading->variant->message_count, "a kernel has its faults");
   return fail(&reading->scratch, reading->kernel, reading->variant, number, failed,

@@ -112,6 +112,13 @@ IrInst *lower_is_inside(Lower *l, const Entity *element, int count, IrInst *cons
   return holds;
 }
 
+static void say_indices(Lower *l, Failure *failure, int count, IrInst *const *indices) {
+  for (int k = 0; k < count; k++) {
+    if (k) say(l, failure, ", ");
+    say_number(l, failure, indices[k]);
+  }
+}
+
 void lower_check_index(Lower *l, const Expr *at, const Entity *element, bool is_read, int count,
                        IrInst **indices) {
   if (!lower_looks_for(l, is_read ? SEMA_DEBUG_READS : SEMA_DEBUG_INDICES)) return;
@@ -120,15 +127,30 @@ void lower_check_index(Lower *l, const Expr *at, const Entity *element, bool is_
   IrRegion *back = enter_failure(l, holds);
   Failure failure = {.message.code = RG_ERROR_INDEX_RANGE};
   say(l, &failure, "index ");
-  for (int k = 0; k < count; k++) {
-    if (k) say(l, &failure, ", ");
-    say_number(l, &failure, indices[k]);
-  }
+  say_indices(l, &failure, count, indices);
   say(l, &failure,
       scratch_format(l->scratch, " is outside '%.100s', whose shape is ",
                      element->name ? element->name : ""));
   Bounds bounds = bounds_of(l, field_of(element), count);
   say_shape(l, &failure, &bounds);
+  lower_message(l, &failure.message, &failure.operands, at->pos, at->width);
+  lower_leave(l, back);
+}
+
+/* The runtime's own error says what is full; where, the kernel does. */
+void lower_check_append(Lower *l, const Expr *at, const Entity *list, int count,
+                        IrInst *const *indices, IrInst *slot) {
+  const SNode *node = field_of(list)->node;
+  if (!lower_looks_for(l, SEMA_DEBUG_INDICES)) return;
+  IrRegion *back = enter_failure(l, ir_binary(&l->b, IR_GE, slot, lower_number(l, TYPE(I32), 0)));
+  Failure failure = {.message.code = RG_ERROR_LIST_FULL};
+  const char *name = node->name[0] ? node->name : list->name ? list->name : "";
+  say(l, &failure, scratch_format(l->scratch, "list '%.100s'", name));
+  if (count) say(l, &failure, " at ");
+  say_indices(l, &failure, count, indices);
+  say(l, &failure,
+      scratch_format(l->scratch, " is full: it has at most %lld elements",
+                     (long long)node->sizes[0]));
   lower_message(l, &failure.message, &failure.operands, at->pos, at->width);
   lower_leave(l, back);
 }
@@ -163,10 +185,7 @@ void lower_check_finite(Lower *l, const Expr *at, const Entity *element, IrInst 
   IrRegion *back = enter_failure(l, holds);
   Failure failure = {.message.code = RG_ERROR_NOT_FINITE};
   say(l, &failure, scratch_format(l->scratch, "'%.100s' at ", element->name ? element->name : ""));
-  for (int k = 0; k < rank; k++) {
-    if (k) say(l, &failure, ", ");
-    say_number(l, &failure, indices[k]);
-  }
+  say_indices(l, &failure, rank, indices);
   if (!rank) say(l, &failure, "0");
   say(l, &failure, " becomes ");
   say_number(l, &failure, value);

@@ -26,6 +26,7 @@ static IrInst **lower_append(Lower *l, Expr *e, const MethodCall *m, IrInst **in
   lower_at(l, e->pos);
   IrInst **slot = scratch_array(l->scratch, IrInst *, 1);
   slot[0] = emit(l, m, IR_APPEND, TYPE(I32), count + component, operands);
+  lower_check_append(l, e, &m->object, count, indices, slot[0]);
   return slot;
 }
 

@@ -139,6 +139,9 @@ bool lower_enter_wrap(Lower *l, bool may_wrap);
 bool lower_operator_wraps(AstOp op, Type type);
 /* NULL: they are inside for sure */
 IrInst *lower_is_inside(Lower *l, const Entity *element, int count, IrInst *const *indices);
+/* that it found a slot */
+void lower_check_append(Lower *l, const Expr *at, const Entity *list, int count,
+                        IrInst *const *indices, IrInst *slot);
 /* of numbers written to a watched field */
 void lower_check_finite(Lower *l, const Expr *at, const Entity *element, IrInst *const *indices,
                         IrInst *value);

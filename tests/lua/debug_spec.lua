@@ -89,6 +89,17 @@ describe("an index outside, with debug = true #compiled", function()
     assert.equal(16, k(100))
   end)
 
+  it("past a list's end names the append that found it full", function()
+    local y = own.field(rg.i32)
+    own.root:dense("i", 4):dynamic("j", 6, { name = "bin" }):place(y)
+    local text = "function() for i in rg.range(100) do y:append(i // 50, i) end end"
+    local e = failure(own.kernel(text, { y = y }))
+    assert.equal("list.full", e.code)
+    assert.truthy(e.message:find "^list 'bin' at [01] is full: it has at most 6 elements$")
+    assert.equal("append(", e.source:sub(e.column, e.column + 6))
+    assert.equal(0, y:append(2, 7))
+  end)
+
   it("of an array is one, whatever its extents", function()
     local k = own.kernel("function(a, n) a[n][1] = a[n - 1][0] + 1 end")
     k(own.array(own.i32, 4, 2), 3)
