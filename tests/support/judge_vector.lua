@@ -242,6 +242,57 @@ forms.vector_compare = {
   end,
 }
 
+-- Booleans, number by number: of comparisons, joined by `& | ~ not`. They stand in rg.any, rg.all
+-- and rg.select alone.
+forms.mask_compare = {
+  text = function(n, a, b) return ("(%s %s %s)"):format(a, n.op, b) end,
+  value = function(n, env)
+    local a, b, result = kid(n, env, 1), kid(n, env, 2), {}
+    local ta, tb = info[n.kids[1].type].element, info[n.kids[2].type].element
+    for k = 1, info[n.type].count do result[k] = value.compare(n.op, ta, a[k], tb, b[k]) end
+    return result
+  end,
+}
+forms.mask_join = {
+  text = function(n, a, b)
+    return b and ("(%s %s %s)"):format(a, n.op, b) or ("(not %s)"):format(a)
+  end,
+  value = function(n, env)
+    local a, b, result = kid(n, env, 1), n.kids[2] and kid(n, env, 2), {}
+    for k = 1, info[n.type].count do
+      if n.op == "not" then result[k] = not a[k]
+      elseif n.op == "&" then result[k] = a[k] and b[k]
+      elseif n.op == "|" then result[k] = a[k] or b[k]
+      else result[k] = a[k] ~= b[k] end
+    end
+    return result
+  end,
+}
+forms.mask_whole = { -- rg.any(m), m:all()
+  text = function(n, a)
+    return n.is_method and ("(%s):%s()"):format(a, n.name) or ("rg.%s(%s)"):format(n.name, a)
+  end,
+  value = function(n, env)
+    local mask, result = kid(n, env, 1), n.name == "all"
+    for _, x in ipairs(mask) do
+      if n.name == "all" then result = result and x else result = result or x end
+    end
+    return result
+  end,
+}
+forms.mask_select = {
+  text = function(_, c, a, b) return ("rg.select(%s, %s, %s)"):format(c, a, b) end,
+  value = function(n, env)
+    local e = element_of(n)
+    local c, a, b, result = kid(n, env, 1), kid_in(n, env, 2, e), kid_in(n, env, 3, e), {}
+    for k = 1, info[n.type].count do
+      local from = c[k] and a or b
+      result[k] = type(from) == "table" and from[k] or from
+    end
+    return result
+  end,
+}
+
 -- -- making ---------------------------------------------------------------------------------------
 
 local function with_element(t, element) return value.shaped(element, info[t].rows, info[t].cols) end
@@ -267,7 +318,24 @@ local function call(name, t, kids, allows_method)
     and random(2) == 1 })
 end
 
+local function mask(rows, cols, depth, scope)
+  local t = value.shaped("bool", rows, cols)
+  if depth > 1 and random(3) == 1 then
+    local op = pick { "&", "|", "~", "not" }
+    return node("mask_join", t, { mask(rows, cols, depth - 1, scope),
+      op ~= "not" and mask(rows, cols, depth - 1, scope) or nil }, { op = op })
+  end
+  local function e()
+    return make.expression(value.shaped(pick(value.scalars), rows, cols), depth - 1, scope)
+  end
+  return node("mask_compare", t, { e(), e() }, { op = pick { "<", "<=", ">", ">=" } })
+end
+
 local makers = {}
+function makers.select_each(t, depth, scope)
+  local a, b = pair(t, depth, scope)
+  return node("mask_select", t, { mask(info[t].rows, info[t].cols, depth - 1, scope), a, b })
+end
 function makers.make(t, depth, scope)
   local row, kids, left = info[t], {}, info[t].count
   if random(5) == 1 then
@@ -395,6 +463,11 @@ function bool_makers.compare_vectors(_, depth, scope)
     return make.expression(value.shaped(pick(value.scalars), rows, 1), depth - 1, scope)
   end
   return node("vector_compare", "bool", { e(), e() }, { op = pick { "==", "~=" } })
+end
+
+function bool_makers.mask(_, depth, scope)
+  return node("mask_whole", "bool", { mask(random(2, 4), pick { 1, 1, 2 }, depth - 1, scope) },
+    { name = pick { "any", "all" }, is_method = random(2) == 1 })
 end
 
 local function leaf(t, scope)
