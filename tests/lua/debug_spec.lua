@@ -231,7 +231,7 @@ describe("debug", function()
     local x = own.field(rg.f32, 8)
     assert.equal(0, own.kernel("function(n) return x[n] end", { x = x })(8))
     assert.equal(0, own.kernel "function(n) local v if n > 9 then v = n end return v end" (1))
-    if own.info().arch ~= "lua" then
+    if own.info().device ~= "lua" then
       assert.equal("index.range", fails("function(n) x[n] = 1 end", { x = x }, 8)[1])
     end
     assert.equal("option.invalid", failure(rg.new, { debug = { read = false } }).code)

@@ -24,7 +24,7 @@ local function session()
   local a = rg.array { type = rg.f32, shape = { 10, 4 }, name = "a" }
   local lay = rg.kernel(function(u) for i, j in u:active() do u[i][j] = u[i][j] + i end end)
   lay(a)
-  if rg.info().arch ~= "lua" then lay(rg.wrap(ffi.new "float[6]", rg.f32, { 3, 2 })) end
+  if rg.info().device ~= "lua" then lay(rg.wrap(ffi.new "float[6]", rg.f32, { 3, 2 })) end
   fill(2)
   block:deactivate(0, 0)
   rg.gc()
