@@ -70,6 +70,14 @@ static Entity resolve_known(Resolve *r, Expr *e, const Builtin *builtin) {
   Entity entity = {.kind = ENTITY_VALUE};
   note_builtin(e, builtin);
   int given = call_arguments(r->s, e).count;
+  if (given == 2 && (builtin->algebra == ALGEBRA_LEAST || builtin->algebra == ALGEBRA_MOST)) {
+    sema_fail(r->s, e, RG_ERROR_CALL_COUNT,
+              builtin->algebra == ALGEBRA_LEAST ? "did you mean 'math.min'?"
+                                                : "did you mean 'math.max'?",
+              "'%s' takes one vector or matrix, and gives the %s of its numbers", builtin->name,
+              builtin->algebra == ALGEBRA_LEAST ? "least" : "greatest");
+    return (Entity){0};
+  }
   if (given < builtin->least || given > builtin->most)
     return resolve_fail_count(r, e, builtin);
   if (!resolve_arguments(r, &e->list)) return (Entity){0};
