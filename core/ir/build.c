@@ -374,8 +374,8 @@ static Type element_type(IrBuilder *b, const IrInst *place) {
 IrInst *ir_load(IrBuilder *b, IrInst *place) {
   return ir_emit(b, IR_LOAD, element_type(b, place), 1, &place);
 }
-void ir_store(IrBuilder *b, IrInst *place, IrInst *value) {
-  ir_emit(b, IR_STORE, TYPE(NONE), 2, (IrInst *[]){place, value});
+IrInst *ir_store(IrBuilder *b, IrInst *place, IrInst *value) {
+  return ir_emit(b, IR_STORE, TYPE(NONE), 2, (IrInst *[]){place, value});
 }
 IrInst *ir_update(IrBuilder *b, IrUpdate op, IrInst *place, IrInst *value) {
   IrInst *inst = ir_emit(b, IR_UPDATE, TYPE(NONE), 2, (IrInst *[]){place, value});

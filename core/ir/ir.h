@@ -100,6 +100,9 @@ struct IrInst {
   bool rolled;               /* FOR: the rare version of a loop, not to be unrolled */
   bool private_copy;         /* UPDATE: in the running worker's private copy; also plain */
   bool plain;                /* UPDATE: no other iteration reaches the element */
+  /* STORE, UPDATE: of an element another number of which is written beside: outside the shape only
+   * the first is counted */
+  bool further;
   /* ROW: its last operand, a u64, has a bit per cell from cell 0 on; cells whose bit is clear are
    * skipped */
   bool masked;
@@ -272,7 +275,7 @@ Type ir_index_type(const SNode *node);              /* of the indices of a level
 /* as many as the field's node has axes */
 IrInst *ir_place(IrBuilder *b, int field, IrInst *const *indices);
 IrInst *ir_load(IrBuilder *b, IrInst *place);
-void ir_store(IrBuilder *b, IrInst *place, IrInst *value);
+IrInst *ir_store(IrBuilder *b, IrInst *place, IrInst *value);
 IrInst *ir_update(IrBuilder *b, IrUpdate op, IrInst *place, IrInst *value);
 IrInst *ir_rmw(IrBuilder *b, IrUpdate op, IrInst *place, IrInst *value);
 

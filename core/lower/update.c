@@ -9,6 +9,7 @@ typedef struct Slot {
   int number;        /* of the element or variable */
   int given;         /* the number of the value it takes */
   IrInst *condition; /* NULL: always */
+  bool is_further;   /* written whenever the one before it is */
   IrInst *place;     /* NULL: a variable */
   IrInst *var;
   const Local *local; /* a variable's */
@@ -91,6 +92,7 @@ static void lower_target(Lower *l, Expr *e, SemaTouchKind kind, Target *target) 
   for (int k = 0; k < target->count; k++) {
     Slot *slot = &target->slots[k];
     slot->local = root->local;
+    slot->is_further = k > 0 && slot->condition == slot[-1].condition;
     if (root->kind == AST_LOCAL) {
       slot->var = held_by(l, root->local)->values[slot->number];
       continue;
@@ -159,7 +161,7 @@ static void update_element(Lower *l, const Target *target, const Slot *slot, IrU
                              [IR_UPDATE_MUL] = IR_MUL, [IR_UPDATE_DIV] = IR_DIV};
   if (!field_of(element)->is_watched || op > IR_UPDATE_DIV) {
     lower_check_finite(l, target->root, element, target->indices, value);
-    ir_update(&l->b, op, slot->place, value);
+    ir_update(&l->b, op, slot->place, value)->further = slot->is_further;
     return;
   }
   IrInst *old = ir_rmw(&l->b, op, slot->place, value);
@@ -202,7 +204,7 @@ static void assign_number(Lower *l, const Target *target, const Slot *slot, IrIn
   }
   IrRegion *back = enter_condition(l, slot);
   lower_check_finite(l, target->root, &target->root->entity, target->indices, value);
-  ir_store(&l->b, slot->place, value);
+  ir_store(&l->b, slot->place, value)->further = slot->is_further;
   leave_condition(l, back);
 }
 

@@ -69,6 +69,7 @@ void places_access_memory(IrKernel *kernel, IrInst *inst, IrInst *address, int l
     rewrite_become(kernel, inst, IR_MEM_CAS, 3, (IrInst *[]){address, operands[1], operands[2]});
   }
   inst->alias = alias;
+  inst->further = false;
 }
 
 /* -- accesses of places ------------------------------------------------------------------------ */
@@ -181,7 +182,7 @@ static void lower_access(Lower *l, IrInst *inst) {
     return places_access_memory(l->kernel, inst, address_here(l, &b, place), 0);
   const IrField *field = &l->kernel->fields.items[place->field];
   IrInst *condition = place->inside ? NULL : is_inside(l, &b, place);
-  bool counts = inst->op == IR_STORE || inst->op == IR_UPDATE,
+  bool counts = (inst->op == IR_STORE || inst->op == IR_UPDATE) && !inst->further,
        has_result = !type_is_none(inst->type);
   IrInst *branch = condition ? places_guard(l, inst, condition) : NULL;
   b = rewrite_before(l->kernel, inst);

@@ -485,3 +485,27 @@ describe("compound assignment", function()
     assert.is_true(m[0] == rg.mat2(1, 24, 2, 4))
   end)
 end)
+
+describe("a write of a vector outside a shape", function()
+  local forms = { -- writes of twenty elements, four of which exist
+    "t[i] = rg.vec3(1, 2, 3)", "t[i] = t[i] + rg.vec3(1, 2, 3)", "t[i] += rg.vec3(1, 2, 3)",
+    "t[i] = math.max(t[i], rg.vec3(i))", "t[i] = 0.5 * t[i] + rg.vec3(i)", "t[i].x = 1",
+    "t[i].xz = rg.vec2(1)", "t[i][i % 3] = 1", "t[i][1] += 1",
+    "if i % 2 == 0 then t[i] = rg.vec3(1) else t[i] -= rg.vec3(2) end",
+  }
+  it("is counted once, whatever its form", function()
+    local loose = rg.field(rg.vec3)
+    rg.root:pointer("i", 1):dense("i", 4):place(loose)
+    for _, t in ipairs { rg.field(rg.vec3, 4), loose, rg.array(rg.vec3, 4) } do
+      for _, form in ipairs(forms) do
+        for _, mode in ipairs { "", ":serial()" } do
+          local text = ("function() for i in rg.range(20)%s do %s end end"):format(mode, form)
+          local k = rg.kernel(text, { t = t })
+          local before = rg.stats().out_of_range
+          k()
+          assert.equal(16, rg.stats().out_of_range - before, form)
+        end
+      end
+    end
+  end)
+end)
