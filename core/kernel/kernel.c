@@ -14,7 +14,9 @@ typedef struct Parsing {
   Scratch work;                                    /* freed after parsing */
 } Parsing;
 
+/* Variants of arch "lua" know values by their numbers. */
 static void add_paths(Kernel *kernel, const SemaPaths *paths) {
+  if (kernel->engine->options.runs_in_lua) kernel_drop_code(kernel);
   for (int k = 0; k < paths->count; k++) {
     SemaPath path = paths->items[k];
     const char *text =
@@ -22,6 +24,7 @@ static void add_paths(Kernel *kernel, const SemaPaths *paths) {
     path.name = str_of(text);
     vec_push(&kernel->scratch, &kernel->path_texts, text);
     vec_push(&kernel->scratch, &kernel->paths, path);
+    variants_widen(kernel);
   }
 }
 
@@ -121,7 +124,6 @@ Kernel *kernel_create(Engine *engine, Str text, const RgKernelOptions *options, 
 static bool keep_function(Parsing *parsing, Ast *ast) {
   Kernel *kernel = parsing->kernel;
   SemaPaths paths = sema_function_paths(&kernel->scratch, ast, kernel->functions.count + 1);
-  kernel_drop_code(kernel); /* the numbers of values after the paths change */
   vec_push(&kernel->scratch, &kernel->functions, ast);
   add_paths(kernel, &paths);
   return true;
@@ -145,7 +147,9 @@ bool kernel_is_static(const Kernel *kernel, int32_t value) {
          kernel->static_parameters[parameter];
 }
 
+/* The patterns of values that are static have them. */
 static void mark_statics(Kernel *kernel, const SemaWants *wants) {
+  if (wants->statics.count) kernel_drop_code(kernel);
   for (int k = 0; k < wants->statics.count; k++) {
     SemaArg source = wants->statics.items[k];
     if (source.is_parameter) kernel->static_parameters[source.index] = true;
@@ -156,7 +160,6 @@ static void mark_statics(Kernel *kernel, const SemaWants *wants) {
 static bool keep_wants(void *data, Error *err) {
   Wanting *wanting = data;
   (void)err;
-  kernel_drop_code(wanting->kernel);
   mark_statics(wanting->kernel, wanting->wants);
   add_paths(wanting->kernel, &wanting->wants->paths);
   return true;

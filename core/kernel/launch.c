@@ -6,9 +6,15 @@
 #include "tree/cell.h"
 #include "kernel/variant.h"
 
-static bool is_same(const Variant *variant, const uint64_t *words, int word_count) {
-  return variant->word_count == word_count &&
-         (!word_count || !memcmp(variant->words, words, sizeof *words * (size_t)word_count));
+static bool are_same(const uint64_t *a, const uint64_t *b, int count) {
+  return count <= 0 || !memcmp(a, b, sizeof *a * (size_t)count);
+}
+
+/* But for what the variant ignores. */
+static bool is_same(const Kernel *kernel, const Variant *variant, int word_count) {
+  int known = variant->path_count * PATTERN_WORDS, rest = kernel->paths.count * PATTERN_WORDS;
+  return variant->word_count == word_count && are_same(variant->words, kernel->words, known) &&
+         are_same(variant->words + rest, kernel->words + rest, word_count - rest);
 }
 
 static void expect_valid(const Kernel *kernel) {
@@ -19,9 +25,9 @@ static void expect_valid(const Kernel *kernel) {
 
 static Variant *find_variant(Kernel *kernel, const RgValue *values, int32_t value_count,
                              int word_count, Error *err) {
-  if (kernel->last && is_same(kernel->last, kernel->words, word_count)) return kernel->last;
+  if (kernel->last && is_same(kernel, kernel->last, word_count)) return kernel->last;
   Variant *variant = kernel->variants;
-  while (variant && !is_same(variant, kernel->words, word_count)) variant = variant->next;
+  while (variant && !is_same(kernel, variant, word_count)) variant = variant->next;
   if (!variant) {
     variant = variant_compile(kernel, values, value_count, word_count, err);
     if (!variant) return NULL;

@@ -215,14 +215,14 @@ static void make_field_words(const PatternMaking *making, int32_t k, uint64_t *w
     words[3] |= (uint32_t)field->component + 1;
     return;
   }
-  words[2] += (field_class(making, k) + 1) * 0x9e3779b97f4a7c15;
+  words[4] = field_class(making, k) + 1;
   words[3] |= (uint32_t)component_of(&making->values[k])->twin + 1 + (1u << 31);
 }
 
 static void make_words(const PatternMaking *making, int32_t k, uint64_t *words) {
   const RgValue *value = &making->values[k];
   words[0] = (uint64_t)(uint32_t)value->kind | (uint64_t)(uint32_t)value->depth << 32;
-  words[1] = words[2] = words[3] = 0;
+  words[1] = words[2] = words[3] = words[4] = 0;
   if (value->kind == RG_VALUE_BUILTIN || value->kind == RG_VALUE_TYPE ||
       value->kind == RG_VALUE_OTHER)
     words[1] = value->text ? hash_bytes(0, value->text, strlen(value->text)) : 0;

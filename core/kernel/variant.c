@@ -193,6 +193,7 @@ bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err
   variant->words =
       heap_copy(heap, compile->kernel->words, sizeof *variant->words * (size_t)word_count);
   variant->word_count = word_count;
+  variant->path_count = compile->kernel->paths.count;
   variant->frame_slots =
       ir->frame_slots > ir->args.count ? ir->frame_slots : ir->args.count + ir_result_slots(ir);
   variant->frame = heap_alloc(heap, sizeof *variant->frame * (size_t)variant->frame_slots);

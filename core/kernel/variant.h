@@ -9,7 +9,8 @@
  * tree, and which of the launch's trees it is (the first is 0, the next different one 1, ..). So
  * swapping two fields of one layout finds the same variant. Of fields that lie alike in the cells
  * of one SNode (twins), the pattern says which are the same one, not which they are: where the
- * elements are is an argument of each launch. So swapping twins finds the same variant, too. */
+ * elements are is an argument of each launch. So swapping twins finds the same variant, too.
+ * Captures that the kernel got after a variant was compiled are no part of that one's pattern. */
 #ifndef RG_KERNEL_VARIANT_H
 #define RG_KERNEL_VARIANT_H
 
@@ -17,7 +18,7 @@
 #include "kernel/kernel.h"
 #include "array/array.h"
 
-enum { PATTERN_WORDS = 4 }; /* per value */
+enum { PATTERN_WORDS = 5 }; /* per value */
 
 /* a write whose index may be outside its field's shape; its texts belong to the variant */
 typedef struct VariantSite {
@@ -45,6 +46,7 @@ struct Variant {
   int64_t number;           /* among all that the engine compiled: 1, 2, .. */
   uint64_t *words;
   int word_count;
+  int32_t path_count;       /* the kernel's captures when it was compiled; later ones it ignores */
   DeviceCode *code;         /* NULL in a runtime of arch "lua", where `lua` is run */
   DeviceTask *tasks;
   int32_t task_count;
@@ -98,6 +100,9 @@ RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t len
 bool variant_is_valid(const Variant *variant, const char **broken);
 /* All of a kernel's, from the newest on, with the one that was found last; NULL: none was. */
 bool variants_are_valid(const Variant *first, const Variant *last, const char **broken);
+
+/* widen.c: the kernel has got a capture more, its last. */
+void variants_widen(Kernel *kernel);
 
 /* readback.c: faults, counters and the result of a launch that has ended. */
 bool readback(Kernel *kernel, Variant *variant, const DeviceLaunch *launch, const RgValue *values,

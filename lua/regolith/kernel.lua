@@ -463,7 +463,7 @@ function kernel.warm(list, progress)
     warm_one(entry, number)
     if progress then progress(number, #list) end
   end
-  -- A kernel that meets a function for the first time forgets what it compiled before.
+  -- A kernel that learns which of its values are static forgets what it compiled before.
   for number, entry in ipairs(list) do warm_one(entry, number) end
 end
 

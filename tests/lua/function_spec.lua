@@ -260,6 +260,41 @@ describe("a function called in a kernel", function()
     assert.equal(25, k(5))
   end)
 
+  it("does not make the kernel compile for the others again #compiled", function()
+    local t, u = rg.field(rg.f32), rg.field(rg.f32)
+    rg.root:pointer("i", 2):dense("i", 4):place(t, u)
+    local rows, last, v = rg.array(rg.f32, 8), rg.array(rg.f32, 8), rg.vec2(2, 5)
+    local function ones(i) return t[i] + 1 end
+    local function larger(i) return u[i] + v.y end
+    local function of_rows(i) return rows[i] + #last end
+    local k = rg.kernel(function(f, to, n, w)
+      for i in rg.range(n) do to[i] = f(i) * w.x end
+      return n
+    end)
+    local launches = {
+      function() assert.equal(7, k(ones, rows, 7, rg.vec2(2))) return rows[6] end,
+      function() assert.equal(8, k(larger, last, 8, v)) return last[6] end,
+      function() assert.equal(4, k(of_rows, t, 4, v)) return t[3] end,
+      function() assert.equal(5, k(of_rows, u, 5, v)) return u[3] end,
+    }
+    local results = { {}, {} }
+    local before = rg.stats().compiles
+    for number, launch in ipairs(launches) do results[1][number] = launch() end
+    assert.equal(before + 3, rg.stats().compiles) -- t and u are twins
+    for number = #launches, 1, -1 do
+      t:fill(0)
+      u:fill(0)
+      launches[1]()
+      results[2][number] = launches[number]()
+    end
+    assert.same(results[1], results[2])
+    assert.equal(before + 3, rg.stats().compiles)
+    launches[2]()
+    assert.is_true(#k:asm() > 0 and #k:ir() > 0) -- of a variant older than some of its captures
+    launches[1]()
+    assert.matches("parallel", k:explain())
+  end)
+
   it("is a helper before a text kernel", function()
     local k = rg.kernel([=[
       local function half(v: f64): f64 return v / 2 end

@@ -24,7 +24,8 @@ static Fixture f;
 
 static void create(void) {
   f = (Fixture){
-      .words = {RG_VALUE_NUMBER, 0, 0, 0, RG_VALUE_FIELD, 2, 7, 1, RG_VALUE_FIELD, 3, 7, 1},
+      .words = {RG_VALUE_NUMBER, [PATTERN_WORDS] = RG_VALUE_FIELD, 2, 7, 1,
+                [2 * PATTERN_WORDS] = RG_VALUE_FIELD, 3, 7, 1},
       .other_words = {RG_VALUE_NUMBER},
       .tree_values = {1, 2},
       .sum = {.tree = 1, .depth = 1}};
@@ -48,6 +49,7 @@ static void create(void) {
 static const Variant *last;
 
 static void cut_pattern(void) { f.variant.word_count--; }
+static void ignore_too_much(void) { f.variant.path_count = VALUES + 1; }
 static void lose_code(void) { f.variant.code = NULL; }
 static void take_from_nowhere(void) { f.args[0].value = VALUES; }
 static void lose_name(void) { f.args[0].name = NULL; }
@@ -55,7 +57,7 @@ static void take_a_vector(void) { f.args[0].type = type_shaped(TYPE(F32), type_m
 static void shrink_frame(void) { f.variant.frame_slots = 1; }
 static void bring_from_nowhere(void) { f.tree_values[1] = -1; }
 static void bring_a_number(void) { f.tree_values[1] = 0; }
-static void bring_twice(void) { f.words[9] = f.words[5]; }
+static void bring_twice(void) { f.words[2 * PATTERN_WORDS + 1] = f.words[PATTERN_WORDS + 1]; }
 static void add_elsewhere(void) { f.sum.tree = 2; }
 static void add_nothing(void) { f.sum.depth = 0; }
 static void move_bounds(void) { f.tasks[0].bounds = SLOTS - 3; }
@@ -74,6 +76,7 @@ static void run_another(void) {
 
 static const struct { void (*break_it)(void); const char *sentence; } cases[] = {
     {cut_pattern, "a pattern is whole values"},
+    {ignore_too_much, "a variant knows as many captures as there are values at most"},
     {lose_code, "tasks are those of code"},
     {take_from_nowhere, "an argument comes from a value of the launch"},
     {lose_name, "an argument has a name and the text that uses it"},
