@@ -143,6 +143,42 @@ describe("collection", function()
     assert.equal(live, own.memory().live)
   end)
 
+  it("reserves no more for the same work again than for its nodes and a batch per worker #compiled",
+    function()
+    local workers, live, batch = 8, 600, 32 -- see llvm_bc/node_manager.c
+    local function make(runtime)
+      local x = runtime.field(runtime.f32)
+      local block = runtime.root:pointer("i", 4096, { name = "block" })
+      block:dense("i", 256):place(x)
+      return x, block
+    end
+    local single = rg.new { threads = 1 }
+    local _, filled = make(single)
+    for i = 0, live + workers * batch - 1 do filled:activate(i) end
+    local bound = node_memory(single, "block").reserved
+    single.reset()
+
+    local many = rg.new { threads = workers }
+    local x, block = make(many)
+    local grow = many.kernel(function(first)
+      for i in rg.range(live):block(4) do x[(first + i * 3) % 4096 * 256] = 1 end
+    end)
+    local shrink = many.kernel(function(part)
+      for i in block:active() do
+        if i % 2 == part then block:deactivate(i) end
+      end
+    end)
+    for round = 1, 60 do
+      grow(round * 17)
+      assert.equal(live, block:count())
+      if round % 3 == 0 then block:clear() else shrink(0) shrink(1) end
+      assert.equal(0, block:count())
+      local reserved = node_memory(many, "block").reserved
+      assert.is_true(reserved <= bound, ("%d > %d in round %d"):format(reserved, bound, round))
+    end
+    many.reset()
+  end)
+
   it("returns all memory of trees that nobody holds any more #compiled", function()
     own.sync()
     local before = own.memory().live
