@@ -238,7 +238,8 @@ describe("a square matrix in a kernel", function()
     assert.is_near(5.4649857, S[0][0], 1e-6)
     local failed = failure(rg.svd, 3)
     assert.equal("type.mismatch", failed.code)
-    assert.matches("takes a square matrix of at most 6 x 6, and this is a number", failed.message, 1, true)
+    assert.matches("takes a square matrix of at most 6 x 6, and this is a number",
+      failed.message, 1, true)
   end)
 
   it("has them in parallel loops, each where it is needed", function()
