@@ -1,7 +1,8 @@
 /* lua_alloc_test.c - Lua's own memory runs out, at every allocation of a script in turn, once: the
  * script gets an error or goes on, and the same state computes right afterwards. A process for
  * each, since the state is the parent's. Not in compiled Lua, nor with all allocations failing from
- * some moment on: there LuaJIT's own unwinder now and then ends the process. */
+ * some moment on: there the process now and then ends in LuaJIT's unwinder, and whether LuaJIT or
+ * the module is at fault is not known. */
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
