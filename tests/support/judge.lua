@@ -97,6 +97,32 @@ kinds.store_first = { -- o[0] = e, outside of loops
   run = function(s, env) env.fields[s.name].values[0] = make.value_as(s.value, env, s.type) end,
 }
 
+kinds.say = { -- print(e, ..), outside of parallel loops: integers and booleans
+  text = function(s)
+    local texts = {}
+    for k, v in ipairs(s.values) do texts[k] = make.text(v) end
+    return ("print(%s)"):format(table.concat(texts, ", "))
+  end,
+  run = function(s, env)
+    local texts = {}
+    for k, v in ipairs(s.values) do
+      local number = value.to_lua(s.types[k], make.value_as(v, env, s.types[k]))
+      texts[k] = tostring(number):gsub("U?LL$", "")
+    end
+    table.insert(env.said, table.concat(texts, "\t"))
+  end,
+}
+
+-- What f says by `print`, and what it returns.
+local function hear(f, ...)
+  local said, print = {}, _G.print
+  _G.print = function(line) said[#said + 1] = line end
+  local results = { pcall(f, ...) }
+  _G.print = print
+  if not results[1] then error(results[2], 0) end
+  return said, unpack(results, 2)
+end
+
 -- -- making ---------------------------------------------------------------------------------------
 
 local function make_loop(scope, count)
@@ -131,12 +157,21 @@ function host.store(scope)
   return { kind = "store_first", name = o.name, type = o.type, value = make.expression(o.type, 2,
     scope) }
 end
+function host.say(scope)
+  local s = { kind = "say", values = {}, types = {} }
+  for k = 1, random(3) do
+    local t = pick(value.integers)
+    s.types[k], s.values[k] = t, make.node("conversion", t, { make.expression(t, 2, scope) })
+    if random(4) == 1 then s.types[k], s.values[k] = "bool", make.expression("bool", 2, scope) end
+  end
+  return s
+end
 function host.sparse_loop(scope) return scope.case.trees and sparse.loop(scope, random(2, 6)) end
 function host.sparse_host(scope) return scope.case.trees and sparse.host(scope) end
 
 local function make_one(scope, choices) return host[pick(choices)](scope) or host.loop(scope) end
 
-local common = { "loop", "loop", "local", "store", "sparse_loop", "sparse_loop", "sparse_loop",
+local common = { "loop", "loop", "local", "store", "say", "sparse_loop", "sparse_loop", "sparse_loop",
   "sparse_host" }
 local outermost = { "if", "for", unpack(common) }
 
@@ -239,7 +274,7 @@ function judge.expect(case, inputs)
     if v == nil then v = value.zero(field.type) end
     return v
   end
-  local env = { read = read, fields = fields, trees = {} }
+  local env = { read = read, fields = fields, trees = {}, said = {} }
   for k, declared in ipairs(case.trees or {}) do
     env.trees[k] = tree.model(declared.nodes, declared.fields)
   end
@@ -251,7 +286,7 @@ function judge.expect(case, inputs)
     end
     statement.run(case.statements, env)
   end
-  local outputs = { results = {}, cells = {} }
+  local outputs = { results = {}, cells = {}, said = table.concat(env.said, "\n") }
   for k, declared in ipairs(case.trees or {}) do
     outputs.is_full = outputs.is_full or env.trees[k].full
     for _, field in ipairs(declared.fields) do
@@ -326,8 +361,10 @@ function judge.run(rg, case, fields)
     roots[number] = root
   end
   local kernel, results = rg.kernel(judge.text(case), captures), nil
-  for _ = 1, case.launches or 1 do results = { kernel(unpack(arguments)) } end
-  local outputs = { results = {}, cells = {} }
+  local said = hear(function()
+    for _ = 1, case.launches or 1 do results = { kernel(unpack(arguments)) } end
+  end)
+  local outputs = { results = {}, cells = {}, said = table.concat(said, "\n") }
   for number, declared in ipairs(case.trees or {}) do
     for _, field in ipairs(declared.fields) do
       outputs.cells[field.name] = tree.listing(captures[field.name], field.type)
@@ -359,6 +396,9 @@ function judge.difference(case, a, b)
       local difference = cells_differ(field, a.cells[field.name], b.cells[field.name])
       if difference then return difference end
     end
+  end
+  if a.said ~= b.said then
+    return { output = { name = "print", type = "text" }, row = 0, a = a.said, b = b.said }
   end
   for k, t in ipairs(case.types) do
     if b.results[k - 1] == nil or not value.same(t, a.results[k - 1], b.results[k - 1]) then
@@ -574,6 +614,7 @@ function judge.keep(case, inputs, path)
   add("  launches = %d, trees = {", case.launches or 1)
   for _, declared in ipairs(case.trees or {}) do keep_tree(add, declared, expected.cells) end
   add "  },"
+  if expected.said ~= "" then add("  said = %q,", expected.said) end
   add "  results = {"
   for k, t in ipairs(case.types) do
     add("    { type = %q, value = %s },", t, value.show(t, expected.results[k - 1]))
@@ -605,7 +646,10 @@ function judge.replay(rg, kept)
   for _, p in ipairs(kept.captures) do captures[p.name] = of(p) end
   for k, p in ipairs(kept.parameters) do arguments[k] = of(p) end
   local kernel, results = rg.kernel(kept.kernel, captures), nil
-  for _ = 1, kept.launches do results = { kernel(unpack(arguments)) } end
+  local said = table.concat(hear(function()
+    for _ = 1, kept.launches do results = { kernel(unpack(arguments)) } end
+  end), "\n")
+  if said ~= (kept.said or "") then return ("it says '%s', not '%s'"):format(said, kept.said) end
   for _, declared in ipairs(kept.trees) do
     for _, field in ipairs(declared.fields) do
       local difference = cells_differ(field, field.cells, tree.listing(captures[field.name],
