@@ -96,8 +96,8 @@ static void refresh_trees(DeviceLaunch *launch) {
 static void run_positions(CpuDevice *cpu, DeviceLaunch *launch, int32_t number, int64_t total) {
   RtContext *context = &launch->context;
   const DeviceTask *task = &launch->tasks[number];
-  int64_t chunk = choose_chunk(cpu, task, total);
-  if (task->privatised &&
+  int64_t chunk = task->is_ordered ? total : choose_chunk(cpu, task, total);
+  if (task->privatised && !task->is_ordered &&
       copies_pay(context, &launch->tasks[task->privatised], total, chunk >= total)) {
     number = task->privatised;
     task = &launch->tasks[number];

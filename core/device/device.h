@@ -71,6 +71,7 @@ typedef struct DeviceTask {   /* what running a task needs; filled from IrTask b
   int32_t privatised;
   const DeviceSum *sums;      /* of a privatised version */
   int32_t sum_count;
+  bool is_ordered;            /* one worker runs it, in order */
   bool may_change_topology, may_deactivate; /* false: trees are unchanged after it */
 } DeviceTask;
 

@@ -12,6 +12,7 @@ typedef struct Kernel Kernel; /* kernel.h */
 typedef struct EngineOptions {
   bool runs_in_lua;           /* arch "lua": kernels become Lua text, and all data is in Lua */
   bool default_f64, fast_math, unchecked;
+  bool deterministic;         /* loops whose results depend on their order run on one worker */
   int32_t debug;              /* SemaDebug's */
   bool fails_in_compile, fails_in_launch; /* RG_STRESS: an assertion, once */
 } EngineOptions;

@@ -31,8 +31,16 @@ static int64_t task_cost(const IrTask *task) {
   return cost / 8 + 1;
 }
 
-static bool fill_task(Variant *variant, int32_t number, const IrKernel *kernel, Heap *heap,
+/* Does the order of iterations show: in the last bits of a sum, in an old value? */
+static bool has_no_order(void *data, IrInst *inst) {
+  if (inst->op == IR_INVOKE || inst->op == IR_MEM_RMW || inst->op == IR_MEM_CAS) return false;
+  bool adds = inst->op == IR_REDUCE || (inst->op == IR_MEM_UPDATE && !inst->plain);
+  return !adds || !type_is_float(inst->operands[1]->type);
+}
+
+static bool fill_task(const Compile *compile, Variant *variant, int32_t number, Heap *heap,
                       Error *err) {
+  const IrKernel *kernel = compile->sema.kernel;
   const IrTask *task = kernel->tasks.items[number];
   bool changes = !ir_walk(task->body, changes_topology, NULL) ||
                  (task->interior && !ir_walk(task->interior, changes_topology, NULL));
@@ -45,6 +53,8 @@ static bool fill_task(Variant *variant, int32_t number, const IrKernel *kernel, 
                       .block = task->block,
                       .cost = task_cost(task),
                       .privatised = task->privatised,
+                      .is_ordered = compile->kernel->engine->options.deterministic &&
+                                    (changes || !ir_walk(task->body, has_no_order, NULL)),
                       .may_change_topology = changes,
                       .may_deactivate = changes && task->may_deactivate}; /* none may be left */
   if (!task->private_fields.count) return true;
@@ -64,7 +74,7 @@ static bool fill_tasks(Compile *compile, Variant *variant, Heap *heap, Error *er
   variant->tasks = heap_alloc(heap, sizeof *variant->tasks * (size_t)ir->tasks.count);
   if (!variant->tasks) return no_memory(err);
   for (int32_t k = 0; k < ir->tasks.count; k++)
-    if (!fill_task(variant, k, ir, heap, err)) return false;
+    if (!fill_task(compile, variant, k, heap, err)) return false;
   return true;
 }
 

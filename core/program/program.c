@@ -41,6 +41,7 @@ static bool create_parts(Program *program, const RgOptions *given, Arch arch, Er
                           .default_f64 = options.default_f64,
                           .fast_math = options.fast_math,
                           .unchecked = options.unchecked,
+                          .deterministic = options.deterministic != 0,
                           .debug = options.debug,
                           .fails_in_compile = is_stressed("fail_assert_in_compile"),
                           .fails_in_launch = is_stressed("fail_assert_in_launch")};

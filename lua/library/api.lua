@@ -283,6 +283,7 @@ return {
     { "threads?: integer", "0: all cores." },
     { "seed?: integer", "The seed of random numbers." },
     { "debug?: boolean|table", "Kernels check what they do; `{ reads = false }`: all but that." },
+    { "deterministic?: boolean", "Results do not depend on the number of threads." },
     { "unchecked?: boolean", "Indices are not checked." },
     { "fast_math?: boolean", "Contraction, reassociation, reciprocals." },
     { "cpu?: string", "Code for: \"native\", \"x86-64\", \"x86-64-v2\" to \"x86-64-v4\"." },

@@ -1131,6 +1131,7 @@ function Vector:select(...) end
 ---@field threads? integer 0: all cores.
 ---@field seed? integer The seed of random numbers.
 ---@field debug? boolean|table Kernels check what they do; `{ reads = false }`: all but that.
+---@field deterministic? boolean Results do not depend on the number of threads.
 ---@field unchecked? boolean Indices are not checked.
 ---@field fast_math? boolean Contraction, reassociation, reciprocals.
 ---@field cpu? string Code for: "native", "x86-64", "x86-64-v2" to "x86-64-v4".

@@ -61,6 +61,9 @@ typedef struct RgOptions {
    * what RG_CPU says, else native. */
   const char *cpu;
   const RgAllocator *allocator; /* read by rg_runtime_create alone; NULL: the C library's */
+  /* 1: results are the same, to the last bit, for every number of threads: loops that add floats
+   * to shared elements or locals, use old values of updates, activate or append run on one */
+  int32_t deterministic;
 } RgOptions;
 
 /* One number, boolean or handle, as argument or element. */

@@ -60,6 +60,7 @@ local set = {
   seed = function(o, v) o.seed = whole("seed", v) end,
   debug = function(o, v) o.debug = debug_bits(v) end,
   unchecked = function(o, v) o.unchecked = flag("unchecked", v) end,
+  deterministic = function(o, v) o.deterministic = flag("deterministic", v) end,
   fast_math = function(o, v) o.fast_math = flag("fast_math", v) end,
   cache = function(o, v) o.no_cache = 1 - flag("cache", v) end,
   cpu = function(o, v)
