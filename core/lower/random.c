@@ -41,7 +41,8 @@ IrInst *random_stream(Lower *l, const RandomUse *use) {
 
 void random_turn(Lower *l) {
   IrInst *turn = l->random.turn;
-  ir_set(&l->b, turn, ir_binary(&l->b, IR_ADD, ir_get(&l->b, turn), lower_number(l, TYPE(I64), 1)));
+  IrInst *one = lower_number(l, TYPE(I64), 1);
+  ir_set(&l->b, turn, ir_binary(&l->b, IR_ADD, ir_get(&l->b, turn), one));
 }
 
 /* -- words ------------------------------------------------------------------------------------- */
@@ -60,8 +61,8 @@ static int64_t take_words(Lower *l, Expr *e, int64_t count) {
 static IrInst *pair_of(Lower *l, int64_t word) {
   IrInst *number = lower_number(l, TYPE(I64), word / PAIR);
   if (l->random.turn) {
-    IrInst *turns = ir_binary(&l->b, IR_SHL, ir_get(&l->b, l->random.turn),
-                              lower_number(l, TYPE(I64), TURN_SHIFT - 1));
+    IrInst *shift = lower_number(l, TYPE(I64), TURN_SHIFT - 1);
+    IrInst *turns = ir_binary(&l->b, IR_SHL, ir_get(&l->b, l->random.turn), shift);
     number = ir_binary(&l->b, IR_ADD, turns, number);
   }
   return ir_emit(&l->b, IR_RANDOM, TYPE(U64), 3,
@@ -103,8 +104,10 @@ static IrInst *uniform(Lower *l, Type type, int64_t word) {
 
 /* All bits of an integer, one of a bool. */
 static IrInst *any(Lower *l, Type type, int64_t word) {
-  if (type_is_bool(type))
-    return ir_binary(&l->b, IR_NE, word_of(l, word, 1), lower_number(l, TYPE(I32), 0));
+  if (type_is_bool(type)) {
+    IrInst *zero = lower_number(l, TYPE(I32), 0);
+    return ir_binary(&l->b, IR_NE, word_of(l, word, 1), zero);
+  }
   return ir_convert(&l->b, type_bits(type) > 32 ? pair_of(l, word) : word_of(l, word, 32), type);
 }
 

@@ -147,7 +147,9 @@ run_sanitized() {
     local folder="$build-${kind%%,*}"
     targets="$*" configure_and_build "$folder" -DRG_SANITIZE=$kind -DCMAKE_C_COMPILER=clang-19 \
       -DCMAKE_CXX_COMPILER=clang++-19 || { add 0 1 "sanitizer build: $kind"; continue; }
-    suffix=", $kind" UBSAN_OPTIONS=halt_on_error=1 run_c_tests "$folder" "$wanted"
+    suffix=", $kind" LUA_PATH="$root/lua/?.lua;$root/lua/?/init.lua;;" \
+      RG_LIBRARY="$folder/libregolith.so" UBSAN_OPTIONS=halt_on_error=1 \
+      run_c_tests "$folder" "$wanted"
   done
 }
 
