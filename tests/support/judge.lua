@@ -171,8 +171,8 @@ function host.sparse_host(scope) return scope.case.trees and sparse.host(scope) 
 
 local function make_one(scope, choices) return host[pick(choices)](scope) or host.loop(scope) end
 
-local common = { "loop", "loop", "local", "store", "say", "sparse_loop", "sparse_loop", "sparse_loop",
-  "sparse_host" }
+local common = { "loop", "loop", "local", "store", "say", "sparse_loop", "sparse_loop",
+  "sparse_loop", "sparse_host" }
 local outermost = { "if", "for", unpack(common) }
 
 local function make_list(scope, count)
