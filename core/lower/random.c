@@ -115,13 +115,14 @@ static IrInst *any(Lower *l, Type type, int64_t word) {
 static IrInst *integer_within(Lower *l, int64_t word, IrInst *low, IrInst *high) {
   Type type = low->type;
   IrInst *one = lower_number(l, TYPE(U64), 1), *pair = pair_of(l, word);
-  IrInst *span = ir_binary(&l->b, IR_SUB, ir_convert(&l->b, high, TYPE(U64)),
-                           ir_convert(&l->b, low, TYPE(U64)));
+  IrInst *from = ir_convert(&l->b, low, TYPE(U64));
+  IrInst *span = ir_binary(&l->b, IR_SUB, ir_convert(&l->b, high, TYPE(U64)), from);
   IrInst *count = ir_binary(&l->b, IR_ADD, span, one);
   IrInst *part = ir_binary(&l->b, IR_MULHI, pair, count);
   IrInst *is_all = ir_binary(&l->b, IR_EQ, count, lower_number(l, TYPE(U64), 0));
   part = ir_select(&l->b, is_all, pair, part);
-  part = ir_select(&l->b, ir_binary(&l->b, IR_LT, high, low), lower_number(l, TYPE(U64), 0), part);
+  IrInst *zero = lower_number(l, TYPE(U64), 0);
+  part = ir_select(&l->b, ir_binary(&l->b, IR_LT, high, low), zero, part);
   return ir_binary(&l->b, IR_ADD, low, ir_convert(&l->b, part, type));
 }
 
@@ -139,12 +140,12 @@ static IrInst *normal(Lower *l, Type type, int64_t word) {
       is_wide ? ir_convert(&l->b, shifted(l, pair_of(l, word), 64 - 53), TYPE(I64))
               : ir_convert(&l->b, word_of(l, word, 32), TYPE(I64));
   IrInst *first = scaled(l, whole, at, is_wide ? 53 : 32, 0.5);
-  IrInst *angle = ir_binary(&l->b, IR_MUL, ir_const_float(&l->b, at, tau),
-                            uniform(l, at, word + (is_wide ? PAIR : 1)));
-  IrInst *square = ir_binary(&l->b, IR_MUL, ir_const_float(&l->b, at, -2),
-                             ir_unary(&l->b, IR_LOG, first));
-  IrInst *value = ir_binary(&l->b, IR_MUL, ir_unary(&l->b, IR_SQRT, square),
-                            ir_unary(&l->b, IR_COS, angle));
+  IrInst *second = uniform(l, at, word + (is_wide ? PAIR : 1));
+  IrInst *angle = ir_binary(&l->b, IR_MUL, ir_const_float(&l->b, at, tau), second);
+  IrInst *log = ir_unary(&l->b, IR_LOG, first);
+  IrInst *square = ir_binary(&l->b, IR_MUL, ir_const_float(&l->b, at, -2), log);
+  IrInst *cosine = ir_unary(&l->b, IR_COS, angle);
+  IrInst *value = ir_binary(&l->b, IR_MUL, ir_unary(&l->b, IR_SQRT, square), cosine);
   return lower_convert(l, value, type);
 }
 
