@@ -82,11 +82,14 @@ static void note_names(Search *search, const Span *span) {
     if (is_at(search, at, TOKEN_NAME)) map_put(&search->used, name_at(search, at), search);
 }
 
-/* Functions given by name: `kernel(step)`. */
+/* Functions given by name: `kernel(step)`, `kernel(solver.step)`. */
 static void note_given(Search *search) {
-  for (int at = 0; at < search->tokens.count; at++)
-    if (is_at(search, at, TOKEN_NAME) && is_given(search, at))
-      map_put(&search->used, name_at(search, at), search);
+  for (int at = 0; at < search->tokens.count; at++) {
+    if (!is_at(search, at, TOKEN_NAME) || !is_given(search, at)) continue;
+    int last = at;
+    while (is_at(search, last + 1, TOKEN_DOT) && is_at(search, last + 2, TOKEN_NAME)) last += 2;
+    map_put(&search->used, name_at(search, last), search);
+  }
 }
 
 static bool becomes_wanted(const Search *search, const Span *span) {
@@ -112,18 +115,37 @@ static void mark_used(Search *search) {
 
 /* -- their text -------------------------------------------------------------------------------- */
 
+/* Nothing but a name is before it; or -1. */
 static int find_parenthesis(const Search *search, const Span *span) {
-  int at = span->first;
-  while (at < span->last && !is_at(search, at, TOKEN_LEFT_PAREN)) at++;
-  return at;
+  int at = span->first + 1;
+  while (is_at(search, at, TOKEN_NAME) || is_at(search, at, TOKEN_DOT) ||
+         is_at(search, at, TOKEN_COLON))
+    at++;
+  return is_at(search, at, TOKEN_LEFT_PAREN) ? at : -1;
 }
 
-/* Up to the parenthesis, as it was; then the parameters, without their types. */
+/* One for each of the text, none of which joins with another. */
+static void write_newlines(Str text, StrBuf *out) {
+  for (int k = 0; k < text.length; k++) {
+    char c = text.data[k], next = k + 1 < text.length ? text.data[k + 1] : 0;
+    if (c != '\n' && c != '\r') continue;
+    strbuf_text(out, " \n");
+    if ((next == '\n' || next == '\r') && next != c) k++;
+  }
+}
+
+/* `function` and the name, the parenthesis on its line, the parameters without their types. */
 static void write_head(const Search *search, const Span *span, StrBuf *out) {
   int at = find_parenthesis(search, span), depth = 0;
   int32_t begin = token_at(search, span->first)->pos.offset;
-  strbuf_add(out, search->source->text.data + begin,
-             token_at(search, at)->pos.offset + 1 - begin);
+  for (int k = span->first; k < at; k++) {
+    Str part = token_source(search->source, token_at(search, k));
+    strbuf_add(out, part.data, part.length);
+    if (k == span->first && at > k + 1) strbuf_char(out, ' ');
+  }
+  write_newlines((Str){search->source->text.data + begin,
+                       token_at(search, at)->pos.offset - begin}, out);
+  strbuf_char(out, '(');
   for (; at < span->last; at++) {
     bool begins = depth == 1 && (is_at(search, at - 1, TOKEN_LEFT_PAREN) ||
                                  is_at(search, at - 1, TOKEN_COMMA));
@@ -157,16 +179,6 @@ static void write_names(const Search *search, int first, int last, StrBuf *out) 
     else strbuf_text(out, ", ");
     strbuf_add(out, name.data, name.length);
     count++;
-  }
-}
-
-/* One for each of the text, none of which joins with another. */
-static void write_newlines(Str text, StrBuf *out) {
-  for (int k = 0; k < text.length; k++) {
-    char c = text.data[k], next = k + 1 < text.length ? text.data[k + 1] : 0;
-    if (c != '\n' && c != '\r') continue;
-    strbuf_text(out, " \n");
-    if ((next == '\n' || next == '\r') && next != c) k++;
   }
 }
 
@@ -211,7 +223,9 @@ StandIns stand_ins_find(Source *source) {
   mark_used(&search);
   for (int k = 0; k < search.spans.count; k++) {
     const Span *span = &search.spans.items[k];
-    if (!span->is_wanted || span->first < past || span->last < 0) continue;
+    if (!span->is_wanted || span->first < past || span->last < 0 ||
+        find_parenthesis(&search, span) < 0)
+      continue;
     StandIn stand_in = make(&search, span);
     vec_push(source->scratch, &found, stand_in);
     past = span->last;

@@ -56,6 +56,11 @@ int main(void) {
     CHECK_TEXT(replace("local function f() return rg.kernel(function() return f end) end"),
                "local function f() return rg.kernel(function() , f end end) end");
   }
+  TEST("what is before the parenthesis keeps its lines, and nothing else") {
+    CHECK_TEXT(replace("function a --[[\n]] . b\n(c) end kernel(a.b)"),
+               "function a.b \n \n(c) , c end end kernel(a.b)");
+    CHECK_TEXT(replace("kernel(function 1 () end)"), "kernel(function 1 () end)");
+  }
   TEST("where blocks do not match nothing is replaced") {
     CHECK_TEXT(replace("kernel(function() if a then end"), "kernel(function() if a then end");
     CHECK_TEXT(replace("end kernel(function() end)"), "end kernel(function() end)");
