@@ -1,5 +1,5 @@
 --- rg.sort, rg.scan, rg.unique, rg.compact: ordinary kernels over arrays. A dense field of one axis
---- is wrapped as an array of its memory where that is possible, else copied there and back.
+--- is copied to an array and back.
 ---
 --- All of them split their n elements into blocks by n alone, so results do not depend on the
 --- number of threads, float sums included: each block counts (or adds up) what is its own, the
@@ -17,7 +17,29 @@ local function blocks_of(n)
   return per, math.ceil(n / per)
 end
 
+local kernels = setmetatable({}, { __mode = "k" }) -- rg -> by key
+
+local function kernel(rg, key, text)
+  kernels[rg] = kernels[rg] or {}
+  local known = kernels[rg]
+  known[key] = known[key] or rg.kernel(text(), { name = "rg." .. key:match "^%a+" })
+  return known[key]
+end
+
 -- -- arguments ------------------------------------------------------------------------------------
+
+-- Fields have an offset, arrays have none.
+local copy_texts = {
+  load = "function(x, a) for i in rg.range(#a) do a[i] = x[i + x.offset[0]] end end",
+  store = "function(x, a) for i in rg.range(#a) do x[i + x.offset[0]] = a[i] end end",
+}
+
+local function copy(rg, way, x, a)
+  local is_array = ffi.istype("RgArrayHandle", x)
+  kernel(rg, way .. (is_array and " array" or ""), function()
+    return is_array and copy_texts[way]:gsub(" %+ x%.offset%[0%]", "") or copy_texts[way]
+  end)(x, a)
+end
 
 -- x as an array of its elements one after the other, and whether that is a copy.
 local function array_of(rg, x, what)
@@ -31,30 +53,22 @@ local function array_of(rg, x, what)
     return fail.argument(("%s takes fields and arrays of one axis, and %s has %s"):format(what,
       tostring(x), #shape == 1 and "one without an end" or #shape), "a row is a field of its own")
   end
-  local is_whole = is_array and x.strides[0] == x.type.size
-  if is_whole then return x, false end
-  local ok, pointer = pcall(x.pointer, x)
-  if ok and not is_array then
-    return rg.wrap(pointer, x.type, { shape[0] }, { owner = x, name = x.name }), false
+  if is_array and x.strides[0] == x.type.size then return x, false end
+  if not is_array and x:count() ~= shape[0] then
+    return fail.argument(("%s takes dense fields, and of %s only %d cells of %d exist"):format(what,
+      tostring(x), tonumber(x:count()), shape[0]))
   end
-  return rg.array(x.type, shape[0], { name = x.name }):copy_from(x), true
+  local a = rg.array(x.type, shape[0], { name = x.name })
+  copy(rg, "load", x, a)
+  return a, true
 end
 
 -- Calls f with the array of x, and brings back what it did.
 local function with_array(rg, x, what, f)
   local a, is_copy = array_of(rg, x, what)
   local result = f(a)
-  if is_copy then x:copy_from(a) end
+  if is_copy then copy(rg, "store", x, a) end
   return result
-end
-
-local kernels = setmetatable({}, { __mode = "k" }) -- rg -> by key
-
-local function kernel(rg, key, text)
-  kernels[rg] = kernels[rg] or {}
-  local known = kernels[rg]
-  known[key] = known[key] or rg.kernel(text(), { name = "rg." .. key:match "^%a+" })
-  return known[key]
 end
 
 -- -- scan -----------------------------------------------------------------------------------------
@@ -333,7 +347,7 @@ function sort.sort(rg, x, ...)
       or not has_memory and sort_tables(rg, a, flip)
     for k, v in ipairs(carried) do
       kernel(rg, "permute", function() return permute_text end)(v, rg.array(v.type, #v), order)
-      if values[k] then values[k]:copy_from(v) end
+      if values[k] then copy(rg, "store", values[k], v) end
     end
   end)
 end

@@ -84,7 +84,32 @@ describe("rg.sort", function()
     end
   end)
 
+  it("takes fields whose indices start elsewhere, and strided arrays", function()
+    local x = rg.field { type = rg.i32, shape = { 4 }, offset = { -2 } }
+    for i = -2, 1 do x[i] = -i end
+    rg.sort(x)
+    assert.same({ -1, 0, 1, 2 }, { x[-2], x[-1], x[0], x[1] })
+    if rg.info().device == "lua" then return end
+    local memory = ffi.new("int32_t[6]", { 3, 0, 2, 0, 1, 0 })
+    rg.sort(rg.wrap(memory, rg.i32, { 3 }, { strides = { 8 } }))
+    assert.same({ 1, 2, 3, 0 }, { memory[0], memory[2], memory[4], memory[1] })
+  end)
+
+  it("leaves the neighbours of a field alone", function()
+    for _, layout in ipairs { "soa", "aos" } do
+      local key, other, flag = rg.field(rg.i32), rg.field(rg.i32), rg.field(rg.u8)
+      rg.root:dense("i", 5):dense("i", 4, { layout = layout }):place(flag, key, other)
+      for i = 0, 19 do key[i], other[i], flag[i] = 19 - i, 100 + i, i end
+      rg.sort(key)
+      for i = 0, 19 do assert.same({ i, 100 + i, i }, { key[i], other[i], flag[i] }) end
+    end
+  end)
+
   it("says what it cannot sort", function()
+    local sparse = rg.field(rg.f32)
+    rg.root:pointer("i", 4):dense("i", 4):place(sparse)
+    sparse[1] = 3
+    assert.matches("only 4 cells of 16 exist", failure(rg.sort, sparse).message, 1, true)
     assert.matches("takes dense fields and arrays, not", failure(rg.sort, 3).message, 1, true)
     assert.matches("of one axis", failure(rg.sort, rg.array(rg.f32, 2, 2)).message, 1, true)
     assert.matches("orders numbers, and these are vec2",
