@@ -55,6 +55,10 @@ static void emit_values(Codegen *g, const IrInst *inst) {
     return value_set(g, inst,
                      arith_select(g, a, value_operand(g, inst, 1), value_operand(g, inst, 2)));
   if (inst->op == IR_CONVERT) return value_set(g, inst, arith_convert(g, type, inst->type, a));
+  if (inst->op == IR_BITCAST) {
+    LLVMTypeRef target = value_lanes(value_type(g, inst->type), value_width(a));
+    return value_set(g, inst, LLVMBuildBitCast(g->builder, a, target, ""));
+  }
   if (inst->operand_count == 2)
     return value_set(g, inst, arith_binary(g, inst->op, type, a, value_operand(g, inst, 1)));
   value_set(g, inst, arith_unary(g, inst->op, type, a));

@@ -85,6 +85,14 @@ static void emit_angle(Emit *e, Expr *call, double factor) {
   emit_text(e, ")");
 }
 
+static void emit_bitcast(Emit *e, Expr *call) {
+  Expr *x = call->list.items[1];
+  const char *name = scratch_format(e->scratch, "bits_%s", type_text(call->call.cast));
+  emit_operation(e, emit_shape(e, x), name, emit_type(e, x));
+  emit_expr(e, x);
+  emit_text(e, ")");
+}
+
 static void emit_builtin(Emit *e, Expr *call, const Builtin *builtin) {
   switch (builtin->form) {
   case FORM_FLOAT: case FORM_SHIFT: emit_function(e, call, ir_op_info[builtin->op].text); break;
@@ -97,6 +105,7 @@ static void emit_builtin(Emit *e, Expr *call, const Builtin *builtin) {
   case FORM_TOBIT: emit_as(e, call->list.items[0], TYPE(I32)); break;
   case FORM_ALGEBRA: emit_algebra(e, call, builtin); break;
   case FORM_RANDOM: emit_random(e, call); break;
+  case FORM_BITCAST: emit_bitcast(e, call); break;
   case FORM_SAY: emit_say(e, call); break;
   case FORM_RANGE:
   case FORM_RESCALE:

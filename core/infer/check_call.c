@@ -67,10 +67,36 @@ static bool check_random(Sema *s, Expr *e, const Builtin *builtin) {
   return true;
 }
 
+/* What has no type of its own takes the one whose bits are worth a cast: a float's for an integer,
+ * an integer's for a float. */
+static Type cast_from(Type to) {
+  switch (type_size(to)) {
+  case 2: return type_is_float(to) ? TYPE(U16) : TYPE(F16);
+  case 4: return type_is_float(to) ? TYPE(U32) : TYPE(F32);
+  case 8: return type_is_float(to) ? TYPE(U64) : TYPE(F64);
+  default: return TYPE(NONE);
+  }
+}
+
+static bool check_bitcast(Sema *s, Expr *e) {
+  Expr *x = e->list.items[1];
+  Type to = e->call.cast;
+  if (!check_number(s, x, "'rg.bitcast'")) return false;
+  if (x->ty.kind == TY_LITERAL && !check_fits(s, x, cast_from(to))) return false;
+  if (!check_expr(s, x, cast_from(to))) return false;
+  if (type_size(x->at) == type_size(to)) return true;
+  return sema_fail(s, x, RG_ERROR_TYPE_MISMATCH,
+                   scratch_format(s->scratch, "convert it first: rg.%s(..)",
+                                  type_text(type_is_none(cast_from(to)) ? to : cast_from(to))),
+                   "'rg.bitcast' to %s takes %d bits, and this is %s", type_text(to),
+                   type_bits(to), ty_text(s, ty_of(x->at)));
+}
+
 static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
   Type at = e->at;
   if (builtin->form == FORM_RANDOM) return check_random(s, e, builtin);
   if (builtin->form == FORM_SAY) return check_said(s, e->said);
+  if (builtin->form == FORM_BITCAST) return check_bitcast(s, e);
   Exprs list = call_arguments(s, e);
   const char *who = scratch_format(s->scratch, "'%s'", builtin->name);
   switch (builtin->form) {
@@ -86,6 +112,7 @@ static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
     return check_integers(s, &e->list, who) && check_expr(s, e->list.items[0], TYPE(NONE));
   case FORM_RANGE:
   case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: case FORM_SAY: case FORM_RANDOM:
+  case FORM_BITCAST:
     break;
   }
   return true;

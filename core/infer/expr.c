@@ -120,9 +120,18 @@ static PartialType infer_random(Infer *f, const RandomCall *call, const Builtin 
   return both.kind == TY_LITERAL ? ty_of(both.type) : both;
 }
 
+/* An open number is a float where an integer comes out, and the reverse. */
+static PartialType infer_bitcast(Infer *f, Expr *e) {
+  infer_expr(f, e->list.items[1]);
+  if (type_is_float(e->call.cast))
+    infer_demand(f, e->list.items[1], "whose bits '%s' takes", "rg.bitcast");
+  return ty_of(e->call.cast);
+}
+
 static PartialType infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
   if (builtin->form == FORM_RANDOM) return infer_random(f, &e->random, builtin);
   if (builtin->form == FORM_SAY) return infer_said(f, e->said);
+  if (builtin->form == FORM_BITCAST) return infer_bitcast(f, e);
   Exprs list = call_arguments(f->s, e);
   infer_list(f, &list);
   PartialType all = join_all(f, &list, builtin->form == FORM_BITS ? AST_BAND : AST_ADD);
@@ -142,6 +151,7 @@ static PartialType infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
     return ty_of(TYPE(I32));
   case FORM_RANGE:
   case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: case FORM_SAY: case FORM_RANDOM:
+  case FORM_BITCAST:
     break;
   }
   return (PartialType){0};

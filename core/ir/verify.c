@@ -85,6 +85,10 @@ static bool verify_arithmetic(Verifier *v, const IrInst *inst) {
   case IR_CONVERT:
     return (is_element(inst->type) && is_element(type_at(inst, 0))) ||
            wrong(v, inst, "converts numbers and bools");
+  case IR_BITCAST:
+    return (is_number(inst->type) && is_number(type_at(inst, 0)) &&
+            type_size(inst->type) == type_size(type_at(inst, 0))) ||
+           wrong(v, inst, "needs numbers of one size");
   default: /* DIV POW and the mathematical functions */
     return verify_uniform(v, inst, type_is_float);
   }

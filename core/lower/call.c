@@ -1,4 +1,6 @@
 /* call.c - conversions, functions and methods. */
+#include <math.h>
+
 #include "lower/lower.h"
 
 static const double pi = 3.14159265358979323846;
@@ -117,6 +119,33 @@ static IrInst **lower_tobit(Lower *l, Expr *e) {
   return values;
 }
 
+/* The bits that every NaN of the type has. */
+static int64_t nan_bits(Type type) {
+  return type_size(type) == 2   ? 0x7e00
+         : type_size(type) == 4 ? 0x7fc00000
+                                : 0x7ff8000000000000;
+}
+
+/* What a NaN carries does not pass, in neither direction: it depends on the machine, and the Lua
+ * that may read the number keeps pointers there. */
+static IrInst *cast_number(Lower *l, IrInst *x, Type to) {
+  IrInst *bits = ir_emit(&l->b, IR_BITCAST, to, 1, &x);
+  if (type_is_float(x->type) == type_is_float(to)) return bits;
+  IrInst *number = type_is_float(to) ? bits : x;
+  IrInst *nan = type_is_float(to) ? ir_const_float(&l->b, to, NAN)
+                                  : ir_const_int(&l->b, to, nan_bits(to));
+  return ir_select(&l->b, ir_binary(&l->b, IR_NE, number, number), nan, bits);
+}
+
+static IrInst **lower_bitcast(Lower *l, Expr *e) {
+  Expr *x = e->list.items[1];
+  int count = type_parts(shape_of(e));
+  IrInst **values = lower_values_as(l, x, type_at(l, x), count), **result = array(l, count);
+  lower_at(l, e->pos);
+  for (int k = 0; k < count; k++) result[k] = cast_number(l, values[k], e->call.cast);
+  return result;
+}
+
 static IrInst **lower_builtin(Lower *l, Expr *e, const Builtin *builtin) {
   switch (builtin->form) {
   case FORM_FLOAT:
@@ -129,6 +158,7 @@ static IrInst **lower_builtin(Lower *l, Expr *e, const Builtin *builtin) {
   case FORM_TOBIT: return lower_tobit(l, e);
   case FORM_ALGEBRA: return lower_algebra(l, e, builtin);
   case FORM_RANDOM: return lower_random(l, e);
+  case FORM_BITCAST: return lower_bitcast(l, e);
   case FORM_SAY: lower_say(l, e); return NULL;
   case FORM_RANGE:
   case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: break;

@@ -128,6 +128,9 @@ static IrInst *simplify_unary(IrInst *inst) {
                    widens(inner->type, a->type)
                ? inner
                : NULL;
+  case IR_BITCAST:
+    if (type_equal(a->type, inst->type)) return a;
+    return a->op == IR_BITCAST && type_equal(inner->type, inst->type) ? inner : NULL;
   case IR_NEG: case IR_BNOT: case IR_BSWAP: return a->op == inst->op ? inner : NULL;
   default: return NULL;
   }

@@ -163,11 +163,62 @@ static bool fold_convert(const IrInst *inst, int64_t *imm) {
   return true;
 }
 
+/* -- bits -------------------------------------------------------------------------------------- */
+
+static int64_t half_bits(double value) {
+  int exponent;
+  int64_t sign = signbit(value) ? 0x8000 : 0;
+  double fraction = frexp(fabs(value), &exponent);
+  if (isinf(value)) return sign | 0x7c00;
+  if (value == 0 || exponent < -13) return sign | (int64_t)ldexp(fabs(value), 24);
+  return sign | ((int64_t)(exponent + 14) << 10 | ((int64_t)ldexp(fraction, 11) & 0x3ff));
+}
+
+static double half_value(int64_t bits) {
+  int exponent = bits >> 10 & 0x1f;
+  double digits = (double)(bits & 0x3ff);
+  double size = exponent ? ldexp(1024 + digits, exponent - 25) : ldexp(digits, -24);
+  if (exponent == 0x1f) size = digits != 0 ? NAN : INFINITY;
+  return bits & 0x8000 ? -size : size;
+}
+
+static int64_t float_to_bits(Type from, double value) {
+  if (type_is(from, TYPE_F64)) return ir_float_bits(value);
+  if (type_is(from, TYPE_F16)) return half_bits(value);
+  float single = (float)value;
+  int32_t bits;
+  memcpy(&bits, &single, sizeof bits);
+  return bits;
+}
+
+static double bits_to_float(Type to, int64_t bits) {
+  double value;
+  float single;
+  int32_t low = (int32_t)bits;
+  if (type_is(to, TYPE_F16)) return half_value(bits);
+  memcpy(&value, &bits, sizeof value);
+  memcpy(&single, &low, sizeof single);
+  return type_is(to, TYPE_F64) ? value : (double)single;
+}
+
+/* Not of a NaN, whose bits a constant does not keep. */
+static bool fold_bitcast(const IrInst *inst, int64_t *imm) {
+  const IrInst *from = inst->operands[0];
+  bool is_float = type_is_float(from->type);
+  int64_t bits = is_float ? float_to_bits(from->type, ir_float_value(from)) : from->imm;
+  if (is_float && isnan(ir_float_value(from))) return false;
+  if (!type_is_float(inst->type)) return *imm = ir_wrap_int(inst->type, bits), true;
+  double value = bits_to_float(inst->type, bits);
+  *imm = ir_float_bits(value);
+  return !isnan(value);
+}
+
 bool fold_constant(const IrInst *inst, int64_t *imm) {
   if (!inst->operand_count) return false;
   for (int i = 0; i < inst->operand_count; i++)
     if (inst->operands[i]->op != IR_CONST) return false;
   if (inst->op == IR_CONVERT) return fold_convert(inst, imm);
+  if (inst->op == IR_BITCAST) return fold_bitcast(inst, imm);
   if (inst->op == IR_SELECT)
     return *imm = inst->operands[inst->operands[0]->imm ? 1 : 2]->imm, true;
   return type_is_float(inst->operands[0]->type) ? fold_float(inst, imm) : fold_integer(inst, imm);

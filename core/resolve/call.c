@@ -96,6 +96,7 @@ static Entity resolve_builtin_call(Resolve *r, Expr *e, const Entity *callee) {
       return fail_count(r, e, builtin->name, builtin->least, builtin->most);
     return builtin->form == FORM_SAY ? say_call(r, e, builtin) : random_call(r, e, builtin);
   }
+  if (builtin->form == FORM_BITCAST) return bitcast_call(r, e, builtin);
   if (builtin->form == FORM_RANGE) {
     note_builtin(e, builtin);
     return (Entity){.kind = ENTITY_LOOP};

@@ -269,6 +269,8 @@ int table_find(Resolve *r, Expr *e, const Entity *table, const char *key, bool i
 int *table_find_all(Resolve *r, Expr *e, const Entity *table, int64_t length);
 bool table_fail(Resolve *r, Expr *e);
 
+/* bitcast.c */
+Entity bitcast_call(Resolve *r, Expr *e, const Builtin *builtin);
 /* random.c */
 Entity random_call(Resolve *r, Expr *e, const Builtin *builtin);
 /* say.c: print, assert, error */

@@ -63,6 +63,7 @@ typedef enum BuiltinForm {
   FORM_BITS,
   FORM_SHIFT,
   FORM_TOBIT,
+  FORM_BITCAST, /* to Call.cast: bitcast.c */
   FORM_RESCALE, /* a function that is expanded: rescale.c */
   FORM_SHAPER, /* rg.vec, rg.mat: makes a type */
   FORM_LIBRARY, /* written in the kernel language: library_call.c */
@@ -222,7 +223,10 @@ typedef struct MethodCall {
 typedef struct Call {
   CallKind kind;
   union {
-    const Builtin *builtin;
+    struct {
+      const Builtin *builtin;
+      Type cast; /* FORM_BITCAST: the type of the result */
+    };
     Type type;
     MethodCall method;
   };

@@ -122,6 +122,8 @@ return {
     { "sign(x: any): any", "-1, 0 or 1; 0 for a NaN." },
     { "isnan(x: any): any", "Of a number, or of each number of a vector." },
     { "isinf(x: any): any", "Of a number, or of each number of a vector." },
+    { "bitcast(type: rg.Type, x: any): any",
+      "The bits of a number, or of each of a vector, as a number of the same size." },
     { "popcnt(x: any): integer", "Set bits, in the integer's own width." },
     { "clz(x: any): integer", "Bits above the highest set one." },
     { "ctz(x: any): integer", "Bits below the lowest set one." },

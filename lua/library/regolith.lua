@@ -362,6 +362,12 @@ function rg.isnan(x) end
 ---@return any
 function rg.isinf(x) end
 
+--- The bits of a number, or of each of a vector, as a number of the same size.
+---@param type rg.Type
+---@param x any
+---@return any
+function rg.bitcast(type, x) end
+
 --- Set bits, in the integer's own width.
 ---@param x any
 ---@return integer

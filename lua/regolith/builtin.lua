@@ -9,6 +9,7 @@ local types = require "regolith.type"
 local matrix = require "regolith.matrix"
 local struct = require "regolith.struct"
 local elementwise = require "regolith.elementwise"
+local bitcast = require "regolith.bitcast"
 
 local builtin = { names = setmetatable({}, { __mode = "k" }) } -- function -> "math.sin"
 local names = builtin.names
@@ -49,7 +50,7 @@ local later = { "client" }
 types.add_named()
 
 local border_of_vectors = { vec = fail.border(matrix.vec), mat = fail.border(matrix.mat),
-  struct = fail.border(struct.create) }
+  struct = fail.border(struct.create), bitcast = bitcast }
 for name, f in pairs(matrix.functions) do border_of_vectors[name] = f end
 
 -- `rg.static(e)` outside kernels.

@@ -261,6 +261,58 @@ function number.from_half(bits)
   return sign * (1024 + rest) * 2 ^ (exponent - 25)
 end
 
+--- The 16 bits of a half-precision float.
+function number.to_half(x)
+  local sign = (x < 0 or 1 / x < 0) and 32768 or 0
+  local fraction, exponent = math.frexp(math.abs(x))
+  if math.abs(x) == huge then return sign + 31744 end
+  if x == 0 or exponent < -13 then return sign + math.abs(x) * 2 ^ 24 end
+  return sign + (exponent + 14) * 1024 + fraction * 2048 - 1024
+end
+
+local shared = ffi.new [[union {
+  int8_t i8; uint8_t u8; int16_t i16; uint16_t u16; int32_t i32; uint32_t u32; int64_t i64;
+  uint64_t u64; float f32; double f64;
+}]]
+local nan_bits = { f16 = 0x7e00, f32 = 0x7fc00000, f64 = 0x7ff8000000000000ULL }
+
+-- A NaN is the same as every other: LuaJIT keeps pointers in what one carries, so the bits of one
+-- never become a number before they are looked at.
+local function is_nan_bits(t)
+  if t == "f16" then return band(shared.u16, 0x7fff) > 0x7c00 end
+  if t == "f32" then return band(shared.u32, 0x7fffffff) > 0x7f800000 end
+  return band(shared.u64, 0x7fffffffffffffffULL) > 0x7ff0000000000000ULL
+end
+
+local function bits_of_float(to, from)
+  return function(x)
+    if x ~= x then shared.u64 = nan_bits[from]
+    elseif from == "f16" then shared.u16 = number.to_half(x)
+    else shared[from] = x end
+    return shared[to]
+  end
+end
+
+local function float_of_bits(to, from)
+  return function(x)
+    shared[from] = x
+    if is_nan_bits(to) then return 0 / 0 end
+    if to == "f16" then return number.from_half(shared.u16) end
+    return shared[to]
+  end
+end
+
+--- The bits of a number as a number of another type: `bits_u32_f32`.
+for _, to in ipairs(all) do
+  for _, from in ipairs(all) do
+    if to ~= "bool" and from ~= "bool" then
+      number[("bits_%s_%s"):format(to, from)] = rounds[to] and rounds[from]
+        and function(x) return x end
+        or rounds[to] and float_of_bits(to, from) or bits_of_float(to, from)
+    end
+  end
+end
+
 --- The initial element of a type.
 function number.zero(t)
   if t == "bool" then return false end

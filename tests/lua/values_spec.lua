@@ -192,3 +192,82 @@ describe("a quaternion", function()
     near(one, run("rg.slerp(a, b, 0.5)", one, one))
   end)
 end)
+
+describe("rg.bitcast", function()
+  local function cast(t, x) return both(("rg.bitcast(rg.%s, a)"):format(t), x) end
+
+  it("takes the bits of floats, and makes floats of bits", function()
+    local x = rg.field(rg.f32, 4)
+    local n, back = rg.field(rg.u32, 4), rg.field(rg.f32, 4)
+    local values = { 1.5, -0.0, 2 ^ -149, -1 / 0 }
+    for k, v in ipairs(values) do x[k - 1] = v end
+    rg.kernel([[function()
+      for i in rg.range(4) do
+        n[i] = rg.bitcast(rg.u32, x[i])
+        back[i] = rg.bitcast(rg.f32, n[i])
+      end
+    end]], { x = x, n = n, back = back })()
+    assert.same({ 0x3fc00000, 0x80000000, 1, 0xff800000 }, { n[0], n[1], n[2], n[3] })
+    for k, v in ipairs(values) do
+      assert.equal(1 / v, 1 / back[k - 1])
+      assert.equal(n[k - 1], rg.bitcast(rg.u32, v))
+    end
+  end)
+
+  it("is of 16, 32 and 64 bits, signed or not", function()
+    assert.equal(-1073741824, cast("i32", -2.0))
+    assert.equal(0x3ff8000000000000LL, (run "rg.bitcast(rg.i64, rg.f64(1.5))"))
+    assert.equal(0x3ff8000000000000ULL, rg.bitcast(rg.u64, 1.5))
+    assert.equal(1.5, cast("f64", 0x3ff8000000000000LL))
+    for half, bits in pairs { [1] = 0x3c00, [2 ^ -24] = 1, [65504] = 0x7bff, [-0.1] = 0xae66 } do
+      assert.equal(bits, (run("rg.bitcast(rg.u16, rg.f16(a))", half + 0.0)))
+      assert.equal(bits, rg.bitcast(rg.u16, half))
+      assert.equal(rg.f16(half), (run(("rg.bitcast(rg.f16, %d)"):format(bits))))
+      assert.equal(rg.f16(half), rg.bitcast(rg.f16, bits))
+    end
+    assert.equal(-1, (run("rg.bitcast(rg.i32, rg.u32(0xffffffff))")))
+  end)
+
+  it("gives what is written in the kernel the type whose bits are meant", function()
+    assert.equal(0x3f800000, both "rg.bitcast(rg.u32, 1)")
+    assert.equal(1.5, both "rg.bitcast(rg.f32, 0x3fc00000)")
+    assert.equal(-0.1, rg.bitcast(rg.f64, run "rg.bitcast(rg.u64, -0.1)"))
+    assert.equal(rg.uvec2(0x3f800000, 0x40000000), both("rg.bitcast(rg.u32, a)", rg.vec2(1, 2)))
+    assert.equal(rg.vec2(1, 2), both("rg.bitcast(rg.f32, a)", rg.ivec2(0x3f800000, 0x40000000)))
+  end)
+
+  it("knows one NaN", function()
+    for _, bits in ipairs { 0xffffffff, 0x7f800001, 0xffc00000 } do
+      local x = run("rg.bitcast(rg.f32, rg.u32(a))", rg.i64(bits) + 0LL)
+      assert.equal("number", type(x))
+      assert.is_true(x ~= x)
+      x = rg.bitcast(rg.f32, bits)
+      assert.equal("number", type(x))
+    end
+    assert.equal("number", type((run("rg.bitcast(rg.f64, a)", -1LL))))
+    assert.equal("number", type((run "rg.bitcast(rg.f32, 0xffffffff)")))
+    assert.equal(0x7fc00000, (run("rg.bitcast(rg.u32, a / a)", 0.0)))
+    assert.equal(0x7fc00000, rg.bitcast(rg.u32, 0 / 0))
+  end)
+
+  it("is refused for other sizes, and for what is no number", function()
+    local message = "'rg.bitcast' to u32 takes 32 bits, and this is an f64"
+    assert.equal(message, failure(run, "rg.bitcast(rg.u32, rg.f64(1))").message)
+    assert.equal("'rg.bitcast' to u8 takes 8 bits, and this is an f32",
+      failure(run, "rg.bitcast(rg.u8, 1.5)").message)
+    assert.equal("'rg.bitcast' takes numbers, and this is a bool",
+      failure(run, "rg.bitcast(rg.u8, true)").message)
+    for _, wrong in ipairs { "rg.bool", "rg.vec2", "1" } do
+      assert.equal("'rg.bitcast' takes the type of a number first, then what has the bits",
+        failure(run, ("rg.bitcast(%s, 1)"):format(wrong)).message)
+    end
+    assert.equal("'rg.bitcast' to u8 takes 8 bits, and this is a float",
+      failure(rg.bitcast, rg.u8, 1).message)
+    assert.equal([['rg.bitcast' takes numbers, and this is a string ("a")]],
+      failure(rg.bitcast, rg.u32, "a").message)
+    assert.equal("1.5 does not fit a u32, whose bits 'rg.bitcast' takes",
+      failure(rg.bitcast, rg.f32, 1.5).message)
+    assert.equal("'rg.bitcast' to u32 takes 32 bits, and this is made of f64",
+      failure(rg.bitcast, rg.u32, rg.dvec2(1)).message)
+  end)
+end)

@@ -1,0 +1,25 @@
+/* bitcast.c - rg.bitcast(T, x): the bits of a number, or of each number of a vector or matrix, as a
+ * number of type T of the same size. Whether the sizes are equal is known once x has its type:
+ * infer/check_call.c. */
+#include "resolve/resolve.h"
+
+static Entity fail_use(Resolve *r, const Expr *e) {
+  sema_fail(r->s, e, RG_ERROR_CALL, "rg.bitcast(rg.u32, x)",
+            "'rg.bitcast' takes the type of a number first, then what has the bits");
+  return (Entity){0};
+}
+
+Entity bitcast_call(Resolve *r, Expr *e, const Builtin *builtin) {
+  if (e->list.count != 2) return resolve_fail_count(r, e, builtin);
+  Expr *x = e->list.items[1];
+  Entity type = resolve_expr(r, e->list.items[0]);
+  if (type.kind == ENTITY_NONE) return type;
+  if (type.kind != ENTITY_TYPE || type_is_struct(type.shape) || !type_is_scalar(type.shape) ||
+      type_is_bool(type.type))
+    return fail_use(r, e);
+  Exprs value = {0};
+  vec_push(r->scratch, &value, x);
+  if (!resolve_value(r, x) || !resolve_refuse_many(r, &value)) return (Entity){0};
+  e->call = (Call){.kind = CALL_BUILTIN, .builtin = builtin, .cast = type.type};
+  return (Entity){.kind = ENTITY_VALUE, .shape = shape_of(x)};
+}
