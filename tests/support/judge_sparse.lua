@@ -214,11 +214,13 @@ kinds.sparse_store = {
 kinds.sparse_update = {
   text = function(s)
     local texts, text = texts_of(s.values), make.text(s.value)
-    if s.is_method then
-      return ("%s:%s(%s, %s)"):format(s.name, s.method, table.concat(texts, ", "), text)
+    local at, is_extreme = table.concat(texts, ", "), s.op == "min" or s.op == "max"
+    -- twice an index that calls something makes no update: iterations would lose each other's
+    if s.is_method or (is_extreme and at:find "[%w_]%(") then
+      return ("%s:%s(%s, %s)"):format(s.name, s.method or s.op, at, text)
     end
     local target = access_text(s.name, s.style, unpack(texts))
-    if s.op == "min" or s.op == "max" then
+    if is_extreme then
       return ("%s = math.%s(%s, %s)"):format(target, s.op, target, text)
     end
     return ("%s %s= %s"):format(target, s.op, text)
