@@ -43,6 +43,9 @@ static PartialType infer_number(const Expr *number, bool is_negative) {
       .kind = TY_LITERAL, .type = type, .bits = (uint8_t)bits, .is_negative = is_negative};
 }
 
+/* Halves are for storage: what is read of an element or a member is an f32. */
+static PartialType stored(Type type) { return ty_of(type_is(type, TYPE_F16) ? TYPE(F32) : type); }
+
 static PartialType infer_named(Infer *f, Expr *e) {
   const Entity *entity = &e->entity;
   switch (entity->kind) {
@@ -52,7 +55,7 @@ static PartialType infer_named(Infer *f, Expr *e) {
       demand_list(f, &e->list, "which indexes a vector", NULL);
     }
     PartialType whole = infer_expr(f, e->left);
-    return type_is_none(entity->parts.type) ? whole : ty_of(entity->parts.type);
+    return type_is_none(entity->parts.type) ? whole : stored(entity->parts.type);
   }
   case ENTITY_ARGUMENT: {
     LaunchArg *launch_arg = &f->s->launch_args.items[entity->launch_arg.number];
@@ -62,7 +65,7 @@ static PartialType infer_named(Infer *f, Expr *e) {
     return type_is_none(member) ? launch_arg->ty : ty_of(member);
   }
   case ENTITY_CONSTANT: return ty_of(entity->constant > INT32_MAX ? TYPE(I64) : TYPE(I32));
-  case ENTITY_ELEMENT: return ty_of(entity->field.type);
+  case ENTITY_ELEMENT: return stored(entity->field.type);
   case ENTITY_VALUE: return e->kind == AST_LOCAL ? e->local->ty : (PartialType){0};
   default: return (PartialType){0};
   }

@@ -336,12 +336,41 @@ describe("f16", function()
       x[0], x[1], x[2], x[3], x[4], x[5] })
   end)
 
-  it("computes in its own precision, and in the wider when it meets one", function()
-    local half, wide, doubled = compute({ a = { "f16", { 2048, 0.1 } }, b = { "f32", { 1, 0.1 } } },
-      { { "f32", "a + 1" }, { "f32", "a + b" }, { "f16", "a * 2" } })
-    assert.equal(2048, half[1])
-    assert.equal(2049, wide[1])
-    assert.equal(2 * 0.0999755859375, doubled[2])
+  it("is an f32 once read, and rounds where it is stored", function()
+    local sum, wide, doubled, made = compute(
+      { a = { "f16", { 2048, 0.1 } }, b = { "f64", { 1, 0.1 } } },
+      { { "f32", "a + 1" }, { "f64", "a + b" }, { "f16", "a * 2 + 1" },
+        { "f32", "rg.f16(a + 1)" } })
+    assert.equal(2049, sum[1])
+    assert.equal(0.0999755859375 + 0.1, wide[2])
+    assert.equal(4096, doubled[1])
+    assert.equal(2048, made[1])
+    local large = compute({ a = { "f16", { 60000 } } }, { { "f16", "a * a / a" } })
+    assert.equal(60000, large[1])
+  end)
+
+  it("rounds the term of an update, too", function()
+    local h = rg.field(rg.f16, 2)
+    h[0], h[1] = 1, 1
+    rg.kernel([[function(v: f32)
+      for i in rg.range(1) do h[i] += v end
+      h[1] = v + 1
+    end]], { h = h })(2049)
+    assert.same({ 2048, 2050 }, { h[0], h[1] })
+  end)
+
+  it("is an f32 as a number of a vector, as a member, and summed", function()
+    local Pair = rg.struct { { "a", rg.f16 }, { "v", rg.vec(2, rg.f16) } }
+    local x, v, p = rg.field(rg.f16, 4), rg.field(rg.vec(2, rg.f16), 1), rg.field(Pair, 1)
+    for i = 0, 3 do x[i] = 2048 end
+    v[0], p[0] = { 2048, 1 }, { a = 2048, v = { 2048, 1 } }
+    local text = [[function()
+      local s, w = 0.0, v[0] + 1
+      for i in rg.range(4) do s = s + x[i] + 1 end
+      return s, w.x, v[0].x + v[0].y, p[0].a + 1, p[0].v.x + p[0].v.y
+    end]]
+    assert.same({ 8196, 2049, 2049, 2049, 2049 },
+      { rg.kernel(text, { x = x, v = v, p = p })() })
   end)
 
   it("rounds what a kernel stores, as f32 does", function()

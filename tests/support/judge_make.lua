@@ -35,15 +35,24 @@ local function operand(node, env, k) return value_as(node.kids[k], env, node.typ
 
 -- -- forms ----------------------------------------------------------------------------------------
 
+-- A half is an f32 once it is read, and where a node is to be one it is made one again.
+local function read_text(node, text)
+  if (info[node.type].element or node.type) ~= "f16" then return text end
+  return ("%s(%s)"):format(value.type_text(node.type), text)
+end
+
 forms.element = { -- a<type>[i + offset]
   text = function(node)
-    if node.offset == 0 then return ("%s[i]"):format(node.name) end
-    return ("%s[i %s %d]"):format(node.name, node.offset < 0 and "-" or "+", math.abs(node.offset))
+    if node.offset == 0 then return read_text(node, ("%s[i]"):format(node.name)) end
+    return read_text(node, ("%s[i %s %d]"):format(node.name, node.offset < 0 and "-" or "+",
+      math.abs(node.offset)))
   end,
   value = function(node, env) return env.read(node.name, env.index + node.offset) end,
 }
 forms.far_element = { -- a<type>[any integer % n]
-  text = function(node, index) return ("%s[(%s) %% 16]"):format(node.name, index) end,
+  text = function(node, index)
+    return read_text(node, ("%s[(%s) %% 16]"):format(node.name, index))
+  end,
   value = function(node, env)
     return env.read(node.name, tonumber(value_of(node.kids[1], env) % 16LL + 16LL) % 16)
   end,
@@ -180,7 +189,9 @@ function make.input(t, scope)
   if o and o.type == t then return node("element", t, nil, { name = o.name, offset = 0 }) end
   o = scope.readable and random(3) == 1 and pick(scope.readable)
   local name = o and o.type == t and o.name or value.field_name(pick { "a", "b" }, t)
-  return node("element", t, nil, { name = name, offset = random(4) == 1 and random(-3, 3) or 0 })
+  local offset = random(4) == 1 and random(-3, 3) or 0
+  if t == "f32" and offset > 0 then name = "af16" end -- a half is an f32 once it is read
+  return node("element", t, nil, { name = name, offset = offset })
 end
 
 -- Outside the loop over rows there is no index.

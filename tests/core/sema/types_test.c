@@ -159,7 +159,7 @@ static void test_locals(World *w) {
     CHECK_TEXT(
         types_of(w, "function() local w = 1 w = s8[0] local u = 0 u = h32[0] local v = 0 v += z[0] "
                     "end"),
-        "w: i32\nu: u32\nv: f16\n");
+        "w: i32\nu: u32\nv: f32\n");
     CHECK_TEXT(types_of(w, "function() local s, m = 0, 1000 for i in rg.range(9) do s += x[i] m = "
                        "math.min(m, n8[i]) end end"),
                "s: f32\nm: i32\ni: i32\n");
@@ -176,7 +176,7 @@ static void test_locals(World *w) {
     CHECK_TEXT(types_of(w,
                         "function() local p = n8[0] + 200 local q = n8[0] + 300 local r = n32[0] + "
                         "5000000000 local v = y[0] + 1 local w = z[0] * 0.5 end"),
-               "p: u8\nq: i32\nr: i64\nv: f64\nw: f16\n");
+               "p: u8\nq: i32\nr: i64\nv: f64\nw: f32\n");
     CHECK_TEXT(
         types_of(w, "function() local p = h32[0] ~ 0x9E3779B9 local q = n32[0] & 0xFFFFFFFF end"),
         "p: u32\nq: i32\n");
@@ -191,7 +191,9 @@ static void test_locals(World *w) {
     CHECK_TEXT(
         types_of(w, "function() local p = z[0] + n64[0] local q = z[0] + y[0] local r = n32[0] * "
                     "0.5 end"),
-        "p: f16\nq: f64\nr: f32\n");
+        "p: f32\nq: f64\nr: f32\n");
+    CHECK_TEXT(types_of(w, "function() local p = rg.f16(x[0]) local q = p * 0.5 end"),
+               "p: f16\nq: f16\n");
   }
   TEST("/ and ^ give floats, // keeps integers") {
     CHECK_TEXT(types_of(w,
