@@ -4,7 +4,6 @@ local ffi = require "ffi"
 local fail = require "regolith.error"
 local types = require "regolith.type"
 local matrix = require "regolith.matrix"
-local number = require "regolith.oracle_number"
 
 local of_size = { integer = { [2] = "u16", [4] = "u32", [8] = "u64" },
   float = { [2] = "f16", [4] = "f32", [8] = "f64" } }
@@ -40,16 +39,21 @@ local function source_of(t, x)
   return source
 end
 
+-- The cast itself; its room is loaded when it is used, since few scripts do.
+local function cast_from(t, source)
+  return require("regolith.oracle_number")[("bits_%s_%s"):format(t.name, source)]
+end
+
 local function cast_number(t, x)
   local source = source_of(t, x)
-  return number[("bits_%s_%s"):format(t.name, source)](types.by_name[source].convert(x))
+  return cast_from(t, source)(types.by_name[source].convert(x))
 end
 
 local function cast_vector(t, shape, x)
   local element = shape.element
   if not element or element.name == "bool" then return refuse_value(x) end
   if element.size ~= t.size then return refuse_size(t, "made of " .. element.name) end
-  local cast, list = number[("bits_%s_%s"):format(t.name, element.name)], {}
+  local cast, list = cast_from(t, element.name), {}
   for k = 0, shape.count - 1 do list[k + 1] = cast(x.rg_n[k]) end
   return types.shaped(t, shape.rows, shape.cols)(unpack(list))
 end

@@ -9,7 +9,6 @@ local field = require "regolith.field"
 local array = require "regolith.array"
 local kernel = require "regolith.kernel"
 local image = require "regolith.image"
-local sort = require "regolith.sort"
 
 -- rg:field(..) would pass the module as the first argument.
 local function with_dot(rg, name, inside)
@@ -43,8 +42,8 @@ local function open(own)
   function rg.kernel(what, ...) return kernel.create(own, rg, what, ...) end
   function rg.warm(kernels, progress) return kernel.warm(kernels, progress) end
 
-  for name, f in pairs(sort) do
-    rg[name] = function(...) return f(rg, ...) end
+  for _, name in ipairs { "sort", "scan", "compact", "unique" } do -- loaded when it is used
+    rg[name] = function(...) return require("regolith.sort")[name](rg, ...) end
   end
 
   function rg.init(options) own:init(options, "rg.init") end
