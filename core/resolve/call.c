@@ -415,6 +415,8 @@ static Entity resolve_table_call(Resolve *r, Expr *e, const Entity *object) {
 
 /* `v:norm()` is rg.norm(v). */
 static Entity resolve_vector_method(Resolve *r, Expr *e, const Entity *object) {
+  if (str_is(e->text, "slice"))
+    return e->list.count == 2 ? shape_slice(r, e, object) : fail_count(r, e, ":slice", 2, 2);
   const Builtin *builtin = builtin_method(e->text);
   if (builtin && builtin->form == FORM_LIBRARY) return library_call(r, e, builtin);
   if (builtin) return resolve_known(r, e, builtin);

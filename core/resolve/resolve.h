@@ -161,6 +161,7 @@ bool shape_check_given(Resolve *r, const Expr *value, Shape to, const char *what
 int shape_swizzle(Str name, Shape of, uint8_t parts[4]);
 bool shape_is_swizzle(Str name);
 Entity shape_named_part(Resolve *r, Expr *e, const Entity *object, Str name);
+Entity shape_slice(Resolve *r, Expr *e, const Entity *object); /* v:slice(first, count) */
 Entity shape_indexed_part(Resolve *r, Expr *e, const Entity *object);
 bool resolve_algebra(Resolve *r, Expr *e, const Builtin *builtin, Shape *shape); /* algebra.c */
 

@@ -93,6 +93,7 @@ static Shape shape_of_parts(int count) {
 /* For a vector launch argument the numbers are kept in the entity itself: its path has no
  * expression of its own. */
 Entity shape_named_part(Resolve *r, Expr *e, const Entity *object, Str name) {
+  if (e->ast && e->ast->kind == AST_METHOD) return e->entity; /* a slice, resolved before */
   if (type_is_struct(object->shape)) return struct_member(r, e, object, name);
   const char *text = sema_text(r->s, name);
   uint8_t parts[4] = {0};
@@ -121,6 +122,34 @@ Entity shape_named_part(Resolve *r, Expr *e, const Entity *object, Str name) {
   chosen.first = launch_arg->parts.first;
   return (Entity){.kind = ENTITY_ARGUMENT, .name = object->name, .shape = shape,
                   .launch_arg = {.number = launch_arg->number, .parts = chosen}};
+}
+
+static bool find_slice(Resolve *r, const Expr *e, Shape of, Parts *parts) {
+  SemaInteger first, count;
+  uint64_t rows = (uint64_t)type_rows(of);
+  if (type_is_matrix(of))
+    return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "slice a row of it: m[r]:slice(..)",
+                     "'slice' takes vectors, and this is %s", shape_text(r->s, of));
+  if (!sema_integer(e->list.items[0], true, &first) ||
+      !sema_integer(e->list.items[1], true, &count))
+    return sema_fail(r->s, e, RG_ERROR_CALL, "write them, as in v:slice(0, 3)",
+                     "where a slice begins and how long it is are written numbers");
+  if (first.is_negative || count.is_negative || !count.size || count.size > rows ||
+      first.size > rows - count.size)
+    return sema_fail(r->s, e, RG_ERROR_INDEX_RANGE, "v:slice(first, count); indices start at 0",
+                     "%s has no such slice", shape_text(r->s, of));
+  *parts = (Parts){.count = (int)count.size, .first = (int)first.size, .is_run = true};
+  return true;
+}
+
+/* v:slice(first, count) is a member from here on, as `v.xy` is one: numbers side by side. */
+Entity shape_slice(Resolve *r, Expr *e, const Entity *object) {
+  Parts parts;
+  if (!resolve_scalar(r, e->list.items[0]) || !resolve_scalar(r, e->list.items[1]) ||
+      !find_slice(r, e, object->shape, &parts))
+    return (Entity){0};
+  e->kind = AST_FIELD;
+  return (Entity){.kind = ENTITY_PART, .shape = shape_of_parts(parts.count), .parts = parts};
 }
 
 /* An index that is known when the kernel is compiled is inside. */

@@ -223,8 +223,18 @@ static void fail_alias(Resolve *r, Expr *target) {
             "'%s' is not a number here, so it cannot be assigned", sema_text(r->s, target->text));
 }
 
+/* A slice is a value, as whatever a method gives. */
+static bool check_no_slice(Resolve *r, Expr *target) {
+  for (const Expr *at = target; at->entity.kind == ENTITY_PART; at = sema_strip(at->left))
+    if (at->ast && at->ast->kind == AST_METHOD)
+      return sema_fail(r->s, at, RG_ERROR_NAME_ASSIGN, "assign to the vector's numbers: v[k] = ..",
+                       "'%s' cannot be assigned", sema_source(r->s, at));
+  return true;
+}
+
 /* Parts of an element or a variable, each named once. */
 static void resolve_part_target(Resolve *r, Expr *target, const Entity *part) {
+  if (!check_no_slice(r, sema_strip(target))) return;
   const Expr *root = shape_root(target);
   EntityKind kind = root->entity.kind;
   bool is_loop_variable = root->kind == AST_LOCAL && root->local->is_loop_variable;

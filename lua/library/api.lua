@@ -248,6 +248,8 @@ return {
     { "x|y|z|w: number", "Components of a vector; also swizzles: `v.xy`." },
     { "[integer]: any", "A component from 0, or a row of a matrix." },
     { "to_table(): table", "Its numbers; for a matrix, a table of rows." },
+    { "slice(first: integer, count: integer): any",
+      "Numbers of a vector side by side; of one, that number." },
     { "dot|cross|outer(other: any): any", "Like the functions of `rg`." },
     { "norm|normalize|transpose|inverse|determinant|trace|floor|round(): any",
       "Like the functions of `rg`." },

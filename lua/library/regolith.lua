@@ -1034,6 +1034,12 @@ local Vector = {}
 ---@return table
 function Vector:to_table() end
 
+--- Numbers of a vector side by side; of one, that number.
+---@param first integer
+---@param count integer
+---@return any
+function Vector:slice(first, count) end
+
 --- Like the functions of `rg`.
 ---@param other any
 ---@return any

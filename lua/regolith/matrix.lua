@@ -143,6 +143,23 @@ function methods.to_table(v)
   return list
 end
 
+--- `count` numbers from number `first` on; of one, that number.
+function methods.slice(v, first, count)
+  local t = type_of(v)
+  if is_matrix(t) then
+    return fail.argument("'slice' takes vectors, and this is a " .. t.name,
+      "slice a row of it: m[r]:slice(..)", "type.mismatch")
+  end
+  local is_inside = type(first) == "number" and type(count) == "number" and first % 1 == 0
+    and count % 1 == 0 and first >= 0 and count >= 1 and first + count <= t.rows
+  if not is_inside then
+    return fail.argument(("a %s has no such slice"):format(t.name),
+      "v:slice(first, count); indices start at 0", "index.range")
+  end
+  if count == 1 then return v.rg_n[first] end
+  return make(types.shaped(t.element, count, 1), function(k) return v.rg_n[first + k] end)
+end
+
 fail.guard(methods, function(self) return type_of(self) ~= nil end, "v")
 
 local function index(v, key)

@@ -271,3 +271,50 @@ describe("rg.bitcast", function()
       failure(rg.bitcast, rg.u32, rg.dvec2(1)).message)
   end)
 end)
+
+describe("a slice of a vector", function()
+  it("is numbers side by side, a vector of them, or of one the number", function()
+    local v = rg.vec(6, rg.f32)(1, 2, 3, 4, 5, 6)
+    assert.equal(rg.vec3(3, 4, 5), both("a:slice(2, 3)", v))
+    assert.equal(v, both("a:slice(0, 6)", v))
+    assert.equal(6, both("a:slice(5, 1)", v))
+    assert.equal(5, both("a:slice(3, 3):slice(1, 2).x", v))
+    assert.equal(rg.vec2(2, 2), both("a:slice(3, 2) - a:slice(1, 2) * a:slice(0, 1)", v))
+    assert.equal(rg.ivec2(4, 3), both("rg.ivec4(1, 2, 3, 4):slice(2, 2).yx"))
+    assert.equal(rg.vec2(5, 6), both("a[1]:slice(1, 2)", rg.mat(2, 3, rg.f32)(1, 2, 3, 4, 5, 6)))
+  end)
+
+  it("of an element, a member and a local is the same", function()
+    local V = rg.vec(4, rg.f16)
+    local x, p = rg.field(V, 2), rg.field(rg.struct { { "m", rg.f32 }, { "v", V } }, 1)
+    x[1], p[0] = { 1, 2, 3, 4 }, { m = 0, v = { 5, 6, 7, 8 } }
+    local a, b, c = rg.kernel([[function()
+      local n, s = 2, rg.vec3(0)
+      local w = x[1]
+      w.y = 9
+      for i in rg.range(2) do s = s + x[i]:slice(1, 3) end
+      return s, p[0].v:slice(n, 2), w:slice(1, n)
+    end]], { x = x, p = p })()
+    assert.same({ rg.vec3(2, 3, 4), rg.vec2(7, 8), rg.vec2(9, 3) }, { a, b, c })
+  end)
+
+  it("is refused where it is not inside, or not known", function()
+    for _, args in ipairs { "3, 2", "-1, 2", "0, 0", "4, 1" } do
+      assert.equal("a vector of 4 has no such slice",
+        failure(run, ("a:slice(%s)"):format(args), rg.vec4(1)).message)
+      assert.equal("a vec4 has no such slice", failure(assert(loadstring(
+        ("local a = ... return a:slice(%s)"):format(args))), rg.vec4(1)).message)
+    end
+    assert.equal("where a slice begins and how long it is are written numbers",
+      failure(run, "a:slice(b, 2)", rg.vec4(1), 1).message)
+    assert.equal("'slice' takes vectors, and this is a matrix of 2 x 2",
+      failure(run, "a:slice(0, 2)", rg.mat2(1)).message)
+    for _, text in ipairs { "v:slice(0, 2).x = 1", "v:slice(0, 2)[1] = 4",
+      "v:slice(0, 2)[1] += 4" } do
+      assert.equal("'v:slice(0, 2)' cannot be assigned",
+        failure(rg.kernel("function() local v = rg.vec4(1) " .. text .. " end")).message)
+    end
+    assert.equal("':slice' takes 2 arguments, 1 given",
+      failure(run, "a:slice(0)", rg.vec4(1)).message)
+  end)
+end)
