@@ -211,7 +211,9 @@ bool field_read(Field *field, double *values, int64_t count, Error *err) {
   Transfer transfer = {.field = field, .numbers = values};
   if (!check_count(field, count, err)) return false;
   memset(values, 0, sizeof *values * (size_t)count);
-  return read_all(field, &transfer, err);
+  bool ok = read_all(field, &transfer, err);
+  for (int64_t k = 0; k < count; k++) values[k] = value_one_nan(values[k]);
+  return ok;
 }
 
 bool field_read_i64(Field *field, int64_t *values, int64_t count, Error *err) {

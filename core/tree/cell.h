@@ -59,6 +59,9 @@ bool value_store(Type type, void *element, const RgValue *value, const char *wha
 /* Does it fit? Then its bits, as in an element of `type`. The message begins with `what`. */
 bool value_convert(Type type, const RgValue *value, uint64_t *bits, const char *what, Error *err);
 double value_number(Type type, const void *element);   /* bool: 0 or 1 */
+/* The value, but NaN with one set of bits: LuaJIT takes others for the tags of its values, so
+ * memory that a script wraps could forge one. Every float that the host sees goes through here. */
+double value_one_nan(double value);
 int64_t value_integer(Type type, const void *element); /* u64 keeps its bits */
 /* vector_value.c: the same for values of several numbers; scalars have one. */
 /* One number of a VECTOR, whose scalar type this is. */

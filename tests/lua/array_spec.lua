@@ -368,4 +368,23 @@ describe("with arch = \"lua\"", function()
     assert.equal("an array of arch = \"lua\" has no memory to point to",
       failure(function() return other.array(rg.f32, 1):pointer() end).message)
   end)
+
+  it("shows every NaN as a number, whatever its bits", function()
+    if rg.info().device == "lua" then return end
+    local small, large = ffi.new("uint32_t[2]"), ffi.new("uint64_t[2]")
+    for _, bits in ipairs { 0xffffffff, 0xffff8000, 0x7f800001 } do
+      small[0], large[0] = bits, 0xffffffffffff0000ULL
+      local a, b = rg.wrap(small, rg.f32, { 2 }), rg.wrap(large, rg.f64, { 2 })
+      local v, d = rg.wrap(small, rg.vec2, { 1 }), rg.field(rg.f64, 2)
+      ffi.cast("uint64_t *", d:pointer())[0] = 0xfffdffff00000000ULL
+      local k = rg.kernel(function() return a[0], b[0], v[0], d[0] end)
+      local p, q, w, e = k()
+      local seen = { a[0], b[0], v[0].x, d[0], a:to_table()[1], b:to_table()[1],
+        d:to_table()[1], p, q, w.x, e }
+      for n = 1, 11 do
+        assert.equal("number", type(seen[n]))
+        assert.is_true(seen[n] ~= seen[n])
+      end
+    end
+  end)
 end)
