@@ -6,6 +6,8 @@
 #include "ir/bytes.h"
 #include "ir/task.h"
 
+enum { MOST_TREES = 1 << 14 };
+
 typedef struct Input {
   Scratch *scratch;
   IrKernel *kernel;
@@ -148,7 +150,7 @@ static void read_function(Input *in, IrRegion *body) {
 
 static void read_tables(Input *in) {
   IrKernel *kernel = in->kernel;
-  int trees = read_count(in);
+  int trees = read_below(in, MOST_TREES + 1); /* no bytes of their own follow */
   for (int i = 0; i < trees; i++) vec_push(in->scratch, &kernel->trees, (IrTree){0});
   int fields = read_count(in);
   for (int i = 0; i < fields && !in->why; i++) {
