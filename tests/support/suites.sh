@@ -175,14 +175,13 @@ run_tidy() {
 # undefined; what breaks one stands in build-fuzz/<target>: name it well, put it into
 # tests/fuzz/corpus/<target>, and mend the room.
 run_fuzz() {
-  local folder="$root/build-fuzz" target seconds="${FUZZ_SECONDS:-60}"
-  local targets=""
+  local folder="$root/build-fuzz" target all="" seconds="${FUZZ_SECONDS:-60}"
   for target in $(sed -nE 's/^rg_fuzz\((\w+) .*/\1/p' "$root/tests/fuzz/CMakeLists.txt");
-    do targets="$targets fuzz_$target"; done
-  configure_and_build "$folder" -DRG_FUZZ=ON -DRG_SANITIZE=address,undefined \
+    do all="$all fuzz_$target"; done
+  targets="$all" configure_and_build "$folder" -DRG_FUZZ=ON -DRG_SANITIZE=address,undefined \
     -DCMAKE_C_COMPILER=clang-19 \
     -DCMAKE_CXX_COMPILER=clang++-19 || { add 0 1 "fuzz build"; return; }
-  for target in ${FUZZ_TARGETS:-$targets}; do
+  for target in ${FUZZ_TARGETS:-$all}; do
     local found="$folder/found/$target" words=()
     local dictionary="$root/tests/fuzz/${target#fuzz_}.dict"
     [ -f "$dictionary" ] && words=(-dict="$dictionary")
