@@ -151,7 +151,7 @@ end)(5)]] },
 rg.init { debug = true }
 local z = rg.field(rg.u8, 8)
 rg.kernel(function()
-  for i in rg.range(8) do z[i] = 50 * i end
+  for i in rg.range(7) do z[i] = 50 * i end
 end)()]] },
   { "local.unset", [[
 rg.init { debug = true }
