@@ -9,6 +9,9 @@ local oracle = rg.new { arch = "lua" }
 local first_seed = tonumber(os.getenv "RG_SEED") or 1
 local count = tonumber(os.getenv "RG_JUDGE") or 20
 
+-- Where failures are kept: beside the library, which is the build's folder.
+local folder = os.getenv "RG_BUILD" or (os.getenv "RG_LIBRARY" or ""):match "^(.*)/" or "/tmp"
+
 local judged = {} -- files that it kept, each its smallest failure
 for path in io.popen("ls tests/lua/judged/*.lua 2>/dev/null"):lines() do
   judged[#judged + 1] = path
@@ -26,8 +29,8 @@ local function hold(seeds, make_case)
     local difference = try(case)
     if difference then
       local smallest, still = judge.shrink(case, try)
-      local path = ("%s/judged-%d.lua"):format(os.getenv "RG_BUILD" or ".", seed)
-      local is_kept, why = pcall(judge.keep, smallest, inputs, path)
+      local path = ("%s/judged-%d.lua"):format(folder, seed)
+      local is_kept, why = pcall(judge.keep, smallest, inputs, path, runtimes)
       error(("%s\n%s"):format(judge.report(smallest, still or difference, inputs, seed),
         is_kept and "kept as " .. path .. ", for tests/lua/judged" or tostring(why)), 0)
     end
@@ -65,7 +68,8 @@ describe("the judge #compiled", function()
       function() return judge.program(3, 2, 2) end } do
       math.randomseed(5)
       local inputs, path = judge.inputs(), os.tmpname()
-      judge.keep(make_case(), inputs, path)
+      judge.keep(make_case(), inputs, path,
+        { { name = "lua", rg = oracle, fields = judge.fields(oracle, inputs) } })
       local kept = dofile(path)
       os.remove(path)
       assert.is_nil(judge.replay(rg, kept))
@@ -92,14 +96,16 @@ describe("the judge #compiled", function()
     math.randomseed(7)
     local inputs = judge.inputs()
     local case = judge.expressions(8, 3)
+    local body = case.statements[1].body
+    local wrong = body[#body].name
     local function has_output(c) -- as if every kernel with this output were wrong
       for _, s in ipairs(c.statements[1] and c.statements[1].body or {}) do
-        if s.name == "o5" then return { output = { name = "o5", type = s.type }, row = 0 } end
+        if s.name == wrong then return { output = { name = wrong, type = s.type }, row = 0 } end
       end
     end
     local smallest = judge.shrink(case, has_output)
     assert.equal(1, #smallest.statements[1].body)
-    assert.equal("o5", smallest.statements[1].body[1].name)
+    assert.equal(wrong, smallest.statements[1].body[1].name)
     assert.equal(0, #smallest.statements[1].body[1].value.kids)
     assert.is_truthy(judge.report(smallest, has_output(smallest), inputs, 7):find("seed 7", 1,
       true))

@@ -97,22 +97,6 @@ kinds.store_first = { -- o[0] = e, outside of loops
   run = function(s, env) env.fields[s.name].values[0] = make.value_as(s.value, env, s.type) end,
 }
 
-kinds.say = { -- print(e, ..), outside of parallel loops: integers and booleans
-  text = function(s)
-    local texts = {}
-    for k, v in ipairs(s.values) do texts[k] = make.text(v) end
-    return ("print(%s)"):format(table.concat(texts, ", "))
-  end,
-  run = function(s, env)
-    local texts = {}
-    for k, v in ipairs(s.values) do
-      local number = value.to_lua(s.types[k], make.value_as(v, env, s.types[k]))
-      texts[k] = tostring(number):gsub("U?LL$", "")
-    end
-    table.insert(env.said, table.concat(texts, "\t"))
-  end,
-}
-
 -- What f says by `print`, and what it returns.
 local function hear(f, ...)
   local said, print = {}, _G.print
@@ -157,15 +141,7 @@ function host.store(scope)
   return { kind = "store_first", name = o.name, type = o.type, value = make.expression(o.type, 2,
     scope) }
 end
-function host.say(scope)
-  local s = { kind = "say", values = {}, types = {} }
-  for k = 1, random(3) do
-    local t = pick(value.integers)
-    s.types[k], s.values[k] = t, make.node("conversion", t, { make.expression(t, 2, scope) })
-    if random(4) == 1 then s.types[k], s.values[k] = "bool", make.expression("bool", 2, scope) end
-  end
-  return s
-end
+function host.say(scope) return statement.say(scope) end
 function host.sparse_loop(scope) return scope.case.trees and sparse.loop(scope, random(2, 6)) end
 function host.sparse_host(scope) return scope.case.trees and sparse.host(scope) end
 
@@ -204,6 +180,16 @@ local function new_scope(case, depth)
   return { names = {}, writable = {}, readable = {}, case = case, depth = depth, level = 0 }
 end
 
+-- A case that draws is not evaluated: so nothing would say that a list was full.
+local function has_lists(case)
+  for _, declared in ipairs(case.trees or {}) do
+    for _, n in ipairs(declared.nodes) do
+      if n.kind == "dynamic" then return true end
+    end
+  end
+  return false
+end
+
 --- A case of `count` statements around loops, over some sparse trees or none; expressions are at
 --- most `depth` operators tall. It is launched once or twice.
 function judge.program(count, depth, trees)
@@ -214,6 +200,7 @@ function judge.program(count, depth, trees)
     case.trees = case.trees or {}
     case.trees[k] = sparse.declaration(case)
   end
+  case.draws = random(5) == 1 and not has_lists(case)
   for _ = 1, random(0, 2) do table.insert(case.helpers, statement.helper(case, depth)) end
   for _ = 1, random(0, 3) do -- numbers and vectors of the launch, as parameters and captures
     local t = pick(input_types)
@@ -235,6 +222,7 @@ end
 --- A case of one loop with `count` outputs, each an expression of some type.
 function judge.expressions(count, depth)
   local case = new_case()
+  case.draws = random(5) == 1
   local scope = new_scope(case, depth)
   local s = { kind = "loop", body = {}, reduced = {}, head = 1 }
   local own = statement.inside(scope)
@@ -415,17 +403,29 @@ function judge.difference(case, a, b)
   end
 end
 
---- Holds runtimes against the evaluation: a difference, or the error of a kernel that should have
---- run.
+local function run_in(r, case)
+  r.rg.seed(1)
+  local ok, found = pcall(judge.run, r.rg, case, r.fields)
+  if ok then return found end
+  return nil, { code = type(found) == "table" and found.code or "lua", failure = found,
+    runtime = r.name }
+end
+
+--- What the runtimes are held against: the evaluation; of a case that draws, what the last of them
+--- gives, which is arch = "lua".
+function judge.expected(case, inputs, runtimes)
+  if case.draws then return run_in(runtimes[#runtimes], case) end
+  return judge.expect(case, inputs)
+end
+
+--- Holds runtimes against that: a difference, or the error of a kernel that should have run.
 function judge.try(case, inputs, runtimes)
-  local expected = judge.expect(case, inputs)
+  local expected, problem = judge.expected(case, inputs, runtimes)
+  if problem then return problem end
   if expected.is_full then return end -- of a list: which element did not fit is unspecified
   for _, r in ipairs(runtimes) do
-    local ok, found = pcall(judge.run, r.rg, case, r.fields)
-    if not ok then
-      return { code = type(found) == "table" and found.code or "lua", failure = found,
-        runtime = r.name }
-    end
+    local found, failed = run_in(r, case)
+    if failed then return failed end
     local difference = judge.difference(case, expected, found)
     if difference then
       difference.runtime = r.name
@@ -585,8 +585,8 @@ local function keep_tree(add, declared, cells)
 end
 
 --- A file for tests/lua/judged: a kernel, what it is given, and what there is afterwards.
-function judge.keep(case, inputs, path)
-  local text, expected = judge.text(case), judge.expect(case, inputs)
+function judge.keep(case, inputs, path, runtimes)
+  local text, expected = judge.text(case), judge.expected(case, inputs, runtimes)
   local lines = { "-- luacheck: ignore 631",
     "-- Found by the judge: the initial fields and launch arguments, and the expected result.",
       "return {",
@@ -646,6 +646,7 @@ function judge.replay(rg, kept)
   for _, p in ipairs(kept.captures) do captures[p.name] = of(p) end
   for k, p in ipairs(kept.parameters) do arguments[k] = of(p) end
   local kernel, results = rg.kernel(kept.kernel, captures), nil
+  rg.seed(1)
   local said = table.concat(hear(function()
     for _ = 1, kept.launches do results = { kernel(unpack(arguments)) } end
   end), "\n")

@@ -109,6 +109,23 @@ forms.conversion = {
   value = function(node, env) return operand(node, env, 1) end,
 }
 
+forms.bitcast = {
+  text = function(node, a) return ("rg.bitcast(rg.%s, %s)"):format(node.type, a) end,
+  value = function(node, env)
+    return value.bitcast(node.kids[1].type, node.type, value_of(node.kids[1], env))
+  end,
+}
+
+-- What it gives only a runtime knows: such a kernel is held against arch = "lua" alone.
+forms.draw = {
+  text = function(node, low, high)
+    local name = value.type_text(node.type)
+    if not low then return ("rg.random(%s)"):format(name) end
+    return ("rg.random(%s, %s, %s)"):format(name, low, high)
+  end,
+  value = function() error "the judge draws no numbers" end,
+}
+
 forms.quotient = { -- math.floor(a / b) of integers
   text = function(node, a, b) return ("math.%s(%s / %s)"):format(node.round, a, b) end,
   value = function(node, env)
@@ -180,6 +197,13 @@ local function literal(t)
   end
   local v = pick { 0, 1, 2, 3, 5, 7, 8, 15, 64, 100, 127 }
   return node("literal", t, nil, { text = tostring(v), value = 0LL + v })
+end
+
+--- A random number, or a vector of them, where the case draws any; `bound` makes a bound.
+function make.draw(t, scope, bound)
+  if not scope.case or not scope.case.draws or scope.is_helper then return end
+  if not bound or random(2) == 1 then return node("draw", t) end
+  return node("draw", t, { node("conversion", t, { bound() }), node("conversion", t, { bound() }) })
 end
 
 --- An element of an input field, or of an output that an earlier loop wrote, or at its own index
@@ -257,6 +281,19 @@ function makers.abs(t, depth, scope)
 end
 function makers.conversion(t, depth, scope)
   return node("conversion", t, { expression(pick(value.scalars), depth - 1, scope) })
+end
+function makers.bitcast(t, depth, scope)
+  local same = {}
+  for _, u in ipairs(value.scalars) do
+    if info[u].bits == info[t].bits and u ~= t then same[#same + 1] = u end
+  end
+  local from = pick(same)
+  if not from then return end
+  local kid = node("conversion", from, { expression(from, depth - 1, scope) }) -- of a known type
+  return node("bitcast", t, { kid })
+end
+function makers.draw(t, depth, scope)
+  return make.draw(t, scope, function() return expression(t, depth - 1, scope) end)
 end
 function makers.condition(t, depth, scope)
   return node("conversion", t, { expression("bool", depth - 1, scope) })

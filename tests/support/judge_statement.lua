@@ -176,6 +176,22 @@ kinds.reduce = { -- a local around the loop
   end,
 }
 
+kinds.say = { -- print(e, ..): integers and booleans; of a parallel loop, in the order of the rows
+  text = function(s)
+    local texts = {}
+    for k, v in ipairs(s.values) do texts[k] = make.text(v) end
+    return ("print(%s)"):format(table.concat(texts, ", "))
+  end,
+  run = function(s, env)
+    local texts = {}
+    for k, v in ipairs(s.values) do
+      local number = value.to_lua(s.types[k], make.value_as(v, env, s.types[k]))
+      texts[k] = tostring(number):gsub("U?LL$", "")
+    end
+    table.insert(env.said, table.concat(texts, "\t"))
+  end,
+}
+
 -- -- control --------------------------------------------------------------------------------------
 
 kinds["if"] = {
@@ -505,6 +521,20 @@ function makers.reduce(scope)
   return s
 end
 
+--- What is said, outside of functions.
+function statement.say(scope)
+  local s = { kind = "say", values = {}, types = {} }
+  for k = 1, random(3) do
+    local t = pick(value.integers)
+    s.types[k], s.values[k] = t, make.node("conversion", t, { make.expression(t, 2, scope) })
+    if random(4) == 1 then s.types[k], s.values[k] = "bool", make.expression("bool", 2, scope) end
+  end
+  return s
+end
+function makers.say(scope) -- loops that print run in no lanes: a few alone
+  if scope.loop and not scope.is_helper and random(3) == 1 then return statement.say(scope) end
+end
+
 makers["if"] = function(scope)
   if scope.level > 2 then return end
   return { kind = "if", value = make.expression("bool", 2, scope), body = block(scope, random(2)),
@@ -630,7 +660,7 @@ end
 local common = { "store", "store", "store", "local", "local", "local", "assign", "assign", "if",
   "for", "while", "update", "reduce",
   "own_update", "store_part", "assign_part", "update_part", "take_old", "swap", "leave", "call",
-    "call", "walk", "walk", "rescale" }
+    "call", "walk", "walk", "rescale", "say" }
 function statement.make(scope)
   local change = statement.change and random(2) == 1 and statement.change(scope)
   if change then return change end

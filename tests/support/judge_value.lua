@@ -162,6 +162,51 @@ function value.convert(from, to, x)
   return b.float and integer_to_float(from, to, x) or wrap(to, x)
 end
 
+local as_bits = { f32 = ffi.typeof "union { float number; uint32_t bits; }",
+  f64 = ffi.typeof "union { double number; uint64_t bits; }" }
+local least_nan = { f16 = 0x7e00LL, f32 = 0x7fc00000LL, f64 = 0x7ff8000000000000LL }
+
+-- The bits of a float, zero-extended; every NaN of a type has the same.
+local function bits_of(t, x)
+  if x ~= x then return least_nan[t] end
+  if t ~= "f16" then
+    local both = as_bits[t]()
+    both.number = x
+    return ffi.cast(int64, both.bits)
+  end
+  local sign = (x < 0 or 1 / x < 0) and 0x8000LL or 0LL
+  x = math.abs(x)
+  if x == math.huge then return sign + 0x7c00LL end
+  local fraction, exponent = math.frexp(x)
+  if x < 2 ^ -14 then return sign + ffi.cast(int64, x * 2 ^ 24) end
+  return sign + ffi.cast(int64, (exponent + 14) * 1024 + (fraction * 2 - 1) * 1024)
+end
+
+-- Lua must never see a NaN of other bits: some are values of its own.
+local infinity = { f32 = 0x7f800000LL, f64 = 0x7ff0000000000000LL }
+local function float_of(t, bits)
+  if t ~= "f16" then
+    local both = as_bits[t]()
+    local size = bit.band(bits, bit.lshift(1LL, info[t].bits - 1) - 1LL)
+    if size > infinity[t] then return 0 / 0 end
+    both.bits = ffi.cast(uint64, bits)
+    return both.number
+  end
+  local n = tonumber(bits)
+  local sign, exponent, fraction = n >= 32768 and -1 or 1, math.floor(n / 1024) % 32, n % 1024
+  if exponent == 0 then return sign * fraction * 2 ^ -24 end
+  if exponent == 31 then return fraction == 0 and sign * math.huge or 0 / 0 end
+  return sign * (1024 + fraction) * 2 ^ (exponent - 25)
+end
+
+--- The bits of a number, as a number of a type of the same size.
+function value.bitcast(from, to, x)
+  local bits = info[from].float and bits_of(from, x) or x
+  if not info[to].float then return wrap(to, bits) end
+  local size = info[to].bits
+  return float_of(to, size == 64 and bits or bit.band(bits, bit.lshift(1LL, size) - 1LL))
+end
+
 -- -- comparisons ----------------------------------------------------------------------------------
 
 local function less_integers(ta, a, tb, b)

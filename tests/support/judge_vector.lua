@@ -192,6 +192,14 @@ forms.vector_part = { -- v.zx, v[1], m[r]
     return info[n.type].count and result or result[1]
   end,
 }
+forms.vector_slice = { -- v:slice(1, 2)
+  text = function(n, v) return ("((%s):slice(%d, %d))"):format(v, n.first, n.count) end,
+  value = function(n, env)
+    local v, result = kid(n, env, 1), {}
+    for k = 1, n.count do result[k] = v[n.first + k] end
+    return info[n.type].count and result or result[1]
+  end,
+}
 forms.vector_product = {
   text = function(_, a, b) return ("(%s * %s)"):format(a, b) end,
   value = function(n, env)
@@ -402,6 +410,16 @@ function makers.swizzle(t, depth, scope)
   return node("vector_part", t, { make.expression(value.shaped(row.element, from, 1), depth - 1,
     scope) }, { places = places })
 end
+local function slice(t, element, count, depth, scope)
+  local size = count + random(0, 3)
+  return node("vector_slice", t, { make.expression(value.shaped(element, math.max(size, 2), 1),
+    depth - 1, scope) }, { first = random(0, size - count), count = count })
+end
+function makers.slice(t, depth, scope)
+  local row = info[t]
+  if row.cols == 1 then return slice(t, row.element, row.rows, depth, scope) end
+end
+function makers.draw(t, _, scope) return make.draw(t, scope) end
 function makers.row(t, depth, scope)
   local row, rows = info[t], random(2, 3)
   if row.cols > 1 or row.rows > 3 then return end
@@ -456,6 +474,9 @@ function scalar_makers.of_vectors(t, depth, scope)
   local kids = { make.expression(shape, depth - 1, scope) }
   if name == "dot" or name == "cross" then kids[2] = make.expression(shape, depth - 1, scope) end
   return call(name, t, kids)
+end
+function scalar_makers.slice(t, depth, scope)
+  if t ~= "bool" then return slice(t, t, 1, depth, scope) end
 end
 function bool_makers.compare_vectors(_, depth, scope)
   local rows = random(2, 3)
