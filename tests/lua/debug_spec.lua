@@ -197,7 +197,7 @@ describe("a local without a value, with debug = true #compiled", function()
     local e = fails([[function(n)
       for i in rg.range(8) do
         local v
-        if i < n then v = 2 * i end
+        if i ~= n then v = 2 * i end
         x[i] = v
       end
     end]], { x = x }, 5)
