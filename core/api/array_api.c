@@ -90,6 +90,14 @@ RgStatus rg_array_pointer(RgArray *handle, void **pointer) {
   return API_CALL(program, copy_pointer(array, pointer, API_ERR(program)));
 }
 
+RgStatus rg_array_view(RgArray *handle, RgView *view) {
+  Array *array = (Array *)handle;
+  API_NEEDS(array);
+  API_NEEDS(view);
+  Program *program = API_PROGRAM(array);
+  return API_CALL(program, array_view(array, view, API_ERR(program)));
+}
+
 #define ELEMENT(CALL, VALUE, WORK) \
   RgStatus CALL(RgArray *handle, const int64_t *index, int32_t index_count, VALUE *value) { \
     Array *array = (Array *)handle; \

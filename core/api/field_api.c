@@ -151,6 +151,14 @@ RgStatus rg_field_pointer(RgField *handle, void **pointer) {
   return API_CALL(program, field_pointer(field, pointer, API_ERR(program)));
 }
 
+RgStatus rg_field_view(RgField *handle, RgView *view) {
+  Field *field = (Field *)handle;
+  API_NEEDS(field);
+  API_NEEDS(view);
+  Program *program = API_PROGRAM(field);
+  return API_CALL(program, field_view(field, view, API_ERR(program)));
+}
+
 RgStatus rg_field_next(RgField *handle, int64_t *state, int64_t *index, RgValue *value) {
   Field *field = (Field *)handle;
   API_NEEDS(field);

@@ -55,8 +55,10 @@ static void put(const Array *array, uint8_t *at, const uint64_t *bits) {
 
 static bool check_index(Array *array, const int64_t *index, int32_t index_count, Error *err) {
   char label[100];
-  return array_check(array, err) && index_check(array->shape, NULL, array->rank, index, index_count,
-                                                array_label(array, label), err);
+  if (!array_check(array, err)) return false;
+  return index_is_inside(array->shape, NULL, array->rank, index, index_count) ||
+         index_check(array->shape, NULL, array->rank, index, index_count, array_label(array, label),
+                     err);
 }
 
 bool array_get(Array *array, const int64_t *index, int32_t index_count, RgValue *value,
@@ -70,9 +72,9 @@ bool array_set(Array *array, const int64_t *index, int32_t index_count, const Rg
                Error *err) {
   char label[100];
   uint64_t bits[TYPE_MAX_NUMBERS];
-  if (!check_index(array, index, index_count, err) || !check_writable(array, err) ||
-      !vector_convert(array->store, array->type, value, bits, array_label(array, label), err))
-    return false;
+  if (!check_index(array, index, index_count, err) || !check_writable(array, err)) return false;
+  if (!vector_convert(array->store, array->type, value, bits, NULL, NULL))
+    return vector_convert(array->store, array->type, value, bits, array_label(array, label), err);
   put(array, element_at(array, index), bits);
   return true;
 }
@@ -83,6 +85,18 @@ bool array_convert(const Array *array, const RgValue *from, RgValue *to, Error *
   if (!vector_convert(array->store, array->type, from, bits, array_label(array, label), err))
     return false;
   *to = vector_value(array->store, array->type, bits);
+  return true;
+}
+
+bool array_view(const Array *array, RgView *view, Error *err) {
+  if (!array_check(array, err)) return false;
+  *view = (RgView){.rank = array->rank, .alive = (const uint8_t *)&array->block.is_held,
+                   .constant = array->is_constant};
+  if (type_is_struct(array->type)) return true;
+  view->first = array->data;
+  view->step = type_size(type_element(array->type));
+  memcpy(view->extent, array->shape, sizeof array->shape);
+  memcpy(view->stride, array->strides, sizeof array->strides);
   return true;
 }
 

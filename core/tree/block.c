@@ -34,6 +34,7 @@ static void link(Store *store, Block *block) {
   rt_tree_init(&block->rt, store->device->worker_count);
   if (store->blocks) store->blocks->previous = block;
   store->blocks = block;
+  block->is_held = true;
 }
 
 void block_show(Store *store, Block *block, const uint8_t *memory, uint64_t size_bytes) {

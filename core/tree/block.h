@@ -12,6 +12,7 @@ struct Block {
   Store *store;        /* NULL: nothing is held */
   uint8_t *memory;
   uint64_t size_bytes;
+  bool is_held;
   RtTree rt;           /* how devices see it: the root's container of a dense tree */
   DeviceMemory range;  /* of a large one */
   void *piece;         /* of a small one */

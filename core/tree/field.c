@@ -107,9 +107,10 @@ static bool check_access(Field *field, const int64_t *index, int32_t index_count
                          const int64_t **place, Error *err) {
   char label[100];
   if (!field_settle(field, NULL, err)) return false;
-  if (!node_check_index_from(field->node, field->offset, index, index_count,
-                             field_label(field, label), err))
-    return false;
+  const SNode *snode = field->node->snode;
+  if (!index_is_inside(snode->shape, field->offset, snode->rank, index, index_count))
+    return node_check_index_from(field->node, field->offset, index, index_count,
+                                 field_label(field, label), err);
   *place = index;
   if (!field->has_offset) return true;
   for (int32_t k = 0; k < index_count; k++) room[k] = index[k] - field->offset[k];
@@ -157,8 +158,8 @@ bool field_set(Field *field, const int64_t *index, int32_t index_count, const Rg
   uint64_t bits[TYPE_MAX_NUMBERS];
   int64_t room[SNODE_MAX_AXES];
   if (!check_access(field, index, index_count, room, &index, err)) return false;
-  if (!vector_convert(field->store, field->type, value, bits, field_label(field, label), err))
-    return false;
+  if (!vector_convert(field->store, field->type, value, bits, NULL, NULL))
+    return vector_convert(field->store, field->type, value, bits, field_label(field, label), err);
   Cell cell = cell_ensure(storage_context(field->node->tree), field->node->snode, index);
   if (!cell_refresh(field->node->tree, err)) return false;
   for (int k = 0; k < type_parts(field->type); k++)

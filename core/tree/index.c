@@ -21,11 +21,18 @@ static bool is_inside(const int64_t *shape, const int64_t *offset, const int64_t
   return !shape[k] || (uint64_t)index[k] - (uint64_t)(offset ? offset[k] : 0) < (uint64_t)shape[k];
 }
 
+bool index_is_inside(const int64_t *shape, const int64_t *offset, int rank, const int64_t *index,
+                     int32_t index_count) {
+  if (index_count != rank) return rank == 0 && index_count == 1 && index[0] == 0;
+  for (int k = 0; k < rank; k++)
+    if (!is_inside(shape, offset, index, k)) return false;
+  return true;
+}
+
 bool index_check(const int64_t *shape, const int64_t *offset, int rank, const int64_t *index,
                  int32_t index_count, const char *what, Error *err) {
   char numbers[160], extents[200], start[200];
-  /* x[0] of a field with one element */
-  if (rank == 0 && index_count == 1 && index[0] == 0) return true;
+  if (index_is_inside(shape, offset, rank, index, index_count)) return true;
   if (index_count != rank)
     return error_set(err, RG_ERROR_INDEX_COUNT, "%s takes %d %s, %d given", what, rank,
                      rank == 1 ? "index" : "indices", index_count);

@@ -102,6 +102,9 @@ const char *node_label(const Node *node, char buffer[100]); /* "node 'x'" */
 int64_t node_count_cells(const Node *node);
 /* index.c: "3, 16": as many of the numbers as fit. */
 void numbers_join(char *out, size_t size, const int64_t *numbers, int count, const char *between);
+/* What index_check asks, without words; x[0] is inside of what has one element and no axes. */
+bool index_is_inside(const int64_t *shape, const int64_t *offset, int rank, const int64_t *index,
+                     int32_t index_count);
 /* index.range or index.count; `what` is "field 'x'". Extent 0: unbounded; offset, where indices
  * start, may be NULL. */
 bool index_check(const int64_t *shape, const int64_t *offset, int rank, const int64_t *index,
@@ -146,6 +149,8 @@ bool field_read_i64(Field *field, int64_t *values, int64_t count, Error *err);
 bool field_write(Field *field, const double *values, int64_t count, Error *err);
 bool field_write_i64(Field *field, const int64_t *values, int64_t count, Error *err);
 bool field_pointer(Field *field, void **pointer, Error *err);
+/* view.c: see RgView. */
+bool field_view(Field *field, RgView *view, Error *err);
 bool field_next(Field *field, int64_t *state, int64_t *index, RgValue *value, Error *err);
 
 #endif

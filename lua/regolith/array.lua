@@ -50,7 +50,7 @@ end
 
 local elements = element.kind { article = "an", noun = "array", pointer = "rg_array",
   row = "RgArrayRow", read_shape = C.rg_array_shape, settle = settle, get = get_element,
-  set = set_element }
+  set = set_element, view = C.rg_array_view, type_of = type_of }
 
 -- -- methods --------------------------------------------------------------------------------------
 
@@ -236,6 +236,7 @@ meta.__gc = lib.finalizer(function(self)
   if self.rg_oracle ~= 0 and lib.oracle_of(self.rg_runtime) then
     lib.oracle_of(self.rg_runtime):drop_array(self.rg_number)
   end
+  elements.drop(self.rg_number)
   C.rg_array_release(self.rg_array)
   self.rg_array = nil
   lib.drop_handle(self.rg_runtime)
@@ -253,7 +254,6 @@ local function new_handle(number, rank)
   last_number = last_number + 1
   local handle = Array(array_out[0], number, last_number, rank, lib.oracle_of(number) and 1 or 0)
   elements.by_number[last_number] = handle
-  elements.make_rows(rank)
   return handle
 end
 

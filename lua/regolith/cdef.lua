@@ -289,6 +289,19 @@ RgStatus rg_field_write(RgField *field, const double *values, int64_t count);
 RgStatus rg_field_write_i64(RgField *field, const int64_t *values, int64_t count);
 /* The first element of a dense field; argument.invalid for others. */
 RgStatus rg_field_pointer(RgField *field, void **pointer);
+/* Elements of one type at constant distances, to be read and written in place: element i, j, .. is
+ * at first + (i - start[0]) * stride[0] + (j - start[1]) * stride[1] + .., number k of a vector
+ * `step` * k bytes further. Good between launches as long as *alive is 1; `alive` may be read as
+ * long as the handle is held. */
+typedef struct RgView {
+  uint8_t *first;          /* NULL: its elements do not lie so, or come and go */
+  const uint8_t *alive;
+  int32_t rank;
+  int32_t constant;        /* 1: it can only be read */
+  int64_t step;
+  int64_t start[8], extent[8], stride[8];
+} RgView;
+RgStatus rg_field_view(RgField *field, RgView *view);
 /* Active cells in index order. Start with *state 0; fills index (rank of them) and value; *state
  * -1: no more. Pass both back as the last call left them. */
 RgStatus rg_field_next(RgField *field, int64_t *state, int64_t *index, RgValue *value);
@@ -332,6 +345,7 @@ RgStatus rg_array_shape(RgArray *array, int64_t *shape);       /* rank of them, 
 RgStatus rg_array_strides(RgArray *array, int64_t *strides);   /* in bytes */
 /* Of element 0; good as long as the array, with or without launches in between. */
 RgStatus rg_array_pointer(RgArray *array, void **pointer);
+RgStatus rg_array_view(RgArray *array, RgView *view);
 /* As those of fields. */
 RgStatus rg_array_get(RgArray *array, const int64_t *index, int32_t index_count, RgValue *value);
 RgStatus rg_array_set(RgArray *array, const int64_t *index, int32_t index_count,

@@ -11,6 +11,7 @@ local matrix = require "regolith.matrix"
 local value = require "regolith.value"
 local index = require "regolith.index"
 local shape = require "regolith.shape"
+local view = require "regolith.view"
 
 local element = {}
 
@@ -50,10 +51,12 @@ end
 -- members.
 local row_template = [[
   local by_number, buffer, get_handle, get_element, set_element, other_get, other_set, too_few,
-    NextRow, is_plain, set_whole = ...
+    NextRow, is_plain, set_whole, views, band = ...
   local type = type
   local function index(self, key)
     if type(key) ~= "number" or key % 1 ~= 0 then return other_get(self, key) end
+    local r = views[self.rg_number]
+READ
     local handle = by_number[self.rg_number] or get_handle(self.rg_number)
     if handle.rg_rank > DEPTH + 1 then return NextRow(self.rg_number, MEMBERS, key) end
     local pointer = handle.POINTER
@@ -71,6 +74,10 @@ local row_template = [[
     return set_element(handle, pointer, DEPTH + 1, v)
   end
   local function newindex(self, key, v)
+    if type(key) == "number" and key % 1 == 0 then
+      local r = views[self.rg_number]
+WRITE
+    end
     if is_plain(v) then return set(self, key, v) end
     return set_whole(set, self, key, v)
   end
@@ -96,10 +103,13 @@ end
 ---@field settle fun(self): integer   makes it usable; its rank
 ---@field get fun(self, pointer, count: integer): any     the element at the buffer's indices
 ---@field set fun(self, pointer, count: integer, v: any): self
----@return table   by_number, make_rows(rank), add_methods(methods), add_indexing(meta, get_other)
+---@field view function          rg_field_view
+---@field type_of fun(self): table
+---@return table   by_number, drop(number), add_methods(methods), add_indexing(meta, get_other)
 function element.kind(kind)
   local family = { by_number = setmetatable({}, { __mode = "v" }) } -- numbers are never reused
   local by_number, settle = family.by_number, kind.settle
+  local views = {} -- number -> how its elements lie; false: not so; nil: nobody has asked
   local get_element, set_element, member = kind.get, kind.set, kind.pointer
   local one = kind.article .. " " .. kind.noun
 
@@ -109,6 +119,15 @@ function element.kind(kind)
       message = ("this row belongs to %s that was collected"):format(one),
       hint = ("keep the %s itself in a variable"):format(kind.noun),
     }
+  end
+
+  --- For finalizers.
+  function family.drop(number) views[number] = nil end
+
+  local function learn_view(self)
+    local c = ffi.new "RgView"
+    if self.rg_oracle == 0 then lib.check(kind.view(self[member], c), self.rg_runtime) end
+    views[self.rg_number] = view.record(c, kind.type_of(self))
   end
 
   -- Other keys of a row than plain numbers: lists of the remaining indices, 64-bit integers; else
@@ -135,13 +154,17 @@ function element.kind(kind)
       local handle, count = row_indices(self, key, depth)
       set_element(handle, handle[member], count, v)
     end)
+    local read, write = view.code(depth + 1, function(axis)
+      return axis <= depth and "self.rg_i" .. axis or "key"
+    end)
     local text = row_template:gsub("%u%u+", {
       DEPTH = tostring(depth), MEMBERS = per_axis(depth, "MEMBER", ", "),
       STORES = per_axis(depth, "buffer[AXIS] = MEMBER", "; "), POINTER = member,
+      READ = read, WRITE = write,
     })
     local get, set = loadstring(text, fail.own_chunk)(by_number, buffer, get_handle, get_element,
       set_element, other_get, other_set, too_few, depth < 7 and ffi.typeof(kind.row .. depth + 1),
-      is_plain, set_whole)
+      is_plain, set_whole, views, bit.band)
     ffi.metatype(kind.row .. depth, {
       __index = get, __newindex = set,
       __len = function(self)
@@ -158,12 +181,12 @@ function element.kind(kind)
   end
 
   local row_count = 0
-  --- The proxies of handles with this many axes; no handle has the rank before. A finalizer sees
-  --- all of a row or none of it.
-  family.make_rows = lib.quietly(function(rank)
+  -- The proxies of handles with this many axes, before there is one. A finalizer sees all of a row
+  -- or none of it.
+  local make_rows = lib.quietly(function(rank)
     while row_count < rank - 1 do
+      make_row(row_count + 1)
       row_count = row_count + 1
-      make_row(row_count)
     end
   end)
 
@@ -184,27 +207,39 @@ function element.kind(kind)
     return self
   end
 
+  -- The first use of a handle.
+  local prepare = fail.border(function(self)
+    make_rows(settle(self))
+    learn_view(self)
+  end)
+
   local get_slowly = fail.border(function(self, ...)
-    settle(self)
+    if views[self.rg_number] == nil then prepare(self) end
     local pointer = self[member]
     return get_element(self, pointer, index.fill(...))
   end)
 
   local set_slowly = fail.border(function(self, ...)
+    if views[self.rg_number] == nil then prepare(self) end
     return quiet(set, self, settle(self), select("#", ...), ...)
   end)
 
   --- `get` and `set` need no border (fail.guard).
   function family.add_methods(methods)
     function methods.get(self, ...)
+      local r = views[self.rg_number]
+      local v = r and r.get(self, r, ...)
+      if r and not rawequal(v, nil) then return v end
       local pointer, count = self[member], select("#", ...)
-      if self.rg_rank < 0 or not index.fill_first(count, ...) then return get_slowly(self, ...) end
+      if r == nil or not index.fill_first(count, ...) then return get_slowly(self, ...) end
       return get_element(self, pointer, count)
     end
 
     function methods.set(self, ...)
+      local r = views[self.rg_number]
+      if r and r.set(self, r, ...) then return self end
       local pointer, rank, count = self[member], self.rg_rank, select("#", ...)
-      local is_usual = rank >= 0 and count == rank + 1 and self.rg_oracle == 0
+      local is_usual = r ~= nil and count == rank + 1 and self.rg_oracle == 0
       if is_usual and index.fill_first(rank, ...) and is_plain((select(count, ...))) then
         return set_element(self, pointer, rank, (select(count, ...)))
       end
@@ -238,14 +273,14 @@ function element.kind(kind)
 
   -- Unusual keys, and the first use.
   local get_at = fail.border(function(self, key)
-    settle(self)
+    if views[self.rg_number] == nil then prepare(self) end
     local pointer = self[member]
     if is_list(key) then return get_element(self, pointer, fill_list(key, 0)) end
     return self[index.check(key)]
   end)
 
   local set_at = fail.border(function(self, key, v)
-    settle(self)
+    if views[self.rg_number] == nil then prepare(self) end
     if is_list(key) then return quiet(set_list, self, key, v) end
     self[index.check(key)] = v
   end)
@@ -253,6 +288,7 @@ function element.kind(kind)
   --- `get_property(self, name)` returns what is under a string that is no method.
   function family.add_indexing(meta, methods, get_property)
     get_property = fail.border(get_property)
+    local read, write = view.first()
 
     function meta.__index(self, key)
       if type(key) ~= "number" or key % 1 ~= 0 then
@@ -261,8 +297,11 @@ function element.kind(kind)
         if method then return method end
         return get_property(self, key)
       end
-      if self.rg_rank < 0 then return get_at(self, key) end
+      local r = views[self.rg_number]
+      if r == nil then return get_at(self, key) end
       if self.rg_rank > 1 then return Row1(self.rg_number, key) end
+      local v = r and read(self, r, key)
+      if r and not rawequal(v, nil) then return v end
       local pointer = self[member]
       buffer[0] = key
       return get_element(self, pointer, count_for(self, key))
@@ -275,8 +314,10 @@ function element.kind(kind)
         end
         return set_at(self, key, v)
       end
-      if self.rg_rank < 0 then return set_at(self, key, v) end
+      local r = views[self.rg_number]
+      if r == nil then return set_at(self, key, v) end
       if self.rg_rank > 1 then return too_few(self, 1) end
+      if r and write(self, r, key, v) then return end
       if is_plain(v) then return set_first(self, key, v) end
       return set_whole(set_first, self, key, v)
     end

@@ -28,7 +28,6 @@ local function settle(self)
   if self.rg_rank < 0 then
     snode.settle_by(C.rg_field_settle, self.rg_field, self.rg_runtime)
     local rank = C.rg_field_rank(self.rg_field)
-    elements.make_rows(rank)
     self.rg_rank = rank
   end
   return self.rg_rank
@@ -66,7 +65,8 @@ local function set_element(self, pointer, count, v)
 end
 
 elements = element.kind { article = "a", noun = "field", pointer = "rg_field", row = "RgRow",
-  read_shape = C.rg_field_shape, settle = settle, get = get_element, set = set_element }
+  read_shape = C.rg_field_shape, settle = settle, get = get_element, set = set_element,
+  view = C.rg_field_view, type_of = type_of }
 
 -- -- methods --------------------------------------------------------------------------------------
 
@@ -230,6 +230,7 @@ meta.__gc = lib.finalizer(function(self)
   if self.rg_oracle ~= 0 and lib.oracle_of(self.rg_runtime) then
     lib.oracle_of(self.rg_runtime):drop(self.rg_number)
   end
+  elements.drop(self.rg_number)
   C.rg_field_release(self.rg_field)
   self.rg_field = nil
   lib.drop_handle(self.rg_runtime)

@@ -35,6 +35,18 @@ static void own_memory(void) {
                 "index 1, 5 is outside array 'a', whose shape is 3 x 5");
     rg_array_release(a);
   }
+  TEST("its view says where they are, and when they are gone") {
+    int64_t shape[] = {3, 5};
+    RgArray *a = NULL;
+    RgView view;
+    void *pointer = NULL;
+    CHECK(rg_array_create(rg, "vec2", shape, 2, NULL, &a) == 0);
+    CHECK(rg_array_view(a, &view) == 0 && rg_array_pointer(a, &pointer) == 0);
+    CHECK(view.first == pointer && view.rank == 2 && view.step == 4 && !view.constant);
+    CHECK(view.start[1] == 0 && view.extent[1] == 5 && view.stride[0] == 40 && view.stride[1] == 8);
+    CHECK(*view.alive == 1 && rg_array_destroy(a, "here") == 0 && *view.alive == 0);
+    rg_array_release(a);
+  }
   TEST("it takes its bytes from the budget and gives them back") {
     RgMemory before, during, after;
     int64_t shape = 1 << 20;

@@ -1,0 +1,195 @@
+--- Dense elements in place: a field or array whose elements lie at constant distances is read and
+--- written by the ffi's own loads and stores, which LuaJIT compiles, without a call. What such an
+--- access cannot do (an index outside, a NaN, a value that does not fit, a handle whose memory is
+--- gone) it leaves to the call, which knows what to say.
+---
+--- NaN: LuaJIT keeps tags in the bits of one, so an element's are looked at before it becomes a Lua
+--- value.
+local ffi = require "ffi"
+local fail = require "regolith.error"
+local types = require "regolith.type"
+
+local view = {}
+
+-- The pieces of code that compare and place `rank` indices, of a record `r`.
+local function per_axis(rank, name, format, separator)
+  local parts = {}
+  for axis = 1, rank do
+    parts[axis] = format:gsub("INDEX", name(axis)):gsub("N", tostring(axis))
+  end
+  return table.concat(parts, separator)
+end
+
+--- Code of accesses with `rank` indices, of which name(axis) is the expression; `r` is the record
+--- or a false value, `v` the value to write. Falls through where the call has to do it. Upvalues:
+--- `band`.
+---@param name fun(axis: integer): string
+---@return string read, string write
+function view.code(rank, name)
+  local head = ([[
+    if r and r.rank == %d and r.alive[0] == 1%s%s then
+      local at = %s]]):format(rank, rank > 0 and " and " or "",
+    per_axis(rank, name, "INDEX >= r.lowN and INDEX < r.pastN", " and "),
+    rank > 0 and per_axis(rank, name, "INDEX * r.stepN", " + ") or "0")
+  return head .. [[
+
+      local take, bits = r.take, r.bits
+      if take then
+        local vector = take(r, at)
+        if vector then return vector end
+      elseif not bits or band(bits[at * r.words + r.high], r.mask) ~= r.mask then
+        return r.base[at]
+      end
+    end]], head .. [[
+
+      local put = r.put
+      if put then
+        if put(r, at, v) then return self end
+      elseif type(v) == "number" and v >= r.least and v <= r.most
+        and (r.is_float or v % 1 == 0) then
+        r.base[at] = v
+        return self
+      end
+    end]]
+end
+
+local method_text = [[
+  local band = ...
+  local type, rawequal = type, rawequal
+  return function(self, r%s, extra)
+    if not (rawequal(extra, nil)%s) then return nil end
+%s
+  end, function(self, r%s, v, extra)
+    if not (rawequal(extra, nil)%s) then return nil end
+%s
+  end
+]]
+
+local methods = {} -- rank -> { get, set }
+
+-- get(self, r, i, j, ..) and set(self, r, i, j, .., v): nil where the call has to do it.
+local function methods_of(rank)
+  if methods[rank] then return unpack(methods[rank]) end
+  local function name(axis) return "i" .. axis end
+  local read, write = view.code(rank, name)
+  local names = per_axis(rank, name, ", INDEX", "")
+  local are_whole = per_axis(rank, name,
+    " and type(INDEX) == 'number' and INDEX % 1 == 0", "")
+  local get, set = loadstring(method_text:format(names, are_whole, read, names, are_whole, write),
+    fail.own_chunk)(bit.band)
+  methods[rank] = { get, set }
+  return get, set
+end
+
+--- read(self, r, i) and write(self, r, i, v) of what has one axis, for a whole number i.
+function view.first() return methods_of(1) end
+
+-- -- records --------------------------------------------------------------------------------------
+
+local floats = { -- words of 32 bits, the one with the exponent, its bits
+  f32 = { 1, 0, 0x7f800000 },
+  f64 = { 2, 1, 0x7ff00000 },
+}
+
+-- What whole numbers an element takes as they are: of 64 bits those that doubles hold.
+local function limits(scalar)
+  if floats[scalar.name] then return -math.huge, math.huge end
+  local bits = math.min(scalar.size * 8, 54)
+  if scalar.name:sub(1, 1) == "u" then return 0, 2 ^ math.min(bits, 53) - 1 end
+  return -2 ^ (bits - 1), 2 ^ (bits - 1) - 1
+end
+
+local function put_bool(r, at, v)
+  if type(v) ~= "boolean" then return false end
+  r.base[at] = v
+  return true
+end
+
+local vector_text = [[
+  local band, ffi, new, is_float = ...
+  local istype = ffi.istype
+  local function take(r, at)
+    local base, step = r.base, r.step
+    if is_float then
+      local bits, words, mask = r.bits, r.words, r.mask
+      local high = at * words + r.high
+      local next_word = step * words
+      CHECKS
+    end
+    local v = new()
+    local n = v.rg_n
+    LOADS
+    return v
+  end
+  local function put(r, at, v)
+    if not istype(new, v) then return false end
+    local base, step, n = r.base, r.step, v.rg_n
+    STORES
+    return true
+  end
+  return take, put
+]]
+
+local accesses = setmetatable({}, { __mode = "k" }) -- type of vectors -> { take, put }
+local most_unrolled = 16
+
+-- Functions that copy a vector's numbers one by one.
+local function vector_access(t)
+  if accesses[t] then return unpack(accesses[t]) end
+  local checks, loads, stores = {}, {}, {}
+  for k = 0, t.count - 1 do
+    checks[#checks + 1] = ("if band(bits[high + %d * next_word], mask) == mask then return end")
+      :format(k)
+    loads[#loads + 1] = ("n[%d] = base[at + %d * step]"):format(k, k)
+    stores[#stores + 1] = ("base[at + %d * step] = n[%d]"):format(k, k)
+  end
+  local text = vector_text:gsub("CHECKS", table.concat(checks, "\n"))
+    :gsub("LOADS", table.concat(loads, "\n")):gsub("STORES", table.concat(stores, "\n"))
+  local is_float = floats[t.element.name] ~= nil
+  local take, put = loadstring(text, fail.own_chunk)(bit.band, ffi, t.ctype_value, is_float)
+  accesses[t] = { take, put }
+  return take, put
+end
+
+local function has_loads(t, scalar)
+  return not t.members and scalar.name ~= "f16" and (t.count or 1) <= most_unrolled
+end
+
+-- In numbers, not bytes; and as if indices started at 0.
+local function add_axes(r, c, size)
+  local first = c.first
+  for axis = 1, r.rank do
+    local start, extent = tonumber(c.start[axis - 1]), tonumber(c.extent[axis - 1])
+    local stride = tonumber(c.stride[axis - 1])
+    if stride % size ~= 0 then return false end
+    r["low" .. axis], r["past" .. axis] = start, start + extent
+    r["step" .. axis] = stride / size
+    first = first - start * stride
+  end
+  return first
+end
+
+--- The record of a handle's elements, or false where calls have to access them.
+---@param c ffi.cdata*   its RgView
+---@param t table        its type
+function view.record(c, t)
+  local scalar = t.element or t
+  if c.first == nil or not has_loads(t, scalar) then return false end
+  -- x[0] of what has one element
+  if c.rank == 0 then c.rank, c.extent[0] = 1, 1 end
+  local r = { rank = c.rank, alive = c.alive, step = tonumber(c.step) / scalar.size }
+  local first, float = add_axes(r, c, scalar.size), floats[scalar.name]
+  if not first or r.step % 1 ~= 0 then return false end
+  r.base = ffi.cast(types.pointer(scalar), first)
+  r.is_float = float ~= nil
+  r.bits = float and ffi.cast("int32_t *", first)
+  if float then r.words, r.high, r.mask = unpack(float) end
+  r.get, r.set = methods_of(r.rank)
+  r.least, r.most = limits(scalar)
+  if scalar.name == "bool" then r.put = put_bool end
+  if t.element then r.take, r.put = vector_access(t) end
+  if c.constant ~= 0 then r.put = function() return false end end
+  return r
+end
+
+return view

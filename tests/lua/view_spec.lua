@@ -1,0 +1,153 @@
+--- Elements of dense fields and of arrays, read and written in place.
+local support = require "support"
+local rg, failure = support.rg, support.failure
+local ffi = require "ffi"
+
+-- How many calls of C are in the traces that LuaJIT makes of f(..).
+local function calls_in_traces(f, ...)
+  local util, vmdef = require "jit.util", require "jit.vmdef"
+  jit.flush()
+  f(...)
+  local traces, calls = 0, 0
+  for number = 1, 200 do
+    local info = util.traceinfo(number)
+    traces = traces + (info and 1 or 0)
+    for ref = 1, info and info.nins or 0 do
+      local _, op = util.traceir(number, ref)
+      local at = bit.rshift(op, 8) * 6
+      calls = calls + (vmdef.irnames:sub(at + 1, at + 5) == "CALLX" and 1 or 0)
+    end
+  end
+  return calls, traces
+end
+
+local function sweep(x)
+  for _ = 1, 20 do
+    for i = 0, 9 do
+      for j = 0, 19 do x[i][j] = x[i][j] + 1 end
+    end
+  end
+end
+
+local function sweep_line(x)
+  for _ = 1, 20 do
+    for i = 0, 199 do x[i] = x[i] + x:get(i) end
+    for i = 0, 199 do x:set(i, 1) end
+  end
+end
+
+describe("an element of dense memory", function()
+  it("is read and written without a call in compiled loops #compiled", function()
+    if not jit.status() then return end
+    for _, x in ipairs { rg.field(rg.f32, 10, 20), rg.array(rg.i32, 10, 20),
+      rg.field { type = rg.f64, shape = { 10, 20 } } } do
+      local calls, traces = calls_in_traces(sweep, x)
+      assert.equal(0, calls)
+      assert.is_true(traces > 0)
+      assert.equal(20, x[9][19])
+    end
+    assert.equal(0, (calls_in_traces(sweep_line, rg.array(rg.f32, 200))))
+  end)
+
+  it("is a number whatever its bits, also in the interpreter #compiled", function()
+    for _, row in ipairs { { "float", "uint32_t", rg.f32, { 0xffffffff, 0x7fc00001, 0xffc00000 } },
+      { "double", "uint64_t", rg.f64, { 0xffffffffffffffffULL, 0xfffc123456789abcULL,
+        0xfff9000000000001ULL } } } do
+      local memory = ffi.new(row[1] .. "[3]")
+      local bits = ffi.cast(row[2] .. "*", memory)
+      for k = 0, 2 do bits[k] = row[4][k + 1] end
+      local a, v = rg.wrap(memory, row[3], 3), rg.wrap(memory, rg.vec(3, row[3]), 1)
+      for k = 0, 2 do
+        for _, number in ipairs { a[k], a:get(k), v[0][k] } do
+          assert.equal("number", type(number))
+          assert.is_true(number ~= number)
+        end
+      end
+    end
+  end)
+
+  it("takes what its type holds and nothing else", function()
+    local rows = {
+      { rg.i8, { -128, 127, -0.0 }, { 128, -129, 1.5, 0 / 0, 1 / 0, true } },
+      { rg.u8, { 0, 255 }, { -1, 256, false } },
+      { rg.u32, { 4294967295 }, { 4294967296, -1 } },
+      { rg.i64, { 2 ^ 52, -2 ^ 53, -5LL }, { 0.5, 2 ^ 63 } },
+      { rg.u64, { 2 ^ 53, 7ULL }, { -1, -1LL } },
+      { rg.f32, { 0.5, 1 / 0, -1 / 0, 16777217 }, { "1", {}, true } },
+      { rg.bool, { true, false }, { 0, 1, "true" } },
+    }
+    for _, row in ipairs(rows) do
+      for _, x in ipairs { rg.field(row[1], 2, 2), rg.array(row[1], 2, 2) } do
+        x[1][1] = row[2][1]
+        for _, v in ipairs(row[2]) do
+          x[0][1] = v
+          assert.equal(row[1](v), x[0][1])
+          x:set(1, 0, v)
+          assert.equal(row[1](v), x:get(1, 0))
+        end
+        for _, v in ipairs(row[3]) do
+          assert.truthy(failure(function() x[0][1] = v end))
+          assert.truthy(failure(function() x:set(0, 1, v) end))
+        end
+      end
+    end
+  end)
+
+  it("of a vector is read and written as a whole", function()
+    for _, layout in ipairs { "aos", "soa" } do
+      local x = rg.field { type = rg.vec3, shape = { 2, 3 }, layout = layout }
+      x[1][2] = rg.vec3(1, 2, 3)
+      x[1][1] = { 4, 5, 6 }
+      x:set(0, 2, rg.dvec3(7, 8, 9))
+      assert.equal(rg.vec3(1, 2, 3), x[1][2])
+      assert.equal(rg.vec3(4, 5, 6), x:get(1, 1))
+      assert.equal(rg.vec3(7, 8, 9), x[0][2])
+      assert.equal(rg.vec3(0, 0, 0), x[0][0])
+    end
+  end)
+
+  it("is where a view's offset, strides and constancy say", function()
+    local x = rg.field { type = rg.i32, shape = { 3, 4 }, offset = { -2, 5 } }
+    x[-2][5], x[0][8] = 3, 4
+    assert.same({ { 3, 0, 0, 0 }, { 0, 0, 0, 0 }, { 0, 0, 0, 4 } }, x:to_table())
+    assert.matches("outside", failure(function() return x[-3][5] end).message)
+    assert.matches("outside", failure(function() x[0][9] = 1 end).message)
+  end)
+
+  it("of memory that somebody else provides is found by its strides #compiled", function()
+    local memory = ffi.new("int16_t[12]", { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 })
+    local columns = rg.wrap(memory, rg.i16, { 4, 3 }, { strides = { 2, 8 } })
+    assert.equal(9, columns[1][2])
+    columns[1][2] = -9
+    assert.equal(-9, memory[9])
+    local text = rg.wrap("abc", rg.u8, 3)
+    assert.equal(98, text[1])
+    assert.matches("only be read", failure(function() text[1] = 1 end).message)
+  end)
+
+  it("is gone with its memory", function()
+    local tree = rg.tree()
+    local x, a = rg.field(rg.f32), rg.array(rg.f32, 3, 3)
+    tree:dense("ij", 4):place(x)
+    local row, other = x[1], a[1]
+    row[1], other[1] = 2, 3
+    assert.equal(5, row[1] + other[1])
+    tree:destroy()
+    a:destroy()
+    for _, use in ipairs { function() return row[1] end, function() row[1] = 1 end,
+      function() return x:get(1, 1) end, function() return other[1] end,
+      function() a:set(1, 1, 1) end } do
+      assert.equal("handle.destroyed", failure(use).code)
+    end
+  end)
+
+  it("below two dense nodes is found by a call", function()
+    local x = rg.field(rg.f32)
+    rg.root:dense("ij", 2):dense("ij", 3):place(x)
+    for i = 0, 5 do
+      for j = 0, 5 do x[i][j] = 10 * i + j end
+    end
+    assert.equal(43, x[4][3])
+    assert.equal(25, x:to_table()[3][6])
+  end)
+end)
