@@ -19,6 +19,14 @@ static bool allocate(Device *device, DeviceMemory *memory, uint64_t size_bytes,
   return true;
 }
 
+static void settle(Device *device, uint8_t *from, uint64_t size_bytes) {
+  arena_settle(from, size_bytes);
+}
+
+static void enlarge(Device *device, uint8_t *from, uint64_t size_bytes) {
+  arena_enlarge(from, size_bytes);
+}
+
 static bool allocate_zeros(Device *device, DeviceMemory *memory, uint64_t size_bytes, Error *err) {
   Arena arena = {.guard = guard_of(device)};
   if (!arena_reserve_zeros(&arena, size_bytes, err)) return false;
@@ -73,6 +81,8 @@ static void destroy_cpu(Device *device) {
 static const DeviceTable cpu_table = {
     .name = "cpu",
     .allocate = allocate,
+    .settle = settle,
+    .enlarge = enlarge,
     .allocate_zeros = allocate_zeros,
     .free = free_memory,
     .discard = discard,

@@ -112,6 +112,10 @@ typedef struct DeviceTable {
    * written, and taking memory as it is touched. */
   bool (*allocate)(Device *device, DeviceMemory *memory, uint64_t size_bytes, uint64_t least_bytes,
                    Error *err);
+  /* The range is going to be used as a whole, or from its beginning on: both say how memory is best
+   * provided, and change nothing else. */
+  void (*settle)(Device *device, uint8_t *from, uint64_t size_bytes);
+  void (*enlarge)(Device *device, uint8_t *from, uint64_t size_bytes);
   /* Read-only zeros. */
   bool (*allocate_zeros)(Device *device, DeviceMemory *memory, uint64_t size_bytes, Error *err);
   void (*free)(Device *device, DeviceMemory *memory); /* none is fine; leaves none */

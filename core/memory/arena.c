@@ -1,5 +1,5 @@
 /* arena.c - mmap with MAP_NORESERVE: reserving 1 TiB takes microseconds; pages are committed when
- * touched. */
+ * touched. Advice about pages is taken where the system knows it, and changes speed alone. */
 #include "memory/arena.h"
 
 #include <errno.h>
@@ -9,15 +9,22 @@
 
 #include "base/bits.h"
 
+/* Linux 5.14; an older one refuses them */
+#if !defined(MADV_POPULATE_READ)
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+
 enum { ARENA_ALIGN = 65536, RESIDENT_STEP = 256 };
 
-/* `size_bytes` at a 64 KiB boundary: reserves more and trims both ends. */
+/* `size_bytes` at a multiple of the alignment: reserves more and trims both ends. */
 static uint8_t *map_aligned(uint64_t size_bytes, int protection) {
-  uint64_t total = size_bytes + ARENA_ALIGN;
+  uint64_t align = size_bytes >= ARENA_LARGE_PAGE ? ARENA_LARGE_PAGE : ARENA_ALIGN;
+  uint64_t total = size_bytes + align;
   if (total < size_bytes) return NULL;
   void *mapped = mmap(NULL, total, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) return NULL;
-  uint8_t *base = (uint8_t *)align_up((uint64_t)mapped, ARENA_ALIGN);
+  uint8_t *base = (uint8_t *)align_up((uint64_t)mapped, align);
   uint64_t before = (uint64_t)(base - (uint8_t *)mapped), after = total - before - size_bytes;
   if (before) munmap(mapped, before);
   if (after) munmap(base + size_bytes, after);
@@ -71,6 +78,23 @@ void arena_discard(uint8_t *from, uint64_t size_bytes) {
   uint64_t begin = align_up((uint64_t)from, page),
            end = ((uint64_t)from + size_bytes) / page * page;
   if (begin < end) madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
+
+void arena_enlarge(uint8_t *from, uint64_t size_bytes) {
+  uint64_t begin = align_up((uint64_t)from, ARENA_LARGE_PAGE),
+           end = ((uint64_t)from + size_bytes) / ARENA_LARGE_PAGE * ARENA_LARGE_PAGE;
+  if (begin < end) madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+}
+
+void arena_settle(uint8_t *from, uint64_t size_bytes) {
+  arena_enlarge(from, size_bytes);
+  if (size_bytes > ARENA_READABLE) return;
+  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+  uint64_t begin = align_up((uint64_t)from, page),
+           end = ((uint64_t)from + size_bytes) / page * page;
+  if (begin < end)
+    madvise((void *)begin, end - begin,
+            size_bytes <= ARENA_PRESENT ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
 }
 
 uint64_t arena_resident(const uint8_t *from, uint64_t size_bytes) {

@@ -16,14 +16,24 @@ typedef struct Arena {
 #define ARENA_GUARD ((uint64_t)1 << 36)
 
 /* Reserves up to `size_bytes`, at least `least_bytes`, readable and writable, zero until written;
- * if the system refuses (ulimit -v, valgrind), halves the size and retries. 64 KiB aligned. Takes
- * arena->guard, which the caller sets. */
+ * if the system refuses (ulimit -v, valgrind), halves the size and retries. Aligned to 64 KiB, or
+ * to ARENA_LARGE_PAGE if it is that large. Takes arena->guard, which the caller sets. */
+#define ARENA_LARGE_PAGE ((uint64_t)2 << 20)
 bool arena_reserve(Arena *arena, uint64_t size_bytes, uint64_t least_bytes, Error *err);
 void arena_release(Arena *arena);
 /* Decommits the pages in the range (whole pages only), which then read zero again. */
 void arena_discard(uint8_t *from, uint64_t size_bytes);
 /* Read-only zeros; arena->guard as above. */
 bool arena_reserve_zeros(Arena *arena, uint64_t size_bytes, Error *err);
+/* The range will be in use from its beginning on: pages in it that are touched from now on are as
+ * large as the system has. */
+void arena_enlarge(uint8_t *from, uint64_t size_bytes);
+/* The range will be in use as a whole: its pages become large, too, and are made present where that
+ * is cheap: ARENA_PRESENT bytes at most for writing, ARENA_READABLE for reading. A vector access
+ * whose lanes are all off takes a hundred times as long where a page is absent. */
+void arena_settle(uint8_t *from, uint64_t size_bytes);
+#define ARENA_PRESENT ((uint64_t)64 << 20)
+#define ARENA_READABLE ((uint64_t)1 << 30)
 /* Bytes of the range that are in memory now. */
 uint64_t arena_resident(const uint8_t *from, uint64_t size_bytes);
 

@@ -13,6 +13,7 @@ static bool allocate(Block *block, Error *err) {
   if (block->size_bytes >= SMALL || device->guard_pages) {
     if (!device->table->allocate(device, &block->range, block->size_bytes, block->size_bytes, err))
       return false;
+    device->table->settle(device, block->range.base, block->size_bytes);
     block->memory = device->table->map(device, &block->range);
     return true;
   }

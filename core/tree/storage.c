@@ -3,6 +3,9 @@
  *     sparse  | 128 | root container | chunks of nodes .. | sinks |  one arena, sized as the budget
  *     dense   | root container |                                     its exact size
  *
+ * Pages: a sparse root may be touched here and there, and a tree of few nodes is to stay small;
+ * from SMALL_PAGES of chunks on, pages are large, as nodes are carved from the arena's beginning
+ * on. A dense container is used as a whole (arena.h).
  * Sinks: one per worker and manager, as large as its nodes; touched only when the budget is
  * exhausted. They are placed so that a private copy of the arena includes them
  * (device/private_copies.c). In addition, sparse trees have tables (one RtChunk and one owner per
@@ -16,6 +19,7 @@
 #include "tree/cell.h"
 
 #define LARGEST_ARENA ((uint64_t)1 << 38)
+#define SMALL_PAGES ((uint64_t)8 << 20)
 
 _Static_assert(SNODE_DYNAMIC_SLOTS == RT_LIST_SLOTS * sizeof(uint32_t),
                "a list's slots begin where the layout says");
@@ -110,6 +114,9 @@ static bool reserve_sparse(Tree *tree, Error *err) {
                                segments * (sizeof(RtChunk) + sizeof(uint32_t)), 0, err))
     return false;
   uint8_t *tables = device->table->map(device, &tree->tables);
+  if (tree->rt.reserved > least + SMALL_PAGES)
+    device->table->enlarge(device, tree->arena.base + least + SMALL_PAGES,
+                           tree->rt.reserved - least - SMALL_PAGES);
   tree->rt.root = tree->rt.base + head;
   tree->rt.chunks = (RtChunk *)(void *)tables;
   tree->rt.segment_owner = (uint32_t *)(void *)(tables + segments * sizeof(RtChunk));
@@ -117,9 +124,11 @@ static bool reserve_sparse(Tree *tree, Error *err) {
 }
 
 static bool reserve(Tree *tree, Error *err) {
+  Device *device = tree->store->device;
   const SNodeTree *layout = tree->layout;
   if (layout->is_sparse) return reserve_sparse(tree, err);
   if (!allocate_arena(tree, layout->root_size, layout->root_size, err)) return false;
+  device->table->settle(device, tree->arena.base, layout->root_size);
   tree->rt.root = tree->rt.base;
   return true;
 }

@@ -1,4 +1,5 @@
 /* arena_test.c - ranges are large, zero, and cost memory only where they are touched. */
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -24,6 +25,14 @@ static bool can_read(const uint8_t *at) {
   return can;
 }
 
+static uint64_t process_bytes(void) {
+  FILE *file = fopen("/proc/self/statm", "r");
+  unsigned long long pages = 0;
+  CHECK(file && fscanf(file, "%*u %llu", &pages) == 1);
+  if (file) fclose(file);
+  return pages * 4096;
+}
+
 int main(void) {
   TEST("a terabyte is reserved without using memory, aligned to 64 KiB") {
     Arena arena = {0};
@@ -38,6 +47,25 @@ int main(void) {
     CHECK_INT(arena.base[123456], 0);
     arena_release(&arena);
     CHECK(arena.base == NULL);
+  }
+  TEST("a range to be used whole is present, unless it is large, and zero") {
+    Arena small = {0}, large = {0};
+    Error err = {0};
+    CHECK(arena_reserve(&small, 1 << 20, 1 << 20, &err));
+    CHECK(arena_reserve(&large, 2 * ARENA_PRESENT, 2 * ARENA_PRESENT, &err));
+    CHECK_INT((uint64_t)large.base % ARENA_LARGE_PAGE, 0);
+    arena_settle(small.base, (1 << 20) - 100);
+    uint64_t before = process_bytes(); /* a shared page of zeros is not counted */
+    arena_settle(large.base, 2 * ARENA_PRESENT);
+    CHECK_INT(arena_resident(small.base, 1 << 20), (1 << 20) - 4096);
+    CHECK(process_bytes() - before < ARENA_PRESENT);
+    CHECK_INT(small.base[5000] | large.base[5000], 0);
+    arena_enlarge(large.base + 5, 2 * ARENA_PRESENT - 7);
+    large.base[3] = 1;
+    arena_discard(large.base, 4096);
+    CHECK_INT(large.base[3], 0);
+    arena_release(&small);
+    arena_release(&large);
   }
 /* their shadows need the address space */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
