@@ -164,7 +164,7 @@ uint32_t rt_node_take(RtTree *tree, RtManager *manager, RtLocal *local) {
   uint32_t handle = local->free;
   RtNode node = node_get(tree, manager, handle);
   local->free = node.info->next;
-  if (*node.state == RT_NODE_USED) rt_memory_zero(node.memory, manager->node_size);
+  if (*node.state == RT_NODE_USED) rt_node_zero(node.memory, manager->node_size);
   *node.state = RT_NODE_LIVE;
   node_note(local, node, handle);
   return handle;
