@@ -2,10 +2,15 @@
  *
  * A loop is announced by incrementing `round`; workers wait for it to change: they spin briefly,
  * then sleep on it (futex). Chunks are handed out by one counter (`next`), which balances uneven
- * work. The caller takes part as worker 0 and waits until all `busy` workers have left the loop.
+ * work. The caller takes part as worker 0. Others come in through the gate:
  *
- * Invariant: `work`, `data`, `total`, `chunk` change only while no worker is inside a loop (busy ==
- * 0). */
+ *     shut --caller: announces--> open, n workers inside --caller: no chunk is left--> shut, n leave
+ *
+ * and the caller waits for those who came in, so a worker that the system does not run holds nobody
+ * up: one that comes late finds the gate shut, or open for a later loop, and takes part in that.
+ *
+ * Invariant: `work`, `data`, `total`, `chunk` change only while the gate is 0: shut, with nobody
+ * inside. */
 #include "thread/pool.h"
 
 #include <linux/futex.h>
@@ -19,7 +24,7 @@
 #include "base/clock.h"
 #include "base/guard.h"
 
-enum { MAX_WORKERS = 1024, SPIN_NS = 50000, SPIN_STEP = 64 };
+enum { MAX_WORKERS = 1024, GATE_OPEN = 1 << 30, SPIN_NS = 50000, SPIN_STEP = 64 };
 
 typedef struct Worker {
   Pool *pool;
@@ -31,7 +36,8 @@ struct Pool {
   Heap *heap;
   Worker *workers; /* [0] is the caller's and has no thread */
   int32_t worker_count;
-  bool started, stopping;
+  bool started;
+  _Atomic bool stopping;
   pid_t process;   /* the threads belong to it: a forked child has none of them */
   PoolHost *host; /* NULL: our own threads */
   void *host_data;
@@ -50,8 +56,8 @@ struct Pool {
   _Atomic int32_t sleepers;
   char pad_next[64];
   _Atomic int64_t next;
-  char pad_busy[64];
-  _Atomic int32_t busy;
+  char pad_gate[64];
+  _Atomic uint32_t gate; /* GATE_OPEN, and how many workers are inside */
   char pad_end[64];
   _Atomic bool has_failed;
   Error failure;
@@ -174,6 +180,25 @@ static uint32_t await_round(Pool *pool, uint32_t seen) {
   return round;
 }
 
+/* False: the gate is shut. */
+static bool enter(Pool *pool) {
+  uint32_t gate = atomic_load_explicit(&pool->gate, memory_order_relaxed);
+  while (gate & GATE_OPEN)
+    if (atomic_compare_exchange_weak_explicit(&pool->gate, &gate, gate + 1, memory_order_acquire,
+                                              memory_order_relaxed))
+      return true;
+  return false;
+}
+
+/* Shuts the gate; returns once nobody is inside. */
+static void leave_last(Pool *pool) {
+  atomic_fetch_and_explicit(&pool->gate, ~(uint32_t)GATE_OPEN, memory_order_acquire);
+  for (int spins = 0; atomic_load_explicit(&pool->gate, memory_order_acquire); spins++) {
+    if (spins < 2000) pause_briefly();
+    else sched_yield();
+  }
+}
+
 static void *worker_main(void *argument) {
   Worker *worker = argument;
   Pool *pool = worker->pool;
@@ -182,8 +207,9 @@ static void *worker_main(void *argument) {
   for (;;) {
     seen = await_round(pool, seen);
     if (pool->stopping) return NULL;
+    if (!enter(pool)) continue;
     run_guarded(pool, worker->index);
-    atomic_fetch_sub_explicit(&pool->busy, 1, memory_order_release);
+    atomic_fetch_sub_explicit(&pool->gate, 1, memory_order_release);
   }
 }
 
@@ -310,12 +336,9 @@ void pool_parallel_for(Pool *pool, int64_t total, int64_t chunk, uint64_t shuffl
     return;
   }
   start_if_needed(pool);
-  atomic_store(&pool->busy, pool->worker_count - 1);
+  atomic_store_explicit(&pool->gate, GATE_OPEN, memory_order_release);
   announce(pool);
   run_guarded(pool, 0);
-  for (int spins = 0; atomic_load_explicit(&pool->busy, memory_order_acquire); spins++) {
-    if (spins < 2000) pause_briefly();
-    else sched_yield();
-  }
+  leave_last(pool);
   pass_on_failure(pool);
 }

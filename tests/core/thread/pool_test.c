@@ -1,6 +1,8 @@
 /* pool_test.c - every position is visited once, by one worker at a time, in any order. */
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,6 +36,35 @@ static void all_visited(Pool *pool, int64_t total, int64_t chunk, uint64_t seed)
 static void note_order(void *data, int32_t worker, int64_t begin, int64_t end) {
   int64_t **at = data;
   *(*at)++ = begin;
+}
+
+static void do_nothing(void *data, int32_t worker, int64_t begin, int64_t end) {}
+
+/* How often this thread gave its core away, or lost it. */
+static long count_switches(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
+/* On one core, so that workers seldom run. */
+static void late_workers(Heap *heap) {
+  enum { LOOPS = 5000 };
+  Error err = {0};
+  cpu_set_t all, one;
+  CHECK(!sched_getaffinity(0, sizeof all, &all));
+  CPU_ZERO(&one);
+  for (int k = 0; k < CPU_SETSIZE && !CPU_COUNT(&one); k++)
+    if (CPU_ISSET(k, &all)) CPU_SET(k, &one);
+  CHECK(!sched_setaffinity(0, sizeof one, &one));
+  Pool *pool = pool_create(heap, 4, &err);
+  pool_parallel_for(pool, 8, 1, 0, do_nothing, NULL);
+  long before = count_switches();
+  for (int k = 0; k < LOOPS; k++) pool_parallel_for(pool, 8, 1, 0, do_nothing, NULL);
+  CHECK(count_switches() - before < LOOPS / 2);
+  all_visited(pool, POSITIONS, 10, 0);
+  pool_destroy(pool);
+  sched_setaffinity(0, sizeof all, &all);
 }
 
 int main(void) {
@@ -81,6 +112,7 @@ int main(void) {
     CHECK(clock() - before < CLOCKS_PER_SEC / 50);
     pool_destroy(pool);
   }
+  TEST("a loop does not wait for workers that do not run") { late_workers(&heap); }
   TEST("a pool that memory refuses is an error") {
     for (int fail_at = 1; fail_at <= 2; fail_at++) {
       Heap poor;
