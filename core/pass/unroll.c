@@ -8,9 +8,13 @@
  * the other stays a loop (`rolled`). A task that has an interior is touched there only: its checked
  * body runs at the rim. One that has a privatised version is not touched. The copies of a nest are
  * at most MAX_TURNS, and no body grows beyond MAX_INSTS.
+ * The bounds may be one value plus constants (`for b = j - 1, j + 1`): a loop that might not run,
+ * since the last sum wraps, is written out in an `if`. A `break` skips the copies after it.
  * Keeps the order of insts, and leaves constants for `fold`. */
 #include "base/bits.h"
+#include "pass/exits.h"
 #include "pass/pass.h"
+#include "pass/ranges.h"
 #include "pass/rewrite.h"
 #include "pass/window.h"
 
@@ -23,32 +27,83 @@ typedef struct Unroll {
   int64_t insts;        /* of the body at the moment */
 } Unroll;
 
+typedef struct Turns {
+  int count;            /* 0: not known, or too many */
+  int64_t step;
+  const IrInst *base;   /* of its bounds; NULL: they are constants */
+  int64_t low, high;    /* the bounds less the base, the lower one first */
+} Turns;
+
 /* -- what may be unrolled ---------------------------------------------------------------------- */
 
-/* The trip count of a FOR between constants; 0: none, unknown, or too many. */
-static int turns_of(const IrInst *loop, int64_t *begin, int64_t *step) {
-  int64_t last;
-  if (loop->op != IR_FOR || !type_is_integer(loop->operands[0]->type)) return 0;
-  if (!ir_is_const(loop->operands[0], begin) || !ir_is_const(loop->operands[1], &last) ||
-      !ir_is_const(loop->operands[2], step))
-    return 0;
+/* Of a FOR between constants, or between sums of one value and constants. */
+static Turns turns_of(const IrInst *loop) {
+  Turns turns = {0}, none = {0};
+  if (loop->op != IR_FOR || !type_is_integer(loop->operands[0]->type) ||
+      !ir_is_const(loop->operands[2], &turns.step) || turns.step == 0)
+    return none;
+  IndexRange begin = ranges_of(loop->operands[0]), last = ranges_of(loop->operands[1]);
+  if (!begin.known || !last.known || begin.base != last.base || begin.low != begin.high ||
+      last.low != last.high)
+    return none;
   int64_t distance;
-  if (*step == 0 || __builtin_sub_overflow(last, *begin, &distance) ||
-      (distance < 0) != (*step < 0 && distance != 0))
-    return 0;
-  if (distance == INT64_MIN || distance / *step >= MAX_TURNS) return 0;
-  return (int)(distance / *step) + 1;
+  if (__builtin_sub_overflow(last.low, begin.low, &distance) || distance == INT64_MIN ||
+      (distance < 0) != (turns.step < 0 && distance != 0) || distance / turns.step >= MAX_TURNS)
+    return none;
+  turns.count = (int)(distance / turns.step) + 1;
+  turns.base = begin.base;
+  turns.low = min_i64(begin.low, last.low);
+  turns.high = max_i64(begin.low, last.low);
+  return turns;
 }
 
-/* Does an exit in the region leave the loop `depth` levels out, or an outer one? */
-static bool leaves_loop(const IrRegion *region, int depth) {
-  for (const IrInst *inst = region->first; inst; inst = inst->next) {
-    if ((inst->op == IR_BREAK || inst->op == IR_CONTINUE) && inst->imm >= depth) return true;
-    int deeper = inst->op == IR_LOOP || inst->op == IR_FOR;
-    for (int i = 0; i < IR_MAX_REGIONS; i++)
-      if (inst->regions[i] && leaves_loop(inst->regions[i], depth + deeper)) return true;
+/* Of a loop index of the body, inclusive; false: not known. */
+static bool limits_of(const Unroll *u, int param, int64_t *low, int64_t *high) {
+  const IrTask *task = u->task;
+  if (task->kind == TASK_RANGE) {
+    if (u->body != task->interior || task->interior_begin[param] == INT64_MIN ||
+        task->interior_end[param] == INT64_MAX)
+      return false;
+    *low = task->interior_begin[param];
+    *high = task->interior_end[param] - 1;
+    return true;
   }
-  return false;
+  int32_t level = task->kind == TASK_NODES ? task->level : task->cells_level;
+  const SNode *node = u->kernel->levels.items[level].node;
+  *low = 0;
+  *high = node->shape[param] - 1;
+  return !snode_is_unbounded(node, param);
+}
+
+/* Neither bound wraps, so it runs as often as it seems. */
+static bool runs_surely(const Unroll *u, const IrInst *loop, const Turns *turns) {
+  int64_t low, high, most = INT64_MAX >> (64 - type_bits(loop->operands[0]->type));
+  if (!turns->base) return true;
+  int param = ranges_param(u->body, turns->base);
+  return param >= 0 && type_is_signed(loop->operands[0]->type) &&
+         limits_of(u, param, &low, &high) && low >= -most - 1 - min_i64(turns->low, 0) &&
+         high <= most - max_i64(turns->high, 0);
+}
+
+/* What leaves the loop from `region`, `depth` loops deeper: itself by a break, or an outer one. */
+typedef struct Leaves {
+  bool breaks, continues;
+} Leaves;
+
+static void find_exits(Leaves *leaves, const IrRegion *region, int depth) {
+  for (const IrInst *inst = region->first; inst; inst = inst->next) {
+    leaves->breaks |= inst->op == IR_BREAK && inst->imm == depth;
+    leaves->continues |= inst->op == IR_CONTINUE && inst->imm == depth;
+    int deeper = inst->op == IR_LOOP || inst->op == IR_FOR || inst->op == IR_BITS;
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i]) find_exits(leaves, inst->regions[i], depth + deeper);
+  }
+}
+
+static Leaves exits_of(const IrInst *loop) {
+  Leaves leaves = {0};
+  find_exits(&leaves, loop->regions[0], 0);
+  return leaves;
 }
 
 /* Elements of the visited node need neither checks nor look-ups: nothing would be gained. */
@@ -63,9 +118,8 @@ static bool has_place(IrRegion *region) {
 }
 
 static bool can_unroll(const IrInst *loop) {
-  int64_t begin, step;
-  return turns_of(loop, &begin, &step) > 0 && !leaves_loop(loop->regions[0], 0) &&
-         has_place(loop->regions[0]);
+  return turns_of(loop).count > 0 && has_place(loop->regions[0]) && !exits_of(loop).continues &&
+         !(ir_effects(loop->regions[0]->last) & IR_EXIT);
 }
 
 /* Insts of the region after unrolling every loop in it that can be; *turns: copies of the
@@ -73,10 +127,10 @@ static bool can_unroll(const IrInst *loop) {
 static int64_t size_written_out(const IrRegion *region, int64_t *turns) {
   int64_t size = 0, most = 1;
   for (const IrInst *inst = region->first; inst && size <= MAX_INSTS; inst = inst->next) {
-    int64_t inside = 0, begin, step, deeper = 1;
+    int64_t inside = 0, deeper = 1;
     for (int i = 0; i < IR_MAX_REGIONS; i++)
       if (inst->regions[i]) inside += size_written_out(inst->regions[i], &deeper);
-    int own = can_unroll(inst) ? turns_of(inst, &begin, &step) : 1;
+    int own = can_unroll(inst) ? turns_of(inst).count : 1;
     size += own * inside + 1;
     most = max_i64(most, own * deeper);
   }
@@ -94,24 +148,64 @@ static void unroll_inside(Unroll *u, IrRegion *region) {
     for (int i = 0; i < IR_MAX_REGIONS; i++)
       if (inst->regions[i]) unroll_inside(u, inst->regions[i]);
     if (can_unroll(inst)) unroll(u, inst);
+    if (next && !next->region) return; /* every copy leaves: it was unreachable */
   }
+}
+
+/* An exit that leaves more than `depth` loops crosses one less. */
+static void cross_less(IrRegion *region, int depth) {
+  for (IrInst *inst = region->first; inst; inst = inst->next) {
+    if ((inst->op == IR_BREAK || inst->op == IR_CONTINUE) && inst->imm > depth) inst->imm--;
+    int deeper = inst->op == IR_LOOP || inst->op == IR_FOR || inst->op == IR_BITS;
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i]) cross_less(inst->regions[i], depth + deeper);
+  }
+}
+
+/* Where the copies go: in an `if` where the loop may not run, in a loop that runs once where they
+ * break. */
+static IrBuilder open_copies(Unroll *u, IrInst *loop, const Turns *turns, IrInst **once) {
+  IrBuilder b = rewrite_before(u->kernel, loop);
+  if (!runs_surely(u, loop, turns)) {
+    IrOp order = turns->step > 0 ? IR_LE : IR_GE;
+    IrInst *runs = ir_binary(&b, order, loop->operands[0], loop->operands[1]);
+    b = rewrite_inside(u->kernel, ir_if(&b, runs)->regions[0], loop);
+  }
+  if (!exits_of(loop).breaks) {
+    cross_less(loop->regions[0], 0);
+    return b;
+  }
+  *once = ir_loop(&b);
+  return rewrite_inside(u->kernel, (*once)->regions[0], loop);
+}
+
+static IrInst *index_of(IrBuilder *b, const IrInst *loop, const Turns *turns, int turn) {
+  IrInst *begin = loop->operands[0];
+  int64_t from, distance = turn * turns->step;
+  if (ir_is_const(begin, &from)) return ir_const_int(b, begin->type, from + distance);
+  return distance ? ir_binary(b, IR_ADD, begin, ir_const_int(b, begin->type, distance)) : begin;
 }
 
 /* Inner loops first, so that each is visited once. */
 static void unroll(Unroll *u, IrInst *loop) {
-  int64_t begin, step;
-  int turns = turns_of(loop, &begin, &step);
+  Turns turns = turns_of(loop);
   IrRegion *region = loop->regions[0];
   unroll_inside(u, region);
-  IrInst **map = scratch_array(u->kernel->scratch, IrInst *, u->kernel->next_id);
+  IrInst **map = scratch_array(u->kernel->scratch, IrInst *, u->kernel->next_id), *once = NULL;
   const IrInst *param = region->params.items[0];
-  IrBuilder b = rewrite_before(u->kernel, loop);
-  for (int t = 0; t < turns; t++) {
-    map[param->id] = ir_const_int(&b, param->type, begin + t * step);
-    for (const IrInst *inst = region->first; inst; inst = inst->next)
-      ir_insert_before(loop, ir_copy_inst(u->kernel, inst, map));
+  IrBuilder b = open_copies(u, loop, &turns, &once);
+  for (int t = 0; t < turns.count; t++) {
+    map[param->id] = index_of(&b, loop, &turns, t);
+    for (const IrInst *inst = region->first; inst; inst = inst->next) {
+      IrInst *copy = ir_copy_inst(u->kernel, inst, map);
+      if (b.before) ir_insert_before(b.before, copy);
+      else ir_region_append(b.region, copy);
+    }
   }
   ir_remove(loop);
+  if (!once) return;
+  ir_break(&b, 0);
+  exits_dissolve(once);
 }
 
 /* -- nests ------------------------------------------------------------------------------------- */
@@ -123,9 +217,9 @@ static bool mark_rolled(void *data, IrInst *inst) {
 
 /* The outermost loop of a sufficiently small nest. */
 static bool visit_nest(Unroll *u, IrInst *loop) {
-  int64_t begin, step, turns = 1;
+  int64_t turns = 1;
   if (!can_unroll(loop)) return false;
-  int own = turns_of(loop, &begin, &step);
+  int own = turns_of(loop).count;
   int64_t size = own * size_written_out(loop->regions[0], &turns);
   if (own * turns > MAX_TURNS || u->insts + size > MAX_INSTS) return false;
   u->insts += size;
@@ -140,7 +234,9 @@ static bool visit_nest(Unroll *u, IrInst *loop) {
 static void visit_region(Unroll *u, IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
-    if (visit_nest(u, inst)) continue;
+    bool is_done = visit_nest(u, inst);
+    if (next && !next->region) return;
+    if (is_done) continue;
     for (int i = 0; i < IR_MAX_REGIONS; i++)
       if (inst->regions[i]) visit_region(u, inst->regions[i]);
   }
