@@ -22,8 +22,7 @@ static Entity fail_builtin(Resolve *r, Expr *e, const char *name) {
   else if (is_of_the_host(name))
     sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "call it outside, before or after the kernel",
               "'%s' cannot be called in a kernel", name);
-  else
-    sema_fail(r->s, e, RG_ERROR_NOT_YET, NULL, "'%s' in a kernel is not compiled yet", name);
+  else sema_fail(r->s, e, RG_ERROR_NOT_YET, NULL, "'%s' in a kernel is not compiled yet", name);
   return (Entity){0};
 }
 
@@ -78,8 +77,7 @@ static Entity resolve_known(Resolve *r, Expr *e, const Builtin *builtin) {
               builtin->algebra == ALGEBRA_LEAST ? "least" : "greatest");
     return (Entity){0};
   }
-  if (given < builtin->least || given > builtin->most)
-    return resolve_fail_count(r, e, builtin);
+  if (given < builtin->least || given > builtin->most) return resolve_fail_count(r, e, builtin);
   if (!resolve_arguments(r, &e->list)) return (Entity){0};
   bool ok = builtin->form == FORM_ALGEBRA ? resolve_algebra(r, e, builtin, &entity.shape)
                                           : join_arguments(r, e, builtin, &entity.shape);
@@ -157,8 +155,8 @@ bool resolve_construction(Resolve *r, Expr *e, const char *name, Shape shape) {
   if (count < 0) return false;
   if (count != type_parts(shape) && count != 1)
     return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL,
-                     "'%s' is made of %d numbers or of one, not of %d", name,
-                     type_parts(shape), count);
+                     "'%s' is made of %d numbers or of one, not of %d", name, type_parts(shape),
+                     count);
   bool is_flat =
       type_cols(shape) == 1 || count == 1 ||
       (e->list.items[0]->kind == AST_TABLE && e->list.count == 1 && e->list.items[0]->list.count &&
@@ -193,6 +191,19 @@ static int extent_of(Resolve *r, Expr *e) {
   return 0;
 }
 
+/* `rg.vec(x, y)`: values where a size and a type belong. */
+static Entity fail_values(Resolve *r, Expr *e, bool is_matrix) {
+  sema_fail(r->s, e, RG_ERROR_TYPE_UNKNOWN,
+            is_matrix ? "a matrix of values is rg.mat2(a, b, c, d), or rg.mat(2, 2, T)(a, b, c, d)"
+                      : "a vector of values is rg.vec2(a, b), or rg.vec(2, T)(a, b)",
+            "'%s' makes a type of a size and a type of numbers", is_matrix ? "rg.mat" : "rg.vec");
+  return (Entity){0};
+}
+
+static bool is_name(const AstExpr *e) {
+  return e->kind == AST_GLOBAL || e->kind == AST_FIELD || e->kind == AST_LOCAL;
+}
+
 Entity resolve_type_call(Resolve *r, Expr *e, Str name) {
   bool is_matrix = str_is(name, "mat");
   int count = is_matrix ? 3 : 2;
@@ -203,6 +214,7 @@ Entity resolve_type_call(Resolve *r, Expr *e, Str name) {
   }
   if (e->list.count != count)
     return fail_count(r, e, is_matrix ? "rg.mat" : "rg.vec", count, count);
+  if (!is_name(e->list.items[count - 1]->ast)) return fail_values(r, e, is_matrix);
   Shape shape;
   Type element = resolve_type(r, e->list.items[count - 1]->ast, &shape), type;
   int rows = r->s->failed ? 0 : extent_of(r, e->list.items[0]),
@@ -239,8 +251,8 @@ Entity resolve_call(Resolve *r, Expr *e) {
 /* -- methods ----------------------------------------------------------------------------------- */
 
 static Entity fail_method(Resolve *r, Expr *e, const Entity *object) {
-  sema_fail(r->s, e, RG_ERROR_CALL, suggest_method(r, e->text),
-            "'%s' has no method '%s'", object->name, sema_text(r->s, e->text));
+  sema_fail(r->s, e, RG_ERROR_CALL, suggest_method(r, e->text), "'%s' has no method '%s'",
+            object->name, sema_text(r->s, e->text));
   return (Entity){0};
 }
 
@@ -363,7 +375,8 @@ static bool check_array_call(Resolve *r, Expr *e, const MethodCall *m) {
     return sema_fail(r->s, e, RG_ERROR_CALL, "that is for fields and nodes of a tree",
                      "'%s' is an array and has no '%s': its elements always exist", m->object.name,
                      m->method->name);
-  case METHOD_RMW: case METHOD_CAS: return resolve_check_writable(r, e, &m->object);
+  case METHOD_RMW:
+  case METHOD_CAS: return resolve_check_writable(r, e, &m->object);
   default: return true;
   }
 }
@@ -372,16 +385,20 @@ static Entity resolve_object_call(Resolve *r, Expr *e, const MethodCall *m) {
   const char *name = m->method->name;
   if (m->object.field.array && !check_array_call(r, e, m)) return (Entity){0};
   switch (m->method->form) {
-  case METHOD_RMW: case METHOD_CAS: return resolve_element_call(r, e, m);
-  case METHOD_TOPOLOGY: case METHOD_IS_ACTIVE: return resolve_cell_call(r, e, m);
-  case METHOD_COUNT: case METHOD_CLEAR: return resolve_whole_call(r, e, m);
+  case METHOD_RMW:
+  case METHOD_CAS: return resolve_element_call(r, e, m);
+  case METHOD_TOPOLOGY:
+  case METHOD_IS_ACTIVE: return resolve_cell_call(r, e, m);
+  case METHOD_COUNT:
+  case METHOD_CLEAR: return resolve_whole_call(r, e, m);
   case METHOD_LIST: return resolve_list_call(r, e, *m);
-  case METHOD_ACTIVE: case METHOD_MODIFIER: case METHOD_ITEMS: return loop_entity(e, m);
+  case METHOD_ACTIVE:
+  case METHOD_MODIFIER:
+  case METHOD_ITEMS: return loop_entity(e, m);
   case METHOD_OUTSIDE:
     sema_fail(r->s, e, RG_ERROR_CALL,
-              !strcmp(name, "get") || !strcmp(name, "set")
-                  ? "in a kernel, read and write x[i][j]"
-                  : "call it outside the kernel",
+              !strcmp(name, "get") || !strcmp(name, "set") ? "in a kernel, read and write x[i][j]"
+                                                           : "call it outside the kernel",
               "'%s' is for Lua, outside kernels", name);
     return (Entity){0};
   }

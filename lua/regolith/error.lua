@@ -180,7 +180,10 @@ function fail.check_options(options, names, what)
   for name in pairs(options) do
     local known = false
     for _, other in ipairs(names) do known = known or name == other end
-    if not known then
+    if type(name) == "number" then
+      fail.argument(("%s takes options by name in a table, not a list"):format(what),
+        "numbers come one by one: (16, 16) instead of ({16, 16})", "option.invalid")
+    elseif not known then
       fail.argument(("%s has no option '%s'"):format(what, tostring(name)),
         fail.nearest(name, names) or "its options: " .. table.concat(names, ", "), "option.invalid")
     end

@@ -334,6 +334,7 @@ function field.create(session, t, ...)
     end
   end
   local options = type(extents[count]) == "table" and table.remove(extents) or {}
+  fail.check_options(options, field_options, "rg.field")
   return from_options(session, {
     type = scalar, name = options.name, layout = options.layout, offset = options.offset,
     shape = options.shape or (#extents > 0 and extents or nil),

@@ -336,6 +336,11 @@ local tag_count = 0
 --- `rg.struct({{"pos", rg.vec3}, ..}, {methods = {energy = function(self) .. end}})`. Equal
 --- declarations are one type.
 function struct.create(members, options)
+  if type(members) == "table" and type(next(members)) == "string" and not types.is(members) then
+    return fail.argument(("the members of rg.struct are a list, which keeps their order; '%s' is \z
+      a key"):format(next(members)), ("write rg.struct{{\"%s\", rg.f32}, ..}; methods come \z
+      second: rg.struct({..}, {methods = {..}})"):format(next(members)))
+  end
   if type(members) ~= "table" or types.is(members) or #members == 0 then
     return fail.argument("rg.struct takes a list of members, not "
       .. (type(members) == "table" and "an empty one" or fail.describe(members)),

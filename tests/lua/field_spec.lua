@@ -34,6 +34,14 @@ describe("a field", function()
     assert.equal("field f64 [7]", tostring(rg.field("f64", 7)))
   end)
 
+  it("takes extents one by one, and says so of a list", function()
+    for _, make in ipairs { rg.field, rg.array } do
+      local e = failure(make, rg.f32, { 16, 16 })
+      assert.matches("takes options by name in a table, not a list", e.message)
+      assert.matches("one by one", e.hint)
+    end
+  end)
+
   it("without axes holds one element", function()
     local x = rg.field { type = rg.f64, shape = {} }
     assert.equal(0, x[0])

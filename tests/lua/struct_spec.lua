@@ -270,6 +270,8 @@ describe("rg.struct", function()
   it("says what does not declare one", function()
     local function message(...) return failure(rg.struct, ...).message end
     assert.equal("rg.struct takes a list of members, not an empty one", message {})
+    assert.equal("the members of rg.struct are a list, which keeps their order; 'a' is a key",
+      message { a = rg.f32 })
     assert.equal("rg.struct has two members 'a'", message { { "a", rg.f32 }, { "a", rg.f32 } })
     assert.equal("'a b' is not a name for a member", message { { "a b", rg.f32 } })
     assert.equal("member 1 of rg.struct is not a name and a type", message { { "a" } })

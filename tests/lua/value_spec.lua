@@ -114,6 +114,7 @@ describe("a mistake in a kernel", function()
     { "a row that is too long", "call.count", "rg.mat2({1, 2, 3}, {3, 4})[0][0]" },
     { "names in a constructor", "kernel.unsupported", "rg.vec2({a = 1, 2}).x" },
     { "a vector of too many numbers", "type.unknown", "rg.vec(100, rg.f32)(1)" },
+    { "values instead of a size and a type", "type.unknown", "rg.vec(x[0], x[0] * 2)" },
     { "a size that is not a number", "type.unknown", "rg.vec(rg.f32, 3)(1)" },
     { "an SNode that is indexed", "type.mismatch", "block[0]" },
     { "indices with names", "kernel.unsupported", "x[{i = 1}]" },
