@@ -12,9 +12,17 @@
 
 enum { PARSE_MAX_DEPTH = 200 };
 
+/* A `goto`, whose label has not been met. */
+typedef struct Goto {
+  AstStmt *stmt;
+  int local_count;  /* declared before it */
+  bool is_last;     /* in its block */
+} Goto;
+
 /* A loop around the statement being parsed. */
 typedef struct Loop {
   struct Loop *outer;
+  VEC(Goto) gotos;
   /* locals from here on are declared after the first `continue`; INT_MAX: there is none */
   int continue_id;
   int continue_line;
@@ -128,5 +136,12 @@ AstFunction *parse_body(Parser *p, Pos keyword, Str name, bool is_method);
 AstStmt *parse_local(Parser *p);
 AstStmt *parse_function_statement(Parser *p); /* `function name(..)` */
 AstStmt *parse_local_function(Parser *p); /* at `local` or `const` before `function` */
+
+/* parse_goto.c */
+AstStmt *parse_goto(Parser *p);
+AstStmt *parse_label(Parser *p);
+void loop_note_continue(Loop *loop, int local_count, int line);
+/* The labels that end its body: what goes to them is a `continue`. */
+void loop_take_labels(Parser *p, Loop *loop, AstBlock *body);
 
 #endif

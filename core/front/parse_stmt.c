@@ -253,6 +253,7 @@ static void add_loop_body(Parser *p, AstStmt *stmt) {
   Loop loop;
   open_loop(p, &loop);
   add_body(p, stmt);
+  loop_take_labels(p, &loop, &vec_last(&stmt->bodies));
   close_loop(p, &loop);
 }
 
@@ -282,6 +283,7 @@ static AstStmt *parse_repeat(Parser *p) {
   AstBlock body = {0};
   open_loop(p, &loop);
   parse_block(p, &body);
+  loop_take_labels(p, &loop, &body);
   close_loop(p, &loop);
   vec_push(p->scratch, &stmt->bodies, body);
   if (parser_match(p, TOKEN_UNTIL, "repeat", stmt->pos)) {
@@ -376,9 +378,8 @@ static AstStmt *parse_continue(Parser *p) {
   Loop *loop = p->frame->loop;
   if (!loop) {
     parser_fail_here(p, "'continue' is outside a loop");
-  } else if (loop->continue_id == INT_MAX) {
-    loop->continue_id = p->local_count;
-    loop->continue_line = stmt->pos.line;
+  } else {
+    loop_note_continue(loop, p->local_count, stmt->pos.line);
   }
   parser_next(p);
   check_last(p, "continue");
@@ -391,21 +392,6 @@ static AstStmt *parse_return(Parser *p) {
   if (!ends_block(parser_current(p)->kind) && !parser_is(p, TOKEN_SEMICOLON))
     parse_expr_list(p, &stmt->values);
   check_last(p, "return");
-  return stmt;
-}
-
-static AstStmt *parse_goto(Parser *p) {
-  AstStmt *stmt = new_stmt(p, AST_STMT_GOTO, parser_current(p));
-  parser_next(p);
-  stmt->name = parser_name(p);
-  return stmt;
-}
-
-static AstStmt *parse_label(Parser *p) {
-  AstStmt *stmt = new_stmt(p, AST_STMT_LABEL, parser_current(p));
-  parser_next(p);
-  stmt->name = parser_name(p);
-  parser_expect(p, TOKEN_LABEL);
   return stmt;
 }
 

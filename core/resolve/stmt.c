@@ -524,7 +524,8 @@ static void resolve_stmt(Resolve *r, const AstStmt *ast, Stmt *stmt) {
            "functions cannot be made inside a kernel");
     break;
   case AST_STMT_GOTO: case AST_STMT_LABEL:
-    refuse(r, stmt, "use 'while', 'break' and 'continue'", "kernels have no goto");
+    refuse(r, stmt, "use 'while', 'break' and 'continue'",
+           "a kernel has no goto, except to a label that ends the innermost loop");
     break;
   }
 }

@@ -409,6 +409,39 @@ describe("serial control flow", function()
     for i = 0, 39 do assert.equal(i % 2 == 0 and 0 or 5 * (3 + 200), x[i]) end
   end)
 
+  it("takes a goto to the end of a loop's body for 'continue'", function()
+    local x = rg.field(rg.i32, 8)
+    rg.kernel(function()
+      for i in rg.range(8) do
+        if i % 2 == 0 then goto continue end
+        for j = 0, 3 do
+          if j == 1 then goto next end
+          x[i] = x[i] + 1
+          ::next::
+        end
+        local m = 0
+        repeat
+          m = m + 1
+          if m == 1 then goto continue end
+          x[i] = x[i] + 100
+          ::continue::
+        until m >= 3
+        ::continue::
+      end
+    end)()
+    for i = 0, 7 do assert.equal(i % 2 == 0 and 0 or 203, x[i]) end
+    for text, message in pairs {
+      ["for k = 1, 2 do for j = 1, 2 do goto out end ::out:: end"] = "goto",
+      ["for k = 1, 2 do goto back local a = 1 ::back:: end"] = "nothing may follow 'goto'",
+      ["repeat goto on local m = 1 ::on:: until m"] = "nothing may follow 'goto'",
+      ["repeat if x[0] > 1 then goto on end local m = 1 ::on:: until m > 0"] = "m",
+    } do
+      local ok, refused = pcall(function() rg.kernel("function() " .. text .. " end", { x = x })() end)
+      assert.is_false(ok)
+      assert.is_truthy(refused.message:find(message, 1, true), refused.message)
+    end
+  end)
+
   it("counts as Lua's numeric for does", function()
     local out = rg.field(rg.i32, 7)
     local count = rg.kernel(function(low, high, step)
