@@ -334,8 +334,8 @@ void resolve_parameter(Resolve *r, int number) {
   local->has_shape = true;
   if (local->annotation) local->type = resolve_type(r, local->annotation, &local->shape);
   local->is_annotated = local->annotation != NULL;
-  if (local->is_annotated && entity.kind == ENTITY_TABLE && type_is_struct(local->shape)) {
-    Stmt *stmt = struct_from_table(r, local, &entity, local->type);
+  if (local->is_annotated && entity.kind == ENTITY_TABLE && !type_is_scalar(local->shape)) {
+    Stmt *stmt = struct_from_table(r, local, &entity, type_shaped(local->type, local->shape));
     if (stmt) vec_push(r->scratch, &r->s->body, stmt);
     return;
   }

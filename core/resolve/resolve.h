@@ -170,6 +170,9 @@ Entity struct_member(Resolve *r, Expr *e, const Entity *object, Str name);
 Expr *struct_part(Resolve *r, Expr *e, Str name); /* e.name */
 Entity struct_construct(Resolve *r, Expr *e, Type type);  /* e is a call of the type */
 Entity struct_method(Resolve *r, Expr *e, const Entity *object); /* a call of one */
+/* What is given to something of this type, where a table stands for a construction of it; `what` in
+ * messages. NULL: an error. */
+Expr *struct_given(Resolve *r, Expr *given, Type type, const char *what);
 /* `local` from the values in a table of the host; NULL: they are not known yet, or an error */
 Stmt *struct_from_table(Resolve *r, Local *local, const Entity *table, Type type);
 

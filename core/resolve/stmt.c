@@ -55,9 +55,22 @@ bool resolve_give_shape(Resolve *r, Local *local, Expr *value) {
 /* A local that is assigned again, or has an annotation, holds a value: `local n = x.shape`. */
 static bool is_number(Resolve *r, Local *ast) { return local_is_variable(ast) || ast->annotation; }
 
+/* `local v: vec2 = {1, 2}` */
+static void construct_annotated(Resolve *r, Stmt *stmt, int k) {
+  Expr *value = sema_strip(stmt->values.items[k]);
+  const Local *local = k < stmt->locals.count ? stmt->locals.items[k] : NULL;
+  if (value->kind != AST_TABLE || !local || !local->annotation) return;
+  Shape shape = {0};
+  Type type = resolve_type(r, local->annotation, &shape);
+  if (r->s->failed || type_is_scalar(shape)) return;
+  Expr *made = struct_given(r, value, type_shaped(type, shape), name_of(r, stmt->locals.items[k]));
+  if (made) stmt->values.items[k] = made;
+}
+
 /* Values come first: they do not see the new names. */
 void resolve_declaration(Resolve *r, Stmt *stmt) {
   VEC(Entity) entities = {0};
+  for (int i = 0; i < stmt->values.count && !r->s->failed; i++) construct_annotated(r, stmt, i);
   for (int i = 0; i < stmt->values.count && !r->s->failed; i++) {
     Entity entity = resolve_expr(r, stmt->values.items[i]);
     if (entity.kind == ENTITY_SHAPE && i < stmt->locals.count &&
@@ -282,6 +295,31 @@ static void resolve_target(Resolve *r, Expr *target) {
   }
 }
 
+/* What is known of the type of a target: an element, a local that states it, or a part of those. */
+static bool find_target_type(const Expr *target, Type *type) {
+  const Expr *at = sema_strip((Expr *)target);
+  Type base = {0};
+  while (at->entity.kind == ENTITY_PART && type_equal(at->entity.parts.type, base))
+    at = sema_strip(at->left);
+  if (at->entity.kind == ENTITY_PART) base = at->entity.parts.type;
+  else if (at->entity.kind == ENTITY_ELEMENT) base = at->entity.field.type;
+  else if (at->kind == AST_LOCAL && at->local && at->local->is_annotated) base = at->local->type;
+  if (type_equal(base, (Type){0})) return false;
+  *type = type_shaped(base, shape_of(target));
+  return true;
+}
+
+/* `x[i] = {mass = 2}`, `x[i].pos = {1, 2}` */
+static void construct_given(Resolve *r, Stmt *stmt, int k) {
+  Expr *target = stmt->targets.items[k], *value = sema_strip(stmt->values.items[k]);
+  Type type;
+  if (r->s->failed || value->kind != AST_TABLE || type_is_scalar(shape_of(target)) ||
+      !find_target_type(target, &type))
+    return;
+  Expr *made = struct_given(r, value, type, sema_source(r->s, target));
+  if (made) stmt->values.items[k] = made;
+}
+
 /* `m *= a` of a matrix, which is not elementwise, becomes `m = m * a`. */
 static void write_product(Resolve *r, Stmt *stmt) {
   Expr *target = stmt->targets.items[0], *value = stmt->values.items[0];
@@ -336,6 +374,8 @@ static void resolve_assignment(Resolve *r, Stmt *stmt) {
     return;
   }
   for (int i = 0; i < stmt->targets.count; i++) resolve_target(r, stmt->targets.items[i]);
+  for (int i = 0; i < stmt->values.count && i < stmt->targets.count; i++)
+    construct_given(r, stmt, i);
   for (int i = 0; i < stmt->values.count; i++) resolve_value(r, stmt->values.items[i]);
   resolve_spread(r, &stmt->values, stmt->targets.count);
   for (int i = 0; i < stmt->values.count && i < stmt->targets.count && !r->s->failed; i++)

@@ -77,15 +77,13 @@ static Expr *zero_of(Resolve *r, const Expr *at, Type type) {
 
 static bool fill_struct(Resolve *r, Expr *e, Type type, const Exprs *given, Exprs *out);
 
-/* What a member gets: a table stands for a construction of it. */
-static Expr *member_value(Resolve *r, Expr *given, Type type, const TypeMember *member) {
+/* A table given to something of this type stands for a construction of it; `what` in messages. */
+Expr *struct_given(Resolve *r, Expr *given, Type type, const char *what) {
   char buffer[TYPE_NAME_SIZE];
   Exprs list = {0};
-  if (given->kind != AST_TABLE) {
-    const char *what = scratch_format(r->scratch, "member '%s'", member->name);
+  if (given->kind != AST_TABLE)
     return resolve_value(r, given) && shape_check_given(r, given, type_shape(type), what) ? given
                                                                                           : NULL;
-  }
   if (!type_is_struct(type)) {
     vec_push(r->scratch, &list, given);
     Expr *made = new_conversion(r, given, type, list);
@@ -96,11 +94,16 @@ static Expr *member_value(Resolve *r, Expr *given, Type type, const TypeMember *
   return fill_struct(r, given, type, &one, &list) ? new_conversion(r, given, type, list) : NULL;
 }
 
+static Expr *member_value(Resolve *r, Expr *given, const TypeMember *member) {
+  return struct_given(r, given, member->type,
+                      scratch_format(r->scratch, "member '%s'", member->name));
+}
+
 static bool give(Resolve *r, Expr *value, const TypeMember *member, Expr **place) {
   if (*place)
     return sema_fail(r->s, value, RG_ERROR_CALL_COUNT, NULL, "member '%s' is given twice",
                      member->name);
-  return (*place = member_value(r, value, member->type, member)) != NULL;
+  return (*place = member_value(r, value, member)) != NULL;
 }
 
 /* `{pos = v, mass = 2}` and `{v, 2}` */
@@ -157,11 +160,17 @@ Entity struct_construct(Resolve *r, Expr *e, Type type) {
 
 /* -- tables of the host ------------------------------------------------------------------------ */
 
+/* "p.pos", "m[1]" */
+static const char *item_text(Resolve *r, const Entity *table, const char *key) {
+  return *key == '#' ? scratch_format(r->scratch, "%s[%s]", table->name, key + 1)
+                     : scratch_format(r->scratch, "%s.%s", table->name, key);
+}
+
 static Expr *path_value(Resolve *r, const Entity *table, const char *name, Pos pos, int width,
                         int number) {
   AstExpr *ast = scratch_new(r->scratch, AstExpr);
   Expr *e = scratch_new(r->scratch, Expr);
-  const char *text = scratch_format(r->scratch, "%s.%s", table->name, name);
+  const char *text = item_text(r, table, name);
   *ast = (AstExpr){.kind = AST_GLOBAL, .op = AST_NO_OP, .pos = pos, .width = width,
                    .text = str_of(text)};
   *e = (Expr){.kind = AST_FIELD, .op = AST_NO_OP, .pos = pos, .width = width, .ast = ast};
@@ -182,11 +191,23 @@ static Expr *table_item_value(Resolve *r, const Entity *table, const char *key, 
   Expr *e = path_value(r, table, key, pos, width, number);
   if (e->entity.kind == ENTITY_TABLE && !type_is_scalar(type))
     return table_value(r, &e->entity, type, pos, width);
-  const char *what = scratch_format(r->scratch, "'%s.%s'", table->name, key);
+  const char *what = scratch_format(r->scratch, "'%s'", item_text(r, table, key));
   return !r->s->failed && resolve_is_value(r, e) &&
                  shape_check_given(r, e, type_shape(type), what)
              ? e
              : NULL;
+}
+
+/* Has the host's table as many items as a value of the type has numbers, or rows? */
+static bool check_length(Resolve *r, const Entity *table, Type type, Pos pos, int width) {
+  char buffer[TYPE_NAME_SIZE];
+  int64_t length;
+  Expr *at = path_value(r, table, "", pos, width, -1);
+  if (!table_length(r, at, table, &length)) return false;
+  return length == type_rows(type) ||
+         sema_fail_pos(r->s, pos, width, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
+                       "'%s' is declared %s, and the table has %lld %s", table->name,
+                       type_name(type, buffer), (long long)length, length == 1 ? "item" : "items");
 }
 
 /* The keys of the table: a struct's names; 1, 2, .. of a vector; of a matrix those of its rows. */
@@ -197,6 +218,7 @@ static Expr *table_value(Resolve *r, const Entity *table, Type type, Pos pos, in
   int count = is_struct ? row.member_count : type_rows(type);
   Type inner = type_element(type);
   if (type_is_matrix(type)) type_make(inner, type_cols(type), 1, &inner);
+  if (!is_struct && !check_length(r, table, type, pos, width)) return NULL;
   for (int k = 0; k < count; k++) {
     const char *key = is_struct ? row.members[k].name : scratch_format(r->scratch, "#%d", k + 1);
     Type wanted = is_struct ? row.members[k].type : inner;
@@ -207,7 +229,8 @@ static Expr *table_value(Resolve *r, const Entity *table, Type type, Pos pos, in
   Expr *at = path_value(r, table, "", pos, width, -1);
   if (has_all) return new_conversion(r, at, type, list);
   if (!r->s->failed)
-    sema_fail_pos(r->s, pos, width, RG_ERROR_SOURCE, "pass a value of the struct: P{..}",
+    sema_fail_pos(r->s, pos, width, RG_ERROR_SOURCE,
+                  is_struct ? "pass a value of the struct: P{..}" : "pass a vector: rg.vec2(..)",
                   "what the table '%s' holds is not known here", table->name);
   return NULL;
 }

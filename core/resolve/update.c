@@ -81,6 +81,7 @@ static bool match_pair(Resolve *r, Expr *a, Expr *b, Update *update) {
 }
 
 static bool match_call(Resolve *r, Expr *call, Update *update) {
+  if (call->call.kind == CALL_CONVERSION) return false;
   Entity callee = resolve_expr(r, call->left);
   if (callee.kind != ENTITY_BUILTIN || !callee.builtin || call->list.count != 2) return false;
   switch (callee.builtin->op) {

@@ -281,4 +281,64 @@ describe("rg.struct", function()
     assert.equal("'a' is a member of the struct, and cannot be a method, too",
       message({ { "a", rg.f32 } }, { methods = { a = print } }))
   end)
+
+  it("take a table where their type is known, in kernels as in Lua", function()
+    local S = rg.struct{ { "a", rg.i32 }, { "v", rg.vec2 }, { "m", rg.mat2 } }
+    local f, g = rg.field(rg.mat(2, 2, rg.i32), 5), rg.field(rg.vec3, 5)
+    local s, t = rg.field(S, 5), rg.array(S, 5)
+    rg.kernel(function()
+      for i in rg.range(5) do
+        f[i] = { { i, i + 1 }, { i + 2, i + 3 } }
+        f[i][1] = { 7, i }
+        g[i] = { i, 2, 3 }
+        g[i].xy = { 5, i }
+        s[i] = { a = i, v = { 1, i }, m = { { 1, 2 }, { 3, i } } }
+        s[i].m = { { 1, 0 }, { 0, 2 * i } }
+        t[i] = { i, { 1, 2 } }
+        t[i].v.yx = { 5, 6 }
+      end
+    end)()
+    assert.same({ { { 3, 4 }, { 7, 3 } }, { 5, 3, 3 } }, { f[3]:to_table(), g[3]:to_table() })
+    assert.same({ a = 3, v = { 1, 3 }, m = { { 1, 0 }, { 0, 6 } } }, s[3]:to_table())
+    assert.same({ a = 3, v = { 6, 5 }, m = { { 0, 0 }, { 0, 0 } } }, t[3]:to_table())
+    rg.kernel([[function()
+      local v: vec3, p: S = {1, 2, 3}, {a = 1, v = {1, 2}}
+      v.xy = {7, 8}
+      p.v = {3, 4}
+      assert(v == vec3(7, 8, 3) and p.a == 1 and p.v.y == 4)
+      p = {v = {1, 1}}
+      v = {4, 5, 6}
+      assert(v.z == 6 and p.a == 0 and p.v.x == 1)
+      for i in rg.range(5) do g[i] += {1, i, 0} end
+    end]], { S = S, vec3 = rg.vec3, g = g, rg = rg })()
+    assert.same({ 6, 6, 3 }, g[3]:to_table())
+    for text, message in pairs {
+      ["g[0] = {1, 2}"] = "is made of 3 numbers or of one, not of 2",
+      ["g[0] = {x = 1, y = 2, z = 3}"] = "takes no names",
+      ["s[0] = {b = 1}"] = "no member 'b'",
+      ["s[0].a = {1, 2}"] = "tables are not values",
+      ["local v = rg.vec2(0) v = {1, 2}"] = "tables are not values",
+    } do
+      local ok, refused = pcall(function()
+        rg.kernel("function() " .. text .. " end", { g = g, s = s, rg = rg })()
+      end)
+      assert.is_false(ok)
+      assert.is_truthy(refused.message:find(message, 1, true), refused.message)
+    end
+  end)
+
+  it("and vectors are stated parameters that take tables", function()
+    local k = rg.kernel [[function(m: mat2, v: vec2): vec2 return m * v end]]
+    assert.equal(rg.vec2(3, 7), k({ { 1, 2 }, { 3, 4 } }, { 1, 1 }))
+    assert.equal(rg.vec2(5, 7), k({ rg.vec2(2, 3), { 3, 4 } }, rg.vec2(1, 1)))
+    for _, case in ipairs {
+      { { 1, 2 }, { 3, 4 }, "'m[1]' is a vector of 2, and this value is a number" },
+      { { { 1, 2 } }, { 3, 4 }, "'m' is declared mat2, and the table has 1 item" },
+      { { { 1, 2 }, { 3, 4 } }, { 1, 2, 3 }, "'v' is declared vec2, and the table has 3 items" },
+    } do
+      local ok, refused = pcall(k, case[1], case[2])
+      assert.is_false(ok)
+      assert.is_truthy(refused.message:find(case[3], 1, true), refused.message)
+    end
+  end)
 end)
