@@ -20,6 +20,7 @@ typedef struct Emit {
   int outer;                 /* number of the loop around that one */
   int left;                  /* the one that a `break` in the loop inside it leaves; 0: none */
   Inline *frame;             /* the enclosing function; NULL: the kernel */
+  const Inline *called;      /* the enclosing function that calls itself; NULL: none */
   int depth;                 /* how many functions are nested here */
   StrBuf apart;              /* functions that stand apart, before the kernel */
   int apart_count;
@@ -87,11 +88,13 @@ Type emit_item_type(Emit *e, const LoopHead *head, int variable);
 /* emit_random.c: a draw; what comes before the host region, a loop, the body of an iteration */
 void emit_random(Emit *e, Expr *call);
 void emit_random_host(Emit *e);
+void emit_random_resume(Emit *e, const Inline *in); /* what a function that draws is passed */
 void emit_random_loop(Emit *e, const LoopHead *head);
 void emit_random_iteration(Emit *e, const Stmt *stmt);
 
 /* emit_say.c: print, assert, error */
 void emit_say(Emit *e, Expr *call);
+void emit_where(Emit *e); /* {i, j}: the iteration */
 
 /* emit_function.c: a user function, as a Lua function called at once; a `return` in it */
 void emit_function_call(Emit *e, Expr *call, Inline *in);

@@ -146,27 +146,45 @@ static void emit_nest(Emit *e, const Inline *in) {
               in->recursive->call->pos.column);
 }
 
+/* A value, or a row. */
+static bool is_passed(const Local *parameter) {
+  return !parameter->is_alias ||
+         (parameter->alias.kind == ENTITY_FIELD && parameter->alias.field.indexed);
+}
+
+/* `do return`, and the draws of the caller go on. */
+static const char *return_of(const Inline *in) {
+  return in->random.is_used ? "do return _rg.drawn(_rg_g" : "do return ";
+}
+
 static void emit_called(Emit *e, Inline *in) {
   int visible = e->visible.count;
   StrBuf parameters;
   strbuf_init(&parameters, e->scratch);
   for (int i = 0; i < in->parameters.count; i++)
-    if (!in->parameters.items[i]->is_alias)
+    if (is_passed(in->parameters.items[i]))
       strbuf_format(&parameters, ", %s", emit_declare(e, in->parameters.items[i]));
+  if (in->axis_count) strbuf_text(&parameters, ", _rg_i");
+  if (in->random.is_used) strbuf_text(&parameters, ", _rg_g");
   emit_format(e, "_rg_n[%d] = function(_rg_d%s) ", in->ordinal + 1, strbuf_end(&parameters));
   emit_nest(e, in);
   emit_text(e, "local _rg_r = _rg.own(_rg_r); ");
   vec_push(e->scratch, &e->visible, "_rg_r"); /* its own, also for functions that stand apart */
   vec_push(e->scratch, &e->visible, "_rg_d");
+  vec_push(e->scratch, &e->visible, "_rg_i");
+  vec_push(e->scratch, &e->visible, "_rg_g");
+  if (in->random.is_used) emit_text(e, "_rg_g.turn = _rg_g.turn + 1; ");
   e->frame = in;
+  e->called = in;
   emit_block(e, &in->body);
   e->frame = NULL;
-  if (in->results.count) emit_text(e, " do return ");
+  e->called = NULL;
+  emit_format(e, " %s", return_of(in));
   for (int i = 0; i < in->results.count; i++) {
-    if (i) emit_text(e, ", ");
+    if (i || in->random.is_used) emit_text(e, ", ");
     emit_zero_of(e, in->results.items[i]);
   }
-  emit_text(e, in->results.count ? " end end; " : " end; ");
+  emit_text(e, in->random.is_used ? ") end end; " : " end end; ");
   e->visible.count = visible;
 }
 
@@ -190,10 +208,16 @@ void emit_invocation(Emit *e, Expr *expr, Invocation *call) {
   emit_format(e, "_rg_n[%d](_rg_d + 1", call->of->ordinal + 1);
   for (int i = 0; i < call->arguments.count; i++) {
     const Local *parameter = call->of->parameters.items[i];
-    if (parameter->is_alias) continue;
+    if (!is_passed(parameter)) continue;
     emit_text(e, ", ");
-    emit_for(e, call->arguments.items[i], parameter->type, parameter->shape);
+    if (parameter->is_alias) emit_given(e, call->of->parameters.items[i], call->arguments.items[i]);
+    else emit_for(e, call->arguments.items[i], parameter->type, parameter->shape);
   }
+  if (call->of->axis_count) {
+    emit_text(e, ", ");
+    emit_where(e);
+  }
+  emit_random_resume(e, call->of);
   emit_text(e, call->results.count > 1 ? "))" : ")");
   if (result) emit_text(e, ")");
 }
@@ -202,9 +226,10 @@ void emit_function_return(Emit *e, Stmt *stmt) {
   const Inline *in = e->frame;
   int count = stmt->values.count;
   if (in->is_called) {
-    emit_text(e, "do return ");
+    emit_text(e, return_of(in));
+    if (in->random.is_used && stmt->values.count) emit_text(e, ", ");
     emit_values(e, &stmt->values, &in->results);
-    emit_text(e, " end");
+    emit_text(e, in->random.is_used ? ") end" : " end");
     return;
   }
   if (!count) {

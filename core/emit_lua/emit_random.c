@@ -4,7 +4,13 @@
  *   _rg.random("f32", 3, _rg_r.loop, 8)          three words from the 8th on: a vec3 */
 #include "emit_lua/emit.h"
 
-static const char *stream(const Emit *e) { return e->parallel ? "_rg_r.loop" : "_rg_r.host"; }
+static const char *stream(const Emit *e) {
+  return e->called ? "_rg_g" : e->parallel ? "_rg_r.loop" : "_rg_r.host";
+}
+
+void emit_random_resume(Emit *e, const Inline *in) {
+  if (in->random.is_used) emit_format(e, ", %s", stream(e));
+}
 
 void emit_random_host(Emit *e) {
   if (e->s->random.is_used) emit_text(e, "_rg_r.host = _rg.draws(_rg_r); ");

@@ -46,17 +46,23 @@ static void emit_pieces(Emit *e, const Said *said) {
 }
 
 /* The indices of the iteration: of an index vector, itself. */
-static void emit_where(Emit *e) {
-  emit_text(e, ", {");
+void emit_where(Emit *e) {
+  if (e->called) {
+    emit_text(e, e->called->axis_count ? "_rg_i" : "{}");
+    return;
+  }
+  emit_text(e, "{");
   for (int i = 0; e->parallel && i < e->parallel->locals.count; i++)
     emit_format(e, "%s%s", i ? ", " : "", e->names[e->parallel->locals.items[i]->id]);
-  emit_text(e, "})");
+  emit_text(e, "}");
 }
 
 static void emit_failure(Emit *e, const Said *said) {
   emit_format(e, "_rg_r, %d, ", said->message);
   emit_pieces(e, said);
+  emit_text(e, ", ");
   emit_where(e);
+  emit_text(e, ")");
 }
 
 void emit_say(Emit *e, Expr *call) {

@@ -97,6 +97,14 @@ static int add_fault(Lower *l, const Inline *in) {
   return l->output->messages.count - 1;
 }
 
+enum { DRAWN = 3 }; /* what a function that draws is passed: Random's key, index and turn */
+
+/* How many indices a row that is passed has. */
+static int row_indices(const Local *parameter) {
+  bool is_field = parameter->is_alias && parameter->alias.kind == ENTITY_FIELD;
+  return is_field ? parameter->alias.field.indexed : 0;
+}
+
 void lower_declare_functions(Lower *l) {
   IrKernel *kernel = l->output->kernel;
   for (int i = 0; i < l->s->functions.count; i++) {
@@ -110,21 +118,27 @@ void lower_declare_functions(Lower *l) {
       const Local *parameter = in->parameters.items[k];
       for (int n = 0; !parameter->is_alias && n < type_parts(parameter->shape); n++)
         ir_region_param(kernel, function->body, lower_number_type(l, parameter->type, n));
+      for (int n = 0; n < row_indices(parameter); n++)
+        ir_region_param(kernel, function->body, TYPE(I64));
     }
+    for (int k = 0; k < in->axis_count + (in->random.is_used ? DRAWN : 0); k++)
+      ir_region_param(kernel, function->body, TYPE(I64));
     for (int k = 0; k < in->results.count; k++)
       for (int n = 0; n < type_parts(in->results.items[k]->shape); n++)
         vec_push(l->scratch, &function->results,
                  lower_number_type(l, in->results.items[k]->type, n));
+    if (in->random.is_used) vec_push(l->scratch, &function->results, TYPE(I64));
     vec_push(l->scratch, &kernel->functions, function);
   }
 }
 
 /* Zeros if it falls off its end. */
-static void lower_end(Lower *l, const IrFunction *function) {
+static void lower_end(Lower *l, const Inline *in, const IrFunction *function) {
   if (lower_is_closed(l)) return;
   IrInst **zeros = scratch_array(l->scratch, IrInst *, function->results.count);
   for (int i = 0; i < function->results.count; i++)
     zeros[i] = lower_number(l, function->results.items[i], 0);
+  if (in->random.is_used) zeros[function->results.count - 1] = random_resumed(l);
   ir_emit(&l->b, IR_RETURN, TYPE(NONE), function->results.count, zeros);
 }
 
@@ -138,12 +152,17 @@ static void lower_function(Lower *l, Inline *in, const IrFunction *function) {
   IrInst **params = function->body->params.items;
   for (int i = 0; i < in->parameters.count; i++) {
     Local *parameter = in->parameters.items[i];
+    if (row_indices(parameter)) held_by(l, parameter)->indices = params;
+    params += row_indices(parameter);
     if (parameter->is_alias) continue;
     lower_bind(l, parameter, params);
     params += type_parts(parameter->shape);
   }
+  l->indices = params;
+  l->index_count = in->axis_count;
+  random_resume(l, in->random.is_used ? params + in->axis_count : NULL);
   lower_block(l, &in->body);
-  lower_end(l, function);
+  lower_end(l, in, function);
   l->s->frame = NULL;
 }
 
@@ -160,15 +179,29 @@ IrInst **lower_invocation(Lower *l, Expr *e, Invocation *call) {
   for (int i = 0; i < call->arguments.count; i++) {
     const Local *parameter = call->of->parameters.items[i];
     int parts = type_parts(parameter->shape);
+    if (row_indices(parameter)) {
+      IrInst *indices[SNODE_MAX_AXES];
+      int given = lower_indices(l, call->arguments.items[i], indices);
+      for (int k = 0; k < given; k++) operands[count++] = ir_convert(&l->b, indices[k], TYPE(I64));
+    }
     if (parameter->is_alias) continue;
     IrInst **given = lower_values_as(l, call->arguments.items[i], parameter->type, parts);
     for (int k = 0; k < parts; k++) operands[count++] = given[k];
   }
   lower_at(l, e->pos);
+  for (int k = 0; k < call->of->axis_count; k++)
+    operands[count++] = k < l->index_count ? ir_convert(&l->b, l->indices[k], TYPE(I64))
+                                           : lower_number(l, TYPE(I64), 0);
+  if (call->of->random.is_used) {
+    operands[count++] = l->random.key;
+    operands[count++] = l->random.index;
+    operands[count++] = ir_get(&l->b, l->random.turn);
+  }
   for (int i = 0; i < results; i++)
     operands[count++] = ir_var(&l->b, function->results.items[i]);
   ir_emit(&l->b, IR_INVOKE, TYPE(NONE), count, operands)->imm = call->of->ordinal;
   for (int i = 0; i < results; i++) values[i] = ir_get(&l->b, operands[params + i]);
+  if (call->of->random.is_used) ir_set(&l->b, l->random.turn, values[results - 1]);
   IrInst **rest = values;
   for (int i = 0; i < call->results.count; i++) {
     held_by(l, call->results.items[i])->values = rest;
@@ -195,6 +228,7 @@ static void lower_function_return(Lower *l, Stmt *stmt) {
     for (int k = 0; k < parts; k++) operands[count++] = values[k];
   }
   lower_at(l, stmt->pos);
+  if (in->random.is_used) operands[count++] = random_resumed(l);
   ir_emit(&l->b, IR_RETURN, TYPE(NONE), count, operands);
 }
 

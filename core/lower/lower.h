@@ -61,6 +61,10 @@ IrInst *random_stream(Lower *l, const RandomUse *use);
 /* At the beginning of each of its iterations, and of the host region, whose indices are none. */
 void random_begin(Lower *l, const RandomUse *use, IrInst *key, IrInst *const *indices, int count);
 void random_turn(Lower *l); /* a serial loop that draws begins an iteration */
+/* A function that calls itself goes on with its caller's key, index and turn, in a turn of its own;
+ * NULL: it draws nothing. The turn in which its caller goes on. */
+void random_resume(Lower *l, IrInst *const *given);
+IrInst *random_resumed(Lower *l);
 /* say.c */
 typedef VEC(IrInst *) Operands;
 void lower_say(Lower *l, Expr *e);

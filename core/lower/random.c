@@ -3,7 +3,8 @@
  *
  *   key     of the run of its loop: the runtime's seed and a count (RANDOM_STREAM)
  *   index   of the iteration: its indices, combined
- *   turn    how often the serial loops around the call have begun an iteration, 0 without
+ *   turn    how often the serial loops around the call have begun an iteration, 0 without; each
+ *           call of a function that calls itself begins one, and one more when it returns
  *   word    of the call: resolve and static loops have made each its own
  *
  * and of nothing else: not of threads, tasks, devices, the order of a list or of evaluation. RANDOM
@@ -43,6 +44,19 @@ void random_turn(Lower *l) {
   IrInst *turn = l->random.turn;
   IrInst *one = lower_number(l, TYPE(I64), 1);
   ir_set(&l->b, turn, ir_binary(&l->b, IR_ADD, ir_get(&l->b, turn), one));
+}
+
+void random_resume(Lower *l, IrInst *const *given) {
+  l->random = (Random){0};
+  if (!given) return;
+  l->random = (Random){.key = given[0], .index = given[1], .turn = ir_var(&l->b, TYPE(I64))};
+  ir_set(&l->b, l->random.turn,
+         ir_binary(&l->b, IR_ADD, given[2], lower_number(l, TYPE(I64), 1)));
+}
+
+IrInst *random_resumed(Lower *l) {
+  IrInst *one = lower_number(l, TYPE(I64), 1);
+  return ir_binary(&l->b, IR_ADD, ir_get(&l->b, l->random.turn), one);
 }
 
 /* -- words ------------------------------------------------------------------------------------- */

@@ -184,6 +184,25 @@ static bool resolve_argument(Resolve *r, Expr *argument, Entity *entity) {
   return !r->s->failed && (stands_for_itself(entity, &plain, false) || resolve_value(r, argument));
 }
 
+/* A table for a parameter whose type is stated is a value of it: a name in the function's text. */
+static bool construct_argument(Resolve *r, const Entity *callee, int k, Expr **argument) {
+  const AstFunction *function = callee->function.text;
+  const AstLocal *parameter =
+      k < function->parameters.count ? function->parameters.items[k] : NULL;
+  Expr *given = sema_strip(*argument);
+  if (given->kind != AST_TABLE || !parameter || !parameter->annotation) return true;
+  Inline at = {.outer = r->s->frame, .function = function, .name = callee->name,
+               .source = callee->function.source_text, .number = callee->function.number};
+  map_init(&at.names, r->scratch);
+  Shape shape;
+  r->s->frame = &at;
+  Type type = resolve_type(r, parameter->annotation, &shape);
+  r->s->frame = at.outer;
+  if (r->s->failed || type_is_scalar(shape)) return !r->s->failed;
+  *argument = struct_given(r, given, type_shaped(type, shape), sema_text(r->s, parameter->name));
+  return *argument != NULL;
+}
+
 /* As in Lua, parameters past the last argument are nil. */
 static void add_missing(Resolve *r, const Expr *e, const AstFunction *function, Exprs *arguments,
                         Entities *entities) {
@@ -206,7 +225,9 @@ Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
   if (self) vec_push(r->scratch, &entities, self->entity);
   for (int i = 0; i < e->list.count; i++) {
     Entity entity;
-    if (!resolve_argument(r, e->list.items[i], &entity)) return (Entity){0};
+    if (!construct_argument(r, &callee, arguments.count, &e->list.items[i]) ||
+        !resolve_argument(r, e->list.items[i], &entity))
+      return (Entity){0};
     vec_push(r->scratch, &arguments, e->list.items[i]);
     vec_push(r->scratch, &entities, entity);
   }
@@ -274,6 +295,16 @@ bool resolve_refuse_many(Resolve *r, const Exprs *list) {
 
 /* -- return ------------------------------------------------------------------------------------ */
 
+/* A table for a result whose type is stated. */
+static void construct_result(Resolve *r, const Inline *in, int k, Expr **value) {
+  const Local *result = k < in->results.count ? in->results.items[k] : NULL;
+  Expr *given = sema_strip(*value);
+  if (given->kind != AST_TABLE || !result || !result->is_annotated || type_is_scalar(result->shape))
+    return;
+  Expr *made = struct_given(r, given, type_shaped(result->type, result->shape), in->name);
+  if (made) *value = made;
+}
+
 void resolve_inline_return(Resolve *r, Stmt *stmt) {
   Inline *in = r->s->frame;
   if (r->loop != in->loop) {
@@ -281,7 +312,10 @@ void resolve_inline_return(Resolve *r, Stmt *stmt) {
                   "a parallel loop cannot be left by 'return'");
     return;
   }
-  for (int i = 0; i < stmt->values.count; i++) resolve_value(r, stmt->values.items[i]);
+  for (int i = 0; i < stmt->values.count; i++) {
+    construct_result(r, in, i, &stmt->values.items[i]);
+    if (!r->s->failed) resolve_value(r, stmt->values.items[i]);
+  }
   if (r->s->failed) return;
   resolve_spread(r, &stmt->values, INT32_MAX);
   if (!in->first_return && !in->function->results.count)

@@ -63,11 +63,6 @@ static bool resolve_typed(Resolve *r, Expr *e, const Builtin *builtin, Shape *sh
 Entity random_call(Resolve *r, Expr *e, const Builtin *builtin) {
   Entity entity = {.kind = ENTITY_VALUE};
   int given = e->list.count;
-  if (r->called) {
-    sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "draw before the call, and pass the number",
-              "'%s' cannot be called in a function that calls itself", builtin->name);
-    return (Entity){0};
-  }
   bool is_math = !strcmp(builtin->name, "math.random");
   e->random = (RandomCall){0};
   note_use(r);

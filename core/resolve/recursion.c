@@ -8,6 +8,8 @@
  * Its types are stated, since nothing else says what the inner call returns: parameters and results
  * have annotations, but for parameters that are passed no number. Where they do not, each call is
  * expanded, as it must be where `rg.static` ends the recursion.
+ * A row that it is passed is the field, and the row's indices as hidden arguments; so are the
+ * indices of the iteration, for its messages, and where its random numbers go on.
  * That a function calls itself is found while a call of it is expanded. Then the kernel is resolved
  * anew (sema.c), and all of its calls are Invocations; its body is resolved after the kernel's. */
 #include "resolve/resolve.h"
@@ -47,7 +49,7 @@ static bool is_same_source(SemaArg a, SemaArg b) {
 /* Where launches say where its elements are, two of one layout are one in all but their source. */
 static bool is_same_field(const FieldRef *a, const FieldRef *b) {
   return a->node == b->node && a->array == b->array && a->component == b->component &&
-         a->offset == b->offset && !a->indexed && !b->indexed &&
+         a->offset == b->offset && a->indexed == b->indexed &&
          (!a->is_movable || is_same_source(a->source, b->source));
 }
 
@@ -128,18 +130,6 @@ static const char *cycle_text(Resolve *r, const Expr *e, const Inline *from, con
   return strbuf_end(&out);
 }
 
-/* A row of a field would need its indices. */
-static bool check_rows(Resolve *r, const Exprs *arguments, const Entities *entities,
-                       const char *name) {
-  for (int i = 0; i < entities->count; i++)
-    if (entities->items[i].kind == ENTITY_FIELD && entities->items[i].field.indexed)
-      return sema_fail(r->s, arguments->items[i], RG_ERROR_UNSUPPORTED,
-                       "pass the field and the index",
-                       "'%s' calls itself, so it cannot be passed part of the field '%s'", name,
-                       entities->items[i].name);
-  return true;
-}
-
 /* What a call of itself shows: where, and by way of which functions. */
 static const Recursive *learn(Resolve *r, const Expr *e, const Entity *callee, const Inline *from) {
   Recursive row = {.function = callee->function.text,
@@ -172,6 +162,8 @@ static Inline *create(Resolve *r, const Expr *e, const Entity *callee, const Rec
                  .call_source = sema_text_source(r->s),
                  .is_called = true,
                  .ordinal = r->s->functions.count,
+                 .axis_count = -1,
+                 .says = r->input->debug != 0,
                  .line = is_here ? callee->function.text->pos.line : line_of_call(r, e),
                  .recursive = recursive};
   map_init(&in->names, r->scratch);
@@ -199,7 +191,9 @@ static Inline *create(Resolve *r, const Expr *e, const Entity *callee, const Rec
 
 static Entity invoke(Resolve *r, Expr *e, Inline *in, const Exprs *arguments) {
   Invocation *call = scratch_new(r->scratch, Invocation);
-  *call = (Invocation){.of = in, .arguments = *arguments};
+  *call = (Invocation){.of = in, .arguments = *arguments, .caller = r->called,
+                       .random = r->random, .axis_count = r->axis_count};
+  vec_push(r->scratch, &r->invocations, call);
   for (int i = 0; i < in->parameters.count && !r->s->failed; i++)
     if (!in->parameters.items[i]->is_alias)
       resolve_give_shape(r, in->parameters.items[i], arguments->items[i]);
@@ -224,7 +218,6 @@ bool recursion_call(Resolve *r, Expr *e, const Entity *callee, const Exprs *argu
   const Inline *from = recursive ? NULL : around(r, callee);
   if (!in && ((!from && !recursive) || !is_stated(callee->function.text, entities))) return false;
   *result = (Entity){0};
-  if (!in && !check_rows(r, arguments, entities, callee->name)) return true;
   if (!in && r->s->functions.count >= MOST_FUNCTIONS)
     return !resolve_fail_size(r, e->pos, e->width);
   if (!recursive) recursive = learn(r, e, callee, from);
@@ -233,16 +226,44 @@ bool recursion_call(Resolve *r, Expr *e, const Entity *callee, const Exprs *argu
   return true;
 }
 
+/* What a call says about caller and function; true if that is new. */
+static bool relate(Invocation *call) {
+  Inline *of = call->of, *caller = call->caller;
+  int axis_count = caller ? caller->axis_count : call->axis_count;
+  bool draws = of->random.is_used && !call->random->has_turns;
+  bool says = caller && of->says && !caller->says;
+  if (draws) call->random->is_used = call->random->has_turns = true;
+  if (says) caller->says = true;
+  if (axis_count < 0 || of->axis_count == axis_count || !of->axis_count) return draws || says;
+  of->axis_count = of->axis_count < 0 ? axis_count : 0;
+  return true;
+}
+
+static void relate_all(Resolve *r) {
+  bool is_new = true;
+  while (is_new) {
+    is_new = false;
+    for (int i = 0; i < r->invocations.count; i++) is_new |= relate(r->invocations.items[i]);
+  }
+  for (int i = 0; i < r->s->functions.count; i++) {
+    Inline *in = r->s->functions.items[i];
+    if (!in->says || in->axis_count < 0) in->axis_count = 0;
+  }
+}
+
 /* Each may make more of them. */
 void recursion_resolve_bodies(Resolve *r) {
   for (int i = 0; i < r->s->functions.count; i++) {
     Inline *in = r->s->functions.items[i];
     r->s->frame = in;
     r->called = in;
+    r->random = &in->random;
     r->loop = in->loop;
     resolve_function_body(r, in->function, &in->function->body, &in->body);
     r->s->frame = NULL;
     r->called = NULL;
+    r->random = &r->s->random;
     r->loop = 0;
   }
+  relate_all(r);
 }

@@ -74,7 +74,9 @@ typedef struct Resolve {
   int break_levels;      /* loops a break leaves besides the innermost */
   bool is_turn;          /* it is an iteration of an unrolled loop */
   const Stmt *first_return; /* of the kernel */
-  const Inline *called;  /* the function being resolved, if it calls itself */
+  Inline *called;        /* the function being resolved, if it calls itself */
+  int axis_count;        /* of the enclosing parallel loop; 0: host region */
+  VEC(Invocation *) invocations;
 } Resolve;
 
 /* new_node.c: nodes of the typed tree, from the Ast's. Names are those of the frame, or of the

@@ -237,6 +237,7 @@ static void resolve_error(Saying *s, Expr *e) {
 Entity say_call(Resolve *r, Expr *e, const Builtin *builtin) {
   Saying saying = {.r = r, .said = scratch_new(r->scratch, Said)};
   e->said = saying.said;
+  if (r->called) r->called->says = true;
   if (!strcmp(builtin->name, "print")) add_arguments(&saying, &e->list, 0, STR("\t"));
   else if (!strcmp(builtin->name, "assert")) resolve_assert(&saying, e);
   else resolve_error(&saying, e);

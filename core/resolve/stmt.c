@@ -437,11 +437,12 @@ static void resolve_for_in(Resolve *r, const AstStmt *ast, Stmt *stmt) {
     return;
   }
   r->loop = stmt->head->number = ++r->loop_count;
+  r->axis_count = stmt->head->axis_count ? stmt->head->axis_count : 1;
   r->random = &stmt->head->random;
   mark_reductions(r, &ast->bodies.items[0], r->loop);
   resolve_body(r, ast, stmt, true);
   r->random = &r->s->random;
-  r->loop = 0;
+  r->loop = r->axis_count = 0;
 }
 
 static void resolve_numeric_for(Resolve *r, const AstStmt *ast, Stmt *stmt) {

@@ -248,6 +248,10 @@ struct Inline {
   int ordinal;                  /* its place in Sema.functions */
   int32_t line;                 /* of the kernel's source: where it is, or is first called */
   const Recursive *recursive;
+  RandomUse random;             /* it draws, or calls what does, on from where its caller is */
+  bool says;                    /* it tells the iteration, or calls what does */
+  /* how many indices of the iteration each call passes; 0 where they differ; -1: none is known */
+  int axis_count;
 };
 
 /* A function that was found to call itself. */
@@ -264,6 +268,9 @@ struct Invocation {
   Inline *of;
   Exprs arguments;
   Locals results;
+  Inline *caller;               /* one that calls itself, too; else NULL */
+  RandomUse *random;            /* of the loop or function that calls it */
+  int axis_count;               /* of the iteration that does */
 };
 
 /* One arm of `c and a or d and b or e`; the last has no condition. */

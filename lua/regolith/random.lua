@@ -132,6 +132,12 @@ function operations.draws(run)
   return { key = C.rg_random_key(lib.runtimes[run.runtime].c, 0), index = 0LL, turn = 0 }
 end
 
+--- What a function that draws and calls itself returns: its caller draws on, in a turn of its own.
+function operations.drawn(draws, ...)
+  draws.turn = draws.turn + 1
+  return ...
+end
+
 --- An iteration begins.
 function operations.iterate(draws, first, ...)
   local index = 0LL

@@ -436,7 +436,9 @@ describe("serial control flow", function()
       ["repeat goto on local m = 1 ::on:: until m"] = "nothing may follow 'goto'",
       ["repeat if x[0] > 1 then goto on end local m = 1 ::on:: until m > 0"] = "m",
     } do
-      local ok, refused = pcall(function() rg.kernel("function() " .. text .. " end", { x = x })() end)
+      local ok, refused = pcall(function()
+        rg.kernel("function() " .. text .. " end", { x = x })()
+      end)
       assert.is_false(ok)
       assert.is_truthy(refused.message:find(message, 1, true), refused.message)
     end

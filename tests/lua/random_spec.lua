@@ -205,16 +205,6 @@ describe("random numbers in a kernel", function()
     assert.is_true(total > 140 and total < 260)
   end)
 
-  it("are drawn before a function that calls itself", function()
-    local e = failure(rg.kernel [[
-      local function f(n: i32): f32
-        if n < 1 then return rg.random() end
-        return f(n - 1)
-      end
-      function() return f(3) end]])
-    assert.equal("kernel.unsupported", e.code)
-  end)
-
   it("refuse what they cannot draw", function()
     for text, code in pairs {
       ["rg.random(1, 6)"] = "call.invalid", ["rg.random(rg.i32, 6)"] = "call.invalid",

@@ -20,6 +20,93 @@ function odd(n --[[: i32]]) --[[: bool]]
 end
 
 describe("a function that calls itself", function()
+  it("takes rows of fields and arrays, also from one call to the next", function()
+    local f, a = rg.field(rg.i32, 3, 100), rg.array(rg.i64, 2, 3, 100)
+    local big = rg.field{ type = rg.vec2, shape = { 2, 4 }, offset = { -1, -2 } }
+    for i = 0, 99 do f[1][i], a[1][2][i] = i, 2 * i end
+    for i = -2, 1 do big[0][i] = { i, 10 } end
+    local k = kernel([=[
+      local function sum(row, l: i64, r: i64): i64
+        if l == r then return row[l] end
+        const m = (l + r) // 2
+        return sum(row, l, m) + sum(row, m + 1, r)
+      end
+      local function last(row, v: vec2, n: i32): vec2
+        row[n] += v
+        if n > -2 then return last(row, v, n - 1) end
+        return row[n] + row[1]
+      end
+      function(p, q)
+        local s = 0
+        for i in rg.range(3) do s += sum(f[i], 0, 99) end
+        const plane = a[p]
+        return s, sum(plane[q], 0, 99), sum(f[p], 5, 6), last(big[p - 1], {1, 1}, 1)
+      end]=], { f = f, a = a, big = big, rg = rg, vec2 = rg.vec2 })
+    local s, t, u, v = k(1, 2)
+    assert.same({ 4950, 9900, 11 }, { tonumber(s), tonumber(t), tonumber(u) })
+    assert.equal(rg.vec2(1, 22), v)
+  end)
+
+  it("draws numbers of its iteration, and no number twice", function()
+    rg.seed(7)
+    local x = rg.field(rg.u64, 50, 16)
+    local k = kernel([=[
+      local function pick(row, at: i32, n: i32): i32
+        row[at] = rg.random(rg.u64)
+        local used = 1
+        if n > 0 then used += pick(row, at + used, n - 1) end
+        row[at + used] = rg.random(rg.u64)
+        used += 1
+        if n == 2 then used += pick(row, at + used, 0) end
+        return used
+      end
+      local function roll(n: i32): f32
+        if n == 0 then return rg.random(rg.f32) end
+        return roll(n - 1) + rg.random(rg.f32)
+      end
+      function()
+        local before = rg.random(rg.f32)
+        local host, again = roll(3), roll(3)
+        for i in rg.range(50) do
+          x[i][0] = rg.random(rg.u64)
+          const used = pick(x[i], 1, 3)
+          for k = used + 1, 15 do x[i][k] = rg.random(rg.u64) end
+        end
+        return before, host, again, rg.random(rg.f32)
+      end]=], { x = x, rg = rg })
+    local before, host, again, after = k()
+    assert.truthy(host ~= again and before ~= after)
+    local seen, count = {}, 0
+    for _, _, v in pairs(x) do
+      count = count + (seen[tostring(v)] and 0 or 1)
+      seen[tostring(v)] = true
+    end
+    assert.equal(50 * 16, count)
+    assert.same({ "1.51714945", "3192041298155464482ULL", "4753101968839424181ULL" },
+      { ("%.9g"):format(host), tostring(x[3][7]), tostring(x[49][15]) })
+  end)
+
+  it("names the iteration in what it says, where each call is in a loop of as many axes", function()
+    local err = failure(kernel([=[
+      local function f(n: i32): i32
+        assert(n > 0, "down at", n)
+        return f(n - 1)
+      end
+      function() local s = 0 for i, j in rg.range({3, 5}, {4, 6}) do s += f(i) end return s end]=],
+      { rg = rg }))
+    assert.equal("down at 0", err.message)
+    assert.equal("3, 4", err.index)
+    err = failure(kernel([=[
+      local function f(n: i32): i32
+        assert(n > 0, "down")
+        return f(n - 1)
+      end
+      function() local s = 0 for i in rg.range(3) do s += f(i) end return s + f(3) end]=],
+      { rg = rg }))
+    assert.equal("down", err.message)
+    assert.is_nil(err.index)
+  end)
+
   it("gives in the host region and in parallel loops what Lua gives", function()
     local x = rg.field(rg.i32, 20)
     local k = rg.kernel(function()
@@ -435,22 +522,6 @@ function() return f(3) end]=])
       end
       function() return f(rg.vec2(1), 3) end]=])
     assert.equal("type.mismatch", err.code)
-  end)
-
-  it("is a row of a field", function()
-    local x = rg.field(rg.f32, 4, 4)
-    local err = fails([=[
-      local function f(row, n: i32): f32 if n > 0 then return f(row, n - 1) end return row[n] end
-      function() return f(x[1], 3) end]=], { x = x })
-    assert.equal("kernel.unsupported", err.code)
-    assert.truthy(err.hint:find("pass the field and the index", 1, true))
-  end)
-
-  it("is to draw random numbers", function()
-    local err = fails([=[
-      local function f(n: i32): f32 if n > 0 then return f(n - 1) end return rg.random(rg.f32) end
-      function() return f(3) end]=])
-    assert.equal("kernel.unsupported", err.code)
   end)
 
   it("is a call on a whole tree, or a walk of an unbounded one", function()

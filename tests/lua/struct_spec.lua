@@ -312,6 +312,10 @@ describe("rg.struct", function()
       for i in rg.range(5) do g[i] += {1, i, 0} end
     end]], { S = S, vec3 = rg.vec3, g = g, rg = rg })()
     assert.same({ 6, 6, 3 }, g[3]:to_table())
+    local turned = rg.kernel([[
+      local function turn(v: vec2, p: S): vec2 return {-v.y, v.x + p.a} end
+      function() return turn({1, 2}, {a = 3}) end]], { S = S, vec2 = rg.vec2 })
+    assert.equal(rg.vec2(-2, 4), turned())
     for text, message in pairs {
       ["g[0] = {1, 2}"] = "is made of 3 numbers or of one, not of 2",
       ["g[0] = {x = 1, y = 2, z = 3}"] = "takes no names",

@@ -100,7 +100,8 @@ static void test_names(World *w) {
         "1:1+8 kernel.unsupported: kernels take no variable arguments (name each parameter)");
     CHECK_TEXT(
         error_of(w, "function() goto done ::done:: end"),
-        "1:12+4 kernel.unsupported: a kernel has no goto, except to a label that ends the innermost loop (use 'while', 'break' and 'continue')");
+        "1:12+4 kernel.unsupported: a kernel has no goto, except to a label that "
+        "ends the innermost loop (use 'while', 'break' and 'continue')");
     CHECK_TEXT(
         error_of(w, "function() for k, v in pairs, list do end end"),
         "1:24+5 loop.invalid: kernels have no iterator functions (loops run over rg.range(n, "
