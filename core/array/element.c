@@ -3,8 +3,8 @@
 
 #include "array/array.h"
 #include "tree/cell.h"
+#include "tree/numbers.h"
 
-typedef uint8_t Bytes[sizeof(uint64_t) * TYPE_MAX_NUMBERS]; /* of an element */
 
 static size_t element_size(const Array *array) {
   return (size_t)type_row(&array->store->types, array->type).size;
@@ -120,6 +120,37 @@ static void walk_next(Walk *walk) {
   }
 }
 
+/* Rows: the elements along the last axis, or all of them where they are neighbours. */
+static int64_t row_length(const Array *array) {
+  return array->is_strided ? array->shape[array->rank - 1] : array->count;
+}
+static int64_t row_stride(const Array *array) {
+  return array->is_strided ? array->strides[array->rank - 1] : (int64_t)element_size(array);
+}
+
+/* To the first element of the next row. */
+static void walk_row(Walk *walk) {
+  const Array *array = walk->array;
+  if (!array->is_strided) return;
+  for (int k = array->rank - 2; k >= 0; k--) {
+    walk->at += array->strides[k];
+    if (++walk->index[k] < array->shape[k]) return;
+    walk->at -= array->strides[k] * array->shape[k];
+    walk->index[k] = 0;
+  }
+}
+
+static void fill_rows(const Array *array, const uint64_t *bits) {
+  int64_t length = row_length(array);
+  Walk walk = walk_begin(array);
+  for (int64_t n = 0; n < array->count; n += length, walk_row(&walk))
+    for (int k = 0; k < type_parts(array->type); k++) {
+      Part part = part_of(array, k);
+      numbers_spread(walk.at + part.offset, row_stride(array), length, &bits[k],
+                     type_size(part.type));
+    }
+}
+
 bool array_fill(Array *array, const RgValue *value, Error *err) {
   char label[100];
   uint64_t bits[TYPE_MAX_NUMBERS], any = 0;
@@ -131,11 +162,7 @@ bool array_fill(Array *array, const RgValue *value, Error *err) {
     memset(array->data, 0, element_size(array) * (size_t)array->count);
     return true;
   }
-  Bytes element = {0};
-  put(array, element, bits);
-  Walk walk = walk_begin(array);
-  for (int64_t n = 0; n < array->count; n++, walk_next(&walk))
-    memcpy(walk.at, element, element_size(array));
+  fill_rows(array, bits);
   return true;
 }
 
@@ -210,11 +237,13 @@ static bool check_count(Array *array, int64_t count, Error *err) {
 
 bool array_read(Array *array, double *values, int64_t count, Error *err) {
   if (!check_count(array, count, err)) return false;
+  int64_t length = row_length(array), parts = type_parts(array->type);
   Walk walk = walk_begin(array);
-  for (int64_t n = 0; n < array->count; n++, walk_next(&walk))
-    for (int k = 0; k < type_parts(array->type); k++) {
+  for (int64_t n = 0; n < array->count; n += length, walk_row(&walk))
+    for (int k = 0; k < parts; k++) {
       Part part = part_of(array, k);
-      *values++ = value_number(part.type, walk.at + part.offset);
+      numbers_load(part.type, walk.at + part.offset, row_stride(array), length,
+                   values + n * parts + k, parts);
     }
   return true;
 }
@@ -238,10 +267,32 @@ static RgValue value_of(Type type, const double *number, const int64_t *integer)
   return (RgValue){.kind = type_is(type, TYPE_U64) ? RG_VALUE_U64 : RG_VALUE_I64, .i64 = *integer};
 }
 
+static bool fit(const Array *array, const double *numbers) {
+  int64_t parts = type_parts(array->type);
+  for (int k = 0; k < parts; k++)
+    if (!numbers_fit(part_of(array, k).type, numbers + k, parts, array->count)) return false;
+  return true;
+}
+
+static void write_rows(const Array *array, const double *numbers) {
+  int64_t length = row_length(array), parts = type_parts(array->type);
+  Walk walk = walk_begin(array);
+  for (int64_t n = 0; n < array->count; n += length, walk_row(&walk))
+    for (int k = 0; k < parts; k++) {
+      Part part = part_of(array, k);
+      numbers_store(part.type, walk.at + part.offset, row_stride(array), length,
+                    numbers + n * parts + k, parts);
+    }
+}
+
 static bool write_all(Array *array, const double *numbers, const int64_t *integers, int64_t count,
                       Error *err) {
   char label[100];
   if (!check_count(array, count, err) || !check_writable(array, err)) return false;
+  if (numbers && !array->is_folded && fit(array, numbers)) {
+    write_rows(array, numbers);
+    return true;
+  }
   Walk walk = walk_begin(array);
   for (int64_t n = 0; n < array->count; n++, walk_next(&walk))
     for (int k = 0; k < type_parts(array->type); k++) {

@@ -4,7 +4,9 @@
  * Arrays are row-major over the field's shape, the last axis fastest. */
 #include <string.h>
 
+#include "base/bits.h"
 #include "tree/cell.h"
+#include "tree/numbers.h"
 
 /* Number `part` of its elements. */
 static const SNodeComponent *number_of(const Field *field, int part) {
@@ -24,8 +26,7 @@ static bool fill_run(void *data, const CellRun *run) {
     memset(run->first, 0, fill->size * (size_t)run->count);
     return true;
   }
-  uint8_t *at = run->first;
-  for (int64_t k = 0; k < run->count; k++, at += run->stride) memcpy(at, &fill->bits, fill->size);
+  numbers_spread(run->first, (int64_t)run->stride, run->count, &fill->bits, (int)fill->size);
   return true;
 }
 
@@ -67,9 +68,35 @@ static bool copy_element(Copy *copy, const int64_t *index, const uint8_t *from) 
   return value_store(to_type, to, &value, field_label(copy->to, label), copy->err);
 }
 
+static bool has_same_digits(const SNodeStep *a, const SNodeStep *b) {
+  if (a->digit_count != b->digit_count) return false;
+  for (int k = 0; k < a->digit_count; k++)
+    if (a->digits[k].position != b->digits[k].position || a->digits[k].size != b->digits[k].size ||
+        a->digits[k].weight != b->digits[k].weight)
+      return false;
+  return true;
+}
+
+/* Are the run's cells neighbours in the target, too, which come with the first of them? */
+static bool lies_alike(const Copy *copy, const CellRun *run) {
+  const SNode *level = copy->to->node->snode;
+  const SNodeStep *last = snode_last_step(level);
+  return run->step && last->kind == SNODE_DENSE && level->kind == SNODE_DENSE &&
+         type_equal(copy->from_type, copy->component->type) && has_same_digits(run->step, last);
+}
+
+static bool copy_neighbours(Copy *copy, const CellRun *run) {
+  Cell cell = cell_ensure(&copy->context, copy->to->node->snode, run->index);
+  if (copy->context.error.kind) return false;
+  numbers_copy(cell_element(cell, copy->component), (int64_t)copy->component->stride, run->first,
+               (int64_t)run->stride, run->count, type_size(copy->component->type));
+  return true;
+}
+
 static bool copy_run(void *data, const CellRun *run) {
   int64_t index[SNODE_MAX_AXES];
   const uint8_t *at = run->first;
+  if (lies_alike(data, run)) return copy_neighbours(data, run);
   memcpy(index, run->index, sizeof index);
   for (int64_t k = 0; k < run->count; k++, at += run->stride) {
     if (!copy_element(data, index, at)) return false;
@@ -138,37 +165,69 @@ static bool is_row_major(const SNodeStep *step, const SNode *level) {
 /* Then the run's bytes are what the array takes. */
 static bool lies_as_array(const Transfer *transfer, const CellRun *run) {
   Type type = transfer->field->type; /* of one number */
-  bool is_same = transfer->numbers ? type_is(type, TYPE_F64)
-                                   : type_is(type, TYPE_I64) || type_is(type, TYPE_U64);
-  return is_same && run->step && run->stride == sizeof(double) &&
+  bool is_same = transfer->integers && (type_is(type, TYPE_I64) || type_is(type, TYPE_U64));
+  return is_same && run->step && run->stride == sizeof(int64_t) &&
          is_row_major(run->step, transfer->field->node->snode);
 }
 
 static void copy_whole_run(const Transfer *transfer, const CellRun *run) {
   Device *device = transfer->field->store->device;
   int64_t first = place_in_array(transfer, run->index);
-  void *to = transfer->numbers ? (void *)&transfer->numbers[first] : &transfer->integers[first];
-  device->table->copy(device, to, run->first, sizeof(double) * (size_t)run->count);
+  device->table->copy(device, &transfer->integers[first], run->first,
+                      sizeof(int64_t) * (size_t)run->count);
+}
+
+/* Neighbours in memory whose places in the array are equally far apart. */
+typedef struct Row {
+  uint8_t *first;
+  int64_t place, step, count;
+} Row;
+typedef void UseRow(const Transfer *transfer, const CellRun *run, const Row *row);
+
+/* The elements of the array between neighbours along an axis. */
+static int64_t axis_step(const Transfer *transfer, int axis) {
+  const SNode *level = transfer->field->node->snode;
+  int64_t step = type_parts(transfer->field->type);
+  for (int k = axis + 1; k < level->rank; k++) step *= level->shape[k];
+  return step;
+}
+
+/* Calls `use` for the rows of a run: the cells of its fastest digit. */
+static void each_row(const Transfer *transfer, const CellRun *run, UseRow *use) {
+  CellRun at = *run;
+  const SNodeDigit *digit =
+      run->step && run->step->digit_count ? &run->step->digits[run->step->digit_count - 1] : NULL;
+  int64_t step = digit ? digit->weight * axis_step(transfer, digit->position) : 0, done = 0;
+  while (done < run->count) {
+    int64_t left = run->count - done, row = 1, *index = digit ? &at.index[digit->position] : NULL;
+    if (digit) row = digit->size - floor_mod(floor_div(*index, digit->weight), digit->size);
+    Row found = {.first = run->first + (uint64_t)done * run->stride,
+                 .place = place_in_array(transfer, at.index),
+                 .step = step,
+                 .count = row < left ? row : left};
+    use(transfer, run, &found);
+    done += found.count;
+    if (done == run->count) return;
+    if (digit) *index += (found.count - 1) * digit->weight;
+    cell_next_in_run(&at, at.index);
+  }
+}
+
+static void read_row(const Transfer *transfer, const CellRun *run, const Row *row) {
+  Type type = number_of(transfer->field, transfer->part)->type;
+  if (transfer->numbers) {
+    numbers_load(type, row->first, (int64_t)run->stride, row->count,
+                 &transfer->numbers[row->place], row->step);
+    return;
+  }
+  for (int64_t k = 0; k < row->count; k++)
+    transfer->integers[row->place + k * row->step] =
+        value_integer(type, row->first + (uint64_t)k * run->stride);
 }
 
 static bool read_run(void *data, const CellRun *run) {
-  const Transfer *transfer = data;
-  int64_t index[SNODE_MAX_AXES];
-  if (lies_as_array(transfer, run)) {
-    copy_whole_run(transfer, run);
-    return true;
-  }
-  const uint8_t *at = run->first;
-  Type type = number_of(transfer->field, transfer->part)->type;
-  memcpy(index, run->index, sizeof index);
-  for (int64_t k = 0; k < run->count; k++, at += run->stride) {
-    int64_t number = place_in_array(transfer, index);
-    if (transfer->numbers)
-      transfer->numbers[number] = value_number(type, at);
-    else
-      transfer->integers[number] = value_integer(type, at);
-    if (k + 1 < run->count) cell_next_in_run(run, index);
-  }
+  if (lies_as_array(data, run)) copy_whole_run(data, run);
+  else each_row(data, run, read_row);
   return true;
 }
 
@@ -210,10 +269,9 @@ static bool read_all(Field *field, Transfer *transfer, Error *err) {
 bool field_read(Field *field, double *values, int64_t count, Error *err) {
   Transfer transfer = {.field = field, .numbers = values};
   if (!check_count(field, count, err)) return false;
-  memset(values, 0, sizeof *values * (size_t)count);
-  bool ok = read_all(field, &transfer, err);
-  for (int64_t k = 0; k < count; k++) values[k] = value_one_nan(values[k]);
-  return ok;
+  if (field->node->snode->path->sparse_step >= 0)
+    memset(values, 0, sizeof *values * (size_t)count);
+  return read_all(field, &transfer, err);
 }
 
 bool field_read_i64(Field *field, int64_t *values, int64_t count, Error *err) {
@@ -261,9 +319,36 @@ static bool write_number(const Transfer *transfer, RtContext *context, const int
   return true;
 }
 
+static void write_row(const Transfer *transfer, const CellRun *run, const Row *row) {
+  numbers_store(number_of(transfer->field, transfer->part)->type, row->first, (int64_t)run->stride,
+                row->count, &transfer->numbers[row->place], row->step);
+}
+
+static bool write_run(void *data, const CellRun *run) {
+  each_row(data, run, write_row);
+  return true;
+}
+
+/* Is every cell there, and does every number fit? Then rows can be written, one part at a time. */
+static bool writes_rows(const Field *field, const Transfer *transfer, int64_t count) {
+  int parts = type_parts(field->type);
+  bool can = transfer->numbers && field->node->snode->path->sparse_step < 0;
+  for (int k = 0; can && k < parts; k++)
+    can = numbers_fit(number_of(field, k)->type, transfer->numbers + k, parts, count / parts);
+  return can;
+}
+
+static bool write_rows(Field *field, Transfer transfer, Error *err) {
+  bool ok = true;
+  for (transfer.part = 0; ok && transfer.part < type_parts(field->type); transfer.part++)
+    ok = cell_walk(field, transfer.part, write_run, &transfer, err);
+  return ok;
+}
+
 static bool write_all(Field *field, const Transfer *transfer, int64_t count, Error *err) {
   int64_t index[SNODE_MAX_AXES] = {0};
   if (!check_count(field, count, err)) return false;
+  if (writes_rows(field, transfer, count)) return write_rows(field, *transfer, err);
   RtContext *context = storage_context(field->node->tree);
   bool ok = true;
   for (int64_t k = 0; ok && k < count; k++) {

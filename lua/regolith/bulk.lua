@@ -187,8 +187,8 @@ function bulk.add_methods(methods, kind)
     end
     local values = read_all(kind, self, count, wide)
     if t.element then
-      return value.nest(extents, rank,
-        function(k) return matrix.from_array(t, values, k * parts) end)
+      local load = matrix.loader(t)
+      return value.nest(extents, rank, function(k) return load(values, k * parts) end)
     end
     if wide then
       local element = ffi.typeof(t.ctype)
@@ -197,7 +197,7 @@ function bulk.add_methods(methods, kind)
     if t.name == "bool" then
       return value.nest(extents, rank, function(k) return values[k] ~= 0 end)
     end
-    return value.nest(extents, rank, function(k) return values[k] end)
+    return value.nest(extents, rank, values)
   end
 
   --- Writes all elements from such a table; zeros activate nothing.
@@ -221,7 +221,9 @@ function bulk.add_methods(methods, kind)
       end
       return true
     end
+    local put = own_type.element and not wide and matrix.storer(own_type)
     local function give_vector(k, element)
+      if put and put(values, k * parts, element) then return true end
       if type(element) ~= "table" and not matrix.type_of(element) then return false end
       local v = own_type(element)
       for part = 0, parts - 1 do give_number(k * parts + part, v.rg_n[part]) end
@@ -242,7 +244,8 @@ function bulk.add_methods(methods, kind)
         return fail.argument("x:from_table of a field with one element takes a number")
       end
     else
-      value.flatten(t, extents, rank, give, "x:from_table", kind.noun)
+      value.flatten(t, extents, rank, give, "x:from_table", kind.noun,
+        give == give_number and not wide and values or nil)
     end
     if own_type.members and wide then write_structs(self, own_type, t, rank, extents)
     else write_all(kind, self, values, count, wide) end

@@ -619,10 +619,60 @@ function matrix.take(slot)
   return make(t, function(k) return from.numbers[k][member] end)
 end
 
+local copy_text = [[
+  local istype, new, is_float = ...
+  local type, getmetatable = type, getmetatable
+  return function(array, first)
+    local v = new()
+    local n = v.rg_n
+    %s
+    return v
+  end, function(array, first, v)
+    if istype(new, v) then
+      local n = v.rg_n
+      %s
+      return true
+    end
+    if not is_float or type(v) ~= "table" or #v ~= %d or getmetatable(v) then return false end
+    local %s = %s
+    if not (%s) then return false end
+    %s
+    return true
+  end
+]]
+
+local function per_number(count, separator, format)
+  local parts = {}
+  for k = 1, count do parts[k] = format:gsub("K", tostring(k)):gsub("J", tostring(k - 1)) end
+  return table.concat(parts, separator)
+end
+
+local copiers = setmetatable({}, { __mode = "k" }) -- type -> { loader, storer }
+
+-- Of up to 64 numbers, one statement each.
+local function copier(t)
+  if not copiers[t] then
+    local function numbers(...) return per_number(t.count, ...) end
+    copiers[t] = { loadstring(copy_text:format(numbers("; ", "n[J] = array[first + J]"),
+      numbers("; ", "array[first + J] = n[J]"), t.count, numbers(", ", "xK"),
+      numbers(", ", "v[K]"), numbers(" and ", "type(xK) == 'number'"),
+      numbers("; ", "array[first + J] = xK")), fail.own_chunk)(is, t.ctype_value,
+      is_float(t.element)) }
+  end
+  return unpack(copiers[t])
+end
+
+--- load(array, first): the vector of type `t` whose numbers are in an array from `first` on.
+function matrix.loader(t) return (copier(t)) end
+
+--- store(array, first, v): the numbers of a vector of type `t`, or of a table that is as good, into
+--- an array of doubles; false for anything else.
+function matrix.storer(t) return (select(2, copier(t))) end
+
 --- The vector of type `t` whose numbers are in an array from `first` on.
 function matrix.from_array(t, array, first)
   if t.members then return t:from_array(array, first) end
-  return make(t, function(k) return array[first + k] end)
+  return copier(t)(array, first)
 end
 
 return matrix

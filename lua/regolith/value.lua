@@ -84,30 +84,57 @@ function value.take(slot)
   if kind == VECTOR then return lib.quiet(matrix.take, slot) end
 end
 
+local has_new, new_table = pcall(require, "table.new")
+if not has_new then new_table = function() return {} end end
+
+-- Rows of what `take` returns, and of the numbers of an array; each in a function of its own, so
+-- that LuaJIT compiles each for what it holds.
+local function row_of(take, first, count)
+  local t = new_table(count, 0)
+  for i = 1, count do t[i] = take(first + i - 1) end
+  return t
+end
+
+local function row_of_numbers(array, first, count)
+  local t = new_table(count, 0)
+  for i = 1, count do t[i] = array[first + i - 1] end
+  return t
+end
+
 --- A flat array of a shape, row-major, as nested tables.
----@param take fun(number: integer): any   the element with this number
-function value.nest(shape, count, take)
-  local number = 0
+---@param from ffi.cdata* | fun(number: integer): any   an array of doubles, or what returns the
+---  element with this number
+function value.nest(shape, count, from)
+  local number, make_row = 0, type(from) == "cdata" and row_of_numbers or row_of
+  if count == 0 then return make_row(from, 0, 1)[1] end
   local function level(axis)
-    local t = {}
-    for i = 1, shape[axis] do
-      if axis == count - 1 then
-        t[i] = take(number)
-        number = number + 1
-      else
-        t[i] = level(axis + 1)
-      end
+    if axis == count - 1 then
+      number = number + shape[axis]
+      return make_row(from, number - shape[axis], shape[axis])
     end
+    local t = new_table(shape[axis], 0)
+    for i = 1, shape[axis] do t[i] = level(axis + 1) end
     return t
   end
-  return count == 0 and take(0) or level(0)
+  return level(0)
+end
+
+-- Numbers of a row into an array; returns how many there are before one that is not.
+local function put_numbers(row, array, first, count)
+  for i = 1, count do
+    local v = row[i]
+    if type(v) ~= "number" then return i - 1 end
+    array[first + i - 1] = v
+  end
+  return count
 end
 
 --- The reverse; raises for a table of another shape, naming the row.
 ---@param give fun(number: integer, element: any): boolean   false: not acceptable as an element
 ---@param what string   the caller, for messages
 ---@param noun string   what has the shape: "field"
-function value.flatten(t, shape, count, give, what, noun)
+---@param array ffi.cdata*?   of doubles: where numbers go without `give`
+function value.flatten(t, shape, count, give, what, noun, array)
   local number, at = 0, {}
   local function path(axis)
     local parts = { "t" }
@@ -124,7 +151,9 @@ function value.flatten(t, shape, count, give, what, noun)
         ("%s: %s has %d elements where the %s has %d"):format(what, path(axis), #row, noun,
         shape[axis]))
     end
-    for i = 1, shape[axis] do
+    local known = array and axis == count - 1 and put_numbers(row, array, number, shape[axis]) or 0
+    number = number + known
+    for i = known + 1, shape[axis] do
       at[axis] = i
       if axis < count - 1 then
         level(row[i], axis + 1)
