@@ -146,6 +146,12 @@ static const char *op_name(AstOp op) {
   }
 }
 
+/* Of the library's function for it. */
+static const char *operation_name(const Expr *expr, Type at) {
+  int exponent;
+  return typed_factors(expr, at, &exponent) ? "factors" : op_name(expr->op);
+}
+
 static bool is_wide(Type type) { return type_is_integer(type) && type_bits(type) == 64; }
 
 /* Lua compares numbers exactly, and 64-bit integers of one type; _rg compares mixed types and
@@ -191,7 +197,7 @@ static void emit_chain(Emit *e, Expr *expr, int length) {
     Type at = emit_type(e, links[i]), before = i ? emit_type(e, links[i - 1]) : at;
     if (!type_equal(before, at))
       emit_format(e, ", _rg.to_%s_%s, nil", type_text(at), type_text(before));
-    emit_format(e, ", _rg.%s_%s, ", op_name(links[i]->op), type_text(at));
+    emit_format(e, ", _rg.%s_%s, ", operation_name(links[i], at), type_text(at));
     emit_as(e, links[i]->right, at);
     if (i % AT_ONCE == AT_ONCE - 1 || i == length - 1) emit_text(e, ")");
   }
@@ -213,7 +219,7 @@ static void emit_binary(Emit *e, Expr *expr) {
     return;
   }
   Type at = emit_type(e, expr);
-  emit_operation(e, emit_shape(e, expr), op_name(expr->op), at);
+  emit_operation(e, emit_shape(e, expr), operation_name(expr, at), at);
   emit_as(e, expr->left, at);
   emit_text(e, ", ");
   emit_as(e, expr->right, at);

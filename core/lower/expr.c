@@ -116,6 +116,12 @@ IrInst *lower_power(Lower *l, IrInst *value, int exponent) {
   return product ? product : lower_number(l, value->type, 1);
 }
 
+IrInst *lower_factors(Lower *l, IrInst *value, int exponent) {
+  if (exponent >= 0) return lower_power(l, value, exponent);
+  IrInst *product = lower_power(l, value, -exponent);
+  return lower_operator(l, AST_DIV, lower_number(l, value->type, 1), product);
+}
+
 static IrInst *lower_binary(Lower *l, Expr *e) {
   Type at = type_at(l, e);
   if (!type_is_scalar(shape_of(e->left)) || !type_is_scalar(shape_of(e->right)))
@@ -125,7 +131,12 @@ static IrInst *lower_binary(Lower *l, Expr *e) {
     lower_at(l, e->pos);
     return lower_compare(l, e->op, a, b);
   }
-  int exponent = typed_power(e);
+  int exponent = typed_power(e), factors;
+  if (typed_factors(e, at, &factors)) {
+    IrInst *value = lower_as(l, e->left, at);
+    lower_at(l, e->pos);
+    return lower_factors(l, value, factors);
+  }
   bool before = lower_enter_wrap(l, lower_operator_wraps(e->op, at));
   IrInst *a = lower_as(l, e->left, at), *b = exponent < 0 ? lower_as(l, e->right, at) : NULL;
   l->may_wrap = before;

@@ -1,5 +1,7 @@
 /* quotient.c - integer divisions made exact by rounding: math.floor(a / b), also through a local
- * that holds the quotient; and integer powers. */
+ * that holds the quotient; and powers that are products. */
+#include <math.h>
+
 #include "typed/typed.h"
 
 static bool is_division(const Expr *e) { return e->kind == AST_BINARY && e->op == AST_DIV; }
@@ -25,6 +27,19 @@ int typed_power(const Expr *e) {
                   sema_integer(e->right, false, &exponent);
   return is_power && !exponent.is_negative && exponent.size <= MOST_FACTORS ? (int)exponent.size
                                                                             : -1;
+}
+
+bool typed_factors(const Expr *e, Type at, int *exponent) {
+  enum { MOST_FACTORS = 16 };
+  SemaInteger whole;
+  double number;
+  if (e->kind != AST_BINARY || e->op != AST_POW || !type_is_float(type_element(at))) return false;
+  if (sema_integer(e->right, false, &whole))
+    number = whole.is_negative ? -(double)whole.size : (double)whole.size;
+  else if (!sema_is_constant(e->right, &number)) return false;
+  if (!(fabs(number) <= MOST_FACTORS) || number != floor(number)) return false;
+  *exponent = (int)number;
+  return true;
 }
 
 PartialType typed_quotient_type(Sema *s, const Expr *quotient) {

@@ -253,6 +253,21 @@ for _, t in ipairs { "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64" } do
   end
 end
 
+-- Of floats with a small whole exponent that is written, it is a product too, in this order.
+for _, t in ipairs { "f16", "f32", "f64" } do
+  local multiplied, divided = number["mul_" .. t], number["div_" .. t]
+  number["factors_" .. t] = function(a, exponent)
+    local product, left = nil, math.abs(exponent)
+    while left >= 1 do
+      if left % 2 == 1 then product = product and multiplied(product, a) or a end
+      if left > 1 then a = multiplied(a, a) end
+      left = floor(left / 2)
+    end
+    product = product or 1
+    return exponent < 0 and divided(1, product) or product
+  end
+end
+
 --- The number that 16 bits of a half-precision float stand for.
 function number.from_half(bits)
   local sign, exponent, rest = bits >= 32768 and -1 or 1, floor(bits / 1024) % 32, bits % 1024

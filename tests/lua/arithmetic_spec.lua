@@ -624,6 +624,35 @@ describe("operators", function()
     assert.equal(1024, rg.kernel(function() return 2 ^ 10 end)())
   end)
 
+  it("raise to small whole numbers by multiplying", function()
+    for _, power in ipairs { "^ 3", "^ 4", "^ -2", "^ 7.0", "^ -16", "^ 0", "^ -1", "^ (2 + 3)" } do
+      agree("a " .. power, rg.f64, floats, 1e-14)
+    end
+    local same = {
+      ["a ^ 3"] = "a * (a * a)", ["a ^ 4"] = "(a * a) * (a * a)", ["a ^ 2.0"] = "a * a",
+      ["a ^ 5"] = "a * ((a * a) * (a * a))", ["a ^ -2"] = "1 / (a * a)", ["a ^ -1"] = "1 / a",
+      ["a ^ 0"] = "1.0", ["a ^ 1"] = "a",
+    }
+    for _, type_name in ipairs { "f32", "f64" } do
+      local x, vec = rg.field(type_name, 6), type_name == "f64" and "dvec2" or "vec2"
+      for i, value in ipairs { 0.1, -3.7e12, 1e-30, 0, 1 / 0, 0 / 0 } do x[i - 1] = value end
+      for power, product in pairs(same) do
+        local differ = rg.kernel(([=[function()
+          local count = 0
+          for i in rg.range(6) do
+            local a = x[i]
+            local p, q = %s, %s
+            if p ~= q and (p == p or q == q) then count += 1 end
+            local v = rg.%s(a, 2 * a)
+            if (v %s).x ~= p and p == p then count += 1 end
+          end
+          return count
+        end]=]):format(power, product, vec, power:match("%^ .*")), { x = x })
+        assert.equal(0, differ(), power)
+      end
+    end
+  end)
+
   it("have LuaJIT's newer spellings in text kernels", function()
     local run = rg.kernel([=[function(a, b)
       const two = 2
