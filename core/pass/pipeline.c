@@ -46,8 +46,9 @@ typedef struct Pass {
  * arithmetic naively. race, stencil and explain change nothing: two read what the user wrote, the
  * last how it was compiled. */
 static const Pass *const order[] = {
-    &fold,  &tasks,     &fold,   &race, &stencil, &exits, &atomics, &bounds, &nodes,
-    &privatise, &unroll, &fold, &leaf, &rows, &explain, &places, &fold, &slots, &fold};
+    &fold,   &tasks, &fold,      &race,   &stencil, &exits, &thresholds, &atomics, &bounds,
+    &nodes,  &privatise, &unroll, &fold,  &leaf,    &rows,  &explain,    &places,  &fold,
+    &slots,  &fold};
 static const Pass *const by_name[] = {
 #define PASS(NAME, ...) &NAME,
 #include "pass/pass.def"

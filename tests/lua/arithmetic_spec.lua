@@ -611,6 +611,44 @@ describe("operators", function()
     end
   end)
 
+  it("compare integers with a live number exactly", function()
+    local numbers = { 0, -0.5, 0.5, 1, 3, 7, -7, 127, 127.5, -128, -128.5, 128, 255, 255.25, 256,
+      32767, 65535.5, 2147483520, 2147483648, -2147483648, -2147483904, 4294967040, 4294967296,
+      1e20, -1e20, 1 / 0, -1 / 0, 0 / 0 }
+    local kinds = {
+      i8 = { -128, -7, 0, 3, 127 }, u8 = { 0, 1, 128, 255 }, i16 = { -32768, 7, 32767 },
+      u16 = { 0, 256, 65535 }, u32 = { 0, 7, 4294967040, 4294967295 },
+      i32 = { -2147483648, -7, 0, 1, 2147483520, 2147483647 },
+    }
+    local n
+    for kind, values in pairs(kinds) do
+      local x, out, by_index = rg.field(kind, #values), rg.field(rg.i32, #values),
+        rg.field(rg.i32, #values)
+      for i, value in ipairs(values) do x[i - 1] = value end
+      local k = rg.kernel(function()
+        for i in rg.range(#x) do
+          local v = x[i]
+          out[i] = (v < n and 1 or 0) + (v <= n and 2 or 0) + (n < v and 4 or 0)
+            + (n <= v and 8 or 0) + (v == n and 16 or 0) + (n ~= v and 32 or 0)
+          by_index[i] = (i < n and 1 or 0) + (i <= n and 2 or 0) + (i > n and 4 or 0)
+            + (i >= n and 8 or 0) + (i == n and 16 or 0) + (i ~= n and 32 or 0)
+        end
+      end)
+      local function expected(v)
+        return (v < n and 1 or 0) + (v <= n and 2 or 0) + (n < v and 4 or 0)
+          + (n <= v and 8 or 0) + (v == n and 16 or 0) + (n ~= v and 32 or 0)
+      end
+      for _, number in ipairs(numbers) do
+        n = number
+        k()
+        for i, value in ipairs(values) do
+          assert.equal(expected(value), out[i - 1])
+          assert.equal(expected(i - 1), by_index[i - 1])
+        end
+      end
+    end
+  end)
+
   it("join booleans, and choose", function()
     agree("(a > 1 and b > 1) and 1 or 0", rg.f64, floats)
     agree("(a > 1 or b > 1) and 1 or 0", rg.f64, floats)
