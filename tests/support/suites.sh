@@ -9,7 +9,7 @@ failed=0
 c_rooms=$(cd "$root/tests" && for path in core/*/ */CMakeLists.txt; do
   basename "${path%/CMakeLists.txt}"
 done | sort -u | tr '\n' ' ')
-all_rooms="${c_rooms}lua examples install lint"
+all_rooms="${c_rooms}lua examples bench install lint"
 
 is_known_room() {
   local room
@@ -115,6 +115,10 @@ run_examples() {
   run_counted "examples" bash "$root/tests/examples/check"
 }
 
+run_smoke() {
+  run_counted "bench, each workload once" bash "$root/tests/bench/run" --smoke
+}
+
 run_install() {
   RG_BUILD="$build" run_counted "install" bash "$root/tests/install/check"
 }
@@ -134,6 +138,7 @@ run_suites() { # BUILD ROOMS
     test_rt_budget test_rt_random test_rt_thread test_rt_mask test_rt_list test_rt_valid test_device
   wants "$2" lua && run_lua
   wants "$2" examples && run_examples
+  wants "$2" bench && run_smoke
   wants "$2" install && run_install
   wants "$2" lint && run_lint
 }

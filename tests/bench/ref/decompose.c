@@ -1,16 +1,10 @@
-/* decompose.c - decompose.lua's singular values in hand-written C: one-sided Jacobi, sixteen
- * matrices side by side in vector registers, a fixed number of sweeps, without branches. Components
- * in runs of their own.
- * usage: decompose svd2|svd3 [matrices] [repetitions]. One JSON line. */
+// decompose.c - ../ours/decompose.lua's singular values by hand: one-sided Jacobi, sixteen matrices
+// side by side in vector registers, a fixed number of sweeps, without branches. Components in runs
+// of their own.
 #pragma GCC optimize("no-math-errno", "no-trapping-math")
-#include <math.h>
-#include <omp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "bench.h"
 
-enum { LANES = 16, MOST_REPS = 99 };
+enum { LANES = 16 };
 typedef float Lanes __attribute__((vector_size(4 * LANES)));
 typedef int32_t Mask __attribute__((vector_size(4 * LANES)));
 
@@ -87,37 +81,24 @@ static void step(void) {
     else decompose(first, 3, 5);
 }
 
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-int main(int argc, char **argv) {
+static void setup(int argc, char **argv) {
   const char *phase = argc > 1 ? argv[1] : "svd3";
-  int reps = argc > 3 ? atoi(argv[3]) : 9;
-  double rates[MOST_REPS], sum = 0;
+  if (strncmp(phase, "svd", 3)) exit(1);
   n = strstr(phase, "2") ? 2 : 3;
-  count = argc > 2 ? atoi(argv[2]) / LANES * LANES : 65536;
-  if (reps > MOST_REPS) reps = MOST_REPS;
-  if (strncmp(phase, "svd", 3)) return 0;
-  M = malloc(4u * 9 * (size_t)count), U = malloc(4u * 9 * (size_t)count);
-  V = malloc(4u * 9 * (size_t)count), S = malloc(4u * 3 * (size_t)count);
-  if (!M || !U || !V || !S) return 1;
+  count = (int)argument(argc, argv, 2, 65536) / LANES * LANES;
+  M = pages(36 * (size_t)count), U = pages(36 * (size_t)count);
+  V = pages(36 * (size_t)count), S = pages(12 * (size_t)count);
   for (int i = 0; i < count; i++)
     for (int k = 0; k < n * n; k++) {
       uint64_t h = (uint64_t)(i * 16 + k / n * 4 + k % n) * 2654435761u;
       M[(int64_t)k * count + i] = (float)((h >> 8) & 0xffff) / 32768 - 1;
     }
-  step();
-  for (int rep = 0; rep < reps; rep++) {
-    double begin = omp_get_wtime();
-    step();
-    rates[rep] = count / (omp_get_wtime() - begin) / 1e6;
-  }
+}
+
+static void start(void) {}
+
+static double checksum(void) {
+  double sum = 0;
   for (int64_t k = 0; k < (int64_t)n * count; k++) sum += S[k];
-  qsort(rates, (size_t)reps, sizeof *rates, ascending);
-  printf("{\"bench\":\"decompose\",\"variant\":\"%s\",\"threads\":%d,\"median_rate\":%.3f,"
-         "\"checksum\":%.6g}\n",
-         phase, omp_get_max_threads(), rates[(reps + 1) / 2 - 1], sum / count);
-  return 0;
+  return sum / count;
 }

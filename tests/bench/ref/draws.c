@@ -1,24 +1,14 @@
-/* draws.c - draws.lua in hand-written C: "philox" computes the same numbers, a block of
- * Philox4x32-10 for each; "xoshiro" draws from xoshiro128+ (Blackman and Vigna), a state per
- * thread, which is as fast as good generators with a state are.
- * usage: draws philox|xoshiro [numbers] [repetitions]. One JSON line; the checksum is how many of
- * the first fill are below a half. */
-#include <omp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+// draws.c - ../ours/draws.lua by hand: "fill" computes the same numbers, a block of Philox4x32-10
+// for each; "state" draws from xoshiro128+ (Blackman and Vigna), a state per thread, which is as
+// fast as good generators with a state are.
+#include "bench.h"
 
-enum { MOST_REPS = 99 };
+static uint64_t mix(uint64_t z) { return hash64(z - 0x9E3779B97F4A7C15u); }
 
 static float *x;
 static int64_t n;
-
-static uint64_t mix(uint64_t z) {
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return z ^ z >> 31;
-}
+static int is_stateful;
+static uint64_t stream;
 
 static uint32_t philox(uint64_t key, uint64_t index) {
   uint64_t c0 = (uint32_t)index, c1 = index >> 32, c2 = 0, c3 = 0, k0 = (uint32_t)key,
@@ -56,31 +46,21 @@ static void fill_xoshiro(uint64_t stream) {
   }
 }
 
-static int ascending(const void *a, const void *b) {
-  double p = *(const double *)a, q = *(const double *)b;
-  return (p > q) - (p < q);
+static void setup(int argc, char **argv) {
+  is_stateful = argc > 1 && !strcmp(argv[1], "state");
+  n = argument(argc, argv, 2, 4194304);
+  x = pages((size_t)n * sizeof *x);
 }
 
-int main(int argc, char **argv) {
-  const char *variant = argc > 1 ? argv[1] : "philox";
-  void (*fill)(uint64_t stream) = !strcmp(variant, "philox") ? fill_philox : fill_xoshiro;
-  int reps = argc > 3 ? atoi(argv[3]) : 9;
+static void start(void) { stream = 0; }
+
+static void step(void) {
+  if (is_stateful) fill_xoshiro(stream++);
+  else fill_philox(stream++);
+}
+
+static double checksum(void) {
   long below = 0;
-  double rates[MOST_REPS];
-  n = argc > 2 ? atoll(argv[2]) : 4194304;
-  if (reps > MOST_REPS) reps = MOST_REPS;
-  x = malloc((size_t)n * sizeof *x);
-  if (!x) return 1;
-  fill(0);
   for (int64_t i = 0; i < n; i++) below += x[i] < 0.5f;
-  for (int rep = 0; rep < reps; rep++) {
-    double begin = omp_get_wtime();
-    fill((uint64_t)rep + 1);
-    rates[rep] = (double)n / (omp_get_wtime() - begin) / 1e6;
-  }
-  qsort(rates, (size_t)reps, sizeof *rates, ascending);
-  printf("{\"bench\":\"draws\",\"variant\":\"%s\",\"threads\":%d,\"median_rate\":%.3f,"
-         "\"checksum\":%ld}\n",
-         variant, omp_get_max_threads(), rates[(reps + 1) / 2 - 1], below);
-  return 0;
+  return (double)below / (double)n;
 }

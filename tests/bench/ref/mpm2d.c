@@ -1,12 +1,14 @@
-// mpm2d.c - the reference for mpm2d.lua: 2-D MLS-MPM of a weakly compressible fluid, particle by
-// particle, as plain C without intrinsics. Particles and nodes are records; node sums are
-//   cas    shared by all threads, by compare-and-swap (plain with one thread): the direct version
-//   tiles  one grid per thread, added up by the loop over the nodes
-// usage: mpm2d [particles 8192] [nodes per axis 128] [steps per repetition 200] [repetitions 7]
-#include "util.h"
+// mpm2d.c - ../ours/mpm2d.lua in plain C, particle by particle, for machines without AVX-512.
+// Particles and nodes are records; each thread adds to a grid of its own, and the loop over the
+// nodes adds those up.
+#include "bench.h"
 
-typedef struct { float x[2], v[2], c[2][2], j; } Particle;
-typedef struct { float v[2], m, pad; } Node;
+typedef struct {
+  float x[2], v[2], c[2][2], j;
+} Particle;
+typedef struct {
+  float v[2], m, pad;
+} Node;
 
 enum { PAD = 20 }; // nodes at the end of a row: rows a multiple of 4 KiB apart would alias
 static Particle *particles;
@@ -17,12 +19,16 @@ static const float stiffness = 400, gravity = 9.8f;
 
 static void start(void) {
   for (int p = 0; p < count; p++) {
-    float x = hashf(2ull * (u64)p) * 0.4f + 0.2f, y = hashf(2ull * (u64)p + 1) * 0.4f + 0.2f;
+    float x = hashf(2ull * (uint64_t)p) * 0.4f + 0.2f,
+          y = hashf(2ull * (uint64_t)p + 1) * 0.4f + 0.2f;
     particles[p] = (Particle){.x = {x, y}, .v = {0, -1}, .j = 1};
   }
 }
 
-typedef struct { int i, j; float fx, fy, wx[3], wy[3]; } Stencil;
+typedef struct {
+  int i, j;
+  float fx, fy, wx[3], wy[3];
+} Stencil;
 
 static inline void weights(float f, float w[3]) {
   w[0] = 0.5f * (1.5f - f) * (1.5f - f);
@@ -39,22 +45,7 @@ static inline Stencil stencil(const Particle *p) {
   return s;
 }
 
-static inline void add(float *to, float value, int is_shared) {
-  if (!is_shared) {
-    *to += value;
-    return;
-  }
-  u32 old = __atomic_load_n((u32 *)to, __ATOMIC_RELAXED), next;
-  do {
-    float sum;
-    memcpy(&sum, &old, 4);
-    sum += value;
-    memcpy(&next, &sum, 4);
-  } while (
-      !__atomic_compare_exchange_n((u32 *)to, &old, next, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-}
-
-static inline void scatter(const Particle *p, Node *grid, int is_shared) {
+static inline void scatter(const Particle *p, Node *grid) {
   Stencil s = stencil(p);
   float stress = -4 * dt * stiffness * volume * (p->j - 1) * inv_dx * inv_dx, mass = volume;
   float a = stress + mass * p->c[0][0], b = mass * p->c[0][1], c = mass * p->c[1][0],
@@ -63,9 +54,9 @@ static inline void scatter(const Particle *p, Node *grid, int is_shared) {
     for (int j = 0; j < 3; j++) {
       float ox = ((float)i - s.fx) * dx, oy = ((float)j - s.fy) * dx, w = s.wx[i] * s.wy[j];
       Node *node = &grid[(s.i + i) * pitch + s.j + j];
-      add(&node->v[0], w * (mass * p->v[0] + a * ox + b * oy), is_shared);
-      add(&node->v[1], w * (mass * p->v[1] + c * ox + d * oy), is_shared);
-      add(&node->m, w * mass, is_shared);
+      node->v[0] += w * (mass * p->v[0] + a * ox + b * oy);
+      node->v[1] += w * (mass * p->v[1] + c * ox + d * oy);
+      node->m += w * mass;
     }
 }
 
@@ -91,11 +82,11 @@ static inline void gather(Particle *p, const Node *grid) {
   p->j *= 1 + dt * (c[0][0] + c[1][1]);
 }
 
-// Momentum to velocity, gravity, walls; first the sums of all `grid_count` grids into the first.
-static void nodes_of_row(int i, int grid_count) {
+// Momentum to velocity, gravity, walls; first the sums of all grids into the first.
+static void nodes_of_row(int i) {
   for (int j = 0; j < n; j++) {
     Node *node = &grids[0][i * pitch + j];
-    for (int t = 1; t < grid_count; t++) {
+    for (int t = 1; t < threads; t++) {
       Node *other = &grids[t][i * pitch + j];
       node->v[0] += other->v[0];
       node->v[1] += other->v[1];
@@ -111,52 +102,37 @@ static void nodes_of_row(int i, int grid_count) {
   }
 }
 
-static void run(int has_tiles, int steps) {
-  int grid_count = has_tiles ? threads : 1, is_shared = !has_tiles && threads > 1;
+static void step(void) {
 #pragma omp parallel num_threads(threads)
   {
-    int t = omp_get_thread_num();
-    Node *own = grids[has_tiles ? t : 0];
-    memset(grids[t], 0, sizeof(Node) * (size_t)(n + 2) * (size_t)pitch);
-#pragma omp barrier
-    for (int step = 0; step < steps; step++) {
+    Node *own = grids[omp_get_thread_num()];
 #pragma omp for schedule(static)
-      for (int p = 0; p < count; p++) scatter(&particles[p], own, is_shared);
+    for (int p = 0; p < count; p++) scatter(&particles[p], own);
 #pragma omp for schedule(static)
-      for (int i = 0; i < n; i++) nodes_of_row(i, grid_count);
+    for (int i = 0; i < n; i++) nodes_of_row(i);
 #pragma omp for schedule(static)
-      for (int p = 0; p < count; p++) gather(&particles[p], grids[0]);
+    for (int p = 0; p < count; p++) gather(&particles[p], grids[0]);
 #pragma omp for schedule(static)
-      for (int i = 0; i < n; i++) memset(&grids[0][i * pitch], 0, sizeof(Node) * (size_t)n);
-    }
+    for (int i = 0; i < n; i++) memset(&grids[0][i * pitch], 0, sizeof(Node) * (size_t)n);
   }
 }
 
-int main(int argc, char **argv) {
-  int steps = argc > 3 ? atoi(argv[3]) : 200, reps = argc > 4 ? atoi(argv[4]) : 7;
-  count = argc > 1 ? atoi(argv[1]) : 8192;
-  n = argc > 2 ? atoi(argv[2]) : 128;
+static void setup(int argc, char **argv) {
+  count = (int)argument(argc, argv, 1, 8192);
+  n = (int)argument(argc, argv, 2, 128);
   threads = omp_get_max_threads() < 64 ? omp_get_max_threads() : 64;
   pitch = n + PAD;
   dx = 1.0f / (float)n;
   inv_dx = (float)n;
   dt = 2e-4f * 128 / (float)n;
   volume = dx * dx * 0.25f;
-  particles = huge_alloc(sizeof(Particle) * (size_t)count);
+  particles = pages(sizeof(Particle) * (size_t)count);
   for (int t = 0; t < threads; t++)
-    grids[t] = huge_alloc(sizeof(Node) * (size_t)(n + 2) * (size_t)pitch);
-  double seconds[64], sum = 0;
-  for (int has_tiles = 0; has_tiles < 2; has_tiles++) {
-    for (int r = 0; r < reps && r < 64; r++) {
-      start();
-      double begin = now();
-      run(has_tiles, steps);
-      seconds[r] = now() - begin;
-    }
-    sum = 0;
-    for (int p = 0; p < count; p++) sum += particles[p].x[1] + 0.5 * particles[p].x[0];
-    report("mpm2d", has_tiles ? "tiles" : "cas", count, (double)count * steps * 1e-6,
-           "Mparticle-step/s", seconds, reps, sum / count);
-  }
-  return 0;
+    grids[t] = pages(sizeof(Node) * (size_t)(n + 2) * (size_t)pitch);
+}
+
+static double checksum(void) {
+  double sum = 0;
+  for (int p = 0; p < count; p++) sum += particles[p].x[1] + 0.5 * particles[p].x[0];
+  return sum / count;
 }

@@ -1,0 +1,61 @@
+--- contender: one process of a workload, which waits on a pipe until it is asked.
+---
+---     driver              contender
+---                    <--  ready            set up, and warm after a first pass
+---     go 3           -->                   three passes, each from the first state
+---                    <--  12.5             milliseconds per step (or what `measure` returns)
+---     checksum       -->
+---                    <--  0.123            of the state that the last pass left
+---
+--- Its lines begin with `bench: `; all others are the program's own and ignored.
+local machine = require "machine"
+local contender = {}
+contender.__index = contender
+
+local count = 0
+
+--- Starts `command` (words of a shell) without waiting for it: `ready` does.
+function contender.start(who, command, options)
+  count = count + 1
+  local self = setmetatable({ who = who, figures = {} }, contender)
+  local pipe = ("%s/pipe%d"):format(options.folder, count)
+  os.execute(("mkfifo '%s'"):format(pipe))
+  self.answers = io.popen(("echo $$; export THREADS=%d STEPS=%d; exec %s <'%s' 2>'%s.err'"):format(
+    options.threads, options.steps, command, pipe, pipe))
+  self.process = tonumber(self.answers:read())
+  self.questions = io.open(pipe, "we") -- "e": the next process does not hold it open
+  self.errors = pipe .. ".err"
+  return self
+end
+
+function contender:answer()
+  for line in self.answers:lines() do
+    local text = line:match "^bench: (.*)"
+    if text then return text end
+  end
+  local file = io.open(self.errors)
+  self.died = file and file:read "*a":match "([^\n]*)\n*$" or "no output"
+  if file then file:close() end
+end
+
+function contender:ready() return self:answer() == "ready" end
+
+function contender:ask(question)
+  self.questions:write(question, "\n")
+  self.questions:flush()
+  return tonumber(self:answer() or nil)
+end
+
+--- One window of so many passes: the figure, and how many processors others kept busy meanwhile.
+function contender:window(passes)
+  local before = machine.busy(self.process)
+  local figure = self:ask("go " .. passes)
+  return figure, machine.foreign(before, machine.busy(self.process))
+end
+
+function contender:stop()
+  self.questions:close()
+  self.answers:close()
+end
+
+return contender

@@ -1,0 +1,58 @@
+--- bench: what our programs share: their arguments, numbers to begin with, and the answers to
+--- the driver, which ../driver/contender.lua asks for line by line.
+local rg = require "regolith"
+local bench = {}
+
+rg.init { threads = tonumber(os.getenv "THREADS" or 0) }
+
+--- The words of the command line, each of its default's type.
+function bench.arguments(...)
+  local values = { ... }
+  for k, default in ipairs(values) do
+    local word = arg[k]
+    if word then values[k] = type(default) == "number" and tonumber(word) or word end
+  end
+  return unpack(values)
+end
+
+--- In kernels: a number in [0, 1) made from `k`, the same in every language.
+function bench.noise(k)
+  local h = rg.u32(k) * 2654435761
+  h = bit.bxor(h, bit.rshift(h, 15)) * 2246822519
+  h = bit.bxor(h, bit.rshift(h, 13))
+  return rg.f32(rg.i32(bit.rshift(h, 8))) / 16777216
+end
+
+local function say(format, value)
+  io.write("bench: ", format:format(value), "\n")
+  io.flush()
+end
+
+--- `program.start` makes the first state, `program.step` is what is timed, `program.checksum` tells
+--- the state after STEPS steps. `program.measure`, in place of `step`, returns a figure of its own.
+function bench.run(program)
+  local steps = tonumber(os.getenv "STEPS" or 1)
+  local function pass()
+    if program.start then program.start() end
+    if program.measure then return program.measure() end
+    local begin = rg.time()
+    for _ = 1, steps do program.step() end
+    return (rg.time() - begin) / steps * 1e3
+  end
+  pass()
+  say "ready"
+  for line in io.lines() do
+    local passes = tonumber(line:match "^go (%d+)$")
+    if passes then
+      local sum = 0
+      for _ = 1, passes do sum = sum + pass() end
+      say("%.9g", sum / passes)
+    elseif line == "checksum" then
+      say("%.12g", tonumber(program.checksum()))
+    else
+      return
+    end
+  end
+end
+
+return bench

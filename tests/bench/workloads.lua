@@ -1,0 +1,114 @@
+--- The workloads, one row each: its name, what it is, its arguments on all sides, those of the
+--- smoke run, the checksum of that after one step, and options, which `of` may give to all rows of
+--- a program: passes of so many `steps` (1), each from the first state; a relative `tolerance` of
+--- checksums (1e-5); `measures`: a figure of its own in place of milliseconds; `whole`: one of the
+--- whole programs.
+local rows = {}
+
+-- A new name lasts for the rows that follow, until the next.
+local program, defaults
+local function of(name, options) program, defaults = name, options or {} end
+local function row(name, what, args, small, sum, options)
+  local one = { name = name, program = program, what = what, args = args, small = small, sum = sum }
+  for _, table in ipairs { defaults, options or {} } do
+    for key, value in pairs(table) do one[key] = value end
+  end
+  rows[#rows + 1] = one
+end
+
+of "stream"
+row("scale", "W1 scale, 16 Mi f32", "scale", "scale 1000", 0.12349611)
+row("copy", "W1 copy", "copy", "copy 1000", 0.493984442)
+row("triad", "W1 triad", "triad", "triad 1000", 0.629511668)
+row("axpy", "W1 axpy, in place", "axpy", "axpy 1000", 0.629511668)
+row("sum", "W1 sum", "sum", "sum 1000", 0.493984436)
+of "stencil"
+row("square", "W2 5-point step, 4096^2", "2 4096", "2 64", 0.460983439)
+row("cube", "W2 7-point step, 256^3", "3 256", "3 16", 0.331443988)
+of("lap7", { steps = 4 })
+row("lap7", "W3 7-point step, sparse 512^3", "64", "8", 124.877697)
+of "activate"
+row("touch-mask", "W4 touches, new leaves with bits", "touch bitmasked",
+  "touch bitmasked 8 4000", 1032677)
+row("touch", "W4 touches, new leaves", "touch dense", "touch dense 8 4000", 1032677)
+row("revisit-mask", "W4 revisit, bits", "revisit bitmasked", "revisit bitmasked 8 4000", 1032677)
+row("revisit", "W4 revisit", "revisit dense", "revisit dense 8 4000", 1032677)
+row("cycle-mask", "W5 drop, collect, touch, bits", "cycle bitmasked",
+  "cycle bitmasked 8 4000", 1032677)
+row("cycle", "W5 drop, collect, touch", "cycle dense", "cycle dense 8 4000", 1032677)
+row("drop", "W5 drop and collect: the pause", "drop dense", "drop dense 8 4000", 0)
+of "lists"
+row("append", "W6 append to 4096 lists", "append", "append 16 1000", 499500)
+row("iterate", "W6 sum over 4096 lists", "iterate", "iterate 16 1000", 499500)
+row("append-few", "W6 append to 65536 lists", "append 65536", "append 64 1000", 499500)
+of "visit"
+row("full", "W7 += 1, full leaves", "full", "full 16", 262144)
+row("few", "W7 += 1, 16 of 512 cells", "few", "few 16", 8192)
+row("one", "W7 += 1, one cell a leaf", "one", "one 16", 512)
+row("small", "W7 += 1, 128 small leaves, 64 launches", "small 32", "small 16", 1024, { steps = 64 })
+of("mpm2d", { steps = 50 })
+row("mpm", "W8 MLS-MPM, 8192, dense", "8192 128", "512 32", 0.600972553)
+row("mpm-sparse", "W8 MLS-MPM, 8192, sparse", "8192 128 8", "512 32 8", 0.600972553)
+row("mpm-large", "W8 MLS-MPM, 102400, dense", "102400 512", "1024 64", 0.598591089, { steps = 10 })
+row("mpm-large-sparse", "W8 MLS-MPM, 102400, sparse", "102400 512 8", "1024 64 8", 0.598591089,
+  { steps = 10 })
+of("mpm3d", { steps = 5, tolerance = 1e-4 })
+row("mpm3d", "W9 3-D MLS-MPM, 131072, sparse", "131072 128", "4096 64", 0.662118918)
+of("poisson", { steps = 4, tolerance = 1e-3 })
+row("poisson", "W11 MGPCG iteration, sparse ball", "256 4", "64 2", 102083.769)
+of("lbm", { steps = 4 })
+row("lbm-soa", "W12 D2Q9, 1024^2, soa", "soa 1024", "soa 32", 1.28566579)
+row("lbm-aos", "W12 D2Q9, 1024^2, aos", "aos 1024", "aos 32", 1.28566579)
+of("life", { steps = 32 })
+row("life", "W14 life on sparse blocks", "512", "16", 2897)
+of "histogram"
+row("bins-256", "W14 histogram, 256 bins", "256", "256 1000", 3936)
+row("bins-1Mi", "W14 histogram, 1 Mi bins", "1048576", "4096 1000", 3962)
+of "launch"
+row("launch", "M1 empty kernel, us", "empty", "empty", 0)
+row("launch-store", "M1 one store, us", "store", "store", 1)
+row("launch-one", "M1 one number, us", "one", "one", 1)
+row("launch-sixteen", "M1 sixteen numbers, us", "sixteen", "sixteen", 16)
+row("launch-small", "M1 parallel, 16 iterations, us", "small", "small", 1)
+row("launch-wide", "M1 parallel, 64 Ki stores, us", "wide", "wide", 1)
+of "start"
+row("hello-cold", "M2 one-line kernel, cold", "hello cold", "hello cold", 1)
+row("hello-warm", "M2 one-line kernel, warm", "hello warm", "hello warm", 1)
+row("fractal-cold", "M2 README's kernel, cold", "fractal cold", "fractal cold", 1)
+row("mpm2d-cold", "M2 mpm2d, cold", "mpm2d cold", "mpm2d cold", 1)
+row("mpm2d-warm", "M2 mpm2d, warm", "mpm2d warm", "mpm2d warm", 1)
+of("bytes", { measures = true })
+row("bytes-full", "M3 bytes per cell, full leaves", "full", "full 16", 1)
+row("bytes-few", "M3 bytes per cell, 16 of 512", "few", "few 16", 1)
+row("bytes-wide", "M3 bytes per cell, 1000 leaves, huge root", "wide 512", "wide 64", 1)
+row("bytes-empty", "M3 bytes of an empty tree", "empty 64", "empty 16", 1)
+of("decompose", { tolerance = 1e-4 })
+row("svd2", "svd of 65536 2 x 2", "svd2", "svd2 64", 1.34609437)
+row("svd3", "svd of 65536 3 x 3", "svd3", "svd3 64", 2.49681898)
+row("sym_eig3", "sym_eig of 65536 3 x 3", "sym_eig3", "sym_eig3 64", 6.53812995)
+row("polar3", "polar of 65536 3 x 3", "polar3", "polar3 64", 2.49681912)
+of("draws", { tolerance = 1e-2 })
+row("draws", "4 Mi uniform f32", "fill", "fill 10000", 0.5082)
+row("draws-loop", "16 uniform f32 an iteration", "loop 262144", "loop 10000", 0.4933)
+of("cloth", { whole = true, steps = 10 })
+row("cloth", "cloth of springs, 256^2", "256", "32", 0.326752947)
+of("marching", { whole = true, tolerance = 1e-4 })
+row("marching", "marching tetrahedra, 96^3", "96", "16", 28738.6092)
+of("agents", { whole = true, steps = 5, tolerance = 1e-4 })
+row("agents", "256 Ki agents with trails, 1024^2", "262144 1024", "1000 64", 0.950000006)
+of("flip", { whole = true, steps = 2, tolerance = 1e-3 })
+row("flip", "FLIP, 256^2", "256", "32", 0.483738446)
+of("adaptive", { whole = true, steps = 30, tolerance = 1e-3 })
+row("adaptive", "adaptive refinement, 512^2 x 8^2", "512", "64", 18.618403)
+of("eikonal", { whole = true })
+row("eikonal", "eikonal sweeps, 512^2", "512", "64", 0.455748546)
+of("raster", { whole = true, steps = 4, tolerance = 1e-3 })
+row("raster", "rasterizer, 65536 triangles, 512^2", "512 256 128", "64 32 16", 3254.44652)
+of("nbody", { whole = true })
+row("nbody", "n-body, 8192", "8192", "256", 0.42456023)
+of("phase", { whole = true, steps = 20, tolerance = 1e-4 })
+row("phase", "phase field, 512^2", "512", "64", 305.000549)
+of("gray_scott", { whole = true, steps = 20 })
+row("gray_scott", "Gray-Scott, periodic 1024^2", "1024", "64", 1.00938942)
+
+return rows
