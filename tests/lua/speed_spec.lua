@@ -1,0 +1,161 @@
+-- What may become slow unnoticed, as counts that no other process changes: instructions per cell,
+-- loops that are vector code without calls, lists made, bytes. Times are for tests/bench.
+local instructions = require "tests.support.instructions"
+local support = require "support"
+
+-- One thread and 256-bit vectors on every machine; without what RG_STRESS and RG_CHECKS add.
+local is_plain = not os.getenv "RG_STRESS" and not os.getenv "RG_CHECKS"
+local cpuinfo = io.open "/proc/cpuinfo"
+local has_avx2 = cpuinfo and cpuinfo:read "*a":find " avx2 " ~= nil
+if cpuinfo then cpuinfo:close() end
+
+-- The innermost loops of a kernel's assembly: texts between a label and the jump back to it.
+local function loops_of(kernel)
+  local labels, loops, lines = {}, {}, {}
+  for line in kernel:asm():gmatch "[^\n]+" do
+    lines[#lines + 1] = line
+    local label, target = line:match "^(%.LBB%d+_%d+):", line:match "^\tj%l+\t(%.LBB%d+_%d+)"
+    if label then labels[label] = #lines end
+    if target and labels[target] then
+      loops[#loops + 1] = { first = labels[target], last = #lines }
+    end
+  end
+  local texts = {}
+  for _, one in ipairs(loops) do
+    local is_innermost = true
+    for _, other in ipairs(loops) do
+      if other ~= one and other.first >= one.first and other.last <= one.last then
+        is_innermost = false
+      end
+    end
+    if is_innermost then
+      texts[#texts + 1] = table.concat(lines, "\n", one.first, one.last)
+    end
+  end
+  return texts
+end
+
+local function has_vector_loop(kernel)
+  for _, text in ipairs(loops_of(kernel)) do
+    if text:find "%%[yz]mm" and not text:find "\tcall" then return true end
+  end
+  return false
+end
+
+-- Rows: a kernel over 512 x 512 cells, its name, and the instructions per cell that it may take
+-- with vectors of 256 bits: those of today and a fifth. Lower a bound when the kernel gets better;
+-- add a row for every loop that has become vector code.
+local n, w = 512, 0.5
+local function kernels(rg)
+  local cells = n * n
+  local x, y = rg.field(rg.f32, n, n), rg.field(rg.f32, n, n)
+  local a, b = rg.field(rg.f32, cells), rg.field(rg.f32, cells)
+  local v = rg.field { type = rg.vec3, shape = { cells }, layout = "soa" }
+  local p, q, bits = rg.field(rg.f32), rg.field(rg.f32), rg.field(rg.f32)
+  rg.root:pointer("ij", n / 16):dense("ij", 16):place(p, q)
+  rg.root:pointer("ij", n / 16):bitmasked("ij", 16):place(bits)
+  rg.kernel(function()
+    for i, j in rg.range(n, n) do
+      p[i][j] = 1
+      bits[i][j] = 1
+    end
+  end)()
+  return {
+    { "scale", 0.5, rg.kernel(function() for i in rg.range(cells) do b[i] = w * a[i] end end) },
+    { "copy", 0.53, rg.kernel(function() for i in rg.range(cells) do b[i] = a[i] end end) },
+    { "sum", 0.38, rg.kernel(function()
+      local s = 0
+      for i in rg.range(cells) do s = s + a[i] end
+      return s
+    end) },
+    { "sum in f64", 1, rg.kernel(function()
+      local s = rg.f64(0)
+      for i in rg.range(cells) do s = s + a[i] end
+      return s
+    end) },
+    { "square root", 0.5, rg.kernel(function()
+      for i in rg.range(cells) do b[i] = math.sqrt(a[i]) end
+    end) },
+    { "vectors, soa", 1.6, rg.kernel(function()
+      for i in rg.range(cells) do v[i] = w * v[i] end
+    end) },
+    { "stencil of a range", 2.6, rg.kernel(function()
+      for i, j in rg.range({ 1, n - 1 }, { 1, n - 1 }) do
+        local around = x[i - 1][j] + x[i + 1][j] + x[i][j - 1] + x[i][j + 1]
+        y[i][j] = x[i][j] + w * (around - 4 * x[i][j])
+      end
+    end) },
+    { "stencil of active cells", 3.3, rg.kernel(function()
+      for i, j in p:active() do
+        local around = p[i - 1][j] + p[i + 1][j] + p[i][j - 1] + p[i][j + 1]
+        q[i][j] = p[i][j] + w * (around - 4 * p[i][j])
+      end
+    end) },
+    { "step of active cells", 0.43, rg.kernel(function()
+      for i, j in p:active() do p[i][j] = p[i][j] + 1 end
+    end) },
+    { "step of cells with a bit each", 2.7, rg.kernel(function()
+      for i, j in bits:active() do bits[i][j] = bits[i][j] + 1 end
+    end), is_scalar = true },
+  }
+end
+
+describe("a loop that is fast", function()
+  local rg, rows
+  setup(function()
+    if not is_plain or not has_avx2 then return end
+    rg = support.rg.new { threads = 1, cpu = "x86-64-v3", cache = false }
+    rows = kernels(rg)
+    for _, row in ipairs(rows) do row[3]() end
+  end)
+
+  it("takes few instructions per cell #compiled", function()
+    if not rows or not instructions.can_count() then
+      return pending "nothing counts instructions here"
+    end
+    for _, row in ipairs(rows) do
+      local each = instructions.of(row[3]) / (n * n)
+      assert.is_true(each <= row[2], ("%s: %.2f instructions per cell, not %.2f"):format(row[1],
+        each, row[2]))
+    end
+  end)
+
+  it("is vector code without calls #compiled", function()
+    if not rows then return pending "no vectors of 256 bits here" end
+    for _, row in ipairs(rows) do
+      if not row.is_scalar then assert.is_true(has_vector_loop(row[3]), row[1]) end
+    end
+  end)
+end)
+
+describe("a tree that stays as it is", function()
+  it("makes no list in a hundred launches #compiled", function()
+    local rg = support.rg
+    local x = support.sparse(rg.f32, "ij", 8, 8)
+    x[3][3], x[40][40] = 1, 1
+    local step = rg.kernel(function() for i, j in x:active() do x[i][j] = x[i][j] + 1 end end)
+    step()
+    local before = rg.stats().lists
+    for _ = 1, 100 do step() end
+    assert.equal(0, rg.stats().lists - before)
+    x[20][20] = 1
+    for _ = 1, 100 do step() end
+    assert.is_true(rg.stats().lists - before <= 1)
+  end)
+end)
+
+describe("a sparse tree of full leaves", function()
+  for _, kind in ipairs { "pointer", "hash" } do
+    it("takes little more than its cells: " .. kind .. " #compiled", function()
+      local rg = support.rg.new { threads = 1 }
+      local leaves, cells = 4096, 512
+      local x = rg.field(rg.f32)
+      local block = kind == "hash" and rg.root:hash "i" or rg.root:pointer("i", leaves)
+      block:dense("i", cells):place(x)
+      rg.kernel(function() for i in rg.range(leaves) do block:activate(i) end end)()
+      local each, memory = rg.memory().live / (leaves * cells), rg.memory()
+      assert.is_true(each <= 4.05, ("%.3f bytes per cell of 4"):format(each))
+      if is_plain then assert.is_true(memory.reserved - memory.live <= 2 ^ 23) end
+    end)
+  end
+end)
