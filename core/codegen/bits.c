@@ -21,15 +21,19 @@ SetBits bits_begin(Codegen *g, LLVMValueRef word) {
   return bits;
 }
 
-void bits_end(Codegen *g, const SetBits *bits) {
-  block_jump(g, bits->again);
-  block_enter(g, bits->again);
+static void bits_next(Codegen *g, const SetBits *bits) {
   LLVMValueRef less = LLVMBuildSub(g->builder, bits->rest, value_integer(g->i64, 1), "");
   LLVMValueRef next = LLVMBuildAnd(g->builder, bits->rest, less, "");
-  LLVMBasicBlockRef from = bits->again;
+  LLVMBasicBlockRef from = LLVMGetInsertBlock(g->builder);
   block_jump(g, bits->head);
   LLVMAddIncoming(bits->rest, &next, &from, 1);
   block_enter(g, bits->leave);
+}
+
+void bits_end(Codegen *g, const SetBits *bits) {
+  block_jump(g, bits->again);
+  block_enter(g, bits->again);
+  bits_next(g, bits);
 }
 
 void bits_emit(Codegen *g, const IrInst *inst) {
@@ -37,11 +41,11 @@ void bits_emit(Codegen *g, const IrInst *inst) {
   const IrRegion *body = inst->regions[0];
   if (value_is_vector(word) || body->params.count != 1)
     return codegen_fail(g, inst, "it walks one word");
+  Turns turns = turns_begin(g, inst);
   SetBits bits = bits_begin(g, word);
   const IrInst *param = body->params.items[0];
   value_set(g, param, arith_convert(g, TYPE(I64), param->type, bits.position));
-  vec_push(g->scratch, &g->exits, ((Exit){bits.leave, bits.again}));
-  emit_region(g, body);
-  g->exits.count--;
-  bits_end(g, &bits);
+  turns_emit(g, &turns, bits.leave, bits.again);
+  bits_next(g, &bits);
+  turns_end(g, &turns);
 }

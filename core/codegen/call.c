@@ -15,12 +15,17 @@ LLVMValueRef call_intrinsic(Codegen *g, const char *name, LLVMTypeRef overload, 
   return LLVMBuildCall2(g->builder, type, function, args, (unsigned)count, "");
 }
 
-LLVMValueRef call_fptosi_sat(Codegen *g, const char *name, LLVMTypeRef to, LLVMValueRef a) {
-  LLVMTypeRef overloads[] = {to, LLVMTypeOf(a)};
+LLVMValueRef call_overloaded(Codegen *g, const char *name, LLVMTypeRef a, LLVMTypeRef b,
+                             LLVMValueRef *args, int count) {
+  LLVMTypeRef overloads[] = {a, b};
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
   LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->module, id, overloads, 2);
   LLVMTypeRef type = LLVMIntrinsicGetType(g->context, id, overloads, 2);
-  return LLVMBuildCall2(g->builder, type, function, &a, 1, "");
+  return LLVMBuildCall2(g->builder, type, function, args, (unsigned)count, "");
+}
+
+LLVMValueRef call_fptosi_sat(Codegen *g, const char *name, LLVMTypeRef to, LLVMValueRef a) {
+  return call_overloaded(g, name, to, LLVMTypeOf(a), &a, 1);
 }
 
 /* -- a row as an LLVM function ----------------------------------------------------------------- */

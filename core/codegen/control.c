@@ -6,10 +6,7 @@
 
 void control_if(Codegen *g, const IrInst *inst) {
   LLVMValueRef condition = value_operand(g, inst, 0);
-  if (value_is_vector(condition)) {
-    codegen_fail(g, inst, "its condition differs by lane");
-    return;
-  }
+  if (value_is_vector(condition)) return codegen_fail(g, inst, "its condition differs by lane");
   LLVMBasicBlockRef yes = block_new(g, "then"), no = block_new(g, "else"),
                     end = block_new(g, "end");
   block_branch(g, condition, yes, no);
@@ -23,7 +20,7 @@ void control_if(Codegen *g, const IrInst *inst) {
 }
 
 void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again) {
-  vec_push(g->scratch, &g->exits, ((Exit){NULL, again}));
+  vec_push(g->scratch, &g->exits, ((Exit){.again = again}));
   emit_region(g, body);
   g->exits.count--;
 }
@@ -48,15 +45,13 @@ void control_loop(Codegen *g, const IrInst *inst) {
   LLVMBasicBlockRef turn = block_new(g, "loop"), again = block_new(g, "again"),
                     leave = block_new(g, "leave");
   LLVMBuildStore(g->builder, value_integer(g->i32, 0), counter);
+  Turns turns = turns_begin(g, inst);
   block_jump(g, turn);
   block_enter(g, turn);
-  vec_push(g->scratch, &g->exits, ((Exit){leave, again}));
-  emit_region(g, inst->regions[0]);
-  g->exits.count--;
-  block_jump(g, again);
-  block_enter(g, again);
+  turns_emit(g, &turns, leave, again);
   control_back_edge(g, counter, turn);
   block_enter(g, leave);
+  turns_end(g, &turns);
 }
 
 /* Its values in an array on the stack, as the runtime takes them: 8 bytes each. */

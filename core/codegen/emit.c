@@ -13,9 +13,10 @@ static void emit_const(Codegen *g, const IrInst *inst) {
   value_set(g, inst, value_integer(value_type(g, inst->type), inst->imm));
 }
 
-/* A variable declared in a vector row holds a value per lane. */
+/* A variable declared in a vector row holds a value per lane, and one that varies by lane. */
 static void emit_var(Codegen *g, const IrInst *inst) {
-  LLVMTypeRef type = value_lanes(value_type(g, inst->type), g->width);
+  bool is_one = g->lanes && lane_shape(g, inst) == LANE_UNIFORM;
+  LLVMTypeRef type = value_lanes(value_type(g, inst->type), is_one ? 1 : g->width);
   LLVMValueRef variable = block_variable(g, type, "var");
   LLVMBuildStore(g->builder, LLVMConstNull(type), variable);
   value_set(g, inst, variable);
@@ -41,6 +42,10 @@ static void emit_set(Codegen *g, const IrInst *inst) {
   LLVMTypeRef type = variable_type(g, inst, &variable);
   if (!type) return;
   int width = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? (int)LLVMGetVectorSize(type) : 1;
+  if (g->lanes && g->mask && width > 1 && g->lanes[inst->id].diverges) {
+    LLVMValueRef old = LLVMBuildLoad2(g->builder, type, variable, "");
+    value = LLVMBuildSelect(g->builder, g->mask, value_broadcast(g, value, width), old, "");
+  }
   if (value_width(value) > width)
     return codegen_fail(g, inst, "a variable outside the row would differ by lane");
   LLVMBuildStore(g->builder, value_broadcast(g, value, width), variable);
@@ -64,8 +69,7 @@ static void emit_values(Codegen *g, const IrInst *inst) {
   value_set(g, inst, arith_unary(g, inst->op, type, a));
 }
 
-static void emit_inst(Codegen *g, const IrInst *inst) {
-  g->alias = inst->alias;
+static void emit_scalar(Codegen *g, const IrInst *inst) {
   switch (inst->op) {
   case IR_CONST: return emit_const(g, inst);
   case IR_VAR: return emit_var(g, inst);
@@ -113,6 +117,14 @@ static void emit_inst(Codegen *g, const IrInst *inst) {
   }
 }
 
+static void emit_inst(Codegen *g, const IrInst *inst) {
+  g->alias = inst->alias;
+  if (g->lanes && lane_emit(g, inst)) return;
+  g->wants_base = g->lanes && lane_shape(g, inst) == LANE_LINEAR;
+  emit_scalar(g, inst);
+  g->wants_base = false;
+}
+
 /* LLVM's time grows quadratically with a block's length, above all with its writes, each of which
  * is compared with every access around it. So a long block is split by a poll of the stop word: a
  * branch that nothing removes. */
@@ -125,9 +137,17 @@ static void cut_block(Codegen *g, const IrInst *inst) {
   context_poll_stop(g);
 }
 
-void emit_region(Codegen *g, const IrRegion *region) {
-  for (const IrInst *inst = region->first; inst && !error_is_set(g->err); inst = inst->next) {
+static void emit_rest(Codegen *g, const IrInst *first) {
+  for (const IrInst *inst = first; inst && !error_is_set(g->err); inst = inst->next) {
     emit_inst(g, inst);
     cut_block(g, inst);
+    LaneGuard guard;
+    if (!g->lanes || !lane_guard(g, inst, &guard)) continue;
+    emit_rest(g, inst->next);
+    return lane_unguard(g, &guard);
   }
 }
+
+void emit_region(Codegen *g, const IrRegion *region) { emit_rest(g, region->first); }
+
+void emit_op(Codegen *g, const IrInst *inst) { emit_inst(g, inst); }

@@ -9,11 +9,15 @@
 #define RG_CODEGEN_EMIT_H
 
 #include "codegen/codegen.h"
+#include "ir/lanes.h"
 #include "ir/task.h"
 
-/* The targets of `break` and `continue`. `leave` is NULL for a body, which has only `continue`. */
+/* The targets of `break` and `continue`. `leave` is NULL for a body, which has only `continue`. In
+ * lanes, of a loop whose lanes part: variables for masks, or NULL. */
 typedef struct Exit {
   LLVMBasicBlockRef leave, again;
+  LLVMValueRef rejoin; /* lanes that have come to the end of the turn */
+  LLVMValueRef gone;   /* lanes that have left for a loop further out */
 } Exit;
 
 /* A worker's partial of a reduction: a variable in the task function, combined once at its end. */
@@ -64,13 +68,17 @@ typedef struct Codegen {
   int alias;                       /* of the inst being emitted: field + 1; 0: none */
   LLVMValueRef *alias_scopes, *alias_others; /* of the module; NULL until used */
   Row *row;                        /* NULL: not inside a ROW */
-  int width;                       /* lanes, 1 outside vector rows */
+  int width;                       /* lanes, 1 outside vector rows and bodies in lanes */
+  const LaneFact *lanes;           /* of a body in lanes; NULL: none */
+  LLVMValueRef mask;               /* the lanes that run; NULL: all */
+  bool wants_base;                 /* a linear value is that of lane 0, else all lanes */
   /* weight of the ops since the last block split, or the function's start */
   int straight;
 } Codegen;
 
 /* -- emit.c: the walk -------------------------------------------------------------------------- */
 void emit_region(Codegen *g, const IrRegion *region);
+void emit_op(Codegen *g, const IrInst *inst);
 
 /* -- value.c: types, constants, values by inst, functions -------------------------------------- */
 void codegen_fail(Codegen *g, const IrInst *inst, const char *what);
@@ -124,6 +132,9 @@ LLVMValueRef math_call(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValue
 /* -- call.c: LLVM's intrinsics and the runtime's entry points ---------------------------------- */
 LLVMValueRef call_intrinsic(Codegen *g, const char *name, LLVMTypeRef overload, LLVMValueRef *args,
                             int count);
+/* With two overloaded types. */
+LLVMValueRef call_overloaded(Codegen *g, const char *name, LLVMTypeRef a, LLVMTypeRef b,
+                             LLVMValueRef *args, int count);
 LLVMValueRef call_fptosi_sat(Codegen *g, const char *name, LLVMTypeRef to, LLVMValueRef a);
 /* kernel->trees; of the manager or mask */
 typedef struct Callee { int tree; int64_t number; } Callee;
@@ -186,6 +197,42 @@ void row_grid(Codegen *g, const IrInst *inst);
 void row_emit(Codegen *g, const IrInst *inst);
 void row_load(Codegen *g, const IrInst *inst);
 void row_lane(Codegen *g, const IrInst *inst);
+
+/* -- turns.c: what all loops have between their blocks: exits, and masks in lanes ------------ */
+typedef struct Turns {
+  const IrInst *inst;
+  LLVMValueRef entry;        /* the mask before the loop */
+  LLVMValueRef active;       /* variables: the lanes in the loop, */
+  LLVMValueRef rejoin, gone; /* see Exit; NULL where they are not needed */
+} Turns;
+Turns turns_begin(Codegen *g, const IrInst *inst);
+/* The loop's region, once; goes on in a new block where another turn may follow. */
+void turns_emit(Codegen *g, const Turns *turns, LLVMBasicBlockRef leave, LLVMBasicBlockRef again);
+void turns_end(Codegen *g, const Turns *turns); /* after the loop */
+
+/* -- lane.c, lane_control.c, lane_memory.c: bodies in lanes ---------------------------------- */
+/* A body's insts in lanes, where that is not what a scalar body has; false: it is. */
+bool lane_emit(Codegen *g, const IrInst *inst);
+LaneShape lane_shape(const Codegen *g, const IrInst *inst);
+LLVMValueRef lane_base(Codegen *g, const IrInst *inst); /* of a linear value: lane 0's */
+LLVMValueRef lane_spread(Codegen *g, LLVMValueRef base, int64_t step);
+LLVMTypeRef lane_mask_type(Codegen *g);
+LLVMValueRef lane_mask(Codegen *g, LLVMValueRef mask);  /* all on for NULL */
+LLVMValueRef lane_both(Codegen *g, LLVMValueRef mask, LLVMValueRef condition);
+LLVMValueRef lane_any(Codegen *g, LLVMValueRef mask);
+void lane_add(Codegen *g, LLVMValueRef variable, LLVMValueRef mask); /* variable |= mask */
+void lane_each(Codegen *g, const IrInst *inst); /* lane by lane, in those that run */
+void lane_if(Codegen *g, const IrInst *inst);
+void lane_for(Codegen *g, const IrInst *inst);
+bool lane_exit(Codegen *g, const IrInst *inst);
+/* After an inst that lanes may have left: the rest of its region, `rest`, is passed over where none
+ * is left. */
+typedef struct LaneGuard { LLVMBasicBlockRef from, end; LLVMValueRef mask; } LaneGuard;
+bool lane_guard(Codegen *g, const IrInst *inst, LaneGuard *guard);
+void lane_unguard(Codegen *g, const LaneGuard *guard);
+void lane_load(Codegen *g, const IrInst *inst);
+void lane_store(Codegen *g, const IrInst *inst);
+void lane_offset(Codegen *g, const IrInst *inst);
 
 /* A counted loop begin, begin+1, .. below end with at least one iteration: the test is at its
  * end. */

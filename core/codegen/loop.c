@@ -52,6 +52,7 @@ typedef struct ForLoop {
   Type type;
   LLVMValueRef begin, last, step;
   LLVMBasicBlockRef turn, again, leave;
+  Turns turns;
 } ForLoop;
 
 static LLVMValueRef number(const ForLoop *f, int64_t n) {
@@ -100,18 +101,15 @@ static void emit_strip(Codegen *g, ForLoop *f, const IrInst *inst, LLVMValueRef 
   block_enter(g, f->turn);
   LLVMValueRef index = LLVMBuildPhi(g->builder, LLVMTypeOf(begin), "");
   value_set(g, inst->regions[0]->params.items[0], index);
-  vec_push(g->scratch, &g->exits, ((Exit){f->leave, f->again}));
-  emit_region(g, inst->regions[0]);
-  g->exits.count--;
-  block_jump(g, f->again);
-  block_enter(g, f->again);
+  turns_emit(g, &f->turns, f->leave, f->again);
+  LLVMBasicBlockRef turned = LLVMGetInsertBlock(g->builder);
   /* used only while index has not reached `end`, so it cannot wrap then */
   LLVMValueRef next = type_is_signed(f->type) ? LLVMBuildNSWAdd(g->builder, index, f->step, "")
                                               : LLVMBuildNUWAdd(g->builder, index, f->step, "");
   LLVMValueRef more = LLVMBuildICmp(g->builder, LLVMIntNE, index, end, "");
   LLVMValueRef back = LLVMBuildCondBr(g->builder, more, f->turn, behind);
   if (inst->rolled) ask(g, back, "llvm.loop.unroll.disable");
-  LLVMAddIncoming(index, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, f->again}, 2);
+  LLVMAddIncoming(index, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, turned}, 2);
   block_enter(g, behind);
 }
 
@@ -182,11 +180,7 @@ static void for_floats(Codegen *g, ForLoop *f, const IrInst *inst) {
   block_branch(g, float_goes_on(g, f, index), f->turn, f->leave);
   block_enter(g, f->turn);
   value_set(g, inst->regions[0]->params.items[0], index);
-  vec_push(g->scratch, &g->exits, ((Exit){f->leave, f->again}));
-  emit_region(g, inst->regions[0]);
-  g->exits.count--;
-  block_jump(g, f->again);
-  block_enter(g, f->again);
+  turns_emit(g, &f->turns, f->leave, f->again);
   LLVMValueRef next = LLVMBuildFAdd(g->builder, index, f->step, "");
   LLVMBasicBlockRef turned = block_new(g, "turned");
   control_back_edge(g, counter, turned);
@@ -207,6 +201,8 @@ void loop_for(Codegen *g, const IrInst *inst) {
   if (value_is_vector(f.begin) || value_is_vector(f.last) || value_is_vector(f.step))
     return codegen_fail(g, inst, "its bounds differ by lane");
   f.leave = block_new(g, "leave");
+  f.turns = turns_begin(g, inst);
   if (type_is_float(f.type)) for_floats(g, &f, inst);
   else for_integers(g, &f, inst);
+  turns_end(g, &f.turns);
 }

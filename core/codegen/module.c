@@ -34,6 +34,9 @@ void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   g->exits.count = g->shares.count = 0;
   g->row = NULL;
   g->width = 1;
+  g->lanes = NULL;
+  g->mask = NULL;
+  g->wants_base = false;
   g->is_host = is_host;
   g->straight = 0;
   g->rt_context = LLVMGetParam(g->function, 0);

@@ -67,6 +67,9 @@ void reduce_emit(Codegen *g, const IrInst *inst) {
   Share *share =
       find_share(g, (IrUpdate)inst->imm, type, (int32_t)inst->operands[0]->imm, g->width);
   LLVMTypeRef shape = value_lanes(value_type(g, type), share->width);
+  if (g->lanes && g->mask)
+    value = LLVMBuildSelect(g->builder, g->mask, value_broadcast(g, value, share->width),
+                            identity(g, share->op, type, share->width), "");
   LLVMValueRef sum = LLVMBuildLoad2(g->builder, shape, share->variable, "");
   sum = combine(g, share->op, type, sum, value_broadcast(g, value, share->width));
   LLVMBuildStore(g->builder, sum, share->variable);

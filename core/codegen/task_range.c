@@ -20,6 +20,7 @@ typedef struct Range {
    * row it starts */
   LLVMValueRef digit[SNODE_MAX_AXES];
   LLVMValueRef outer[SNODE_MAX_AXES];    /* its indices, all axes but the last */
+  const LaneFact *lanes, *inner_lanes;   /* of body and interior, where they run in lanes */
   /* of the interior, of the index type: constants, or limited by the frame */
   LLVMValueRef inner_begin[SNODE_MAX_AXES], inner_end[SNODE_MAX_AXES];
 } Range;
@@ -83,6 +84,117 @@ static void emit_run(Codegen *g, const Range *r, const IrRegion *body, LLVMValue
   block_jump(g, after);
   block_enter(g, after);
 }
+
+/* -- in lanes ---------------------------------------------------------------------------------- */
+
+static void emit_lanes(Codegen *g, const Range *r, const IrRegion *body, const LaneFact *lanes,
+                       LLVMValueRef first, LLVMValueRef mask, LLVMBasicBlockRef again) {
+  set_params(g, r, body, first);
+  g->lanes = lanes;
+  g->width = r->task->lanes;
+  g->mask = mask;
+  control_body(g, body, again);
+  g->lanes = NULL;
+  g->width = 1;
+  g->mask = NULL;
+}
+
+static LLVMValueRef index_number(const Range *r, int64_t number) {
+  return value_integer(r->index, number);
+}
+
+/* Whole vectors of from..to; returns where they end. */
+static LLVMValueRef emit_whole(Codegen *g, const Range *r, const IrRegion *body,
+                               const LaneFact *lanes, LLVMValueRef from, LLVMValueRef to) {
+  LLVMValueRef some = LLVMBuildICmp(g->builder, LLVMIntSLT, from, to, "");
+  LLVMValueRef count = LLVMBuildSelect(g->builder, some, LLVMBuildSub(g->builder, to, from, ""),
+                                       index_number(r, 0), "");
+  LLVMValueRef whole = LLVMBuildAnd(g->builder, count, index_number(r, -r->task->lanes), "");
+  LLVMValueRef end = LLVMBuildAdd(g->builder, from, whole, "");
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), turn = block_new(g, "lanes"),
+                    again = block_new(g, "again"), leave = block_new(g, "lanes.end");
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, whole, index_number(r, 0), ""), leave, turn);
+  block_enter(g, turn);
+  LLVMValueRef index = LLVMBuildPhi(g->builder, r->index, "");
+  emit_lanes(g, r, body, lanes, index, NULL, again);
+  block_jump(g, again);
+  block_enter(g, again);
+  LLVMValueRef next = LLVMBuildAdd(g->builder, index, index_number(r, r->task->lanes), "");
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, next, end, ""), leave, turn);
+  LLVMAddIncoming(index, (LLVMValueRef[]){from, next}, (LLVMBasicBlockRef[]){before, again}, 2);
+  block_enter(g, leave);
+  return end;
+}
+
+/* The first `count` lanes, all if it is more (unsigned). */
+static LLVMValueRef first_lanes(Codegen *g, const Range *r, LLVMValueRef count) {
+  LLVMValueRef args[] = {count, index_number(r, r->task->lanes)}, lanes[IR_MAX_LANES];
+  LLVMValueRef most = call_intrinsic(g, "llvm.umin", r->index, args, 2);
+  if (r->is_wide) most = LLVMBuildTrunc(g->builder, most, g->i32, "");
+  for (int i = 0; i < r->task->lanes; i++) lanes[i] = value_integer(g->i32, i);
+  LLVMValueRef numbers = LLVMConstVector(lanes, (unsigned)r->task->lanes);
+  return LLVMBuildICmp(g->builder, LLVMIntULT, numbers,
+                       value_broadcast(g, most, r->task->lanes), "");
+}
+
+/* from..to with a mask throughout: one copy of the body for whole vectors and the rest. */
+static void emit_masked(Codegen *g, const Range *r, const IrRegion *body, LLVMValueRef from,
+                        LLVMValueRef to) {
+  LLVMBasicBlockRef turn = block_new(g, "masked"), again = block_new(g, "again"),
+                    leave = block_new(g, "masked.end");
+  LLVMValueRef some = LLVMBuildICmp(g->builder, LLVMIntSLT, from, to, "");
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder);
+  block_branch(g, some, turn, leave);
+  block_enter(g, turn);
+  LLVMValueRef index = LLVMBuildPhi(g->builder, r->index, "");
+  LLVMValueRef left = LLVMBuildSub(g->builder, to, index, "");
+  emit_lanes(g, r, body, r->lanes, index, first_lanes(g, r, left), again);
+  block_jump(g, again);
+  block_enter(g, again);
+  LLVMValueRef width = index_number(r, r->task->lanes);
+  LLVMValueRef next = LLVMBuildAdd(g->builder, index, width, "");
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntUGT, left, width, ""), turn, leave);
+  LLVMAddIncoming(index, (LLVMValueRef[]){from, next}, (LLVMBasicBlockRef[]){before, again}, 2);
+  block_enter(g, leave);
+}
+
+enum { LONG_BODY = 300 }; /* insts; one copy of it is enough */
+
+static bool count_inst(void *data, IrInst *inst) {
+  ++*(int *)data;
+  return true;
+}
+
+static bool is_long(const IrRegion *body) {
+  int count = 0;
+  ir_walk((IrRegion *)body, count_inst, &count);
+  return count > LONG_BODY;
+}
+
+static void emit_body(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to) {
+  const IrRegion *body = r->task->body;
+  if (!r->lanes) return emit_run(g, r, body, from, to);
+  if (!r->task->interior && !is_long(body)) from = emit_whole(g, r, body, r->lanes, from, to);
+  emit_masked(g, r, body, from, to);
+}
+
+/* Returns where it ends: the rest is left to the checked loop. */
+static LLVMValueRef emit_interior(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to,
+                                  LLVMValueRef end) {
+  if (r->inner_lanes) return emit_whole(g, r, r->task->interior, r->inner_lanes, from, to);
+  emit_run(g, r, r->task->interior, from, to);
+  return end;
+}
+
+static void find_lanes(Codegen *g, Range *r) {
+  const IrTask *task = r->task;
+  if (task->lanes <= 1) return;
+  int last = task->axis_count - 1;
+  r->lanes = ir_lanes(g->scratch, g->kernel, task->body, last);
+  if (task->interior) r->inner_lanes = ir_lanes(g->scratch, g->kernel, task->interior, last);
+}
+
+/* -- segments ---------------------------------------------------------------------------------- */
 
 static LLVMValueRef index_constant(const Range *r, int64_t number) {
   int64_t most = r->is_wide ? INT64_MAX : INT32_MAX;
@@ -162,17 +274,18 @@ static void emit_split(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueR
   block_enter(g, checked);
   LLVMValueRef start = LLVMBuildPhi(g->builder, r->index, ""),
                stop = LLVMBuildPhi(g->builder, r->index, "");
-  emit_run(g, r, task->body, start, stop);
+  emit_body(g, r, start, stop);
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, stop, to, ""), after, interior);
   block_enter(g, interior);
   LLVMValueRef args[] = {low, r->inner_begin[last]};
   LLVMValueRef inner_from = call_intrinsic(g, "llvm.smax", r->index, args, 2);
   args[0] = high;
   args[1] = r->inner_end[last];
-  emit_run(g, r, task->interior, inner_from, call_intrinsic(g, "llvm.smin", r->index, args, 2));
+  LLVMValueRef inner_to = call_intrinsic(g, "llvm.smin", r->index, args, 2);
+  LLVMValueRef rest = emit_interior(g, r, inner_from, inner_to, high);
   LLVMBasicBlockRef end = LLVMGetInsertBlock(g->builder);
   block_jump(g, checked);
-  LLVMAddIncoming(start, (LLVMValueRef[]){from, high}, (LLVMBasicBlockRef[]){before, end}, 2);
+  LLVMAddIncoming(start, (LLVMValueRef[]){from, rest}, (LLVMBasicBlockRef[]){before, end}, 2);
   LLVMAddIncoming(stop, (LLVMValueRef[]){first_stop, to}, (LLVMBasicBlockRef[]){before, end}, 2);
   block_enter(g, after);
 }
@@ -196,7 +309,7 @@ static LLVMValueRef emit_segment(Codegen *g, Range *r, LLVMValueRef left) {
   LLVMValueRef from = to_index(g, r, first),
                to = to_index(g, r, LLVMBuildAdd(g->builder, first, length, ""));
   if (task->interior) emit_split(g, r, from, to);
-  else emit_run(g, r, task->body, from, to);
+  else emit_body(g, r, from, to);
   return length;
 }
 
@@ -207,6 +320,7 @@ void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef
   if (!is_sound(task)) return codegen_fail(g, NULL, "a range task and its indices do not match");
   load_bounds(g, &r);
   if (task->interior) find_interior(g, &r);
+  find_lanes(g, &r);
   split_position(g, &r, begin, digits);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), segment = block_new(g, "segment"),
                     work = block_new(g, "work");

@@ -257,6 +257,7 @@ static void print_task_words(StrBuf *out, const IrTask *task) {
   print_axes(out, "factors", task->factors, factors);
   if (task->block) strbuf_format(out, " block=%d", task->block);
   if (task->cost) strbuf_format(out, " cost=%d", task->cost);
+  if (task->lanes) strbuf_format(out, " lanes=%d", task->lanes);
   if (task->privatised) strbuf_format(out, " privatised=%d", task->privatised);
   if (task->independent) strbuf_text(out, " independent");
   if (task->may_deactivate) strbuf_text(out, " may_deactivate");

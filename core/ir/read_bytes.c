@@ -210,6 +210,7 @@ static void read_task(Input *in) {
   read_axes(in, task->factors);
   task->block = read_i32(in);
   task->cost = read_i32(in);
+  task->lanes = read_i32(in);
   read_reductions(in, task);
   task->body = ir_region_create(in->kernel, NULL);
   read_function(in, task->body);

@@ -10,6 +10,8 @@
 
 #include "ir/ir.h"
 
+enum { IR_MAX_LANES = 64 };
+
 typedef enum IrTaskKind {
   TASK_RANGE,  /* over begin..end per axis, from the frame; body params: the indices */
   /* over the active nodes of one manager; body holds NEAR, GRID, ROW; params as LEAVES */
@@ -53,6 +55,9 @@ struct IrTask {
   int32_t block;
   /* estimate per position (`cells`: per cell): ops, weighted; for chunk sizes */
   int32_t cost;
+  /* RANGE: this many iterations along the last axis run side by side (ir/lanes.h); 0: one at a
+   * time */
+  int32_t lanes;
   int32_t privatised;     /* its privatised version, which updates private copies; 0: none */
   /* of a privatised version: the fields that it updates in private copies, which the device sums */
   VEC(int32_t) private_fields;

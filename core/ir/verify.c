@@ -673,6 +673,8 @@ static bool verify_task_params(Verifier *v, const IrTask *task, const IrRegion *
   return true;
 }
 
+static bool is_power(int32_t number) { return (number & (number - 1)) == 0; }
+
 static bool verify_task_tables(Verifier *v, const IrTask *task) {
   const IrKernel *kernel = v->kernel;
   if (task->axis_count < 1 || task->axis_count > SNODE_MAX_AXES)
@@ -691,6 +693,9 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
   bool cells_ok = !v->is_final && task->kind == TASK_LEAVES && task->cells_level >= 0 &&
                   task->cells_level < kernel->levels.count;
   if (task->cells && !cells_ok) return task_fail(v, task, "cells of no such level");
+  bool lanes_ok = task->lanes == 0 || (task->kind == TASK_RANGE && task->lanes > 1 &&
+                                       task->lanes <= IR_MAX_LANES && is_power(task->lanes));
+  if (!lanes_ok) return task_fail(v, task, "its lanes are 2, 4, .. of a range");
   if (task->privatised < 0 || task->privatised >= kernel->tasks.count)
     return task_fail(v, task, "no such privatised version");
   for (int i = 0; i < task->private_fields.count; i++)

@@ -105,6 +105,7 @@ static bool run_passes(Compile *compile, Error *err) {
   bool dumps = !compile->is_again && wants_dump(kernel, "passes");
   PassContext passes = {.scratch = &compile->scratch,
                         .vector_bytes = kernel->engine->store->device->vector_bytes,
+                        .forces_lanes = option_has_word("RG_STRESS", "force_lanes"),
                         .explains = compile->explains,
                         .verify = verifies(),
                         .without = option_text("RG_WITHOUT"),

@@ -9,6 +9,7 @@ typedef struct PassContext {
   Scratch *scratch;
   int vector_bytes;   /* widest vector of the target: 16, 32, 64 */
   bool for_cuda;      /* no vector rows */
+  bool forces_lanes;  /* RG_STRESS=force_lanes: range tasks run in lanes wherever they can */
   bool explains;      /* the pass `explain` notes what became of every access */
   bool verify;        /* after every pass */
   /* Option RG_WITHOUT: passes not to run, as a list with commas; those that need what they do are

@@ -48,7 +48,7 @@ typedef struct Pass {
 static const Pass *const order[] = {
     &fold,   &tasks, &fold,      &race,   &stencil, &exits, &thresholds, &atomics, &bounds,
     &nodes,  &privatise, &unroll, &fold,  &leaf,    &rows,  &explain,    &places,  &fold,
-    &slots,  &fold};
+    &slots,  &fold,  &lanes};
 static const Pass *const by_name[] = {
 #define PASS(NAME, ...) &NAME,
 #include "pass/pass.def"

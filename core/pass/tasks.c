@@ -203,8 +203,6 @@ static void note_loop(Tasker *t, const char *over) {
   const IrTask *task = t->task;
   ir_note(t->kernel, t->loop->line, "parallel over %s%s", over,
           task->independent ? ", promised to be independent" : "");
-  if (task->kind == TASK_RANGE)
-    ir_note(t->kernel, t->loop->line, "one position at a time: vectorisation is left to LLVM");
 }
 
 static void set_range(Tasker *t, const ActivePlan *plan) {

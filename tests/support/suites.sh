@@ -98,14 +98,14 @@ run_lua() {
   run_busted "lua, all threads" RG_X=
   run_busted "lua, 1 thread" RG_THREADS=1
   run_busted "lua, 4 threads, stressed" RG_THREADS=4 \
-    RG_STRESS=tiny_chunks,gc_each_launch,shuffle_tasks RG_SEED=${RG_SEED:-7}
+    RG_STRESS=tiny_chunks,gc_each_launch,shuffle_tasks,force_lanes RG_SEED=${RG_SEED:-7}
   # without what is a matter of compiled code
   filter_out="#compiled" run_busted "lua, arch lua" RG_ARCH=lua
   specs="tests/lua/heat_spec.lua tests/lua/kernel_spec.lua" run_busted \
     "lua, compiled in a process of its own" RG_COMPILE=process
   if [ -n "${stress:-}" ]; then
     local switch
-    for switch in tiny_chunks gc_each_launch shuffle_tasks; do
+    for switch in tiny_chunks gc_each_launch shuffle_tasks force_lanes; do
       run_busted "lua, $switch" RG_THREADS=3 RG_STRESS=$switch RG_SEED=${RG_SEED:-11}
     done
   fi

@@ -1,0 +1,181 @@
+/* lane.c - a body in lanes: `width` iterations side by side (ir/lanes.h). A uniform value is one
+ * number, a linear one is kept as lane 0's, a varying one is a vector; g->mask says which lanes
+ * run. Arithmetic is done in all lanes, as every op is defined for all values; what touches memory
+ * or calls is done only where at least one lane runs, and by those that do. What has no vector form
+ * is done lane by lane. */
+#include "codegen/emit.h"
+
+LaneShape lane_shape(const Codegen *g, const IrInst *inst) {
+  return (LaneShape)g->lanes[inst->id].shape;
+}
+
+LLVMValueRef lane_base(Codegen *g, const IrInst *inst) {
+  bool before = g->wants_base;
+  g->wants_base = true;
+  LLVMValueRef base = value_of(g, inst);
+  g->wants_base = before;
+  return base;
+}
+
+/* 0, step, 2 * step .. */
+static LLVMValueRef staircase(Codegen *g, LLVMTypeRef type, int64_t step) {
+  LLVMValueRef lanes[IR_MAX_LANES];
+  for (int i = 0; i < g->width; i++) lanes[i] = value_integer(type, i * step);
+  return LLVMConstVector(lanes, (unsigned)g->width);
+}
+
+LLVMValueRef lane_spread(Codegen *g, LLVMValueRef base, int64_t step) {
+  LLVMTypeRef type = LLVMTypeOf(base);
+  if (LLVMGetTypeKind(type) == LLVMPointerTypeKind) {
+    LLVMValueRef steps = staircase(g, g->i64, step);
+    return LLVMBuildGEP2(g->builder, g->i8, base, &steps, 1, "");
+  }
+  return LLVMBuildAdd(g->builder, value_broadcast(g, base, g->width), staircase(g, type, step), "");
+}
+
+/* -- masks ------------------------------------------------------------------------------------- */
+
+LLVMTypeRef lane_mask_type(Codegen *g) { return value_lanes(g->bool_type, g->width); }
+
+LLVMValueRef lane_mask(Codegen *g, LLVMValueRef mask) {
+  return mask ? mask : LLVMConstAllOnes(lane_mask_type(g));
+}
+
+/* A select, since the condition of a lane that does not run may be poison. */
+LLVMValueRef lane_both(Codegen *g, LLVMValueRef mask, LLVMValueRef condition) {
+  LLVMValueRef all = value_broadcast(g, condition, g->width);
+  return mask ? LLVMBuildSelect(g->builder, mask, all, LLVMConstNull(lane_mask_type(g)), "") : all;
+}
+
+static LLVMValueRef mask_bits(Codegen *g, LLVMValueRef mask) {
+  LLVMTypeRef bits = LLVMIntTypeInContext(g->context, (unsigned)g->width);
+  return LLVMBuildBitCast(g->builder, lane_mask(g, mask), bits, "");
+}
+
+LLVMValueRef lane_any(Codegen *g, LLVMValueRef mask) {
+  LLVMValueRef bits = mask_bits(g, mask);
+  return LLVMBuildICmp(g->builder, LLVMIntNE, bits, LLVMConstNull(LLVMTypeOf(bits)), "");
+}
+
+void lane_add(Codegen *g, LLVMValueRef variable, LLVMValueRef mask) {
+  LLVMValueRef old = LLVMBuildLoad2(g->builder, lane_mask_type(g), variable, "");
+  LLVMBuildStore(g->builder, LLVMBuildOr(g->builder, old, lane_mask(g, mask), ""), variable);
+}
+
+/* -- lane by lane ------------------------------------------------------------------------------ */
+
+typedef struct LaneOperand { /* how one lane gets it */
+  const IrInst *inst;
+  LLVMValueRef value;        /* uniform; linear: lane 0's; varying: an array in memory */
+  LLVMValueRef all;          /* what g->values has for it */
+} LaneOperand;
+
+static LLVMValueRef lane_array(Codegen *g, Type type) {
+  return block_variable(g, value_lanes(value_memory_type(g, type), g->width), "lanes");
+}
+
+static LLVMValueRef element(Codegen *g, Type type, LLVMValueRef array, LLVMValueRef lane) {
+  return LLVMBuildGEP2(g->builder, value_memory_type(g, type), array, &lane, 1, "");
+}
+
+static LaneOperand operand_begin(Codegen *g, const IrInst *inst) {
+  LaneOperand operand = {.inst = inst, .all = lane_base(g, inst)};
+  operand.value = operand.all;
+  if (inst->op == IR_VAR || lane_shape(g, inst) != LANE_VARYING) return operand;
+  operand.value = lane_array(g, inst->type);
+  LLVMBuildStore(g->builder, value_to_memory(g, value_of(g, inst), inst->type), operand.value);
+  return operand;
+}
+
+static LLVMValueRef operand_of_lane(Codegen *g, const LaneFact *fact, const LaneOperand *operand,
+                                    LLVMValueRef lane) {
+  Type type = operand->inst->type;
+  if (operand->inst->op == IR_VAR || fact->shape == LANE_UNIFORM) return operand->value;
+  if (fact->shape == LANE_VARYING) {
+    LLVMValueRef memory = LLVMBuildLoad2(g->builder, value_memory_type(g, type),
+                                         element(g, type, operand->value, lane), "");
+    return value_from_memory(g, memory, type);
+  }
+  LLVMValueRef far = LLVMBuildMul(g->builder, lane, value_index(g, fact->step), "");
+  if (type_is(type, TYPE_PTR))
+    return LLVMBuildGEP2(g->builder, g->i8, operand->value, &far, 1, "");
+  return LLVMBuildAdd(g->builder, operand->value, arith_convert(g, TYPE(I64), type, far), "");
+}
+
+/* The op as a scalar body has it; its result. */
+static LLVMValueRef emit_one_lane(Codegen *g, const IrInst *inst, const LaneOperand *operands,
+                                  LLVMValueRef lane) {
+  const LaneFact *lanes = g->lanes;
+  int width = g->width, count = inst->operand_count;
+  for (int i = 0; i < count; i++)
+    value_set(g, operands[i].inst,
+              operand_of_lane(g, &lanes[operands[i].inst->id], &operands[i], lane));
+  g->lanes = NULL;
+  g->width = 1;
+  emit_op(g, inst);
+  g->lanes = lanes;
+  g->width = width;
+  for (int i = 0; i < count; i++) value_set(g, operands[i].inst, operands[i].all);
+  return g->values[inst->id];
+}
+
+void lane_each(Codegen *g, const IrInst *inst) {
+  bool has_result = !type_is_none(inst->type);
+  LaneOperand *operands = scratch_array(g->scratch, LaneOperand, inst->operand_count);
+  for (int i = 0; i < inst->operand_count; i++)
+    operands[i] = operand_begin(g, inst->operands[i]);
+  LLVMValueRef results = has_result ? lane_array(g, inst->type) : NULL;
+  LLVMTypeRef all =
+      has_result ? value_lanes(value_memory_type(g, inst->type), g->width) : NULL;
+  if (results) LLVMBuildStore(g->builder, LLVMConstNull(all), results);
+  LLVMValueRef word = mask_bits(g, g->mask);
+  if (g->width < 64) word = LLVMBuildZExt(g->builder, word, g->i64, "");
+  SetBits bits = bits_begin(g, word);
+  LLVMValueRef result = emit_one_lane(g, inst, operands, bits.position);
+  if (results)
+    LLVMBuildStore(g->builder, value_to_memory(g, result, inst->type),
+                   element(g, inst->type, results, bits.position));
+  bits_end(g, &bits);
+  if (results)
+    value_set(g, inst, value_from_memory(g, LLVMBuildLoad2(g->builder, all, results, ""),
+                                         inst->type));
+}
+
+/* -- the walk ---------------------------------------------------------------------------------- */
+
+static bool are_uniform(const Codegen *g, const IrInst *inst) {
+  for (int i = 0; i < inst->operand_count; i++)
+    if (lane_shape(g, inst->operands[i]) != LANE_UNIFORM) return false;
+  return true;
+}
+
+bool lane_emit(Codegen *g, const IrInst *inst) {
+  switch (inst->op) {
+  case IR_IF: lane_if(g, inst); return true;
+  case IR_FOR:
+    if (are_uniform(g, inst)) return false;
+    lane_for(g, inst);
+    return true;
+  case IR_BREAK: case IR_CONTINUE: return lane_exit(g, inst);
+  case IR_MEM_LOAD:
+    if (are_uniform(g, inst)) return false;
+    lane_load(g, inst);
+    return true;
+  case IR_MEM_STORE: lane_store(g, inst); return true;
+  case IR_OFFSET:
+    if (lane_shape(g, inst) != LANE_VARYING) return false;
+    lane_offset(g, inst);
+    return true;
+  case IR_CALL:
+    if (are_uniform(g, inst) && (ir_effects(inst) & IR_READ)) return false;
+    lane_each(g, inst);
+    return true;
+  case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS: case IR_PRINT: case IR_FAULT:
+    lane_each(g, inst);
+    return true;
+  case IR_INVOKE: case IR_GRID: case IR_ROW:
+    codegen_fail(g, inst, "it has no form in lanes");
+    return true;
+  default: return false;
+  }
+}

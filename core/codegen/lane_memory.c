@@ -1,0 +1,97 @@
+/* lane_memory.c - memory in lanes: neighbouring elements are one vector, others are gathered and
+ * scattered; lanes that do not run touch nothing. */
+#include "codegen/emit.h"
+
+static LLVMTypeRef memory_lanes(Codegen *g, Type type) {
+  return value_lanes(value_memory_type(g, type), g->width);
+}
+
+/* Its lanes are neighbours in memory. */
+static bool is_run(const Codegen *g, const IrInst *ptr, Type type) {
+  const LaneFact *fact = &g->lanes[ptr->id];
+  return fact->shape == LANE_LINEAR && fact->step == type_size(type);
+}
+
+static LLVMValueRef alignment(Codegen *g, Type type) {
+  return value_integer(g->i32, type_size(type));
+}
+
+static LLVMValueRef load_run(Codegen *g, Type type, LLVMValueRef base) {
+  LLVMTypeRef lanes = memory_lanes(g, type);
+  if (g->mask) {
+    LLVMValueRef args[] = {base, alignment(g, type), g->mask, LLVMConstNull(lanes)};
+    return call_overloaded(g, "llvm.masked.load", lanes, g->pointer, args, 4);
+  }
+  LLVMValueRef value = LLVMBuildLoad2(g->builder, lanes, base, "");
+  LLVMSetAlignment(value, (unsigned)type_size(type));
+  return value;
+}
+
+static LLVMValueRef gather(Codegen *g, Type type, LLVMValueRef pointers) {
+  LLVMTypeRef lanes = memory_lanes(g, type);
+  LLVMValueRef args[] = {pointers, alignment(g, type), lane_mask(g, g->mask),
+                         LLVMConstNull(lanes)};
+  return call_overloaded(g, "llvm.masked.gather", lanes, LLVMTypeOf(pointers), args, 4);
+}
+
+void lane_load(Codegen *g, const IrInst *inst) {
+  const IrInst *ptr = inst->operands[0];
+  LLVMValueRef value = is_run(g, ptr, inst->type)
+                           ? load_run(g, inst->type, lane_base(g, ptr))
+                           : gather(g, inst->type, value_of(g, ptr));
+  value_set(g, inst, value_from_memory(g, alias_element(g, value), inst->type));
+}
+
+static void store_run(Codegen *g, Type type, LLVMValueRef base, LLVMValueRef memory) {
+  if (g->mask) {
+    LLVMValueRef args[] = {memory, base, alignment(g, type), g->mask};
+    alias_element(g, call_overloaded(g, "llvm.masked.store", LLVMTypeOf(memory), g->pointer, args,
+                                     4));
+    return;
+  }
+  LLVMSetAlignment(alias_element(g, LLVMBuildStore(g->builder, memory, base)),
+                   (unsigned)type_size(type));
+}
+
+/* All lanes write one element: the last that runs wins, as one after the other. */
+static LLVMValueRef last_of(Codegen *g, LLVMValueRef value) {
+  if (!value_is_vector(value)) return value;
+  if (!g->mask) return value_lane(g, value, g->width - 1);
+  LLVMTypeRef bits = LLVMIntTypeInContext(g->context, (unsigned)g->width);
+  LLVMValueRef args[] = {LLVMBuildBitCast(g->builder, g->mask, bits, ""),
+                         LLVMConstInt(g->bool_type, 1, false)};
+  LLVMValueRef above = call_intrinsic(g, "llvm.ctlz", bits, args, 2);
+  LLVMValueRef lane =
+      LLVMBuildSub(g->builder, value_integer(bits, g->width - 1), above, "");
+  return LLVMBuildExtractElement(g->builder, value, lane, "");
+}
+
+void lane_store(Codegen *g, const IrInst *inst) {
+  const IrInst *ptr = inst->operands[0];
+  Type type = inst->operands[1]->type;
+  LLVMValueRef value = value_operand(g, inst, 1);
+  if (lane_shape(g, ptr) == LANE_UNIFORM)
+    return access_store(g, type, value_of(g, ptr), last_of(g, value), 1);
+  LLVMValueRef memory = value_to_memory(g, value_broadcast(g, value, g->width), type);
+  if (is_run(g, ptr, type)) return store_run(g, type, lane_base(g, ptr), memory);
+  LLVMValueRef pointers = value_of(g, ptr);
+  LLVMValueRef args[] = {memory, pointers, alignment(g, type), lane_mask(g, g->mask)};
+  alias_element(g, call_overloaded(g, "llvm.masked.scatter", LLVMTypeOf(memory),
+                                   LLVMTypeOf(pointers), args, 4));
+}
+
+/* One scalar base, and a vector of numbers scaled by what machines scale by: the form of addresses
+ * that gathers have. */
+void lane_offset(Codegen *g, const IrInst *inst) {
+  const IrInst *base = inst->operands[0], *index = inst->operands[1];
+  LLVMValueRef wide = value_extend(g, value_of(g, index), index->type);
+  int stride = inst->stride, scale = stride == 2 || stride == 4 || stride == 8 ? stride : 1;
+  LLVMValueRef pointer = value_byte_offset(g, value_of(g, base), inst->imm);
+  if (scale != stride) {
+    LLVMValueRef factor = value_integer(LLVMTypeOf(wide), stride);
+    wide = type_bits(index->type) <= 32 ? LLVMBuildNSWMul(g->builder, wide, factor, "")
+                                        : LLVMBuildMul(g->builder, wide, factor, "");
+  }
+  LLVMTypeRef unit = scale == 1 ? g->i8 : LLVMArrayType2(g->i8, (uint64_t)scale);
+  value_set(g, inst, LLVMBuildGEP2(g->builder, unit, pointer, &wide, 1, ""));
+}

@@ -1,0 +1,249 @@
+/* lanes.c - see lanes.h. Walks the body until nothing changes: what varies is only ever added.
+ *
+ * Which lanes run is known by version numbers: an inst with the version of another runs in the same
+ * lanes. Each arm of an `if` that diverges, what follows an exit that diverges, and a turn of a
+ * loop that diverges have a version of their own. */
+#include "ir/lanes.h"
+
+typedef struct LaneFrame { /* a loop, or the body: what exits leave */
+  int version;             /* where a turn begins */
+} LaneFrame;
+
+enum { NO_EXIT = 1 << 30 };
+
+typedef struct LaneWalk {
+  Scratch *scratch;
+  const IrKernel *kernel;
+  LaneFact *facts;
+  int *versions;           /* of VARs, by id */
+  VEC(LaneFrame) frames;
+  int version, versions_made;
+  int lowest;              /* frame of the outermost exit that diverged; NO_EXIT: none */
+  bool changed;
+} LaneWalk;
+
+static LaneFact *fact(const LaneWalk *w, const IrInst *inst) { return &w->facts[inst->id]; }
+
+static bool is_uniform(const LaneWalk *w, const IrInst *inst) {
+  return fact(w, inst)->shape == LANE_UNIFORM;
+}
+
+static bool are_uniform(const LaneWalk *w, const IrInst *inst) {
+  for (int i = 0; i < inst->operand_count; i++)
+    if (!is_uniform(w, inst->operands[i])) return false;
+  return true;
+}
+
+static void set_shape(LaneWalk *w, const IrInst *inst, LaneShape shape) {
+  LaneFact *own = fact(w, inst);
+  if ((int)own->shape >= (int)shape) return;
+  own->shape = (uint8_t)shape;
+  w->changed = true;
+}
+
+static void raise_flag(LaneWalk *w, bool *flag, bool holds) {
+  if (*flag || !holds) return;
+  *flag = w->changed = true;
+}
+
+/* -- values ------------------------------------------------------------------------------------ */
+
+/* The step of an operand: 0 if it is uniform. */
+static bool step_of(const LaneWalk *w, const IrInst *inst, int64_t *step) {
+  const LaneFact *own = fact(w, inst);
+  *step = own->shape == LANE_LINEAR ? own->step : 0;
+  return own->shape != LANE_VARYING;
+}
+
+/* Its lanes as an i64 are linear too. An index of an element is never negative where it is used, so
+ * one that counts upward has not wrapped since lane 0. */
+static bool stays_linear(const LaneFact *from, const IrInst *inst, Type type) {
+  if (type_bits(type) == 64) return true;
+  if (!type_is_signed(type) || type_bits(type) < 32 || from->step < 0) return false;
+  return from->is_exact || inst->inside || inst->op == IR_OFFSET;
+}
+
+static bool convert_step(const LaneWalk *w, const IrInst *inst, LaneFact *out) {
+  const IrInst *a = inst->operands[0];
+  const LaneFact *from = fact(w, a);
+  if (!type_is_integer(a->type) || !type_is_integer(inst->type) || type_bits(inst->type) < 32 ||
+      from->shape == LANE_VARYING)
+    return false;
+  out->step = from->step;
+  out->is_exact = from->is_exact && type_is_signed(inst->type) &&
+                  type_bits(inst->type) >= type_bits(a->type);
+  return type_bits(inst->type) <= type_bits(a->type) || stays_linear(from, inst, a->type);
+}
+
+static bool product_step(const LaneWalk *w, const IrInst *inst, LaneFact *out) {
+  for (int i = 0; i < 2; i++) {
+    int64_t factor, step;
+    if (!ir_is_const(inst->operands[1 - i], &factor) || !step_of(w, inst->operands[i], &step))
+      continue;
+    if (inst->op == IR_SHL && (i == 1 || factor < 0 || factor > 31)) continue;
+    if (inst->op == IR_SHL) factor = (int64_t)1 << factor;
+    return !__builtin_mul_overflow(step, factor, &out->step);
+  }
+  return false;
+}
+
+static bool offset_step(const LaneWalk *w, const IrInst *inst, LaneFact *out) {
+  int64_t base, index;
+  if (!step_of(w, inst->operands[0], &base) || !step_of(w, inst->operands[1], &index)) return false;
+  const LaneFact *own = fact(w, inst->operands[1]);
+  if (own->shape == LANE_LINEAR && !stays_linear(own, inst, inst->operands[1]->type)) return false;
+  return !__builtin_mul_overflow(index, (int64_t)inst->stride, &index) &&
+         !__builtin_add_overflow(base, index, &out->step);
+}
+
+/* Can the value be told by that of lane 0 and a step? */
+static bool find_step(const LaneWalk *w, const IrInst *inst, LaneFact *out) {
+  int64_t a = 0, b = 0;
+  if (inst->op == IR_OFFSET) return offset_step(w, inst, out);
+  if (inst->op == IR_PRIVATE_COPY) return step_of(w, inst->operands[0], &out->step);
+  if (!type_is_integer(inst->type)) return false;
+  switch (inst->op) {
+  case IR_CONVERT: return convert_step(w, inst, out);
+  case IR_MUL: case IR_SHL: return type_bits(inst->type) >= 32 && product_step(w, inst, out);
+  case IR_ADD: case IR_SUB:
+    if (type_bits(inst->type) < 32 || !step_of(w, inst->operands[0], &a) ||
+        !step_of(w, inst->operands[1], &b))
+      return false;
+    return inst->op == IR_ADD ? !__builtin_add_overflow(a, b, &out->step)
+                              : !__builtin_sub_overflow(a, b, &out->step);
+  default: return false;
+  }
+}
+
+enum { LARGEST_STEP = 1 << 24 };
+
+static void visit_pure(LaneWalk *w, const IrInst *inst) {
+  LaneFact found = {0}, *own = fact(w, inst);
+  if (are_uniform(w, inst)) return;
+  bool is_linear = own->shape != LANE_VARYING && find_step(w, inst, &found) &&
+                   found.step <= LARGEST_STEP && found.step >= -LARGEST_STEP;
+  if (is_linear && own->shape == LANE_LINEAR && own->step == found.step) return;
+  if (!is_linear || own->shape == LANE_LINEAR) return set_shape(w, inst, LANE_VARYING);
+  own->step = found.step;
+  own->is_exact = found.is_exact;
+  set_shape(w, inst, LANE_LINEAR);
+}
+
+/* -- control ----------------------------------------------------------------------------------- */
+
+static void visit_region(LaneWalk *w, const IrRegion *region);
+
+static int new_version(LaneWalk *w) { return ++w->versions_made; }
+
+/* The frames of exits met since `lowest` was `outer`. */
+static void leave(LaneWalk *w, const IrInst *inst, int version, int outer) {
+  bool thins = w->lowest < w->frames.count;
+  raise_flag(w, &fact(w, inst)->thins, thins);
+  w->lowest = w->lowest < outer ? w->lowest : outer;
+  w->version = thins ? new_version(w) : version;
+}
+
+static void visit_if(LaneWalk *w, const IrInst *inst) {
+  int version = w->version, outer = w->lowest;
+  raise_flag(w, &fact(w, inst)->diverges, !is_uniform(w, inst->operands[0]));
+  w->lowest = NO_EXIT;
+  for (int i = 0; i < IR_MAX_REGIONS; i++) {
+    w->version = fact(w, inst)->diverges ? new_version(w) : version;
+    if (inst->regions[i]) visit_region(w, inst->regions[i]);
+  }
+  leave(w, inst, version, outer);
+}
+
+static void visit_turns(LaneWalk *w, const IrInst *inst) {
+  int version = w->version, outer = w->lowest;
+  LaneFact *own = fact(w, inst);
+  w->lowest = NO_EXIT;
+  w->version = own->diverges ? new_version(w) : version;
+  vec_push(w->scratch, &w->frames, (LaneFrame){w->version});
+  visit_region(w, inst->regions[0]);
+  w->frames.count--;
+  raise_flag(w, &own->diverges, w->lowest < w->frames.count);
+  leave(w, inst, version, outer);
+}
+
+static void visit_for(LaneWalk *w, const IrInst *inst) {
+  const IrInst *index = inst->regions[0]->params.items[0];
+  raise_flag(w, &fact(w, inst)->diverges, !are_uniform(w, inst));
+  if (!is_uniform(w, inst->operands[0]) || !is_uniform(w, inst->operands[2]))
+    set_shape(w, index, LANE_VARYING);
+  visit_turns(w, inst);
+}
+
+/* Of the loop of a frame: found by going outward from the exit. */
+static const IrInst *loop_of(const IrInst *exit, int64_t levels) {
+  for (const IrInst *at = exit->region->owner; at; at = at->region ? at->region->owner : NULL)
+    if ((at->op == IR_LOOP || at->op == IR_FOR || at->op == IR_BITS) && levels-- == 0) return at;
+  return NULL;
+}
+
+static void visit_exit(LaneWalk *w, const IrInst *inst) {
+  int64_t frame = w->frames.count - 1 - inst->imm;
+  if (frame < 0) return; /* the verifier's matter */
+  bool differs = w->version != w->frames.items[frame].version;
+  raise_flag(w, &fact(w, inst)->diverges, differs);
+  if (!differs) return;
+  const IrInst *loop = loop_of(inst, inst->imm);
+  int target = (int)frame;
+  if (inst->op == IR_CONTINUE && loop) raise_flag(w, &fact(w, loop)->rejoins, true);
+  else if (loop) raise_flag(w, &fact(w, loop)->diverges, true);
+  w->lowest = target < w->lowest ? target : w->lowest;
+}
+
+static void visit_set(LaneWalk *w, const IrInst *inst) {
+  const IrInst *var = inst->operands[0];
+  raise_flag(w, &fact(w, inst)->diverges, w->version != w->versions[var->id]);
+  if (fact(w, inst)->diverges || !is_uniform(w, inst->operands[1])) set_shape(w, var, LANE_VARYING);
+}
+
+/* -- the walk ---------------------------------------------------------------------------------- */
+
+static void visit_inst(LaneWalk *w, const IrInst *inst) {
+  switch (inst->op) {
+  case IR_VAR: w->versions[inst->id] = w->version; return;
+  case IR_SET: return visit_set(w, inst);
+  case IR_IF: return visit_if(w, inst);
+  case IR_FOR: return visit_for(w, inst);
+  case IR_LOOP: return visit_turns(w, inst);
+  case IR_BITS:
+    if (!are_uniform(w, inst)) set_shape(w, inst->regions[0]->params.items[0], LANE_VARYING);
+    raise_flag(w, &fact(w, inst)->diverges, !are_uniform(w, inst));
+    return visit_turns(w, inst);
+  case IR_BREAK: case IR_CONTINUE: return visit_exit(w, inst);
+  case IR_GET: case IR_MEM_LOAD: case IR_CALL:
+    if (!are_uniform(w, inst)) set_shape(w, inst, LANE_VARYING);
+    if (inst->op == IR_CALL && !type_is_none(inst->type) && !(ir_effects(inst) & IR_READ))
+      set_shape(w, inst, LANE_VARYING);
+    return;
+  case IR_MEM_RMW: case IR_MEM_CAS: return set_shape(w, inst, LANE_VARYING);
+  default:
+    if (ir_effects(inst) & IR_PURE) visit_pure(w, inst);
+  }
+}
+
+static void visit_region(LaneWalk *w, const IrRegion *region) {
+  for (const IrInst *inst = region->first; inst; inst = inst->next) visit_inst(w, inst);
+}
+
+const LaneFact *ir_lanes(Scratch *scratch, const IrKernel *kernel, const IrRegion *body,
+                         int varying) {
+  LaneWalk w = {.scratch = scratch,
+                .kernel = kernel,
+                .facts = scratch_array(scratch, LaneFact, kernel->next_id),
+                .versions = scratch_array(scratch, int, kernel->next_id)};
+  *fact(&w, body->params.items[varying]) =
+      (LaneFact){.shape = LANE_LINEAR, .is_exact = true, .step = 1};
+  do {
+    w.changed = false;
+    w.version = w.versions_made = 0;
+    w.lowest = NO_EXIT;
+    w.frames.count = 0;
+    vec_push(scratch, &w.frames, (LaneFrame){0});
+    visit_region(&w, body);
+  } while (w.changed);
+  return w.facts;
+}

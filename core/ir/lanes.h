@@ -1,0 +1,36 @@
+/* lanes.h - iterations side by side: what each value of a body is when several iterations run in
+ * the lanes of vector registers. An analysis of a task's body after `places`; the pass `lanes`
+ * decides by it, code generation emits by it.
+ *
+ *     uniform    one number for all lanes
+ *     linear     lane k has that of lane 0 + k * step, with wrapping: an integer, or a ptr (bytes)
+ *     varying    any number per lane
+ *
+ * Where control differs by lane (an `if` whose condition varies), a mask says which lanes run. A
+ * variable varies if a value that varies is set, or where fewer lanes run than at its declaration.
+ * A loop diverges if its lanes leave it in different turns: it turns while any lane is in it.
+ * What lanes that do not run have in a register is some number: nothing may depend on it. */
+#ifndef RG_IR_LANES_H
+#define RG_IR_LANES_H
+
+#include "ir/ir.h"
+
+typedef enum LaneShape { LANE_UNIFORM, LANE_LINEAR, LANE_VARYING } LaneShape;
+
+typedef struct LaneFact {
+  uint8_t shape;   /* LaneShape: of the inst's value; of a VAR's */
+  bool is_exact;   /* LINEAR: in no lane that runs it has wrapped */
+  /* IF: on its condition; LOOP, FOR: lanes leave in different turns; BREAK, CONTINUE: other lanes
+   * go on; SET: fewer lanes run than where the variable is declared */
+  bool diverges;
+  bool thins;      /* IF, LOOP, FOR: fewer lanes may run after it */
+  bool rejoins;    /* LOOP, FOR: a CONTINUE at its level diverges */
+  int64_t step;    /* LINEAR */
+} LaneFact;
+
+/* By inst id. The body's parameter `varying` counts up by one from lane to lane; all others are
+ * uniform. */
+const LaneFact *ir_lanes(Scratch *scratch, const IrKernel *kernel, const IrRegion *body,
+                         int varying);
+
+#endif

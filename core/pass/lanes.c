@@ -1,0 +1,228 @@
+/* lanes.c - how many iterations of a range run side by side, in the lanes of vector registers.
+ *
+ * By shapes of values (ir/lanes.h) each op costs, for all lanes together, about
+ *
+ *     uniform                 as much as in one iteration
+ *     varying                 one operation per vector register that its type fills
+ *     neighbouring elements   one access per vector register
+ *     other elements          one access per lane, and the packing
+ *     no vector form          as much as in all iterations, one after the other, and more
+ *
+ * A body runs in lanes if that is clearly less than as many iterations alone. Arms of an `if` that
+ * varies are both counted, loops are taken to turn a few times. Simple bodies, in which all
+ * elements are neighbours and nothing branches, are left to LLVM, which also unrolls them. Leaves
+ * notes for explain(). */
+#include "ir/lanes.h"
+
+#include "pass/effects.h"
+#include "pass/rewrite.h"
+
+enum {
+  TURNS = 8,       /* of a loop, guessed */
+  GATHER = 2,      /* per lane */
+  ONE_BY_ONE = 6,  /* per lane, beside the op */
+  CALL = 40,       /* a call of the C library or the runtime */
+  DIVISION = 8,
+  GAIN = 80        /* percent of the scalar cost that lanes may reach at most */
+};
+
+typedef struct Survey {
+  const IrKernel *kernel;
+  const LaneFact *facts;
+  int width, vector_bytes;
+  int64_t turns;         /* of the loops around */
+  int64_t alone, beside; /* cost of one iteration; of `width` side by side */
+  bool is_simple;        /* LLVM's vectoriser takes it */
+  const char *obstacle;
+  int32_t line;
+} Survey;
+
+/* -- the cost of an inst ----------------------------------------------------------------------- */
+
+static const LaneFact *fact(const Survey *s, const IrInst *inst) { return &s->facts[inst->id]; }
+
+static bool is_uniform(const Survey *s, const IrInst *inst) {
+  return fact(s, inst)->shape == LANE_UNIFORM;
+}
+
+/* Vector registers that a value of the type fills. */
+static int registers(const Survey *s, Type type) {
+  int bytes = s->width * (type_is_bool(type) ? 1 : type_size(type));
+  return bytes > s->vector_bytes ? bytes / s->vector_bytes : 1;
+}
+
+static int op_cost(const IrInst *inst) {
+  switch (inst->op) {
+  case IR_CONST: case IR_FRAME_GET: case IR_TREE_ROOT: case IR_AMBIENT: case IR_PARAM: return 0;
+  case IR_DIV: case IR_FLOORDIV: case IR_MOD: case IR_SQRT: return DIVISION;
+  case IR_POW: case IR_EXP: case IR_LOG: case IR_LOG10: case IR_SIN: case IR_COS: case IR_TAN:
+  case IR_ASIN: case IR_ACOS: case IR_ATAN: case IR_SINH: case IR_COSH: case IR_TANH:
+  case IR_ATAN2: case IR_FMOD:
+    return CALL;
+  case IR_CALL: return CALL / 2;
+  case IR_RANDOM: return CALL;
+  case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS: return 20;
+  default: return 1;
+  }
+}
+
+static bool is_neighbours(const Survey *s, const IrInst *ptr, Type type) {
+  return fact(s, ptr)->shape == LANE_LINEAR && fact(s, ptr)->step == type_size(type);
+}
+
+static int64_t access_cost(Survey *s, const IrInst *inst, Type type) {
+  const IrInst *ptr = inst->operands[0];
+  if (is_uniform(s, ptr)) return 1;
+  if (is_neighbours(s, ptr, type)) return registers(s, type);
+  s->is_simple &= fact(s, ptr)->shape == LANE_LINEAR;
+  return (int64_t)GATHER * s->width;
+}
+
+/* Of all lanes together. */
+static int64_t cost_beside(Survey *s, const IrInst *inst) {
+  int cost = op_cost(inst);
+  switch (inst->op) {
+  case IR_MEM_LOAD: return access_cost(s, inst, inst->type);
+  case IR_MEM_STORE: return access_cost(s, inst, inst->operands[1]->type);
+  case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS: case IR_PRINT: case IR_FAULT:
+    s->is_simple = false;
+    return (int64_t)s->width * (cost + ONE_BY_ONE);
+  case IR_CALL:
+    s->is_simple = false;
+    return is_uniform(s, inst) && (ir_effects(inst) & IR_READ)
+               ? cost
+               : (int64_t)s->width * (cost + ONE_BY_ONE);
+  default: break;
+  }
+  if (cost == CALL && inst->op != IR_RANDOM) s->is_simple = false;
+  if (fact(s, inst)->shape != LANE_VARYING) return cost;
+  if (cost == CALL && inst->op != IR_RANDOM) return (int64_t)s->width * (cost + 2);
+  return (int64_t)cost * registers(s, type_is_none(inst->type) ? TYPE(F32) : inst->type);
+}
+
+/* -- what has no form in lanes ----------------------------------------------------------------- */
+
+static const char *obstacle_of(const Survey *s, const IrInst *inst) {
+  switch (inst->op) {
+  case IR_INVOKE: return "it calls a function that calls itself";
+  case IR_BITS:
+    return is_uniform(s, inst->operands[0]) ? NULL : "it walks cells that differ by iteration";
+  case IR_CALL:
+    if (ir_entries[inst->entry].flags & IR_ONCE) return "it changes lists";
+    if (inst->entry == RT_TOUCH) return "it is checked for races";
+    for (int i = 0; i < inst->operand_count; i++)
+      if (inst->operands[i]->op == IR_VAR) return "a call gives several numbers";
+    return NULL;
+  case IR_PRINT: return "it prints";
+  case IR_FAULT: return "it may fail";
+  case IR_GRID: case IR_ROW: return "it visits cells of leaves";
+  default: return NULL;
+  }
+}
+
+/* A plain update of an element that another lane may also reach: a worker's private copy. */
+static bool is_private(const IrInst *ptr) {
+  while (ptr->op == IR_OFFSET) ptr = ptr->operands[0];
+  return ptr->op == IR_PRIVATE_COPY;
+}
+
+static const char *private_obstacle(const Survey *s, const IrInst *inst) {
+  if (inst->op != IR_MEM_STORE || !is_private(inst->operands[0])) return NULL;
+  return is_neighbours(s, inst->operands[0], inst->operands[1]->type)
+             ? NULL
+             : "several iterations may add to one element";
+}
+
+/* -- the survey -------------------------------------------------------------------------------- */
+
+static void survey_region(Survey *s, const IrRegion *region);
+
+static void survey_loop(Survey *s, const IrInst *inst) {
+  int64_t outer = s->turns;
+  s->is_simple = false;
+  s->turns = outer > 1000 ? outer : outer * TURNS;
+  survey_region(s, inst->regions[0]);
+  s->turns = outer;
+}
+
+static void survey_inst(Survey *s, const IrInst *inst) {
+  const char *obstacle = obstacle_of(s, inst);
+  if (!obstacle) obstacle = private_obstacle(s, inst);
+  if (obstacle && !s->obstacle) s->obstacle = obstacle, s->line = inst->line;
+  if (inst->op == IR_LOOP || inst->op == IR_FOR || inst->op == IR_BITS) return survey_loop(s, inst);
+  int64_t beside = cost_beside(s, inst) * s->turns;
+  s->alone += op_cost(inst) * s->turns;
+  s->beside += beside;
+  if (inst->op != IR_IF) return;
+  s->is_simple = false;
+  survey_region(s, inst->regions[0]);
+  survey_region(s, inst->regions[1]);
+}
+
+static void survey_region(Survey *s, const IrRegion *region) {
+  for (const IrInst *inst = region->first; inst; inst = inst->next) survey_inst(s, inst);
+}
+
+static Survey survey(PassContext *ctx, const IrKernel *kernel, const IrTask *task, int width) {
+  const IrRegion *body = task->interior ? task->interior : task->body;
+  Survey s = {.kernel = kernel, .width = width, .vector_bytes = ctx->vector_bytes, .turns = 1,
+              .is_simple = true};
+  s.facts = ir_lanes(ctx->scratch, kernel, body, task->axis_count - 1);
+  survey_region(&s, body);
+  if (!task->interior || s.obstacle) return s;
+  Survey rim = s;
+  rim.facts = ir_lanes(ctx->scratch, kernel, task->body, task->axis_count - 1);
+  survey_region(&rim, task->body);
+  s.obstacle = rim.obstacle;
+  s.line = rim.line;
+  return s;
+}
+
+/* -- the width --------------------------------------------------------------------------------- */
+
+static bool add_bytes(void *data, IrInst *inst) {
+  int *counts = data; /* varying floats and elements of 4 and of 8 bytes */
+  bool counts_it = type_is_float(inst->type) || inst->op == IR_MEM_LOAD;
+  if (counts_it && inst->op != IR_CONST) counts[type_size(inst->type) == 8]++;
+  return true;
+}
+
+static int width_of(const PassContext *ctx, const IrTask *task) {
+  int counts[2] = {0};
+  ir_walk(task->interior ? task->interior : task->body, add_bytes, counts);
+  int width = ctx->vector_bytes / (counts[1] > counts[0] ? 8 : 4);
+  return width > 16 ? 16 : width;
+}
+
+static void note(IrKernel *kernel, const IrTask *task, const char *what) {
+  if (!task->privatised) /* its privatised version says it */
+    ir_note(kernel, task->line, "%s", what);
+}
+
+static void choose(PassContext *ctx, IrKernel *kernel, IrTask *task) {
+  int width = width_of(ctx, task);
+  Survey s = survey(ctx, kernel, task, width);
+  if (s.obstacle) {
+    const char *at = s.line > 0 && s.line != task->line
+                         ? scratch_format(ctx->scratch, " (line %d)", s.line) : "";
+    return note(kernel, task, scratch_format(ctx->scratch, "one position at a time: %s%s",
+                                             s.obstacle, at));
+  }
+  if (s.is_simple && !ctx->forces_lanes)
+    return note(kernel, task, "one position at a time: vectorisation is left to LLVM");
+  if (s.beside * 100 > s.alone * width * GAIN && !ctx->forces_lanes)
+    return note(kernel, task, "one position at a time: side by side, in vector lanes, most of it "
+                              "would still be done one by one");
+  task->lanes = width;
+  note(kernel, task, scratch_format(ctx->scratch, "%d positions side by side, in vector lanes",
+                                    width));
+}
+
+bool pass_lanes(PassContext *ctx, IrKernel *kernel, Error *err) {
+  if (ctx->for_cuda || ctx->vector_bytes < 16) return true;
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    IrTask *task = kernel->tasks.items[i];
+    if (task->kind == TASK_RANGE) choose(ctx, kernel, task);
+  }
+  return true;
+}

@@ -1,0 +1,162 @@
+--- Iterations side by side give what they give one after the other, to the last bit: every
+--- construct under conditions that differ by iteration, at lengths around a vector's, with guard
+--- pages after each field.
+local ffi = require "ffi"
+local rg = require "regolith"
+
+if not pcall(function() return ffi.C.setenv end) then
+  ffi.cdef "int setenv(const char *, const char *, int);"
+end
+
+local function with_stress(text, run)
+  local before = os.getenv "RG_STRESS" or ""
+  ffi.C.setenv("RG_STRESS", text, 1)
+  local ok, result = pcall(run)
+  ffi.C.setenv("RG_STRESS", before, 1)
+  if not ok then error(result, 0) end
+  return result
+end
+
+-- Bodies of a loop over i, below n. x: f32, z: i32, d: f64, b: u8, v: vec3 are read; y: f32,
+-- c: i32, e: f64, h: u8, w: vec3, t: an i32 that all iterations share are written.
+local bodies = {
+  ["an if"] = "if z[i] > 0 then y[i] = x[i] else c[i] = z[i] end",
+  ["nested ifs"] = [=[if z[i] > 0 then
+      if x[i] > 1 then y[i] = x[i] elseif x[i] > 0.5 then y[i] = 2 else y[i] = -x[i] end
+      c[i] = 1
+    elseif z[i] < -2 then c[i] = 2 end]=],
+  ["variables under conditions"] = [=[local a, k = x[i], 0
+    if z[i] > 1 then a = a * 2; k = k + 1 end
+    if a > 1 then k = k + 2; if z[i] < 4 then a = a - 1 end end
+    y[i] = a; c[i] = k]=],
+  ["continue of the iteration"] = [=[if z[i] == 0 then continue end
+    y[i] = x[i]
+    if x[i] > 1 then c[i] = 3; continue end
+    c[i] = z[i]]=],
+  ["a while whose turns differ"] = [=[local a, k = x[i] * 9, 0
+    while a > 0.5 do a = a * 0.5; k = k + 1 end
+    y[i] = a; c[i] = k]=],
+  ["a repeat"] = "local k = z[i]; repeat k = k + 3 until k > 7; c[i] = k",
+  ["break and continue"] = [=[local k = 0
+    for j = 0, 20 do
+      if (j + i) % 3 == 0 then continue end
+      if k > z[i] * 4 then break end
+      k = k + j
+    end
+    c[i] = k]=],
+  ["loops that differ in their ends"] = [=[local k = 0
+    for j = z[i], z[i] * 2 + 3 do k = k + j end
+    for j = 1, z[i] do k = k * 3 + j end
+    for j = 5, z[i], -1 do k = k + 100 end
+    for j = z[i], 9, z[i] do k = k - j end
+    c[i] = k]=],
+  ["loops over floats"] = [=[local a = 0.0
+    for q = x[i], 2.5, 0.25 do a = a + q end
+    for q = 2.0, x[i], -0.5 do a = a + 1 end
+    y[i] = a]=],
+  ["continue of an outer loop"] = [=[local k = 0
+    for j = 1, 6 do
+      local odd = (i + j) % 2
+      for m = 1, 6 do
+        if m * j > z[i] + 9 then break end
+        if m == 4 and odd == 1 then k = k + 1000; break end
+        k = k + m
+      end
+      if k > 5000 then break end
+    end
+    c[i] = k]=],
+  ["conditions inside loops that all turn alike"] = [=[local a = 0.0
+    for j = 0, 9 do
+      if x[(i + j) % n] > 1 then a = a + x[(i * j) % n] else a = a - 0.5 end
+    end
+    y[i] = a]=],
+  ["gathers and scatters"] = [=[local j = (i * 7 + 3) % n
+    y[i] = x[j] + x[z[i]] + x[i - 1] + x[i + 1]
+    c[(i + 5) % n] = z[j] + 0]=],
+  ["places outside"] = "y[i + 2] = x[i - 3]; c[z[i] * 50 + i] = 1",
+  ["narrow and wide numbers"] = [=[h[i] = b[i] * 3 + z[i]
+    e[i] = d[i] * x[i] + b[i]
+    if d[i] > 2 then e[i] = -d[i] end
+    c[i] = rg.i32(d[i] * 1e9) ]=],
+  ["integer division"] = [=[c[i] = z[i] // 3 + z[i] % 5 + 100 // z[i] + 100 % z[i]
+    if z[i] ~= 0 then c[i] = c[i] + 7 // z[i] end]=],
+  ["vectors"] = [=[local a = v[i]
+    if a.x > a.y then a = a * 2 end
+    w[i] = a + v[(i + 1) % n]
+    y[i] = a.x + a.y * a.z]=],
+  ["vector elements"] = "w[i].y = x[i]; if z[i] > 2 then w[i].x = 4 end; w[i].z = v[i].x",
+  ["math"] = [=[y[i] = math.sqrt(math.abs(x[i])) + math.floor(x[i] * 3) + math.max(x[i], 0.3)
+    if z[i] > 0 then y[i] = y[i] + math.sin(x[i]) ^ 2 end]=],
+  ["updates of shared elements"] = [=[t[0] = t[0] + z[i]
+    if z[i] > 0 then t[1] = t[1] + 1 end
+    t[2 + z[i] % 3] = t[2 + z[i] % 3] + i]=],
+  ["updates whose old value is used"] = [=[if z[i] > 1 then
+      local old = t:add(0, 1)
+      if old >= 0 then c[i] = 1 end
+    end]=],
+  ["plain updates"] = "y[i] = y[i] + x[i]; c[n - 1 - i] = c[n - 1 - i] + z[i]; h[i] = h[i] * 3",
+  ["random numbers"] = "y[i] = rg.random(rg.f32); if z[i] > 0 then c[i] = rg.random(rg.u8) end",
+  ["reductions"] = [=[s = s + z[i]
+    if x[i] > 1 then m = math.max(m, z[i]); s = s - 1 end
+    for j = 1, z[i] do s = s + j end]=],
+  ["bools"] = [=[local yes, no = z[i] > 0, x[i] > 1
+    if yes and not no or i % 5 == 0 then yes = no end
+    c[i] = (yes and 1 or 0) + (no and 2 or 0)]=],
+  ["i64 and u32"] = [=[local big = rg.i64(z[i]) * 5000000000
+    if big > 0 then big = big // 7 end
+    c[i] = rg.i32(big % 1000003) + rg.i32(rg.u32(z[i]) % 1000)]=],
+}
+
+local function fields(n)
+  local f = {
+    x = rg.field(rg.f32, n), z = rg.field(rg.i32, n), d = rg.field(rg.f64, n),
+    b = rg.field(rg.u8, n), v = rg.field(rg.vec3, n), y = rg.field(rg.f32, n),
+    c = rg.field(rg.i32, n), e = rg.field(rg.f64, n), h = rg.field(rg.u8, n),
+    w = rg.field(rg.vec3, n), t = rg.field(rg.i32, 8),
+  }
+  for i = 0, n - 1 do
+    f.x[i] = i * 37 % 101 / 40
+    f.z[i] = (i * 29 + 3) % 13 - 5
+    f.d[i] = i * 53 % 17 / 3
+    f.b[i] = i * 91 % 256
+    f.v[i] = rg.vec3(i % 3, i * 5 % 7 / 2, -i)
+  end
+  return f
+end
+
+local names = { "x", "z", "d", "b", "v", "y", "c", "e", "h", "w", "t" }
+
+-- What a launch leaves, as text.
+local function outcome(body, n)
+  rg.seed(5)
+  local f, args = fields(n), {}
+  for k, name in ipairs(names) do args[k] = f[name] end
+  local k = rg.kernel(("function(n, %s)\n local s, m = 0, -99\n for i in rg.range(n) do\n%s\n end\n"
+    .. " return s, m\nend"):format(table.concat(names, ", "), body))
+  local s, m = k(n, unpack(args))
+  local parts = { ("%d %d"):format(s, m) }
+  for _, name in ipairs(names) do
+    local last = name == "t" and 7 or n - 1
+    for i = 0, last do
+      local value = f[name][i]
+      parts[#parts + 1] = name .. i .. "=" ..
+        ((name == "v" or name == "w") and ("%.17g %.17g %.17g"):format(value.x, value.y, value.z)
+          or ("%.17g"):format(tonumber(value)))
+    end
+  end
+  return table.concat(parts, "\n")
+end
+
+describe("iterations side by side #compiled", function()
+  for name, body in pairs(bodies) do
+    it("do " .. name .. " as one by one", function()
+      for _, n in ipairs { 1, 15, 16, 17, 100 } do
+        local without = with_stress("guard_pages", function() return outcome(body, n) end)
+        local beside = with_stress("guard_pages,force_lanes", function()
+          return outcome(body, n)
+        end)
+        assert.equal(without, beside)
+      end
+    end)
+  end
+end)
