@@ -4,7 +4,7 @@
  * then sleep on it (futex). Chunks are handed out by one counter (`next`), which balances uneven
  * work. The caller takes part as worker 0. Others come in through the gate:
  *
- *     shut --caller: announces--> open, n workers inside --caller: no chunk is left--> shut, n leave
+ *     shut --caller: announces--> open, n workers inside --no chunk is left--> shut, n leave
  *
  * and the caller waits for those who came in, so a worker that the system does not run holds nobody
  * up: one that comes late finds the gate shut, or open for a later loop, and takes part in that.

@@ -28,7 +28,6 @@ local statements = {
   { "x[0] := 5", "'=' assigns" },
   { "x[0] = x[1] if n > 1 else 2", "choose a value with 'c and a or b'" },
   { "x = 1", "an element is written as x[i] = .." },
-  { "v[0] = {1, 2}", "use locals, one per value, or a vector: rg.vec2(a, b)" },
   { "y[0].x = 1", "an element has 2 indices" },
   { "x[0] = v[0]:length()", "did you mean ':norm()'?" },
   { "x[0] = v[0].norm", "call it: v:norm()" },
