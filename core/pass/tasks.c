@@ -12,6 +12,8 @@
  *
  * Serial loops, and all loops inside bodies and functions, become FORs (tasks_nest.c). For exits a
  * RANGE or ACTIVE counts as one level; after this pass each FOR of its nest does.
+ * A loop that deactivates what it visits and does nothing else becomes CLEAR, whose cost per node
+ * is a byte and its slot.
  * Keeps the order of insts. */
 #include "pass/tasks.h"
 
@@ -19,6 +21,7 @@
 #include "pass/order.h"
 #include "pass/pass.h"
 #include "pass/kind.h"
+#include "pass/rewrite.h"
 
 typedef struct Tasker {
   IrKernel *kernel;
@@ -348,11 +351,33 @@ static bool make_nest(Tasker *t, IrInst *loop) {
   return ok;
 }
 
+/* for i, j in block:active() do block:deactivate(i, j) end */
+static bool is_clearing(const IrKernel *kernel, const IrInst *loop) {
+  const IrRegion *body = loop->regions[0];
+  const IrInst *only = body->first;
+  const SNode *node = loop->op == IR_ACTIVE ? kernel->levels.items[loop->level].node : NULL;
+  if (!node || !snode_is_managed(node) || snode_has_lists(node)) return false;
+  if (!only || only->next || only->op != IR_DEACTIVATE || only->level != loop->level) return false;
+  for (int k = 0; k < only->operand_count; k++)
+    if (only->operands[k] != body->params.items[k]) return false;
+  return true;
+}
+
+static bool make_clear(Tasker *t, IrInst *loop) {
+  int32_t level = loop->level;
+  ir_note(t->kernel, loop->line, "the loop deactivates all that it visits, and nothing else");
+  rewrite_become(t->kernel, loop, IR_CLEAR, 0, NULL);
+  loop->level = level;
+  return true;
+}
+
 static bool visit_regions(Tasker *t, IrInst *inst) {
+  bool is_host = !t->task && !t->is_called;
   switch (inst->op) {
   case IR_RANGE:
   case IR_ACTIVE:
-    return t->task || t->is_called || inst->serial ? make_nest(t, inst) : make_task(t, inst);
+    if (is_host && is_clearing(t->kernel, inst)) return make_clear(t, inst);
+    return !is_host || inst->serial ? make_nest(t, inst) : make_task(t, inst);
   case IR_IF: return visit_region(t, inst->regions[0]) && visit_region(t, inst->regions[1]);
   default: return visit_inside(t, inst->regions[0], 1);
   }

@@ -153,6 +153,7 @@ end]=], { x = x, y = y }, 1)
     if block:is_active(i) then list:append(i, i) end
     for k, e in v:items(i) do v[i][k] = e + 1 end
   end
+  for i in block:active() do if i > 3 then block:deactivate(i) end end
   for i in block:active() do block:deactivate(i) end
   return block:count()
 end]=], { x = x, block = block, v = v, list = list })
@@ -164,7 +165,9 @@ end]=], { x = x, block = block, v = v, list = list })
     assert.matches("serial in each iteration: it walks one list in order", notes[6])
     assert.matches("parallel over the active nodes", notes[8])
     assert.matches("deactivates cells of 'block': freed after the loop", notes[8])
-    assert.matches("counts 'block': from its list of active nodes, once", notes[9])
+    assert.matches("the loop deactivates all that it visits, and nothing else", notes[9])
+    assert.matches("empties 'block' as a whole, once", notes[9])
+    assert.matches("counts 'block': from its list of active nodes, once", notes[10])
   end)
 end)
 
