@@ -157,8 +157,25 @@ static void refresh_manager(RtContext *context, RtTree *tree, int32_t number) {
   manager->version++;
 }
 
+static int32_t index_of(const RtContext *context, const RtTree *tree) {
+  int32_t index = 0;
+  while (index < context->tree_count && context->trees[index] != tree) index++;
+  return index;
+}
+
+/* What workers have not appended yet. */
+static void append_staged(RtContext *context, const RtTree *tree) {
+  int32_t index = index_of(context, tree);
+  for (int32_t m = 0; m < tree->manager_count && index < context->tree_count; m++)
+    for (int32_t w = 0; w < context->worker_count; w++) {
+      const RtStage *stage = tree->managers[m].locals[w].stage;
+      if (stage && stage->list) rt_dynamic_unstage(context, &context->workers[w], index, m, 0);
+    }
+}
+
 void rt_tree_refresh(RtContext *context, RtTree *tree) {
   if (!rt_load(&tree->changed)) return;
+  append_staged(context, tree);
   rt_store(&tree->changed, 0);
   for (int32_t m = 0; m < tree->manager_count; m++) refresh_manager(context, tree, m);
   expect_valid(context, tree);

@@ -8,7 +8,12 @@
  * chunk exists; live chunks are the first ones, without a gap; cells at and past `length` are zero,
  * so a reader needs no length. Appending threads update `length` by compare-and-swap and take no
  * lock. If a loop also removes elements, every change of a list holds its lock until the element is
- * written (`locks`), so that no late write lands past the end. Sizes: 8 bytes, and 4 per chunk. */
+ * written (`locks`), so that no late write lands past the end. Sizes: 8 bytes, and 4 per chunk.
+ *
+ * Many appends to one list in a row are staged if the loop looks at the list in no other way: a
+ * worker collects elements in rows of its own, and appends them together, which is one
+ * compare-and-swap for RT_STAGE_ROWS of them. The rest follows after the task (rt_tree_refresh), so
+ * a list is dense whenever somebody looks, and the elements of one worker keep their order. */
 #include "atomic.h"
 #include "node.h"
 
@@ -32,6 +37,14 @@ int32_t rt_dynamic_append(RtContext *context, RtWorker *worker, int32_t tree, in
       return give_up(list, locks);
     if (rt_swap(&list[RT_LIST_LENGTH], length, length + 1)) return (int32_t)length;
   }
+}
+
+uint8_t *rt_dynamic_stage(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
+                          uint32_t *list, int32_t width) {
+  RtStage *stage = context->trees[tree]->managers[manager].locals[worker->index].stage;
+  if (__builtin_expect(stage->list != list || stage->count == RT_STAGE_ROWS, 0))
+    rt_dynamic_unstage(context, worker, tree, manager, list);
+  return stage->rows + stage->count++ * (uint64_t)width;
 }
 
 /* -1: the list is empty. Its container may be the ambient, which is read-only. */

@@ -29,6 +29,87 @@ uint8_t *rt_dynamic_extend(RtContext *context, RtWorker *worker, int32_t tree_in
   return node;
 }
 
+/* -- staged elements --------------------------------------------------------------------------- */
+
+/* Makes the chunks of elements first .. first + count, in order; returns for how many there is
+ * memory. */
+static uint32_t make_chunks(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
+                            uint32_t *list, uint32_t first, uint32_t count) {
+  uint32_t chunk = (uint32_t)context->trees[tree]->managers[manager].chunk;
+  for (uint32_t at = first / chunk; count && at <= (first + count - 1) / chunk; at++) {
+    uint32_t *slot = &list[RT_LIST_SLOTS + at];
+    if (handle_is_live(rt_load_acquire(slot)) ||
+        rt_dynamic_grow(context, worker, tree, manager, slot))
+      continue;
+    return at * chunk > first ? at * chunk - first : 0;
+  }
+  return count;
+}
+
+/* Appends as many elements as fit, up to `wanted`, which are not written yet; returns their
+ * number. */
+static uint32_t claim(RtContext *context, RtWorker *worker, int32_t tree, int32_t number,
+                      uint32_t *list, uint32_t wanted, uint32_t *first) {
+  uint32_t capacity = (uint32_t)context->trees[tree]->managers[number].capacity;
+  for (;;) {
+    uint32_t length = rt_load(&list[RT_LIST_LENGTH]);
+    uint32_t left = length < capacity ? capacity - length : 0;
+    if (left < wanted) rt_dynamic_full(context, tree, number);
+    uint32_t count = make_chunks(context, worker, tree, number, list, length,
+                                 left < wanted ? left : wanted);
+    *first = length;
+    if (!count || rt_swap(&list[RT_LIST_LENGTH], length, length + count)) return count;
+  }
+}
+
+#define WRITE_RUN(TYPE)                                                                            \
+  for (uint32_t k = 0; k < count; k++)                                                             \
+    *(TYPE *)(void *)(to + k * number->stride) = *(const TYPE *)(const void *)(from + k * width)
+
+/* `count` elements of one chunk. */
+static void write_run(const RtNumber *number, uint8_t *to, const uint8_t *from, uint64_t width,
+                      uint32_t count) {
+  switch (number->size) {
+  case 1: WRITE_RUN(uint8_t); return;
+  case 2: WRITE_RUN(uint16_t); return;
+  case 4: WRITE_RUN(uint32_t); return;
+  default: WRITE_RUN(uint64_t);
+  }
+}
+
+static void write_rows(const RtTree *tree, const RtManager *manager, const uint32_t *list,
+                       uint32_t first, uint32_t count, const uint8_t *rows) {
+  uint64_t width = 8 * (uint64_t)manager->number_count;
+  uint32_t chunk = (uint32_t)manager->chunk;
+  while (count) {
+    uint32_t cell = first % chunk, run = chunk - cell < count ? chunk - cell : count;
+    uint8_t *node = node_address(tree, rt_load_acquire(&list[RT_LIST_SLOTS + first / chunk]));
+    for (int32_t k = 0; k < manager->number_count; k++) {
+      const RtNumber *number = &manager->numbers[k];
+      write_run(number, node + number->offset + cell * number->stride, rows + 8 * k, width, run);
+    }
+    first += run;
+    count -= run;
+    rows += run * width;
+  }
+}
+
+void rt_dynamic_unstage(RtContext *context, RtWorker *worker, int32_t tree_index, int32_t number,
+                        uint32_t *next) {
+  RtTree *tree = context->trees[tree_index];
+  const RtManager *manager = &tree->managers[number];
+  RtStage *stage = manager->locals[worker->index].stage;
+  uint32_t first, count = 0;
+  if (stage->count)
+    count = claim(context, worker, tree_index, number, stage->list, (uint32_t)stage->count, &first);
+  if (count) write_rows(tree, manager, stage->list, first, count, stage->rows);
+  stage->list = next;
+  stage->count = 0;
+  rt_tree_touch(tree);
+}
+
+/* -- emptying and counting --------------------------------------------------------------------- */
+
 /* Live chunks are the first ones. */
 void rt_dynamic_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
                       uint32_t *list, int32_t capacity) {

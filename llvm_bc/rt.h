@@ -123,6 +123,21 @@ typedef struct RtListEntry {
   const int64_t *coordinates; /* RtNodeInfo.coordinates: valid as long as the tree */
 } RtListEntry;
 
+/* What a worker appends to one list, until there are enough of them or the loop ends: see
+ * node_dynamic.c. */
+enum { RT_STAGE_ROWS = 128 };
+typedef struct RtStage {
+  uint32_t *list;           /* to which the rows will be appended; NULL: none */
+  uint64_t count;
+  uint8_t rows[];           /* RT_STAGE_ROWS, each 8 bytes per number of an element */
+} RtStage;
+
+/* A number of a list's elements, which are `stride` bytes apart in a chunk's node. */
+typedef struct RtNumber {
+  uint64_t offset, stride;
+  uint32_t size, pad;       /* bytes: 1, 2, 4, 8 */
+} RtNumber;
+
 typedef struct RtLocal {    /* one worker's share of a manager; a cache line each */
   uint32_t free;            /* handles, linked by RtNodeInfo.next */
   uint32_t recycled;        /* unlinked since the last refresh */
@@ -134,7 +149,8 @@ typedef struct RtLocal {    /* one worker's share of a manager; a cache line eac
   /* writable scratch for failed activations: node_size bytes, initially zero. Managers whose nodes
    * hold no slots may share one per worker; the others may not share */
   uint8_t *sink;
-  uint64_t pads[2];
+  RtStage *stage;           /* of a list's manager: given by the caller, empty; else NULL */
+  uint64_t pad;
 } RtLocal;
 
 typedef struct RtTable {    /* of one hash manager: from coordinates to nodes; see hash_table.c */
@@ -160,7 +176,10 @@ typedef struct RtOrder {
 typedef struct RtManager {  /* one per SNode whose cells are in nodes: the node manager */
   /* -- given by the caller */
   uint64_t node_size;       /* bytes, a multiple of 64 */
-  int32_t chunk;            /* elements of a node, of a dynamic SNode; else 0 */
+  int32_t chunk;            /* elements of a node, of a dynamic SNode; else 0: */
+  int32_t capacity;         /* the largest length of a list */
+  int32_t number_count;     /* of an element */
+  const RtNumber *numbers;
   int32_t parent;           /* manager whose nodes hold its slots; -1: the root's container */
   int32_t axis_count;
   /* of each axis in the parent's coordinates; -1: not an axis of the parent */

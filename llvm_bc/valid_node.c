@@ -116,6 +116,8 @@ static int idle_lists_are_valid(const Check *c, Tally *idle) {
     const RtLocal *local = &manager->locals[w];
     EXPECT(!c->is_refreshed || !local->recycled, local->recycled,
            "after refresh no worker has recycled nodes");
+    EXPECT(!c->is_refreshed || !local->stage || !local->stage->count, 0,
+           "after refresh no worker has elements that are not appended");
     EXPECT(!c->is_refreshed || (!local->activations && !local->deactivations), 0,
            "after refresh no worker has changes that are not counted");
     if (!idle_list_is_valid(c, local->free, 0, 0, idle)) return 0;

@@ -7,7 +7,7 @@
  * last before `places`, while accesses still name their field. One row for all accesses of a line
  * to one field by one kind: copies of a body (edges and interior, unrolled iterations) and the
  * numbers of a vector are merged. Runs where somebody asks. */
-#include "pass/effects.h"
+#include "pass/places.h"
 
 typedef struct Row {
   int32_t line;
@@ -23,6 +23,7 @@ typedef struct Explain {
   IrKernel *kernel;
   const IrTask *task;
   bool is_parallel;                   /* several may run at once: in a task, or a function */
+  Lower *lower;                       /* what `places` will ask about its lists */
   VEC(Row) rows;
 } Explain;
 
@@ -78,8 +79,10 @@ static void note_call(const Explain *x, const EffectCall *call) {
     bool is_alone =
         !x->is_parallel && (ir_effects(call->inst) & IR_TOPOLOGY) && call->op != IR_CLEAR;
     if (texts[i].op != call->op || is_alone) continue;
-    const char *name = x->kernel->levels.items[call->inst->level].name;
-    ir_note(x->kernel, call->inst->line, texts[i].text, name && name[0] ? name : "an SNode");
+    const char *name = x->kernel->levels.items[call->inst->level].name, *text = texts[i].text;
+    if (call->op == IR_APPEND && lists_stage(x->lower, call->inst))
+      text = "appends to '%s': each worker collects elements, and appends many at once";
+    ir_note(x->kernel, call->inst->line, text, name && name[0] ? name : "an SNode");
   }
 }
 
@@ -133,9 +136,12 @@ static void tell(Explain *x, const Row *row) {
           place_text(x->kernel->scratch, row), check_text(row, has_interior));
 }
 
-static void explain_body(IrKernel *kernel, const IrTask *task, bool is_parallel,
-                         const Effects *effects) {
-  Explain x = {.kernel = kernel, .task = task, .is_parallel = is_parallel};
+static void explain_body(PassContext *ctx, IrKernel *kernel, const IrTask *task,
+                         bool is_parallel, const Effects *effects) {
+  Lower lower = {.ctx = ctx, .kernel = kernel, .task = task};
+  Explain x = {.kernel = kernel, .task = task, .is_parallel = is_parallel, .lower = &lower};
+  map_init(&lower.lists, ctx->scratch);
+  lists_survey(&lower, effects);
   for (int i = 0; i < effects->calls.count; i++)
     if (!effects->calls.items[i].is_called) note_call(&x, &effects->calls.items[i]);
   for (int i = 0; i < effects->accesses.count; i++)
@@ -146,16 +152,17 @@ static void explain_body(IrKernel *kernel, const IrTask *task, bool is_parallel,
 static void explain_function(PassContext *ctx, IrKernel *kernel, const IrFunction *function) {
   if (function->line > 0)
     ir_note(kernel, function->line, "'%s' calls itself: compiled once, and called", function->name);
-  explain_body(kernel, NULL, true, effects_collect(ctx->scratch, kernel, function->body, NULL));
+  const Effects *effects = effects_collect(ctx->scratch, kernel, function->body, NULL);
+  explain_body(ctx, kernel, NULL, true, effects);
 }
 
 bool pass_explain(PassContext *ctx, IrKernel *kernel, Error *err) {
   if (!ctx->explains) return true;
-  explain_body(kernel, NULL, false, effects_of(ctx, kernel, NULL));
+  explain_body(ctx, kernel, NULL, false, effects_of(ctx, kernel, NULL));
   for (int i = 0; i < kernel->tasks.count; i++) {
     const IrTask *task = kernel->tasks.items[i];
     if (task->privatised) continue; /* which does the same */
-    explain_body(kernel, task, true, effects_of(ctx, kernel, task));
+    explain_body(ctx, kernel, task, true, effects_of(ctx, kernel, task));
   }
   for (int i = 0; i < kernel->functions.count; i++)
     explain_function(ctx, kernel, kernel->functions.items[i]);

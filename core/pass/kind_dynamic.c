@@ -8,40 +8,9 @@
  * Elements past the end are zero and `length` never exceeds the chunks (llvm_bc/node_dynamic.c). If
  * a body both removes and adds elements, each op holds the list's lock from its claim to its last
  * store. Otherwise none is needed: appends alone synchronise on the length, and so do pops. The
- * host region is one thread. */
+ * host region is one thread. Which appends are staged, and which ops lock: lists.c. */
 #include "pass/kind.h"
 #include "pass/places.h"
-
-enum { TAKES = 1, GIVES = 2, EMPTIES = 4 };
-
-/* -- which need a lock ------------------------------------------------------------------------- */
-
-static void note(Lower *l, const SNode *node, intptr_t what) {
-  intptr_t before = (intptr_t)map_find_int(&l->lists, (uintptr_t)node);
-  map_put_int(&l->lists, (uintptr_t)node, (void *)(before | what));
-}
-
-static void note_call(Lower *l, const EffectCall *call) {
-  if (call->changes & EFFECT_POPS) note(l, call->node, TAKES);
-  if (call->changes & (EFFECT_APPENDS | EFFECT_ACTIVATES)) note(l, call->node, GIVES);
-  /* a list below it, too */
-  if (call->changes & EFFECT_DEACTIVATES) note(l, snode_root(call->node->tree), EMPTIES);
-}
-
-void lists_survey(Lower *l, const Effects *effects) {
-  for (int i = 0; effects && i < effects->calls.count; i++) note_call(l, &effects->calls.items[i]);
-  for (int i = 0; effects && i < effects->accesses.count; i++) {
-    const EffectAccess *access = &effects->accesses.items[i];
-    const SNode *node = l->kernel->fields.items[access->field].node;
-    if (access->verb & EFFECT_WRITES && node) note(l, node, GIVES);
-  }
-}
-
-bool lists_lock(Lower *l, const SNode *dynamic) {
-  intptr_t done = (intptr_t)map_find_int(&l->lists, (uintptr_t)dynamic);
-  done |= (intptr_t)map_find_int(&l->lists, (uintptr_t)snode_root(dynamic->tree));
-  return (done & (TAKES | EMPTIES)) && done != TAKES;
-}
 
 static void unlock(IrBuilder *b, IrInst *list) { ir_call(b, RT_DYNAMIC_UNLOCK, 0, 0, 1, &list); }
 
@@ -148,7 +117,21 @@ static IrBuilder if_there(ListOp *op, IrInst *slot) {
   return rewrite_inside(op->l->kernel, ir_if(&op->b, there)->regions[0], op->inst);
 }
 
+/* The numbers go to the worker's stage, each in 8 bytes. */
+static void lower_staged_append(Lower *l, IrInst *inst) {
+  ListOp op = begin(l, inst, false);
+  IrInst **values = inst->operands + op.indices, *list = list_of(&op, inst->operands, true);
+  IrInst *width = constant(&op, 8 * (int64_t)op.node->component_count);
+  IrInst *row = call(&op, RT_DYNAMIC_STAGE, 2, (IrInst *[]){list, width});
+  for (int k = 0; k < op.node->component_count; k++) {
+    IrInst *address = address_offset(&op.b, row, NULL, 0, 8 * k);
+    ir_emit(&op.b, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, values[k]});
+  }
+  ir_remove(inst);
+}
+
 static void lower_append(Lower *l, IrInst *inst) {
+  if (lists_stage(l, inst)) return lower_staged_append(l, inst);
   ListOp op = begin(l, inst, false);
   IrInst **values = inst->operands + op.indices, *list = list_of(&op, inst->operands, true);
   bool locks = lists_lock(l, op.node);

@@ -35,9 +35,11 @@ void cells_lower_near(Lower *l, IrInst *near);
 void cells_lower_cell(Lower *l, const IrInst *cell);
 void cells_lower_access(Lower *l, IrInst *access); /* LOAD, STORE, UPDATE, RMW, CAS of a CELL */
 
-/* kind_dynamic.c */
+/* lists.c */
 void lists_survey(Lower *l, const Effects *effects); /* adds what they do; NULL: nothing */
 bool lists_lock(Lower *l, const SNode *dynamic); /* while one of its lists changes */
+bool lists_stage(Lower *l, const IrInst *append); /* is it collected by the worker first? */
+/* kind_dynamic.c */
 void lists_unlock(Lower *l, IrInst *after, IrInst *list);
 
 /* places.c: moves `inst` into the arm of an IF before its old position, */

@@ -60,24 +60,59 @@ static void fill_manager(RtManager *manager, const SNode *node) {
     storage_fill_level(&manager->levels[manager->level_count++], step, own, is_first);
 }
 
-/* One zero-filled block of the heap: managers, then their workers' locals. */
+static size_t numbers_bytes(const SNode *list) {
+  return align_up(sizeof(RtNumber) * (size_t)list->component_count, 64);
+}
+static size_t stage_bytes(const SNode *list) {
+  return align_up(sizeof(RtStage) + 8 * RT_STAGE_ROWS * (size_t)list->component_count, 64);
+}
+
+/* What lists need beside their managers: a table of an element's numbers, a stage per worker. */
+static size_t lists_bytes(const SNodeTree *layout, int workers) {
+  size_t bytes = 0;
+  for (int m = 0; m < layout->manager_count; m++)
+    if (snode_has_lists(layout->managers[m]))
+      bytes += numbers_bytes(layout->managers[m]) +
+               stage_bytes(layout->managers[m]) * (size_t)workers;
+  return bytes;
+}
+
+static uint8_t *fill_lists(RtManager *manager, const SNode *list, int workers, uint8_t *memory) {
+  RtNumber *numbers = (RtNumber *)(void *)memory;
+  memory += numbers_bytes(list);
+  for (int k = 0; k < list->component_count; k++) {
+    const SNodeComponent *part = &list->components[k];
+    if (part->child) return memory; /* nobody appends to it */
+    numbers[k] = (RtNumber){part->offset, part->stride, (uint32_t)type_size(part->type), 0};
+  }
+  manager->capacity = (int32_t)list->sizes[0];
+  manager->numbers = numbers;
+  manager->number_count = list->component_count;
+  for (int w = 0; w < workers; w++, memory += stage_bytes(list))
+    manager->locals[w].stage = (RtStage *)(void *)memory;
+  return memory;
+}
+
+/* One zero-filled block of the heap: managers, then their workers' locals, then those of lists. */
 static bool create_managers(Tree *tree, Error *err) {
   const SNodeTree *layout = tree->layout;
   int workers = tree->store->device->worker_count, count = layout->manager_count;
   size_t managers_bytes = align_up(sizeof(RtManager) * (size_t)count, 64),
          locals_bytes = sizeof(RtLocal) * (size_t)workers;
-  uint8_t *memory =
-      heap_alloc(tree->store->heap, managers_bytes + locals_bytes * (size_t)count + 64);
+  uint8_t *memory = heap_alloc(tree->store->heap, managers_bytes + locals_bytes * (size_t)count +
+                                                      lists_bytes(layout, workers) + 64);
   if (!memory)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree's managers");
   tree->rt.managers = (RtManager *)(void *)memory;
   uint8_t *locals = (uint8_t *)align_up((uint64_t)(memory + managers_bytes), 64),
-          *sink = tree->rt.base + tree->rt.reserved;
+          *sink = tree->rt.base + tree->rt.reserved, *lists = locals + locals_bytes * (size_t)count;
   for (int m = 0; m < count; m++, locals += locals_bytes) {
     RtManager *manager = &tree->rt.managers[m];
     fill_manager(manager, layout->managers[m]);
     manager->locals = (RtLocal *)(void *)locals;
     for (int w = 0; w < workers; w++, sink += manager->node_size) manager->locals[w].sink = sink;
+    if (snode_has_lists(layout->managers[m]))
+      lists = fill_lists(manager, layout->managers[m], workers, lists);
   }
   tree->rt.manager_count = count;
   return true;

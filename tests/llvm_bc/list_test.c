@@ -17,6 +17,10 @@ enum {
   SHIFT = 26
 };
 
+enum { ROW = 8, STAGE = sizeof(RtStage) + ROW * RT_STAGE_ROWS };
+
+static uint64_t stages[FOREST_WORKERS][STAGE / 8];
+static const RtNumber number = {.stride = 4, .size = 4};
 static ForestTree trees[1];
 static RtContext *context;
 static RtBudget budget;
@@ -30,6 +34,12 @@ static void create(uint64_t limit) {
   RtManager *manager = &trees->rt.managers[0];
   RtLevel *chunks = &manager->levels[manager->level_count - 1];
   manager->chunk = CHUNK;
+  manager->capacity = CAPACITY;
+  manager->numbers = &number;
+  manager->number_count = 1;
+  memset(stages, 0, sizeof stages);
+  for (int w = 0; w < FOREST_WORKERS; w++)
+    manager->locals[w].stage = (RtStage *)(void *)stages[w];
   manager->info_stride += sizeof(int64_t);
   chunks->offset += RT_LIST_SLOTS * sizeof(uint32_t);
   chunks->cell_count = CHUNKS;
@@ -60,6 +70,11 @@ static int32_t append(int worker, int i, uint32_t value, int32_t locks) {
   *element(list, slot) = value;
   if (locks) rt_dynamic_unlock(list);
   return slot;
+}
+
+static void stage(int worker, int i, uint32_t value) {
+  RtWorker *own = &context->workers[worker];
+  *(uint32_t *)(void *)rt_dynamic_stage(context, own, 0, 0, list_at(i), ROW) = value;
 }
 
 static uint32_t pop(int i) {
@@ -146,6 +161,15 @@ static void only_append(Thread *thread) {
   for (int k = 0; k < STEPS; k++) put(thread, k, 0);
 }
 
+/* A few to each list in a row. */
+static void only_stage(Thread *thread) {
+  for (int k = 0; k < STEPS; k++) {
+    uint32_t value = (uint32_t)(thread->worker * STEPS + k + 1);
+    stage(thread->worker, k / 300 % LISTS, value);
+    thread->put += value;
+  }
+}
+
 static void append_and_pop(Thread *thread) {
   for (int k = 0; k < STEPS; k++) {
     put(thread, k, 1);
@@ -166,6 +190,19 @@ static void test_threads(void) {
     Thread sum = run_all(only_append);
     CHECK_INT(check_all(), sum.put);
     CHECK_INT(rt_dynamic_count(context, 0, 0), FOREST_WORKERS * STEPS);
+    destroy();
+  }
+  TEST("what threads stage is appended after the task, once, and in each one's order") {
+    create(1 << 24);
+    Thread sum = run_all(only_stage);
+    CHECK_INT(check_all(), sum.put);
+    CHECK_INT(rt_dynamic_count(context, 0, 0), FOREST_WORKERS * STEPS);
+    uint32_t last[FOREST_WORKERS] = {0};
+    for (int32_t k = 0; k < (int32_t)list_at(1)[RT_LIST_LENGTH]; k++) {
+      uint32_t value = *element(list_at(1), k), worker = (value - 1) / STEPS;
+      CHECK(value > last[worker]);
+      last[worker] = value;
+    }
     destroy();
   }
   TEST("what threads append and pop meanwhile is there or was taken, once") {
@@ -219,6 +256,27 @@ static void test_ends(void) {
   }
 }
 
+static void test_staged_ends(void) {
+  TEST("of staged elements those are appended that fit, and a full list says so") {
+    create(1 << 24);
+    for (int k = 0; k < CAPACITY - 5; k++) append(0, 2, (uint32_t)k + 1, 0);
+    for (int k = 0; k < 9; k++) stage(1, 2, 100);
+    CHECK_INT(context->error.kind, RT_OK);
+    CHECK_INT(list_at(2)[RT_LIST_LENGTH], CAPACITY - 5);
+    check_all();
+    CHECK_INT(list_at(2)[RT_LIST_LENGTH], CAPACITY);
+    CHECK_INT(context->error.kind, RT_ERROR_FULL);
+    destroy();
+  }
+  TEST("where memory ends, staged elements end before it") {
+    create(RT_SEGMENT);
+    run_all(only_stage);
+    check_all();
+    CHECK_INT(context->error.kind, RT_ERROR_BUDGET);
+    destroy();
+  }
+}
+
 static void test_lengths(void) {
   TEST("what is written behind the end makes a list as long, without gaps") {
     create(1 << 24);
@@ -244,6 +302,7 @@ static void test_lengths(void) {
 int main(void) {
   test_threads();
   test_ends();
+  test_staged_ends();
   test_lengths();
   return check_report();
 }

@@ -147,6 +147,8 @@ end]=], { x = x, y = y }, 1)
     local v = rg.field(rg.i32)
     local list = rg.root:dense("i", 8):dynamic("j", 64)
     list:place(v)
+    local all = rg.root:dynamic("i", 64)
+    all:place(rg.field(rg.i32))
     local notes = notes_of(text_of [=[function()
   for i in rg.range(8) do
     block:activate(i)
@@ -155,8 +157,9 @@ end]=], { x = x, y = y }, 1)
   end
   for i in block:active() do if i > 3 then block:deactivate(i) end end
   for i in block:active() do block:deactivate(i) end
+  for i in rg.range(8) do all:append(i) end
   return block:count()
-end]=], { x = x, block = block, v = v, list = list })
+end]=], { x = x, block = block, v = v, list = list, all = all })
     assert.matches("activates cells of 'block': one of the competing iterations creates each",
       notes[4])
     assert.matches("asks whether cells of 'block' are active: looked up from the root at each call",
@@ -167,7 +170,9 @@ end]=], { x = x, block = block, v = v, list = list })
     assert.matches("deactivates cells of 'block': freed after the loop", notes[8])
     assert.matches("the loop deactivates all that it visits, and nothing else", notes[9])
     assert.matches("empties 'block' as a whole, once", notes[9])
-    assert.matches("counts 'block': from its list of active nodes, once", notes[10])
+    assert.matches("appends to 'all': each worker collects elements, and appends many at once",
+      notes[10])
+    assert.matches("counts 'block': from its list of active nodes, once", notes[11])
   end)
 end)
 

@@ -53,6 +53,51 @@ describe("append", function()
     end
   end)
 
+  it("takes what iterations collect densely, once, and in the order of each", function()
+    for _, chunk in ipairs { 1, 3, 64 } do
+      for _, layout in ipairs { "soa", "aos" } do
+        local a, b, c, d = rg.field(rg.u8), rg.field(rg.vec3), rg.field(rg.f64), rg.field(rg.i16)
+        local list = rg.root:dense("i", 3):dynamic("j", 4000, { chunk = chunk, layout = layout })
+        list:place(a, b, c, d)
+        rg.kernel([=[function()
+          for i in rg.range(500) do
+            if i % 2 == 0 then list:append(1, i, rg.vec3(i, 2, -i), i + 0.5, -i) end
+          end
+          for i in rg.range(3) do
+            for k = 0, 299 + i do list:append(i, k, rg.vec3(k, i, 1), k / 4, i) end
+          end
+        end]=], { list = list, rg = rg })()
+        assert.same({ 300, 551, 302 }, { list:length(0), list:length(1), list:length(2) })
+        local sum, last = 0, -1
+        for k = 0, 550 do
+          local v = b[1][k]
+          if v.y == 2 then
+            local i = v.x
+            sum = sum + i
+            assert.same({ i % 256, -i, i + 0.5, -i }, { a[1][k], v.z, c[1][k], d[1][k] })
+          else
+            assert.same({ last + 1, 1, 1 }, { v.x, v.y, v.z })
+            last = v.x
+            assert.same({ last % 256, last / 4, 1 }, { a[1][k], c[1][k], d[1][k] })
+          end
+        end
+        assert.same({ 300, 249 * 250 }, { last, sum })
+      end
+    end
+  end)
+
+  it("shows an iteration what it appended itself", function()
+    local x = lists(rg.i32, 1, 2000, { chunk = 8 })
+    local y = rg.field(rg.i32, 1)
+    rg.kernel([=[function()
+      for i in rg.range(1000) do
+        x:append(0, i)
+        if x:length(0) == 0 then y[0] += 1 end
+      end
+    end]=], { x = x, y = y })()
+    assert.same({ 0, 1000 }, { y[0], x:length(0) })
+  end)
+
   it("takes vectors, and a value for each of several fields", function()
     local position, id, alive = rg.field(rg.vec2), rg.field(rg.i32), rg.field(rg.bool)
     local bin = rg.root:pointer("i", 16):dynamic("k", 50, { name = "bin" })
