@@ -43,6 +43,7 @@ typedef struct Leaf {
   IrInst *run;          /* the task's, in the host region; NULL until searched */
   const SNode *masked;  /* the cells, if bits say which are visited; else NULL */
   bool deactivates;     /* in the tree of the leaves, or changes a list there */
+  bool caches;          /* not RG_WITHOUT=leaf: then every place is looked up */
   /* the output */
   IrRegion *leaves;
   IrInst *cursor, *grid, *row;
@@ -200,7 +201,8 @@ static void make_cells(Leaf *l) {
     const Access *access = &l->accesses.items[i];
     bool is_own = access->is_relative && is_at_origin(access->offset);
     bool is_near = access->is_relative && access->reads && may_read_near(l, access);
-    if (!l->deactivates && (is_own || is_near)) l->with[access->place->id] = make_cell(l, access);
+    bool has_cell = l->caches && !l->deactivates && (is_own || is_near);
+    if (has_cell) l->with[access->place->id] = make_cell(l, access);
     else note_lookup(l, access);
   }
   ir_walk(l->row->regions[0], redirect, l);
@@ -321,10 +323,11 @@ static IrRegion *open_row(Leaf *l) {
 }
 
 static void lower_task(IrKernel *kernel, IrTask *task, const LeafShape *shape,
-                       const Effects *effects) {
+                       const Effects *effects, bool caches) {
   int ids = kernel->next_id;
   Leaf l = {.kernel = kernel, .task = task, .shape = *shape, .body = task->body, .effects = effects,
             .masked = snode_has_bits(shape->cells) ? shape->cells : NULL, .id_count = ids,
+            .caches = caches,
             .written_afar = scratch_array(kernel->scratch, bool, kernel->fields.count),
             .with = scratch_array(kernel->scratch, IrInst *, ids)};
   survey(&l);
@@ -357,7 +360,7 @@ bool pass_leaf(PassContext *ctx, IrKernel *kernel, Error *err) {
           err, RG_ERROR_NOT_YET,
           "an axis with more than 2^31 cells below pointer SNode '%s' cannot be visited",
           shape.node_level->name);
-    lower_task(kernel, task, &shape, effects_of(ctx, kernel, task));
+    lower_task(kernel, task, &shape, effects_of(ctx, kernel, task), !pass_is_without(ctx, "leaf"));
   }
   return true;
 }

@@ -13,7 +13,8 @@ typedef struct PassContext {
   bool explains;      /* the pass `explain` notes what became of every access */
   bool verify;        /* after every pass */
   /* Option RG_WITHOUT: passes not to run, as a list with commas; those that need what they do are
-   * left out with them. NULL: none. Some are necessary: then the IR is refused at the end. */
+   * left out with them, and `leaf` makes its loops without cursors. NULL: none. `tasks` and
+   * `places` are necessary: then the IR is refused at the end. */
   const char *without;
   /* NULL: none; the text is "(unchanged)" if it is */
   void (*dump)(void *data, const char *pass, const char *text);
@@ -21,7 +22,10 @@ typedef struct PassContext {
   struct EffectsCache *effects; /* effects computed since the kernel last changed; initially NULL */
 } PassContext;
 
+bool pass_is_without(const PassContext *ctx, const char *pass);
 bool pass_run_all(PassContext *ctx, IrKernel *kernel, Error *err);
+/* The name of number k of the passes that it runs, in running order; NULL past the last. */
+const char *pass_name(int k);
 /* The passes named in a comma-separated list, in the order given: what tests use. In either an
  * order that leaves a pass without what it needs is refused. */
 bool pass_run_named(PassContext *ctx, IrKernel *kernel, const char *names, Error *err);

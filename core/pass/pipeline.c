@@ -120,16 +120,21 @@ static bool verify_border(PassContext *ctx, const IrKernel *kernel, bool is_fina
   return error_set(err, RG_ERROR_INTERNAL, "%s the passes: %s", where, why.message);
 }
 
-/* Because it is named, or because what it needs has not been done. */
-static bool is_left_out(const PassContext *ctx, const Pass *pass, unsigned facts) {
+bool pass_is_without(const PassContext *ctx, const char *pass) {
   const char *names = ctx->without;
-  if (!names || !names[0]) return false;
-  while (*names) {
+  while (names && *names) {
     Str name = {names, (int)strcspn(names, ",")};
-    if (str_is(name, pass->name)) return true;
+    if (str_is(name, pass)) return true;
     names += name.length + (names[name.length] == ',');
   }
-  return (pass->needs & ~facts) != 0;
+  return false;
+}
+
+/* Because it is named, or because what it needs has not been done. `leaf` itself leaves out what it
+ * can. */
+static bool is_left_out(const PassContext *ctx, const Pass *pass, unsigned facts) {
+  if (!ctx->without || !ctx->without[0]) return false;
+  return (pass != &leaf && pass_is_without(ctx, pass->name)) || (pass->needs & ~facts) != 0;
 }
 
 bool pass_run_all(PassContext *ctx, IrKernel *kernel, Error *err) {
@@ -140,6 +145,10 @@ bool pass_run_all(PassContext *ctx, IrKernel *kernel, Error *err) {
     if (!is_left_out(ctx, order[i], facts) && !run_pass(ctx, order[i], kernel, &facts, err))
       return false;
   return verify_border(ctx, kernel, true, err);
+}
+
+const char *pass_name(int k) {
+  return k < (int)(sizeof order / sizeof order[0]) ? order[k]->name : NULL;
 }
 
 static const Pass *find_pass(Str name) {
