@@ -24,8 +24,10 @@ typedef struct PassContext {
 
 bool pass_is_without(const PassContext *ctx, const char *pass);
 bool pass_run_all(PassContext *ctx, IrKernel *kernel, Error *err);
-/* The name of number k of the passes that it runs, in running order; NULL past the last. */
+/* The passes that it runs, in running order: the name of number k, NULL past the last. */
+int pass_count(void);
 const char *pass_name(int k);
+bool pass_is_necessary(const char *pass); /* without it there is no code */
 /* The passes named in a comma-separated list, in the order given: what tests use. In either an
  * order that leaves a pass without what it needs is refused. */
 bool pass_run_named(PassContext *ctx, IrKernel *kernel, const char *names, Error *err);

@@ -147,8 +147,10 @@ bool pass_run_all(PassContext *ctx, IrKernel *kernel, Error *err) {
   return verify_border(ctx, kernel, true, err);
 }
 
-const char *pass_name(int k) {
-  return k < (int)(sizeof order / sizeof order[0]) ? order[k]->name : NULL;
+int pass_count(void) { return (int)(sizeof order / sizeof order[0]); }
+const char *pass_name(int k) { return k < pass_count() ? order[k]->name : NULL; }
+bool pass_is_necessary(const char *pass) {
+  return !strcmp(pass, tasks.name) || !strcmp(pass, places.name);
 }
 
 static const Pass *find_pass(Str name) {

@@ -57,11 +57,15 @@ describe("the judge #compiled", function()
   -- Options of the environment that change how a kernel is compiled, not what it does: each with
   -- the values that it is judged with.
   for option, values in pairs {
-    RG_WITHOUT = { "exits", "atomics", "bounds", "nodes", "privatise", "unroll", "leaf", "rows",
-      "slots", "fold" },
+    RG_WITHOUT = { "exits", "thresholds", "atomics", "bounds", "nodes", "privatise", "unroll",
+      "leaf", "rows", "slots", "lanes", "fold" },
+    RG_STRESS = { "force_lanes" },
   } do
     it("agrees with kernels under each value of " .. option, function()
-      finally(function() ffi.C.unsetenv(option) end)
+      local before = os.getenv(option)
+      finally(function()
+        if before then ffi.C.setenv(option, before, 1) else ffi.C.unsetenv(option) end
+      end)
       for _, value in ipairs(values) do
         ffi.C.setenv(option, value, 1)
         hold(math.ceil(count / 10), function() return judge.program(4, 2, math.random(0, 2)) end)
