@@ -220,6 +220,12 @@ void rg_stats(RgRuntime *runtime, RgStats *stats) {
   if (program) (void)API_CALL(program, read_stats(program, stats));
 }
 
+uint64_t rg_specialised(RgRuntime *runtime, uint64_t *failed) {
+  const Program *program = (const Program *)runtime;
+  if (failed) *failed = program ? program->engine.stats.unspecialised : 0;
+  return program ? program->engine.stats.specialised : 0;
+}
+
 double rg_time(void) { return (double)clock_ns() * 1e-9; }
 
 RgStatus rg_info(RgRuntime *runtime, RgInfo *info) {

@@ -88,6 +88,9 @@ typedef struct RgOptions {
   /* 1: results are the same, to the last bit, for every number of threads: loops that add floats
    * to shared elements or locals, use old values of updates, activate or append run on one */
   int32_t deterministic;
+  /* 1: no kernel is compiled again with integers and booleans that stayed the same over some
+   * launches as constants (in a thread; results are the same) */
+  int32_t unspecialised;
 } RgOptions;
 
 /* One number, boolean or handle, as argument or element. */
@@ -186,6 +189,9 @@ typedef struct RgStats {
   uint64_t activations, deactivations, lists;
 } RgStats;
 void rg_stats(RgRuntime *runtime, RgStats *stats);
+/* How often a kernel was compiled again with numbers that stay the same as constants
+ * (RgOptions.unspecialised); in *failed, which may be NULL, how often that went wrong. */
+uint64_t rg_specialised(RgRuntime *runtime, uint64_t *failed);
 /* Step `number` (from 0) of compiling: its name ("parse", "sema", .. "load"), and in *ms what it
  * took of all compiles. NULL past the last one. RG_TIME=1 prints the steps of each compile. */
 const char *rg_compile_step(RgRuntime *runtime, int32_t number, double *ms);

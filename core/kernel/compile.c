@@ -77,6 +77,8 @@ static bool run_types(Compile *compile, Error *err) {
 static bool run_lower(Compile *compile, Error *err) {
   double begin = clock_ms();
   if (!sema_lower(&compile->sema, err)) return false;
+  const Constants *constants = &compile->constants;
+  if (constants->taken) constants_take(compile->sema.kernel, constants->taken, constants->slots);
   charge(compile, STEP_SEMA, begin);
   dump(compile, TEXT_IR);
   return true;
@@ -149,6 +151,20 @@ static bool run_front(void *data, Error *err) {
   return true;
 }
 
+bool compile_special(Compile *compile, Error *err) {
+  uint64_t wanted = compile->constants.taken;
+  compile->constants.taken = 0;
+  if (!compile_run(compile, STAGE_IR, err)) return false;
+  IrKernel *ir = compile->sema.kernel;
+  wanted &= constants_possible(ir);
+  compile->constants.taken = wanted;
+  if (!wanted) return true;
+  constants_take(ir, wanted, compile->constants.slots);
+  if (!run_passes(compile, err)) return false;
+  compile->bytes = ir_write(&compile->scratch, ir, host_processor(compile->kernel));
+  return true;
+}
+
 /* -- the codegen library ---------------------------------------------------------------------- */
 
 static RgCodegenRequest make_request(const Engine *engine, const uint8_t *bytes, int64_t length,
@@ -162,6 +178,10 @@ static RgCodegenRequest make_request(const Engine *engine, const uint8_t *bytes,
                               .resize_data = engine->store->heap->source.data};
   memcpy(request.processors, engine->store->device->processors, sizeof request.processors);
   return request;
+}
+
+RgCodegenRequest compile_request(const Compile *compile) {
+  return make_request(compile->kernel->engine, compile->bytes.data, compile->bytes.length, false);
 }
 
 RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t length,
@@ -181,11 +201,10 @@ static DeviceCode *load(const Compile *compile, const RgCodegenObject *objects, 
 
 /* From the cache on disk; NULL where it is not known, or not what the loader takes: then it is
  * compiled anew. */
-static DeviceCode *find_code(Compile *compile) {
+DeviceCode *compile_find(Compile *compile) {
   Kernel *kernel = compile->kernel;
   Engine *engine = kernel->engine;
-  RgCodegenRequest request =
-      make_request(engine, compile->bytes.data, compile->bytes.length, false);
+  RgCodegenRequest request = compile_request(compile);
   double begin = clock_ms();
   RgCodegenObject objects[RG_TARGET_COUNT];
   bool is_found = cache_find(engine->cache, &request, objects);
@@ -203,10 +222,17 @@ static DeviceCode *find_code(Compile *compile) {
 static void keep_objects(Compile *compile, const RgCodegenResult *result) {
   double begin = clock_ms();
   Engine *engine = compile->kernel->engine;
-  RgCodegenRequest request =
-      make_request(engine, compile->bytes.data, compile->bytes.length, false);
+  RgCodegenRequest request = compile_request(compile);
   cache_store(engine->cache, &request, result->objects);
   charge(compile, STEP_CACHE, begin);
+}
+
+static DeviceCode *load_result(Compile *compile, const RgCodegenResult *result, Error *err) {
+  double begin = clock_ms();
+  DeviceCode *code = load(compile, result->objects, err);
+  charge(compile, STEP_LOAD, begin);
+  if (code) keep_objects(compile, result);
+  return code;
 }
 
 static void charge_codegen(Compile *compile, const RgCodegenResult *result, double all_ms) {
@@ -231,12 +257,15 @@ static DeviceCode *make_code(Compile *compile, bool wants_texts, Error *err) {
     if (result->objects[t].llvm_text) dump_text(kernel, "llvm", result->objects[t].llvm_text);
     if (result->objects[t].asm_text) dump_text(kernel, "asm", result->objects[t].asm_text);
   }
-  begin = clock_ms();
-  DeviceCode *code = load(compile, result->objects, err);
-  charge(compile, STEP_LOAD, begin);
-  if (code) keep_objects(compile, result);
+  DeviceCode *code = load_result(compile, result, err);
   codegen_result_free(engine->codegen, result);
   return code;
+}
+
+DeviceCode *compile_keep(Compile *compile, const RgCodegenResult *result) {
+  Error ignored;
+  error_clear(&ignored);
+  return load_result(compile, result, &ignored);
 }
 
 static Variant *make_variant(Compile *compile, int word_count, Error *err) {
@@ -250,7 +279,7 @@ static Variant *make_variant(Compile *compile, int word_count, Error *err) {
   const Kernel *kernel = compile->kernel;
   bool has_code = !kernel->engine->options.runs_in_lua,
        wants_texts = wants_dump(kernel, "llvm") || wants_dump(kernel, "asm");
-  variant->code = wants_texts || !has_code ? NULL : find_code(compile);
+  variant->code = wants_texts || !has_code ? NULL : compile_find(compile);
   compile->is_from_cache = variant->code != NULL;
   if (has_code && !variant->code) variant->code = make_code(compile, wants_texts, err);
   if (!has_code == !variant->code && variant_fill(compile, variant, word_count, err))

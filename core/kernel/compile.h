@@ -3,6 +3,7 @@
 #ifndef RG_KERNEL_COMPILE_H
 #define RG_KERNEL_COMPILE_H
 
+#include "kernel/specialise.h"
 #include "kernel/values.h"
 #include "kernel/variant.h"
 
@@ -21,6 +22,7 @@ typedef struct Compile {
   int32_t value_count;
   bool is_again;          /* for a text: nothing is dumped */
   bool explains;          /* accesses are noted */
+  Constants constants;    /* of a special variant; its `general` NULL: of a general one */
   Scratch scratch;
   SemaOutput sema;
   SemaWants wants;
@@ -48,5 +50,15 @@ int32_t sums_describe(const IrKernel *kernel, const int32_t *fields, int32_t fie
 
 /* Fills all of `variant` except its code, which is already there. */
 bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err);
+/* A special variant of `general`; takes the code, also where it returns NULL. */
+Variant *variant_special(Compile *compile, const Variant *general, DeviceCode *code, Error *err);
+
+/* Up to canonical bytes, with those constants of `constants` that are possible; without any there
+ * are no bytes. */
+bool compile_special(Compile *compile, Error *err);
+RgCodegenRequest compile_request(const Compile *compile);
+/* What codegen made, loaded and kept on disk; NULL: it cannot be loaded. */
+DeviceCode *compile_keep(Compile *compile, const RgCodegenResult *result);
+DeviceCode *compile_find(Compile *compile); /* from the disk; NULL: it is not there */
 
 #endif

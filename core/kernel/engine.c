@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "kernel/kernel.h"
+#include "kernel/specialise.h"
 #include "kernel/lines.h"
 
 void engine_init(Engine *engine, Store *store, const EngineOptions *options, Cache *cache) {
@@ -36,6 +36,7 @@ bool engine_is_stopped(const Engine *engine) {
 
 void engine_deinit(Engine *engine) {
   for (Kernel *kernel = engine->kernels; kernel; kernel = kernel->next) kernel_drop_code(kernel);
+  special_end(engine);
   codegen_close(engine->codegen);
   engine->codegen = NULL;
   cache_close(engine->cache);

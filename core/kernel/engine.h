@@ -14,6 +14,7 @@ typedef struct EngineOptions {
   bool default_f64, fast_math, unchecked;
   bool deterministic;         /* loops whose results depend on their order run on one worker */
   int32_t debug;              /* SemaDebug's */
+  bool specialises, always_specialises; /* see specialise.h; the second for tests */
   bool fails_in_compile, fails_in_launch; /* RG_STRESS: an assertion, once */
 } EngineOptions;
 
@@ -30,6 +31,7 @@ extern const char *const step_words[STEP_COUNT];
 
 typedef struct EngineStats {
   uint64_t launches, compiles, cache_hits, out_of_range;
+  uint64_t specialised, unspecialised; /* special variants made; and those that failed */
   double compile_ms, run_ms;
   double step_ms[STEP_COUNT]; /* of compile_ms, and the parsing before it */
 } EngineStats;
@@ -51,6 +53,8 @@ typedef struct Engine {
   void *print_data;
   Lines lines;
   Codegen *codegen;           /* opened when something must be compiled */
+  Codegen *special_codegen;   /* for compiles in a thread */
+  struct Pending *pending;    /* the one under way; NULL: none */
   Cache *cache;               /* of compiled objects on disk; NULL: none */
   Kernel *kernels;            /* linked by next; newest first */
   /* the running or last one; launch.context.stop is a LaunchStop */

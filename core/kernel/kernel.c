@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "front/parser.h"
-#include "kernel/variant.h"
+#include "kernel/specialise.h"
 
 typedef struct Parsing {
   Kernel *kernel;
@@ -88,6 +88,7 @@ static bool keep_kernel(Parsing *parsing, Ast *ast) {
 void kernel_drop_code(Kernel *kernel) {
   for (Variant *variant = kernel->variants, *next; variant; variant = next) {
     next = variant->next;
+    special_drop(kernel->engine, variant);
     variant_free(kernel->engine->store, variant);
   }
   kernel->variants = kernel->last = kernel->ran = NULL;

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "tree/cell.h"
-#include "kernel/variant.h"
+#include "kernel/specialise.h"
 
 static bool are_same(const uint64_t *a, const uint64_t *b, int count) {
   return count <= 0 || !memcmp(a, b, sizeof *a * (size_t)count);
@@ -207,8 +207,9 @@ bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgE
 static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result,
                 Error *err) {
   Engine *engine = kernel->engine;
-  Variant *variant = prepare(kernel, values, value_count, err);
-  if (!variant) return false;
+  Variant *general = prepare(kernel, values, value_count, err);
+  if (!general) return false;
+  Variant *special = special_find(kernel, general), *variant = special ? special : general;
   if (engine_is_stopped(engine)) return stopped_error(kernel, err); /* while it was compiled */
   ASSERT(!engine_fails(&engine->options.fails_in_launch), "no test asks a launch to fail");
   kernel->ran = variant;
@@ -218,10 +219,13 @@ static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgVa
   fill_launch(engine->store, variant, values, &engine->random, launch);
   double begin = clock_ms();
   bool ok = device->table->launch(device, launch, err);
-  engine->stats.run_ms += clock_ms() - begin;
+  double ms = clock_ms() - begin;
+  engine->stats.run_ms += ms;
   engine->stats.launches++;
   expect_valid(kernel);
-  return readback(kernel, variant, launch, values, result, err) && ok;
+  ok &= readback(kernel, variant, launch, values, result, err);
+  if (ok) special_note(kernel, general, variant, ms);
+  return ok;
 }
 
 bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result,

@@ -42,6 +42,10 @@ static void print_notes(StrBuf *out, const Compile *compile) {
         out,
         "arch \"lua\" compiles nothing: every loop is serial and every element is looked up\n");
   else explain_print(out, compile->kernel->ast->source, compile->sema.kernel);
+  if (!compile->constants.taken) return;
+  strbuf_text(out, "numbers that stayed the same are constants: ");
+  special_print(out, compile->constants.general);
+  strbuf_text(out, "; a launch with others runs the code that reads them\n");
 }
 
 static const TextRow rows[TEXT_COUNT] = {
@@ -83,8 +87,10 @@ static bool make_here(void *data, Error *err) {
 
 static bool make_in_codegen(Reading *reading, Error *err) {
   Kernel *kernel = reading->compile.kernel;
+  Constants unused;
+  const Variant *variant = special_made(kernel->last, &unused);
   reading->result =
-      compile_bytes(kernel->engine, kernel->last->bytes, kernel->last->byte_count, true, err);
+      compile_bytes(kernel->engine, variant->bytes, variant->byte_count, true, err);
   if (!reading->result) return false;
   const RgCodegenObject *shown = &reading->result->objects[RG_TARGET_COUNT - 1];
   /* the target that runs tasks */
@@ -132,6 +138,7 @@ bool kernel_text(Kernel *kernel, TextKind kind, const char **text, Error *err) {
   if (kernel->last) {
     reading.compile.given = kernel->last->given;
     reading.compile.value_count = kernel->last->given_count;
+    special_made(kernel->last, &reading.compile.constants);
   }
   reading.compile.explains = kind == TEXT_EXPLAIN;
   return read_text(&reading, text, err);

@@ -170,12 +170,22 @@ static int32_t value_of_tree(const Compile *compile, const Variant *variant, int
   return at;
 }
 
+/* Of a special variant: those of the general one. */
+static bool copy_trees(const Variant *general, Variant *variant, Error *err) {
+  if (general->tree_count != variant->tree_count || general->arg_count != variant->arg_count)
+    return error_set(err, RG_ERROR_INTERNAL, "constants changed what a kernel is given");
+  memcpy(variant->tree_values, general->tree_values,
+         sizeof *variant->tree_values * (size_t)variant->tree_count);
+  return true;
+}
+
 static bool fill_trees(Compile *compile, Variant *variant, Heap *heap, Error *err) {
   const IrKernel *ir = compile->sema.kernel;
   variant->tree_count = ir->trees.count;
   variant->tree_values = heap_alloc(heap, sizeof *variant->tree_values * (size_t)ir->trees.count);
   variant->trees = heap_alloc(heap, sizeof *variant->trees * (size_t)ir->trees.count);
   if (!variant->tree_values || !variant->trees) return no_memory(err);
+  if (compile->constants.general) return copy_trees(compile->constants.general, variant, err);
   for (int32_t k = 0; k < ir->trees.count; k++) {
     int32_t at = value_of_tree(compile, variant, k);
     if (at == compile->value_count)
@@ -200,8 +210,9 @@ static bool fill_ends(Compile *compile, Variant *variant, Heap *heap, Error *err
 bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err) {
   Heap *heap = compile->kernel->engine->store->heap;
   const IrKernel *ir = compile->sema.kernel;
-  variant->words =
-      heap_copy(heap, compile->kernel->words, sizeof *variant->words * (size_t)word_count);
+  const Variant *general = compile->constants.general;
+  variant->words = heap_copy(heap, general ? general->words : compile->kernel->words,
+                             sizeof *variant->words * (size_t)word_count);
   variant->word_count = word_count;
   variant->path_count = compile->kernel->paths.count;
   variant->frame_slots =
@@ -220,6 +231,21 @@ bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err
          messages_keep(variant, &compile->sema, heap, err) &&
          fill_sites(compile, variant, heap, err) && fill_trees(compile, variant, heap, err) &&
          fill_ends(compile, variant, heap, err);
+}
+
+Variant *variant_special(Compile *compile, const Variant *general, DeviceCode *code, Error *err) {
+  Store *store = compile->kernel->engine->store;
+  Variant *variant = heap_alloc(store->heap, sizeof *variant);
+  if (!variant) {
+    store->device->table->unload(store->device, code);
+    no_memory(err);
+    return NULL;
+  }
+  variant->code = code;
+  variant->number = general->number;
+  if (variant_fill(compile, variant, general->word_count, err)) return variant;
+  variant_free(store, variant);
+  return NULL;
 }
 
 void variant_free(Store *store, Variant *variant) {

@@ -71,6 +71,7 @@ struct Variant {
   uint8_t *bytes;           /* canonical: "llvm" and "asm" are made from them */
   int64_t byte_count;
   char *lua;                /* arch "lua": what runs; else NULL */
+  struct Special *special;  /* specialise.c: of its numbers that stay the same; NULL: nothing yet */
   SemaValue *given;         /* what it was compiled from: what other texts are made from */
   int32_t given_count;
 };

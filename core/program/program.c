@@ -43,6 +43,9 @@ static bool create_parts(Program *program, const RgOptions *given, Arch arch, Er
                           .unchecked = options.unchecked,
                           .deterministic = options.deterministic != 0,
                           .debug = options.debug,
+                          .specialises = !options.unspecialised && !options.run_tasks &&
+                                         strcmp(option_text("RG_SPECIALISE"), "off") != 0,
+                          .always_specialises = !strcmp(option_text("RG_SPECIALISE"), "always"),
                           .fails_in_compile = is_stressed("fail_assert_in_compile"),
                           .fails_in_launch = is_stressed("fail_assert_in_launch")};
   if (!options.no_cache && !cache_open(&program->owner.heap, &cache, err)) return false;

@@ -61,6 +61,7 @@ local set = {
   debug = function(o, v) o.debug = debug_bits(v) end,
   unchecked = function(o, v) o.unchecked = flag("unchecked", v) end,
   deterministic = function(o, v) o.deterministic = flag("deterministic", v) end,
+  specialise = function(o, v) o.unspecialised = 1 - flag("specialise", v) end,
   fast_math = function(o, v) o.fast_math = flag("fast_math", v) end,
   cache = function(o, v) o.no_cache = 1 - flag("cache", v) end,
   cpu = function(o, v)
@@ -253,6 +254,9 @@ function session:stats()
   for _, name in ipairs(stats_names) do t[name] = tonumber(s[name]) end
   if self.runtime.oracle then t.out_of_range = self.runtime.oracle.outside end
   local names, ms, number = { unpack(stats_names) }, ffi.new "double[1]", 0
+  local failed = ffi.new "uint64_t[1]"
+  t.specialised, t.unspecialised = tonumber(C.rg_specialised(c, failed)), tonumber(failed[0])
+  names[#names + 1], names[#names + 2] = "specialised", "unspecialised"
   while true do
     local step = C.rg_compile_step(c, number, ms)
     if step == nil then return printable(t, names) end

@@ -84,8 +84,12 @@ function value.take(slot)
   if kind == VECTOR then return lib.quiet(matrix.take, slot) end
 end
 
+-- LuaJIT's function that makes a table of a known size; requiring it adds to the global `table`.
+local before = { rawget(table, "new"), package.loaded["table.new"] }
 local has_new, new_table = pcall(require, "table.new")
 if not has_new then new_table = function() return {} end end
+rawset(table, "new", before[1])
+package.loaded["table.new"] = before[2]
 
 -- Rows of what `take` returns, and of the numbers of an array; each in a function of its own, so
 -- that LuaJIT compiles each for what it holds.

@@ -104,6 +104,7 @@ run_lua() {
   specs="tests/lua/heat_spec.lua tests/lua/kernel_spec.lua" run_busted \
     "lua, compiled in a process of its own" RG_COMPILE=process
   if [ -n "${stress:-}" ]; then
+    filter_out="explain" run_busted "lua, numbers as constants" RG_SPECIALISE=always
     local switch
     for switch in tiny_chunks gc_each_launch shuffle_tasks force_lanes; do
       run_busted "lua, $switch" RG_THREADS=3 RG_STRESS=$switch RG_SEED=${RG_SEED:-11}

@@ -1,0 +1,151 @@
+--- Numbers that stay the same become constants: the same results, told and counted.
+local support = require "support"
+local ffi = require "ffi"
+ffi.cdef "int setenv(const char *, const char *, int); int unsetenv(const char *);"
+
+-- A runtime whose kernels take constants at their first launch; the options are those of rg.init.
+local function eager(options)
+  ffi.C.setenv("RG_SPECIALISE", "always", 1)
+  local rg = support.rg.new(options or {})
+  rg.stats()
+  ffi.C.unsetenv "RG_SPECIALISE"
+  return rg
+end
+
+local function constants_of(k) return k:explain():match "constants: (.-);" end
+
+-- A kernel over captured numbers, which `set` changes; returns its results for each row.
+local function results(rg, rows)
+  local n, m, w, flag, offsets = 1, 1, 1, true, { { 1 }, { 2 } }
+  local x, y = rg.field(rg.i32, 100), rg.field(rg.f32, 100)
+  local k = rg.kernel(function(extra)
+    local sum = 0
+    for i in rg.range(100) do
+      x[i] = i % m + math.floor(i / w) + extra
+      local s = 0.1
+      for q = 1, n do s = s * 0.7 + q end
+      for _, o in ipairs(offsets) do s = s + x[i] * o[1] end
+      y[i] = flag and s or -s
+      sum = sum + x[i]
+    end
+    return sum
+  end)
+  local found = {}
+  for number, row in ipairs(rows) do
+    n, m, w, flag, offsets[2][1] = unpack(row)
+    found[number] = { k(row[1]), x:to_table(), y:to_table() }
+  end
+  return found, k
+end
+
+describe("a number that stays the same #compiled", function()
+  it("is a constant, with the same results, and again a number when it changes", function()
+    local rows = { { 3, 7, 4, true, 2 }, { 3, 7, 4, true, 2 }, { 4, 7, 4, true, 2 },
+      { 4, 7, 4, false, -1 }, { 0, 0, 0, true, 0 }, { -5, -3, -2, true, 2 }, { 3, 7, 4, true, 2 },
+      { 9, 2 ^ 31 - 1, 100, false, -2 ^ 31 }, { 3, 7, 4, true, 2 } }
+    local rg = eager()
+    local found, k = results(rg, rows)
+    assert.same((results(support.rg.new { specialise = false }, rows)), found)
+    assert.is_true(rg.stats().specialised > 0)
+    assert.equal(0, rg.stats().unspecialised)
+    assert.equal(1, rg.stats().compiles)
+    assert.matches("n = %-?%d", constants_of(k))
+  end)
+
+  it("is left alone where it changes again and again", function()
+    local rg = eager()
+    local step, n, x = 0, 5, rg.field(rg.i32, 10)
+    local k = rg.kernel(function() for i in rg.range(10) do x[i] = i % n + step end end)
+    for frame = 1, 20 do
+      step = frame
+      k()
+      assert.equal(4 + frame, x[9])
+    end
+    assert.is_true(rg.stats().specialised <= 4)
+  end)
+
+  it("is no constant where that could change a result", function()
+    local rg = eager()
+    local e, a, b, d = 3, 2, 4, 5
+    local x = rg.field(rg.f32, 10)
+    local k = rg.kernel(function()
+      for i in rg.range(10) do x[i] = i ^ e + math.sin(a) + math.sin(i * d) + i % b end
+    end)
+    k()
+    assert.equal("b = 4", constants_of(k))
+    local fast = rg.kernel(function() for i in rg.range(10) do x[i] = i % b end end,
+      { fast_math = true })
+    fast()
+    assert.is_nil(constants_of(fast))
+  end)
+
+  it("is one in kernels with twins, functions, lists and several results, too", function()
+    local rg = eager()
+    local t, u, m = rg.field(rg.i32), rg.field(rg.i32), 3
+    rg.root:dense("i", 8):place(t, u)
+    local function twice(v) return 2 * v end
+    local function thrice(v) return 3 * v end
+    local k = rg.kernel(function(f)
+      for i in rg.range(8) do t[i] = f(i % m) end
+      return m, t[2]
+    end)
+    assert.same({ 3, 4 }, { k(twice) })
+    t, u = u, t
+    assert.same({ 3, 4 }, { k(twice) })
+    assert.same({ 3, 6 }, { k(thrice) })
+    m = 2
+    assert.same({ 2, 0 }, { k(twice) })
+    assert.equal(4, u[2])
+    assert.matches("kernel", k:llvm() and k:asm() and tostring(k))
+  end)
+
+  it("says what it wrote outside, and fails as ever", function()
+    local rg = eager()
+    local n, x = 12, rg.field(rg.i32, 10)
+    local k = rg.kernel(function()
+      for i in rg.range(n) do
+        x[i] = 1
+        assert(i ~= 11 or n ~= 12, "eleven")
+      end
+    end)
+    assert.matches("eleven", support.failure(k).message)
+    n = 13
+    k()
+    assert.is_true(rg.stats().out_of_range > 0)
+  end)
+
+  it("becomes one in the background, where a kernel has run for some time", function()
+    local rg = support.rg.new()
+    local m, x = 7, rg.field(rg.i32, 100000)
+    local k = rg.kernel(function() for i in rg.range(100000) do x[i] = i % m end end)
+    local until_then = rg.time() + 30
+    while rg.stats().specialised == 0 and rg.time() < until_then do k() end
+    assert.equal(1, rg.stats().specialised)
+    k()
+    assert.equal(99999 % 7, x[99999])
+    assert.equal("m = 7", constants_of(k))
+    m = 9
+    k()
+    assert.equal(99999 % 9, x[99999])
+  end)
+
+  it("is watched neither with specialise = false nor with debug", function()
+    for _, options in ipairs { { specialise = false }, { debug = true } } do
+      local rg = eager(options)
+      local m, x = 7, rg.field(rg.i32, 10)
+      local k = rg.kernel(function() for i in rg.range(10) do x[i] = i % m end end)
+      k()
+      assert.is_nil(constants_of(k))
+      assert.equal(0, rg.stats().specialised)
+    end
+  end)
+
+  it("ends with its runtime, also while it is compiled", function()
+    local rg = support.rg.new()
+    local m, x = 7, rg.field(rg.i32, 1000000)
+    local k = rg.kernel(function() for i in rg.range(1000000) do x[i] = i % m end end)
+    for _ = 1, 40 do k() end
+    rg.reset()
+    assert.equal("handle.destroyed", support.failure(k).code)
+  end)
+end)
