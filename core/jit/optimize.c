@@ -19,7 +19,8 @@
                 "sroa,gvn," COMBINE ",dse,adce,"
 #define LAST "loop-mssa(licm)," COMBINE ",simplifycfg)"
 
-static const char cpu_passes[] = SCALARS "loop-vectorize," LAST;
+/* A serial sweep reads what its last iteration wrote: loop-load-elim keeps it in a register. */
+static const char cpu_passes[] = SCALARS "loop-vectorize,loop-load-elim," LAST;
 static const char ptx_passes[] = SCALARS LAST ",globaldce";
 
 bool jit_verify(LLVMModuleRef module, Error *err) {

@@ -16,6 +16,7 @@
 #include "base/bits.h"
 #include "pass/address.h"
 #include "pass/effects.h"
+#include "pass/limits.h"
 #include "pass/rewrite.h"
 
 enum {
@@ -23,29 +24,14 @@ enum {
   MAX_LIMITS = 16
 };
 
-/* Of a loop index, inclusive. `end`: from `low` on, it is below this launch argument; -1: none. */
-typedef struct Limits {
-  bool known;
-  int64_t low, high;
-  int end;
-} Limits;
-
 typedef struct Box {
   int64_t begin[SNODE_MAX_AXES], end[SNODE_MAX_AXES];
   int limit_count;
   IrLimit limits[MAX_LIMITS];
 } Box;
 
-typedef struct Slot { /* of the frame; `arg`: it is set to this launch argument */
-  int sets;
-  bool is_constant;
-  int64_t value;
-  int arg;
-} Slot;
-
 typedef struct Bounds {
   IrKernel *kernel;
-  const Slot *slots;
   IrTask *task;           /* NULL: the host region */
   const IrRegion *body;
   const Effects *effects;
@@ -55,48 +41,6 @@ typedef struct Bounds {
   bool saves;             /* at least one of them is otherwise cheap */
 } Bounds;
 
-/* -- limits of the loop's indices -------------------------------------------------------------- */
-
-static bool note_slot(void *data, IrInst *inst) {
-  Slot *slots = data;
-  if (inst->op != IR_FRAME_SET) return true;
-  Slot *slot = &slots[inst->imm];
-  slot->sets++;
-  const IrInst *value = inst->operands[0];
-  slot->is_constant = ir_is_const(value, &slot->value);
-  while (value->op == IR_CONVERT && type_is_signed(value->type) &&
-         type_bits(value->type) >= type_bits(value->operands[0]->type))
-    value = value->operands[0];
-  slot->arg = value->op == IR_ARG ? (int)value->imm : -1;
-  return true;
-}
-
-/* Slots that the host region sets only once, to a constant. */
-static void limit_by_frame(Bounds *b) {
-  for (int axis = 0; axis < b->task->axis_count; axis++) {
-    const Slot *begin = &b->slots[b->task->bounds + 2 * axis], *end = begin + 1;
-    bool known = begin->sets == 1 && end->sets == 1 && begin->is_constant && end->is_constant;
-    b->limits[axis].end = -1;
-    if (known && begin->value < end->value)
-      b->limits[axis] = (Limits){true, begin->value, end->value - 1, -1};
-    else if (begin->sets == 1 && begin->is_constant && end->sets == 1)
-      b->limits[axis] = (Limits){false, begin->value, 0, end->arg};
-  }
-}
-
-static void limit_by_level(Bounds *b, int level) {
-  const SNode *node = b->kernel->levels.items[level].node;
-  for (int axis = 0; axis < node->rank; axis++)
-    if (!snode_is_unbounded(node, axis))
-      b->limits[axis] = (Limits){true, 0, node->shape[axis] - 1, -1};
-}
-
-static void find_limits(Bounds *b) {
-  for (int axis = 0; axis < SNODE_MAX_AXES; axis++) b->limits[axis].end = -1;
-  if (b->task->kind == TASK_RANGE) limit_by_frame(b);
-  else limit_by_level(b, b->task->kind == TASK_NODES ? b->task->level : b->task->cells_level);
-}
-
 /* -- one index, one place ---------------------------------------------------------------------- */
 
 static bool index_is_inside(const Bounds *b, const IndexRange *range, int64_t size) {
@@ -104,11 +48,7 @@ static bool index_is_inside(const Bounds *b, const IndexRange *range, int64_t si
   if (!range->known) return false;
   if (!range->base) return range->low >= 0 && range->high < size;
   int param = ranges_param(b->body, range->base);
-  if (param < 0 || !b->limits[param].known || !ranges_hold_below(range, size)) return false;
-  int64_t low, high;
-  if (__builtin_add_overflow(b->limits[param].low, range->low, &low)) return false;
-  if (__builtin_add_overflow(b->limits[param].high, range->high, &high)) return false;
-  return low >= 0 && high < size;
+  return param >= 0 && limits_hold_below(&b->limits[param], range, size);
 }
 
 static const SNode *node_of(const Bounds *b, const IrInst *place) {
@@ -126,9 +66,7 @@ static bool extent_holds(const Bounds *b, const IndexRange *range, const IrArray
   if (!range->known) return false;
   if (!range->base) return range->low == 0 && range->high == 0;
   int param = ranges_param(b->body, range->base);
-  if (param < 0 || b->limits[param].end != array->extents + axis) return false;
-  return ranges_hold_below(range, address_most(array)) && range->high <= 0 &&
-         b->limits[param].low >= 0 && b->limits[param].low + range->low >= 0;
+  return param >= 0 && limits_hold_in_array(&b->limits[param], range, array, axis);
 }
 
 static bool axis_is_inside(const Bounds *b, const EffectPlace *place, int axis) {
@@ -187,12 +125,33 @@ static bool narrow_axis(const Bounds *b, const EffectPlace *place, int axis, Box
   return box->begin[param] < box->end[param];
 }
 
+/* Of a serial loop in the body, whose own bounds prove it or not: `spans`. */
+static bool is_inner_index(const Bounds *b, const IndexRange *range) {
+  return range->known && range->base && range->base->op == IR_PARAM &&
+         ranges_param(b->body, range->base) < 0;
+}
+
+static bool is_same_box(const Box *a, const Box *b) {
+  if (memcmp(a->begin, b->begin, sizeof a->begin) || memcmp(a->end, b->end, sizeof a->end) ||
+      a->limit_count != b->limit_count)
+    return false;
+  for (int i = 0; i < a->limit_count; i++)
+    if (a->limits[i].less != b->limits[i].less) return false;
+  return true;
+}
+
 static void narrow(Bounds *b, const EffectPlace *place) {
   Box box = b->box;
-  for (int axis = 0; axis < place->inst->operand_count; axis++)
-    if (!narrow_axis(b, place, axis, &box)) return;
+  bool is_proven = true;
+  for (int axis = 0; axis < place->inst->operand_count; axis++) {
+    if (narrow_axis(b, place, axis, &box)) continue;
+    if (!is_inner_index(b, &place->index[axis])) return;
+    is_proven = false;
+  }
+  bool is_narrower = !is_same_box(&box, &b->box);
   b->box = box;
-  vec_push(b->kernel->scratch, &b->provable, place->inst);
+  if (is_proven) vec_push(b->kernel->scratch, &b->provable, place->inst);
+  else if (!is_narrower) return;
   /* compared with a look-up of slots, a check is nothing */
   const SNode *node = node_of(b, place->inst);
   b->saves |= !node || snode_node_level(node) == NULL;
@@ -226,14 +185,12 @@ bool pass_bounds(PassContext *ctx, IrKernel *kernel, Error *err) {
     Effects *effects = effects_collect(ctx->scratch, kernel, body, NULL);
     mark_inside(&(Bounds){.kernel = kernel, .effects = effects, .body = body});
   }
-  Slot *slots = scratch_array(ctx->scratch, Slot, kernel->frame_slots);
-  ir_walk(kernel->body, note_slot, slots);
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
-    Bounds b = {.kernel = kernel, .slots = slots, .task = task, .body = task->body};
+    Bounds b = {.kernel = kernel, .task = task, .body = task->body};
     if (task->kind == TASK_LEAVES && !task->cells) continue;
     b.effects = effects_of(ctx, kernel, task);
-    find_limits(&b);
+    limits_find(kernel, task, b.limits);
     mark_inside(&b);
     if (task->kind == TASK_RANGE && !task->interior) split(&b);
   }

@@ -47,8 +47,8 @@ typedef struct Pass {
  * last how it was compiled. */
 static const Pass *const order[] = {
     &fold,   &tasks, &fold,      &race,   &stencil, &exits, &thresholds, &atomics, &bounds,
-    &nodes,  &privatise, &unroll, &fold,  &leaf,    &rows,  &explain,    &places,  &fold,
-    &slots,  &fold,  &lanes};
+    &nodes,  &privatise, &unroll, &fold,  &spans,   &leaf,  &rows,       &explain, &places,
+    &fold,   &slots, &fold,      &lanes};
 static const Pass *const by_name[] = {
 #define PASS(NAME, ...) &NAME,
 #include "pass/pass.def"

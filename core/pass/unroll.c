@@ -22,8 +22,7 @@ enum { MAX_TURNS = 64, MAX_INSTS = 4000 };
 
 typedef struct Unroll {
   IrKernel *kernel;
-  const IrTask *task;
-  const IrRegion *body;
+  WindowPlace at;
   int64_t insts;        /* of the body at the moment */
 } Unroll;
 
@@ -59,27 +58,21 @@ static Turns turns_of(const IrInst *loop) {
 
 /* Of a loop index of the body, inclusive; false: not known. */
 static bool limits_of(const Unroll *u, int param, int64_t *low, int64_t *high) {
-  const IrTask *task = u->task;
-  if (task->kind == TASK_RANGE) {
-    if (u->body != task->interior || task->interior_begin[param] == INT64_MIN ||
-        task->interior_end[param] == INT64_MAX)
-      return false;
-    *low = task->interior_begin[param];
-    *high = task->interior_end[param] - 1;
-    return true;
-  }
-  int32_t level = task->kind == TASK_NODES ? task->level : task->cells_level;
-  const SNode *node = u->kernel->levels.items[level].node;
-  *low = 0;
-  *high = node->shape[param] - 1;
-  return !snode_is_unbounded(node, param);
+  const IrTask *task = u->at.task;
+  const Limits *limits = &u->at.limits[param];
+  *low = limits->low;
+  *high = limits->high;
+  if (limits->known || u->at.body != task->interior) return limits->known;
+  *low = task->interior_begin[param];
+  *high = task->interior_end[param] - 1;
+  return *low > INT64_MIN && *high < INT64_MAX - 1;
 }
 
 /* Neither bound wraps, so it runs as often as it seems. */
 static bool runs_surely(const Unroll *u, const IrInst *loop, const Turns *turns) {
   int64_t low, high, most = INT64_MAX >> (64 - type_bits(loop->operands[0]->type));
   if (!turns->base) return true;
-  int param = ranges_param(u->body, turns->base);
+  int param = ranges_param(u->at.body, turns->base);
   return param >= 0 && type_is_signed(loop->operands[0]->type) &&
          limits_of(u, param, &low, &high) && low >= -most - 1 - min_i64(turns->low, 0) &&
          high <= most - max_i64(turns->high, 0);
@@ -223,8 +216,7 @@ static bool visit_nest(Unroll *u, IrInst *loop) {
   int64_t size = own * size_written_out(loop->regions[0], &turns);
   if (own * turns > MAX_TURNS || u->insts + size > MAX_INSTS) return false;
   u->insts += size;
-  bool cells = u->task->kind == TASK_LEAVES && u->task->cells;
-  IrInst *inside = window_split(u->kernel, loop, u->body, cells);
+  IrInst *inside = window_split(&u->at, loop);
   if (inside) ir_walk(inside->region->owner->regions[1], mark_rolled, NULL);
   ir_note(u->kernel, loop->line, "the loop is unrolled: %d copies", (int)(own * turns));
   unroll(u, inside ? inside : loop);
@@ -247,7 +239,8 @@ bool pass_unroll(PassContext *ctx, IrKernel *kernel, Error *err) {
     IrTask *task = kernel->tasks.items[i];
     if (task->privatised || (task->kind == TASK_LEAVES && !task->cells)) continue;
     IrRegion *body = task->interior ? task->interior : task->body;
-    Unroll u = {.kernel = kernel, .task = task, .body = body, .insts = rewrite_count(body)};
+    Unroll u = {.kernel = kernel, .insts = rewrite_count(body)};
+    u.at = window_place(kernel, task, body);
     visit_region(&u, body);
   }
   return true;

@@ -6,7 +6,7 @@
 #include "pass/ranges.h"
 #include "pass/rewrite.h"
 
-enum { MAX_WINDOWS = 8, MAX_OPERANDS = SNODE_MAX_AXES };
+enum { MAX_WINDOWS = 12, MAX_OPERANDS = SNODE_MAX_AXES, LARGEST_CUT = 120, LARGEST_LOOP = 600 };
 static const int64_t widest = 1 << 16; /* of the constant part: a larger one is not a stencil */
 
 /* base + low .. base + high is in 0 .. size - 1; in an array, below its extent, which the launch
@@ -20,17 +20,25 @@ typedef struct Window {
 
 typedef struct Windows {
   IrKernel *kernel;
-  const IrInst *nest;
-  const IrRegion *body;
-  bool cells;
+  const WindowPlace *at;
+  const IrInst *nest, *own; /* own: its index */
+  bool cells, saves;        /* saves: a check that is not next to a look-up */
   int count;
   Window items[MAX_WINDOWS];
-  VEC(IrInst *) places; /* proven inside by the windows */
+  VEC(IrInst *) places;     /* proven inside by the windows */
 } Windows;
 
-/* Every value that the nest uses but does not define is defined before it. */
+WindowPlace window_place(IrKernel *kernel, const IrTask *task, const IrRegion *body) {
+  WindowPlace at = {.kernel = kernel, .task = task, .body = body};
+  if (task) limits_find(kernel, task, at.limits);
+  return at;
+}
+
+/* -- finding them ------------------------------------------------------------------------------ */
+
+/* The nest's own index, or a value that it uses but does not define. */
 static bool is_from_outside(const Windows *w, const IrInst *base) {
-  return !ir_is_inside(base, w->nest->regions[0]);
+  return base == w->own || !ir_is_inside(base, w->nest->regions[0]);
 }
 
 static bool fits_window(const Windows *w, const IndexRange *range, int64_t size) {
@@ -68,11 +76,38 @@ static bool add_window(Windows *w, const IndexRange *range, const Window *bound)
   return true;
 }
 
+/* An index of the parallel loop, in the box of the task's interior. */
+static bool holds_in_interior(const Windows *w, int param, const IndexRange *range,
+                              const Window *bound) {
+  const IrTask *task = w->at->task;
+  if (task->interior != w->at->body || !ranges_hold_below(range, bound->size) ||
+      task->interior_begin[param] < -range->low)
+    return false;
+  if (!bound->array) return task->interior_end[param] <= bound->size - range->high;
+  for (int i = 0; i < task->limits.count; i++) {
+    const IrLimit *limit = &task->limits.items[i];
+    if (limit->axis == param && limit->slot == bound->array->extents + bound->axis &&
+        limit->less >= range->high)
+      return true;
+  }
+  return false;
+}
+
+static bool holds_in_task(const Windows *w, const IndexRange *range, const Window *bound) {
+  int param = w->at->task ? ranges_param(w->at->body, range->base) : -1;
+  if (param < 0) return false;
+  const Limits *limits = &w->at->limits[param];
+  return (bound->array ? limits_hold_in_array(limits, range, bound->array, bound->axis)
+                       : limits_hold_below(limits, range, bound->size)) ||
+         holds_in_interior(w, param, range, bound);
+}
+
 /* Size 0: an unbounded axis. An extent is at least 1. */
-static bool is_always_inside(const IndexRange *range, const Window *bound) {
+static bool is_always_inside(const Windows *w, const IndexRange *range, const Window *bound) {
   if (bound->size == 0) return true;
   int64_t size = bound->array ? 1 : bound->size;
-  return range->known && !range->base && range->low >= 0 && range->high < size;
+  if (!range->known) return false;
+  return range->base ? holds_in_task(w, range, bound) : range->low >= 0 && range->high < size;
 }
 
 static bool add_place(void *data, IrInst *place) {
@@ -85,29 +120,49 @@ static bool add_place(void *data, IrInst *place) {
     ranges[k] = ranges_of(place->operands[k]);
     bounds[k] = (Window){.axis = k};
     bounds[k].size = size_of(w, place, k, &bounds[k].array);
+    if (is_always_inside(w, &ranges[k], &bounds[k])) continue;
     if (!bounds[k].array) bounds[k].axis = 0; /* its size is all that matters */
-    if (is_always_inside(&ranges[k], &bounds[k])) continue;
     if (!fits_window(w, &ranges[k], bounds[k].size)) return true;
-    depends_on_data |= ranges_param(w->body, ranges[k].base) < 0;
+    depends_on_data |= !w->at->body || ranges_param(w->at->body, ranges[k].base) < 0;
   }
   if (w->cells && !depends_on_data) return true;
   Windows before = *w;
   for (int k = 0; k < place->operand_count; k++) {
-    if (is_always_inside(&ranges[k], &bounds[k]) || add_window(w, &ranges[k], &bounds[k])) continue;
+    if (is_always_inside(w, &ranges[k], &bounds[k]) || add_window(w, &ranges[k], &bounds[k]))
+      continue;
     w->count = before.count;
     memcpy(w->items, before.items, sizeof w->items);
     return true;
   }
+  const SNode *node = w->kernel->fields.items[place->field].node;
+  w->saves |= !node || !snode_node_level(node);
   vec_push(w->kernel->scratch, &w->places, place);
   return true;
 }
 
+static Windows find(const WindowPlace *at, const IrInst *nest) {
+  Windows w = {.kernel = at->kernel,
+               .at = at,
+               .nest = nest,
+               .own = nest->regions[0]->params.items[0],
+               .cells = at->task && at->task->kind == TASK_LEAVES && at->task->cells};
+  ir_walk(nest->regions[0], add_place, &w);
+  return w;
+}
+
+/* -- the check --------------------------------------------------------------------------------- */
+
+/* Arguments are slots of the frame in tasks and functions. */
+static IrInst *extent_of(const Windows *w, IrBuilder *b, const Window *window) {
+  return address_extent(b, w->at->task || !w->at->body, window->array, window->axis);
+}
+
 /* How many bases there are: none where the extent is smaller than the window. */
-static IrInst *count_of(IrBuilder *b, const Window *window, Type type) {
+static IrInst *count_of(const Windows *w, IrBuilder *b, const Window *window, Type type) {
   int64_t span = window->high - window->low;
   if (!window->array) return ir_const_int(b, type, window->size - span);
   Type wide = type_bits(type) > 32 ? TYPE(I64) : TYPE(I32);
-  IrInst *extent = ir_convert(b, address_extent(b, true, window->array, window->axis), wide);
+  IrInst *extent = ir_convert(b, extent_of(w, b, window), wide);
   IrInst *left = ir_binary(b, IR_SUB, extent, ir_const_int(b, wide, span)),
          *none = ir_const_int(b, wide, 0);
   return ir_convert(b, ir_binary(b, IR_MAX, left, none), type);
@@ -115,36 +170,152 @@ static IrInst *count_of(IrBuilder *b, const Window *window, Type type) {
 
 /* 0 <= base + low and base + high < size, as one unsigned comparison: if the base is so low that
  * the sum wraps, the result is above every size. That of a u32 could wrap into the window. */
-static IrInst *is_in_window(IrBuilder *b, const Window *window) {
-  IrInst *base = window->base;
+static IrInst *is_in_window(const Windows *w, IrBuilder *b, const Window *window, IrInst *base) {
   bool is_wide = type_bits(base->type) > 32 || type_is(base->type, TYPE_U32) ||
                  window->size > 1 << 30;
   if (is_wide || type_bits(base->type) < 32)
     base = ir_convert(b, base, is_wide ? TYPE(I64) : TYPE(I32));
   if (window->low) base = ir_binary(b, IR_ADD, base, ir_const_int(b, base->type, window->low));
   Type bare = is_wide ? TYPE(U64) : TYPE(U32);
-  IrInst *end = count_of(b, window, bare);
+  IrInst *end = count_of(w, b, window, bare);
   return ir_binary(b, IR_LT, ir_convert(b, base, bare), end);
 }
 
-IrInst *window_split(IrKernel *kernel, IrInst *nest, const IrRegion *body, bool cells) {
-  DEBUG_ASSERT(nest->op == IR_FOR && nest->region, "a nest is a loop that stands somewhere");
-  Windows w = {.kernel = kernel, .nest = nest, .body = body, .cells = cells};
-  ir_walk(nest->regions[0], add_place, &w);
-  if (!w.count) return NULL;
-  IrBuilder b = rewrite_before(kernel, nest);
+static IrInst *both(IrBuilder *b, IrInst *a, IrInst *c) {
+  return a ? ir_binary(b, IR_BAND, a, c) : c;
+}
+
+/* Of all windows but those of the nest's index; with_own: of those too. NULL: there are none. */
+static IrInst *check(const Windows *w, IrBuilder *b, bool with_own) {
   IrInst *inside = NULL;
-  for (int i = 0; i < w.count; i++) {
-    IrInst *in = is_in_window(&b, &w.items[i]);
-    inside = inside ? ir_binary(&b, IR_BAND, inside, in) : in;
+  for (int i = 0; i < w->count; i++) {
+    const Window *window = &w->items[i];
+    bool is_own = window->base == w->own;
+    if (is_own && !with_own) continue;
+    if (!is_own) inside = both(b, inside, is_in_window(w, b, window, window->base));
+    for (int end = 0; is_own && end < 2; end++)
+      inside = both(b, inside, is_in_window(w, b, window, w->nest->operands[end]));
   }
-  IrInst *branch = ir_if(&b, inside);
-  IrInst **copies = scratch_array(kernel->scratch, IrInst *, kernel->next_id);
-  IrInst *copy = ir_copy_inst(kernel, nest, copies);
-  for (int i = 0; i < w.places.count; i++) copies[w.places.items[i]->id]->inside = true;
+  return inside;
+}
+
+static IrInst *copy_inside(const Windows *w) {
+  IrInst **copies = scratch_array(w->kernel->scratch, IrInst *, w->kernel->next_id);
+  IrInst *copy = ir_copy_inst(w->kernel, w->nest, copies);
+  for (int i = 0; i < w->places.count; i++) copies[w->places.items[i]->id]->inside = true;
+  return copy;
+}
+
+static IrInst *split(const Windows *w, IrInst *nest) {
+  IrBuilder b = rewrite_before(w->kernel, nest);
+  IrInst *branch = ir_if(&b, check(w, &b, true)), *copy = copy_inside(w);
   ir_remove(nest);
   ir_region_append(branch->regions[0], copy);
   ir_region_append(branch->regions[1], nest);
-  ir_note(kernel, nest->line, "one check of %d indices serves every access of the loop", w.count);
+  ir_note(w->kernel, nest->line, "one check of %d indices serves every access of the loop",
+          w->count);
   return copy;
+}
+
+IrInst *window_split(const WindowPlace *at, IrInst *nest) {
+  DEBUG_ASSERT(nest->op == IR_FOR && nest->region, "a nest is a loop that stands somewhere");
+  Windows w = find(at, nest);
+  return w.count ? split(&w, nest) : NULL;
+}
+
+/* -- a loop in three --------------------------------------------------------------------------- */
+
+static IrInst *wide_number(IrBuilder *b, int64_t number) {
+  return ir_const_int(b, TYPE(I64), number);
+}
+
+/* The first and the last index at which every place is inside. */
+static void find_middle(const Windows *w, IrBuilder *b, IrInst **first, IrInst **last) {
+  *first = ir_convert(b, w->nest->operands[0], TYPE(I64));
+  *last = ir_convert(b, w->nest->operands[1], TYPE(I64));
+  for (int i = 0; i < w->count; i++) {
+    const Window *window = &w->items[i];
+    if (window->base != w->own) continue;
+    IrInst *end = wide_number(b, window->size - 1 - window->high);
+    if (window->array)
+      end = ir_binary(b, IR_SUB, ir_convert(b, extent_of(w, b, window), TYPE(I64)),
+                      wide_number(b, window->high + 1));
+    *first = ir_binary(b, IR_MAX, *first, wide_number(b, -window->low));
+    *last = ir_binary(b, IR_MIN, *last, end);
+  }
+}
+
+/* From `first` to `last`, before the nest. */
+static void put_loop(const Windows *w, IrBuilder *b, IrInst *loop, IrInst *first, IrInst *last) {
+  Type type = w->own->type;
+  loop->operands[0] = ir_convert(b, first, type);
+  loop->operands[1] = ir_convert(b, last, type);
+  ir_insert_before((IrInst *)w->nest, loop);
+}
+
+static IrInst *copy_of(const Windows *w) {
+  IrInst *copy = ir_copy_inst(w->kernel, w->nest,
+                              scratch_array(w->kernel->scratch, IrInst *, w->kernel->next_id));
+  copy->rolled = true;
+  return copy;
+}
+
+/* Where another window does not hold, the middle is empty and the last part begins with it. Each
+ * sum is at most one from an index that the type holds, or from an extent. */
+static void cut(const Windows *w, IrInst *nest) {
+  IrBuilder b = rewrite_before(w->kernel, nest);
+  IrInst *first, *last, *begin = ir_convert(&b, nest->operands[0], TYPE(I64)),
+         *end = ir_convert(&b, nest->operands[1], TYPE(I64)), *one = wide_number(&b, 1),
+         *inside = check(w, &b, false);
+  find_middle(w, &b, &first, &last);
+  IrInst *before = ir_binary(&b, IR_SUB, first, one);
+  if (inside) last = ir_select(&b, inside, last, before);
+  put_loop(w, &b, copy_of(w), begin, ir_binary(&b, IR_MIN, end, before));
+  put_loop(w, &b, copy_inside(w), first, last);
+  IrInst *after = ir_binary(&b, IR_ADD, last, one);
+  put_loop(w, &b, copy_of(w), ir_binary(&b, IR_MAX, first, after), end);
+  ir_remove(nest);
+  ir_note(w->kernel, nest->line, "cut in three: checked at its edges only");
+}
+
+/* Does an exit in the region leave the loop `depth` levels out, or an outer one? */
+static bool leaves_loop(const IrRegion *region, int depth) {
+  for (const IrInst *inst = region->first; inst; inst = inst->next) {
+    if (inst->op == IR_RETURN || (inst->op == IR_BREAK && inst->imm >= depth) ||
+        (inst->op == IR_CONTINUE && inst->imm > depth))
+      return true;
+    int deeper = inst->op == IR_LOOP || inst->op == IR_FOR || inst->op == IR_BITS;
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i] && leaves_loop(inst->regions[i], depth + deeper)) return true;
+  }
+  return false;
+}
+
+/* Does it reach beyond its index, and does the index's type hold what follows the middle? */
+static bool may_cut(const Windows *w) {
+  Type type = w->own->type;
+  int64_t most = type_bits(type) == 64 ? INT64_MAX : INT32_MAX;
+  bool reaches = false;
+  if (!type_is(type, TYPE_I32) && !type_is(type, TYPE_I64)) return false;
+  for (int i = 0; i < w->count; i++) {
+    const Window *window = &w->items[i];
+    if (window->base != w->own) continue;
+    if (window->size >= most + min_i64(window->high, 0)) return false;
+    reaches |= window->low < 0 || window->high > 0;
+  }
+  return reaches;
+}
+
+bool window_loop(const WindowPlace *at, IrInst *loop) {
+  int64_t step;
+  if (!ir_is_const(loop->operands[2], &step)) return false;
+  Windows w = find(at, loop);
+  int size = rewrite_count(loop->regions[0]);
+  if (!w.saves || !w.places.count || size > LARGEST_LOOP) return false;
+  for (int i = 0; i < w.places.count && !w.count; i++) w.places.items[i]->inside = true;
+  if (!w.count) return true;
+  bool is_simple = step == 1 && size <= LARGEST_CUT && !leaves_loop(loop->regions[0], 0);
+  if (is_simple && may_cut(&w)) cut(&w, loop);
+  else split(&w, loop);
+  return true;
 }

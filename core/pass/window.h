@@ -4,16 +4,35 @@
  *     load place f0 %i + a, %j + b    =>         the nest with `load place f0 inside ..`
  *   } }                                        } else { the nest as it was }
  *
- * The bases are values defined before the nest. Places that depend on anything else keep their
- * checks. */
+ * The bases are values defined before the nest, or the index of its outermost loop, of which begin
+ * and last are checked. Places that depend on anything else keep their checks.
+ *
+ * A loop along whose index they reach beyond both sides is cut in three instead: what is at the
+ * edges keeps its checks.
+ *
+ *   for k = a, b {                     for k = a, 0 { the loop as it was }
+ *     load place f0 %k - 1        =>   for k = max(a, 1), min(b, n) { .. inside .. }
+ *   }                                  for k = n + 1, b { the loop as it was } */
 #ifndef RG_PASS_WINDOW_H
 #define RG_PASS_WINDOW_H
 
-#include "ir/ir.h"
+#include "pass/limits.h"
+
+/* Where the nest is. */
+typedef struct WindowPlace {
+  IrKernel *kernel;
+  const IrTask *task;    /* NULL: in the host region or in a function */
+  const IrRegion *body;  /* its parameters are the parallel loop's own indices; NULL: none */
+  Limits limits[SNODE_MAX_AXES]; /* of these */
+} WindowPlace;
+
+WindowPlace window_place(IrKernel *kernel, const IrTask *task, const IrRegion *body);
 
 /* The copy of `nest` in which places are `inside`; `nest` itself becomes the other arm. NULL, and
- * nothing is changed, if no check can be saved. `body`: its parameters are the parallel loop's own
- * indices; `cells`: places at these are left to the leaf passes. */
-IrInst *window_split(IrKernel *kernel, IrInst *nest, const IrRegion *body, bool cells);
+ * nothing is changed, if no check can be saved. In tasks over cells, places at the loop's own
+ * indices are left to the leaf passes. */
+IrInst *window_split(const WindowPlace *at, IrInst *nest);
+/* The same of a loop that is not written out, or cut in three; false: nothing is changed. */
+bool window_loop(const WindowPlace *at, IrInst *loop);
 
 #endif

@@ -1,0 +1,51 @@
+/* spans.c - serial loops whose elements are inside run without checks.
+ *
+ *   for 0, %n (%k) { load place f0 %i, %k }   =>   if %i and 0 and %n are inside {
+ *                                                    for 0, %n (%k) { load place f0 inside .. }
+ *                                                  } else { the loop as it was }
+ *
+ * The bounds of a numeric `for` are known before it runs, so one check there, or a loop cut in
+ * three, serves all its turns: window.h. Inner loops first; a loop around one that was copied
+ * stays. Of a task that has an interior, that alone is touched: its checked body runs at the rim.
+ * Short loops were written out by now. */
+#include "pass/pass.h"
+#include "pass/window.h"
+
+/* Parallel loops are run from one place each; what stays rolled is a cold copy. */
+static bool may_copy(void *data, IrInst *inst) {
+  (void)data;
+  return inst->op != IR_RUN && inst->op != IR_REMEMBER;
+}
+
+/* Did it change a loop in the region? */
+static bool visit_region(const WindowPlace *at, IrRegion *region) {
+  bool has_changed = false;
+  for (IrInst *inst = region->first, *next; inst; inst = next) {
+    next = inst->next;
+    bool inner = false;
+    if (inst->op == IR_FOR && inst->rolled) continue;
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i]) inner |= visit_region(at, inst->regions[i]);
+    has_changed |= inner;
+    if (inner || inst->op != IR_FOR || !type_is_integer(inst->operands[0]->type)) continue;
+    if (ir_walk(inst->regions[0], may_copy, NULL)) has_changed |= window_loop(at, inst);
+  }
+  return has_changed;
+}
+
+bool pass_spans(PassContext *ctx, IrKernel *kernel, Error *err) {
+  (void)ctx, (void)err;
+  WindowPlace at = window_place(kernel, NULL, kernel->body);
+  visit_region(&at, kernel->body);
+  at.body = NULL;
+  for (int i = 0; i < kernel->functions.count; i++)
+    visit_region(&at, kernel->functions.items[i]->body);
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    IrTask *task = kernel->tasks.items[i];
+    if (task->kind == TASK_LEAVES && !task->cells) continue;
+    IrRegion *body = task->interior ? task->interior : task->body;
+    at = window_place(kernel, task, body);
+    visit_region(&at, body);
+  }
+  return true;
+}
