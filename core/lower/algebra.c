@@ -3,9 +3,9 @@
 #include "lower/lower.h"
 
 static IrInst **array(Lower *l, int count) { return scratch_array(l->scratch, IrInst *, count); }
-static IrInst *add(Lower *l, IrInst *a, IrInst *b) { return ir_binary(&l->b, IR_ADD, a, b); }
-static IrInst *sub(Lower *l, IrInst *a, IrInst *b) { return ir_binary(&l->b, IR_SUB, a, b); }
-static IrInst *mul(Lower *l, IrInst *a, IrInst *b) { return ir_binary(&l->b, IR_MUL, a, b); }
+static IrInst *add(Lower *l, IrInst *a, IrInst *b) { return lower_operator(l, AST_ADD, a, b); }
+static IrInst *sub(Lower *l, IrInst *a, IrInst *b) { return lower_operator(l, AST_SUB, a, b); }
+static IrInst *mul(Lower *l, IrInst *a, IrInst *b) { return lower_operator(l, AST_MUL, a, b); }
 static IrInst *div_of(Lower *l, IrInst *a, IrInst *b) { return ir_binary(&l->b, IR_DIV, a, b); }
 
 static IrInst **one_value(Lower *l, IrInst *value) {
@@ -112,11 +112,11 @@ static IrInst *trace(Lower *l, IrInst **m, int size) {
 
 /* From the first number to the last. */
 static IrInst *fold_all(Lower *l, Algebra which, IrInst **v, int count) {
-  static const IrOp ops[] = {[ALGEBRA_SUM] = IR_ADD, [ALGEBRA_LEAST] = IR_MIN,
-                             [ALGEBRA_MOST] = IR_MAX, [ALGEBRA_ANY] = IR_BOR,
-                             [ALGEBRA_ALL] = IR_BAND};
+  static const IrOp ops[] = {[ALGEBRA_LEAST] = IR_MIN, [ALGEBRA_MOST] = IR_MAX,
+                             [ALGEBRA_ANY] = IR_BOR, [ALGEBRA_ALL] = IR_BAND};
   IrInst *all = v[0];
-  for (int k = 1; k < count; k++) all = ir_binary(&l->b, ops[which], all, v[k]);
+  for (int k = 1; k < count; k++)
+    all = which == ALGEBRA_SUM ? add(l, all, v[k]) : ir_binary(&l->b, ops[which], all, v[k]);
   return all;
 }
 

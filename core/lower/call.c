@@ -69,6 +69,7 @@ static IrInst *each_fold(Lower *l, Expr *e, const Builtin *builtin, IrInst **arg
   IrOp op = builtin->op;
   IrInst *result = arguments[0];
   if (op == IR_ABS && type_is_unsigned(result->type)) return result;
+  if (op == IR_ABS) lower_check_negative(l, result);
   if (op == IR_ABS || op == IR_BNOT || op == IR_BSWAP) return ir_unary(&l->b, op, result);
   for (int i = 1; i < count; i++) result = ir_binary(&l->b, op, result, arguments[i]);
   return result;
@@ -204,8 +205,9 @@ static IrInst *change_number(Lower *l, Expr *e, const MethodCall *m, int k, IrIn
   const Method *method = m->method;
   IrInst *place = lower_place_at(l, &m->object, k, indices);
   lower_touch(l, e, &m->object, TOUCH_UPDATE, place, indices, NULL);
-  lower_check_finite(l, e, &m->object, indices, values[m->method->values - 1][k]);
-  if (method->form == METHOD_RMW) return ir_rmw(&l->b, (IrUpdate)method->op, place, values[0][k]);
+  if (method->form == METHOD_RMW)
+    return lower_rmw(l, e, &m->object, indices, (IrUpdate)method->op, place, values[0][k]);
+  lower_check_finite(l, e, &m->object, indices, values[1][k]);
   return ir_emit(&l->b, IR_CAS, m->object.field.type, 3,
                  (IrInst *[]){place, values[0][k], values[1][k]});
 }

@@ -149,3 +149,43 @@ void lower_check_result(Lower *l, IrOp op, IrInst *a, IrInst *b, IrInst *result)
     lower_fail_unless(l, is_count(l, b, type), RG_ERROR_ARITHMETIC, texts, numbers, NULL);
   }
 }
+
+/* -- reductions -------------------------------------------------------------------------------- */
+
+/* Workers' partials may wrap on the way to a result that does not, and which do is left to the
+ * threads: so a sum is computed once more, as an f64, and compared when the loop has ended.
+ *
+ *     local s = .. ; for i in ..  s += x      %exact = var f64; set %exact, s
+ *                                             loop { reduce add s, x; reduce add %exact, x }
+ *                                             if %exact is no i32 { fault } */
+IrInst *lower_exact_of(Lower *l, const Local *local, IrUpdate op, IrInst *var) {
+  bool may_wrap = op == IR_UPDATE_ADD || op == IR_UPDATE_SUB || op == IR_UPDATE_MUL;
+  bool is_checked = may_wrap && type_is_integer(var->type) && type_is_signed(var->type);
+  if (!is_checked || !lower_looks_for(l, SEMA_DEBUG_ARITHMETIC)) return NULL;
+  for (int k = 0; k < l->exact.count; k++)
+    if (l->exact.items[k].var == var) return l->exact.items[k].exact;
+  IrBuilder b = {.kernel = l->b.kernel, .region = l->parallel->region, .before = l->parallel};
+  Exact exact = {local, var, ir_var(&b, TYPE(F64)), l->at};
+  ir_set(&b, exact.exact, ir_convert(&b, ir_get(&b, var), TYPE(F64)));
+  vec_push(l->scratch, &l->exact, exact);
+  return exact.exact;
+}
+
+void lower_check_exact(Lower *l) {
+  for (int k = 0; k < l->exact.count; k++) {
+    const Exact *exact = &l->exact.items[k];
+    Type type = exact->var->type;
+    double beyond = 2.0 * (double)((uint64_t)1 << (type_bits(type) - 2));
+    IrInst *total = ir_get(&l->b, exact->exact);
+    IrInst *low = ir_binary(&l->b, IR_GE, total, ir_const_float(&l->b, TYPE(F64), -beyond));
+    IrInst *high = ir_binary(&l->b, IR_LT, total, ir_const_float(&l->b, TYPE(F64), beyond));
+    const char *what = scratch_format(l->scratch, "'%.*s' becomes ", exact->local->name.length,
+                                      exact->local->name.data);
+    const char *more = scratch_format(l->scratch, ", more than an %s holds", type_text(type));
+    lower_at(l, exact->at);
+    lower_fail_unless(l, both(l, low, high), RG_ERROR_ARITHMETIC,
+                      (const char *[]){what, more, NULL}, (IrInst *[]){total, NULL},
+                      how_to_wrap(type));
+  }
+  l->exact.count = 0;
+}

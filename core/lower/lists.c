@@ -11,6 +11,23 @@ static IrInst *emit(Lower *l, const MethodCall *m, IrOp op, Type type, int count
   return inst;
 }
 
+/* Indices of an element: those of its list, with the slot in between. */
+static void join_slot(const SNode *node, IrInst *const *indices, IrInst *slot, IrInst **all) {
+  int own = snode_axis_position(node, node->axes[0]);
+  for (int k = 0, given = 0; k < node->rank; k++) all[k] = k == own ? slot : indices[given++];
+}
+
+/* Of a watched field: its numbers among those that are appended. */
+static void check_appended(Lower *l, Expr *e, const MethodCall *m, IrInst *const *indices,
+                           IrInst *slot, IrInst *const *numbers) {
+  const FieldRef *field = field_of(&m->object);
+  IrInst *all[SNODE_MAX_AXES];
+  if (!field->is_watched) return;
+  join_slot(field->node, indices, slot, all);
+  for (int k = 0; k < type_parts(m->object.shape); k++)
+    lower_check_finite(l, e, &m->object, all, numbers[field->component + k]);
+}
+
 static IrInst **lower_append(Lower *l, Expr *e, const MethodCall *m, IrInst **indices, int count) {
   const SNode *node = field_of(&m->object)->node;
   int component = 0;
@@ -27,6 +44,7 @@ static IrInst **lower_append(Lower *l, Expr *e, const MethodCall *m, IrInst **in
   IrInst **slot = scratch_array(l->scratch, IrInst *, 1);
   slot[0] = emit(l, m, IR_APPEND, TYPE(I32), count + component, operands);
   lower_check_append(l, e, &m->object, count, indices, slot[0]);
+  check_appended(l, e, m, indices, slot[0], operands + count);
   return slot;
 }
 
@@ -70,9 +88,8 @@ IrInst *lower_items_length(Lower *l, const LoopHead *head, IrInst **indices) {
 void lower_bind_items(Lower *l, const LoopHead *head, const Stmt *stmt, IrInst *slot,
                       IrInst *const *indices) {
   const SNode *node = head->node;
-  int own = snode_axis_position(node, node->axes[0]);
   IrInst *all[SNODE_MAX_AXES];
-  for (int k = 0, given = 0; k < node->rank; k++) all[k] = k == own ? slot : indices[given++];
+  join_slot(node, indices, slot, all);
   if (stmt->locals.count) lower_bind(l, stmt->locals.items[0], &slot);
   for (int i = 1; i < stmt->locals.count; i++) {
     const SNodeComponent *field = list_item_field(head, i - 1);

@@ -220,6 +220,7 @@ void lower_for_in(Lower *l, Stmt *stmt) {
   if (loop->serial) note_serial(l, why_serial(stmt));
   int outer = l->loop;
   if (head->is_parallel) l->loop = head->number;
+  if (head->is_parallel) l->parallel = loop;
   loop->independent = head->is_independent;
   loop->block = head->block;
   IrRegion *body = loop->regions[0];
@@ -238,4 +239,5 @@ void lower_for_in(Lower *l, Stmt *stmt) {
     l->random = around;
   }
   l->loop = outer;
+  if (head->is_parallel) lower_check_exact(l);
 }

@@ -24,6 +24,9 @@ typedef struct Random {
   int64_t words;      /* taken so far */
 } Random;
 
+/* A reduction whose result is checked: its VARs, and where it is first updated. */
+typedef struct Exact { const Local *local; IrInst *var, *exact; Pos at; } Exact;
+
 typedef struct Lower {
   Sema *s;
   Scratch *scratch;
@@ -35,6 +38,8 @@ typedef struct Lower {
   Pos at;             /* of the current expression, in its own source */
   bool may_wrap;      /* see lower_enter_wrap */
   int loop;           /* number of the enclosing parallel loop; 0: host region */
+  IrInst *parallel;   /* that loop; */
+  VEC(Exact) exact;   /* what it updates */
   IrInst **indices;   /* of its iteration */
   int index_count;
   IrInst *iteration;  /* the same as one number, if races are looked for */
@@ -123,6 +128,9 @@ void lower_continue(Lower *l);
 /* update.c */
 void lower_assign(Lower *l, Stmt *stmt);
 void lower_compound(Lower *l, Stmt *stmt);
+/* Updates the element and checks what it becomes; its old value. */
+IrInst *lower_rmw(Lower *l, const Expr *at, const Entity *element, IrInst *const *indices,
+                  IrUpdate op, IrInst *place, IrInst *value);
 /* lists.c */
 IrInst **lower_list_call(Lower *l, Expr *e, IrInst **indices, int count);
 IrInst *lower_items_length(Lower *l, const LoopHead *head, IrInst **indices);
@@ -157,6 +165,9 @@ void lower_touch(Lower *l, const Expr *at, const Entity *element, SemaTouchKind 
 /* of arithmetic on integers, at l->at */
 void lower_check_convert(Lower *l, IrInst *value, IrInst *converted);
 void lower_check_negative(Lower *l, IrInst *value);
+/* In the loop: what else to update, by the same operator; NULL: nothing. After it: the error. */
+IrInst *lower_exact_of(Lower *l, const Local *local, IrUpdate op, IrInst *var);
+void lower_check_exact(Lower *l);
 void lower_check_result(Lower *l, IrOp op, IrInst *a, IrInst *b, IrInst *result);
 /* A local declared without a value; numbers that get one; numbers that are read. */
 void lower_keep_unset(Lower *l, const Local *local);

@@ -138,7 +138,11 @@ static IrInst *combine(Lower *l, const Update *update, IrInst ***values, int k, 
   return sum;
 }
 
-static IrInst **lower_terms(Lower *l, const Update *update, Type type, int count, IrUpdate *op) {
+typedef struct Change { IrUpdate op; IrInst **values; } Change;
+
+/* One for all terms; where it is looked whether integers wrap, one for each, since a sum of terms
+ * may wrap where what is written does not. */
+static int lower_terms(Lower *l, const Update *update, Type type, int count, Change *changes) {
   IrInst ***values = scratch_array(l->scratch, IrInst **, update->terms.count);
   bool is_bits = update->op == IR_UPDATE_BAND || update->op == IR_UPDATE_BOR ||
                  update->op == IR_UPDATE_BXOR;
@@ -146,48 +150,84 @@ static IrInst **lower_terms(Lower *l, const Update *update, Type type, int count
   for (int i = 0; i < update->terms.count; i++)
     values[i] = lower_values_as(l, update->terms.items[i].value, type, count);
   l->may_wrap = before;
-  *op = update->op;
-  if (update->terms.count == 1 && !update->terms.items[0].is_negative) return values[0];
-  IrInst **sums = scratch_array(l->scratch, IrInst *, count);
-  for (int k = 0; k < count; k++) sums[k] = combine(l, update, values, k, op);
-  return sums;
+  bool is_one = update->terms.count == 1;
+  if (type_is_integer(type) && lower_looks_for(l, SEMA_DEBUG_ARITHMETIC)) {
+    for (int i = 0; i < update->terms.count; i++)
+      changes[i] = (Change){
+          update->terms.items[i].is_negative ? IR_UPDATE_SUB : update->op, values[i]};
+    return update->terms.count;
+  }
+  changes[0] = (Change){update->op, values[0]};
+  if (is_one && !update->terms.items[0].is_negative) return 1;
+  changes[0].values = scratch_array(l->scratch, IrInst *, count);
+  for (int k = 0; k < count; k++)
+    changes[0].values[k] = combine(l, update, values, k, &changes[0].op);
+  return 1;
 }
 
-/* Of a watched field: with its new value. */
+static const IrOp op_of[IR_UPDATE_COUNT] = {
+    [IR_UPDATE_ADD] = IR_ADD,           [IR_UPDATE_SUB] = IR_SUB, [IR_UPDATE_MUL] = IR_MUL,
+    [IR_UPDATE_DIV] = IR_DIV,           [IR_UPDATE_MIN] = IR_MIN, [IR_UPDATE_MAX] = IR_MAX,
+    [IR_UPDATE_FLOORDIV] = IR_FLOORDIV, [IR_UPDATE_MOD] = IR_MOD, [IR_UPDATE_POW] = IR_POW,
+    [IR_UPDATE_SHL] = IR_SHL,           [IR_UPDATE_SHR] = IR_SHR, [IR_UPDATE_SAR] = IR_SAR};
+
+/* What is checked of an update, its old and its new value decide. */
+static bool checks_update(const Lower *l, const Entity *element, IrUpdate op, Type type) {
+  if (op_of[op] == IR_CONST) return false; /* bits, and what an exchange puts there */
+  if (type_is_float(type)) return field_of(element)->is_watched;
+  bool may_fail = op != IR_UPDATE_MIN && op != IR_UPDATE_MAX;
+  return may_fail && type_is_integer(type) && lower_looks_for(l, SEMA_DEBUG_ARITHMETIC);
+}
+
+IrInst *lower_rmw(Lower *l, const Expr *at, const Entity *element, IrInst *const *indices,
+                  IrUpdate op, IrInst *place, IrInst *value) {
+  IrInst *old = ir_rmw(&l->b, op, place, value);
+  if (op == IR_UPDATE_EXCHANGE) lower_check_finite(l, at, element, indices, value);
+  if (!checks_update(l, element, op, value->type)) return old;
+  IrInst *result = ir_binary(&l->b, op_of[op], old, value);
+  lower_check_result(l, op_of[op], old, value, result);
+  lower_check_finite(l, at, element, indices, result);
+  return old;
+}
+
 static void update_element(Lower *l, const Target *target, const Slot *slot, IrUpdate op,
                            IrInst *value) {
   const Entity *element = &target->root->entity;
-  static const IrOp ops[] = {[IR_UPDATE_ADD] = IR_ADD, [IR_UPDATE_SUB] = IR_SUB,
-                             [IR_UPDATE_MUL] = IR_MUL, [IR_UPDATE_DIV] = IR_DIV};
-  if (!field_of(element)->is_watched || op > IR_UPDATE_DIV) {
-    lower_check_finite(l, target->root, element, target->indices, value);
-    ir_update(&l->b, op, slot->place, value)->further = slot->is_further;
+  if (checks_update(l, element, op, value->type))
+    lower_rmw(l, target->root, element, target->indices, op, slot->place, value);
+  else ir_update(&l->b, op, slot->place, value)->further = slot->is_further;
+}
+
+static void reduce(Lower *l, IrUpdate op, IrInst *var, IrInst *value) {
+  IrInst *inst = ir_emit(&l->b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){var, value});
+  inst->imm = op;
+}
+
+static void change_slot(Lower *l, const Target *target, const Slot *slot, const Change *change) {
+  IrInst *value = change->values[slot->given];
+  if (slot->place) {
+    update_element(l, target, slot, change->op, value);
     return;
   }
-  IrInst *old = ir_rmw(&l->b, op, slot->place, value);
-  lower_check_finite(l, target->root, element, target->indices,
-                     ir_binary(&l->b, ops[op], old, value));
+  reduce(l, change->op, slot->var, value);
+  IrInst *exact = lower_exact_of(l, slot->local, change->op, slot->var);
+  if (exact) reduce(l, change->op, exact, ir_convert(&l->b, value, TYPE(F64)));
 }
 
 static void lower_update(Lower *l, Pos pos, const Update *update) {
   Target target;
-  IrUpdate op;
-  IrInst **values = lower_terms(l, update, shape_base(update->target),
-                                type_parts(shape_of(update->target)), &op);
+  Change *changes = scratch_array(l->scratch, Change, update->terms.count);
+  int change_count = lower_terms(l, update, shape_base(update->target),
+                                 type_parts(shape_of(update->target)), changes);
   lower_target(l, update->target, TOUCH_UPDATE, &target);
   lower_at(l, pos);
   for (int k = 0; k < target.count; k++) {
     const Slot *slot = &target.slots[k];
     IrRegion *back = enter_condition(l, slot);
-    if (slot->place) {
-      update_element(l, &target, slot, op, values[slot->given]);
-    } else {
-      ir_note(l->output->kernel, l->b.line,
-              "reduction of '%s', one partial per worker",
+    if (!slot->place)
+      ir_note(l->output->kernel, l->b.line, "reduction of '%s', one partial per worker",
               sema_source(l->s, update->target));
-      ir_emit(&l->b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){slot->var, values[slot->given]})->imm =
-          op;
-    }
+    for (int i = 0; i < change_count; i++) change_slot(l, &target, slot, &changes[i]);
     leave_condition(l, back);
   }
 }

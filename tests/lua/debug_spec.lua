@@ -188,6 +188,66 @@ describe("integers, with debug = true #compiled", function()
   end)
 end)
 
+describe("updates of integers, with debug = true #compiled", function()
+  -- The error of a kernel with an element of each type and a parameter, or what it returns.
+  local function outcome(body, n)
+    local x, y, u = own.field(rg.i32, 8), own.field(rg.i8, 8), own.field(rg.u8, 8)
+    x:fill(2147483640) y:fill(100) u:fill(250)
+    local k = own.kernel(("function(n: i32) %s end"):format(body), { x = x, y = y, u = u })
+    local ok, answer = pcall(k, n)
+    if not ok and answer.code ~= "arithmetic" then error(answer, 0) end
+    return ok and tonumber(answer or 0) or answer.message
+  end
+
+  it("that wrap are an error: of elements, by the terms as they are written", function()
+    for body, message in pairs {
+      ["x[1] += n"] = "2147483640 + 8 is more than an i32 holds",
+      ["for i in rg.range(8) do if i == 3 then y[i] = y[i] + 5 * n end end"] =
+        "100 + 40 is more than an i8 holds",
+      ["for i in rg.range(8) do if i < 1 then x[i] *= n end end"] =
+        "2147483640 * 8 is more than an i32 holds",
+      ["x[0] = -x[0] - n x[0] -= n x[0] = x[0] - n"] = "-2147483648 - 8 is more than an i32 holds",
+      ["return x:add(1, n)"] = "2147483640 + 8 is more than an i32 holds",
+      ["x[0] //= n - 8"] = "2147483640 // 0: a division by zero",
+      ["for i in rg.range(8) do x[i] = x[i] - n + 15 u[i] += n end"] = 0,
+      ["for i in rg.range(8) do x[i] = math.max(x[i], n) end"] = 0,
+    } do assert.equal(message, outcome(body, 8), body) end
+  end)
+
+  it("of reductions are one by their result, not by what workers have on the way", function()
+    for body, expected in pairs {
+      ["local s = 2147483600 for i in rg.range(2) do s += 60 * i end return s"] =
+        "'s' becomes 2147483660, more than an i32 holds",
+      ["local s = 0 for i in rg.range(100000) do s += i % 2 == 0 and n or -n end return s"] = 0,
+      ["local s = 5 for i in rg.range(10) do s -= n end return s + 100"] =
+        "'s' becomes -19999999995, more than an i32 holds",
+      ["local p = 1 for i in rg.range(40) do p *= 2 end return p"] =
+        "'p' becomes 1099511627776, more than an i32 holds",
+      ["local p = 1 for i in rg.range(30) do p *= 2 end return p"] = 2 ^ 30,
+      ["local s = rg.ivec2(0) for i in rg.range(4) do s += rg.ivec2(0, n) end return s.y"] =
+        "'s' becomes 8000000000, more than an i32 holds",
+      ["local s = 0LL for i in rg.range(10) do s += n end return s"] = 2e10,
+    } do assert.equal(expected, outcome(body, 2000000000), body) end
+  end)
+end)
+
+describe("functions of integers, with debug = true #compiled", function()
+  it("that wrap are an error: powers, absolute values, sums and products of vectors", function()
+    local text = "function(n: i32) return %s end"
+    for expression, message in pairs {
+      ["n ^ 3"] = "-2147483648 * -2147483648", ["math.abs(n)"] = "-(-2147483648)",
+      ["rg.dot(rg.ivec2(n, n), rg.ivec2(1, 2))"] = "-2147483648 * 2",
+      ["rg.ivec2(n, n):sum()"] = "-2147483648 + -2147483648",
+      ["rg.mix(n, 1, 2)"] = "-2147483648 * -1", ["(rg.ivec2(n) * rg.ivec2(n)).x"] =
+        "-2147483648 * -2147483648",
+      ["(rg.mat(2, 2, rg.i32)(n, 1, 1, 1) * rg.ivec2(1, -1)).x"] = "-2147483648 + -1",
+    } do
+      assert.equal(message .. " is more than an i32 holds",
+        message_of("arithmetic", text:format(expression), -2147483648))
+    end
+  end)
+end)
+
 describe("a local without a value, with debug = true #compiled", function()
   it("is an error where it is read", function()
     local text = "function(n) local v if n > 1 then v = n end return v end"
@@ -361,5 +421,27 @@ describe("a watched field #compiled", function()
     own.kernel("function() for i in rg.range(8) do y[1] += 1 end end", captures)()
     assert.equal(9, y[1])
     assert.equal("argument.invalid", failure(y.watch, y, 1).code)
+    y:fill(2)
+    own.kernel("function(z) for i in rg.range(8) do y[i] = math.min(y[i], 1 / z) end end",
+      captures)(0)
+    assert.equal("'y' at 3 becomes inf", message("function(z) return y:max(3, 1 / z) end", 0))
+    y:fill(3e38)
+    assert.equal("'y' at 4 becomes inf", message("function(z) return y:add(4, 1e38) end", 0))
+  end)
+
+  it("of a list is watched where elements are appended", function()
+    own.reset()
+    own = rg.new { threads = 3 }
+    local x, v, n = own.field(rg.f32), own.field(rg.vec2), own.field(rg.i32)
+    own.root:dense("i", 4):dynamic("j", 16):place(n, v, x)
+    x:watch()
+    local captures = { x = x }
+    local text = [[function(z)
+      x:append(1, 3, rg.vec2(1 / z, 0), 2)
+      x:append(1, 3, rg.vec2(0), z)
+    end]]
+    own.kernel(text, captures)(0)
+    assert.same({ "value.not_finite", "'x' at 1, 3 becomes -inf", "append" },
+      fails(text, captures, -math.huge))
   end)
 end)
