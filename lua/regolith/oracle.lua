@@ -106,7 +106,7 @@ end
 
 local extents = ffi.new "int64_t[8]"
 
-local function elements_of_array(self, handle)
+local elements_of_array = lib.quietly(function(self, handle)
   check(C.rg_array_shape(handle.rg_array, extents), handle.rg_runtime) -- raises if it is gone
   local elements = self.arrays[handle.rg_number]
   if elements then return elements end
@@ -116,7 +116,7 @@ local function elements_of_array(self, handle)
   elements = oracle_element.create(level, 1, count_outside(self))
   self.arrays[handle.rg_number] = elements
   return elements
-end
+end)
 
 -- What a field or an array holds; the tree of `handle` is laid out.
 local function elements_of(self, handle)

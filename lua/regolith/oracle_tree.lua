@@ -190,7 +190,8 @@ local function key_of(pointer) return tostring(ffi.cast("void *", pointer)) end
 
 function oracle_tree.level(tree, pointer)
   local key = key_of(pointer)
-  tree.levels[key] = tree.levels[key] or new_level(tree, pointer)
+  -- its buffers are shared, and finalizers may come here, too
+  tree.levels[key] = tree.levels[key] or lib.quiet(new_level, tree, pointer)
   return tree.levels[key]
 end
 
