@@ -230,6 +230,12 @@ bool lane_exit(Codegen *g, const IrInst *inst);
 typedef struct LaneGuard { LLVMBasicBlockRef from, end; LLVMValueRef mask; } LaneGuard;
 bool lane_guard(Codegen *g, const IrInst *inst, LaneGuard *guard);
 void lane_unguard(Codegen *g, const LaneGuard *guard);
+/* slot.c: a call that finds a node by its slot; false: it is another one. */
+bool lane_slot(Codegen *g, const IrInst *inst);
+LLVMValueRef lane_gather(Codegen *g, Type type, LLVMValueRef pointers);
+/* lane_strided.c; false: its elements are not at such a distance */
+bool lane_load_strided(Codegen *g, const IrInst *inst);
+bool lane_store_strided(Codegen *g, const IrInst *inst);
 void lane_load(Codegen *g, const IrInst *inst);
 void lane_store(Codegen *g, const IrInst *inst);
 void lane_offset(Codegen *g, const IrInst *inst);

@@ -168,7 +168,7 @@ bool lane_emit(Codegen *g, const IrInst *inst) {
     return true;
   case IR_CALL:
     if (are_uniform(g, inst) && (ir_effects(inst) & IR_READ)) return false;
-    lane_each(g, inst);
+    if (!lane_slot(g, inst)) lane_each(g, inst);
     return true;
   case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS: case IR_PRINT: case IR_FAULT:
     lane_each(g, inst);

@@ -27,7 +27,7 @@ static LLVMValueRef load_run(Codegen *g, Type type, LLVMValueRef base) {
   return value;
 }
 
-static LLVMValueRef gather(Codegen *g, Type type, LLVMValueRef pointers) {
+LLVMValueRef lane_gather(Codegen *g, Type type, LLVMValueRef pointers) {
   LLVMTypeRef lanes = memory_lanes(g, type);
   LLVMValueRef args[] = {pointers, alignment(g, type), lane_mask(g, g->mask),
                          LLVMConstNull(lanes)};
@@ -36,9 +36,10 @@ static LLVMValueRef gather(Codegen *g, Type type, LLVMValueRef pointers) {
 
 void lane_load(Codegen *g, const IrInst *inst) {
   const IrInst *ptr = inst->operands[0];
+  if (lane_load_strided(g, inst)) return;
   LLVMValueRef value = is_run(g, ptr, inst->type)
                            ? load_run(g, inst->type, lane_base(g, ptr))
-                           : gather(g, inst->type, value_of(g, ptr));
+                           : lane_gather(g, inst->type, value_of(g, ptr));
   value_set(g, inst, value_from_memory(g, alias_element(g, value), inst->type));
 }
 
@@ -72,6 +73,7 @@ void lane_store(Codegen *g, const IrInst *inst) {
   LLVMValueRef value = value_operand(g, inst, 1);
   if (lane_shape(g, ptr) == LANE_UNIFORM)
     return access_store(g, type, value_of(g, ptr), last_of(g, value), 1);
+  if (lane_store_strided(g, inst)) return;
   LLVMValueRef memory = value_to_memory(g, value_broadcast(g, value, g->width), type);
   if (is_run(g, ptr, type)) return store_run(g, type, lane_base(g, ptr), memory);
   LLVMValueRef pointers = value_of(g, ptr);

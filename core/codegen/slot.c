@@ -13,17 +13,33 @@ static LLVMValueRef load_slot(Codegen *g, LLVMValueRef slot) {
   return alias_slot(g, value);
 }
 
+/* of one slot, or of a vector of them */
 static LLVMValueRef is_live(Codegen *g, LLVMValueRef value) {
-  return LLVMBuildICmp(g->builder, LLVMIntUGT, value, value_integer(g->i32, RT_SLOT_BUSY), "");
+  LLVMValueRef busy = value_integer(LLVMTypeOf(value), RT_SLOT_BUSY);
+  return LLVMBuildICmp(g->builder, LLVMIntUGT, value, busy, "");
+}
+
+static LLVMValueRef node_of(Codegen *g, int tree, LLVMValueRef value) {
+  LLVMValueRef base = context_base(g, tree), ambient = context_ambient(g);
+  LLVMTypeRef wide = value_lanes(g->i64, value_width(value));
+  LLVMValueRef handle = LLVMBuildZExt(g->builder, value, wide, "");
+  LLVMValueRef bytes =
+      LLVMBuildNUWMul(g->builder, handle, value_integer(wide, RT_GRANULE), "");
+  LLVMValueRef node = LLVMBuildGEP2(g->builder, g->i8, base, &bytes, 1, "");
+  return arith_select(g, is_live(g, value), node, ambient);
 }
 
 LLVMValueRef slot_live(Codegen *g, LLVMValueRef slot) { return is_live(g, load_slot(g, slot)); }
 
 LLVMValueRef slot_find(Codegen *g, int tree, LLVMValueRef slot) {
-  LLVMValueRef base = context_base(g, tree), ambient = context_ambient(g);
-  LLVMValueRef value = load_slot(g, slot);
-  LLVMValueRef wide = LLVMBuildZExt(g->builder, value, g->i64, "");
-  LLVMValueRef bytes = LLVMBuildNUWMul(g->builder, wide, value_index(g, RT_GRANULE), "");
-  LLVMValueRef node = LLVMBuildGEP2(g->builder, g->i8, base, &bytes, 1, "");
-  return LLVMBuildSelect(g->builder, is_live(g, value), node, ambient, "");
+  return node_of(g, tree, load_slot(g, slot));
+}
+
+bool lane_slot(Codegen *g, const IrInst *inst) {
+  bool finds = ir_is_call(inst, RT_SLOT_FIND);
+  if (!finds && !ir_is_call(inst, RT_SLOT_LIVE)) return false;
+  LLVMValueRef slots = value_broadcast(g, value_operand(g, inst, 0), g->width);
+  LLVMValueRef handles = alias_slot(g, lane_gather(g, TYPE(U32), slots));
+  value_set(g, inst, finds ? node_of(g, inst->tree, handles) : is_live(g, handles));
+  return true;
 }

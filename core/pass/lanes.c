@@ -17,9 +17,11 @@
 #include "pass/effects.h"
 #include "pass/rewrite.h"
 
-enum {
+enum { /* a scalar op is 1 */
   TURNS = 8,       /* of a loop, guessed */
-  GATHER = 2,      /* per lane */
+  VECTOR = 2,      /* an op on a vector register */
+  GATHER = 3,      /* per lane */
+  MOST_PARTS = 16, /* numbers from one lane's to the next: whole vectors are read */
   ONE_BY_ONE = 6,  /* per lane, beside the op */
   CALL = 40,       /* a call of the C library or the runtime */
   DIVISION = 8,
@@ -51,6 +53,11 @@ static int registers(const Survey *s, Type type) {
   return bytes > s->vector_bytes ? bytes / s->vector_bytes : 1;
 }
 
+/* Code generation has it in line, and in lanes as a gather. */
+static bool is_slot(const IrInst *inst) {
+  return ir_is_call(inst, RT_SLOT_FIND) || ir_is_call(inst, RT_SLOT_LIVE);
+}
+
 static int op_cost(const IrInst *inst) {
   switch (inst->op) {
   case IR_CONST: case IR_FRAME_GET: case IR_TREE_ROOT: case IR_AMBIENT: case IR_PARAM: return 0;
@@ -59,7 +66,7 @@ static int op_cost(const IrInst *inst) {
   case IR_ASIN: case IR_ACOS: case IR_ATAN: case IR_SINH: case IR_COSH: case IR_TANH:
   case IR_ATAN2: case IR_FMOD:
     return CALL;
-  case IR_CALL: return CALL / 2;
+  case IR_CALL: return is_slot(inst) ? 4 : CALL / 2;
   case IR_RANDOM: return CALL;
   case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS: return 20;
   default: return 1;
@@ -73,9 +80,19 @@ static bool is_neighbours(const Survey *s, const IrInst *ptr, Type type) {
 static int64_t access_cost(Survey *s, const IrInst *inst, Type type) {
   const IrInst *ptr = inst->operands[0];
   if (is_uniform(s, ptr)) return 1;
-  if (is_neighbours(s, ptr, type)) return registers(s, type);
-  s->is_simple &= fact(s, ptr)->shape == LANE_LINEAR;
+  if (is_neighbours(s, ptr, type)) return VECTOR * registers(s, type);
+  bool is_linear = fact(s, ptr)->shape == LANE_LINEAR;
+  int64_t parts = is_linear ? fact(s, ptr)->step / type_size(type) : 0;
+  s->is_simple &= is_linear;
+  if (parts > 1 && parts <= MOST_PARTS) return VECTOR * parts * registers(s, type);
   return (int64_t)GATHER * s->width;
+}
+
+/* No machine divides vectors of integers. */
+static bool is_division(const IrInst *inst) {
+  int64_t by;
+  return (inst->op == IR_FLOORDIV || inst->op == IR_MOD) && type_is_integer(inst->type) &&
+         !ir_is_const(inst->operands[1], &by);
 }
 
 /* Of all lanes together. */
@@ -89,15 +106,17 @@ static int64_t cost_beside(Survey *s, const IrInst *inst) {
     return (int64_t)s->width * (cost + ONE_BY_ONE);
   case IR_CALL:
     s->is_simple = false;
-    return is_uniform(s, inst) && (ir_effects(inst) & IR_READ)
-               ? cost
+    if (is_uniform(s, inst) && (ir_effects(inst) & IR_READ)) return cost;
+    return is_slot(inst) ? (int64_t)GATHER * s->width + 4 * VECTOR
                : (int64_t)s->width * (cost + ONE_BY_ONE);
   default: break;
   }
   if (cost == CALL && inst->op != IR_RANDOM) s->is_simple = false;
   if (fact(s, inst)->shape != LANE_VARYING) return cost;
-  if (cost == CALL && inst->op != IR_RANDOM) return (int64_t)s->width * (cost + 2);
-  return (int64_t)cost * registers(s, type_is_none(inst->type) ? TYPE(F32) : inst->type);
+  bool is_one_by_one = (cost == CALL && inst->op != IR_RANDOM) || is_division(inst);
+  if (is_one_by_one) return (int64_t)s->width * (cost + 2);
+  Type type = type_is_none(inst->type) ? TYPE(F32) : inst->type;
+  return (int64_t)VECTOR * cost * registers(s, type);
 }
 
 /* -- what has no form in lanes ----------------------------------------------------------------- */

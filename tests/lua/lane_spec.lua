@@ -85,6 +85,11 @@ local bodies = {
     w[i] = a + v[(i + 1) % n]
     y[i] = a.x + a.y * a.z]=],
   ["vector elements"] = "w[i].y = x[i]; if z[i] > 2 then w[i].x = 4 end; w[i].z = v[i].x",
+  ["vectors of neighbours, and under conditions"] = [=[local a = v[i - 1] + v[i + 1]
+    if z[i] > 0 then w[i] = a else w[i].y = v[i].z end
+    y[i] = v[i].z - v[i + 1].x
+    if x[i] > 1 then continue end
+    w[i] = rg.vec3(w[i].z, a.y, 1)]=],
   ["math"] = [=[y[i] = math.sqrt(math.abs(x[i])) + math.floor(x[i] * 3) + math.max(x[i], 0.3)
     if z[i] > 0 then y[i] = y[i] + math.sin(x[i]) ^ 2 end]=],
   ["updates of shared elements"] = [=[t[0] = t[0] + z[i]
