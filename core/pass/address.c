@@ -166,6 +166,11 @@ IrInst *address_element(Address *a, const IrField *field, IrInst *place) {
   return address_flush(a);
 }
 
+IrInst *address_node(Address *a, const SNode *node) {
+  walk(a, node->depth + 1);
+  return address_flush(a);
+}
+
 static const SNodeStep *walk_to(Address *a, const SNode *node) {
   const SNodeStep *step = snode_step(node, a->of);
   enter_container(a, step, walk(a, node->depth));

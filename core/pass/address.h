@@ -57,6 +57,8 @@ Address address_in_node(IrBuilder *b, int tree, const SNode *from, IrInst *node,
 IrInst *address_element(Address *a, const IrField *field, IrInst *place);
 /* The address of the container of `node`, an SNode on the path to `of`. */
 IrInst *address_container(Address *a, const SNode *node);
+/* The node of `node`, a node level on the path to `of`; in the private copy if that was said. */
+IrInst *address_node(Address *a, const SNode *node);
 /* The operands of the runtime's functions on cells of the SNode (kind.h); returns how many. */
 enum { ADDRESS_MAX_NAME = 1 + SNODE_MAX_AXES };
 int address_name(Address *a, const SNode *node, IrInst *operands[ADDRESS_MAX_NAME]);

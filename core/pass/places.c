@@ -165,6 +165,8 @@ static IrInst *is_inside(Lower *l, IrBuilder *b, const IrInst *place) {
 
 static void access_in_tree(Lower *l, IrBuilder *b, IrInst *inst, const IrField *field) {
   const IrInst *place = inst->operands[0];
+  IrInst *in_tile = tiles_address(l, b, inst);
+  if (in_tile) return places_access_memory(l->kernel, inst, in_tile, 0);
   Address a = address_from_root(b, field->tree, field->node, place->operands);
   a.ensures = rewrite_is_write(inst->op) && !place->active;
   a.locks = a.ensures && snode_has_lists(field->node) && lists_lock(l, field->node);
@@ -346,6 +348,7 @@ static void lower_inst(Lower *l, IrInst *inst) {
 /* What is emitted before an inst, or as an IF around it, is already LOW: so fetch the next inst
  * first. */
 static void lower_region(Lower *l, IrRegion *region) {
+  tiles_collect(l, region);
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
     lower_inst(l, inst);
@@ -371,12 +374,15 @@ static void survey(Lower *l, const Effects *effects) {
   l->clears = scratch_array(l->kernel->scratch, bool, l->kernel->trees.count);
   map_init(&l->lists, l->kernel->scratch);
   add_survey(l, effects);
+  tiles_survey(l, effects);
 }
 
 static void lower_function(Lower *l, IrRegion *region) {
   if (!region) return;
   l->cells = scratch_array(l->kernel->scratch, CellRow, l->kernel->next_id);
   l->row = l->first_row = NULL;
+  l->tile_ids = l->kernel->next_id;
+  l->tiles = scratch_array(l->kernel->scratch, Tile *, 2 * l->tile_ids);
   lower_region(l, region);
   ir_walk(region, remove_place, NULL);
 }

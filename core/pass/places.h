@@ -16,6 +16,8 @@ typedef struct CellRow { /* where a CELL is; by id of the CELL */
   IrInst *element;      /* the element's address; NULL: ROW_LOAD finds it */
 } CellRow;
 
+typedef struct Tile Tile; /* tiles.c */
+
 struct Lower {
   PassContext *ctx;
   IrKernel *kernel;
@@ -27,7 +29,10 @@ struct Lower {
   IrInst *first_row;    /* the first of its pieces: what they share is computed before it */
   CellRow *cells;       /* by id, for ids from before the pass */
   Map lists;            /* dynamic SNode -> how the function changes its lists: kind_dynamic.c */
-  bool *clears;         /* by tree: iterations of the task clear bits of bitmasked cells */
+  bool *clears;         /* by tree: iterations of the task clear bits of bitmasked cells, */
+  bool *loses, *grows;  /* deactivate cells, activate some */
+  Tile **tiles;         /* by 2 * id of a PLACE, + 1 where it is written to; NULL: it has none */
+  int tile_ids;
 };
 
 /* cells.c */
@@ -41,6 +46,12 @@ bool lists_lock(Lower *l, const SNode *dynamic); /* while one of its lists chang
 bool lists_stage(Lower *l, const IrInst *append); /* is it collected by the worker first? */
 /* kind_dynamic.c */
 void lists_unlock(Lower *l, IrInst *after, IrInst *list);
+
+/* tiles.c */
+void tiles_survey(Lower *l, const Effects *effects); /* NULL: nothing is done */
+void tiles_collect(Lower *l, const IrRegion *region); /* before its insts are lowered */
+/* The address of the accessed element, before the access; NULL: it is in no tile. */
+IrInst *tiles_address(Lower *l, IrBuilder *b, const IrInst *access);
 
 /* places.c: moves `inst` into the arm of an IF before its old position, */
 IrInst *places_guard(Lower *l, IrInst *inst, IrInst *condition);
