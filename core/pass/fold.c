@@ -2,7 +2,8 @@
  *
  * Forward: each inst sees operands that are already folded. It becomes a constant, is replaced by
  * one of its operands (identity) or by an equal inst that is visible here (common value), or stays.
- * An `if` over a constant is replaced by the arm that is taken; code after an exit is removed.
+ * An `if` over a constant is replaced by the arm that is taken; code after an exit is removed. A
+ * GET is the value that was SET last, where that is the same on every way to it.
  * Backward: removes what has no effect and no use, and then what only that used.
  *
  * Invariant: floats stay IEEE to the bit. x + 0 is kept (-0 + 0 is 0), x - 0, x * 1 and x / 1 are
@@ -15,11 +16,15 @@
 /* by id; writes: SETs of a VAR, which keep nothing alive */
 typedef struct Uses { int *reads, *writes; } Uses;
 
+typedef struct Held { int var; IrInst *before; } Held;
+
 typedef struct Folder {
   Scratch *scratch;
   IrInst **with;     /* by id: the replacement of an inst */
   Map values;        /* key of a pure inst -> the visible one */
   VEC(Str) entered;  /* keys in `values`, to be removed when their region ends */
+  IrInst **held;     /* by id of a VAR: its value here, NULL: not known */
+  VEC(Held) log;     /* what `held` was before, to go back */
   Uses uses;
 } Folder;
 
@@ -214,6 +219,33 @@ static IrInst *find_common(Folder *f, IrInst *inst) {
   return NULL;
 }
 
+/* -- variables --------------------------------------------------------------------------------- */
+
+static void hold(Folder *f, const IrInst *var, IrInst *value) {
+  if (f->held[var->id] == value) return;
+  vec_push(f->scratch, &f->log, ((Held){var->id, f->held[var->id]}));
+  f->held[var->id] = value;
+}
+
+static void go_back(Folder *f, int count) {
+  while (f->log.count > count) {
+    const Held *last = &f->log.items[--f->log.count];
+    f->held[last->var] = last->before;
+  }
+}
+
+/* What the inst may change besides by a SET: the results of calls. */
+static bool forget_inst(void *data, IrInst *inst) {
+  for (int i = 0; inst->op != IR_GET && i < inst->operand_count; i++)
+    if (inst->operands[i]->op == IR_VAR) hold(data, inst->operands[i], NULL);
+  return true;
+}
+
+static void note_set(Folder *f, IrInst *inst) {
+  if (inst->op == IR_SET) hold(f, inst->operands[0], inst->operands[1]);
+  else forget_inst(f, inst);
+}
+
 /* -- forward ----------------------------------------------------------------------------------- */
 
 static void fold_region(Folder *f, IrRegion *region);
@@ -256,7 +288,16 @@ static IrInst *fold_regions(Folder *f, IrInst *inst) {
   if (inst->op == IR_IF && ir_is_const(inst->operands[0], &known))
     return splice(inst, inst->regions[known ? 0 : 1]);
   if (never_runs(inst)) return splice(inst, NULL);
-  for (int i = 0; i < ir_region_count(inst->op); i++) fold_region(f, inst->regions[i]);
+  bool is_loop = inst->op != IR_IF; /* its first turn may not be the first one */
+  for (int i = 0; is_loop && i < ir_region_count(inst->op); i++)
+    ir_walk(inst->regions[i], forget_inst, f);
+  for (int i = 0; i < ir_region_count(inst->op); i++) {
+    int count = f->log.count;
+    fold_region(f, inst->regions[i]);
+    go_back(f, count);
+  }
+  for (int i = 0; i < ir_region_count(inst->op); i++)
+    if (is_loop || !ends_in_exit(inst->regions[i])) ir_walk(inst->regions[i], forget_inst, f);
   if (inst->op == IR_IF && ends_in_exit(inst->regions[0]) && ends_in_exit(inst->regions[1]))
     cut_after(inst);
   return inst->next;
@@ -269,9 +310,10 @@ static IrInst *fold_inst(Folder *f, IrInst *inst) {
   }
   if (inst->regions[0]) return fold_regions(f, inst);
   if (ir_effects(inst) & IR_EXIT) cut_after(inst);
-  IrInst *next = inst->next;
-  if (!(ir_effects(inst) & IR_PURE)) return next;
-  IrInst *with = simplify(inst);
+  IrInst *next = inst->next, *with = inst->op == IR_GET ? f->held[inst->operands[0]->id] : NULL;
+  note_set(f, inst);
+  if (!with && !(ir_effects(inst) & IR_PURE)) return next;
+  if (!with) with = simplify(inst);
   if (!with) with = find_common(f, inst);
   if (!with) return next;
   f->with[inst->id] = with;
@@ -339,6 +381,7 @@ bool pass_fold(PassContext *ctx, IrKernel *kernel, Error *err) {
   (void)err;
   Folder f = {.scratch = ctx->scratch,
               .with = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
+  f.held = scratch_array(ctx->scratch, IrInst *, kernel->next_id);
   f.uses.reads = scratch_array(ctx->scratch, int, kernel->next_id);
   f.uses.writes = scratch_array(ctx->scratch, int, kernel->next_id);
   map_init(&f.values, ctx->scratch);
