@@ -7,7 +7,8 @@
  * the nest decides between two versions (window.h): the one whose places are inside is written out,
  * the other stays a loop (`rolled`). A task that has an interior is touched there only: its checked
  * body runs at the rim. One that has a privatised version is not touched. The copies of a nest are
- * at most MAX_TURNS, and no body grows beyond MAX_INSTS.
+ * at most MAX_TURNS, and no body grows beyond MAX_INSTS; where the index alone chooses an item of a
+ * table or a component of a vector, beyond MAX_CHOICES, most of which is folded away.
  * The bounds may be one value plus constants (`for b = j - 1, j + 1`): a loop that might not run,
  * since the last sum wraps, is written out in an `if`. A `break` skips the copies after it.
  * Keeps the order of insts, and leaves constants for `fold`. */
@@ -18,7 +19,7 @@
 #include "pass/rewrite.h"
 #include "pass/window.h"
 
-enum { MAX_TURNS = 64, MAX_INSTS = 4000 };
+enum { MAX_TURNS = 64, MAX_INSTS = 4000, MAX_CHOICES = 12000, DEEPEST = 6 };
 
 typedef struct Unroll {
   IrKernel *kernel;
@@ -104,22 +105,43 @@ static bool note_place(void *data, IrInst *inst) {
   return !(*(bool *)data = inst->op == IR_PLACE && !inst->here);
 }
 
-static bool has_place(IrRegion *region) {
+/* Made of indices of such loops between constants, and of constants alone. */
+static bool is_of_index(const IrInst *inst, int depth) {
+  if (inst->op == IR_CONST) return true;
+  if (inst->op == IR_PARAM) {
+    const IrInst *loop = inst->region ? inst->region->owner : NULL;
+    return loop && turns_of(loop).count > 0 && !turns_of(loop).base;
+  }
+  if (!(ir_effects(inst) & IR_PURE) || !inst->operand_count || depth > DEEPEST) return false;
+  for (int i = 0; i < inst->operand_count; i++)
+    if (!is_of_index(inst->operands[i], depth + 1)) return false;
+  return true;
+}
+
+/* Does an index alone choose what is done: an item of a table, a component of a vector? */
+static bool note_choice(void *data, IrInst *inst) {
+  bool is_choice = (inst->op == IR_IF || inst->op == IR_SELECT) &&
+                   inst->operands[0]->op != IR_CONST && is_of_index(inst->operands[0], 0);
+  return !(*(bool *)data = is_choice);
+}
+
+static bool has_any(IrRegion *region, IrVisit *note) {
   bool found = false;
-  ir_walk(region, note_place, &found);
+  ir_walk(region, note, &found);
   return found;
 }
 
 static bool can_unroll(const IrInst *loop) {
-  return turns_of(loop).count > 0 && has_place(loop->regions[0]) && !exits_of(loop).continues &&
-         !(ir_effects(loop->regions[0]->last) & IR_EXIT);
+  return turns_of(loop).count > 0 && !exits_of(loop).continues && loop->regions[0]->last &&
+         !(ir_effects(loop->regions[0]->last) & IR_EXIT) &&
+         (has_any(loop->regions[0], note_place) || has_any(loop->regions[0], note_choice));
 }
 
 /* Insts of the region after unrolling every loop in it that can be; *turns: copies of the
  * innermost. */
 static int64_t size_written_out(const IrRegion *region, int64_t *turns) {
   int64_t size = 0, most = 1;
-  for (const IrInst *inst = region->first; inst && size <= MAX_INSTS; inst = inst->next) {
+  for (const IrInst *inst = region->first; inst && size <= MAX_CHOICES; inst = inst->next) {
     int64_t inside = 0, deeper = 1;
     for (int i = 0; i < IR_MAX_REGIONS; i++)
       if (inst->regions[i]) inside += size_written_out(inst->regions[i], &deeper);
@@ -214,7 +236,8 @@ static bool visit_nest(Unroll *u, IrInst *loop) {
   if (!can_unroll(loop)) return false;
   int own = turns_of(loop).count;
   int64_t size = own * size_written_out(loop->regions[0], &turns);
-  if (own * turns > MAX_TURNS || u->insts + size > MAX_INSTS) return false;
+  int most = has_any(loop->regions[0], note_choice) ? MAX_CHOICES : MAX_INSTS;
+  if (own * turns > MAX_TURNS || u->insts + size > most) return false;
   u->insts += size;
   IrInst *inside = window_split(&u->at, loop);
   if (inside) ir_walk(inside->region->owner->regions[1], mark_rolled, NULL);
