@@ -206,15 +206,16 @@ static LLVMValueRef smaller(Codegen *g, LLVMTypeRef type, LLVMValueRef a, LLVMVa
   return call_intrinsic(g, "llvm.smin", type, args, 2);
 }
 
-/* The number in the limit's slot minus its constant, in the index type: at least its least number,
- * since extents are positive. */
+/* The number in the limit's slot minus its constant, brought into the index type. */
 static LLVMValueRef limit_end(Codegen *g, const Range *r, const IrLimit *limit) {
   LLVMValueRef slot = context_slot(g, limit->slot);
   LLVMValueRef extent = value_extend(g, access_load(g, limit->type, slot, 1), limit->type);
   LLVMValueRef end = LLVMBuildSub(g->builder, extent, value_index(g, limit->less), "");
   if (r->is_wide) return end;
-  return LLVMBuildTrunc(g->builder, smaller(g, g->i64, end, value_index(g, INT32_MAX)), r->index,
-                        "");
+  LLVMValueRef args[] = {smaller(g, g->i64, end, value_index(g, INT32_MAX)),
+                         value_index(g, INT32_MIN)};
+  LLVMValueRef inside = call_intrinsic(g, "llvm.smax", g->i64, args, 2);
+  return LLVMBuildTrunc(g->builder, inside, r->index, "");
 }
 
 /* Ends before it begins, unless the number is more than the limit's constant. */

@@ -12,10 +12,12 @@
  * An axis of the box that is not limited reaches from INT64_MIN to INT64_MAX. An extent of an array
  * is known to the launch alone: such an end is a limit of the task, a slot of the frame. A loop
  * that ends at the extent itself needs none.
+ * Comparisons of indices that the interior decides are constants there: guards.h.
  * Sets PLACE.inside, task->interior, task->limits. */
 #include "base/bits.h"
 #include "pass/address.h"
 #include "pass/effects.h"
+#include "pass/guards.h"
 #include "pass/limits.h"
 #include "pass/rewrite.h"
 
@@ -26,6 +28,7 @@ enum {
 
 typedef struct Box {
   int64_t begin[SNODE_MAX_AXES], end[SNODE_MAX_AXES];
+  bool reaches_above[SNODE_MAX_AXES]; /* some index is larger than the loop's */
   int limit_count;
   IrLimit limits[MAX_LIMITS];
 } Box;
@@ -38,6 +41,9 @@ typedef struct Bounds {
   Limits limits[SNODE_MAX_AXES];
   Box box;
   VEC(IrInst *) provable; /* places that are inside in the box */
+  VEC(IndexGuard) guards; /* comparisons that the box decides */
+  VEC(int) guard_slots;   /* of what they compare with */
+  int number;             /* of the task */
   bool saves;             /* at least one of them is otherwise cheap */
 } Bounds;
 
@@ -95,18 +101,21 @@ static void mark_inside(const Bounds *b) {
 
 /* The box ends where the index is as large as the extent; param -1: the index is a constant. False:
  * there is no room for that. */
-static bool limit(const Bounds *b, int param, int64_t high, int extent, Box *box) {
+static bool limit(int param, int64_t high, int slot, Type type, Box *box) {
   if (high < INT32_MIN || high > INT32_MAX) return false;
   for (int i = 0; i < box->limit_count; i++) {
     IrLimit *known = &box->limits[i];
-    if (known->axis != param || known->slot != extent) continue;
+    if (known->axis != param || known->slot != slot) continue;
     known->less = (int32_t)max_i64(known->less, high);
     return true;
   }
   if (box->limit_count == MAX_LIMITS) return false;
-  box->limits[box->limit_count++] =
-      (IrLimit){param, extent, (int32_t)high, b->kernel->args.items[extent].type};
+  box->limits[box->limit_count++] = (IrLimit){param, slot, (int32_t)high, type};
   return true;
+}
+
+static bool limit_by_extent(const Bounds *b, int param, int64_t high, int extent, Box *box) {
+  return limit(param, high, extent, b->kernel->args.items[extent].type, box);
 }
 
 /* Narrows the box so that the index is inside; false if no box can. */
@@ -117,10 +126,11 @@ static bool narrow_axis(const Bounds *b, const EffectPlace *place, int axis, Box
   int64_t size = array ? address_most(array) : node_of(b, place->inst)->shape[axis];
   int param = range->known ? ranges_param(b->body, range->base) : -1;
   if (array && range->known && !range->base)
-    return range->low >= 0 && limit(b, -1, range->high, array->extents + axis, box);
+    return range->low >= 0 && limit_by_extent(b, -1, range->high, array->extents + axis, box);
   if (param < 0 || !ranges_hold_below(range, size)) return false;
   box->begin[param] = max_i64(box->begin[param], -range->low);
-  if (array) return limit(b, param, range->high, array->extents + axis, box);
+  box->reaches_above[param] |= range->high > 0;
+  if (array) return limit_by_extent(b, param, range->high, array->extents + axis, box);
   box->end[param] = min_i64(box->end[param], size - range->high);
   return box->begin[param] < box->end[param];
 }
@@ -157,6 +167,47 @@ static void narrow(Bounds *b, const EffectPlace *place) {
   b->saves |= !node || snode_node_level(node) == NULL;
 }
 
+/* Is the value where the loop's index, or what is read next to it, comes to an end? Any other
+ * would only make the interior smaller. */
+static bool is_at_end(const Bounds *b, const IndexGuard *guard) {
+  bool is_own_end = guard->with->op == IR_FRAME_GET &&
+                    b->limits[guard->param].end == (int)guard->with->imm;
+  IrOp op = guard->compare->op;
+  bool is_order = op != IR_EQ && op != IR_NE;
+  return is_own_end || (is_order && (guard->less > 0 || b->box.reaches_above[guard->param]));
+}
+
+static bool note_guard(void *data, IrInst *inst) {
+  Bounds *b = data;
+  IndexGuard guard;
+  if (!guards_read(b->body, inst, &guard) || !is_at_end(b, &guard)) return true;
+  int slot = -1;
+  for (int i = 0; i < b->guards.count; i++)
+    if (b->guards.items[i].with == guard.with) slot = b->guard_slots.items[i];
+  if (slot < 0 && b->box.limit_count == MAX_LIMITS) return true;
+  if (slot < 0) slot = guards_slot(b->kernel, b->number, guard.with);
+  if (!limit(guard.param, guard.less, slot, TYPE(I64), &b->box)) return true;
+  b->box.begin[guard.param] = max_i64(b->box.begin[guard.param], -((int64_t)1 << 30));
+  vec_push(b->kernel->scratch, &b->guards, guard);
+  vec_push(b->kernel->scratch, &b->guard_slots, slot);
+  return true;
+}
+
+static void set_interior(Bounds *b, IrInst **copies) {
+  IrTask *task = b->task;
+  for (int i = 0; i < b->provable.count; i++) copies[b->provable.items[i]->id]->inside = true;
+  for (int i = 0; i < b->guards.count; i++)
+    guards_become(copies[b->guards.items[i].compare->id], b->guards.items[i].holds);
+  task->has_interior = true;
+  for (int axis = 0; axis < task->axis_count; axis++) {
+    task->interior_begin[axis] = b->box.begin[axis];
+    task->interior_end[axis] = b->box.end[axis];
+  }
+  for (int i = 0; i < b->box.limit_count; i++)
+    vec_push(b->kernel->scratch, &task->limits, b->box.limits[i]);
+  guards_decide(task);
+}
+
 static void split(Bounds *b) {
   IrTask *task = b->task;
   for (int axis = 0; axis < SNODE_MAX_AXES; axis++)
@@ -165,16 +216,10 @@ static void split(Bounds *b) {
     if (!b->effects->places.items[i]->inst->inside && !b->effects->places.items[i]->is_called)
       narrow(b, b->effects->places.items[i]);
   if (!b->saves || rewrite_count(task->body) > LARGEST_COPY) return;
+  if (type_is(task->index, TYPE_I32)) ir_walk(task->body, note_guard, b);
   IrInst **copies = scratch_array(b->kernel->scratch, IrInst *, b->kernel->next_id);
   task->interior = ir_copy_region(b->kernel, task->body, NULL, copies);
-  for (int i = 0; i < b->provable.count; i++) copies[b->provable.items[i]->id]->inside = true;
-  task->has_interior = true;
-  for (int axis = 0; axis < task->axis_count; axis++) {
-    task->interior_begin[axis] = b->box.begin[axis];
-    task->interior_end[axis] = b->box.end[axis];
-  }
-  for (int i = 0; i < b->box.limit_count; i++)
-    vec_push(b->kernel->scratch, &task->limits, b->box.limits[i]);
+  set_interior(b, copies);
 }
 
 bool pass_bounds(PassContext *ctx, IrKernel *kernel, Error *err) {
@@ -187,7 +232,7 @@ bool pass_bounds(PassContext *ctx, IrKernel *kernel, Error *err) {
   }
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
-    Bounds b = {.kernel = kernel, .task = task, .body = task->body};
+    Bounds b = {.kernel = kernel, .task = task, .body = task->body, .number = i};
     if (task->kind == TASK_LEAVES && !task->cells) continue;
     b.effects = effects_of(ctx, kernel, task);
     limits_find(kernel, task, b.limits);

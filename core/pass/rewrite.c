@@ -92,3 +92,33 @@ IrInst *rewrite_update_value(IrBuilder *b, IrUpdate op, IrInst *old, IrInst *val
       [IR_UPDATE_SHL] = IR_SHL,           [IR_UPDATE_SHR] = IR_SHR, [IR_UPDATE_SAR] = IR_SAR};
   return op == IR_UPDATE_EXCHANGE ? value : ir_binary(b, ops[op], old, value);
 }
+
+IrOp rewrite_mirrored(IrOp op) {
+  switch (op) {
+  case IR_LT: return IR_GT;
+  case IR_LE: return IR_GE;
+  case IR_GT: return IR_LT;
+  case IR_GE: return IR_LE;
+  default: return op;
+  }
+}
+
+enum { MAX_VISITS = 24 };
+
+static bool is_of_launch(const IrInst *inst, int *budget) {
+  if (--*budget < 0) return false;
+  switch (inst->op) {
+  case IR_CONST: case IR_ARG: case IR_FRAME_GET: return true;
+  case IR_PARAM: case IR_PLACE: case IR_CELL: case IR_RANDOM: return false;
+  default: break;
+  }
+  if (!(ir_effects(inst) & IR_PURE) || !inst->operand_count) return false;
+  for (int i = 0; i < inst->operand_count; i++)
+    if (!is_of_launch(inst->operands[i], budget)) return false;
+  return true;
+}
+
+bool rewrite_is_of_launch(const IrInst *inst) {
+  int budget = MAX_VISITS;
+  return is_of_launch(inst, &budget);
+}

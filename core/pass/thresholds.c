@@ -19,8 +19,6 @@
 #include "pass/ranges.h"
 #include "pass/rewrite.h"
 
-enum { MAX_VISITS = 24 }; /* insts that the float side may be made of */
-
 typedef struct Compare {
   IrBuilder b;
   const IrTask *task;      /* NULL: host region or function */
@@ -28,20 +26,6 @@ typedef struct Compare {
   IrInst *number, *with;   /* the integer, the float */
   bool least, most;        /* may the integer be the least or the largest of its type? */
 } Compare;
-
-/* Arguments and constants, and what is computed from them alone. */
-static bool is_of_launch(const IrInst *inst, int *budget) {
-  if (--*budget < 0) return false;
-  switch (inst->op) {
-  case IR_CONST: case IR_ARG: case IR_FRAME_GET: return true;
-  case IR_PARAM: case IR_PLACE: case IR_CELL: case IR_RANDOM: return false;
-  default: break;
-  }
-  if (!(ir_effects(inst) & IR_PURE) || !inst->operand_count) return false;
-  for (int i = 0; i < inst->operand_count; i++)
-    if (!is_of_launch(inst->operands[i], budget)) return false;
-  return true;
-}
 
 static int digits_of(Type type) {
   return type_bits(type) == 64 ? 53 : type_bits(type) == 32 ? 24 : 11;
@@ -52,16 +36,6 @@ static IrInst *converted_integer(const IrInst *inst) {
   IrInst *from = inst->operands[0];
   bool is_exact = type_is_integer(from->type) && type_bits(from->type) <= digits_of(inst->type);
   return is_exact ? from : NULL;
-}
-
-static IrOp mirrored(IrOp op) {
-  switch (op) {
-  case IR_LT: return IR_GT;
-  case IR_LE: return IR_GE;
-  case IR_GT: return IR_LT;
-  case IR_GE: return IR_LE;
-  default: return op;
-  }
 }
 
 static int64_t least_of(Type type) {
@@ -131,7 +105,7 @@ static IrInst *order(Compare *c) {
   }
   IrInst *threshold = rounded(c, round, or_equal ? 0 : -step, never);
   IrInst *result = ir_binary(&c->b, is_below ? IR_LE : IR_GE, c->number, threshold);
-  return never_found ? result : both(c, result, holds(c, mirrored(c->op), (double)never));
+  return never_found ? result : both(c, result, holds(c, rewrite_mirrored(c->op), (double)never));
 }
 
 static IrInst *equality(Compare *c) {
@@ -162,11 +136,10 @@ static bool visit(void *data, IrInst *inst) {
   if (!ir_is_comparison(inst->op) || !type_is_float(inst->operands[0]->type)) return true;
   for (int side = 0; side < 2; side++) {
     IrInst *number = converted_integer(inst->operands[side]), *with = inst->operands[1 - side];
-    int budget = MAX_VISITS, other = MAX_VISITS;
-    if (!number || !is_of_launch(with, &budget) || is_of_launch(number, &other)) continue;
+    if (!number || !rewrite_is_of_launch(with) || rewrite_is_of_launch(number)) continue;
     Compare c = {.b = rewrite_before(t->kernel, inst),
                  .task = t->task,
-                 .op = side ? mirrored(inst->op) : inst->op,
+                 .op = side ? rewrite_mirrored(inst->op) : inst->op,
                  .number = number,
                  .with = with};
     find_ends(&c);

@@ -1,0 +1,115 @@
+/* guards.c - see guards.h. */
+#include "pass/guards.h"
+
+#include "pass/ranges.h"
+#include "pass/rewrite.h"
+
+static const int64_t widest = 1 << 16; /* constants added to an index */
+
+/* -- values of the launch ---------------------------------------------------------------------- */
+
+typedef struct Run { int64_t task; IrInst *inst; } Run;
+
+static bool note_run(void *data, IrInst *inst) {
+  Run *run = data;
+  if (inst->op == IR_RUN && inst->imm == run->task) run->inst = inst;
+  return !run->inst;
+}
+
+static IrInst *in_host(IrBuilder *b, const IrInst *inst) {
+  if (inst->op == IR_FRAME_GET) {
+    bool is_arg = inst->imm < b->kernel->args.count;
+    IrInst *value = ir_emit(b, is_arg ? IR_ARG : IR_FRAME_LOAD, inst->type, 0, NULL);
+    value->imm = inst->imm;
+    return value;
+  }
+  IrInst *operands[3];
+  DEBUG_ASSERT(inst->operand_count <= 3, "a value has at most three operands");
+  for (int i = 0; i < inst->operand_count; i++) operands[i] = in_host(b, inst->operands[i]);
+  IrInst *value = ir_emit(b, inst->op, inst->type, inst->operand_count, operands);
+  value->imm = inst->imm;
+  return value;
+}
+
+int guards_slot(IrKernel *kernel, int number, IrInst *with) {
+  Run run = {.task = number};
+  ir_walk(kernel->body, note_run, &run);
+  DEBUG_ASSERT(run.inst, "every task is run");
+  IrBuilder b = rewrite_before(kernel, run.inst);
+  IrInst *value = ir_convert(&b, in_host(&b, with), TYPE(I64));
+  IrInst *set = ir_emit(&b, IR_FRAME_SET, TYPE(NONE), 1, &value);
+  set->imm = kernel->frame_slots++;
+  return (int)set->imm;
+}
+
+/* -- comparisons ------------------------------------------------------------------------------- */
+
+static bool is_small(const IndexRange *range) {
+  return range->low >= -widest && range->high <= widest;
+}
+
+/* The sums are those of plain integers where the parameter is below the value: neither is near the
+ * ends of an i32 then, but for a parameter below -65536, which no interior has. */
+bool guards_read(const IrRegion *body, IrInst *compare, IndexGuard *guard) {
+  if (!ir_is_comparison(compare->op) || !type_is(compare->operands[0]->type, TYPE_I32))
+    return false;
+  for (int side = 0; side < 2; side++) {
+    IndexRange index = ranges_of(compare->operands[side]),
+               with = ranges_of(compare->operands[1 - side]);
+    int param = ranges_param(body, index.base);
+    if (!index.known || !with.known || param < 0 || !with.base || !is_small(&index) ||
+        !is_small(&with) || with.high > 0 || !rewrite_is_of_launch(with.base) ||
+        type_bits(with.base->type) > 32 || type_is(with.base->type, TYPE_U32))
+      continue;
+    IrOp op = side ? rewrite_mirrored(compare->op) : compare->op;
+    bool or_equal = op == IR_LE || op == IR_GT; /* it is enough that the index is at most that */
+    *guard = (IndexGuard){.compare = compare,
+                     .with = (IrInst *)with.base,
+                     .param = param,
+                     .less = index.high - with.low - or_equal,
+                     .holds = op == IR_LT || op == IR_LE || op == IR_NE};
+    return true;
+  }
+  return false;
+}
+
+void guards_become(IrInst *compare, bool holds) {
+  compare->op = IR_CONST;
+  compare->imm = holds;
+  compare->operand_count = 0;
+}
+
+/* -1: not known. */
+static int outcome(IrOp op, int64_t low, int64_t high, int64_t c) {
+  switch (op) {
+  case IR_LT: return high < c ? 1 : low >= c ? 0 : -1;
+  case IR_LE: return high <= c ? 1 : low > c ? 0 : -1;
+  case IR_GT: return low > c ? 1 : high <= c ? 0 : -1;
+  case IR_GE: return low >= c ? 1 : high < c ? 0 : -1;
+  case IR_EQ: return high < c || low > c ? 0 : -1;
+  default: return high < c || low > c ? 1 : -1;
+  }
+}
+
+static bool decide(void *data, IrInst *inst) {
+  const IrTask *task = data;
+  if (!ir_is_comparison(inst->op) || !type_is(inst->operands[0]->type, TYPE_I32)) return true;
+  for (int side = 0; side < 2; side++) {
+    int64_t number;
+    IndexRange index = ranges_of(inst->operands[side]);
+    int param = index.known ? ranges_param(task->interior, index.base) : -1;
+    if (param < 0 || !is_small(&index) || !ir_is_const(inst->operands[1 - side], &number))
+      continue;
+    int64_t low = task->interior_begin[param], high = task->interior_end[param];
+    low = low < INT32_MIN ? INT32_MIN : low;
+    high = high > INT32_MAX ? INT32_MAX : high - 1;
+    if (low + index.low < INT32_MIN || high + index.high > INT32_MAX) continue; /* it may wrap */
+    IrOp op = side ? rewrite_mirrored(inst->op) : inst->op;
+    int known = outcome(op, low + index.low, high + index.high, number);
+    if (known >= 0) guards_become(inst, known);
+    return true;
+  }
+  return true;
+}
+
+void guards_decide(const IrTask *task) { ir_walk(task->interior, decide, (void *)task); }

@@ -1,0 +1,31 @@
+/* guards.h - comparisons of a range's indices that its interior decides.
+ *
+ *   if %i > 0 and %i < %n - 1 { .. }     always, in an interior from 1 to %n - 1
+ *
+ * Users compare indices before they read a neighbour. Compared with a constant, the interior that
+ * the accesses need says what comes out; with a value of the launch, the interior ends where that
+ * does. */
+#ifndef RG_PASS_GUARDS_H
+#define RG_PASS_GUARDS_H
+
+#include "ir/task.h"
+
+/* Where parameter `param`, at least -2^30, plus `less` is below `with`, a value of the launch, the
+ * comparison's result is `holds`. */
+typedef struct IndexGuard {
+  IrInst *compare, *with;
+  int param;
+  int64_t less;
+  bool holds;
+} IndexGuard;
+
+/* False: it is no such comparison, of a parameter of `body`. */
+bool guards_read(const IrRegion *body, IrInst *compare, IndexGuard *guard);
+/* The slot of the frame, an i64, that the host region sets to it, a value of at most 32 bits,
+ * before it runs task `number`. */
+int guards_slot(IrKernel *kernel, int number, IrInst *with);
+/* Comparisons with constants that the box of the task's interior decides become constants there. */
+void guards_decide(const IrTask *task);
+void guards_become(IrInst *compare, bool holds);
+
+#endif
