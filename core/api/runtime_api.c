@@ -201,7 +201,7 @@ int32_t rg_worker_count(RgRuntime *runtime) {
   return program && program->store.device ? program->store.device->worker_count : 0;
 }
 
-static bool read_stats(const Program *program, RgStats *stats) {
+static bool read_stats(Program *program, RgStats *stats) {
   program_stats(program, stats);
   return true;
 }

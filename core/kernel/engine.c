@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "kernel/specialise.h"
 #include "kernel/lines.h"
@@ -12,7 +13,20 @@ void engine_init(Engine *engine, Store *store, const EngineOptions *options, Cac
   engine->store = store;
   engine->options = *options;
   engine->cache = cache;
+  engine->begin_ticks = clock_ticks();
+  engine->begin_ns = clock_ns();
   engine_end_launch(engine);
+}
+
+/* Measured from the engine's begin until now, and for good once that is long enough. */
+double engine_ms(Engine *engine, uint64_t ticks) {
+  enum { LONG_NS = 20000000 };
+  if (engine->ms_per_tick > 0) return (double)ticks * engine->ms_per_tick;
+  int64_t ns = clock_ns() - engine->begin_ns;
+  uint64_t passed = clock_ticks() - engine->begin_ticks;
+  double ms_per_tick = passed ? (double)ns * 1e-6 / (double)passed : 0;
+  if (ns >= LONG_NS) engine->ms_per_tick = ms_per_tick;
+  return (double)ticks * ms_per_tick;
 }
 
 void engine_begin_launch(Engine *engine) {

@@ -32,7 +32,8 @@ extern const char *const step_words[STEP_COUNT];
 typedef struct EngineStats {
   uint64_t launches, compiles, cache_hits, out_of_range;
   uint64_t specialised, unspecialised; /* special variants made; and those that failed */
-  double compile_ms, run_ms;
+  double compile_ms;
+  uint64_t run_ticks;       /* see engine_ms */
   double step_ms[STEP_COUNT]; /* of compile_ms, and the parsing before it */
 } EngineStats;
 
@@ -54,6 +55,9 @@ typedef struct Engine {
   Lines lines;
   Codegen *codegen;           /* opened when something must be compiled */
   Codegen *special_codegen;   /* for compiles in a thread */
+  uint64_t begin_ticks;       /* the two clocks when it began */
+  int64_t begin_ns;
+  double ms_per_tick;         /* 0: not known yet */
   struct Pending *pending;    /* the one under way; NULL: none */
   Cache *cache;               /* of compiled objects on disk; NULL: none */
   Kernel *kernels;            /* linked by next; newest first */
@@ -69,6 +73,8 @@ void engine_init(Engine *engine, Store *store, const EngineOptions *options, Cac
 void engine_deinit(Engine *engine);
 void engine_begin_launch(Engine *engine);
 void engine_end_launch(Engine *engine);
+/* How long `ticks` (base/clock.h) are. */
+double engine_ms(Engine *engine, uint64_t ticks);
 /* Stops the launch that has begun; false: none has. Any thread, or a signal handler. */
 bool engine_stop(Engine *engine);
 bool engine_is_stopped(const Engine *engine);

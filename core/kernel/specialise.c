@@ -26,7 +26,7 @@ typedef struct Special {
   int32_t same[MOST_ARGS];  /* launches since the last change */
   int32_t changes[MOST_ARGS]; /* of the number, while there was a special variant */
   uint64_t seen[MOST_ARGS];
-  double ms;                /* in the general variant, since the last try */
+  uint64_t ticks;           /* in the general variant, since the last try */
   int32_t launches, tries;
   bool has_ended;           /* there will be no other */
   Variant *made;            /* NULL: none yet */
@@ -177,7 +177,7 @@ static void make(Kernel *kernel, Variant *general, uint64_t taken, Mode mode) {
   Engine *engine = kernel->engine;
   Special *special = general->special;
   Pending *pending = heap_alloc(engine->store->heap, sizeof *pending);
-  special->ms = 0;
+  special->ticks = 0;
   special->launches = 0;
   if (++special->tries >= MOST_TRIES) special->has_ended = true;
   if (!pending) return;
@@ -200,8 +200,8 @@ static void make(Kernel *kernel, Variant *general, uint64_t taken, Mode mode) {
 
 /* -- what launches and kernels ask ------------------------------------------------------------- */
 
-static bool is_worth_it(const Special *special) {
-  return special->launches >= SAME_LAUNCHES && special->ms >= WORTH_MS;
+static bool is_worth_it(Engine *engine, const Special *special) {
+  return special->launches >= SAME_LAUNCHES && engine_ms(engine, special->ticks) >= WORTH_MS;
 }
 
 /* Has the special variant the numbers in the frame? */
@@ -236,7 +236,8 @@ Variant *special_find(Kernel *kernel, Variant *general) {
   return made;
 }
 
-void special_note(Kernel *kernel, Variant *general, const Variant *ran, double ms) {
+void special_note(Kernel *kernel, Variant *general, const Variant *ran,
+                  uint64_t ticks) {
   Engine *engine = kernel->engine;
   if (engine->pending && job_is_done(engine->pending->job)) finish(engine);
   if (ran != general) return;
@@ -245,15 +246,15 @@ void special_note(Kernel *kernel, Variant *general, const Variant *ran, double m
   Mode mode = mode_of(kernel);
   if (mode != WHEN_WORTH_IT || !(special = watch(kernel, general)) || special->has_ended) return;
   see(special, general->frame);
-  special->ms += ms;
+  special->ticks += ticks;
   special->launches++;
-  if (engine->pending || !is_worth_it(special)) return;
+  if (engine->pending || !is_worth_it(engine, special)) return;
   uint64_t taken = stable(special, mode);
   if (taken) {
     make(kernel, general, taken, mode);
     return;
   }
-  special->ms = 0;
+  special->ticks = 0;
   special->launches = 0;
   if (++special->tries >= MOST_TRIES) special->has_ended = true;
 }

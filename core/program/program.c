@@ -116,15 +116,16 @@ double program_gc(Program *program, GcAction action) {
   return 0;
 }
 
-void program_stats(const Program *program, RgStats *stats) {
-  const EngineStats *kernels = &program->engine.stats;
+void program_stats(Program *program, RgStats *stats) {
+  Engine *engine = &program->engine;
+  const EngineStats *kernels = &engine->stats;
   StoreStats trees = store_stats(&program->store);
   *stats = (RgStats){.launches = kernels->launches,
                      .compiles = kernels->compiles,
                      .cache_hits = kernels->cache_hits,
                      .out_of_range = kernels->out_of_range,
                      .compile_ms = kernels->compile_ms,
-                     .run_ms = kernels->run_ms,
+                     .run_ms = engine_ms(engine, kernels->run_ticks),
                      .gcs = trees.gcs,
                      .activations = trees.activations,
                      .deactivations = trees.deactivations,

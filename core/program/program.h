@@ -43,7 +43,7 @@ Program *program_create(const RgOptions *options, Arch arch, Error *err);
 void program_end(Program *program);
 /* What it gives; see rg_gc. */
 double program_gc(Program *program, GcAction action);
-void program_stats(const Program *program, RgStats *stats);
+void program_stats(Program *program, RgStats *stats);
 
 /* settings.c: unset options are taken from the environment, then from the machine. */
 bool settings_fill(RgOptions *options, Error *err);
