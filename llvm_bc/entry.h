@@ -17,6 +17,7 @@ typedef enum RtEntry {
 #define RESULT_I64 int64_t
 #define RESULT_U64 uint64_t
 #define RESULT_INDEX uint64_t
+#define RESULT_F64 double
 #define CONTEXT RtContext *context
 #define WORKER RtWorker *worker
 #define TREE int32_t tree
@@ -46,6 +47,7 @@ typedef enum RtEntry {
 #undef RESULT_I64
 #undef RESULT_U64
 #undef RESULT_INDEX
+#undef RESULT_F64
 #undef CONTEXT
 #undef WORKER
 #undef TREE

@@ -1,8 +1,6 @@
-/* math.c - math functions: LLVM's intrinsics if the machine has an instruction, else the C
- * library's. The functions called here are rows of loader/symbols.def. f16 is computed in f32 and
- * rounded. */
+/* math.c - math functions: LLVM's intrinsics if the machine has an instruction, else the runtime's
+ * own, for one lane or several (llvm_bc/maths.def). f16 is computed in f32 and rounded. */
 #include <stdio.h>
-#include <string.h>
 
 #include "codegen/emit.h"
 #include "llvm/function_attribute.h"
@@ -10,29 +8,27 @@
 typedef struct MathRow {
   IrOp op;
   const char *intrinsic; /* NULL: a call */
-  const char *name;      /* in the C library, for f64; f32 adds an f */
+  const char *name;      /* of the runtime's: rt_<name>_<type> */
 } MathRow;
 
-static const MathRow rows[] = {{IR_FLOOR, "llvm.floor", "floor"},
-                               {IR_CEIL, "llvm.ceil", "ceil"},
-                               {IR_TRUNC, "llvm.trunc", "trunc"},
-                               {IR_ROUND, "llvm.round", "round"},
-                               {IR_SQRT, "llvm.sqrt", "sqrt"},
-                               {IR_EXP, NULL, "exp"},
-                               {IR_LOG, NULL, "log"},
-                               {IR_LOG10, NULL, "log10"},
-                               {IR_SIN, NULL, "sin"},
-                               {IR_COS, NULL, "cos"},
-                               {IR_TAN, NULL, "tan"},
-                               {IR_ASIN, NULL, "asin"},
-                               {IR_ACOS, NULL, "acos"},
-                               {IR_ATAN, NULL, "atan"},
-                               {IR_SINH, NULL, "sinh"},
-                               {IR_COSH, NULL, "cosh"},
-                               {IR_TANH, NULL, "tanh"},
-                               {IR_ATAN2, NULL, "atan2"},
-                               {IR_FMOD, NULL, "fmod"},
-                               {IR_POW, NULL, "pow"}};
+static const MathRow rows[] = {{IR_FLOOR, "llvm.floor", NULL},
+                               {IR_CEIL, "llvm.ceil", NULL},
+                               {IR_TRUNC, "llvm.trunc", NULL},
+                               {IR_ROUND, "llvm.round", NULL},
+                               {IR_SQRT, "llvm.sqrt", NULL},
+#define MATH(OP, name, arguments) {IR_##OP, NULL, #name},
+#include "maths.def"
+#undef MATH
+};
+
+static const struct {
+  Type type;
+  int lanes;
+} widths[] = {
+#define MATH_LANES(TYPE_NAME, type, lanes) {TYPE(TYPE_NAME), lanes},
+#include "maths.def"
+#undef MATH_LANES
+};
 
 static const MathRow *find_row(IrOp op) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -42,35 +38,76 @@ static const MathRow *find_row(IrOp op) {
 
 bool math_is_call(IrOp op) { return find_row(op) != NULL; }
 
-static LLVMValueRef library_function(Codegen *g, const char *name, LLVMTypeRef type, int count,
-                                     LLVMTypeRef *signature) {
-  LLVMTypeRef params[] = {type, type};
-  *signature = LLVMFunctionType(type, params, (unsigned)count, false);
-  LLVMValueRef function = LLVMGetNamedFunction(g->module, name);
-  if (function) return function;
-  function = LLVMAddFunction(g->module, name, *signature);
-  llvm_function_is_pure(function);
-  return function;
+/* The most lanes, at most `lanes`, that one call computes. */
+static int widest(Type type, int lanes) {
+  for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+    if (type_equal(widths[i].type, type) && widths[i].lanes <= lanes) return widths[i].lanes;
+  return 1;
 }
 
-/* Lane by lane: the library has no vectors. */
-static LLVMValueRef call_library(Codegen *g, const MathRow *row, Type type, LLVMValueRef a,
-                                 LLVMValueRef b) {
-  char name[32];
-  snprintf(name, sizeof name, "%s%s", row->name, type_is(type, TYPE_F32) ? "f" : "");
-  LLVMTypeRef signature, scalar = value_type(g, type);
-  LLVMValueRef function = library_function(g, name, scalar, b ? 2 : 1, &signature);
-  int width = value_width(a);
-  LLVMValueRef result = width > 1 ? LLVMGetPoison(LLVMTypeOf(a)) : NULL;
-  for (int lane = 0; lane < width; lane++) {
-    LLVMValueRef args[] = {value_lane(g, a, lane), b ? value_lane(g, b, lane) : NULL};
-    LLVMValueRef one =
-        arith_fast(g, LLVMBuildCall2(g->builder, signature, function, args, b ? 2 : 1, ""));
-    result = width > 1
-                 ? LLVMBuildInsertElement(g->builder, result, one, value_integer(g->i32, lane), "")
-                 : one;
+static LLVMValueRef call_lanes(Codegen *g, const MathRow *row, Type type, LLVMValueRef a,
+                               LLVMValueRef b) {
+  char name[48], lanes[8] = "";
+  if (value_is_vector(a)) snprintf(lanes, sizeof lanes, "x%d", value_width(a));
+  snprintf(name, sizeof name, "rt_%s_%s%s", row->name, type_text(type), lanes);
+  LLVMValueRef args[] = {a, b};
+  LLVMTypeRef params[] = {LLVMTypeOf(a), LLVMTypeOf(a)};
+  LLVMTypeRef signature = LLVMFunctionType(LLVMTypeOf(a), params, b ? 2 : 1, false);
+  LLVMValueRef function = LLVMGetNamedFunction(g->module, name);
+  if (!function) llvm_function_is_pure(function = LLVMAddFunction(g->module, name, signature));
+  return LLVMBuildCall2(g->builder, signature, function, args, b ? 2 : 1, "");
+}
+
+/* Lanes first .. first + count of a vector. */
+static LLVMValueRef some_lanes(Codegen *g, LLVMValueRef value, int first, int count) {
+  if (!value || count == value_width(value)) return value;
+  if (count == 1) return value_lane(g, value, first);
+  LLVMValueRef *places = scratch_array(g->scratch, LLVMValueRef, count);
+  for (int i = 0; i < count; i++) places[i] = value_integer(g->i32, first + i);
+  return LLVMBuildShuffleVector(g->builder, value, value, LLVMConstVector(places, (unsigned)count),
+                                "");
+}
+
+/* `all` with the lanes of `some` from `first` on. */
+static LLVMValueRef with_lanes(Codegen *g, LLVMValueRef all, LLVMValueRef some, int first) {
+  for (int i = 0; i < value_width(some); i++)
+    all = LLVMBuildInsertElement(g->builder, all, value_lane(g, some, i),
+                                 value_integer(g->i32, first + i), "");
+  return all;
+}
+
+/* By calls for as many lanes as there are functions for. */
+static LLVMValueRef call_runtime_maths(Codegen *g, const MathRow *row, Type type, LLVMValueRef a,
+                                       LLVMValueRef b) {
+  int width = value_width(a), lanes = widest(type, width);
+  if (!value_is_vector(a) || lanes == width) return call_lanes(g, row, type, a, b);
+  LLVMValueRef result = LLVMGetPoison(LLVMTypeOf(a));
+  for (int first = 0; first < width; first += lanes) {
+    lanes = widest(type, width - first);
+    result = with_lanes(g, result,
+                        call_lanes(g, row, type, some_lanes(g, a, first, lanes),
+                                   some_lanes(g, b, first, lanes)),
+                        first);
   }
   return result;
+}
+
+/* The constant in all lanes, or 0. */
+static double constant_of(LLVMValueRef value) {
+  if (!LLVMIsConstant(value)) return 0;
+  LLVMValueRef first = value_is_vector(value) ? LLVMGetAggregateElement(value, 0) : value;
+  for (int i = 1; i < value_width(value); i++)
+    if (LLVMGetAggregateElement(value, (unsigned)i) != first) return 0;
+  LLVMBool loses;
+  return first && LLVMIsAConstantFP(first) ? LLVMConstRealGetDouble(first, &loses) : 0;
+}
+
+/* x ^ 2, 3, 4: as the runtime's pow has it; NULL for other powers. */
+static LLVMValueRef small_power(Codegen *g, LLVMValueRef x, LLVMValueRef exponent) {
+  double power = constant_of(exponent);
+  if (power != 2 && power != 3 && power != 4) return NULL;
+  LLVMValueRef square = LLVMBuildFMul(g->builder, x, x, "");
+  return power == 2 ? square : LLVMBuildFMul(g->builder, square, power == 3 ? x : square, "");
 }
 
 LLVMValueRef math_call(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b) {
@@ -87,5 +124,6 @@ LLVMValueRef math_call(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValue
     return arith_convert(g, TYPE(F32), type, math_call(g, op, TYPE(F32), wide, other));
   }
   if (row->intrinsic) return arith_fast(g, call_intrinsic(g, row->intrinsic, LLVMTypeOf(a), &a, 1));
-  return call_library(g, row, type, a, b);
+  LLVMValueRef product = op == IR_POW ? small_power(g, a, b) : NULL;
+  return product ? product : call_runtime_maths(g, row, type, a, b);
 }

@@ -18,8 +18,6 @@ void function_begin(Codegen *g, const char *name, bool is_host) {
 void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   g->function = function;
   llvm_function_attribute(g->function, "nounwind", 0);
-  llvm_function_text(g->function, "no-builtin-exp10", ""); /* only GNU has it: keep pow(10, x) */
-  llvm_function_text(g->function, "no-builtin-exp10f", "");
   LLVMBasicBlockRef entry = block_new(g, "entry"), start = block_new(g, "start");
   g->finish = block_new(g, "finish");
   block_enter(g, entry);

@@ -196,6 +196,10 @@ uint64_t rg_specialised(RgRuntime *runtime, uint64_t *failed);
  * took of all compiles. NULL past the last one. RG_TIME=1 prints the steps of each compile. */
 const char *rg_compile_step(RgRuntime *runtime, int32_t number, double *ms);
 double rg_time(void);                              /* monotonic seconds */
+/* math.* as kernels compute it, by its name there ("sin", "pow"); NULL for other names. A function
+ * of one number ignores the second. `single`: 1 for that of f32, whose numbers fit. */
+typedef double (*RgMath)(double x, double y);
+RgMath rg_math(const char *name, int32_t single);
 typedef struct RgInfo {
   const char *version, *llvm, *cpu, *library, *device;
   int32_t threads;

@@ -15,6 +15,7 @@ enum { /* the names of ir.h's flags in entry.def */
 #define RESULT_I64 TYPE_I64
 #define RESULT_U64 TYPE_U64
 #define RESULT_INDEX TYPE_I64
+#define RESULT_F64 TYPE_F64
 #define CONTEXT IR_PARAM_CONTEXT
 #define WORKER IR_PARAM_WORKER
 #define TREE IR_PARAM_TREE

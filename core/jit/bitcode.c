@@ -8,15 +8,16 @@
 #include <stddef.h>
 
 #include "jit/jit.h"
+#include "jit/maths.h"
 #include "llvm/function_attribute.h"
 
 extern const char jit_bitcode_host[], jit_bitcode_host_end[], jit_bitcode_nvptx[],
-    jit_bitcode_nvptx_end[];
+    jit_bitcode_nvptx_end[], jit_bitcode_maths[], jit_bitcode_maths_end[];
 
 static void prepare(LLVMModuleRef runtime, LLVMLinkage linkage) {
-  static const char *const clang_attributes[] = {"target-cpu",  "target-features",
-                                                 "tune-cpu",    "frame-pointer",
-                                                 "no-builtins", "stack-protector-buffer-size"};
+  static const char *const clang_attributes[] = {
+      "target-cpu",  "target-features",       "tune-cpu", "frame-pointer", "no-builtins",
+      "stack-protector-buffer-size", "min-legal-vector-width"};
   for (LLVMValueRef f = LLVMGetFirstFunction(runtime); f; f = LLVMGetNextFunction(f)) {
     for (size_t i = 0; i < sizeof clang_attributes / sizeof *clang_attributes; i++)
       llvm_function_drop(f, clang_attributes[i]);
@@ -27,9 +28,8 @@ static void prepare(LLVMModuleRef runtime, LLVMLinkage linkage) {
   }
 }
 
-static LLVMModuleRef read_runtime(LlvmContext *llvm, bool is_ptx, Error *err) {
-  const char *begin = is_ptx ? jit_bitcode_nvptx : jit_bitcode_host;
-  const char *end = is_ptx ? jit_bitcode_nvptx_end : jit_bitcode_host_end;
+static LLVMModuleRef read_bitcode(LlvmContext *llvm, const char *begin, const char *end,
+                                  Error *err) {
   LLVMMemoryBufferRef buffer =
       LLVMCreateMemoryBufferWithMemoryRange(begin, (size_t)(end - begin), "runtime", false);
   LLVMModuleRef runtime = NULL;
@@ -40,13 +40,32 @@ static LLVMModuleRef read_runtime(LlvmContext *llvm, bool is_ptx, Error *err) {
   return NULL;
 }
 
-bool jit_link_runtime(LlvmContext *llvm, const JitTarget *target, LLVMModuleRef module,
-                      Error *err) {
-  LLVMModuleRef runtime = read_runtime(llvm, target->is_ptx, err);
+/* `runtime` NULL: it could not be read. */
+static bool link_prepared(LlvmContext *llvm, LLVMModuleRef module, LLVMModuleRef runtime,
+                          LLVMLinkage linkage, Error *err) {
   if (!runtime) return false;
-  prepare(runtime, target->is_ptx ? LLVMLinkOnceODRLinkage : LLVMAvailableExternallyLinkage);
+  prepare(runtime, linkage);
   if (LLVMLinkModules2(module, runtime)) /* consumes `runtime` either way */
     return error_set(err, RG_ERROR_CODEGEN, "the runtime's bitcode cannot be linked: %s",
                      llvm->diagnostic);
+  return true;
+}
+
+bool jit_link_runtime(LlvmContext *llvm, const JitTarget *target, LLVMModuleRef module,
+                      Error *err) {
+  if (!target->is_ptx) maths_offer(module);
+  const char *begin = target->is_ptx ? jit_bitcode_nvptx : jit_bitcode_host;
+  const char *end = target->is_ptx ? jit_bitcode_nvptx_end : jit_bitcode_host_end;
+  return link_prepared(llvm, module, read_bitcode(llvm, begin, end, err),
+                       target->is_ptx ? LLVMLinkOnceODRLinkage : LLVMAvailableExternallyLinkage,
+                       err);
+}
+
+bool jit_link_maths(LlvmContext *llvm, LLVMModuleRef module, bool *linked, Error *err) {
+  *linked = maths_wanted(module);
+  if (!*linked) return true;
+  LLVMModuleRef maths = read_bitcode(llvm, jit_bitcode_maths, jit_bitcode_maths_end, err);
+  if (!link_prepared(llvm, module, maths, LLVMLinkOnceODRLinkage, err)) return false;
+  maths_keep(module);
   return true;
 }

@@ -6,4 +6,5 @@
           ".globl " symbol "_end\n" symbol "_end:\n.byte 0\n.previous\n")
 
 EMBED("jit_bitcode_host", RG_BITCODE_HOST);
+EMBED("jit_bitcode_maths", RG_BITCODE_MATHS);
 EMBED("jit_bitcode_nvptx", RG_BITCODE_NVPTX);

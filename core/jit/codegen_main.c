@@ -91,7 +91,7 @@ static bool make_module(Job *job, Error *err) {
 static bool make_object(Job *job, RgCodegenObject *out, Error *err) {
   double mark = clock_ms();
   if (!jit_link_runtime(&job->llvm, &job->target, job->module, err) ||
-      !jit_optimize(job->module, &job->target, job->request->instrument, err))
+      !jit_optimize(&job->llvm, job->module, &job->target, job->request->instrument, err))
     return false;
   charge(&job->result.optimize_ms, &mark);
   if (!keep_texts(job, out, err)) return false;

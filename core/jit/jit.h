@@ -26,10 +26,14 @@ void jit_target_destroy(JitTarget *target);
 void jit_target_apply(const JitTarget *target, LLVMModuleRef module);
 
 bool jit_link_runtime(LlvmContext *llvm, const JitTarget *target, LLVMModuleRef module, Error *err);
+/* The mathematics that the module calls (llvm_bc/maths.def); *linked: it calls any. After
+ * vectorising: until then they are names, which LLVM replaces by those for several lanes. */
+bool jit_link_maths(LlvmContext *llvm, LLVMModuleRef module, bool *linked, Error *err);
 /* Is it well-formed? Else LLVM's message is in err. */
 bool jit_verify(LLVMModuleRef module, Error *err);
 /* instrument: as in RgCodegenRequest. */
-bool jit_optimize(LLVMModuleRef module, const JitTarget *target, int instrument, Error *err);
+bool jit_optimize(LlvmContext *llvm, LLVMModuleRef module, const JitTarget *target, int instrument,
+                  Error *err);
 /* An object or PTX, or with `as_text` assembly, in a buffer owned by the caller; NULL with err. */
 LLVMMemoryBufferRef jit_emit(LlvmContext *llvm, LLVMModuleRef module, const JitTarget *target,
                              bool as_text, Error *err);

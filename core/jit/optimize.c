@@ -6,7 +6,7 @@
  * the same without vectors. */
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Transforms/PassBuilder.h>
-#include <stdio.h>
+#include <stddef.h>
 
 #include "jit/jit.h"
 #include "llvm/function_attribute.h"
@@ -22,6 +22,9 @@
 /* A serial sweep reads what its last iteration wrote: loop-load-elim keeps it in a register. */
 static const char cpu_passes[] = SCALARS "loop-vectorize,loop-load-elim," LAST;
 static const char ptx_passes[] = SCALARS LAST ",globaldce";
+/* when mathematics is linked: what is called from one place becomes part of it */
+static const char maths_passes[] = "cgscc(inline),globaldce,function(early-cse," LAST;
+static const char *const instruments[] = {"", "asan", "tsan-module,function(tsan)"};
 
 bool jit_verify(LLVMModuleRef module, Error *err) {
   char *why = NULL;
@@ -48,12 +51,8 @@ static LLVMPassBuilderOptionsRef options_create(void) {
   return options;
 }
 
-bool jit_optimize(LLVMModuleRef module, const JitTarget *target, int instrument, Error *err) {
-  static const char *const extra[] = {"", ",asan", ",tsan-module,function(tsan)"};
-  int which = instrument >= 0 && instrument <= 2 && !target->is_ptx ? instrument : 0;
-  char passes[1024];
-  snprintf(passes, sizeof passes, "%s%s", target->is_ptx ? ptx_passes : cpu_passes, extra[which]);
-  if (which) instrument_functions(module, which);
+static bool run_passes(LLVMModuleRef module, const JitTarget *target, const char *passes,
+                       Error *err) {
   LLVMPassBuilderOptionsRef options = options_create();
   LLVMErrorRef failure = LLVMRunPasses(module, passes, target->machine, options);
   LLVMDisposePassBuilderOptions(options);
@@ -62,4 +61,21 @@ bool jit_optimize(LLVMModuleRef module, const JitTarget *target, int instrument,
   error_set(err, RG_ERROR_CODEGEN, "LLVM refused to optimise: %.300s", why);
   LLVMDisposeErrorMessage(why);
   return false;
+}
+
+static bool optimize_maths(LlvmContext *llvm, LLVMModuleRef module, const JitTarget *target,
+                           Error *err) {
+  bool linked;
+  if (!jit_link_maths(llvm, module, &linked, err)) return false;
+  return !linked || run_passes(module, target, maths_passes, err);
+}
+
+bool jit_optimize(LlvmContext *llvm, LLVMModuleRef module, const JitTarget *target, int instrument,
+                  Error *err) {
+  if (!run_passes(module, target, target->is_ptx ? ptx_passes : cpu_passes, err)) return false;
+  if (target->is_ptx) return true;
+  if (!optimize_maths(llvm, module, target, err)) return false;
+  if (instrument < 1 || instrument > 2) return true;
+  instrument_functions(module, instrument);
+  return run_passes(module, target, instruments[instrument], err);
 }

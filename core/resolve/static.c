@@ -5,7 +5,7 @@
  * Evaluated as in Lua, in doubles; the call becomes a literal, so nothing after resolve knows about
  * it. */
 #include <math.h>
-
+#include "maths.h"
 #include "resolve/resolve.h"
 
 bool static_fail(Resolve *r, Expr *e, const char *hint) {
@@ -171,7 +171,7 @@ static bool combine(AstOp op, double a, double b, Static *out) {
   case AST_DIV: out->number = a / b; return true;
   case AST_FLOORDIV: out->number = floor(a / b); return true;
   case AST_MOD: out->number = modulo(a, b); return true;
-  case AST_POW: out->number = pow(a, b); return true;
+  case AST_POW: out->number = rt_pow_f64(a, b); return true;
   case AST_LT: *out = of_bool(a < b); return true;
   case AST_LE: *out = of_bool(a <= b); return true;
   case AST_GT: *out = of_bool(a > b); return true;

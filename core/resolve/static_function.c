@@ -1,7 +1,8 @@
 /* static_function.c - functions, conversions and vectors of values known when the kernel is
- * compiled. math.* and bit.* as LuaJIT computes them: in doubles, and in 32 bits. */
+ * compiled. math.* in doubles, bit.* in 32 bits, as LuaJIT. */
 #include <math.h>
 
+#include "maths.h"
 #include "resolve/resolve.h"
 
 /* -- math, bit --------------------------------------------------------------------------------- */
@@ -40,24 +41,15 @@ static bool apply_join(IrOp op, double a, double *out) {
   }
 }
 
-static bool apply_float(IrOp op, double a, double b, double *out) {
+/* As kernels compute it in f64. */
+static bool apply_float(IrOp op, double x, double y, double *out) {
   switch (op) {
-  case IR_SQRT: *out = sqrt(a); return true;
-  case IR_EXP: *out = exp(a); return true;
-  case IR_LOG: *out = log(a); return true;
-  case IR_LOG10: *out = log10(a); return true;
-  case IR_SIN: *out = sin(a); return true;
-  case IR_COS: *out = cos(a); return true;
-  case IR_TAN: *out = tan(a); return true;
-  case IR_ASIN: *out = asin(a); return true;
-  case IR_ACOS: *out = acos(a); return true;
-  case IR_ATAN: *out = atan(a); return true;
-  case IR_SINH: *out = sinh(a); return true;
-  case IR_COSH: *out = cosh(a); return true;
-  case IR_TANH: *out = tanh(a); return true;
-  case IR_ATAN2: *out = atan2(a, b); return true;
-  case IR_FMOD: *out = fmod(a, b); return true;
-  case IR_POW: *out = pow(a, b); return true;
+  case IR_SQRT: *out = sqrt(x); return true;
+#define MATH_1(name) rt_##name##_f64(x)
+#define MATH_2(name) rt_##name##_f64(x, y)
+#define MATH(OP, name, arguments) case IR_##OP: *out = MATH_##arguments(name); return true;
+#include "maths.def"
+#undef MATH
   default: return false;
   }
 }
@@ -68,7 +60,10 @@ static bool apply(const Builtin *builtin, const double *args, int count, double 
   *out = args[0];
   switch (builtin->form) {
   case FORM_FLOAT: return apply_float(builtin->op, args[0], second, out);
-  case FORM_LOG: *out = count > 1 ? log(args[0]) / log(second) : log(args[0]); return true;
+  case FORM_LOG:
+    *out = rt_log_f64(args[0]);
+    if (count > 1) *out /= rt_log_f64(second);
+    return true;
   case FORM_ANGLE:
     *out *= strcmp(builtin->name, "math.deg") ? 0.017453292519943295 : 57.29577951308232;
     return true;

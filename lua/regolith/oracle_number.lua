@@ -4,6 +4,7 @@
 --- gives 0, shift counts are masked, floats round once, and convert to integers toward zero,
 --- saturating.
 local ffi, bit = require "ffi", require "bit"
+local lib = require "regolith.lib"
 
 jit.off(true, true) -- exactness before speed: compiled kernels are compared with this
 
@@ -49,17 +50,18 @@ local function half_away(x)
   return x < 0 and -whole or whole
 end
 
-local unary_floats = { sqrt = math.sqrt, exp = math.exp, log = math.log, log10 = math.log10,
-  sin = math.sin, cos = math.cos, tan = math.tan, asin = math.asin, acos = math.acos,
-  atan = math.atan, sinh = math.sinh, cosh = math.cosh, tanh = math.tanh, abs = math.abs,
-  floor = floor, ceil = ceil, round = half_away }
+local unary_floats = { sqrt = math.sqrt, abs = math.abs, floor = floor, ceil = ceil,
+  round = half_away }
 local binary_floats = {
   add = function(a, b) return a + b end, sub = function(a, b) return a - b end,
   mul = function(a, b) return a * b end, div = function(a, b) return a / b end,
   floordiv = function(a, b) return floor(a / b) end,
   mod = function(a, b) return a - floor(a / b) * b end,
-  pow = function(a, b) return a ^ b end, atan2 = math.atan2, fmod = math.fmod,
 }
+-- whose results depend on who computes them: the core's own, which kernels run
+local unary_maths = { "exp", "log", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
+  "cosh", "tanh" }
+local binary_maths = { "pow", "atan2", "fmod" }
 
 local function lesser(a, b) return b < a and b or a end
 local function greater(a, b) return a < b and b or a end
@@ -70,6 +72,14 @@ for t, round in pairs(rounds) do
     number[name .. "_" .. t] = function(a) return round(f(a)) end
   end
   for name, f in pairs(binary_floats) do
+    number[name .. "_" .. t] = function(a, b) return round(f(a, b)) end
+  end
+  for _, name in ipairs(unary_maths) do
+    local f = lib.C.rg_math(name, t == "f64" and 0 or 1)
+    number[name .. "_" .. t] = function(a) return round(f(a, 0)) end
+  end
+  for _, name in ipairs(binary_maths) do
+    local f = lib.C.rg_math(name, t == "f64" and 0 or 1)
     number[name .. "_" .. t] = function(a, b) return round(f(a, b)) end
   end
   number["neg_" .. t] = function(a) return -a end

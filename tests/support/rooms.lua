@@ -10,7 +10,8 @@ for name in ("assert ctype errno float inttypes limits \z
   math setjmp stdarg stdatomic stdbool stddef stdint stdio stdlib string"
   .. " strings time"):gmatch "%S+" do free[name .. ".h"] = true end
 -- Headers that are found without a folder's name belong to these.
-local bare = { ["rt.h"] = "rt", ["entry.def"] = "rt", ["valid.h"] = "rt" }
+local bare = { ["rt.h"] = "rt", ["entry.def"] = "rt", ["maths.def"] = "rt",
+  ["maths.h"] = "rt", ["valid.h"] = "rt" }
 -- libregolith is the room api with what it uses; libregolith-codegen is jit
 local libraries = { "api", "jit" }
 

@@ -7,6 +7,7 @@
 #include "check.h"
 #include "ir/ir.h"
 #include "machine.h"
+#include "maths.h"
 
 enum { COUNT = 256, SPAN = COUNT * 8 /* bytes of one array */, LANES = 8 };
 
@@ -91,26 +92,21 @@ static double float_answer(IrOp op, Type type, double a, double b) {
   case IR_TRUNC: return trunc(a);
   case IR_ROUND: return round(a);
   case IR_SQRT: return in_type(type, sqrt(a));
-  case IR_FMOD: return in_type(type, fmod(a, b));
   default: return NAN;
   }
 }
 
-typedef struct MathName { IrOp op; double (*wide)(double); float (*single)(float); } MathName;
-static const MathName maths[] = {
-    {IR_EXP, exp, expf},    {IR_LOG, log, logf},    {IR_LOG10, log10, log10f},
-    {IR_SIN, sin, sinf},    {IR_COS, cos, cosf},    {IR_TAN, tan, tanf},
-    {IR_ASIN, asin, asinf}, {IR_ACOS, acos, acosf}, {IR_ATAN, atan, atanf},
-    {IR_SINH, sinh, sinhf}, {IR_COSH, cosh, coshf}, {IR_TANH, tanh, tanhf}};
-
 static double math_answer(IrOp op, Type type, double a, double b) {
   bool wide = type_is(type, TYPE_F64);
-  if (op == IR_POW) return wide ? pow(a, b) : in_type(type, powf((float)a, (float)b));
-  if (op == IR_ATAN2) return wide ? atan2(a, b) : in_type(type, atan2f((float)a, (float)b));
-  for (size_t i = 0; i < sizeof maths / sizeof *maths; i++)
-    if (maths[i].op == op)
-      return wide ? maths[i].wide(a) : in_type(type, maths[i].single((float)a));
-  return float_answer(op, type, a, b);
+  float x = (float)a, y = (float)b;
+  switch (op) {
+#define MATH_1(name) wide ? rt_##name##_f64(a) : in_type(type, rt_##name##_f32(x))
+#define MATH_2(name) wide ? rt_##name##_f64(a, b) : in_type(type, rt_##name##_f32(x, y))
+#define MATH(OP, name, arguments) case IR_##OP: return MATH_##arguments(name);
+#include "maths.def"
+#undef MATH
+  default: return float_answer(op, type, a, b);
+  }
 }
 
 static uint64_t bits_of(Type type, int64_t a) {

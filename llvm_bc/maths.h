@@ -1,0 +1,18 @@
+/* maths.h - the functions of maths.def for one number, as the core calls them: folding at compile
+ * time and arch = "lua" ask the same source that kernels run. */
+#ifndef RG_RT_MATHS_H
+#define RG_RT_MATHS_H
+
+#include <stdint.h>
+
+#define MATH_1(name, type, T) __attribute__((const)) T rt_##name##_##type(T x);
+#define MATH_2(name, type, T) __attribute__((const)) T rt_##name##_##type(T x, T y);
+#define MATH(OP, name, arguments)   \
+  MATH_##arguments(name, f32, float) \
+  MATH_##arguments(name, f64, double)
+#include "maths.def"
+#undef MATH
+#undef MATH_1
+#undef MATH_2
+
+#endif
